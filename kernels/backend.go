@@ -12,9 +12,9 @@ import (
 	"nmn/kernels/update"
 )
 
-// Backend is a device with all operations. Destinations come first, then sources, then parameters.
-// Calls enqueue work and return shape errors at once; a fault of the work itself surfaces in Sync
-// or Download. A backend serves one goroutine at a time.
+// Backend is a device with all operations. Destinations come first, then sources, then parameters. Calls
+// enqueue work and return shape errors at once. A fault of the work itself is returned by Sync or Download. A
+// backend serves one goroutine at a time.
 type Backend interface {
 	tensor.Device
 	conv.Ops

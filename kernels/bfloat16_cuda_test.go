@@ -85,8 +85,8 @@ func (r *rig) both(what string, result pair, run func(pick func(p pair) *tensor.
 	r.equal(what, result)
 }
 
-// Operations that compute each element by itself give in bfloat16 what they give in float32, rounded.
-// Channels are a multiple of what 16 bytes hold, and not.
+// Element-wise operations give in bfloat16 their float32 results, rounded. Channels are once a multiple of
+// what 16 bytes hold, and once not.
 func TestCUDA_BFloat16(t *testing.T) {
 	for _, channels := range []int{8, 5} {
 		t.Run(fmt.Sprintf("channels=%d", channels), func(t *testing.T) {
@@ -136,7 +136,7 @@ func (r *rig) pixels(channels int) {
 	})
 }
 
-// The gradient of the bias comes with that of the pool: the same sum, and the same bits of dx.
+// The gradient of the bias is computed together with the pool's: the sum and the bits of dx stay equal.
 func (r *rig) poolAndBias(channels int) {
 	x, y, dx, dy, db := r.draw(2, 5, 7, channels), r.space(2, 3, 4, channels), r.space(2, 5, 7, channels),
 		r.draw(2, 3, 4, channels), r.space(channels)
@@ -156,7 +156,7 @@ func (r *rig) biasGradient(channels int) {
 	})
 }
 
-// sums compares what an operation adds up in db.wide from float32 and from bfloat16.
+// sums compares the sums of an operation in db.wide from float32 and from bfloat16.
 func (r *rig) sums(what string, db pair, run func(of func(p pair) *tensor.Tensor) error) {
 	channels := db.wide.Len()
 	r.ok(run(func(p pair) *tensor.Tensor { return p.wide }))
@@ -172,8 +172,8 @@ func (r *rig) sums(what string, db pair, run func(of func(p pair) *tensor.Tensor
 	}
 }
 
-// From operands in bfloat16 outputs and filter gradients may be float32, and gradients of outputs may: the
-// results are then those of float32, unless cuDNN has no plan for the channels and rounds once.
+// From operands in bfloat16, outputs, filter gradients and gradients of outputs may be float32. The results
+// are then float32 results, unless cuDNN has no plan for the channels and rounds once.
 func (r *rig) convolutions(channels int) {
 	x, w, y, dw := r.draw(2, 5, 7, channels), r.draw(16, 3, 3, channels), r.draw(2, 5, 7, 16), r.space(16, 3, 3, channels)
 	bias, out := r.draw(16), r.space(2, 5, 7, 16)
@@ -202,8 +202,8 @@ func (r *rig) convolutions(channels int) {
 	}
 }
 
-// near bounds the norm of the error; where more than that of float32 is allowed, less shows that the result
-// was not rounded as it was meant to be.
+// near limits the norm of the error. If a larger error than float32's is allowed, a smaller one shows that
+// the result was not rounded as intended.
 func (r *rig) near(what string, result *tensor.Tensor, want []float32, most float64) {
 	r.t.Helper()
 	off, norm := 0.0, 0.0

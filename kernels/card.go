@@ -13,25 +13,24 @@ import (
 // ErrOutOfMemory is wrapped by errors about device memory that is full.
 var ErrOutOfMemory = cuda.ErrOutOfMemory
 
-// Card is what a Backend on a graphics card has besides: it works while the host goes on, and has memory of its own.
-// Ask by a type assertion.
+// Card has the additional methods of a Backend on a graphics card, which works while the host continues and
+// has its own memory. Use a type assertion to get it.
 type Card interface {
-	// Captures reports whether recording is wanted: not where every launch is waited for.
+	// Captures reports whether recording is wanted. It is not if every launch is waited for.
 	Captures() bool
-	// Capture calls work, which enqueues operations on the backend, and records them instead of doing
-	// them. They read and write the same memory whenever they are replayed. Every shape must have been
-	// run once before; uploading, downloading and waiting fail within. What a call takes by value (Scale,
-	// momentum, Accumulate) stays as it was; the seeds of dropout and the bounds of bags are what their
-	// tensors hold when it is replayed; learning rates, decays and the constants of Adam are those of
-	// PrepareUpdate.
+	// Capture calls work, which enqueues operations on the backend, and records them instead of doing them.
+	// Every replay reads and writes the same memory. Every shape must have been run once before. Uploading,
+	// downloading and waiting fail inside work. Arguments passed by value (Scale, momentum, Accumulate) stay
+	// as recorded. The seeds of dropout and the bounds of bags are read from their tensors at every replay.
+	// Learning rates, decays and the constants of Adam come from PrepareUpdate.
 	Capture(name string, work func() error) (Graph, error)
-	// PrepareUpdate sets what a recorded update reads: the same tensors as recorded, with other rates and
-	// decays, none of them a rate of 0 or all as recorded, and for Adam its constants. For SGD p is the
-	// zero value.
+	// PrepareUpdate sets the inputs of a recorded update: the recorded tensors with new rates and decays.
+	// Rates must be non-zero, or all as recorded. For Adam it also sets the constants. For SGD p is the zero
+	// value.
 	PrepareUpdate(entries []update.Entry, p update.AdamParams) error
 
-	// Section ends the section of the host's work before and begins another for a profiler; an empty name begins
-	// none. Without a profiler nothing happens.
+	// Section ends the current section of the host's work and begins another for a profiler. An empty name
+	// begins none. Without a profiler it does nothing.
 	Section(name string)
 
 	// NewFeed makes a feed; nil if uploads are to wait for their turn.
@@ -66,25 +65,26 @@ type Graph interface {
 type Feed interface {
 	// Alloc gives host memory that the device can read by itself. It may be called from any goroutine.
 	Alloc(bytes int) ([]byte, error)
-	// Free gives it back; what is not given back is freed with the feed.
+	// Free frees memory from Alloc. Memory not freed is freed with the feed.
 	Free(memory []byte) error
-	// Stage begins to upload host arrays. Those that begin where memory of Alloc does must not be changed until
-	// Wait returns, or until work that follows Take has been waited for. The others are copied aside, and may be
-	// changed when it returns.
+	// Stage begins to upload host arrays. Arrays that begin at memory from Alloc must not be changed until
+	// Wait returns, or until work after Take has been waited for. The others are copied, and may be changed
+	// when Stage returns.
 	Stage(arrays []*dense.Dense) error
-	// Wait waits until what was staged has left the host.
+	// Wait waits until the staged arrays have left the host.
 	Wait() error
-	// Take enqueues moving what was staged to as many tensors of equal types and lengths, in their order.
+	// Take enqueues moving the staged arrays to equally many tensors of equal types and lengths, in their
+	// order.
 	Take(to []*tensor.Tensor) error
 	// Close waits for uploads and frees the feed's memory.
 	Close() error
 }
 
-// Drain brings results to the host, in the order in which they were begun, of which two may be on their way.
+// Drain copies results to the host, in the order in which they were begun. Two may be under way.
 type Drain interface {
-	// Begin enqueues copying a tensor of float32 behind the work so far. Work that follows may overwrite it.
+	// Begin enqueues copying a float32 tensor after the work so far. Later work may overwrite the tensor.
 	Begin(src *tensor.Tensor) error
-	// Next waits for the oldest result, and for nothing behind it. The values hold until the next Begin.
+	// Next waits for the oldest result, and for no later work. The values are valid until the next Begin.
 	Next() ([]float32, error)
 	// Close waits for results that are on their way, and frees the drain's memory.
 	Close() error

@@ -26,8 +26,8 @@ func openCPU(t testing.TB, threads int, level string) kernels.Backend {
 	return b
 }
 
-// eachLevel runs a test on the CPU with every SIMD level, or with the one that NMN_SIMD names; levels that this machine
-// lacks are skipped, unless NMN_REQUIRE names them.
+// eachLevel runs a test on the CPU with every SIMD level, or with the level that NMN_SIMD names. It skips
+// levels that this machine lacks, unless NMN_REQUIRE names them.
 func eachLevel(t *testing.T, run func(t *testing.T, level string)) {
 	t.Helper()
 	for _, level := range []simd.Level{simd.Generic, simd.AVX2, simd.AVX512} {

@@ -17,12 +17,12 @@ import (
 
 // CPUConfig chooses how the host computes. The zero value is the fastest.
 type CPUConfig struct {
-	// Threads is the number of goroutines that compute, the caller's among them; 0 means one for each
+	// Threads is the number of goroutines that compute, including the caller's. 0 means one for each
 	// processor that Go may use. Results do not depend on it.
 	Threads int
-	// SIMD names the vector instructions, as simd.Select has them; empty means those that the
-	// environment variable simd.Environment names, or else the best that the processor has. Results
-	// of different instructions differ in their last bits.
+	// SIMD names the vector instructions, as simd.Select does. Empty means the level in the environment
+	// variable simd.Environment, or else the processor's best level. Results of different levels differ in
+	// their last bits.
 	SIMD string
 	// ConvExact keeps convolutions to sums of the products themselves: slower than Winograd's algorithm,
 	// and closer to the exact result by about one bit.
@@ -79,7 +79,7 @@ func OpenCPU(c CPUConfig) (Backend, error) {
 	}, nil
 }
 
-// MaxPoolGradBias implements pool.Ops by two passes: the sums are those of ConvGradBias in every bit.
+// MaxPoolGradBias implements pool.Ops by two passes. The sums equal ConvGradBias in every bit.
 func (c *cpu) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
 	const operation = "gradient of max pooling and bias"
 	g, err := pool.FitMaxGrad(operation, dx, dy, x, y)
@@ -111,7 +111,7 @@ func (c *cpu) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradPa
 	return c.ConvGradBias(db, dx, conv.Params{Accumulate: p.Accumulate})
 }
 
-// selectLevel gives a named level precedence over that of the environment.
+// selectLevel selects a named level, which overrides the environment.
 func selectLevel(name string) (simd.Level, error) {
 	if name == "" {
 		return simd.Detect()

@@ -53,7 +53,7 @@ type card struct {
 	*cardTransformers
 	*cardSums // over ranks
 
-	products *product.Products // of 1×1 convolutions; not an operation by itself
+	products *product.Products // 1×1 convolutions; not an operation by itself
 
 	library    *cudnn.Handle
 	marks      []*cuda.Event // of Mark, by number; the device frees them
@@ -67,7 +67,7 @@ type CUDAConfig struct {
 	Precision tensor.Precision
 	Device    cuda.Options
 	Plans     cudnn.Options
-	// Products names the library that computes all products; empty for whichever is faster.
+	// Products names the library that computes all products; empty for the faster one.
 	Products product.Library
 	// NoGraphs launches the kernels of a step one by one instead of recording them.
 	NoGraphs bool
@@ -75,9 +75,9 @@ type CUDAConfig struct {
 	NVTX bool
 }
 
-// OpenCUDA opens a graphics card as a backend. The error wraps one of those of packages cuda, cudnn and
-// tensor where that is the cause: cuda.ErrNoDriver, ErrOldDriver, ErrNoDevice, ErrArchitecture,
-// ErrOutOfMemory, cudnn.ErrNoLibrary, tensor.ErrPrecision.
+// OpenCUDA opens a graphics card as a backend. The error may wrap an error of packages cuda, cudnn and
+// tensor: cuda.ErrNoDriver, ErrOldDriver, ErrNoDevice, ErrArchitecture, ErrOutOfMemory, cudnn.ErrNoLibrary,
+// tensor.ErrPrecision.
 func OpenCUDA(c CUDAConfig) (Backend, error) {
 	device, err := tensor.NewCUDA(c.Ordinal, c.Device, c.Precision)
 	if err != nil {
@@ -125,7 +125,7 @@ func (b *card) join(plans cudnn.Options, only product.Library) (err error) {
 	return errors.Join(errs[:]...)
 }
 
-// Close implements tensor.Device: it also frees what cuDNN holds.
+// Close implements tensor.Device. It also frees cuDNN's memory.
 func (b *card) Close() error {
 	var err error
 	if b.cardSums != nil {

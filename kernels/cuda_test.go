@@ -10,7 +10,7 @@ import (
 	"nmn/tools/conform"
 )
 
-// What a device does not promise that the CPU does.
+// cardOptions leave out checks of the CPU that a card does not make.
 var cardOptions = conform.Options{UncheckedValues: true}
 
 // Every precision of the card, float32 first.

@@ -18,8 +18,7 @@ import (
 // choose them takes most of their time. Empty for no folder.
 const plansVariable = "NMN_TEST_PLANS"
 
-// openCardIn opens the first graphics card; without one the test is skipped, unless NMN_REQUIRE names
-// cuda.
+// openCardIn opens the first graphics card. Without one it skips the test, unless NMN_REQUIRE names cuda.
 func openCardIn(t testing.TB, p tensor.Precision) kernels.Backend {
 	t.Helper()
 	b, err := kernels.OpenCUDA(kernels.CUDAConfig{Precision: p,

@@ -1,3 +1,3 @@
-// Package kernels is for adding operations and devices: a [Backend] joins the families of operations, which have a
-// package each, and has one implementation for each kind of device.
+// Package kernels joins the families of numerical operations to a [Backend]. Each family has its own package,
+// with one implementation for each kind of device.
 package kernels

@@ -19,7 +19,7 @@ import (
 	"nmn/tools/emulator"
 )
 
-// emulated is why there is no emulator, nil where there is one.
+// emulated is the reason why there is no emulator, or nil if there is one.
 var emulated error
 
 // TestMain puts the host emulator, with the kernels' own sources, in the place of the driver, of cuDNN, of

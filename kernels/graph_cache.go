@@ -5,17 +5,18 @@ import (
 	"fmt"
 )
 
-// A GraphCache does work that comes again: at once or, on a device that records, as one graph. The first time a piece
-// of work comes it is done call by call, in which plans are chosen and workspaces grow; the second time it is recorded;
-// from then on it is one launch. K names a piece of work: equal keys are the same calls on the same memory.
+// A GraphCache does recurring work: at once or, on a device that records, as one graph. The first time, it
+// does a piece of work call by call, so that plans are chosen and workspaces grow. The second time it records
+// it. From then on the work is one launch. K identifies a piece of work: equal keys mean equal calls on the
+// same memory.
 type GraphCache[K interface {
 	comparable
 	fmt.Stringer
 }] struct {
-	recorder Card // nil where nothing is recorded
+	recorder Card // nil if nothing is recorded
 	most     int
 	known    map[K]*replay
-	clock    uint64 // counts what was done
+	clock    uint64 // counts uses
 }
 
 // replay is work that was done before. graph is nil until it comes the second time.
@@ -24,7 +25,8 @@ type replay struct {
 	used  uint64
 }
 
-// NewGraphCache keeps a limited number of pieces of work of a backend; the one unused for longest goes first.
+// NewGraphCache keeps a limited number of pieces of work of a backend. It drops the least recently used one
+// first.
 func NewGraphCache[K interface {
 	comparable
 	fmt.Stringer
@@ -73,7 +75,7 @@ func (r *GraphCache[K]) Do(work K, run func() error) error {
 	return p.graph.Launch()
 }
 
-// bound closes what was not used for longest where there is too much.
+// bound closes the least recently used graphs if there are too many.
 func (r *GraphCache[K]) bound() error {
 	if len(r.known) <= r.most {
 		return nil

@@ -10,10 +10,10 @@ import (
 	"nmn/kernels/update"
 )
 
-// tape is a backend that records: it notes what is captured, launched and closed.
+// tape is a backend that records: it notes which graphs are captured, launched and closed.
 type tape struct {
 	kernels.Backend
-	kernels.Card // what is not below is not called
+	kernels.Card // methods not listed below are not called
 	log          []string
 	fails        error
 }

@@ -15,8 +15,9 @@ import (
 	"nmn/tools/conform"
 )
 
-// Five videos of 26 frames of 565 pixels, nearly: 106 frames of 64 channels have more than 2^31 elements. All frames
-// are equal, so that the last one must come out as the first, and sums over them are 106 times those of one.
+// About five videos of 26 frames of 565 pixels: 106 frames of 64 channels have more than 2^31 elements. All
+// frames are equal, so the last result must equal the first, and sums over the frames are 106 times the sum
+// of one.
 func TestCUDA_MoreElementsThan32BitsIndex(t *testing.T) {
 	if !slices.Contains(strings.Split(os.Getenv("NMN_REQUIRE"), ","), "cuda") {
 		t.Skip("runs on a real card with 24 GB, with NMN_REQUIRE=cuda")
@@ -62,7 +63,8 @@ func TestCUDA_MoreElementsThan32BitsIndex(t *testing.T) {
 	near(t, "bias gradient", conform.Download(t, b, db), conform.Download(t, b, db1), frames)
 }
 
-// near compares numbers with so many times others, by the norm of the difference: plans round in other places.
+// near compares numbers with a multiple of others, by the norm of the difference: plans round in other
+// places.
 func near(t *testing.T, what string, got, want []float32, times float64) {
 	t.Helper()
 	var off, size float64

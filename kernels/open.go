@@ -11,11 +11,11 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// ErrUnsupported is wrapped by errors about what this build or machine cannot do though another one
-// can.
+// ErrUnsupported is wrapped by errors about operations that this build or machine does not support, but
+// another one may.
 var ErrUnsupported = errors.New("not supported by this build or machine")
 
-// Errors of Open that another driver would mend.
+// Errors of Open that another driver fixes.
 var (
 	ErrNoDriver  = cuda.ErrNoDriver
 	ErrOldDriver = cuda.ErrOldDriver
@@ -26,15 +26,16 @@ type Config struct {
 	// Device is auto, cpu, cuda, or cuda:n for the graphics card of number n. Empty means auto: the
 	// fastest device that can be used.
 	Device string
-	// Local is this process's number among those of its host that work together: auto, and cuda without a number, take
-	// the graphics card of that number, and the first ones again where there are fewer.
+	// Local is this process's number among the cooperating processes of its host. "auto", and "cuda" without
+	// a number, take the graphics card of that number. If there are fewer cards, they start again from the
+	// first.
 	Local int
-	// Threads and SIMD are as in CPUConfig; they also hold for the host where auto falls back to it.
+	// Threads and SIMD are as in CPUConfig. They also apply to the host if auto falls back to it.
 	Threads int
 	SIMD    string
 	// ConvExact is as in CPUConfig, for the host.
 	ConvExact bool
-	// Precision is how the device multiplies; empty means auto.
+	// Precision is the number format in which the device multiplies; empty means auto.
 	Precision tensor.Precision
 	// SyncLaunches makes a graphics card wait for every kernel: a fault is then reported by the launch
 	// that caused it. The host always does.
@@ -42,21 +43,21 @@ type Config struct {
 	// NoGraphs makes a graphics card launch the kernels of a step one by one instead of recording the step
 	// and replaying it.
 	NoGraphs bool
-	// NVTX names the layers and phases of a graphics card's work to the profiler that has started this
-	// program, such as Nsight Systems; nothing happens without one.
+	// NVTX names the layers and phases of a graphics card's work for the profiler that started this program,
+	// such as Nsight Systems. Without a profiler it does nothing.
 	NVTX bool
-	// PlanFolder keeps which convolution plans were fastest on a graphics card; empty means a folder
-	// of the user's cache.
+	// PlanFolder stores which convolution plans were fastest on a graphics card. Empty means a folder of the
+	// user's cache.
 	PlanFolder string
-	// Logger receives which kept plans are unfit or cannot be written; nil for the default one.
+	// Logger receives warnings about stored plans that are unfit or cannot be written; nil for the default
+	// one.
 	Logger *slog.Logger
 }
 
-// Open opens the device of a configuration. note, where not empty, explains to a user what auto has chosen
-// and why. Asking for a graphics card that cannot be used, because of the build or of the machine, gives
-// an error that wraps ErrUnsupported and says what is missing; auto falls back to the host then. A
-// precision that the device does not compute in gives an error that wraps tensor.ErrPrecision: auto does
-// not take another device for it.
+// Open opens the device of a configuration. note, if not empty, explains to the user what auto has chosen and
+// why. If the build or the machine cannot use a requested graphics card, the error wraps ErrUnsupported and
+// names what is missing. In that case auto falls back to the host. A precision that the device does not
+// support gives an error that wraps tensor.ErrPrecision. auto does not take another device for it.
 func Open(c Config) (backend Backend, note string, err error) {
 	name, ordinal, err := parseDevice(c.Device)
 	if err != nil {
@@ -91,7 +92,7 @@ func Open(c Config) (backend Backend, note string, err error) {
 	return backend, note, nil
 }
 
-// parseDevice splits the name of a device from its number, 0 where none is given.
+// parseDevice splits the name of a device from its number, 0 if it has none.
 func parseDevice(device string) (name string, ordinal int, err error) {
 	name, number, numbered := strings.Cut(device, ":")
 	switch {

@@ -17,7 +17,7 @@ const HasCUDA = true
 // openCard opens a graphics card, with plans of convolutions kept in the user's cache.
 func openCard(c Config, ordinal int) (Backend, error) {
 	if c.Local > 0 && !strings.Contains(c.Device, ":") {
-		if cards, err := cuda.Available(); err == nil { // else OpenCUDA says what is missing
+		if cards, err := cuda.Available(); err == nil { // else OpenCUDA reports what is missing
 			ordinal = c.Local % cards
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"nmn/cuda"
 )
 
-// A process opens the driver once: what happens without one is tried in another process.
+// A process opens the driver once, so the case without one is tested in another process.
 func TestOpen_WithoutADriver(t *testing.T) {
 	const inner = "NMN_TEST_WITHOUT_DRIVER"
 	if os.Getenv(inner) == "" {

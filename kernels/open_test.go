@@ -43,7 +43,7 @@ func TestOpen_UnknownDevicesAreRefused(t *testing.T) {
 	}
 }
 
-// A precision that no device here has is refused; it does not become another one.
+// A precision that no device here supports is refused and not replaced by another one.
 func TestOpen_PrecisionsOfTheHost(t *testing.T) {
 	for _, device := range []string{"cpu", "auto"} {
 		_, _, err := Open(Config{Device: device, Precision: "fp16"})
@@ -106,8 +106,8 @@ func TestOpenCPU_EnvironmentNamesTheLevelUnlessTheConfigurationDoes(t *testing.T
 	}
 }
 
-// Each family's CPU type has a CPU name of its own in the backend; a method missing from one would
-// show at compile time, two of one name only here.
+// Each family's CPU type has a name of its own in the backend. A missing method would be a compile error, but
+// two families with a method of one name would show only here.
 func TestOpenCPU_FamiliesShareNoMethod(t *testing.T) {
 	owner := map[string]string{}
 	backend := reflect.TypeFor[cpu]()

@@ -8,7 +8,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// MaxPool3GradBias implements pool.Ops by two passes: the sums are those of ConvGradBias in every bit.
+// MaxPool3GradBias implements pool.Ops by two passes. The sums equal ConvGradBias in every bit.
 func (b *card) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
 	const operation = "gradient of 3×3 max pooling and bias"
 	g, err := pool.FitMaxGrad(operation, dx, dy, x, y)

@@ -9,8 +9,8 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// Where the host has cuBLASLt, 1×1 convolutions of float32 are products for whichever library is faster; all others,
-// and those with a mask or ReLU or that add to what is there, are convolutions.
+// If the host has cuBLASLt, the faster library computes 1×1 convolutions of float32 as products. All others
+// are convolutions, and so are those with a mask or ReLU or that accumulate.
 
 // ProductsBy implements Card.
 func (b *card) ProductsBy() map[string]int { return b.products.Count() }

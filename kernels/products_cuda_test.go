@@ -24,11 +24,11 @@ import (
 	"nmn/tools/emulator"
 )
 
-// openProducts opens the card with all products by one library, or by the faster one. Where the host has no cuBLASLt
-// the test is skipped.
+// openProducts opens the card with all products by one library, or by the faster one. It skips the test if
+// the host has no cuBLASLt.
 func openProducts(t testing.TB, p tensor.Precision, only product.Library, cache string) kernels.Backend {
 	t.Helper()
-	openCard(t) // skips where there is none
+	openCard(t) // skips the test if there is no card
 	b, err := kernels.OpenCUDA(kernels.CUDAConfig{Precision: p, Products: only, Plans: cudnn.Options{CacheFolder: cache}})
 	if errors.Is(err, cublas.ErrNoLibrary) {
 		conform.Skip(t, "cublaslt", err.Error())
@@ -44,7 +44,8 @@ func openProducts(t testing.TB, p tensor.Precision, only product.Library, cache 
 	return b
 }
 
-// Products by each library keep what the reference says. In bf16 these operations are as in fp32, or no products.
+// Products by each library agree with the reference. In bf16 these operations are computed as in fp32, or not
+// as products.
 func TestCUDA_ProductsOfEachLibraryConform(t *testing.T) {
 	o := cardOptions
 	o.Choose = func(c conform.Case) bool {
@@ -85,7 +86,7 @@ func products(t *testing.T, b kernels.Backend) (all []float32) {
 	}
 	x, w, bias, y := random(rows, 1, 1, in), random(out, 1, 1, in), random(out), random(rows, 1, 1, out)
 	dx, dw := random(rows, 1, 1, in), random(out, 1, 1, in)
-	for range 2 { // chosen, then known
+	for range 2 { // chosen, then stored
 		if err := errors.Join(b.Conv(y, x, w, bias, conv.Params{}), b.ConvGradData(dx, y, w, nil, conv.Params{}),
 			b.ConvGradFilter(dw, x, y, conv.Params{})); err != nil {
 			t.Fatal(err)
@@ -95,8 +96,8 @@ func products(t *testing.T, b kernels.Backend) (all []float32) {
 	return all
 }
 
-// What is measured is kept: another run takes the same ways, and makes the same bits. A file that is corrupt, or a way
-// that does not work, is chosen anew.
+// Measurements are stored: another run takes the same library and plan, and gives equal bits. A file that is
+// corrupt, or a stored plan that does not work, is replaced by a new choice.
 func TestCUDA_WaysToComputeProductsAreKept(t *testing.T) {
 	folder := t.TempDir()
 	want := products(t, openProducts(t, tensor.FP32, "", folder))
@@ -150,7 +151,7 @@ func TestCUDA_LibrariesAgree(t *testing.T) {
 	}
 }
 
-// Where cuBLASLt cannot be used cuDNN computes all products, unless cuBLASLt is asked for.
+// If cuBLASLt cannot be used, cuDNN computes all products, unless cuBLASLt is requested.
 func TestCUDA_WithoutCuBLASLtTheProductsAreConvolutions(t *testing.T) {
 	if !emulatedNow() {
 		t.Skip("needs the emulator, which can fail a call")

@@ -27,8 +27,8 @@ import (
 	"nmn/tools/emulator"
 )
 
-// The ranks are goroutines, each with the emulated card opened for itself. Streams that put their work off as long as
-// they may show a missing event, between what computes and the sums or behind them.
+// The ranks are goroutines, each with its own instance of the emulated card. Streams that delay their work as
+// long as they may reveal a missing event between the computation and the sums or after the sums.
 func TestCUDA_SumsOverRanks(t *testing.T) {
 	for _, late := range []string{"", "first", "all"} {
 		t.Run("late "+late, func(t *testing.T) {
@@ -41,8 +41,9 @@ func TestCUDA_SumsOverRanks(t *testing.T) {
 // A wait between streams that does nothing gives wrong sums: the test above would notice one that is missing.
 func TestCUDA_SumsShowAMissingEvent(t *testing.T) {
 	t.Setenv(emulator.LateVariable, "first")
-	for wait := 1; wait <= 2; wait++ { // before the sum, and behind it
-		// What another rank does at that moment may have the late stream catch up: it shows in about half of the attempts.
+	for wait := 1; wait <= 2; wait++ { // before the sum, and after it
+		// The late stream may catch up through the other rank's timing: the fault shows in about half of the
+		// attempts.
 		for sumOnce(t, "cuStreamWaitEvent "+fmt.Sprint(wait)+" -1") == nil {
 		}
 	}
@@ -51,7 +52,7 @@ func TestCUDA_SumsShowAMissingEvent(t *testing.T) {
 	}
 }
 
-// sumOnce sums one tensor over two ranks, of which the first is served by a driver that fails as planned.
+// sumOnce sums one tensor over two ranks. The driver of the first rank fails as planned.
 func sumOnce(t *testing.T, plan string) error {
 	t.Helper()
 	var wrong error
@@ -114,7 +115,7 @@ func twoTensors(b kernels.Backend) (x, y *tensor.Tensor, err error) {
 	return x, y, b.Upload(y, tensor.HostArray(tensor.Float32, ones))
 }
 
-// Behind the first steps a sum allocates nothing on the host, and makes nothing on the card.
+// After the first steps a sum allocates nothing on the host, and makes nothing on the card.
 func TestCUDA_SumsOverRanksAllocateNothing(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	const steps = 100
@@ -151,7 +152,7 @@ func TestCUDA_SumsOverRanksAllocateNothing(t *testing.T) {
 		os.Unsetenv(emulator.LogVariable)
 		return errors.Join(b.Sync(), r.Close())
 	})
-	if mallocs > steps/2 { // those of the goroutines beside
+	if mallocs > steps/2 { // allocations of other goroutines
 		t.Errorf("%d allocations in %d steps", mallocs, steps)
 	}
 	text, err := os.ReadFile(log)
@@ -165,7 +166,7 @@ func TestCUDA_SumsOverRanksAllocateNothing(t *testing.T) {
 	}
 }
 
-// What goes wrong on one rank's card ends all ranks, in the group too: nobody takes what the sums left behind.
+// A failure on one rank's card ends all ranks, and the group too: no rank uses a failed sum.
 func TestCUDA_AFailedSumEndsAllRanks(t *testing.T) {
 	ended := make([]error, 3)
 	conform.EachRank(t, 3, openCard, func(g ranks.Group, b kernels.Backend) error {
@@ -246,8 +247,8 @@ func TestCUDA_SumsWaitAsLongAsTheGroup(t *testing.T) {
 	}
 }
 
-// Without NCCL the same sums are made by way of the host. The library is opened once in a process, so that this is one
-// of its own.
+// Without NCCL the host computes equal sums. The library is opened once in a process, so this test runs in
+// its own process.
 func TestCUDA_SumsOverRanksWithoutNCCL(t *testing.T) {
 	const variable = "NMN_TEST_WITHOUT_NCCL"
 	if os.Getenv(variable) == "" {

@@ -1,22 +1,22 @@
-// Package activation holds the element-wise layers: ReLU and dropout. Convolutions fuse the ReLU of
-// training; the separate form is for nets without a convolution before it, and for tests.
+// Package activation holds the element-wise layers: ReLU and dropout. Convolutions in training include the
+// ReLU. The separate form is for tests and for nets without a convolution before it.
 package activation
 
 import "nmn/kernels/tensor"
 
 // Ops is the family. Tensors are float32 (or the device's computing type) and of equal shape.
 type Ops interface {
-	// ReLU computes y = max(x, 0); NaN stays NaN. y may be x.
+	// ReLU computes y = max(x, 0). NaN stays NaN. y may be x.
 	ReLU(y, x *tensor.Tensor) error
 	// ReLUGrad computes dx = dy where y > 0, else 0, from the output y. dx may be dy.
 	ReLUGrad(dx, dy, y *tensor.Tensor) error
-	// Dropout computes y = x·m/(1-rate), where m[t,i] is 0 with probability rate, in [0, 1), and else
-	// 1. It depends on the seed (int32, the lower and the upper word of a number that is derived from
-	// the run, the epoch and the layer), on keys[t] (int32, one for each row t of the first dimension: a
-	// hash of epoch, sample and frame) and on the position i within the row, so that a sample gets the
-	// same mask in whatever batch it comes: word i mod 4 of Philox4x32-10 with counter (i/4, keys[t],
-	// 0, 0) and the seed as key keeps the element when it is at least rate·2^32 (rounded down). y may
-	// be x. The seed is a tensor because it changes from epoch to epoch, while recorded work stays.
+	// Dropout computes y = x·m/(1-rate). m[t,i] is 0 with probability rate, in [0, 1), and else 1. It depends
+	// on the seed (int32, the lower and the upper word of a number derived from the run, the epoch and the
+	// layer), on keys[t] (int32, one for each row t of the first dimension: a hash of epoch, sample and
+	// frame) and on the position i within the row. So a sample gets the same mask in any batch. Word i mod 4
+	// of Philox4x32-10 with counter (i/4, keys[t], 0, 0) and the seed as key keeps the element when it is at
+	// least rate·2^32 (rounded down). y may be x. The seed is a tensor because it changes from epoch to
+	// epoch, while recorded work stays.
 	Dropout(y, x, keys, seed *tensor.Tensor, rate float32) error
 	// DropoutGrad computes dx = dy·m/(1-rate) with the mask of Dropout. dx may be dy.
 	DropoutGrad(dx, dy, keys, seed *tensor.Tensor, rate float32) error

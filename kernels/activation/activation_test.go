@@ -40,7 +40,7 @@ func same(t *testing.T, what string, got, want []float32) {
 
 func TestReLU_Values(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	negativeNaN := math.Float32frombits(math.Float32bits(nan) | 1<<31) // what 0/0 gives on amd64
+	negativeNaN := math.Float32frombits(math.Float32bits(nan) | 1<<31) // the result of 0/0 on amd64
 	minusZero := math.Float32frombits(1 << 31)
 	x := []float32{-2, minusZero, 0, 1e-45, 3, -inf, inf, nan, negativeNaN}
 	dy := []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}
@@ -186,7 +186,7 @@ func TestShapesAndRates_ThatDoNotFitAreRefused(t *testing.T) {
 	}
 }
 
-// B/s counts what is read and written.
+// B/s counts bytes read and written.
 func BenchmarkActivation(b *testing.B) {
 	const n = 64 * 224 * 224
 	x, y, keys, seed := drawn(b, 1, 1, n), drawn(b, 2, 1, n), optest.Ints(b, 7), optest.Ints(b, 1, 2)

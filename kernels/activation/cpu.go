@@ -25,7 +25,7 @@ type CPU struct {
 // blockLength is a multiple of the words of a counter, and of the batches of every level.
 const blockLength = 16384
 
-// job is what the blocks read: out from in and, for ReLUGrad, y; the rest for dropout.
+// job is the input of the blocks: out from in and, for ReLUGrad, y; the rest for dropout.
 type job struct {
 	out, in, y        []float32
 	keys              []int32
@@ -131,7 +131,7 @@ func (c *CPU) drop(operation string, out, in, keys, seed *tensor.Tensor, rate fl
 	return nil
 }
 
-// runDropoutBlock handles a run of one row, so that counters start anew with each row.
+// runDropoutBlock handles a run of one row, so that counters restart with each row.
 func (c *CPU) runDropoutBlock(_, i int) {
 	j := &c.job
 	t, part := i/j.blocksPerRow, i%j.blocksPerRow

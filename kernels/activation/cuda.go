@@ -10,7 +10,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CUDA implements Ops on a graphics card in float32, or in bfloat16 where all tensors are.
+// CUDA implements Ops on a graphics card in float32, or in bfloat16 if all tensors are bfloat16.
 type CUDA struct {
 	device  *tensor.CUDA
 	relu    reluKernels

@@ -10,8 +10,8 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// ConvAdd implements Ops: cuDNN computes the products, and a kernel of ours adds bias and shortcut to what it wrote.
-// All maps must be of one type.
+// ConvAdd implements Ops: cuDNN computes the products, and a kernel of this package adds bias and shortcut.
+// All maps must have one type.
 func (c *CUDA) ConvAdd(y, x, w, b, shortcut *tensor.Tensor, p Params) error {
 	const operation = "conv and shortcut"
 	shape, err := c.fit(operation, x, w, y, p, nil)
@@ -44,7 +44,7 @@ func (c *CUDA) ConvAdd(y, x, w, b, shortcut *tensor.Tensor, p Params) error {
 	}, y, x, shortcut)
 }
 
-// forwardAdd computes y from as many frames as cuDNN takes at once.
+// forwardAdd computes y from the number of frames that cuDNN takes at once.
 func (c *CUDA) forwardAdd(shape cudnn.Conv, y, x, w, b, shortcut *tensor.Tensor, relu bool) (err error) {
 	o := cudnn.Operands{X: tensor.At(x), W: tensor.At(w), Y: tensor.At(y)}
 	if shortcut.Address() == y.Address() {

@@ -18,7 +18,7 @@ func (c *CUDA) Ahead(calls []Call) {
 	c.cudnn.Ahead(shapes)
 }
 
-// shapesOf are the plans that a call is computed by or chosen among; none for what the call itself will refuse.
+// shapesOf returns the plans that may compute a call. It returns none if the call itself will be refused.
 func (c *CUDA) shapesOf(call Call) (list []cudnn.Shape) {
 	whole, err := c.fit("ahead", call.X, call.W, call.Y, call.Params, call.Mask)
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *CUDA) shapesOf(call Call) (list []cudnn.Shape) {
 	return list
 }
 
-// shapesOfPart are those of as many frames as cuDNN takes at once.
+// shapesOfPart returns the plans for the number of frames that cuDNN takes at once.
 func (c *CUDA) shapesOfPart(call Call, plain cudnn.Conv) []cudnn.Shape {
 	wide, narrow := plain, plain
 	half := plain.Precision == cudnn.BFloat16

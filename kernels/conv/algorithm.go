@@ -15,7 +15,7 @@ func (p Pass) String() string { return [...]string{"forward", "data gradient", "
 
 // Explainer is an Ops that can describe how it computes. Ask a backend by a type assertion.
 type Explainer interface {
-	// Algorithm names the way in which a pass over a shape is computed, for reports of speed. It is
-	// empty for a shape that has not been run yet, where the choice is made by the first run.
+	// Algorithm names how a pass over a shape is computed, for reports of speed. It is empty for a shape that
+	// has not been run yet, if the first run makes the choice.
 	Algorithm(pass Pass, g Geometry) string
 }

@@ -6,8 +6,8 @@ import "nmn/cuda/cudnn"
 
 var _ Explainer = (*CUDA)(nil)
 
-// Algorithm implements Explainer: the engine of cuDNN that was chosen for the shape and the precision,
-// the lowest one where it was run in several, or the kernel that takes its place.
+// Algorithm implements Explainer. It names the cuDNN engine chosen for the shape and the precision, the
+// lowest one if there were several, or the kernel that replaces it.
 func (c *CUDA) Algorithm(pass Pass, g Geometry) string {
 	shape := shapeOf(g)
 	if frames, err := c.frames(shape); err == nil {
@@ -39,14 +39,15 @@ func (c *CUDA) Algorithm(pass Pass, g Geometry) string {
 	return ""
 }
 
-// passesOf are the passes of cuDNN that an operation may be computed by, what they fuse first.
+// passesOf are the passes of cuDNN that may compute an operation, the most fused first.
 var passesOf = map[Pass][]cudnn.Pass{
 	Forward:        {cudnn.ForwardBiasReLU, cudnn.ForwardBias, cudnn.Forward},
 	DataGradient:   {cudnn.MaskedDataGradient, cudnn.DataGradient},
 	FilterGradient: {cudnn.FilterGradient},
 }
 
-// tried reports whether a pass was only measured, for another form was faster. The shape becomes that of the form.
+// tried reports whether a pass was only measured because another form was faster. The shape becomes that
+// form's shape.
 func (c *CUDA) tried(pass cudnn.Pass, shape *cudnn.Conv) bool {
 	for _, bias := range []bool{true, false} {
 		switch f, known := c.forms[question{pass, *shape, bias}]; {

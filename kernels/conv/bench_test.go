@@ -8,14 +8,14 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// layer is a convolution of a known net, for one picture.
+// layer is a convolution of a published net, for one picture.
 type layer struct {
 	name  string
 	batch int
 	shape
 }
 
-// layers are those of VGG16 at 224×224 and of the small net for 48×48 scenes.
+// layers are the layers of VGG16 at 224×224 and of the small net for 48×48 scenes.
 var layers = []layer{
 	{"conv1_1", 4, shape{0, 224, 224, 3, 64, 3, 3, 1, 1}},
 	{"conv1_2", 4, shape{0, 224, 224, 64, 64, 3, 3, 1, 1}},
@@ -38,7 +38,7 @@ var layers = []layer{
 	{"scenes7", 32, shape{0, 4, 4, 256, 36, 1, 1, 0, 1}},
 }
 
-// flop counts the operations of one pass over l.batch pictures, those of padding left out.
+// flop counts the operations of one pass over l.batch pictures, without padding.
 func (l layer) flop() float64 {
 	p, q := l.out()
 	taps := func(size, filter, out int) (n int) {

@@ -9,8 +9,8 @@ import (
 
 const biasThreads = 256 // of a block
 
-// ConvGradBias implements Ops; dy may be bfloat16, db is float32. Cells are summed in float32 by groups of 32,
-// and the groups in float64.
+// ConvGradBias implements Ops. dy may be bfloat16, db is float32. Cells are summed in float32 by groups of
+// 32, and the groups in float64.
 func (c *CUDA) ConvGradBias(db, dy *tensor.Tensor, p Params) error {
 	const operation = "conv bias gradient"
 	if err := fitBias(operation, db, dy); err != nil {
@@ -37,8 +37,8 @@ func (c *CUDA) ConvGradBias(db, dy *tensor.Tensor, p Params) error {
 	return c.bias.launchBiasGradient(c.device.Stream, sum.Grid, sum.Block, a)
 }
 
-// maskBias masks a gradient that stands in added, which may be dx itself, and adds up what it writes to dx as
-// ConvGradBias does. added and mask are of the type of dx.
+// maskBias masks a gradient at added, which may be dx itself, writes it to dx and sums it as ConvGradBias
+// does. added and mask have the type of dx.
 func (c *CUDA) maskBias(db, dx *tensor.Tensor, added cuda.Address, mask *tensor.Tensor, accumulate bool) error {
 	channels, cells := db.Len(), dx.Len()/db.Len()
 	sum, err := c.columns.Sum(c.device, "conv data and bias gradient", cells, channels, dx, mask)
@@ -55,7 +55,7 @@ func (c *CUDA) maskBias(db, dx *tensor.Tensor, added cuda.Address, mask *tensor.
 	return c.bias.launchMaskBiasGradient(c.device.Stream, sum.Grid, sum.Block, a)
 }
 
-// addBias is the end of Conv where the convolution itself has neither bias nor ReLU; b is float32 or nil.
+// addBias finishes Conv if the convolution itself has neither bias nor ReLU. b is float32 or nil.
 func (c *CUDA) addBias(y, b *tensor.Tensor, relu bool) error {
 	grid, block := tensor.Spread(tensor.Ceil(y.Len(), 4), biasThreads), cuda.Dim3{X: biasThreads}
 	a := addBiasArguments{y: tensor.At(y), bias: tensor.At(b), length: int64(y.Len()), channels: int32(y.Dim(3)),
@@ -66,8 +66,8 @@ func (c *CUDA) addBias(y, b *tensor.Tensor, relu bool) error {
 	return c.bias.launchAddBias(c.device.Stream, grid, block, a)
 }
 
-// endGradient writes a gradient that stands in added to d: masked, or added to what d holds. added and
-// mask are of the type of d.
+// endGradient writes a gradient at added to d: masked, or added to the values of d. added and mask have the
+// type of d.
 func (c *CUDA) endGradient(d *tensor.Tensor, added cuda.Address, mask *tensor.Tensor, accumulate bool) error {
 	grid, block := tensor.Spread(tensor.Ceil(d.Len(), 4), biasThreads), cuda.Dim3{X: biasThreads}
 	a := endGradientArguments{dx: tensor.At(d), added: added, mask: tensor.At(mask), length: int64(d.Len()),
@@ -85,7 +85,8 @@ func (c *CUDA) widen(to *tensor.Tensor, from cuda.Address, accumulate bool) erro
 		fromBf16Arguments{to: tensor.At(to), from: from, length: int64(to.Len()), accumulate: number(accumulate)})
 }
 
-// narrowed is where a tensor stands in bfloat16: a float32 one is rounded into memory of this family.
+// narrowed returns the address of a tensor in bfloat16. A float32 tensor is rounded into memory of this
+// family.
 func (c *CUDA) narrowed(t *tensor.Tensor) (cuda.Address, error) {
 	if t.DType() == tensor.BFloat16 {
 		return tensor.At(t), nil

@@ -79,8 +79,8 @@ func wantHalf(t *testing.T, what string, c *CUDA, x *tensor.Tensor, want ...floa
 	}
 }
 
-// What surrounds a convolution in bfloat16: its bias in float32, masks, sums of gradients, and a filter
-// gradient in float32. Three groups of three channels are no whole group of 16 bytes.
+// The steps around a convolution in bfloat16: its bias in float32, masks, sums of gradients, and a filter
+// gradient in float32. Three groups of three channels do not fill 16 bytes.
 func TestCUDA_EndsConvolutionsInBFloat16(t *testing.T) {
 	c := emulate(t)
 	y := half(t, c, -2, 1, 0.5, 3, -4, 8, 0, 0, 0)

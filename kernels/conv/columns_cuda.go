@@ -10,8 +10,8 @@ import (
 
 const columnThreads = 256 // of a block
 
-// columnsOf is the product by which a data gradient is computed, as a convolution of 1×1 whose channels are the R·S·C
-// columns; ok is false where a plan computes the gradient itself.
+// columnsOf returns the product that computes a data gradient, as a convolution of 1×1 whose channels are the
+// R·S·C columns. ok is false if a plan computes the gradient itself.
 func (c *CUDA) columnsOf(s cudnn.Conv) (product cudnn.Conv, ok bool) {
 	g := geometryOf(s)
 	product = cudnn.Conv{N: g.N, H: g.P, W: g.Q, C: g.R * g.S * g.C, K: g.K, R: 1, S: 1, Precision: s.Precision}

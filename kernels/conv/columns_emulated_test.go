@@ -10,7 +10,8 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// A data gradient by columns is the one that a plan computes, up to the rounding of the columns, and reports say so.
+// A data gradient by columns equals a plan's, up to the rounding of the columns, and reports name the
+// algorithm.
 func TestCUDA_ComputesDataGradientsByColumns(t *testing.T) {
 	c := convolving(t)
 	for dtype, tolerance := range map[tensor.DType]float64{tensor.Float32: 1e-6, tensor.BFloat16: 4e-3} {

@@ -15,7 +15,7 @@ type Params struct {
 	Stride int
 	// ReLU clamps the results of Conv and ConvAdd at 0. The other operations ignore it.
 	ReLU bool
-	// Accumulate adds a gradient to what its destination holds instead of overwriting it.
+	// Accumulate adds a gradient to its destination instead of overwriting it.
 	Accumulate bool
 }
 
@@ -23,27 +23,27 @@ type Params struct {
 //
 //	y[n,p,q,k] = b[k] + sum over r,s,c of x[n, p·Stride+r-Pad, q·Stride+s-Pad, c] · w[k,r,s,c]
 //
-// x is N×H×W×C, w is K×R×S×C, b is K, y is N×P×Q×K with P = (H+2Pad-R)/Stride + 1 and
-// Q = (W+2Pad-S)/Stride + 1, rounded down; pixels outside of x are 0.
-// Every destination is overwritten unless Accumulate is set. Shapes that do not fit give an error
-// that wraps tensor.ErrShape. Results do not depend on the number of threads.
+// x is N×H×W×C, w is K×R×S×C, b is K, y is N×P×Q×K with P = (H+2Pad-R)/Stride + 1 and Q = (W+2Pad-S)/Stride +
+// 1, rounded down. Pixels outside of x are 0. Every destination is overwritten unless Accumulate is set.
+// Shapes that do not fit give an error that wraps tensor.ErrShape. Results do not depend on the number of
+// threads.
 //
-// A device may compute in bfloat16: x, w, dx and mask are then of that type, b and db float32, and y, dy
-// and dw either.
+// A device may compute in bfloat16: x, w, dx and mask then have that type, b and db are float32, and y, dy
+// and dw may have either type.
 type Ops interface {
-	// Conv computes y; b may be nil for no bias.
+	// Conv computes y. b may be nil for no bias.
 	Conv(y, x, w, b *tensor.Tensor, p Params) error
-	// ConvAdd computes y = act(conv(x) + b + shortcut), the end of a residual block (He et al. 2016,
-	// equation 1). shortcut has the shape and type of y, and may be its memory; b may be nil; act is
-	// ReLU where p says so, else nothing. Where dy is masked by y > 0, it is the gradient of the shortcut.
+	// ConvAdd computes y = act(conv(x) + b + shortcut), the end of a residual block (He et al. 2016, equation
+	// 1). shortcut has the shape and type of y, and may be its memory. b may be nil. act is ReLU if p asks
+	// for it, else nothing. If dy is masked by y > 0, it is the gradient of the shortcut.
 	ConvAdd(y, x, w, b, shortcut *tensor.Tensor, p Params) error
-	// ConvGradData computes dx from dy. Where mask is not nil it has the shape of x and dx is set to
-	// 0 wherever mask <= 0 (after accumulation): with the layer's input x as mask this is the ReLU
-	// of the layer below. dx must not overlap dy; dx may be the same memory as mask.
+	// ConvGradData computes dx from dy. If mask is not nil it has the shape of x, and dx is set to 0 wherever
+	// mask <= 0 (after accumulation). With the layer's input x as mask this is the ReLU of the layer below.
+	// dx must not overlap dy. dx may be the same memory as mask.
 	ConvGradData(dx, dy, w, mask *tensor.Tensor, p Params) error
-	// ConvGradDataBias computes dx as ConvGradData does and the bias gradient of the layer below,
-	// db[c] = sum over n,h,w of dx[n,h,w,c], in one pass over memory where the device can. Accumulate adds
-	// to db; dx is overwritten. Sums are of dx as it is stored, those of ConvGradBias in every bit.
+	// ConvGradDataBias computes dx as ConvGradData does and the bias gradient of the layer below, db[c] = sum
+	// over n,h,w of dx[n,h,w,c], in one pass over memory if the device can. Accumulate adds to db; dx is
+	// overwritten. Sums use dx as it is stored, and equal ConvGradBias in every bit.
 	ConvGradDataBias(dx, db, dy, w, mask *tensor.Tensor, p Params) error
 	// ConvGradFilter computes dw, K×R×S×C, from x and dy, summed over bags and cells.
 	ConvGradFilter(dw, x, dy *tensor.Tensor, p Params) error
@@ -67,8 +67,8 @@ func fitShortcut(operation string, shortcut, y *tensor.Tensor) error {
 	return nil
 }
 
-// Geometry is the checked shape of a convolution; the letters are those of package tensor, P and Q
-// are the rows and columns of the output.
+// Geometry is the checked shape of a convolution. The letters follow package tensor; P and Q are the rows and
+// columns of the output.
 type Geometry struct{ N, H, W, C, K, R, S, P, Q, Pad, Stride int }
 
 // Fit checks x N×H×W×C, w K×R×S×C and y N×P×Q×K against each other. It is the shape rule of every

@@ -2,19 +2,19 @@ package conv
 
 import "nmn/kernels/simd"
 
-// correlation is what forward and data gradient have in common:
+// correlation is the common form of forward pass and data gradient:
 //
 //	out[n,p,q,j] (+)= sum over r,s,c of in[n, p·step+r-padH, q·step+s-padW, c] · F[r,s,c,j]
 //
-// in is n×h×w×depth, out n×p×q×width. F is the filter w, stored width×r×s×depth: F[r,s,c,j] =
-// w[j,r,s,c]; or turned, stored depth×R×S×width: F[r,s,c,j] = w[c, R-1-r, S-1-s, j], or, where a data gradient
-// takes some of the taps alone, what taps says.
+// in is n×h×w×depth, out n×p×q×width. F is the filter w, stored width×r×s×depth: F[r,s,c,j] = w[j,r,s,c]. Or
+// it is turned, stored depth×R×S×width: F[r,s,c,j] = w[c, R-1-r, S-1-s, j]. If a data gradient takes only
+// some of the taps, taps selects them.
 type correlation struct {
 	in             []float32
 	n, h, w, depth int
 	r, s           int
 	step           int // the stride
-	padH, padW     int // negative where the first window begins inside of the input
+	padH, padW     int // negative if the first window begins inside of the input
 	out            []float32
 	p, q, width    int
 	filter         []float32
@@ -43,7 +43,7 @@ type plan struct {
 	rows, wide, narrow int        // tile shape
 	panels             int        // panels of output channels; the last may be narrow or partly empty
 	images             int        // images in a block of rows, or
-	lines              int        // output rows in a block, where an image has several blocks
+	lines              int        // output rows in a block, if an image has several blocks
 	imageBlocks        int        // blocks of an image, 1 where a block holds whole images
 	rowBlocks          int
 	groups, perGroup   int  // groups of panels, and panels in each: a block is rows × group
@@ -51,13 +51,13 @@ type plan struct {
 	chunk              int  // reduction steps in one call of the tile kernel at most
 }
 
-// Sizes in floats of what is meant to stay in the second-level cache (1 to 2 MiB on server cores).
+// Sizes in floats of data that should stay in the second-level cache (1 to 2 MiB on server cores).
 const (
 	slabFloats    = 96 << 10 // block of input
 	panelFloats   = 48 << 10 // panels at work
 	cellTarget    = 384      // output cells in a block
 	blockTarget   = 32       // blocks of an operation at least, for the pool to share
-	sweepTiles    = 4        // tiles of cells that go through all panels together, where these are private
+	sweepTiles    = 4        // tiles of cells that go through all panels together, if these are private
 	askTaps       = 8        // taps that a long one counts as, for the rows that a tile asks for with each
 	privateFilter = 4 << 20  // filters from this size on are not packed as a whole
 )
@@ -70,12 +70,12 @@ func (k *correlation) reduction() int { return k.r * k.s * k.depth }
 // span is the length of a filter row: its taps and channels lie side by side in a padded input.
 func (k *correlation) span() int { return k.s * k.depth }
 
-// padded reports whether a window leaves the input, or the first does not begin where the input does.
+// padded reports whether a window leaves the input, or the first does not begin at the start of the input.
 func (k *correlation) padded() bool {
 	return k.padH != 0 || k.padW != 0 || k.height(k.p) > k.h || k.columns() > k.w
 }
 
-// dense reports whether the windows are rows of the input, one behind the other.
+// dense reports whether the windows are consecutive rows of the input.
 func (k *correlation) dense() bool { return k.r*k.s == 1 && k.h*k.w == 1 }
 
 // height is the number of input rows that the windows of some output rows cover.
@@ -130,8 +130,8 @@ func (c *CPU) planCorrelation(k *correlation) plan {
 	}
 	pl.chunk = max(64, panelFloats/(working*pl.wide))
 	if len(k.mask) > 0 && &k.mask[0] == &k.out[0] {
-		// Partial sums would destroy a mask that is the same memory. The result is the same, for a
-		// sum goes on where its first chunk ended.
+		// Partial sums would destroy a mask in the same memory. The result is equal, because a sum continues
+		// from its first chunk.
 		pl.chunk, pl.perGroup, pl.groups = k.reduction(), 1, pl.panels
 	}
 	switch {
@@ -144,7 +144,7 @@ func (c *CPU) planCorrelation(k *correlation) plan {
 	return pl
 }
 
-// cutRows chooses blocks of output rows: as many cells as keep the input block in the cache.
+// cutRows chooses blocks of output rows, as large as the cache allows for the input block.
 func (pl *plan) cutRows(k *correlation, large bool) {
 	line := k.columns() * k.depth
 	image := k.height(k.p) * line
@@ -186,7 +186,7 @@ func (k *correlation) need() need {
 // packedLen is the size of all panels.
 func (pl *plan) packedLen(reduction int) int { return pl.panels * pl.wide * reduction }
 
-// panelWidth is the width of a panel's tiles: narrow where that covers what is left of the channels.
+// panelWidth is the width of a panel's tiles. It is narrow if that covers the remaining channels.
 func (pl *plan) panelWidth(panel, width int) int {
 	if width-panel*pl.wide <= pl.narrow {
 		return pl.narrow
@@ -254,7 +254,7 @@ func (c *CPU) correlateChunk(k *correlation, s *scratch, b *block, lo, hi, tap, 
 			c.packPanel(k, s.panel[(panel-lo)*k.plan.wide*length:], panel, from, length)
 		}
 	}
-	// A few tiles' input goes through all panels before the next is read, where it comes from memory.
+	// If the input comes from memory, a few tiles' input goes through all panels before the next is read.
 	sweep := b.cells
 	if k.plan.private {
 		sweep = sweepTiles * k.plan.rows
@@ -281,8 +281,9 @@ func (c *CPU) correlateChunk(k *correlation, s *scratch, b *block, lo, hi, tap, 
 	}
 }
 
-// correlateCells runs the tile of a worker for cells lo to hi of a block and the channels of a panel. While one is
-// computed, the output of the next is asked from memory, and its input too where that is fresh: not yet read.
+// correlateCells runs the tile of a worker for cells lo to hi of a block and the channels of a panel. While
+// it computes a tile, it prefetches the output of the next. It also prefetches the input if that is fresh,
+// that is not read yet.
 func (c *CPU) correlateCells(k *correlation, s *scratch, b *block, panel, lo, hi int, fresh, first, last bool) {
 	width, column := k.plan.panelWidth(panel, k.width), panel*k.plan.wide
 	fresh = fresh && first && last && k.dense()

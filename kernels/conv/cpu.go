@@ -7,10 +7,10 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CPU implements Ops on the host. Forward and data gradient are implicit GEMMs that read the windows
-// of the input in place; the data gradient of a large filter scatters its products; the filter gradient
-// sums outer products. 3×3 filters take Winograd's algorithm where it pays. Scratch memory grows to what
-// the largest convolution needs and stays: calls with shapes seen before allocate nothing.
+// CPU implements Ops on the host. Forward and data gradient are implicit GEMMs that read the windows of the
+// input in place. The data gradient of a large filter scatters its products. The filter gradient sums outer
+// products. 3×3 filters take Winograd's algorithm if it pays. Scratch memory grows to the need of the largest
+// convolution and stays: calls with shapes seen before allocate nothing.
 type CPU struct {
 	workers *tensor.Workers
 	level   simd.Level
@@ -42,7 +42,7 @@ type CPU struct {
 // scratch is the memory of one worker.
 type scratch struct {
 	slab    []float32 // padded copy of a block of the input
-	offsets []int     // where the window of each cell of a block begins
+	offsets []int     // start of the window of each cell of a block
 	panel   []float32 // packed by the worker for itself
 	edge    []float32 // a tile that does not fit its destination
 	columns []float32 // a strip of the left operand that is cut off
@@ -55,8 +55,8 @@ type scratch struct {
 
 var _ Ops = (*CPU)(nil)
 
-// NewCPU makes the operations for a device; level comes from simd.Detect or simd.Select. exact keeps to
-// sums of the products themselves, without Winograd's algorithm.
+// NewCPU makes the operations for a device. level comes from simd.Detect or simd.Select. exact computes sums
+// of the products themselves, without Winograd's algorithm.
 func NewCPU(dev *tensor.CPU, level simd.Level, exact bool) *CPU {
 	c := &CPU{workers: dev.Workers, level: level, worthWinograd: worthWinograd, scratch: make([]scratch,
 		dev.Workers.Threads())}
@@ -82,7 +82,7 @@ func NewCPU(dev *tensor.CPU, level simd.Level, exact bool) *CPU {
 	return c
 }
 
-// grow returns a slice of length n, the old memory where it suffices. Its contents are undefined.
+// grow returns a slice of length n, in the old memory if it suffices. Its contents are undefined.
 func grow[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -93,8 +93,7 @@ func grow[T any](s []T, n int) []T {
 // need is the scratch memory that each worker must have for an operation, in elements.
 type need struct{ slab, offsets, panel, edge, columns int }
 
-// reserve grows the scratch memory of all workers before they start: which of them takes a block is
-// left to chance.
+// reserve grows the scratch memory of all workers before they start, because any of them may take any block.
 func (c *CPU) reserve(n need) {
 	for i := range c.scratch {
 		s := &c.scratch[i]

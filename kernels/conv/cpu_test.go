@@ -100,8 +100,8 @@ func TestConvGradFilter_EqualsDirectSum(t *testing.T) {
 	eachProblem(t, func(t *testing.T, p problem) { checkGradFilter(t, p, nil) })
 }
 
-// checkGradFilter compares the filter gradient of a problem with the direct sum, at each level; before looks at the
-// level and the problem first.
+// checkGradFilter compares the filter gradient of a problem with the direct sum, at each level. It calls
+// before with the level and the problem first.
 func checkGradFilter(t *testing.T, p problem, before func(t *testing.T, c *CPU)) {
 	start := randomFloats(rand.New(rand.NewPCG(5, 6)), len(p.w))
 	plain, added := p.gradFilter(nil), p.gradFilter(start)

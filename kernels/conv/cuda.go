@@ -11,11 +11,11 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CUDA implements Ops on a graphics card: the convolutions by cuDNN, what surrounds them by kernels of its
-// own. It computes float32 in the precision of the device, TF32 or exactly, and, where input and filter
-// are bfloat16, in bfloat16 with sums in float32; the output and its gradient may then be float32, and the
-// gradient of the filter may. Biases are float32. The plan of a shape is chosen by its first call. Tensors
-// must be at multiples of 16 bytes, as Alloc gives them.
+// CUDA implements Ops on a graphics card: cuDNN computes the convolutions, and kernels of this package the
+// steps around them. It computes float32 in the precision of the device, TF32 or exactly. If input and filter
+// are bfloat16, it computes in bfloat16 with sums in float32. The output, its gradient and the gradient of
+// the filter may then be float32. Biases are float32. The first call of a shape chooses its plan. Tensors
+// must be at multiples of 16 bytes, as from Alloc.
 type CUDA struct {
 	device     *tensor.CUDA
 	cudnn      *cudnn.Handle
@@ -47,8 +47,8 @@ func NewCUDA(device *tensor.CUDA, module *cuda.Module, library *cudnn.Handle) (*
 	return c, nil
 }
 
-// fit checks the shapes, types and places of a convolution, and that there is something to compute. mask,
-// which may be nil, is of the type of x.
+// fit checks the shapes, types and addresses of a convolution, and reports whether there is anything to
+// compute. mask, which may be nil, has the type of x.
 func (c *CUDA) fit(operation string, x, w, y *tensor.Tensor, p Params, mask *tensor.Tensor) (shape cudnn.Conv,
 	err error) {
 	g, err := Fit(operation, x, w, y, p)
@@ -138,7 +138,7 @@ func (c *CUDA) Conv(y, x, w, b *tensor.Tensor, p Params) error {
 	}, y, x)
 }
 
-// forward computes y from as many frames as cuDNN takes at once.
+// forward computes y from the number of frames that cuDNN takes at once.
 func (c *CUDA) forward(shape cudnn.Conv, y, x, w, b *tensor.Tensor, relu bool) error {
 	pass := forwardPass(b != nil, relu)
 	o := cudnn.Operands{X: tensor.At(x), W: tensor.At(w), Y: tensor.At(y), Bias: tensor.At(b)}
@@ -154,7 +154,7 @@ func (c *CUDA) forward(shape cudnn.Conv, y, x, w, b *tensor.Tensor, relu bool) e
 	return c.addBias(y, nil, true)
 }
 
-// forwardPass is the pass that adds a bias, and clamps at 0, where that is asked for; without a bias another kernel
+// forwardPass returns the pass that adds a bias, and clamps at 0, if requested. Without a bias another kernel
 // clamps.
 func forwardPass(bias, relu bool) cudnn.Pass {
 	switch {
@@ -166,9 +166,9 @@ func forwardPass(bias, relu bool) cudnn.Pass {
 	return cudnn.Forward
 }
 
-// biased computes y in bfloat16 with a bias in the form that takes least: cuDNN adds the float32 bias, or one that
-// is rounded to bfloat16, for which it has more and other plans, a kernel of ours adds it to what cuDNN wrote, or one
-// computes all where the convolution is like the first of a net.
+// biased computes y in bfloat16 with a bias in the fastest form. cuDNN may add the float32 bias. It may add
+// the bias rounded to bfloat16, for which it has more and other plans. A kernel of this package may add it to
+// cuDNN's output. Or such a kernel computes all, if the convolution is like the first of a net.
 func (c *CUDA) biased(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, y, x, b *tensor.Tensor, relu bool) error {
 	narrow := shape
 	narrow.NarrowBias = true
@@ -207,8 +207,8 @@ func (c *CUDA) biased(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, y, x,
 	return c.cudnn.Run(pass, shape, o)
 }
 
-// apart computes y in bfloat16 by passes of their own where cuDNN has no plan for all at once: the
-// products, rounded, then what widens them, bias and ReLU.
+// apart computes y in bfloat16 by separate passes if cuDNN has no plan for all at once: the products,
+// rounded, then a pass that widens them and adds bias and ReLU.
 func (c *CUDA) apart(y, b *tensor.Tensor, shape cudnn.Conv, o cudnn.Operands, relu bool) error {
 	wide := shape.Wide
 	shape.Wide = false

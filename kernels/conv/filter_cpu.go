@@ -9,8 +9,8 @@ import (
 //
 //	dw[k, e] (+)= sum over cells m of dy[m, k] · window(m)[e]
 //
-// with e over filter rows, columns and channels. The sum over cells is cut into parts, each with its
-// own copy of dw where there is more than one; then the copies are added in their order.
+// with e over filter rows, columns and channels. The sum over cells is cut into parts, each with its own copy
+// of dw if there is more than one. Then the copies are added in their order.
 type filterSum struct {
 	g          Geometry
 	dw, x, dy  []float32
@@ -81,9 +81,9 @@ func (c *CPU) planFilter(f *filterSum) {
 	f.reduction = g.R * g.S * g.C
 	f.blockLines = max(1, sumCells/g.Q)
 	blocks := ceilDiv(g.N*g.P, f.blockLines)
-	// Parts first: each reads its cells once. What copies of dw would take too much memory for is
-	// shared by bands of output channels, wide enough to pay for packing the windows again, and then
-	// by strips of columns.
+	// Parts first: each reads its cells once. If copies of dw would take too much memory, the rest is shared
+	// by bands of output channels, wide enough to pay for packing the windows again, and then by strips of
+	// columns.
 	f.parts = max(1, min(blocks, blockTarget, partialLimit/len(f.dw)))
 	f.perPart = max(1, ceilDiv(blocks, f.parts))
 	f.parts = max(1, ceilDiv(blocks, f.perPart))
@@ -186,8 +186,8 @@ func (c *CPU) packWindows(f *filterSum, s *scratch, panel []float32, line, end, 
 	}
 }
 
-// packSpan writes products at to at+width of one filter row. They lie side by side in the input; where
-// that is padded, in a padded copy of the line.
+// packSpan writes products at to at+width of one filter row. They are contiguous in the input or, if that is
+// padded, in a padded copy of the line.
 func (c *CPU) packSpan(f *filterSum, s *scratch, panel []float32, line, end, row, at, width int) {
 	g := f.g
 	if g.Pad > 0 {
@@ -209,12 +209,12 @@ func (c *CPU) packSpan(f *filterSum, s *scratch, panel []float32, line, end, row
 	}
 }
 
-// packTap writes channels channel to channel+width of one tap, without what is padding.
+// packTap writes channels channel to channel+width of one tap, without the padding.
 func (c *CPU) packTap(f *filterSum, panel []float32, line, end, row, tap, channel, width int) {
 	g := f.g
 	shift := tap - g.Pad
 	lo := min(ceilDiv(max(0, -shift), g.Stride), g.Q)             // first cell whose pixel is inside
-	hi := max(lo, min(g.Q, ceilDiv(max(0, g.W-shift), g.Stride))) // end of those
+	hi := max(lo, min(g.Q, ceilDiv(max(0, g.W-shift), g.Stride))) // end of the columns inside
 	for ; line < end; line++ {
 		image, h := line/g.P, line%g.P*g.Stride+row-g.Pad
 		if h < 0 || h >= g.H || lo == hi {

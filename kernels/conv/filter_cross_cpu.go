@@ -2,17 +2,18 @@ package conv
 
 import "nmn/kernels/simd"
 
-// crossFilter is how a filter gradient is cut whose outer products take x and dy where they lie in the core's own
-// cache, dw[k, e] (+)= sum over cells m of dy[m, k] · window(m)[e]. A task is a band of output channels × a strip of
-// columns × a part of the cells, and goes through its cells in blocks. What is dense is read in place, and while a
-// block is summed the next is asked from memory; windows of other shapes are packed, in rows of a strip.
+// crossFilter is the partition of a filter gradient whose outer products read x and dy from the core's own
+// cache, dw[k, e] (+)= sum over cells m of dy[m, k] · window(m)[e]. A task is a band of output channels × a
+// strip of columns × a part of the cells, and goes through its cells in blocks. Dense windows are read in
+// place, and while a block is summed the next is prefetched. Windows of other shapes are packed, in rows of a
+// strip.
 type crossFilter struct {
 	rows, wide      int  // shape of the outer products
 	band, bands     int  // output channels of a task
 	strip, strips   int  // columns of a task, a multiple of wide
 	blockLines      int  // output rows in a block
 	parts, blocks   int  // parts of the sum, and blocks in all of them
-	columns         int  // of a row of sums: those of dw, filled up to a multiple of wide
+	columns         int  // columns of a row of sums: dw's columns, rounded up to a multiple of wide
 	dense           bool // windows are rows of x
 	packed, packedY bool // x and dy are packed
 }
@@ -52,10 +53,10 @@ func (c *CPU) planCross(g *Geometry) crossFilter {
 	return w
 }
 
-// firstLine is where a part begins; none has more than a block more than another.
+// firstLine is the start of a part. Parts differ by at most one block.
 func (w *crossFilter) firstLine(part int) int { return part * w.blocks / w.parts * w.blockLines }
 
-// inPlace reports whether the sums are those of dw itself.
+// inPlace reports whether the sums go to dw itself.
 func (w *crossFilter) inPlace(f *filterSum) bool { return w.parts == 1 && w.columns == f.reduction }
 
 func (c *CPU) sumCross(f *filterSum) {
@@ -121,8 +122,8 @@ func (c *CPU) crossLines(f *filterSum, w *crossFilter, s *scratch, dst []float32
 	}
 }
 
-// ahead gives the call-th of so many calls for a block a part of the block at line next to ask for: lines of x, then
-// lines of dy.
+// ahead gives one of several calls for a block its part of the next block, at line next, to prefetch: lines
+// of x, then lines of dy.
 func (w *crossFilter) ahead(f *filterSum, t *simd.Cross, next, k0, column, call, calls int) {
 	each := t.Rows / w.rows // lines of a row for each call
 	ofX := 0

@@ -7,8 +7,8 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// crossShapes are filter gradients whose outer products read the core's own cache: in place and packed, with parts,
-// bands and strips that do and do not come out even, of one part alone.
+// crossShapes are filter gradients whose outer products read the core's own cache: in place and packed, in
+// one part or several, with bands and strips that do and do not divide evenly.
 var crossShapes = []shape{
 	{1, 8, 8, 64, 8, 1, 1, 0, 1},
 	{5, 13, 13, 64, 16, 1, 1, 0, 1},

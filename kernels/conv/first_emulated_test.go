@@ -12,7 +12,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// firstBy computes what first.cu does by plain loops, with the same sums in float32.
+// firstBy computes the result of first.cu by plain loops, with equal sums in float32.
 func firstBy(s cudnn.Conv, x, w, b []float32, relu bool) []float32 {
 	var y []float32
 	for at := range s.N * s.H * s.W {
@@ -41,7 +41,8 @@ func firstBy(s cudnn.Conv, x, w, b []float32, relu bool) []float32 {
 	return y
 }
 
-// The first convolution is computed by a kernel of its own, in every bit as by loops; NaN reaches the pixels around it.
+// The first convolution is computed by a kernel of this package, bit for bit as by loops. NaN reaches the
+// pixels around it.
 func TestCUDA_ComputesTheFirstConvolutionItself(t *testing.T) {
 	c := convolving(t)
 	r := rand.New(rand.NewPCG(3, 4))

@@ -14,12 +14,13 @@ type form uint8
 
 const (
 	together form = iota // one plan computes all of it
-	rounded              // likewise, with the bias rounded to bfloat16 before
-	apart                // a plan computes the sums, a kernel of this package what follows
+	rounded              // one plan computes all of it, with the bias rounded to bfloat16 first
+	apart                // a plan computes the sums, a kernel of this package the rest
 	own                  // a kernel of this package computes all of it
 )
 
-// question is what a form is chosen for, once: a pass over a shape, with or without a bias gradient behind it.
+// question is the subject of a choice, which is made once: a pass over a shape, with or without a bias
+// gradient after it.
 type question struct {
 	pass cudnn.Pass
 	conv cudnn.Conv
@@ -31,21 +32,21 @@ type option struct {
 	form  form
 	pass  cudnn.Pass
 	conv  cudnn.Conv
-	bytes int          // that kernels of this package move besides
-	run   func() error // the plan of cuDNN, so that it is chosen and measured; nil where there is none
+	bytes int          // bytes that kernels of this package move in addition
+	run   func() error // runs the plan of cuDNN, so that it is chosen and measured; nil if there is none
 }
 
-// What a kernel of this package takes: to begin with, and for the bytes that it moves, by the bandwidth of the
-// memory or, where that is not known, by this one. A way is thus chosen by numbers that are kept with the plans and
-// by those of the card: the same is chosen in every run.
+// Cost of a kernel of this package: a fixed time, and a time for its bytes, by the bandwidth of the memory
+// or, if that is unknown, by this one. So a choice depends only on numbers stored with the plans and on
+// properties of the card, and every run makes the same choice.
 const (
 	launchMicroseconds = 3
 	shareOfBandwidth   = 0.75
 	unknownBandwidth   = 1e6 // bytes in a microsecond
 )
 
-// fastest is the form that takes least, of those that need no plan or that cuDNN has one for; of equals the first. The
-// error is that of the last where there is none.
+// fastest is the fastest form among those that need no plan or for which cuDNN has one. Of equal forms it is
+// the first. If there is none, the error is the last form's.
 func (c *CUDA) fastest(options ...option) (best form, err error) {
 	least, found := 0.0, false
 	for _, w := range options {
@@ -72,7 +73,7 @@ func (c *CUDA) fastest(options ...option) (best form, err error) {
 	return best, err
 }
 
-// microseconds is what a kernel of this package takes for so many bytes.
+// microseconds is the time of a kernel of this package for this number of bytes.
 func (c *CUDA) microseconds(bytes int) float64 {
 	if bytes == 0 {
 		return 0

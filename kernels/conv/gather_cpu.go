@@ -1,7 +1,7 @@
 package conv
 
-// gather makes the input of a block addressable with constant strides: the input itself where there
-// is no padding, else a copy with its zeros.
+// gather makes the input of a block addressable with constant strides: the input itself if there is no
+// padding, else a copy with its zeros.
 func (c *CPU) gather(k *correlation, s *scratch, b *block) {
 	if !k.padded() {
 		b.lineStride, b.imageStride = k.w*k.depth, k.h*k.w*k.depth
@@ -31,7 +31,7 @@ func (c *CPU) gather(k *correlation, s *scratch, b *block) {
 	}
 }
 
-// windows writes the offsets of the windows of all cells; a last tile repeats the last cell.
+// windows writes the offsets of the windows of all cells. A last tile repeats the last cell.
 func (k *correlation) windows(s *scratch, b *block) {
 	tiles := ceilDiv(b.cells, k.plan.rows)
 	s.offsets = grow(s.offsets, tiles*k.plan.rows)

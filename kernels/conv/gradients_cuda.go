@@ -28,7 +28,7 @@ func (c *CUDA) ConvGradDataBias(dx, db, dy, w, mask *tensor.Tensor, p Params) er
 	return c.gradData(operation, dx, db, dy, w, mask, p)
 }
 
-// gradData computes dx and, unless it is nil, db; Accumulate is for db where there is one, else for dx.
+// gradData computes dx and, unless it is nil, db. Accumulate applies to db if there is one, else to dx.
 func (c *CUDA) gradData(operation string, dx, db, dy, w, mask *tensor.Tensor, p Params) error {
 	shape, err := c.fit(operation, dx, w, dy, p, mask)
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *CUDA) gradData(operation string, dx, db, dy, w, mask *tensor.Tensor, p 
 	}, dx, dy, mask)
 }
 
-// dataGradient computes dx and db from as many frames as cuDNN takes at once.
+// dataGradient computes dx and db from the number of frames that cuDNN takes at once.
 func (c *CUDA) dataGradient(shape cudnn.Conv, dx, db, dy, w, mask *tensor.Tensor, accumulate bool) (err error) {
 	o := cudnn.Operands{X: tensor.At(dx), W: tensor.At(w), Mask: tensor.At(mask)}
 	if o.Y, err = c.upstream(shape, dy); err != nil {
@@ -89,8 +89,8 @@ func (c *CUDA) dataGradient(shape cudnn.Conv, dx, db, dy, w, mask *tensor.Tensor
 	return c.maskBias(db, dx, o.X, mask, accumulate)
 }
 
-// maskedForm is whether cuDNN masks a data gradient or a kernel of ours does, which then adds up the bias gradient
-// in the same pass. The results are equal: both mask what is rounded once.
+// maskedForm chooses whether cuDNN masks a data gradient or a kernel of this package, which then sums the
+// bias gradient in the same pass. The results are equal: both mask values that are rounded once.
 func (c *CUDA) maskedForm(shape cudnn.Conv, o cudnn.Operands, dx *tensor.Tensor, bias bool) (form, error) {
 	q := question{cudnn.MaskedDataGradient, shape, bias}
 	if f, known := c.forms[q]; known {
@@ -111,7 +111,7 @@ func (c *CUDA) maskedForm(shape cudnn.Conv, o cudnn.Operands, dx *tensor.Tensor,
 	return f, err
 }
 
-// upstream is where the gradient of the output stands in the type of the other operands.
+// upstream returns the address of the output's gradient in the type of the other operands.
 func (c *CUDA) upstream(shape cudnn.Conv, dy *tensor.Tensor) (cuda.Address, error) {
 	if shape.Precision == cudnn.BFloat16 {
 		return c.narrowed(dy)
@@ -138,7 +138,7 @@ func (c *CUDA) ConvGradFilter(dw, x, dy *tensor.Tensor, p Params) error {
 	}, x, dy)
 }
 
-// filterGradient computes dw from as many frames as cuDNN takes at once.
+// filterGradient computes dw from the number of frames that cuDNN takes at once.
 func (c *CUDA) filterGradient(shape cudnn.Conv, dw, x, dy *tensor.Tensor, accumulate bool) (err error) {
 	o := cudnn.Operands{X: tensor.At(x)}
 	if o.Y, err = c.upstream(shape, dy); err != nil {
@@ -163,9 +163,9 @@ func (c *CUDA) filterGradient(shape cudnn.Conv, dw, x, dy *tensor.Tensor, accumu
 }
 
 // compareFilters decides for a shape whether its filter gradient is written in float32 from bfloat16
-// operands. That saves a rounding, but cuDNN has few engines for it, and none where channels are no
-// multiple of 8: one that takes longer than slower times that which rounds to bfloat16 is left alone. Both
-// are tried in the memory of dw, which the gradient overwrites, unless it holds what is added to.
+// operands. That saves a rounding, but cuDNN has few engines for it, and none if channels are not a multiple
+// of 8. A float32 engine slower than slower times the bfloat16 engine is not used. Both are tried in the
+// memory of dw, which the gradient overwrites, unless dw is accumulated to.
 func (c *CUDA) compareFilters(wide cudnn.Conv, o cudnn.Operands, dw *tensor.Tensor, held bool) error {
 	const slower = 1.1
 	o.W = tensor.At(dw)
@@ -191,8 +191,8 @@ func (c *CUDA) compareFilters(wide cudnn.Conv, o cudnn.Operands, dw *tensor.Tens
 	return nil
 }
 
-// gradient computes a gradient into d. It takes the way over scratch memory where d holds what is still
-// needed: what is added to, or the mask.
+// gradient computes a gradient into d. It uses scratch memory if d holds values that are still needed: the
+// sum so far, or the mask.
 func (c *CUDA) gradient(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, d, mask *tensor.Tensor, accumulate,
 	inPlace bool) error {
 	to := tensor.At(d)

@@ -2,9 +2,9 @@ package conv
 
 import "nmn/kernels/simd"
 
-// Small maps have much border: a 3×3 filter over 6×6 pixels finds a fifth of its products in the padding.
-// Where there are enough images, a tile takes the same cell of several of them. Its windows are cut off
-// alike, so that padding is neither copied nor multiplied.
+// Small maps have much border: a 3×3 filter over 6×6 pixels finds a fifth of its products in the padding. If
+// there are enough images, a tile takes the same cell of several of them. All of its windows are cut off
+// equally, so padding is neither copied nor multiplied.
 
 // imageShare is the share of products outside of the padding above which it does not pay.
 const imageShare = 0.9

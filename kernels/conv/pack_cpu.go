@@ -6,8 +6,8 @@ func (c *CPU) packBlock(_, panel int) {
 	c.packPanel(k, c.packed[panel*k.plan.wide*k.reduction():], panel, 0, k.reduction())
 }
 
-// packPanel writes dst[e·width + j] = F[from+e, panel's first channel + j], where the reduction index
-// runs over filter rows, columns and channels; channels beyond the last are 0.
+// packPanel writes dst[e·width + j] = F[from+e, panel's first channel + j]. The reduction index runs over
+// filter rows, columns and channels. Channels beyond the last are 0.
 func (c *CPU) packPanel(k *correlation, dst []float32, panel, from, length int) {
 	width := k.plan.panelWidth(panel, k.width)
 	column := panel * k.plan.wide

@@ -10,12 +10,13 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// mostElements is how many elements a tensor that cuDNN is given may have: its kernels count them in 32 bits, and
-// beyond that some of them read and write elsewhere. Kernels of this package count in 64 bits.
+// mostElements is the maximum number of elements of a tensor for cuDNN. Its kernels count them in 32 bits,
+// and beyond that some of them read and write elsewhere. Kernels of this package count in 64 bits.
 const mostElements = math.MaxInt32
 
-// frames is how many frames of a convolution are computed at once: all of them where the tensors are small enough,
-// else about equal parts, of multiples of 8 frames where it can be, so that each begins at a multiple of 16 bytes.
+// frames is the number of frames of a convolution that are computed at once: all of them if the tensors are
+// small enough, else about equal parts. If possible, parts are multiples of 8 frames, so that each begins at
+// a multiple of 16 bytes.
 func (c *CUDA) frames(shape cudnn.Conv) (int, error) {
 	each := max(shape.H*shape.W*shape.C, shape.P()*shape.Q()*shape.K)
 	most := c.most / each

@@ -14,10 +14,10 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// results are what the operations of a convolution give, as float32.
+// results are the results of a convolution's operations, as float32.
 type results map[string][]float32
 
-// compute runs all operations over the same numbers in a type, gradients added to what is there already.
+// compute runs all operations over equal numbers in a type. Gradients accumulate.
 func compute(t *testing.T, c *CUDA, s shape, dtype tensor.DType) results {
 	t.Helper()
 	r := rand.New(rand.NewPCG(5, uint64(s.n)))
@@ -58,7 +58,7 @@ func compute(t *testing.T, c *CUDA, s shape, dtype tensor.DType) results {
 	return out
 }
 
-// fill uploads numbers to a tensor of either type; values reads them.
+// fill uploads numbers to a tensor of either type. values reads them.
 func fill(t *testing.T, c *CUDA, x *tensor.Tensor, next func() float32) {
 	t.Helper()
 	wide, half := make([]float32, x.Len()), make([]uint16, x.Len())
@@ -117,7 +117,7 @@ func TestCUDA_ComputesManyFramesInParts(t *testing.T) {
 	}
 }
 
-// apartBy is the norm of the difference over that of what is wanted.
+// apartBy is the norm of the difference divided by the norm of want.
 func apartBy(got, want []float32) float64 {
 	var off, norm float64
 	for i := range want {

@@ -131,7 +131,7 @@ func (r reference) add(i int, v float64) {
 	r.bound[i] += math.Abs(v)
 }
 
-// compare fails where a result differs by more than rounding explains, and where it is NaN.
+// compare fails if a result differs by more than rounding explains, or is NaN.
 func (r reference) compare(t *testing.T, got []float32) {
 	t.Helper()
 	for i, want := range r.value {

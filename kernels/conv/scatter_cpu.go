@@ -2,14 +2,14 @@ package conv
 
 import "nmn/kernels/simd"
 
-// The data gradient of a large filter without padding has more outputs than inputs: fc6 sends 12×12 cells
-// to 18×18, and a correlation would multiply as many zeros as numbers. Here every cell of the input is
-// sent through each tap of the filter, and the products are added where the tap puts them:
+// The data gradient of a large filter without padding has more outputs than inputs: fc6 sends 12×12 cells to
+// 18×18, and a correlation would multiply equally many zeros and numbers. Here every input cell is multiplied
+// with each tap of the filter, and the products are added at the tap's output cell:
 //
 //	out[n, h+R-1-r, w+S-1-s, j] += in[n,h,w,c] · F[r,s,c,j]
 //
-// A block has all cells of an image and a group of output channels, so that no other block adds to them;
-// the order of the sums is that of the taps.
+// A block has all cells of an image and a group of output channels, so that no other block adds to them. The
+// sums are in the order of the taps.
 
 // scatterPanels are packed together: their rows are neighbours in the filter, whose rows lie far apart.
 const scatterPanels = 2
@@ -21,12 +21,13 @@ const (
 	scatterDepth = 256
 )
 
-// suitsScatter reports whether scattering pays. It knows no padding of the convolution, and no mask.
+// suitsScatter reports whether scattering pays. Scattering supports neither padding of the convolution nor a
+// mask.
 func (k *correlation) suitsScatter(pl *plan) bool {
 	if !k.turned || k.taps.some() || k.mask != nil || k.r*k.s == 1 || k.padH != k.r-1 || k.padW != k.s-1 {
 		return false
 	}
-	cells := k.h * ceilDiv(k.w, pl.rows) * pl.rows // with what the tiles leave empty
+	cells := k.h * ceilDiv(k.w, pl.rows) * pl.rows // including the empty places of tiles
 	return k.depth >= scatterDepth && float64(cells) <= scatterShare*float64(k.p*k.q)
 }
 

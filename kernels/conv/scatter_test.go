@@ -42,7 +42,8 @@ func TestConvGradData_Scattered(t *testing.T) {
 	}
 }
 
-// sameForMoreThreads demands the bits of want, a gradient that was added to start, from three threads.
+// sameForMoreThreads compares three threads with want bit for bit. want is a gradient that was added to
+// start.
 func (p problem) sameForMoreThreads(t *testing.T, c *CPU, want, start []float32) {
 	t.Helper()
 	dev := tensor.NewCPU(3, c.level.String())

@@ -1,6 +1,6 @@
 package conv
 
-// tapGrid says which taps of a turned filter a correlation takes. The zero value is all of them.
+// tapGrid selects the taps of a turned filter for a correlation. The zero value selects all of them.
 type tapGrid struct {
 	rows, columns     int // of the whole filter
 	lastRow, lastLeft int // of the tap that comes first, being turned
@@ -24,16 +24,17 @@ func (t tapGrid) at(row, column int) int {
 }
 
 // stridedGradient is the data gradient of a strided convolution in progress. The pixels of dx fall into
-// Stride × Stride phases by the remainders of their row and column. The windows that meet the pixels of one phase
-// do so with the same taps, those at every Stride-th row and column of the filter, so each phase is a correlation
-// of dy with them, with no zeros between. The phases are computed one after the other and then interleaved.
+// Stride × Stride phases by the remainders of their row and column. The windows that meet the pixels of one
+// phase use the same taps, at every Stride-th row and column of the filter. So each phase is a correlation of
+// dy with these taps, without zeros between. The phases are computed one after the other and then
+// interleaved.
 type stridedGradient struct {
 	g          Geometry
 	dx, mask   []float32
 	accumulate bool
 }
 
-// side is what one direction has of a phase: pixels, taps, the first of which is in the filter, and the padding of dy.
+// side describes a phase in one direction: pixels, taps, the first tap in the filter, and the padding of dy.
 type side struct{ pixels, taps, first, pad int }
 
 // phaseSide is the phase of a remainder: size pixels of dx, a filter of some taps.
@@ -48,7 +49,7 @@ func phaseSide(remainder, size, filter, pad, stride int) side {
 // last is the last tap of the phase.
 func (s side) last(stride int) int { return s.first + (s.taps-1)*stride }
 
-// phase is the correlation that computes a phase, without its operands; its r·s is 0 where no tap meets it.
+// phase is the correlation that computes a phase, without its operands. Its r·s is 0 if no tap meets it.
 func (g Geometry) phase(row, column int) correlation {
 	down := phaseSide(row, g.H, g.R, g.Pad, g.Stride)
 	across := phaseSide(column, g.W, g.S, g.Pad, g.Stride)
@@ -63,7 +64,7 @@ func (g Geometry) phase(row, column int) correlation {
 	return k
 }
 
-// phaseStart is where a phase begins in the memory of all.
+// phaseStart is the start of a phase in the memory of all phases.
 func (g Geometry) phaseStart(row, column int) int {
 	above := 0
 	for r := range row {
@@ -126,7 +127,7 @@ func (c *CPU) interleaveBlock(_, index int) {
 	}
 }
 
-// endPixel writes a pixel of dx from its sums, which are nil where they are 0.
+// endPixel writes a pixel of dx from its sums. Sums that are 0 are nil.
 func (c *CPU) endPixel(t *stridedGradient, at int, sums []float32) {
 	dst := t.dx[at : at+t.g.C]
 	switch {

@@ -1,7 +1,7 @@
 package conv
 
-// begin copies the shortcut of some pixels to the output, where Winograd's sums are added to it. Tiles read it in
-// place.
+// begin copies the shortcut of some pixels to the output, to which Winograd's sums are then added. Tiles read
+// it in place.
 func (c *CPU) begin(k *correlation, at, stride, rows, width int) {
 	if k.shortcut != nil && &k.shortcut[0] != &k.out[0] {
 		c.level.CopyRows(k.out[at:], stride, k.shortcut[at:], stride, rows, width)
@@ -51,7 +51,7 @@ func (c *CPU) multiplyEdge(k *correlation, s *scratch, at, stride, column, width
 	}
 }
 
-// finish stores what is left of one row of a cut-off tile.
+// finish stores the remaining part of one row of a cut-off tile.
 func (k *correlation) finish(sums []float32, at, column int, last bool) {
 	dst := k.out[at : at+k.width-column]
 	for j := range dst {

@@ -2,27 +2,27 @@ package conv
 
 import "nmn/kernels/simd"
 
-// winograd is a correlation with a 3×3 filter in progress, by Winograd's F(4×4, 3×3): the output is cut
-// into tiles of 4×4, each from a window of 6×6 inputs. Windows and filter are transformed to 36 points
-// each; at every point, what is left is a matrix product over channels,
+// winograd is a correlation with a 3×3 filter in progress, by Winograd's F(4×4, 3×3). The output is cut into
+// tiles of 4×4, each from a window of 6×6 inputs. Windows and filter are transformed to 36 points each. At
+// every point a matrix product over channels remains,
 //
 //	products[point][tile, j] = sum over c of windows[point][tile, c] · filters[point][c, j]
 //
-// and a product's tile is transformed to outputs. That takes 36 products where the sum itself takes 144.
-// The transforms are those of package simd.
+// and a product's tile is transformed to outputs. That takes 36 products instead of the sum's 144. Package
+// simd has the transforms.
 //
-// What a task needs stays in the cache of its core. Where the input has few channels, a task is a run of
-// tiles: it transforms their windows for itself and takes the filters from all. Where it has many, or the whole
-// output is a run, a task is a group of output channels: it transforms their filters for itself, and takes the
-// windows of all tiles of a block from the cache that the cores share; blocks follow each other.
+// The data of a task stays in the cache of its core. If the input has few channels, a task is a run of tiles:
+// it transforms their windows for itself and shares the filters. If it has many, or the whole output is a
+// run, a task is a group of output channels. It transforms their filters for itself, and takes the windows of
+// all tiles of a block from the cache that the cores share. Blocks follow each other.
 type winograd struct {
 	grid       tileGrid
 	level      simd.Level // whose matrix product is used
-	rows       int        // of which a run is a multiple
+	rows       int        // a run is a multiple of this
 	wide       int        // output channels in a panel of filters
 	ownWindows bool       // tasks are runs, not groups
 	run        int        // tiles whose products are in the cache
-	group      int        // output channels likewise
+	group      int        // output channels in a group
 	block      int        // tiles whose windows are transformed before tasks start, a multiple of runs
 
 	first, tiles int // of the block in progress
@@ -58,7 +58,7 @@ const (
 // Sizes, chosen by measurement.
 const (
 	ownChannels    = 128      // input channels up to which tasks are runs
-	ownFloats      = 96 << 10 // transformed windows of a run, where a task is one
+	ownFloats      = 96 << 10 // transformed windows of a run, if a task is a run
 	windowFloats   = 2 << 20  // transformed windows of a block
 	tileRun        = 48       // tiles in a run at most
 	fewRuns        = 8        // runs below which they are made equal, for threads to have equal shares
@@ -78,22 +78,23 @@ func (c *CPU) suitsWinograd(k *correlation) bool {
 	return c.worthWinograd(met, newTileGrid(k.n, k.p, k.q).tiles, k.depth, k.width, filterCost)
 }
 
-// What transforms cost, measured with AVX-512: those of a channel of a tile as much as so many products
-// at each point, those of a pair of channels as much as the products of so many tiles.
+// Costs of transforms, measured with AVX-512: the transforms of a channel of a tile, in products at each
+// point, and the transforms of a pair of channels, in products of tiles.
 const (
 	channelCost = 16
 	filterCost  = 16 // also of a filter gradient with few sums
-	sumsCost    = 48 // of one with many
+	sumsCost    = 48 // of a channel with many sums
 )
 
-// worthWinograd is the rule of choice: Winograd's products and transforms must be fewer than nine tenths
-// of the direct products. direct counts those for each pair of channels; pair is the cost of a pair.
+// worthWinograd is the rule of choice: Winograd's products and transforms must be fewer than nine tenths of
+// the direct products. direct counts the direct products for each pair of channels. pair is the cost of a
+// pair.
 func worthWinograd(direct, tiles, depth, width, pair int) bool {
 	transforms := channelCost/float64(depth) + channelCost/float64(width)
 	return points*(float64(tiles)*(1+transforms)+float64(pair)) < .9*float64(direct)
 }
 
-// never is the rule where convolutions are to be exact.
+// never is the rule if convolutions must be exact.
 func never(int, int, int, int, int) bool { return false }
 
 func (c *CPU) planWinograd(k *correlation) winograd {
@@ -117,8 +118,8 @@ func (c *CPU) planWinograd(k *correlation) winograd {
 	return w
 }
 
-// equalRuns shortens runs where there are few of them, so that all have about the same number of tiles and their
-// number is a multiple of 4.
+// equalRuns shortens runs if there are few of them, so that all have about the same number of tiles and the
+// number of runs is a multiple of 4.
 func equalRuns(tiles, run int) int {
 	runs := ceilDiv(tiles, run)
 	if runs >= fewRuns {
@@ -129,8 +130,7 @@ func equalRuns(tiles, run int) int {
 
 func roundUp(n, multiple int) int { return ceilDiv(n, multiple) * multiple }
 
-// winogradLevel is the level whose matrix product is the fastest: that of AVX-512 would leave half of
-// an odd panel empty.
+// winogradLevel is the level with the fastest matrix product: AVX-512 would leave half of an odd panel empty.
 func (c *CPU) winogradLevel(channels int) simd.Level {
 	if _, wide := c.level.BatchShape(); c.level == simd.AVX512 && channels%wide != 0 {
 		return simd.AVX2

@@ -7,8 +7,8 @@ import "nmn/kernels/simd"
 //
 //	sums[point][k, c] = sum over tiles of gradients[point][tile, k] · windows[point][tile, c]
 //
-// are transformed to the 3×3 taps. Blocks of tiles follow each other as in a correlation; of a block, a
-// task adds the products of some output channels at one point.
+// are transformed to the 3×3 taps. Blocks of tiles follow each other as in a correlation. For a block, a task
+// adds the products of some output channels at one point.
 type winogradSum struct {
 	grid  tileGrid
 	level simd.Level // whose outer products are used
@@ -23,9 +23,9 @@ type winogradSum struct {
 	windowStride, gradientStride, sumStride int
 }
 
-// Transformed windows and gradients of a block, in floats: where the sums of all points are few, a block
-// stays in a core's own cache beside them; where they are many, they are read and written as seldom as the
-// shared cache allows.
+// Sizes of transformed windows and gradients of a block, in floats. If the sums of all points are few, a
+// block stays in a core's own cache together with them. If they are many, they are read and written as seldom
+// as the shared cache allows.
 const (
 	fewSums       = 1 << 20
 	fewSumsFloats = 192 << 10

@@ -54,8 +54,8 @@ func (c *CPU) transformWindows(s *scratch, dst []float32, from, tiles int) {
 	}
 }
 
-// windowOf is the window of side×side pixels of an h×w image that begins at a pixel: in place, or a copy
-// with zeros where it is not all inside.
+// windowOf is the window of side×side pixels of an h×w image that begins at a pixel. It is in place if it
+// lies inside the image, else a copy with zeros.
 func windowOf(l simd.Level, s *scratch, image []float32, h, w, depth, top, left, side int) simd.Matrix {
 	if top >= 0 && left >= 0 && top+side <= h && left+side <= w {
 		return simd.Matrix{Data: image[(top*w+left)*depth:], Row: w * depth, Column: depth}
@@ -99,8 +99,8 @@ func (c *CPU) winogradGroupBlock(worker, group int) {
 	}
 }
 
-// multiplyRun computes the tiles of the block from one on, for the group of output channels from
-// column on. windows are those of the tiles, filters those of the group.
+// multiplyRun computes the tiles of the block from a first one on, for the group of output channels from
+// column on. windows belong to the tiles, filters to the group.
 func (c *CPU) multiplyRun(s *scratch, windows, filters []float32, from, column int) {
 	k, w := &c.corr, &c.wino
 	tiles, channels := min(w.run, w.tiles-from), min(w.group, k.width-column)
@@ -149,7 +149,7 @@ func (c *CPU) winogradOutput(k *correlation, w *winograd, s *scratch, tile int, 
 	}
 }
 
-// winogradAdd is the output of a tile that is added to a shortcut, with bias and ReLU behind it.
+// winogradAdd is the output of a tile that is added to a shortcut, followed by bias and ReLU.
 func (c *CPU) winogradAdd(k *correlation, o *simd.WinogradOutput, at int) {
 	bias, relu := o.Bias, o.ReLU
 	o.Bias, o.ReLU, o.Load = nil, false, true

@@ -45,7 +45,7 @@ func eachWinograd(t *testing.T, f func(t *testing.T, p problem, c *CPU)) {
 	}
 }
 
-// offNorm is the norm of the error relative to that of the result.
+// offNorm is the norm of the error divided by the norm of the result.
 func (r reference) offNorm(got []float32) float64 {
 	off, norm := 0., 0.
 	for i, want := range r.value {
@@ -55,8 +55,8 @@ func (r reference) offNorm(got []float32) float64 {
 	return math.Sqrt(off / norm)
 }
 
-// compareWinograd holds a result to the accuracy that docs/background/cpu.md states: for each element a bound by
-// the largest, since errors spread over a tile; for all of them a norm.
+// compareWinograd checks a result against the accuracy in docs/background/cpu.md: for each element a bound
+// relative to the largest, because errors spread over a tile, and for all of them a norm.
 func (r reference) compareWinograd(t *testing.T, got []float32) {
 	t.Helper()
 	largest := 0.
@@ -178,8 +178,8 @@ func TestWinograd_AllocatesNothingInSteadyState(t *testing.T) {
 	}
 }
 
-// The rule's choice is part of what makes runs repeatable: it must not depend on threads or level, and
-// exact devices must not come near the algorithm.
+// The rule's choice is part of what makes runs repeatable. It must not depend on threads or level, and exact
+// devices must not use the algorithm.
 func TestWinograd_ChosenByShape(t *testing.T) {
 	vgg := Geometry{N: 1, H: 56, W: 56, C: 128, K: 256, R: 3, S: 3, P: 56, Q: 56, Pad: 1}
 	few, odd, first, large := vgg, vgg, vgg, vgg

@@ -19,7 +19,7 @@ func (d *decision) focused(e pooled, z float64, f AsymmetricLoss) {
 //
 //	dL/db = (1-p)^gamma (gamma p log p - (1-p)),
 //
-// both terms of which have one sign.
+// a sum of two terms with one sign.
 func (e pooled) focusedPositive(gamma float64) (loss, slope float64) {
 	weight, nats := math.Pow(e.p0, gamma), e.nats(1)
 	return weight * nats, -weight * (gamma*e.p1*nats + e.p0)
@@ -57,7 +57,7 @@ func (e pooled) nats(label int) float64 {
 	return natsOf(e.p0, e.p1)
 }
 
-// natsOf is -log p; rest is 1-p, which has the digits of a small one.
+// natsOf is -log p. rest is 1-p, which keeps its digits if it is small.
 func natsOf(p, rest float64) float64 {
 	if rest < .5 {
 		return -math.Log1p(-rest)

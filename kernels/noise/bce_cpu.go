@@ -7,7 +7,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// bceJob is what the blocks of BCE read; loss and do are nil where not wanted.
+// bceJob is the input of the blocks of BCE. loss and do are nil if not wanted.
 type bceJob struct {
 	loss, do, o, z []float32
 	classes        int
@@ -30,8 +30,8 @@ func (c *CPU) BCE(loss, do, o, z *tensor.Tensor, scale float32) error {
 	return nil
 }
 
-// runBCEBlock is one row. As for a bag, the logarithms of softplus(o) = max(o,0) + log(1+e) are
-// joined to that of a product, here over the classes.
+// runBCEBlock computes one row. As for a bag, the logarithms of softplus(o) = max(o,0) + log(1+e) are joined
+// to the logarithm of a product, here over the classes.
 func (c *CPU) runBCEBlock(_, row int) {
 	j := &c.bce
 	o := j.o[row*j.classes:][:j.classes]

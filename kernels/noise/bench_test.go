@@ -45,7 +45,7 @@ func BenchmarkBCE(b *testing.B) {
 	}
 }
 
-// BenchmarkCopy copies as many bytes as the largest step of BenchmarkNoiseStep reads.
+// BenchmarkCopy copies the number of bytes that the largest step of BenchmarkNoiseStep reads.
 func BenchmarkCopy(b *testing.B) {
 	from, to := make([]float32, 3744*1000), make([]float32, 3744*1000)
 	b.SetBytes(int64(8 * len(from)))

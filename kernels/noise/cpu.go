@@ -11,20 +11,20 @@ import (
 // ErrLabel is wrapped by errors about labels and evidence outside of their range, NaN among them.
 var ErrLabel = errors.New("label out of range")
 
-// CPU implements Ops on the host. Loops over instances are float32 at their borders with float64
-// sums; the algebra of a (bag, class) is float64. Work is cut into blocks of one bag and blockClasses
-// classes, and a step of few blocks into parts of their instances, by shapes alone: results are bit-equal
-// for any number of threads.
+// CPU implements Ops on the host. Loops over instances have float32 inputs and outputs with float64 sums. The
+// algebra of a (bag, class) is float64. Work is cut into blocks of one bag and blockClasses classes, and a
+// step of few blocks into parts of their instances, by shapes alone: results are bit-equal for any number of
+// threads.
 //
-// Beyond the contract the CPU checks the offsets of bags and the range of labels before it writes
-// anything. Logits and confidences are not checked: NaN makes the results of its bag and class NaN.
+// Beyond the contract the CPU checks the offsets of bags and the range of labels before it writes anything.
+// Logits and confidences are not checked: NaN makes the results of its bag and class NaN.
 type CPU struct {
 	workers *tensor.Workers
 	level   simd.Level
 	scratch []classes // one for each worker
 	losses  []lossSum // of each block of a step
-	parts   []sums    // of each part of each block, where a step has parts
-	decided []classes // of each block, where a step has parts
+	parts   []sums    // sums of each part of each block, if a step has parts
+	decided []classes // decisions of each block, if a step has parts
 	ranks   []uint32  // of the logits of labels 0, in LargeLosses
 
 	step    stepJob
@@ -36,14 +36,14 @@ type CPU struct {
 	noisyORBlock, noisyORGradBlock, bceBlock       func(worker, block int)
 }
 
-// blockClasses is the number of neighbouring classes that a block works on: enough to hide the
-// latency of one class behind the others, few enough that a bag of many cells stays in the cache.
+// blockClasses is the number of neighbouring classes that a block works on: enough to overlap the latencies
+// of the classes, and few enough that a bag of many cells stays in the cache.
 const blockClasses = 64
 
-// classes is what is known of a block of classes of one bag.
+// classes is the state of a block of classes of one bag.
 type classes struct {
 	sums
-	share, prob, logit [blockClasses]float64 // Scale·dLoss/db, the bag's p, and its logit where p is tiny
+	share, prob, logit [blockClasses]float64 // Scale·dLoss/db, the bag's p, and its logit if p is tiny
 	factor             [blockClasses]float32 // of the instances
 }
 
@@ -61,7 +61,7 @@ func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 // blocksFor is the number of blocks of classes.
 func blocksFor(classes int) int { return (classes + blockClasses - 1) / blockClasses }
 
-// frames returns the frames of a bag; without offsets each frame is a bag.
+// frames returns the frames of a bag. Without offsets each frame is a bag.
 func frames(offsets []int32, bag int) (lo, hi int) {
 	if offsets == nil {
 		return bag, bag + 1
@@ -69,7 +69,7 @@ func frames(offsets []int32, bag int) (lo, hi int) {
 	return int(offsets[bag]), int(offsets[bag+1])
 }
 
-// onHost checks that tensors are float32 in host memory; nil ones are skipped.
+// onHost checks that tensors are float32 in host memory. nil ones are skipped.
 func onHost(operation string, tensors ...*tensor.Tensor) error {
 	for _, t := range tensors {
 		if t != nil && t.Float32s() == nil {

@@ -2,14 +2,14 @@ package noise
 
 import "math"
 
-// pooled is what the instances of a bag say about one class.
+// pooled is the evidence of a bag's instances for one class.
 type pooled struct {
 	p1, p0 float64 // p(y=1|I) and p(y=0|I): 1 - p1 would lose the digits of a small p0
-	logit  float64 // log p1/p0, where known
-	known  bool    // always where one of the probabilities is not plain
+	logit  float64 // log p1/p0, if known
+	known  bool    // always if one of the probabilities is not plain
 }
 
-// pooledLogit returns what instances say whose bag has logit b.
+// pooledLogit returns the instances' result for a bag with logit b.
 func pooledLogit(b float64) pooled {
 	p1, p0 := logistic(b)
 	return pooled{p1: p1, p0: p0, logit: b, known: true}
@@ -33,9 +33,9 @@ func (e pooled) b() float64 {
 	return math.Log(e.p1 / e.p0)
 }
 
-// decision holds what one class of one bag contributes: everything that follows from its
-// instances, its label z and its four confidences. Per (bag, class) and in float64; the loops over instances are
-// elsewhere.
+// decision holds the contribution of one class of one bag: all values that follow from its instances, its
+// label z and its four confidences. It is computed per (bag, class) and in float64. The loops over instances
+// are elsewhere.
 type decision struct {
 	p         float64    // p(y=1|I)
 	observed  float64    // p(z=1|I)
@@ -63,9 +63,9 @@ func (l *lossSum) add(x lossSum) {
 
 func (l lossSum) total() float64 { return l.nats + math.Log1p(l.excess) }
 
-// transition is the noise model of one class by its two log-odds a_j = O_1j - O_0j, so that
-// q_1j = sigmoid(a_j) and q_0j = sigmoid(-a_j): a softmax of two values depends on their difference
-// alone, and taking the difference first keeps it exact however large the confidences are.
+// transition is the noise model of one class by its two log-odds a_j = O_1j - O_0j, so that q_1j =
+// sigmoid(a_j) and q_0j = sigmoid(-a_j). A softmax of two values depends on their difference alone. Taking
+// the difference first keeps it exact for large confidences.
 type transition struct{ a0, a1 float64 }
 
 // without decides by the loss without a noise model.
@@ -82,12 +82,12 @@ func (d *decision) without(e pooled, z float64, p *StepParams) {
 	}
 }
 
-// unknown decides without a label: loss and gradient are 0, or NaN where the probability is.
+// unknown decides without a label: loss and gradient are 0, or NaN if the probability is.
 func (d *decision) unknown(e pooled) {
 	*d = decision{p: e.p1, observed: e.p1, posterior: e.p1, loss: lossSum{nats: 0 * e.p1}, dLogit: 0 * e.p1}
 }
 
-// unknownNoisy is unknown with a noise model, which says what label is to be expected.
+// unknownNoisy is unknown with a noise model, which predicts the label.
 func (d *decision) unknownNoisy(e pooled, m transition) {
 	d.noisy(e, m, 0)
 	d.posterior, d.loss, d.dLogit = d.p, lossSum{nats: 0 * d.observed}, 0*d.observed
@@ -135,8 +135,8 @@ func (d *decision) noisy(e pooled, m transition, z float64) {
 	rho0, rho1 := hit0*p0*inverse, hit1*p1*inverse
 	d.posterior, d.loss = rho1, lossSum{excess: (miss0*p0 + miss1*p1) * inverse}
 
-	// p1 - rho_1 = p0·p1·(q_z0 - q_z1)/p(z|I). The difference is taken between the smaller pair, so
-	// that it does not cancel where both are near 1.
+	// p1 - rho_1 = p0·p1·(q_z0 - q_z1)/p(z|I). The difference is taken between the smaller pair, so that it
+	// does not cancel if both are near 1.
 	difference := hit0 - hit1
 	if hit0+hit1 > 1 {
 		difference = miss1 - miss0

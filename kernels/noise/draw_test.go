@@ -30,7 +30,7 @@ func drawStep(t testing.TB, seed uint64, bags, cells, classes int) stepInput {
 	return in
 }
 
-// newOutput makes all destinations, filled with NaN: what a step leaves out shows.
+// newOutput makes all destinations, filled with NaN, so that elements that a step leaves out show.
 func (in stepInput) newOutput(t testing.TB) StepOutput {
 	n, k := in.bags, in.classes
 	return StepOutput{

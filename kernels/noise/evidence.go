@@ -19,10 +19,10 @@ func checkEvidence(operation string, evidence []float32, classes int) error {
 	return nil
 }
 
-// witnessed decides by evidence, the log-likelihood ratio of what was observed.
+// witnessed decides by evidence, the log-likelihood ratio of the observation.
 //
-// Evidence for the class makes the loss -log(p1 + p0 exp(-|evidence|)), evidence against it the same with p1 and p0
-// exchanged. Of the two, favoured is the probability of what the evidence is for, and against that of the other.
+// Evidence for the class makes the loss -log(p1 + p0 exp(-|evidence|)), evidence against it the same with p1
+// and p0 exchanged. favoured is the probability that the evidence supports, and against is the other one.
 func (d *decision) witnessed(e pooled, evidence float64) {
 	switch {
 	case evidence == 0:
@@ -50,7 +50,7 @@ func (d *decision) witnessedExtreme(b, evidence float64) {
 	p1, p0 := logistic(b)
 	rho1, rho0 := logistic(b + evidence)
 	*d = decision{p: p1, observed: p1, posterior: rho1}
-	toward := math.Copysign(1, evidence) * b // log-odds of what the evidence is for
+	toward := math.Copysign(1, evidence) * b // log-odds of the supported value
 	nats := -logAddExp(-softplus(-toward), -math.Abs(evidence)-softplus(toward))
 	d.loss = lossSum{nats: max(0, nats)}
 	if evidence > 0 { // p1 - rho_1 in forms without cancellation

@@ -19,7 +19,7 @@ func (in stepInput) witness(factor float32) stepInput {
 	return in
 }
 
-// printedEvidence is the loss of one bag and class as the contract prints it, in float64.
+// printedEvidence is the loss of one bag and class by the contract's formula, in float64.
 func printedEvidence(o []float64, e float64, mil bool) float64 {
 	p := math.Exp(-printedLoss(o, nil, 1, mil))
 	return -math.Log((p*math.Exp(e) + 1 - p) / max(1, math.Exp(e)))
@@ -58,7 +58,7 @@ func TestEvidence_GradientsAreThoseOfThePrintedLoss(t *testing.T) {
 	})
 }
 
-// The direct form and that in logarithms meet where one hands over to the other, and wherever both hold.
+// The direct form and the form in logarithms agree at the point of change, and wherever both are accurate.
 func TestEvidence_FormsAgree(t *testing.T) {
 	for _, b := range []float64{-199, -60, -30, -1, 0, .5, 20, 40, 199} {
 		for _, e := range []float64{-math.MaxFloat32, -1e4, -300, -40, -3, -.51, -.49, -1e-3, -1e-30, 1e-30, 1e-3, .49, .51,
@@ -164,7 +164,7 @@ func TestEvidence_AllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkEvidence times the step that learns evidence beside that which learns labels.
+// BenchmarkEvidence times the step with evidence and the step with labels.
 func BenchmarkEvidence(b *testing.B) {
 	for _, evidence := range []bool{true, false} {
 		b.Run(fmt.Sprintf("evidence=%t", evidence), func(b *testing.B) {

@@ -54,7 +54,7 @@ func compareDecisions(t *testing.T, b float64, m transition, x, y decision) {
 	}
 }
 
-// Where both q_zj round to 1, their difference is that of the misses.
+// If both q_zj round to 1, their difference equals the difference of the miss probabilities.
 func TestDecide_GradientOfNearlyEqualTransitionsKeepsItsDigits(t *testing.T) {
 	var d decision
 	d.noisy(pooledLogit(0), transition{40, 41}, 1)

@@ -21,8 +21,8 @@ func (g geometry) Cells() int { return g.H * g.W }
 // ErrAsymmetric is wrapped by errors about the parameters of the asymmetric loss.
 var ErrAsymmetric = errors.New("asymmetric loss out of range")
 
-// fitStep checks the tensors of NoiseStep against each other, and its parameters. It is the rule of every
-// device; it does not read the offsets in bags nor the labels.
+// fitStep checks the tensors of NoiseStep against each other, and its parameters, for every device. It does
+// not read the offsets in bags nor the labels.
 func fitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) (geometry, error) {
 	const operation = "noise step"
 	g, err := fitBags(operation, logits, bags)
@@ -62,8 +62,8 @@ func fitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p 
 		optional(operation, "bag logit", out.BagLogit, g.N, g.K))
 }
 
-// fitNoisyOR checks o T×h×w×K, bags and the bag tensor p or dp, N×K, against each other; do is nil or
-// of the shape of o. It is the shape rule of every device for NoisyOR and NoisyORGrad.
+// fitNoisyOR checks o T×h×w×K, bags and the bag tensor p or dp, N×K, against each other. do is nil or has the
+// shape of o. It is the shape rule of every device for NoisyOR and NoisyORGrad.
 func fitNoisyOR(operation string, do, p, o, bags *tensor.Tensor) (geometry, error) {
 	g, err := fitBags(operation, o, bags)
 	if err != nil {
@@ -112,7 +112,7 @@ func fitLargeLosses(targets, o, z, count *tensor.Tensor) (n, k int, err error) {
 	return n, k, nil
 }
 
-// check reports whether the asymmetric loss is one, and is not asked for behind a noise model.
+// check reports an invalid asymmetric loss, and one that is used with a noise model.
 func (f AsymmetricLoss) check(operation string, noisy bool) error {
 	if f == (AsymmetricLoss{}) {
 		return nil
@@ -140,7 +140,7 @@ func (p StepParams) checkEvidence(operation string, noisy bool) error {
 	return nil
 }
 
-// fitBags checks logits T×h×w×K and N+1 frame offsets; without offsets N = T.
+// fitBags checks logits T×h×w×K and N+1 frame offsets. Without offsets N = T.
 func fitBags(operation string, logits, bags *tensor.Tensor) (geometry, error) {
 	if !isFloats(logits) || logits.Rank() != 4 || logits.Len() == 0 {
 		return geometry{}, fmt.Errorf("%s: logits are %s, want floats T×h×w×K, not empty: %w", operation, logits,
@@ -150,8 +150,8 @@ func fitBags(operation string, logits, bags *tensor.Tensor) (geometry, error) {
 	return geometry{N: n, T: logits.Dim(0), H: logits.Dim(1), W: logits.Dim(2), K: logits.Dim(3)}, err
 }
 
-// isFloats reports whether t is a tensor of a computing type with these dimensions; without
-// dimensions any will do.
+// isFloats reports whether t is a tensor of a computing type with these dimensions. Without dimensions any
+// will do.
 func isFloats(t *tensor.Tensor, shape ...int) bool {
 	if t == nil || t.DType() == tensor.Int32 || t.DType() == tensor.Uint8 {
 		return false

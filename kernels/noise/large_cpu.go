@@ -8,8 +8,8 @@ import (
 
 // LargeLosses implements Ops.
 //
-// It is one goroutine's work: the logits of bags are few beside those of their instances. The count-th
-// largest logit is found digit by digit in four passes, so that the time does not depend on how they lie.
+// It runs on one goroutine, because bags have few logits compared with their instances. The count-th largest
+// logit is found digit by digit in four passes, so that the time does not depend on the values.
 func (c *CPU) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) error {
 	const operation = "large losses"
 	_, k, err := fitLargeLosses(targets, o, z, count)
@@ -37,8 +37,8 @@ func (c *CPU) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) 
 	return nil
 }
 
-// rankOf maps the logits of labels 0 to integers of the same order, above 0; both zeros to the same one. What
-// LargeLosses never takes, labels but 0 and NaN, is 0.
+// rankOf maps the logits of zero labels to integers of the same order, above 0. Both zeros map to the same
+// integer. Labels other than 0, and NaN, which LargeLosses never takes, map to 0.
 func rankOf(logit, label float32) uint32 {
 	if label != 0 || logit != logit {
 		return 0
@@ -47,8 +47,8 @@ func rankOf(logit, label float32) uint32 {
 	return bits ^ (uint32(int32(bits)>>31) | 1<<31)
 }
 
-// limitOf finds the count-th largest rank, and how many equal to it are among the first count. Where there
-// are fewer ranks above 0, it is 0 and none.
+// limitOf finds the count-th largest rank, and how many equal ranks are among the first count. If fewer ranks
+// are above 0, both are 0.
 func limitOf(ranks []uint32, count int) (limit uint32, equal int) {
 	if count < 1 {
 		return math.MaxUint32, 0 // above all ranks

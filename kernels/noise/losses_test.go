@@ -62,7 +62,7 @@ func TestNoiseStep_RefusesFocusOutOfRangeOrBehindANoiseModel(t *testing.T) {
 	}
 }
 
-// What is unknown changes nothing, and a label is the mark itself or none.
+// Unknown labels change nothing, and only the mark itself means unknown.
 func TestNoiseStep_UnknownLabels(t *testing.T) {
 	in := drawStep(t, 47, 3, 4, 5)
 	for _, mil := range []bool{true, false} {
@@ -102,7 +102,7 @@ func TestNoiseStep_UnknownLabels(t *testing.T) {
 	}
 }
 
-// Through a noise model too what is unknown changes nothing, and what is known beside it is learned as ever.
+// With a noise model too, unknown labels change nothing, and known labels next to them are learned as usual.
 func TestNoiseStep_UnknownLabelsWithANoiseModel(t *testing.T) {
 	in := drawStep(t, 48, 3, 4, 5)
 	p, c := StepParams{MIL: true, Scale: 1}, newTestCPU(t, 1)
@@ -161,9 +161,8 @@ func TestNoiseStep_NaNLogitSurfacesUnderAnyLossAndLabel(t *testing.T) {
 	}
 }
 
-// A step through the large losses of a batch of bags, as a net makes it: the gradients are those of the
-// printed loss, with what was selected held fixed. At every level of instructions, for any number of
-// threads.
+// A step with the large losses of a batch of bags, as a net makes it: the gradients follow from the printed
+// loss with the selection held fixed. It runs at every level of instructions, for any number of threads.
 func TestLargeLosses_GradientsOfAStepAreThoseOfThePrintedLoss(t *testing.T) {
 	in := drawStep(t, 53, 4, 5, 6)
 	const taken = 7
@@ -176,7 +175,7 @@ func TestLargeLosses_GradientsOfAStepAreThoseOfThePrintedLoss(t *testing.T) {
 			optest.Must(t, c.LargeLosses(targets, bags, in.labels, optest.Ints(t, taken), instead))
 			out := StepOutput{Loss: optest.Floats(t, nil, 4), DLogits: optest.Floats(t, nil, in.logits.Shape()...)}
 			optest.Must(t, c.NoiseStep(out, in.logits, nil, targets, nil, p))
-			// least is of the losses that were taken, most of those that were not.
+			// least is the least treated loss, most the largest loss that is not treated.
 			changed, least, most := 0, math.Inf(1), math.Inf(-1)
 			for bag := range in.bags {
 				total := 0.0

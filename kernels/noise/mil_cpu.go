@@ -6,7 +6,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// poolingJob is what the blocks of NoisyOR and NoisyORGrad read.
+// poolingJob is the input of the blocks of NoisyOR and NoisyORGrad.
 type poolingJob struct {
 	geometry
 	offsets      []int32

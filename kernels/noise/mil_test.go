@@ -31,7 +31,7 @@ func TestNoisyOR_AtLeastTheLargestInstanceAndAtMostTheirSum(t *testing.T) {
 	}
 }
 
-// One instance is no pooling, and the order of instances is of no account.
+// One instance is not pooled, and the order of instances does not matter.
 func TestNoisyOR_OneInstanceIsItself(t *testing.T) {
 	o := []float32{-80, -17, -1, 0, 2, 30}
 	p := optest.Floats(t, nil, 6, 1)

@@ -6,8 +6,8 @@ import "nmn/kernels/simd"
 // underflows in float32 though p_s/p does not.
 const tinyBag = 1e-15
 
-// factors turns the gradients of the bag's logits, share, to what the instances are multiplied with:
-// with noisy-or p_s becomes share·p_s/p, else each is share/count.
+// factors turns the gradients of the bag's logits, share, into the factors of the instances. With noisy-or
+// p_s becomes share·p_s/p, else each becomes share/count.
 func (w *classes) factors(s instances, mil bool) {
 	for k := range s.width {
 		if mil {
@@ -18,8 +18,8 @@ func (w *classes) factors(s instances, mil bool) {
 	}
 }
 
-// spread writes the gradients of instances s to d, which is laid out as the logits and holds p_s where
-// they are joined by noisy-or.
+// spread writes the gradients of instances s to d, which has the layout of the logits. With noisy-or d holds
+// p_s on entry.
 func (w *classes) spread(level simd.Level, s instances, d []float32, mil bool) {
 	if !mil {
 		level.CopyRows(d, s.stride, w.factor[:], 0, s.count, s.width)

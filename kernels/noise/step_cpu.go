@@ -7,7 +7,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// stepJob is what the blocks of a step read: the memory of all tensors, nil for those not wanted.
+// stepJob is the input of the blocks of a step: the memory of all tensors, nil if not wanted.
 type stepJob struct {
 	geometry
 	StepParams
@@ -94,7 +94,7 @@ func (c *CPU) runStages(blocks int) {
 	}
 }
 
-// grow returns a slice of length n, the old memory where it suffices.
+// grow returns a slice of length n, in the old memory if it suffices.
 func grow[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -173,7 +173,7 @@ func (c *CPU) runSpreadBlock(_, index int) {
 	c.decided[index/j.parts].spread(c.level, s, d, j.MIL)
 }
 
-// instances are those of a block, and its part of dLogits, nil where not wanted.
+// instances returns the instances of a block, and its part of dLogits, nil if not wanted.
 func (j *stepJob) instances(block int) (s instances, d []float32) {
 	bag, first := block/blocksFor(j.K), block%blocksFor(j.K)*blockClasses
 	lo, hi := frames(j.offsets, bag)
@@ -193,7 +193,7 @@ func (j *stepJob) part(index int) (s instances, d []float32) {
 	return s, d
 }
 
-// join sums instances; where d is not nil and with noisy-or, it gets p_s.
+// join sums instances. If d is not nil, with noisy-or it receives p_s.
 func (j *stepJob) join(level simd.Level, t *sums, s instances, d []float32) {
 	if j.MIL {
 		t.join(level, s, d)
@@ -245,7 +245,7 @@ func (j *stepJob) transition(bag, class int) transition {
 	}
 }
 
-// store writes what is wanted of a decision, except the gradient of the logits.
+// store writes the wanted values of a decision, except the gradient of the logits.
 func (j *stepJob) store(bag, class int, e pooled, d *decision) {
 	at := bag*j.K + class
 	if j.prob != nil {

@@ -45,10 +45,10 @@ type bagGrid struct {
 
 const (
 	bagThreads = 512
-	// bagBlocks is about what fills a card; tiles get narrower until there are so many blocks. It is a
-	// constant, so that results are equal on all cards.
+	// bagBlocks is about the number of blocks that fill a card. Tiles get narrower until there are that many.
+	// It is a constant, so that results are equal on all cards.
 	bagBlocks = 128
-	// bagRows is the number of instances that a thread should have at most, where threads allow.
+	// bagRows is the maximum number of instances for a thread, if there are enough threads.
 	bagRows = 8
 )
 

@@ -10,8 +10,8 @@ import (
 	"nmn/tools/optest"
 )
 
-// printedLoss is the loss of one bag and class as the paper prints it, in float64: nothing of the
-// forms that the product uses. confidence is O as [i][j], nil for no noise model.
+// printedLoss is the loss of one bag and class by the paper's formula, in float64. It uses none of the
+// product's forms. confidence is O as [i][j], nil for no noise model.
 func printedLoss(o []float64, confidence *[2][2]float64, z float64, mil bool) float64 {
 	miss, mean := 1.0, 0.0 // miss = 1 - p, kept apart for its digits
 	for _, v := range o {
@@ -141,7 +141,7 @@ func TestNoiseStep_IdentityTransitionChangesNothing(t *testing.T) {
 	}
 }
 
-// A transition whose columns are equal says nothing: the label does not move the classifier.
+// A transition with equal columns has no information: the label does not move the classifier.
 func TestNoiseStep_UselessLabelsTeachNothing(t *testing.T) {
 	in := drawStep(t, 5, 2, 4, 6)
 	for bag := range in.bags {
@@ -165,8 +165,7 @@ func TestNoiseStep_UselessLabelsTeachNothing(t *testing.T) {
 	}
 }
 
-// Columns of q sum to one, so that the gradients of a column of O do to zero; and probabilities are
-// probabilities.
+// Columns of q sum to one, so the gradients of a column of O sum to zero. Probabilities lie in their range.
 func TestNoiseStep_ColumnsAndRanges(t *testing.T) {
 	in := drawStep(t, 11, 5, 3, 70)
 	out := in.newOutput(t)
@@ -243,7 +242,7 @@ func TestNoiseStep_ThreadsAndRepeatsChangeNothing(t *testing.T) {
 	}
 }
 
-// A bag of one cell and a bag of many, cut into parts: the printed loss and its derivatives, and the same
+// A bag of one cell and a bag of many, cut into parts, give the printed loss and its derivatives, and equal
 // bits for any number of threads.
 func TestNoiseStep_PartsOfBagsAreJoined(t *testing.T) {
 	const cells, classes = 20001, 2
@@ -288,7 +287,7 @@ func TestNoiseStep_PartsOfBagsAreJoined(t *testing.T) {
 	}
 }
 
-// Each destination alone gives what it gives together with the others.
+// Each destination alone gets the result that it gets together with the others.
 func TestNoiseStep_DestinationsMayBeLeftOut(t *testing.T) {
 	in := drawStep(t, 19, 2, 3, 4)
 	for _, mil := range []bool{true, false} {
@@ -350,8 +349,8 @@ func TestNoiseStep_RaggedBagsAreSeparate(t *testing.T) {
 	}
 }
 
-// A bag of many cells crosses the point where the running product may be folded, and the one where the
-// cells are cut into parts; p is far from, near and far beyond float32's range.
+// A bag of many cells crosses the point at which the running product may be folded, and the point at which
+// the cells are cut into parts. p is far from, near and far beyond float32's range.
 func TestNoiseStep_ManyCells(t *testing.T) {
 	for _, cells := range []int{foldAfter - 1, foldAfter, foldAfter + 1, 3744, 20000} {
 		for _, o := range []float64{-1e4, -1000, -200, -90, -40, -30, -16, 0, 3, 1e4} {

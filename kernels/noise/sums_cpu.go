@@ -38,14 +38,14 @@ type sums struct {
 	positive, excess [blockClasses]float64
 }
 
-// Products that may exceed foldAbove are folded into positive before foldAfter instances, each of which
-// at most doubles them, could lead out of the range of float64. Few ever do.
+// Products that may exceed foldAbove are folded into positive before foldAfter instances could take them out of
+// the range of float64. Each instance at most doubles a product. Few ever are folded.
 const (
 	foldAfter = 512
 	foldAbove = 1 << 500
 )
 
-// join sums softplus over the instances. Where p is not nil, it gets sigmoid(o_s); it is laid out as the
+// join sums softplus over the instances. If p is not nil, it receives sigmoid(o_s) in the layout of the
 // logits.
 func (t *sums) join(level simd.Level, s instances, p []float32) {
 	*t = sums{}
@@ -86,12 +86,12 @@ func (t *sums) merge(other *sums, width int) {
 	t.fold(width)
 }
 
-// noisyOR is what instances joined by noisy-or say about a class:
+// noisyOR is the result for a class of instances joined by noisy-or:
 //
 //	p(y=0|I) = exp(-positive) / (1+excess), p(y=1|I) = (excess + (1-exp(-positive))) / (1+excess)
 //
-// The difference cancels nothing: where positive is small but not 0, an instance is near 0 and its share
-// of the excess near 1.
+// The difference cancels nothing: if positive is small but not 0, an instance is near 0 and its share of the
+// excess near 1.
 func (t *sums) noisyOR(k int) pooled {
 	none, inverse := simd.ExpNegative(-t.positive[k]), 1/(1+t.excess[k])
 	return pooled{p1: (t.excess[k] + (1 - none)) * inverse, p0: none * inverse}
@@ -109,8 +109,8 @@ func (t *sums) pooledOf(s instances, k int, mil bool) pooled {
 	return e
 }
 
-// extremeLogit is the bag's logit log p - log(1-p) where one of them underflows: log(1-p) is minus the
-// sum of softplus, and where p is tiny, it is the sum of exp(o_s), which is taken over again in logarithms.
+// extremeLogit is the bag's logit log p - log(1-p) if one of them underflows. log(1-p) is minus the sum of
+// softplus. If p is tiny, it is the sum of exp(o_s), which is computed again in logarithms.
 func (t *sums) extremeLogit(s instances, k int) float64 {
 	sum := t.positive[k] + math.Log1p(t.excess[k])
 	if sum < tinyBag {

@@ -21,7 +21,7 @@ type CPU struct {
 	block func(worker, block int) // made once: converting a method for each call would allocate
 }
 
-// job is what the blocks read; sizes and flips are nil where all is valid and nothing mirrored.
+// job is the input of the blocks. sizes and flips are nil if all is valid and nothing is mirrored.
 type job struct {
 	geometry
 	Params

@@ -26,7 +26,7 @@ func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 	return c, nil
 }
 
-// maxElements is what one launch writes at most: its indices have 32 bits.
+// maxElements is the maximum of elements that one launch writes: its indices have 32 bits.
 const maxElements = 1 << 31
 
 // Normalize implements Ops. Batches beyond maxElements take several launches.

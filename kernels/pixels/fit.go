@@ -10,9 +10,9 @@ import (
 // geometry is the checked shape of Normalize, in the letters of package tensor.
 type geometry struct{ T, H, W, C int }
 
-// Fit checks x, floats T×H×W×C, C >= 3, pixels, uint8 T×H×W×3, sizes, int32 T×2, and flips, uint8 T,
-// against each other, and that the constants are finite. It is the rule of every device; it does not
-// read sizes.
+// Fit checks x, floats T×H×W×C, C >= 3, pixels, uint8 T×H×W×3, sizes, int32 T×2, and flips, uint8 T, against
+// each other, and that the constants are finite. It is the shape rule of every device. It does not read
+// sizes.
 func Fit(x, pixels, sizes, flips *tensor.Tensor, p Params) (geometry, error) {
 	const operation = "normalize"
 	if x == nil || x.Rank() != 4 || x.DType() == tensor.Int32 || x.DType() == tensor.Uint8 || x.Dim(3) < 3 {

@@ -78,7 +78,7 @@ func TestNormalize_ValidPartFlipAndCanvas(t *testing.T) {
 	}
 }
 
-// The constants are those of the call, not of one before.
+// Each call uses its own constants.
 func TestNormalize_OtherConstantsGiveOtherValues(t *testing.T) {
 	c, pixels, x := newTestCPU(t, 1), drawn(t, 1, 1, 1, 3), optest.Floats(t, nil, 1, 1, 1, 3)
 	for _, p := range []Params{{}, {Scale: [3]float32{1, 1, 1}}, imageNet, {Scale: [3]float32{2, 2, 2}}} {

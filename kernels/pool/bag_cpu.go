@@ -12,12 +12,12 @@ const (
 	blockCells = 64
 )
 
-// bagJob is what the blocks of BagPool and BagPoolGrad read. Except for the mean's gradient, a block
-// is one bag and blockChannels channels.
+// bagJob is the input of the blocks of BagPool and BagPoolGrad. Except for the mean's gradient, a block is
+// one bag and blockChannels channels.
 type bagJob struct {
 	bagGeometry
 	offsets      []int32
-	bagOf        []int32 // bag of each frame; kept between calls for its memory
+	bagOf        []int32 // bag of each frame; kept between calls to reuse its memory
 	x, g, dx, dg []float32
 	accumulate   bool
 }
@@ -27,8 +27,8 @@ type bagScratch struct {
 	place       [blockChannels]int
 }
 
-// channels is what a block of a bag covers: cells first to last (exclusive) of x as rows, and
-// channels lo to hi (exclusive).
+// channels is the part of a bag for a block: cells first to last (exclusive) of x as rows, and channels lo to
+// hi (exclusive).
 type channels struct{ bag, first, last, lo, hi int }
 
 func (j *bagJob) channels(block int) channels {

@@ -13,8 +13,8 @@ import (
 const (
 	bagTile   = 32 // channels of a block
 	bagStrips = 8  // threads of a channel, times the channels of a thread
-	// bagPart is the number of cells that a thread should have; bags are cut into parts accordingly, by
-	// their mean size, so that results are equal on all cards.
+	// bagPart is the intended number of cells for a thread. Bags are cut into parts by their mean size, so
+	// that results are equal on all cards.
 	bagPart     = 16
 	bagMaxParts = 64
 )
@@ -98,7 +98,7 @@ func (c *CUDA) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind Kind, accumul
 	return c.bag.launchBagMaxGradient(c.device.Stream, grid, block, a)
 }
 
-// meanGrad gives each frame some blocks of its own.
+// meanGrad gives each frame its own blocks.
 func (c *CUDA) meanGrad(s bagGeometry, dx, dg, bags *tensor.Tensor, accumulate bool) error {
 	const threads = 256
 	parts := min(max(1, tensor.Ceil(s.Cells()*s.D, threads*bagPart)), bagMaxParts)

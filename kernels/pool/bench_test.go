@@ -7,8 +7,8 @@ import (
 	"nmn/tools/optest"
 )
 
-// Maps as VGG16 has them behind the first and the fourth block of convolutions, and pool5 of a video.
-// B/s counts what is read and written once; BenchmarkCopy is the floor.
+// Maps of VGG16 after the first and the fourth block of convolutions, and pool5 of a video. B/s counts bytes
+// read and written once. BenchmarkCopy is the floor.
 func BenchmarkMaxPool(b *testing.B) {
 	for _, size := range [][4]int{{1, 224, 224, 64}, {4, 28, 28, 512}} {
 		x := drawn(b, 1, size[:]...)
@@ -53,7 +53,7 @@ func run(b *testing.B, bytes int, f func() error) {
 	}
 }
 
-// BenchmarkMaxPool3 measures 3×3 maxima behind the stem of a residual net, 8 pictures of 224 pixels.
+// BenchmarkMaxPool3 measures 3×3 maxima after the stem of a residual net, 8 pictures of 224 pixels.
 func BenchmarkMaxPool3(b *testing.B) {
 	x, y := drawn(b, 1, 8, 112, 112, 64), optest.Floats(b, nil, 8, 56, 56, 64)
 	dy, dx := drawn(b, 2, 8, 56, 56, 64), optest.Floats(b, nil, 8, 112, 112, 64)

@@ -7,19 +7,19 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CPU implements Ops on the host in float32, except for MaxPoolGradBias and MaxPool3GradBias, which take another
-// family too: package kernels joins them. Each block writes rows of its own, so that results are bit-equal
+// CPU implements Ops on the host in float32, except MaxPoolGradBias and MaxPool3GradBias, which also need
+// another family: package kernels joins them. Each block writes its own rows, so that results are bit-equal
 // for any number of threads. Beyond the contract it checks the offsets of bags.
 //
-// A NaN in a window or bag makes its maximum NaN; where the gradient of such a maximum goes within the
-// window is not specified.
+// A NaN in a window or bag makes its maximum NaN. It is not specified to which element of the window the
+// gradient of such a maximum goes.
 type CPU struct {
 	workers *tensor.Workers
 	level   simd.Level
 	window  windowJob
 	overlap overlapJob
 	lines   [][]float32 // a row of maxima for each worker
-	offsets [][16]int   // of a 3×3 window for each worker, in cache lines of its own
+	offsets [][16]int   // offsets of a 3×3 window for each worker, each in its own cache lines
 	bag     bagJob
 	scratch []bagScratch // one for each worker
 

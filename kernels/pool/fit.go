@@ -9,8 +9,8 @@ import (
 // Geometry is the checked shape of a 2×2 pooling: maps T×H×W×C become T×P×Q×C.
 type Geometry struct{ T, H, W, C, P, Q int }
 
-// fitMax checks x T×H×W×C and y T×ceil(H/2)×ceil(W/2)×C against each other. It is the shape rule of
-// every device for MaxPool; MaxPoolGrad needs dx like x and dy like y besides.
+// fitMax checks x T×H×W×C and y T×ceil(H/2)×ceil(W/2)×C against each other. It is the shape rule of every
+// device for MaxPool. MaxPoolGrad also needs dx like x and dy like y.
 func fitMax(operation string, y, x *tensor.Tensor) (Geometry, error) {
 	return fit(operation, y, x, 1)
 }
@@ -59,8 +59,8 @@ type bagGeometry struct{ N, T, H, W, D int }
 // Cells is the number of cells of one frame.
 func (g bagGeometry) Cells() int { return g.H * g.W }
 
-// FitBag checks x T×H×W×D, g N×D and the N+1 frame offsets bags (nil: N = T) against each other. It
-// is the shape rule of every device; it does not read the offsets.
+// FitBag checks x T×H×W×D, g N×D and the N+1 frame offsets bags (nil: N = T) against each other. It is the
+// shape rule of every device. It does not read the offsets.
 func FitBag(operation string, g, x, bags *tensor.Tensor) (bagGeometry, error) {
 	if !isMap(x) || x.Len() == 0 {
 		return bagGeometry{}, fmt.Errorf("%s: maps are %s, want floats T×H×W×D, not empty: %w", operation, x, tensor.ErrShape)

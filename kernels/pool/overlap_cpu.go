@@ -5,7 +5,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// overlapJob is what the blocks of 3×3 pooling read. A block is some rows of windows of one map.
+// overlapJob is the input of the blocks of 3×3 pooling. A block is some rows of windows of one map.
 type overlapJob struct {
 	windowJob
 	perBlock int // rows of windows
@@ -48,8 +48,8 @@ func (c *CPU) MaxPool3(y, x *tensor.Tensor) error {
 	return nil
 }
 
-// runMax3Block takes the maxima of three rows, then of three columns of those. What the border cuts off is
-// replaced by a row or column that the window has, which changes no maximum.
+// runMax3Block takes the maxima of three rows, then of three columns of the result. A row or column beyond
+// the border is replaced by one inside the window, which changes no maximum.
 func (c *CPU) runMax3Block(worker, block int) {
 	j := &c.overlap
 	t, lo, hi := j.rows(block)
@@ -88,9 +88,9 @@ func (c *CPU) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	return nil
 }
 
-// runMax3GradBlock writes the rows 2p and 2p+1 of dx for each row p of windows. The last of them is also the
-// first that the windows of row p+1 see, so these come once more; each element gets the gradients of its windows
-// in their order, whatever the blocks are.
+// runMax3GradBlock writes the rows 2p and 2p+1 of dx for each row p of windows. The last row is also the
+// first row of the windows of row p+1, so these are computed again. Each element gets the gradients of its
+// windows in their order, independently of the blocks.
 func (c *CPU) runMax3GradBlock(worker, block int) {
 	j := &c.overlap
 	t, lo, hi := j.rows(block)
@@ -112,7 +112,7 @@ func (c *CPU) scatter3(worker, t, p, q, count, first, end int) {
 		return
 	}
 	j := &c.overlap
-	offsets := &c.offsets[worker] // of the elements that the border has left, from the first of them
+	offsets := &c.offsets[worker] // of the elements inside the border, from the first of them
 	n, lo, hi := 0, 0, 0
 	top, left := max(0, 2*p-1), max(0, 2*q-1)
 	for h := top; h < min(2*p+2, j.H); h++ {

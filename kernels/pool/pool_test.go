@@ -129,7 +129,7 @@ func TestMaxPool_NaNStaysInItsWindow(t *testing.T) {
 	}
 }
 
-// bagCases are frame offsets for six frames; nil: each a bag.
+// bagCases are frame offsets for six frames. nil makes each frame a bag.
 var bagCases = [][]int32{nil, {0, 6}, {0, 1, 4, 6}}
 
 func TestBagPool_ValuesAndGradient(t *testing.T) {

@@ -5,14 +5,15 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// windowJob is what the blocks of 2×2 pooling read. A block is some rows of windows, of any maps.
+// windowJob is the input of the blocks of 2×2 pooling. A block is some rows of windows, of any maps.
 type windowJob struct {
 	Geometry
 	x, y, dx, dy []float32
 	relu         bool
 }
 
-// blockFloats of a map outweigh the start of a block; some blocks fit into the second-level cache.
+// blockFloats of a map take much longer than the start of a block. Some blocks fit into the second-level
+// cache.
 const blockFloats = 16 << 10
 
 // blockRows is the number of rows of windows in a block.
@@ -26,14 +27,14 @@ func (c *CPU) run(j windowJob, block func(worker, block int)) {
 	c.window = windowJob{}
 }
 
-// rows are those of a block.
+// rows returns the rows of a block.
 func (j *windowJob) rows(block int) (lo, hi int) {
 	rows := j.blockRows()
 	return block * rows, min((block+1)*rows, j.T*j.P)
 }
 
-// cells are where a row of windows stands: the first elements of its two rows of the map, which are one
-// where the border cuts the windows, and of the row of windows.
+// cells returns the first elements of a row of windows: of its two rows of the map, which are one if the
+// border cuts the windows, and of the row of windows.
 func (j *windowJob) cells(row int) (upper, lower, y int) {
 	t, p := row/j.P, row%j.P
 	upper = (t*j.H + 2*p) * j.W * j.C

@@ -9,10 +9,10 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CUDA implements Ops on a graphics card in float32, except for MaxPool3GradBias, which takes another family
-// too: package kernels joins them; maxima and their gradients in bfloat16 too, where all
-// tensors are, and the pooling of bags with maps in bfloat16 and vectors in float32. Frame offsets are not
-// checked: those beyond the batch are cut to it, and an empty bag gives NaN or negative infinity.
+// CUDA implements Ops on a graphics card in float32, except MaxPool3GradBias, which also needs another
+// family: package kernels joins them. It computes maxima and their gradients in bfloat16 if all tensors are
+// bfloat16, and pools bags with maps in bfloat16 and vectors in float32. Frame offsets are not checked: those
+// beyond the batch are cut to it, and an empty bag gives NaN or negative infinity.
 type CUDA struct {
 	device  *tensor.CUDA
 	window  windowKernels
@@ -99,8 +99,8 @@ func (c *CUDA) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	return c.window.launchMaxPoolGradient(c.device.Stream, grid, block, a)
 }
 
-// MaxPoolGradBias implements Ops: one pass over the maps. The sum is that of the gradients of the windows,
-// 32 of them in float32, then in float64, in an order that shapes alone decide.
+// MaxPoolGradBias implements Ops in one pass over the maps. It sums the gradients of the windows, 32 of them
+// in float32, then in float64, in an order that shapes alone decide.
 func (c *CUDA) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p MaxGradParams) error {
 	const operation = "gradient of max pooling and bias"
 	g, err := FitMaxGrad(operation, dx, dy, x, y)

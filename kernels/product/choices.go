@@ -14,14 +14,14 @@ import (
 	"nmn/internal/durable"
 )
 
-// Bounds of a file of choices: far above what any network needs.
+// Limits on a file of choices: far above the needs of any network.
 const (
 	choicesFormat   = 1
 	maxChoicesBytes = 16 << 20
 )
 
-// Choice is how a product is computed, and what was measured: the microseconds of the fastest way of each library, 0
-// for one that has none.
+// Choice is how a product is computed, with the measurements: the microseconds of the fastest plan of each
+// library, 0 for a library without one.
 type Choice struct {
 	Library  Library     `json:"library"`
 	Way      *cublas.Way `json:"way,omitempty"` // of cuBLASLt; nil for cuDNN, which keeps its own plans
@@ -29,7 +29,7 @@ type Choice struct {
 	CuDNN    float64     `json:"cudnn_microseconds"`
 }
 
-// choices are those of a device and a version of each library, kept in a file.
+// choices are the choices for a device and a version of each library. A file stores them.
 type choices struct {
 	Format   int               `json:"format"`
 	CuBLASLt int               `json:"cublaslt"` // version
@@ -42,8 +42,8 @@ func newChoices(cuBLASLt, cuDNN int, device string) *choices {
 	return &choices{Format: choicesFormat, CuBLASLt: cuBLASLt, CuDNN: cuDNN, Device: device, Products: map[string]Choice{}}
 }
 
-// read takes what a file has for the same device and versions. A file that does not exist gives nothing; one that is
-// corrupt, or for something else, gives an error that says why.
+// read reads the choices of a file for the same device and versions. A missing file gives none. A corrupt
+// file, or one for another device or version, gives an error with the reason.
 func (c *choices) read(path string) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

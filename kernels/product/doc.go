@@ -1,11 +1,12 @@
-// Package product computes matrix products on a graphics card by one of two libraries: cuDNN, as 1×1 convolutions, or
-// cuBLASLt where the host has it. Which of them, and how, is measured when a shape comes first, and kept in a file.
+// Package product computes matrix products on a graphics card by one of two libraries: cuDNN, as 1×1
+// convolutions, or cuBLASLt if the host has it. When a shape first comes, it measures which library and plan
+// is fastest, and stores the choice in a file.
 package product
 
 // Library computes products.
 type Library string
 
-// The libraries, by the names that files and logs have.
+// The libraries, by their names in files and logs.
 const (
 	CuDNN    Library = "cudnn"
 	CuBLASLt Library = "cublaslt"

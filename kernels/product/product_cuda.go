@@ -19,11 +19,11 @@ import (
 
 // Options choose how ways are found.
 type Options struct {
-	// CacheFolder keeps the choices between runs; empty for no file.
+	// CacheFolder stores the choices between runs; empty for no file.
 	CacheFolder string
-	// Only, where not empty, is the library that computes all products.
+	// Only, if not empty, is the library that computes all products.
 	Only Library
-	// Logger receives what was chosen and which files were unfit; nil for the default one.
+	// Logger receives the choices and warnings about unfit files; nil for the default one.
 	Logger *slog.Logger
 }
 
@@ -31,24 +31,25 @@ type Options struct {
 type Products struct {
 	device  *tensor.CUDA
 	cudnn   *cudnn.Handle
-	cublas  *cublas.Handle // nil where the host has none
+	cublas  *cublas.Handle // nil if the host has none
 	options Options
 
 	plans   map[shape]*cublas.Plan // nil for cuDNN
 	kept    *choices
-	file    string // of kept; empty for none
+	file    string // path of the stored choices; empty for none
 	scratch tensor.Workspace
 	events  [2]*cuda.Event // to measure between
 }
 
-// shape is a pass of a 1×1 convolution over so many rows, which is a product: x is rows×C, w K×C, y rows×K.
+// shape is a pass of a 1×1 convolution over this number of rows, which is a product: x is rows×C, w K×C, y
+// rows×K.
 type shape struct {
 	pass cudnn.Pass
 	conv cudnn.Conv
 }
 
-// New opens cuBLASLt where the host has it. Without it cuDNN computes all products, which is logged for those who
-// look for it, and is an error only where Only asks for cuBLASLt.
+// New opens cuBLASLt if the host has it. Without it cuDNN computes all products. That is logged at debug
+// level, and is an error only if Only is cuBLASLt.
 func New(device *tensor.CUDA, library *cudnn.Handle, o Options) (*Products, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -74,8 +75,8 @@ func (p *Products) Has(l Library) bool {
 	return l == CuDNN && p.options.Only != CuBLASLt || l == CuBLASLt && p.cublas != nil
 }
 
-// Count is the number of shapes that each library computes, by its name. Without cuBLASLt it is empty: cuDNN's plans
-// are known to cuDNN.
+// Count is the number of shapes that each library computes, by its name. Without cuBLASLt it is empty: cuDNN
+// itself keeps its plans.
 func (p *Products) Count() map[string]int {
 	count := map[string]int{}
 	for _, plan := range p.plans {
@@ -88,7 +89,7 @@ func (p *Products) Count() map[string]int {
 	return count
 }
 
-// readChoices takes what earlier runs have chosen. A file that is unfit is reported and replaced later.
+// readChoices reads the choices of earlier runs. An unfit file is reported and replaced later.
 func (p *Products) readChoices() {
 	info := p.device.Device.Info()
 	device := fmt.Sprintf("%s sm_%d%d %d multiprocessors", info.Name, info.Major, info.Minor, info.Multiprocessors)
@@ -109,7 +110,7 @@ func (p *Products) readChoices() {
 	}
 }
 
-// Close frees what cuBLASLt holds. Closing twice is harmless.
+// Close frees the memory of cuBLASLt. Closing twice is harmless.
 func (p *Products) Close() error {
 	var errs []error
 	for _, plan := range p.plans {
@@ -130,10 +131,10 @@ func (p *Products) Close() error {
 	return errors.Join(errs...)
 }
 
-// Run enqueues a pass of a 1×1 convolution of so many rows, with or without bias and without ReLU, in float32 or TF32;
-// operands are at multiples of 16 bytes. The first run of a shape, which must not be within a capture, measures both
-// libraries, which overwrites the destination and waits, or finds the choice in the file. A shape that cuDNN has no
-// plan for in TF32 is computed by it in float32.
+// Run enqueues a pass of a 1×1 convolution over this number of rows, with or without bias and without ReLU,
+// in float32 or TF32. Operands are at multiples of 16 bytes. The first run of a shape takes the choice from
+// the file or measures both libraries, which overwrites the destination and waits. It must not be within a
+// capture. If cuDNN has no plan for a shape in TF32, it computes it in float32.
 func (p *Products) Run(pass cudnn.Pass, rows, inputs, outputs int, o cudnn.Operands) error {
 	s := shape{pass, cudnn.Conv{N: rows, H: 1, W: 1, C: inputs, K: outputs, R: 1, S: 1}}
 	if p.device.Precision() == tensor.TF32 {
@@ -243,7 +244,7 @@ func (p *Products) choose(s shape, o cudnn.Operands) (*cublas.Plan, error) {
 // measured is how many ways of cuBLASLt are timed.
 const measured = 8
 
-// fastest measures what both libraries offer for a shape.
+// fastest measures the plans of both libraries for a shape.
 func (p *Products) fastest(s shape, o cudnn.Operands) (best *cublas.Plan, c Choice, err error) {
 	least := math.Inf(1)
 	if p.options.Only != CuBLASLt {

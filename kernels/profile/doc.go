@@ -1,4 +1,3 @@
-// Package profile times every operation of a training step. A Recorder is a backend around a backend:
-// what a net calls through it is done, timed and written down with its layer, its arithmetic and the
-// bytes that it moves.
+// Package profile times every operation of a training step. A Recorder is a backend around a backend: it runs
+// and times every call of a net, and records it with its layer, its arithmetic and the bytes that it moves.
 package profile

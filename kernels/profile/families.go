@@ -13,7 +13,7 @@ import (
 	"nmn/kernels/update"
 )
 
-// What stands for a layer: all parameters of the net, and the way between host and device.
+// Names in place of a layer: for all parameters of the net, and for copies between host and device.
 const (
 	whole = "all"
 	host  = "host"
@@ -25,7 +25,7 @@ func (r *Recorder) Upload(dst *tensor.Tensor, src *dense.Dense) error {
 	return r.do(o, func() error { return r.backend.Upload(dst, src) })
 }
 
-// Download implements tensor.Device. Its time is also that of waiting for what was enqueued before.
+// Download implements tensor.Device. Its time includes waiting for work enqueued before.
 func (r *Recorder) Download(dst *dense.Dense, src *tensor.Tensor) error {
 	o := Op{Layer: host, Name: "download", Shape: shapeOf(src), Bytes: bytesOf(src)}
 	return r.do(o, func() error { return r.backend.Download(dst, src) })
@@ -37,8 +37,8 @@ func (r *Recorder) Copy(dst, src *tensor.Tensor) error {
 	return r.do(o, func() error { return r.backend.Copy(dst, src) })
 }
 
-// The operations of kernels.Backend. They are written out rather than embedded, so that one that is
-// new cannot be left out of a step unseen.
+// The operations of kernels.Backend. They are written out instead of embedded, so that a new operation cannot
+// be left out of a step unnoticed.
 
 // Conv implements conv.Ops.
 func (r *Recorder) Conv(y, x, w, b *tensor.Tensor, p conv.Params) error {
@@ -61,7 +61,7 @@ func (r *Recorder) ConvGradData(dx, dy, w, mask *tensor.Tensor, p conv.Params) e
 	return r.do(o, func() error { return r.backend.ConvGradData(dx, dy, w, mask, p) })
 }
 
-// ConvGradDataBias implements conv.Ops. The name is that of the pass, of the layer whose filter it reads.
+// ConvGradDataBias implements conv.Ops. It is named after the pass of the layer whose filter it reads.
 func (r *Recorder) ConvGradDataBias(dx, db, dy, w, mask *tensor.Tensor, p conv.Params) error {
 	o := r.convolution(r.layer(w), conv.DataGradient, dx, w, dy, p, mask, db, again(db, p.Accumulate))
 	o.Name = "data and bias gradient"
@@ -100,7 +100,7 @@ func (r *Recorder) ReLUGrad(dx, dy, y *tensor.Tensor) error {
 	return r.do(o, func() error { return r.backend.ReLUGrad(dx, dy, y) })
 }
 
-// Dropout implements activation.Ops. The gradient is known by the seed.
+// Dropout implements activation.Ops. The seed identifies the gradient.
 func (r *Recorder) Dropout(y, x, keys, seed *tensor.Tensor, rate float32) error {
 	r.names[seed] = r.layer(x)
 	o := Op{Layer: r.layer(x), Name: "dropout", Shape: shapeOf(x), Bytes: bytesOf(y, x, keys, seed)}
@@ -249,7 +249,7 @@ func (r *Recorder) GradNorm(norm *tensor.Tensor, entries []update.Entry) error {
 	return r.do(o, func() error { return r.backend.GradNorm(norm, entries) })
 }
 
-// Clip implements update.Ops. What it moves is that of a norm above the limit.
+// Clip implements update.Ops. It counts the bytes of a norm above the limit.
 func (r *Recorder) Clip(entries []update.Entry, norm *tensor.Tensor, limit float32) error {
 	o := parameters("clip", entries, func(e update.Entry) int { return 2 * e.G.Bytes() })
 	return r.do(o, func() error { return r.backend.Clip(entries, norm, limit) })

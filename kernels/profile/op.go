@@ -11,17 +11,17 @@ import (
 
 // Op is one operation of a step.
 type Op struct {
-	Layer string // conv1_1, pool1, fc6, ...; of the net as a whole: all
+	Layer string // conv1_1, pool1, fc6, ...; all for the whole net
 	Name  string // forward, data gradient, max pool, ...
 	Shape string // of the operands that decide its size
-	// FLOP counts the multiplications and additions of a convolution, those with padding too; 0 for
-	// what memory decides.
+	// FLOP counts the multiplications and additions of a convolution, including those with padding. It is 0
+	// for operations limited by memory.
 	FLOP float64
 	// Bytes counts every operand once for each time that it must be read or written.
 	Bytes int
-	// Algorithm describes how it is computed, where the backend knows.
+	// Algorithm describes how it is computed, if the backend reports it.
 	Algorithm string
-	// Times are those of the steps recorded so far.
+	// Times are the times in the steps recorded so far.
 	Times []time.Duration
 
 	explain func() string
@@ -33,7 +33,7 @@ func (o *Op) Median() time.Duration {
 	return sorted[len(sorted)/2]
 }
 
-// same reports whether an operation is that of an earlier step again.
+// same reports whether an operation repeats one of an earlier step.
 func (o *Op) same(other *Op) bool {
 	return o.Layer == other.Layer && o.Name == other.Name && o.Shape == other.Shape
 }
@@ -48,7 +48,7 @@ func (r *Recorder) convolution(layer string, pass conv.Pass, x, w, y *tensor.Ten
 		Bytes: bytesOf(append(more, x, w, y)...)}
 	g, err := conv.Fit(o.Name, x, w, y, p)
 	if err != nil {
-		return o // the backend will say so
+		return o // the backend will report it
 	}
 	o.FLOP = 2 * float64(g.N*g.P*g.Q) * float64(g.R*g.S*g.C) * float64(g.K)
 	if explainer, ok := r.backend.(conv.Explainer); ok {
@@ -64,7 +64,7 @@ func shapeOf(t *tensor.Tensor) string {
 	return tensor.Format(t.Shape())
 }
 
-// bytesOf sums the sizes of tensors; one that is read and written is named twice.
+// bytesOf sums the sizes of tensors. Name a tensor twice if it is read and written.
 func bytesOf(tensors ...*tensor.Tensor) (bytes int) {
 	for _, t := range tensors {
 		if t != nil {

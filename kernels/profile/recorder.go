@@ -9,8 +9,8 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// Recorder does the operations of a backend and times those between Begin and End. It passes on what
-// Backend demands and nothing else: a graphics card captures no step through it.
+// Recorder does the operations of a backend and times those between Begin and End. It only has the methods of
+// Backend: a graphics card captures no step through it.
 type Recorder struct {
 	tensor.Device
 	backend kernels.Backend
@@ -83,7 +83,7 @@ func (r *Recorder) End() error {
 	return nil
 }
 
-// Ops are the operations of a step in their order, with the times of all steps.
+// Ops returns the operations of a step in their order, with the times of all steps.
 func (r *Recorder) Ops() []Op { return r.ops }
 
 // do enqueues an operation and writes it down.

@@ -150,7 +150,7 @@ func TestRecorder_KnowsTheLayerOfADropoutGradient(t *testing.T) {
 	}
 }
 
-// tick is a backend whose own clock says that every operation takes a second.
+// tick is a backend on whose clock every operation takes a second.
 type tick struct {
 	kernels.Backend
 	kernels.Card // nil: only the clock is used

@@ -2,7 +2,7 @@ package profile
 
 import "nmn/kernels/tensor"
 
-// LSTM implements recurrent.Ops. Its arithmetic is that of the products with the recurrent weights.
+// LSTM implements recurrent.Ops. It counts the arithmetic of the products with the recurrent weights.
 func (r *Recorder) LSTM(h, c, gates, wh, h0, c0 *tensor.Tensor) error {
 	layer := r.layer(wh)
 	r.names[h], r.names[c] = layer, layer
@@ -58,7 +58,7 @@ func (r *Recorder) Add(dst, src *tensor.Tensor) error {
 // two dimensions.
 func products(x, matrix *tensor.Tensor) float64 {
 	if x == nil || matrix == nil || x.Rank() == 0 || x.Dim(-1) == 0 {
-		return 0 // the backend will say so
+		return 0 // the backend will report it
 	}
 	return 2 * float64(x.Len()/x.Dim(-1)) * float64(matrix.Len())
 }

@@ -19,7 +19,7 @@ func (r *Recorder) GELU(y, x *tensor.Tensor, kind transformer.GELUKind) error {
 	return r.do(o, func() error { return r.backend.GELU(y, x, kind) })
 }
 
-// Attention implements transformer.Ops. Its arithmetic is that of the two products.
+// Attention implements transformer.Ops. It counts the arithmetic of the two products.
 func (r *Recorder) Attention(y, qkv *tensor.Tensor, heads int) error {
 	layer := r.layer(qkv)
 	r.names[y] = layer

@@ -8,14 +8,14 @@ import (
 	"nmn/tools/optest"
 )
 
-// Where a target is nearly certain, 1 - p is far below the digits of a float32 p, and is what learning goes
-// on by: the gradient of the target must have it in full, and the gradients of all words must add up to 0.
+// If a target is nearly certain, 1 - p is far below the digits of a float32 p, but learning depends on it.
+// The gradient of the target must have all of its digits, and the gradients of all words must add up to 0.
 func TestCrossEntropy_GradientOfACertainTargetKeepsItsDigits(t *testing.T) {
 	const words, target, rival, lead = 70_000, 3, 69_999, 20 // the rival lies in another block of words
 	stream := rng.New(5)
 	bias := make([]float32, words)
 	for word := range bias {
-		bias[word] = -200 // whose exponentials are nothing beside these
+		bias[word] = -200 // exponentials that are negligible compared with these
 	}
 	bias[target], bias[rival] = lead, 0
 	h, w := optest.Normal(t, &stream, 1, 1, 2), optest.Floats(t, make([]float32, 2*words), words, 2)

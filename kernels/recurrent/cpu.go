@@ -7,7 +7,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CPU implements Ops on the host in float32. Scratch memory grows to what the largest call needs and stays:
+// CPU implements Ops on the host in float32. Scratch memory grows to the need of the largest call and stays:
 // calls with shapes seen before allocate nothing.
 type CPU struct {
 	workers     *tensor.Workers
@@ -16,7 +16,7 @@ type CPU struct {
 
 	scratch []scratch // one for each worker
 	packed  []float32 // recurrent weights in panels
-	offsets []int     // where the rows of a step begin
+	offsets []int     // start of the rows of a step
 	keep    int       // logits that are kept for the gradients at most
 
 	// The operation in progress, and its tasks: stored once, so that starting them allocates nothing.
@@ -42,12 +42,12 @@ type scratch struct {
 	logits []float32 // of a block of words, word by word
 	turned []float32 // the same, row by row
 	strip  []float32 // columns of the weights of a block of words
-	lanes  []float32 // what is known of each row: largest logit, sum, factor
+	lanes  []float32 // state of each row: largest logit, sum, factor
 }
 
 var _ Ops = (*CPU)(nil)
 
-// NewCPU makes the family on the host's device; level comes from simd.Detect or simd.Select.
+// NewCPU makes the family on the host's device. level comes from simd.Detect or simd.Select.
 func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 	c := &CPU{workers: dev.Workers, level: level, scratch: make([]scratch, dev.Workers.Threads()), keep: keptFloats}
 	c.rows, c.width, _ = level.TileShape()
@@ -60,7 +60,7 @@ func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 	return c
 }
 
-// grow returns a slice of length n, the old memory where it suffices. Its contents are undefined.
+// grow returns a slice of length n, in the old memory if it suffices. Its contents are undefined.
 func grow[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -73,8 +73,8 @@ func ceilDiv(a, b int) int { return (a + b - 1) / b }
 // ceilTo is a rounded up to a multiple of b.
 func ceilTo(a, b int) int { return ceilDiv(a, b) * b }
 
-// rowOffsets writes where n rows begin in an array, a stride apart; beyond the last come as many repetitions of
-// it as a tile may read.
+// rowOffsets writes the offsets of n rows in an array, a stride apart. The last offset is repeated for as
+// many rows as a tile may read.
 func (c *CPU) rowOffsets(offsets []int, n, stride int) []int {
 	offsets = grow(offsets, ceilTo(n, c.rows)+c.rows)
 	for i := range offsets {
@@ -83,7 +83,7 @@ func (c *CPU) rowOffsets(offsets []int, n, stride int) []int {
 	return offsets
 }
 
-// onHost checks that tensors are in host memory; nil tensors are skipped.
+// onHost checks that tensors are in host memory. nil tensors are skipped.
 func onHost(operation string, tensors ...*tensor.Tensor) error {
 	for _, t := range tensors {
 		if t != nil && t.Len() > 0 && t.Float32s() == nil && t.Int32s() == nil {

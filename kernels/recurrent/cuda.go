@@ -11,10 +11,10 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CUDA implements Ops on a graphics card in float32: the products by package product, in TF32 where the
-// device multiplies so, what surrounds them by kernels of its own. Words are not read on the host: one
-// beyond the vocabulary gives NaN. Tensors must be at multiples of 16 bytes, as Alloc gives them. The plan of a shape
-// is chosen by its first call.
+// CUDA implements Ops on a graphics card in float32. Package product computes the products, in TF32 if the
+// device multiplies in it, and kernels of this package the steps around them. The host does not read words:
+// one beyond the vocabulary gives NaN. Tensors must be at multiples of 16 bytes, as from Alloc. The first
+// call of a shape chooses its plan.
 type CUDA struct {
 	device   *tensor.CUDA
 	multiply *product.Products
@@ -26,7 +26,7 @@ type CUDA struct {
 	state    tensor.Workspace // a state at a multiple of 16 bytes
 	carried  tensor.Workspace // gradients of the cells, on their way back
 	kept     tensor.Workspace // rows with a target
-	part     tensor.Workspace // what a block of words gives to the rows
+	part     tensor.Workspace // contribution of a block of words to the rows
 	found    tensor.Workspace // of each row: sum, largest logit, logit of the target
 }
 
@@ -46,7 +46,7 @@ func NewCUDA(device *tensor.CUDA, module *cuda.Module, products *product.Product
 	return c, nil
 }
 
-// aligned is where so many bytes stand at a multiple of 16 bytes: in place or copied.
+// aligned returns the address of this number of bytes at a multiple of 16 bytes, in place or in a copy.
 func (c *CUDA) aligned(at cuda.Address, bytes int) (cuda.Address, error) {
 	if at%16 == 0 {
 		return at, nil
@@ -58,7 +58,7 @@ func (c *CUDA) aligned(at cuda.Address, bytes int) (cuda.Address, error) {
 	return to, c.device.Stream.Copy(to, at, bytes)
 }
 
-// placed checks that tensors are in device memory as cuDNN needs them; nil tensors are skipped.
+// placed checks that tensors are in device memory as cuDNN needs them. nil tensors are skipped.
 func placed(operation string, tensors ...*tensor.Tensor) error {
 	for _, t := range tensors {
 		if t != nil && (t.Address()%16 != 0 || t.Len() > math.MaxInt32) {
@@ -69,7 +69,7 @@ func placed(operation string, tensors ...*tensor.Tensor) error {
 	return tensor.OnDevice(operation, tensor.Float32, tensors...)
 }
 
-// offset is the address so many float32 behind another, 0 for none.
+// offset returns the address a number of float32 after another; 0 stays 0.
 func offset(at cuda.Address, elements int) cuda.Address {
 	if at == 0 {
 		return 0

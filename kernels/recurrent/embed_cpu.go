@@ -11,7 +11,7 @@ type lookup struct {
 
 const (
 	embedRows  = 64 // rows of the batch that a task looks up
-	tableParts = 64 // ranges of the table, each of which a task writes
+	tableParts = 64 // ranges of the table, each written by one task
 )
 
 // Embed implements Ops.
@@ -61,7 +61,7 @@ func (c *CPU) embedBlock(_, block int) {
 	}
 }
 
-// embedGradBlock writes a range of the table: the words are few, so that each task looks at all of them.
+// embedGradBlock writes a range of the table. Words are few, so each task reads all of them.
 func (c *CPU) embedGradBlock(_, part int) {
 	l := &c.look
 	parts := min(tableParts, l.V)

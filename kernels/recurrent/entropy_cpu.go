@@ -7,14 +7,15 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// entropy is a softmax cross-entropy in progress. Logits are held word by word, rows side by side: the weights
-// of a word are read where they are, the rows are packed once, and the softmax works on whole vectors of rows.
-// Rows without a target are left out of everything.
+// entropy is a softmax cross-entropy in progress. Logits are stored word by word, with rows next to each
+// other: the weights of a word are read in place, the rows are packed once, and the softmax works on whole
+// vectors of rows. Rows without a target are left out of everything.
 //
-// The vocabulary is cut into blocks. The first pass finds the largest logit of each row and the sum of exponentials
-// for each block; the second turns the logits into their gradients and takes from these what they give to w, b and
-// h. It has the logits of as many blocks as there is memory for from the first, and computes the others again. It
-// runs over groups of neighbouring blocks, each of which adds up a dh of its own; then these are added in their order.
+// The vocabulary is cut into blocks. The first pass finds the largest logit of each row and the sum of
+// exponentials for each block. The second pass turns the logits into their gradients and adds their
+// contributions to w, b and h. It reuses as many blocks of logits from the first pass as fit in memory, and
+// computes the others again. It runs over groups of neighbouring blocks. Each group sums its own dh, and then
+// these are added in their order.
 type entropy struct {
 	Lookup
 	loss, dh, dw, db, h, w, b []float32
@@ -23,7 +24,7 @@ type entropy struct {
 
 	rows    []int32 // those with a target
 	lanes   int     // the number of rows, rounded up to a tile's width
-	columns int     // D and a column of ones, whose products are db, rounded likewise
+	columns int     // D and a column of ones, whose products are db, rounded up
 	words   int     // of a block
 	blocks  int
 	groups  int
@@ -32,25 +33,25 @@ type entropy struct {
 	byWord  []float32 // panels of columns: panel[r·width + j] = h[r][column j]
 	tops    []float32 // blocks × lanes: largest logit of each row in a block
 	sums    []float32 // blocks × lanes: sum of exp(logit - top)
-	top     []float32 // lanes: the largest of all
-	factor  []float32 // lanes: scale / sum over all words of exp(logit - top); 0 beyond the last row
+	top     []float32 // lanes: the largest logit
+	factor  []float32 // lanes: scale / sum over all words of exp(logit - top); 0 after the last row
 	logNorm []float64 // rows: log of that sum
 	target  []float32 // rows: the logit of the target
 	partial []float32 // groups × lanes × columns: dh of each group
 	kept    []float32 // blocks × words × lanes: logits of the first blocks
 
-	weightRows, lastRows  []int // where words begin in the weights of a block, and in those of the last
-	logitRows, turnedRows []int // where words begin in logits, and rows in turned logits
+	weightRows, lastRows  []int // offsets of words in the weights of a block, and of the last block
+	logitRows, turnedRows []int // offsets of words in logits, and of rows in turned logits
 }
 
-// Sizes in floats of what is meant to stay in the second-level cache, and how many groups there are.
+// Sizes in floats of data that should stay in the second-level cache, and the number of groups.
 const (
 	logitFloats   = 64 << 10
 	weightFloats  = 128 << 10
 	entropyGroups = 24
 )
 
-// keptFloats is how many logits are kept for the gradients: 64 MiB of them.
+// keptFloats is the number of logits kept for the gradients: 64 MiB of them.
 const keptFloats = 16 << 20
 
 // CrossEntropy implements Ops.
@@ -155,7 +156,7 @@ func (c *CPU) packRowsBlock(_, index int) {
 	c.level.Transpose(panel, c.width, e.compact[first*e.D:], e.D, valid, e.D)
 }
 
-// packColumnsBlock packs a panel of columns; that behind the last is of ones.
+// packColumnsBlock packs a panel of columns. The column after the last holds ones.
 func (c *CPU) packColumnsBlock(_, index int) {
 	e := &c.entropy
 	rows, first := len(e.rows), index*c.width
@@ -230,7 +231,7 @@ func (c *CPU) lossesBlock(worker, block int) {
 	}
 }
 
-// normalize joins what the blocks have found, in their order.
+// normalize joins the results of the blocks, in their order.
 func (c *CPU) normalize() {
 	e := &c.entropy
 	copy(e.top, e.tops)
@@ -266,8 +267,8 @@ func (c *CPU) gradientsBlock(worker, group int) {
 	}
 }
 
-// logitGradients turns the logits of words lo to hi into their gradients. That of a target is taken from its
-// own logit: where the probability is near 1, subtracting 1 from it would leave few digits.
+// logitGradients turns the logits of words lo to hi into their gradients. A target's gradient is computed
+// from its own logit: if the probability is near 1, subtracting 1 from it would leave few digits.
 func (c *CPU) logitGradients(logits []float32, lo, hi int) {
 	e := &c.entropy
 	for word := lo; word < hi; word++ {
@@ -302,7 +303,7 @@ func (c *CPU) weightGradients(s *scratch, logits []float32, lo, hi int) {
 	}
 }
 
-// storeEdge stores columns of dw up to the last, and db behind it.
+// storeEdge stores columns of dw up to the last, followed by db.
 func (c *CPU) storeEdge(s *scratch, word, column, rows int) {
 	e := &c.entropy
 	valid := max(0, e.D-column)
@@ -316,8 +317,8 @@ func (c *CPU) storeEdge(s *scratch, word, column, rows int) {
 	}
 }
 
-// rowGradients adds what words lo to hi give to the dh of a group, or begins it. Tiles read rows along their
-// words: the block is turned first.
+// rowGradients adds the contribution of words lo to hi to the dh of a group, or begins it. Tiles read rows
+// along their words, so the block is transposed first.
 func (c *CPU) rowGradients(s *scratch, logits, partial []float32, lo, hi int, load bool) {
 	e := &c.entropy
 	rows, words := len(e.rows), hi-lo

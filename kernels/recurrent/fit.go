@@ -51,7 +51,7 @@ func (l Layer) sequence(operation, name string, x *tensor.Tensor) error {
 	return nil
 }
 
-// state checks what belongs to one step; it may be nil.
+// state checks a tensor of one step. It may be nil.
 func (l Layer) state(operation, name string, x *tensor.Tensor) error {
 	if x != nil && (!floats(x, 2) || x.Dim(0) != l.N || x.Dim(1) != l.H) {
 		return fmt.Errorf("%s: %s is %s, want float32 %d×%d: %w", operation, name, x, l.N, l.H, tensor.ErrShape)

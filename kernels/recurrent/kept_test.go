@@ -7,7 +7,7 @@ import (
 	"nmn/tools/optest"
 )
 
-// Logits that are kept are those that would be computed again: where memory for them ends changes no bit.
+// Kept logits equal logits computed again: the limit of memory for them changes no bit.
 func TestCrossEntropy_KeptLogitsChangeNoBit(t *testing.T) {
 	const m, v, d = 37, 9001, 21 // several blocks of words at every level
 	stream := rng.New(8)
@@ -21,7 +21,7 @@ func TestCrossEntropy_KeptLogitsChangeNoBit(t *testing.T) {
 		c.keep = part * m * v / 4
 		loss, dh := optest.Floats(t, nil, m), optest.Floats(t, nil, m, d)
 		dw, db := optest.Floats(t, nil, v, d), optest.Floats(t, nil, v)
-		for range 2 { // the second call has what the first has left
+		for range 2 { // the second call finds the first one's memory
 			optest.Must(t, c.CrossEntropy(loss, dh, dw, db, h, w, bias, optest.Ints(t, words...), .5))
 		}
 		e := &c.entropy

@@ -5,9 +5,10 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// layer is an LSTM in progress. Hidden units are cut into blocks of a tile's width: a task has all four gates
-// of its units, adds to them the products of all sequences with the recurrent weights, and finishes the units, so
-// that a step needs one meeting of the workers. The weights are packed into panels once and read by every step.
+// layer is an LSTM in progress. Hidden units are cut into blocks of a tile's width. A task has all four gates
+// of its units, adds to them the products of all sequences with the recurrent weights, and finishes the
+// units. So a step needs one meeting of the workers. The weights are packed into panels once and read by
+// every step.
 type layer struct {
 	Layer
 	h, c, gates, wh []float32
@@ -77,7 +78,7 @@ func (c *CPU) packForwardBlock(_, index int) {
 	c.level.Transpose(panel, c.width, l.wh[(gate*l.H+unit)*l.H:], l.H, valid, l.H)
 }
 
-// before is what an array of steps, or its first state, held a step before the one at work; nil for 0.
+// before returns the values of an array of steps one step earlier, or its first state; nil for 0.
 func (l *layer) before(steps, first []float32) []float32 {
 	if l.t == 0 {
 		return first
@@ -176,7 +177,8 @@ func (c *CPU) packBackwardBlock(_, block int) {
 	c.level.CopyRows(panel, c.width, l.wh[unit:], l.H, 4*l.H, valid)
 }
 
-// carriedBack are the gradients that h of a block of units gets from step t behind it, in the worker's sums.
+// carriedBack computes the gradients that h of a block of units gets from the step after t, in the worker's
+// sums.
 func (c *CPU) carriedBack(s *scratch, block, t int) {
 	l := &c.layer
 	s.tile = simd.Tile{A: l.gates[t*l.N*4*l.H:], Taps: 1, Depth: 4 * l.H,

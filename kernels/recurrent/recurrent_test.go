@@ -56,7 +56,7 @@ func sameBits(t *testing.T, what string, got, want []float32) {
 	}
 }
 
-// Vocabularies of several groups of blocks too, of which the last is cut.
+// Vocabularies of several groups of blocks are included. The last block is cut.
 func TestCPU_ThreadsChangeNoBit(t *testing.T) {
 	p := newProblem(t, Layer{T: 3, N: 5, H: 37}, Lookup{M: 70, V: 30_011, D: 19})
 	var first []float32
@@ -70,7 +70,7 @@ func TestCPU_ThreadsChangeNoBit(t *testing.T) {
 	})
 }
 
-// Scratch memory is kept from call to call: what a larger or smaller problem has left there must not show.
+// Scratch memory is kept from call to call. The rest of a larger or smaller problem must not show.
 func TestCPU_ForgetsEarlierCalls(t *testing.T) {
 	small := newProblem(t, Layer{T: 2, N: 3, H: 5}, Lookup{M: 4, V: 50, D: 6})
 	wide := newProblem(t, Layer{T: 2, N: 40, H: 6}, Lookup{M: 90, V: 20, D: 7})
@@ -100,7 +100,7 @@ func TestCPU_NamesTheWordThatIsNotThere(t *testing.T) {
 	sameBits(t, "the table", p.w.Float32s(), before)
 }
 
-// Rows without a target are left out: what is around them changes no bit of the others.
+// Rows without a target are left out, and change no bit of the others.
 func TestCrossEntropy_RowsWithoutATargetDoNotMatter(t *testing.T) {
 	const v, d = 301, 9
 	stream := rng.New(3)
@@ -123,7 +123,7 @@ func TestCrossEntropy_RowsWithoutATargetDoNotMatter(t *testing.T) {
 	sameBits(t, "without a target", append(loss[1:3], dh[d:3*d]...), make([]float32, 2+2*d))
 }
 
-// Sums of several tasks, of which the last is cut.
+// Sums of several tasks. The last one is cut.
 func TestAdd_AllElements(t *testing.T) {
 	const n = 2*addLength + 5
 	dst, src := make([]float32, n), make([]float32, n)

@@ -12,8 +12,8 @@ import (
 // of every block at multiples of 16 bytes.
 const wordBlock = 2048
 
-// softmaxCall is a CrossEntropy in progress, by addresses. sum, in float64, top and target are what is found of each
-// row: the sum of exponentials, the largest logit, the logit of the target.
+// softmaxCall is a CrossEntropy in progress, by addresses. sum, in float64, top and target are results for
+// each row: the sum of exponentials, the largest logit, the logit of the target.
 type softmaxCall struct {
 	Lookup
 	kept, logits, part        cuda.Address
@@ -70,7 +70,7 @@ func (c *CUDA) CrossEntropy(loss, dh, dw, db, h, w, b, targets *tensor.Tensor, s
 	return nil
 }
 
-// noGradients is what no rows give to the weights; dw and db may be nil.
+// noGradients writes the weights' gradients if there are no rows. dw and db may be nil.
 func (c *CUDA) noGradients(dw, db *tensor.Tensor) error {
 	for _, t := range []*tensor.Tensor{dw, db} {
 		if t == nil {

@@ -16,22 +16,22 @@ import (
 	"nmn/ranks"
 )
 
-// CUDA makes Reducers of a graphics card that sum over NCCL. The ranks of a group are joined when the first of them is
-// made, and stay joined until Close.
+// CUDA makes Reducers of a graphics card that sum over NCCL. The first of them joins the ranks of a group,
+// which stay joined until Close.
 type CUDA struct {
 	device  *tensor.CUDA
 	kernels packKernels
 	logger  *slog.Logger
 	timeout time.Duration
-	comm    *nccl.Comm  // of the group; nil for none yet
+	comm    *nccl.Comm  // communicator of the group; nil for none yet
 	group   ranks.Group // that comm has joined
 	missing bool        // NCCL is not there on all ranks
 }
 
 var _ Summer = (*CUDA)(nil)
 
-// NewCUDA makes the family on a graphics card with the kernels of a module. Sums of a group that does not say how long
-// it waits for a rank (ranks.Timed) end after timeout, 0 for NCCL's default; the logger may be nil.
+// NewCUDA makes the family on a graphics card with the kernels of a module. Sums of a group without its own
+// timeout (ranks.Timed) end after timeout, 0 for NCCL's default. The logger may be nil.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module, timeout time.Duration, logger *slog.Logger) (*CUDA, error) {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
@@ -43,7 +43,7 @@ func NewCUDA(device *tensor.CUDA, module *cuda.Module, timeout time.Duration, lo
 	return c, nil
 }
 
-// NewReducer implements Summer. Where a rank has no NCCL there is none on any, which is logged once.
+// NewReducer implements Summer. If one rank has no NCCL, no rank uses it, which is logged once.
 func (c *CUDA) NewReducer(g ranks.Group, buckets [][]*tensor.Tensor, wire ranks.Wire) (Reducer, error) {
 	if g.Size() == 1 {
 		return alone{}, nil
@@ -131,8 +131,9 @@ func (alone) Begin(int) error { return nil }
 func (alone) Wait() error     { return nil }
 func (alone) Close() error    { return nil }
 
-// card is the Reducer of a graphics card. A bucket is summed on NCCL's stream, which waits for what computes its
-// tensors, beside what computes the next; what is enqueued behind Wait waits for it. Nothing of it is part of a graph.
+// card is the Reducer of a graphics card. A bucket is summed on NCCL's stream, which waits for the
+// computation of its tensors and runs in parallel with the computation of the next. Work enqueued after Wait
+// waits for it. None of it is part of a graph.
 type card struct {
 	family      *CUDA
 	comm        *nccl.Comm
@@ -140,7 +141,7 @@ type card struct {
 	ready, done *cuda.Event
 }
 
-// open makes what the buckets need.
+// open makes the streams and buffers of the buckets.
 func (r *card) open(buckets [][]*tensor.Tensor, wire ranks.Wire) (err error) {
 	device := r.family.device
 	for _, tensors := range buckets {
@@ -196,7 +197,7 @@ func (r *card) Wait() error {
 func (r *card) Close() error {
 	err := r.comm.Stream().Sync()
 	if r.comm.Err() != nil {
-		err = nil // it was reported, and what was under way has ended
+		err = nil // it was reported, and the work under way has ended
 	}
 	for i := range r.buckets {
 		err = errors.Join(err, r.family.unpack(&r.buckets[i]))

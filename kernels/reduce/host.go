@@ -10,13 +10,13 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Sizes of what a group is given to sum at once, in float32.
+// Sizes of the sums that a group does at once, in float32.
 const (
 	smallest = 1 << 14 // tensors of fewer are packed together
 	largest  = 6 << 20 // tensors of more are summed in pieces, of 25 MB
 )
 
-// host sums tensors by a group, in the host's memory: where they lie if that is their device, else in copies.
+// host sums tensors by a group, in the host's memory: in place if that is their device, else in copies.
 type host struct {
 	group   ranks.Group
 	device  tensor.Device
@@ -27,9 +27,9 @@ type host struct {
 
 // hostBucket is a bucket as the group sums it.
 type hostBucket struct {
-	copies []hostCopy  // of tensors that are not summed where they lie
+	copies []hostCopy  // of tensors that are not summed in place
 	packed []float32   // the small copies, in one piece
-	sums   [][]float32 // what the group sums, in order
+	sums   [][]float32 // the parts that the group sums, in order
 }
 
 // hostCopy is a tensor with its copy.

@@ -28,18 +28,19 @@ const (
 	packLanes   = 8
 )
 
-// packed is a bucket as it is summed: where its tensors lie, or in a buffer where they are many and small, or rounded.
+// packed is a bucket to sum: its tensors in place, or in a buffer if they are many and small, or rounded.
 type packed struct {
-	spans   []nccl.Span // what is summed
+	spans   []nccl.Span // the memory to sum
 	kind    nccl.Type
-	chunks  int // of the launches that fill the buffer and read it; 0 for none
+	chunks  int // in the launches that fill the buffer and read it; 0 for none
 	count   int // of tensors in it
 	table   cuda.Address
 	buffer  cuda.Address
 	rounded bool
 }
 
-// pack plans a bucket. In float32, tensors of fewer than smallest elements are packed together; in bfloat16 all are.
+// pack plans a bucket. In float32, tensors of fewer than smallest elements are packed together. In bfloat16
+// all are.
 func (c *CUDA) pack(tensors []*tensor.Tensor, wire ranks.Wire) (p packed, err error) {
 	if err := tensor.OnDevice("reduce", tensor.Float32, tensors...); err != nil {
 		return p, err
@@ -80,7 +81,7 @@ func (c *CUDA) pack(tensors []*tensor.Tensor, wire ranks.Wire) (p packed, err er
 	return p, c.device.Stream.Upload(p.table, list)
 }
 
-// unpack frees what a bucket has in device memory.
+// unpack frees the device memory of a bucket.
 func (c *CUDA) unpack(p *packed) error {
 	err := c.device.Device.Free(p.buffer)
 	if freed := c.device.Device.Free(p.table); err == nil {

@@ -48,7 +48,7 @@ func valuesOf(t *testing.T, device tensor.Device, x *tensor.Tensor) []float32 {
 	return values
 }
 
-// Small tensors, those that are summed in pieces and those between become the sums of all ranks, in any order of
+// Small tensors, those summed in pieces and those between become the sums of all ranks, in any order of
 // buckets, and step after step.
 func TestHost_SumsAllTensors(t *testing.T) {
 	lengths := [][]int{{3, smallest - 1}, {smallest, 1, 7}, {2*largest + 5}, {}}

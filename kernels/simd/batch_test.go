@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// batchOf makes the operands of a batch, each ending where memory does.
+// batchOf makes the operands of a batch. Each ends at the end of readable memory.
 func batchOf(t testing.TB, r *rand.Rand, points, rows, depth, width int) *Batch {
 	b := &Batch{APoint: rows*depth + 3, PanelPoint: depth*width + 5, DstStride: width + 2, Points: points, Rows: rows,
 		Depth: depth}

@@ -7,15 +7,16 @@ import "fmt"
 //	dst[2i]   = (3·m[i] + m[i-1] + even) / 16
 //	dst[2i+1] = (3·m[i] + m[i+1] + odd) / 16
 //
-// rounded down, where the first and the last m are repeated. near and far are equally long, dst is twice
-// that, scratch has two elements more at least; even and odd are at most 15. Results are equal at all levels.
+// rounded down. At the ends the first and the last m are repeated. near and far are equally long, dst is
+// twice as long, and scratch has at least two more elements. even and odd are at most 15. Results are equal
+// at all levels.
 func (l Level) DoubleRow(dst, near, far []uint8, scratch []uint16, even, odd uint16) {
 	n := len(near)
 	if n == 0 || len(far) != n || len(dst) != 2*n || len(scratch) < n+2 || even > 15 || odd > 15 {
 		panic(fmt.Sprintf("simd: rows of %d and %d to %d, with room for %d, rounding %d and %d", n, len(far), len(dst),
 			len(scratch), even, odd))
 	}
-	mixed := scratch[:n+2] // one before the first, one behind the last
+	mixed := scratch[:n+2] // one element before the first, one after the last
 	k, groups, done := &table[l], n/16, 0
 	if k.mixRows != nil && groups > 0 {
 		k.mixRows(&mixed[1], &near[0], &far[0], groups)

@@ -2,7 +2,7 @@ package simd
 
 import "fmt"
 
-// checkRows panics where rows of a width at a stride leave a slice.
+// checkRows panics if rows of a width at a stride leave a slice.
 func checkRows(operation string, length, stride, rows, width int) {
 	if stride < 0 || rows < 0 || width < 0 || rows > 0 && (rows-1)*stride+width > length {
 		panic(fmt.Sprintf("simd: %s: %d rows of %d, stride %d, in %d", operation, rows, width, stride, length))

@@ -7,9 +7,9 @@ import "fmt"
 //	Dst[i·DstStride + j] = sum over m < Depth of A[m·AStride + i] · B[m·BStride + j]
 //	    + (Dst[i·DstStride + j] if Load, else 0)
 //
-// for i < Rows, a multiple of the rows of the level's cross shape, and j < its width. It is what Sum is
-// for a packed panel, for many rows at once; but what Dst holds is added last: a long sum in several
-// calls keeps more digits than one in a single call.
+// for i < Rows, a multiple of the rows of the level's cross shape, and j < its width. It is Sum for a packed
+// panel, for many rows at once. But the values of Dst are added last: a long sum in several calls keeps more
+// digits than one in a single call.
 type Cross struct {
 	A         []float32
 	AStride   int
@@ -19,10 +19,10 @@ type Cross struct {
 	Dst       []float32
 	DstStride int
 	Rows      int
-	Load      bool // add what Dst holds
+	Load      bool // add to the values of Dst
 
-	// Ahead is what is asked from memory meanwhile, for a call to come: of rows that begin AheadStride apart, as many
-	// as Depth, a line of AheadLine values for every CrossShape rows of this call. It changes no result; nil is nothing.
+	// Ahead is data to prefetch for a later call: Depth rows that begin AheadStride apart, a line of
+	// AheadLine values for every CrossShape rows of this call. It changes no result. nil prefetches nothing.
 	Ahead       []float32
 	AheadStride int
 }
@@ -55,7 +55,7 @@ func (l Level) Cross(c *Cross) {
 		return
 	}
 	ahead, aheadStride := at(c.Ahead), c.AheadStride
-	if len(c.Ahead) == 0 { // what is there already
+	if len(c.Ahead) == 0 { // read data that is already in the cache
 		ahead, aheadStride = at(c.A), 0
 	}
 	k.cross(at(c.A), c.AStride, at(c.B), c.BStride, c.Depth, at(c.Dst), c.DstStride, c.Rows/k.crossShape[0],

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// crossOf makes the operands of a cross, each ending where memory does.
+// crossOf makes the operands of a cross. Each ends at the end of readable memory.
 func crossOf(t testing.TB, r *rand.Rand, rows, depth, width int) *Cross {
 	c := &Cross{AStride: rows + 3, BStride: width + 1, Depth: depth, DstStride: width + 2, Rows: rows}
 	c.A = random(t, r, (depth-1)*c.AStride+rows)
@@ -102,7 +102,7 @@ func TestCross_RefusesWhatDoesNotFit(t *testing.T) {
 	})
 }
 
-// What is asked from memory meanwhile changes nothing, wherever it ends.
+// Prefetching changes nothing, wherever the prefetched data ends.
 func TestCross_AheadChangesNoResult(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
 		unit, width := l.CrossShape()

@@ -3,11 +3,12 @@ package simd
 import "fmt"
 
 // InverseDCT turns a row of blocks of 8×8 JPEG coefficients into samples, in the arithmetic of libjpeg's
-// accurate integer method (jidctint, "islow") after Loeffler, Ligtenberg and Moschytz: 13 bits of the
-// cosines, first along columns, with two bits more kept between. Each coefficient, of 64 of a block row by
-// row, is multiplied by its factor in 16 bits. Sample = rounded result + 128, held in 0 to 255.
+// accurate integer method (jidctint, "islow") after Loeffler, Ligtenberg and Moschytz. It has 13 bits of the
+// cosines, goes first along columns, and keeps two more bits in between. Each coefficient, of 64 of a block
+// row by row, is multiplied by its factor in 16 bits. Sample = rounded result + 128, limited to 0 to 255.
 //
-// Block i has its upper left sample at dst[8·i], rows begin stride apart. Results are equal at all levels.
+// Block i has its upper left sample at dst[8·i], and rows begin stride apart. Results are equal at all
+// levels.
 func (l Level) InverseDCT(dst []uint8, stride int, coefs []int16, factors *[64]uint16) {
 	blocks := len(coefs) / 64
 	if len(coefs)%64 != 0 || stride < 8*blocks || blocks > 0 && len(dst) < 7*stride+8*blocks {
@@ -28,7 +29,7 @@ func (l Level) InverseDCT(dst []uint8, stride int, coefs []int16, factors *[64]u
 // results come out exactly.
 const dctBits = 13
 
-// dct1 transforms eight numbers, of 17 bits at most; the results have dctBits bits more behind the point.
+// dct1 transforms eight numbers of 17 bits at most. The results have dctBits more fractional bits.
 func dct1(x *[8]int32) {
 	sum, difference := (x[0]+x[4])<<dctBits, (x[0]-x[4])<<dctBits
 	outer, inner := 10703*x[2]+4433*x[6], 4433*x[2]-10704*x[6]
@@ -44,9 +45,9 @@ func dct1(x *[8]int32) {
 
 func inverseDCTGeneric(dst []uint8, stride int, coefs *[64]int16, factors *[64]uint16) {
 	const (
-		keep   = 2                  // bits behind the point between the passes
-		first  = dctBits - keep     // to drop behind the first
-		second = dctBits + keep + 3 // and behind the second, an eighth included
+		keep   = 2                  // fractional bits between the passes
+		first  = dctBits - keep     // bits to drop after the first pass
+		second = dctBits + keep + 3 // bits to drop after the second pass, including an eighth
 	)
 	var middle [8][8]int32 // columns
 	var row [8]int32

@@ -29,7 +29,7 @@ func blockOfSamples(coefs []int16, factors *[64]uint16) (samples [64]float64) {
 	return samples
 }
 
-// randomCoefs are coefficients as photographs have them: few, and those of low frequencies larger.
+// randomCoefs are coefficients like a photograph's: few, and larger for low frequencies.
 func randomCoefs(r *rand.Rand, coefs []int16) {
 	for i := range coefs {
 		if at := i % 64; r.IntN(2+at/4) == 0 {
@@ -71,7 +71,7 @@ func TestInverseDCT_IsThatOfTheDefinition(t *testing.T) {
 	})
 }
 
-// Any coefficients and factors, those of damaged files too.
+// Any coefficients and factors, also from damaged files.
 func TestInverseDCT_EveryLevelAsTheGoTwin(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
 		for _, blocks := range []int{0, 1, 2, 3, 4, 7, 20} {

@@ -27,8 +27,8 @@ func (l Level) Multiply(t *Tile, width int) {
 		at(t.Bias), at(t.Mask), flagLoad*bit(t.Load)|flagReLU*bit(t.ReLU), at(t.begin()), t.Next, at(t.ahead()))
 }
 
-// narrowOutput is the number of output channels up to which the tiles of AVX2 are faster than those of
-// AVX-512: they have no columns that are computed aside and thrown away.
+// narrowOutput is the number of output channels up to which the tiles of AVX2 are faster than AVX-512's,
+// because they compute no extra columns that are thrown away.
 const narrowOutput = 8
 
 // TileLevel returns the level, l or a lower one that can run wherever l can, whose tiles are the fastest
@@ -63,8 +63,8 @@ func (l Level) CopyRows(dst []float32, dstStride int, src []float32, srcStride, 
 	}
 }
 
-// Transpose copies src, rows × cols, to dst, cols × rows; their rows begin a stride apart. They must
-// not overlap.
+// Transpose copies src, rows × cols, to dst, cols × rows. Their rows begin a stride apart. They must not
+// overlap.
 func (l Level) Transpose(dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {
 	checkRows("transpose to", len(dst), dstStride, cols, rows)
 	checkRows("transpose from", len(src), srcStride, rows, cols)
@@ -102,7 +102,7 @@ func (l Level) Add(dst, src []float32) {
 	}
 }
 
-// Flags of a tile, equal to those of the generator.
+// Flags of a tile, equal to the generator's.
 const (
 	flagLoad = 1
 	flagReLU = 2
@@ -115,5 +115,5 @@ func bit(b bool) int {
 	return 0
 }
 
-// at is the address of the first element; it may be taken of an empty slice.
+// at is the address of the first element. The slice may be empty.
 func at[T any](s []T) *T { return unsafe.SliceData(s) }

@@ -1,16 +1,16 @@
 package simd
 
-// Dropout is a run of a mask and what it keeps. Word i mod 4 of Philox4x32-10 (Salmon, Moraes, Dror,
-// Shaw, 2011) with counter (Counter + i/4, Row, 0, 0) and key Seed decides upon element i.
+// Dropout is a run of a mask. Word i mod 4 of Philox4x32-10 (Salmon, Moraes, Dror, Shaw, 2011) with counter
+// (Counter + i/4, Row, 0, 0) and key Seed decides whether element i is kept.
 type Dropout struct {
 	Counter, Row uint32
 	Seed         [2]uint32
 	Threshold    uint32  // words from this one on keep their element
-	Scale        float32 // multiplies what is kept
+	Scale        float32 // factor on kept elements
 }
 
-// Drop computes dst[i] = src[i]·Scale where the mask keeps element i, else 0, over the length of dst. dst
-// may be src, but must not overlap it otherwise. Results are equal in every bit at all levels.
+// Drop computes dst[i] = src[i]·Scale if the mask keeps element i, else 0, over the length of dst. dst may be
+// src, but must not overlap it otherwise. Results are equal in every bit at all levels.
 func (l Level) Drop(dst, src []float32, p Dropout) {
 	atLeast("dropout", len(dst), src)
 	k, done := &table[l], 0
@@ -64,8 +64,8 @@ const (
 // maskWords are the words of two neighbouring counters.
 type maskWords [8]uint32
 
-// fill computes the words of counters (counter, row, 0, 0) and (counter+1, row, 0, 0). A round waits for
-// its multiplications; the second counter's fill that time.
+// fill computes the words of counters (counter, row, 0, 0) and (counter+1, row, 0, 0). While a round waits
+// for one counter's multiplications, it starts the second counter's.
 func (w *maskWords) fill(counter, row uint32, key [2]uint32) {
 	a0, a1, a2, a3 := counter, row, uint32(0), uint32(0)
 	b0, b1, b2, b3 := counter+1, row, uint32(0), uint32(0)

@@ -2,9 +2,9 @@ package simd
 
 import "math"
 
-// The operations of this file give the same bits at every level: products are rounded before they are
-// added. Arrays are of the length of the first, or longer; they may be the same memory where nothing
-// else is said, but must not overlap otherwise.
+// The operations of this file give equal bits at every level: products are rounded before they are added.
+// Arrays are as long as the first one, or longer. They may share memory if nothing else is stated, but must
+// not overlap otherwise.
 
 // Scale computes x = a·x.
 func (l Level) Scale(x []float32, a float32) {
@@ -25,7 +25,7 @@ func (l Level) AddScaled(dst, src []float32, a float32) {
 	}
 }
 
-// ReLU computes dst = src where not src <= 0, else 0: NaN stays.
+// ReLU computes dst = src unless src <= 0, else 0: NaN stays.
 func (l Level) ReLU(dst, src []float32) {
 	atLeast("relu", len(dst), src)
 	if k := table[l].relu; k == nil {
@@ -35,7 +35,7 @@ func (l Level) ReLU(dst, src []float32) {
 	}
 }
 
-// ReLUGrad computes dst = grad where y > 0, else 0.
+// ReLUGrad computes dst = grad if y > 0, else 0.
 func (l Level) ReLUGrad(dst, grad, y []float32) {
 	atLeast("relu gradient", len(dst), grad, y)
 	if k := table[l].reluGrad; k == nil {
@@ -45,7 +45,7 @@ func (l Level) ReLUGrad(dst, grad, y []float32) {
 	}
 }
 
-// MaxOfFour computes dst = max(x0, x1, x2, x3), NaN where one of them is.
+// MaxOfFour computes dst = max(x0, x1, x2, x3), NaN if one of them is NaN.
 func (l Level) MaxOfFour(dst, x0, x1, x2, x3 []float32) {
 	atLeast("maximum", len(dst), x0, x1, x2, x3)
 	if k := table[l].maxOfFour; k == nil {
@@ -55,12 +55,12 @@ func (l Level) MaxOfFour(dst, x0, x1, x2, x3 []float32) {
 	}
 }
 
-// Scatter is the gradient of MaxOfFour, for windows of a map: X[i] are the first three inputs, Top is the
-// maximum and Grad its gradient. D[i] is set to Grad where X[i] is the first to equal Top (D[3] where
-// none of the three does), else to 0. With ReLU, Grad counts as 0 where not Top > 0.
+// Scatter is the gradient of MaxOfFour, for windows of a map. X[i] are the first three inputs, Top is the
+// maximum and Grad its gradient. D[i] is set to Grad if X[i] is the first to equal Top (D[3] if none of the
+// three does), else to 0. With ReLU, Grad counts as 0 unless Top > 0.
 //
-// D[3] is written first and D[0] last: where a cut window names an element twice, the first name's value
-// stays, and the later name has none to give.
+// D[3] is written first and D[0] last. If a cut window names an element twice, the first name's value stays,
+// and the later name has none to give.
 type Scatter struct {
 	D         [4][]float32
 	X         [3][]float32
@@ -133,7 +133,7 @@ func (l Level) Approach(dst, src []float32, share float32) {
 	}
 }
 
-// atLeast panics where a slice is shorter than n.
+// atLeast panics if a slice is shorter than n.
 func atLeast(operation string, n int, slices ...[]float32) {
 	for _, s := range slices {
 		checkRows(operation, len(s), 0, 1, n)
@@ -153,7 +153,7 @@ func addScaledGeneric(dst, src []float32, a float32) {
 	}
 }
 
-// keepBits is v where keep, else 0, chosen among integers: that compiles to no branch, and signs are not
+// keepBits is v if keep, else 0, chosen among integers: that compiles to no branch, and signs are not
 // predictable.
 func keepBits(v float32, keep bool) float32 {
 	bits := math.Float32bits(v)

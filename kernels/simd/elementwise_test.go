@@ -11,7 +11,7 @@ var (
 	inf = float32(math.Inf(1))
 )
 
-// drawn returns values of which some are equal to others, zero, infinite or NaN.
+// drawn returns values. Some are equal to others, zero, infinite or NaN.
 func drawn(t testing.TB, r *rand.Rand, n int) []float32 {
 	v := fenced(t, n)
 	for i := range v {
@@ -46,8 +46,8 @@ func same(t *testing.T, what string, got, want []float32) {
 	}
 }
 
-// TestElementwise_EveryLevelAsTheGoTwin compares each level with the Go twin, NaN and infinities included.
-// That the twins compute what they should is shown below.
+// TestElementwise_EveryLevelAsTheGoTwin compares each level with the Go twin, including NaN and infinities.
+// Tests below check the twins.
 func TestElementwise_EveryLevelAsTheGoTwin(t *testing.T) {
 	adamStep := AdamStep{LR: .01, Decay: .1, Beta1: .9, Rest1: .1, Correct1: 1.5, Beta2: .99, Rest2: .01, Correct2: 2,
 		Epsilon: 1e-3}

@@ -19,10 +19,10 @@ var expTable = func() (table [expTableSize]uint64) {
 	return table
 }()
 
-// ExpNegative computes exp(x) for x <= 0, with a relative error below 5e-9, a twelfth of a float32
-// rounding error. Below -708 it returns exp(-708); NaN gives NaN.
+// ExpNegative computes exp(x) for x <= 0, with a relative error below 5e-9, a twelfth of a float32 rounding
+// error. Below -708 it returns exp(-708). NaN gives NaN.
 //
-// exp(x) = 2^(k/128) · exp(r), |r| <= ln2/256, with two terms of the series of exp(r) beyond 1.
+// exp(x) = 2^(k/128) · exp(r), |r| <= ln2/256, with two terms of the series of exp(r) after 1.
 func ExpNegative(x float64) float64 {
 	if x < expLowest {
 		x = expLowest

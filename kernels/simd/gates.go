@@ -2,8 +2,8 @@ package simd
 
 import "math"
 
-// The operations of this file and of softmax.go give the same bits at every level: products are rounded
-// before they are added. Their exponentials, and what is made of them, are good to about 2e-7 of the result.
+// The operations of this file and of softmax.go give equal bits at every level: products are rounded before
+// they are added. Their exponentials, and the results from them, have a relative error of about 2e-7.
 
 // Gates is one step of an LSTM for a run of hidden units:
 //
@@ -22,9 +22,9 @@ func (l Level) LSTMGates(g *Gates, n int) {
 	}
 }
 
-// GatesGrad is the gradient of Gates. I to O are the activations on entry and the gradients of what they
-// were made of on return; DC is the gradient of C from the step behind on entry, and that of Before on
-// return. DH + Carried is the gradient of H.
+// GatesGrad is the gradient of Gates. I to O are the activations on entry and the gradients of their inputs
+// on return. DC is the gradient of C from the next step on entry, and the gradient of Before on return. DH +
+// Carried is the gradient of H.
 type GatesGrad struct{ I, F, G, O, Before, C, DH, DC, Carried []float32 }
 
 // LSTMGatesGrad computes the gradient of a step for n units.
@@ -67,8 +67,8 @@ const (
 	ln2Low         = math.Ln2 - ln2High
 )
 
-// exponentParts computes exp(x) = scale·(1 + rest), |x| <= 87: a power of two, and exp(r) - 1 of what remains,
-// |r| <= ln2/2, by its series up to r^7/7!.
+// exponentParts computes exp(x) = scale·(1 + rest), |x| <= 87. scale is a power of two. rest is exp(r) - 1 of
+// the remainder, |r| <= ln2/2, by its series up to r^7/7!.
 func exponentParts(x float32) (scale, rest float32) {
 	shifted := float32(x*math.Log2E) + roundingShift
 	k := shifted - roundingShift
@@ -91,7 +91,7 @@ func exponential(x float32) float32 {
 	return float32(rest*scale) + scale
 }
 
-// sigmoid is 1/(1 + exp(-x)), with what the sum has lost to rounding put back: to 1.4 units of the last place.
+// sigmoid is 1/(1 + exp(-x)), corrected for the rounding of the sum, to 1.4 units of the last place.
 func sigmoid(x float32) float32 {
 	x = 0 - x
 	if x < exponentLowest {
@@ -108,7 +108,7 @@ func sigmoid(x float32) float32 {
 	return y - float32(y*float32(y*lost))
 }
 
-// tanh is -em/(2 + em) with the sign of x, where em = exp(-2|x|) - 1, with what both sums have lost put back:
+// tanh is -em/(2 + em) with the sign of x and em = exp(-2|x|) - 1, corrected for the rounding of both sums,
 // to 1.4 units of the last place.
 func tanh(x float32) float32 {
 	const sign = 1 << 31

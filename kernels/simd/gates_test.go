@@ -40,8 +40,8 @@ func TestGates_EveryLevelAsTheGoTwin(t *testing.T) {
 	})
 }
 
-// off is the error of a float32 relative to what it should be, in units of 2^-24; where that is below the
-// least normal number, to that number.
+// off is the error of a float32 relative to the wanted value, in units of 2^-24. If that value is below the
+// least normal number, it is relative to that number.
 func off(got float32, want float64) float64 {
 	return math.Abs(float64(got)-want) / math.Max(math.Abs(want), 0x1p-126) * 0x1p24
 }

@@ -4,7 +4,7 @@ package simd
 
 import "testing"
 
-// fenced returns n values; memory that faults beyond them is made on Unix only.
+// fenced returns n values. Memory that faults beyond them exists only on Unix.
 func fenced(_ testing.TB, n int) []float32 { return make([]float32, n) }
 
 // fencedFront returns n bytes.

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fenced returns n values that end where a page begins that faults when it is read or written.
+// fenced returns n values that end at a page that faults when it is read or written.
 func fenced(t testing.TB, n int) []float32 {
 	t.Helper()
 	page := unix.Getpagesize()
@@ -24,7 +24,7 @@ func fenced(t testing.TB, n int) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(&memory[bytes-4*n])), n)
 }
 
-// fencedFront returns n bytes that begin where such a page ends.
+// fencedFront returns n bytes that begin at the end of such a page.
 func fencedFront(t testing.TB, n int) []uint8 {
 	t.Helper()
 	page := unix.Getpagesize()

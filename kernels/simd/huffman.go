@@ -28,15 +28,15 @@ const (
 	RunBytes = 512
 )
 
-// HuffmanTable says what the next LookBits bits of a block of JPEG coefficients mean: in bits 0 to 5 how
-// many of them are a coefficient, code and value; in bits 8 to 15 the distance to the coefficient behind
-// it in zigzag order, at least 1; in bits 16 to 31 its value. Where the first are 0 the value is longer: bits
-// 16 to 23 have the length of its code and bits 24 to 31 its own, both at most 16; where the code has 0 it is
-// longer too, and the table does not say.
+// HuffmanTable decodes the next LookBits bits of a block of JPEG coefficients. Bits 0 to 5 are the number of
+// bits of a coefficient, code and value. Bits 8 to 15 are the distance to the next coefficient in zigzag
+// order, at least 1. Bits 16 to 31 are its value. If bits 0 to 5 are 0, the value is longer: bits 16 to 23
+// are the length of its code and bits 24 to 31 the length of its value, both at most 16. If the length of the
+// code is also 0, the code is longer than the table covers.
 type HuffmanTable [1 << LookBits]uint32
 
-// zigZag[k+1] is the place within a block, row by row, of coefficient k in zigzag order; what would be
-// behind a block has the last place.
+// zigZag[k+1] is the place within a block, row by row, of coefficient k in zigzag order. Places after the end
+// of a block are the last place.
 var zigZag = func() (order [256]uint8) {
 	for i := range order {
 		order[i] = 63
@@ -60,13 +60,13 @@ var zigZag = func() (order [256]uint8) {
 	return order
 }()
 
-// ZigZag returns the place within a block, row by row, of the coefficient before each index in zigzag
-// order: element k+1 is that of coefficient k. Elements of what would be behind a block have the last place.
+// ZigZag returns the place within a block, row by row, of the coefficient before each index in zigzag order:
+// element k+1 belongs to coefficient k. Elements after the end of a block have the last place.
 func ZigZag() [256]uint8 { return zigZag }
 
-// HuffmanRun reads coefficients of a block from number k on, at least 1, and writes them, until the block
-// is full or the table does not hold the next. It returns the number of the next one, 64 or more where the
-// block is full. At least 32 bits are ready then where it is not. Results are equal at all levels.
+// HuffmanRun reads coefficients of a block from number k on, at least 1, and writes them, until the block is
+// full or the table does not have the next one. It returns the number of the next one, 64 or more if the
+// block is full. If it is not, at least 32 bits are ready then. Results are equal at all levels.
 func (l Level) HuffmanRun(b *Bits, codes *HuffmanTable, coefs *[64]int16, k int) int {
 	if b.Next < 0 || len(b.From)-b.Next < RunBytes || b.N > 63 || k < 1 {
 		panic(fmt.Sprintf("simd: coefficients from %d on out of %d bytes from %d on, %d bits ready", k, len(b.From),

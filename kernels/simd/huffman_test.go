@@ -28,7 +28,7 @@ func randomTable(r *rand.Rand) *HuffmanTable {
 func TestHuffmanRun_EveryLevelAsTheGoTwin(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
 		for trial := range 400 {
-			table, from := randomTable(r), randomBytes(t, r, RunBytes+trial%3) // ends where a page faults
+			table, from := randomTable(r), randomBytes(t, r, RunBytes+trial%3) // ends at a page that faults
 			got := Bits{From: from, Next: trial % 3, Acc: r.Uint64(), N: uint64(r.IntN(64))}
 			got.Acc &= ^(1<<(64-got.N) - 1)
 			want := got

@@ -5,21 +5,21 @@ import (
 	"math"
 )
 
-// sumLanes is what the width of sums in float64 is rounded up to: their slices need so many elements, and
-// those beyond the width are overwritten with something.
+// sumLanes is the multiple to which the width of sums in float64 is rounded up. Their slices need that number
+// of elements. Elements after the width are overwritten with arbitrary values.
 const sumLanes = 8
 
 // Softplus is the sum of softplus(o) = max(o, 0) + log(1+e), e = exp(-|o|), over rows of logits, for each of
-// Width columns: row i is at Logits[i·Stride:]. The logarithms are joined to that of a product, which is
-// kept as its excess over 1:
+// Width columns. Row i is at Logits[i·Stride:]. The logarithms are joined to the logarithm of a product,
+// which is kept as its excess over 1:
 //
 //	Positive[k] += sum over i of max(o[i,k], 0)
 //	1 + Excess[k] is multiplied with the product over i of 1 + e[i,k]
 //
-// A sum of positive terms, the excess loses nothing of small e. It doubles with each row at most.
+// As a sum of positive terms, the excess loses nothing of small e. It at most doubles with each row.
 //
-// Where Sigmoid is not nil, it is laid out as Logits and gets 1/(1+exp(-o)); it must not overlap Logits. e
-// has a relative error below 5e-9 and is not less than exp(-708); NaN makes everything of its column NaN.
+// If Sigmoid is not nil, it has the layout of Logits and receives 1/(1+exp(-o)). It must not overlap Logits.
+// e has a relative error below 5e-9 and is not less than exp(-708). NaN makes the whole column NaN.
 type Softplus struct {
 	Logits, Sigmoid     []float32
 	Stride, Rows, Width int
@@ -66,7 +66,7 @@ func (l Level) ScaleRows(dst []float32, stride, rows int, factors []float32) {
 	}
 }
 
-// checkSums panics where slices are shorter than a width rounded up.
+// checkSums panics if slices are shorter than a width rounded up.
 func checkSums(operation string, width int, sums ...[]float64) {
 	for _, s := range sums {
 		if need := (width + sumLanes - 1) / sumLanes * sumLanes; len(s) < need {
@@ -108,8 +108,8 @@ func addSoftplusSigmoid(positive, excess []float64, p, logits []float32) {
 	}
 }
 
-// numerator is that of sigmoid(o) over 1+e, e = exp(-|o|): 1 for positive o, e for negative. Chosen
-// among integers, since the compiler makes no branch of that and the signs of logits are not
+// numerator is the numerator of sigmoid(o) over 1+e, e = exp(-|o|): 1 for positive o, e for negative. It is
+// chosen among integers, because the compiler makes no branch of that and the signs of logits are not
 // predictable.
 func numerator(o, e float32) float32 {
 	bits := math.Float32bits(e)

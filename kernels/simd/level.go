@@ -35,7 +35,8 @@ func (l Level) String() string {
 	return fmt.Sprintf("level %d", uint8(l))
 }
 
-// Levels returns what this build can run on this machine, in ascending order. The first is Generic.
+// Levels returns the levels that this build can run on this machine, in ascending order. The first is
+// Generic.
 func Levels() []Level {
 	levels := []Level{Generic}
 	for _, l := range []Level{AVX2, AVX512} {
@@ -55,8 +56,8 @@ func Detect() (Level, error) {
 	return level, nil
 }
 
-// Select returns the level of a name; the empty name is the best level that can run. A level that
-// is unknown or cannot run here gives an error that wraps ErrLevel and says what is missing.
+// Select returns the level of a name. The empty name is the best level that can run. A level that is unknown
+// or cannot run here gives an error that wraps ErrLevel and names what is missing.
 func Select(name string) (Level, error) {
 	levels := Levels()
 	if name == "" {

@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// missing names the extensions that a level uses and that the processor lacks or the operating
-// system does not save; empty when the level can run.
+// missing names the extensions of a level that the processor lacks or the operating system does not save. It
+// is empty when the level can run.
 func missing(l Level) string {
 	type extension struct {
 		name string
 		has  bool
 	}
-	// x/sys/cpu reports an AVX extension only where the operating system saves its registers.
+	// x/sys/cpu reports an AVX extension only if the operating system saves its registers.
 	needs := []extension{}
 	switch l {
 	case AVX2:

@@ -2,7 +2,7 @@
 
 package simd
 
-// missing returns why a level cannot run in this build; empty when it can.
+// missing returns the reason why a level cannot run in this build. It is empty when it can.
 func missing(l Level) string {
 	if l == Generic {
 		return ""

@@ -3,7 +3,7 @@ package simd
 import "fmt"
 
 // Normalization turns bytes of RGB into floats, (byte - Mean[c])·Scale[c], in rows of pixels of Channels
-// floats each, at least 3; those from the fourth on are 0. Mirrored rows begin with their last pixel.
+// floats each, at least 3. Floats from the fourth on are 0. Mirrored rows begin with their last pixel.
 type Normalization struct {
 	Mean, Scale [3]float32
 	Channels    int
@@ -16,7 +16,7 @@ var (
 	reversed = [16]uint8{13, 14, 15, 10, 11, 12, 7, 8, 9, 4, 5, 6, 0, 1, 2, 3}
 )
 
-// Normalize writes a row of pixels, as many as src has. Results are equal in every bit at all levels.
+// Normalize writes a row of pixels, one for each pixel of src. Results are equal in every bit at all levels.
 func (l Level) Normalize(dst []float32, src []uint8, n *Normalization) {
 	pixels := len(src) / 3
 	if len(src) != 3*pixels || n.Channels < 3 || len(dst) != pixels*n.Channels {

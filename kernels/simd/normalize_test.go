@@ -14,7 +14,7 @@ func TestNormalize_EqualsItsDefinition(t *testing.T) {
 				for _, mirrored := range []bool{false, true} {
 					n := Normalization{Mean: [3]float32{1.5, 200, 77.7}, Scale: [3]float32{1, .25, 1 / 57.375}, Channels: channels,
 						Mirrored: mirrored}
-					// The row begins, and another ends, where memory faults.
+					// The row begins, and another ends, at memory that faults.
 					src := randomBytes(t, r, 3*pixels)
 					checkNormalize(t, l, src, &n)
 					front := fencedFront(t, 3*pixels)

@@ -15,11 +15,11 @@ const (
 // MaxReduction is the longest axis that a Reduction is planned for: its table takes eight bytes for each pixel.
 const MaxReduction = 1 << 20
 
-// Reduction says, for every position along an axis of a resized picture, which positions of the source it is a weighted
-// mean of. Weights are those of a triangle around the position whose half width is one pixel of the source or, where
-// the picture shrinks, one of the result: the filter BILINEAR of the Python library Pillow, whose numbers these are.
-// With Cubic they are those of its filter BICUBIC: Keys' curve with a = -1/2, of twice that half width, which is
-// negative beyond the first half.
+// Reduction describes, for every position along an axis of a resized picture, which positions of the source
+// it is a weighted mean of. The weights are a triangle around the position. Its half width is one pixel of
+// the source or, if the picture shrinks, one pixel of the result. This is the filter BILINEAR of the Python
+// library Pillow, with its numbers. With Cubic it is Pillow's filter BICUBIC: Keys' curve with a = -1/2, of
+// twice that half width, which is negative in its outer half.
 //
 // The zero value has no positions. Plan keeps its memory.
 type Reduction struct {
@@ -30,7 +30,7 @@ type Reduction struct {
 	bytes  []int32  // 3·first
 	taps   []int32  // pixels that have a weight, from the first on
 	pairs  []uint16 // 2·groups for each position, of two weights: the upper halves of both, then the lower
-	groups int      // of four weights, for each position; 0 beyond the last
+	groups int      // of four weights, for each position; 0 after the last
 	reach  int      // bytes of a row that are read
 	exact  []float64
 }
@@ -126,19 +126,19 @@ func (r *Reduction) Reach() int { return r.reach }
 // At returns the source positions of position i: the first, and how many there are.
 func (r *Reduction) At(i int) (first, count int) { return int(r.first[i]), int(r.taps[i]) }
 
-// Rows is how many rows ReduceColumns reads for position i, from the first on: its source positions, and one more
-// where their number is odd.
+// Rows is the number of rows that ReduceColumns reads for position i, from the first on: its source
+// positions, and one more if their number is odd.
 func (r *Reduction) Rows(i int) int { return int(r.taps[i]+1) &^ 1 }
 
-// weight is that of source position j, counted from the first, in units of 2^-22.
+// weight is the weight of source position j, counted from the first, in units of 2^-22.
 func (r *Reduction) weight(i, j int) int32 {
 	pair := r.pairs[8*r.groups*i+j/2*4:][:4]
 	return int32(int16(pair[j%2]))<<reduceLow + int32(pair[2+j%2])
 }
 
-// ReduceRows resizes four rows of RGB along x, and rounds to 8 bits, halves up, between 0 and 255. Rows begin a stride
-// apart; those of src have Reach bytes, whose values beyond the row do not matter, and those of dst room for a byte
-// behind their pixels. Results are equal at all levels.
+// ReduceRows resizes four rows of RGB along x, and rounds to 8 bits, halves up, between 0 and 255. Rows begin
+// a stride apart. Rows of src have Reach bytes, whose values after the row do not matter. Rows of dst have
+// room for one byte after their pixels. Results are equal at all levels.
 func (l Level) ReduceRows(dst []uint8, dstStride int, src []uint8, srcStride int, r *Reduction) {
 	if n := 3 * r.Len(); len(src) < 3*srcStride+r.reach || len(dst) < 3*dstStride+n+1 || dstStride <= n ||
 		srcStride < 3*r.from || n == 0 {
@@ -157,8 +157,9 @@ func (l Level) ReduceRows(dst []uint8, dstStride int, src []uint8, srcStride int
 // The bytes that the kernels of ReduceColumns compute at once.
 const narrowColumns, wideColumns = 32, 64
 
-// ReduceColumns resizes along y: dst becomes row i of the result, from the Rows of src that begin a stride apart, the
-// first of them that of At. The row behind the last position may hold anything. Results are equal at all levels.
+// ReduceColumns resizes along y. dst becomes row i of the result, from the Rows of src that begin a stride
+// apart; the first of them is row At. The row after the last position may hold anything. Results are equal at
+// all levels.
 func (l Level) ReduceColumns(dst, src []uint8, stride int, r *Reduction, i int) {
 	rows := r.Rows(i)
 	if stride < len(dst) || len(src) < (rows-1)*stride+len(dst) {
@@ -205,5 +206,5 @@ func reduceColumnsGeneric(dst, src []uint8, stride int, r *Reduction, i int) {
 	}
 }
 
-// reduced is the byte of a sum to which a half was added; cubic curves overshoot at edges.
+// reduced is the byte of a sum that already includes a half. Cubic curves overshoot at edges.
 func reduced(sum int32) uint8 { return uint8(min(max(sum>>reduceBits, 0), math.MaxUint8)) }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// definition is the weights in floating point: of all source positions, for position i. The cubic curve is Keys' for
-// a = -1/2, as a sum of powers.
+// definition returns the weights in floating point, of all source positions for position i. The cubic curve
+// is Keys' for a = -1/2, as a sum of powers.
 func definition(cubic bool, from, to, i int) []float64 {
 	scale := float64(from) / float64(to)
 	width := max(scale, 1)
@@ -34,7 +34,7 @@ func definition(cubic bool, from, to, i int) []float64 {
 var reductions = append([][2]int{{33, 4}, {57, 8}, {640, 224}, {500, 1}, {7, 7}}, resizes...)
 
 func TestReduction_WeightsAreThoseOfTheDefinition(t *testing.T) {
-	var r Reduction // one for all: those of another size must not show
+	var r Reduction // one for all: the previous size must not show
 	for n, size := range slices.Concat(reductions, reductions) {
 		r.Cubic = n%2 > 0
 		r.Plan(size[0], size[1])
@@ -61,7 +61,7 @@ func TestReduction_WeightsAreThoseOfTheDefinition(t *testing.T) {
 	}
 }
 
-// mean is what a weighted mean of bytes is, rounded with halves up, between 0 and 255.
+// mean returns a weighted mean of bytes, rounded with halves up, between 0 and 255.
 func (r *Reduction) mean(i int, value func(x int) uint8) uint8 {
 	first, taps := r.At(i)
 	sum := int64(1 << (reduceBits - 1))

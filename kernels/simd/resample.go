@@ -11,20 +11,20 @@ const tapBits = 14
 
 const one = 1 << tapBits
 
-// Taps says, for every position along an axis of a resized picture, which two positions of the source it
-// lies between, and the weight of the second in units of 2^-14. Positions are those of pixel centres at
-// half integers; before the first centre and behind the last the picture stays as it is there.
+// Taps describes, for every position along an axis of a resized picture, which two positions of the source it
+// lies between, and the weight of the second in units of 2^-14. Positions are pixel centres at half integers.
+// Before the first and after the last centre the picture is constant.
 //
 // The zero value has no positions. Plan keeps its memory.
 type Taps struct {
 	from   int      // length of the source
-	first  []int32  // in pixels, at most from-2 where there are two pixels
+	first  []int32  // in pixels, at most from-2 if there are two pixels
 	bytes  []int32  // 3·first
 	weight []uint32 // of the first below, of the second above 16 bits
-	paired int      // positions, from the first on, behind whose pixels the row has two bytes more
+	paired int      // number of first positions whose pixels are followed by two more bytes of the row
 }
 
-// Plan makes the taps for resizing from a length to another; both at least 1.
+// Plan makes the taps for resizing from a length to another, both at least 1.
 func (t *Taps) Plan(from, to int) {
 	if from < 1 || to < 1 || from > math.MaxInt32/3 {
 		panic(fmt.Sprintf("simd: taps from %d to %d", from, to))
@@ -59,7 +59,7 @@ func (t *Taps) At(i int) (first, second int, weight uint32) {
 }
 
 // ResampleRow interpolates a row of RGB along x, in units of 2^-14. src has the pixels that the taps were
-// planned from; dst has Len pixels. Results are equal at all levels.
+// planned for. dst has Len pixels. Results are equal at all levels.
 func (l Level) ResampleRow(dst []uint32, src []uint8, t *Taps) {
 	if len(dst) != 3*t.Len() || len(src) != 3*t.from {
 		panic(fmt.Sprintf("simd: a row of %d bytes to %d values, for taps from %d to %d pixels", len(src), len(dst),

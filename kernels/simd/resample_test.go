@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// fencedBytes and fencedWords end where memory faults.
+// fencedBytes and fencedWords end at memory that faults.
 func fencedBytes(t testing.TB, n int) []uint8 {
 	floats := fenced(t, (n+3)/4)
 	if n == 0 {
@@ -27,7 +27,7 @@ func fencedWords(t testing.TB, n int) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(&floats[0])), n)
 }
 
-// fencedShorts is n 16-bit numbers that end where a page begins that faults.
+// fencedShorts is n 16-bit numbers that end at a page that faults.
 func fencedShorts(t testing.TB, n int) []int16 {
 	floats := fenced(t, (n+1)/2)
 	if n == 0 {
@@ -48,7 +48,7 @@ var resizes = [][2]int{{1, 1}, {1, 9}, {2, 1}, {2, 7}, {3, 2}, {3, 3}, {3, 40}, 
 	{64, 31}, {100, 101}, {640, 57}}
 
 func TestTaps_AreThoseOfTheDefinition(t *testing.T) {
-	var taps Taps // one for all: those of another size must not show
+	var taps Taps // one for all: the previous size must not show
 	for _, size := range resizes {
 		from, to := size[0], size[1]
 		taps.Plan(from, to)
@@ -56,7 +56,7 @@ func TestTaps_AreThoseOfTheDefinition(t *testing.T) {
 			t.Fatalf("%v: %d positions", size, taps.Len())
 		}
 		for i := range to {
-			// What the picture (x) = x shows at the position.
+			// Value of the picture f(x) = x at the position.
 			want := min(max((float64(i)+.5)*float64(from)/float64(to)-.5, 0), float64(from-1))
 			first, second, weight := taps.At(i)
 			got := (float64(first)*float64(one-weight) + float64(second)*float64(weight)) / one

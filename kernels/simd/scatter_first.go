@@ -2,12 +2,13 @@ package simd
 
 import "fmt"
 
-// FirstScatter is the gradient of maxima over windows of any shape. The maximum Top of a window was taken of the
-// candidates X[Offsets[i] + c], in their order; its Grad is added to D at the place of the first of them that equals
-// Top, or of the last where none of the others does. With ReLU, Grad counts as 0 where not Top > 0. Candidates before
-// Lo and from Hi on keep what they have, as where other calls are to give it to them.
+// FirstScatter is the gradient of maxima over windows of any shape. The maximum Top of a window was taken of
+// the candidates X[Offsets[i] + c], in their order. Its Grad is added to D at the place of the first of them
+// that equals Top, or of the last if none of the others does. With ReLU, Grad counts as 0 unless Top > 0.
+// Candidates before Lo and from Hi on keep their values, because other calls add to them.
 //
-// Count windows of as many channels follow each other: their candidates lie Step apart, Top and Grad side by side.
+// Count windows with equally many channels follow each other: their candidates lie Step apart, Top and Grad
+// are contiguous.
 type FirstScatter struct {
 	D, X      []float32
 	Offsets   []int // at least one
@@ -29,7 +30,7 @@ func (l Level) ScatterFirst(s *FirstScatter, channels int) {
 		scatterFirstGeneric(s, channels)
 		return
 	}
-	// The last candidate gets what is left, so the kernel compares only the others.
+	// The last candidate gets the rest, so the kernel compares only the others.
 	last := len(s.Offsets) - 1
 	k(at(s.D), at(s.X), at(s.Top), at(s.Grad), at(s.Offsets), min(s.Lo, last), min(s.Hi, last), bit(s.Lo <= last &&
 		s.Hi > last), channels, s.Step, s.Count)

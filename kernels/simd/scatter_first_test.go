@@ -57,7 +57,7 @@ func TestScatterFirst_FollowsItsDefinition(t *testing.T) {
 		l.ScatterFirst(&s, 2)
 		same(t, "all", s.D, []float32{0, 20, 0, 0, 40, 0, 0, 0, 0, 40})
 		s.ReLU, s.Lo, s.Hi = true, 1, 2
-		l.ScatterFirst(&s, 2) // nobody's maximum stands in the middle
+		l.ScatterFirst(&s, 2) // no candidate in the middle equals the maximum
 		same(t, "the middle", s.D, []float32{0, 20, 0, 0, 40, 0, 0, 0, 0, 40})
 		s.Lo, s.Hi = 0, 3
 		l.ScatterFirst(&s, 2)

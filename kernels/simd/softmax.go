@@ -1,10 +1,10 @@
 package simd
 
-// The operations of this file work on one word's logits of many rows: the lanes of a vector are rows, so that
-// nothing is ever summed across a vector. A word has one bias for all rows. Arrays are of the length of the first,
-// or longer.
+// The operations of this file work on one word's logits of many rows. The lanes of a vector are rows, so
+// nothing is ever summed across a vector. A word has one bias for all rows. Arrays are as long as the first
+// one, or longer.
 
-// Raise computes top = max(top, x + bias), NaN where one of them is.
+// Raise computes top = max(top, x + bias), NaN if one of them is NaN.
 func (l Level) Raise(top, x []float32, bias float32) {
 	atLeast("raise", len(top), x)
 	if k := table[l].raise; k == nil {

@@ -86,8 +86,8 @@ type kernels struct {
 	normalize                 func(dst *float32, src *uint8, step int, order *uint8, mean, scale [16]float32, groups int)
 }
 
-// table holds the assembly of each level. It has raw pointers, not the arguments of the methods: what a function
-// value receives escapes, and a struct of arguments would take memory of the heap at each call.
+// table holds the assembly of each level. It has raw pointers instead of the arguments of the methods:
+// arguments of a function value escape, and a struct of arguments would take heap memory at each call.
 var table = func() (t [AVX512 + 1]kernels) {
 	blocks := [2]int{genericRows, genericWidth}
 	t[Generic] = kernels{tileShape: [3]int{genericRows, genericWidth, genericWidth}, outerShape: blocks,

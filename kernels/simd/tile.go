@@ -12,12 +12,13 @@ const maxTileRows = 12
 //	v = v (+ Bias[j]), max(v, 0) if ReLU, 0 where Mask[i][j] <= 0
 //	Dst[i][j] = v
 //
-// From is Dst where nothing else is given. The sum is taken in this order, beginning with From: cutting it into several
-// calls changes no bit. A is read in place: no copy of the windows of a convolution is ever made. Row i of Dst and Mask
-// begins at i·DstStride, as those of From do. A NaN sum stays NaN through ReLU; a NaN in Mask keeps the value.
+// From is Dst by default. The sum is taken in this order, beginning with From: cutting it into several calls
+// changes no bit. A is read in place: the windows of a convolution are never copied. Row i of Dst and Mask
+// begins at i·DstStride, and so does row i of From. A NaN sum stays NaN through ReLU. A NaN in Mask keeps the
+// value.
 type Tile struct {
 	A         []float32
-	Offsets   []int // one for each row of the tile shape; those from Rows on are read, not stored
+	Offsets   []int // one for each row of the tile shape; rows from Rows on are read, not stored
 	Taps      int
 	Depth     int
 	TapStride int
@@ -26,20 +27,21 @@ type Tile struct {
 	Dst       []float32
 	DstStride int
 	Rows      int       // rows to store, at least 1
-	Load      bool      // begin with what From holds
+	Load      bool      // begin with the values of From
 	From      []float32 // shaped as Dst, or nil for Dst
 	Bias      []float32 // width values, or nil
 	Mask      []float32 // shaped as Dst, or nil
 	ReLU      bool
 
-	// What is asked from memory meanwhile, for calls to come; it changes no result. Next is where the next call's Dst
-	// begins, counted from this one's, with its From and Mask; 0 is nowhere. Two rows are asked for with each tap. Of
-	// Ahead as many values are asked for as the tile reads in A, one after the other; nil is nothing.
+	// Data to prefetch for later calls; it changes no result. Next is the start of the next call's Dst,
+	// counted from this call's, with its From and Mask; 0 prefetches none. Each tap prefetches two rows.
+	// Ahead is prefetched in the number of values that the tile reads in A, one after the other; nil
+	// prefetches none.
 	Next  int
 	Ahead []float32
 }
 
-// begin is what the sums begin with.
+// begin returns the values that the sums begin with.
 func (t *Tile) begin() []float32 {
 	if t.From != nil {
 		return t.From
@@ -47,7 +49,7 @@ func (t *Tile) begin() []float32 {
 	return t.Dst
 }
 
-// ahead is what is asked for: where there is nothing else, what is read anyway.
+// ahead returns the data to prefetch. Without any it is data that is read anyway.
 func (t *Tile) ahead() []float32 {
 	if len(t.Ahead) > 0 {
 		return t.Ahead
@@ -55,7 +57,7 @@ func (t *Tile) ahead() []float32 {
 	return t.A
 }
 
-// check panics where the tile would leave its slices.
+// check panics if the tile would leave its slices.
 func (t *Tile) check(rows, width int) {
 	last := (t.Rows-1)*t.DstStride + width
 	switch {
@@ -95,7 +97,7 @@ type Sum struct {
 	Dst       []float32
 	DstStride int
 	Rows      int  // rows to store, at least 1
-	Load      bool // begin with what Dst holds
+	Load      bool // begin with the values of Dst
 }
 
 func (s *Sum) check(rows, width int) {

@@ -77,7 +77,7 @@ func outerGeneric(s *Sum) {
 	}
 }
 
-// outerPair computes rows i and k of an outer sum; k may be i.
+// outerPair computes rows i and k of an outer sum. k may be i.
 func outerPair(s *Sum, i, k int) {
 	row0, row1 := s.Dst[i*s.DstStride:][:genericWidth], s.Dst[k*s.DstStride:][:genericWidth]
 	var s00, s01, s02, s03, s10, s11, s12, s13 float32

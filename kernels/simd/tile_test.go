@@ -22,7 +22,7 @@ func random(t testing.TB, r *rand.Rand, n int) []float32 {
 	return v
 }
 
-// near reports whether got is want except for the rounding of sums of magnitude bound; false for NaN.
+// near reports whether got equals want up to the rounding of sums of magnitude bound. It is false for NaN.
 func near(got float32, want, bound float64) bool {
 	return math.Abs(float64(got)-want) <= 1e-6*bound+1e-30
 }
@@ -55,7 +55,7 @@ func tileCases(rows int) []tileCase {
 	return cases
 }
 
-// build makes the operands of a case. The windows overlap, and the last ends where A ends.
+// build makes the operands of a case. The windows overlap, and the last ends at the end of A.
 func (c tileCase) build(t testing.TB, r *rand.Rand, rows, width int) Tile {
 	span := max(c.taps-1, 0)*c.tapStride + c.depth
 	tile := Tile{
@@ -147,7 +147,8 @@ func TestMultiply_CutReductionChangesNoBit(t *testing.T) {
 	})
 }
 
-// Sums begin with From, whose rows lie as those of Dst; what is asked for meanwhile changes nothing, wherever it ends.
+// Sums begin with From, whose rows have the layout of Dst. Prefetching changes nothing, wherever the data
+// ends.
 func TestMultiply_BeginsWithFromAndAsksAhead(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
 		rows, wide, narrow := l.TileShape()

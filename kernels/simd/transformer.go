@@ -2,8 +2,8 @@ package simd
 
 import "math"
 
-// The operations of this file give the same bits at every level: products are rounded before they are added.
-// Arrays are of the length of the first, or longer; they may be the same memory, but must not overlap otherwise.
+// The operations of this file give equal bits at every level: products are rounded before they are added.
+// Arrays are as long as the first one, or longer. They may share memory, but must not overlap otherwise.
 
 // Sum computes dst = a + b.
 func (l Level) Sum(dst, a, b []float32) {
@@ -60,8 +60,8 @@ func eighths(s []float64) float64 {
 	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
 }
 
-// Standard is what Standardize takes from and multiplies the numbers of a row with: High + Low is the mean, Low what
-// High has rounded off.
+// Standard holds the numbers that Standardize subtracts from a row and multiplies it with: High + Low is the
+// mean, and Low is the rounding error of High.
 type Standard struct{ High, Low, Inverse float32 }
 
 // Standardize computes dst = ((x - High) - Low)·Inverse·gain + bias.
@@ -104,17 +104,17 @@ func (l Level) GELUQuick(dst, x []float32) {
 	}
 }
 
-// SoftmaxLanes is what the lanes of a Softmax are a multiple of.
+// SoftmaxLanes divides the number of lanes of a Softmax.
 const SoftmaxLanes = 16
 
-// Softmax adds a block of logits, rows × lanes, to softmaxes that are taken in lanes: Top is the largest logit of each
-// lane so far, -Inf before the first block, and Sum the sum of exp(logit - Top). On return they are those with the
-// block, which holds exp(logit - Top), and Factor is what sums of the blocks before are to be multiplied with. A NaN
-// among the logits of a lane makes its sum NaN.
+// Softmax adds a block of logits, rows × lanes, to softmaxes over the rows of each lane. Top is the largest
+// logit of each lane so far, -Inf before the first block, and Sum the sum of exp(logit - Top). On return they
+// include the block, which then holds exp(logit - Top). Factor is the factor for sums of earlier blocks. A
+// NaN among the logits of a lane makes its sum NaN.
 type Softmax struct {
 	Block            []float32
 	Stride, Rows     int
-	Top, Sum, Factor []float32 // of one length, the lanes
+	Top, Sum, Factor []float32 // equally long, one for each lane
 }
 
 // Softmax adds a block.
@@ -194,7 +194,7 @@ func polynomial(coefficients *[6]float32, z float32) float32 {
 	return sum
 }
 
-// gelu is max(x, 0) - |x|·Φ(-|x|), which is x·Φ(x); what is taken away is as good as 0 from geluEnd on.
+// gelu is max(x, 0) - |x|·Φ(-|x|), which equals x·Φ(x). The subtracted term is practically 0 from geluEnd on.
 func gelu(x float32) float32 {
 	near := math.Float32frombits(math.Float32bits(x) &^ (1 << 31))
 	if near > geluEnd {
@@ -219,7 +219,7 @@ const (
 	geluSlope  = 1.702
 )
 
-// geluLowest bounds what a sigmoid is multiplied with: it is not quite 0 for numbers below.
+// geluLowest limits the factor of a sigmoid, which is not quite 0 for numbers below.
 const geluLowest = -128
 
 func geluBy(x, argument float32) float32 {

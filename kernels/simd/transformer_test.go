@@ -128,7 +128,7 @@ func single(f func(dst, x []float32), x float32) float32 {
 	return y[0]
 }
 
-// softmaxOf draws a softmax of so many rows and lanes.
+// softmaxOf draws a softmax of this number of rows and lanes.
 func softmaxOf(t testing.TB, r *rand.Rand, rows, lanes int) *Softmax {
 	s := &Softmax{Stride: lanes + 5, Rows: rows, Top: fenced(t, lanes), Sum: fenced(t, lanes), Factor: fenced(t, lanes)}
 	s.Block = fenced(t, max(0, (rows-1)*s.Stride+lanes))
@@ -166,7 +166,7 @@ func TestSoftmax_EveryLevelAsTheGoTwin(t *testing.T) {
 	})
 }
 
-// In two blocks, weights and sum are those of a softmax over the rows of both.
+// In two blocks, weights and sum equal those in a softmax over the rows of both.
 func TestSoftmax_IsThatOfAllBlocks(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
 		const lanes, rows = 16, 23
@@ -227,7 +227,7 @@ func TestTransformer_RefuseSlicesThatAreTooShort(t *testing.T) {
 	})
 }
 
-// BenchmarkTransformer measures one thread on what stays in its cache.
+// BenchmarkTransformer measures one thread on data that stays in its cache.
 func BenchmarkTransformer(b *testing.B) {
 	const n = 6144
 	x, y, gain := make([]float32, n), make([]float32, n), make([]float32, n)

@@ -2,11 +2,11 @@ package simd
 
 import "fmt"
 
-// The operations of this file work on a row of count 2×2 windows of a map with so many channels: upper and
-// lower are the two rows of the map, 2·count cells each, and what belongs to windows has count cells. They
-// give the same bits at every level.
+// The operations of this file work on a row of count 2×2 windows of a map with channels channels. upper and
+// lower are the two rows of the map, 2·count cells each. Arrays of the windows have count cells. They give
+// equal bits at every level.
 
-// MaxWindows computes the maximum of each window, NaN where one of its elements is.
+// MaxWindows computes the maximum of each window, NaN if one of its elements is NaN.
 func (l Level) MaxWindows(dst, upper, lower []float32, channels, count int) {
 	checkWindows("maximum of windows", channels, count, [][]float32{upper, lower}, dst)
 	if k := table[l].maxWindows; k == nil {
@@ -17,9 +17,9 @@ func (l Level) MaxWindows(dst, upper, lower []float32, channels, count int) {
 }
 
 // WindowScatter is the gradient of MaxWindows. Each window of DUpper and DLower gets Grad at its first
-// element, row by row, that equals Top, and 0 elsewhere; where Top is NaN, the last element counts as that.
-// With ReLU, Grad counts as 0 where not Top > 0. DUpper is written last: in a row of windows that the border
-// cuts, both rows may be the upper one. They must not overlap otherwise.
+// element, row by row, that equals Top, and 0 elsewhere. If Top is NaN, the last element gets it. With ReLU,
+// Grad counts as 0 unless Top > 0. DUpper is written last: in a row of windows that the border cuts, both
+// rows may be the upper one. They must not overlap otherwise.
 type WindowScatter struct {
 	DUpper, DLower, Upper, Lower []float32
 	Top, Grad                    []float32
@@ -57,7 +57,7 @@ func (l Level) SpreadWindows(dUpper, dLower, grad []float32, channels, count int
 	}
 }
 
-// checkWindows panics where rows or cells are shorter than the windows.
+// checkWindows panics if rows or cells are shorter than the windows.
 func checkWindows(operation string, channels, count int, rows [][]float32, cells ...[]float32) {
 	if channels < 0 || count < 0 {
 		panic(fmt.Sprintf("simd: %s: %d windows of %d channels", operation, count, channels))

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// windowsOf runs all four operations on rows of a map: arrays 0 and 1 are its rows, 2 and 3 those of its
-// gradient, 4 and 5 of the windows.
+// windowsOf runs all four operations on rows of a map: arrays 0 and 1 are its rows, 2 and 3 its gradient's, 4
+// and 5 belong to the windows.
 func windowsOf(l Level, a [][]float32, channels, count int, relu bool) {
 	l.MaxWindows(a[4], a[0], a[1], channels, count)
 	l.ScatterWindows(&WindowScatter{DUpper: a[2], DLower: a[3], Upper: a[0], Lower: a[1], Top: a[4], Grad: a[5],

@@ -8,12 +8,12 @@ import "fmt"
 //
 //	y = Aᵀ [ sum over channels of (G w Gᵀ) ⊙ (Bᵀ x B) ] A
 //
-// and with the same values of x, where the sum runs over the windows of all cells,
+// and with the same values of x, summed over the windows of all cells,
 //
 //	dw = Gᵀ [ sum over windows of (A dy Aᵀ) ⊙ (Bᵀ x B) ] G
 //
-// The points are 0, ±√½, ±√2 and infinity. They lose about one bit where the customary 0, ±1, ±2 lose
-// two or three, and the factors that are not powers of 2 are few.
+// The points are 0, ±√½, ±√2 and infinity. They lose about one bit, whereas the usual 0, ±1, ±2 lose two or
+// three. Few of their factors are not powers of 2.
 const (
 	pointA, squareA, cubeA = sqrt2 / 2, .5, sqrt2 / 4
 	pointB, squareB, cubeB = sqrt2, 2., sqrt2 * 2
@@ -31,7 +31,7 @@ type Matrix struct {
 	Row, Column int
 }
 
-// check panics where a matrix of rows × columns leaves its slice.
+// check panics if a matrix of rows × columns leaves its slice.
 func (m *Matrix) check(operation, side string, rows, columns, channels int) {
 	if last := (rows-1)*m.Row + (columns-1)*m.Column; m.Row < 0 || m.Column < 0 || last+channels > len(m.Data) {
 		panic(fmt.Sprintf("simd: Winograd %s, %s: %d×%d vectors of %d, at strides %d and %d, in %d", operation, side, rows,
@@ -75,8 +75,7 @@ func (l Level) WinogradGradient(dst, src Matrix, channels int) {
 	}
 }
 
-// WinogradFilterGradient computes dst = Gᵀ src G, 3×3 from 6×6; it adds to what dst holds where load is
-// set.
+// WinogradFilterGradient computes dst = Gᵀ src G, 3×3 from 6×6. If load is set, it adds to the values of dst.
 func (l Level) WinogradFilterGradient(dst, src Matrix, channels int, load bool) {
 	checkTransform("filter gradient", &dst, &src, 3, 6, channels)
 	if k := table[l].winogradFilterGradient; k == nil {
@@ -92,9 +91,9 @@ func checkTransform(operation string, dst, src *Matrix, to, from, channels int) 
 	src.check(operation, "source", from, from, channels)
 }
 
-// WinogradOutput is a call that computes dst = Aᵀ src A, 4×4 from 6×6, of which the first rows and columns are
-// stored. They are finished as those of a Tile: a forward pass adds the bias and clamps, a gradient
-// begins with what dst holds and masks.
+// WinogradOutput is a call that computes dst = Aᵀ src A, 4×4 from 6×6, and stores its first rows and columns.
+// They are finished as in a Tile: a forward pass adds the bias and clamps, a gradient begins with the values
+// of dst and masks.
 type WinogradOutput struct {
 	Dst, Src      Matrix
 	Rows, Columns int // of Dst, at most 4
@@ -131,7 +130,7 @@ func (l Level) WinogradDataGradient(o *WinogradOutput) {
 	}
 }
 
-// check reports whether there is anything to do, and panics where a call would leave its slices.
+// check reports whether there is anything to do, and panics if a call would leave its slices.
 func (o *WinogradOutput) check() bool {
 	checkChannels("output", o.Channels)
 	if o.Rows < 0 || o.Rows > 4 || o.Columns < 0 || o.Columns > 4 {

@@ -3,8 +3,8 @@ package simd
 // line multiplies a vector of at most six values by one of the matrices.
 type line func(x [6]float32) [6]float32
 
-// takeThrough computes L x Lᵀ of one channel, for the matrix L of a line that gives so many values from
-// so many.
+// takeThrough computes L x Lᵀ of one channel, for the matrix L of a line from one number of values to
+// another.
 func takeThrough(l line, to, from int, m *Matrix, channel int) (y [6][6]float32) {
 	var half [6][6]float32 // L x, by columns
 	for j := range from {
@@ -24,7 +24,7 @@ func takeThrough(l line, to, from int, m *Matrix, channel int) (y [6][6]float32)
 	return y
 }
 
-// transformGeneric computes and stores L src Lᵀ of all channels, added to dst where load is set.
+// transformGeneric computes and stores L src Lᵀ of all channels, added to dst if load is set.
 func transformGeneric(l line, to, from int, dst, src *Matrix, channels int, load bool) {
 	for c := range channels {
 		y := takeThrough(l, to, from, src, c)
@@ -100,7 +100,7 @@ func winogradDataGradientGeneric(o *WinogradOutput) {
 	})
 }
 
-// eachGeneric stores what finish makes of the values of an output.
+// eachGeneric stores the results of finish for the values of an output.
 func (o *WinogradOutput) eachGeneric(finish func(v float32, at, channel int) float32) {
 	for c := range o.Channels {
 		y := takeThrough(outputLine, 4, 6, &o.Src, c)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// winogradPoints are those of the transforms but infinity.
+// winogradPoints are the points of the transforms except infinity.
 var winogradPoints = []float64{0, math.Sqrt(.5), -math.Sqrt(.5), math.Sqrt2, -math.Sqrt2}
 
 // evaluation is the matrix that gives the values of a polynomial of n coefficients at the points.
@@ -114,7 +114,7 @@ func (w winogradTransform) want(src Matrix, i, j, channel int) (v, bound float64
 	return v, bound
 }
 
-// matrixOf is a matrix of random vectors that ends where memory does.
+// matrixOf is a matrix of random vectors that ends at the end of readable memory.
 func matrixOf(t testing.TB, r *rand.Rand, side, channels, slack int) Matrix {
 	column := channels + slack
 	return Matrix{Data: random(t, r, side*side*column-slack), Row: side * column, Column: column}
@@ -163,7 +163,7 @@ func TestWinogradFilterGradient_AddsToWhatIsThere(t *testing.T) {
 	})
 }
 
-// An output is what the plain transform gives, finished by the rules of a tile.
+// An output equals the plain transform, finished by the rules of a tile.
 func TestWinogradOutput_FinishesWhatIsInside(t *testing.T) {
 	const channels = 32
 	nan := float32(math.NaN())

@@ -2,8 +2,9 @@ package simd
 
 import "fmt"
 
-// YCbCr converts a row of pixels to RGB by the matrix of JFIF, rounded to nearest and held in 0 to 255. dst
-// has three bytes for each of luma; cb and cr are as long as luma. Results are equal at all levels.
+// YCbCr converts a row of pixels to RGB by the matrix of JFIF, rounded to nearest and limited to 0 to 255.
+// dst has three bytes for each element of luma. cb and cr are as long as luma. Results are equal at all
+// levels.
 func (l Level) YCbCr(dst, luma, cb, cr []uint8) {
 	pixels := len(luma)
 	if len(dst) != 3*pixels || len(cb) != pixels || len(cr) != pixels {

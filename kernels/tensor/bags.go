@@ -2,8 +2,8 @@ package tensor
 
 import "fmt"
 
-// FitBags checks frame offsets of bags, int32 N+1, over a batch of frames and returns N; nil bags
-// mean one frame a bag. It is the shape rule of every device and does not read the offsets.
+// FitBags checks frame offsets of bags, int32 N+1, over a batch of frames and returns N. nil bags mean one
+// frame a bag. It is the shape rule of every device and does not read the offsets.
 func FitBags(operation string, bags *Tensor, frames int) (n int, err error) {
 	if bags == nil {
 		return frames, nil

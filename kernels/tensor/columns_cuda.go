@@ -9,7 +9,7 @@ import (
 	"nmn/cuda"
 )
 
-// Columns is what the launches need that add up the rows of a matrix for each column, by the namespace
+// Columns holds the memory for launches that sum the rows of a matrix for each column, by the namespace
 // columns of reduce.cuh.
 type Columns struct {
 	partial Workspace // float64 sums of the parts
@@ -23,8 +23,8 @@ type ColumnSum struct {
 	Partial, Tickets cuda.Address
 }
 
-// Sum plans a launch over so many rows. Threads take 16 bytes of a row of the matrices, tensors of one
-// type, where all rows begin at multiples of that, else one element.
+// Sum plans a launch over this number of rows. Threads take 16 bytes of a row of the matrices, tensors of one
+// type, if all rows begin at multiples of 16 bytes, else one element.
 func (c *Columns) Sum(device *CUDA, operation string, rows, columns int, matrices ...*Tensor) (s ColumnSum, err error) {
 	if columns > math.MaxInt32/columnTile || rows > math.MaxInt32 {
 		return s, fmt.Errorf("%s: %d rows of %d channels are more than a launch can have: %w", operation, rows,

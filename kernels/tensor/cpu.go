@@ -14,7 +14,7 @@ type CPU struct {
 	closed  bool
 }
 
-// NewCPU makes the host's device. threads as for newWorkers; label is what Name reports.
+// NewCPU makes the host's device. threads works as in newWorkers. label is the result of Name.
 func NewCPU(threads int, label string) *CPU {
 	return &CPU{Workers: newWorkers(threads), label: label}
 }

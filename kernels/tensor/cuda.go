@@ -19,7 +19,7 @@ type CUDA struct {
 	precision Precision
 }
 
-// NewCUDA opens the graphics card of a number to compute in a precision; errors as of cuda.Open, and
+// NewCUDA opens the graphics card of a number to compute in a precision. Errors are those in cuda.Open, and
 // ErrPrecision.
 func NewCUDA(ordinal int, options cuda.Options, p Precision) (*CUDA, error) {
 	device, err := cuda.Open(ordinal, options)
@@ -124,7 +124,7 @@ func typeOf(host dense.Dtype) (dtype DType, known bool) {
 	return 0, false
 }
 
-// rawBytes is the memory of a host array of one of those types, nil for any other.
+// rawBytes is the memory of a host array of one of these types, nil for any other.
 func rawBytes(operation string, host *dense.Dense) ([]byte, error) {
 	if host.RequiresIterator() || host.DataOrder().IsColMajor() {
 		return nil, fmt.Errorf("%s: host array %v is a view that is not row-major without gaps, materialize it: %w",

@@ -7,11 +7,11 @@ import dense "gorgonia.org/tensor"
 type Device interface {
 	// Name describes the device for logs and tables, for example "cpu avx512, 2 threads".
 	Name() string
-	// Precision is that of the products of the device; it is never Auto.
+	// Precision is the precision of the device's products. It is never Auto.
 	Precision() Precision
 	// Alloc returns zeroed memory. It lives until Free or Close.
 	Alloc(dtype DType, shape ...int) (*Tensor, error)
-	// Free gives memory from Alloc back; views of it must not be used afterwards.
+	// Free frees memory from Alloc. Its views must not be used afterwards.
 	Free(t *Tensor) error
 	// Upload copies a host array to dst: equal element type and number of elements. The host array
 	// may be changed again when Upload returns.

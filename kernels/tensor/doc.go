@@ -1,5 +1,5 @@
-// Package tensor holds what every device shares: handles to arrays in device memory, the arena
-// that they come from, shape errors, and the worker pool of the CPU.
+// Package tensor holds the parts that all devices share: handles to arrays in device memory, their arena,
+// shape errors, and the worker pool of the CPU.
 //
 // Shape letters, used in every contract of the kernels:
 //

@@ -10,10 +10,10 @@ import (
 	"nmn/cuda"
 )
 
-// drainSlots is how many results may be on their way at once: those of the work at hand and of the one before.
+// drainSlots is the number of results that may be under way: the current batch's and the previous batch's.
 const drainSlots = 2
 
-// Drain brings tensors of a graphics card to pinned memory of the host beside its computing.
+// Drain copies tensors of a graphics card to pinned memory of the host while the card computes.
 type Drain struct {
 	device *CUDA
 	slots  [drainSlots]drainSlot
@@ -40,7 +40,7 @@ func (c *CUDA) NewDrain() (*Drain, error) {
 	return d, nil
 }
 
-// Begin enqueues copying a tensor of float32 to the host, as kernels.Drain says.
+// Begin enqueues copying a float32 tensor to the host, as documented in kernels.Drain.
 func (d *Drain) Begin(src *Tensor) error {
 	if err := OnDevice("drain", Float32, src); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (d *Drain) Next() ([]float32, error) {
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(s.buffer.Bytes()))), s.bytes/Float32.Size()), nil
 }
 
-// Close waits for what is on its way and frees the drain's memory.
+// Close waits for copies under way and frees the drain's memory.
 func (d *Drain) Close() error {
 	var errs []error
 	for d.held > 0 {

@@ -49,7 +49,7 @@ func TestDrain_KeepsResultsApart(t *testing.T) {
 		t.Errorf("a tensor of bytes: %v", err)
 	}
 	begin(1, 2)
-	for n := range 6 { // the host is one behind, and results grow and shrink
+	for n := range 6 { // the host is one result late, and results grow and shrink
 		begin(float32(n+2), 1+n%5)
 		if n == 0 {
 			next(1, 2)

@@ -13,7 +13,7 @@ import (
 	"nmn/cuda"
 )
 
-// Feed brings host arrays to tensors of a graphics card beside its computing, by a cuda.Staging.
+// Feed copies host arrays to tensors of a graphics card while the card computes, by a cuda.Staging.
 type Feed struct {
 	device  *CUDA
 	staging *cuda.Staging
@@ -25,7 +25,7 @@ type Feed struct {
 	pinned map[*byte]*cuda.HostBuffer // memory that was given out, by its first byte
 }
 
-// stagedArray is what must fit the tensor that an array is for.
+// stagedArray holds the properties of a staged array that its tensor must match.
 type stagedArray struct {
 	dtype  DType
 	length int
@@ -72,7 +72,7 @@ func (f *Feed) host(bytes []byte) cuda.HostArray {
 	return cuda.HostArray{Bytes: bytes, Pinned: f.pinned[unsafe.SliceData(bytes)]}
 }
 
-// Stage begins to upload arrays, as kernels.Feed says.
+// Stage begins to upload arrays, as documented in kernels.Feed.
 func (f *Feed) Stage(arrays []*dense.Dense) error {
 	f.staged, f.arrays = f.staged[:0], f.arrays[:0]
 	for i, array := range arrays {
@@ -94,7 +94,7 @@ func (f *Feed) Stage(arrays []*dense.Dense) error {
 	return err
 }
 
-// Take enqueues copying what was staged to tensors of the same types and lengths.
+// Take enqueues copying the staged arrays to tensors of equal types and lengths.
 func (f *Feed) Take(to []*Tensor) error {
 	if len(to) != len(f.staged) {
 		return fmt.Errorf("take: %d arrays were staged for %d tensors: %w", len(f.staged), len(to), ErrShape)
@@ -113,10 +113,10 @@ func (f *Feed) Take(to []*Tensor) error {
 	return f.staging.Take(f.places...)
 }
 
-// Wait waits until what was staged has left the host.
+// Wait waits until the staged arrays have left the host.
 func (f *Feed) Wait() error { return f.staging.Wait() }
 
-// Close waits for the uploads and frees what the feed holds, memory of Alloc included.
+// Close waits for the uploads and frees the feed's memory, including memory from Alloc.
 func (f *Feed) Close() error {
 	err := f.staging.Close()
 	for _, buffer := range f.pinned {

@@ -13,8 +13,8 @@ import (
 	"nmn/tools/emulator"
 )
 
-// feedStep stages an array in memory of the feed, changes it at once or after Wait, and returns what a tensor
-// takes of it.
+// feedStep stages an array in memory of the feed, changes it at once or after Wait, and returns the values
+// that a tensor receives.
 func feedStep(t *testing.T, c *tensor.CUDA, feed *tensor.Feed, waits bool) []uint8 {
 	t.Helper()
 	memory, err := feed.Alloc(8)
@@ -52,7 +52,7 @@ func feedStep(t *testing.T, c *tensor.CUDA, feed *tensor.Feed, waits bool) []uin
 	return got.Uint8s()
 }
 
-// The device reads memory of the feed where it is, as late as it may, and has read it when Wait returns.
+// The device reads memory of the feed in place, as late as it may, and has read it when Wait returns.
 func TestFeed_ReadsItsOwnMemoryWithoutACopy(t *testing.T) {
 	t.Setenv(emulator.LateVariable, "all")
 	c := openCUDA(t)
@@ -69,7 +69,7 @@ func TestFeed_ReadsItsOwnMemoryWithoutACopy(t *testing.T) {
 	if _, err := feed.Alloc(100); err != nil {
 		t.Fatal(err)
 	}
-	if err := feed.Close(); err != nil { // which frees what was not given back
+	if err := feed.Close(); err != nil { // also frees memory that was not freed
 		t.Error(err)
 	}
 }

@@ -7,17 +7,18 @@ package tensor
 const (
 	columnTile    = 32
 	columnThreads = 256
-	// columnWave is four blocks on each multiprocessor: what the kernels' launch bounds let reside there.
+	// columnWave is four blocks on each multiprocessor, the number that the kernels' launch bounds allow
+	// there.
 	columnWave = 4 * 132
 	// columnWaves bounds the number of partial sums, which the last block of a tile adds up by itself.
 	columnWaves = 5
-	// columnRows is the number of rows that a thread should have where that fills a wave, leastRows where not.
+	// columnRows is the number of rows for a thread if that fills a wave, and leastRows otherwise.
 	columnRows = 16
 	leastRows  = 4
 )
 
-// columnGrid is the blocks side by side and the parts that rows are cut into, for threads of so many columns each:
-// whole waves of blocks.
+// columnGrid returns the number of blocks across the columns, each thread taking lanes of them, and of parts
+// that the rows are cut into: whole waves of blocks.
 func columnGrid(rows, columns, lanes int) (tiles, parts int) {
 	tiles = max(1, ceil(columns, columnTile))
 	strips := columnThreads * lanes / columnTile
@@ -26,9 +27,9 @@ func columnGrid(rows, columns, lanes int) (tiles, parts int) {
 	return tiles, max(1, min(waves*columnWave/tiles, ceil(rows, strips*leastRows)))
 }
 
-// coverBlocks is the number of blocks that take count groups of elements, batch of them a thread. Each
-// group is a thread's own, so that the number never changes a result: there are as many blocks as
-// groups ask for, of which the last wave, the only one that may leave multiprocessors idle, is a small share.
+// coverBlocks is the number of blocks for count groups of elements, batch of them a thread. Each group
+// belongs to one thread, so the number never changes a result. Only the last wave may leave multiprocessors
+// idle, and it is a small share of the blocks.
 func coverBlocks(count, threads, batch int) int {
 	const most = 1 << 16 // further groups are taken in turn
 	return max(1, min(ceil(count, threads*batch), most))

@@ -2,16 +2,16 @@ package tensor
 
 import "time"
 
-// patience is how long a goroutine looks for work, or for its end, before it sleeps. What comes soon is looked for
-// next time too; where it is long in coming, as on a machine that is busy with other programs, a processor has
-// better things to do.
+// patience is how long a goroutine spins for work, or for its end, before it sleeps. If work came soon, it
+// spins the next time too. If work is slow to come, as on a machine that is busy with other programs, it
+// leaves the processor to others.
 type patience struct {
 	limit time.Duration // 0 for none at all
 	since time.Time     // when it began to look
 }
 
-// Limits of patience. The larger one is more than what a step does between two operations; soon is that and what
-// the system takes to wake a goroutine on an idle machine.
+// Limits of patience. The larger one is more than a step does between two operations. soon also includes the
+// time that the system takes to wake a goroutine on an idle machine.
 const (
 	leastPatience = 2 * time.Microsecond
 	mostPatience  = 64 * time.Microsecond
@@ -35,7 +35,7 @@ func (p *patience) look(happened func() bool) bool {
 	return false
 }
 
-// slept learns from what has happened at last, after a look that was in vain.
+// slept adapts to a wait that spinning did not end.
 func (p *patience) slept() {
 	switch {
 	case p.limit == 0:

@@ -25,13 +25,13 @@ func TestPatience_EndsAndLearns(t *testing.T) {
 	if p.limit != mostPatience {
 		t.Fatalf("after short waits it looks for %v, want %v", p.limit, mostPatience)
 	}
-	p.limit = time.Hour // a busy machine may take all of mostPatience between two looks
+	p.limit = time.Hour // a busy machine may use all of mostPatience between two looks
 	if looks := 0; !p.look(func() bool { looks++; return looks == 2 }) || looks != 2 {
 		t.Fatalf("what happens at the second look was seen at %d", looks)
 	}
 }
 
-// Where goroutines outnumber processors, looking would keep those from work who could end the wait.
+// If goroutines outnumber processors, spinning would block the goroutines that could end the wait.
 func TestPatience_NoneWithoutALimit(t *testing.T) {
 	var p patience
 	looks := 0

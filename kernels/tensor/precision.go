@@ -10,10 +10,10 @@ import (
 // ErrPrecision is wrapped by errors about a precision that a device does not compute in.
 var ErrPrecision = errors.New("precision is not supported by this device")
 
-// Precision is how a device multiplies. Sums of products are float32 in all of them.
+// Precision is the number format in which a device multiplies. Sums of products are float32 in all of them.
 type Precision string
 
-// Precisions. That of an open device is never Auto.
+// Precisions. An open device never has Auto.
 const (
 	Auto Precision = "auto" // bf16 on a card that has it, else fp32
 	FP32 Precision = "fp32" // float32 throughout
@@ -34,8 +34,8 @@ func (p Precision) Maps() DType {
 	return Float32
 }
 
-// Pixels is how many channels a picture should have: three, and zeros up to what the convolutions of the
-// precision want, 16 bytes.
+// Pixels is the number of channels a picture should have: three, and zeros up to the 16 bytes that the
+// convolutions of the precision need.
 func (p Precision) Pixels() int {
 	switch p {
 	case TF32:
@@ -46,7 +46,7 @@ func (p Precision) Pixels() int {
 	return 3
 }
 
-// Validate refuses what is no precision. The empty one stands for Auto.
+// Validate refuses unknown precisions. The empty one stands for Auto.
 func (p Precision) Validate() error {
 	if p != "" && !slices.Contains(Precisions(), p) {
 		var names []string
@@ -58,7 +58,7 @@ func (p Precision) Validate() error {
 	return nil
 }
 
-// OnCPU refuses what the host does not compute in, which is all but fp32, by an error that wraps
+// OnCPU refuses precisions that the host does not compute in, which is all but fp32, by an error that wraps
 // ErrPrecision.
 func (p Precision) OnCPU() error {
 	if p == "" || p == Auto || p == FP32 {
@@ -71,9 +71,9 @@ func (p Precision) OnCPU() error {
 // bfloat16.
 const tensorCores = 80
 
-// OnCard resolves Auto for a graphics card of a compute capability, major·10 + minor, and refuses what the
-// card does not compute in by an error that wraps ErrPrecision. Auto is bf16 where the card has it: the
-// range is that of float32, so that nothing overflows or vanishes that would not in fp32.
+// OnCard resolves Auto for a graphics card of a compute capability, major·10 + minor. It refuses precisions
+// that the card does not support by an error that wraps ErrPrecision. Auto is bf16 if the card supports it.
+// Its range equals float32's, so nothing overflows or vanishes that would not in fp32.
 func (p Precision) OnCard(capability int) (Precision, error) {
 	switch {
 	case p == "" || p == Auto:

@@ -13,7 +13,7 @@ var ErrShape = errors.New("shapes do not fit")
 // DType is the type of an element.
 type DType uint8
 
-// Element types. BFloat16 exists on devices that compute in it; a host array holds it as uint16.
+// Element types. BFloat16 exists on devices that compute in it. A host array holds it as uint16.
 const (
 	Float32 DType = iota
 	Int32
@@ -32,9 +32,9 @@ func (d DType) String() string {
 	return [...]string{"float32", "int32", "uint8", "bfloat16"}[d]
 }
 
-// Tensor is a handle to a dense row-major array in the memory of one device. Views made by
-// Reshape and Rows share that memory. A Tensor is valid until the arena or device that gave it is
-// closed. Handles are not safe for concurrent writes.
+// Tensor is a handle to a dense row-major array in the memory of one device. Views made by Reshape and Rows
+// share that memory. A Tensor is valid until its arena or device is closed. Handles are not safe for
+// concurrent writes.
 type Tensor struct {
 	shape []int
 	dtype DType
@@ -66,7 +66,7 @@ func OfUint8s(data []uint8, shape ...int) (*Tensor, error) {
 	return t, t.describe(len(data), shape)
 }
 
-// OfAddress makes a tensor over device memory at an address; only the device's backend reads it.
+// OfAddress makes a tensor over device memory at an address. Only the device's backend reads it.
 func OfAddress(address uintptr, dtype DType, shape ...int) (*Tensor, error) {
 	size, err := Elements(shape)
 	return &Tensor{dtype: dtype, address: address, shape: append([]int(nil), shape...), size: size}, err
@@ -84,11 +84,11 @@ func (t *Tensor) describe(length int, shape []int) error {
 	return nil
 }
 
-// maxElements bounds what Elements accepts: 2^40, or what an int holds.
+// maxElements is the limit of Elements: 2^40, or the largest int.
 const maxElements = min(1<<40, math.MaxInt)
 
-// Elements returns the product of the dimensions; a negative dimension or a product above 2^40 (on
-// 32-bit machines 2^31-1) is an error.
+// Elements returns the product of the dimensions. A negative dimension or a product above 2^40 (on 32-bit
+// machines 2^31-1) is an error.
 func Elements(shape []int) (int, error) {
 	size := 1
 	for _, d := range shape {

@@ -5,29 +5,29 @@ import (
 	"sync/atomic"
 )
 
-// Workers is a fixed pool of goroutines that share the blocks of an operation. How an operation is
-// cut into blocks must depend on its shape alone, never on the number of threads, and each block
-// must write its own part of the output: then results are equal for any pool.
+// Workers is a fixed pool of goroutines that share the blocks of an operation. How an operation is cut into
+// blocks must depend on its shape alone, never on the number of threads, and each block must write its own
+// part of the output. Then results are equal for any pool.
 //
-// One operation runs at a time. Run allocates nothing when f is stored once by its caller. It waits for
-// blocks, never for a goroutine to wake up: one that the system is late to run finds the operation closed.
+// One operation runs at a time. Run allocates nothing when its caller stores f once. It waits for blocks,
+// never for a goroutine to wake up: a goroutine that the system runs late finds the operation closed.
 //
-// To wake a goroutine that sleeps takes the system as long as a small operation. So goroutines that have nothing
-// to do look for a while whether there is more before they go to sleep.
+// Waking a sleeping goroutine takes as long as a small operation. So idle goroutines spin for a while before
+// they go to sleep.
 type Workers struct {
 	threads  int
 	helpers  []*helper
 	patience patience      // the caller's
-	state    atomic.Int64  // goroutines in the operation besides the caller's, closed and awaited
+	state    atomic.Int64  // goroutines in the operation other than the caller's, closed and awaited
 	number   atomic.Int64  // of the operation, counted up
-	done     chan struct{} // gets a value when the last of them leaves an operation that is awaited
+	done     chan struct{} // receives when the last of them leaves an operation that is awaited
 	ended    atomic.Bool
 	task     func(worker, block int)
 	next     atomic.Int64
 	blocks   int
 }
 
-// helper is a goroutine besides the caller's.
+// helper is a goroutine other than the caller's.
 type helper struct {
 	asleep   atomic.Bool // or about to be: it must be woken
 	wake     chan struct{}
@@ -36,12 +36,12 @@ type helper struct {
 
 // Bits of Workers.state.
 const (
-	closed  = 1 << 32 // lets nobody in
+	closed  = 1 << 32 // no goroutine may enter
 	awaited = 1 << 33 // the caller sleeps until the last has left
 )
 
-// newWorkers starts a pool. threads counts the caller's goroutine, which works too; 0 means one
-// for each processor that Go may use.
+// newWorkers starts a pool. threads includes the caller's goroutine, which works too. 0 means one for each
+// processor that Go may use.
 func newWorkers(threads int) *Workers {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
@@ -76,7 +76,7 @@ func (w *Workers) Run(blocks int, f func(worker, block int)) {
 	w.task, w.blocks = f, blocks
 	w.next.Store(0)
 	w.state.Store(0)
-	w.number.Add(1) // when it is open: who sees the number may enter
+	w.number.Add(1) // after opening: goroutines that see the number may enter
 	for _, h := range w.helpers[:helpers] {
 		h.call()
 	}
@@ -85,12 +85,12 @@ func (w *Workers) Run(blocks int, f func(worker, block int)) {
 	w.task = nil
 }
 
-// call wakes a goroutine where it sleeps.
+// call wakes a sleeping goroutine.
 func (h *helper) call() {
 	if h.asleep.Load() {
 		select {
 		case h.wake <- struct{}{}:
-		default: // the call of an earlier operation is still to be heard
+		default: // an earlier call has not been received yet
 		}
 	}
 }
@@ -112,7 +112,7 @@ func (w *Workers) serve(worker int, h *helper) {
 	happened := func() bool { return w.number.Load() != last }
 	for {
 		if !h.patience.look(happened) {
-			h.asleep.Store(true) // before another look: who calls later sees it
+			h.asleep.Store(true) // before another look: later callers see it
 			if !happened() {
 				<-h.wake
 			}
@@ -160,8 +160,8 @@ func (w *Workers) work(worker int) {
 	}
 }
 
-// Close ends the goroutines. The pool must be idle; afterwards Run works on the caller's goroutine
-// alone. Closing twice is harmless.
+// Close ends the goroutines. The pool must be idle. Afterwards Run works on the caller's goroutine alone.
+// Closing twice is harmless.
 func (w *Workers) Close() {
 	w.ended.Store(true)
 	for _, h := range w.helpers {

@@ -51,8 +51,8 @@ func TestWorkers_NumberIsExclusive(t *testing.T) {
 	}
 }
 
-// What blocks wrote is visible when Run returns, and what the caller writes before the next Run is
-// visible to its blocks: without synchronisation of its own this must be clean under -race.
+// Writes of blocks are visible when Run returns, and writes of the caller before the next Run are visible to
+// its blocks. The test has no synchronisation of its own, and must be clean under -race.
 func TestWorkers_RunOrdersMemory(t *testing.T) {
 	w := newWorkers(3)
 	defer w.Close()
@@ -71,8 +71,8 @@ func TestWorkers_RunOrdersMemory(t *testing.T) {
 	}
 }
 
-// Operations so short that goroutines hear of them when they are over, or when the next one runs: each
-// block belongs to the operation that is open, and is run once.
+// Operations so short that goroutines start only after their end, or during the next one: each block belongs
+// to the open operation, and is run once.
 func TestWorkers_LateGoroutinesDoNoHarm(t *testing.T) {
 	w := newWorkers(4)
 	defer w.Close()
@@ -132,7 +132,7 @@ func TestWorkers_CloseEndsGoroutines(t *testing.T) {
 	w.Run(20, func(_, _ int) {})
 	w.Close()
 	w.Close()
-	for runtime.NumGoroutine() > before { // until the test's own deadline, which shows what is left
+	for runtime.NumGoroutine() > before { // until the test's own deadline, which lists the goroutines
 		time.Sleep(time.Millisecond)
 	}
 	ran := 0

@@ -8,16 +8,16 @@ import (
 	"nmn/cuda"
 )
 
-// Workspace is device memory that an operation keeps from call to call. It grows to what the largest
-// call needs. Memory that it has outgrown lives on until the device is closed: a captured graph may
-// name it.
+// Workspace is device memory that an operation keeps from call to call. It grows to the need of the largest
+// call. Memory that it has outgrown is freed only when the device is closed, because a captured graph may use
+// it.
 type Workspace struct {
 	at    cuda.Address
 	bytes int
 }
 
-// Reserve returns the memory, at least so many bytes. It is zeroed when it is new; afterwards it holds
-// what the calls before have left. It cannot grow while a graph is captured: run the work once before.
+// Reserve returns the memory, at least this number of bytes. It is zeroed when it is new. Afterwards it holds
+// the data of earlier calls. It cannot grow while a graph is captured: run the work once before.
 func (w *Workspace) Reserve(c *CUDA, bytes int) (cuda.Address, error) {
 	if bytes <= w.bytes {
 		return w.at, nil
@@ -34,7 +34,7 @@ func (w *Workspace) Reserve(c *CUDA, bytes int) (cuda.Address, error) {
 	return at, nil
 }
 
-// OnDevice checks that tensors are of a type in device memory; nil tensors and empty ones are skipped.
+// OnDevice checks that tensors have a type and are in device memory. nil tensors and empty ones are skipped.
 func OnDevice(operation string, dtype DType, tensors ...*Tensor) error {
 	for _, t := range tensors {
 		if t != nil && t.size > 0 && (t.address == 0 || t.dtype != dtype) {
@@ -44,8 +44,8 @@ func OnDevice(operation string, dtype DType, tensors ...*Tensor) error {
 	return nil
 }
 
-// Computing checks that tensors are in device memory and of one computing type, float32 or bfloat16, and
-// returns it; nil tensors and empty ones are skipped.
+// Computing checks that tensors are in device memory and have one computing type, float32 or bfloat16, and
+// returns it. nil tensors and empty ones are skipped.
 func Computing(operation string, tensors ...*Tensor) (DType, error) {
 	for _, t := range tensors {
 		if t != nil && t.dtype == BFloat16 {
@@ -75,14 +75,14 @@ func PowerOfTwo(n, lo, hi int) int {
 	return p
 }
 
-// Cover is a grid for count independent groups of elements in blocks of so many threads, each thread taking
-// batch of them. It never changes a result.
+// Cover is a grid for count independent groups of elements in blocks of this number of threads. Each thread
+// takes batch groups. It never changes a result.
 func Cover(count, threads, batch int) cuda.Dim3 {
 	return cuda.Dim3{X: coverBlocks(count, threads, batch)}
 }
 
-// Spread is a grid for count independent groups of elements in blocks of so many threads, each thread
-// taking several groups where there are many. It never changes a result.
+// Spread is a grid for count independent groups of elements in blocks of this number of threads. Each thread
+// takes several groups if there are many. It never changes a result.
 func Spread(count, threads int) cuda.Dim3 {
 	const most = 4096 // blocks: several for each multiprocessor of any card
 	return cuda.Dim3{X: max(1, min(Ceil(count, threads), most))}

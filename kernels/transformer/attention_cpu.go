@@ -7,17 +7,18 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// attention is an attention in progress. A task is a head of a picture, or a run of its queries. It copies the keys and
-// values of the head, which lie 3D apart, and takes blocks of queries through blocks of keys. Logits are held key by
-// key with queries side by side: the largest and the sum of a query are found in a lane of a vector, never across one,
-// and the exponentials are the left operand of an outer product with the values as they stand.
+// attention is an attention in progress. A task is a head of a picture, or a run of its queries. It copies
+// the keys and values of the head, which lie 3D apart, and takes blocks of queries through blocks of keys.
+// Logits are stored key by key with queries next to each other. The largest logit and the sum of a query are
+// found in a lane of a vector, never across one. The exponentials are the left operand of an outer product
+// with the values in place.
 type attention struct {
 	Heads
 	qkv, out []float32
 	scale    float32
 
 	rows, wide, narrow int // tile shape
-	crossRows          int // what the rows of an outer product are a multiple of
+	crossRows          int // divides the rows of an outer product
 	valueWidth         int // of a head's values, rounded up to the width of outer products
 	parts, perPart     int // runs of queries, and queries in each
 	keyBlocks, keys    int // blocks of keys, and keys in each
@@ -102,7 +103,7 @@ func (c *CPU) attendBlock(worker, block int) {
 	s.tile, s.cross, s.softmax = simd.Tile{}, simd.Cross{}, simd.Softmax{}
 }
 
-// packQueries packs queries in panels for tiles, scaled; lanes without a query are 0.
+// packQueries packs queries in panels for tiles, scaled. Lanes without a query are 0.
 func (c *CPU) packQueries(a *attention, s *scratch, queries []float32, count, lanes int) {
 	stride := 3 * a.D()
 	for lane := 0; lane < lanes; lane += a.wide {

@@ -7,8 +7,8 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CPU implements Ops on the host in float32. Scratch memory grows to what the largest call needs and stays: calls with
-// shapes seen before allocate nothing.
+// CPU implements Ops on the host in float32. Scratch memory grows to the need of the largest call and stays:
+// calls with shapes seen before allocate nothing.
 type CPU struct {
 	workers *tensor.Workers
 	level   simd.Level
@@ -32,17 +32,17 @@ type scratch struct {
 	tile    simd.Tile
 	cross   simd.Cross
 	softmax simd.Softmax
-	sums    []float32 // products before what follows them
+	sums    []float32 // products before the steps after them
 	keys    []float32 // of a head, row after row
 	values  []float32
 	queries []float32 // of a block, in panels
 	logits  []float32 // of a block of keys and queries
-	lanes   []float32 // what is known of each query of a block: largest logit, sum, factor
+	lanes   []float32 // state of each query of a block: largest logit, sum, factor
 }
 
 var _ Ops = (*CPU)(nil)
 
-// NewCPU makes the family on the host's device; level comes from simd.Detect or simd.Select.
+// NewCPU makes the family on the host's device. level comes from simd.Detect or simd.Select.
 func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 	c := &CPU{workers: dev.Workers, level: level, scratch: make([]scratch, dev.Workers.Threads())}
 	c.tasks.pack, c.tasks.prepare = c.packBlock, c.prepareBlock
@@ -52,7 +52,7 @@ func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 	return c
 }
 
-// grow returns a slice of length n, the old memory where it suffices. Its contents are undefined.
+// grow returns a slice of length n, in the old memory if it suffices. Its contents are undefined.
 func grow[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -65,7 +65,7 @@ func ceilDiv(a, b int) int { return (a + b - 1) / b }
 // ceilTo is a rounded up to a multiple of b.
 func ceilTo(a, b int) int { return ceilDiv(a, b) * b }
 
-// onHost checks that tensors are float32 in host memory; nil tensors are skipped.
+// onHost checks that tensors are float32 in host memory. nil tensors are skipped.
 func onHost(operation string, tensors ...*tensor.Tensor) error {
 	for _, t := range tensors {
 		if t != nil && (t.DType() != tensor.Float32 || len(t.Float32s()) != t.Len()) {

@@ -11,16 +11,16 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CUDA implements Ops on a graphics card in float32, or in bfloat16 where all maps and the weights of products are.
-// Products are 1×1 convolutions, and what follows them is one more pass; heads have up to 160 numbers. Tensors of
-// products must be at multiples of 16 bytes, as Alloc gives them.
+// CUDA implements Ops on a graphics card in float32, or in bfloat16 if all maps and the weights of products
+// are bfloat16. Products are 1×1 convolutions, and the steps after them are one more pass. Heads have up to
+// 160 numbers. Tensors of products must be at multiples of 16 bytes, as from Alloc.
 type CUDA struct {
 	device    *tensor.CUDA
 	conv      *conv.CUDA
 	rows      rowsKernels
 	attention attentionKernels
 
-	products tensor.Workspace // where a residual stands in their place
+	products tensor.Workspace // used if the destination holds a residual
 	patches  tensor.Workspace // as rows
 }
 
@@ -46,7 +46,7 @@ func NewCUDA(device *tensor.CUDA, module *cuda.Module, convolutions *conv.CUDA) 
 	return c, nil
 }
 
-// small refuses what kernels count in 32 bits.
+// small refuses counts beyond the kernels' 32 bits.
 func small(operation string, counts ...int) error {
 	for _, n := range counts {
 		if n > math.MaxInt32/4 {
@@ -56,7 +56,7 @@ func small(operation string, counts ...int) error {
 	return nil
 }
 
-// ready checks the type of maps, that vectors are float32 in device memory, and what kernels count.
+// ready checks the type of maps, that vectors are float32 in device memory, and the kernels' counts.
 func ready(operation string, maps, vectors []*tensor.Tensor, counts ...int) (tensor.DType, error) {
 	dtype, err := tensor.Computing(operation, maps...)
 	if err == nil {
@@ -103,7 +103,7 @@ func (c *CUDA) AddScaled(y, x, r, scale *tensor.Tensor) error {
 	return c.follow("scaled sum", y, x, r, scale, None)
 }
 
-// follow computes y = r + scale ⊙ GELU(x), of which all may be left out.
+// follow computes y = r + scale ⊙ GELU(x). Each part may be left out.
 func (c *CUDA) follow(operation string, y, x, r, scale *tensor.Tensor, kind GELUKind) error {
 	dtype, err := ready(operation, []*tensor.Tensor{y, x, r}, []*tensor.Tensor{scale}, y.Dim(-1))
 	if err != nil || y.Len() == 0 {
@@ -135,7 +135,7 @@ func (c *CUDA) Attention(y, qkv *tensor.Tensor, heads int) error {
 			s.Width, widest,
 			tensor.ErrShape)
 	}
-	for first := 0; first < s.N; first += mostGrid { // a grid has so many pictures at most
+	for first := 0; first < s.N; first += mostGrid { // a grid has at most this number of pictures
 		count := min(mostGrid, s.N-first)
 		grid, block := cuda.Dim3{X: tensor.Ceil(s.T, queryTile), Y: heads, Z: count}, cuda.Dim3{X: threads}
 		byTensorCores := dtype == tensor.BFloat16 && s.OnTensorCores() && (tensor.At(y)|tensor.At(qkv))%16 == 0

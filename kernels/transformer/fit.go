@@ -8,7 +8,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// Errors about what is no shape.
+// Errors about parameters other than shapes.
 var (
 	// ErrKind is wrapped by errors about kinds of GELU that do not exist.
 	ErrKind = errors.New("no such kind of GELU")

@@ -5,15 +5,15 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// product is rows of sums of products, and what follows each sum: those of a linear layer, whose rows lie side by
-// side, or of patches, whose rows are taps runs of depth numbers a distance of tapStride apart.
+// product is rows of sums of products, and the steps after each sum. The rows are a linear layer's, which are
+// contiguous, or patches, whose rows are taps runs of depth numbers at a distance of tapStride.
 type product struct {
 	in                     []float32
 	rows                   int
 	taps, depth, tapStride int
-	shape                  Patches // where rows begin; the zero value for one behind the other
+	shape                  Patches // start of rows; the zero value for contiguous rows
 	weights, out, bias     []float32
-	prepared               bool // the weights are packed where their shape allows it
+	prepared               bool // the weights are packed if their shape allows it
 	width                  int  // numbers of a row of the output
 	gelu                   GELUKind
 	scale, residual        []float32
@@ -34,7 +34,7 @@ type plan struct {
 	apart              int        // numbers between the rows of other sums, so that these do not share sets of a cache
 }
 
-// Sizes in floats of what is meant to stay in the second-level cache.
+// Sizes in floats of data that should stay in the second-level cache.
 const (
 	inputFloats  = 64 << 10 // rows of a block
 	chunkSteps   = 768      // of the reduction
@@ -58,7 +58,7 @@ func (c *CPU) Linear(y, x, w, b *tensor.Tensor, p LinearParams) error {
 	return nil
 }
 
-// PrepareLinear implements Ops: panels of weights take the places of their rows, where that is room enough.
+// PrepareLinear implements Ops: panels of weights replace their rows, if they fit in that memory.
 func (c *CPU) PrepareLinear(w *tensor.Tensor) error {
 	l, err := FitPrepareLinear(w)
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *CPU) prepareBlock(worker, panel int) {
 	c.level.Transpose(place, width, rows, k.depth, width, k.depth)
 }
 
-// fillsPanels reports whether there are as many columns as the panels have.
+// fillsPanels reports whether the columns fill all panels.
 func (k *product) fillsPanels() bool { return k.width%k.plan.narrow == 0 }
 
 // PatchEmbed implements Ops.
@@ -112,7 +112,7 @@ func (c *CPU) PatchEmbed(y, x, w, b *tensor.Tensor) error {
 // reduction is the number of products in one output.
 func (k *product) reduction() int { return k.taps * k.depth }
 
-// offset is where a row begins in the input.
+// offset is the start of a row in the input.
 func (k *product) offset(row int) int {
 	if k.shape.P == 0 {
 		return row * k.depth
@@ -167,7 +167,7 @@ func (k *product) cut(level simd.Level) {
 	pl.groups = ceilDiv(pl.panels, pl.perGroup)
 }
 
-// panelWidth is the width of a panel's tiles: narrow where that covers what is left of the columns.
+// panelWidth is the width of a panel's tiles. It is narrow if that covers the remaining columns.
 func (k *product) panelWidth(panel int) int {
 	if k.width-panel*k.plan.wide <= k.plan.narrow {
 		return k.plan.narrow
@@ -233,7 +233,7 @@ func (c *CPU) multiplyPanel(k *product, s *scratch, panel, base, from, steps, ro
 	}
 }
 
-// finish does what follows the sums of a block, columns lo to hi of rows from first on.
+// finish does the steps after the sums of a block, columns lo to hi of rows from first on.
 func (c *CPU) finish(k *product, s *scratch, first, rows, lo, hi, stride int) {
 	if k.plan.direct {
 		return

@@ -10,7 +10,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// Linear implements Ops: a 1×1 convolution with its bias, and what follows in a pass of its own.
+// Linear implements Ops: a 1×1 convolution with its bias, and a separate pass for the steps after it.
 func (c *CUDA) Linear(y, x, w, b *tensor.Tensor, p LinearParams) error {
 	const operation = "linear"
 	l, err := FitLinear(y, x, w, b, p)
@@ -42,7 +42,7 @@ func (c *CUDA) PrepareLinear(w *tensor.Tensor) error {
 	return err
 }
 
-// PatchEmbed implements Ops: patches become rows, which are then multiplied as those of a linear layer.
+// PatchEmbed implements Ops: patches become rows, which are then multiplied as in a linear layer.
 func (c *CUDA) PatchEmbed(y, x, w, b *tensor.Tensor) error {
 	s, err := FitPatchEmbed(y, x, w, b)
 	if err != nil {

@@ -34,7 +34,7 @@ func part(t *testing.T, x *tensor.Tensor, lo, hi int) *tensor.Tensor {
 	return y
 }
 
-// What a picture gets does not depend on the others of its batch, in any bit.
+// The results of a picture do not depend on the others in its batch, in any bit.
 func TestOps_PicturesDoNotSeeEachOther(t *testing.T) {
 	const n, size, patch, d, heads, prefix = 5, 42, 14, 64, 2, 1
 	const l = (size / patch) * (size / patch)

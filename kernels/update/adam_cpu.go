@@ -6,8 +6,8 @@ import (
 	"nmn/kernels/simd"
 )
 
-// constants computes what a step of Adam needs from parameters that fitAdam has accepted, on every
-// device: 1-β and the bias corrections are rounded once, from float64.
+// constants computes the inputs of a step of Adam from parameters that fitAdam has accepted, on every device:
+// 1-β and the bias corrections are rounded once, from float64.
 func (p AdamParams) constants() simd.AdamStep {
 	beta1, beta2 := float64(p.Beta1), float64(p.Beta2)
 	return simd.AdamStep{

@@ -34,7 +34,7 @@ func TestAverage_IsTheFormula(t *testing.T) {
 	}
 }
 
-// What validates the averages goes on from the same bits.
+// After a validation with the averages, training continues from equal bits.
 func TestExchange_TwiceIsNothing(t *testing.T) {
 	entries := averagedEntries(t, 8)
 	var before [][]float32

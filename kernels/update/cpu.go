@@ -23,11 +23,11 @@ type CPU struct {
 // outweighs its start, and small enough that the blocks of a small net still fill several threads.
 const Block = 16384
 
-// job is what the blocks read.
+// job is the input of the blocks.
 type job struct {
-	runs     []run // of each block; kept between calls for its memory
+	runs     []run // of each block; kept between calls to reuse its memory
 	momentum float32
-	adam     simd.AdamStep // LR and Decay are those of each run
+	adam     simd.AdamStep // LR and Decay come from each run
 	scale    float32       // of gradients, or the share of an average
 }
 
@@ -93,7 +93,7 @@ func (r *run) check(operation string, entry int, use Use) error {
 	return nil
 }
 
-// part returns elements lo to hi of a run; what is not used stays nil.
+// part returns elements lo to hi of a run. Unused parts stay nil.
 func (r run) part(lo, hi int) run {
 	for _, data := range [...]*[]float32{&r.w, &r.g, &r.m, &r.v, &r.average} {
 		if *data != nil {

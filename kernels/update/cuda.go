@@ -13,8 +13,8 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CUDA implements Ops on a graphics card in float32: one launch for all parameters. The list of
-// parameters lies in device memory and is uploaded when it differs from that of the call before.
+// CUDA implements Ops on a graphics card in float32, in one launch for all parameters. The list of parameters
+// lies in device memory and is uploaded when it differs from the previous call's.
 type CUDA struct {
 	device *tensor.CUDA
 	sgd    sgdKernels
@@ -23,12 +23,12 @@ type CUDA struct {
 	mean   averageKernels
 
 	table     tensor.Workspace // of tableRoom entries: it never moves, for captured launches name it
-	sent      []tableEntry     // what the table holds
-	next      []tableEntry     // of the call; kept for its memory
+	sent      []tableEntry     // contents of the table
+	next      []tableEntry     // list of the call; kept to reuse its memory
 	chunks    int
-	constants tensor.Workspace // of one adamConstants
+	constants tensor.Workspace // holds one adamConstants
 	sentAdam  adamConstants
-	nextAdam  []adamConstants // of the call, one; memory of its own, as C may see it
+	nextAdam  []adamConstants // constants of the call, one; its own memory, because C may read it
 
 	partial tensor.Workspace // float64 sum of squares of each chunk
 	ticket  tensor.Workspace // one uint32, 0 between launches
@@ -97,7 +97,7 @@ func (c *CUDA) list(operation string, entries []Entry, use Use) (table cuda.Addr
 	return c.upload(operation)
 }
 
-// upload sends the table where it has changed.
+// upload sends the table if it has changed.
 func (c *CUDA) upload(operation string) (cuda.Address, error) {
 	if len(c.next) == 0 {
 		return 0, nil
@@ -114,8 +114,8 @@ func (c *CUDA) upload(operation string) (cuda.Address, error) {
 	return table, nil
 }
 
-// Prepare uploads rates, decays and the constants of Adam, without any work on the parameters: what a
-// captured update reads when it is replayed. For SGD p is the zero value.
+// Prepare uploads the inputs of a captured update: rates, decays and the constants of Adam. It does no work
+// on the parameters. For SGD p is the zero value.
 func (c *CUDA) Prepare(entries []Entry, p AdamParams) error {
 	if _, err := c.list("prepare an update", entries, UseG|UseW); err != nil || p == (AdamParams{}) {
 		return err
@@ -191,7 +191,7 @@ func newAdamConstants(s simd.AdamStep) adamConstants {
 		correct1: s.Correct1, correct2: s.Correct2, epsilon: s.Epsilon}
 }
 
-// prepareAdam uploads the constants of a step where they have changed.
+// prepareAdam uploads the constants of a step if they have changed.
 func (c *CUDA) prepareAdam(p AdamParams) (cuda.Address, error) {
 	if err := fitAdam(p); err != nil {
 		return 0, err

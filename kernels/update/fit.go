@@ -10,7 +10,7 @@ import (
 // ErrParams is wrapped by errors about constants of an update outside of their range.
 var ErrParams = errors.New("constant out of range")
 
-// Use selects the tensors of an entry that an operation needs besides the gradient.
+// Use selects the tensors of an entry that an operation needs in addition to the gradient.
 type Use uint8
 
 // Tensors of an entry.
@@ -22,8 +22,8 @@ const (
 	UseAverage
 )
 
-// Fit checks that the tensors of each entry that an operation uses are floats of the length of the
-// entry's gradient; entries with LR 0 are not looked at. It is the shape rule of every device.
+// Fit checks that the tensors of each entry that an operation uses are floats of the length of the entry's
+// gradient. It skips entries with LR 0. It is the shape rule of every device.
 func Fit(operation string, entries []Entry, use Use) error {
 	for i := range entries {
 		e := &entries[i]

@@ -39,8 +39,8 @@ func (c *CPU) runSquaresBlock(_, block int) {
 	c.partial[block] = c.level.SumSquares(c.job.runs[block].g)
 }
 
-// Clip implements Ops. Gradients stay as they are where the norm is NaN; with an infinite norm the
-// finite ones become 0.
+// Clip implements Ops. Gradients stay unchanged if the norm is NaN. With an infinite norm the finite ones
+// become 0.
 func (c *CPU) Clip(entries []Entry, norm *tensor.Tensor, limit float32) error {
 	const operation = "clip"
 	if err := fitClip(norm, limit); err != nil {

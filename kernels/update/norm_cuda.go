@@ -36,8 +36,8 @@ func (c *CUDA) GradNorm(norm *tensor.Tensor, entries []Entry) error {
 	})
 }
 
-// Clip implements Ops. Gradients stay as they are where the norm is NaN; with an infinite norm the
-// finite ones become 0.
+// Clip implements Ops. Gradients stay unchanged if the norm is NaN. With an infinite norm the finite ones
+// become 0.
 func (c *CUDA) Clip(entries []Entry, norm *tensor.Tensor, limit float32) error {
 	const operation = "clip"
 	if err := fitClip(norm, limit); err != nil {

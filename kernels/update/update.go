@@ -4,12 +4,12 @@ package update
 
 import "nmn/kernels/tensor"
 
-// Entry is one parameter with its gradient and optimizer state; all float32 of equal length.
-// An entry with LR 0 is left untouched: neither decay nor state changes.
+// Entry is one parameter with its gradient and optimizer state, all float32 of equal length. An entry with LR
+// 0 is left untouched: neither decay nor state changes.
 type Entry struct {
 	W, G *tensor.Tensor // weight and gradient
 	M, V *tensor.Tensor // first moment (SGD: momentum buffer) and second moment (Adam; nil for SGD)
-	// Copy gets W in bfloat16 after an update, for a device that computes in it; nil for none. The CPU
+	// Copy receives W in bfloat16 after an update, for a device that computes in it; nil for none. The CPU
 	// has no such type and refuses it.
 	Copy *tensor.Tensor
 	// Average is the moving average of W; nil for none.
@@ -37,11 +37,11 @@ type Ops interface {
 	// Average brings the moving averages nearer to the parameters: A = A + share·(W - A), A being
 	// Entry.Average, which all entries with LR != 0 must have. share is 1 - decay, in [0, 1].
 	Average(entries []Entry, share float32) error
-	// Exchange swaps the parameters of entries with LR != 0 with their averages, bit for bit; a Copy
-	// gets what W is then. Twice leaves all as it was.
+	// Exchange swaps the parameters of entries with LR != 0 with their averages, bit for bit. A Copy receives
+	// the new W. Calling it twice restores all.
 	Exchange(entries []Entry) error
-	// GradNorm writes the Euclidean norm of all gradients (of entries with LR != 0) to norm, one
-	// float32. The order of the sum is fixed. Not finite when any gradient is not.
+	// GradNorm writes the Euclidean norm of all gradients (of entries with LR != 0) to norm, one float32. The
+	// order of the sum is fixed. It is not finite when any gradient is not.
 	GradNorm(norm *tensor.Tensor, entries []Entry) error
 	// Clip multiplies all gradients (of entries with LR != 0) by limit/norm where norm > limit.
 	Clip(entries []Entry, norm *tensor.Tensor, limit float32) error

@@ -148,7 +148,7 @@ func TestGradNorm_OfAllThatLearns(t *testing.T) {
 	check(t, "norm", norm, []float64{math.Sqrt(sum)})
 }
 
-// Squares of these leave the range of float32; their norm does not.
+// Squares of these leave the range of float32, but their norm does not.
 func TestGradNorm_OfHugeAndTinyGradients(t *testing.T) {
 	for _, scale := range []float32{1e30, 1e-30} {
 		norm := optest.Vector(t, 0)
@@ -284,7 +284,7 @@ func TestUpdate_RefusesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// One parameter of 4 million elements. B/s counts what is read and written; copy is the floor.
+// One parameter of 4 million elements. B/s counts bytes read and written. copy is the floor.
 func BenchmarkUpdate(b *testing.B) {
 	const n = 4 << 20
 	var tensors [4]*tensor.Tensor
