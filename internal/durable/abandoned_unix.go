@@ -58,9 +58,9 @@ func removeUnlocked(path string) {
 	}
 }
 
-// holdAside locks a new file aside by a handle of its own, which stays open while the file is closed and renamed. held
-// is false if another process was faster, which then removes the file. On a file system without locks no process
-// removes anything, and the file needs no lock.
+// holdAside locks a new file aside by a handle of its own, which stays open while the file is closed and
+// renamed. held is false if another process was faster, which then removes the file. On a file system without
+// locks no process removes anything, and the file needs no lock.
 func holdAside(file *os.File) (hold *os.File, held bool) {
 	hold, err := os.Open(file.Name())
 	if err != nil {

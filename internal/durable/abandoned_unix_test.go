@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// What a killed process leaves goes when its target is written again; what a living one writes stays, and so does
-// every file of another name.
+// Files of a killed process are removed when their target is written again. Files of a living process stay,
+// and so does every file of another name.
 func TestCreate_RemovesWhatKilledProcessesLeft(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "q.csv")
@@ -35,7 +35,7 @@ func TestCreate_RemovesWhatKilledProcessesLeft(t *testing.T) {
 	wantNames(t, folder, want...)
 }
 
-// One in a thousand of the names that are drawn is too short to be told from others' files.
+// One in a thousand of the drawn names is too short to be recognised later.
 func TestCreate_ByANameThatIsFoundAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "q.csv")
 	for range 5000 {
@@ -48,7 +48,7 @@ func TestCreate_ByANameThatIsFoundAgain(t *testing.T) {
 	}
 }
 
-// Many at once write the same file: nobody's is taken for one of the dead.
+// Many processes write one file at once: no living one is taken for dead.
 func TestWriteFile_ManyAtOnce(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "q.csv")

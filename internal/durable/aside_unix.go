@@ -35,7 +35,7 @@ func createAside(path string, perm fs.FileMode) (aside, error) {
 	}
 }
 
-// replace keeps the lock until the file has its name; after an error, discard lets go of it.
+// replace keeps the lock until the file has its name. After an error, discard releases it.
 func (p pending) replace() error {
 	if err := p.CloseAtomicallyReplace(); err != nil {
 		return err

@@ -45,5 +45,5 @@ func (p *pending) discard() error {
 // their names.
 func SyncFolder(string) error { return nil }
 
-// removeAbandoned removes nothing: files aside hold no lock here that would tell whose process was killed.
+// removeAbandoned removes nothing: files aside hold no lock here that would show whose process was killed.
 func removeAbandoned(string) {}

@@ -18,8 +18,8 @@ func Save(path string, content []byte) error {
 	return nil
 }
 
-// SaveFrom writes a whole file with the content that w writes. what names it in errors, as
-// "the vocabulary"; those of w are returned as they are, before anything is written.
+// SaveFrom writes a whole file with the content that w writes. what names the content in errors, as "the
+// vocabulary". Errors of w are returned unchanged, before anything is written.
 func SaveFrom(path, what string, w io.WriterTo) error {
 	var b bytes.Buffer
 	if _, err := w.WriteTo(&b); err != nil {
@@ -40,8 +40,8 @@ func SaveJSON(path string, v any) error {
 	return Save(path, append(data, '\n'))
 }
 
-// LoadJSON reads a file that SaveJSON has written; nil where there is none. cure says what to do with
-// one that cannot be read.
+// LoadJSON reads a file that SaveJSON has written. It returns nil if there is none. cure is advice about a
+// file that cannot be read.
 func LoadJSON[T any](path, cure string) (*T, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

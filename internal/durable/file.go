@@ -23,26 +23,26 @@ var ErrNotRegular = errors.New("it is there and not a regular file")
 type File struct {
 	aside aside
 	path  string
-	old   string // that what is at path gets as its name; empty for none
+	old   string // new name of the file at path; empty for none
 	over  bool   // committed or closed
 
-	patiently func(write func() error) error // tries to write until there is room; nil where one try is all
+	patiently func(write func() error) error // tries to write until there is room; nil for a single try
 }
 
-// aside is the file while it has a name of its own: ".<base of target><digits>".
+// aside is the file while it has its temporary name: ".<base of target><digits>".
 type aside interface {
 	Write([]byte) (int, error)
 	Seek(offset int64, whence int) (int64, error)
 	Sync() error
 	// replace syncs, closes and renames.
 	replace() error
-	// discard closes and removes what was not renamed.
+	// discard closes and removes a file that was not renamed.
 	discard() error
 }
 
-// Create begins a file that Commit puts in the place of path. A regular file that is there already
-// keeps its permissions; else they are perm, less what the process's umask takes away. A symbolic
-// link is replaced, not followed.
+// Create begins a file that Commit renames to path. A regular file that is already there keeps its
+// permissions. Otherwise they are perm without the bits of the process's umask. A symbolic link is replaced,
+// not followed.
 func Create(path string, perm fs.FileMode) (*File, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "replace", Path: path, Err: ErrNotRegular}
@@ -51,7 +51,7 @@ func Create(path string, perm fs.FileMode) (*File, error) {
 	return create(path, perm)
 }
 
-// create is Create of what is not there, or is a regular file.
+// create is Create for a path that is missing or a regular file.
 func create(path string, perm fs.FileMode) (*File, error) {
 	a, err := createAside(path, perm)
 	if err != nil {
@@ -74,7 +74,7 @@ func (f *File) Write(p []byte) (int, error) {
 	return writeRest(f.aside, p, f.patiently)
 }
 
-// writeRest writes at each try what the ones before have left.
+// writeRest writes at each try the bytes that the earlier tries did not write.
 func writeRest(w io.Writer, p []byte, try func(write func() error) error) (n int, err error) {
 	err = try(func() error {
 		m, err := w.Write(p[n:])
@@ -87,13 +87,14 @@ func writeRest(w io.Writer, p []byte, try func(write func() error) error) (n int
 // Seek sets the offset of the next Write, as io.Seeker defines it.
 func (f *File) Seek(offset int64, whence int) (int64, error) { return f.aside.Seek(offset, whence) }
 
-// KeepOld makes Commit give the file that is at the target until then another name in the same folder, in place of
-// what has that name. At every moment there is a whole file at the target. Where there is none, nothing is kept.
+// KeepOld makes Commit rename the earlier file at the target to another name in the same folder, and replace
+// the file of that name. At every moment there is a whole file at the target. If there is no earlier file,
+// nothing is kept.
 func (f *File) KeepOld(path string) { f.old = path }
 
-// Commit syncs the file, gives it the name of its target, and syncs the folder. After an error the
-// target is as it was, except where the folder alone could not be synced: then the new file is there,
-// and might be gone after a crash of the machine.
+// Commit syncs the file, renames it to its target, and syncs the folder. After an error the target is
+// unchanged, unless only the folder could not be synced: then the new file is there, but a crash of the
+// machine might remove it.
 func (f *File) Commit() error {
 	if f.over {
 		return &fs.PathError{Op: "commit", Path: f.path, Err: fs.ErrClosed}
@@ -109,7 +110,7 @@ func (f *File) Commit() error {
 	return SyncFolder(filepath.Dir(f.path))
 }
 
-// keepOld renames what is at the target when the new file is on disk, and nothing but its own name is left to do.
+// keepOld renames the file at the target when the new file is on disk and only its own renaming remains.
 func (f *File) keepOld() error {
 	if f.old == "" {
 		return nil
@@ -123,7 +124,7 @@ func (f *File) keepOld() error {
 	return nil
 }
 
-// Close removes what was not committed; after Commit, or called again, it does nothing.
+// Close removes a file that was not committed. After Commit, or called again, it does nothing.
 func (f *File) Close() error {
 	if f.over {
 		return nil
@@ -132,7 +133,7 @@ func (f *File) Close() error {
 	return f.aside.discard()
 }
 
-// WriteFile writes a whole file; permissions are those of Create.
+// WriteFile writes a whole file with the permissions of Create.
 func WriteFile(path string, content []byte, perm fs.FileMode) error {
 	f, err := Create(path, perm)
 	if err != nil {
@@ -141,8 +142,8 @@ func WriteFile(path string, content []byte, perm fs.FileMode) error {
 	return f.writeAll(content)
 }
 
-// WriteNew is WriteFile for one of many files in a folder that its caller has just made: what a killed process has left
-// is not looked for, which takes longer than the writing.
+// WriteNew is WriteFile for one of many files in a new folder. It does not look for files of a killed
+// process, which takes longer than the writing.
 func WriteNew(path string, content []byte, perm fs.FileMode) error {
 	f, err := create(path, perm)
 	if err != nil {
@@ -159,8 +160,8 @@ func (f *File) writeAll(content []byte) (err error) {
 	return f.Commit()
 }
 
-// Target reports whether a name, without its folder, is one under which files are written or linked
-// aside, and of which target. It must be asked only about targets whose names do not end in a digit.
+// Target reports whether a name, without its folder, is the temporary name of a written or linked file, and
+// its target. Use it only for targets whose names do not end in a digit.
 func Target(name string) (base string, ok bool) {
 	rest, hidden := strings.CutPrefix(name, ".")
 	if !hidden {

@@ -62,7 +62,7 @@ func TestFile_LiesAsideInTheSameFolder(t *testing.T) {
 	wantNames(t, filepath.Dir(path))
 }
 
-// An error of whoever writes the content must leave the old file, and no other.
+// An error while the content is written must leave the old file, and no other.
 func TestFile_AbandonedMidway(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "last")
 	check(t, os.WriteFile(path, []byte("old"), 0o644))

@@ -13,7 +13,7 @@ import (
 func TestCreate_Permissions(t *testing.T) {
 	folder := t.TempDir()
 	plain := filepath.Join(folder, "plain")
-	check(t, os.WriteFile(plain, nil, 0o664)) // what the process's umask makes of it
+	check(t, os.WriteFile(plain, nil, 0o664)) // reduced by the process's umask
 	fresh, kept := filepath.Join(folder, "fresh"), filepath.Join(folder, "kept")
 	check(t, WriteFile(fresh, nil, 0o664))
 	if got, want := mode(t, fresh), mode(t, plain); got != want {
@@ -36,8 +36,8 @@ func TestCreate_ReplacesALinkNotItsTarget(t *testing.T) {
 	wantContent(t, real, "real")
 }
 
-// A pipe stands for everything that is no file and no folder: where the check is broken, no device of the machine is
-// lost.
+// A pipe stands for everything that is neither a file nor a folder. If the check is broken, no device of the
+// machine is lost.
 func TestCreate_RefusesAPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	check(t, syscall.Mkfifo(path, 0o600))

@@ -30,7 +30,7 @@ func withoutNewFiles(t *testing.T, f func()) {
 	f()
 }
 
-// A new name is sure only once its folder is synced, and that comes last: where it fails, the name is there.
+// A new name is durable only after its folder is synced, which comes last. If that fails, the name is there.
 func TestCommitAndLink_SyncTheFolderAfterTheRename(t *testing.T) {
 	folder := t.TempDir()
 	last, best := filepath.Join(folder, "last"), filepath.Join(folder, "best")

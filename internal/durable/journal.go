@@ -9,31 +9,31 @@ import (
 // mostWaiting is how many bytes of entries a Journal holds while they cannot be written.
 const mostWaiting = 1 << 20
 
-// Journal is a file to which whole entries are appended, such as the lines of a log. What cannot be written, because
-// the disk is full for a while, waits in memory and is written with what comes next; the file never holds a part of an
-// entry, unless the process is killed within a write. It is safe for use by several goroutines.
+// Journal is a file to which whole entries are appended, such as the lines of a log. Entries that cannot be
+// written, because the disk is full for a while, wait in memory and are written with later ones. The file
+// never holds a part of an entry, unless the process is killed within a write. Several goroutines may use it.
 type Journal struct {
 	mutex   sync.Mutex
 	file    journalFile
 	lost    func(entries int) []byte
 	size    int64 // of the whole entries in the file
-	torn    bool  // there may be a part of an entry behind them
+	torn    bool  // a part of an entry may follow them
 	waiting [][]byte
-	bytes   int // of those
+	bytes   int // size of the waiting entries
 	dropped int
 	err     error // why entries wait
 }
 
-// journalFile is what a Journal needs of its file, which is open for appending.
+// journalFile is the part of os.File that a Journal uses. It is open for appending.
 type journalFile interface {
 	Write([]byte) (int, error)
 	Truncate(size int64) error
 	Close() error
 }
 
-// OpenJournal appends to a file, which is made where there is none, with flags of os.OpenFile beside those for
-// appending. When more than 1 MiB waits, the oldest entries are dropped; lost makes the entry that stands in their
-// place, or is nil.
+// OpenJournal appends to a file, which it creates if needed. flags are flags of os.OpenFile in addition to
+// those for appending. When more than 1 MiB waits, the oldest entries are dropped. lost makes the entry that
+// replaces them, or is nil.
 func OpenJournal(path string, flags int, lost func(entries int) []byte) (*Journal, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND|flags, 0o644)
 	if err != nil {
@@ -46,7 +46,7 @@ func OpenJournal(path string, flags int, lost func(entries int) []byte) (*Journa
 	return &Journal{file: file, size: info.Size(), lost: lost}, nil
 }
 
-// Write takes an entry. It returns no error: those of writing come up in Flush and Close where they last.
+// Write takes an entry. It returns no error: Flush and Close return errors of writing if these persist.
 func (j *Journal) Write(entry []byte) (int, error) {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
@@ -63,7 +63,7 @@ func (j *Journal) append(entry []byte) {
 	j.waiting, j.bytes = append(j.waiting, entry), j.bytes+len(entry)
 }
 
-// Flush writes what waits, and returns why it cannot.
+// Flush writes the waiting entries, and returns the error if it cannot.
 func (j *Journal) Flush() error {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
@@ -95,7 +95,7 @@ func (j *Journal) flush() {
 	j.err = nil
 }
 
-// put writes an entry as a whole, or takes away what it has written of it.
+// put writes an entry as a whole, or removes the part that it has written.
 func (j *Journal) put(entry []byte) error {
 	n, err := j.file.Write(entry)
 	if err == nil {
@@ -116,7 +116,7 @@ func (j *Journal) problem() error {
 	return nil
 }
 
-// Close writes what waits and closes the file. The error says what could not be written.
+// Close writes the waiting entries and closes the file. The error names entries that could not be written.
 func (j *Journal) Close() error {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The last entry says most about why a run stopped: it waits however large it is, and what came before makes room.
+// The last entry explains best why a run stopped. It waits however large it is, and earlier entries make
+// room.
 func TestJournal_KeepsTheLastEntryHoweverLarge(t *testing.T) {
 	file := &crowdedFile{}
 	j := &Journal{file: file, lost: func(int) []byte { return []byte("lost\n") }}
@@ -24,8 +25,8 @@ func TestJournal_KeepsTheLastEntryHoweverLarge(t *testing.T) {
 	}
 }
 
-// A pipe or a device cannot be cut. Where nothing of an entry was written there is nothing to cut off, and the next
-// entries must not wait for it.
+// A pipe or a device cannot be cut. If nothing of an entry was written there is nothing to cut off, and the
+// next entries must not wait for it.
 func TestJournal_NothingIsCutOffWhereNothingWasWritten(t *testing.T) {
 	file := &crowdedFile{stuck: true}
 	j := &Journal{file: file}
@@ -38,7 +39,7 @@ func TestJournal_NothingIsCutOffWhereNothingWasWritten(t *testing.T) {
 	}
 }
 
-// While a part of an entry cannot be cut off, nothing is written behind it.
+// While a part of an entry cannot be cut off, nothing is written after it.
 func TestJournal_WritesNothingBehindAPart(t *testing.T) {
 	file := &crowdedFile{room: 6, stuck: true}
 	j := &Journal{file: file}
@@ -53,7 +54,8 @@ func TestJournal_WritesNothingBehindAPart(t *testing.T) {
 	}
 }
 
-// What is lost is told once, when there is room for that line, and counted over all the time without room.
+// Lost entries are reported once, when there is room for that line, and counted over the whole time without
+// room.
 func TestJournal_TellsOnceWhatWasLost(t *testing.T) {
 	file := &crowdedFile{}
 	var told []int
@@ -80,7 +82,7 @@ func TestJournal_CloseReportsWhatTheFileSays(t *testing.T) {
 	}
 }
 
-// Where no line takes the place of what is lost, the error of Close does.
+// If no line replaces the lost entries, Close returns an error.
 func TestJournal_CloseTellsWhatIsLostWhereNoLineDoes(t *testing.T) {
 	file := &crowdedFile{}
 	j := &Journal{file: file}

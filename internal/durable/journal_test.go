@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// crowdedFile is a file on a disk with room for so many bytes more. Where it is stuck, nothing can be cut off.
+// crowdedFile is a file on a disk with room for a limited number of bytes. If it is stuck, nothing can be cut
+// off.
 type crowdedFile struct {
 	content []byte
 	room    int

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A folder that holds a single file, and that of a killed process, as after a kill in the first write to it.
+// A folder holds only the file of a killed process, as after a kill in the first write to it.
 func TestWriteFile_OnlyALeftoverInTheFolder(t *testing.T) {
 	folder := t.TempDir()
 	check(t, os.WriteFile(filepath.Join(folder, ".q.csv1234567890123456789"), []byte("half"), 0o644))
@@ -16,7 +16,8 @@ func TestWriteFile_OnlyALeftoverInTheFolder(t *testing.T) {
 	wantNames(t, folder, "q.csv")
 }
 
-// A file aside may be taken for abandoned before it is locked. Then it is not held, whoever has its name now.
+// A file aside may be taken for abandoned before it is locked. Then it is not held, whichever file has its
+// name now.
 func TestHoldAside_OnlyWhatStillHasItsName(t *testing.T) {
 	for name, c := range map[string]struct {
 		before func(t *testing.T, file *os.File)
@@ -52,7 +53,7 @@ func TestHoldAside_OnlyWhatStillHasItsName(t *testing.T) {
 	}
 }
 
-// One of many files in a new folder: nobody lists the folder for it.
+// One of many files in a new folder: the folder is not listed for it.
 func TestWriteNew_LooksForNoLeftovers(t *testing.T) {
 	folder := t.TempDir()
 	check(t, os.WriteFile(filepath.Join(folder, ".1.jpg1234567890123456789"), []byte("half"), 0o644))

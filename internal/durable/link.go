@@ -10,9 +10,8 @@ import (
 
 const linkSuffix = ".link"
 
-// Link makes to another name of the file from, in place of what was there; a copy where the file
-// system has no links. Files that are replaced and never changed, as those of this package, can be
-// linked so.
+// Link gives the file from another name, to, and replaces an earlier file there. If the file system has no
+// links, it makes a copy. Use it for files that are replaced and never changed, as in this package.
 func Link(from, to string) error {
 	aside := filepath.Join(filepath.Dir(to), "."+filepath.Base(to)+linkSuffix)
 	if err := remove(aside); err != nil {
@@ -31,7 +30,7 @@ func Link(from, to string) error {
 	return SyncFolder(filepath.Dir(to))
 }
 
-// remove removes what may not be there.
+// remove removes a file that may be missing.
 func remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// recorder stands in the place of the file aside and notes what is asked of it, in order.
+// recorder replaces the file aside and records the calls in order.
 type recorder struct {
 	calls   []string
 	failing string // the call that fails; empty for none
@@ -30,7 +30,7 @@ func (r *recorder) replace() error                 { return r.call("replace") }
 func (r *recorder) discard() error                 { return r.call("discard") }
 func (r *recorder) Sync() error                    { return r.call("sync") }
 
-// What was renamed must not be removed, and what could not be renamed must be, once.
+// A renamed file must not be removed, and a file that could not be renamed must be removed, once.
 func TestFile_IsReplacedOrDiscardedOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		commit  bool

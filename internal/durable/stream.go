@@ -9,7 +9,8 @@ import (
 	"io/fs"
 )
 
-// Replace writes a file by a function, which may seek in it. The file appears when it is whole; errors name it.
+// Replace writes a file by a function, which may seek in it. The file appears when it is complete. Errors
+// name it.
 func Replace(path string, perm fs.FileMode, write func(*File) error) (err error) {
 	defer func() {
 		if err != nil {

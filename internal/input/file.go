@@ -18,11 +18,12 @@ type File struct {
 	*os.File
 	size int64
 	ctx  context.Context
-	stop func() bool // watching ctx; nil for a regular file
+	stop func() bool // ends watching ctx; nil for a regular file
 	read bool        // anything
 }
 
-// Open opens a regular file for reading. The error names the path, and wraps ErrNoFile where it is something else.
+// Open opens a regular file for reading. The error names the path, and wraps ErrNoFile if it is something
+// else.
 func Open(ctx context.Context, path string) (*File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -34,11 +35,11 @@ func Open(ctx context.Context, path string) (*File, error) {
 	return open(ctx, path, info)
 }
 
-// OpenFile is Open without a context, for what is small or read piece by piece.
+// OpenFile is Open without a context, for small files or files read piece by piece.
 func OpenFile(path string) (*File, error) { return Open(context.Background(), path) }
 
-// OpenStream is Open that takes a pipe too, as shells make one of <(command). One that nobody writes to is an error
-// when it is read.
+// OpenStream is Open that also accepts a pipe, as shells make one of <(command). A pipe without a writer is
+// an error when it is read.
 func OpenStream(ctx context.Context, path string) (*File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -54,7 +55,7 @@ func OpenStream(ctx context.Context, path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	wake := func() { _ = f.SetReadDeadline(time.Unix(0, 1)) } // where it fails, the pipe is waited for
+	wake := func() { _ = f.SetReadDeadline(time.Unix(0, 1)) } // if it fails, the read waits for the pipe
 	return &File{File: f, ctx: ctx, stop: context.AfterFunc(ctx, wake)}, nil
 }
 
@@ -69,7 +70,7 @@ func open(ctx context.Context, path string, info fs.FileInfo) (*File, error) {
 	return &File{File: f, size: info.Size(), ctx: ctx}, nil
 }
 
-// regular returns why a path cannot be read as a file; nil for a regular file.
+// regular returns the reason why a path cannot be read as a file, or nil for a regular file.
 func regular(path string, info fs.FileInfo) error {
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
@@ -81,7 +82,7 @@ func regular(path string, info fs.FileInfo) error {
 	}
 }
 
-// Kind says what a path is that is no regular file.
+// Kind names what a path is if it is not a regular file.
 func Kind(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():
@@ -97,7 +98,7 @@ func Kind(mode fs.FileMode) string {
 // Size is the length of a regular file in bytes when it was opened, 0 for a pipe.
 func (f *File) Size() int64 { return f.size }
 
-// Read reads on; once the context has ended, its error comes back.
+// Read continues reading. Once the context has ended, it returns the context's error.
 func (f *File) Read(p []byte) (int, error) {
 	if err := f.ctx.Err(); err != nil {
 		return 0, err
@@ -108,7 +109,7 @@ func (f *File) Read(p []byte) (int, error) {
 	case errors.Is(err, os.ErrDeadlineExceeded) && f.ctx.Err() != nil:
 		err = f.ctx.Err()
 	case errors.Is(err, io.EOF) && f.stop != nil && !f.read:
-		err = fmt.Errorf("%q is a pipe that nobody writes to", f.Name())
+		err = fmt.Errorf("%q is a pipe without a writer", f.Name())
 	}
 	return n, err
 }

@@ -14,7 +14,7 @@ import (
 	"nmn/internal/input"
 )
 
-// The message says what was named in the place of a file, for each has a cure of its own.
+// The message names the kind of the path, because each kind has its own cure.
 func TestOpenFile_SaysWhatIsNoFile(t *testing.T) {
 	dir, err := os.MkdirTemp("", "s") // the path of a socket is short
 	if err != nil {
@@ -37,7 +37,7 @@ func TestOpenFile_SaysWhatIsNoFile(t *testing.T) {
 	}
 }
 
-// Where a file is there and cannot be opened, the caller is told, and gets no file.
+// If a file exists and cannot be opened, the caller receives an error and no file.
 func TestOpenFile_CannotBeOpened(t *testing.T) {
 	path, pipe := filepath.Join(t.TempDir(), "a"), makePipe(t)
 	if err := os.WriteFile(path, nil, 0o600); err != nil {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// openPipe opens a named pipe without waiting for somebody to write to it.
+// openPipe opens a named pipe without waiting for a writer.
 func openPipe(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }

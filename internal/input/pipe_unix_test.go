@@ -24,7 +24,7 @@ func makePipe(t *testing.T) string {
 	return path
 }
 
-// Opening a pipe that nobody writes to would wait for ever.
+// Opening a pipe without a writer would wait for ever.
 func TestOpen_RefusesPipesAndDevices(t *testing.T) {
 	for _, path := range []string{makePipe(t), os.DevNull} {
 		if _, err := input.Open(context.Background(), path); !errors.Is(err, input.ErrNoFile) {
@@ -38,7 +38,7 @@ func TestOpen_RefusesPipesAndDevices(t *testing.T) {
 
 func TestOpenStream_ReadsPipes(t *testing.T) {
 	path := makePipe(t)
-	f, err := input.OpenStream(context.Background(), path) // waits for nobody
+	f, err := input.OpenStream(context.Background(), path) // does not wait for a writer
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestOpenStream_ReadsPipes(t *testing.T) {
 	}
 }
 
-// What is meant for the pipe may come from a program that failed: its silence is no empty file.
+// The pipe's writer may be a program that failed: its silence is not an empty file.
 func TestOpenStream_NobodyWrites(t *testing.T) {
 	f, err := input.OpenStream(context.Background(), makePipe(t))
 	if err != nil {

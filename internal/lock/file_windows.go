@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// File locks an open file for as long as it is open, and fails at once where somebody else has locked it. Locks keep
-// others from reading what they cover here, so this one covers a byte far behind the end.
+// File locks an open file for as long as it is open. It fails at once if the file is already locked. Windows
+// keeps other processes from reading locked bytes, so this lock covers a byte far after the end.
 func File(f *os.File) error {
 	behind := windows.Overlapped{Offset: ^uint32(0) - 1, OffsetHigh: ^uint32(0) >> 1}
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
@@ -23,5 +23,5 @@ func File(f *os.File) error {
 	return fmt.Errorf("%w: %w", ErrUnsupported, err)
 }
 
-// removable says that the name of a file can be removed while the file is open.
+// removable is set if the name of a file can be removed while the file is open.
 const removable = false

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Terminals take control characters of two ranges; letters beside them stay what they are.
+// Terminals interpret control characters of two ranges. Letters next to them are unchanged.
 func TestHolder_KeepsLettersAndNothingThatControls(t *testing.T) {
 	for command, want := range map[string]string{
 		"nmn train --images Ærø/été 字": "nmn train --images Ærø/été 字",
@@ -44,7 +44,7 @@ func TestTake_OverwritesAllThatAnotherHasWritten(t *testing.T) {
 	}
 }
 
-// What is in a lock's file may be anything.
+// A lock's file may hold anything.
 func TestTake_HeldByWhoKnowsWhom(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	mine, err := Take(path)

@@ -21,8 +21,8 @@ type Holder struct {
 	Since   time.Time `json:"since"`
 }
 
-// String names the process for people, as "process 7 on host (nmn train, since 2026-03-01 10:31)". What stands in a
-// file of locks is nobody's word of honour: control characters are quoted.
+// String describes the process in text, as "process 7 on host (nmn train, since 2026-03-01 10:31)". The
+// content of a lock file is not trusted: control characters are quoted.
 func (h Holder) String() string {
 	if h.PID == 0 {
 		return "another process"
@@ -46,7 +46,7 @@ func printable(s string) string {
 	return string(runes)
 }
 
-// HeldError says who holds a lock; it wraps ErrHeld.
+// HeldError names the holder of a lock. It wraps ErrHeld.
 type HeldError struct{ Holder Holder }
 
 func (e *HeldError) Error() string { return "locked by " + e.Holder.String() }
@@ -70,18 +70,18 @@ func Tidy(path string) error {
 	return l.Release()
 }
 
-// Lock is a lock that this process holds by a file of its own, which says so to others.
+// Lock is a lock that this process holds by a file of its own, which names the process to others.
 type Lock struct {
 	file   *os.File
-	holder Holder // as the file says it; zero if that could not be written
+	holder Holder // as written in the file; zero if that could not be written
 }
 
 // attempts bounds how often a file is opened anew whose name another process has just removed.
 const attempts = 100
 
-// Take locks a file, which is made where it is not there. A lock that is held is a *HeldError, and one that the file
-// system does not have, or does not keep, an error that wraps ErrUnsupported. A file that no lock has written is
-// refused, and so is what is no regular file. The folder must be there.
+// Take locks a file, which it creates if needed. A lock that is held is a *HeldError. A lock that the file
+// system does not support, or does not keep, is an error that wraps ErrUnsupported. Take refuses a file that
+// no lock has written, and a path that is not a regular file. The folder must exist.
 func Take(path string) (*Lock, error) { return takeBy(path, File, os.OpenFile) }
 
 // opener is os.OpenFile.
@@ -98,11 +98,11 @@ func takeBy(path string, lock func(*os.File) error, open opener) (*Lock, error) 
 	return nil, &HeldError{}
 }
 
-// take is one attempt; nil where the name of the file has been removed before it was locked. A network file system that
-// believes that the file is still there does not make it, and then does not find it.
+// take is one attempt. It returns nil if the name of the file was removed before it was locked. A network
+// file system with an outdated list of files does not create the file, and then does not find it.
 func take(path string, lock func(*os.File) error, open opener) (*Lock, error) {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file: move it away", path) // a link could lead to a file of somebody's
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() { // a link could lead to another's file
+		return nil, fmt.Errorf("%s is no regular file: move it away", path)
 	}
 	file, err := open(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -117,7 +117,7 @@ func take(path string, lock func(*os.File) error, open opener) (*Lock, error) {
 		if errors.Is(err, ErrHeld) {
 			err = &HeldError{readHolder(file)}
 		} else {
-			_ = os.Remove(path) // it is of no use
+			_ = os.Remove(path) // it is useless
 		}
 		return nil, errors.Join(err, file.Close())
 	}
@@ -136,7 +136,7 @@ func take(path string, lock func(*os.File) error, open opener) (*Lock, error) {
 	if foreign(file) {
 		return nil, errors.Join(fmt.Errorf("%s holds something else than a lock: move it away", path), file.Close())
 	}
-	_ = l.sign() // on a full disk the lock holds even so, and others are told that it is another process
+	_ = l.sign() // if a full disk prevents it, the lock holds anyway, and others see an unnamed process
 	switch err := l.kept(lock, open); {
 	case errors.Is(err, fs.ErrNotExist): // another process has removed it: locks are not kept
 		return nil, file.Close()
@@ -148,8 +148,8 @@ func take(path string, lock func(*os.File) error, open opener) (*Lock, error) {
 	return l, nil
 }
 
-// kept reports whether the file system keeps the lock: another open file of the same name cannot be locked, and says
-// that this process holds it.
+// kept reports whether the file system keeps the lock: another open file of this name cannot be locked, and
+// names this process as the holder.
 func (l *Lock) kept(lock func(*os.File) error, open opener) error {
 	other, err := open(l.file.Name(), os.O_RDWR, 0)
 	if err != nil {
@@ -169,8 +169,8 @@ func (h Holder) same(o Holder) bool {
 	return h.PID == o.PID && h.Host == o.Host && h.Since.Equal(o.Since)
 }
 
-// foreign reports whether a file holds what no lock has written. After a power failure, the file of a lock can be cut
-// short or hold zeros.
+// foreign reports whether a file holds content that no lock has written. After a power failure, the file of a
+// lock can be cut short or hold zeros.
 func foreign(file io.ReaderAt) bool {
 	start := []byte(`{"pid":`)
 	have := make([]byte, len(start))
@@ -179,7 +179,7 @@ func foreign(file io.ReaderAt) bool {
 	return !bytes.HasPrefix(start, have)
 }
 
-// sign writes who holds the lock into its file.
+// sign writes the holder of the lock into its file.
 func (l *Lock) sign() error {
 	host, err := os.Hostname()
 	if err != nil {
@@ -200,7 +200,7 @@ func (l *Lock) sign() error {
 	return err
 }
 
-// readHolder reads who holds a lock; it is empty while the holder is writing that down.
+// readHolder reads the holder of a lock. It is empty while the holder is writing it.
 func readHolder(file *os.File) (h Holder) {
 	line, err := io.ReadAll(io.NewSectionReader(file, 0, 1<<16))
 	if err != nil || json.Unmarshal(line, &h) != nil {
@@ -209,9 +209,9 @@ func readHolder(file *os.File) (h Holder) {
 	return h
 }
 
-// Release gives the lock back and removes its file. Nobody can have locked it by then who would not notice: Take looks
-// whether the file that it has locked still has its name. If another process has signed or removed the file, which only
-// happens on a file system that does not keep locks, the error says so.
+// Release releases the lock and removes its file. Another process that has locked the file by then notices
+// it, because Take checks whether its locked file still has its name. If another process has signed or
+// removed the file, which only happens on a file system that does not keep locks, the error reports it.
 func (l *Lock) Release() error {
 	path := l.file.Name()
 	if err := l.shared(path); err != nil {
@@ -221,11 +221,11 @@ func (l *Lock) Release() error {
 		return errors.Join(os.Remove(path), l.file.Close())
 	}
 	err := l.file.Close()
-	_ = os.Remove(path) // it fails where somebody has opened it in between, and needs it
+	_ = os.Remove(path) // it fails if another process has opened it, and needs it
 	return err
 }
 
-// shared is the error of a lock that another process has had at the same time; nil for none.
+// shared is the error of a lock that another process held at the same time; nil for none.
 func (l *Lock) shared(path string) error {
 	if l.holder.PID == 0 {
 		return nil
@@ -236,7 +236,7 @@ func (l *Lock) shared(path string) error {
 			"same time: %w", path, err)
 	}
 	if err != nil {
-		return nil // it is not known
+		return nil // it is unknown
 	}
 	defer file.Close()
 	other := readHolder(file)

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// With this variable set to a path, the test binary locks it, says so, and waits to be killed.
+// With this variable set to a path, the test binary locks it, reports that, and waits to be killed.
 const holderVariable = "NMN_TEST_LOCK"
 
 func TestMain(m *testing.M) {
@@ -114,7 +114,7 @@ func there(path string) bool {
 	return err == nil
 }
 
-// A link could lead to a file of somebody's, and a file of this name could be somebody's own.
+// A link could lead to another user's file, and a file of this name could belong to another program.
 func TestTake_LeavesFilesOfOthersAlone(t *testing.T) {
 	dir := t.TempDir()
 	theirs, link := filepath.Join(dir, "theirs"), filepath.Join(dir, "link")
@@ -134,7 +134,7 @@ func TestTake_LeavesFilesOfOthersAlone(t *testing.T) {
 	}
 }
 
-// What a lock wrote before the power failed keeps nobody out: it may be cut short, or hold zeros.
+// A lock's file written before a power failure locks no process out: it may be cut short, or hold zeros.
 func TestTake_AfterThePowerFailed(t *testing.T) {
 	for _, left := range []string{"", `{"p`, `{"pid":12,"ho`, "\x00\x00\x00\x00\x00\x00\x00\x00\x00"} {
 		path := filepath.Join(t.TempDir(), "lock")
@@ -155,7 +155,7 @@ func TestTake_AfterThePowerFailed(t *testing.T) {
 	}
 }
 
-// Locks are removed as they are given back; even so no two of them are held at a time.
+// Locks are removed as they are released. Even so no two of them are held at a time.
 func TestTake_NeverTwiceWhileFilesAreRemoved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	var holders, most atomic.Int32
@@ -183,7 +183,7 @@ func TestTake_NeverTwiceWhileFilesAreRemoved(t *testing.T) {
 	}
 }
 
-// What a file says of its holder comes from who knows where.
+// The holder's text in a file is not trusted.
 func TestHolder_IsQuotedForTerminals(t *testing.T) {
 	h := Holder{PID: 1, Host: "a\x1b[2Jb", Command: strings.Repeat("x", 1000)}
 	if s := h.String(); strings.ContainsRune(s, '\x1b') || len(s) > 300 {
@@ -202,7 +202,7 @@ func TestTake_NoticesLocksThatAreNotKept(t *testing.T) {
 		t.Errorf("error %v, want ErrUnsupported and the path", err)
 	}
 
-	// Two mounts of one folder: each refuses a second lock of its own, and knows nothing of the other's.
+	// Two mounts of one folder: each refuses a second lock of its own, and does not see the other's.
 	mount := func() func(*os.File) error {
 		locked := false
 		return func(*os.File) error {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// Whoever removes the file of a lock lets another process take it. The holder is told at the latest when it is done.
+// Removing the file of a lock lets another process take it. The holder learns of it when it releases at the
+// latest.
 func TestRelease_ReportsAFileThatIsGone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	mine, err := Take(path)

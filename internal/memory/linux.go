@@ -30,7 +30,7 @@ func freeOf(root fs.FS) (bytes int64, known bool) {
 	return max(min(bytes, addressesLeft(root, bytes)), 0), true
 }
 
-// addressesLeft is what ulimit -v leaves of the process's addresses, and most without such a limit.
+// addressesLeft is the remainder of the process's addresses below ulimit -v, and most without such a limit.
 func addressesLeft(root fs.FS, most int64) int64 {
 	limits, _ := fs.ReadFile(root, "proc/self/limits")
 	used, counted := field(root, "proc/self/status", "VmSize:")
@@ -45,10 +45,10 @@ func addressesLeft(root fs.FS, most int64) int64 {
 	return most
 }
 
-// hierarchy is where a version of control groups has its files.
+// hierarchy describes the files of a version of control groups.
 type hierarchy struct {
 	folder, limit, used string
-	cached              []string // lines of memory.stat: what the kernel takes back when it is needed
+	cached              []string // lines of memory.stat: memory that the kernel reclaims when needed
 }
 
 var (
@@ -58,8 +58,8 @@ var (
 		cached: []string{"inactive_file", "active_file"}}
 )
 
-// left is the least that a group and those around it leave below their limits, and most where none has a limit. In a
-// container the group may be named as it is outside, and then only the outermost one is there.
+// left is the smallest remainder below the limits of a group and its parents, and most if none has a limit.
+// In a container the group may have its name from outside, and then only the outermost one exists.
 func (h *hierarchy) left(root fs.FS, group string, most int64) int64 {
 	for {
 		folder := path.Join(h.folder, path.Clean("/"+group))
@@ -80,7 +80,8 @@ func (h *hierarchy) left(root fs.FS, group string, most int64) int64 {
 	}
 }
 
-// field reads the number behind a name at the start of a line; without a name, the only one of the file.
+// field reads the number after a name at the start of a line. Without a name it reads the only number of the
+// file.
 func field(root fs.FS, file, name string) (int64, bool) {
 	data, err := fs.ReadFile(root, file)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package memory says how much memory a process may still take, so that what does not fit is refused with a sentence
-// instead of ending the program. On Linux that is what the machine has available, or what is left below the limits of
-// the control groups that the process is in, such as those of a container, and below ulimit -v. Elsewhere it is
-// unknown.
+// Package memory estimates how much memory a process may still take, so that a larger need is an error with
+// an explanation instead of a killed program. On Linux the estimate is the machine's available memory. It is
+// less if ulimit -v or the limits of the process's control groups, such as a container's, leave less.
+// Elsewhere it is unknown.
 package memory
 
 import (
@@ -19,7 +19,7 @@ type Error struct {
 	Needed, Free int64  // bytes
 }
 
-// Error says what does not fit; the cure is for the caller to add.
+// Error names what does not fit. Callers add the cure.
 func (e *Error) Error() string {
 	return fmt.Sprintf("%s need %s of memory and %s are free", e.What, Size(e.Needed), Size(e.Free))
 }
@@ -27,21 +27,21 @@ func (e *Error) Error() string {
 // Unwrap gives ErrFull.
 func (e *Error) Unwrap() error { return ErrFull }
 
-// Check returns an *Error where something of so many bytes does not fit into the memory that is free; nil where that
-// is unknown.
+// Check returns an *Error if this number of bytes does not fit into the free memory, and nil if that is
+// unknown.
 func Check(what string, bytes int64) error {
 	free, known := Free()
 	if !known || bytes <= free {
 		return nil
 	}
-	debug.FreeOSMemory() // what the program itself no longer uses
+	debug.FreeOSMemory() // memory that the program no longer uses
 	if free, known = Free(); !known || bytes <= free {
 		return nil
 	}
 	return &Error{what, bytes, free}
 }
 
-// Size is a number of bytes for people: 23.4 GB.
+// Size is a number of bytes in text: 23.4 GB.
 func Size(bytes int64) string {
 	units := []string{"kB", "MB", "GB", "TB"}
 	size, unit := float64(bytes)/1e3, 0

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Where the kernel does not say what is free, nothing may be refused: that 0 bytes are free is not known.
+// If the kernel does not report free memory, nothing may be refused: unknown is not 0 bytes.
 func TestFreeOf_UnknownWhereTheKernelDoesNotSay(t *testing.T) {
 	for name, info := range map[string]string{
 		"an old kernel":   "MemTotal: 9000 kB\nMemFree: 1 kB\n",

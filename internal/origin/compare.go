@@ -10,17 +10,17 @@ import (
 
 // Difference is the first file in which two lists differ.
 type Difference struct {
-	Text string // says what is otherwise, beginning with the path of the file
+	Text string // describes the difference, beginning with the path of the file
 	More int    // files that differ too
-	// Unknown says that time of modification alone differs, of a file whose content was not kept in mind.
+	// Unknown is set if only the time of modification differs, for a file whose content was not recorded.
 	Unknown bool
 	Added   bool // the file was not there then
 }
 
-// Since holds the files that there are now against those of then. It returns nil where they are the same, and then the
-// list to keep, which has the digests of both. A file of a setting that one of the two does not have is no difference,
-// for settings are compared elsewhere; a file of a folder is one. Where times differ and the content of then is known,
-// the file is read now.
+// Since compares the current files with an earlier list. It returns nil if they are equal, and then also the
+// list to keep, which has the digests of both. A file of a setting that only one list has is no difference,
+// because settings are compared elsewhere. For a file of a folder it is one. If times differ and the earlier
+// content is known, the file is read now.
 func (now List) Since(ctx context.Context, then List) (kept List, d *Difference, err error) {
 	was := map[string]File{}
 	for _, f := range then {
@@ -53,7 +53,7 @@ func (now List) Since(ctx context.Context, then List) (kept List, d *Difference,
 		return nil, nil, err
 	}
 	kept = make(List, 0, len(now))
-	folders := map[string]string{} // by the name of a folder, where it lies now
+	folders := map[string]string{} // current path of a folder, by its name
 	for _, f := range now {
 		folder, inside := f.inFolder()
 		if inside && strings.HasSuffix(f.Path, f.Name[len(folder):]) {
@@ -95,7 +95,7 @@ func (now List) Since(ctx context.Context, then List) (kept List, d *Difference,
 	return kept, d, nil
 }
 
-// inFolder is the name of the folder that a file is of, and whether it is of any.
+// inFolder returns the name of a file's folder, and whether it has one.
 func (f *File) inFolder() (name string, inside bool) {
 	name, _, inside = strings.Cut(f.Name, "/")
 	return name, inside

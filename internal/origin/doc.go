@@ -1,3 +1,4 @@
-// Package origin remembers which files something was made from, so that it can be told later whether they are still the
-// same: by their content, or by size and time of modification where reading them would take too long.
+// Package origin records the files that something was made from, so that a later run can check whether they
+// are unchanged. It compares their content, or size and time of modification if reading them would take too
+// long.
 package origin

@@ -17,11 +17,11 @@ import (
 
 // Place is a file that something is made from.
 type Place struct {
-	// Name is what the file is known by wherever it lies: the key of the setting that names it, and for a file of a
-	// folder a slash and its path in there behind that.
+	// Name identifies the file wherever it lies: the key of the setting that names it. For a file of a
+	// folder, a slash and its path in the folder follow.
 	Name string
-	Path string // where it lies now
-	// ByContent says that the content counts. Of other files it is read on request alone.
+	Path string // current path
+	// ByContent is set if the content counts. Other files are read only on request.
 	ByContent bool
 }
 
@@ -30,14 +30,14 @@ type File struct {
 	Place
 	Size     int64 // bytes
 	Modified time.Time
-	Digest   string // SHA-256 of the content in hex; empty where that was not read
+	Digest   string // SHA-256 of the content in hex; empty if it was not read
 
 	there bool
 }
 
-// Find looks at the files of places, and reads those whose content counts; with content all of them, if they can be
-// read. What is not there, or is no regular file, is left out: its reader has a better error. A name that comes again
-// is the same file.
+// Find lists the files of places, and reads those whose content counts, or with content all of them that can
+// be read. It leaves out missing files and those that are not regular: their reader has a better error. A
+// repeated name is one file.
 func Find(ctx context.Context, places []Place, content bool) (List, error) {
 	list := make(List, 0, len(places))
 	seen := make(map[string]bool, len(places))
@@ -69,7 +69,7 @@ func (f *File) find(ctx context.Context, content bool) error {
 	}
 	f.Digest, err = Digest(ctx, f.Path)
 	if !f.ByContent && ctx.Err() == nil {
-		return nil // what is wrong with a picture shows when it is read
+		return nil // an unreadable picture shows when it is read
 	}
 	return err
 }
@@ -77,8 +77,8 @@ func (f *File) find(ctx context.Context, content bool) error {
 // atOnce is how many files are looked at together: a file server takes its time for each.
 const atOnce = 16
 
-// inParallel calls a function for 0 to n-1 until one call fails or ctx is done. It returns the error of the lowest
-// number that failed, or that of ctx.
+// inParallel calls a function for 0 to n-1 until one call fails or ctx is done. It returns the error of the
+// lowest number that failed, or ctx's error.
 func inParallel(ctx context.Context, n int, do func(i int) error) error {
 	errs := make([]error, n)
 	var failed atomic.Bool

@@ -19,7 +19,7 @@ func names(l List) (names []string) {
 	return names
 }
 
-// What is not there is passed over, and what comes after it is found all the same.
+// Missing files are skipped, and later ones are still found.
 func TestFind_LeavesOutWhatIsNoFile(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "b"), 0o777); err != nil {
@@ -57,7 +57,7 @@ func TestFind_NotesWhatCanBeRead(t *testing.T) {
 	}
 }
 
-// Many files are looked at together. The list is in their order, and the error that of the first that fails.
+// Many files are read in parallel. The list is in their order, and the error is the first failing file's.
 func TestFind_ManyFiles(t *testing.T) {
 	dir := t.TempDir()
 	var places []Place
@@ -107,8 +107,8 @@ func TestDigest_OfKnownContent(t *testing.T) {
 	}
 }
 
-// Files of a folder that are gone count from the first on; those of settings are kept in mind, for settings are
-// compared elsewhere.
+// Files missing from a folder count from the first on. Files missing from settings are kept in the list,
+// because settings are compared elsewhere.
 func TestSince_WhatIsGone(t *testing.T) {
 	dir := t.TempDir()
 	places := []Place{put(t, dir, "a.png", "a", 1), put(t, dir, "b.png", "b", 1), put(t, dir, "c.png", "c", 1),

@@ -22,7 +22,7 @@ type List []File
 // header names the columns of the file of a list.
 var header = []string{"file", "bytes", "modified", "sha256"}
 
-// Save writes the list as a table with tabs, in the order of the names; where the files lie is not kept.
+// Save writes the list as a table with tabs, in the order of the names, without the files' paths.
 func (l List) Save(path string) error {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -44,7 +44,7 @@ func (l List) sorted() List {
 	return l
 }
 
-// Load reads what Save has written; nil without an error where there is no such file.
+// Load reads a list from Save. It returns nil without an error if there is no such file.
 func Load(path string) (List, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

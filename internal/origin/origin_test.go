@@ -32,9 +32,9 @@ func find(t *testing.T, content bool, places ...Place) List {
 
 func TestSince_NamesTheFileThatDiffers(t *testing.T) {
 	for name, test := range map[string]struct {
-		content bool                                                 // of all files is noted at the start
-		change  func(t *testing.T, dir string, then []Place) []Place // to what there is now
-		says    string                                               // of the difference; empty for none
+		content bool                                                 // content of all files is recorded at the start
+		change  func(t *testing.T, dir string, then []Place) []Place // makes the current files
+		says    string                                               // text of the difference; empty for none
 		unknown bool
 	}{
 		"nothing": {change: func(_ *testing.T, _ string, then []Place) []Place { return then }},
@@ -103,7 +103,7 @@ func TestSince_NamesTheFileThatDiffers(t *testing.T) {
 	}
 }
 
-// The file that is named is one of which it is certain, and the others are counted.
+// The named file is one that certainly differs, and the others are counted.
 func TestSince_CountsFurtherFiles(t *testing.T) {
 	dir := t.TempDir()
 	places := []Place{put(t, dir, "a.png", "a", 1), put(t, dir, "b.png", "b", 1), put(t, dir, "c.png", "c", 1)}

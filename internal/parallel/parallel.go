@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 )
 
-// Run calls tasks 0 to n-1, each once, on at most workers goroutines, 0 for one on each processor, until ctx is done.
-// It then returns the error of ctx. Each goroutine gets a function of its own from start, which may hold working
-// memory. Tasks must write to places of their own. A task that panics ends the work, and Run panics with what it said
-// and where.
+// Run calls tasks 0 to n-1, each once, on at most workers goroutines, 0 for one on each processor, until ctx
+// is done. It then returns the error of ctx. Each goroutine gets its own function from start, which may hold
+// working memory. Each task must write to its own memory. A task that panics ends the work, and Run panics
+// with its message and stack.
 func Run(ctx context.Context, n, workers int, start func() func(task int)) error {
 	if workers < 1 {
 		workers = runtime.GOMAXPROCS(0)
@@ -47,8 +47,8 @@ func Run(ctx context.Context, n, workers int, start func() func(task int)) error
 	return ctx.Err()
 }
 
-// Each calls f for 0 to n-1, each once, from as many goroutines as there are processors. It hands out short runs of
-// indices, and f must write to places of its own.
+// Each calls f for 0 to n-1, each once, from one goroutine for each processor. It hands out short runs of
+// indices. Each call of f must write to its own memory.
 func Each(n int, f func(i int)) {
 	const run = 64
 	Blocks(n, run, func(from, to int) {
@@ -58,8 +58,8 @@ func Each(n int, f func(i int)) {
 	})
 }
 
-// Blocks calls f for the runs of size indices that 0 to n-1 are cut into, each once, from as many goroutines as there
-// are processors: from is the first index, and to follows the last. f must write to places of its own.
+// Blocks cuts 0 to n-1 into runs of size indices and calls f once for each, from one goroutine for each
+// processor: from is the first index, and to follows the last. Each call of f must write to its own memory.
 func Blocks(n, size int, f func(from, to int)) {
 	_ = Run(context.Background(), (n+size-1)/size, 0, func() func(int) { // which is never done
 		return func(block int) { f(block*size, min((block+1)*size, n)) }

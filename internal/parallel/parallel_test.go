@@ -37,7 +37,7 @@ func TestEach_EveryIndexOnce(t *testing.T) {
 	}
 }
 
-// What f has written is there for whoever called Each.
+// The writes of f are visible to the caller of Each.
 func TestEach_IsOverWhenItReturns(t *testing.T) {
 	squares := make([]int, 500)
 	Each(len(squares), func(i int) { squares[i] = i * i })
@@ -46,7 +46,7 @@ func TestEach_IsOverWhenItReturns(t *testing.T) {
 	}
 }
 
-// Working memory is taken for each goroutine: there are no more of them than processors.
+// Each goroutine takes working memory, so there are no more goroutines than processors.
 func TestEach_NoMoreGoroutinesThanProcessors(t *testing.T) {
 	var now, most atomic.Int32
 	Each(6400, func(int) {
@@ -141,5 +141,5 @@ func TestProgress_CountsEveryUnit(t *testing.T) {
 	if calls != 100 || last != 500 {
 		t.Errorf("%d calls, the last of %d", calls, last)
 	}
-	(&Progress{}).Add(1) // nobody looks
+	(&Progress{}).Add(1) // without Report
 }

@@ -2,15 +2,15 @@ package rng
 
 import "math/bits"
 
-// permutationRounds is how often each half of a number is mixed with the other. Four make a Feistel
-// network with random rounds look random (Luby and Rackoff 1988); numbers here may have few bits, for
-// which more are better.
+// permutationRounds is how often each half of a number is mixed with the other. A Feistel network with four
+// random rounds looks random (Luby and Rackoff 1988). Numbers here may have few bits, for which more rounds
+// are better.
 const permutationRounds = 7
 
-// Permutation is an order of the numbers 0 to n-1 that takes no memory, whatever n is: element and
-// position are computed from each other. It is a Feistel network on the next power of four, whose
-// rounds are Philox blocks, walked until it falls below n (Black and Rogaway 2002): every number comes
-// exactly once. Not all n! orders can come up, as those of Shuffle may in principle.
+// Permutation is an order of the numbers 0 to n-1 that takes no memory: element and position are computed
+// from each other. It is a Feistel network on the next power of four, whose rounds are Philox blocks, walked
+// until it falls below n (Black and Rogaway 2002). So every number comes exactly once. Unlike Shuffle, it
+// cannot produce all n! orders.
 type Permutation struct {
 	n       uint64
 	half    uint // bits of each half
@@ -18,10 +18,10 @@ type Permutation struct {
 	indices [2]uint32
 }
 
-// NewPermutation returns the order that a seed and up to two indices give to n numbers; n is at least 1.
+// NewPermutation returns the order of n numbers for a seed and up to two indices. n is at least 1.
 func NewPermutation(seed uint64, n int, indices ...int) Permutation {
 	if n < 1 || len(indices) > 2 {
-		panic("rng: a permutation is of at least one number, and has at most two indices")
+		panic("rng: a permutation needs at least one number and at most two indices")
 	}
 	p := Permutation{
 		n:    uint64(n),
@@ -48,7 +48,7 @@ func (p Permutation) At(position int) int {
 	}
 }
 
-// Position is where an element stands.
+// Position returns the position of an element.
 func (p Permutation) Position(element int) int {
 	x := uint64(element)
 	for {
@@ -62,7 +62,7 @@ func (p Permutation) Position(element int) int {
 	}
 }
 
-// mix is the function of a round: half as many bits as numbers have.
+// mix is the function of a round, on half of the numbers' bits.
 func (p Permutation) mix(half uint64, round uint32) uint64 {
 	b := Block([4]uint32{uint32(half), round, p.indices[0], p.indices[1]}, p.key)
 	return uint64(b[0]) & (1<<p.half - 1)

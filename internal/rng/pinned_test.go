@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A run that is resumed, or repeated by a later version of the program, draws what it drew before: these numbers must
-// never change.
+// A resumed run, or one repeated by a later version of the program, draws equal numbers: these must never
+// change.
 func TestDraws_AreThoseOfEarlierVersions(t *testing.T) {
 	const seed = 1<<40 | 7
 	for got, want := range map[uint64]uint64{

@@ -1,7 +1,7 @@
-// Package rng draws random numbers from counters: the same (seed, stream, counter) always gives
-// the same numbers, whatever was drawn before and by whichever goroutine. Epoch orders, scenes,
-// label noise, flips and dropout masks use it, so that results depend neither on the number of
-// workers nor on where a run was resumed.
+// Package rng draws random numbers from counters: the same (seed, stream, counter) always gives the same
+// numbers, regardless of earlier draws and goroutines. Epoch orders, scenes, label noise, flips and dropout
+// masks use it. So results depend neither on the number of workers nor on the step at which a run was
+// resumed.
 package rng
 
 import (
@@ -22,7 +22,7 @@ const (
 
 // Block returns the four 32-bit words of Philox4x32-10 for a counter under a key.
 func Block(counter [4]uint32, key [2]uint32) [4]uint32 {
-	// Scalars stay in registers where the array would not: half the time.
+	// Scalars stay in registers but the array would not: half the time.
 	c0, c1, c2, c3, k0, k1 := counter[0], counter[1], counter[2], counter[3], key[0], key[1]
 	for range rounds {
 		p0, p1 := uint64(multiplier0)*uint64(c0), uint64(multiplier1)*uint64(c2)
@@ -32,9 +32,9 @@ func Block(counter [4]uint32, key [2]uint32) [4]uint32 {
 	return [4]uint32{c0, c1, c2, c3}
 }
 
-// Stream is a sequence of random numbers that belongs to one seed and up to three indices, for
-// example (seed; epoch, sample). It is a value: copying it copies the position. Not safe for
-// concurrent use; make one for each goroutine instead, which costs nothing.
+// Stream is a sequence of random numbers for one seed and up to three indices, for example (seed; epoch,
+// sample). It is a value: copying it copies the position. It is not safe for concurrent use. Make one for
+// each goroutine instead, which costs nothing.
 type Stream struct {
 	key     [2]uint32
 	counter [4]uint32 // word 0 counts blocks, words 1 to 3 are the indices
@@ -77,7 +77,7 @@ func (s *Stream) Uint32() uint32 {
 
 // After returns the stream as it stands when n more words of 32 bits have been drawn.
 func (s Stream) After(n int) Stream {
-	if n -= s.left; n >= 0 { // what is left of the block goes first
+	if n -= s.left; n >= 0 { // the rest of the block comes first
 		s.left = 0
 		s.counter[0] += uint32(n / 4)
 		n %= 4
@@ -102,22 +102,21 @@ func (s *Stream) Float64() float64 { return float64(s.Uint64()>>11) / (1 << 53) 
 // Uniform returns a number in [lo, hi).
 func (s *Stream) Uniform(lo, hi float64) float64 { return lo + (hi-lo)*s.Float64() }
 
-// Intn returns an integer in [0, n); n must be positive. The bias of the multiply-shift is below
-// n/2^64.
+// Intn returns an integer in [0, n). n must be positive. The bias of the multiply-shift is below n/2^64.
 func (s *Stream) Intn(n int) int {
 	hi, _ := bits.Mul64(s.Uint64(), uint64(n))
 	return int(hi)
 }
 
-// Normal returns a normally distributed number by Box and Muller; it always uses two uniforms, so
-// that the position in the stream does not depend on the values drawn.
+// Normal returns a normally distributed number by Box and Muller. It always uses two uniforms, so that the
+// position in the stream does not depend on the values drawn.
 func (s *Stream) Normal(mean, deviation float64) float64 {
 	u := 1 - s.Float64() // in (0, 1]: the logarithm is finite
 	v := s.Float64()
 	return mean + deviation*math.Sqrt(-2*math.Log(u))*math.Cos(2*math.Pi*v)
 }
 
-// Normals fills a slice with normally distributed numbers, those that as many calls of Normal return. All cores
+// Normals fills a slice with the normally distributed numbers that calls of Normal would return. All cores
 // share the work.
 func (s *Stream) Normals(values []float32, mean, deviation float64) {
 	const some, words = 1 << 14, 4 // numbers that a goroutine draws at a time; words of a number
@@ -139,8 +138,8 @@ func (s *Stream) Shuffle(p []int) {
 	}
 }
 
-// Choice returns index i with probability proportional to weights[i]; weights are not negative and
-// their sum is positive.
+// Choice returns index i with probability proportional to weights[i]. Weights are not negative and their sum
+// is positive.
 func (s *Stream) Choice(weights []float64) int {
 	total := 0.0
 	for _, w := range weights {

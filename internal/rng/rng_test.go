@@ -94,7 +94,7 @@ func TestStream_IsARandSource(t *testing.T) {
 	}
 }
 
-// Whatever is left of a block is drawn before what follows.
+// The rest of a block is drawn before the next block.
 func TestStream_AfterIsWhereDrawingLeads(t *testing.T) {
 	for drawn := range 6 {
 		for further := range 14 {
@@ -119,7 +119,7 @@ func TestNormals_AreThoseOfNormal(t *testing.T) {
 	for _, n := range []int{0, 1, 1023, 1024, 100_000} {
 		one, all := New(3, n), New(3, n)
 		one.Uint32()
-		all.Uint32() // so that no number begins where a block does
+		all.Uint32() // so that no number begins at the start of a block
 		got := make([]float32, n)
 		all.Normals(got, 2, .5)
 		for i, x := range got {

@@ -12,10 +12,10 @@ import (
 //
 //	TrainSize int `yaml:"train_size" help:"training <pictures> of scenes" range:"[0,]"`
 //
-// The tag help is one line; what a value stands for, or its unit, is in angle brackets. The tag values lists the texts
-// that the setting may have, with commas between them; a type with a method Values() []string needs no tag. The tag
-// range bounds a number, or each number of a list: square brackets include a bound, parentheses exclude it, and an
-// empty bound is none.
+// The tag help is one line, with a description of the value, or its unit, in angle brackets. The tag values
+// lists the accepted texts, with commas between them. A type with a method Values() []string needs no tag.
+// The tag range limits a number, or each number of a list: square brackets include a bound, parentheses
+// exclude it, and an empty bound is none.
 type Declared struct {
 	Key    string
 	Help   string
@@ -38,7 +38,7 @@ func describe(all []Declared, v reflect.Value, path string) []Declared {
 		field, value := v.Type().Field(i), v.Field(i)
 		key, option, _ := strings.Cut(field.Tag.Get("yaml"), ",")
 		switch {
-		case option == "inline": // its keys are those of the struct around it
+		case option == "inline": // its keys belong to the struct around it
 			all = describe(all, value, path)
 			continue
 		case !field.IsExported() || key == "-":
@@ -61,7 +61,7 @@ func describe(all []Declared, v reflect.Value, path string) []Declared {
 	return all
 }
 
-// Type names the kind of the values for people.
+// Type names the kind of the values in text.
 func (d *Declared) Type() string {
 	t := reflect.TypeOf(d.Value)
 	switch {
@@ -89,7 +89,7 @@ func nameOf(t reflect.Type) string {
 	return "whole number"
 }
 
-// Plain is the help without the brackets around what a value stands for.
+// Plain is the help without the brackets around the description of a value.
 func (d *Declared) Plain() string { return strings.NewReplacer("<", "", ">", "").Replace(d.Help) }
 
 // List reports whether the setting has several values.
@@ -98,7 +98,7 @@ func (d *Declared) List() bool { return reflect.TypeOf(d.Value).Kind() == reflec
 // Bool reports whether the setting is true or false.
 func (d *Declared) Bool() bool { return reflect.TypeOf(d.Value).Kind() == reflect.Bool }
 
-// Limits describes the values that the setting may have, such as "at least 0 and less than 1" or "quick or full"; empty
+// Limits describes the accepted values, such as "at least 0 and less than 1" or "quick or full". It is empty
 // for any.
 func (d *Declared) Limits() string {
 	switch {
@@ -110,9 +110,9 @@ func (d *Declared) Limits() string {
 	return d.bounds().String()
 }
 
-// Check returns an *Error for the first setting of a configuration that is out of the range, or not among the values,
-// that its field declares. A text may be empty. section comes before the keys: "train." for a configuration that is the
-// section train of another one, or empty.
+// Check returns an *Error for the first setting of a configuration that is out of the range, or not among the
+// values, that its field declares. A text may be empty. section is a prefix of the keys: "train." for a
+// configuration that is the section train of another one, or empty.
 func Check(section string, config any) error {
 	for _, d := range Describe(config) {
 		if err := d.Check(); err != nil {
@@ -123,8 +123,8 @@ func Check(section string, config any) error {
 	return nil
 }
 
-// Check returns an error, which does not name the setting, if the value is out of the declared range or not among the
-// declared values.
+// Check returns an error, which does not name the setting, if the value is out of the declared range or not
+// among the declared values.
 func (d *Declared) Check() error {
 	v := reflect.ValueOf(d.Value)
 	switch {
@@ -152,7 +152,7 @@ func (d *Declared) checkValue(v reflect.Value) error {
 
 // interval is a range of numbers.
 type interval struct {
-	low, high         string // as they are declared; empty for no bound
+	low, high         string // as declared; empty for no bound
 	lowOpen, highOpen bool   // without the bound itself
 }
 

@@ -75,7 +75,7 @@ func TestCheck_NamesTheFirstSettingThatIsNotAsDeclared(t *testing.T) {
 	}
 }
 
-// Editors read the schema: what a file may hold, and nothing else.
+// Editors read the schema. It describes exactly what a file may hold.
 func TestSchema_HoldsTheDeclarations(t *testing.T) {
 	data, err := json.Marshal(Schema(&declared{}))
 	if err != nil {

@@ -1,23 +1,23 @@
 // Package setting describes the settings of a configuration, checks them, and names them in errors.
 //
-// The fields of a configuration declare the settings. Libraries name a setting by its key in a configuration file, such
-// as data.noise; a program that takes settings from elsewhere, such as a command line, puts its own names in their
-// place.
+// The fields of a configuration declare the settings. Libraries name a setting by its key in a configuration
+// file, such as data.noise. A program with other sources of settings, such as a command line, replaces the
+// keys by its own names.
 package setting
 
 import "fmt"
 
-// Error is a setting that is out of range, or does not go with others or with the data: a mistake of the caller, not
-// a failure.
+// Error is a setting that is out of range, or does not fit other settings or the data: a mistake of the
+// caller, not a failure.
 type Error struct {
-	// Key is that of the setting, such as data.noise; of a section, such as net, or empty, where no single
-	// setting is at fault.
+	// Key is the setting's key, such as data.noise. It is a section's key, such as net, or empty, if no
+	// single setting is at fault.
 	Key string
-	// Reason says what is wrong and what to do.
+	// Reason describes the mistake and the cure.
 	Reason error
 }
 
-// Errorf makes an *Error; the format is that of fmt.Errorf.
+// Errorf makes an *Error with a format as in fmt.Errorf.
 func Errorf(key, format string, args ...any) error {
 	return &Error{key, fmt.Errorf(format, args...)}
 }

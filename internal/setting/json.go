@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// JSON is one object with settings by their keys, such as "data.noise", as Values has them, in the order of the keys.
-// Numbers that need not be whole are written with a point, also where they are whole, so that whoever reads them
-// can tell the two kinds apart; those that JSON has no form for, and what is not set, are null. Lists are lists,
-// without elements too, and structs within them are objects by their keys in YAML.
+// JSON is one object with settings by their keys, such as "data.noise", from Values, in the order of the
+// keys. Fractional types are always written with a point, so that readers can distinguish them from integers.
+// Numbers without a form in JSON, and unset values, are null. Lists are lists, also empty ones, and structs
+// within them are objects by their YAML keys.
 func JSON(values map[string]any) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("{")
@@ -92,7 +92,7 @@ func writeStruct(b *bytes.Buffer, v reflect.Value) error {
 	return writeAll(b, "{}", names, values)
 }
 
-// writeAll writes a list, or an object where its elements have names.
+// writeAll writes a list, or an object if its elements have names.
 func writeAll(b *bytes.Buffer, around string, names []string, values []reflect.Value) error {
 	b.WriteByte(around[0])
 	for i, value := range values {

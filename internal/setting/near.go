@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Near is the key that somebody meant who wrote another one, which does not exist: the one that differs least from it,
-// by few letters or by nothing but its sections, for the last part of a key is what people remember. Empty where no key
-// is near. Of keys that are equally near it is the first one of the alphabet.
+// Near returns the key that the user probably meant by an unknown one. It is the key that differs least, by
+// few letters or only by its sections, because users remember the last part of a key. It is empty if no key
+// is near. Of equally near keys it is the first in the alphabet.
 func Near(written string, keys []string) string {
 	if written == "" {
 		return ""
@@ -39,7 +39,7 @@ func cutLast(key string) (section, last string, found bool) {
 	return "", key, false
 }
 
-// plain is a word without what people mix up between its parts.
+// plain is a word without separators, which users mix up.
 func plain(word string) string { return strings.NewReplacer("_", "", "-", "").Replace(word) }
 
 // distance is Levenshtein's: how many bytes are put in, taken away or replaced.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Schema is a JSON schema of the files of a configuration: what editors complete and check.
+// Schema returns a JSON schema of a configuration's files, with which editors complete and check them.
 func Schema(config any) map[string]any {
 	root := object()
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"

@@ -1,7 +1,7 @@
 package setting
 
-// Values are the single settings of a configuration, a struct with the tags of YAML or a pointer to one: what each
-// is set to, by its key, such as data.noise. Sections are not among them, and neither is what no file holds.
+// Values returns the single settings of a configuration, a struct with YAML tags or a pointer to one: the
+// value of each by its key, such as data.noise. It leaves out sections and fields without a place in a file.
 func Values(config any) map[string]any {
 	values := map[string]any{}
 	for _, d := range Describe(config) {

@@ -6,7 +6,7 @@ import (
 	"nmn/internal/visible"
 )
 
-// U+FFFD is a character that a name may hold, and what Go reads where a byte is not of UTF-8.
+// U+FFFD is a character that a name may hold, and also Go's result for a byte that is not UTF-8.
 func TestReplacementCharacter_BesideWhatIsNoUTF8(t *testing.T) {
 	for s, want := range map[string]struct{ line, name string }{
 		"\ufffd":             {`\ufffd`, "\ufffd"},

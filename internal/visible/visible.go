@@ -1,5 +1,6 @@
-// Package visible shows names and words that come from files: in lines for people, where a control character could
-// move the cursor or begin another line, and in tables for programs, which hold nothing but UTF-8.
+// Package visible shows names and words that come from files. It makes them safe in lines for a terminal, on
+// which a control character could move the cursor or begin another line, and in tables for programs, which
+// hold only UTF-8.
 package visible
 
 import (
@@ -10,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Line is s as part of a line for people: what cannot be seen is written as in Go, such as \x1b, \n or \u202e, and so
-// is what is not UTF-8. Nothing else changes.
+// Line is s as part of a line for display. Invisible characters are written as in Go, such as \x1b, \n or
+// \u202e, and so are bytes that are not UTF-8. Nothing else changes.
 func Line(s string) string {
 	if !strings.ContainsFunc(s, hidden) {
 		return s
@@ -42,9 +43,9 @@ func hidden(r rune) bool {
 	return r == utf8.RuneError || !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r)
 }
 
-// Name is the name of a file as UTF-8: each byte that is not of UTF-8 is written as \x and two hexadecimal digits in
-// lower case, and so is a backslash that stands before such three characters. Different names stay different, and
-// FileName finds the file again. Names in UTF-8 are what they were, unless they hold such an escape.
+// Name is the name of a file as UTF-8. Each byte that is not UTF-8 is written as \x and two hexadecimal
+// digits in lower case, and so is a backslash before three such characters. Different names stay different,
+// and FileName finds the file again. Names in UTF-8 are unchanged, unless they hold such an escape.
 func Name(file string) string {
 	if utf8.ValidString(file) && !strings.Contains(file, `\x`) {
 		return file
