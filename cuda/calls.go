@@ -10,8 +10,8 @@ import (
 	"gorgonia.org/cu"
 )
 
-// call runs a call of the driver with the device's context current on the thread. What was done, and to
-// what, stands in its error.
+// call runs a call of the driver with the device's context current on the thread. Its error names the
+// operation and its subject.
 func (d *Device) call(operation, subject string, f func() error) error {
 	d.mu.Lock()
 	failed, closed := d.failed, d.closed
@@ -48,8 +48,8 @@ func (d *Device) Do(f func() error) error {
 	return inner
 }
 
-// Finish is Do for what gives something back: it is tried on a failed device too, and returns nil there,
-// for the failure was reported before.
+// Finish is Do for calls that free something. It also runs them on a failed device, and returns nil there,
+// because the failure was reported before.
 func (d *Device) Finish(f func() error) error {
 	d.mu.Lock()
 	reported := d.failed != nil
@@ -66,7 +66,7 @@ func (d *Device) Finish(f func() error) error {
 	return err
 }
 
-// finish is call for what must be tried on any device, closed or failed, since it frees something.
+// finish is call for calls that must run on any device, closed or failed, since they free something.
 func (d *Device) finish(operation, subject string, f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -87,7 +87,7 @@ func phrase(operation, subject string) string {
 	return operation + " " + subject
 }
 
-// describe makes the error of a code and keeps what the device cannot recover from.
+// describe makes the error of a code and keeps errors from which the device cannot recover.
 func (d *Device) describe(operation string, code int) error {
 	var err error = newError(operation, code, nil)
 	d.mu.Lock()
@@ -101,14 +101,14 @@ func (d *Device) describe(operation string, code int) error {
 	return err
 }
 
-// own keeps what Close must release.
+// own records an object that Close must release.
 func (d *Device) own(o owned) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.owned = append(d.owned, o)
 }
 
-// disown forgets what its owner releases now. It reports whether the device still had it.
+// disown removes an object that its owner releases now. It reports whether the device still had it.
 func (d *Device) disown(o owned) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -121,7 +121,7 @@ func (d *Device) disown(o owned) bool {
 	return false
 }
 
-// discard releases what a user closes. What is closed already stays so.
+// discard releases an object that a user closes. Closing it again does nothing.
 func (d *Device) discard(operation, subject string, o owned) error {
 	if !d.disown(o) {
 		return nil

@@ -36,15 +36,16 @@ func compatLibraries() (found []string) {
 	return found
 }
 
-// versionOf is the version of CUDA that a library speaks, without keeping it open; 0 where it does not say.
+// versionOf returns the CUDA version of a library, without keeping it open. It returns 0 if the library does
+// not report one.
 func versionOf(path string) int {
 	cpath := C.CString(path)
 	defer C.free(unsafe.Pointer(cpath))
 	return int(C.nmn_driver_version(cpath))
 }
 
-// newerThan returns the first of some libraries that speaks the CUDA of this build where the host's own one is too
-// old for it; none where that one will do, or does not say.
+// newerThan returns the first of some libraries that supports this build's CUDA if the host's own library is
+// too old for it. It returns none if the host's library is new enough, or does not report its version.
 func newerThan(own []string, compat []string) (library string, version int) {
 	if len(compat) == 0 {
 		return "", 0

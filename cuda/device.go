@@ -20,7 +20,7 @@ type Options struct {
 	// SyncLaunches waits for every launch: a fault is then noticed by the launch that caused it, and
 	// each launch is timed. Graphs should not be used with it.
 	SyncLaunches bool
-	// Trace, where set, is called with each launch and its time under SyncLaunches.
+	// Trace, if set, is called with each launch and its time under SyncLaunches.
 	Trace func(launch string, took time.Duration)
 }
 
@@ -31,7 +31,7 @@ type Info struct {
 	Major, Minor    int    // compute capability
 	Multiprocessors int
 	Memory          int // bytes
-	// of the memory by its clock and width, bytes in a microsecond; 0 where the driver says neither
+	// memory bandwidth from its clock and width, bytes in a microsecond; 0 if the driver reports neither
 	Bandwidth float64
 	Driver    int // version of CUDA that the driver speaks, major·1000 + minor·10
 }
@@ -50,7 +50,7 @@ type Device struct {
 	options Options
 	compute *Stream
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	memory map[Address]int
 	held   int // bytes, the sum of memory
 	most   int // the largest held so far
@@ -59,11 +59,11 @@ type Device struct {
 	closed bool
 }
 
-// owned is what a device frees when it is closed.
+// owned is an object that a device frees when it is closed.
 type owned interface{ release() error }
 
 // Open opens the device of a number. The error wraps ErrNoDriver, ErrOldDriver, ErrNoDevice or
-// ErrArchitecture where one of them is the cause.
+// ErrArchitecture if one of them is the cause.
 func Open(ordinal int, options Options) (*Device, error) {
 	count, err := Available()
 	if err != nil {
@@ -88,9 +88,10 @@ func Open(ordinal int, options Options) (*Device, error) {
 	return d, nil
 }
 
-// waitAsleep lets threads that wait for the device sleep until it wakes them. By default they would ask it over and
-// over: a whole core, which decoders of pictures can use, for the 10 to 20 microseconds that waking takes, once in a
-// step. A context that another library has opened before, or flags that it has set, stay as they are.
+// waitAsleep lets threads that wait for the device sleep until it wakes them. By default they would poll.
+// That takes a whole core, which decoders of pictures can use, for the 10 to 20 microseconds that waking
+// takes, once in a step. It changes neither a context that another library has opened before, nor flags that
+// it has set.
 func waitAsleep(device cu.Device) error {
 	flags, active, err := device.PrimaryCtxState()
 	if err == nil && active == 0 && flags&cu.SchedMask == cu.SchedAuto {
@@ -102,11 +103,11 @@ func waitAsleep(device cu.Device) error {
 	return err
 }
 
-// inspect reads what Info holds and checks the architecture.
+// inspect reads the values of Info and checks the architecture.
 func inspect(ordinal int) (i Info, device cu.Device, err error) {
 	i.Ordinal, i.Driver = ordinal, cu.Version()
 	if i.Driver < 0 {
-		return i, device, errors.New("cuda: the driver does not tell its version")
+		return i, device, errors.New("cuda: the driver does not report its version")
 	}
 	number := func(a cu.DeviceAttribute, to *int) {
 		if err == nil {
@@ -124,7 +125,7 @@ func inspect(ordinal int) (i Info, device cu.Device, err error) {
 		bytes, err = device.TotalMem()
 		i.Memory = int(bytes)
 	}
-	var clock, width int // in kHz, with two transfers in a tick; in bits
+	var clock, width int // in kHz, with two transfers per tick; in bits
 	number(cu.MemoryClockRate, &clock)
 	number(cu.GlobalMemoryBusWidth, &width)
 	i.Bandwidth = 2 * float64(clock) * 1e3 * float64(width) / 8 / 1e6

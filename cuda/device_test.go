@@ -97,7 +97,7 @@ func TestAlloc_BadSizesAndFrees(t *testing.T) {
 }
 
 func TestClose_FreesEverything(t *testing.T) {
-	host(t, fakedriver.H200) // its cleanup reports what is left
+	host(t, fakedriver.H200) // its cleanup reports memory that was not freed
 	d, err := Open(0, Options{})
 	must(t, err)
 	must(t, scenario(d))
@@ -201,7 +201,8 @@ func scenarioOfGraphs(s *Stream, f *Function, a Address) error {
 	return errors.Join(g.Launch(s), g.Launch(s), s.Sync())
 }
 
-// Whichever call of the driver fails, and however: an error says so, nothing panics, and everything is freed.
+// Whichever call of the driver fails, and however: an error reports it, nothing panics, and everything is
+// freed.
 func TestEveryCall_MayFail(t *testing.T) {
 	if fake == nil {
 		t.Skip("needs the fake driver: no C compiler, or NMN_REQUIRE asks for a card")
@@ -231,8 +232,8 @@ func TestEveryCall_MayFail(t *testing.T) {
 	t.Logf("each of %d calls failed in turn, in six ways", calls)
 }
 
-// tolerated reports whether the failure in a log of calls needs no error: marks and sleeping waits are left out where
-// the driver does not support them.
+// tolerated reports whether the failure in a log of calls needs no error: marks and sleeping waits are left
+// out if the driver does not support them.
 func tolerated(log []string) bool {
 	text := strings.Join(log, "\n")
 	return slices.ContainsFunc([]string{"cuStreamWriteValue32 fails with 1\n", "cuStreamWriteValue32 fails with 801\n",
@@ -301,7 +302,7 @@ func TestModule_BadImagesAndNames(t *testing.T) {
 	if _, err := m.Function("missing"); err == nil || !strings.Contains(err.Error(), "test.missing") {
 		t.Errorf("error %v, want one that names the kernel", err)
 	}
-	fake.Fail(fake.Calls()+2, 209) // behind cuCtxSetCurrent
+	fake.Fail(fake.Calls()+2, 209) // after cuCtxSetCurrent
 	if _, err := d.LoadModule("new", "fake fatbin"); !errors.Is(err, ErrArchitecture) {
 		t.Errorf("error %v, want ErrArchitecture", err)
 	}

@@ -12,7 +12,7 @@ var (
 	ErrNoDriver = errors.New("no NVIDIA driver")
 	// ErrOldDriver: the driver is older than this build needs.
 	ErrOldDriver = errors.New("the NVIDIA driver is too old")
-	// ErrNoDevice: the driver knows no device, or none of the number asked for.
+	// ErrNoDevice: the driver has no device, or none with the requested number.
 	ErrNoDevice = errors.New("no such CUDA device")
 	// ErrArchitecture: the device is older than the kernels of this build.
 	ErrArchitecture = errors.New("no kernels for this device")
@@ -28,7 +28,7 @@ var (
 
 // Error is a call that the driver has refused.
 type Error struct {
-	Operation string // what was being done, with its numbers
+	Operation string // the operation, with its numbers
 	Code      int    // CUresult
 	Name      string // such as CUDA_ERROR_INVALID_VALUE
 	Detail    string // the driver's words
@@ -51,7 +51,7 @@ func (e *Error) Unwrap() error { return e.Cause }
 type OutOfMemoryError struct {
 	Asked int // bytes
 	Held  int // bytes that this process holds on the device through this package
-	Free  int // bytes free at that moment; -1 where the driver did not say
+	Free  int // bytes free at that moment; -1 if the driver did not report them
 	Total int // bytes of the device
 }
 
@@ -72,9 +72,9 @@ func (e *OutOfMemoryError) Unwrap() error { return ErrOutOfMemory }
 // FaultError is a kernel that failed while it ran. It wraps ErrFault.
 type FaultError struct {
 	Noticed string // the call that noticed it
-	Launch  string // the launch that failed; empty where only Recent is known
-	// Recent are the launches that are not known to have ended, the latest last, at most 16 of each
-	// stream. Without any the failure is that of a copy, or of work that nobody announced.
+	Launch  string // the launch that failed; empty if only Recent is known
+	// Recent are the launches that may not have ended, the latest last, at most 16 of each stream. If there
+	// are none, a copy failed, or work that was not recorded as a launch.
 	Recent []string
 	Name   string // such as CUDA_ERROR_ILLEGAL_ADDRESS
 	Detail string // the driver's words
@@ -86,9 +86,9 @@ func (e *FaultError) Error() string {
 	switch {
 	case e.Launch != "":
 	case len(e.Recent) == 0:
-		where = "work behind all launches"
+		where = "work after all launches"
 	default:
-		where = "one of the launches " + strings.Join(e.Recent, ", ") + " (`run.sync_launches` tells which)"
+		where = "one of the launches " + strings.Join(e.Recent, ", ") + " (set `run.sync_launches` to find which)"
 	}
 	return fmt.Sprintf("cuda: %s: %s (%s), noticed by: %s: %v", where, e.Detail, e.Name, e.Noticed, ErrFault)
 }

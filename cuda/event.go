@@ -14,7 +14,7 @@ type Event struct {
 	event  cu.Event
 }
 
-// NewEvent makes an event. Only one made with timing can be passed to Elapsed; without, it is cheaper.
+// NewEvent makes an event. Only an event with timing can be passed to Elapsed. One without timing is cheaper.
 func (d *Device) NewEvent(timing bool) (*Event, error) {
 	if timing {
 		return d.newEvent(cu.DefaultEvent)
@@ -22,8 +22,8 @@ func (d *Device) NewEvent(timing bool) (*Event, error) {
 	return d.newEvent(cu.DisableTiming)
 }
 
-// NewWaitedEvent makes an event for the host to wait for: its thread sleeps until then, where it would keep a core
-// busy with any other event.
+// NewWaitedEvent makes an event for the host to wait for. Its thread sleeps until then. With any other event
+// it would keep a core busy.
 func (d *Device) NewWaitedEvent() (*Event, error) {
 	return d.newEvent(cu.DisableTiming | cu.BlockingSyncEvent)
 }
@@ -46,13 +46,13 @@ func (e *Event) Close() error { return e.device.discard("destroy an event", "", 
 
 func (e *Event) release() error { return cu.DestroyEvent(&e.event) }
 
-// Record puts the event behind the work that the stream has now. Recording it again moves it.
+// Record puts the event after the stream's current work. Recording it again moves it.
 func (s *Stream) Record(e *Event) error {
 	return s.device.call("record an event on the stream", s.name, func() error { return e.event.Record(s.stream) })
 }
 
-// Wait holds back what is enqueued on the stream from now on until the event has happened. An event
-// that was never recorded has happened.
+// Wait makes later work on the stream wait until the event has happened. An event that was never recorded has
+// happened.
 func (s *Stream) Wait(e *Event) error {
 	return s.device.call("wait for an event on the stream", s.name, func() error { return s.stream.Wait(e.event, 0) })
 }

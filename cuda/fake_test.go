@@ -14,8 +14,8 @@ import (
 	"nmn/cuda/internal/fakedriver"
 )
 
-// fake is the driver of these tests; nil where it cannot be built, and where a real card is to be
-// tested: one process opens one driver.
+// fake is the driver of these tests. It is nil if it cannot be built, or if a real card is to be tested: one
+// process opens one driver.
 var fake *fakedriver.Driver
 
 // onCard reports whether NMN_REQUIRE asks for tests on a real card.

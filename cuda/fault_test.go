@@ -11,7 +11,7 @@ import (
 	"nmn/cuda/internal/fakedriver"
 )
 
-// three launches kernels a, b and c, of which b will fault.
+// three launches kernels a, b and c. b will fault.
 func three(t *testing.T, d *Device) error {
 	t.Helper()
 	kernels := []*Function{kernel(t, d, "a"), kernel(t, d, "b"), kernel(t, d, "c")}
@@ -113,7 +113,7 @@ func TestOutOfMemoryOfOtherCalls_DoesNotLoseTheDevice(t *testing.T) {
 	must(t, d.Sync())
 }
 
-// unmarked launches a, then b and c without marks, then d; number fault of them faults.
+// unmarked launches a, then b and c without marks, then d. The one with number fault faults.
 func unmarked(t *testing.T, d *Device, fault int) error {
 	t.Helper()
 	s := d.Compute()

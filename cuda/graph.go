@@ -18,14 +18,14 @@ import (
 type Graph struct {
 	device   *Device
 	name     string
-	launches []string // the names of what it holds
+	launches []string // names of its launches
 	text     string   // that String gives
 	handle   unsafe.Pointer
 }
 
-// Capture calls work, which enqueues on the stream what the graph is to hold. Nothing runs until the
-// graph is launched; memory that it names must stay. Allocating, uploading, downloading and waiting
-// fail within. work must not leave its goroutine.
+// Capture calls work, which enqueues the graph's content on the stream. Nothing runs until the graph is
+// launched. The memory it uses must stay. Allocating, uploading, downloading and waiting fail inside work.
+// work must not leave its goroutine.
 func (s *Stream) Capture(name string, work func() error) (*Graph, error) {
 	runtime.LockOSThread() // a capture belongs to its thread
 	defer runtime.UnlockOSThread()
@@ -51,7 +51,7 @@ func (s *Stream) Capture(name string, work func() error) (*Graph, error) {
 	return s.device.instantiate(g, captured, failed)
 }
 
-// instantiate makes a captured graph executable, or discards it where the capture has failed.
+// instantiate makes a captured graph executable, or discards it if the capture has failed.
 func (d *Device) instantiate(g *Graph, captured unsafe.Pointer, failed error) (*Graph, error) {
 	if failed != nil {
 		if captured != nil {
@@ -73,7 +73,7 @@ func (d *Device) instantiate(g *Graph, captured unsafe.Pointer, failed error) (*
 	return g, nil
 }
 
-// Launch enqueues the graph. One graph does not run beside itself.
+// Launch enqueues the graph. A graph does not run in parallel with itself.
 func (g *Graph) Launch(s *Stream) error {
 	began := time.Now()
 	err := s.device.call("launch the graph", g.name, func() error {
@@ -85,7 +85,7 @@ func (g *Graph) Launch(s *Stream) error {
 	return s.Launched(g.text, began)
 }
 
-// String names the graph and, in short, what it holds.
+// String names the graph and, in short, its content.
 func (g *Graph) String() string { return g.text }
 
 func (g *Graph) describe() string {
@@ -97,7 +97,7 @@ func (g *Graph) describe() string {
 	return "graph " + g.name + " (" + list + ")"
 }
 
-// Launches are the names of what the graph holds, in its order.
+// Launches are the names of the graph's launches, in order.
 func (g *Graph) Launches() []string { return g.launches }
 
 // Close destroys the graph.

@@ -30,11 +30,11 @@ func Float32(v float32) Arg    { return Arg(math.Float32bits(v)) }
 func Float64(v float64) Arg    { return Arg(math.Float64bits(v)) }
 func BFloat16(bits uint16) Arg { return Arg(bits) }
 
-// maxArguments is what fits a launch without allocating.
+// maxArguments is the number of arguments of a launch that does not allocate.
 const maxArguments = C.NMN_ARGUMENTS
 
-// Launch enqueues a kernel with shared bytes of dynamic shared memory. The arguments must be those of
-// the kernel's signature, in its order: the driver cannot check them.
+// Launch enqueues a kernel with shared bytes of dynamic shared memory. The arguments must match the kernel's
+// signature, in its order: the driver cannot check them.
 func (s *Stream) Launch(f *Function, grid, block Dim3, shared int, args ...Arg) error {
 	if len(args) > maxArguments {
 		return fmt.Errorf("cuda: launch %s: %d arguments, at most %d are supported", f.name, len(args), maxArguments)
@@ -86,8 +86,8 @@ func (s *Stream) Launched(name string, began time.Time) error {
 	return nil
 }
 
-// mark enqueues writing the number of the latest launch to host memory, where the device's progress
-// can be read even after a fault. A driver that does not support it is not asked again.
+// mark enqueues writing the number of the latest launch to host memory, which shows the device's progress
+// even after a fault. If a driver does not support it, it is not used again.
 func (s *Stream) mark(number uint32) error {
 	var unsupported bool
 	err := s.device.call("mark a launch", "", func() error {
@@ -104,9 +104,9 @@ func (s *Stream) mark(number uint32) error {
 	return err
 }
 
-// Unmarked runs work that enqueues launches on the stream without the marks behind them, so that what is timed is
-// the launches alone: a mark is a write to host memory, which the next launch waits for. One mark follows the last of
-// them. A fault among them names all that are in question. Within a capture nothing is marked in any case.
+// Unmarked runs work that enqueues launches on the stream without marks after them, so that a timing measures
+// the launches alone. A mark is a write to host memory, and the next launch waits for it. One mark follows
+// the last of them. A fault among them names all candidates. Within a capture nothing is marked in any case.
 func (s *Stream) Unmarked(work func() error) error {
 	before, _ := s.launches.hush(true)
 	err := work()

@@ -9,8 +9,8 @@ type launches struct {
 	mu      sync.Mutex
 	names   [16]string // launch n is in n % 16
 	count   uint32     // launches so far
-	own     [16]bool   // whether launch n, in n % 16, is followed by a mark of its own
-	settled uint32     // launches known to have ended
+	own     [16]bool   // whether launch n, in n % 16, is followed by its own mark
+	settled uint32     // number of launches that have ended
 	mark    *HostBuffer
 	marking bool
 	quiet   bool // marks are left out for now
@@ -38,8 +38,8 @@ func (l *launches) add(name string) (number uint32, marking bool) {
 	return l.count, marking
 }
 
-// hush leaves marks out, or no longer. It returns whether they were left out before, and the mark that is missing
-// behind the latest launch, 0 for none.
+// hush turns marks off or on. It returns whether they were off before, and the mark that is missing after the
+// latest launch, 0 for none.
 func (l *launches) hush(quiet bool) (before bool, missing uint32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,8 +65,8 @@ func (l *launches) unmark() {
 
 func (l *launches) word() uintptr { return uintptr(l.mark.at) }
 
-// suspects returns the launches that may have failed, the latest last, and the one that did fail where
-// the marks show it: none where all have ended.
+// suspects returns the launches that may have failed, the latest last. failed is the one that did fail if the
+// marks show it. It returns none if all have ended.
 func (l *launches) suspects() (failed string, recent []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,7 +82,7 @@ func (l *launches) suspects() (failed string, recent []string) {
 	for n := first; n <= l.count; n++ {
 		recent = append(recent, l.names[n%size])
 	}
-	// The next mark that did not come is that of the launch that failed, unless launches before it have none.
+	// The next mark that did not come belongs to the launch that failed, unless launches before it have none.
 	if marked && len(recent) > 0 && l.own[first%size] {
 		failed = recent[0]
 	}

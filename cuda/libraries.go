@@ -5,20 +5,20 @@ import (
 	"path/filepath"
 )
 
-// Library says where a library may lie that is opened when it is needed.
+// Library lists the places of a library that is opened when it is needed.
 type Library struct {
 	Variable string   // the environment variable that names it, or the folder that holds it
 	Names    []string // of its file, the most wanted first
 	Homes    []string // environment variables that name folders with lib and lib64 in them
-	Beside   []string // folders beside those of Homes
+	Beside   []string // folders next to the Homes
 	Toolkit  string   // its folder below nvidia in the toolkit of this project's checkout
 	Packages []string // its folders in Python's packages
-	System   []string // where systems have it besides
+	System   []string // further folders of systems
 }
 
-// Candidates are the paths to try, the most wanted first: what is named, and nothing else; otherwise what the linker
-// finds, and what is there at Homes, next to the program, in the toolkit of this project's checkout, in Python's
-// packages and on the system.
+// Candidates returns the paths to try, the most preferred first. If the variable names a path, it is the only
+// one. Otherwise they are the linker's, those at Homes, next to the program, in the toolkit of this project's
+// checkout, in Python's packages and on the system.
 func (l Library) Candidates(getenv func(string) string) (list []string) {
 	if named := getenv(l.Variable); named != "" {
 		if info, err := os.Stat(named); err != nil || !info.IsDir() {
@@ -39,7 +39,7 @@ func (l Library) Candidates(getenv func(string) string) (list []string) {
 	return list
 }
 
-// folders are where the library may be besides where the linker looks, as globs.
+// folders are the places of the library other than the linker's, as globs.
 func (l Library) folders(getenv func(string) string, program string) (list []string) {
 	for _, variable := range l.Homes {
 		home := getenv(variable)
@@ -63,7 +63,7 @@ func (l Library) folders(getenv func(string) string, program string) (list []str
 	return append(list, l.System...)
 }
 
-// programFolder is that of the program that runs.
+// programFolder is the folder of the running program.
 func programFolder() string {
 	path, err := os.Executable()
 	if err != nil {

@@ -96,7 +96,7 @@ func TestHandles(t *testing.T) {
 	}
 }
 
-// libraryOf compiles a libcuda that speaks a version and starts as it is told.
+// libraryOf compiles a libcuda with a version and a result of cuInit.
 func libraryOf(t *testing.T, folder string, version, init int) string {
 	t.Helper()
 	must(t, os.MkdirAll(folder, 0o777))
@@ -139,7 +139,7 @@ func TestCompat_StandsInForADriverThatIsTooOld(t *testing.T) {
 	}
 }
 
-// The process that runs a test has opened a driver; another one opens those of a host.
+// The process that runs a test has opened a driver. Another process opens a host's drivers.
 func TestCompat_IsOpenedOrSaysWhyNot(t *testing.T) {
 	if os.Getenv("NMN_TEST_COMPAT") != "" {
 		fmt.Println("opened:", openDriver())

@@ -54,7 +54,7 @@ func (d *Device) explain(err error, bytes int) error {
 	return full
 }
 
-// Free gives memory from Alloc back. Work on it must have ended; freeing it waits for the device.
+// Free frees memory from Alloc. Work on it must have ended. Free waits for the device.
 func (d *Device) Free(at Address) error {
 	if at == 0 {
 		return nil

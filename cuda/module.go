@@ -19,8 +19,8 @@ type Module struct {
 	module cu.Module
 }
 
-// LoadModule loads a fatbin. The name stands before those of its kernels in errors. A fatbin without
-// code that the device can run gives an error that wraps ErrArchitecture.
+// LoadModule loads a fatbin. Errors show the name before the names of its kernels. A fatbin without code that
+// the device can run gives an error that wraps ErrArchitecture.
 func (d *Device) LoadModule(name, fatbin string) (*Module, error) {
 	m := &Module{device: d, name: name}
 	err := d.call("load for "+d.info.Name+" the kernels of", name, func() (err error) {

@@ -18,14 +18,14 @@ import (
 // to programs that speak NVTX 3.
 const profilerVariable = "NVTX_INJECTION64_PATH"
 
-// Sections name stretches of the host's work for a profiler, one behind another, as ranges of NVTX. They
-// serve one goroutine. Nil Sections do nothing.
+// Sections name consecutive stretches of the host's work for a profiler, as ranges of NVTX. They serve one
+// goroutine. Nil Sections do nothing.
 type Sections struct {
 	open  bool
-	names map[string]*C.char // that the profiler may keep; never freed
+	names map[string]*C.char // names that the profiler may keep; never freed
 }
 
-// OpenSections opens what names sections to the profiler that has started this program; nil where none has.
+// OpenSections opens NVTX for the profiler that has started this program. It returns nil if there is none.
 func OpenSections() (*Sections, error) {
 	if os.Getenv(profilerVariable) == "" {
 		return nil, nil
@@ -48,8 +48,8 @@ func openProfiler(path string) error {
 	return nil
 }
 
-// Begin ends the section before and begins another; an empty name begins none. Ranges belong to a thread, so
-// that the goroutine keeps its own while a section is open.
+// Begin ends the current section and begins another. An empty name begins none. Ranges belong to a thread, so
+// the goroutine must stay on its thread while a section is open.
 func (s *Sections) Begin(name string) {
 	if s == nil {
 		return

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// newError describes a code of the driver; a nil cause is derived from the code.
+// newError describes a code of the driver. A nil cause is derived from the code.
 func newError(operation string, code int, cause error) *Error {
 	if cause == nil {
 		cause = causes[code]
@@ -21,8 +21,8 @@ func newError(operation string, code int, cause error) *Error {
 func nameOf(code int) string { return C.GoString(C.nmn_error_name(C.CUresult(code))) }
 func textOf(code int) string { return C.GoString(C.nmn_error_text(C.CUresult(code))) }
 
-// codeOf is the CUresult in an error of package cu, whose type is not exported; CUDA_ERROR_UNKNOWN
-// for any other error.
+// codeOf is the CUresult in an error of package cu, whose type is not exported. It is CUDA_ERROR_UNKNOWN for
+// any other error.
 func codeOf(err error) int {
 	if v := reflect.ValueOf(err); v.Kind() == reflect.Int {
 		return int(v.Int())
@@ -72,6 +72,6 @@ type driverCode int
 
 func (c driverCode) Error() string { return nameOf(int(c)) }
 
-// rawOf is the handle in the first field of a type of package cu that does not export it.
-// TestHandles holds the layouts of those types to it.
+// rawOf is the handle in the first field of a type of package cu that does not export it. TestHandles checks
+// the layouts of those types.
 func rawOf[T any](of *T) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(of)) }

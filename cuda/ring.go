@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// Ring uploads through pinned buffers on a stream of its own, beside what computes.
+// Ring uploads through pinned buffers on a stream of its own, in parallel with the computation.
 type Ring struct {
 	stream *Stream
 	slots  []slot
@@ -37,10 +37,10 @@ func (d *Device) NewRing(slots, bytes int) (*Ring, error) {
 	return r, nil
 }
 
-// Upload copies parts aside and enqueues their copy to the device, one behind another; they may be changed
-// when it returns. The copy begins after the event free, nil for at once: record free behind the last work
-// that reads or writes dst, which for fresh memory is the zeroes of Alloc.
-// What reads the new content must wait for done, which is the ring's.
+// Upload copies parts to pinned memory and enqueues their consecutive copy to the device. The parts may be
+// changed when it returns. The copy begins after the event free, nil for at once. Record free after the last
+// work that reads or writes dst. For fresh memory that is the zeroing in Alloc. Readers of the new content
+// must wait for done, which belongs to the ring.
 func (r *Ring) Upload(dst Address, free *Event, parts ...[]byte) (done *Event, err error) {
 	if free != nil {
 		if err := r.stream.Wait(free); err != nil {
@@ -70,7 +70,7 @@ func (r *Ring) Upload(dst Address, free *Event, parts ...[]byte) (done *Event, e
 	return r.send(dst, filled)
 }
 
-// send enqueues the copy of what the next slot holds, and moves on.
+// send enqueues the copy of the next slot, and moves on.
 func (r *Ring) send(dst Address, bytes int) (done *Event, err error) {
 	s := &r.slots[r.next]
 	r.next = (r.next + 1) % len(r.slots)

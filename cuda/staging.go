@@ -7,12 +7,12 @@ import (
 	"fmt"
 )
 
-// Staging uploads arrays beside what computes: Stage sends them to device memory of its own, Take copies
-// them on to where the device's own stream reads. So the next arrays travel while the last are worked on,
-// and captured work finds each in the same place.
+// Staging uploads arrays in parallel with the computation. Stage sends them to device memory of its own, and
+// Take copies them to the memory that the device's own stream reads. So the next arrays are uploaded while
+// the last are in use, and captured work finds each in the same place.
 //
-// Three events order the streams and the host. arrived: Take waits until what was staged has arrived. taken:
-// the next upload waits until Take has copied what was staged before.
+// Three events order the streams and the host. arrived: Take waits until the staged arrays have arrived.
+// taken: the next upload waits until Take has copied the arrays staged before.
 type Staging struct {
 	device         *Device
 	ring           *Ring
@@ -23,7 +23,7 @@ type Staging struct {
 	parts          [][]byte // of the arrays that are copied aside
 }
 
-// stagedArray is where an array lies in staging memory.
+// stagedArray is the place of an array in staging memory.
 type stagedArray struct {
 	from  Address
 	bytes int
@@ -36,14 +36,14 @@ type HostArray struct {
 	Pinned *HostBuffer // nil for any memory
 }
 
-// Pinned memory of a Staging, for what is not pinned: enough to keep the copy busy while the host fills the
-// other buffer.
+// Pinned memory of a Staging, for arrays that are not pinned: enough to keep the copy busy while the host
+// fills the other buffer.
 const (
 	stagingSlots     = 2
 	stagingSlotBytes = 4 << 20
 )
 
-// alignment of the arrays in staging memory, which is that of Alloc.
+// alignment of the arrays in staging memory, as in Alloc.
 const alignment = 256
 
 // padding fills up to the next multiple of alignment.
@@ -65,9 +65,9 @@ func (d *Device) NewStaging() (*Staging, error) {
 	return s, nil
 }
 
-// Stage begins to upload arrays. Those in pinned memory must not be changed until they have arrived: until Wait
-// returns, or until work that follows Take has been waited for. The others may be changed when it returns. What
-// was staged before and not taken is forgotten.
+// Stage begins to upload arrays. Arrays in pinned memory must not be changed until they have arrived: until
+// Wait returns, or until work after Take has been waited for. The others may be changed when Stage returns.
+// Arrays that were staged before and not taken are dropped.
 func (s *Staging) Stage(arrays ...HostArray) error {
 	s.staged, s.parts = s.staged[:0], s.parts[:0]
 	total := 0
@@ -77,7 +77,7 @@ func (s *Staging) Stage(arrays ...HostArray) error {
 	if err := s.reserve(total); err != nil {
 		return err
 	}
-	// What is copied aside goes first, in one piece.
+	// Arrays that are copied to pinned memory go first, in one piece.
 	next := s.at
 	place := func(bytes int) Address {
 		at := next
@@ -129,10 +129,11 @@ func (s *Staging) reserve(bytes int) error {
 		return fmt.Errorf("cuda: staging: %w", err)
 	}
 	s.room = bytes
-	return s.device.compute.Record(s.taken) // behind the zeroes of Alloc
+	return s.device.compute.Record(s.taken) // after the zeroing in Alloc
 }
 
-// Take enqueues, on the stream Compute, copying what was staged to as many places, which have room for it.
+// Take enqueues, on the stream Compute, copying the staged arrays to equally many places, which have room for
+// them.
 func (s *Staging) Take(places ...Address) error {
 	if len(s.staged) == 0 || len(places) != len(s.staged) {
 		return fmt.Errorf("cuda: take %d arrays of %d that were staged", len(places), len(s.staged))
@@ -150,7 +151,7 @@ func (s *Staging) Take(places ...Address) error {
 	return compute.Record(s.taken)
 }
 
-// Close waits for the uploads and frees what it holds.
+// Close waits for the uploads and frees its memory.
 func (s *Staging) Close() error {
 	var err error
 	if s.ring != nil {

@@ -130,7 +130,7 @@ func TestStaging_FreesWhatItHoldsWhenItCannotBeMade(t *testing.T) {
 	}
 }
 
-// What is pinned is read by the card itself, until Wait; the rest is copied aside.
+// The card itself reads pinned memory, until Wait. The rest is copied first.
 func TestStaging_ReadsPinnedMemoryWithoutACopy(t *testing.T) {
 	d := open(t, fakedriver.H200, Options{})
 	s, err := d.NewStaging()

@@ -10,17 +10,17 @@ import (
 	"gorgonia.org/cu"
 )
 
-// Stream is a queue of work on a device: what is enqueued runs in this order.
+// Stream is a queue of work on a device: work runs in the order in which it was enqueued.
 type Stream struct {
 	device    *Device
 	name      string
 	stream    cu.Stream
 	launches  launches
 	aside     uploadRing
-	capturing *Graph // what a capture in progress collects, else nil
+	capturing *Graph // graph of a capture in progress, else nil
 }
 
-// NewStream makes a stream that runs beside all others. Its name stands in errors.
+// NewStream makes a stream that runs in parallel with all others. Errors show its name.
 func (d *Device) NewStream(name string) (*Stream, error) {
 	s := &Stream{device: d, name: name}
 	err := d.call("make the stream", name, func() (err error) {

@@ -4,22 +4,22 @@ package cuda
 
 import "errors"
 
-// uploadRing is pinned memory that a stream copies to what it is to upload. Uploads fill one slot after the other from
-// its beginning, so that the host fills one while the device reads the other. A slot's event stands behind the last
-// upload from it; small uploads share a slot, and need none.
+// uploadRing is pinned memory through which a stream uploads. Uploads fill one slot after the other, so that
+// the host fills one while the device reads the other. A slot's event follows the last upload from it. Small
+// uploads share a slot, and need no event.
 type uploadRing struct {
 	slots  []slot
 	at     int // of the slot that is being filled
 	filled int // bytes of it that may be on their way
 }
 
-// Two slots keep the copy busy, as those of a Staging.
+// Two slots keep the copy busy, as in a Staging.
 const (
 	asideSlots = stagingSlots
 	asideBytes = stagingSlotBytes
 )
 
-// room is what is left of a slot, at least one byte.
+// room is the rest of a slot, at least one byte.
 func (a *uploadRing) room(s *Stream) ([]byte, error) {
 	if len(a.slots) == 0 {
 		if err := a.open(s.device); err != nil {

@@ -17,7 +17,7 @@ func roomy() fakedriver.Config {
 	return c
 }
 
-// onlyPinned fails where the driver was given pageable memory to upload.
+// onlyPinned fails if the driver was given pageable memory to upload.
 func onlyPinned(t *testing.T) {
 	t.Helper()
 	for _, line := range fake.Log() {
@@ -27,8 +27,8 @@ func onlyPinned(t *testing.T) {
 	}
 }
 
-// One buffer serves all blocks of a file, as when weights are loaded. The fake driver reads what is uploaded as late as
-// it may.
+// One buffer serves all blocks of a file, as when weights are loaded. The fake driver reads an upload as late
+// as it may.
 func TestUpload_SourcesMayChangeAtOnce(t *testing.T) {
 	for name, sizes := range map[string][]int{
 		"many small ones":         {1 << 10, 3, 256, 1},
@@ -69,8 +69,8 @@ func TestUpload_SourcesMayChangeAtOnce(t *testing.T) {
 	}
 }
 
-// Steps that upload little are no dearer for the pinned memory in between: one call for each upload, besides that which
-// makes the context current, and nothing allocated.
+// Steps with small uploads cost no more because of the pinned memory in between: one call for each upload,
+// apart from the one that makes the context current, and no allocation.
 func TestUpload_OfLittleIsOneCall(t *testing.T) {
 	d := open(t, roomy(), Options{})
 	to, err := d.Alloc(4096)

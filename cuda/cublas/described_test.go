@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// The library takes every description without a device, and refuses to choose for want of its handle alone: what
-// layer.h declares is the interface that it has.
+// The library takes every description without a device, and refuses to choose only because its handle is
+// missing: layer.h declares its real interface.
 func TestDescribe_IsTakenByTheLibrary(t *testing.T) {
 	path := filepath.Join(os.Getenv("CUDA_HOME"), "lib", libraryNames[0])
 	if err := openAt(path); err != nil {
@@ -41,7 +41,7 @@ func TestDescribe_IsTakenByTheLibrary(t *testing.T) {
 	}
 }
 
-// The numbers that layer.c and this package have for those of the headers.
+// Constants of layer.c and of this package equal the headers'.
 func TestNumbers_AreThoseOfTheHeaders(t *testing.T) {
 	var text strings.Builder
 	for _, name := range []string{"cublasLt.h", "cublas_api.h", "library_types.h"} {

@@ -20,8 +20,8 @@ type Handle struct {
 	handle unsafe.Pointer
 }
 
-// Open opens cuBLASLt on a stream. Where the library is missing, or does not work with the driver, the error wraps
-// ErrNoLibrary.
+// Open opens cuBLASLt on a stream. If the library is missing, or does not work with the driver, the error
+// wraps ErrNoLibrary.
 func Open(stream *cuda.Stream) (*Handle, error) {
 	if err := library(); err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func Open(stream *cuda.Stream) (*Handle, error) {
 	return h, nil
 }
 
-// Close frees the handle; products must be closed before. Closing twice is harmless.
+// Close frees the handle. Close its products first. Closing twice is harmless.
 func (h *Handle) Close() error {
 	if h.handle == nil {
 		return nil
@@ -44,8 +44,8 @@ func (h *Handle) Close() error {
 	return h.device.Finish(func() error { return check("end", C.nmn_cublas_destroy(handle)) })
 }
 
-// Operands are the tensors of a product in device memory, at multiples of 16 bytes. Bias is read where the product has
-// one.
+// Operands are the tensors of a product in device memory, at multiples of 16 bytes. Bias is read if the
+// product has one.
 type Operands struct{ A, B, D, Bias cuda.Address }
 
 // Plan is a product that can be computed, with the way that it is.
@@ -59,12 +59,12 @@ type Plan struct {
 	bias    cuda.Address // that product has
 }
 
-// statusNotSupported is the status of the library for what it cannot compute.
+// statusNotSupported is the library's status for products that it cannot compute.
 const statusNotSupported = 15
 
 // Error is a call that cuBLASLt has refused.
 type Error struct {
-	Operation string // what was being done
+	Operation string // the operation that failed
 	Code      int    // cublasStatus_t
 }
 
@@ -83,7 +83,7 @@ func check(operation string, status C.int) error {
 	return &Error{Operation: operation, Code: int(status)}
 }
 
-// The numbers of the interface: types of elements, how they are multiplied, and flags of what is multiplied by what.
+// The numbers of the interface: types of elements, kinds of multiplication, and flags of operands.
 const (
 	typeFloat, typeBFloat16                  = 0, 14
 	compute32F, compute32FTF32               = 68, 77
@@ -144,9 +144,9 @@ func (p *Plan) ways(handle unsafe.Pointer, flags uint64, most int) ([]C.nmn_way,
 	return list[:count], err
 }
 
-// Plans are at most so many plans of a product, at least one, in the order in which the library expects them to be
-// fast, all of which give the same bits in every run. Where there is none the error wraps ErrUnsupported. Close frees
-// each.
+// Plans returns at most this many plans of a product, at least one, in the order in which the library expects
+// them to be fast. All of them give equal bits in every run. If there is none the error wraps ErrUnsupported.
+// Close frees each.
 func (h *Handle) Plans(p Product, bias cuda.Address, most int) (list []*Plan, err error) {
 	plan, flags, err := describe(p, bias)
 	if err != nil {

@@ -24,8 +24,8 @@ typedef struct {
   void *operation, *a, *b, *d;
 } nmn_product;
 
-/* What is wanted, column by column: d, m×n, is the product of a, m×k or k×m where it is transposed, and b likewise.
- * compute and the types of elements are the library's numbers. */
+/* A product in column order: d, m×n, is the product of a and b. a is m×k, or k×m if it is transposed. b is k×n, or
+ * n×k if it is transposed. compute and the types of elements are the library's numbers. */
 typedef struct {
   int compute, factors, result, transpose_a, transpose_b;
   int64_t m, n, k;

@@ -20,7 +20,7 @@ import (
 // LibraryVariable is the environment variable that names libcublasLt, or the folder that holds it.
 const LibraryVariable = "NMN_LIBCUBLASLT"
 
-// libraryNames are those of the library of CUDA 13 and 12.
+// libraryNames are the names of the library in CUDA 13 and 12.
 var libraryNames = []string{"libcublasLt.so.13", "libcublasLt.so.12"}
 
 // library opens libcublasLt once for the process.
@@ -44,16 +44,16 @@ func openLibrary() error {
 		reasons[0], ErrNoLibrary)
 }
 
-// Version is that of the open library, major·10000 + minor·100 + patch; 0 before Open.
+// Version is the version of the open library, major·10000 + minor·100 + patch; 0 before Open.
 func Version() int { return int(C.nmn_cublas_version()) }
 
-// places are where libcublasLt may lie. The linker also finds what was opened next to cuDNN in Python's
-// packages.
+// places are the places of libcublasLt. The linker also finds the library that was opened next to cuDNN in
+// Python's packages.
 var places = cuda.Library{Variable: LibraryVariable, Names: libraryNames, Homes: []string{"CUDA_HOME"},
 	Toolkit: "cu13/lib", System: []string{"/usr/local/cuda/lib64"}}
 
-// candidates are the places to try. The library opens the host's driver by itself: where another one is named, none but
-// one that is named too is looked for.
+// candidates are the places to try. The library opens the host's driver by itself. If another driver is
+// named, only a named library is used.
 func candidates(getenv func(string) string) []string {
 	if getenv(LibraryVariable) == "" && getenv(cuda.DriverVariable) != "" {
 		return nil

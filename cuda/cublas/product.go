@@ -8,8 +8,8 @@ import (
 // Precision is how factors are multiplied. Sums are kept in float32.
 type Precision uint8
 
-// Float32 multiplies float32 exactly; TF32 rounds the factors, float32, to 10 bits of mantissa; BFloat16 has factors in
-// bfloat16.
+// Float32 multiplies float32 exactly. TF32 rounds the factors, float32, to 10 bits of mantissa. BFloat16 has
+// factors in bfloat16.
 const (
 	Float32 Precision = iota
 	TF32
@@ -24,15 +24,15 @@ func (p Precision) String() string {
 	return [...]string{"fp32", "tf32", "bf16"}[p]
 }
 
-// Product is the shape of d = op(a) op(b), all row-major: d is Rows×Columns, a is Rows×Inner or, where TransposeA is
-// set, Inner×Rows, and b is Inner×Columns or, where TransposeB is set, Columns×Inner.
+// Product is the shape of d = op(a) op(b), all row-major. d is Rows×Columns. a is Rows×Inner, or Inner×Rows
+// if TransposeA is set. b is Inner×Columns, or Columns×Inner if TransposeB is set.
 type Product struct {
 	Rows, Inner, Columns   int
 	TransposeA, TransposeB bool
 	// Bias adds one float32 for each column to all rows.
 	Bias      bool
 	Precision Precision
-	// Wide has d in float32 where the factors are bfloat16.
+	// Wide has d in float32 if the factors are bfloat16.
 	Wide bool
 }
 
@@ -48,7 +48,7 @@ func (p Product) String() string {
 		mark(p.TransposeB, "ᵀ"), mark(p.Bias, " + bias"), p.Precision, mark(p.Wide, " to fp32"))
 }
 
-// check refuses what is no product.
+// check refuses invalid products.
 func (p Product) check() error {
 	for _, n := range [...]int{p.Rows, p.Inner, p.Columns} {
 		if n < 1 || n > 1<<30 {
@@ -68,7 +68,7 @@ type Way struct {
 	Workspace int       `json:"workspace"` // bytes of scratch memory
 }
 
-// Check refuses a way that was read from a file and cannot be one. What passes may still be refused by the library.
+// Check refuses an invalid plan from a file. The library may still refuse a plan that passes.
 func (w Way) Check() error {
 	if w.Workspace < 0 || w.Workspace > maxWorkspace {
 		return fmt.Errorf("scratch memory of %d bytes, want 0 to %d", w.Workspace, maxWorkspace)

@@ -43,8 +43,9 @@ func stepShapes(batch, picture int) (list []Shape) {
 	return list
 }
 
-// What a first step at 26 frames of 565 pixels waits for, apart from measuring: with nothing kept the heuristics and
-// the building of all that is chosen among, on all cores, and with everything kept the texts.
+// The waits of a first step at 26 frames of 565 pixels, apart from measuring. With no stored plans these are
+// the heuristics and the building of all candidates, on all cores. With all plans stored it is reading their
+// texts.
 func TestH100_PlansOfAFirstStep(t *testing.T) {
 	if driver == nil {
 		t.Skip("plans that are compiled were not checked: there is no fake driver")
@@ -114,7 +115,7 @@ func TestH100_PlansOfAFirstStep(t *testing.T) {
 	t.Logf("all kept: %v", time.Since(began).Round(time.Millisecond))
 }
 
-// processorTime is what the process has computed for, on all cores.
+// processorTime is the processor time of the process, on all cores.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var used unix.Rusage

@@ -35,7 +35,7 @@ func card(t *testing.T) *Handle {
 	return h
 }
 
-// problem is a convolution with numbers. Its tensors hold what the precision can hold.
+// problem is a convolution with numbers that the precision can represent.
 type problem struct {
 	Conv
 	x, w, y, bias, mask []float64
@@ -83,7 +83,7 @@ func (p Precision) bytes(v []float64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&out[0])), 4*len(out))
 }
 
-// numbers reads what bytes writes.
+// numbers reads numbers written by bytes.
 func (p Precision) numbers(b []byte) []float64 {
 	if p == BFloat16 {
 		out := make([]float64, len(b)/2)
@@ -265,7 +265,7 @@ func TestCard_DescribesItself(t *testing.T) {
 	}
 }
 
-// distance is the norm of the difference over that of the wanted.
+// distance is the norm of the difference divided by the norm of want.
 func distance(got, want []float64) float64 {
 	var difference, norm float64
 	for i := range want {

@@ -15,7 +15,7 @@ import (
 	"nmn/cuda"
 )
 
-// choose finds the plan of a shape: the one that was kept, that of the nearest batch, or else the fastest.
+// choose finds the plan of a shape: the stored one, that of the nearest batch, or else the fastest.
 func (h *Handle) choose(pass Pass, c Conv, o Operands) (*plan, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (h *Handle) forgo(reason error) {
 	h.kept.folder = ""
 }
 
-// restored is the plan that was kept; nil where there is none, or none that works, which is logged.
+// restored returns the stored plan. It returns nil if there is none, or none that works, which is logged.
 func (h *Handle) restored(pass Pass, c Conv, key string) *plan {
 	k, text, err := h.kept.read(key)
 	if k == nil && err == nil {
@@ -74,16 +74,16 @@ func (h *Handle) restored(pass Pass, c Conv, key string) *plan {
 		p, err = h.restore(pass, c, k.Choice, text)
 	}
 	if err != nil {
-		h.options.Logger.Warn("a kept cuDNN plan does not work, choosing anew", "plan", key, "reason", err)
+		h.options.Logger.Warn("a stored cuDNN plan does not work, choosing again", "plan", key, "reason", err)
 		return nil
 	}
-	h.options.Logger.Debug("took a kept cuDNN plan", "plan", key, "engine", p.choice.Index, "direct", p.choice.Direct,
+	h.options.Logger.Debug("used a stored cuDNN plan", "plan", key, "engine", p.choice.Index, "direct", p.choice.Direct,
 		"workspace_bytes", p.choice.Workspace)
 	return p
 }
 
-// restore makes a plan that was chosen before: of its text, or where cuDNN does not take that, by building its engine
-// again.
+// restore makes a plan that was chosen before: from its text, or by building its engine again if cuDNN
+// refuses the text.
 func (h *Handle) restore(pass Pass, c Conv, k Choice, text []byte) (p *plan, err error) {
 	if k.Workspace > h.options.MaxWorkspace {
 		return nil, fmt.Errorf("it needs %d bytes of scratch memory, at most %d are wanted", k.Workspace,
@@ -110,7 +110,7 @@ func (h *Handle) restore(pass Pass, c Conv, k Choice, text []byte) (p *plan, err
 	return p, err
 }
 
-// fromText makes a plan of what a forge offers, or of a text that was kept.
+// fromText makes a plan from a forge's offer, or from a stored text.
 func (h *Handle) fromText(pass Pass, c Conv, o offer) (*plan, error) {
 	g := &graph{pass: pass, conv: c, at: h.target()}
 	made, workspace, err := g.planOf(o.text)
@@ -143,8 +143,8 @@ func (h *Handle) rebuilt(pass Pass, c Conv, e Engine) (*plan, error) {
 
 func (h *Handle) target() target { return target{handle: C.cudnnHandle_t(rawOf(h.context))} }
 
-// Ahead begins to build what there will be to choose among for shapes that are to come, on all cores of the host, so
-// that their first runs find it ready. Shapes whose plans are kept are left out.
+// Ahead begins to build the candidates for future shapes, on all cores of the host, so that they are ready
+// for the first runs. Shapes with stored plans are left out.
 func (h *Handle) Ahead(shapes []Shape) {
 	if h.forge == nil {
 		return
@@ -161,8 +161,8 @@ func (h *Handle) Ahead(shapes []Shape) {
 	}
 }
 
-// borrowed builds the plan of the nearest batch that one is kept of, and measures it alone; nil where there is none or
-// it does not run.
+// borrowed builds the plan of the nearest batch with a stored plan, and measures it alone. It returns nil if
+// there is none or it does not run.
 func (h *Handle) borrowed(pass Pass, c Conv, o Operands) (*plan, error) {
 	near := h.kept.nearest(pass, c)
 	if near == nil {
@@ -189,7 +189,7 @@ func (h *Handle) borrowed(pass Pass, c Conv, o Operands) (*plan, error) {
 	return best, nil
 }
 
-// offered makes plans of what the forge has built for a shape; none where there is no forge.
+// offered makes plans from the forge's results for a shape. It returns none if there is no forge.
 func (h *Handle) offered(pass Pass, c Conv, only *Engine) (list []*plan, err error) {
 	if h.forge == nil {
 		return nil, nil
@@ -232,7 +232,7 @@ func (h *Handle) fastest(pass Pass, c Conv, o Operands) (*plan, error) {
 	return best, nil
 }
 
-// fatal is an error after which the device does nothing more; nil for another.
+// fatal returns an error after which the device does nothing more, and nil for any other.
 func fatal(err error) error {
 	if errors.Is(err, cuda.ErrFault) || errors.Is(err, cuda.ErrDeviceLost) {
 		return err
@@ -240,7 +240,8 @@ func fatal(err error) error {
 	return nil
 }
 
-// measured measures plans, keeps the fastest and closes the others; nil where none runs, with the reasons.
+// measured measures plans, keeps the fastest and closes the others. If none runs it returns nil, with the
+// reasons.
 func (h *Handle) measured(list []*plan, o Operands) (best *plan, err error) {
 	var failures []error
 	least := math.Inf(1)
@@ -279,8 +280,8 @@ func (h *Handle) closeAll(list []*plan, but *plan) error {
 	})
 }
 
-// possible builds the plans to measure: those of the graph in the order of the heuristics and, in
-// float32, those of the interface without graphs. Each has what it needs for itself.
+// possible builds the plans to measure: the graph's in the order of the heuristics and, in float32, the
+// plans of the interface without graphs. Each owns its resources.
 func (h *Handle) possible(pass Pass, c Conv) (list []*plan, err error) {
 	list, err = h.offered(pass, c, nil)
 	offered := len(list) > 0
@@ -301,8 +302,7 @@ func (h *Handle) possible(pass Pass, c Conv) (list []*plan, err error) {
 	return list, err
 }
 
-// graphPlans builds the first plans of a graph that fit. They share the graph, which the last of them
-// frees.
+// graphPlans builds the first plans of a graph that fit. They share the graph, which the last of them frees.
 func (h *Handle) graphPlans(pass Pass, c Conv) (list []*plan, err error) {
 	g, err := newGraph(pass, c, h.target())
 	defer func() {
@@ -377,7 +377,7 @@ func (h *Handle) measure(p *plan, o Operands) (least time.Duration, err error) {
 	return least, nil
 }
 
-// warmUp runs a plan once; the first of a handle for as long as a card takes to raise its clocks.
+// warmUp runs a plan once. The first of a handle runs for as long as a card takes to raise its clocks.
 func (h *Handle) warmUp(p *plan, o Operands) error {
 	if err := h.enqueue(p, o); err != nil {
 		return err

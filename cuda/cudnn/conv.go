@@ -5,8 +5,8 @@ import "fmt"
 // Precision is how a convolution multiplies. Sums are kept in float32.
 type Precision uint8
 
-// Float32 multiplies float32 exactly; TF32 rounds the factors to 10 bits of mantissa; BFloat16 has
-// tensors and filters in bfloat16, and the bias in float32.
+// Float32 multiplies float32 exactly. TF32 rounds the factors to 10 bits of mantissa. BFloat16 has tensors
+// and filters in bfloat16, and the bias in float32.
 const (
 	Float32 Precision = iota
 	TF32
@@ -24,9 +24,9 @@ func (p Precision) String() string {
 // Pass is one of the operations of a convolution y = x * w.
 type Pass uint8
 
-// Forward computes y; ForwardBias adds a bias for each output channel, ForwardBiasReLU clamps that at
-// 0. DataGradient computes dx from dy and w, FilterGradient dw from x and dy. MaskedDataGradient sets dx to 0
-// where a mask of its shape is at most 0.
+// Forward computes y. ForwardBias also adds a bias for each output channel, and ForwardBiasReLU clamps that
+// at 0. DataGradient computes dx from dy and w, FilterGradient dw from x and dy. MaskedDataGradient sets dx
+// to 0 where a mask of its shape is at most 0.
 const (
 	Forward Pass = iota
 	ForwardBias
@@ -45,7 +45,7 @@ func (p Pass) String() string {
 		"masked data gradient"}[p]
 }
 
-// writes is the place of what the pass writes among x, w and y.
+// writes is the index of the pass's destination among x, w and y.
 func (p Pass) writes() int {
 	switch p {
 	case DataGradient, MaskedDataGradient:
@@ -56,22 +56,22 @@ func (p Pass) writes() int {
 	return 2
 }
 
-// biased reports whether the pass adds a bias, and besides whether it reads a tensor beside x, w and y: a bias
-// or a mask.
+// biased reports whether the pass adds a bias. The other method reports whether it reads a bias or a mask
+// in addition to x, w and y.
 func (p Pass) biased() bool  { return p == ForwardBias || p == ForwardBiasReLU }
 func (p Pass) besides() bool { return p.biased() || p == MaskedDataGradient }
 
-// Conv is the shape of a convolution: x is N×H×W×C, w is K×R×S×C and y is N×P×Q×K with P = (H+2Pad-R)/Stride + 1
-// and Q = (W+2Pad-S)/Stride + 1, rounded down. All three have the precision's element type; the bias is float32 unless
-// NarrowBias is set.
+// Conv is the shape of a convolution: x is N×H×W×C, w is K×R×S×C and y is N×P×Q×K with P = (H+2Pad-R)/Stride
+// + 1 and Q = (W+2Pad-S)/Stride + 1, rounded down. All three have the precision's element type. The bias is
+// float32 unless NarrowBias is set.
 type Conv struct {
 	N, H, W, C   int
 	K, R, S, Pad int
 	Stride       int // 0 for 1: one shape has one value
 	Precision    Precision
-	// Wide has what a pass writes in float32, where its operands are bfloat16: the sums are not rounded.
+	// Wide writes the result in float32 although the operands are bfloat16: the sums are not rounded.
 	Wide bool
-	// NarrowBias has the bias in the precision's element type too. It is for the passes with a bias alone. cuDNN
+	// NarrowBias also has the bias in the precision's element type. It is only for passes with a bias. cuDNN
 	// has far more plans for a bias in bfloat16, and most of them need not be compiled.
 	NarrowBias bool
 }
@@ -83,7 +83,7 @@ func (c Conv) Q() int { return (c.W + 2*c.Pad - c.S + c.step()) / c.step() }
 // step is the stride as cuDNN takes it.
 func (c Conv) step() int { return max(1, c.Stride) }
 
-// check refuses what is no convolution.
+// check refuses invalid convolutions.
 func (c Conv) check() error {
 	for _, n := range [...]int{c.N, c.H, c.W, c.C, c.K, c.R, c.S, c.P(), c.Q()} {
 		if n < 1 || n > 1<<30 {

@@ -11,8 +11,8 @@ import (
 	"fmt"
 )
 
-// Described makes plans for a device that is not here, from its description: what cuDNN would offer
-// there can be checked where there is no device and no driver.
+// Described makes plans for an absent device, from its description. So cuDNN's offers for it can be checked
+// on a host without a device or driver.
 type Described struct {
 	builder
 	properties descriptor
@@ -38,7 +38,7 @@ func Describe(description []byte) (*Described, error) {
 	return d, nil
 }
 
-// Description is what cuDNN knows about the handle's device, for Describe on another host.
+// Description is cuDNN's description of the handle's device, for Describe on another host.
 func (h *Handle) Description() (description []byte, err error) {
 	err = h.device.Do(func() error {
 		var b builder
@@ -77,8 +77,8 @@ func (d *Described) Close() error {
 	return nil
 }
 
-// Plans returns the engines that can be built for a pass, those first that cuDNN expects to be fast,
-// at most limit of them.
+// Plans returns the engines that can be built for a pass, at most limit of them. Those that cuDNN expects to
+// be fast come first.
 func (d *Described) Plans(pass Pass, c Conv, limit int) ([]Choice, error) {
 	g, err := newGraph(pass, c, target{properties: d.properties})
 	defer g.close()

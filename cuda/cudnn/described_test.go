@@ -14,8 +14,9 @@ import (
 	"nmn/cuda/internal/fakedriver"
 )
 
-// describe describes an H100, as cuDNN has read one, to the real library, or skips the test where there is none. Some
-// engines are compiled when their plan is built, for which cuDNN wants a driver: the fake one, where it was built.
+// describe describes an H100, as read by cuDNN, to the real library, or skips the test if there is none. Some
+// engines are compiled when their plan is built, for which cuDNN needs a driver: the fake one, if it was
+// built.
 func describe(t *testing.T) *Described {
 	t.Helper()
 	if driver != nil {
@@ -36,7 +37,7 @@ func describe(t *testing.T) *Described {
 	return d
 }
 
-// layer is a convolution of VGG16 as a network over whole pictures; its fully connected layers are
+// layer is a convolution of VGG16 as a network over whole pictures. Its fully connected layers are
 // convolutions over the last map.
 type layer struct {
 	name              string
@@ -60,7 +61,7 @@ func (l layer) at(batch, picture int, p Precision) Conv {
 	for range max(l.shrink, 0) {
 		size = (size + 1) / 2
 	}
-	if l.shrink < 0 { // behind fc6
+	if l.shrink < 0 { // after fc6
 		for range 5 {
 			size = (size + 1) / 2
 		}
@@ -94,13 +95,13 @@ func (l layer) uses(c Conv) []use {
 	return []use{{ForwardBiasReLU, c}, {FilterGradient, wide}, {DataGradient, c}}
 }
 
-// plain lists what takes the place of passes that have no plan where cuDNN cannot compile: neither a
-// bias nor a result wider than the operands.
+// plain lists the replacements of passes that have no plan if cuDNN cannot compile: they have neither a bias
+// nor a result wider than the operands.
 func (l layer) plain(c Conv) []use {
 	return []use{{Forward, c}, {FilterGradient, c}, {DataGradient, c}}
 }
 
-// Plans of all passes of all layers, within the scratch memory that Options allow.
+// Plans of all passes of all layers, within the scratch memory of Options.
 func TestH100_HasPlansForAllOfVGG16(t *testing.T) {
 	batches := []struct{ batch, picture int }{{26, 565}, {32, 224}}
 	if testing.Short() {
@@ -139,7 +140,7 @@ func TestH100_HasPlansForAllOfVGG16(t *testing.T) {
 	}
 }
 
-// The convolutions of residual nets that have a stride, whose pictures are padded as those of VGG16.
+// The convolutions of residual nets with a stride. Their pictures are padded as for VGG16.
 func TestH100_HasPlansForStrides(t *testing.T) {
 	d := describe(t)
 	for _, p := range []Precision{Float32, TF32, BFloat16} {
@@ -167,7 +168,7 @@ func TestH100_HasPlansForStrides(t *testing.T) {
 // fitting finds the first plan within the default scratch memory.
 func fitting(d *Described, u use) (Choice, error) {
 	most := Options{}.withDefaults().MaxWorkspace
-	for _, limit := range []int{1, 4, 32} { // most often the first one fits, and those of some shapes are slow to build
+	for _, limit := range []int{1, 4, 32} { // most often the first one fits, and some shapes are slow to build
 		plans, err := d.Plans(u.Pass, u.Conv, limit)
 		if err != nil {
 			return Choice{}, err
@@ -184,7 +185,7 @@ func TestH100_HasPlansInEveryPrecision(t *testing.T) {
 	for _, p := range []Precision{Float32, TF32, BFloat16} {
 		for pass := Forward; pass <= MaskedDataGradient; pass++ {
 			if pass.besides() && (p == Float32 && !pass.biased() || p != Float32 && driver == nil) {
-				continue // there is none in float32; the others are compiled
+				continue // float32 has none; the others are compiled
 			}
 			if _, err := d.Plans(pass, vgg16[5].at(2, 224, p), 1); err != nil {
 				t.Error(err)

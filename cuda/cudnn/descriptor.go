@@ -18,7 +18,7 @@ type builder struct {
 	err  error
 }
 
-// close destroys what was made, the latest first.
+// close destroys the descriptors, the latest first.
 func (b *builder) close() {
 	for i := len(b.made) - 1; i >= 0; i-- {
 		C.cudnnBackendDestroyDescriptor(b.made[i]) // fails only for a pointer that is none

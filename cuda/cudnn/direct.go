@@ -65,7 +65,7 @@ func newDirect(pass Pass, c Conv) (d *direct, err error) {
 	return d, nil
 }
 
-// close frees the filter; the rest frees itself when it is collected.
+// close frees the filter. The garbage collector frees the rest.
 func (d *direct) close() {
 	if d.w != nil {
 		C.nmn_cudnn_destroy_filter(rawOf(d.w))
@@ -73,8 +73,8 @@ func (d *direct) close() {
 	}
 }
 
-// directPlans lists the algorithms that are deterministic and fit, in the order that cuDNN expects
-// them to be fast; none with a mask, which this interface does not know.
+// directPlans lists the algorithms that are deterministic and fit, in the order in which cuDNN expects them
+// to be fast. With a mask, which this interface does not support, there are none.
 func (h *Handle) directPlans(pass Pass, c Conv) (list []*plan, err error) {
 	if pass == MaskedDataGradient {
 		return nil, nil
@@ -113,7 +113,7 @@ func (h *Handle) directPlans(pass Pass, c Conv) (list []*plan, err error) {
 	return list, err
 }
 
-// fits reports whether an algorithm may be used: cuDNN adds a bias without ReLU by one of them alone.
+// fits reports whether an algorithm may be used: with only one of them cuDNN adds a bias without ReLU.
 func (d *direct) fits(a C.nmn_algorithm) bool {
 	return a.status == C.CUDNN_STATUS_SUCCESS && a.deterministic != 0 && a.math == C.CUDNN_FMA_MATH &&
 		(d.pass != ForwardBias || a.algorithm == C.CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM)

@@ -1,10 +1,10 @@
-// Package cudnn is NVIDIA's library of convolutions on a device of package cuda. It is built with the
-// tag cuda; in other builds only the errors exist.
+// Package cudnn calls NVIDIA's library of convolutions on a device of package cuda. It is built with the tag
+// cuda. In other builds only the errors exist.
 //
-// Tensors are NHWC, filters KRSC. Convolutions in TF32 and bfloat16 go through the library's backend
-// graphs, which fuse bias and ReLU; those in float32 through gorgonia.org/cu/dnn. For every shape all
-// plans that are deterministic and precise enough are measured once, and the choice is kept in a file
-// by device and version.
+// Tensors are NHWC, filters KRSC. Convolutions in TF32 and bfloat16 go through the library's backend graphs,
+// which fuse bias and ReLU. Convolutions in float32 go through gorgonia.org/cu/dnn. For every shape all plans
+// that are deterministic and precise enough are measured once. A file for each device and version stores the
+// choice.
 //
-// libcudnn is opened when the program runs, by Open.
+// Open opens libcudnn when the program runs.
 package cudnn

@@ -22,8 +22,8 @@ type candidate struct {
 // maxCandidates is how many engines a heuristic is asked for.
 const maxCandidates = 64
 
-// candidates asks the heuristics for engines that are deterministic and multiply as the precision
-// says, those first that they expect to be fast. They live until the graph is closed.
+// candidates asks the heuristics for engines that are deterministic and multiply in the precision. Those
+// expected to be fast come first. They live until the graph is closed.
 func (g *graph) candidates() ([]candidate, error) {
 	var fit []candidate
 	var seen int
@@ -74,7 +74,7 @@ func (p Precision) allows(notes []C.cudnnBackendNumericalNote_t) bool {
 	return true
 }
 
-// heuristic returns the engine configurations of one heuristic; none where it knows none.
+// heuristic returns the engine configurations of one heuristic, or none if it has none.
 func (g *graph) heuristic(mode C.cudnnBackendHeurMode_t) ([]descriptor, error) {
 	h := g.create("a heuristic", C.CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR)
 	g.descriptors(h, C.CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, g.ops)
@@ -102,7 +102,7 @@ func (g *graph) heuristic(mode C.cudnnBackendHeurMode_t) ([]descriptor, error) {
 	return configs[:n], err
 }
 
-// inspect reads what an engine configuration consists of.
+// inspect reads the parts of an engine configuration.
 func (g *graph) inspect(config descriptor) (c candidate, err error) {
 	c.config = config
 	engine := []descriptor{g.create("an engine", C.CUDNN_BACKEND_ENGINE_DESCRIPTOR)}
@@ -180,8 +180,8 @@ func (g *graph) restore(e Engine) (candidate, error) {
 	return candidate{Engine: e, config: config}, g.err
 }
 
-// finish makes a candidate executable and learns its workspace. Many engines of a heuristic cannot be
-// built for a shape after all; their error says why.
+// finish makes a candidate executable and reads its workspace. Many engines of a heuristic cannot be built
+// for a shape after all. Their error gives the reason.
 func (g *graph) finish(c *candidate) error {
 	// A builder of its own: the failure of one engine must not end the others.
 	var b builder

@@ -17,10 +17,10 @@ var (
 
 // Error is a call that cuDNN has refused.
 type Error struct {
-	Operation string // what was being done
+	Operation string // the operation that failed
 	Code      int    // cudnnStatus_t
 	Name      string // such as CUDNN_STATUS_BAD_PARAM
-	Detail    string // the library's words about its last error; may be empty
+	Detail    string // the library's text about its last error; may be empty
 }
 
 // Error implements error.
@@ -35,8 +35,8 @@ func (e *Error) Error() string {
 // deviceFull is CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED.
 const deviceFull = 4004
 
-// Unwrap gives cuda.ErrOutOfMemory where the memory of the card was full: cuDNN takes some for code that it loads when
-// it first needs it.
+// Unwrap gives cuda.ErrOutOfMemory if the memory of the card was full: cuDNN allocates some for code that it
+// loads when first needed.
 func (e *Error) Unwrap() error {
 	if e.Code == deviceFull {
 		return cuda.ErrOutOfMemory

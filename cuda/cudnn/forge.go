@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Shape is a pass of a convolution of one shape, which has a plan of its own.
+// Shape is a pass of a convolution of one shape, which has its own plan.
 type Shape struct {
 	Pass Pass
 	Conv Conv
@@ -17,11 +17,11 @@ type Shape struct {
 // String is how plans are named in files and logs.
 func (s Shape) String() string { return plansKey(s.Pass, s.Conv) }
 
-// limits say which plans are offered for a shape.
+// limits select the plans that are offered for a shape.
 type limits struct {
 	plans     int // at most
-	compiled  int // at most of them, whose code cuDNN compiles first
-	beside    int // likewise, of passes that plans without compiled code can take the place of
+	compiled  int // maximum of them whose code cuDNN compiles first
+	beside    int // that maximum for passes that plans without compiled code can replace
 	workspace int // bytes of scratch memory, at most
 }
 
@@ -33,8 +33,8 @@ type offer struct {
 	text     []byte
 }
 
-// forge builds plans for a device by its description, without a handle, on several threads: what cuDNN compiles for a
-// network takes half a minute on one. It gives them as texts.
+// forge builds plans for a device by its description, without a handle, on several threads: compiling for a
+// network takes cuDNN half a minute on one. It returns them as texts.
 type forge struct {
 	at     target
 	limits limits
@@ -47,7 +47,7 @@ type forge struct {
 	group  sync.WaitGroup
 }
 
-// job is what is built for a shape. The rest is written before done is closed.
+// job is the building for a shape. Its results are written before done is closed.
 type job struct {
 	done   chan struct{}
 	offers []offer
@@ -56,12 +56,13 @@ type job struct {
 
 var errClosed = errors.New("cudnn: closed while plans were built")
 
-// newForge makes a forge of so many threads; do runs what calls cuDNN.
+// newForge makes a forge with this number of threads. do runs functions that call cuDNN.
 func newForge(at target, l limits, threads int, do func(func() error) error) *forge {
 	return &forge{at: at, limits: l, turns: make(chan struct{}, threads), do: do, jobs: map[Shape]*job{}}
 }
 
-// start begins to build for a shape, one plan alone where an engine is named; a job that was started before goes on.
+// start begins to build for a shape, only one plan if an engine is named. A job that was started before
+// continues.
 func (f *forge) start(s Shape, only *Engine) *job {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -89,7 +90,7 @@ func (f *forge) start(s Shape, only *Engine) *job {
 	return j
 }
 
-// take waits for what is offered for a shape, and forgets it.
+// take waits for the offers for a shape, and drops the job.
 func (f *forge) take(s Shape, only *Engine) ([]offer, error) {
 	j := f.start(s, only)
 	<-j.done
@@ -112,7 +113,8 @@ func (f *forge) turn(work func() error) error {
 	return f.do(work)
 }
 
-// list asks the heuristics for engines, and takes those to offer: of those that are compiled the first few alone.
+// list asks the heuristics for engines, and selects those to offer. Of compiled engines it takes only the
+// first few.
 func (f *forge) list(s Shape) (list []offer, err error) {
 	err = f.turn(func() error {
 		g, err := newGraph(s.Pass, s.Conv, f.at)
@@ -130,10 +132,10 @@ func (f *forge) list(s Shape) (list []offer, err error) {
 	return list, err
 }
 
-// choose takes the candidates to build, in their order. Those without tensor cores come last, and are offered only
-// where no other can be built: one of them takes 4 s for the filter gradient of fc6, where another takes a
-// millisecond. More of those without code to compile are taken than are
-// offered at the end, since some cannot be built or need too much scratch memory.
+// choose takes the candidates to build, in their order. Candidates without tensor cores come last, and are
+// offered only if no other can be built. One of them takes 4 s for the filter gradient of fc6, for which
+// another takes a millisecond. More candidates without code to compile are taken than are offered at the end,
+// because some cannot be built or need too much scratch memory.
 func (l limits) choose(g *graph, candidates []candidate) (list []offer) {
 	var plain []offer
 	compiled, most := 0, l.compiled
@@ -143,7 +145,7 @@ func (l limits) choose(g *graph, candidates []candidate) (list []offer) {
 	for i := range candidates {
 		o := offer{candidate: candidates[i], compiled: g.compiles(&candidates[i]), plain: !candidates[i].tensorCores()}
 		if o.compiled {
-			// What comes behind enough others would be compiled for nothing.
+			// Candidates after enough others would be compiled for nothing.
 			if compiled++; compiled > most || len(list)+len(plain) >= l.plans {
 				continue
 			}
@@ -157,7 +159,7 @@ func (l limits) choose(g *graph, candidates []candidate) (list []offer) {
 	return append(list, plain...)
 }
 
-// all builds what was listed, those that are compiled side by side.
+// all builds the listed candidates, the compiled ones in parallel.
 func (f *forge) all(s Shape, list []offer) (built []offer, err error) {
 	errs := make([]error, len(list)+1)
 	var group sync.WaitGroup
@@ -185,7 +187,7 @@ func (f *forge) all(s Shape, list []offer) (built []offer, err error) {
 	return built, nil
 }
 
-// build builds engines and keeps the texts of those that fit, of as many as are offered.
+// build builds engines and keeps the texts of those that fit, up to the number offered.
 func (f *forge) build(s Shape, list []*offer) error {
 	g, err := newGraph(s.Pass, s.Conv, f.at)
 	defer g.close()

@@ -15,7 +15,7 @@ const (
 	numberBiased // the sum before the ReLU, not in memory
 )
 
-// target is what plans are made for: an open handle, or the description of a device that is not here.
+// target is the device that plans are made for: an open handle's, or an absent one by its description.
 type target struct {
 	handle     C.cudnnHandle_t
 	properties descriptor
@@ -104,7 +104,7 @@ func (g *graph) tensor(number int64, t C.cudnnDataType_t, n, h, w, c int, virtua
 	return d
 }
 
-// convolution is the pass without bias: for the gradients x, w and y are those of which they are.
+// convolution is the pass without bias. In the gradients x, w and y stand for tensors and their gradients.
 func (g *graph) convolution(x, w, y descriptor) descriptor {
 	constants := g.create("the constants of a convolution", C.CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR)
 	pad, step := int64(g.conv.Pad), int64(g.conv.step())
@@ -130,7 +130,7 @@ func (g *graph) convolution(x, w, y descriptor) descriptor {
 	return op
 }
 
-// pointwise is an operation of each element; b is nil where it has one argument.
+// pointwise is an operation of each element. b is nil if it has one argument.
 func (g *graph) pointwise(mode C.cudnnPointwiseMode_t, a, b, to descriptor) descriptor {
 	op := g.function(mode)
 	g.descriptors(op, C.CUDNN_ATTR_OPERATION_POINTWISE_XDESC, a)
@@ -142,7 +142,7 @@ func (g *graph) pointwise(mode C.cudnnPointwiseMode_t, a, b, to descriptor) desc
 	return op
 }
 
-// reluGradient is what arrives at the input of a ReLU, where what arrives at its output is d: 0 where y, its
+// reluGradient is the gradient at the input of a ReLU, given the gradient d at its output: 0 where y, its
 // output, is at most 0.
 func (g *graph) reluGradient(d, y, to descriptor) descriptor {
 	op := g.function(C.CUDNN_POINTWISE_RELU_BWD)

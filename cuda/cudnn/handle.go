@@ -21,20 +21,22 @@ import (
 
 // Options choose how plans are found.
 type Options struct {
-	// CacheFolder keeps the choices between runs; empty for no file.
+	// CacheFolder stores the choices between runs; empty for no file.
 	CacheFolder string
-	// MaxWorkspace is the most scratch memory in bytes that a plan may need; 0 for 512 MiB.
+	// MaxWorkspace is the maximum scratch memory of a plan in bytes; 0 for 512 MiB.
 	MaxWorkspace int
-	// Measured is how many plans of a shape are timed; 0 for 10.
+	// Measured is the number of plans of a shape to time; 0 for 10.
 	Measured int
-	// Compiled is how many of them cuDNN may have to compile first, which takes it up to a second each; 0 for 3.
+	// Compiled is the maximum number of them that cuDNN compiles first, which takes up to a second each; 0
+	// for 3.
 	Compiled int
-	// Threads build plans; 0 for as many as the host has cores, less for none: then the handle builds them.
+	// Threads is the number of threads that build plans; 0 for the number of cores. If it is negative, the
+	// handle builds them.
 	Threads int
-	// WarmUp is how long the card computes before the first plan is timed, so that its clocks are up; 0 for 20 ms, less
-	// for not at all.
+	// WarmUp is how long the card computes before the first plan is timed, so that its clocks are up; 0 for
+	// 20 ms, negative for none.
 	WarmUp time.Duration
-	// Logger receives what was chosen and which files were unfit; nil for the default one.
+	// Logger receives the choices and warnings about unfit files; nil for the default one.
 	Logger *slog.Logger
 }
 
@@ -67,9 +69,9 @@ type Handle struct {
 	context *dnn.Context
 	options Options
 	plans   map[Shape]*plan
-	refused map[Shape]error // by what no plan fits
+	refused map[Shape]error // errors of shapes that no plan fits
 	kept    *plans
-	forge   *forge  // nil where the device cannot be described
+	forge   *forge  // nil if the device cannot be described
 	drawn   builder // of the description
 	warm    bool    // the card has computed for a while
 
@@ -80,7 +82,7 @@ type Handle struct {
 	addresses [4]uint64      // of the tensors of a plan while it is enqueued
 }
 
-// Open opens cuDNN on a stream. Where libcudnn is missing the error wraps ErrNoLibrary.
+// Open opens cuDNN on a stream. If libcudnn is missing the error wraps ErrNoLibrary.
 func Open(stream *cuda.Stream, options Options) (*Handle, error) {
 	if err := library(); err != nil {
 		return nil, err
@@ -101,7 +103,7 @@ func Open(stream *cuda.Stream, options Options) (*Handle, error) {
 	return h, nil
 }
 
-// openPlans finds the folder of what earlier runs have chosen.
+// openPlans finds the folder with the choices of earlier runs.
 func (h *Handle) openPlans() {
 	info := h.device.Info()
 	device := fmt.Sprintf("%s sm_%d%d %d multiprocessors", info.Name, info.Major, info.Minor, info.Multiprocessors)
@@ -111,8 +113,8 @@ func (h *Handle) openPlans() {
 	}
 }
 
-// openForge describes the device for what builds plans on several threads. Without a description the handle builds them
-// itself, one after the other.
+// openForge describes the device for building plans on several threads. Without a description the handle
+// builds them itself, one after the other.
 func (h *Handle) openForge() {
 	if h.options.Threads < 0 {
 		return
@@ -131,8 +133,8 @@ func (h *Handle) openForge() {
 
 func (h *Handle) limits() limits { return h.options.limits() }
 
-// limits follow from the options. Biases in bfloat16 and kernels of our own for biases and masks need nothing compiled;
-// hosts of few cores try one compiled plan beside them.
+// limits follow from the options. Biases in bfloat16 and this project's kernels for biases and masks need no
+// compiled plan. Hosts with few cores try one compiled plan in addition.
 func (o Options) limits() limits {
 	const many = 8 // cores that compile all there is within a few seconds
 	l := limits{plans: o.Measured, compiled: o.Compiled, beside: 1, workspace: o.MaxWorkspace}
@@ -166,8 +168,9 @@ func (h *Handle) Close() error {
 	return errors.Join(errs...)
 }
 
-// scratch returns at least this much memory. What was outgrown stays, for captured graphs name it; since each is at
-// least twice as large as the one before, or the largest there may be, that is no more than the one in use.
+// scratch returns at least this much memory. Outgrown memory stays, because captured graphs use it. Each
+// memory is at least twice as large as the one before, or the largest allowed, so all outgrown memory is no
+// larger than the current one.
 func (h *Handle) scratch(bytes int) (cuda.Address, error) {
 	if bytes <= h.bytes {
 		h.captured = h.captured || h.stream.Capturing()

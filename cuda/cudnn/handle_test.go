@@ -20,8 +20,8 @@ import (
 	"nmn/cuda/internal/fakedriver"
 )
 
-// The libraries of these tests; path is empty where they cannot be built, and where a real card is to
-// be tested: one process opens one driver.
+// The libraries of these tests. path is empty if they cannot be built, or if a real card is to be tested: one
+// process opens one driver.
 var (
 	fakePath string
 	fake     *fakecudnn.Library
@@ -90,7 +90,7 @@ func handle(t *testing.T, o Options) (*Handle, *cuda.Device) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.WarmUp = -1 // which would run more than what is counted
+	o.WarmUp = -1 // a warm-up would run more than the test counts
 	h, err := Open(d.Compute(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ func TestRun_KeepsChoicesInAFile(t *testing.T) {
 	}
 }
 
-// keptPlans are those of the fake device.
+// keptPlans are the stored plans of the fake device.
 func keptPlans(folder string) *plans {
 	return openPlans(folder, 91300, "Fake 0 sm_90 132 multiprocessors")
 }
@@ -259,8 +259,8 @@ func TestRun_BuildsTheKeptEngineWhereItsTextIsNotTaken(t *testing.T) {
 	}
 }
 
-// Of plans that are compiled three are, each once, whether or not they are begun ahead; what is kept is not compiled
-// again.
+// Three of the plans to compile are compiled, each once, whether or not they are begun ahead. Stored plans
+// are not compiled again.
 func TestRun_CompilesFewPlansOnce(t *testing.T) {
 	for _, ahead := range []bool{false, true} {
 		compilesFewPlansOnce(t, ahead)
@@ -306,7 +306,7 @@ func compilesFewPlansOnce(t *testing.T, ahead bool) {
 	})
 }
 
-// What comes behind as many plans as are timed is not compiled.
+// Candidates after the number of timed plans are not compiled.
 func TestRun_CompilesNothingThatIsNotTimed(t *testing.T) {
 	useFake(t)
 	fake.Compiled(5)
@@ -354,7 +354,7 @@ func takesTheEngineOfTheNearestBatch(t *testing.T, ahead bool) {
 		if err != nil || kept == nil || kept.From != 1 || kept.Microseconds != 1000 {
 			t.Errorf("ahead %v: kept %+v, %v, want one from a batch of 1", ahead, kept, err)
 		}
-		// A batch of 3 is too far from that of 1, from which the plan of 2 is.
+		// A batch of 3 is too far from batch 1, and the plan of batch 2 came from there.
 		if err := h.Run(Forward, far, Operands{}); err != nil {
 			t.Fatal(err)
 		}
@@ -364,7 +364,7 @@ func takesTheEngineOfTheNearestBatch(t *testing.T, ahead bool) {
 	})
 }
 
-// Where cuDNN has no texts of plans, the handle builds them itself, and keeps their engines.
+// If cuDNN has no texts of plans, the handle builds them itself, and stores their engines.
 func TestRun_WithoutTexts(t *testing.T) {
 	useFake(t)
 	fake.NoTexts()
@@ -380,7 +380,7 @@ func TestRun_WithoutTexts(t *testing.T) {
 	}
 }
 
-// Closing waits for what is being built, and builds nothing more.
+// Closing waits for plans being built, and builds no more.
 func TestClose_EndsWhatIsBuiltAhead(t *testing.T) {
 	useFake(t)
 	fake.Compiled(20)
@@ -492,10 +492,10 @@ func TestRun_NoEngineIsUnsupported(t *testing.T) {
 	}
 }
 
-// Whichever call of the library fails, an error says so, nothing panics, and everything is destroyed.
+// Whichever call of the library fails, an error reports it, nothing panics, and everything is destroyed.
 func TestEveryCall_MayFail(t *testing.T) {
 	useFake(t)
-	threads := -1 // the handle builds plans itself: where threads do, most failures leave it to the handle
+	threads := -1 // the handle builds plans itself: with threads, most failures leave the work to the handle
 	attempt := func(at, status int) error {
 		fake.Reset()
 		driver.Reset(fakedriver.H200)
@@ -532,7 +532,7 @@ func TestEveryCall_MayFail(t *testing.T) {
 			}
 		}
 	}
-	// Where one of two interfaces fails in float32, the other one serves.
+	// If one of two interfaces fails in float32, the other one serves.
 	t.Logf("each of %d calls failed in turn, in three ways; after %d of them another plan served", calls, silent)
 	if silent > calls*3*2/3 {
 		t.Errorf("%d of %d failures went without an error", silent, calls*3)

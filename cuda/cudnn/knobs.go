@@ -11,10 +11,10 @@ import (
 	"strconv"
 )
 
-// knobRange is what a setting of an engine may be: from least to most in equal steps.
+// knobRange is the range of a setting of an engine, from least to most in equal steps.
 type knobRange struct{ kind, least, most, step int64 }
 
-// holds reports whether a value is one of them.
+// holds reports whether a value is in the range.
 func (r knobRange) holds(value int64) bool {
 	return value >= r.least && value <= r.most && (r.step < 1 || (value-r.least)%r.step == 0)
 }
@@ -70,18 +70,18 @@ func (r *knobRange) read(info descriptor) error {
 	return nil
 }
 
-// sliced makes candidates of an engine for filter gradients that the heuristics offer with one slice alone:
-// with more, and with the tile that fits the layer. There are none where the engine has no such settings, or does
-// not say so.
+// sliced makes further candidates of an engine for filter gradients that the heuristics offer only with one
+// slice: with more slices, and with the tile that fits the layer. It makes none if the engine has no such
+// settings, or does not report them.
 //
-// The notes of the engine hold for them too. In the code of cuDNN 9.13 a slice waits for the one before it, so
-// that partial sums, which are float32, are added in one order.
+// The notes of the engine apply to them too. In the code of cuDNN 9.13 a slice waits for the one before it,
+// so that partial sums, which are float32, are added in one order.
 func (g *graph) sliced(of candidate) (list []candidate) {
 	if g.pass != FilterGradient || !g.conv.Wide || len(of.Knobs) > 0 {
 		return nil
 	}
 	ranges, err := g.knobRanges(of.config)
-	if err != nil { // an engine that does not tell its settings keeps them
+	if err != nil { // an engine that does not report its settings keeps them
 		g.err = nil // the graph is sound
 		return nil
 	}
@@ -116,7 +116,7 @@ func (g *graph) sliced(of candidate) (list []candidate) {
 
 var multiProcessorCount = regexp.MustCompile(`"multiProcessorCount"\s*:\s*(\d+)`)
 
-// multiprocessors is how many the device has, by cuDNN's description of it; 1 where it does not say.
+// multiprocessors is the number of the device's multiprocessors, by cuDNN's description; 1 if that has none.
 func (t target) multiprocessors() (int, error) {
 	var b builder
 	defer b.close()

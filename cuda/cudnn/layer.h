@@ -1,11 +1,11 @@
-/* What gorgonia.org/cu/dnn lacks of cuDNN. */
+/* Functions of cuDNN that gorgonia.org/cu/dnn lacks. */
 #ifndef NMN_CUDNN_LAYER_H
 #define NMN_CUDNN_LAYER_H
 #include <cudnn.h>
 
-/* Opens a library for those that are opened later. Returns NULL, or why it cannot be opened. */
+/* Opens a library for libraries that are opened later. Returns NULL, or the reason why it cannot be opened. */
 const char *nmn_library_open(const char *path);
-/* Opens libcudnn and points the trampolines at it, likewise. */
+/* Opens libcudnn and points the trampolines at it. Returns NULL, or the reason why it cannot be opened. */
 const char *nmn_cudnn_open(const char *path);
 
 cudnnStatus_t nmn_cudnn_bind(void *handle, void *stream);

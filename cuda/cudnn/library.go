@@ -49,17 +49,17 @@ func checkVersion(path string) error {
 	return nil
 }
 
-// Version is that of the open library, major·10000 + minor·100 + patch; 0 before Open.
+// Version is the version of the open library, major·10000 + minor·100 + patch; 0 before Open.
 func Version() int { return int(C.cudnnGetVersion()) }
 
-// places are where libcudnn may lie.
+// places are the places of libcudnn.
 var places = cuda.Library{Variable: LibraryVariable, Names: []string{libraryName}, Homes: []string{"CUDNN_HOME",
 	"CUDA_HOME"},
 	Toolkit: "cudnn/lib", Packages: []string{"nvidia/cudnn/lib", "torch/lib"},
 	System: []string{"/usr/local/cuda/lib64", "/usr/local/cudnn/lib"}}
 
 // openAt opens a libcudnn after the libraries that it looks up by name when it needs them: in Python's
-// packages they lie where the linker does not look. The compiler, libnvrtc, looks up its built-ins in turn.
+// packages they lie outside the linker's paths. The compiler, libnvrtc, looks up its built-ins in turn.
 func openAt(path string) error {
 	packages := filepath.Dir(filepath.Dir(filepath.Dir(path))) // PACKAGES/cudnn/lib/libcudnn.so.9
 	for _, pattern := range []string{

@@ -20,7 +20,7 @@ import (
 	"nmn/internal/durable"
 )
 
-// Bounds of kept plans: far above what any network needs.
+// Limits on stored plans: far above the needs of any network.
 const (
 	planFormat    = 2
 	maxEntryBytes = 8 << 20
@@ -29,21 +29,21 @@ const (
 	maxEntries    = 4096 // in the folder of a device
 )
 
-// kept is a plan of one pass of one shape, in a file of its own: programs that run at once do not overwrite each
-// other's, and one that is damaged costs that plan alone.
+// kept is a plan of one pass of one shape, in its own file. So programs that run at once do not overwrite
+// each other's, and a damaged file loses only that plan.
 type kept struct {
 	Format  int    `json:"format"`
 	Library int    `json:"cudnn"` // version
 	Device  string `json:"device"`
 	Plan    string `json:"plan"` // pass and shape, as plansKey writes them
 	Choice
-	// Sum is the SHA-256 of the text in Built, compressed by DEFLATE, from which cuDNN makes the plan without choosing
-	// or compiling anything. Both are empty where cuDNN has no such text.
+	// Sum is the SHA-256 of the text in Built, compressed by DEFLATE. cuDNN makes the plan from the text
+	// without choosing or compiling anything. Both are empty if cuDNN has no such text.
 	Sum   string `json:"sha256,omitempty"`
 	Built []byte `json:"built,omitempty"`
 }
 
-// plans are those of one device and one version of cuDNN, in a folder.
+// plans are the stored plans of one device and one version of cuDNN, in a folder.
 type plans struct {
 	folder  string // empty for none
 	library int
@@ -52,7 +52,7 @@ type plans struct {
 
 func plansKey(pass Pass, c Conv) string { return pass.String() + " of " + c.String() }
 
-// plain writes text in letters and digits of ASCII, with - for what lies between.
+// plain writes text in letters and digits of ASCII, with - for anything between.
 func plain(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return r < '0' || r > '9' && r < 'a' || r > 'z'
@@ -60,7 +60,7 @@ func plain(text string) string {
 	return strings.Join(words, "-")
 }
 
-// openPlans opens the folder of a device and a version below another; an empty one keeps nothing.
+// openPlans opens the folder of a device and a version below another. If below is empty, nothing is stored.
 func openPlans(below string, library int, device string) *plans {
 	p := &plans{library: library, device: device}
 	if below != "" {
@@ -74,8 +74,8 @@ func (p *plans) file(key string) string { return filepath.Join(p.folder, plain(k
 // has reports whether there is a file of a plan, which may be unfit.
 func (p *plans) has(key string) bool { return p.folder != "" && durable.Exists(p.file(key)) }
 
-// read reads the plan of a pass and its text, nil where there is none. One that is damaged, or of something else, is an
-// error that names the file.
+// read reads the plan of a pass and its text, nil if there is none. A damaged plan, or one of another pass,
+// is an error that names the file.
 func (p *plans) read(key string) (k *kept, text []byte, err error) {
 	if p.folder == "" {
 		return nil, nil, nil
@@ -123,8 +123,8 @@ func decodePlan(r io.Reader) (*kept, []byte, error) {
 	return k, text, err
 }
 
-// text is what cuDNN has written of the plan; nil for nothing. What is not as it was written is an error: cuDNN is
-// given nothing that it has not made.
+// text is cuDNN's text of the plan, or nil. A text that has changed since it was written is an error: cuDNN
+// receives only texts that it has made.
 func (k *kept) text() ([]byte, error) {
 	if len(k.Built) == 0 {
 		return nil, nil
@@ -142,7 +142,7 @@ func (k *kept) text() ([]byte, error) {
 	return text, nil
 }
 
-// check refuses what cuDNN must not be given. What it does give may still be refused by cuDNN.
+// check refuses choices that cuDNN must not receive. cuDNN may still refuse the others.
 func (c Choice) check() error {
 	bad := func(v int64) bool { return v < 0 || v > math.MaxInt32 }
 	switch {
@@ -165,7 +165,7 @@ func (c Choice) check() error {
 	return nil
 }
 
-// write keeps a plan, with its text where there is one.
+// write stores a plan, with its text if there is one.
 func (p *plans) write(key string, c Choice, text []byte) error {
 	k := kept{Format: planFormat, Library: p.library, Device: p.device, Plan: key, Choice: c}
 	if len(text) > 0 {
@@ -192,7 +192,8 @@ func (p *plans) write(key string, c Choice, text []byte) error {
 	return durable.WriteFile(p.file(key), append(content, '\n'), 0o666)
 }
 
-// batches lists the batches N of which plans are kept, of a pass and a shape that is c but for N, ascending.
+// batches lists the batches N with stored plans, for a pass and for shapes equal to c except for N,
+// ascending.
 func (p *plans) batches(pass Pass, c Conv) []int {
 	if p.folder == "" {
 		return nil
@@ -216,9 +217,9 @@ func (p *plans) batches(pass Pass, c Conv) []int {
 	return list
 }
 
-// nearest is the kept plan of the batch that is nearest to that of c, no further than by a factor of two: what is the
-// fastest for one is most often so for the other. Plans that were themselves taken over from another batch do not
-// count beyond that batch's own reach.
+// nearest is the stored plan of the batch nearest to c's, within a factor of two: the fastest plan for one is
+// most often the fastest for the other. Plans that were themselves taken over from another batch count only
+// within that batch's own reach.
 func (p *plans) nearest(pass Pass, c Conv) *kept {
 	const reach = 2
 	ratio := func(n int) float64 { return math.Max(float64(n)/float64(c.N), float64(c.N)/float64(n)) }
@@ -250,7 +251,7 @@ func (p *plans) nearest(pass Pass, c Conv) *kept {
 	return nil
 }
 
-// trim removes the oldest plans where there are more than any use explains.
+// trim removes the oldest plans if there are more than any use explains.
 func (p *plans) trim() error {
 	entries, err := os.ReadDir(p.folder)
 	if err != nil || len(entries) <= maxEntries {

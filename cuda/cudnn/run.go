@@ -14,15 +14,15 @@ import (
 	"nmn/cuda"
 )
 
-// Operands are the tensors of a pass in device memory: the convolution's own or, in the gradients,
-// the gradients of those that stand there. Bias is read by ForwardBias and ForwardBiasReLU alone, Mask by
-// MaskedDataGradient alone. All must be aligned to 16 bytes.
+// Operands are the tensors of a pass in device memory. In the gradient passes a tensor's place holds its
+// gradient if the pass reads or writes that. Only ForwardBias and ForwardBiasReLU read Bias, and only
+// MaskedDataGradient reads Mask. All must be aligned to 16 bytes.
 type Operands struct{ X, W, Y, Bias, Mask cuda.Address }
 
-// Run enqueues a pass: Forward, ForwardBias and ForwardBiasReLU overwrite Y, DataGradient and
-// MaskedDataGradient X and FilterGradient W. The first run of a shape, which must not be within a capture, chooses its
-// plan: by measuring, which overwrites the destination and waits, or from the file of plans. A shape that no
-// plan fits gives an error that wraps ErrUnsupported, which is remembered.
+// Run enqueues a pass. Forward, ForwardBias and ForwardBiasReLU overwrite Y, DataGradient and
+// MaskedDataGradient X, and FilterGradient W. The first run of a shape chooses its plan from the file of
+// plans or by measuring, which overwrites the destination and waits. It must not be within a capture. A shape
+// that no plan fits gives an error that wraps ErrUnsupported, also in later runs.
 func (h *Handle) Run(pass Pass, c Conv, o Operands) error {
 	s := Shape{pass, c}
 	p, known := h.plans[s]
@@ -58,11 +58,11 @@ type plan struct {
 	graph  *graph // nil for a direct plan
 	plan   descriptor
 	beside bool    // whether it reads a bias or a mask
-	text   []byte  // as cuDNN writes it, until it is kept; nil where that is not known
+	text   []byte  // cuDNN's text, until it is stored; nil if unknown
 	direct *direct // nil for a graph's
 }
 
-// close frees what cuDNN holds for the plan.
+// close frees cuDNN's objects for the plan.
 func (p *plan) close() {
 	if p.graph != nil {
 		p.graph.abandon(p.plan)
@@ -75,8 +75,8 @@ func (p *plan) close() {
 	}
 }
 
-// numbersOfGraph are the tensors that a plan is given, in the order of addresses; a plan without
-// bias and mask is not given the last.
+// numbersOfGraph are the tensors of a plan, in the order of addresses. A plan without bias and mask has no
+// last one.
 var numbersOfGraph = [4]int64{numberX, numberW, numberY, numberBeside}
 
 // enqueue enqueues a plan.

@@ -11,8 +11,8 @@ import (
 	"slices"
 )
 
-// text is a plan as cuDNN writes it, with the code that was compiled for it: what planOf makes a plan of again, within
-// a millisecond or two.
+// text is a plan as written by cuDNN, with its compiled code. planOf makes the plan again from it, within a
+// millisecond or two.
 func (g *graph) text(plan descriptor) ([]byte, error) {
 	for room := 1 << 16; room <= maxPlanBytes; room *= 8 {
 		text := make([]byte, room)
@@ -29,7 +29,7 @@ func (g *graph) text(plan descriptor) ([]byte, error) {
 
 // planOf makes a plan of its text, for the target of the graph.
 func (g *graph) planOf(text []byte) (plan descriptor, workspace int, err error) {
-	var b builder // of its own, as for finish
+	var b builder // a separate builder, as for finish
 	plan = b.create("a plan", C.CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)
 	g.at.bind(&b, plan)
 	ended := append(text[:len(text):len(text)], 0)
@@ -43,7 +43,7 @@ func (g *graph) planOf(text []byte) (plan descriptor, workspace int, err error) 
 	return plan, workspace, nil
 }
 
-// bind says what a plan is for.
+// bind sets the device of a plan.
 func (t target) bind(b *builder, plan descriptor) {
 	if t.handle != nil {
 		set(b, plan, C.CUDNN_ATTR_EXECUTION_PLAN_HANDLE, C.CUDNN_TYPE_HANDLE, t.handle)
@@ -61,8 +61,8 @@ func (b *builder) workspaceOf(plan descriptor) int {
 	return int(bytes[0])
 }
 
-// compiles reports whether cuDNN compiles the code of an engine when its plan is built, which takes a second or less
-// where other plans take microseconds. An engine that does not say is taken for one that is there already.
+// compiles reports whether cuDNN compiles the code of an engine when its plan is built. That takes a second
+// or less, and other plans take microseconds. An engine that does not report it is treated as ready.
 func (g *graph) compiles(c *candidate) bool {
 	engine := []descriptor{g.create("an engine", C.CUDNN_BACKEND_ENGINE_DESCRIPTOR)}
 	if g.err != nil {

@@ -1,9 +1,9 @@
 package cudnn
 
-// A filter gradient is a matrix product with few results and very long sums: for each place r, s of the filter
-// K×C numbers, each summed over all cells. A kernel that gives each multiprocessor a tile of results leaves most
-// of them idle where there are few tiles: a layer of 64 channels has 9. Such sums are cut into slices, which are
-// computed side by side and added in a fixed order at the end.
+// A filter gradient is a matrix product with few results and very long sums: for each place r, s of the
+// filter K×C numbers, each summed over all cells. A kernel that gives each multiprocessor a tile of results
+// leaves most of them idle if there are few tiles: a layer of 64 channels has 9. Such sums are cut into
+// slices, which are computed in parallel and added in a fixed order at the end.
 
 // tile is how many filters and channels of the gradient a block computes, and the setting KERNEL_CFG of
 // cuDNN's compiled filter gradients that has it, by version 9.13.
@@ -22,16 +22,16 @@ func tileOf(c Conv) tile {
 	return tile{128, 128, 2}
 }
 
-// Rates by which slices are weighed: of one multiprocessor of a Hopper card on bfloat16, and of memory. They
-// only say which plans are worth building; what is taken is measured.
+// Rates for comparing slices: of one multiprocessor of a Hopper card on bfloat16, and of memory. They only
+// select the plans worth building. Measurements decide.
 const (
 	flopPerMicrosecond  = 5e6
 	bytesPerMicrosecond = 3e6
 )
 
-// slices are the numbers of slices worth measuring, one or two of them and the one expected to be fastest first:
-// it fills the multiprocessors best after what writing and adding the slices costs, and another one that is at
-// most half of it has less to add. most is the largest number that the engine takes.
+// slices are one or two numbers of slices worth measuring, the one expected to be fastest first. That number
+// fills the multiprocessors best after the cost of writing and adding the slices. The other one is at most
+// half of it and has less to add. most is the largest number that the engine takes.
 func (t tile) slices(c Conv, multiprocessors, most int) []int {
 	first := t.fewest(c, multiprocessors, most)
 	if first < 4 {

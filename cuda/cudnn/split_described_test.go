@@ -4,8 +4,8 @@ package cudnn
 
 import "testing"
 
-// Gradients of filters in float32 are cut into slices where their tiles would leave multiprocessors idle, and all
-// such plans can be built within the scratch memory that Options allow.
+// Gradients of filters in float32 are cut into slices if their tiles would leave multiprocessors idle. All
+// such plans can be built within the scratch memory of Options.
 func TestH100_CutsFilterGradientsIntoSlices(t *testing.T) {
 	d := describe(t)
 	if driver == nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The layers of VGG16 at 26 frames of 565 pixels on 132 multiprocessors: blocks in all, of which the last round
-// should be nearly full.
+// The layers of VGG16 at 26 frames of 565 pixels on 132 multiprocessors: the total blocks should nearly fill
+// their last round.
 func TestSlices_FillTheMultiprocessors(t *testing.T) {
 	for _, test := range []struct {
 		name              string

@@ -25,8 +25,7 @@ func check(operation string, status C.cudnnStatus_t) error {
 	}
 }
 
-// recovered turns a panic of package dnn, whose NewContext panics where there is no device, into an
-// error.
+// recovered turns a panic of package dnn into an error: its NewContext panics if there is no device.
 func recovered(operation string, err *error) {
 	if r := recover(); r != nil {
 		*err = &Error{Operation: operation, Code: -1, Name: fmt.Sprint(r), Detail: lastWords()}
@@ -40,6 +39,6 @@ func lastWords() string {
 	return ""
 }
 
-// rawOf is the handle in the first field of a type of package dnn, which does not export it.
-// TestHandles holds the layouts of those types to it.
+// rawOf is the handle in the first field of a type of package dnn, which does not export it. TestHandles
+// checks the layouts of those types.
 func rawOf[T any](of *T) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(of)) }

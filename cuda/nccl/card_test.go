@@ -16,13 +16,14 @@ import (
 	"nmn/cuda/nccl"
 )
 
-// onCard reports whether NMN_REQUIRE asks for tests on a real card, or on what NMN_LIBCUDA and NMN_LIBNCCL name.
+// onCard reports whether NMN_REQUIRE asks for tests on a real card, or on the libraries that NMN_LIBCUDA and
+// NMN_LIBNCCL name.
 func onCard() bool { return slices.Contains(strings.Split(os.Getenv("NMN_REQUIRE"), ","), "cuda") }
 
 // figuresVariable names a file that gets the figures of the tests on a card as JSON.
 const figuresVariable = "NMN_RANKS_FIGURES"
 
-// figures are those of bench/gpu.sh.
+// figures are the figures of bench/gpu.sh.
 type figures struct {
 	Device  string  `json:"device"`
 	NCCL    string  `json:"nccl"`
@@ -33,7 +34,7 @@ type figures struct {
 	Rate    float64 `json:"gb_per_s"` // bytes of the tensor over the time
 }
 
-// One card allows one rank, and two where NCCL is asked to let them (from 2.30 on) and does.
+// One card allows one rank, or two if NCCL is configured for it (from 2.30 on) and supports it.
 func TestCard_OneRank(t *testing.T) { measureRanks(t, 1) }
 
 func TestCard_TwoRanksOnOneCard(t *testing.T) {
@@ -84,7 +85,7 @@ func measureRanks(t *testing.T, ranks int) {
 	}
 }
 
-// allReduces holds sums to what they must be, and measures them.
+// allReduces checks sums, and measures them.
 func allReduces(r rankOf, ranks, mib int) (f figures, err error) {
 	f = figures{Device: r.device.Info().String(), NCCL: nccl.FormatVersion(nccl.Version()), Ranks: ranks, MiB: mib}
 	compute := r.device.Compute()

@@ -17,7 +17,7 @@ import (
 	"nmn/cuda"
 )
 
-// Type is what numbers are: those of ncclDataType_t.
+// Type is a type of numbers, as in ncclDataType_t.
 type Type int
 
 // The types that are summed.
@@ -26,7 +26,7 @@ const (
 	BFloat16 Type = 9
 )
 
-// Span is numbers that lie one behind the other in device memory.
+// Span is a contiguous run of numbers in device memory.
 type Span struct {
 	At    cuda.Address
 	Count int
@@ -34,20 +34,21 @@ type Span struct {
 
 // Options choose how long ranks wait for each other.
 type Options struct {
-	// Timeout ends a collective, or the joining of the ranks, that has not ended so long after it could begin;
-	// DefaultTimeout if it is 0.
+	// Timeout ends a collective, or the joining of the ranks, that has not ended this long after it could
+	// begin. DefaultTimeout if it is 0.
 	Timeout time.Duration
-	// Name says, for errors, who this rank is.
+	// Name names this rank in errors.
 	Name string
-	// Failed, where set, is called once when the Comm is given up, before collectives under way end with whatever in
-	// their results: whoever agrees with other ranks behind them is then told, and uses none of it.
+	// Failed, if set, is called once when the Comm is given up, before collectives under way end with
+	// undefined results. Agree with the other ranks after each collective: after Failed such an agreement
+	// returns the error, and the results are not used.
 	Failed func(cause error)
 }
 
-// Comm is a rank's place among the ranks, with a stream of its own. Collectives are enqueued on that stream by one
-// goroutine, in the same order by all ranks, and the host does not wait for them. A goroutine of the Comm looks for
-// errors that come later, and for collectives that do not end: it gives the Comm up then, the collectives end, and
-// every later call returns what has happened.
+// Comm is a rank's place among the ranks, with its own stream. One goroutine enqueues collectives on that
+// stream, in the same order on all ranks, and the host does not wait for them. A goroutine of the Comm looks
+// for late errors and for collectives that do not end. It then gives the Comm up. The collectives end, and
+// every later call returns the cause.
 type Comm struct {
 	device      *cuda.Device
 	stream      *cuda.Stream
@@ -55,14 +56,14 @@ type Comm struct {
 	options     Options
 	watch       watch
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	handle unsafe.Pointer
 	failed error // why the Comm was given up
 	closed bool
 }
 
-// Join joins the ranks of an id, each with a device, on all of which it must be called: it waits for the others. Where
-// the library is missing, the error wraps ErrNoLibrary.
+// Join joins the ranks of an id, each with a device. All ranks must call it: it waits for the others. If the
+// library is missing, the error wraps ErrNoLibrary.
 func Join(device *cuda.Device, id ID, rank, ranks int, o Options) (*Comm, error) {
 	if err := Open(); err != nil {
 		return nil, err
@@ -88,8 +89,8 @@ func Join(device *cuda.Device, id ID, rank, ranks int, o Options) (*Comm, error)
 	return c, nil
 }
 
-// join waits for the other ranks on a thread of its own, which is left behind where they do not come in time: NCCL has
-// no way to call it back.
+// join waits for the other ranks on a separate thread. If they do not come in time, the thread stays: NCCL
+// cannot cancel the call.
 func join(device *cuda.Device, id ID, rank, ranks int, timeout time.Duration) (unsafe.Pointer, error) {
 	type joined struct {
 		handle unsafe.Pointer
@@ -116,7 +117,7 @@ func join(device *cuda.Device, id ID, rank, ranks int, timeout time.Duration) (u
 	}
 }
 
-// who says which rank this is.
+// who names this rank.
 func (c *Comm) who() string {
 	if c.options.Name == "" {
 		return fmt.Sprintf("rank %d of %d", c.rank, c.ranks)
@@ -124,14 +125,14 @@ func (c *Comm) who() string {
 	return fmt.Sprintf("rank %d of %d (%s)", c.rank, c.ranks, c.options.Name)
 }
 
-// Rank is this rank's number, Ranks that of all.
+// Rank is this rank's number, Ranks the number of all ranks.
 func (c *Comm) Rank() int  { return c.rank }
 func (c *Comm) Ranks() int { return c.ranks }
 
-// Stream is that on which collectives are enqueued.
+// Stream is the stream on which collectives are enqueued.
 func (c *Comm) Stream() *cuda.Stream { return c.stream }
 
-// AllReduce enqueues replacing the numbers of each span by their sums over the ranks, whose spans have the same
+// AllReduce enqueues replacing the numbers of each span by their sums over the ranks, whose spans have equal
 // lengths. All of them are one launch.
 func (c *Comm) AllReduce(spans []Span, t Type) error {
 	if len(spans) == 0 {
@@ -143,14 +144,14 @@ func (c *Comm) AllReduce(spans []Span, t Type) error {
 	})
 }
 
-// Broadcast enqueues replacing bytes by those of rank 0.
+// Broadcast enqueues replacing bytes by rank 0's bytes.
 func (c *Comm) Broadcast(at cuda.Address, bytes int) error {
 	return c.enqueue("broadcast", func(handle unsafe.Pointer) C.int {
 		return C.nmn_nccl_broadcast(handle, C.uint64_t(at), C.size_t(bytes), c.queue())
 	})
 }
 
-// AllGather enqueues copying the bytes of all ranks one behind the other to a place.
+// AllGather enqueues copying the bytes of all ranks to a place, one after the other.
 func (c *Comm) AllGather(to, from cuda.Address, bytes int) error {
 	return c.enqueue("all-gather", func(handle unsafe.Pointer) C.int {
 		return C.nmn_nccl_all_gather(handle, C.uint64_t(to), C.uint64_t(from), C.size_t(bytes), c.queue())
@@ -159,7 +160,7 @@ func (c *Comm) AllGather(to, from cuda.Address, bytes int) error {
 
 func (c *Comm) queue() C.uintptr_t { return C.uintptr_t(c.stream.Handle()) }
 
-// enqueue runs a call of the library with the device's context current, and marks the end of what it has enqueued.
+// enqueue runs a call of the library with the device's context current, and marks the end of its work.
 func (c *Comm) enqueue(operation string, call func(handle unsafe.Pointer) C.int) error {
 	c.mu.Lock()
 	handle, err := c.handle, c.failed
@@ -180,8 +181,8 @@ func (c *Comm) enqueue(operation string, call func(handle unsafe.Pointer) C.int)
 	return nil
 }
 
-// Err is why the Comm was given up, nil while it works. It asks NCCL: once the host has waited for collectives, it says
-// whether their results are true.
+// Err is the reason why the Comm was given up, nil while it works. It asks NCCL: after the host has waited
+// for collectives, it shows whether their results are valid.
 func (c *Comm) Err() error {
 	if err := c.given(); err != nil {
 		return err
@@ -192,7 +193,7 @@ func (c *Comm) Err() error {
 	return nil
 }
 
-// given is why the Comm was given up, as far as it is known.
+// given is the known reason why the Comm was given up.
 func (c *Comm) given() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -218,7 +219,7 @@ func (c *Comm) giveUp(cause error) error {
 		c.options.Failed(failed)
 	}
 	if handle != nil {
-		// Its error says nothing that the first one does not.
+		// Its error adds nothing to the first one.
 		_ = c.device.Finish(func() error { return check("abort", C.nmn_nccl_abort(handle), nil) })
 	}
 	return failed
@@ -236,7 +237,7 @@ func (c *Comm) Close() error {
 	c.mu.Unlock()
 	var err error
 	if c.stream != nil && c.given() == nil {
-		err = c.stream.Sync() // what does not end is given up by the goroutine that watches
+		err = c.stream.Sync() // the watching goroutine ends collectives that hang
 	}
 	err = errors.Join(err, c.watch.close())
 	c.mu.Lock()

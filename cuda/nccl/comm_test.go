@@ -40,7 +40,7 @@ func fetch(on *cuda.Stream, at cuda.Address, bytes int) ([]byte, error) {
 	return b, on.Download(b, at)
 }
 
-// follow has a stream wait for what another one has now.
+// follow makes a stream wait for the current work of another one.
 func follow(r rankOf, later, earlier *cuda.Stream) error {
 	e, err := r.device.NewEvent(false)
 	if err != nil {
@@ -60,7 +60,7 @@ func TestComm_SumsGathersAndBroadcasts(t *testing.T) {
 	}
 }
 
-// collectives is one of each kind, behind uploads on the stream that computes.
+// collectives runs one of each kind, after uploads on the stream that computes.
 func collectives(r rankOf, ranks int) error {
 	compute, own := r.device.Compute(), float32(r.Rank()+1)
 	a, err1 := place(r, compute, floats(own, 10*own, 0.5))
@@ -103,7 +103,8 @@ func collectives(r rankOf, ranks int) error {
 	return r.Err()
 }
 
-// Without the edges between the streams the emulator sums what was not written yet, or reads what was not summed yet.
+// Without the edges between the streams the emulator sums numbers before they are written, or reads them
+// before they are summed.
 func TestComm_MissingEventsShow(t *testing.T) {
 	t.Setenv(emulator.LateVariable, "all")
 	for _, missing := range []string{"before", "behind", ""} {

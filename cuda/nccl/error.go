@@ -15,11 +15,11 @@ const (
 	codeRemote = 6 // another rank has left
 )
 
-// Error is a call that NCCL has refused, or what it has noticed since.
+// Error is a call that NCCL has refused, or an error that it has noticed later.
 type Error struct {
-	Operation string // what was being done
+	Operation string // the operation that failed
 	Code      int    // ncclResult_t
-	Text      string // what NCCL calls the code
+	Text      string // NCCL's name of the code
 	Detail    string // NCCL's words about this case, if any
 }
 
@@ -29,7 +29,7 @@ func (e *Error) Error() string {
 	if e.Detail != "" {
 		text += ": " + e.Detail
 	}
-	return text + " (NCCL_DEBUG=INFO has NCCL say more)"
+	return text + " (set NCCL_DEBUG=INFO for details)"
 }
 
 // Is makes the loss of another rank equal to ErrAborted.

@@ -19,14 +19,14 @@ import (
 // pieceBytes is how much travels at once between the host's memory and the card.
 const pieceBytes = 4 << 20
 
-// lastWordsTime is how long a rank that aborts waits for the others to hear why.
+// lastWordsTime is how long a rank that aborts waits for the others to receive its reason.
 const lastWordsTime = 5 * time.Second
 
-// cardGroup is a group of ranks that have nothing in common but NCCL. What they exchange goes through a buffer on each
-// card. Each call begins with a roll call, an all-gather of fixed size, which says what the call is and so finds ranks
-// that do not fit together, and in which a rank that ends tells the others why.
+// cardGroup is a group of ranks that are connected only by NCCL. They exchange data through a buffer on each
+// card. Each call begins with a roll call, an all-gather of fixed size. It contains the kind of the call, and
+// so finds ranks that are at different calls. In it a rank that ends also sends the reason to the others.
 //
-// Which rank it is that does not come NCCL does not say: the error of a call that has timed out names none.
+// NCCL does not report which rank is missing, so the error of a call that has timed out names none.
 type cardGroup struct {
 	comm   *Comm
 	device *cuda.Device
@@ -36,11 +36,11 @@ type cardGroup struct {
 
 	call     sync.Mutex // held during a call
 	mu       sync.Mutex // guards over
-	over     error      // what ended the group
+	over     error      // error that ended the group
 	calls    uint64
 	host     *cuda.HostBuffer // of pieceBytes
-	card     cuda.Address     // of pieceBytes, for what is summed, broadcast or given
-	all      cuda.Address     // for what is gathered
+	card     cuda.Address     // of pieceBytes, for data that is summed, broadcast or sent
+	all      cuda.Address     // for gathered data
 	roll     *cuda.HostBuffer // an entry for each rank
 	done     *cuda.Event
 	gathered [][]byte
@@ -114,7 +114,7 @@ func (g *cardGroup) open() (err error) {
 	return g.device.Sync()
 }
 
-// meet learns who the ranks are.
+// meet exchanges the ranks' names.
 func (g *cardGroup) meet() error {
 	if g.done == nil {
 		return nil
@@ -151,7 +151,7 @@ func (g *cardGroup) Timeout() time.Duration {
 	return 0
 }
 
-// ended is what ended the group, nil while it goes on.
+// ended is the error that ended the group, nil while it works.
 func (g *cardGroup) ended() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -168,7 +168,7 @@ func (g *cardGroup) end(err error) error {
 	return g.over
 }
 
-// begin enters a call. f ends the group where it fails.
+// begin enters a call. If f fails, the group ends.
 func (g *cardGroup) begin(f func() error) error {
 	g.call.Lock()
 	defer g.call.Unlock()
@@ -181,7 +181,7 @@ func (g *cardGroup) begin(f func() error) error {
 	return nil
 }
 
-// wait waits for the stream's work, and says whether its results are true.
+// wait waits for the stream's work, and returns an error if its results are invalid.
 func (g *cardGroup) wait() error {
 	if err := g.comm.stream.Record(g.done); err != nil {
 		return err
@@ -257,7 +257,7 @@ func roundAll(x []float32) {
 // Wait implements ranks.Group.
 func (g *cardGroup) Wait() error { return g.ended() }
 
-// Gather implements ranks.Group. What fits into the roll call travels with it.
+// Gather implements ranks.Group. Data that fits into the roll call travels with it.
 func (g *cardGroup) Gather(own []byte) ([][]byte, error) {
 	err := g.begin(func() error {
 		for i := range g.gathered {
@@ -292,7 +292,8 @@ func (g *cardGroup) Gather(own []byte) ([][]byte, error) {
 	return g.gathered, nil
 }
 
-// gatherPiece gathers piece bytes of each rank from a place on; ranks that have fewer give whatever lies there.
+// gatherPiece gathers piece bytes of each rank from a place on. Ranks that have fewer send arbitrary bytes in
+// their place.
 func (g *cardGroup) gatherPiece(own []byte, at, piece int, lengths []int) error {
 	stream := g.comm.stream
 	copy(g.host.Bytes(), own[min(at, len(own)):min(at+piece, len(own))])
@@ -344,7 +345,8 @@ func (g *cardGroup) Broadcast(data []byte) error {
 	})
 }
 
-// Abort implements ranks.Group. Where this rank is in no call, the others hear the cause in their next roll call.
+// Abort implements ranks.Group. If this rank is in no call, the others receive the cause in their next roll
+// call.
 func (g *cardGroup) Abort(cause error) {
 	lost := &ranks.LostError{Rank: g.Rank(), Name: g.names[g.Rank()], Cause: cause}
 	if g.ended() != nil {

@@ -77,7 +77,7 @@ func TestGroup_Endings(t *testing.T) {
 				want(t, errs)
 				return
 			}
-			// NCCL does not say which rank it is that does not come.
+			// NCCL does not report which rank is missing.
 			for rank, err := range errs[:2] {
 				if err == nil || !strings.Contains(err.Error(), "not rank 2 is blamed") {
 					t.Errorf("rank %d: %v", rank, err)
@@ -141,7 +141,7 @@ func TestGroup_MeetsAtAnAddress(t *testing.T) {
 	}
 }
 
-// What waits for the ranks of a group in another way is to wait as long.
+// Other waits for the ranks of a group should take as long.
 func TestGroup_SaysHowLongItWaits(t *testing.T) {
 	for given, says := range map[time.Duration]time.Duration{
 		0: nccl.DefaultTimeout, 7 * time.Second: 7 * time.Second, nccl.Forever: 0,

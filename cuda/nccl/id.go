@@ -23,8 +23,8 @@ func NewID() (ID, error) {
 	return id, err
 }
 
-// At makes the id of ranks that have an address of rank 0's host in common, HOST:PORT, before any of them joins: all
-// call it. It leaves the address in addressVariable, where NCCL reads it when rank 0 joins.
+// At makes the id of ranks that share an address of rank 0's host, HOST:PORT. All ranks call it before any of
+// them joins. It stores the address in addressVariable, which NCCL reads when rank 0 joins.
 func At(address string) (ID, error) {
 	if err := os.Setenv(addressVariable, address); err != nil {
 		return ID{}, fmt.Errorf("nccl: %w", err)

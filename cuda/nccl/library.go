@@ -22,17 +22,17 @@ const LibraryVariable = "NMN_LIBNCCL"
 
 const libraryName = "libnccl.so.2"
 
-// MinimumVersion is the oldest NCCL that is taken, 2.18, that of PyTorch 2.1, as major·10000 + minor·100 + patch. Older
-// ones may have all that is called here, and have not been looked at.
+// MinimumVersion is the oldest supported NCCL, 2.18, from PyTorch 2.1, as major·10000 + minor·100 + patch.
+// Older ones may have all functions that are called here, but are not tested.
 const MinimumVersion = 21800
 
 // library opens libnccl once for the process.
 var library = sync.OnceValue(openLibrary)
 
-// Open opens libnccl. Where it is missing or too old, the error wraps ErrNoLibrary.
+// Open opens libnccl. If it is missing or too old, the error wraps ErrNoLibrary.
 func Open() error { return library() }
 
-// Version is that of the open library, major·10000 + minor·100 + patch; 0 before Open.
+// Version is the version of the open library, major·10000 + minor·100 + patch; 0 before Open.
 func Version() int { return int(C.nmn_nccl_version()) }
 
 // openLibrary takes the first libnccl that can be opened.
@@ -62,16 +62,16 @@ func checkVersion(path string) error {
 	return nil
 }
 
-// FormatVersion writes a version as people do, such as 2.30.7.
+// FormatVersion writes a version in its usual form, such as 2.30.7.
 func FormatVersion(v int) string { return fmt.Sprintf("%d.%d.%d", v/10000, v/100%100, v%100) }
 
-// places are where libnccl may lie.
+// places are the places of libnccl.
 var places = cuda.Library{Variable: LibraryVariable, Names: []string{libraryName}, Homes: []string{"CUDA_HOME"},
 	Beside: []string{"nccl/lib"}, Toolkit: "nccl/lib", Packages: []string{"nvidia/nccl/lib"},
 	System: []string{"/usr/local/cuda/lib64"}}
 
-// candidates are the places to try. The library opens the host's driver by itself: where another one is named, none but
-// one that is named too is looked for.
+// candidates are the places to try. The library opens the host's driver by itself. If another driver is
+// named, only a named library is used.
 func candidates(getenv func(string) string) []string {
 	if getenv(LibraryVariable) == "" && getenv(cuda.DriverVariable) != "" {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"nmn/cuda/nccl"
 )
 
-// again runs one test in a process of its own, in which the library was not opened before.
+// again runs one test in its own process, in which the library was not opened before.
 func again(t *testing.T, environment ...string) string {
 	t.Helper()
 	command := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
@@ -27,7 +27,7 @@ func again(t *testing.T, environment ...string) string {
 	return string(out)
 }
 
-// The real library answers without a card: what layer.h declares is the interface that it has.
+// The real library answers without a card: layer.h declares its real interface.
 func TestReal_VersionAndID(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
 		if strings.Contains(again(t, nccl.LibraryVariable+"="+os.Getenv("NMN_TEST_LIBNCCL")), "SKIP") {

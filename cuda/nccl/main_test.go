@@ -16,7 +16,7 @@ import (
 	"nmn/tools/emulator"
 )
 
-// emulated is why there is no emulator, nil where there is one.
+// emulated is the reason why there is no emulator, or nil if there is one.
 var emulated error
 
 // realVariable has the tests take the library of the toolkit instead of the emulator's.
@@ -49,13 +49,13 @@ func needEmulator(t *testing.T) {
 	}
 }
 
-// rankOf is what a rank's goroutine has.
+// rankOf is the state of a rank's goroutine.
 type rankOf struct {
 	*nccl.Comm
 	device *cuda.Device
 }
 
-// eachRank runs f for each of the ranks of a clique, on a device of its own, and returns their errors.
+// eachRank runs f for each of the ranks of a clique, each with its own device, and returns their errors.
 func eachRank(t *testing.T, ranks int, o nccl.Options, f func(r rankOf) error) []error {
 	t.Helper()
 	needEmulator(t)
@@ -99,7 +99,7 @@ func onCardOf(card int, id nccl.ID, number, ranks int, o nccl.Options, f func(r 
 	return errors.Join(err, device.Close())
 }
 
-// want fails where a rank has an error.
+// want fails if a rank has an error.
 func want(t *testing.T, errs []error) {
 	t.Helper()
 	for number, err := range errs {

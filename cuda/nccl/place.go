@@ -10,8 +10,9 @@ import (
 	"nmn/ranks"
 )
 
-// OpenStarted joins ranks that PyTorch's launcher has started, without MPI, at the Address of its environment. local
-// is the rank's number among those of its host, below 0 where the launcher does not say.
+// OpenStarted joins ranks that PyTorch's launcher has started, without MPI, at the Address of its
+// environment. local is the rank's number among the ranks of its host, below 0 if the launcher does not set
+// it.
 func OpenStarted(getenv func(string) string, rank, ranks, local int, timeout time.Duration) (ranks.Group, error) {
 	address, err := Address(getenv)
 	if err != nil {
@@ -20,13 +21,13 @@ func OpenStarted(getenv func(string) string, rank, ranks, local int, timeout tim
 	return OpenGroup(GroupOptions{Rank: rank, Ranks: ranks, Card: max(local, 0), Address: address, Timeout: timeout})
 }
 
-// GroupOptions say which rank a process is, and where the ranks meet.
+// GroupOptions give a process its rank, and the address at which the ranks meet.
 type GroupOptions struct {
 	Rank, Ranks int
-	// Card is the number of the rank's card: its number among the ranks of its host. Where there are fewer cards, as
-	// where each rank sees its own alone, the first ones are taken again.
+	// Card is the number of the rank's card: its number among the ranks of its host. If there are fewer
+	// cards, for example because each rank sees only its own, numbers start again from the first.
 	Card int
-	// Address is HOST:PORT of rank 0, as Address makes it; not used where ID is set.
+	// Address is HOST:PORT of rank 0, from Address. It is unused if ID is set.
 	Address string
 	// ID is one that NewID has made, for all ranks.
 	ID *ID
@@ -34,11 +35,11 @@ type GroupOptions struct {
 	Timeout time.Duration
 }
 
-// ID is what the ranks that join have in common: rank 0 makes it and the others get it from there. It is made for one
-// joining.
+// ID is shared by the ranks that join. Rank 0 makes it and sends it to the others. It serves one joining.
 type ID [128]byte
 
-// DefaultTimeout outlasts what a rank may do while others wait for it, such as writing a large checkpoint.
+// DefaultTimeout is longer than any work of a rank while others wait for it, such as writing a large
+// checkpoint.
 const DefaultTimeout = 10 * time.Minute
 
 // Forever as a timeout has ranks wait for each other for ever.
@@ -48,8 +49,9 @@ const Forever time.Duration = math.MaxInt64
 // id by itself, and rank 0 waits there for the others.
 const addressVariable = "NCCL_COMM_ID"
 
-// Address is where rank 0 waits for the others: addressVariable if it is set, else what PyTorch's launchers tell every
-// process, MASTER_ADDR and MASTER_PORT. Where torchrun itself serves that port, the next one is taken.
+// Address is where rank 0 waits for the others: addressVariable if it is set, else MASTER_ADDR and
+// MASTER_PORT, which PyTorch's launchers set for every process. If torchrun itself serves that port, the next
+// one is used.
 func Address(getenv func(string) string) (string, error) {
 	if named := getenv(addressVariable); named != "" {
 		return named, nil

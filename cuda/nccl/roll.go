@@ -10,18 +10,18 @@ import (
 	"nmn/ranks"
 )
 
-// Sizes of what each rank gives to a roll call.
+// Sizes of each rank's part of a roll call.
 const (
 	entryBytes  = 1024
 	headBytes   = 48
 	inlineBytes = entryBytes - headBytes
 )
 
-// entry is what a rank says in a roll call: which call it is at.
+// entry is a rank's part of a roll call: the call it is at.
 type entry struct {
 	kind   string // of at most 16 bytes
 	wire   ranks.Wire
-	length int    // of what it gives
+	length int    // of the data it sends
 	call   uint64 // its number
 }
 
@@ -45,7 +45,7 @@ func readEntry(from []byte) (e entry) {
 	return e
 }
 
-// kindOf is the name of a kind of call, without allocating for those that there are.
+// kindOf is the name of a kind of call. It does not allocate for known kinds.
 func kindOf(name []byte) string {
 	for _, kind := range []string{"sum", "gather", "broadcast", "abort"} {
 		if string(name) == kind {
@@ -55,14 +55,14 @@ func kindOf(name []byte) string {
 	return string(name)
 }
 
-// entry is what a rank has said in the last roll call, and the bytes that came with it.
+// entry is a rank's entry in the last roll call, and the bytes that came with it.
 func (g *cardGroup) entry(rank int) (entry, []byte) {
 	at := g.roll.Bytes()[(rank+1)*entryBytes:]
 	return readEntry(at), at[headBytes:entryBytes]
 }
 
-// rollCall tells all ranks which call this one is at, with the first bytes of what it gives, and fails where they are
-// not all at the same call.
+// rollCall sends all ranks this rank's call, with the first bytes of its data, and fails if the ranks are not
+// all at the same call.
 func (g *cardGroup) rollCall(own entry, inline []byte) error {
 	own.call = g.calls
 	g.calls++
@@ -85,7 +85,7 @@ func (g *cardGroup) rollCall(own entry, inline []byte) error {
 	}
 	failed := g.wait()
 	if err := g.lastWords(own.call); err != nil {
-		return err // which a rank may have said before it broke off
+		return err // which a rank may have sent before it broke off
 	}
 	if failed != nil {
 		return failed
@@ -115,7 +115,7 @@ func (g *cardGroup) lastWords(call uint64) error {
 	return nil
 }
 
-// fits reports whether two ranks are at the same call. What is gathered may have any length.
+// fits reports whether two ranks are at the same call. Gathered data may have any length.
 func (e entry) fits(other entry) bool {
 	return e.kind == other.kind && e.wire == other.wire && e.call == other.call &&
 		(e.length == other.length || e.kind == "gather")

@@ -16,21 +16,22 @@ import (
 	"nmn/cuda"
 )
 
-// watched is how many of the latest collectives have an event behind them. Of more than that under way, the oldest are
-// taken to end with the next ones.
+// watched is the number of the latest collectives with an event after them. If more are under way, the oldest
+// are assumed to end with the next ones.
 const watched = 16
 
-// watch looks after a Comm beside the work: for errors that come behind a call, and for collectives that do not end.
+// watch watches a Comm in parallel with the work: for errors after a call, and for collectives that do not
+// end.
 type watch struct {
 	comm *Comm
 	stop chan struct{}
 	done chan struct{} // closed when the goroutine has ended
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	events []*cuda.Event
 	names  [watched]string
 	issued uint64    // collectives; number n, from 0, is marked by events[n % watched]
-	ended  uint64    // how many of them are known to have ended
+	ended  uint64    // how many of them have ended
 	since  time.Time // since when the oldest is waited for
 }
 
@@ -103,7 +104,7 @@ func (w *watch) run(every time.Duration) {
 	}
 }
 
-// late returns an error where the oldest collective under way has been so for too long.
+// late returns an error if the oldest collective has been under way for too long.
 func (w *watch) late() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +128,7 @@ func (w *watch) late() error {
 		"this card does not end: %w", w.names[w.ended%watched], timeout, ErrTimeout)
 }
 
-// asyncError asks NCCL for what has gone wrong since.
+// asyncError asks NCCL for errors since the last call.
 func (c *Comm) asyncError() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

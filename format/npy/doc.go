@@ -1,6 +1,5 @@
-// Package npy reads and writes the .npy format of NumPy: a magic number, a Python dictionary that
-// gives type, order and shape, then the elements. The header is read as hostile input; what the data
-// mean is for the packages that use it.
+// Package npy reads and writes the .npy format of NumPy: a magic number, a Python dictionary with type, order
+// and shape, then the elements. The header is treated as hostile input. Callers interpret the data.
 package npy
 
 import (
@@ -8,8 +7,8 @@ import (
 	"fmt"
 )
 
-// ErrFormat is wrapped by every error about a header that does not follow the format, or that asks for
-// what is not read: structured and pickled arrays, complex numbers, text.
+// ErrFormat is wrapped by every error about a header that does not follow the format, or that needs an
+// unsupported feature: structured and pickled arrays, complex numbers, text.
 var ErrFormat = errors.New("not an .npy file that can be read")
 
 // fault wraps ErrFormat without repeating its text.

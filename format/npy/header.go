@@ -18,10 +18,10 @@ type Header struct {
 	order binary.ByteOrder
 }
 
-// maxHeader bounds the header of a file; a matrix needs about a hundred bytes.
+// maxHeader limits the header of a file. A matrix needs about a hundred bytes.
 const maxHeader = 1 << 16
 
-// Magic is how every file begins; two bytes of version follow.
+// Magic is the start of every file. Two bytes of version follow.
 const Magic = "\x93NUMPY"
 
 // ReadHeader reads the header of a file, and returns the number of bytes up to the data too. Errors

@@ -12,8 +12,9 @@ type Field struct{ Name, Type string }
 // bytes is the width of an element.
 func (f Field) bytes() int { return int(f.Type[2] - '0') }
 
-// WriteTable writes a table of n rows as a structured array of one dimension, whose fields lie one after the other
-// without gaps. row appends the little-endian bytes of row i; rows are asked for in order and written as they are made.
+// WriteTable writes a table of n rows as a structured array of one dimension, whose fields follow each other
+// without gaps. row appends the little-endian bytes of row i. It is called in order, and rows are written as
+// they are made.
 func WriteTable(w io.Writer, fields []Field, n int, row func(data []byte, i int) []byte) error {
 	width := 0
 	for _, f := range fields {
@@ -38,7 +39,7 @@ func WriteTable(w io.Writer, fields []Field, n int, row func(data []byte, i int)
 	return nil
 }
 
-// tableHeader is what precedes the rows of a table. NumPy aligns data by multiples of 64 bytes.
+// tableHeader returns the bytes before the rows of a table. NumPy aligns data by multiples of 64 bytes.
 func tableHeader(fields []Field, n int) []byte {
 	const aligned = 64
 	b := append(make([]byte, 0, bufferBytes), Magic+"\x01\x00\x00\x00{'descr': ["...)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A table is a structured array: a header that says the fields, aligned by 64 bytes, and rows without gaps.
+// A table is a structured array: a header with the fields, aligned by 64 bytes, and rows without gaps.
 func TestWriteTable_IsAStructuredArray(t *testing.T) {
 	fields := []Field{{"row", "<i4"}, {"given", "|u1"}, {"p", "<f8"}}
 	const rows = 20000 // more than are collected before they are written

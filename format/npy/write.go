@@ -14,8 +14,8 @@ const headerBytes = 128
 // bufferBytes is how much is collected before it is written.
 const bufferBytes = 1 << 16
 
-// Writer writes a matrix of little-endian float32 row by row, in bounded memory. The number of rows
-// is put into the header at the end, so that it need not be known before.
+// Writer writes a matrix of little-endian float32 row by row, in bounded memory. The number of rows is put
+// into the header at the end, so it need not be known in advance.
 type Writer struct {
 	w             io.WriteSeeker
 	rows, columns int
@@ -36,17 +36,17 @@ func NewWriter(w io.WriteSeeker, columns int) (*Writer, error) {
 
 func (n *Writer) header() []byte { return Float32Header(n.rows, n.columns) }
 
-// Float32Header is what precedes little-endian float32 in row-major order of a shape, of at most four
+// Float32Header returns the bytes before little-endian float32 in row-major order of a shape, of at most four
 // dimensions.
 func Float32Header(shape ...int) []byte { return headerOf("<f4", shape) }
 
-// Uint8Header is the same for bytes.
+// Uint8Header returns the bytes before unsigned bytes of a shape.
 func Uint8Header(shape ...int) []byte { return headerOf("|u1", shape) }
 
-// Int8Header is what precedes so many signed bytes.
+// Int8Header returns the bytes before signed bytes of a shape.
 func Int8Header(shape ...int) []byte { return headerOf("|i1", shape) }
 
-// Int64Header is what precedes so many little-endian 64-bit integers.
+// Int64Header returns the bytes before n little-endian 64-bit integers.
 func Int64Header(n int) []byte { return headerOf("<i8", []int{n}) }
 
 func headerOf(descr string, shape []int) []byte {

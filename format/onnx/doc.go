@@ -1,17 +1,16 @@
-// Package onnx writes networks in the ONNX format: a protobuf message with a graph of operations, its
-// inputs and outputs, and the tensors that it holds. Tensors are streamed: writing takes the memory of
-// the graph without them.
+// Package onnx writes networks in the ONNX format: a protobuf message with a graph of operations, its inputs
+// and outputs, and its tensors. Tensors are streamed: writing takes the memory of the graph without them.
 //
-// Operations and attributes are those of opset 17 (https://onnx.ai/onnx/operators).
+// Operations and attributes follow opset 17 (https://onnx.ai/onnx/operators).
 package onnx
 
-// Versions of the format that files name: IR version 8 came with opset 17, ONNX 1.12.
+// Versions of the format in files: IR version 8 came with opset 17, ONNX 1.12.
 const (
 	irVersion = 8
 	opset     = 17
 )
 
-// maxBytes is what a protobuf message can have: 2 GiB.
+// maxBytes is the maximum size of a protobuf message: 2 GiB.
 const maxBytes = 1<<31 - 1
 
 // Field numbers of onnx.proto3.

@@ -20,13 +20,13 @@ type Graph struct {
 	named   map[string]int // how often a name was made
 }
 
-// Value is an input or output: float32 with dimensions that are numbers or, where they vary, names.
+// Value is an input or output: float32 with dimensions that are numbers or, if they vary, names.
 type Value struct {
 	Name string
 	Dims []Dim
 }
 
-// Dim is a dimension: Size, or Name where the size varies.
+// Dim is a dimension: Size, or Name if the size varies.
 type Dim struct {
 	Size int
 	Name string
@@ -44,7 +44,7 @@ type Tensor struct {
 	Data func(io.Writer) error
 }
 
-// Attribute is a named setting of an operation: Ints, or Int where there is no list.
+// Attribute is a named setting of an operation: Ints, or Int if there is no list.
 type Attribute struct {
 	Name string
 	Int  int
@@ -65,7 +65,7 @@ func (g *Graph) Op(op string, inputs []string, attributes ...Attribute) string {
 	return name
 }
 
-// Named appends an operation whose output has a name of its own.
+// Named appends an operation whose output has a given name.
 func (g *Graph) Named(output, op string, inputs []string, attributes ...Attribute) {
 	g.nodes = append(g.nodes, node{op: op, outputs: []string{output}, inputs: inputs, attributes: attributes})
 }

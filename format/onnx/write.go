@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Write writes the model that a graph makes. producer and version say who did.
+// Write writes the model of a graph. producer and version name the program that made it.
 func Write(w io.Writer, g *Graph, producer, version string) error {
 	parts, size, err := g.parts()
 	if err != nil {
@@ -36,7 +36,7 @@ func Write(w io.Writer, g *Graph, producer, version string) error {
 	return nil
 }
 
-// part is a piece of the graph's message: bytes, followed by the data of a tensor where there is one.
+// part is a piece of the graph's message: bytes, followed by the data of a tensor if there is one.
 type part struct {
 	head   []byte
 	tensor *Tensor

@@ -1,9 +1,9 @@
-// Package parquet reads and writes Parquet tables for the packages that take and write tables. A program imports it for
-// its effect alone:
+// Package parquet reads and writes Parquet tables for the packages that accept and write tables. Import it
+// for its side effect:
 //
 //	import _ "nmn/format/parquet"
 //
-// Other programs do without Parquet, and do not link its library.
+// Programs that do not import it do not link its library.
 package parquet
 
 import "nmn/format/records"

@@ -86,7 +86,7 @@ func (t *table) Next() error {
 	return nil
 }
 
-// read decodes some more rows; io.EOF after the last group.
+// read decodes some more rows. It returns io.EOF after the last group.
 func (t *table) read() error {
 	if t.rows == nil {
 		if len(t.groups) == 0 {

@@ -11,15 +11,16 @@ import (
 type Table interface {
 	// Columns are the names of the columns, in the order of the file.
 	Columns() []string
-	// Next goes to the next row; io.EOF after the last.
+	// Next goes to the next row. It returns io.EOF after the last.
 	Next() error
 	// Row is the number of the current row, from 1.
 	Row() int
-	// Numbers appends what column c holds: one number, or more for a column of lists; NaN if a value is missing.
+	// Numbers appends the values of column c: one number, or more for a column of lists. A missing value is
+	// NaN.
 	Numbers(dst []float32, c int) ([]float32, error)
 	// Text is column c as it stands.
 	Text(c int) (string, error)
-	// List is column c as a list of texts; ok is false if it holds none.
+	// List returns column c as a list of texts. ok is false if it holds none.
 	List(c int) (list []string, ok bool)
 	Close() error
 }
@@ -36,8 +37,8 @@ var (
 		errors.ErrUnsupported)
 )
 
-// Register sets the library for Parquet tables. Package format/parquet calls it when a program imports it; other
-// programs do not link it.
+// Register sets the library for Parquet tables. Package format/parquet calls it when a program imports it.
+// Other programs do not link it.
 func Register(l Library) { library = l }
 
 // Open opens a Parquet table.

@@ -18,12 +18,12 @@ import (
 // Formats are the endings of the files.
 func Formats() []string { return []string{".csv", ".jsonl", ".parquet"} }
 
-// Writer writes a list of rows in each of the formats. Array, for lists of numbers, writes a structured array of NumPy
-// (.npy); it may be nil.
+// Writer writes a list of rows in each of the formats. Array, for lists of numbers, writes a structured array
+// of NumPy (.npy). It may be nil.
 type Writer struct{ CSV, Lines, Parquet, Array func(io.Writer) error }
 
-// WriteFile writes the rows in the format that the ending of the name decides. what they are, in the plural, stands in
-// the error where no format has this ending.
+// WriteFile writes the rows in the format of the name's ending. what is the plural noun for the rows in the
+// error about an unknown ending.
 func (w Writer) WriteFile(path, what string) error {
 	var write func(io.Writer) error
 	switch strings.ToLower(filepath.Ext(path)) {
@@ -64,7 +64,7 @@ func CSV(out io.Writer, columns []string, records iter.Seq2[[]string, error]) er
 	return w.Error()
 }
 
-// Lines writes a JSON object for each row, on a line of its own. The first error among the rows ends it.
+// Lines writes a JSON object for each row, on a line of its own. It stops at the first error among the rows.
 func Lines[Row any](out io.Writer, rows iter.Seq2[Row, error]) error {
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
@@ -95,8 +95,8 @@ func Parquet[Row any](out io.Writer, rows iter.Seq2[Row, error]) error {
 	})
 }
 
-// CheckText refuses names that are not UTF-8, which text in JSON and Parquet must be. what and number say which row
-// they are of.
+// CheckText refuses names that are not UTF-8, which text in JSON and Parquet must be. what and number
+// identify the row in the error.
 func CheckText(what string, number int64, names ...string) error {
 	for _, name := range names {
 		if !utf8.ValidString(name) {

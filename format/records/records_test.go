@@ -22,7 +22,7 @@ type pair struct {
 	Value int64  `json:"value" parquet:"value"`
 }
 
-// pairs are so many rows, the last of them an error where it is set.
+// pairs yields n rows. If last is set, it is the error of the last one.
 func pairs(n int, last error) iter.Seq2[pair, error] {
 	return func(yield func(pair, error) bool) {
 		for i := range n {
@@ -73,7 +73,7 @@ func TestWriteFile_EachFormat(t *testing.T) {
 	}
 }
 
-// Batches of rows are whole, whether or not their number is a multiple of what is written at once.
+// Batches of rows are complete, whether or not their number is a multiple of the batch size.
 func TestParquet_AllRows(t *testing.T) {
 	for _, n := range []int{0, 1, 1023, 1024, 1025, 3000} {
 		var b bytes.Buffer
@@ -87,7 +87,7 @@ func TestParquet_AllRows(t *testing.T) {
 	}
 }
 
-// An error among the rows leaves no file behind, and the one that was there stays.
+// An error among the rows leaves no new file, and the old one stays.
 func TestWriteFile_AnErrorLeavesNothing(t *testing.T) {
 	broken := errors.New("broken")
 	for _, ending := range records.Formats() {

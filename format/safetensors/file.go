@@ -23,7 +23,7 @@ type File struct {
 	start   int64 // of the data in the file
 	entries []entry
 	index   map[string]int
-	sums    []uint32 // of the entries; nil where the file has none
+	sums    []uint32 // of the entries; nil if the file has none
 	closer  io.Closer
 }
 
@@ -42,8 +42,8 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// Digest is the SHA-256 of the whole file in hexadecimal. It is of the file that was opened, also if there is another
-// one under its name by now.
+// Digest is the SHA-256 of the whole file in hexadecimal. It reads the file that was opened, even if another
+// one now has its name.
 func (f *File) Digest() (string, error) {
 	h := sha256.New()
 	if _, err := io.Copy(h, io.NewSectionReader(f.data, 0, f.size)); err != nil {
@@ -146,7 +146,7 @@ func (f *File) find(name string) (entry, error) {
 	return f.entries[i], nil
 }
 
-// ReadInto copies the bytes of a tensor as they stand in the file; dst must have their number.
+// ReadInto copies the bytes of a tensor as stored in the file. dst must have their number.
 func (f *File) ReadInto(name string, dst []byte) error {
 	e, err := f.find(name)
 	if err != nil {
@@ -222,8 +222,8 @@ func (f *File) Float32Into(name string, dst []float32) error {
 	return f.failed(name, f.chunks(e, f.summer(e), func(at int, b []byte) error { decode(dst[at:], b); return nil }))
 }
 
-// Elements starts reading a tensor in pieces: each call of what it returns gives the next len(dst) elements,
-// row-major, converted as Float32 does. A tensor may be read several times.
+// Elements starts reading a tensor in pieces. Each call of the returned function gives the next len(dst)
+// elements, row-major, converted as in Float32. A tensor may be read several times.
 func (f *File) Elements(name string) (func(dst []float32) error, error) {
 	e, err := f.find(name)
 	if err != nil {
@@ -274,8 +274,8 @@ func (f *File) Int64(name string) ([]int64, []int, error) {
 	return list, slices.Clone(e.shape), f.failed(name, err)
 }
 
-// chunks hands the data of a tensor, or the part of it that follows what sum has seen, to use in pieces of
-// whole elements; at is the index of the first.
+// chunks passes the data of a tensor, or the part of it after the bytes in sum, to use in pieces of whole
+// elements. at is the index of the first.
 func (f *File) chunks(e entry, sum *summer, use func(at int, b []byte) error) error {
 	const chunk = 1 << 16
 	size := e.end - e.begin
@@ -320,8 +320,8 @@ func f32Decoder(dtype DType) func(dst []float32, b []byte) {
 	return nil
 }
 
-// Float32Decoder returns the conversion of the bytes of elements to len(dst) float32, rounded to the
-// nearest; nil for types without one (8-bit floating point).
+// Float32Decoder returns the conversion of the bytes of elements to len(dst) float32, rounded to the nearest.
+// It returns nil for types without one (8-bit floating point).
 func (d DType) Float32Decoder() func(dst []float32, b []byte) {
 	if decode := f32Decoder(d); decode != nil {
 		return decode
@@ -340,7 +340,7 @@ func (d DType) Float32Decoder() func(dst []float32, b []byte) {
 	}
 }
 
-// halfToFloat32 widens an IEEE 754 binary16; every value, NaN payloads included, is kept.
+// halfToFloat32 widens an IEEE 754 binary16. Every value, NaN payloads included, is kept.
 func halfToFloat32(h uint16) float32 {
 	sign, exponent, fraction := uint32(h&0x8000)<<16, uint32(h>>10)&0x1f, uint32(h&0x3ff)
 	switch exponent {

@@ -342,7 +342,7 @@ func FuzzNewReader(f *testing.F) {
 		if total > len(b) {
 			t.Fatalf("%d bytes of tensors in a file of %d", total, len(b))
 		}
-		var copied bytes.Buffer // what can be read can be written and read again
+		var copied bytes.Buffer // any file that can be read can be written and read again
 		if err := Write(&copied, file.Metadata, tensors); err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 // maxHeader bounds the header, as the format's reference implementation does: 100 MB.
 const maxHeader = 100_000_000
 
-// entry is a tensor of the header; begin and end are byte offsets into the data.
+// entry is a tensor of the header. begin and end are byte offsets into the data.
 type entry struct {
 	name       string
 	dtype      DType
@@ -60,7 +60,7 @@ func parseHeader(header []byte, dataSize int64) (entries []entry, meta map[strin
 	return entries, meta, checkCover(entries, dataSize)
 }
 
-// object reads { key: value, ... }; value reads one value. Repeated keys are an error.
+// object reads { key: value, ... }. value reads one value. Repeated keys are an error.
 func object(d *json.Decoder, value func(key string) error) error {
 	if err := expect(d, '{'); err != nil {
 		return err

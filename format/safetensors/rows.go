@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// RowWriter writes a file of one F32 matrix row by row, in bounded memory. The number of rows is put
-// into the header at the end, so that it need not be known before.
+// RowWriter writes a file of one F32 matrix row by row, in bounded memory. The number of rows is put into the
+// header at the end, so it need not be known in advance.
 type RowWriter struct {
 	w             io.WriteSeeker
 	name          string
@@ -40,7 +40,7 @@ func NewRowWriter(w io.WriteSeeker, meta map[string]string, name string, columns
 	return r, nil
 }
 
-// header is that of the rows so far, padded to the room that was made for it.
+// header is the header for the rows so far, padded to its reserved room.
 func (r *RowWriter) header() ([]byte, error) {
 	tensors, err := resolve([]Tensor{{Name: r.name, DType: F32, Shape: []int{r.rows, r.columns},
 		Data: func(io.Writer) error { return nil }}})

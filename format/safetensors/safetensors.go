@@ -1,9 +1,9 @@
-// Package safetensors reads and writes the .safetensors format: an eight-byte little-endian header
-// length, a JSON header with the type, shape and place of each named tensor, then the data, row-major
-// and little-endian. Checkpoints and pretrained weights are kept in it.
+// Package safetensors reads and writes the .safetensors format: an eight-byte little-endian header length, a
+// JSON header with the type, shape and place of each named tensor, then the data, row-major and
+// little-endian. Checkpoints and pretrained weights use it.
 //
-// Files are treated as hostile: every length is checked against the file before memory is taken, and
-// every error names the tensor. Reading never takes more memory than the tensor that is asked for.
+// Files are treated as hostile: every length is checked against the file before memory is taken, and every
+// error names the tensor. Reading never takes more memory than the requested tensor.
 package safetensors
 
 import (
@@ -55,8 +55,8 @@ func (d DType) Size() int {
 	return 0
 }
 
-// byteCount is the size of a tensor; ok is false when a dimension is negative or the size does not
-// fit in an int64. A shape with a 0 has no data, whatever its other dimensions are.
+// byteCount is the size of a tensor. ok is false when a dimension is negative or the size does not fit in an
+// int64. A shape with a 0 has no data, whatever its other dimensions are.
 func byteCount(dtype DType, shape []int) (count int64, ok bool) {
 	count = int64(dtype.Size())
 	empty := false

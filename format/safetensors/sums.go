@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// sumsKey is where the metadata holds checksums: CRC-32C as eight hexadecimal digits each, separated by
-// spaces. The first is of the header, in which these eight digits count as zeros; the others are of the
-// tensors in the order of their data. They find accidents, not forgeries.
+// sumsKey is the metadata key of the checksums: CRC-32C as eight hexadecimal digits each, separated by
+// spaces. The first is the header's. Its eight digits count as zeros. The others belong to the tensors in the
+// order of their data. They find accidents, not forgeries.
 const sumsKey = "nmn.crc32c"
 
 const (
@@ -34,7 +34,7 @@ func WriteSummed(w io.WriteSeeker, meta map[string]string, tensors []Tensor) err
 	if err != nil {
 		return err
 	}
-	// The sums are known when the data is written: their room is made now and filled at the end.
+	// The sums are known when the data is written: their room is reserved now and filled at the end.
 	if err := writeAll(w, header, ordered, sums); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func sumPlace(header []byte) (at int, found bool) {
 	return at + len(key), true
 }
 
-// readSums takes the checksums out of the metadata, compares that of the header and gives the others to the
+// readSums takes the checksums out of the metadata, checks the header's and assigns the others to the
 // tensors. header begins with its length. A file without checksums is accepted.
 func (f *File) readSums(header []byte) error {
 	text, summed := f.Metadata[sumsKey]
@@ -143,7 +143,7 @@ func (f *File) summer(e entry) *summer {
 	return &summer{file: f, index: f.index[e.name], left: e.end - e.begin}
 }
 
-// add takes the next bytes; those that end the tensor must give its checksum.
+// add takes the next bytes. The bytes that end the tensor must give its checksum.
 func (s *summer) add(b []byte) error {
 	if s.file.sums == nil {
 		return nil
@@ -155,7 +155,7 @@ func (s *summer) add(b []byte) error {
 	return nil
 }
 
-// countingWriter counts and sums what goes through it.
+// countingWriter counts and sums the bytes written through it.
 type countingWriter struct {
 	w     io.Writer
 	count int64

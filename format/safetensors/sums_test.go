@@ -103,7 +103,7 @@ func TestWriteSummed_IsWriteWithOneMoreKey(t *testing.T) {
 	}
 }
 
-// A program that changes tensors and copies the metadata learns from the error what to leave out.
+// The error for a program that changes tensors and copies the metadata names the key to leave out.
 func TestNewReader_SumsOfAnotherFileNameTheKey(t *testing.T) {
 	f := open(t, summed(t, nil, summedTensors()))
 	var sums []string

@@ -18,7 +18,7 @@ import (
 // Tensor is one named array to be written.
 type Tensor struct {
 	Name  string
-	DType DType // may be empty where the type of Data decides it
+	DType DType // may be empty if the type of Data decides it
 	Shape []int // the product is the number of elements; empty for a scalar
 	// Data is row-major: []float32 (F32), []float64 (F64), []int64 (I64), []int32 (I32), []uint8 (U8
 	// or BOOL), []uint16 (U16, or the bits of F16 or BF16), or a func(io.Writer) error that writes
@@ -26,9 +26,9 @@ type Tensor struct {
 	Data any
 }
 
-// Write writes a file. The same arguments give the same bytes: data is ordered by falling element
-// size, which keeps every tensor aligned, and otherwise as given. Extra memory is that of the
-// header and one small buffer. Nothing is written when an argument is wrong.
+// Write writes a file. Equal arguments give equal bytes: data is ordered by falling element size, which keeps
+// every tensor aligned, and otherwise as given. Extra memory is the header's and one small buffer. Nothing is
+// written when an argument is wrong.
 func Write(w io.Writer, meta map[string]string, tensors []Tensor) error {
 	ordered, err := resolve(tensors)
 	if err != nil {
@@ -60,14 +60,14 @@ func writeAll(w io.Writer, header []byte, tensors []Tensor, sums []uint32) error
 	return nil
 }
 
-// WriteFile writes a file with checksums, which appears whole or not at all, and returns its size. What was
-// there under that path stays until then.
+// WriteFile writes a file with checksums, which appears whole or not at all, and returns its size. The
+// earlier file under that path stays until then.
 func WriteFile(path string, meta map[string]string, tensors []Tensor) (size int64, err error) {
 	return ReplaceFile(path, "", meta, tensors)
 }
 
-// ReplaceFile is WriteFile that gives what was at path until then the name previous in the same folder, in place of
-// what has that name. An empty previous keeps nothing.
+// ReplaceFile is WriteFile that keeps the earlier file at path under the name previous in the same folder,
+// and replaces the file of that name. An empty previous keeps nothing.
 func ReplaceFile(path, previous string, meta map[string]string, tensors []Tensor) (size int64, err error) {
 	file, err := durable.Create(path, 0o644)
 	if err != nil {

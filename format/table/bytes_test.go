@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Labels that are bytes or bools are held as they are, in any layout, and joined as those of other types.
+// Labels that are bytes or bools keep their type, in any layout, and are joined like labels of other types.
 func TestReadLabels_OfBytes(t *testing.T) {
 	for name, file := range map[string][]byte{
 		"bytes":   npyBytes("|u1", "(3, 2)", false, []uint8{0, 1, 1, 0, 1, 1}),

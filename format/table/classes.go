@@ -19,20 +19,20 @@ import (
 type Classes struct {
 	Name   string
 	Column string   // heading; empty for .npy
-	IDs    []string // of the rows; nil where the file has no "id" column
+	IDs    []string // of the rows; nil if the file has no "id" column
 	Values []int32  // numbers of classes, from 0
 	// Named reports whether the file names classes instead of giving their numbers.
 	Named bool
 	gaps  bool // labels may be unknown
 }
 
-// UnknownClass is the class of a bag whose label is not known.
+// UnknownClass is the class of a bag whose label is unknown.
 const UnknownClass = -1
 
-// ReadClasses reads one label for each bag from a .npy array of shape [N] or [N, 1], or from a .csv with one column
-// beside "id": the numbers 0 to classes-1, or the words of the classes, where there are some. With gaps a label may be
-// unknown: -1 or NaN, in a .csv also an empty field; it is UnknownClass then. Errors wrap ErrFormat,
-// ErrShape, ErrValue or ErrNames, or come from the file system.
+// ReadClasses reads one label for each bag from a .npy array of shape [N] or [N, 1], or from a .csv with one
+// column and optionally "id". Labels are the numbers 0 to classes-1, or the words of the classes, if there
+// are some. With gaps a label may be unknown: -1 or NaN, in a .csv also an empty field. It is UnknownClass
+// then. Errors wrap ErrFormat, ErrShape, ErrValue or ErrNames, or come from the file system.
 func ReadClasses(path string, words []string, classes int, gaps bool) (*Classes, error) {
 	f, err := input.OpenFile(path)
 	if err != nil {
@@ -183,7 +183,8 @@ func isGapText(field string) bool {
 	return field == "" || err == nil && isGap(v)
 }
 
-// For returns the labels in the order of the rows of scores: by name where both have names, else as they stand.
+// For returns the labels in the order of the rows of scores: by name if both have names, else in their own
+// order.
 func (c *Classes) For(scores *Matrix) ([]int32, error) {
 	m := &Matrix{Name: c.Name, IDs: c.IDs, Rows: len(c.Values)}
 	if m.Rows != scores.Rows {

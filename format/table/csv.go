@@ -13,12 +13,12 @@ import (
 // idColumn is the heading of the optional first column, which names the bags.
 const idColumn = "id"
 
-// readCSV reads a header of words and rows of numbers, separated by commas. Memory grows with what
-// was read, never with what the file claims.
+// readCSV reads a header of words and rows of numbers, separated by commas. Memory grows with the bytes read,
+// never with the file's claims.
 func readCSV(r io.Reader, file string, rule cellRule) (*Matrix, error) {
 	limited := &recordReader{r: skipByteOrderMark(bufio.NewReaderSize(r, 1<<16)), left: maxRecord}
 	c := csv.NewReader(limited)
-	c.FieldsPerRecord = -1 // counted here, to say which line is ragged
+	c.FieldsPerRecord = -1 // counted here, to report which line is ragged
 	c.ReuseRecord = true
 	m := &Matrix{Name: file}
 	header, err := c.Read()
@@ -51,7 +51,7 @@ func readCSV(r io.Reader, file string, rule cellRule) (*Matrix, error) {
 	return m, nil
 }
 
-// maxRecord bounds the bytes of one row: 100,000 words at full precision take a fortieth of it.
+// maxRecord limits the bytes of one row. 100,000 words at full precision take a fortieth of it.
 const maxRecord = 64 << 20
 
 // recordReader fails once more has been read than a row may hold, so that a file that never ends a row

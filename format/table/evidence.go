@@ -17,11 +17,11 @@ func ReadEvidence(path string) (*Matrix, error) {
 	}})
 }
 
-// Select returns the rows of some bags with the columns of the words, row-major, both in the order given.
+// Select returns the rows of some bags with the columns of the words, row-major, both in the given order.
 //
-// all are the bags that a file without the column "id" has its rows of, in their order; with that column the rows are
-// found by name, and the file may have rows of other bags too. The columns are those of the words, in any order where a
-// header names them.
+// all lists the bags of the rows of a file without the column "id", in their order. With that column the rows
+// are found by name, and the file may have rows of other bags too. The columns belong to the words, in any
+// order if a header names them.
 func (m *Matrix) Select(bags, all, words []string) ([]float32, error) {
 	columns, err := m.columnsFor(words, "the data")
 	if err != nil {
@@ -56,7 +56,7 @@ func (m *Matrix) Select(bags, all, words []string) ([]float32, error) {
 	return out, nil
 }
 
-// rowsOf returns the row of each bag, nil where all rows are those of the bags in their order.
+// rowsOf returns the row of each bag, or nil if the rows belong to the bags in order.
 func (m *Matrix) rowsOf(bags, all []string) ([]int, error) {
 	have, of := m.IDs, m.Name
 	if have == nil {

@@ -19,7 +19,7 @@ func evidenceFile(t *testing.T, name string, content []byte) string {
 	return path
 }
 
-// Rows and columns are found by their names, or else are those of all bags and words in order.
+// Rows and columns are found by their names, or else belong to all bags and words in order.
 func TestSelect_FindsRowsAndColumns(t *testing.T) {
 	all, words := []string{"p", "q", "r"}, []string{"dog", "cat"}
 	byOrder := npyBytes("<f8", "(3, 2)", false, []float64{1, 2, -3, 4, 5, -6e3})
@@ -112,7 +112,7 @@ func TestReadEvidence_RefusesWhatIsNoFiniteNumber(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, what is read is finite and of its shape, and what is refused says the file.
+// Whatever a file holds, accepted evidence is finite and has its shape, and an error names the file.
 func FuzzReadEvidence(f *testing.F) {
 	f.Add(false, []byte("id,dog,cat\np,1,-2\nq,0,3e4\n"))
 	f.Add(false, []byte("dog\n1e39\n"))

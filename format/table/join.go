@@ -10,19 +10,19 @@ import (
 // Joined are two files about the same bags, with their rows and columns in one order.
 type Joined struct {
 	Bags, Classes int
-	Scores        []float32 // N×K, row-major; those of the file where its columns stand in order
-	Counts        []uint8   // N×K, row-major; likewise where that is an .npy of bytes
-	Words         []string  // in class order; nil where nobody names them
-	IDs           []string  // names of the bags; nil where no file has them
+	Scores        []float32 // N×K, row-major; the file's own if its columns are in order
+	Counts        []uint8   // N×K, row-major; the file's own if it is an .npy of bytes in order
+	Words         []string  // in class order; nil if no file names them
+	IDs           []string  // names of the bags; nil if no file has them
 }
 
 // Join matches scores with counts or labels, and with a vocabulary (nil for none), by name.
 //
-// Columns: the classes are in the order of the vocabulary; without one, in the order of the header
-// of the scores, or else of the counts. The words of each header and of the vocabulary must be the
-// same set, in any order; a file without a header must have its columns in the class order.
-// Rows: in the order of the scores. Where both files name their bags, in a column "id", the rows of
-// the counts are matched by name and must be the same set; otherwise they must be in the same order.
+// Columns: the classes are in the order of the vocabulary. Without one, they are in the order of the header
+// of the scores, or else of the counts. The words of each header and of the vocabulary must be the same set,
+// in any order. A file without a header must have its columns in the class order. Rows: in the order of the
+// scores. If both files name their bags, in a column "id", the rows of the counts are matched by name and
+// must be the same set. Otherwise they must be in the same order.
 func Join(scores, counts *Matrix, v *text.Vocabulary) (*Joined, error) {
 	if scores.Rows != counts.Rows {
 		return nil, differentRows(scores, counts)
@@ -62,8 +62,8 @@ func Join(scores, counts *Matrix, v *text.Vocabulary) (*Joined, error) {
 	return j, nil
 }
 
-// differentRows is the error of two files that are not about the same bags. Where both name their bags, it names the
-// first that one of them lacks.
+// differentRows is the error of two files about different bags. If both name their bags, it names the first
+// bag that one of them lacks.
 func differentRows(a, b *Matrix) error {
 	err := fmt.Errorf("%s has %d rows, %s has %d: both need one for each bag: %w",
 		a.Name, a.Rows, b.Name, b.Rows, ErrShape)
@@ -86,7 +86,7 @@ func differentRows(a, b *Matrix) error {
 	return err
 }
 
-// classOrder returns the words in class order, nil where no file names them, and which one named them.
+// classOrder returns the words in class order, nil if no file names them, and the file that named them.
 func classOrder(scores, counts *Matrix, v *text.Vocabulary) (words []string, from string) {
 	switch {
 	case v != nil:
@@ -101,7 +101,7 @@ func classOrder(scores, counts *Matrix, v *text.Vocabulary) (words []string, fro
 	}
 }
 
-// columnsFor returns the column of each word, nil where the columns stand in order already.
+// columnsFor returns the column of each word, or nil if the columns are in order already.
 func (m *Matrix) columnsFor(words []string, from string) ([]int, error) {
 	if words != nil && len(words) != m.Cols {
 		return nil, fmt.Errorf("%s has %d columns for the %d words of %s: %w",
@@ -131,8 +131,8 @@ func (m *Matrix) rowsFor(reference *Matrix) ([]int, error) {
 	return positions(m.Name, "id", m.IDs, reference.IDs, reference.Name)
 }
 
-// positions finds each wanted name in have; the lists are equally long, so that nothing is left over
-// when have has no repeats.
+// positions finds each wanted name in have. The lists are equally long, so nothing is left over when have has
+// no repeats.
 func positions(file, what string, have, want []string, from string) ([]int, error) {
 	at, err := names(file, what, have)
 	if err != nil {
@@ -149,7 +149,7 @@ func positions(file, what string, have, want []string, from string) ([]int, erro
 	return out, nil
 }
 
-// arranged copies the values of a matrix with its rows and columns permuted; nil leaves them in order.
+// arranged copies the values of a matrix with its rows and columns permuted. nil leaves them in order.
 func arranged[S, T any](m *Matrix, values []S, rows, columns []int, convert func(S) T) []T {
 	out := make([]T, len(values))
 	for i := range m.Rows {

@@ -113,7 +113,7 @@ func (m *Matrix) inPieces(r io.Reader, h *npy.Header, read func(first, n int) (i
 	return nil
 }
 
-// at says where an element is that something is wrong with.
+// at adds the place of a faulty element to its error.
 func (m *Matrix) at(i int, h *npy.Header, fault error) error {
 	row, column := m.place(i, h.Fortran)
 	return fmt.Errorf("%s: row %d, column %d: %w", m.Name, row, column, fault)
@@ -127,7 +127,7 @@ func (m *Matrix) place(i int, fortran bool) (row, column int) {
 	return i/m.Cols + 1, i%m.Cols + 1
 }
 
-// transposed has rows after each other of what has columns so; nil stays nil.
+// transposed turns values ordered by columns into rows. nil stays nil.
 func transposed[T any](values []T, rows, cols int) []T {
 	if values == nil {
 		return nil

@@ -12,17 +12,17 @@ import (
 // Matrix is a file of scores or caption counts: one row for each bag, one column for each word.
 type Matrix struct {
 	Name       string   // the file, for messages
-	Words      []string // of the columns; nil where the file has no header (.npy)
-	IDs        []string // of the rows; nil where the file has no "id" column
+	Words      []string // of the columns; nil if the file has no header (.npy)
+	IDs        []string // of the rows; nil if the file has no "id" column
 	Rows, Cols int
 	Values     []float32 // row-major; float64 files are rounded
-	// Counts are what ReadCounts and ReadLabels have read from an .npy of bytes or bools, in place of Values.
+	// Counts replaces Values if ReadCounts or ReadLabels has read an .npy of bytes or bools.
 	Counts []uint8
 }
 
-// ReadScores reads the scores of any program from a .csv or .npy file. Scores are probabilities, or
-// log-odds with logits set; NaN is an error that names row and column. Errors wrap ErrFormat,
-// ErrShape, ErrValue or ErrNames, or come from the file system.
+// ReadScores reads the scores of any program from a .csv or .npy file. Scores are probabilities, or log-odds
+// if logits is set. NaN is an error that names row and column. Errors wrap ErrFormat, ErrShape, ErrValue or
+// ErrNames, or come from the file system.
 func ReadScores(path string, logits bool) (*Matrix, error) {
 	return readMatrix(path, cellRule{clean: finite, fault: func(v float64) error {
 		fault := ""
@@ -74,7 +74,7 @@ func ReadLabels(path string) (*Matrix, error) {
 	}})
 }
 
-// Unknown stands for a label that is not known, among those that are 0 or 1.
+// Unknown stands for an unknown label among labels 0 and 1.
 const Unknown = 255
 
 // ReadKnownLabels reads labels as ReadLabels does. Some may be unknown: -1 or NaN, and in a .csv also an empty field.
@@ -94,15 +94,15 @@ func isGap(v float64) bool { return v == -1 || math.IsNaN(v) }
 // wholeUpTo is false for NaN too.
 func wholeUpTo(v float64, limit int) bool { return v >= 0 && v <= float64(limit) && v == math.Trunc(v) }
 
-// cellRule says which values are allowed.
+// cellRule defines which values are allowed.
 type cellRule struct {
-	fault func(v float64) error // what is wrong with a value
-	// clean reports whether nothing is wrong with any of some values, sooner than asking for each; nil for rules that
-	// have no such way. It may say no where nothing is wrong.
+	fault func(v float64) error // the error of a value, or nil
+	// clean reports whether all values are valid, faster than checking each. It is nil for rules without such
+	// a way. It may return false for valid values.
 	clean func(values []float32) bool
-	// limit is not 0 where values are whole numbers from 0 up to it, which bytes hold.
+	// limit is not 0 if values are whole numbers from 0 up to it, which bytes hold.
 	limit int
-	// gaps says that -1, NaN and an empty field stand for Unknown.
+	// gaps is set if -1, NaN and an empty field stand for Unknown.
 	gaps bool
 }
 
@@ -130,7 +130,7 @@ func readMatrix(path string, rule cellRule) (*Matrix, error) {
 	}
 }
 
-// names maps each name to its position; a repeated name is an error.
+// names maps each name to its position. A repeated name is an error.
 func names(file, what string, list []string) (map[string]int, error) {
 	at := make(map[string]int, len(list))
 	for i, name := range list {

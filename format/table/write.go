@@ -18,8 +18,8 @@ type Writer[T float32 | uint8] struct {
 	record []string
 }
 
-// NewWriter writes the header; where the bags are named, the column "id" comes first. An error of writing comes back
-// from Flush at the latest.
+// NewWriter writes the header. If the bags are named, the column "id" comes first. Flush returns an error of
+// writing at the latest.
 func NewWriter[T float32 | uint8](out io.Writer, words []string, named bool) *Writer[T] {
 	w := &Writer[T]{csv: csv.NewWriter(out), named: named, record: make([]string, 0, len(words)+1)}
 	if named {
@@ -29,7 +29,7 @@ func NewWriter[T float32 | uint8](out io.Writer, words []string, named bool) *Wr
 	return w
 }
 
-// Write writes the row of a bag; its name is left out where bags have none.
+// Write writes the row of a bag. Its name is left out if bags have none.
 func (w *Writer[T]) Write(id string, values []T) error {
 	w.record = w.record[:0]
 	if w.named {
@@ -51,8 +51,8 @@ func (w *Writer[T]) Flush() error {
 	return w.csv.Error()
 }
 
-// WriteFile writes so many rows to a file, which appears whole or not at all. ids name them, nil for none. values of
-// a row may be overwritten when the next ones are asked for. Bytes are labels, of which some may be Unknown.
+// WriteFile writes this number of rows to a file, which appears whole or not at all. ids are their names, nil
+// for none. values returns a row, which the next call may overwrite. Bytes are labels, including Unknown.
 func WriteFile[T float32 | uint8](path string, words, ids []string, rows int, values func(row int) ([]T, error)) (
 	err error) {
 	file, err := durable.Create(path, 0o644)

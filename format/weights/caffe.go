@@ -25,8 +25,8 @@ const (
 )
 
 // readCaffe reads the layers of a .caffemodel: a NetParameter whose layers have blobs, the weight first and
-// then the bias, named here <layer>.weight and <layer>.bias. Data is not read before it is asked for. Caffe's
-// pictures are BGR; the channels of the filters over them are put into the order RGB.
+// then the bias, named here <layer>.weight and <layer>.bias. Data is read only when needed. Caffe's pictures
+// are BGR. The channels of the filters over them are reordered to RGB.
 func readCaffe(r io.ReaderAt, size int64) (*File, error) {
 	f := &File{Format: "Caffe", BGR: true}
 	m := newMessage(r, size)
@@ -102,8 +102,8 @@ func caffeLayer(m message, form layerForm) ([]array, error) {
 	return arrays, nil
 }
 
-// caffeBlob finds shape and data of a blob. Blobs before BlobShape have four dimensions, of which matrices
-// and vectors use the last: those of a bias have one.
+// caffeBlob finds shape and data of a blob. Blobs before BlobShape have four dimensions. Matrices use the
+// last two of them, and biases the last one.
 func caffeBlob(m message, weight bool) (array, error) {
 	old := []int64{1, 1, 1, 1}
 	var dims []int64
@@ -176,8 +176,8 @@ func caffeArray(r io.ReaderAt, dims []int64, dtype safetensors.DType, data []sec
 	}}, nil
 }
 
-// SetBGR says in which order the channels of pictures go in, where the format does not say so or somebody
-// knows better: weights that were converted from Caffe's keep its order. Filters come out in the order RGB.
+// SetBGR sets the order of the channels of input pictures, if the format does not show it or the caller
+// overrides it: weights converted from Caffe's keep its order. Filters are returned in the order RGB.
 func (f *File) SetBGR(bgr bool) error {
 	if f.BGR == bgr {
 		return nil

@@ -166,7 +166,7 @@ func FuzzCaffe(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) { readAll(t, content, "fuzz.caffemodel") })
 }
 
-// readAll reads all there is in a file that may be broken, and holds what comes to the size of the file.
+// readAll reads all elements of a file that may be broken, and compares their size with the file's.
 func readAll(t *testing.T, content []byte, name string) {
 	f, err := Read(bytes.NewReader(content), int64(len(content)), name)
 	if err != nil {
@@ -179,7 +179,7 @@ func readAll(t *testing.T, content []byte, name string) {
 		}
 		n, err := count(shape)
 		if !floating(dtype) || err != nil || n > 1<<16 {
-			continue // the elements of what a network has not are never read
+			continue // elements of unknown tensors are never read
 		}
 		next, err := f.Elements(name)
 		if err != nil {

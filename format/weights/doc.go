@@ -1,11 +1,11 @@
-// Package weights reads the files that weights of trained networks come in: PyTorch's .pth, in the zip
-// format and the one before it, .safetensors, NumPy's .npz and Caffe's .caffemodel. Whatever the format,
-// a File is named tensors with types and shapes, whose elements are read one tensor at a time as float32.
+// Package weights reads the weight files of trained networks: PyTorch's .pth, in the zip format and the one
+// before it, .safetensors, NumPy's .npz and Caffe's .caffemodel. Whatever the format, a File is named tensors
+// with types and shapes, whose elements are read one tensor at a time as float32.
 //
-// Files are treated as hostile. Opening one reads names, types and places alone, every number is checked
-// against the file before memory is taken, and errors name the file, the tensor and the byte. The pickles
-// in PyTorch's files are programs: those that make tensors are understood, no code is run, and anything
-// else in them is refused by its name (pickle.go).
+// Files are treated as hostile. Opening one reads only names, types and places. Every number is checked
+// against the file before memory is taken, and errors name the file, the tensor and the byte. The pickles in
+// PyTorch's files are programs. Pickles that make tensors are interpreted, no code is run, and anything else
+// in them is refused by its name (pickle.go).
 package weights
 
 import (
@@ -13,8 +13,8 @@ import (
 	"fmt"
 )
 
-// ErrFormat is wrapped by every error about a file that does not follow its format, or that asks for what
-// is not read.
+// ErrFormat is wrapped by every error about a file that does not follow its format, or that needs an
+// unsupported feature.
 var ErrFormat = errors.New("not a file of weights that can be read")
 
 // fault wraps ErrFormat without repeating its text.

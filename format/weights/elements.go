@@ -27,7 +27,7 @@ func count(shape []int) (int64, error) {
 	return n, nil
 }
 
-// byteCount is the number of bytes of so many elements; ok is false where it does not fit.
+// byteCount is the number of bytes of this number of elements. ok is false if it does not fit.
 func byteCount(elements int64, width int) (bytes int64, ok bool) {
 	if elements < 0 || elements > math.MaxInt64/int64(width) {
 		return 0, false

@@ -14,9 +14,9 @@ import (
 
 // File is an open file of named tensors.
 type File struct {
-	Format   string            // for people: PyTorch, safetensors, ...
+	Format   string            // for messages: PyTorch, safetensors, ...
 	Metadata map[string]string // free text of a .safetensors file
-	BGR      bool              // pictures go in as blue, green, red: what Caffe's networks see
+	BGR      bool              // pictures have the order blue, green, red, as in Caffe's networks
 
 	label  string // for messages
 	arrays []array
@@ -29,15 +29,15 @@ type array struct {
 	name  string
 	dtype safetensors.DType
 	shape []int
-	// open starts at the first element; each call of what it returns gives the next len(dst) of them,
-	// row-major. It is asked for no more than there are.
+	// open starts at the first element. Each call of the returned function gives the next len(dst) elements,
+	// row-major. Callers ask for no more than there are.
 	open func() (elements, error)
 }
 
 type elements = func(dst []float32) error
 
-// Open opens a file of weights. What it is shows in its content, a .caffemodel alone by its ending. The
-// caller must Close it.
+// Open opens a file of weights. The content shows its format; only a .caffemodel is recognised by its ending.
+// The caller must Close it.
 func Open(path string) (*File, error) {
 	osFile, err := input.OpenFile(path)
 	if err != nil {
@@ -52,8 +52,8 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// Read opens a file of size bytes that r holds; name is for messages, and its ending marks a .caffemodel.
-// Close does nothing on it.
+// Read opens a file of size bytes in r. name is for messages, and its ending marks a .caffemodel. Close does
+// nothing on it.
 func Read(r io.ReaderAt, size int64, name string) (*File, error) {
 	f, err := readFormat(r, size, strings.ToLower(filepath.Ext(name)))
 	if err == nil {
@@ -76,7 +76,7 @@ func readFormat(r io.ReaderAt, size int64, ending string) (*File, error) {
 		return readCaffe(r, size)
 	case bytes.HasPrefix(start, []byte("PK")):
 		return readZip(r, size)
-	case isSafetensors(start): // before pickles, whose first bytes may be those of a length
+	case isSafetensors(start): // before pickles, whose first bytes may be the first bytes of a length
 		return readSafetensors(r, size)
 	case len(start) > 1 && start[0] == pickleProto && start[1] < 6:
 		return readLegacyTorch(r, size)
@@ -111,10 +111,10 @@ func readSafetensors(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// wrappers are what training loops put before all names.
+// wrappers are prefixes that training loops put before all names.
 var wrappers = []string{"module.", "_orig_mod.", "model.", "net.", "network."}
 
-// finish strips what all names begin with and makes the index.
+// finish strips prefixes common to all names and makes the index.
 func (f *File) finish() error {
 	if len(f.arrays) == 0 {
 		return faultf("it holds no tensor")
@@ -147,7 +147,7 @@ func (f *File) Close() error {
 	return f.closer.Close()
 }
 
-// Names lists the tensors in the order of the file, without what a training loop has put before all of them.
+// Names lists the tensors in the order of the file, without prefixes from a training loop.
 func (f *File) Names() []string {
 	names := make([]string, len(f.arrays))
 	for i, a := range f.arrays {
@@ -165,8 +165,9 @@ func (f *File) Info(name string) (safetensors.DType, []int, error) {
 	return f.arrays[i].dtype, slices.Clone(f.arrays[i].shape), nil
 }
 
-// Elements starts reading a tensor: each call of what it returns gives the next len(dst) elements, row-major,
-// of float32, or of float64, float16 or bfloat16 converted to it. A tensor may be read several times.
+// Elements starts reading a tensor. Each call of the returned function gives the next len(dst) elements,
+// row-major, of float32, or of float64, float16 or bfloat16 converted to it. A tensor may be read several
+// times.
 func (f *File) Elements(name string) (func(dst []float32) error, error) {
 	dtype, shape, err := f.Info(name)
 	if err != nil {
@@ -196,14 +197,14 @@ func (f *File) Elements(name string) (func(dst []float32) error, error) {
 	}, nil
 }
 
-// Tensor is what a file says of one of its tensors.
+// Tensor describes a tensor of a file.
 type Tensor struct {
 	Name  string            `json:"name"`
 	DType safetensors.DType `json:"dtype"`
 	Shape []int             `json:"shape"`
 }
 
-// Tensors lists what is in the file, in its order.
+// Tensors lists the tensors of the file, in its order.
 func (f *File) Tensors() (all []Tensor, err error) {
 	for _, name := range f.Names() {
 		dtype, shape, err := f.Info(name)

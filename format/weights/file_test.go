@@ -50,7 +50,7 @@ func read(t *testing.T, f *File, name string) (safetensors.DType, []int, []float
 	return dtype, shape, values
 }
 
-// want is what make.py has put into a file.
+// want is the content that make.py has put into a file.
 type want struct {
 	name   string
 	dtype  safetensors.DType

@@ -8,7 +8,8 @@ import (
 	"nmn/format/safetensors"
 )
 
-// The first byte of a .safetensors file belongs to the length of its header, and may be that of a pickle.
+// The first byte of a .safetensors file belongs to the length of its header, and may equal a pickle's first
+// byte.
 func TestRead_SafetensorsWithAHeaderOfAnyLength(t *testing.T) {
 	for extra := range 1600 {
 		var b bytes.Buffer

@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// A pickle is a program for a machine with a stack and a memo, which makes objects. This machine knows the
-// instructions that dictionaries of tensors are made of and the few names in pickleGlobals; what they make
-// is data alone. Every other instruction and name is refused where it stands.
+// A pickle is a program for a machine with a stack and a memo, which makes objects. This machine implements
+// the instructions that make dictionaries of tensors and the few names in pickleGlobals. They make only data.
+// Every other instruction and name is an error with its position.
 
 // Limits on hostile pickles. The state of a network with ten thousand tensors and their moments takes
 // about 5 MB and 1.5 million values.
@@ -17,9 +17,9 @@ const (
 	maxValues = 2 << 20  // that are put onto the stack or into the memo
 )
 
-// Values on the stack beside nil, bool, int64, float64, string and []byte.
+// Types of values on the stack other than nil, bool, int64, float64, string and []byte.
 type (
-	// tuple is immutable; list and dict are shared by all who refer to them.
+	// tuple is immutable. list and dict are shared by all references to them.
 	tuple []any
 	list  struct{ items []any }
 	dict  struct{ keys, values []any } // in order of insertion, keys perhaps repeated
@@ -47,7 +47,7 @@ func newUnpickler(r io.Reader, at, size int64, storage func(id any) (any, error)
 	return &unpickler{r: bufio.NewReader(r), at: at, left: min(size, maxPickle), values: maxValues, storage: storage}
 }
 
-// load runs the pickle up to its end and returns what it has made. Another may follow in the file.
+// load runs the pickle up to its end and returns its object. Another pickle may follow in the file.
 func (u *unpickler) load() (any, error) {
 	u.stack, u.marks, u.memo = u.stack[:0], u.marks[:0], map[uint32]any{}
 	for {
@@ -83,7 +83,7 @@ func (u *unpickler) byte() (byte, error) {
 	return b[0], nil
 }
 
-// bytes reads so many bytes; memory grows with what is there.
+// bytes reads n bytes. Memory grows only with existing bytes.
 func (u *unpickler) bytes(n uint64) ([]byte, error) {
 	if n > uint64(u.left) {
 		return nil, faultf("%d bytes wanted where at most %d are left, or the pickle is larger than %d",
@@ -103,7 +103,7 @@ func (u *unpickler) bytes(n uint64) ([]byte, error) {
 	return b, nil
 }
 
-// number reads a little-endian unsigned number of so many bytes.
+// number reads a little-endian unsigned number of width bytes.
 func (u *unpickler) number(width int) (uint64, error) {
 	b, err := u.bytes(uint64(width))
 	n := uint64(0)
@@ -115,7 +115,7 @@ func (u *unpickler) number(width int) (uint64, error) {
 
 // line reads up to a newline, which is left out.
 func (u *unpickler) line() (string, error) {
-	const most = 256 // longer than any name that is known
+	const most = 256 // longer than any known name
 	var b []byte
 	for len(b) < most {
 		c, err := u.byte()
@@ -130,7 +130,7 @@ func (u *unpickler) line() (string, error) {
 	return "", faultf("a name of more than %d bytes", most)
 }
 
-// spend counts what takes memory.
+// spend counts values that take memory.
 func (u *unpickler) spend() error {
 	if u.values--; u.values < 0 {
 		return faultf("it makes more than %d values", maxValues)

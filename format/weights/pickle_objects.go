@@ -13,7 +13,7 @@ type storage struct {
 	elements int64
 }
 
-// pickledTensor is a view of a storage; offset and strides count elements.
+// pickledTensor is a view of a storage. offset and strides count elements.
 type pickledTensor struct {
 	storage        *storage
 	offset         int64
@@ -123,8 +123,8 @@ func orderedDict(arguments tuple) (any, error) {
 	return &dict{}, nil
 }
 
-// rebuildTensor has the arguments storage, offset, shape and strides; whether it needs a gradient and
-// hooks may follow.
+// rebuildTensor has the arguments storage, offset, shape and strides. Whether it needs a gradient, and hooks,
+// may follow.
 func rebuildTensor(arguments tuple) (any, error) {
 	if len(arguments) < 4 {
 		return nil, faultf("a tensor of %d arguments, want a storage, its offset, shape and strides", len(arguments))
@@ -164,8 +164,8 @@ func integers(v any) ([]int64, bool) {
 	return list, ok
 }
 
-// parseStorage understands the identifier of a storage, which is a tuple of "storage", its class, key,
-// device and number of elements; the last may be followed by a view of it.
+// parseStorage parses the identifier of a storage, which is a tuple of "storage", its class, key, device and
+// number of elements. A view of it may follow the last.
 func parseStorage(id any) (*storage, error) {
 	parts, ok := id.(tuple)
 	if !ok || len(parts) < 5 || parts[0] != any("storage") {

@@ -14,7 +14,7 @@ const (
 
 // pickleOperations are the instructions that are understood, by their code.
 var pickleOperations = [256]func(*unpickler) error{
-	// What frames the program.
+	// Instructions around the program.
 	pickleProto: func(u *unpickler) error {
 		version, err := u.byte()
 		if err == nil && version > 5 {
@@ -22,7 +22,8 @@ var pickleOperations = [256]func(*unpickler) error{
 		}
 		return err
 	},
-	0x95: func(u *unpickler) error { _, err := u.number(8); return err }, // FRAME: its length says nothing new
+	// FRAME: its length has no new information
+	0x95: func(u *unpickler) error { _, err := u.number(8); return err },
 
 	// Constants.
 	'N':  func(u *unpickler) error { return u.push(nil) },
@@ -65,7 +66,7 @@ var pickleOperations = [256]func(*unpickler) error{
 	'h':  func(u *unpickler) error { n, err := u.number(1); return u.recall(n, err) },
 	'j':  func(u *unpickler) error { n, err := u.number(4); return u.recall(n, err) },
 
-	// Names and what they make: pickle_objects.go.
+	// Names and the objects they make: pickle_objects.go.
 	'c':  named,
 	0x93: namedOnStack,
 	'R':  reduce,
@@ -73,7 +74,7 @@ var pickleOperations = [256]func(*unpickler) error{
 	'Q':  persistent,
 }
 
-// opcodeName names what is refused.
+// opcodeName names a refused instruction.
 func opcodeName(code byte) string {
 	known := map[byte]string{
 		'0': "POP", '1': "POP_MARK", '2': "DUP", 'F': "FLOAT", 'I': "INT", 'L': "LONG", 'P': "PERSID", 'S': "STRING",
@@ -88,7 +89,7 @@ func opcodeName(code byte) string {
 	return fmt.Sprintf("%#02x", code)
 }
 
-// pushed pushes what came without an error.
+// pushed pushes a value that came without an error.
 func (u *unpickler) pushed(v any, err error) error {
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"nmn/format/safetensors"
 )
 
-// What a training loop puts before names is taken away only where it stands before all of them.
+// A prefix from a training loop is removed only if all names have it.
 func TestNames_LosePrefixesThatAllOfThemHave(t *testing.T) {
 	for _, c := range []struct{ in, want []string }{
 		{[]string{"module.a", "module.b"}, []string{"a", "b"}},

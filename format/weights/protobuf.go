@@ -6,11 +6,11 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// message walks the fields of a protobuf message in a file without reading what they hold. After an
-// error next returns false, and err holds it.
+// message walks the fields of a protobuf message in a file without reading their contents. After an error
+// next returns false, and err holds it.
 type message struct {
 	r       io.ReaderAt
-	at, end int64 // of what has not been walked
+	at, end int64 // of the part not walked yet
 	left    *int  // fields that may still be walked, in this message and those around and in it
 
 	field int32
@@ -20,10 +20,10 @@ type message struct {
 	err   error
 }
 
-// maxFields bounds the fields of a file that are looked at one by one; a layer has some thirty.
+// maxFields limits the fields of a file that are visited one by one. A layer has some thirty.
 const maxFields = 1 << 20
 
-// newMessage is the whole of a file.
+// newMessage is the message of the whole file.
 func newMessage(r io.ReaderAt, size int64) message {
 	left := maxFields
 	return message{r: r, end: size, left: &left}
@@ -95,7 +95,7 @@ func (m *message) varint() (uint64, bool) {
 func (m *message) isBytes() bool  { return m.kind == protowire.BytesType }
 func (m *message) isVarint() bool { return m.kind == protowire.VarintType }
 
-// inner is the message that the field holds, section where its bytes lie.
+// inner is the message in the field, section the place of its bytes.
 func (m *message) inner() message   { return message{r: m.r, at: m.start, end: m.at, left: m.left} }
 func (m *message) section() section { return section{m.start, m.at - m.start} }
 
@@ -112,7 +112,8 @@ func (m *message) text() (string, error) {
 	return string(b), nil
 }
 
-// varints lists the numbers of a repeated field, packed or one by one, up to as many as a shape may have.
+// varints lists the numbers of a repeated field, packed or one by one, up to the maximum dimensions of a
+// shape.
 func (m *message) varints(field int32) (list []int64) {
 	const most = 32
 	for m.next() && len(list) <= most {

@@ -47,7 +47,7 @@ func readTorch(z *zip.Reader, folder string) (*File, error) {
 	})
 }
 
-// checkByteOrder refuses files from machines that keep numbers the other way round; older files do not say.
+// checkByteOrder refuses files from machines with another byte order. Older files do not record it.
 func checkByteOrder(entry *zip.File) error {
 	if entry == nil {
 		return nil
@@ -64,7 +64,7 @@ func checkByteOrder(entry *zip.File) error {
 	return err
 }
 
-// place is where a storage lies.
+// place is the place of a storage.
 type place struct {
 	open func() (io.Reader, error) // at its first byte
 }
@@ -73,8 +73,8 @@ type place struct {
 var stateNames = []string{"state_dict", "model_state_dict", "model_state", "model", "network", "net", "weights",
 	"params", "ema_state_dict"}
 
-// stateFile makes a file of what a pickle has made: a dictionary of tensors by name, or one that holds
-// such a dictionary. find returns where a storage lies.
+// stateFile makes a file of a pickle's object: a dictionary of tensors by name, or one that holds such a
+// dictionary. find returns the place of a storage.
 func stateFile(format string, root any, find func(*storage) (place, error)) (*File, error) {
 	state, err := stateDict(root)
 	if err != nil {

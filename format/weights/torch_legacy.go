@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// What files of PyTorch before 1.6 begin with, as a pickled integer, and their version.
+// The start of files of PyTorch before 1.6, as a pickled integer, and their version.
 const (
 	legacyMagic   = bigInt("\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19")
 	legacyVersion = 1001
@@ -82,7 +82,7 @@ func legacyHeader(u *unpickler) error {
 	return nil
 }
 
-// legacyPlaces finds the storages, the first of which begins at a byte of the file.
+// legacyPlaces finds the storages. The first of them begins at the byte at of the file.
 func legacyPlaces(r io.ReaderAt, size, at int64, keys any, known map[string]*storage) (map[string]place, error) {
 	l, ok := keys.(*list)
 	if !ok {

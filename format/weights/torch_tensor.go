@@ -73,15 +73,15 @@ func (t *pickledTensor) contiguous() bool {
 // maxGathered bounds the memory for a tensor whose elements do not lie in order: 1 GiB.
 const maxGathered = 1 << 30
 
-// gather reads the part of a storage that a transposed or cut tensor is in, which begins at its first
-// element and has so many, and gives the elements in order.
+// gather reads the part of a storage with the elements of a transposed or cut tensor, extent elements from
+// its first element on, and gives the elements in order.
 func (t *pickledTensor) gather(r io.Reader, extent int64) (elements, error) {
 	width := int64(t.storage.dtype.Size())
 	if extent > maxGathered/width {
 		return nil, faultf("it has the strides %v over %d elements, which is too many to be put in order in memory: "+
 			"save it contiguous (tensor.contiguous())", t.strides, extent)
 	}
-	part, err := io.ReadAll(io.LimitReader(r, extent*width)) // memory grows with what is there
+	part, err := io.ReadAll(io.LimitReader(r, extent*width)) // memory grows only with existing bytes
 	if err == nil && int64(len(part)) < extent*width {
 		err = io.ErrUnexpectedEOF
 	}

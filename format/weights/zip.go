@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// readZip reads what is kept in a zip archive: PyTorch's format since version 1.6, and NumPy's arrays.
+// readZip reads a zip archive: PyTorch's format since version 1.6, and NumPy's arrays.
 func readZip(r io.ReaderAt, size int64) (*File, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
@@ -51,7 +51,7 @@ func openEntry(entry *zip.File) (io.Reader, error) {
 type entryReader struct {
 	name string
 	r    io.Reader
-	left uint64 // as the archive says: zip gives no more
+	left uint64 // as the archive claims: zip gives no more
 }
 
 func (e *entryReader) Read(p []byte) (int, error) {
@@ -63,7 +63,8 @@ func (e *entryReader) Read(p []byte) (int, error) {
 	switch err {
 	case nil, io.EOF:
 		return n, err
-	case zip.ErrChecksum: // in place of the last bytes, which whoever has enough would take without looking
+	// it comes instead of the last bytes, which callers that have enough would accept unseen
+	case zip.ErrChecksum:
 		return 0, faultf("zip entry %q: the checksum is another: the file is damaged", clip(e.name))
 	}
 	return 0, fmt.Errorf("zip entry %q: %w", clip(e.name), err)

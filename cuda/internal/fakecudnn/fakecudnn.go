@@ -1,7 +1,7 @@
 //go:build cuda
 
-// Package fakecudnn is a cuDNN that computes nothing, for tests of what calls one: it fails any call on
-// demand, counts what is not destroyed and notes what would run.
+// Package fakecudnn is a cuDNN that computes nothing, for tests of its callers. It fails any call on demand,
+// counts objects that are not destroyed and records runs.
 package fakecudnn
 
 // #cgo LDFLAGS: -ldl
@@ -27,8 +27,8 @@ import (
 //go:embed source/cudnn.c
 var source []byte
 
-// ErrHeader is returned by Build where nothing says where cudnn.h is.
-var ErrHeader = errors.New("CGO_CFLAGS does not tell where cudnn.h is")
+// ErrHeader is returned by Build if CGO_CFLAGS does not give the folder of cudnn.h.
+var ErrHeader = errors.New("CGO_CFLAGS does not give the folder of cudnn.h")
 
 // Build compiles the library into a folder by the C compiler, with the flags of CGO_CFLAGS, which lead
 // to cudnn.h, and returns its path.
@@ -78,7 +78,7 @@ func (l *Library) Reset() { C.call_reset(l.symbol("fake_reset")) }
 // Fail makes call number at since Reset, from 1, return a status and do nothing.
 func (l *Library) Fail(at, status int) { C.call_set(l.symbol("fake_fail"), C.int(at), C.int(status)) }
 
-// NoEngines makes the heuristics know no engine from now on, or those that they know after Reset.
+// NoEngines makes the heuristics return no engine from now on, or those after Reset.
 func (l *Library) NoEngines(none bool) {
 	number := C.int(0)
 	if none {
@@ -87,12 +87,13 @@ func (l *Library) NoEngines(none bool) {
 	C.call_set(l.symbol("fake_no_engines"), number, 0)
 }
 
-// Compiled makes the heuristics know so many more engines, whose plans are compiled: 20 and those after it.
+// Compiled makes the heuristics return this number of further engines, whose plans are compiled: 20 and those
+// after it.
 func (l *Library) Compiled(engines int) {
 	C.call_set(l.symbol("fake_compiled"), C.int(engines), 0)
 }
 
-// NoTexts makes plans have no text, and none be made of one.
+// NoTexts makes plans have no text, and prevents making plans from texts.
 func (l *Library) NoTexts() { C.call_set(l.symbol("fake_no_texts"), 1, 0) }
 
 // Calls is the number of calls since Reset that could have failed.
@@ -101,5 +102,5 @@ func (l *Library) Calls() int { return int(C.call_number(l.symbol("fake_calls"))
 // Live is the number of handles and descriptors that have not been destroyed.
 func (l *Library) Live() int { return int(C.call_number(l.symbol("fake_live"))) }
 
-// Log is what ran, a line each.
+// Log lists the runs, a line each.
 func (l *Library) Log() string { return C.GoString(C.call_text(l.symbol("fake_log"))) }

@@ -1,7 +1,7 @@
 //go:build cuda
 
-// Package fakedriver is a CUDA driver without a device, for tests of what calls one: it holds work back
-// as long as it may, fails any call on demand, and counts what is not freed.
+// Package fakedriver is a CUDA driver without a device, for tests of its callers. It delays work as long as
+// it may, fails any call on demand, and counts memory that is not freed.
 package fakedriver
 
 // #cgo LDFLAGS: -ldl
@@ -52,7 +52,7 @@ type Config struct {
 	Version    int // of CUDA, such as 13000
 	Devices    int
 	Capability int  // major·10 + minor
-	Init       int  // what cuInit returns
+	Init       int  // result of cuInit
 	NoMarks    bool // writing values to memory from a stream is not supported
 	Eager      bool // work runs when it is enqueued
 	Flags      int  // of the primary context before it is opened, as another library has set them
@@ -102,8 +102,8 @@ func (d *Driver) Fail(at, code int) { C.call_set(d.symbol("fake_fail"), C.int(at
 // Fault makes launch number at since Reset, from 1, end with a code when it runs.
 func (d *Driver) Fault(at, code int) { C.call_set(d.symbol("fake_fault"), C.int(at), C.int(code)) }
 
-// Times are what the next measurements between events give, in milliseconds, at most 64 since Reset;
-// later ones give 1.5.
+// Times sets the results of the next measurements between events, in milliseconds, at most 64 since Reset.
+// Later ones give 1.5.
 func (d *Driver) Times(milliseconds ...float32) {
 	for _, ms := range milliseconds {
 		C.call_time(d.symbol("fake_time"), C.float(ms))
@@ -113,12 +113,12 @@ func (d *Driver) Times(milliseconds ...float32) {
 // Calls is the number of calls since Reset.
 func (d *Driver) Calls() int { return int(C.call_number(d.symbol("fake_calls"))) }
 
-// Log is what was called: a line for each call that says where in the order of work it stands.
+// Log lists the calls: a line for each call with its place in the order of work.
 func (d *Driver) Log() []string {
 	return strings.Split(strings.TrimSuffix(C.GoString(C.call_text(d.symbol("fake_log"))), "\n"), "\n")
 }
 
-// Live names what has not been freed, empty for nothing.
+// Live names memory and objects that have not been freed, empty for none.
 func (d *Driver) Live() string {
 	var names [1024]C.char
 	C.call_live(d.symbol("fake_live"), &names[0], C.size_t(len(names)))
