@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// experiment writes the files of two seeds at every level: arms of the same figures except for what is said,
-// by the name of the arm and the epoch.
+// experiment writes the files of two seeds at every level. Arms have equal figures except for ap, by the name
+// of the arm and the epoch.
 func experiment(t *testing.T, ap func(arm string, epoch int) float64) string {
 	t.Helper()
 	dir := t.TempDir()

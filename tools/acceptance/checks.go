@@ -12,16 +12,16 @@ const (
 	late  = 12
 )
 
-// check is a figure of one seed, whose mean over seeds is compared with a band.
+// check is a figure of one seed. Its mean over seeds is compared with a band.
 type check struct {
 	name     string
 	decimals int
-	of       func(g *group, level int) float64 // NaN where the files do not say
+	of       func(g *group, level int) float64 // NaN if the files lack it
 	bands    [4]*band                          // of each level; nil for none
 }
 
-// band is where the mean should lie. A must is what an implementation is judged by; the others are the
-// tolerance of a mean of four seeds around what was seen.
+// band is the range for the mean. An implementation is judged by the bands with must. The others are the
+// tolerance of a mean of four seeds around the observed one.
 type band struct {
 	low, high float64
 	text      string

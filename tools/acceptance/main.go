@@ -1,5 +1,5 @@
-// Acceptance prints what an experiment with the recipe of cross-fitting reached, check by check, beside what
-// a correct implementation showed before: the folder is one that bench/acceptance.sh has filled.
+// Acceptance prints the results of an experiment with the recipe of cross-fitting, check by check, next to
+// the earlier results of a correct implementation. bench/acceptance.sh fills the folder.
 //
 //	go run ./tools/acceptance -seeds 1,2,3 -set scene build/acceptance/scene
 package main

@@ -18,7 +18,7 @@ var levels = []level{
 	{"flips-0-0", "no noise"},
 }
 
-// The levels that differ from the others in what can be measured.
+// The levels with other measurements than the rest.
 const (
 	onlyIncorrect = 2
 	clean         = 3
@@ -31,13 +31,13 @@ type group struct {
 	audit struct{ oof, noise judgement } // without noise there is nothing to find, and both are empty
 }
 
-// arm is what it was worth at the end, and after each epoch of its stage.
+// arm is the quality of an arm at the end, and after each epoch of its stage.
 type arm struct {
 	last   figures
 	epochs map[int]figures
 }
 
-// figures are those of an evaluation, as nmn writes them.
+// figures are the figures of an evaluation, as nmn writes them.
 type figures struct {
 	Truth struct {
 		AP          overall
@@ -52,7 +52,8 @@ type figures struct {
 	}
 }
 
-// overall is a figure over all words, which stands beside those of groups of them; nil where there is none.
+// overall is a figure over all words, stored together with figures of groups of words. It is nil if there is
+// none.
 type overall struct{ All *float64 }
 
 // known is a figure, or NaN.
@@ -63,7 +64,7 @@ func known(v *float64) float64 {
 	return *v
 }
 
-// judgement is what nmn audit --truth says about two rankings.
+// judgement is the result of nmn audit --truth for two rankings.
 type judgement struct {
 	Truth struct {
 		Posterior, Difference struct{ AP *float64 }

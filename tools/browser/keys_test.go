@@ -16,12 +16,12 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// audited is a page on which people decide.
+// audited is a page with decisions.
 type audited struct {
 	page, file string
-	accept     string // what the file calls the verdict of A
+	accept     string // the file's name for verdict A
 	reject     string
-	columns    int // of the file; the decision is in this one
+	columns    int // columns of the file; the decision is in this one
 }
 
 var audits = []audited{{"audit", "decisions.csv", "accept", "reject", 3},
@@ -57,7 +57,8 @@ func TestAudit_FocusLeavesTheSearch(t *testing.T) {
 	}
 }
 
-// The picture is enlarged by key and click; keys go on deciding, the focus stays inside and comes back to the card.
+// The picture is enlarged by key and click. Keys still decide, and the focus stays inside and returns to the
+// card.
 func TestAudit_PicturesAreEnlarged(t *testing.T) {
 	of, all := start(t), pages(t)
 	for _, a := range audits {
@@ -123,7 +124,8 @@ func TestAudit_DecidedByKeysAlone(t *testing.T) {
 			if count[a.accept] < n/2 || count[a.reject] == 0 || count[a.accept]+count[a.reject] != n {
 				t.Errorf("decisions %v", count)
 			}
-			// Chromium may open the page in a new process, which the old one tells what is stored a moment later.
+			// Chromium may open the page in a new process, which receives the stored values from the old one
+			// a moment later.
 			again := []chromedp.Action[chromedp.Void]{chromedp.Navigate("file://" + all[a.page])}
 			wantAfter(p, again, "decided when opened again", decided, n)
 		})

@@ -21,9 +21,9 @@ type violation struct {
 const runAxe = `axe.run(document, {runOnly: {type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]},
 	resultTypes: ["violations"]}).then(r => r.violations)`
 
-// Nobody is kept out: no page breaks a rule of axe-core, in light, dark and on a telephone, with everything unfolded; on a
-// telephone no page scrolls sideways; and the text of charts is the page's own. With -screenshots there is a picture of each
-// for the eyes of people.
+// All pages are accessible: no page breaks a rule of axe-core, in light, dark and on a telephone, with
+// everything unfolded. On a telephone no page scrolls sideways. The text of charts is the page's own.
+// -screenshots writes a picture of each page for review.
 func TestPages_AreForEverybody(t *testing.T) {
 	of, all, rules := start(t), pages(t), axe(t)
 	for _, name := range names(all) {
@@ -78,7 +78,7 @@ func chartsOfThePage(p *tab) {
 	}
 }
 
-// shoot writes a picture of the whole page, where -screenshots says so.
+// shoot writes a picture of the whole page, if -screenshots is set.
 func (p *tab) shoot(name string) {
 	p.t.Helper()
 	if *screenshots == "" {

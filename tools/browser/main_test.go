@@ -30,7 +30,7 @@ var screenshots = flag.String("screenshots", "", "folder to write a picture of e
 // root is the folder of the module of nmn.
 const root = "../.."
 
-// chromium is the browser's path; the test is skipped without.
+// chromium is the browser's path. The test is skipped without one.
 func chromium(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{os.Getenv("NMN_CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "chrome"} {
@@ -44,7 +44,7 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-// axe is the source of axe-core; empty where there is none.
+// axe is the source of axe-core, or empty if there is none.
 func axe(t *testing.T) string {
 	t.Helper()
 	path := cmp.Or(os.Getenv("NMN_AXE"), filepath.Join(root, "build", "axe", "node_modules", "axe-core", "axe.min.js"))
@@ -64,7 +64,7 @@ type look struct {
 
 var looks = []look{{"light", 1280, 900, false}, {"dark", 1280, 900, true}, {"narrow", 390, 844, false}}
 
-// tab is a page in the browser, with what it has done that it must not do.
+// tab is a page in the browser, with the forbidden things that it has done.
 type tab struct {
 	context.Context
 	t         *testing.T
@@ -74,7 +74,8 @@ type tab struct {
 	faults []string
 }
 
-// end is when a test stops waiting: shortly before its deadline, so that it can still say what it waits for.
+// end is when a test stops waiting: shortly before its deadline, so that it can still report what it waits
+// for.
 func end(t *testing.T) time.Time {
 	if deadline, ok := t.Deadline(); ok {
 		return deadline.Add(-10 * time.Second)
@@ -98,8 +99,8 @@ func start(t *testing.T) context.Context {
 	return ctx
 }
 
-// open opens a page in a tab of its own. When the test ends it fails for requests that leave the page and errors of its
-// scripts.
+// open opens a page in its own tab. When the test ends it fails for requests that leave the page and for
+// errors of its scripts.
 func open(t *testing.T, of context.Context, page string, l look) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(of)
@@ -172,7 +173,7 @@ func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// value is that of an expression in the page; a promise is awaited.
+// value returns the value of an expression in the page. A promise is awaited.
 func value[T any](p *tab, expression string) T {
 	p.t.Helper()
 	v, err := chromedp.Run(p, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -182,7 +183,7 @@ func value[T any](p *tab, expression string) T {
 	return v
 }
 
-// press types keys as people do, to whatever has the focus: a key whose event a page takes for itself types nothing.
+// press types keys into the element with the focus. A key whose event a page handles itself types nothing.
 func (p *tab) press(keys ...string) {
 	p.t.Helper()
 	for _, r := range strings.Join(keys, "") {
@@ -196,7 +197,8 @@ func (p *tab) press(keys ...string) {
 	}
 }
 
-// want waits until an expression in the page gives a value: events that a key has caused may come a moment later.
+// want waits until an expression in the page gives a value, because events caused by a key may come a moment
+// later.
 func want[T comparable](p *tab, what, expression string, is T) {
 	p.t.Helper()
 	wantAfter(p, nil, what, expression, is)

@@ -19,7 +19,7 @@ import (
 	"testing"
 )
 
-// made is the folder of the pages; empty where there is none yet.
+// made is the folder of the pages, or empty if there is none yet.
 var made string
 
 // pages are those that nmn writes, by name: runs of several kinds, experiments, a reproduction, audits, rates.
@@ -35,7 +35,7 @@ func pages(t *testing.T) map[string]string {
 	return all
 }
 
-// names are those of the pages in their order.
+// names lists the names of the pages in their order.
 func names(all map[string]string) []string { return slices.Sorted(maps.Keys(all)) }
 
 var makePages = sync.OnceValues(func() (map[string]string, error) {
@@ -147,7 +147,7 @@ func writePictures(dir string) error {
 	return writeCSV(filepath.Join(dir, "pictures", "list.csv"), rows)
 }
 
-// writeScores writes scores of a good classifier and labels of which some are missing, and some made up.
+// writeScores writes scores of a good classifier, and labels with some missing and some made up.
 func writeScores(dir string) error {
 	random := rand.New(rand.NewPCG(2, 2))
 	header := append([]string{"id"}, things...)
@@ -177,7 +177,7 @@ func writeScores(dir string) error {
 	return writeCSV(filepath.Join(dir, "labels.csv"), labels)
 }
 
-// writeCaptions writes five captions for each bag, of which some are about another.
+// writeCaptions writes five captions for each bag. Some belong to another bag.
 func writeCaptions(dir string) error {
 	random := rand.New(rand.NewPCG(3, 3))
 	said := []string{"dog grass ball park runs", "train tracks station smoke rails", "cake candles table knife frosting",

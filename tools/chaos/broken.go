@@ -100,7 +100,7 @@ func (c *settings) breakPromises(ctx context.Context) error {
 	return nil
 }
 
-// breakOne says how many faults were tried until one was lost, and what was; empty for nothing.
+// breakOne returns how many faults were tried until one was lost, and which one. It is empty if none was.
 func (c *settings) breakOne(ctx context.Context, b *brokenPromise, program, dir string) (tried int, by string,
 	err error) {
 	if err := b.build(ctx, program); err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The code moves on. What breaks a promise must still be a change of it, and Go.
+// The code changes over time. A broken promise must still be a change of today's code, and valid Go.
 func TestBrokenPromises_AreOfTheCodeOfToday(t *testing.T) {
 	t.Chdir("../..")
 	for _, b := range brokenPromises {

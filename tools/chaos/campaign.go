@@ -16,7 +16,8 @@ type task struct {
 	number int
 }
 
-// all tries fault after fault, scenario after scenario, until the time is over; trials that have begun are finished.
+// all tries fault after fault, scenario after scenario, until the time is over. Trials that have begun are
+// finished.
 func (l *lab) all(ctx context.Context, chosen []scenario, c *settings, f *figures) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -60,7 +61,7 @@ func give(ctx context.Context, tasks chan<- task, chosen []scenario, c *settings
 	}
 }
 
-// one tries a fault and notes what came of it.
+// one tries a fault and records the result.
 func (l *lab) one(t task, c *settings, f *figures) error {
 	ref, err := l.reference(t.s)
 	if err != nil {

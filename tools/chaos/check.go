@@ -17,7 +17,7 @@ import (
 // The exit codes of nmn: done, failed, called wrongly, interrupted and saved, and unheard.
 var documented = []int{0, 1, 2, 130, 141}
 
-// checkEnd holds the end of the disturbed command to what was done to it.
+// checkEnd compares the end of the disturbed command with its disturbance.
 func (t *trial) checkEnd() {
 	e := t.end
 	if e.hung {
@@ -40,7 +40,7 @@ func (t *trial) checkEnd() {
 			t.lose("ended by %v", e)
 		}
 	case unheard:
-		// A run whose output nobody reads saves and ends; other commands may end at once.
+		// A run whose output has no reader saves and ends. Other commands may end at once.
 		if e.code < 0 || e.code == 2 || len(t.s.runs) > 0 && e.code == 141 {
 			t.lose("%v, since nobody reads what it says: %s", e, e.stderr)
 		}
@@ -54,7 +54,7 @@ func (t *trial) checkEnd() {
 	if e.code == 130 {
 		t.checkSaved()
 	}
-	// Whoever says that all is well has written all of it.
+	// A command that reports success has written everything.
 	if e.code == 0 && !t.mixed && t.f.Kind != raced && t.f.Kind != unheard {
 		if err := t.compare("after exit code 0"); err != nil {
 			t.lose("%v", err)
@@ -62,8 +62,8 @@ func (t *trial) checkEnd() {
 	}
 }
 
-// checkSaved holds a run that says that it has saved to its log: its last checkpoint has all the steps that it has
-// made.
+// checkSaved checks a run that reports a save against its log: its last checkpoint has all the steps that it
+// has made.
 func (t *trial) checkSaved() {
 	if len(t.Commands) > 1 {
 		return // the log may hold steps of a process that was killed before
@@ -87,12 +87,12 @@ func (t *trial) checkSaved() {
 	}
 }
 
-// position is where a training stands.
+// position is the progress of a training.
 type position struct {
 	Step int `json:"step"`
 }
 
-// savedStep is the step of a checkpoint; 0 if there is none.
+// savedStep returns the step of a checkpoint, or 0 if there is none.
 func savedStep(path string) int {
 	file, err := safetensors.Open(path)
 	if err != nil {
@@ -108,8 +108,8 @@ func savedStep(path string) int {
 	return about.Position.Step
 }
 
-// checkFailure is about calls that failed. A training outlives a disk that is full for a moment; what ends a command is
-// the error of the system that its last line names.
+// checkFailure checks calls that failed. A training survives a disk that is full for a moment. Otherwise the
+// last line names the system's error that ended the command.
 func (t *trial) checkFailure() {
 	e := t.end
 	said := strings.TrimSpace(e.stderr)

@@ -1,12 +1,13 @@
-// Chaos kills nmn at chosen system calls, has its disk fill up and fail, sends it signals, runs it twice at once and
-// changes its data behind its back, and holds what is left to a run that nothing has happened to.
+// Chaos tests nmn against faults. It kills nmn at chosen system calls, fills its disk, makes calls fail,
+// sends it signals, runs it twice at once, and changes its data unseen. It compares the resulting files with the
+// files of an undisturbed run.
 //
 //	make chaos    or    go run ./tools/chaos --minutes 10 --seed 7 --json chaos.json
 //
-// A scenario is a command line of nmn with its inputs. Fault number N of a scenario follows from the seed: what
-// happens, and at which of the calls that change files. After each fault the files that were there must be whole, the
-// exit code one of those documented, and no process left; then the command goes on, undisturbed, and must leave the
-// files of the undisturbed run, byte for byte but for times, and no others.
+// A scenario is a command line of nmn with its inputs. The seed determines fault number N of a scenario: its
+// kind, and at which of the calls that change files it happens. After each fault the earlier files must be
+// whole, the exit code must be documented, and no process may be left. Then the command continues,
+// undisturbed. It must leave the files of the undisturbed run, byte for byte except for times, and no others.
 //
-// What fails is printed with the command that repeats it: --only SCENARIO --fault N --seed S.
+// A failure is printed with the command that repeats it: --only SCENARIO --fault N --seed S.
 package main

@@ -34,15 +34,15 @@ const (
 	killedRank = "rank"      // one of several ranks is killed, or mpirun, once or more; other numbers of ranks go on
 )
 
-// fault is what happens to a command, and when.
+// fault is an event that happens to a command, and its time.
 type fault struct {
 	Kind string
 	At   int           // call
-	Over int           // calls after it, for what lasts
-	For  time.Duration // for what lasts by time
+	Over int           // further calls, for a lasting fault
+	For  time.Duration // for a fault that lasts for a time
 	// Signals are those sent.
 	Signals []unix.Signal
-	// Errno is how calls fail, where such a call can fail so.
+	// Errno is the error of calls, if such a call can fail so.
 	Errno unix.Errno
 	// Half cuts the write that a fault hits.
 	Half bool
@@ -137,7 +137,8 @@ func drawKind(r *rand.Rand, kind string, calls int) fault {
 	case killedRank:
 		f.Times = 1 + r.IntN(3)
 	case changed, touched, damaged:
-		f.At = calls/2 + r.IntN(max(1, calls/2+calls/10)) // late, so that there is something to be wrong; or after the end
+		// late, so that there is something to damage; or after the end
+		f.At = calls/2 + r.IntN(max(1, calls/2+calls/10))
 	}
 	return f
 }
@@ -157,7 +158,7 @@ func canFail(errno unix.Errno, name string, takesSpace, syncs bool) bool {
 	return false
 }
 
-// meaning says for readers what a kind of fault is.
+// meaning describes each kind of fault.
 var meaning = map[string]string{
 	killed:     "killed at one system call, with half of a write made or none",
 	killedLate: "killed at a random time",

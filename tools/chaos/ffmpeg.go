@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// Where there is no ffmpeg, this program stands in for it, under its name: it reads clips of the one form that the
-// workshop makes, and does what nmn asks of ffmpeg.
+// If there is no ffmpeg, this program replaces it, under its name: it reads clips of the one form that the
+// workshop makes, and supports nmn's uses of ffmpeg.
 const (
 	clipWidth, clipHeight = 96, 64
 	clipFrame             = clipWidth * clipHeight * 3 / 2 // bytes
@@ -56,7 +56,7 @@ func placeFFmpeg(path string) error {
 	return os.Symlink(program, path)
 }
 
-// standIn is what this program does under the name of ffmpeg.
+// standIn is this program's work under the name of ffmpeg.
 func standIn(args []string) error {
 	if slices.Contains(args, "-version") {
 		_, err := fmt.Print("ffmpeg version 5.1.9 Copyright\nlibavformat    59. 27.100 / 59. 27.100\n")

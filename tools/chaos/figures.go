@@ -19,7 +19,7 @@ import (
 	"nmn/internal/durable"
 )
 
-// count is how many faults were tried, and what became of them.
+// count is how many faults were tried, and their results.
 type count struct {
 	Tried    int `json:"tried"`
 	Survived int `json:"survived"`
@@ -35,7 +35,7 @@ func (c *count) add(lost bool) {
 	}
 }
 
-// figures are what a campaign has found.
+// figures are the results of a campaign.
 type figures struct {
 	Date    string  `json:"date"`
 	Commit  string  `json:"commit"`
@@ -50,7 +50,7 @@ type figures struct {
 
 	mutex  sync.Mutex
 	repeat string
-	quiet  bool // what is lost is not printed
+	quiet  bool // losses are not printed
 }
 
 func newFigures(c *settings) *figures {
@@ -62,7 +62,7 @@ func newFigures(c *settings) *figures {
 	return f
 }
 
-// commit names what is tried; empty where there is no git.
+// commit names the tested version. It is empty if there is no git.
 func commit() string {
 	out, err := exec.Command("git", "describe", "--always", "--dirty", "--abbrev=10").Output()
 	if err != nil {
@@ -73,10 +73,10 @@ func commit() string {
 
 var modelName = regexp.MustCompile(`(?m)^model name\s*: (.*)$`)
 
-// release is the beginning of a kernel's release that says its version.
+// release is the beginning of a kernel's release with its version.
 var release = regexp.MustCompile(`^\d+\.\d+`)
 
-// machine tells processors and kernel.
+// machine describes processors and kernel.
 func machine() string {
 	processor := runtime.GOARCH
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
@@ -126,7 +126,7 @@ func (f *figures) add(t *trial) {
 	fmt.Printf("  again: go run ./tools/chaos --only %s --fault %d %s\n", t.Scenario, t.Number, f.repeat)
 }
 
-// shortened keeps the beginning of a long text; all of it is in the file of --json.
+// shortened keeps the beginning of a long text. The file of --json has all of it.
 func shortened(text string) string {
 	const most = 1500
 	if len(text) > most {

@@ -14,7 +14,7 @@ import (
 // judge carries a fault out, call by call.
 type judge struct {
 	fault   fault
-	started time.Time // of what lasts by time
+	started time.Time // start of a fault that lasts for a time
 	saves   int       // of the checkpoint of the fault
 	mutex   sync.Mutex
 	n       int
@@ -97,7 +97,8 @@ func target(path string) string {
 	return filepath.Join(filepath.Dir(path), base)
 }
 
-// fail makes a call fail; of the first write, half is made before, and the next one fails, as on a disk that fills up.
+// fail makes a call fail. Of the first write, half is made before, and the next one fails, as on a disk that
+// fills up.
 func (j *judge) fail(half bool) inject.Verdict {
 	if half && j.hits == 0 {
 		j.torn = true
@@ -116,7 +117,7 @@ func (j *judge) clock(now time.Time) time.Time {
 	return now
 }
 
-// failed reports whether the program was told of a failure.
+// failed reports whether the program has received a failure.
 func (j *judge) failed() bool {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
@@ -127,8 +128,8 @@ func (j *judge) failed() bool {
 	return false
 }
 
-// idle reports whether no call was meddled with. Like failed, it may be asked while processes that a trial has left
-// behind still make calls.
+// idle reports whether no call was disturbed. Like failed, it may be called while processes left by a trial
+// still make calls.
 func (j *judge) idle() bool {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()

@@ -45,7 +45,7 @@ type reference struct {
 // limit is the time after which a command counts as hanging.
 func (r *reference) limit() time.Duration { return 60*time.Second + 20*r.took }
 
-// reference returns that of a scenario; it is run when it is first asked for.
+// reference returns the reference of a scenario, which runs on its first use.
 func (l *lab) reference(s scenario) (*reference, error) {
 	l.mutex.Lock()
 	r, there := l.references[s.name]
@@ -60,7 +60,7 @@ func (l *lab) reference(s scenario) (*reference, error) {
 
 func (l *lab) refer(s scenario, r *reference) error {
 	folder := filepath.Join(l.dir, "reference-"+s.name)
-	if s.ranks == 0 { // what other numbers of ranks leave is held to its weights
+	if s.ranks == 0 { // with other numbers of ranks the weights are compared
 		defer os.RemoveAll(folder)
 	}
 	if err := s.lay(filepath.Join(l.dir, "inputs"), filepath.Join(folder, "work")); err != nil {
@@ -85,15 +85,16 @@ func (l *lab) refer(s scenario, r *reference) error {
 	return err
 }
 
-// disturbance is what happens to one command.
+// disturbance is the fault that happens to one command.
 type disturbance struct {
 	judge *judge // nil for none
-	// kill after so long; 0 for not. Of several ranks victim is the one that is killed, or -1 for mpirun.
+	// kill is the time after which to kill; 0 for never. Of several ranks victim is the one that is killed,
+	// or -1 for mpirun.
 	kill   time.Duration
 	victim int
 	// ranks is how many ranks of MPI run the command; 0 for a single process.
 	ranks int
-	// deaf names the stream that nobody reads: 1 or 2.
+	// deaf is the stream without a reader: 1 or 2.
 	deaf int
 	// lines of it are read before.
 	lines bool
@@ -101,12 +102,12 @@ type disturbance struct {
 
 // ending is how a command ended.
 type ending struct {
-	code           int // -1 where a signal ended it
+	code           int // -1 if a signal ended it
 	signal         syscall.Signal
 	stdout, stderr string
 	calls          int
 	hung, orphans  bool
-	unsynced       []string // what syncs.missing says
+	unsynced       []string // result of syncs.missing
 	saves          map[string]int
 }
 
@@ -179,7 +180,7 @@ func (l *lab) start(folder string, args []string, d disturbance) (*running, erro
 	return r, err
 }
 
-// stream is a file for what the command writes, or a pipe whose reader goes away, at once or after it has read.
+// stream is a file for the command's output, or a pipe whose reader goes away, at once or after it has read.
 func (r *running) stream(name string, deaf, lines bool) (*os.File, error) {
 	if !deaf {
 		return os.Create(filepath.Join(r.folder, name))
@@ -198,7 +199,7 @@ func (r *running) stream(name string, deaf, lines bool) (*os.File, error) {
 	return writer, nil
 }
 
-// wait waits for the end; a command that takes too long is asked where it is, and killed.
+// wait waits for the end. A command that takes too long must print its goroutines, and is killed.
 func (r *running) wait(d disturbance, limit time.Duration) (ending, error) {
 	ended := make(chan error, 1)
 	go func() { ended <- r.process.Wait() }()
@@ -218,7 +219,7 @@ func (r *running) wait(d disturbance, limit time.Duration) (ending, error) {
 			}
 		case <-late:
 			e.hung = true
-			_ = r.process.Signal(unix.SIGQUIT) // it tells where its goroutines are
+			_ = r.process.Signal(unix.SIGQUIT) // prints its goroutines
 			time.AfterFunc(5*time.Second, func() { _ = r.process.Signal(unix.SIGKILL) })
 		}
 	}

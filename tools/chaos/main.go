@@ -133,7 +133,7 @@ func (c *settings) chosen() []scenario {
 	})
 }
 
-// folder is where everything happens, with no symbolic link in its path.
+// folder is the working folder, with no symbolic link in its path.
 func (c *settings) folder() (dir string, err error) {
 	if c.keep != "" {
 		err = os.Mkdir(c.keep, 0o777)

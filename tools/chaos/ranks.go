@@ -22,12 +22,12 @@ import (
 	"nmn/format/safetensors"
 )
 
-// mpi is what starts nmn as several ranks.
+// mpi is the launcher of nmn with several ranks.
 type mpi struct {
 	mpirun, program string // program is nmn with the tag mpi
 }
 
-// withRanks builds nmn for scenarios on ranks; where it cannot, it says so and leaves them out.
+// withRanks builds nmn for scenarios on ranks. If it cannot, it reports that and leaves them out.
 func withRanks(chosen []scenario, dir string) ([]scenario, mpi) {
 	onRanks := func(s scenario) bool { return s.ranks > 0 }
 	if !slices.ContainsFunc(chosen, onRanks) {
@@ -58,7 +58,7 @@ func prepareRanks(dir string) (m mpi, err error) {
 	return m, nil
 }
 
-// command is nmn as a single process, or as so many ranks.
+// command runs nmn as a single process, or as this number of ranks.
 func (l *lab) command(args []string, ranks int) *exec.Cmd {
 	if ranks == 0 {
 		return exec.Command(l.program, args...)
@@ -77,7 +77,7 @@ func started(ranks int) string {
 	return fmt.Sprintf("mpirun -n %d nmn ", ranks)
 }
 
-// killRank kills a rank of a job; false where it is not there.
+// killRank kills a rank of a job. It returns false if the rank does not exist.
 func killRank(mpirun, rank int) bool {
 	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", mpirun))
 	pids := strings.Fields(string(list)) // in the order of the ranks
@@ -91,7 +91,8 @@ func killRank(mpirun, rank int) bool {
 // mostRanks is the largest number of ranks that goes on with a run.
 const mostRanks = 3
 
-// killRanks runs the command some times, each time on another number of ranks, and kills one of them, or mpirun.
+// killRanks runs the command some times, each time on another number of ranks, and kills one of them, or
+// mpirun.
 func (t *trial) killRanks() error {
 	missed := true
 	for i := range t.f.Times {
@@ -113,9 +114,9 @@ func (t *trial) killRanks() error {
 	return nil
 }
 
-// tellsOfLoss reports whether a job says that it has lost a rank. mpirun names the rank, unless it learns first that
-// the others have ended, which it has told to. The others name it too, if they had joined it. A rank that was killed
-// before is unknown to them: they can say no more than that they waited for it.
+// tellsOfLoss reports whether a job's output reports the loss of a rank. mpirun names the rank, unless it
+// first notices the others' end, which it has requested. The others name it too, if they had joined it. If
+// the rank was killed before that, they can only report that they waited for it.
 func tellsOfLoss(stderr string, rank int) bool {
 	return strings.Contains(stderr, fmt.Sprintf("rank %d", rank)) ||
 		strings.Contains(stderr, "waited for all ranks to start")
@@ -127,10 +128,10 @@ func (t *trial) anotherNumber() {
 	t.mixed = t.mixed || t.ranks != t.s.ranks
 }
 
-// mostApart is how far weights and momenta may be apart that other numbers of ranks have learned, as a share of their
-// norm: sums are made in another order, and here and there another one of two nearly equal numbers is the larger one,
-// which has put momenta of undisturbed runs .1 apart. A step that was left out, or made twice, changes momenta by as
-// much as they are.
+// mostApart limits the distance of weights and momenta learned by different numbers of ranks, as a share of
+// their norm. Sums are made in another order, and here and there another one of two nearly equal numbers is
+// the larger one. This has put momenta of undisturbed runs .1 apart. A step that was left out, or made twice,
+// changes momenta by as much as their norm.
 const mostApart = .2
 
 // compareMixed holds a run that different numbers of ranks have made to the reference: it has the same files, has made
@@ -160,7 +161,7 @@ func (t *trial) compareMixed() error {
 	return nil
 }
 
-// sameSteps reports where the logs of two runs tell of other steps.
+// sameSteps compares the steps in the logs of two runs.
 func sameSteps(a, b string) error {
 	x, err := stepsOf(a)
 	y, err2 := stepsOf(b)
@@ -182,7 +183,8 @@ func stepsOf(run string) (numbers []int, err error) {
 	return numbers, err
 }
 
-// closeWeights reports where the last checkpoints of two runs are further apart than sums in another order make them.
+// closeWeights reports if the last checkpoints of two runs are further apart than another order of sums
+// explains.
 func closeWeights(a, b string) error {
 	x, err := safetensors.Open(filepath.Join(a, "last.safetensors"))
 	if err != nil {
@@ -210,7 +212,7 @@ func closeWeights(a, b string) error {
 	return nil
 }
 
-// apart is the norm of the difference, as a share of the norm; not a number where the lengths differ.
+// apart is the norm of the difference, as a share of the norm. It is NaN if the lengths differ.
 func apart(a, b []float32) float64 {
 	if len(a) != len(b) {
 		return math.NaN()

@@ -20,7 +20,7 @@ func TestWithRanks_LeavesThemOutWhereThereIsNoMPI(t *testing.T) {
 	}
 }
 
-// mpirun may say no more than that a process has ended, where it learns first of the ranks that it has ended itself.
+// mpirun may only report that a process has ended, if it first notices the ranks that it has ended itself.
 func TestTellsOfLoss(t *testing.T) {
 	const mute = "Primary job  terminated normally, but 1 process returned\na non-zero exit code.\n"
 	for stderr, want := range map[string]bool{
@@ -37,7 +37,7 @@ func TestTellsOfLoss(t *testing.T) {
 	}
 }
 
-// layRun writes what compareMixed looks at.
+// layRun writes the files that compareMixed reads.
 func layRun(t *testing.T, dir string, steps int, weights ...float32) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -57,7 +57,7 @@ func layRun(t *testing.T, dir string, steps int, weights ...float32) {
 	}
 }
 
-// Sums in another order are no loss; a step more or less is, and a file, and what is no number.
+// Sums in another order are no loss. One step more or less is a loss, and so are a missing file and NaN.
 func TestCompareMixed(t *testing.T) {
 	nan := float32(0)
 	nan /= nan
@@ -65,7 +65,7 @@ func TestCompareMixed(t *testing.T) {
 		steps   int
 		weights []float32
 		more    string // a file
-		lost    string // part of what it says
+		lost    string // part of the message
 	}{
 		"the same":        {3, []float32{1, -2, 3}, "", ""},
 		"another order":   {3, []float32{1.001, -2, 3}, "", ""},

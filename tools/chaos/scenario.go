@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// scenario is a command that writes, with what it needs and what may be done to it.
+// scenario is a command that writes, with its inputs and its possible faults.
 type scenario struct {
 	name string
 	args string // arguments of nmn, separated by spaces; files are relative to the folder of a trial
-	// needs are the inputs, of those that a workshop makes; files or folders.
+	// needs are the inputs, from those that a workshop makes: files or folders.
 	needs []string
-	// fresh is a folder that must be empty at the beginning: a message says to empty it, which is done.
+	// fresh is a folder that must be empty at the beginning. If a message requires it, it is emptied.
 	fresh string
-	// outputs are single files that take the place of those of before.
+	// outputs are single files that replace earlier ones.
 	outputs []string
 	// runs are folders with checkpoints.
 	runs []string
 	// data are inputs that a run has learned from: when they change, it is not to go on.
 	data []string
-	// ranks is how many ranks of MPI do the command together; 0 for a single process.
+	// ranks is how many ranks of MPI run the command together; 0 for a single process.
 	ranks int
-	// appended are files that grow by lines: the last line of one that was interrupted may be cut.
+	// appended are files that grow by lines. The last line of an interrupted one may be cut.
 	appended []string
 }
 

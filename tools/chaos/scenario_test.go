@@ -32,7 +32,7 @@ func commandsOfThePage(t *testing.T) map[string]string {
 	return all
 }
 
-// A new command must be tried, or be known to write nothing.
+// A new command must have a scenario, or be listed as one that writes nothing.
 func TestScenarios_HaveAllCommands(t *testing.T) {
 	help := commandsOfThePage(t)
 	var names []string

@@ -35,7 +35,7 @@ func training(name, args string, needs, data []string) scenario {
 		runs: []string{"run", "run/stage1"}}
 }
 
-// trainingOnRanks is training on so many ranks of MPI.
+// trainingOnRanks is training on this number of ranks of MPI.
 func trainingOnRanks(ranks int, name, args string) scenario {
 	s := training(name, args, nil, nil)
 	s.ranks = ranks

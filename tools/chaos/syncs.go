@@ -12,8 +12,8 @@ import (
 	"nmn/tools/chaos/inject"
 )
 
-// syncs follows the calls of a command. A file must be on the disk before it gets its name, and its folder before the
-// command ends well: what is lost otherwise only a crash of the machine would show.
+// syncs follows the calls of a command. A file must be on the disk before it gets its name, and its folder
+// before the command ends well. Only a crash of the machine would show a missing sync otherwise.
 type syncs struct {
 	mutex   sync.Mutex
 	written map[string]bool   // files that were written since they were synced
@@ -50,7 +50,7 @@ func (s *syncs) see(c inject.Call) {
 	}
 }
 
-// missing says what was not synced. A command that has failed, or was ended, need not have synced its folders.
+// missing lists missing syncs. A command that has failed, or was ended, need not have synced its folders.
 func (s *syncs) missing(well bool) (lines []string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

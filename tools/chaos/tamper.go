@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// tamperWithData changes an input while no process runs, and goes on: the run must refuse, and name it. Then all is as
-// it was. A file that only claims another age may be taken for what it is.
+// tamperWithData changes an input while no process runs, and resumes: the run must refuse, and name the
+// input. Then the input is restored. A file with only another time of modification may be accepted.
 func (t *trial) tamperWithData() error {
 	if len(t.s.runs) > 0 && !exists(filepath.Join(t.work(), t.s.runs[0], "config.yaml")) {
 		t.Missed = true // it had not begun to learn
@@ -69,7 +69,7 @@ func change(path string, content []byte) []byte {
 	case ".json", ".jsonl":
 		return bytes.Replace(b, []byte("and"), []byte("the"), 1)
 	default:
-		// The last bytes of a matrix are those of a feature; of a picture, the checksum or the end.
+		// The last bytes of a matrix belong to a feature. A picture's are the checksum or the end.
 		for i := range 4 {
 			b[len(b)-1-i] ^= 0x01
 		}
@@ -77,8 +77,8 @@ func change(path string, content []byte) []byte {
 	return b
 }
 
-// damage spoils the last checkpoint in its place, as a disk does, and goes on. Where the run cannot, its message must
-// say how to, and that is done.
+// damage spoils the last checkpoint in place, as a disk may, and resumes. If the run cannot resume, its
+// message must give a way, which is then tried.
 func (t *trial) damage() error {
 	name := "last.safetensors"
 	path := ""
@@ -92,7 +92,7 @@ func (t *trial) damage() error {
 		return nil
 	}
 	if sameFile(path, filepath.Join(filepath.Dir(path), previousName)) {
-		t.Missed = true // killed between the one call and the next, while both names are those of one file
+		t.Missed = true // killed between the two calls, while both names belong to one file
 		return nil
 	}
 	content, err := os.ReadFile(path)
@@ -112,7 +112,7 @@ func (t *trial) damage() error {
 		return err
 	}
 	if t.end.code == 0 {
-		return nil // it helped itself: what it did is compared in the end
+		return nil // it recovered by itself: the results are compared in the end
 	}
 	previous := filepath.Join(filepath.Dir(path), previousName)
 	switch {

@@ -23,7 +23,7 @@ import (
 // previousName is the checkpoint before the last.
 const previousName = "previous.safetensors"
 
-// tree holds a digest of each file below a folder, by its path; times do not count.
+// tree holds a digest of each file below a folder, by its path. Times do not count.
 type tree map[string]string
 
 func readTree(folder string) (tree, error) {
@@ -41,7 +41,7 @@ func readTree(folder string) (tree, error) {
 			return err
 		}
 		if entry.Name() == previousName {
-			return nil // of which step it is depends on where the run was broken
+			return nil // its step depends on the point of interruption
 		}
 		if strings.HasPrefix(entry.Name(), "events.out.tfevents.") {
 			// Their names hold a time and a process, and a run that was resumed has several.
@@ -49,7 +49,7 @@ func readTree(folder string) (tree, error) {
 			return nil
 		}
 		if featurePart.MatchString(below) {
-			// What is in which depends on where pictures lie and on where the run was broken.
+			// The distribution over files depends on the place of pictures and on the point of interruption.
 			t[filepath.Join(filepath.Dir(below), "parts")] = ""
 			return nil
 		}
@@ -60,7 +60,7 @@ func readTree(folder string) (tree, error) {
 	return t, err
 }
 
-// differences tells how a tree departs from the one that was wanted, a line for each file.
+// differences lists how a tree differs from the wanted one, a line for each file.
 func differences(got, want tree) (lines []string) {
 	for _, path := range slices.Sorted(maps.Keys(want)) {
 		switch digest, there := got[path]; {
@@ -78,16 +78,17 @@ func differences(got, want tree) (lines []string) {
 	return lines
 }
 
-// featurePart is a file with features of some pictures, as a run keeps those of a backbone.
+// featurePart is a file with features of some pictures, in which a run stores a backbone's features.
 var featurePart = regexp.MustCompile(`(^|/)features/[0-9a-f]{32}/[0-9a-f]{32}\.safetensors$`)
 
-// startFolder is where a configuration says that a run was started, which is another folder for each trial.
+// startFolder is the folder in a configuration from which a run was started, which differs for each trial.
 var startFolder = regexp.MustCompile(`(?m)^ +folder: .*\n`)
 
 // duration is how pages and tables show one.
 var duration = regexp.MustCompile(`\b(\d+h)?(\d+m)?\d+(\.\d+)?(s|ms|µs)\b`)
 
-// timeless is the content of a file without what depends on the time of day, on speed, or on where a run was broken.
+// timeless is the content of a file without the parts that depend on the time of day, on speed, or on the
+// point of interruption.
 func timeless(name string, content []byte) []byte {
 	switch filepath.Ext(name) {
 	case ".safetensors":
@@ -115,9 +116,9 @@ func timeless(name string, content []byte) []byte {
 	return content
 }
 
-// tensors is the content of a checkpoint without its header, and with the names in it. One of the best that was saved
-// because of a signal, after an evaluation at the end of an epoch, says another position there than one that was
-// saved after the epoch; what has been learned is the same.
+// tensors is the content of a checkpoint without its header, but with the names in it. A best checkpoint that
+// was saved because of a signal, after an evaluation at the end of an epoch, has another position than one
+// saved after the epoch. The learned weights are equal.
 func tensors(content []byte) []byte {
 	if wholeTensors(content) != nil {
 		return content
@@ -159,9 +160,9 @@ func withoutTimes(v any) any {
 	return v
 }
 
-// steps are the lines of a log about steps, epochs and evaluations; others tell of saving and resuming. A run that goes
-// on after its last evaluation or at the end of an epoch may log it again: the later line takes the place of the
-// first.
+// steps are the lines of a log about steps, epochs and evaluations. The other lines report saving and
+// resuming. A run that resumes after its last evaluation or at the end of an epoch may log it again: the
+// later line replaces the first.
 func steps(content []byte) []byte {
 	type event struct {
 		message, step, epoch any

@@ -70,7 +70,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// happen is the whole story: a kill before, sometimes; the fault; what follows of it; and the end.
+// happen runs the whole trial: sometimes an earlier kill, the fault, its consequences, and the end.
 func (t *trial) happen() error {
 	old, err := t.placeOld()
 	if err != nil {
@@ -132,7 +132,7 @@ func (t *trial) run(args []string, d disturbance) (err error) {
 	return nil
 }
 
-// empty removes what a command has left in a folder that must be a new one.
+// empty removes a command's files from a folder that must be a new one.
 func (t *trial) empty() error {
 	if t.s.fresh == "" || len(t.Commands) == 0 {
 		return nil
@@ -168,8 +168,8 @@ func (t *trial) disturb() error {
 	return nil
 }
 
-// race runs the command twice at once. One of them may be refused, whichever: on a loaded machine the one that was
-// started first may be the later one to begin. What must not happen is that one breaks the work of the other.
+// race runs the command twice at once. Either of them may be refused: on a loaded machine the one that was
+// started first may begin later. Neither may break the work of the other.
 func (t *trial) race() error {
 	if err := t.empty(); err != nil {
 		return err
@@ -210,15 +210,15 @@ func (t *trial) race() error {
 	return t.compare("after two at once")
 }
 
-// refused reports whether a command was turned away because of another one: it found a folder that is not empty, or a
-// lock, and says so.
+// refused reports whether a command was refused because of another one: it found a non-empty folder, or a
+// lock, and its message says so.
 func refused(e ending) bool {
 	return e.code == 2 || e.code == 1 && busy.MatchString(e.stderr)
 }
 
 var busy = regexp.MustCompile(`by (another )?process |another nmn .* is writing`)
 
-// finish goes on undisturbed, and compares what is there with the reference.
+// finish continues undisturbed, and compares the files with the reference.
 func (t *trial) finish() error {
 	if err := t.run(t.s.command(), disturbance{}); err != nil {
 		return err
@@ -237,14 +237,14 @@ func (t *trial) finish() error {
 	return t.compare("in the end")
 }
 
-// compare holds the files to those of the reference.
+// compare compares the files with the reference's.
 func (t *trial) compare(when string) error {
 	got, err := readTree(t.work())
 	if err != nil {
 		return err
 	}
 	if t.judge != nil && t.judge.takeKept() {
-		// What a process killed before has left could not be removed: the next command does.
+		// A killed process may have left files that could not be removed. The next command removes them.
 		maps.DeleteFunc(got, func(path, _ string) bool { return aside.MatchString(filepath.Base(path)) })
 	}
 	for _, line := range differences(got, t.ref.tree) {
@@ -281,7 +281,7 @@ func (t *trial) checkOld(old map[string]bool) {
 			delete(old, name) // a new one, which must be whole
 		}
 	}
-	// Where a write to a log has failed, part of its line may be there; the next line must be whole.
+	// If a write to a log has failed, part of its line may be there. The next line must be whole.
 	torn := t.f.Errno != 0 && t.judge != nil && t.judge.failed()
 	for _, line := range broken(t.work(), t.s.appends) {
 		name, _, _ := strings.Cut(line, " ")

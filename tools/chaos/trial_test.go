@@ -50,13 +50,13 @@ func tryOn(t *testing.T, l *lab, f fault) *trial {
 	}
 }
 
-// The trial must find what a careless program loses, and nothing in a careful one.
+// The trial must find the losses of a careless program, and none in a careful one.
 func TestTry_TellsCarelessFromCareful(t *testing.T) {
 	const careful = `echo '{"a": 1}' > aside && sync aside && mv aside out.json && sync . || { rm -f aside; exit 1; }`
 	for _, c := range []struct {
 		name, script string
 		fault        fault
-		lost         string // part of what it says; empty where nothing is lost
+		lost         string // part of its message; empty if nothing is lost
 	}{
 		{"careful, killed", careful, fault{Kind: killed, At: 3}, ""},
 		{"in place, killed", `echo '{"a": 1}' > out.json`, fault{Kind: killed, At: 2, Half: true}, "out.json is not whole"},
@@ -86,7 +86,7 @@ func TestTry_TellsCarelessFromCareful(t *testing.T) {
 	}
 }
 
-// Of two processes at once either may be refused. What neither may do is break the work of the other. The first one of
+// Of two processes at once either may be refused. Neither may break the work of the other. The first one of
 // these begins late, when the second has ended.
 func TestTry_TwoAtOnce(t *testing.T) {
 	for name, c := range map[string]struct{ late, lost string }{
@@ -98,7 +98,7 @@ func TestTry_TwoAtOnce(t *testing.T) {
 			"after two at once: out.json is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// The first of the processes of a lab is that of the reference.
+			// The first process of a lab belongs to the reference.
 			l := labOf(t, `case $NMN_CHAOS in *-2) until [ -e ../tmp/over ]; do sleep .01; done; `+c.late+`;; esac
 echo '{"a": 1}' > aside && sync aside && mv aside out.json && sync . && : > ../tmp/over`)
 			found := strings.Join(tryOn(t, l, fault{Kind: raced, Share: .5}).Lost, "; ")

@@ -21,7 +21,8 @@ import (
 // aside is the name of a file that is being written and has not got its own yet.
 var aside = regexp.MustCompile(`^\..+(\d+|\.link)$`)
 
-// lockName is the file that says which process holds a run folder; it goes with it, and nobody believes its content.
+// lockName is the file that names the process holding a run folder. It is removed with the lock, and its
+// content is not trusted.
 const lockName = "run.lock"
 
 // broken lists the files below a folder that are not whole. appends reports which may end in the midst of a line.
@@ -55,7 +56,7 @@ func broken(folder string, appends func(path string) bool) (lines []string) {
 	return lines
 }
 
-// whole reports what is wrong with the content of a file, which its name tells the form of.
+// whole returns an error if a file's content does not have the form that its name implies.
 func whole(name string, content []byte, mayBeEmpty bool) error {
 	if len(content) == 0 && mayBeEmpty {
 		return nil
@@ -135,7 +136,7 @@ var (
 	dimension   = regexp.MustCompile(`\d+`)
 )
 
-// wholeArray holds the size of a file of NumPy's, an array of numbers or a table of them, to its header.
+// wholeArray compares the size of a NumPy file, an array of numbers or a table of them, with its header.
 func wholeArray(content []byte) error {
 	if len(content) < 10 {
 		return io.ErrUnexpectedEOF

@@ -46,7 +46,7 @@ func prepare(dir, program string) (string, error) {
 	return program, nil
 }
 
-// makeCrowd writes labels of five annotators for 300 bags, who differ now and then.
+// makeCrowd writes labels of five annotators for 300 bags, who sometimes disagree.
 func makeCrowd(path string) error {
 	var b strings.Builder
 	b.WriteString("bag,annotator,labels\n")

@@ -7,12 +7,12 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// Accuracy is what a numeric mode of a device promises for sums of products. A sum of L terms may be
-// off by Norm·(1 + √L/16): rounding errors of a sum grow as a random walk.
+// Accuracy is the accuracy of a numeric mode of a device for sums of products. A sum of L terms may be off by
+// Norm·(1 + √L/16): rounding errors of a sum grow as a random walk.
 type Accuracy struct {
 	Norm    float64 // ‖got - want‖ / ‖want‖ over a whole tensor
 	Element float64 // largest |got - want| relative to the largest |want|
-	Store   float64 // largest |got - want| / |want| of a number that is stored as it is
+	Store   float64 // largest |got - want| / |want| of a number that is only stored
 }
 
 // FP32 is the accuracy of float32 arithmetic.
@@ -22,12 +22,12 @@ func FP32() Accuracy { return Accuracy{Norm: 1e-6, Element: 6e-6} }
 // float32: each factor is too small by up to 2^-10 of itself, by half of that in the mean.
 func TF32() Accuracy { return Accuracy{Norm: 0x1p-10, Element: 6 * 0x1p-10} }
 
-// BF16 is the accuracy of results that are rounded to 7 bits of mantissa, off by up to 2^-8 of
-// themselves, from operands that bfloat16 holds exactly and sums in float32. Where a result is added to
-// what is there, it is rounded twice.
+// BF16 is the accuracy of results that are rounded to 7 bits of mantissa, off by up to 2^-8 of themselves,
+// from operands that bfloat16 holds exactly and sums in float32. A result that is accumulated is rounded
+// twice.
 func BF16() Accuracy { return Accuracy{Norm: 0x1p-8, Element: 0x1p-7, Store: 0x1p-8} }
 
-// accuracyOf is that of a precision.
+// accuracyOf returns the accuracy of a precision.
 func accuracyOf(p tensor.Precision) Accuracy {
 	switch p {
 	case tensor.TF32:
@@ -46,7 +46,7 @@ func exact(_ Accuracy, got, want []float64) error {
 	return pointwise(0, 0)(Accuracy{}, got, want)
 }
 
-// sums accepts sums of so many products by norm and by largest element.
+// sums accepts sums of this number of products by norm and by largest element.
 func sums(terms int) verdict {
 	return func(a Accuracy, got, want []float64) error {
 		growth := 1 + math.Sqrt(float64(terms))/16
@@ -76,8 +76,8 @@ func sums(terms int) verdict {
 	}
 }
 
-// summed accepts sums of numbers that are sums of so many products themselves and may cancel: size holds the sums of
-// the products' magnitudes, of which each sum may be off by as much as a product of two factors is.
+// summed accepts sums of numbers that are sums of products themselves and may cancel. size holds the sums of
+// the products' magnitudes. Each sum may be off by as much as a product of two factors.
 func summed(terms int, size []float64) verdict {
 	return func(a Accuracy, got, want []float64) error {
 		most := 2 * a.Norm * (1 + math.Sqrt(float64(terms))/16)
@@ -91,9 +91,8 @@ func summed(terms int, size []float64) verdict {
 	}
 }
 
-// pointwise accepts |got - want| <= atol + rtol·|want| for each element. The device's mode adds what a
-// number loses when it is stored: nothing for losses, noise model and weights, which are float32 in all
-// modes.
+// pointwise accepts |got - want| <= atol + rtol·|want| for each element. The device's mode adds the rounding
+// of stored numbers: nothing for losses, noise model and weights, which are float32 in all modes.
 func pointwise(rtol, atol float64) verdict {
 	return func(a Accuracy, got, want []float64) error {
 		rtol := rtol + a.Store

@@ -13,8 +13,7 @@ type bagging struct {
 	offsets []int32
 }
 
-// baggings are batches with K, the last dimension, around tile sizes and with bags of one and of many
-// frames.
+// baggings are batches with K, the last dimension, around tile sizes and with bags of one and of many frames.
 func baggings() []bagging {
 	return []bagging{
 		{ref.Map{T: 1, H: 1, W: 1, C: 1}, "none", nil},
@@ -41,8 +40,8 @@ func (b bagging) bags() []int {
 // count is the number of bags.
 func (b bagging) count() int { return len(b.bags()) - 1 }
 
-// with returns the operand of the offsets, which stays nil on the device where there are none, and all
-// operands of a call.
+// with returns the operand of the offsets, which stays nil on the device if there are none, and all operands
+// of a call.
 func (b bagging) with(operands ...*operand) (bags *operand, all []*operand) {
 	if b.offsets == nil {
 		return &operand{}, operands

@@ -14,15 +14,15 @@ import (
 	"nmn/tools/ref"
 )
 
-// Case is one call of one operation with everything that is needed to judge it.
+// Case is one call of one operation with its expected results.
 type Case struct {
 	Op    string // method of kernels.Backend
-	Name  string // parameters as key=value parts; with Op unique
+	Name  string // parameters as key=value parts; unique together with Op
 	Large bool   // a size of the real network: left out by -short, and timed by Bench
 	// Refuse marks a call that must return an error and nothing else: ErrShape unless Values is set.
 	Refuse bool
-	// Values marks a refusal of what an operand holds, frame offsets or words, which only a device that
-	// reads them on the host can give.
+	// Values marks a refusal because of an operand's content, frame offsets or words, which only a device
+	// that reads them on the host can give.
 	Values bool
 
 	build func(*values) *call
@@ -32,7 +32,7 @@ type Case struct {
 type call struct {
 	operands []*operand
 	run      func(b kernels.Backend) error
-	flops    float64 // floating-point operations, 0 where memory decides the speed
+	flops    float64 // floating-point operations, 0 if memory decides the speed
 }
 
 // calls are those made so far, of large cases only the last one. The reference, which computes each once, takes longer
@@ -63,8 +63,8 @@ func (made calls) make(c Case, p tensor.Precision) *call {
 	return k
 }
 
-// operand is a tensor of a call. Exactly one of float32s, int32s and uint8s is set for what is read;
-// none for an output of floats, which is filled with NaN before the call.
+// operand is a tensor of a call. Exactly one of float32s, int32s and uint8s is set for an input. None is set
+// for an output of floats, which is filled with NaN before the call.
 type operand struct {
 	name     string
 	shape    []int
@@ -81,7 +81,7 @@ type operand struct {
 	verdict verdict
 	// numeric is the central difference of the reference's forward at element i, nil for none.
 	numeric func(i int) float64
-	slope   map[int]float64 // what numeric has returned
+	slope   map[int]float64 // results of numeric
 	memory  *dense.Dense    // the image of an operand that is read
 
 	t, whole *tensor.Tensor // view and its memory with guards, while bound to a device
@@ -90,8 +90,8 @@ type operand struct {
 // guard is the number of elements before and after each operand: they keep whole vectors aligned.
 const guard = 64
 
-// Guard values: a float32 NaN with its own payload, so that an operation that reads it gives NaN; an
-// index far outside of everything; a byte.
+// Guard values: a float32 NaN with its own payload, so that an operation that reads it gives NaN; an index
+// far outside of everything; and a byte.
 const (
 	guardBits  = 0x7fc0beef
 	guardInt32 = math.MaxInt32 - 12345
@@ -110,8 +110,8 @@ func (o *operand) computed() *operand {
 	return o
 }
 
-// accuracy is what a device of accuracy a promises for the operand: float32 results are as good in
-// bfloat16, whose operands are exact.
+// accuracy is the accuracy of a device of accuracy a for the operand: float32 results are as good in
+// bfloat16, because its operands are exact.
 func (o *operand) accuracy(a Accuracy) Accuracy {
 	if o.precision == tensor.BF16 && !o.computing && !o.rounded {
 		return FP32()
@@ -144,12 +144,12 @@ func (o *operand) bind(b tensor.Device) (err error) {
 	return err
 }
 
-// fill writes guards and contents to the device; garbage fills an output.
+// fill writes guards and contents to the device. garbage fills an output.
 func (o *operand) fill(b tensor.Device, garbage float32) error {
 	return b.Upload(o.whole, o.image(garbage))
 }
 
-// image is the whole memory of the operand as it stands before a call. No one may change it.
+// image is the whole memory of the operand before a call. It must not be changed.
 func (o *operand) image(garbage float32) *dense.Dense {
 	if o.memory != nil {
 		return o.memory
@@ -241,8 +241,8 @@ func output(name string, want []float64, v verdict, shape ...int) *operand {
 	return &operand{name: name, shape: shape, want: want, verdict: v}
 }
 
-// normal returns n numbers with mean 0 and deviation 1: normally distributed, or uniform where there are
-// so many that drawing them would take longer than the test.
+// normal returns n numbers with mean 0 and deviation 1. They are normally distributed, or uniform if drawing
+// that many would take longer than the test.
 func (v *values) normal(n int) []float32 {
 	list := make([]float32, n)
 	if n > 50_000 {
@@ -275,7 +275,7 @@ func (v *values) labels(n int) []float32 {
 	return list
 }
 
-// wide returns float32 values for the reference; nil stays nil.
+// wide returns float32 values for the reference. nil stays nil.
 func wide(list []float32) []float64 {
 	if list == nil {
 		return nil
@@ -307,7 +307,7 @@ func offsets(list []int32) []int {
 	return out
 }
 
-// oneEach are the offsets of T bags of one frame, which a nil tensor of bags stands for.
+// oneEach are the offsets of T bags of one frame, the meaning of a nil tensor of bags.
 func oneEach(frames int) []int32 {
 	list := make([]int32, frames+1)
 	for i := range list {
@@ -323,7 +323,7 @@ func differences(x, dy []float64, forward func() []float64) func(i int) float64 
 	}
 }
 
-// named joins key=value parts; only characters that stand for themselves in a pattern of go test -run.
+// named joins key=value parts. It accepts only characters without a meaning in a pattern of go test -run.
 func named(format string, arguments ...any) string {
 	return strings.ReplaceAll(fmt.Sprintf(format, arguments...), "-", "m")
 }

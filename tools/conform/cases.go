@@ -2,9 +2,9 @@ package conform
 
 import "nmn/kernels/tensor"
 
-// Cases lists all cases, operation by operation. Every method of kernels.Backend beyond the device's
-// own has some. Operations that a card computes by kernels of ours alone come first: the others choose plans of
-// convolutions or products before, which takes longer than all of the rest.
+// Cases lists all cases, operation by operation. Every method of kernels.Backend other than the device's own
+// has some. Operations that a card computes by this project's kernels alone come first. The others choose
+// plans of convolutions or products before, which takes longer than all of the rest.
 func Cases() []Case {
 	var list []Case
 	for _, family := range []func() []Case{
@@ -28,7 +28,7 @@ type wrongShape struct {
 	shape []int
 }
 
-// blank is an input of zeros: what a refusal is called with.
+// blank is an input of zeros, for calls that are refused.
 func blank(shape ...int) *operand {
 	n, _ := tensor.Elements(shape)
 	return input("blank", make([]float32, n), shape...)

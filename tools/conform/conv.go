@@ -43,7 +43,7 @@ func convSmall() []ref.Conv {
 }
 
 // convWinograd are shapes that engines are likely to give to Winograd's algorithm, with tiles that end
-// outside of the map. Their bounds are those of all convolutions.
+// outside of the map. Their bounds equal the other convolutions'.
 func convWinograd() []ref.Conv {
 	return []ref.Conv{
 		{N: 3, H: 22, W: 19, C: 16, K: 32, R: 3, S: 3, Pad: 1},
@@ -91,11 +91,11 @@ func convCases() []Case {
 	return append(list, gradRefusals()...)
 }
 
-// convVariant are the switches of a call; each shape gets one, in turn, and the plain call always.
+// convVariant are the switches of a call. Each shape gets one, in turn, and always the plain call.
 type convVariant struct {
 	name                         string
 	bias, relu, accumulate, mask bool
-	inPlace                      bool // dx is the memory of mask, or y that of the shortcut
+	inPlace                      bool // dx shares the memory of mask, or y the memory of the shortcut
 }
 
 func convVariants(op string) []convVariant {
@@ -328,7 +328,8 @@ func gradDataBiasCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 			db.want = sum(db.want, wide(db.float32s))
 		}
 	} else if smallEnough(g) {
-		shift := make([]float64, g.C) // db is the slope along a shift of all elements of a channel that are not masked
+		// db is the slope along a shift of all elements of a channel that are not masked
+		shift := make([]float64, g.C)
 		db.numeric = differences(shift, wideDY, func() []float64 {
 			return g.Forward(shifted(wideX, shift, wideMask), wideW, nil)
 		})
@@ -356,7 +357,7 @@ func magnitudes(v []float64) []float64 {
 	return out
 }
 
-// shifted is x with the shift of its channel added where the mask, which may be nil, is above 0.
+// shifted is x with the shift of its channel added if the mask, which may be nil, is above 0.
 func shifted(x, shift, mask []float64) []float64 {
 	out := make([]float64, len(x))
 	for i := range x {

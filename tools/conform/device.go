@@ -15,13 +15,13 @@ import (
 const DeviceEnv = "NMN_TEST_DEVICE"
 
 // OpenDevice opens the device that DeviceEnv names, by default the host, in float32, and closes it when the
-// test ends: the golden numbers of whole nets hold on all of them.
+// test ends. The golden numbers of whole nets hold on all devices.
 func OpenDevice(t testing.TB, threads int) kernels.Backend {
 	t.Helper()
 	return OpenDeviceIn(t, threads, tensor.FP32)
 }
 
-// OpenDeviceIn opens the same device in a precision; the test is skipped where it has none.
+// OpenDeviceIn opens that device in a precision. The test is skipped if the device does not have it.
 func OpenDeviceIn(t testing.TB, threads int, p tensor.Precision) kernels.Backend {
 	t.Helper()
 	backend, note, err := kernels.Open(kernels.Config{Device: cmp.Or(os.Getenv(DeviceEnv), "cpu"), Threads: threads,
@@ -41,8 +41,8 @@ func OpenDeviceIn(t testing.TB, threads int, p tensor.Precision) kernels.Backend
 	return backend
 }
 
-// Put copies numbers to a tensor in the tensor's type: float32, or rounded to bfloat16. Where the tensor's
-// last dimension is larger than that of the numbers' shape, the rest of it becomes 0.
+// Put copies numbers to a tensor in the tensor's type: float32, or rounded to bfloat16. If the tensor's last
+// dimension is larger than the numbers', the rest of it becomes 0.
 func Put(t testing.TB, device tensor.Device, to *tensor.Tensor, numbers []float32) {
 	t.Helper()
 	held := to.Dim(-1)

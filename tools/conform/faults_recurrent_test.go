@@ -59,7 +59,7 @@ func (b *broken) LogSoftmax(x *tensor.Tensor) error {
 	return b.referenceBackend.LogSoftmax(x)
 }
 
-// sequenceFaults are those of package recurrent.
+// sequenceFaults are the faults of package recurrent.
 var sequenceFaults = []fault{
 	{"forgets the first state", "LSTM", "element", broken{brokenSequences: brokenSequences{lstm: func(b *referenceBackend,
 		h, c, gates, wh, _, c0 *tensor.Tensor) error {
@@ -159,7 +159,7 @@ func spoken(words *tensor.Tensor) *tensor.Tensor {
 	return numbers32(list, words)
 }
 
-// numbers32 is a tensor of integers with the shape of another; words that are none stay as they are.
+// numbers32 is a tensor of integers with the shape of another. Negative words stay unchanged.
 func numbers32(list []int32, like *tensor.Tensor) *tensor.Tensor {
 	if like.Int32s() == nil {
 		return like

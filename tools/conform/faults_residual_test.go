@@ -34,7 +34,7 @@ func (b *broken) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	return b.referenceBackend.MaxPool3Grad(dx, dy, x, y, relu)
 }
 
-// residualFaults are those of strides, of shortcuts and of windows that overlap.
+// residualFaults are faults of strides, of shortcuts and of windows that overlap.
 var residualFaults = []fault{
 	{"ignores the stride", "Conv", "element", broken{conv: func(b *referenceBackend, y, x, w, bias *tensor.Tensor,
 		p conv.Params) error {
@@ -107,8 +107,8 @@ var residualFaults = []fault{
 		}}}},
 }
 
-// withoutStride is an empty map for the results of every place where the filter fits, of which y has each
-// Stride-th, and the parameters that give it.
+// withoutStride is an empty map for the results at every place of the filter, and the parameters for it. y
+// has each Stride-th of them.
 func withoutStride(y, x, w *tensor.Tensor, p conv.Params) (*tensor.Tensor, conv.Params) {
 	p.Stride = 1
 	shape := []int{y.Dim(0), x.Dim(1) + 2*p.Pad - w.Dim(1) + 1, x.Dim(2) + 2*p.Pad - w.Dim(2) + 1, y.Dim(3)}

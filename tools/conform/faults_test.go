@@ -26,7 +26,7 @@ func beyond(t *tensor.Tensor, offset int) *float32 {
 	return (*float32)(unsafe.Add(unsafe.Pointer(&t.Float32s()[0]), offset*4))
 }
 
-// fault is what the suite must find: the operation that is wrong and a part of the message.
+// fault is a fault that the suite must find: the wrong operation and a part of the message.
 type fault struct {
 	name, op, message string
 	backend           broken
@@ -520,7 +520,7 @@ func TestJudge_FindsEveryFault(t *testing.T) {
 	}
 }
 
-// A backend whose results depend on the number of threads passes alone, not beside another.
+// A backend whose results depend on the number of threads passes alone, but not together with another.
 func TestJudge_FindsResultsThatDependOnThreads(t *testing.T) {
 	other := &broken{referenceBackend: newReference(), conv: afterConv(func(y, x *tensor.Tensor) {
 		y.Float32s()[0] = math.Float32frombits(math.Float32bits(y.Float32s()[0]) ^ 1)

@@ -25,8 +25,8 @@ var golden embed.FS
 const OracleEnv = "NMN_ORACLE"
 
 // Fixture is one golden file: inputs that are exact in float32 and expected values in float64, made by
-// automatic differentiation, with a tolerance for each. Images and filters are channels first, as in
-// the file; see Array for the conversions.
+// automatic differentiation, with a tolerance for each. Images and filters are channels first, as in the
+// file. See Array for the conversions.
 type Fixture struct {
 	Name, Doc string
 	Meta      map[string]any // settings of the fixture; numbers are float64
@@ -47,8 +47,8 @@ func LoadFixture(t testing.TB, name string) *Fixture {
 	return f
 }
 
-// FixtureNames returns the names of all fixtures that match a pattern of path.Match, in order, and
-// ends the test when there is none.
+// FixtureNames returns the names of all fixtures that match a pattern of path.Match, in order. It ends the
+// test when there is none.
 func FixtureNames(t testing.TB, pattern string) []string {
 	t.Helper()
 	entries, err := fs.ReadDir(oracle(), ".")
@@ -202,7 +202,7 @@ func parseArray(path string, object map[string]any) (Array, error) {
 	return a, nil
 }
 
-// tolerate gives every expected array its tolerance; "*" stands for all of the file.
+// tolerate gives every expected array its tolerance. "*" stands for the whole file.
 func (f *Fixture) tolerate(tolerances map[string]Tolerance) error {
 	for path, a := range f.arrays {
 		tolerance, ok := tolerances[strings.TrimPrefix(path, "expected.")]

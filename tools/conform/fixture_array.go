@@ -15,7 +15,7 @@ import (
 // Tolerance accepts a value when |got - want| <= Atol + Rtol·|want|.
 type Tolerance struct {
 	Rtol, Atol float64
-	// StrictAtol, where the fixture has one, replaces Atol for forms that do not cancel. Ours are.
+	// StrictAtol, if the fixture has one, replaces Atol for forms that do not cancel, such as this project's.
 	StrictAtol *float64 `json:"strict_atol"`
 }
 
@@ -56,7 +56,7 @@ func (f *Fixture) array(path string) Array {
 }
 
 // Group returns the sorted names, without prefix, of all tensors and numbers below a path: for
-// "inputs.params" the parameters, for "expected.grads" those that have a gradient.
+// "inputs.params" the parameters, for "expected.grads" those with a gradient.
 func (f *Fixture) Group(path string) []string {
 	var names []string
 	for name := range f.arrays {
@@ -79,7 +79,7 @@ func (f *Fixture) Subgroups(path string) []string {
 	return slices.Compact(groups)
 }
 
-// Rows returns a table that is stored as a list of lists; null is NaN.
+// Rows returns a table that is stored as a list of lists. null is NaN.
 func (f *Fixture) Rows(path string) [][]float64 {
 	f.t.Helper()
 	list, ok := f.others[path].([]any)
@@ -103,8 +103,8 @@ func (f *Fixture) Rows(path string) [][]float64 {
 // Scalar is the only value of an array.
 func (a Array) Scalar() float64 { return a.Data[0] }
 
-// NHWC moves the channels of an image last, and those of a filter: K×C×R×S becomes K×R×S×C. Arrays of
-// another rank are returned as they are.
+// NHWC moves the channels of an image or a filter last: K×C×R×S becomes K×R×S×C. Arrays of another rank are
+// returned unchanged.
 func (a Array) NHWC() Array {
 	if len(a.Shape) != 4 {
 		return a

@@ -12,8 +12,8 @@ type FixtureNet struct {
 	FC7, Classes   int
 }
 
-// Net reads the network from the fixture that holds its parameters. The size of the images is that of
-// its own batch.
+// Net reads the network from the fixture that holds its parameters. The size of the images comes from its own
+// batch.
 func (f *Fixture) Net() FixtureNet {
 	f.t.Helper()
 	x, fc6 := f.Input("x").Shape, f.Input("params.fc6.w").Shape

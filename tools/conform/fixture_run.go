@@ -90,8 +90,8 @@ func checkConv(d *bench, f *Fixture) {
 	}
 }
 
-// checkShortcut holds the gradients of y = max(conv(x) + shortcut, 0) to those of the fixture: that of y, masked, is
-// that of the shortcut and of the convolution.
+// checkShortcut compares the gradients of y = max(conv(x) + shortcut, 0) with the fixture's. The gradient of
+// y, masked, is also the gradient of the shortcut and of the convolution.
 func checkShortcut(d *bench, f *Fixture, x, w, y, dy *tensor.Tensor) {
 	stride, _ := f.Meta["stride"].(float64)
 	padding, _ := f.Meta["padding"].(float64)
@@ -174,8 +174,8 @@ func checkPoolG(d *bench, f *Fixture) {
 	}
 }
 
-// checkDropout cannot hand the fixture's mask to an operation that draws its own. It tries seeds and
-// takes each element from a run that drew the fixture's mask for it, as the reference knows.
+// checkDropout cannot pass the fixture's mask to an operation that draws its own. It tries seeds and takes
+// each element from a run that drew the fixture's mask for it, by the reference.
 func checkDropout(d *bench, f *Fixture) {
 	x, dy, rate := f.Input("x").NHWC(), f.Input("d_y").NHWC(), float32(f.Input("p").Scalar())
 	mask, rows := f.Input("mask").NHWC(), x.Shape[0]

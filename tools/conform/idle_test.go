@@ -70,7 +70,7 @@ func (idle) NoiseStep(_ noise.StepOutput, _, _, _, _ array, _ noise.StepParams) 
 	return nil
 }
 
-// Every case asks for something to be done, apart from those where an update must change nothing.
+// Every case has work to do, apart from updates that must change nothing.
 func TestJudge_FindsOperationsThatDoNothing(t *testing.T) {
 	unlessShort(t)
 	b := idle{tensor.NewCPU(1, "idle")}

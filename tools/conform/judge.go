@@ -88,12 +88,12 @@ func (k *call) execute(b kernels.Backend, garbage float32) (memories []any, err 
 	return memories, nil
 }
 
-// bind allocates and fills all operands; release must be called in any case.
+// bind allocates and fills all operands. Call release in any case.
 func (k *call) bind(b kernels.Backend, garbage float32) (release func(), err error) {
 	release = func() {
 		for _, o := range k.operands {
 			if o.whole != nil {
-				_ = b.Free(o.whole) // the tensors are garbage by now, whatever Free says
+				_ = b.Free(o.whole) // the tensors are garbage by now, whatever Free returns
 			}
 			o.t, o.whole = nil, nil
 		}
@@ -109,7 +109,7 @@ func (k *call) bind(b kernels.Backend, garbage float32) (release func(), err err
 	return release, nil
 }
 
-// guarded calls the operation and waits; a panic becomes an error.
+// guarded calls the operation and waits. A panic becomes an error.
 func (k *call) guarded(b kernels.Backend) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -143,7 +143,7 @@ func (k *call) inspect(before, after []any, a Accuracy) (problems []error) {
 	return problems
 }
 
-// outside finds a change of the guards, or of anything where the operand is only read.
+// outside finds a change of the guards, or any change of an operand that is only read.
 func (o *operand) outside(before, after any) error {
 	lo, hi := guard, guard+o.length()
 	place := difference(before, after, func(i int) bool { return o.want != nil && i >= lo && i < hi })
@@ -175,7 +175,7 @@ func numbers(memory any) []float64 {
 	panic(fmt.Sprintf("conform: memory of type %v", reflect.TypeOf(memory)))
 }
 
-// picked are the elements that want speaks of.
+// picked are the elements that want covers.
 func (o *operand) picked(got []float64) []float64 {
 	if o.at == nil {
 		return got
@@ -187,7 +187,7 @@ func (o *operand) picked(got []float64) []float64 {
 	return some
 }
 
-// finite looks at all elements where want speaks only of some: NaN is what was there before.
+// finite checks all elements if want covers only some: NaN is the initial content.
 func (o *operand) finite(got []float64) error {
 	if o.at == nil {
 		return nil
@@ -251,7 +251,7 @@ func (k *call) allocations(b kernels.Backend) []error {
 		return []error{err}
 	}
 	failed := error(nil)
-	// What the runtime allocates for itself now and then is counted too, and does not come every time.
+	// The runtime's own occasional allocations are counted too, and do not come every time.
 	const tries = 5
 	var n float64
 	for range tries {

@@ -8,7 +8,7 @@ import (
 	"nmn/tools/ref"
 )
 
-// largeLossCases choose none, one, some, most and more than all of the labels 0, with many equal logits
+// largeLossCases choose none, one, some, most and more than all of the zero labels, with many equal logits
 // and without, on both sides of the number of threads of a block.
 func largeLossCases() []Case {
 	var list []Case

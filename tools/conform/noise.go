@@ -76,7 +76,7 @@ func noiseCases() []Case {
 	return slices.Concat(list, focusCases(), evidenceCases(), noiseRefusals())
 }
 
-// focusCases are those of labels that are not known and of the asymmetric loss.
+// focusCases are the cases of unknown labels and of the asymmetric loss.
 func focusCases() []Case {
 	var list []Case
 	paper := noise.AsymmetricLoss{Negative: 4, Margin: .05}
@@ -101,8 +101,8 @@ func focusCases() []Case {
 		focus: paper}.caseOf(true))
 }
 
-// evidenceCases are those of log-likelihood ratios in place of labels: of several sizes and some 0, up to those that
-// leave no doubt.
+// evidenceCases are the cases of log-likelihood ratios instead of labels: of several sizes and some 0, up to
+// certain ones.
 func evidenceCases() []Case {
 	var list []Case
 	for i, b := range baggings() {
@@ -276,8 +276,8 @@ func scaled(list []float64, scale float64) []float64 {
 	return out
 }
 
-// verdicts of the destinations. Extremes ask for relative accuracy down to underflow, where only the
-// rounding of large logits is forgiven: 1e4 has a spacing of 1e-3 in float32.
+// verdicts of the destinations. Extremes require relative accuracy down to underflow, and allow only the
+// rounding of large logits: 1e4 has a spacing of 1e-3 in float32.
 func (s noiseSetup) verdicts(scale float64) (small, loss verdict) {
 	if s.extreme {
 		return pointwise(2e-3, 1e-30), pointwise(2e-5, 1e-5)

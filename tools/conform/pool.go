@@ -79,8 +79,8 @@ func maxPoolGradCall(wd windows, m ref.Map, r *values, relu bool) *call {
 	return maxPoolGradOf(wd, m, x, r, relu)
 }
 
-// maxPoolSlopeCall has no ties: there the gradient is that of the central differences too. bfloat16 has
-// not so many numbers.
+// maxPoolSlopeCall has no ties, so the gradient equals the central differences too. bfloat16 has too few
+// numbers for it.
 func maxPoolSlopeCall(wd windows, m ref.Map, r *values) *call {
 	order := make([]int, m.Len())
 	for i := range order {
@@ -120,7 +120,7 @@ func maxPoolGradBiasCall(wd windows, m ref.Map, r *values, p pool.MaxGradParams)
 	db := output("db", want, sums(m.CeilHalf().Len()/m.C), m.C)
 	if wd.overlap {
 		_, size := wd.withBias(m, magnitudes(wide(dy.float32s)), wide(x.float32s), p.ReLU)
-		// sums are of dx as it is stored, where up to four gradients were added
+		// sums use dx as it is stored, to which up to four gradients were added
 		db.verdict, db.rounded = summed(4, size), true
 	}
 	if p.Accumulate {

@@ -7,7 +7,7 @@ import (
 	"nmn/tools/ref"
 )
 
-// windows are those of one way to take maxima, with its operations and their reference.
+// windows is one way to take maxima, with its operations and their reference.
 type windows struct {
 	op       string
 	maxima   func(m ref.Map, x []float64) []float64

@@ -8,7 +8,7 @@ import (
 	"nmn/tools/ref"
 )
 
-// sequence is an LSTM layer with its operands before they are bound to a device; h0, c0 and dcLast may be
+// sequence is an LSTM layer with its operands before they are bound to a device. h0, c0 and dcLast may be
 // left out.
 type sequence struct {
 	ref.LSTM
@@ -35,7 +35,7 @@ func (s sequence) forward() (h, c, gates []float64) {
 	return s.Forward(wide(s.projected), wide(s.wh), wide(s.h0), wide(s.c0))
 }
 
-// state is an operand of one step, nil where the sequence has none.
+// state is an operand of one step, or nil if the sequence has none.
 func (s sequence) state(name string, data []float32) *operand {
 	if data == nil {
 		return nil
@@ -69,7 +69,7 @@ func lstmName(l ref.LSTM, states bool, size float32) string {
 	return named("t=%d,n=%d,h=%d,states=%v,size=%d", l.T, l.N, l.H, states, int(size))
 }
 
-// present leaves out what is nil.
+// present leaves out nil operands.
 func present(operands ...*operand) (list []*operand) {
 	for _, o := range operands {
 		if o != nil {
@@ -176,7 +176,7 @@ func lstmRefusals() []Case {
 	return list
 }
 
-// blanks are operands of zeros by their names, one of them of a wrong shape.
+// blanks are operands of zeros by their names. One of them has a wrong shape.
 func blanks(shapes map[string][]int, wrong wrongShape) map[string]*operand {
 	operands := map[string]*operand{}
 	for name, shape := range shapes {

@@ -23,8 +23,8 @@ import (
 // as large as that ends, of several chunks, and not of whole groups of elements.
 var reduceBuckets = [][]int{{3, 100, 1<<14 + 5, 0}, {1 << 15}, {}, {1, 1<<14 - 1, 8, 1 << 14, 16}}
 
-// RunReduce judges how tensors of a kind of device are overRanks over 1 to 4 ranks, goroutines with a device each, in
-// float32 and in bfloat16. Their numbers come and go on the device, so that work which is not waited for shows.
+// RunReduce judges the sums of tensors of a kind of device over 1 to 4 ranks, goroutines with a device each,
+// in float32 and in bfloat16. The numbers are written and read on the device, so that a missing wait shows.
 func RunReduce(t *testing.T, open func(t testing.TB) kernels.Backend) {
 	t.Helper()
 	for _, wire := range []ranks.Wire{ranks.Float32, ranks.BFloat16} {
@@ -80,7 +80,8 @@ func given(rank, tensor, i int) float32 {
 	return float32(int32(h)) / (1 << 31) * float32(int(1)<<(h%12))
 }
 
-// overRanks is a tensor that is overRanks, with what is copied into it before and out of it behind.
+// overRanks is a tensor that is summed, with the tensor copied into it before and the tensor copied from it
+// after.
 type overRanks struct{ from, x, to *tensor.Tensor }
 
 // reduceTwice sums all buckets in one order and again in the other, and returns the results.
@@ -178,8 +179,7 @@ func takeSummed(g ranks.Group, b kernels.Backend, wire ranks.Wire, tensors [][]o
 	return results, nil
 }
 
-// judgeSum compares a sum with the reference. In bfloat16 a card rounds partial sums too, of which there are as many
-// as ranks.
+// judgeSum compares a sum with the reference. In bfloat16 a card also rounds partial sums, one for each rank.
 func judgeSum(size, number int, wire ranks.Wire, got []float32) error {
 	round, tolerance := ref.BFloat16, float64(size)/256
 	if wire == ranks.Float32 {
@@ -209,7 +209,7 @@ func judgeSum(size, number int, wire ranks.Wire, got []float32) error {
 	return nil
 }
 
-// sumsWanted holds what the reference has computed, by sumOf: all ranks want the same.
+// sumsWanted holds results of the reference, by sumOf: all ranks want equal ones.
 var sumsWanted sync.Map
 
 type sumOf struct {

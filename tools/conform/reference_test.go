@@ -33,7 +33,7 @@ func is(t *tensor.Tensor, shape ...int) bool {
 	return t != nil && t.DType() == tensor.Float32 && tensor.Format(t.Shape()) == tensor.Format(shape)
 }
 
-// may is is for what may be nil.
+// may is is for tensors that may be nil.
 func may(t *tensor.Tensor, shape ...int) bool { return t == nil || is(t, shape...) }
 
 func get(t *tensor.Tensor) []float64 {

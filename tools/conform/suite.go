@@ -10,16 +10,16 @@ import (
 	"nmn/kernels"
 )
 
-// Options say what a device promises beyond the contracts of the operations.
+// Options are properties of a device beyond the contracts of the operations.
 type Options struct {
-	Accuracy Accuracy // zero means that of the device's precision
+	Accuracy Accuracy // zero means the accuracy of the device's precision
 	// Other opens the same device with another number of threads: results must be equal bit for bit.
 	// nil leaves the check out.
 	Other func(t testing.TB) kernels.Backend
 	// ZeroAllocs demands that a call allocates nothing on the host.
 	ZeroAllocs bool
-	// UncheckedValues says that the device does not read frame offsets and words on the host: empty bags
-	// and words beyond the vocabulary are not refused.
+	// UncheckedValues is set if the device does not read frame offsets and words on the host: empty bags and
+	// words beyond the vocabulary are not refused.
 	UncheckedValues bool
 	// Choose picks the cases that are run. nil picks all, under -short those that are not Large.
 	Choose func(c Case) bool
@@ -34,15 +34,15 @@ type Device struct {
 	Options Options
 }
 
-// Run judges a backend by all cases; under -short without those of the real network's size. Each case
-// is a subtest OP/NAME, so that one is run again by its printed name.
+// Run judges a backend by all cases. Under -short it leaves out the cases of the real network's size. Each
+// case is a subtest OP/NAME, so that it can be repeated by its printed name.
 func Run(t *testing.T, open func(t testing.TB) kernels.Backend, o Options) {
 	t.Helper()
 	RunAll(t, Device{Open: open, Options: o})
 }
 
-// RunAll judges several devices by all cases. The reference, which takes much of the time, computes each case once
-// for all of them. Each device is a subtest OP/NAME/DEVICE, or OP/NAME if it has no name.
+// RunAll judges several devices by all cases. The reference, which takes much of the time, computes each case
+// once for all of them. Each device is a subtest OP/NAME/DEVICE, or OP/NAME if it has no name.
 func RunAll(t *testing.T, devices ...Device) {
 	t.Helper()
 	all, made := make([]*judged, len(devices)), calls{}
@@ -134,9 +134,9 @@ func (o Options) skips(c Case) string {
 // tests must not be skipped, for example "cuda,avx512".
 const RequireEnv = "NMN_REQUIRE"
 
-// Skip skips a test that needs a device or instruction-set level, saying why, unless NMN_REQUIRE
-// forbids it: then the test fails. feature is what was missing, for example "avx512", or a longer
-// description that holds it as a word.
+// Skip skips a test that needs a device or instruction-set level, with the reason, unless NMN_REQUIRE forbids
+// it: then the test fails. feature is the missing one, for example "avx512", or a longer description that
+// contains it as a word.
 func Skip(t testing.TB, feature, reason string) {
 	t.Helper()
 	if required := forbidden(os.Getenv(RequireEnv), feature); required != "" {
@@ -173,8 +173,8 @@ func byOp(cases []Case) [][]Case {
 	return groups
 }
 
-// Bench times all cases of the real network's size on a backend: GFLOP/s where arithmetic decides,
-// GB/s of operands where memory does.
+// Bench times all cases of the real network's size on a backend: GFLOP/s if arithmetic decides, GB/s of
+// operands if memory does.
 func Bench(b *testing.B, open func(t testing.TB) kernels.Backend, o Options) {
 	backend := open(b)
 	for _, c := range Cases() {

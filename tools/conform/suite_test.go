@@ -10,7 +10,8 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// unlessShort skips what judges the suite itself, under -short: neither SIMD levels nor goroutines change that.
+// unlessShort skips tests of the suite itself under -short: neither SIMD levels nor goroutines change their
+// results.
 func unlessShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

@@ -26,7 +26,7 @@ func addScaledCases() []Case {
 	return list
 }
 
-// addScaledCase writes to memory of its own, or to that of x or r.
+// addScaledCase writes to its own memory, or to the memory of x or r.
 func addScaledCase(shape []int, scaled bool, over string, large bool) Case {
 	name := named("shape=%s,scale=%v,over=%s", dimensions(shape), scaled, over)
 	return Case{Op: "AddScaled", Name: name, Large: large, build: func(v *values) *call {
@@ -106,7 +106,7 @@ func tokenCase(shape []int, before int, positions bool) Case {
 		}}
 }
 
-// patchShape is N pictures of H×W pixels of C channels in patches of P×P, each of which gives K numbers.
+// patchShape is N pictures of H×W pixels of C channels in patches of P×P. Each patch gives K numbers.
 type patchShape struct{ n, h, w, c, p, k int }
 
 func patchCases() []Case {

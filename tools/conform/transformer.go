@@ -115,11 +115,11 @@ func geluCase(kind transformer.GELUKind, n int, inPlace, large bool) Case {
 		}}
 }
 
-// attentionShape is N pictures of T tokens with heads of so many numbers.
+// attentionShape is N pictures of T tokens with heads of width numbers.
 type attentionShape struct{ n, t, heads, width int }
 
-// attentionCases has one token, numbers of tokens below, at and above blocks of queries (64) and of keys (several of
-// them), one head and several, heads of all widths that models have, and odd ones.
+// attentionCases have one token, numbers of tokens below, at and above blocks of queries (64) and of keys
+// (several of them), one head and several, heads of all widths in published models, and odd ones.
 func attentionCases() []Case {
 	var list []Case
 	for _, s := range []attentionShape{
@@ -182,8 +182,8 @@ func attentionCase(s attentionShape, logits string, large bool) Case {
 	}}
 }
 
-// stretch draws queries and keys whose logits, up to ±10⁴ and more, are exact in float32: multiples of 4 for heads of
-// 16 or 64 numbers. Those of the first query and of the first two keys are at the ends.
+// stretch draws queries and keys whose logits, up to ±10⁴ and more, are exact in float32: multiples of 4 for
+// heads of 16 or 64 numbers. The logits of the first query and of the first two keys are at the ends.
 func (s attentionShape) stretch(r *values, qkv []float32) {
 	d, most := s.heads*s.width, float32(36)
 	if s.width == 16 {
@@ -203,9 +203,9 @@ func (s attentionShape) stretch(r *values, qkv []float32) {
 	}
 }
 
-// linear is a linear layer with what follows its products.
+// linear is a linear layer with the steps after its products.
 type linear struct {
-	x, w            []int // shapes; the output's is that of x with another last dimension
+	x, w            []int // shapes; the output has x's shape with another last dimension
 	kind            transformer.GELUKind
 	bias, scale     bool
 	residual, alias bool // a residual, which is the output itself

@@ -47,7 +47,7 @@ func updateCases() []Case {
 	return append(list, updateRefusals()...)
 }
 
-// mixed are parameter lengths around vector sizes; the entry at index frozen has learning rate 0.
+// mixed are parameter lengths around vector sizes. The entry at index frozen has learning rate 0.
 var mixed = []int{1, 7, 16, 33, 1000, 15}
 
 const frozen = 3
@@ -57,7 +57,7 @@ func sgdCase(name string, lengths []int, momentum float32) Case {
 		build: func(r *values) *call { return sgdCall(r, lengths, momentum) }}
 }
 
-// parameters draws entries, all with other rates and decays; moments are not negative for Adam's v.
+// parameters draws entries with different rates and decays. Moments are not negative, for Adam's v.
 func (v *values) parameters(lengths []int) []parameter {
 	list := make([]parameter, len(lengths))
 	for i, n := range lengths {
@@ -117,7 +117,7 @@ func sgdCall(r *values, lengths []int, momentum float32) *call {
 	}}
 }
 
-// changes sets what an update must leave behind: nothing but the same bits when it is frozen.
+// changes sets the expected result of an update. A frozen parameter must keep its bits.
 func (p *parameter) changes(w, m, v []float64) {
 	judge := pointwise(1e-6, 1e-6)
 	if p.lr == 0 {

@@ -9,7 +9,7 @@ import (
 	"nmn/tools/ref"
 )
 
-// someWords draws m words of a vocabulary, some of them none and many of them equal.
+// someWords draws m words of a vocabulary. Some are none, and many are equal.
 func (v *values) someWords(m, vocabulary int) []int32 {
 	words := make([]int32, m)
 	for i := range words {
@@ -99,8 +99,8 @@ func embedRefusals(op string, run func(k kernels.Backend, rows, table, words *te
 	}))
 }
 
-// entropies have vocabularies on both sides of tiles and blocks, rows on both sides of vectors, and few
-// words as well as many.
+// entropies have vocabularies on both sides of tiles and blocks, rows on both sides of vectors, and few words
+// as well as many.
 var entropies = []ref.Entropy{
 	{M: 1, V: 1, D: 1}, {M: 3, V: 2, D: 5}, {M: 2, V: 31, D: 3}, {M: 16, V: 32, D: 16}, {M: 17, V: 33, D: 31},
 	{M: 31, V: 95, D: 32},
@@ -127,7 +127,7 @@ func entropyCases() []Case {
 	return append(list, entropyRefusals()...)
 }
 
-// entropyOf draws a softmax whose logits are around so large, with targets of which some are none.
+// entropyOf draws a softmax with logits of about this size. Some targets are none.
 type entropyOf struct {
 	ref.Entropy
 	h, w, b []float32
@@ -145,7 +145,7 @@ func (v *values) drawEntropy(e ref.Entropy, size float32) entropyOf {
 	return s
 }
 
-// call is CrossEntropy on these operands, without gradients where they are not wanted.
+// call is CrossEntropy on these operands, with or without gradients.
 func (s entropyOf) call(gradients, slopes bool) *call {
 	const scale = .3
 	wideH, wideW, wideB := wide(s.h), wide(s.w), wide(s.b)
@@ -202,7 +202,7 @@ func withoutRows() Case {
 	}}
 }
 
-// maskedNaN has rows without a target that hold what is not finite.
+// maskedNaN has rows without a target that hold non-finite numbers.
 func maskedNaN() Case {
 	return Case{Op: "CrossEntropy", Name: "masked=nan", build: func(r *values) *call {
 		s := r.drawEntropy(ref.Entropy{M: 20, V: 40, D: 5}, 1)

@@ -1,11 +1,11 @@
-// Package emulator runs the kernels' own sources on a host without a graphics card. A C++ compiler
-// builds them, with a header that gives the language of CUDA its meaning on a CPU, into a library that
-// takes the place of libcuda.so.1, libcudnn.so.9, libcublasLt.so.13 and libnccl.so.2; the program above it stays as it
-// is. Only the convolutions and products are not NVIDIA's nor the kernels': they are plain loops.
+// Package emulator runs the kernels' own sources on a host without a graphics card. A C++ compiler builds
+// them, with a header that implements the language of CUDA on a CPU, into a library that replaces
+// libcuda.so.1, libcudnn.so.9, libcublasLt.so.13 and libnccl.so.2. The program stays unchanged. Only the
+// convolutions and products are plain loops instead of NVIDIA's code or the kernels.
 //
-// It judges what a kernel computes: values, barriers, races between the threads of a block (threads and
+// It checks the results of a kernel: values, barriers, races between the threads of a block (threads and
 // blocks run in ascending or, under NMN_EMULATOR_ORDER=reverse, in descending order), shuffles, writes
-// outside of an allocation. Under NMN_EMULATOR_LATE work is put off as long as events and waits allow, so
+// outside of an allocation. Under NMN_EMULATOR_LATE work is delayed as long as events and waits allow, so
 // that a missing one shows as wrong data. It does not show the device's own rounding of exponentials and
 // logarithms, instructions that only PTX has, nor speed.
 package emulator
@@ -23,24 +23,24 @@ import (
 	"nmn/tools/launchgen/signature"
 )
 
-// Environment variables of the emulator; they are read again by every call.
+// Environment variables of the emulator. Every call reads them again.
 const (
 	// OrderVariable chooses the order of threads.
 	OrderVariable = "NMN_EMULATOR_ORDER"
-	// LateVariable makes streams that are made from then on put their work off: "all" of them, or the
-	// "first" one of a device, which computes, so that all others are ahead of it.
+	// LateVariable makes new streams delay their work: "all" of them, or the "first" one of a device, which
+	// computes, so that all others run ahead of it.
 	LateVariable = "NMN_EMULATOR_LATE"
-	// FailVariable is "NAME COUNT CODE": call number COUNT of that name, from 1, since the variable was
-	// set so, returns a CUresult and does nothing; -1 stands for doing nothing though it reports success
-	// (cuStreamWaitEvent). The name "kernel" is for kernels when they run, also those of graphs: their fault
-	// is noticed later and ends the device.
+	// FailVariable is "NAME COUNT CODE". Call number COUNT of that name, from 1, since the variable was set,
+	// returns the CUresult CODE and does nothing. -1 means that it does nothing but reports success
+	// (cuStreamWaitEvent). The name "kernel" stands for kernels when they run, also in graphs: their fault is
+	// noticed later and ends the device.
 	FailVariable = "NMN_EMULATOR_FAIL"
 	// LogVariable names a file that the names of calls are added to, and "kernel" for each kernel that runs.
 	LogVariable = "NMN_EMULATOR_LOG"
 	// MemoryVariable is the memory of the device in bytes, 8 GiB by default.
 	MemoryVariable = "NMN_EMULATOR_MEMORY"
-	// DevicesVariable is the number of cards, 1 by default. All have one memory. Ranks that are goroutines may open
-	// one card several times as well: each opening has streams of its own, which others do not wait for.
+	// DevicesVariable is the number of cards, 1 by default. All share one memory. Ranks that are goroutines
+	// may also open one card several times. Each opening has its own streams, which others do not wait for.
 	DevicesVariable = "NMN_EMULATOR_DEVICES"
 )
 
@@ -57,8 +57,8 @@ var host embed.FS
 var flags = []string{"-std=c++17", "-O2", "-fvisibility-inlines-hidden", "-fPIC", "-ffp-contract=off",
 	"-fno-strict-aliasing", "-Wall", "-Wno-unknown-pragmas", "-Wno-unused-function"}
 
-// Install builds the library of all kernels, which lie in the families below a folder, and names it in
-// environment variables: those that say where libcuda and libcudnn are.
+// Install builds the library of all kernels in the families below a folder, and sets the environment
+// variables for libcuda and libcudnn to it.
 func Install(folder, families string, variables ...string) error {
 	sources, err := filepath.Glob(filepath.Join(families, "*", "*.cu"))
 	if err != nil {
@@ -77,8 +77,8 @@ func Install(folder, families string, variables ...string) error {
 }
 
 // Build makes a library in a folder and returns its path: a libcuda.so.1 that holds the kernels of the
-// sources, and at the same time a libcudnn.so.9, a libcublasLt.so.13 and a libnccl.so.2 that compute plainly. CXX names
-// the compiler, otherwise g++ or c++ is used; without one the error wraps ErrCompiler.
+// sources, and at the same time a libcudnn.so.9, a libcublasLt.so.13 and a libnccl.so.2 of plain loops. CXX
+// names the compiler, otherwise g++ or c++ is used. Without one the error wraps ErrCompiler.
 func Build(folder string, sources ...string) (library string, err error) {
 	compiler, err := findCompiler()
 	if err != nil {

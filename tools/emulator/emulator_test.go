@@ -74,7 +74,7 @@ func TestEmulator_RunsKernelsAsADeviceDoes(t *testing.T) {
 	}
 }
 
-// A planted race gives other numbers in the other order: that is what the two orders are for.
+// A planted race gives other numbers in the other order: that is the purpose of the two orders.
 func TestEmulator_OrdersTellRaces(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -13,11 +13,11 @@ import (
 	"nmn/internal/durable"
 )
 
-// architectures are those of which the fatbin holds machine code; for later ones it holds the PTX of the
+// architectures are the architectures with machine code in the fatbin. For later ones it holds the PTX of the
 // last, which the driver compiles.
 var architectures = []string{"75", "80", "86", "89", "90"}
 
-// The compiled kernels, and what they were compiled from and with.
+// The compiled kernels, and the record of their sources and compiler.
 const (
 	fatbinName = "kernels.fatbin"
 	stampName  = "kernels.fatbin.txt"
@@ -46,7 +46,7 @@ func writeFatbin(folder string) error {
 	return nil
 }
 
-// stamp identifies what a fatbin was made of.
+// stamp identifies the sources and the compiler of a fatbin.
 func stamp(version, hash string) []byte {
 	return fmt.Appendf(nil, "nvcc %s\nsources sha256 %s\n", version, hash)
 }

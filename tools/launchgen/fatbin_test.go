@@ -25,7 +25,7 @@ func TestFatbin_WasCompiledFromTheseSources(t *testing.T) {
 	}
 }
 
-// The compiled kernels are not taken on trust: where the compiler is at hand, it gives the same bytes.
+// The compiled kernels are checked: if the compiler is available, it gives equal bytes.
 func TestFatbin_IsReproducible(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiling all kernels takes half a minute")
@@ -87,8 +87,8 @@ func copySources(t *testing.T, folder string) {
 	}
 }
 
-// nvcc names the shared memory of a static function by a number of its own for each run, so that the module would
-// differ from build to build: such functions are inline without being static.
+// nvcc names the shared memory of a static function by a new number in each run, so that the module would
+// differ from build to build. Such functions are therefore inline without being static.
 func TestSources_StaticFunctionsHaveNoSharedMemory(t *testing.T) {
 	function := regexp.MustCompile(`(?ms)^static __device__ [^;{]*\{\n.*?^\}`)
 	functions := 0

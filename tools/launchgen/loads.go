@@ -19,8 +19,8 @@ var (
 	addressColumn   = regexp.MustCompile(`^\s+/\*([0-9a-f]{4,})\*/`)
 )
 
-// readLoads is, for each kernel, how many loads of 16 bytes a thread has under way at most before the
-// first of them is used, within a run of instructions without branches: what hides the time that memory takes.
+// readLoads returns, for each kernel, the maximum number of 16-byte loads that a thread has under way before
+// it uses the first, within a run of instructions without branches. These loads hide the latency of memory.
 func readLoads(fatbin string) (map[string]int, error) {
 	sass, err := cuobjdump("--dump-sass", "--gpu-architecture", "sm_"+loadsArchitecture, fatbin)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// kernelsFolder holds the sources of the kernels, and what was made of them.
+// kernelsFolder holds the sources of the kernels, and the files made from them.
 const kernelsFolder = "../../kernels"
 
 func TestGenerate_TheTreeIsUpToDate(t *testing.T) {

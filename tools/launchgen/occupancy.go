@@ -1,16 +1,16 @@
 package main
 
-// multiprocessor is what a multiprocessor of an architecture has for the blocks that reside on it, by the table of
+// multiprocessor is the capacity of an architecture's multiprocessor for resident blocks, by the table of
 // compute capabilities in the CUDA C++ programming guide.
 type multiprocessor struct {
 	warps, blocks int
 	shared        int  // bytes of shared memory
 	reserved      int  // bytes of it that the system takes for each block
 	sharedUnit    int  // bytes in which it is given out
-	counted       bool // whether a kernel's shared memory, where it has any, is listed with what the system takes
+	counted       bool // whether a kernel's shared memory, if it has any, is listed with the system's part
 }
 
-// multiprocessors are those of the architectures that the fatbin has machine code for.
+// multiprocessors are the multiprocessors of the architectures with machine code in the fatbin.
 var multiprocessors = map[string]multiprocessor{
 	"75": {warps: 32, blocks: 16, shared: 64 << 10, sharedUnit: 256},
 	"80": {warps: 64, blocks: 32, shared: 164 << 10, reserved: 1 << 10, sharedUnit: 128},
@@ -21,7 +21,7 @@ var multiprocessors = map[string]multiprocessor{
 
 const (
 	warpThreads = 32
-	// A multiprocessor has four parts with registers of their own; a warp lives in one of them and gets
+	// A multiprocessor has four parts with their own registers. A warp lives in one of them and gets
 	// registers by the unit.
 	parts         = 4
 	partRegisters = 65536 / parts

@@ -14,17 +14,17 @@ import (
 	"nmn/internal/durable"
 )
 
-// resourcesName is the table of what every kernel of the fatbin takes of a multiprocessor.
+// resourcesName is the table of the resources that every kernel of the fatbin takes of a multiprocessor.
 const resourcesName = "resources.txt"
 
-// resource is what a kernel takes in the machine code of one architecture. A block has as many threads as its
-// launch bound allows; fewer at a launch mean more blocks, never fewer warps.
+// resource is a kernel's use of resources in the machine code of one architecture. A block has as many
+// threads as its launch bound allows. Fewer threads at a launch mean more blocks, never fewer warps.
 type resource struct {
 	kernel, architecture     string
 	threads, registers       int
 	stack, shared, constant  int // bytes; registers are spilled to the stack
 	blocks, warps, occupancy int // that reside on a multiprocessor, and percent of the warps that it can hold
-	loads                    int // of 16 bytes, under way at a time; -1 where it is not read
+	loads                    int // of 16 bytes, under way at a time; -1 if it was not read
 }
 
 var (
@@ -68,7 +68,7 @@ func cuobjdump(arguments ...string) ([]byte, error) {
 	return out, nil
 }
 
-// parseResources reads what cuobjdump prints; the list is ordered by kernel and architecture.
+// parseResources reads the output of cuobjdump. The list is ordered by kernel and architecture.
 func parseResources(usage, ptx []byte) ([]resource, error) {
 	bounds := parseBounds(ptx)
 	var list []resource
@@ -112,7 +112,7 @@ func parseBounds(ptx []byte) map[string]int {
 	return bounds
 }
 
-// reside computes what resides on a multiprocessor.
+// reside computes how many blocks and warps reside on a multiprocessor.
 func (r *resource) reside() error {
 	m, known := multiprocessors[r.architecture]
 	if !known || r.threads == 0 {
@@ -152,7 +152,7 @@ func resourcesText(list []resource) []byte {
 	return b.Bytes()
 }
 
-// parseTable reads the table again; lines that are none of its are left out.
+// parseTable reads the table again. Other lines are left out.
 func parseTable(text []byte) []resource {
 	var list []resource
 	for line := range bytes.Lines(text) {
@@ -168,7 +168,7 @@ func parseTable(text []byte) []resource {
 	return list
 }
 
-// changes says how the resources of kernels differ from those of the table, regressions by that word.
+// changes lists how the resources of kernels differ from the table's. Regressions are marked by that word.
 func changes(table, now []resource) []string {
 	type key struct{ kernel, architecture string }
 	before := map[key]resource{}
@@ -203,8 +203,8 @@ func changes(table, now []resource) []string {
 	return list
 }
 
-// writeResources brings the table up to date with the fatbin of a folder, and says what has changed. Without
-// cuobjdump the table stays as it is.
+// writeResources updates the table from the fatbin of a folder, and prints the changes. Without cuobjdump the
+// table stays unchanged.
 func writeResources(folder string) error {
 	path := filepath.Join(folder, resourcesName)
 	if _, err := exec.LookPath("cuobjdump"); err != nil {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// More spills, or fewer warps on a multiprocessor, are to be seen by whoever changes a kernel or the compiler.
+// More spills, or fewer warps on a multiprocessor, must show to authors of a change to a kernel or the
+// compiler.
 func TestResources_AreThoseOfTheTable(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(kernelsFolder, resourcesName))
 	if err != nil {
@@ -31,7 +32,7 @@ func TestResources_AreThoseOfTheTable(t *testing.T) {
 	}
 }
 
-// Every kernel of the sources has a row for each architecture, also where cuobjdump is not at hand.
+// Every kernel of the sources has a row for each architecture, even if cuobjdump is not available.
 func TestResources_CoverAllKernels(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(kernelsFolder, resourcesName))
 	if err != nil {

@@ -3,8 +3,8 @@
 //
 //	go run ./tools/licences FOLDER [BUILD FLAG...]
 //
-// writes FOLDER/MODULE/LICENSE and whatever else a module says about its terms. Build flags, such as -tags=cuda, choose
-// which build the texts are for.
+// writes FOLDER/MODULE/LICENSE and the other files of a module with its terms. Build flags, such as
+// -tags=cuda, choose the build.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"strings"
 )
 
-// program is what is linked.
+// program is the linked program.
 const program = "./cmd/nmn"
 
 // terms are the files that state under which terms something may be used.
@@ -41,7 +41,7 @@ func main() {
 	fmt.Printf("%s: the terms of %d modules\n", os.Args[1], len(modules))
 }
 
-// module is one that the program links, and where its sources lie.
+// module is a module that the program links, and the folder of its sources.
 type module struct{ path, dir string }
 
 // linked lists the modules, Go itself among them as "go", in the order of their paths.
@@ -69,7 +69,8 @@ func linked(flags []string) ([]module, error) {
 	return modules, nil
 }
 
-// collect copies the texts of all modules below a folder. A module without any is an error: nobody may pass it on.
+// collect copies the texts of all modules below a folder. A module without any is an error: it may not be
+// distributed.
 func collect(into string, modules []module) error {
 	for _, m := range modules {
 		texts, err := textsOf(m.dir)

@@ -84,7 +84,7 @@ func TestSBOM_NamesWhatIsLinked(t *testing.T) {
 	}
 }
 
-// The page names what the builds link, no more and no less.
+// The page names the linked modules, no more and no less.
 func TestPage_ListsWhatIsLinked(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	page, err := os.ReadFile(filepath.Join("docs", "reference", "licences.md"))

@@ -20,7 +20,7 @@ var opposites = map[string]string{
 var symmetric = regexp.MustCompile(`^(min|max|complex|make|errors\.(Join|Is)|math/bits\.(Add|Mul)\d*)$|` +
 	`\.(Min|Max|Equal|EqualFold|DeepEqual|Hypot)$`)
 
-// draws are names of arguments that make random numbers differ from epoch to epoch, or one use of them from another.
+// draws are names of arguments that make random numbers differ between epochs, or between uses.
 var draws = regexp.MustCompile(`(?i)^(seed|epoch|step|sample|salt|purpose|key|stream|round|fold)$`)
 
 func (s *scan) call(n *ast.CallExpr) {

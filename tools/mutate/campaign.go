@@ -24,7 +24,7 @@ type campaign struct {
 	out        io.Writer
 }
 
-// verdict is what became of a mutant.
+// verdict is the result for a mutant.
 type verdict string
 
 const (
@@ -35,8 +35,8 @@ const (
 	noMutant   verdict = "no mutant"   // it does not compile
 )
 
-// all tries the packages one after the other, and prints the score of each and of all. A package whose tests fail
-// without a mutant has no score.
+// all tries the packages one after the other, and prints the score of each and of all. A package whose tests
+// fail without a mutant has no score.
 func (c *campaign) all(ctx context.Context, packages []*pkg) ([]*score, error) {
 	var scores []*score
 	var errs []error
@@ -94,8 +94,9 @@ func (c *campaign) one(ctx context.Context, p *pkg) (*score, error) {
 	return s, nil
 }
 
-// sample chooses the mutants to try, in the order of the source. The kinds take turns, so that one with many places
-// does not crowd out the others; chance decides within a kind. What does not pass the type checker is no mutant.
+// sample chooses the mutants to try, in the order of the source. The kinds take turns, so that one with many
+// places does not crowd out the others. Within a kind the choice is random. Changes that fail the type
+// checker are not mutants.
 func (c *campaign) sample(p *pkg, mutants []*mutant) []*mutant {
 	shuffled := slices.Clone(mutants)
 	rand.New(rand.NewPCG(c.seed, 0)).Shuffle(len(shuffled), func(i, j int) {
@@ -122,7 +123,8 @@ func (c *campaign) sample(p *pkg, mutants []*mutant) []*mutant {
 	return sample
 }
 
-// try builds a package's tests with a mutant and runs them. The error is that of the context, or of the machine.
+// try builds a package's tests with a mutant and runs them. The error comes from the context, or from the
+// machine.
 func (l *laboratory) try(ctx context.Context, p *pkg, b baseline, m *mutant) (verdict, error) {
 	if !b.covers.ran(m) {
 		return notCovered, nil

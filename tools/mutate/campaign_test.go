@@ -42,7 +42,7 @@ func TestAll(t *testing.T) {
 `,
 }
 
-// mutated runs the program in a module, and returns what it prints and the table.
+// mutated runs the program in a module, and returns its output and the table.
 func mutated(t *testing.T, dir string) (printed, table string, err error) {
 	t.Helper()
 	t.Setenv("NMN_DATA", dir)
@@ -122,7 +122,8 @@ func TestCampaign_ALoopWithoutEndIsKilled(t *testing.T) {
 	}
 }
 
-// TestLaboratory_BuildsWithinItsFolder keeps what go leaves when it is killed, and Close removes it.
+// TestLaboratory_BuildsWithinItsFolder keeps the files that go leaves when it is killed, and Close removes
+// them.
 func TestLaboratory_BuildsWithinItsFolder(t *testing.T) {
 	m, packages, err := openModule(t.Context(), files(t, shop), []string{"./till"})
 	if err != nil {

@@ -2,7 +2,8 @@ package main
 
 import "testing"
 
-// Tests that run their own binary as a program compare what it says: counting what they cover must not add to that.
+// Tests that run their own binary as a program compare its output: counting their coverage must not add to
+// it.
 func TestMeasure_TestsThatRunThemselves(t *testing.T) {
 	m, packages, err := openModule(t.Context(), files(t, map[string]string{"go.mod": "module shop\n\ngo 1.26\n",
 		"till/till.go": "package till\n\nfunc open() bool { return true }\n", "till/till_test.go": `package till

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// baseline is what the tests of a package cover, and how long they take, before anything is changed.
+// baseline is the coverage and the time of a package's tests, before anything is changed.
 type baseline struct {
 	covers coverage
 	time   time.Duration
@@ -31,8 +31,8 @@ func (b block) holds(line, column int) bool {
 		(line < b.lastLine || line == b.lastLine && column <= b.lastColumn)
 }
 
-// ran reports whether the place of a mutant was run. What lies in no block, the expression of a case or a variable
-// outside of functions, is taken for run.
+// ran reports whether the place of a mutant was run. Places in no block, the expression of a case or a
+// variable outside of functions, count as run.
 func (c coverage) ran(m *mutant) bool {
 	inBlock := false
 	for _, b := range c[path.Base(m.file.name)] {
@@ -74,7 +74,7 @@ func (l *laboratory) measure(ctx context.Context, p *pkg) (baseline, error) {
 }
 
 // parseProfile reads a coverage profile: after a line with its mode, lines such as
-// "nmn/eval/curve.go:12.34,15.2 3 1", where the last number counts how often the block ran.
+// "nmn/eval/curve.go:12.34,15.2 3 1", whose last number counts how often the block ran.
 func parseProfile(text []byte) (coverage, error) {
 	c := coverage{}
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {

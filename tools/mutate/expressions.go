@@ -96,7 +96,8 @@ func (s *scan) literal(n *ast.BasicLit) {
 	}
 }
 
-// nextNumber is the next integer of a small one, and twice a larger one, of which one more is seldom a mistake.
+// nextNumber is the next integer of a small one, and twice a larger one, because one more than a large number
+// is seldom a mistake.
 func nextNumber(v int64) int64 {
 	if v < 10 {
 		return v + 1

@@ -15,9 +15,10 @@ import (
 	"time"
 )
 
-// laboratory is a temporary folder with a copy of the module. Test binaries are built from the checkout itself, with a
-// changed file laid over it (go build -overlay), and run in the copy: a mutant may write or delete where its package
-// should not. So neither several mutants at once nor a kill leave a trace in the checkout.
+// laboratory is a temporary folder with a copy of the module. Test binaries are built from the checkout
+// itself, with a changed file as an overlay (go build -overlay), and run in the copy: a mutant may write or
+// delete files that its package should not. So neither several mutants at once nor a kill leave a trace in
+// the checkout.
 type laboratory struct {
 	dir, module, copied string
 	slack               time.Duration // that tests of a mutant get beyond five times the usual
@@ -36,7 +37,7 @@ func newLaboratory(ctx context.Context, m *module, slack time.Duration) (*labora
 	return l, nil
 }
 
-// Close removes the folder. Tests may have left folders in it that nobody may write to.
+// Close removes the folder. Tests may have left folders in it without write permission.
 func (l *laboratory) Close() error {
 	filepath.WalkDir(l.dir, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() {
@@ -47,7 +48,7 @@ func (l *laboratory) Close() error {
 	return os.RemoveAll(l.dir)
 }
 
-// copyModule copies the files that git knows or would add; where there is no git, all.
+// copyModule copies the files that git tracks or would add. If there is no git, it copies all.
 func (l *laboratory) copyModule(ctx context.Context) error {
 	list := exec.CommandContext(ctx, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	list.Dir = l.module
@@ -63,7 +64,7 @@ func (l *laboratory) copyModule(ctx context.Context) error {
 	return nil
 }
 
-// copyFile copies a regular file with its mode; of others, and of files that were deleted, there is no copy.
+// copyFile copies a regular file with its mode. It skips other files, and files that were deleted.
 func copyFile(to, from string) error {
 	info, err := os.Lstat(from)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
@@ -117,8 +118,8 @@ func (l *laboratory) build(ctx context.Context, p *pkg, binary string, m *mutant
 	return nil
 }
 
-// run runs tests of a test binary in the copy of its package, and returns their output, also with an error. Its
-// temporary files lie in a folder that is removed, and what it has started ends with it.
+// run runs tests of a test binary in the copy of its package, and returns their output, also with an error.
+// Its temporary files lie in a folder that is removed, and its child processes end with it.
 func (l *laboratory) run(ctx context.Context, p *pkg, binary string, flags ...string) ([]byte, error) {
 	temporary := binary + ".tmp"
 	if err := os.MkdirAll(temporary, 0o777); err != nil {
@@ -128,7 +129,8 @@ func (l *laboratory) run(ctx context.Context, p *pkg, binary string, flags ...st
 	program, args := limited(binary, append([]string{"-test.short"}, flags...))
 	c := exec.CommandContext(ctx, program, args...)
 	c.Dir = filepath.Join(l.copied, filepath.FromSlash(p.folder))
-	// A binary that counts coverage, run as a child by its own tests, complains where it has no folder for its counts.
+	// A binary that counts coverage, run as a child by its own tests, complains if it has no folder for its
+	// counts.
 	c.Env = append(ownEnvironment(os.Environ()), "TMPDIR="+temporary, "GOCOVERDIR="+temporary)
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
@@ -142,8 +144,8 @@ func (l *laboratory) run(ctx context.Context, p *pkg, binary string, flags ...st
 	return out.Bytes(), err
 }
 
-// ownEnvironment leaves out what makes tests look at files and programs outside of the repository: a package's own
-// tests must find its mistakes.
+// ownEnvironment leaves out the variables by which tests use files and programs outside of the repository: a
+// package's own tests must find its mistakes.
 func ownEnvironment(environment []string) []string {
 	var own []string
 	for _, variable := range environment {

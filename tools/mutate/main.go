@@ -1,15 +1,16 @@
-// Mutate measures how well tests find mistakes. It makes one small mistake at a time in a package, such as a < for a <=
-// or a Sync left out, and runs the package's own tests. A mutant that makes a test fail is killed. One that does not
-// has survived, and shows what a change could break unnoticed.
+// Mutate measures how well tests find mistakes. It makes one small mistake at a time in a package, such as a
+// < for a <= or a Sync left out, and runs the package's own tests. A mutant that makes a test fail is killed.
+// One that does not has survived, and shows a change that could go unnoticed.
 //
 //	go run ./tools/mutate --per-package 12 --table build/mutation.md ./internal/durable ./eval/...
 //
-// Mutate never touches the checkout: it builds mutants with go's -overlay and tests them in a copy of the module. It
-// chooses mutants at random by a seed; the same seed and code give the same ones. The tests run with -short and without
-// the variables NMN_..., so without data and programs from outside of the repository. Code that runs only in processes
-// that tests start counts as not covered.
+// Mutate never touches the checkout: it builds mutants with go's -overlay and tests them in a copy of the
+// module. It chooses mutants at random by a seed. Equal seeds and code give equal mutants. The tests run with
+// -short and without the variables NMN_..., so without data and programs from outside of the repository. Code
+// that runs only in processes that tests start counts as not covered.
 //
-// It exists because gremlins only exchanges operators: it tries no ignored error, no lost error and no check left out.
+// It exists because gremlins only exchanges operators: it tries no ignored error, no lost error and no
+// missing check.
 package main
 
 import (

@@ -20,8 +20,8 @@ import (
 	"strings"
 )
 
-// leftOut are packages that are themselves what the product is tested with: the oracle, the compliance suite and its
-// devices. What breaks in them breaks tests.
+// leftOut are packages that the product is tested with: the oracle, the compliance suite and its devices. A
+// mistake in them breaks tests.
 var leftOut = []string{"tools/ref", "tools/conform", "tools/optest", "tools/emulator"}
 
 // module is a checkout whose packages are mutated.
@@ -31,7 +31,7 @@ type module struct {
 	importer  types.Importer
 }
 
-// pkg is a package as it is built here: files under other build tags are none of it.
+// pkg is a package as built here, without files under other build tags.
 type pkg struct {
 	folder string // from the root of the module; "." for the root
 	dir    string
@@ -47,7 +47,7 @@ type source struct {
 	parsed *ast.File
 }
 
-// listed is what go list says about a package.
+// listed is the result of go list for a package.
 type listed struct {
 	ImportPath, Dir, Name, Export      string
 	GoFiles, TestGoFiles, XTestGoFiles []string

@@ -19,9 +19,9 @@ const (
 	boolean    kind = "boolean"    // true for false, and the reverse
 	extreme    kind = "extreme"    // min for max, floor for ceil, and the reverse
 	check      kind = "check"      // an if that leaves, never taken
-	ignored    kind = "ignored"    // an error of a call that is not looked at
+	ignored    kind = "ignored"    // an error of a call, ignored
 	failure    kind = "failure"    // nil returned for an error
-	call       kind = "call"       // a call whose result nobody uses, left out
+	call       kind = "call"       // a call whose result is not used, left out
 	assignment kind = "assignment" // an assignment left out
 	deferred   kind = "deferred"   // a defer left out
 	jump       kind = "jump"       // break for continue, and the reverse
@@ -38,10 +38,10 @@ type mutant struct {
 	file         *source
 	line, column int    // from 1; columns are bytes
 	start, end   int    // bytes of the file that are replaced
-	with         string // what they are replaced by
+	with         string // replacement
 }
 
-// change is the mutation as a reader writes it: what was there, and what is there instead.
+// change is the mutation in readable form: the old text and the new one.
 func (m *mutant) change() string { return m.from + " -> " + m.to }
 
 func (m *mutant) String() string {

@@ -14,7 +14,7 @@ import (
 // every turn, and must not take the machine's.
 const memoryLimit = 12 << 20
 
-// limited makes the command line of a program with a limit on its memory, where the shell can set one.
+// limited makes the command line of a program with a limit on its memory, if the shell can set one.
 func limited(program string, args []string) (string, []string) {
 	script := fmt.Sprintf(`ulimit -v %d 2>/dev/null; exec "$0" "$@"`, memoryLimit)
 	return "/bin/sh", append([]string{"-c", script, program}, args...)
@@ -26,7 +26,7 @@ func inGroup(c *exec.Cmd) {
 	c.Cancel = func() error { return endGroup(c) }
 }
 
-// endGroup ends what is left of the group of a command that was started.
+// endGroup ends the remaining processes of a command's group.
 func endGroup(c *exec.Cmd) error {
 	err := syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
 	if errors.Is(err, syscall.ESRCH) {

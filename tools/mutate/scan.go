@@ -18,7 +18,7 @@ type scan struct {
 	found []*mutant
 }
 
-// mutants lists what can be changed in a package, in the order of its files.
+// mutants lists the possible changes in a package, in the order of its files.
 func (m *module) mutants(p *pkg) []*mutant {
 	var found []*mutant
 	for _, f := range p.files {
@@ -80,15 +80,15 @@ func (s *scan) visit(n ast.Node) {
 	}
 }
 
-// texts are functions that make messages, and sinks of logs: what goes into them is no behaviour.
+// texts are functions that make messages, and sinks of logs: their arguments are not behaviour.
 var texts = regexp.MustCompile(`^(fmt\.(Errorf|Sprint\w*)|errors\.New|log\..*|log/slog\..*|panic)$`)
 
-// sizes are functions whose arguments, or which altogether, say how much room to have ready or when to clean up: no
-// result depends on them.
+// sizes are functions that only reserve room or decide when to clean up, or have such arguments: no result
+// depends on them.
 var sizes = regexp.MustCompile(`^(slices\.(Grow|Clip)|bufio\.New(Reader|Writer)Size|.*\.Grow|bufio\.Scanner\.Buffer|` +
 	`runtime\.\w+|runtime/debug\.\w+|strconv\.\w+|os\.Exit|time\.(Sleep|After|NewTimer|NewTicker))$`)
 
-// speakers are methods whose results people read.
+// speakers are methods whose results are for display.
 var speakers = []string{"String", "Error", "GoString", "LogValue"}
 
 // spared reports whether nothing at or below a node is mutated.
@@ -137,7 +137,8 @@ func usesIota(n ast.Node) (found bool) {
 	return found
 }
 
-// callee is the full name of what is called: "min", "fmt.Errorf", "bufio.Scanner.Buffer"; "" for a value.
+// callee is the full name of the called function: "min", "fmt.Errorf", "bufio.Scanner.Buffer"; "" for a
+// value.
 func (s *scan) callee(c *ast.CallExpr) string {
 	switch f := ast.Unparen(c.Fun).(type) {
 	case *ast.Ident:
@@ -161,7 +162,7 @@ func (s *scan) callee(c *ast.CallExpr) string {
 	return ""
 }
 
-// parent is the nearest node above the one that is visited, or the one so many further up.
+// parent is the nearest node above the visited one, or the one further nodes up.
 func (s *scan) parent(further int) ast.Node {
 	if i := len(s.above) - 1 - further; i >= 0 {
 		return s.above[i]
@@ -179,7 +180,8 @@ func (s *scan) offset(p token.Pos) int { return s.fset.Position(p).Offset }
 // replace notes a mutant that has a node in another form.
 func (s *scan) replace(k kind, n ast.Node, with string) { s.show(k, n, s.text(n), with, with) }
 
-// omit notes a mutant without a statement. The statement stays where it never runs, so that no name goes unused.
+// omit notes a mutant without a statement. The statement stays in a place that never runs, so that no name
+// goes unused.
 func (s *scan) omit(k kind, n ast.Stmt) {
 	s.show(k, n, s.text(n), "if false { "+s.text(n)+" }", "nothing")
 }
@@ -205,7 +207,7 @@ func (s *scan) basic(e ast.Expr) types.BasicInfo {
 	return 0
 }
 
-// isConstant reports whether an expression has a value that is known to the compiler.
+// isConstant reports whether the compiler computes the value of an expression.
 func (s *scan) isConstant(e ast.Expr) bool { return s.info.Types[e].Value != nil }
 
 // span is the source from one node to another.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// score counts what became of a package's mutants.
+// score counts the results for a package's mutants.
 type score struct {
 	name                         string
 	mutants                      int // that were found, before the sample

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// condition changes the condition of an if as a whole: an if that leaves is never taken, any other is taken when it
-// should not be. Comparisons are reversed where they stand.
+// condition changes the condition of an if as a whole: an if that leaves is never taken, any other is taken
+// when it should not be. Comparisons are reversed in place.
 func (s *scan) condition(n *ast.IfStmt) {
 	if leaves(n.Body) && n.Else == nil {
 		k := check
@@ -42,7 +42,7 @@ func leaves(b *ast.BlockStmt) bool {
 	return false
 }
 
-// assign leaves assignments to what exists already out, and changes the operator of those with one.
+// assign leaves out assignments to existing variables, and changes the operator of those with one.
 func (s *scan) assign(n *ast.AssignStmt) {
 	if other, known := others[n.Tok]; known && s.isNumber(n.Lhs[0]) {
 		s.replace(arithmetic, n, s.text(n.Lhs[0])+" "+other.String()+" "+s.text(n.Rhs[0]))
@@ -60,7 +60,7 @@ func (s *scan) assign(n *ast.AssignStmt) {
 	s.omit(assignment, n)
 }
 
-// count turns ++ into --, but not what moves a loop on.
+// count turns ++ into --, but not in the step of a loop.
 func (s *scan) count(n *ast.IncDecStmt) {
 	if !s.inBlock() {
 		return
@@ -82,7 +82,7 @@ func (s *scan) inBlock() bool {
 // race detector sees.
 var guards = regexp.MustCompile(`^sync\.|^context\.|\.(Lock|Unlock|RLock|RUnlock|Helper)$`)
 
-// unused leaves a call out whose result nobody uses.
+// unused leaves out a call whose result is not used.
 func (s *scan) unused(n *ast.ExprStmt) {
 	c, ok := n.X.(*ast.CallExpr)
 	if !ok || !s.inBlock() || s.aside(c) {
@@ -98,7 +98,8 @@ func (s *scan) postponed(n *ast.DeferStmt) {
 	}
 }
 
-// aside reports whether a call has no effect that a test could look at: a guard, a line of a log, or what is spared.
+// aside reports whether a call has no effect that a test could check: a guard, a line of a log, or a spared
+// call.
 func (s *scan) aside(c *ast.CallExpr) bool {
 	callee := s.callee(c)
 	if texts.MatchString(callee) || sizes.MatchString(callee) || guards.MatchString(callee) {
@@ -137,8 +138,8 @@ func (s *scan) isCloseOfFile(c *ast.CallExpr) bool {
 	return ok && fields.NumFields() > 0 && fields.Field(0).Embedded() && fields.Field(0).Type().String() == "*os.File"
 }
 
-// isBesideError reports whether an expression is a result beside an error that is there for sure: callers do not look
-// at it.
+// isBesideError reports whether an expression is a result next to an error that is certainly not nil: callers
+// ignore it.
 func (s *scan) isBesideError(n ast.Expr) bool {
 	r, ok := s.parent(0).(*ast.ReturnStmt)
 	if !ok || !s.returnsError() {
@@ -166,7 +167,7 @@ var surely = regexp.MustCompile(`^(fmt\.Errorf|errors\.New)$`)
 // makers are functions that make a new error.
 var makers = regexp.MustCompile(`^(fmt\.Errorf|errors\.(New|Join))$`)
 
-// result returns nil in place of an error. What is called to get the error is called all the same.
+// result returns nil instead of an error. The function that makes the error is still called.
 func (s *scan) result(n *ast.ReturnStmt) {
 	if len(n.Results) == 0 {
 		return
@@ -201,7 +202,7 @@ func (s *scan) returnsError() bool {
 	return false
 }
 
-// branch exchanges break and continue where there is no label.
+// branch exchanges break and continue if there is no label.
 func (s *scan) branch(n *ast.BranchStmt) {
 	if n.Label != nil {
 		return

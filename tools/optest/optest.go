@@ -1,5 +1,5 @@
-// Package optest makes devices and tensors for the tests of the families of operations. What
-// judges whole backends is package conform.
+// Package optest makes devices and tensors for the tests of the families of operations. Package conform
+// judges whole backends.
 package optest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// Device is the memory of the host with so many threads, closed when the test ends.
+// Device is the memory of the host with this number of threads, closed when the test ends.
 func Device(t testing.TB, threads int) *tensor.CPU {
 	t.Helper()
 	dev := tensor.NewCPU(threads, "test")
@@ -37,8 +37,7 @@ func EachHost(f func(level simd.Level, threads int)) {
 	}
 }
 
-// Floats makes a tensor over data; nil data is filled with NaN, so that what an operation leaves out
-// shows.
+// Floats makes a tensor over data. nil data is filled with NaN, so that missing writes of an operation show.
 func Floats(t testing.TB, data []float32, shape ...int) *tensor.Tensor {
 	t.Helper()
 	if data == nil {

@@ -37,7 +37,7 @@ func gather(g ranks.Group) error {
 	return err
 }
 
-// gatherMuch gathers millions of bytes, of every rank another number of them.
+// gatherMuch gathers millions of bytes, a different number from every rank.
 func gatherMuch(g ranks.Group) error {
 	of := func(rank int) []byte {
 		b := bytes.Repeat([]byte{byte(rank + 1)}, 3<<20+rank*1000001)

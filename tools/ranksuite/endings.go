@@ -9,10 +9,10 @@ import (
 	"nmn/ranks"
 )
 
-// Cause is what the rank that aborts says, in the cases that end a group.
+// Cause is the message of the rank that aborts, in the cases that end a group.
 const Cause = "its disk is full"
 
-// Endings are the cases behind which a group is over. Each wants a fresh one, of two ranks or more. In an
+// Endings are the cases after which a group is over. Each needs a new group, of two ranks or more. In an
 // implementation whose processes end with a message, the cases of an abort and of a late rank do not return.
 func Endings() []Case {
 	return []Case{
@@ -25,7 +25,7 @@ func Endings() []Case {
 	}
 }
 
-// blames returns an error where err does not say that the rank is to blame.
+// blames returns an error unless err blames the rank.
 func blames(g ranks.Group, err error, rank int) error {
 	var lost *ranks.LostError
 	if !errors.As(err, &lost) || lost.Rank != rank || lost.Name != g.Names()[rank] {
@@ -34,7 +34,7 @@ func blames(g ranks.Group, err error, rank int) error {
 	return nil
 }
 
-// over returns an error where a call succeeds.
+// over returns an error if a call succeeds.
 func over(g ranks.Group) error {
 	x := []float32{1}
 	_, gathering := g.Gather(nil)
@@ -49,7 +49,7 @@ func over(g ranks.Group) error {
 	return nil
 }
 
-// abort has the last rank abort, from a goroutine of its own, while the others wait.
+// abort makes the last rank abort, from a separate goroutine, while the others wait.
 func abort(g ranks.Group) error {
 	last := g.Size() - 1
 	if g.Rank() == last {
@@ -126,7 +126,7 @@ func otherCalls(g ranks.Group) error {
 	return refused(g, err)
 }
 
-// refused wants an error, and no call to succeed behind it.
+// refused requires an error, and no successful call after it.
 func refused(g ranks.Group, err error) error {
 	if err == nil {
 		return errors.New("ranks that do not fit together are not refused")

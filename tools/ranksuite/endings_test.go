@@ -11,7 +11,7 @@ import (
 	"nmn/tools/ranksuite"
 )
 
-// deaf hears of no failure: of none at all, or of none behind the first.
+// deaf receives no failure: none at all, or none after the first.
 type deaf struct {
 	ranks.Group
 	hears int // failures
@@ -39,7 +39,8 @@ func (d *deaf) Gather(own []byte) ([][]byte, error) {
 	return all, err
 }
 
-// wrong runs a case on two ranks and returns how many of them find something wrong. Time passes only while both wait.
+// wrong runs a case on two ranks and returns how many of them find something wrong. Time passes only while
+// both wait.
 func wrong(t *testing.T, c ranksuite.Case, as func(ranks.Group) ranks.Group) int {
 	t.Helper()
 	found := make([]int, 2)

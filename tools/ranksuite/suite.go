@@ -11,11 +11,12 @@ import (
 	"nmn/ranks"
 )
 
-// Case is a program that all ranks of a group run at the same time. Run returns what this rank found wrong.
+// Case is a program that all ranks of a group run at the same time. Run returns the fault that this rank
+// found.
 type Case struct {
 	Name string
 	Run  func(ranks.Group) error
-	// Ends is set where the group cannot be used behind the case.
+	// Ends is set if the group cannot be used after the case.
 	Ends bool
 }
 
@@ -38,8 +39,8 @@ func Cases() []Case {
 	}
 }
 
-// Run has a rank run the cases that leave the group whole, and returns the first error of each that fails, by name.
-// All ranks run all cases, so that one that finds something wrong leaves nobody waiting.
+// Run makes a rank run the cases that leave the group intact, and returns the first error of each that fails,
+// by name. All ranks run all cases, so a rank that finds a fault leaves no rank waiting.
 func Run(g ranks.Group) map[string]error {
 	wrong := map[string]error{}
 	for _, c := range Cases() {
@@ -50,7 +51,8 @@ func Run(g ranks.Group) map[string]error {
 	return wrong
 }
 
-// value is what rank gives as element i in the cases: of both signs, of magnitudes in which the order of a sum shows.
+// value is element i of a rank's numbers in the cases: of both signs, of magnitudes that show the order of a
+// sum.
 func value(rank, i int) float32 {
 	h := uint32(i)*2654435761 + uint32(rank)*40503 + 12345
 	h ^= h >> 15
@@ -77,7 +79,7 @@ func digest(x []float32) []byte {
 	return binary.LittleEndian.AppendUint64(nil, h)
 }
 
-// equalEverywhere returns an error where the ranks do not hold the same bits.
+// equalEverywhere returns an error unless the ranks hold equal bits.
 func equalEverywhere(g ranks.Group, x []float32) error {
 	all, err := g.Gather(digest(x))
 	if err != nil {

@@ -24,7 +24,7 @@ func looked(n int) iter.Seq[int] {
 	}
 }
 
-// near returns an error where x is not the sum of the ranks' numbers, up to the order in which it was made.
+// near returns an error unless x is the sum of the ranks' numbers, up to the order of the sum.
 func near(g ranks.Group, x []float32) error {
 	for i := range looked(len(x)) {
 		got, want, magnitude := x[i], 0.0, 0.0
@@ -84,8 +84,8 @@ func sumTwice(g ranks.Group) error {
 	return err
 }
 
-// sumOfStrangers adds what is no number: one rank's NaN and infinity reach all ranks, and infinities of both signs
-// make NaN.
+// sumOfStrangers adds non-finite numbers: one rank's NaN and infinity reach all ranks, and infinities of both
+// signs make NaN.
 func sumOfStrangers(g ranks.Group) error {
 	var wrong error
 	last := g.Rank() == g.Size()-1
@@ -117,7 +117,7 @@ func bfloat16(v float32) float32 {
 	return math.Float32frombits((b + 0x7fff + b>>16&1) &^ 0xffff)
 }
 
-// sumInBFloat16 wants each rank's numbers rounded and their sum too, and nothing else.
+// sumInBFloat16 requires each rank's numbers and their sum to be rounded, and nothing else.
 func sumInBFloat16(g ranks.Group) error {
 	if g.Size() == 1 {
 		return nil // nothing travels

@@ -13,7 +13,7 @@ func ReLU(x []float64) []float64 {
 	return y
 }
 
-// ReLUGrad is dy where y > 0, else 0.
+// ReLUGrad is dy if y > 0, else 0.
 func ReLUGrad(dy, y []float64) []float64 {
 	dx := make([]float64, len(dy))
 	for i, v := range y {
@@ -41,7 +41,7 @@ func DropoutMask(keys []int32, rowLength int, rate float32, seed uint64) []float
 	return mask
 }
 
-// Dropout is x·mask/(1-rate); it is its own gradient too, with dy for x.
+// Dropout is x·mask/(1-rate). With dy for x it is also its gradient.
 func Dropout(x, mask []float64, rate float32) []float64 {
 	y := make([]float64, len(x))
 	for i := range x {

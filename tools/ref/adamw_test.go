@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// testdata/adamw.py writes what torch.optim.AdamW makes of a few parameters in float64.
+// testdata/adamw.py writes the results of torch.optim.AdamW for a few parameters in float64.
 func TestAdamW_IsThatOfPyTorch(t *testing.T) {
 	encoded, err := os.ReadFile("testdata/adamw.json")
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package ref is the oracle of the kernels: each operation in float64, one loop for each index of
-// the equation as it is printed, with no thought of speed. It shares no code with the product and
-// imports only math, so that an error of the product cannot hide in both.
+// Package ref is the oracle of the kernels: each operation in float64, one loop for each index of the printed
+// equation, regardless of speed. It shares no code with the product and imports only math, so that an error
+// of the product cannot hide in both.
 //
-// Arrays are flat and row-major; maps are NHWC and filters KRSC, as in package tensor. Bags are given
-// as N+1 frame offsets, always: the caller spells out one frame a bag. Shapes are the caller's
-// business: a slice that is too short panics.
+// Arrays are flat and row-major. Maps are NHWC and filters KRSC, as in package tensor. Bags are always N+1
+// frame offsets: callers spell out one frame a bag. Callers pass matching shapes: a slice that is too short
+// panics.
 package ref
 
 import "math"

@@ -28,8 +28,8 @@ func Asymmetric(o []float64, z, positive, negative, margin float64, mil bool) St
 	return step
 }
 
-// Evidence is NoiseStep without a noise model for evidence e in place of a label, e = log p(what was observed | y=1) -
-// log p(what was observed | y=0), with the loss
+// Evidence is NoiseStep without a noise model for evidence e instead of a label, e = log p(observation | y=1)
+// - log p(observation | y=0), with the loss
 //
 //	L = - log((p e^e + 1-p) / max(1, e^e)),  dL/db = p - rho_1,  rho_1 = sigmoid(b + e).
 func Evidence(o []float64, e float64, mil bool) Step {
@@ -44,8 +44,8 @@ func Evidence(o []float64, e float64, mil bool) Step {
 	return step
 }
 
-// LargeLosses replaces, of the labels 0 of a batch, the count whose losses softplus(o) are largest; of
-// equal ones the first. As softplus is increasing, o gives the order.
+// LargeLosses replaces, among the zero labels of a batch, the count labels with the largest losses
+// softplus(o); of equal ones the first. As softplus is increasing, o gives the order.
 func LargeLosses(o, z []float64, count int, instead float64) []float64 {
 	targets := append([]float64(nil), z...)
 	for i := range z {

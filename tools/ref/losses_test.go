@@ -87,7 +87,7 @@ func TestEvidence_IsThePrintedLossAndItsDerivative(t *testing.T) {
 	}
 }
 
-// Evidence is the noise model of one class whose label is given as the ratio of its likelihoods.
+// Evidence from the likelihood ratio of a label equals the noise model of one class with that label.
 func TestEvidence_OfALabelIsTheNoiseModelOfIt(t *testing.T) {
 	confidence := &[2][2]float64{{1.2, -.3}, {-.8, .9}} // O_ij
 	for _, z := range []int{0, 1} {

@@ -2,7 +2,7 @@ package ref
 
 import "math"
 
-// Step is what the noise model gives for one class of one bag.
+// Step is the result of the noise model for one class of one bag.
 type Step struct {
 	Loss      float64
 	DLogits   []float64     // dLoss/do_s for each instance
@@ -13,10 +13,10 @@ type Step struct {
 	BagLogit  float64       // log p(y=1|I) - log p(y=0|I)
 }
 
-// NoiseStep is the paper, section 3, for one class of one bag in forms that neither overflow nor
-// cancel. o are the logits of its instances; confidence is O with the observed label first, nil for
-// no noise model; z is the observed label (without a noise model a target in [0, 1]), or -1 where nobody knows it,
-// which gives neither loss nor gradient. mil joins the instances by noisy-or, otherwise the bag's logit is their mean.
+// NoiseStep is the paper, section 3, for one class of one bag in forms that neither overflow nor cancel. o
+// are the logits of its instances. confidence is O with the observed label first, nil for no noise model. z
+// is the observed label (without a noise model a target in [0, 1]). -1 is an unknown label, which gives
+// neither loss nor gradient. mil joins the instances by noisy-or, otherwise the bag's logit is their mean.
 func NoiseStep(o []float64, confidence *[2][2]float64, z float64, mil bool) Step {
 	b := joinBag(o, mil)
 	step := Step{Prob: math.Exp(b.logP), BagLogit: b.logP - b.log1mP}
@@ -100,7 +100,7 @@ func (b bag) spread(o []float64, f func(logShare float64) float64) []float64 {
 	return d
 }
 
-// learn is (p1 - rho_1) · do_b/do_s for each instance, where ratio is the log-likelihood ratio of what was observed.
+// learn is (p1 - rho_1) · do_b/do_s for each instance. ratio is the log-likelihood ratio of the observation.
 func (b bag) learn(o []float64, ratio float64) []float64 {
 	posterior := b.logP - b.log1mP + ratio // its log-odds
 	return b.spread(o, func(logShare float64) float64 {
@@ -111,7 +111,7 @@ func (b bag) learn(o []float64, ratio float64) []float64 {
 	})
 }
 
-// logSoftplus is log(log(1 + exp(x))); for very negative x, softplus is exp(x) - exp(2x)/2 + ...
+// logSoftplus is log(log(1 + exp(x))). For very negative x, softplus is exp(x) - exp(2x)/2 + ...
 func logSoftplus(x float64) float64 {
 	if x < -30 {
 		return x - math.Exp(x)/2

@@ -15,8 +15,8 @@ func (m Map) CeilHalf() Map { return Map{T: m.T, H: (m.H + 1) / 2, W: (m.W + 1) 
 // FloorHalf is the shape after 2×2 pooling with stride 2 in floor mode.
 func (m Map) FloorHalf() Map { return Map{T: m.T, H: m.H / 2, W: m.W / 2, C: m.C} }
 
-// MaxPoolArg returns for each element of the CeilHalf output the place in x of the first largest
-// element, row-major, of its window; windows are cut off at the border.
+// MaxPoolArg returns for each element of the CeilHalf output the place in x of the first largest element,
+// row-major, of its window. Windows are cut off at the border.
 func MaxPoolArg(m Map, x []float64) []int {
 	out := m.CeilHalf()
 	places := make([]int, 0, out.Len())
@@ -40,8 +40,8 @@ func MaxPoolArg(m Map, x []float64) []int {
 	return places
 }
 
-// MaxPool3Arg is MaxPoolArg for 3×3 windows with stride 2 and padding 1: T×((H-1)/2+1)×((W-1)/2+1)×C of them,
-// which is CeilHalf.
+// MaxPool3Arg is MaxPoolArg for 3×3 windows with stride 2 and padding 1. There are
+// T×((H-1)/2+1)×((W-1)/2+1)×C windows, which is CeilHalf.
 func MaxPool3Arg(m Map, x []float64) []int {
 	out := m.CeilHalf()
 	places := make([]int, 0, out.Len())
@@ -93,7 +93,7 @@ func at(x []float64, places []int) []float64 {
 	return y
 }
 
-// MaxPoolGrad sends dy to the first largest element; with relu, only where that element is above 0.
+// MaxPoolGrad sends dy to the first largest element. With relu it does so only if that element is above 0.
 func MaxPoolGrad(m Map, dy, x []float64, relu bool) []float64 {
 	return sendTo(m, MaxPoolArg(m, x), dy, x, relu)
 }

@@ -8,7 +8,7 @@ type LSTM struct{ T, N, H int }
 // gate is the place of gate k (0 i, 1 f, 2 g, 3 o) of unit j in T×N×4H.
 func (l LSTM) gate(t, n, k, j int) int { return index4(l.N, 4, l.H, t, n, k, j) }
 
-// Forward runs the layer from projected inputs T×N×4H; h0 and c0 are nil for 0.
+// Forward runs the layer from projected inputs T×N×4H. h0 and c0 are nil for 0.
 //
 //	a[t] = projected[t] + Wh h[t-1]
 //	c[t] = sigmoid(a_f) c[t-1] + sigmoid(a_i) tanh(a_g)
@@ -56,8 +56,8 @@ func (l LSTM) gates(gates []float64, t, n, j int) (i, f, g, o float64) {
 	return gates[l.gate(t, n, 0, j)], gates[l.gate(t, n, 1, j)], gates[l.gate(t, n, 2, j)], gates[l.gate(t, n, 3, j)]
 }
 
-// Backward gives the gradients of the pre-activations a, of h0 and of c0, from those of every h and of the
-// last c (nil for 0) and from what Forward returned.
+// Backward gives the gradients of the pre-activations a, of h0 and of c0, from the gradients of every h and
+// of the last c (nil for 0) and from the results of Forward.
 func (l LSTM) Backward(gates, dh, c, wh, c0, dcLast []float64) (da, dh0, dc0 []float64) {
 	da = make([]float64, len(gates))
 	carriedH, carriedC := make([]float64, l.N*l.H), make([]float64, l.N*l.H)
@@ -89,7 +89,7 @@ func (l LSTM) Backward(gates, dh, c, wh, c0, dcLast []float64) (da, dh0, dc0 []f
 	return da, carriedH, carriedC
 }
 
-// Embed looks words up in a table of rows of d numbers; a negative word gives 0.
+// Embed looks words up in a table of rows of d numbers. A negative word gives 0.
 func Embed(table []float64, words []int32, d int) []float64 {
 	y := make([]float64, len(words)*d)
 	for m, word := range words {
@@ -131,7 +131,7 @@ func LogSoftmax(x []float64, v int) []float64 {
 // Entropy is the shape of a softmax over V words of M rows of D numbers.
 type Entropy struct{ M, V, D int }
 
-// logSoftmax is that of row m.
+// logSoftmax is the logarithm of row m's softmax.
 func (e Entropy) logSoftmax(h, w, b []float64, m int) []float64 {
 	logits := make([]float64, e.V)
 	for v := range logits {
@@ -151,7 +151,7 @@ func (e Entropy) Losses(h, w, b []float64, targets []int32) []float64 {
 	return losses
 }
 
-// Gradients are those of scale times the sum of the losses.
+// Gradients are the gradients of scale times the sum of the losses.
 func (e Entropy) Gradients(h, w, b []float64, targets []int32, scale float64) (dh, dw, db []float64) {
 	dh, dw, db = make([]float64, e.M*e.D), make([]float64, e.V*e.D), make([]float64, e.V)
 	for m, target := range targets {

@@ -2,8 +2,8 @@ package ref
 
 import "math"
 
-// SGD updates w and m in place: g' = g + decay·w; m = momentum·m + g'; w = w - lr·m. With lr 0
-// nothing changes.
+// SGD updates w and m in place: g' = g + decay·w; m = momentum·m + g'; w = w - lr·m. With lr 0 nothing
+// changes.
 func SGD(w, g, m []float64, lr, decay, momentum float64) {
 	if lr == 0 {
 		return
@@ -30,8 +30,8 @@ func Adam(w, g, m, v []float64, lr, decay, beta1, beta2, epsilon float64, step i
 	}
 }
 
-// AdamW is Adam with decoupled decay (Loshchilov and Hutter, 2019, algorithm 2, with the learning rate as
-// the schedule): w = w - lr·decay·w before the step, of which the gradient knows nothing.
+// AdamW is Adam with decoupled decay (Loshchilov and Hutter, 2019, algorithm 2, with the learning rate as the
+// schedule): w = w - lr·decay·w before the step, separate from the gradient.
 func AdamW(w, g, m, v []float64, lr, decay, beta1, beta2, epsilon float64, step int) {
 	for i := range w {
 		w[i] -= lr * decay * w[i]

@@ -6,8 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// batch writes the kernel of simd.Batch: at each point, tiles of the most rows that the registers hold,
-// then tiles of the fewest rows for what is left, a multiple of those.
+// batch writes the kernel of simd.Batch: at each point, tiles of the most rows that the registers hold, then
+// tiles of the fewest rows for the remaining rows, a multiple of those.
 func batch(v vectors) {
 	most, fewest := v.tileRows[0], v.tileRows[len(v.tileRows)-1]
 	TEXT(label("batch%dx%d%s", most, 2*v.lanes, v.name), NOSPLIT,
@@ -17,7 +17,7 @@ func batch(v vectors) {
 	for _, name := range []string{"aPoint", "panelPoint", "dstPoint", "dstStride"} {
 		SHLQ(Imm(2), param(name))
 	}
-	row, to, left := AllocLocal(8), AllocLocal(8), AllocLocal(8) // what the registers cannot hold
+	row, to, left := AllocLocal(8), AllocLocal(8), AllocLocal(8) // values that do not fit the registers
 	Label("point")
 	MOVQ(load("a"), row)
 	MOVQ(load("dst"), to)

@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// cacheLine is what one prefetch brings.
+// cacheLine is the number of bytes of one prefetch.
 const cacheLine = 64
 
 // cross writes the kernel of simd.Cross: bands of rows, each summed in registers over all of depth. The
@@ -54,8 +54,7 @@ func cross(v vectors, rows, columns int) {
 	RET()
 }
 
-// eachOf emits body for the registers of a grid and their places in memory, and moves dst behind the
-// last row.
+// eachOf emits body for the registers of a grid and their places in memory, and moves dst past the last row.
 func (v vectors) eachOf(acc [][]reg.VecVirtual, dst, stride reg.Register, body func(m Mem, r reg.VecVirtual)) {
 	for i := range acc {
 		for j := range acc[i] {

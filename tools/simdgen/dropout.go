@@ -9,11 +9,11 @@ import (
 // exclusiveOr is the truth table of a XOR b XOR c.
 const exclusiveOr = 0x96
 
-// dropout writes the mask of simd.Dropout for batches of two groups of counters. A counter takes a lane of
-// 64 bits, where the products of Philox find room; what lies above a word of 32 bits is never read.
+// dropout writes the mask of simd.Dropout for batches of two groups of counters. A counter takes a lane of 64
+// bits, which has room for the products of Philox. The bits above a word of 32 bits are never read.
 //
-// The words of two neighbouring vectors, interleaved, are those of one counter in each 128 bits. Counters
-// are dealt to the lanes so that they come out in ascending order.
+// The words of two neighbouring vectors, interleaved, belong to one counter in each 128 bits. Counters are
+// dealt to the lanes so that they come out in ascending order.
 func dropout(v vectors) {
 	TEXT("dropout"+v.name, NOSPLIT, "func(dst, src *float32, keys [20]uint32, counter, row, threshold uint32, scale "+
 		"float32, batches int)")
@@ -55,7 +55,8 @@ func dropout(v vectors) {
 	RET()
 }
 
-// broadcastWord sets all lanes to a word of memory, by the instruction that "go vet" knows the size of.
+// broadcastWord sets all lanes to a word of memory, by the instruction whose operand size "go vet" has in its
+// tables.
 func broadcastWord(m Mem, to reg.VecVirtual) { VBROADCASTSS(m, to) }
 
 // constant is a word of read-only memory.
@@ -118,7 +119,7 @@ func (v vectors) interleave(c []reg.VecVirtual) [2]reg.VecVirtual {
 	return [2]reg.VecVirtual{lower, upper}
 }
 
-// pair puts the words of b above those of a.
+// pair puts the words of b above the words of a.
 func (v vectors) pair(a, b reg.VecVirtual) reg.VecVirtual {
 	const doubled, odd = 0xa0, 0xaaaa
 	if v.wide {
@@ -134,7 +135,7 @@ func (v vectors) pair(a, b reg.VecVirtual) reg.VecVirtual {
 	return both
 }
 
-// keepWords scales a vector of src where its words reach the threshold, and writes 0 elsewhere.
+// keepWords keeps and scales the elements of src whose words reach the threshold, and writes 0 elsewhere.
 func (v vectors) keepWords(words reg.VecVirtual, src, dst Mem) {
 	threshold, scale, x := v.register(), v.register(), v.register()
 	broadcastWord(param("threshold"), threshold)

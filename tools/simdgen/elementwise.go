@@ -129,7 +129,7 @@ func (e *element) addProduct(a reg.VecVirtual, scalar string, x reg.VecVirtual) 
 	return r
 }
 
-// where returns x where a compares to b, and 0 elsewhere; and x where it does not, and 0 elsewhere.
+// where returns x if a compares to b, and 0 elsewhere. It also returns x if it does not, and 0 elsewhere.
 func (e *element) where(comparison uint64, a, b, x reg.VecVirtual) (yes, no reg.VecVirtual) {
 	yes, no = e.register(), e.register()
 	if e.wide {
@@ -147,11 +147,11 @@ func (e *element) where(comparison uint64, a, b, x reg.VecVirtual) (yes, no reg.
 	return yes, no
 }
 
-// largest returns the maximum, NaN where a or b is.
+// largest returns the maximum, NaN if a or b is NaN.
 func (e *element) largest(a, b reg.VecVirtual) reg.VecVirtual {
 	const unordered = 3
 	m := e.register()
-	VMAXPS(b, a, m) // b where one of them is NaN
+	VMAXPS(b, a, m) // b if one of them is NaN
 	if e.wide {
 		k := K()
 		VCMPPS(Imm(unordered), a, a, k)
@@ -164,7 +164,7 @@ func (e *element) largest(a, b reg.VecVirtual) reg.VecVirtual {
 	return m
 }
 
-// elementwiseKernels writes all of them; package simd says what each computes.
+// elementwiseKernels writes all of them. Package simd documents each.
 func elementwiseKernels(v vectors) {
 	elementwise(v, "scale", []string{"x"}, []string{"a"}, func(e *element) {
 		x := e.get(0)

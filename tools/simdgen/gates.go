@@ -44,7 +44,7 @@ func series(k int) Mem {
 }
 
 // parts computes exp(x) = scale·(1 + rest) for x in a register, which is destroyed: the powers of two, and
-// exp(r) - 1 of what remains by its series.
+// exp(r) - 1 of the remainder by its series.
 func (e *element) parts(x reg.VecVirtual) (scale, rest reg.VecVirtual) {
 	const roundingShift = 3 << 22
 	shift := constant("roundingShift", roundingShift)
@@ -102,7 +102,7 @@ func (e *element) sigmoid(x reg.VecVirtual) reg.VecVirtual {
 	sum, lost, y := e.register(), e.register(), e.register()
 	VADDPS(scale, part, sum)
 	VSUBPS(scale, sum, lost)
-	VSUBPS(lost, part, lost) // what the sum has rounded off
+	VSUBPS(lost, part, lost) // rounding error of the sum
 	VMOVUPS(one, y)
 	VDIVPS(sum, y, y)
 	VMULPS(y, lost, lost)
@@ -111,7 +111,7 @@ func (e *element) sigmoid(x reg.VecVirtual) reg.VecVirtual {
 	return y
 }
 
-// tanh returns -em/(2 + em) with the sign of x, where em = exp(-2|x|) - 1.
+// tanh returns -em/(2 + em) with the sign of x and em = exp(-2|x|) - 1.
 func (e *element) tanh(x reg.VecVirtual) reg.VecVirtual {
 	sign, y := e.register(), e.register()
 	VANDPS(signs(), x, sign)
@@ -125,11 +125,11 @@ func (e *element) tanh(x reg.VecVirtual) reg.VecVirtual {
 	em, low, sum, lost := e.register(), e.register(), e.register(), e.register()
 	VADDPS(scale, part, em)
 	VSUBPS(scale, em, low)
-	VSUBPS(low, part, low) // what em has rounded off
+	VSUBPS(low, part, low) // rounding error of em
 	VADDPS(two, em, sum)
 	VSUBPS(two, sum, lost)
 	VSUBPS(lost, em, lost)
-	VADDPS(low, lost, lost) // what 2 + em has
+	VADDPS(low, lost, lost) // plus the rounding error of 2 + em
 	VDIVPS(sum, em, em)     // not above 0
 	VMULPS(em, lost, lost)
 	VSUBPS(lost, low, low)
@@ -189,7 +189,7 @@ func gatesGrad(e *element) {
 	// The gradient of o before its sigmoid.
 	d := e.product(e.product(total, t), e.product(o, e.difference(one, o)))
 	e.put(3, d)
-	// That of the cell.
+	// The cell's gradient.
 	dc := e.product(e.product(total, o), e.difference(one, e.product(t, t)))
 	VADDPS(e.get(7), dc, dc)
 	i, g := e.get(0), e.get(2)

@@ -25,7 +25,7 @@ func (v vectors) half() reg.VecVirtual {
 	return XMM()
 }
 
-// eachVector emits body for the vectors of all rows; the pointers move on by a stride after each row.
+// eachVector emits body for the vectors of all rows. The pointers advance by a stride after each row.
 func (e *instances) eachVector(width, rows, stride reg.Register, pointers []reg.Register, body func()) {
 	lanes := e.lanes / 2
 	e.index = GP64()
@@ -70,7 +70,7 @@ func (v vectors) halfMask(width reg.Register) reg.Register {
 	return mask
 }
 
-// row is the memory of the float32 at work; sums is that of their float64.
+// row is the memory of the current float32, and sums the memory of their float64.
 func (e *instances) row(base reg.Register) Mem  { return Mem{Base: base, Index: e.index, Scale: 1} }
 func (e *instances) sums(base reg.Register) Mem { return Mem{Base: base, Index: e.index, Scale: 2} }
 
@@ -141,7 +141,7 @@ var (
 	signBit = math.Copysign(0, -1) // the sign bit alone
 )
 
-// constants holds numbers in all lanes: in registers where there are enough of them, else in memory.
+// constants holds numbers in all lanes: in registers if there are enough of them, else in memory.
 type constants map[float64]Op
 
 func (v vectors) constants(name string, values ...float64) constants {
@@ -201,7 +201,7 @@ func softplus(v vectors, name string, keep bool) {
 		o := e.get(logits)
 		x := e.widened(o)
 		sum := v.register()
-		VMAXPD(x, zero, sum) // x where it is NaN
+		VMAXPD(x, zero, sum) // x if it is NaN
 		VADDPD(e.sums(positive), sum, sum)
 		VMOVUPD(sum, e.sums(positive))
 		small := v.expNegative(c, x)
@@ -218,14 +218,14 @@ func softplus(v vectors, name string, keep bool) {
 	})
 }
 
-// expNegative returns exp(-|x|); NaN stays NaN.
+// expNegative returns exp(-|x|). NaN stays NaN.
 func (v vectors) expNegative(c constants, x reg.VecVirtual) reg.VecVirtual {
 	t, shifted, whole, p := v.register(), v.register(), v.register(), v.register()
 	VORPD(c.of(signBit), x, t)
 	VMULPD(c.of(log2E), t, t)
 	low := v.register()
 	v.fetch(c.of(lowest), low)
-	VMAXPD(t, low, t) // t where it is NaN
+	VMAXPD(t, low, t) // t if it is NaN
 	VADDPD(c.of(rounder), t, shifted)
 	VSUBPD(c.of(rounder), shifted, whole)
 	VSUBPD(whole, t, t)
@@ -241,7 +241,7 @@ func (v vectors) expNegative(c constants, x reg.VecVirtual) reg.VecVirtual {
 
 func (v vectors) fetch(from Op, to reg.VecVirtual) { VMOVUPD(from, to) }
 
-// sigmoid is that of o, with small = exp(-|o|): 1 or, for negative o, small over 1+small.
+// sigmoid is the sigmoid of o, with small = exp(-|o|): 1 or, for negative o, small over 1+small.
 func (e *instances) sigmoid(o, small, one reg.VecVirtual) reg.VecVirtual {
 	numerator, denominator := e.half(), e.half()
 	VADDPS(one, small, denominator)

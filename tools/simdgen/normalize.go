@@ -7,10 +7,10 @@ import (
 )
 
 // normalize writes the loop of simd.Normalize for groups of four pixels of three channels. The bytes of a
-// group are picked by order out of the 16 at src, which moves on by step after each group. mean and scale
-// are those of the channels in turn; four pixels are whole turns, so that they stay in registers.
+// group are picked by order out of the 16 at src, which advances by step after each group. mean and scale
+// repeat the channels in turn. Four pixels are whole turns, so they stay in registers.
 //
-// With AVX-512 a group takes a quarter of the store behind its own, which the next one overwrites.
+// With AVX-512 a group's store writes another quarter after its own, which the next one overwrites.
 func normalize(v vectors) {
 	TEXT("normalize"+v.name, NOSPLIT, "func(dst *float32, src *uint8, step int, order *uint8, mean, scale [16]float32, "+
 		"groups int)")

@@ -6,19 +6,20 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Fixed point of simd.Reduction: a weight has a sign and reduceBits+1 bits, of which the lower reduceLow and the
-// others stand in words of their own, for VPMADDWD. Sums may leave the range of a byte a little, as cubic curves do,
-// and are held to it. Of pairs of weights there are first the upper halves of both, then the lower.
+// Fixed point of simd.Reduction: a weight has a sign and reduceBits+1 bits. The lower reduceLow bits and the
+// others are in separate words, for VPMADDWD. Sums may leave the range of a byte a little, because cubic
+// curves do, and are limited to it. Of pairs of weights the upper halves of both come first, then the lower
+// ones.
 const (
 	reduceBits = 22
 	reduceLow  = 11
 	pairBytes  = 8
 )
 
-// reduceRows writes the loop of simd.ReduceRows for four rows and count positions. The twelve bytes of four pixels
-// become words, those of two pixels side by side in each lane, and go into sums of products with the upper and with
-// the lower halves of their weights. A pixel takes a byte behind its own, which the next one overwrites. All levels
-// use it.
+// reduceRows writes the loop of simd.ReduceRows for four rows and count positions. The twelve bytes of four
+// pixels become words, with two pixels next to each other in each lane. They go into sums of products with
+// the upper and with the lower halves of their weights. A pixel's store writes one byte after its own, which
+// the next one overwrites. All levels use it.
 func reduceRows() {
 	TEXT("reduceRowsAVX2", NOSPLIT,
 		"func(dst *uint8, dstStride int, src *uint8, srcStride int, first *int32, pairs *uint16, groups, count int)")

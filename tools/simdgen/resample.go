@@ -12,10 +12,10 @@ const (
 	lowBits = 7 // of a row resized along x, those that do not fit into the signed words of VPMADDWD
 )
 
-// resampleRow writes the loop of simd.ResampleRow for count pixels: the eight bytes from the first pixel on
-// hold both, whose channels become pairs of words, each multiplied with the pair of weights. A pixel takes
-// a quarter of the store behind its own, which the next one overwrites. All levels use it: it is bound by
-// stores.
+// resampleRow writes the loop of simd.ResampleRow for count pixels. The eight bytes from the first pixel on
+// hold both pixels. Their channels become pairs of words, each multiplied with the pair of weights. A pixel's
+// store writes another quarter after its own, which the next one overwrites. All levels use it, because
+// stores limit its speed.
 func resampleRow() {
 	TEXT("resampleRowAVX2", NOSPLIT, "func(dst *uint32, src *uint8, first *int32, weights *uint32, count int)")
 	Pragma("noescape")
@@ -48,7 +48,7 @@ func resampleRow() {
 //
 //	(near·w0 + far·w1 + half) >> 28 = (H + (L + half)>>7) >> 21
 //
-// where H and L are the same sums over the upper and the lower bits.
+// with H and L as the sums over the upper and the lower bits.
 func blendRows(v vectors) {
 	TEXT("blendRows"+v.name, NOSPLIT, "func(dst *uint8, near, far *uint32, weights uint32, batches int)")
 	Pragma("noescape")

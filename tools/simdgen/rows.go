@@ -6,9 +6,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// walk emits a loop over a row of count float32, which is destroyed: whole vectors first, then what is
-// left, lane by lane or under a mask. body handles the float32 at byte offset index; full reports whether
-// that is a whole vector. mask is set for the rest of a row in AVX-512 only.
+// walk emits a loop over a row of count float32, which is destroyed: whole vectors first, then the rest, lane
+// by lane or under a mask. body handles the float32 at byte offset index. full reports whether that is a
+// whole vector. mask is set for the rest of a row in AVX-512 only.
 func walk(v vectors, name string, index, count reg.Register, rest reg.OpmaskVirtual, body func(full bool)) {
 	XORQ(index, index)
 	SUBQ(Imm(uint64(v.lanes)), count)
@@ -41,7 +41,7 @@ func restMask(v vectors, width reg.Register) reg.OpmaskVirtual {
 	return v.opmask(width, v.lanes)
 }
 
-// opmask is the mask of what is left of width where lanes of it, a power of two, are taken at a time.
+// opmask is the mask of the rest of width if lanes of it, a power of two, are taken at a time.
 func (v vectors) opmask(width reg.Register, lanes int) reg.OpmaskVirtual {
 	k, bits, one := K(), reg.ECX, GP32()
 	MOVL(width.(reg.GP).As32(), bits)
@@ -172,8 +172,8 @@ func add(v vectors) {
 	RET()
 }
 
-// transpose writes the transposition of 8 rows, in blocks of 8×8. Both levels use it: what it does is
-// bound by loads and stores.
+// transpose writes the transposition of 8 rows, in blocks of 8×8. Both levels use it, because loads and
+// stores limit its speed.
 func transpose() {
 	TEXT("transpose8AVX2", NOSPLIT, "func(dst *float32, dstStride int, src *float32, srcStride, blocks int)")
 	Pragma("noescape")

@@ -6,8 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// scatterFirst writes the kernel of simd.FirstScatter. The candidates before lo only take a gradient out of what is
-// left, those from lo to end are given it; with last, the candidate at end gets what is left then.
+// scatterFirst writes the kernel of simd.FirstScatter. The candidates before lo only take their gradient out
+// of the rest. Those from lo to end receive it. With last, the candidate at end gets the remaining gradient.
 func scatterFirst(v vectors, relu bool) {
 	name := "scatterFirst"
 	if relu {
@@ -52,7 +52,7 @@ func scatterFirst(v vectors, relu bool) {
 type firstScatter struct {
 	element
 	offsets       reg.Register
-	candidate, at reg.Register // its number, and where its vector is, as index
+	candidate, at reg.Register // its number, and the index of its vector
 	relu          bool
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Flags of a tile, equal to those of package simd.
+// Flags of a tile, equal to package simd's.
 const (
 	flagLoad = 1
 	flagReLU = 2
@@ -17,9 +17,9 @@ const (
 // notLessEqual is the comparison !(a <= b), true for NaN and quiet.
 const notLessEqual = 0x16
 
-// tile writes the kernel of simd.Tile for rows × (columns vectors) outputs. Each step of the
-// reduction broadcasts one input of each row and multiplies it with a row of the panel. The row
-// pointers stay in registers for the whole of a tap and share one index, which counts up to 0.
+// tile writes the kernel of simd.Tile for rows × (columns vectors) outputs. Each step of the reduction
+// broadcasts one input of each row and multiplies it with a row of the panel. The row pointers stay in
+// registers for a whole tap and share one index, which counts up to 0.
 func tile(v vectors, rows, columns int) {
 	TEXT(label("tile%dx%d%s", rows, columns*v.lanes, v.name), NOSPLIT,
 		"func(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, "+
@@ -87,12 +87,12 @@ func (v vectors) tileStep(acc [][]reg.VecVirtual, pointers []reg.GPVirtual, pane
 	INCQ(index)
 }
 
-// asking is memory for what the registers cannot hold: where the next rows that are asked for begin in dst, from
-// and mask, or 0 if there are none.
+// asking is memory for values that do not fit the registers: the start of the next rows to prefetch in dst,
+// from and mask, or 0 if there are none.
 type asking struct{ dst, from, mask Mem }
 
-// beginAsking finds the lines that the next tile's sums go to, begin with and are masked by, where the parameter next
-// says how far from this tile's these are; it counts bytes from then on, those between rows.
+// beginAsking computes where the next tile's sums, start values and masks begin. The parameter next is their
+// distance from this tile's. From then on it counts bytes between rows.
 func beginAsking() asking {
 	Comment("Lines of the next tile")
 	a := asking{AllocLocal(8), AllocLocal(8), AllocLocal(8)}
@@ -124,7 +124,7 @@ func beginAsking() asking {
 	return a
 }
 
-// rows asks for the next rows. They are few, that what the tile reads need not wait behind them.
+// rows prefetches the next rows. They are few, so that the tile's own reads need not wait for them.
 func (a asking) rows(v vectors, rows, columns int) {
 	for i, room := range []Mem{a.dst, a.from, a.mask} {
 		name, at := fmt.Sprintf("room%d", i), GP64()
@@ -142,7 +142,7 @@ func (a asking) rows(v vectors, rows, columns int) {
 	}
 }
 
-// loadDst begins the sums with the rows of dst where a bit of the parameter flags is set.
+// loadDst begins the sums with the rows of dst if a bit of the parameter flags is set.
 func loadDst(v vectors, acc [][]reg.VecVirtual, bit uint32) { loadRows(v, acc, "dst", bit) }
 
 // loadRows begins the sums with rows of a parameter, dstStride apart.
@@ -184,7 +184,7 @@ func addBias(v vectors, acc [][]reg.VecVirtual) {
 	Label("biased")
 }
 
-// clamp is max(x, 0). The instruction gives its second source where one is NaN: that must be x.
+// clamp is max(x, 0). The instruction returns its second source if one is NaN: that must be x.
 func clamp(v vectors, acc [][]reg.VecVirtual) {
 	Comment("ReLU")
 	TESTQ(U32(flagReLU), load("flags"))

@@ -67,7 +67,7 @@ func transformerKernels(v vectors) {
 	softmax(v)
 }
 
-// atLeast returns max(x, bound); NaN stays.
+// atLeast returns max(x, bound). NaN stays.
 func (e *element) atLeast(x reg.VecVirtual, name string, bound float32) reg.VecVirtual {
 	y := e.register()
 	VMOVUPS(constant(name, bound), y)
@@ -158,7 +158,7 @@ func softmax(v vectors) {
 	MOVQ(block, at)
 	MOVQ(rows, count)
 	Label("largest")
-	VMAXPS(Mem{Base: at}, top, top) // what is in memory where one of them is NaN
+	VMAXPS(Mem{Base: at}, top, top) // the value in memory if one of them is NaN
 	ADDQ(stride, at)
 	DECQ(count)
 	JNE(LabelRef("largest"))

@@ -44,7 +44,7 @@ func (v vectors) grid(rows, columns int) [][]reg.VecVirtual {
 	return g
 }
 
-// zero clears a register. The allocator knows that this instruction does not read it.
+// zero clears a register. The allocator recognises that this instruction does not read it.
 func (v vectors) zero(r reg.VecVirtual) { VXORPS(r, r, r) }
 
 // nothing is a new register of zeros.

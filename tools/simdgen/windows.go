@@ -8,16 +8,16 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// windowRow is the body of a loop over a row of 2×2 windows of a map, at work on one vector of the
-// channels of one window.
+// windowRow is the body of a loop over a row of 2×2 windows of a map. It handles one vector of the channels
+// of one window.
 type windowRow struct {
 	element
 	pairs int          // of the arrays, those that hold two cells of each window; they come first
 	next  reg.Register // index of the right cell of a window
 }
 
-// windowKernel writes a function over count windows of so many channels: the first arrays are rows of the
-// map, the others hold one cell for each window.
+// windowKernel writes a function over count windows with a number of channels. The first arrays are rows of
+// the map, and the others hold one cell for each window.
 func windowKernel(v vectors, name string, rows, cells []string, body func(w *windowRow)) {
 	arrays := append(append([]string(nil), rows...), cells...)
 	TEXT(name+v.name, NOSPLIT, "func("+strings.Join(arrays, ", ")+" *float32, channels, count int)")
@@ -79,7 +79,7 @@ func (w *windowRow) aside(f func()) {
 	w.index = index
 }
 
-// windowKernels writes all of them; package simd says what each computes.
+// windowKernels writes all of them. Package simd documents each.
 func windowKernels(v vectors) {
 	windowKernel(v, "maxWindows", []string{"upper", "lower"}, []string{"dst"}, func(w *windowRow) {
 		w.put(2, w.largest(w.largest(w.cell(0), w.right(0)), w.largest(w.cell(1), w.right(1))))

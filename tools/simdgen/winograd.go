@@ -9,23 +9,23 @@ import (
 )
 
 // winograd writes a transform of Winograd's convolution: dst = L src Lᵀ for a small matrix of vectors of
-// channels, where L is the matrix of a line. Package simd gives the matrices. The columns of src are
-// taken through L first, for two or three of its rows at a time, as many as the registers hold; then
-// the rows of what comes out. Nothing is kept in memory between.
+// channels. L is the matrix of a line. Package simd gives the matrices. The columns of src are multiplied
+// with L first, two or three of its rows at a time, as the registers allow. Then the rows of the result
+// follow. Nothing is kept in memory in between.
 type winograd struct {
 	vectors
 	constants map[float64]Op
 	index     reg.Register // bytes of the channels before the vector at work
 }
 
-// line is a matrix of a transform, from so many values to so many.
+// line is a matrix of a transform, from one number of values to another.
 type line struct {
 	from, to  int
 	constants []float64 // magnitudes of the factors in it
 	parts     []part
 }
 
-// part computes some of a line's values, those of the indices to, from all of x.
+// part computes some of a line's values, with the indices to, from all of x.
 type part struct {
 	to      []int
 	compute func(w *winograd, x []Op) []reg.VecVirtual
@@ -43,8 +43,8 @@ const (
 	pointB = 2 * b2 * (b2 - a2)
 )
 
-// evenOdd are the values at points ±p, scale·(even ± p·odd): even is x[even[0]] + factor·x[even[1]], and
-// odd is alike, or x[odd[0]] alone where odd[1] is negative.
+// evenOdd are the values at points ±p, scale·(even ± p·odd): even is x[even[0]] + factor·x[even[1]]. odd has
+// the form of even, or is x[odd[0]] alone if odd[1] is negative.
 func evenOdd(to int, p float64, even, odd [2]int, factor, scale float64) part {
 	return part{to: []int{to, to + 1}, compute: func(w *winograd, x []Op) []reg.VecVirtual {
 		e := w.copy(x[even[0]])
@@ -188,7 +188,7 @@ func (w *winograd) addProduct(sum reg.VecVirtual, c float64, x Op) {
 	fma(constant, r, sum)
 }
 
-// prepare sets the constants of a line: registers where there are enough of them, else memory.
+// prepare sets the constants of a line: in registers if there are enough of them, else in memory.
 func (w *winograd) prepare(l line) {
 	w.constants = map[float64]Op{}
 	for _, c := range l.constants {

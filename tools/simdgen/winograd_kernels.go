@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// winogradKernels writes all transforms; package simd says what each computes.
+// winogradKernels writes all transforms. Package simd documents each.
 func winogradKernels(v vectors) {
 	transform(v, "winogradInput", input, "", store)
 	transform(v, "winogradFilter", filter, "", store)
@@ -18,26 +18,26 @@ func winogradKernels(v vectors) {
 
 func store(_ *winograd, _, j int, x reg.VecVirtual, dst place) { VMOVUPS(x, dst.element(j)) }
 
-// unless emits body, jumped over where a comparison of the flags before it says so.
+// unless emits body, and a jump over it that depends on an earlier comparison.
 func unless(jump func(Op), name string, body func()) {
 	jump(LabelRef(name))
 	body()
 	Label(name)
 }
 
-// whereFlag emits body, executed where a bit of the parameter flags is set.
+// whereFlag emits body, which runs if a bit of the parameter flags is set.
 func whereFlag(bit uint32, name string, body func()) {
 	TESTQ(U32(bit), param("flags"))
 	unless(JE, name, body)
 }
 
-// addAndStore adds to what dst holds where the flag is set.
+// addAndStore adds to the values of dst if the flag is set.
 func addAndStore(_ *winograd, i, j int, x reg.VecVirtual, dst place) {
 	whereFlag(flagLoad, label("begun%d%d", i, j), func() { VADDPS(dst.element(j), x, x) })
 	VMOVUPS(x, dst.element(j))
 }
 
-// inside emits body, executed where element i, j is one of the rows and columns to store.
+// inside emits body, which runs if element i, j is in the rows and columns to store.
 func inside(i, j int, body func()) {
 	name := label("outside%d%d", i, j)
 	CMPQ(param("rows"), Imm(uint64(i)))
@@ -52,7 +52,7 @@ func biasAndStore(w *winograd, i, j int, x reg.VecVirtual, dst place) {
 		TESTQ(bias, bias)
 		unless(JE, label("biased%d%d", i, j), func() { VADDPS(Mem{Base: bias, Index: w.index, Scale: 1}, x, x) })
 		whereFlag(flagReLU, label("clamped%d%d", i, j), func() {
-			VMAXPS(x, w.nothing(), x) // gives x where it is NaN
+			VMAXPS(x, w.nothing(), x) // returns x if it is NaN
 		})
 		VMOVUPS(x, dst.element(j))
 	})

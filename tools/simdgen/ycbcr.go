@@ -6,9 +6,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// ycbcr writes the loop of simd.YCbCr for groups of eight pixels, in 32-bit integers as the Go twin has
-// them. Both levels use it: what it does is bound by shuffles and stores. The second half of a group takes
-// four bytes behind its own, which the next group overwrites.
+// ycbcr writes the loop of simd.YCbCr for groups of eight pixels, in 32-bit integers like the Go twin. Both
+// levels use it, because shuffles and stores limit its speed. The second half of a group writes four bytes
+// after its own, which the next group overwrites.
 func ycbcr() {
 	TEXT("ycbcrAVX2", NOSPLIT, "func(dst, luma, cb, cr *uint8, groups int)")
 	Pragma("noescape")

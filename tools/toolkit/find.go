@@ -23,16 +23,16 @@ type part struct {
 	version string
 }
 
-// kit is what a build needs.
+// kit holds the parts that a build needs.
 type kit struct{ cuda, cudnn part }
 
 func (k kit) String() string {
 	return fmt.Sprintf("CUDA %s in %s\ncuDNN %s in %s", k.cuda.version, k.cuda.home, k.cudnn.version, k.cudnn.home)
 }
 
-// find looks for a CUDA 13 toolkit and cuDNN 9: first where CUDA_HOME (or CUDA_PATH) and CUDNN_HOME
-// say, then in build/cuda-toolkit, then in the usual places below root. A folder that the environment
-// names and that is unfit is an error: something else must not be used in its place.
+// find looks for a CUDA 13 toolkit and cuDNN 9: first in CUDA_HOME (or CUDA_PATH) and CUDNN_HOME, then in
+// build/cuda-toolkit, then in the usual places below root. An unfit folder in the environment is an error:
+// nothing else may replace it.
 func find(build string, getenv func(string) string, root string) (kit, error) {
 	named := getenv("CUDA_HOME")
 	if named == "" {
@@ -64,7 +64,7 @@ func cudnnPlaces(root string) []string {
 	}
 }
 
-// search returns the first fit place. read returns os.ErrNotExist for a place where nothing is.
+// search returns the first fit place. read returns os.ErrNotExist for an empty place.
 func search(what, variable, named string, places []string, read func(home string) (part, error)) (part, error) {
 	if named != "" {
 		p, err := read(named)
@@ -126,7 +126,7 @@ func readCUDNN(home string) (part, error) {
 	return part{home, include, version}, nil
 }
 
-// readHeader reads a header of a folder; distributions add one for the processor.
+// readHeader reads a header of a folder. Distributions add one for the processor.
 func readHeader(home, name string) (header []byte, include string, err error) {
 	for _, folder := range []string{"include", "include/x86_64-linux-gnu", "include/aarch64-linux-gnu"} {
 		include = filepath.Join(home, folder)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// headers writes the headers of a CUDA version (major·1000 + minor·10) and of a cuDNN, each where it is
+// headers writes the headers of a CUDA version (major·1000 + minor·10) and of a cuDNN, each if its folder is
 // not empty.
 func headers(t *testing.T, cudaHome, cuda, cudnnInclude, cudnn string) {
 	t.Helper()

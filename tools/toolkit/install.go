@@ -36,7 +36,7 @@ func install(folder string) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
-	// The list is written under another name first: its final name says that all is installed.
+	// The list is written under another name first. Its final name means that all is installed.
 	list := filepath.Join(folder, "wanted.txt")
 	if err := os.WriteFile(list, requirements, 0o666); err != nil {
 		return err

@@ -4,9 +4,9 @@
 //	go run ./tools/toolkit find             prints the toolkit and the cuDNN that a build would use
 //	go run ./tools/toolkit exec CMD ARG...  runs a command with the environment of a CUDA build
 //
-// exec sets CGO_ENABLED, CGO_CFLAGS and CGO_LDFLAGS such that gorgonia.org/cu and its cuDNN package
-// compile unmodified and that the program opens libcuda and libcudnn when it runs; CUDA_HOME and
-// CUDNN_HOME name what was found, and nvcc is on the PATH.
+// exec sets CGO_ENABLED, CGO_CFLAGS and CGO_LDFLAGS such that gorgonia.org/cu and its cuDNN package compile
+// unmodified and that the program opens libcuda and libcudnn when it runs. CUDA_HOME and CUDNN_HOME name the
+// places found, and nvcc is on the PATH.
 package main
 
 import (
@@ -23,7 +23,7 @@ func main() {
 	err := run(os.Args[1:])
 	var failed *exec.ExitError
 	switch {
-	case errors.As(err, &failed): // the command has said why
+	case errors.As(err, &failed): // the command has printed the reason
 		os.Exit(failed.ExitCode())
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "toolkit:", err)
@@ -83,7 +83,7 @@ func execute(build string, command []string) error {
 	return c.Run()
 }
 
-// buildFolder is the folder build beside go.mod, which git ignores.
+// buildFolder is the folder build next to go.mod, which git ignores.
 func buildFolder() (string, error) {
 	module, err := goEnv("GOMOD")
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 //go:embed compat
 var compat embed.FS
 
-// flags are what cgo passes to the compiler and the linker.
+// flags are cgo's flags for the compiler and the linker.
 type flags struct{ compile, link string }
 
-// prepare writes the shadow headers and the archives of trampolines below folder. They lie in a
-// folder named by their digest: Go's build cache knows the flags, not the contents behind them.
+// prepare writes the shadow headers and the archives of trampolines below folder. They lie in a folder named
+// by their digest, because Go's build cache records the flags, not the contents of files in them.
 func prepare(k kit, folder string) (flags, error) {
 	cc, err := compiler()
 	if err != nil {
@@ -71,7 +71,7 @@ func shadowHeaders() (map[string][]byte, error) {
 	return files, err
 }
 
-// includeFlags leaves out what the compiler searches by itself: naming it would reorder it.
+// includeFlags leaves out the compiler's own folders: naming them would reorder them.
 func includeFlags(k kit) (list []string) {
 	for _, include := range []string{k.cuda.include, k.cudnn.include} {
 		if !strings.HasPrefix(include, "/usr/include") {

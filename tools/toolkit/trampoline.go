@@ -16,8 +16,8 @@ type library struct {
 	name    string         // of the archive: NAME in libNAME.a
 	header  string         // declares the functions
 	calls   *regexp.Regexp // their return type and name
-	failure string         // what a call returns that the opened library lacks
-	// held are functions that do nothing but succeed; the library's are reached as nmn_real_NAME.
+	failure string         // result of a call that the opened library lacks
+	// held are functions that do nothing but succeed. The library's own are called nmn_real_NAME.
 	held map[string]bool
 }
 
@@ -25,7 +25,7 @@ var libraries = []library{
 	{
 		name: "cuda", header: "cuda.h", failure: "801", // CUDA_ERROR_NOT_SUPPORTED
 		calls: regexp.MustCompile(`\b(CUresult\s)\s*(cu[A-Z]\w*)\s*\(`),
-		// gorgonia.org/cu calls cuInit when the program starts and exits where it fails.
+		// gorgonia.org/cu calls cuInit when the program starts and exits if it fails.
 		held: map[string]bool{"cuInit": true},
 	},
 	{
@@ -34,7 +34,7 @@ var libraries = []library{
 	},
 }
 
-// function is a declaration: its name and what it returns.
+// function is a declaration: its name and its result.
 type function struct{ name, returns string }
 
 // source writes the C file of a library's trampolines, by the declarations of its header.
@@ -65,9 +65,9 @@ func (l library) parse(declarations []byte) []function {
 	return slices.CompactFunc(found, func(a, b function) bool { return a.name == b.name })
 }
 
-// trampolines writes the C source: for every function a jump through a slot, which holds a function
-// that fails until the library has been opened, and a table of all slots for the one who opens it.
-// The jumps are hidden: a library opened later must not bind its own calls to them.
+// trampolines writes the C source: for every function a jump through a slot, which holds a function that
+// fails until the library has been opened, and a table of all slots for the opener. The jumps are hidden: a
+// library opened later must not bind its own calls to them.
 func (l library) trampolines(functions []function) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* Written by tools/toolkit from %s. */\n#include <stddef.h>\n\n", l.header)
@@ -93,7 +93,7 @@ func (l library) trampolines(functions []function) []byte {
 	return b.Bytes()
 }
 
-// missing names the function that answers in place of one that the library lacks.
+// missing names the function that replaces one that the library lacks.
 func missing(returns string) string {
 	switch {
 	case returns == "size_t":
@@ -106,8 +106,8 @@ func missing(returns string) string {
 	return "missing_status"
 }
 
-// jump defines a function that jumps to where its slot points, with all registers and the stack as
-// they are; x16 is the register that the procedure call standard leaves to such code.
+// jump defines a function that jumps to the address in its slot, with all registers and the stack unchanged.
+// x16 is the register that the procedure call standard leaves to such code.
 const jump = `#if defined(__x86_64__)
 #define NMN_GO(slot) "jmp *" slot "(%rip)\n"
 #elif defined(__aarch64__)

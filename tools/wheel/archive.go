@@ -20,7 +20,8 @@ type entry struct {
 	executable bool
 }
 
-// writeWheel writes an archive of the entries and of the record of them, aside first, and returns its size.
+// writeWheel writes an archive of the entries and their record, first under another name, and returns its
+// size.
 func writeWheel(name string, files []entry, made source) (size int64, err error) {
 	aside := name + ".part"
 	out, err := os.Create(aside)

@@ -24,8 +24,8 @@ func compile(p platform, made source, sources, program string) error {
 	return err
 }
 
-// environment has Go compile for the platform. It says which instructions a processor must have, lest that of the
-// builder's environment decides.
+// environment makes Go compile for the platform. It sets the instructions that a processor must have, so that
+// the builder's environment does not decide.
 func (p platform) environment() []string {
 	return []string{"CGO_ENABLED=0", "GOOS=" + p.system, "GOARCH=" + p.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT="}
 }
@@ -34,7 +34,7 @@ func goCommand(environment []string, args ...string) (string, error) {
 	return output(environment, "go", args...)
 }
 
-// output runs a command and returns what it writes to standard output.
+// output runs a command and returns its standard output.
 func output(environment []string, name string, args ...string) (string, error) {
 	command := exec.Command(name, args...)
 	command.Env = append(os.Environ(), environment...)
@@ -47,7 +47,7 @@ func output(environment []string, name string, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// licences collects the terms of nmn and of all that its program links on a platform.
+// licences collects the terms of nmn and of all modules that its program links on a platform.
 func licences(p platform, work string) ([]entry, error) {
 	collector := filepath.Join(work, "licences")
 	if _, err := os.Stat(collector); err != nil { // it runs here, whatever it collects for
@@ -62,7 +62,7 @@ func licences(p platform, work string) ([]entry, error) {
 	return filesBelow(into, "", func(string) bool { return true })
 }
 
-// pythonFiles are the modules of the package, in which the version is that of the wheel.
+// pythonFiles are the modules of the package, with the wheel's version.
 func pythonFiles(folder, version string) ([]entry, error) {
 	files, err := filesBelow(folder, "nmn", func(name string) bool {
 		return strings.HasSuffix(name, ".py") || path.Base(name) == "py.typed"

@@ -19,8 +19,8 @@ import (
 	"strings"
 )
 
-// check opens a wheel that was written and reports what pip or the system of its platform would stumble over: a tag
-// that its name does not have, a file that RECORD does not know or knows otherwise, a program for another machine.
+// check opens a written wheel and reports faults for pip or the system of its platform: a tag that its name
+// lacks, a file that RECORD lacks or records otherwise, or a program for another machine.
 func check(name string, p platform) error {
 	archive, err := zip.OpenReader(name)
 	if err != nil {
@@ -67,7 +67,7 @@ func content(f *zip.File) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// checkTags compares the tags of the file WHEEL with those of the name (PEP 425).
+// checkTags compares the tags of the file WHEEL with the tags in the name (PEP 425).
 func checkTags(name string, wheel []byte) error {
 	parts := strings.SplitN(strings.TrimSuffix(name, ".whl"), "-", 5)
 	if len(parts) != 5 {
@@ -111,7 +111,7 @@ func checkRecord(record string, files map[string][]byte) error {
 	return nil
 }
 
-// checkProgram reports where a program is not one of the platform that runs with nothing but its system.
+// checkProgram reports an error unless a program fits the platform and needs nothing but its system.
 func (p platform) checkProgram(data []byte) error {
 	switch p.system {
 	case "linux":
@@ -124,7 +124,7 @@ func (p platform) checkProgram(data []byte) error {
 	return fmt.Errorf("programs of %s are not known", p.system)
 }
 
-// checkELF wants a program that needs no library, so that it runs with glibc and with musl.
+// checkELF requires a program that needs no library, so that it runs with glibc and with musl.
 func (p platform) checkELF(data []byte) error {
 	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {
@@ -142,7 +142,7 @@ func (p platform) checkELF(data []byte) error {
 	return nil
 }
 
-// checkMachO wants a program that the oldest macOS of the tags starts.
+// checkMachO requires a program that the oldest macOS of the tags starts.
 func (p platform) checkMachO(data []byte) error {
 	f, err := macho.NewFile(bytes.NewReader(data))
 	if err != nil {

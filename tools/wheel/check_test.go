@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// header is that of a program of a platform, with nothing behind it.
+// header is the header of a platform's program, with nothing after it.
 func header(t *testing.T, p platform) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -102,7 +102,7 @@ func TestCheck_WantsProgramsThatTheTagsPromise(t *testing.T) {
 	}
 }
 
-// Every byte of a wheel is one that its record knows.
+// Every byte of a wheel is covered by its record.
 func TestCheck_FindsWhatWasChanged(t *testing.T) {
 	p := platforms[0]
 	good := packed(t, p, header(t, p))
@@ -131,7 +131,7 @@ func TestCheck_FindsWhatWasChanged(t *testing.T) {
 	}
 }
 
-// rewritten is a copy of a wheel of which each file is changed; with nil none may be run.
+// rewritten is a copy of a wheel in which change edits each file. With nil no file may be run.
 func rewritten(t *testing.T, wheel string, change func(name, text string) (string, string)) string {
 	t.Helper()
 	old, err := zip.OpenReader(wheel)

@@ -1,11 +1,11 @@
-// Wheel writes the wheels of the Python package: for each platform the program, which is compiled for it here, and the
-// package in Python, which calls it. Whoever installs one needs no compiler.
+// Wheel writes the wheels of the Python package. For each platform it compiles the program and adds the
+// Python package, which calls it. Installing a wheel needs no compiler.
 //
 //	make wheel                       or    go run ./tools/wheel
 //	make wheel WHEELS=linux-amd64    or    go run ./tools/wheel linux-amd64
 //
-// The version is that of the last tag vMAJOR.MINOR.PATCH, or what --version says. The same commit makes the same
-// bytes: times are SOURCE_DATE_EPOCH, without it the time of the commit.
+// The version comes from the last tag vMAJOR.MINOR.PATCH, or from --version. Equal commits make equal bytes:
+// times are SOURCE_DATE_EPOCH, or without it the time of the commit.
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// makeWheels compiles and packs for the named platforms, all of them where none is named.
+// makeWheels compiles and packs for the named platforms, or for all of them if none is named.
 func makeWheels(into, version string, names []string) error {
 	chosen, err := choose(names)
 	if err != nil {
@@ -66,7 +66,7 @@ func makeWheels(into, version string, names []string) error {
 	return nil
 }
 
-// contents builds what the wheel of a platform holds.
+// contents builds the contents of a platform's wheel.
 func contents(p platform, made source, work string) ([]entry, error) {
 	program := filepath.Join(work, p.name, p.program())
 	if err := compile(p, made, "./cmd/nmn", program); err != nil {
@@ -94,14 +94,14 @@ func contents(p platform, made source, work string) ([]entry, error) {
 		entry{name: base + ".dist-info/WHEEL", text: p.wheelFile()}), err
 }
 
-// source is what the wheels are made of.
+// source is the source of the wheels.
 type source struct {
 	version  string
 	revision string
 	time     time.Time
 }
 
-// describe asks git which version the sources are, where nobody says so.
+// describe asks git for the version of the sources, unless one is given.
 func describe(version string) (made source, err error) {
 	if made.version = version; version == "" {
 		described, count, err := fromGit()
@@ -125,7 +125,7 @@ func describe(version string) (made source, err error) {
 	if err != nil {
 		return made, fmt.Errorf("SOURCE_DATE_EPOCH: %q is no number of seconds", seconds)
 	}
-	// Archives know no time before 1980, and of each day every other second.
+	// Archives have no time before 1980, and of each day every other second.
 	made.time = time.Unix(max(unix, firstOfZIP.Unix()), 0).UTC()
 	return made, nil
 }

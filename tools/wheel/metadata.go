@@ -9,8 +9,8 @@ import (
 //go:embed METADATA
 var metadataTemplate string
 
-// metadata is the file METADATA (PEP 643), which repeats what pyproject.toml says of the package. terms are the names
-// of files with licences, as License-File has them.
+// metadata is the file METADATA (PEP 643), which repeats pyproject.toml. terms are the names of files with
+// licences, as in License-File.
 func metadata(version string, terms []string) (string, error) {
 	t, err := template.New("METADATA").Parse(metadataTemplate)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// distribution is the name of the package in names of files, where underscores stand for hyphens. pip knows another
-// project as nmn.
+// distribution is the name of the package in names of files, with underscores for hyphens. On the package
+// index nmn is another project.
 const distribution = "nmn_noisy_labels"
 
 // platform is one that wheels are made for.
@@ -16,8 +16,8 @@ type platform struct {
 	tags         []string
 }
 
-// platforms are those of the wheels. A program without C needs no C library, so one file serves all of Linux; the tags
-// name the oldest C libraries that pip of today installs for. Of macOS, Go asks for 12.
+// platforms are the platforms of the wheels. A program without C needs no C library, so one file serves all
+// of Linux. The tags name the oldest C libraries that today's pip installs for. For macOS, Go requires 12.
 var platforms = []platform{
 	{name: "linux-amd64", system: "linux", arch: "amd64", tags: []string{"manylinux_2_17_x86_64", "manylinux2014_x86_64",
 		"musllinux_1_2_x86_64"}},
@@ -28,7 +28,7 @@ var platforms = []platform{
 	{name: "windows-amd64", system: "windows", arch: "amd64", tags: []string{"win_amd64"}},
 }
 
-// choose finds platforms by their names; all of them where there are none.
+// choose finds platforms by their names, or all of them without names.
 func choose(names []string) ([]platform, error) {
 	if len(names) == 0 {
 		return platforms, nil
@@ -57,7 +57,7 @@ func (p platform) program() string {
 	return "nmn"
 }
 
-// fileName is that of the wheel, with all tags in one set (PEP 425).
+// fileName is the name of the wheel, with all tags in one set (PEP 425).
 func (p platform) fileName(version string) string {
 	return distribution + "-" + version + "-py3-none-" + strings.Join(p.tags, ".") + ".whl"
 }

@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// A version of PEP 440, as far as releases, what comes before and after them, and builds of commits use it.
+// A version of PEP 440, as used by releases, their pre- and post-releases, and builds of commits.
 var ofPEP440 = regexp.MustCompile(`^\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?(\+[a-z0-9]+(\.[a-z0-9]+)*)?$`)
 
 func isPEP440(version string) bool { return ofPEP440.MatchString(version) }
 
-// What git describe --long --dirty says of a commit behind the tag of a semantic version.
+// Output of git describe --long --dirty for a commit after the tag of a semantic version.
 var described = regexp.MustCompile(
 	`^v(\d+)\.(\d+)\.(\d+)(?:-?(alpha|beta|a|b|rc)[.-]?(\d+)?)?-(\d+)-(g[0-9a-f]+)(-dirty)?$`)
 
-// And where there is no tag.
+// Its output if there is no tag.
 var untagged = regexp.MustCompile(`^([0-9a-f]+)(-dirty)?$`)
 
-// pep440 is the version of Python for what git says: 1.2.3 at the tag v1.2.3, and the fourth commit behind it is the
-// development of what comes next, 1.2.4.dev4+g0123abc. Without a tag, count commits lead to 0.0.0.
+// pep440 is the Python version for git's output: 1.2.3 at the tag v1.2.3. The fourth commit after it is a
+// development version of the next release, 1.2.4.dev4+g0123abc. Without a tag, count commits give 0.0.0.
 func pep440(says string, count int) (string, error) {
 	if m := untagged.FindStringSubmatch(says); m != nil {
 		return fmt.Sprintf("0.0.0.dev%d+g%s", count, m[1]) + strings.Replace(m[2], "-", ".", 1), nil

@@ -134,7 +134,7 @@ func TestWriteWheel_LeavesNothingWhereItFails(t *testing.T) {
 	}
 }
 
-// The same program comes of the same sources in two places, and knows its version.
+// Equal sources give an equal program in two places, and it has its version.
 func TestCompile_WritesTheSameBytesElsewhere(t *testing.T) {
 	of := source{version: "1.2.3", revision: "0123abc"}
 	var programs [2][]byte
@@ -213,7 +213,7 @@ func TestPythonFiles_HaveTheVersion(t *testing.T) {
 	}
 }
 
-// What METADATA says of the package is what pyproject.toml says.
+// METADATA describes the package as pyproject.toml does.
 func TestMetadata_IsThatOfTheProject(t *testing.T) {
 	text, err := metadata("1.2.3", []string{"go/LICENSE"})
 	if err != nil {

@@ -35,13 +35,14 @@ func (c Call) Names() bool {
 	return slices.Contains([]string{"renameat", "renameat2", "linkat"}, c.Name)
 }
 
-// Verdict says what becomes of a call; the zero value lets it pass. What is set happens in the order of the fields.
+// Verdict is the treatment of a call. The zero value lets it pass. Fields that are set take effect in their
+// order.
 type Verdict struct {
 	Delay time.Duration
 	// Signals are sent to the program before the call is made.
 	Signals []unix.Signal
-	// Half makes the first half of a write, as a disk does that fills up on the way. The program is told so, unless
-	// the verdict goes on.
+	// Half makes the first half of a write, as on a disk that fills up during it. The program receives that
+	// result, unless the verdict goes on.
 	Half bool
 	// Kill ends the program: the call does not return.
 	Kill bool

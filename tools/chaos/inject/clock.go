@@ -13,9 +13,9 @@ import (
 
 func putInt64(b []byte, v int64) { binary.NativeEndian.PutUint64(b, uint64(v)) }
 
-// hideVDSO lets the stub go on that waits at the socket, stops it when it has become the program, and takes the page
-// out of its auxiliary vector from which a program reads the clock without a system call. The program asks the kernel
-// then, and so this process.
+// hideVDSO resumes the stub that waits at the socket, and stops it when it has become the program. It removes
+// from its auxiliary vector the page by which a program reads the clock without a system call. The program
+// then asks the kernel, and so this process.
 func hideVDSO(pid, socket int) error {
 	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, uintptr(pid), 0, unix.PTRACE_O_TRACEEXEC, 0, 0)
 	if errno != 0 {
@@ -90,7 +90,8 @@ func patchVector(pid int) error {
 	return nil // this kernel gives no such page
 }
 
-// stackPointer is that of a process that is stopped or waits in the kernel; /proc/PID/syscall has it.
+// stackPointer is the stack pointer of a process that is stopped or waits in the kernel, from
+// /proc/PID/syscall.
 func stackPointer(pid int) (uint64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", pid))
 	if err != nil {

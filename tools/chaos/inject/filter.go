@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// where says in which arguments of a call its file stands.
+// where gives the arguments of a call that hold its file.
 type where struct {
 	name string
 	file int // index of the descriptor, or -1
@@ -41,14 +41,14 @@ const (
 	offsetArgs   = 16
 )
 
-// filter makes the program of the kernel's filter: calls that may change files are told to the listener, all others
-// pass. With clock, so is the reading of the time of day.
+// filter makes the program of the kernel's filter. Calls that may change files are sent to the listener, all
+// others pass. With clock, reading the time of day is also sent.
 func filter(clock bool) []unix.SockFilter {
 	load := func(offset uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 	}
 	answer := func(k uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: k} }
-	// equal skips so many instructions where the loaded word is another one.
+	// equal skips this number of instructions if the loaded word differs.
 	equal := func(k uint32, skip uint8) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jf: skip}
 	}
@@ -72,7 +72,7 @@ func filter(clock bool) []unix.SockFilter {
 	return append(program, pass)
 }
 
-// install puts the filter on this thread, and what it becomes, and returns its listener.
+// install puts the filter on this thread and its later programs, and returns its listener.
 func install(clock bool) (int, error) {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return 0, err
@@ -84,7 +84,7 @@ func install(clock bool) (int, error) {
 			uintptr(unsafe.Pointer(&program)))
 		return int(fd), errno
 	}
-	// From Linux 5.19 on, a call that was told of is not begun again when a signal arrives.
+	// From Linux 5.19 on, a call sent to the listener is not restarted when a signal arrives.
 	fd, errno := set(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
 	if errno == unix.EINVAL {
 		fd, errno = set(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)

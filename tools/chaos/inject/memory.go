@@ -40,7 +40,7 @@ func readName(pid int, at uint64) (string, error) {
 	return string(name), nil
 }
 
-// readMemory reads up to so many bytes; fewer where the memory ends before.
+// readMemory reads up to size bytes, or fewer if the memory ends before.
 func readMemory(pid int, at uint64, size int) ([]byte, error) {
 	memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
 	if err != nil {

@@ -15,13 +15,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Options says what is watched, and what becomes of it.
+// Options select the watched folder and decide on its calls.
 type Options struct {
 	// Watch is the folder below which calls are counted and judged, an absolute path without symbolic links.
 	Watch string
 	// Judge is asked about each call, one at a time. nil lets all pass.
 	Judge func(Call) Verdict
-	// Clock, where it is set, is the time of day that the program and its children read; it gets the true one.
+	// Clock, if set, returns the time of day that the program and its children read. It receives the true
+	// time.
 	Clock func(time.Time) time.Time
 	// Leave is how long after the program its children may end; 0 is 5 s.
 	Leave time.Duration
@@ -37,8 +38,8 @@ type Process struct {
 	err      error         // of the supervisor
 }
 
-// Start starts a command under supervision. The command's path, arguments, folder, environment and files are as
-// without; its group is its own. It must have no ExtraFiles.
+// Start starts a command under supervision. The command's path, arguments, folder, environment and files are
+// as without supervision. It has its own process group. It must have no ExtraFiles.
 func Start(cmd *exec.Cmd, o Options) (*Process, error) {
 	if len(cmd.ExtraFiles) > 0 {
 		return nil, errors.New("inject: the command has extra files")
@@ -76,11 +77,11 @@ func Start(cmd *exec.Cmd, o Options) (*Process, error) {
 	return p, nil
 }
 
-// ErrOrphans says that processes which the program has started are there after its end.
+// ErrOrphans means that processes started by the program remain after its end.
 var ErrOrphans = errors.New("processes are left that the program has started")
 
-// Wait waits for the end of the program. Its error is that of the command, or, before that, ErrOrphans or one of the
-// supervision. What orphans ask the kernel for is answered until they end.
+// Wait waits for the end of the program. Its error is the command's, or, earlier, ErrOrphans or an error of
+// the supervision. The calls of orphans are answered until they end.
 func (p *Process) Wait() error {
 	err := p.Cmd.Wait()
 	select {
@@ -94,7 +95,8 @@ func (p *Process) Wait() error {
 	return err
 }
 
-// Calls is the number of calls below the watched folder so far; it is final after Wait, unless that says ErrOrphans.
+// Calls is the number of calls below the watched folder so far. It is final after Wait, unless that returns
+// ErrOrphans.
 func (p *Process) Calls() int { return int(p.calls.Load()) }
 
 // Signal sends a signal to the program.

@@ -31,8 +31,8 @@ type response struct {
 	flags uint32
 }
 
-// supervise starts the command, tells so, and answers the kernel until no process is left that the filter is on. It
-// keeps its thread, for the kernel knows the tracer of a process by its thread.
+// supervise starts the command, reports that, and answers the kernel until no filtered process is left. It
+// keeps its thread, because the kernel identifies the tracer of a process by its thread.
 func (p *Process) supervise(ours, theirs *os.File, started chan<- error) {
 	defer close(p.done)
 	runtime.LockOSThread()
@@ -105,7 +105,7 @@ func (p *Process) answer(n *notification) error {
 	return nil
 }
 
-// carryOut does what a verdict says, and makes the answer to the call; there is none for a program that was killed.
+// carryOut applies a verdict, and makes the answer to the call. A program that was killed gets none.
 func (p *Process) carryOut(n *notification, call Call, v Verdict) (r response, killed bool) {
 	r = response{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	time.Sleep(v.Delay)
@@ -128,12 +128,13 @@ func (p *Process) carryOut(n *notification, call Call, v Verdict) (r response, k
 	return r, false
 }
 
-// valid reports whether the call still waits for its answer: else what was read of its process may be another's.
+// valid reports whether the call still waits for its answer. If not, the memory read may belong to another
+// process.
 func (p *Process) valid(n *notification) bool {
 	return control(p.listener, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&n.id)) == 0
 }
 
-// call describes a call; ok is false where its file is not below the watched folder.
+// call describes a call. ok is false if its file is not below the watched folder.
 func (p *Process) call(n *notification) (c Call, ok bool) {
 	place, known := filtered[n.number]
 	if !known {
@@ -166,8 +167,8 @@ func (p *Process) below(path string) (below string, ok bool) {
 	return strings.CutPrefix(path, p.options.Watch+"/")
 }
 
-// control is ioctl with a pointer; unlike that of the standard library it may wait long without harm, since its
-// thread is its own.
+// control is ioctl with a pointer. Unlike the standard library's, it may wait long without harm, since it has
+// its own thread.
 func control(fd int, request uint, argument unsafe.Pointer) unix.Errno {
 	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uintptr(request), uintptr(argument))
 	return errno

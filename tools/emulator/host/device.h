@@ -49,8 +49,8 @@ bool barrier(bool predicate, const char *file, int line);
 uint64_t exchange(unsigned mask, uint64_t value, unsigned from, const char *file, int line);
 unsigned lane();
 
-// A kernel by its name: body calls it with the arguments of a launch, each behind a pointer. largestBlock
-// is its launch bound.
+// A kernel by its name. body calls it with a pointer to each argument of a launch. largestBlock is its launch
+// bound.
 typedef void (*Body)(void **arguments);
 void add(const char *name, Body body, unsigned arguments, unsigned largestBlock);
 template <class... A>

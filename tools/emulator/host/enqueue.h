@@ -55,7 +55,8 @@ int finish(Stream *stream);
 int finish(const Event *event);
 int finishContext();
 
-// settle does all that does not wait for other ranks, of all streams, and tells whether nothing is left.
+// settle does all work that does not wait for other ranks, of all streams, and returns whether nothing is
+// left.
 bool settle();
 
 // drive does work of a stream until something is reached, or until it is stuck.
@@ -73,10 +74,9 @@ struct Call {
   explicit Call(const char *name);
 };
 
-// planned writes a name to the file that NMN_EMULATOR_LOG names, if any, and tells whether this is the call
-// that NMN_EMULATOR_FAIL="NAME COUNT CODE" names: number COUNT, from 1, of those called NAME since the
-// variable was set so. Its code, else 0. The name "kernel" is for kernels when they run, also those of
-// graphs.
+// planned writes a name to the file in NMN_EMULATOR_LOG, if set. It returns the code if this is the call in
+// NMN_EMULATOR_FAIL="NAME COUNT CODE": number COUNT, from 1, of the calls of NAME since the variable was set.
+// Otherwise it returns 0. The name "kernel" stands for kernels when they run, also in graphs.
 int planned(const char *name);
 
 }  // namespace emulator

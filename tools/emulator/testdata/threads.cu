@@ -65,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(64) any_negative(float *x) {
   x[threadIdx.x] = (float)(any + 10 * none);
 }
 
-// Reads shared memory that nobody has written.
+// Reads shared memory that has not been written.
 extern "C" __global__ void __launch_bounds__(64) unwritten(float *x) {
   __shared__ float held[64];
   x[threadIdx.x] = held[threadIdx.x];

@@ -1,4 +1,4 @@
-// Package signature reads what kernels a CUDA source offers: the declarations
+// Package signature reads the kernels of a CUDA source: the declarations
 //
 //	extern "C" __global__ void [__launch_bounds__(N[, BLOCKS])] name(type argument, ...)
 //
@@ -14,7 +14,7 @@ import (
 // Kernel is one declaration.
 type Kernel struct {
 	Name string
-	// Bound is the C++ expression of the most threads of a block, "1024" where none is given.
+	// Bound is the C++ expression of the maximum number of threads of a block, "1024" if none is given.
 	Bound  string
 	Params []Param
 }
@@ -35,8 +35,8 @@ var (
 	values    = map[string]bool{"int": true, "unsigned": true, "long long": true, "float": true}
 )
 
-// Parse lists the kernels of a source in their order. A __global__ function in a form that it does not
-// know is an error, as is an argument whose type it does not know.
+// Parse lists the kernels of a source in their order. A __global__ function in an unknown form is an error,
+// as is an argument of an unknown type.
 func Parse(source string) ([]Kernel, error) {
 	source = comments.ReplaceAllString(source, "")
 	found := declaration.FindAllStringSubmatch(source, -1)
