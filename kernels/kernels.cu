@@ -1,4 +1,4 @@
-// Written by tools/launchgen. All kernels as one module; each operation's stand beside its other versions.
+// Written by tools/launchgen. All kernels as one module. Each family has its own sources.
 #include "activation/dropout.cu"
 #include "activation/relu.cu"
 #include "conv/bias.cu"

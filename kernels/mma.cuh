@@ -1,5 +1,6 @@
-// What only PTX has: products on tensor cores, copies to shared memory that nobody waits for, and the conversion of
-// pairs. The emulator computes the same by other means. Below sm_80, where nothing is bfloat16, they do nothing.
+// Operations that need PTX: products on tensor cores, asynchronous copies to shared memory, and the
+// conversion of pairs. The emulator computes their results by other means. Below sm_80, which has no
+// bfloat16, they do nothing.
 #pragma once
 #include "vector.cuh"
 
@@ -36,8 +37,8 @@ static __device__ __forceinline__ void multiply(float (&sums)[4], const unsigned
 #endif
 }
 
-// Copies 16 bytes to shared memory, or zeros there where from, which must be an address all the same, does not count.
-// They are there after arrived, for other threads after a barrier behind it.
+// Copies 16 bytes to shared memory, or zeros if counts is false. from must be an address in any case. The
+// bytes are there after arrived, for other threads after a later barrier.
 static __device__ __forceinline__ void copy(void *shared, const void *from, bool counts) {
 #ifdef NMN_EMULATOR
   *static_cast<uint4 *>(shared) = counts ? *static_cast<const uint4 *>(from) : uint4{};

@@ -18,9 +18,9 @@ static __device__ __forceinline__ double blockSum(double v, double *scratch) {
   return v;
 }
 
-// lastBlock tells whether a block is the last one of a group to come here: it then sees what all
-// others wrote before. Counting is the only use of an atomic; what the last block adds up, it reads in
-// a fixed order. ticket is 0 before the launch and after it; last is shared memory.
+// lastBlock returns whether a block is the last one of a group to come here. It then sees all writes of the
+// others. Counting is the only use of an atomic. The last block reads its terms in a fixed order. ticket is 0
+// before the launch and after it. last is shared memory.
 static __device__ __forceinline__ bool lastBlock(unsigned *ticket, unsigned blocks, bool *last) {
   __threadfence();
   __syncthreads();
@@ -33,11 +33,11 @@ static __device__ __forceinline__ bool lastBlock(unsigned *ticket, unsigned bloc
   return *last;
 }
 
-// Sums over the rows of a matrix with many rows, one for each column, of which a kernel's blocks see tiles
-// of 32 neighbouring columns: block (tile, part) has 256 threads, blockDim.x lanes of V columns each and
-// blockDim.y strips of rows. Order: a thread adds its rows in ascending order, foldAfter of them in float; then the strips in
-// ascending order; then, by the last block of the tile, eight runs of neighbouring parts, each in ascending
-// order, and these runs in ascending order.
+// Sums over the rows of a matrix with many rows, one for each column. A kernel's blocks see tiles of 32
+// neighbouring columns: block (tile, part) has 256 threads, blockDim.x lanes of V columns each and blockDim.y
+// strips of rows. Order: a thread adds its rows in ascending order, foldAfter of them in float. Then the
+// strips are added in ascending order. Then the last block of the tile adds eight runs of neighbouring parts,
+// each in ascending order, and these runs in ascending order.
 namespace columns {
 
 const int tile = 32;
@@ -55,8 +55,8 @@ static __device__ __forceinline__ double *own(Scratch &shared) {
   return shared.sums + threadIdx.y * tile + threadIdx.x * V;
 }
 
-// join writes the sums of the block's tile to out, or adds them to what it holds, where own() has those of each
-// thread. partial has gridDim.y * count doubles, tickets one counter for each tile. All threads of the block call.
+// join writes the sums of the block's tile to out, or adds them to it. own() has the sums of each thread.
+// partial has gridDim.y * count doubles, tickets one counter for each tile. All threads of the block call.
 static __device__ __forceinline__ void join(float *out, double *partial, unsigned *tickets, int count,
                                             bool accumulate, Scratch &shared) {
   const int thread = threadIdx.y * blockDim.x + threadIdx.x, column = thread % tile, run = thread / tile;

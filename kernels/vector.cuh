@@ -68,7 +68,7 @@ struct Wide {
   static const int lanes = 16 / sizeof(T);
 };
 
-// Whether rows of so many elements, the first one at p, all begin at multiples of 16 bytes.
+// Whether rows of this number of elements, the first one at p, all begin at multiples of 16 bytes.
 template <class T>
 static __device__ __forceinline__ bool rowsAligned(const T *p, long long row) {
   return (reinterpret_cast<unsigned long long>(p) & 15) == 0 && row % Wide<T>::lanes == 0;

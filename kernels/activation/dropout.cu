@@ -1,10 +1,11 @@
-// Dropout, values and gradients alike: y = x m / (1-rate) with the mask of Philox4x32-10.
+// Dropout of values and of gradients: y = x m / (1-rate) with the mask of Philox4x32-10.
 //
-// Mapping: blockIdx.y is a row of the batch, and on in steps of gridDim.y; a thread takes groups of 16 bytes of the
-// row, the words of one counter or two, and loads two groups before it uses the first; where rows are not at
-// multiples of 16 bytes it takes four elements one by one. Bytes an element of T bytes: 2 T. Word i mod 4 of counter (i/4, keys[row], 0, 0) under the
-// key seed[0], seed[1] decides on element i, so that a mask depends on nothing else. y may be x. The seed
-// lies in device memory: it changes from epoch to epoch, while a captured launch does not.
+// Mapping: blockIdx.y is a row of the batch, and further rows follow in steps of gridDim.y. A thread takes
+// groups of 16 bytes of the row, the words of one counter or two, and loads two groups before it uses the
+// first. If rows are not at multiples of 16 bytes it takes four elements one by one. Bytes an element of T
+// bytes: 2 T. Word i mod 4 of counter (i/4, keys[row], 0, 0) under the key seed[0], seed[1] decides on
+// element i, so that a mask depends on nothing else. y may be x. The seed lies in device memory: it changes
+// from epoch to epoch, while a captured launch does not.
 #include "../vector.cuh"
 
 namespace activation {
@@ -31,7 +32,7 @@ struct Drop {
   unsigned key, seed0, seed1, threshold;
   float scale;
 
-  // to are the numbers from, of which the first one is element i of the row, a multiple of four.
+  // to are the numbers of from. The first one is element i of the row, a multiple of four.
   template <int V, class T>
   __device__ __forceinline__ void group(T *to, Vec<V> v, unsigned i) const {
 #pragma unroll

@@ -1,16 +1,16 @@
-// What surrounds a convolution: its bias, fused with its ReLU, the end of a data or filter gradient, the
-// bias gradient, that with the mask of the layer below, and copies between float and bfloat16.
+// The steps around a convolution: its bias, fused with its ReLU, the end of a data or filter gradient, the
+// bias gradient, the bias gradient with the mask of the layer below, and copies between float and bfloat16.
 //
 // Mapping of add_bias, end_gradient, from_bf16 and to_bf16: thread i takes groups of 16 bytes, i and on in
-// steps of the grid; the array is one run of cells * channels elements. A thread loads four groups, or
-// two of each array, before it uses the first: it has 64 bytes on their way.
+// steps of the grid. The array is one run of cells * channels elements. A thread loads four groups, or two of
+// each array, before it uses the first: it has 64 bytes on their way.
 //
 // Mapping of bias_gradient and mask_bias_gradient: block (tile, part) sums the cells of its part for 32
-// neighbouring channels, the columns of reduce.cuh; thread (x, y) takes channel x, or those of 16 bytes, and cells
-// y, y + blockDim.y, ..., 32 of them in float before they join a double, loaded four at a time (two with a mask).
-// How many parts there are follows from the shape alone (kernels/tensor/grid.go): sums are the same on every card. With
-// at most 64 registers a thread, four blocks share a multiprocessor, and parts make whole rounds of the 132 of an
-// H200, five for the maps of the first layers.
+// neighbouring channels, the columns of reduce.cuh. Thread (x, y) takes channel x, or the channels in 16
+// bytes, and cells y, y + blockDim.y, ... It adds 32 of them in float before they join a double, loaded four
+// at a time (two with a mask). The number of parts follows from the shape alone (kernels/tensor/grid.go):
+// sums are equal on every card. With at most 64 registers a thread, four blocks share a multiprocessor, and
+// parts make whole rounds of the 132 of an H200, five for the maps of the first layers.
 #include "../reduce.cuh"
 #include "../vector.cuh"
 
@@ -193,7 +193,7 @@ extern "C" __global__ void __launch_bounds__(256) to_bf16(bfloat16 *to, const fl
   conv::endGradientOf(to, from, (const bfloat16 *)0, length, false);
 }
 
-// lanes is the channels of a thread: 1, or those of 16 bytes where rows of dy are at multiples of them;
+// lanes is the channels of a thread: 1, or the channels in 16 bytes if rows of dy are at multiples of them.
 // blockDim.x is 32 / lanes. partial has gridDim.y * channels doubles, tickets one counter for each tile.
 extern "C" __global__ void __launch_bounds__(256, 4)
 bias_gradient(float *db, const float *dy, double *partial, unsigned *tickets, long long cells, int channels,

@@ -1,14 +1,15 @@
-// The first convolution of a net, from pictures of 8 channels (3 and zeros, docs/cuda.md) with filters of 3 by 3 around
-// each pixel, in bfloat16 with bias and ReLU: on tensor cores, at the speed of what it writes.
+// The first convolution of a net, from pictures of 8 channels (3 and zeros, docs/guide/cuda.md) with filters
+// of 3 by 3 around each pixel, in bfloat16 with bias and ReLU: on tensor cores, at the speed of its output.
 //
-// Mapping: a block has 64 filters, which each of its warps holds in registers, and takes tiles of y, 8 rows by 64
-// columns, in steps of the grid. What of x belongs to a tile lies in shared memory, zeros around the picture, and that
-// of the next tile is on its way meanwhile. A warp has a row of the tile and multiplies 64 filters by 8 pixels at a
-// time. The 8 channels of a tap are half of the 16 that a product adds up: five products make nine taps and one of
-// zeros. The rows of the products are filters in such an order that a lane gets 8 neighbours, 16 bytes of y, and a
-// warp writes whole pixels. Sums begin with the bias and add up in float, by taps; they are rounded once.
+// Mapping: a block has 64 filters, which each of its warps holds in registers, and takes tiles of y, 8 rows
+// by 64 columns, in steps of the grid. The part of x for a tile lies in shared memory, with zeros around the
+// picture, and the part for the next tile is loaded meanwhile. A warp has a row of the tile and multiplies 64
+// filters by 8 pixels at a time. The 8 channels of a tap are half of the 16 that a product sums: five
+// products make nine taps and one of zeros. The rows of the products are filters in such an order that a lane
+// gets 8 neighbours, 16 bytes of y, and a warp writes whole pixels. Sums begin with the bias and add up in
+// float, by taps. They are rounded once.
 //
-// Bytes: x once for every 64 filters, but for the seams of tiles, and y once.
+// Bytes: x once for every 64 filters, except for the seams of tiles, and y once.
 #include "../mma.cuh"
 
 namespace first {
@@ -48,8 +49,8 @@ static __device__ __forceinline__ void fetch(Halo &to, const uint4 *x, Tile tile
 
 }  // namespace first
 
-// y = act(x * w + bias), all but the bias in bfloat16; bias may be null, and act is ReLU where relu is not 0. y has
-// 64 channels for each gridDim.y; tiles are those of all frames.
+// y = act(x * w + bias), all but the bias in bfloat16. bias may be null, and act is ReLU if relu is not 0. y
+// has 64 channels for each gridDim.y. tiles is the number of tiles in all frames.
 extern "C" __global__ void __launch_bounds__(first::threads, 2)
 first_conv_bf16(uint4 *y, const uint4 *x, const unsigned *w, const float *bias, int tiles, int height, int width,
                 int channels, int relu) {
@@ -76,7 +77,7 @@ first_conv_bf16(uint4 *y, const uint4 *x, const unsigned *w, const float *bias, 
   int turn = 0;
   for (int at = blockIdx.x; at < tiles; at += gridDim.x, turn ^= 1) {
     mma::arrived();
-    __syncthreads();  // the tile is there, and nobody reads the one before it any more
+    __syncthreads();  // the tile has arrived, and all threads have read the previous one
     const int next = at + gridDim.x;
     if (next < tiles) fetch(shared.x[turn ^ 1], x, tileOf(next, height, width), height, width);
     const Tile tile = tileOf(at, height, width);

@@ -59,8 +59,8 @@ static __device__ __forceinline__ Tile tileOf(const int *offsets, int bags, int 
 // Instances visits the thread's instances: the first ones are loaded together and stay in registers.
 template <int V>
 struct Instances {
-  // Instances that a thread keeps in registers between the two passes over a bag: of four classes fewer, for
-  // which all registers suffice beside the sums in double.
+  // Instances that a thread keeps in registers between the two passes over a bag. With four classes there are
+  // fewer, so that all registers suffice together with the sums in double.
   static const int kept = V == 1 ? 16 : 8;
 
   const float *data;

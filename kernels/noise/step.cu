@@ -15,7 +15,7 @@ namespace noise {
 // underflows in float though p_s/p does not.
 const double tinyBag = 1e-15;
 
-// A label that nobody knows.
+// An unknown label.
 const float unknown = -1;
 
 struct Step {
@@ -43,7 +43,7 @@ static __device__ __forceinline__ Decision decide(const Step &s, int bag, int k,
   const bool labelled = s.labels != 0;
   const float z = labelled ? s.labels[(long long)bag * s.classes + k] : 0;
   if (!s.confidence) {
-    // Evidence of 0 says nothing, nor does a label that nobody knows.
+    // Evidence of 0, or an unknown label, decides nothing.
     if (s.evidence) return z == 0 ? decideUnknown(b) : decideEvidence(b, z);
     const bool plain = s.focus.positive == 0 && s.focus.negative == 0 && s.focus.margin == 0;
     return z == unknown ? decideUnknown(b) : plain ? decideClean(b, z) : decideFocused(b, z, s.focus);
@@ -116,7 +116,7 @@ static __device__ __forceinline__ void pool(const Step &s, const bag::Tile &t, c
   if (__syncthreads_or(tiny)) logSumExp<V>(t, instances, shared);
 }
 
-// spread turns the gradient of the bag's logit into those of the instances: share * p_s / p, or share
+// spread turns the gradient of the bag's logit into the gradients of the instances: share * p_s / p, or share
 // over their number.
 template <int V>
 static __device__ __forceinline__ void spread(const Step &s, const bag::Tile &t, const bag::Instances<V> &instances,

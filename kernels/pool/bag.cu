@@ -1,19 +1,19 @@
 // Pooling of all cells of a bag to one vector, mean or maximum, and the gradients.
 //
-// Maps are float or bfloat16; vectors, and the sums that make them, are float and double.
+// Maps are float or bfloat16. Vectors, and the sums that make them, are float and double.
 //
 // Mapping of bag_pool: block (bag * tiles + tile, part) joins the cells of its part of the bag for a tile of
-// 32 neighbouring channels; thread (x, y) takes channel x, or those of 16 bytes, and cells y, y + blockDim.y,
-// ... of the part. Neighbouring threads read neighbouring channels. bag_max_gradient has one part, the whole
-// bag, and a channel for each thread.
+// 32 neighbouring channels. Thread (x, y) takes channel x, or the channels in 16 bytes, and cells y, y +
+// blockDim.y, ... of the part. Neighbouring threads read neighbouring channels. bag_max_gradient has one
+// part, the whole bag, and a channel for each thread.
 //
 // Order of the mean: each thread adds its cells in ascending order, 32 of them in float before they join a
-// double; then the threads of a channel in ascending order; then, by the last block of the bag's tile, the
-// parts in ascending order. Maxima do not depend on an order; of equal ones the first cell gets the
+// double. Then the threads of a channel are added in ascending order. Then the last block of the bag's tile
+// adds the parts in ascending order. Maxima do not depend on an order. Of equal ones the first cell gets the
 // gradient.
 //
-// Bytes, for each element of x of T bytes: pooling reads T; the gradient of the mean writes T, and reads as much
-// where it accumulates; that of the maximum writes T and reads x up to each maximum.
+// Bytes, for each element of x of T bytes: pooling reads T. The gradient of the mean writes T, and reads as
+// much if it accumulates. The gradient of the maximum writes T and reads x up to each maximum.
 #include "../reduce.cuh"
 #include "../vector.cuh"
 
@@ -213,8 +213,8 @@ static __device__ __forceinline__ void meanGradientOf(T *dx, const float *dg, co
 
 }  // namespace pool
 
-// top chooses the maximum, else the mean. lanes is the channels of a thread: 1, or those of 16 bytes where
-// rows of x are at multiples of them; blockDim.x is 32 / lanes. partial has gridDim.x * 32 * gridDim.y
+// top chooses the maximum, else the mean. lanes is the channels of a thread: 1, or the channels in 16 bytes
+// if rows of x are at multiples of them. blockDim.x is 32 / lanes. partial has gridDim.x * 32 * gridDim.y
 // doubles, tickets gridDim.x counters.
 extern "C" __global__ void __launch_bounds__(256, 4)
 bag_pool(float *g, const float *x, const int *offsets, double *partial, unsigned *tickets, int bags, int frames,

@@ -1,16 +1,16 @@
 // 3x3 maxima with stride 2 and padding 1 over NHWC maps, and their gradient.
 //
-// Mapping of the maxima: a block takes rows of windows, blockIdx.x and on in steps of gridDim.x; its threads take
-// (window, channels) in order, 16 bytes each where rows allow. Where the border cuts a window, its middle row or
-// column is read again, which changes no maximum.
+// Mapping of the maxima: a block takes rows of windows, blockIdx.x and on in steps of gridDim.x. Its threads
+// take (window, channels) in order, 16 bytes each if rows allow. If the border cuts a window, its middle row
+// or column is read again, which changes no maximum.
 //
-// Mapping of the gradient: likewise, over rows of elements. Windows overlap, so a thread looks at the up to four
-// windows of its element, in their order, row by row, and adds their gradients where the element is the first that
-// equals the maximum: every element is written once, and nothing is summed across threads. Earlier elements of a
-// window are looked at only where this one equals the maximum.
+// Mapping of the gradient: as for the maxima, over rows of elements. Windows overlap, so a thread visits the
+// up to four windows of its element, in their order, row by row, and adds their gradients if the element is
+// the first that equals the maximum. Every element is written once, and nothing is summed across threads.
+// Earlier elements of a window are compared only if this one equals the maximum.
 //
-// Bytes, for each element of x of T bytes: maxima 1.25 T, the gradient 2.5 T; what neighbours share comes from the
-// caches.
+// Bytes, for each element of x of T bytes: maxima 1.25 T, the gradient 2.5 T. Neighbours share data through
+// the caches.
 #include "../vector.cuh"
 
 namespace overlap {
@@ -46,8 +46,8 @@ static __device__ __forceinline__ void maxima(T *y, const T *x, const Shape &s) 
     const long long right = s.channels, down = (long long)s.width * s.channels;
     const T *middle = x + (((long long)frame * s.height + 2 * row) * s.width + 2 * column) * s.channels + channel;
     const long long above = row > 0 ? -down : 0, below = 2 * row + 1 < s.height ? down : 0;
-    const long long before = column > 0 ? -right : 0, behind = 2 * column + 1 < s.width ? right : 0;
-    const long long lines[3] = {above, 0, below}, places[3] = {before, 0, behind};
+    const long long before = column > 0 ? -right : 0, after = 2 * column + 1 < s.width ? right : 0;
+    const long long lines[3] = {above, 0, below}, places[3] = {before, 0, after};
     Raw<T, V> raw[9];
 #pragma unroll
     for (int i = 0; i < 9; i++) raw[i] = loadRaw<V>(middle + lines[i / 3] + places[i % 3]);

@@ -1,19 +1,19 @@
-// 2x2 pooling with stride 2 over NHWC maps: maxima in ceil mode, means in floor mode, and their
-// gradients. The gradient of the maxima has the mask of the ReLU below fused in and, where wanted, the
-// gradient of the bias of the convolution below that.
+// 2x2 pooling with stride 2 over NHWC maps: maxima in ceil mode, means in floor mode, and their gradients.
+// The gradient of the maxima has the mask of the ReLU below fused in and, if wanted, the gradient of the bias
+// of the convolution below that.
 //
-// Mapping: a block takes rows of windows, blockIdx.x and on in steps of gridDim.x; its threads take
-// (window, channels) in order, so that neighbouring threads touch neighbouring channels, 16 bytes each
-// where rows allow. Every element of a gradient is written by the one thread of its window; nothing is
-// summed across threads. A thread has all loads of a window under way at once, 4 of them for maxima and means
-// and 5 for a gradient.
+// Mapping: a block takes rows of windows, blockIdx.x and on in steps of gridDim.x. Its threads take (window,
+// channels) in order, so that neighbouring threads touch neighbouring channels, 16 bytes each if rows allow.
+// Every element of a gradient is written by the one thread of its window. Nothing is summed across threads. A
+// thread has all loads of a window under way at once, 4 of them for maxima and means and 5 for a gradient.
 //
-// Bytes, for each element of x of T bytes: maxima and means 1.25 T (x once, a quarter as many results), gradients of
-// maxima 2.5 T (x and dx, a quarter each of y and dy), those of means 1.25 T. Nothing is read twice.
+// Bytes, for each element of x of T bytes: maxima and means 1.25 T (x once, a quarter as many results),
+// gradients of maxima 2.5 T (x and dx, a quarter each of y and dy), gradients of means 1.25 T. Nothing is
+// read twice.
 //
 // Mapping with the gradient of the bias: block (tile, part) takes the windows of its part, in the order of y,
-// for 32 neighbouring channels, the columns of reduce.cuh; thread (x, y) takes channel x, or those of 16
-// bytes, and windows y, y + blockDim.y, ..., 32 of them in float before they join a double.
+// for 32 neighbouring channels, the columns of reduce.cuh. Thread (x, y) takes channel x, or the channels in
+// 16 bytes, and windows y, y + blockDim.y, ... It adds 32 of them in float before they join a double.
 #include "../reduce.cuh"
 #include "../vector.cuh"
 
@@ -74,9 +74,10 @@ static __device__ __forceinline__ void maxima(T *y, const T *x, const Shape &s) 
   });
 }
 
-// The first element, row by row, that equals the maximum gets the gradient, which is returned, 0 where none
-// flows. Gradients are only moved, and stay as they are in memory. Stores go from last to first: of an element that a cut window names twice the first name's value
-// stays, and the second name never is the first to equal the maximum.
+// The first element, row by row, that equals the maximum gets the gradient, which is returned, 0 if none
+// flows. Gradients are only moved, and keep their bits in memory. Stores go from last to first. If a cut
+// window names an element twice, the first name's value stays, and the second name never is the first to
+// equal the maximum.
 template <int V, class T>
 static __device__ __forceinline__ Raw<T, V> scatter(T *dx, const T *dy, const T *x, const T *y, const Window &w,
                                                     bool relu) {
@@ -116,7 +117,7 @@ static __device__ __forceinline__ void maximaGradientBias(T *dx, float *db, cons
   const int channel = blockIdx.x * columns::tile + threadIdx.x * V;
   const unsigned windows = (unsigned)s.frames * s.rows * s.columns, part = (windows + gridDim.y - 1) / gridDim.y;
   const unsigned begin = min(blockIdx.y * part, windows), end = min(begin + part, windows);
-  volatile double *total = columns::own<V>(shared);  // volatile, lest it be kept in registers, of which there are few
+  volatile double *total = columns::own<V>(shared);  // volatile, so that it does not take the few registers
 #pragma unroll
   for (int k = 0; k < V; k++) total[k] = 0;
   if (channel < s.channels) {
@@ -223,8 +224,8 @@ max_pool_gradient_bf16(bfloat16 *dx, const bfloat16 *dy, const bfloat16 *x, cons
   pool::maxPoolGradient(dx, dy, x, y, {frames, height, width, channels, (height + 1) / 2, (width + 1) / 2}, relu != 0);
 }
 
-// The gradient of the maxima, and db[c], the sum of dx over all cells, or that added to what db holds. lanes
-// is the channels of a thread: 1, or those of 16 bytes where rows of all maps are at multiples of them;
+// The gradient of the maxima, and db[c], the sum of dx over all cells, or that sum added to db. lanes is the
+// channels of a thread: 1, or the channels in 16 bytes if rows of all maps are at multiples of them.
 // blockDim.x is 32 / lanes. partial has gridDim.y * channels doubles, tickets one counter for each tile.
 extern "C" __global__ void __launch_bounds__(256, 4)
 max_pool_gradient_bias(float *dx, float *db, const float *dy, const float *x, const float *y, double *partial,

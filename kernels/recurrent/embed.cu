@@ -16,9 +16,9 @@ embed(float *y, const float *table, const int *words, int rows, int width, int v
   }
 }
 
-// Mapping: block v, and those gridDim.x further, take row v of the table; its threads look at blockDim.x words at
-// a time, and where one of them is v, thread i adds the numbers i, i + blockDim.x, ... of those rows in
-// ascending order. Nobody else writes them: no atomics are needed.
+// Mapping: block v, and those gridDim.x further, take row v of the table. Its threads compare blockDim.x
+// words at a time. If one of them is v, thread i adds the numbers i, i + blockDim.x, ... of those rows in
+// ascending order. No other block writes them: no atomics are needed.
 extern "C" __global__ void __launch_bounds__(128)
 embed_gradient(float *dtable, const float *dy, const int *words, int rows, int width, int vocabulary) {
   for (int v = blockIdx.x; v < vocabulary; v += gridDim.x) {

@@ -1,9 +1,10 @@
-// A step of an LSTM layer and its gradient, beside the products with the recurrent weights, which cuDNN
+// A step of an LSTM layer and its gradient, without the products with the recurrent weights, which cuDNN
 // computes before. Gates are in the order i, f, g, o.
 //
-// Mapping: thread i takes units i, i + gridDim.x * blockDim.x, ... of all sequences, row-major; each unit is
-// one thread's own, with its four gates, so that no order matters. Bytes a unit: 60 for a step (16 each of gates read,
-// products and gates written, 4 each of before, c and h), 56 for its gradient, 12 an element for add.
+// Mapping: thread i takes units i, i + gridDim.x * blockDim.x, ... of all sequences, row-major. Each unit
+// belongs to one thread, with its four gates, so that no order matters. Bytes a unit: 60 for a step (16 each
+// of gates read, products and gates written, 4 each of before, c and h), 56 for its gradient, 12 an element
+// for add.
 
 namespace lstm {
 
@@ -17,7 +18,7 @@ extern "C" __global__ void __launch_bounds__(256)
 lstm_gates(float *gates, const float *products, const float *before, float *c, float *h, int units, int hidden) {
   for (long long at = blockIdx.x * (long long)blockDim.x + threadIdx.x; at < units; at += (long long)gridDim.x * blockDim.x) {
     const long long row = at / hidden, first = row * 4 * hidden + at % hidden;
-    // All is loaded before the first store, behind which the compiler could move no load.
+    // All is loaded before the first store, because the compiler could move no load across it.
     const float old = before ? before[at] : 0.0f;
     float a[4];
 #pragma unroll
@@ -37,7 +38,8 @@ lstm_gates(float *gates, const float *products, const float *before, float *c, f
 }
 
 // gates holds activations and gets the gradients of the pre-activations. carried is the gradient that h gets
-// from the step behind, dc that of the cell, which becomes that of the cell before; carried and before may be none.
+// from the next step, and dc is the cell's, which becomes the gradient of the cell before. carried and before
+// may be none.
 extern "C" __global__ void __launch_bounds__(256)
 lstm_gates_gradient(float *gates, const float *dh, const float *carried, const float *before, const float *c, float *dc, int units,
                     int hidden) {

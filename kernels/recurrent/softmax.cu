@@ -1,12 +1,13 @@
-// A softmax over a vocabulary whose logits are there for a block of words at a time; cuDNN computes them,
-// and what their gradients give to weights and rows. Rows whose target is below 0 are left out: their
-// gradients are 0 whatever they hold. A target beyond the vocabulary gives NaN.
+// A softmax over a vocabulary whose logits are there for a block of words at a time. cuDNN computes the
+// logits, and the contributions of their gradients to weights and rows. Rows whose target is below 0 are left
+// out: their gradients are 0 whatever they hold. A target beyond the vocabulary gives NaN.
 //
-// Mapping: block m is row m of the logits; thread i takes words i, i + blockDim.x, ... Sums are in double:
-// those of a thread in ascending order, then as blockSum has it, then block of words after block of words.
+// Mapping: block m is row m of the logits. Thread i takes words i, i + blockDim.x, ... Sums are in double: a
+// thread's in ascending order, then as in blockSum, then block of words after block of words.
 //
-// Bytes a logit: 4 for its part in top and sum, for the second time that it is read its row of 8 kB is in the
-// first-level cache; 8 for its gradient; 4 for the gradient of its bias. The biases of a block of words stay in caches.
+// Bytes a logit: 4 for its part in top and sum, because its row of 8 kB is in the first-level cache for the
+// second read. 8 for its gradient. 4 for the gradient of its bias. The biases of a block of words stay in
+// caches.
 #include "../reduce.cuh"
 #include "../vector.cuh"
 
@@ -76,7 +77,8 @@ softmax_gradient(float *logits, const float *bias, const float *top, const doubl
   const int m = blockIdx.x, target = targets[m];
   float *row = logits + (long long)m * words;
   const float high = top[m], factor = (float)((double)scale / sum[m]);
-  // Several logits are loaded before the first is written, behind which the compiler could move no load.
+  // Several logits are loaded before the first is written, because the compiler could move no load across a
+  // store.
   for (int v = threadIdx.x; v < words; v += softmax::batch * blockDim.x) {
     float shifted[softmax::batch];
 #pragma unroll
@@ -107,7 +109,7 @@ softmax_bias_gradient(float *db, const float *gradients, int rows, int words) {
   db[v] = (float)sum;
 }
 
-// The rows with a target, 0 where there is none: what those hold must not reach a product. Block m is row m.
+// The rows with a target, and 0 for the others, whose contents must not reach a product. Block m is row m.
 extern "C" __global__ void __launch_bounds__(softmax::threads)
 softmax_rows(float *kept, const float *h, const int *targets, int width) {
   const long long m = blockIdx.x;

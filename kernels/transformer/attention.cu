@@ -1,20 +1,20 @@
-// Multi-head self-attention by blocks of queries and keys, with the running maximum and sum of each query: no logits
-// leave the multiprocessor.
+// Multi-head self-attention by blocks of queries and keys, with the running maximum and sum of each query: no
+// logits leave the multiprocessor.
 //
-// bfloat16 heads of up to 64 numbers, a multiple of 8, as in every vision transformer, are computed by tensor
-// cores: block (tile, head, picture) has 4 warps of 16 queries each, which stay in registers. Blocks of 64 keys and their
-// values come to shared memory while those before are computed with. A lane has the logits of two queries, whose maximum
-// it shares with three others; the weights, rounded to bfloat16, are an operand of the product with the values as they
-// lie in its registers. Sums are float.
+// Tensor cores compute bfloat16 heads of up to 64 numbers, a multiple of 8, as in every vision transformer.
+// Block (tile, head, picture) has 4 warps of 16 queries each, which stay in registers. Blocks of 64 keys and
+// their values come to shared memory while the earlier ones are in use. A lane has the logits of two queries,
+// whose maximum it shares with three others. The weights, rounded to bfloat16, are an operand of the product
+// with the values, directly from its registers. Sums are float.
 //
-// Everything else is for the float pipes: block (tile, head, picture) has 8 warps and takes 32 queries of a head; blocks
-// of 32 keys, and then their values, come through shared memory. A warp has four queries. Of the logits lane i computes
-// those of key i; maximum and sum of a query are taken over the lanes of its warp as a tree. Of the output lane i holds
-// numbers i, i + 32, ... of each query in registers. Sums are float: over the numbers of a head in ascending order, then
-// over keys in ascending order.
+// The float pipes compute everything else. Block (tile, head, picture) has 8 warps and takes 32 queries of a
+// head. Blocks of 32 keys, and then their values, come through shared memory. A warp has four queries. Lane i
+// computes the logits of key i. Maximum and sum of a query are taken over the lanes of its warp as a tree.
+// Lane i holds numbers i, i + 32, ... of the output of each query in registers. Sums are float: over the
+// numbers of a head in ascending order, then over keys in ascending order.
 //
-// Bytes: queries, keys, values and output once, if keys and values of a head stay in the second-level cache while its
-// tiles of queries come by.
+// Bytes: queries, keys, values and output once, if keys and values of a head stay in the second-level cache
+// while its tiles of queries come by.
 #include "../mma.cuh"
 
 namespace attention {
@@ -88,7 +88,7 @@ __device__ __forceinline__ void run(T *y, const T *qkv, int tokens, int heads, i
 #pragma unroll
       for (int c = 0; c < W / 32; c++) out[q][c] *= factor;
     }
-    __syncthreads();  // nobody reads the keys any more
+    __syncthreads();  // all threads have read the keys
     fill(shared.lines, at + 2 * d + key * stride, stride, keys, width, 1.0f);
     __syncthreads();
     for (int k = 0; k < keys; k++) {

@@ -7,9 +7,9 @@ namespace transformer {
 
 const int threads = 256;
 
-// One row, by a warp: a lane takes V neighbouring numbers at a time. Sums are of differences from the first number of the
-// row, in double: within a lane in ascending order, then as warpSum adds. A mean that is large against the deviation
-// costs no digits, and equal numbers have a variance of 0.
+// One row, by a warp: a lane takes V neighbouring numbers at a time. It sums the differences from the first
+// number of the row, in double: within a lane in ascending order, then as in warpSum. A mean that is large
+// compared with the deviation costs no digits, and equal numbers have a variance of 0.
 template <int V, class T>
 static __device__ __forceinline__ void normRow(T *to, const T *from, const float *gain, const float *bias, int width,
                                                float epsilon) {

@@ -1,5 +1,6 @@
-// Command launchgen writes what follows from the kernels' CUDA sources: for every kernels/FAMILY/STEM.cu the
-// typed launches STEM_launch.go beside it, and kernels/kernels.cu, which joins the sources to one module.
+// Command launchgen writes the files that follow from the kernels' CUDA sources: for every
+// kernels/FAMILY/STEM.cu the typed launches STEM_launch.go in its folder, and kernels/kernels.cu, which joins
+// the sources to one module.
 //
 //	go run ./tools/launchgen                                       writes them
 //	go run ./tools/toolkit exec go run ./tools/launchgen -fatbin    also compiles the module, by nvcc, and lists by
@@ -91,8 +92,7 @@ func generate(folder string) (map[string][]byte, error) {
 // module is the CUDA source that includes all others.
 func module(folder string, sources []string) []byte {
 	var b bytes.Buffer
-	b.WriteString("// Written by tools/launchgen. All kernels as one module; each operation's stand beside its other " +
-		"versions.\n")
+	b.WriteString("// Written by tools/launchgen. All kernels as one module. Each family has its own sources.\n")
 	slices.Sort(sources)
 	for _, source := range sources {
 		name, _ := filepath.Rel(folder, source)
@@ -107,7 +107,7 @@ var types = map[string]struct{ name, argument string }{
 	"float": {"float32", "Float32"},
 }
 
-// launches is the Go file of one source.
+// launches writes the Go file of one source.
 func launches(family, stem string, kernels []signature.Kernel) ([]byte, error) {
 	var b bytes.Buffer
 	set := camel(stem) + "Kernels"
@@ -128,7 +128,7 @@ func launches(family, stem string, kernels []signature.Kernel) ([]byte, error) {
 	return format.Source(b.Bytes())
 }
 
-// launch is the arguments of one kernel, by name, and the method that enqueues it.
+// launch writes the arguments of one kernel, by name, and the method that enqueues it.
 func launch(b *bytes.Buffer, set string, k signature.Kernel) {
 	name := camel(k.Name)
 	fmt.Fprintf(b, "\n// %sArguments are the arguments of %s; pointers are 0 for none.\ntype %sArguments struct {\n", name,
