@@ -97,7 +97,7 @@ func TestResume_DamagedCheckpointWithoutOneBeforeNamesHowToBeginAnew(t *testing.
 	check(t, os.Truncate(path, 1000))
 	r := newRig()
 	if err := r.trainer(t).Resume(path); !errors.Is(err, train.ErrCorrupt) ||
-		!strings.Contains(err.Error(), "To begin anew, remove it and resume: ") {
+		!strings.Contains(err.Error(), "To start over, remove it and resume: ") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -64,7 +64,7 @@ func TestAlloc_SaysWhatIsFree(t *testing.T) {
 		t.Errorf("%+v, want %+v", *full, want)
 	}
 	if text := err.Error(); !strings.Contains(text, "900.0 KiB: 724.0 KiB of 1.0 MiB are free") {
-		t.Errorf("%q does not tell the sizes", text)
+		t.Errorf("%q does not show the sizes", text)
 	}
 	must(t, d.Free(held)) // a full device goes on
 	again, err := d.Alloc(900 << 10)
@@ -222,7 +222,7 @@ func TestEveryCall_MayFail(t *testing.T) {
 		for n := 1; n <= calls; n++ {
 			err := attempt(n, code)
 			if err == nil && !tolerated(fake.Log()) {
-				t.Errorf("call %d fails with %d and no error tells it; calls:\n%s", n, code, strings.Join(fake.Log(), "\n"))
+				t.Errorf("call %d fails with %d and no error reports it; calls:\n%s", n, code, strings.Join(fake.Log(), "\n"))
 			}
 			if live := fake.Live(); live != "" {
 				t.Errorf("call %d fails with %d: not freed: %s; error %v", n, code, live, err)

@@ -31,7 +31,7 @@ func TestFault_NamesTheLaunchThatCausedIt(t *testing.T) {
 		t.Fatalf("error %v, want a FaultError", err)
 	}
 	if got := strings.Join(fault.Recent, " "); got != "test.b test.c" {
-		t.Errorf("not known to have ended: %s, want b and c", got)
+		t.Errorf("may not have ended: %s, want b and c", got)
 	}
 	if fault.Launch != "test.b" || fault.Name != "CUDA_ERROR_ILLEGAL_ADDRESS" {
 		t.Errorf("%+v, want launch test.b", fault)
@@ -70,7 +70,7 @@ func TestFault_OfNoLaunchBlamesNone(t *testing.T) {
 	fake.Fail(fake.Calls()+2, 700)
 	var fault *FaultError
 	if err := d.Sync(); !errors.As(err, &fault) || fault.Launch != "" || len(fault.Recent) != 0 ||
-		!strings.Contains(err.Error(), "behind all launches") {
+		!strings.Contains(err.Error(), "after all launches") {
 		t.Errorf("error %v, want one that blames no launch", err)
 	}
 }

@@ -37,7 +37,7 @@ func TestSections_AreRangesOfTheProfiler(t *testing.T) {
 	told, err := os.ReadFile(log)
 	must(t, err)
 	if want := "forward conv1_1\nend\nforward conv1_2\nend\nupdate\nend\nforward conv1_1\nend\n"; string(told) != want {
-		t.Errorf("the profiler was told\n%swant\n%s", told, want)
+		t.Errorf("the profiler received\n%swant\n%s", told, want)
 	}
 	allocations := testing.AllocsPerRun(10, func() { s.Begin("update"); s.Begin("") })
 	if allocations != 0 {
@@ -68,7 +68,7 @@ func TestSections_TellWhyAProfilerCannotBeOpened(t *testing.T) {
 	} {
 		if err := openProfiler(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(),
 			profilerVariable) {
-			t.Errorf("%s: %v, want one that tells %q", path, err, want)
+			t.Errorf("%s: %v, want one with %q", path, err, want)
 		}
 	}
 }

@@ -31,13 +31,13 @@ func onlyPinned(t *testing.T) {
 // as it may.
 func TestUpload_SourcesMayChangeAtOnce(t *testing.T) {
 	for name, sizes := range map[string][]int{
-		"many small ones":         {1 << 10, 3, 256, 1},
-		"blocks":                  {1 << 20},
-		"one larger than a slot":  {asideBytes + 1},
-		"one larger than all":     {3*asideBytes + 12345},
-		"to the end of a slot":    {asideBytes - 256, 256, asideBytes, 512},
-		"over the end of a slot":  {asideBytes - 1000, 3000},
-		"small ones behind large": {2 * asideBytes, 5, 5},
+		"many small ones":        {1 << 10, 3, 256, 1},
+		"blocks":                 {1 << 20},
+		"one larger than a slot": {asideBytes + 1},
+		"one larger than all":    {3*asideBytes + 12345},
+		"to the end of a slot":   {asideBytes - 256, 256, asideBytes, 512},
+		"over the end of a slot": {asideBytes - 1000, 3000},
+		"small ones after large": {2 * asideBytes, 5, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t, roomy(), Options{})

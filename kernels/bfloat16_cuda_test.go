@@ -229,7 +229,7 @@ func (r *rig) weights(length int) {
 	r.equal("weights of adamw", w)
 	entries[0].Average = m.wide
 	r.ok(r.b.Average(entries, 0.25))
-	r.equal("weights beside their averages", w)
+	r.equal("weights and their averages", w)
 	r.ok(r.b.Exchange(entries))
 	r.equal("averages in the place of weights", w)
 }

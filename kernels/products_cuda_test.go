@@ -110,7 +110,7 @@ func TestCUDA_WaysToComputeProductsAreKept(t *testing.T) {
 		t.Fatalf("%v\n%s", err, first)
 	}
 	if got := products(t, openProducts(t, tensor.FP32, "", folder)); !slices.Equal(got, want) {
-		t.Error("results differ from those of the run before")
+		t.Error("results differ from the run before")
 	}
 	if again, err := os.ReadFile(files[0]); err != nil || string(again) != string(first) {
 		t.Errorf("chosen again: %v\n%s", err, again)

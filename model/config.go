@@ -169,7 +169,7 @@ func (c Config) validateInput() error {
 		return fmt.Errorf("model: a net on features has no residual blocks, and residual is %q", c.Residual)
 	case c.Residual != Plain && (c.LastPool || c.FC6 != 0 || c.FC7 != 0 || c.FC6Kernel != 0 || c.FC6Pad != 0 ||
 		c.Dropout != 0):
-		return fmt.Errorf("model: a residual net has one layer behind its stages: last_pool %t, fc6 %d, fc7 %d, fc6_kernel "+
+		return fmt.Errorf("model: a residual net has one layer after its stages: last_pool %t, fc6 %d, fc7 %d, fc6_kernel "+
 			"%d, fc6_pad %d and dropout %g are for VGG", c.LastPool, c.FC6, c.FC7, c.FC6Kernel, c.FC6Pad, c.Dropout)
 	case c.Input == 0 && (len(c.Depths) == 0 || len(c.Depths) != len(c.Widths)):
 		return fmt.Errorf("model: depths %v and widths %v need one entry for each block", c.Depths, c.Widths)

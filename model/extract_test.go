@@ -71,7 +71,7 @@ func checkNear(t *testing.T, name string, got []float32, want []float64) {
 		some = some || w != 0
 	}
 	if !some {
-		t.Errorf("%s is 0 everywhere, which says nothing", name)
+		t.Errorf("%s is 0 everywhere, which tests nothing", name)
 	}
 }
 

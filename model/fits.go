@@ -22,7 +22,7 @@ func (n *Net) tooLarge(frames, bags int, training bool, err error) error {
 		return err
 	}
 	if fits := n.largest(frames, bags, training, free); fits > 0 {
-		return fmt.Errorf("%w; at most %d bags of as many frames would fit", err, fits)
+		return fmt.Errorf("%w; at most %d bags with equally many frames would fit", err, fits)
 	}
 	if chunk := n.largestChunk(frames, bags, training, free); chunk > 0 {
 		return fmt.Errorf("%w; the batch would fit in chunks of %d frames (`train.chunk_frames` %[2]d)", err, chunk)

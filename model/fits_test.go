@@ -13,12 +13,12 @@ import (
 // fit.
 func TestPlan_IsHeldAgainstTheMemoryOfTheHost(t *testing.T) {
 	if _, known := host.Free(); !known || strconv.IntSize < 64 {
-		t.Skip("this system does not say how much memory is free")
+		t.Skip("this system does not report how much memory is free")
 	}
 	n := newNet(t, openCPU(t, 1), small(FeatureDependent))
 	const bags = 1 << 28 // of several terabytes
 	_, err := n.Plan(bags, bags, true)
-	if !errors.Is(err, host.ErrFull) || !strings.Contains(err.Error(), "bags of as many frames would fit") {
+	if !errors.Is(err, host.ErrFull) || !strings.Contains(err.Error(), "bags with equally many frames would fit") {
 		t.Fatal(err)
 	}
 	if _, err := n.Plan(2, 2, true); err != nil {

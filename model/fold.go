@@ -90,7 +90,7 @@ func checkNorm(f Source, there map[string]bool, u *unit, norm string) error {
 	}
 	for _, name := range names {
 		if !there[name] {
-			return fmt.Errorf("model: the file has no %s, which batch normalisation behind %s needs: save the whole "+
+			return fmt.Errorf("model: the file has no %s, which batch normalisation after %s needs: save the whole "+
 				"state_dict() of the net: %w", name, u.File, ErrOtherModel)
 		}
 		_, shape, err := f.Info(name)
@@ -98,7 +98,7 @@ func checkNorm(f Source, there map[string]bool, u *unit, norm string) error {
 			return err
 		}
 		if !slices.Equal(shape, []int{u.C}) {
-			return fmt.Errorf("model: %s is %v in the file, want %v behind %s of this network: %w", name, shape, []int{u.C},
+			return fmt.Errorf("model: %s is %v in the file, want %v after %s of this network: %w", name, shape, []int{u.C},
 				u.File, ErrOtherModel)
 		}
 	}

@@ -159,7 +159,7 @@ func TestFold_NamesTheTensorAtFault(t *testing.T) {
 			}
 			for _, part := range c.want {
 				if !strings.Contains(err.Error(), part) {
-					t.Errorf("%q does not say %q", err, part)
+					t.Errorf("%q does not contain %q", err, part)
 				}
 			}
 		})
@@ -259,7 +259,7 @@ func FuzzFold(f *testing.F) {
 		f.Fatal(err)
 	}
 	if report, err := n.Load(file, nil); err != nil || !report.Folded {
-		f.Fatalf("the seed of %d bytes is of another net: %+v, %v", len(seed), report, err)
+		f.Fatalf("the seed of %d bytes belongs to another net: %+v, %v", len(seed), report, err)
 	}
 	f.Add(seed, "layer2.0.downsample.1.running_var", uint32(0))
 	f.Add(seed, "bn1.weight", math.Float32bits(float32(math.NaN())))

@@ -48,7 +48,7 @@ func checkDone(t *testing.T, n *Net, p *Plan) {
 		t.Errorf("layers are complete in the order %v", order)
 	}
 	if want := gradients(t, n); !reflect.DeepEqual(seen, want) {
-		t.Errorf("gradients when they were said to be complete: %d of %d, or with other numbers", len(seen), len(want))
+		t.Errorf("gradients when they were reported complete: %d of %d, or with other numbers", len(seen), len(want))
 	}
 }
 

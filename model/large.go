@@ -80,7 +80,7 @@ func (n *Net) targets(p *Plan, o StepOptions, noisy bool) (*tensor.Tensor, error
 	case noisy:
 		return nil, errors.New("model: large losses are treated without a noise model")
 	case o.Evidence:
-		return nil, errors.New("model: large losses are those of labels, not of evidence")
+		return nil, errors.New("model: large losses need labels, not evidence")
 	}
 	err := n.backend.NoiseStep(noise.StepOutput{BagLogit: p.BagLogit}, p.Logits, nil, nil, p.bags,
 		noise.StepParams{MIL: n.config.MIL})

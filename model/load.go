@@ -159,7 +159,7 @@ func refuse(p *Param, m Match, there []string) error {
 	if ofResNet(m.Param) && p.Bias {
 		hint = "; it has no batch normalisation that would give one: save the whole state_dict() of the net"
 	} else if slices.ContainsFunc(there, func(name string) bool { return strings.HasSuffix(name, "running_mean") }) {
-		hint = "; it is of a network with batch normalisation, which this one has none of"
+		hint = "; it belongs to a network with batch normalisation, and this one has none"
 	}
 	return fmt.Errorf("model: the file has no %s (%s here)%s: %w", p.File, p.Name, hint, ErrOtherModel)
 }

@@ -71,7 +71,7 @@ func ofResNet(name string) bool {
 // its tensors that this network has no layer for.
 func (n *Net) checkVariant(f Source) error {
 	if of := RecogniseResNet(f); of != "" && of != n.config.ResNetName() {
-		return fmt.Errorf("model: the file is of %[1]s, and this network is %[2]s: give `net.arch` %[1]s, or another file: "+
+		return fmt.Errorf("model: the file holds %[1]s, and this network is %[2]s: set `net.arch` to %[1]s, or use another: "+
 			"%[3]w",
 			of, n.config.describe(), ErrOtherModel)
 	}
@@ -102,8 +102,8 @@ func (n *Net) checkVariant(f Source) error {
 	case strings.Contains(name, ".se."):
 		hint = " (squeeze and excitation, as seresnet50 has)"
 	}
-	return fmt.Errorf("model: %s belongs to no layer of %s as torchvision has it%s: the file is of a variant; take "+
-		"torchvision's weights, or those of timm's net of the plain name (resnet50): %w", name, n.config.describe(), hint,
+	return fmt.Errorf("model: %s belongs to no layer of torchvision's %s%s: the file holds a variant; use "+
+		"torchvision's weights, or timm's weights of the plain name (resnet50): %w", name, n.config.describe(), hint,
 		ErrOtherModel)
 }
 

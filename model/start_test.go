@@ -44,7 +44,7 @@ func TestInit_DeviationsOfLayers(t *testing.T) {
 				}
 				want, ok := c.want[p.Name]
 				if !ok {
-					t.Fatalf("no deviation is known of %s", p.Name)
+					t.Fatalf("no deviation is listed for %s", p.Name)
 				}
 				values, err := n.Values(p)
 				if err != nil {

@@ -39,7 +39,7 @@ func TestOnline_TheFirstEpochIsNotAugmented(t *testing.T) {
 	changed := newTrainer(t, o)
 	run(t, changed)
 	if !reflect.DeepEqual(got.Logits.Float32s(), want.Logits.Float32s()) || !reflect.DeepEqual(got.Index, want.Index) {
-		t.Error("online scores are of augmented pictures")
+		t.Error("online scores come from augmented pictures")
 	}
 	if reflect.DeepEqual(weights(t, plain.Net), weights(t, changed.Net)) {
 		t.Error("nothing was augmented after the first epoch")

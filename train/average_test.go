@@ -93,7 +93,7 @@ func TestAverage_ChangesNothingThatLearnsAndIsWhatCheckpointsHold(t *testing.T) 
 		if frozen := learned["optimizer.m."+name] == nil; frozen {
 			raw = there[name]
 		} else if averaged++; !ok || slices.Equal(there[name], raw) {
-			t.Errorf("%s: no average beside what learns", name)
+			t.Errorf("%s: no average of a learning parameter", name)
 		}
 		if !slices.Equal(raw, want) {
 			t.Errorf("%s has learned something else because it was averaged", name)
@@ -155,7 +155,7 @@ func TestAverage_PatienceGoesBackToTheAveragesOfTheBest(t *testing.T) {
 	for name := range best {
 		if moment := strings.HasPrefix(name, momentPrefix) || strings.HasPrefix(name, secondPrefix); !moment &&
 			!slices.Equal(best[name], last[name]) {
-			t.Errorf("%s of the last checkpoint is not that of the best", name)
+			t.Errorf("%s of the last checkpoint differs from the best", name)
 		}
 	}
 }

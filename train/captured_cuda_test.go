@@ -112,7 +112,7 @@ func TestCUDA_RecordedTrainingEqualsUnrecordedBitForBit(t *testing.T) {
 					t.Errorf("%s late: losses and norms %v, unrecorded %v", streams, got, want)
 				}
 				if graphs(trainer) < 2 || graphs(direct) != 0 {
-					t.Errorf("%d graphs were recorded, %d where none should be", graphs(trainer), graphs(direct))
+					t.Errorf("%d graphs were recorded, and %d that should not be", graphs(trainer), graphs(direct))
 				}
 			}
 		})
@@ -175,7 +175,7 @@ func TestCUDA_ResumedRecordedTrainingEqualsUnbroken(t *testing.T) {
 		}
 	}
 	if !maps.EqualFunc(weights(t, trainer.Net), wantWeights, slices.Equal) {
-		t.Error("weights differ from those of the unbroken run")
+		t.Error("weights differ from the unbroken run")
 	}
 }
 

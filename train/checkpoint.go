@@ -18,7 +18,7 @@ var (
 	// ErrOtherModel means that a checkpoint belongs to another network or other classes.
 	ErrOtherModel = model.ErrOtherModel
 	// ErrOtherRun means that a checkpoint belongs to other data, another seed or other settings.
-	ErrOtherRun = errors.New("the checkpoint is of another run")
+	ErrOtherRun = errors.New("the checkpoint belongs to another run")
 	// ErrCorrupt means that a file is not a whole checkpoint.
 	ErrCorrupt = safetensors.ErrCorrupt
 )

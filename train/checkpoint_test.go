@@ -87,7 +87,7 @@ func TestOpenNet_ScoresAsTheTrainedNet(t *testing.T) {
 	}
 	if !slices.Equal(got.Logits.Float32s(), want.Logits.Float32s()) ||
 		!slices.Equal(got.Observed.Float32s(), want.Observed.Float32s()) {
-		t.Error("scores differ from those of the net that was saved")
+		t.Error("scores differ from the saved net")
 	}
 }
 

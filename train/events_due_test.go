@@ -17,6 +17,6 @@ func TestDue_ShortTrainingsLogMoreOften(t *testing.T) {
 		}
 	}
 	if p := (Progress{Step: 3}); p.Due(20) {
-		t.Error("the length is not known, and step 3 is logged")
+		t.Error("the length is unknown, and step 3 is logged")
 	}
 }

@@ -133,10 +133,10 @@ func TestCUDA_OutOfMemoryTellsWhatWouldFit(t *testing.T) {
 		fits, err := strconv.Atoi(found[1])
 		check(t, err)
 		if _, err := o.Net.Plan(fits+1, fits+1, true); !errors.Is(err, kernels.ErrOutOfMemory) {
-			t.Errorf("%d bags are said to fit, %d do: %v", fits, fits+1, err)
+			t.Errorf("%d bags are reported to fit, %d do: %v", fits, fits+1, err)
 		}
 		if _, err := o.Net.Plan(fits, fits, true); err != nil {
-			t.Errorf("%d bags are said to fit: %v", fits, err)
+			t.Errorf("%d bags are reported to fit: %v", fits, err)
 		}
 	})
 	freed(t, log, map[string]int{"cuMemAlloc": 2}) // of the run's plan, and of that of one bag too many

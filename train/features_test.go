@@ -69,7 +69,7 @@ func TestFeatures_AreTheSameInBatches(t *testing.T) {
 	set := sceneSet(t, "train", 19)
 	want, _ := featuresOf(t, 19, set)
 	if len(want) != 19 || want[3][0] == want[4][0] {
-		t.Fatalf("%d rows, of which some are the same", len(want))
+		t.Fatalf("%d rows, and some are equal", len(want))
 	}
 	if rows, _ := featuresOf(t, 4, set); !slices.EqualFunc(rows, want, slices.Equal) {
 		t.Error("batches of 4 have other features")

@@ -142,7 +142,7 @@ func (k Frame[About]) Replace(path, previous string, about *About, tensors []saf
 	}
 	if err != nil {
 		bytes := int64(len(meta)) + safetensors.Bytes(tensors)
-		need := fmt.Sprintf("%d bytes of disk beside what is there", bytes)
+		need := fmt.Sprintf("%d more bytes of disk", bytes)
 		if errors.Is(err, syscall.EFBIG) {
 			need = fmt.Sprintf("a file of %d bytes, and ulimit -f or the file system allows none so large", bytes)
 		}

@@ -96,7 +96,7 @@ func (c *Checkpoint) sameRun(o Options, here identity) error {
 	}
 	switch {
 	case c.Stage != o.Stage:
-		return fmt.Errorf("it is of stage %d, this is stage %d: %w", c.Stage, o.Stage, ErrOtherRun)
+		return fmt.Errorf("it belongs to stage %d, this is stage %d: %w", c.Stage, o.Stage, ErrOtherRun)
 	case c.Data.Bags != here.data.Bags:
 		return fmt.Errorf("it was trained on %d bags (%q), these are %d (%q): %w",
 			c.Data.Bags, c.Data.Name, here.data.Bags, here.data.Name, ErrOtherRun)

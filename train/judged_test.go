@@ -104,10 +104,10 @@ func TestMeasure_TakesEachFigureFromItsPlace(t *testing.T) {
 	// decide when training ends.
 	r.Observed = &eval.Measures{Labels: figures(40)}
 	if got := Measure("loss", r); got != 46 {
-		t.Errorf("the loss of a net with a noise model is %v, want that of the observed labels, 46", got)
+		t.Errorf("the loss of a net with a noise model is %v, want the observed labels', 46", got)
 	}
 	if got := Measure("map", r); got != 11 {
-		t.Errorf("map of a net with a noise model is %v, want that of the classifier, 11", got)
+		t.Errorf("map of a net with a noise model is %v, want the classifier's, 11", got)
 	}
 }
 

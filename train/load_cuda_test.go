@@ -49,7 +49,7 @@ func TestCUDA_LoadsWeightsOfManyBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !maps.EqualFunc(weights(t, net), weights(t, host), slices.Equal) {
-			t.Errorf("%s: weights differ from those of the file", precision)
+			t.Errorf("%s: weights differ from the file", precision)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func (l LossConfig) check(mode model.NoiseMode) error {
 	if l.IsZero() || mode == model.NoNoise {
 		return nil
 	}
-	return fmt.Errorf("training: loss %s is of the classifier alone, and the net has the noise model %s, which "+
+	return fmt.Errorf("training: loss %s is for the classifier alone, and the net has the noise model %s, which "+
 		"learns by the likelihood of the labels: leave the loss at %s, or train an arm without a noise model "+
 		"(stage1, baseline)", l.Kind, mode, crossEntropy)
 }

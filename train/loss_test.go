@@ -44,7 +44,7 @@ func TestLoss_IsRefusedForANoiseModel(t *testing.T) {
 		r := newRig()
 		r.noise, r.config.Loss = model.FeatureIndependent, PaperLoss(kind)
 		if _, err := New(r.options(t)); err == nil ||
-			!strings.Contains(err.Error(), "loss "+kind+" is of the classifier alone") {
+			!strings.Contains(err.Error(), "loss "+kind+" is for the classifier alone") {
 			t.Errorf("error %v", err)
 		}
 	}

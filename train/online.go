@@ -164,7 +164,7 @@ func (t *Trainer) resumeOnline(p Position, file *safetensors.File) error {
 	}
 	for i, bag := range index {
 		if bag < 0 || bag >= int64(t.Data.Len()) {
-			return fmt.Errorf("its online score %d is of bag %d of %d: %w", i, bag, t.Data.Len(), ErrCorrupt)
+			return fmt.Errorf("its online score %d belongs to bag %d of %d: %w", i, bag, t.Data.Len(), ErrCorrupt)
 		}
 		s.index = append(s.index, int(bag))
 	}

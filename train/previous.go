@@ -36,7 +36,7 @@ func beginAnew(path string, err error) error {
 	if !errors.Is(err, ErrCorrupt) || filepath.Base(path) != LastName {
 		return err
 	}
-	return fmt.Errorf("%w; there is no whole checkpoint before it to go on from. To begin anew, remove it and resume: %s",
+	return fmt.Errorf("%w; there is no intact earlier checkpoint. To start over, remove it and resume: %s",
 		err, removeCommand(path))
 }
 

@@ -97,7 +97,7 @@ func goOnFromPrevious(t *testing.T, share float64) {
 	}
 	run(t, trainer)
 	if !maps.EqualFunc(weights(t, trainer.Net), weights(t, unbroken.Net), slices.Equal) {
-		t.Error("the net differs from that of the unbroken run")
+		t.Error("the net differs from the unbroken run")
 	}
 	for _, name := range []string{LastName, BestName} {
 		if err := frame.with(filepath.Join(r.directory, name),
@@ -126,7 +126,7 @@ func TestResume_DamagedCheckpointWithoutOneBeforeIsBegunAnew(t *testing.T) {
 		if !errors.Is(err, ErrCorrupt) {
 			t.Fatalf("%s: %v", name, err)
 		}
-		_, command, found := strings.Cut(err.Error(), "To begin anew, remove it and resume: ")
+		_, command, found := strings.Cut(err.Error(), "To start over, remove it and resume: ")
 		if !found {
 			t.Fatalf("%s: no command in %v", name, err)
 		}
@@ -139,7 +139,7 @@ func TestResume_DamagedCheckpointWithoutOneBeforeIsBegunAnew(t *testing.T) {
 		trainer := r.trainer(t)
 		run(t, trainer)
 		if !maps.EqualFunc(weights(t, trainer.Net), weights(t, unbroken.Net), slices.Equal) {
-			t.Errorf("%s: the net differs from that of the unbroken run", name)
+			t.Errorf("%s: the net differs from the unbroken run", name)
 		}
 		for path, step := range map[string]int{LastName: 15, PreviousName: 10} {
 			if c, err := ReadCheckpoint(filepath.Join(r.directory, path)); err != nil || c.Position.Step != step {

@@ -48,7 +48,7 @@ func (t *Trainer) together() error {
 	}
 	rank, err := t.ranks.other(t.Net)
 	if err == nil && rank > 0 {
-		err = fmt.Errorf("training: after step %d the weights of rank %d (%s) are not those of rank 0: %w: their "+
+		err = fmt.Errorf("training: after step %d the weights of rank %d (%s) differ from rank 0: %w: their "+
 			"machines compute differently, or one of them is faulty", t.at.Step, rank, t.ranks.group.Names()[rank],
 			errDrifted)
 	}

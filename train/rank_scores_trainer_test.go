@@ -59,7 +59,7 @@ func TestTrainer_ScoresOnRanksWhatOneRankScores(t *testing.T) {
 		var want watched
 		run(t, newTrainer(t, want.observe(stages[0])))
 		if bytes.Count(want.Bytes(), []byte("step ")) < 4 || !bytes.Contains(want.Bytes(), []byte("online")) {
-			t.Fatalf("it has told %.300s", want.Bytes())
+			t.Fatalf("it has reported %.300s", want.Bytes())
 		}
 		for rank, err := range scoreOnRanks(t, n, func(g ranks.Group) (err error) {
 			var got watched
@@ -75,7 +75,7 @@ func TestTrainer_ScoresOnRanksWhatOneRankScores(t *testing.T) {
 				return err
 			}
 			if !bytes.Equal(got.Bytes(), want.Bytes()) {
-				return fmt.Errorf("it has told other scores than one rank:\n%.2000s\nand one rank\n%.2000s", got.Bytes(),
+				return fmt.Errorf("it has reported other scores than one rank:\n%.2000s\nand one rank\n%.2000s", got.Bytes(),
 					want.Bytes())
 			}
 			return nil
@@ -132,7 +132,7 @@ func TestTrainer_AnInterruptAmidAValidationEndsAllRanks(t *testing.T) {
 			t.Errorf("rank %d, resumed: %v", rank, err)
 		}
 		if !bytes.Equal(told[rank].Bytes(), want.Bytes()) {
-			t.Errorf("rank %d has told %.1000s, want %.1000s", rank, told[rank].Bytes(), want.Bytes())
+			t.Errorf("rank %d has reported %.1000s, want %.1000s", rank, told[rank].Bytes(), want.Bytes())
 		}
 	}
 }

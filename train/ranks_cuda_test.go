@@ -37,10 +37,10 @@ func TestCUDA_RanksRecordTheirSteps(t *testing.T) {
 			recorded, direct := run(2, false), run(2, true)
 			sameOnAll(t, direct, recorded, "steps call by call and recorded ones")
 			if recorded.graphs < 3 || direct.graphs != 0 { // upper gradients, norm, update, at least
-				t.Errorf("%d graphs were recorded, %d where none should be", recorded.graphs, direct.graphs)
+				t.Errorf("%d graphs were recorded, and %d that should not be", recorded.graphs, direct.graphs)
 			}
 			if most, of := distance(run(1, false).weights, recorded.weights); !(most <= 1e-5) {
-				t.Errorf("%s is apart by %.3g of its norm from that of one card", of, most)
+				t.Errorf("%s differs by %.3g of its norm from one card", of, most)
 			}
 		})
 	}

@@ -48,7 +48,7 @@ func TestRanks_AnErrorOfReadingIsOneOfAll(t *testing.T) {
 		}
 	}
 	if own != 1 || told != 2 {
-		t.Errorf("%d ranks have the error, %d are told of it", own, told)
+		t.Errorf("%d ranks have the error, %d received it", own, told)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestRanks_BadSamplesAreNamedOnAll(t *testing.T) {
 				found[rank] = append(found[rank], sample.ID+": "+sample.Err.Error())
 			}
 			if b.Count != len(found[rank]) {
-				t.Errorf("%d are counted, %d told", b.Count, len(found[rank]))
+				t.Errorf("%d are counted, %d reported", b.Count, len(found[rank]))
 			}
 		}})
 	}) {
@@ -231,7 +231,7 @@ func TestRanks_AFullDiskOfTheFirst(t *testing.T) {
 				t.Errorf("%v of rank 0: rank %d ends with %v", c.err, rank, err)
 			}
 			if want := !c.ends && rank == 0; (unsaved[rank] > 0) != want {
-				t.Errorf("%v of rank 0: rank %d is told %d times", c.err, rank, unsaved[rank])
+				t.Errorf("%v of rank 0: reported to rank %d %d times", c.err, rank, unsaved[rank])
 			}
 		}
 		if c.ends {

@@ -164,7 +164,7 @@ func TestRanks_AnInterruptionOfOneIsOneOfAll(t *testing.T) {
 				t.Errorf("rank %d: %v", rank, out.err)
 			}
 			if errors.As(out.err, &lost) != (rank != stopped) || lost != nil && lost.Rank != stopped {
-				t.Errorf("rank %d of which %d was interrupted: %v", rank, stopped, out.err)
+				t.Errorf("rank %d, interrupted %d: %v", rank, stopped, out.err)
 			}
 		}
 		if c, err := ReadCheckpoint(filepath.Join(r.directory, LastName)); err != nil || c.Position.Step != 3 {
@@ -191,7 +191,7 @@ func TestRanks_SaveByTheClockOfTheFirst(t *testing.T) {
 		}
 	}
 	if c, err := ReadCheckpoint(filepath.Join(r.directory, LastName)); err != nil || c.Position != all[0].position {
-		t.Errorf("the checkpoint is of %+v: %v", c, err)
+		t.Errorf("the checkpoint has %+v: %v", c, err)
 	}
 }
 

@@ -121,7 +121,7 @@ func TestResume_EqualsUnbrokenRunBitForBit(t *testing.T) {
 						t.Errorf("losses %v, unbroken %v", losses, unbroken)
 					}
 					if !maps.EqualFunc(weights(t, resumed.Net), weights(t, trainer.Net), slices.Equal) {
-						t.Error("weights differ from those of the unbroken run")
+						t.Error("weights differ from the unbroken run")
 					}
 					if got.Position != want.Position {
 						t.Errorf("position %+v, unbroken %+v", got.Position, want.Position)

@@ -203,7 +203,7 @@ func TestRun_DiskThatIsFullForAWhileCostsNothing(t *testing.T) {
 			trainer, unsaved := crowded(t, r, window[0], window[1])
 			run(t, trainer)
 			if len(*unsaved) == 0 || (*unsaved)[0] != window[0] {
-				t.Errorf("full from step %d to %d: told of %v", window[0], window[1], *unsaved)
+				t.Errorf("full from step %d to %d: reported %v", window[0], window[1], *unsaved)
 			}
 			if got, want := names(t, trainer.Directory), names(t, unbroken.Directory); !slices.Equal(got, want) {
 				t.Errorf("full from step %d to %d: files %q, want %q", window[0], window[1], got, want)
@@ -236,7 +236,7 @@ func TestRun_DiskThatIsFullAtTheEndGetsAMoment(t *testing.T) {
 		}
 		run(t, trainer)
 		if !slices.Equal(*unsaved, []int{15}) {
-			t.Errorf("told of %v", *unsaved)
+			t.Errorf("reported %v", *unsaved)
 		}
 		c, err := ReadCheckpoint(filepath.Join(trainer.Directory, LastName))
 		if err != nil || c.Position.Step != 15 {
@@ -265,7 +265,7 @@ func TestRun_OtherErrorsOfSavingEndIt(t *testing.T) {
 		t.Errorf("ended at step %d with %v", result.Step, err)
 	}
 	if len(*unsaved) > 0 {
-		t.Errorf("told of %v", *unsaved)
+		t.Errorf("reported %v", *unsaved)
 	}
 }
 

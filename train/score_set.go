@@ -85,7 +85,7 @@ func openScoring(ctx context.Context, net *model.Net, set *loader.Set, config lo
 		return nil, err
 	}
 	if classes := opened.loader.Classes(); classes != net.Config().Classes {
-		return nil, fmt.Errorf("training: the labels of %q are of %d classes, the net has %d: %w",
+		return nil, fmt.Errorf("training: the labels of %q have %d classes, the net has %d: %w",
 			set.Name, classes, net.Config().Classes, ErrOtherModel)
 	}
 	opened.epoch, err = opened.loader.Epoch(ctx, 0, 0)

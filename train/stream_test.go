@@ -134,11 +134,11 @@ func TestResume_OfStreamedLabelsInTheMiddleOfAnEpoch(t *testing.T) {
 			next := newTrainer(t, streamOptions(t, rest, o.Directory))
 			check(t, next.Resume(filepath.Join(o.Directory, LastName)))
 			if at := next.Position(); at.Epoch != 2 || at.Batch != 1 {
-				t.Fatalf("it goes on at %+v", at)
+				t.Fatalf("it continues at %+v", at)
 			}
 			run(t, next)
 			if !reflect.DeepEqual(weights(t, next.Net), weights(t, whole.Net)) {
-				t.Error("a run that goes on learns something else")
+				t.Error("a resumed run learns something else")
 			}
 		})
 	}

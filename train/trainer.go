@@ -178,7 +178,7 @@ func (o *Options) check() error {
 	case o.Loader.Evidence != nil && o.Net.Config().Noise != model.NoNoise && o.Config.noiseLearns():
 		return errors.New("training: evidence teaches the classifier alone: freeze the noise model (noise.frozen)")
 	case o.Loader.Evidence != nil && !o.Config.Loss.IsZero():
-		return fmt.Errorf("training: loss %s is of labels, and evidence has a loss of its own: leave out the loss",
+		return fmt.Errorf("training: loss %s needs labels, and evidence has its own loss: leave out the loss",
 			o.Config.Loss.Name())
 	case o.Config.Loss.Large() && ranks.Of(o.Group).Size() > 1:
 		return fmt.Errorf("training: loss %s looks for the largest losses of a batch, and %d ranks have a part of it each: "+
@@ -229,7 +229,7 @@ func fits(net *model.Net, set *loader.Set) error {
 	case width == 0:
 		return fmt.Errorf("training: the net takes %d features, %q has pictures: %w", input, set.Name, ErrOtherModel)
 	}
-	return fmt.Errorf("training: the net takes %d features, those of %q are %d: %w",
+	return fmt.Errorf("training: the net takes %d features, %q has %d: %w",
 		input, set.Name, width, ErrOtherModel)
 }
 

@@ -84,7 +84,7 @@ func TestResume_BeginsAnewWithoutACheckpointBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := call(t, arm(dir)...)
-		_, command, found := strings.Cut(strings.TrimSpace(c.err), "To begin anew, remove it and resume: ")
+		_, command, found := strings.Cut(strings.TrimSpace(c.err), "To start over, remove it and resume: ")
 		if c.code != exitFailure || !found || !strings.Contains(command, last) {
 			t.Fatalf("stage %s: exit code %d, %q", stage, c.code, c.err)
 		}

@@ -133,7 +133,7 @@ func TestRun_ChoosesOnceAndRunsWithoutAllocating(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := fake.Calls() - calls; n > 6 {
-		t.Errorf("the second run made %d calls, want those of one execution", n)
+		t.Errorf("the second run made %d calls, want one execution's", n)
 	}
 	if n := testing.AllocsPerRun(20, func() {
 		if h.Run(ForwardBiasReLU, bf16, Operands{}) != nil {
@@ -231,7 +231,7 @@ func TestRun_RebuildsWhatIsCorruptAndSaysSo(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !strings.Contains(log.String(), "anew") || !strings.Contains(log.String(), "level=WARN") {
-				t.Errorf("the log does not tell: %s", log.String())
+				t.Errorf("the log does not report it: %s", log.String())
 			}
 			kept, _, err := keptPlans(folder).read(key)
 			if err != nil || kept.Index != 7 {
@@ -441,7 +441,7 @@ func TestRun_GoesOnWhereChoicesCannotBeKeptAndSaysSoOnce(t *testing.T) {
 	}
 	if text := log.String(); strings.Count(text, "level=WARN") != 1 || !strings.Contains(text, "this run alone") ||
 		!strings.Contains(text, file) {
-		t.Errorf("the log does not tell once: %s", text)
+		t.Errorf("the log does not report it once: %s", text)
 	}
 }
 
@@ -451,7 +451,7 @@ func TestRun_WithinACaptureNeedsAChosenPlan(t *testing.T) {
 	run := func() error { return h.Run(Forward, bf16, Operands{}) }
 	if _, err := d.Compute().Capture("step", run); err == nil || !strings.Contains(err.Error(),
 		"run the step once before") {
-		t.Errorf("error %v, want one that tells what to do", err)
+		t.Errorf("error %v, want one with a cure", err)
 	}
 	if err := run(); err != nil {
 		t.Fatal(err)
@@ -518,7 +518,7 @@ func TestEveryCall_MayFail(t *testing.T) {
 		for n := 1; n <= calls; n++ {
 			err := attempt(n, status)
 			if of := (*Error)(nil); errors.As(err, &of) && of.Code == deviceFull && !errors.Is(err, cuda.ErrOutOfMemory) {
-				t.Errorf("call %d finds the card full, and the error does not say so: %v", n, err)
+				t.Errorf("call %d finds the card full, and the error does not report it: %v", n, err)
 			}
 			if err == nil {
 				silent++

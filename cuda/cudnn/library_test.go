@@ -53,7 +53,7 @@ func TestCandidates_IncludePythonsPackages(t *testing.T) {
 	for _, path := range want {
 		i := slices.Index(list, path)
 		if i <= last {
-			t.Errorf("%s is at %d of %v, want it behind %d", path, i, list, last)
+			t.Errorf("%s is at %d of %v, want it after %d", path, i, list, last)
 		}
 		last = i
 	}

@@ -122,7 +122,7 @@ func TestGroup_MeetsAtAnAddress(t *testing.T) {
 	two := nccl.GroupOptions{Ranks: 2, Rank: 1, Address: first, Timeout: time.Millisecond}
 	if g, err := nccl.OpenGroup(two); err == nil {
 		g.Close()
-		t.Error("one rank of two goes on")
+		t.Error("one rank of two continues")
 	}
 	started := map[string]string{"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": fmt.Sprint(port.Add(1))}
 	if g, err := nccl.OpenStarted(func(name string) string { return started[name] }, 0, 1, -1, time.Minute); err != nil {

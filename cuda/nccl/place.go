@@ -58,8 +58,8 @@ func Address(getenv func(string) string) (string, error) {
 	}
 	host, text := getenv("MASTER_ADDR"), getenv("MASTER_PORT")
 	if host == "" || text == "" {
-		return "", fmt.Errorf("nccl: MASTER_ADDR is %q and MASTER_PORT %q: torchrun sets both, and they must say where rank "+
-			"0 runs (or name its HOST:PORT by %s)", host, text, addressVariable)
+		return "", fmt.Errorf("nccl: MASTER_ADDR is %q and MASTER_PORT %q: torchrun sets both to the address at which rank "+
+			"0 listens (or name its HOST:PORT by %s)", host, text, addressVariable)
 	}
 	port, err := strconv.Atoi(text)
 	if err != nil || port < 1 || port > 65534 {

@@ -146,7 +146,7 @@ func number(v parquet.Value) (float32, error) {
 	case parquet.Double:
 		return float32(v.Double()), nil
 	}
-	return 0, fmt.Errorf("%.60q is of type %v, not a number", v.String(), v.Kind())
+	return 0, fmt.Errorf("%.60q has type %v, not a number", v.String(), v.Kind())
 }
 
 func (t *table) Text(c int) (string, error) {

@@ -238,7 +238,7 @@ func (f *File) Elements(name string) (func(dst []float32) error, error) {
 		piece := rest
 		piece.end = rest.begin + int64(len(dst))*size
 		if piece.end > rest.end {
-			return fmt.Errorf("%s: tensor %q: %d elements asked for where %d are left",
+			return fmt.Errorf("%s: tensor %q: %d elements requested, %d are left",
 				f.label, name, len(dst), (rest.end-rest.begin)/size)
 		}
 		rest.begin = piece.end

@@ -284,7 +284,7 @@ func TestWrite_RefusesBeforeWriting(t *testing.T) {
 	}
 	if err := Write(&fullDisk{left: 100}, nil,
 		[]Tensor{{Name: "a", Shape: []int{1000}, Data: make([]float32, 1000)}}); !errors.Is(err, errFull) {
-		t.Errorf("error %v, want that of the writer", err)
+		t.Errorf("error %v, want the writer's", err)
 	}
 }
 

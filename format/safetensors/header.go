@@ -55,7 +55,7 @@ func parseHeader(header []byte, dataSize int64) (entries []entry, meta map[strin
 		return nil, nil, fmt.Errorf("header, about byte %d: %w", d.InputOffset(), err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, nil, fmt.Errorf("the header goes on after its object, at byte %d", d.InputOffset())
+		return nil, nil, fmt.Errorf("the header continues after its object, at byte %d", d.InputOffset())
 	}
 	return entries, meta, checkCover(entries, dataSize)
 }

@@ -96,7 +96,7 @@ func TestWriteSummed_IsWriteWithOneMoreKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if f.sums == nil || open(t, plain.Bytes()).sums != nil {
-		t.Error("checksums where there are none, or none where there are some")
+		t.Error("checksums although there are none, or none although there are some")
 	}
 	if !bytes.Equal(summed(t, meta, summedTensors()), summed(t, meta, summedTensors())) {
 		t.Error("the same arguments give other bytes")

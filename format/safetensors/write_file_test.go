@@ -32,7 +32,7 @@ func TestWriteFile_WholeOrNotAtAll(t *testing.T) {
 		return broken
 	}}
 	if _, err := WriteFile(path, nil, []Tensor{half}); !errors.Is(err, broken) {
-		t.Errorf("error %v, want that of the tensor", err)
+		t.Errorf("error %v, want the tensor's", err)
 	}
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
 		t.Errorf("the file that was there has changed: %v", err)

@@ -75,7 +75,7 @@ func TestReadKnownLabels_EveryForm(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, joined, err)
 		}
 		if _, err := ReadLabels(path); err == nil {
-			t.Errorf("%s: unknown labels are read where they must be known", name)
+			t.Errorf("%s: unknown labels are accepted although they must be known", name)
 		}
 	}
 	for name, text := range map[string]string{

@@ -89,7 +89,7 @@ func TestReadClasses_WithGaps(t *testing.T) {
 			t.Errorf("%q: %v, %+v", c.text, err, got)
 		}
 		if _, err := ReadClasses(path, words, 2, false); !errors.Is(err, ErrValue) {
-			t.Errorf("%q where labels must be known: %v", c.text, err)
+			t.Errorf("%q although labels must be known: %v", c.text, err)
 		}
 	}
 	_, err := ReadClasses(classesFile(t, "z.csv", "label\ncat\n\"\"\n1\n"), words, 2, true)

@@ -82,7 +82,7 @@ const Unknown = 255
 func ReadKnownLabels(path string) (*Matrix, error) {
 	return readMatrix(path, cellRule{limit: 1, gaps: true, fault: func(v float64) error {
 		if !wholeUpTo(v, 1) && !isGap(v) {
-			return fmt.Errorf("label %v, want 0 or 1, or -1 where it is unknown: %w", v, ErrValue)
+			return fmt.Errorf("label %v, want 0 or 1, or -1 if it is unknown: %w", v, ErrValue)
 		}
 		return nil
 	}})

@@ -187,7 +187,7 @@ func (f *File) Elements(name string) (func(dst []float32) error, error) {
 	}
 	return func(dst []float32) error {
 		if int64(len(dst)) > left {
-			return failed(fmt.Errorf("%d elements asked for where %d are left", len(dst), left))
+			return failed(fmt.Errorf("%d elements requested, %d are left", len(dst), left))
 		}
 		left -= int64(len(dst))
 		if err := next(dst); err != nil {

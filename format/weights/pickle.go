@@ -86,7 +86,7 @@ func (u *unpickler) byte() (byte, error) {
 // bytes reads n bytes. Memory grows only with existing bytes.
 func (u *unpickler) bytes(n uint64) ([]byte, error) {
 	if n > uint64(u.left) {
-		return nil, faultf("%d bytes wanted where at most %d are left, or the pickle is larger than %d",
+		return nil, faultf("%d bytes wanted, at most %d are left, or the pickle is larger than %d",
 			n, u.left, maxPickle)
 	}
 	const atOnce = 1 << 16

@@ -86,7 +86,7 @@ func legacyHeader(u *unpickler) error {
 func legacyPlaces(r io.ReaderAt, size, at int64, keys any, known map[string]*storage) (map[string]place, error) {
 	l, ok := keys.(*list)
 	if !ok {
-		return nil, faultf("a %s where the list of storages should be", kind(keys))
+		return nil, faultf("a %s instead of the list of storages", kind(keys))
 	}
 	places := make(map[string]place, len(known))
 	for _, item := range l.items {

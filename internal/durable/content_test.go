@@ -22,7 +22,7 @@ func TestSaveFrom_WritesTheWholeOrNothing(t *testing.T) {
 	}
 	broken := errors.New("word 3 is empty")
 	if err := SaveFrom(path, "the words", unwritable{broken}); err != broken {
-		t.Errorf("error %v, want that of the content", err)
+		t.Errorf("error %v, want the content's", err)
 	}
 	if content, err := os.ReadFile(path); err != nil || string(content) != "a\nb\n" {
 		t.Errorf("%q (%v)", content, err)

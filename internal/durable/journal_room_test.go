@@ -66,7 +66,7 @@ func TestJournal_TellsOnceWhatWasLost(t *testing.T) {
 	put(t, j, "a\n", "b\n")
 	check(t, j.Close())
 	if got, want := strings.Count(string(file.content), "lost\n"), 1; got != want || told[len(told)-1] != 3 {
-		t.Errorf("told %d times of %d lost entries, want once of 3", got, told)
+		t.Errorf("reported %d times, %d lost entries; want once, 3", got, told)
 	}
 }
 

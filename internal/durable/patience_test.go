@@ -41,7 +41,7 @@ func TestPatiently_WaitsForRoomAndSaysSoOnce(t *testing.T) {
 				began, told := time.Now(), 0
 				err := Patiently(t.Context(), func(err error) { told++ }, write)
 				if took := time.Since(began); !errors.Is(err, c.want) || took != c.took || told != c.told {
-					t.Errorf("%v after %v, told %d times, want %v after %v, told %d times", err, took, told, c.want, c.took, c.told)
+					t.Errorf("%v after %v, reported %d times, want %v after %v, reported %d times", err, took, told, c.want, c.took, c.told)
 				}
 			})
 		})
@@ -51,7 +51,7 @@ func TestPatiently_WaitsForRoomAndSaysSoOnce(t *testing.T) {
 func TestPatiently_ReturnsOtherErrorsAtOnceAndStopsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		never := func(err error) { t.Errorf("told of %v", err) }
+		never := func(err error) { t.Errorf("reported %v", err) }
 		if err := Patiently(t.Context(), never, func() error { return syscall.EIO }); !errors.Is(err, syscall.EIO) {
 			t.Errorf("error %v", err)
 		}

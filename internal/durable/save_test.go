@@ -15,7 +15,7 @@ func TestSaveJSON_ReadsBack(t *testing.T) {
 	type state struct{ Epoch int }
 	path := filepath.Join(t.TempDir(), "state.json")
 	if got, err := LoadJSON[state](path, "remove it"); got != nil || err != nil || Exists(path) {
-		t.Errorf("where there is none: %v, %v; there is one: %v", got, err, Exists(path))
+		t.Errorf("without a file: %v, %v; with one: %v", got, err, Exists(path))
 	}
 	check(t, SaveJSON(path, state{3}))
 	wantContent(t, path, "{\n \"Epoch\": 3\n}\n")

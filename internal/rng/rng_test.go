@@ -128,7 +128,7 @@ func TestNormals_AreThoseOfNormal(t *testing.T) {
 			}
 		}
 		if one != all {
-			t.Errorf("behind %d numbers the stream stands elsewhere", n)
+			t.Errorf("after %d numbers the stream is elsewhere", n)
 		}
 	}
 }

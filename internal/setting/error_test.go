@@ -14,7 +14,7 @@ func TestErrorf_NamesTheSettingAndKeepsTheCause(t *testing.T) {
 		t.Fatalf("error %#v", err)
 	}
 	if got, want := err.Error(), `run: no rates in "q.csv": file does not exist`; got != want {
-		t.Errorf("says %q, want %q", got, want)
+		t.Errorf("message %q, want %q", got, want)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 func checkEvidence(operation string, evidence []float32, classes int) error {
 	for i, v := range evidence {
 		if !(math.Abs(float64(v)) <= math.MaxFloat32) { // NaN too
-			return fmt.Errorf("%s: evidence of bag %d, class %d is %g: want a finite number, 0 where nothing is known: "+
+			return fmt.Errorf("%s: evidence of bag %d, class %d is %g: want a finite number, 0 if nothing is known: "+
 				"%w",
 				operation, i/classes, i%classes, v, ErrLabel)
 		}

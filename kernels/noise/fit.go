@@ -132,7 +132,7 @@ func (f AsymmetricLoss) check(operation string, noisy bool) error {
 func (p StepParams) checkEvidence(operation string, noisy bool) error {
 	switch {
 	case p.Evidence && noisy:
-		return fmt.Errorf("%s: evidence says itself how far labels are to be trusted: leave out the confidence: %w",
+		return fmt.Errorf("%s: evidence already includes the trust in labels: leave out the confidence: %w",
 			operation, tensor.ErrShape)
 	case p.Evidence && p.Asymmetric != (AsymmetricLoss{}):
 		return fmt.Errorf("%s: evidence has its own loss, which is not the asymmetric one: %w", operation, ErrAsymmetric)

@@ -106,7 +106,7 @@ func (p *Products) readChoices() {
 	p.file = filepath.Join(p.options.CacheFolder, fmt.Sprintf("products-%d-%d-%s.json", cublas.Version(),
 		cudnn.Version(), plain))
 	if err := p.kept.read(p.file); err != nil {
-		p.options.Logger.Warn("ways to compute products are chosen anew", "reason", err)
+		p.options.Logger.Warn("the libraries for products are chosen again", "reason", err)
 	}
 }
 
@@ -223,13 +223,13 @@ func (p *Products) choose(s shape, o cudnn.Operands) (*cublas.Plan, error) {
 		if err == nil {
 			return plan, nil
 		}
-		p.options.Logger.Warn("a kept way to compute a product does not work, choosing anew", "product", key, "reason", err)
+		p.options.Logger.Warn("a stored choice for a product does not work, choosing again", "product", key, "reason", err)
 	}
 	plan, choice, err := p.fastest(s, o)
 	if err != nil {
 		return nil, err
 	}
-	p.options.Logger.Debug("chose a way to compute a product", "product", key, "library", choice.Library,
+	p.options.Logger.Debug("chose a library for a product", "product", key, "library", choice.Library,
 		"cublaslt_microseconds", choice.CuBLASLt, "cudnn_microseconds", choice.CuDNN)
 	p.kept.Products[key] = choice
 	if p.file != "" {

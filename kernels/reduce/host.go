@@ -83,7 +83,7 @@ func newHostBucket(tensors []*tensor.Tensor) (b hostBucket) {
 // Begin implements Reducer.
 func (h *host) Begin(bucket int) error {
 	if bucket < 0 || bucket >= len(h.buckets) || len(h.begun) == cap(h.begun) {
-		return fmt.Errorf("reduce: bucket %d of %d begins behind %d others", bucket, len(h.buckets), len(h.begun))
+		return fmt.Errorf("reduce: bucket %d of %d begins after %d others", bucket, len(h.buckets), len(h.begun))
 	}
 	b := &h.buckets[bucket]
 	for _, c := range b.copies {

@@ -65,6 +65,6 @@ func TestDrain_KeepsResultsApart(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := drain.Next(); err == nil {
-		t.Error("there is a result where none was begun")
+		t.Error("there is a result although none was begun")
 	}
 }

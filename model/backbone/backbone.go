@@ -144,7 +144,7 @@ func find(file *weights.File, path string, o *Options, backend kernels.Backend) 
 	}
 	names := file.Names()
 	slices.Sort(names)
-	return nil, fmt.Errorf("weights %s: %d tensors, as %s: want those of a vision transformer (torchvision, timm, DINOv2 "+
+	return nil, fmt.Errorf("weights %s: %d tensors, as %s: want a vision transformer (torchvision, timm, DINOv2 "+
 		"or CLIP of Hugging Face), a ResNet or a VGG16: %w", path, len(names),
 		strings.Join(names[:min(3, len(names))], ", "), ErrOther)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNoNoise is returned if a noise model is requested and the network has none.
-var ErrNoNoise = errors.New("export: the network has no noise model, and no p(z=1) beside p(y=1)")
+var ErrNoNoise = errors.New("export: the network has no noise model, so only p(y=1) and no p(z=1)")
 
 // noisePrefix begins the names of the noise model's parameters.
 const noisePrefix = "nmn."

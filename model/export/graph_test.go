@@ -169,7 +169,7 @@ func (g *graph) run(t *testing.T, inputs map[string]array) map[string]array {
 	for _, n := range g.nodes {
 		operate, known := operators[n.op]
 		if !known {
-			t.Fatalf("operation %s is not among those of this test: add it to operators", n.op)
+			t.Fatalf("this test has no operation %s: add it to operators", n.op)
 		}
 		var operands []array
 		for _, name := range n.inputs {

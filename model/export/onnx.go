@@ -192,7 +192,7 @@ func (b *builder) describe(o GraphOptions) []onnx.Entry {
 	c := b.config
 	if c.Input > 0 {
 		return []onnx.Entry{{Key: "input", Text: "features as they are in files; the graph brings them to the scale " +
-			"of the training data where the network keeps one"}}
+			"of the training data if the network stores one"}}
 	}
 	list := func(values [3]float32) string { return strings.Trim(fmt.Sprint(values), "[]") }
 	input := "RGB, (pixel - mean) * scale for pixels from 0 to 255"

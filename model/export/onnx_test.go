@@ -203,7 +203,7 @@ func TestONNX_MetadataSayWhatTheInputIs(t *testing.T) {
 			"scale": "0.02 0.015 0.01", "trained_height": "21", "trained_width": "27"}},
 		{pictures, GraphOptions{Pixels: true}, map[string]string{"input": "RGB, pixels from 0 to 255"}},
 		{features, GraphOptions{}, map[string]string{"input": "features as they are in files; the graph brings them to " +
-			"the scale of the training data where the network keeps one"}},
+			"the scale of the training data if the network stores one"}},
 	} {
 		g := exported(t, c.net, c.o)
 		for key, want := range c.want {

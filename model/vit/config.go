@@ -102,7 +102,7 @@ func (c Config) WithSize(size int) Config {
 func (c Config) Validate() error {
 	const most = 1 << 16
 	if c.Heads == 0 {
-		return fmt.Errorf("vit: how many heads there are is known for widths that are multiples of 64, and not for %d: say "+
+		return fmt.Errorf("vit: the number of heads is known only for widths that are multiples of 64, not for %d: set "+
 			"it (`net.backbone_heads`)", c.Width)
 	}
 	for _, f := range []struct {

@@ -23,7 +23,7 @@ func Recognise(f Source) (Config, *Mapping, error) {
 	}
 	l, prefix := find(func(name string) bool { return r.there[name] })
 	if l == nil {
-		return Config{}, nil, fmt.Errorf("vit: it has none of the tensors that vision transformers are known by, as %q or "+
+		return Config{}, nil, fmt.Errorf("vit: it has no tensor that identifies a vision transformer, such as %q or "+
 			"%q: %w", layouts[0].mark, layouts[len(layouts)-1].mark, ErrOther)
 	}
 	r.layout, r.names, r.prefix = l, &l.names, prefix
@@ -225,7 +225,7 @@ func (r *reader) positions(c *Config) {
 			return
 		}
 	}
-	r.fail("%q is %s in the file: %d positions are not those of a square of patches", name, tensor.Format(shape), count)
+	r.fail("%q is %s in the file: %d positions do not make a square of patches", name, tensor.Format(shape), count)
 }
 
 // depth is one more than the highest number of a block.

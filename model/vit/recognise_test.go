@@ -382,7 +382,7 @@ func TestRecognise_RefusesOtherArchitectures(t *testing.T) {
 		"square patches":         base().with("patch_embed.proj.weight", 384, 3, 14, 16),
 		"of pictures in colour":  base().with("patch_embed.proj.weight", 384, 1, 14, 14),
 		"norm1.weight\" (blocks": timmNames(384, 0, 1536, 14, 1370),
-		"norm behind the mean":   base().without("norm.weight").with("fc_norm.weight", 384),
+		"norm after the mean":    base().without("norm.weight").with("fc_norm.weight", 384),
 	} {
 		_, _, err := Recognise(f)
 		if !errors.Is(err, ErrWeights) || !strings.Contains(err.Error(), what) {

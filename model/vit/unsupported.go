@@ -16,7 +16,7 @@ var unsupported = [...]struct{ part, what string }{
 	{"relative_position_bias", "relative positions (as BEiT has them)"},
 	{".rel_pos_", "relative positions (as SAM has them)"},
 	{"rope", "rotary positions"},
-	{"fc_norm.", "a norm behind the mean of patches"},
+	{"fc_norm.", "a norm after the mean of patches"},
 	{"patch_embed.backbone.", "convolutions before its patches"},
 	{".layernorm_before.", "the names of Hugging Face's ViT: timm has the same nets"},
 	{"decoder_blocks.", "a decoder (of masked autoencoding)"},

@@ -136,7 +136,7 @@ func (c *check) line(groups []*group, level int, b *band) (text string, inside b
 		values[i] = c.of(g, level)
 		mean += values[i] / float64(len(groups))
 		if math.IsNaN(mean) {
-			return "", false, fmt.Errorf("%s: the files of %s do not tell it", c.name, g.dir)
+			return "", false, fmt.Errorf("%s: the files of %s lack it", c.name, g.dir)
 		}
 	}
 	expected, reached := "", ""

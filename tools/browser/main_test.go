@@ -153,7 +153,7 @@ func (p *tab) watch(event any) {
 	case *runtime.EventExceptionThrown:
 		fault = "exception: " + e.ExceptionDetails.Text
 	case *runtime.EventConsoleAPICalled:
-		fault = fmt.Sprintf("the console says %s", e.Type)
+		fault = fmt.Sprintf("the console shows %s", e.Type)
 	case *log.EventEntryAdded:
 		if e.Entry.Level == "error" || e.Entry.Level == "warning" {
 			fault = "the browser's log: " + e.Entry.Text

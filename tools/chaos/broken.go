@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// brokenPromise is a promise of docs/background/reliability.md that a change of the program breaks: chaos must notice it.
+// brokenPromise is a promise of docs/background/reliability.md that a change of the program breaks. Chaos
+// must notice it.
 type brokenPromise struct {
 	promise, how string
 	file         string // of the module
@@ -41,7 +42,7 @@ var brokenPromises = []brokenPromise{
 		from: "t.at, t.saved = c.Position, c.Position",
 		to:   "if c.Position.Batch > 0 {\n			c.Position.Batch++\n		}\n		t.at, t.saved = c.Position, c.Position",
 		only: "features-,scenes", kinds: killed + "," + signalled},
-	{promise: "resumed runs", how: "momentum begins anew", file: "train/resume.go",
+	{promise: "resumed runs", how: "momentum starts at zero", file: "train/resume.go",
 		from: "t.optimizer.LoadMoments(file, c.Updates)",
 		to:   "error(nil)", only: "features-,scenes", kinds: killed + "," + signalled},
 	{promise: "signals", how: "an interrupted run is not saved", file: "train/trainer.go",

@@ -42,7 +42,7 @@ func (t *trial) checkEnd() {
 	case unheard:
 		// A run whose output has no reader saves and ends. Other commands may end at once.
 		if e.code < 0 || e.code == 2 || len(t.s.runs) > 0 && e.code == 141 {
-			t.lose("%v, since nobody reads what it says: %s", e, e.stderr)
+			t.lose("%v, since its output has no reader: %s", e, e.stderr)
 		}
 	case halved, delayed, clocked:
 		if e.code != 0 {
@@ -82,7 +82,7 @@ func (t *trial) checkSaved() {
 			}
 		}
 		if saved := savedStep(filepath.Join(folder, "last.safetensors")); saved < made {
-			t.lose("%v, and the last checkpoint of %s is of step %d of %d", t.end, run, saved, made)
+			t.lose("%v, and the last checkpoint of %s has step %d of %d", t.end, run, saved, made)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func (t *trial) checkFailure() {
 	case t.passes():
 		t.lose("a disk that was full for a moment has ended the training: %v: %s", e, e.stderr)
 	case !strings.Contains(last, t.f.Errno.Error()):
-		t.lose("the last line does not say %q: %s", t.f.Errno.Error(), e.stderr)
+		t.lose("the last line does not contain %q: %s", t.f.Errno.Error(), e.stderr)
 	}
 }
 

@@ -68,7 +68,7 @@ func (f fault) String() string {
 	case killedRank:
 		s = fmt.Sprintf("%s or mpirun killed, %d times", f.Kind, f.Times)
 	case unheard:
-		s = fmt.Sprintf("%s: nobody reads %s", f.Kind, map[bool]string{false: "stdout", true: "stderr"}[f.Other])
+		s = fmt.Sprintf("%s: %s is closed", f.Kind, map[bool]string{false: "stdout", true: "stderr"}[f.Other])
 	case failsOnce, failsOn:
 		s += ", " + unix.ErrnoName(f.Errno)
 	case filled:

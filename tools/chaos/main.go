@@ -54,7 +54,7 @@ func main() {
 	flag.IntVar(&c.fault, "fault", 0, "the one `number` of a fault to try")
 	flag.BoolVar(&c.everyCall, "every-call", false,
 		"kill at each call that changes files, the first, the second and so on, in place of faults drawn by chance")
-	flag.IntVar(&c.jobs, "jobs", max(1, runtime.NumCPU()), "so many `trials` at once")
+	flag.IntVar(&c.jobs, "jobs", max(1, runtime.NumCPU()), "number of `trials` at once")
 	flag.StringVar(&c.program, "program", "", "`file` of the nmn to try (default: it is built)")
 	flag.StringVar(&c.keep, "keep", "", "`folder`, a new one, to keep what failed in")
 	flag.StringVar(&c.json, "json", "", "`file` for the figures")

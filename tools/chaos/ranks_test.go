@@ -32,7 +32,7 @@ func TestTellsOfLoss(t *testing.T) {
 		mute + "mpirun noticed that process rank 1 with PID 0 on node vm exited on signal 15 (Terminated).\n": false,
 	} {
 		if got := tellsOfLoss(stderr, 0); got != want {
-			t.Errorf("%q tells of the loss of rank 0: %t, want %t", stderr, got, want)
+			t.Errorf("%q reports the loss of rank 0: %t, want %t", stderr, got, want)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestScenarios_HaveAllCommands(t *testing.T) {
 			continue // it only holds others
 		}
 		if (tried[name] == "") == (writesNothing[name] == "") {
-			t.Errorf("nmn %s: in a scenario %v, said to write nothing %v; want one of both",
+			t.Errorf("nmn %s: in a scenario %v, listed as writing nothing %v; want one of both",
 				name, tried[name] != "", writesNothing[name] != "")
 		}
 		for _, flag := range writingFlags(text) {
@@ -59,7 +59,7 @@ func TestScenarios_HaveAllCommands(t *testing.T) {
 	}
 	for name := range tried {
 		if help[name] == "" {
-			t.Errorf("a scenario is of nmn %s, which docs/reference/cli.md does not have", name)
+			t.Errorf("a scenario runs nmn %s, which docs/reference/cli.md does not have", name)
 		}
 	}
 }

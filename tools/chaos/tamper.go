@@ -49,7 +49,7 @@ func (t *trial) tamperWithData() error {
 	name := filepath.Base(path)
 	switch {
 	case t.end.code == 0 && t.f.Kind == changed:
-		t.lose("%s is another one, and nothing is said", name)
+		t.lose("%s has changed, and no message reports it", name)
 	case t.end.code != 0 && !strings.Contains(t.end.stderr, name):
 		t.lose("%s is another one, and the message does not name it: %s", name, t.end.stderr)
 	}

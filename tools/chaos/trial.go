@@ -232,7 +232,7 @@ func (t *trial) finish() error {
 	}
 	if len(t.s.runs) > 0 && string(timeless(".md", []byte(t.end.stdout))) != string(timeless(".md",
 		[]byte(t.ref.stdout))) {
-		t.lose("standard output differs from that of an undisturbed run:\n%s", t.end.stdout)
+		t.lose("standard output differs from an undisturbed run:\n%s", t.end.stdout)
 	}
 	return t.compare("in the end")
 }

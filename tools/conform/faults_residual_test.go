@@ -64,7 +64,7 @@ var residualFaults = []fault{
 		copyCorner(dy, all, func(small, large *float32) { *large = *small })
 		return b.ConvGradFilter(dw, x, all, p)
 	}}},
-	{"adds the shortcut behind the ReLU", "ConvAdd", "element",
+	{"adds the shortcut after the ReLU", "ConvAdd", "element",
 		broken{brokenResidual: brokenResidual{convAdd: func(b *referenceBackend, y, x, w, bias, shortcut *tensor.Tensor,
 			p conv.Params) error {
 			if !tensor.SameShape(shortcut, y) {

@@ -333,7 +333,7 @@ var faults = []fault{
 			}
 			return err
 		}}},
-	{"learns evidence behind a noise model", "NoiseStep", "accepted",
+	{"learns evidence with a noise model", "NoiseStep", "accepted",
 		broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor,
 			p noise.StepParams) error {
 			if confidence != nil {
@@ -449,7 +449,7 @@ var faults = []fault{
 		flips *tensor.Tensor, p pixels.Params) error {
 		return b.Normalize(x, picture, nil, flips, p)
 	}}},
-	{"fault that only Sync tells", "Conv", "late fault", broken{sync: func(*referenceBackend) error { return errLate }}},
+	{"fault that only Sync returns", "Conv", "late fault", broken{sync: func(*referenceBackend) error { return errLate }}},
 }
 
 // afterConv is a right convolution whose memory is spoiled afterwards.
@@ -514,7 +514,7 @@ func TestJudge_FindsEveryFault(t *testing.T) {
 			case found == 0:
 				t.Errorf("no case of %s found it", f.op)
 			case !told:
-				t.Errorf("%d cases of %s found it, none says %q", found, f.op, f.message)
+				t.Errorf("%d cases of %s found it, none reports %q", found, f.op, f.message)
 			}
 		})
 	}

@@ -199,7 +199,7 @@ func (a Array) Check(t testing.TB, got []float32) {
 
 func (a Array) compare(got []float32) error {
 	if a.Tolerance == nil && !a.exact {
-		return fmt.Errorf("%s: the fixture tells no tolerance for it", a.Name)
+		return fmt.Errorf("%s: the fixture has no tolerance for it", a.Name)
 	}
 	if len(got) != len(a.Data) {
 		return fmt.Errorf("%s: %d values, want %d of shape %v", a.Name, len(got), len(a.Data), a.Shape)

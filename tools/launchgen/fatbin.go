@@ -84,7 +84,7 @@ func nvccVersion() (string, error) {
 	}
 	m := release.FindSubmatch(text)
 	if m == nil {
-		return "", fmt.Errorf("nvcc --version tells no version:\n%s", text)
+		return "", fmt.Errorf("nvcc --version shows no version:\n%s", text)
 	}
 	return string(m[1]), nil
 }

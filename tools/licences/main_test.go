@@ -66,7 +66,7 @@ func TestSBOM_NamesWhatIsLinked(t *testing.T) {
 		Components []struct{ Name, Version string }
 	}
 	if err := json.Unmarshal(text, &bill); err != nil || bill.Format != "CycloneDX" {
-		t.Fatalf("%s is of format %q: %v", name, bill.Format, err)
+		t.Fatalf("%s has format %q: %v", name, bill.Format, err)
 	}
 	versions := map[string]string{}
 	for _, c := range bill.Components {

@@ -34,7 +34,7 @@ func TestLaboratory_AnInterruptEndsChildren(t *testing.T) {
 	}()
 	l := &laboratory{dir: dir, module: dir, copied: dir}
 	if _, err := l.run(ctx, &pkg{folder: "."}, binary); err == nil || t.Context().Err() != nil {
-		t.Fatalf("error %v, want that of the interrupt", err)
+		t.Fatalf("error %v, want the interrupt's", err)
 	}
 	text, err := os.ReadFile(started)
 	if err != nil {

@@ -113,7 +113,7 @@ func goList(ctx context.Context, dir string, patterns []string) ([]listed, error
 		if err := decoder.Decode(&l); errors.Is(err, io.EOF) {
 			return all, nil
 		} else if err != nil {
-			return nil, fmt.Errorf("what go list says: %w", err)
+			return nil, fmt.Errorf("output of go list: %w", err)
 		}
 		all = append(all, l)
 	}

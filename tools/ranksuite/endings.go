@@ -43,7 +43,7 @@ func over(g ranks.Group) error {
 		summing = g.Wait()
 	}
 	if gathering == nil || summing == nil || g.Broadcast(nil) == nil || ranks.Agree(g, nil) == nil {
-		return errors.New("a call succeeds behind the end of the group")
+		return errors.New("a call succeeds after the end of the group")
 	}
 	g.Abort(errors.New("once more")) // does no harm
 	return nil

@@ -68,7 +68,7 @@ func TestEndings_FindWhatBreaksTheContract(t *testing.T) {
 		}
 		for hears := range 2 {
 			if wrong(t, c, func(g ranks.Group) ranks.Group { return &deaf{g, hears} }) == 0 {
-				t.Errorf("%s: nobody misses the failures behind the first %d", c.Name, hears)
+				t.Errorf("%s: no rank misses the failures after the first %d", c.Name, hears)
 			}
 		}
 	}

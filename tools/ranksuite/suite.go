@@ -114,7 +114,7 @@ func identity(g ranks.Group) error {
 	}
 	for i, b := range all {
 		if !bytes.Equal(b, []byte{byte(i), byte(g.Size())}) {
-			return fmt.Errorf("rank %d says that it is rank %d of %d", i, b[0], b[1])
+			return fmt.Errorf("rank %d claims to be rank %d of %d", i, b[0], b[1])
 		}
 	}
 	return nil

@@ -169,7 +169,7 @@ func TestMaxPool_FirstOfEqualElementsTakesAll(t *testing.T) {
 		}
 	}
 	if d := MaxPoolGrad(m, []float64{10, 20, 30, 40}, x, true); d[2] != 0 || d[0] != 10 {
-		t.Errorf("behind a ReLU: %v", d)
+		t.Errorf("after a ReLU: %v", d)
 	}
 }
 

@@ -102,7 +102,7 @@ func readCUDA(home string) (part, error) {
 	}
 	n, err := strconv.Atoi(string(m[1]))
 	if err != nil || n/1000 != wantCUDA {
-		return part{}, fmt.Errorf("%s: cuda.h is of CUDA %d.%d, want %d", include, n/1000, n%1000/10, wantCUDA)
+		return part{}, fmt.Errorf("%s: cuda.h belongs to CUDA %d.%d, want %d", include, n/1000, n%1000/10, wantCUDA)
 	}
 	return part{home, include, fmt.Sprintf("%d.%d", n/1000, n%1000/10)}, nil
 }
@@ -121,7 +121,7 @@ func readCUDNN(home string) (part, error) {
 	}
 	version := fmt.Sprintf("%s.%s.%s", numbers["MAJOR"], numbers["MINOR"], numbers["PATCHLEVEL"])
 	if numbers["MAJOR"] != strconv.Itoa(wantCUDNN) {
-		return part{}, fmt.Errorf("%s: cudnn_version.h is of cuDNN %s, want %d", include, version, wantCUDNN)
+		return part{}, fmt.Errorf("%s: cudnn_version.h belongs to cuDNN %s, want %d", include, version, wantCUDNN)
 	}
 	return part{home, include, version}, nil
 }

@@ -59,7 +59,7 @@ func TestFind_RefusesWhatDoesNotFit(t *testing.T) {
 		want        string
 	}{
 		"nothing":    {nil, "", "make cuda-toolkit"},
-		"old system": {nil, "12060", "cuda.h is of CUDA 12.6, want 13"},
+		"old system": {nil, "12060", "cuda.h belongs to CUDA 12.6, want 13"},
 		"old named": {map[string]string{"CUDA_HOME": old}, "13000", "CUDA_HOME is " + old +
 			", which holds no CUDA 13 toolkit"},
 		"empty named":   {map[string]string{"CUDA_HOME": t.TempDir()}, "13000", "no such file"},

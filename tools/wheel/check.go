@@ -121,7 +121,7 @@ func (p platform) checkProgram(data []byte) error {
 	case "windows":
 		return p.checkPE(data)
 	}
-	return fmt.Errorf("programs of %s are not known", p.system)
+	return fmt.Errorf("programs of %s are not supported", p.system)
 }
 
 // checkELF requires a program that needs no library, so that it runs with glibc and with musl.
@@ -165,7 +165,7 @@ func (p platform) checkMachO(data []byte) error {
 		}
 		return nil
 	}
-	return errors.New("does not say which macOS it asks for")
+	return errors.New("does not declare which macOS it needs")
 }
 
 func (p platform) checkPE(data []byte) error {

@@ -49,7 +49,7 @@ func header(t *testing.T, p platform) []byte {
 			Characteristics: pe.IMAGE_FILE_EXECUTABLE_IMAGE})
 		write(pe.OptionalHeader64{Magic: 0x20b, Subsystem: pe.IMAGE_SUBSYSTEM_WINDOWS_CUI, NumberOfRvaAndSizes: 16})
 	default:
-		t.Fatalf("nothing is known of %s", p.name)
+		t.Fatalf("%s has no test data", p.name)
 	}
 	return b.Bytes()
 }

@@ -20,7 +20,7 @@ import (
 
 func main() {
 	into := flag.String("dist", "dist", "`folder` that the wheels are written to")
-	version := flag.String("version", "", "`version` of the package, as PEP 440 has it; by default that of git")
+	version := flag.String("version", "", "`version` of the package by PEP 440; git's by default")
 	flag.Parse()
 	if err := makeWheels(*into, *version, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "wheel:", err)
@@ -112,7 +112,7 @@ func describe(version string) (made source, err error) {
 			return made, err
 		}
 	} else if !isPEP440(version) {
-		return made, fmt.Errorf("--version %q is none that PEP 440 knows, such as 1.2.3, 1.2.3rc1 or 1.2.3.dev4", version)
+		return made, fmt.Errorf("--version %q is not a version of PEP 440, such as 1.2.3, 1.2.3rc1 or 1.2.3.dev4", version)
 	}
 	made.revision, _ = git("rev-parse", "HEAD")
 	seconds := os.Getenv("SOURCE_DATE_EPOCH")

@@ -161,7 +161,7 @@ func TestCompile_WritesTheSameBytesElsewhere(t *testing.T) {
 		t.Error("two builds differ")
 	}
 	if !bytes.Contains(programs[0], []byte("1.2.3")) || !bytes.Contains(programs[0], []byte("0123abc")) {
-		t.Error("the program does not know its version and revision")
+		t.Error("the program does not have its version and revision")
 	}
 }
 
@@ -237,10 +237,10 @@ func TestMetadata_IsThatOfTheProject(t *testing.T) {
 			continue
 		}
 		if !strings.Contains(text, m[1]) {
-			t.Errorf("METADATA does not say %q", m[1])
+			t.Errorf("METADATA does not contain %q", m[1])
 		}
 	}
 	if len(found) < 15 {
-		t.Errorf("pyproject.toml says %v", found)
+		t.Errorf("pyproject.toml has %v", found)
 	}
 }

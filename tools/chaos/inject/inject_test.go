@@ -140,7 +140,7 @@ func TestVerdict_CallsFailAsTold(t *testing.T) {
 				return Verdict{}
 			}})
 			if (err == nil) != c.wantFinished || !strings.Contains(out, c.wantOut) {
-				t.Errorf("%v, it says %q, want %q", err, out, c.wantOut)
+				t.Errorf("%v, it prints %q, want %q", err, out, c.wantOut)
 			}
 			aside, missing := os.ReadFile(filepath.Join(dir, "aside"))
 			if string(aside) != c.wantAside || (missing == nil) != c.wantLeft {
@@ -163,7 +163,7 @@ func TestVerdict_SignalArrivesBeforeTheCall(t *testing.T) {
 		return Verdict{Signals: []unix.Signal{unix.SIGHUP}}
 	}})
 	if err == nil || out != "hangup\n" {
-		t.Errorf("%v, it says %q, want that it has heard the hangup", err, out)
+		t.Errorf("%v, it prints %q, want that it received the hangup", err, out)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestStart_ClockOfTheProgramAlone(t *testing.T) {
 		return time.Date(1999, 12, 31, 12, 0, 0, 0, time.UTC)
 	}})
 	if err == nil || out != "1999-12-31\n" {
-		t.Errorf("%v, it says %q", err, out)
+		t.Errorf("%v, it prints %q", err, out)
 	}
 	if time.Now().Year() < 2020 {
 		t.Error("the clock of this process is another one too")

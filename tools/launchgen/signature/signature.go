@@ -42,7 +42,7 @@ func Parse(source string) ([]Kernel, error) {
 	found := declaration.FindAllStringSubmatch(source, -1)
 	if n := len(global.FindAllString(source, -1)); n != len(found) {
 		return nil,
-			fmt.Errorf(`%d functions are __global__, of which %d are declared as: extern "C" __global__ void name(...)`, n,
+			fmt.Errorf(`%d functions are __global__, and %d are declared as: extern "C" __global__ void name(...)`, n,
 				len(found))
 	}
 	var kernels []Kernel

@@ -28,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(2 * 64, 4) third(int a) {}`)
 
 func TestParse_RefusesWhatItCannotLaunch(t *testing.T) {
 	for _, c := range []struct{ source, want string }{
-		{`__global__ void mangled(int a) {}`, "1 functions are __global__, of which 0"},
+		{`__global__ void mangled(int a) {}`, "1 functions are __global__, and 0"},
 		{`extern "C" __global__ void k(Struct s) {}`, `kernel k: argument "Struct s"`},
 		{`extern "C" __global__ void k(float **p) {}`, `kernel k: cannot read argument "float **p"`},
 		{`extern "C" __global__ void k() {}`, `cannot read argument ""`},
