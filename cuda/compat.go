@@ -64,7 +64,7 @@ func newerThan(own []string, compat []string) (library string, version int) {
 	return "", version
 }
 
-// openCompat opens a library of cuda-compat in the place of the driver's own, which speaks an older version.
+// openCompat opens a library of cuda-compat instead of the driver's own, which is older.
 func openCompat(path string, version int) error {
 	err := openAt(path)
 	if err == nil {

@@ -142,7 +142,7 @@ func inspect(ordinal int) (i Info, device cu.Device, err error) {
 // Info describes the device.
 func (d *Device) Info() Info { return d.info }
 
-// Options are those that the device was opened with.
+// Options returns the options that the device was opened with.
 func (d *Device) Options() Options { return d.options }
 
 // Compute is the device's own stream, on which Alloc zeroes memory.

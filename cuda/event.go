@@ -60,7 +60,7 @@ func (s *Stream) Wait(e *Event) error {
 // Sync makes the host wait for the event.
 func (e *Event) Sync() error { return e.device.call("wait for an event", "", e.event.Synchronize) }
 
-// Happened reports whether the event has happened. It does not wait, and does not make work go on.
+// Happened reports whether the event has happened. It does not wait, and does not start any work.
 func (e *Event) Happened() (bool, error) {
 	happened := true
 	err := e.device.call("ask for an event", "", func() error {

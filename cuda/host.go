@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/cu"
 )
 
-// HostBuffer is pinned host memory: the device copies from it while the host goes on.
+// HostBuffer is pinned host memory: the device copies from it while the host continues.
 type HostBuffer struct {
 	device *Device
 	at     unsafe.Pointer

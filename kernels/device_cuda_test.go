@@ -40,5 +40,5 @@ func openCardIn(t testing.TB, p tensor.Precision) kernels.Backend {
 	return b
 }
 
-// cardCases picks the cases of a precision: those that are usual.
+// cardCases picks the usual cases of a precision.
 func cardCases(tensor.Precision) func(c conform.Case) bool { return nil }

@@ -22,8 +22,8 @@ import (
 // emulated is the reason why there is no emulator, or nil if there is one.
 var emulated error
 
-// TestMain puts the host emulator, with the kernels' own sources, in the place of the driver, of cuDNN, of
-// cuBLASLt and of NCCL, unless the environment names one: all tests of graphics cards then run on it.
+// TestMain replaces the driver, cuDNN, cuBLASLt and NCCL by the host emulator with the kernels' own sources,
+// unless the environment names one. All tests of graphics cards then run on it.
 func TestMain(m *testing.M) {
 	folder, err := os.MkdirTemp("", "emulator")
 	if err == nil && os.Getenv(cuda.DriverVariable) == "" {

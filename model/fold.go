@@ -12,7 +12,7 @@ import (
 // normEpsilon is the constant that torchvision and timm add to the variances of their residual nets.
 const normEpsilon = 1e-5
 
-// The tensors of batch normalisation, in the place of a layer's name with its point.
+// The tensors of batch normalisation, which replace a layer's name with its point.
 const (
 	normGain     = "weight"
 	normShift    = "bias"

@@ -202,8 +202,8 @@ func TestRecogniseResNet(t *testing.T) {
 	c, _ := ResNet("resnet34", 2, false)
 	f := blockNames(c)
 	n := newNet(t, openCPU(t, 1), func() Config { c, _ := ResNet("resnet18", 2, false); return c.Narrow(.1) }())
-	if _, err := n.source(f); !errors.Is(err, ErrOtherModel) || !strings.Contains(err.Error(), "`net.arch` resnet34") {
-		t.Errorf("resnet34 in the place of resnet18: %v", err)
+	if _, err := n.source(f); !errors.Is(err, ErrOtherModel) || !strings.Contains(err.Error(), "`net.arch` to resnet34") {
+		t.Errorf("resnet34 instead of resnet18: %v", err)
 	}
 	f.names = slices.DeleteFunc(f.names, func(name string) bool { return strings.HasPrefix(name, "layer2.1.") })
 	if got := RecogniseResNet(f); got != "" {
@@ -281,7 +281,7 @@ func FuzzFold(f *testing.F) {
 	})
 }
 
-// altered is a file with a number in the place of the first element of a tensor.
+// altered is a file in which a number replaces the first element of a tensor.
 type altered struct {
 	Source
 	name  string

@@ -51,7 +51,7 @@ func (o *Optimizer) onAverages(f func() error) error {
 	return err
 }
 
-// withAverages are the tensors of a net for a checkpoint, with averages in the place of the weights that have some.
+// withAverages are the tensors of a net for a checkpoint, with averages instead of the weights that have some.
 func (o *Optimizer) withAverages(weights []safetensors.Tensor) []safetensors.Tensor {
 	averages := map[string]safetensors.Tensor{}
 	for i, p := range o.params {

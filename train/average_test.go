@@ -177,7 +177,7 @@ func TestAverage_StageTwoStartsFromTheAverages(t *testing.T) {
 	}
 }
 
-// A checkpoint of a run without averages has none to go on from.
+// A checkpoint of a run without averages cannot continue a run with averages.
 func TestAverage_BelongsToTheRun(t *testing.T) {
 	r := averaging(t)
 	r.config.EMA = 0

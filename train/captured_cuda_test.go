@@ -24,7 +24,7 @@ import (
 	"nmn/tools/emulator"
 )
 
-// card opens the first graphics card, which the emulator may stand for, in float32.
+// card opens the first graphics card, which the emulator may replace, in float32.
 func card(noGraphs bool) func(t testing.TB) kernels.Backend { return cardIn(tensor.FP32, noGraphs) }
 
 func cardIn(p tensor.Precision, noGraphs bool) func(t testing.TB) kernels.Backend {

@@ -102,7 +102,7 @@ func TestResume_RefusesWhatIsOfAnotherRunAndSaysWhat(t *testing.T) {
 		"setting learning_rate is 0.001": {rig: func(r *rig) { r.config.LearningRate = .5 }, is: ErrOtherRun},
 		"setting freeze is null": {rig: func(r *rig) { r.config.Freeze = []string{"backbone.*"} },
 			is: ErrOtherRun},
-		"of stage 1, this is stage 2": {change: func(o *Options) { o.Stage = 2 }, is: ErrOtherRun},
+		"to stage 1, this is stage 2": {change: func(o *Options) { o.Stage = 2 }, is: ErrOtherRun},
 		`model has noise = "none"`: {rig: func(r *rig) { r.noise = model.FeatureIndependent },
 			is: ErrOtherModel},
 		"model has dropout = 0, this one 0.5": {rig: func(r *rig) { r.dropout = .5 }, is: ErrOtherModel},

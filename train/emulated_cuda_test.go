@@ -14,7 +14,7 @@ import (
 	"nmn/tools/emulator"
 )
 
-// TestMain puts the host emulator in the place of the driver, of cuDNN and of NCCL, unless the environment names
+// TestMain replaces the driver, cuDNN and NCCL by the host emulator, unless the environment names
 // one: without a C++ compiler the tests of graphics cards are skipped.
 func TestMain(m *testing.M) {
 	folder, err := os.MkdirTemp("", "emulator")

@@ -129,8 +129,8 @@ func SameModel(there, here any) error {
 	return nil
 }
 
-// SameSettings is SameModel for the settings of training, except for those that may change. The error wraps
-// ErrOtherRun.
+// SameSettings is SameModel for the settings of training, without the free ones, which may change. The error
+// wraps ErrOtherRun.
 func SameSettings(there, here any, free ...string) error {
 	if field, there, here := firstDifference(there, here, free...); field != "" {
 		return fmt.Errorf("its setting %s is %s, this one %s: %w", field, there, here, ErrOtherRun)

@@ -47,7 +47,7 @@ func TestKeeper_BestStaysUntilThereIsABetterOne(t *testing.T) {
 	}
 }
 
-// A run that goes on with fewer best checkpoints to keep removes the others.
+// A run that is resumed with fewer best checkpoints to keep removes the others.
 func TestKeeper_RestoresAsManyAsItKeeps(t *testing.T) {
 	dir := t.TempDir()
 	table := []Best{{Step: 3, Value: .9}, {Step: 1, Value: .8}, {Step: 2, Value: .7}}
@@ -148,7 +148,7 @@ func TestTrueRates_CountLabelsAgainstTheTruth(t *testing.T) {
 	}
 }
 
-// A validation set whose classes stand in another order would judge each class by the labels of another.
+// A validation set whose classes are in another order would judge each class by the labels of another.
 func TestNew_RefusesAValidationSetOfOtherWords(t *testing.T) {
 	r := newRig()
 	r.validation = true

@@ -34,14 +34,14 @@ type LossConfig struct {
 	GammaPositive float64 `yaml:"gamma_positive,omitempty" json:"gamma_positive,omitempty" help:"asl: <exponent> that weighs labels 1" range:"[0,100]"`
 	Margin        float64 `yaml:"margin,omitempty" json:"margin,omitempty" help:"asl: <probability> below which a label 0 has no loss" range:"[0,0.99]"`
 
-	// Delta, of ll-r and ll-ct, is Delta_rel: how many per cent of the labels of a batch more in each epoch
-	// of a stage are treated, none in the first. They are those with the largest losses of its labels 0. With
-	// Accumulate each batch of a step has its own.
+	// Delta, of ll-r and ll-ct, is Delta_rel: the percentage of a batch's labels that each epoch of a stage
+	// treats in addition to the epoch before, none in the first. The treated labels are the zero labels with
+	// the largest losses. With Accumulate each batch of a step has its own.
 	Delta float64 `yaml:"delta,omitempty" json:"delta,omitempty" help:"ll-r, ll-ct: <percentage> of a batch's labels by which their share grows in each epoch" range:"[0,100]"`
 }
 
-// PaperLoss is a loss with the parameters of its paper: those that Ridnik et al. train MS COCO with, and a
-// Delta_rel of .2, amid the .1 to .5 that Kim et al. try.
+// PaperLoss is a loss with the parameters of its paper: Ridnik et al.'s for MS COCO, and a Delta_rel of .2,
+// in the range of .1 to .5 that Kim et al. try.
 func PaperLoss(kind string) LossConfig {
 	switch kind {
 	case Asymmetric:

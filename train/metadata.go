@@ -6,9 +6,9 @@ import (
 	"nmn/model"
 )
 
-// ExportMetadata is the metadata that makes a file of weights a checkpoint again, with which everything can be done
-// that can be done with the one it is from, but training on. Without the noise model it is a checkpoint of a net that
-// has none. The words of the classes stand there for other programs too.
+// ExportMetadata is the metadata that makes a file of weights a checkpoint again. It supports every use of the
+// original checkpoint except resuming. Without the noise model it is a checkpoint of a net that has none. It also
+// holds the names of the classes, for other programs.
 func ExportMetadata(checkpoint string, noise bool) (map[string]string, error) {
 	c, err := ReadCheckpoint(checkpoint)
 	if err != nil {

@@ -33,7 +33,7 @@ func scoreOnRanks(t *testing.T, n int, f func(g ranks.Group) error) []error {
 	}
 	all.Wait()
 	for runtime.NumGoroutine() > before { // until the test's own deadline, which lists the goroutines
-		time.Sleep(time.Millisecond) // those that are inside a picture end by themselves
+		time.Sleep(time.Millisecond) // goroutines inside a picture end by themselves
 	}
 	return errs
 }

@@ -30,8 +30,8 @@ func cardSettings() map[string]func(*rig) {
 	}
 }
 
-// Ranks that are goroutines, each with the emulated card opened for itself, sum their gradients over NCCL's stand-in.
-// Work that is put off shows an event that is missing between a step, recorded or not, and its sums.
+// Ranks that are goroutines, each with its own instance of the emulated card, sum their gradients over NCCL's
+// emulation. Delayed work reveals an event that is missing between a step, recorded or not, and its sums.
 func TestCUDA_RanksLearnWhatOneRankLearns(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	for name, change := range cardSettings() {

@@ -197,8 +197,8 @@ func TestRanks_ThatDriftApartAreFound(t *testing.T) {
 	}
 }
 
-// A full disk of rank 0 is a matter of rank 0 while the stage goes on: it tries again, and all go on. Another error of
-// writing ends the stage on all.
+// A full disk of rank 0 concerns only rank 0 while the stage runs: it tries again, and all continue. Another
+// error of writing ends the stage on all.
 func TestRanks_AFullDiskOfTheFirst(t *testing.T) {
 	for _, c := range []struct {
 		err  error
@@ -340,7 +340,7 @@ func TestRanks_InterruptedAtTheLastStepOfASweep(t *testing.T) {
 				}
 			}}}
 			_, errs[g.Rank()] = FindLearningRate(ctx, r.options(t), sweep)
-			if err := ranks.Agree(g, nil); err != nil { // the group goes on
+			if err := ranks.Agree(g, nil); err != nil { // the group continues
 				t.Errorf("rank %d, afterwards: %v", g.Rank(), err)
 			}
 			if g.Rank() == 1 {

@@ -116,7 +116,7 @@ func other(v any) any {
 	return 1 // of a setting that is left out if it is 0
 }
 
-// A run goes on with the settings that it was begun with, except for those listed here, which change no step.
+// A run continues with its original settings, except for those listed here, which change no step.
 func TestResume_HoldsEverySettingButLimitsAndIntervals(t *testing.T) {
 	r := newRig()
 	o := r.options(t)

@@ -17,7 +17,7 @@ import (
 	"nmn/format/safetensors"
 )
 
-// minuteClock is a clock that goes on by a minute whenever it is looked at.
+// minuteClock is a clock that advances by a minute whenever it is read.
 func minuteClock() func() time.Time {
 	var now time.Time
 	return func() time.Time {

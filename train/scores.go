@@ -17,10 +17,9 @@ import (
 
 // Scores are the predictions of a net for the bags of a set.
 type Scores struct {
-	// Index lists which bags of the set the rows are: all, in their order, but those that could not
-	// be read.
+	// Index lists the bags of the rows: all readable bags of the set, in their order.
 	Index []int
-	// Bad are those that could not be read, and why.
+	// Bad lists the bags that could not be read, and the reasons.
 	Bad []loader.BadSample
 	// Logits is N×K of float32: the bag's log-odds of p(y=1|I), which distinguish probabilities that round to
 	// 1. Prob is p(y=1|I), Observed p(z=1|I). Without a noise model they are equal.

@@ -7,7 +7,7 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Bags that could not be read stand at their places with the mean of the others.
+// Bags that could not be read keep their places, with the mean of the others.
 func TestScores_LogitsOf(t *testing.T) {
 	s := &Scores{Index: []int{0, 2, 3}, Logits: dense.New(dense.WithShape(3, 2),
 		dense.WithBacking([]float32{1, -1, 3, -2, 5, -6}))}

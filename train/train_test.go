@@ -36,7 +36,7 @@ type rig struct {
 	badAllowed       int                                // bags that cannot be read
 	group            ranks.Group                        // nil for this process alone
 	wire             ranks.Wire
-	residual         model.Residual // of a residual net in the place of that for scenes
+	residual         model.Residual // of a residual net instead of the net for scenes
 }
 
 // plainScenes is the preset of scenes without its measures against noise: Adam at a constant rate, as in the

@@ -122,7 +122,7 @@ func (p Product) wanted(bias cuda.Address) (w C.nmn_wanted, flags uint64) {
 	return w, flagFMA | flagSumFloat | flagFloat
 }
 
-// describe makes the descriptors of a product, whose bias stands at an address for now. It needs no device.
+// describe makes the descriptors of a product, whose bias address is a placeholder. It needs no device.
 func describe(p Product, bias cuda.Address) (*Plan, uint64, error) {
 	if err := p.check(); err != nil {
 		return nil, 0, err

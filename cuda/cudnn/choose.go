@@ -15,7 +15,7 @@ import (
 	"nmn/cuda"
 )
 
-// choose finds the plan of a shape: the stored one, that of the nearest batch, or else the fastest.
+// choose finds the plan of a shape: the stored one, the plan of the nearest batch, or else the fastest.
 func (h *Handle) choose(pass Pass, c Conv, o Operands) (*plan, error) {
 	if err := c.check(); err != nil {
 		return nil, err

@@ -68,7 +68,7 @@ func buildFakes(folder string) error {
 	return err
 }
 
-// useFake puts the fake library in the place of the real one until the test ends.
+// useFake replaces the real library by the fake one until the test ends.
 func useFake(t *testing.T) {
 	t.Helper()
 	if fakePath == "" {

@@ -192,7 +192,7 @@ func (g *cardGroup) wait() error {
 	return g.comm.Err()
 }
 
-// Sum implements ranks.Group. It waits for the sum: nothing goes on meanwhile. Sums over bfloat16 are rounded here and
+// Sum implements ranks.Group. It waits for the sum. Sums over bfloat16 are rounded here and
 // travel as float32.
 func (g *cardGroup) Sum(x []float32, wire ranks.Wire) error {
 	return g.begin(func() error {

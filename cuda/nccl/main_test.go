@@ -22,7 +22,7 @@ var emulated error
 // realVariable has the tests take the library of the toolkit instead of the emulator's.
 const realVariable = "NMN_TEST_REAL_NCCL"
 
-// TestMain puts the host emulator in the place of the driver and of NCCL: ranks are goroutines, each with a device.
+// TestMain replaces the driver and NCCL by the host emulator: ranks are goroutines, each with a device.
 func TestMain(m *testing.M) {
 	folder, err := os.MkdirTemp("", "emulator")
 	if err == nil && os.Getenv(realVariable) == "" && !onCard() {

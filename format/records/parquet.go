@@ -18,7 +18,7 @@ type Table interface {
 	// Numbers appends the values of column c: one number, or more for a column of lists. A missing value is
 	// NaN.
 	Numbers(dst []float32, c int) ([]float32, error)
-	// Text is column c as it stands.
+	// Text returns column c unchanged.
 	Text(c int) (string, error)
 	// List returns column c as a list of texts. ok is false if it holds none.
 	List(c int) (list []string, ok bool)

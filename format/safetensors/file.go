@@ -161,7 +161,7 @@ func (f *File) ReadInto(name string, dst []byte) error {
 	return f.failed(name, f.summer(e).add(dst))
 }
 
-// Bytes returns the bytes of a tensor as they stand in the file, to be read in order or at any offset. They
+// Bytes returns the bytes of a tensor as stored in the file, to be read in order or at any offset. They
 // are not compared with a checksum.
 func (f *File) Bytes(name string) (*io.SectionReader, error) {
 	e, err := f.find(name)

@@ -139,7 +139,7 @@ func TestFile_RefusesWhatBreaksTheFormat(t *testing.T) {
 		{"empty header", ``, "does not start"},
 		{"not UTF-8", "{\"a\xff\":1}", "UTF-8"},
 		{"cut JSON", `{"a":{"dtype":"F32"`, "header"},
-		{"text after", `{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}} x`, "goes on"},
+		{"text after", `{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}} x`, "continues after"},
 		{"repeated tensor",
 			`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"\u0061":{"dtype":"F32","shape":[1],` +
 				`"data_offsets":[4,8]}}`,

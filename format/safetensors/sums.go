@@ -68,7 +68,7 @@ func summedHeader(meta map[string]string, tensors []Tensor, sums []uint32) ([]by
 	return header, nil
 }
 
-// rewriteHeader puts a header of the same length in the place of the first, and goes back to the end.
+// rewriteHeader replaces the header by one of equal length, and returns to the end.
 func rewriteHeader(w io.WriteSeeker, header []byte) error {
 	if _, err := w.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("safetensors: cannot go back to the header: %w", err)

@@ -90,7 +90,7 @@ func TestReadKnownLabels_EveryForm(t *testing.T) {
 	}
 }
 
-// A score that is wrong is found wherever it stands among those that are read together.
+// A wrong score is found anywhere in the values that are read together.
 func TestReadScores_FindsTheFirstThatIsWrong(t *testing.T) {
 	nan := float32(0)
 	nan /= nan

@@ -177,7 +177,7 @@ func (c *Classes) readCSV(r io.Reader, words []string, classes int) error {
 	return nil
 }
 
-// isGapText reports whether a field stands for an unknown label.
+// isGapText reports whether a field is an unknown label.
 func isGapText(field string) bool {
 	v, err := strconv.ParseFloat(field, 64)
 	return field == "" || err == nil && isGap(v)

@@ -88,7 +88,7 @@ func ReadKnownLabels(path string) (*Matrix, error) {
 	}})
 }
 
-// isGap reports whether a number stands for an unknown label.
+// isGap reports whether a number is an unknown label.
 func isGap(v float64) bool { return v == -1 || math.IsNaN(v) }
 
 // wholeUpTo is false for NaN too.

@@ -10,7 +10,7 @@ import (
 )
 
 // readNPZ reads the arrays of an .npz archive. Arrays of text and other objects have neither type
-// nor shape, and an error in the place of elements.
+// nor shape, and an error instead of elements.
 func readNPZ(z *zip.Reader) (*File, error) {
 	f := &File{Format: "NumPy"}
 	for _, entry := range z.File {

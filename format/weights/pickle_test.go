@@ -182,7 +182,7 @@ func TestLegacy_StoragesOutsideOfTheFile(t *testing.T) {
 	}
 }
 
-// FuzzPickle runs pickles as they stand in an archive.
+// FuzzPickle runs pickles as stored in an archive.
 func FuzzPickle(f *testing.F) {
 	f.Add([]byte(state(tensorOf(storageOf("FloatStorage", "0", 6), 1, []int{2, 2}, []int{2, 1}))))
 	f.Add([]byte("\x80\x04\x95\x05\x00\x00\x00\x00\x00\x00\x00}\x94\x8c\x01aG\x00\x00\x00\x00\x00\x00\x00\x00s."))

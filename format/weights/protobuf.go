@@ -32,7 +32,7 @@ func newMessage(r io.ReaderAt, size int64) message {
 // section is a part of a file.
 type section struct{ at, length int64 }
 
-// next goes on to the next field.
+// next advances to the next field.
 func (m *message) next() bool {
 	if m.err != nil || m.at >= m.end {
 		return false

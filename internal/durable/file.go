@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// ErrNotRegular is wrapped by errors about a target that no file may take the place of: a folder, a
+// ErrNotRegular is wrapped by errors about a target that no file may replace: a folder, a
 // device or a pipe.
 var ErrNotRegular = errors.New("it is there and not a regular file")
 

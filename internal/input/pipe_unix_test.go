@@ -60,7 +60,7 @@ func TestOpenStream_NobodyWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := io.ReadAll(f); err == nil || !strings.Contains(err.Error(), "nobody writes") {
+	if _, err := io.ReadAll(f); err == nil || !strings.Contains(err.Error(), "without a writer") {
 		t.Error(err)
 	}
 }

@@ -76,7 +76,7 @@ type Lock struct {
 	holder Holder // as written in the file; zero if that could not be written
 }
 
-// attempts bounds how often a file is opened anew whose name another process has just removed.
+// attempts limits how often a file is opened again after another process has removed its name.
 const attempts = 100
 
 // Take locks a file, which it creates if needed. A lock that is held is a *HeldError. A lock that the file

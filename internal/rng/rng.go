@@ -75,7 +75,7 @@ func (s *Stream) Uint32() uint32 {
 	return s.block[3-s.left]
 }
 
-// After returns the stream as it stands when n more words of 32 bits have been drawn.
+// After returns the stream after n more words of 32 bits have been drawn.
 func (s Stream) After(n int) Stream {
 	if n -= s.left; n >= 0 { // the rest of the block comes first
 		s.left = 0

@@ -78,7 +78,7 @@ func (c *CUDA) endGradient(d *tensor.Tensor, added cuda.Address, mask *tensor.Te
 	return c.bias.launchEndGradient(c.device.Stream, grid, block, a)
 }
 
-// widen writes the bfloat16 numbers that stand in from to a float32 tensor, or adds them.
+// widen writes the bfloat16 numbers at from to a float32 tensor, or adds them.
 func (c *CUDA) widen(to *tensor.Tensor, from cuda.Address, accumulate bool) error {
 	return c.bias.launchFromBf16(c.device.Stream, tensor.Spread(tensor.Ceil(to.Len(), 4), biasThreads),
 		cuda.Dim3{X: biasThreads},

@@ -44,7 +44,7 @@ type plan struct {
 	panels             int        // panels of output channels; the last may be narrow or partly empty
 	images             int        // images in a block of rows, or
 	lines              int        // output rows in a block, if an image has several blocks
-	imageBlocks        int        // blocks of an image, 1 where a block holds whole images
+	imageBlocks        int        // blocks of an image, 1 if a block holds whole images
 	rowBlocks          int
 	groups, perGroup   int  // groups of panels, and panels in each: a block is rows × group
 	private            bool // each block packs its own panels

@@ -73,7 +73,7 @@ func (r reference) compareWinograd(t *testing.T, got []float32) {
 	}
 }
 
-// winogradResult is one of the calls that are held to a direct sum.
+// winogradResult is the result of a call, to compare with a direct sum.
 type winogradResult struct {
 	name  string
 	start []float32 // of the destination, nil for NaN

@@ -11,7 +11,7 @@ import (
 	"nmn/tools/optest"
 )
 
-// witness puts evidence in the place of the labels of an input: of both signs and several sizes, and some 0.
+// witness replaces the labels of an input by evidence: of both signs and several sizes, and some 0.
 func (in stepInput) witness(factor float32) stepInput {
 	for i := range in.labels.Float32s() {
 		in.labels.Float32s()[i] = factor * float32(i%7-3)

@@ -22,7 +22,7 @@ type entropy struct {
 	targets                   []int32
 	scale                     float32
 
-	rows    []int32 // those with a target
+	rows    []int32 // rows with a target
 	lanes   int     // the number of rows, rounded up to a tile's width
 	columns int     // D and a column of ones, whose products are db, rounded up
 	words   int     // of a block

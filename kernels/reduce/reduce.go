@@ -1,4 +1,4 @@
-// Package reduce sums the gradients of several ranks, in buckets, while the computing that follows them goes on.
+// Package reduce sums the gradients of several ranks, in buckets, while later computation continues.
 package reduce
 
 import (

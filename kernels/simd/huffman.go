@@ -24,7 +24,7 @@ func (b *Bits) Fill() {
 const (
 	// LookBits is the number of bits that find an entry of a HuffmanTable.
 	LookBits = 11
-	// RunBytes are those that must be there, from Next on, for HuffmanRun.
+	// RunBytes is the number of bytes that HuffmanRun needs, from Next on.
 	RunBytes = 512
 )
 

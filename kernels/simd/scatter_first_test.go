@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// scattersFirst are calls with windows that stand alone, overlap, or are given a part of their candidates alone.
+// scattersFirst are calls with windows that are apart, overlap, or receive only a part of their candidates.
 func scattersFirst(channels int) []FirstScatter {
 	row := 7 * channels
 	return []FirstScatter{

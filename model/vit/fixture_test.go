@@ -178,7 +178,7 @@ func compare(t *testing.T, backend kernels.Backend, path string, heads int, most
 	}
 }
 
-// Features are those that torchvision, timm, transformers and the original programs compute, at the size of the
+// Features equal the results of torchvision, timm, transformers and the original programs, at the size of the
 // training and at others.
 func TestTinyNet_FeaturesAreThoseOfPyTorch(t *testing.T) {
 	backend := conform.OpenDevice(t, 2)

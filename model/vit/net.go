@@ -50,7 +50,7 @@ type slot struct {
 	form form
 }
 
-// form is how a parameter lies in memory.
+// form is the memory layout of a parameter.
 type form uint8
 
 const (

@@ -90,7 +90,7 @@ func TestFeatures_InOneCall(t *testing.T) {
 	}
 }
 
-// The class token stands before the mean of the patches.
+// The class token comes before the mean of the patches.
 func TestExtract_ClassBesideMean(t *testing.T) {
 	for _, name := range []string{"timm.safetensors", "dinov2_reg4.safetensors"} {
 		n := tiny(t, openCPU(t, 1), name, nil)

@@ -304,7 +304,7 @@ func (r *reader) attention(param, start string, d int) {
 	}
 }
 
-// projection is the name of CLIP's projection, which no prefix stands before.
+// projection is the name of CLIP's projection, which has no prefix.
 func (r *reader) projection() string {
 	for _, name := range r.names.projection {
 		if r.there[name] {
@@ -333,7 +333,7 @@ func (r *reader) projected(name string, d int) int {
 	return width
 }
 
-// rest sorts the tensors that are left into those that features need nothing of, and those that should not be there.
+// rest sorts the remaining tensors into those that features do not need, and those that should not exist.
 func (r *reader) rest() {
 	for _, name := range r.file.Names() {
 		switch {

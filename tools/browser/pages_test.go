@@ -22,7 +22,7 @@ import (
 // made is the folder of the pages, or empty if there is none yet.
 var made string
 
-// pages are those that nmn writes, by name: runs of several kinds, experiments, a reproduction, audits, rates.
+// pages are the pages that nmn writes, by name: runs of several kinds, experiments, a reproduction, audits, rates.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	if testing.Short() {

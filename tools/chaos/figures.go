@@ -147,7 +147,7 @@ func (f *figures) print() {
 
 func (f *figures) save(path string) error { return durable.SaveJSON(path, f) }
 
-// The table of a page stands between these lines.
+// These lines enclose the table of a page.
 const (
 	tableBegin = "<!-- chaos: begin -->\n"
 	tableEnd   = "<!-- chaos: end -->\n"

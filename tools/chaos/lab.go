@@ -136,7 +136,7 @@ type running struct {
 	syncs   *syncs
 }
 
-// markEnv marks the processes of a command, by which those that are left are found.
+// markEnv marks the processes of a command, so that remaining ones are found.
 const markEnv = "NMN_CHAOS"
 
 func (l *lab) start(folder string, args []string, d disturbance) (*running, error) {

@@ -88,7 +88,7 @@ func killRank(mpirun, rank int) bool {
 	return err == nil && unix.Kill(pid, unix.SIGKILL) == nil
 }
 
-// mostRanks is the largest number of ranks that goes on with a run.
+// mostRanks is the largest number of ranks that continues a run.
 const mostRanks = 3
 
 // killRanks runs the command some times, each time on another number of ranks, and kills one of them, or
@@ -122,7 +122,7 @@ func tellsOfLoss(stderr string, rank int) bool {
 		strings.Contains(stderr, "waited for all ranks to start")
 }
 
-// anotherNumber draws how many ranks go on.
+// anotherNumber draws the number of ranks that continue.
 func (t *trial) anotherNumber() {
 	t.ranks = 1 + t.random.IntN(mostRanks)
 	t.mixed = t.mixed || t.ranks != t.s.ranks

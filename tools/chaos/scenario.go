@@ -19,7 +19,7 @@ type scenario struct {
 	outputs []string
 	// runs are folders with checkpoints.
 	runs []string
-	// data are inputs that a run has learned from: when they change, it is not to go on.
+	// data are inputs that a run has learned from: when they change, it must not continue.
 	data []string
 	// ranks is how many ranks of MPI run the command together; 0 for a single process.
 	ranks int

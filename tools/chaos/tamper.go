@@ -123,7 +123,7 @@ func (t *trial) damage() error {
 	case exists(previous):
 		t.lose("the message names no way on: %s; broken are %q", t.end.stderr, broken(t.work(), t.s.appends))
 	}
-	// There was only one checkpoint, so that there is nothing to go on from.
+	// There was only one checkpoint, so the run cannot continue.
 	for _, run := range t.s.runs {
 		if err := os.RemoveAll(filepath.Join(t.work(), run)); err != nil {
 			return err

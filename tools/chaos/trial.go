@@ -253,8 +253,7 @@ func (t *trial) compare(when string) error {
 	return nil
 }
 
-// placeOld puts files in the place of the outputs, sometimes, which must be whole after a fault, be they these or
-// the new ones.
+// placeOld sometimes puts old files at the outputs' paths. After a fault the old or the new ones must be whole.
 func (t *trial) placeOld() (map[string]bool, error) {
 	old := map[string]bool{}
 	if t.random.IntN(2) == 0 {

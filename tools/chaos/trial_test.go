@@ -63,7 +63,7 @@ func TestTry_TellsCarelessFromCareful(t *testing.T) {
 		{"in place, disk full", `echo '{"a": 1}' > out.json || exit 0`, fault{Kind: failsOnce, At: 2, Errno: unix.ENOSPC},
 			"out.json differs"},
 		{"silent about a full disk", `echo '{"a": 1}' > out.json 2>/dev/null || exit 1`,
-			fault{Kind: failsOnce, At: 2, Errno: unix.ENOSPC}, "does not say"},
+			fault{Kind: failsOnce, At: 2, Errno: unix.ENOSPC}, "does not contain"},
 		{"leaves its aside", `echo '{"a": 1}' > .out.json$$ && sync .out.json$$ && mv .out.json$$ out.json && sync .`,
 			fault{Kind: killed, At: 2}, "left over"},
 		{"heeds no signal", careful, fault{Kind: signalled, At: 1, Signals: []unix.Signal{unix.SIGTERM}},

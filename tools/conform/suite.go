@@ -21,7 +21,7 @@ type Options struct {
 	// UncheckedValues is set if the device does not read frame offsets and words on the host: empty bags and
 	// words beyond the vocabulary are not refused.
 	UncheckedValues bool
-	// Choose picks the cases that are run. nil picks all, under -short those that are not Large.
+	// Choose picks the cases that are run. nil picks all, or under -short all that are not Large.
 	Choose func(c Case) bool
 	// Unsupported names operations that the device does not have, with the reason. They are skipped.
 	Unsupported map[string]string

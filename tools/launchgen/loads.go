@@ -81,7 +81,7 @@ func wideLoads(body [][]byte) int {
 	return most
 }
 
-// registers are those that operands name, in their order.
+// registers are the registers in the operands, in order.
 func registers(operands []byte) []int {
 	var list []int
 	for _, m := range register.FindAllSubmatch(operands, -1) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// opposites are functions that stand in for others.
+// opposites are functions that replace others.
 var opposites = map[string]string{
 	"min": "max", "max": "min", "math.Min": "math.Max", "math.Max": "math.Min",
 	"math.Floor": "math.Ceil", "math.Ceil": "math.Floor", "slices.Min": "slices.Max", "slices.Max": "slices.Min",
@@ -42,7 +42,7 @@ func (s *scan) call(n *ast.CallExpr) {
 	}
 }
 
-// zero puts 0 in the place of an integer that a seed, an epoch or the like is named by.
+// zero replaces an integer argument such as a seed or an epoch by 0.
 func (s *scan) zero(parameter string, argument ast.Expr) {
 	name := s.text(argument)
 	name = name[strings.LastIndexByte(name, '.')+1:]

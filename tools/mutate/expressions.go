@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// others are the operators that stand in for others.
+// others are the replacements of operators.
 var others = map[token.Token]token.Token{
 	token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
 	token.EQL: token.NEQ, token.NEQ: token.EQL, token.LAND: token.LOR, token.LOR: token.LAND,

@@ -68,7 +68,7 @@ func (s *scan) count(n *ast.IncDecStmt) {
 	s.replace(arithmetic, n, s.text(n.X)+map[token.Token]string{token.INC: "--", token.DEC: "++"}[n.Tok])
 }
 
-// inBlock reports whether the statement that is visited stands in a list of statements, not in the head of an if, a
+// inBlock reports whether the visited statement is in a list of statements, not in the head of an if, a
 // switch or a loop.
 func (s *scan) inBlock() bool {
 	switch s.parent(0).(type) {

@@ -92,7 +92,7 @@ func agree(g ranks.Group) error {
 		!strings.Contains(err.Error(), "its disk is full"):
 		return fmt.Errorf("another rank gets %v", err)
 	}
-	return ranks.Agree(g, nil) // the group goes on
+	return ranks.Agree(g, nil) // the group continues
 }
 
 func agreeOnInterrupt(g ranks.Group) error {

@@ -20,7 +20,7 @@ type Case struct {
 	Ends bool
 }
 
-// Cases are those that leave a group whole, in the order in which all ranks run them.
+// Cases leave a group intact. They are in the order in which all ranks run them.
 func Cases() []Case {
 	return []Case{
 		{Name: "Identity", Run: identity},

@@ -16,7 +16,7 @@ func main() {
 	dir := flag.String("dir", filepath.Join("..", "..", "kernels", "simd"), "folder to write to")
 	flag.Parse()
 	file := filepath.Join(*dir, "kernels_amd64")
-	// Generate takes its settings from the command line, and names it in what it writes.
+	// Generate takes its settings from the command line, and records it in its output.
 	os.Args = []string{os.Args[0], "-out", file + ".s", "-stubs", file + ".go", "-pkg", "simd"}
 	flag.Parse()
 

@@ -9,7 +9,7 @@ import (
 // Fixed point of simd.Taps.
 const (
 	tapBits = 14
-	lowBits = 7 // of a row resized along x, those that do not fit into the signed words of VPMADDWD
+	lowBits = 7 // of a row resized along x, which do not fit into the signed words of VPMADDWD
 )
 
 // resampleRow writes the loop of simd.ResampleRow for count pixels. The eight bytes from the first pixel on

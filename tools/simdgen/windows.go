@@ -12,7 +12,7 @@ import (
 // of one window.
 type windowRow struct {
 	element
-	pairs int          // of the arrays, those that hold two cells of each window; they come first
+	pairs int          // number of arrays with two cells of each window; they come first
 	next  reg.Register // index of the right cell of a window
 }
 

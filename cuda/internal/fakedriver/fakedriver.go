@@ -82,7 +82,7 @@ func (d *Driver) symbol(name string) unsafe.Pointer {
 	return C.dlsym(d.library, cname)
 }
 
-// Reset forgets everything and makes the host anew.
+// Reset discards all state and makes a new host.
 func (d *Driver) Reset(c Config) {
 	number := func(b bool) C.int {
 		if b {

@@ -49,7 +49,7 @@ func hideVDSO(pid, socket int) error {
 	return os.NewSyscallError("ptrace", unix.PtraceDetach(pid))
 }
 
-// passOn is the signal to go on with after a stop.
+// passOn is the signal to pass on after a stop.
 func passOn(s unix.Signal) int {
 	if s == unix.SIGTRAP || s == unix.SIGSTOP {
 		return 0
