@@ -74,7 +74,7 @@ static __device__ __forceinline__ void columns(unsigned (&b)[4], const unsigned 
 #endif
 }
 
-// Two numbers rounded as narrow does, the first in the lower half, and 0 in place of negative ones where relu is set.
+// Two numbers rounded as in narrow, the first in the lower half. If relu is set, negative ones become 0.
 static __device__ __forceinline__ unsigned pair(float low, float high, bool relu) {
   unsigned both = 0;
 #ifdef NMN_EMULATOR

@@ -1,7 +1,7 @@
 // Sums whose order depends on shapes alone, never on which thread or block comes first.
 #pragma once
 
-// warpSum adds over the 32 lanes of a warp as a tree; every lane gets the sum.
+// warpSum adds over the 32 lanes of a warp as a tree. Every lane gets the sum.
 static __device__ __forceinline__ double warpSum(double v) {
   for (int step = 16; step > 0; step >>= 1) v += __shfl_xor_sync(0xffffffffu, v, step);
   return v;
@@ -49,7 +49,7 @@ struct Scratch {
   bool last;
 };
 
-// own is where the thread's V sums stand in shared memory. A kernel that is short of registers adds to them there.
+// own is the thread's V sums in shared memory. A kernel that is short of registers adds to them there.
 template <int V>
 static __device__ __forceinline__ double *own(Scratch &shared) {
   return shared.sums + threadIdx.y * tile + threadIdx.x * V;

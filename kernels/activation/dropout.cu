@@ -27,7 +27,7 @@ static __device__ __forceinline__ Words philox(unsigned counter, unsigned row, u
   return {{c0, c1, c2, c3}};
 }
 
-// Drop is what decides on the elements of a row.
+// Drop decides on the elements of a row.
 struct Drop {
   unsigned key, seed0, seed1, threshold;
   float scale;

@@ -1,9 +1,9 @@
 // ReLU and its gradient, element by element.
 //
-// Mapping: thread i takes elements in groups of 16 bytes, i and on in steps of the grid; elements past the
-// last whole group, and all of them where an array is not at a multiple of 16 bytes, are taken one by one.
-// A block takes batch neighbouring runs of blockDim.x groups; a thread has its groups of all of them under way at
-// once. Bytes an element of T bytes: 2 T for values, 3 T for gradients.
+// Mapping: thread i takes elements in groups of 16 bytes, i and on in steps of the grid. Elements after the
+// last whole group are taken one by one, and so are all of them if an array is not at a multiple of 16 bytes.
+// A block takes batch neighbouring runs of blockDim.x groups. A thread has its groups of all runs under way
+// at once. Bytes an element of T bytes: 2 T for values, 3 T for gradients.
 #include "../vector.cuh"
 
 namespace activation {

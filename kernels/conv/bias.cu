@@ -18,7 +18,7 @@ namespace conv {
 
 const int inFlight = 4;  // groups of a thread that are loaded before the first is used
 
-// fetch loads elements as they are, which takes half the registers where they are bfloat16; widened makes them float.
+// fetch loads elements in their type, which takes half the registers for bfloat16. widened makes them float.
 template <int V, class T>
 static __device__ __forceinline__ Raw<T, V> fetch(const T *from) {
   return *reinterpret_cast<const Raw<T, V> *>(from);
@@ -67,7 +67,7 @@ static __device__ __forceinline__ void addBiasTo(T *y, const float *bias, long l
   addBias<1>(y, bias, length, channels, relu);
 }
 
-// The new gradient, added to what dx holds where accumulate is set, and 0 where mask <= 0.
+// The new gradient, added to the values of dx if accumulate is set, and 0 where mask <= 0.
 template <int V, class T, class S>
 static __device__ __forceinline__ void endGradient(T *dx, const S *added, const T *mask, long long first,
                                                    long long length, bool accumulate) {
@@ -109,7 +109,8 @@ static __device__ __forceinline__ void endGradientOf(T *dx, const S *added, cons
   endGradient<1>(dx, added, mask, whole, length, accumulate);
 }
 
-// Sums the rows of dy; with a mask, dy is set to 0 where mask <= 0 and written to dx, which may be dy or mask.
+// Sums the rows of dy. With a mask, dy is set to 0 where mask <= 0 and written to dx, which may be dy or
+// mask.
 template <int V, bool masked, class T>
 static __device__ __forceinline__ void gradient(float *db, T *dx, const T *dy, const T *mask, double *partial,
                                                 unsigned *tickets, long long cells, int channels, bool accumulate,
@@ -160,7 +161,7 @@ static __device__ __forceinline__ void gradientOf(float *db, T *dx, const T *dy,
 
 }  // namespace conv
 
-// y += bias, which may be null, and y = max(y, 0) where relu is not 0.
+// y += bias, which may be null, and y = max(y, 0) if relu is not 0.
 extern "C" __global__ void __launch_bounds__(256)
 add_bias(float *y, const float *bias, long long length, int channels, int relu) {
   conv::addBiasTo(y, bias, length, channels, relu != 0);
@@ -182,7 +183,7 @@ end_gradient_bf16(bfloat16 *dx, const bfloat16 *added, const bfloat16 *mask, lon
   conv::endGradientOf(dx, added, mask, length, accumulate != 0);
 }
 
-// What cuDNN has rounded to bfloat16, written or added to float.
+// cuDNN's result in bfloat16, written or added to float.
 extern "C" __global__ void __launch_bounds__(256)
 from_bf16(float *to, const bfloat16 *from, long long length, int accumulate) {
   conv::endGradientOf(to, from, (const float *)0, length, accumulate != 0);
@@ -211,7 +212,7 @@ bias_gradient_bf16(float *db, const bfloat16 *dy, double *partial, unsigned *tic
                           accumulate != 0, lanes, shared);
 }
 
-// dx = dy where mask > 0, else 0, and the sums of that as bias_gradient has them. dx may be dy or mask.
+// dx = dy where mask > 0, else 0, and its sums as in bias_gradient. dx may be dy or mask.
 extern "C" __global__ void __launch_bounds__(256, 4)
 mask_bias_gradient(float *db, float *dx, const float *dy, const float *mask, double *partial, unsigned *tickets,
                    long long cells, int channels, int accumulate, int lanes) {

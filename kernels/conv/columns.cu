@@ -1,9 +1,11 @@
-// The end of a data gradient that was computed as a product (col2im): what each cell of the output gives to the cells of the
-// input that its window holds stands in columns, N×P×Q×R×S×C, and is added up here for each cell of the input.
+// The end of a data gradient that was computed as a product (col2im). columns, N×P×Q×R×S×C, holds the
+// contributions of each output cell to the input cells in its window. Here they are summed for each input
+// cell.
 //
-// Mapping: a thread takes 16 bytes of the channels of one cell where rows allow, one channel otherwise, in steps of
-// the grid, and adds what comes from the windows that hold the cell, in the order of r and s, in float.
-// Bytes, for elements of T bytes: T for each element of columns that lies in the input and T for each of dx.
+// Mapping: a thread takes 16 bytes of the channels of one cell if rows allow, one channel otherwise, in steps
+// of the grid. It adds the contributions of the windows that hold the cell, in the order of r and s, in
+// float. Bytes, for elements of T bytes: T for each element of columns that lies in the input and T for each
+// of dx.
 #include "../vector.cuh"
 
 namespace columns_gradient {
@@ -47,7 +49,8 @@ static __device__ __forceinline__ void gatherTo(T *dx, const T *columns, long lo
 
 }  // namespace columns_gradient
 
-// dx has cells of channels elements, in frames of h×w; columns has windows of r×s such cells, in frames of p×q.
+// dx has cells of channels elements, in frames of h×w. columns has windows of r×s such cells, in frames of
+// p×q.
 extern "C" __global__ void __launch_bounds__(256)
 gather_columns(float *dx, const float *columns, long long cells, int h, int w, int channels, int p, int q, int r, int s,
                int pad) {

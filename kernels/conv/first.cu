@@ -25,7 +25,7 @@ struct alignas(16) Shared {
   float bias[filters];
 };
 
-// Where a tile begins.
+// The first cell of a tile.
 struct Tile {
   int frame, row, column;
 };
@@ -35,7 +35,7 @@ static __device__ __forceinline__ Tile tileOf(unsigned i, int height, int width)
   return {(int)(i / across / down), (int)(i / across % down) * tileRows, (int)(i % across) * tileColumns};
 }
 
-// Begins to copy what of x a tile of y is computed from.
+// Begins to copy the part of x for a tile of y.
 static __device__ __forceinline__ void fetch(Halo &to, const uint4 *x, Tile tile, int height, int width) {
 #pragma unroll 1
   for (int i = threadIdx.x; i < (tileRows + 2) * (tileColumns + 2); i += threads) {

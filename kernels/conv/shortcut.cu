@@ -1,6 +1,6 @@
-// The end of a residual block where a convolution without bias stands in memory: bias, shortcut and ReLU in one pass.
+// The end of a residual block after a convolution without bias: bias, shortcut and ReLU in one pass.
 //
-// Mapping: a thread takes groups of 16 bytes where rows allow, one element otherwise, in steps of the grid.
+// Mapping: a thread takes groups of 16 bytes if rows allow, one element otherwise, in steps of the grid.
 // Bytes, for each element of T bytes: 3 T.
 #include "../vector.cuh"
 
@@ -35,7 +35,7 @@ static __device__ __forceinline__ void addTo(T *y, const T *sums, const float *b
 
 }  // namespace shortcut
 
-// y = sums + bias + other, clamped at 0 where relu is not 0. y may be either of them; bias may be null.
+// y = sums + bias + other, clamped at 0 if relu is not 0. y may be either of them. bias may be null.
 extern "C" __global__ void __launch_bounds__(256)
 add_shortcut(float *y, const float *sums, const float *bias, const float *other, long long length, int channels,
              int relu) {

@@ -24,7 +24,7 @@ const int maxSums = 2048;
 
 const int foldAfter = 32;
 
-// Tile is what a block works on, and the part of it that its thread sees.
+// Tile is the part of a bag for a block, and the thread's part of it.
 struct Tile {
   int bag, first, width;  // bag, first class, and classes of the tile
   int rows;               // instances of the bag
@@ -75,8 +75,8 @@ struct Instances {
     }
   }
 
-  // each calls visit(instance, place) where place is that of the instance's classes in the array,
-  // relative to the thread's first one, and pause() after at most foldAfter instances and at the end.
+  // each calls visit(instance, place) with the place of the instance's classes in the array, relative to the
+  // thread's first one, and pause() after at most foldAfter instances and at the end.
   template <class F, class P>
   __device__ __forceinline__ void each(const Tile &t, F visit, P pause) const {
     static_assert(kept <= foldAfter, "the instances in registers join at once");
@@ -159,8 +159,8 @@ struct Larger {
   __device__ __forceinline__ double operator()(double a, double b) const { return a > b ? a : b; }
 };
 
-// join reduces one value per thread and class over the strips. sums is maxSums doubles of shared
-// memory; joined(sums, t, c) is then the result of class c of the tile. All threads of the block call.
+// join reduces one value per thread and class over the strips. sums is maxSums doubles of shared memory.
+// joined(sums, t, c) is then the result of class c of the tile. All threads of the block call.
 template <int V, class Op>
 static __device__ __forceinline__ void join(const Tile &t, double *value, double *sums, Op op) {
   const int thread = threadIdx.y * blockDim.x + threadIdx.x, lane = thread & 31, warp = thread >> 5;
@@ -182,8 +182,8 @@ static __device__ __forceinline__ double joined(const Tile &t, const double *sum
   return value;
 }
 
-// sigmoid in float, from the exponential that does not overflow. The divisor is in [1, 2], where the fast
-// division is good to two units in the last place.
+// sigmoid in float, from the exponential that does not overflow. The divisor is in [1, 2]. In that range the
+// fast division is good to two units in the last place.
 static __device__ __forceinline__ float sigmoid(float o) {
   const float e = expf(-fabsf(o));
   return __fdividef(o >= 0 ? 1.0f : e, 1.0f + e);

@@ -1,9 +1,9 @@
-// Binary cross-entropy on logits, bag by bag: loss[n] = sum over classes of softplus(o) - z o, and
-// gradient = scale (sigmoid(o) - z), both in forms that do not cancel.
+// Binary cross-entropy on logits, bag by bag: loss[n] = sum over classes of softplus(o) - z o, and gradient =
+// scale (sigmoid(o) - z), both in forms that do not cancel.
 //
-// Mapping: block n is bag n; thread i takes classes i, i + blockDim.x, ... The loss is summed in double,
-// classes of a thread in ascending order, then as blockSum has it. gradient may be o.
-// Bytes a class: 8, and 4 for the gradient.
+// Mapping: block n is bag n. Thread i takes classes i, i + blockDim.x, ... The loss is summed in double,
+// classes of a thread in ascending order, then as in blockSum. gradient may be o. Bytes a class: 8, and 4 for
+// the gradient.
 #include "../reduce.cuh"
 
 extern "C" __global__ void __launch_bounds__(256)

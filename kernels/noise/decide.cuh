@@ -1,5 +1,5 @@
-// What one class of one bag contributes, in double: the algebra of decide.go, where the forms are
-// explained. The loops over instances are elsewhere.
+// The contribution of one class of one bag, in double: the algebra of decide.go, which explains the forms.
+// The loops over instances are elsewhere.
 #pragma once
 
 namespace noise {
@@ -24,7 +24,7 @@ static __device__ __forceinline__ double logAddExp(double a, double b) {
   return fmax(a, b) + log1p(exp(-fabs(a - b)));
 }
 
-// Within this range of log-odds the direct formulae hold; beyond it decisions are made in logarithms.
+// Within this range of log-odds the direct formulae hold. Beyond it decisions are made in logarithms.
 const double plainRange = 200;
 
 static __device__ __forceinline__ Decision decideClean(double b, double z) {
@@ -37,12 +37,12 @@ static __device__ __forceinline__ Decision decideClean(double b, double z) {
   return d;
 }
 
-// Focus is the asymmetric loss; all 0 is the cross-entropy.
+// Focus is the asymmetric loss. All 0 is the cross-entropy.
 struct Focus {
   float positive, negative, margin;
 };
 
-// -log p, where rest is 1-p and has the digits of a small one.
+// -log p. rest is 1-p, which keeps its digits if it is small.
 static __device__ __forceinline__ double nats(double p, double rest) { return rest < 0.5 ? -log1p(-rest) : -log(p); }
 
 // The asymmetric loss of a bag's logit b and a target in [0, 1]: the algebra of focus.go.
@@ -68,7 +68,7 @@ inline __device__ __noinline__ Decision decideFocused(double b, double z, Focus 
   return d;
 }
 
-// Neither loss nor gradient, or NaN where the probability is.
+// Neither loss nor gradient, or NaN if the probability is NaN.
 static __device__ __forceinline__ Decision decideUnknown(double b) {
   Decision d = {};
   d.p = d.observed = d.posterior = logistic(b).p;
@@ -76,7 +76,7 @@ static __device__ __forceinline__ Decision decideUnknown(double b) {
   return d;
 }
 
-// The evidence e is the log-likelihood ratio of what was observed: the algebra of evidence.go.
+// The evidence e is the log-likelihood ratio of the observation: the algebra of evidence.go.
 inline __device__ __noinline__ Decision decideEvidence(double b, double e) {
   const Logistic l = logistic(b), rho = logistic(b + e);
   const double x = fabs(e);
@@ -90,7 +90,7 @@ inline __device__ __noinline__ Decision decideEvidence(double b, double e) {
     d.dLogit = e > 0 ? -favoured * excess : favoured * excess;
     return d;
   }
-  const double toward = e > 0 ? b : -b;  // log-odds of what the evidence is for
+  const double toward = e > 0 ? b : -b;  // log-odds of the supported value
   const double loss = -logAddExp(-softplus(-toward), -x - softplus(toward));
   d.loss = loss < 0 ? 0 : loss;
   d.dLogit = e > 0 ? rho.p * l.rest * expm1(-e) : -l.p * rho.rest * expm1(e);
@@ -123,7 +123,7 @@ inline __device__ __noinline__ Decision decideExtreme(double b, double a0, doubl
   return d;
 }
 
-// a0 and a1 are the log-odds O_1j - O_0j of the transition; seen is the observed label.
+// a0 and a1 are the log-odds O_1j - O_0j of the transition. seen is the observed label.
 static __device__ __forceinline__ Decision decideNoisy(double b, double a0, double a1, bool seen) {
   if (!(fabs(b) < plainRange && fabs(a0) < plainRange && fabs(a1) < plainRange)) {
     return decideExtreme(b, a0, a1, seen);  // NaN too
@@ -153,7 +153,7 @@ static __device__ __forceinline__ Decision observe(double b, double a0, double a
   return d;
 }
 
-// decideUnknown with a noise model, which says what label is to be expected.
+// decideUnknown with a noise model, which predicts the label.
 static __device__ __forceinline__ Decision decideUnknownNoisy(double b, double a0, double a1) {
   Decision d = decideNoisy(b, a0, a1, false);
   d.posterior = d.p;

@@ -1,15 +1,15 @@
-// The labels 0 of a batch with the largest losses, softplus(o): those with the largest logits o. Of equal
-// ones the first are taken, NaN never.
+// The zero labels of a batch with the largest losses, softplus(o), that is with the largest logits o. Of
+// equal ones the first are taken, NaN never.
 //
-// Mapping: one block, for the logits of bags are few; thread i takes labels i, i + blockDim.x, ... to count,
+// Mapping: one block, because bags have few logits. Thread i takes labels i, i + blockDim.x, ... to count,
 // and a run of neighbouring ones, the i-th of blockDim.x, to choose among equal ones. Logits become integers
 // of the same order, and the count-th largest is found in four passes of eight bits, by counts in shared
-// memory. Their order of addition does not matter: they are integers.
+// memory. The order of their addition does not matter: they are integers.
 namespace large {
 
 const int threads = 1024;
 
-// Above 0 and in the order of the logits; 0 for what is never taken.
+// Above 0 and in the order of the logits. It is 0 for labels that are never taken.
 static __device__ __forceinline__ unsigned key(float o, float z) {
   if (z != 0 || o != o) return 0;
   if (o == 0) return 0x80000000u;
@@ -24,8 +24,8 @@ struct Scratch {
   int left;  // how many of the keys that begin as limit does are taken
 };
 
-// limit finds the count-th largest key, and how many equal to it are among the first count: 0 and none where
-// there are fewer keys above 0. All threads of the block call.
+// limit finds the count-th largest key, and how many equal keys are among the first count. Both are 0 if
+// fewer keys are above 0. All threads of the block call.
 static __device__ __forceinline__ void limit(const float *o, const float *z, int labels, int count, Scratch &shared) {
   if (threadIdx.x == 0) shared.limit = 0, shared.left = count;
   for (int shift = 24; shift >= 0; shift -= 8) {

@@ -33,8 +33,8 @@ static __device__ __forceinline__ void noisyOR(float *p, float *gradient, const 
 
 }  // namespace noise
 
-// p and gradient may each be null; dp is read for the gradient. Four classes a thread: classes is a
-// multiple of 4, o and gradient are at multiples of 16 bytes.
+// p and gradient may each be null. dp is read for the gradient. Four classes a thread: classes is a multiple
+// of 4, o and gradient are at multiples of 16 bytes.
 extern "C" __global__ void __launch_bounds__(bag::maxThreads, 1)
 noisy_or_wide(float *p, float *gradient, const float *dp, const float *o, const int *offsets, int bags, int frames,
               int cells, int classes) {

@@ -1,10 +1,10 @@
 // The noise step: multiple-instance learning over ragged bags, the 2x2 softmax of the confidences, the
 // transformation to p(z), loss, posterior, and the gradients of all logits and of O, in one launch.
 //
-// Mapping, layout and the order of sums over instances: bag.cuh. Logits are read once where a thread
-// has at most bag::Instances::kept instances; the rest is read again for the gradient. Each class is decided in
-// double by one thread (decide.cuh). The loss of a bag is the sum over the classes of each tile as a
-// tree, then over the tiles in ascending order, by the last block of the bag.
+// Mapping, layout and the order of sums over instances: bag.cuh. Logits are read once if a thread has at most
+// bag::Instances::kept instances. The rest is read again for the gradient. Each class is decided in double by
+// one thread (decide.cuh). The loss of a bag is the sum over the classes of each tile as a tree, then over
+// the tiles in ascending order, by the last block of the bag.
 #include "../reduce.cuh"
 #include "bag.cuh"
 #include "decide.cuh"
@@ -32,7 +32,7 @@ struct Step {
 // Shared memory of a block.
 struct Scratch {
   double sums[bag::maxSums];
-  double logit[bag::maxTile];  // of the bag; what pass two subtracts in a tiny bag
+  double logit[bag::maxTile];  // of the bag; pass two subtracts it in a tiny bag
   double loss[bag::maxTile];
   float factor[bag::maxTile];
   bool tiny[bag::maxTile];
@@ -66,8 +66,8 @@ static __device__ __forceinline__ void write(const Step &s, int bag, int k, doub
   }
 }
 
-// logSumExp puts log sum exp(o_s) of every class into logit, where the bag is tiny: p is that sum and
-// 1-p is 1. All threads of the block call.
+// logSumExp puts log sum exp(o_s) of every class into logit, if the bag is tiny: p is that sum and 1-p is 1.
+// All threads of the block call.
 template <int V>
 static __device__ __forceinline__ void logSumExp(const bag::Tile &t, const bag::Instances<V> &instances, Scratch &shared) {
   const int thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;

@@ -1,10 +1,10 @@
-// Normalisation of 8-bit pictures: x = (pixel - mean[c]) scale[c] on the valid part, mirrored where the
-// picture's flip says so, and exactly 0 on the rest of the canvas and in channels beyond the third.
+// Normalisation of 8-bit pictures: x = (pixel - mean[c]) scale[c] on the valid part, mirrored if the
+// picture's flip is set, and exactly 0 on the rest of the canvas and in channels beyond the third.
 //
-// Mapping: the output is one run of frames * height * width * channels elements; a thread writes groups of
-// 16 bytes of it, in steps of the grid, whatever rows they lie in, and finds the pixel of the first one by
-// division. It reads the pixels of two groups before it writes the first. The host splits batches so that an index
-// fits 32 bits. Each element depends on one byte. Bytes a pixel of C channels of T bytes: 3 + C T.
+// Mapping: the output is one run of frames * height * width * channels elements. A thread writes groups of 16
+// bytes of it, in steps of the grid, in any rows, and finds the pixel of the first one by division. It reads
+// the pixels of two groups before it writes the first. The host splits batches so that an index fits 32 bits.
+// Each element depends on one byte. Bytes a pixel of C channels of T bytes: 3 + C T.
 #include "../vector.cuh"
 
 namespace pixels {

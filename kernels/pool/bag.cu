@@ -60,7 +60,7 @@ struct Top {
   static __device__ __forceinline__ float result(double top, long long) { return (float)top; }
 };
 
-// values is strips * tileWide doubles of shared memory; a thread has V channels, blockDim.x is tileWide / V.
+// values is strips * tileWide doubles of shared memory. A thread has V channels, blockDim.x is tileWide / V.
 template <class Op, int V, class T>
 static __device__ __forceinline__ void joinBag(float *g, const T *x, const Bag &b, int channels, double *partial,
                                                unsigned *tickets, double *values, bool *last) {
@@ -136,7 +136,7 @@ static __device__ __forceinline__ void bagPoolOf(float *g, const T *x, const Bag
   bagPool<Wide<T>::lanes>(g, x, b, channels, partial, tickets, values, last, top);
 }
 
-// places is strips rows of tileWide cells in shared memory; a thread has one channel.
+// places is strips rows of tileWide cells in shared memory. A thread has one channel.
 template <class T>
 static __device__ __forceinline__ void maxGradient(T *dx, const float *dg, const T *x, const float *g, const Bag &b,
                                                    int channels, bool accumulate, long long *places) {
@@ -186,7 +186,7 @@ static __device__ __forceinline__ void meanGradient(T *dx, const float *dg, long
   }
 }
 
-// Block (frame, part) takes the elements of a frame in order; the bag of the frame is found by bisection.
+// Block (frame, part) takes the elements of a frame in order. The bag of the frame is found by bisection.
 template <class T>
 static __device__ __forceinline__ void meanGradientOf(T *dx, const float *dg, const int *offsets, int bags, int cells,
                                                       int channels, bool accumulate) {
@@ -234,8 +234,8 @@ bag_pool_bf16(float *g, const bfloat16 *x, const int *offsets, double *partial, 
                   lanes);
 }
 
-// dx gets dg at the first cell that equals g, and 0 elsewhere; with accumulate that one cell is added to
-// and the others are left as they are. A maximum that equals no cell is NaN: it goes to the first one.
+// dx gets dg at the first cell that equals g, and 0 elsewhere. With accumulate dg is added to that cell and
+// the others are unchanged. A maximum that equals no cell is NaN: it goes to the first one.
 extern "C" __global__ void __launch_bounds__(1024)
 bag_max_gradient(float *dx, const float *dg, const float *x, const float *g, const int *offsets, int bags, int frames,
                  int cells, int channels, int accumulate) {

@@ -15,7 +15,7 @@
 
 namespace overlap {
 
-// Maps are frames x height x width x channels; windows are rows x columns.
+// Maps are frames x height x width x channels. Windows are rows x columns.
 struct Shape {
   int frames, height, width, channels, rows, columns;
 };
@@ -34,7 +34,7 @@ static __device__ __forceinline__ void each(int frames, int rows, int columns, i
   }
 }
 
-// larger of numbers as they are in memory, NaN where either is.
+// larger of numbers in their type, NaN if either is.
 template <class T>
 static __device__ __forceinline__ T largerRaw(T a, T b) {
   return widen(a) > widen(b) || widen(a) != widen(a) ? a : b;

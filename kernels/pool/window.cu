@@ -19,15 +19,15 @@
 
 namespace pool {
 
-// Maps are frames x height x width x channels; windows are rows x columns, cut off at the border.
+// Maps are frames x height x width x channels. Windows are rows x columns, cut off at the border.
 struct Shape {
   int frames, height, width, channels, rows, columns;
 };
 
-// Window is where the elements of one window and its output stand.
+// Window is the place of one window's elements and output.
 struct Window {
   long long corner, output;  // its upper left element
-  int right, down;           // steps to the neighbours; 0 where the border cuts
+  int right, down;           // steps to the neighbours; 0 if the border cuts
 };
 
 // The window at a place of its row of windows, line, which counts the rows of all frames; channels from
@@ -109,7 +109,8 @@ static __device__ __forceinline__ void maximaGradient(T *dx, const T *dy, const 
   each<V>(s, [&](const Window &w) { scatter<V>(dx, dy, x, y, w, relu); });
 }
 
-// The gradient, and its sum over all cells, which is that of the windows' own: no element of dx is read.
+// The gradient, and its sum over all cells, which equals the sum of the windows' gradients: no element of dx
+// is read.
 template <int V, class T>
 static __device__ __forceinline__ void maximaGradientBias(T *dx, float *db, const T *dy, const T *x, const T *y,
                                                           double *partial, unsigned *tickets, const Shape &s,
@@ -152,7 +153,7 @@ static __device__ __forceinline__ void means(T *y, const T *x, const Shape &s) {
   });
 }
 
-// Here windows are counted in ceil mode, so that the odd row and column are written too; dy has rows x
+// Here windows are counted in ceil mode, so that the odd row and column are written too. dy has rows x
 // columns windows in floor mode.
 template <int V, class T>
 static __device__ __forceinline__ void meansGradient(T *dx, const T *dy, Shape s, int rows, int columns) {

@@ -1,4 +1,4 @@
-// Rows of a table by their words, and the gradient of the table. A word below 0 is none; one beyond the
+// Rows of a table by their words, and the gradient of the table. A word below 0 is none. A word beyond the
 // table cannot be refused here and gives NaN, and no gradient.
 
 // Mapping: block m, and those gridDim.x further, take row m; thread i takes its numbers i, i + blockDim.x, ...

@@ -12,8 +12,8 @@ static __device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f +
 
 }  // namespace lstm
 
-// gates holds rows of 4 * hidden pre-activations without the part of h, which stands in products; products and
-// before, the cells of the step before, may be none. Activations take the place of gates.
+// gates holds rows of 4 * hidden pre-activations without the part of h, which is in products. products and
+// before, the cells of the previous step, may be none. Activations replace the gates.
 extern "C" __global__ void __launch_bounds__(256)
 lstm_gates(float *gates, const float *products, const float *before, float *c, float *h, int units, int hidden) {
   for (long long at = blockIdx.x * (long long)blockDim.x + threadIdx.x; at < units; at += (long long)gridDim.x * blockDim.x) {

@@ -16,8 +16,8 @@ namespace softmax {
 const int threads = 256;
 const int batch = 4;  // words that a thread loads before it uses the first
 
-// The largest over the threads of a block, NaN where one is; scratch is 33 floats of shared memory. All
-// threads get it.
+// The largest over the threads of a block, NaN if one is. scratch is 33 floats of shared memory. All threads
+// get it.
 static __device__ __forceinline__ float blockLargest(float v, float *scratch) {
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   for (int step = 16; step > 0; step >>= 1) v = larger(v, __shfl_xor_sync(0xffffffffu, v, step));
@@ -34,7 +34,8 @@ static __device__ __forceinline__ float blockLargest(float v, float *scratch) {
 }  // namespace softmax
 
 // logits is M × words without biases. top and sum are the largest logit and the sum of exp(logit - top) of
-// the words before, and get those with these; target is set where it is among them. first is the number of the first word.
+// the earlier words, and are updated with these. target is set if it is among them. first is the number of
+// the first word.
 extern "C" __global__ void __launch_bounds__(softmax::threads)
 softmax_block(const float *logits, const float *bias, const int *targets, float *top, double *sum, float *target, int words, int first) {
   __shared__ float largest[33];
@@ -69,8 +70,8 @@ softmax_loss(float *loss, const float *top, const double *sum, const float *targ
   loss[m] = value;
 }
 
-// Logits become their gradients. That of a target is taken from its own logit: where the probability is near
-// 1, subtracting 1 from it would leave few digits.
+// Logits become their gradients. A target's gradient is computed from its own logit: if the probability is
+// near 1, subtracting 1 from it would leave few digits.
 extern "C" __global__ void __launch_bounds__(softmax::threads)
 softmax_gradient(float *logits, const float *bias, const float *top, const double *sum, const int *targets, int words, int first,
                  int vocabulary, float scale) {

@@ -1,10 +1,11 @@
-// The tensors of a bucket side by side in one buffer, in float32 or rounded to bfloat16, and back: what is summed over
-// ranks as one array.
+// The tensors of a bucket next to each other in one buffer, in float32 or rounded to bfloat16, and back, so
+// that ranks sum them as one array.
 //
-// Mapping: block b works on chunk b, elements of one tensor; blockDim.x is 256. The tensor is found by bisection of
-// the first chunks. Within a chunk, thread i takes groups of eight elements i, i + 256, ... where the tensor is at a
-// multiple of 16 bytes, single elements otherwise, and loads several groups before it uses the first. Places in the
-// buffer are at multiples of eight elements. Bytes an element: 8 in float32, 6 in bfloat16, either way.
+// Mapping: block b works on chunk b, elements of one tensor. blockDim.x is 256. The tensor is found by
+// bisection of the first chunks. Within a chunk, thread i takes groups of eight elements i, i + 256, ... if
+// the tensor is at a multiple of 16 bytes, single elements otherwise, and loads several groups before it uses
+// the first. Places in the buffer are at multiples of eight elements. Bytes an element: 8 in float32, 6 in
+// bfloat16, either way.
 #include "../vector.cuh"
 
 // Packed is one tensor in the table that the host uploads; 32 bytes, laid out as packedTensor in Go.
@@ -21,7 +22,7 @@ const int chunkLength = 16384;
 const int lanes = 8;
 const int batch = 2;
 
-// Part is what the block works on: length elements of a tensor, and their place in the buffer.
+// Part is the work of the block: length elements of a tensor, and their place in the buffer.
 template <class T>
 struct Part {
   float *x;
@@ -40,12 +41,12 @@ static __device__ __forceinline__ Part<T> partOf(const Packed *tensors, int coun
   const long long begin = (long long)(blockIdx.x - t.firstChunk) * chunkLength;
   const Part<T> p = {t.x + begin, buffer + t.at + begin, (int)min(t.length - begin, (long long)chunkLength)};
 #ifndef NMN_EMULATOR
-  __builtin_assume(__isGlobal(p.x));  // which the compiler cannot know of a pointer that is read from memory
+  __builtin_assume(__isGlobal(p.x));  // the compiler cannot derive it for a pointer read from memory
 #endif
   return p;
 }
 
-// copy writes length elements, rounded where To is bfloat16.
+// copy writes length elements, rounded if To is bfloat16.
 template <class To, class From>
 static __device__ __forceinline__ void copy(To *to, const From *from, int length) {
   const int whole = aligned(to) && aligned(from) ? length / lanes * lanes : 0, step = lanes * blockDim.x;

@@ -42,7 +42,8 @@ static __device__ __forceinline__ float warpTotal(float v) {
   return v;
 }
 
-// fill takes up to 32 lines of width numbers, a stride apart, to shared memory, scaled; lines beyond count are 0.
+// fill copies up to 32 lines of width numbers, a stride apart, to shared memory, scaled. Lines beyond count
+// are 0.
 template <class T, int S>
 static __device__ __forceinline__ void fill(float (*to)[S], const T *from, long long stride, int count, int width,
                                             float scale) {
@@ -122,7 +123,7 @@ struct alignas(16) Lines {
   unsigned keys[2][lines][lineWords], values[2][lines][lineWords];
 };
 
-// begin begins to copy lines a stride apart; what is beyond count lines or the width of a head is 0.
+// begin begins to copy lines a stride apart. Numbers beyond count lines or the width of a head are 0.
 static __device__ __forceinline__ void begin(unsigned (*to)[lineWords], const bfloat16 *from, long long stride, int count,
                                              int width) {
   for (int i = threadIdx.x; i < lines * 8; i += blockDim.x) {

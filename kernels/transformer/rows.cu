@@ -1,5 +1,5 @@
-// What treats rows, or each number by itself: layer norm, what follows the product of a linear layer, tokens, and patches
-// as rows.
+// Operations on rows, or on each number: layer norm, the steps after the product of a linear layer, tokens,
+// and patches as rows.
 #include "../reduce.cuh"
 #include "../vector.cuh"
 
@@ -39,8 +39,8 @@ static __device__ __forceinline__ void normRow(T *to, const T *from, const float
   }
 }
 
-// Mapping: warp m of the grid takes row m, and on in steps of the grid. Bytes a number of T bytes: 2 T; the second time that
-// it is read it is in the first-level cache.
+// Mapping: warp m of the grid takes row m, and on in steps of the grid. Bytes a number of T bytes: 2 T. The
+// second read comes from the first-level cache.
 template <class T>
 static __device__ __forceinline__ void layerNorm(T *y, const T *x, const float *gain, const float *bias, long long rows,
                                                  int width, float epsilon) {
@@ -63,7 +63,7 @@ static __device__ __forceinline__ float gelu(float x, int kind) {
   return x;
 }
 
-// One element of follow; r may be null, and scale.
+// One element of follow. r and scale may be null.
 template <class T, int V>
 static __device__ __forceinline__ void followAt(T *y, const T *x, const T *r, const float *scale, long long at, int width,
                                                 int kind) {
@@ -80,8 +80,8 @@ static __device__ __forceinline__ void followAt(T *y, const T *x, const T *r, co
   store<V>(y + at, v);
 }
 
-// y = r + scale * gelu(x). Mapping: thread i takes 16 bytes, i and on in steps of the grid, where rows allow, else numbers.
-// Bytes a number of T bytes: 2 T, and T for what is added.
+// y = r + scale * gelu(x). Mapping: thread i takes 16 bytes, i and on in steps of the grid, if rows allow,
+// else numbers. Bytes a number of T bytes: 2 T, and T for an added one.
 template <class T>
 static __device__ __forceinline__ void follow(T *y, const T *x, const T *r, const float *scale, long long length, int width,
                                               int kind) {

@@ -1,8 +1,7 @@
-// Adam over all parameters: g = G + decay W; M = b1 M + (1-b1) g; V = b2 V + (1-b2) g^2;
-// W = W - rate (M c1) / (sqrt(V c2) + epsilon) with the bias corrections c = 1/(1-b^step); and, where
-// wanted, a bfloat16 copy of W. AdamW leaves the decay out of g and takes rate decay W off instead.
-// Mapping: entry.cuh. Moves 28 bytes an element, 30 with the copy. Four arrays
-// are loads enough at a time.
+// Adam over all parameters: g = G + decay W; M = b1 M + (1-b1) g; V = b2 V + (1-b2) g^2. W = W - rate (M c1)
+// / (sqrt(V c2) + epsilon) with the bias corrections c = 1/(1-b^step), and, if wanted, a bfloat16 copy of W.
+// AdamW leaves the decay out of g and subtracts rate decay W instead. Mapping: entry.cuh. Moves 28 bytes an
+// element, 30 with the copy. Four arrays are enough loads at a time.
 #include "entry.cuh"
 
 // Adam is the constants of a step, laid out as adamConstants in Go.

@@ -1,6 +1,6 @@
-// The moving average of all parameters, A = A + share (W - A), and its exchange with them, after which a
-// bfloat16 copy of W, where wanted, is that of the new W. Mapping: entry.cuh. The average moves 12
-// bytes an element, the exchange 16, 18 with the copy.
+// The moving average of all parameters, A = A + share (W - A), and its exchange with them. After it a
+// bfloat16 copy, if wanted, holds the new W. Mapping: entry.cuh. The average moves 12 bytes an element, the
+// exchange 16, 18 with the copy.
 #include "entry.cuh"
 
 namespace update {

@@ -1,8 +1,8 @@
-// The parameters of a net as one list of chunks: an update is one launch, whatever the number of tensors.
+// The parameters of a net as one list of chunks: an update is one launch for any number of tensors.
 //
-// Mapping: block b works on chunk b, elements of one entry; blockDim.x is 256. The entry is found by
-// bisection of the first chunks. Within a chunk, thread i takes groups of four elements i, i + 256, ...
-// where all arrays of the entry are at multiples of 16 bytes, single elements otherwise. It loads several groups
+// Mapping: block b works on chunk b, elements of one entry. blockDim.x is 256. The entry is found by
+// bisection of the first chunks. Within a chunk, thread i takes groups of four elements i, i + 256, ... if
+// all arrays of the entry are at multiples of 16 bytes, single elements otherwise. It loads several groups
 // before it uses the first, so that enough bytes are under way. Every array is read and written once at most.
 #pragma once
 #include "../vector.cuh"
@@ -28,8 +28,8 @@ struct Chunk {
   int length;
 };
 
-// global says that an array is in device memory: the compiler cannot know it of pointers that are read from
-// memory, and would look at the space of every address.
+// global declares that an array is in device memory. The compiler cannot derive that for pointers read from
+// memory, and would test the space of every address.
 template <class T>
 static __device__ __forceinline__ void global(T *array) {
 #ifndef NMN_EMULATOR
@@ -59,8 +59,8 @@ static __device__ __forceinline__ Chunk chunkOf(const Entry *entries, int count)
 }
 
 // each calls op.use(place, op.template load<V>(place)) for all elements of the chunk, V of them from each
-// place: groups of four in batches that are loaded as a whole before the first of them is used, and what is left
-// one by one. A thread uses its places in ascending order.
+// place. Groups of four come in batches that are loaded as a whole before the first of them is used, and the
+// rest one by one. A thread uses its places in ascending order.
 template <int batch, class Op>
 static __device__ __forceinline__ void each(const Chunk &c, Op &op) {
   const Entry &e = c.entry;

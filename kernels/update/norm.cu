@@ -1,9 +1,9 @@
 // The norm of all gradients, and clipping by it. Mapping of the chunks: entry.cuh. The norm moves 4 bytes an
-// element, clipping 8 where the norm is above the limit and none else.
+// element. Clipping moves 8 if the norm is above the limit and none otherwise.
 //
-// Order of the sum of squares: in double, each thread its elements in ascending order; the threads of a
-// block as blockSum has it; the last block adds the chunks, thread i the chunks i, i + 256, ... in
-// ascending order, then as blockSum has it.
+// Order of the sum of squares, in double: each thread adds its elements in ascending order, and the threads
+// of a block as in blockSum. The last block adds the chunks, thread i the chunks i, i + 256, ... in ascending
+// order, then as in blockSum.
 #include "../reduce.cuh"
 #include "entry.cuh"
 

@@ -1,5 +1,5 @@
-// SGD with momentum over all parameters: g = G + decay W; M = momentum M + g; W = W - rate M; and, where
-// wanted, a bfloat16 copy of W. Mapping: entry.cuh. Moves 20 bytes an element, 22 with the copy.
+// SGD with momentum over all parameters: g = G + decay W; M = momentum M + g; W = W - rate M. If
+// wanted, it also writes a bfloat16 copy of W. Mapping: entry.cuh. Moves 20 bytes an element, 22 with the copy.
 #include "entry.cuh"
 
 namespace update {
