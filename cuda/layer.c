@@ -58,7 +58,7 @@ CUresult nmn_function_allow_shared(void *function, int bytes) {
   return cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
 }
 
-/* Only calls of the capturing thread are held to what a capture allows: uploads of other threads run on. */
+/* A capture restricts only calls of the capturing thread: uploads of other threads continue. */
 CUresult nmn_capture_begin(void *stream) { return cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL); }
 
 CUresult nmn_capture_end(void *stream, void **graph) { return cuStreamEndCapture(stream, (CUgraph *)graph); }

@@ -25,7 +25,7 @@ static int module_table(int module, function ***table, unsigned *size) {
 
 static void tell_version(uint32_t version) { (void)version; }
 
-/* What a profiler may ask for. */
+/* Functions that a profiler may ask for. */
 static const struct {
   size_t size;
   int (*module_table)(int module, function ***table, unsigned *size);

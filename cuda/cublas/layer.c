@@ -26,14 +26,14 @@ static struct {
 
 /* Numbers of the interface. */
 enum {
-  single = 0, /* the type of elements that alpha, beta and bias are of */
+  single = 0, /* the type of alpha, beta and the elements of bias */
   transpose_a = 3, transpose_b = 4, epilogue = 7, bias_pointer = 8,
   epilogue_bias = 4,
   most_workspace = 1, reductions = 3, alignment_a = 5, alignment_d = 8, implementations = 12,
   not_initialized = 1
 };
 
-/* Sums of parts are added in a step of its own, in a fixed order: not in place, where they come as they are ready. */
+/* Sums of parts are added in a separate step, in a fixed order. In place they would be added as they become ready. */
 static const uint32_t ordered_reduction = 2;
 static const uint32_t aligned_to = 16;
 

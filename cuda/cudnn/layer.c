@@ -24,7 +24,7 @@ const char *nmn_cudnn_open(const char *path) {
 
 cudnnStatus_t nmn_cudnn_bind(void *handle, void *stream) { return cudnnSetStream(handle, stream); }
 
-/* The three passes have types of their own with equal fields. */
+/* The three passes have different types with equal fields. */
 #define LIST(type, call)                                                                        \
   do {                                                                                          \
     type found[16];                                                                             \

@@ -1,5 +1,5 @@
-/* A profiler's library: it takes the functions of ranges and writes what they are called with to the file
- * that FAKE_PROFILER_LOG names. */
+/* A profiler's library: it replaces the functions of ranges and writes their arguments to the file in
+ * FAKE_PROFILER_LOG. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

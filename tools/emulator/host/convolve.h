@@ -11,7 +11,7 @@ struct Shape {
   int n, c, h, w;
 };
 
-// What a pass computes with: the sizes of x, w and y = x * w.
+// The sizes of x, w and y = x * w in a pass.
 struct Conv {
   Shape x, w, y;
   int pad, stride;
@@ -39,7 +39,7 @@ struct Conv {
 
 typedef std::vector<double> Sums;
 
-// bias, which may be null, is added to y, and y is clamped at 0 where relu is set.
+// bias, which may be null, is added to y, and y is clamped at 0 if relu is set.
 inline Sums forward(const Conv &c, const float *x, const float *w, const float *bias, bool relu) {
   Sums sums(size_t(c.y.n) * c.y.h * c.y.w * c.y.c);
   c.each([&](int n, int p, int q, int k, int r, int s, int h, int column) {

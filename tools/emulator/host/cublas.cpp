@@ -1,7 +1,7 @@
-// A libcublasLt.so.13 that computes products on the host, plainly: what package cublas calls of it. Sums are in double
-// and rounded once, factors in TF32 cut to 10 bits of mantissa first, as those of graphs.cpp are. There are two ways
-// to compute a product, one of which needs scratch memory. What a card would not promise to be the same in every run
-// is refused: preferences that allow it, and operands that are not where they may be.
+// A libcublasLt.so.13 that computes products on the host by plain loops, with the functions that package
+// cublas calls. Sums are in double and rounded once. Factors in TF32 are first cut to 10 bits of mantissa, as
+// in graphs.cpp. There are two plans for a product, and one of them needs scratch memory. Calls whose results
+// a card would not repeat in every run are refused: preferences that allow them, and misplaced operands.
 #include "enqueue.h"
 #include "formats.h"
 
@@ -20,7 +20,7 @@ enum Status { success = 0, notInitialized = 1, invalidValue = 7, notSupported = 
 enum { typeFloat = 0, typeBFloat16 = 14, compute32F = 68, computeTF32 = 77 };
 enum { transposeA = 3, transposeB = 4, epilogue = 7, biasPointer = 8, epilogueBias = 4 };
 enum { mostWorkspace = 1, reductionMask = 3, alignmentA = 5, alignmentD = 8 };
-const size_t scratch = 64;  // of the second way, which is noticed where it is too small
+const size_t scratch = 64;  // of the second plan, so that too little of it is noticed
 
 struct Layout {
   int type;

@@ -1,6 +1,6 @@
-// A libcudnn.so.9 that computes float convolutions on the host, plainly: what package cudnn calls of the
-// interface without graphs; graphs.cpp has that with graphs. Entry points that are missing here fail in the
-// program as CUDNN_STATUS_NOT_SUPPORTED. The interface is that of cuDNN 9.
+// A libcudnn.so.9 that computes float convolutions on the host by plain loops, with the functions of the
+// interface without graphs that package cudnn calls. graphs.cpp has the graphs. Entry points that are missing
+// here fail in the program as CUDNN_STATUS_NOT_SUPPORTED. The interface follows cuDNN 9.
 #include "convolve.h"
 #include "enqueue.h"
 
@@ -31,7 +31,7 @@ Conv joined(const void *x, const void *w, const void *y, const void *constants) 
 
 int round(const emulator::Sums &sums, float *to) { return std::copy(sums.begin(), sums.end(), to), success; }
 
-// plain tells whether alpha is 1 and beta 0.
+// plain returns whether alpha is 1 and beta 0.
 bool plain(const void *alpha, const void *beta) {
   float a, b;
   memcpy(&a, alpha, sizeof a);
@@ -54,7 +54,7 @@ struct Performance {
   int determinism, math, reserved[3];
 };
 
-// The one algorithm of every pass; its number is that which cuDNN adds a bias by.
+// The one algorithm of every pass. Its number is the one by which cuDNN adds a bias.
 int algorithms(const Conv &c, int room, int *count, Performance *list) {
   if (!c.fits() || room < 1) return badParameter;
   *list = {1, success, 0, 0, deterministic, fmaMath, {}};

@@ -1,6 +1,6 @@
-// The language of the kernels on a host: included before a .cu file that a plain C++ compiler builds.
-// One fiber stands for each thread of a block and blocks run one after another, so that barriers, shared
-// memory, shuffles and atomics keep their meaning. What is written here is what the kernels use.
+// The language of the kernels on a host: included before a .cu file that a plain C++ compiler builds. One
+// fiber stands for each thread of a block and blocks run one after another, so that barriers, shared memory,
+// shuffles and atomics keep their meaning. It has only the features that the kernels use.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -35,7 +35,7 @@ struct alignas(16) uint4 {
 
 namespace emulator {
 
-// Place is where a thread stands.
+// Place is the position of a thread.
 struct Place {
   uint3 thread, block;
   dim3 blockSize, gridSize;
@@ -43,9 +43,10 @@ struct Place {
 
 extern const Place *place;  // of the running thread
 
-// Waits for all threads of the block that have not ended; returns whether any of them has brought true.
+// Waits for all threads of the block that have not ended. It returns whether predicate is true for any of
+// them.
 bool barrier(bool predicate, const char *file, int line);
-// Waits for the lanes in mask, gives them value and returns that of a lane.
+// Waits for the lanes in mask, gives them value and returns the value of a lane.
 uint64_t exchange(unsigned mask, uint64_t value, unsigned from, const char *file, int line);
 unsigned lane();
 

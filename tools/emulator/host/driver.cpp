@@ -1,6 +1,6 @@
-// A libcuda.so.1 that runs kernels on the host: what package cuda calls of the driver. Memory is the
-// host's, between red zones. Entry points that are missing here fail in the program as
-// CUDA_ERROR_NOT_SUPPORTED. The interface is that of CUDA 13.
+// A libcuda.so.1 that runs kernels on the host, with the functions of the driver that package cuda calls.
+// Memory is the host's, between red zones. Entry points that are missing here fail in the program as
+// CUDA_ERROR_NOT_SUPPORTED. The interface follows CUDA 13.
 #include "enqueue.h"
 #include "runtime.h"
 
@@ -23,13 +23,13 @@ const unsigned char redByte = 0x5a;
 std::map<uintptr_t, size_t> memory;
 size_t held;
 
-// capacity is 8 GiB, or what NMN_EMULATOR_MEMORY says in bytes.
+// capacity is 8 GiB, or the number of bytes in NMN_EMULATOR_MEMORY.
 size_t capacity() {
   const char *bytes = getenv("NMN_EMULATOR_MEMORY");
   return bytes && *bytes ? strtoull(bytes, nullptr, 10) : size_t(8) << 30;
 }
 
-// devices is how many cards there are: 1, or what NMN_EMULATOR_DEVICES says. All share one memory.
+// devices is the number of cards: 1, or NMN_EMULATOR_DEVICES. All share one memory.
 int devices() {
   const char *number = getenv("NMN_EMULATOR_DEVICES");
   return number && *number ? atoi(number) : 1;
@@ -46,7 +46,7 @@ bool damaged(uintptr_t at, size_t bytes) {
   return false;
 }
 
-// inside tells whether one of some blocks holds a whole range.
+// inside returns whether one of some blocks holds a whole range.
 bool inside(const std::map<uintptr_t, size_t> &blocks, uintptr_t at, size_t bytes) {
   auto next = blocks.upper_bound(at);
   if (next == blocks.begin()) return false;

@@ -1,6 +1,7 @@
-// Work on the streams of the emulated driver: done at once or, under NMN_EMULATOR_LATE, as late as events
-// and waits allow, so that a missing one shows as wrong data; or kept for a graph that is being captured.
-// Time is counted in pieces of work, a microsecond each: what is chosen for its speed is the same in every run.
+// Work on the streams of the emulated driver. It is done at once or, under NMN_EMULATOR_LATE, as late as
+// events and waits allow, so that a missing one shows as wrong data. Or it is kept for a graph that is being
+// captured. Time is counted in pieces of work, a microsecond each, so that choices by speed are equal in
+// every run.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -13,7 +14,7 @@ namespace emulator {
 
 typedef std::function<int()> Work;  // returns a CUresult, or pending
 
-// pending is what work returns that has to wait for other ranks of the program: it is tried again.
+// pending is returned by work that has to wait for other ranks of the program. It is tried again.
 const int pending = -2;
 
 typedef std::vector<Work> Graph;
@@ -22,8 +23,8 @@ struct Stream {
   bool late = false;
   bool busy = false;         // its first work is being done
   void *context = nullptr;   // that it was made in
-  std::deque<Work> queue;    // what has been put off
-  Graph *capture = nullptr;  // where work goes instead of being done
+  std::deque<Work> queue;    // delayed work
+  Graph *capture = nullptr;  // receives work instead of running it
 };
 
 struct Event {
@@ -32,10 +33,10 @@ struct Event {
   uint64_t at = 0;                      // how many pieces of work had been done when it happened
 };
 
-// What a kernel or work that was put off has failed with: every later call returns it.
+// The error of a kernel or of delayed work: every later call returns it.
 extern int broken;
 
-// openDevice makes a context; closeDevice gives one back.
+// openDevice makes a context. closeDevice frees one.
 void *openDevice();
 void closeDevice();
 void breakDevice(int code);  // noticed by another call, until its context is given back
@@ -49,8 +50,8 @@ int record(Event *event, Stream *stream);
 int wait(Stream *stream, Event *event);
 bool happened(const Event *event);
 
-// These do what was put off: of one stream, up to an event, and of all streams of the current context. They return
-// broken. Work that waits for other ranks is waited for, in a Call.
+// These do delayed work: of one stream, up to an event, and of all streams of the current context. They
+// return broken. They wait for work that waits for other ranks, in a Call.
 int finish(Stream *stream);
 int finish(const Event *event);
 int finishContext();
@@ -62,12 +63,12 @@ bool settle();
 // drive does work of a stream until something is reached, or until it is stuck.
 void drive(Stream *stream, const std::function<bool()> &reached);
 
-// await waits until something has come, in a Call; wake has those look again who wait.
+// await waits for a condition, in a Call. wake makes waiting calls check theirs again.
 void await(const std::function<bool()> &come);
 void wake();
 
-// Call is one entry into the driver: one at a time. code is what it must return at once unless it is 0:
-// broken, or what is planned.
+// Call is one entry into the driver: one at a time. If code is not 0, the call must return it at once:
+// broken, or a planned error.
 struct Call {
   std::lock_guard<std::recursive_mutex> lock;
   int code;

@@ -1,9 +1,10 @@
-// The backend graphs of cuDNN, as far as package cudnn builds them: one convolution or gradient, with a bias
-// and a ReLU, or the gradient of a ReLU, behind it. There is one engine, number 1, which takes tensor cores as it says: it multiplies
-// float after cutting the factors to 10 bits of mantissa, the worst that TF32 may do, and bfloat16 as it is.
-// Results are rounded to their type. Like cuDNN's own it writes float from bfloat16 only where channels are
-// multiples of 8; filter gradients it writes in one type alone, float where it can, and it adds a bias to bfloat16
-// in one type alone, bfloat16 where channels are multiples of 16, so that no time decides what is computed. Float without tensor cores is left to the interface without graphs.
+// The backend graphs of cuDNN, as far as package cudnn builds them: one convolution or gradient, followed by
+// a bias and a ReLU, or by the gradient of a ReLU. There is one engine, number 1, which declares tensor
+// cores. It multiplies float after cutting the factors to 10 bits of mantissa, the worst that TF32 may do,
+// and bfloat16 exactly. Results are rounded to their type. Like cuDNN's own it writes float from bfloat16
+// only if channels are multiples of 8. It writes filter gradients in one type alone, float if it can. It adds
+// a bias to bfloat16 in one type alone, bfloat16 if channels are multiples of 16. So no time decides how a
+// result is computed. Float without tensor cores is left to the interface without graphs.
 #include "convolve.h"
 #include "enqueue.h"
 #include "formats.h"
@@ -197,7 +198,7 @@ int cudnnBackendGetAttribute(void *d, int attribute, int, int64_t room, int64_t 
   switch (attribute) {
     case heuristicResults: static_cast<Descriptor **>(values)[0]->set(engineGraph, o->at(heuristicGraph)); break;
     case configurationEngine: {
-      // The caller's engine descriptor is filled; a plan reads it through the configuration again.
+      // The caller's engine descriptor is filled. A plan reads it through the configuration again.
       Descriptor *e = static_cast<Descriptor **>(values)[0];
       e->set(engineGraph, o->at(engineGraph)), e->set(engineNumber, onlyEngine);
       const_cast<Descriptor *>(o)->set(configurationEngine, static_cast<const Descriptor *>(e));

@@ -1,8 +1,8 @@
-// A libnccl.so.2 whose ranks are goroutines of one program, each with streams of its own on the emulated card: what
-// package nccl calls of it. A collective is work on each rank's stream that is done when all ranks' streams have come
-// to it; put off like any other, so that a missing event shows as wrong data. Sums are taken in the order of the ranks
-// and, of bfloat16, rounded after each of them. Ranks whose calls differ, which NCCL would answer by hanging or by
-// nonsense, are told so.
+// A libnccl.so.2 whose ranks are goroutines of one program, each with its own streams on the emulated card,
+// with the functions that package nccl calls. A collective is work on each rank's stream that is done when
+// all ranks' streams have reached it. It is delayed like any other work, so that a missing event shows as
+// wrong data. Sums are taken in the order of the ranks and, for bfloat16, rounded after each of them. Ranks
+// whose calls differ receive an error, where NCCL would hang or return nonsense.
 #include "enqueue.h"
 #include "formats.h"
 
@@ -26,7 +26,7 @@ struct ID {
 
 size_t sizeOf(int type) { return type == typeFloat ? 4 : type == typeBFloat16 ? 2 : type == typeByte ? 1 : 0; }
 
-// Part is what one rank gives to a collective and gets.
+// Part is one rank's input and output of a collective.
 struct Part {
   Stream *stream = nullptr;
   const char *from = nullptr;
@@ -76,11 +76,11 @@ struct Collective {
   }
 };
 
-// Clique is what the ranks of one id share.
+// Clique is the shared state of the ranks of one id.
 struct Clique {
   int ranks = 0, joined = 0;
   std::vector<bool> here, aborted;  // by rank
-  int failed = success;  // what all ranks are told when they ask for errors
+  int failed = success;  // the error that all ranks receive
   std::string why;
   std::map<uint64_t, std::shared_ptr<Collective>> open;  // by their numbers
 

@@ -11,7 +11,7 @@
 #include <ucontext.h>
 #endif
 
-// The section of all __shared__ variables; weak, for there may be none.
+// The section of all __shared__ variables. It is weak, because there may be none.
 extern "C" __attribute__((weak)) char __start_nmn_shared[], __stop_nmn_shared[];
 
 namespace emulator {
@@ -24,8 +24,8 @@ const size_t stackBytes = 128 << 10;
 
 // A fiber is a stack with a place to continue.
 #if defined(__x86_64__)
-// Saves the registers that a call preserves and continues on another stack; no system call, which
-// swapcontext makes two of.
+// Saves the registers that a call preserves and continues on another stack, without the two system calls of
+// swapcontext.
 extern "C" void nmn_switch(void **save, void *load);
 asm(".text\n.globl nmn_switch\n.hidden nmn_switch\n.type nmn_switch,@function\nnmn_switch:\n"
     "push %rbp\npush %rbx\npush %r12\npush %r13\npush %r14\npush %r15\n"
@@ -62,14 +62,14 @@ struct Thread {
   std::unique_ptr<char[]> stack;
   Place where;
   State state;
-  const char *file;  // where it waits
+  const char *file;  // source place of its wait
   int line;
   unsigned mask;       // of lanes that it waits for
   unsigned exchanges;  // made so far: the mailbox of the next one is exchanges mod 2
 };
 
-// Mailbox holds what the lanes of a warp give each other. Two of them by turns: nobody can be two
-// exchanges ahead of a lane that still has to read.
+// Mailbox holds the values that the lanes of a warp exchange. Two of them are used in turn: no lane can be
+// two exchanges ahead of a lane that still has to read.
 struct Warp {
   uint64_t mail[2][32];
 };
@@ -164,7 +164,7 @@ std::string stuck(const char *what) {
   return text;
 }
 
-// passBarrier lets the block go on when all of its threads that have not ended wait at one barrier.
+// passBarrier lets the block continue when all of its threads that have not ended wait at one barrier.
 bool passBarrier() {
   const Thread *first = nullptr;
   for (unsigned i = 0; i < count; i++) {
@@ -185,7 +185,7 @@ bool passBarrier() {
     if (threads[i].state == atBarrier) threads[i].state = ready;
   }
   barriers++;
-  any[barriers % 2] = false;  // of the next barrier; everybody has read it
+  any[barriers % 2] = false;  // of the next barrier; all threads have read it
   return true;
 }
 

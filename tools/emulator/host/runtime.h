@@ -1,4 +1,4 @@
-// What the driver needs of the emulator.
+// The driver's interface to the emulator.
 #pragma once
 #include "device.h"
 #include <string>
@@ -14,7 +14,7 @@ struct Kernel {
 // find returns the kernel of a name, or null.
 const Kernel *find(const std::string &name);
 
-// run executes a launch; it returns an empty string, or what went wrong.
+// run executes a launch. It returns an empty string, or the error.
 std::string run(const Kernel &kernel, dim3 grid, dim3 block, void **arguments);
 
 }  // namespace emulator

@@ -15,12 +15,12 @@ int broken;
 namespace {
 
 std::recursive_mutex guard;
-std::condition_variable_any moved;  // what stuck work waits for may have come
+std::condition_variable_any moved;  // the event that stuck work waits for may have come
 uint64_t done;                      // pieces of work
 std::set<Stream *> streams;
 bool advancing;
 
-// A context is the device as it was opened once; unlike a driver's, each opening has its own, so that ranks that are
+// A context is one opening of the device. Unlike a driver's, each opening has its own, so that ranks that are
 // goroutines of one process do not wait for each other's streams.
 struct Context {
   bool fresh = true;  // no stream was made yet
@@ -37,7 +37,7 @@ int perform(const Work &work) {
 
 enum class Step { none, done, stuck };
 
-// step does the first work of a queue, unless it has to wait for what other ranks do.
+// step does the first work of a queue, unless it has to wait for other ranks.
 Step step(Stream *s) {
   if (s->queue.empty()) return Step::none;
   if (s->busy) return Step::stuck;
@@ -52,7 +52,7 @@ Step step(Stream *s) {
   return Step::done;
 }
 
-// advance does what can be done of streams that are not late, whose work was stuck.
+// advance does the possible work of streams that are not late and whose work was stuck.
 bool advance() {
   if (advancing) return false;
   advancing = true;
@@ -68,8 +68,8 @@ bool advance() {
   return any;
 }
 
-// until does work of a stream up to something, for which it waits where it depends on other ranks. The caller holds
-// guard once.
+// until does work of a stream up to a condition. It waits if the condition depends on other ranks. The caller
+// holds guard once.
 template <class Reached>
 int until(Stream *s, Reached reached) {
   while (!reached()) {
@@ -95,7 +95,7 @@ void *openDevice() {
   return new Context;
 }
 
-// What is opened next works again, behind the context that was broken: others may have been open all the time.
+// Devices opened after the broken context work again. Others may have been open all the time.
 void closeDevice() {
   if (--opened == 0 || current == origin) broken = 0, origin = nullptr;
 }
@@ -148,7 +148,7 @@ int record(Event *event, Stream *stream) {
 }
 
 int wait(Stream *stream, Event *event) {
-  const Event until = *event;  // a later record does not move what was waited for
+  const Event until = *event;  // a later record does not change the awaited one
   return enqueue(stream, [=] {
     while (until.on && event->happened < until.recorded) {
       const Step now = step(until.on);

@@ -1,8 +1,8 @@
-/* A cuDNN that computes nothing, for tests of what calls it: every call can be made to fail, descriptors
- * that were not destroyed are counted, and what would run is noted. It knows three engines for every
- * graph: 7 with a knob, 8 that is not deterministic, and 9 that cannot be built; and, where it is asked to, more from 20
- * on that it compiles; and two algorithms for every convolution without a graph. The text of a plan is the number of
- * its engine. Calls may come from several threads. */
+/* A cuDNN that computes nothing, for tests of its callers. Every call can be made to fail, descriptors that were not
+ * destroyed are counted, and runs are recorded. It has three engines for every graph: 7 with a knob, 8 that is not
+ * deterministic, and 9 that cannot be built. On request it has more from 20 on that it compiles. It has two algorithms
+ * for every convolution without a graph. The text of a plan is the number of its engine. Calls may come from several
+ * threads. */
 #include <cudnn.h>
 #include <pthread.h>
 #include <stdio.h>

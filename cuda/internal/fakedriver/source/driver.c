@@ -1,10 +1,9 @@
 /* A driver without a device, for tests: libcuda.so.1 as package cuda calls it.
  *
- * Memory is the host's. Work on a stream is held back until something waits for it, and only what must
- * come before runs then: of all orders that a device may take, the one that shows a missing event, and
- * memory of the host that was used again too early. Every call can be made to fail, kernels can be made to
- * fault, and what was not freed is counted. A call on a thread without a current context fails, as on a
- * device. */
+ * Memory is the host's. Work on a stream is delayed until something waits for it, and then only the work that must
+ * come before runs. This order, one that a device may take, shows a missing event, and memory of the host that was
+ * reused too early. Every call can be made to fail, kernels can be made to fault, and memory that was not freed is
+ * counted. A call on a thread without a current context fails, as on a device. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,9 +26,9 @@ static fake_config config;
 static __thread void *current;
 static int calls, fail_at, fail_code;     /* call number fail_at returns fail_code */
 static int launches, fault_at, fault_code; /* launch number fault_at faults when it runs */
-static int sticky;                        /* what every call returns after a fault */
+static int sticky;                        /* result of every call after a fault */
 static size_t used;
-static float times[64]; /* what the next measurements give, in milliseconds */
+static float times[64]; /* results of the next measurements, in milliseconds */
 static int time_count, next_time;
 static char *text;
 static size_t text_size, text_room;
@@ -129,7 +128,7 @@ static void enqueue(op **first, op ***last, const op *o) {
 
 static void run_until(stream *s, event *e, uint64_t number);
 
-/* The kernel "arguments" writes what it was given; every other one does nothing. */
+/* The kernel "arguments" writes its arguments. Every other kernel does nothing. */
 static void run_kernel(op *o) {
   if (strcmp(o->kernel, "arguments")) return;
   struct { int32_t i; float f; int64_t l; double d; uint16_t h; } *out = (void *)o->args[0];
@@ -292,7 +291,7 @@ int cuMemAlloc_v2(uint64_t *p, size_t n) {
   note("cuMemAlloc %zu", n);
   DONE;
 }
-/* What frees does so even when it reports a failure, as after a fault. */
+/* Calls that free do so even when they report a failure, as after a fault. */
 static int release(const char *name, enum kind kind, void *at, int frees) {
   int status = enter(name, 1);
   if (!drop(kind, at)) {
@@ -391,7 +390,7 @@ int cuMemsetD8Async(uint64_t p, unsigned char v, size_t n, void *s) {
   return leave(put(s, &o));
 }
 /* Copies from and to the host read and write its memory when they run, pinned or not, as on hosts where the device
- * reads pageable memory itself: nothing is copied aside. */
+ * reads pageable memory itself: nothing is copied first. */
 int cuMemcpyHtoDAsync_v2(uint64_t d, const void *p, size_t n, void *s) {
   CALL("cuMemcpyHtoDAsync", 1);
   WANT(inside((void *)d, n), INVALID_VALUE);
@@ -416,7 +415,7 @@ int cuMemcpyDtoDAsync_v2(uint64_t d, uint64_t p, size_t n, void *s) {
   return leave(put(s, &o));
 }
 
-/* An image is that of a test, or begins as what nvcc makes. */
+/* An image comes from a test, or begins like nvcc's output. */
 static int is_image(const void *image) {
   uint32_t magic;
   memcpy(&magic, image, sizeof magic);
@@ -494,8 +493,8 @@ int cuGetErrorString(int code, const char **words) {
   return OK;
 }
 
-/* What cuDNN wants of a driver before it compiles kernels for a device that is only described. It gets handles
- * that lead nowhere: nothing of it is ever launched. */
+/* Functions that cuDNN calls before it compiles kernels for a device that is only described. It gets handles
+ * without meaning, because nothing is ever launched. */
 #define IDLE(name, ...) int name(__VA_ARGS__) { return OK; }
 #define MISSING(name) int name(void) { return NOT_SUPPORTED; }
 int cuGetExportTable(const void **table) { return *table = NULL, NOT_SUPPORTED; }
