@@ -1,4 +1,4 @@
-// The first convolution of a net, from pictures of 8 channels (3 and zeros, docs/guide/cuda.md) with filters
+// The first convolution of a net, from pictures of 8 channels (3 and zeros, see docs/background/cuda-kernels.md) with filters
 // of 3 by 3 around each pixel, in bfloat16 with bias and ReLU: on tensor cores, at the speed of its output.
 //
 // Mapping: a block has 64 filters, which each of its warps holds in registers, and takes tiles of y, 8 rows
