@@ -230,7 +230,7 @@ func TestRun_RebuildsWhatIsCorruptAndSaysSo(t *testing.T) {
 			if err := h.Run(DataGradient, bf16, Operands{}); err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(log.String(), "anew") || !strings.Contains(log.String(), "level=WARN") {
+			if !strings.Contains(log.String(), "choosing again") || !strings.Contains(log.String(), "level=WARN") {
 				t.Errorf("the log does not report it: %s", log.String())
 			}
 			kept, _, err := keptPlans(folder).read(key)
