@@ -148,7 +148,7 @@ func (r *NoiseReport) summary() *Table {
 func noiseTable(r *NoiseReport) *Table {
 	t := &Table{Title: "Noise rates", Columns: []Column{{Name: "kind of error", Text: true}, {Name: "rate", Text: true},
 		{Name: "mean", Decimals: 3}, {Name: "true mean", Decimals: 3}, {Name: "highest", Decimals: 3},
-		{Name: "of", Text: true}}}
+		{Name: "highest for", Text: true}}}
 	for _, side := range r.sides() {
 		row := Row{Cells: []Cell{words(side.kind + " labels"), words(side.symbol), number(side.Mean), number(side.True),
 			number(eval.Undefined()), words("")}}
