@@ -9,7 +9,7 @@ type Joint struct {
 	// Thresholds are K: the mean score of a class on the rows with its label; 1 if there are none.
 	Thresholds []float64
 	Sizes      []int   // K: rows with each label
-	Guess      []int32 // of each row: the class that it is confidently of; -1 for none
+	Guess      []int32 // per row: the class that it is confidently of; -1 for none
 }
 
 // ConfidenceSlack forgives rounding in comparisons of scores.

@@ -19,7 +19,7 @@ import (
 // EnoughToApply is the least number of labels at which an audit may correct labels without decisions of a person.
 const EnoughToApply = 5000
 
-// Apply says which suspects are corrected although nobody has decided on them.
+// Apply selects which suspects are corrected without a decision.
 type Apply string
 
 // The ways to correct. Without one only decisions are carried out.
@@ -30,18 +30,19 @@ const (
 	ApplyPooled  Apply = "pooled" // suspects of classes with pooled rates too, however many labels there are
 )
 
-// Correction says which labels to correct, and where to write them.
+// Correction specifies which labels to correct, and where to write them.
 type Correction struct {
-	// Apply corrects the first suspects that nobody has decided on, as many as an expected precision of at least
-	// Precision allows; empty for none. Only ApplyPooled corrects labels of classes that are audited with pooled rates: no
-	// precision is to be expected of them.
+	// Apply corrects the first suspects without a decision, as many as an expected precision of at least
+	// Precision allows; empty for none. Only ApplyPooled corrects labels of classes that are audited with
+	// pooled rates; no precision can be expected for them.
 	Apply     Apply
 	Precision float64
-	// Labels is the file of the corrected labels, in the form that they came in. The record of changes lies beside it.
+	// Labels is the file of the corrected labels, in the form of the input. The record of changes is written
+	// next to it.
 	Labels string
 	// Write writes the corrected labels of several for each bag, N×K, in another form than CSV; nil writes CSV.
 	Write func(corrected []uint8) error
-	// Version is that of the program, for the record.
+	// Version is the version of the program, for the record.
 	Version string
 }
 
@@ -50,8 +51,9 @@ func (c *Correction) Changes() string {
 	return strings.TrimSuffix(c.Labels, filepath.Ext(c.Labels)) + ".changes.csv"
 }
 
-// Save writes the record of changes, CSV with these columns, and then has write write the labels: labels without a
-// record would hide where they came from. A *setting.Error refuses to overwrite a file that is no record of changes.
+// Save writes the record of changes, a CSV with these columns, and then calls write to write the labels:
+// labels without a record would hide their origin. It returns a *setting.Error instead of overwriting a file
+// that is no record of changes.
 func (c *Correction) Save(columns []string, changes iter.Seq[[]string], write func() error) error {
 	if err := refuseForeign(c.Changes(), columns); err != nil {
 		return err
@@ -73,8 +75,8 @@ func (c *Correction) Save(columns []string, changes iter.Seq[[]string], write fu
 	return write()
 }
 
-// refuseForeign refuses a file that is there and is no record of changes of these columns: its name was made from that
-// of the corrected labels, not given.
+// refuseForeign refuses an existing file that is no record of changes with these columns: its name was
+// derived from the name of the corrected labels, not given.
 func refuseForeign(path string, columns []string) error {
 	file, err := input.OpenFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

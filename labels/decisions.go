@@ -15,11 +15,11 @@ import (
 // ErrDecisions is wrapped by every error about the content of a file of decisions.
 var ErrDecisions = errors.New("not a valid file of decisions")
 
-// Verdict is what a person says about a suspect.
+// Verdict is a reviewer's decision about a suspect.
 type Verdict string
 
-// Decisions is the form of the files in which the page of an audit saves the verdicts of people: CSV with a header, a
-// row for each suspect, which K identifies.
+// Decisions is the form of the files in which the page of an audit saves a reviewer's verdicts: CSV with a
+// header and a row for each suspect, which K identifies.
 type Decisions[K comparable] struct {
 	Columns  []string   // one is "decision"; a file has them in any order, and may have others
 	Needed   int        // number of columns, from the first on, that must be there; the others are empty if they are not
@@ -41,8 +41,8 @@ func (d *Decisions[K]) ReadFile(path string) (map[K]Verdict, error) {
 	return d.Read(f, path)
 }
 
-// Read reads decisions. What Find refuses, another verdict, and a second decision on a suspect are errors. They name
-// the file, which is name, and the line, and wrap ErrDecisions.
+// Read reads decisions. A row that Find refuses, an unknown verdict, and a second decision on a suspect are
+// errors. They contain name as the file and the line, and wrap ErrDecisions.
 func (d *Decisions[K]) Read(r io.Reader, name string) (map[K]Verdict, error) {
 	return d.read(&io.LimitedReader{R: r, N: mostDecisions}, name)
 }

@@ -66,7 +66,7 @@ func TestCountConfident_KnownAnswer(t *testing.T) {
 		!slices.Equal(j.Counts, []int{1, 0, 0, 1, 1, 0, 0, 0, 1}) {
 		t.Errorf("sizes %v, guesses %v, counts %v", j.Sizes, j.Guess, j.Counts)
 	}
-	// A row that reaches two thresholds is of the class with the highest score.
+	// A row that reaches two thresholds belongs to the class with the highest score.
 	if j := CountConfident(z, 3, func(i int, p []float64) { copy(p, scores[i]) }); j.Guess[5] != 0 {
 		t.Errorf("guesses %v", j.Guess)
 	}

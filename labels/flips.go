@@ -4,8 +4,8 @@ import "fmt"
 
 // FlipRates are the mean probabilities with which labels were flipped.
 type FlipRates struct {
-	Q01 float64 `json:"missing"`   // of a label that holds
-	Q10 float64 `json:"incorrect"` // of one that does not
+	Q01 float64 `json:"missing"`   // for a label that holds
+	Q10 float64 `json:"incorrect"` // for a label that does not hold
 }
 
 // String is both in percent.

@@ -43,7 +43,7 @@ func TestRead_LeftTakesNoOtherTable(t *testing.T) {
 	}
 }
 
-// Columns that nobody has anything to say in are left out.
+// Columns without any content are left out.
 func TestTable_LearntColumnsAreThoseWithContent(t *testing.T) {
 	row := func(t01, t10 float64, remarks string) Row { return Row{T01: t01, T10: t10, Remarks: remarks} }
 	none := math.NaN()

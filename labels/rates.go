@@ -2,9 +2,9 @@ package labels
 
 import "math"
 
-// Rates are the noise rates of labels in class order: Q01 = p(z=0|y=1) and Q10 = p(z=1|y=0), with z the observed and
-// y the true label. Both slices have one entry for each class, NaN where a rate is unknown. Where a function says so,
-// a single entry stands for all classes, and none for rates of 0.
+// Rates are the noise rates of labels in class order: Q01 = p(z=0|y=1) and Q10 = p(z=1|y=0), with z the
+// observed and y the true label. Both slices have one entry for each class, NaN if a rate is unknown. If a
+// function documents it, a single entry stands for all classes, and none for rates of 0.
 type Rates struct {
 	Q01, Q10 []float64
 }
@@ -14,7 +14,7 @@ func NewRates(classes int) *Rates {
 	return &Rates{Q01: make([]float64, classes), Q10: make([]float64, classes)}
 }
 
-// UnknownRates are rates of which none is known.
+// UnknownRates returns rates that are all unknown.
 func UnknownRates(classes int) *Rates {
 	r := NewRates(classes)
 	for c := range classes {

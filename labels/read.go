@@ -16,22 +16,22 @@ import (
 // ErrRates is wrapped by every error about the content of a file of noise rates.
 var ErrRates = errors.New("not a valid file of noise rates")
 
-// Empty says what an empty field of q01, q10 or of a bound of their intervals means. One of t01 or t10 is always
-// unknown, one of a or b always an error.
+// Empty is the meaning of an empty field of q01, q10 or of a bound of their intervals. One of t01 or t10 is
+// always unknown, one of a or b always an error.
 type Empty int
 
 // The meanings of an empty field.
 const (
 	EmptyRefused Empty = iota // an error
 	EmptyUnknown              // NaN
-	EmptyZero                 // 0; likewise the rates of a word without a row
+	EmptyZero                 // 0; words without a row also have rates of 0
 )
 
 // Options say what Read takes from a table and what it refuses.
 type Options struct {
-	// Columns are read where the table has them. The calibration, a and b, is read where it has both.
+	// Columns are read if the table has them. The calibration, a and b, is read if it has both.
 	Columns []string
-	// Needed are those of Columns that must be there.
+	// Needed are the members of Columns that must be there.
 	Needed []string
 	// Only refuses every other column; without it they are skipped.
 	Only  bool

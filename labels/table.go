@@ -18,7 +18,7 @@ type Row struct {
 	// A and B make a calibrated logit of p(y=1) of a score o: A o + B.
 	A, B    float64
 	Labels  int    // observed labels; not read back
-	Remarks string // why the rates are not to be believed, or what else a person should know
+	Remarks string // why the rates are unreliable, or another note for the reader
 }
 
 // NewRow is a row without numbers.

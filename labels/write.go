@@ -13,13 +13,13 @@ import (
 	"nmn/text"
 )
 
-// EstimateColumns are those of rates.csv, which nmn rates and a recipe write.
+// EstimateColumns are the columns of rates.csv, which nmn rates and a recipe write.
 var EstimateColumns = []string{
 	"word", "q01", "q10", "q01_low", "q01_high", "q10_low", "q10_high", "a", "b", "labels", "remarks",
 }
 
-// LearntColumns are those of q.csv, which a run leaves: with parts of speech where words have some, the true
-// rates where one of them is known, and remarks where there are any.
+// LearntColumns are the columns of the q.csv that a run writes: with parts of speech if words have any, the
+// true rates if one of them is known, and remarks if there are any.
 func (t Table) LearntColumns() []string {
 	columns := []string{"word", "pos", "q01", "q10"}
 	if !t.HasPOS() {
@@ -34,7 +34,7 @@ func (t Table) LearntColumns() []string {
 	return columns
 }
 
-// HasPOS reports whether the words have parts of speech, as those of captions do, and labels by name do not.
+// HasPOS reports whether the words have parts of speech. Words of captions do, and labels by name do not.
 func (t Table) HasPOS() bool {
 	return slices.ContainsFunc(t, func(r Row) bool { return r.POS != text.Others })
 }

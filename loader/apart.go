@@ -6,13 +6,13 @@ import (
 	"nmn/loader/picture"
 )
 
-// apartReader reads pictures on a goroutine of its own, for one worker. A decoder cannot be interrupted: when the
-// context ends, the worker leaves it alone with the picture that it is in, which is nobody else's memory. The
-// goroutine ends with that picture.
+// apartReader reads pictures on a goroutine of its own, for one worker. A decoder cannot be interrupted. When
+// the context ends, the worker abandons the goroutine, which owns the memory of its current picture. The
+// goroutine ends after that picture.
 type apartReader struct {
 	picture picture.Picture
 	ask     chan frameOf
-	answer  chan error // has room for one, so that nobody need wait for it
+	answer  chan error // has room for one, so the sender need not wait
 }
 
 // frameOf names a frame of a Source.
@@ -25,7 +25,7 @@ func startReader(ctx context.Context, source Source, first picture.Picture) *apa
 		for f := range r.ask {
 			r.answer <- source.Read(ctx, f.bag, f.frame, &r.picture)
 		}
-		r.picture.Release() // of one that nobody waited for
+		r.picture.Release() // a picture that was abandoned
 	}()
 	return r
 }

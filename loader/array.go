@@ -7,10 +7,10 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Memory gives a Loader the memory of pixels and vectors, which it uses again from batch to batch. It must be
-// safe for concurrent use. What the Loader still holds when it is no longer used is not given back.
+// Memory gives a Loader the memory of pixels and vectors, which it reuses from batch to batch. It must be
+// safe for concurrent use. Memory that the Loader still holds when it is no longer used is not given back.
 type Memory interface {
-	// Alloc gives at least so many bytes, aligned for float32.
+	// Alloc returns at least the given number of bytes, aligned for float32.
 	Alloc(bytes int) ([]byte, error)
 	// Free takes them back.
 	Free(memory []byte) error
@@ -22,7 +22,7 @@ type hostArray[T uint8 | int32 | float32] struct {
 	tensor *dense.Dense
 }
 
-// grow makes room for n values. What was there before is lost where the memory is too small.
+// grow makes room for n values. The old values are lost if the memory is too small.
 func (a *hostArray[T]) grow(n int) {
 	if cap(a.data) < n {
 		a.data, a.tensor = make([]T, n), nil

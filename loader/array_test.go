@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// countedMemory is Go's, and knows what it has given out.
+// countedMemory is Go's memory, and counts what it has given out.
 type countedMemory struct {
 	mutex  sync.Mutex
 	given  map[*byte]int
@@ -66,7 +66,7 @@ func TestMemory_HoldsThePixelsOfBatches(t *testing.T) {
 	}
 }
 
-// Batches that nobody was given when an epoch ended are used again, in any state.
+// Batches that were not delivered when an epoch ended are reused, in any state.
 func TestMemory_DoesNotGrowWithEpochsThatEndEarly(t *testing.T) {
 	memory := &countedMemory{given: map[*byte]int{}}
 	config := clipConfig()

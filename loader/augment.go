@@ -29,7 +29,7 @@ func checkAugment(set *Set, config *Config) error {
 	return nil
 }
 
-// augmentWorker changes pictures for one worker; nil where they stay as they are.
+// augmentWorker changes pictures for one worker; nil if they stay as they are.
 func (l *Loader) augmentWorker() *augment.Worker {
 	if l.augment == nil || !l.config.Augment.Pictures() {
 		return nil
@@ -52,15 +52,15 @@ func (w *worker) crop(pic *picture.Picture, fit picture.Fit, size, epoch, bag in
 
 // mixing is what mixup needs of a batch. It keeps its memory from one batch to the next.
 type mixing struct {
-	bags         []mixedBag // that can be used, in order; none where nothing is mixed
-	places       []int      // among bags of all that were to be read; -1 where one cannot be used
-	partners     []int      // of bags
+	bags         []mixedBag // usable bags, in order; none if nothing is mixed
+	places       []int      // index of each bag to be read among bags; -1 if it cannot be used
+	partners     []int      // partner of each bag
 	pixels, line []uint8    // copies of the frames of a bag, and of a row
-	sizes        []int32    // of the copies
-	vectors      []float32  // likewise
+	sizes        []int32    // sizes of the copies
+	vectors      []float32  // vectors of the copies
 }
 
-// mixedBag has its frames at [from, to) of the batch, and keeps so many parts of itself.
+// mixedBag has its frames at [from, to) of the batch, and keeps weight parts of itself.
 type mixedBag struct{ from, to, weight int }
 
 // mixes reports whether bags are mixed in an epoch.
@@ -101,13 +101,13 @@ func (b *Batch) mix() {
 		if i < j {
 			p, q := &m.bags[i], &m.bags[j]
 			weight := l.augment.Weight(job.epoch, min(job.frames[p.from].bag, job.frames[q.from].bag))
-			p.weight, q.weight = weight, weight // of each as much is learned as of the other
+			p.weight, q.weight = weight, weight // both bags have equal weights
 			b.mixPair(*p, *q)
 		}
 	}
 }
 
-// resized has n elements, whose values are of no interest.
+// resized returns s with n elements of arbitrary values.
 func resized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

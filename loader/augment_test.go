@@ -53,7 +53,7 @@ func augmentConfig() Config {
 	return c
 }
 
-// What comes out depends on seed and epoch, and neither on workers nor on where an epoch is begun.
+// Results depend on seed and epoch, but neither on workers nor on where an epoch starts.
 func TestAugment_BatchesAreThoseOfSeedAndEpoch(t *testing.T) {
 	set := texturedSet(t, 1, 2, 3, 1, 5, 1, 2, 1, 1, 4)
 	config := augmentConfig()
@@ -61,7 +61,7 @@ func TestAugment_BatchesAreThoseOfSeedAndEpoch(t *testing.T) {
 	one := mustReadEpoch(t, mustLoader(t, set, config), 3, 0)
 	config.Workers, config.Prefetch = 4, 2
 	l := mustLoader(t, set, config)
-	mustReadEpoch(t, l, 2, 0) // leaves its memory behind
+	mustReadEpoch(t, l, 2, 0) // leaves its memory for reuse
 	if many := mustReadEpoch(t, l, 3, 0); !reflect.DeepEqual(one, many) {
 		t.Error("workers and epochs before change batches")
 	}
@@ -213,7 +213,7 @@ func TestAugment_MixupOfFeatures(t *testing.T) {
 			}
 		}
 	}
-	if between < 4 { // of 8 that have partners
+	if between < 4 { // 4 of the 8 with partners
 		t.Errorf("%d vectors are mixtures", between)
 	}
 }
@@ -252,7 +252,7 @@ func TestValidate_NamesTheAugmentation(t *testing.T) {
 	}
 }
 
-// A preview is what the epoch's batch has of the bag, mirrored as the network sees it, and says what was done.
+// A preview shows the bag as in the epoch's batch, mirrored as the network sees it, and lists the changes.
 func TestPreview_ShowsWhatTheEpochHas(t *testing.T) {
 	set, config := texturedSet(t, 1, 2, 3, 1, 5, 1, 2), augmentConfig()
 	config.Augment.Erasing.Value = augment.FillNoise

@@ -15,7 +15,7 @@ import (
 // pixels, over K classes. It belongs to the caller until Release, which gives its memory back to
 // the Loader; a batch that is not released is left to the garbage collector.
 type Batch struct {
-	Number int // position in the epoch: an epoch that starts behind this batch starts at Number+1
+	Number int // position in the epoch: an epoch that starts after this batch starts at Number+1
 	N, T   int // bags, frames
 
 	Pixels  *dense.Dense // T×S×S×3 of uint8, RGB; nil where the set has features
@@ -54,7 +54,7 @@ type assembly struct {
 	mixing               mixing
 }
 
-// frameJob names a frame: of which bag of the set, and where among those that are read here that bag stands.
+// frameJob names a frame: its bag in the set, its number, and the index of the bag among those being read.
 type frameJob struct{ bag, frame, at int }
 
 // Release gives the memory of the batch back. The batch and its tensors must not be used afterwards;
@@ -78,7 +78,7 @@ func (b *Batch) begin(number, epoch int, order []int) {
 	job.mixing.bags = job.mixing.bags[:0]
 	bags := b.deal(order)
 	for at, bag := range bags {
-		// Reading a frame of a bag that has none says why, and costs that bag.
+		// Reading a frame of a bag without frames returns the reason, and skips that bag.
 		frames := max(1, l.set.frames(bag))
 		if job.refused = l.tooLarge(bag, len(job.frames)+frames); job.refused != nil {
 			job.frames = job.frames[:0]
@@ -89,7 +89,7 @@ func (b *Batch) begin(number, epoch int, order []int) {
 		}
 	}
 	select {
-	case <-job.done: // of an epoch that ended before somebody waited for this batch
+	case <-job.done: // the epoch ended before this batch was requested
 	default:
 	}
 	if l.set.Rows != nil {
@@ -110,7 +110,7 @@ func (b *Batch) begin(number, epoch int, order []int) {
 	job.pending.Store(int32(t))
 }
 
-// reserve makes room for the pixels or vectors of so many frames.
+// reserve makes room for the pixels or vectors of the given number of frames.
 func (b *Batch) reserve(frames int) error {
 	l, job := b.home, &b.job
 	err := job.pixels.growIn(l.config.Memory, frames*l.canvasBytes())

@@ -11,12 +11,12 @@ import (
 // Census is what one pass over a set finds out about all its bags.
 type Census struct {
 	Bags     int
-	Frames   int   // of all bags
+	Frames   int   // frames of all bags
 	Longest  int   // frames of the bag that has most
 	Positive []int // K: bags whose observed label is 1
-	Unknown  []int // K: bags whose observed label nobody knows; nil where all are known
-	// Confusion counts, where the truth is known, the bags of each class by their observed label (first index) and
-	// their true one; nil where it is not.
+	Unknown  []int // K: bags whose label is unknown; nil if all are known
+	// Confusion counts the bags of each class by their observed label (first index) and their true one; nil
+	// if the truth is unknown.
 	Confusion Confusion
 	// Digest is a SHA-256 over the words and, bag by bag, identifiers and observed labels. It does not depend
 	// on whether labels are in memory.
@@ -32,13 +32,14 @@ func (c *Census) Labels() int {
 	return sum
 }
 
-// survey keeps the census of a set whose labels are in a file, so that they are read once for all who ask.
+// survey keeps the census of a set whose labels are in a file, so that they are read once for all callers.
 type survey struct {
 	mutex  sync.Mutex
 	census *Census
 }
 
-// Census goes over the set. Of a set with Rows it is taken once, and the first to ask waits for the files.
+// Census counts the labels of the set. For a set with Rows it is computed once, and the first caller waits
+// for the files.
 func (s *Set) Census(ctx context.Context) (*Census, error) {
 	if s.survey == nil {
 		return takeCensus(ctx, s)
@@ -96,7 +97,7 @@ func takeCensus(ctx context.Context, s *Set) (*Census, error) {
 		return nil, err
 	}
 	c.Confusion.Complete(s.Len(), c.Unknown)
-	h.Write(piece) // of a set without bags
+	h.Write(piece) // for a set without bags
 	h.Sum(c.Digest[:0])
 	return c, nil
 }
@@ -121,8 +122,8 @@ func (c *Census) Known(class int) int {
 // Confusion counts, for each class, the bags by their label z (first index) and a reference y (second index).
 type Confusion [][2][2]int
 
-// Add counts a bag whose labels z and y are lists of classes, ascending, as are those whose label z is unknown, which
-// are left out. What is in no list is not counted before Complete.
+// Add counts a bag whose labels z and y are ascending lists of classes. unknown lists the classes whose label
+// z is unknown, ascending; they are left out. Classes in no list are not counted before Complete.
 func (counts Confusion) Add(z, y, unknown []int32) {
 	for _, class := range z {
 		_, holds := slices.BinarySearch(y, class)

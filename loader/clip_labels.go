@@ -15,7 +15,7 @@ import (
 	"nmn/text"
 )
 
-// ClipLabel holds what is said about a clip, in one of three ways, and what the clip shows where that is known.
+// ClipLabel holds the labels of a clip, in one of three forms, and its true labels if they are known.
 type ClipLabel struct {
 	Clip     string         `json:"clip"`               // its name in the index of the frames
 	Captions []string       `json:"captions,omitempty"` // texts, whose words are the labels
@@ -24,7 +24,7 @@ type ClipLabel struct {
 	Truth    []string       `json:"truth,omitempty"`    // words that hold
 }
 
-// LabelsName is the file of labels in a folder of frames, beside their index.
+// LabelsName is the file of labels in a folder of frames, next to the index.
 const LabelsName = "labels.jsonl"
 
 // ClipLabelsExample shows what such a file looks like, for messages.
@@ -41,7 +41,7 @@ const (
 type ClipLabelsForm struct {
 	// CaptionsPerBag is the largest number of captions; 0 where labels do not come from captions.
 	CaptionsPerBag int `json:"captions_per_bag,omitempty"`
-	// Truth reports whether lines say what truly holds. A line that lists nothing then says that nothing does.
+	// Truth reports whether lines have true labels. An empty list of a line then means that no class holds.
 	Truth bool `json:"truth,omitempty"`
 }
 
@@ -88,7 +88,7 @@ func WriteClipLabels(path string, form ClipLabelsForm, clips iter.Seq2[ClipLabel
 	return nil
 }
 
-// check says what is wrong with a line.
+// check returns what is wrong with a line.
 func (c *ClipLabel) check(form ClipLabelsForm) error {
 	kinds := 0
 	for _, given := range []bool{c.Captions != nil, c.Counts != nil, c.Labels != nil} {

@@ -19,7 +19,7 @@ import (
 type ClipLabels struct {
 	lines   *lineTable
 	form    ClipLabelsForm
-	buffers sync.Pool // of *[]byte
+	buffers sync.Pool // holds *[]byte
 }
 
 // OpenClipLabels opens a file of labels. It looks for the ends of the lines, and at the first; the others
@@ -68,7 +68,7 @@ func (l *ClipLabels) Close() error { return l.lines.Close() }
 // Len is the number of clips.
 func (l *ClipLabels) Len() int { return l.lines.n - 1 }
 
-// read fills a row with the labels of clip i, whose name must be that of the index of the frames.
+// read fills a row with the labels of clip i, whose name must equal its name in the index of the frames.
 func (l *ClipLabels) read(i int, clip string, v *text.Vocabulary, row *Row) error {
 	label, err := l.label(i)
 	if err != nil {
@@ -99,7 +99,7 @@ func (l *ClipLabels) label(i int) (ClipLabel, error) {
 	return label, nil
 }
 
-// fail says in which line something is wrong.
+// fail returns an error that names the line.
 func (l *ClipLabels) fail(i int, err error) error {
 	return fmt.Errorf("labels %q, line %d: %w: %w", l.lines.name(), i+2, err, ErrAnnotations)
 }
@@ -112,8 +112,8 @@ func (l *ClipLabels) Texts(ctx context.Context, failed *error) iter.Seq[string] 
 	return l.each(ctx, failed, func(label *ClipLabel) iter.Seq[string] { return slices.Values(label.Captions) })
 }
 
-// Words gives the words that all clips are labelled with, those of one clip once each. A line that cannot be used ends
-// it with *failed.
+// Words yields the words that all clips are labelled with, each word of a clip once. A line that cannot be
+// used ends it with *failed.
 func (l *ClipLabels) Words(ctx context.Context, failed *error) iter.Seq[string] {
 	return l.each(ctx, failed, func(label *ClipLabel) iter.Seq[string] {
 		once := map[string]bool{}

@@ -48,7 +48,7 @@ func mustOpenLabels(t testing.TB, path string) *ClipLabels {
 	return labels
 }
 
-// streamSet is a set of clips of so many frames, whose captions name the bits of their numbers.
+// streamSet is a set of clips with the given numbers of frames; captions name the bits of the clips' numbers.
 func streamSet(t testing.TB, frames ...int) *Set {
 	t.Helper()
 	words := []string{"red", "dog", "cat"}
@@ -169,7 +169,7 @@ func (b brokenBags) Read(ctx context.Context, bag, frame int, pic *picture.Pictu
 	return b.Source.Read(ctx, bag, frame, pic)
 }
 
-// endless says that bags have more frames than any memory.
+// endless reports bags with more frames than fit into any memory.
 type endless struct{ Source }
 
 func (endless) Frames(int) int { return math.MaxInt32 / 64 }

@@ -56,7 +56,7 @@ func (s *clipStream) Read(ctx context.Context, bag, frame int, pic *picture.Pict
 	return s.clips.read(ctx, record, frame, pic, s.limits)
 }
 
-// WithMaxPixels is a source of the same frames that refuses those of more than n pixels.
+// WithMaxPixels returns a source of the same frames that refuses frames of more than n pixels.
 func (s *clipStream) WithMaxPixels(n int) (Source, error) {
 	limited := *s
 	limited.limits.MaxPixels = n

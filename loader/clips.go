@@ -20,7 +20,7 @@ type Clips struct {
 	dir     string
 	reader  *shard.Reader
 	records *recordCache
-	buffers *sync.Pool // of *[]byte: the bytes of a picture while it is decoded
+	buffers *sync.Pool // holds *[]byte: the bytes of a picture while it is decoded
 }
 
 // OpenClips opens a folder. Close it when it is no longer used.
@@ -78,7 +78,7 @@ func (c *Clips) load(ctx context.Context, record *shard.Record, frame int, buffe
 	return buffer, nil
 }
 
-// framePlace says where a frame lies.
+// framePlace returns the location of a frame.
 func framePlace(r *shard.Record, frame int) string {
 	f := r.Frames[frame]
 	if r.Shard == "" {
@@ -124,7 +124,7 @@ func (c *Clips) Table() (*ClipTable, error) {
 // Names lists the names of all clips, in the order of the index.
 func (t *ClipTable) Names() []string { return t.names.Names() }
 
-// Find is the place in Names of the clip that a name means, or an error that says why its frames cannot be used.
+// Find returns the position in Names of the clip that a name means, or an error if its frames cannot be used.
 func (t *ClipTable) Find(clip string) (int, error) {
 	i, err := t.names.Find(clip)
 	switch {
@@ -139,7 +139,7 @@ func (t *ClipTable) Find(clip string) (int, error) {
 	return -1, fmt.Errorf("%w in %q", ErrNoFrames, t.clips.dir)
 }
 
-// Has returns why the frames of a clip cannot be used, nil where they can.
+// Has returns why the frames of a clip cannot be used, nil if they can.
 func (t *ClipTable) Has(clip string) error {
 	_, err := t.Find(clip)
 	return err
@@ -177,7 +177,7 @@ func (s *ClipSource) Read(ctx context.Context, bag, frame int, pic *picture.Pict
 	return s.clips.read(ctx, s.bags[bag], frame, pic, s.limits)
 }
 
-// WithMaxPixels is a source of the same frames that refuses those of more than n pixels.
+// WithMaxPixels returns a source of the same frames that refuses frames of more than n pixels.
 func (s *ClipSource) WithMaxPixels(n int) (Source, error) {
 	limited := *s
 	limited.limits.MaxPixels = n

@@ -27,10 +27,10 @@ func greyJPEG(t testing.TB, width, height int, grey uint8) []byte {
 	return jpegFile(t, picture)
 }
 
-// greyOf is the grey of a bag and frame, far enough from that of others for JPEG.
+// greyOf returns the grey of a bag and frame, different enough from others for JPEG.
 func greyOf(clip, frame int) uint8 { return uint8(20*clip + 4*frame) }
 
-// writeClips writes a folder of clips "in/video<i>.mp4" with so many frames each, of 16×8 pixels.
+// writeClips writes a folder of clips "in/video<i>.mp4" with the given numbers of frames, of 16×8 pixels.
 func writeClips(t testing.TB, form shard.Form, frames ...int) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "frames")
@@ -90,7 +90,7 @@ func videoSet(t testing.TB, dir string, ids ...string) *Set {
 func TestClips_WholeBagsInOrder(t *testing.T) {
 	for _, form := range []shard.Form{shard.Shards, shard.Folder} {
 		t.Run(string(form), func(t *testing.T) {
-			order := []int{4, 0, 2, 1} // not that of the files, and without clip 3
+			order := []int{4, 0, 2, 1} // other than the order of the files, and without clip 3
 			var ids []string
 			for _, clip := range order {
 				ids = append(ids, fmt.Sprintf("video%d", clip))
@@ -225,7 +225,7 @@ func TestClips_TableNamesWhatCannotBeUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := bytes.SplitAfter(content, []byte("\n"))
-	at := bytes.Index(lines[2], []byte(`"frames":[`)) // of video1
+	at := bytes.Index(lines[2], []byte(`"frames":[`)) // line of video1
 	lines[2] = append(lines[2][:at:at], []byte("\"frames\":[]}\n")...)
 	write(t, index, bytes.Join(lines, nil))
 	if err := os.Remove(filepath.Join(dir, "index.offsets")); err != nil {

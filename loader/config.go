@@ -12,7 +12,7 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Config says how a Loader makes batches of a Set.
+// Config configures how a Loader makes batches of a Set.
 type Config struct {
 	BatchBags int         // bags per batch; with a Share of bags, of the batch of all ranks
 	Size      int         // width and height of the canvas, pixels; feature vectors have none
@@ -29,7 +29,7 @@ type Config struct {
 	// Block and Window are for sets that are ByBlocks: how many neighbours in the files come as a block, and how
 	// many blocks, in random order, are mixed with each other. Block 0 mixes all bags with all.
 	Block, Window int
-	Seed          uint64 // of order, flips and dropout keys
+	Seed          uint64 // for order, flips and dropout keys
 	Workers       int    // goroutines that read, decode and resize
 	Prefetch      int    // batches made ahead of the consumer
 	// MaxBadSamples is how many different bags with a picture that cannot be used a Loader leaves
@@ -37,29 +37,30 @@ type Config struct {
 	MaxBadSamples int
 	DropLast      bool            // leave out a last batch of fewer bags
 	MaxPixels     int             // pictures with more pixels are refused; 0 leaves the limit of the Source
-	Decoder       picture.Decoder // of JPEG files; the zero value is DecoderGo
+	Decoder       picture.Decoder // for JPEG files; the zero value is DecoderGo
 	// Standard scales feature vectors; nil leaves them as they are.
 	Standard *Standard
 	// Memory is where pixels and vectors of batches lie: memory that a graphics card can read by itself, for
 	// example. nil is Go's.
 	Memory Memory
-	// Targets, N×K of float32 in [0,1], are soft targets to train on instead of the labels, for
-	// example posteriors, with Unknown where nothing is known of a label; nil for none.
+	// Targets, N×K of float32 in [0,1], are soft targets to train on instead of the labels, for example
+	// posteriors. Unknown marks unknown labels. Nil for none.
 	Targets *dense.Dense
-	// Evidence, N×K of finite float32, is what to train on instead of labels and targets: of each label
-	// log p(what was observed | y=1) - log p(what was observed | y=0), 0 where nothing is known; nil for none.
+	// Evidence, N×K of finite float32, is trained on instead of labels and targets: the log likelihood ratio
+	// log p(observation | y=1) - log p(observation | y=0) of each label, 0 if nothing is known; nil for none.
 	Evidence *dense.Dense
-	// Augment changes pictures and labels at random in each epoch from AugmentFrom on; its zero value changes nothing.
-	// Where it mixes bags, batches hold what becomes of their labels as Targets.
+	// Augment changes pictures and labels at random in each epoch from AugmentFrom on; its zero value changes
+	// nothing. If it mixes bags, batches hold the mixed labels as Targets.
 	Augment     augment.Config
 	AugmentFrom int
 	// Share is what this process reads of each epoch; its zero value is everything.
 	Share Share
-	// Mean is the colour that the network sees as 0: what comes from beyond a picture, or is erased, has it.
+	// Mean is the colour that the network sees as 0. It fills the area outside a picture and erased
+	// rectangles.
 	Mean [3]uint8
 }
 
-// learned is what batches hold beside the labels; nil for nothing.
+// learned returns what batches hold in addition to the labels; nil for nothing.
 func (c *Config) learned() *dense.Dense {
 	if c.Evidence != nil {
 		return c.Evidence
@@ -100,7 +101,7 @@ const maxBatchBytes = 8 << 30
 // alone.
 const decodeBytes = 1 << 30
 
-// Validate says which field is out of range.
+// Validate returns which field is out of range.
 func (c Config) Validate() error {
 	for _, field := range []struct {
 		name         string
@@ -182,7 +183,7 @@ func checkRows(set *Set, config Config) (classes int, err error) {
 	return set.Vocabulary.Len(), nil
 }
 
-// checkTargets checks shape and values of the soft targets or the evidence, where there are any.
+// checkTargets checks shape and values of the soft targets or the evidence, if there are any.
 func checkTargets(set *Set, config *Config, classes int) error {
 	what, fits, allowed := "target", isTarget, fmt.Sprintf("0 to 1, and %d where it is unknown", Unknown)
 	switch {
@@ -222,7 +223,7 @@ func checkFrames(set *Set, config Config) error {
 	}
 	for i, id := range set.IDs {
 		frames := set.frames(i)
-		if frames < 1 && !set.ByBlocks { // of those, reading says why a clip has none, and costs that clip
+		if frames < 1 && !set.ByBlocks { // with ByBlocks, reading returns why a clip has none, and skips that clip
 			return fmt.Errorf("loader: bag %d (%s) of %q has %d frames", i, id, set.Name, frames)
 		}
 		longest = max(longest, frames)
@@ -238,10 +239,10 @@ func checkFrames(set *Set, config Config) error {
 	return nil
 }
 
-// checkMemory holds the batches that may be on their way at once, of so many bytes each, against the memory that is
-// free.
+// checkMemory compares the memory of the batches in flight, each of the given size in bytes, with the free
+// memory.
 func checkMemory(config Config, bytes float64) error {
-	const beside = 2 // the one that is being learned from, and the one that is being laid out
+	const beside = 2 // the batch being trained on, and the one being assembled
 	batches := config.Prefetch + beside
 	err := memory.Check(fmt.Sprintf("%d batches", batches), int64(bytes)*int64(batches))
 	if err != nil {

@@ -84,7 +84,7 @@ func (s singleFrames) Identity(ctx context.Context, bag, frame int) (string, err
 type HeldVectors struct {
 	Dim  int       // of a vector
 	Rows []float32 // of all frames of all bags, one behind the other
-	Why  []error   // of each bag, why it has none; nil where it has one, and nil for all
+	Why  []error   // per bag, why it has none; nil where it has one, and nil for all
 	// Offsets says that bag i has the vectors Offsets[i] to Offsets[i+1]-1; nil where each has one.
 	Offsets []int
 }

@@ -307,6 +307,6 @@ func (a *Annotator) repeat(r *Row, p []float64) {
 }
 
 func copiesNote(n int) string {
-	return fmt.Sprintf("%d annotators answer as another one does, more often than their agreement with others explains: "+
-		"equal answers of such annotators for a bag count once.", n)
+	return fmt.Sprintf("%d annotators copy another one: they agree more often than their agreement with others explains. "+
+		"Their equal answers for a bag count once.", n)
 }

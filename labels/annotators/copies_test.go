@@ -67,7 +67,7 @@ func TestEstimate_CopiedLabelsCountOnce(t *testing.T) {
 			if n, before := wrong(r, truth), wrong(twice, truth); 10*n > 8*before {
 				t.Errorf("seed %d, by label %v: %d labels are wrong, and %d if each copy counts", seed, alone, n, before)
 			}
-			if n := len(r.Notes); n == 0 || !strings.HasPrefix(r.Notes[n-1], "2 annotators answer as another one does") {
+			if n := len(r.Notes); n == 0 || !strings.HasPrefix(r.Notes[n-1], "2 annotators copy another one") {
 				t.Errorf("notes %q", r.Notes)
 			}
 			for j, a := range r.Annotators {

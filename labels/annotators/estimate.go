@@ -26,7 +26,7 @@ func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 	r, err := estimateOnce(ctx, &in, o, estimateLabels)
 	if err == nil && exclusive {
 		r.Notes = append(r.Notes, fmt.Sprintf("Every answer has exactly one label, but %d rows × %d labels are too many "+
-			"for confusion matrices: labels are taken as if they did not exclude each other.", len(in.Rows), in.Classes))
+			"for confusion matrices: labels are estimated as if they did not exclude each other.", len(in.Rows), in.Classes))
 	}
 	return r, err
 }
@@ -41,8 +41,8 @@ func estimateLabels(ctx context.Context, in *Input, o Options) (*Result, error) 
 	if !contradicts(found, votes, leastLabels) {
 		return r, nil
 	}
-	note := "One pair of rates for each annotator leaves more answers unexplained than labels by themselves do: each " +
-		"label is taken by itself."
+	note := "One pair of rates for each annotator leaves more answers unexplained than separate labels do: each " +
+		"label is estimated separately."
 	joined, err := byLabel(ctx, in, o)
 	switch {
 	case err == nil:

@@ -174,7 +174,7 @@ func TestEstimate_MisfitOfRatesThatDifferAmongLabels(t *testing.T) {
 		o.ByLabel = true
 		want, err := Estimate(t.Context(), in, o)
 		if err != nil || r.Objective != want.Objective || !slices.ContainsFunc(r.Notes, func(s string) bool {
-			return strings.Contains(s, "each label is taken by itself")
+			return strings.Contains(s, "each label is estimated separately")
 		}) {
 			t.Errorf("seed %d: %v, objective %g, by label %g, notes %q", seed, err, r.Objective, want.Objective, r.Notes)
 		}
@@ -234,7 +234,7 @@ func TestEstimate_ByLabel(t *testing.T) {
 				t.Errorf("annotator %d: %+v", j, a)
 			}
 		}
-		if !slices.Contains(r.Notes, "Nobody gave 1 of 5 labels: nothing is said of them.") {
+		if !slices.Contains(r.Notes, "No annotator gave 1 of 5 labels: they have no estimates.") {
 			t.Errorf("notes %q", r.Notes)
 		}
 	}
@@ -412,7 +412,7 @@ func TestEstimate_WithClassifier(t *testing.T) {
 	if a, v, o := area(posterior, truth), area(votes, truth), area(logits, truth); a < max(v, o)+.01 {
 		t.Errorf("AUC %.4f, that of labels is %.4f and of the classifier %.4f", a, v, o)
 	}
-	if len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "rests on the classifier alone") {
+	if len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "depend on the classifier alone") {
 		t.Errorf("notes %q", r.Notes)
 	}
 	in.Logits = nil
@@ -426,12 +426,12 @@ func TestEstimate_RefusesWhatCannotBeTold(t *testing.T) {
 	rows := func(list ...Row) Input { return Input{Bags: 2, Annotators: 2, Classes: 1, Rows: list} }
 	yes, no := []int32{0}, []int32{}
 	for says, in := range map[string]Input{
-		"nobody gave a label":     rows(Row{Given: no}, Row{Annotator: 1, Given: no}),
-		"two annotators and one":  rows(Row{Given: yes}, Row{Annotator: 1, Given: no}),
-		"each bag has one":        rows(Row{Given: yes}, Row{Bag: 1, Annotator: 1, Given: no}),
-		"rows 1 and 2 are of one": rows(Row{Given: yes}, Row{Given: no}),
-		"0 classes":               {Bags: 1, Annotators: 1},
-		"0 bags":                  {},
+		"no annotator gave a label":  rows(Row{Given: no}, Row{Annotator: 1, Given: no}),
+		"two annotators and one":     rows(Row{Given: yes}, Row{Annotator: 1, Given: no}),
+		"each bag has one":           rows(Row{Given: yes}, Row{Bag: 1, Annotator: 1, Given: no}),
+		"rows 1 and 2 have the same": rows(Row{Given: yes}, Row{Given: no}),
+		"0 classes":                  {Bags: 1, Annotators: 1},
+		"0 bags":                     {},
 	} {
 		_, err := Estimate(t.Context(), in, DefaultOptions())
 		if err == nil || !strings.Contains(err.Error(), says) || !errors.Is(err, ErrInput) && !errors.Is(err,

@@ -152,7 +152,7 @@ func TestEstimate_CopiesAreNoSecondWitness(t *testing.T) {
 	if found < votes+.05 {
 		t.Errorf("%.3f are right, votes %.3f", found, votes)
 	}
-	if n := len(r.Notes); n == 0 || !strings.HasPrefix(r.Notes[n-1], "6 annotators answer as another one does") {
+	if n := len(r.Notes); n == 0 || !strings.HasPrefix(r.Notes[n-1], "6 annotators copy another one") {
 		t.Errorf("notes %q", r.Notes)
 	}
 	for j, a := range r.Annotators {
@@ -390,7 +390,7 @@ func TestTemper_WhereBagsDifferInDifficulty(t *testing.T) {
 	}
 }
 
-// told prints all figures of a result, to the last digit.
+// All figures of a result as text, to the last digit.
 func told(r *Result) string {
 	var b strings.Builder
 	parts := r.parts

@@ -80,7 +80,7 @@ func (f Files) columns(m *table.Matrix, o *ReadOptions) ([]float32, error) {
 	if !f.Logits {
 		var err error
 		if values, err = rates.Logits(values); err != nil {
-			return nil, fmt.Errorf("%s: %w (give `scores.logits` where scores are log-odds)", f.Scores, err)
+			return nil, fmt.Errorf("%s: %w (set `scores.logits` if the scores are log-odds)", f.Scores, err)
 		}
 	}
 	if o.Words == nil {

@@ -64,14 +64,14 @@ func (in *Input) identifiable(o overlap) error {
 	}
 	switch {
 	case o.named == 0:
-		return fmt.Errorf("annotators: nobody gave a label to any of %d bags: %w", in.Bags, ErrUnidentified)
+		return fmt.Errorf("annotators: no annotator gave a label to any of %d bags: %w", in.Bags, ErrUnidentified)
 	case in.Logits != nil:
 		return nil
 	case o.most < 2:
-		return fmt.Errorf("annotators: each bag has one annotator, and nothing to compare labels with: give out-of-fold "+
+		return fmt.Errorf("annotators: each bag has one annotator, so labels cannot be compared: give out-of-fold "+
 			"scores of a classifier (`annotators.scores`), or have some bags labelled by others too: %w", ErrUnidentified)
 	case active == 2 && o.named < 2:
-		return fmt.Errorf("annotators: two annotators and one label leave open who of them is right where they differ: "+
+		return fmt.Errorf("annotators: two annotators and one label do not show which annotator is right when they differ: "+
 			"give out-of-fold scores of a classifier (`annotators.scores`), or labels of a third: %w", ErrUnidentified)
 	}
 	return nil

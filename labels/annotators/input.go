@@ -12,7 +12,7 @@ var (
 	// ErrInput reports rows that no table of labels can have: an index out of range, a bag twice by one annotator.
 	ErrInput = errors.New("labels cannot be used")
 	// ErrUnidentified reports labels from which no computation can find out which annotators are reliable.
-	ErrUnidentified = errors.New("reliabilities cannot be told")
+	ErrUnidentified = errors.New("reliabilities cannot be estimated")
 )
 
 // Row is one annotator's answer for one bag.
@@ -43,7 +43,7 @@ func (in *Input) check() error {
 	case in.Bags < 1 || in.Annotators < 1 || in.Bags > math.MaxInt32 || in.Annotators > math.MaxInt32/2:
 		return fmt.Errorf("annotators: %d bags and %d annotators: %w", in.Bags, in.Annotators, ErrInput)
 	case in.Classes < 1 || in.Classes > math.MaxInt32:
-		return fmt.Errorf("annotators: %d classes; nobody gave a label, and no vocabulary names one: %w", in.Classes,
+		return fmt.Errorf("annotators: %d classes; no annotator gave a label, and no vocabulary names one: %w", in.Classes,
 			ErrInput)
 	case in.Logits != nil && (len(in.Logits)/in.Classes != in.Bags || len(in.Logits)%in.Classes != 0):
 		return fmt.Errorf("annotators: %d logits for %d bags × %d classes: %w", len(in.Logits), in.Bags, in.Classes,
@@ -94,7 +94,7 @@ func (in *Input) checkRepeats() error {
 	for i, r := range in.Rows {
 		key := int64(r.Bag)<<32 | int64(r.Annotator)
 		if at, ok := first[key]; ok {
-			return fmt.Errorf("annotators: rows %d and %d are of one annotator and one bag: %w", at+1, i+1, ErrInput)
+			return fmt.Errorf("annotators: rows %d and %d have the same annotator and the same bag: %w", at+1, i+1, ErrInput)
 		}
 		first[key] = i
 	}

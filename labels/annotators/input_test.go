@@ -38,7 +38,7 @@ func TestCheck_RefusesWhatNoTableCanHave(t *testing.T) {
 		"given and unknown":      {func(in *Input) { in.Rows[0].Unknown = []int32{2} }, "row 1: class 2 is given"},
 		"given and not asked":    {func(in *Input) { in.Rows[1].Asked = []int32{0, 2} }, "row 2: class 1 is given"},
 		"asked about nothing":    {func(in *Input) { in.Rows[1].Asked = []int32{} }, "row 2: class 1 is given"},
-		"one bag twice":          {func(in *Input) { in.Rows = append(in.Rows, bob) }, "rows 2 and 3 are of one annotator"},
+		"one bag twice":          {func(in *Input) { in.Rows = append(in.Rows, bob) }, "rows 2 and 3 have the same annotator"},
 		"one bag, by two":        {func(in *Input) { in.Rows[1].Bag = 0 }, ""},
 		"one annotator, of two":  {func(in *Input) { in.Rows[1].Annotator = 0 }, ""},
 		"bag and annotator swap": {func(in *Input) { in.Rows[0].Bag, in.Rows[1].Annotator = 1, 0 }, "rows 1 and 2"},

@@ -153,7 +153,7 @@ func TestJoin_OfTwoLabels(t *testing.T) {
 		t.Errorf("rates of which a label tells nothing have intervals: %+v", r.Annotators[1:])
 	}
 	if !slices.Equal(r.Expected, []float64{4, 0, 8}) || !slices.Equal(r.Prior, []float64{.1, 0, .2}) ||
-		!slices.Equal(r.Notes, []string{"n", "m", "Nobody gave 1 of 3 labels: nothing is said of them."}) {
+		!slices.Equal(r.Notes, []string{"n", "m", "No annotator gave 1 of 3 labels: they have no estimates."}) {
 		t.Errorf("expected %g, frequencies %g, notes %q", r.Expected, r.Prior, r.Notes)
 	}
 	for i, want := range [][]Remark{{MostlyPrior}, {AlwaysSame}, {Idle}} {
@@ -180,7 +180,7 @@ func TestEstimate_ByLabelChecksItsInput(t *testing.T) {
 func TestEstimate_ByLabelIsBounded(t *testing.T) {
 	in := Input{Bags: 1, Annotators: 1, Classes: maxByLabel + 1, Rows: []Row{{Given: []int32{0}}}}
 	if _, err := Estimate(t.Context(), in, byLabelOptions()); !errors.Is(err, ErrInput) ||
-		!strings.Contains(err.Error(), "too many to be taken label by label") {
+		!strings.Contains(err.Error(), "too many to be estimated label by label") {
 		t.Errorf("%v", err)
 	}
 }

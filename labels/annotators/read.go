@@ -200,7 +200,7 @@ func (j *jsonRows) next(r *record) error {
 func (r *record) fromJSON(content []byte) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(content, &fields); err != nil {
-		return fmt.Errorf("it is no object of JSON (%w); want a row such as {\"bag\": \"a\", \"annotator\": \"ann\", "+
+		return fmt.Errorf("not a JSON object (%w); want a row such as {\"bag\": \"a\", \"annotator\": \"ann\", "+
 			"\"labels\": [\"dog\"]}, whole on its line", err)
 	}
 	for _, field := range []struct {
@@ -300,7 +300,7 @@ func (b *builder) bag(id string) (int32, error) {
 	if _, ok := b.bags[id]; ok || !b.fixedBags {
 		return index(b.bags, &b.table.BagIDs, id, manifest.CheckName)
 	}
-	return 0, fmt.Errorf("%q is none of the bags of the scores, or of the list of bags; add it there, or take "+
+	return 0, fmt.Errorf("%q is not one of the bags of the scores or of the list of bags; add it there, or take "+
 		"its rows out", loader.Excerpt(id))
 }
 

@@ -68,7 +68,7 @@ func TestParse_VocabularyAndBagsOfOthers(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if _, err := Parse("pets.csv", strings.NewReader(pets), ReadOptions{Bags: []string{"a.jpg"}}); err == nil ||
-		!strings.Contains(err.Error(), `line 4, column "bag": "b.jpg" is none of the bags`) {
+		!strings.Contains(err.Error(), `line 4, column "bag": "b.jpg" is not one of the bags`) {
 		t.Errorf("%v", err)
 	}
 	if other := parsed(t, "note,labels,bag,annotator\nx,dog,1,2\n", ReadOptions{}); !slices.Equal(other.Ignored,
@@ -104,7 +104,7 @@ func TestParse_ErrorsNameLineAndCure(t *testing.T) {
 		"{\"bag\": \"a\", \"annotator\": \"x\"}":                         `column "labels": "" is not a list`,
 		"{\"bag\": \"a\", \"annotator\": \"x\", \"labels\": null}":       "is not a list",
 		"{\"bag\": \"a\", \"annotator\": \"x\", \"labels\": \"dog\"}":    "is not a list",
-		"{\"bag\": \"a\", \"annotator\": \"x\", \"labels\": []}\n{\"bag": "line 2, it is no object of JSON",
+		"{\"bag\": \"a\", \"annotator\": \"x\", \"labels\": []}\n{\"bag": "line 2, not a JSON object",
 		"{\"bag\": \"" + strings.Repeat("x", maxLine) + "\"}":            "line 1, longer than",
 	} {
 		_, err := Parse("pets.csv", strings.NewReader(text), ReadOptions{})
@@ -156,12 +156,12 @@ func TestFiles_ScoresGiveBagsAndClasses(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for says, f := range map[string]Files{
-		"no column id names its rows":       {Scores: written(t, "s.csv", "cat\n.1\n")},
-		`id "a" is given twice`:             {Scores: written(t, "s.csv", "id,cat\na,.1\na,.2\n")},
-		"want a probability":                {Scores: written(t, "s.csv", "id,cat\na,3\n")},
-		`there is no column "cat"`:          {Scores: written(t, "s.csv", "id,dog\na,.3\n"), Vocabulary: words},
-		"is none of the bags of the scores": {Scores: written(t, "s.csv", "id,dog\na,.3\n")},
-		"no such file":                      {Scores: "none.csv"},
+		"no column id names its rows":          {Scores: written(t, "s.csv", "cat\n.1\n")},
+		`id "a" is given twice`:                {Scores: written(t, "s.csv", "id,cat\na,.1\na,.2\n")},
+		"want a probability":                   {Scores: written(t, "s.csv", "id,cat\na,3\n")},
+		`there is no column "cat"`:             {Scores: written(t, "s.csv", "id,dog\na,.3\n"), Vocabulary: words},
+		"is not one of the bags of the scores": {Scores: written(t, "s.csv", "id,dog\na,.3\n")},
+		"no such file":                         {Scores: "none.csv"},
 	} {
 		f.Labels = labels
 		if _, err := f.Read(t.Context()); err == nil || !strings.Contains(err.Error(), says) {
@@ -256,7 +256,7 @@ func TestReport_FilesReadBack(t *testing.T) {
 	}
 	for _, err := range []error{r.WriteConsensusFile(at("c.txt")), r.WriteEvidenceFile(at("c.jsonl")),
 		r.WriteLabelsFile(at("c"))} {
-		if err == nil || !strings.Contains(err.Error(), "ends in none of") {
+		if err == nil || !strings.Contains(err.Error(), "must end in one of") {
 			t.Error(err)
 		}
 	}

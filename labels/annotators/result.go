@@ -11,10 +11,10 @@ type Remark string
 
 // The remarks.
 const (
-	Reversed    Remark = "worse than chance: labels speak for the opposite"
+	Reversed    Remark = "worse than chance: labels suggest the opposite"
 	NoBetter    Remark = "no better than chance"
 	AlwaysSame  Remark = "the same labels for every bag"
-	MostlyPrior Remark = "too few bags to tell from the others: mostly the rates of all annotators"
+	MostlyPrior Remark = "too few bags of its own: mostly the rates of all annotators"
 	Alone       Remark = "shares no bag with another annotator: the rates of all annotators"
 	Idle        Remark = "looked at no bag"
 	Copies      Remark = "answers as another annotator does: equal answers count once, and no interval is estimated"
@@ -243,7 +243,7 @@ func (r *Result) note(in *Input, o overlap, told bool) {
 	add := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
 	switch {
 	case logits && o.most < 2:
-		add("Each bag has one annotator: who is reliable rests on the classifier alone.")
+		add("Each bag has one annotator: reliabilities depend on the classifier alone.")
 	case alone > 0 && !logits:
 		add("%d of %d annotators share no bag with another one: they have the rates of all annotators.", alone, active)
 	}
@@ -251,16 +251,15 @@ func (r *Result) note(in *Input, o overlap, told bool) {
 		add("Annotators fall into %d groups that share no bag: rates are best compared within a group.", o.groups)
 	}
 	if active == 2 && !logits {
-		add("Two annotators: who of them is right where they differ is told by how frequent labels are, and by " +
-			"nothing else.")
+		add("Two annotators: when they differ, only the frequencies of labels show which is right.")
 	}
 	if !told {
-		add("Labels leave open how often all annotators together are wrong: rates have no intervals.")
+		add("Labels do not show how often all annotators are wrong together: rates have no intervals.")
 	}
 	if r.Agreement == 1 {
-		add("Annotators agree on every label: nothing tells them apart.")
+		add("Annotators agree on every label, so they cannot be ranked.")
 	}
 	if r.PooledQ01+r.PooledQ10 >= 1 {
-		add("On the whole annotators are no better than chance: labels mean nothing.")
+		add("Overall, annotators are no better than chance: the labels carry no information.")
 	}
 }

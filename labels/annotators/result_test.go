@@ -132,7 +132,7 @@ func TestIdentifiable_TwoAnnotatorsNeedTwoLabels(t *testing.T) {
 		{overlap{bags: []int{2, 2}, most: 2, named: 1}, true, ""},
 		{overlap{bags: []int{2, 2, 2}, most: 1, named: 3}, false, "each bag has one annotator"},
 		{overlap{bags: []int{2}, most: 1, named: 1}, true, ""},
-		{overlap{bags: []int{2, 2, 2}, most: 3}, true, "nobody gave a label"},
+		{overlap{bags: []int{2, 2, 2}, most: 3}, true, "no annotator gave a label"},
 	} {
 		in := &Input{Bags: 9}
 		if c.logits {
@@ -147,14 +147,13 @@ func TestIdentifiable_TwoAnnotatorsNeedTwoLabels(t *testing.T) {
 
 func TestNote_SaysWhatHoldsOfAll(t *testing.T) {
 	const (
-		alone  = "2 of 5 annotators share no bag with another one: they have the rates of all annotators."
-		groups = "Annotators fall into 4 groups that share no bag: rates are best compared within a group."
-		two    = "Two annotators: who of them is right where they differ is told by how frequent labels are, and by " +
-			"nothing else."
-		open       = "Labels leave open how often all annotators together are wrong: rates have no intervals."
-		same       = "Annotators agree on every label: nothing tells them apart."
-		chance     = "On the whole annotators are no better than chance: labels mean nothing."
-		classifier = "Each bag has one annotator: who is reliable rests on the classifier alone."
+		alone      = "2 of 5 annotators share no bag with another one: they have the rates of all annotators."
+		groups     = "Annotators fall into 4 groups that share no bag: rates are best compared within a group."
+		two        = "Two annotators: when they differ, only the frequencies of labels show which is right."
+		open       = "Labels do not show how often all annotators are wrong together: rates have no intervals."
+		same       = "Annotators agree on every label, so they cannot be ranked."
+		chance     = "Overall, annotators are no better than chance: the labels carry no information."
+		classifier = "Each bag has one annotator: reliabilities depend on the classifier alone."
 	)
 	five := overlap{bags: []int{3, 3, 3, 1, 0, 1}, shared: []int{3, 3, 3, 0, 0, 0}, most: 2, groups: 3}
 	apart := five

@@ -37,7 +37,7 @@ func (r *Report) noteMisfit() {
 		names = append(names, r.Words[k])
 	}
 	r.Result.Notes = append(r.Result.Notes, fmt.Sprintf("Annotators agree on %d of %d labels much more or much less than "+
-		"their rates explain (%s): rates differ among labels. Give scores of a classifier, or take each label by itself.",
+		"their rates explain (%s): rates differ among labels. Give scores of a classifier, or estimate each label separately.",
 		len(r.Misfit), r.Result.Classes, strings.Join(names, ", ")))
 }
 
@@ -52,7 +52,7 @@ func (r *Report) noteUnknown() {
 	}
 	if n > 0 {
 		r.Result.Notes = append(r.Result.Notes, fmt.Sprintf(
-			"Nobody answered %d of %d bags: the consensus leaves their labels "+
+			"No annotator answered %d of %d bags: the consensus leaves their labels "+
 				"unknown.", n, r.Result.Bags))
 	}
 }

@@ -199,7 +199,7 @@ func (r *Report) WriteEvidenceFile(path string) error {
 }
 
 func extensionError(path string, want []string) error {
-	return fmt.Errorf("cannot write %q: its name ends in none of %s", path, strings.Join(want, ", "))
+	return fmt.Errorf("cannot write %q: its name must end in one of %s", path, strings.Join(want, ", "))
 }
 
 // significant rounds to as many digits.

@@ -18,7 +18,7 @@ func EnoughToApply(given, decided int) error {
 		return nil
 	}
 	return setting.Errorf("audit.apply", "%d labels are too few for `audit.apply` alone, which needs %d of them, or "+
-		"decisions of a person on %d suspects (missing: %d); decide on the page (`audit.page`), and pass the file that it "+
+		"decisions on %d suspects (missing: %d); decide on the page (`audit.page`), and pass the file that it "+
 		"saves to `audit.decisions`, or correct the labels at your own risk with `audit.apply`=%s", given,
 		labels.EnoughToApply,
 		EnoughDecisions, EnoughDecisions-decided, labels.ApplyForce)
@@ -60,7 +60,7 @@ func (r *Report) whyNone(c labels.Correction, candidates []Suspect) (why string)
 		why = fmt.Sprintf("the surest suspect without a decision is wrong with a probability of %.1f %%, and the expected "+
 			"precision must be at least %g %%", 100*candidates[0].Error(), 100*max(c.Precision, .5))
 	case open > 0:
-		why = fmt.Sprintf("all %d suspects without a decision are of classes with pooled rates", open)
+		why = fmt.Sprintf("all %d suspects without a decision belong to classes with pooled rates", open)
 	default:
 		why = fmt.Sprintf("no label without a decision is wrong with a probability of at least %g", r.MinError)
 	}

@@ -108,8 +108,8 @@ func TestWriteChanges_TellsWhereALabelCameFrom(t *testing.T) {
 var badDecisions = map[string][2]string{
 	"empty":    {"", "d.csv: the file is empty"},
 	"column":   {"id,word,decision\n", `d.csv:1: there is no column "given"`},
-	"bag":      {"id,word,given,decision\nz,cat,1,accept\n", `d.csv:2: there is no bag "z"`},
-	"word":     {"id,word,given,decision\na,cow,1,accept\n", `there is no word "cow"`},
+	"bag":      {"id,word,given,decision\nz,cat,1,accept\n", `d.csv:2: no row has the id "z"`},
+	"word":     {"id,word,given,decision\na,cow,1,accept\n", `there is no class "cow"`},
 	"label":    {"id,word,given,decision\na,cat,2,accept\n", "want the label 0 or 1"},
 	"verdict":  {"id,word,given,decision\na,cat,1,maybe\n", "want accept or reject"},
 	"stale":    {"id,word,given,decision\na,cat,0,accept\n", "was decided when its label was 0; it is 1 now"},

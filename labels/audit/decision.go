@@ -30,10 +30,10 @@ func (in *Input) decisions() *labels.Decisions[Cell] {
 			id, word, given := fields[0], fields[1], strings.TrimSpace(fields[2])
 			var ok bool
 			if cell.Bag, ok = bags[id]; !ok {
-				return cell, "", fmt.Errorf("there is no bag %.60q", id)
+				return cell, "", fmt.Errorf("no row has the id %.60q", id)
 			}
 			if cell.Class, ok = classes[word]; !ok {
-				return cell, "", fmt.Errorf("there is no word %.60q", word)
+				return cell, "", fmt.Errorf("there is no class %.60q", word)
 			}
 			if given != "0" && given != "1" {
 				return cell, "", fmt.Errorf("given is %.40q, want the label 0 or 1", given)

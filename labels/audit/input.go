@@ -101,7 +101,7 @@ func (in *Input) check() error {
 	}
 	if in.Rates == nil || len(in.Rates.Q01) != in.Classes || len(in.Rates.Q10) != in.Classes ||
 		in.A != nil && (len(in.A) != in.Classes || len(in.B) != in.Classes) {
-		return fmt.Errorf("audit: rates or calibration are not those of %d classes: %w", in.Classes, eval.ErrShape)
+		return fmt.Errorf("audit: rates or calibration do not match %d classes: %w", in.Classes, eval.ErrShape)
 	}
 	return in.checkValues()
 }

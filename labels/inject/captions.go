@@ -64,7 +64,7 @@ type replacementDraw struct {
 	captions func(bag int) (int, error) // how many a donor has; called once for each replacement, in order
 }
 
-// of draws the changes of a bag with so many captions of its own.
+// of draws the changes of a bag with the given number of own captions.
 func (d *replacementDraw) of(bag, own int) (BagChanges, error) {
 	stream := rng.New(d.key, bag)
 	slots := make([]int, own)

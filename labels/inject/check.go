@@ -8,7 +8,7 @@ import (
 	"nmn/loader"
 )
 
-// check says why the noise cannot be applied to a set.
+// check returns why the noise cannot be applied to a set.
 func (noise *Injection) check(s *loader.Set) error {
 	if err := noise.checkSet(s); err != nil {
 		return err
@@ -21,7 +21,7 @@ func (noise *Injection) check(s *loader.Set) error {
 	return nil
 }
 
-// checkSet says why the noise belongs to another set.
+// checkSet returns why the noise belongs to another set.
 func (noise *Injection) checkSet(s *loader.Set) error {
 	if err := loader.CheckLabels(s, "labels", s.Labels); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (noise *Injection) checkSet(s *loader.Set) error {
 	return nil
 }
 
-// checkChange says what is out of range in one change.
+// checkChange returns what is out of range in one change.
 func (noise *Injection) checkChange(s *loader.Set, at int, change BagChanges) error {
 	if change.Bag < 0 || change.Bag >= noise.Bags {
 		return fmt.Errorf("bag %d is outside 0 to %d", change.Bag, noise.Bags-1)
@@ -116,7 +116,7 @@ func fingerprint(s *loader.Set, kind Kind) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// checkCaptions says which caption of a set cannot give labels.
+// checkCaptions returns which caption of a set cannot give labels.
 func checkCaptions(s *loader.Set) error {
 	if s.Captions == nil || len(s.Captions) != s.Len() {
 		return fmt.Errorf("%s: the set has the captions of %d of %d bags", s.Name, len(s.Captions), s.Len())

@@ -1,14 +1,15 @@
-// Package noise makes labels of a data set wrong on purpose, as people make them wrong, so that one can see how well
-// the true ones are learned all the same.
+// Package inject makes labels of a data set wrong on purpose, in the ways that human annotators make them
+// wrong. You can then measure how well a training still learns the true labels.
 //
-// ReplaceCaptions draws the noise of the paper: captions are replaced by those of other bags, and the labels follow.
-// FlipLabels flips labels one by one, at rates for each class, where labels do not come from captions:
+// ReplaceCaptions draws the noise of the paper: captions are replaced by captions of other bags, and the
+// labels follow. FlipLabels flips labels one by one, at rates for each class, for labels that do not come
+// from captions:
 //
 //	drawn, err := noise.ReplaceCaptions(train, 2, seed) // 2 of 5 captions: 40 %
 //	noisy, err := drawn.Apply(train)
 //	statistics, err := noise.Measure(ctx, train, noisy)
 //
-// What was drawn is an Injection, which lists every change: it can be written to a file, shared, and applied to the
-// same set by another program. Sets that are too large to hold their labels get the same noise from
-// WithReplacedCaptions and WithFlippedLabels, which draw it as the labels are read.
+// The result is an Injection, which lists every change. It can be written to a file, shared, and applied to
+// the same set by another program. For sets that are too large to hold their labels in memory,
+// WithReplacedCaptions and WithFlippedLabels draw the same noise as the labels are read.
 package inject

@@ -5,13 +5,13 @@ import (
 	"nmn/loader"
 )
 
-// Plan says which noise to draw for a set.
+// Plan describes the noise to draw for a set.
 type Plan struct {
 	Kind Kind
 	// Share is the part of each bag's captions to replace (Captions).
 	Share float64
-	// Missing and Incorrect are the probabilities that a label that holds goes missing, and that one that does not
-	// hold is set (Flips). RatesFile, where it is not empty, has both for each word instead.
+	// Missing and Incorrect are the probabilities that a label that holds goes missing, and that one that
+	// does not hold is set (Flips). If RatesFile is not empty, it has both for each word instead.
 	Missing, Incorrect float64
 	RatesFile          string
 	Seed               uint64

@@ -10,8 +10,8 @@ import (
 	"nmn/loader"
 )
 
-// uniformRates are rates of flips that are the same for every class. Rates of flips have one entry for all classes or
-// one for each, and none where nothing is flipped; the labels before the flips stand in the place of the true ones.
+// uniformRates returns rates of flips that are equal for every class. Rates of flips have one entry for all
+// classes, one for each, or none if nothing is flipped; the labels before the flips replace the true ones.
 func uniformRates(q01, q10 float64) labels.Rates {
 	return labels.Rates{Q01: []float64{q01}, Q10: []float64{q10}}
 }

@@ -12,7 +12,7 @@ import (
 	"nmn/loader"
 )
 
-// Files of noise that an earlier version has written must still be taken for those of their sets.
+// Files of noise from an earlier version must still match their sets.
 func TestFingerprint_IsThatOfEarlierVersions(t *testing.T) {
 	s := captionSet(t, 3, 2)
 	for kind, want := range map[Kind]string{Captions: "cf5840733af43220", Flips: "1d86b5146b6dc71a"} {
@@ -69,7 +69,7 @@ func TestApply_RefusesAnUnknownKind(t *testing.T) {
 	}
 }
 
-// failingRows cannot be read behind the first.
+// failingRows fails after the first row.
 type failingRows struct{}
 
 var errRow = errors.New("the row cannot be read")

@@ -13,7 +13,7 @@ type Kind string
 
 // The kinds of label noise.
 const (
-	Captions Kind = "captions" // captions replaced by those of other bags, labels recomputed
+	Captions Kind = "captions" // captions replaced by captions of other bags, labels recomputed
 	Flips    Kind = "flips"    // labels flipped one by one
 )
 
@@ -21,9 +21,9 @@ const (
 // applied to. It comes with ErrAnnotations.
 var ErrOtherSet = errors.New("the noise belongs to another set")
 
-// Noise says which labels of a set become wrong: everything needed to make the same noisy labels
-// again, with this program or another. It lists what was drawn, so that sharing it does not rest on
-// the random numbers of this version.
+// Injection lists which labels of a set become wrong: everything needed to make the same noisy labels again,
+// with this program or another. It lists the drawn changes, so sharing it does not depend on the random
+// numbers of this version.
 type Injection struct {
 	Kind Kind
 	Seed uint64
@@ -68,16 +68,16 @@ func newInjection(s *loader.Set, kind Kind, seed uint64) (*Injection, error) {
 	}, nil
 }
 
-// Apply returns a copy of the set with noisy labels, and Said as they have it; everything else, also Truth, Counts
-// and Captions, is that of s and shared with it. Caption noise starts from Captions, whatever Labels
-// hold, so applying it twice is applying it once; flips start from Labels. The set must be the one
-// that the noise was made for.
+// Apply returns a copy of the set with noisy labels and a matching Said. Everything else, also Truth, Counts
+// and Captions, is shared with s. Caption noise starts from Captions, whatever Labels holds, so applying it
+// twice equals applying it once; flips start from Labels. The set must be the one for which the noise was
+// made.
 func (noise *Injection) Apply(s *loader.Set) (*loader.Set, error) {
 	if err := noise.check(s); err != nil {
 		return nil, err
 	}
 	noisy := *s
-	classes := s.Vocabulary.Len() // of replaced captions, the vocabulary may be another than then
+	classes := s.Vocabulary.Len() // for replaced captions, the vocabulary may have changed since
 	if noise.Kind == Captions {
 		noisy.CaptionsInUse = noise.captions(s)
 		noisy.Labels, _ = loader.CaptionMatrices(noisy.CaptionsInUse, classes)

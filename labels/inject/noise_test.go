@@ -673,7 +673,7 @@ func TestReplaceCaptions_OfTwenty(t *testing.T) {
 	}
 }
 
-// Labels of replaced captions are those of what Said has in their places; flipped labels are of no captions.
+// Labels of replaced captions match the captions in Said; flipped labels match no captions.
 func TestApply_SaysWhereLabelsComeFrom(t *testing.T) {
 	s := captionSet(t, 30, 5)
 	noise := mustReplace(t, s, 2, 1)

@@ -12,7 +12,8 @@ import (
 	"nmn/internal/setting"
 )
 
-// A plan draws what its numbers say: of flips the first is for labels that hold, and another seed draws another noise.
+// A plan draws as its numbers specify: for flips the first is for labels that hold, and another seed draws
+// other noise.
 func TestPlan_DrawsAsItSays(t *testing.T) {
 	s := captionSet(t, 300, 5)
 	rates := filepath.Join(t.TempDir(), "rates.csv")
@@ -55,7 +56,7 @@ func TestPlan_DrawsAsItSays(t *testing.T) {
 	}
 }
 
-// What is drawn for one bag says nothing of what is drawn for another.
+// The draws for one bag are independent of the draws for another.
 func TestFlipLabels_BagsHaveDrawsOfTheirOwn(t *testing.T) {
 	s := captionSet(t, 60, 5)
 	clear(s.Labels.Uint8s())
@@ -63,7 +64,7 @@ func TestFlipLabels_BagsHaveDrawsOfTheirOwn(t *testing.T) {
 	for _, change := range mustFlip(t, s, uniformRates(0, .5), 1).Changes {
 		drawn[fmt.Sprint(change.Flips)] = true
 	}
-	if len(drawn) < 20 { // of 60 draws among the 64 subsets of six classes
+	if len(drawn) < 20 { // 60 draws among the 64 subsets of six classes
 		t.Errorf("60 bags have %d different flips", len(drawn))
 	}
 }

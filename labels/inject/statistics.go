@@ -18,7 +18,7 @@ import (
 	"nmn/loader"
 )
 
-// Rate is a probability, NaN where it is not defined (no bag has the word). In JSON NaN is null.
+// Rate is a probability, NaN if undefined (no bag has the word). In JSON NaN is null.
 type Rate float64
 
 // MarshalJSON writes the shortest number that reads back as the same, or null.
@@ -29,7 +29,7 @@ func (r Rate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(r))
 }
 
-// String is the number as CSV has it: empty where it is not defined.
+// String returns the number as in CSV: empty if undefined.
 func (r Rate) String() string {
 	if math.IsNaN(float64(r)) {
 		return ""
@@ -47,7 +47,7 @@ type ClassStatistics struct {
 	Bags [2][2]int `json:"bags"`
 	// T is the transition matrix: T[i][j] = p(z=i|y=j). Each column j sums to one.
 	T [2][2]Rate `json:"transition"`
-	// Q01 = T[0][1] = p(z=0|y=1) is the rate of missing labels, Q10 = T[1][0] = p(z=1|y=0) that of
+	// Q01 = T[0][1] = p(z=0|y=1) is the rate of missing labels, Q10 = T[1][0] = p(z=1|y=0) the rate of
 	// incorrect labels.
 	Q01 Rate `json:"q01"`
 	Q10 Rate `json:"q10"`
@@ -61,8 +61,8 @@ type ClassStatistics struct {
 // Statistics are the rates of incorrect and missing labels of a set.
 type Statistics struct {
 	Set string `json:"set"`
-	// Reference says what y is: "truth" where the true labels are known, else "labels": those
-	// before the noise, which lack what no caption mentions.
+	// Reference names the source of y: "truth" if the true labels are known, else "labels": the labels before
+	// the noise, which lack labels that no caption mentions.
 	Reference string            `json:"reference"`
 	Bags      int               `json:"bags"`
 	Classes   []ClassStatistics `json:"classes"`
@@ -72,9 +72,9 @@ type Statistics struct {
 	Mean ClassStatistics `json:"mean"`
 }
 
-// Measure compares the labels of noisy with the truth of clean or, where that is not known, with
-// the labels of clean. Both are the same bags and classes in the same order; they may be the same
-// Set, to see how far its labels are from its truth without injected noise.
+// Measure compares the labels of noisy with the truth of clean or, if that is unknown, with the labels of
+// clean. Both must have the same bags and classes in the same order. They may be the same Set, to measure how
+// far its labels are from its truth without injected noise.
 func Measure(ctx context.Context, clean, noisy *loader.Set) (*Statistics, error) {
 	for _, s := range []*loader.Set{clean, noisy} {
 		if s.Rows == nil {
@@ -215,7 +215,7 @@ func (s *Statistics) WriteJSON(w io.Writer) error {
 	return encoder.Encode(s)
 }
 
-// WriteText writes the means for people; noun is what the bags are, such as pictures.
+// WriteText prints the means as text; noun is the plural for bags, such as pictures.
 func (s *Statistics) WriteText(w io.Writer, noun string) error {
 	_, err := fmt.Fprintf(w, "%s, %d %s, %d words, against the %s:\n"+
 		"  missing labels    q01 = p(z=0|y=1)  %5.1f %%\n"+
@@ -226,7 +226,8 @@ func (s *Statistics) WriteText(w io.Writer, noun string) error {
 	return err
 }
 
-// WriteFile writes CSV or JSON, as the ending of the name says. The file appears whole or not at all.
+// WriteFile writes CSV or JSON, depending on the extension of the name. The file appears complete or not at
+// all.
 func (s *Statistics) WriteFile(path string) error {
 	var b bytes.Buffer
 	var err error

@@ -13,7 +13,7 @@ import (
 
 // donors are the bags that have a caption to give: all but some.
 type donors struct {
-	bags    int   // of the set
+	bags    int   // bags of the set
 	without []int // those that have none, ascending
 }
 
@@ -24,10 +24,10 @@ func (d *donors) at(rank int) int {
 	return rank + sort.Search(len(d.without), func(i int) bool { return d.without[i]-i > rank })
 }
 
-// rank is that of a donor.
+// rank returns the rank of a donor.
 func (d *donors) rank(bag int) int { return bag - sort.SearchInts(d.without, bag) }
 
-// check says why captions cannot be replaced.
+// check returns why captions cannot be replaced.
 func (d *donors) check(s *loader.Set) error {
 	if d.len() < 2 {
 		return fmt.Errorf("%s: captions of other bags are needed, but only %d bags have any", s.Name, d.len())
@@ -35,8 +35,8 @@ func (d *donors) check(s *loader.Set) error {
 	return nil
 }
 
-// WithReplacedCaptions is ReplaceCaptions and Noise.Apply for a set with Rows: what it draws for a bag is
-// drawn when the bag is read, and is the same. It goes over the labels once, for who has captions to give.
+// WithReplacedCaptions is ReplaceCaptions and Injection.Apply for a set with Rows: it draws the same noise,
+// but only when a bag is read. It reads the labels once, to find the bags with captions to give.
 func WithReplacedCaptions(ctx context.Context, s *loader.Set, n int, seed uint64) (*loader.Set, error) {
 	if err := checkReplaced(s, n); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (r *replacedRows) Read(ctx context.Context, bag int, row *loader.Row) error
 		return err
 	}
 	var donor loader.Row
-	var given [][][]int32 // of the donor of each replacement
+	var given [][][]int32 // captions of the donor of each replacement
 	draw := replacementDraw{n: r.n, key: r.key, donors: &r.donors, captions: func(bag int) (int, error) {
 		err := r.Rows.Read(ctx, bag, &donor)
 		given = append(given, donor.Captions)

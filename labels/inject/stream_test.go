@@ -111,7 +111,7 @@ func censusOf(t *testing.T, s *loader.Set) *loader.Census {
 	return census
 }
 
-// sameBatches holds a set with rows to one in memory: what is known of all, and two epochs.
+// sameBatches compares a set with rows to one in memory: their metadata, and two epochs.
 func sameBatches(t *testing.T, streamed, held *loader.Set) {
 	t.Helper()
 	if got, want := censusOf(t, streamed), censusOf(t, held); !reflect.DeepEqual(got, want) {

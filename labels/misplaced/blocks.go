@@ -61,7 +61,7 @@ func sumBlocks(blocks [][]float64) []float64 {
 	return sum
 }
 
-// sumCaptions adds what is found of all captions; sum adds up those of a block, from one up to another.
+// sumCaptions adds the sums of all captions; sum returns the sum of a block, from up to to.
 func (f *finder) sumCaptions(ctx context.Context, sum func(from, to int) float64) (total float64, err error) {
 	own := make([]float64, f.blocks)
 	err = f.blocksOfBags(ctx, func(block, from, to int) { own[block] = sum(f.first[from], f.first[to]) })

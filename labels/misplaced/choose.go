@@ -9,21 +9,21 @@ import (
 
 const (
 	consensusRounds = 10
-	startVote       = .7 // of every caption
-	mostForeign     = .5 // share from which scores are asked for what the other captions cannot tell
+	startVote       = .7 // vote of every caption at the start
+	mostForeign     = .5 // foreign share above which scores are needed, because captions no longer suffice
 	// leastCaptions are what densities can be compared of.
 	leastCaptions = 200
-	// leastLikelihood is how much better the captions must be foretold than captions of random other bags, in nats a
-	// caption: below it, nothing tells own captions from foreign ones.
+	// leastLikelihood is the least gain in likelihood over captions of random other bags, in nats per
+	// caption. Below it, own and foreign captions cannot be separated.
 	leastLikelihood = .005
-	leastNats       = 10 // of all captions together, above that: few captions foretell each other well by chance
+	leastNats       = 10 // gain of all captions together, above that: few captions predict each other well by chance
 	mostDoubt       = .3 // width of the middle 95 % of the resamples of the share
 	// leastOwn captions a bag must be expected, so that they can agree.
 	leastOwn = 1.25
 )
 
-// Find judges every caption by the others of its bag, and by the scores where there are some. The result depends on the
-// input and the seed alone. Errors are those of Check or of the context.
+// Find judges every caption by the others of its bag, and by the scores if there are any. The result depends
+// only on the input and the seed. Errors come from Check or the context.
 func Find(ctx context.Context, in Input, o Options) (*Result, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func Find(ctx context.Context, in Input, o Options) (*Result, error) {
 	return r, nil
 }
 
-// unjudged says why nothing can be judged at all; empty where something can.
+// unjudged explains why nothing can be judged at all; empty if something can.
 func (f *finder) unjudged() Refusal {
 	bags, several := 0, 0
 	for _, captions := range f.in.Captions {
@@ -71,18 +71,19 @@ func (f *finder) unjudged() Refusal {
 	}
 	switch {
 	case f.captions < leastCaptions:
-		return Refusal(fmt.Sprintf("%d captions are too few: %d are needed to compare those of a bag with those of others",
+		return Refusal(fmt.Sprintf("%d captions are too few: at least %d are needed to compare a picture's captions with others",
 			f.captions, leastCaptions))
 	case bags < 2:
-		return "all captions are of one bag: there is no other whose captions they could be compared with"
+		return "all captions belong to one picture: there is no other to compare them with"
 	case several == 0 && f.in.Scores == nil:
-		return "every bag has one caption, which no other caption speaks for or against: scores of a classifier are needed"
+		return "every picture has only one caption, so captions cannot be compared: scores of a classifier are needed"
 	}
 	return ""
 }
 
-// find chooses how captions are judged: by each other from the start; where most then seem foreign, by the scores
-// alone; and from there by each other again. What foretells the captions best is taken.
+// find chooses how captions are judged: by each other from the start; if most then seem foreign, by the
+// scores alone; and from that result by each other again. It keeps the result that predicts the captions
+// best.
 func (f *finder) find(ctx context.Context, r *Result, o Options) error {
 	progress := func(part int) {
 		if o.Progress != nil {
@@ -139,7 +140,7 @@ func (f *finder) find(ctx context.Context, r *Result, o Options) error {
 	return nil
 }
 
-// unidentified says why captions do not identify themselves; empty where they do.
+// unidentified explains why captions do not identify themselves; empty if they do.
 func (f *finder) unidentified(s *state, gain float64) Refusal {
 	captions, bags := 0, 0
 	for n, own := range f.in.Captions {
@@ -150,16 +151,16 @@ func (f *finder) unidentified(s *state, gain float64) Refusal {
 	tells := s.likelihood - leastNats/float64(f.captions)
 	switch own := (1 - s.eps) * float64(captions) / float64(max(bags, 1)); {
 	case tells < leastLikelihood && f.in.Scores != nil:
-		return "neither the scores nor the other captions of a bag foretell a caption better than those of random other " +
-			"bags do"
+		return "neither the scores nor the other captions of a picture predict a caption better than random other " +
+			"pictures do"
 	case tells < leastLikelihood:
-		return "the captions of a bag foretell each other no better than those of random other bags do: most are foreign, " +
-			"or captions say too little; scores of a classifier may tell them apart"
+		return "the captions of a picture predict each other no better than random captions do: most are foreign, " +
+			"or captions are too short; scores of a classifier may separate them"
 	case own < leastOwn && f.in.Scores == nil:
-		return Refusal(fmt.Sprintf("%.0f %% of the captions seem foreign, and of those of a bag too few are its own to "+
-			"agree: scores of a classifier are needed", 100*s.eps))
+		return Refusal(fmt.Sprintf("%.0f %% of the captions seem foreign, and each picture has too few captions of its own "+
+			"to compare: scores of a classifier are needed", 100*s.eps))
 	case gain <= 0:
-		return "the captions are foretold as well when none is foreign"
+		return "the captions are predicted as well if none is foreign"
 	}
 	return ""
 }
@@ -236,7 +237,8 @@ func (f *finder) likelihood(ctx context.Context) (float64, error) {
 // mostT bounds what is taken to the power of e.
 const mostT = 500
 
-// noneForeign is the likelihood of the captions when every one is of its bag. The votes and rates of f stay.
+// noneForeign returns the likelihood of the captions if all belong to their bags. The votes and rates of f
+// stay.
 func (f *finder) noneForeign(ctx context.Context) (float64, error) {
 	const passes = 5
 	before := f.now()
@@ -278,11 +280,11 @@ func (r *Result) fill() {
 		}
 	}
 	if lone > 0 && r.Refusal == "" {
-		r.Remarks = append(r.Remarks, fmt.Sprintf("%d captions have no witness, and are kept", lone))
+		r.Remarks = append(r.Remarks, fmt.Sprintf("%d captions cannot be compared with others, and are kept", lone))
 	}
 	if r.ByScores {
 		r.Remarks = append(r.Remarks,
-			"most captions are foreign: they are judged by the scores alone, since those that are left have nobody to agree "+
+			"most captions are foreign: captions are judged by the scores alone, since the others have no caption to agree "+
 				"with")
 	}
 }

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A few lone captions with weak scores tell little: nothing is dropped where the share may be nearly anything.
+// A few captions with weak scores carry little information: if the share may be nearly anything, nothing is
+// dropped.
 func TestFind_RefusesAnUncertainShare(t *testing.T) {
 	unlessShort(t)
 	p := replaced(260, 2)

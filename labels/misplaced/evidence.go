@@ -2,12 +2,13 @@ package misplaced
 
 import "context"
 
-// Evidence is, for each bag and class, how much more likely the captions are where the word holds than where it does
-// not: E = sum over captions of r log p(mentioned or not | y=1)/p(... | y=0), bags × classes in nats.
+// Evidence returns, for each bag and class, the log likelihood ratio of the captions between a word that
+// holds and one that does not: E = sum over captions of r log p(mentioned or not | y=1)/p(... | y=0), bags ×
+// classes in nats.
 func (r *Result) Evidence(ctx context.Context) ([]float32, error) {
 	f, k := r.finder, r.finder.in.Classes
 	w := f.words.clone() // the result keeps its own
-	if f.scoresAlone {   // the rates that the captions of bags have taught each other are not those of these votes
+	if f.scoresAlone {   // the rates learned from captions do not belong to these votes
 		w.restart()
 	} else {
 		w.update()

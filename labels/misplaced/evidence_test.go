@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What captions say is the sum over them of their votes times the logarithm of how much likelier a caption mentions a
-// word that holds, or leaves it out, than one that does not.
+// The evidence is the sum over captions of their votes times the log likelihood ratio, between a word that
+// holds and one that does not, of mentioning it or leaving it out.
 func TestEvidence_IsTheEquation(t *testing.T) {
 	p := replaced(400, 2)
 	p.captions[3], p.captions[4] = nil, [][]int32{{}}
@@ -51,7 +51,7 @@ func evidenceOf(captions [][]int32, votes []float64, class int, a, e float64) fl
 	return sum
 }
 
-// Where scores judge alone captions say something too, and nothing of what was found before changes.
+// If scores judge alone, captions still give evidence, and earlier results do not change.
 func TestEvidence_WhereScoresJudgeAlone(t *testing.T) {
 	unlessShort(t)
 	p := replaced(2000, 4)

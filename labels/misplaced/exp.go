@@ -3,7 +3,7 @@ package misplaced
 import "math"
 
 const (
-	expSteps = 256 // of a doubling, in the table
+	expSteps = 256 // steps per doubling, in the table
 	expShift = 8   // log2 of these
 	// roundToInteger, added, leaves an integer in the last bits of a number.
 	roundToInteger = 0x1.8p52

@@ -14,19 +14,19 @@ type finder struct {
 	words   *words
 
 	captions int
-	blocks   int // of bags
+	blocks   int // blocks of bags
 
-	first     []int     // number of each bag's first caption, and that of all captions
-	rows      []int32   // of each bag's scores; -1 for none, nil where no bag has any
-	index     *index    // of words
-	table     *table    // of bags without scores
+	first     []int     // number of each bag's first caption, then the number of all captions
+	rows      []int32   // row of each bag's scores; -1 for none, nil if no bag has any
+	index     *index    // positions of words
+	table     *table    // for bags without scores
 	votes     []float64 // r of each caption
 	own, null []float64 // t of each caption, and of a foreign one in its place
-	nodes     int       // of the grid, that bags with scores need
+	nodes     int       // nodes of the grid, which bags with scores need
 	decay     []float64 // exp(-x absent) of each class and node
-	silent    []silent  // of each class
+	silent    []silent  // per class
 	peers     []peers
-	compared  []*densities // of the peers; nil for those without witnesses
+	compared  []*densities // densities by number of peers; nil for captions without witnesses
 	eps       float64
 	byScore   *classifier // that judged last, instead of the other captions; nil for none
 
@@ -70,7 +70,7 @@ func (f *finder) findRows() {
 // scored reports whether a bag has scores.
 func (f *finder) scored(n int) bool { return f.rows != nil && f.rows[n] >= 0 }
 
-// scoresOf are those of a bag; nil for none.
+// scoresOf returns the scores of a bag; nil for none.
 func (f *finder) scoresOf(n int) []float32 {
 	if !f.scored(n) {
 		return nil
@@ -172,8 +172,8 @@ func (f *finder) pass(ctx context.Context) error {
 	return nil
 }
 
-// silent are the factors of a class that own captions do not mention, against foreign ones: where it holds,
-// (1-a)/(1-pi), and where it does not, (1-e)/(1-pi).
+// silent holds the factors of a class that own captions do not mention, against foreign ones: (1-a)/(1-pi) if
+// it holds, and (1-e)/(1-pi) if it does not.
 type silent struct{ notA, notE float64 }
 
 // prepare finds what bags with scores need of the rates.

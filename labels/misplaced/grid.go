@@ -2,9 +2,9 @@ package misplaced
 
 import "math"
 
-// The evidence of captions that do not mention a word depends on how many votes x those captions have: a sum of
-// probabilities, from 0 to the number of captions. What many words say at once is computed at the nodes of a grid in
-// log(1+x), which is fine where few captions agree, and interpolated between them.
+// The evidence of captions that do not mention a word depends on the total vote x of those captions: a sum of
+// probabilities, from 0 to the number of captions. The joint evidence of many words is computed at the nodes
+// of a grid in log(1+x), which is fine if few captions agree, and interpolated between them.
 const nodesPerUnit = 12
 
 // node is the number of votes at node j; it may be negative below the first.
@@ -13,7 +13,7 @@ func nodeVotes(j int) float64 { return math.Expm1(float64(j-1) / nodesPerUnit) }
 // gridNodes is how many nodes reach beyond x votes, with one on each side for the interpolation.
 func gridNodes(x float64) int { return int(math.Log1p(x)*nodesPerUnit) + 4 }
 
-// lagrange are the weights of four nodes of a grid, of which the first is at, in cubic interpolation.
+// lagrange holds the weights of four grid nodes, from at on, in cubic interpolation.
 type lagrange struct {
 	at     int
 	weight [4]float64

@@ -2,14 +2,16 @@ package misplaced
 
 import "context"
 
-// index says where words stand among those that their bag mentions, its union: captions are the same in every pass.
+// index holds the position of each caption's words in the union of words that its bag mentions. Captions are
+// the same in every pass, so it is computed once.
 type index struct {
 	union  []int32 // classes, bag after bag, each in the order in which its captions first mention them
 	unions []int   // start of each bag's, and the end of all
 
-	// Places in its bag's union of the mentions of a bag's captions, and of those of the other bag that is compared with
-	// it: caption c%len of that bag in the place of caption c, each behind the number of its words. A word outside of the
-	// union has ^class in the place of a place.
+	// own holds, for the mentions of a bag's captions, their positions in the bag's union. other holds the
+	// mentions of the other bag that is compared with it: caption c%len of that bag replaces caption c. Each
+	// caption is preceded by its number of words. A word outside of the union has ^class instead of a
+	// position.
 	own, other   []int32
 	owns, others []int // start of each bag's
 }
@@ -17,7 +19,7 @@ type index struct {
 // unionOf are the words that a bag mentions.
 func (x *index) unionOf(n int) []int32 { return x.union[x.unions[n]:x.unions[n+1]] }
 
-// nextOther cuts the next caption off those of another bag.
+// nextOther cuts the next caption off the captions of another bag.
 func nextOther(other []int32) (caption, rest []int32) {
 	n := other[0]
 	return other[1 : 1+n], other[1+n:]
@@ -63,7 +65,7 @@ func (f *finder) makeIndex(ctx context.Context, order []int32) error {
 	return ctx.Err()
 }
 
-// places are of each class in the union at hand; -1 for none.
+// places holds the position of each class in the current union; -1 for none.
 type places struct {
 	x  *index
 	of []int32
@@ -92,7 +94,7 @@ func (p *places) clear(n int) {
 	}
 }
 
-// addOther adds the captions that a bag of so many captions is compared with.
+// addOther adds the captions that a bag with the given number of captions is compared with.
 func (p *places) addOther(n, captions int, other [][]int32) {
 	x := p.x
 	for i, class := range x.unionOf(n) {

@@ -12,10 +12,11 @@ type Input struct {
 	// Captions lists, for each bag and caption, the classes that it mentions, ascending and without repeats, as
 	// loader.Set.Captions does. Bags may have any number of captions, also none; captions may mention nothing.
 	Captions [][][]int32
-	// Scores are logits of a classifier for the bags that Scored lists, len(Scored)×K: of p(z=1) by a net that has not
-	// learned the labels of these bags. Nil for the captions alone.
+	// Scores are logits of p(z=1) for the bags in Scored, len(Scored)×K, from a net that has not learned the
+	// labels of these bags. Nil uses the captions alone.
 	Scores []float32
-	// Scored lists the bags that the rows of Scores are of, each once, as numbers in Captions; nil for all bags in order.
+	// Scored lists the bag of each row of Scores, each once, as numbers in Captions; nil for all bags in
+	// order.
 	Scored []int
 }
 
@@ -30,18 +31,18 @@ func (in *Input) Check() error {
 	}
 	switch {
 	case in.Classes < 1:
-		return fmt.Errorf("witness: %d classes, want at least 1", in.Classes)
+		return fmt.Errorf("misplaced: %d classes, want at least 1", in.Classes)
 	case len(in.Captions) > mostBags:
-		return fmt.Errorf("witness: %d bags, at most %d can be judged at once", len(in.Captions), mostBags)
+		return fmt.Errorf("misplaced: %d pictures, at most %d can be judged at once", len(in.Captions), mostBags)
 	case total > mostBags:
-		return fmt.Errorf("witness: %d captions, at most %d can be judged at once", total, mostBags)
+		return fmt.Errorf("misplaced: %d captions, at most %d can be judged at once", total, mostBags)
 	}
 	for n, captions := range in.Captions {
 		for c, caption := range captions {
 			last := int32(-1)
 			for _, class := range caption {
 				if class <= last || int(class) >= in.Classes {
-					return fmt.Errorf("witness: bag %d, caption %d: class %d follows %d, want ascending ones below %d", n, c,
+					return fmt.Errorf("misplaced: picture %d, caption %d: class %d follows %d, want ascending ones below %d", n, c,
 						class, last, in.Classes)
 				}
 				last = class
@@ -54,7 +55,7 @@ func (in *Input) Check() error {
 func (in *Input) checkScores() error {
 	if in.Scores == nil {
 		if in.Scored != nil {
-			return fmt.Errorf("witness: %d bags have scores, and there are none", len(in.Scored))
+			return fmt.Errorf("misplaced: %d pictures have scores, but there are none", len(in.Scored))
 		}
 		return nil
 	}
@@ -63,17 +64,17 @@ func (in *Input) checkScores() error {
 		rows = len(in.Scored)
 	}
 	if len(in.Scores) != rows*in.Classes {
-		return fmt.Errorf("witness: %d scores, want those of %d bags × %d classes", len(in.Scores), rows, in.Classes)
+		return fmt.Errorf("misplaced: %d scores, want %d pictures × %d classes", len(in.Scores), rows, in.Classes)
 	}
 	for i, o := range in.Scores {
 		if math.IsNaN(float64(o)) || math.IsInf(float64(o), 0) {
-			return fmt.Errorf("witness: row %d of the scores, class %d: %g is no logit", i/in.Classes, i%in.Classes, o)
+			return fmt.Errorf("misplaced: row %d of the scores, class %d: %g is no logit", i/in.Classes, i%in.Classes, o)
 		}
 	}
 	seen := make(map[int]int, len(in.Scored))
 	for row, n := range in.Scored {
 		if first, again := seen[n]; again || n < 0 || n >= len(in.Captions) {
-			return fmt.Errorf("witness: row %d of the scores is of bag %d: it must be one of %d bags, and no bag twice "+
+			return fmt.Errorf("misplaced: row %d of the scores has picture %d: it must be one of %d pictures, and none twice "+
 				"(row %d)", row, n, len(in.Captions), first)
 		}
 		seen[n] = row
@@ -89,9 +90,10 @@ type Options struct {
 	Resamples int
 	// Threads are the goroutines that compute, 0 for one for each processor. The result does not depend on them.
 	Threads int
-	// Progress, if not nil, hears what is done before each part of the work: a number from 1, and how many there are.
+	// Progress, if not nil, is called before each part of the work with its number, from 1, and the number of
+	// parts.
 	Progress func(part, parts int)
 }
 
-// DefaultOptions are those of the recipe: 200 resamples.
+// DefaultOptions returns the options of the recipe: 200 resamples.
 func DefaultOptions() Options { return Options{Resamples: 200} }

@@ -9,9 +9,10 @@ import (
 	"nmn/internal/rng"
 )
 
-// What resampling does not see: rates of words are not estimated anew from each resample, so that deviations are
-// widened, and the model of captions is not quite true, however many there are. Both were found on captions of COCO
-// with captions replaced, whose true shares the intervals then held in 202 of 210 sets (docs/guide/captions-audit.md).
+// Corrections for two errors that resampling misses. Rates of words are not estimated anew from each
+// resample, so deviations are widened. The model of captions is not quite true, however many there are. Both
+// were measured on captions of COCO with captions replaced; the intervals then held the true shares in 202 of
+// 210 sets (docs/guide/captions-audit.md).
 const (
 	wider      = 1.5
 	modelDoubt = .025

@@ -17,9 +17,9 @@ const (
 // words are the parameters of the model, an element for each class.
 type words struct {
 	pi   []float64 // frequency in all captions
-	a, e []float64 // rates of own captions, where the word holds and where it does not
-	// What a caption says, in nats of evidence that the word holds: present = log a/e where it mentions it, and
-	// absent = log (1-a)/(1-e) where it does not.
+	a, e []float64 // rates of own captions for words that hold (a) and words that do not (e)
+	// Evidence of one caption, in nats, that the word holds: present = log a/e if it mentions the word, and
+	// absent = log (1-a)/(1-e) if it does not.
 	present, absent []float64
 	// logPi = log pi, and unsaid = 1/(1-pi).
 	logPi, unsaid []float64
@@ -43,7 +43,7 @@ func (w *words) columns() []*[]float64 {
 	return []*[]float64{&w.a, &w.e, &w.present, &w.absent, &w.logPi, &w.unsaid, &w.alpha, &w.beta}
 }
 
-// restart sets what is learned to where it starts.
+// restart resets the learned values.
 func (w *words) restart() {
 	for c, p := range w.pi {
 		w.a[c], w.e[c], w.alpha[c], w.beta[c] = .4, .3*p, 1, 0
@@ -82,14 +82,14 @@ func (w *words) priors() []float64 {
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// said is the probability that an own caption mentions a word of which the logit of p(y=1) is given.
+// said returns the probability that an own caption mentions a word, given the logit of p(y=1).
 func (w *words) said(class int, logit float64) float64 {
 	e := w.e[class]
 	return e + (w.a[class]-e)*sigmoid(logit)
 }
 
-// mention is how much more a word says that is mentioned than one that is not, where an own caption mentions it with
-// probability s: log s/pi - log (1-s)/(1-pi).
+// mention returns the evidence of a mentioned word over one that is not mentioned, if an own caption mentions
+// it with probability s: log s/pi - log (1-s)/(1-pi).
 func (w *words) mention(class int32, s float64) float64 {
 	return math.Log(s/((1-s)*w.unsaid[class])) - w.logPi[class]
 }

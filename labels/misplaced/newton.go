@@ -6,7 +6,7 @@ type newton struct {
 	aa, ab, bb float64 // second ones, negated
 }
 
-// add takes one term: what is observed less what is expected, and the variance of that.
+// add adds one term: the observed value minus the expected one, and the variance of that.
 func (n *newton) add(error, curvature, o float64) {
 	n.a += error * o
 	n.b += error
@@ -24,7 +24,7 @@ func (n *newton) plus(o *newton) {
 	n.bb += o.bb
 }
 
-// step is one of Newton's. It goes nowhere where the second derivatives are not those of a maximum.
+// step makes one Newton step. It makes none if the second derivatives do not belong to a maximum.
 func (n *newton) step(alpha, beta *float64) {
 	det := n.aa*n.bb - n.ab*n.ab
 	if !(det > 0) {

@@ -10,8 +10,8 @@ import (
 type table struct {
 	prior []float64 // logits of p(y=1), of each class
 	nodes int
-	// unsaid is, at each node of the grid, how much more likely it is of an own caption than of a foreign one to mention
-	// none of all words: the sum over classes of each, log (1-s)/(1-pi).
+	// unsaid is, at each node of the grid, the log likelihood ratio of an own caption to a foreign one for
+	// mentioning none of all words: the sum over classes of each, log (1-s)/(1-pi).
 	unsaid, each []float64
 	holds        []float64 // probabilities that words hold
 }
@@ -45,10 +45,10 @@ type word struct {
 	class           int32
 	a, e            float64 // how often own captions mention it, against foreign ones: a/pi and e/pi
 	notA, notE      float64 // how often they do not: (1-a)/(1-pi) and (1-e)/(1-pi)
-	absent, present float64 // what a caption says of it
+	absent, present float64 // evidence of a caption for it
 	holds           float64 // rho
 	against         float64 // odds against it by all captions: exp(-logit)
-	decay           float64 // what the odds are multiplied by without a caption that does not mention it
+	decay           float64 // factor of the odds without a caption that does not mention it
 	without         float64 // the odds without the caption at hand
 }
 
@@ -66,9 +66,9 @@ type judge struct {
 	total  []float64 // logits of the union with the votes of all captions
 	unsaid []float64 // at nodes from low on: as in table, of all words that no caption of the bag mentions
 	low    int
-	voted  float64 // vote that decay is of; NaN for none
+	voted  float64 // vote that decay belongs to; NaN for none
 
-	// With scores, of each class: odds against it by the scores, and rho if nobody mentioned it.
+	// With scores, per class: odds against it by the scores, and rho if no caption mentions it.
 	against, row []float64
 }
 
@@ -114,7 +114,7 @@ func (j *judge) bag(n int) {
 // others are the votes of a bag's other captions.
 func (j *judge) others(vote float64) float64 { return max(j.trusted-vote, 0) }
 
-// makeRoom finds the nodes around the votes that a bag's captions have beside them.
+// makeRoom finds the nodes around the votes that remain without each of a bag's captions.
 func (j *judge) makeRoom(union int, votes []float64) {
 	if cap(j.union) < union {
 		j.union, j.total = make([]word, 2*union), make([]float64, 2*union)
@@ -141,7 +141,7 @@ func (j *judge) plain(union []int32) {
 			j.unsaid[q] -= each
 		}
 		j.total[i] = t.prior[class]
-		j.union[i].holds = l.of(t.at(t.holds, class, 0)) // as if nobody mentioned it
+		j.union[i].holds = l.of(t.at(t.holds, class, 0)) // as if no caption mentioned it
 	}
 }
 
@@ -173,7 +173,8 @@ func (j *judge) scored(union []int32) {
 // atOnce is how many nodes are computed at once.
 const atOnce = 8
 
-// nodes computes unsaid of a bag with scores at nodes from low on: of all classes, and less those of the union.
+// nodes computes unsaid for a bag with scores at nodes from low on: over all classes, less the classes of the
+// union.
 func (j *judge) nodes(unsaid []float64, low int, union []int32) {
 	f := j.f
 	var numerator, denominator, product [atOnce]float64
@@ -213,7 +214,7 @@ func (j *judge) nodes(unsaid []float64, low int, union []int32) {
 	}
 }
 
-// weigh finds what all captions together say of the union.
+// weigh computes the evidence of all captions together on the union.
 func (j *judge) weigh(union []int32, captions [][]int32, votes []float64, own []int32) {
 	w := j.f.words
 	for i, class := range union {
@@ -233,7 +234,7 @@ func (j *judge) weigh(union []int32, captions [][]int32, votes []float64, own []
 	}
 }
 
-// count adds the bag to the sums. Words of the union were counted as if nobody mentioned them.
+// count adds the bag to the sums. Words of the union were counted as if no caption mentioned them.
 func (j *judge) count(captions [][]int32, votes []float64, own []int32) {
 	s := j.sums
 	s.votes += j.trusted
@@ -256,9 +257,9 @@ func (j *judge) count(captions [][]int32, votes []float64, own []int32) {
 	}
 }
 
-// caption is how much more likely a caption is of this bag than of another, in nats, from the votes of the other
-// captions and the scores; and the same of a caption of another bag in its place. Words of both are given as their
-// places in the union.
+// caption returns the log likelihood ratio, in nats, of a caption belonging to this bag against another, from
+// the votes of the other captions and the scores. null is that of a caption of another bag in its place.
+// Words of both are given as their positions in the union.
 func (j *judge) caption(own, other []int32, vote float64) (t, null float64) {
 	j.leaveOut(own, vote)
 	others := j.others(vote)
@@ -304,13 +305,13 @@ func (j *judge) leaveOut(own []int32, vote float64) {
 	}
 }
 
-// mention is how much more a word says that is mentioned than one that is not: with s = (a + e z)/(1 + z) of odds z,
-// the quotient of s/(1-s) and pi/(1-pi).
+// mention returns the likelihood ratio of a mentioned word over one that is not mentioned: with s = (a + e
+// z)/(1 + z) for odds z, the quotient of s/(1-s) and pi/(1-pi).
 func (w *word) mention() (numerator, denominator float64) {
 	return w.a + w.e*w.without, w.notA + w.notE*w.without
 }
 
-// mention is that of a word which no caption of the bag mentions.
+// mention is word.mention for a word that no caption of the bag mentions.
 func (j *judge) mention(class int32, others float64) (numerator, denominator float64) {
 	w := j.f.words
 	logit := others * w.absent[class]

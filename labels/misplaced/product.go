@@ -21,8 +21,8 @@ func (s *logSum) times(factor float64) {
 
 func (s *logSum) log() float64 { return s.sum + math.Log(s.product) }
 
-// quotients adds logarithms of quotients, of which it multiplies numerators and denominators: neither a division nor a
-// logarithm for each. Both must lie between 1e-36 and 1e36, and quotients between 1e-18 and 1e18.
+// quotients adds logarithms of quotients. It multiplies numerators and denominators, and so avoids a division
+// and a logarithm for each. Both must lie between 1e-36 and 1e36, and quotients between 1e-18 and 1e18.
 type quotients struct {
 	numerator, denominator, product, sum float64
 	factors                              int
@@ -52,11 +52,11 @@ func (q *quotients) divide() {
 
 func (q *quotients) log() float64 { return q.sum + math.Log(q.product*(q.numerator/q.denominator)) }
 
-// Odds against a word are exp(-logit). Beyond e^40 the word says nothing more: the rates of mentions are at least 1e-7,
-// and differ by less than the rounding.
+// Odds against a word are exp(-logit). Beyond e^40 the word adds nothing: the rates of mentions are at least
+// 1e-7, and differ by less than the rounding.
 const (
-	mostLogit = 40  // of words that captions mention
-	mostBase  = 300 // of scores, and of votes that captions have: finite odds
+	mostLogit = 40  // for words that captions mention
+	mostBase  = 300 // for scores, and for the votes of captions: finite odds
 	mostOdds  = 1e25
 )
 

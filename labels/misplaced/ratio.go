@@ -6,23 +6,23 @@ import "math"
 const (
 	mostBins   = 60
 	leastInBin = 20  // captions
-	lowestOf   = 7.5 // the lowest bins, one of so many, tell the share of foreign captions
+	lowestOf   = 7.5 // the lowest 1/7.5 of the bins determine the share of foreign captions
 	// leastCompared is the share of the foreign captions that the lowest bins must hold at least.
 	leastCompared = .05
 )
 
-// densities compares t of a group of captions with t of foreign captions in their places. Where captions are as likely
-// as foreign ones, all are foreign; nothing has to be calibrated, for correlated words and over-confident scores move
-// both alike.
+// densities compares t of a group of captions with t of foreign captions in their places. If captions are as
+// likely as foreign ones, all are foreign. Nothing has to be calibrated, because correlated words and
+// over-confident scores move both alike.
 type densities struct {
 	bin    []uint8   // of each caption of the group
-	of     []uint8   // of each foreign one
-	weight []float64 // of each foreign one; the mean is 1
-	g      []float64 // of each bin: density of the captions / density of foreign ones, never decreasing
+	of     []uint8   // per foreign caption
+	weight []float64 // per foreign caption; the mean is 1
+	g      []float64 // per bin: density of the captions / density of foreign ones, never decreasing
 	eps    float64   // share of foreign captions
 }
 
-// leastWeight is that of a foreign caption in the place of one that is surely its bag's own.
+// leastWeight is the weight of a foreign caption that replaces one that surely belongs to its bag.
 const leastWeight = .02
 
 // estimate finds g from the captions in each bin, and the share of foreign captions: the mean of g over the lowest
@@ -77,7 +77,7 @@ func isotonic(g, observed, foreign []float64) {
 	}
 }
 
-// own is the probability that the caption at a place of the group is of its bag.
+// own returns the probability that the caption at a place of the group belongs to its bag.
 func (d *densities) own(i int) float64 {
 	g := d.g[d.bin[i]]
 	if d.eps >= g {

@@ -8,8 +8,8 @@ import (
 	"nmn/internal/rng"
 )
 
-// The chance of each word is that of the model, from the other captions of the bag and its scores; of a bag with scores
-// that are judged alone, from these.
+// The chance of each word follows the model, from the other captions of the bag and its scores. For a bag
+// that is judged by scores alone, it follows from the scores.
 func TestChances_AreTheEquation(t *testing.T) {
 	p := replaced(300, 2)
 	k, all := p.classes, p.scored(1)

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// classifier is what scores say of captions without the others of their bag: an own caption mentions a word with
-// probability s = sigmoid(alpha o + beta), a foreign one with pi. Where most captions are foreign, those that are the
-// bag's own have nobody to agree with, and this is all that there is.
+// classifier is the evidence of scores on captions without the others of their bag: an own caption mentions a
+// word with probability s = sigmoid(alpha o + beta), a foreign one with pi. If most captions are foreign, the
+// bag's own captions find no other to agree with, and this is the only evidence.
 type classifier struct{ alpha, beta []float64 }
 
 const (
@@ -48,11 +48,11 @@ func (f *finder) byClassifier(ctx context.Context) error {
 	return nil
 }
 
-// startClassifier has own captions mention a word as often as all do, and more often where its score is higher than
-// usual: whatever the scores are of, mentions or truth.
+// startClassifier starts with own captions that mention a word as often as all do, and more often if its
+// score is higher than usual, whether the scores predict mentions or the truth.
 func (f *finder) startClassifier(ctx context.Context) (*classifier, error) {
 	k := f.in.Classes
-	own := make([][]float64, f.blocks) // of each class the number of scores, their sum and that of their squares
+	own := make([][]float64, f.blocks) // per class: number of scores, their sum and the sum of their squares
 	err := f.eachBlock(ctx, func(block int) func(bag int) {
 		sums := make([]float64, 3*k)
 		own[block] = sums

@@ -64,7 +64,7 @@ func TestJudgeByScores_IsTheEquation(t *testing.T) {
 	}
 }
 
-// A step is that of Newton's from the derivatives of the likelihood of all mentions, taken here by differences.
+// A step is Newton's step from the derivatives of the likelihood of all mentions, taken here by differences.
 func TestLearnClassifier_IsAStepUpTheLikelihood(t *testing.T) {
 	f, p, scores := voted(t)
 	k := p.classes
@@ -133,7 +133,7 @@ func TestFind_EndsInEveryPart(t *testing.T) {
 	}
 }
 
-// A block is not gone through to its end after a signal: of many bags, one takes minutes.
+// A cancelled run stops within a block: with many bags, one block takes minutes.
 func TestEachBlock_EndsWithinABlock(t *testing.T) {
 	const bags = fewBlocks * 2000
 	f := finderOf(t, Input{Classes: 3, Captions: make([][][]int32, bags)})
@@ -150,7 +150,7 @@ func TestEachBlock_EndsWithinABlock(t *testing.T) {
 			<-cancelled
 		}
 	})
-	// Each of the goroutines, of which there are at most as many as blocks, ends at a multiple of 64.
+	// There are at most as many goroutines as blocks, and each ends at a multiple of 64.
 	if n := handled.Load(); !errors.Is(err, context.Canceled) || n > 64*fewBlocks {
 		t.Errorf("%d of %d bags are handled after a signal at the first, with the error %v", n, bags, err)
 	}

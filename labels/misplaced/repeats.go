@@ -9,16 +9,16 @@ import (
 	"nmn/internal/parallel"
 )
 
-// leastRepeats are the bags with a word that its repeats are told from.
+// leastRepeats is the least number of bags with a word from which repeats can be estimated.
 const leastRepeats = 30
 
-// Unsaid estimates, for each class, the probability that no caption of a bag mentions a word that holds, from how often
-// captions repeat what others of their bag have said. NaN stands for words that too few bags with several captions
-// mention.
+// Unsaid estimates, for each class, the probability that no caption of a bag mentions a word that holds, from
+// how often captions repeat words of others of their bag. NaN stands for words that too few bags with several
+// captions mention.
 //
-// Of a bag where the word holds, m of C captions mention it, and m is beta-binomial: how likely a caption is to mention
-// the word differs from bag to bag. Bags without a mention give no evidence, for they may not show it; the
-// likelihood of the others, P(m)/(1-P(0)), gives mean and spread, and these P(0).
+// In a bag for which the word holds, m of C captions mention it, and m is beta-binomial: the probability of a
+// mention differs from bag to bag. Bags without a mention give no evidence, because the word may not hold.
+// The likelihood of the others, P(m)/(1-P(0)), gives mean and spread, and these give P(0).
 func Unsaid(ctx context.Context, captions [][][]int32, classes int) ([]float64, error) {
 	counts := make([]map[[2]int]float64, classes) // bags by captions, and how many of these mention the word
 	most := 0
@@ -48,7 +48,7 @@ func Unsaid(ctx context.Context, captions [][][]int32, classes int) ([]float64, 
 
 // betaBinomial computes likelihoods of counts.
 type betaBinomial struct {
-	alpha, beta, both, choose []float64 // sums of logarithms: of alpha+i for i < n, and so on; log n!
+	alpha, beta, both, choose []float64 // sums of logarithms: alpha+i for i < n, and so on; log n!
 	cells                     []cell
 }
 
@@ -77,7 +77,7 @@ func (b *betaBinomial) set(mean, spread float64) {
 	}
 }
 
-// none is P(0) of so many captions.
+// none returns P(0) for the given number of captions.
 func (b *betaBinomial) none(captions int) float64 {
 	return math.Exp(b.beta[captions] - b.both[captions])
 }

@@ -10,8 +10,9 @@ import (
 	"nmn/internal/rng"
 )
 
-// repeated simulates bags with from to upTo captions in which one word holds, an urn for each: after every caption that
-// mentions the word the next ones are likelier to. It returns how often nobody in a bag mentions it, expected.
+// repeated simulates bags with from to upTo captions in which one word holds, an urn for each: after every
+// caption that mentions the word the next ones are likelier to. It returns the expected share of bags without
+// a mention.
 func repeated(seed uint64, bags, from, upTo int, mean, spread float64) (captions [][][]int32, unsaid float64) {
 	size := (1 - spread) / spread
 	for n := range bags {
@@ -40,7 +41,7 @@ func unsaidOf(t *testing.T, captions [][][]int32, classes int) []float64 {
 	return u
 }
 
-// How often nobody mentions a word that holds is told by the bags in which somebody does.
+// The bags with a mention determine how often a word that holds is not mentioned.
 func TestUnsaid_IsTheRateOfTheSimulation(t *testing.T) {
 	for _, test := range []struct {
 		from, upTo   int
@@ -60,7 +61,7 @@ func TestUnsaid_IsTheRateOfTheSimulation(t *testing.T) {
 	}
 }
 
-// Bags that do not show a word, and in which so nobody mentions it, change nothing.
+// Bags for which a word does not hold, and which never mention it, change nothing.
 func TestUnsaid_DoesNotDependOnBagsWithoutTheWord(t *testing.T) {
 	captions, _ := repeated(6, 1000, 5, 5, .4, .2)
 	want := unsaidOf(t, captions, 1)[0]
@@ -125,7 +126,7 @@ func TestUnsaid_DependsOnCaptionsAlone(t *testing.T) {
 	}
 }
 
-// The likelihood is the sum of log P(m)/(1-P(0)) by beta functions, and the search ends where none is greater.
+// The likelihood is the sum of log P(m)/(1-P(0)) by beta functions, and the search ends at its maximum.
 func TestBetaBinomial_IsTheEquation(t *testing.T) {
 	b := newBetaBinomial(20)
 	b.cells = append(b.cells, []cell{

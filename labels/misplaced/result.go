@@ -8,8 +8,9 @@ import (
 
 // Result is what was found of captions.
 type Result struct {
-	// Own is, for each bag and caption, the probability that the caption is of its bag. Captions that have no witness,
-	// neither others of their bag nor scores, have 1-Foreign; so have all where nothing could be judged, with Foreign 0.
+	// Own is, for each bag and caption, the probability that the caption belongs to its bag. Captions without
+	// witnesses (no other captions of their bag and no scores) have 1-Foreign. If nothing could be judged,
+	// all captions have 1-Foreign, with Foreign 0.
 	Own [][]float64
 	// Foreign estimates the share of captions that belong to other bags. Interval is where the true share probably lies.
 	Foreign  float64
@@ -20,11 +21,13 @@ type Result struct {
 	// Gain is how much better the captions are foretold when some may be foreign than when none is: in nats a caption,
 	// each foretold from the others of its bag and the scores.
 	Gain float64
-	// ByScores says that captions are judged by the scores alone: the others of their bag would lead astray.
+	// ByScores is set if captions are judged by the scores alone, because the others of their bag would
+	// mislead.
 	ByScores bool
-	// Refusal says why nothing may be dropped on these grounds; empty where it may. Own then ranks captions at best.
+	// Refusal explains why nothing may be dropped; empty if captions may be dropped. Otherwise Own is at best
+	// a ranking.
 	Refusal Refusal
-	// Remarks are what else people should know, each a sentence without its full stop.
+	// Remarks are further notes for the reader, each a sentence without its full stop.
 	Remarks []string
 
 	finder *finder
@@ -50,8 +53,9 @@ func (r *Result) Kept(threshold float64) [][]bool {
 	return kept
 }
 
-// Precision is the threshold below which captions are foreign with at least this mean probability, and how many lie
-// below it: as many as can. Kept takes it. The threshold is 0 where none can be dropped.
+// Precision returns the largest threshold below which captions are foreign with at least this mean
+// probability, and the number of captions below it. Pass the threshold to Kept. It is 0 if none can be
+// dropped.
 func (r *Result) Precision(precision float64) (threshold float64, dropped int) {
 	if r.Refusal != "" {
 		return 0, 0
@@ -79,14 +83,16 @@ func (r *Result) Precision(precision float64) (threshold float64, dropped int) {
 // Reason is a word of a caption that speaks against its bag, or for it.
 type Reason struct {
 	Class int
-	// Mentioned says that the caption mentions the word; else it leaves out what other captions of the bag mention.
+	// Mentioned is set if the caption mentions the word; otherwise other captions of the bag mention it and
+	// this one does not.
 	Mentioned bool
-	// Weight is its part in the evidence that the caption is of its bag, in nats: negative for what speaks against.
+	// Weight is the word's part in the evidence that the caption belongs to its bag, in nats: negative if it
+	// speaks against.
 	Weight float64
 }
 
-// Reasons are the words of a caption, and those of other captions of its bag that it leaves out, which speak most
-// against it: at most n, the strongest first.
+// Reasons returns the strongest evidence against a caption: its words, and words of other captions of its bag
+// that it leaves out. It returns at most n, the strongest first.
 func (r *Result) Reasons(bag, caption, n int) []Reason {
 	f := r.finder
 	if !r.judged {

@@ -8,7 +8,8 @@ import (
 	"nmn/internal/rng"
 )
 
-// Places in the order of many values, and of few, with equal, infinite and very different ones, are those of sorting.
+// Positions in the order of many values, and of few, with equal, infinite and very different ones, match
+// sorting.
 func TestOrdered_IsTheOrderOfNumbers(t *testing.T) {
 	unlessShort(t)
 	s := rng.New(1)

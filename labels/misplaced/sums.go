@@ -2,12 +2,12 @@ package misplaced
 
 // sums are what a block of bags adds to the next rates, for each class.
 type sums struct {
-	holds      []float64 // of rho, weighted by votes
-	mentions   []float64 // of votes that mention the word, weighted by rho
-	mistakes   []float64 // of those, weighted by 1-rho
+	holds      []float64 // rho, weighted by votes
+	mentions   []float64 // votes that mention the word, weighted by rho
+	mistakes   []float64 // votes that mention the word, weighted by 1-rho
 	votes      float64
 	nodes      []float64 // votes of bags without scores, at the nodes of the grid
-	regression []newton  // of rho on scores; nil without scores
+	regression []newton  // regression of rho on scores; nil without scores
 }
 
 func (f *finder) newSums() *sums {

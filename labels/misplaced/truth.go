@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Judgement holds what was found against captions of which it is known whether they are foreign. What has nothing to be
-// measured on is NaN.
+// Judgement compares the result with captions that are known to be foreign or not. Figures without data are
+// NaN.
 type Judgement struct {
 	Foreign int // captions that are
 	// AUC is the probability that a foreign caption ranks below one of its bag's own.
 	AUC float64
-	// Precision is the share of foreign ones of the captions that are dropped, Recall of the foreign ones that of those
-	// dropped, and ForeignKept the share of foreign ones of those kept.
+	// Precision is the share of dropped captions that are foreign, Recall the share of foreign captions that
+	// are dropped, and ForeignKept the share of kept captions that are foreign.
 	Precision, Recall, ForeignKept float64
 }
 

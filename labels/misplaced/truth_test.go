@@ -7,7 +7,7 @@ import (
 	"nmn/internal/rng"
 )
 
-// The judgement is that of all pairs of a foreign caption and an own one, with many ties among them.
+// The judgement equals a count over all pairs of a foreign caption and an own one, with many ties among them.
 func TestJudge_IsThatOfAllPairs(t *testing.T) {
 	for seed := range 20 {
 		s := rng.New(9, seed)

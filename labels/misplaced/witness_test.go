@@ -21,8 +21,9 @@ type pictures struct {
 	truth    []uint8 // bags × classes
 }
 
-// replaced simulates pictures with five captions each, of which so many belong to other pictures. A picture has one of
-// ten topics, of which half the words hold; captions mention a third of what holds, and hardly anything else.
+// replaced simulates pictures with five captions each; of5 of them belong to other pictures. A picture has
+// one of ten topics, and half the words of its topic hold. Captions mention a third of the words that hold,
+// and hardly any other.
 func replaced(bags, of5 int) *pictures {
 	const classes, topics, captions = 60, 10, 5
 	p := &pictures{classes: classes, truth: make([]uint8, bags*classes)}
@@ -120,7 +121,7 @@ func auc(r *Result, foreign [][]bool) float64 {
 	return sum / float64(len(own)) / float64(len(others))
 }
 
-// scored are scores of a classifier that knows something of the truth.
+// scored returns scores of a classifier with some information on the truth.
 func (p *pictures) scored(strength float64) []float32 {
 	scores := make([]float32, len(p.truth))
 	s := rng.New(5)
@@ -179,7 +180,7 @@ func TestFind_CaptionsOfScenes(t *testing.T) {
 	}
 }
 
-// Where four of five captions are foreign, those that are left agree with nobody: nothing is dropped.
+// If four of five captions are foreign, the rest find no caption to agree with: nothing is dropped.
 func TestFind_RefusesWhatCannotBeTold(t *testing.T) {
 	unlessShort(t)
 	p := replaced(2000, 4)
@@ -251,7 +252,7 @@ func TestFind_BagsOfAllKinds(t *testing.T) {
 		captions[7] = append(slices.Clone(captions[7]), captions[n]...)
 		captions[n], foreign[n] = nil, nil
 	}
-	foreign[7] = nil // which of these are its own, nobody knows
+	foreign[7] = nil // which of these are its own is unknown
 	all := p.scored(2)
 	for n := 1; n < len(captions); n += 2 {
 		in.Scored = append(in.Scored, n)
@@ -264,7 +265,7 @@ func TestFind_BagsOfAllKinds(t *testing.T) {
 	if r.Refusal != "" || r.Foreign < .3 || r.Foreign > .5 || auc(r, p.foreign) < .9 {
 		t.Errorf("share %g, AUC %g, %q", r.Foreign, auc(r, p.foreign), r.Refusal)
 	}
-	for n, kept := range r.Kept(1) { // nobody speaks for or against them
+	for n, kept := range r.Kept(1) { // no evidence for or against them
 		if len(captions[n]) == 1 && n%2 == 0 && !kept[0] {
 			t.Fatalf("bag %d: its only caption, without scores, is dropped", n)
 		}
@@ -359,7 +360,7 @@ func TestJudge_IsTheEquation(t *testing.T) {
 	}
 }
 
-// The rates of a pass are those of the equations.
+// The rates of a pass follow the equations.
 func TestLearn_IsTheEquation(t *testing.T) {
 	p := replaced(300, 2)
 	k, captions, scores := p.classes, p.captions, p.scored(1)

@@ -20,12 +20,13 @@ var (
 	rates10 = [...]float64{.0005, .003, .01, .02, .04, .07, .1, .15, .2, .3, .4}
 )
 
-// The prior of the rates. Noise of one process is alike across classes: the rates of each kind are spread around their
-// mean log normally. Means and spreads are not known, and all classes together tell which are probable.
+// The prior of the rates. Noise of one process is alike across classes: the logarithms of each kind of rate
+// are normal around their mean. Means and spreads are unknown, and all classes together show which are
+// probable.
 const (
 	means                 = 12
-	leastMean, mostMean   = .01, .6  // of q01
-	leastMean0, mostMean0 = .002, .4 // of q10
+	leastMean, mostMean   = .01, .6  // for q01
+	leastMean0, mostMean0 = .002, .4 // for q10
 	// exchanged is how probable it is that labels were exchanged between bags, so that the means are not the same for all
 	// classes: a label then comes up as often as the class has some, and goes missing as often as it has none.
 	exchanged = .01
@@ -37,16 +38,16 @@ var (
 	ofSpread = [...]float64{.7, .25, .05}
 )
 
-// Each rate has this many priors. There are two ways to make them: with the same means for all classes, or with those
-// of exchanged labels.
+// Each rate has this many priors. They are made in two ways: with the same means for all classes, or with the
+// means of exchanged labels.
 const (
 	priors = means * len(spreads)
 	ways   = 2
 )
 
 const (
-	leastWeight = 1e-3 // of a belief that is kept, as a part of the largest weight
-	beliefSlope = .02  // least slope: the scores of a class may tell nothing
+	leastWeight = 1e-3 // least weight of a belief that is kept, relative to the largest
+	beliefSlope = .02  // least slope: the scores of a class may carry no information
 	coarser     = 12   // cells that are one for beliefs
 )
 
@@ -62,7 +63,7 @@ const ofAll, ofOne = 2, 8
 
 // possible are the noise models that a class may have, one for each pair of rates.
 type possible struct {
-	all, one likelihoods // of the labels, to the power of trust
+	all, one likelihoods // likelihoods of the labels, to the power of trust
 	a, b     [len(rates01)][len(rates10)]float64
 	prior01  [ways][priors][len(rates01)]float64
 	prior10  [ways][priors][len(rates10)]float64
@@ -92,15 +93,15 @@ func logNormal(rates []float64, least, most float64, h int, shift float64) []flo
 	return out
 }
 
-// believe sets the Beliefs of each class with labels of both kinds. With h the priors, a mean and a spread of either
-// rate,
+// This method sets the Beliefs of each class with labels of both kinds. With h the priors, a mean and a spread of
+// either rate,
 //
 //	weight(q01, q10)  =  sum over h of  p(h)  l(q01, q10) p(q01, q10|h) / sum over q01, q10 of the same
 //	p(h)              ∝  product over classes of  sum over q01, q10 of  L(q01, q10) p(q01, q10|h)
 //
-// where L and l are the likelihood of the labels of a class, with the best slope and shift, to the power of trust ofAll
-// and ofOne. To integrate over slope and shift would speak for rates at which they do not matter: for all labels of a
-// class being wrong.
+// L and l are the likelihood of the labels of a class, with the best slope and shift, to the power of trust
+// ofAll and ofOne. Integrating over slope and shift would favour rates at which they do not matter, where all
+// labels of a class are wrong.
 func (r *Result) believe(ctx context.Context, e *estimator, summaries []summary) error {
 	all := make([]*possible, len(r.Classes))
 	present, absent := r.logShares()
@@ -321,7 +322,7 @@ func (c Class) Believed(confidence float64) Class {
 	return c
 }
 
-// placeOf is that of the largest rate up to q: a floor may have raised it.
+// placeOf returns the index of the largest rate up to q: a floor may have raised it.
 func placeOf(rates []float64, q float64) int {
 	at, found := slices.BinarySearch(rates, q)
 	if !found {

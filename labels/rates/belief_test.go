@@ -59,7 +59,7 @@ func TestEstimate_BelievesOfEachClass(t *testing.T) {
 	}
 }
 
-// Where no score predicts anything, labels are mostly right: nothing says that all of them are noise.
+// If no score predicts anything, labels count as mostly right: nothing suggests that all of them are noise.
 func TestEstimate_BelievesLabelsOfWhichNothingIsKnown(t *testing.T) {
 	s := rng.New(3)
 	in := Input{Bags: 400, Classes: 20}
@@ -73,7 +73,7 @@ func TestEstimate_BelievesLabelsOfWhichNothingIsKnown(t *testing.T) {
 		}
 	}
 	for c, class := range estimate(t, in, nil).Classes {
-		wrong := 0.0 // of a label 1 at the middle score
+		wrong := 0.0 // for a label 1 at the middle score
 		for _, b := range class.Beliefs {
 			wrong += b.Weight * (1 - Posterior(b.A*-2.7+b.B, 1, b.Q01, b.Q10))
 		}
@@ -83,7 +83,7 @@ func TestEstimate_BelievesLabelsOfWhichNothingIsKnown(t *testing.T) {
 	}
 }
 
-// What lies below the floor rises to it, with the slope and shift that belong there. Weights stay.
+// Rates below the floor rise to it, with the matching slope and shift. Weights stay.
 func TestRaise_LiftsBeliefs(t *testing.T) {
 	in := draw(2, 2000, 3, -1, 2, always(.2), always(.05))
 	r := estimate(t, in, nil)
@@ -140,7 +140,7 @@ func TestEstimate_BelievesThatLabelsWereExchanged(t *testing.T) {
 	}
 }
 
-// Where there are many labels, classes may have other noise than the others.
+// With many labels, a class may have other noise than the others.
 func TestEstimate_BelievesOfManyBags(t *testing.T) {
 	unlessShort(t)
 	r := estimate(t, draw(1, 60000, 2, -1, 4, func(c int) float64 { return .001 + .3*float64(c) }, func(c int) float64 {

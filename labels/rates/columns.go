@@ -6,8 +6,8 @@ import (
 	"nmn/internal/parallel"
 )
 
-// column holds the logits of one class: of the bags that carry its label first, then of those that do not.
-// Labels need no room of their own, and loops over a column have no branch on them.
+// column holds the logits of one class: first the bags that carry its label, then the bags that do not.
+// Labels need no memory of their own, and loops over a column have no branch on them.
 type column struct {
 	present, absent []float32
 }

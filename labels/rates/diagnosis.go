@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Diagnosis is something that a reader of a rate must know.
+// Diagnosis is a warning about a rate.
 type Diagnosis string
 
 // The diagnoses. With the first three the rates of the class are not to be believed at all, with the
@@ -13,13 +13,13 @@ type Diagnosis string
 const (
 	// TooFew observed labels, present or absent, to learn from.
 	TooFew Diagnosis = "too few labels"
-	// NotPredicted means that the scores do not predict which bags carry the label, so that noise cannot
-	// be separated from what the classifier does not know.
+	// NotPredicted means that the scores do not predict which bags carry the label. Noise then looks the same
+	// as errors of the classifier.
 	NotPredicted Diagnosis = "not predictable"
 	// AtLimit means that a rate wants to go further than it may.
 	AtLimit Diagnosis = "rate at its limit"
 	// WeaklyPredicted means that the scores predict the label, but so weakly that the rates are nearly those
-	// of the other classes. They serve to train with, where an error of the rate costs little, and not to
+	// of the other classes. You can train with such rates, since an error of the rate costs little, but not
 	// judge single labels.
 	WeaklyPredicted Diagnosis = "weakly predicted"
 	// MostlyPooled means that the prior, and thus the other classes, outweighs the class's own true
@@ -27,13 +27,13 @@ const (
 	MostlyPooled Diagnosis = "q01 mostly from the other classes"
 	// MaybeNoMissing means that the interval of q01 holds 0: no missing labels, or missing ones that
 	// depend on how hard a bag is, which cannot be seen from scores.
-	MaybeNoMissing Diagnosis = "q01 not told from 0"
+	MaybeNoMissing Diagnosis = "q01 may be 0"
 	// MaybeNoIncorrect is the same of q10.
-	MaybeNoIncorrect Diagnosis = "q10 not told from 0"
+	MaybeNoIncorrect Diagnosis = "q10 may be 0"
 )
 
 const (
-	leastAUC          = .6 // of scores that predict well enough to judge single labels by
+	leastAUC          = .6 // least AUC of scores that can judge single labels
 	leastAUCDeviation = 3  // from .5, in standard deviations of scores that predict nothing
 )
 
@@ -43,13 +43,14 @@ func (c Class) Usable() bool {
 	return c.Trainable() && !slices.Contains(c.Diagnoses, WeaklyPredicted)
 }
 
-// Trainable reports whether the rates are better to train with than none: they are the class's own, or a
-// class whose label is predicted at all is given nearly those of the others.
+// Trainable reports whether training with the rates is better than without. It is true if the rates are the
+// class's own. It is also true for a class that the scores predict at all, which gets nearly the rates of the
+// others.
 func (c Class) Trainable() bool {
 	return c.NotEstimated() == ""
 }
 
-// NotEstimated is why the class has no rates of its own and is given none; empty where it has.
+// NotEstimated returns why the class has no rates of its own and gets none; empty if it has rates.
 func (c Class) NotEstimated() Diagnosis {
 	for _, d := range c.Diagnoses {
 		if d == TooFew || d == NotPredicted || d == AtLimit {

@@ -6,8 +6,8 @@ import (
 	"nmn/internal/parallel"
 )
 
-// counts are the expected numbers that rates are made of: true labels and those of them that are
-// missing, untrue ones and those of them that are observed.
+// counts are the expected numbers that determine the rates: true labels and the missing ones among them,
+// false labels and the observed ones among them.
 type counts struct {
 	true1, missing   float64
 	true0, incorrect float64
@@ -20,7 +20,7 @@ func (c *counts) add(n counts) {
 	c.incorrect += n.incorrect
 }
 
-// prior draws rates towards q01 and q10 with the weight of so many labels.
+// prior draws rates towards q01 and q10 with the weight of the given numbers of labels.
 type prior struct {
 	q01, strength01 float64
 	q10, strength10 float64
@@ -36,15 +36,15 @@ func (c counts) rates(p prior) (q01, q10 float64) {
 	return q01, q10
 }
 
-// start is where all classes begin.
+// start is the initial model of all classes.
 var start = model{q01: .2, q10: .02, a: 1, b: 0}
 
 // warmUp is how many iterations of each phase leave the rates alone: the slope has to settle first.
 const warmUp = 3
 
-// iterate makes one E-step and fits (a, b) to its posteriors by two Newton steps, of which the first
-// shares its exponentials with the E-step. It returns the expected counts, with which the caller
-// updates the rates. posteriors is working memory for all nodes.
+// iterate makes one E-step and fits (a, b) to its posteriors by two Newton steps. The first shares its
+// exponentials with the E-step. It returns the expected counts, from which the caller updates the rates.
+// posteriors is working memory for all nodes.
 func (m *model) iterate(c *class, minSlope float64, posteriors []float64) counts {
 	rp, ra := posteriors[:len(c.present.x)], posteriors[len(c.present.x):]
 	p, a := m.expect(m.present(), c.present, rp), m.expect(m.absent(), c.absent, ra)

@@ -15,7 +15,7 @@ import (
 // Result is an estimate of all classes.
 type Result struct {
 	Bags int `json:"bags"`
-	// Pooled rates: one pair for all classes, to which those of a class are drawn.
+	// Pooled rates: one pair for all classes, towards which the rates of a class are drawn.
 	PooledQ01  float64 `json:"pooled_q01"`
 	PooledQ10  float64 `json:"pooled_q10"`
 	Confidence float64 `json:"confidence"`
@@ -37,11 +37,12 @@ type Class struct {
 	// A and B make a calibrated logit of a score: A o + B.
 	A float64 `json:"a"`
 	B float64 `json:"b"`
-	// AUC is how well the scores predict the observed labels: the chance that a bag with the label has a
-	// higher score than one without. Undefined where all labels are equal.
+	// AUC measures how well the scores predict the observed labels: the probability that a bag with the label
+	// has a higher score than one without. Undefined if all labels are equal.
 	AUC       eval.Number `json:"auc"`
 	Diagnoses []Diagnosis `json:"diagnoses"`
-	// Beliefs are the noise models that the class may have, by all classes together; nil where all its labels are equal.
+	// Beliefs are the probable noise models of the class, given all classes together; nil if all its labels
+	// are equal.
 	Beliefs []Belief `json:"-"`
 }
 
@@ -57,7 +58,7 @@ func (c Class) Calibrate(o float64) float64 { return c.A*o + c.B }
 // Rates are the rates of the classes that can be believed, NaN for the others.
 func (r *Result) Rates() *labels.Rates { return r.ratesOf(Class.Usable) }
 
-// TrainingRates are the rates to train with: those of weakly predicted classes too, NaN for the others.
+// TrainingRates returns the rates to train with, including weakly predicted classes, NaN for the others.
 func (r *Result) TrainingRates() *labels.Rates { return r.ratesOf(Class.Trainable) }
 
 func (r *Result) ratesOf(holds func(Class) bool) *labels.Rates {

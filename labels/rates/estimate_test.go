@@ -133,7 +133,7 @@ func TestEstimate_WiderConfidenceGivesWiderIntervals(t *testing.T) {
 	}
 }
 
-// What cannot be known is said, and such classes have no rates.
+// Problems are reported, and such classes have no rates.
 func TestEstimate_DiagnosesWhatCannotBeKnown(t *testing.T) {
 	const bags, classes = 2000, 7
 	in := draw(11, bags, classes, -1, 3, always(.25), always(.05))

@@ -40,8 +40,8 @@ func ExampleEstimate() {
 	// the truth lies within the intervals: true true
 }
 
-// Given the score 1.5 and the noise rates of its class, how probable is a label that nobody has given?
+// Given the score 1.5 and the noise rates of its class, how probable is a label that was not given?
 func ExamplePosterior() {
-	fmt.Printf("%.2f before, %.2f as people did not say it\n", rates.Sigmoid(1.5), rates.Posterior(1.5, 0, .3, .05))
-	// Output: 0.82 before, 0.59 as people did not say it
+	fmt.Printf("%.2f before, %.2f without the label\n", rates.Sigmoid(1.5), rates.Posterior(1.5, 0, .3, .05))
+	// Output: 0.82 before, 0.59 without the label
 }

@@ -2,14 +2,14 @@ package rates
 
 import "math"
 
-// EM takes two exponentials of every node at every iteration, thousands of millions for 1,000 classes. This one is
-// four times as fast as math.Exp, for it knows no special values.
+// EM takes two exponentials of every node at every iteration, billions for 1,000 classes. This one is four
+// times as fast as math.Exp because it has no special values.
 const (
 	expSteps = 128 // powers of 2^(1/128)
 	// stepHigh + stepLow = ln(2)/128; stepHigh ends in zeros, so that its small multiples are exact.
 	stepHigh = 0x1.62e42fefa0000p-8
 	stepLow  = math.Ln2/expSteps - stepHigh
-	// rounding pushes the fraction of a small number out of a float64: what stays is the nearest integer.
+	// rounding pushes the fraction of a small number out of a float64: the nearest integer remains.
 	rounding = 0x1.8p52
 )
 

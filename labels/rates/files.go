@@ -25,7 +25,7 @@ func ReadFiles(f eval.Files) (eval.Input, error) {
 		return in, nil
 	}
 	if err = logitsInto(in.Scores, in.Scores); err != nil {
-		return in, fmt.Errorf("%s: %w (give `scores.logits` where scores are log-odds)", f.Scores, err)
+		return in, fmt.Errorf("%s: %w (set `scores.logits` if the scores are log-odds)", f.Scores, err)
 	}
 	return in, nil
 }

@@ -30,9 +30,9 @@ const (
 //
 //	f01 = min(.25, the largest f with (L(max(q01,f), q10) - L(q01,q10))/N <= .005)
 //
-// and f10 likewise with the limit min(.1, 3 mean q10). r is the result of Estimate for the same input
-// and options; it is not changed. In the new one rates are at least the floor, slope, shift and the
-// expected number of true labels are those that belong to them, and intervals reach up to the rates.
+// and f10 in the same way with the limit min(.1, 3 mean q10). r is the result of Estimate for the same input
+// and options; it is not changed. In the new result, rates are at least the floor. Slope, shift and the
+// expected number of true labels match the new rates, and intervals include them.
 func Raise(ctx context.Context, in Input, r *Result, o Options) (*Result, Floor, error) {
 	if len(r.Classes) != in.Classes {
 		return nil, Floor{}, fmt.Errorf("noise rates: rates of %d classes for %d: %w", len(r.Classes), in.Classes,

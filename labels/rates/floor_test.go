@@ -149,7 +149,7 @@ func lossOf(in Input, r *Result) (loss float64) {
 	return loss
 }
 
-// Where the labels would bear more, the floor of q10 ends at three times the mean of what was estimated.
+// If the labels would allow more, the floor of q10 ends at three times the mean estimate.
 func TestFloors_OfIncorrectLabelsEndAtThreeTimesTheMean(t *testing.T) {
 	in := draw(51, 1000, 3, -1, .7, always(0), always(.005))
 	r := estimate(t, in, nil)

@@ -10,7 +10,7 @@ import (
 	"nmn/eval"
 )
 
-// The gradient of the target is that of central differences, in each parameter and on both sides of the limits.
+// The gradient of the target matches central differences, in each parameter and on both sides of the limits.
 func TestEvidence_GradientIsThatOfItsValue(t *testing.T) {
 	e := evidence{cells: []cell{{score: -3, present: 2, absent: 40}, {score: -.5, present: 5, absent: 9},
 		{score: 1, present: 12, absent: 6}, {score: 4, present: 30, absent: 3}}}
@@ -74,8 +74,8 @@ func TestRaise_RefusesBadInput(t *testing.T) {
 	}
 }
 
-// A report has the thresholds that go with the calibrated scores, floors on request, and how far the rates are from
-// the true ones where somebody knows these.
+// A report has the thresholds for the calibrated scores, floors on request, and the distance of the rates to
+// the true ones if these are known.
 func TestNewReport_OfDrawnLabels(t *testing.T) {
 	const q01, q10 = .3, .05
 	drawn, clean := draw(3, 6000, 2, -1, 3, always(q01), always(q10)), draw(3, 6000, 2, -1, 3, always(0), always(0))

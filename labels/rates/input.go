@@ -86,7 +86,7 @@ func allOf[T any](values []T, holds func(T) bool) bool {
 // blockOf is how many values are looked at together.
 const blockOf = 1 << 13
 
-// place names a cell by row and column, and by their names where they have some.
+// place names a cell by row and column, and by their names if they have any.
 func (in *Input) place(i int) string {
 	word := ""
 	if in.Words != nil {

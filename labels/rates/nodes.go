@@ -6,9 +6,9 @@ import "math"
 //
 //	sum over rows i of f(x_i)  =  sum over nodes j of w_j f(x_j)
 //
-// Of few rows each is its own node. Of many, those within a bin of a quarter logit are replaced by the zeros of the
-// Chebyshev polynomial T_m in it, and w_j is what interpolation at these makes of the rows: with t_i in -1 to 1 the
-// places of the rows in the bin and t_j those of the nodes,
+// If there are few rows, each is its own node. Otherwise the rows within a bin of a quarter logit are
+// replaced by the zeros of the Chebyshev polynomial T_m in it, and w_j are the weights of interpolation at
+// these: with t_i in -1 to 1 the positions of the rows in the bin and t_j the positions of the nodes,
 //
 //	w_j = 1/m sum over i of (1 + 2 sum over 0<k<m of T_k(t_i) T_k(t_j))
 //
@@ -18,7 +18,7 @@ import "math"
 type nodes struct{ x, w []float64 }
 
 const (
-	manyRows     = 4096 // up to so many, each row is a node
+	manyRows     = 4096 // up to this number, each row is a node
 	nodesPerBin  = 10
 	binsPerLogit = 4
 	nodeRange    = 64 // logits; rows beyond are nodes

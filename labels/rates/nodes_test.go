@@ -57,7 +57,7 @@ func TestNodes_GiveTheSumsOverRows(t *testing.T) {
 	}
 }
 
-// Of few rows each is a node: sums are the same bits as without.
+// If there are few rows, each is a node: sums have the same bits as without nodes.
 func TestNodes_FewRowsStayThemselves(t *testing.T) {
 	rows := []float32{3, -2, .5}
 	for i, x := range nodesOf(rows).x {

@@ -12,8 +12,8 @@ type Options struct {
 	Iterations int
 	// MinSlope is the least slope a of scores; a class that the scores hardly predict wants to go below.
 	MinSlope float64
-	// Strength01 and Strength10 are the weights of the pooled rates on those of a class, in true and in
-	// untrue labels: pseudo-counts of a Beta prior.
+	// Strength01 and Strength10 are the weights of the pooled rates on the rates of a class, in true and in
+	// false labels: pseudo-counts of a Beta prior.
 	Strength01, Strength10 float64
 	// MinPositives is the least number of observed labels of a class, present and absent, for its rates
 	// to be believed.

@@ -2,7 +2,7 @@ package rates
 
 import "math"
 
-// LabelLogOdds is L_z = log p(z|y=1) - log p(z|y=0), what a label says for y = 1. Rates are kept
+// LabelLogOdds returns L_z = log p(z|y=1) - log p(z|y=0), the evidence of a label for y = 1. Rates are kept
 // 1e-6 away from 0 and 1.
 func LabelLogOdds(z uint8, q01, q10 float64) float64 {
 	m := model{q01: q01, q10: q10}

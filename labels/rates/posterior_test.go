@@ -23,7 +23,7 @@ func TestPosterior_IsBayesRule(t *testing.T) {
 	}
 }
 
-// Where logits are huge or rates are 0, a posterior is still a probability, and the right one.
+// With huge logits or rates of 0, a posterior is still a probability, and the right one.
 func TestPosterior_IsStable(t *testing.T) {
 	for _, c := range []struct {
 		o        float64

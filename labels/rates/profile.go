@@ -95,7 +95,7 @@ func (e *evidence) gradient(v vector) (g vector, information square) {
 // held are the parameters that a climb leaves alone.
 type held [parameters]bool
 
-// climb raises the target from v by damped scoring, and returns where it ends.
+// climb raises the target from v by damped scoring, and returns its end point and value.
 func (e *evidence) climb(v vector, fixed held) (vector, float64) {
 	const rounds = 60
 	enough := cmp.Or(e.enough, 1e-5)

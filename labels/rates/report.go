@@ -11,15 +11,15 @@ import (
 // Report is an estimate with what follows from it for the use of the scores.
 type Report struct {
 	*Result
-	// Threshold is that of the calibrated probabilities with the best expected F1, of all classes together, and
-	// Thresholds are those of each.
+	// Threshold is the threshold on the calibrated probabilities with the best expected F1 for all classes
+	// together. Thresholds are the best ones for each class.
 	Threshold  float64   `json:"threshold"`
 	Thresholds []float64 `json:"class_thresholds"`
 	// Usable reports of each class whether its rates can be believed, see Class.Usable.
 	Usable []bool `json:"class_usable"`
-	// Floor is what the rates were raised to; nil where they were not.
+	// Floor is the floor to which the rates were raised; nil if they were not.
 	Floor *Floor `json:"floor,omitempty"`
-	// MeanError is that against Truth, the rates of the true labels. Both are nil where these are not known.
+	// MeanError is the error against Truth, the rates of the true labels. Both are nil if these are unknown.
 	MeanError *MeanError    `json:"mean_error,omitempty"`
 	Truth     *labels.Rates `json:"-"`
 }
@@ -30,8 +30,8 @@ type MeanError struct {
 	Q10 eval.Number `json:"q10"`
 }
 
-// NewReport estimates the rates of what ReadFiles has read, and with raise takes them as far as the labels let them,
-// for noise that is suspected to depend on the bag. Errors are those of Estimate and Raise.
+// NewReport estimates the rates of the input of ReadFiles. If raise is set, it raises them as far as the
+// labels allow, for noise that is suspected to depend on the bag. Errors come from Estimate and Raise.
 func NewReport(ctx context.Context, in *eval.Input, raise bool, o Options) (*Report, error) {
 	input := InputOf(in)
 	result, err := Estimate(ctx, input, o)
@@ -58,7 +58,8 @@ func NewReport(ctx context.Context, in *eval.Input, raise bool, o Options) (*Rep
 	return r, nil
 }
 
-// findThresholds finds those of each class, and that of all classes, whose scores are sorted together.
+// findThresholds finds the threshold of each class, and the threshold of all classes, whose scores are sorted
+// together.
 func (r *Report) findThresholds(in *eval.Input) (err error) {
 	calibrated := r.Calibrated(in.Scores)
 	if r.Thresholds, err = eval.PlugInThresholds(calibrated, in.Bags, in.Classes, true); err != nil {
@@ -68,7 +69,7 @@ func (r *Report) findThresholds(in *eval.Input) (err error) {
 	return err
 }
 
-// compare holds the rates that are believed against those of the true labels.
+// compare compares the estimated rates with the rates of the true labels.
 func (r *Report) compare(in *eval.Input) (err error) {
 	if r.Truth, err = eval.TrueRates(in.Labels, in.Truth, in.Bags, in.Classes); err != nil {
 		return err

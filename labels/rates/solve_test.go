@@ -8,7 +8,7 @@ import (
 	"nmn/internal/rng"
 )
 
-// H x = g holds for a positive H of any size, of which the upper triangle is not read.
+// H x = g holds for a positive H of any size; the upper triangle of H is not read.
 func TestSolve_ReadsTheLowerTriangle(t *testing.T) {
 	s := rng.New(4)
 	for n := 1; n <= 9; n++ {

@@ -9,14 +9,15 @@ import (
 // SpreadLevels are the quantiles of a [Spread].
 var SpreadLevels = [5]float64{.05, .25, .5, .75, .95}
 
-// Spread is the distribution of the rate of one class over bags, where a noise model gives each bag its own.
+// Spread is the distribution of the rate of one class over bags, if a noise model gives each bag its own
+// rate.
 type Spread struct {
 	Mean float64 `json:"mean"`
-	SD   float64 `json:"sd"` // of these bags: the root of the mean squared distance
+	SD   float64 `json:"sd"` // over these bags: the root of the mean squared distance
 	Min  float64 `json:"min"`
 	Max  float64 `json:"max"`
-	// Quantiles at SpreadLevels: the log-odds of each are within 1/32 of those of the value of that rank,
-	// for rates from 1e-6 to 1 - 1e-6.
+	// Quantiles at SpreadLevels. The log-odds of each are within 1/32 of the log-odds of the value with that
+	// rank, for rates from 1e-6 to 1 - 1e-6.
 	Quantiles [len(SpreadLevels)]float64 `json:"quantiles"`
 }
 
@@ -55,7 +56,7 @@ type extreme struct {
 	rate float64
 }
 
-// NewSpreads is for so many classes, and for at most so many departures.
+// NewSpreads returns Spreads for the given number of classes, with at most the given number of departures.
 func NewSpreads(classes, departures int) *Spreads {
 	return &Spreads{most: departures, classes: make([]classSpread, classes)}
 }
@@ -84,7 +85,7 @@ func (c *classSpread) add(e extreme, bags, most int) {
 	c.highest = keep(c.highest, e, most, func(a, b float64) bool { return a > b })
 }
 
-// keep puts e into a list of at most so many, the first ones before; of equals the earlier bag stays.
+// keep inserts e into a list of at most most entries, ordered by before; on ties the earlier bag stays.
 func keep(list []extreme, e extreme, most int, before func(a, b float64) bool) []extreme {
 	if len(list) == most && (most == 0 || !before(e.rate, list[most-1].rate)) {
 		return list
@@ -99,7 +100,7 @@ func keep(list []extreme, e extreme, most int, before func(a, b float64) bool) [
 	return slices.Insert(list, at, e)
 }
 
-// binOf is the bin of a rate's log-odds; what lies beyond the limits is in the outermost ones.
+// binOf returns the bin of a rate's log-odds; rates beyond the limits are in the outermost bins.
 func binOf(rate float64) int {
 	place := (logit(rate) + binLimit) * binsPerUnit
 	return int(max(0, min(place, binCount-1)))

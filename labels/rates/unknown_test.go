@@ -8,7 +8,7 @@ import (
 	"nmn/internal/rng"
 )
 
-// Unknown labels are as if their bags were not there, for the classes that they are of.
+// Unknown labels have the effect of removing their bags for their classes.
 func TestEstimate_LeavesUnknownLabelsOut(t *testing.T) {
 	const bags, classes = 600, 3
 	s := rng.New(3, 1)

@@ -2,10 +2,10 @@ package alike
 
 import "slices"
 
-// Groups lists the groups of bags that are alike: copies, near-duplicates, and what these are in turn alike to. Bags
-// are named by their places. No group has more than most bags. What would be a larger one, a chain of pictures that
-// look a little alike, is joined again from its nearest pairs on, each group up to most bags. split is how many there
-// were.
+// Groups lists groups of similar bags: copies, near-duplicates, and bags similar to these in turn. Bags are
+// given by their indices. No group has more than most bags. A larger one, a chain of pictures that look a
+// little alike, is joined again starting from its nearest pairs, each group up to most bags. split is the
+// number of such chains.
 func Groups(looks []Look, most int) (groups [][]int, split int) {
 	all := make([]int, len(looks))
 	for i := range all {
@@ -97,7 +97,7 @@ func (f *forest) join(a, b, most int) {
 // trees returns the trees of two places or more, in the order of their first places.
 func (f *forest) trees() [][]int {
 	var all [][]int
-	number := map[int]int{} // of a root, from 1
+	number := map[int]int{} // number of a root, from 1
 	for i := range f.parent {
 		root := f.root(i)
 		if f.size[root] < 2 {

@@ -30,7 +30,7 @@ func TestGroups_JoinCopiesAndWhatLooksAlike(t *testing.T) {
 	}
 }
 
-// A chain in which each differs from the next in 2 bits, and every fifth step is of 5, is cut at the long steps.
+// A chain in which neighbours differ in 2 bits, and at every fifth step in 5, is cut at the long steps.
 func TestGroups_ChainsAreCutWhereTheyAreLoose(t *testing.T) {
 	var chain []uint64
 	across := uint64(0)
@@ -69,8 +69,8 @@ func TestGroups_ManyCopiesAreCutInPieces(t *testing.T) {
 	}
 }
 
-// BenchmarkGroups is of pictures of which one in four repeats another with two bits turned, and of frames that nearly
-// all look like each other.
+// BenchmarkGroups groups pictures of which a quarter repeats another with two bits flipped, and frames that
+// nearly all look alike.
 func BenchmarkGroups(b *testing.B) {
 	const n = 80_000
 	for _, scenes := range []uint32{n, 20} {

@@ -13,7 +13,7 @@ import (
 	"nmn/loader/picture"
 )
 
-// Look is what stays of a bag: of a picture, of the middle frame of a clip, or of a row of features.
+// Look is a summary of a bag: of a picture, of the middle frame of a clip, or of a row of features.
 type Look struct {
 	Content [16]byte // first half of the SHA-256 of its file or its features
 	Sign    Signature

@@ -6,23 +6,23 @@ import (
 	"nmn/loader/picture"
 )
 
-// Signature is a picture's perceptual hash, by differences (dHash): of a picture reduced to 9×9 cells, one
-// bit for each pair of neighbours says which is brighter, 64 across and 64 down. Pictures that were scaled
-// or encoded anew keep nearly all of them.
+// Signature is a picture's perceptual hash by differences (dHash). The picture is reduced to 9×9 cells. One
+// bit for each pair of neighbours records which is brighter, 64 across and 64 down. Scaling or encoding a
+// picture anew changes few of the bits.
 type Signature struct{ Across, Down uint64 }
 
 const cells = 9
 
-// Pictures that are too plain have no signature. Of the 128 differences, so many must be of a grey level or
-// more, for noise makes the bits of others; and of each 64 bits so many must be of the rarer kind, for all
-// pictures that grow brighter to one side are alike.
+// Pictures that are too plain have no signature. Of the 128 differences, at least this many must reach a grey
+// level, because noise determines the other bits. In each 64 bits, at least this many must have the rarer
+// value, because all pictures that grow brighter to one side are alike.
 const (
 	greyStep      = 1.0
 	fewestClear   = 96
 	fewestAgainst = 8
 )
 
-// Sign is the signature of a picture; false where it is too plain or too small to have one.
+// Sign returns the signature of a picture; false if it is too plain or too small to have one.
 func Sign(p *picture.Picture) (Signature, bool) {
 	if p.Width < cells || p.Height < cells {
 		return Signature{}, false
@@ -75,7 +75,7 @@ func luminance(p *picture.Picture) [cells * cells]float64 {
 	return grid
 }
 
-// Two pictures are near where at most so many bits differ. Among 14,028 pairs of photographs of MS COCO the
+// Two pictures are near if at most this many bits differ. Among 14,028 pairs of photographs of MS COCO the
 // nearest differ in 35 of 128 bits, 13 of them across.
 const (
 	mostAcross = 5

@@ -26,15 +26,16 @@ const (
 type Bags struct {
 	Name string // the file, for messages
 	Form Form
-	IDs  []string // of the bags, unique
+	IDs  []string // identifiers of the bags, unique
 	// Files are the pictures of the bags, relative to a folder and never leading out of it; empty where the file
 	// names none.
 	Files    []string
 	Captions [][]BagCaption
 }
 
-// BagCaption is a caption with its identifier, unique in the file: the annotation id of COCO, the sen_id of MSR-VTT,
-// the column of a table, or the number of the line of data, from 1, where a table has no such column.
+// BagCaption is a caption with its identifier, unique in the file: the annotation id of COCO, the sen_id of
+// MSR-VTT, or the column of a table. If a table has no such column, it is the number of the line of data,
+// from 1.
 type BagCaption struct{ ID, Text string }
 
 // Len is the number of captions of all bags.
@@ -52,9 +53,9 @@ func (b *Bags) NumberedCaptions() bool { return b.Form == FormCOCO || b.Form == 
 // NumberedBags is NumberedCaptions for the identifiers of bags.
 func (b *Bags) NumberedBags() bool { return b.Form == FormCOCO }
 
-// ReadBags reads the captions of COCO and of MSR-VTT as Read does, of all splits; and tables, CSV where the name of the
-// file ends in .csv, JSON lines where it ends in .jsonl, either also with .gz behind: see ParseBags. Errors about the
-// content wrap loader.ErrAnnotations.
+// ReadBags reads the captions of COCO and of MSR-VTT as Read does, of all splits. It also reads tables: CSV
+// if the name of the file ends in .csv, JSON lines if it ends in .jsonl, either also followed by .gz; see
+// ParseBags. Errors about the content wrap loader.ErrAnnotations.
 func ReadBags(ctx context.Context, path string) (*Bags, error) {
 	r, err := openFile(ctx, path)
 	if err != nil {
@@ -64,7 +65,8 @@ func ReadBags(ctx context.Context, path string) (*Bags, error) {
 	return ParseBags(path, tableForm(path), r)
 }
 
-// tableForm is the form that the name of a file tells: empty for the JSON of COCO and MSR-VTT, which differ by content.
+// tableForm returns the form of a table by the name of its file. It is empty for the JSON of COCO and
+// MSR-VTT, which differ by content.
 func tableForm(path string) Form {
 	if strings.EqualFold(filepath.Ext(path), ".gz") {
 		path = path[:len(path)-len(".gz")]

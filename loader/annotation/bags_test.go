@@ -151,7 +151,7 @@ func without(t testing.TB, b *Bags, text string, ids ...string) string {
 	return out.String()
 }
 
-// What is no caption that is dropped stays as it is: byte for byte in tables, in meaning in JSON.
+// Everything but the dropped captions stays unchanged: byte for byte in tables, in meaning in JSON.
 func TestCopyWithout_LeavesTheRest(t *testing.T) {
 	if got, want := without(t, parseBags(t, FormCSV, smallCSV), smallCSV, "8"),
 		strings.Replace(smallCSV, " a cat ,,b2, 8 ,\r\n", "", 1); got != want {
@@ -249,7 +249,7 @@ func TestWriteWithout_InTheFormOfTheInput(t *testing.T) {
 	}
 }
 
-// What is read has no faults, and less some captions it reads as what is left of it.
+// Files that are read without error have no faults, and a copy without some captions reads as the rest.
 func FuzzParseBags(f *testing.F) {
 	for form, texts := range [][]string{{smallCSV, "bag,caption\nx,one\n\"y\nz\",two", "id,bag,caption\n1,,\n"},
 		{smallLines, `{"bag":1,"caption":"x"}` + "\r\n\r\n" + `{"bag":" 1 ","caption":"\ud800"}`},

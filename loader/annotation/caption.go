@@ -10,7 +10,7 @@ import (
 	"nmn/loader"
 )
 
-// Caption is what one person says about an image or a clip.
+// Caption is one annotator's description of an image or a clip.
 type Caption struct {
 	ID   int64 // unique within the file
 	Text string
@@ -38,7 +38,7 @@ func (a *captionArray) place(index int, offset int64) string {
 	return elementPlace(captionFile, a.file, a.array, index, offset)
 }
 
-// check says which field of a caption is missing.
+// check returns which field of a caption is missing.
 func (a *captionArray) check(id *int64, hasOf, hasText bool) error {
 	switch {
 	case id == nil:

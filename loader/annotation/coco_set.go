@@ -18,7 +18,7 @@ import (
 // COCOOptions say how a caption file becomes a Set.
 type COCOOptions struct {
 	Name             string // of the Set; "" is the name of the caption file without folder and endings
-	CaptionsPerImage int    // the first so many by annotation id are used; 0 is 5, as in the paper
+	CaptionsPerImage int    // the first captions by annotation id that are used; 0 is 5, as in the paper
 	// Images is the folder in which every image must have its file; "" checks none.
 	Images string
 	// Missing is called for each image whose file is not in Images; the image is then left out. Nil

@@ -18,7 +18,7 @@ import (
 	_ "nmn/text/english"
 )
 
-// smallCOCO is a caption file with everything out of order and fields that nobody needs.
+// smallCOCO is a caption file with everything out of order and with superfluous fields.
 const smallCOCO = `{"info": {"year": 2014, "deep": [[{"x": null}], "y"]}, "licenses": [],
  "annotations": [
   {"image_id": 42, "id": 9, "caption": "a ninth cat"},
@@ -48,7 +48,7 @@ func TestReadCOCO_KnowsHowTheFileIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	damaged := bytes.Clone(packed.Bytes())
-	damaged[len(damaged)-6] ^= 1 // of the checksum
+	damaged[len(damaged)-6] ^= 1 // a byte of the checksum
 	for _, test := range []struct {
 		name, file string
 		data       []byte
@@ -324,7 +324,7 @@ func TestCOCO_RestvalCaptions(t *testing.T) {
 	}
 }
 
-// Fang et al. took their words from the training captions; those of validation give nearly the same.
+// Fang et al. took their words from the training captions; the validation captions give nearly equal ones.
 func TestCOCO_BuiltVocabularyIsCloseToFang(t *testing.T) {
 	c, err := ReadCOCO(t.Context(), dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
 	if err != nil {

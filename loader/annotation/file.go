@@ -40,8 +40,8 @@ func parseFile(name string, r io.Reader) (*File, error) {
 	return &File{MSRVTT: clips}, err
 }
 
-// IsMSRVTT reports whether a file of captions, as Read takes them, has the form of MSR-VTT's: an
-// object with the key "videos" or "sentences". What cannot be read as JSON has not.
+// IsMSRVTT reports whether a file of captions, as Read takes them, has the form of MSR-VTT: an object with
+// the key "videos" or "sentences". It returns false for files that are not JSON.
 func IsMSRVTT(ctx context.Context, path string) (bool, error) {
 	r, err := openFile(ctx, path)
 	if err != nil {
@@ -51,7 +51,7 @@ func IsMSRVTT(ctx context.Context, path string) (bool, error) {
 	return HoldsMSRVTT(r), nil
 }
 
-// HoldsMSRVTT is IsMSRVTT for a stream of plain JSON, of which it reads no more than it needs.
+// HoldsMSRVTT is IsMSRVTT for a stream of plain JSON. It reads no more than it needs.
 func HoldsMSRVTT(r io.Reader) bool {
 	d := json.NewDecoder(r)
 	if start, err := d.Token(); err != nil || start != json.Delim('{') {

@@ -23,7 +23,7 @@ type Instances struct {
 type InstanceImage struct {
 	ID         int64
 	FileName   string  // relative to the folder of the images, never leading out of it
-	Categories []int32 // positions in Instances.Categories, ascending; empty where there is no object
+	Categories []int32 // positions in Instances.Categories, ascending; empty if there is no object
 }
 
 // instanceFile is what messages call such files.
@@ -62,7 +62,7 @@ type instancesFile struct {
 	images     []cocoImage
 	categories []categoryElement
 	objects    []objectElement
-	headless   int64 // 1 + the position of the first object without an image or a category, and where it stands
+	headless   int64 // 1 + the position of the first object without an image or a category, and its offset
 	headlessAt int64
 }
 
@@ -164,7 +164,7 @@ func (f *instancesFile) placeImages(found *Instances) (map[int64]int, error) {
 	return position, nil
 }
 
-// placeCategories takes the names, and returns the position of that of each id.
+// placeCategories reads the names, and returns the position of each id.
 func (f *instancesFile) placeCategories(found *Instances) (map[int64]int32, error) {
 	of, named, first := map[int64]int32{}, map[string]int32{}, map[int64]int{}
 	for i, e := range f.categories {

@@ -14,7 +14,7 @@ import (
 // captionFile is what messages call files of captions.
 const captionFile = "captions"
 
-// fileFormat is a JSON object with arrays of objects, of which nothing else is read.
+// fileFormat is a JSON object with arrays of objects. Nothing else in it is read.
 type fileFormat struct {
 	title  string // for messages, for example "a caption file of COCO"
 	arrays []fileArray
@@ -47,14 +47,14 @@ func elementPlace(what, file, array string, index int, offset int64) string {
 
 // fileReader reads the JSON as a stream: never more than one element is held as text.
 type fileReader struct {
-	what   string // what the file holds, for messages: captions
+	what   string // content of the file, for messages: captions
 	name   string
 	budget budgetReader
 	json   *json.Decoder
 }
 
-// readFile reads a file of one of the formats, what in the words of messages: that of which the first array is met.
-// All of its arrays must be there, once; the rest of the object is skipped.
+// readFile reads a file in one of the formats; the first array decides which. what names the content in
+// messages. All of the format's arrays must be there, once; the rest of the object is skipped.
 func readFile(what, name string, r io.Reader, formats ...fileFormat) (*fileFormat, error) {
 	a := &fileReader{what: what, name: name, budget: budgetReader{r: r}}
 	a.json = json.NewDecoder(&a.budget)
@@ -127,7 +127,7 @@ func (a *fileReader) object(formats []fileFormat) (*fileFormat, error) {
 	return nil, fmt.Errorf(a.what+" %q, near byte %d: something follows the JSON object", a.name, a.json.InputOffset())
 }
 
-// alternatives joins what a function says about each format by "or".
+// alternatives joins the results of a function for each format by "or".
 func alternatives(formats []fileFormat, say func(*fileFormat) string) string {
 	all := make([]string, len(formats))
 	for i := range formats {
@@ -219,7 +219,7 @@ func readElements[E any](a *fileReader, name string, keep func(e E, offset int64
 	return err
 }
 
-// elementError says in the words of the file which field has the wrong type.
+// elementError returns, in the terms of the file, which field has the wrong type.
 func elementError(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {

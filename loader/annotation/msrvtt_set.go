@@ -11,11 +11,12 @@ import (
 // MSRVTTOptions say which clips of a file become a Set, and how.
 type MSRVTTOptions struct {
 	Split           string // train, validate or test
-	CaptionsPerClip int    // the first so many by sen_id are used; 0 is 20, all that MSR-VTT has
-	// Has returns why the frames of a clip cannot be used, nil where they can. Without Has every clip can be used.
+	CaptionsPerClip int    // the first captions by sen_id that are used; 0 is 20, all that MSR-VTT has
+	// Has returns why the frames of a clip cannot be used, nil if they can. Without Has every clip can be
+	// used.
 	Has func(clip string) error
-	// LeftOut is called for each clip that cannot be used: without captions, or without frames as Has
-	// says. The clip is then left out. Nil makes it an error.
+	// LeftOut is called for each clip that is left out because it has no captions, or no frames according to
+	// Has. Nil makes it an error.
 	LeftOut func(clip string, err error)
 }
 
@@ -86,7 +87,7 @@ func chooseClips(m *MSRVTT, o MSRVTTOptions) ([]*MSRVTTClip, error) {
 	return clips, nil
 }
 
-// usable says why a clip cannot be used.
+// usable returns why a clip cannot be used.
 func (c *MSRVTTClip) usable(has func(string) error) error {
 	if len(c.Sentences) == 0 {
 		return ErrNoCaptions

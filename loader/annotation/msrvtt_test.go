@@ -18,7 +18,7 @@ import (
 	"nmn/text"
 )
 
-// smallMSRVTT is an annotation file with its sentences out of order and fields that nobody needs.
+// smallMSRVTT is an annotation file with its sentences out of order and with superfluous fields.
 const smallMSRVTT = `{"info": {"year": "2016"}, "videos": [
   {"category": 9, "url": "https://example.org/a", "video_id": "video0", "start time": 1.5, "end time": 9.0, "split": "train", "id": 0},
   {"video_id": "video1", "split": "validate", "id": 1},

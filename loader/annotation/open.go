@@ -23,8 +23,8 @@ const (
 	maxDepth        = 1000
 )
 
-// openFile is loader.OpenText that also opens a zip archive with one file of annotations in it: the
-// one that ends in videodatainfo.json, as those of MSR-VTT do, else the only one that ends in .json.
+// openFile is loader.OpenText that also opens a zip archive with one file of annotations in it: the one that
+// ends in videodatainfo.json, as in MSR-VTT, else the only one that ends in .json.
 func openFile(ctx context.Context, path string) (io.ReadCloser, error) {
 	if zipped, err := isZip(ctx, path); err != nil {
 		return nil, err

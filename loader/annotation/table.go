@@ -45,7 +45,7 @@ func fieldOf(name string) field {
 	return -1
 }
 
-// record is a line of a table; what it does not have is empty.
+// record is a line of a table; absent fields are empty.
 type record struct {
 	values [fieldCount]string
 	has    [fieldCount]bool
@@ -54,8 +54,8 @@ type record struct {
 // tableReader collects the captions of a table.
 type tableReader struct {
 	bags     *Bags
-	position map[string]int // of the bags
-	ids      map[string]int // of the captions: their lines
+	position map[string]int // position of each bag
+	ids      map[string]int // line of each caption
 	records  int
 	named    bool // the captions have identifiers of their own
 }

@@ -11,8 +11,8 @@ import (
 // utf8Reader fails at the first byte that is not UTF-8, and names its line.
 type utf8Reader struct {
 	r     io.Reader
-	line  int               // of the next byte, from 1
-	begun [utf8.UTFMax]byte // of a character whose other bytes have not been read
+	line  int               // line of the next byte, from 1
+	begun [utf8.UTFMax]byte // start of a character whose other bytes have not been read
 	n     int               // bytes of begun
 	fault error
 }

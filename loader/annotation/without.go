@@ -47,8 +47,8 @@ func (b *Bags) WriteWithout(ctx context.Context, path string, dropped map[string
 	return file.Commit()
 }
 
-// CheckWithout says why WriteWithout could not write to a file of this name, or what it would write could not be read
-// again: the captions are read from it, or its ending is that of another form.
+// CheckWithout returns why WriteWithout cannot write to a file of this name: the captions are read from it,
+// or its extension belongs to another form, so that it could not be read again.
 func (b *Bags) CheckWithout(path string) error {
 	if same(path, b.Name) {
 		return fmt.Errorf("cannot write %q: the captions are read from it; choose another name", path)
@@ -79,7 +79,8 @@ func same(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// packed is a buffered writer of a file, which compresses where the name says so; finish writes what it holds.
+// packed returns a buffered writer of a file, which compresses if the extension requires it; finish flushes
+// it.
 func packed(path string, file io.Writer) (out io.Writer, finish func() error) {
 	buffered := bufio.NewWriterSize(file, 1<<16)
 	if !strings.EqualFold(filepath.Ext(path), ".gz") {
@@ -118,7 +119,7 @@ type jsonCopier struct {
 	array, id string
 	dropped   map[string]bool
 	found     int
-	err       error // of writing
+	err       error // error of writing
 }
 
 func (c *jsonCopier) copy(name string, in io.Reader) (found int, err error) {
@@ -141,7 +142,7 @@ func (c *jsonCopier) write(s string) {
 	}
 }
 
-// members copies those of an object whose bracket has been read, and the closing one.
+// members copies the members of an object whose bracket has been read, and the closing bracket.
 func (c *jsonCopier) members() error {
 	c.write("{")
 	for first := true; ; first = false {
@@ -164,7 +165,7 @@ func (c *jsonCopier) members() error {
 	}
 }
 
-// value copies what stands behind a key: arrays element by element, for they may be longer than what is held.
+// value copies the value of a key. Arrays are copied element by element, because they may exceed the memory.
 func (c *jsonCopier) value(name string) error {
 	token, err := c.in.next()
 	if err != nil {
@@ -217,7 +218,7 @@ func (c *jsonCopier) drops(raw json.RawMessage) bool {
 		var e struct {
 			ID int64 `json:"id"`
 		}
-		_ = json.Unmarshal(raw, &e) // what is no such object has the id 0, and is dropped where 0 is
+		_ = json.Unmarshal(raw, &e) // other elements have the id 0, and are dropped if 0 is dropped
 		id = e.ID
 	default:
 		var e struct {
@@ -242,7 +243,7 @@ func encoded(token any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// copyCSV copies records byte by byte: one reader finds where they end, another has the bytes.
+// copyCSV copies records byte by byte: one reader finds their ends, another has the bytes.
 func (b *Bags) copyCSV(out io.Writer, in io.Reader, dropped map[string]bool) (found int, err error) {
 	kept := &bytes.Buffer{}
 	c := csv.NewReader(io.TeeReader(in, kept))

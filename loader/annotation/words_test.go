@@ -10,7 +10,7 @@ import (
 	"nmn/loader"
 )
 
-// Whoever names a file of something else reads what is wanted, in each of the forms.
+// If a file holds something else, the error names the wanted content, in each of the forms.
 func TestRead_SaysWhatIsWanted(t *testing.T) {
 	for content, want := range map[string]string{
 		"[]": `want a JSON object with "images" and "annotations" or "videos" and "sentences", found [`,
@@ -45,7 +45,7 @@ func TestIsMSRVTT_SkipsOtherKeysWhole(t *testing.T) {
 	}
 }
 
-// Numbers in the message are those of the split that was asked for.
+// Numbers in the message count the split that was asked for.
 func TestMSRVTTSet_CountsClipsThatCannotBeUsed(t *testing.T) {
 	m := parseMSRVTT(t, `{"videos": [{"video_id": "a", "split": "train"}, {"video_id": "b", "split": "train"},
 		{"video_id": "c", "split": "train"}, {"video_id": "d", "split": "validate"}, {"video_id": "e", "split": "test"}],
@@ -57,7 +57,7 @@ func TestMSRVTTSet_CountsClipsThatCannotBeUsed(t *testing.T) {
 	for _, c := range []struct {
 		split   string
 		leftOut func(string, error)
-		says    string // of the error; empty for none
+		says    string // part of the error; empty for none
 	}{
 		{loader.TrainSplit, nil, `2 of 3 clips of the split "train" cannot be used, first "a"`},
 		{loader.ValidationSplit, leftOut, `none of 1 clips of the split "validate" can be used, first "d"`},

@@ -9,7 +9,7 @@ import (
 // Bundle names a choice of augmentations.
 type Bundle string
 
-// The bundles. None of them mixes bags: what noise models learn are labels, not mixtures of them.
+// The bundles. None of them mixes bags: noise models learn from labels, not from mixtures of labels.
 const (
 	None   Bundle = "none"
 	Light  Bundle = "light"  // half of the area or more, and slightly other colours

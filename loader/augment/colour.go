@@ -47,8 +47,8 @@ func saturation(v *view, factor float64) {
 	}
 }
 
-// hue turns the hue by a share of the full circle, -.5 to .5. Hue, saturation and value have 8 bits each, as those of
-// Pillow's mode HSV.
+// hue turns the hue by a share of the full circle, -.5 to .5. Hue, saturation and value have 8 bits each, as
+// in Pillow's mode HSV.
 func hue(v *view, shift float64) {
 	turn := uint8(int(shift * 255)) // modulo 256, as torchvision adds it
 	for y := range v.height {

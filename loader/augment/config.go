@@ -15,7 +15,7 @@ type Range [2]float64
 // IsZero reports whether nothing is set.
 func (r Range) IsZero() bool { return r == Range{} }
 
-// or is the range, or another one where nothing is set.
+// or returns the range, or other if nothing is set.
 func (r Range) or(other Range) Range {
 	if r.IsZero() {
 		return other
@@ -31,14 +31,14 @@ func (r Range) String() string {
 	return number(r[0]) + ":" + number(r[1])
 }
 
-// Values that stand for what is not set: those of torchvision's RandomResizedCrop and RandomErasing.
+// Defaults of torchvision's RandomResizedCrop and RandomErasing, for unset values.
 var (
 	cropRatio    = Range{3. / 4, 4. / 3}
 	erasingArea  = Range{.02, .33}
 	erasingRatio = Range{.3, 3.3}
 )
 
-// Config says how pictures and labels are changed. The zero value changes nothing.
+// Config selects how pictures and labels are changed. The zero value changes nothing.
 type Config struct {
 	Crop    CropConfig    `yaml:"random_crop,omitempty" json:"random_crop,omitzero"`
 	Jitter  JitterConfig  `yaml:"color_jitter,omitempty" json:"color_jitter,omitzero"`
@@ -85,7 +85,7 @@ const (
 
 // ErasingConfig erases a rectangle of some pictures (Zhong et al., "Random Erasing Data Augmentation", 2020).
 type ErasingConfig struct {
-	// Probability is that of a bag to lose a rectangle.
+	// Probability is the probability that a bag loses a rectangle.
 	Probability float64 `yaml:"probability,omitempty" json:"probability,omitempty" help:"<probability> of a picture to lose a rectangle" range:"[0,1]"`
 	// Area is its share of the picture's area; the zero value is for .02 to .33.
 	Area Range `yaml:"area,omitempty,flow" json:"area,omitzero" help:"share of the area that is erased, <low:high>; 0 is 0.02:0.33"`
@@ -107,7 +107,7 @@ func (c Config) jitters() bool { return c.Jitter != JitterConfig{} }
 
 // Bounds of settings.
 const (
-	mostMagnitude = 30 // of RandAugment
+	mostMagnitude = 30 // limit of RandAugment
 	mostRatio     = 100
 	mostAlpha     = 100
 	leastAlpha    = 1e-3 // a smaller one mixes nothing
@@ -140,7 +140,7 @@ type checks struct {
 	err     error
 }
 
-// require keeps an error about a setting where it is not ok.
+// require keeps an error about a setting if ok is false.
 func (c *checks) require(ok bool, key, format string, args ...any) {
 	if !ok && c.err == nil {
 		key = c.section + "." + key
@@ -154,12 +154,12 @@ func (c *checks) span(key string, r Range, least, most float64) {
 		"is %s, want two numbers of %s to %s, the smaller one first", r, number(least), number(most))
 }
 
-// number writes a number in as few digits as tell it, to four places.
+// number formats a number with as few digits as identify it, at most four decimals.
 func number(v float64) string {
 	return strconv.FormatFloat(math.Round(v*1e4)/1e4, 'g', -1, 64)
 }
 
-// String lists what is done to pictures, for people; empty for nothing.
+// String describes the changes of pictures; empty for none.
 func (c Config) String() string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Describe lists what is drawn for a bag in an epoch, for people, mixup apart: for a picture of from pixels, whose crop
-// takes so many pixels of its canvas.
+// Describe lists the draws for a bag in an epoch, except mixup. fromWidth × fromHeight is the size of the
+// picture, and its crop takes width × height pixels of the canvas.
 func (d *Draws) Describe(epoch, bag int, fromWidth, fromHeight, width, height int) []string {
 	c, lines := &d.config, []string(nil)
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }

@@ -19,7 +19,7 @@ func NewDraws(config Config, seed uint64) *Draws {
 		noise: of("noise"), mixup: of("mixup"), pairing: of("pairing")}
 }
 
-// Config is what the draws are of.
+// Config returns the configuration of the draws.
 func (d *Draws) Config() Config { return d.config }
 
 // Rect is a part of a picture, in pixels.
@@ -28,9 +28,9 @@ type Rect struct{ X, Y, Width, Height int }
 // attempts are how often a rectangle is drawn that may turn out not to fit.
 const attempts = 10
 
-// Crop draws the part of a picture that is shown: area and logarithm of the ratio uniform, the place too. Where none of
-// ten rectangles fits into the picture, it is the largest one in the middle whose ratio is allowed, as in torchvision's
-// RandomResizedCrop.
+// Crop draws the visible part of a picture: area, logarithm of the ratio and position are uniform. If none of
+// ten rectangles fits into the picture, the crop is the largest one in the middle whose ratio is allowed, as
+// in torchvision's RandomResizedCrop.
 func (d *Draws) Crop(epoch, bag, width, height int) Rect {
 	if !d.config.crops() {
 		return Rect{X: 0, Y: 0, Width: width, Height: height}
@@ -142,7 +142,8 @@ func (d *Draws) Pairs(partners, order []int, epoch, batch int) {
 	}
 }
 
-// beta draws from Beta(α, α): G/(G+H) of two gamma variates, in logarithms, for those of a small α underflow.
+// beta draws from Beta(α, α): G/(G+H) of two gamma variates, in logarithms, because variates of a small α
+// underflow.
 func beta(stream *rng.Stream, alpha float64) float64 {
 	g, h := logGamma(stream, alpha), logGamma(stream, alpha)
 	return 1 / (1 + math.Exp(h-g))

@@ -27,8 +27,8 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 
 const many = 20000
 
-// Of a square picture and areas up to a half every crop fits at once: area and logarithm of the ratio are uniform, and
-// so is the place.
+// For a square picture and areas up to a half every crop fits at once: area, logarithm of the ratio and
+// position are uniform.
 func TestCrop_AreasRatiosAndPlaces(t *testing.T) {
 	d := NewDraws(Config{Crop: CropConfig{Area: Range{.08, .5}}}, 5)
 	const side = 1000
@@ -196,7 +196,7 @@ func TestPairs_AreMutualAndRandom(t *testing.T) {
 	}
 }
 
-// What is drawn of one thing says nothing about another: crops of the left half are mirrored, jittered and erased no
+// Draws for different purposes are independent: crops of the left half are mirrored, jittered and erased no
 // more often than others.
 func TestDraws_PurposesAreApart(t *testing.T) {
 	d := NewDraws(Config{Crop: CropConfig{Area: Range{.1, .5}}, Erasing: ErasingConfig{Probability: .5}, Mixup: 1}, 5)

@@ -2,8 +2,8 @@ package augment
 
 import "math"
 
-// affine says where the colour of pixel (x, y) comes from: (a·x + b·y + c, d·x + e·y + f), for centres of pixels at
-// half-integer positions.
+// affine maps pixel (x, y) to the position of its colour: (a·x + b·y + c, d·x + e·y + f), for centres of
+// pixels at half-integer positions.
 type affine struct{ a, b, c, d, e, f float64 }
 
 // rotation turns a picture about its middle, against the clock.

@@ -9,9 +9,9 @@ type Frame struct {
 	Width, Height int
 }
 
-// Mix makes of dst weight parts of itself and the others, of Wholes, of from, which is mirrored left to right where
-// mirrored says so. Beyond its picture a canvas counts as the mean colour: the network sees 0 there. What comes out is
-// the picture of both extents. Values are rounded to the nearest.
+// Mix sets dst to a mixture: weight parts of itself and the rest, of Wholes, from from, which is mirrored
+// left to right if mirrored is set. Outside its picture a canvas has the mean colour, which the network sees
+// as 0. The result covers both pictures. Values are rounded to the nearest.
 func Mix(dst *Frame, from *Frame, weight int, mirrored bool, mean [3]uint8, scratch *[]uint8) {
 	width, height := max(dst.Width, from.Width), max(dst.Height, from.Height)
 	extend(dst, width, height, mean)
@@ -77,8 +77,8 @@ func blend(dst, src []uint8, weight int) {
 	}
 }
 
-// MixFloats makes of dst weight parts of itself and the others, of Wholes, of src, as long as it. Where either value is
-// unknown, it is unknown.
+// MixFloats sets dst to a mixture: weight parts of itself and the rest, of Wholes, from src, which has the
+// same length. If either value is unknown, the result is unknown.
 func MixFloats(dst, src []float32, weight int, unknown float32) {
 	a := float32(weight) / Wholes
 	for i, v := range src {

@@ -5,7 +5,7 @@ import "math"
 // Op is an operation of RandAugment.
 type Op int
 
-// The operations, in torchvision's order. Behind each stands the unit of its strength.
+// The operations, in torchvision's order, each with the unit of its strength.
 const (
 	Identity     Op = iota
 	ShearX          // pixels to the left for each row down
@@ -34,14 +34,14 @@ func (o Op) String() string {
 	return names[o]
 }
 
-// strength is that of a magnitude of 0 to 30, as torchvision's RandAugment has it in 31 bins. Operations that go both
-// ways, stronger and weaker or left and right, go the other way where negative says so.
+// strength returns the strength for a magnitude of 0 to 30, as in torchvision's RandAugment with 31 bins.
+// Operations with two directions, stronger and weaker or left and right, are reversed if negative is set.
 func (o Op) strength(magnitude int, negative bool, width, height int) float64 {
 	share, sign := float64(magnitude)/mostMagnitude, 1.
 	if negative {
 		sign = -1
 	}
-	const farthest = 150. / 331 // of the side
+	const farthest = 150. / 331 // share of the side
 	switch o {
 	case ShearX, ShearY:
 		return sign * .3 * share

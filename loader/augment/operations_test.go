@@ -15,7 +15,7 @@ import (
 type operation struct {
 	Op            string
 	Width, Height int
-	Before, After int // where the pixels are
+	Before, After int // position of the pixels
 	Strength      float64
 	Magnitude     int
 	Negative      bool

@@ -2,7 +2,7 @@ package augment
 
 import "math"
 
-// table says what becomes of each value of a colour.
+// table maps each value of a colour.
 type table [256]uint8
 
 // apply looks all values up.

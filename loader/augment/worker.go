@@ -10,18 +10,18 @@ import (
 // Worker changes pictures. It keeps its memory from one picture to the next, and is for one goroutine.
 type Worker struct {
 	draws   *Draws
-	mean    [3]uint8 // what stands beyond a picture and in erased rectangles
+	mean    [3]uint8 // colour outside a picture and in erased rectangles
 	noise   [3]table // from random bits to colours around the mean; made when it is first needed
 	noisy   bool     // noise is made
 	scratch []uint8  // a copy of the picture
 	columns []uint16 // sums of columns
-	steps   []Step   // of RandAugment
+	steps   []Step   // steps of RandAugment
 }
 
 // NewWorker makes a Worker; mean is the colour that the network sees as 0.
 func NewWorker(draws *Draws, mean [3]uint8) *Worker { return &Worker{draws: draws, mean: mean} }
 
-// Place says which frame of which bag is changed, and in which epoch.
+// Place selects the frame of a bag to change, and the epoch.
 type Place struct{ Epoch, Bag, Frame int }
 
 // Crop cuts a picture down, in its own memory.
@@ -128,7 +128,7 @@ func (w *Worker) erase(v view, at Place) {
 	}
 }
 
-// noiseDeviation is the standard deviation of the noise, that of the colours of ImageNet.
+// noiseDeviation is the standard deviation of the noise, equal to that of ImageNet's colours.
 const noiseDeviation = .226 * 255
 
 // makeNoise fills the tables with the 256 quantiles of the normal distribution around the mean colour.

@@ -25,7 +25,7 @@ func noisy(size int) []uint8 {
 	return canvas
 }
 
-// What lies beyond the picture stays 0, which kernels take for granted.
+// Pixels outside the picture stay 0, as kernels assume.
 func TestCanvas_StaysWithinThePicture(t *testing.T) {
 	const size, width, height = 20, 13, 9
 	w := NewWorker(NewDraws(every(), 3), fill)
@@ -113,7 +113,7 @@ func TestErase_Mean(t *testing.T) {
 	}
 }
 
-// The mixture of pictures of different extents is that of canvases whose rest is the mean colour.
+// The mixture of pictures with different extents equals the mixture of canvases filled with the mean colour.
 func TestMix_OfOtherExtents(t *testing.T) {
 	const size = 12
 	framed := func(width, height int) Frame {

@@ -9,12 +9,12 @@ import (
 	"nmn/text"
 )
 
-// CaptionWords says which words of caption files become a vocabulary.
+// CaptionWords selects which words of caption files become a vocabulary.
 type CaptionWords struct {
 	text.VocabularyOptions
 	// CaptionsPerBag of each picture or clip count, the first by their id; 0 for all.
 	CaptionsPerBag int
-	Split          string // of MSR-VTT: the clips whose captions count
+	Split          string // MSR-VTT: the split whose captions count
 	// PaperSize takes as many words of MSR-VTT as the paper has, PaperCaptions as many captions of a clip.
 	PaperSize, PaperCaptions bool
 }

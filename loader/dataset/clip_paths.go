@@ -19,16 +19,16 @@ import (
 
 // ClipPath is a clip that a path leads to.
 type ClipPath struct {
-	Path string // of its video or of the folder of its frames
+	Path string // path of its video or of the folder of its frames
 	// Video is the file of a clip whose frames were not taken yet; empty for others.
 	Video string
-	// Frames are the files of its frames, in their order. Those of a folder that nmn frames has written are read by way
-	// of its index instead.
+	// Frames are the files of its frames, in order. A folder that nmn frames has written is read through its
+	// index instead.
 	Frames []string
 	// Err is why the clip cannot be used; nil if it can.
 	Err error
 
-	from *loader.ClipSource // of the folder of frames, where there is an index
+	from *loader.ClipSource // the folder of frames, if there is an index
 	bag  int
 }
 
@@ -135,7 +135,7 @@ func (c *ClipPaths) Close() error {
 	return err
 }
 
-// Paths are those of all clips.
+// Paths returns the paths of all clips.
 func (c *ClipPaths) Paths() []string {
 	paths := make([]string, len(c.Clips))
 	for i := range c.Clips {
@@ -171,12 +171,13 @@ func (c *ClipPaths) Set(v *text.Vocabulary, maxPixels int) (*loader.Set, error) 
 // clipPathSource reads the frames of clips from anywhere.
 type clipPathSource struct {
 	clips    []ClipPath
-	pictures pathSource // of all frames that are files
+	pictures pathSource // all frames that are files
 	offsets  []int      // the first of each clip there
 	indexed  map[*loader.ClipSource]loader.Source
 }
 
-// Frames and Read implement loader.Source. A clip that cannot be used has one frame, which says so.
+// Frames and Read implement loader.Source. A clip that cannot be used has one frame, whose error gives the
+// reason.
 func (s *clipPathSource) Frames(bag int) int {
 	clip := &s.clips[bag]
 	if clip.from != nil {

@@ -26,15 +26,15 @@ func HasFrames(folder string) bool {
 	return folder != "" && durable.Exists(filepath.Join(folder, shard.IndexName))
 }
 
-// Taking says how frames are taken of clips: what nmn frames notes in their index.
+// Taking describes how frames were extracted from clips, as nmn frames records it in their index.
 type Taking struct {
-	Frames  int `json:"frames"`  // of a clip, at most
+	Frames  int `json:"frames"`  // most frames of a clip
 	Size    int `json:"size"`    // longest side that they are shrunk to, 0 for none
-	Quality int `json:"quality"` // of the JPEG files, 0 if it is not known
+	Quality int `json:"quality"` // quality of the JPEG files, 0 if unknown
 }
 
-// takingOf is that of a training set; nil if it has no clips. settings are those of the index of its frames: if they do
-// not say it, clips have as many frames as the longest.
+// takingOf returns the Taking of a training set; nil if it has no clips. settings come from the index of its
+// frames. If they do not state the number of frames, it is that of the longest clip.
 func takingOf(set *loader.Set, settings json.RawMessage) *Taking {
 	if !set.Videos() {
 		return nil
@@ -50,10 +50,11 @@ func takingOf(set *loader.Set, settings json.RawMessage) *Taking {
 type VideoError struct {
 	Where  string // a row of a table, or a file
 	Video  string
-	Format string // of the file; empty if its name alone says what it is
+	Format string // format of the file; empty if its name alone identifies it
 	// Clips is the folder of the videos, and Frames one for their frames.
 	Clips, Frames string
-	// Table says that labels are in a table: data.images is to name the frames. Else they take the place of the folder.
+	// Table is set if labels are in a table and data.images names the frames. Otherwise the frames replace
+	// the folder.
 	Table bool
 }
 
@@ -134,7 +135,7 @@ func readClipRows(ctx context.Context, path, frames string, o manifest.Options, 
 		return m, clips, err
 	}
 	inFrames := o
-	o.Images = "" // absolute names are those of clips, not of frames
+	o.Images = "" // absolute names are names of clips, not of frames
 	if m, err = manifest.Read(ctx, path, o); err == nil && isFolder(path) || m != nil && m.Form == manifest.FormCOCO {
 		m, err = manifest.Read(ctx, path, inFrames)
 		return m, nil, err
@@ -160,7 +161,7 @@ func listsFiles(m *manifest.Manifest) bool {
 		durable.Exists(filepath.Join(m.Folder, filepath.FromSlash(files[0])))
 }
 
-// rowAt says where a row stands.
+// rowAt returns the location of a row.
 func rowAt(row *manifest.Row) string { return fmt.Sprintf("line %d", row.Line) }
 
 // labelsOfClips takes the labels of clips from their folders.
@@ -259,8 +260,8 @@ func framesOfRows(ctx context.Context, m *manifest.Manifest) error {
 // clipFolder is what a folder has that rows may mean by a clip.
 type clipFolder struct {
 	folder string
-	names  loader.ClipNames // of folders that have pictures
-	frames [][]string       // of each, sorted
+	names  loader.ClipNames // folders that have pictures
+	frames [][]string       // frames of each, sorted
 	videos loader.ClipNames
 }
 
@@ -313,7 +314,7 @@ func videoFormat(path string) string {
 	return picture.VideoFormat(start[:n])
 }
 
-// video says that a row names a video, and what to do.
+// video returns an error for a row that names a video, with the fix.
 func (c *clipFolder) video(m *manifest.Manifest, row *manifest.Row, file string) *VideoError {
 	clips := c.folder
 	if below := commonFolder(m); isFolder(filepath.Join(clips, below)) {
@@ -324,7 +325,7 @@ func (c *clipFolder) video(m *manifest.Manifest, row *manifest.Row, file string)
 		Table: true}
 }
 
-// commonFolder is the folder below that of a manifest that all of its rows name.
+// commonFolder returns the folder below the manifest's folder that all of its rows name.
 func commonFolder(m *manifest.Manifest) string {
 	common := slashed.Dir(m.Rows[0].Files[0])
 	for i := range m.Rows {

@@ -65,7 +65,7 @@ func fileOf(t *testing.T, dir, name, content string) string {
 	return path
 }
 
-// tableConfig is that of a table of clips, none of which is held out.
+// tableConfig configures a table of clips without held-out clips.
 func tableConfig(table, images string) *Config {
 	c := DefaultConfig()
 	c.Set, c.Manifest, c.Images, c.VocabularySize = Manifest, table, images, MaxClasses
@@ -73,7 +73,7 @@ func tableConfig(table, images string) *Config {
 	return &c
 }
 
-// clipsOf says of each training clip how many frames it has and what its labels are.
+// clipsOf returns the number of frames and the labels of each training clip.
 func clipsOf(t *testing.T, c *Config) (rows []string) {
 	t.Helper()
 	d, err := Open(t.Context(), c, Options{})
@@ -107,7 +107,7 @@ func TestOpen_TablesOfClipsInEveryForm(t *testing.T) {
 	want := []string{"2 cat+dog", "1 dog", "3 cat"}
 	for _, form := range []shard.Form{shard.Shards, shard.Folder} {
 		frames := framesOfClips(t, form, "in/a.mp4", "in/b.mkv", "in/c.webm")
-		plain := t.TempDir() // of someone's own making
+		plain := t.TempDir() // a folder that nmn frames has not written
 		for i, name := range []string{"a", "b", "c"} {
 			for frame := range i + 1 {
 				fileOf(t, plain, fmt.Sprintf("in/%s/%d.jpg", name, frame), string(smallJPEG(t)))
@@ -164,7 +164,7 @@ func TestOpen_FoldersOfClipsAreLabels(t *testing.T) {
 	}
 }
 
-// What corrects labels reads the table again.
+// Correcting labels reads the table again.
 func TestReadManifest_OfClips(t *testing.T) {
 	frames := framesOfClips(t, shard.Shards, "a.mp4", "b.mp4")
 	c := tableConfig(fileOf(t, t.TempDir(), "t.csv", "clip,labels\nb,dog\na,cat\n"), frames)
@@ -224,7 +224,7 @@ func TestOpen_VideosWithoutFrames(t *testing.T) {
 	for name, c := range map[string]struct {
 		files        []string
 		table        string
-		video, clips string // where the table lies, or the folder
+		video, clips string // location of the table or the folder
 	}{
 		"beside":       {[]string{"a.mkv", "b.mkv"}, "clip,labels\na.mkv,dog\nb.mkv,cat\n", "a.mkv", ""},
 		"below":        {[]string{"v/a.mkv", "v/b.mkv"}, "path,labels\nv/a.mkv,dog\nv/b.mkv,cat\n", "v/a.mkv", "v"},

@@ -8,7 +8,7 @@ import (
 	"nmn/internal/durable"
 )
 
-// ClipTable says which rows of a file of features are the frames of which clip, as CSV.
+// ClipTable lists which rows of a file of features are the frames of which clip, as CSV.
 type ClipTable struct {
 	text  bytes.Buffer
 	lines *csv.Writer
@@ -24,7 +24,7 @@ func NewClipTable() *ClipTable {
 
 func (t *ClipTable) line(fields ...string) { _ = t.lines.Write(fields) } // a buffer cannot fail
 
-// Add puts a clip behind the others: its identifier, its first row from 0 and the number of its rows.
+// Add appends a clip: its identifier, its first row from 0 and the number of its rows.
 func (t *ClipTable) Add(clip string, first, rows int) {
 	t.line(clip, strconv.Itoa(first), strconv.Itoa(rows))
 }

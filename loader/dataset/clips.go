@@ -18,9 +18,9 @@ import (
 // HoldAll holds the labels of any number of clips in memory, for commands that look at all of them at once.
 const HoldAll = math.MaxInt
 
-// openClips reads folders of frames with labels beside them. Those of validation and test clips are held in
-// memory, and those of training clips where they fit into what the configuration gives them; else they are
-// read from their file whenever a clip comes up. Without other folders shares of the training clips are held out.
+// openClips reads folders of frames and the labels next to them. Validation and test clips are held in
+// memory. Training clips are held if they fit into the configured memory; otherwise each is read from its
+// file when it comes up. Without other folders, shares of the training clips are held out.
 func (d *Splits) openClips(ctx context.Context, c *Config) error {
 	train, err := d.openFolder(c.Clips, c.LabelFile())
 	if err != nil {
@@ -120,7 +120,7 @@ func (f *clipData) set(v *text.Vocabulary) (*loader.Set, error) {
 	return loader.StreamClips("clips-"+filepath.Base(f.dir), f.clips, f.labels, v)
 }
 
-// vocabulary is the file of a configuration, else the most frequent words of the captions, or of the labels where
+// vocabulary reads the configured file, or takes the most frequent words of the captions, or of the labels if
 // there are no captions.
 func (f *clipData) vocabulary(ctx context.Context, c *Config) (*text.Vocabulary, error) {
 	if c.Vocabulary == "" && !f.labels.Captioned() {
@@ -131,8 +131,8 @@ func (f *clipData) vocabulary(ctx context.Context, c *Config) (*text.Vocabulary,
 	return v, cmp.Or(failed, err)
 }
 
-// labelVocabulary makes classes of the labels: those of at least so many clips, the most frequent first and equal ones
-// by name.
+// labelVocabulary makes classes of the labels: the labels of at least the configured number of clips, the
+// most frequent first and ties by name.
 func (f *clipData) labelVocabulary(ctx context.Context, c *Config) (*text.Vocabulary, error) {
 	var failed error
 	clips := map[string]int{}

@@ -20,7 +20,7 @@ const (
 	MovingScenes Kind = "moving-scenes" // clips of such
 	Captions     Kind = "captions"      // pictures with the captions of COCO
 	MSRVTT       Kind = "msrvtt"        // frames of videos with the captions of MSR-VTT
-	Clips        Kind = "clips"         // frames of videos in shards, with labels beside them
+	Clips        Kind = "clips"         // frames of videos in shards, with labels next to them
 	Features     Kind = "features"      // vectors with labels
 	Manifest     Kind = "manifest"      // a list of pictures or clips, with labels by name
 )
@@ -43,7 +43,7 @@ const (
 	LevelVideo VideoLevel = "video" // a video is a bag of the cells of all its frames
 )
 
-// Config says which pictures and labels there are.
+// Config selects the pictures and labels.
 type Config struct {
 	Set  Kind   `yaml:"set" help:"<kind> of data"`
 	Seed uint64 `yaml:"seed" help:"<seed> of scenes, label noise and splits"`
@@ -54,7 +54,7 @@ type Config struct {
 	TestSize       int `yaml:"test_size" help:"scenes: test <pictures> or clips" range:"[0,]"`
 	Frames         int `yaml:"frames,omitempty" help:"moving scenes: <frames> of each clip" range:"[0,]"`
 
-	// VideoLevel says what a training sample is where bags have several frames.
+	// VideoLevel selects what a training sample is if bags have several frames.
 	VideoLevel VideoLevel `yaml:"video_level,omitempty" help:"what a sample of videos is: a frame or a whole video; auto is video with MIL" values:"auto,frame,video"`
 
 	// Captions: COCO files. Without validation captions, shares of the training pictures are held out.
@@ -77,20 +77,20 @@ type Config struct {
 	MSRVTT    string `yaml:"msrvtt,omitempty" help:"MSR-VTT: annotation <file> of its clips, or the zip archive that holds it"`
 	FramesDir string `yaml:"frames_dir,omitempty" help:"MSR-VTT: <folder> of the clips' frames, as nmn frames writes it"`
 
-	// Clips: folders of frames with labels beside them, one for each split.
+	// Clips: folders of frames and the labels next to them, one for each split.
 	Clips     string `yaml:"clips,omitempty" help:"<folder> of the frames and labels of training clips, as nmn frames writes it"`
 	ValClips  string `yaml:"val_clips,omitempty" help:"<folder> of validation clips"`
 	TestClips string `yaml:"test_clips,omitempty" help:"<folder> of test clips"`
-	// ClipLabels is another file of labels for the frames in Clips; empty for the one that lies beside them.
+	// ClipLabels is another file of labels for the frames in Clips; empty for the file next to them.
 	ClipLabels string `yaml:"clip_labels,omitempty" help:"<file> of labels for the training clips, in place of the one in their folder"`
 	// ShuffleBlock neighbours in the files of Clips come together, and ShuffleWindow blocks are mixed with each
 	// other; 0 neighbours mix all with all.
 	ShuffleBlock  int `yaml:"shuffle_block,omitempty" help:"clips: <bags> that lie next to each other in files and come together; 0 mixes all" range:"[0,]"`
 	ShuffleWindow int `yaml:"shuffle_window,omitempty" help:"clips: <blocks> of neighbours that are mixed with each other" range:"[0,]"`
 
-	// Manifest: a list of pictures, or of clips as frames, with labels by name, or a folder of pictures and labels.
-	// Images is the folder of the pictures, or of the frames of the clips, empty for that of the manifest; alone it is a
-	// folder for each label.
+	// Manifest: a list of pictures, or of clips as frames, with labels by name, or a folder of pictures and
+	// labels. Images is the folder of the pictures, or of the frames of the clips, empty for the folder of
+	// the manifest. Images alone is a folder with a subfolder for each label.
 	Manifest      string        `yaml:"manifest,omitempty" help:"<file> or folder of pictures or clips with labels by name (docs/guide/labels.md)"`
 	LabelForm     manifest.Form `yaml:"label_form,omitempty" help:"<form> in which the manifest states labels; empty finds it"`
 	PathColumn    string        `yaml:"path_column,omitempty" help:"<column> of a manifest that names the pictures; empty finds it"`
@@ -107,8 +107,8 @@ type Config struct {
 	// Noise is injected into the training labels: a share of captions to replace, or a file.
 	Noise     float64 `yaml:"noise" help:"<share> of each training picture's captions to replace by captions of other pictures" range:"[0,1)"`
 	NoiseFile string  `yaml:"noise_file" help:"noise <file> of nmn noise, in place of a share"`
-	// Flips inject noise by flipping labels: both rates, how far those of a class lie from them at most
-	// (a share of the rate), or a file with those of each class.
+	// Flips inject noise by flipping labels: both rates, the largest relative deviation of a class's rates
+	// from them, or a file with the rates of each class.
 	Flips      FlipLevel   `yaml:"flips" help:"probabilities of flipping labels of training and validation, <missing:incorrect>"`
 	FlipSpread float64     `yaml:"flip_spread" help:"<share> by which the flip rates of each class differ from these at most" range:"[0,1)"`
 	FlipRates  string      `yaml:"flip_rates" help:"<file> with the flip rates of each class: word, q01, q10"`
@@ -122,14 +122,14 @@ type Config struct {
 	MaxBadSamples int `yaml:"max_bad_samples" help:"<pictures> or clips that cannot be used and are left out before training stops" range:"[0,]"`
 	MaxPixels     int `yaml:"max_pixels" help:"largest picture that is decoded, in <pixels>" range:"[0,]"`
 
-	// ManifestOfClips says that the rows of the manifest have several frames, which is known once it was read.
+	// ManifestOfClips is set if rows of the manifest have several frames, which is known after reading it.
 	ManifestOfClips bool `yaml:"-"`
 
-	// PackedLabels takes labels that look like lists in one string as they are, for who looks at the data before a
-	// run: else they are refused.
+	// PackedLabels accepts labels that look like lists in one string, for inspecting the data before a run;
+	// otherwise they are refused.
 	PackedLabels bool `yaml:"-"`
 
-	// VocabularyOfModel says that Vocabulary is that of a model, and not one that somebody has named.
+	// VocabularyOfModel is set if Vocabulary comes from a model, and was not chosen by the user.
 	VocabularyOfModel bool `yaml:"-"`
 }
 
@@ -163,7 +163,7 @@ func (d *Config) Noun() string {
 	return "features"
 }
 
-// Bags names what a sample of the scenes is, for people.
+// Bags returns the plural noun for samples of the scenes.
 func (d *Config) Bags() string {
 	if d.Set == MovingScenes {
 		return fmt.Sprintf("clips of %d frames", d.Frames)
@@ -171,7 +171,7 @@ func (d *Config) Bags() string {
 	return "pictures"
 }
 
-// Samples names what has labels, for people: pictures, clips or rows.
+// Samples returns the plural noun for labelled items: pictures, clips or rows.
 func (d *Config) Samples() string {
 	switch {
 	case d.Videos():

@@ -7,11 +7,11 @@ import (
 	"nmn/loader/features"
 )
 
-// FeatureConfig says where features and their labels are.
+// FeatureConfig names the files of features and of their labels.
 type FeatureConfig struct {
 	Train      FeatureFiles `yaml:"train"`
 	Validation FeatureFiles `yaml:"validation"` // else a share of Train is held out
-	Test       FeatureFiles `yaml:"test"`       // likewise
+	Test       FeatureFiles `yaml:"test"`       // features of the test split and their labels
 	IDs        string       `yaml:"ids" help:"<file> with an identifier for each row of the training features"`
 
 	Array        string   `yaml:"array" help:"<name> of the array of features in .npz and .safetensors files; empty for the only one"`
@@ -38,16 +38,17 @@ type FeatureFiles struct {
 	Counts   string `yaml:"counts" help:"<file> with the number of captions that mention each label"`
 }
 
-// MissingValues says what becomes of features that are missing.
+// MissingValues selects how missing features are handled.
 type MissingValues string
 
 // The choices for missing values.
 const (
 	MissingError MissingValues = "error" // it is an error
-	MissingMean  MissingValues = "mean"  // that of the training split
+	MissingMean  MissingValues = "mean"  // mean of the training split
 )
 
-// Options say how the files of one split are read. words are the classes, nil for those of the file.
+// Options returns the options for reading the files of one split. words are the classes, nil for the classes
+// of the file.
 func (f *FeatureConfig) Options(of FeatureFiles, words []string) features.Options {
 	return features.Options{
 		Features: of.Features, Labels: of.Labels, Truth: of.Truth, Counts: of.Counts, Words: words,

@@ -1,4 +1,4 @@
-// Package dataset opens the data that a configuration names, and splits them into train, validation and test.
+// Package dataset opens the configured data and splits it into train, validation and test.
 //
 //	config := dataset.DefaultConfig()
 //	config.Set, config.Manifest = dataset.Manifest, "birds.csv"
@@ -19,9 +19,10 @@
 //		fmt.Println(row.ID, row.Labels) // classes of data.Train.Vocabulary
 //	}
 //
-// Each split is a loader.Set: bags, which are pictures, videos or rows of features, with labels. Labels of the training
-// split may be noisy on purpose, by replaced captions or flipped labels; what they were before counts as the truth
-// then. Splits depend on the identifiers of the bags and a seed alone, not on the order of files.
+// Each split is a loader.Set of labelled bags: pictures, videos or rows of features. Labels of the training
+// split may be made noisy on purpose, by replaced captions or flipped labels. The labels before that then
+// count as the truth. Splits depend only on the identifiers of the bags and a seed, not on the order of
+// files.
 //
-// FindPictures and Pictures make a set of files that nobody has labels of.
+// FindPictures and Pictures make a set of picture files without labels.
 package dataset

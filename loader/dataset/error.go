@@ -2,7 +2,7 @@ package dataset
 
 import "nmn/internal/setting"
 
-// ConfigError is a setting that is out of range, or does not go with others or with the data: a mistake of the caller,
-// not a failure. Its Field is the key of the setting in a configuration file, such as data.noise, and empty where no
-// single one is at fault.
+// ConfigError is a setting that is out of range, or conflicts with other settings or the data: a mistake of
+// the caller, not a failure. Field is the key of the setting in a configuration file, such as data.noise. It
+// is empty if several settings are at fault.
 type ConfigError = setting.Error

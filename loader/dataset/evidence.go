@@ -10,8 +10,8 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// readEvidence reads what is learned in place of the training labels, where a file of it is named. Without names of
-// bags its rows are those of the bags that validation and test were held out of.
+// readEvidence reads the configured file of evidence, if any, which replaces the training labels. Without
+// names of bags, its rows are the rows of the whole set before validation and test were held out.
 func (d *Splits) readEvidence(c *Config) error {
 	if c.Evidence == "" {
 		return nil
@@ -38,7 +38,7 @@ func (d *Splits) readEvidence(c *Config) error {
 	return nil
 }
 
-// describeEvidence says for people what of the labels the evidence is for and against.
+// describeEvidence returns how many labels the evidence supports and contradicts, as text.
 func describeEvidence(file string, values []float32) string {
 	toward, against := 0, 0
 	for _, v := range values {

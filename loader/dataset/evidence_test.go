@@ -14,7 +14,8 @@ import (
 	"nmn/loader"
 )
 
-// evidenceOf writes evidence for some bags, with names or without: of bag i and column c of the file 10·i + c.
+// evidenceOf writes evidence for some bags, with names or without: bag i and column c have the value 10·i +
+// c.
 func evidenceOf(t *testing.T, named bool, words string, ids ...string) string {
 	t.Helper()
 	text := words + "\n"
@@ -37,7 +38,7 @@ func evidenceOf(t *testing.T, named bool, words string, ids ...string) string {
 	return path
 }
 
-// ids are those of all rows of a file of features, in order.
+// ids returns the identifiers of all rows of a file of features, in order.
 func idsOf(train, validation, test int) (ids []string) {
 	for _, part := range []struct {
 		name string
@@ -50,8 +51,8 @@ func idsOf(train, validation, test int) (ids []string) {
 	return ids
 }
 
-// Rows without names are those of the whole file, of which splits are taken; rows with names are found by them.
-// Columns are found by their words.
+// Rows without names are the rows of the whole file, from which splits are taken; rows with names are found
+// by them. Columns are found by their words.
 func TestEvidence_IsOfTheTrainingBags(t *testing.T) {
 	features, all := featureFile(t, 4, 3, 2), idsOf(4, 3, 2)
 	reversed := slices.Clone(all[:4])
@@ -91,7 +92,7 @@ func TestEvidence_IsOfTheTrainingBags(t *testing.T) {
 	}
 }
 
-// Where shares are held out, each training bag has the row that it had before.
+// If shares are held out, each training bag keeps its row.
 func TestEvidence_FollowsHeldOutShares(t *testing.T) {
 	for _, open := range map[string]func(c *Config) (all []string){
 		"manifest": func(c *Config) []string { return []string{"0.png", "1.png", "2.png", "3.png"} },

@@ -28,7 +28,7 @@ func ExampleOpen() {
 	// there is a validation split: false
 }
 
-// Open a table of features, whose column split says which split each row belongs to.
+// Open a table of features whose column split assigns each row to a split.
 func ExampleOpen_features() {
 	dir, err := os.MkdirTemp("", "nmn-dataset-")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"nmn/text"
 )
 
-// openFeatures reads feature files. The classes are those of the vocabulary, else of the training labels.
+// openFeatures reads feature files. The classes come from the vocabulary, or else from the training labels.
 func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 	f := &c.Features
 	var vocabulary *text.Vocabulary
@@ -121,7 +121,7 @@ func sameColumns(a, b *features.Table) error {
 	return nil
 }
 
-// bySplits parts a set by what a column says of each row.
+// bySplits splits a set by a column with the split of each row.
 func (d *Splits) bySplits(whole *loader.Set, table *features.Table) error {
 	d.originalIDs = whole.IDs
 	var rows [3][]int
@@ -151,7 +151,7 @@ func (d *Splits) bySplits(whole *loader.Set, table *features.Table) error {
 	return nil
 }
 
-// describeColumns says for people what each column was found to be.
+// describeColumns returns how each column was interpreted, as text.
 func describeColumns(t *features.Table) string {
 	where := "in memory"
 	if t.OnDisk {
@@ -170,7 +170,7 @@ func describeColumns(t *features.Table) string {
 	return line
 }
 
-// Abridged lists names for people, of many the first and the last.
+// Abridged lists names; if there are many, the first and the last.
 func Abridged(names []string) string {
 	const shown = 6
 	if len(names) <= shown+1 {

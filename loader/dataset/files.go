@@ -19,13 +19,13 @@ import (
 type sources struct {
 	mutex  sync.Mutex
 	places []origin.Place
-	found  map[bool]origin.List   // with and without the content of all; what was not asked for is not there
+	found  map[bool]origin.List   // with and without content hashes; only requested lists are present
 	beside map[string]origin.File // by path
 }
 
-// Files are the files that the data were read from: those that settings name, with the SHA-256 of their content, and
-// pictures and shards of frames with size and time, with content also with that of their content. They are looked at
-// once.
+// Files returns the files from which the data were read. Files named by settings have the SHA-256 of their
+// content. Pictures and shards of frames have size and time, and with content also the SHA-256. The result is
+// cached.
 func (d *Splits) Files(ctx context.Context, content bool) (origin.List, error) {
 	s := d.sources
 	if s == nil { // data that were put together elsewhere
@@ -47,9 +47,9 @@ func (d *Splits) Files(ctx context.Context, content bool) (origin.List, error) {
 	return l, nil
 }
 
-// Beside are files that something learns from beside the data, such as the weights that a net starts from, with the
-// SHA-256 of their content; what is not there is left out. All who share the data share what was found: a file is read
-// again only where its size or its time of modification has changed.
+// Beside returns further input files, such as the initial weights of a net, with the SHA-256 of their
+// content. Missing files are left out. All views of the data share a cache: a file is read again only if its
+// size or its time of modification has changed.
 func (d *Splits) Beside(ctx context.Context, places []origin.Place) (origin.List, error) {
 	list, err := origin.Find(ctx, places, false)
 	if err != nil {
@@ -89,7 +89,7 @@ func (d *Splits) readFrom(c *Config) {
 		{"data.features.ids", f.IDs}, {"data.evidence", c.Evidence},
 	} {
 		if info, err := os.Stat(p.file); err == nil && info.IsDir() {
-			continue // a manifest that is a folder, whose files are taken in where it is read
+			continue // a manifest that is a folder: its files are added when it is read
 		}
 		d.readFile(p.key, p.file)
 	}
@@ -128,8 +128,8 @@ func (d *Splits) readFolder(key, folder string, files []string) {
 	}
 }
 
-// readClips takes in the index of a folder of frames and its labels by content, and its shards or pictures. The labels
-// lie beside the index where no other file of them is given.
+// readClips adds the index of a folder of frames and its labels by content, and its shards or pictures. The
+// labels are next to the index unless another file of labels is given.
 func (d *Splits) readClips(key, folder, labels string) {
 	if folder == "" {
 		return

@@ -72,7 +72,7 @@ func TestFiles_OfAManifest(t *testing.T) {
 	}
 }
 
-// Files beside the data are read once for all views of the data, and again where they have changed.
+// Files next to the data are read once for all views of the data, and again if they have changed.
 func TestBeside_ReadsAFileOnce(t *testing.T) {
 	dir := t.TempDir()
 	weights := filepath.Join(dir, "w.pth")
@@ -110,7 +110,7 @@ func TestBeside_ReadsAFileOnce(t *testing.T) {
 	if got := digest(d); got != abc {
 		t.Fatalf("the digest of abc is %s, want %s", got, abc)
 	}
-	put("xyz", began) // which nobody can see who does not read it
+	put("xyz", began) // which only reading the file shows
 	view := *d
 	if got := digest(&view); got != abc {
 		t.Errorf("a view of the data has read the file again: %s", got)

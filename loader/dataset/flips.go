@@ -62,8 +62,8 @@ func (c *Config) flipRates(set *loader.Set) (labels.Rates, error) {
 	return inject.RandomRates(set.Vocabulary.Len(), missing, incorrect, c.FlipSpread, noiseSeed(c)), nil
 }
 
-// injectFlips flips labels of training and validation. What the files say is then the truth that figures
-// are measured against.
+// injectFlips flips labels of training and validation. The labels of the files are then the truth for
+// metrics.
 func (d *Splits) injectFlips(c *Config) error {
 	rates, err := c.flipRates(d.Train)
 	if err != nil {
@@ -80,7 +80,7 @@ func (d *Splits) injectFlips(c *Config) error {
 		return err
 	}
 	if d.Validation != nil {
-		// Validation chooses the epoch to stop at, and must not know more than training does.
+		// Validation chooses the epoch to stop at, so it must have no cleaner labels than training.
 		d.Validation, d.injected.validation, err = flipped(d.Validation, rates, rng.Derive(noiseSeed(c), "validation"))
 	}
 	return err
@@ -100,7 +100,7 @@ func flipped(set *loader.Set, rates labels.Rates, seed uint64) (*loader.Set, *in
 	return noisy, noise, err
 }
 
-// declareTruth takes the labels of all splits for true ones, where nothing else says what is true.
+// declareTruth takes the labels of all splits as the truth, if no other truth is given.
 func (d *Splits) declareTruth() {
 	for _, set := range []**loader.Set{&d.Train, &d.clean, &d.Validation, &d.Test} {
 		if *set != nil {
@@ -125,7 +125,7 @@ func (d *Splits) WriteFlips(dir string) error {
 	return nil
 }
 
-// WithTrueLabels are the same data with the truth for labels in training and, where it is known, in validation.
+// WithTrueLabels returns the same data with the truth as labels in training and, if known, in validation.
 func (d *Splits) WithTrueLabels() *Splits {
 	clean := *d
 	for _, set := range []**loader.Set{&clean.Train, &clean.Validation} {
@@ -143,7 +143,8 @@ func (d *Splits) WithTrain(set *loader.Set) *Splits {
 	return &other
 }
 
-// The files of label flips in a run folder, as nmn noise writes them: of the training and of the validation split.
+// The files of label flips in a run folder, as nmn noise writes them, for the training and the validation
+// split.
 const (
 	FlipsFile           = "flips.jsonl.gz"
 	ValidationFlipsFile = "flips-validation.jsonl.gz"

@@ -59,8 +59,8 @@ func ShuffledByID(ids []string, seed uint64) []int {
 	return order
 }
 
-// holdOut takes validation and test bags out of the training set: those of the lists, else
-// shares of a seeded order that depends on the identifiers alone.
+// holdOut takes validation and test bags out of the training set: the bags of the lists, or else shares of a
+// seeded order that depends only on the identifiers.
 func (d *Splits) holdOut(ctx context.Context, c *Config, whole *loader.Set) error {
 	d.originalIDs = whole.IDs
 	if c.ValidationIDs != "" || c.TestIDs != "" {

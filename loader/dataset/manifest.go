@@ -14,8 +14,8 @@ import (
 	"nmn/text"
 )
 
-// openManifest reads a list of pictures. The splits are those of the file, else those of lists of
-// identifiers, else shares. The classes are those of the vocabulary, else the labels of training rows.
+// openManifest reads a list of pictures. The splits come from the file, or from lists of identifiers, or are
+// shares. The classes come from the vocabulary, or else from the labels of training rows.
 func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 	var known *text.Vocabulary
 	if c.Vocabulary != "" {
@@ -104,8 +104,8 @@ func describeAlike(words []string, cure string) string {
 	return line + "; " + cure
 }
 
-// namesLabels reports whether labels are names without doubt: each stands alone where it is given, or somebody has said
-// how they are stated.
+// namesLabels reports whether labels are certainly names: each stands alone in its field, or the user has set
+// how they are given.
 func namesLabels(c *Config, m *manifest.Manifest) bool {
 	told := c.LabelForm != "" && c.LabelForm != manifest.FormAuto
 	return told || c.Vocabulary != "" ||
@@ -187,8 +187,8 @@ func manifestWords(c *Config) (*text.Vocabulary, error) {
 	return v, err
 }
 
-// foreignLabels refuses labels that a vocabulary of the user does not have. Where the classes come from
-// training rows, labels that are only on other rows, or too rare, count for nothing, and that is reported.
+// foreignLabels refuses labels that the user's vocabulary does not have. If the classes come from training
+// rows, labels that occur only on other rows or too rarely are ignored and reported.
 func (d *Splits) foreignLabels(c *Config, m *manifest.Manifest, v *text.Vocabulary) error {
 	foreign := m.Foreign(v)
 	n := len(foreign.Labels)

@@ -11,9 +11,8 @@ import (
 	"nmn/text"
 )
 
-// openMSRVTT joins the annotations of clips with their frames. Training clips are those of the split
-// train, validation clips those of validate, or what lists of identifiers take of these, and test clips
-// those of test, where the file has any.
+// openMSRVTT joins the annotations of clips with their frames. Training clips come from the split train,
+// validation clips from validate or from lists of identifiers, and test clips from test, if the file has any.
 func (d *Splits) openMSRVTT(ctx context.Context, c *Config) error {
 	annotations, err := annotation.ReadMSRVTT(ctx, c.MSRVTT)
 	if err != nil {

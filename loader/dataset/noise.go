@@ -14,7 +14,7 @@ import (
 	"nmn/loader"
 )
 
-// injectNoise makes the training labels noisy, as the configuration says.
+// injectNoise makes the training labels noisy, as configured.
 func (d *Splits) injectNoise(ctx context.Context, c *Config) error {
 	var drawn *inject.Injection
 	var err error
@@ -87,7 +87,7 @@ func (d *Splits) survey(ctx context.Context, c *Config) (err error) {
 		return err
 	}
 	switch {
-	case c.Set == Clips && d.Census.Labels() == 0: // of other data this was seen when they were read
+	case c.Set == Clips && d.Census.Labels() == 0: // for other data this was checked when reading
 		return unlabelled(d.Train, c)
 	case d.Census.Confusion != nil:
 		d.noisy = inject.OfCensus(d.Census, d.Train)
@@ -123,7 +123,7 @@ func (d *Splits) mostFrequent() string {
 	return strings.Join(most, ", ")
 }
 
-// Describe says in a few lines what the data is.
+// Describe returns a description of the data in a few lines.
 func (d *Splits) Describe() string {
 	size := func(s *loader.Set) int {
 		if s == nil {

@@ -13,8 +13,8 @@ import (
 	"nmn/loader"
 )
 
-// featureFile writes a table with so many rows of each split, of which every third has a cat and the others a dog. The
-// one feature is 10 or 12 in training and far from there elsewhere.
+// featureFile writes a table with the given number of rows in each split. Every third row has a cat and the
+// others a dog. The one feature is 10 or 12 in training and far from there elsewhere.
 func featureFile(t *testing.T, train, validation, test int) string {
 	t.Helper()
 	var b strings.Builder
@@ -60,7 +60,7 @@ func openFeatureFile(t *testing.T, path string, change func(*Config)) *Splits {
 	return d
 }
 
-// flipsOf are the labels of a set that are not its truth: true where one was flipped.
+// flipsOf compares the labels of a set with its truth: true if a label was flipped.
 func flipsOf(s *loader.Set) []bool {
 	flipped := make([]bool, s.Len()*s.Vocabulary.Len())
 	for i, z := range s.Labels.Uint8s() {
@@ -83,8 +83,8 @@ func rateOf(s *loader.Set, truth uint8) float64 {
 	return float64(flips) / float64(all)
 }
 
-// Validation chooses checkpoints, and knows no more than training does: its labels are flipped too, by draws of
-// their own. What figures are measured against is what the file says, and so are the labels of the test split.
+// Validation chooses checkpoints and must have no cleaner labels than training: its labels are flipped too,
+// by draws of their own. Metrics use the labels of the file, and test labels are not flipped.
 func TestFlips_OfTrainingAndValidation(t *testing.T) {
 	const rows = 600
 	path := featureFile(t, rows, rows, 30)
@@ -120,7 +120,7 @@ func TestFlips_OfTrainingAndValidation(t *testing.T) {
 	for _, c := range []struct {
 		seed, noiseSeed uint64
 		same            bool
-	}{{1, 0, true}, {2, 1, true}, {1, 2, false}, {2, 0, false}} { // a seed of the noise goes before that of the data
+	}{{1, 0, true}, {2, 1, true}, {1, 2, false}, {2, 0, false}} { // the noise seed overrides the data seed
 		other := open(c.seed, c.noiseSeed)
 		if slices.Equal(flipsOf(other.Train), train) != c.same ||
 			slices.Equal(flipsOf(other.Validation), validation) != c.same {
@@ -177,7 +177,7 @@ func TestFlips_StartFromTheLabelsOfTheFiles(t *testing.T) {
 	}
 }
 
-// q01 is the share of labels that go missing, q10 that of those that are set: each of its own word.
+// q01 is the share of labels that go missing, q10 the share that are set, for each word.
 func TestFlips_RatesOfAFile(t *testing.T) {
 	rates := filepath.Join(t.TempDir(), "rates.csv")
 	if err := os.WriteFile(rates, []byte("word,q10,q01\ndog,1,0\ncat,0,1\n"), 0o644); err != nil {

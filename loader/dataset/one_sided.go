@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// DescribeOneSided says what it means that labels hold on no row, or on every row; empty where there are none.
+// DescribeOneSided explains labels that hold on no row or on every row; empty if there are none.
 func DescribeOneSided(never, always []string) string {
 	var parts []string
 	if never != nil {

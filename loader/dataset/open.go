@@ -24,8 +24,8 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Splits are the splits of the data of a configuration. Validation and test are nil where there are none. Splits must
-// be closed.
+// Splits are the splits of the configured data. Validation and test are nil if there are none. Splits must be
+// closed.
 type Splits struct {
 	Train      *loader.Set // labels may be noisy
 	clean      *loader.Set // the same pictures before noise was injected; train itself without noise
@@ -37,27 +37,27 @@ type Splits struct {
 	Noise       float64 // share of replaced captions, for tables
 	Flips       labels.FlipRates
 	injected    struct{ train, validation *inject.Injection } // flips, nil for none
-	labelSource string                                        // of features or a manifest, for people
-	alike       string                                        // classes whose names are nearly equal, for people
+	labelSource string                                        // description of features or a manifest
+	alike       string                                        // description of classes with nearly equal names
 	// labels are names without doubt, whatever they look like
 	labelsAreNames  bool
-	learned         string   // what evidence there is, for people
+	learned         string   // description of the evidence
 	originalIDs     []string // the bags before any were held out; nil if they are the bags of Train
 	options         Options
-	captionPictures map[string]PictureFile // of bags with captions, by identifier
+	captionPictures map[string]PictureFile // pictures of bags with captions, by identifier
 	sources         *sources               // files that the data were read from
 	release         func() error
 
 	LeftOut []loader.BadSample // training bags that cannot be used, by their places before they were left out
-	leftOf  string             // of how many what, for people
+	leftOf  string             // description of what was left out, and how many
 
-	taken  json.RawMessage // what the frames of clips were taken with, as their index states it
+	taken  json.RawMessage // extraction settings of clips' frames, as in their index
 	taking *Taking
 
 	cleanValidation *loader.Set // validation before labels were flipped
 
-	Census *loader.Census     // of the training labels, noisy
-	noisy  *inject.Statistics // of these against the clean ones or the truth; nil where neither is known
+	Census *loader.Census     // census of the noisy training labels
+	noisy  *inject.Statistics // statistics of these against the clean labels or the truth; nil if neither is known
 }
 
 // OriginalIDs returns the identifiers of the bags of the training files, in their order, before any were held out.
@@ -68,7 +68,7 @@ func (d *Splits) OriginalIDs() []string {
 	return d.originalIDs
 }
 
-// Taking says how the frames of the training clips were taken; nil if the data are no clips.
+// Taking describes how the frames of the training clips were extracted; nil if the data are no clips.
 func (d *Splits) Taking() *Taking { return d.taking }
 
 // EvaluationSplit returns the split that figures are measured on, and its name.
@@ -85,8 +85,8 @@ func (d *Splits) EvaluationSplit() (*loader.Set, string) {
 // LabelsAreNames reports whether no label is a list of labels in one string, whatever it looks like.
 func (d *Splits) LabelsAreNames() bool { return d.labelsAreNames }
 
-// Labels describes how the labels of a manifest are stated and of which columns features are, for people; empty for
-// other data.
+// Labels describes the form of a manifest's labels and the columns of features, as text; empty for other
+// data.
 func (d *Splits) Labels() string { return d.labelSource }
 
 // Split returns a split by name.
@@ -135,7 +135,7 @@ func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
 		err = d.survey(ctx, c)
 	}
 	if err != nil {
-		_ = d.Close() // the first error tells more
+		_ = d.Close() // the first error is more useful
 		return nil, err
 	}
 	return d, nil
@@ -243,7 +243,7 @@ func (d *Splits) captionSet(c *Config, captions *annotation.COCO, key, folder st
 // PictureFile is where the picture of a bag lies.
 type PictureFile struct{ Folder, Name string }
 
-// PictureFile is that of a bag of pictures with captions; ok is false for other data.
+// PictureFile returns the picture of a bag with captions; ok is false for other data.
 func (d *Splits) PictureFile(id string) (file PictureFile, ok bool) {
 	file, ok = d.captionPictures[id]
 	return file, ok
@@ -281,7 +281,7 @@ func (d *Splits) openValidation(ctx context.Context, c *Config, v *text.Vocabula
 	return err
 }
 
-// Options are what opening data needs beside its configuration.
+// Options are inputs of Open that are not part of the configuration.
 type Options struct {
 	// Log takes warnings about files, and what was read from them; nil for nowhere.
 	Log *slog.Logger

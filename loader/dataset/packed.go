@@ -8,8 +8,8 @@ import (
 	"nmn/loader/manifest"
 )
 
-// refusePacked refuses labels that look like lists in one string each, unless somebody has named the classes, or wants
-// to look at them as they are. where says where the first list stands.
+// refusePacked refuses labels that look like lists in one string each, unless the user has named the classes
+// or wants to inspect the labels as they are. where returns the location of the first list.
 func refusePacked(c *Config, labels []string, alone bool, where func(label string) string) error {
 	if c.Vocabulary != "" || c.PackedLabels {
 		return nil

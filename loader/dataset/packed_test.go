@@ -70,7 +70,7 @@ func TestOpen_RefusesListsOfLabelsInOneString(t *testing.T) {
 		lines = append(lines, strings.Replace(line, `"`, `"thing;`, 1))
 	}
 	of[Manifest].Manifest = written(t, strings.Join(lines, ""))
-	says := map[Kind][]string{ // classes of a manifest are in the order of its rows, those of features in that of names
+	says := map[Kind][]string{ // classes of a manifest keep the order of its rows, classes of features are sorted by name
 		Manifest: {of[Manifest].Manifest + ", line 3: ", `"bear,cat" looks like a list`, "(bear;cat)", `["bear", "cat"]`},
 		Features: {file + ", row 11 ", `"ant,cat" looks like a list`, "(ant;cat)", `["ant", "cat"]`},
 	}
@@ -115,7 +115,7 @@ func TestOpen_PartsListsOfAManifest(t *testing.T) {
 	}
 }
 
-// Who has names that look like lists does what the message says: a file of lines such as the one that it shows.
+// Names that look like lists are accepted if a file of lines such as the message shows lists them.
 func TestOpen_TakesNamesThatAVocabularyLists(t *testing.T) {
 	names := labelsOf(",")
 	for kind, c := range sourcesOf(written(t, packedTable(","))) {

@@ -21,10 +21,10 @@ import (
 	"nmn/text"
 )
 
-// FindPictures lists the pictures that paths name: a file is taken whatever its name, and a folder is searched, with
-// all folders in it, for names that end as those of pictures do (picture.Extensions). A link in a folder counts as what
-// it leads to. skipped are the files of folders with other names, less hidden ones, whose names begin with a dot. Both
-// lists are sorted and name no file twice; that there are no pictures is an error.
+// FindPictures lists the pictures that paths name. A file is taken whatever its name is. A folder is
+// searched, with all folders in it, for names with the extension of a picture (picture.Extensions). A link in
+// a folder counts as its target. skipped are the files of folders with other names, except hidden ones, whose
+// names begin with a dot. Both lists are sorted without duplicates. It is an error if there are no pictures.
 func FindPictures(paths []string) (files, skipped []string, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -78,8 +78,8 @@ func CheckPictures(files []string) error {
 	return nil
 }
 
-// Skipped says of files, at least one, that FindPictures has skipped them: how many of each ending, the names of the
-// first, and what to do about those that hold pictures of a format that is not read.
+// Skipped describes at least one file that FindPictures has skipped: how many of each extension, the first
+// names, and what to do about pictures in an unsupported format.
 func Skipped(files []string) string {
 	const named = 3
 	var first []string
@@ -121,8 +121,8 @@ func endings(files []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// PictureIDs names the files that FindPictures has found in paths, for tables: those of one folder by their path in
-// it, as the tables that they are joined with do, and others by the path that was given.
+// PictureIDs names the files that FindPictures has found in paths, for tables. Files of one folder are named
+// by their path in it, to match the tables they are joined with, and others by the path that was given.
 func PictureIDs(paths, files []string) []string {
 	if len(paths) != 1 || paths[0] == files[0] {
 		return files
@@ -138,8 +138,8 @@ func PictureIDs(paths, files []string) []string {
 	return ids
 }
 
-// Pictures is a set of picture files that nobody has labels of, each named by its path. Pictures of more than maxPixels
-// pixels are not decoded; 0 sets no limit but picture.PixelCeiling.
+// Pictures returns a set of picture files without labels, each named by its path. Pictures of more than
+// maxPixels pixels are not decoded; 0 sets no limit but picture.PixelCeiling.
 func Pictures(files []string, v *text.Vocabulary, maxPixels int) *loader.Set {
 	return &loader.Set{Name: "pictures", Vocabulary: v, IDs: files, Labels: unknownLabels(len(files), v.Len()),
 		Source: &pathSource{files, cmp.Or(maxPixels, picture.PixelCeiling), int64(picture.DefaultLimits().MaxBytes)}}

@@ -9,8 +9,8 @@ import (
 	"nmn/text"
 )
 
-// ReadManifest reads the manifest of a configuration again, for who writes it with other labels; the folder of its
-// pictures is noted there.
+// ReadManifest reads the manifest of a configuration again, to write it with other labels. The result holds
+// the folder of its pictures.
 func ReadManifest(ctx context.Context, c *Config, o Options) (*manifest.Manifest, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -13,13 +13,13 @@ import (
 	"nmn/loader/manifest"
 )
 
-// reading says which kinds of data read a setting, below data.
+// reading lists which kinds of data read a setting, below data.
 type reading struct {
 	key string
 	by  []Kind
-	// beside is another setting of data without which this one says nothing; empty where there is none.
+	// beside is another setting of data that this one requires; empty for none.
 	beside string
-	// because says why those kinds alone read it, after what would read it; empty where that needs no word.
+	// because explains why only those kinds read it, after the list of kinds; empty if obvious.
 	because string
 }
 
@@ -27,12 +27,12 @@ var (
 	allKinds  = kinds()
 	embedded  = []Kind{Scenes, MovingScenes}
 	onFiles   = []Kind{Captions, MSRVTT, Clips, Manifest} // pictures and frames that are decoded
-	withWords = []Kind{Captions, MSRVTT, Clips, Manifest} // labels by name, of which some become classes
+	withWords = []Kind{Captions, MSRVTT, Clips, Manifest} // labels by name, some of which become classes
 	heldOut   = []Kind{Captions, Clips, Features, Manifest}
 )
 
-// readings has a line for each setting of data. A setting that a kind of data does not read is refused where somebody
-// has chosen it: what was meant would otherwise be left out without a word.
+// readings has a line for each setting of data. If the user sets one that the kind of data does not read, it
+// is refused instead of silently ignored.
 var readings = []reading{
 	{key: "set", by: allKinds},
 	{key: "seed", by: allKinds},
@@ -98,7 +98,8 @@ var readings = []reading{
 
 	{key: "evidence", by: allKinds},
 
-	// A rate of replaced captions above 0 is refused by Validate where there are none; 0 means the same everywhere.
+	// Validate refuses a rate of replaced captions above 0 if there are no captions; 0 means the same
+	// everywhere.
 	{key: "noise", by: allKinds},
 	{key: "noise_file", by: allKinds},
 	{key: "flips", by: allKinds},
@@ -127,9 +128,9 @@ var nouns = map[Kind]string{
 	Manifest: "a manifest (`data.manifest`)",
 }
 
-// Unread refuses, as a *setting.Error, the first setting that somebody has chosen and that data of this kind do not
-// read. Chosen is what is given by its key, such as data.images, whatever its value, and what has another value than in
-// base, the configuration before anybody has chosen.
+// Unread refuses, as a *setting.Error, the first setting that the user has set and that data of this kind do
+// not read. A setting counts as set if given reports its key, such as data.images, or if its value differs
+// from base, the configuration before the user's choices.
 func (d *Config) Unread(base *Config, given func(key string) bool) error {
 	now, before := setting.Values(d), setting.Values(base)
 	empty := func(key string) bool { return reflect.ValueOf(now[key]).IsZero() }
@@ -165,7 +166,7 @@ func same(a, b any) bool {
 	return x.Kind() == reflect.Slice && x.Len()+y.Len() == 0 || reflect.DeepEqual(a, b)
 }
 
-// refusal says that data of a kind do not read the setting, and what would.
+// refusal returns an error: data of a kind do not read the setting, and which kinds do.
 func (r reading) refusal(set Kind) error {
 	var would []string
 	chooses := false

@@ -24,7 +24,7 @@ import (
 type Recognised struct {
 	Kind Kind
 	Key  string // the setting that names the data; empty for scenes, which need no file
-	Text string // what it is, for people
+	Text string // description as text
 }
 
 // Recognise finds out what kind of data a path holds, by its content; or it is the name of an embedded set.
@@ -184,7 +184,7 @@ func recogniseJSON(ctx context.Context, path string) (Recognised, error) {
 		"has no annotations and no sentences", path)
 }
 
-// recogniseAnnotations tells captions from instances by the first annotation.
+// recogniseAnnotations distinguishes captions from instances by the first annotation.
 func recogniseAnnotations(path string, d *json.Decoder) (Recognised, error) {
 	var first map[string]json.RawMessage
 	if t, err := d.Token(); err != nil || t != json.Delim('[') || d.More() && d.Decode(&first) != nil {

@@ -12,8 +12,8 @@ func (d *Splits) Distinct() (sets []*loader.Set) {
 	return sets
 }
 
-// Replace puts features in the place of the pictures of all splits, which stay for people to look at. vectors is asked
-// once for each of Distinct, and gives a vector for each frame of a bag.
+// Replace puts features in place of the pictures of all splits; the pictures stay for display. vectors is
+// called once for each of Distinct, and returns a vector for each frame of a bag.
 func (d *Splits) Replace(vectors func(*loader.Set) (loader.Vectors, error)) error {
 	for _, split := range []struct{ set, clean *loader.Set }{{d.Train, d.clean}, {d.Validation, d.cleanValidation},
 		{d.Test, nil}} {

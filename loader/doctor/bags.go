@@ -39,8 +39,8 @@ func (r *Report) compareBags(splits []Split) {
 	}
 }
 
-// chanceCaptions is the share of bags that may repeat the captions of another split by chance: people say
-// the same of simple pictures.
+// chanceCaptions is the share of bags that may repeat the captions of another split by chance: annotators
+// describe simple pictures alike.
 const chanceCaptions = .01
 
 func (r *Report) captionFinding(o *Overlap, bags int, repeated []string) {
@@ -54,13 +54,13 @@ func (r *Report) captionFinding(o *Overlap, bags int, repeated []string) {
 		Examples: some(repeated)})
 }
 
-// leakCure says what to do about bags that two splits share.
+// leakCure returns what to do about bags that two splits share.
 func leakCure(o *Overlap) string {
 	return fmt.Sprintf("take them out of %s, or split anew by lists of identifiers (`data.validation_ids`, "+
 		"`data.test_ids`): figures of %s on them tell what was learned by heart", o.First, o.Second)
 }
 
-// numbered reports whether bags are named by their place alone, which says nothing about what they are.
+// numbered reports whether bags are named only by their index, which does not identify them.
 func numbered(s *loader.Set) bool {
 	if s.Vectors == nil {
 		return false
@@ -95,7 +95,7 @@ func captionKey(seed maphash.Seed, s *loader.Set, bag int) (uint64, bool) {
 	return h.Sum64(), mentions >= fewestMentions
 }
 
-// keys are those of all bags that have one.
+// keys returns the keys of all bags that have one.
 func keys[K comparable](s *loader.Set, of func(*loader.Set, int) (K, bool)) map[K]bool {
 	all := make(map[K]bool, s.Len())
 	for bag := range s.Len() {

@@ -1,5 +1,5 @@
-// Package doctor looks at a data set before anything is trained on it: labels, pictures or features, and
-// what the splits share. What it finds has a weight, and says what to do about it.
+// Package doctor checks a data set before training: labels, pictures or features, and what the splits share.
+// Each finding has a severity and a fix.
 //
 //	report, err := doctor.Examine(ctx, []doctor.Split{{"train", train}, {"test", test}}, options)
 //	for _, f := range report.Findings {

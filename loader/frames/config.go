@@ -7,12 +7,12 @@ import (
 
 // Config says which frames are taken and what a clip may cost.
 type Config struct {
-	Frames  int `json:"frames"`  // of each clip
+	Frames  int `json:"frames"`  // per clip
 	Size    int `json:"size"`    // longest side of a picture in pixels, which larger ones are shrunk to; 0 keeps all
 	Quality int `json:"quality"` // of the JPEG files, 1 to 100 as libjpeg counts
 
 	MaxPixels int           `json:"-"` // of a frame of a clip
-	Timeout   time.Duration `json:"-"` // of each pass over a clip
+	Timeout   time.Duration `json:"-"` // per pass over a clip
 	Threads   int           `json:"-"` // of ffmpeg's decoder
 }
 

@@ -110,7 +110,7 @@ func (j *jsonRows) next() (*record, error) {
 func (j *jsonRows) record(content []byte) (*record, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(content, &fields); err != nil {
-		return nil, fmt.Errorf("it is no object of JSON (%w); want a row such as {\"path\": \"a.jpg\", \"labels\": "+
+		return nil, fmt.Errorf("not a JSON object (%w); want a row such as {\"path\": \"a.jpg\", \"labels\": "+
 			"[\"dog\"]}, whole on its line", err)
 	}
 	for key := range fields {

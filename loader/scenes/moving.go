@@ -24,7 +24,7 @@ type MovingConfig struct {
 	Seed   uint64
 	Split  string // any name; "train", "val" and "test" of one seed share no clip
 	N      int    // clips, 1 to 10,000,000
-	Frames int    // of each clip, 3 to 1,000
+	Frames int    // per clip, 3 to 1,000
 	// Cache keeps every frame in memory once it has been painted, 6,912 bytes each, where the frames of
 	// the split take 500 MB at most. Without it a frame is painted each time it is read.
 	Cache bool

@@ -244,7 +244,7 @@ def test_rates() -> None:
         assert abs(np.asarray(rates["q10"])[k] - flips[truth[:, k] == 0, k].mean()) < 0.01
     if importlib.util.find_spec("pandas"):
         assert list(rates.index) == ["ant", "bee", "cat", "dog"]
-        assert set(rates["remarks"]) <= {"", "q01 not told from 0", "q10 not told from 0"}
+        assert set(rates["remarks"]) <= {"", "q01 may be 0", "q10 may be 0"}
         assert rates.attrs["threshold"] > 0
     assert np.asarray(rates["usable"]).all()
     again = nmn.find_label_issues(z, p, noise_rates=rates, calibrate=True)

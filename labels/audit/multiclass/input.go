@@ -109,7 +109,7 @@ func (in *Input) normalise(file string, logits bool) error {
 		}
 		if math.Abs(sum-1) > sumSlack {
 			return fmt.Errorf("%s: row %d: the scores sum up to %.4g, want 1: with one label for each bag the classes exclude "+
-				"each other; give one column of 0 and 1 for each class where they do not: %w", file, i+1, sum, table.ErrValue)
+				"each other; if they do not, give one column of 0 and 1 for each class: %w", file, i+1, sum, table.ErrValue)
 		}
 	}
 	return nil

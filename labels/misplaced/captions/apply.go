@@ -11,18 +11,18 @@ type Outcome struct {
 	File      string `json:"file"`
 	Kept      int    `json:"kept"`
 	Dropped   int    `json:"dropped"`
-	Automatic int    `json:"automatic"` // of the dropped ones, by the threshold
-	Decided   int    `json:"decided"`   // and by people
-	Rescued   int    `json:"rescued"`   // below the threshold, kept by people
+	Automatic int    `json:"automatic"` // dropped by the threshold
+	Decided   int    `json:"decided"`   // dropped by a reviewer
+	Rescued   int    `json:"rescued"`   // below the threshold, kept by a reviewer
 	// EmptyBags have no caption left, and had one.
 	EmptyBags int `json:"empty_bags"`
 	// ExpectedPrecision is the mean probability to be foreign of the automatic ones.
 	ExpectedPrecision eval.Number `json:"expected_precision"`
 }
 
-// Apply writes the file of captions without those that are dropped, in the form in which they were read: see
-// annotation.Bags.WriteWithout. The decisions of people, which may be nil, are carried out whatever the probabilities
-// say. After a refusal nothing else is dropped.
+// Apply writes the file of captions without the dropped ones, in the form in which they were read: see
+// annotation.Bags.WriteWithout. The reviewer's decisions, which may be nil, are applied whatever the
+// probabilities are. After a refusal only decisions drop captions.
 func (r *Report) Apply(ctx context.Context, path string, decisions Decisions) (*Outcome, error) {
 	o := &Outcome{File: path}
 	dropped := map[string]bool{}

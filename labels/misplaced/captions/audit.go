@@ -17,18 +17,18 @@ import (
 
 // Options set how captions are audited.
 type Options struct {
-	// Vocabulary are the words that captions are judged by; nil for those of the header of the scores, and without
-	// one for the most frequent ones of the captions, as many as Words.
+	// Vocabulary holds the words that captions are judged by. If nil, these are the words of the header of
+	// the scores. Without a header they are the Words most frequent words of the captions.
 	Vocabulary *text.Vocabulary
 	Words      int
-	// Scores is a file of scores of bags, as format/table reads it, of a classifier that has not learned the labels of
-	// these bags; empty for the captions alone. Rows with ids may be of some of the bags, in any order. Logits says
-	// that they are log-odds instead of probabilities.
+	// Scores is a file of scores of bags that package table can read, from a classifier that has not learned
+	// the labels of these bags. Empty uses the captions alone. Rows with ids may cover some of the bags, in
+	// any order. If Logits is set, the scores are log-odds instead of probabilities.
 	Scores string
 	Logits bool
 	// Precision is the least mean probability to be foreign of the captions that are dropped, above 0 to 1.
 	Precision float64
-	// Truth is a file with the ids of the captions that are foreign, where they are known: see readTruth.
+	// Truth is a file with the ids of the foreign captions, if they are known: see readTruth.
 	Truth   string
 	Witness misplaced.Options
 }
@@ -44,19 +44,19 @@ type Report struct {
 	*misplaced.Result
 	Vocabulary *text.Vocabulary
 	Options    Options
-	// Threshold is the least probability to be of its bag of a caption that is kept, 0 where all are.
+	// Threshold is the least own probability of a caption that is kept, 0 to keep all.
 	Threshold float64
-	// Dropped says for each bag and caption whether it is dropped by the threshold.
+	// Dropped reports for each bag and caption whether the threshold drops it.
 	Dropped [][]bool
-	// Remarks are those of the inference and what is unusual about the captions, each a sentence without its full
+	// Remarks are the remarks of the inference, and on unusual captions, each a sentence without its full
 	// stop.
 	Remarks []string
-	// Judgement holds what was found against the truth; nil where that is not known.
+	// Judgement is the comparison with the truth; nil if the truth is unknown.
 	Judgement *Judgement
 
 	input  misplaced.Input
 	empty  int // captions that mention nothing
-	others int // rows of scores that are of no bag
+	others int // rows of scores without a bag
 	truth  [][]bool
 	ranked [][2]int // places of all captions, the least probable first
 }
@@ -109,8 +109,8 @@ func (r *Report) countMentions() error {
 		}
 	}
 	if r.empty == r.Len() {
-		return fmt.Errorf("captions %q: no caption has a word of the vocabulary; the vocabulary is of other captions, "+
-			"or of another language: %w", r.Name, loader.ErrAnnotations)
+		return fmt.Errorf("captions %q: no caption has a word of the vocabulary; the vocabulary is for other captions "+
+			"or another language: %w", r.Name, loader.ErrAnnotations)
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func Mentions(bags *annotation.Bags, v *text.Vocabulary) [][][]int32 {
 			places = append(places, place{b, c})
 		}
 	}
-	const run = 256 // a piece of work keeps its memory for so many captions
+	const run = 256 // captions after which a goroutine reuses its memory
 	parallel.Blocks(len(places), run, func(from, to int) {
 		var tokens []string
 		var classes []int32
@@ -201,12 +201,12 @@ func (r *Report) judged() bool { return r.Refusal == "" || r.Gain != 0 || r.Fore
 func (r *Report) check() error {
 	for b, captions := range r.Captions {
 		if len(r.Own[b]) != len(captions) {
-			return fmt.Errorf("captions %q: bag %q has %d captions, %d were judged", r.Name, r.IDs[b], len(captions),
+			return fmt.Errorf("captions %q: picture %q has %d captions, %d were judged", r.Name, r.IDs[b], len(captions),
 				len(r.Own[b]))
 		}
 		for c, own := range r.Own[b] {
 			if !(own >= 0 && own <= 1) {
-				return fmt.Errorf("captions %q: caption %s is of its bag with probability %g, which is none",
+				return fmt.Errorf("captions %q: caption %s has probability %g, want 0 to 1",
 					r.Name, captions[c].ID, own)
 			}
 		}
@@ -228,8 +228,8 @@ func (r *Report) choose() {
 	}
 }
 
-// Drops is how many captions are dropped by the threshold, and their mean probability to be foreign, which is undefined
-// where there are none.
+// Drops returns the number of captions that the threshold drops, and their mean probability to be foreign,
+// which is undefined if there are none.
 func (r *Report) Drops() (n int, precision eval.Number) {
 	sum := 0.0
 	for b := range r.Dropped {
@@ -246,7 +246,7 @@ func (r *Report) Drops() (n int, precision eval.Number) {
 	return n, eval.Number(sum / float64(n))
 }
 
-// remarks tell what is unusual about the captions.
+// remarks lists what is unusual about the captions.
 func (r *Report) remarks() []string {
 	var out []string
 	const several = -1
@@ -271,13 +271,13 @@ func (r *Report) remarks() []string {
 			out = append(out, fmt.Sprintf("%s: %d", what, n))
 		}
 	}
-	note("bags without captions, in which there is nothing to judge", without)
-	note("captions without a word of the vocabulary, for or against which only what they leave out speaks", r.empty)
+	note("pictures without captions", without)
+	note("captions without a word of the vocabulary, judged only by the words that they leave out", r.empty)
 	if r.input.Scored != nil {
-		note("bags without scores, whose captions have only each other as witnesses", len(r.IDs)-len(r.input.Scored))
+		note("pictures without scores, whose captions are compared only with each other", len(r.IDs)-len(r.input.Scored))
 	}
-	note("rows of scores that are of no bag", r.others)
-	note("captions that stand, word for word, in more bags than one", shared)
+	note("rows of scores without a picture", r.others)
+	note("captions that occur, word for word, with more than one picture", shared)
 	return out
 }
 
@@ -290,14 +290,14 @@ func (r *Report) Lowest(n int) [][2]int {
 	return r.ranked[:min(n, len(r.ranked))]
 }
 
-// Most captions, and captions of a bag, for which a tie is worth telling what their words say.
+// Most tied captions, and captions of a bag, for which ties are ordered by the evidence of their words.
 const (
 	mostTied  = 10_000
 	mostOfBag = 200
 )
 
-// rank orders the captions by their probabilities. Probabilities are of groups, so that many may be equal: the first
-// ones of those that are probably foreign stand in the order of what speaks against them, for each of their words.
+// rank orders the captions by their probabilities. Probabilities are computed for groups, so ties are common.
+// Ties among captions that are probably foreign are ordered by the evidence against them, per word.
 func (r *Report) rank() {
 	r.ranked = make([][2]int, 0, r.Len())
 	for b := range r.Own {

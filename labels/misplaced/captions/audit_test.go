@@ -83,7 +83,8 @@ func TestAudit_FindsForeignCaptions(t *testing.T) {
 		t.Errorf("a second audit finds others, %v", err)
 	}
 	summarised(t, r)
-	// What speaks against the worst are their words, and what the others have; the best have nothing against them.
+	// The evidence against the worst captions is their words, and the words that the other captions share.
+	// Nothing speaks against the best.
 	worst := r.Worst(5)
 	if len(worst) != 5 || len(r.Worst(-1)) != 0 {
 		t.Errorf("%d and %d of the worst, want 5 and 0", len(worst), len(r.Worst(-1)))
@@ -120,7 +121,7 @@ func TestAudit_FindsForeignCaptions(t *testing.T) {
 	}
 }
 
-// summarised compares the figures of a summary with those of the captions.
+// summarised compares the figures of a summary with the captions.
 func summarised(t *testing.T, r *Report) {
 	t.Helper()
 	dropped, foreign, wrong := 0, 0.0, 0.0
@@ -147,8 +148,8 @@ func summarised(t *testing.T, r *Report) {
 	}
 }
 
-// Captions of equal probability that are probably foreign stand in the order of what speaks against them, for each of
-// their words; those of bags of hundreds of captions, and those that are probably own ones, in the order of the file.
+// Captions of equal probability that are probably foreign are ordered by the evidence against them, per word.
+// Captions of bags with hundreds of captions, and captions that are probably own, keep the order of the file.
 func TestLowest_OrdersTies(t *testing.T) {
 	b, _ := generated(t)
 	things := []string{"dog grass ball", "train tracks smoke", "cake knife candles"}
@@ -157,7 +158,7 @@ func TestLowest_OrdersTies(t *testing.T) {
 	for i := range b.Captions {
 		for c := range b.Captions[i] {
 			b.Captions[i][c] = annotation.BagCaption{ID: fmt.Sprint(i, c), Text: said(i, 3-c%2)}
-			if i%2 == 0 && c == i/2%5 || c > 5 && c%20 == 3 { // of another bag
+			if i%2 == 0 && c == i/2%5 || c > 5 && c%20 == 3 { // from another bag
 				b.Captions[i][c].Text = said(i+1+c/20%3/2, 2+(i/6+c/20)%2)
 			}
 		}
@@ -218,7 +219,7 @@ func TestAudit_ChoosesTheWords(t *testing.T) {
 		t.Fatalf("%v; want the words of the scores", err)
 	}
 	if !slices.ContainsFunc(r.Remarks, func(s string) bool {
-		return strings.Contains(s, "bags without scores") &&
+		return strings.Contains(s, "pictures without scores") &&
 			strings.HasSuffix(s, ": 298")
 	}) {
 		t.Errorf("remarks %q", r.Remarks)
@@ -299,7 +300,7 @@ func TestAudit_WhateverCaptionsAre(t *testing.T) {
 		}
 		s := r.Summary(3, nil)
 		if n, _ := r.Drops(); r.Refusal != "" && n > 0 || s.Captions != 1500 ||
-			!slices.ContainsFunc(r.Remarks, func(s string) bool { return strings.HasPrefix(s, "bags without captions") }) {
+			!slices.ContainsFunc(r.Remarks, func(s string) bool { return strings.HasPrefix(s, "pictures without captions") }) {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
@@ -326,9 +327,9 @@ func TestRemarks_CountWhatIsUnusual(t *testing.T) {
 	if err := r.countMentions(); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"bags without captions, in which there is nothing to judge: 1",
-		"captions without a word of the vocabulary, for or against which only what they leave out speaks: 4",
-		"captions that stand, word for word, in more bags than one: 1"}
+	want := []string{"pictures without captions: 1",
+		"captions without a word of the vocabulary, judged only by the words that they leave out: 4",
+		"captions that occur, word for word, with more than one picture: 1"}
 	if got := r.remarks(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -364,11 +365,11 @@ func TestAudit_Remarks(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"1 captions have no witness, and are kept",
-		"bags without captions, in which there is nothing to judge: 4",
-		"captions without a word of the vocabulary, for or against which only what they leave out speaks: 5",
-		"bags without scores, whose captions have only each other as witnesses: 298",
-		"rows of scores that are of no bag: 2",
+		"1 captions cannot be compared with others, and are kept",
+		"pictures without captions: 4",
+		"captions without a word of the vocabulary, judged only by the words that they leave out: 5",
+		"pictures without scores, whose captions are compared only with each other: 298",
+		"rows of scores without a picture: 2",
 	}
 	if !slices.Equal(r.Remarks, want) {
 		t.Errorf("%q, want %q", r.Remarks, want)

@@ -159,7 +159,7 @@ func TestApply_DecisionsOfPeopleComeFirst(t *testing.T) {
 	if _, err := r.Apply(t.Context(), missing, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("in a folder that is not there: %v", err)
 	}
-	// Where nobody decides, the threshold does: 3 and 5, with probabilities .125 and .125, and 4 with .5.
+	// Without a decision the threshold applies: 3 and 5, with probabilities .125 and .125, and 4 with .5.
 	r.Dropped[1][0] = true
 	if o, err = r.Apply(t.Context(), out, nil); err != nil || *o != (Outcome{File: out, Kept: 2, Dropped: 3, Automatic: 3,
 		EmptyBags: 1, ExpectedPrecision: .75}) {
@@ -180,7 +180,7 @@ func TestReadDecisions_Refuses(t *testing.T) {
 		good + "drop,,6,\n":        `d.csv:4: there is no caption "6"`,
 		good + "accept,,4,\n":      `d.csv:4: decision is "accept", want drop or keep`,
 		good + "drop,,3,\n":        `d.csv:4: caption "3" has a decision already`,
-		good + "drop,0123,4,\n":    `d.csv:4: caption "4" was decided when its text was another one`,
+		good + "drop,0123,4,\n":    `d.csv:4: the text of caption "4" has changed since the decision`,
 		good + "drop,4\n":          "wrong number of fields",
 		"annotation_id,decision\n": "",
 	} {
@@ -248,7 +248,7 @@ func TestScores_AreMatchedByName(t *testing.T) {
 		"s has 3 columns for the 2 words":                {Rows: 3, Cols: 3},
 		`s has no column for the word "cats"`:            {Words: []string{"dog", "x"}, Rows: 3, Cols: 2},
 		`s: the id "20" is given twice, in rows 1 and 2`: {IDs: []string{"20", "20"}, Rows: 2, Cols: 2},
-		`s: none of its 1 ids, first "x", is a bag`:      {IDs: []string{"x"}, Rows: 1, Cols: 2},
+		`s: none of its 1 ids, first "x", is a picture`:  {IDs: []string{"x"}, Rows: 1, Cols: 2},
 	} {
 		m.Values = make([]float32, m.Rows*m.Cols)
 		if _, err := scored(t, m); err == nil || !strings.Contains(err.Error(), want) {
@@ -286,7 +286,7 @@ func TestCheck_LetsNoNaNThrough(t *testing.T) {
 	}
 }
 
-// Five captions cannot be compared: nothing is said against them, and nothing is dropped.
+// Five captions cannot be compared: there is no evidence against them, and nothing is dropped.
 func TestSummary_OfTooFewCaptions(t *testing.T) {
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "c.json"), filepath.Join(dir, "kept.json")
@@ -307,9 +307,8 @@ func TestSummary_OfTooFewCaptions(t *testing.T) {
 	}
 	o.File = "kept.json"
 	got, err := json.Marshal(r.Summary(3, o))
-	want := `{"captions":5,"bags":3,"words":8,"foreign":null,"gain":null,"refused":"5 captions are too few: 200 are ` +
-		`needed to compare those of a bag with those of others","remarks":["bags without captions, in which there is ` +
-		`nothing to judge: 1"],"precision":0.9,"threshold":0,"dropped":0,"expected_precision":null,"worst":[],` +
+	want := `{"captions":5,"bags":3,"words":8,"foreign":null,"gain":null,"refused":"5 captions are too few: at least 200 ` +
+		`are needed to compare a picture's captions with others","remarks":["pictures without captions: 1"],"precision":0.9,"threshold":0,"dropped":0,"expected_precision":null,"worst":[],` +
 		`"applied":{"file":"kept.json","kept":5,"dropped":0,"automatic":0,"decided":0,"rescued":0,"empty_bags":0,` +
 		`"expected_precision":null}}`
 	if err != nil || string(got) != want {
@@ -336,7 +335,7 @@ func TestSummary_IsJSONWhateverIsUnknown(t *testing.T) {
 		!strings.Contains(string(b), `"refused":"one caption`) || strings.Contains(string(b), "interval") {
 		t.Errorf("%s, %v", b, err)
 	}
-	// What was judged before it was refused is told.
+	// Results computed before the refusal are reported.
 	for _, r.Foreign = range []float64{0, .25} {
 		r.Gain = .5 - 2*r.Foreign
 		want := fmt.Sprintf(`"foreign":%g,"gain":%g,"refused":"one`, r.Foreign, r.Gain)

@@ -43,7 +43,7 @@ func replaced(b *annotation.Bags, n int, random *rng.Stream) (foreign []string) 
 	return foreign
 }
 
-// Two of five real captions are replaced: they are found, and nothing is dropped where none is.
+// Two of five real captions are replaced: Audit finds them, and drops nothing if none is replaced.
 func TestAudit_RealCaptionsOfCOCO(t *testing.T) {
 	b, err := annotation.ReadBags(t.Context(), dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
 	if err != nil {

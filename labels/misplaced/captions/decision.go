@@ -12,23 +12,23 @@ import (
 
 // The verdicts on a caption.
 const (
-	Drop labels.Verdict = "drop" // the caption is of another bag
-	Keep labels.Verdict = "keep" // the caption is of its bag
+	Drop labels.Verdict = "drop" // the caption belongs to another bag
+	Keep labels.Verdict = "keep" // the caption belongs to its bag
 )
 
-// Decisions are the verdicts of people, by the identifiers of captions.
+// Decisions are the verdicts of a reviewer, by the identifiers of captions.
 type Decisions map[string]labels.Verdict
 
-// Fingerprint tells the texts of captions apart: 16 hexadecimal digits of FNV-1a.
+// Fingerprint distinguishes the texts of captions: 16 hexadecimal digits of FNV-1a.
 func Fingerprint(caption string) string {
 	h := fnv.New64a()
 	io.WriteString(h, caption) // a hash cannot fail
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// ReadDecisionsFile reads the CSV that the page of an audit saves: for each caption, annotation_id, decision (drop or
-// keep) and, if it is there, the Fingerprint of the text that somebody looked at. A caption that is not there, one
-// whose text is not what it was, and a second decision on a caption are errors; they name the file and the line, and
+// ReadDecisionsFile reads the CSV that the page of an audit saves. Each caption has annotation_id, decision
+// (drop or keep) and, optionally, the Fingerprint of the text that was reviewed. A missing caption, a text
+// that has changed since, and a second decision on a caption are errors. They name the file and the line, and
 // wrap labels.ErrDecisions.
 func ReadDecisionsFile(path string, bags *annotation.Bags) (Decisions, error) {
 	return decisionsOn(bags).ReadFile(path)
@@ -45,7 +45,7 @@ func decisionsOn(bags *annotation.Bags) *labels.Decisions[string] {
 			}
 			seen := strings.TrimSpace(fields[2])
 			if seen != "" && seen != Fingerprint(bags.Captions[place[0]][place[1]].Text) {
-				return "", "", fmt.Errorf("caption %.60q was decided when its text was another one: the decision is for other "+
+				return "", "", fmt.Errorf("the text of caption %.60q has changed since the decision: the decision is for other "+
 					"captions", id)
 			}
 			return id, fmt.Sprintf("caption %.60q", id), nil

@@ -13,7 +13,8 @@ import (
 // Formats are the endings of files of judged captions.
 var Formats = records.Formats()
 
-// Columns are those of such a file: the caption, its bag, the probability that the caption is of its bag, and the text.
+// Columns are the columns of such a file: the caption, its bag, the probability that the caption belongs to
+// its bag, and the text.
 var Columns = []string{"annotation_id", "image_id", "own", "caption"}
 
 // row is a judged caption. Identifiers have the type that they have in the file of captions.
@@ -55,8 +56,8 @@ func (r *Report) writeLines(out io.Writer) error {
 	return records.Lines(out, rowsOf(r, identifier(r.NumberedCaptions()), identifier(r.NumberedBags())))
 }
 
-// writeParquet writes a Parquet table without nulls: text as UTF-8, probabilities as doubles, identifiers as 64-bit
-// integers where they are numbers in the file of captions.
+// writeParquet writes a Parquet table without nulls: text as UTF-8, probabilities as doubles, and identifiers
+// as 64-bit integers if the file of captions has numbers.
 func (r *Report) writeParquet(out io.Writer) error {
 	text := func(id string) (string, error) { return id, nil }
 	number := func(id string) (int64, error) { return strconv.ParseInt(id, 10, 64) }

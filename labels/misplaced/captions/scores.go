@@ -8,7 +8,7 @@ import (
 	"nmn/loader/annotation"
 )
 
-// readScores reads the file of scores as logits; nil where none is named.
+// readScores reads the file of scores as logits; nil if no file is named.
 func readScores(o Options) (*table.Matrix, error) {
 	if o.Scores == "" {
 		return nil, nil
@@ -25,12 +25,12 @@ func readScores(o Options) (*table.Matrix, error) {
 		return m, nil
 	}
 	if m.Values, err = rates.Logits(m.Values); err != nil {
-		return nil, fmt.Errorf("%s: %w (give `scores.logits` where scores are log-odds)", o.Scores, err)
+		return nil, fmt.Errorf("%s: %w (set `scores.logits` if the scores are log-odds)", o.Scores, err)
 	}
 	return m, nil
 }
 
-// join puts scores in the order of the vocabulary, and finds the bags that they are of.
+// join puts scores in the order of the vocabulary, and finds the bag of each row.
 func (r *Report) join(m *table.Matrix) error {
 	columns, err := r.columns(m)
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *Report) join(m *table.Matrix) error {
 	return nil
 }
 
-// columns finds the column of each word of the vocabulary; nil where they stand in its order.
+// columns finds the column of each word of the vocabulary; nil if the columns are already in its order.
 func (r *Report) columns(m *table.Matrix) ([]int, error) {
 	classes := r.Vocabulary.Len()
 	if m.Words == nil {
@@ -102,7 +102,7 @@ func (r *Report) rows(m *table.Matrix) ([]int, error) {
 	}
 	r.others = m.Rows - len(rows)
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("%s: none of its %d ids, first %.60q, is a bag of %q, first %.60q: %w", m.Name, m.Rows,
+		return nil, fmt.Errorf("%s: none of its %d ids, first %.60q, is a picture of %q, first %.60q: %w", m.Name, m.Rows,
 			m.IDs[0], r.Name, r.IDs[0], table.ErrNames)
 	}
 	return rows, nil

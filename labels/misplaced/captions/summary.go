@@ -7,12 +7,12 @@ type Summary struct {
 	Captions int `json:"captions"`
 	Bags     int `json:"bags"`
 	Words    int `json:"words"`
-	// Foreign estimates the share of captions that are of other bags, undefined if none could be compared; the true
-	// share is probably in the interval.
+	// Foreign estimates the share of captions that belong to other bags, undefined if none could be compared;
+	// the true share is probably in the interval.
 	Foreign  eval.Number `json:"foreign"`
 	Interval *Interval   `json:"foreign_interval,omitempty"`
 	Gain     eval.Number `json:"gain"` // nats a caption by which they are foretold better when some may be foreign
-	// Refused says why nothing is dropped; empty where something may be.
+	// Refused explains why nothing is dropped; empty if captions may be dropped.
 	Refused string   `json:"refused"`
 	Remarks []string `json:"remarks"`
 	// Dropped are the captions below the threshold, and ExpectedPrecision their mean probability to be foreign, which is
@@ -64,7 +64,7 @@ func (r *Report) Worst(n int) []Finding {
 	return out
 }
 
-// Summary has at most so many of the worst captions. outcome may be nil.
+// Summary lists at most worst captions. outcome may be nil.
 func (r *Report) Summary(worst int, outcome *Outcome) Summary {
 	s := Summary{
 		Captions: r.Len(), Bags: len(r.IDs), Words: r.Vocabulary.Len(), Foreign: eval.Number(r.Foreign),

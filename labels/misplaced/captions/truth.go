@@ -18,8 +18,8 @@ import (
 // Judgement holds an audit against the captions that are known to be foreign.
 type Judgement struct {
 	Foreign int `json:"foreign"` // how many there are
-	// AUC is the probability that a foreign caption is ranked below an own one; Precision and Recall are those of the
-	// captions that are dropped. What has no meaning is undefined.
+	// AUC is the probability that a foreign caption is ranked below an own one. Precision and Recall describe
+	// the captions that are dropped. Figures without a meaning are undefined.
 	AUC       eval.Number `json:"auc"`
 	Precision eval.Number `json:"precision"`
 	Recall    eval.Number `json:"recall"`
@@ -36,9 +36,9 @@ const maxList = 1 << 30
 // truthColumns are the names of the column of a CSV with the ids of captions.
 var truthColumns = []string{"annotation_id", "id", "sen_id"}
 
-// readTruth reads a file with the identifiers of the captions that are foreign: one on each line, or a CSV with a
-// column annotation_id, id or sen_id. It says of each bag and caption whether it is foreign. Identifiers that no
-// caption has, and those given twice, are errors that name the line and wrap ErrTruth.
+// readTruth reads a file with the identifiers of the foreign captions: one on each line, or a CSV with a
+// column annotation_id, id or sen_id. It returns for each bag and caption whether it is foreign. Unknown and
+// repeated identifiers are errors that name the line and wrap ErrTruth.
 func readTruth(path string, bags *annotation.Bags) ([][]bool, error) {
 	f, err := input.OpenFile(path)
 	if err != nil {
@@ -96,7 +96,7 @@ func parseTruth(limited *io.LimitedReader, name string, bags *annotation.Bags) (
 	}
 }
 
-// truthColumn is the column of the ids where the first line is a header, -1 where it is an id by itself.
+// truthColumn returns the column of the ids if the first line is a header, -1 if it is an id by itself.
 func truthColumn(first []string) (int, error) {
 	for i, title := range first {
 		if slices.Contains(truthColumns, strings.ToLower(strings.TrimSpace(title))) {

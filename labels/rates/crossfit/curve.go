@@ -9,15 +9,15 @@ import (
 //
 //	V(e) = mean over bags of  sum over classes of BCE(O(e), z)
 //
-// for which no clean label is needed. Early on the nets know too little, later they know the noise of
-// their own folds; in between V is least.
+// for which no clean label is needed. Early in training the nets have learned too little, later they have
+// memorised the noise of their own folds; V is least in between.
 type Curve struct {
 	plan  *Plan
 	loss  [][]float64 // by epoch and fold, summed over bags and classes
 	given [][]bool
 }
 
-// NewCurve has room for so many epochs.
+// NewCurve has capacity for the given number of epochs.
 func NewCurve(p *Plan, epochs int) (*Curve, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 // planFormat marks the file, and its version.
 const planFormat = "nmn folds 1"
 
-// planFile is a plan on disk: bags and folds side by side, so that a person can read who is where.
+// planFile is a plan on disk: bags and folds side by side, for easy reading.
 type planFile struct {
 	Format string `json:"format"`
 	Seed   uint64 `json:"seed"`

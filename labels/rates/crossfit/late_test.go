@@ -42,7 +42,7 @@ func TestNewCurve_RefusesWhatHasNoLosses(t *testing.T) {
 	}
 }
 
-// People read and search the plan: names stand in it as they are.
+// The plan is meant to be read and searched: names are not escaped.
 func TestPlan_NamesAreWrittenAsTheyAre(t *testing.T) {
 	p := plan(t, 4, 2, 1)
 	p.IDs[2] = "cats & <dogs>.jpg"

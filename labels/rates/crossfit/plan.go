@@ -22,7 +22,7 @@ type Plan struct {
 	Seed  uint64
 	Folds int
 	IDs   []string // names of the bags
-	Fold  []int    // of each bag, 0 to Folds-1: the fold that holds it out
+	Fold  []int    // per bag, 0 to Folds-1: the fold that holds it out
 	// Groups is how many groups of bags were each kept in one fold, and Grouped how many bags they have together.
 	Groups, Grouped int
 }
@@ -35,7 +35,7 @@ const maxFolds = 1000
 // no groups, and by the size of the largest group at most otherwise. Groups share no bags.
 func New(ids []string, folds int, seed uint64, groups [][]int) (*Plan, error) {
 	if folds > len(ids) && folds <= maxFolds {
-		return nil, fmt.Errorf("%d bags cannot be dealt to %d folds, each of which needs one: ask for fewer folds, "+
+		return nil, fmt.Errorf("%d bags are too few for %d folds, each fold needs one: ask for fewer folds, "+
 			"or give more bags: %w", len(ids), folds, ErrPlan)
 	}
 	p := &Plan{Seed: seed, Folds: folds, IDs: ids, Fold: make([]int, len(ids)), Groups: len(groups)}
@@ -67,7 +67,7 @@ func (p *Plan) units(order []int, groups [][]int) ([][]int, error) {
 	for g, group := range groups {
 		for _, bag := range group {
 			if bag < 0 || bag >= len(of) || of[bag] > 0 {
-				return nil, fmt.Errorf("group %d: bag %d is none of %d bags, or is in two groups: %w", g+1, bag+1, len(of),
+				return nil, fmt.Errorf("group %d: bag %d is not one of %d bags, or is in two groups: %w", g+1, bag+1, len(of),
 					ErrPlan)
 			}
 			of[bag] = g + 1
@@ -102,7 +102,7 @@ func (p *Plan) Validate() error {
 	sizes, seen := make([]int, p.Folds), make(map[string]int, len(p.IDs))
 	for i, id := range p.IDs {
 		if first, repeated := seen[id]; repeated {
-			return fmt.Errorf("bag %.60q is there twice, as %d and %d: %w", id, first+1, i+1, ErrPlan)
+			return fmt.Errorf("bag %.60q occurs twice, as %d and %d: %w", id, first+1, i+1, ErrPlan)
 		}
 		seen[id] = i
 		if !utf8.ValidString(id) {
@@ -116,7 +116,7 @@ func (p *Plan) Validate() error {
 	}
 	for fold, n := range sizes {
 		if n == 0 {
-			return fmt.Errorf("fold %d of %d holds no bag; %d bags are too few or badly dealt: %w",
+			return fmt.Errorf("fold %d of %d holds no bag; %d bags are too few or badly assigned: %w",
 				fold+1, p.Folds, len(p.IDs), ErrPlan)
 		}
 	}

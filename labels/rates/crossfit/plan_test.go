@@ -100,7 +100,7 @@ func TestNew_RefusesWhatCannotBeDealt(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := New(bagNames(3), 4, 1, nil); !strings.Contains(err.Error(), "3 bags cannot be dealt to 4 folds") ||
+	if _, err := New(bagNames(3), 4, 1, nil); !strings.Contains(err.Error(), "3 bags are too few for 4 folds") ||
 		!strings.Contains(err.Error(), "fewer folds") {
 		t.Errorf("fewer bags than folds: %v", err)
 	}

@@ -2,7 +2,7 @@ package crossfit
 
 import "fmt"
 
-// Scores gathers the out-of-fold logits of one epoch, N×K: each fold gives those of the bags that it
+// Scores gathers the out-of-fold logits of one epoch, N×K: each fold gives the logits of the bags that it
 // holds out. Folds may come in any order, from one goroutine.
 type Scores struct {
 	plan    *Plan
@@ -50,7 +50,7 @@ func (s *Scores) Put(fold int, logits []float32) error {
 	return nil
 }
 
-// Logits are those of all bags in their order, once every fold has given its own.
+// Logits returns the logits of all bags in their order, once every fold has given its own.
 func (s *Scores) Logits() ([]float32, error) {
 	for fold, given := range s.given {
 		if !given {

@@ -1,16 +1,15 @@
 // Package em is the baseline of the paper's appendix ("Learning from Noisy Labels with Noise Modeling
-// Network", after Bekker and Goldberger, ICASSP 2016): the classifier and feature-independent noise
-// rates are fitted by expectation and maximisation instead of by one gradient through both. Both climb
-// the same likelihood; the derivative of the auxiliary function with respect to a logit,
-// rho_1 - p1, is the one that the noise model hands to its classifier.
+// Network", after Bekker and Goldberger, ICASSP 2016). It fits the classifier and feature-independent noise
+// rates by expectation and maximisation instead of by one gradient through both. Both maximise the same
+// likelihood. The derivative of the auxiliary function with respect to a logit, rho_1 - p1, equals the
+// gradient that the noise model passes to its classifier.
 //
-// The classifier is whatever implements [Classifier]: a net that is trained on soft targets, or the
-// scores of one that stands still. Everything is float64; N bags are rows, K classes are
-// columns, matrices are row-major.
+// The classifier is any [Classifier]: a net that is trained on soft targets, or the fixed scores of one. All
+// numbers are float64. The N bags are rows, the K classes are columns, and matrices are row-major.
 //
 // # Around a net
 //
-// An arm of a training wraps its net in a Classifier and calls [Run] once. Run then calls, in this order:
+// To train a net, wrap it in a Classifier and call [Run] once. Run then calls, in this order:
 //
 //	Logits                       of the net as stage 1 has left it
 //	then in each round
@@ -18,14 +17,14 @@
 //	  Logits                     of the net that has learned
 //	  Options.AfterRound         the rates and the likelihood of the round
 //
-// Logits scores the training set in order, one row for each bag; all must be finite, so bags that cannot be read
-// are to be taken out of the set before. Fit makes a float32 matrix of the posteriors and gives it to a trainer as soft
-// targets, which teach the classifier past the noise model; the net, without a noise model or with a frozen one, is
-// trained on from where it stands, by a trainer of its own for each round.
+// Logits scores the training set in order, one row for each bag. All scores must be finite, so remove
+// unreadable bags from the set first. Fit turns the posteriors into a float32 matrix of soft targets for a
+// trainer, bypassing the noise model. Each round continues the training of the net, without a noise model or
+// with a frozen one, by a trainer of its own.
 //
-// Scores of each round's net and the rates at the start are the whole state, for the rates of a round follow from
-// them. A Classifier that keeps the net of each round, as that of package recipe does in a folder a round, needs
-// nothing more after an interruption: it is run from the start again, scores the nets that it finds instead of
-// training them, and gets the same posteriors, and so the same targets, again. At the end Result.Rates are those of
-// the noise model, and the net is p(y=1|I).
+// The whole state consists of the scores of each round's net and the rates at the start, because the rates of
+// a round follow from them. A Classifier that keeps the net of each round (package recipe keeps one in a
+// folder per round) can resume after an interruption without further state. It is run from the start, scores
+// the nets that it finds instead of training them, and computes the same posteriors and targets again. At the
+// end Result.Rates are the rates of the noise model, and the net returns p(y=1|I).
 package em

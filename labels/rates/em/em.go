@@ -68,9 +68,9 @@ type Result struct {
 	Converged     bool
 }
 
-// Run alternates between the E-step, rho_1 = p(y=1|z,I), and the M-steps of classifier and rates,
-// from the classifier as it is and the given rates. Errors wrap eval.ErrShape or eval.ErrValue, or are
-// those of the classifier, of Options.AfterRound or of ctx, with the round.
+// Run alternates between the E-step, rho_1 = p(y=1|z,I), and the M-steps of classifier and rates, from the
+// classifier as it is and the given rates. Errors wrap eval.ErrShape or eval.ErrValue, or come from the
+// classifier, Options.AfterRound or ctx, with the round.
 func Run(ctx context.Context, classifier Classifier, labels []uint8, bags, classes int, start labels.Rates,
 	o Options) (*Result, error) {
 	if err := o.Validate(); err != nil {
@@ -133,7 +133,7 @@ func check(labels []uint8, bags, classes int, start labels.Rates) error {
 	for c := range classes {
 		if q01, q10 := start.Q01[c], start.Q10[c]; !(q01 > 0 && q10 > 0 && q01+q10 < 1) {
 			return fmt.Errorf("em: class %d starts at q01 = %g, q10 = %g; want both above 0 and their sum below 1, "+
-				"so that labels mean something: %w", c+1, q01, q10, eval.ErrValue)
+				"or labels carry no information: %w", c+1, q01, q10, eval.ErrValue)
 		}
 	}
 	return nil

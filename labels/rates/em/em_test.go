@@ -15,7 +15,7 @@ import (
 	"nmn/labels/rates"
 )
 
-// linear is a logistic classifier of each class on a few features, the first of which is 1.
+// linear is a logistic classifier of each class on a few features; the first is 1.
 type linear struct {
 	features [][]float64 // N×D
 	weights  [][]float64 // K×D
@@ -124,7 +124,8 @@ func run(t *testing.T, c Classifier, labels []uint8, change func(*Options)) *Res
 	return r
 }
 
-// An interrupted run goes on from the classifier and the rates of its last whole round, and ends where it would have.
+// An interrupted run continues from the classifier and the rates of its last complete round, with the same
+// final result.
 func TestRun_GoesOnFromARound(t *testing.T) {
 	whole, z := problem()
 	want := run(t, whole, z, func(o *Options) { o.Rounds, o.Tolerance = 7, 0 })
@@ -206,7 +207,7 @@ func (j *joint) logLikelihood() (sum float64) {
 	return sum
 }
 
-// gradient is of the log likelihood: weights, then both logits of the rates, class by class.
+// gradient is the gradient of the log likelihood: weights, then both logits of the rates, class by class.
 func (j *joint) gradient() [][]float64 {
 	out := make([][]float64, classes)
 	for c := range out {

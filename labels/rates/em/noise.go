@@ -9,8 +9,8 @@ import (
 // leastRate keeps rates away from 0 and 1, from which EM would never come back.
 const leastRate = 1e-6
 
-// expected are the expected numbers of true labels, and of those of them that are missing; and of
-// untrue ones, and of those of them that are observed.
+// expected holds expected numbers: true labels and the missing ones among them, and false labels and the
+// observed ones among them.
 type expected struct{ true1, missing, true0, incorrect float64 }
 
 func (e *expected) add(rho float64, z uint8) {
@@ -34,7 +34,7 @@ func share(part, whole float64) float64 {
 	return min(max(part/whole, leastRate), 1-leastRate)
 }
 
-// count sets the rates of all classes to those of the posteriors.
+// count sets the rates of all classes from the posteriors.
 func (s *state) count() {
 	for c := range s.classes {
 		var n expected
