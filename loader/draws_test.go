@@ -12,8 +12,8 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// What is random about a bag is drawn anew in every epoch: pictures that are mirrored in one and not in the next
-// are two, and dropout that repeats its masks is none.
+// Random choices for a bag are drawn anew in every epoch: otherwise a mirrored picture would always be
+// mirrored, and dropout would repeat its masks.
 func TestSampleDraws_DifferFromEpochToEpoch(t *testing.T) {
 	const epochs, bags, frames = 4, 200, 3
 	d := newSampleDraws(Config{Seed: 1, Flip: true})
@@ -24,7 +24,7 @@ func TestSampleDraws_DifferFromEpochToEpoch(t *testing.T) {
 			flips[epoch] = append(flips[epoch], d.mirrored(epoch, bag))
 			for frame := range frames {
 				of, key := [3]int{epoch, bag, frame}, d.key(epoch, bag, frame)
-				if other, ok := keys[key]; ok { // of 2400 among 4 billion
+				if other, ok := keys[key]; ok { // 2400 keys among 4 billion
 					t.Errorf("epoch, bag and frame %v have the key of %v", of, other)
 				}
 				keys[key] = of
@@ -92,7 +92,7 @@ func (v vectors) Read(_ context.Context, bag, frame int, dst []float32) error {
 	return v.broken[[2]int{bag, frame}]
 }
 
-// frameCopy is all that a batch says of a frame.
+// frameCopy is everything that a batch holds of a frame.
 type frameCopy struct {
 	pixels  []uint8
 	vector  []float32
@@ -136,8 +136,8 @@ func framesByBag(t *testing.T, set *Set, config Config, epoch int) map[int][]fra
 	return all
 }
 
-// Bags that cannot be read leave gaps in a batch. What is behind a gap moves up whole: the frames of the other bags
-// have their own pixels, sizes, flips, keys, labels and targets.
+// Bags that cannot be read leave gaps in a batch. The bags after a gap move up completely: their frames keep
+// their own pixels, sizes, flips, keys, labels and targets.
 func TestBatch_BrokenBagsTakeNothingFromOthers(t *testing.T) {
 	for name, source := range map[string]func(*Set, *clips){
 		"pictures": func(s *Set, c *clips) { s.Source = shapes{c} },
@@ -182,7 +182,7 @@ func TestStreamOrder_WindowsAreMixedEachInItsOwnWay(t *testing.T) {
 		}
 		ways[way] = true
 	}
-	if len(ways) < 95 { // of 100 among 3.6 million
+	if len(ways) < 95 { // 100 draws among 3.6 million
 		t.Errorf("%d windows are mixed in %d ways", n/block, len(ways))
 	}
 }

@@ -12,9 +12,9 @@ type encodedSource interface {
 	ReadEncoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error)
 }
 
-// ReadEncoded reads the file of a frame as it is stored, undecoded, into buffer, which it grows where
-// needed. A file that cannot be read gives an error that wraps ErrCorrupt; a Source without files, such as
-// that of the scenes, one that wraps errors.ErrUnsupported.
+// ReadEncoded reads the file of a frame as it is stored, undecoded, into buffer, which it grows if needed. If
+// a file cannot be read, the error wraps ErrCorrupt. If the Source has no files, as for scenes, the error
+// wraps errors.ErrUnsupported.
 func ReadEncoded(ctx context.Context, s Source, bag, frame int, buffer []byte) ([]byte, error) {
 	files, ok := s.(encodedSource)
 	if !ok {

@@ -19,10 +19,10 @@ type Epoch struct {
 	parent context.Context
 	ready  chan *Batch // planned batches in order, their frames being read
 	group  sync.WaitGroup
-	err    error // what ended the epoch
+	err    error // error that ended the epoch
 
 	unsent  *Batch // planned when the epoch ended
-	dropped *Batch // taken then, and given to nobody
+	dropped *Batch // batch that was taken then, and not delivered
 }
 
 // frameRange is a piece of work: the frames [from, to) of a batch.
@@ -39,7 +39,7 @@ type worker struct {
 	augment *augment.Worker // nil where pictures are not changed
 }
 
-// newWorker makes a worker that shows pictures as the configuration says. Close it.
+// newWorker makes a worker that prepares pictures as configured. Close it.
 func (l *Loader) newWorker(ctx context.Context) *worker {
 	w := &worker{ctx: ctx, resizer: picture.NewResizer(l.level), augment: l.augmentWorker()}
 	w.resizer.Filter = l.config.Resize
@@ -56,9 +56,9 @@ func (w *worker) close() {
 	}
 }
 
-// Epoch starts an epoch at a batch, 0 for its beginning; a start at Batches() is at its end. When
-// ctx ends, so do all goroutines of the epoch, those that are inside a picture once it is decoded: nobody waits for
-// them. Close it, or read it to its end.
+// Epoch starts an epoch at a batch, 0 for its beginning; a start at Batches() is at its end. Cancelling ctx
+// stops the epoch's goroutines; one that is decoding finishes its picture in the background. Close the Epoch,
+// or read it to its end.
 func (l *Loader) Epoch(ctx context.Context, epoch, startBatch int) (*Epoch, error) {
 	if epoch < 0 || startBatch < 0 || startBatch > l.Batches() {
 		return nil, fmt.Errorf("loader: epoch %d from batch %d: an epoch of %q has batches 0 to %d",
@@ -109,7 +109,8 @@ func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- fra
 		from := number * l.config.BatchBags
 		batch := l.batch()
 		batch.begin(number, epoch, order.bags(batch.job.order, from, min(from+l.config.BatchBags, l.set.Len())))
-		// In pieces: so many that all workers share a batch, so few that handing them out is cheap.
+		// Pieces are small enough that all workers share a batch, and large enough that handing them out is
+		// cheap.
 		frames := len(batch.job.frames)
 		piece := max(1, frames/(4*l.config.Workers))
 		for start := 0; start < frames; start += piece {
@@ -153,10 +154,10 @@ func (l *Loader) readFrames(ctx context.Context, work <-chan frameRange) {
 	}
 }
 
-// Next waits for the next batch and returns it; io.EOF after the last. With a Share of bags a batch of which this rank
-// has none comes too. After any error the epoch is
-// over and its goroutines have ended, less those that are inside a picture: the error of ctx or of the epoch's own
-// context, too many bad samples, or a failure that is not about one picture.
+// Next waits for the next batch and returns it; io.EOF after the last. With a Share of bags it also returns
+// batches without a bag of this rank. After any error the epoch is over and its goroutines have ended, except
+// those that are decoding a picture. The error comes from ctx, from the epoch's own context, from too many
+// bad samples, or from a failure that does not concern a single picture.
 func (e *Epoch) Next(ctx context.Context) (*Batch, error) {
 	for e.err == nil {
 		batch, err := e.take(ctx)

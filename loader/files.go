@@ -12,13 +12,13 @@ import (
 	"syscall"
 )
 
-// FileSource reads files of pictures: bag i is file i, of one frame. Symbolic links are followed. Only regular files
-// are read. What is read is taken for a picture and for nothing else, so files may lie anywhere.
+// FileSource reads files of pictures: bag i is file i, of one frame. Symbolic links are followed. Only
+// regular files are read, and only as pictures, so files may be anywhere.
 type FileSource struct {
 	folder string
 	files  []string
 	limits picture.Limits
-	reads  *sync.Pool // of *[]byte: the bytes of a file while it is decoded
+	reads  *sync.Pool // holds *[]byte: the bytes of a file while it is decoded
 }
 
 // NewFileSource takes paths with slashes, relative to a folder or absolute, and DefaultLimits. It looks for the folder,
@@ -34,7 +34,7 @@ func NewFileSource(folder string, files []string) (*FileSource, error) {
 	return &FileSource{folder: folder, files: files, limits: picture.DefaultLimits(), reads: reads}, nil
 }
 
-// PathIn is where a file lies whose path, with slashes, is relative to a folder or absolute.
+// PathIn returns the path of a file whose slash-separated name is absolute or relative to a folder.
 func PathIn(folder, file string) string {
 	if native := filepath.FromSlash(file); filepath.IsAbs(native) {
 		return native
@@ -52,7 +52,7 @@ func (s *FileSource) WithLimits(limits picture.Limits) (*FileSource, error) {
 	return &limited, nil
 }
 
-// Limits are those of its pictures.
+// Limits returns the limits of its pictures.
 func (s *FileSource) Limits() picture.Limits { return s.limits }
 
 // WithMaxPixels is a source of the same files that refuses pictures of more than n pixels.

@@ -36,8 +36,8 @@ func Frames(ctx context.Context, s *Set) (*Set, *FrameIndex, error) {
 	return frames, index, nil
 }
 
-// indexFrames counts the frames of all bags. A clip of an index of shards that cannot be used has one, which
-// says so when it is read.
+// indexFrames counts the frames of all bags. An unusable clip of an index of shards has one, and reading it
+// returns the reason.
 func indexFrames(ctx context.Context, s *Set) (*FrameIndex, error) {
 	index := &FrameIndex{offsets: make([]int, s.Len()+1)}
 	parallel.Each(s.Len(), func(bag int) {
@@ -113,12 +113,12 @@ func (r frameRows) walk(ctx context.Context, visit func(bag int, row *Row) error
 	})
 }
 
-// ofFrame makes the row of a video that of one of its frames, which has no captions.
+// ofFrame turns the row of a video into the row of one of its frames, which has no captions.
 func (r *Row) ofFrame(frame int) {
 	r.ID, r.Counts, r.Captions = frameID(r.ID, frame), r.Counts[:0], nil
 }
 
-// FrameIndex says which frames of a frame-level set belong to which video of the set it was made of.
+// FrameIndex maps frames of a frame-level set to videos of the original set.
 type FrameIndex struct {
 	offsets []int // video i owns the frames offsets[i] to offsets[i+1]-1
 }
@@ -126,17 +126,17 @@ type FrameIndex struct {
 // Frames is the number of frames of all videos.
 func (x *FrameIndex) Frames() int { return x.offsets[len(x.offsets)-1] }
 
-// Offsets are where the frames of each video begin, and behind them the number of all: video i has the frames
+// Offsets are the starts of each video's frames, followed by the number of all frames: video i has the frames
 // Offsets[i] to Offsets[i+1]-1. They must not be changed.
 func (x *FrameIndex) Offsets() []int { return x.offsets }
 
-// of is the number of frames of a video.
+// of returns the number of frames of a video.
 func (x *FrameIndex) of(video int) int { return x.offsets[video+1] - x.offsets[video] }
 
 // Videos is the number of videos.
 func (x *FrameIndex) Videos() int { return len(x.offsets) - 1 }
 
-// Of returns the video of a frame of the set, and which of that video's frames it is.
+// Of returns the video of a frame of the set, and the position of the frame in that video.
 func (x *FrameIndex) Of(frame int) (video, position int) {
 	video = sort.SearchInts(x.offsets, frame+1) - 1
 	return video, frame - x.offsets[video]

@@ -11,8 +11,8 @@ import (
 // bags by classes, captions aside.
 func (s *Set) HeldBytes() int64 { return 3 * int64(s.Len()) * int64(s.Vocabulary.Len()) }
 
-// Hold reads the labels of a set with Rows into memory. Its epochs are those of the set with Rows: nothing
-// that is learned depends on where the labels are. A set that has them in memory is returned as it is.
+// Hold reads the labels of a set with Rows into memory. Its epochs equal the epochs of the set with Rows:
+// training does not depend on where the labels are. A set with its labels in memory is returned as it is.
 func Hold(ctx context.Context, s *Set) (*Set, error) {
 	if s.Rows == nil {
 		return s, nil

@@ -32,7 +32,7 @@ func mustCensus(t testing.TB, s *Set) *Census {
 	return census
 }
 
-// sameSets holds a set with rows to one in memory: what is known of all, and two epochs.
+// sameSets compares a set with rows to one in memory: their metadata, and two epochs.
 func sameSets(t *testing.T, streamed, held *Set) {
 	t.Helper()
 	if got, want := mustCensus(t, streamed), mustCensus(t, held); !reflect.DeepEqual(got, want) {

@@ -12,15 +12,15 @@ import (
 	"nmn/loader/picture"
 )
 
-// identified is a Source whose pictures can be told apart without reading them.
+// identified is a Source whose pictures can be distinguished without reading them.
 type identified interface {
 	// Identity names the file of a frame, with its size and time of modification.
 	Identity(ctx context.Context, bag, frame int) (string, error)
 }
 
-// Identity names a frame such that it is another one where the picture has changed: by path, size in bytes and time of
-// modification of its file; of frames in shards by a digest of what is stored, and of painted ones by that of their
-// pixels. A picture that cannot be read gives an error that wraps ErrCorrupt.
+// Identity returns a name of a frame that changes if the picture changes. It consists of path, size in bytes
+// and time of modification for a file, a digest of the stored bytes for a frame in shards, and a digest of
+// the pixels for a painted frame. If a picture cannot be read, the error wraps ErrCorrupt.
 func Identity(ctx context.Context, s Source, bag, frame int) (string, error) {
 	if files, ok := s.(identified); ok {
 		return files.Identity(ctx, bag, frame)
@@ -39,8 +39,8 @@ func Identity(ctx context.Context, s Source, bag, frame int) (string, error) {
 	return fmt.Sprintf("pixels\x00%d\x00%d\x00%x", pic.Width, pic.Height, sha256.Sum256(pic.Pix)), nil
 }
 
-// FileOf is the name of the file in an identity, without its folder, and its size: what stays when it is copied. It is
-// empty for frames that are known by their content.
+// FileOf returns the file name in an identity, without its folder, and its size: the parts that survive
+// copying. It is empty for frames that are identified by their content.
 func FileOf(identity string) string {
 	parts := strings.Split(identity, "\x00")
 	if len(parts) != 3 {
@@ -82,10 +82,10 @@ func (s singleFrames) Identity(ctx context.Context, bag, frame int) (string, err
 
 // HeldVectors are vectors in memory.
 type HeldVectors struct {
-	Dim  int       // of a vector
-	Rows []float32 // of all frames of all bags, one behind the other
-	Why  []error   // per bag, why it has none; nil where it has one, and nil for all
-	// Offsets says that bag i has the vectors Offsets[i] to Offsets[i+1]-1; nil where each has one.
+	Dim  int       // length of a vector
+	Rows []float32 // vectors of all frames of all bags, concatenated
+	Why  []error   // per bag: the reason that it has no vector; nil if it has one, and nil for all
+	// Offsets gives bag i the vectors Offsets[i] to Offsets[i+1]-1; nil if each bag has one.
 	Offsets []int
 }
 

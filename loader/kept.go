@@ -6,8 +6,8 @@ import (
 	"nmn/internal/parallel"
 )
 
-// OfCaptions is the set with labels of those captions alone that are kept: for each bag and caption of Said whether it
-// is. Bags of which no caption is kept are left out. Truth, Counts and Captions stay.
+// OfCaptions returns the set with labels from the kept captions only. kept has an element for each bag and
+// caption of Said. Bags without a kept caption are left out. Truth, Counts and Captions stay.
 func (s *Set) OfCaptions(name string, kept [][]bool) (*Set, error) {
 	if s.CaptionsInUse == nil || len(kept) != len(s.CaptionsInUse) {
 		return nil, fmt.Errorf("%s: captions of %d bags are kept, of %d with captions in memory", s.Name, len(kept),

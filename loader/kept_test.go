@@ -24,7 +24,7 @@ func TestOfCaptions_LabelsAreThoseOfCaptionsKept(t *testing.T) {
 	s := captionSet(t, 6, 5)
 	s.Truth = Matrix(bytes.Repeat([]uint8{1, 0, 0, 1, 0, 1}, 6), 6)
 	s.Source = numberedSource{}
-	said := slices.Clone(s.Captions) // caption 2 of bag 0 is of another bag, and that says it, not Captions
+	said := slices.Clone(s.Captions) // caption 2 of bag 0 comes from another bag; Said has it, Captions does not
 	said[0] = slices.Clone(said[0])
 	said[0][2] = []int32{4}
 	s.CaptionsInUse = said
@@ -65,7 +65,7 @@ func TestOfCaptions_LabelsAreThoseOfCaptionsKept(t *testing.T) {
 	}
 }
 
-// Bags of which no caption is kept are left out, and everything follows.
+// Bags without a kept caption are left out, in all parts of the set.
 func TestOfCaptions_LeavesBagsOut(t *testing.T) {
 	s := captionSet(t, 6, 5)
 	s.Truth = Matrix(slices.Clone(s.Labels.Uint8s()), 6)

@@ -71,8 +71,9 @@ func mentions(vocabulary *text.Vocabulary, captions []string) [][]int32 {
 	return classes
 }
 
-// CaptionMatrices returns two N×classes matrices of the captions of N bags, each caption a list of the classes that it
-// mentions: labels, 1 where any caption of the bag mentions the class, and how many of them do.
+// CaptionMatrices returns two N×classes matrices of the captions of N bags, each caption a list of the
+// classes that it mentions. labels is 1 if any caption of the bag mentions the class, and counts is the
+// number of captions that do.
 func CaptionMatrices(captions [][][]int32, classes int) (labels, counts *dense.Dense) {
 	z, c := make([]uint8, len(captions)*classes), make([]uint8, len(captions)*classes)
 	parallel.Each(len(captions), func(i int) {
@@ -107,16 +108,17 @@ func indexIDs(name string, ids []string) (map[string]int, error) {
 	return index, nil
 }
 
-// UnknownLabel is an observed label that nobody knows: it is not learned, and in no measure and no noise rate.
+// UnknownLabel is the value of an unknown label. It is not learned, and counts in no metric and no noise
+// rate.
 const UnknownLabel = table.Unknown
 
-// HasUnknown reports whether there are observed labels in memory that nobody knows.
+// HasUnknown reports whether labels in memory include unknown ones.
 func (s *Set) HasUnknown() bool {
 	return s.Labels != nil && bytes.IndexByte(s.Labels.Uint8s(), UnknownLabel) >= 0
 }
 
-// CheckLabels returns an error where m is not a matrix of 0 and 1 with a row for each bag of the set and a column for
-// each word; what names it in the error, for example "labels".
+// CheckLabels returns an error unless m is a matrix of 0 and 1 with a row for each bag of the set and a
+// column for each word; what names it in the error, for example "labels".
 func CheckLabels(s *Set, what string, m *dense.Dense) error { return checkMatrix(s, what, m, false) }
 
 func checkMatrix(s *Set, what string, m *dense.Dense, gaps bool) error {

@@ -12,17 +12,17 @@ import (
 
 // Lines of a file that are found by their number.
 const (
-	lineStride   = 32      // one in so many lines is remembered: a quarter of a byte for each line
-	maxLineBytes = 1 << 20 // of one line
+	lineStride   = 32      // the start of every 32nd line is stored: a quarter of a byte for each line
+	maxLineBytes = 1 << 20 // most bytes of a line
 )
 
-// lineTable finds lines of a file by their number, in memory that hardly grows with it: of some lines it
-// knows where they begin, and it reads on from there.
+// lineTable finds lines of a file by their number, in memory that hardly grows with the file: it stores where
+// some of the lines begin, and reads on from there.
 type lineTable struct {
 	file  *input.File
 	size  int64
 	n     int     // lines
-	known []int64 // where lines 0, lineStride, 2·lineStride, ... begin
+	known []int64 // starts of lines 0, lineStride, 2·lineStride, ...
 }
 
 // openLines looks for the ends of all lines.
@@ -68,7 +68,7 @@ func (t *lineTable) name() string { return t.file.Name() }
 // Close closes the file. Reads that follow fail.
 func (t *lineTable) Close() error { return t.file.Close() }
 
-// read returns line i without its end, in buffer; io.EOF where there is none.
+// read returns line i without its end, in buffer; io.EOF if there is none.
 func (t *lineTable) read(i int, buffer *[]byte) ([]byte, error) {
 	if i < 0 || i >= t.n {
 		return nil, io.EOF

@@ -19,8 +19,8 @@ import (
 // Loader makes batches of a Set: it reads, decodes and resizes pictures on several goroutines, a
 // bounded number of batches ahead of its consumer.
 //
-// What an epoch gives depends on the Set, the Config without Workers and Prefetch, and the number
-// of the epoch, on nothing else. So (epoch, batch) is all that a checkpoint needs to know.
+// The batches of an epoch depend only on the Set, the Config without Workers and Prefetch, and the number of
+// the epoch. So a checkpoint needs only (epoch, batch).
 //
 // A bag with a picture that cannot be used is left out: its batch has fewer bags, and a batch that
 // has none left is passed over, without the batches after it being renumbered. A Loader is safe
@@ -30,10 +30,10 @@ type Loader struct {
 	config  Config
 	source  Source
 	draws   sampleDraws
-	augment *augment.Draws // nil where nothing is changed
+	augment *augment.Draws // nil if nothing is changed
 	classes int
 	level   simd.Level
-	room    *picture.Room // of all workers
+	room    *picture.Room // shared by all workers
 
 	mutex sync.Mutex
 	free  []*Batch // released ones
@@ -56,7 +56,7 @@ type Stats struct {
 	Waited     time.Duration // for batches that were not ready when they were asked for
 }
 
-// New makes a Loader. An error says which field or which part of the set does not fit.
+// New makes a Loader. An error names the field or the part of the set that is invalid.
 func New(set *Set, config Config) (*Loader, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
@@ -104,15 +104,15 @@ func (l *Loader) Stats() Stats {
 	return Stats{BadSamples: len(l.bad), Waited: time.Duration(l.waited.Load())}
 }
 
-// Bad lists the bags that were left out, in the order in which they were met, without the first ones
-// that the caller knows already.
+// Bad lists the bags that were left out, in the order of their discovery, without the first known ones, which
+// the caller has already.
 func (l *Loader) Bad(known int) []BadSample {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return slices.Clone(l.bad[min(known, len(l.bad)):])
 }
 
-// canvasBytes is the size of the pixels of a frame, none where it has features.
+// canvasBytes returns the size of a frame's pixels, 0 if it has features.
 func (l *Loader) canvasBytes() int {
 	if l.set.Vectors != nil {
 		return 0
@@ -120,7 +120,7 @@ func (l *Loader) canvasBytes() int {
 	return l.config.Size * l.config.Size * 3
 }
 
-// width is that of the features of a frame, 0 where it has pixels.
+// width returns the number of features of a frame, 0 if it has pixels.
 func (l *Loader) width() int {
 	if l.set.Vectors == nil {
 		return 0
@@ -128,8 +128,8 @@ func (l *Loader) width() int {
 	return l.set.Vectors.Width()
 }
 
-// tooLarge refuses a batch that takes more memory than a setting can mean, at the bag with which it does.
-// Where the numbers of frames are known ahead, New does.
+// tooLarge refuses a batch that takes more memory than a setting can intend, at the bag that exceeds the
+// limit. If the numbers of frames are known ahead, New does so.
 func (l *Loader) tooLarge(bag, frames int) error {
 	if bytes := int64(frames) * int64(max(l.canvasBytes(), 4*l.width())); bytes > maxBatchBytes {
 		return fmt.Errorf("loader: with bag %d (%s) of %q a batch has %d frames, which take %d bytes, the limit is "+
@@ -156,7 +156,7 @@ func (l *Loader) named(bag, frame int, err error) error {
 	return fmt.Errorf("bag %d (%s), frame %d: %w", bag, l.id(bag), frame, err)
 }
 
-// batch takes a batch to fill, a released one where there is one.
+// batch returns a batch to fill, a released one if there is one.
 func (l *Loader) batch() *Batch {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -178,8 +178,8 @@ func (l *Loader) recycle(b *Batch) {
 	}
 }
 
-// leaveOut counts a bag that is left out. A bag that is met again in a later epoch counts once. The
-// error says that there are too many, and names the first.
+// leaveOut counts a bag that is left out. A bag that recurs in a later epoch counts once. The error reports
+// that there are too many, and names the first.
 func (l *Loader) leaveOut(bag int, err error) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -210,7 +210,7 @@ func TooManyBad(set *Set, bad []BadSample, allowed int) error {
 		len(bad), what, set.Name, allowed, strings.Join(first, "; ")))
 }
 
-// NoneUsable is the error about a set without a usable bag. first says what is wrong with the first bag.
+// NoneUsable returns the error about a set without a usable bag. first is the error of the first bag.
 func NoneUsable(set *Set, first error) error {
 	return fmt.Errorf("none of the %d %s of %q can be used, the first because of: %w", set.Len(), set.Noun(),
 		set.Name, first)

@@ -28,8 +28,8 @@ import (
 type clips struct {
 	frames  []int
 	broken  map[[2]int]error
-	size    [2]int        // of the pictures, 0 for 4×2
-	block   chan struct{} // where set, Read waits for ctx
+	size    [2]int        // size of the pictures, 0 for 4×2
+	block   chan struct{} // if set, Read waits for ctx
 	reading atomic.Int32
 }
 
@@ -658,13 +658,13 @@ func allocatesNothing(t *testing.T, config Config) {
 	}
 }
 
-// Batches that fill the memory end the program without a word, where nobody looks ahead.
+// Batches that fill the memory would end the program without a message, so New checks their size.
 func TestLoader_BatchesAreHeldAgainstTheFreeMemory(t *testing.T) {
 	if _, known := memory.Free(); !known {
 		t.Skip("this system does not say how much memory is free")
 	}
 	config := clipConfig()
-	config.Size, config.BatchBags, config.Prefetch = 8192, 3, 1<<10 // of 3 GB each
+	config.Size, config.BatchBags, config.Prefetch = 8192, 3, 1<<10 // batches of 3 GB each
 	_, err := New(clipSet(t, raggedClips()), config)
 	if !errors.Is(err, memory.ErrFull) || !strings.Contains(err.Error(), "1026 batches need") {
 		t.Error(err)

@@ -17,7 +17,7 @@ func newOrder(set *Set, config Config, epoch int) epochOrder {
 	return listedOrder(config.Seed, epoch, set.Len(), config.Shuffle)
 }
 
-// Order says in which order the bags of an epoch come.
+// Order is the order of an epoch's bags.
 type Order struct {
 	order  epochOrder
 	config Config
@@ -25,7 +25,7 @@ type Order struct {
 	bags   []int
 }
 
-// Order is that of an epoch of all ranks.
+// Order returns the order of an epoch for all ranks.
 func (l *Loader) Order(epoch int) *Order {
 	return &Order{order: newOrder(l.set, l.config, epoch), config: l.config, n: l.set.Len()}
 }

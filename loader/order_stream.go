@@ -4,9 +4,9 @@ import "nmn/internal/rng"
 
 // streamOrder is the order of a set that may be too large for a list of its bags; it takes no memory.
 //
-// The bags are cut into blocks of neighbours, which lie next to each other in the files. The blocks
-// come in random order, and so many of them as make a window are mixed bag by bag: what is read at one
-// time lies in few places. Without blocks all bags are mixed with all.
+// The bags are cut into blocks of neighbours in the files. The blocks come in random order, and the blocks of
+// a window are mixed bag by bag, so data read at one time are close together in the files. Without blocks all
+// bags are mixed with all.
 type streamOrder struct {
 	n, block, window int // bags; bags of a block; blocks of a window
 	seed             uint64

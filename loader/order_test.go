@@ -57,7 +57,7 @@ func TestStreamOrder_WindowsOfNeighbours(t *testing.T) {
 			sameOrder++
 		}
 	}
-	if sameOrder > 8 { // of 25; three of one block come first in one of 16
+	if sameOrder > 8 { // of 25; three bags of one block come first in one of 16
 		t.Errorf("%d windows of 25 are not mixed", sameOrder)
 	}
 }

@@ -8,26 +8,27 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Packed says that labels look like lists in one string each, such as "dog,cat" for a dog and a cat: each such string
-// would be a class of its own.
+// Packed reports labels that look like lists in one string each, such as "dog,cat" for a dog and a cat: each
+// such string would become a class of its own.
 type Packed struct {
-	Separator string // what stands between the parts, for people
+	Separator string // separator of the parts, as text
 	Lists     int    // labels that hold it
 	Labels    int    // all labels
 	Parts     int    // different parts of the lists
-	Recurring int    // of these, those that are labels themselves, or stand first in one list and later in another
+	Recurring int    // parts that are labels themselves, or that come first in one list and later in another
 	Sharing   int    // lists that have a part in common with another label
 	Common    int    // lists that have the most frequent part
 	Example   string // one of the lists, the first
 	Cured     string // the parts of Example as a manifest separates them
 }
 
-// separators are what people put between labels, the surest signs first. A blank is in many names too.
+// separators are common separators of labels, the surest signs first. Many names have a blank too.
 var separators = []struct {
 	of, name string
 	// least is the smallest share of the labels that must hold it, sure the share of parts that must recur.
 	least, sure float64
-	// alone says that no bag may have two labels: where labels come apart already, it is part of names.
+	// alone is set if no bag may have two labels: if labels are separate already, the separator is part of
+	// names.
 	alone bool
 }{
 	{",", "a comma", .1, .5, false},
@@ -36,9 +37,9 @@ var separators = []struct {
 	{" ", "a blank", .5, .6, true},
 }
 
-// FindPacked looks for lists among labels, the names of classes. alone reports that no bag has two of them. Names of
-// which only some hold a separator, or whose parts mean nothing by themselves, such as "traffic light" and "Smith,
-// John", are no lists.
+// FindPacked looks for lists among labels, the names of classes. alone reports that no bag has two of them.
+// They are no lists if only some hold a separator, or if their parts mean nothing by themselves, such as
+// "traffic light" and "Smith, John".
 func FindPacked(labels []string, alone bool) (*Packed, bool) {
 	if p := findBracketed(labels); p != nil {
 		return p, true
@@ -166,19 +167,19 @@ func parts(label, separator string) []string {
 	return kept
 }
 
-// String says what was found, for messages.
+// String describes the lists found, for messages.
 func (p *Packed) String() string {
 	return fmt.Sprintf("%q looks like a list of labels in one string: %d of %d labels hold %s, and %d of the %d parts "+
 		"between recur", Excerpt(p.Example), p.Lists, p.Labels, p.Separator, p.Recurring, p.Parts)
 }
 
-// Cure says what form the example should have.
+// Cure returns the form that the example should have.
 func (p *Packed) Cure() string {
 	return fmt.Sprintf("separate labels by ; or | (%s), or in JSON lines write them as an array ([\"%s\"])",
 		Excerpt(p.Cured), strings.ReplaceAll(Excerpt(p.Cured), ";", `", "`))
 }
 
-// Names says what to do where such strings are names all the same; the line is one as package text reads it.
+// Names returns what to do if such strings are names after all; the line is in the format of package text.
 func (p *Packed) Names() string {
 	return fmt.Sprintf("where such strings are names, list all labels in a vocabulary file (`data.vocabulary`), each in "+
 		"a line of its own with part of speech and count: %s, other, 1", Excerpt(p.Example))
@@ -201,7 +202,7 @@ func OneEach(labels *dense.Dense) bool {
 	return true
 }
 
-// CountPacked says what a separator parts labels into, whether or not they are lists.
+// CountPacked returns the parts into which a separator splits labels, whether or not they are lists.
 func CountPacked(labels []string, separator string) *Packed {
 	p := &Packed{Labels: len(labels)}
 	p.count(labels, separator)

@@ -9,7 +9,7 @@ import (
 var animals = strings.Fields("ant bear cat dog eel fox goat hen ibis jay kite lynx mole newt owl pig quail rat seal " +
 	"toad")
 
-// pairs are labels such as "ant,bear" beside those that stand alone, as files have them whose lists were not parted.
+// pairs returns labels such as "ant,bear" mixed with single ones, as in files whose lists were not split.
 func pairs(write func(a, b string) string, single func(a string) string) []string {
 	labels := []string{}
 	for i, a := range animals {

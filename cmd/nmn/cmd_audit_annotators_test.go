@@ -212,7 +212,7 @@ func TestAuditAnnotators_Mistakes(t *testing.T) {
 	one := filepath.Join(t.TempDir(), "one.csv")
 	write(t, one, "bag,annotator,labels\na,x,cat\nb,y,\n")
 	for says, args := range map[string][]string{
-		"nothing to compare labels with: give out-of-fold scores of a classifier (--scores)": {one},
+		"labels cannot be compared: give out-of-fold scores of a classifier (--scores)": {one},
 		"no such file":                      {one + "x"},
 		"is none of the bags of the scores": {one, "--scores", writeIn(t, "s.csv", "id,cat\na,.5\n")},
 	} {

@@ -138,10 +138,10 @@ func TestAuditCaptions_RefusesInWords(t *testing.T) {
 	write(t, in, b.String())
 	page := filepath.Join(dir, "p.html")
 	text := must(t, "audit", "captions", "--captions", in, "--apply", out, "--page", page)
-	if !strings.Contains(text, "Nothing is dropped: every bag has one caption") || read(t, out) != b.String() {
+	if !strings.Contains(text, "Nothing is dropped: every picture has only one caption") || read(t, out) != b.String() {
 		t.Errorf("%s", text)
 	}
-	if !strings.Contains(html.UnescapeString(read(t, page)), "every bag has one caption") {
+	if !strings.Contains(html.UnescapeString(read(t, page)), "every picture has only one caption") {
 		t.Error("the page does not say why nothing is dropped")
 	}
 	v := readJSON(t, must(t, "audit", "captions", "--captions", in, "--json"))

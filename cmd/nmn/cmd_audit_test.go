@@ -488,7 +488,7 @@ func TestAudit_MistakesInUsage(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "scores.csv"), "id,cat,dog,fog\nbag0,.5,7,.5\n")
 	write(t, filepath.Join(dir, "labels.csv"), "id,cat,dog,fog\nbag0,1,0,0\n")
-	if c := call(t, onScores("rates", dir)...); c.code != exitFailure || !strings.Contains(c.err, "give --logits") {
+	if c := call(t, onScores("rates", dir)...); c.code != exitFailure || !strings.Contains(c.err, "set --logits") {
 		t.Errorf("scores beyond 0 and 1: exit code %d, %s", c.code, c.err)
 	}
 }

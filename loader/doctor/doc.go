@@ -6,6 +6,6 @@
 //		fmt.Println(f.Weight, f.Text, f.Cure)
 //	}
 //
-// Files are read once, by several goroutines; one picture of each is in memory at a time, and of every
-// picture some 40 bytes stay. The report does not depend on the number of goroutines.
+// Files are read once, by several goroutines. Each goroutine has one picture in memory at a time, and about
+// 40 bytes per picture are kept. The report does not depend on the number of goroutines.
 package doctor

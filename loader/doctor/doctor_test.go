@@ -150,7 +150,7 @@ func TestExamine_SoundSetHasNothingAboveNotes(t *testing.T) {
 	}
 }
 
-// Pictures that a camera has stored on their side are told of, with what the run does about them.
+// Pictures that a camera has stored rotated are reported, with how the run handles them.
 func TestExamine_TurnedPictures(t *testing.T) {
 	for orientation, want := range map[picture.Orientation]string{
 		picture.OrientationApply:  "2 of 8; they are turned upright",
@@ -199,7 +199,7 @@ func tiled(number, tile int) image.Image {
 	return img
 }
 
-// Copies in another size or format are reported as a hint, apart from those of the same bytes.
+// Copies in another size or format are reported as a hint, apart from byte-identical ones.
 func TestExamine_PicturesThatLookAlike(t *testing.T) {
 	train, test := soundBags(t, "train", 20), soundBags(t, "test", 6)
 	train[3].file, train[9].file = encodedJPEG(t, tiled(1, 10)), encodedPNG(t, tiled(1, 7))

@@ -10,7 +10,8 @@ import (
 // Copies are pictures or rows of a split that repeat one of another bag of it.
 type Copies struct {
 	Duplicates int `json:"duplicates"`
-	// Relabelled are those whose labels are not those of the first of them: some labels there are wrong.
+	// Relabelled counts the duplicates whose labels differ from the labels of the first one: some of these
+	// labels are wrong.
 	Relabelled int `json:"relabelled_duplicates"`
 }
 

@@ -22,19 +22,19 @@ type Options struct {
 	Sample  int
 	Seed    uint64
 	Workers int // goroutines that read and decode, at least 1
-	// MaxPixels and MaxBadSamples are those of the run.
+	// MaxPixels and MaxBadSamples are the run's limits.
 	MaxPixels, MaxBadSamples int
-	// Orientation says what the run does about that of pictures.
+	// Orientation is how the run handles the orientation of pictures.
 	Orientation picture.Orientation
-	// InputSize is the height and width of the network's input in pixels, 0 where it has none.
+	// InputSize is the height and width of the network's input in pixels, 0 if it has none.
 	InputSize int
-	// Missing says that the run takes features that are missing, Standardise that it brings all to one scale.
+	// Missing is set if the run accepts missing features, Standardise if it standardises features.
 	Missing, Standardise bool
-	// Named says that somebody has named the classes, so that a run takes labels that look like lists as they are.
+	// Named is set if the user has named the classes, so that a run accepts labels that look like lists.
 	Named bool
 	// Found, where not nil, is called with what labels and identifiers show, before pictures or rows are read.
 	Found func([]Finding)
-	// JoinLabels says that classes come from labels that data.join_labels can join.
+	// JoinLabels is set if classes come from labels that data.join_labels can join.
 	JoinLabels bool
 	// Progress, where not nil, is called with how far a pass is. Calls do not overlap.
 	Progress func(Progress)
@@ -49,7 +49,7 @@ type Progress struct {
 // Report is what was found.
 type Report struct {
 	Splits   []SplitReport `json:"splits"`
-	Overlaps []Overlap     `json:"overlaps,omitempty"` // of each pair of splits
+	Overlaps []Overlap     `json:"overlaps,omitempty"` // one per pair of splits
 	Features *Features     `json:"features,omitempty"`
 	Findings []Finding     `json:"findings"` // the worst first
 }
@@ -62,7 +62,7 @@ type SplitReport struct {
 	Longest  int       `json:"longest_bag"` // its frames
 	Labels   Labels    `json:"labels"`
 	Pictures *Pictures `json:"pictures,omitempty"`
-	Rows     *Rows     `json:"rows,omitempty"` // of features
+	Rows     *Rows     `json:"rows,omitempty"` // statistics of features
 }
 
 // Overlap is what two splits share that they should not: how many bags of the second are in the first too.
@@ -77,12 +77,13 @@ type Overlap struct {
 	Near int `json:"same_look"`
 	// Captions counts bags whose captions, several words in all, mention the same words in the same order.
 	Captions int `json:"same_captions"`
-	// LabelRows counts bags with a combination of labels that the first has too. Of few classes that is usual.
+	// LabelRows counts bags whose combination of labels also occurs in the first split. With few classes that
+	// is usual.
 	LabelRows int `json:"same_label_row"`
 }
 
-// Examine looks at the splits of a data set. An error means that it could not look; what is wrong with
-// the data is in the report.
+// Examine checks the splits of a data set. An error means that it could not check; problems of the data are
+// in the report.
 func Examine(ctx context.Context, splits []Split, o Options) (*Report, error) {
 	r := &Report{Findings: []Finding{}}
 	for _, s := range splits {

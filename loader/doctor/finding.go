@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Weight says how bad a finding is.
+// Weight is the severity of a finding.
 type Weight string
 
 const (
@@ -27,7 +27,7 @@ type Finding struct {
 	Examples []string `json:"examples,omitempty"`
 }
 
-// Sort orders findings by weight; those of one weight keep their order.
+// Sort orders findings by weight, and keeps the order within a weight.
 func Sort(findings []Finding) {
 	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Compare(slices.Index(weights, a.Weight), slices.Index(weights, b.Weight))
@@ -59,7 +59,7 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// percent is a share for people.
+// percent formats a share.
 func percent(part, whole int) string {
 	return fmt.Sprintf("%.3g %%", 100*float64(part)/float64(max(whole, 1)))
 }

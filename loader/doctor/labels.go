@@ -14,9 +14,9 @@ type Labels struct {
 	Classes    int         `json:"classes"`
 	PerBag     float64     `json:"labels_per_bag"`
 	Unlabelled int         `json:"bags_without_label"`
-	Unknown    int         `json:"unknown_labels,omitempty"` // that nobody knows
+	Unknown    int         `json:"unknown_labels,omitempty"` // labels that are unknown
 	Most       []ClassSize `json:"most_frequent"`
-	Least      []ClassSize `json:"least_frequent"` // of those that are there at all, the rarest first
+	Least      []ClassSize `json:"least_frequent"` // classes with at least one label, the rarest first
 	Never      []string    `json:"never"`          // classes on no bag
 	Always     []string    `json:"always"`         // classes on every bag
 	Rare       int         `json:"rare_classes"`   // classes on 1 to 9 bags
@@ -78,8 +78,8 @@ func measureLabels(s *loader.Set) Labels {
 	return l
 }
 
-// labelFindings judges the labels: those of training, which are learned, and those of other splits, which
-// measures are taken on.
+// labelFindings judges the labels: training labels, which are learned, and labels of other splits, on which
+// metrics are computed.
 func (r *Report) labelFindings() {
 	for at := range r.Splits {
 		s := &r.Splits[at]

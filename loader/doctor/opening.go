@@ -15,7 +15,7 @@ type Opening struct {
 	warnings []string
 }
 
-// Listen begins to listen. What is no finding goes on to next.
+// Listen returns an Opening. Records that are no findings go on to next.
 func Listen(next slog.Handler) *Opening { return &Opening{next: next} }
 
 // Logger is the log that opens data.
@@ -26,7 +26,7 @@ func (l *Opening) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn || l.next.Enabled(ctx, level)
 }
 
-// WithAttrs and WithGroup implement slog.Handler: what opens data uses neither.
+// WithAttrs and WithGroup implement slog.Handler; code that opens data uses neither.
 func (l *Opening) WithAttrs([]slog.Attr) slog.Handler { return l }
 func (l *Opening) WithGroup(string) slog.Handler      { return l }
 

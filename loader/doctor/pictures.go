@@ -9,14 +9,14 @@ import (
 	"nmn/loader/picture"
 )
 
-// Pictures are those of a split. Sizes, grey and odd ones count those that were decoded.
+// Pictures describes the pictures of a split. Sizes, grey and odd ones count only decoded pictures.
 type Pictures struct {
 	Files      int            `json:"files"` // frames, where bags are videos
 	Decoded    int            `json:"decoded"`
 	Broken     int            `json:"broken"`
 	BrokenBags int            `json:"broken_bags"`
 	Types      map[string]int `json:"types"` // empty where pictures are painted rather than read
-	Bytes      int64          `json:"bytes"` // of all files
+	Bytes      int64          `json:"bytes"` // size of all files
 	Grey       int            `json:"grey"`
 	Odd        int            `json:"odd_aspect"` // longer than three times their other side
 	Small      int            `json:"small"`      // both sides below half of the network's input
@@ -28,10 +28,10 @@ type Pictures struct {
 	Smallest *PictureSize `json:"smallest,omitempty"`
 	Median   *PictureSize `json:"median,omitempty"` // each side by itself
 	Largest  *PictureSize `json:"largest,omitempty"`
-	Errors   []string     `json:"errors"` // of broken ones, the first of them
+	Errors   []string     `json:"errors"` // errors of the first broken pictures
 }
 
-// PictureSize is in pixels. ID is the bag, empty where the size is not that of a single picture.
+// PictureSize is in pixels. ID is the bag, empty if the size does not belong to a single picture.
 type PictureSize struct {
 	Width  int    `json:"width"`
 	Height int    `json:"height"`
@@ -40,14 +40,14 @@ type PictureSize struct {
 
 const (
 	oddAspect    = 3
-	listedErrors = 1000 // of broken pictures, in a report
+	listedErrors = 1000 // most broken pictures in a report
 )
 
 // look is what stays of a picture.
 type look struct {
-	content       [16]byte // of the hash of its file, or of its pixels where it has none
+	content       [16]byte // hash of its file, or of its pixels if it has no file
 	sign          alike.Signature
-	width, height int32 // 0 where it was not decoded
+	width, height int32 // 0 if it was not decoded
 	bag, frame    int32
 	split         uint8
 	format        uint8 // index in formats
@@ -218,7 +218,7 @@ func (c copies) count(split int) int {
 	return n
 }
 
-// of is the first of a split.
+// of returns the first copy in a split.
 func (c copies) of(split int) (look, bool) {
 	at := slices.IndexFunc(c, func(l look) bool { return int(l.split) == split })
 	if at < 0 {

@@ -19,7 +19,7 @@ type Rows struct {
 	Incomplete int `json:"incomplete"` // with a missing value, NaN
 	Missing    int `json:"missing_values"`
 	Copies
-	Errors []string `json:"errors"` // of unusable ones, the first of them
+	Errors []string `json:"errors"` // errors of the first unusable rows
 }
 
 // Features are the columns, as the training split has them.
@@ -70,11 +70,11 @@ type rowPass struct {
 	split  Split
 	rows   *Rows
 	looks  []look
-	failed error // what ended the pass
+	failed error // error that ended the pass
 	report func()
 }
 
-// all gives the rows to whoever measures them. Rows without a number that is no number are compared too.
+// all yields the rows for measuring. It also compares all rows without a NaN.
 func (p *rowPass) all(ctx context.Context) iter.Seq2[[]float32, error] {
 	return func(yield func([]float32, error) bool) {
 		v := p.split.Set.Vectors

@@ -40,7 +40,7 @@ func rowsOf(t *testing.T, name string, rows vectors) doctor.Split {
 	set := &loader.Set{Name: name, Vocabulary: vocabulary, Vectors: rows}
 	labels := make([]uint8, 2*len(rows))
 	for i := range rows {
-		set.IDs = append(set.IDs, fmt.Sprint(i+1)) // by row, as where a file names none
+		set.IDs = append(set.IDs, fmt.Sprint(i+1)) // by row, as if a file has no names
 		labels[2*i+i%2] = 1
 	}
 	set.Labels = dense.New(dense.WithShape(len(rows), 2), dense.WithBacking(labels))

@@ -80,7 +80,7 @@ func newScan(splits []Split, o Options) *scan {
 	return s
 }
 
-// drawn says which of n pictures are decoded: as many as the sample has, or all.
+// drawn returns which of n pictures are decoded: as many as the sample has, or all.
 func drawn(n, sample int, seed uint64) []bool {
 	in := make([]bool, n)
 	if sample == 0 || sample >= n {
@@ -198,7 +198,7 @@ func (w *scanWorker) stored(ctx context.Context, source loader.Source, l *look, 
 		return nil
 	}
 	if err := picture.Decode(w.file, &w.pic, w.o.MaxPixels); err != nil {
-		// The source says the same of it, and names the file.
+		// The source returns the same error, and names the file.
 		if named := source.Read(ctx, int(l.bag), int(l.frame), &w.pic); named != nil {
 			return named
 		}

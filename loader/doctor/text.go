@@ -12,7 +12,7 @@ import (
 	"nmn/internal/visible"
 )
 
-// WriteData tells people what there is: a table of the splits and what is in them. Findings are not part of it.
+// WriteData prints the data: a table of the splits and their content. It does not include findings.
 func (r *Report) WriteData(out io.Writer) error {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -84,8 +84,8 @@ func describeRows(s *SplitReport) string {
 // shownExamples are those on a line of text; JSON has more.
 const shownExamples = 3
 
-// WriteFindings tells people each finding with its cure, in the order given, and how many there are of each weight.
-// paint, where not nil, marks the word that begins an error.
+// WriteFindings prints each finding with its fix, in the order given, and the number of findings of each
+// weight. paint, if not nil, marks the word that begins an error.
 func WriteFindings(out io.Writer, findings []Finding, paint func(string) string) error {
 	var b bytes.Buffer
 	for _, f := range findings {

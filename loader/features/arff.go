@@ -26,7 +26,7 @@ type arffRecords struct {
 type attribute struct {
 	name   string
 	text   bool     // a string or a date
-	values []string // of a nominal attribute, else nil
+	values []string // values of a nominal attribute, else nil
 	index  map[string]int
 	// numbers are the values of a nominal attribute whose values are all numbers, such as {0,1}.
 	numbers []float32
@@ -95,7 +95,7 @@ func (a *arffRecords) readLine() (string, error) {
 	}
 }
 
-// readLine reads up to a line break or the end of the file; io.EOF where nothing is left.
+// readLine reads up to a line break or the end of the file; io.EOF if nothing is left.
 func readLine(r *bufio.Reader) (string, error) {
 	var b strings.Builder
 	for {

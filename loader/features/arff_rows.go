@@ -36,7 +36,8 @@ func (a *arffRecords) dense(line string) error {
 	return nil
 }
 
-// sparse reads {index value, ...}: what is not named is 0, or the first value of a nominal attribute.
+// sparse reads {index value, ...}: attributes that are not listed are 0, or the first value of a nominal
+// attribute.
 func (a *arffRecords) sparse(line string) error {
 	inside, ok := strings.CutSuffix(line[1:], "}")
 	if !ok {

@@ -19,7 +19,7 @@ type csvRecords struct {
 	limit  *lineLimit
 	names  []string
 	record []string
-	first  []string // the first row, where it is no header
+	first  []string // the first row, if it is no header
 	header bool
 	line   int
 	closer io.Closer
@@ -45,7 +45,7 @@ const maxColumns = 1 << 19
 // UnnamedColumn begins the names of columns without one in a Sheet, as in pandas, which writes its index so.
 const UnnamedColumn = "Unnamed: "
 
-// newCSV reads the header. most bounds the bytes of a row. unnamed says that columns without a name get one.
+// newCSV reads the header. most bounds the bytes of a row. If unnamed is set, columns without a name get one.
 func newCSV(text *bufio.Reader, most int64, unnamed bool) (*csvRecords, error) {
 	limit := &lineLimit{r: text, most: most, left: most}
 	c := &csvRecords{csv: csv.NewReader(limit), limit: limit}
@@ -121,8 +121,8 @@ func (c *csvRecords) next() error {
 	return nil
 }
 
-// fault says where the text cannot be read: the package csv does so for what is no CSV, but not for a
-// file that ends early.
+// fault adds the position at which the text cannot be read. Package csv does so for malformed CSV, but not
+// for a file that ends early.
 func (c *csvRecords) fault(err error) error {
 	var syntax *csv.ParseError
 	if errors.As(err, &syntax) {

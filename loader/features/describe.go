@@ -2,7 +2,7 @@ package features
 
 import "errors"
 
-// Description is what a table holds, for people and machines.
+// Description describes a table, as text and as JSON.
 type Description struct {
 	File     string   `json:"file"`
 	Rows     int      `json:"rows"`
@@ -11,7 +11,7 @@ type Description struct {
 	Columns  []string `json:"columns,omitempty"`
 	Labels   []string `json:"labels,omitempty"`
 	PerRow   float64  `json:"labels_per_row"`
-	// UnknownLabels is how many labels nobody knows.
+	// UnknownLabels is the number of unknown labels.
 	UnknownLabels int    `json:"unknown_labels,omitempty"`
 	IDs           bool   `json:"identifiers"`
 	FirstID       string `json:"first_identifier,omitempty"`
@@ -47,7 +47,7 @@ func (t *Table) Describe() (*Description, error) {
 	return d, d.look(t)
 }
 
-// look reads the rows of a matrix on disk: those of a table have been looked at already.
+// look reads the rows of a matrix on disk; rows of a table have been read already.
 func (d *Description) look(t *Table) error {
 	if !t.OnDisk || t.Spilled {
 		return nil
@@ -68,8 +68,8 @@ func (d *Description) look(t *Table) error {
 	return nil
 }
 
-// OneSided are the words whose labels tell nothing to learn: those on no row, and those on all. positive are
-// the rows that have each word.
+// OneSided returns the words from which nothing can be learned: words on no row, and words on all rows.
+// positive counts the rows that have each word.
 func OneSided(words []string, positive []int, rows int) (never, always []string) {
 	for c, n := range positive {
 		switch n {

@@ -5,12 +5,12 @@
 //	defer table.Close()
 //	err = table.Rows.Read(7, vector)
 //
-// Matrices of .npy, .safetensors and uncompressed .npz stay on disk and are read row by row, at any
-// size. Text and compressed files are decoded into memory once, within [Options.Limit].
+// Matrices of .npy, .safetensors and uncompressed .npz stay on disk and are read row by row, at any size.
+// Text and compressed files are decoded into memory once, within [Options.Limit].
 //
-// Files are read as hostile input: sizes are checked against the file before memory is taken, and every
-// error names the file, the row or line, and the column. Rows, lines and columns count from 1 in
-// messages and from 0 in the program.
+// Files are not trusted: sizes are checked against the file before memory is allocated, and every error names
+// the file, the row or line, and the column. Rows, lines and columns count from 1 in messages and from 0 in
+// the program.
 package features
 
 import (
@@ -18,16 +18,15 @@ import (
 	"fmt"
 )
 
-// Errors that a caller may act on.
+// Errors that a caller may handle.
 var (
-	// ErrFormat is wrapped by errors about a file that does not follow its format, or that lacks what was
-	// asked for.
+	// ErrFormat is wrapped by errors about a file that violates its format, or that lacks requested content.
 	ErrFormat = errors.New("the file cannot be read as features or labels")
 	// ErrValue is wrapped by errors about a number that is no feature (NaN, infinite) or no label.
 	ErrValue = errors.New("the value cannot be used")
 )
 
-// fault wraps a sentinel without repeating its text, which the message says better.
+// fault wraps a sentinel without repeating its text, because the message is more specific.
 type fault struct {
 	message string
 	kind    error
@@ -39,7 +38,7 @@ func (f fault) Unwrap() error { return f.kind }
 func formatf(format string, args ...any) error { return fault{fmt.Sprintf(format, args...), ErrFormat} }
 func valuef(format string, args ...any) error  { return fault{fmt.Sprintf(format, args...), ErrValue} }
 
-// clip shortens foreign text for a message.
+// clip shortens text from a file for a message.
 func clip(s string) string {
 	const longest = 60
 	if len(s) > longest {

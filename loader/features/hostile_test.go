@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// endingContext ends after it was looked at so many times, as if a signal came in the midst of reading.
+// endingContext ends after the given number of checks, as if a signal came in the midst of reading.
 type endingContext struct {
 	context.Context
 	looks int

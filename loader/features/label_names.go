@@ -12,7 +12,7 @@ import (
 var labelNames = []string{"labels", "label", "tags", "tag", "classes", "class", "class_name", "categories", "category",
 	"target", "y"}
 
-// isLabelName reports whether a column is called as those of labels are, and nobody says that it is a feature.
+// isLabelName reports whether a column's name marks it as labels, and no option makes it a feature.
 func (o *Options) isLabelName(column string) bool {
 	return slices.Contains(labelNames, strings.ToLower(column)) &&
 		!slices.ContainsFunc(o.FeatureColumns, func(pattern string) bool {
@@ -21,8 +21,8 @@ func (o *Options) isLabelName(column string) bool {
 		})
 }
 
-// infer takes a column that is called as labels are for them, where nothing else says what they are. Beside other
-// labels such a column is suspect: to learn from it would be to learn from the labels.
+// infer takes a column with a label's name for the labels, if nothing else identifies them. If there are
+// other labels, such a column is an error: as a feature it would leak the labels.
 func (o *Options) infer(columns []string, l *layout) error {
 	var found []int
 	for _, c := range l.features {
@@ -101,8 +101,8 @@ func (d *decoded) checkInferred(column int) error {
 	return nil
 }
 
-// numbered are labels that are numbers of classes, from 0, as lists of one name each: their words, or the numbers
-// themselves, as programs write them with a fraction or without. ok is false where any is not a number.
+// numbered converts class numbers, from 0, to lists of one name each: their words, or the numbers themselves,
+// normalised because programs write them with or without a fraction. ok is false if one is not a number.
 func numbered(lists [][]string, words []string) (named [][]string, ok bool, err error) {
 	if slices.ContainsFunc(words, func(w string) bool { _, err := strconv.Atoi(w); return err == nil }) {
 		words = nil // numbers are names themselves

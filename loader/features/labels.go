@@ -15,11 +15,11 @@ type Labels struct {
 	Values []uint8  // N×K, row-major: 0 or 1, or counts; an observed label may be Unknown
 }
 
-// Unknown is the value of an observed label that nobody knows: -1 or a missing number in the file.
+// Unknown is the value of an unknown label: -1 or a missing number in the file.
 const Unknown = table.Unknown
 
-// labelRule says what the elements of a file of labels are: whole numbers from 0 to most, and where gaps are allowed
-// also Unknown.
+// labelRule describes the elements of a file of labels: whole numbers from 0 to most, and, if gaps are
+// allowed, also Unknown.
 type labelRule struct {
 	most int
 	gaps bool
@@ -34,7 +34,7 @@ const maxLabelMatrix int64 = 16 << 30
 // mostClasses bounds K: beyond it a file is taken for something else.
 const mostClasses = 100_000
 
-// labelFile reads a file of labels, with the identifiers of its rows where it has them.
+// labelFile reads a file of labels, with the identifiers of its rows if it has any.
 func (o *Options) labelFile(ctx context.Context, name, array string, rule labelRule) (*Labels, []string, error) {
 	switch kind := kindOf(name); kind {
 	case ".npy", ".npz", ".safetensors":
@@ -205,8 +205,8 @@ func (l *Labels) ordered(name string, words []string) (*Labels, error) {
 	return &Labels{words, values}, nil
 }
 
-// listLabels makes a matrix of lists. Without a vocabulary the words are those of the lists, in
-// alphabetic order.
+// listLabels makes a matrix of lists. Without a vocabulary the words come from the lists, in alphabetic
+// order.
 func (o *Options) listLabels(name string, d *decoded) (*Labels, error) {
 	words := o.Words
 	if words != nil || d.classes {

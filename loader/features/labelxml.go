@@ -66,7 +66,7 @@ func parseLabelXML(r io.Reader) ([]string, error) {
 			return nil, formatf("%v", err)
 		case source.err != nil:
 			return nil, source.err
-		case err != nil: // of the text, such as a version or an encoding that is not known
+		case err != nil: // an error of the text, such as an unknown version or encoding
 			return nil, formatf("%v", err)
 		}
 		start, ok := element.(xml.StartElement)

@@ -14,17 +14,17 @@ const (
 	standardSplit = "split"
 )
 
-// layout says what the columns of a table are; -1 for none.
+// layout holds the meaning of a table's columns; -1 for none.
 type layout struct {
 	id, list, split  int
 	labels, features []int
 	words            []string // names of the label columns
-	inferred         bool     // list was taken for that of the labels by its name
+	inferred         bool     // list was taken as the labels because of its name
 	suspects         []int    // features that are called as labels are
 }
 
-// layout sorts the columns of a table. named are the names of label columns where a list of them is
-// given, as an .xml does.
+// layout sorts the columns of a table. named are the names of label columns if a list of them is given, as in
+// an .xml.
 func (o *Options) layout(columns, named []string) (layout, error) {
 	l := layout{id: -1, list: -1, split: -1}
 	if err := distinct(columns); err != nil {
@@ -100,7 +100,7 @@ func (o *Options) labelColumns(columns, named []string) ([]bool, error) {
 	return marked, nil
 }
 
-// positions says where each name stands in a list of different ones.
+// positions returns the index of each name in a list of distinct names.
 func positions(names []string) map[string]int {
 	at := make(map[string]int, len(names))
 	for i, name := range names {
@@ -109,7 +109,7 @@ func positions(names []string) map[string]int {
 	return at
 }
 
-// matching marks columns by patterns, each of which must find one.
+// matching marks columns that match the patterns. Each pattern must match a column.
 func (o *Options) matching(columns, patterns []string, what string) ([]bool, error) {
 	marked := make([]bool, len(columns))
 	for _, pattern := range patterns {

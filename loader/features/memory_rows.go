@@ -8,7 +8,7 @@ import (
 
 // Rows in memory lie in blocks, so that what is there need not move, and be there twice, when more comes.
 const (
-	blockBytes    = 1 << 20 // of a block, or one row where that is longer
+	blockBytes    = 1 << 20 // size of a block, or one row if that is longer
 	blocksAtATime = 64      // whose memory is asked for together
 )
 
@@ -24,7 +24,7 @@ func newMemoryRows(width int) *memoryRows {
 	return &memoryRows{width: width, perBlock: max(1, blockBytes/(4*width))}
 }
 
-// add appends a row of width numbers; an error that wraps memory.ErrFull where there is no room.
+// add appends a row of width numbers; it returns an error that wraps memory.ErrFull if there is no room.
 func (m *memoryRows) add(row []float32) error {
 	at := m.rows / m.perBlock
 	if at == len(m.blocks) {

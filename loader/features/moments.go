@@ -14,12 +14,12 @@ type Moments struct {
 	Constant        int // columns with a deviation of 0
 }
 
-// Measure returns the moments of the columns of vectors of d numbers, which it takes in order and
-// only once. An error that wraps ErrValue passes over its row: what to do about it is for whoever learns
-// from the rows. Any other ends the measurement.
+// Measure returns the moments of the columns of vectors of d numbers. It reads the vectors in order and only
+// once. A row with an error that wraps ErrValue is skipped; the training decides what to do about it. Any
+// other error ends the measurement.
 //
-// The sums are of differences to the first row, in float64, so that columns with a mean far from 0
-// keep their deviation.
+// It sums differences to the first row in float64, so that columns with a mean far from 0 keep their
+// deviation.
 func Measure(d int, vectors iter.Seq2[[]float32, error]) (*Moments, error) {
 	shift := make([]float64, d)
 	sum, square, count := make([]float64, d), make([]float64, d), make([]float64, d)

@@ -90,7 +90,7 @@ func npzEntry(z *zip.Reader, array string) (*zip.File, error) {
 	return member, chosenArray(array, names)
 }
 
-// chosenArray returns why an array cannot be chosen among those of a file.
+// chosenArray returns why an array cannot be chosen from a file.
 func chosenArray(array string, names []string) error {
 	switch {
 	case len(names) == 0:

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A number that is not there has a place in its vector: without it, every number behind it would be that of
-// another feature.
+// A missing number keeps its place in its vector. Without it, every later number would belong to another
+// feature.
 func TestParquet_ANullInAVectorIsRefused(t *testing.T) {
 	type row struct {
 		Vector []*float32 `parquet:"embedding,list"`

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// missingTexts are what stands for a missing number in text, beside nothing at all.
+// missingTexts are the texts of a missing number, in addition to an empty field.
 var missingTexts = [...]string{"", "?", "NA", "N/A", "null"}
 
 // parseNumber reads a number of text; a missing one is NaN.

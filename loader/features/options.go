@@ -14,7 +14,7 @@ type Options struct {
 	// Counts is a file of whole numbers, N×K: how many captions mention each label; empty for none.
 	Counts string
 
-	// Array and LabelArray name arrays of .npz and .safetensors; Array may be empty where there is one.
+	// Array and LabelArray name arrays of .npz and .safetensors; Array may be empty if there is only one.
 	Array, LabelArray string
 	// LabelColumns are patterns (path.Match) on the names of the columns that are labels.
 	LabelColumns []string
@@ -26,13 +26,13 @@ type Options struct {
 	Ignore, FeatureColumns []string
 	// IDs are the identifiers of the rows, where the files have none.
 	IDs []string
-	// Words are the labels in class order; nil takes those of the file. A label that is not among them is
+	// Words are the labels in class order; nil takes the labels of the file. A label that is not in Words is
 	// an error.
 	Words []string
 	// Unlabelled leaves labels unread: their columns, where the file has them, are no features. It is for
 	// rows whose labels are to be predicted.
 	Unlabelled bool
-	// LabelsElsewhere says that no column states labels, for they are in a file that is not read.
+	// LabelsElsewhere is set if no column has labels, because they are in a file that is not read.
 	LabelsElsewhere bool
 	// Missing allows missing features, which are read as NaN.
 	Missing bool
@@ -40,11 +40,10 @@ type Options struct {
 	// so that they take no memory; they are then read from there. Empty keeps them in memory. Matrices
 	// need none.
 	Spill string
-	// Limit is the most memory that features may take, in bytes, where they cannot stay on disk; 0 is
-	// DefaultLimit.
+	// Limit is the most memory, in bytes, for features that cannot stay on disk; 0 is DefaultLimit.
 	Limit int64
 
-	// lenient lets patterns and columns be absent: those of Options need only be in one of its files.
+	// lenient lets patterns and columns be absent: each need only be in one of several files.
 	lenient bool
 }
 
@@ -69,12 +68,12 @@ func (o *Options) ofFeatures() *Options {
 	return &own
 }
 
-// ofLabels are the options for a file beside the features. Its words are those that are known.
+// ofLabels returns the options for a file of labels next to the features. Its words are the known ones.
 func (o *Options) ofLabels(file string, known *Labels) *Options {
 	own := *o
 	own.lenient, own.Missing = true, true // a missing label is unknown
 	if file != o.Labels {
-		own.LabelColumns = nil // of true labels and counts, all columns count
+		own.LabelColumns = nil // for true labels and counts, all columns are used
 	}
 	if own.Words == nil && known != nil {
 		own.Words = known.Words

@@ -64,8 +64,8 @@ func checkFooter(f io.ReaderAt, size int64) error {
 	return nil
 }
 
-// recovered turns a panic of the library on a damaged file into an error: what is in a file must not
-// end the program.
+// recovered turns a panic of the library on a damaged file into an error: the content of a file must not end
+// the program.
 func recovered(err *error) {
 	if cause := recover(); cause != nil {
 		*err = formatf("the file is damaged; copy or write it again: %v", cause)

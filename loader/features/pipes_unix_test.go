@@ -11,7 +11,7 @@ import (
 	"nmn/internal/input"
 )
 
-// Opening a pipe would wait for somebody to write to it.
+// Opening a pipe would block until a writer opens it.
 func TestOpen_RefusesPipes(t *testing.T) {
 	for _, ending := range []string{"csv", "arff", "npy", "npz", "safetensors", "parquet"} {
 		pipe := filepath.Join(t.TempDir(), "pipe."+ending)

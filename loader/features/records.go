@@ -16,8 +16,8 @@ type records interface {
 	next() error
 	// place is where the current row is, for messages: "line 12" or "row 7".
 	place() string
-	// numbers appends what column c holds: one number, or more for a column of vectors; NaN where a
-	// value is missing.
+	// numbers appends the content of column c: one number, or several for a column of vectors; NaN if a value
+	// is missing.
 	numbers(dst []float32, c int) ([]float32, error)
 	// text is column c as it stands.
 	text(c int) (string, error)
@@ -28,15 +28,15 @@ type records interface {
 
 // decoded is a table in memory.
 type decoded struct {
-	columns  []string    // of the file
-	features []float32   // of the current row
-	kept     *memoryRows // features of all rows, unless they are spilled; nil where there are none
+	columns  []string    // columns of the file
+	features []float32   // features of the current row
+	kept     *memoryRows // features of all rows, unless they are spilled; nil if there are none
 	width    int
-	widths   []int    // of the feature columns: vectors and choices have several numbers
-	names    []string // of the feature columns
+	widths   []int    // widths of the feature columns: vectors and choices have several numbers
+	names    []string // names of the feature columns
 	ids      []string
 	splits   []string
-	words    []string // of the label columns
+	words    []string // names of the label columns
 	labels   []uint8
 	lists    [][]string // in place of labels
 	classes  bool       // lists hold the number of a class each, or a name
@@ -44,12 +44,12 @@ type decoded struct {
 
 	suspects []suspect
 
-	seen    map[string]string // where each identifier was
+	seen    map[string]string // location of each identifier
 	scratch []float32
-	spill   *Writer // of features that do not stay in memory
+	spill   *Writer // for features that do not stay in memory
 }
 
-// decode reads a table to its end. most is the largest value of a label column: 1, or that of counts.
+// decode reads a table to its end. most is the largest value of a label column: 1, or the largest count.
 func (o *Options) decode(ctx context.Context, file string, r records, l layout, rule labelRule) (*decoded, error) {
 	d := &decoded{words: l.words, columns: r.columns(), seen: map[string]string{}}
 	for _, c := range l.suspects {

@@ -11,9 +11,8 @@ import (
 type Rows interface {
 	Len() int   // N
 	Width() int // D
-	// Read copies row i into dst, which has D elements. It may be called by several goroutines at once.
-	// A number that is not finite is an error that wraps ErrValue; where missing values are allowed, NaN
-	// stands for one.
+	// Read copies row i into dst, which has D elements. It may be called by several goroutines at once. A
+	// number that is not finite is an error that wraps ErrValue; if missing values are allowed, they are NaN.
 	Read(i int, dst []float32) error
 	Close() error
 }
@@ -23,8 +22,8 @@ type array struct {
 	data        io.ReaderAt // from the first element on
 	rows, width int
 	element     int                               // bytes
-	decode      func(dst []float32, bytes []byte) // of len(dst) elements
-	vector      bool                              // of one dimension
+	decode      func(dst []float32, bytes []byte) // fills len(dst) elements
+	vector      bool                              // has one dimension
 }
 
 // isVector reports whether rows are from an array of one dimension.
@@ -89,7 +88,7 @@ func unusable(v float32, missing bool) bool {
 	return math.IsInf(float64(v), 0)
 }
 
-// cureOf says what to do about a number that is not finite.
+// cureOf returns what to do about a number that is not finite.
 func cureOf(v float32) string {
 	if v != v {
 		return "repair or remove the row, or allow missing values (`data.features.missing_values` mean)"

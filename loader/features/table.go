@@ -12,9 +12,9 @@ type Table struct {
 	Name    string   // the file
 	Rows    Rows     // N×D
 	Columns []string // names of the columns that the features are from; nil where the file has none
-	IDs     []string // N different ones; nil where nothing names the rows
+	IDs     []string // N distinct identifiers; nil if the file has none
 	Splits  []string // N names of splits; nil for none
-	Labels  *Labels  // observed; nil where nothing says
+	Labels  *Labels  // observed labels; nil if there are none
 	Truth   *Labels  // true, for evaluation; nil where not known
 	Counts  *Labels  // captions that mention each word; nil where not known
 	// OnDisk reports whether features are read when they are asked for.
@@ -157,7 +157,7 @@ func (o *Options) namedLabels(ctx context.Context, r records) ([]string, error) 
 	return nil, nil
 }
 
-// addLabels reads the files beside the features.
+// addLabels reads the files of labels next to the features.
 func (o *Options) addLabels(ctx context.Context, t *Table) error {
 	if o.IDs != nil {
 		if t.IDs != nil {

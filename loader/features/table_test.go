@@ -51,7 +51,7 @@ func mustOpen(t testing.TB, o Options) *Table {
 	return table
 }
 
-// all reads all rows behind each other.
+// all returns all rows, concatenated.
 func all(t testing.TB, rows Rows) []float32 {
 	t.Helper()
 	values := make([]float32, 0, rows.Len()*rows.Width())
@@ -65,7 +65,7 @@ func all(t testing.TB, rows Rows) []float32 {
 	return values
 }
 
-// refused checks that opening, or reading the rows, gives an error of a kind that says something.
+// refused checks that opening, or reading the rows, returns an error of a kind with the given texts.
 func refused(t *testing.T, o Options, kind error, says ...string) {
 	t.Helper()
 	table, err := Open(t.Context(), o)

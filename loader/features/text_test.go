@@ -258,7 +258,7 @@ func TestOpenParquet_Columns(t *testing.T) {
 	refused(t, o, ErrValue, "row 1", "(x)", "not a number")
 }
 
-// checkRecords reads a fuzzed table: rows are whole, or the error is of a kind.
+// checkRecords reads a fuzzed table: rows are complete, or the error has a known kind.
 func checkRecords(t *testing.T, r records) {
 	o := Options{Limit: 1 << 20, Missing: true}
 	l, err := o.layout(r.columns(), nil)

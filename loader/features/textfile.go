@@ -32,7 +32,7 @@ func openText(ctx context.Context, name string) (*bufio.Reader, io.Closer, error
 	return text, f, nil
 }
 
-// inflated says what is wrong with a compressed text that ends early, or not as its checksum wants.
+// inflated reports errors of a compressed text that ends early or fails its checksum.
 type inflated struct{ z *gzip.Reader }
 
 func (i inflated) Read(p []byte) (int, error) {
@@ -50,7 +50,7 @@ func skipMark(r *bufio.Reader) {
 	}
 }
 
-// kindOf is the ending of a file's name in lower case, without that of compression.
+// kindOf returns the extension of a file's name in lower case, without the extension of compression.
 func kindOf(name string) string {
 	name = strings.TrimSuffix(strings.ToLower(name), ".gz")
 	return filepath.Ext(name)

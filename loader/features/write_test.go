@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// failingRows are rows of which one cannot be read.
+// failingRows are rows; one of them cannot be read.
 type failingRows struct{ fails int }
 
 var errRow = errors.New("the row cannot be read")

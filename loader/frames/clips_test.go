@@ -190,7 +190,7 @@ func convert(t *testing.T, f *FFmpeg, in, out string, args ...string) {
 	}
 }
 
-// What the headers say about the number of frames must not count, nor what cannot be decoded.
+// The number of frames in the headers must not count, nor frames that cannot be decoded.
 func TestExtract_HeadersLie(t *testing.T) {
 	f := installed(t)
 	var all [][]byte
@@ -271,7 +271,7 @@ func TestExtract_SizeShrinksTheLongestSide(t *testing.T) {
 	}
 }
 
-// A clip that says that it is to be turned is turned, as players do.
+// A clip that is marked as rotated is rotated, as players do.
 func TestExtract_Rotation(t *testing.T) {
 	f := installed(t)
 	dir := t.TempDir()

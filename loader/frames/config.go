@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Config says which frames are taken and what a clip may cost.
+// Config selects the frames to extract, and limits the cost of a clip.
 type Config struct {
-	Frames  int `json:"frames"`  // per clip
+	Frames  int `json:"frames"`  // frames per clip
 	Size    int `json:"size"`    // longest side of a picture in pixels, which larger ones are shrunk to; 0 keeps all
-	Quality int `json:"quality"` // of the JPEG files, 1 to 100 as libjpeg counts
+	Quality int `json:"quality"` // quality of the JPEG files, 1 to 100 as in libjpeg
 
-	MaxPixels int           `json:"-"` // of a frame of a clip
-	Timeout   time.Duration `json:"-"` // per pass over a clip
-	Threads   int           `json:"-"` // of ffmpeg's decoder
+	MaxPixels int           `json:"-"` // most pixels of a frame
+	Timeout   time.Duration `json:"-"` // time limit of each pass over a clip
+	Threads   int           `json:"-"` // threads of ffmpeg's decoder
 }
 
 // DefaultConfig are 26 frames of a clip, whole, at quality 90.
@@ -29,7 +29,7 @@ const (
 	maxThreads = 256
 )
 
-// Validate says which field is out of range.
+// Validate returns which field is out of range.
 func (c Config) Validate() error {
 	for _, f := range []struct {
 		name             string

@@ -1,25 +1,25 @@
-// Package frames takes frames of video clips for training, by ffmpeg as a child process, and keeps them
-// as package shard does.
+// Package frames extracts frames of video clips for training, with ffmpeg as a child process, and stores them
+// with package shard.
 //
-// Of a clip of n decoded frames, m are taken: frame floor((i + 1/2) n / m) for i of 0 to m-1, the
-// centre of each of m equal spans (choose). n is what the decoder gives, in the order in which it gives
-// them, and not what the file says: whatever the frame rate does, no frame is doubled or dropped.
+// From a clip of n decoded frames, m are taken: frame floor((i + 1/2) n / m) for i of 0 to m-1, the centre of
+// each of m equal spans (choose). n is the number of frames that the decoder returns, in its order, not the
+// number in the file's header. Whatever the frame rate does, no frame is doubled or dropped.
 //
-// ffmpeg is a program of its own and is not trusted to end, to keep to its format or to be modest: each
-// child has a time, a limit on its memory and its files, and a process group that is killed as a whole;
-// what it writes is read as hostile input, in bounded memory.
+// ffmpeg is a separate program. The package does not rely on it to end, to keep to its format or to limit its
+// memory. Each child has a time limit, a limit on memory and files, and a process group that is killed as a
+// whole. Its output is read as untrusted input, in bounded memory.
 package frames
 
 import "errors"
 
-// ErrClip is wrapped by every error about one clip, as against one about ffmpeg, the disk or the
-// system, which would hit any clip.
+// ErrClip is wrapped by every error about a single clip. Errors about ffmpeg, the disk or the system, which
+// would affect any clip, do not wrap it.
 var ErrClip = errors.New("the clip cannot be used")
 
-// ErrTool is wrapped by errors about ffmpeg itself: it is not there, too old, or cannot be started.
+// ErrTool is wrapped by errors about ffmpeg itself: it is missing, too old, or cannot be started.
 var ErrTool = errors.New("ffmpeg cannot be used")
 
-// clipError wraps ErrClip without its text; cause is what a person reads.
+// clipError wraps ErrClip without its text; cause is the text to read.
 type clipError struct{ cause error }
 
 func (e clipError) Error() string   { return e.cause.Error() }

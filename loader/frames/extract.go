@@ -17,23 +17,23 @@ import (
 
 // Source is a clip to be read.
 type Source struct {
-	Name string // of the clip in the index, with slashes
-	Path string // of its file
+	Name string // name of the clip in the index, with slashes
+	Path string // path of its file
 }
 
 // Clip is what was taken of a clip.
 type Clip struct {
 	Record   shard.Record
 	Pictures [][]byte // JPEG files
-	// Complaint is what ffmpeg said about a clip that it could read nevertheless; empty mostly.
+	// Complaint is a message of ffmpeg about a clip that it could read nevertheless; usually empty.
 	Complaint string
 }
 
 // Extract takes the frames of a clip. Errors about the clip wrap ErrClip.
 //
 // The packets of the clip are counted first, which needs no decoding and is nearly always the number of
-// frames. Then the clip is decoded from start to end: the chosen frames are kept, all are counted. Where
-// the count was another one, the choice was wrong, and the clip is decoded again with the right one.
+// frames. Then the clip is decoded from start to end: the chosen frames are kept, all are counted. If the
+// count differs, the choice was wrong, and the clip is decoded again with the right one.
 func (f *FFmpeg) Extract(ctx context.Context, s Source, c Config) (*Clip, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -121,9 +121,9 @@ func (e *extraction) checkSize(l *listing) error {
 	return nil
 }
 
-// addressSpace is a bound that no honest decoding of frames of so many pixels needs: for the program and
-// its libraries, for the stacks and heaps of its threads, and for 64 frames, and one more for each thread,
-// of four bytes and two of working space a pixel.
+// addressSpace returns a bound that no legitimate decoding of frames of the given size needs. It covers the
+// program and its libraries, the stacks and heaps of its threads, and 64 frames plus one for each thread,
+// with four bytes and two of working space a pixel.
 func (e *extraction) addressSpace(pixels int) uint64 {
 	threads := uint64(e.config.Threads)
 	return 4<<30 + threads*(256<<20) + (64+threads)*6*uint64(pixels)
@@ -170,7 +170,7 @@ func (e *extraction) decode(ctx context.Context, chosen []int) (*Clip, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.config.Timeout)
 	defer cancel()
 	args := e.arguments("-threads", strconv.Itoa(e.config.Threads), "-filter_threads", "1", "-reinit_filter", "0",
-		"-max_pixels", strconv.Itoa(2*e.config.MaxPixels)) // of the decoder's own, padded frames
+		"-max_pixels", strconv.Itoa(2*e.config.MaxPixels)) // for the decoder's own, padded frames
 	args = append(args, "-map", video, "-fps_mode", "passthrough",
 		"-vf", selectFilter(chosen)+","+e.pictureFilter(), "-f", "yuv4mpegpipe", "pipe:1")
 	args = append(args, "-map", video, "-fps_mode", "passthrough",
@@ -202,8 +202,8 @@ func (e *extraction) decode(ctx context.Context, chosen []int) (*Clip, error) {
 	return clip, nil
 }
 
-// pictureFilter converts a frame to what JPEG wants: 8 bits, 4:2:0, the whole range of values and the matrix
-// of BT.601; and as small as asked for. The size is that of the first frame throughout.
+// pictureFilter converts a frame for JPEG: 8 bits, 4:2:0, the full range of values and the matrix of BT.601,
+// at the requested size. The size of the first frame applies throughout.
 func (e *extraction) pictureFilter() string {
 	size := ""
 	if s := e.config.Size; s > 0 {

@@ -81,7 +81,7 @@ func config(frames int) Config {
 	return c
 }
 
-// The fake's frames are as bright as their number says.
+// The brightness of the fake's frames is their number.
 func fakeNumber(t *testing.T, file []byte) int {
 	t.Helper()
 	picture, err := jpeg.Decode(bytes.NewReader(file))
@@ -112,7 +112,7 @@ func TestExtract_CountedFramesDecide(t *testing.T) {
 	}
 }
 
-// Whatever ffmpeg does, the outcome is an error about the clip that says what happened.
+// Whatever ffmpeg does, the outcome is an error about the clip that describes what happened.
 func TestExtract_FFmpegMisbehaves(t *testing.T) {
 	for mode, want := range map[string]string{
 		"sleeps":                       "`frames.clip_timeout`",
@@ -144,7 +144,7 @@ func TestExtract_FFmpegMisbehaves(t *testing.T) {
 	}
 }
 
-// What ffmpeg has started goes with it, also where ffmpeg itself has ended before.
+// Processes that ffmpeg has started are killed with it, even if ffmpeg itself has ended earlier.
 func TestExtract_KillsTheWholeGroup(t *testing.T) {
 	pids := t.TempDir()
 	t.Setenv("NMN_TEST_PIDS", pids)
@@ -203,7 +203,7 @@ func TestExtract_OddFiles(t *testing.T) {
 	}
 }
 
-// What keeps a clip from leading to other files, which only a real ffmpeg would follow.
+// Options that keep a clip from leading to other files, which only a real ffmpeg would follow.
 func TestExtraction_OnlyContainersInFiles(t *testing.T) {
 	args := (&extraction{input: "file:/a.mp4"}).arguments()
 	value := func(option string) string { return args[slices.Index(args, option)+1] }

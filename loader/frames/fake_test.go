@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// fakeEnv makes the test binary an ffmpeg that behaves as the variable says.
+// fakeEnv turns the test binary into an ffmpeg that behaves as the variable selects.
 const fakeEnv = "NMN_TEST_FFMPEG"
 
 func TestMain(m *testing.M) {
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fake is an ffmpeg that behaves as mode says.
+// fake is an ffmpeg that behaves as mode selects.
 func fake(t *testing.T, mode string) *FFmpeg {
 	t.Helper()
 	t.Setenv(fakeEnv, mode)
@@ -40,7 +40,7 @@ func fake(t *testing.T, mode string) *FFmpeg {
 const fakeVersion = "ffmpeg version 5.1.9-0+deb12u1 Copyright\nlibavutil      57. 28.100 / 57. " +
 	"28.100\nlibavformat    59. 27.100 / 59. 27.100\n"
 
-// Of the clips that the fake decodes.
+// Properties of the clips that the fake decodes.
 const (
 	fakeWidth, fakeHeight = 16, 8
 	fakePackets           = 10
@@ -62,7 +62,7 @@ func fakeFFmpeg(mode string, args []string) int {
 	case "sleeps":
 		time.Sleep(time.Hour)
 	case "has a child":
-		// What the child inherits keeps the pipes open after the fake itself is gone.
+		// The child inherits pipes and keeps them open after the fake itself has ended.
 		child := exec.Command("sleep", "3600")
 		child.Stdout, child.Stderr = os.Stdout, os.Stderr
 		if err := child.Start(); err != nil {
@@ -128,7 +128,7 @@ func fakeFFmpeg(mode string, args []string) int {
 	return 0
 }
 
-// awaitLimit waits until the process may take so much memory and no more, where there are such limits.
+// awaitLimit waits until the process has its memory limit, on systems with such limits.
 var awaitLimit = func() {}
 
 func fakeAnswer(mode string) int {

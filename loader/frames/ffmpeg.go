@@ -18,14 +18,14 @@ type FFmpeg struct {
 	Version string // as it calls itself: 5.1.9
 }
 
-// The least version: what it can do came with libavformat 59.27, that of ffmpeg 5.1.
+// The least version: the needed features came with libavformat 59.27, in ffmpeg 5.1.
 const (
 	leastVersion = "5.1"
 	leastMajor   = 59
 	leastMinor   = 27
 )
 
-// toGet says how to get ffmpeg.
+// toGet explains how to get ffmpeg.
 const toGet = "get ffmpeg " + leastVersion + " or newer (Debian and Ubuntu: apt install ffmpeg, " +
 	"Fedora: dnf install ffmpeg-free, macOS: brew install ffmpeg, others: https://ffmpeg.org/download.html), " +
 	"or name it by `frames.ffmpeg`"

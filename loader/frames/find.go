@@ -66,9 +66,9 @@ func below(folder string) ([]string, error) {
 
 func slashed(path string) string { return filepath.ToSlash(filepath.Clean(path)) }
 
-// ReadList reads clips from a file: a path on each line, from the folder of the list where it is not
-// absolute, in the order in which they are to be kept. A clip is named as it is in the list. Empty lines
-// and those that begin with # are passed over.
+// ReadList reads clips from a file: a path on each line, in the order in which they are to be stored.
+// Relative paths start in the folder of the list. A clip has the name that is in the list. Empty lines and
+// lines that begin with # are skipped.
 func ReadList(name string) ([]Source, error) {
 	file, err := input.OpenFile(name)
 	if err != nil {

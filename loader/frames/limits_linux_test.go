@@ -29,8 +29,8 @@ func init() {
 	}
 }
 
-// Every ffmpeg that looks into a clip is limited in memory: by what any decoding needs, and the decoder by the
-// size of the frames besides.
+// Every ffmpeg process that opens a clip has a memory limit: the minimum for any decoding, plus, for the
+// decoder, an amount for the size of the frames.
 func TestExtract_LimitsTheMemoryOfEveryCall(t *testing.T) {
 	const gib, mib = 1 << 30, 1 << 20
 	dir := t.TempDir()

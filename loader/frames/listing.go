@@ -18,7 +18,7 @@ type listing struct {
 	count         int // packets or frames
 
 	wanted []int     // whose times are kept, in their order
-	times  []float64 // of those that came; NaN where there is none
+	times  []float64 // times of the received frames; NaN if there is none
 }
 
 const listingLine = 4 << 10 // bytes
@@ -83,7 +83,7 @@ func (l *listing) property(text string) error {
 	return nil
 }
 
-// time is a time in seconds; ffmpeg writes the least integer, or a word, where there is none.
+// time parses a time in seconds; ffmpeg writes the least integer, or a word, if there is none.
 func (l *listing) time(text string) (float64, error) {
 	if text == "NOPTS" {
 		return math.NaN(), nil

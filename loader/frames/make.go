@@ -30,25 +30,24 @@ type Options struct {
 
 // Progress is how far the work is.
 type Progress struct {
-	Clips, Done, Before, Bad int // all; done or left out; of these by an earlier run; left out
+	Clips, Done, Before, Bad int // all; finished or left out; finished by an earlier run; left out
 }
 
 // Summary counts what was made.
 type Summary struct {
 	Output  string  `json:"output"`
 	Clips   int     `json:"clips"`    // that have frames there
-	Before  int     `json:"before"`   // of these by an earlier run
-	Frames  int     `json:"frames"`   // of the clips of this run
-	Bytes   int64   `json:"bytes"`    // of these frames
+	Before  int     `json:"before"`   // clips finished by an earlier run
+	Frames  int     `json:"frames"`   // frames of this run's clips
+	Bytes   int64   `json:"bytes"`    // size of these frames
 	LeftOut int     `json:"left_out"` // clips that could not be used
 	Damaged int     `json:"damaged"`  // clips that were used, and that ffmpeg complained of
 	Seconds float64 `json:"seconds"`
 }
 
-// Make takes the frames of clips and keeps them, in the order of the clips whatever the workers do. What is done stays
-// when it ends early, by an error or by the context, and the next Make goes on: clips that are in the folder are not
-// done again. A folder of frames that were made with other settings is refused with an error that wraps
-// shard.ErrSettings.
+// Make extracts the frames of clips and stores them in the order of the clips, whatever the workers do. If it
+// ends early, by an error or by the context, finished clips stay, and the next Make skips them. If the
+// folder's frames were made with other settings, the error wraps shard.ErrSettings.
 func Make(ctx context.Context, f *FFmpeg, c Config, sources []Source, o Options) (sum Summary, err error) {
 	began := time.Now()
 	if err := c.Validate(); err != nil {
@@ -79,7 +78,7 @@ func Make(ctx context.Context, f *FFmpeg, c Config, sources []Source, o Options)
 		return f.Extract(ctx, s, c)
 	})
 	if ctx.Err() != nil || errors.Is(err, errTooMany) {
-		err = errors.Join(err, w.Flush()) // what is decoded is kept
+		err = errors.Join(err, w.Flush()) // decoded frames are kept
 	} else if err == nil {
 		err = w.Finish()
 	}
@@ -154,7 +153,7 @@ func (m *making) all(ctx context.Context, sources []Source,
 			}
 		})
 	}
-	// The results in the order of the clips, each of which comes when it is there.
+	// The results in the order of the clips; each arrives when it is ready.
 	results := make(chan chan result, m.options.Workers)
 	group.Go(func() {
 		defer close(work)
@@ -185,7 +184,7 @@ func (m *making) all(ctx context.Context, sources []Source,
 // errTooMany ends a run that has left out too many clips.
 var errTooMany = errors.New("frames: too many clips cannot be used")
 
-// keep writes the frames of a clip, or says why there are none.
+// keep writes the frames of a clip, or records why there are none.
 func (m *making) keep(r result) error {
 	switch {
 	case errors.Is(r.err, ErrClip):

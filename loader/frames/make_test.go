@@ -182,7 +182,7 @@ func TestMake_TooManyBadClips(t *testing.T) {
 	}
 }
 
-// What ffmpeg complained of is kept, and reported.
+// Messages of ffmpeg are stored and reported.
 func TestMake_TellsOfComplaints(t *testing.T) {
 	f := fake(t, "complains and goes on")
 	o := options(filepath.Join(t.TempDir(), "out"))

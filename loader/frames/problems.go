@@ -13,8 +13,8 @@ import (
 	"nmn/internal/durable"
 )
 
-// ProblemsName is the file, beside the frames, that has a line for each clip that was left out, and for
-// each that ffmpeg complained of.
+// ProblemsName is the file, next to the frames, that has a line for each clip that was left out, and for each
+// that ffmpeg reported a problem with.
 const ProblemsName = "problems.jsonl"
 
 // Problem is a line of it.
@@ -33,7 +33,7 @@ type problems struct {
 	file *os.File
 }
 
-// openProblems goes on with the file that is there, without what it says about clips that are tried again.
+// openProblems continues the existing file, without its lines about clips that are tried again.
 func openProblems(dir string, unfinished []Source) (*problems, error) {
 	p := &problems{name: filepath.Join(dir, ProblemsName)}
 	if err := removeAside(dir); err != nil {

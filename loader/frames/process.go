@@ -27,7 +27,7 @@ func (c *complaints) Write(p []byte) (int, error) {
 
 // failure is the end of a child that failed.
 type failure struct {
-	err        error // of the process
+	err        error // error of the process
 	complaints string
 }
 
@@ -60,7 +60,7 @@ func (f *FFmpeg) runHeard(ctx context.Context, memory uint64, args []string,
 	if err := c.start(memory, len(readers)); err != nil {
 		return "", err
 	}
-	// Whoever has left the group and holds a pipe open would keep its reader waiting.
+	// A process that has left the group and holds a pipe open would block the pipe's reader.
 	stop := context.AfterFunc(ctx, c.closePipes)
 	defer stop()
 	var group sync.WaitGroup
@@ -92,7 +92,7 @@ type readError struct{ error }
 
 func (e readError) Unwrap() error { return e.error }
 
-// cause prefers what the child said when it ended by itself: its output ends early then.
+// cause prefers the child's message if the child ended by itself: its output ends early then.
 func (e readError) cause(end error, complaint string) error {
 	if exit, is := errors.AsType[*exec.ExitError](end); is && exit.Exited() && complaint != "" {
 		return failure{end, complaint}

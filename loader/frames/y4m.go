@@ -15,7 +15,7 @@ import (
 type y4mReader struct {
 	r             *bufio.Reader
 	width, height int
-	rate          float64 // frames per second; 0 where it is not stated
+	rate          float64 // frames per second; 0 if not stated
 	picture       *image.YCbCr
 	read          int // frames
 }
@@ -88,7 +88,7 @@ func (y *y4mReader) next() (*image.YCbCr, error) {
 	return y.picture, nil
 }
 
-// line reads a short line, or returns io.EOF where there is none.
+// line reads a short line, or returns io.EOF if there is none.
 func (y *y4mReader) line() (string, error) {
 	const most = 256
 	var line []byte

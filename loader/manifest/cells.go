@@ -10,13 +10,14 @@ import (
 	"nmn/loader"
 )
 
-// statement is how a column, or a key of JSON lines, states labels. The zero value is that of a file which has none, or
-// of one whose form is not known yet.
+// statement is how a column, or a key of JSON lines, gives labels. The zero value stands for a file that has
+// none, or whose form is not known yet.
 type statement struct {
 	column string
 	form   Form
 	words  []string // names of classes by number, of FormIntegers; nil for the numbers themselves
-	// pairs says that rows of one picture may each state one of its labels, and pairsAsked that somebody has said so.
+	// pairs is set if several rows of one picture may each give one of its labels, and pairsAsked if the user
+	// has set it.
 	pairs, pairsAsked bool
 }
 

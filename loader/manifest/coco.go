@@ -18,7 +18,8 @@ import (
 	"nmn/loader/annotation"
 )
 
-// isInstances matches the names of files of instances in a folder: those of COCO, and those that Roboflow writes.
+// isInstances matches the names of files of instances in a folder, as COCO has them and as Roboflow writes
+// them.
 var isInstances = regexp.MustCompile(`(?i)^(instances.*|_?annotations\.coco)\.json(\.gz)?$`)
 
 // instances are the files of instances in a folder.
@@ -32,7 +33,7 @@ func (r *folderReader) instances() []string {
 	return found
 }
 
-// coco reads the files of instances of a folder, each a split where its name or its folder says so.
+// coco reads the files of instances of a folder, each as a split if its name or its folder names one.
 func (r *folderReader) coco(ctx context.Context) error {
 	files := r.instances()
 	if len(files) == 0 {
@@ -65,14 +66,16 @@ func (r *folderReader) coco(ctx context.Context) error {
 	return nil
 }
 
-// instancesOf is the part of a file's name that says what it holds: train2017 of instances_train2017.json.
+// instancesOf returns the part of a file's name that describes its content: train2017 of
+// instances_train2017.json.
 func instancesOf(file string) string {
 	base := strings.TrimSuffix(slashed.Base(filepath.ToSlash(file)), ".gz")
 	_, set, _ := strings.Cut(strings.TrimSuffix(base, slashed.Ext(base)), "_")
 	return set
 }
 
-// readInstances reads one file of instances. Without a folder of pictures it is that of the file, or where COCO has it.
+// readInstances reads one file of instances. Without a folder of pictures, they are expected in the folder of
+// the file, or where COCO has them.
 func readInstances(ctx context.Context, path string, o Options) (*Manifest, error) {
 	found, err := annotation.ReadInstances(ctx, path)
 	if err != nil {
@@ -122,21 +125,21 @@ func (b *builder) instances(found *annotation.Instances, split string, place fun
 	return nil
 }
 
-// isFolder reports whether a path is that of a folder.
+// isFolder reports whether a path leads to a folder.
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
-// isCOCO reports whether a file begins as those of COCO do: with an object whose first key holds an object, or an array
-// of objects. Rows of JSON lines hold text, numbers, and arrays of these.
+// isCOCO reports whether a file begins like a COCO file: with an object whose first key holds an object, or
+// an array of objects. Rows of JSON lines hold text, numbers, and arrays of these.
 func isCOCO(ctx context.Context, path string) (bool, error) {
 	r, err := loader.OpenText(ctx, path)
 	if err != nil {
 		return false, err
 	}
 	defer r.Close()
-	start, _ := io.ReadAll(io.LimitReader(r, 1<<12)) // what cannot be read shows when it is read
+	start, _ := io.ReadAll(io.LimitReader(r, 1<<12)) // read errors appear when it is read in full
 	first := bytes.TrimLeft(start, " \t\r\n")
 	if len(first) == 0 || first[0] != '{' {
 		return false, nil

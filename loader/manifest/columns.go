@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// What the names of CSV columns of single true labels and of single counts begin with.
+// Prefixes of CSV columns of single true labels and of single counts.
 const (
 	truthPrefix  = "truth:"
 	countsPrefix = "counts:"

@@ -17,12 +17,12 @@ import (
 
 // Cells of a CSV manifest that are no lists.
 const (
-	unknownCell = "?" // of truth and counts: nobody knows
-	noneCell    = "-" // of truth and counts: known, and none holds
+	unknownCell = "?" // in truth and counts: unknown
+	noneCell    = "-" // in truth and counts: known, and none holds
 )
 
-// csvRows reads a manifest as a table. Columns have the names of its fields, or truth:LABEL and
-// counts:LABEL; where there is no column that states all labels, all others are labels and hold 0 or 1.
+// csvRows reads a manifest as a table. Columns have the names of its fields, or truth:LABEL and counts:LABEL.
+// If no column has all labels, all others are labels and hold 0 or 1.
 type csvRows struct {
 	sheet                 *features.Sheet
 	layout                Columns
@@ -31,7 +31,7 @@ type csvRows struct {
 	at                    map[string]int    // columns of the fields
 	named                 map[string]string // their names in the file
 	labels, truth, counts []labelColumn
-	bars, semicolons      bool // what lists were parted by
+	bars, semicolons      bool // separators that split lists
 }
 
 func newCSVRows(text *bufio.Reader, o Options, stated *statement) (*csvRows, error) {
@@ -115,7 +115,7 @@ func (c *csvRows) take(field string, column int) {
 	c.at[field], c.named[field] = column, c.sheet.Columns()[column]
 }
 
-// surveyed looks at the columns that may state labels, and says how they do.
+// surveyed examines the columns that may hold labels, and returns how they do.
 func (c *csvRows) surveyed(o *Options) (*statement, error) {
 	var all []*survey
 	for _, name := range c.asked {
@@ -140,7 +140,7 @@ func (c *csvRows) surveyed(o *Options) (*statement, error) {
 	return choose(all, len(c.labels) == len(all), o)
 }
 
-// check says what the header lacks.
+// check returns what the header lacks.
 func (c *csvRows) check() error {
 	_, isPath := c.at[pathColumn]
 	_, isFrames := c.at[framesColumn]
@@ -157,7 +157,7 @@ func (c *csvRows) check() error {
 	case isPath && isFrames:
 		return fmt.Errorf("line 1: there are columns %s and %s; a row is one picture or one list of frames",
 			loader.Excerpt(c.named[pathColumn]), loader.Excerpt(c.named[framesColumn]))
-	case c.stated == nil: // what else there is shows in the rows
+	case c.stated == nil: // other problems appear in the rows
 		return nil
 	case !isList && len(c.labels) == 0:
 		return fmt.Errorf("line 1: there are no labels, columns are %s; add a column labels with names separated by "+

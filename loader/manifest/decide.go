@@ -75,7 +75,8 @@ func (s *survey) decide(o *Options) (*statement, error) {
 	}
 	found := o.Form == "" || o.Form == FormAuto
 	of.pairs = of.pairsAsked || found && (form == FormSingle || form == FormIntegers)
-	// Words that are numbers are names themselves, such as those of a model that has learned numbered classes.
+	// Words that are numbers are themselves names, such as the words of a model that has learned numbered
+	// classes.
 	numbers := slices.ContainsFunc(o.Words, func(word string) bool { _, ok := wholeNumber(word); return ok })
 	if of.form == FormIntegers && !numbers {
 		of.words = o.Words
@@ -115,7 +116,7 @@ func (s *survey) form(o *Options) (Form, error) {
 	return s.bySeparator(o)
 }
 
-// byWords finds the form in which all cells hold known names; empty where there is none.
+// byWords finds the form in which all cells hold known names; empty if there is none.
 func (s *survey) byWords(words []string) Form {
 	known := make(map[string]bool, len(words))
 	for _, word := range words {
@@ -133,8 +134,8 @@ func (s *survey) byWords(words []string) Form {
 	return ""
 }
 
-// Of the parts between commas, or between blanks, these shares recur at least where it may be that they are labels.
-// Blanks are in many names, and count where half of the cells hold one.
+// Shares of the parts between commas, or between blanks, that recur at least if the parts may be labels. Many
+// names have blanks, so blanks count only if half of the cells hold one.
 const (
 	doubtfulCommas = .2
 	doubtfulBlanks = .4
@@ -168,10 +169,10 @@ func (s *survey) bySeparator(o *Options) (Form, error) {
 	return FormSingle, nil
 }
 
-// byCommas decides if most cells hold a comma. They are lists if one part is in half of them, such as "cat, animal"
-// and "dog, animal", or if all share parts and there are twice as many lists as parts. If fewer parts are shared, as by
-// names of people, or if hardly a cell is there twice, as no name of a class is, that is not certain. The form is empty
-// if commas say nothing.
+// byCommas decides if most cells hold a comma. They are lists if one part is in half of them, such as "cat,
+// animal" and "dog, animal", or if all share parts and there are twice as many lists as parts. If fewer parts
+// are shared, as in names of persons, or if hardly any cell repeats, unlike a class, the form is uncertain.
+// The form is empty if commas do not decide.
 func (s *survey) byCommas(o *Options) (Form, error) {
 	p := loader.CountPacked(s.cells, ",")
 	switch {
@@ -187,8 +188,8 @@ func (s *survey) byCommas(o *Options) (Form, error) {
 		"(`data.label_form` %s)", loader.Excerpt(p.Example), p.Lists, p.Labels, p.Sharing, FormCommas, FormSingle)
 }
 
-// choose finds the column of the labels among those that were looked at: the only one that does not hold 0 and 1. Where
-// all hold these, columns are labels each; alone says that there is no other column that could be one.
+// choose returns the column of the labels among the examined ones: the only one that does not hold 0 and 1.
+// If all hold 0 and 1, each column is a label; alone is set if no other column could be one.
 func choose(all []*survey, alone bool, o *Options) (*statement, error) {
 	var texts []*survey
 	for _, s := range all {

@@ -6,7 +6,7 @@ import (
 	"nmn/internal/visible"
 )
 
-// Describe says how many labels there are and in which form they were found, for people.
+// Describe returns the number of labels and the form in which they were found, as text.
 func (m *Manifest) Describe() string {
 	line := fmt.Sprintf("labels: %d classes, %s", len(m.Labels), m.stated())
 	if len(m.Labels) == 1 {
@@ -28,7 +28,7 @@ func (m *Manifest) Describe() string {
 	return line
 }
 
-// stated says how labels are stated.
+// stated returns how labels are given, as text.
 func (m *Manifest) stated() string {
 	in := "in the column " + visible.Line(m.LabelsColumn)
 	if m.JSONLines {

@@ -11,7 +11,7 @@ import (
 // Source reads the pictures of rows: bag i has the files of row i as its frames.
 type Source struct {
 	manifest string
-	lines    []int // of the rows; 0 for those without one
+	lines    []int // line of each row; 0 for rows without one
 	files    *loader.FileSource
 	offsets  []int // files offsets[i] to offsets[i+1]-1 are the frames of row i
 }

@@ -109,7 +109,7 @@ type finder struct {
 	stems  map[string]map[string][]string // by folder, the names of pictures in it by their names without ending
 }
 
-// row puts the files that are there in the place of those of a row.
+// row replaces the files of a row by the files found.
 func (f *finder) row(row *Row) error {
 	if row.fault != nil {
 		return row.fault
@@ -148,7 +148,7 @@ func (f *finder) file(written string) (string, error) {
 	return "", err
 }
 
-// endings are those with which a path is that of a picture; none if it has one.
+// endings returns the extensions with which a path names a picture; none if it has one.
 func (f *finder) endings(file string) ([]string, error) {
 	if picture.IsName(file) {
 		return nil, nil
@@ -172,7 +172,7 @@ func (f *finder) endings(file string) ([]string, error) {
 	return of[filepath.Base(path)], nil
 }
 
-// usable says why a path does not lead to a regular file; links are followed.
+// usable returns why a path does not lead to a regular file; links are followed.
 func (f *finder) usable(file string) error {
 	path, name := loader.PathIn(f.folder, file), loader.Excerpt(file)
 	info, err := os.Stat(path)

@@ -14,7 +14,7 @@ import (
 	"nmn/loader/picture"
 )
 
-// Tree says, for messages, what a folder of pictures looks like whose labels are its folders.
+// Tree describes, for messages, a folder of pictures whose labels are its folders.
 const Tree = "a folder for each label with its pictures in it, such as cat/1.jpg and dog/2.jpg, maybe below train, " +
 	"val and test"
 
@@ -48,12 +48,12 @@ type folderReader struct {
 	labels, pictures *listing // the same one where both are in one folder
 	o                *Options
 	b                *builder
-	notes            []string // what counts for nothing
+	notes            []string // notes on ignored files
 }
 
 // readFolder reads a folder in whichever form it has.
 func readFolder(ctx context.Context, folder string, o Options) (*Manifest, error) {
-	for _, name := range []string{"labels", "annotations"} { // named by themselves: pictures are beside them
+	for _, name := range []string{"labels", "annotations"} { // a folder with such a name: pictures are next to it
 		if o.Images == "" && strings.EqualFold(filepath.Base(filepath.Clean(folder)), name) {
 			if l, err := list(ctx, folder); err == nil && len(l.pictures) == 0 {
 				folder = filepath.Dir(filepath.Clean(folder))
@@ -108,13 +108,13 @@ func (r *folderReader) read(ctx context.Context) error {
 		return errors.New("there are no pictures with labels in it")
 	}
 	m.Columns.Format, m.Columns.Ignored = formats[form], r.notes
-	// The pictures are those of the folder itself, not what a file names.
+	// The pictures belong to the folder itself and are not named by a file.
 	m.found = (form == FormFolders || form == FormYOLO) && !r.pictures.odd &&
 		!slices.ContainsFunc(m.Rows, func(row Row) bool { return row.fault != nil })
 	return nil
 }
 
-// formats describe the forms of folders for people.
+// formats describe the forms of folders as text.
 var formats = map[Form]string{
 	FormFolders: "folders of pictures", FormVOC: "annotations of Pascal VOC", FormYOLO: "label files of YOLO",
 	FormCOCO: "instances of COCO",
@@ -152,7 +152,7 @@ func (r *folderReader) form() (Form, error) {
 // tables are the endings of files that may state labels of pictures.
 var tables = []string{".csv", ".tsv", ".jsonl", ".json"}
 
-// unlabelled says what is missing in a folder of pictures in which nothing states labels. lists are tables in it.
+// unlabelled returns what is missing in a folder of pictures without labels. lists are tables in it.
 func unlabelled(pictures int, lists []string) error {
 	switch {
 	case pictures == 0:
@@ -166,7 +166,8 @@ func unlabelled(pictures int, lists []string) error {
 		"%s", pictures, Tree)
 }
 
-// Unlabelled says what is missing in a folder with pictures, but without folders of pictures; nil for other folders.
+// Unlabelled returns what is missing in a folder with pictures, but without folders of pictures; nil for
+// other folders.
 func Unlabelled(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil || IsTree(folder) {

@@ -28,7 +28,7 @@ func folderWith(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// rows are those of a manifest as text: file, split and labels.
+// rows returns the rows of a manifest as text: file, split and labels.
 func (m *Manifest) rows() []string {
 	var rows []string
 	for _, r := range m.Rows {
@@ -130,7 +130,7 @@ func TestRead_Folders(t *testing.T) {
 	}
 }
 
-// What is difficult is a label unless somebody says that it is not.
+// Difficult objects count as labels unless an option excludes them.
 func TestRead_VOCWithoutDifficult(t *testing.T) {
 	dir := folderWith(t, map[string]string{"Annotations/1.xml": xmlOf("1.jpg", "dog", "cat"), "JPEGImages/1.jpg": ""})
 	for less, want := range map[bool]string{false: "cat,dog", true: "dog"} {
@@ -141,7 +141,7 @@ func TestRead_VOCWithoutDifficult(t *testing.T) {
 	}
 }
 
-// A single file of instances finds its pictures beside it, where COCO has them, or where it is told to look.
+// A single file of instances finds its pictures next to it, where COCO has them, or in the given folder.
 func TestRead_FileOfInstances(t *testing.T) {
 	dir := folderWith(t, map[string]string{"annotations/instances_train2017.json": smallCOCO, "train2017/1.jpg": "",
 		"train2017/2.jpg": "", "else/1.jpg": "", "else/2.jpg": ""})
@@ -411,7 +411,7 @@ func TestRead_NamesEmptyFolders(t *testing.T) {
 	}
 }
 
-// A folder of pictures without labels says so, and names a table that may have them.
+// A folder of pictures without labels gives an error that names a table that may have them.
 func TestRead_FolderWithoutLabels(t *testing.T) {
 	for table, want := range map[string]string{
 		"note.txt": "there are 2 pictures in it and no labels: nothing says what they show; give a file of labels or captions",

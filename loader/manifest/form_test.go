@@ -42,7 +42,7 @@ func quoted(quote, between string) func(...string) string {
 	}
 }
 
-// However people write lists in one cell, the rows have the same labels.
+// All common ways of writing a list in one cell give the same labels.
 func TestParse_FindsHowListsAreStated(t *testing.T) {
 	for _, c := range []struct {
 		name, column string
@@ -124,7 +124,7 @@ func TestParse_FindsHowJSONLinesStateLists(t *testing.T) {
 	}
 }
 
-// A name that holds a separator is one label where nothing shows that it is a list.
+// A name that holds a separator is one label if nothing shows that it is a list.
 func TestParse_LeavesNamesAlone(t *testing.T) {
 	for what, names := range map[string][]string{
 		"names of two words": {"traffic light", "stop sign", "dining table", "dog", "cat"},
@@ -140,7 +140,7 @@ func TestParse_LeavesNamesAlone(t *testing.T) {
 	}
 }
 
-// Numbers are names of their own, or those of known words.
+// Numbers are names themselves, or numbers of known words.
 func TestParse_NumbersOfClasses(t *testing.T) {
 	const table = "path,label\na.jpg,2\nb.jpg,0\nc.jpg,\nd.jpg,1.0\n"
 	of := func(o Options) string {
@@ -170,7 +170,7 @@ func TestParse_NumbersOfClasses(t *testing.T) {
 	}
 }
 
-// The words that somebody names decide what a list is.
+// The words that the user names decide what a list is.
 func TestParse_KnownWordsDecide(t *testing.T) {
 	const table = "path,labels\na.jpg,\"a,b\"\nb.jpg,\"b,c\"\nc.jpg,\"c,a\"\n"
 	for _, c := range []struct {

@@ -76,7 +76,8 @@ func (s *imageSets) add(file, split string, text io.Reader) error {
 	return lines.Err()
 }
 
-// split is that of an annotation, and whether it is to be read: not where there are lists, and none has it.
+// split returns the split of an annotation, and whether to read it: it is skipped if there are lists, and
+// none contains it.
 func (s *imageSets) split(file string) (string, bool) {
 	if len(s.of) == 0 {
 		return splitOf(file), true
@@ -95,8 +96,8 @@ func (s *imageSets) split(file string) (string, bool) {
 	}
 }
 
-// complete refuses names in lists that have no annotation. A list of which none has any, such as that of a test whose
-// labels are not public, counts for nothing.
+// complete refuses names in lists that have no annotation. A list without any annotation, such as the list of
+// a test set whose labels are not public, is ignored.
 func (s *imageSets) complete() error {
 	all, seen, first := map[string]int{}, map[string]int{}, map[string]listed{}
 	names := map[string]string{}

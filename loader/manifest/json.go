@@ -19,14 +19,14 @@ type jsonRows struct {
 	lines *bufio.Scanner
 	line  int
 	seen  map[string]bool // keys
-	keys  []string        // of the last row
+	keys  []string        // keys of the last row
 	find  columnFinder    // among them
 	o     Options
 	// confidence is the key of the confidence of rows with one label; empty for none.
 	confidence string
-	key        string     // of the labels, in the rows so far
-	stated     *statement // of labels that are no arrays; nil while there were none
-	survey     *survey    // takes these, where it is not known yet how they are stated
+	key        string     // key of the labels, in the rows so far
+	stated     *statement // form of labels that are no arrays; nil while there were none
+	survey     *survey    // collects labels while their form is unknown
 }
 
 func newJSONRows(text *bufio.Reader, o Options, stated *statement) *jsonRows {
@@ -70,7 +70,7 @@ func (j *jsonRows) state(m *Manifest) {
 	}
 }
 
-// surveyed looks at labels that are no arrays, and says how they are stated.
+// surveyed examines labels that are no arrays, and returns their form.
 func (j *jsonRows) surveyed(o *Options) (*statement, error) {
 	for {
 		_, err := j.next()

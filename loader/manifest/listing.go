@@ -28,9 +28,9 @@ type listing struct {
 // maxFiles bounds the files of a folder.
 const maxFiles = 2 * maxRows
 
-// list looks through a folder. Links to files count as files. A link to a folder is an error, for what it leads to
-// would be left out without a word. What has the name of a picture counts as one, whatever it is: a link that leads
-// nowhere is a picture that is missing.
+// list searches a folder. Links to files count as files. A link to a folder is an error, because its target
+// would be left out silently. Every entry with the name of a picture counts as one: a link to a missing
+// target is a missing picture.
 func list(ctx context.Context, folder string) (*listing, error) {
 	l := &listing{folder: folder}
 	err := fs.WalkDir(os.DirFS(folder), ".", func(file string, entry fs.DirEntry, err error) error {
@@ -103,7 +103,7 @@ func (l *listing) withExtension(extensions ...string) []string {
 	return found
 }
 
-// maxLabelFile bounds a file that says what one picture shows, or what the classes are.
+// maxLabelFile bounds the size of a file with the labels of one picture, or with the classes.
 const maxLabelFile = 16 << 20
 
 // read hands a file of the folder to a function. An error names the file.
@@ -134,8 +134,8 @@ func splitOf(file string) string {
 	return ""
 }
 
-// swapped is a path with the last folder of a name in it, in either case, replaced by another; the same path where
-// there is none.
+// swapped returns a path with the last folder called name, in either case, replaced by another; the unchanged
+// path if there is none.
 func swapped(path, name, other string) string {
 	parts := strings.Split(path, "/")
 	for i := len(parts) - 1; i >= 0; i-- {
@@ -149,7 +149,7 @@ func swapped(path, name, other string) string {
 
 func stem(file string) string { return strings.TrimSuffix(file, slashed.Ext(file)) }
 
-// foreign says which files hold pictures of formats that are not read; nothing where there are none.
+// foreign lists the files with pictures in unsupported formats; nothing if there are none.
 func (l *listing) foreign() []string {
 	var found []string
 	for _, file := range l.others {
@@ -164,7 +164,7 @@ func (l *listing) foreign() []string {
 		" (" + picture.ForeignCure() + ")"}
 }
 
-// skipped says that files count for nothing, what one of them or many are, and names the first.
+// skipped reports ignored files, with a noun for one or many, and names the first.
 func skipped(files []string, one, many string) string {
 	if len(files) == 1 {
 		return fmt.Sprintf("1 %s: %s", one, loader.Excerpt(files[0]))

@@ -19,7 +19,7 @@ import (
 // with its rows and their labels, not with the text around them.
 type Manifest struct {
 	File    string   // the file, or the folder, that was read
-	Folder  string   // of the pictures, which rows name relative to it
+	Folder  string   // folder of the pictures; names in rows are relative to it
 	Labels  []string // all names, in the order in which they are met
 	Rows    []Row
 	Columns Columns
@@ -27,35 +27,36 @@ type Manifest struct {
 	// Sources are the files of a folder that labels were read from, relative to File; nil where File is one itself.
 	Sources []string
 
-	// What a writer needs to state labels as the source does.
+	// Fields with which a writer gives labels in the form of the source.
 
 	Form         Form   // never FormAuto
 	JSONLines    bool   // a text file is JSON lines, not CSV
-	LabelsColumn string // the column, or the key, of the labels; empty where there is no such one
-	Separator    string // what stands between the names in a cell; empty for forms without one
-	Confidence   string // the column, or the key, that is 0 where a row gives no label; empty for none
-	// Lines are those that a row has besides its first one. Rows of FormPairs have their first line there too.
+	LabelsColumn string // column, or key, of the labels; empty if there is none
+	Separator    string // separator of names in a cell; empty for forms without one
+	Confidence   string // column, or key, that is 0 if a row gives no label; empty for none
+	// Lines are the lines that a row has in addition to its first one. Rows of FormPairs have their first
+	// line there too.
 	Lines []Line
 
 	// Joined are spellings of labels that stand for another one, by what they stand for in Labels.
 	Joined map[string]string
 
-	Repeated int // rows that say what an earlier one says
+	Repeated int // rows that repeat an earlier one
 	Denied   int // rows that give no label because of Confidence
 
 	found   bool              // every row's file was found when the folder was read
-	columns map[string]string // what the file calls columns
+	columns map[string]string // the file's names of columns
 }
 
 // Row is a picture or a clip.
 type Row struct {
-	Line   int // in the file; 0 where no line says what one row is
+	Line   int // line in the file; 0 if a row has no line of its own
 	ID     string
 	Files  []string     // relative to the folder of the pictures, or absolute; several are the frames of a clip
 	Split  string       // TrainSplit, loader.ValidationSplit or TestSplit; empty where the file does not say
 	Labels []int32      // observed, as indices of Manifest.Labels, ascending
-	Truth  []int32      // true labels likewise; nil where they are not known
-	Counts []LabelCount // nil where they are not known
+	Truth  []int32      // true labels in the same form; nil if unknown
+	Counts []LabelCount // nil if unknown
 
 	fault error // why its picture cannot be used, by its name alone
 }
@@ -63,7 +64,7 @@ type Row struct {
 // column is what the file calls a column, for messages.
 func (m *Manifest) column(name string) string { return cmp.Or(m.columns[name], name) }
 
-// at says where a row stands, for messages.
+// at returns the location of a row, for messages.
 func (r *Row) at() string {
 	if r.Line == 0 {
 		return fmt.Sprintf("picture %q", loader.Excerpt(r.Files[0]))
@@ -75,22 +76,22 @@ func (r *Row) at() string {
 type Line struct {
 	Number int
 	Row    int   // the number of the first line of the row
-	Label  int32 // of FormPairs, the label that the line states, as an index of Manifest.Labels; -1 for none
+	Label  int32 // for FormPairs: the label that the line gives, as an index of Manifest.Labels; -1 for none
 }
 
-// LabelCount is how many people gave a label to a row.
+// LabelCount is the number of annotators who gave a label to a row.
 type LabelCount struct {
 	Label int32 // index of Manifest.Labels
 	Count uint8
 }
 
-// Columns describe what was found in a manifest, for people.
+// Columns describes the columns found in a manifest.
 type Columns struct {
 	Format  string // CSV or JSON lines
 	Used    []string
 	Labels  []string // columns of 0 and 1, each a label
 	Truth   int      // columns of 0 and 1, each a true label
-	Counts  int      // columns of numbers of people, each of a label
+	Counts  int      // columns of counts of annotators, one per label
 	Ignored []string
 }
 
@@ -101,8 +102,8 @@ type Options struct {
 	ListColumn   string   // the column, or the key, that states all labels; empty finds it by its name
 	PathColumn   string   // the column, or the key, that names the pictures; empty finds it by its name
 	Ignore       []string // patterns on the names of columns that are left out
-	Words        []string // the classes, where they are known: numbers of classes count from the first
-	Images       string   // the folder of the pictures; empty for that of the source
+	Words        []string // the classes, if known: numbers of classes count from the first
+	Images       string   // folder of the pictures; empty for the folder of the source
 	// JoinLabels makes one label of those that differ in case, blanks, hyphens or underscores alone.
 	JoinLabels bool
 	// LessDifficult leaves out what annotations of VOC call difficult; else it is labels as well.
@@ -116,10 +117,10 @@ const (
 	maxRows  = 20_000_000
 )
 
-// Read reads a manifest: a folder in one of the forms that folders have; the data.yaml of YOLO, for its folder; a file
-// of COCO's instances; or a list of pictures, JSON lines where it begins with {, else CSV. Files may be compressed
-// (.gz). Everything wrong with a source is an error that wraps ErrAnnotations and names file, line, column and the
-// cure.
+// Read reads a manifest. It accepts a folder in one of the known forms, the data.yaml of YOLO (for its
+// folder), a file of COCO's instances, and a list of pictures: JSON lines if it begins with {, else CSV.
+// Files may be compressed (.gz). Every error about a source wraps ErrAnnotations and names file, line, column
+// and the fix.
 func Read(ctx context.Context, path string, o Options) (*Manifest, error) {
 	m, err := readAny(ctx, path, o)
 	if err == nil && o.JoinLabels {
@@ -182,7 +183,8 @@ func Parse(name string, r io.Reader, o Options) (*Manifest, error) {
 	})
 }
 
-// read reads a file that open opens: first to find how it states labels where that shows in all rows alone.
+// read reads a file that open opens. If the form of labels shows only over all rows, it reads the file once
+// more for that.
 func read(name string, o Options, open func() (io.ReadCloser, error)) (m *Manifest, err error) {
 	err = opened(name, open, func(text *bufio.Reader) (err error) {
 		m, err = parse(name, text, o, nil)
@@ -266,13 +268,13 @@ type record struct {
 	frames, labels, truth []string // frames or truth nil: not given
 	counts                []namedCount
 	denied                bool              // the picture does not have the label
-	columns               map[string]string // what the file calls columns, if not by our names
+	columns               map[string]string // the file's names of columns, if not ours
 }
 
 // column is what the file calls a column, for messages.
 func (r *record) column(name string) string { return cmp.Or(r.columns[name], name) }
 
-// idColumn is the column that names the row: of identifiers, or else of the picture.
+// idColumn is the column that names the row: the identifier, or else the picture.
 func (r *record) idColumn() string {
 	switch {
 	case r.id != "":
@@ -316,7 +318,7 @@ func (m *Manifest) Stem() string {
 	return strings.TrimSuffix(stem, filepath.Ext(stem))
 }
 
-// Where names the file and the line of the first row that has a label, for messages.
+// Where returns the file and the line of the first row that has a label, for messages.
 func (m *Manifest) Where(label string) string {
 	class := int32(slices.Index(m.Labels, label))
 	for _, row := range m.Rows {

@@ -314,7 +314,7 @@ func TestManifest_FindFiles(t *testing.T) {
 	}
 }
 
-// Tables are written on other systems and in other folders than where they are read.
+// Tables may be written on other systems and in other folders than where they are read.
 func TestManifest_FindFilesAsTheyAreWritten(t *testing.T) {
 	root := folderWith(t, map[string]string{"table/cat/1.jpg": "", "table/cat/2.jpg": "", "table/cat/2.png": "",
 		"table/v1.2/x.y.JPEG": "", "outside/3.jpg": ""})
@@ -356,7 +356,7 @@ func TestManifest_FindFilesAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-// Who has to repair a picture looks for it in the manifest.
+// To repair a picture, the user looks it up in the manifest.
 func TestManifest_BrokenPicturesNameTheirRow(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.png"), []byte("no picture"), 0o644); err != nil {

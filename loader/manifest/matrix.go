@@ -8,9 +8,10 @@ import (
 	"nmn/loader"
 )
 
-// Values are the labels of some bags over some words, row-major: 1 where a row has the word. A bag is found by the
-// identifier of its row, or else by the name of its only file, with or without folder and ending, where that is of one
-// row alone. A bag without a row, and a word that no row has, are errors: the list is of something else then.
+// Values returns the labels of some bags over some words, row-major: 1 if a row has the word. A bag is found
+// by the identifier of its row. Otherwise it is found by the name of its only file, with or without folder
+// and extension, if only one row has that file. A bag without a row, and a word that no row has, are errors:
+// they mean that the list describes other data.
 func (m *Manifest) Values(bags, words []string) ([]float32, error) {
 	class := make(map[string]int, len(words))
 	for c, word := range words {

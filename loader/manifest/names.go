@@ -19,11 +19,11 @@ const (
 	truthColumn  = "truth"
 	countsColumn = "counts"
 
-	// confidenceColumn says of a row with one label, as of Open Images, whether the picture has it.
+	// confidenceColumn has, in a row with one label as in Open Images, whether the picture has the label.
 	confidenceColumn = "confidence"
 )
 
-// fieldNames are all columns that a manifest may have besides columns of single labels.
+// fieldNames returns all columns that a manifest may have in addition to columns of single labels.
 func fieldNames() []string {
 	return []string{pathColumn, framesColumn, idColumn, splitColumn, labelsColumn, truthColumn, countsColumn}
 }
@@ -142,6 +142,6 @@ func (find columnFinder) labels(o *Options) ([]string, error) {
 	return found, nil
 }
 
-// errNoPictures says that no column names pictures.
+// errNoPictures is the error if no column names pictures.
 var errNoPictures = errors.New("no column names the pictures; call one path, filename or image, or say which it is " +
 	"(`data.path_column`)")

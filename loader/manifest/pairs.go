@@ -44,7 +44,7 @@ func (b *builder) line(number, row int, labels []int32) {
 	b.manifest.Lines = append(b.manifest.Lines, l)
 }
 
-// again takes a row of a picture that an earlier row has: it says the same, or it states another label.
+// again handles a row of a picture that an earlier row has: it repeats that row, or gives another label.
 func (b *builder) again(at int, row *Row, r *record) error {
 	first := &b.manifest.Rows[at]
 	name := loader.Excerpt(row.ID)
@@ -90,7 +90,7 @@ func (b *builder) finish() {
 	} else {
 		m.Lines = slices.DeleteFunc(m.Lines, func(l Line) bool { return l.Number == l.Row })
 	}
-	if b.paired && b.byFile { // identifiers are of rows, not of pictures
+	if b.paired && b.byFile { // identifiers name rows, not pictures
 		for i := range m.Rows {
 			if row := &m.Rows[i]; len(row.Files) == 1 {
 				row.ID = row.Files[0]
@@ -99,7 +99,8 @@ func (b *builder) finish() {
 	}
 }
 
-// denies reports whether a cell of the column confidence says that a picture does not have the label of its row.
+// denies reports whether a cell of the column confidence means that the picture does not have the label of
+// its row.
 func denies(cell string) bool {
 	confidence, err := strconv.ParseFloat(cell, 64)
 	return err == nil && confidence == 0

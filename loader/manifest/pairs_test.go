@@ -51,7 +51,8 @@ func TestParse_PairsOfNumbers(t *testing.T) {
 	}
 }
 
-// A table whose pictures all differ has one label for each, and rows that are said to have one do not become pairs.
+// A table of distinct pictures has one label for each, and rows that are declared to have one do not become
+// pairs.
 func TestParse_OneLabelEachIsNoPair(t *testing.T) {
 	const one = "id,path,label\n1,a.jpg,cat\n2,b.jpg,dog\n"
 	if m := parsed(t, one); m.Form != FormSingle || m.Rows[1].ID != "2" || len(m.Lines) != 0 {
@@ -75,7 +76,7 @@ func TestParse_OneLabelEachIsNoPair(t *testing.T) {
 			t.Errorf("%s: %v", form, err)
 		}
 	}
-	crowd := "id,path,label\n1,a.jpg,cat\n2,a.jpg,dog\n" // rows with identifiers, which are said to be pictures
+	crowd := "id,path,label\n1,a.jpg,cat\n2,a.jpg,dog\n" // rows with identifiers that are declared to name pictures
 	if m, err := Parse("m.csv", strings.NewReader(crowd), Options{Form: FormSingle}); err != nil || len(m.Rows) != 2 {
 		t.Errorf("%+v, %v", m, err)
 	}

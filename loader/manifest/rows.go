@@ -42,7 +42,7 @@ func newBuilder(name, folder string) *builder {
 	return b
 }
 
-// inFolder is a path relative to the folder of the pictures, where it is an absolute one of a file inside.
+// inFolder returns a path relative to the folder of the pictures, if it is an absolute path inside it.
 func (b *builder) inFolder(file string) string {
 	native := filepath.FromSlash(file)
 	if !filepath.IsAbs(native) {
@@ -56,7 +56,7 @@ func (b *builder) inFolder(file string) string {
 	return file
 }
 
-// columnError says which column of a row is wrong.
+// columnError names the column of a row that is wrong.
 func columnError(column string, err error) error { return fmt.Errorf("column %q: %w", column, err) }
 
 func (b *builder) add(r *record) error {
@@ -158,7 +158,7 @@ func (b *builder) split(row *Row, r *record) error {
 	return nil
 }
 
-// indices are those of labels, ascending; a label given twice counts once.
+// indices returns the indices of labels, ascending; a label given twice counts once.
 func (b *builder) indices(names []string) ([]int32, error) {
 	list := make([]int32, 0, len(names))
 	for _, name := range names {
@@ -207,8 +207,8 @@ func (b *builder) counts(named []namedCount) ([]LabelCount, error) {
 	return list, nil
 }
 
-// CheckLabel refuses what cannot be the name of a label: what CheckName refuses, NaN, and whole lists that were not
-// parted.
+// CheckLabel refuses text that cannot be the name of a label: text that CheckName refuses, NaN, and whole
+// lists that were not split.
 func CheckLabel(name string) error {
 	switch err := CheckName(name); {
 	case err != nil:

@@ -55,7 +55,7 @@ func TestManifest_AssignsRowsToSplits(t *testing.T) {
 	if want := []string{"a validate", "b train", "c validate"}; !slices.Equal(got, want) || !m.HasSplits() {
 		t.Errorf("rows %q, want %q", got, want)
 	}
-	// The vocabulary is that of the training rows, though others come first.
+	// The vocabulary comes from the training rows, though others come first.
 	if v, err := m.Vocabulary(10, 1); err != nil || v.Len() != 1 || v.Word(0).Text != "cat" {
 		t.Errorf("words %v, %v", v, err)
 	}
@@ -84,7 +84,7 @@ func TestManifest_MatricesRowByRow(t *testing.T) {
 	}
 }
 
-// Only the labels on the most rows become classes where there is no room for all.
+// Only the labels on the most rows become classes if the size does not admit all.
 func TestManifest_VocabularyOfASize(t *testing.T) {
 	m := parsed(t, "path,labels,split\na,emu;dog,train\nb,dog;ape,train\nc,dog;ape,train\n")
 	for size, want := range map[int]string{1: "dog", 2: "dog ape", 3: "dog ape emu", 9: "dog ape emu"} {
@@ -102,7 +102,7 @@ func TestManifest_VocabularyOfASize(t *testing.T) {
 	}
 }
 
-// The column of the pictures may have any name where somebody says which it is.
+// The column of the pictures may have any name if the user names it.
 func TestParse_PathColumnThatIsChosen(t *testing.T) {
 	for content, o := range map[string]Options{
 		"Foto,label\na.jpg,dog\n":                        {PathColumn: "Foto"},

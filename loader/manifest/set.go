@@ -18,7 +18,7 @@ func (m *Manifest) IDs() []string {
 	return ids
 }
 
-// HasSplits reports whether the file says of which split its rows are.
+// HasSplits reports whether the file assigns its rows to splits.
 func (m *Manifest) HasSplits() bool { return len(m.Rows) > 0 && m.Rows[0].Split != "" }
 
 // Assign puts the rows with some identifiers into a split.
@@ -34,8 +34,8 @@ func (m *Manifest) Assign(split string, ids []string) {
 	}
 }
 
-// Vocabulary makes classes of the labels of the training rows: those of at least minCount rows, at most
-// size of them, the most frequent first and equal ones by name.
+// Vocabulary makes classes of the labels of the training rows: the labels of at least minCount rows, at most
+// size of them, the most frequent first and ties by name.
 func (m *Manifest) Vocabulary(size, minCount int) (*text.Vocabulary, error) {
 	rows := make([]int, len(m.Labels))
 	for i := range m.Rows {
@@ -104,7 +104,7 @@ func (m *Manifest) Foreign(v *text.Vocabulary) ForeignLabels {
 	return f
 }
 
-// classes are those of the labels, -1 for labels that are none.
+// classes returns the class of each label, -1 for labels that are no class.
 func (m *Manifest) classes(v *text.Vocabulary) []int32 {
 	classes := make([]int32, len(m.Labels))
 	for k, name := range m.Labels {
@@ -119,10 +119,9 @@ func (m *Manifest) classes(v *text.Vocabulary) []int32 {
 // maxLabelMatrix bounds the bytes of the labels of a split.
 const maxLabelMatrix int64 = 16 << 30
 
-// Set makes the set of a split, nil where no row is in it; labels that are no classes count for nothing.
-// Relative paths begin in a folder. Truth and Counts are there where all rows
-// of the split have them, and it is an error if only some have. perBag is the number of people behind
-// counts.
+// Set makes the set of a split, nil if no row is in it; labels that are no classes are ignored. Relative
+// paths start in folder. Truth and Counts are set if all rows of the split have them; it is an error if only
+// some have. perBag is the number of annotators that counts are based on.
 func (m *Manifest) Set(split string, v *text.Vocabulary, perBag int, folder string) (*loader.Set, error) {
 	var rows []*Row
 	for i := range m.Rows {

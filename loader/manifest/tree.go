@@ -9,8 +9,8 @@ import (
 	"nmn/loader/picture"
 )
 
-// tree takes the folder that a picture is in for its label: the first below the folder, or below the split where all
-// folders are named after splits.
+// tree takes the folder of a picture as its label: the first below the folder, or below the split if all
+// folders have the names of splits.
 func (r *folderReader) tree() error {
 	splits, err := splitFolders(r.pictures.pictures)
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *folderReader) empty(splits bool, filled map[string]bool) []string {
 	for _, folder := range r.pictures.folders {
 		top, label, below := strings.Cut(folder, "/")
 		switch {
-		case filled[folder], strings.Contains(label, "/"): // a folder in that of a label
+		case filled[folder], strings.Contains(label, "/"): // a folder in the folder of a label
 		case !below, splits && filled[top]:
 			empty = append(empty, folder)
 		}
@@ -87,8 +87,8 @@ func emptyFolders(empty []string) string {
 	return fmt.Sprintf("%d %s without a picture that can be read: %s%s", len(empty), noun, strings.Join(names, ", "), more)
 }
 
-// splitFolders reports whether the folders at the top are those of splits, with folders of labels in them: where all of
-// them are named so, and any has such a folder.
+// splitFolders reports whether the top folders are splits that contain folders of labels: all of them have a
+// split's name, and at least one contains a folder.
 func splitFolders(pictures []string) (bool, error) {
 	named, other, deep := "", "", map[string]bool{}
 	for _, file := range pictures {

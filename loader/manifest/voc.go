@@ -12,8 +12,9 @@ import (
 	"nmn/loader"
 )
 
-// voc reads annotations of Pascal VOC: an XML file for each picture, in a folder Annotations beside JPEGImages, or
-// beside the picture. The lists in ImageSets/Main say of which split they are, else the folders on the way.
+// voc reads annotations of Pascal VOC: an XML file for each picture, in a folder Annotations next to
+// JPEGImages, or next to the picture. The split comes from the lists in ImageSets/Main, or else from the
+// folders of the path.
 func (r *folderReader) voc(ctx context.Context) error {
 	files := r.labels.withExtension(".xml")
 	if len(files) == 0 {
@@ -86,8 +87,8 @@ func stems(l *listing) map[string]string {
 	return of
 }
 
-// vocPicture finds the picture of an annotation: by the name that it gives, else by its own. Where there is none, it is
-// where it should be.
+// vocPicture finds the picture of an annotation: by the name that it gives, else by its own. If there is
+// none, it returns the expected path.
 func (r *folderReader) vocPicture(file string, a *vocAnnotation, beside map[string]string) (string, error) {
 	dir := slashed.Dir(file)
 	name := a.filename
@@ -111,10 +112,10 @@ func (r *folderReader) vocPicture(file string, a *vocAnnotation, beside map[stri
 	return slashed.Join(dirs[0], name), nil
 }
 
-// vocAnnotation is what an annotation says of its picture.
+// vocAnnotation is an annotation's description of its picture.
 type vocAnnotation struct {
 	filename string
-	line     int // of filename
+	line     int // line of filename
 	objects  []vocObject
 }
 
@@ -134,10 +135,10 @@ func (a *vocAnnotation) labels(less bool) []string {
 	return names
 }
 
-// maxVOCDepth bounds how deep elements may be nested: those of VOC are 5 deep.
+// maxVOCDepth bounds the nesting of elements: VOC nests 5 deep.
 const maxVOCDepth = 64
 
-// parseVOC reads an annotation as a stream. Entities are not expanded but those of XML itself.
+// parseVOC reads an annotation as a stream. It expands only the entities of XML itself.
 func parseVOC(text io.Reader) (*vocAnnotation, error) {
 	d := xml.NewDecoder(text)
 	a, whole := &vocAnnotation{}, false

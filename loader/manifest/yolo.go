@@ -114,7 +114,7 @@ func (r *folderReader) yoloNotes(texts map[string]bool, classes []string, found 
 	}
 }
 
-// yoloClasses are the names of the classes, nil where nothing gives them.
+// yoloClasses returns the names of the classes, nil if no file has them.
 func (r *folderReader) yoloClasses() ([]string, error) {
 	for _, file := range r.yoloNames() {
 		var names []string
@@ -154,7 +154,7 @@ func parseNameLines(text io.Reader) ([]string, error) {
 	return names, lines.Err()
 }
 
-// parseYAMLNames reads the names of a data.yaml: a list, or a map from numbers. Nil where it has none.
+// parseYAMLNames reads the names of a data.yaml: a list, or a map from numbers. Nil if it has none.
 func parseYAMLNames(text io.Reader) ([]string, error) {
 	var file struct {
 		Names yaml.Node `yaml:"names"`
