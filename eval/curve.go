@@ -21,13 +21,13 @@ const curveGap = 1. / 200
 // mantissa are one, which is finer than 1 % of a log-odds.
 const curveKeys = 1 << 16
 
-// cellCounts are the cells of each threshold, and those of them that hold.
+// cellCounts counts, per threshold, the cells and the cells that hold.
 type cellCounts [curveKeys]struct{ cells, hold int }
 
-// PrecisionRecall draws precision against recall at falling thresholds on N×classes scores, the cells of
-// each group of words pooled; a group of which no word holds anywhere has no curve. Scores may be log-odds.
-// Answers that are table.Unknown are left out. The vocabulary may be nil, and only the curve of all words is then
-// there. It takes one pass and no sorting.
+// PrecisionRecall draws precision against recall at falling thresholds on N×classes scores, with the cells of
+// each group of words pooled. A group without a word that holds has no curve. Scores may be log-odds. Answers
+// that are table.Unknown are left out. If the vocabulary is nil, only the curve of all words is computed. It
+// takes one pass and no sorting.
 func PrecisionRecall(scores []float32, answers []uint8, classes int,
 	v *text.Vocabulary) (ByGroup[[]CurvePoint], error) {
 	if classes < 1 || len(scores)%classes != 0 || v != nil && v.Len() != classes {

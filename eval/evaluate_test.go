@@ -423,7 +423,7 @@ func TestNoiseRates_NothingWithoutEstimates(t *testing.T) {
 	}
 }
 
-// A label is predicted from the threshold on, not above it: two of three cells, of which one holds.
+// A label is predicted if its score is at or above the threshold: two of three cells, and one of these holds.
 func TestEvaluate_TheThresholdItselfPredicts(t *testing.T) {
 	r, err := Evaluate(Input{Bags: 3, Classes: 1, Scores: []float32{.5, .75, .25}, Labels: []uint8{1, 0, 0}},
 		Options{Threshold: .5, PlugIn: .25})
@@ -438,7 +438,8 @@ func TestEvaluate_TheThresholdItselfPredicts(t *testing.T) {
 	}
 }
 
-// A plug-in threshold that is given was found for p(y=1|I): that of p(z=1|I) is found from its own probabilities.
+// A given plug-in threshold was found for p(y=1|I); the threshold of p(z=1|I) is computed from its own
+// probabilities.
 func TestEvaluate_ObservedScoresHaveTheirOwnPlugIn(t *testing.T) {
 	in := drawInput(t, 60, 9)
 	r, err := Evaluate(in, Options{PlugIn: .9})

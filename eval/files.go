@@ -15,7 +15,7 @@ type Files struct {
 	Labels         string // observed labels, 0 or 1
 	Truth          string // true labels, 0 or 1
 	Logits         bool   // scores are log-odds instead of probabilities
-	// Gaps says that labels may be unknown, as table.ReadKnownLabels has them; otherwise such are an error.
+	// Gaps allows unknown labels, as table.ReadKnownLabels reads them; otherwise they are an error.
 	Gaps bool
 	// LabelsOf gives the observed labels of the bags and words of the scores, in place of a file; nil reads Labels.
 	LabelsOf func(scores *table.Matrix) (*table.Matrix, error)
@@ -61,7 +61,7 @@ func (f *Files) Read(v *text.Vocabulary) (Input, error) {
 		if in.Scores == nil {
 			in.Bags, in.Classes, in.Scores = joined.Bags, joined.Classes, joined.Scores
 			in.Words, in.IDs = joined.Words, joined.IDs
-			// What the first file says about the order of rows and columns holds for the others.
+			// The order of rows and columns in the first file applies to the others.
 			named := *scores
 			named.Words, named.IDs, named.Values = joined.Words, joined.IDs, joined.Scores
 			scores = &named

@@ -99,7 +99,7 @@ func newGroups(classes int, v *text.Vocabulary) groups {
 		}
 		pos := v.Word(c).POS
 		if int(pos) >= text.POSCount {
-			pos = text.Others // a group that the tables do not know
+			pos = text.Others // a group that the tables do not have
 		}
 		g.members[pos] = append(g.members[pos], c)
 	}

@@ -18,7 +18,7 @@ var (
 	ErrValue = errors.New("value not allowed")
 )
 
-// Input is what a model said about N bags and K classes, and what it is compared with. All matrices
+// Input holds a model's scores for N bags and K classes, and the labels to compare them with. All matrices
 // are N×K, row-major. At least one of Labels, Truth and Counts is needed.
 type Input struct {
 	Bags, Classes int
@@ -33,8 +33,8 @@ type Input struct {
 	Observed []float32
 	Logits   bool
 
-	// Labels are the observed labels z, 0 or 1, or table.Unknown, which are in no measure; nil means Counts > 0 where
-	// there are Counts.
+	// Labels are the observed labels z, 0 or 1, or table.Unknown, which no metric counts. If Labels is nil
+	// and there are Counts, labels are Counts > 0.
 	Labels []uint8
 	Truth  []uint8 // true labels y, 0 or 1, where known
 	Counts []uint8 // captions of the bag that mention the word, 0 to CaptionsPerBag
@@ -42,7 +42,7 @@ type Input struct {
 	CaptionsPerBag int
 
 	Vocabulary *text.Vocabulary // class names and parts of speech; nil leaves the groups undefined
-	Words      []string         // class names where there is no vocabulary; may be nil
+	Words      []string         // class names if there is no vocabulary; may be nil
 	IDs        []string         // names of the bags for messages; may be nil
 
 	Rates     *labels.Rates // estimated transition rates q per class; may be nil
@@ -127,7 +127,7 @@ func (in *Input) checkScores(what string, scores []float32) error {
 	return nil
 }
 
-// scoreFault says what is wrong with a score, or nothing.
+// scoreFault returns what is wrong with a score, or nothing.
 func scoreFault(s float32, logits bool) string {
 	switch {
 	case s != s:
@@ -203,7 +203,7 @@ func checkLabels(what string, labels []uint8, bags, classes int) error {
 	return nil
 }
 
-// checkKnown is checkLabels for labels of which some may be unknown.
+// checkKnown is checkLabels for labels that may include unknown ones.
 func checkKnown(what string, labels []uint8, bags, classes int) error {
 	if err := checkSize(what, len(labels), bags, classes); err != nil {
 		return err
@@ -237,8 +237,8 @@ func exceeds(values []uint8, limit int) (int, bool) {
 // place names a cell of a matrix by row and column, counted from 1, with their names where known.
 func (in *Input) place(i int) string { return Place(i, in.Classes, in.IDs, in.word(i%in.Classes)) }
 
-// Place names cell i of a row-major matrix by row and column, counted from 1, with the identifier of the
-// row and the word of the column where they are known: nil and "" otherwise.
+// Place names cell i of a row-major matrix by row and column, counted from 1, with the identifier of the row
+// and the word of the column if they are known: nil and "" otherwise.
 func Place(i, classes int, ids []string, word string) string {
 	row, column := i/classes, i%classes
 	s := fmt.Sprintf("row %d", row+1)
@@ -252,7 +252,7 @@ func Place(i, classes int, ids []string, word string) string {
 	return s
 }
 
-// word is the name of a class, empty where it has none.
+// word returns the name of a class, empty if it has none.
 func (in *Input) word(c int) string {
 	switch {
 	case in.Vocabulary != nil:

@@ -41,8 +41,8 @@ func averagePrecision(order ranking, labels []uint8) (merged, stable Number) {
 	return Number(sumMerged / n), Number(sumStable / n)
 }
 
-// PrecisionAt ranks the rows by descending score, equal ones in their order, and returns the share of
-// labels of 1 among the first k, for each k. It is undefined where there are fewer rows, or k is 0.
+// PrecisionAt ranks the rows by descending score, ties in their order, and returns the share of labels of 1
+// among the first k, for each k. It is undefined if there are fewer rows, or k is 0.
 func PrecisionAt(scores []float32, labels []uint8, at []int) (map[int]Number, error) {
 	if err := checkRanked("precision at k", scores, labels); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func checkRanked(what string, scores []float32, labels []uint8) error {
 	return checkRankedKnown(what, scores, labels, false)
 }
 
-// checkRankedKnown is checkRanked for labels of which some, with gaps, may be unknown.
+// checkRankedKnown is checkRanked for labels that, with gaps, may include unknown ones.
 func checkRankedKnown(what string, scores []float32, labels []uint8, gaps bool) error {
 	if len(scores) != len(labels) {
 		return fmt.Errorf("%s: %d scores, %d labels: %w", what, len(scores), len(labels), ErrShape)

@@ -7,12 +7,12 @@ type Result struct {
 	CaptionsPerBag int          `json:"captions_per_bag,omitempty"`
 	GroupSize      ByGroup[int] `json:"group_size"` // classes of each group
 	TopK           int          `json:"top_k"`
-	// OutsideRange counts the scores that are no probability; 0 with log-odds. Where it is not 0 the
-	// Brier score, the calibration errors and everything at a threshold mean little.
+	// OutsideRange counts the scores that are no probability; 0 with log-odds. If it is not 0, the Brier
+	// score, the calibration errors and everything at a threshold mean little.
 	OutsideRange int         `json:"outside_range,omitempty"`
-	Measures                 // of Scores, the clean-label prediction p(y=1|I)
-	Observed     *Measures   `json:"observed,omitempty"`   // of the observed-label prediction p(z=1|I)
-	Transition   *Transition `json:"transition,omitempty"` // of estimated noise rates
+	Measures                 // for Scores, the clean-label prediction p(y=1|I)
+	Observed     *Measures   `json:"observed,omitempty"`   // for the observed-label prediction p(z=1|I)
+	Transition   *Transition `json:"transition,omitempty"` // for estimated noise rates
 	Words        []Word      `json:"words"`                // in class order
 }
 
@@ -31,8 +31,8 @@ func (r *Result) Measured() bool { return r.Human != nil || r.Labels != nil || r
 
 // Measures are the figures of one matrix of scores, against each reference there is.
 type Measures struct {
-	Threshold float64     `json:"threshold"`         // of MultiLabel.AtThreshold
-	PlugIn    float64     `json:"plug_in_threshold"` // of MultiLabel.AtPlugIn
+	Threshold float64     `json:"threshold"`         // for MultiLabel.AtThreshold
+	PlugIn    float64     `json:"plug_in_threshold"` // for MultiLabel.AtPlugIn
 	Human     *Human      `json:"human,omitempty"`
 	Labels    *MultiLabel `json:"labels,omitempty"`
 	Truth     *MultiLabel `json:"truth,omitempty"`
@@ -58,8 +58,8 @@ type MultiLabel struct {
 
 	AtThreshold ByGroup[F1] `json:"at_threshold"` // predicted where p >= Measures.Threshold
 	AtPlugIn    ByGroup[F1] `json:"at_plug_in"`   // predicted where p >= Measures.PlugIn
-	// AtTopK predicts exactly the k best classes of each bag, the lower class index first among equal
-	// scores; AtTopKThreshold those of them with p >= Measures.Threshold.
+	// AtTopK predicts exactly the k best classes of each bag, the lower class index first among equal scores.
+	// AtTopKThreshold predicts those with p >= Measures.Threshold.
 	AtTopK          ByGroup[F1] `json:"at_top_k"`
 	AtTopKThreshold ByGroup[F1] `json:"at_top_k_threshold"`
 
@@ -67,7 +67,8 @@ type MultiLabel struct {
 	ECE   ByGroup[Number] `json:"ece"`   // calibration error of p(y=1), cells of the group pooled
 	// ConfidenceECE is the calibration error of max(p, 1-p) against correctness.
 	ConfidenceECE ByGroup[Number] `json:"confidence_ece"`
-	// LogLoss is the mean over bags of -sum_c log p(label of class c), in nats: what training lowers.
+	// LogLoss is the mean over bags of -sum_c log p(label of class c), in nats: the loss that training
+	// minimises.
 	LogLoss Number `json:"log_loss"`
 }
 
@@ -75,13 +76,14 @@ type MultiLabel struct {
 type Word struct {
 	Word         string        `json:"word"`
 	POS          string        `json:"pos,omitempty"`
-	WordMeasures               // of Scores
+	WordMeasures               // for Scores
 	Observed     *WordMeasures `json:"observed,omitempty"`
-	Q01          Number        `json:"q01"` // estimated rates, null where there are none
+	Q01          Number        `json:"q01"` // estimated rates, null if there are none
 	Q10          Number        `json:"q10"`
 	T01          Number        `json:"t01"` // true rates, null where unknown
 	T10          Number        `json:"t10"`
-	// RateRemark says why there are no estimated rates where the others have some; empty for nothing to say.
+	// RateRemark explains why this word has no estimated rates while others have; empty if there is nothing
+	// to explain.
 	RateRemark string `json:"rate_remark,omitempty"`
 }
 

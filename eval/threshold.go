@@ -12,9 +12,9 @@ import (
 //
 //	theta* = argmax over theta of  2 sum_{p >= theta} p / (#{p >= theta} + sum p)
 //
-// where the last sum runs over all probabilities. A label is predicted where p >= theta*. The
-// result is one of the given probabilities, or 1 when all are zero. With logits set the values are
-// log-odds and p is their sigmoid; without, values beyond 0 and 1 count as 0 and 1.
+// where the last sum runs over all probabilities. A label is predicted if p >= theta*. The result is one of
+// the given probabilities, or 1 when all are zero. If logits is set, the values are log-odds and p is their
+// sigmoid. Otherwise values below 0 and above 1 count as 0 and 1.
 //
 // The maximum F of such a ratio is attained by the set p >= F/2, so that F <- ratio(F/2) rises to
 // it in a few passes over the data (Dinkelbach's iteration) without sorting.

@@ -2,9 +2,8 @@ package eval
 
 import "fmt"
 
-// PlugInThresholds is PlugInThreshold of each class on its own, for those who rather want the best
-// macro F1. A class has few probabilities to go by, so that its threshold is less certain than that
-// of all together.
+// PlugInThresholds is PlugInThreshold of each class on its own, which maximises macro F1. A class has few
+// probabilities, so its threshold is less certain than the threshold of all classes together.
 func PlugInThresholds(scores []float32, bags, classes int, logits bool) ([]float64, error) {
 	if err := checkSize("plug-in thresholds", len(scores), bags, classes); err != nil {
 		return nil, err

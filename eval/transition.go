@@ -92,7 +92,7 @@ func newTransition(g groups, q, t *labels.Rates) *Transition {
 	}
 }
 
-// rate returns entry c, or undefined where there are no rates.
+// rate returns entry c, or undefined if there are no rates.
 func rate(r *labels.Rates, c int) (q01, q10 Number) {
 	if r == nil {
 		return Undefined(), Undefined()
@@ -100,7 +100,7 @@ func rate(r *labels.Rates, c int) (q01, q10 Number) {
 	return Number(r.Q01[c]), Number(r.Q10[c])
 }
 
-// NoiseRates are the estimated and the true rates of each class; nil where none was estimated.
+// NoiseRates returns the estimated and the true rates of each class; nil if none was estimated.
 func (r *Result) NoiseRates() labels.Table {
 	if r == nil || r.Transition == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 // Preview is what an epoch shows of a bag: its middle frame, as the network sees it.
 type Preview struct {
 	Picture picture.Picture // the valid extent of the canvas, mirrored where the network sees it so
-	Labels  []float32       // K: what is learned of the bag
-	Applied []string        // what was done to it, for people; nil for nothing
+	Labels  []float32       // K: the labels to learn for the bag
+	Applied []string        // changes made to it, as text; nil for none
 }
 
 // Previewer makes previews of a Loader's pictures. It is for one goroutine. Close it.
@@ -32,7 +32,7 @@ func (l *Loader) Previews(ctx context.Context) (*Previewer, error) {
 // Close ends it.
 func (p *Previewer) Close() { p.worker.close() }
 
-// Bag is the preview of a bag in an epoch. Where bags are mixed, its whole batch is read.
+// Bag returns the preview of a bag in an epoch. If bags are mixed, its whole batch is read.
 func (p *Previewer) Bag(epoch, bag int) (*Preview, error) {
 	l := p.loader
 	number, order, err := l.batchOf(epoch, bag)

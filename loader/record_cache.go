@@ -6,8 +6,8 @@ import (
 	"nmn/loader/shard"
 )
 
-// cachedRecords is how many clips a cache holds: those of several batches, so that the frames of a
-// clip share one reading of its line. A record of 26 frames takes a kilobyte.
+// cachedRecords is the number of clips in a cache: enough for several batches, so that the frames of a clip
+// share one reading of its line. A record of 26 frames takes a kilobyte.
 const cachedRecords = 1024
 
 // recordCache keeps the records that were asked for last.
@@ -16,7 +16,7 @@ type recordCache struct {
 
 	mutex   sync.Mutex
 	records map[int]*shard.Record
-	order   []int // of the records, from the one that is replaced next
+	order   []int // clips of the records, from the one that is replaced next
 	next    int
 }
 
@@ -32,7 +32,7 @@ func (c *recordCache) get(clip int) (*shard.Record, error) {
 	if record != nil {
 		return record, nil
 	}
-	read, err := c.reader.Record(clip) // two who miss at once read twice, and none waits for the file
+	read, err := c.reader.Record(clip) // if two callers miss at once, both read, and neither waits
 	if err != nil {
 		return nil, err
 	}

@@ -19,12 +19,12 @@ type Rows interface {
 	Read(ctx context.Context, bag int, row *Row) error
 }
 
-// Row is what a set knows about one bag, without the zeros. Lists of classes ascend.
+// Row is a set's data on one bag, without the zeros. Lists of classes ascend.
 type Row struct {
 	ID       string
 	Labels   []int32   // classes whose observed label is 1
-	Unknown  []int32   // classes whose observed label nobody knows
-	Counts   []Mention // of the classes that captions mention; none where labels are not from captions
+	Unknown  []int32   // classes whose observed label is unknown
+	Counts   []Mention // counts of the classes that captions mention; none if labels are not from captions
 	Captions [][]int32 // classes that each caption mentions, not to be changed; nil where labels are not from captions
 	Truth    []int32   // classes whose true label is 1
 	Known    bool      // that the true labels are known
@@ -42,8 +42,8 @@ func (s *Set) KnowsTruth() bool { return s.Truth != nil || s.Rows != nil && Rows
 // truthKnower are Rows that say whether they have true labels; others have none.
 type truthKnower interface{ KnowsTruth() bool }
 
-// RowsKnowTruth reports whether rows have true labels: they do where their method KnowsTruth says so. Row.Known
-// says so of each row.
+// RowsKnowTruth reports whether rows have true labels, which is the case if their method KnowsTruth returns
+// true. Row.Known reports it for a single row.
 func RowsKnowTruth(rows Rows) bool {
 	r, ok := rows.(truthKnower)
 	return ok && r.KnowsTruth()
@@ -56,7 +56,7 @@ func (s *Set) WithRows(rows Rows) *Set {
 	return &other
 }
 
-// Row returns what the set knows about a bag, from memory or from its Rows.
+// Row returns the data on a bag, from memory or from its Rows.
 func (s *Set) Row(ctx context.Context, bag int, row *Row) error {
 	if s.Rows != nil {
 		return s.Rows.Read(ctx, bag, row)
@@ -89,7 +89,7 @@ func (s *Set) Row(ctx context.Context, bag int, row *Row) error {
 	return nil
 }
 
-// matrixRow is the row of a bag, empty where there is no matrix.
+// matrixRow returns the row of a bag, empty if there is no matrix.
 func matrixRow(m *dense.Dense, bag int) []uint8 {
 	if m == nil {
 		return nil
@@ -98,7 +98,7 @@ func matrixRow(m *dense.Dense, bag int) []uint8 {
 	return m.Uint8s()[bag*k : (bag+1)*k]
 }
 
-// blank makes the row of a bag of which nothing can be read: it has a name and no labels.
+// blank makes the row of an unreadable bag: it has a name and no labels.
 func (r *Row) blank(bag int) {
 	*r = Row{ID: "bag " + strconv.Itoa(bag), Labels: r.Labels[:0], Counts: r.Counts[:0], Truth: r.Truth[:0]}
 }

@@ -61,7 +61,7 @@ func TestScale_MemoryDoesNotGrow(t *testing.T) {
 	}
 }
 
-// scaleChild runs TestScale_Child on a folder, and returns its peak memory in kB and what it says about time.
+// scaleChild runs TestScale_Child on a folder, and returns its peak memory in kB and its summary of times.
 func scaleChild(t *testing.T, dir string) (kilobytes int, summary string) {
 	t.Helper()
 	command := exec.Command(os.Args[0], "-test.run=^TestScale_Child$", "-test.v")
@@ -159,7 +159,8 @@ func scaleVocabulary(t testing.TB) *text.Vocabulary {
 // share their pictures.
 func scaleClip(i int) string { return fmt.Sprintf("clip-%0100d", i) }
 
-// writeScale writes an index and labels of n clips of two frames, which are all those of one small shard.
+// writeScale writes an index and labels of n clips of two frames, which all share the frames of one small
+// shard.
 func writeScale(t *testing.T, dir string, n int) {
 	t.Helper()
 	w, err := shard.Create(dir, shard.DefaultConfig())
@@ -199,7 +200,7 @@ func writeScale(t *testing.T, dir string, n int) {
 	}
 }
 
-// writeScaleIndex writes the index over that of the shard, and its file of offsets.
+// writeScaleIndex overwrites the index of the shard and its file of offsets.
 func writeScaleIndex(t *testing.T, dir string, n int, records []shard.Record) {
 	t.Helper()
 	index, err := os.ReadFile(filepath.Join(dir, shard.IndexName))

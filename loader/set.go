@@ -28,11 +28,11 @@ type Source interface {
 // pixelLimiter is a Source that can refuse pictures by their size. A Loader applies the limit of its configuration
 // to it.
 type pixelLimiter interface {
-	// WithMaxPixels gives a Source of the same pictures that refuses those of more than n pixels.
+	// WithMaxPixels returns a Source of the same pictures that refuses pictures of more than n pixels.
 	WithMaxPixels(n int) (Source, error)
 }
 
-// limitPixels makes a Source refuse pictures of more than n pixels, where it knows such a limit.
+// limitPixels makes a Source refuse pictures of more than n pixels, if it supports such a limit.
 func limitPixels(s Source, n int) (Source, error) {
 	limited, ok := s.(pixelLimiter)
 	if !ok {
@@ -62,10 +62,10 @@ type Set struct {
 	Vocabulary *text.Vocabulary
 	IDs        []string     // N, unique within the set
 	Labels     *dense.Dense // N×K of 0, 1 or UnknownLabel: the observed labels z, possibly noisy
-	Truth      *dense.Dense // N×K of 0 or 1: the true labels y where they are known, else nil
+	Truth      *dense.Dense // N×K of 0 or 1: the true labels y if known, else nil
 	Counts     *dense.Dense // N×K: number of captions of the bag that mention the word (c of the evaluation), else nil
-	// CaptionsPerBag is the number of captions behind Counts (5 for COCO and scenes, 20 for
-	// MSR-VTT), 0 where there are none.
+	// CaptionsPerBag is the number of captions from which Counts come (5 for COCO and scenes, 20 for
+	// MSR-VTT), 0 if there are none.
 	CaptionsPerBag int
 	// Captions holds, per bag and caption, the sorted class indices that the caption mentions;
 	// nil where labels do not come from captions. Noise by caption replacement reads it.
@@ -73,25 +73,25 @@ type Set struct {
 	// CaptionsInUse is Captions with captions of other bags in the places of replaced ones: those that Labels come from.
 	// Nil where Labels come from elsewhere: flipped, true, or of captions that are not in memory.
 	CaptionsInUse [][][]int32
-	// Rows stands for IDs, Labels and Counts where the set is too large to hold them; these are then nil, as
-	// are Truth, Captions and Said.
+	// Rows replaces IDs, Labels and Counts if the set is too large to hold them; these are then nil, as are
+	// Truth, Captions and Said.
 	Rows Rows
-	// ByBlocks says that the order of an epoch is computed, by Config.Block and Window, and not listed: that of
-	// sets whose files are large.
+	// ByBlocks is set if the order of an epoch is computed, by Config.Block and Window, and not listed, as
+	// for sets whose files are large.
 	ByBlocks bool
 	// Source has the pictures of the bags, or Vectors their features; the other is nil.
 	Source  Source
 	Vectors Vectors
-	// Pictures are those that Vectors were computed from, for people to look at; nil for none.
+	// Pictures are the pictures from which Vectors were computed, for display; nil for none.
 	Pictures Source
-	// ByFrame says that nets look at each frame alone, and that the scores of a bag are the maxima over its
-	// frames: how videos are scored by a net that was trained on Frames.
+	// ByFrame is set if nets process each frame alone, and the scores of a bag are the maxima over its
+	// frames. A net that was trained on Frames scores videos in this way.
 	ByFrame bool
-	// Standard is that of the features of the training split, for nets that are to learn from them on one
-	// scale; nil for none.
+	// Standard is the scaling of the training split's features, for nets that learn from standardised
+	// features; nil for none.
 	Standard *Standard
 
-	survey *survey // of a set with Rows
+	survey *survey // for a set with Rows
 }
 
 // frames is the number of frames of a bag.
@@ -121,7 +121,7 @@ func (s *Set) Videos() bool {
 	return false
 }
 
-// Noun is what people call the bags of the set: pictures, clips or rows.
+// Noun returns the plural noun for the bags of the set: pictures, clips or rows.
 func (s *Set) Noun() string {
 	switch {
 	case s.Vectors != nil:

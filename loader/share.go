@@ -34,7 +34,7 @@ func (s Share) reads(number, batches int) bool {
 	return !s.Whole || s.Ranks < 2 || number >= s.Rank*batches/s.Ranks && number < (s.Rank+1)*batches/s.Ranks
 }
 
-// most is the number of the longest bags that a rank's part of a batch of so many bags may amount to.
+// most returns the largest number of longest bags in a rank's part of a batch with the given number of bags.
 func (s Share) most(bags int) int {
 	if !s.parts() {
 		return bags
@@ -44,7 +44,7 @@ func (s Share) most(bags int) int {
 
 // dealing is how the bags of a batch are dealt to ranks. It keeps its memory from one batch to the next.
 type dealing struct {
-	partners, order []int // of mixup, by their positions in the batch
+	partners, order []int // partners of mixup, by their positions in the batch
 	units           []unit
 	loads           []int // frames of each rank
 	mine            []int // positions in the batch, ascending
@@ -60,7 +60,7 @@ type unit struct{ first, second, frames int }
 func (b *Batch) deal(order []int) []int {
 	l, d := b.home, &b.job.dealing
 	mixes := l.mixes(b.job.epoch)
-	if mixes { // over all bags, so that the pairs do not depend on who reads what, or can
+	if mixes { // over all bags, so that the pairs do not depend on which rank reads which bag
 		d.partners, d.order = resized(d.partners, len(order)), resized(d.order, len(order))
 		l.augment.Pairs(d.partners, d.order, b.job.epoch, b.Number)
 	}
@@ -88,7 +88,7 @@ func (b *Batch) deal(order []int) []int {
 			d.order[place] = d.local[d.partners[at]]
 		}
 	}
-	d.partners, d.order = d.order, d.partners // of the part from here on
+	d.partners, d.order = d.order, d.partners // within this rank's part from here on
 	return d.bags
 }
 

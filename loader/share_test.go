@@ -150,7 +150,7 @@ func TestShare_WholeBatchesThatFollowOneAnother(t *testing.T) {
 	}
 }
 
-// Sets that come in blocks are dealt likewise, and an epoch may begin within.
+// Sets in blocks are shared among ranks too, and an epoch may begin within.
 func TestShare_StreamsAndStartsWithin(t *testing.T) {
 	set, config := clipSet(t, raggedClips()), clipConfig()
 	set.ByBlocks, config.Block, config.Window = true, 2, 2

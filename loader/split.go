@@ -70,7 +70,7 @@ func Subset(s *Set, name string, indices []int) (*Set, error) {
 	return part, nil
 }
 
-// called is the identifier of a bag in brackets, for a message; nothing where it is not in memory.
+// called returns the identifier of a bag in brackets, for a message; nothing if it is not in memory.
 func (s *Set) called(bag int) string {
 	if s.Rows != nil {
 		return ""

@@ -45,7 +45,7 @@ func SplitByIDs(s *Set, lists ...[]string) ([]*Set, error) {
 
 // Bounds on an id list.
 const (
-	maxIDBytes = 4096 // of a line
+	maxIDBytes = 4096 // longest line
 	maxIDs     = 20_000_000
 )
 

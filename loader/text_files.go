@@ -18,8 +18,8 @@ import (
 // not follow its format or does not fit the set. Such a file stops the run.
 var ErrAnnotations = errors.New("unusable annotation file")
 
-// OpenText opens a regular file, decompressed where it begins like a gzip file, and without the byte order mark
-// that some editors put before UTF-8. Reads end with ctx. Close closes all.
+// OpenText opens a regular file. It decompresses the file if it begins like a gzip file, and skips the byte
+// order mark that some editors write. Reads end with ctx. Close closes all.
 func OpenText(ctx context.Context, path string) (io.ReadCloser, error) {
 	text, _, err := OpenMarkedText(ctx, path)
 	return text, err

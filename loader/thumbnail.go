@@ -12,12 +12,12 @@ type Thumbnailer struct {
 	shrinker picture.Shrinker
 }
 
-// Middle is that of the middle frame of a bag.
+// Middle returns the thumbnail of the middle frame of a bag.
 func (t *Thumbnailer) Middle(ctx context.Context, s Source, bag int) (picture.Thumbnail, error) {
 	return t.Frame(ctx, s, bag, s.Frames(bag)/2)
 }
 
-// Frame is that of a frame, upright, for it is people who look at it; errors are those of its source.
+// Frame returns the thumbnail of a frame, upright for display; errors come from its source.
 func (t *Thumbnailer) Frame(ctx context.Context, s Source, bag, frame int) (picture.Thumbnail, error) {
 	t.frame.Orientation = picture.OrientationApply
 	if err := s.Read(ctx, bag, frame, &t.frame); err != nil {

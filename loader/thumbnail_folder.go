@@ -44,7 +44,7 @@ func OpenFolderThumbnails(folder string, ids []string) (*FolderThumbnails, error
 	return t, nil
 }
 
-// Of is the thumbnail of a bag. Errors wrap ErrCorrupt where its picture is missing or cannot be used.
+// Of returns the thumbnail of a bag. Errors wrap ErrCorrupt if its picture is missing or cannot be used.
 func (t *FolderThumbnails) Of(ctx context.Context, bag int) (small picture.Thumbnail, err error) {
 	for i := range t.perBag {
 		if small, err = t.Frame(ctx, t.source, bag*t.perBag+i, 0); err == nil || !errors.Is(err, ErrCorrupt) {

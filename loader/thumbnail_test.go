@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// halfRed are pictures of which the left half is red and the right blue; frame 1 is the first in the middle.
+// halfRed are pictures whose left half is red and whose right half is blue; frame 1 is the first in the
+// middle.
 type halfRed struct{ width, height int }
 
 func (h halfRed) Frames(int) int { return 2 }

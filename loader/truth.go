@@ -2,8 +2,8 @@ package loader
 
 import "context"
 
-// LabelsAsTruth is the set with its labels as the true labels too, unless it knows the true ones. Noise
-// that is injected later leaves the true labels as they are.
+// LabelsAsTruth returns the set with its labels as the true labels too, unless it already has true ones.
+// Noise that is injected later leaves the true labels as they are.
 func (s *Set) LabelsAsTruth() *Set {
 	if s.KnowsTruth() {
 		return s
@@ -27,7 +27,7 @@ func (r labelsAsTruth) Read(ctx context.Context, bag int, row *Row) error {
 
 func (labelsAsTruth) KnowsTruth() bool { return true }
 
-// TruthAsLabels is the set with its true labels in place of its labels. The set must know them.
+// TruthAsLabels returns the set with its true labels in place of its labels. The set must have them.
 func (s *Set) TruthAsLabels() *Set {
 	relabelled := *s
 	if s.Rows != nil {

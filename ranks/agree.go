@@ -6,13 +6,13 @@ import (
 	"fmt"
 )
 
-// ErrTimeout is wrapped where a rank did not come in time.
+// ErrTimeout is wrapped by the error about a rank that did not arrive in time.
 var ErrTimeout = errors.New("it has not come in time")
 
-// LostError says which rank ended a group.
+// LostError names the rank that ended a group.
 type LostError struct {
 	Rank  int
-	Name  string // of Group.Names
+	Name  string // from Group.Names
 	Cause error
 }
 
@@ -22,25 +22,25 @@ func (e *LostError) Error() string {
 
 func (e *LostError) Unwrap() error { return e.Cause }
 
-// What a rank tells the others in Agree, in front of a text.
+// Status bytes that a rank sends to the others in Agree, followed by a text.
 const (
 	agreed      byte = '.'
 	interrupted byte = 'i'
 	failed      byte = 'e'
 )
 
-// maxTold bounds the text of an error that is told to the other ranks.
+// maxTold bounds the text of an error that is sent to the other ranks.
 const maxTold = 4096
 
-// Agree returns nil on every rank where err is nil on every rank. Otherwise it returns an error on every rank: its own
-// where it has one, else a *LostError of the first rank that has one, which wraps context.Canceled where that rank was
-// interrupted. The group goes on.
+// Agree returns nil on every rank if err is nil on every rank. Otherwise it returns an error on every rank:
+// the rank's own error if it has one, else a *LostError of the first rank that has one. The *LostError wraps
+// context.Canceled if that rank was interrupted. The group goes on.
 func Agree(g Group, err error) error {
 	_, err = Exchange(g, nil, err)
 	return err
 }
 
-// status is what a rank tells the others of err, which may be nil, as a part of a message of its own.
+// status encodes err, which may be nil, as a part of a rank's own message to the others.
 func status(err error) []byte {
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -52,7 +52,7 @@ func status(err error) []byte {
 	return []byte{agreed}
 }
 
-// heard is the error that the first rank with one has told by its status, as Agree returns it; nil where none has.
+// heard returns the error in the status of the first rank that has one, as Agree returns it; nil if none has.
 func heard(g Group, all [][]byte) error {
 	for rank, told := range all {
 		if len(told) == 0 || told[0] == agreed {

@@ -1,3 +1,3 @@
-// Package ranks is for changes of how several processes join as the ranks of one job. A Group moves numbers and bytes
-// between them; it knows nothing of nets or data.
+// Package ranks joins several processes as the ranks of one job. A Group moves numbers and bytes between
+// them. It is independent of nets and data.
 package ranks

@@ -37,7 +37,8 @@ func Exchange(g Group, own []byte, err error) ([][]byte, error) {
 	return all, nil
 }
 
-// Every is Exchange for values that encoding/gob can encode: it returns those of all ranks, in the order of the ranks.
+// Every is Exchange for values that encoding/gob can encode: it returns the values of all ranks, in the order
+// of the ranks.
 func Every[T any](g Group, own T, err error) ([]T, error) {
 	if g.Size() == 1 {
 		return []T{own}, err

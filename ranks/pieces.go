@@ -15,9 +15,9 @@ const (
 // longestMessage is beyond what any rank has to say.
 const longestMessage = 1 << 40
 
-// gatherLong is Gather of messages of any length, of which no more than piece bytes of a rank travel at once. The first
-// longPrefix bytes of own are room for its length, and are no part of what it returns. piece is the same on all ranks,
-// and more than longPrefix.
+// gatherLong is Gather for messages of any length: at most piece bytes of a rank are sent at once. The first
+// longPrefix bytes of own are room for its length, and are not part of the result. piece is equal on all
+// ranks, and more than longPrefix.
 func gatherLong(g Group, own []byte, piece int) ([][]byte, error) {
 	binary.LittleEndian.PutUint64(own, uint64(len(own)))
 	first, err := g.Gather(own[:min(piece, len(own))])

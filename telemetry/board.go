@@ -18,7 +18,7 @@ import (
 type Board struct {
 	writer     *tensorboard.Writer
 	validation *loader.Set
-	err        error // of pictures
+	err        error // error of pictures
 }
 
 // OpenBoard starts an event file in a folder; step is as for OpenLog. validation may be nil.
@@ -93,7 +93,7 @@ func (b *Board) scored(step int, s *train.Scores) {
 	}
 }
 
-// partsOfSpeech are those of a vocabulary that has more than one.
+// partsOfSpeech returns the parts of speech of a vocabulary that has more than one.
 func partsOfSpeech(v *text.Vocabulary) []text.POS {
 	var all []text.POS
 	for i := range v.Len() {
@@ -110,8 +110,8 @@ func partsOfSpeech(v *text.Vocabulary) []text.POS {
 
 const shownMistakes = 8
 
-// pictures writes the pictures of the worst mistakes, by rank, so that a slider goes through the validations. A text of
-// the same name says what is wrong with each.
+// pictures writes the pictures of the worst mistakes, by rank, so that a slider goes through the validations.
+// A text of the same name describes each mistake.
 func (b *Board) pictures(step int, s *train.Scores, answers []uint8) error {
 	v := b.validation.Vocabulary
 	var maker loader.Thumbnailer

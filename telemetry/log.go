@@ -17,10 +17,10 @@ import (
 	"nmn/train"
 )
 
-// Log is log.jsonl of a run folder: one JSON object a line, with time, level, a constant msg and typed
-// keys. Steps have step, epoch, loss, lr, grad_norm, images_per_s, data_wait_ms, step_ms and
-// device_bytes; those of several ranks also ranks, rank_wait_ms, most_rank_wait_ms and slowest_rank. Lines that cannot
-// be written wait until they can.
+// Log is log.jsonl of a run folder: one JSON object a line, with time, level, a constant msg and typed keys.
+// Steps have step, epoch, loss, lr, grad_norm, images_per_s, data_wait_ms, step_ms and device_bytes. Steps of
+// several ranks also have ranks, rank_wait_ms, most_rank_wait_ms and slowest_rank. Lines that cannot be
+// written wait until they can.
 type Log struct {
 	file   *durable.Journal
 	logger *slog.Logger
@@ -30,9 +30,9 @@ type Log struct {
 // maxLine bounds a line of a log that is read back.
 const maxLine = 1 << 20
 
-// OpenLog opens a log to append to. A run that is resumed from a checkpoint of a step makes the steps
-// behind it again: lines of a later step are taken out first, and so are broken lines, such as a last one that was
-// cut short. A new run passes -1 and starts an empty file.
+// OpenLog opens a log to append to. A run that is resumed from a checkpoint of a step repeats the later
+// steps, so their lines are removed first. Broken lines, such as an incomplete last one, are removed too. A
+// new run passes -1 and starts an empty file.
 func OpenLog(path string, step int) (*Log, error) {
 	broken, err := truncateLog(path, step)
 	if err != nil {
@@ -66,7 +66,7 @@ func (l *Log) Flush() error {
 	return nil
 }
 
-// Close closes the file. The error says what could not be written.
+// Close closes the file. The error reports what could not be written.
 func (l *Log) Close() error {
 	if err := l.file.Close(); err != nil {
 		return fmt.Errorf("log: %w", err)
@@ -170,7 +170,7 @@ func linesUntil(r io.Reader, step int) (kept []byte, broken int, err error) {
 	lines := bufio.NewReaderSize(r, 1<<16)
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
-		if err == io.EOF { // what is left has no end: the process was killed while it wrote
+		if err == io.EOF { // the rest has no end: the process was killed while writing
 			return kept, broken, nil
 		}
 		if err != nil {

@@ -34,7 +34,7 @@ func stepsOf(t *testing.T, content, holds string) (steps []int) {
 		n := int(binary.LittleEndian.Uint64(b))
 		event := b[12 : 12+n]
 		b = b[16+n:]
-		const stepAt = 1 + 8 + 1 // behind the time and the tags of both
+		const stepAt = 1 + 8 + 1 // after the time and the tags of both
 		step, used := binary.Uvarint(event[stepAt:])
 		if used <= 0 || event[stepAt-1] != 2<<3 {
 			t.Fatalf("an event without a step: %x", event)
@@ -46,7 +46,7 @@ func stepsOf(t *testing.T, content, holds string) (steps []int) {
 	return steps
 }
 
-// Each mistake says what is wrong of which class, at the step of its validation.
+// Each mistake names the error and the class, at the step of its validation.
 func TestBoard_NamesMistakesAsTheyAre(t *testing.T) {
 	dir := t.TempDir()
 	b, err := OpenBoard(dir, -1, validationSet(t))
@@ -102,7 +102,7 @@ func (u *unreadable) Read(context.Context, int, int, *picture.Picture) error {
 	return fs.ErrClosed
 }
 
-// A picture that cannot be read costs no training its curves; it is told at the end, once.
+// A picture that cannot be read does not affect the curves of a training; it is reported at the end, once.
 func TestBoard_PicturesThatCannotBeRead(t *testing.T) {
 	dir, set, source := t.TempDir(), validationSet(t), &unreadable{}
 	set.Source = source

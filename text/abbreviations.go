@@ -25,8 +25,8 @@ var starters = set(`A About After All Also Although An And As At But By For From
 	It Its Many More Most No Now On Once One Other Our She Since So Some Such That The Their Then There These
 	They This Those To Two We When While What With Yet You`)
 
-// acronym emits single letters with periods between and after them (D.C.), where that is longer
-// than the word that ends at end.
+// acronym emits single letters with periods between and after them (D.C.), if that is longer than the word
+// that ends at end.
 func (sc *scanner) acronym(i, end int) (int, bool) {
 	j := i
 	for isAlpha(sc.at(j)) && sc.at(j+1) == '.' {

@@ -11,7 +11,7 @@ import (
 
 // VocabularyOptions say which words of the captions become classes.
 type VocabularyOptions struct {
-	Size     int     // at most so many words, the most frequent; 0: all
+	Size     int     // most words, the most frequent first; 0: all
 	MinCount int     // only words that occur at least so often; below 1 is 1
 	Tagger   *Tagger // gives the parts of speech; nil: every word is Others
 	// NoFunctionWords leaves out what isFunctionWord finds.

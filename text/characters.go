@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Character classes of the tokenizer. Those of one byte are about ASCII; wordChar and letterAt
-// know Unicode and return the length of the character, 0 where it is of another class.
+// Character classes of the tokenizer. Functions on one byte cover ASCII. wordChar and letterAt cover Unicode
+// and return the length of the character, 0 if it belongs to another class.
 
 func isSpace(c byte) bool { return c == ' ' || c-'\t' < 5 }
 

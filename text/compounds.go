@@ -1,7 +1,7 @@
 package text
 
-// compound reads a word or number that starts at i, whose letters and digits end at w, and that
-// something other than a blank follows. Of all forms that fit, the longest is taken.
+// compound reads a word or number that starts at i, whose letters and digits end at w, and that is followed
+// by something other than a blank. It takes the longest form that fits.
 func (sc *scanner) compound(i, w int) int {
 	if end, ok := sc.contraction(i, w); ok {
 		return end
@@ -121,7 +121,7 @@ func (sc *scanner) mixedFraction(i int) int {
 	return below
 }
 
-// ampersand reads capitals joined by & or +, such as B&W, and returns i where there are none.
+// ampersand reads capitals joined by & or +, such as B&W, and returns i if there are none.
 func (sc *scanner) ampersand(i int) int {
 	end := sc.capitals(i)
 	if end == i {

@@ -10,8 +10,8 @@ import (
 var functionTags = []string{"CC", "DT", "EX", "IN", "MD", "PDT", "POS", "PRP", "PRP$", "RP", "TO", "WDT", "WP", "WP$",
 	"WRB"}
 
-// closedClass are function words whose tag depends on the sentence: what follows an auxiliary verb may stand alone, and
-// captions without verbs mislead a tagger.
+// closedClass holds function words whose tag depends on the sentence: the words after an auxiliary verb may
+// be missing, and captions without verbs mislead a tagger.
 var closedClass = strings.Fields(`
 	a an the this that these those some any each every all both either neither no another such
 	about above across after against along among around as at before behind below beneath beside besides between beyond
@@ -24,8 +24,9 @@ var closedClass = strings.Fields(`
 	am is are was were be been being have has had having do does did doing can could may might must shall should will
 	would ca wo 's 're 've 'll 'd 'm n't not there here`)
 
-// isFunctionWord reports whether a word, in lower case, belongs to the closed classes of English: determiners,
-// prepositions, pronouns, conjunctions and auxiliary verbs. tag is its Penn Treebank tag, empty where it is not known.
+// isFunctionWord reports whether a word, in lower case, belongs to the closed classes of English:
+// determiners, prepositions, pronouns, conjunctions and auxiliary verbs. tag is its Penn Treebank tag, empty
+// if unknown.
 func isFunctionWord(word, tag string) bool {
 	return slices.Contains(functionTags, tag) || slices.Contains(closedClass, word)
 }

@@ -145,7 +145,7 @@ func bracket(c byte) string {
 	return ""
 }
 
-// symbol emits one character, or drops it where it is not text.
+// symbol emits one character, or drops it if it is not text.
 func (sc *scanner) symbol(i int) int {
 	c := sc.src[i]
 	if c < utf8.RuneSelf {

@@ -184,8 +184,8 @@ func (t *Tagger) predict(words []string, i int, before, twoBefore string, buffer
 // suffix returns the last three bytes.
 func suffix(s string) string { return s[max(0, len(s)-3):] }
 
-// context returns word i as the features know it: numbers and hyphenated words by their kind, and
-// names for the places outside the sentence.
+// context returns word i in the form of the features: numbers and hyphenated words by their kind, and names
+// for the positions outside the sentence.
 func context(words []string, i int) string {
 	switch n := len(words); {
 	case i == -1:

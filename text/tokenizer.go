@@ -20,10 +20,10 @@ type Tokenizer struct {
 	DropPunctuation bool
 }
 
-// Append appends the tokens of s to dst and returns the extended slice. Tokens share memory with
-// one lower-case copy of s (or with s itself where it is lower case), so a caption costs at most
-// one allocation beyond the growth of dst. Bytes that are not UTF-8 and characters that are
-// neither letters, digits, marks, punctuation, currency nor mathematical signs are dropped.
+// Append appends the tokens of s to dst and returns the extended slice. Tokens share memory with one
+// lower-case copy of s (or with s itself if it is lower case), so a caption costs at most one allocation
+// apart from the growth of dst. Bytes that are not UTF-8 and characters that are neither letters, digits,
+// marks, punctuation, currency nor mathematical signs are dropped.
 func (t Tokenizer) Append(dst []string, s string) []string {
 	first := len(dst)
 	sc := scanner{tokens: dst, src: s, ascii: isASCII(s)}
@@ -141,7 +141,7 @@ func (sc *scanner) token(i int) int {
 	return sc.compound(i, end)
 }
 
-// word emits the plain word src[i:end], taken apart where it is two words written as one.
+// word emits the plain word src[i:end], split if it is two words written as one.
 func (sc *scanner) word(i, end int) {
 	if cut := assimilation(sc.src[i:end]); cut > 0 {
 		sc.emit(i, i+cut)

@@ -111,8 +111,8 @@ func TestTokenizer_EqualsPTBTokenizer(t *testing.T) {
 	t.Logf("%d of %d captions (%d bytes) equal", len(pairs)-wrong, len(pairs), bytes)
 }
 
-// ptbPairs reads caption-metrics/ptb under NMN_DATA: hypo.txt.gz beside tokenized_hypo.txt.gz, or
-// the tab-separated pairs.tsv.gz.
+// ptbPairs reads caption-metrics/ptb under NMN_DATA: hypo.txt.gz with tokenized_hypo.txt.gz, or the
+// tab-separated pairs.tsv.gz.
 func ptbPairs(t testing.TB) (pairs [][2]string, bytes int) {
 	t.Helper()
 	root := os.Getenv("NMN_DATA")

@@ -106,8 +106,8 @@ func parseWord(line string) (Word, int, error) {
 	return Word{Text: text, POS: pos, Count: count}, 0, nil
 }
 
-// isFang reports whether a line is meant as word, POS, count: it has three fields, of which one of the last two is what
-// it should be.
+// isFang reports whether a line is meant as word, POS, count: it has three fields, and at least one of the
+// last two is valid.
 func isFang(line string) bool {
 	second := strings.LastIndexByte(line, ',')
 	first := strings.LastIndexByte(line[:max(second, 0)], ',')

@@ -17,7 +17,7 @@ type WordTable struct {
 	columns    []string
 	record     []string
 	line       int
-	given      []int // line of each word, 0 where there was none yet
+	given      []int // line of each word, 0 if there was none yet
 }
 
 // NewWordTable reads the header. The column "word" must be there, and all of needed, which are in
@@ -54,9 +54,9 @@ func NewWordTable(r io.Reader, v *Vocabulary, needed ...string) (*WordTable, err
 // Columns are the names of all columns, in lower case without surrounding space.
 func (t *WordTable) Columns() []string { return slices.Clone(t.columns) }
 
-// Next reads a line and returns the class of its word; io.EOF, as it is, after the last. A word that is
-// not in the vocabulary or had a line already, and a line that is longer or shorter than the header, are
-// errors; like those of NewWordTable they are a *WordTableError.
+// Next reads a line and returns the class of its word; after the last line it returns io.EOF unwrapped. A
+// word that is not in the vocabulary or had a line already, and a line that is longer or shorter than the
+// header, are errors. Like the errors of NewWordTable they are a *WordTableError.
 func (t *WordTable) Next() (class int, err error) {
 	t.record, err = t.csv.Read()
 	if errors.Is(err, io.EOF) {
@@ -85,8 +85,8 @@ func (t *WordTable) Next() (class int, err error) {
 	return class, nil
 }
 
-// Field returns a field of the line that Next read, without surrounding space; "" where there is no
-// such column. It is valid until the next call of Next.
+// Field returns a field of the line that Next read, without surrounding space; "" if there is no such column.
+// It is valid until the next call of Next.
 func (t *WordTable) Field(column string) string {
 	i := slices.Index(t.columns, column)
 	if i < 0 {
@@ -122,7 +122,7 @@ func (e *WordTableError) Error() string { return fmt.Sprintf("line %d: %v", e.Li
 // Unwrap returns the cause.
 func (e *WordTableError) Unwrap() error { return e.Err }
 
-// fault names the line of an error; those of the CSV itself know it better.
+// fault names the line of an error; errors of the CSV itself already have the exact line.
 func (t *WordTable) fault(err error) error {
 	line := t.line
 	var syntax *csv.ParseError

@@ -69,8 +69,8 @@ func TestGroups_ManyCopiesAreCutInPieces(t *testing.T) {
 	}
 }
 
-// BenchmarkGroups groups pictures of which a quarter repeats another with two bits flipped, and frames that
-// nearly all look alike.
+// BenchmarkGroups groups pictures and frames. A quarter of the pictures repeat another with two bits
+// flipped, and nearly all frames look alike.
 func BenchmarkGroups(b *testing.B) {
 	const n = 80_000
 	for _, scenes := range []uint32{n, 20} {

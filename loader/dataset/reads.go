@@ -17,7 +17,7 @@ import (
 type reading struct {
 	key string
 	by  []Kind
-	// beside is another setting of data that this one requires; empty for none.
+	// Another setting of data that this one requires; empty for none.
 	beside string
 	// because explains why only those kinds read it, after the list of kinds; empty if obvious.
 	because string

@@ -22,7 +22,7 @@ type Options struct {
 	FirstShard int // number of the first shard of a new folder
 	Workers    int // clips that are decoded at once
 	MaxBad     int // clips that may be left out
-	// Tell is called after each clip, from one goroutine; it may be nil.
+	// Called after each clip, from one goroutine; may be nil.
 	Tell func(Progress)
 	// Describe writes why a clip was left out, for the file of problems; nil for the text of the error.
 	Describe func(error) string

@@ -184,7 +184,7 @@ func TestParse_KnownWordsDecide(t *testing.T) {
 	}
 }
 
-// What may be read in two ways is refused, with the setting that decides.
+// Labels that can be read in two ways are refused, with the setting that decides.
 func TestParse_RefusesWhatIsNotClear(t *testing.T) {
 	for _, c := range []struct {
 		content string

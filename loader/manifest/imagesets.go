@@ -41,7 +41,7 @@ func (r *folderReader) imageSets(ctx context.Context) (*imageSets, error) {
 			split, ok = loader.TrainSplit, true
 		}
 		if !ok {
-			continue // trainval beside train, and a list for each label
+			continue // trainval in addition to train, and a list for each label
 		}
 		err := r.labels.read(file, func(text io.Reader) error { return s.add(file, split, text) })
 		if err == nil {

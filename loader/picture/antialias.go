@@ -7,10 +7,10 @@ import "nmn/kernels/simd"
 // kept.
 type antialias struct {
 	columns, rows simd.Reduction
-	window        []uint8 // rows of stride bytes, from row top of the picture on, of which there are held
+	window        []uint8 // held rows of stride bytes, from row top of the picture on
 	stride        int
 	top, held     int
-	last          []uint8 // the last rows of the picture, with room behind them
+	last          []uint8 // the last rows of the picture, with room after them
 }
 
 // smooths reports whether a pixel of a smaller picture is a mean of all that it covers.
@@ -19,7 +19,7 @@ func (f Filter) smooths() bool { return f == FilterAntialias || f == FilterBicub
 // cubic chooses between cubic curves and triangles.
 func (a *antialias) cubic(yes bool) { a.columns.Cubic, a.rows.Cubic = yes, yes }
 
-// takesAntialias reports whether a picture is of a size that its tables are made for.
+// takesAntialias reports whether the size of a picture is within the tables' limit.
 func takesAntialias(pic *Picture) bool { return max(pic.Width, pic.Height) <= simd.MaxReduction }
 
 // scale writes pic with width×height pixels into the top left corner of the canvas, whose rows have stride pixels.
@@ -57,7 +57,7 @@ func (a *antialias) hold(level simd.Level, pic *Picture, first, count int) {
 		if next := a.top + a.held; first > next { // rows between are not needed
 			a.top, a.held = first, 0
 		}
-		if (a.held+5)*a.stride > len(a.window) { // what is above the first makes room
+		if (a.held+5)*a.stride > len(a.window) { // moving rows up makes room
 			drop := first - a.top
 			copy(a.window, a.window[drop*a.stride:a.held*a.stride])
 			a.top, a.held = first, a.held-drop
@@ -69,7 +69,8 @@ func (a *antialias) hold(level simd.Level, pic *Picture, first, count int) {
 	}
 }
 
-// source is four rows of a picture with as much behind them as may be read; beyond its last row they hold anything.
+// source returns four rows of a picture, followed by as many bytes as may be read; bytes after its last row
+// are arbitrary.
 func (a *antialias) source(pic *Picture, y, rows int) []uint8 {
 	width := 3 * pic.Width
 	need := 3*width + a.columns.Reach()

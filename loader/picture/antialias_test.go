@@ -58,7 +58,7 @@ var antialiasSizes = [][2]int{{61, 61}, {640, 427}, {427, 640}, {1, 1}, {1, 300}
 func TestAntialias_AgreesWithReference(t *testing.T) {
 	for _, level := range simd.Levels() {
 		t.Run("simd="+level.String(), func(t *testing.T) {
-			resizer := NewResizer(level) // one for all: what another size has left must not show
+			resizer := NewResizer(level) // one resizer for all, to show leftovers of another size
 			resizer.Filter = FilterAntialias
 			canvas := make([]uint8, 61*61*3)
 			for i, s := range antialiasSizes {
@@ -156,8 +156,8 @@ func TestFilter_Validate(t *testing.T) {
 	}
 }
 
-// pillow resizes pictures of raw RGB, as a plan says that names files and sizes: along x and then along y, and in one
-// call, which from Pillow 13 on goes the other way where a picture loses much more of its height.
+// pillow resizes pictures of raw RGB by a plan of files and sizes. It resizes along x and then along y, and
+// also in one call, which from Pillow 13 on uses the other order if a picture loses much more of its height.
 const pillow = `
 import json, sys
 from PIL import Image

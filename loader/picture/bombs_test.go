@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// progressiveInks is a progressive JPEG of 16×16 pixels and four inks, of which the first has so many scans that
-// change nothing. Its kind is left to image/jpeg, which sets no limit.
+// progressiveInks is a progressive JPEG of 16×16 pixels and four inks; the first ink has the given number of
+// scans that change nothing. Such files are left to image/jpeg, which sets no limit.
 func progressiveInks(scans int) []byte {
 	data := []byte{0xff, 0xd8}
 	segment := func(marker byte, body ...byte) {

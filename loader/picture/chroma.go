@@ -4,12 +4,12 @@ import (
 	"image"
 )
 
-// chroma converts a YCbCr picture row by row. Chroma at half the resolution is interpolated: a
-// sample weighs three quarters where it is nearest and the next one a quarter, along each axis.
+// chroma converts a YCbCr picture row by row. Chroma at half the resolution is interpolated: along each axis
+// the nearest sample weighs three quarters and the next one a quarter.
 type chroma struct {
 	img           *image.YCbCr
 	bounds        image.Rectangle
-	width, height int // of the chroma planes, samples
+	width, height int // samples of the chroma planes
 	stepX, stepY  int // luma pixels per sample
 	mixed         []uint16
 	cb, cr        []uint8 // one row at full resolution

@@ -5,8 +5,8 @@ import (
 	"image/color"
 )
 
-// convert writes img as RGB. The buffer has the size of the picture already; where img is smaller,
-// as the first frame of a GIF may be, the rest is white.
+// convert writes img as RGB. The buffer already has the size of the picture. If img is smaller, as the first
+// frame of a GIF may be, the rest is white.
 func (p *Picture) convert(img image.Image) {
 	bounds := img.Bounds()
 	if whole := image.Rect(0, 0, p.Width, p.Height); bounds != whole {

@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// Decode decodes a picture of one of the Formats into 8-bit RGB, of a GIF the first frame and of a TIFF the first page,
-// reusing the buffer of pic where it is large enough. A JPEG is decoded by pic.Decoder, and by image/jpeg where that
-// does not take its kind.
+// Decode decodes a picture of one of the Formats into 8-bit RGB, reusing the buffer of pic if it is large
+// enough. It takes the first frame of a GIF and the first page of a TIFF. A JPEG is decoded by pic.Decoder,
+// or by image/jpeg if that does not support its kind.
 //
-// Every colour model is accepted. Grey is repeated over the channels, CMYK is converted, of 16 bits
-// the upper 8 count, and what is transparent shows white. Chroma that was stored at half the
-// resolution is interpolated linearly, as libjpeg does by default; the pixels of package picture/jpeg are those of
-// libjpeg. What is done about the orientation that a file states, pic.Orientation says.
+// Every colour model is accepted. Grey is repeated over the channels, CMYK is converted, the upper 8 of 16
+// bits are used, and transparent pixels become white. Chroma that was stored at half the resolution is
+// interpolated linearly, as libjpeg does by default; the pixels of package picture/jpeg equal libjpeg's.
+// pic.Orientation selects whether the orientation in the file is applied.
 //
-// A picture of more than maxPixels pixels is refused on its header, before memory is taken for it,
-// and so is one whose file is too short to hold as many pixels as its header says, or a JPEG of more than
-// 256 scans. All errors wrap ErrCorrupt; pic is then undefined.
+// A picture of more than maxPixels pixels is refused after reading its header, before memory is allocated. So
+// is a file that is too short for the pixels that its header claims, and a JPEG of more than 256 scans. All
+// errors wrap ErrCorrupt; pic is then undefined.
 func Decode(data []byte, pic *Picture, maxPixels int) (err error) {
 	defer func() { // a fault of a decoder must cost one picture, not the training run
 		if fault := recover(); fault != nil {
@@ -69,7 +69,7 @@ func (p *Picture) decode(data []byte, format fileFormat, maxPixels int) error {
 	return nil
 }
 
-// check refuses a file whose header says a size that is too large, or more than the file can hold.
+// check refuses a file whose header claims a size that is too large, or more than the file can hold.
 func (f *fileFormat) check(data []byte, width, height, maxPixels int) error {
 	if err := checkSize(width, height, maxPixels); err != nil {
 		return err

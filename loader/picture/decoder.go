@@ -30,8 +30,8 @@ func (d Decoder) Validate() error {
 // jpegDecoder is nmn's own.
 type jpegDecoder = jpeg.Decoder
 
-// decodeJPEG decodes a JPEG file by the decoder of the picture. done is false where the file is of a kind
-// that is left to image/jpeg.
+// decodeJPEG decodes a JPEG file by the decoder of the picture. done is false if the file's kind is left to
+// image/jpeg.
 func (p *Picture) decodeJPEG(data []byte, format fileFormat, maxPixels int) (done bool, err error) {
 	if err := jpeg.CheckScans(data); err != nil {
 		return true, fmt.Errorf("%w: %s: %w", ErrCorrupt, format.name, err)

@@ -1,4 +1,4 @@
-// Package picture turns picture files into pixels that a network takes: it decodes the Formats into 8-bit RGB,
+// Package picture turns picture files into input pixels for a network: it decodes the Formats into 8-bit RGB,
 // turns pictures upright, and resizes them onto a square canvas.
 //
 //	var pic picture.Picture // keeps its memory from one file to the next
@@ -7,7 +7,6 @@
 //	}
 //	width, height, err := resizer.Place(canvas, 224, &pic, picture.FitLongest)
 //
-// Files are taken for hostile: what their headers claim is checked against limits and against their length before
-// memory is taken for it. JPEG files are decoded by package picture/jpeg or by image/jpeg, as
-// Decoder says.
+// Files are not trusted: sizes in their headers are checked against limits and against the length of the file
+// before memory is allocated. JPEG files are decoded by package picture/jpeg or by image/jpeg; see Decoder.
 package picture

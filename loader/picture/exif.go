@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// Orientation says whether pictures are turned as their files ask for.
+// Orientation selects whether pictures are turned as their files ask for.
 type Orientation string
 
 const (
-	// OrientationApply turns and mirrors a picture as the Exif orientation of its file says, so that it stands upright
+	// OrientationApply turns and mirrors a picture by the Exif orientation of its file, so that it is upright
 	// as in a viewer: ImageOps.exif_transpose of the Python library Pillow.
 	OrientationApply Orientation = "apply"
 	// OrientationIgnore takes the pixels as they are stored. The zero value of an Orientation means the same.
@@ -26,8 +26,8 @@ func (o Orientation) Validate() error {
 	return fmt.Errorf("orientation %q is unknown; choose %q or %q", o, OrientationApply, OrientationIgnore)
 }
 
-// StoredOrientation is the Exif orientation that a file of a JPEG, a PNG, a WebP or a TIFF states, 1 to 8: 1 for a
-// picture that is stored as it is looked at, and also where the file says nothing, or nothing that makes sense.
+// StoredOrientation returns the Exif orientation in a file of a JPEG, a PNG, a WebP or a TIFF, 1 to 8. It is
+// 1 for a picture that is stored upright, and also if the file has no valid orientation.
 func StoredOrientation(data []byte) int {
 	switch Format(data) {
 	case jpegFormat:
@@ -77,7 +77,7 @@ func exifOfJPEG(data []byte) []byte {
 
 // exifOfPNG is the content of the chunk eXIf; nil for none.
 func exifOfPNG(data []byte) []byte {
-	const signature, around = 8, 12 // bytes; a chunk has length and name before its content and a checksum behind it
+	const signature, around = 8, 12 // bytes; a chunk has length and name ahead of its content and a checksum after it
 	for at := signature; at+around <= len(data); {
 		size := int64(binary.BigEndian.Uint32(data[at:]))
 		if int64(len(data)-at-around) < size {

@@ -19,17 +19,17 @@ func exifData(order binary.AppendByteOrder, orientation uint16) []byte {
 	data = append(order.AppendUint32(order.AppendUint16(order.AppendUint16(data, 0x100), 3), 1), 9, 9, 0, 0)
 	data = order.AppendUint32(order.AppendUint16(order.AppendUint16(data, 0x112), 3), 1)
 	data = append(order.AppendUint16(data, orientation), 0, 0)
-	return order.AppendUint32(data, 8) // the directory behind it is this one
+	return order.AppendUint32(data, 8) // the next directory is this one
 }
 
-// withExifJPEG puts Exif data into a JPEG, behind a comment.
+// withExifJPEG puts Exif data into a JPEG, after a comment.
 func withExifJPEG(data, exif []byte) []byte {
 	body := append(bytes.Clone(exifHeader), exif...)
 	segment := binary.BigEndian.AppendUint16([]byte{0xff, 0xfe, 0, 4, 'h', 'i', 0xff, 0xff, 0xe1}, uint16(len(body)+2))
 	return bytes.Join([][]byte{data[:2], segment, body, data[2:]}, nil)
 }
 
-// withExifPNG puts Exif data behind the header of a PNG.
+// withExifPNG puts Exif data after the header of a PNG.
 func withExifPNG(data, exif []byte) []byte {
 	const header = 8 + 25
 	chunk := append(binary.BigEndian.AppendUint32(nil, uint32(len(exif))), "eXIf"...)
@@ -38,8 +38,8 @@ func withExifPNG(data, exif []byte) []byte {
 	return bytes.Join([][]byte{data[:header], chunk, data[header:]}, nil)
 }
 
-// upright is where a pixel that is looked at lies in a stored picture of width×height, by the definition of Exif:
-// which side of the stored picture row 0 and column 0 are.
+// upright returns the position in a stored picture of width×height of a displayed pixel, by the definition of
+// Exif: which side of the stored picture row 0 and column 0 are.
 func upright(orientation, width, height, x, y int) (column, row int) {
 	switch orientation {
 	case 2: // top, right

@@ -101,7 +101,7 @@ func Formats() []string {
 	return names
 }
 
-// ForeignFormats are the names of formats that Format knows and Decode does not read.
+// ForeignFormats returns the names of formats that Format recognises and Decode does not read.
 func ForeignFormats() []string {
 	var names []string
 	for _, format := range foreign {
@@ -132,7 +132,7 @@ func sniff(data []byte) (fileFormat, bool) {
 	return fileFormat{}, false
 }
 
-// startsAs reports whether data start as one of the magics, where a ? stands for any byte.
+// startsAs reports whether data start as one of the magics; a ? stands for any byte.
 func startsAs(data []byte, magics []string) bool {
 	for _, magic := range magics {
 		same := len(data) >= len(magic)
@@ -146,7 +146,7 @@ func startsAs(data []byte, magics []string) bool {
 	return false
 }
 
-// unreadable says what a file is that is of none of the formats, and what to do about it.
+// unreadable returns the likely kind of a file in none of the formats, and what to do about it.
 func unreadable(data []byte) string {
 	if name := Format(data); name != "" {
 		return fmt.Sprintf("its format is %s, which is not read: convert it to JPEG or PNG, as magick IN OUT.jpg of "+

@@ -11,7 +11,7 @@ type Limits struct {
 // DefaultLimits are 100 million pixels and 256 MiB.
 func DefaultLimits() Limits { return Limits{MaxPixels: 100_000_000, MaxBytes: 256 << 20} }
 
-// Validate says which field is out of range.
+// Validate returns which field is out of range.
 func (l Limits) Validate() error {
 	if l.MaxPixels < 1 || l.MaxPixels > PixelCeiling {
 		return fmt.Errorf("pictures: MaxPixels = %d, allowed are 1 to %d", l.MaxPixels, PixelCeiling)

@@ -13,14 +13,14 @@ import (
 // the limits.
 var ErrCorrupt = errors.New("picture cannot be used")
 
-// Picture is a decoded picture: 8-bit RGB, interleaved, rows top to bottom without padding.
-// len(Pix) == Width*Height*3. A decoder uses the buffer again where it is large enough.
+// Picture is a decoded picture: 8-bit RGB, interleaved, rows top to bottom without padding. len(Pix) ==
+// Width*Height*3. A decoder reuses the buffer if it is large enough.
 type Picture struct {
 	Width, Height int
 	Pix           []uint8
-	Level         simd.Level  // of the instructions that convert it; no pixel depends on it
-	Decoder       Decoder     // of JPEG files; the zero value is DecoderGo
-	Orientation   Orientation // what is done about that of a file; the zero value is OrientationIgnore
+	Level         simd.Level  // instruction set for conversion; no pixel depends on it
+	Decoder       Decoder     // for JPEG files; the zero value is DecoderGo
+	Orientation   Orientation // handling of the file's orientation; the zero value is OrientationIgnore
 	Room          *Room       // that decoders share; nil for no bound. Release gives back what a picture takes of it
 
 	jpeg   *jpegDecoder // made when it is first needed; it keeps its memory
@@ -28,7 +28,7 @@ type Picture struct {
 	taken  int64        // bytes of Room
 }
 
-// Resize sets the size, keeping the buffer where it is large enough. Pixels are not cleared.
+// Resize sets the size, keeping the buffer if it is large enough. Pixels are not cleared.
 func (p *Picture) Resize(width, height int) {
 	n := width * height * 3
 	if cap(p.Pix) < n {

@@ -21,8 +21,8 @@ func (p *Preprocessing) longer(long, short int) int {
 	return int(float64(p.Resize) * float64(long) / float64(short))
 }
 
-// longest bounds the longer side of a resized picture: of a picture that is a thin line no more of it is made than the
-// middle needs.
+// longest bounds the longer side of a resized picture: of a picture that is a thin line, only the part for
+// the middle is made.
 const longest = 1 << 15
 
 // Prepare resizes pic and cuts the middle of Crop×Crop pixels out of it onto canvas, which has as many: torchvision's
@@ -58,5 +58,5 @@ func (r *Resizer) Prepare(canvas []uint8, pic *Picture, p *Preprocessing) error 
 	return nil
 }
 
-// corner is where a crop of so many pixels begins in the middle of a side.
+// corner returns where a crop of the given size begins in the middle of a side.
 func corner(side, crop int) int { return int(math.RoundToEven(float64(side-crop) / 2)) }

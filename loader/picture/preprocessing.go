@@ -16,37 +16,38 @@ type Preprocessing struct {
 	Filter Filter `json:"filter"`
 	// Crop is the side of the square that is cut out of the middle, at most Resize: the size of the network's input.
 	Crop int `json:"crop"`
-	// Mean and Deviation are of values from 0 to 1.
+	// Mean and Deviation refer to values from 0 to 1.
 	Mean      [3]float32 `json:"mean"`
 	Deviation [3]float32 `json:"deviation"`
 }
 
-// imageNetMean and imageNetDeviation are of ImageNet's pixels, which torchvision, timm and DINOv2 use.
+// imageNetMean and imageNetDeviation describe ImageNet's pixels; torchvision, timm and DINOv2 use them.
 func imageNetMean() [3]float32 { return [3]float32{.485, .456, .406} }
 
 // imageNetDeviation is the deviation that goes with imageNetMean.
 func imageNetDeviation() [3]float32 { return [3]float32{.229, .224, .225} }
 
-// TorchvisionPreprocessing is that of torchvision's classifiers: ResNets (IMAGENET1K_V1), VGG and vit_b_16.
+// TorchvisionPreprocessing is the preprocessing of torchvision's classifiers: ResNets (IMAGENET1K_V1), VGG
+// and vit_b_16.
 func TorchvisionPreprocessing() Preprocessing {
 	return Preprocessing{Resize: 256, Filter: FilterAntialias, Crop: 224, Mean: imageNetMean(),
 		Deviation: imageNetDeviation()}
 }
 
-// DINOv2Preprocessing is that of Meta's evaluation of DINOv2 and of its models on Hugging Face.
+// DINOv2Preprocessing is the preprocessing of Meta's evaluation of DINOv2 and of its models on Hugging Face.
 func DINOv2Preprocessing() Preprocessing {
 	return Preprocessing{Resize: 256, Filter: FilterBicubic, Crop: 224, Mean: imageNetMean(),
 		Deviation: imageNetDeviation()}
 }
 
-// timmDINOv2Preprocessing is that of timm's DINOv2, such as vit_small_patch14_dinov2: the whole of the shorter side of
-// 518 pixels, the size of its position embeddings.
+// timmDINOv2Preprocessing is the preprocessing of timm's DINOv2, such as vit_small_patch14_dinov2: the whole
+// of the shorter side of 518 pixels, the size of its position embeddings.
 func timmDINOv2Preprocessing() Preprocessing {
 	return Preprocessing{Resize: 518, Filter: FilterBicubic, Crop: 518, Mean: imageNetMean(),
 		Deviation: imageNetDeviation()}
 }
 
-// CLIPPreprocessing is that of OpenAI's CLIP for pictures of 224 pixels.
+// CLIPPreprocessing is the preprocessing of OpenAI's CLIP for pictures of 224 pixels.
 func CLIPPreprocessing() Preprocessing {
 	return Preprocessing{Resize: 224, Filter: FilterBicubic, Crop: 224,
 		Mean:      [3]float32{.48145466, .4578275, .40821073},
@@ -65,7 +66,7 @@ func (p Preprocessing) At(size int) Preprocessing {
 	return p
 }
 
-// Validate says what is out of range.
+// Validate returns what is out of range.
 func (p Preprocessing) Validate() error {
 	if p.Crop < 1 || p.Resize < p.Crop || p.Resize > MaxCrop {
 		return fmt.Errorf("preprocessing: a square of %d pixels cannot be cut out of a picture whose shorter side has %d; "+

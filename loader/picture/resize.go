@@ -55,7 +55,7 @@ type Resizer struct {
 	level         simd.Level
 	antialias     antialias
 	columns, rows simd.Taps
-	whole         []uint8     // a picture of which Prepare takes the middle
+	whole         []uint8     // a picture whose middle Prepare takes
 	cache         [2][]uint32 // the two source rows resized along x that were used last
 	cached        [2]int      // which rows they are, -1 for none
 }
@@ -63,14 +63,15 @@ type Resizer struct {
 // NewResizer makes a Resizer. The level changes no picture; the zero Resizer computes in Go.
 func NewResizer(level simd.Level) *Resizer { return &Resizer{level: level} }
 
-// Place resizes pic as fit says onto canvas, RGB of size×size pixels, clears the rest of it to
-// zero, and returns the valid extent in pixels.
+// Place resizes pic by fit onto canvas, RGB of size×size pixels, clears the rest of it to zero, and returns
+// the valid extent in pixels.
 //
-// Interpolation is bilinear between pixel centres at half-integer positions. With FilterAntialias and FilterBicubic
-// pixels equal those of Pillow that resizes along x first, but a picture with a side of more than 2^20 pixels gets the
-// other filter. FilterBilinear does not smooth when it shrinks: torch.nn.functional.interpolate(mode="bilinear",
-// align_corners=False). Its result is rounded to the nearest integer, halves up; weights have 14 bits, so that a value
-// may differ from the exact one by .02 more than rounding does.
+// Interpolation is bilinear between pixel centres at half-integer positions. With FilterAntialias and
+// FilterBicubic pixels equal the output of Pillow that resizes along x first, but a picture with a side of more
+// than 2^20 pixels gets the other filter. FilterBilinear does not smooth when it shrinks:
+// torch.nn.functional.interpolate(mode="bilinear", align_corners=False). Its result is rounded to the nearest
+// integer, halves up. Weights have 14 bits, so a value may differ from the exact one by .02 more than
+// rounding does.
 func (r *Resizer) Place(canvas []uint8, size int, pic *Picture, fit Fit) (width, height int, err error) {
 	if len(canvas) != size*size*3 {
 		return 0, 0, fmt.Errorf("resize: a canvas of %d bytes does not hold %d×%d pixels of 3 bytes",
@@ -121,8 +122,8 @@ func (r *Resizer) scale(canvas []uint8, stride int, pic *Picture, width, height 
 	}
 }
 
-// row returns source row y resized along x, from the cache where it is there. Rows are asked for in
-// ascending order, so that any cached row other than keep may go.
+// row returns source row y resized along x, from the cache if it is there. Rows are requested in ascending
+// order, so any cached row other than keep may be replaced.
 func (r *Resizer) row(pic *Picture, y, keep int) []uint32 {
 	for i, cached := range r.cached {
 		if cached == y {

@@ -15,7 +15,7 @@ type Room struct {
 	own    int64 // bytes that each worker may take without asking, and keeps from one picture to the next
 }
 
-// NewRoom makes a room of so many bytes, half of which the workers have for themselves.
+// NewRoom makes a room of the given number of bytes; half of them is divided among the workers.
 func NewRoom(bytes int64, workers int) *Room {
 	half := max(bytes/2, 1)
 	return &Room{semaphore.NewWeighted(half), half, half / int64(max(workers, 1))}
@@ -34,7 +34,7 @@ const (
 	turnBytes    = 3
 )
 
-// take waits until there is room for a picture. What an earlier one has taken is given back before.
+// take first returns the memory of an earlier picture, then waits until there is room for this one.
 func (p *Picture) take(width, height, bytesPerPixel int) {
 	p.Release()
 	if p.Room == nil {

@@ -4,7 +4,7 @@ package picture
 // JPEG stores colours at half the resolution, so that this keeps all of them. Pages enlarge it further.
 const ThumbnailSize = 320
 
-// thumbnailQuality is that of its JPEG: about 10 kB.
+// thumbnailQuality is the quality of its JPEG: about 10 kB.
 const thumbnailQuality = 78
 
 // Thumbnail is a small picture as JPEG.

@@ -1,7 +1,7 @@
 package picture
 
-// turns says, for the orientations from 1 on, how a picture as it is looked at lies in what is stored: whether rows
-// are columns there, and whether x and y, before they change places, count from the other end.
+// turns maps the orientations from 1 on to the position of a displayed picture in the stored one: whether
+// rows are columns there, and whether x and y, before they are swapped, count from the other end.
 var turns = [8]struct{ transposed, fromRight, fromBottom bool }{
 	{},
 	{fromRight: true},
@@ -34,7 +34,7 @@ func (p *Picture) turn(orientation int) {
 		p.turned = make([]uint8, len(p.Pix))
 	}
 	to := p.turned[:len(p.Pix)]
-	const block = 32 // pixels: those of a block stay in the first cache, however far apart rows are
+	const block = 32 // pixels: a block stays in the first cache, however far apart rows are
 	for top := 0; top < height; top += block {
 		for left := 0; left < width; left += block {
 			right := min(left+block, width)

@@ -12,12 +12,12 @@ func VideoExtensions() []string {
 		".mxf", ".ogv", ".ts", ".vob", ".webm", ".wmv", ".y4m"}
 }
 
-// IsVideoName reports whether a file's name ends like that of a video, in upper or lower case.
+// IsVideoName reports whether a file's name has the extension of a video, in upper or lower case.
 func IsVideoName(name string) bool {
 	return slices.Contains(VideoExtensions(), strings.ToLower(filepath.Ext(name)))
 }
 
-// ClipExtensions are the endings of files that are taken for clips where clips are looked for: of videos, and .gif.
+// ClipExtensions returns the extensions of files that are taken as clips: videos, and .gif.
 func ClipExtensions() []string { return append([]string{".gif"}, VideoExtensions()...) }
 
 // IsClipName reports whether a file's name ends with one of ClipExtensions, in upper or lower case.

@@ -13,12 +13,12 @@ import (
 // COCOSize is how much of COCO 2014 there should be.
 type COCOSize struct {
 	Train, Val  int // pictures
-	ValCaptions int // 0 where they are not counted
+	ValCaptions int // 0 if they are not counted
 	PerPicture  int // captions of every picture at least
 }
 
-// COCOCounts are those of the publication: the paper's 82,783 and 40,504 pictures. Captions of the training half are
-// held to five for each picture and not to a total.
+// COCOCounts returns the numbers of the publication: the paper's 82,783 and 40,504 pictures. Captions of the
+// training half are checked for five per picture, not for a total.
 func COCOCounts() COCOSize {
 	return COCOSize{Train: 82783, Val: 40504, ValCaptions: 202654, PerPicture: 5}
 }
@@ -26,9 +26,9 @@ func COCOCounts() COCOSize {
 // cocoPage is where COCO is to be had.
 const cocoPage = "cocodataset.org, page Download"
 
-// cocoArchive is the archive of the annotations, with the SHA-256 that others who fetch it hold it to, and that of the
-// training captions in it, which two who do not know of each other have published. Of the validation captions there is
-// no second witness.
+// cocoArchive is the archive of the annotations. Its SHA-256 is the one that other users of it check. The
+// SHA-256 of the training captions in it comes from two independent publications. For the validation captions
+// there is no second source.
 const (
 	cocoArchive       = "annotations_trainval2014.zip"
 	cocoArchiveSHA256 = "031296bbc80c45a1d1f76bf9a90ead27e94e99ec629208449507a4917a3bf009"
@@ -49,9 +49,9 @@ var (
 func (h half) captions() string { return "captions_" + h.name + ".json" }
 func (h half) prefix() string   { return "COCO_" + h.name + "_" }
 
-// COCO looks at a folder of COCO 2014: annotations/captions_train2014.json and captions_val2014.json (plain or .gz, or
-// beside the pictures' folders), train2014 and val2014. What is wrong is a finding; an error is for what has nothing to
-// do with the data, such as an interruption.
+// COCO checks a folder of COCO 2014: annotations/captions_train2014.json and captions_val2014.json (plain or
+// .gz, or next to the pictures' folders), train2014 and val2014. Problems of the data are findings. Errors
+// have other causes, such as an interruption.
 func COCO(ctx context.Context, dir string, want COCOSize) (*Folder, error) {
 	f, ok := open("coco", dir, "annotations, train2014 and val2014")
 	if !ok || f.wrongCOCO() {
@@ -103,7 +103,7 @@ func (f *Folder) vocabulary(ctx context.Context) error {
 	return f.digest(ctx, f.Words, wordsSHA256)
 }
 
-// holdsCOCO reports whether a folder looks like that of COCO.
+// holdsCOCO reports whether a folder looks like a folder of COCO.
 func holdsCOCO(dir string) bool {
 	f := Folder{Dir: dir}
 	return f.first(true, trainHalf.name, valHalf.name) != "" ||
@@ -118,7 +118,7 @@ func captionFiles(h half) []string {
 	return all
 }
 
-// wrongCOCO finds out whether another folder was meant: one above, below or beside.
+// wrongCOCO finds out whether another folder was meant: its parent, a subfolder or a neighbour.
 func (f *Folder) wrongCOCO() bool {
 	parent := f.partOf(holdsCOCO, "annotations", trainHalf.name, valHalf.name)
 	if parent == "" && holdsCOCO(f.Dir) {
@@ -137,7 +137,7 @@ func (f *Folder) wrongCOCO() bool {
 	return true
 }
 
-// cocoCaptions reads the captions of a half; nil where they are no use.
+// cocoCaptions reads the captions of a half; nil if they are unusable.
 func (f *Folder) cocoCaptions(ctx context.Context, h half, want COCOSize) (*annotation.COCO, error) {
 	file := f.first(false, captionFiles(h)...)
 	if file == "" {
@@ -217,7 +217,7 @@ func (f *Folder) cocoCounts(h half, c *annotation.COCO, pictures, total, perPict
 	}
 }
 
-// sharedPictures finds pictures that both halves tell of.
+// sharedPictures finds pictures that occur in both halves.
 func (f *Folder) sharedPictures(c *annotation.COCO, seen map[int64]bool) {
 	var shared []string
 	for i := range c.Images {
@@ -267,7 +267,7 @@ func (f *Folder) cocoPictures(ctx context.Context, h half, captions *annotation.
 	return dir, nil
 }
 
-// cocoMissing counts pictures that captions tell of and that are not there, or empty.
+// cocoMissing counts pictures that captions name and that are missing or empty.
 func (f *Folder) cocoMissing(h half, captions *annotation.COCO, names map[string]int64, from string) {
 	var missing, empty []string
 	for i := range captions.Images {

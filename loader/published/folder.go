@@ -14,12 +14,12 @@ import (
 	"nmn/loader/doctor"
 )
 
-// Folder is what was found of a data set. Paths are empty where nothing was found.
+// Folder describes what was found of a data set. Paths are empty if nothing was found.
 type Folder struct {
 	Set string `json:"set"` // "coco" or "msrvtt"
 	Dir string `json:"dir"`
 
-	// Of COCO: captions and pictures of both halves.
+	// COCO: captions and pictures of both halves.
 	TrainCaptions string `json:"train_captions,omitempty"`
 	ValCaptions   string `json:"val_captions,omitempty"`
 	TrainImages   string `json:"train_images,omitempty"`
@@ -27,7 +27,8 @@ type Folder struct {
 	// Words is the vocabulary of 1,000 words of Fang et al. (2015), which is no part of COCO.
 	Words string `json:"words,omitempty"`
 
-	// Of MSR-VTT: annotations of the clips of train and validate, those of test, and the folders of clips or of frames.
+	// MSR-VTT: annotations of the train and validate clips, annotations of the test clips, and the folders of
+	// clips or of frames.
 	Annotations     string `json:"annotations,omitempty"`
 	TestAnnotations string `json:"test_annotations,omitempty"`
 	Clips           string `json:"clips,omitempty"`
@@ -38,16 +39,16 @@ type Folder struct {
 	Findings []doctor.Finding `json:"findings"`
 }
 
-// File is a file of annotations with its digest, which tells later on what exactly was used.
+// File is a file of annotations with its digest, which later identifies the exact file.
 type File struct {
 	Path   string `json:"path"` // from the folder, with slashes
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
-	// Published is the digest of the file as it was published; empty where none is known.
+	// Published is the digest of the file as published; empty if unknown.
 	Published string `json:"published,omitempty"`
 }
 
-// Count is a number of things, and how many there should be; 0 where that is not known.
+// Count is a number of items, and the expected number; 0 if unknown.
 type Count struct {
 	What  string `json:"what"`
 	Found int    `json:"found"`
@@ -67,7 +68,7 @@ func (f *Folder) count(what string, found, want int) bool {
 	return want == 0 || found == want
 }
 
-// open begins a look at a folder; ok is false where there is none, which is a finding.
+// open begins a check of a folder; ok is false if it does not exist, which is a finding.
 func open(set, dir, wants string) (f *Folder, ok bool) {
 	f = &Folder{Set: set, Dir: dir, Files: []File{}, Counts: []Count{}, Findings: []doctor.Finding{}}
 	info, err := os.Stat(dir)
@@ -94,7 +95,8 @@ func cause(err error) error {
 	return err
 }
 
-// first is the first of some paths below the folder that is there as asked for; empty where none is.
+// first returns the first of some paths in the folder that exists and has the requested type; empty if there
+// is none.
 func (f *Folder) first(directory bool, names ...string) string {
 	for _, name := range names {
 		path := filepath.Join(f.Dir, filepath.FromSlash(name))
@@ -105,7 +107,7 @@ func (f *Folder) first(directory bool, names ...string) string {
 	return ""
 }
 
-// below is a path from the folder, for people.
+// below returns a path relative to the folder, for display.
 func (f *Folder) below(path string) string {
 	if inner, err := filepath.Rel(f.Dir, path); err == nil {
 		return filepath.ToSlash(inner)
@@ -113,7 +115,7 @@ func (f *Folder) below(path string) string {
 	return path
 }
 
-// digest adds a file with its digest, and holds it to the one that it was published with where that is known.
+// digest adds a file with its digest, and compares it with the published one if that is known.
 func (f *Folder) digest(ctx context.Context, path, known string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -173,7 +175,7 @@ func list(ctx context.Context, dir string) (map[string]int64, error) {
 		}
 		size := int64(-1)
 		if !e.IsDir() {
-			info, err := os.Stat(filepath.Join(dir, e.Name())) // of what a link leads to
+			info, err := os.Stat(filepath.Join(dir, e.Name())) // of a link's target
 			if err != nil {
 				continue // a link to nowhere is a file that is missing
 			}
@@ -196,7 +198,7 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// onlyThese says of names that are missing how many and which is the first.
+// onlyThese returns the number of missing names and the first one, as text.
 func onlyThese(missing []string) string { return fmt.Sprintf("%d, first %s", len(missing), missing[0]) }
 
 func hasPrefix(names map[string]int64, prefix string) int {

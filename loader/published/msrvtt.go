@@ -20,13 +20,13 @@ type MSRVTTSize struct {
 	PerClip               int // sentences of every clip
 }
 
-// MSRVTTCounts are those of the publication: 10,000 clips with 20 sentences each. The paper uses the clips of train and
-// validate.
+// MSRVTTCounts returns the numbers of the publication: 10,000 clips with 20 sentences each. The paper uses
+// the train and validate clips.
 func MSRVTTCounts() MSRVTTSize {
 	return MSRVTTSize{Train: 6513, Validate: 497, Test: 2990, PerClip: annotation.MSRVTTCaptions}
 }
 
-// Where MSR-VTT is to be had.
+// Where to get MSR-VTT.
 const msrvttPage = "the pages of MSR-VTT at Microsoft Research, or of the MSR Video to Language Challenge 2016"
 
 // Files of the annotations, with the SHA-256 of the archive and of the file in it as they were published.
@@ -59,9 +59,10 @@ var (
 // clipEndings are those under which clips are looked for.
 var clipEndings = []string{".mp4", ".avi", ".mkv", ".webm", ".mov"}
 
-// MSRVTT looks at a folder of MSR-VTT: train_val_videodatainfo.json (plain, .gz, or in the archive in which it came),
-// and the clips in TrainValVideo, videos or clips, or their frames in frames as nmn frames writes them. Annotations and
-// clips of the test split are not needed; they are looked at where they are. Findings and errors are as of COCO.
+// MSRVTT checks a folder of MSR-VTT: train_val_videodatainfo.json (plain, .gz, or in its original archive),
+// and the clips in TrainValVideo, videos or clips, or their frames in frames as nmn frames writes them.
+// Annotations and clips of the test split are optional; they are checked if they are there. Findings and
+// errors are as for COCO.
 func MSRVTT(ctx context.Context, dir string, want MSRVTTSize) (*Folder, error) {
 	f, ok := open("msrvtt", dir, msrvttJSON+" and the folder TrainValVideo")
 	if !ok || f.wrongMSRVTT() {
@@ -106,7 +107,7 @@ func (f *Folder) wrongMSRVTT() bool {
 	return true
 }
 
-// msrvttSentences reads the annotations of the clips of train and validate; nil where they are no use.
+// msrvttSentences reads the annotations of the train and validate clips; nil if they are unusable.
 func (f *Folder) msrvttSentences(ctx context.Context, want MSRVTTSize) (*annotation.MSRVTT, error) {
 	file := f.first(false, msrvttAnnotations...)
 	if file == "" {

@@ -27,7 +27,7 @@ func smallMSRVTT(t *testing.T) (string, MSRVTTSize) {
 	return dir, size
 }
 
-// sentences is a file of annotations of clips, so many of each split, from a number on.
+// sentences is a file of annotations of clips, with the given numbers in each split, from a number on.
 func sentences(t *testing.T, first int, splits map[string]int, perClip int) []byte {
 	t.Helper()
 	var videos, all []map[string]any

@@ -9,8 +9,8 @@ import (
 	"nmn/internal/visible"
 )
 
-// Write tells people what there is: files with their digests, and counts beside those of the publication. Findings are
-// not part of it.
+// Write prints what was found: files with their digests, and counts next to the published ones. Findings are
+// not included.
 func (f *Folder) Write(out io.Writer) error {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

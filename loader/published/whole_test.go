@@ -14,7 +14,7 @@ import (
 	"nmn/loader/doctor"
 )
 
-// told is what people are told of a folder, without digests.
+// The text that Write prints for a folder, without digests.
 func told(t *testing.T, f *Folder) (lines []string) {
 	t.Helper()
 	for i := range f.Files {
@@ -72,7 +72,7 @@ func TestFolder_TellsWhichFilesAreAsPublished(t *testing.T) {
 	}
 }
 
-// The paper does not use the clips of test: annotations that tell of them too ask for none of them, and none is
+// The paper does not use the test clips: annotations that name them too require none of them, and none is
 // missing.
 func TestMSRVTT_ClipsOfTestNeedNotBeThere(t *testing.T) {
 	dir, size := smallMSRVTT(t)
@@ -82,7 +82,7 @@ func TestMSRVTT_ClipsOfTestNeedNotBeThere(t *testing.T) {
 	if err := json.Unmarshal(content, &all); err != nil {
 		t.Fatal(err)
 	}
-	slices.Reverse(all["videos"]) // those of test come first
+	slices.Reverse(all["videos"]) // the test clips come first
 	content, err := json.Marshal(all)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestMSRVTT_ClipsOfTestNeedNotBeThere(t *testing.T) {
 	}
 }
 
-// Of many things at fault the first five are examples.
+// If many items are at fault, the first five are examples.
 func TestFindings_HaveFiveExamples(t *testing.T) {
 	dir, size := smallMSRVTT(t)
 	for i := range 6 {
@@ -129,7 +129,7 @@ func TestFindings_HaveFiveExamples(t *testing.T) {
 	}
 }
 
-// ending is a context that ends once it was looked at so many times.
+// ending is a context that ends after the given number of checks.
 type ending struct {
 	context.Context
 	left int
@@ -142,7 +142,7 @@ func (e *ending) Err() error {
 	return nil
 }
 
-// A look that sees its context end says so, wherever it is: what it has found by then is not all there is.
+// A check whose context ends returns an error wherever it is, because its findings are incomplete.
 func TestLooks_EndWhereverTheirContextDoes(t *testing.T) {
 	dir, size := smallMSRVTT(t)
 	writeFrames(t, filepath.Join(dir, "frames"), 10)

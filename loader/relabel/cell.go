@@ -10,11 +10,11 @@ import (
 type list struct {
 	separator string // between names, with the blanks around it
 	array     bool   // an array of JSON instead
-	blank     bool   // with a blank behind each comma of it
+	blank     bool   // with a blank after each comma of it
 }
 
-// parse reads a cell as names by the separator of its form, which may also be |. style is how they stand in it, that of
-// others where the cell does not show it.
+// parse reads a cell as names by the separator of its form, which may also be |. style is how the cell writes
+// them, or the style of others if the cell does not show one.
 func parse(cell, separator string, others list) (names []string, style list) {
 	trimmed := strings.TrimSpace(cell)
 	if strings.HasPrefix(trimmed, "[") {
@@ -100,7 +100,7 @@ func python(names []string) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// flag states a label of a column of 0 and 1 as the cell did; ok is false where it held neither.
+// flag writes a label of a column of 0 and 1 in the style of the cell; ok is false if the cell held neither.
 func flag(cell string, on bool) (stated string, ok bool) {
 	for _, pair := range [][2]string{{"0", "1"}, {"0.0", "1.0"}, {"False", "True"}, {"false", "true"}} {
 		if cell == pair[0] || cell == pair[1] {

@@ -11,10 +11,11 @@ import (
 	"nmn/loader"
 )
 
-// Clips writes a file of labels of clips as loader.WriteClipLabels writes it, with corrected labels by name. Lines
-// whose labels stay remain byte for byte, and of others all but the labels does. Where labels come from captions, in
-// which they cannot be corrected, those of all lines are written by name instead, and l needs the rows of all clips;
-// the captions and their counts are left out. rows counts the lines that have changed.
+// Clips writes a file of labels of clips as loader.WriteClipLabels writes it, with corrected labels by name.
+// Lines with unchanged labels remain byte for byte. In other lines everything but the labels remains.
+// Captions cannot be corrected, so if labels come from captions, the labels of all lines are written by name
+// instead, and l needs the rows of all clips; the captions and their counts are left out. rows counts the
+// lines that have changed.
 func Clips(ctx context.Context, from string, captioned bool, l Labels, to string) (rows int, err error) {
 	if err := l.check(); err != nil {
 		return 0, err

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// corrections are of two classes, and of three clips.
+// corrections have two classes and three clips.
 var corrections = Labels{Words: []string{"dog", "red"}, Rows: map[string][]uint8{"a": {0, 1}, "b": {1, 0}, "c": {0, 0}}}
 
 func rewriteClips(t *testing.T, text string, captioned bool) (got string, rows int, err error) {

@@ -53,7 +53,7 @@ type coco struct {
 	Images     []cocoImage    `json:"images"`
 	Categories []cocoCategory `json:"categories"`
 
-	names   map[json.Number]string // of categories
+	names   map[json.Number]string // names of categories
 	rows    map[json.Number][]uint8
 	has     map[json.Number][]bool
 	largest int64 // number of an annotation
@@ -87,7 +87,7 @@ func (c *coco) edit(data []byte, out io.Writer) (int, error) {
 		c.names[category.ID] = c.labels.word(strings.TrimSpace(category.Name)) // as annotation.ReadInstances takes it
 	}
 	for _, image := range c.Images {
-		file := filepath.ToSlash(filepath.Clean(filepath.FromSlash(image.File))) // likewise
+		file := filepath.ToSlash(filepath.Clean(filepath.FromSlash(image.File))) // the path in the reader's form
 		if row, ok := c.labels.Rows[c.ids[file]]; ok {
 			c.rows[image.ID], c.has[image.ID] = row, make([]bool, len(row))
 		}
@@ -121,7 +121,7 @@ func (c *coco) edit(data []byte, out io.Writer) (int, error) {
 	return len(c.changed), w.err
 }
 
-// kept are the annotations but those of labels that are taken away.
+// kept returns the annotations without the removed labels.
 func (c *coco) kept(annotations []json.RawMessage) ([]json.RawMessage, error) {
 	var kept []json.RawMessage
 	for i, raw := range annotations {

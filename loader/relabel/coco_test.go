@@ -71,7 +71,7 @@ func TestCOCO_RefusesLabelsWithoutCategory(t *testing.T) {
 	}
 }
 
-// The reader takes names without the blanks around them, and paths without "./": the corrections are of such names.
+// The reader trims blanks around names and "./" of paths, and the corrections use the trimmed names.
 func TestCOCO_KnowsNamesAsTheyWereRead(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "instances.json"), filepath.Join(dir, "fixed.json")

@@ -15,10 +15,10 @@ import (
 	"nmn/loader/features"
 )
 
-// Table says how labels stand in a file of them, or in one of features.
+// Table describes how labels are written in a file of labels or of features.
 type Table struct {
 	File     string   // .csv, .tsv or .jsonl; text may be compressed
-	IDs      []string // of all rows, in their order
+	IDs      []string // all rows, in order
 	IDColumn string   // that names the bags; empty where rows are in the order of IDs
 	List     string   // column of lists of names; empty where each label has a column of its own
 }
@@ -41,7 +41,7 @@ func (t *Table) Text(ctx context.Context, l Labels, path string) (rows int, err 
 			var named struct {
 				ID string `json:"id"`
 			}
-			_ = json.Unmarshal(text, &named) // what is no object is refused where it is read
+			_ = json.Unmarshal(text, &named) // other values are refused when they are read
 			return of(row, named.ID)
 		}}
 		return rewrite(ctx, t.File, path, lines.edit)
@@ -166,7 +166,8 @@ func ones(width int) [][]byte {
 	return all
 }
 
-// Columns are the names in the header of a table; nil where the first line is a row already, or where it is JSON lines.
+// Columns returns the names in the header of a table; nil if the first line is already a row, or if the file
+// is JSON lines.
 func Columns(ctx context.Context, file string) (columns []string, err error) {
 	in, err := loader.OpenText(ctx, file)
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"io"
 )
 
-// jsonLines is what JSON lines say of labels.
+// jsonLines describes the labels in JSON lines.
 type jsonLines struct {
 	labels    *Labels
-	key       string // of the labels
-	separator string // where they are one text
+	key       string // key of the labels
+	separator string // separator if they are one text
 	// id gives the bag of a row by its line, its number from 0 and its text; empty for none.
 	id func(line, row int, text []byte) string
-	// current and single are as those of a sheet; what states a name is JSON.
+	// current and single are as in a sheet; names are written as JSON.
 	current func(line int) []string
 	single  map[string]string
 }
@@ -30,8 +30,8 @@ func (j *jsonLines) edit(in io.Reader, out io.Writer) (changed int, err error) {
 	})
 }
 
-// editLines copies lines as they are edited, and those that are blank as they are. Lines are numbered from 1; an error
-// names the one that it is about. changed counts those of which edit says that they are others than before.
+// editLines copies lines after editing them; blank lines are copied unchanged. Lines are numbered from 1, and
+// errors name the line. changed counts the lines that edit has changed.
 func editLines(in io.Reader, out io.Writer,
 	edit func(line []byte, number int) (edited []byte, other bool, err error)) (changed int, err error) {
 	lines, w := bufio.NewReaderSize(in, 1<<16), bufio.NewWriter(out)
@@ -50,7 +50,7 @@ func editLines(in io.Reader, out io.Writer,
 				changed++
 			}
 		}
-		_, _ = w.Write(line) // Flush says so
+		_, _ = w.Write(line) // Flush returns the error
 		if ended {
 			return changed, w.Flush()
 		}

@@ -17,8 +17,8 @@ import (
 
 // Labels are what the labels of some bags should be.
 type Labels struct {
-	Words []string           // of the K classes; other labels of a row stay what they are
-	Rows  map[string][]uint8 // of K labels, 0 or 1, by the identifier of the bag; bags that are not there stay as they are
+	Words []string           // the K classes; other labels of a row stay unchanged
+	Rows  map[string][]uint8 // K labels, 0 or 1, by the identifier of the bag; bags that are not there stay unchanged
 
 	joined map[string]string // other spellings of words that a file may have
 }
@@ -29,8 +29,8 @@ func (l *Labels) word(name string) string { return cmp.Or(l.joined[name], name) 
 // ErrForm is wrapped by errors about files that are not as the data were read from them.
 var ErrForm = errors.New("cannot be written in its form")
 
-// Names are the labels of a bag once they are corrected: those of current that stay, in their order, then those that
-// are added, in the order of the classes. changed is false where they are the same.
+// Names returns the corrected labels of a bag: the labels of current that stay, in their order, then the
+// added ones, in the order of the classes. changed is false if they are equal.
 func (l *Labels) Names(id string, current []string) (names []string, changed bool) {
 	row, ok := l.Rows[id]
 	if !ok {

@@ -85,7 +85,7 @@ func rowsOf(m *manifest.Manifest) manifestRows {
 	return of
 }
 
-// id is the bag of a line; empty where a row was left out.
+// id returns the bag of a line; empty if a row was left out.
 func (r manifestRows) id(line int) string {
 	if i, ok := r.at[line]; ok {
 		return r.m.Rows[i].ID
@@ -176,7 +176,7 @@ func statementsOf(ctx context.Context, m *manifest.Manifest, name func(line int)
 	return stated, err
 }
 
-// states refuses corrected labels of which a row would have one that no row states.
+// states refuses corrected labels if a row would get a label that no row has.
 func states(m *manifest.Manifest, l *Labels, stated map[string]string) error {
 	for i := range m.Rows {
 		names, changed := l.Names(m.Rows[i].ID, namesOf(m, &m.Rows[i]))

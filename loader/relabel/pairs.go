@@ -15,12 +15,12 @@ import (
 	"nmn/loader/manifest"
 )
 
-// pairPlan says what becomes of the lines of a manifest that has a line for each picture and label: the names that each
-// states then, an empty one for no label. A line with several is followed by copies of itself, a line with none goes
-// away, and a line that is not in the plan stays as it is.
+// pairPlan holds the new content of the lines of a manifest that has a line for each picture and label: the
+// names that each line gives then, an empty one for no label. A line with several names is followed by copies
+// of itself, a line with none is removed, and a line that is not in the plan stays as it is.
 type pairPlan map[int][]string
 
-// pairs plans how the lines of m come to state labels. changed are the rows of which any line changes.
+// pairs plans the new labels of the lines of m. changed counts the rows in which a line changes.
 func pairs(m *manifest.Manifest, l *Labels) (plan pairPlan, changed int) {
 	lines := map[int][]manifest.Line{}
 	for _, line := range m.Lines {
@@ -180,7 +180,7 @@ func lineEnd(line []byte) (body []byte, end string) {
 	return body, string(line[len(body):])
 }
 
-// pairStatements are what states each name: what lines with it hold, a cell or a value of JSON.
+// pairStatements returns the text of each name: the content of lines with it, a cell or a value of JSON.
 func pairStatements(ctx context.Context, m *manifest.Manifest) (map[string]string, error) {
 	label := make(map[int]string, len(m.Lines))
 	for _, line := range m.Lines {

@@ -14,13 +14,13 @@ import (
 // records copies a CSV table record by record, each with its own bytes, and lets cells be replaced.
 type records struct {
 	csv    *csv.Reader
-	read   bytes.Buffer // what the reader has taken and is not copied yet
-	offset int64        // of its first byte
+	read   bytes.Buffer // text that the reader has taken and that is not copied yet
+	offset int64        // offset of its first byte
 	out    io.Writer
 	comma  byte
 
 	fields []string
-	line   int // where the record begins
+	line   int // line where the record begins
 }
 
 func newRecords(in io.Reader, out io.Writer, comma rune) *records {
@@ -62,13 +62,14 @@ func (r *records) write(raw []byte, cells map[int]string) error {
 	return err
 }
 
-// end copies what is behind the last record.
+// end copies the rest after the last record.
 func (r *records) end() error {
 	_, err := r.out.Write(r.read.Bytes())
 	return err
 }
 
-// replaced is a record of so many fields with some cells replaced. Blanks around a cell stay, and so do quotes.
+// replaced returns a record with the given number of fields and with some cells replaced. Blanks around a
+// cell stay, and so do quotes.
 func replaced(raw []byte, comma byte, fields int, cells map[int]string) ([]byte, error) {
 	out := make([]byte, 0, len(raw)+64)
 	at := 0
@@ -86,13 +87,13 @@ func replaced(raw []byte, comma byte, fields int, cells map[int]string) ([]byte,
 		if cell, ok := cells[column]; ok {
 			stated := quoted(cell, comma, start < end && raw[start] == '"')
 			for stated[:min(1, len(stated))] == `"` && at < len(raw) && (raw[at] == ' ' || raw[at] == '\t') && raw[at] != comma {
-				at++ // nothing may stand behind a quote
+				at++ // nothing may follow a quote
 			}
 			out = append(out, stated...)
 		} else {
 			out = append(out, raw[start:end]...)
 		}
-		for at < len(raw) && raw[at] != comma && column < fields-1 { // blanks behind it
+		for at < len(raw) && raw[at] != comma && column < fields-1 { // blanks after it
 			out = append(out, raw[at])
 			at++
 		}
@@ -148,7 +149,7 @@ func newline(raw []byte) int {
 	return 0
 }
 
-// quoted states a cell, in quotes where it had some or needs them.
+// quoted writes a cell, in quotes if it had them or needs them.
 func quoted(cell string, comma byte, always bool) string {
 	if !always && !strings.ContainsAny(cell, "\"\r\n"+string(rune(comma))) && strings.TrimSpace(cell) == cell {
 		return cell

@@ -12,7 +12,7 @@ import (
 	"nmn/loader/features"
 )
 
-// sheet is what a CSV table says of labels.
+// sheet describes the labels of a CSV table.
 type sheet struct {
 	labels    *Labels
 	separator string // between the names of a list
@@ -150,7 +150,7 @@ func (s *sheet) flag(r *records, at []int, word string, on bool, cells map[int]s
 	return nil
 }
 
-// names is the cell of a list, where it changes.
+// names returns the cell of a list if it changes.
 func (s *sheet) names(r *records, at int, id string, style *list) (map[int]string, error) {
 	if at >= len(r.fields) {
 		return nil, fmt.Errorf("line %d: there is no cell %q: %w", r.line, s.list, ErrForm)

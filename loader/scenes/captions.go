@@ -8,22 +8,22 @@ import (
 	"nmn/internal/rng"
 )
 
-// sceneCaption is what one person says about a scene. Fields are classes, or noWord where nothing is
-// said.
+// sceneCaption is one simulated annotator's caption of a scene. Fields are classes, or noWord if not
+// mentioned.
 type sceneCaption struct {
 	quantity, relation, company, place int32
 	focus, second                      mention
 }
 
-// mention is what a caption says about one object.
+// mention is a caption's description of one object.
 type mention struct{ size, colour, texture, noun, verb int32 }
 
 var silence = mention{size: noWord, colour: noWord, texture: noWord, noun: noWord, verb: noWord}
 
-// attention is how much of an object people describe, by place: less where it is hard to see.
+// attention is the share of an object that annotators describe, by place: less if it is hard to see.
 var attention = [placeCount]float64{1, 1, .7, .4, .2}
 
-// Words that people take for others.
+// Words that annotators confuse with others.
 var (
 	confusedNoun   = map[int32]int32{wordRing: wordBall, wordCross: wordStar, wordHeart: wordBall, wordTent: wordStar}
 	confusedColour = map[int32]int32{wordPurple: wordBlue, wordOrange: wordRed}
@@ -87,14 +87,14 @@ func (s *scene) choose(stream *rng.Stream) (focus, second int) {
 	return focus, second
 }
 
-// mention draws what is said about object i: attributes at rates that scale with the attention it
-// gets, and sometimes a wrong word.
+// mention draws the description of object i: attributes at rates that scale with the attention it gets, and
+// sometimes a wrong word.
 func (s *scene) mention(stream *rng.Stream, i int, scale float64) mention {
 	object := &s.objects[i]
 	scale *= attention[s.place-wordGrass]
 	colourRate, confuseNoun, confuseColour := .65*scale, .05, .05
 	if object.colour == typicalColour[object.shape] {
-		colourRate *= .2 // nobody says that grass is green
+		colourRate *= .2 // annotators do not mention that grass is green
 	}
 	if object.size == wordSmall {
 		confuseNoun = .10
@@ -134,9 +134,8 @@ func (c *sceneCaption) appendWords(words []int32) []int32 {
 	return words[:start+len(slices.Compact(words[start:]))]
 }
 
-// String writes the caption as text: "two small red ball glowing beside box together in the sand".
-// Its vocabulary words are exactly the classes of the caption; one that mentions nothing reads
-// "a picture".
+// String writes the caption as text: "two small red ball glowing above box together in the sand". Its
+// vocabulary words are exactly the classes of the caption; one that mentions nothing reads "a picture".
 func (c *sceneCaption) String() string {
 	var words []string
 	say := func(classes ...int32) {

@@ -49,7 +49,7 @@ var splitInFileName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 // folder/captions_<split>2014.json with five captions each. It returns the path of the caption file,
 // which is written last.
 //
-// The words of a caption that are in Vocabulary are exactly those of Set.Captions.
+// The words of a caption that are in Vocabulary are exactly the words of Set.Captions.
 func Write(ctx context.Context, config Config, folder string) (captions string, err error) {
 	if err := config.Validate(); err != nil {
 		return "", err
@@ -74,7 +74,7 @@ func Write(ctx context.Context, config Config, folder string) (captions string, 
 	return captions, nil
 }
 
-// CheckSplitName says whether a split can be part of the names of files that Write writes.
+// CheckSplitName returns an error if a split cannot be part of the names of files that Write writes.
 func CheckSplitName(split string) error {
 	if !splitInFileName.MatchString(split) {
 		return fmt.Errorf("scenes: Split = %q cannot be part of a file name; use letters, digits, - and _", split)

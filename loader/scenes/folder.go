@@ -10,14 +10,15 @@ import (
 	"nmn/loader/shard"
 )
 
-// Files beside the pictures or frames of a split.
+// Files next to the pictures or frames of a split.
 const (
 	vocabularyName = "vocabulary.txt"
 	truthName      = "truth.csv"
 )
 
-// WriteFolder writes a split as Write does, and next to it the words, in vocabularyName, and what the pictures really
-// show, in truthName with a row for each file. The captions come last, and only where all else is whole.
+// WriteFolder writes a split as Write does. Next to it, it writes the words in vocabularyName, and the true
+// content of the pictures in truthName with a row for each file. The captions come last, and only if all else
+// is complete.
 func WriteFolder(ctx context.Context, config Config, folder string) (captions string, err error) {
 	if err := CheckSplitName(config.Split); err != nil {
 		return "", err
@@ -29,8 +30,8 @@ func WriteFolder(ctx context.Context, config Config, folder string) (captions st
 	return Write(ctx, config, folder)
 }
 
-// WriteMovingFolder writes a split as WriteMoving does, and beside it the words and the truth of each clip. The labels
-// come last.
+// WriteMovingFolder writes a split as WriteMoving does, and next to it the words and the truth of each clip.
+// The labels come last.
 func WriteMovingFolder(ctx context.Context, config MovingConfig, frames shard.Config, folder string) error {
 	if err := writeTruth(folder, config, MakeMoving, nil); err != nil {
 		return err

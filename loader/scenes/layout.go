@@ -15,7 +15,7 @@ type scene struct {
 	place      int32 // class of the background, wordGrass to wordNight
 	objects    [maxObjects]sceneObject
 	count      int
-	phase      float64 // of the waves, radians
+	phase      float64 // phase of the waves, radians
 	brightness float64 // factor on the whole picture
 }
 
@@ -23,7 +23,7 @@ type scene struct {
 type sceneObject struct {
 	shape, colour, texture, size, verb int32
 	x, y, radius                       float64
-	sin, cos                           float64 // of the tilt
+	sin, cos                           float64 // of the tilt angle
 
 	body    silhouette // pixels of the canvas that the shape covers
 	pixels  int        // how many they are
@@ -56,7 +56,7 @@ var (
 	// lowContrast lists, per place, the colours that would hardly show there.
 	lowContrast = [placeCount][]int32{{wordGreen}, {wordBlue, wordWhite}, {wordYellow, wordOrange}, {wordBlue},
 		{wordBlack}}
-	// typicalColour is what a shape often wears, and what people then do not mention.
+	// typicalColour is the usual colour of a shape, which annotators then do not mention.
 	typicalColour = [shapeCount]int32{
 		wordBall: wordRed, wordBox: noWord, wordTent: wordGreen, wordStar: wordYellow,
 		wordCross: noWord, wordRing: wordWhite, wordHeart: wordRed, wordFish: wordOrange,
@@ -71,9 +71,9 @@ func harmonic(offset float64) (weights [8]float64) {
 	return weights
 }
 
-// onGrid rounds to a multiple of 2^-16. What is drawn is put on this grid, so that differences of
-// positions are exact and a processor that fuses multiplications and additions, or another
-// version of a transcendental function, gives the same picture.
+// onGrid rounds to a multiple of 2^-16. Drawn values are put on this grid, so that differences of positions
+// are exact. Then a processor that fuses multiplications and additions, or another version of a
+// transcendental function, gives the same picture.
 func onGrid(x float64) float64 { return math.Floor(x*65536+.5) / 65536 }
 
 // drawScene draws what a picture shows and works out which pixels of each object can be seen.

@@ -24,13 +24,13 @@ type MovingConfig struct {
 	Seed   uint64
 	Split  string // any name; "train", "val" and "test" of one seed share no clip
 	N      int    // clips, 1 to 10,000,000
-	Frames int    // per clip, 3 to 1,000
+	Frames int    // frames per clip, 3 to 1,000
 	// Cache keeps every frame in memory once it has been painted, 6,912 bytes each, where the frames of
 	// the split take 500 MB at most. Without it a frame is painted each time it is read.
 	Cache bool
 }
 
-// Validate says which field is out of range.
+// Validate returns which field is out of range.
 func (c MovingConfig) Validate() error {
 	if err := (Config{Split: c.Split, N: c.N}).Validate(); err != nil {
 		return fmt.Errorf("moving %w", err)
@@ -44,10 +44,10 @@ func (c MovingConfig) Validate() error {
 
 // MakeMoving makes a split of the video form of the scenes: clips in which shapes move, come and go.
 //
-// A clip is a bag of Frames frames. An object is there for at least two frames in a row but not for all:
-// it comes or it goes. A concept is true of a clip where it is true of any frame. Each of the five
-// captions describes one frame, drawn at random, and so leaves out what that frame does not show.
-// Labels, Truth and Counts are as for Scenes; the vocabulary is the same.
+// A clip is a bag of Frames frames. An object is visible for at least two frames in a row but not for all: it
+// comes or it goes. A concept is true for a clip if it is true for any frame. Each of the five captions
+// describes one frame, drawn at random, and so leaves out the content of others. Labels, Truth and Counts are
+// as for Scenes; the vocabulary is the same.
 func MakeMoving(config MovingConfig) (*loader.Set, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func FrameTruth(config MovingConfig, clip int) (*dense.Dense, error) {
 	return loader.Matrix(truth, classCount), nil
 }
 
-// movingStreams knows the random streams of a split: of layouts and paths, captions, backgrounds and the
+// movingStreams holds the random streams of a split: for layouts and paths, captions, backgrounds and the
 // camera.
 type movingStreams struct {
 	split                           string

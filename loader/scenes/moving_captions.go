@@ -11,11 +11,11 @@ import (
 // maxMovingCaptions bounds the captions of a clip.
 const maxMovingCaptions = 100
 
-// MovingCaptions writes perClip captions of each clip of the moving scenes, as sentences. Each describes
-// one frame, drawn at random, and leaves out and mistakes what people would. The first five that are drawn
-// are those behind the labels of MakeMoving: the words of the vocabulary in them are exactly those of
-// Set.Captions. One that would say nothing, as of a frame without objects, is not written, and another one
-// drawn. Caption c of clip i depends on (Seed, Split, Frames, i, c) alone.
+// MovingCaptions writes perClip captions of each clip of the moving scenes, as sentences. Each describes one
+// frame, drawn at random, and omits and confuses words as human annotators do. The first five drawn give the
+// labels of MakeMoving: the words of the vocabulary in them are exactly the words of Set.Captions. A caption
+// without any content, as for a frame without objects, is not written, and another one is drawn. Caption c of
+// clip i depends only on (Seed, Split, Frames, i, c).
 func MovingCaptions(config MovingConfig, perClip int) (ids []string, captions [][]string, err error) {
 	if err := config.Validate(); err != nil {
 		return nil, nil, err
@@ -50,9 +50,9 @@ var saysNothing = sceneCaption{
 	second:   silence,
 }
 
-// sentence writes the caption as a person might, with a form that is drawn: "there is a small red ball
-// beside a box in the sand", "two things with a glowing star together". Its vocabulary words are exactly
-// the classes of the caption.
+// sentence writes the caption as a human annotator might, in a form that is drawn: "there is a small red ball
+// above a box in the sand", "two things with a glowing star together". Its vocabulary words are exactly the
+// classes of the caption.
 func (c *sceneCaption) sentence(form *rng.Stream) string {
 	opening := [...]string{"", "there is", "we see", "a picture of"}[form.Choice([]float64{5, 3, 1, 1})]
 	first, second := c.focus.phrase(form), c.second.phrase(form)
@@ -86,9 +86,9 @@ func (c *sceneCaption) sentence(form *rng.Stream) string {
 
 var placePhrase = [placeCount]string{"on the", "in the", "on the", "in the", "at"}
 
-// phrase is what is said about one object. A verb stands before or after the noun.
+// phrase describes one object. A verb comes ahead of the noun or after it.
 func (m *mention) phrase(form *rng.Stream) string {
-	behind := form.Float64() < .5 // drawn whether it is needed or not, so that what is said changes no form
+	behind := form.Float64() < .5 // always drawn, so that the words do not change the form
 	if *m == silence {
 		return "something"
 	}

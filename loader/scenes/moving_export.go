@@ -45,7 +45,7 @@ func WriteMoving(ctx context.Context, config MovingConfig, frames shard.Config, 
 		})
 }
 
-// label is what people say about a clip, and what it shows.
+// label returns the simulated annotators' description of a clip, and its true content.
 func (s *movingStreams) label(i int, vocabulary *text.Vocabulary) loader.ClipLabel {
 	frames := s.clip(i).all()
 	label := loader.ClipLabel{Clip: s.id(i)}
@@ -100,7 +100,7 @@ func writeMovingFrames(ctx context.Context, config MovingConfig, frames shard.Co
 	return w.Finish()
 }
 
-// movingRate is how many frames of a clip of the moving scenes are said to be a second.
+// movingRate is the nominal number of frames per second of a clip of the moving scenes.
 const movingRate = 25
 
 func movingRecord(id string, frames int) *shard.Record {

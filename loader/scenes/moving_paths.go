@@ -9,7 +9,7 @@ import (
 // topSpeed is how far an object moves along an axis from frame to frame at most, pixels.
 const topSpeed = 2.5
 
-// clip is a scene in motion. Its objects stand where they are in their first frame.
+// clip is a scene in motion. Its objects have the positions of their first frame.
 type clip struct {
 	scene
 	paths  [maxObjects]path
@@ -38,8 +38,8 @@ func drawClip(s *rng.Stream, frames int) *clip {
 	return c
 }
 
-// frame is what frame t shows: the objects that are there, where they are by then. An object turns back
-// where it would leave the canvas, and does not show a verb whose mark would.
+// frame returns frame t: the objects visible then, at their positions. An object turns round where it would
+// leave the canvas. A verb whose mark would leave the canvas is not shown.
 func (c *clip) frame(t int) scene {
 	f := scene{place: c.place, phase: c.phase, brightness: c.brightness}
 	for i := range c.count {

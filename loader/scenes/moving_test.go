@@ -54,7 +54,7 @@ func TestMakeMoving_EachFrameAlone(t *testing.T) {
 	}
 }
 
-// What is true of a clip is what is true of any of its frames, and captions say what one frame shows.
+// The truth of a clip is the union over its frames, and captions describe one frame.
 func TestMakeMoving_TruthIsTheUnionOfFrames(t *testing.T) {
 	config := MovingConfig{Seed: 2, Split: "train", N: 60, Frames: 8}
 	set := makeMoving(t, config)

@@ -15,7 +15,7 @@ func fixed(x float64) int32 { return int32(math.Round(x * 65536)) }
 func rgb(r, g, b float64) colour { return colour{fixed(r), fixed(g), fixed(b)} }
 
 var (
-	paints    [hueCount]colour // of the objects, in class order
+	paints    [hueCount]colour // paints of the objects, in class order
 	alternate [hueCount]colour // their darker or lighter shade, for stripes and dots
 
 	grassColour, sandColour  = rgb(.28, .50, .20), rgb(.82, .70, .45)
@@ -70,8 +70,7 @@ func (p *painter) paint(scene *scene, stream *rng.Stream, pixels *[pictureBytes]
 	p.draw(scene, pixels)
 }
 
-// paintFrame draws a frame of a clip: the background is that of the clip, the camera's noise that of the
-// frame.
+// paintFrame draws a frame of a clip: the background belongs to the clip, the camera's noise to the frame.
 func (p *painter) paintFrame(scene *scene, ground, camera *rng.Stream, pixels *[pictureBytes]uint8) {
 	const cameraBits = 1<<48 - 1
 	for row := range p.noise {
@@ -165,7 +164,7 @@ func (p *painter) water(phase float64) {
 
 // night paints stars on a dark sky, one for 125 pixels.
 func (p *painter) night() {
-	const starRate, starlight = 524, 39322 // of 65536: .008 and .6
+	const starRate, starlight = 524, 39322 // in units of 1/65536: .008 and .6
 	for row := range p.canvas {
 		for column := range p.canvas[row] {
 			shade := nightColour
@@ -198,7 +197,7 @@ func (p *painter) object(o *sceneObject, light int32) {
 	}
 }
 
-// patterned says whether the texture shows the alternate shade at an offset from the centre.
+// patterned reports whether the texture shows the alternate shade at an offset from the centre.
 func (o *sceneObject) patterned(dx, dy float64) bool {
 	if o.texture == wordStriped {
 		return int(math.Floor(dx+dy+200))%4 < 2

@@ -30,7 +30,7 @@ type Config struct {
 	Cache bool
 }
 
-// Validate says which field is out of range.
+// Validate returns which field is out of range.
 func (c Config) Validate() error {
 	if c.Split == "" {
 		return fmt.Errorf("scenes: Split is empty; give it a name, for example train")
@@ -41,8 +41,8 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Make makes a split of the embedded data set: small pictures of coloured shapes, five captions
-// each that leave things out the way people do, and the labels that are really true.
+// Make makes a split of the embedded data set: small pictures of coloured shapes, five captions each that
+// leave out words as human annotators do, and the true labels.
 //
 // Labels z holds the words that any of the five captions mentions, without injected noise; Truth y
 // holds what the picture shows; Counts holds how many of the captions mention the word. Pictures
@@ -107,8 +107,8 @@ func countWords(captions [CaptionsPerPicture]sceneCaption, labels, counts []uint
 	return sets
 }
 
-// sceneStreams knows the random streams of a split. What is drawn for the layout, the captions and
-// the pixels of a picture come from streams of their own, so that each can be made alone.
+// sceneStreams holds the random streams of a split. The layout, the captions and the pixels of a picture have
+// separate streams, so that each can be made alone.
 type sceneStreams struct {
 	split                    string
 	layout, caption, texture uint64

@@ -29,8 +29,7 @@ func makeScenes(t testing.TB, seed uint64, split string, n int) *loader.Set {
 	return set
 }
 
-// classRates returns, per class, the mean of y, P(z=0|y=1) and P(z=1|y=0) over the rows that keep
-// says.
+// classRates returns, per class, the mean of y, P(z=0|y=1) and P(z=1|y=0) over the rows that keep accepts.
 func classRates(y, z []uint8, n int, keep func(row int) bool) (prevalence, missing, wrong [classCount]float64) {
 	for k := range classCount {
 		var count [2][2]float64 // [y][z]
@@ -185,7 +184,7 @@ func pictureHash(t testing.TB, pic *picture.Picture) string {
 // goldenScene fixes a picture for ever: results that were measured on the data set stay comparable.
 type goldenScene struct {
 	Index    int
-	SHA256   string // of the pixels
+	SHA256   string // digest of the pixels
 	Truth    []string
 	Captions []string
 }

@@ -25,8 +25,8 @@ func span(low, high float64) (from, to int) {
 	return max(0, int(math.Floor(low))), min(pictureSize, int(math.Floor(high))+1)
 }
 
-// insideShape says whether a point, in radii from the centre and with v pointing down, belongs to
-// the upright shape.
+// insideShape reports whether a point, in radii from the centre and with v pointing down, belongs to the
+// upright shape.
 func insideShape(shape int32, u, v float64) bool {
 	switch shape {
 	case wordBall:

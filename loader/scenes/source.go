@@ -13,7 +13,7 @@ type paintedSource struct {
 	n, frames int
 	paint     paintFunc
 	painters  sync.Pool
-	cache     []atomic.Pointer[[pictureBytes]uint8] // of all frames; empty when pictures are not kept
+	cache     []atomic.Pointer[[pictureBytes]uint8] // pixels of all frames; empty when pictures are not kept
 }
 
 // paintFunc paints a frame of a bag.

@@ -2,8 +2,8 @@ package scenes
 
 import "math"
 
-// seen says whether an object counts as visible: 12 pixels of its body at least, and a quarter of
-// those on the canvas.
+// seen reports whether an object counts as visible: 12 pixels of its body at least, and a quarter of its
+// pixels on the canvas.
 func (o *sceneObject) seen() bool { return o.visible >= 12 && 4*o.visible >= o.pixels }
 
 // seenObjects lists the objects that count, in painting order, in the front of indices.
@@ -17,8 +17,8 @@ func (s *scene) seenObjects() (indices [maxObjects]int, count int) {
 	return indices, count
 }
 
-// relation names how object i stands to object j, or noWord. What is hidden matters before what is
-// higher, and that before what is next to it.
+// relation names the relation of object i to object j, or noWord. Being hidden takes precedence over being
+// higher, which takes precedence over being adjacent.
 func (s *scene) relation(i, j int) int32 {
 	a, b := &s.objects[i], &s.objects[j]
 	dx, dy := a.x-b.x, a.y-b.y
@@ -33,7 +33,7 @@ func (s *scene) relation(i, j int) int32 {
 	return noWord
 }
 
-// company says alone, together, or neither of the objects that are seen.
+// company returns alone, together, or neither for the visible objects.
 func (s *scene) company() int32 {
 	indices, count := s.seenObjects()
 	if count == 1 {
@@ -52,7 +52,7 @@ func (s *scene) company() int32 {
 	return wordTogether
 }
 
-// quantity says two, many, or neither of the objects that are seen.
+// quantity returns two, many, or neither for the visible objects.
 func (s *scene) quantity() int32 {
 	switch _, count := s.seenObjects(); {
 	case count == 2:

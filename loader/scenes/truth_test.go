@@ -61,7 +61,7 @@ func TestTruth_OfKnownScenes(t *testing.T) {
 			}
 		}
 	}
-	// Of one ordered pair only the first of behind, above, beside counts; the other order is its own.
+	// For one ordered pair only the first relation counts; the reversed pair has its own.
 	s := sceneOf(ball(20, 24, 10), box(30, 24, 10))
 	if a, b := s.relation(0, 1), s.relation(1, 0); a != wordBehind || b != wordBeside {
 		t.Errorf("relations %d and %d, want behind and beside", a, b)

@@ -17,9 +17,9 @@ import (
 // ErrSettings is wrapped by the error of Append where the frames were made with other settings.
 var ErrSettings = errors.New("the frames there were made with other settings")
 
-// Append goes on with a folder that Create has begun, of the same form and with the same settings; where
-// there is none it begins one. What a kill left behind is put right first: files aside are removed,
-// a line that was cut short too, and shards that the index does not know yet enter it.
+// Append continues a folder that Create has begun, of the same form and with the same settings; if there is
+// none, it begins one. It first repairs what a killed process left: temporary files and an incomplete line
+// are removed, and shards missing from the index are added to it.
 func Append(dir string, c Config) (*Writer, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -73,9 +73,9 @@ func (w *Writer) repair(shards []string) error {
 	return nil
 }
 
-// indexState is what an index says about its shards.
+// indexState is the state of the shards according to the index.
 type indexState struct {
-	name  string   // of the index
+	name  string   // name in the index
 	names []string // shards in their order, without the last
 	last  string
 	whole int64 // bytes of the index that are sure to be whole

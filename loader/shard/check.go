@@ -8,10 +8,10 @@ import (
 	"io"
 )
 
-// Check reads the whole index and all shards except for the pictures themselves, and holds them to each
-// other: the clips of the index are those of the shards, in that order and at those bytes, none twice.
-// In a frame folder it holds each line to the clip's folder. It needs 16 bytes for each clip, and more
-// for the table around them.
+// Check reads the whole index and all shards except for the pictures themselves, and compares them: the clips
+// of the index must be the clips of the shards, in that order and at those bytes, none twice. In a frame
+// folder it compares each line with the clip's folder. It needs 16 bytes for each clip, and more for the
+// table around them.
 func (r *Reader) Check(ctx context.Context) error {
 	if _, err := r.index.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("shard: %w", err)
@@ -35,7 +35,7 @@ func (r *Reader) Check(ctx context.Context) error {
 	return nil
 }
 
-// checking is where a check stands.
+// checking is the state of a check.
 type checking struct {
 	ctx    context.Context
 	reader *Reader

@@ -71,7 +71,7 @@ func TestCheck_FindsDamage(t *testing.T) {
 	}
 }
 
-// What Check finds ahead, reading finds when it gets there.
+// Damage that Check finds ahead, reading finds when it gets there.
 func TestReadFrame_FindsDamage(t *testing.T) {
 	for name, c := range map[string]struct {
 		form   Form
@@ -247,8 +247,8 @@ func TestRebuild_WithoutAnIndex(t *testing.T) {
 	}
 }
 
-// A kill may come between any two bytes that are written; what Append leaves is what a run in one piece
-// leaves.
+// A process may be killed between any two bytes that are written. After Append, the result equals an
+// uninterrupted run.
 func TestAppend_AfterAKillAnywhere(t *testing.T) {
 	whole := write(t, Shards)
 	index := read(t, whole, IndexName)
@@ -280,7 +280,7 @@ func TestAppend_AfterAKillAnywhere(t *testing.T) {
 	}
 }
 
-// lastListed is the number of the last shard that whole lines name, -1 where there is none.
+// lastListed returns the number of the last shard that complete lines name, -1 if there is none.
 func lastListed(index []byte) int {
 	whole := index[:bytes.LastIndexByte(index, '\n')+1]
 	at := bytes.LastIndex(whole, []byte(`"shard":"`))
@@ -372,7 +372,7 @@ func TestAppend_BeginsWhereNothingIs(t *testing.T) {
 	check(t, open(t, dir).Check(t.Context()))
 }
 
-// fullDisk takes so many bytes and no more.
+// fullDisk accepts the given number of bytes and no more.
 type fullDisk struct {
 	aside
 	left *int
@@ -440,7 +440,7 @@ func replace(t *testing.T, dir, name, old, new string) {
 	check(t, os.WriteFile(filepath.Join(dir, name), changed, 0o644))
 }
 
-// edit changes the index, where it finds the text.
+// edit changes the index if it finds the text.
 func edit(t *testing.T, dir, old, new string) {
 	t.Helper()
 	b := bytes.Replace(read(t, dir, IndexName), []byte(old), []byte(new), 1)

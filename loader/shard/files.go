@@ -65,8 +65,8 @@ func (o *openFiles) find(name string) (*openFile, error) {
 	return f, nil
 }
 
-// makeRoom closes the file that was not used for longest, where all slots are taken. One is without
-// readers then: there are as many slots as files, and who asks has one of the slots and no file.
+// makeRoom closes the least recently used file if all slots are taken. At least one file is then without
+// readers: there are as many slots as files, and the caller has one of the slots and no file.
 func (o *openFiles) makeRoom() error {
 	if len(o.files) < cap(o.slots) {
 		return nil
@@ -93,8 +93,8 @@ func (o *openFiles) release(f *openFile) {
 	<-o.slots
 }
 
-// Close closes the files that nobody reads. It does not wait for readers, which may be those that an epoch has left
-// behind: they read to the end, and the last one of each file closes it. Nothing is opened any more.
+// Close closes the files without readers. It does not wait for readers, which may belong to a stopped epoch:
+// they read to the end, and the last one of each file closes it. Nothing is opened any more.
 func (o *openFiles) Close() error {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// folderOf opens a folder of small files, each of which holds its name.
+// folderOf opens a folder of small files; each holds its name.
 func folderOf(t *testing.T, names ...string) *os.Root {
 	t.Helper()
 	dir := t.TempDir()
@@ -28,7 +28,7 @@ func isClosed(f *openFile) bool {
 	return errors.Is(err, fs.ErrClosed)
 }
 
-// An epoch that was stopped leaves readers behind, and the folder is closed while they read.
+// A stopped epoch leaves readers running, and the folder is closed while they read.
 func TestOpenFiles_CloseLeavesReadersTheirFiles(t *testing.T) {
 	o := newOpenFiles(folderOf(t, "a", "b"), 4)
 	idle, err := o.acquire("b")
@@ -61,7 +61,7 @@ func TestOpenFiles_CloseLeavesReadersTheirFiles(t *testing.T) {
 	}
 }
 
-// Who waits for a slot while the folder is closed gets the slot and no file.
+// A caller that waits for a slot while the folder is closed gets the slot and no file.
 func TestOpenFiles_CloseWhileAReaderWaits(t *testing.T) {
 	o := newOpenFiles(folderOf(t, "a", "b"), 1)
 	a, err := o.acquire("a")
@@ -81,7 +81,8 @@ func TestOpenFiles_CloseWhileAReaderWaits(t *testing.T) {
 	}
 }
 
-// Close may come at any moment of other goroutines' reads: each gives the picture or says that the folder is closed.
+// Close may come at any moment of other goroutines' reads: each returns the picture or reports that the
+// folder is closed.
 func TestReader_CloseDuringReads(t *testing.T) {
 	for _, form := range []Form{Shards, Folder} {
 		dir := write(t, form)

@@ -78,7 +78,8 @@ func (s *folderSink) write(r *Record, pictures [][]byte) (err error) {
 	if err := refuseForeign(target); err != nil {
 		return err
 	}
-	// A folder of a clip that the index does not know is what a kill left. It goes as a whole, by another name.
+	// A folder of a clip that is missing from the index was left by a killed process. It is renamed and
+	// removed as a whole.
 	old := aside + ".old"
 	if err := os.Rename(target, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

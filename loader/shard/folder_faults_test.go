@@ -98,7 +98,7 @@ func unlisted(t *testing.T, c Config, name string, breakIt func(*folderSink)) {
 	}
 }
 
-// What lies about in a folder of frames is left alone, but for what a killed process has left.
+// Other files in a folder of frames stay; only leftovers of a killed process are removed.
 func TestAppend_RemovesItsOwnLeftoversAlone(t *testing.T) {
 	dir := write(t, Shards)
 	ours := []string{"." + IndexName + "12345", "." + offsetsName + "12345", ".frames-000003.tar77", asideMark + "a"}

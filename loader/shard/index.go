@@ -60,7 +60,7 @@ func (s *indexScanner) line() error {
 	}
 }
 
-// errTorn is a last line without its end: what a kill in the middle of writing leaves behind.
+// errTorn is an incomplete last line, left by a process that was killed while writing.
 var errTorn = faultf("the line is cut short (nmn frames goes on from the lines before it)")
 
 // record reads the next record, or returns io.EOF.

@@ -29,7 +29,7 @@ func plain(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_'
 }
 
-// CheckName says why a clip of this name cannot be kept in a form.
+// CheckName returns why a clip of this name cannot be stored in a form.
 func CheckName(clip string, form Form) error {
 	if err := checkName(clip); err != nil {
 		return err

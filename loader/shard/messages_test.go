@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// A whole index, line by line and from the start, says what is wrong with its first line exactly once.
+// A whole index, read line by line and from the start, reports the error of its first line exactly once.
 func TestRecords_OfAnIndexWithoutItsHead(t *testing.T) {
 	for name, c := range map[string]struct{ content, says string }{
 		"empty":        {"", "line 1 (byte 0): the file is empty"},
@@ -43,7 +43,7 @@ func TestRecords_OfAnIndexWithoutItsHead(t *testing.T) {
 	}
 }
 
-// Whoever mends an index by hand looks for the line that the message names.
+// Messages name the line, so that the user can fix an index by hand.
 func TestRecord_NamesTheLine(t *testing.T) {
 	whole := write(t, Shards)
 	index, table := read(t, whole, IndexName), read(t, whole, offsetsName)
@@ -86,7 +86,7 @@ func TestRecord_NamesTheLine(t *testing.T) {
 	}
 }
 
-// What the index says of shards must be what is there, but for the last ones: those may have come later.
+// The index must match the existing shards, except for the last ones, which may be newer.
 func TestUnlisted_HoldsShardsToTheIndex(t *testing.T) {
 	shards := func(numbers ...int) (s []string) {
 		for _, n := range numbers {

@@ -13,8 +13,8 @@ import (
 	"nmn/internal/durable"
 )
 
-// offsetsMagic begins index.offsets; the size of the index follows, as 8 bytes, then 8 bytes for each
-// record: where its line begins. All are little-endian.
+// offsetsMagic begins index.offsets; the size of the index follows, as 8 bytes, then 8 bytes for each record:
+// where its line begins. All are little-endian.
 const (
 	offsetsMagic = "NMNOFFS1"
 	offsetsHead  = 16
@@ -51,10 +51,10 @@ func readOffsets(s *indexScanner) (heldOffsets, error) {
 type fileOffsets struct {
 	*os.File
 	n    int
-	size int64 // of the index
+	size int64 // size of the index
 }
 
-// openOffsets returns nil where there is no file of offsets that fits the size of the index.
+// openOffsets returns nil if there is no file of offsets that fits the size of the index.
 func openOffsets(dir string, size int64) *fileOffsets {
 	file, err := os.Open(filepath.Join(dir, offsetsName))
 	if err != nil {

@@ -26,9 +26,9 @@ type Reader struct {
 // maxOpenFiles is how many shards a Reader keeps open.
 const maxOpenFiles = 64
 
-// Open opens a folder. Without an index.offsets that fits the index it reads the whole index, and an
-// error in any line is reported; else lines are looked at when they are asked for. What it says is held
-// to the shards by Check, and frame by frame by ReadFrame.
+// Open opens a folder. Without an index.offsets that fits the index it reads the whole index, and reports an
+// error in any line. Otherwise it reads lines when they are requested. Check compares the whole index with
+// the shards, and ReadFrame each frame it reads.
 func Open(dir string) (_ *Reader, err error) {
 	r := &Reader{dir: dir}
 	defer func() {
@@ -111,9 +111,8 @@ func (r *Reader) Record(i int) (Record, error) {
 // Records reads the index from the start, in order. It ends with the first error.
 func (r *Reader) Records() iter.Seq2[Record, error] { return Records(r.dir) }
 
-// ReadFrame reads the bytes of picture i of a clip, i from 0 to len(record.Frames)-1, into buf where
-// it is large enough, and returns them. Errors about the content wrap ErrFormat and name the shard and
-// the byte.
+// ReadFrame reads the bytes of picture i of a clip, i from 0 to len(record.Frames)-1, into buf if it is large
+// enough, and returns them. Errors about the content wrap ErrFormat and name the shard and the byte.
 func (r *Reader) ReadFrame(record *Record, i int, buf []byte) ([]byte, error) {
 	if i < 0 || i >= len(record.Frames) {
 		return nil, fmt.Errorf("shard: there is no picture %d of %d of the clip %q", i, len(record.Frames), record.Clip)
@@ -131,7 +130,7 @@ func (r *Reader) ReadFrame(record *Record, i int, buf []byte) ([]byte, error) {
 		return nil, fmt.Errorf("shard: %s, byte %d, picture %d of the clip %q: %w",
 			filepath.Join(r.dir, file), offset, i, record.Clip, err)
 	}
-	// Moved down, so that a caller who passes it again passes all of it.
+	// Moved to the front, so that a caller who passes the buffer again passes all of it.
 	return buf[:copy(buf, buf[head:])], nil
 }
 

@@ -14,9 +14,9 @@ import (
 	"nmn/internal/durable"
 )
 
-// rebuild makes the index of a folder again from its shards, or from its folders of pictures, which
-// then stand in the order of their keys. Settings are those of the index that is there; where it cannot
-// be read there are none. It returns the number of clips.
+// rebuild makes the index of a folder again from its shards, or from its folders of pictures, which are then
+// in the order of their keys. Settings come from the existing index; if it cannot be read there are none. It
+// returns the number of clips.
 func rebuild(dir string) (clips int, err error) {
 	header, err := headerOf(dir)
 	if err != nil {
@@ -117,7 +117,7 @@ func walkFolders(dir string, visit func(Record) error) error {
 	return nil
 }
 
-// readFolder reads what the folder of a clip says about it, and looks at its pictures.
+// readFolder reads the description of a clip in its folder, and checks its pictures.
 func readFolder(root *os.Root, key string) (Record, error) {
 	name := path.Join(key, clipName)
 	fail := func(err error) (Record, error) {

@@ -9,29 +9,29 @@ import (
 
 // Bounds of what an index may say. A line of maxFrames frames fits maxLine.
 const (
-	maxFrames   = 10_000   // of a clip
+	maxFrames   = 10_000   // most frames of a clip
 	MaxPicture  = 64 << 20 // bytes of a frame
 	maxSide     = 1 << 16  // pixels
 	maxLine     = 2 << 20  // bytes of a line of the index
 	maxPosition = 1 << 56  // bytes into a shard
 )
 
-// Record says where the frames of one clip lie and what they are.
+// Record describes the frames of one clip and their location.
 type Record struct {
 	// Clip is the name under which the clip was found, with slashes, and Key what Key makes of it.
 	Clip string `json:"clip"`
 	Key  string `json:"key,omitempty"`
 	// Shard is the file that holds the frames; empty in a frame folder.
 	Shard string `json:"shard,omitempty"`
-	// Width and Height are those of the clip's frames in pixels, as they are shown: turned where the
-	// clip says so. The pictures that are kept may be smaller.
+	// Width and Height are the size of the clip's frames in pixels as displayed, after rotation. The stored
+	// pictures may be smaller.
 	Width         int `json:"width"`
 	Height        int `json:"height"`
 	PictureWidth  int `json:"picture_width"`
 	PictureHeight int `json:"picture_height"`
 	// Decoded is the number of frames of the clip, counted by decoding them all.
 	Decoded int `json:"decoded"`
-	// FrameRate is the number of frames per second that the file states; 0 where it states none.
+	// FrameRate is the number of frames per second in the file's header; 0 if it has none.
 	FrameRate float64 `json:"rate,omitempty"`
 	// SourceBytes is the size of the clip's file.
 	SourceBytes int64   `json:"source_bytes"`
@@ -45,7 +45,7 @@ type Frame struct {
 	// Time is when it is shown, in seconds on the clip's own clock; NaN, in JSON null, where the file
 	// does not say.
 	Time Seconds `json:"time"`
-	// Offset is where its bytes begin in the shard; 0 in a frame folder, where it is a file.
+	// Offset is the position of its bytes in the shard; 0 in a frame folder, in which it is a file.
 	Offset int64 `json:"offset,omitempty"`
 	// Size is its number of bytes.
 	Size int64 `json:"size"`
@@ -85,7 +85,7 @@ func (r *Record) Equal(o *Record) bool {
 		})
 }
 
-// check says what of a record cannot be.
+// check returns which field of a record is invalid.
 func (r *Record) check(form Form) error {
 	if err := checkName(r.Clip); err != nil {
 		return err

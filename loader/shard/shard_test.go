@@ -198,7 +198,7 @@ func TestCreate_RefusesWhatIsThere(t *testing.T) {
 	}
 }
 
-// A clip may have the name of a folder that is somebody's.
+// A clip may have the name of a foreign folder.
 func TestWriter_RefusesToOverwriteFoldersOfOthers(t *testing.T) {
 	dir := t.TempDir()
 	w, err := Create(dir, Config{Form: Folder, ShardBytes: 1 << 20})
@@ -280,7 +280,7 @@ func TestRecord_UnknownTimeIsNull(t *testing.T) {
 	}
 }
 
-// The members are where the index says, named so that readers of WebDataset group them.
+// The members are at the positions in the index, named so that readers of WebDataset group them.
 func TestWriter_MembersOfAClip(t *testing.T) {
 	dir := t.TempDir()
 	w, err := Create(dir, DefaultConfig())

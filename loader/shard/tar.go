@@ -13,7 +13,7 @@ import (
 
 const tarBlock = 512
 
-// tarWriter writes samples to a tar and keeps count of where it is.
+// tarWriter writes samples to a tar and tracks its position.
 type tarWriter struct {
 	out   io.Writer
 	tar   *tar.Writer
@@ -57,7 +57,8 @@ func (t *tarWriter) member(name string, content []byte, offset *int64) error {
 	return err
 }
 
-// member is what a shard says about its clip: all but where it lies, so that members can be moved.
+// member returns a shard's description of its clip: everything except the location, so that members can be
+// moved.
 func (r *Record) member() ([]byte, error) {
 	c := *r
 	c.Key, c.Shard = "", ""
@@ -78,7 +79,7 @@ func tarBytes(r *Record) int64 {
 	return n + 8*tarBlock
 }
 
-// walkTar reads the headers of a shard and what it says about its clips, skipping the pictures, and calls
+// walkTar reads the headers of a shard and the descriptions of its clips, skipping the pictures, and calls
 // visit with the record of each.
 func walkTar(file io.ReadSeeker, name string, visit func(Record) error) error {
 	w := tarWalk{file: file, tar: tar.NewReader(file), shard: name}
@@ -110,7 +111,8 @@ type tarWalk struct {
 	shard string
 	at    int64 // first byte of the member's content
 	end   int64 // byte after its last block
-	// Of the clip whose members are read: its key, the names of its pictures without it, their frames.
+	// The clip whose members are being read: its key, the names of its pictures without the key, their
+	// frames.
 	key    string
 	names  []string
 	frames []Frame
@@ -149,7 +151,7 @@ func (w *tarWalk) member(head *tar.Header) (*Record, error) {
 	return nil, nil
 }
 
-// record completes a clip by what its last member says.
+// record completes a clip from its last member.
 func (w *tarWalk) record(size int64) (*Record, error) {
 	if size > maxLine {
 		return nil, faultf("the member %.200q has %d bytes, at most %d", w.key+".json", size, maxLine)

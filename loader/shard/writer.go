@@ -13,11 +13,11 @@ import (
 	"nmn/internal/lock"
 )
 
-// Config says how frames are kept.
+// Config selects how frames are stored.
 type Config struct {
 	Form Form
-	// ShardBytes is about how large a shard becomes: the next clip begins another one where it would
-	// grow beyond. A clip that is larger by itself has a shard of its own.
+	// ShardBytes is the approximate size of a shard: the next clip starts a new shard if it would exceed this
+	// size. A clip that is larger by itself has a shard of its own.
 	ShardBytes int64
 	// First is the number of the first shard of a new folder.
 	First int
@@ -28,7 +28,7 @@ type Config struct {
 // DefaultConfig are shards of 256 MiB.
 func DefaultConfig() Config { return Config{Form: Shards, ShardBytes: 256 << 20} }
 
-// Validate says which field is out of range.
+// Validate returns which field is out of range.
 func (c Config) Validate() error {
 	if c.ShardBytes < 1<<10 || c.ShardBytes > 1<<40 {
 		return fmt.Errorf("shard: ShardBytes = %d, allowed are %d to %d", c.ShardBytes, 1<<10, int64(1)<<40)
@@ -64,8 +64,7 @@ type aside interface {
 
 func createAside(path string) (aside, error) { return durable.Create(path, 0o644) }
 
-// Create begins a folder, which is made where it is not there. Frames that are there already are an
-// error that wraps ErrExists.
+// Create begins a folder, and creates it if needed. If it already has frames, the error wraps ErrExists.
 func Create(dir string, c Config) (*Writer, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -102,7 +101,7 @@ func newWriter(dir string, c Config, next int) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("shard: %w", err)
 	}
-	// Where there are no locks, nobody is kept away.
+	// On systems without locks, other processes are not kept out.
 	if err := lock.File(file); err != nil && !errors.Is(err, lock.ErrUnsupported) {
 		return nil, errors.Join(
 			fmt.Errorf("shard: another nmn frames is writing to %q: wait for it, or name another folder: %w", dir, err),
@@ -117,8 +116,8 @@ func newWriter(dir string, c Config, next int) (*Writer, error) {
 	return w, nil
 }
 
-// Add appends a clip, whose pictures are JPEG files. It sets the record's key, shard, offsets and
-// sizes. After an error the writer must be closed; what it had finished stays.
+// Add appends a clip, whose pictures are JPEG files. It sets the record's key, shard, offsets and sizes.
+// After an error the writer must be closed; finished shards stay.
 func (w *Writer) Add(r *Record, pictures [][]byte) error {
 	if len(pictures) != len(r.Frames) {
 		return fmt.Errorf("shard: the clip %q has %d pictures and %d frames", r.Clip, len(pictures), len(r.Frames))
@@ -194,11 +193,11 @@ type shardSink struct {
 	index  *indexWriter
 	create func(path string) (aside, error)
 
-	// Of the shard that is being written, if any:
+	// The shard that is being written, if any:
 	file  aside
 	tar   *tarWriter
 	name  string
-	lines bytes.Buffer // of the index
+	lines bytes.Buffer // lines of the index
 }
 
 func (s *shardSink) add(r *Record, pictures [][]byte) error {

@@ -62,10 +62,11 @@ func watched(t *testing.T, form Form) (*Writer, *watchedIndex) {
 	return w, index
 }
 
-// A line of the index says that frames are there. It comes after them, and is on the disk before the next.
+// A line of the index means that frames are there. It comes after them, and is on the disk before the next
+// frames.
 func TestWriter_IndexFollowsTheFramesAndIsSynced(t *testing.T) {
 	for form, want := range map[Form][]string{
-		Shards: {"write", "sync", "write", "sync"}, // of two shards: the first two clips, and the third
+		Shards: {"write", "sync", "write", "sync"}, // two shards: the first two clips, and the third
 		Folder: {"write", "sync", "write", "sync", "write", "sync"},
 	} {
 		w, index := watched(t, form)
@@ -129,7 +130,7 @@ func TestOpen_OffsetsOfAShorterIndexAreNotUsed(t *testing.T) {
 	check(t, r.Check(t.Context()))
 }
 
-// What reads a clip by its name would find one of two.
+// Reading a clip by its name would find one of two.
 func TestCheck_FindsAClipThatWasWrittenTwice(t *testing.T) {
 	for _, without := range []string{"", offsetsName} {
 		dir := t.TempDir()

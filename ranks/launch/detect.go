@@ -1,4 +1,5 @@
-// Package launch finds out whether this process was started as one of several ranks, by whom, and joins them.
+// Package launch finds out whether this process was started as one of several ranks, and by which launcher,
+// and joins the ranks.
 package launch
 
 import (
@@ -7,27 +8,27 @@ import (
 	"strconv"
 )
 
-// Place is what a launcher says of a process.
+// Place is a process's position according to its launcher.
 type Place struct {
 	Rank, Size int
-	// Local is the rank among those of its host, and -1 where the launcher does not say.
+	// Local is the rank's number on its host, and -1 if the launcher does not give it.
 	Local int
 	// By names the launcher, for messages.
 	By string
-	// Torch is set where PyTorch's launcher or operator has started the process: MPI knows nothing of it.
+	// Torch is set if PyTorch's launcher or operator has started the process: MPI has no information on it.
 	Torch bool
 }
 
-// launcher is the names of the variables by which a launcher tells a process its place. Of several names the first that
-// is set counts.
+// launcher holds the names of the variables in which a launcher passes a process its place. If there are
+// several names, the first that is set counts.
 type launcher struct {
 	by    string
-	marks []string // all are set where it is this one
+	marks []string // all are set by this launcher
 	rank  []string
 	size  []string
 	local []string
 	torch bool
-	// without says what is meant where no variable tells the local rank.
+	// without is the local rank to assume if no variable gives it.
 	without int
 }
 
@@ -51,8 +52,8 @@ var launchers = []launcher{
 		local: []string{"LOCAL_RANK"}, torch: true},
 }
 
-// Detect reads from the environment which rank this process is. It reports whether a launcher has left its variables
-// there, and fails, with the variable's name, where they make no sense.
+// Detect reads from the environment which rank this process is. It reports whether a launcher has set its
+// variables. Invalid values are an error that names the variable.
 func Detect(getenv func(string) string) (Place, bool, error) {
 	for _, l := range launchers {
 		if p, found, err := l.detect(getenv); found || err != nil {

@@ -15,11 +15,11 @@ func environment(text string) func(string) string {
 	return func(name string) string { return values[name] }
 }
 
-// What launchers leave in the environment of a process, and where that places it.
+// Variables that launchers set in the environment of a process, and the resulting place.
 var places = []struct {
 	name, environment string
 	rank, size, local int
-	by                string // how the launcher's name begins; empty where there is none
+	by                string // start of the launcher's name; empty if there is none
 }{
 	{"nothing", "PATH=/bin HOME=/root", 0, 0, 0, ""},
 	{"Open MPI", "OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=8 OMPI_COMM_WORLD_LOCAL_RANK=1 PMIX_RANK=3",

@@ -34,8 +34,8 @@ type Options struct {
 // opening joins ranks by MPI.
 type opening func(mpi.Options) (ranks.Group, error)
 
-// Open joins the ranks that were started together, as the environment says. A process that was started alone is a
-// group of its own. A *UsageError says what to build or start otherwise.
+// Open joins the ranks that were started together, as the environment describes. A process that was started
+// alone is a group of its own. A *UsageError explains what to build or start instead.
 func Open(ctx context.Context, getenv func(string) string, o Options) (ranks.Group, error) {
 	return open(ctx, getenv, o, mpi.Open)
 }
@@ -66,7 +66,7 @@ func open(ctx context.Context, getenv func(string) string, o Options, byMPI open
 	return g, nil
 }
 
-// usage says where this process was found, in front of what is missing.
+// usage returns an error with the place of this process, followed by cause.
 func (p Place) usage(cause error) error {
 	return &UsageError{fmt.Errorf("this is rank %d of %d, started by %s: %w", p.Rank, p.Size, p.By, cause)}
 }

@@ -20,7 +20,7 @@ func Processors(g ranks.Group) (int, error) {
 	return share(g, append([]byte(host+"\n"), affinity()...), runtime.GOMAXPROCS(0))
 }
 
-// share divides processors among the ranks that say the same of where they run.
+// share divides processors among the ranks with equal where, which run in the same place.
 func share(g ranks.Group, where []byte, processors int) (int, error) {
 	all, err := g.Gather(where)
 	if err != nil {

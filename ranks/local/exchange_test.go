@@ -45,7 +45,7 @@ func TestExchange_TellsEveryRankOfOnesFailure(t *testing.T) {
 	}
 }
 
-// Messages that are longer than what travels at once arrive whole, beside short ones and empty ones.
+// Messages that are longer than one transfer arrive complete, together with short and empty ones.
 func TestExchange_BringsMessagesOfAnyLength(t *testing.T) {
 	const long = 20<<20 + 3
 	message := func(rank, length int) []byte { return bytes.Repeat([]byte{byte(1 + rank)}, length) }

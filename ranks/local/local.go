@@ -33,17 +33,17 @@ type hub struct {
 	turned *sync.Cond // a meeting has ended, or the group has
 	turn   int        // meetings that have ended
 	here   []bool     // ranks at the present meeting
-	given  []call     // what they brought
-	shown  []call     // what was brought to the last one
-	over   error      // what ended the group
+	given  []call     // calls of the ranks
+	shown  []call     // calls of the last round
+	over   error      // error that ended the group
 }
 
 // call is what a rank brings to a meeting.
 type call struct {
 	name string
 	wire ranks.Wire
-	x    []float32 // of a sum
-	data []byte    // of the others
+	x    []float32 // for a sum
+	data []byte    // for other calls
 }
 
 // misfit returns an error where the calls of two ranks do not belong together.
@@ -136,7 +136,8 @@ func (r *rank) LocalSize() int    { return r.Size() }
 func (r *rank) Names() []string   { return r.hub.names }
 func (r *rank) Abort(cause error) { r.hub.end(r.rank, cause) }
 
-// Sum puts the work off to Wait, as late as the contract allows: who reads x too early reads wrong numbers.
+// Sum delays the work until Wait, as late as the contract allows: a caller that reads x too early reads wrong
+// numbers.
 func (r *rank) Sum(x []float32, wire ranks.Wire) error {
 	r.sums = append(r.sums, sum{x, wire})
 	return nil
@@ -209,5 +210,5 @@ func (r *rank) Broadcast(data []byte) error {
 	return nil
 }
 
-// Close waits for nobody: goroutines end by themselves.
+// Close does not wait: goroutines end by themselves.
 func (r *rank) Close() error { return nil }

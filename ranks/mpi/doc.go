@@ -1,21 +1,23 @@
-// Package mpi joins the processes that mpirun, srun or a cluster's operator has started, by MPI. It needs a build with
-// the tag mpi (Open MPI) or mpich (MPICH) and cgo; other builds have an Open that says so.
+// Package mpi joins the processes that mpirun, srun or a cluster's operator has started, by MPI. It needs a
+// build with cgo and the tag mpi (Open MPI) or mpich (MPICH). In other builds Open returns an error that
+// explains this.
 //
-// Starting, ranks and ending are those of cogentcore.org/lab/base/mpi. That binding has blocking calls alone, which
-// keep a processor busy while they wait; sums that go on beside computing take MPI's non-blocking collectives, which
-// engine.c calls. All MPI calls are made by one goroutine that is locked to its thread.
+// Starting, ranks and ending use cogentcore.org/lab/base/mpi. That binding has only blocking calls, which
+// keep a processor busy while they wait. Sums that overlap with computing use MPI's non-blocking collectives,
+// which engine.c calls. All MPI calls are made by one goroutine that is locked to its thread.
 //
-// Each call begins with a roll call: every rank tells every other what it is about to do, and small data with it. So
-// calls that do not fit together are refused on all ranks instead of waiting for ever, and a rank that does not come
-// is known by name. A sum is made in pieces: each rank gets its part of a piece from all others, adds it in the order
-// of the ranks, and gives the result to all. The bits of a sum depend on neither MPI's algorithms nor the network.
+// Each call begins with a roll call: every rank sends every other the kind of the call, and small data with
+// it. Calls that do not match are refused on all ranks instead of waiting for ever, and messages name a rank
+// that does not arrive. A sum is made in pieces: each rank gets its part of a piece from all others, adds it
+// in the order of the ranks, and sends the result to all. The bits of a sum depend neither on MPI's
+// algorithms nor on the network.
 package mpi
 
 import "time"
 
 // Options of a group.
 type Options struct {
-	// Timeout is how long a call waits for a rank before it ends the job; 0 waits for ever.
+	// Timeout is the time that a call waits for a rank before it ends the job; 0 waits for ever.
 	Timeout time.Duration
 
 	piece int           // numbers that are summed at once, where tests want others

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/* What the ranks do together. Those up to CLOSE are calls: all ranks make them in the same order. */
+/* What the ranks do together. The kinds up to CLOSE are calls: all ranks make them in the same order. */
 enum kind { SUM, GATHER, BROADCAST, CLOSE, FLUSH };
 
 enum wire { FLOAT32, BFLOAT16 };
@@ -15,13 +15,13 @@ enum wire { FLOAT32, BFLOAT16 };
 /* Why a group is over. */
 enum end { GOES_ON, MISFIT, LATE, BROKEN };
 
-/* What is known of a rank where one was late: it waits here too, its process runs, or it does not answer. */
+/* State of a rank when one is late: it waits here too, its process runs, or it does not answer. */
 enum state { CAME, RUNS, SILENT };
 
-/* Bytes that travel with a roll call, so that a small gathering or sum needs no message more. */
+/* Bytes sent with a roll call, so that a small gathering or sum needs no further message. */
 #define CARRIED 224
 
-/* head is what each rank tells every other at the begin of a call. */
+/* head is the message that each rank sends every other at the start of a call. */
 typedef struct {
   uint64_t call;
   int32_t kind, wire;

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// mpirun is ended. What else may have started nmn is not.
+// mpirun is ended. Other programs that may have started nmn are not.
 func TestEndLauncher(t *testing.T) {
 	stdin := map[string]io.Closer{}
 	start := func(name string) *exec.Cmd {

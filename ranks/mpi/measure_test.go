@@ -107,7 +107,8 @@ func measure(g ranks.Group) error {
 	return overlap(g, times, begin, step(ranks.Float32))
 }
 
-// overlap measures computing with the sums of a step behind it and beside it, by turns: clocks and processor's time.
+// overlap measures computing with the sums of a step after it and in parallel to it, alternately: wall-clock
+// time and processor time.
 func overlap(g ranks.Group, times int, begin func(ranks.Wire) error, step func() error) error {
 	var clock, cpu [2][]float64
 	for i := range 2 * times {

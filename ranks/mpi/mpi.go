@@ -31,9 +31,10 @@ import (
 // built reports whether this build has MPI.
 const built = true
 
-// piece is how many numbers are summed at once. Buffers of as many bytes are touched as the largest sum needs. Where
-// processors are shared, each piece more costs each rank waits for another that does not run at the time: 553 MB in
-// pieces of 2^20 took 260 to 300 ms of a busy processor, in pieces of 2^24 140 to 170.
+// piece is the number of values summed at once. Buffers of that size are touched, up to the size of the
+// largest sum. If processors are shared, each further piece makes each rank wait for another that does not
+// run at the time: 553 MB in pieces of 2^20 took 260 to 300 ms of a busy processor, in pieces of 2^24 140 to
+// 170.
 const piece = 1 << 24
 
 // rank is this process's end of the group.
@@ -47,13 +48,13 @@ type rank struct {
 	tells    *os.File // its other end
 	answer   [1]byte
 	sums     int              // begun and not waited for
-	pins     []runtime.Pinner // of the arrays of these sums
+	pins     []runtime.Pinner // pins of the arrays of these sums
 	gathered []byte
 	parts    [][]byte
-	over     error      // what ended the group
+	over     error      // error that ended the group
 	served   chan error // the engine's thread has ended
 
-	ending sync.Mutex // nobody aborts while MPI is closed
+	ending sync.Mutex // prevents aborting while MPI is closed
 	ended  bool
 }
 
@@ -181,7 +182,8 @@ func (r *rank) do(kind C.int, data unsafe.Pointer, n int) error {
 	return r.end(r.failure())
 }
 
-// end keeps what ended the group, if something did. A late rank ends the job here and now: nobody could leave in order.
+// end stores the error that ended the group, if any. If a rank is late, it ends the job immediately: no rank
+// could leave in order.
 func (r *rank) end(err error) error {
 	if r.over = err; errors.Is(err, ranks.ErrTimeout) {
 		if r.LocalSize() < r.Size() {
@@ -258,7 +260,7 @@ func (r *rank) withPinned(kind C.int, data []byte) error {
 	return err
 }
 
-// Abort says on standard error why this rank cannot go on, or which other is to blame, and ends the job.
+// Abort prints to standard error why this rank cannot go on, or which other is to blame, and ends the job.
 func (r *rank) Abort(cause error) {
 	r.ending.Lock()
 	defer r.ending.Unlock()

@@ -106,7 +106,7 @@ func start(t testing.TB, n int, name string) ran {
 	defer os.RemoveAll(folder)
 	c.Env = append(os.Environ(), caseVariable+"="+name, "TMPDIR="+folder, "OMPI_ALLOW_RUN_AS_ROOT=1",
 		"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
-	// What mpirun has started ends with it, whatever becomes of it.
+	// Processes that mpirun has started end with it, in any case.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	c.WaitDelay = 5 * time.Second
@@ -205,8 +205,8 @@ func TestMPI_ARankThatHangsIsNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := start(t, 3, name)
-			// The first to notice ends the job, for which Open MPI wakes a process that was stopped: it may still answer
-			// the other one, which then says that it runs, or blames the network.
+			// The first rank to notice ends the job, for which Open MPI wakes a process that was stopped: it
+			// may still answer the other one, which then reports that it runs, or blames the network.
 			blamed := regexp.MustCompile(`nmn: rank (\d) \([^)]*\): (.*)`).FindAllStringSubmatch(r.output, -1)
 			named := false
 			for _, b := range blamed {

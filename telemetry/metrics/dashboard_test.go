@@ -19,7 +19,7 @@ import (
 
 const dockerFolder = "../../docker"
 
-// query is an expression for Prometheus, and where it stands.
+// query is an expression for Prometheus, and its location.
 type query struct{ place, expr string }
 
 func readText(t *testing.T, name string) []byte {
@@ -154,7 +154,7 @@ func TestDashboard_AsksForWhatTheProgramServes(t *testing.T) {
 	}
 }
 
-// The run's table sorts the labels that it knows.
+// The run's table sorts the labels that it has.
 func TestDashboard_TableOfTheRunHasItsLabels(t *testing.T) {
 	text := string(readText(t, "grafana/dashboards/training.json"))
 	_, order, ok := strings.Cut(text, `"indexByName": {`)

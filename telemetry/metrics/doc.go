@@ -1,3 +1,2 @@
-// Package metrics is for adding a metric: it turns the events of package train into metrics for Prometheus, and serves
-// and pushes them.
+// Package metrics turns the events of package train into metrics for Prometheus, and serves and pushes them.
 package metrics

@@ -17,7 +17,7 @@ import (
 	"nmn/internal/setting"
 )
 
-// Export says which Pushgateway gets the metrics, so that they outlive the process.
+// Export selects the Pushgateway that receives the metrics, so that they outlive the process.
 type Export struct {
 	// Push is the URL of the gateway, with a name and a password if it wants them.
 	Push string
@@ -36,7 +36,7 @@ const (
 	pushTimeout = 5 * time.Second
 	// lastPushes is how often the state at the end is pushed until it arrives.
 	lastPushes = 2
-	// longestReply is the most that is read of what a gateway says.
+	// longestReply is the most that is read of a gateway's reply.
 	longestReply = 1 << 10
 	pushJob      = "nmn"
 )
@@ -44,7 +44,7 @@ const (
 // Exporter pushes metrics every so often, from a goroutine of its own. Training never waits for it.
 type Exporter struct {
 	export Export
-	name   string // of the gateway for the log, without credentials
+	name   string // name of the gateway for the log, without credentials
 	push   func(context.Context) error
 	failed bool // the last time
 	stop   context.CancelFunc
@@ -80,7 +80,7 @@ func (x *Exporter) repeat(ctx context.Context) {
 	}
 }
 
-// send pushes once. What fails is logged once, until it has worked again.
+// send pushes once. A failure is logged once, until pushing has worked again.
 func (x *Exporter) send(ctx context.Context) bool {
 	err := x.push(ctx)
 	if ctx.Err() != nil {
@@ -136,8 +136,8 @@ func gateway(address, run string, within time.Duration, gatherer prometheus.Gath
 	return u.String(), p, nil
 }
 
-// refuseRedirect hands a redirection back as an answer: after most of them the client would ask with GET, to which a
-// gateway says that all is well.
+// refuseRedirect returns a redirection as an answer: for most of them the client would repeat the request
+// with GET, which a gateway answers with success.
 func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // frugal reads little of what servers answer.

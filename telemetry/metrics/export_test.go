@@ -23,7 +23,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 )
 
-// training are the metrics of a run at work, with those of its process.
+// training returns the metrics of a run at work, and of its process.
 func training(t *testing.T) (*Metrics, *prometheus.Registry) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
@@ -83,7 +83,7 @@ type pushes struct {
 	mu    sync.Mutex
 	all   []string // method, path and user
 	last  string
-	fails int // so many of the first
+	fails int // number of first requests that fail
 }
 
 func (p *pushes) ServeHTTP(w http.ResponseWriter, r *http.Request) {

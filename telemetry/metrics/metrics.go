@@ -13,19 +13,19 @@ import (
 // Metrics are what a run exports to Prometheus, all with the prefix nmn_ and in base units. Memory and time
 // of the process come with them, under the usual process_ names.
 type Metrics struct {
-	Loss         prometheus.Gauge   // of the last step, nats per bag
-	LearningRate prometheus.Gauge   // of the last step
-	GradientNorm prometheus.Gauge   // of the last step, before clipping
+	Loss         prometheus.Gauge   // at the last step, nats per bag
+	LearningRate prometheus.Gauge   // at the last step
+	GradientNorm prometheus.Gauge   // at the last step, without clipping
 	Epoch        prometheus.Gauge   // the current one, from 1
 	Step         prometheus.Gauge   // the last one of the run, from 1, also by processes before this one
-	PlannedSteps prometheus.Gauge   // of the run
+	PlannedSteps prometheus.Gauge   // steps of the run
 	DeviceBytes  prometheus.Gauge   // memory of net and optimizer
 	Images       prometheus.Counter // frames trained on by this process
 	Steps        prometheus.Counter // updates made by this process
 	DataWait     prometheus.Counter // seconds that steps waited for the loader
 	Ranks        prometheus.Gauge   // that train together; 1 for a process alone
 	RankWait     prometheus.Counter // seconds that this rank waited in steps for others
-	MostRankWait prometheus.Counter // likewise the rank of each step that waited longest
+	MostRankWait prometheus.Counter // the same, for the rank of each step that waited longest
 	SlowestRank  prometheus.Gauge   // the rank for which the others waited in the last step
 	BadSamples   prometheus.Counter // bags left out because they could not be read
 	StepDuration prometheus.Histogram
@@ -39,13 +39,13 @@ type Metrics struct {
 
 // Run describes the run that the metrics measure.
 type Run struct {
-	Name              string // of the process's run, whatever arms it trains one after the other
+	Name              string // name of the process's run, whatever arms it trains one after the other
 	Arm               string
 	MIL               bool
 	Noise             float64 // share of the training labels that were replaced
 	Seed              uint64
 	Device            string
-	Version, Revision string // of nmn: its module's version and the revision it was built from
+	Version, Revision string // nmn's module version and the revision it was built from
 }
 
 var infoLabels = []string{"run", "arm", "mil", "noise", "seed", "device", "version", "revision"}
@@ -99,8 +99,8 @@ func New(registry prometheus.Registerer) (*Metrics, error) {
 	return m, nil
 }
 
-// Begin says which run is next. Figures of the validations of the run before are taken away; those of its steps
-// stay until the first step.
+// Begin sets the next run. Figures of the previous run's validations are removed; figures of its steps stay
+// until the first step.
 func (m *Metrics) Begin(r Run) {
 	m.Validation.Reset()
 	m.Info.Reset()
@@ -110,8 +110,8 @@ func (m *Metrics) Begin(r Run) {
 		r.Device, r.Version, r.Revision).Set(1)
 }
 
-// Enter says what the run is doing, or how it has ended. Starting, Training and Validating follow from the events of
-// training by themselves.
+// Enter sets the state of the run, or how it has ended. Starting, Training and Validating follow from the
+// events of training by themselves.
 func (m *Metrics) Enter(s State) { m.states.enter(s) }
 
 // Observer keeps the metrics up to date.

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Prometheus's own tool plays series to the alerts: among them those of runs that have finished, which raise none.
+// Prometheus's own tool evaluates the alerts on series. These include series of finished runs, which raise no
+// alert.
 func TestRules_AsPromtoolPlaysThem(t *testing.T) {
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {

@@ -16,7 +16,7 @@ const (
 	Validating  State = "validating" // a validation, or the evaluation at the end of a training
 	Finished    State = "finished"
 	Failed      State = "failed"
-	Interrupted State = "interrupted" // what was done has been saved
+	Interrupted State = "interrupted" // the progress has been saved
 )
 
 // States are all of them.
@@ -24,8 +24,9 @@ func States() []State {
 	return []State{Starting, Training, Validating, Finished, Failed, Interrupted}
 }
 
-// states is a gauge for each state, of which one is 1. They carry no label of the run: a run that another one follows
-// within the process would keep the last value of its series, and look as if it were still at work.
+// states is a gauge for each state; one of them is 1. They have no label of the run. With such a label, a run
+// that another one follows within the process would keep the last value of its series, and look as if it were
+// still at work.
 type states struct {
 	mu     sync.Mutex
 	gauges map[State]prometheus.Gauge
@@ -41,7 +42,8 @@ func newStates(vector *prometheus.GaugeVec) *states {
 	return s
 }
 
-// enter sets the gauge of a state, and then that of the one before to 0: a scrape between the two finds a state.
+// enter sets the gauge of a state, and then the gauge of the previous one to 0: a scrape between the two
+// finds a state.
 func (s *states) enter(state State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -86,7 +86,7 @@ func events(t *testing.T, path string) (all []message) {
 	return all
 }
 
-// What is written means what event.proto, summary.proto and tensor.proto of TensorFlow say.
+// The written bytes follow event.proto, summary.proto and tensor.proto of TensorFlow.
 func TestWriter_MeansWhatTensorFlowDefines(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(written(t), "events.out.tfevents.*"))
 	if err != nil || len(files) != 2 {
@@ -166,7 +166,7 @@ func wantTensor(t *testing.T, e message, want []float32) {
 	}
 }
 
-// What no float of TensorBoard can show is left out, and so is nothing else.
+// Only values that TensorBoard's floats cannot show are left out.
 func TestScalar_LeavesOutWhatIsNotFinite(t *testing.T) {
 	dir := t.TempDir()
 	w, err := Create(dir, -1)

@@ -22,7 +22,8 @@ func (w *Writer) value(step int, tag string, content []byte) {
 	w.event(step, summary, appendMessage(nil, 1, append(b, content...)))
 }
 
-// Scalar is a point of a curve. What is not finite is left out, for TensorBoard has no place for it.
+// Scalar is a point of a curve. Values that are not finite are left out, because TensorBoard cannot store
+// them.
 func (w *Writer) Scalar(tag string, step int, v float64) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return
@@ -42,7 +43,7 @@ func (w *Writer) Image(tag string, step, width, height int, encoded []byte) {
 func (w *Writer) Text(tag string, step int, text string) {
 	const str, oneValue = 7, 8 // DT_STRING, and the field of its values
 	value := appendInt(nil, 1, str)
-	value = appendMessage(value, 2, appendMessage(nil, 2, appendInt(nil, 1, 1))) // of one dimension, with one element
+	value = appendMessage(value, 2, appendMessage(nil, 2, appendInt(nil, 1, 1))) // one dimension, with one element
 	value = appendMessage(value, oneValue, []byte(strings.ToValidUTF8(plainMarkdown.Replace(text), "\ufffd")))
 	metadata := appendMessage(nil, 1, appendMessage(nil, 1, []byte("text")))
 	w.value(step, tag, appendMessage(appendMessage(nil, valueTensor, value), valueMetadata, metadata))
@@ -52,7 +53,7 @@ func (w *Writer) Text(tag string, step int, text string) {
 var plainMarkdown = strings.NewReplacer("\\", "\\\\", "*", "\\*", "_", "\\_", "`", "\\`", "<", "&lt;", ">", "&gt;",
 	"[", "\\[", "]", "\\]", "#", "\\#", "|", "\\|")
 
-// Curve counts predictions at thresholds that divide [0, 1] evenly, ascending: those of at least the
+// Curve counts predictions at thresholds that divide [0, 1] evenly, ascending: predictions at or above the
 // threshold count as positive.
 type Curve struct{ TruePositive, FalsePositive, TrueNegative, FalseNegative []float64 }
 
@@ -80,7 +81,7 @@ func NewCurve(n int, probabilities []float32, labels []uint8) Curve {
 	return c
 }
 
-// ratio is 0 where nothing is counted.
+// ratio returns 0 if nothing is counted.
 func ratio(a, b float64) float64 {
 	if a+b == 0 {
 		return 0

@@ -88,7 +88,7 @@ func (w *Writer) event(step int, field protowire.Number, content []byte) {
 	b := appendDouble(nil, wallTime, float64(w.now().UnixMicro())/1e6)
 	b = protowire.AppendTag(b, eventStep, protowire.VarintType)
 	b = protowire.AppendVarint(b, uint64(step))
-	_, _ = w.file.Write(record(appendMessage(b, field, content))) // Close tells of errors
+	_, _ = w.file.Write(record(appendMessage(b, field, content))) // Close returns errors
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

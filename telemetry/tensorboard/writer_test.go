@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// written is a folder with a run that was interrupted behind step 2 and went on from step 1.
+// written returns a folder with a run that was interrupted after step 2 and went on from step 1.
 func written(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -1,9 +1,10 @@
-// Package english brings the model of the part-of-speech tagger, which builds vocabularies from captions. A program
-// imports it for its effect alone:
+// Package english contains the model of the part-of-speech tagger, which builds vocabularies from captions. A
+// program imports it only for its effect:
 //
 //	import _ "nmn/text/english"
 //
-// Other programs do not link the model's 4.5 MB. They read captions if the configuration names a file of words.
+// Programs without this import do not link the model's 4.5 MB. They can read captions only if the
+// configuration names a file of words.
 package english
 
 import (

@@ -14,10 +14,10 @@ const (
 	slack = mostBlock + 8
 )
 
-// entropy is the coded bytes of a scan without what was stuffed. Behind its last interval are slack zeros.
+// entropy holds the coded bytes of a scan without stuffing. Its last interval is followed by slack zeros.
 type entropy struct {
 	bytes     []byte
-	ends      []int // of the restart intervals
+	ends      []int // ends of the restart intervals
 	intervals int   // passed
 	bitReader
 }
@@ -38,16 +38,16 @@ func (r *bitReader) bits(n int) uint32 {
 	return v
 }
 
-// symbol takes a code, which Fill has made ready. Where there is none it takes 17 bits and returns 0; the
-// caller finds ok false.
+// symbol takes a code, which Fill has made ready. If there is no valid code, it takes 17 bits and returns 0,
+// and ok is false.
 func (r *bitReader) symbol(h *huffman) (symbol uint8, ok bool) {
 	symbol, length := h.find(uint32(r.Acc >> 48))
 	r.Acc, r.N = r.Acc<<length, r.N-uint64(length)
 	return symbol, length <= maxCode
 }
 
-// load takes the coded data at the front of data, up to the marker that ends it, and returns the length
-// of what it took. Restart markers end intervals where restarts says that there are such.
+// load takes the coded data at the front of data, up to the marker that ends it, and returns its length.
+// Restart markers end intervals if restarts is set.
 func (e *entropy) load(data []byte, restarts bool) int {
 	e.bytes, e.ends, e.intervals = e.bytes[:0], e.ends[:0], 0
 	at := 0
@@ -84,7 +84,7 @@ var zeros [slack]byte
 // overrun reports whether more bits were taken than the interval has.
 func (e *entropy) overrun() bool { return e.taken() > 8*e.ends[e.intervals] }
 
-// restart goes on to the next interval, and returns false where there is none.
+// restart goes on to the next interval, and returns false if there is none.
 func (e *entropy) restart() bool {
 	if e.intervals+1 >= len(e.ends) {
 		return false

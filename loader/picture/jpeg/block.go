@@ -5,8 +5,8 @@ import "nmn/kernels/simd"
 // natural[k+1] is the place within a block, row by row, of coefficient k in zigzag order.
 var natural = simd.ZigZag()
 
-// block takes a block of a sequential scan: the difference of its mean from that of the block before, and
-// the coefficients after it, which it writes where they are not zero. The reader must not be spent.
+// block takes a block of a sequential scan: the difference of its mean from the previous block, and the
+// coefficients after it. It writes the coefficients that are not zero. The reader must not be spent.
 func (r *bitReader) block(level simd.Level, coefs *[64]int16, dc, ac *huffman) (difference int32, ok bool) {
 	r.Fill()
 	if difference, ok = r.difference(dc); !ok {
@@ -26,7 +26,8 @@ func (r *bitReader) block(level simd.Level, coefs *[64]int16, dc, ac *huffman) (
 	}
 }
 
-// difference takes the first symbol of a block and the bits after it; false where there is no valid symbol.
+// difference takes the first symbol of a block and the bits after it; it returns false if the symbol is
+// invalid.
 func (r *bitReader) difference(dc *huffman) (int32, bool) {
 	e := entry(dc.values[r.Acc>>(64-lookBits)])
 	if length := e.length(); length > 0 {
@@ -40,7 +41,7 @@ func (r *bitReader) difference(dc *huffman) (int32, bool) {
 	return extend(r.bits(int(size)), int(size)), true
 }
 
-// long decodes a coefficient whose code is longer than a look-up. The length is 0 where no code begins like
+// long decodes a coefficient whose code is longer than a look-up. The length is 0 if no code begins like
 // this.
 func (h *huffman) long(acc uint64) (length, advance int, value int16) {
 	symbol, code := h.findLong(uint32(acc >> 48))

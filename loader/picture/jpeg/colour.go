@@ -53,9 +53,10 @@ func (c *component) row(y int) []uint8 {
 	return c.plane[y*c.stride():][:c.size[0]]
 }
 
-// widened is row y of a component at full resolution. Where it has half of it, samples are interpolated: the
-// nearest weighs three quarters along each axis, the next one a quarter, and halves are rounded up and down
-// by turns. At other resolutions, and where a row has no more than two samples, they are repeated.
+// widened returns row y of a component at full resolution. If the component has half of it, samples are
+// interpolated: along each axis the nearest weighs three quarters and the next one a quarter, and halves are
+// rounded up and down alternately. At other resolutions, and for rows of at most two samples, samples are
+// repeated.
 func (d *Decoder) widened(index, y int) []uint8 {
 	c, into := &d.store[index], d.colour.chroma[index-1]
 	across, down := d.most[0]/c.sampling[0], d.most[1]/c.sampling[1]

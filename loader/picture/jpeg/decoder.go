@@ -18,13 +18,13 @@ const maxComponents = 3
 // Decoder decodes files one after the other. The zero Decoder is ready and computes in Go. It is not safe
 // for concurrent use.
 type Decoder struct {
-	Level simd.Level // of the instructions; no pixel depends on it
+	Level simd.Level // instruction set; no pixel depends on it
 
 	data []byte
-	at   int // of the next marker
+	at   int // position of the next marker
 	frame
 	quant    [4]quantTable
-	tables   [2][4]huffman // of DC differences and of AC coefficients
+	tables   [2][4]huffman // tables of DC differences and of AC coefficients
 	interval int           // MCUs between restart markers, 0 for none
 	scans    int
 	scan     scan
@@ -115,7 +115,7 @@ func (d *Decoder) begin(data []byte) {
 
 var errEnds = fmt.Errorf("the file is cut short: %w", io.ErrUnexpectedEOF)
 
-// marker goes to the next marker and returns it. What is no marker is passed over, as other decoders do.
+// marker goes to the next marker and returns it. Bytes that are no marker are skipped, as in other decoders.
 func (d *Decoder) marker() (uint8, error) {
 	for ; d.at+1 < len(d.data); d.at++ {
 		code := d.data[d.at+1]
@@ -127,7 +127,7 @@ func (d *Decoder) marker() (uint8, error) {
 	return 0, errEnds
 }
 
-// segment takes the next segment in; of a scan it takes the header only.
+// segment reads the next segment; of a scan it reads only the header.
 func (d *Decoder) segment() (marker uint8, err error) {
 	marker, err = d.marker()
 	if err != nil || marker == eoi {

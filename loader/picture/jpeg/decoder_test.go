@@ -93,8 +93,8 @@ func TestDecoder_PixelsAreThoseOfLibjpeg(t *testing.T) {
 	}
 }
 
-// An independent decoder: its transform rounds otherwise, and of chroma at half resolution it knows no
-// interpolation, so grey and full resolution are compared.
+// image/jpeg is an independent decoder: its transform rounds differently, and it does not interpolate chroma
+// at half resolution, so grey and full resolution are compared.
 func TestDecoder_IsCloseToTheStandardLibrary(t *testing.T) {
 	var d Decoder
 	for _, name := range []string{"grey", "grey-progressive", "444", "444-restarts", "444-progressive", "rgb"} {
@@ -255,8 +255,8 @@ func TestDecoder_HeaderTakesNoMemory(t *testing.T) {
 	}
 }
 
-// Bytes that belong to no segment, and restart markers behind the last interval, are passed over as
-// others do.
+// Bytes that belong to no segment, and restart markers after the last interval, are skipped as in other
+// decoders.
 func TestDecoder_PassesOverWhatIsBetweenSegments(t *testing.T) {
 	data := sample(t, "420")
 	want, _, _, err := decode(new(Decoder), data)

@@ -2,7 +2,7 @@ package jpeg
 
 import "fmt"
 
-// frame is what the frame header says, and the memory of its components.
+// frame holds the frame header, and the memory of its components.
 type frame struct {
 	width, height int // pixels
 	progressive   bool
@@ -11,12 +11,12 @@ type frame struct {
 	most          [2]int                   // largest sampling factors: columns, rows
 	mcus          [2]int                   // MCUs of an interleaved scan: columns, rows
 	jfif, adobe   bool
-	transform     uint8 // of the Adobe segment
+	transform     uint8 // transform in the Adobe segment
 }
 
 // component is one plane of the picture.
 type component struct {
-	id, table uint8  // of the quantisation
+	id, table uint8  // component and its quantisation table
 	sampling  [2]int // factors: columns, rows of blocks in an MCU
 	size      [2]int // samples: width, height
 	blocks    [2]int // in a scan of this component alone
@@ -56,7 +56,7 @@ func (f *frame) define(body []byte, progressive bool) error {
 		c.id, c.table, c.seen = b[0], b[2], false
 		c.sampling = [2]int{int(b[1] >> 4), int(b[1] & 15)}
 		if n == 1 {
-			c.sampling = [2]int{1, 1} // of one component the blocks are in plain order
+			c.sampling = [2]int{1, 1} // with a single component the blocks are in plain order
 		}
 		for _, before := range f.store[:i] {
 			if before.id == c.id {
@@ -109,7 +109,7 @@ func (f *frame) layOut() {
 // over divides and rounds up.
 func over(a, b int) int { return (a + b - 1) / b }
 
-// sized is memory of n elements, that of s where it is enough.
+// sized returns n elements of memory, reusing s if it is large enough.
 func sized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

@@ -8,7 +8,7 @@ import (
 
 const (
 	lookBits  = simd.LookBits
-	shortBits = 9  // of a look-up of symbols alone
+	shortBits = 9  // bits of a look-up of symbols alone
 	maxCode   = 16 // bits of the longest code
 )
 
@@ -21,13 +21,13 @@ type huffman struct {
 	// code of n bits into an index of symbols.
 	limit [maxCode + 2]uint32
 	base  [maxCode + 1]int32
-	// short finds a symbol by the next bits: symbol<<8 | length of the code, 0 where that is longer.
+	// short finds a symbol by the next bits: symbol<<8 | length of the code, 0 if the code is longer.
 	short [1 << shortBits]uint16
 	// values finds code and value together: see entry.
 	values simd.HuffmanTable
 }
 
-// entry is that of a simd.HuffmanTable.
+// entry is an entry of a simd.HuffmanTable.
 type entry uint32
 
 const endOfBlock = 128 // advance
@@ -81,7 +81,7 @@ func (h *huffman) define(data []byte) (int, error) {
 	return maxCode + total, nil
 }
 
-// find returns symbol and length of the code at the front of 16 bits; length 17 where there is none.
+// find returns symbol and length of the code at the front of 16 bits; length 17 if there is none.
 func (h *huffman) find(front uint32) (symbol uint8, length int) {
 	if s := h.short[front>>(maxCode-shortBits)]; s != 0 {
 		return uint8(s >> 8), int(s & 255)
@@ -101,7 +101,7 @@ func (h *huffman) findLong(front uint32) (symbol uint8, length int) {
 	return h.symbols[uint8(h.base[length]+int32(front>>(maxCode-length)))], length
 }
 
-// combine fills values, for the symbols of AC coefficients or those of DC differences.
+// combine fills values, for the symbols of AC coefficients or of DC differences.
 func (h *huffman) combine(ac bool) {
 	if h.combined {
 		return

@@ -81,7 +81,7 @@ func (s *scan) addBand(r *bitReader, ac *huffman, coefs *[64]int16) bool {
 		}
 		k += run
 		value := extend(r.bits(size), size) << s.shift
-		coefs[natural[uint8(k+1)]] = int16(value) // 0 behind a run of 16, where there was nothing
+		coefs[natural[uint8(k+1)]] = int16(value) // 0 after a run of 16, which writes nothing new
 	}
 	return true
 }
@@ -125,8 +125,8 @@ func (s *scan) refineBand(r *bitReader, ac *huffman, coefs *[64]int16) bool {
 	return true
 }
 
-// refineKnown goes from coefficient k past so many zeros to the next, or to the end of the band, and takes
-// a bit for each coefficient on its way that is not zero. It returns where it stands.
+// refineKnown goes from coefficient k past the given number of zeros to the next, or to the end of the band.
+// It takes a bit for each non-zero coefficient on its way, and returns its final position.
 func (s *scan) refineKnown(r *bitReader, coefs *[64]int16, k, zeros int, bit int16) int {
 	for ; k <= s.last; k++ {
 		c := &coefs[natural[k+1]]

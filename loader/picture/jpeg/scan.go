@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// scan is what the header of a scan says.
+// scan holds the header of a scan.
 type scan struct {
 	components int
 	parts      [maxComponents]scanPart // the first of them
@@ -21,7 +21,7 @@ type scan struct {
 type scanPart struct {
 	component *component
 	dc, ac    *huffman
-	mean      int32 // of the block before, in units of the quantisation
+	mean      int32 // mean of the previous block, in units of the quantisation
 }
 
 func (s *scan) all() []scanPart { return s.parts[:s.components] }
@@ -122,8 +122,8 @@ func (d *Decoder) readScan() error {
 	return nil
 }
 
-// ready checks that the tables of a part are there. Those of the quantisation count as they are at the
-// first scan of a component.
+// ready checks that the tables of a part are there. Quantisation tables count as they are at the first scan
+// of a component.
 func (p *scanPart) ready(d *Decoder) error {
 	c, s := p.component, &d.scan
 	if needsDC := s.first == 0 && !s.refines; needsDC && !p.dc.defined || s.last > 0 && !p.ac.defined {
@@ -151,7 +151,7 @@ func (d *Decoder) grid() (columns, rows int) {
 	return blocks[0], blocks[1]
 }
 
-// countMCU is called before an MCU, and passes a restart marker where one is due.
+// countMCU is called ahead of each MCU, and passes a restart marker if one is due.
 func (d *Decoder) countMCU() error {
 	if d.interval == 0 {
 		return nil
@@ -166,7 +166,7 @@ func (d *Decoder) countMCU() error {
 	return nil
 }
 
-// nextInterval is called between MCUs where a restart marker belongs.
+// nextInterval is called between MCUs at the place of a restart marker.
 func (d *Decoder) nextInterval() error {
 	if d.entropy.overrun() {
 		return errShort

@@ -12,8 +12,8 @@ const maxScans = 256
 var errScans = fmt.Errorf("more than %d scans: no camera or program writes so many, and each goes over the whole "+
 	"picture; save it again as JPEG or PNG", maxScans)
 
-// maxScanPixels bounds the pixels that all scans of a file go over together: those of twenty scans of a picture of
-// 100 megapixels.
+// maxScanPixels bounds the total pixels over all scans of a file: twenty scans of a picture of 100
+// megapixels.
 const maxScanPixels int64 = 1 << 31
 
 // CheckScans refuses a file of more than 256 scans, or whose scans go over more than 2³¹ pixels together, whichever
@@ -21,7 +21,7 @@ const maxScanPixels int64 = 1 << 31
 // picture, and decodes nothing. A file that is damaged in another way passes: that is for its decoder to say.
 func CheckScans(data []byte) error {
 	scans := 0
-	var width, height int64 // of the frame
+	var width, height int64 // size of the frame
 	for at := 0; ; {
 		next := bytes.IndexByte(data[at:], 0xff)
 		if next < 0 || at+next+1 >= len(data) {
@@ -44,7 +44,7 @@ func CheckScans(data []byte) error {
 				return fmt.Errorf("%d scans or more of %d×%d pixels go over %d pixels together, more than %d; save the "+
 					"picture again as a JPEG that is not progressive, or as PNG", scans, width, height, over, maxScanPixels)
 			}
-		case isFrame(code) && at+7 < len(data): // behind the code: length of 2 bytes, precision, height, width
+		case isFrame(code) && at+7 < len(data): // after the code: length of 2 bytes, precision, height, width
 			height = int64(data[at+4])<<8 | int64(data[at+5])
 			width = int64(data[at+6])<<8 | int64(data[at+7])
 		}

@@ -40,7 +40,7 @@ func TestCheckScans(t *testing.T) {
 	}
 }
 
-// sizedScans is a file of n empty scans of a picture of so many pixels, as far as markers go.
+// sizedScans is a file of n empty scans of a picture of the given size, as far as markers go.
 func sizedScans(frame byte, width, height, n int) []byte {
 	data := []byte{0xff, soi, 0xff, frame, 0, 11, 8, byte(height >> 8), byte(height), byte(width >> 8), byte(width),
 		1, 1, 0x11, 0}
@@ -72,7 +72,7 @@ func TestCheckScans_PixelsOfAllScansAreLimited(t *testing.T) {
 	}
 }
 
-// What the decoder itself would find to be too many scans is seen before.
+// CheckScans finds too many scans whenever the decoder itself would.
 func FuzzCheckScans(f *testing.F) {
 	for _, s := range sampleFiles(f) {
 		f.Add(s.data)
