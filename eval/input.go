@@ -210,7 +210,7 @@ func checkKnown(what string, labels []uint8, bags, classes int) error {
 	}
 	for i, z := range labels {
 		if z > 1 && z != table.Unknown {
-			return fmt.Errorf("%s: row %d, column %d: %d, want 0 or 1, or %d where it is unknown: %w", what, i/classes+1,
+			return fmt.Errorf("%s: row %d, column %d: %d, want 0 or 1, or %d if it is unknown: %w", what, i/classes+1,
 				i%classes+1, z, table.Unknown, ErrValue)
 		}
 	}

@@ -75,7 +75,7 @@ func (l *ClipLabels) read(i int, clip string, v *text.Vocabulary, row *Row) erro
 		return err
 	}
 	if label.Clip != clip {
-		return l.fail(i, fmt.Errorf("it is of the clip %q, and clip %d of the frames is %q: the lines must be in the "+
+		return l.fail(i, fmt.Errorf("it has the clip %q, but clip %d of the frames is %q: the lines must be in the "+
 			"order of their index", Excerpt(label.Clip), i, Excerpt(clip)))
 	}
 	row.ID = label.Clip

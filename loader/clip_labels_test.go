@@ -266,7 +266,7 @@ func TestClipLabels_ErrorsNameTheLine(t *testing.T) {
 		"cut short":     {header + `{"clip":"a"`, "line 2: the file is cut short"},
 		"line too long": {header + strings.Repeat("x", 1<<20+1) + "\n", "line 2: longer than 1048576 bytes"},
 		"another clip": {header + `{"clip":"b"}` + "\n",
-			`line 2: it is of the clip "b", and clip 0 of the frames is "a"`},
+			`line 2: it has the clip "b", but clip 0 of the frames is "a"`},
 		"no clip": {header + `{"labels":["dog"]}` + "\n", `line 2: "clip" is missing`},
 		"two ways": {header + `{"clip":"a","captions":["dog"],"counts":{"dog":1}}` + "\n",
 			"there may be one"},

@@ -88,7 +88,7 @@ func StreamClips(name string, clips *Clips, labels *ClipLabels, vocabulary *text
 		return nil, fmt.Errorf("%s: labels need a vocabulary of at least one word", name)
 	}
 	if clips.Len() != labels.Len() {
-		return nil, fmt.Errorf("%s: the labels %q are of %d clips, and there are frames of %d: both must be of the "+
+		return nil, fmt.Errorf("%s: the labels %q have %d clips, but there are frames of %d: both must have the "+
 			"same clips in one order: %w",
 			name, labels.lines.name(), labels.Len(), clips.Len(), ErrAnnotations)
 	}

@@ -86,7 +86,7 @@ func (c *Config) validatePreprocessing() error {
 	case p == nil:
 		return nil
 	case p.Crop != c.Size:
-		return fmt.Errorf("a canvas of %d pixels for pictures of which %d are cut out", c.Size, p.Crop)
+		return fmt.Errorf("a canvas of %d pixels for pictures cropped to %d", c.Size, p.Crop)
 	case c.Flip || !c.Augment.IsZero():
 		return errors.New("pictures for a pretrained net are neither mirrored nor augmented")
 	}
@@ -185,12 +185,12 @@ func checkRows(set *Set, config Config) (classes int, err error) {
 
 // checkTargets checks shape and values of the soft targets or the evidence, if there are any.
 func checkTargets(set *Set, config *Config, classes int) error {
-	what, fits, allowed := "target", isTarget, fmt.Sprintf("0 to 1, and %d where it is unknown", Unknown)
+	what, fits, allowed := "target", isTarget, fmt.Sprintf("0 to 1, or %d if it is unknown", Unknown)
 	switch {
 	case config.Targets != nil && config.Evidence != nil:
 		return errors.New("loader: there are soft targets and evidence: leave out one")
 	case config.Evidence != nil:
-		what, fits, allowed = "evidence", isFinite, "finite numbers, and 0 where nothing is known"
+		what, fits, allowed = "evidence", isFinite, "finite numbers, or 0 if nothing is known"
 	case config.Targets == nil:
 		return nil
 	}

@@ -181,7 +181,7 @@ func (p *Packed) Cure() string {
 
 // Names returns what to do if such strings are names after all; the line is in the format of package text.
 func (p *Packed) Names() string {
-	return fmt.Sprintf("where such strings are names, list all labels in a vocabulary file (`data.vocabulary`), each in "+
+	return fmt.Sprintf("if such strings are names, list all labels in a vocabulary file (`data.vocabulary`), each on "+
 		"a line of its own with part of speech and count: %s, other, 1", Excerpt(p.Example))
 }
 

@@ -108,7 +108,7 @@ func WriteIDs(path string, ids []string) error {
 		for at < min(len(read), len(ids)) && read[at] == ids[at] {
 			at++
 		}
-		return fmt.Errorf("cannot list identifiers in %q: %q cannot stand on a line of its own: it is empty, starts "+
+		return fmt.Errorf("cannot list identifiers in %q: %q cannot be a line of its own: it is empty, starts "+
 			"with #, or has a line break or blanks around it; rename it",
 			path, Excerpt(ids[at]))
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // ErrTimeout is wrapped by the error about a rank that did not arrive in time.
-var ErrTimeout = errors.New("it has not come in time")
+var ErrTimeout = errors.New("it did not arrive in time")
 
 // LostError names the rank that ended a group.
 type LostError struct {

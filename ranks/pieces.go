@@ -28,7 +28,7 @@ func gatherLong(g Group, own []byte, piece int) ([][]byte, error) {
 	lengths := make([]int, len(first))
 	for rank, part := range first {
 		if len(part) < longPrefix {
-			return nil, fmt.Errorf("group: rank %d gives %d bytes, of which %d were to be the length", rank, len(part),
+			return nil, fmt.Errorf("group: rank %d sends %d bytes, want at least the %d of the length", rank, len(part),
 				longPrefix)
 		}
 		length := binary.LittleEndian.Uint64(part)

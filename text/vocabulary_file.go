@@ -129,7 +129,7 @@ func parseName(line string) (Word, int, error) {
 	_, noCount := strconv.Atoi(strings.TrimSpace(after))
 	_, noPOS := ParsePOS(strings.TrimSpace(after))
 	if two && (noCount == nil || noPOS == nil) || isFang(name) {
-		return Word{}, 1, fmt.Errorf("%q is neither a name, as the lines before or beside it are, nor \"word, POS, count\" "+
+		return Word{}, 1, fmt.Errorf("%q is neither a name like the other lines, nor \"word, POS, count\" "+
 			"in a file of such lines; write all lines alike", clip(name))
 	}
 	return Word{Text: name, POS: Others}, 0, nil
@@ -172,7 +172,7 @@ func ParsePOS(name string) (POS, error) {
 	if strings.EqualFold(name, "other") {
 		return Others, nil
 	}
-	return 0, fmt.Errorf("part of speech %q is none of NN, VB, JJ, DT, PRP, IN, other", clip(name))
+	return 0, fmt.Errorf("part of speech %q is not one of NN, VB, JJ, DT, PRP, IN, other", clip(name))
 }
 
 // WriteTo writes the vocabulary in the format of parseVocabulary.

@@ -30,7 +30,7 @@ func TestSet_RefusesWithTheKeyThatIsNear(t *testing.T) {
 		"=1":                    "want a key and a value",
 		"preset=scenes":         "named by --preset and --size",
 		"net.widths=[1":         "net.widths: did not find expected",
-		"data.images=x":         `--images is "x"`,
+		"data.images=x":         `--images: folder "x"`,
 		"data.features.ids=a.x": "data.features.ids has no effect on the built-in scenes",
 		"data={nois: 1}":        `data: unknown key "nois"; did you mean data.noise?`,
 	} {
@@ -50,7 +50,7 @@ func TestProgressJSON_NamesSettingsByTheirKeys(t *testing.T) {
 	var said struct{ Error failure }
 	c := call(t, append(args, "--progress", "json")...)
 	if err := json.Unmarshal([]byte(c.err), &said); err != nil || said.Error.Code != exitUsage ||
-		!strings.Contains(said.Error.Message, "`data.images` is ") {
+		!strings.Contains(said.Error.Message, "`data.images`: folder ") {
 		t.Errorf("%v: %s", err, c.err)
 	}
 }

@@ -73,7 +73,7 @@ func TestAudit_RefusesAManifestOfOtherBags(t *testing.T) {
 	file := filepath.Join(dir, "pictures.csv")
 	on := func() called { return call(t, "audit", "--labels", file, "--scores", filepath.Join(dir, "scores.csv")) }
 	write(t, file, "path,labels\nbag0.jpg,cat;dog;fog\n")
-	if c := on(); c.code != exitFailure || !strings.Contains(c.err, `no row is of the bag "bag1"`) {
+	if c := on(); c.code != exitFailure || !strings.Contains(c.err, `no row has the id "bag1"`) {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 	write(t, file, "path,labels\nbag0.jpg,cat;dog\n")

@@ -112,8 +112,8 @@ func TestTrain_UnknownLabelsOfFeatures(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "run")
 	for says, more := range map[string][]string{
-		"arm em needs every label":     args("empty.csv", "em", dir),
-		"has labels that nobody knows": args("empty.csv", "baseline", dir, "--flips", "0.2:0.1"),
+		"arm em needs every label": args("empty.csv", "em", dir),
+		"has unknown labels":       args("empty.csv", "baseline", dir, "--flips", "0.2:0.1"),
 	} {
 		if c := call(t, more...); c.code != exitUsage || !strings.Contains(c.err, says) {
 			t.Errorf("exit code %d, %s, want %q", c.code, c.err, says)

@@ -126,11 +126,11 @@ func (c Config) Validate(section string) error {
 	v.require(c.Mixup == 0 || c.Mixup >= leastAlpha && c.Mixup <= mostAlpha, "mixup", "is %s, want 0 or %s to %d",
 		number(c.Mixup), number(leastAlpha), mostAlpha)
 	v.require(c.Crop.Ratio.IsZero() || c.crops(), "random_crop.ratio",
-		"is %s and there is no crop: give `%s.random_crop.area` too", c.Crop.Ratio, section)
+		"is %s but there is no crop: set `%s.random_crop.area` too", c.Crop.Ratio, section)
 	v.require(c.Rand.Magnitude == 0 || c.Rand.Operations > 0, "rand_augment.magnitude",
-		"has M %d of no operations: give N too", c.Rand.Magnitude)
+		"has M %d but no operations: set N too", c.Rand.Magnitude)
 	v.require(c.Erasing.Probability > 0 || c.Erasing == ErasingConfig{}, "random_erasing.probability",
-		"is 0, and area, ratio or value of what is erased are given: give it too, or leave them out")
+		"is 0, but area, ratio or value of the erased rectangle are set: set it too, or leave them out")
 	return v.err
 }
 

@@ -167,7 +167,7 @@ func rowAt(row *manifest.Row) string { return fmt.Sprintf("line %d", row.Line) }
 // labelsOfClips takes the labels of clips from their folders.
 func labelsOfClips(frames string, names []string) (*manifest.Manifest, error) {
 	if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, "/") }) {
-		return nil, fmt.Errorf("%s has frames of %d clips, and nothing says what they show: want a table with a row for "+
+		return nil, fmt.Errorf("%s has frames of %d clips, but no labels: want a table with a row for "+
 			"each clip as the data, such as %s, and these frames by `data.images` %s; or frames of clips that lie in a folder "+
 			"for each label; or a file %s with %s: %w", frames, len(names), exampleTable(names[0]), frames, loader.LabelsName,
 			loader.ClipLabelsExample, loader.ErrAnnotations)
@@ -211,7 +211,7 @@ func (r *rowClips) match(m *manifest.Manifest, leftOut func(error)) error {
 	case missing > 0 && (leftOut == nil || len(m.Rows) == 0):
 		why := ""
 		if info, err := os.Stat(filepath.Join(r.folder, problems)); err == nil && info.Size() > 0 {
-			why = "; " + problems + " there says which clips could not be read"
+			why = "; " + problems + " there lists the clips that could not be read"
 		}
 		return fmt.Errorf("%d of %d rows have no frames, first: %w%s; take frames of these clips too, or leave them out "+
 			"(`data.max_bad_samples`)", missing, all, first, why)
@@ -356,7 +356,7 @@ func videosIn(ctx context.Context, path string) error {
 	}
 	file := c.videos.Name(0)
 	if !slices.ContainsFunc(c.videos.Names(), func(name string) bool { return strings.Contains(name, "/") }) {
-		return fmt.Errorf("%s has %d videos, first %q, and nothing says what they show: want a table with a row for each "+
+		return fmt.Errorf("%s has %d videos, first %q, but no labels: want a table with a row for each "+
 			"clip, such as %s, or a folder for each label with its videos in it: %w", path, c.videos.Len(), loader.Excerpt(file),
 			exampleTable(file), loader.ErrAnnotations)
 	}

@@ -8,7 +8,7 @@ import (
 	"nmn/internal/durable"
 )
 
-// ClipTable lists which rows of a file of features are the frames of which clip, as CSV.
+// ClipTable lists the rows of each clip in a file of features, as CSV.
 type ClipTable struct {
 	text  bytes.Buffer
 	lines *csv.Writer

@@ -21,7 +21,7 @@ func (d *Splits) injectNoise(ctx context.Context, c *Config) error {
 	switch {
 	case (c.Flips != "" || c.FlipRates != "" || c.NoiseFile != "") && d.Train.HasUnknown():
 		return setting.Errorf("data.flips",
-			"noise is injected into labels that are taken for true, and %s has labels that nobody knows: leave out "+
+			"noise is injected into true labels, but %s has unknown labels: leave out "+
 				"`data.flips`, `data.flip_rates` and `data.noise`", d.Train.Name)
 	case c.Flips != "" || c.FlipRates != "":
 		return d.injectFlips(c)
@@ -138,7 +138,7 @@ func (d *Splits) Describe() string {
 		line += ",\n        most often " + most
 	}
 	if s := d.noisy; s != nil && !math.IsNaN(float64(s.Mean.Q01)) {
-		line += fmt.Sprintf("\nlabels  %.1f %% of those that hold are missing,\n        %.1f %% of the others are incorrect "+
+		line += fmt.Sprintf("\nlabels  %.1f %% of the true ones are missing,\n        %.1f %% of the others are incorrect "+
 			"(mean over words, against the %s)",
 			100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10),
 			map[string]string{"truth": "truth", "labels": "labels without injected noise"}[s.Reference])

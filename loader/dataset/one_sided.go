@@ -17,5 +17,5 @@ func DescribeOneSided(never, always []string) string {
 	if parts == nil {
 		return ""
 	}
-	return strings.Join(parts, "; ") + ". Nothing can be learned or told of them"
+	return strings.Join(parts, "; ") + ". Nothing can be learned or measured for them"
 }

@@ -201,7 +201,7 @@ func labelled(train *loader.Set, c *Config) error {
 }
 
 func unlabelled(train *loader.Set, c *Config) error {
-	return fmt.Errorf("%s: no caption has any of the %d words of the vocabulary: is %s that of other captions?",
+	return fmt.Errorf("%s: no caption has any of the %d words of the vocabulary: does %s belong to other captions?",
 		train.Name, train.Vocabulary.Len(), c.Vocabulary)
 }
 

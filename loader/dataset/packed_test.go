@@ -124,7 +124,7 @@ func TestOpen_TakesNamesThatAVocabularyLists(t *testing.T) {
 			if err == nil {
 				t.Fatalf("%s: opened", kind)
 			}
-			_, line, _ := strings.Cut(err.Error(), "in a line of its own with part of speech and count: ")
+			_, line, _ := strings.Cut(err.Error(), "on a line of its own with part of speech and count: ")
 			name, shown, found := strings.Cut(line, ", ")
 			if !found || !slices.Contains(names, name) {
 				t.Fatalf("%s: the message shows no line: %v", kind, err)

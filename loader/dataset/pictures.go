@@ -86,9 +86,9 @@ func Skipped(files []string) string {
 	for _, file := range files[:min(named, len(files))] {
 		first = append(first, visible.Line(file))
 	}
-	are := "1 file was skipped, whose name is not that of a picture: "
+	are := "1 file was skipped, because its name has no picture's extension: "
 	if n := len(files); n > 1 {
-		are = fmt.Sprintf("%d files were skipped, whose names are not those of pictures (%s): ", n, endings(files))
+		are = fmt.Sprintf("%d files were skipped, because their names have no picture's extension (%s): ", n, endings(files))
 	}
 	if more := len(files) - named; more > 0 {
 		first = append(first, fmt.Sprintf("and %d more", more))

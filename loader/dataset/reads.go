@@ -43,10 +43,10 @@ var readings = []reading{
 	{key: "video_level", by: []Kind{MovingScenes, MSRVTT, Clips, Manifest}},
 
 	{key: "captions", by: []Kind{Captions}},
-	{key: "images", by: []Kind{Captions, Manifest}, because: "which say what the pictures show, or a folder that does: " +
+	{key: "images", by: []Kind{Captions, Manifest}, because: "which have the labels of the pictures, or a folder that has them: " +
 		manifest.Tree},
 	{key: "val_captions", by: []Kind{Captions}},
-	{key: "val_images", by: []Kind{Captions}, beside: "val_captions", because: "which say what the pictures show"},
+	{key: "val_images", by: []Kind{Captions}, beside: "val_captions", because: "which have the labels of the pictures"},
 	{key: "validation_share", by: heldOut},
 	{key: "test_share", by: heldOut},
 	{key: "validation_ids", by: append([]Kind{MSRVTT}, heldOut...)},
@@ -58,7 +58,7 @@ var readings = []reading{
 	{key: "keep_function_words", by: []Kind{Captions, MSRVTT}},
 
 	{key: "msrvtt", by: []Kind{MSRVTT}},
-	{key: "frames_dir", by: []Kind{MSRVTT}, because: "which says what the clips show"},
+	{key: "frames_dir", by: []Kind{MSRVTT}, because: "which has the labels of the clips"},
 	{key: "clips", by: []Kind{Clips}},
 	{key: "clip_labels", by: []Kind{Clips}},
 	{key: "val_clips", by: []Kind{Clips}},
@@ -72,8 +72,8 @@ var readings = []reading{
 	{key: "skip_difficult", by: []Kind{Manifest}},
 
 	{key: "features.train.features", by: []Kind{Features}},
-	{key: "features.train.labels", by: []Kind{Features}, because: "whose rows they are of"},
-	{key: "features.train.truth", by: []Kind{Features}, because: "whose rows it is of"},
+	{key: "features.train.labels", by: []Kind{Features}, because: "whose rows they belong to"},
+	{key: "features.train.truth", by: []Kind{Features}, because: "whose rows it belongs to"},
 	{key: "features.train.counts", by: []Kind{Features}},
 	{key: "features.validation.features", by: []Kind{Features}},
 	{key: "features.validation.labels", by: []Kind{Features}, beside: "features.validation.features"},
@@ -140,7 +140,7 @@ func (d *Config) Unread(base *Config, given func(key string) bool) error {
 		}
 		switch {
 		case r.key == "images" && d.Embedded() && missing(d.Images):
-			return setting.Errorf("data.images", "`data.images` is %q, and there is no such folder: mend the name",
+			return setting.Errorf("data.images", "`data.images`: folder %q does not exist",
 				visible.Line(d.Images))
 		case r.key == "images" && d.Embedded() && !given("data.set") && manifest.Unlabelled(d.Images) != nil:
 			return setting.Errorf("data.images", "%s: %w", visible.Line(d.Images), manifest.Unlabelled(d.Images))

@@ -108,8 +108,8 @@ func TestUnread_SaysWhatWouldReadASetting(t *testing.T) {
 		want string
 	}{
 		{Scenes, "images", "`data.images` has no effect on the built-in scenes: give `data.captions` or " +
-			"`data.manifest`, which say what the pictures show, or a folder that does: a folder for each label with"},
-		{Scenes, "features.train.labels", "give `data.features.train.features`, whose rows they are of"},
+			"`data.manifest`, which have the labels of the pictures, or a folder that has them: a folder for each label with"},
+		{Scenes, "features.train.labels", "give `data.features.train.features`, whose rows they belong to"},
 		{Scenes, "vocabulary", "give `data.features.train.features`, `data.captions`, "},
 		{Scenes, "val_captions", "give `data.captions`"},
 		{Scenes, "frames_dir", "give `data.msrvtt`"},
@@ -133,7 +133,7 @@ func TestUnread_SaysThatThePicturesAreNotThere(t *testing.T) {
 	c := base
 	c.Images = filepath.Join(t.TempDir(), "picures")
 	err := c.Unread(&base, func(string) bool { return false })
-	if err == nil || !strings.Contains(err.Error(), "there is no such folder") {
+	if err == nil || !strings.Contains(err.Error(), "does not exist") {
 		t.Error(err)
 	}
 }

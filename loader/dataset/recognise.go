@@ -70,7 +70,7 @@ func recogniseFile(ctx context.Context, path string) (Recognised, error) {
 	case ".jsonl", ".yaml", ".yml":
 		return Recognised{Manifest, "manifest", "a list of pictures with labels"}, nil
 	}
-	return Recognised{}, setting.Errorf("", "%s: what kind of data this is cannot be told from its name: want .csv, "+
+	return Recognised{}, setting.Errorf("", "%s: the extension names no known kind of data: want .csv, "+
 		".tsv, .jsonl, .json, .yaml, .npy, .npz, .safetensors, .parquet, .arff or .zip", path)
 }
 
@@ -188,7 +188,7 @@ func recogniseJSON(ctx context.Context, path string) (Recognised, error) {
 func recogniseAnnotations(path string, d *json.Decoder) (Recognised, error) {
 	var first map[string]json.RawMessage
 	if t, err := d.Token(); err != nil || t != json.Delim('[') || d.More() && d.Decode(&first) != nil {
-		return Recognised{}, setting.Errorf("", "%s: annotations are no list of objects", path)
+		return Recognised{}, setting.Errorf("", "%s: annotations are not a list of objects", path)
 	}
 	if _, captions := first["caption"]; captions {
 		return Recognised{Captions, "captions", "COCO captions"}, nil

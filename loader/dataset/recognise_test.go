@@ -73,10 +73,10 @@ func TestRecognise_ByContent(t *testing.T) {
 	for path, want := range map[string]string{
 		write("list.json", `[{"path": "a.jpg"}]`):         "rows of pictures come as .jsonl",
 		write("other.json", `{"words": {"a": [1, [2]]}}`): "has no annotations and no sentences",
-		write("odd.json", `{"annotations": {"a": 1}}`):    "no list of objects",
+		write("odd.json", `{"annotations": {"a": 1}}`):    "not a list of objects",
 		write("cut.json", `{"images": [{"id": 1}`):        "cut.json: ",
 		write("empty.json", ""):                           "empty.json: ",
-		write("notes.txt", "x"):                           "cannot be told from its name",
+		write("notes.txt", "x"):                           "names no known kind of data",
 		filepath.Join(dir, "gone/"):                       "want a folder of pictures or clips",
 	} {
 		if _, err := Recognise(t.Context(), path); err == nil || !strings.Contains(err.Error(), want) {

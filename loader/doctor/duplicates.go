@@ -77,7 +77,7 @@ func (r *Report) copyFindings(s *SplitReport, c *Copies, noun string) {
 	}
 	if c.Relabelled > 0 {
 		r.add(Finding{Weight: Note, Kind: "relabelled-duplicates",
-			Text: fmt.Sprintf("copies within %s with other labels than the first of them: %d of %d",
+			Text: fmt.Sprintf("copies within %s whose labels differ from the first copy: %d of %d",
 				s.Name, c.Relabelled, c.Duplicates),
 			Cure: "some of their labels are wrong or missing: look at them, or let nmn audit rank labels", Examples: nil})
 	}

@@ -87,15 +87,15 @@ func (r *Report) labelFindings() {
 			r.trainingLabels(s)
 		} else if n := len(s.Labels.Never); n > 0 {
 			r.add(Finding{Weight: Note, Kind: "classes-not-judged",
-				Text: fmt.Sprintf("classes on no bag of %s: %d of %d; no average precision is defined for them there",
-					s.Name, n, s.Labels.Classes), Cure: "hold out more bags, or judge by the classes that are left",
+				Text: fmt.Sprintf("classes on no sample of %s: %d of %d; no average precision is defined for them there",
+					s.Name, n, s.Labels.Classes), Cure: "hold out more samples, or judge by the other classes",
 				Examples: some(s.Labels.Never)})
 		}
 		if n := s.Labels.Unknown; n > 0 {
 			r.add(Finding{Weight: Note, Kind: "unknown-labels",
-				Text: fmt.Sprintf("labels of %s that nobody knows: %d (%s); they are left out",
+				Text: fmt.Sprintf("unknown labels of %s: %d (%s); they are left out",
 					s.Name,
-					n, percent(n, s.Bags*s.Labels.Classes)), Cure: "write 0 where an empty cell or -1 means that a label does not " +
+					n, percent(n, s.Bags*s.Labels.Classes)), Cure: "write 0 if an empty cell or -1 means that a label does not " +
 					"hold", Examples: nil})
 		}
 		if n := s.Labels.Unlabelled; n > 0 {
@@ -103,7 +103,7 @@ func (r *Report) labelFindings() {
 			if 2*n > s.Bags {
 				weight = Warning
 			}
-			r.add(Finding{Weight: weight, Kind: "bags-without-label", Text: fmt.Sprintf("bags of %s without any label: %d (%s)",
+			r.add(Finding{Weight: weight, Kind: "bags-without-label", Text: fmt.Sprintf("samples of %s without any label: %d (%s)",
 				s.Name, n,
 				percent(n, s.Bags)),
 				Cure: "check that their labels were not lost on the way; with captions, a vocabulary of more words " +
@@ -116,21 +116,21 @@ func (r *Report) trainingLabels(s *SplitReport) {
 	l := &s.Labels
 	if n := len(l.Never); n > 0 {
 		r.add(Finding{Weight: Warning, Kind: "empty-classes",
-			Text: fmt.Sprintf("classes on no bag of %s: %d of %d; nothing can be learned of them", s.Name, n, l.Classes),
+			Text: fmt.Sprintf("classes on no sample of %s: %d of %d; nothing can be learned about them", s.Name, n, l.Classes),
 			Cure: "leave them out of the vocabulary (`data.vocabulary`, `data.min_count`) or of the label columns " +
-				"(`data.features.label_columns`), or add bags that have them", Examples: some(l.Never)})
+				"(`data.features.label_columns`), or add samples that have them", Examples: some(l.Never)})
 	}
 	if n := len(l.Always); n > 0 {
 		r.add(Finding{Weight: Warning, Kind: "constant-classes",
-			Text: fmt.Sprintf("classes on every bag of %s: %d of %d; they tell bags apart in nothing", s.Name, n, l.Classes),
+			Text: fmt.Sprintf("classes on every sample of %s: %d of %d; they distinguish no samples", s.Name, n, l.Classes),
 			Cure: "leave them out of the vocabulary (`data.vocabulary`) or of the label columns " +
 				"(`data.features.label_columns`)",
 			Examples: some(l.Always)})
 	}
 	if l.Rare > 0 {
 		r.add(Finding{Weight: Note, Kind: "rare-classes",
-			Text: fmt.Sprintf("classes on fewer than %d bags of %s: %d of %d; little can "+
-				"be learned of them, and their noise rates cannot be estimated well",
+			Text: fmt.Sprintf("classes on fewer than %d samples of %s: %d of %d; little can "+
+				"be learned about them, and their noise rates cannot be estimated well",
 				rareBelow, s.Name, l.Rare, l.Classes), Cure: "leave them out (`data.min_count`, `data.vocabulary_size`), or read " +
 				"their figures with care", Examples: nil})
 	}

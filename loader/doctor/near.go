@@ -73,7 +73,7 @@ func (r *Report) nearFinding(first, second, n int, examples []string) {
 	r.add(Finding{Weight: Note, Kind: "near-duplicates-across",
 		Text: fmt.Sprintf("%s of %s (%s) that look like one of %s, maybe scaled or encoded anew",
 			counted(n, "picture"), o.Second, percent(n, s.Bags), o.First),
-		Cure: "look at them, and where they are copies " + leakCure(o), Examples: examples})
+		Cure: "look at them, and if they are copies " + leakCure(o), Examples: examples})
 }
 
 // examples are the first ones by bag.

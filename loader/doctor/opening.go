@@ -57,12 +57,12 @@ func (l *Opening) Findings(maxBadSamples int) (all []Finding) {
 	if n := len(l.missing); n > 0 {
 		f := Finding{
 			Weight: Warning, Kind: "missing-files",
-			Text: fmt.Sprintf("bags of the annotations without pictures or captions: %d; a run leaves them out", n),
+			Text: fmt.Sprintf("entries of the annotations without pictures or captions: %d; a run leaves them out", n),
 			Cure: "add their files, or take them out of the annotations", Examples: some(l.missing),
 		}
 		if n > maxBadSamples {
 			f.Weight = Error
-			f.Text = fmt.Sprintf("bags of the annotations without pictures or captions: %d; a run leaves out %d at most",
+			f.Text = fmt.Sprintf("entries of the annotations without pictures or captions: %d; a run leaves out %d at most",
 				n, maxBadSamples)
 			f.Cure = fmt.Sprintf("add their files, or leave them out: `data.max_bad_samples` %d", n)
 		}

@@ -145,7 +145,7 @@ func (r *Report) pictureFindings(s *SplitReport, o *Options) {
 			Cure: "repair or remove them", Examples: some(p.Errors)}
 		if p.BrokenBags > o.MaxBadSamples {
 			f.Weight, f.Text = Error, fmt.Sprintf("pictures of %s that cannot be used: %d of %d; a run leaves out %d "+
-				"bags at most", s.Name, p.Broken, p.Files, o.MaxBadSamples)
+				"at most", s.Name, p.Broken, p.Files, o.MaxBadSamples)
 			f.Cure = fmt.Sprintf("repair or remove them, or leave them out: `data.max_bad_samples` %d", p.BrokenBags)
 		}
 		r.add(f)

@@ -180,7 +180,7 @@ func (w *scanWorker) look(ctx context.Context, at int) error {
 		return nil
 	}
 	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("doctor: bag %s of %s: %w", w.splits[l.split].Set.IDs[l.bag], w.splits[l.split].Name, err)
+		return fmt.Errorf("doctor: sample %s of %s: %w", w.splits[l.split].Set.IDs[l.bag], w.splits[l.split].Name, err)
 	}
 	return err
 }

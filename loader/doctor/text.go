@@ -98,7 +98,7 @@ func WriteFindings(out io.Writer, findings []Finding, paint func(string) string)
 			fmt.Fprintf(&b, "    %s\n", visible.Line(e))
 		}
 		if n := len(f.Examples); n > shownExamples {
-			fmt.Fprintf(&b, "    ... (`doctor.json` tells more)\n")
+			fmt.Fprintf(&b, "    ... (`doctor.json` has all)\n")
 		}
 		fmt.Fprintf(&b, "    cure: %s\n", visible.Line(f.Cure))
 	}

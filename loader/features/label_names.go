@@ -40,8 +40,8 @@ func (o *Options) infer(columns []string, l *layout) error {
 		return nil
 	}
 	if len(found) > 1 {
-		return formatf("columns %q and %q are called as labels are; say which states them (`data.features.list_column`, "+
-			"`data.features.label_columns`), and what the other is (`data.features.ignore_columns`, "+
+		return formatf("columns %q and %q have names of labels; set which holds them (`data.features.list_column`, "+
+			"`data.features.label_columns`), and the role of the other (`data.features.ignore_columns`, "+
 			"`data.features.feature_columns`)", clip(columns[found[0]]), clip(columns[found[1]]))
 	}
 	l.list, l.inferred = found[0], true
@@ -69,8 +69,8 @@ func (d *decoded) checkSuspects() error {
 	for _, s := range d.suspects {
 		if s.whole {
 			name := clip(d.columns[s.column])
-			return formatf("column %d (%s): it is called as labels are and holds whole numbers: leave it out "+
-				"(`data.features.ignore_columns` %s), or say that it is a feature (`data.features.feature_columns` %s)",
+			return formatf("column %d (%s): it has a label's name and holds whole numbers: leave it out "+
+				"(`data.features.ignore_columns` %s), or make it a feature (`data.features.feature_columns` %s)",
 				s.column+1, name, name, name)
 		}
 	}
@@ -80,22 +80,22 @@ func (d *decoded) checkSuspects() error {
 // checkInferred refuses what cannot be labels in a column that was taken for them by its name.
 func (d *decoded) checkInferred(column int) error {
 	name := clip(d.columns[column])
-	cure := fmt.Sprintf("say that it is a feature (`data.features.feature_columns` %s), or leave it out "+
+	cure := fmt.Sprintf("make it a feature (`data.features.feature_columns` %s), or leave it out "+
 		"(`data.features.ignore_columns` %s)", name, name)
 	binary := true
 	for i, list := range d.lists {
 		for _, label := range list {
 			n, err := strconv.ParseFloat(label, 64)
 			if err == nil && n != float64(int(n)) {
-				return formatf("row %d, column %d (%s): it is called as labels are, and %q is no class; %s", i+1, column+1,
+				return formatf("row %d, column %d (%s): it has a label's name, but %q is no class; %s", i+1, column+1,
 					name, clip(label), cure)
 			}
 			binary = binary && (label == "0" || label == "1" || label == "0.0" || label == "1.0")
 		}
 	}
 	if binary {
-		return formatf("column %d (%s): its cells are 0 and 1: say whether these are two classes "+
-			"(`data.features.list_column` %s), or whether the label %q holds where there is a 1 "+
+		return formatf("column %d (%s): its cells are 0 and 1: set whether these are two classes "+
+			"(`data.features.list_column` %s), or whether 1 means that the label %q holds "+
 			"(`data.features.label_columns` %s); or else %s", column+1, name, name, name, name, cure)
 	}
 	return nil

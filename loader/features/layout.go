@@ -51,7 +51,7 @@ func (o *Options) layout(columns, named []string) (layout, error) {
 		}
 		if *special.to >= 0 && labels[*special.to] {
 			if special.asked != "" {
-				return l, formatf("column %q is said to be a label and to hold %s", special.asked, special.what)
+				return l, formatf("column %q is set as a label and as %s", special.asked, special.what)
 			}
 			*special.to = -1
 		}

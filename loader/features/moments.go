@@ -50,7 +50,7 @@ func Measure(d int, vectors iter.Seq2[[]float32, error]) (*Moments, error) {
 		}
 	}
 	if m.Rows == 0 {
-		return nil, errors.Join(errors.New("features: there is no row that can be used"), first)
+		return nil, errors.Join(errors.New("features: no row can be used"), first)
 	}
 	for c := range d {
 		if count[c] > 0 {

@@ -65,7 +65,7 @@ func checkNPY(h *npy.Header, bytes int64) error {
 		return err
 	}
 	if h.Fortran && width > 1 {
-		return formatf("its columns lie together (Fortran order), so that rows cannot be read one by one; " +
+		return formatf("it is stored by columns (Fortran order), so rows cannot be read one by one; " +
 			"write it again with numpy.save(name, numpy.ascontiguousarray(array))")
 	}
 	if want := int64(rows) * int64(width) * int64(h.Width); bytes != want {

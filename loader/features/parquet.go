@@ -51,7 +51,7 @@ func checkFooter(f io.ReaderAt, size int64) error {
 	const magic, ends = "PAR1", 8 // the length and the magic number again
 	last := make([]byte, ends)
 	if size < int64(len(magic))+ends {
-		return formatf("%d bytes are no Parquet file: it is cut short, or another file; copy or write it again", size)
+		return formatf("not a Parquet file (%d bytes): it is cut short, or another file; copy or write it again", size)
 	}
 	if err := readFull(f, last, size-ends); err != nil {
 		return err

@@ -244,7 +244,7 @@ func (rule labelRule) label(v float32) (uint8, error) {
 	case v >= 0 && v <= float32(rule.most) && v == float32(int(v)):
 		return uint8(v), nil
 	case rule.gaps:
-		return 0, valuef("the label is %v, want 0 or 1, or -1 where it is unknown", v)
+		return 0, valuef("the label is %v, want 0 or 1, or -1 if it is unknown", v)
 	case rule.most == 1:
 		return 0, valuef("the label is %v, want 0 or 1", v)
 	}

@@ -155,7 +155,7 @@ func (e *extraction) packets(ctx context.Context) (*listing, error) {
 		case strings.Contains(end.complaints, "matches no streams"):
 			return nil, errors.New("there is no video in it")
 		case strings.Contains(end.complaints, "not on whitelist"):
-			return nil, errors.New("it is no video file, but a list of other files or of a rare format: " +
+			return nil, errors.New("it is no video file, but a list of other files, or has a rare format: " +
 				"convert it to MP4 or Matroska")
 		}
 	}

@@ -54,7 +54,7 @@ func TestFind_VersionAndCure(t *testing.T) {
 		}
 	}
 	for mode, want := range map[string]string{"is old": "4.4.2 is too old", "is another program": "does not answer",
-		"fails": "without a word"} {
+		"fails": "without a message"} {
 		_, err := Find(ctx, fake(t, mode).Path)
 		if !errors.Is(err, ErrTool) || !strings.Contains(err.Error(), want) ||
 			!strings.Contains(err.Error(), "apt install ffmpeg") {
@@ -116,7 +116,7 @@ func TestExtract_CountedFramesDecide(t *testing.T) {
 func TestExtract_FFmpegMisbehaves(t *testing.T) {
 	for mode, want := range map[string]string{
 		"sleeps":                       "`frames.clip_timeout`",
-		"crashes":                      "without a word (signal: killed)",
+		"crashes":                      "without a message (signal: killed)",
 		"fails":                        "moov atom not found; Invalid data found",
 		"talks rubbish":                "line 1",
 		"lists without end":            "`frames.clip_timeout`",

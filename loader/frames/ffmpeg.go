@@ -37,7 +37,7 @@ func Find(ctx context.Context, name string) (*FFmpeg, error) {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return nil, fmt.Errorf("frames: %w: there is no program %q: %s", ErrTool, name, toGet)
+		return nil, fmt.Errorf("frames: %w: program %q not found: %s", ErrTool, name, toGet)
 	}
 	f := &FFmpeg{Path: path}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)

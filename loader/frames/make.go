@@ -94,7 +94,7 @@ func openOutput(c Config, o Options) (*shard.Writer, error) {
 	form := shard.Config{Form: o.Form, ShardBytes: o.ShardBytes, First: o.FirstShard, Settings: settings}
 	if problems := filepath.Join(o.Output, ProblemsName); durable.Exists(problems) &&
 		!durable.Exists(filepath.Join(o.Output, shard.IndexName)) {
-		return nil, setting.Errorf("frames.output", "frames: %s would be overwritten, and there are no frames beside it: "+
+		return nil, setting.Errorf("frames.output", "frames: %s would be overwritten, and there are no frames next to it: "+
 			"name another folder, or move it away", problems)
 	}
 	return shard.Append(o.Output, form)

@@ -33,7 +33,7 @@ type failure struct {
 
 func (f failure) Error() string {
 	if f.complaints == "" {
-		return fmt.Sprintf("ffmpeg failed without a word (%v)", f.err)
+		return fmt.Sprintf("ffmpeg failed without a message (%v)", f.err)
 	}
 	return f.complaints
 }

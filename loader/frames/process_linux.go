@@ -9,7 +9,7 @@ import (
 // dieWithParent has the child killed when this process is, even by SIGKILL.
 func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
-// limit bounds the resources of a child: address space, and files, of which it should write none. It is a
+// limit bounds the resources of a child: address space, and files, because it should write none. It is a
 // second line of defence, so a kernel that refuses the limits is no reason to stop.
 func limit(pid int, bytes uint64) {
 	set := func(resource int, most uint64) {

@@ -66,8 +66,8 @@ func (s *statement) numbered(cell string) (string, error) {
 	n, ok := wholeNumber(cell)
 	switch {
 	case !ok || n < 0:
-		return "", fmt.Errorf("%q is not the number of a class, 0 or more; leave the cell empty where there is no "+
-			"label, or say how labels are stated (`data.label_form`)", loader.Excerpt(cell))
+		return "", fmt.Errorf("%q is not the number of a class, 0 or more; leave the cell empty if there is no "+
+			"label, or set how labels are written (`data.label_form`)", loader.Excerpt(cell))
 	case s.words == nil:
 		return strconv.Itoa(n), nil
 	case n >= len(s.words):

@@ -22,14 +22,14 @@ type labelColumn struct {
 // or of none.
 func (c *csvRows) single(r *record) (err error) {
 	if len(c.labels) > 0 {
-		if r.labels, err = c.holding(c.labels, "if the column holds names, say so "+
+		if r.labels, err = c.holding(c.labels, "if the column holds names, set it "+
 			"(`data.features.list_column`), or leave it out (`data.features.ignore_columns`)"); err != nil {
 			return err
 		}
 	}
 	known, err := c.known(c.truth)
 	if err == nil && known {
-		r.truth, err = c.holding(c.truth, "leave all true labels of a row empty where they are not known")
+		r.truth, err = c.holding(c.truth, "leave all true labels of a row empty if they are unknown")
 	}
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (c *csvRows) counted() ([]namedCount, error) {
 		if err != nil {
 			return nil, columnError(column.name,
 				fmt.Errorf(
-					"%q is no count; want a whole number, or all counts of the row empty where they are not known",
+					"%q is no count; want a whole number, or all counts of the row empty if they are unknown",
 					loader.Excerpt(cell)))
 		}
 		if n != 0 {

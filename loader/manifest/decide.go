@@ -93,7 +93,7 @@ func (s *survey) form(o *Options) (Form, error) {
 		return FormJSON, nil
 	case s.some(bracketed):
 		at := slices.IndexFunc(s.cells, bracketed)
-		return "", fmt.Errorf("%q looks like an array of names and %q does not; write all cells alike, or say what "+
+		return "", fmt.Errorf("%q looks like an array of names and %q does not; write all cells alike, or set what "+
 			"they are (`data.label_form` json or single)", loader.Excerpt(s.cells[at]),
 			loader.Excerpt(s.cells[slices.IndexFunc(s.cells, func(cell string) bool { return !bracketed(cell) })]))
 	case s.some(func(cell string) bool { return strings.ContainsAny(cell, ";|") }):
@@ -105,8 +105,8 @@ func (s *survey) form(o *Options) (Form, error) {
 	}
 	if s.every(isNumber) {
 		if s.binary() {
-			return "", fmt.Errorf("its cells are 0 and 1: say whether these are two classes (`data.label_form` "+
-				"integers), or whether a label %q holds where there is a 1 (`data.label_form` columns)", s.column)
+			return "", fmt.Errorf("its cells are 0 and 1: set whether these are two classes (`data.label_form` "+
+				"integers), or whether 1 means that the label %q holds (`data.label_form` columns)", s.column)
 		}
 		return FormIntegers, nil
 	}
@@ -161,7 +161,7 @@ func (s *survey) bySeparator(o *Options) (Form, error) {
 		if p.Lists > 0 && float64(p.Lists) >= by.lists*float64(p.Labels) && o.Words == nil &&
 			float64(p.Recurring) >= by.share*float64(p.Parts) {
 			return "", fmt.Errorf("it is not clear whether %q is one label: %d of %d different cells hold %s, and %d "+
-				"of the %d parts between recur; say whether these are labels (`data.label_form` %s) or a cell is one "+
+				"of the %d parts between recur; set whether these are labels (`data.label_form` %s) or a cell is one "+
 				"(`data.label_form` single)", loader.Excerpt(p.Example), p.Lists, p.Labels, by.name, p.Recurring, p.Parts,
 				by.form)
 		}
@@ -184,7 +184,7 @@ func (s *survey) byCommas(o *Options) (Form, error) {
 		return "", nil
 	}
 	return "", fmt.Errorf("it is not clear whether %q is one label: %d of %d different cells hold a comma, %d of these "+
-		"share a part with another cell; say whether the parts are labels (`data.label_form` %s) or a cell is one "+
+		"share a part with another cell; set whether the parts are labels (`data.label_form` %s) or a cell is one "+
 		"(`data.label_form` %s)", loader.Excerpt(p.Example), p.Lists, p.Labels, p.Sharing, FormCommas, FormSingle)
 }
 
@@ -199,7 +199,7 @@ func choose(all []*survey, alone bool, o *Options) (*statement, error) {
 	}
 	switch {
 	case len(texts) > 1:
-		return nil, fmt.Errorf("columns %q and %q may both hold the labels; say which (`data.features.list_column`), or "+
+		return nil, fmt.Errorf("columns %q and %q may both hold the labels; set which (`data.features.list_column`), or "+
 			"leave one out (`data.features.ignore_columns`)", texts[0].column, texts[1].column)
 	case len(texts) == 1:
 		return texts[0].decide(o)

@@ -15,8 +15,8 @@ func (m *Manifest) Describe() string {
 	for _, note := range []struct {
 		rows      int
 		one, many string
-	}{{m.Repeated, "1 row says what another row says, and counts once",
-		"%d rows say what other rows say, and count once"},
+	}{{m.Repeated, "1 row repeats another row, and counts once",
+		"%d rows repeat other rows, and count once"},
 		{m.Denied, "1 row of confidence 0 gives no label", "%d rows of confidence 0 give no label"}} {
 		switch {
 		case note.rows == 1:

@@ -95,7 +95,7 @@ func (f *faults) error(all int) error {
 	for _, err := range f.first {
 		first = append(first, err.Error())
 	}
-	lack, cure, kind := "have no usable picture", "mend the rows", loader.ErrAnnotations
+	lack, cure, kind := "have no usable picture", "correct the rows", loader.ErrAnnotations
 	if f.none == f.n {
 		lack, cure, kind = "have no file", "complete the folder, name it with `data.images`", fs.ErrNotExist
 	}

@@ -137,7 +137,7 @@ func (r *folderReader) form() (Form, error) {
 	}
 	switch {
 	case len(found) > 1:
-		return "", fmt.Errorf("it has labels in the forms of %s and %s; say which (`data.label_form` %s or %s)",
+		return "", fmt.Errorf("it has labels in the forms of %s and %s; set which (`data.label_form` %s or %s)",
 			formats[found[0]], formats[found[1]], found[0], found[1])
 	case len(found) == 1:
 		return found[0], nil
@@ -161,7 +161,7 @@ func unlabelled(pictures int, lists []string) error {
 		return fmt.Errorf("there are %d pictures in it and no labels; if %s states them, name that file", pictures,
 			loader.Excerpt(lists[0]))
 	}
-	return fmt.Errorf("there are %d pictures in it and no labels: nothing says what they show; give a file of labels or "+
+	return fmt.Errorf("there are %d pictures in it and no labels; give a file of labels or "+
 		"captions, with this folder as `data.images`; or annotations of Pascal VOC or COCO, or label files of YOLO; or make "+
 		"%s", pictures, Tree)
 }

@@ -81,8 +81,8 @@ func TestRead_Folders(t *testing.T) {
 			"VOC/ImageSets/Main/trainval.txt": "1\n2\n", "VOC/ImageSets/Main/dog_train.txt": "1  1\n",
 			"VOC/ImageSets/Main/test.txt": "4\n"}, FormVOC,
 			[]string{"VOC/JPEGImages/1.jpg train dog", "VOC/JPEGImages/2.jpg validate cat"},
-			"1 annotation in none of the lists: VOC/Annotations/3.xml, VOC/ImageSets/Main/test.txt, none of whose 1 " +
-				"pictures has an annotation"},
+			"1 annotation in no list: VOC/Annotations/3.xml, VOC/ImageSets/Main/test.txt: no annotation for " +
+				"its 1 pictures"},
 		"VOC beside the pictures": {map[string]string{"train/a.xml": xmlOf("a.jpg", "dog"), "train/a.jpg": "",
 			"valid/b.xml": xmlOf("b.jpg", "cat"), "valid/b.jpg": ""}, FormVOC,
 			[]string{"train/a.jpg train dog", "valid/b.jpg validate cat"}, ""},
@@ -177,7 +177,7 @@ func TestRead_FolderErrorsNamePlaceAndCure(t *testing.T) {
 		"forced, nothing":    {nil, FormFolders, []string{"no pictures", "cat/1.jpg"}},
 		"forced YOLO":        {nil, FormYOLO, []string{"none of its pictures"}},
 		"forced, loose":      {map[string]string{"1.jpg": ""}, FormFolders, []string{`first "1.jpg"`, "cat/1.jpg"}},
-		"splits of pictures": {map[string]string{"train/a/1.jpg": "", "x/2.jpg": ""}, "", []string{`"train"`, `"x" is no split`}},
+		"splits of pictures": {map[string]string{"train/a/1.jpg": "", "x/2.jpg": ""}, "", []string{`"train"`, `"x" next to it is no split`}},
 		"two forms": {map[string]string{"Annotations/1.xml": xmlOf("1.jpg"), "labels/1.txt": "", "images/1.jpg": ""}, "",
 			[]string{"`data.label_form` voc or yolo"}},
 		"a form of files":   {map[string]string{"a/1.jpg": ""}, FormCommas, []string{"`data.label_form` commas", "name a file"}},
@@ -414,7 +414,7 @@ func TestRead_NamesEmptyFolders(t *testing.T) {
 // A folder of pictures without labels gives an error that names a table that may have them.
 func TestRead_FolderWithoutLabels(t *testing.T) {
 	for table, want := range map[string]string{
-		"note.txt": "there are 2 pictures in it and no labels: nothing says what they show; give a file of labels or captions",
+		"note.txt": "there are 2 pictures in it and no labels; give a file of labels or captions",
 		"tags.csv": "there are 2 pictures in it and no labels; if tags.csv states them, name that file",
 	} {
 		dir := folderWith(t, map[string]string{"1.jpg": "", "2.jpg": "", table: ""})

@@ -68,7 +68,7 @@ func (s *imageSets) add(file, split string, text io.Reader) error {
 			continue
 		}
 		if before, ok := s.of[folder][fields[0]]; ok {
-			return fmt.Errorf("line %d: %q is in line %d of %s too; a picture is of one split", n,
+			return fmt.Errorf("line %d: %q is in line %d of %s too; a picture belongs to one split", n,
 				loader.Excerpt(fields[0]), before.line, before.list)
 		}
 		s.of[folder][fields[0]] = listed{split: split, list: file, line: n, seen: new(bool)}
@@ -117,7 +117,7 @@ func (s *imageSets) complete() error {
 			return fmt.Errorf("%q, line %d: there is no annotation of %q (nor of %d others); add it, or take it out", list,
 				l.line, loader.Excerpt(names[list]), all[list]-seen[list]-1)
 		}
-		s.notes = append(s.notes, fmt.Sprintf("%s, none of whose %d pictures has an annotation", list, all[list]))
+		s.notes = append(s.notes, fmt.Sprintf("%s: no annotation for its %d pictures", list, all[list]))
 	}
 	return nil
 }

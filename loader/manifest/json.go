@@ -232,7 +232,7 @@ func (j *jsonRows) labelKey(fields map[string]json.RawMessage, find columnFinder
 	case j.key != "" || len(keys) == 0:
 		return "", columnError(cmp.Or(j.key, labelsColumn), errors.New("it is missing; an empty list is []"))
 	case len(keys) > 1:
-		return "", fmt.Errorf("keys %q and %q may both hold the labels; say which (`data.features.list_column`)", keys[0],
+		return "", fmt.Errorf("keys %q and %q may both hold the labels; set which (`data.features.list_column`)", keys[0],
 			keys[1])
 	}
 	return keys[0], nil

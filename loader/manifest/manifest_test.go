@@ -145,9 +145,9 @@ func TestParse_ErrorsNamePlaceAndCure(t *testing.T) {
 		{"\n \n", "the file is empty"},
 		{"path,labels\n", "there are no rows"},
 		{"[{\"path\": 1}]", "JSON lines"},
-		{"foto,labels\na.jpg,dog\n", "line 1: no column names the pictures; call one path, filename or image, or say " +
+		{"foto,labels\na.jpg,dog\n", "line 1: no column names the pictures; call one path, filename or image, or set " +
 			"which it is (`data.path_column`); columns are foto, labels"},
-		{"File,Image,labels\na.jpg,b.jpg,dog\n", "columns \"File\" and \"Image\" may both name the pictures; say which " +
+		{"File,Image,labels\na.jpg,b.jpg,dog\n", "columns \"File\" and \"Image\" may both name the pictures; set which " +
 			"(`data.path_column`)"},
 		{"Filename,Labels\n,dog\n", "line 2, column \"Filename\": it is empty"},
 		{"Filename,Tags,Split\na.jpg,dog,odd\n", "line 2, column \"Split\": \"odd\" is no split"},
@@ -156,7 +156,7 @@ func TestParse_ErrorsNamePlaceAndCure(t *testing.T) {
 		{"{\"Image\": 3, \"Tags\": [\"d\"]}", "line 1, column \"Image\": 3 is not text"},
 		{"Filename,Tags,Truth\na.jpg,d,d;;c\n", "line 2, column \"Truth\": a name is empty"},
 		{"a.jpg,dog\nb.jpg,cat\n", "line 1: it is a row (a.jpg, dog), want a header above"},
-		{"path,what\na.jpg,dog\n", "column \"what\": \"dog\" is neither 0 nor 1; repair it, or if the column holds names, say so (`data.features.list_column`)"},
+		{"path,what\na.jpg,dog\n", "column \"what\": \"dog\" is neither 0 nor 1; repair it, or if the column holds names, set it (`data.features.list_column`)"},
 		{"path,split\na,train\n", "there are no labels"},
 		{"path,frames,labels\n", "one picture or one list"},
 		{"path,labels,labels\na,b,c\n", "column 3 is named \"labels\""},
@@ -166,10 +166,10 @@ func TestParse_ErrorsNamePlaceAndCure(t *testing.T) {
 		{"path,dog\na.jpg,NaN\n", "line 2, column \"dog\": \"NaN\" is neither 0 nor 1"},
 		{"path,dog\na.jpg,1\nb.jpg,\n", "line 3, column \"dog\""},
 		{"path,height\na.jpg,480\n", "`data.features.ignore_columns`"},
-		{"path,labels\na.jpg,x;z\na.jpg,y\n", "line 3, column \"path\": \"a.jpg\" repeats line 2 and says something else"},
+		{"path,labels\na.jpg,x;z\na.jpg,y\n", "line 3, column \"path\": \"a.jpg\" repeats line 2 with other content"},
 		{"Image,Tags,Split\na.jpg,x,train\na.jpg,y,test\n", "line 3, column \"Split\": \"a.jpg\" is in another split on " +
 			"line 2"},
-		{"path,tag,truth\na.jpg,x,x\na.jpg,y,x\n", "line 3, column \"path\": \"a.jpg\" repeats line 2 and says"},
+		{"path,tag,truth\na.jpg,x,x\na.jpg,y,x\n", "line 3, column \"path\": \"a.jpg\" repeats line 2 with other"},
 		{"path,labels,id\na.jpg,x,1\nb.jpg,y,1\n", "\"1\" repeats line 2"},
 		{"path,labels\n,x\n", "column \"path\": it is empty"},
 		{"frames,labels\n,x\n", "column \"path\": it is missing"},
@@ -194,7 +194,7 @@ func TestParse_ErrorsNamePlaceAndCure(t *testing.T) {
 		{"{\"path\": \"a\", \"labels\": null}", "null is neither a list of names"},
 		{"{\"path\": \"a\", \"labels\": [null]}", "[null] is not a list of names"},
 		{"{\"path\": \"a\", \"labels\": {\"dog\": 1}}", "{\"dog\": 1} is neither"},
-		{"{\"path\": \"a\", \"labels\": [], \"counts\": {\"dog\": NaN}}", "line 1, it is no object of JSON"},
+		{"{\"path\": \"a\", \"labels\": [], \"counts\": {\"dog\": NaN}}", "line 1, not a JSON object"},
 		{"{\"path\": \"a\", \"labels\": [], \"counts\": {\"dog\": 1.5}}", "column \"counts\""},
 		{"{\"path\": \"a\", \"frames\": [\"b\"], \"labels\": []}", "one list of frames"},
 		{"{\"path\": \"a\",\n\"labels\": []}", "whole on its line"},

@@ -23,7 +23,7 @@ func (m *Manifest) Values(bags, words []string) ([]float32, error) {
 	}
 	for _, word := range words {
 		if !known[word] {
-			return nil, fmt.Errorf("manifest %q: no row has the label %q, of which there are scores: %w", m.File,
+			return nil, fmt.Errorf("manifest %q: no row has the label %q, which the scores have: %w", m.File,
 				loader.Excerpt(word), loader.ErrAnnotations)
 		}
 	}
@@ -70,7 +70,7 @@ func (m *Manifest) Find(bags []string) ([]int, error) {
 			row, ok = names[bag]
 		}
 		if !ok || row == several {
-			return nil, fmt.Errorf("manifest %q: no row is of the bag %q, of which there are scores: give rows an id, as the "+
+			return nil, fmt.Errorf("manifest %q: no row has the id %q, which the scores have: give rows an id, as the "+
 				"scores have it: %w", m.File, loader.Excerpt(bag), loader.ErrAnnotations)
 		}
 		rows[i] = row

@@ -108,7 +108,7 @@ func (find columnFinder) path(asked string) (string, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return "", fmt.Errorf("columns %q and %q may both name the pictures; say which (`data.path_column`)", found[0],
+		return "", fmt.Errorf("columns %q and %q may both name the pictures; set which (`data.path_column`)", found[0],
 			found[1])
 	}
 	for _, name := range lastPathNames {
@@ -143,5 +143,5 @@ func (find columnFinder) labels(o *Options) ([]string, error) {
 }
 
 // errNoPictures is the error if no column names pictures.
-var errNoPictures = errors.New("no column names the pictures; call one path, filename or image, or say which it is " +
+var errNoPictures = errors.New("no column names the pictures; call one path, filename or image, or set which it is " +
 	"(`data.path_column`)")

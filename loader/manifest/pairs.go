@@ -65,9 +65,9 @@ func (b *builder) again(at int, row *Row, r *record) error {
 			first.Line))
 	case !same && !more && one && !known:
 		return columnError(r.idColumn(), fmt.Errorf("%q repeats line %d with another label; remove one of the rows, or if "+
-			"each row has one of several labels, say so (`data.label_form` %s)", name, first.Line, FormPairs))
+			"each row has one of several labels, set `data.label_form` %s", name, first.Line, FormPairs))
 	case !same && !more:
-		return columnError(r.idColumn(), fmt.Errorf("%q repeats line %d and says something else; make one row of the two",
+		return columnError(r.idColumn(), fmt.Errorf("%q repeats line %d with other content; make one row of the two",
 			name, first.Line))
 	}
 	b.byFile = b.byFile || first.ID != row.ID

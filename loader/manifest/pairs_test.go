@@ -30,7 +30,7 @@ func TestParse_RowsOfPicturesAndLabels(t *testing.T) {
 			t.Errorf("%s: %s, %s", name, m.Form, got)
 		}
 		if says := m.Describe(); !strings.Contains(says, ", a row for each picture and label, in the ") ||
-			strings.Contains(says, "1 row says what another row says") != (name == "the same row twice") ||
+			strings.Contains(says, "1 row repeats another row") != (name == "the same row twice") ||
 			strings.Contains(says, "2 rows of confidence 0 give no label") != (name == "confidence") ||
 			strings.Contains(says, "1 row of confidence 0 gives no label") != (name == "JSON lines with confidence") {
 			t.Errorf("%s: %s", name, says)
@@ -69,8 +69,8 @@ func TestParse_OneLabelEachIsNoPair(t *testing.T) {
 	}
 	for _, form := range []Form{FormSingle, FormCommas} {
 		says := map[Form]string{FormSingle: "repeats line 2 with another label; remove one of the rows, or if each row has " +
-			"one of several labels, say so (`data.label_form` pairs)",
-			FormCommas: "repeats line 2 and says something else; make one row of the two"}[form]
+			"one of several labels, set `data.label_form` pairs",
+			FormCommas: "repeats line 2 with other content; make one row of the two"}[form]
 		_, err := Parse("m.csv", strings.NewReader("path,label\na.jpg,cat\na.jpg,dog\n"), Options{Form: form})
 		if err == nil || !strings.Contains(err.Error(), "line 3, column \"path\": \"a.jpg\" "+says) {
 			t.Errorf("%s: %v", form, err)

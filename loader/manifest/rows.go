@@ -227,7 +227,7 @@ func CheckLabel(name string) error {
 func CheckName(name string) error {
 	switch {
 	case name == "":
-		return errors.New("a name is empty; remove it, or the separator beside it")
+		return errors.New("a name is empty; remove it, or the separator next to it")
 	case !utf8.ValidString(name):
 		return fmt.Errorf("%q is not UTF-8; save the file in that encoding", loader.Excerpt(name))
 	case strings.ContainsFunc(name, unicode.IsControl) || loader.TrimID(name) != name:

@@ -184,7 +184,7 @@ func (m *Manifest) fill(s *loader.Set, rows []*Row, perBag int) error {
 	for i, row := range rows {
 		for _, c := range row.Counts {
 			if int(c.Count) > perBag {
-				return fmt.Errorf("%s, column %q: %q has the count %d of %d people; tell their number "+
+				return fmt.Errorf("%s, column %q: %q has the count %d of %d annotators; set their number "+
 					"(`data.captions_per_bag`)", row.at(), m.column(countsColumn), loader.Excerpt(m.Labels[c.Label]), c.Count, perBag)
 			}
 			if class := classes[c.Label]; class >= 0 {
@@ -205,7 +205,7 @@ func allOrNone(rows []*Row, column string, has func(*Row) bool) (bool, error) {
 				with, without = without, with
 			}
 			return false, fmt.Errorf("%s, column %q: it is not given, as it is on %s; give it to all rows "+
-				"of a split, with %s (in JSON [] or {}) where it is known to be empty, or to none",
+				"of a split, with %s (in JSON [] or {}) if it is known to be empty, or to none",
 				without, column, with, noneCell)
 		}
 	}

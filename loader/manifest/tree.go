@@ -40,7 +40,7 @@ func (r *folderReader) tree() error {
 		return fmt.Errorf("there are no pictures in it; want %s", Tree)
 	}
 	if len(r.b.manifest.Rows) == 0 {
-		return fmt.Errorf("its pictures lie in no folder of a label, first %q; want %s",
+		return fmt.Errorf("its pictures are in no folder of a label, first %q; want %s",
 			loader.Excerpt(r.pictures.pictures[0]), Tree)
 	}
 	if len(loose) > 0 {
@@ -111,8 +111,8 @@ func splitFolders(pictures []string) (bool, error) {
 	case named == "" || other != "" && !deep[named]:
 		return false, nil // a label may have such a name
 	case other != "":
-		return false, fmt.Errorf("the folder %q holds folders of pictures as a split does, and beside it %q is no split; "+
-			"move the one or the other", loader.Excerpt(named), loader.Excerpt(other))
+		return false, fmt.Errorf("the folder %q holds folders of pictures like a split, but %q next to it is no split; "+
+			"move one of them", loader.Excerpt(named), loader.Excerpt(other))
 	}
 	for _, nested := range deep {
 		if nested {

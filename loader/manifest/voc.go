@@ -67,7 +67,7 @@ func (r *folderReader) vocNotes(lists *imageSets, unlisted []string, used map[st
 		}
 	}
 	if len(unlisted) > 0 {
-		r.notes = append(r.notes, skipped(unlisted, "annotation in none of the lists", "annotations in none of the lists"))
+		r.notes = append(r.notes, skipped(unlisted, "annotation in no list", "annotations in no list"))
 	}
 	if len(bare) > 0 && len(lists.of) == 0 {
 		r.notes = append(r.notes, skipped(bare, "picture without an annotation", "pictures without an annotation"))

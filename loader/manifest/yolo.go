@@ -89,7 +89,7 @@ func (r *folderReader) yolo(ctx context.Context) error {
 		}
 	}
 	if found == 0 {
-		return errors.New("none of its pictures has a label file; want labels/1.txt for images/1.jpg, or 1.txt beside it")
+		return errors.New("none of its pictures has a label file; want labels/1.txt for images/1.jpg, or 1.txt next to it")
 	}
 	r.yoloNotes(texts, classes, found)
 	return nil

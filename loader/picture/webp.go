@@ -21,7 +21,7 @@ func (p *Picture) convertWebP(img image.Image) error {
 	}
 	bounds := colours.Bounds()
 	if bounds != image.Rect(0, 0, p.Width, p.Height) {
-		return fmt.Errorf("%w: %s: the picture has another size than its header says", ErrCorrupt, webpFormat)
+		return fmt.Errorf("%w: %s: the size of the picture differs from its header", ErrCorrupt, webpFormat)
 	}
 	c := newChroma(colours, bounds)
 	p.eachRow(bounds, func(y int, row []uint8) {

@@ -23,7 +23,7 @@ func COCOCounts() COCOSize {
 	return COCOSize{Train: 82783, Val: 40504, ValCaptions: 202654, PerPicture: 5}
 }
 
-// cocoPage is where COCO is to be had.
+// cocoPage is where to get COCO.
 const cocoPage = "cocodataset.org, page Download"
 
 // cocoArchive is the archive of the annotations. Its SHA-256 is the one that other users of it check. The
@@ -97,7 +97,7 @@ const wordsSHA256 = "ae48bbad732a6dd655b49fe94bb2555cc15819df0afd9b91e1646a68b02
 func (f *Folder) vocabulary(ctx context.Context) error {
 	if f.Words = f.first(false, wordFiles...); f.Words == "" {
 		f.add(doctor.Warning, "no-vocabulary", wordFiles[0]+" is missing: the 1,000 words of Fang et al. (2015), which the "+
-			"paper's nets learn", "put it there; it is to be had from the project visual-concepts of its authors")
+			"paper's nets learn", "put it there; get it from the project visual-concepts of its authors")
 		return nil
 	}
 	return f.digest(ctx, f.Words, wordsSHA256)
@@ -132,7 +132,7 @@ func (f *Folder) wrongCOCO() bool {
 		f.wrong("does not hold COCO itself", fmt.Sprintf("give %q", inner))
 	default:
 		f.wrong(fmt.Sprintf("holds none of annotations/%s, annotations/%s, train2014 and val2014", trainHalf.captions(),
-			valHalf.captions()), "give the folder that COCO 2014 was unpacked into; it is to be had at "+cocoPage)
+			valHalf.captions()), "give the folder that COCO 2014 was unpacked into; available at "+cocoPage)
 	}
 	return true
 }
@@ -141,9 +141,9 @@ func (f *Folder) wrongCOCO() bool {
 func (f *Folder) cocoCaptions(ctx context.Context, h half, want COCOSize) (*annotation.COCO, error) {
 	file := f.first(false, captionFiles(h)...)
 	if file == "" {
-		cure := fmt.Sprintf("unpack it from %s, which is to be had at %s", cocoArchive, cocoPage)
+		cure := fmt.Sprintf("unpack it from %s, available at %s", cocoArchive, cocoPage)
 		if f.first(false, cocoArchive, "annotations/"+cocoArchive) != "" {
-			cure = "unpack " + cocoArchive + ", which lies there"
+			cure = "unpack " + cocoArchive + ", which is there"
 		}
 		f.add(doctor.Error, "missing-annotations", "annotations/"+h.captions()+" is missing", cure)
 		return nil, nil
@@ -200,12 +200,12 @@ func (f *Folder) cocoCounts(h half, c *annotation.COCO, pictures, total, perPict
 	switch {
 	case other > 0:
 		f.add(doctor.Error, "wrong-half",
-			fmt.Sprintf("%s tells of %s of %s", h.captions(), plural(other, "picture"), h.other),
+			fmt.Sprintf("%s describes %s of %s", h.captions(), plural(other, "picture"), h.other),
 			"put the file of that name from "+cocoArchive+" there")
 	case !rightPictures:
-		f.add(doctor.Error, "annotation-counts", fmt.Sprintf("%s tells of %d pictures, and %d were published", h.captions(),
+		f.add(doctor.Error, "annotation-counts", fmt.Sprintf("%s describes %d pictures, but %d were published", h.captions(),
 			len(c.Images), pictures),
-			"put the file of that name from "+cocoArchive+" there: this one is of another year, a part, or cut")
+			"put the file of that name from "+cocoArchive+" there: this one has another year, a part, or is cut short")
 	case !rightCaptions:
 		f.add(doctor.Warning, "annotation-counts", fmt.Sprintf("%s has %d captions, and %d were published", h.captions(),
 			captions, total), "compare it with the file of that name in "+cocoArchive)
@@ -227,14 +227,14 @@ func (f *Folder) sharedPictures(c *annotation.COCO, seen map[int64]bool) {
 		seen[c.Images[i].ID] = true
 	}
 	if len(shared) > 0 {
-		f.add(doctor.Error, "shared-pictures", "pictures that both files of captions tell of: "+onlyThese(shared),
+		f.add(doctor.Error, "shared-pictures", "pictures in both files of captions: "+onlyThese(shared),
 			"put both files from "+cocoArchive+" there: no test picture may be learned", some(shared)...)
 	}
 }
 
 // cocoPictures looks for the pictures of a half, and returns their folder.
 func (f *Folder) cocoPictures(ctx context.Context, h half, captions *annotation.COCO) (string, error) {
-	from := fmt.Sprintf("unpack %s.zip, which is to be had at %s", h.name, cocoPage)
+	from := fmt.Sprintf("unpack %s.zip, available at %s", h.name, cocoPage)
 	dir := f.first(true, h.name, "images/"+h.name)
 	if dir == "" {
 		f.add(doctor.Error, "missing-pictures", "the folder "+h.name+" is missing", from)
@@ -258,7 +258,7 @@ func (f *Folder) cocoPictures(ctx context.Context, h half, captions *annotation.
 		return dir, nil
 	case ours == 0 && inner:
 		f.add(doctor.Error, "wrong-folder",
-			fmt.Sprintf("the pictures lie in %s/%s, one folder too deep", f.below(dir), h.name), "move them one folder up")
+			fmt.Sprintf("the pictures are in %s/%s, one folder too deep", f.below(dir), h.name), "move them one folder up")
 		return dir, nil
 	}
 	if captions != nil {
@@ -279,7 +279,7 @@ func (f *Folder) cocoMissing(h half, captions *annotation.COCO, names map[string
 			empty = append(empty, name)
 		}
 	}
-	f.count("pictures of "+h.name+" that the captions tell of and are there", len(captions.Images)-len(missing)-len(empty),
+	f.count("pictures of "+h.name+" that the captions name and that are there", len(captions.Images)-len(missing)-len(empty),
 		len(captions.Images))
 	if len(missing) > 0 {
 		f.add(doctor.Error, "missing-pictures", "pictures of "+h.name+" that are missing: "+onlyThese(missing), from,

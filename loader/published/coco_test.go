@@ -113,7 +113,7 @@ func TestCOCO_WhatIsWrongIsNamedWithItsCure(t *testing.T) {
 		{"archive not unpacked", func(t *testing.T, dir string) {
 			remove(t, dir, "annotations", "captions_val2014.json")
 			put(t, filepath.Join(dir, cocoArchive), []byte("PK"))
-		}, "missing-annotations", "captions_val2014.json is missing", "which lies there"},
+		}, "missing-annotations", "captions_val2014.json is missing", "which is there"},
 		{"archive of other content", func(t *testing.T, dir string) { put(t, filepath.Join(dir, cocoArchive), []byte("PK")) },
 			"digest", "was published with " + cocoArchiveSHA256, "compare"},
 		{"captions cut short", func(t *testing.T, dir string) {
@@ -130,12 +130,12 @@ func TestCOCO_WhatIsWrongIsNamedWithItsCure(t *testing.T) {
 				t.Fatal(err)
 			}
 			put(t, filepath.Join(dir, "annotations", "captions_train2014.json"), content)
-		}, "wrong-half", "captions_train2014.json tells of 6 pictures of val2014", cocoArchive},
+		}, "wrong-half", "captions_train2014.json describes 6 pictures of val2014", cocoArchive},
 		{"both halves the same pictures", func(t *testing.T, dir string) {
 			writeHalf(t, dir, valHalf, 7, 6)
 		}, "shared-pictures", "6, first 7", "no test picture"},
 		{"a part of the captions", func(t *testing.T, dir string) { writeHalf(t, dir, trainHalf, 1, 11) },
-			"annotation-counts", "tells of 11 pictures, and 12 were published", "another year"},
+			"annotation-counts", "describes 11 pictures, but 12 were published", "another year"},
 		{"pictures missing", func(t *testing.T, dir string) {
 			remove(t, dir, "train2014", "COCO_train2014_000000000003.jpg")
 			remove(t, dir, "train2014", "COCO_train2014_000000000009.jpg")

@@ -102,7 +102,7 @@ func (f *Folder) wrongMSRVTT() bool {
 		f.wrong("does not hold MSR-VTT itself", fmt.Sprintf("give %q", inner))
 	default:
 		f.wrong(fmt.Sprintf("holds neither %s nor %s nor TrainValVideo", msrvttJSON, msrvttArchive),
-			"give the folder that MSR-VTT was unpacked into; it is to be had at "+msrvttPage)
+			"give the folder that MSR-VTT was unpacked into; available at "+msrvttPage)
 	}
 	return true
 }
@@ -112,7 +112,7 @@ func (f *Folder) msrvttSentences(ctx context.Context, want MSRVTTSize) (*annotat
 	file := f.first(false, msrvttAnnotations...)
 	if file == "" {
 		f.add(doctor.Error, "missing-annotations", msrvttJSON+" is missing, and so is "+msrvttArchive,
-			"put one of them there; they are to be had at "+msrvttPage)
+			"put one of them there; get them from "+msrvttPage)
 		return nil, nil
 	}
 	known := map[string]string{".json": msrvttJSONSHA256, ".zip": msrvttArchiveSHA256}[filepath.Ext(file)]
@@ -134,10 +134,10 @@ func (f *Folder) msrvttSentences(ctx context.Context, want MSRVTTSize) (*annotat
 	train := f.count("clips of train", splits[loader.TrainSplit], want.Train)
 	validate := f.count("clips of validate", splits[loader.ValidationSplit], want.Validate)
 	if !train || !validate {
-		text := fmt.Sprintf("%s tells of %d clips of train and %d of validate, and %d and %d were published", f.below(file),
+		text := fmt.Sprintf("%s describes %d train and %d validate clips, but %d and %d were published", f.below(file),
 			splits[loader.TrainSplit], splits[loader.ValidationSplit], want.Train, want.Validate)
 		if splits[loader.TrainSplit] == 0 && splits[loader.TestSplit] > 0 {
-			text = f.below(file) + " tells of the clips of test alone"
+			text = f.below(file) + " describes only test clips"
 		}
 		f.add(doctor.Error, "annotation-counts", text, "put the "+msrvttJSON+" of "+msrvttArchive+" there")
 	}
@@ -170,7 +170,7 @@ func (f *Folder) msrvttTestSentences(ctx context.Context, want MSRVTTSize, known
 	file := f.first(false, msrvttTests...)
 	if file == "" {
 		if !inside {
-			f.add(doctor.Note, "no-test", "there are no annotations of the clips of test; the paper does not use them",
+			f.add(doctor.Note, "no-test", "there are no annotations of the test clips; the paper does not use them",
 				"nothing, or put "+msrvttTest+" there for tests of your own")
 		}
 		return nil
@@ -190,7 +190,7 @@ func (f *Folder) msrvttTestSentences(ctx context.Context, want MSRVTTSize, known
 		}
 	}
 	if !f.count("clips of test", test, want.Test) {
-		f.add(doctor.Warning, "annotation-counts", fmt.Sprintf("%s tells of %d clips of test, and %d were published",
+		f.add(doctor.Warning, "annotation-counts", fmt.Sprintf("%s describes %d test clips, but %d were published",
 			f.below(file), test, want.Test), "put the "+msrvttTest+" of the publication there")
 	}
 	f.msrvttPerClip(file, clips, want)
@@ -206,7 +206,7 @@ func (f *Folder) msrvttPresent(ctx context.Context, m *annotation.MSRVTT) error 
 		}
 	}
 	f.Clips = f.first(true, msrvttClips...)
-	from := "unpack train_val_videos.zip there; it is to be had at " + msrvttPage
+	from := "unpack train_val_videos.zip there; available at " + msrvttPage
 	if f.Frames != "" && m != nil {
 		if err := f.msrvttInFrames(ctx, m); err != nil {
 			return err
@@ -270,7 +270,7 @@ func (f *Folder) msrvttInFrames(ctx context.Context, m *annotation.MSRVTT) error
 	f.count("clips of train and validate that have frames", needed-len(missing), needed)
 	if len(missing) > 0 {
 		f.add(doctor.Error, "missing-frames", fmt.Sprintf("clips without frames in %s: %s", f.below(f.Frames),
-			onlyThese(missing)), again+", and see problems.jsonl beside them", some(missing)...)
+			onlyThese(missing)), again+", and see problems.jsonl next to them", some(missing)...)
 	}
 	if len(fewer) > 0 {
 		f.add(doctor.Note, "frame-counts", fmt.Sprintf("clips in %s with another number of frames than the paper's %d: %s",

@@ -87,16 +87,16 @@ func TestMSRVTT_WhatIsWrongIsNamedWithItsCure(t *testing.T) {
 		}, "unreadable-annotations", msrvttJSON + " cannot be used", "again"},
 		{"annotations of test", func(t *testing.T, dir string) {
 			put(t, filepath.Join(dir, msrvttJSON), sentences(t, 0, map[string]int{"test": 10}, 20))
-		}, "annotation-counts", "of the clips of test alone", msrvttArchive},
+		}, "annotation-counts", "describes only test clips", msrvttArchive},
 		{"fewer clips", func(t *testing.T, dir string) {
 			put(t, filepath.Join(dir, msrvttJSON), sentences(t, 0, map[string]int{"train": 5, "validate": 3}, 20))
-		}, "annotation-counts", "5 clips of train and 3 of validate, and 7 and 3", msrvttArchive},
+		}, "annotation-counts", "5 train and 3 validate clips, but 7 and 3", msrvttArchive},
 		{"fewer sentences", func(t *testing.T, dir string) {
 			put(t, filepath.Join(dir, msrvttJSON), sentences(t, 0, map[string]int{"train": 7, "validate": 3}, 19))
 		}, "few-captions", "than 20: 10, first video0", "as it was published"},
 		{"test of fewer clips", func(t *testing.T, dir string) {
 			put(t, filepath.Join(dir, msrvttTest), sentences(t, 10, map[string]int{"test": 2}, 20))
-		}, "annotation-counts", "2 clips of test, and 4", msrvttTest},
+		}, "annotation-counts", "2 test clips, but 4", msrvttTest},
 		{"no clips", func(t *testing.T, dir string) { remove(t, dir, "TrainValVideo") },
 			"missing-clips", "no folder TrainValVideo", "train_val_videos.zip"},
 		{"clips missing", func(t *testing.T, dir string) {

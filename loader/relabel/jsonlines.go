@@ -100,7 +100,7 @@ func (j *jsonLines) line(line []byte, number int, id string) (edited []byte, cha
 func valueOf(line []byte, key string) (start, end int, err error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return 0, 0, fmt.Errorf("it is no object of JSON: %w", ErrForm)
+		return 0, 0, fmt.Errorf("not a JSON object: %w", ErrForm)
 	}
 	start = -1
 	for d.More() {

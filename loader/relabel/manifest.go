@@ -30,7 +30,7 @@ func Manifest(ctx context.Context, m *manifest.Manifest, l Labels, path string) 
 		return 0, err
 	}
 	if !Lines(m.Form) {
-		return 0, fmt.Errorf("%s: labels of the form %s are no lines: %w", m.File, m.Form, ErrForm)
+		return 0, fmt.Errorf("%s: labels of the form %s are not lines: %w", m.File, m.Form, ErrForm)
 	}
 	l.joined = m.Joined
 	if m.Form == manifest.FormPairs {

@@ -134,7 +134,7 @@ func (s *indexState) unlisted(shards []string) ([]string, error) {
 	known := len(s.names)
 	if len(shards) < known || !slices.Equal(shards[:known], s.names) ||
 		s.last != "" && (len(shards) == known || shards[known] != s.last) {
-		return nil, fmt.Errorf("shard: %s tells of the shards %s, and there are %s: %w; %s", s.name,
+		return nil, fmt.Errorf("shard: %s lists the shards %s, but there are %s: %w; %s", s.name,
 			listed(append(slices.Clone(s.names), s.last)), listed(shards), ErrFormat, cure)
 	}
 	return shards[known:], nil

@@ -56,7 +56,7 @@ func (c *checking) next() (Record, error) {
 		if start, _, err := c.reader.offsets.span(i); err != nil {
 			return r, err
 		} else if start != c.index.start {
-			return r, c.index.wrap(faultf("%s says that the line begins at byte %d", offsetsName, start))
+			return r, c.index.wrap(faultf("by %s the line begins at byte %d", offsetsName, start))
 		}
 	}
 	return r, c.index.wrap(c.seen.add(&r))
@@ -71,7 +71,7 @@ func (c *checking) shards() error {
 		}
 		if err == nil && !r.Equal(&there) {
 			err = c.index.wrap(faultf("the clip %.200q in %s (its first frame at byte %d) is another one in the "+
-				"shards there: %.200q in %s (byte %d), or differs in what is said of it",
+				"shards there: %.200q in %s (byte %d), or its description differs",
 				r.Clip, r.Shard, r.Frames[0].Offset, there.Clip, there.Shard, there.Frames[0].Offset))
 		}
 		return err
@@ -81,7 +81,7 @@ func (c *checking) shards() error {
 	}
 	r, err := c.next()
 	if err == nil {
-		return c.index.wrap(faultf("the clip %.200q is in no shard; the index says %s", r.Clip, r.Shard))
+		return c.index.wrap(faultf("the clip %.200q is in no shard; by the index it is in %s", r.Clip, r.Shard))
 	}
 	if err == io.EOF {
 		return nil
@@ -104,7 +104,7 @@ func (c *checking) folders() error {
 			return err
 		}
 		if !r.Equal(&there) {
-			return c.index.wrap(faultf("%s/%s says something else of the clip %.200q", r.Key, clipName, r.Clip))
+			return c.index.wrap(faultf("%s/%s describes the clip %.200q differently", r.Key, clipName, r.Clip))
 		}
 	}
 }

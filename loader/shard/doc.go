@@ -38,4 +38,4 @@ func (f fault) Unwrap() error { return ErrFormat }
 func faultf(format string, args ...any) error { return fault(fmt.Sprintf(format, args...)) }
 
 // cure is the fix if the index does not match the shards.
-const cure = "`shard.rebuild_index` makes the index again from what is there"
+const cure = "`shard.rebuild_index` makes the index again from the shards"

@@ -39,7 +39,7 @@ func TestCheck_FindsDamage(t *testing.T) {
 			func(t *testing.T,
 				dir string) {
 				replace(t, dir, "frames-000000.tar", `"size":700`, `"size":701`)
-			}, "says 701"},
+			}, "gives 701"},
 		"an offset off by a block": {Shards,
 			func(t *testing.T, dir string) { edit(t, dir, `"offset":512,`, `"offset":0,`) }, IndexName + ", line 2"},
 		"a line is missing": {Shards, func(t *testing.T, dir string) { dropLine(t, dir, 2) },

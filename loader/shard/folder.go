@@ -98,7 +98,7 @@ func refuseForeign(target string) error {
 	if _, err := os.Lstat(target); errors.Is(err, fs.ErrNotExist) || durable.Exists(filepath.Join(target, clipName)) {
 		return nil
 	}
-	return fmt.Errorf("%q would be overwritten, and is no folder of a clip, for it has no %s: move it away, or name "+
+	return fmt.Errorf("%q would be overwritten, but is no folder of a clip, because it has no %s: move it away, or name "+
 		"another folder", target, clipName)
 }
 

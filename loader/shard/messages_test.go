@@ -55,11 +55,11 @@ func TestRecord_NamesTheLine(t *testing.T) {
 		says   string
 	}{
 		"not JSON":      {change: func(index, _ []byte) { index[start(clip)] = '!' }, says: "not a line of an index"},
-		"two lines":     {change: func(index, _ []byte) { index[start(clip)+1] = '\n' }, says: "and it is not"},
-		"no end before": {change: func(index, _ []byte) { index[start(clip)-1] = ' ' }, says: "and it is not"},
+		"two lines":     {change: func(index, _ []byte) { index[start(clip)+1] = '\n' }, says: "but it is not"},
+		"no end before": {change: func(index, _ []byte) { index[start(clip)-1] = ' ' }, says: "but it is not"},
 		"cut meanwhile": {change: func(_, _ []byte) {}, cut: start(clip) + 1, says: "cannot read"},
 		"ends elsewhere": {change: func(_, table []byte) { table[offsetsHead+8*(clip+1)]-- },
-			says: fmt.Sprintf("is at bytes %d to %d, and it is not", start(clip), start(clip+1)-1)},
+			says: fmt.Sprintf("is at bytes %d to %d, but it is not", start(clip), start(clip+1)-1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

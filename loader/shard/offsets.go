@@ -95,7 +95,7 @@ func (o *fileOffsets) span(i int) (start, end int64, err error) {
 	}
 	if start < 1 || end <= start || end > o.size || end-start > maxLine+1 {
 		return 0, 0, fmt.Errorf(
-			"shard: %s, entry %d (byte %d): the line is said to lie at bytes %d to %d of %d: %w; %s",
+			"shard: %s, entry %d (byte %d): the line should be at bytes %d to %d of %d: %w; %s",
 			o.Name(), i, offsetsHead+8*i, start, end, o.size, ErrFormat, cure)
 	}
 	return start, end, nil

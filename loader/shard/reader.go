@@ -99,7 +99,7 @@ func (r *Reader) Record(i int) (Record, error) {
 	line := text[1 : len(text)-1]
 	if text[0] != '\n' || text[len(text)-1] != '\n' || bytes.IndexByte(line, '\n') >= 0 {
 		return Record{}, lineError(r.index.Name(), i+2, start,
-			faultf("%s says that the line is at bytes %d to %d, and it is not", offsetsName, start, end))
+			faultf("by %s the line is at bytes %d to %d, but it is not", offsetsName, start, end))
 	}
 	record, err := parseRecord(line, r.header.Form)
 	if err != nil {
@@ -145,7 +145,7 @@ func (r *Reader) read(name string, offset int64, n int, buf []byte) ([]byte, err
 	}
 	defer r.release(file)
 	if offset+int64(n) > file.size || r.header.Form == Folder && file.size != int64(n) {
-		return nil, faultf("the file has %d bytes, and the index says %d and more: one of them is cut short or of "+
+		return nil, faultf("the file has %d bytes, but the index requires %d or more: one of them is cut short or from "+
 			"another run; %s", file.size, offset+int64(n), cure)
 	}
 	if cap(buf) < n {

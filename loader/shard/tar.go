@@ -137,7 +137,7 @@ func (w *tarWalk) member(head *tar.Header) (*Record, error) {
 		w.key = key
 	}
 	if key != w.key {
-		return nil, faultf("the member %.200q comes before %.200q, which ends the clip before it",
+		return nil, faultf("the member %.200q precedes %.200q, which ends the previous clip",
 			head.Name, w.key+".json")
 	}
 	if rest == "json" {
@@ -165,7 +165,7 @@ func (w *tarWalk) record(size int64) (*Record, error) {
 		return nil, faultf("the member %.200q: %v", w.key+".json", err)
 	}
 	if len(r.Frames) != len(w.frames) {
-		return nil, faultf("the member %.200q tells of %d frames, and there are %d",
+		return nil, faultf("the member %.200q lists %d frames, but there are %d",
 			w.key+".json", len(r.Frames), len(w.frames))
 	}
 	for i, f := range w.frames {
@@ -173,7 +173,7 @@ func (w *tarWalk) record(size int64) (*Record, error) {
 			return nil, faultf("the member %.200q is not %.200q", w.key+"."+w.names[i], w.key+"."+want)
 		}
 		if r.Frames[i].Size != f.Size {
-			return nil, faultf("the member %.200q has %d bytes, and %.200q says %d",
+			return nil, faultf("the member %.200q has %d bytes, but %.200q gives %d",
 				w.key+"."+w.names[i], f.Size, w.key+".json", r.Frames[i].Size)
 		}
 		r.Frames[i].Offset = f.Offset

@@ -155,7 +155,7 @@ func (w *Writer) failed(err error) error {
 		return nil
 	}
 	return fmt.Errorf(
-		"shard: cannot write to %q; what was finished is valid, and nmn frames goes on from there: %w",
+		"shard: cannot write to %q; finished clips are valid, and nmn frames goes on from there: %w",
 		w.dir, err)
 }
 

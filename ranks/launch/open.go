@@ -59,7 +59,7 @@ func open(ctx context.Context, getenv func(string) string, o Options, byMPI open
 	case err != nil:
 		return nil, fmt.Errorf("rank %d of %d, started by %s: %w", place.Rank, place.Size, place.By, err)
 	case g.Size() != place.Size || g.Rank() != place.Rank:
-		err := place.usage(fmt.Errorf("MPI says rank %d of %d: this program is linked with another MPI than the one that "+
+		err := place.usage(fmt.Errorf("MPI reports rank %d of %d: this program is linked with another MPI than the one that "+
 			"has started it, or SLURM's srun needs --mpi=pmix or --mpi=pmi2", g.Rank(), g.Size()))
 		return nil, errors.Join(err, g.Close())
 	}

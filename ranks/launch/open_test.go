@@ -47,7 +47,7 @@ func TestOpen_SaysWhatIsMissing(t *testing.T) {
 		want        []string
 	}{
 		{secondOfThree, missing, []string{"rank 1 of 3", "mpirun of Open MPI", "-tags mpi"}},
-		{secondOfThree, alone, []string{"rank 1 of 3", "MPI says rank 0 of 1", "--mpi=pmix"}},
+		{secondOfThree, alone, []string{"rank 1 of 3", "MPI reports rank 0 of 1", "--mpi=pmix"}},
 		{"OMPI_COMM_WORLD_RANK=4 OMPI_COMM_WORLD_SIZE=3", never, []string{"OMPI_COMM_WORLD_RANK"}},
 		{"RANK=1 WORLD_SIZE=4 MASTER_ADDR=a", never, []string{"rank 1 of 4", "PyTorchJob", "NCCL"}},
 	} {

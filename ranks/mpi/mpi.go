@@ -155,7 +155,7 @@ func (r *rank) late() error {
 		}
 	}
 	if len(lost) == 0 {
-		return fmt.Errorf("group: %w: what all ranks have begun has not ended (call %d, %v), though their processes "+
+		return fmt.Errorf("group: %w: all ranks have begun a call that has not ended (call %d, %v), though their processes "+
 			"answer: the network may hang", ranks.ErrTimeout, call, limit)
 	}
 	return errors.Join(lost...)

@@ -84,7 +84,7 @@ func New(registry prometheus.Registerer) (*Metrics, error) {
 		Info: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "nmn", Name: "run_info",
 			Help: "Always 1; the labels name the run in progress and the program."}, infoLabels),
 		State: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "nmn", Name: "run_state",
-			Help: "1 for what the run is doing, or how it has ended; 0 for the other states."}, []string{"state"}),
+			Help: "1 for the current or final state of the run; 0 for the other states."}, []string{"state"}),
 	}
 	m.states = newStates(m.State)
 	for _, c := range []prometheus.Collector{m.Loss, m.LearningRate, m.GradientNorm, m.Epoch, m.Step, m.PlannedSteps,

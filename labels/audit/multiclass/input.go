@@ -102,8 +102,8 @@ func (in *Input) normalise(file string, logits bool) error {
 		}
 		for c, p := range row {
 			if !(p >= 0 && p <= 1) {
-				return fmt.Errorf("%s: row %d, column %d: score %v, want a probability from 0 to 1 (give `scores.logits` "+
-					"where scores are logits): %w", file, i+1, c+1, p, table.ErrValue)
+				return fmt.Errorf("%s: row %d, column %d: score %v, want a probability from 0 to 1 (set `scores.logits` "+
+					"if the scores are logits): %w", file, i+1, c+1, p, table.ErrValue)
 			}
 			sum += float64(p)
 		}

@@ -244,7 +244,7 @@ func TestScores_AreMatchedByName(t *testing.T) {
 		t.Errorf("rows in order: %v, %v", r.input.Scores, err)
 	}
 	for want, m := range map[string]*table.Matrix{
-		"s has 2 rows, \"c.json\" has 3 bags":            {Rows: 2, Cols: 2},
+		"s has 2 rows, \"c.json\" has 3 pictures":        {Rows: 2, Cols: 2},
 		"s has 3 columns for the 2 words":                {Rows: 3, Cols: 3},
 		`s has no column for the word "cats"`:            {Words: []string{"dog", "x"}, Rows: 3, Cols: 2},
 		`s: the id "20" is given twice, in rows 1 and 2`: {IDs: []string{"20", "20"}, Rows: 2, Cols: 2},

@@ -38,8 +38,8 @@ func (r *Report) join(m *table.Matrix) error {
 	}
 	if m.IDs == nil {
 		if m.Rows != len(r.IDs) {
-			return fmt.Errorf("%s has %d rows, %q has %d bags: give each row the id of its bag, in a column id, or score "+
-				"all bags in the order of the file: %w", m.Name, m.Rows, r.Name, len(r.IDs), table.ErrShape)
+			return fmt.Errorf("%s has %d rows, %q has %d pictures: give each row the id of its picture, in a column id, or score "+
+				"all pictures in the order of the file: %w", m.Name, m.Rows, r.Name, len(r.IDs), table.ErrShape)
 		}
 		r.input.Scores = arranged(m, nil, columns)
 		return nil
@@ -57,8 +57,8 @@ func (r *Report) columns(m *table.Matrix) ([]int, error) {
 	classes := r.Vocabulary.Len()
 	if m.Words == nil {
 		if m.Cols != classes {
-			return nil, fmt.Errorf("%s has %d columns for the %d words of the vocabulary: name the vocabulary that the "+
-				"classifier has (`audit.vocabulary`): %w", m.Name, m.Cols, classes, table.ErrShape)
+			return nil, fmt.Errorf("%s has %d columns for the %d words of the vocabulary: name the vocabulary of the "+
+				"classifier (`audit.vocabulary`): %w", m.Name, m.Cols, classes, table.ErrShape)
 		}
 		return nil, nil
 	}
@@ -71,8 +71,8 @@ func (r *Report) columns(m *table.Matrix) ([]int, error) {
 		word := r.Vocabulary.Word(k).Text
 		column, ok := at[word]
 		if !ok {
-			return nil, fmt.Errorf("%s has no column for the word %q of the vocabulary: name the vocabulary that the "+
-				"classifier has (`audit.vocabulary`), or none: %w", m.Name, word, table.ErrNames)
+			return nil, fmt.Errorf("%s has no column for the word %q of the vocabulary: name the vocabulary of the "+
+				"classifier (`audit.vocabulary`), or none: %w", m.Name, word, table.ErrNames)
 		}
 		out[k] = column
 	}

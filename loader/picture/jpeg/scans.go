@@ -9,7 +9,7 @@ import (
 // blocks. Encoders write about ten.
 const maxScans = 256
 
-var errScans = fmt.Errorf("more than %d scans: no camera or program writes so many, and each goes over the whole "+
+var errScans = fmt.Errorf("more than %d scans: no camera or program writes that many, and each covers the whole "+
 	"picture; save it again as JPEG or PNG", maxScans)
 
 // maxScanPixels bounds the total pixels over all scans of a file: twenty scans of a picture of 100
