@@ -3,8 +3,9 @@ package labels
 // Joint is what confident learning counts of labels (Northcutt, Jiang and Chuang, "Confident Learning: Estimating
 // Uncertainty in Dataset Labels", JAIR 2021).
 type Joint struct {
-	// Counts is K×K: rows with label z (row) that are confidently of class y (column), at least 1 on the diagonal. A row
-	// is confidently of the class whose score reaches its threshold, of several the one with the highest score.
+	// Counts is K×K: rows with label z (row) that are confidently of class y (column), at least 1 on the
+	// diagonal. A row is confidently of the class whose score reaches its threshold; if several do, of the
+	// one with the highest score.
 	Counts []int
 	// Thresholds are K: the mean score of a class on the rows with its label; 1 if there are none.
 	Thresholds []float64

@@ -95,7 +95,8 @@ func refuseForeign(path string, columns []string) error {
 	return nil
 }
 
-// Digits are more than a probability means, and keep apart what is close to 0; empty for NaN.
+// Digits formats a probability with more digits than are significant, and distinguishes values close to 0;
+// empty for NaN.
 func Digits(v float64) string {
 	if math.IsNaN(v) {
 		return ""

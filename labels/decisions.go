@@ -24,7 +24,8 @@ type Decisions[K comparable] struct {
 	Columns  []string   // one is "decision"; a file has them in any order, and may have others
 	Needed   int        // number of columns, from the first on, that must be there; the others are empty if they are not
 	Verdicts [2]Verdict // that the column decision may have
-	// Find returns what a row decides about, and its name for messages. The fields are in the order of Columns.
+	// Find returns the suspect that a row decides about, and its name for messages. The fields are in the
+	// order of Columns.
 	Find func(fields []string) (key K, name string, err error)
 }
 

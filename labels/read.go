@@ -27,7 +27,7 @@ const (
 	EmptyZero                 // 0; words without a row also have rates of 0
 )
 
-// Options say what Read takes from a table and what it refuses.
+// Options select what Read takes from a table and what it refuses.
 type Options struct {
 	// Columns are read if the table has them. The calibration, a and b, is read if it has both.
 	Columns []string
@@ -40,14 +40,14 @@ type Options struct {
 
 // The readings of this program.
 var (
-	// Learnt reads what is given to a training: every rate must be there.
+	// Learnt reads a table for training: every rate must be there.
 	Learnt = Options{
 		Columns: []string{"word", "pos", "q01", "q10", "t01", "t10", "remarks"}, Needed: []string{"q01", "q10"},
 		Only: true,
 	}
-	// Left reads what a run has left: a word whose rates were not estimated has none.
+	// Left reads a table that a run has written: a word whose rates were not estimated has none.
 	Left = Options{Columns: Learnt.Columns, Needed: Learnt.Needed, Only: true, Empty: EmptyUnknown}
-	// Given reads what is given to an audit: rates, and the calibration where the table has it.
+	// Given reads a table for an audit: rates, and the calibration if the table has it.
 	Given = Options{
 		Columns: []string{"word", "q01", "q10", "a", "b"}, Needed: []string{"q01", "q10"}, Empty: EmptyUnknown,
 	}

@@ -7,7 +7,7 @@ import (
 	"nmn/text"
 )
 
-// Row is what a table of rates holds of one word. Numbers that the table does not have are NaN.
+// Row is one word's line in a table of rates. Numbers that the table does not have are NaN.
 type Row struct {
 	Word string
 	POS  text.POS
@@ -84,7 +84,7 @@ func (t Table) pairs(of func(*Row) (q01, q10 float64)) *Rates {
 	return rates
 }
 
-// Calibration are the columns a and b, nil where the table does not have them.
+// Calibration returns the columns a and b, nil if the table does not have them.
 func (t Table) Calibration() (a, b []float64) {
 	for _, r := range t {
 		if math.IsNaN(r.A) || math.IsNaN(r.B) {

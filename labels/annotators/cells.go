@@ -36,7 +36,7 @@ type lists[T any] struct {
 
 func (l *lists[T]) of(i int) []T { return l.all[l.from[i]:l.from[i+1]] }
 
-// gathered sorts n values by their list, in the order in which they come.
+// gathered groups n values by their list, keeping their order.
 func gathered[T any](count, n int, list func(int) int, value func(int) T) lists[T] {
 	l := lists[T]{make([]int32, count+1), make([]T, n)}
 	for i := range n {
@@ -54,8 +54,8 @@ func gathered[T any](count, n int, list func(int) int, value func(int) T) lists[
 	return l
 }
 
-// cells are the labels by bag and class. A cell is a bag and a class that a row names; all other classes of a bag are
-// alike but for their prior, and have no cell of their own.
+// cells are the labels by bag and class. A cell is a bag and a class that a row names. All other classes of a
+// bag differ only in their prior, and need no cell.
 type cells struct {
 	first []int32 // N+1: bag i has cells first[i] to first[i+1]-1, ascending by class
 	bag   []int32

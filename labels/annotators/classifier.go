@@ -8,7 +8,7 @@ const (
 	offsetRidge = 5.
 )
 
-// slope is what a Newton step of a class's calibration takes: gradient and curvature over bags.
+// slope holds the sums for a Newton step of a class's calibration: gradient and curvature over bags.
 type slope struct{ ga, gb, haa, hab, hbb float64 }
 
 func (s *slope) add(o *slope) {

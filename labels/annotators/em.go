@@ -57,7 +57,7 @@ type step struct {
 	objective float64
 }
 
-// sums are what the expectation leaves to the maximisation, over some bags.
+// sums are the results of the expectation for the maximisation, over some bags.
 type sums struct {
 	likelihood float64
 	true1      []float64 // per annotator: expected true labels among those that it gave
@@ -217,7 +217,7 @@ func (e *estimator) weigh() {
 	}
 }
 
-// background is what the classes of a bag give that have no marks, and all others as if they had none.
+// background gives the sums of a bag over classes without marks, and over the others as if they had none.
 type background interface {
 	// bag returns the sums over all classes of p(y=1), and of softplus(base + whole) - softplus(base) as far as finish
 	// does not add it. It adds to s.class what finish does not.
@@ -273,7 +273,8 @@ func sigmoidSoftplus(x float64) (p, soft float64) {
 	return t * p, soft
 }
 
-// untrue is the log likelihood of all answers if no label held, to which the likelihood of the sums is relative.
+// untrue returns the log likelihood of all answers if no label held. The likelihood of the sums is relative
+// to it.
 func (e *estimator) untrue() float64 {
 	sum := 0.0
 	for j, q := range e.pairs {

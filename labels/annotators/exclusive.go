@@ -260,7 +260,7 @@ func (x *exclusive) before(bag int) []float64 {
 	return x.prior
 }
 
-// normalise makes the sum 1, and returns the log of what it was.
+// normalise scales p to the sum 1, and returns the log of the old sum.
 func normalise(p []float64) float64 {
 	sum := 0.
 	for _, v := range p {
@@ -272,7 +272,7 @@ func normalise(p []float64) float64 {
 	return math.Log(sum)
 }
 
-// Weights of the priors of the shares, and of what is guessed and confused, in answers.
+// Weights of the priors of the shares, of guesses and of confusions, in answers.
 const (
 	shareWeight = 2.
 	guessWeight = 2.

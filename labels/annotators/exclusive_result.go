@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// result reads off what the estimate has found.
+// result collects the results of the estimate.
 func (x *exclusive) result() *Result {
 	in, classes := x.in, float64(x.in.Classes)
 	wrong := x.all.confuses + (1-x.all.knows-x.all.confuses)*(1-1/classes)

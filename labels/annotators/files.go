@@ -19,7 +19,7 @@ type Files struct {
 	Logits     bool   // scores are log-odds instead of probabilities
 }
 
-// read reads the files. With scores, these say which bags there are, and in which order.
+// Read reads the files. With scores, the scores define the bags and their order.
 func (f Files) Read(ctx context.Context) (*Table, error) {
 	var o ReadOptions
 	if f.Vocabulary != "" {

@@ -15,8 +15,8 @@ type Options struct {
 	// Strength01 and Strength10 are the weight of all annotators together on q01, in true labels, and on q10, in labels
 	// that do not hold. 0 estimates them from how much annotators differ.
 	Strength01, Strength10 float64
-	// ByLabel gives each annotator a pair of rates for each label, as if each label were a file of its own: for rates that
-	// differ among labels.
+	// ByLabel gives each annotator a pair of rates for each label, as if each label were a separate file: for
+	// rates that differ among labels.
 	ByLabel bool
 	// Confidence is the probability that an interval holds the rate.
 	Confidence float64

@@ -20,7 +20,7 @@ const (
 	Copies      Remark = "answers as another annotator does: equal answers count once, and no interval is estimated"
 )
 
-// Annotator is what was found of one annotator. Expected numbers are sums of probabilities over its labels.
+// Annotator describes one annotator. Expected numbers are sums of probabilities over its labels.
 type Annotator struct {
 	Bags   int
 	Shared int     // bags that another annotator looked at too
@@ -53,7 +53,7 @@ type part struct {
 	class, classes int
 }
 
-// Result is what was found of all annotators, and the labels.
+// Result describes all annotators, and the labels.
 type Result struct {
 	Bags, Classes int
 	Annotators    []Annotator
@@ -81,7 +81,7 @@ type Result struct {
 	parts        []part  // by class; not all classes have one
 }
 
-// result reads off what the estimator has found.
+// result collects the results of the estimator.
 func (e *estimator) result() *Result {
 	r := &Result{Bags: e.in.Bags, Classes: e.in.Classes, PooledQ01: e.center.q01, PooledQ10: e.center.q10,
 		Strength01: e.weight.q01, Strength10: e.weight.q10, Confidence: e.options.Confidence,

@@ -57,7 +57,7 @@ func newShared(e *estimator) *shared {
 	return h
 }
 
-// take adds a label to what is missing.
+// take adds a label to the missing ones.
 func (h *shared) take(v float64, s slopes) {
 	h.missing.i01 += v * s.s01 * s.s01
 	h.missing.both += v * s.s01 * s.s10

@@ -100,7 +100,7 @@ type ConsensusSummary struct {
 	Lacking   eval.Number `json:"expected_lacking"` // share of the true labels
 }
 
-// AnnotatorSummary is an annotator. Intervals are null where the rates are not the annotator's own.
+// AnnotatorSummary describes an annotator. Intervals are null if the rates are not the annotator's own.
 type AnnotatorSummary struct {
 	Annotator    string      `json:"annotator"`
 	Bags         int         `json:"bags"`
@@ -132,7 +132,7 @@ func (r *Result) ConsensusShares() (wrong, lacking eval.Number) {
 	return wrong, lacking
 }
 
-// Summary has all annotators, in the order in which they are met.
+// Summary lists all annotators, in order of appearance.
 func (r *Report) Summary() Summary {
 	wrong, lacking := r.ConsensusShares()
 	s := Summary{Bags: r.Result.Bags, Labels: r.Result.Classes, Rows: len(r.Rows), Outside: r.Outside,

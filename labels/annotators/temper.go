@@ -2,7 +2,7 @@ package annotators
 
 import "math"
 
-// Bounds of the power of answers, and bags by which it is chosen.
+// Bounds of the power of answers, and numbers of bags that determine it.
 const (
 	leastPower = .3
 	powers     = 8

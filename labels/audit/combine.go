@@ -14,7 +14,8 @@ const (
 	combineFolds = 5
 	partners     = 8  // most other classes that have a say in a score
 	ridge        = 11 // 1/.3², for weights of scores with a standard deviation of 1
-	// mostCombined bounds bags × classes × (200 + classes), in proportion to which the time grows: it is some seconds.
+	// mostCombined bounds bags × classes × (200 + classes), which the time is proportional to: it corresponds
+	// to a few seconds.
 	mostCombined = 1e9
 )
 

@@ -29,7 +29,7 @@ type Finding struct {
 // Whose rates a suspect is ranked by.
 const (
 	OwnRates = "own" // the rates of its word
-	// by the noise of the other words, for its word has no rates of its own: nothing is claimed of it
+	// by the noise of the other words, because its word has no rates of its own: nothing is claimed for it
 	PooledRates = "pooled"
 )
 

@@ -11,7 +11,7 @@ import (
 	"nmn/labels/rates"
 )
 
-// Input is what is known of N bags and K classes. It is not changed.
+// Input holds the scores and labels of N bags and K classes. It is not changed.
 type Input struct {
 	Bags, Classes int
 	Logits        []float32 // N×K, of p(y=1|I), out-of-fold; finite

@@ -23,8 +23,9 @@ import (
 //
 //	max  Σ log σ(±m') - (log s)²/(2·¼²) - (t_0² + t_1²)/2
 //
-// with the sum over the decided labels of audited classes, + where the label was accepted. The standard deviations ¼
-// and 1 of these priors leave .99 at .94 after one rejection of .99, and bring it to .3 after 61 of 83.
+// with the sum over the decided labels of audited classes, + if the label was accepted. The standard
+// deviations ¼ and 1 of these priors leave .99 at .94 after one rejection of .99, and bring it to .3 after 61
+// of 83.
 type Recalibration struct {
 	Slope float64    `json:"slope"` // s
 	Shift [2]float64 `json:"shift"` // t_z

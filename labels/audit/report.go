@@ -34,7 +34,7 @@ type Options struct {
 	Raise bool
 }
 
-// Report is what an audit of score files has found.
+// Report is the result of an audit of score files.
 type Report struct {
 	Input
 	*Result
@@ -50,7 +50,7 @@ type Report struct {
 	table *rows.Table
 }
 
-// judgedAt are the numbers of suspects whose precision is reported where the truth is known.
+// judgedAt are the numbers of suspects whose precision is reported if the truth is known.
 var judgedAt = []int{10, 100, 1000}
 
 // Files audits score files. Errors about their content name file and place.

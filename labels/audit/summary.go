@@ -48,8 +48,8 @@ func (r *Report) Counts() Counts {
 	return out
 }
 
-// Expected is how many labels of the class are expected to be wrong. It is undefined for a class with pooled rates, for
-// which nothing is claimed.
+// Expected returns the expected number of wrong labels of the class. It is undefined for a class with pooled
+// rates, for which nothing is claimed.
 func (c *Class) Expected() (incorrect, missing eval.Number) {
 	if !c.Audited || c.Pooled {
 		return eval.Undefined(), eval.Undefined()
@@ -72,7 +72,7 @@ type Summary struct {
 	Applied  *Outcome       `json:"correction,omitempty"`
 }
 
-// ClassSummary is a class with its rates. Intervals and diagnoses are there where the rates were estimated.
+// ClassSummary is a class with its rates. Intervals and diagnoses are present if the rates were estimated.
 type ClassSummary struct {
 	Word              string            `json:"word"`
 	Labels            int               `json:"labels"`

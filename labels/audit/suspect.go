@@ -21,7 +21,7 @@ const (
 	Missing   Kind = "missing"   // z=0, the concept is there
 )
 
-// KindOf is the way in which a label z would be wrong.
+// KindOf returns the kind of error if a label z is wrong.
 func KindOf(z uint8) Kind {
 	if z == 1 {
 		return Incorrect
@@ -163,9 +163,9 @@ func (c *Class) count(z uint8, wrong float64, suspect bool) {
 	}
 }
 
-// AtPrecision is how many of the first suspects can be corrected so that the expected precision, the
-// mean of their probabilities of being wrong, is at least the one asked for. No label is among them
-// that is more likely right than wrong.
+// AtPrecision returns how many of the first suspects can be corrected with at least the given expected
+// precision, the mean of their probabilities of being wrong. It includes no label that is more likely right
+// than wrong.
 func AtPrecision(suspects []Suspect, precision float64) int {
 	sum := 0.0
 	for k, s := range suspects {

@@ -180,9 +180,9 @@ func (c *ClassStatistics) average(classes []ClassStatistics) {
 	}
 }
 
-// WriteCSV writes one line per class: word, pos (where words have parts of speech), the four counts n_zy, q01, q10,
-// prevalence, observed, wrong, and the reference. parseFlipRates reads it back as the rates of flips, which is
-// why the rows over all classes are in WriteJSON alone.
+// WriteCSV writes one line per class: word, pos (if words have parts of speech), the four counts n_zy, q01,
+// q10, prevalence, observed, wrong, and the reference. parseFlipRates reads it back as the rates of flips, so
+// the rows over all classes are only in WriteJSON.
 func (s *Statistics) WriteCSV(w io.Writer) error {
 	table := csv.NewWriter(w)
 	hasPOS := slices.ContainsFunc(s.Classes, func(c ClassStatistics) bool { return c.POS != "" })

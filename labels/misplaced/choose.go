@@ -165,7 +165,7 @@ func (f *finder) unidentified(s *state, gain float64) Refusal {
 	return ""
 }
 
-// state is what a way to judge has come to.
+// state is the current result of a way of judging.
 type state struct {
 	votes, own, null []float64
 	words            *words
@@ -175,7 +175,7 @@ type state struct {
 	eps, likelihood  float64
 }
 
-// state is what the present way to judge has come to.
+// state returns the result of the current way of judging.
 func (f *finder) state(ctx context.Context) (*state, error) {
 	likelihood, err := f.likelihood(ctx)
 	if err != nil {
@@ -234,7 +234,7 @@ func (f *finder) likelihood(ctx context.Context) (float64, error) {
 	return sum / n, err
 }
 
-// mostT bounds what is taken to the power of e.
+// mostT bounds the exponent.
 const mostT = 500
 
 // noneForeign returns the likelihood of the captions if all belong to their bags. The votes and rates of f

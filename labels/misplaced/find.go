@@ -79,8 +79,8 @@ func (f *finder) scoresOf(n int) []float32 {
 	return f.in.Scores[int(f.rows[n])*k : (int(f.rows[n])+1)*k]
 }
 
-// pair gives each bag with captions another one, at random: bags in the order in which each is compared with the next,
-// and the last with the first.
+// pair gives each bag with captions another one, at random: a random order in which each is compared with the
+// next, and the last with the first.
 func (f *finder) pair(seed uint64) []int32 {
 	var bags []int32
 	for n, captions := range f.in.Captions {

@@ -145,7 +145,7 @@ func (j *judge) plain(union []int32) {
 	}
 }
 
-// scored prepares a bag with scores, for which every class is computed.
+// scored prepares a bag with scores, which computes every class.
 func (j *judge) scored(union []int32) {
 	w, trusted := j.f.words, j.trusted
 	k := len(j.scores)

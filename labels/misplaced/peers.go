@@ -121,9 +121,10 @@ func (p *peers) between(from, to int) (first, last int) {
 	return first, last
 }
 
-// compare makes bins of equally many captions of both kinds. Each foreign caption counts as much as the one in whose
-// place it is judged seems foreign itself: if a fixed number of a bag's captions is foreign, the foreign ones have more
-// captions of the bag's own around them than the others have, and speak more clearly.
+// compare makes bins with equal numbers of captions of both kinds. A foreign caption is weighted by the
+// probability that the caption it replaces seems foreign itself. If a fixed number of a bag's captions is
+// foreign, the foreign ones have more own captions around them than the others have, and give clearer
+// evidence.
 func (f *finder) compare(ctx context.Context, p *peers) (*densities, error) {
 	edges, n := f.edges(p), len(p.captions)
 	d := &densities{bin: make([]uint8, n), of: make([]uint8, n), weight: make([]float64, n),
@@ -160,7 +161,7 @@ func (f *finder) compare(ctx context.Context, p *peers) (*densities, error) {
 	return d, nil
 }
 
-// edges are those between the bins.
+// edges returns the edges between the bins.
 func (f *finder) edges(p *peers) []float64 {
 	bins := min(max(len(p.captions)/leastInBin, 1), mostBins)
 	var places []int

@@ -94,7 +94,7 @@ func (b *betaBinomial) likelihood(mean, spread float64) float64 {
 	return sum
 }
 
-// unsaid is P(0) of the bags in which the word holds, at the greatest likelihood.
+// unsaid returns P(0) for the bags in which the word holds, at the greatest likelihood.
 func (b *betaBinomial) unsaid(counts map[[2]int]float64) float64 {
 	b.cells = b.cells[:0]
 	several := 0.0
@@ -139,7 +139,7 @@ func (b *betaBinomial) fit() (mean, spread float64) {
 	return sigmoid(at[0]), sigmoid(at[1])
 }
 
-// sortCells puts sums into an order of their own.
+// sortCells puts sums into a fixed order.
 func sortCells(cells []cell) {
 	slices.SortFunc(cells, func(a, b cell) int {
 		return cmp.Or(cmp.Compare(a.captions, b.captions), cmp.Compare(a.mentions, b.mentions))

@@ -115,8 +115,8 @@ func (r *Result) Reasons(bag, caption, n int) []Reason {
 	return reasons[:min(n, len(reasons))]
 }
 
-// chances are the probabilities that an own caption in a place mentions the words of its bag, from the other captions
-// and the scores.
+// chances returns the probabilities that an own caption mentions the words of its bag, from the other
+// captions and the scores.
 func (f *finder) chances(captions [][]int32, scores []float32, votes []float64, caption int) map[int32]float64 {
 	w, byScore := f.words, f.byScore
 	if scores == nil { // the other captions alone speak of this bag

@@ -1,6 +1,6 @@
 package misplaced
 
-// sums are what a block of bags adds to the next rates, for each class.
+// sums are the contributions of a block of bags to the next rates, for each class.
 type sums struct {
 	holds      []float64 // rho, weighted by votes
 	mentions   []float64 // votes that mention the word, weighted by rho

@@ -27,8 +27,9 @@ const (
 	means                 = 12
 	leastMean, mostMean   = .01, .6  // for q01
 	leastMean0, mostMean0 = .002, .4 // for q10
-	// exchanged is how probable it is that labels were exchanged between bags, so that the means are not the same for all
-	// classes: a label then comes up as often as the class has some, and goes missing as often as it has none.
+	// exchanged is the prior probability that labels were exchanged between bags. The means then differ
+	// between classes: a label is added as often as the class has some, and goes missing as often as it has
+	// none.
 	exchanged = .01
 )
 

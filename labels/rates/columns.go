@@ -35,7 +35,7 @@ func eachColumn(ctx context.Context, in *Input, workers int, task func(class int
 	})
 }
 
-// class holds what is summed up of a column again and again.
+// class holds the sums over a column that are used repeatedly.
 type class struct {
 	present, absent         nodes
 	presentRows, absentRows int

@@ -28,7 +28,7 @@ const (
 	// MaybeNoMissing means that the interval of q01 holds 0: no missing labels, or missing ones that
 	// depend on how hard a bag is, which cannot be seen from scores.
 	MaybeNoMissing Diagnosis = "q01 may be 0"
-	// MaybeNoIncorrect is the same of q10.
+	// MaybeNoIncorrect means that the interval of q10 holds 0.
 	MaybeNoIncorrect Diagnosis = "q10 may be 0"
 )
 

@@ -2,11 +2,11 @@ package rates
 
 import "math"
 
-// interval bounds a rate by its profile likelihood: it holds the values at which the target, maximised
-// over everything else, stays within half of the quantile of chi-squared below its maximum. Unlike
-// an interval from the curvature it is right next to 0, where rates of clean labels lie, and it widens
-// where rate and calibration can stand for each other. It holds what the class's own labels say: the
-// estimate m is drawn towards the other classes, and the interval is widened to hold it.
+// interval bounds a rate by its profile likelihood. It holds the values at which the target, maximised over
+// everything else, stays within half of the quantile of chi-squared below its maximum. Unlike an interval
+// from the curvature it is right close to 0, the value for clean labels, and it widens if rate and
+// calibration can replace each other. It depends on the class's own labels: the estimate m is drawn towards
+// the other classes, and the interval is widened to hold it.
 func (e *evidence) interval(m model, which int) Interval {
 	top, best := e.climb(m.parameters(), held{})
 	z := math.Sqrt2 * math.Erfinv(e.confidence)

@@ -9,7 +9,7 @@ import (
 //
 //	sum over cells of  present log p(z=1|o) + absent log(1 - p(z=1|o))  - .05 (a-1)^2 - .0005 b^2
 //
-// The other classes have no say in it, unlike in the estimate.
+// The other classes do not affect it, unlike the estimate.
 type evidence struct {
 	cells      []cell
 	minSlope   float64
@@ -17,7 +17,7 @@ type evidence struct {
 	enough     float64 // a climb ends after a step of less; 0 for 1e-5
 }
 
-// The parameters, in which steps are made: the logits of the two rates, slope and shift.
+// The parameters of a step: the logits of the two rates, slope and shift.
 const (
 	rate01 = iota
 	rate10

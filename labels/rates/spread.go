@@ -27,9 +27,8 @@ type Departure struct {
 	Rate, Mean float64
 }
 
-// Spreads takes in the rates of bags one after the other. Memory is bounded for any number of bags: a
-// class has a histogram of log-odds (4 KiB) and its lowest and highest bags, as many of each as
-// departures are wanted.
+// Spreads collects the rates of bags one after the other. Memory is bounded for any number of bags: a class
+// has a histogram of log-odds (4 KiB) and its lowest and highest bags, one of each per wanted departure.
 type Spreads struct {
 	most    int
 	bags    int
@@ -61,7 +60,7 @@ func NewSpreads(classes, departures int) *Spreads {
 	return &Spreads{most: departures, classes: make([]classSpread, classes)}
 }
 
-// Add takes in the rate of each class for one bag. Rates lie in 0 to 1.
+// Add adds the rate of each class for one bag. Rates are in 0 to 1.
 func (s *Spreads) Add(bag int, classRates []float32) {
 	s.bags++
 	for c, rate := range classRates {

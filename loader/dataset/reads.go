@@ -27,7 +27,7 @@ var (
 	allKinds  = kinds()
 	embedded  = []Kind{Scenes, MovingScenes}
 	onFiles   = []Kind{Captions, MSRVTT, Clips, Manifest} // pictures and frames that are decoded
-	withWords = []Kind{Captions, MSRVTT, Clips, Manifest} // labels by name, some of which become classes
+	withWords = []Kind{Captions, MSRVTT, Clips, Manifest} // labels by name; some become classes
 	heldOut   = []Kind{Captions, Clips, Features, Manifest}
 )
 

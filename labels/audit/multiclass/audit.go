@@ -26,7 +26,7 @@ type Suspect struct {
 	P          float64 // ρ of the class suggested: the probability that the corrected label is right
 }
 
-// Report is what an audit has found.
+// Report is the result of an audit.
 type Report struct {
 	*Input
 	*Model
@@ -167,7 +167,7 @@ func (r *row) suspect(i, z int32) Suspect {
 	if r.m.Noise == Unknown {
 		best = argmax(r.p) // half of the doubt is never the greater one
 	}
-	// The sum over the others keeps digits where the label is almost surely right.
+	// The sum over the others keeps digits if the label is almost surely right.
 	wrong := 0.0
 	for y, p := range r.posterior {
 		if y != int(z) {

@@ -12,8 +12,8 @@ import (
 // Confident is the result of confident learning.
 type Confident struct {
 	Joint []int // K×K, see labels.Joint
-	// Flagged are the rows whose label is wrong by the joint's off-diagonal, less those where the label has the highest
-	// score; ascending.
+	// Flagged are the rows whose label is wrong by the joint's off-diagonal, less the rows whose label has
+	// the highest score; ascending.
 	Flagged []int
 	// Pruned are the rows that pruning by the rate of noise flags, ascending. For each pair of classes their
 	// number comes from the joint, scaled to the numbers of labels. The rows taken are those whose other

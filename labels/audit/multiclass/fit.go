@@ -52,9 +52,10 @@ func (f *fitting) kinds(m Model, side int) [kinds]*Model {
 	return out
 }
 
-// fit maximises the likelihood of the labels with the priors, from where m is. Rate, slope and shifts take steps of
-// Newton with the sum of the squares of each row's gradient for the curvature (Berndt, Hall, Hall and Hausman, 1974),
-// shifts each by itself; a free T is by expectation and maximisation. It returns the objective at the end.
+// fit maximises the likelihood of the labels with the priors, starting at m. Rate, slope and shifts take
+// Newton steps, with the sum of the squares of each row's gradient as the curvature (Berndt, Hall, Hall and
+// Hausman, 1974), shifts one at a time. A free T is fitted by expectation and maximisation. It returns the
+// objective at the end.
 func (f *fitting) fit(m Model, side int) (*Model, float64) {
 	best, reached, by, damping := m, math.Inf(-1), step{}, 1.
 	for i := range f.options.Iterations {

@@ -10,7 +10,7 @@ import (
 	"nmn/labels"
 )
 
-// Input is what is known of N rows and K classes. It is not changed.
+// Input holds the scores and labels of N rows and K classes. It is not changed.
 type Input struct {
 	Rows, Classes int
 	Scores        []float32 // N×K probabilities of a classifier that has not learned the label, out-of-fold

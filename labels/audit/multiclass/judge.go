@@ -14,8 +14,8 @@ type Judgement struct {
 	Self      Ranking `json:"self_confidence"`
 	Margin    Ranking `json:"normalized_margin"`
 	Confident Flagged `json:"confident"`
-	// Suggested is the share of the suspects with a wrong label whose suggested class is the true one. Suspects to which
-	// no other class is suggested do not count.
+	// Suggested is the share of right suggestions among the suspects with a wrong label. Suspects without a
+	// suggested class do not count.
 	Suggested eval.Number `json:"suggested_right"`
 }
 

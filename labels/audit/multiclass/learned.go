@@ -74,8 +74,8 @@ func surest(in *Input, stride int) [][]int32 {
 	return out
 }
 
-// ceilings is T by the mean scores of the rows at the ceiling of each class; nil if scores have none. A class that is
-// too rarely the likeliest errs as the others do in the mean.
+// ceilings returns T from the mean scores of the rows at the ceiling of each class; nil if scores have no
+// ceiling. A class that is too rarely the likeliest gets the mean errors of the others.
 func ceilings(in *Input, likeliest [][]int32) []float64 {
 	k := in.Classes
 	t, spread, height, all := make([]float64, k*k), 0., 0., 0.

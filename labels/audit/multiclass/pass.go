@@ -26,7 +26,8 @@ const (
 // sumsOf is how many sums there are but for cells.
 func sumsOf(k int) int { return shift + 2*k }
 
-// everyRow is the side of all rows. A row that is held out for the fit to side 0 is on side 1, and the other way round.
+// everyRow is the side of all rows. A row that is held out for the fit to side 0 is on side 1, and vice
+// versa.
 const everyRow = 2
 
 // sample holds every stride-th row whose label is known.
@@ -229,8 +230,8 @@ func (r *row) judge(z int) {
 			rival = max(rival, p)
 		}
 	}
-	// The mean of self-confidence and normalised margin orders labels no worse than either; half of what it lacks of 1
-	// is taken for wrong labels.
+	// The mean of self-confidence and normalised margin orders labels no worse than either; half of one minus
+	// this mean is the probability of a wrong label.
 	margin := (r.p[z] - rival + 1) / 2
 	doubt := (1 - (r.p[z]+margin)/2) / 2
 	others := max(1-r.p[z], 1e-300)

@@ -142,7 +142,7 @@ func (s *search) toUnitLength() {
 	}
 }
 
-// center moves the mean to 0, where products have the most digits.
+// center moves the mean to 0, where products have the most precision.
 func (s *search) center() {
 	mean := make([]float64, s.d)
 	for i := range s.n {

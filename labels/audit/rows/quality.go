@@ -12,9 +12,9 @@ const keptWrong = 24
 //
 //	e_1 = s_(1),  e_k = .8 s_(k) + .2 e_(k-1),  quality = e_K
 //
-// an exponential moving average that the worst labels dominate (Thyagarajan, Snorrason, Northcutt and Mueller,
-// "Identifying Incorrect Annotations in Multi-Label Classification Data", 2022, where s_k is the classifier's
-// probability of the label given).
+// an exponential moving average that the worst labels dominate (Thyagarajan, Snorrason, Northcutt and
+// Mueller, "Identifying Incorrect Annotations in Multi-Label Classification Data", 2022; there, s_k is the
+// classifier's probability of the given label).
 type Aggregate struct {
 	wrong [keptWrong]float64 // the least right labels, descending
 	n     int                // number of them

@@ -18,7 +18,7 @@ type Score struct {
 	Suggested int32
 }
 
-// Table is what is known of N rows.
+// Table holds the scores of N rows.
 type Table struct {
 	Scores []Score
 	// Neighbours are the neighbours in the space of features; nil if there are none.

@@ -6,7 +6,7 @@ import (
 	"nmn/eval"
 )
 
-// Outcome is what was dropped, and where the others are written.
+// Outcome reports the dropped captions, and where the others are written.
 type Outcome struct {
 	File      string `json:"file"`
 	Kept      int    `json:"kept"`

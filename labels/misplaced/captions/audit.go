@@ -38,7 +38,7 @@ func DefaultOptions() Options {
 	return Options{Words: 1000, Precision: .9, Witness: misplaced.DefaultOptions()}
 }
 
-// Report is what an audit of captions has found.
+// Report is the result of an audit of captions.
 type Report struct {
 	*annotation.Bags
 	*misplaced.Result
@@ -115,7 +115,7 @@ func (r *Report) countMentions() error {
 	return nil
 }
 
-// readInput reads what the captions are judged by, and turns texts into words.
+// readInput reads the scores or the vocabulary, and turns texts into words.
 func (r *Report) readInput(ctx context.Context) error {
 	scores, err := readScores(r.Options)
 	if err != nil {
@@ -197,7 +197,7 @@ func Mentions(bags *annotation.Bags, v *text.Vocabulary) [][][]int32 {
 // judged reports whether captions were compared at all, which a refusal may rule out from the start.
 func (r *Report) judged() bool { return r.Refusal == "" || r.Gain != 0 || r.Foreign != 0 }
 
-// check holds what the inference returns to what is promised of it: a probability for each caption.
+// check verifies that the inference returned a probability for each caption.
 func (r *Report) check() error {
 	for b, captions := range r.Captions {
 		if len(r.Own[b]) != len(captions) {
@@ -214,7 +214,8 @@ func (r *Report) check() error {
 	return nil
 }
 
-// choose sets the threshold, and what is dropped by it: no caption that is more likely of its bag than not.
+// choose sets the threshold and the captions that it drops: never one that more likely belongs to its bag
+// than not.
 func (r *Report) choose() {
 	r.Threshold, _ = r.Result.Precision(r.Options.Precision)
 	r.Threshold = min(r.Threshold, .5)

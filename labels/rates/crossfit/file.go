@@ -65,8 +65,7 @@ func ReadFile(path string) (*Plan, error) {
 // maxPlan bounds a plan: a million bags with long names take a tenth of it.
 const maxPlan = 1 << 30
 
-// Read reads what WriteFile wrote, and trusts none of it. Errors name the file, which is name, and
-// wrap ErrPlan.
+// Read reads a file of WriteFile and checks all of it. Errors contain name as the file, and wrap ErrPlan.
 func Read(r io.Reader, name string) (*Plan, error) {
 	limited := &io.LimitedReader{R: r, N: maxPlan}
 	d := json.NewDecoder(limited)

@@ -6,7 +6,7 @@ import (
 	"nmn/labels/rates"
 )
 
-// leastRate keeps rates away from 0 and 1, from which EM would never come back.
+// leastRate keeps rates away from 0 and 1, which EM would never leave.
 const leastRate = 1e-6
 
 // expected holds expected numbers: true labels and the missing ones among them, and false labels and the
