@@ -14,7 +14,7 @@ type CurvePoint struct {
 	Precision float64 `json:"precision"`
 }
 
-// curveGap is the distance in recall or precision from which on a point counts as another one.
+// curveGap is the distance in recall or precision at which a point counts as separate.
 const curveGap = 1. / 200
 
 // curveKeys are the thresholds of a curve: scores that agree in sign, exponent and seven bits of the

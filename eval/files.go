@@ -5,8 +5,8 @@ import (
 	"nmn/text"
 )
 
-// Files are the scores of any program, and what they are held against: matrices with a row for each bag and a column
-// for each word, as CSV or .npy. All but Scores may be empty.
+// Files are the scores of any program, and the labels to compare them with: matrices with a row for each bag
+// and a column for each word, as CSV or .npy. All but Scores may be empty.
 type Files struct {
 	Scores string
 	// Counts are captions that mention a word, of CaptionsPerBag for each bag.

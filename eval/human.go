@@ -53,7 +53,7 @@ func checkCaptions(captionsPerBag int) error {
 	return nil
 }
 
-// agreement works in units of 1/K, in which every sum of the definition is an integer.
+// agreement works in units of 1/K, which make every sum of the definition an integer.
 func agreement(order ranking, counts []uint8, captions int) Agreement {
 	var tp, fp, pairs, singles, total int64
 	for _, c := range counts {

@@ -23,13 +23,13 @@ var (
 type Input struct {
 	Bags, Classes int
 
-	// Scores are the clean-label probabilities p(y=1|I), or log-odds where Logits is set. Log-odds
-	// keep apart what rounds to probability 1, so prefer them for ranking. Other finite scores are
-	// taken as they are and counted in Result.OutsideRange: rankings keep their meaning, thresholds
-	// and calibration do not. NaN, and an infinite probability, are errors.
+	// Scores are the clean-label probabilities p(y=1|I), or log-odds if Logits is set. Log-odds distinguish
+	// values that round to probability 1, so prefer them for ranking. Other finite scores are used unchanged
+	// and counted in Result.OutsideRange: rankings keep their meaning, thresholds and calibration do not.
+	// NaN, and an infinite probability, are errors.
 	Scores []float32
-	// Observed are the observed-label probabilities p(z=1|I) (log-odds where Logits is set): the
-	// human-centric prediction that the paper compares in its section on incorrect labels. May be nil.
+	// Observed are the observed-label probabilities p(z=1|I) (log-odds if Logits is set): the human-centric
+	// prediction that the paper compares in its section on incorrect labels. May be nil.
 	Observed []float32
 	Logits   bool
 
@@ -51,7 +51,7 @@ type Input struct {
 
 // Options are the settings of an evaluation; zero values stand for the defaults.
 type Options struct {
-	// Threshold is the probability from which a label is predicted; 0.5 by default.
+	// Threshold is the least probability of a predicted label; 0.5 by default.
 	Threshold float64
 	// PlugIn is a second threshold on Scores, for example one found on training data. By default, and for
 	// Observed always, it is PlugInThreshold of the scores that are evaluated.

@@ -7,8 +7,8 @@ import (
 	"nmn/internal/parallel"
 )
 
-// PlugInThreshold finds the probability from which to predict a label so that the expected F1 is
-// largest, from the model's own probabilities and no label:
+// PlugInThreshold finds the threshold that maximises the expected F1, from the model's own probabilities and
+// no label:
 //
 //	theta* = argmax over theta of  2 sum_{p >= theta} p / (#{p >= theta} + sum p)
 //

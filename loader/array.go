@@ -52,7 +52,7 @@ func (a *hostArray[T]) growIn(m Memory, n int) error {
 	return nil
 }
 
-// wrap returns a tensor of the first values, the one of the last time where the shape is the same.
+// wrap returns a tensor of the first values; it reuses the last tensor if the shape is equal.
 func (a *hostArray[T]) wrap(shape ...int) *dense.Dense {
 	if a.tensor == nil || !slices.Equal(a.tensor.Shape(), shape) {
 		n := 1

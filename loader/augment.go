@@ -9,7 +9,7 @@ import (
 	"nmn/loader/picture"
 )
 
-// newAugment draws what is changed at random; nil for nothing.
+// newAugment returns the random draws; nil if nothing is changed.
 func newAugment(config Config) *augment.Draws {
 	if config.Augment.IsZero() {
 		return nil
@@ -17,7 +17,7 @@ func newAugment(config Config) *augment.Draws {
 	return augment.NewDraws(config.Augment, config.Seed)
 }
 
-// checkAugment refuses augmentations that a set or what is learned of it cannot have.
+// checkAugment refuses augmentations that the set, its targets or its evidence do not allow.
 func checkAugment(set *Set, config *Config) error {
 	switch {
 	case set.Vectors != nil && config.Augment.Pictures():
@@ -37,8 +37,8 @@ func (l *Loader) augmentWorker() *augment.Worker {
 	return augment.NewWorker(l.augment, l.config.Mean)
 }
 
-// crop cuts a picture down and returns how what is left gets onto the canvas: one that has its size already is
-// stretched to it again.
+// crop cuts a picture down and returns how the rest is fitted onto the canvas: a picture that already has the
+// canvas's size is stretched to it again.
 func (w *worker) crop(pic *picture.Picture, fit picture.Fit, size, epoch, bag int) picture.Fit {
 	if fit == picture.FitNone {
 		if pic.Width != size || pic.Height != size {
@@ -68,8 +68,8 @@ func (l *Loader) mixes(epoch int) bool {
 	return l.augment != nil && l.config.Augment.Mixup > 0 && epoch >= l.config.AugmentFrom
 }
 
-// mix mixes the frames of a batch, once all are read: bags by pairs, with a weight that is drawn for the one that comes
-// first in the set. A bag whose partner cannot be used stays as it is.
+// mix mixes the frames of a batch after all are read: bags in pairs, with a weight that is drawn for the bag
+// that comes first in the set. A bag whose partner cannot be used stays as it is.
 func (b *Batch) mix() {
 	l, job, m := b.home, &b.job, &b.job.mixing
 	if !l.mixes(job.epoch) {
@@ -153,7 +153,7 @@ func (b *Batch) mixFrame(i, weight int, pixels []uint8, size []int32, vector []f
 // mixed reports whether the bags of the batch are mixed.
 func (b *Batch) mixed() bool { return len(b.job.mixing.bags) > 0 }
 
-// mixLabels mixes what is learned of the bags as their pictures are.
+// mixLabels mixes the labels, targets or evidence of the bags like their pictures.
 func (b *Batch) mixLabels() {
 	if !b.mixed() {
 		return

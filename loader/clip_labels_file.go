@@ -107,7 +107,7 @@ func (l *ClipLabels) fail(i int, err error) error {
 // Captioned reports whether labels come from captions.
 func (l *ClipLabels) Captioned() bool { return l.form.CaptionsPerBag > 0 }
 
-// Texts gives the captions of all clips, for a vocabulary. A line that cannot be used ends it with *failed.
+// Texts yields the captions of all clips, for a vocabulary. A line that cannot be used ends it with *failed.
 func (l *ClipLabels) Texts(ctx context.Context, failed *error) iter.Seq[string] {
 	return l.each(ctx, failed, func(label *ClipLabel) iter.Seq[string] { return slices.Values(label.Captions) })
 }
@@ -128,7 +128,7 @@ func (l *ClipLabels) Words(ctx context.Context, failed *error) iter.Seq[string] 
 	})
 }
 
-// each gives what a function finds in each line.
+// each yields the results of a function on each line.
 func (l *ClipLabels) each(ctx context.Context, failed *error,
 	in func(*ClipLabel) iter.Seq[string]) iter.Seq[string] {
 	return func(yield func(string) bool) {

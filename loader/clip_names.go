@@ -31,8 +31,9 @@ func (n *ClipNames) Add(clip string) {
 	n.clips, n.whole = append(n.clips, parts), append(n.whole, clip)
 }
 
-// Find is the place of the clip that a name means, in the order in which clips were added; -1 if there is none. A clip
-// of that very name is preferred to others. If several are left, the error names two of them and wraps ErrSameName.
+// Find returns the position of the clip that a name means, in the order in which clips were added; -1 if
+// there is none. A clip with exactly that name is preferred. If several match, the error names two of them
+// and wraps ErrSameName.
 func (n *ClipNames) Find(name string) (int, error) {
 	parts := clipParts(name)
 	best, most, other := -1, -1, -1

@@ -80,9 +80,9 @@ func (c chosenRows) Read(ctx context.Context, bag int, row *Row) error {
 	return c.from.Read(ctx, c.indices[bag], row)
 }
 
-// StreamClips is the set of all clips of a folder, with the labels of a file: in memory that does not
-// grow with their number. The ID of a bag is the name of its clip. Hold gives the same set with its labels in
-// memory, for what needs all of them at once: folds, audits, splits by identifier, scores of all bags.
+// StreamClips returns the set of all clips of a folder, with the labels of a file, in memory that does not
+// grow with their number. The ID of a bag is the name of its clip. Hold returns the same set with its labels
+// in memory, for uses that need all labels at once: folds, audits, splits by identifier, scores of all bags.
 func StreamClips(name string, clips *Clips, labels *ClipLabels, vocabulary *text.Vocabulary) (*Set, error) {
 	if vocabulary == nil || vocabulary.Len() == 0 {
 		return nil, fmt.Errorf("%s: labels need a vocabulary of at least one word", name)

@@ -89,7 +89,8 @@ func framePlace(r *shard.Record, frame int) string {
 		frame, Excerpt(r.Clip), r.Shard, f.Offset, f.Size)
 }
 
-// Settings are those that the frames were taken with, as the index states them: JSON, empty if it does not.
+// Settings returns the settings with which the frames were extracted, as JSON from the index; empty if it has
+// none.
 func (c *Clips) Settings() json.RawMessage { return c.reader.Header().Settings }
 
 // ClipTable finds clips by their name, as ClipNames does.

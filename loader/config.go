@@ -21,8 +21,8 @@ type Config struct {
 	// FilterBilinear and OrientationIgnore.
 	Resize      picture.Filter
 	Orientation picture.Orientation
-	// Preprocessing takes the place of Fit and Resize where pictures are for a pretrained net; its Crop is Size. Nil for
-	// none. Nothing is mirrored or augmented then.
+	// Preprocessing replaces Fit and Resize for pictures of a pretrained net; its Crop is Size. Nil for none.
+	// Pictures are then neither mirrored nor augmented.
 	Preprocessing *picture.Preprocessing
 	Flip          bool // mirror half of the bags, drawn anew each epoch
 	Shuffle       bool // a new order each epoch
@@ -53,7 +53,7 @@ type Config struct {
 	// nothing. If it mixes bags, batches hold the mixed labels as Targets.
 	Augment     augment.Config
 	AugmentFrom int
-	// Share is what this process reads of each epoch; its zero value is everything.
+	// Share is the part of each epoch that this process reads; its zero value is everything.
 	Share Share
 	// Mean is the colour that the network sees as 0. It fills the area outside a picture and erased
 	// rectangles.
@@ -79,7 +79,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// validatePreprocessing refuses one that does not go with the canvas, or with changes of what it gives.
+// validatePreprocessing refuses preprocessing that conflicts with the canvas or with augmentation.
 func (c *Config) validatePreprocessing() error {
 	p := c.Preprocessing
 	switch {
@@ -93,12 +93,12 @@ func (c *Config) validatePreprocessing() error {
 	return p.Validate()
 }
 
-// maxBatchBytes bounds the pixels of one batch: beyond it a setting is taken for a mistake.
+// maxBatchBytes bounds the pixels of one batch: a larger setting is considered a mistake.
 const maxBatchBytes = 8 << 30
 
-// decodeBytes is the memory that the decoders of all workers share. Half of it is divided among the workers, for
-// pictures of usual sizes; into the other half three of 12 megapixels fit at once, and one of 100 megapixels is decoded
-// alone.
+// decodeBytes is the memory that the decoders of all workers share. Half of it is divided among the workers,
+// for pictures of usual sizes. The other half holds three pictures of 12 megapixels at once, or a single one
+// of 100 megapixels.
 const decodeBytes = 1 << 30
 
 // Validate returns which field is out of range.

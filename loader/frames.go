@@ -9,11 +9,11 @@ import (
 	"strconv"
 )
 
-// Frames makes every frame of every bag a bag of its own, with the labels of its video: the set for
-// training without multiple-instance learning. The frames of a video follow each other; the ID of
-// frame 3 of "video7" is "video7#3". Labels and Truth are copied for each frame, unless the set has Rows.
-// Captions and Counts stay with the videos: noise is injected into those before, and results are measured on
-// those after, by way of the FrameIndex.
+// Frames turns every frame of every bag into a separate bag, with the labels of its video: the set for
+// training without multiple-instance learning. The frames of a video follow each other; the ID of frame 3 of
+// "video7" is "video7#3". Labels and Truth are copied for each frame, unless the set has Rows. Captions and
+// Counts stay with the videos: inject noise into the videos first, and measure results on the videos
+// afterwards, using the FrameIndex.
 func Frames(ctx context.Context, s *Set) (*Set, *FrameIndex, error) {
 	if s.Len() == 0 || s.Labels == nil && s.Rows == nil || (s.Source == nil) == (s.Vectors == nil) {
 		return nil, nil, fmt.Errorf("%s: frames need bags with labels, and pictures or feature vectors", s.Name)
@@ -79,7 +79,7 @@ func copyToFrames(frames, s *Set, index *FrameIndex) (err error) {
 
 func frameID(video string, frame int) string { return video + "#" + strconv.Itoa(frame) }
 
-// frameRows are the rows of frames, with what the rows of their videos say.
+// frameRows are the rows of frames, made from the rows of their videos.
 type frameRows struct {
 	videos *Set
 	index  *FrameIndex

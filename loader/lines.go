@@ -94,7 +94,7 @@ func (t *lineTable) read(i int, buffer *[]byte) ([]byte, error) {
 	return line, nil
 }
 
-// noEOF keeps the end of a file from being taken for the end of its lines.
+// noEOF prevents the end of a file from being mistaken for the end of its lines.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

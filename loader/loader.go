@@ -50,7 +50,7 @@ type BadSample struct {
 	Err error
 }
 
-// Stats is what a Loader has counted since it was made.
+// Stats holds the counts of a Loader since it was made.
 type Stats struct {
 	BadSamples int           // different bags left out because a picture cannot be used
 	Waited     time.Duration // for batches that were not ready when they were asked for

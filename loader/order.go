@@ -56,7 +56,7 @@ func listedOrder(seed uint64, epoch, n int, shuffle bool) listed {
 	return order
 }
 
-// sampleDraws draws what is random about one bag in one epoch.
+// sampleDraws holds the random draws for one bag in one epoch.
 type sampleDraws struct {
 	flipSeed, keySeed uint64
 	flip              bool

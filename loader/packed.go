@@ -155,7 +155,7 @@ func distinctParts(label, separator string) []string {
 	return slices.Compact(of)
 }
 
-// parts are what a separator leaves of a label, without empty ones.
+// parts returns the parts of a label between separators, without empty ones.
 func parts(label, separator string) []string {
 	of := strings.Split(label, separator)
 	kept := of[:0]

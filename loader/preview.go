@@ -8,7 +8,7 @@ import (
 	"nmn/loader/picture"
 )
 
-// Preview is what an epoch shows of a bag: its middle frame, as the network sees it.
+// Preview is a bag in an epoch: its middle frame, as the network sees it.
 type Preview struct {
 	Picture picture.Picture // the valid extent of the canvas, mirrored where the network sees it so
 	Labels  []float32       // K: the labels to learn for the bag

@@ -9,8 +9,8 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Rows reads, one bag at a time, what the IDs and matrices of a Set hold for all bags. It must be
-// safe for concurrent use. Rows with true labels have a method KnowsTruth() bool that returns true.
+// Rows reads, one bag at a time, the data that a Set's IDs and matrices hold for all bags. It must be safe
+// for concurrent use. Rows with true labels have a method KnowsTruth() bool that returns true.
 type Rows interface {
 	// Len is the number of bags.
 	Len() int
@@ -39,7 +39,7 @@ type Mention struct {
 // KnowsTruth reports whether the true labels of the bags are known.
 func (s *Set) KnowsTruth() bool { return s.Truth != nil || s.Rows != nil && RowsKnowTruth(s.Rows) }
 
-// truthKnower are Rows that say whether they have true labels; others have none.
+// truthKnower is implemented by Rows that report whether they have true labels; others have none.
 type truthKnower interface{ KnowsTruth() bool }
 
 // RowsKnowTruth reports whether rows have true labels, which is the case if their method KnowsTruth returns

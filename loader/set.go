@@ -15,8 +15,9 @@ var ErrCorrupt = picture.ErrCorrupt
 
 // Source gives the pixels of the frames of bags. It must be safe for concurrent use.
 //
-// A Source may have two more methods: WithMaxPixels(n int) (Source, error) gives the same pictures with a limit on
-// their pixels, which a Loader sets; ReadEncoded gives a file as it is stored, for the function of that name.
+// A Source may have two more methods. WithMaxPixels(n int) (Source, error) returns the same pictures with a
+// limit on their pixels, which a Loader sets. ReadEncoded returns a file as it is stored, for the function of
+// that name.
 type Source interface {
 	// Frames is the number of frames of bag i: 1 for an image, at least 1 for a video.
 	Frames(bag int) int

@@ -2,7 +2,7 @@ package loader
 
 import "strings"
 
-// The splits of a data set, in the words of MSR-VTT's annotations, which are those in the names of sets.
+// The splits of a data set, named as in MSR-VTT's annotations; sets use these names too.
 const (
 	TrainSplit      = "train"
 	ValidationSplit = "validate"

@@ -15,8 +15,8 @@ type Standard struct {
 	Mean, Scale []float32 // D each
 }
 
-// newStandard brings columns to mean 0 and deviation 1. A column that is constant where the moments
-// were taken becomes 0 everywhere: nothing could be learned about it.
+// newStandard brings columns to mean 0 and deviation 1. A column that is constant in the measured rows
+// becomes 0 everywhere: nothing could be learned about it.
 func newStandard(m *features.Moments) *Standard {
 	s := &Standard{Mean: make([]float32, len(m.Mean)), Scale: make([]float32, len(m.Mean))}
 	for c, deviation := range m.Deviation {

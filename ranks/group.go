@@ -14,7 +14,7 @@ const (
 // implementation allows. A call that fails ends the group. Its error wraps a *LostError if another rank is to
 // blame, and all later calls fail with the same error.
 type Group interface {
-	// Rank is this process's number, from 0 to Size-1. Rank 0 writes what the job has to show.
+	// Rank is this process's number, from 0 to Size-1. Rank 0 writes the results of the job.
 	Rank() int
 	// Size is the number of ranks.
 	Size() int

@@ -161,7 +161,7 @@ func truncateLog(path string, step int) (broken int, err error) {
 	return broken, replace(path, kept)
 }
 
-// linesUntil returns the lines up to a step, none of a later step, and how many it has left out as broken. A file
+// linesUntil returns the lines up to a step, and the number of broken lines that it has left out. A file
 // whose first line is broken is no log.
 func linesUntil(r io.Reader, step int) (kept []byte, broken int, err error) {
 	if step < 0 {

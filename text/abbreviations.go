@@ -52,8 +52,8 @@ func (sc *scanner) starter(j int) bool {
 	return k > j && w < len(sc.src) && isSpace(sc.src[w]) && starters[sc.src[k:w]]
 }
 
-// abbreviation emits the word that ends at end together with the period after it, where the word
-// is an abbreviation or the sentence goes on with a comma, colon or semicolon.
+// abbreviation emits the word that ends at end together with the period after it, if the word is an
+// abbreviation or the sentence goes on with a comma, colon or semicolon.
 func (sc *scanner) abbreviation(i, end int) (int, bool) {
 	if sc.at(end) != '.' || letterAt(sc.src, i) == 0 {
 		return 0, false

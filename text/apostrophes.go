@@ -2,7 +2,7 @@ package text
 
 import "strings"
 
-// apostropheWords keep their apostrophe; the key is what stands before it, the value what follows.
+// apostropheWords keep their apostrophe; the key is the part ahead of it, the value the part after it.
 var apostropheWords = map[string]string{
 	"dunkin": "", "somethin": "", "ol": "", "c": "mon", "diff": "rent", "nor": "easter", "e": "er",
 	"s": "mores", "ev": "ry", "li": "l", "nat": "l", "cont": "d",

@@ -26,11 +26,11 @@ type wordCount struct {
 	tags  map[string]int // by Penn tag; nil without a tagger
 }
 
-// BuildVocabulary takes the most frequent tokens of the captions (COCO: as in Fang et al.; MSR-VTT:
-// the paper's 1,087 most common words), punctuation dropped, the most frequent first and equal ones
-// in alphabetical order. Count is the number of occurrences; the part of speech is the group of the
-// tag that the word has most often in these captions, the first in alphabetical order of the tag
-// where two are equally frequent. The result does not depend on the order of the captions.
+// BuildVocabulary takes the most frequent tokens of the captions (COCO: as in Fang et al.; MSR-VTT: the
+// paper's 1,087 most common words) without punctuation, the most frequent first and ties in alphabetical
+// order. Count is the number of occurrences. The part of speech is the group of the tag that the word has
+// most often in these captions; on ties, of the first tag in alphabetical order. The result does not depend
+// on the order of the captions.
 func BuildVocabulary(captions iter.Seq[string], o VocabularyOptions) (*Vocabulary, error) {
 	if o.Size < 0 {
 		return nil, fmt.Errorf("vocabulary: size %d, want 0 (all words) or more", o.Size)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// functionTags are the Penn Treebank tags of words that say how others belong together and not what is to be seen:
+// functionTags are the Penn Treebank tags of words that connect other words and name nothing visible:
 // determiners, prepositions, pronouns, conjunctions, modal verbs, particles, "to" and "there".
 var functionTags = []string{"CC", "DT", "EX", "IN", "MD", "PDT", "POS", "PRP", "PRP$", "RP", "TO", "WDT", "WP", "WP$",
 	"WRB"}

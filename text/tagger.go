@@ -24,7 +24,7 @@ type Tagger struct {
 	features map[string][]weight
 }
 
-// weight is what a feature adds to the score of a tag, in thousandths (the model has three decimals).
+// weight is a feature's contribution to the score of a tag, in thousandths (the model has three decimals).
 type weight struct {
 	tag   uint8
 	milli int32

@@ -44,7 +44,7 @@ func (t Tokenizer) Append(dst []string, s string) []string {
 	return sc.tokens
 }
 
-// typographic replaces the characters for which the tokenizer writes ASCII.
+// typographic replaces typographic characters by ASCII, as the tokenizer does.
 var typographic = strings.NewReplacer(
 	"‘", "'", "’", "'", "ʼ", "'", "“", "``", "”", "''", "…", "...", "–", "--", "—", "--",
 	"½", "1/2", "¼", "1/4", "¾", "3/4", "⅓", "1/3", "⅔", "2/3", "\u00a0", " ", "\u00ad", "")
@@ -150,7 +150,7 @@ func (sc *scanner) word(i, end int) {
 	sc.emit(i, end)
 }
 
-// assimilation returns where the Penn Treebank cuts a word such as "cannot" or "gonna", or 0.
+// assimilation returns the position at which the Penn Treebank cuts a word such as "cannot" or "gonna", or 0.
 func assimilation(w string) int {
 	if len(w) != 5 && len(w) != 6 {
 		return 0

@@ -39,7 +39,8 @@ func Groups(looks []Look, most int) (groups [][]int, split int) {
 	return groups, split
 }
 
-// eachAlike calls back for pairs of some of the looks, with the number of bits in which they differ: 0 for copies.
+// eachAlike calls visit for similar pairs of some of the looks, with the number of bits in which they differ:
+// 0 for copies.
 func eachAlike(looks []Look, some []int, visit func(a, b, distance int)) {
 	first := map[[16]byte]int{}
 	var signs []Signature

@@ -27,7 +27,7 @@ type Bags struct {
 	Name string // the file, for messages
 	Form Form
 	IDs  []string // identifiers of the bags, unique
-	// Files are the pictures of the bags, relative to a folder and never leading out of it; empty where the file
+	// Files are the pictures of the bags, relative to a folder and never leading out of it; empty if the file
 	// names none.
 	Files    []string
 	Captions [][]BagCaption

@@ -16,8 +16,8 @@ type Caption struct {
 	Text string
 }
 
-// captionElement is a caption as a file has it: with the key of what it describes. Pointers
-// separate a missing field from a zero.
+// captionElement is a caption as in the file, with the key of the image or clip it describes. Pointers
+// distinguish a missing field from a zero.
 type captionElement[K comparable] struct {
 	id     *int64
 	of     *K
@@ -51,8 +51,9 @@ func (a *captionArray) check(id *int64, hasOf, hasText bool) error {
 	return nil
 }
 
-// attach appends each caption to the list of what it describes; position finds that by its key, and list gives it.
-// Lists are then sorted by the ids of the captions. It returns how many captions are nothing but blanks.
+// attach appends each caption to the list of the image or clip that it describes; position finds that by its
+// key, and list returns its list. Lists are then sorted by the ids of the captions. It returns the number of
+// blank captions.
 func attach[K comparable](a captionArray, elements []captionElement[K], position map[K]int,
 	list func(at int) *[]Caption) (empty int, err error) {
 	seen := make(map[int64]int, len(elements))

@@ -17,7 +17,7 @@ import (
 type COCO struct {
 	Name   string
 	Images []COCOImage // by ascending id, whatever the order in the file
-	// Warnings count what is kept but carries no labels.
+	// Warnings count entries that are kept but carry no labels.
 	Warnings COCOWarnings
 }
 
@@ -29,7 +29,7 @@ type COCOImage struct {
 	Captions      []Caption
 }
 
-// COCOWarnings count what a caption file may hold, but hardly should.
+// COCOWarnings count unusual but valid entries of a caption file.
 type COCOWarnings struct {
 	EmptyCaptions int // nothing but blanks: kept, they give no labels
 	Uncaptioned   int // images without any caption: kept, without labels

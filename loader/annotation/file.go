@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// File is a file of captions of one of the formats that are known; the other is nil.
+// File is a file of captions in one of the two formats; the other is nil.
 type File struct {
 	COCO   *COCO
 	MSRVTT *MSRVTT

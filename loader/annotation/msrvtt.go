@@ -26,7 +26,7 @@ type MSRVTTClip struct {
 	Sentences []Caption
 }
 
-// MSRVTTWarnings count what a file may hold, but hardly should.
+// MSRVTTWarnings count unusual but valid entries of a file.
 type MSRVTTWarnings struct {
 	EmptyCaptions int // nothing but blanks: kept, they give no labels
 }
@@ -39,11 +39,10 @@ func (w MSRVTTWarnings) String() string {
 	return fmt.Sprintf("%d empty captions give no labels", w.EmptyCaptions)
 }
 
-// ReadMSRVTT reads the annotations of MSR-VTT: the JSON, plain or .gz, or the zip archive in which it
-// comes. Memory grows with the clips and sentences, not with the text around them. Missing and
-// repeated ids, wrong types, sentences of unknown clips, unknown splits and a file without clips are
-// errors that wrap ErrAnnotations and name file, array, index and the byte (after decompression)
-// before the element.
+// ReadMSRVTT reads the annotations of MSR-VTT: the JSON, plain or .gz, or the published zip archive. Memory
+// grows with the clips and sentences, not with the text around them. Missing and repeated ids, wrong types,
+// sentences of unknown clips, unknown splits and a file without clips are errors. They wrap ErrAnnotations
+// and name file, array, index and the byte (after decompression) at which the element starts.
 func ReadMSRVTT(ctx context.Context, path string) (*MSRVTT, error) {
 	r, err := openFile(ctx, path)
 	if err != nil {

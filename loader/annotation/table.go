@@ -16,7 +16,7 @@ import (
 	"nmn/loader"
 )
 
-// field is what a column of a table of captions, or a key of a line of JSON, may hold.
+// field is the role of a column of a table of captions, or of a key of a line of JSON.
 type field int
 
 const (

@@ -19,10 +19,10 @@ import (
 	"nmn/loader"
 )
 
-// WriteWithout writes the file that the captions were read from to another one, in the same form, less the captions
-// with the given identifiers. Everything else stays: other fields of captions as they are written, pictures that have
-// no caption left, whatever else the file holds, the order. MSR-VTT's zip archive becomes the JSON that is in it. The
-// new file is compressed where its name ends in .gz, and appears whole or not at all.
+// WriteWithout writes the file of the captions to another file, in the same form, without the captions with
+// the given identifiers. Everything else stays: other fields of captions as written, pictures without
+// remaining captions, the rest of the file, the order. MSR-VTT's zip archive becomes the JSON that it
+// contains. The new file is compressed if its name ends in .gz, and appears complete or not at all.
 func (b *Bags) WriteWithout(ctx context.Context, path string, dropped map[string]bool) (err error) {
 	if err := b.CheckWithout(path); err != nil {
 		return err
@@ -90,7 +90,7 @@ func packed(path string, file io.Writer) (out io.Writer, finish func() error) {
 	return z, func() error { return errors.Join(z.Close(), buffered.Flush()) }
 }
 
-// CopyWithout is WriteWithout for streams of plain text; in is what the captions were read from.
+// CopyWithout is WriteWithout for streams of plain text; in is the source of the captions.
 func (b *Bags) CopyWithout(out io.Writer, in io.Reader, dropped map[string]bool) (err error) {
 	var found int
 	switch b.Form {

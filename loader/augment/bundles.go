@@ -19,7 +19,7 @@ const (
 // Bundles lists them.
 func Bundles() []Bundle { return []Bundle{None, Light, Strong} }
 
-// Config is what a bundle stands for.
+// Config returns the configuration of a bundle.
 func (b Bundle) Config() Config {
 	switch b {
 	case Light:

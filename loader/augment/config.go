@@ -74,7 +74,7 @@ type RandConfig struct {
 	Magnitude  int `yaml:"magnitude,omitempty" json:"magnitude,omitempty" help:"RandAugment: <magnitude>, 0 to 30" range:"[0,30]"`
 }
 
-// Fill is what stands in an erased rectangle.
+// Fill is the content of an erased rectangle.
 type Fill string
 
 // The fills.
@@ -113,7 +113,8 @@ const (
 	leastAlpha    = 1e-3 // a smaller one mixes nothing
 )
 
-// Validate names the first setting that is out of range; section is where the settings stand, such as train.augment.
+// Validate names the first setting that is out of range; section is the prefix of the settings, such as
+// train.augment.
 func (c Config) Validate(section string) error {
 	if err := setting.Check(section+".", c); err != nil {
 		return err

@@ -98,8 +98,8 @@ func (d *Draws) Steps(dst []Step, epoch, bag, width, height int) []Step {
 	return dst
 }
 
-// Erase draws the rectangle that a bag loses, and whether it loses one. A rectangle that none of ten attempts fits is
-// none, as in torchvision's RandomErasing.
+// Erase draws the rectangle that a bag loses, and whether it loses one. If none of ten attempts fits, nothing
+// is erased, as in torchvision's RandomErasing.
 func (d *Draws) Erase(epoch, bag, width, height int) (Rect, bool) {
 	c, stream := &d.config.Erasing, rng.New(d.erase, epoch, bag)
 	if stream.Float64() >= c.Probability {
@@ -126,8 +126,8 @@ func (d *Draws) Weight(epoch, bag int) int {
 	return int(math.Round(Wholes * beta(&stream, d.config.Mixup)))
 }
 
-// Pairs deals the bags 0 to len(partners)-1 of a batch into pairs at random: partners[i] is the bag that i is mixed
-// with, i itself for the one that is left over of an odd number. order is memory of the same length.
+// Pairs groups the bags 0 to len(partners)-1 of a batch into random pairs: partners[i] is the bag that i is
+// mixed with. For an odd number, one bag is its own partner. order is memory of equal length.
 func (d *Draws) Pairs(partners, order []int, epoch, batch int) {
 	stream := rng.New(d.pairing, epoch, batch)
 	for i := range order {

@@ -28,8 +28,8 @@ func applyEach(t *[3]table, v *view) {
 // clip is v between 0 and 255.
 func clip(v int) uint8 { return uint8(min(max(v, 0), 255)) }
 
-// differences are what a blend adds to the base colour: for each difference of a picture to it, from -255 to 255, the
-// difference times a factor, rounded down.
+// differences holds the terms that a blend adds to the base colour: for each difference of a picture to it,
+// from -255 to 255, the difference times a factor, rounded down.
 type differences [511]int16
 
 func (d *differences) plan(factor float64) {

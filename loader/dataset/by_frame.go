@@ -6,8 +6,8 @@ import (
 	"nmn/loader"
 )
 
-// ByFrame returns the same data. With byFrame, frames of videos are learned one by one: the training split has a bag
-// for each frame, and videos of the others are scored by their frames. Pictures stay what they are.
+// ByFrame returns the same data. With byFrame, nets learn frames of videos one by one: the training split has
+// a bag for each frame, and videos of the other splits are scored by their frames. Pictures are not affected.
 func (d *Splits) ByFrame(ctx context.Context, byFrame bool) (*Splits, error) {
 	if !byFrame || !d.Train.Videos() {
 		return d, nil

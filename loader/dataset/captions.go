@@ -74,7 +74,7 @@ func readCaptionFile(ctx context.Context, log *slog.Logger, file string) (*annot
 	return captions, nil
 }
 
-// logCaptions logs what a file of captions holds: a number of bags of a kind.
+// logCaptions logs the content of a file of captions: a number of bags of a kind.
 func logCaptions(log *slog.Logger, file, warnings, kind string, bags int) {
 	if warnings != "" {
 		log.Warn("captions", "file", file, "warnings", warnings)

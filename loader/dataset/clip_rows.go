@@ -257,7 +257,7 @@ func framesOfRows(ctx context.Context, m *manifest.Manifest) error {
 	return nil
 }
 
-// clipFolder is what a folder has that rows may mean by a clip.
+// clipFolder lists the names in a folder that rows may use for a clip.
 type clipFolder struct {
 	folder string
 	names  loader.ClipNames // folders that have pictures

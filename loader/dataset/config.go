@@ -33,7 +33,7 @@ func kinds() []Kind {
 // Values lists all kinds.
 func (Kind) Values() []string { return setting.Texts(kinds()) }
 
-// VideoLevel is what a training sample of videos is.
+// VideoLevel is the kind of training sample of videos.
 type VideoLevel string
 
 // The levels.
@@ -114,8 +114,8 @@ type Config struct {
 	FlipRates  string      `yaml:"flip_rates" help:"<file> with the flip rates of each class: word, q01, q10"`
 	NoiseSeed  uint64      `yaml:"noise_seed" help:"<seed> of label noise; 0 for that of the data"`
 	Fit        picture.Fit `yaml:"fit" help:"how pictures get onto the canvas; empty is longest with MIL on vgg16 and ResNets, else square" values:"longest,square,none"`
-	// Resize is the filter that pictures are resized with, and Orientation what is done about that which their files
-	// state. Empty are the same as bilinear and ignore.
+	// Resize is the filter for resizing pictures, and Orientation the handling of the orientation in their
+	// files. Empty values mean bilinear and ignore.
 	Resize      picture.Filter      `yaml:"resize,omitempty" help:"<filter> for resizing; antialias is that of Pillow and torchvision" values:"antialias,bicubic,bilinear"`
 	Orientation picture.Orientation `yaml:"orientation,omitempty" help:"whether the Exif orientation of a picture is applied" values:"apply,ignore"`
 

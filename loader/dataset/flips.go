@@ -44,7 +44,7 @@ func (f *FlipLevel) Set(s string) error {
 	return nil
 }
 
-// String is the text that Set takes, and Type what a flag calls it.
+// String returns the text that Set takes, and Type the type's name for flags.
 func (f *FlipLevel) String() string { return string(*f) }
 
 // Type names the form.
@@ -86,7 +86,7 @@ func (d *Splits) injectFlips(c *Config) error {
 	return err
 }
 
-// flipped draws flips, which are listed where the labels are in memory.
+// flipped draws flips, and lists them if the labels are in memory.
 func flipped(set *loader.Set, rates labels.Rates, seed uint64) (*loader.Set, *inject.Injection, error) {
 	if set.Rows != nil {
 		noisy, err := inject.WithFlippedLabels(set, rates, seed)

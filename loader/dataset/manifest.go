@@ -112,9 +112,9 @@ func namesLabels(c *Config, m *manifest.Manifest) bool {
 		!slices.Contains([]manifest.Form{manifest.FormList, manifest.FormColumns, manifest.FormJSON}, m.Form)
 }
 
-// readManifest reads the source and looks for its pictures; known are the classes, nil where the labels are to become
-// them. Rows whose files are missing are left out up to the limit on bad samples. If the rows are clips in a folder of
-// frames, that is opened too; else clips is nil.
+// readManifest reads the source and looks for its pictures. known are the classes, nil if the labels become
+// the classes. Rows with missing files are left out up to the limit on bad samples. If the rows are clips in
+// a folder of frames, it opens that folder too; otherwise clips is nil.
 func (d *Splits) readManifest(ctx context.Context, c *Config, known *text.Vocabulary) (m *manifest.Manifest,
 	clips *rowClips, err error) {
 	path := c.ManifestPath()
@@ -154,7 +154,7 @@ func (d *Splits) readManifest(ctx context.Context, c *Config, known *text.Vocabu
 	return m, clips, nil
 }
 
-// assignSplits holds out validation and test rows, where the file does not say which they are.
+// assignSplits holds out validation and test rows if the file does not assign rows to splits.
 func assignSplits(ctx context.Context, c *Config, m *manifest.Manifest) error {
 	lists := c.ValidationIDs != "" || c.TestIDs != ""
 	switch {

@@ -80,8 +80,8 @@ func noiseSeed(c *Config) uint64 {
 	return c.Seed
 }
 
-// survey goes over the training labels once, and where noise was injected into labels whose truth is not known
-// once more for how far they are from what they were.
+// survey reads the training labels once. If noise was injected into labels without known truth, it reads them
+// again to compare them with the original ones.
 func (d *Splits) survey(ctx context.Context, c *Config) (err error) {
 	if d.Census, err = d.Train.Census(ctx); err != nil {
 		return err

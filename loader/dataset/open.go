@@ -31,8 +31,8 @@ type Splits struct {
 	clean      *loader.Set // the same pictures before noise was injected; train itself without noise
 	Validation *loader.Set
 	Test       *loader.Set
-	// Evidence, N×K of float32, is learned in place of the training labels: log-likelihood ratios of what was
-	// observed; nil where labels are.
+	// Evidence, N×K of float32, replaces the training labels: log-likelihood ratios of the observations; nil
+	// if labels are used.
 	Evidence    *dense.Dense
 	Noise       float64 // share of replaced captions, for tables
 	Flips       labels.FlipRates

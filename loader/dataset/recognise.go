@@ -135,7 +135,7 @@ func noNumbers(cells []string) bool {
 	return true
 }
 
-// fields are the cells of a line; none for a line that is none of a table.
+// fields returns the cells of a line; none if it does not belong to a table.
 func fields(line string, comma rune) []string {
 	c := csv.NewReader(strings.NewReader(line))
 	c.Comma, c.LazyQuotes = comma, true

@@ -18,7 +18,7 @@ func (f *FeatureConfig) Validate() error {
 	return nil
 }
 
-// Validate names the first field that is out of range or lacks what it belongs to.
+// Validate names the first field that is out of range or lacks a setting that it requires.
 func (d *Config) Validate() error {
 	if err := setting.Check("data.", d); err != nil {
 		return err

@@ -15,7 +15,7 @@ type Split struct {
 	Set  *loader.Set
 }
 
-// Options say how to look, and what the run that is planned would bear.
+// Options describe how to check, and the limits of the planned run.
 type Options struct {
 	// Sample is the number of pictures of each split that are decoded, drawn at random by Seed; 0 decodes
 	// all. Every file is read whatever it is.
@@ -69,7 +69,7 @@ type SplitReport struct {
 type Overlap struct {
 	First  string `json:"first"`
 	Second string `json:"second"`
-	// IDs is 0 where bags are named by their row number alone.
+	// IDs is 0 if bags are named only by their row number.
 	IDs int `json:"same_id"`
 	// Content counts pictures with the same bytes, or rows of features with the same numbers.
 	Content int `json:"same_content"`

@@ -28,8 +28,8 @@ func (l look) before(o look) int {
 	return cmp.Or(cmp.Compare(l.split, o.split), cmp.Compare(l.bag, o.bag))
 }
 
-// likenesses are the bags of a split that look like one of another split, or like an earlier one of their own, with
-// the first such bag.
+// likenesses holds the bags of a split that look like a bag of another split, or like an earlier one of their
+// own split, with the first such bag.
 type likenesses map[int32]look
 
 // compareLooks finds pictures that look like others. It is a hint: copies of the same bytes are

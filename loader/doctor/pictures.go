@@ -23,7 +23,7 @@ type Pictures struct {
 	// stored otherwise than they are looked at (Exif orientation), of all files
 	Turned int `json:"turned"`
 	Copies
-	// Near are those that look like an earlier one of the split, of other bytes.
+	// Near counts bags that look like an earlier one of the split but have other bytes.
 	Near     int          `json:"near_duplicates"`
 	Smallest *PictureSize `json:"smallest,omitempty"`
 	Median   *PictureSize `json:"median,omitempty"` // each side by itself

@@ -34,7 +34,7 @@ type Features struct {
 	LargestMean float64 `json:"largest_mean"`
 }
 
-// lookAtRows reads every row of every split, and judges what it sees.
+// lookAtRows reads every row of every split, and adds findings.
 func (r *Report) lookAtRows(ctx context.Context, splits []Split, o Options) error {
 	total, done := 0, 0
 	for i := range r.Splits {

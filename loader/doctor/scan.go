@@ -17,7 +17,7 @@ import (
 	"nmn/loader/picture"
 )
 
-// lookAtPictures reads every picture of every split, and judges what it sees.
+// lookAtPictures reads every picture of every split, and adds findings.
 func (r *Report) lookAtPictures(ctx context.Context, splits []Split, o Options) error {
 	s := newScan(splits, o)
 	if err := s.run(ctx); err != nil {
@@ -161,8 +161,8 @@ type scanWorker struct {
 	pic    picture.Picture
 }
 
-// look reads a picture and notes what it is. A picture that cannot be used is noted too; an error is about
-// the system.
+// look reads a picture and records its properties. A picture that cannot be used is recorded too; an error
+// concerns the system.
 func (w *scanWorker) look(ctx context.Context, at int) error {
 	l := &w.looks[at]
 	source := w.splits[l.split].Set.Source

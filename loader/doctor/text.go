@@ -81,7 +81,7 @@ func describeRows(s *SplitReport) string {
 		s.Name, s.Rows.Rows, s.Rows.Unusable, s.Rows.Incomplete, s.Rows.Duplicates)
 }
 
-// shownExamples are those on a line of text; JSON has more.
+// shownExamples is the number of examples on a line of text; JSON has more.
 const shownExamples = 3
 
 // WriteFindings prints each finding with its fix, in the order given, and the number of findings of each

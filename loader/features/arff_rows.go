@@ -80,8 +80,8 @@ func (a *attribute) absent() string {
 
 func (a *arffRecords) place() string { return fmt.Sprintf("line %d", a.line) }
 
-// numbers appends one number; for a nominal attribute of other than two values that are no numbers, one
-// for each of its values, 1 for the one that holds.
+// numbers appends one number. For a nominal attribute, unless it has two values that are numbers, it appends
+// one for each of its values, 1 for the one that holds.
 func (a *arffRecords) numbers(dst []float32, c int) ([]float32, error) {
 	attr, value := &a.attributes[c], a.row[c]
 	if attr.text {

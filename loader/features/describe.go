@@ -19,7 +19,7 @@ type Description struct {
 	// Labels that hold on no row, and on all.
 	Never  []string `json:"labels_on_no_row,omitempty"`
 	Always []string `json:"labels_on_every_row,omitempty"`
-	// Rows with a number that is no feature, and what is wrong with the first.
+	// Rows with a number that is no feature, and the error of the first.
 	Unusable int    `json:"unusable_rows"`
 	First    string `json:"first_unusable,omitempty"`
 }

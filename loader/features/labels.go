@@ -9,7 +9,7 @@ import (
 	"nmn/format/table"
 )
 
-// Labels are what is known about N rows and K classes.
+// Labels are the labels of N rows and K classes.
 type Labels struct {
 	Words  []string // K, in class order
 	Values []uint8  // N×K, row-major: 0 or 1, or counts; an observed label may be Unknown
@@ -25,7 +25,7 @@ type labelRule struct {
 	gaps bool
 }
 
-// observedLabels are those that are learned.
+// observedLabels is the rule for the labels to learn.
 func observedLabels() labelRule { return labelRule{most: 1, gaps: true} }
 
 // maxLabelMatrix bounds the bytes of labels.
@@ -154,8 +154,8 @@ func (o *Options) labelRecords(ctx context.Context, name string, r records, rule
 	return o.decode(ctx, name, r, l, rule)
 }
 
-// labelsOf makes a matrix of what a table holds: its columns in the order of the vocabulary, or its
-// lists. It is nil where the table has neither.
+// labelsOf makes a matrix of a table: from its columns in the order of the vocabulary, or from its lists. It
+// is nil if the table has neither.
 func (o *Options) labelsOf(name string, d *decoded) (*Labels, error) {
 	switch {
 	case d.lists != nil:

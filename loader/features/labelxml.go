@@ -31,7 +31,7 @@ func readLabelXML(ctx context.Context, name string) ([]string, error) {
 	return names, nil
 }
 
-// readErrors remembers the error of a reader, which is none of what it reads.
+// readErrors stores the error of a reader, apart from errors about the content.
 type readErrors struct {
 	io.Reader
 	err error

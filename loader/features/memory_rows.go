@@ -6,7 +6,7 @@ import (
 	"nmn/internal/memory"
 )
 
-// Rows in memory lie in blocks, so that what is there need not move, and be there twice, when more comes.
+// Rows in memory are stored in blocks, so that adding rows does not copy the existing ones.
 const (
 	blockBytes    = 1 << 20 // size of a block, or one row if that is longer
 	blocksAtATime = 64      // whose memory is asked for together

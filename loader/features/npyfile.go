@@ -58,7 +58,7 @@ func npyFault(err error) error {
 	return err
 }
 
-// checkNPY compares what a header claims with the bytes of data that are there.
+// checkNPY compares the header with the number of data bytes.
 func checkNPY(h *npy.Header, bytes int64) error {
 	rows, width, err := matrixOf(h.Shape)
 	if err != nil {

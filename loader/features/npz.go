@@ -12,9 +12,8 @@ import (
 	"nmn/format/npy"
 )
 
-// openNPZ opens one array of an .npz file. An array that is stored as it is stays on disk; a
-// compressed one is read into memory within the limit, and never more of it than its header and the
-// archive agree on.
+// openNPZ opens one array of an .npz file. An uncompressed array stays on disk. A compressed one is read into
+// memory within the limit, and never beyond the size on which its header and the archive agree.
 func openNPZ(ctx context.Context, name, array string, o *Options) (Rows, error) {
 	f, size, err := openRegular(ctx, name)
 	if err != nil {

@@ -5,8 +5,8 @@ type Options struct {
 	// Features is the file: .npy, .npz, .safetensors, .csv, .tsv, .parquet or .arff; text may be
 	// compressed (.gz).
 	Features string
-	// Labels is a file with labels: an .xml of Mulan that names label columns of Features; a matrix or
-	// table of 0 and 1; a table with a column of label lists; or .jsonl. Empty where Features has them.
+	// Labels is a file with labels: an .xml of Mulan that names label columns of Features; a matrix or table
+	// of 0 and 1; a table with a column of label lists; or .jsonl. Empty if Features has them.
 	Labels string
 	// Truth is a file with the true labels, of the same kinds but .xml, for evaluation alone; empty for
 	// none.
@@ -18,19 +18,19 @@ type Options struct {
 	Array, LabelArray string
 	// LabelColumns are patterns (path.Match) on the names of the columns that are labels.
 	LabelColumns []string
-	// IDColumn, ListColumn and SplitColumn name columns with identifiers, lists of labels, and the split of each
-	// row. Empty ones are "id", "labels" and "split", where the file has such a column.
+	// IDColumn, ListColumn and SplitColumn name columns with identifiers, lists of labels, and the split of
+	// each row. Empty ones mean "id", "labels" and "split", if the file has such a column.
 	IDColumn, ListColumn, SplitColumn string
 	// Ignore are patterns on the names of columns that are neither features nor labels, FeatureColumns on those that are
 	// features though they are called as labels are.
 	Ignore, FeatureColumns []string
-	// IDs are the identifiers of the rows, where the files have none.
+	// IDs are the identifiers of the rows, if the files have none.
 	IDs []string
 	// Words are the labels in class order; nil takes the labels of the file. A label that is not in Words is
 	// an error.
 	Words []string
-	// Unlabelled leaves labels unread: their columns, where the file has them, are no features. It is for
-	// rows whose labels are to be predicted.
+	// Unlabelled skips labels: their columns, if the file has any, are no features. It is for rows whose
+	// labels are to be predicted.
 	Unlabelled bool
 	// LabelsElsewhere is set if no column has labels, because they are in a file that is not read.
 	LabelsElsewhere bool
@@ -57,8 +57,8 @@ func (o *Options) limit() int64 {
 	return DefaultLimit
 }
 
-// ofFeatures are the options for the file of features: those about columns with labels count only
-// where the labels are in it.
+// ofFeatures returns the options for the file of features: options about columns with labels apply only if
+// the labels are in it.
 func (o *Options) ofFeatures() *Options {
 	own := *o
 	if o.Labels != "" && kindOf(o.Labels) != ".xml" {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Table is a file of features with what is known about its rows.
+// Table is a file of features with the labels and identifiers of its rows.
 type Table struct {
 	Name    string   // the file
 	Rows    Rows     // N×D
@@ -214,8 +214,8 @@ func (t *Table) checkIDs() error {
 	return nil
 }
 
-// join brings labels into the order of the rows: by their identifiers where both have some, else they
-// stand in the same order.
+// join brings labels into the order of the rows: by identifiers if both have some, otherwise the orders must
+// be equal.
 func (t *Table) join(name string, l *Labels, ids []string) (*Labels, error) {
 	n, k := t.Rows.Len(), len(l.Words)
 	if rows := len(l.Values) / k; ids == nil || t.IDs == nil {

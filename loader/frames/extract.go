@@ -133,7 +133,7 @@ func (e *extraction) addressSpace(pixels int) uint64 {
 // manifests (DASH, HLS, concat) name other files, any on this machine, whatever their own name ends in.
 const containers = "asf,avi,dv,flv,gif,h264,hevc,ivf,m4v,matroska,mjpeg,mov,mpeg,mpegts,mpegvideo,mxf,ogg,yuv4mpegpipe"
 
-// arguments of every call; the whitelists keep what a file refers to from leading elsewhere.
+// arguments of every call; the whitelists prevent a file from referring to other resources.
 func (e *extraction) arguments(decoding ...string) []string {
 	args := []string{"-nostdin", "-hide_banner", "-v", "error"}
 	args = append(args, decoding...)
@@ -164,8 +164,8 @@ func (e *extraction) packets(ctx context.Context) (*listing, error) {
 
 // decode decodes the clip and takes the chosen frames.
 //
-// Each frame passes as it is decoded (-fps_mode passthrough), and is counted so in the filter even where
-// its size changes midway (-reinit_filter 0). The list of all frames has times in microseconds.
+// Each frame passes as it is decoded (-fps_mode passthrough), and the filter counts it even if its size
+// changes midway (-reinit_filter 0). The list of all frames has times in microseconds.
 func (e *extraction) decode(ctx context.Context, chosen []int) (*Clip, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.config.Timeout)
 	defer cancel()

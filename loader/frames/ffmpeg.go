@@ -59,8 +59,8 @@ func Find(ctx context.Context, name string) (*FFmpeg, error) {
 
 var libavformat = regexp.MustCompile(`(?m)^libavformat\s+(\d{1,5})\.\s*(\d{1,5})\.`)
 
-// parseVersion takes the name of the version, and holds the one of libavformat to what is needed: names
-// of builds from the midst of development say nothing.
+// parseVersion returns the name of the version, and compares the version of libavformat with the least one:
+// names of development builds carry no version.
 func parseVersion(text string) (string, error) {
 	first, _, _ := strings.Cut(text, "\n")
 	words := strings.Fields(first)

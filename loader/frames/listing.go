@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// listing is what the muxer framecrc of ffmpeg writes: lines of # and a property, then a line for each
-// packet or frame, of numbers and commas.
+// listing is the output of ffmpeg's muxer framecrc: lines of # and a property, then a line for each packet or
+// frame, of numbers and commas.
 type listing struct {
 	width, height int
 	tick, ticks   int // a unit of time is tick/ticks seconds

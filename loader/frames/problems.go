@@ -64,7 +64,7 @@ func openProblems(dir string, unfinished []Source) (*problems, error) {
 	return p, p.failed(err)
 }
 
-// removeAside removes what a kill has left of writing the file.
+// removeAside removes temporary files that a killed process left while writing the file.
 func removeAside(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -80,7 +80,7 @@ func removeAside(dir string) error {
 	return nil
 }
 
-// readProblems reads what a run has left; lines that a kill has cut are passed over.
+// readProblems reads the file of an earlier run; lines that a kill has cut are skipped.
 func readProblems(name string) ([]Problem, error) {
 	file, err := os.Open(name)
 	if errors.Is(err, os.ErrNotExist) {

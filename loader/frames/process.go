@@ -16,7 +16,7 @@ import (
 // complaintBytes is how much is kept of what ffmpeg writes to its standard error: the beginning.
 const complaintBytes = 4 << 10
 
-// complaints keeps the beginning of what is written.
+// complaints keeps the beginning of the written text.
 type complaints struct{ begin []byte }
 
 func (c *complaints) Write(p []byte) (int, error) {
@@ -40,9 +40,9 @@ func (f failure) Error() string {
 
 func (f failure) Unwrap() error { return f.err }
 
-// run runs ffmpeg and gives what it writes to the readers: its standard output to the first, its file 3
-// to the second. A reader that fails, or a context that ends, kills the child and all that it has
-// started. memory limits the child's address space, in bytes; 0 is no limit.
+// run runs ffmpeg and passes its output to the readers: its standard output to the first, its file 3 to the
+// second. If a reader fails or the context ends, the child and all processes that it has started are killed.
+// memory limits the child's address space, in bytes; 0 is no limit.
 func (f *FFmpeg) run(ctx context.Context, memory uint64, args []string, readers ...func(io.Reader) error) error {
 	_, err := f.runHeard(ctx, memory, args, readers...)
 	return err

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// ownGroup puts the child into a process group of its own, which is killed as a whole.
+// ownGroup puts the child into a separate process group, which is killed as a whole.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	dieWithParent(cmd.SysProcAttr)

@@ -77,7 +77,7 @@ func (s *statement) numbered(cell string) (string, error) {
 	return s.words[n], nil
 }
 
-// wholeNumber reads an integer; programs write 3 as 3.0 where the column has empty cells too.
+// wholeNumber reads an integer; programs write 3 as 3.0 if the column also has empty cells.
 func wholeNumber(cell string) (int, bool) {
 	n, err := strconv.Atoi(strings.TrimSuffix(cell, ".0"))
 	return n, err == nil
@@ -120,7 +120,7 @@ func jsonArray(cell string) ([]string, bool) {
 	return names, true
 }
 
-// arrayText is what is left to read of an array that is no JSON.
+// arrayText is the unread rest of an array that is not JSON.
 type arrayText struct{ rest string }
 
 func (a *arrayText) names() ([]string, error) {
@@ -157,7 +157,7 @@ func (a *arrayText) names() ([]string, error) {
 	}
 }
 
-// quoted reads a name between quotes, in which a backslash stands before what would end it.
+// quoted reads a name between quotes, in which a backslash escapes the quote.
 func (a *arrayText) quoted(quote byte) (string, error) {
 	var name strings.Builder
 	for i := 1; i < len(a.rest); i++ {

@@ -69,7 +69,7 @@ func marked(patterns []string, column string) bool {
 	})
 }
 
-// inHeader adds to what is wrong with the header the names that it has.
+// inHeader adds the names in the header to an error about it.
 func (c *csvRows) inHeader(err error) error {
 	return fmt.Errorf("line 1: %w; columns are %s", err, loader.Excerpt(strings.Join(c.sheet.Columns(), ", ")))
 }
@@ -237,7 +237,7 @@ func (c *csvRows) lists(r *record) error {
 	return nil
 }
 
-// cell is the cell of a field, in memory of its own, and whether there is such a column.
+// cell returns the cell of a field, in separate memory, and whether there is such a column.
 func (c *csvRows) cell(name string) (string, bool) {
 	at, ok := c.at[name]
 	if !ok {

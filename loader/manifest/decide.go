@@ -15,7 +15,7 @@ var errUndecided = errors.New("the form of the labels is not known yet")
 // maxSurveyed bounds the bytes of different cells that are looked at.
 const maxSurveyed = 256 << 20
 
-// survey is what the rows of a file hold in a column that may state labels.
+// survey collects the cells of a column that may hold labels.
 type survey struct {
 	column string
 	cells  []string // different ones, in the order of the rows

@@ -32,7 +32,7 @@ func Forms() []Form {
 // Values lists all forms.
 func (Form) Values() []string { return setting.Texts(Forms()) }
 
-// separator is what stands between the names of a cell, empty for forms without one.
+// separator returns the separator of names in a cell, empty for forms without one.
 func (f Form) separator() string {
 	switch f {
 	case FormList:

@@ -55,7 +55,7 @@ func (r *folderReader) imageSets(ctx context.Context) (*imageSets, error) {
 	return s, nil
 }
 
-// add takes a list of names, each in a line of its own.
+// add adds a list of names, one per line.
 func (s *imageSets) add(file, split string, text io.Reader) error {
 	folder := slashed.Dir(slashed.Dir(slashed.Dir(file)))
 	if s.of[folder] == nil {

@@ -24,7 +24,8 @@ type Manifest struct {
 	Rows    []Row
 	Columns Columns
 
-	// Sources are the files of a folder that labels were read from, relative to File; nil where File is one itself.
+	// Sources are the files of a folder from which labels were read, relative to File; nil if File is a
+	// single file.
 	Sources []string
 
 	// Fields with which a writer gives labels in the form of the source.
@@ -38,7 +39,7 @@ type Manifest struct {
 	// line there too.
 	Lines []Line
 
-	// Joined are spellings of labels that stand for another one, by what they stand for in Labels.
+	// Joined maps spellings of labels to the labels in Labels that replace them.
 	Joined map[string]string
 
 	Repeated int // rows that repeat an earlier one
@@ -61,7 +62,7 @@ type Row struct {
 	fault error // why its picture cannot be used, by its name alone
 }
 
-// column is what the file calls a column, for messages.
+// column returns the file's name of a column, for messages.
 func (m *Manifest) column(name string) string { return cmp.Or(m.columns[name], name) }
 
 // at returns the location of a row, for messages.
@@ -95,7 +96,7 @@ type Columns struct {
 	Ignored []string
 }
 
-// Options say what is what in a manifest where its names do not.
+// Options describe a manifest whose names do not follow the defaults.
 type Options struct {
 	Form         Form     // empty and FormAuto find it
 	LabelColumns []string // patterns on the names of columns that are labels
@@ -110,7 +111,7 @@ type Options struct {
 	LessDifficult bool
 }
 
-// Bounds on what a manifest may hold: a row of a thousand frames is below the first.
+// Bounds on the content of a manifest: a row of a thousand frames is below the first.
 const (
 	maxLine  = 1 << 20 // bytes of a row
 	maxLabel = 1000    // bytes of a label
@@ -271,7 +272,7 @@ type record struct {
 	columns               map[string]string // the file's names of columns, if not ours
 }
 
-// column is what the file calls a column, for messages.
+// column returns the file's name of a column, for messages.
 func (r *record) column(name string) string { return cmp.Or(r.columns[name], name) }
 
 // idColumn is the column that names the row: the identifier, or else the picture.

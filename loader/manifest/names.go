@@ -28,8 +28,8 @@ func fieldNames() []string {
 	return []string{pathColumn, framesColumn, idColumn, splitColumn, labelsColumn, truthColumn, countsColumn}
 }
 
-// pathNames are what other programs call the column path, and lastPathNames what they call it if no column has one of
-// these names. Identifiers name the files then.
+// pathNames are other programs' names for the column path, and lastPathNames the names that count if no
+// column has one of these. Identifiers name the files then.
 var (
 	pathNames = []string{"file", "filename", "filepath", "fname", "image", "imagepath", "imagefile", "imagename", "img",
 		"imgpath", "imgname", "picture", "photo", "clip", "clippath", "video", "videopath", "videoid"}

@@ -11,7 +11,8 @@ import (
 // pairs reports whether rows of one picture may each state one of its labels.
 func (b *builder) pairs() bool { return b.stated != nil && b.stated.pairs }
 
-// earlier is the row that has the identifier of another one, or the same picture if rows may state one label each.
+// earlier returns the earlier row with the same identifier, or with the same picture if rows may give one
+// label each.
 func (b *builder) earlier(row *Row, r *record) (at int, ok bool) {
 	if r.id != "" && len(row.Files) == 1 {
 		if at, ok = b.files[row.Files[0]]; ok {
@@ -35,7 +36,7 @@ func (b *builder) keep(row Row, r *record) {
 	b.manifest.Rows = append(b.manifest.Rows, row)
 }
 
-// line notes what a line states.
+// line records the labels of a line.
 func (b *builder) line(number, row int, labels []int32) {
 	l := Line{Number: number, Row: row, Label: -1}
 	if len(labels) > 0 {

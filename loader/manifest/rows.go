@@ -223,7 +223,7 @@ func CheckLabel(name string) error {
 	return nil
 }
 
-// CheckName refuses what a line of a vocabulary or of a list of identifiers could not hold.
+// CheckName refuses text that a line of a vocabulary or of a list of identifiers could not hold.
 func CheckName(name string) error {
 	switch {
 	case name == "":

@@ -16,7 +16,7 @@ import (
 	"nmn/loader"
 )
 
-// Names of the files in which the classes of YOLO stand one a line.
+// Names of the files that list the classes of YOLO, one a line.
 var classFiles = []string{"classes.txt", "obj.names", "classes.names"}
 
 // isYOLO reports whether a folder looks like one with labels of YOLO: text files in a folder labels, or what names the

@@ -21,7 +21,7 @@ type fileFormat struct {
 	header     func(*bytes.Reader) (image.Config, error)
 	decode     func(*bytes.Reader) (image.Image, error)
 	leastBytes func(data []byte, pixels int64) int64
-	// bytesPerPixel is what the decoder takes at most, with the pixels of the picture.
+	// bytesPerPixel is the most memory that the decoder takes, including the pixels of the picture.
 	bytesPerPixel int
 }
 
@@ -61,7 +61,7 @@ var fileFormats = [...]fileFormat{
 		name: webpFormat, magic: []string{"RIFF????WEBPVP8"},
 		header: func(r *bytes.Reader) (image.Config, error) { return webp.DecodeConfig(r) },
 		decode: func(r *bytes.Reader) (image.Image, error) { return webp.Decode(r) },
-		// Its arithmetic coder may take next to nothing for what is all the same.
+		// Its arithmetic coder may need almost no bytes for uniform areas.
 		leastBytes:    func([]byte, int64) int64 { return 0 },
 		bytesPerPixel: webpBytes,
 	},

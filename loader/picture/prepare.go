@@ -25,9 +25,10 @@ func (p *Preprocessing) longer(long, short int) int {
 // the middle is made.
 const longest = 1 << 15
 
-// Prepare resizes pic and cuts the middle of Crop×Crop pixels out of it onto canvas, which has as many: torchvision's
-// Resize and CenterCrop on a Pillow image, whose pixels these are with FilterAntialias and FilterBicubic. The corner of
-// the crop is at half of what is left over, rounded to the nearest, and halves to even.
+// Prepare resizes pic and cuts the middle of Crop×Crop pixels out of it onto canvas, which has that size:
+// torchvision's Resize and CenterCrop on a Pillow image. With FilterAntialias and FilterBicubic the pixels
+// are equal to it. The corner of the crop is at half of the remaining size, rounded to the nearest, and
+// halves to even.
 func (r *Resizer) Prepare(canvas []uint8, pic *Picture, p *Preprocessing) error {
 	if len(canvas) != p.Crop*p.Crop*3 {
 		return fmt.Errorf("resize: a canvas of %d bytes does not hold %d×%d pixels of 3 bytes", len(canvas), p.Crop, p.Crop)

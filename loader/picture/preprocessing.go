@@ -6,8 +6,9 @@ import (
 	"math"
 )
 
-// Preprocessing is what a pretrained network wants of a picture: it is resized, the middle of it is cut out, and its
-// 8-bit values v become (v/255 - Mean) / Deviation in each of the channels red, green and blue.
+// Preprocessing is the preparation of pictures for a pretrained network: the picture is resized, its middle
+// is cut out, and its 8-bit values v become (v/255 - Mean) / Deviation in each of the channels red, green and
+// blue.
 type Preprocessing struct {
 	// Resize is how many pixels the shorter side gets, and the longer one in proportion; with Square, both sides.
 	Resize int  `json:"resize"`

@@ -36,7 +36,7 @@ func (s *Shrinker) Shrink(pic *Picture) (Thumbnail, error) {
 	return Thumbnail{width, height, data}, err
 }
 
-// halve averages 2×2 pixels in place: the resizer does not smooth what it shrinks.
+// halve averages 2×2 pixels in place, because the resizer does not smooth when it shrinks.
 func halve(p *Picture) {
 	width, height := p.Width/2, p.Height/2
 	for y := range height {

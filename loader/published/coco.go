@@ -181,7 +181,7 @@ func (f *Folder) unreadable(ctx context.Context, file string, err error) error {
 	return nil
 }
 
-// cocoCounts holds a file of captions to what it should have.
+// cocoCounts compares a file of captions with the expected counts.
 func (f *Folder) cocoCounts(h half, c *annotation.COCO, pictures, total, perPicture int) {
 	other, captions := 0, 0
 	var few []string

@@ -133,8 +133,8 @@ func (f *Folder) digest(ctx context.Context, path, known string) error {
 	return nil
 }
 
-// partOf is the parent of the folder where the folder has one of the names of parts and the parent holds them; else
-// empty.
+// partOf returns the parent of the folder if the folder has one of the names of parts and the parent holds
+// them; otherwise empty.
 func (f *Folder) partOf(holds func(dir string) bool, parts ...string) string {
 	dir, err := filepath.Abs(f.Dir)
 	if err != nil || !slices.Contains(parts, filepath.Base(dir)) || !holds(filepath.Dir(dir)) {

@@ -56,7 +56,7 @@ var (
 	msrvttFrames      = []string{"frames"}
 )
 
-// clipEndings are those under which clips are looked for.
+// clipEndings are the extensions of clips.
 var clipEndings = []string{".mp4", ".avi", ".mkv", ".webm", ".mov"}
 
 // MSRVTT checks a folder of MSR-VTT: train_val_videodatainfo.json (plain, .gz, or in its original archive),
@@ -234,7 +234,7 @@ func (f *Folder) msrvttPresent(ctx context.Context, m *annotation.MSRVTT) error 
 	return nil
 }
 
-// framesOfClip are those that the paper takes of every clip.
+// framesOfClip is the number of frames that the paper takes of every clip.
 const framesOfClip = 26
 
 // msrvttInFrames counts clips of train and validate that have no frames, by the index of the folder of frames.

@@ -17,9 +17,9 @@ import (
 // mostCOCO bounds the file in bytes: the instances of COCO's training pictures are a tenth of it.
 const mostCOCO int64 = 4 << 30
 
-// COCO writes the instances of COCO again with the labels as they should be: the annotations of labels that are taken
-// away are gone, and a label that is added is one annotation more, with the whole picture as its box and "nmn" saying
-// so. All other annotations stay what they are, byte for byte. m is what was read from the file.
+// COCO writes the instances of COCO with corrected labels. Annotations of removed labels are left out. An
+// added label becomes one more annotation, with the whole picture as its box and "nmn" as its mark. All other
+// annotations stay unchanged, byte for byte. m is the manifest that was read from the file.
 func COCO(ctx context.Context, m *manifest.Manifest, l Labels, path string) (rows int, err error) {
 	if err := l.check(); err != nil {
 		return 0, err

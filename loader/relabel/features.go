@@ -23,8 +23,8 @@ type Table struct {
 	List     string   // column of lists of names; empty where each label has a column of its own
 }
 
-// Text writes a table of labels again with the labels as they should be, and returns how many rows it has changed.
-// Every other byte stays what it is.
+// Text writes a table of labels with corrected labels, and returns the number of rows that it has changed.
+// Every other byte stays unchanged.
 func (t *Table) Text(ctx context.Context, l Labels, path string) (rows int, err error) {
 	if err := l.check(); err != nil {
 		return 0, err
@@ -72,8 +72,8 @@ func numbers(line string) bool {
 	return len(cells) > 0
 }
 
-// Matrix writes an array of labels, a row for each of ids, again with the labels as they should be: the type of its
-// elements and their order stay what they are.
+// Matrix writes an array of labels, a row for each of ids, with corrected labels: the type of its elements
+// and their order stay unchanged.
 func Matrix(ctx context.Context, file string, ids []string, l Labels, path string) (rows int, err error) {
 	if err := l.check(); err != nil {
 		return 0, err

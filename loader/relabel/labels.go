@@ -15,7 +15,7 @@ import (
 	"nmn/loader"
 )
 
-// Labels are what the labels of some bags should be.
+// Labels are the corrected labels of some bags.
 type Labels struct {
 	Words []string           // the K classes; other labels of a row stay unchanged
 	Rows  map[string][]uint8 // K labels, 0 or 1, by the identifier of the bag; bags that are not there stay unchanged

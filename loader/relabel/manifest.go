@@ -14,7 +14,8 @@ import (
 	"nmn/loader/manifest"
 )
 
-// Lines reports whether a manifest of a form has a line of text for each row, in which its labels can be changed.
+// Lines reports whether a manifest of a form has a line of text with labels for each row, so that they can be
+// changed.
 func Lines(f manifest.Form) bool {
 	switch f {
 	case manifest.FormFolders, manifest.FormCOCO, manifest.FormVOC, manifest.FormYOLO:
@@ -23,8 +24,8 @@ func Lines(f manifest.Form) bool {
 	return true
 }
 
-// Manifest writes a manifest of lines again with the labels as they should be, and returns how many rows it has
-// changed. Every other byte stays what it is.
+// Manifest writes a manifest of lines with corrected labels, and returns the number of rows that it has
+// changed. Every other byte stays unchanged.
 func Manifest(ctx context.Context, m *manifest.Manifest, l Labels, path string) (rows int, err error) {
 	if err := l.check(); err != nil {
 		return 0, err

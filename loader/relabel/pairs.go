@@ -63,7 +63,7 @@ func pairs(m *manifest.Manifest, l *Labels) (plan pairPlan, changed int) {
 	return plan, changed
 }
 
-// same stands in a plan for what a line states already.
+// same marks, in a plan, that a line keeps its name.
 const same = "\x00"
 
 // rewritePairs writes a manifest of pictures and labels, a line for each, with the labels as they should be.

@@ -22,7 +22,7 @@ type sheet struct {
 	id func(line, row int, cell func(column string) string) string
 	// current are the labels of a row as they were read from it; nil to part the cell here.
 	current func(line int) []string
-	// single are the cells that state one name each, of forms in which a cell is no list; nil for lists.
+	// single holds the cells that give one name each, for forms in which a cell is no list; nil for lists.
 	single map[string]string
 }
 

@@ -10,7 +10,7 @@ import (
 
 const maxObjects = 4
 
-// scene is what a picture shows: a place and one to four objects, later ones in front.
+// scene is the content of a picture: a place and one to four objects, later ones in front.
 type scene struct {
 	place      int32 // class of the background, wordGrass to wordNight
 	objects    [maxObjects]sceneObject
@@ -76,14 +76,14 @@ func harmonic(offset float64) (weights [8]float64) {
 // transcendental function, gives the same picture.
 func onGrid(x float64) float64 { return math.Floor(x*65536+.5) / 65536 }
 
-// drawScene draws what a picture shows and works out which pixels of each object can be seen.
+// drawScene draws the content of a picture and computes which pixels of each object are visible.
 func drawScene(s *rng.Stream) scene {
 	scene := layOut(s)
 	scene.reveal()
 	return scene
 }
 
-// layOut draws what a picture shows.
+// layOut draws the layout of a picture.
 func layOut(s *rng.Stream) scene {
 	scene := scene{count: 1 + s.Choice(objectCountWeights[:])}
 	scene.place = wordGrass + int32(s.Choice(placeWeights[:]))

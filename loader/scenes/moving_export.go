@@ -15,10 +15,10 @@ import (
 	"nmn/text"
 )
 
-// WriteMoving writes a split of the moving scenes as a folder of frames: shards or pictures with their
-// index, as nmn frames writes them, and LabelsName with the five captions of each clip and what it really
-// shows. The labels are written last. StreamClips reads the folder, and gives the labels, counts, captions and
-// truth of MakeMoving; pictures differ by what JPEG loses.
+// WriteMoving writes a split of the moving scenes as a folder of frames: shards or pictures with their index,
+// as nmn frames writes them, and LabelsName with the five captions and the true content of each clip. The
+// labels are written last. StreamClips reads the folder, and returns the labels, counts, captions and truth
+// of MakeMoving; pictures differ by the loss of JPEG.
 func WriteMoving(ctx context.Context, config MovingConfig, frames shard.Config, folder string) error {
 	if err := config.Validate(); err != nil {
 		return err

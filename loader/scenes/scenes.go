@@ -44,9 +44,9 @@ func (c Config) Validate() error {
 // Make makes a split of the embedded data set: small pictures of coloured shapes, five captions each that
 // leave out words as human annotators do, and the true labels.
 //
-// Labels z holds the words that any of the five captions mentions, without injected noise; Truth y
-// holds what the picture shows; Counts holds how many of the captions mention the word. Pictures
-// are painted when they are read. The result does not depend on the number of processors.
+// Labels z holds the words that any of the five captions mentions, without injected noise; Truth y holds the
+// true content of the picture; Counts holds the number of captions that mention the word. Pictures are
+// painted when they are read. The result does not depend on the number of processors.
 func Make(config Config) (*loader.Set, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"nmn/internal/durable"
 )
 
-// ErrSettings is wrapped by the error of Append where the frames were made with other settings.
+// ErrSettings is wrapped by the error of Append if the frames were made with other settings.
 var ErrSettings = errors.New("the frames there were made with other settings")
 
 // Append continues a folder that Create has begun, of the same form and with the same settings; if there is
@@ -44,7 +44,7 @@ func Append(dir string, c Config) (*Writer, error) {
 	return w, nil
 }
 
-// repair makes the folder what it is between two shards.
+// repair brings the folder into the state between two shards.
 func (w *Writer) repair(shards []string) error {
 	if err := removeAside(w.dir); err != nil {
 		return err

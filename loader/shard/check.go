@@ -122,7 +122,7 @@ func (s seenClips) add(r *Record) error {
 	return nil
 }
 
-// Contents is what a folder of frames holds.
+// Contents describes the content of a folder of frames.
 type Contents struct {
 	Folder string `json:"output"`
 	Form   Form   `json:"form"`
@@ -143,7 +143,7 @@ func CheckFolder(ctx context.Context, dir string) (c Contents, err error) {
 	return r.contents(dir)
 }
 
-// RebuildFolder is rebuild, and counts what is in the index then.
+// RebuildFolder is rebuild, and counts the content of the new index.
 func RebuildFolder(dir string) (c Contents, err error) {
 	if _, err := rebuild(dir); err != nil {
 		return c, err

@@ -93,7 +93,7 @@ func (s *folderSink) write(r *Record, pictures [][]byte) (err error) {
 	return s.sync(s.dir)
 }
 
-// refuseForeign refuses what has the name of a clip's folder and is none: those have clip.json.
+// refuseForeign refuses a folder with the name of a clip's folder but without clip.json.
 func refuseForeign(target string) error {
 	if _, err := os.Lstat(target); errors.Is(err, fs.ErrNotExist) || durable.Exists(filepath.Join(target, clipName)) {
 		return nil

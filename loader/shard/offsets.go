@@ -20,7 +20,7 @@ const (
 	offsetsHead  = 16
 )
 
-// offsets say where the lines of the records begin in the index.
+// offsets gives the start of each record's line in the index.
 type offsets interface {
 	count() int
 	// span is the first byte of the line of record i and the one after its end.

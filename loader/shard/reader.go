@@ -173,7 +173,7 @@ func checkHead(head []byte, record *Record, i int) error {
 	return nil
 }
 
-// open opens a file of its own for each read of a frame folder; shards stay open.
+// open opens a separate file for each read of a frame folder; shards stay open.
 func (r *Reader) open(name string) (*openFile, error) {
 	if r.header.Form == Shards {
 		return r.files.acquire(name)

@@ -56,7 +56,7 @@ func rebuild(dir string) (clips int, err error) {
 	return len(seen), writeOffsets(dir)
 }
 
-// headerOf is the header of the index that is there, or one for what is there.
+// headerOf returns the header of the existing index, or one that fits the existing files.
 func headerOf(dir string) (Header, error) {
 	if file, err := openIndex(dir); err == nil {
 		defer file.Close()

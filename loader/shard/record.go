@@ -42,8 +42,8 @@ type Record struct {
 type Frame struct {
 	// Number is its place among the decoded frames of the clip, from 0.
 	Number int `json:"frame"`
-	// Time is when it is shown, in seconds on the clip's own clock; NaN, in JSON null, where the file
-	// does not say.
+	// Time is the presentation time, in seconds on the clip's own clock; NaN, in JSON null, if the file has
+	// none.
 	Time Seconds `json:"time"`
 	// Offset is the position of its bytes in the shard; 0 in a frame folder, in which it is a file.
 	Offset int64 `json:"offset,omitempty"`

@@ -26,7 +26,7 @@ func newTarWriter(out io.Writer) *tarWriter {
 	return t
 }
 
-// Write passes on what the tar is made of.
+// Write forwards the bytes of the tar.
 func (t *tarWriter) Write(p []byte) (int, error) {
 	n, err := t.out.Write(p)
 	t.bytes += int64(n)
@@ -69,8 +69,8 @@ func (r *Record) member() ([]byte, error) {
 	return json.Marshal(c)
 }
 
-// tarBytes bounds what a clip takes in a shard: each member has a header, and a long name needs two
-// blocks and itself once more.
+// tarBytes bounds the size of a clip in a shard: each member has a header, and a long name needs two blocks
+// and its own length again.
 func tarBytes(r *Record) int64 {
 	n := int64(0)
 	for _, f := range r.Frames {

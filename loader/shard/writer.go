@@ -95,7 +95,7 @@ func Create(dir string, c Config) (*Writer, error) {
 	return newWriter(dir, c, c.First)
 }
 
-// newWriter appends to what is there; next is the number of the next shard.
+// newWriter appends to the existing files; next is the number of the next shard.
 func newWriter(dir string, c Config, next int) (*Writer, error) {
 	file, err := os.OpenFile(filepath.Join(dir, IndexName), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
@@ -162,7 +162,7 @@ func (w *Writer) failed(err error) error {
 // indexWriter appends lines to the index.
 type indexWriter struct{ file indexFile }
 
-// indexFile is what the index needs of its file, an *os.File but in tests.
+// indexFile is the index's view of its file, an *os.File except in tests.
 type indexFile interface {
 	io.WriteCloser
 	Stat() (os.FileInfo, error)
@@ -170,7 +170,7 @@ type indexFile interface {
 	Truncate(size int64) error
 }
 
-// append makes lines last. When they cannot be written whole, what was written of them is taken away.
+// append writes lines durably. If they cannot be written completely, the written part is removed.
 func (i *indexWriter) append(lines []byte) error {
 	info, err := i.file.Stat()
 	if err != nil {

@@ -32,8 +32,8 @@ type launcher struct {
 	without int
 }
 
-// launchers are in the order in which they are asked: from the innermost outwards. Each host's torchrun may have been
-// started by srun or mpirun, which themselves may have been started in a step of SLURM. A batch script of SLURM has
+// launchers are tried in this order, from the innermost outwards. Each host's torchrun may have been started
+// by srun or mpirun, which themselves may have been started in a step of SLURM. A batch script of SLURM has
 // SLURM_PROCID too, but is in no step with tasks.
 var launchers = []launcher{
 	{by: "torchrun", marks: []string{"TORCHELASTIC_RUN_ID"}, rank: []string{"RANK"}, size: []string{"WORLD_SIZE"},

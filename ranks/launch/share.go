@@ -8,10 +8,11 @@ import (
 	"nmn/ranks"
 )
 
-// Processors is how many processors this rank should compute on: those that it may run on, shared with the ranks of
-// its host that may run on the very same ones. So ranks that mpirun has bound to processors of their own keep these,
-// and unbound ones do not each start a thread for every processor of the host. All ranks call it at the same time; the
-// value is for runtime.GOMAXPROCS, where GOMAXPROCS is not in the environment.
+// Processors returns how many processors this rank should compute on: the processors that it may run on,
+// divided among the ranks of its host that may run on exactly the same ones. So ranks that mpirun has bound
+// to separate processors keep these, and unbound ones do not each start a thread for every processor of the
+// host. All ranks call it at the same time. The value is for runtime.GOMAXPROCS, if GOMAXPROCS is not in the
+// environment.
 func Processors(g ranks.Group) (int, error) {
 	host, err := os.Hostname()
 	if err != nil {

@@ -38,7 +38,7 @@ type hub struct {
 	over   error      // error that ended the group
 }
 
-// call is what a rank brings to a meeting.
+// call is a rank's contribution to a meeting.
 type call struct {
 	name string
 	wire ranks.Wire

@@ -90,8 +90,8 @@ func Open(o Options) (ranks.Group, error) {
 	return r, nil
 }
 
-// serve is the one goroutine that calls MPI. While the group is open it stands in a single call of C, so that it needs
-// no processor of Go's scheduler.
+// serve is the one goroutine that calls MPI. While the group is open it stays in a single call of C, so that
+// it needs no processor of Go's scheduler.
 func (r *rank) serve(opened chan<- error) {
 	runtime.LockOSThread()
 	if err := mpi.InitThreadSafe(); err != nil {

@@ -41,7 +41,7 @@ const (
 	pushJob      = "nmn"
 )
 
-// Exporter pushes metrics every so often, from a goroutine of its own. Training never waits for it.
+// Exporter pushes metrics regularly, from a separate goroutine. Training never waits for it.
 type Exporter struct {
 	export Export
 	name   string // name of the gateway for the log, without credentials
@@ -112,7 +112,7 @@ func (x *Exporter) Close() {
 	}
 }
 
-// gateway returns what pushes all metrics, in place of what the same run has pushed before, and its URL without
+// gateway returns a pusher that replaces all earlier metrics of the same run, and its URL without
 // credentials.
 func gateway(address, run string, within time.Duration, gatherer prometheus.Gatherer) (string, *push.Pusher, error) {
 	u, err := url.Parse(address)

@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// Metrics are what a run exports to Prometheus, all with the prefix nmn_ and in base units. Memory and time
-// of the process come with them, under the usual process_ names.
+// Metrics are the metrics that a run exports to Prometheus, all with the prefix nmn_ and in base units.
+// Memory and time of the process are exported too, under the usual process_ names.
 type Metrics struct {
 	Loss         prometheus.Gauge   // at the last step, nats per bag
 	LearningRate prometheus.Gauge   // at the last step

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// State is what the run of a process is doing, or how it has ended.
+// State is the current state of a process's run, or how it has ended.
 type State string
 
 // The states.

@@ -65,7 +65,7 @@ func (w *Writer) Flush() error {
 	return nil
 }
 
-// Close closes the file and returns the error of writing what is missing in it.
+// Close closes the file and returns the first error of writing.
 func (w *Writer) Close() error {
 	if err := w.file.Close(); err != nil {
 		return fmt.Errorf("TensorBoard events: %w", err)

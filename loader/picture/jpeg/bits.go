@@ -10,7 +10,7 @@ const (
 	// mostBlock is more than the bytes that a block makes a reader load: 64 codes and values of up to 31
 	// bits, and what simd.HuffmanRun asks for.
 	mostBlock = 264 + simd.RunBytes
-	// slack is the zeros after the coded bytes. A reader loads up to eight bytes ahead of what it takes.
+	// slack is the number of zeros after the coded bytes. A reader loads up to eight bytes ahead.
 	slack = mostBlock + 8
 )
 

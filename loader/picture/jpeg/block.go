@@ -53,8 +53,8 @@ func (h *huffman) long(acc uint64) (length, advance int, value int16) {
 	return code + extra, advance, int16(extend(uint32(acc>>32>>(32-extra)), extra))
 }
 
-// steps holds what the symbol of a coefficient means: the distance to the next one, and the bits of its
-// value. An end of block is a zero so far away that it ends the block.
+// steps returns the meaning of a coefficient's symbol: the distance to the next one, and the number of bits
+// of its value. An end of block is a zero so far away that it ends the block.
 func steps(symbol uint8) (advance, extra int) {
 	advance, extra = int(symbol>>4)+1, int(symbol&15)
 	if extra == 0 && advance < 16 {

@@ -47,7 +47,7 @@ func interleave(row, r, g, b []uint8) {
 	}
 }
 
-// row is row y of the samples of a component; above the first and below the last are those again.
+// row returns row y of the samples of a component; rows above the first and below the last repeat those rows.
 func (c *component) row(y int) []uint8 {
 	y = min(max(y, 0), c.size[1]-1)
 	return c.plane[y*c.stride():][:c.size[0]]
