@@ -23,7 +23,7 @@ const (
 // always alike although neither agrees as much with others. A copy is no second witness. If annotators err
 // independently, two of them agree, beyond chance, as often as the product of their agreements with a typical
 // annotator. Annotators who make the same mistakes independently agree less than copies do. n is the number of
-// annotators who repeat another one. Annotators marked in apart copy from no one; apart may be nil.
+// annotators who repeat another one. Annotators marked in apart are no copies; apart may be nil.
 func (in *Input) copies(apart []bool) (repeats []bool, n int) {
 	repeats = make([]bool, len(in.Rows))
 	rows := gathered(in.Annotators, len(in.Rows), func(i int) int { return int(in.Rows[i].Annotator) },
