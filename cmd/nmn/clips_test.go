@@ -146,7 +146,7 @@ func TestClips_Refused(t *testing.T) {
 		{[]string{"scenes", "--format", "folder", filepath.Join(t.TempDir(), "x")}, []string{"add --moving"}},
 		{[]string{"scenes", "--moving", "--frames", "2", filepath.Join(t.TempDir(), "x")}, []string{"Frames = 2"}},
 		{[]string{"extract", dir, "--layer", "fc7,pool5", "--output", "x.npy"}, []string{"names 1 files", "2 layers"}},
-		{[]string{"extract", dir, "--layer", "fc7,pool5", "--output", "x.npy,x.npy"}, []string{"named twice"}},
+		{[]string{"extract", dir, "--layer", "fc7,pool5", "--output", "x.npy,x.npy"}, []string{"given twice"}},
 	} {
 		wantUsage(t, call(t, c.args...), c.want...)
 	}

@@ -24,36 +24,38 @@ func newAudit(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit [DATA | RUN]",
 		Short: "Find labels that are probably wrong, and correct them",
-		Long: `Rank labels by how probably they are wrong: labels that are there and should not be, and
-labels that are missing. The probability comes from out-of-fold scores, of nets that have not
-learned the label, and from the noise rates of each word. Write a page to look through
-suspects in a browser, apply what was decided there, or let all suspects be corrected up to a
-wanted precision. Every bag gets a score of how well its labels fit; with --features,
-outliers and near-duplicates are found too. See docs/guide/audit.md.
+		Long: `Find labels that are probably wrong or missing, and correct them. DATA is what nmn train takes,
+RUN is the folder of a finished run; or give the --scores and --labels of any program.`,
+		Annotations: details(`The probability that a label is wrong comes from out-of-fold scores, which nets compute that
+were not trained on the label, and from the noise rates of each label. Review the suspects on
+the page in a browser and apply your decisions, or let --apply correct suspects up to a given
+precision. Every picture gets a score for how well its labels fit. With --features, outliers
+and near-duplicates are found too. See docs/guide/audit.md.
 
-DATA is what nmn train takes: the command trains on it, in --run-dir, and audits the run. RUN
-is the folder of a finished run: data, labels, pictures and out-of-fold scores are found
-there. Where these are not of all training bags, the command says what nets of folds would
-cost, and --noise-rates folds:N trains them; with DATA it trains them at once. The page is written
-to RUN/audit/audit.html, and corrected labels in the form that the data came in.
+With DATA the command trains in --run-dir and audits that run. With RUN it reads data, labels,
+pictures and out-of-fold scores from the folder. If these scores do not cover all training
+pictures, it estimates the cost of training nets of folds; --noise-rates folds:N trains them.
+The page is RUN/audit/audit.html. Corrected labels have the form of the data.
 
-With --scores and --labels it audits the scores of any program. Where the labels are one class
-for each bag, integers or names, the classes exclude each other: noise is then a matrix of
-classes against classes, and every suspect has a class suggested.`,
+If the labels of --labels are one class for each picture, the classes exclude each other: the
+noise is then a matrix of classes, and every suspect has a suggested class.
+
+--apply corrects the first suspects without a decision. With fewer than 5000 labels it needs 30
+decisions first; --apply=force corrects without them, and --apply=pooled also corrects labels
+without their own noise rates. With --output FILE, FILE.changes.csv has the reason of every
+change.
+
+With RUN, --noise-rates also takes folds:N, which trains nets of N folds that score all
+pictures, or online, which audits only the pictures that have scores. Results do not depend on
+--threads.`),
 		Example: `  nmn audit pictures.csv --run-dir runs/mine
-  nmn audit runs/mine
-  nmn audit runs/mine --noise-rates folds:2
   nmn audit runs/mine --decisions decisions.csv --output fixed.csv
-  nmn audit --scores oof.csv --labels labels.csv --page audit.html --images pictures/
-  nmn audit --scores oof.csv --labels labels.csv --decisions decisions.csv --output fixed.csv
-  nmn audit --scores oof.csv --labels labels.csv --apply --precision 0.95 --output fixed.csv
-  nmn audit --scores oof.csv --labels labels.csv --truth truth.csv --suspects suspects.parquet
-  nmn audit --scores softmax.npy --labels classes.npy --features x.npy --rows rows.csv`,
+  nmn audit --scores oof.csv --labels labels.csv --page audit.html --images pictures/`,
 		Args: arguments(p, cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if how := labels.Apply(args[0]); how == labels.ApplyForce || how == labels.ApplyPooled {
-					return usagef("audit: %s is the folder of no run; a value of --apply follows an equals sign: --apply=%s", how, how)
+					return usagef("audit: %s is not the folder of a run; write the value of --apply after an equals sign: --apply=%s", how, how)
 				}
 				if holdsRun(args[0]) {
 					return a.auditRun(cmd.Context(), p, args[0], cmd.Flags().Changed)
@@ -78,20 +80,16 @@ classes against classes, and every suspect has a class suggested.`,
 	scoreFlags(under(cmd, "Scores"), &a.files)
 	e := under(cmd, "Noise rates")
 	e.file(&a.options.NoiseRates, "noise-rates",
-		"`file` with the rates of each word (word, q01, q10) instead of an estimate; "+
-			"scores are then taken as of the true label. With RUN also folds:N, nets of N folds that give all bags scores, "+
-			"or online, for those bags alone that have some", "csv")
-	e.bool(&a.options.Calibrate, "calibrate", "calibrate the scores by a and b of the --noise-rates file, which were "+
-		"estimated from the same scores")
+		"take noise rates from this `file`; with RUN also folds:N or online", "csv")
+	e.bool(&a.options.Calibrate, "calibrate", "calibrate the scores with the --noise-rates file")
 	estimationFlags(e, &a.options.Estimation)
+	e.rare("calibrate", "min-slope", "prior-missing", "prior-incorrect", "min-labels")
 	s := under(cmd, "Suspects")
-	s.float(&a.options.MinError, "min-error", "least `probability` of being wrong of a suspect, 0 to rank all labels")
-	s.int(&a.top, "top", "`suspects` listed on standard output, 0 for none")
-	s.int(&a.classes, "classes", "`words` summed up by the tables, those with the most labels expected to be wrong, "+
-		"0 for all")
-	s.file(&a.suspects, "suspects", "`file` to write all suspects to, ranked: .csv, .jsonl, "+
-		".parquet or .npy", "csv", "jsonl", "parquet", "npy")
-	a.rows.flags(under(cmd, "Bags"))
+	s.float(&a.options.MinError, "min-error", "list labels that are wrong with this `probability`")
+	s.int(&a.top, "top", "print this many `suspects`")
+	s.int(&a.classes, "classes", "summarise this many `labels` in the tables; 0 for all")
+	s.file(&a.suspects, "suspects", "write all suspects to this `file`: .csv, .jsonl, .parquet or .npy", "csv", "jsonl", "parquet", "npy")
+	a.rows.flags(under(cmd, "Pictures"))
 	a.page.flags(under(cmd, "Page"))
 	a.correctionFlags(under(cmd, "Correction"))
 	out := under(cmd, "Output")
@@ -123,7 +121,7 @@ func (a *auditCommand) run(ctx context.Context, p *program, given func(string) b
 	return a.finish(ctx, p, r)
 }
 
-// writeManifest has corrected labels written as the manifest that they came from.
+// writeManifest makes the correction write labels in the form of their manifest.
 func (a *auditCommand) writeManifest(ctx context.Context, m *manifest.Manifest, r *audit.Report) {
 	a.correction.Write = func(corrected []uint8) error {
 		l, err := manifestRows(m, r, corrected)

@@ -199,7 +199,7 @@ func TestAuditAnnotators_Mistakes(t *testing.T) {
 		"needs --labels":          {},
 		"--top is -1":             {"--labels", path, "--top", "-1"},
 		"--logits belongs":        {"--labels", path, "--logits"},
-		"choose one":              {"--labels", path, "--scores", "s.csv", "--bags", "b.txt"},
+		"exclude each other":      {"--labels", path, "--scores", "s.csv", "--bags", "b.txt"},
 		"ends in .npy or .csv":    {"--labels", path, "--evidence", "e.txt"},
 		"ends in .csv or .jsonl":  {"--labels", path, "--output", "l.parquet"},
 		"--annotators is \"a\"":   {"--labels", path, "--annotators", "a"},

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"nmn/labels/misplaced/captions"
 	"nmn/loader/annotation"
 	"nmn/report"
+	"nmn/run"
 	"nmn/text"
 )
 
@@ -33,14 +36,13 @@ func newAuditCaptions(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "captions --captions FILE",
 		Short: "Find captions that belong to other pictures",
-		Long: `Find captions that stand under the wrong picture or clip. The captions of one picture
-should agree, with each other and with a classifier that has not learned them; those that
-do not, because of words that they have and words that they lack, give themselves away. No
-clean label is used, and no picture is needed. Files are those of COCO and MSR-VTT, or CSV
-and JSON lines with bag and caption. Where captions do not identify themselves, nothing is
-dropped, and it is said why. See docs/guide/captions-audit.md.`,
+		Long: `Find captions that are under the wrong picture or clip, by comparing the captions of each
+picture with each other and, with --scores, with a classifier. It needs no clean labels.`,
+		Annotations: details(`A caption is suspect if it has words that the other captions lack, and lacks words that they
+have. Files have the form of COCO or MSR-VTT, or are CSV or JSON lines with bag and caption.
+If captions do not identify themselves, nothing is dropped and the reason is printed.
+See docs/guide/captions-audit.md.`),
 		Example: `  nmn audit captions --captions captions_train2014.json --output own.csv
-  nmn audit captions --captions train_val_annotation.zip --apply kept.json --precision 0.95
   nmn audit captions --captions captions.csv --page captions.html --images pictures/
   nmn audit captions --captions captions.csv --decisions caption-decisions.csv --apply kept.csv`,
 		Args: refuseArguments,
@@ -52,33 +54,26 @@ dropped, and it is said why. See docs/guide/captions-audit.md.`,
 		},
 	}
 	in := under(cmd, "Captions")
-	in.file(&a.captions, "captions", "`file` of captions: COCO or MSR-VTT (.json, .gz, .zip), .csv with the columns bag "+
-		"and caption, perhaps id and file, or .jsonl with such keys", "json", "jsonl", "csv", "zip", "gz")
-	in.file(&a.vocabulary, "vocab", "`file` with the words that captions are judged by (default the most frequent words "+
-		"of the captions, or those of the --scores file)", "txt")
-	in.int(&a.options.Words, "vocab-size", "most frequent `words` of the captions, where no file names words; 0 for all")
-	in.file(&a.options.Scores, "scores", "`file` with scores of a classifier that has not learned the bags that it "+
-		"scores, out-of-fold: a row for each bag or for some, a column for each word", "csv", "npy")
-	in.bool(&a.options.Logits, "logits", "scores are log-odds instead of probabilities")
-	in.file(&a.options.Truth, "truth", "`file` with the ids of the captions that are foreign, where they are known: one "+
-		"a line, or a column annotation_id", "csv", "txt")
-	in.uint64(&a.options.Witness.Seed, "seed", "`seed` of what captions are compared with, and of the interval")
-	in.int(&a.options.Witness.Resamples, "resamples", "times that `bags` are drawn anew for the interval of the share; "+
-		"0 for none")
+	in.file(&a.captions, "captions", "audit the captions in this `file`", "json", "jsonl", "csv", "zip", "gz")
+	in.file(&a.vocabulary, "vocab", "judge captions by the words in this `file`", "txt")
+	in.int(&a.options.Words, "vocab-size", "judge captions by this many most frequent `words`")
+	in.file(&a.options.Scores, "scores", "read out-of-fold scores of a classifier from this `file`", "csv", "npy")
+	in.bool(&a.options.Logits, "logits", "read scores as log-odds instead of probabilities")
+	in.file(&a.options.Truth, "truth", "read the ids of the captions known to be wrong from this `file`", "csv", "txt")
+	in.uint64(&a.options.Witness.Seed, "seed", "draw comparisons and intervals from this `seed`")
+	in.int(&a.options.Witness.Resamples, "resamples", "resample `pictures` this many times for the interval")
 	pages := under(cmd, "Page")
 	a.page.flags(pages)
-	pages.float(&a.minError, "min-error", "least `probability` to be of another bag of a caption on the page")
+	pages.float(&a.minError, "min-error", "show captions that are wrong with this `probability`")
 	drop := under(cmd, "Dropping captions")
-	drop.file(&a.decisions, "decisions", "`file` with decisions of people (annotation_id, decision), as the page saves "+
-		"it", "csv")
-	drop.file(&a.apply, "apply", "`file` for the captions without those that are dropped, in the form of --captions",
+	drop.file(&a.decisions, "decisions", "apply the decisions in this `file`, saved by the page", "csv")
+	drop.file(&a.apply, "apply", "write the captions without dropped ones to this `file`",
 		"json", "jsonl", "csv", "gz")
-	drop.float(&a.options.Precision, "precision", "expected `share` of the dropped captions that are of other bags "+
-		"indeed")
+	drop.float(&a.options.Precision, "precision", "drop captions while this `share` is expected to be wrong")
 	out := under(cmd, "Output")
-	out.file(&a.output, "output", "`file` for the probability of each caption to be of its bag: .csv, .jsonl or .parquet",
+	out.file(&a.output, "output", "write the probability of each caption to this `file`",
 		"csv", "jsonl", "parquet")
-	out.int(&a.top, "top", "`captions` listed on standard output, the least probable ones")
+	out.int(&a.top, "top", "print this many least probable `captions`")
 	a.shown.flags(out)
 	return cmd
 }
@@ -97,13 +92,13 @@ func (a *auditCaptions) check(given func(string) bool) error {
 	case a.top < 0 || o.Words < 0 || o.Witness.Resamples < 0:
 		return usagef("audit captions: --top, --vocab-size and --resamples are at least 0")
 	case given("vocab-size") && (a.vocabulary != "" || o.Scores != ""):
-		return usagef("audit captions: --vocab-size is for the words of the captions: leave out --vocab and --scores")
+		return usagef("audit captions: --vocab-size cannot be combined with --vocab or --scores")
 	case o.Logits && o.Scores == "":
 		return usagef("audit captions: --logits belongs to --scores")
 	case a.decisions != "" && a.apply == "":
-		return usagef("audit captions: --decisions needs --apply, the file for the captions without the dropped ones")
+		return usagef("audit captions: --decisions needs --apply, the file of the kept captions")
 	case a.output != "" && (a.output == a.apply || a.output == a.page.file) || a.apply != "" && a.apply == a.page.file:
-		return usagef("audit captions: --output, --apply and --page are of one name, want three")
+		return usagef("audit captions: --output, --apply and --page need three different files")
 	}
 	return cmp.Or(checkEnding("audit captions", "output", a.output, captions.Formats), a.page.check(given))
 }
@@ -128,17 +123,26 @@ func (a *auditCaptions) run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	return a.shown.write(p, func() any { return r.Summary(a.top, outcome) },
+	err = a.shown.write(p, func() any { return r.Summary(a.top, outcome) },
 		func() []*report.Table { return report.CaptionAuditTables(r, a.top, outcome) })
+	if err == nil && a.page.file != "" {
+		p.tell(run.Message{Topic: "page", Text: a.page.file})
+		if a.decisions == "" && a.apply == "" {
+			p.tell(run.Message{Topic: "next", Text: "review the page, save caption-decisions.csv, then nmn audit captions " +
+				"--captions " + argument(a.captions) + " --decisions caption-decisions.csv --apply kept" +
+				filepath.Ext(strings.TrimSuffix(a.captions, ".gz"))})
+		}
+	}
+	return err
 }
 
-// read reads what the audit needs.
+// read reads captions, vocabulary and decisions.
 func (a *auditCaptions) read(ctx context.Context) (*annotation.Bags, captions.Decisions, error) {
 	bags, err := annotation.ReadBags(ctx, a.captions)
 	if err != nil {
 		return nil, nil, err
 	}
-	if a.apply != "" { // before the work, which a wrong name would waste
+	if a.apply != "" { // a wrong name fails before the work
 		if err := bags.CheckWithout(a.apply); err != nil {
 			return nil, nil, err
 		}
@@ -155,7 +159,7 @@ func (a *auditCaptions) read(ctx context.Context) (*annotation.Bags, captions.De
 	return bags, decisions, err
 }
 
-// write writes the files that are asked for.
+// write writes the output files.
 func (a *auditCaptions) write(ctx context.Context, p *program, r *captions.Report,
 	decisions captions.Decisions) (outcome *captions.Outcome, err error) {
 	if a.output != "" {
@@ -171,7 +175,7 @@ func (a *auditCaptions) write(ctx context.Context, p *program, r *captions.Repor
 	return outcome, a.writePage(ctx, p, r, decisions)
 }
 
-// writePage writes the page where one is asked for.
+// writePage writes the page if --page is given.
 func (a *auditCaptions) writePage(ctx context.Context, p *program, r *captions.Report,
 	decisions captions.Decisions) error {
 	return a.page.write(ctx, p, len(r.IDs), func(bag int) string { return cmp.Or(r.Files[bag], r.IDs[bag]) },

@@ -169,12 +169,12 @@ func TestAuditCaptions_Mistakes(t *testing.T) {
 		{"--captions x --min-error .5", "--min-error belongs to --page"},
 		{"--captions x --page p.html --min-error 2", "--min-error is 2"},
 		{"--captions x --top -1", "at least 0"},
-		{"--captions x --vocab v --vocab-size 7", "--vocab-size is for the words of the captions"},
+		{"--captions x --vocab v --vocab-size 7", "--vocab-size cannot be combined"},
 		{"--captions x --logits", "--logits belongs to --scores"},
 		{"--captions x --decisions d.csv", "--decisions needs --apply"},
 		{"--captions x --output o.txt", "want a name that ends in .csv, .jsonl or .parquet"},
 		{"--captions x --images .", "audit captions: --images belongs to --page"},
-		{"--captions x --output o.csv --apply o.csv", "are of one name"},
+		{"--captions x --output o.csv --apply o.csv", "need three different files"},
 		{"x", "takes no argument"},
 	} {
 		wantUsage(t, call(t, append([]string{"audit", "captions"}, strings.Fields(test.args)...)...), test.says)

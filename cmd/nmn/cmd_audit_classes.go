@@ -9,21 +9,20 @@ import (
 	"nmn/report"
 )
 
-// classesRefuse are the flags that an audit of one label for each bag does not read.
+// classesRefuse are the flags that an audit of one class for each picture does not use.
 var classesRefuse = []string{"noise-rates", "calibrate", "page", "decisions", "suspects", "min-slope",
 	"prior-missing", "prior-incorrect", "min-labels", "threads"}
 
-// runClasses audits labels of classes that exclude each other: one for each bag.
+// runClasses audits one class for each picture.
 func (a *auditCommand) runClasses(ctx context.Context, p *program, given func(string) bool) error {
 	for _, name := range classesRefuse {
 		if given(name) {
-			return usagef("audit: --%s is for bags with several labels, and %s has one class for each bag", name,
+			return usagef("audit: --%s is for several labels for each picture, and %s has one class for each picture", name,
 				a.files.Labels)
 		}
 	}
 	if c := a.correction.Labels; strings.EqualFold(filepath.Ext(c), ".jsonl") {
-		return usagef("audit: --output is %q, want a name that ends in .csv or .npy: the labels of %s are one class for "+
-			"each bag", c, a.files.Labels)
+		return usagef("audit: --output is %q, want a name that ends in .csv or .npy: %s has one class for each picture", c, a.files.Labels)
 	}
 	o := multiclass.DefaultOptions()
 	o.MinError = a.options.MinError

@@ -12,10 +12,9 @@ func newAuditCompare(p *program) *cobra.Command {
 	var shown tablesOutput
 	cmd := &cobra.Command{
 		Use:   "compare RUN RUN...",
-		Short: "Say what corrected labels have gained: runs on the same bags, before and after",
-		Long: `Compare finished runs on the same bags with other labels, the first before the others: how
-many labels were changed, how many are wrong where the true labels are known, and what the
-nets are worth on the split that they were judged on.`,
+		Short: "Compare runs before and after labels were corrected",
+		Long: `Compare finished runs on the same pictures with different labels; the first run has the original
+labels. The table counts changed labels, wrong labels if true labels are known, and scores.`,
 		Example: `  nmn audit compare runs/mine runs/mine-corrected`,
 		Args:    arguments(p, cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -10,13 +10,13 @@ import (
 	"nmn/run"
 )
 
-// holdsRun reports whether a folder is one of a run, or of an experiment, and not data.
+// holdsRun reports whether a folder belongs to a run or an experiment.
 func holdsRun(dir string) bool {
 	return durable.Exists(filepath.Join(dir, run.ConfigFile)) || durable.Exists(filepath.Join(dir, run.IndexFile))
 }
 
-// auditData trains on data as nmn train does, and audits the run. The same command goes on where it was interrupted,
-// and does not train again for a correction.
+// auditData trains on data like nmn train and audits the run. The same command continues an interrupted run, and does not
+// train again for a correction.
 func (a *auditCommand) auditData(ctx context.Context, p *program, data string, given func(string) bool) error {
 	t := trainCommand{sources: a.ofData.sources, runDir: a.ofData.runDir, metrics: newMetricsOptions(p)}
 	for _, flag := range []struct{ name, value string }{
@@ -40,7 +40,7 @@ func (a *auditCommand) auditData(ctx context.Context, p *program, data string, g
 	}
 	left := func(name string) bool { return given(name) && name != "labels" && name != "images" && name != "device" }
 	if left("fold-epochs") {
-		return usagef("audit: --fold-epochs is for a run; for data it is --set recipe.fold_epochs=N")
+		return usagef("audit: --fold-epochs is for a run; for data use --set recipe.fold_epochs=N")
 	}
 	if err := a.checkRun(t.runDir, data, left); err != nil {
 		return err

@@ -72,7 +72,7 @@ func TestAuditData_RefusesWhatIsOfRunsAndScores(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--scores", "s.csv"}, "--scores belongs to score files, and "},
+		{[]string{"--scores", "s.csv"}, "--scores is for score files, and "},
 		{[]string{"--fold-epochs", "2"}, "--set recipe.fold_epochs=N"},
 		{[]string{"--noise-rates", "folds:x"}, "folds:x"},
 		{[]string{"--set", "data.nois=.2"}, "did you mean data.noise?"},

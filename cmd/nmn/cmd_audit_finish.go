@@ -9,7 +9,7 @@ import (
 	"nmn/report"
 )
 
-// finish corrects, writes and shows what was found.
+// finish corrects labels, writes the files and prints the findings.
 func (a *auditCommand) finish(ctx context.Context, p *program, r *audit.Report) (err error) {
 	if err := a.correct(ctx, p, r, r.IDs, r.Bags); err != nil {
 		return err
@@ -32,13 +32,13 @@ func (a *auditCommand) finish(ctx context.Context, p *program, r *audit.Report) 
 		func() []*report.Table { return report.AuditTables(r, a.top, a.classes) })
 }
 
-// correctable is what an audit has found, whether bags have several labels or one.
+// correctable is the result of an audit of several labels for each bag, or of one.
 type correctable interface {
 	SetNeighbours(*neighbours.Result)
 	Correct(labels.Correction) error
 }
 
-// correct adds neighbours to what was found, if they are asked for, and then corrects labels.
+// correct adds the neighbours to the result and then corrects labels.
 func (a *auditCommand) correct(ctx context.Context, p *program, found correctable, ids []string, bags int) error {
 	near, err := a.rows.neighbours(ctx, p, ids, bags)
 	if err != nil {

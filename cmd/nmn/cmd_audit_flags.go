@@ -42,15 +42,10 @@ func (a *auditCommand) check(given func(string) bool) error {
 }
 
 func (a *auditCommand) correctionFlags(r group) {
-	r.file(&a.options.Decisions, "decisions", "`file` with decisions of people (id, word, given, decision), as the page "+
-		"saves it: they correct labels, and the probabilities of all others", "csv")
-	optional(r, &a.correction.Apply, "apply", "correct the first suspects that nobody has decided on, as many as "+
-		"--precision allows; with fewer than 5000 labels only after 30 decisions, or with =force at your own risk; "+
-		"=pooled also corrects words without rates of their own", labels.ApplyCareful, labels.ApplyForce, labels.ApplyPooled)
-	r.float(&a.correction.Precision, "precision", "expected `share` of the labels that --apply corrects that were "+
-		"wrong indeed")
-	r.file(&a.correction.Labels, "output", "`file` for the corrected labels: .csv, .npy for one class for each bag, of a "+
-		"RUN in the form of its data; FILE.changes.csv beside it tells the origin of every change", "csv", "jsonl", "json",
+	r.file(&a.options.Decisions, "decisions", "apply the decisions in this `file`, saved by the page", "csv")
+	optional(r, &a.correction.Apply, "apply", "correct the top suspects; =force and =pooled correct more", labels.ApplyCareful, labels.ApplyForce, labels.ApplyPooled)
+	r.float(&a.correction.Precision, "precision", "stop --apply when this `share` of corrections is right")
+	r.file(&a.correction.Labels, "output", "write the corrected labels to this `file`", "csv", "jsonl", "json",
 		"npy")
 }
 
@@ -62,18 +57,18 @@ func (a *auditCommand) checkCorrection(given func(string) bool) error {
 	case !(c.Precision > 0 && c.Precision <= 1):
 		return usagef("audit: --precision is %g, want above 0 to 1", c.Precision)
 	case (c.Apply != "" || a.options.Decisions != "") && c.Labels == "":
-		return usagef("audit: --apply and --decisions need --output, the file for the corrected labels")
+		return usagef("audit: --apply and --decisions need --output, the file of the corrected labels")
 	case c.Labels != "" && c.Apply == "" && a.options.Decisions == "":
-		return usagef("audit: --output is for corrected labels and needs --apply or --decisions; --suspects %s "+
-			"writes the ranked list", c.Labels)
+		return usagef("audit: --output is for corrected labels and needs --apply or --decisions; use --suspects %s "+
+			"for the ranked list", c.Labels)
 	case c.Labels != "" && !a.ofRun.on && !isCorrectedForm(c.Labels):
 		return usagef("audit: --output is %q, want a name that ends in .csv, in .jsonl for a manifest of that form, or in "+
-			".npy where the labels are one class for each bag", c.Labels)
+			".npy for one class for each picture", c.Labels)
 	}
 	return nil
 }
 
-// labelEnding is that of the file of corrected labels: of a manifest of JSON lines its own.
+// labelEnding returns the ending of the file of corrected labels: .jsonl for a manifest of JSON lines, else .csv.
 func (a *auditCommand) labelEnding() string {
 	if strings.EqualFold(filepath.Ext(a.files.Labels), ".jsonl") {
 		return ".jsonl"
@@ -81,21 +76,21 @@ func (a *auditCommand) labelEnding() string {
 	return ".csv"
 }
 
-// isCorrectedForm reports whether a name ends in one of them.
+// isCorrectedForm reports whether a name ends in one of the correctedForms.
 func isCorrectedForm(name string) bool {
 	return slices.Contains(correctedForms, strings.ToLower(filepath.Ext(name)))
 }
 
-// auditData are the flags of nmn audit DATA alone.
+// auditData are the flags for nmn audit DATA.
 type auditData struct {
-	on      bool // data are audited that no run has learned
+	on      bool // DATA is audited
 	sources sources
 	runDir  string
 }
 
 func (a *auditData) flags(r group) {
 	a.sources, a.runDir = newSources(), filepath.Join("runs", "audit")
-	r.directory(&a.runDir, "run-dir", "DATA: `folder` of the run that is trained")
+	r.directory(&a.runDir, "run-dir", "train DATA in this `folder`")
 	setFlags(r, &a.sources.settings)
 }
 
@@ -103,13 +98,13 @@ func (a *auditData) flags(r group) {
 func (a *auditData) refuse(given func(string) bool) error {
 	for _, name := range []string{"run-dir", "set"} {
 		if given(name) {
-			return usagef("audit: --%s is for data that no run has learned: nmn audit DATA", name)
+			return usagef("audit: --%s is for nmn audit DATA", name)
 		}
 	}
 	return nil
 }
 
-// auditRun are the flags of nmn audit RUN alone.
+// auditRun are the flags for nmn audit RUN.
 type auditRun struct {
 	on         bool // a run is audited
 	foldEpochs int
@@ -119,8 +114,7 @@ type auditRun struct {
 func (a *auditRun) flags(r group) {
 	a.device = "auto"
 	r.int(&a.foldEpochs, "fold-epochs",
-		"RUN: `epochs` of the nets of --noise-rates folds:N; 0 for those of stage 1 of the run, at most 15, "+
-			"which features take")
+		"train the nets of folds:N for this many `epochs`")
 	deviceFlag(nil, r, &a.device)
 }
 
@@ -128,7 +122,7 @@ func (a *auditRun) flags(r group) {
 func (a *auditRun) check(given func(string) bool) error {
 	for _, name := range runFlagNames {
 		if given(name) {
-			return usagef("audit: --%s is for the folder of a run: nmn audit RUN", name)
+			return usagef("audit: --%s is for nmn audit RUN, the folder of a run", name)
 		}
 	}
 	return nil

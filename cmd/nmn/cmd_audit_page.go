@@ -20,11 +20,10 @@ type auditPage struct {
 }
 
 func (a *auditPage) flags(r group) {
-	r.file(&a.file, "page", "HTML `file` to look through suspects and decide on them in a browser", "html")
-	r.int(&a.items, "page-items", "most `suspects` on the page")
-	r.directory(&a.images, "images", "`folder` with the pictures, named by the ids of the bags, with or without "+
-		"the ending of a picture")
-	r.int(&a.thumbnails, "thumbnails", "most `pictures` put into the page, about 10 kB each")
+	r.file(&a.file, "page", "write a page to review suspects to this `file`", "html")
+	r.int(&a.items, "page-items", "show at most this many `suspects` on the page")
+	r.directory(&a.images, "images", "find the pictures, named by their ids, in this `folder`")
+	r.int(&a.thumbnails, "thumbnails", "include at most this many `pictures`, about 10 kB each")
 }
 
 func (a *auditPage) check(given func(string) bool) error {
@@ -39,7 +38,7 @@ func (a *auditPage) check(given func(string) bool) error {
 	return nil
 }
 
-// write has a page of bags written where one is asked for; id is the name of a bag's picture.
+// write writes the page if --page is given. id returns the name of a picture.
 func (a *auditPage) write(ctx context.Context, p *program, bags int, id func(bag int) string,
 	write func(picture func(bag int) []byte) error) error {
 	if a.file == "" {
@@ -60,7 +59,7 @@ func (a *auditPage) write(ctx context.Context, p *program, bags int, id func(bag
 	return write(picture)
 }
 
-// name is that of the page's file, without its folder and ending.
+// name returns the title of the page, or the name of its file without folder and ending.
 func (a *auditPage) name() string {
 	if a.title != "" {
 		return a.title
@@ -68,8 +67,8 @@ func (a *auditPage) name() string {
 	return strings.TrimSuffix(filepath.Base(a.file), filepath.Ext(a.file))
 }
 
-// pictures gives the thumbnails of bags as JPEG, nil for none. It is nil if no folder is named. summary says how many
-// there were.
+// pictures returns a function that makes JPEG thumbnails, which are nil for missing pictures. The function is nil without
+// a folder. summary prints how many pictures were found.
 func (a *auditPage) pictures(ctx context.Context, p *program, ids []string) (picture func(bag int) []byte,
 	summary func(), err error) {
 	if a.images == "" && a.ofRun == nil {
@@ -100,6 +99,6 @@ func (a *auditPage) pictures(ctx context.Context, p *program, ids []string) (pic
 		return small
 	}
 	return picture, func() {
-		p.note("%d pictures are in %s, %d were not found or cannot be used", made, a.file, failed)
+		p.note("%d pictures are in %s, %d were not found or are unusable", made, a.file, failed)
 	}, nil
 }

@@ -10,7 +10,7 @@ import (
 	"nmn/labels/audit/rows"
 )
 
-// auditRows are the flags about whole bags of an audit: a score for each, and what their features tell.
+// auditRows are the flags about whole pictures: the score of their labels, and neighbours by their features.
 type auditRows struct {
 	file     string
 	features string
@@ -18,17 +18,14 @@ type auditRows struct {
 }
 
 func (a *auditRows) flags(r group) {
-	r.file(&a.file, "rows", "`file` to write every bag to, the one whose labels fit least first: .csv, .jsonl or "+
-		".parquet, or .npy in the order of the scores", "csv", "jsonl", "parquet", "npy")
-	r.file(&a.features, "features", "`file` with features of the bags, to find outliers and near-duplicates by",
+	r.file(&a.file, "rows", "write all pictures, worst labels first, to this `file`", "csv", "jsonl", "parquet", "npy")
+	r.file(&a.features, "features", "find outliers and near-duplicates by the features in this `file`",
 		"npy", "npz", "safetensors", "csv", "tsv", "parquet", "arff", "gz")
-	r.int(&a.options.K, "neighbours", "nearest `bags` that tell of an outlier")
-	enum(r, &a.options.Metric, "distance", "`distance` of features, by default euclidean up to 3 of them and cosine "+
-		"for more", neighbours.Cosine, neighbours.Euclidean)
-	r.float(&a.options.Duplicate, "near", "`share` of the median distance to the nearest bag below which two are "+
-		"near-duplicates")
-	r.float(&a.options.Limit, "neighbours-limit", "most floating-point `operations` of the search, in units of 10^12: "+
-		"twice the features times the square of the bags")
+	r.int(&a.options.K, "neighbours", "judge outliers by this many nearest `pictures`")
+	enum(r, &a.options.Metric, "distance", "measure this `distance` of features", neighbours.Cosine, neighbours.Euclidean)
+	r.float(&a.options.Duplicate, "near", "call pictures near-duplicates below this `share` of the median distance")
+	r.float(&a.options.Limit, "neighbours-limit", "refuse searches of more than this many 10^12 `operations`")
+	r.rare("neighbours", "distance", "near", "neighbours-limit")
 }
 
 func (a *auditRows) check(given func(string) bool) error {
@@ -40,8 +37,7 @@ func (a *auditRows) check(given func(string) bool) error {
 	return cmp.Or(checkEnding("audit", "rows", a.file, rows.Formats), a.options.Validate())
 }
 
-// neighbours finds those of the bags where features are given; nil where they are not. Its cost is told before it
-// begins.
+// neighbours finds the neighbours of pictures if --features is given; otherwise it returns nil.
 func (a *auditRows) neighbours(ctx context.Context, p *program, ids []string, bags int) (*neighbours.Result, error) {
 	if a.features == "" {
 		return nil, nil
@@ -52,7 +48,7 @@ func (a *auditRows) neighbours(ctx context.Context, p *program, ids []string, ba
 		o.Progress = func(done, total int) {
 			if percent := 100 * done / total; percent != shown {
 				shown = percent
-				p.draw(stage{Title: "neighbours", Done: done, Total: total, Unit: "bags"},
+				p.draw(stage{Title: "neighbours", Done: done, Total: total, Unit: "pictures"},
 					fmt.Sprintf("neighbours: %d %%", percent))
 			}
 		}
@@ -61,12 +57,12 @@ func (a *auditRows) neighbours(ctx context.Context, p *program, ids []string, ba
 	start := time.Now()
 	r, err := neighbours.File(ctx, a.features, ids, bags, o)
 	if err == nil && time.Since(start) > 10*time.Second {
-		p.note("the neighbours of %d bags took %.0f s", bags, time.Since(start).Seconds())
+		p.note("finding the neighbours of %d pictures took %.0f s", bags, time.Since(start).Seconds())
 	}
 	return r, err
 }
 
-// write writes the rows where they are asked for.
+// write writes the rows if --rows is given.
 func (a *auditRows) write(t *rows.Table) error {
 	if a.file == "" {
 		return nil

@@ -202,8 +202,8 @@ func TestAudit_MistakesAboutRowsAndClasses(t *testing.T) {
 		{onScores("audit", dir, "--rows", "x.pdf"), ".csv, .jsonl, .parquet"},
 		{onScores("audit", dir, "--near", "0.5"), "--near belongs to --features"},
 		{onScores("audit", dir, "--features", "x.npy", "--neighbours", "0"), "--neighbours"},
-		{onScores("audit", dir, "--page", "x.html"), "--page is for bags with several labels"},
-		{onScores("audit", dir, "--apply", "--output", "x.txt"), ".npy where the labels are one class"},
+		{onScores("audit", dir, "--page", "x.html"), "--page is for several labels for each picture"},
+		{onScores("audit", dir, "--apply", "--output", "x.txt"), ".npy for one class"},
 	} {
 		wantUsage(t, call(t, test.args...), test.says)
 	}

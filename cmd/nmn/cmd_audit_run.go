@@ -20,12 +20,12 @@ import (
 	runaudit "nmn/run/audit"
 )
 
-// checkRun refuses what does not go with a run, and fills in what it says. audited is what the user named: the run, or
-// the data that it is to learn.
+// checkRun refuses flags that do not apply to a run, and sets the defaults. audited is the argument of the user: the run or
+// its data.
 func (a *auditCommand) checkRun(dir, audited string, given func(string) bool) error {
 	for _, name := range []string{"scores", "labels", "truth", "logits"} {
 		if given(name) {
-			return usagef("audit: --%s belongs to score files, and %s has its own: leave out one", name, audited)
+			return usagef("audit: --%s is for score files, and %s has its own scores: leave out one", name, audited)
 		}
 	}
 	if a.ofRun.foldEpochs < 0 || a.ofRun.foldEpochs > 1000 {
@@ -44,7 +44,7 @@ func (a *auditCommand) checkRun(dir, audited string, given func(string) bool) er
 	return a.check(given)
 }
 
-// folds is the number of folds that --noise-rates asks for, 0 for none.
+// folds returns the number of folds of --noise-rates folds:N, 0 for none.
 func (a *auditCommand) folds() (int, error) {
 	number, ok := strings.CutPrefix(a.options.NoiseRates, recipe.FoldsOf)
 	if !ok {
@@ -104,7 +104,7 @@ func (a *auditCommand) auditRunIn(ctx context.Context, p *program, dir string, g
 	return a.rankRun(ctx, p, r, scores)
 }
 
-// checkLabels refuses before nets are trained what audit.EnoughToApply would refuse after.
+// checkLabels checks audit.EnoughToApply before nets are trained.
 func (a *auditCommand) checkLabels(r *runaudit.Audit) error {
 	if a.correction.Apply != labels.ApplyCareful || a.options.Decisions != "" {
 		return nil
@@ -112,8 +112,8 @@ func (a *auditCommand) checkLabels(r *runaudit.Audit) error {
 	return audit.EnoughToApply(bytes.Count(r.Data().Train.Labels.Uint8s(), []byte{1}), 0)
 }
 
-// scoresOf are the scores to audit by; nil where nets of folds are to be trained. Where the run has no scores of all
-// bags and nobody says how to go on, that is a mistake in usage, after an offer.
+// scoresOf returns the scores for the audit, or nil if nets of folds must be trained. If the run does not have scores of
+// all bags and no flag selects what to do, it prints the choices and returns a mistake in usage.
 func (a *auditCommand) scoresOf(ctx context.Context, p *program, r *runaudit.Audit) (*runaudit.OutOfFold, error) {
 	if n, _ := a.folds(); n > 0 {
 		return nil, nil
@@ -134,38 +134,40 @@ func (a *auditCommand) scoresOf(ctx context.Context, p *program, r *runaudit.Aud
 	}
 	a.offer(p, r, len(scores.Bags))
 	if len(scores.Bags) == 0 {
-		return nil, usagef("audit: %s holds no out-of-fold scores, without which no label can be judged", r.Dir)
+		return nil, usagef("audit: %s has no out-of-fold scores, which an audit needs", r.Dir)
 	}
-	return nil, usagef("audit: %s holds out-of-fold scores of %d of %d training bags", r.Dir, len(scores.Bags), scores.All)
+	return nil, usagef("audit: %s has out-of-fold scores of %d of %d training %s", r.Dir, len(scores.Bags), scores.All,
+		r.Data().Train.Noun())
 }
 
-// offer says how to come by scores, and what it costs.
+// offer prints the commands that compute scores, with their cost.
 func (a *auditCommand) offer(p *program, r *runaudit.Audit, scored int) {
 	dir := argument(r.Dir)
 	bags := r.Data().Train.Len()
-	fmt.Fprintf(p.status, "Nets of folds score every one of the %d training bags, each by a net that has not "+
-		"learned it:\n", bags)
+	noun := r.Data().Train.Noun()
+	fmt.Fprintf(p.status, "Nets of folds can score all %d training %s, each with a net that was not trained on it:\n",
+		bags, noun)
 	for _, folds := range []int{r.DefaultFolds(), 7 - r.DefaultFolds()} { // 2 and 5
 		if folds > bags {
 			continue
 		}
 		o := r.Offer(folds, 0)
-		line := fmt.Sprintf("%d folds, each %d epochs on %d of %d bags", folds, o.Epochs, bags-bags/folds, bags)
+		line := fmt.Sprintf("%d folds, each %d epochs on %d of %d %s", folds, o.Epochs, bags-bags/folds, bags, noun)
 		if o.Time > 0 {
 			line += ", about " + brief(max(o.Time, time.Second))
 		}
 		if r.Interrupted(folds) {
-			line += "; begun, and goes on"
+			line += "; already begun"
 		}
 		fmt.Fprintf(p.status, "%s:\n  nmn audit %s --noise-rates folds:%d\n", line, dir, folds)
 	}
 	if scored > 0 {
-		fmt.Fprintf(p.status, "The %d bags that were scored before they were learned can be audited alone:\n"+
-			"  nmn audit %s --noise-rates online\n", scored, dir)
+		fmt.Fprintf(p.status, "You can also audit only the %d %s that were scored before training:\n"+
+			"  nmn audit %s --noise-rates online\n", scored, noun, dir)
 	}
 }
 
-// argument is a word of a command that can be copied.
+// argument quotes an argument for a shell.
 func argument(s string) string {
 	if s != "" && !strings.ContainsAny(s, " \t\n'\"\\$`&|;<>()*?[]#~!{}") {
 		return visible.Line(s)
@@ -173,11 +175,11 @@ func argument(s string) string {
 	return "'" + strings.ReplaceAll(visible.Line(s), "'", `'\''`) + "'"
 }
 
-// trainFolds trains nets of folds, after what they cost was said.
+// trainFolds prints the cost of nets of folds and trains them.
 func (a *auditCommand) trainFolds(ctx context.Context, p *program, r *runaudit.Audit, folds int) (
 	*runaudit.OutOfFold, error) {
 	o := r.Offer(folds, a.ofRun.foldEpochs)
-	line := fmt.Sprintf("nets of %d folds, %d epochs each, unless they are there already", folds, o.Epochs)
+	line := fmt.Sprintf("nets of %d folds, %d epochs each, unless already trained", folds, o.Epochs)
 	if o.Time > 0 {
 		line += ": about " + brief(max(o.Time, time.Second))
 	}
@@ -185,15 +187,15 @@ func (a *auditCommand) trainFolds(ctx context.Context, p *program, r *runaudit.A
 	a.options.NoiseRates = ""
 	scores, err := r.TrainFolds(ctx, o)
 	if errors.Is(err, run.ErrInterrupted) {
-		return nil, fmt.Errorf("%w; go on with: nmn audit %s --noise-rates folds:%d", err, argument(r.Dir), folds)
+		return nil, fmt.Errorf("%w; continue with: nmn audit %s --noise-rates folds:%d", err, argument(r.Dir), folds)
 	}
 	return scores, err
 }
 
-// rankRun ranks the labels of the bags that have scores, and writes and shows what was found.
+// rankRun ranks the labels of the bags with scores, and writes and prints the findings.
 func (a *auditCommand) rankRun(ctx context.Context, p *program, r *runaudit.Audit, scores *runaudit.OutOfFold) error {
-	p.tell(run.Message{Topic: "scores", Text: fmt.Sprintf("%d of %d training bags, from %s", len(scores.Bags), scores.All,
-		scores.From)})
+	p.tell(run.Message{Topic: "scores", Text: fmt.Sprintf("%d of %d training %s, from %s", len(scores.Bags), scores.All,
+		r.Data().Train.Noun(), scores.From)})
 	estimation, done := watchedEstimation(p, a.options.Estimation)
 	a.options.Estimation = estimation
 	found, err := r.Rank(ctx, scores, a.options)
@@ -216,7 +218,7 @@ func (a *auditCommand) rankRun(ctx context.Context, p *program, r *runaudit.Audi
 	return nil
 }
 
-// tellNext says what was written, and what comes next.
+// tellNext prints what was written, and the next command.
 func (a *auditCommand) tellNext(p *program, r *runaudit.Audit, found *audit.Report, written *runaudit.Corrected) {
 	if a.page.file != "" {
 		p.tell(run.Message{Topic: "page", Text: a.page.file})
@@ -227,7 +229,7 @@ func (a *auditCommand) tellNext(p *program, r *runaudit.Audit, found *audit.Repo
 	case written != nil:
 		text := a.correction.Labels + ": " + written.Form
 		if written.Rows >= 0 {
-			text += fmt.Sprintf(", of which %d rows have changed", written.Rows)
+			text += fmt.Sprintf(", %d changed rows", written.Rows)
 		}
 		if written.Note != "" {
 			text += "; " + written.Note
@@ -238,13 +240,13 @@ func (a *auditCommand) tellNext(p *program, r *runaudit.Audit, found *audit.Repo
 				argument(filepath.Clean(r.Dir)+"-corrected"))})
 		}
 	case len(found.Suspects) > 0 && a.page.file != "":
-		p.tell(run.Message{Topic: "next", Text: fmt.Sprintf("decide on the page, save decisions.csv, then nmn audit %s "+
+		p.tell(run.Message{Topic: "next", Text: fmt.Sprintf("review the page, save decisions.csv, then nmn audit %s "+
 			"--decisions decisions.csv --output %s", dir, r.LabelFileName())})
 	}
 }
 
-// tellCaptions says what a run whose labels come from captions has found of these, and which command looks at them: the
-// audit is of the words in them.
+// tellCaptions prints what a run found about its captions, and the command that audits captions: this audit is about the
+// words in them.
 func (a *auditCommand) tellCaptions(p *program, r *runaudit.Audit) {
 	data := &r.Config().Data
 	if !data.Captioned() {
@@ -255,7 +257,7 @@ func (a *auditCommand) tellCaptions(p *program, r *runaudit.Audit) {
 		lines = append(o.Captions.Lines(), "the run shows them in "+filepath.Join(r.Dir, report.HTMLFile))
 	}
 	if command := captionCommand(data); command != "" {
-		lines = append(lines, "this audit is of words; "+command+" looks at whole captions")
+		lines = append(lines, "this audit is about words; "+command+" audits whole captions")
 	}
 	if len(lines) > 0 {
 		p.tell(run.Message{Topic: "captions", Text: strings.Join(lines, "\n        ")})

@@ -114,14 +114,14 @@ func TestAuditRun_RefusesWhatIsNoRunOrDoesNotGoWithOne(t *testing.T) {
 		t.Errorf("an empty folder: exit code %d, %s", c.code, c.err)
 	}
 	wantUsage(t, call(t, "audit", "--device", "cpu", "--scores", "s.csv", "--labels", "l.csv"),
-		"--device is for the folder of a run")
+		"--device is for nmn audit RUN")
 	write(t, filepath.Join(empty, run.ConfigFile), "preset: scenes\n")
 	wantUsage(t, call(t, "audit", empty), "has not ended")
-	wantUsage(t, call(t, "audit", empty, "--labels", "l.csv"), "--labels belongs to score files")
+	wantUsage(t, call(t, "audit", empty, "--labels", "l.csv"), "--labels is for score files")
 	wantUsage(t, call(t, "audit", empty, "--noise-rates", "folds:1"), "2 to 1000 folds")
 	wantUsage(t, call(t, "audit", empty, "--fold-epochs", "2"), "--fold-epochs belongs to --noise-rates folds:N")
-	wantUsage(t, call(t, "audit", empty, "--set", "train.seed=2"), "--set is for data that no run has learned")
-	wantUsage(t, call(t, "audit", "--run-dir", "x", "--scores", "s.csv", "--labels", "l.csv"), "--run-dir is for data")
+	wantUsage(t, call(t, "audit", empty, "--set", "train.seed=2"), "--set is for nmn audit DATA")
+	wantUsage(t, call(t, "audit", "--run-dir", "x", "--scores", "s.csv", "--labels", "l.csv"), "--run-dir is for nmn audit DATA")
 	write(t, filepath.Join(empty, run.IndexFile), "")
 	if err := os.Remove(filepath.Join(empty, run.ConfigFile)); err != nil {
 		t.Fatal(err)

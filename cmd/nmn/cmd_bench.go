@@ -19,6 +19,7 @@ import (
 // benchmark is one of the commands under nmn bench.
 type benchmark struct {
 	name, short, long string
+	details           string
 	examples          []string
 	flags             func(*benchCommand, *cobra.Command) // of its own
 	validate          func(*benchCommand) error           // of these
@@ -29,46 +30,48 @@ type benchmark struct {
 var benchmarks = []benchmark{
 	{
 		name: "step", short: "Measure whole training steps",
-		long: `Measure whole training steps as nmn train makes them, on random pictures in memory: upload, forward,
-backward and update. The median of the repeats counts. Forward (without dropout) and update are measured
-again on their own; backward is what they leave of the step. Of the captioner, --model s2vt, whole steps are
-measured, on random clips with captions as long as those of MSR-VTT. Of several ranks (mpirun) the batch is that of all,
-and a step takes as long as on the slowest; how long their gradients take to sum alone is told besides.`,
+		long: `Measure whole training steps on random pictures in memory, as the median of the repeats. With
+--model s2vt, measure steps of the captioner.`,
+		details: `A step has upload, forward, backward and update. Forward (without dropout) and update are measured
+again separately; backward is the rest of the step. Steps of the captioner have random clips with
+captions as long as in MSR-VTT. With several ranks (mpirun) the batch is split; the time shown is
+the slowest rank's, plus the gradient sum alone.`,
 		examples: []string{"--model scenes --batch 32", "--model s2vt --json",
-			"--model vgg16 --batch 4 --size 224 --json", "--model vgg16 --batch 1 --frames 26 --device cuda"},
+			"--model vgg16 --batch 1 --frames 26 --device cuda"},
 		flags: (*benchCommand).stepFlags, validate: (*benchCommand).validateStep, measure: (*benchCommand).step,
 		ranks: true,
 	},
 	{
 		name: "ops", short: "Measure each operation of a training step",
-		long: `Measure each operation within training steps: milliseconds (the median of the repeats), share of
-the sum, GFLOP/s of convolutions (every product of the definition counts, those with padding too), GB/s of
-operands (each counted once for each time that it must be read or written), and the algorithm. The column
-"reached %" compares GFLOP/s with one large matrix product, and GB/s with a copy of memory, measured on the
-same device: the larger share counts. It passes 100 for operands that stay in caches.`,
+		long: `Measure each operation of a training step: time, share of the step, GFLOP/s, GB/s and algorithm.
+Times are medians of the repeats.`,
+		details: `GFLOP/s count every product in the definition of a convolution, including padding. GB/s count an
+operand each time that it must be read or written. The column "reached %" compares GFLOP/s with a
+large matrix product and GB/s with a copy of memory, measured on the same device, and shows the
+larger share. It exceeds 100 for operands that stay in caches.`,
 		examples: []string{"--model scenes --batch 32", "--model vgg16 --batch 1 --no-mil --json",
 			"--model vgg16 --batch 1 --frames 26 --size 565 --device cuda"},
 		flags: (*benchCommand).opsFlags, validate: (*benchCommand).validateNet, measure: (*benchCommand).ops,
 	},
 	{
 		name: "features", short: "Measure how fast features of pictures are extracted",
-		long: `Measure the features of a vision transformer with random weights, of random pictures in memory: upload,
-forward, and the class token back. The median of the repeats counts.`,
+		long: `Measure a vision transformer with random weights on random pictures in memory: upload, forward,
+and download of the class token. Times are medians of the repeats.`,
 		examples: []string{"--model vit-s14 --batch 16", "--model vit-b16 --batch 8 --json"},
 		flags:    (*benchCommand).featureFlags, validate: (*benchCommand).validateFeatures,
 		measure: (*benchCommand).extracted,
 	},
 	{
 		name: "gemm", short: "Measure the product of two square matrices",
-		long: `Measure the product of two square matrices, as a 1×1 convolution: the rate that the largest
-layers can reach.`,
+		long: `Measure the product of two square matrices as a 1×1 convolution. The largest layers can reach
+this rate.`,
 		examples: []string{"--sizes 1024,2048", "--device cuda --sizes 4096,8192 --json"},
 		flags:    (*benchCommand).gemmFlags, validate: (*benchCommand).validateGEMM, measure: (*benchCommand).gemm,
 	},
 	{
 		name: "memory", short: "Measure how fast the device copies memory",
-		long: `Measure copies within the memory of the device, bytes read and bytes written counted: the limit
-of every operation that does little arithmetic.`,
+		long: `Measure copies within the memory of the device, counting bytes read and written. This limits
+operations with little arithmetic.`,
 		examples: []string{"--mib 256", "--device cuda --mib 1024 --json"},
 		flags:    (*benchCommand).memoryFlags, validate: (*benchCommand).validateMemory,
 		measure: (*benchCommand).memory,
@@ -83,14 +86,14 @@ func newBench(p *program) *cobra.Command {
 	names = append(names, "load", "witness")
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure the speed of a training step, of each operation, of loading, or of the machine",
-		Long: "Measure the speed of training on this machine, on random pictures, of loading pictures, and of finding\n" +
-			"captions that belong to other pictures.",
+		Short: "Measure the speed of training, loading and the machine",
+		Long: "Measure the speed of training on random pictures, of loading pictures, and of finding misplaced\n" +
+			"captions, on this machine.",
 		Example: `  nmn bench step --model scenes --batch 32
   nmn bench ops --model vgg16 --batch 1 --width 0.25 --json`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usagef("bench: say what to measure: %s", setting.Alternatives(names))
+			return usagef("bench: choose what to measure: %s", setting.Alternatives(names))
 		},
 	}
 	for _, b := range benchmarks {
@@ -105,7 +108,7 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 		features: measure.Transformer{Name: measure.ViTS14, Batch: 16},
 		run:      run.DefaultConfig().Run, options: measure.Options{Repeats: 10, Warmup: 2}}
 	cmd := &cobra.Command{
-		Use: m.name, Short: m.short, Long: m.long,
+		Use: m.name, Short: m.short, Long: m.long, Annotations: details(m.details),
 		Example: "  nmn bench " + m.name + " " + strings.Join(m.examples, "\n  nmn bench "+m.name+" "),
 		Args:    refuseArguments,
 	}
@@ -129,22 +132,22 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 		ranksFlag(cmd)
 	}
 	r := under(cmd, "Measurement")
-	r.int(&b.options.Repeats, "repeats", "measured `runs`")
-	r.int(&b.options.Warmup, "warmup", "`runs` before them")
-	r.bool(&b.asJSON, "json", "write JSON")
+	r.int(&b.options.Repeats, "repeats", "measure this many `runs`")
+	r.int(&b.options.Warmup, "warmup", "run this many unmeasured `runs` first")
+	r.bool(&b.asJSON, "json", "print JSON")
 	run := under(cmd, "Run")
-	run.string(&b.run.Device, "device", "`device` that computes: auto, cpu, cuda or cuda:n")
+	run.string(&b.run.Device, "device", "compute on this `device`: auto, cpu, cuda or cuda:n")
 	precisionFlag(run, &b.run)
 	convExactFlag(run, &b.run)
-	run.int(&b.run.Threads, "threads", "`goroutines` that compute; 0 for one on each processor")
+	run.int(&b.run.Threads, "threads", "compute with this many `goroutines`")
 	return cmd
 }
 
-// figures measures on the device that was asked for.
-func (b *benchCommand) figures(ctx context.Context, p *program, m benchmark) (told benchFigures, err error) {
+// figures measures on the device of --device.
+func (b *benchCommand) figures(ctx context.Context, p *program, m benchmark) (measured benchFigures, err error) {
 	backend, err := p.openDevice(&b.run)
 	if err != nil {
-		return told, err
+		return measured, err
 	}
 	defer func() { err = cmp.Or(err, backend.Close()) }()
 	b.options.Threads = b.run.Threads

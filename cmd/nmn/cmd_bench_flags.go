@@ -12,12 +12,12 @@ import (
 	"nmn/run"
 )
 
-// netS2VT is the captioner, which nmn caption trains: it is measured here, not configured.
+// netS2VT is the captioner of nmn caption. It is measured here, not configured.
 const netS2VT run.NetName = measure.CaptionerName
 
 // benchCommand are the flags of nmn bench.
 type benchCommand struct {
-	net        measure.Net // of s2vt too, whose Classes are the features of a frame
+	net        measure.Net // also for s2vt; its Classes are the features of a frame
 	vocabulary int
 	features   measure.Transformer
 	noMIL      bool
@@ -29,52 +29,53 @@ type benchCommand struct {
 	asJSON     bool
 }
 
-// benchFigures are what a benchmark has measured.
+// benchFigures are the measurements of a benchmark.
 type benchFigures struct {
-	figures any    // as JSON has them
-	text    string // for people
+	figures any    // for JSON
+	text    string // for the terminal
 }
 
-// opsFlags and stepFlags are flags of benchmarks of a net.
+// opsFlags declares the flags of nmn bench ops.
 func (b *benchCommand) opsFlags(cmd *cobra.Command) { b.netFlags(cmd, benchNets()...) }
 
+// stepFlags declares the flags of nmn bench step.
 func (b *benchCommand) stepFlags(cmd *cobra.Command) {
 	r := b.netFlags(cmd, append(benchNets(), netS2VT)...)
-	r.int(&b.vocabulary, "vocab-size", "`words` that s2vt can say (default 23647)")
+	r.int(&b.vocabulary, "vocab-size", "give s2vt a vocabulary of this many `words` (default 23647)")
 }
 
-// benchNets are the classifiers that are measured.
+// benchNets returns the classifiers to measure.
 func benchNets() []run.NetName {
 	return append([]run.NetName{run.NetVGG16, run.NetScenes}, run.ResNetNames()...)
 }
 
 func (b *benchCommand) netFlags(cmd *cobra.Command, nets ...run.NetName) group {
 	r := under(cmd, "Network")
-	enum(r, &b.net.Arch, "model", "`network`", nets...)
-	r.int(&b.net.Batch, "batch", "`bags` of a step, or captions")
-	r.int(&b.net.Frames, "frames", "`pictures` of each bag, 26 for a video (default 1; 26 for s2vt)")
-	r.int(&b.net.Size, "size", "height and width of the input in `pixels` (default that of the network)")
-	r.float(&b.net.Width, "width", "`factor` on the channels of all hidden layers")
+	enum(r, &b.net.Arch, "model", "measure this `net`", nets...)
+	r.int(&b.net.Batch, "batch", "put this many `pictures`, clips or captions in a batch")
+	r.int(&b.net.Frames, "frames", "use clips of this many `frames` (default 1; 26 for s2vt)")
+	r.int(&b.net.Size, "size", "set height and width of the input in `pixels`")
+	r.float(&b.net.Width, "width", "multiply the channels of hidden layers by this `factor`")
 	r.int(&b.net.Classes, "classes",
-		"`classes` (default 36 for scenes, 1000 for others on pictures; for s2vt features of a frame, 1087)")
-	r.bool(&b.noMIL, "no-mil", "without instances")
-	r.bool(&b.noNMN, "no-nmn", "without noise model")
+		"set the number of `classes`, or of features for s2vt")
+	r.bool(&b.noMIL, "no-mil", "leave out instances")
+	r.bool(&b.noNMN, "no-nmn", "leave out the noise model")
 	return r
 }
 
 func (b *benchCommand) featureFlags(cmd *cobra.Command) {
 	r := under(cmd, "Network")
-	enum(r, &b.features.Name, "model", "`network`", measure.TransformerNames()...)
-	r.int(&b.features.Batch, "batch", "`pictures` at a time")
-	r.int(&b.features.Size, "size", "height and width of the input in `pixels` (default 224)")
+	enum(r, &b.features.Name, "model", "measure this `net`", measure.TransformerNames()...)
+	r.int(&b.features.Batch, "batch", "compute this many `pictures` at once")
+	r.int(&b.features.Size, "size", "set height and width of the input in `pixels` (default 224)")
 }
 
 func (b *benchCommand) gemmFlags(cmd *cobra.Command) {
-	under(cmd, "Measurement").ints(&b.sizes, "sizes", "rows and columns of the matrices, separated by commas")
+	under(cmd, "Measurement").ints(&b.sizes, "sizes", "multiply matrices of these `sizes`, as n,...")
 }
 
 func (b *benchCommand) memoryFlags(cmd *cobra.Command) {
-	under(cmd, "Measurement").int(&b.mib, "mib", "size of a copy in `MiB`: several times that of the caches")
+	under(cmd, "Measurement").int(&b.mib, "mib", "copy this many `MiB`, several times the size of the caches")
 }
 
 func (b *benchCommand) validateStep() error {
@@ -82,7 +83,7 @@ func (b *benchCommand) validateStep() error {
 	case b.net.Arch == netS2VT:
 		return b.validateCaptioner()
 	case b.vocabulary != 0:
-		return fmt.Errorf("bench: --vocab-size is for --model s2vt, %s says no words: leave it out", b.net.Arch)
+		return fmt.Errorf("bench: --vocab-size is for --model s2vt, not for %s: leave it out", b.net.Arch)
 	}
 	return b.validateNet()
 }
@@ -96,20 +97,20 @@ func (b *benchCommand) validateNet() error {
 	case n.Frames < 1:
 		return fmt.Errorf("bench: --frames is %d, want at least 1", n.Frames)
 	case n.Frames > 1 && b.noMIL:
-		return fmt.Errorf("bench: --frames %d makes bags of instances, --no-mil has none: give one of them", n.Frames)
+		return fmt.Errorf("bench: --frames %d needs instances: leave out --no-mil", n.Frames)
 	case !(n.Width > 0 && n.Width <= 16):
 		return fmt.Errorf("bench: --width is %g, want more than 0 and at most 16", n.Width)
 	}
 	return n.Model().Validate()
 }
 
-// validateCaptioner refuses flags of nets that see pictures.
+// validateCaptioner refuses flags of nets on pictures.
 func (b *benchCommand) validateCaptioner() error {
 	n := &b.net
 	switch {
 	case b.noMIL || b.noNMN || n.Size != 0:
 		return errors.New(
-			"bench: --no-mil, --no-nmn and --size are not for --model s2vt, which sees features: leave them out")
+			"bench: --no-mil, --no-nmn and --size are not for --model s2vt, which takes features: leave them out")
 	case n.Batch < 1 || n.Frames < 0 || n.Classes < 0 || b.vocabulary < 0:
 		return errors.New("bench: --batch is at least 1, --frames, --classes and --vocab-size at least 0")
 	case !(n.Width > 0 && n.Width <= 16):

@@ -30,11 +30,11 @@ func newBenchLoad(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "load FOLDER",
 		Short: "Measure how fast pictures are loaded",
-		Long: `Measure how fast the pictures of a folder get into batches: reading, decoding, resizing onto the
-canvas, by the loader that training uses. A repeat loads as many pictures as --images says, the folder
-from its beginning as often as needed; the first passes fill the system's cache of files. A consumer that
-takes --step-ms for each batch, as a device does, tells whether the loader keeps up: wait is how long it
-stood still.`,
+		Long: `Measure how fast the loader of training puts the pictures of a folder into batches: reading,
+decoding and resizing.`,
+		Annotations: details(`Each repeat loads --images pictures, from the beginning of the folder as often as needed. The first
+passes fill the system's file cache. --step-ms simulates a device that takes this time for each
+batch: "wait" is then the time that it waits for the loader.`),
 		Example: `  nmn bench load --size 565 --workers 2 pictures
   nmn bench load --step-ms 80 --batch 8 --json pictures
   nmn bench load --size 224 --fit square --augment strong pictures`,
@@ -48,22 +48,22 @@ stood still.`,
 		},
 	}
 	r := under(cmd, "Loading")
-	r.int(&l.Size, "size", "height and width of the canvas in `pixels`")
-	enum(r, &l.Fit, "fit", "how a picture gets onto the canvas", picture.FitLongest, picture.FitSquare)
-	enum(r, &l.Resize, "resize", "`filter` for that", picture.Filters()...)
-	enum(r, &l.Decoder, "decoder", "what decodes JPEG files: nmn's own or Go's image/jpeg",
+	r.int(&l.Size, "size", "set height and width of the canvas in `pixels`")
+	enum(r, &l.Fit, "fit", "fit pictures onto the canvas this way", picture.FitLongest, picture.FitSquare)
+	enum(r, &l.Resize, "resize", "resize with this `filter`", picture.Filters()...)
+	enum(r, &l.Decoder, "decoder", "decode JPEG files with nmn's decoder or Go's image/jpeg",
 		picture.DecoderGo, picture.DecoderStd)
-	r.int(&l.BatchBags, "batch", "`pictures` of a batch")
-	r.int(&l.Workers, "workers", "`goroutines` that load")
-	r.int(&l.Prefetch, "prefetch", "`batches` made ahead")
+	r.int(&l.BatchBags, "batch", "put this many `pictures` in a batch")
+	r.int(&l.Workers, "workers", "load with this many `goroutines`")
+	r.int(&l.Prefetch, "prefetch", "prepare this many `batches` ahead")
 	l.Mean = [3]uint8{124, 117, 104}
-	enum(r, &c.augment, "augment", "random changes of pictures", augment.Bundles()...)
+	enum(r, &c.augment, "augment", "change pictures at random", augment.Bundles()...)
 	m := under(cmd, "Measurement")
-	m.int(&c.loading.Images, "images", "`pictures` of a repeat (default those of the folder)")
-	m.float(&c.loading.StepMS, "step-ms", "`milliseconds` that the consumer takes for each batch")
-	m.int(&c.loading.Repeats, "repeats", "measured `passes`")
-	m.int(&c.loading.Warmup, "warmup", "`passes` before them")
-	m.bool(&c.asJSON, "json", "write JSON")
+	m.int(&c.loading.Images, "images", "load this many `pictures` in each repeat (default all)")
+	m.float(&c.loading.StepMS, "step-ms", "simulate a step of this many `milliseconds`")
+	m.int(&c.loading.Repeats, "repeats", "measure this many `passes`")
+	m.int(&c.loading.Warmup, "warmup", "run this many unmeasured `passes` first")
+	m.bool(&c.asJSON, "json", "print JSON")
 	return cmd
 }
 

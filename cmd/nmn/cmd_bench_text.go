@@ -25,13 +25,12 @@ func (b *benchCommand) step(ctx context.Context, backend kernels.Backend) (told 
 		f.UpdateMS, f.ImagesPerS, f.GFLOPS, f.PeakMemoryMiB, f.DeviceMiB, f.AllocsPerStep)}, nil
 }
 
-// ranksText says what ranks have beside a step; nothing of one alone.
+// ranksText returns the figures of several ranks, or an empty string for one.
 func ranksText(f *measure.RankFigures) string {
 	if f.Ranks == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d ranks, %.1f MB of gradients, summed in %.2f ms with nothing beside; peak memory %.0f MiB "+
-		"each\n",
+	return fmt.Sprintf("%d ranks, %.1f MB of gradients, summed alone in %.2f ms; peak memory %.0f MiB each\n",
 		f.Ranks, float64(f.GradientBytes)/1e6, f.SumsMS, f.RankMemoryMiB)
 }
 
@@ -87,7 +86,7 @@ func (b *benchCommand) memory(_ context.Context, backend kernels.Backend) (told 
 		f.MS, f.GBPerS)}, nil
 }
 
-// benchedNet is the first line on a net.
+// benchedNet returns the description of a net.
 func benchedNet(f *measure.NetFigures) string {
 	bags := fmt.Sprintf("%d pictures", f.Batch)
 	if f.Frames > 1 {
@@ -98,7 +97,7 @@ func benchedNet(f *measure.NetFigures) string {
 		f.Model, f.Size, f.Width, bags, with[f.MIL], with[f.NMN], f.Device)
 }
 
-// operationsText is a table with a line for each operation.
+// operationsText returns a table with a line for each operation.
 func operationsText(f *measure.OperationFigures) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\n\n", benchedNet(&f.NetFigures))

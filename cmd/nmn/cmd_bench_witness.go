@@ -27,11 +27,12 @@ func newBenchWitness(p *program) *cobra.Command {
 	c := &witnessCommand{words: 1000, replaced: .4, options: measure.Options{Repeats: 1}}
 	cmd := &cobra.Command{
 		Use:   "witness",
-		Short: "Measure how fast captions that belong to other bags are found",
-		Long: `Measure how fast captions that belong to other bags are found, and how well: a share of the captions
-of each bag is replaced by captions of other bags. Captions are generated, with words as frequent as in real
-ones and topics that those of a bag have in common, or read from a file, whose most frequent words are the
-vocabulary. Time counts from where captions and scores are in memory; memory is that of the program.`,
+		Short: "Measure how fast misplaced captions are found",
+		Long: `Measure how fast, and how well, captions that belong to other pictures are found, after a share of
+captions has been replaced. Captions are generated or read from a file.`,
+		Annotations: details(`Generated captions have realistic word frequencies, and the captions of a picture share topics. The
+vocabulary of a file is its most frequent words. Time starts when captions and scores are in
+memory. Memory is the memory of the whole program.`),
 		Example: `  nmn bench witness --threads 1
   nmn bench witness --bags 7010 --captions-per-bag 20 --json
   nmn bench witness --captions captions_train2014.json --replaced 0.4`,
@@ -45,18 +46,18 @@ vocabulary. Time counts from where captions and scores are in memory; memory is 
 		},
 	}
 	r := under(cmd, "Captions")
-	r.file(&c.file, "captions", "caption `file` of COCO or MSR-VTT, instead of generated ones", "json", "gz", "zip")
-	r.int(&c.bags, "bags", "`bags` (default 82783; of a file all)")
-	r.int(&c.perBag, "captions-per-bag", "`captions` of each bag (default 5, of MSR-VTT's file 20)")
-	r.int(&c.words, "words", "`words` of the vocabulary")
-	r.float(&c.replaced, "replaced", "`share` of each bag's captions that are replaced")
-	r.bool(&c.scores, "with-scores", "generate scores of a classifier too")
-	r.uint64(&c.seed, "seed", "`number` that draws captions and what replaces them")
+	r.file(&c.file, "captions", "read captions from this `file` of COCO or MSR-VTT", "json", "gz", "zip")
+	r.int(&c.bags, "bags", "use this many `pictures` (default 82783, or all of a file)")
+	r.int(&c.perBag, "captions-per-bag", "use this many `captions` of each picture")
+	r.int(&c.words, "words", "use a vocabulary of this many `words`")
+	r.float(&c.replaced, "replaced", "replace this `share` of each picture's captions")
+	r.bool(&c.scores, "with-scores", "also generate scores of a classifier")
+	r.uint64(&c.seed, "seed", "draw captions from this `seed`")
 	m := under(cmd, "Measurement")
-	m.int(&c.options.Repeats, "repeats", "measured `runs`")
-	m.int(&c.options.Warmup, "warmup", "`runs` before them")
-	m.int(&c.options.Threads, "threads", "`goroutines` that compute; 0 for one on each processor")
-	m.bool(&c.asJSON, "json", "write JSON")
+	m.int(&c.options.Repeats, "repeats", "measure this many `runs`")
+	m.int(&c.options.Warmup, "warmup", "run this many unmeasured `runs` first")
+	m.int(&c.options.Threads, "threads", "compute with this many `goroutines`")
+	m.bool(&c.asJSON, "json", "print JSON")
 	return cmd
 }
 

@@ -16,10 +16,10 @@ import (
 func newCaption(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "caption",
-		Short: "Train captioners on features of frames, generate captions, score them",
-		Long: "Train captioners on features of frames, generate captions of clips, and score captions of any\nprogram " +
-			"against those that people wrote.",
-		Example: `  nmn caption train --features p.npy --clips clips.csv --captions train_val_annotation.zip --run-dir runs/captions
+		Short: "Train captioners, generate captions and score them",
+		Long: "Train captioners on features of frames, generate captions of clips, and score the captions of\nany " +
+			"program against reference captions.",
+		Example: `  nmn caption train --features p.npy --clips clips.csv --captions captions.json
   nmn caption generate runs/captions --features v.npy --clips v.csv --output generated.json
   nmn caption eval --results generated.json --references train_val_annotation.zip --split validate`,
 		Args: refuseArguments,
@@ -46,33 +46,32 @@ func newCaptionEval(p *program) *cobra.Command {
 	c := captionEval{format: report.Text}
 	cmd := &cobra.Command{
 		Use:   "eval --results FILE --references FILE",
-		Short: "Score captions against those that people wrote: BLEU, METEOR, ROUGE-L, CIDEr-D",
-		Long: `Score generated captions against those that people wrote, as the evaluation of COCO
-captions does, without Java: BLEU-1 to 4, METEOR 1.5, ROUGE-L and CIDEr-D. Files may be
-COCO results or annotations, an object of lists, JSON lines or CSV (id, caption), of any
-program. METEOR matches words and stems by itself; --meteor-data names METEOR's own
-resource files for its list of function words, WordNet synonyms and paraphrases.
-See docs/guide/captions.md.`,
+		Short: "Score captions against references: BLEU, METEOR, ROUGE-L, CIDEr-D",
+		Long: `Score generated captions against reference captions like the COCO evaluation, without Java:
+BLEU-1 to 4, METEOR 1.5, ROUGE-L and CIDEr-D.`,
+		Annotations: details(`Files may be COCO results or annotations, an object of lists, JSON lines or CSV (id, caption).
+METEOR matches words and stems. --meteor-data adds METEOR's own resource files for function
+words, WordNet synonyms and paraphrases: english.words, english.prefixes, english.synsets,
+english.exceptions and paraphrase-en, plain or .gz. See docs/guide/captions.md.`),
 		Example: `  nmn caption eval --results generated.json --references captions_val2014.json --partial
-  nmn caption eval --results r.csv --references refs.json --meteor-data meteor/resources --output scores.csv`,
+  nmn caption eval --results r.csv --references refs.json --meteor-data meteor/resources`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context(), p) },
 	}
 	in := under(cmd, "Captions")
-	in.file(&c.results, "results", "`file` of generated captions, one for each picture or clip", "json", "jsonl", "csv")
-	in.file(&c.references, "references", "`file` of the captions that people wrote", "json", "jsonl", "csv", "zip")
-	enum(in, &c.split, "split", "MSR-VTT's annotations as references: `clips` that count (default all)",
+	in.file(&c.results, "results", "score the generated captions in this `file`", "json", "jsonl", "csv")
+	in.file(&c.references, "references", "compare with the captions in this `file`", "json", "jsonl", "csv", "zip")
+	enum(in, &c.split, "split", "use these `clips` of MSR-VTT annotations",
 		loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
 	in.bool(&c.partial, "partial",
-		"score some of the pictures or clips alone: references without a generated caption are left aside")
+		"ignore references without a generated caption")
 	in.directory(&c.meteor, "meteor-data",
-		"`folder` of METEOR's resource files (english.words, english.prefixes, english.synsets, "+
-			"english.exceptions, paraphrase-en; plain or .gz)")
+		"read METEOR's resource files from this `folder`")
 	out := under(cmd, "Output")
-	out.file(&c.output, "output", "`file` to write the scores of each caption to, .csv", "csv")
-	out.int(&c.show, "show", "`captions` to print beside their references, evenly spaced in the file")
-	enum(out, &c.format, "format", "`format` of the table", report.Text, report.Markdown, report.CSV, report.JSON)
-	out.bool(&c.asJSON, "json", "write everything as one JSON object")
+	out.file(&c.output, "output", "write the scores of each caption to this .csv `file`", "csv")
+	out.int(&c.show, "show", "print this many `captions` with their references")
+	enum(out, &c.format, "format", "print the table in this `format`", report.Text, report.Markdown, report.CSV, report.JSON)
+	out.bool(&c.asJSON, "json", "print everything as one JSON object")
 	return cmd
 }
 
@@ -82,7 +81,7 @@ func (c *captionEval) run(ctx context.Context, p *program) error {
 		return usagef("caption eval: give --results and --references")
 	case c.show < 0 || c.show > 0 && (c.asJSON || c.format != report.Text):
 		return usagef(
-			"caption eval: --show takes at least 0 captions, and is for people: leave out --json and --format")
+			"caption eval: --show takes at least 0 captions and is for text: leave out --json and --format")
 	}
 	items, err := c.items(ctx)
 	if err != nil {
@@ -116,7 +115,7 @@ func (c *captionEval) run(ctx context.Context, p *program) error {
 	return showCaptions(p.out, items, c.show)
 }
 
-// showCaptions prints so many captions, evenly spaced, each with its references below it.
+// showCaptions prints n captions, evenly spaced, each with its references below it.
 func showCaptions(w io.Writer, items []metrics.Item, n int) error {
 	n = min(n, len(items))
 	for i := range n {

@@ -25,27 +25,28 @@ func newCaptionCounts(p *program) *cobra.Command {
 		words: captioner.WordOptions{MinCount: 1, Size: dataset.MSRVTTWords}}
 	cmd := &cobra.Command{
 		Use:   "counts CAPTIONS DIR",
-		Short: "Make features of captions alone: word counts of some, to say the others by",
-		Long: `Make features and captions of a file of captions alone, to try a captioner without any clip:
-counts.npy has how often each word is in the first captions of a clip, a row for each clip,
-counts.csv the clips, and captions.json the other captions, to learn and to score by. words.txt
-are the words that were counted; --vocab takes those of another split.`,
+		Short: "Make features from captions, to try a captioner without clips",
+		Long: `Make features and captions from a file of captions, to try a captioner without clips.
+The features count the words of the first captions; the captioner learns the other captions.`,
+		Annotations: details(`counts.npy has a row of counts for each clip, counts.csv the clips, captions.json the other
+captions, and words.txt the counted words. --vocab takes the words.txt of another split.`),
 		Example: `  nmn caption counts train_val_annotation.zip text/train
   nmn caption counts train_val_annotation.zip text/val --split validate --vocab text/train/words.txt
-  nmn caption train --features text/train/counts.npy --clips text/train/counts.csv --captions text/train/captions.json`,
+  nmn caption train --features text/train/counts.npy --clips text/train/counts.csv \
+    --captions text/train/captions.json`,
 		Args:              arguments(p, cobra.ExactArgs(2)),
 		ValidArgsFunction: completeFiles("json", "jsonl", "csv", "zip", "gz"),
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), p, args[0], args[1]) },
 	}
 	r := under(cmd, "Captions")
-	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit,
+	enum(r, &c.split, "split", "use these `clips` of MSR-VTT", loader.TrainSplit, loader.ValidationSplit,
 		loader.TestSplit)
 	r.int(&c.given, "given",
-		"`captions` of each clip, the first in the file, whose words are counted; the others are to be said")
+		"count the words of this many first `captions` of each clip")
 	w := under(cmd, "Words")
 	wordFlags(w, &c.words)
-	w.file(&c.vocab, "vocab", "`file` of the words to count (default: those of the counted captions)", "txt")
-	under(cmd, "Output").bool(&c.asJSON, "json", "write JSON")
+	w.file(&c.vocab, "vocab", "count only the words in this `file`", "txt")
+	under(cmd, "Output").bool(&c.asJSON, "json", "print JSON")
 	return cmd
 }
 

@@ -31,13 +31,14 @@ func newCaptionGenerate(p *program) *cobra.Command {
 		search: session.DefaultSearch()}
 	cmd := &cobra.Command{
 		Use:   "generate MODEL --features FILE",
-		Short: "Say what clips show, by a captioner that was trained",
-		Long: `Generate a caption for each clip by MODEL, a run folder of nmn caption train or a checkpoint.
-Features are those of the layer and the vocabulary that it was trained on. The captions go to
-standard output or --output in the format of COCO caption results, [{"image_id", "caption"},
-...], which nmn caption eval scores. The same model and features give the same captions.`,
+		Short: "Generate captions of clips with a trained captioner",
+		Long: `Generate a caption for each clip with MODEL, a run folder of nmn caption train or a checkpoint.
+The captions have the format of COCO results, which nmn caption eval scores.`,
+		Annotations: details(`The features must come from the layer and the vocabulary that the captioner was trained on.
+Captions go to standard output or to --output. The same model and features give the same
+captions, whatever --generate-batch and --threads are.`),
 		Example: `  nmn caption generate runs/captions --features v.npy --clips v.csv --output generated.json
-  nmn caption generate runs/captions --features v.npy --clips v.csv --beam 5 --length-penalty 0.7 --output generated.json
+  nmn caption generate runs/captions --features v.npy --clips v.csv --beam 5 --length-penalty 0.7
   nmn caption eval --results generated.json --references train_val_annotation.zip --split validate`,
 		Args:              arguments(p, cobra.ExactArgs(1)),
 		ValidArgsFunction: completeModels,
@@ -48,17 +49,17 @@ standard output or --output in the format of COCO caption results, [{"image_id",
 	}
 	clips := under(cmd, "Clips")
 	clipFeatureFlags(clips, &g.clips, "", "")
-	clips.string(&g.clips.Array, "feature-array", "`name` of the array in .npz and .safetensors files of several")
+	clips.string(&g.clips.Array, "feature-array", "read the array with this `name`")
 	clips.bool(&g.fewer, "fewer-frames",
-		"take clips that all have fewer frames than those that the captioner was trained on")
+		"accept clips with fewer frames than in training")
 	m := under(cmd, "Model")
-	enum(m, &g.checkpoint, "checkpoint", "of a run folder, the `checkpoint` to take", run.Best, run.Last)
-	m.file(&g.words, "vocab", "`file` of a vocabulary that the model must have been trained with", "txt")
+	enum(m, &g.checkpoint, "checkpoint", "read this `checkpoint` of a run folder", run.Best, run.Last)
+	m.file(&g.words, "vocab", "require that the model was trained with this vocabulary `file`", "txt")
 	searchFlags(under(cmd, "Search"), &g.search)
 	deviceFlags(cmd, under(cmd, "Run"), &g.device, &g.threads)
 	out := under(cmd, "Output")
-	out.file(&g.output, "output", "`file` to write the captions to, .json (default standard output)", "json")
-	out.bool(&g.asJSON, "json", "with --output: tell what was written as JSON")
+	out.file(&g.output, "output", "write the captions to this .json `file`", "json")
+	out.bool(&g.asJSON, "json", "print what was written as JSON")
 	return cmd
 }
 
@@ -111,7 +112,7 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 	return g.write(p, generated)
 }
 
-// fits holds features and vocabulary against those of the model.
+// fits checks that features and vocabulary fit the model.
 func (g *captionGenerate) fits(m *session.Model, clips *captioner.FrameFile) error {
 	if g.words != "" {
 		if err := m.HasWords(g.words); err != nil {

@@ -23,12 +23,11 @@ func newCaptionScenes(p *program) *cobra.Command {
 		perClip: scenes.CaptionsPerPicture}
 	cmd := &cobra.Command{
 		Use:   "scenes DIR",
-		Short: "Write captions and true concepts of the moving scenes to a folder",
-		Long: `Write a split of the moving scenes to a folder, to try captioning on: captions.json with
-sentences on each clip, which leave out and mistake what people would, truth.npy with what
-each frame really shows, a row for each frame, and truth.csv with the rows of each clip.
-Clips are those of nmn train --preset moving-scenes with the same seed, split and frames,
-so that features that nmn extract --per-frame writes of them go with these captions.`,
+		Short: "Write captions and true concepts of the moving scenes",
+		Long: `Write a split of the moving scenes to a folder, to try captioning: captions.json with noisy
+captions of each clip, truth.npy with the true concepts of each frame, and truth.csv.`,
+		Annotations: details(`truth.csv has the rows of each clip. nmn train --preset moving-scenes uses the same clips for the
+same seed, split and frames, so features from nmn extract --per-frame fit these captions.`),
 		Example: `  nmn caption scenes scenes/train
   nmn caption train --features scenes/train/truth.npy --clips scenes/train/truth.csv \
     --captions scenes/train/captions.json --run-dir runs/captions`,
@@ -37,12 +36,12 @@ so that features that nmn extract --per-frame writes of them go with these capti
 		RunE:              func(_ *cobra.Command, args []string) error { return c.run(p, args[0]) },
 	}
 	data := under(cmd, "Data")
-	data.string(&c.config.Split, "split", "`name` of the split: train, val or test for those of nmn train")
-	data.int(&c.config.N, "number", "number of `clips`")
-	data.int(&c.config.Frames, "frames", "`frames` of a clip")
-	data.int(&c.perClip, "captions-per-clip", "`captions` of a clip")
-	data.uint64(&c.config.Seed, "seed", "`seed` of all random draws")
-	under(cmd, "Output").bool(&c.asJSON, "json", "write JSON")
+	data.string(&c.config.Split, "split", "write the split with this `name`: train, val or test")
+	data.int(&c.config.N, "number", "write this many `clips`")
+	data.int(&c.config.Frames, "frames", "draw this many `frames` for each clip")
+	data.int(&c.perClip, "captions-per-clip", "write this many `captions` for each clip")
+	data.uint64(&c.config.Seed, "seed", "draw from this `seed`")
+	under(cmd, "Output").bool(&c.asJSON, "json", "print JSON")
 	return cmd
 }
 

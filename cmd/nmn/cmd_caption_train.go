@@ -12,6 +12,7 @@ import (
 	"nmn/captioner/metrics"
 	"nmn/captioner/session"
 	"nmn/report"
+	"nmn/run"
 )
 
 // captionTrain are the flags of nmn caption train.
@@ -31,28 +32,27 @@ func newCaptionTrain(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train --features FILE --captions FILE",
 		Short: "Train a captioner on features of frames",
-		Long: `Train S2VT, which sees the features of a clip's frames one after another and then says a
-caption word by word, on captions of people. Features are those that nmn extract writes,
-such as the concept probabilities of every frame, and stay on disk. Training ends early where
-CIDEr-D on clips that were held out rises no more. The run folder holds config.yaml, words.txt
-(the vocabulary), log.jsonl, last.safetensors, previous.safetensors, best.safetensors and
-result.json.
-An interrupt saves first, and the same command again goes on as if nothing had happened. A
-folder with another run is refused; --restart removes it. Defaults come from --preset small.
-See docs/guide/captions.md.`,
+		Long: `Train the captioner S2VT, which reads the features of a clip frame by frame and then writes a
+caption word by word. nmn extract writes the features.`,
+		Annotations: details(`Features stay on disk. Training ends early if CIDEr-D on the validation clips stops rising. The
+run folder has config.yaml, words.txt (the vocabulary), log.jsonl, last.safetensors,
+previous.safetensors, best.safetensors and result.json.
+
+If you interrupt a run, it saves first; the same command continues it. A folder with another run
+is refused: --restart removes that run. See docs/guide/captions.md.`),
 		Example: `  nmn caption train --features p.npy --clips clips.csv --captions train_val_annotation.zip \
     --val-features v.npy --val-clips v.csv --preset paper --run-dir runs/captions
   nmn caption train --features x.safetensors --clips clips.csv --captions captions.json`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
 	}
-	enum(under(cmd, "Configuration"), &t.preset, "preset", "`settings` to start from; paper has the sizes of section 4.4",
+	enum(under(cmd, "Configuration"), &t.preset, "preset", "start from these `settings`",
 		session.Presets()...)
 	captionerFlags(cmd, &t.settings)
 	r := under(cmd, "Run")
-	r.directory(&t.runDir, "run-dir", "`folder` of the run")
-	r.bool(&t.restart, "restart", "begin again: remove the run that is in the folder")
-	r.bool(&t.dryRun, "dry-run", "read everything, make a few steps, print the plan and stop")
+	r.directory(&t.runDir, "run-dir", "write the run to this `folder`")
+	r.bool(&t.restart, "restart", "remove the run in the folder and begin again")
+	r.bool(&t.dryRun, "dry-run", "check the data, estimate the time and stop")
 	r.bool(&t.asJSON, "json", "write the result as JSON")
 	return cmd
 }
@@ -86,18 +86,22 @@ func (t *captionTrain) show(p *program, s *session.Session, o *session.Outcome) 
 	}
 	fmt.Fprintf(p.out, "%s: %d steps, %d epochs, loss %.4f, %d words, %d captions of %d clips\n",
 		filepath.Join(t.runDir, o.Checkpoint), o.Steps, o.Epochs, o.Loss, o.Words, o.Captions, o.Clips)
-	if o.Validation == nil {
-		return nil
+	if o.Validation != nil {
+		if err := report.Write(p.out, report.Text, report.CaptionScores("Validation", *o.Validation,
+			s.Data.Validation.Clips(), metrics.NewMeteor().Modules())); err != nil {
+			return err
+		}
 	}
-	return report.Write(p.out, report.Text, report.CaptionScores("Validation", *o.Validation,
-		s.Data.Validation.Clips(), metrics.NewMeteor().Modules()))
+	p.tell(run.Message{Topic: "next", Text: fmt.Sprintf("nmn caption generate %s --features FILE --clips FILE: captions of "+
+		"other clips", argument(t.runDir))})
+	return nil
 }
 
 // planCaptioner makes a few steps without saving anything, and prints what training will take.
 func planCaptioner(ctx context.Context, p *program, s *session.Session) error {
 	c, learned := s.Model(), s.Data.Train
 	_, err := fmt.Fprintf(p.out, "device      %s\nclips       %d with %d captions, up to %d frames of %d features\n"+
-		"words       %d and the four that are none\nnet         %.2f M parameters\n",
+		"words       %d and four special tokens\nnet         %.2f M parameters\n",
 		s.Backend.Name(), learned.Clips(), learned.Pairs(), c.Frames, c.Features,
 		s.Data.Words.AtLeast(0), c.Parameters()/1e6)
 	if err != nil {
@@ -117,7 +121,7 @@ func planCaptioner(ctx context.Context, p *program, s *session.Session) error {
 	return err
 }
 
-// resolve makes the configuration: that of the preset, with the flags that were given over it.
+// resolve makes the configuration from the preset and the flags.
 func (t *captionTrain) resolve() (err error) {
 	if t.config, err = session.FromPreset(t.preset); err != nil {
 		return err

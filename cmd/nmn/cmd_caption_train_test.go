@@ -163,7 +163,7 @@ func TestCaptionTrain_InterruptSavesAndResumes(t *testing.T) {
 	c := interruptAfter(t, dir, captionArgs(scenes, dir, "--epochs", "100000", "--set", "train.patience=0", "--set",
 		"data.validation_share=0",
 		"--set", "train.log_steps=1")...)
-	if c.code != exitInterrupted || !strings.Contains(c.err, "the same command goes on") {
+	if c.code != exitInterrupted || !strings.Contains(c.err, "run the same command again to continue") {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
 	again := func(more ...string) []string {

@@ -22,11 +22,11 @@ func newCaptionVocab(p *program) *cobra.Command {
 	c := captionVocab{options: captioner.WordOptions{MinCount: 1}, split: loader.TrainSplit}
 	cmd := &cobra.Command{
 		Use:   "vocab CAPTIONS",
-		Short: "Make the vocabulary of a captioner, or tell how large it is at which cut",
-		Long: `Make the vocabulary of a captioner: the Penn Treebank tokens of training captions, without
-punctuation, the most frequent first. It tells how many words are left at which least
-number of occurrences. nmn caption train makes its own vocabulary unless it is given one
-with --vocab, as to compare captioners that share it.`,
+		Short: "Make the vocabulary of a captioner",
+		Long: `Make the vocabulary of a captioner: the tokens of training captions without punctuation, the
+most frequent first. It prints the size of the vocabulary for several minimum counts.`,
+		Annotations: details(`Tokens are those of the Penn Treebank. nmn caption train makes its own vocabulary unless it gets
+one with --vocab, for example to compare captioners that share it.`),
 		Example: `  nmn caption vocab train_val_annotation.zip
   nmn caption vocab captions_train2014.json --min-count 5 --output words.txt`,
 		Args:              arguments(p, cobra.ExactArgs(1)),
@@ -35,21 +35,21 @@ with --vocab, as to compare captioners that share it.`,
 	}
 	r := under(cmd, "Words")
 	wordFlags(r, &c.options)
-	enum(r, &c.split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit,
+	enum(r, &c.split, "split", "use these `clips` of MSR-VTT", loader.TrainSplit, loader.ValidationSplit,
 		loader.TestSplit)
 	out := under(cmd, "Output")
-	out.file(&c.output, "output", "`file` to write the vocabulary to", "txt")
-	out.bool(&c.asJSON, "json", "write what was counted as JSON")
+	out.file(&c.output, "output", "write the vocabulary to this `file`", "txt")
+	out.bool(&c.asJSON, "json", "print the counts as JSON")
 	return cmd
 }
 
-// wordFlags declare which words get into a vocabulary.
+// wordFlags declares the flags that limit a vocabulary.
 func wordFlags(r group, o *captioner.WordOptions) {
-	r.int(&o.MinCount, "min-count", "least `occurrences` of a word in the training captions; rarer ones are unknown")
-	r.int(&o.Size, "vocab-size", "most `words`, the most frequent; 0 for all")
+	r.int(&o.MinCount, "min-count", "keep words with this many `occurrences`")
+	r.int(&o.Size, "vocab-size", "keep this many most frequent `words`; 0 for all")
 }
 
-// countedWords is what nmn caption vocab tells as JSON.
+// countedWords is the JSON output of nmn caption vocab.
 type countedWords struct {
 	captioner.Counted
 	Words       int         `json:"words"`

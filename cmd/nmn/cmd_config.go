@@ -24,16 +24,15 @@ func newConfig(p *program) *cobra.Command {
 	c := configCommand{sources: newSources()}
 	cmd := &cobra.Command{
 		Use:   "config [DATA | KEY...]",
-		Short: "List all settings of a run with their values, or explain some",
-		Long: `List the settings of a run, as a file that --config takes. They come in layers: a preset, a
-file (--config), then flags and --set. DATA is what nmn train takes; the preset and a few
-choices follow from it. A KEY, such as data.noise, or a section, such as train.augment, is
-explained instead: what it is, which values it takes, and which one holds.`,
+		Short: "List all settings with their values, or explain some",
+		Long: `List the settings of a run as a file that --config takes, or explain each KEY, such as
+data.noise, or section, such as train.augment. DATA is what nmn train takes.`,
+		Annotations: details(`Settings come in layers: a preset, a file (--config), then flags and --set. The preset and a few
+other choices follow from DATA. The explanation of a KEY has its meaning, its values and its
+current value.`),
 		Example: `  nmn config > run.yaml
   nmn config pictures.csv --set train.schedule=cosine
-  nmn config train.patience data.noise
-  nmn config --config runs/mine/config.yaml --json
-  nmn config --schema > nmn.schema.json`,
+  nmn config train.patience data.noise`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), p, args) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return sortedKeys(settingKeys()), cobra.ShellCompDirectiveDefault
@@ -42,8 +41,8 @@ explained instead: what it is, which values it takes, and which one holds.`,
 	sourceFlags(cmd, &c.sources, run.Quick, run.Full)
 	c.sources.addTraining(cmd)
 	out := under(cmd, "Output")
-	out.bool(&c.asJSON, "json", "write the settings as one JSON object, by their keys")
-	out.bool(&c.schema, "schema", "write a JSON schema of configuration files, for editors")
+	out.bool(&c.asJSON, "json", "print the settings as one JSON object")
+	out.bool(&c.schema, "schema", "print a JSON schema of configuration files")
 	return cmd
 }
 
@@ -60,7 +59,7 @@ func (c *configCommand) run(ctx context.Context, p *program, args []string) erro
 		}
 	}
 	if len(data) > 1 || len(data) == 1 && strings.Count(data[0], ".") > 0 && len(keys) > 0 {
-		return usagef("config: %s is no key; nmn config lists them", data[len(data)-1])
+		return usagef("config: %s is not a key; nmn config lists the keys", data[len(data)-1])
 	}
 	var config run.Config
 	if err := c.sources.data(ctx, p, data); err != nil {
@@ -81,7 +80,7 @@ func (c *configCommand) run(ctx context.Context, p *program, args []string) erro
 	return printConfig(p, &config)
 }
 
-// explain describes some settings, or all in some sections.
+// explain describes settings, or all settings of a section.
 func explain(p *program, config *run.Config, keys []string) error {
 	var b strings.Builder
 	for _, d := range setting.Describe(config) {
@@ -122,8 +121,7 @@ func printSettings(p *program, c *run.Config) error {
 	return err
 }
 
-// printConfig writes the resolved configuration to standard output, and after it, as a comment, which net a backbone
-// is.
+// printConfig writes the resolved configuration to standard output, then the name of the backbone as a comment.
 func printConfig(p *program, c *run.Config) error {
 	data, err := c.YAML()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"nmn/run"
 )
 
-// doctorCommand are the flags of nmn doctor beside the configuration, which is that of nmn train.
+// doctorCommand holds the flags of nmn doctor other than settings.
 type doctorCommand struct {
 	config  run.Config
 	sources sources
@@ -31,37 +31,34 @@ func newDoctor(p *program) *cobra.Command {
 	d := doctorCommand{sources: newSources()}
 	cmd := &cobra.Command{
 		Use:   "doctor [DATA]",
-		Short: "Look at a data set before anything is trained on it",
-		Long: `Look at a data set as nmn train would take it, with the same flags, and tell what is
-wrong with it: pictures that cannot be decoded, exact copies within and across splits,
-identifiers and captions in two splits, labels on no bag or on all, bags without labels,
-features that are missing, constant or on different scales. Every finding has a weight
-(error: a run would fail; warning; note) and says what to do. Nothing is trained: nmn train
---dry-run prints time and memory. The exit code is 1 where a run would fail. Nothing is
-written but --output, and --augmentations, a page that shows some pictures as they are
-and as training would change them at random. See docs/guide/doctor.md and docs/guide/augmentation.md.
+		Short: "Check a data set before training on it",
+		Long: `Check a data set before training on it: unreadable pictures, copies, labels on no or all
+pictures, missing or constant features. It takes the same DATA and flags as nmn train.`,
+		Annotations: details(`It also finds identifiers and captions that are in two splits, and pictures without labels.
+Every finding has a weight (error, warning or note) and a fix. An error means that training
+would fail; the exit code is then 1. nmn train --dry-run estimates time and memory.
 
-With --coco FOLDER or --msrvtt FOLDER, look at COCO 2014 and MSR-VTT as
-they were published instead: names and counts of pictures, clips and captions, digests of
-annotation files, what is missing, and where it is to be had.`,
+It writes only --output and --augmentations, a page that shows pictures before and after the
+random changes of training. See docs/guide/doctor.md and docs/guide/augmentation.md.
+
+--coco FOLDER and --msrvtt FOLDER check COCO 2014 and MSR-VTT as published: names and counts of
+pictures, clips and captions, and digests of annotation files. They list missing files and
+where to get them.`),
 		Example: `  nmn doctor captions_train2014.json --images train2014 --sample 2000
-  nmn doctor x.npy --labels y.npy --json
-  nmn doctor --config runs/mine/config.yaml --output doctor.json
   nmn doctor tags.csv --images photos --augment strong --augmentations sheet.html
   nmn doctor --coco data/coco --msrvtt data/msrvtt`,
 		Args: oneData(p),
 		RunE: func(cmd *cobra.Command, args []string) error { return d.run(cmd, p, args) },
 	}
 	sourceFlags(cmd, &d.sources, run.Quick, run.Full)
-	look := under(cmd, "Look")
+	look := under(cmd, "Check")
 	look.int(&d.sample, "sample",
-		"`pictures` of each split that are decoded, drawn by data.seed; 0 for all. All are read and compared")
-	look.file(&d.output, "output", "`file` to write the report to, as JSON", "json")
-	look.file(&d.sheet, "augmentations", "`file` to write a page of pictures to, as they are and as the first epochs "+
-		"change them", "html")
-	look.bool(&d.asJSON, "json", "write the report as JSON")
-	look.directory(&d.coco, "coco", "`folder` of COCO 2014 to look at: annotations, train2014, val2014")
-	look.directory(&d.msrvtt, "msrvtt", "`folder` of MSR-VTT to look at: annotations and clips")
+		"decode only this many `pictures` of each split; 0 decodes all")
+	look.file(&d.output, "output", "write the report to this JSON `file`", "json")
+	look.file(&d.sheet, "augmentations", "write a page of augmented pictures to this `file`", "html")
+	look.bool(&d.asJSON, "json", "print the report as JSON")
+	look.directory(&d.coco, "coco", "check COCO 2014 in this `folder`")
+	look.directory(&d.msrvtt, "msrvtt", "check MSR-VTT in this `folder`")
 	d.sources.addTraining(cmd)
 	return cmd
 }
@@ -87,12 +84,21 @@ func (d *doctorCommand) run(cmd *cobra.Command, p *program, args []string) error
 		return err
 	}
 	if n := doctor.Count(found.Findings, doctor.Error); n > 0 {
-		return fmt.Errorf("doctor: a run would fail, for %d of the findings: see their cures", n)
+		problems := "problems"
+		if n == 1 {
+			problems = "problem"
+		}
+		return fmt.Errorf("doctor: %d %s would make training fail; fixes are listed above", n, problems)
+	}
+	if len(args) > 0 && len(d.sources.given) <= 2 {
+		p.tell(run.Message{Topic: "next", Text: fmt.Sprintf("nmn train %s: train on it", argument(args[0]))})
+	} else {
+		p.tell(run.Message{Topic: "next", Text: "nmn train with the same data and settings"})
 	}
 	return nil
 }
 
-// showAugmentations writes the page of augmentations where it was asked for.
+// showAugmentations writes the page of augmentations if --augmentations is given.
 func (d *doctorCommand) showAugmentations(cmd *cobra.Command, p *program) error {
 	if d.sheet == "" {
 		return nil
@@ -107,8 +113,8 @@ func (d *doctorCommand) showAugmentations(cmd *cobra.Command, p *program) error 
 	return nil
 }
 
-// early shows a person at a terminal what the labels show before pictures are read, which may take a while. The report
-// has it again, with its cures.
+// early shows findings about the labels on a terminal before pictures are read, which may take a while. The report repeats
+// them with their fixes.
 func (d *doctorCommand) early(p *program) func([]doctor.Finding) {
 	return func(found []doctor.Finding) {
 		for _, f := range found {
@@ -117,25 +123,25 @@ func (d *doctorCommand) early(p *program) func([]doctor.Finding) {
 	}
 }
 
-// progress shows how far the look is.
+// progress returns a function that shows the progress of the check.
 func (d *doctorCommand) progress(p *program) func(doctor.Progress) {
 	show := p.lines()
 	if show == nil {
 		return nil
 	}
 	return func(now doctor.Progress) {
-		show(stage{Title: now.Pass, Done: now.Done, Total: now.Total, Unit: "samples"},
+		show(stage{Title: now.Pass, Done: now.Done, Total: now.Total, Unit: d.config.Data.Samples()},
 			func(since time.Duration) string { return doctorLine(now, since) })
 	}
 }
 
-// doctorLine says how far the look is; the time that is left is reckoned from what was seen so far.
+// doctorLine returns a line of progress, with the time left as estimated from the speed so far.
 func doctorLine(now doctor.Progress, since time.Duration) string {
 	return fmt.Sprintf("%s: %d %%, %s left, %d of %d", now.Pass, 100*now.Done/max(now.Total, 1),
 		timeLeft(since, now.Done, now.Total-now.Done), now.Done, now.Total)
 }
 
-// tell writes the report to where it was asked for.
+// tell writes the report to the output file and to standard output.
 func (d *doctorCommand) tell(p *program, found *run.Examination) error {
 	return d.write(p, found, func(b *bytes.Buffer) error {
 		err := found.WriteData(b)
@@ -148,7 +154,7 @@ func (d *doctorCommand) findings(p *program, b *bytes.Buffer, found []doctor.Fin
 	return doctor.WriteFindings(b, found, func(weight string) string { return p.paint(p.out, red, weight) })
 }
 
-// write puts a report into the file that was named, and prints it: as JSON, or as text.
+// write writes a report to --output, and prints it as JSON or text.
 func (d *doctorCommand) write(p *program, report any, text func(*bytes.Buffer) error) error {
 	if d.output != "" {
 		content, err := json.MarshalIndent(report, "", "  ")
@@ -162,7 +168,7 @@ func (d *doctorCommand) write(p *program, report any, text func(*bytes.Buffer) e
 	if d.asJSON {
 		return writeJSON(p.out, report)
 	}
-	var b bytes.Buffer // it appears whole
+	var b bytes.Buffer // it is printed at once
 	err := text(&b)
 	if err == nil {
 		_, err = io.WriteString(p.out, withFlags(b.String()))

@@ -59,7 +59,7 @@ func TestDoctor_FindsWhatStopsARun(t *testing.T) {
 	data := []string{"--preset", "scenes", "--set", "data.captions=" + captions, "--images", images, "--vocab", vocabulary,
 		"--set", "net.width=0.5", "--epochs", "1", "--device", "cpu"}
 	c := call(t, append([]string{"doctor", "--output", file}, data...)...)
-	if c.code != exitFailure || !strings.Contains(c.out, "error: ") || !strings.Contains(c.err, "2 of the findings") {
+	if c.code != exitFailure || !strings.Contains(c.out, "error: ") || !strings.Contains(c.err, "2 problems would") {
 		t.Errorf("exit code %d, %s\n%s", c.code, c.out, c.err)
 	}
 	written, err := os.ReadFile(file)

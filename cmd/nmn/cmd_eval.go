@@ -33,14 +33,15 @@ func newEval(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eval [MODEL]",
 		Short: "Evaluate a model, or the scores of any program",
-		Long: `Evaluate MODEL, a run folder or a checkpoint, on a split of its data; the configuration
-is that of the run folder, with --set over it. Or evaluate the scores of any program: a
-.csv or .npy file with a row for each picture and a column for each word (a .csv has the
-words in its header, and may name the pictures in a column "id"), against caption
-counts, labels or true labels in files of the same form.`,
+		Long: `Evaluate MODEL, a run folder or a checkpoint, on a split of its data. With --scores, evaluate
+the scores of any program instead.`,
+		Annotations: details(`The configuration comes from the run folder; --set changes it.
+
+--scores takes a .csv or .npy file with a row for each picture and a column for each label. A
+.csv file has the labels in its header and may name the pictures in a column "id". Compare the
+scores with caption counts, observed labels or true labels in files of the same form.`),
 		Example: `  nmn eval runs/fd
   nmn eval runs/fd --split train --format markdown
-  nmn eval --scores scores.csv --counts counts.csv --captions-per-bag 5 --vocab vocab.txt
   nmn eval --scores logits.npy --logits --labels labels.npy --json`,
 		Args:              arguments(p, cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeModels,
@@ -59,24 +60,24 @@ counts, labels or true labels in files of the same form.`,
 func (e *evalCommand) flags(cmd *cobra.Command) {
 	model := under(cmd, "Model")
 	checkpointFlag(model, &e.checkpoint)
-	enum(model, &e.options.Split, "split", "`split` of the data", "train", "validation", "test")
+	enum(model, &e.options.Split, "split", "evaluate this `split`", "train", "validation", "test")
 	files := under(cmd, "Scores")
-	files.file(&e.scores.Scores, "scores", "`file` with the scores of any program, instead of a model", "csv", "npy")
-	files.file(&e.scores.Counts, "counts", "`file` with the captions that mention each word", "csv", "npy")
-	files.file(&e.scores.Labels, "labels", "`file` with observed labels, 0 or 1", "csv", "npy")
-	files.file(&e.scores.Truth, "truth", "`file` with true labels, 0 or 1", "csv", "npy")
-	files.int(&e.scores.CaptionsPerBag, "captions-per-bag", "`captions` of each picture, for --counts")
-	files.file(&e.vocabulary, "vocab", "vocabulary `file` with the words of the columns", "txt")
-	files.bool(&e.scores.Logits, "logits", "scores are log-odds instead of probabilities")
+	files.file(&e.scores.Scores, "scores", "read the scores of any program from this `file`", "csv", "npy")
+	files.file(&e.scores.Counts, "counts", "read how many captions mention each label from this `file`", "csv", "npy")
+	files.file(&e.scores.Labels, "labels", "read observed labels from this `file`", "csv", "npy")
+	files.file(&e.scores.Truth, "truth", "read true labels from this `file`", "csv", "npy")
+	files.int(&e.scores.CaptionsPerBag, "captions-per-bag", "divide --counts by this many `captions` for each picture")
+	files.file(&e.vocabulary, "vocab", "read the labels of the columns from this `file`", "txt")
+	files.bool(&e.scores.Logits, "logits", "read scores as log-odds instead of probabilities")
 	m := under(cmd, "Measures")
-	m.float(&e.options.Threshold, "threshold", "`probability` from which a label is predicted")
+	m.float(&e.options.Threshold, "threshold", "predict labels from this `probability`")
 	m.float(&e.options.PlugIn, "plug-in",
-		"second threshold, a `probability` (default the one of the best expected F1: that of the run, else of these scores)")
-	m.int(&e.options.TopK, "top-k", "`labels` predicted for each picture by the top-k measures")
+		"also predict labels from this `probability`")
+	m.int(&e.options.TopK, "top-k", "predict this many `labels` for the top-k measures")
 	out := under(cmd, "Output")
-	out.int(&e.words, "words", "also list so many of the best and of the worst `words`")
-	enum(out, &e.format, "format", "`format` of the tables", report.Text, report.Markdown, report.CSV, report.JSON)
-	out.bool(&e.asJSON, "json", "write everything as one JSON object, each word included")
+	out.int(&e.words, "words", "also list this many best and worst `labels`")
+	enum(out, &e.format, "format", "print the tables in this `format`", report.Text, report.Markdown, report.CSV, report.JSON)
+	out.bool(&e.asJSON, "json", "print everything as one JSON object")
 	runSettings(cmd, &e.sources)
 }
 
@@ -102,12 +103,11 @@ func (e *evalCommand) evaluate(cmd *cobra.Command, p *program, args []string) (*
 	return e.model(cmd, p, args[0])
 }
 
-// evaluateScores evaluates score files; the vocabulary is a file, or empty for the words that the files name.
+// evaluateScores evaluates score files; vocabulary is a file, or empty to take the labels from the score files.
 func evaluateScores(f eval.Files, vocabulary string, o eval.Options) (*eval.Result, error) {
 	switch {
 	case f.Counts == "" && f.Labels == "" && f.Truth == "":
-		return nil, usagef("eval: --scores needs something to hold them against: --counts with --captions-per-bag, " +
-			"--labels or --truth")
+		return nil, usagef("eval: --scores needs --counts with --captions-per-bag, --labels or --truth")
 	case f.Counts != "" && f.CaptionsPerBag < 2:
 		return nil, usagef("eval: --counts needs --captions-per-bag N, at least 2")
 	case f.Counts == "" && f.CaptionsPerBag != 0:

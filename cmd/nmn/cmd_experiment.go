@@ -34,51 +34,46 @@ func newExperiment(p *program) *cobra.Command {
 	e.Rename = withFlags
 	cmd := &cobra.Command{
 		Use:   "experiment [DATA]",
-		Short: "Train several arms at several noise levels and seeds, and print one table",
-		Long: `Train the arms of the paper at each noise level and seed, each in a run folder of its
-own, and print one table. Stage 1 is trained once for each noise level and seed, and all
-arms of stage 2 start from it. What is complete is not run again; what was interrupted
-goes on. The table also lies in the folder as table.md, table.csv and table.json, and
-index.html has it beside links to a page for each run.
-A job array does the runs at once: --tasks prints them with their numbers, --task does one,
-on one host or many that share the folder, and --collect makes tables and page of what they
-have left. All get the same other flags.
-DATA is what nmn train takes; without it, scenes.`,
+		Short: "Compare methods at several noise levels, in one table",
+		Long: `Train several arms at each noise level and seed, and print one table that compares them.
+Complete runs are kept, so the same command continues an interrupted experiment.`,
+		Annotations: details(`DATA is what nmn train takes; the default is scenes. Each arm has its own run folder. Stage 1
+is trained once for each noise level and seed, and all arms start from it. The folder gets
+table.md, table.csv and table.json, and index.html with links to a page for each run.
+
+To use a job array, give all commands the same other flags: --tasks prints the runs with their
+numbers, --task N trains one run, and --collect makes the tables. Hosts share the folder.`),
 		Example: `  nmn experiment --preset scenes
   nmn experiment --size full --mil both --seeds 1,2,3 --run-dir runs/scenes-full
-  nmn experiment --replace-captions 0.2,0.4,0.6,0.8 --arms stage1,baseline,nmn-fd --format markdown
-  nmn experiment --size full --seeds 1,2,3 --tasks
-  nmn experiment --size full --seeds 1,2,3 --task 4
-  nmn experiment --size full --seeds 1,2,3 --collect`,
+  nmn experiment --replace-captions 0.2,0.4,0.6,0.8 --arms stage1,baseline,nmn-fd --format markdown`,
 		Args: oneData(p),
 		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd, p, args) },
 	}
 	sourceFlags(cmd, &e.sources, run.Auto, run.Quick, run.Full)
 	r := under(cmd, "Experiment")
-	chosen(r, &e.Arms, "arms", "`arms` to train, as arm,... (docs/guide/evaluation.md lists them)", recipe.Names()...)
-	enum(r, &e.MIL, "mil", "without or with instances joined by noisy-or, or `both`", experiment.WithoutMIL,
+	some(r, &e.Arms, "arms", "train these `arms`, as arm,... (nmn config arm)", recipe.Names()...)
+	enum(r, &e.MIL, "mil", "train with or without instances", experiment.WithoutMIL,
 		experiment.WithMIL, experiment.BothMIL)
 	r.floats(&e.ReplaceCaptions, "replace-captions",
-		"shares of the training captions to replace, as `share,...` (default that of the preset)")
+		"replace these shares of captions, as `share,...`")
 	flipLevels(r, &e.Flips,
-		"flips", "features: labels to flip in training and validation, as `missing:incorrect,...`, two probabilities each "+
-			"(default none)")
-	r.seeds(&e.Seeds, "seeds", "`seeds` of noise, start and order, as n,...")
-	r.duration(&e.budget, "budget", "size auto: take the full size where it fits into this `time`")
+		"flips", "flip labels with these probabilities, `missing:incorrect,...`")
+	r.seeds(&e.Seeds, "seeds", "repeat for these `seeds`, as n,...")
+	r.duration(&e.budget, "budget", "let --size auto choose full if it fits this `time`")
 	e.jobs.declare(cmd)
 	e.sources.add(under(cmd, "Data"), "images", "labels", "vocab", "max-bad-samples")
 	e.sources.add(under(cmd, "Network"), "net", "init", "backbone")
 	e.sources.add(under(cmd, "Training"), "noise-rates", "epochs", "batch-size", "learning-rate")
 	run := under(cmd, "Run")
 	e.sources.add(run, "device", "precision", "threads")
-	run.directory(&e.Dir, "run-dir", "`folder` of all runs")
+	run.directory(&e.Dir, "run-dir", "write all runs to this `folder`")
 	metricsFlags(run, &e.metrics)
+	run.rare("metrics-addr")
 	out := under(cmd, "Output")
-	enum(out, &e.Reference, "reference", "`arm` that all others are compared with, seed by seed, next to the baseline",
-		recipe.Names()...)
-	enum(out, &e.format, "format", "`format` of the table on standard output", report.Text, report.Markdown, report.CSV,
+	someOne(out, &e.Reference, "reference", "also compare all arms with this `arm`", recipe.Names()...)
+	enum(out, &e.format, "format", "print the table in this `format`", report.Text, report.Markdown, report.CSV,
 		report.JSON)
-	out.bool(&e.asJSON, "json", "same as --format json")
+	out.bool(&e.asJSON, "json", "print JSON")
 	cmd.AddCommand(newTable4(p))
 	return cmd
 }
@@ -97,7 +92,7 @@ func (e *experimentCommand) run(cmd *cobra.Command, p *program, args []string) (
 	e.metrics.resolve(cmd, p, e.Dir)
 	e.metrics.run = e.jobs.named(e.metrics.run)
 	if e.jobs.list {
-		e.metrics = metricsOptions{} // there is nothing to watch
+		e.metrics = metricsOptions{} // listing has no metrics
 	}
 	s, err := openWatched(ctx, p, e.Config, e.metrics, keepsFeatures(p, e.Dir),
 		func(o *run.Options) { o.SampleFeatures = e.jobs.list })
@@ -107,12 +102,12 @@ func (e *experimentCommand) run(cmd *cobra.Command, p *program, args []string) (
 	defer func() { err = s.end(err) }()
 	err = e.work(ctx, p, s.Session)
 	if errors.Is(err, run.ErrInterrupted) {
-		return fmt.Errorf("%w; the same command goes on", err)
+		return fmt.Errorf("%w; run the same command again to continue", err)
 	}
 	return err
 }
 
-// work does the experiment, or what is asked for of its tasks.
+// work runs the experiment, or lists, runs or collects its tasks.
 func (e *experimentCommand) work(ctx context.Context, p *program, s *run.Session) error {
 	switch {
 	case e.jobs.list:
@@ -155,7 +150,7 @@ func (e *experimentCommand) from(cmd *cobra.Command, size run.Size) run.Sources 
 	return s
 }
 
-// show prints the tables: what fits a terminal with what it means, or all of them in a format of files.
+// show prints the tables: summaries with an explanation as text, or all tables in another format.
 func (e *experimentCommand) show(p *program, o *experiment.Outcome) error {
 	if e.asJSON {
 		e.format = report.JSON
@@ -169,18 +164,20 @@ func (e *experimentCommand) show(p *program, o *experiment.Outcome) error {
 	return report.Write(p.out, e.format, o.Tables...)
 }
 
-// print writes what fits a terminal, and what it means.
+// print writes the summaries, their explanation, and the files to open.
 func (e *experimentCommand) print(p *program, o *experiment.Outcome) error {
 	if err := report.Write(p.out, report.Text, o.Summaries()...); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.out, "\n%s\nAll measures: %s. To look at, with a page for each run: %s.\n", e.Explain(),
-		filepath.Join(e.Dir, "table.md"), filepath.Join(e.Dir, run.IndexFile))
+	_, err := fmt.Fprintf(p.out, "\n%s\nAll measures: %s.\n", e.Explain(), filepath.Join(e.Dir, "table.md"))
+	p.tell(run.Message{Topic: "report", Text: filepath.Join(e.Dir, run.IndexFile) + ": the tables, and a page for each run"})
+	p.tell(run.Message{Topic: "next", Text: "nmn predict RUN FILES with the folder of a run: what is in other " +
+		e.Config.Data.Samples()})
 	return err
 }
 
-// chooseSize is the size that flag or file name. Where they do not, or name auto, it is that of an
-// earlier call in the same folder, else full or quick, whichever fits the budget.
+// chooseSize returns the size from the flag or the file. If that is missing or auto, it returns the size of an earlier
+// call in the same folder, or else the larger of quick and full that fits the budget.
 func (e *experimentCommand) chooseSize(cmd *cobra.Command, p *program) (run.Size, error) {
 	from := e.from(cmd, e.sources.size)
 	file, err := from.Read()
@@ -197,19 +194,19 @@ func (e *experimentCommand) chooseSize(cmd *cobra.Command, p *program) (run.Size
 		return "", err
 	}
 	if e.Config.Data.Embedded() && e.jobs.wanted() {
-		return "", usagef("experiment: tasks on several hosts need the same size, which --size auto would find by the " +
-			"speed of each: give --size quick or --size full")
+		return "", usagef("experiment: --size auto depends on the speed of the host: " +
+			"give --size quick or --size full for tasks")
 	}
 	if !e.Config.Data.Embedded() {
 		return run.Quick, nil
 	}
-	if err := e.ResolveArms(); err != nil { // before their steps are timed
+	if err := e.ResolveArms(); err != nil { // before steps are timed
 		return "", err
 	}
 	return e.fitting(cmd.Context(), p)
 }
 
-// fitting is full where a short timing of real steps says that all arms fit into the budget.
+// fitting times some steps and returns full if all arms fit the budget, else quick.
 func (e *experimentCommand) fitting(ctx context.Context, p *program) (run.Size, error) {
 	s, err := run.Open(ctx, e.Config, run.Options{Log: p.log})
 	if err != nil {
@@ -223,7 +220,7 @@ func (e *experimentCommand) fitting(ctx context.Context, p *program) (run.Size, 
 	if needed <= e.budget {
 		size = run.Full
 	}
-	if !p.quiet { // it decides what the table means, so that logs have it too
+	if !p.quiet { // the table depends on it, so logs show it too
 		fmt.Fprintf(p.status, "size    %s: full would take about %v on a machine as busy as now; --budget allows %v\n", size,
 			needed.Round(time.Second), e.budget)
 	}

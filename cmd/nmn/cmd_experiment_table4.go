@@ -29,18 +29,19 @@ func newTable4(p *program) *cobra.Command {
 		format: report.Text}
 	cmd := &cobra.Command{
 		Use:   "table4",
-		Short: "Caption clips from the concepts of the baseline, NMN-FI and NMN-FD, as in the paper's Table 4",
-		Long: `Train the baseline, NMN-FI and NMN-FD with MIL on clips whose labels come from captions, a share of
-them replaced; write the concept probabilities of every frame; train a captioner on each, from
-the same seeds; and print CIDEr-D, BLEU-4, ROUGE-L and METEOR of their captions in the layout
-of the paper's Table 4, beside a captioner that always says the most frequent caption and one
-that is given the true concepts. All of it runs on the embedded moving scenes, without a
-download; the published figures, of other clips, stand under a heading of their own.
---features takes concept probabilities of your own instead: folders with train.npy, train.csv,
-validation.npy, validation.csv and, where there are test clips, test.npy and test.csv, as nmn
-extract --per-frame --output and --output-clips write them. What is complete is not run again.`,
+		Short: "Compare captions from the concepts of three classifiers (Table 4)",
+		Long: `Train the baseline, NMN-FI and NMN-FD on clips, train a captioner on the concepts of each, and
+compare the captions as in the paper's Table 4. It runs on the built-in moving scenes.`,
+		Annotations: details(`The table has CIDEr-D, BLEU-4, ROUGE-L and METEOR. For comparison it includes a captioner that
+always gives the most frequent caption, and a captioner that gets the true concepts. The
+published figures, which come from other clips, have their own heading.
+
+--features takes your own concept probabilities instead: folders with train.npy, train.csv,
+validation.npy, validation.csv and, if you have test clips, test.npy and test.csv. nmn extract
+--per-frame --output --output-clips writes such files. Complete runs are kept.`),
 		Example: `  nmn experiment table4
-  nmn experiment table4 --features baseline=f/plain,fi=f/fi,fd=f/fd --captions train_val_annotation.zip --preset paper`,
+  nmn experiment table4 --features baseline=f/plain,fi=f/fi,fd=f/fd \
+    --captions train_val_annotation.zip --preset paper`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
 	}
@@ -50,33 +51,33 @@ extract --per-frame --output and --output-clips write them. What is complete is 
 
 func (t *table4Command) flags(cmd *cobra.Command) {
 	e := under(cmd, "Experiment")
-	e.seeds(&t.Seeds, "seeds", "`seeds` of noise, nets and captioners, as n,...")
-	e.directory(&t.Dir, "run-dir", "`folder` of everything")
+	e.seeds(&t.Seeds, "seeds", "repeat for these `seeds`, as n,...")
+	e.directory(&t.Dir, "run-dir", "write everything to this `folder`")
 	d, c := under(cmd, "Moving scenes"), &t.Nets
-	d.int(&c.Data.TrainSize, "train-size", "`clips` to train on")
-	d.int(&c.Data.ValidationSize, "validation-size", "`clips` that end the training of a captioner")
-	d.int(&c.Data.TestSize, "test-size", "`clips` that the table is of")
-	d.int(&c.Data.Frames, "frames", "`frames` of a clip")
+	d.int(&c.Data.TrainSize, "train-size", "train on this many `clips`")
+	d.int(&c.Data.ValidationSize, "validation-size", "validate captioners on this many `clips`")
+	d.int(&c.Data.TestSize, "test-size", "test on this many `clips`")
+	d.int(&c.Data.Frames, "frames", "draw this many `frames` for each clip")
 	d.int(&t.PerClip, "captions-per-clip",
-		"`captions` of a clip, to learn and to score by; the labels of the nets come from the first five")
-	d.float(&c.Data.Noise, "noise", "`share` of the captions behind the labels that is replaced")
-	d.int(&c.Train.Stage1Epochs, "stage1-epochs", "`epochs` of the classifier alone")
-	d.int(&c.Train.Stage2Epochs, "stage2-epochs", "`epochs` of the baseline, NMN-FI and NMN-FD on top of it")
+		"write this many `captions` for each clip")
+	d.float(&c.Data.Noise, "noise", "replace this `share` of the captions that give labels")
+	d.int(&c.Train.Stage1Epochs, "stage1-epochs", "train the classifier alone for this many `epochs`")
+	d.int(&c.Train.Stage2Epochs, "stage2-epochs", "train baseline, NMN-FI and NMN-FD for this many `epochs`")
 	f := under(cmd, "Features of your own")
 	folders(f, &t.Features, "features",
-		"`folders` of concept probabilities instead of those of moving scenes, as name=folder,...")
-	f.file(&t.Captions, "captions", "`file` of the captions of their clips, as nmn caption train takes it", "json",
+		"use concept probabilities in these `folders`, as name=folder,...")
+	f.file(&t.Captions, "captions", "read the captions of the clips from this `file`", "json",
 		"jsonl", "csv", "zip", "gz")
-	enum(under(cmd, "Captioner"), &t.Captioner.Preset, "preset", "`settings` of the captioners, as of nmn caption train",
+	enum(under(cmd, "Captioner"), &t.Captioner.Preset, "preset", "start captioners from these `settings`",
 		session.Presets()...)
 	setFlags(under(cmd, "Captioner"), &t.settings)
 	t.settings.addCaptioner(under(cmd, "Captioner"), "epochs", "batch-size", "learning-rate", "partial")
 	t.settings.addCaptioner(under(cmd, "Run"), "device", "threads")
 	out := under(cmd, "Output")
-	out.directory(&t.meteorDir, "meteor-data", "`folder` of METEOR's resource files, as of nmn caption eval")
-	enum(out, &t.format, "format", "`format` of the tables on standard output", report.Text, report.Markdown,
+	out.directory(&t.meteorDir, "meteor-data", "read METEOR's resource files from this `folder`")
+	enum(out, &t.format, "format", "print the tables in this `format`", report.Text, report.Markdown,
 		report.CSV, report.JSON)
-	out.bool(&t.asJSON, "json", "same as --format json")
+	out.bool(&t.asJSON, "json", "print JSON")
 }
 
 // folders declares a list of named folders.
@@ -109,7 +110,7 @@ func (t *table4Command) run(cmd *cobra.Command, p *program) (err error) {
 	p.status.clear()
 	switch {
 	case errors.Is(err, run.ErrInterrupted):
-		return fmt.Errorf("%w; the same command goes on", err)
+		return fmt.Errorf("%w; run the same command again to continue", err)
 	case err != nil:
 		return err
 	}
@@ -119,7 +120,7 @@ func (t *table4Command) run(cmd *cobra.Command, p *program) (err error) {
 	return report.Write(p.out, t.format, tables...)
 }
 
-// resolve lays the flags over the preset of the captioner and checks them all.
+// resolve applies the flags to the preset of the captioner and checks them.
 func (t *table4Command) resolve(cmd *cobra.Command) (err error) {
 	if t.Captioner, err = session.FromPreset(t.Captioner.Preset); err != nil {
 		return err
@@ -131,9 +132,9 @@ func (t *table4Command) resolve(cmd *cobra.Command) (err error) {
 		t.format = report.JSON
 	}
 	if len(t.Features) == 0 {
-		err = unreadFlags(cmd, "on moving scenes: it goes with --features", "partial")
+		err = unreadFlags(cmd, "without --features", "partial")
 	} else {
-		err = unreadFlags(cmd, "beside --features: it is for moving scenes", "train-size", "validation-size",
+		err = unreadFlags(cmd, "with --features: it is for moving scenes", "train-size", "validation-size",
 			"test-size", "frames", "captions-per-clip", "noise", "stage1-epochs", "stage2-epochs")
 	}
 	if err != nil {
@@ -142,7 +143,7 @@ func (t *table4Command) resolve(cmd *cobra.Command) (err error) {
 	return t.Validate()
 }
 
-// showExtracted shows how far the concept probabilities of a split are; nil where nobody looks.
+// showExtracted returns a function that shows the progress of an extraction, or nil without a terminal.
 func showExtracted(p *program) func(done, of int) {
 	if !p.watched() {
 		return nil

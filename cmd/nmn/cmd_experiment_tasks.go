@@ -15,7 +15,7 @@ import (
 	"nmn/run"
 )
 
-// jobFlags are the flags of an experiment that is done by a job array.
+// jobFlags are the flags for job arrays.
 type jobFlags struct {
 	list, count      bool
 	task             bool // number is given
@@ -25,18 +25,18 @@ type jobFlags struct {
 
 func (j *jobFlags) declare(cmd *cobra.Command) {
 	r := under(cmd, "Job arrays")
-	r.bool(&j.list, "tasks", "print the runs with their numbers, train nothing, and write nothing")
-	r.bool(&j.count, "count", "with --tasks: print how many there are, and nothing else")
-	r.int(&j.number, "task", "do the run of this `number` alone, while others may run; the one under \"after\" must be "+
-		"complete")
-	r.bool(&j.collect, "collect", "write and print tables and page of all runs, which must be complete")
-	r.bool(&j.partial, "partial", "with --collect: of those that are complete")
+	r.bool(&j.list, "tasks", "list the runs with their numbers")
+	r.bool(&j.count, "count", "print only the number of tasks")
+	r.int(&j.number, "task", "train only the run with this `number`")
+	r.bool(&j.collect, "collect", "write the tables and page of all complete runs")
+	r.bool(&j.partial, "partial", "collect even if some runs are incomplete")
+	r.rare("count", "partial")
 }
 
-// wanted reports whether the experiment is one of tasks.
+// wanted reports whether one of the flags is set.
 func (j *jobFlags) wanted() bool { return j.list || j.collect || j.task }
 
-// named is the name that metrics have for the experiment, or for its task.
+// named returns the name of the experiment, or of its task, in metrics.
 func (j *jobFlags) named(experiment string) string {
 	if !j.task {
 		return experiment
@@ -122,13 +122,12 @@ func tasksTable(tasks []experiment.Task) *report.Table {
 		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{whole(task.Number), cell(task.Arm), cell(task.Noise),
 			cell(yes[task.MIL]), whole(int(task.Seed)), after, cell(yes[task.Complete]), cell(visible.Line(task.Dir))}})
 	}
-	t.Notes = []string{fmt.Sprintf("%d tasks, %d are complete. First do %s, then %s: the task under \"after\" must be "+
-		"complete before.",
+	t.Notes = []string{fmt.Sprintf("%d tasks, %d complete. Run %s first, then %s: a task needs the task under \"after\".",
 		len(tasks), complete, experiment.Ranges(first), cmp.Or(experiment.Ranges(then), "nothing"))}
 	return t
 }
 
-// doTask does one task.
+// doTask runs one task.
 func (e *experimentCommand) doTask(ctx context.Context, p *program, s *run.Session) error {
 	t, reused, err := e.RunTask(ctx, s, e.jobs.number)
 	if err != nil {
@@ -136,13 +135,13 @@ func (e *experimentCommand) doTask(ctx context.Context, p *program, s *run.Sessi
 	}
 	how := "trained"
 	if reused {
-		how = "was complete, not run again"
+		how = "already complete"
 	}
 	_, err = fmt.Fprintf(p.out, "%v: %s: %s\n", t, visible.Line(t.Dir), how)
 	return err
 }
 
-// collectTasks writes the tables of what tasks have left, and prints them.
+// collectTasks writes and prints the tables of the finished tasks.
 func (e *experimentCommand) collectTasks(ctx context.Context, p *program, s *run.Session) error {
 	outcome, missing, err := e.Collect(ctx, s, e.jobs.partial)
 	if err != nil {

@@ -179,7 +179,7 @@ func TestTasks_NumbersAndWhatIsMissing(t *testing.T) {
 	if n := must(t, quick("--tasks", "--count")...); n != "6\n" {
 		t.Errorf("the count is %q", n)
 	}
-	if table := must(t, quick("--tasks")...); !strings.Contains(table, "First do 0-2, then 3-5:") {
+	if table := must(t, quick("--tasks")...); !strings.Contains(table, "Run 0-2 first, then 3-5:") {
 		t.Errorf("the waves: %s", table)
 	}
 }

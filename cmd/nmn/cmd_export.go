@@ -24,7 +24,7 @@ type exportCommand struct {
 	asJSON     bool
 }
 
-// graphInput is what a graph of a net on pictures takes.
+// graphInput is the input of an exported net on pictures.
 type graphInput string
 
 const (
@@ -37,14 +37,16 @@ func newExport(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export MODEL",
 		Short: "Write a model for other programs: ONNX, safetensors or NumPy",
-		Long: `Write MODEL, a run folder or a checkpoint, in the format that the ending of --output names.
-.onnx is the whole computation from pictures or features to the probabilities p(y=1) of the
-words, with MIL's noisy-or, for ONNX Runtime and the like (opset 17); any batch size, and any
-height and width of pictures. .safetensors and .npz are the weights under torchvision's
-names; nmn reads them again, with --init, and the .safetensors as a MODEL too.`,
-		Example: `  nmn export runs/fd --output words.onnx
-  nmn export runs/fd --output words.onnx --observed --input pixels
-  nmn export runs/fd --checkpoint best --output words.safetensors`,
+		Long: `Write MODEL, a run folder or a checkpoint, in the format of the ending of --output: .onnx for
+ONNX Runtime, or the weights as .safetensors or .npz.`,
+		Annotations: details(`An .onnx file (opset 17) has the whole computation from pictures or features to the probabilities
+p(y=1) of the labels, with MIL's noisy-or. It takes any batch size, and pictures of any height
+and width. .safetensors and .npz have the weights under torchvision's names; --init reads both,
+and a .safetensors file is also a MODEL. With --observed, .onnx has p(z=1), the probability of
+the observed label, as a second output; other formats have the weights of the noise model.`),
+		Example: `  nmn export runs/fd --output labels.onnx
+  nmn export runs/fd --output labels.onnx --observed --input pixels
+  nmn export runs/fd --checkpoint best --output labels.safetensors`,
 		Args:              arguments(p, cobra.ExactArgs(1)),
 		ValidArgsFunction: completeModels,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.export(cmd.Context(), p, args[0]) },
@@ -52,14 +54,13 @@ names; nmn reads them again, with --init, and the .safetensors as a MODEL too.`,
 	m := under(cmd, "Model")
 	checkpointFlag(m, &c.checkpoint)
 	m.bool(&c.observed,
-		"observed", "the noise model too: in .onnx p(z=1), that people would say the word, as a second output; elsewhere "+
-			"its weights")
+		"observed", "include the noise model")
 	out := under(cmd, "Output")
-	out.file(&c.output, "output", "`file` to write, .onnx, .safetensors or .npz", "onnx", "safetensors", "npz")
+	out.file(&c.output, "output", "write this `file`: .onnx, .safetensors or .npz", "onnx", "safetensors", "npz")
 	enum(out, &c.input, "input",
-		"what an .onnx of a net on pictures `takes`: pixels normalised by whoever runs it, or pixels from 0 to 255",
+		"make the .onnx `take` these pixels, normalised or 0 to 255",
 		inputNormalised, inputPixels)
-	out.bool(&c.asJSON, "json", "tell what was written as JSON")
+	out.bool(&c.asJSON, "json", "print what was written as JSON")
 	return cmd
 }
 
@@ -70,7 +71,7 @@ func (c *exportCommand) export(ctx context.Context, p *program, path string) (er
 		return usagef("export: --output is %q, want the name of a file that ends in .onnx, .safetensors or .npz",
 			c.output)
 	case ending != ".onnx" && c.input != inputNormalised:
-		return usagef("export: --input says what an .onnx takes; %s are weights", ending)
+		return usagef("export: --input is for .onnx; %s files have weights", ending)
 	}
 	file, _, err := run.FindCheckpoint(path, c.checkpoint)
 	if err != nil {
@@ -97,7 +98,7 @@ func (c *exportCommand) export(ctx context.Context, p *program, path string) (er
 		return fmt.Errorf("cannot write %s: %w", c.output, err)
 	}
 	if b := m.Checkpoint().Backbone; b != nil && !p.quiet {
-		fmt.Fprintf(p.status, "%s is the head alone: it takes %d features, %s of %s (%s); take those of pictures by nmn "+
+		fmt.Fprintf(p.status, "%s is only the head: it takes %d features, %s of %s (%s); compute them with nmn "+
 			"extract --weights %s\n",
 			c.output, m.Net().Config().Input, b.Layer, b.File, b.Net, b.File)
 	}

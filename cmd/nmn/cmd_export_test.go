@@ -76,7 +76,7 @@ func TestExport_MistakesAreNamed(t *testing.T) {
 		".onnx, .safetensors or .npz": {"--output", "m.pth"},
 		"is the model itself":         {"--output", link},
 		"no noise model":              {"--output", filepath.Join(t.TempDir(), "m.onnx"), "--observed"},
-		"what an .onnx takes":         {"--output", filepath.Join(t.TempDir(), "m.npz"), "--input", "pixels"},
+		"--input is for .onnx":        {"--output", filepath.Join(t.TempDir(), "m.npz"), "--input", "pixels"},
 	} {
 		wantUsage(t, call(t, append([]string{"export", dir}, args...)...), says)
 	}

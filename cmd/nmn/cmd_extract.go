@@ -27,7 +27,7 @@ type extractCommand struct {
 	options    run.ExtractOptions
 	asJSON     bool
 	list       string // file of the paths of pictures
-	// weights is a file of a pretrained net that takes the place of MODEL; about says what its tensors do not.
+	// weights is a file of a pretrained net that replaces MODEL. about holds what its tensors do not show.
 	weights string
 	about   backbone.Options
 }
@@ -36,33 +36,34 @@ func newExtract(p *program) *cobra.Command {
 	c := extractCommand{sources: newSources(), checkpoint: run.Last, options: run.DefaultExtractOptions()}
 	cmd := &cobra.Command{
 		Use:   "extract {MODEL | --weights FILE} [PATH...]",
-		Short: "Write what a layer says of pictures as features to train on",
-		Long: `Write what a layer of MODEL, a run folder or a checkpoint of a net on pictures, says of each
-picture: a row of a .npy or .safetensors file, which nmn train takes. Each PATH
-is a picture or a folder, which is searched for pictures; they are taken in
-the order of their names, or in that of --paths. Without a PATH it is a split of the run's data, with --set over
-its configuration; --output-labels writes the labels that training saw, and --output-truth
-the true ones where the data tell them (scenes).
-pool5 is the mean of the last feature map over the cells of a picture, fc7 that of the layer
-below the logits, and probabilities are p(y=1). Several layers come from one pass over the
-pictures, into a file each. A picture that cannot be read has no row; --output-ids and
---output-labels name the rows that are there.
-With --weights a pretrained net takes the place of MODEL: a vision transformer (torchvision,
-timm, DINOv2 and CLIP of Hugging Face), a ResNet or a VGG16, recognised by its tensors.
-Pictures are resized and cropped as that net wants it; nmn weights shows how. Its layers
-are cls, mean and cls+mean of a transformer's tokens and embedding of CLIP, or pool5 and fc7.
-Without a PATH, --set says which data: data.manifest, data.captions and so on.
-Videos have one row each, means over all frames; with --per-frame every frame has a row,
-named CLIP#FRAME, and --output-clips lists the rows of each clip.
-An extraction that was interrupted or killed goes on when the same command is given again:
-until it ends, a hidden folder next to the first file keeps its rows.`,
-		Example: `  nmn extract runs/fd --output x.npy --output-labels y.csv
-  nmn extract runs/fd --split test --layer fc7 --output test.npy --output-labels test.csv
-  nmn extract --weights dinov2.safetensors pictures/ --input-size 224 --output x.npy --output-ids ids.txt
-  nmn extract runs/fd holiday/ --output x.safetensors --output-ids ids.txt
-  nmn extract --weights resnet50.pth --paths pictures.txt --output x.npy
-  nmn extract runs/video --per-frame --layer probabilities,pool5 --output p.npy,x.npy --output-clips clips.csv
-  nmn train x.npy --labels y.csv --run-dir runs/head`,
+		Short: "Compute features of pictures or clips with a net",
+		Long: `Compute features of pictures with a layer of MODEL, a run folder or a checkpoint, or of the
+pretrained net --weights. The file has a row for each picture; nmn train takes it.`,
+		Annotations: details(`Each PATH is a picture or a folder, which is searched for pictures. Rows are in the order of
+the names, or of --paths. Without PATH, the pictures are a split of the run's data; --set
+changes its configuration. --output-labels then writes the observed labels, and --output-truth
+the true labels if they are known.
+
+Layers of MODEL: pool5 is the mean of the last feature map, fc7 the mean of the layer below the
+logits, and probabilities are p(y=1). Several layers need one pass, and each has its own file.
+An unreadable picture has no row; --output-ids and --output-labels name the rows.
+
+--weights takes a vision transformer (torchvision, timm, DINOv2 and CLIP of Hugging Face), a
+ResNet or a VGG16 and recognises it by its tensors. Pictures are resized and cropped as that net
+needs it; nmn weights shows how. Its layers are cls, mean and cls+mean of a transformer,
+embedding of CLIP, or pool5 and fc7. Without PATH, --set selects the data: data.manifest,
+data.captions and so on.
+
+A video has one row, the mean over its frames. With --per-frame every frame has a row, named
+CLIP#FRAME, and --output-clips lists the rows of each clip.
+
+If an extraction was interrupted, the same command continues it: a hidden folder next to the
+first file keeps the rows until the extraction ends.
+
+Results depend on --batch-size and --threads only in the last bits.`),
+		Example: `  nmn extract --weights dinov2-small pictures/ --output x.npy --output-ids ids.txt
+  nmn extract runs/fd --output x.npy --output-labels y.csv
+  nmn extract runs/video --per-frame --layer pool5 --output x.npy --output-clips clips.csv`,
 		Args:              arguments(p, c.args),
 		ValidArgsFunction: completeModels,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -79,33 +80,32 @@ until it ends, a hidden folder next to the first file keeps its rows.`,
 	m := under(cmd, "Model")
 	checkpointFlag(m, &c.checkpoint)
 	c.weightsFlags(m)
-	chosen(m, &c.options.Layers, "layer", "layers to take, as `layer,...` (with --weights the first that the net has)",
+	some(m, &c.options.Layers, "layer", "take these layers, as `layer,...` (pool5, fc7, cls, ...)",
 		slices.Concat([]model.Layer{model.Pool5, model.FC7, model.Probabilities}, transformerLayers())...)
-	m.int(&c.options.Batch, "batch-size", "`pictures` computed at once. Results do not depend on it")
+	m.int(&c.options.Batch, "batch-size", "compute this many `pictures` at once")
 	m.shard(&c.options.Shard, "pictures")
-	m.bool(&c.options.PerFrame, "per-frame", "videos: a row for each frame, not for each video")
-	enum(m, &c.options.Split, "split", "`split` of the data", "train", "validation", "test")
-	m.file(&c.list, "paths", "`file` with the path of a picture on each line, in place of PATH; rows are in its order, "+
-		"and each path is there once", "txt", "gz")
+	m.bool(&c.options.PerFrame, "per-frame", "write a row for each frame of a video")
+	enum(m, &c.options.Split, "split", "extract from this `split` of the data", "train", "validation", "test")
+	m.file(&c.list, "paths", "read the paths of pictures from this `file`, one a line", "txt", "gz")
 	out := under(cmd, "Output")
 	out.strings(&c.options.Outputs, "output",
-		"files to write the features to, one for each layer, as `file,...`, .npy or .safetensors")
+		"write each layer to a file, as `file,...`, .npy or .safetensors")
 	_ = cmd.MarkFlagFilename("output", "npy", "safetensors")
-	out.file(&c.options.Labels, "output-labels", "`file` to write identifiers and labels of a split to, .csv", "csv")
+	out.file(&c.options.Labels, "output-labels", "write identifiers and labels to this .csv `file`", "csv")
 	out.file(&c.options.Truth, "output-truth",
-		"`file` to write identifiers and true labels of a split to, .csv, where they are known", "csv")
+		"write identifiers and true labels to this .csv `file`", "csv")
 	out.file(&c.options.IDs, "output-ids",
-		"`file` to write the identifier of each row to, a line each, as --ids takes them", "txt")
+		"write the identifier of each row to this `file`", "txt")
 	out.file(&c.options.Clips, "output-clips",
-		"`file` to write the rows of each clip to, .csv: clip, first row from 0, rows; with --per-frame", "csv")
-	out.bool(&c.asJSON, "json", "tell what was written as JSON")
+		"write the rows of each clip to this .csv `file`", "csv")
+	out.bool(&c.asJSON, "json", "print what was written as JSON")
 	c.sources.add(under(cmd, "Data"), "max-bad-samples")
 	sourceFlags(cmd, &c.sources, run.Quick, run.Full)
 	c.sources.add(under(cmd, "Run"), "device", "precision", "threads")
 	return cmd
 }
 
-// listed are the pictures that arguments or the file of a list name.
+// listed returns the paths of the pictures from the arguments or from --paths.
 func (c *extractCommand) listed(cmd *cobra.Command, args []string) ([]string, error) {
 	if c.weights == "" {
 		args = args[1:]
@@ -146,10 +146,10 @@ func (c *extractCommand) extract(cmd *cobra.Command, p *program, path string, pa
 	return c.data(cmd.Context(), p, file)
 }
 
-// forPictures are the settings that count for named pictures too.
+// forPictures are the settings that also apply to named pictures.
 var forPictures = []string{"data.fit", "data.max_pixels", "data.max_bad_samples"}
 
-// ofSplit are the flags that named pictures have no use for.
+// ofSplit are the flags that do not apply to named pictures.
 var ofSplit = []string{"split", "output-labels", "output-truth", "per-frame", "output-clips", "preset",
 	"size", "config"}
 
@@ -159,7 +159,7 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 	}
 	switch {
 	case c.options.Clips != "" && !c.options.PerFrame:
-		return usagef("extract: --output-clips tells the rows of frames: add --per-frame")
+		return usagef("extract: --output-clips lists the rows of frames: add --per-frame")
 	case c.options.Batch < 1:
 		return usagef("extract: --batch-size is %d, want at least 1", c.options.Batch)
 	case len(paths) == 0:
@@ -181,7 +181,7 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 		if c.list != "" {
 			given = "--paths"
 		}
-		return usagef("extract: %s belongs to the data of a run: leave it out, or %s", unread, given)
+		return usagef("extract: %s is for the data of a run: leave it out, or leave out %s", unread, given)
 	}
 	c.config = run.DefaultConfig()
 	c.config.Data.MaxBadSamples = math.MaxInt32
@@ -191,7 +191,7 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 	return c.config.Run.Validate()
 }
 
-// checkOutputs checks the names of all that is written.
+// checkOutputs checks the names of all output files.
 func (c *extractCommand) checkOutputs() error {
 	if len(c.options.Outputs) != len(c.options.Layers) {
 		return usagef("extract: --output names %d files and --layer %d layers: want a file for each",
@@ -203,7 +203,7 @@ func (c *extractCommand) checkOutputs() error {
 		case ending != ".npy" && ending != ".safetensors":
 			return usagef("extract: --output is %q, want the name of a file that ends in .npy or .safetensors", output)
 		case files[output] != "" || slices.Contains(c.options.Layers[:i], c.options.Layers[i]):
-			return usagef("extract: %s goes to %s, and one of them is named twice", c.options.Layers[i], output)
+			return usagef("extract: %s goes to %s, and one of the two is given twice", c.options.Layers[i], output)
 		}
 		files[output] = "output"
 	}
@@ -221,14 +221,14 @@ func (c *extractCommand) checkOutputs() error {
 			}
 		}
 		if first, taken := files[other.file]; taken {
-			return usagef("extract: --%s %s is the file of --%s: name one of its own", other.flag, other.file, first)
+			return usagef("extract: --%s %s is also the file of --%s: give another file", other.flag, other.file, first)
 		}
 		files[other.file] = other.flag
 	}
 	return nil
 }
 
-// pictures extracts from files and folders.
+// pictures extracts features of files and folders.
 func (c *extractCommand) pictures(ctx context.Context, p *program, file string, paths []string) (err error) {
 	m, err := p.openModel(ctx, file, c.checkpoint, c.config.Run)
 	if err != nil {
@@ -255,7 +255,7 @@ func (c *extractCommand) data(ctx context.Context, p *program, file string) (err
 	return c.write(p, func(o run.ExtractOptions) ([]runfeatures.Extracted, error) { return m.Extract(ctx, nil, o) })
 }
 
-// write extracts, and says what was written: in JSON an object, or a list of them where several layers were asked for.
+// write extracts and prints what was written. JSON is an object for one layer and a list for several.
 func (c *extractCommand) write(p *program, extract func(run.ExtractOptions) ([]runfeatures.Extracted, error)) error {
 	o := c.options
 	o.Progress = p.counted("extracted", "pictures")
@@ -267,7 +267,7 @@ func (c *extractCommand) write(p *program, extract func(run.ExtractOptions) ([]r
 	done, err := extract(o)
 	p.status.clear()
 	if err == nil {
-		p.tellShard(c.options.Shard, "rows of all shards are joined in their order")
+		p.tellShard(c.options.Shard, "join the rows of all shards in order")
 	}
 	switch {
 	case err != nil:

@@ -14,17 +14,17 @@ import (
 	"nmn/run/weights/pretrained"
 )
 
-// transformerLayers are those of vision transformers.
+// transformerLayers returns the layers of vision transformers.
 func transformerLayers() []model.Layer { return []model.Layer{"cls", "mean", "cls+mean", "embedding"} }
 
 func (c *extractCommand) weightsFlags(r group) {
-	r.file(&c.weights, "weights", "`file` of a pretrained net that takes the place of MODEL: .safetensors, .pth, .npz "+
-		"or .caffemodel", "pth", "pt", "bin", "safetensors", "npz", "caffemodel")
-	r.int(&c.about.Size, "input-size", "--weights: height and width of the input in `pixels` (default that of the net)")
+	r.file(&c.weights, "weights", "use this pretrained `net`, a file or a name of nmn weights", "pth", "pt", "bin", "safetensors", "npz", "caffemodel")
+	r.int(&c.about.Size, "input-size", "resize pictures to this many `pixels` for --weights")
 	pretrainedFlags(r, &c.about)
+	r.rare("gelu", "heads", "input-resize", "input-mean", "input-deviation")
 }
 
-// args wants a model, unless there are weights.
+// args requires a model unless --weights is given.
 func (c *extractCommand) args(cmd *cobra.Command, args []string) error {
 	if c.weights == "" {
 		return cobra.MinimumNArgs(1)(cmd, args)
@@ -32,17 +32,16 @@ func (c *extractCommand) args(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// pretrained extracts by a pretrained net.
+// pretrained extracts features with a pretrained net.
 func (c *extractCommand) pretrained(cmd *cobra.Command, p *program, paths []string) error {
 	for _, one := range c.sources.given {
 		if slices.Contains([]string{"data.fit", "data.resize", "data.orientation"}, one.Key) {
-			return usagef("extract: %s is for a MODEL of nmn; the net of --weights knows what it wants of pictures: leave it "+
-				"out",
+			return usagef("extract: %s is for a MODEL of nmn, not for --weights: leave it out",
 				one.Key)
 		}
 	}
 	if cmd.Flags().Changed("checkpoint") {
-		return usagef("extract: --checkpoint is for a MODEL of nmn: leave it out")
+		return usagef("extract: --checkpoint is for a MODEL of nmn, not for --weights: leave it out")
 	}
 	if err := checkPretrained(&c.about); err != nil {
 		return err
@@ -94,7 +93,7 @@ func (c *extractCommand) pretrainedData(ctx context.Context, p *program) (err er
 	return c.write(p, func(o run.ExtractOptions) ([]runfeatures.Extracted, error) { return b.Extract(ctx, nil, o) })
 }
 
-// recogniseBackbone finds out which net a file of weights is of, on the CPU.
+// recogniseBackbone recognises the net in a file of weights, on the CPU.
 func recogniseBackbone(p *program, file string, about backbone.Options) (info *backbone.Info, err error) {
 	device, _, err := run.OpenDevice(&run.Resources{Device: "cpu"}, p.log)
 	if err != nil {

@@ -29,14 +29,15 @@ func newFeatures(p *program) *cobra.Command {
 	c := featuresCommand{settings: settingsOf(&run.Config{})}
 	cmd := &cobra.Command{
 		Use:   "features FILE",
-		Short: "Tell what a file of features holds, and convert it",
-		Long: `Tell how a file of features is read: rows, features, labels and identifiers, with the
-columns they come from, labels that hold on no row or on all, and rows with numbers that
-are no features. With --output, write the features as .npy or .safetensors, which
-training reads from disk row by row, at any size; with --output-labels, write the labels
-as a table that --labels takes.
-Which columns are labels follows from their names, or from --set data.features.label_columns
-and its neighbours. nmn extract writes features of a net.`,
+		Short: "Describe a file of features, and convert it",
+		Long: `Describe a file of features: its rows, features, labels and identifiers, and unusable rows.
+With --output, convert it to a format that training reads from disk.`,
+		Annotations: details(`The description includes the columns, and labels that are on no row or on all rows. --output
+writes .npy or .safetensors; training reads such files row by row, at any size. --output-labels
+writes a table that --labels takes.
+
+The names of the columns decide which columns are labels, or --set data.features.label_columns
+and related settings. nmn extract computes features with a net.`),
 		Example: `  nmn features scene-train.arff.gz --labels scene.xml
   nmn features embeddings.parquet --output x.npy --output-labels y.csv`,
 		Args:              arguments(p, cobra.ExactArgs(1)),
@@ -44,13 +45,13 @@ and its neighbours. nmn extract writes features of a net.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), p, args[0]) },
 	}
 	under(cmd, "Features").file(&c.labels, "labels",
-		"`file` of the labels: .xml that names columns, a matrix of 0 and 1, or lists", "xml", "npy", "npz",
+		"read the labels from this `file`", "xml", "npy", "npz",
 		"safetensors", "csv", "tsv", "parquet", "arff", "jsonl", "gz")
 	setFlags(under(cmd, "Features"), &c.settings)
 	out := under(cmd, "Output")
-	out.file(&c.output, "output", "`file` to write the features to, .npy or .safetensors", "npy", "safetensors")
-	out.file(&c.table, "output-labels", "`file` to write identifiers and labels to, .csv", "csv")
-	out.bool(&c.asJSON, "json", "write the description as JSON")
+	out.file(&c.output, "output", "write the features to this `file`: .npy or .safetensors", "npy", "safetensors")
+	out.file(&c.table, "output-labels", "write identifiers and labels to this .csv `file`", "csv")
+	out.bool(&c.asJSON, "json", "print the description as JSON")
 	return cmd
 }
 
@@ -62,7 +63,7 @@ func (c *featuresCommand) run(ctx context.Context, p *program, path string) (err
 	f := &config.Data.Features
 	f.Train.Features = path
 	if f.Missing == dataset.MissingMean && c.output != "" {
-		return usagef("features: data.features.missing_values=mean is for training; what is missing stays so in a file")
+		return usagef("features: data.features.missing_values=mean is for training; files keep missing values")
 	}
 	if err := f.Validate(); err != nil {
 		return usageError{err}
@@ -87,14 +88,14 @@ func (c *featuresCommand) run(ctx context.Context, p *program, path string) (err
 	return c.describe(p, t)
 }
 
-// writeLabelTable writes the labels that a file of features comes with.
+// writeLabelTable writes the labels of a file of features.
 func writeLabelTable(path string, t *features.Table) error {
 	if err := checkLabelTable("features", "output-labels", path); err != nil {
 		return err
 	}
 	if t.Labels == nil {
 		return usagef(
-			"features: %s has no labels to write: name their columns (--set data.features.label_columns=...) or their file "+
+			"features: %s has no labels: give their columns (--set data.features.label_columns=...) or their file "+
 				"(--labels)",
 			t.Name)
 	}
@@ -122,7 +123,7 @@ func (c *featuresCommand) describe(p *program, t *features.Table) error {
 	return err
 }
 
-// describedFeatures describes the file for people.
+// describedFeatures returns the description as text.
 func describedFeatures(d *features.Description) string {
 	where := "read into memory"
 	if d.OnDisk {
@@ -136,7 +137,7 @@ func describedFeatures(d *features.Description) string {
 		lines = append(lines, fmt.Sprintf("labels       %d: %s; %.2f on each row", len(d.Labels),
 			dataset.Abridged(d.Labels), d.PerRow))
 	} else {
-		lines = append(lines, "labels       none found: data.features.label_columns names their columns, --labels their file")
+		lines = append(lines, "labels       none found: set data.features.label_columns or --labels FILE")
 	}
 	if one := dataset.DescribeOneSided(d.Never, d.Always); one != "" {
 		lines = append(lines, "             "+one)
@@ -148,7 +149,7 @@ func describedFeatures(d *features.Description) string {
 		lines = append(lines, "identifiers  "+d.FirstID+", ...")
 	}
 	if d.HasSplits {
-		lines = append(lines, "splits       told by a column")
+		lines = append(lines, "splits       in a column")
 	}
 	for i := range lines {
 		lines[i] = visible.Line(lines[i])

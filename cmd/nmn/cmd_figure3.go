@@ -15,10 +15,9 @@ import (
 func newFigure3(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "figure3 [FILE...]",
-		Short: "Draw the paper's Figure 3: what the noise model does to the gradient",
-		Long: `Draw the paper's Figure 3: the derivative of the loss against the prediction, for a
-missing and for an incorrect label, without noise model and with one. Each FILE ends in
-.svg; without any, figure3.svg is written to the current folder.`,
+		Short: "Draw the paper's Figure 3: gradients with a noise model",
+		Long: `Draw the paper's Figure 3: the derivative of the loss for a missing and an incorrect label, with
+and without a noise model. Each FILE ends in .svg; the default is figure3.svg.`,
 		Example: `  nmn figure3
   nmn figure3 docs/background/figure3.svg`,
 		ValidArgsFunction: completeFiles("svg"),

@@ -40,45 +40,45 @@ func newFrames(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "frames [CLIPS...]",
 		Short: "Take frames of video clips for training",
-		Long: `Take frames of video clips, and keep them as JPEG files in WebDataset shards (.tar) with an
-index, or in a folder for each clip. CLIPS are files and folders, which are searched for
-clips; --list names a file with a path on each line instead, in the order to keep. A clip is
-named by its path in the only folder, or else as it is given.
+		Long: `Take frames of video clips with ffmpeg, and write them as JPEG files in shards or folders.
+CLIPS are files and folders; nmn train takes the folder of the frames.`,
+		Annotations: details(`Folders are searched for clips; --list gives a file with a path on each line, in the order to
+keep. A clip has the name of its path in the only folder, or the path as given. Shards are
+WebDataset files (.tar) with an index.
 
-Of a clip of n decoded frames, --frames m takes frame floor((i + 1/2) n / m) for i of 0 to
-m-1; one with no more than m gives each of its frames. Clips that are to be turned are
-turned. A clip that cannot be read is left out and told in problems.jsonl beside the frames.
+From a clip of n decoded frames, --frames m takes frame floor((i + 1/2) n / m) for i from 0 to
+m-1; a clip with at most m frames gives all of them. Clips are rotated as they ask for. An
+unreadable clip is left out and listed in problems.jsonl.
 
-ffmpeg 5.1 or newer does the decoding. Interrupted, killed or out of disk, the command goes
-on with --resume where it was; shards that are finished stay valid.`,
+It needs ffmpeg 5.1 or newer. If the command is interrupted or the disk is full, repeat the
+command: it continues, and finished shards stay valid. Results do not depend on --workers.`),
 		Example: `  nmn frames clips/ --output frames/
   nmn frames --list train.txt --output frames/ --frames 8 --size 340
-  nmn frames clips/ --output pictures/ --format folder --quality 95
   nmn frames --check --output frames/`,
 		Args:              arguments(p, cobra.ArbitraryArgs),
 		ValidArgsFunction: completeFiles("avi", "gif", "mkv", "mov", "mp4", "webm", "y4m"),
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), p, args) },
 	}
 	r := under(cmd, "Frames")
-	r.int(&c.config.Frames, "frames", "`frames` of each clip")
-	r.int(&c.config.Size, "size", "shrink pictures whose longest side has more `pixels`, 0 to keep all as they are")
-	r.int(&c.config.Quality, "quality", "JPEG `quality`, 1 to 100 as libjpeg counts")
+	r.int(&c.config.Frames, "frames", "take this many `frames` of each clip")
+	r.int(&c.config.Size, "size", "shrink longer sides to this many `pixels`; 0 keeps sizes")
+	r.int(&c.config.Quality, "quality", "set the JPEG `quality`, 1 to 100")
 	r = under(cmd, "Clips")
-	r.file(&c.list, "list", "`file` with the path of a clip on each line, from its own folder", "txt")
+	r.file(&c.list, "list", "read the paths of clips from this `file`, one a line", "txt")
 	r.shard(&c.shard, "clips")
-	r.int(&c.options.Workers, "workers", "`clips` decoded at once, 0 for one for each CPU. Results do not depend on it")
-	r.int(&c.options.MaxBad, "max-bad-clips", "`clips` that may be left out because they cannot be read")
+	r.int(&c.options.Workers, "workers", "decode this many `clips` at once; 0 for all CPUs")
+	r.int(&c.options.MaxBad, "max-bad-clips", "leave out up to this many unreadable `clips`")
 	r.int(&c.config.MaxPixels, "max-pixels", "refuse clips whose frames have more `pixels`")
-	r.duration(&c.config.Timeout, "clip-timeout", "`time` after which ffmpeg is killed, for each pass over a clip")
-	r.file(&c.ffmpeg, "ffmpeg", "`program` to decode with (default ffmpeg on the PATH)")
-	r.int(&c.config.Threads, "ffmpeg-threads", "`threads` of each decoder")
+	r.duration(&c.config.Timeout, "clip-timeout", "kill ffmpeg after this `time` for a pass over a clip")
+	r.file(&c.ffmpeg, "ffmpeg", "decode with this `program`")
+	r.int(&c.config.Threads, "ffmpeg-threads", "use this many `threads` for each decoder")
 	out := under(cmd, "Output")
-	out.directory(&c.options.Output, "output", "`folder` to write to")
-	enum(out, &c.options.Form, "format", "`form` of what is written", shard.Shards, shard.Folder)
-	out.float(&c.mib, "shard-size", "about how large a shard becomes, in `MiB`")
-	out.bool(&c.check, "check", "hold what is in the folder to its index, and do nothing else")
-	out.bool(&c.rebuild, "rebuild-index", "make the index again from what is in the folder, and do nothing else")
-	out.bool(&c.asJSON, "json", "tell what was done as JSON")
+	out.directory(&c.options.Output, "output", "write to this `folder`")
+	enum(out, &c.options.Form, "format", "write frames in this `form`", shard.Shards, shard.Folder)
+	out.float(&c.mib, "shard-size", "write shards of about this many `MiB`")
+	out.bool(&c.check, "check", "only check the folder against its index")
+	out.bool(&c.rebuild, "rebuild-index", "only rebuild the index of the folder")
+	out.bool(&c.asJSON, "json", "print what was done as JSON")
 	return cmd
 }
 
@@ -116,8 +116,7 @@ func (c *framesCommand) run(ctx context.Context, p *program, paths []string) err
 	if c.asJSON {
 		return writeJSON(p.out, sum)
 	}
-	p.tellShard(c.shard, "move the files or folders of all shards into one folder, then run nmn frames --rebuild-index "+
-		"on it")
+	p.tellShard(c.shard, "move the files or folders of all shards into one folder, then run nmn frames --rebuild-index")
 	next, err := nextOfFrames(c.options.Output)
 	if err != nil {
 		return err
@@ -136,15 +135,15 @@ func (c *framesCommand) validate(paths []string) error {
 	}
 	switch {
 	case c.options.Output == "":
-		return usagef("frames: --output is missing: name the folder of the frames")
+		return usagef("frames: --output is missing: give the folder of the frames")
 	case c.check && c.rebuild:
-		return usagef("frames: --check and --rebuild-index are two things: do one after the other")
+		return usagef("frames: --check and --rebuild-index exclude each other")
 	case only != "" && (len(paths) > 0 || c.list != "" || c.shard.Of > 0):
-		return usagef("frames: --%s looks at --output alone: leave out clips, --list and --shard", only)
+		return usagef("frames: --%s only uses --output: leave out clips, --list and --shard", only)
 	case only != "":
 		return nil
 	case (len(paths) == 0) == (c.list == ""):
-		return usagef("frames: name clips and folders of clips, or a --list of them, one of both")
+		return usagef("frames: give either clips and folders of clips, or --list")
 	case c.options.Workers < 0:
 		return usagef("frames: --workers is %d, want at least 0", c.options.Workers)
 	case c.options.MaxBad < 0:
@@ -177,7 +176,7 @@ func (c *framesCommand) sources(paths []string) (all []frames.Source, err error)
 	return all[from:to], err
 }
 
-// progress shows how far it is.
+// progress returns a function that shows the progress.
 func (c *framesCommand) progress(p *program) func(frames.Progress) {
 	show := p.lines()
 	if show == nil {
@@ -189,7 +188,7 @@ func (c *framesCommand) progress(p *program) func(frames.Progress) {
 	}
 }
 
-// framesLine says how far it is; the time that is left is reckoned from the clips so far.
+// framesLine returns a line of progress, with the time left as estimated from the clips so far.
 func framesLine(f frames.Progress, since time.Duration) string {
 	line := fmt.Sprintf("frames: %d %%, %s left, %d of %d clips", 100*f.Done/max(f.Clips, 1),
 		timeLeft(since, f.Done-f.Before, f.Clips-f.Done), f.Done, f.Clips)
@@ -202,18 +201,18 @@ func framesLine(f frames.Progress, since time.Duration) string {
 func tellFrames(s frames.Summary) string {
 	line := fmt.Sprintf("%s: %d clips", s.Output, s.Clips)
 	if s.Before > 0 {
-		line += fmt.Sprintf(", %d of them there before", s.Before)
+		line += fmt.Sprintf(", %d of them already present", s.Before)
 	}
 	line += fmt.Sprintf("; %d frames in %.1f MB taken in %s", s.Frames, float64(s.Bytes)/1e6,
 		brief(time.Duration(s.Seconds*float64(time.Second))))
 	if s.LeftOut+s.Damaged > 0 {
-		line += fmt.Sprintf("; %d clips left out and %d damaged ones kept: see %s there", s.LeftOut, s.Damaged,
+		line += fmt.Sprintf("; %d clips left out and %d damaged clips kept: see %s there", s.LeftOut, s.Damaged,
 			frames.ProblemsName)
 	}
 	return line
 }
 
-// nextOfFrames says what comes after the frames of clips were taken: how nmn train gets their labels.
+// nextOfFrames returns the next command: how nmn train gets the labels of the clips.
 func nextOfFrames(folder string) (string, error) {
 	train := "next    " + shellLine([]string{"nmn", "train", folder})
 	if durable.Exists(filepath.Join(folder, loader.LabelsName)) {
@@ -235,12 +234,12 @@ func nextOfFrames(folder string) (string, error) {
 	return "", nil
 }
 
-// tableOfClips is the command that trains on clips with labels in a table.
+// tableOfClips returns the command that trains on clips with labels in a table.
 func tableOfClips(folder string) string {
 	return shellLine([]string{"nmn", "train", "clips.csv", "--images", folder})
 }
 
-// tellFolder reports what a look at the folder has found, unless it has failed.
+// tellFolder prints the result of a check of the folder, or returns its error.
 func (c *framesCommand) tellFolder(p *program, found shard.Contents, err error) error {
 	switch {
 	case err != nil:
@@ -248,7 +247,7 @@ func (c *framesCommand) tellFolder(p *program, found shard.Contents, err error) 
 	case c.asJSON:
 		return writeJSON(p.out, found)
 	}
-	_, err = fmt.Fprintf(p.out, "%s: %d clips with %d frames, kept as %s, all as the index says\n", found.Folder,
+	_, err = fmt.Fprintf(p.out, "%s: %d clips with %d frames, kept as %s; all match the index\n", found.Folder,
 		found.Clips, found.Frames, found.Form)
 	return err
 }

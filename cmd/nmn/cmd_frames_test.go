@@ -51,14 +51,14 @@ func TestFrames_Usage(t *testing.T) {
 	dir := t.TempDir()
 	for want, args := range map[string][]string{
 		"--output is missing": {dir},
-		"one of both":         {"--output", dir},
-		"a --list of them":    {dir, "--list", "l.txt", "--output", dir},
+		"give either":         {"--output", dir},
+		"or --list":           {dir, "--list", "l.txt", "--output", dir},
 		"Frames = 0":          {dir, "--output", dir, "--frames", "0"},
 		"Quality = 101":       {dir, "--output", dir, "--quality", "101"},
 		"--shard-size is 0":   {dir, "--output", dir, "--shard-size", "0"},
 		"--workers is -1":     {dir, "--output", dir, "--workers", "-1"},
-		"--check looks at":    {dir, "--output", dir, "--check"},
-		"two things":          {"--output", dir, "--check", "--rebuild-index"},
+		"--check only uses":   {dir, "--output", dir, "--check"},
+		"exclude each other":  {"--output", dir, "--check", "--rebuild-index"},
 		`"zip"`:               {dir, "--output", dir, "--format", "zip"},
 	} {
 		wantUsage(t, call(t, append([]string{"frames"}, args...)...), want)

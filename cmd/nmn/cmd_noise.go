@@ -26,11 +26,12 @@ func newNoise(p *program) *cobra.Command {
 	s := newSources()
 	cmd := &cobra.Command{
 		Use:   "noise [DATA]",
-		Short: "Draw label noise, write it to a file and tell its statistics",
-		Long: `Draw label noise for the training pictures and write it to a file that --noise takes
-and that can be shared: captions replaced by those of other pictures, as in the paper, or
-labels flipped one by one. Statistics go to standard output: how many labels are missing
-and incorrect, for each word.`,
+		Short: "Draw label noise and write it to a file",
+		Long: `Draw label noise for the training pictures: replaced captions as in the paper, or flipped labels.
+The file can be shared, and --noise takes it.`,
+		Annotations: details(`Statistics go to standard output: the number of missing and incorrect labels, for each label.
+With --kind captions, --share replaces captions of each picture. With --kind flips, --missing,
+--incorrect or --flip-rates flip labels.`),
 		Example: `  nmn noise captions_train2014.json --images train2014 --vocab vocab.txt \
     --share 0.4 --seed 7 --output noise40.jsonl.gz --statistics noise40.csv
   nmn noise scenes --kind flips --missing 0.3 --incorrect 0.1 --output flips.jsonl`,
@@ -52,23 +53,23 @@ and incorrect, for each word.`,
 		},
 	}
 	r := under(cmd, "Noise")
-	enum(r, &f.Kind, "kind", "`kind` of noise", inject.Captions, inject.Flips)
-	r.float(&f.Share, "share", "captions: `share` of each picture's captions to replace")
-	r.float(&f.Missing, "missing", "flips: `probability` that a label that holds goes missing")
-	r.float(&f.Incorrect, "incorrect", "flips: `probability` that a label that does not hold is set")
-	r.file(&f.RatesFile, "flip-rates", "flips: `file` with both for each word (word, q01, q10) instead", "csv")
-	r.uint64(&f.Seed, "seed", "`seed` of the draws")
+	enum(r, &f.Kind, "kind", "draw this `kind` of noise", inject.Captions, inject.Flips)
+	r.float(&f.Share, "share", "replace this `share` of each picture's captions")
+	r.float(&f.Missing, "missing", "remove true labels with this `probability`")
+	r.float(&f.Incorrect, "incorrect", "add false labels with this `probability`")
+	r.file(&f.RatesFile, "flip-rates", "take both probabilities of each label from this `file`", "csv")
+	r.uint64(&f.Seed, "seed", "draw from this `seed`")
 	out := under(cmd, "Output")
-	out.file(&f.output, "output", "noise `file` to write, .jsonl or .jsonl.gz")
-	out.file(&f.statistics, "statistics", "`file` for the statistics of each word, .csv or .json", "csv", "json")
-	out.bool(&f.asJSON, "json", "write the statistics as JSON")
+	out.file(&f.output, "output", "write the noise to this `file`: .jsonl or .jsonl.gz")
+	out.file(&f.statistics, "statistics", "write the statistics to this `file`: .csv or .json", "csv", "json")
+	out.bool(&f.asJSON, "json", "print the statistics as JSON")
 	sourceFlags(cmd, &s, run.Quick, run.Full)
 	s.add(under(cmd, "Data"), "images", "labels", "vocab", "max-bad-samples")
 	cmd.AddCommand(newNoiseReport(p))
 	return cmd
 }
 
-// check refuses flags that the kind of noise does not have: the noise would be another than was meant.
+// check refuses flags of the other kind of noise.
 func (f *noiseFlags) check(given *pflag.FlagSet) error {
 	of := map[inject.Kind][]string{inject.Captions: {"share"}, inject.Flips: {"missing", "incorrect", "flip-rates"}}
 	for kind, names := range of {
@@ -82,7 +83,7 @@ func (f *noiseFlags) check(given *pflag.FlagSet) error {
 		return usagef("noise: --kind %s needs --missing, --incorrect or --flip-rates", f.Kind)
 	}
 	if f.RatesFile != "" && (given.Changed("missing") || given.Changed("incorrect")) {
-		return usagef("noise: --flip-rates stands instead of --missing and --incorrect")
+		return usagef("noise: --flip-rates replaces --missing and --incorrect: leave them out")
 	}
 	return nil
 }

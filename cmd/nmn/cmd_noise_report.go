@@ -23,7 +23,7 @@ type noiseReport struct {
 	asJSON     bool
 }
 
-// maxDepartures bounds what is kept for each class.
+// maxDepartures limits the pictures kept for each class.
 const maxDepartures = 1000
 
 func newNoiseReport(p *program) *cobra.Command {
@@ -31,13 +31,13 @@ func newNoiseReport(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report RUN",
 		Short: "Show what the noise model of a run has learnt",
-		Long: `Show for each word how often the noise model of RUN, a run folder or a checkpoint, takes it
-to be missing (q01) and made up (q10). A feature-independent model has one rate for all
-bags. A feature-dependent one gives each bag its own: it is asked about a split of the
-data of the run, and mean, spread and quantiles are told, with the bags that depart most
-from the mean of the word. The true rates stand beside where the run knows them (scenes,
-flipped labels), and the estimate from scores where the run has a folder recipe, or lies
-beside one as the arms of nmn experiment do.`,
+		Long: `Show the noise rates that the noise model of RUN, a run folder or a checkpoint, learned for
+each label: how often it is missing (q01) and wrong (q10).`,
+		Annotations: details(`A feature-independent model has one rate for all pictures. A feature-dependent model gives each
+picture its own rate: the report has mean, spread and quantiles over a split of the data, and
+the pictures farthest from the mean. The true rates are included if the run has them (scenes,
+flipped labels), and the estimate from scores if the run has a folder recipe, or is next to one
+as the arms of nmn experiment are.`),
 		Example: `  nmn noise report runs/fd
   nmn noise report runs/fd --split validation --output noise.html
   nmn noise report runs/fi --checkpoint best --json`,
@@ -47,14 +47,12 @@ beside one as the arms of nmn experiment do.`,
 	}
 	m := under(cmd, "Model")
 	checkpointFlag(m, &n.checkpoint)
-	enum(m, &n.split, "split", "`split` of the data that a feature-dependent model is asked "+
-		"about", "train", "validation", "test")
+	enum(m, &n.split, "split", "compute feature-dependent rates on this `split`", "train", "validation", "test")
 	out := under(cmd, "Output")
-	out.int(&n.words, "words", "`words` of each rate listed on standard output, the highest rates, 0 for all")
-	out.int(&n.departures, "departures", "`bags` listed for each rate of a feature-dependent model, farthest from "+
-		"the mean of the word")
-	out.file(&n.output, "output", "`file` to write all words to: .html with a chart, or .md", "html", "md")
-	out.bool(&n.asJSON, "json", "write everything as one JSON object")
+	out.int(&n.words, "words", "print the `labels` with the highest rates; 0 for all")
+	out.int(&n.departures, "departures", "print this many `pictures` farthest from the mean rate")
+	out.file(&n.output, "output", "write all labels to this `file`: .html or .md", "html", "md")
+	out.bool(&n.asJSON, "json", "print everything as one JSON object")
 	runSettings(cmd, &n.sources)
 	return cmd
 }

@@ -38,57 +38,56 @@ func newPredict(p *program) *cobra.Command {
 		format: predictText}
 	cmd := &cobra.Command{
 		Use:   "predict MODEL PATH...",
-		Short: "Tell the words of pictures, clips or features",
-		Long: `Tell which words hold for pictures, with their probabilities. MODEL is a run folder or a
-checkpoint; each PATH a picture (JPEG, PNG, GIF, WebP, BMP, TIFF) or a folder, which is searched for
-pictures; files in it with other names are counted on standard error, and in JSON marked
-"skipped". Pictures are turned and resized as in training (docs/guide/pictures.md).
-For a model of clips, each PATH is a video, or a folder that is searched for videos and for
-folders of frames; each clip has one answer. Frames of videos are taken by ffmpeg 5.1 or newer,
-as those that the model has learned (docs/guide/video.md).
-For a model on features, PATH is one file of them, as nmn train --features takes it; labels
-in it are not read.
-Words are those whose probability p(y=1) reaches the threshold: by default the one that
-the run has kept with its model (recipe.form estimate does), else the one that
-gives the best expected F1 on these pictures (it needs a hundred or so to mean much), said
-on standard error. CSV has every word of every picture, and nmn eval --scores reads it;
-pictures of one folder are named there by their path in it. In CSV and JSON a byte of a name
-that is not UTF-8 is written as \x and two hexadecimal digits, and so is a backslash before
-such an escape; in text also what would not show, such as \x1b.`,
+		Short: "Predict the labels of pictures, clips or features",
+		Long: `Predict the labels of pictures with their probabilities. MODEL is a run folder or a checkpoint.
+Each PATH is a picture or a folder; for other models a video, or a file of features.`,
+		Annotations: details(`Pictures are JPEG, PNG, GIF, WebP, BMP or TIFF. Folders are searched; other files in them are
+counted on standard error and marked "skipped" in JSON. Pictures are turned and resized as in
+training (docs/guide/pictures.md).
+
+A model of clips takes videos and folders; a folder is searched for videos and for folders of
+frames. Each clip has one answer. ffmpeg 5.1 or newer takes the frames of videos, as for the
+training clips (docs/guide/video.md). A model on features takes one file that nmn train also
+takes, and ignores its labels.
+
+A label is predicted if its probability p(y=1) reaches the threshold. By default this is the
+threshold stored with the model (recipe.form estimate stores one), or the threshold with the
+best expected F1 on these pictures. The second needs about a hundred pictures. Standard error
+shows which threshold was used.
+
+CSV has every label of every picture, and nmn eval --scores reads it. CSV names the pictures of
+one folder by their path in it. In CSV and JSON, a byte of a name that is not UTF-8 is written
+as \x and two hexadecimal digits, and so is a backslash before such an escape. Text also escapes
+control characters, such as \x1b.`),
 		Example: `  nmn predict runs/fd holiday/ --top 5
-  nmn predict runs/fd photo.jpg --threshold 0.3 --json
   nmn predict runs/fd pictures/ --format csv > scores.csv
-  nmn predict runs/clips holiday.mp4 frames/
-  nmn predict runs/mine new.npy --output p.npy`,
+  nmn predict runs/clips holiday.mp4 frames/`,
 		Args: arguments(p, cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.predict(cmd.Context(), p, args[0], args[1:]) },
 	}
 	m := under(cmd, "Model")
 	checkpointFlag(m, &c.checkpoint)
 	m.bool(&c.options.Observed, "observed",
-		"tell p(z=1), that people would say the word, instead of p(y=1), that it holds")
-	w := under(cmd, "Words")
+		"predict observed labels, p(z=1), instead of true labels, p(y=1)")
+	w := under(cmd, "Labels")
 	w.int(&c.options.Top, "top",
-		"at most so many `words` of each picture, 0 for no limit; given alone, no threshold holds")
-	w.float(&c.options.Threshold, "threshold", "least `probability`; -1 for that of the best expected F1")
+		"print at most this many `labels` of each picture")
+	w.float(&c.options.Threshold, "threshold", "print labels from this `probability`; -1 finds the best")
 	d := under(cmd, "Pictures")
-	d.shard(&c.options.Shard, "pictures, or of the rows of features")
-	enum(d, &c.options.Fit, "fit", "how pictures get onto the canvas (default that of the run)", picture.FitLongest,
+	d.shard(&c.options.Shard, "pictures or rows")
+	enum(d, &c.options.Fit, "fit", "fit pictures onto the canvas this way", picture.FitLongest,
 		picture.FitSquare, picture.FitNone)
-	d.int(&c.options.Batch, "batch-size", "`pictures` computed at once")
+	d.int(&c.options.Batch, "batch-size", "compute this many `pictures` at once")
 	d.int(&c.options.MaxBadSamples, "max-bad-samples",
-		"`pictures` that cannot be read and are left out before prediction stops")
-	d.int(&c.options.MaxPixels, "max-pixels", "largest picture that is decoded, in `pixels`; 0 for the most that can be, "+
-		"700 million")
-	under(cmd, "Clips").file(&c.options.FFmpeg, "ffmpeg", "`program` to take frames of videos with (default ffmpeg on "+
-		"the PATH)")
+		"leave out up to this many unreadable `pictures`")
+	d.int(&c.options.MaxPixels, "max-pixels", "refuse pictures with more `pixels`; 0 allows 700 million")
+	under(cmd, "Clips").file(&c.options.FFmpeg, "ffmpeg", "take frames of videos with this `program`")
 	under(cmd, "Features").string(&c.options.FeatureArray, "feature-array",
-		"`name` of the array of features in .npz and .safetensors (default that of the run)")
+		"read the array with this `name` in .npz and .safetensors")
 	out := under(cmd, "Output")
-	enum(out, &c.format, "format", "`format`", predictText, predictJSON, predictCSV)
-	out.bool(&c.asJSON, "json", "same as --format json")
-	out.file(&c.output, "output", "`file` to write every probability to, instead of words to standard output: a matrix "+
-		"of float32 as .npy, or the table of --format csv as .csv", "npy", "csv")
+	enum(out, &c.format, "format", "print in this `format`", predictText, predictJSON, predictCSV)
+	out.bool(&c.asJSON, "json", "print JSON")
+	out.file(&c.output, "output", "write all probabilities to this `file`, .npy or .csv", "npy", "csv")
 	r := under(cmd, "Run")
 	deviceFlags(cmd, r, &c.run.Device, &c.run.Threads)
 	precisionFlag(r, &c.run)
@@ -106,7 +105,7 @@ func (c *predictCommand) predict(ctx context.Context, p *program, path string, p
 	defer func() { err = cmp.Or(err, m.Close()) }()
 	o := c.options
 	o.LeftOut, o.Skipped = p.tellLeftOut, p.tellSkipped
-	if o.Threshold == run.Automatic && (c.format == predictCSV || c.output != "") { // which have every word
+	if o.Threshold == run.Automatic && (c.format == predictCSV || c.output != "") { // these have every label
 		o.Threshold = 0
 	}
 	predictions, err := m.Predict(ctx, paths, o)
@@ -114,10 +113,10 @@ func (c *predictCommand) predict(ctx context.Context, p *program, path string, p
 		return err
 	}
 	if c.output != "" {
-		p.tellShard(c.options.Shard, "rows of all shards are joined in their order")
+		p.tellShard(c.options.Shard, "join the rows of all shards in order")
 		return predictions.WriteFile(c.output)
 	}
-	p.tellShard(c.options.Shard, "lines of all shards are joined in their order, of CSV without the headers but the first")
+	p.tellShard(c.options.Shard, "join the lines of all shards in order, with one CSV header")
 	tellThreshold(p, predictions)
 	return c.write(p, predictions)
 }
@@ -141,40 +140,40 @@ func (c *predictCommand) check() error {
 	return c.run.Validate()
 }
 
-// tellThreshold says which threshold holds, unless it was given.
+// tellThreshold prints a threshold that was chosen automatically.
 func tellThreshold(p *program, predictions *run.Predictions) {
 	these := "these pictures"
 	if predictions.Clips {
 		these = "these clips"
 	}
 	source := map[run.ThresholdSource]string{
-		run.FromRun:         "the training data, told from out-of-fold scores",
+		run.FromRun:         "the training data, from out-of-fold scores",
 		run.FromPredictions: these,
 	}[predictions.ThresholdFrom]
 	if source != "" && !p.quiet {
-		fmt.Fprintf(p.err, "threshold %.3f, of the best expected F1 on %s; --threshold sets another\n",
+		fmt.Fprintf(p.err, "threshold %.3f: best expected F1 on %s; --threshold changes it\n",
 			predictions.Threshold, source)
 	}
 }
 
-// tellLeftOut says what of a set could not be read, and why.
+// tellLeftOut prints which samples of a set could not be read, and why.
 func (p *program) tellLeftOut(bad []loader.BadSample, set *loader.Set) {
 	for _, b := range bad {
 		fmt.Fprintf(p.err, "left out: %s\n", visible.Line(withFlags(b.Err.Error())))
 	}
 	if len(bad) > 0 {
-		fmt.Fprintf(p.err, "%d of %d %s could not be read and are left out\n", len(bad), set.Len(), set.Noun())
+		fmt.Fprintf(p.err, "%d of %d %s could not be read and were left out\n", len(bad), set.Len(), set.Noun())
 	}
 }
 
-// tellSkipped says which files of folders were not looked at.
+// tellSkipped prints which files of folders were skipped.
 func (p *program) tellSkipped(files []string) {
 	if len(files) > 0 {
 		fmt.Fprintln(p.err, dataset.Skipped(files))
 	}
 }
 
-// predicted is a picture or a clip with its words, or a file that was skipped.
+// predicted is a picture or a clip with its labels, or a skipped file.
 type predicted struct {
 	Picture string           `json:"picture,omitempty"`
 	Clip    string           `json:"clip,omitempty"`
@@ -182,7 +181,7 @@ type predicted struct {
 	Skipped bool             `json:"skipped,omitempty"`
 }
 
-// String writes it as a line of text.
+// String returns the prediction as a line of text.
 func (p predicted) String() string {
 	parts := make([]string, len(p.Words))
 	for i, w := range p.Words {

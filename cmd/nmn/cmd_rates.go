@@ -23,11 +23,12 @@ func newRates(p *program) *cobra.Command {
 	r := ratesCommand{estimation: rates.DefaultOptions()}
 	cmd := &cobra.Command{
 		Use:   "rates",
-		Short: "Estimate from scores how often labels are missing and wrong",
-		Long: `Estimate for each word how often it is missing where it should be (q01) and there
-where it should not be (q10), with intervals, from the scores of any program and the
-labels alone. Scores must be out-of-fold: made by a model that was not trained on the
-bag. Words whose rates cannot be told say why. See docs/guide/audit.md.`,
+		Short: "Estimate how often labels are missing and wrong",
+		Long: `Estimate how often each label is missing (q01) and wrong (q10), with intervals, from labels and
+out-of-fold scores of any program. The scores must come from nets not trained on the picture.`,
+		Annotations: details(`If the rates of a label cannot be estimated, the table gives the reason. See docs/guide/audit.md.
+--noise-rates-floor raises the rates as far as the labels allow, for noise that may depend on
+the picture. Results do not depend on --threads.`),
 		Example: `  nmn rates --scores oof.csv --labels labels.csv
   nmn rates --scores oof.npy --logits --labels labels.npy --output rates.csv --json`,
 		Args: refuseArguments,
@@ -41,11 +42,10 @@ bag. Words whose rates cannot be told say why. See docs/guide/audit.md.`,
 	scoreFlags(under(cmd, "Scores"), &r.files)
 	e := under(cmd, "Estimate")
 	estimationFlags(e, &r.estimation)
-	e.float(&r.estimation.Confidence, "confidence", "`probability` that an interval holds the rate")
-	e.bool(&r.floor, "noise-rates-floor", "raise the rates as far as the labels let them, for noise that is suspected to "+
-		"depend on the bag")
+	e.float(&r.estimation.Confidence, "confidence", "print intervals with this `probability`")
+	e.bool(&r.floor, "noise-rates-floor", "raise the rates as far as the labels allow")
 	out := under(cmd, "Output")
-	out.file(&r.output, "output", "`file` to write the rates to, .csv, as nmn audit --noise-rates reads them", "csv")
+	out.file(&r.output, "output", "write the rates to this .csv `file`, for nmn audit", "csv")
 	r.shown.flags(out)
 	return cmd
 }

@@ -28,43 +28,41 @@ func newReproduce(p *program) *cobra.Command {
 	r := reproduceCommand{Settings: paper.Defaults("reproduction")}
 	cmd := &cobra.Command{
 		Use:   "reproduce",
-		Short: "Make the paper's tables and figures, and check what it claims",
-		Long: `Make Tables 1 to 4 and Figures 3 and 4 of the paper, its figures of the observed
-distribution and the appendix's comparison with EM, in the paper's layout, and check what
-the paper claims, claim by claim, with the spread over seeds and paired tests. The folder
-gets index.html, a page of its own; reproduction.md, to quote; and reproduction.json, with
-all settings, versions, seeds and digests of data.
-Without data all of it is made in miniature on scenes and moving scenes. With --coco,
---msrvtt and --init it is the paper's protocol: all arms, 0 to 80 % of captions replaced; a
-part whose data are missing is skipped with a word. What is complete is not run again; what
-was interrupted goes on. --dry-run tells parts, hours and gigabytes. A job array does the
-runs at once, as of nmn experiment: --tasks, --task and --collect. See docs/guide/reproduce.md.`,
+		Short: "Reproduce the paper's tables and figures, and check its claims",
+		Long: `Reproduce the tables and figures of the paper, and check each of its claims over several seeds.
+Without data it runs in miniature on scenes; --coco, --msrvtt and --init give the paper's data.`,
+		Annotations: details(`It makes Tables 1 to 4, Figures 3 and 4, the observed distribution and the comparison with EM in
+the paper's layout, with the spread over seeds and paired tests. The folder gets index.html,
+reproduction.md to quote, and reproduction.json with all settings, versions, seeds and digests
+of data. With the paper's data it trains all arms with 0 to 80 % of captions replaced, and skips
+parts whose data are missing.
+
+--size quick takes within half an hour on two cores, full a night, and smoke seconds, with
+figures that mean nothing. Complete runs are kept, so the same command continues an interrupted
+reproduction. --dry-run estimates hours and gigabytes. Verdicts need three seeds. For a job
+array, use --tasks, --task and --collect as with nmn experiment. See docs/guide/reproduce.md.`),
 		Example: `  nmn reproduce --dry-run
   nmn reproduce --only table1,figure3
-  nmn reproduce --size full --seeds 1,2,3,4,5 --run-dir runs/full
-  nmn reproduce --coco coco --msrvtt msrvtt --init vgg16.pth --device cuda --dry-run
-  nmn reproduce --task 4
-  nmn reproduce --collect`,
+  nmn reproduce --coco coco --msrvtt msrvtt --init vgg16.pth --device cuda --dry-run`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return r.run(cmd, p) },
 	}
 	g := under(cmd, "Reproduction")
-	enum(g, &r.Size, "size", "`size` of what is made without data: quick is within half an hour on two cores, full a "+
-		"night, smoke seconds, with figures that mean nothing", paper.Sizes()...)
-	chosen(g, &r.Only, "only", "`parts` to make, as part,...", paper.Parts()...)
-	g.seeds(&r.Seeds, "seeds", "`seeds` of noise, start and order, as n,...; verdicts need three")
-	g.directory(&r.Dir, "run-dir", "`folder` of the page and of all runs")
-	g.bool(&r.dryRun, "dry-run", "print parts, what they read, hours and gigabytes, and write nothing")
+	enum(g, &r.Size, "size", "run at this `size` without data", paper.Sizes()...)
+	chosen(g, &r.Only, "only", "make only these `parts`, as part,...", paper.Parts()...)
+	g.seeds(&r.Seeds, "seeds", "repeat for these `seeds`, as n,...")
+	g.directory(&r.Dir, "run-dir", "write the page and all runs to this `folder`")
+	g.bool(&r.dryRun, "dry-run", "list the parts, estimate hours and gigabytes, and stop")
 	d := under(cmd, "Data of the paper")
-	d.directory(&r.COCO, "coco", "`folder` of COCO 2014, with annotations, train2014, val2014 and vocab_words.txt")
-	d.directory(&r.MSRVTT, "msrvtt", "`folder` of MSR-VTT, with train_val_annotation.zip and frames")
-	d.file(&r.Init, "init", "`file` of VGG16's weights on ImageNet to start from", "pth", "safetensors", "caffemodel")
+	d.directory(&r.COCO, "coco", "read COCO 2014 from this `folder`")
+	d.directory(&r.MSRVTT, "msrvtt", "read MSR-VTT from this `folder`")
+	d.file(&r.Init, "init", "start from this `file` of VGG16 weights", "pth", "safetensors", "caffemodel")
 	r.jobs.declare(cmd)
 	res := under(cmd, "Run")
 	deviceFlags(cmd, res, &r.Run.Device, &r.Run.Threads)
 	precisionFlag(res, &r.Run)
-	res.int(&r.Run.Workers, "workers", "`goroutines` that load pictures. Results do not depend on it")
-	under(cmd, "Output").bool(&r.asJSON, "json", "print as JSON: the plan, the tasks, or reproduction.json")
+	res.int(&r.Run.Workers, "workers", "load pictures with this many `goroutines`")
+	under(cmd, "Output").bool(&r.asJSON, "json", "print the plan, the tasks or reproduction.json as JSON")
 	return cmd
 }
 
@@ -84,12 +82,12 @@ func (r *reproduceCommand) run(cmd *cobra.Command, p *program) error {
 	err = r.work(ctx, p, plan)
 	p.status.clear()
 	if errors.Is(err, run.ErrInterrupted) {
-		return fmt.Errorf("%w; the same command goes on", err)
+		return fmt.Errorf("%w; run the same command again to continue", err)
 	}
 	return err
 }
 
-// work does what is asked for.
+// work runs, plans, lists or collects.
 func (r *reproduceCommand) work(ctx context.Context, p *program, plan *paper.Plan) error {
 	w := &watch{program: p}
 	o := paper.Options{Log: p.log, Observe: w.observer(), Captioning: p.captionObserver(), Tell: p.tell,
@@ -106,7 +104,7 @@ func (r *reproduceCommand) work(ctx context.Context, p *program, plan *paper.Pla
 		}
 		how := "trained"
 		if reused {
-			how = "was complete, not run again"
+			how = "already complete"
 		}
 		_, err = fmt.Fprintf(p.out, "%v: %s: %s\n", t, visible.Line(t.Folder), how)
 		return err
@@ -137,7 +135,7 @@ func (r *reproduceCommand) tellPlan(ctx context.Context, p *program, plan *paper
 	return report.Write(p.out, format, plan.Tables(e)...)
 }
 
-// show prints what was found: the claims, and where the rest lies.
+// show prints the verdicts and the files to open.
 func (r *reproduceCommand) show(p *program, out *paper.Outcome) error {
 	if r.asJSON {
 		_, err := p.out.Write(out.Record)
@@ -151,13 +149,13 @@ func (r *reproduceCommand) show(p *program, out *paper.Outcome) error {
 	if err := report.Write(p.out, report.Text, report.Facts("Verdicts", out.Summary())); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.out, "\nTo look at: %s. To quote: %s. To run again: %s.\n",
+	_, err := fmt.Fprintf(p.out, "\nReport: %s. To quote: %s. Record: %s.\n",
 		filepath.Join(r.Dir, paper.PageFile), filepath.Join(r.Dir, paper.MarkdownFile),
 		filepath.Join(r.Dir, paper.RecordFile))
 	return err
 }
 
-// printTasks prints what there is to train.
+// printTasks prints the runs to train.
 func (r *reproduceCommand) printTasks(p *program, plan *paper.Plan) error {
 	tasks, err := plan.Tasks()
 	if err != nil {
@@ -191,8 +189,7 @@ func (r *reproduceCommand) printTasks(p *program, plan *paper.Plan) error {
 		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{number(task.Number), report.TextCell(task.What),
 			report.TextCell(task.Data), number(task.After), report.TextCell(done), report.TextCell(task.Folder)}})
 	}
-	t.Notes = []string{fmt.Sprintf("%d tasks, 0-%d; %d are complete. A task waits for the one under \"after\", or does "+
-		"it.",
+	t.Notes = []string{fmt.Sprintf("%d tasks, 0-%d; %d are complete. A task waits for the task under \"after\", or runs it.",
 		len(tasks), max(0, len(tasks)-1), complete)}
 	return report.Write(p.out, report.Text, t)
 }

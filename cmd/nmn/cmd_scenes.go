@@ -32,42 +32,33 @@ func newScenes(p *program) *cobra.Command {
 		form: shard.Shards}
 	cmd := &cobra.Command{
 		Use:   "scenes DIR",
-		Short: "Write pictures and captions of the built-in data set to a folder",
-		Long: `Write a split of the built-in scenes data set to a folder, in the shape of COCO:
-images/ with the pictures, captions_SPLIT2014.json with five captions each,
-vocabulary.txt with the words, and truth.csv with what the pictures really show. It is a
-way to try --captions and --images. The path of the captions goes to standard output.
+		Short: "Write the built-in pictures or clips to a folder",
+		Long: `Write a split of the built-in scenes to a folder, with captions in the form of COCO.
+With --flips also write a list with noisy labels; with --moving write clips instead.`,
+		Annotations: details(`images/ has the pictures, captions_SPLIT2014.json five captions of each, vocabulary.txt the words,
+and truth.csv the true labels. Standard output has the path for nmn train.
 
-With --moving it is a split of the moving scenes, as nmn frames would write its clips: the
-frames with their index, and beside them labels.jsonl with five captions of each clip and
-what it really shows, vocabulary.txt and truth.csv. nmn train takes the folder,
-whose path goes to standard output.
-
-With --flips the pictures have a manifest too, pictures.csv, in whose labels a share is
-wrong: labels that hold are missing, and others are there that do not. It has the true
-labels as well, and its path goes to standard output. nmn train takes it.`,
-		Example: `  nmn scenes --number 500 /tmp/scenes
-  nmn train /tmp/scenes/captions_train2014.json --preset scenes \
-    --images /tmp/scenes/images --vocab /tmp/scenes/vocabulary.txt --run-dir runs/captions
-  nmn scenes --number 500 --flips 0.3:0.02 /tmp/noisy
+--moving writes frames as nmn frames does, with labels.jsonl (five captions and the true labels
+of each clip), vocabulary.txt and truth.csv. --flips MISSING:INCORRECT writes pictures.csv, in
+which true labels are missing and wrong labels are added with these probabilities. It has the
+true labels as well.`),
+		Example: `  nmn scenes --number 500 --flips 0.3:0.02 /tmp/noisy
   nmn train /tmp/noisy/pictures.csv --preset scenes --run-dir runs/noisy
-  nmn scenes --moving --number 500 /tmp/moving
-  nmn train /tmp/moving --preset moving-scenes --vocab /tmp/moving/vocabulary.txt --run-dir runs/clips`,
+  nmn scenes --moving --number 500 /tmp/moving`,
 		Args:              arguments(p, cobra.ExactArgs(1)),
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd, p, args[0]) },
 		ValidArgsFunction: completeFolders,
 	}
 	data := under(cmd, "Data")
-	data.string(&c.scenes.Split, "split", "`name` of the split; splits of one seed share no picture")
-	data.int(&c.scenes.N, "number", "number of `pictures` or clips")
-	data.uint64(&c.scenes.Seed, "seed", "`seed` of all random draws")
-	data.bool(&c.moving, "moving", "clips in which shapes move, come and go")
-	data.value(&c.flips, "flips", "write a manifest too, in which a label that holds is missing, and one that "+
-		"does not is there, with these two `probabilities`")
-	data.int(&c.frames, "frames", "--moving: `frames` of each clip")
+	data.string(&c.scenes.Split, "split", "write the split with this `name`")
+	data.int(&c.scenes.N, "number", "write this many `pictures` or clips")
+	data.uint64(&c.scenes.Seed, "seed", "draw from this `seed`")
+	data.bool(&c.moving, "moving", "write clips of moving shapes")
+	data.value(&c.flips, "flips", "also write a list with noisy labels, `missing:incorrect`")
+	data.int(&c.frames, "frames", "draw this many `frames` for each clip")
 	out := under(cmd, "Output")
-	enum(out, &c.form, "format", "--moving: `form` of the frames", shard.Shards, shard.Folder)
-	out.bool(&c.asJSON, "json", "write JSON")
+	enum(out, &c.form, "format", "write the frames in this `form`", shard.Shards, shard.Folder)
+	out.bool(&c.asJSON, "json", "print JSON")
 	return cmd
 }
 
@@ -97,7 +88,21 @@ func (c *scenesCommand) run(cmd *cobra.Command, p *program, dir string) error {
 			"pictures": c.scenes.N})
 	}
 	_, err = fmt.Fprintln(p.out, written)
+	if err == nil {
+		p.tell(run.Message{Topic: "next", Text: c.next(dir, written)})
+	}
 	return err
+}
+
+// next returns the command that trains on the written files.
+func (c *scenesCommand) next(dir, written string) string {
+	line := []string{"nmn", "train", written, "--preset", "scenes"}
+	if c.moving {
+		line[4] = "moving-scenes"
+	} else if c.flips == "" {
+		line = append(line, "--images", filepath.Join(dir, "images"))
+	}
+	return shellLine(append(line, "--vocab", filepath.Join(dir, "vocabulary.txt")))
 }
 
 func completeFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -137,8 +142,7 @@ func (c *scenesCommand) clips(ctx context.Context, dir string) (string, error) {
 	return dir, scenes.WriteMovingFolder(ctx, config, frames, dir)
 }
 
-// refuseFilled refuses a folder that has anything in it: what is written there has names of its own, and might take the
-// place of somebody's file.
+// refuseFilled refuses a folder that is not empty, because a written file could replace a file of the user.
 func refuseFilled(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -147,6 +151,5 @@ func refuseFilled(dir string) error {
 	case err != nil:
 		return err
 	}
-	return usagef("%s is not empty, it has %s: name a new folder, or remove this one, also where an earlier try that was "+
-		"broken off has made it, which cannot be gone on with", dir, entries[0].Name())
+	return usagef("%s is not empty, it has %s: give a new folder, or remove this one if an interrupted call has left it", dir, entries[0].Name())
 }

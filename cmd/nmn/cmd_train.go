@@ -14,7 +14,7 @@ import (
 	"nmn/run"
 )
 
-// trainCommand are the flags of nmn train beside the configuration.
+// trainCommand holds the flags of nmn train other than settings.
 type trainCommand struct {
 	config  run.Config
 	sources sources
@@ -22,7 +22,7 @@ type trainCommand struct {
 	restart bool
 	metrics metricsOptions
 	dryRun  bool
-	// findingRate asks for a learning rate in the place of a run.
+	// findingRate searches for a learning rate instead of training.
 	findingRate bool
 	asJSON      bool
 }
@@ -32,40 +32,37 @@ func newTrain(p *program) *cobra.Command {
 		metrics: newMetricsOptions(p)}
 	cmd := &cobra.Command{
 		Use:   "train [DATA]",
-		Short: "Train one arm: stage 1, then a noise model on top of it",
-		Long: `Train one arm: stage 1, the classifier alone on the noisy labels, and from there stage 2,
-with a noise model or, in the arm baseline, without one.
+		Short: "Train a classifier on noisy labels",
+		Long: `Train a classifier on noisy labels: first alone, then with a noise model on top of it.
+DATA is a folder, a list of pictures, a file of captions or features, or scenes (built in).`,
+		Annotations: details(`DATA is one of these; nmn recognises it by its content:
+  - a folder with a folder of pictures for each label, or a folder of clips
+  - a list of pictures with labels: CSV, JSON lines, COCO or YOLO
+  - a file of captions (with --images), or a file of features (with --labels)
+  - scenes or moving-scenes, which are built in; scenes is the default
 
-DATA is a folder with a folder of pictures for each label, a folder of clips, a list of
-pictures with labels (CSV, JSON lines, COCO, YOLO), a file of captions (with --images), a
-file of features (with --labels), or scenes or moving-scenes, which are embedded. What it
-is follows from its content. Without DATA it is scenes.
+The run folder holds the configuration, the log, checkpoints, noise rates and report.html.
+The table of the evaluation goes to standard output.
 
-The run folder holds the configuration, the log, checkpoints, noise rates and a page. The
-table of the evaluation goes to standard output. An interrupt saves first, and the same
-command again goes on as if nothing had happened. A folder with another run is refused;
---config FOLDER/config.yaml takes the settings of a run, and --restart removes it.
-Every setting has a key; nmn config lists them with their values, and --set changes any.`,
+If you interrupt a run, it saves first; the same command continues it. A folder with
+another run is refused: --restart removes that run. --config FOLDER/config.yaml takes the
+settings of a run. nmn config lists all settings; --set changes any of them.`),
 		Example: `  nmn train pets/ --init vgg16.pth --run-dir runs/pets
-  nmn train pictures.csv --backbone dinov2.safetensors --run-dir runs/mine
-  nmn train captions.json --images pictures/ --vocab vocab.txt --run-dir runs/captions
-  nmn train x.npy --labels y.npy --run-dir runs/head
-  nmn train scenes --arm nmn-fd --noise 0.4 --set train.schedule=cosine
-  nmn train --config runs/pets/config.yaml --run-dir runs/pets`,
+  nmn train captions.json --images pictures/ --run-dir runs/captions
+  nmn train scenes --arm nmn-fd --noise 0.4 --set train.schedule=cosine`,
 		Args: oneData(p),
 		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd, p, args) },
 	}
 	sourceFlags(cmd, &t.sources, run.Quick, run.Full)
 	t.sources.addTraining(cmd)
 	r := under(cmd, "Run")
-	r.directory(&t.runDir, "run-dir", "`folder` of the run")
-	r.bool(&t.restart, "restart", "begin again: remove the run that is in the folder")
-	metricsFlags(r, &t.metrics)
-	r.bool(&t.dryRun, "dry-run", "open everything, say how long a run would take, and stop")
-	r.bool(&t.findingRate, "find-learning-rate", "make steps at rising learning rates, say which one to take, draw the "+
-		"losses into --run-dir as "+run.LearningRateSearchFile+" and "+run.LearningRateSearchChart+
-		", and stop: nothing is trained")
+	r.directory(&t.runDir, "run-dir", "write the run to this `folder`")
+	r.bool(&t.restart, "restart", "remove the run in the folder and begin again")
+	r.bool(&t.dryRun, "dry-run", "check the data, estimate the time and stop")
+	r.bool(&t.findingRate, "find-learning-rate", "try rising learning rates, suggest one, draw "+
+		run.LearningRateSearchChart+" and stop")
 	r.bool(&t.asJSON, "json", "write the result as JSON")
+	metricsFlags(r, &t.metrics)
 	ranksFlag(cmd)
 	return cmd
 }
@@ -76,7 +73,7 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program, args []string) (err e
 	}
 	ctx := cmd.Context()
 	t.metrics.resolve(cmd, p, t.runDir)
-	if t.dryRun { // which writes and tells nothing
+	if t.dryRun { // it sends nothing
 		t.metrics.push = ""
 	}
 	o, err := t.trainInFolder(ctx, p)
@@ -90,8 +87,8 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program, args []string) (err e
 	return nil
 }
 
-// trainInFolder trains in the run folder. With --dry-run or --find-learning-rate it does that instead, and the outcome
-// is nil.
+// trainInFolder trains in the run folder. With --dry-run or --find-learning-rate it does that instead and returns a nil
+// outcome.
 func (t *trainCommand) trainInFolder(ctx context.Context, p *program) (o *run.Outcome, err error) {
 	s, err := openWatched(ctx, p, t.config, t.metrics, keepsFeatures(p, t.runDir),
 		func(o *run.Options) { o.SampleFeatures, o.Restart = t.dryRun, t.restart })
@@ -118,15 +115,15 @@ func (t *trainCommand) trainInFolder(ctx context.Context, p *program) (o *run.Ou
 	return o, nil
 }
 
-// goesOn is the error of a training that was interrupted, with what goes on with it. Any other error stays what it is.
+// goesOn adds how to continue to the error of an interrupted training. It returns other errors unchanged.
 func goesOn(err error, restarted bool) error {
 	if !errors.Is(err, run.ErrInterrupted) {
 		return err
 	}
 	if restarted {
-		return fmt.Errorf("%w; the same command without --restart goes on", err)
+		return fmt.Errorf("%w; run the same command without --restart to continue", err)
 	}
-	return fmt.Errorf("%w; the same command goes on", err)
+	return fmt.Errorf("%w; run the same command again to continue", err)
 }
 
 // resolve makes the configuration.
@@ -149,12 +146,12 @@ func (t *trainCommand) resolve(ctx context.Context, p *program, args []string) e
 	return nil
 }
 
-// tellStart says where a large network starts from nothing: it needs far more pictures and time then.
+// tellStart warns if a large network starts from random weights: it then needs far more pictures and time.
 func tellStart(p *program, c *run.Config) {
 	painted := c.Data.Set == dataset.Scenes || c.Data.Set == dataset.MovingScenes
 	large := c.Net.Arch == run.NetVGG16 || c.Net.Arch.IsResNet() && !painted
 	if large && c.Net.Weights == "" && c.Stage1 == "" && !p.quiet {
-		fmt.Fprintf(p.status, "%s starts from random weights; --init FILE starts from those of ImageNet\n", c.Net.Arch)
+		fmt.Fprintf(p.status, "%s starts from random weights; --init FILE starts from ImageNet weights\n", c.Net.Arch)
 	}
 }
 
@@ -171,20 +168,20 @@ func (t *trainCommand) show(p *program, o *run.Outcome) error {
 	return report.Write(p.out, report.Text, report.SummaryTable(title, o.Evaluation))
 }
 
-// tellNext says where the report is, and what comes next.
+// tellNext prints the path of the report and the next commands.
 func (t *trainCommand) tellNext(p *program) {
 	dir, data := argument(t.runDir), &t.config.Data
 	p.tell(run.Message{Topic: "report", Text: filepath.Join(t.runDir, report.HTMLFile)})
 	next := fmt.Sprintf("nmn predict %s FILES: what is in other %s\n        ", dir, data.Samples())
 	if captions := captionCommand(data); captions != "" {
-		next += captions + ": which captions are of other " + data.Samples()
+		next += captions + ": which captions belong to other " + data.Samples()
 	} else {
 		next += "nmn audit " + dir + ": which labels are probably wrong"
 	}
 	p.tell(run.Message{Topic: "next", Text: next})
 }
 
-// captionCommand finds captions that belong to other pictures or clips; empty if there is no file of captions.
+// captionCommand returns the command that finds misplaced captions, or an empty string without a file of captions.
 func captionCommand(data *dataset.Config) string {
 	file := cmp.Or(data.Captions, data.MSRVTT)
 	if file == "" {
@@ -210,11 +207,10 @@ func (t *trainCommand) findRate(ctx context.Context, p *program, s *run.Session)
 	return err
 }
 
-// checkMode refuses flags that ask for different things.
+// checkMode refuses flags that exclude each other.
 func (t *trainCommand) checkMode() error {
 	if t.findingRate && t.dryRun {
-		return usagef("train: --find-learning-rate looks for a rate before a run begins: " +
-			"leave out --dry-run")
+		return usagef("train: --find-learning-rate and --dry-run exclude each other")
 	}
 	return nil
 }

@@ -147,7 +147,7 @@ func TestTrain_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "broken")
 		args := append(tiny("train", "--run-dir", dir), settings...)
 		c := interruptAfter(t, filepath.Join(dir, stage), args...)
-		if c.code != exitInterrupted || !strings.Contains(c.err, "the same command goes on") {
+		if c.code != exitInterrupted || !strings.Contains(c.err, "run the same command again to continue") {
 			t.Fatalf("stage %q: exit code %d, %q", stage, c.code, c.err)
 		}
 		if there, err := run.ReadOutcome(dir); err != nil || there != nil {
@@ -315,7 +315,7 @@ func TestTrain_SignalSavesAndExits130(t *testing.T) {
 	if _, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName)); err != nil {
 		t.Errorf("nothing was saved: %v", err)
 	}
-	if !strings.Contains(stderr.String(), "the same command goes on") {
+	if !strings.Contains(stderr.String(), "run the same command again to continue") {
 		t.Errorf("message %q does not tell how to go on", stderr)
 	}
 }

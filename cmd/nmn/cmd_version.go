@@ -13,7 +13,7 @@ func newVersion(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of the program",
-		Long:  "Print the version, the revision it was built from, Go's version and the instruction set in use.",
+		Long:  "Print the version, the source revision, the version of Go and the instruction set in use.",
 		Example: `  nmn version
   nmn version --json`,
 		Args: refuseArguments,
@@ -24,7 +24,7 @@ func newVersion(p *program) *cobra.Command {
 			return p.printVersion()
 		},
 	}
-	under(cmd, "Output").bool(&asJSON, "json", "write JSON")
+	under(cmd, "Output").bool(&asJSON, "json", "print JSON")
 	return cmd
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"nmn/loader"
 	"nmn/loader/dataset"
+	"nmn/run"
 	"nmn/text"
 )
 
@@ -23,17 +24,16 @@ func newVocab(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vocab CAPTIONS...",
 		Short: "Build a vocabulary from captions",
-		Long: `Build a vocabulary from the captions of COCO files, or of the training clips of
-MSR-VTT: the most frequent words, with part of speech and number of occurrences, one on
-each line, the most frequent first. Captions become Penn Treebank tokens; punctuation is
-dropped, and so are function words (determiners, prepositions, pronouns, conjunctions and
-auxiliary verbs, which no picture shows) unless --keep-function-words. Files may be
-compressed with gzip, and the annotations of MSR-VTT may stay in the zip archive in which
-they come.
+		Long: `Build a vocabulary from captions of COCO, or of the training clips of MSR-VTT: the most
+frequent words with part of speech and count, one on each line.`,
+		Annotations: details(`Captions become Penn Treebank tokens. Punctuation is dropped, and so are function words
+(determiners, prepositions, pronouns, conjunctions and auxiliary verbs) unless
+--keep-function-words is given. Files may be compressed with gzip; annotations of MSR-VTT may
+stay in their zip archive.
 
-Unless flags say otherwise, the words of COCO are the 1,000 most frequent ones in the first
-5 captions of each picture, and those of MSR-VTT the 1,087 most frequent ones in the first 20
-of each clip: as many as in the paper, whose words need --keep-function-words.`,
+By default the words of COCO are the 1,000 most frequent words of the first 5 captions of each
+picture, and the words of MSR-VTT the 1,087 most frequent words of the first 20 captions of each
+clip, as in the paper. The paper's words need --keep-function-words.`),
 		Example: `  nmn vocab captions_train2014.json --vocab-size 1000 --output vocabulary.txt
   nmn vocab train_val_annotation.zip --keep-function-words --output msrvtt.txt
   nmn vocab captions.json --exclude background,photo --min-count 5`,
@@ -54,17 +54,17 @@ of each clip: as many as in the paper, whose words need --keep-function-words.`,
 		},
 	}
 	r := under(cmd, "Words")
-	r.int(&c.words.Size, "vocab-size", "most frequent `words`, 0 for all")
-	r.int(&c.words.MinCount, "min-count", "least `occurrences` of a word")
+	r.int(&c.words.Size, "vocab-size", "keep this many most frequent `words`; 0 for all")
+	r.int(&c.words.MinCount, "min-count", "keep words with this many `occurrences`")
 	r.bool(&c.keep, "keep-function-words", "keep words such as a, on and of")
-	r.strings(&c.words.Exclude, "exclude", "words that never become classes, as `word,...`")
+	r.strings(&c.words.Exclude, "exclude", "leave out these words, as `word,...`")
 	r.int(&c.words.CaptionsPerBag, "captions-per-bag",
-		"`captions` of each picture or clip that count, the first by their id; 0 for all")
-	enum(r, &c.words.Split, "split", "MSR-VTT: `clips` whose captions count", loader.TrainSplit, loader.ValidationSplit,
+		"use the first `captions` of each picture or clip; 0 for all")
+	enum(r, &c.words.Split, "split", "use these `clips` of MSR-VTT", loader.TrainSplit, loader.ValidationSplit,
 		loader.TestSplit)
 	out := under(cmd, "Output")
-	out.file(&c.output, "output", "`file` to write (default standard output)", "txt")
-	out.bool(&c.asJSON, "json", "write JSON")
+	out.file(&c.output, "output", "write the vocabulary to this `file`", "txt")
+	out.bool(&c.asJSON, "json", "print JSON")
 	return cmd
 }
 
@@ -99,8 +99,11 @@ func (c *vocabCommand) write(p *program, v *text.Vocabulary) error {
 		for pos, n := range counts {
 			fmt.Fprintf(p.out, " %s %d", text.POS(pos), n)
 		}
-		_, err := fmt.Fprintln(p.out)
-		return err
+		if _, err := fmt.Fprintln(p.out); err != nil {
+			return err
+		}
+		p.tell(run.Message{Topic: "next", Text: "nmn train CAPTIONS --images FOLDER --vocab " + argument(c.output)})
+		return nil
 	}
 	_, err := v.WriteTo(p.out)
 	return err

@@ -18,14 +18,14 @@ func newWeights(p *program) *cobra.Command {
 	var about backbone.Options
 	cmd := &cobra.Command{
 		Use:   "weights [FILE|NAME|RUN]",
-		Short: "List published weights and download them; show what a file of weights holds",
-		Long: `Without an argument, list published weights that --backbone and --init take by name, with size,
-licence and use; "nmn weights get NAME" downloads one.
-
-With one, print the format of a file of weights (.pth, .safetensors, .npz, .caffemodel), and which of its
-tensors are which layers of VGG16 or of a ResNet, as --init takes them; if they do not fit, why,
-and what there is. For a vision transformer, print which one it is and what pictures it wants.
-Of a run folder, the last checkpoint is shown. Only names, types and shapes are read, and nothing in a .pth is run.`,
+		Short: "List, download and inspect pretrained weights",
+		Long: `List published weights that --backbone and --init take by name; nmn weights get NAME downloads
+one. With an argument, describe a file of weights or the last checkpoint of a run folder.`,
+		Annotations: details(`The list has size, licence and use. The description of a file (.pth, .safetensors, .npz,
+.caffemodel) has its format, and which tensors are which layers of VGG16 or of a ResNet, as
+--init takes them. If they do not fit, it gives the reason. For a vision transformer it shows
+which one it is and how it needs pictures. Only names, types and shapes are read; nothing in a
+.pth file is run.`),
 		Example: `  nmn weights
   nmn weights get dinov2-small
   nmn weights VGG_ILSVRC_16_layers.caffemodel --json`,
@@ -39,9 +39,9 @@ Of a run folder, the last checkpoint is shown. Only names, types and shapes are 
 	}
 	cmd.AddCommand(newWeightsGet(p))
 	r := under(cmd, "Pretrained net")
-	r.int(&about.Size, "input-size", "height and width of a transformer's input in `pixels` (default that of the net)")
+	r.int(&about.Size, "input-size", "set the input size of a transformer in `pixels`")
 	pretrainedFlags(r, &about)
-	under(cmd, "Output").bool(&asJSON, "json", "tell it as JSON, with every tensor")
+	under(cmd, "Output").bool(&asJSON, "json", "print JSON with every tensor")
 	return cmd
 }
 

@@ -21,9 +21,9 @@ func newWeightsGet(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "get NAME...",
 		Short: "Download published weights",
-		Long: `Download published weights into nmn/weights in the user's cache folder, and print where they lie.
-A download that was interrupted goes on. The content is compared with the publisher's SHA-256, and a file
-that is there is never written over. Proxies are taken from HTTPS_PROXY.`,
+		Long: `Download published weights to nmn/weights in the user's cache folder, and print their paths.
+Interrupted downloads continue, and the content is checked against the publisher's SHA-256.`,
+		Annotations: details(`An existing file is never overwritten. HTTPS_PROXY sets a proxy.`),
 		Example: `  nmn weights get dinov2-small
   nmn train pictures.csv --backbone dinov2-small --run-dir runs/mine`,
 		Args: arguments(p, cobra.MinimumNArgs(1)),
@@ -47,7 +47,7 @@ that is there is never written over. Proxies are taken from HTTPS_PROXY.`,
 	}
 }
 
-// listedWeights is a published file with where it lies.
+// listedWeights is a published file with its path.
 type listedWeights struct {
 	pretrained.File
 	Path string `json:"path,omitempty"` // empty if it is not downloaded
@@ -106,8 +106,8 @@ func (p *program) download(ctx context.Context, f pretrained.File) (path string,
 	return path, err
 }
 
-// offers asks a person at a terminal whether to download the published file that a command lacks, and does so.
-// done reports that the command can run now.
+// offers asks on a terminal whether to download a missing published file, and downloads it. done reports that the command
+// can run now.
 func (p *program) offers(ctx context.Context, lacks error) (done bool, err error) {
 	var absent *pretrained.AbsentError
 	in, ok := p.in.(descriptor)
@@ -119,7 +119,7 @@ func (p *program) offers(ctx context.Context, lacks error) (done bool, err error
 		f.Host(), f.Licence)
 	answer := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(p.in).ReadString('\n') // an error is no yes
+		line, _ := bufio.NewReader(p.in).ReadString('\n') // an error counts as no
 		answer <- strings.ToLower(strings.TrimSpace(line))
 	}()
 	select {

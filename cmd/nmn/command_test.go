@@ -220,10 +220,9 @@ func reference(t *testing.T) string {
 		}
 		if c.HasParent() {
 			var help strings.Builder
-			describe(&help, c, 160, func(s string) string { return s })
-			text, _, _ := strings.Cut(help.String(), "\nMessages:\n") // which all commands have
-			fmt.Fprintf(&b, "\n## %s\n\n```text\n%s```\n", c.CommandPath(), strings.NewReplacer("\n\nUsage:\n", "\n", "\n\n",
-				"\n").Replace(text))
+			describe(&help, c, 100, true, func(s string) string { return s })
+			text, _, _ := strings.Cut(help.String(), "\nMessages:\n") // all commands have these flags
+			fmt.Fprintf(&b, "\n## %s\n\n```text\n%s\n```\n", c.CommandPath(), strings.TrimRight(text, "\n"))
 		}
 		for _, sub := range c.Commands() {
 			add(sub)
@@ -239,7 +238,8 @@ func TestRoot_EveryCommandHasExamplesAndGroups(t *testing.T) {
 		if c.Example == "" {
 			t.Errorf("%s has no example", c.Name())
 		}
-		for _, r := range groupsOf(c) {
+		groups, _ := groupsOf(c, true)
+		for _, r := range groups {
 			if r.name == otherGroup && len(r.flags.FlagUsages()) > 0 && r.flags.Lookup("help") == nil &&
 				r.flags.Lookup("verbose") == nil {
 				t.Errorf("%s has flags without a heading:\n%s", c.Name(), r.flags.FlagUsages())
@@ -295,7 +295,7 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"noise", "--missing", "0.3"}, "--kind flips"},
 		{[]string{"noise", "--kind", "flips", "--share", "0.3"}, "--kind captions"},
 		{[]string{"noise", "--kind", "flips"}, "--missing"},
-		{[]string{"noise", "--kind", "flips", "--missing", "0.3", "--flip-rates", "q.csv"}, "instead"},
+		{[]string{"noise", "--kind", "flips", "--missing", "0.3", "--flip-rates", "q.csv"}, "replaces"},
 		{[]string{"scenes", "--split", "../x", "new"}, "Split"},
 		{[]string{"figure3", "figure.gif"}, "must end in .svg"},
 	} {

@@ -22,7 +22,7 @@ func exported(t *testing.T, number string) (captions, images, vocabulary string)
 
 func TestScenes_RefusesAFilledFolder(t *testing.T) {
 	captions, _, _ := exported(t, "3")
-	wantUsage(t, call(t, "scenes", filepath.Dir(captions)), "not empty", "captions_train2014.json", "broken off")
+	wantUsage(t, call(t, "scenes", filepath.Dir(captions)), "not empty", "captions_train2014.json", "interrupted call")
 	truth, err := os.ReadFile(filepath.Join(filepath.Dir(captions), "truth.csv"))
 	if err != nil || strings.Count(string(truth), "\n") != 4 {
 		t.Errorf("truth.csv: %v, %q", err, truth)

@@ -9,11 +9,12 @@ import (
 
 const (
 	groupAnnotation = "nmn_group"
+	rareAnnotation  = "nmn_rare"
 	otherGroup      = "Messages"
 )
 
-// group declares flags of a command under one heading of its help. The value that a variable has
-// when its flag is declared is the default.
+// group declares flags of a command under one heading of its help. The value of a variable when its flag is declared
+// is the default.
 type group struct {
 	cmd  *cobra.Command
 	name string
@@ -26,16 +27,23 @@ func under(cmd *cobra.Command, name string) group {
 	return group{cmd, name, cmd.Flags()}
 }
 
-// keep makes a flag that was declared one of the group.
+// keep adds a declared flag to the group.
 func (r group) keep(name string) { r.annotate(name, groupAnnotation, []string{r.name}) }
 
-// value declares a flag of another kind than those below.
+// rare leaves flags of the group out of --help; nmn help COMMAND lists them.
+func (r group) rare(names ...string) {
+	for _, name := range names {
+		r.annotate(name, rareAnnotation, []string{})
+	}
+}
+
+// value declares a flag of any type.
 func (r group) value(v pflag.Value, name, usage string) {
 	r.set.Var(v, name, usage)
 	r.keep(name)
 }
 
-// completes lists the values of a flag for completion.
+// completes sets the values of a flag for completion.
 func (r group) completes(name string, values ...string) {
 	r.annotate(name, valuesAnnotation, values)
 }
@@ -80,13 +88,13 @@ func (r group) string(v *string, name, usage string) {
 	r.keep(name)
 }
 
-// file is a string that names a file with one of the extensions, directory one that names a folder:
-// completion knows.
+// file declares a string that names a file with one of the extensions, for completion.
 func (r group) file(v *string, name, usage string, extensions ...string) {
 	r.string(v, name, usage)
 	_ = r.cmd.MarkFlagFilename(name, extensions...) // fails only for a flag that was not declared
 }
 
+// directory declares a string that names a folder, for completion.
 func (r group) directory(v *string, name, usage string) {
 	r.string(v, name, usage)
 	_ = r.cmd.MarkFlagDirname(name)

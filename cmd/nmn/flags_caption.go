@@ -8,14 +8,13 @@ import (
 	"nmn/captioner/session"
 )
 
-// searchFlags declare how captions are looked for.
+// searchFlags declares the flags of the search for captions.
 func searchFlags(r group, s *session.Search) {
-	r.int(&s.Beam, "beam", "`hypotheses` of a clip that are followed; 1 takes the likeliest word at each step")
+	r.int(&s.Beam, "beam", "follow this many `hypotheses`; 1 is greedy")
 	r.float(&s.LengthPenalty, "length-penalty",
-		"`power` of the length that log-probabilities are divided by before they are compared; "+
-			"0 favours short captions, 1 compares means over words")
-	r.int(&s.MaxLength, "max-length", "most `words` of a generated caption")
-	r.int(&s.Batch, "generate-batch", "`clips` captioned at a time. Captions do not depend on it")
+		"divide log-probabilities by this `power` of the length")
+	r.int(&s.MaxLength, "max-length", "generate at most this many `words`")
+	r.int(&s.Batch, "generate-batch", "caption this many `clips` at once")
 }
 
 // captionerKeys are the keys of the settings of a captioner that have a flag.
@@ -34,7 +33,7 @@ func (s *settings) addCaptioner(r group, flags ...string) {
 	}
 }
 
-// captionerFlags declare the settings of a captioner that have a flag, and --set for all.
+// captionerFlags declares --set and the flags of common captioner settings.
 func captionerFlags(cmd *cobra.Command, s *settings) {
 	setFlags(under(cmd, "Configuration"), s)
 	s.addCaptioner(under(cmd, "Clips"), "features", "clips", "captions", "val-features", "val-clips",
@@ -44,7 +43,7 @@ func captionerFlags(cmd *cobra.Command, s *settings) {
 	s.addCaptioner(under(cmd, "Run"), "device", "threads")
 }
 
-// apply lays the settings over a configuration that is no run's.
+// apply applies the settings to a configuration.
 func (s *settings) apply(config any) error {
 	for _, one := range s.given {
 		if err := one.Apply(config); err != nil {
@@ -54,20 +53,20 @@ func (s *settings) apply(config any) error {
 	return nil
 }
 
-// featureEndings are those of files of features.
+// featureEndings are the endings of files of features.
 var featureEndings = []string{"npy", "npz", "safetensors", "csv", "parquet"}
 
-// clipFeatureFlags declare what names features; prefix tells those of one split from another.
+// clipFeatureFlags declares the files of features of a split. prefix begins the names of the flags.
 func clipFeatureFlags(r group, f *session.ClipFiles, prefix, of string) {
 	r.file(&f.Features, prefix+"features",
-		"`file` of features"+of+", as nmn extract writes it: a row for each frame, or for each clip", featureEndings...)
+		"read features"+of+" from this `file` of nmn extract", featureEndings...)
 	r.file(&f.Clips, prefix+"clips",
-		"`file` of the rows of each clip, as nmn extract --per-frame --output-clips writes it", "csv")
-	r.file(&f.IDs, prefix+"ids", "`file` of identifiers where each row is a clip, a line each", "txt")
-	r.int(&f.PerRow, prefix+"frames-per-row", "`frames` that a row has behind each other, where each row is a clip")
+		"read the rows of each clip from this `file`", "csv")
+	r.file(&f.IDs, prefix+"ids", "read clip identifiers from this `file` if rows are clips", "txt")
+	r.int(&f.PerRow, prefix+"frames-per-row", "split each row into this many `frames`")
 }
 
-// needFiles says which of the flags that name clips are missing.
+// needFiles returns a mistake in usage that lists the flags without a file.
 func needFiles(cmd *cobra.Command, flags ...string) error {
 	var missing []string
 	for _, flag := range flags {

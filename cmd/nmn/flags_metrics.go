@@ -6,14 +6,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Variables of the environment that stand for flags of the metrics. An image sets the address, and a URL with a
-// password is better there than in the arguments of a process, which everybody sees.
+// Environment variables for the flags of the metrics. A container image sets the address. A URL with a password is safer
+// in a variable than in the arguments of a process, which all users can see.
 const (
 	metricsVariable = "NMN_METRICS_ADDR"
 	pushVariable    = "NMN_METRICS_PUSH"
 )
 
-// metricsOptions say where the metrics of a training go.
+// metricsOptions select where the metrics of a training go.
 type metricsOptions struct {
 	address string
 	push    string
@@ -27,15 +27,15 @@ func newMetricsOptions(p *program) metricsOptions {
 // metricsFlags declares the flags of commands that train.
 func metricsFlags(r group, m *metricsOptions) {
 	r.string(&m.address, "metrics-addr",
-		"serve Prometheus metrics on this `port` of localhost, or on host:port; else where "+metricsVariable+" says")
-	r.string(&m.push, "metrics-push", "also push the metrics to the Pushgateway at this `URL`, every 15 seconds and "+
-		"at the end; else to that of "+pushVariable)
-	r.string(&m.run, "run-name", "`name` of the run in metrics (default that of its folder)")
+		"serve Prometheus metrics on this `port` or host:port (or "+metricsVariable+")")
+	r.string(&m.push, "metrics-push", "push metrics to the Pushgateway at this `URL` (or "+pushVariable+")")
+	r.string(&m.run, "run-name", "set the `name` of the run in metrics")
+	r.rare("metrics-push", "run-name")
 }
 
 // resolve completes the options of a command that writes a run folder.
 func (m *metricsOptions) resolve(cmd *cobra.Command, p *program, dir string) {
-	if !cmd.Flags().Changed("metrics-push") { // no default of the flag: help would show its password
+	if !cmd.Flags().Changed("metrics-push") { // a default of the flag would show the password in the help
 		m.push = p.getenv(pushVariable)
 	}
 	if m.run != "" {

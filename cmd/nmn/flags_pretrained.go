@@ -9,20 +9,16 @@ import (
 	"nmn/model/vit"
 )
 
-// pretrainedFlags declare what the tensors of a pretrained net do not say, apart from the size of its input.
+// pretrainedFlags declares the properties of a pretrained net that its tensors do not show, except the input size.
 func pretrainedFlags(r group, o *backbone.Options) {
-	enum(r, &o.GELU, "gelu", "a transformer's `form` of GELU, if it is not that of the published nets of its layout: "+
-		"CLIP by LAION has exact, in layouts where OpenAI's has quick", vit.Exact, vit.Tanh, vit.Quick)
-	r.int(&o.Heads, "heads", "a transformer's `number` of heads, if it is not a 64th of its width")
-	r.int(&o.Resize, "input-resize", "`pixels` of the shorter side of a picture before the middle is cut out (default "+
-		"such that the net's share is)")
-	r.float32s(&o.Mean, "input-mean", "`red,green,blue` from 0 to 1 that the net subtracts from pixels (default its "+
-		"layout's)")
-	r.float32s(&o.Deviation, "input-deviation", "`red,green,blue` from 0 to 1 that it divides them by (default its "+
-		"layout's)")
+	enum(r, &o.GELU, "gelu", "compute a transformer's GELU in this `form`", vit.Exact, vit.Tanh, vit.Quick)
+	r.int(&o.Heads, "heads", "set the `number` of heads of a transformer")
+	r.int(&o.Resize, "input-resize", "resize the shorter side to this many `pixels` before cropping")
+	r.float32s(&o.Mean, "input-mean", "subtract `red,green,blue`, 0 to 1, from pixels")
+	r.float32s(&o.Deviation, "input-deviation", "divide pixels by `red,green,blue`, 0 to 1")
 }
 
-// checkPretrained checks these flags, and names the one that is wrong.
+// checkPretrained checks these flags and names a wrong flag.
 func checkPretrained(o *backbone.Options) error {
 	err := o.Validate()
 	if err == nil {

@@ -7,38 +7,35 @@ import (
 	"nmn/labels/rates"
 )
 
-// scoreFlags declares the files that the commands on out-of-fold scores take.
+// scoreFlags declares the files of commands on out-of-fold scores.
 func scoreFlags(r group, f *eval.Files) {
-	r.file(&f.Scores, "scores", "`file` with out-of-fold scores: a row for each bag, a column for each "+
-		"word", "csv", "npy")
-	r.file(&f.Labels, "labels", "`file` with the observed labels, 0 or 1, -1 or NaN where unknown; also a manifest, "+
-		"whose rows are found by id or path", "csv", "npy", "jsonl")
-	r.file(&f.Truth, "truth", "`file` with the true labels, where they are known", "csv", "npy")
-	r.bool(&f.Logits, "logits", "scores are log-odds instead of probabilities")
+	r.file(&f.Scores, "scores", "read out-of-fold scores from this `file`", "csv", "npy")
+	r.file(&f.Labels, "labels", "read observed labels (0, 1, -1 or NaN) from this `file`", "csv", "npy", "jsonl")
+	r.file(&f.Truth, "truth", "read known true labels from this `file`", "csv", "npy")
+	r.bool(&f.Logits, "logits", "read scores as log-odds instead of probabilities")
 }
 
 // estimationFlags declares the settings of an estimate of noise rates.
 func estimationFlags(r group, o *rates.Options) {
-	r.float(&o.MinSlope, "min-slope", "least `slope` of scores, as a factor; .05 where features hardly predict some "+
-		"classes")
-	r.float(&o.Strength01, "prior-missing", "weight of the other classes on q01, in true `labels`")
-	r.float(&o.Strength10, "prior-incorrect", "weight of the other classes on q10, in untrue `labels`")
-	r.int(&o.MinPositives, "min-labels", "least `labels`, there and not there, of a class whose rates are believed")
-	r.int(&o.Workers, "threads", "`goroutines` that compute; 0 for one on each processor. Results do not depend on it")
+	r.float(&o.MinSlope, "min-slope", "require this `slope` of scores; try .05 for weak features")
+	r.float(&o.Strength01, "prior-missing", "shrink q01 towards other classes by this many `labels`")
+	r.float(&o.Strength10, "prior-incorrect", "shrink q10 towards other classes by this many `labels`")
+	r.int(&o.MinPositives, "min-labels", "estimate only classes with this many `labels`")
+	r.int(&o.Workers, "threads", "compute with this many `goroutines`")
 }
 
-// checkScores turns a file that is missing, or a setting out of range, into a mistake in usage.
+// checkScores returns a mistake in usage for a missing file or a setting out of range.
 func checkScores(command string, f *eval.Files, o rates.Options) error {
 	if err := o.Validate(); err != nil {
 		return usageError{err}
 	}
 	if f.Scores == "" || f.Labels == "" {
-		return usagef("%s: needs --scores, out-of-fold scores of every bag, and --labels, the observed labels", command)
+		return usagef("%s: needs --scores, out-of-fold scores of every picture, and --labels, the observed labels", command)
 	}
 	return nil
 }
 
-// watchedEstimation shows the progress of an estimate to who looks; the second result takes it away.
+// watchedEstimation shows the progress of an estimate on a terminal. The second result clears it.
 func watchedEstimation(p *program, o rates.Options) (rates.Options, func()) {
 	if !p.watched() {
 		return o, func() {}

@@ -28,7 +28,7 @@ func TestSet_RefusesWithTheKeyThatIsNear(t *testing.T) {
 		"data.train_size=-3":    "data.train_size is -3, want at least 0",
 		"data.train_size":       "want a key and a value, such as data.noise=0.2",
 		"=1":                    "want a key and a value",
-		"preset=scenes":         "named by --preset and --size",
+		"preset=scenes":         "use --preset and --size",
 		"net.widths=[1":         "net.widths: did not find expected",
 		"data.images=x":         `--images: folder "x"`,
 		"data.features.ids=a.x": "data.features.ids has no effect on the built-in scenes",

@@ -17,17 +17,16 @@ import (
 	"nmn/train"
 )
 
-// settings are the settings that a command line gives: by --set, for every key, and by flags of their own, for those
-// that people change most. They are kept in the order of the command line: of two for the same key the later one
-// counts.
+// settings are the settings on a command line, in its order. --set takes every key; common settings also have a flag.
+// If a key is set twice, the later value counts.
 type settings struct {
 	given []*run.Setting
-	// declared are the settings of the configuration, by their keys; scratch makes an empty one.
+	// declared are the settings of the configuration by their keys. scratch makes an empty configuration.
 	declared map[string]setting.Declared
 	scratch  func() any
 }
 
-// settingsOf returns the settings of a kind of configuration, a pointer to a struct, which is not changed.
+// settingsOf returns the settings of a configuration, a pointer to a struct. It does not change the struct.
 func settingsOf(config any) settings {
 	s := settings{declared: map[string]setting.Declared{},
 		scratch: func() any { return reflect.New(reflect.TypeOf(config).Elem()).Interface() }}
@@ -49,13 +48,40 @@ var flagKeys = map[string][]string{
 	"device": {"run.device"}, "precision": {"run.precision"}, "threads": {"run.threads"},
 }
 
-// flagHelp is the help of flags that say more, or less, than one setting.
+// flagHelp is the help of flags by the first key that they set. Other flags have the help of their setting.
 var flagHelp = map[string]string{
-	"noise": "`share` of each training picture's captions to replace by those of other pictures, or a file of nmn " +
-		"noise",
-	"epochs":     "`epochs` of both stages",
-	"batch-size": "`pictures` of a batch, or auto: as many as make steps fast and fit in memory",
-	"augment":    "random changes of pictures: none, light or strong (docs/guide/augmentation.md)",
+	"arm":                        "train this `arm`, such as nmn-fd or baseline (nmn config arm)",
+	"net.mil":                    "treat every cell of the score map as an instance",
+	"noise_rates":                "take noise rates from this `source`: a file, folds:N or online",
+	"data.images":                "find the training pictures in this `folder`",
+	"data.features.train.labels": "read the labels of features from this `file`",
+	"data.vocabulary":            "read the vocabulary from this `file` instead of building one",
+	"data.noise":                 "replace this `share` of captions, or apply a file of nmn noise",
+	"data.flips":                 "flip labels with these probabilities, `missing:incorrect`",
+	"data.max_bad_samples":       "leave out up to this many unusable `pictures` or clips",
+	"net.arch":                   "train this `net`: vgg16, scenes, mlp or resnet18 to resnet101",
+	"net.weights":                "start the classifier from this `file` of weights",
+	"net.backbone":               "compute features once with this pretrained `net`, a file or name",
+	"net.input_size":             "resize pictures to this many `pixels`",
+	"train.seed":                 "draw weights, order and dropout from this `seed`",
+	"train.stage1_epochs":        "train each stage for this many `epochs`",
+	"train.batch_bags":           "put this many `pictures` in a batch; auto finds the number",
+	"train.learning_rate":        "set the learning `rate`",
+	"train.augment":              "change pictures at random this `way`: none, light or strong",
+	"run.device":                 "compute on this `device`: auto, cpu, cuda or cuda:n",
+	"run.precision":              "compute in this `format`: auto, fp32, tf32 or bf16",
+	"run.threads":                "compute with this many `goroutines`",
+	"data.train.features":        "train on this `file` of features from nmn extract",
+	"data.train.clips":           "read the rows of each clip from this `file` of nmn extract",
+	"data.train.captions":        "learn the captions in this `file`",
+	"data.validation.features":   "validate on this `file` of features",
+	"data.validation.clips":      "read the rows of the validation clips from this `file`",
+	"data.validation.captions":   "score against the captions in this `file`",
+	"data.partial":               "leave out clips without captions, and captions without clips",
+	"train.epochs":               "train for this many `epochs`",
+	"train.batch":                "put this many `captions` in a batch",
+	"device":                     "compute on this `device`: auto, cpu, cuda or cuda:n",
+	"threads":                    "compute with this many `goroutines`",
 }
 
 // add declares flags of a run's settings under a heading.
@@ -65,7 +91,7 @@ func (s *settings) add(r group, flags ...string) {
 	}
 }
 
-// addTraining declares the flags of the settings that a training takes.
+// addTraining declares the flags of a training's settings.
 func (s *settings) addTraining(cmd *cobra.Command) {
 	s.add(under(cmd, "Arm"), "arm", "mil", "noise-rates")
 	s.add(under(cmd, "Data"), "images", "labels", "vocab", "noise", "flips", "max-bad-samples")
@@ -74,10 +100,10 @@ func (s *settings) addTraining(cmd *cobra.Command) {
 	s.add(under(cmd, "Run"), "device", "precision", "threads")
 }
 
-// flag declares one that sets keys.
+// flag declares a flag that sets keys.
 func (s *settings) flag(r group, name string, keys ...string) {
 	d, single := s.declared[keys[0]]
-	usage, written := flagHelp[name]
+	usage, written := flagHelp[keys[0]]
 	if !written {
 		usage = strings.NewReplacer("<", "`", ">", "`").Replace(d.Help)
 		if d.Values != nil {
@@ -102,7 +128,7 @@ func (s *settings) flag(r group, name string, keys ...string) {
 	}
 }
 
-// settingFlag is a flag of one setting, or of several that get the same value.
+// settingFlag is a flag of one or more settings, which all get its value.
 type settingFlag struct {
 	all  *settings
 	name string
@@ -111,7 +137,7 @@ type settingFlag struct {
 
 func (f *settingFlag) String() string { return "" }
 
-// Type names what has to follow; pflag writes no type of a flag that needs no value.
+// Type names the value of the flag. pflag shows no type for a flag of type bool.
 func (f *settingFlag) Type() string {
 	if d := f.all.declared[f.keys[0]]; d.Value != nil && d.Bool() {
 		return "bool"
@@ -135,11 +161,11 @@ func (f *settingFlag) Set(text string) error {
 	return nil
 }
 
-// meant are the settings, each with its value, that a flag stands for.
+// meant returns the settings that a flag sets, each with its value.
 func meant(flag, key, text string) ([][2]string, error) {
 	switch flag {
 	case "noise":
-		if _, err := parseFloat(text); err != nil { // a file, in place of the share of a preset
+		if _, err := parseFloat(text); err != nil { // a file; overrides the share of a preset
 			return [][2]string{{key, "0"}, {"data.noise_file", text}}, nil
 		}
 	case "batch-size":
@@ -153,7 +179,7 @@ func meant(flag, key, text string) ([][2]string, error) {
 	return [][2]string{{key, text}}, nil
 }
 
-// take adds a setting that can be decoded.
+// take adds a setting if its value can be decoded.
 func (s *settings) take(one *run.Setting) error {
 	scratch := s.scratch()
 	if err := one.Apply(scratch); err != nil {
@@ -183,18 +209,17 @@ func (f setFlag) Set(text string) error {
 		return err
 	}
 	if slices.Contains(records, one.Key) {
-		return setting.Errorf(one.Key, "%s is no setting: nmn writes it", one.Key)
+		return setting.Errorf(one.Key, "%s cannot be set: nmn writes it", one.Key)
 	}
 	if key := one.Key; key == "preset" || key == "size" {
-		return setting.Errorf(key, "%s is no setting of its own; what to start from is named by --preset and --size", key)
+		return setting.Errorf(key, "%s cannot be set: use --preset and --size", key)
 	}
 	return f.all.take(one)
 }
 
 // setFlags declares --set.
 func setFlags(r group, s *settings) {
-	r.value(setFlag{s}, "set", "`key=value` of any setting, such as data.noise=0.2; may be given again. nmn config lists "+
-		"the keys")
+	r.value(setFlag{s}, "set", "set any setting, as `key=value` (nmn config lists them)")
 	keys := make([]string, 0, len(s.declared))
 	for key := range s.declared {
 		keys = append(keys, key+"=")
@@ -203,7 +228,7 @@ func setFlags(r group, s *settings) {
 	r.annotate("set", settingAnnotation, keys)
 }
 
-// sources are the flags that say what the configuration of a run is made of.
+// sources are the flags that make up the configuration of a run.
 type sources struct {
 	settings
 	preset run.PresetName
@@ -216,25 +241,24 @@ func newSources() sources { return sources{settings: settingsOf(&run.Config{})} 
 // sourceFlags declares the flags of all layers of a configuration.
 func sourceFlags(cmd *cobra.Command, s *sources, sizes ...run.Size) {
 	r := under(cmd, "Configuration")
-	enum(r, &s.preset, "preset", "`name` of the settings to start from (default by the data)", run.Presets()...)
-	enum(r, &s.size, "size", "`size` of the scenes presets (default "+string(sizes[0])+"); quick is 4,000 pictures, "+
-		"full 16,000", sizes...)
-	r.file(&s.file, "config", "YAML `file` over the preset; flags override it", "yaml", "yml")
+	enum(r, &s.preset, "preset", "start from these `settings`", run.Presets()...)
+	enum(r, &s.size, "size", "draw this `number` of scenes", sizes...)
+	r.file(&s.file, "config", "read settings from this YAML `file`; flags override it", "yaml", "yml")
 	setFlags(r, &s.settings)
 }
 
-// runSettings declares what changes the configuration of a run that a command works on.
+// runSettings declares the flags that change the configuration of an existing run.
 func runSettings(cmd *cobra.Command, s *sources) {
 	setFlags(under(cmd, "Configuration"), &s.settings)
 	s.add(under(cmd, "Run"), "device", "precision", "threads")
 }
 
-// of are the sources of a configuration, as run takes them.
+// of returns the sources in the form that package run takes.
 func (s *sources) of() run.Sources {
 	return run.Sources{Preset: s.preset, Size: s.size, File: s.file, Settings: s.given}
 }
 
-// data takes the argument DATA of a command, if there is one: what it is follows from its content.
+// data adds the settings for DATA, the argument of a command, if it is given. It recognises the kind by the content.
 func (s *sources) data(ctx context.Context, p *program, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -250,10 +274,10 @@ func (s *sources) data(ctx context.Context, p *program, args []string) error {
 	switch table := ending == ".csv" || ending == ".tsv"; {
 	case table && gives("data.features.train.labels"):
 		found = dataset.Recognised{Kind: dataset.Features, Key: "features.train.features",
-			Text: "features, for --labels has their labels"}
+			Text: "features, because --labels is given"}
 	case table && gives("data.images") && found.Kind == dataset.Features:
 		found = dataset.Recognised{Kind: dataset.Manifest, Key: "manifest",
-			Text: "a list of pictures or clips, for --images has them"}
+			Text: "a list of pictures or clips, because --images is given"}
 	}
 	of := []*run.Setting{run.TextSetting("data.set", string(found.Kind), false)}
 	if found.Key != "" {

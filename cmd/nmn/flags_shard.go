@@ -23,15 +23,13 @@ func (v shardValue) Set(text string) (err error) {
 	return err
 }
 
-// shard declares --shard for work that is independent for each of many things.
+// shard declares --shard.
 func (r group) shard(to *run.Shard, of string) {
-	r.set.Var(shardValue{to}, "shard", "work on part `i/n` of the "+of+
-		", i from 1 to n, in a process of its own; the outputs "+
-		"are joined in the order of i")
+	r.set.Var(shardValue{to}, "shard", "process only part `i/n` of the "+of+"; i is 1 to n")
 	r.keep("shard")
 }
 
-// tellShard says how the output of a shard is joined with the others.
+// tellShard prints how to join the outputs of all shards.
 func (p *program) tellShard(s run.Shard, how string) {
 	if s.Of > 0 && !p.quiet {
 		fmt.Fprintf(p.err, "shard %v is written; %s (docs/guide/cluster.md#shards)\n", s, how)

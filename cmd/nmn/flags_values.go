@@ -10,7 +10,7 @@ import (
 	"nmn/loader/dataset"
 )
 
-// choice is a flag of few values.
+// choice is a flag with few values.
 type choice[T ~string] struct {
 	target  *T
 	allowed []T
@@ -35,7 +35,12 @@ func (c choice[T]) Type() string { return "choice" }
 
 // enum declares a flag that takes one of the allowed values, which help and completion list.
 func enum[T ~string](r group, v *T, name, usage string, allowed ...T) {
-	r.value(choice[T]{v, allowed}, name, usage+": "+setting.Alternatives(allowed))
+	someOne(r, v, name, usage+": "+setting.Alternatives(allowed), allowed...)
+}
+
+// someOne declares a flag that takes one of the allowed values, which completion lists.
+func someOne[T ~string](r group, v *T, name, usage string, allowed ...T) {
+	r.value(choice[T]{v, allowed}, name, usage)
 	names := make([]string, len(allowed))
 	for i, a := range allowed {
 		names[i] = string(a)
@@ -43,8 +48,8 @@ func enum[T ~string](r group, v *T, name, usage string, allowed ...T) {
 	r.completes(name, names...)
 }
 
-// optional declares a flag whose value may be left out, which gives the first of the allowed ones. Completion lists the
-// others. Empty quotes keep the help from naming the value as one that has to follow.
+// optional declares a flag whose value may be left out: it then has the first of the allowed values. Completion lists the
+// other values. The empty quotes keep the help from showing a value as required.
 func optional[T ~string](r group, v *T, name, usage string, allowed ...T) {
 	r.value(choice[T]{v, allowed}, name, "``"+usage)
 	r.set.Lookup(name).NoOptDefVal = string(allowed[0])
@@ -55,7 +60,7 @@ func optional[T ~string](r group, v *T, name, usage string, allowed ...T) {
 	r.completes(name, names...)
 }
 
-// list is a flag of values with commas between them. Given twice, the last one counts.
+// list is a flag of comma-separated values. If it is given twice, the last value counts.
 type list[T any] struct {
 	target *[]T
 	parse  func(string) (T, error)
@@ -124,15 +129,20 @@ func flipLevels(r group, v *[]dataset.FlipLevel, name, usage string) {
 	r.value(list[dataset.FlipLevel]{v, parse, func(f dataset.FlipLevel) string { return string(f) }}, name, usage)
 }
 
-// chosen declares a list whose values are among the allowed ones.
+// chosen declares a list whose values are among the allowed ones, which help and completion list.
 func chosen[T ~string](r group, v *[]T, name, usage string, allowed ...T) {
+	some(r, v, name, usage+": "+setting.Alternatives(allowed), allowed...)
+}
+
+// some declares a list whose values are among the allowed ones, which completion lists.
+func some[T ~string](r group, v *[]T, name, usage string, allowed ...T) {
 	parse := func(s string) (T, error) {
 		if !slices.Contains(allowed, T(s)) {
 			return "", fmt.Errorf("want %s", setting.Alternatives(allowed))
 		}
 		return T(s), nil
 	}
-	r.value(list[T]{v, parse, func(t T) string { return string(t) }}, name, usage+": "+setting.Alternatives(allowed))
+	r.value(list[T]{v, parse, func(t T) string { return string(t) }}, name, usage)
 	values := make([]string, len(allowed))
 	for i, a := range allowed {
 		values[i] = string(a)
@@ -147,12 +157,12 @@ func (r group) strings(v *[]string, name, usage string) {
 
 func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 
-// number gives a parser of strconv a message for people.
+// number gives a parser of strconv a readable message.
 func number[T any](parse func(string) (T, error)) func(string) (T, error) {
 	return func(s string) (T, error) {
 		v, err := parse(s)
 		if err != nil {
-			return v, fmt.Errorf("not a number of the kind wanted here")
+			return v, fmt.Errorf("not a valid number here")
 		}
 		return v, nil
 	}

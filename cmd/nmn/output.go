@@ -12,7 +12,7 @@ import (
 	"nmn/run"
 )
 
-// tablesOutput are the flags of a command that shows tables, or JSON.
+// tablesOutput are the flags of a command that prints tables or JSON.
 type tablesOutput struct {
 	format report.Format
 	asJSON bool
@@ -20,8 +20,8 @@ type tablesOutput struct {
 
 func (o *tablesOutput) flags(r group) {
 	o.format = report.Text
-	enum(r, &o.format, "format", "`format` of the tables", report.Text, report.Markdown, report.CSV, report.JSON)
-	r.bool(&o.asJSON, "json", "write everything as one JSON object")
+	enum(r, &o.format, "format", "print the tables in this `format`", report.Text, report.Markdown, report.CSV, report.JSON)
+	r.bool(&o.asJSON, "json", "print everything as one JSON object")
 }
 
 func (o *tablesOutput) write(p *program, summary func() any, tables func() []*report.Table) error {
@@ -31,7 +31,7 @@ func (o *tablesOutput) write(p *program, summary func() any, tables func() []*re
 	return report.Write(p.out, o.format, tables()...)
 }
 
-// checkEnding refuses the name of a file that a flag gives, unless it is empty or has one of the endings.
+// checkEnding refuses the file name of a flag unless it is empty or has one of the endings.
 func checkEnding(command, flag, path string, endings []string) error {
 	if path == "" || slices.Contains(endings, strings.ToLower(filepath.Ext(path))) {
 		return nil
@@ -39,7 +39,7 @@ func checkEnding(command, flag, path string, endings []string) error {
 	return usagef("%s: --%s is %q, want a name that ends in %s", command, flag, path, setting.Alternatives(endings))
 }
 
-// programVersion is the version for records of changes.
+// programVersion returns the version for records of changes.
 func programVersion() string {
 	b := run.ThisBuild()
 	return strings.TrimSpace("nmn " + b.Version + " " + b.Revision)

@@ -47,8 +47,8 @@ func refuseRanks(cmd *cobra.Command, size int, by string) error {
 // ranksFlag declares how long ranks wait for one another.
 func ranksFlag(cmd *cobra.Command) {
 	limit := launch.DefaultTimeout
-	under(cmd, "Ranks").duration(&limit, rankTimeout, "how long the ranks that mpirun or srun has started wait for one "+
-		"of them before they give it up by name; 0 waits for ever")
+	under(cmd, "Ranks").duration(&limit, rankTimeout, "give up a silent rank after this `time`; 0 waits for ever")
+	under(cmd, "Ranks").rare(rankTimeout)
 }
 
 const rankTimeout = "rank-timeout"

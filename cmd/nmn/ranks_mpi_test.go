@@ -85,7 +85,7 @@ func onFour(dir string) []string {
 		"--set", "train.checkpoint_steps=2", "--set", "train.log_steps=1", "--run-dir", dir)
 }
 
-// A rank that dies ends the job, and the same command goes on to the very numbers of a job that nobody disturbed.
+// A rank that dies ends the job, and the same command continues to the exact numbers of an undisturbed job.
 func TestMPI_KilledTwentyTimes(t *testing.T) {
 	kills := 20
 	if testing.Short() {
@@ -141,7 +141,7 @@ func TestMPI_SignalOnAnyRankSavesAndEndsAll(t *testing.T) {
 		job.until("three steps", func() bool { return steps(dir) >= before+3 })
 		_ = syscall.Kill(ranksOf(cmd.Process.Pid)[rank], syscall.SIGTERM)
 		_ = job.wait()
-		if cmd.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(stderr.String(), "the same command goes on") ||
+		if cmd.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(stderr.String(), "run the same command again to continue") ||
 			out.String() != "" {
 			t.Errorf("signal to rank %d: exit code %d, %s", rank, cmd.ProcessState.ExitCode(), stderr)
 		}
@@ -166,7 +166,7 @@ func TestMPI_WarningOfTheJobSavesAndEndsAll(t *testing.T) {
 	job.until("step 3", func() bool { return strings.Contains(stderr.String(), step) })
 	_ = cmd.Process.Signal(syscall.SIGUSR1)
 	_ = job.wait()
-	if cmd.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(stderr.String(), "the same command goes on") ||
+	if cmd.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(stderr.String(), "run the same command again to continue") ||
 		out.String() != "" {
 		t.Errorf("exit code %d, %s", cmd.ProcessState.ExitCode(), stderr)
 	}

@@ -206,7 +206,7 @@ func TestRanks_GoOnWithAnyNumber(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			for rank, c := range interruptedOnRanks(ctx, cancel, n, filepath.Join(dir, stage), args...) {
-				if c.code != exitInterrupted || (rank == 0) != strings.Contains(c.err, "the same command goes on") {
+				if c.code != exitInterrupted || (rank == 0) != strings.Contains(c.err, "run the same command again to continue") {
 					t.Fatalf("rank %d of %d: exit code %d, %s", rank, n, c.code, c.err)
 				}
 			}

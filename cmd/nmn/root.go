@@ -55,20 +55,16 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 	return code
 }
 
-// newRoot builds the tree of commands. Nothing of it is shared between two calls.
+// newRoot builds the tree of commands. Two calls share nothing.
 func newRoot(p *program) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "nmn",
 		Short: "Train image classifiers from wrong and missing labels",
-		Long: `nmn trains multi-label concept classifiers from pictures whose labels are wrong or
-missing, and needs no clean label to do it. A noise model learns how true labels
-turn into the observed ones; the classifier under it predicts the true ones.`,
-		Example: `  # the whole protocol on a small built-in data set, a few minutes
-  nmn experiment --preset scenes
-
-  # train one arm, then look at what it predicts
-  nmn train scenes --arm nmn-fd --noise 0.4 --run-dir runs/fd
-  nmn predict runs/fd pictures/`,
+		Long: `nmn trains multi-label picture classifiers from wrong and missing labels, and finds those labels.
+It estimates how often each label is wrong or missing, and needs no clean labels.`,
+		Example: `  nmn train pictures/ --run-dir runs/mine   # a folder of pictures for each label
+  nmn predict runs/mine new-pictures/       # what is in other pictures
+  nmn audit runs/mine                       # which labels are probably wrong`,
 		SilenceErrors:              true,
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
@@ -91,6 +87,7 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 		_, err := fmt.Fprintf(cmd.ErrOrStderr(), "usage: %s\n", usageLine(cmd))
 		return err
 	})
+	root.SetHelpCommand(newHelp(p))
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(p, cmd) })
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		p.called = cmd
@@ -98,25 +95,44 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 		return p.joinRanks(cmd)
 	}
 	p.globalFlags(root)
-	root.Flags().Bool("version", false, "print the version, as nmn version does")
-	for _, command := range []func(*program) *cobra.Command{
-		newDoctor, newExperiment, newReproduce, newTrain, newEval, newPredict, newExtract, newExport, newWeights,
-		newRates, newAudit,
-		newFeatures, newFrames, newVocab, newCaption,
-		newConfig, newNoise, newScenes, newFigure3, newBench,
-		newVersion,
-	} {
-		root.AddCommand(command(p))
-	}
+	root.Flags().Bool("version", false, "print the version")
+	addCommands(p, root)
 	return root
+}
+
+// Help lists commands in the order in which they are added.
+func init() { cobra.EnableCommandSorting = false }
+
+// addCommands adds all commands by purpose, the everyday ones first.
+func addCommands(p *program, root *cobra.Command) {
+	for _, g := range []struct {
+		id, title string
+		commands  []func(*program) *cobra.Command
+	}{
+		{"use", "Train and use", []func(*program) *cobra.Command{newTrain, newPredict, newEval, newExport, newCaption}},
+		{"labels", "Find wrong labels", []func(*program) *cobra.Command{newAudit, newDoctor, newRates}},
+		{"data", "Prepare data", []func(*program) *cobra.Command{newFrames, newExtract, newFeatures, newVocab, newWeights,
+			newScenes, newNoise}},
+		{"measure", "Measure and reproduce", []func(*program) *cobra.Command{newExperiment, newReproduce, newBench,
+			newFigure3}},
+		{"other", "Settings and help", []func(*program) *cobra.Command{newConfig, newVersion}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, command := range g.commands {
+			cmd := command(p)
+			cmd.GroupID = g.id
+			root.AddCommand(cmd)
+		}
+	}
+	root.SetCompletionCommandGroupID("other")
 }
 
 func (p *program) globalFlags(root *cobra.Command) {
 	flags := group{root, "Messages", root.PersistentFlags()}
-	flags.set.CountVarP(&p.verbosity, "verbose", "v", "log what happens to standard error; -vv also how")
+	flags.set.CountVarP(&p.verbosity, "verbose", "v", "log to standard error; -vv logs more")
 	flags.keep("verbose")
-	flags.boolP(&p.quiet, "quiet", "q", "show no progress")
-	enum(flags, &p.progress, "progress", "`form` of progress on standard error", progressAuto, progressJSON)
+	flags.boolP(&p.quiet, "quiet", "q", "hide progress")
+	enum(flags, &p.progress, "progress", "write progress to standard error in this `form`", progressAuto, progressJSON)
 	root.InitDefaultHelpFlag()
 }
 

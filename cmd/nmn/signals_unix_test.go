@@ -48,7 +48,7 @@ func TestTrain_HangupsSaveAndExit130(t *testing.T) {
 	}
 	_ = p.wait()
 	wantSaved(t, cmd, dir, exitInterrupted)
-	if !strings.Contains(stderr.String(), "hangup") || !strings.Contains(stderr.String(), "the same command goes on") {
+	if !strings.Contains(stderr.String(), "hangup") || !strings.Contains(stderr.String(), "run the same command again to continue") {
 		t.Errorf("message %q names no hangup or no way to go on", stderr)
 	}
 }
@@ -66,7 +66,7 @@ func TestTrain_WarningsSaveAndExit130(t *testing.T) {
 	_ = p.wait()
 	wantSaved(t, cmd, dir, exitInterrupted)
 	if !strings.Contains(stderr.String(), "user defined signal 1") || !strings.Contains(stderr.String(),
-		"the same command goes on") {
+		"run the same command again to continue") {
 		t.Errorf("message %q names no signal or no way to go on", stderr)
 	}
 }

@@ -199,7 +199,7 @@ func (m *making) keep(r result) error {
 		}
 		if m.sum.LeftOut > m.options.MaxBad {
 			return fmt.Errorf("%w: %d of the first %d, the last is %q: %w; all are in %s; `frames.max_bad_clips` leaves out "+
-				"more, and the same command goes on",
+				"more, and run the same command again to continue",
 				errTooMany, m.sum.LeftOut, m.progress.Done+1-m.progress.Before, r.source.Name, r.err, m.problems.name)
 		}
 	case r.err != nil:

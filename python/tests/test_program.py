@@ -180,7 +180,7 @@ def stop(*_):
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     time.sleep(.3)
     open('saved', 'w').close()
-    print('nmn: interrupted; the same command goes on', file=sys.stderr)
+    print('nmn: interrupted; run the same command again to continue', file=sys.stderr)
     sys.exit(130)
 signal.signal(signal.SIGINT, stop)
 open('started', 'w').close()
@@ -204,7 +204,7 @@ def interrupt_once_started(folder: Path, times: int = 1) -> threading.Thread:
 def test_an_interrupt_waits_until_the_program_has_saved(fake, tmp_path):
     fake(SAVES)
     thread = interrupt_once_started(tmp_path)
-    with pytest.raises(KeyboardInterrupt, match="interrupted; the same command"):
+    with pytest.raises(KeyboardInterrupt, match="interrupted; run the same command"):
         call(["train"], cwd=tmp_path)
     thread.join()
     assert (tmp_path / "saved").exists()

@@ -152,7 +152,7 @@ def test_an_interrupt_saves_and_resuming_ends_as_if_there_had_been_none(tmp_path
 
     thread = threading.Thread(target=interrupt)
     thread.start()
-    with pytest.raises(KeyboardInterrupt, match="the same command goes on"):
+    with pytest.raises(KeyboardInterrupt, match="run the same command again to continue"):
         nmn.train(settings, run_dir=tmp_path / "cut", progress=False)
     thread.join()
     assert not nmn.Run(tmp_path / "cut").complete

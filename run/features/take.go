@@ -222,7 +222,7 @@ func (t *taking) compute(ctx context.Context, all int) (why map[featureKey]error
 		err = errors.Join(err, t.store.flush(context.WithoutCancel(ctx), &t.Options))
 		if err != nil {
 			if ctx.Err() != nil && t.store.dir != "" {
-				t.Tell(fmt.Sprintf("%d of %d are kept; the same command goes on", done, all), false)
+				t.Tell(fmt.Sprintf("%d of %d are kept; run the same command again to continue", done, all), false)
 			}
 			return nil, err
 		}

@@ -123,7 +123,7 @@ func (d *download) run(ctx context.Context) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%s: the connection broke %d times; the same command goes on", d.file.Address, mostTries)
+	return fmt.Errorf("%s: the connection broke %d times; run the same command again to continue", d.file.Address, mostTries)
 }
 
 // connect makes one connection for the rest of the file. broken reports that it ended too early, and another may bring
@@ -133,7 +133,7 @@ func (d *download) connect(ctx context.Context) (broken bool, err error) {
 	defer cancel(nil)
 	patience := cmp.Or(d.options.Silence, silence)
 	silent := time.AfterFunc(patience, func() {
-		cancel(fmt.Errorf("%s: nothing came for %v; the same command goes on", d.file.Address, patience))
+		cancel(fmt.Errorf("%s: nothing came for %v; run the same command again to continue", d.file.Address, patience))
 	})
 	defer silent.Stop()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.file.Address, http.NoBody)
@@ -173,7 +173,7 @@ func (d *download) connect(ctx context.Context) (broken bool, err error) {
 		case errors.Is(err, io.EOF):
 			return false, nil
 		case err != nil:
-			return ctx.Err() == nil, fmt.Errorf("%s: after %d bytes: %w; the same command goes on", d.file.Address, d.done,
+			return ctx.Err() == nil, fmt.Errorf("%s: after %d bytes: %w; run the same command again to continue", d.file.Address, d.done,
 				cause(ctx, err))
 		}
 	}
@@ -212,7 +212,7 @@ func (d *download) keep(b []byte) error {
 	d.done += int64(n)
 	_, _ = d.digest.Write(b[:n]) // a hash takes everything
 	if err != nil {
-		return fmt.Errorf("%w; what is there is kept, and the same command goes on", err)
+		return fmt.Errorf("%w; the downloaded part is kept; run the same command again to continue", err)
 	}
 	return nil
 }
