@@ -63,6 +63,9 @@ func Examine(ctx context.Context, c *Config, o ExamineOptions) (*Examination, er
 	if err != nil {
 		return nil, err
 	}
+	if found.Samples = config.Data.Samples(); config.Data.Videos() {
+		found.Files = "frames"
+	}
 	if config.Data.Set == dataset.Manifest {
 		found.Stated = data.Labels()
 	}

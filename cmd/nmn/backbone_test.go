@@ -419,7 +419,7 @@ func TestTrain_BackboneDryRunTakesFewFeatures(t *testing.T) {
 	weights, dir := filepath.Join(work, "vgg.safetensors"), filepath.Join(work, "run")
 	tinyVGG(t, weights, 1)
 	out := must(t, backboneRun(colouredPictures(t, work, 60), weights, dir, "--dry-run")...)
-	if !strings.Contains(out, "to take those of all pictures, once") {
+	if !strings.Contains(out, "to compute them for all pictures, once") {
 		t.Errorf("the plan does not tell how long features take: %s", out)
 	}
 	if _, err := os.Stat(dir); err == nil {

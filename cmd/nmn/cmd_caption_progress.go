@@ -8,12 +8,12 @@ import (
 	"nmn/run"
 )
 
-// captionObserver shows people how the training of a captioner goes.
+// captionObserver reports the training of a captioner.
 func (p *program) captionObserver() session.Observer {
 	return session.Observer{Message: p.tell, Training: p.watchCaptioner, Trained: p.status.clear}
 }
 
-// watchCaptioner shows each step to who looks, or else writes a line for each epoch.
+// watchCaptioner draws each step, or prints a line for each epoch without a terminal.
 func (p *program) watchCaptioner(t run.Training) []captioner.Observer {
 	logged := session.LogTo(p.log)
 	switch p.audience() {

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -80,6 +82,7 @@ func (d *doctorCommand) run(cmd *cobra.Command, p *program, args []string) error
 	if err != nil {
 		return err
 	}
+	d.rename(found.Findings)
 	if err := cmp.Or(d.tell(p, found), d.showAugmentations(cmd, p)); err != nil {
 		return err
 	}
@@ -96,6 +99,20 @@ func (d *doctorCommand) run(cmd *cobra.Command, p *program, args []string) error
 		p.tell(run.Message{Topic: "next", Text: "nmn train with the same data and settings"})
 	}
 	return nil
+}
+
+// rename replaces the nouns in findings by the nouns of the data.
+func (d *doctorCommand) rename(found []doctor.Finding) {
+	n := nounsOf(&d.config.Data)
+	for i := range found {
+		f := &found[i]
+		for _, text := range []*string{&f.Text, &f.Cure} {
+			if d.config.Data.Videos() {
+				*text = replaceNoun(*text, pictureWord, "frame")
+			}
+			*text = replaceNoun(*text, bagWord, strings.TrimSuffix(n.samples, "s"))
+		}
+	}
 }
 
 // showAugmentations writes the page of augmentations if --augmentations is given.
@@ -117,6 +134,8 @@ func (d *doctorCommand) showAugmentations(cmd *cobra.Command, p *program) error 
 // them with their fixes.
 func (d *doctorCommand) early(p *program) func([]doctor.Finding) {
 	return func(found []doctor.Finding) {
+		found = slices.Clone(found)
+		d.rename(found)
 		for _, f := range found {
 			p.note("%-7s %s: %s", "labels", f.Weight, f.Text)
 		}
@@ -141,7 +160,7 @@ func doctorLine(now doctor.Progress, since time.Duration) string {
 		timeLeft(since, now.Done, now.Total-now.Done), now.Done, now.Total)
 }
 
-// tell writes the report to the output file and to standard output.
+// tell writes the report to --output and prints it.
 func (d *doctorCommand) tell(p *program, found *run.Examination) error {
 	return d.write(p, found, func(b *bytes.Buffer) error {
 		err := found.WriteData(b)

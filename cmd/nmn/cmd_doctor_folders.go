@@ -13,15 +13,15 @@ import (
 	"nmn/loader/published"
 )
 
-// withFolders are the flags that the look at published folders takes.
+// withFolders are the flags for published folders.
 var withFolders = []string{"coco", "msrvtt", "json", "output"}
 
-// folders reports whether published folders are to be looked at.
+// folders reports whether published folders are to be checked.
 func (d *doctorCommand) folders() bool {
 	return d.coco != "" || d.msrvtt != ""
 }
 
-// lookAtFolders looks at published folders, which needs no settings of training.
+// lookAtFolders checks published folders, without settings of training.
 func (d *doctorCommand) lookAtFolders(cmd *cobra.Command, p *program) error {
 	var other string
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
@@ -30,8 +30,8 @@ func (d *doctorCommand) lookAtFolders(cmd *cobra.Command, p *program) error {
 		}
 	})
 	if other != "" {
-		return usagef("doctor: --%s does not go with the folder of a published data set, which is looked at as it is: "+
-			"leave it out, or give its files with the flags of nmn train", other)
+		return usagef("doctor: --%s does not apply to the folder of a published data set: "+
+			"leave it out, or give the files with the flags of nmn train", other)
 	}
 	looks := []func(context.Context) (*published.Folder, error){}
 	if d.coco != "" {
@@ -57,13 +57,12 @@ func (d *doctorCommand) lookAtFolders(cmd *cobra.Command, p *program) error {
 		return err
 	}
 	if wrong > 0 {
-		return fmt.Errorf("doctor: the paper's protocol cannot be run on them, for %d of the findings: see their cures",
-			wrong)
+		return fmt.Errorf("doctor: %d problems prevent the paper's protocol; fixes are listed above", wrong)
 	}
 	return nil
 }
 
-// tellFolders writes what was found to where it was asked for.
+// tellFolders prints the findings about published folders.
 func (d *doctorCommand) tellFolders(p *program, found []*published.Folder) error {
 	return d.write(p, found, func(b *bytes.Buffer) error {
 		for i, f := range found {

@@ -13,8 +13,8 @@ import (
 	"nmn/train"
 )
 
-// dryRun opens everything, reckons or measures how long steps take, without saving anything, and prints the plan. What
-// is known before is printed before.
+// dryRun opens everything, estimates or measures the time of steps without saving anything, and prints the plan as it
+// goes.
 func dryRun(ctx context.Context, p *program, s *run.Session) error {
 	c := &s.Config
 	arms, err := c.PlannedArms()
@@ -44,7 +44,7 @@ func dryRun(ctx context.Context, p *program, s *run.Session) error {
 	}
 	total := s.FeatureTime()
 	if total > 0 {
-		if _, err := fmt.Fprintf(p.out, "features    about %v to take those of all pictures, once\n",
+		if _, err := fmt.Fprintf(p.out, "features    about %v to compute them for all pictures, once\n",
 			total.Round(time.Second)); err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func dryRun(ctx context.Context, p *program, s *run.Session) error {
 	return err
 }
 
-// planArm prints the plan of one arm, and returns how long its training will take.
+// planArm prints the plan of an arm and returns the estimated time of its training.
 func planArm(ctx context.Context, p *program, s *run.Session, estimator *run.Estimator,
 	arm train.Arm) (duration time.Duration, err error) {
 	c := &s.Config
@@ -104,8 +104,7 @@ func planArm(ctx context.Context, p *program, s *run.Session, estimator *run.Est
 	return m.Total(), err
 }
 
-// groupsText lists the learning rates of the layers, from the last one on as rates fall; a single line where all are
-// the same.
+// groupsText lists the learning rates of the layers from the last layer on, or prints one line if all are equal.
 func groupsText(groups []train.Group) string {
 	same := true
 	for _, g := range groups {
@@ -140,14 +139,14 @@ func layers(groups []train.Group) int {
 	return len(names)
 }
 
-// measuredText says what timed steps have shown of a workload: its speed is that of the images that were in the step.
+// measuredText describes the timed steps of a workload. The speed counts the images in the steps.
 func measuredText(m run.Measured, w run.Workload) string {
 	speed := float64(m.Images) / m.Step.Seconds()
 	line := fmt.Sprintf("            %s, %d steps of %.1f ms (%.3g images/s, %.1f GFLOP/s): about %v\n",
 		m.Needs(), m.Steps, m.Step.Seconds()*1e3, speed,
 		w.FLOP/float64(w.Pictures)*speed/1e9, m.Total().Round(time.Second))
 	if m.Estimated {
-		return line + "            reckoned from operations and the time of one picture: no step was made\n"
+		return line + "            estimated from operations and the time of one picture, without a step\n"
 	}
 	if !m.Full() {
 		line += fmt.Sprintf("            the data have no full batch of %d: steps of at most %d were timed\n", m.Batch,
@@ -156,7 +155,7 @@ func measuredText(m run.Measured, w run.Workload) string {
 	return line
 }
 
-// chunksText is a line on what maps and gradients take, whole and in chunks of fewer frames; nothing of pictures.
+// chunksText returns a line with the memory of maps and gradients of clips, whole and in chunks of frames.
 func chunksText(all []run.Chunk) string {
 	if len(all) == 0 {
 		return ""

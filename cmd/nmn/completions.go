@@ -7,16 +7,16 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Annotations of flags that have values to complete: of one of them, and of a list of them.
+// Annotations of flags with values to complete: of a single value, and of a list.
 const (
 	valuesAnnotation = "nmn_values"
 	listAnnotation   = "nmn_list"
-	// settingAnnotation has the keys of settings, each with the = that comes before its value.
+	// settingAnnotation holds the keys of settings, each followed by =.
 	settingAnnotation = "nmn_settings"
 )
 
-// registerCompletions hands the values of all flags to cobra, where a shell asks for them. Cobra keeps such functions,
-// and with them the whole tree of commands, for as long as the process lives; other calls keep nothing.
+// registerCompletions registers the values of all flags with cobra when a shell asks for completions. Cobra keeps these
+// functions, and so the tree of commands, until the process ends, so other calls do not register them.
 func registerCompletions(cmd *cobra.Command) {
 	register := func(f *pflag.Flag) {
 		values, list := f.Annotations[listAnnotation]

@@ -7,13 +7,13 @@ import (
 	"nmn/run"
 )
 
-// openModel opens a model on a device, and says which.
+// openModel opens a model on a device and prints the device.
 func (p *program) openModel(ctx context.Context, path string, which run.Checkpoint,
 	r run.Resources) (*run.Model, error) {
 	return run.OpenModel(ctx, path, run.ModelOptions{Checkpoint: which, Run: r, Log: p.log, Message: p.tell})
 }
 
-// openDevice opens a device and says which.
+// openDevice opens a device and prints it.
 func (p *program) openDevice(r *run.Resources) (kernels.Backend, error) {
 	backend, note, err := run.OpenDevice(r, p.log)
 	if err == nil {

@@ -16,10 +16,10 @@ const (
 	exitFailure     = 1
 	exitUsage       = 2
 	exitInterrupted = 130 // as shells report a program that SIGINT ended
-	exitUnread      = 141 // as shells report a program that SIGPIPE ended: nobody reads what it prints
+	exitUnread      = 141 // as shells report a program that SIGPIPE ended: its output has no reader
 )
 
-// usageError is a mistake in how the program was called: flags, arguments, configuration.
+// usageError is a mistake in flags, arguments or configuration.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
@@ -46,5 +46,5 @@ func exitCode(err error) int {
 	return exitFailure
 }
 
-// errNoReader is wrapped by errors of writing to an output whose reader has gone, as head goes once it has its lines.
-var errNoReader = errors.New("nobody reads it any more")
+// errNoReader is wrapped by errors of writing to an output whose reader has ended, as head does after some lines.
+var errNoReader = errors.New("the output has no reader any more")

@@ -17,12 +17,11 @@ import (
 	"nmn/run"
 )
 
-// quotedKey is a setting, or an option of a command, that a package names in a message: leave them out
+// quotedKey matches a setting, or an option of a command, in the message of a package: leave them out
 // (`data.max_bad_samples`).
 var quotedKey = regexp.MustCompile("`[a-z0-9_.]+`")
 
-// records are the keys of a configuration that nmn writes and that are no settings: by which program, and what it
-// chose.
+// records are the keys of a configuration that nmn writes and that cannot be set: the program and its choices.
 var records = []string{"build", "chosen"}
 
 // settingKeys are the keys of the settings of a run.
@@ -41,8 +40,8 @@ var settingKeys = sync.OnceValue(func() map[string]bool {
 	return keys
 })
 
-// flagOf is what the user types for a key: the flag of a setting, or else its key, which --set takes. Any other name is
-// an option of a command, whose flag is its last part.
+// flagOf returns what the user types for a key: the flag of a setting, or its key for --set. Any other name is an option
+// of a command; its flag is the last part of the name.
 func flagOf(key string) string {
 	if flag := flagOfSetting(key); flag != "" {
 		return flag
@@ -53,7 +52,7 @@ func flagOf(key string) string {
 	return "--" + strings.ReplaceAll(key[strings.LastIndexByte(key, '.')+1:], "_", "-")
 }
 
-// flagOfSetting is the flag of a setting of a run; empty if it has none.
+// flagOfSetting returns the flag of a setting of a run, or an empty string.
 func flagOfSetting(key string) string {
 	for flag, keys := range flagKeys {
 		for _, k := range keys {
@@ -65,12 +64,12 @@ func flagOfSetting(key string) string {
 	return ""
 }
 
-// withFlags is a message of a package as a command line has it.
+// withFlags replaces the settings in the message of a package by their flags.
 func withFlags(message string) string {
 	return quotedKey.ReplaceAllStringFunc(message, func(quoted string) string { return flagOf(strings.Trim(quoted, "`")) })
 }
 
-// attributesWithFlags is withFlags for what is logged.
+// attributesWithFlags is withFlags for attributes of logs.
 func attributesWithFlags(_ []string, a slog.Attr) slog.Attr {
 	switch v := a.Value.Any().(type) {
 	case string:
@@ -81,8 +80,8 @@ func attributesWithFlags(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// hinted is an error about a flag with what helps: of a setting what is wrong with its value, and of a flag that does
-// not exist the setting of that name, if there is one.
+// hinted improves an error about a flag. For a setting it returns the mistake in the value; for an unknown flag it adds
+// the setting or flag that may be meant.
 func hinted(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var mistake *setting.Error
@@ -121,11 +120,11 @@ func hinted(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w; did you mean %s?", err, near)
 }
 
-// setTo is how a setting is given a value on a command line.
+// setTo returns how to set a setting on a command line.
 func setTo(key string) string { return "--set " + key + "=VALUE" }
 
-// oneLine writes an error for people: joined errors share the line, settings have the names of their flags, and what
-// would not show is escaped.
+// oneLine returns an error as a line of text: joined errors share the line, settings have the names of their flags, and
+// invisible characters are escaped.
 func oneLine(err error) string { return visible.OneLine(withFlags(err.Error())) }
 
 func sortedKeys(all map[string]bool) []string {

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// unreadFlags refuses the first of the flags that was given where nothing reads it; why says what does.
+// unreadFlags refuses the first of the flags that is given without effect. why names the condition.
 func unreadFlags(cmd *cobra.Command, why string, flags ...string) error {
 	for _, flag := range flags {
 		if cmd.Flags().Changed(flag) {
@@ -16,5 +16,5 @@ func unreadFlags(cmd *cobra.Command, why string, flags ...string) error {
 	return nil
 }
 
-// commandName is what people call a command, without the name of the program.
+// commandName returns the name of a command without the name of the program.
 func commandName(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "nmn ") }

@@ -304,7 +304,7 @@ func TestTrain_ClassesWhoseNamesAreAlike(t *testing.T) {
 	plan := must(t, onManifest(file, dir, "--dry-run")...)
 	doctor := must(t, "doctor", file, "--preset", "scenes", "--device", "cpu")
 	for said, in := range map[string]string{"nearly equal: red and Red; data.join_labels true": plan,
-		"differ in case, blanks, hyphens or underscores alone: 1 group": doctor, "data.join_labels true": doctor} {
+		"differ only in case, blanks, hyphens or underscores: 1 group": doctor, "data.join_labels true": doctor} {
 		if !strings.Contains(in, said) {
 			t.Errorf("no %q in\n%s", said, in)
 		}

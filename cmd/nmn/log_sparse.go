@@ -6,29 +6,29 @@ import (
 	"sync"
 )
 
-// mostAlike is how many warnings of one message are shown: of thousands of files that are missing a few names are
-// enough, and the number.
+// mostAlike is the number of warnings with the same message that are shown. For thousands of missing files, a few names
+// and the count are enough.
 const mostAlike = 5
 
-// sparse is a handler that shows the first warnings of each message, and counts the others.
+// sparse is a handler that shows the first warnings with each message and counts the others.
 type sparse struct {
 	slog.Handler
 	counts *alike
 }
 
-// alike counts warnings by message; handlers that are made of one share it.
+// alike counts warnings by message. Handlers derived from the same handler share it.
 type alike struct {
 	mu    sync.Mutex
 	seen  map[string]int
-	more  []string       // messages that were left out since this was told, in their order
-	extra map[string]int // how often
+	more  []string       // messages left out since the last summary, in order
+	extra map[string]int // number of warnings left out
 }
 
 func newSparse(h slog.Handler) sparse {
 	return sparse{h, &alike{seen: map[string]int{}, extra: map[string]int{}}}
 }
 
-// Handle shows a record, unless it is a warning of which there were enough.
+// Handle shows a record, unless it is a warning that was shown often enough.
 func (s sparse) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level == slog.LevelWarn && s.counts.enough(r.Message) {
 		return nil
@@ -50,14 +50,14 @@ func (a *alike) enough(message string) bool {
 	return true
 }
 
-// tell shows how many warnings were left out.
+// tell logs how many warnings were left out.
 func (s sparse) tell(ctx context.Context) {
 	s.counts.mu.Lock()
 	more, extra := s.counts.more, s.counts.extra
 	s.counts.more, s.counts.extra = nil, map[string]int{}
 	s.counts.mu.Unlock()
 	for _, message := range more {
-		slog.New(s.Handler).WarnContext(ctx, message+", and so are more like it (-v shows all)", "more", extra[message])
+		slog.New(s.Handler).WarnContext(ctx, message+": more warnings like this (-v shows all)", "more", extra[message])
 	}
 }
 

@@ -1,5 +1,5 @@
-// Command nmn trains multi-label concept classifiers from pictures whose labels are wrong or
-// missing, after "Learning from Noisy Labels with Noise Modeling Network".
+// Command nmn trains multi-label classifiers of pictures from wrong and missing labels, after "Learning from Noisy Labels
+// with Noise Modeling Network".
 package main
 
 import (
@@ -19,15 +19,15 @@ func main() {
 	leave := endWithCaller(end, os.Getenv(scratchVariable), os.Stdin)
 	code := execute(ctx, os.Args[1:], systemTerminal(end))
 	stop()
-	leave() // its error has no reader: the caller is dead
+	leave() // the caller has ended: its error has no reader
 	os.Exit(code)
 }
 
 // arena is the size of the blocks of addresses that Go reserves, in bytes.
 const arena = 64 << 20
 
-// heedMemory sets the garbage collector's limit to the memory that is free at the start. The collector knows neither
-// ulimit -v nor control groups, and would let the heap double before it runs.
+// heedMemory sets the garbage collector's limit to the memory that is free at the start. The collector ignores ulimit -v
+// and control groups, and would let the heap double before it runs.
 func heedMemory() {
 	if free, known := memory.Free(); known && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(max(free-free/32-arena, arena/4))

@@ -14,7 +14,7 @@ import (
 	"nmn/loader/relabel"
 )
 
-// listsPictures reports whether a file of labels lists pictures with names of labels, and is no table of numbers.
+// listsPictures reports whether a file of labels is a list of pictures with names of labels, not a table of numbers.
 func listsPictures(ctx context.Context, file string) bool {
 	switch strings.ToLower(filepath.Ext(strings.TrimSuffix(file, ".gz"))) {
 	case ".jsonl", ".json":
@@ -29,12 +29,12 @@ func listsPictures(ctx context.Context, file string) bool {
 	}) {
 		return false
 	}
-	_, err = table.ReadLabels(file) // such a column may be a label of its own
+	_, err = table.ReadLabels(file) // such a column may be a label
 	return err != nil
 }
 
-// manifestLabels has score files take their labels from a manifest, where the file of labels is one; nil where it is
-// not. The manifest is there once the scores are read.
+// manifestLabels makes score files take their labels from a manifest if the file of labels is one, and otherwise returns
+// nil. The manifest is filled when the scores are read.
 func manifestLabels(ctx context.Context, f *eval.Files) *manifest.Manifest {
 	if !listsPictures(ctx, f.Labels) {
 		return nil
@@ -42,8 +42,8 @@ func manifestLabels(ctx context.Context, f *eval.Files) *manifest.Manifest {
 	m := &manifest.Manifest{}
 	f.LabelsOf = func(scores *table.Matrix) (*table.Matrix, error) {
 		if scores.IDs == nil || scores.Words == nil {
-			return nil, fmt.Errorf("%s: names bags and labels, and %s does not: give scores as .csv, with the words in the "+
-				"header and the bags in a column id", f.Labels, scores.Name)
+			return nil, fmt.Errorf("%s: names pictures and labels, and %s does not: give scores as .csv, with the labels in the "+
+				"header and the pictures in a column id", f.Labels, scores.Name)
 		}
 		read, err := manifest.Read(ctx, f.Labels, manifest.Options{})
 		if err != nil {
@@ -57,7 +57,7 @@ func manifestLabels(ctx context.Context, f *eval.Files) *manifest.Manifest {
 	return m
 }
 
-// manifestRows are the corrected labels of the rows of a manifest.
+// manifestRows returns the corrected labels of the rows of a manifest.
 func manifestRows(m *manifest.Manifest, r *audit.Report, corrected []uint8) (relabel.Labels, error) {
 	k := r.Input.Classes
 	l := relabel.Labels{Words: r.Words, Rows: map[string][]uint8{}}

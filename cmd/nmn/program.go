@@ -15,17 +15,17 @@ import (
 // program holds what every command shares.
 type program struct {
 	*terminal
-	status    *statusLine // of err: what is written while a line of progress may be shown goes through it
+	status    *statusLine // of err; all text that may meet a line of progress is written through it
 	log       *slog.Logger
-	verbosity int // of --verbose: 1 for what happens, 2 for how
+	verbosity int // count of --verbose
 	quiet     bool
-	// progress is its form: progressJSON, or else progressAuto.
+	// progress is the value of --progress.
 	progress string
 	// tellRest logs how many lines of the log were left out; nil if all are shown.
 	tellRest func()
 	// called is the command that the arguments name, for messages.
 	called *cobra.Command
-	// ranks are those that run the command together, once it is known which command it is.
+	// ranks are the ranks that run the command together, set once the command is known.
 	ranks ranks.Group
 }
 
@@ -36,7 +36,7 @@ func (p *program) path(root *cobra.Command) string {
 	return p.called.CommandPath()
 }
 
-// note lets a person at a terminal, or one who asked for it, know what is going on.
+// note prints a message on a terminal or with --verbose.
 func (p *program) note(format string, args ...any) {
 	if !p.quiet && (p.verbosity > 0 || p.interactive(p.err)) {
 		fmt.Fprintln(p.status, visible.Line(fmt.Sprintf(format, args...)))
@@ -61,7 +61,7 @@ func (p *program) openLog() {
 	p.log = slog.New(handler)
 }
 
-// arguments wraps a check of cobra's, so that what it finds counts as a mistake in usage.
+// arguments wraps a check of cobra, so that its errors count as mistakes in usage.
 func arguments(p *program, check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
@@ -72,8 +72,7 @@ func arguments(p *program, check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// refuseArguments is the check of commands that take none. On the root it meets names of commands
-// that do not exist.
+// refuseArguments is the check of commands without arguments. At the root it reports unknown commands.
 func refuseArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -9,13 +9,13 @@ import (
 	"nmn/train"
 )
 
-// redraw is how often the line changes at most.
+// redraw is the shortest time between two changes of the line.
 const redraw = 100 * time.Millisecond
 
-// pace keeps a line from being drawn more often than is of use.
+// pace limits how often a line is drawn.
 type pace struct{ drawn time.Time }
 
-// due reports whether it is time to draw; the last state is always drawn.
+// due reports whether to draw now. The last state is always drawn.
 func (p *pace) due(now time.Time, last bool) bool {
 	if now.Sub(p.drawn) < redraw && !last {
 		return false
@@ -24,14 +24,14 @@ func (p *pace) due(now time.Time, last bool) bool {
 	return true
 }
 
-// progress tells how far a stage is.
+// progress draws the progress of a stage.
 type progress struct {
 	title   string
 	began   time.Time
-	first   int // step that was done when it began, -1 before the first
+	first   int // steps done at the start, -1 before the first step
 	pace    pace
 	speed   average
-	unit    string     // of what a step takes
+	unit    string     // of the items of a step
 	columns func() int // of the terminal, which may change
 }
 
@@ -39,8 +39,8 @@ func newProgress(title string, now time.Time, columns func() int) *progress {
 	return &progress{title: title, began: now, first: -1, unit: "images", columns: columns}
 }
 
-// showProgress keeps the last line of the terminal up to date with the steps of a title. items are what a step
-// takes, of a unit.
+// showProgress returns a function that draws the steps of a stage with a title. A step has a number of items, in a
+// unit.
 func (p *program) showProgress(title, unit string) func(e train.Progress, items int) {
 	bar := newProgress(title, time.Now(), func() int { return p.width(p.err) })
 	bar.unit = unit
@@ -52,7 +52,7 @@ func (p *program) showProgress(title, unit string) func(e train.Progress, items 
 	}
 }
 
-// step counts a step in, and reports whether it is time to draw.
+// step counts a step and reports whether to draw now.
 func (p *progress) step(e train.Progress, items int, now time.Time) bool {
 	if p.first < 0 {
 		p.first = e.Step - 1
@@ -61,15 +61,14 @@ func (p *progress) step(e train.Progress, items int, now time.Time) bool {
 	return p.pace.due(now, e.Step >= e.Steps)
 }
 
-// left is the time that the steps to come need, if they go on as since the start: validation and
-// checkpoints are in it.
+// left estimates the remaining time from the speed since the start, which includes validation and checkpoints.
 func (p *progress) left(e train.Progress, now time.Time) time.Duration {
 	done := max(e.Step-p.first, 1)
 	return time.Duration(float64(now.Sub(p.began)) / float64(done) * float64(e.Steps-e.Step))
 }
 
-// line fits what matters most into the columns of the terminal, one of which stays free, for a full
-// line would break.
+// line fits the most important figures into the columns of the terminal. The last column stays free, because a full line
+// would wrap.
 func (p *progress) line(e train.Progress, now time.Time) string {
 	parts := []string{
 		fmt.Sprintf("%d %%", 100*e.Step/max(e.Steps, 1)),
@@ -93,7 +92,7 @@ func (p *progress) line(e train.Progress, now time.Time) string {
 		}
 		text += part
 	}
-	if text == "" { // not even the share of the work
+	if text == "" { // no room for any figure
 		line := []rune(p.title + " " + parts[0])
 		return string(line[:min(len(line), room)])
 	}
@@ -101,8 +100,8 @@ func (p *progress) line(e train.Progress, now time.Time) string {
 	return p.title + " |" + strings.Repeat("█", full) + strings.Repeat(" ", width-full) + "| " + text
 }
 
-// lines draws how far something is, as often as is of use and at the end; nil where nobody looks. A line is made, of
-// the time since the first, when it is drawn.
+// lines returns a function that draws progress at a limited rate and at the end, or nil if nothing is watching. The
+// function line gets the time since the start and is called only to draw.
 func (p *program) lines() func(s stage, line func(since time.Duration) string) {
 	if !p.watched() {
 		return nil
@@ -116,7 +115,7 @@ func (p *program) lines() func(s stage, line func(since time.Duration) string) {
 	}
 }
 
-// timeLeft is that of so many things more, where each takes as long as those that are done.
+// timeLeft estimates the time for the remaining items from the time of the finished ones.
 func timeLeft(since time.Duration, done, more int) string {
 	return brief(time.Duration(float64(since) / float64(max(done, 1)) * float64(more)))
 }
@@ -136,7 +135,7 @@ func brief(d time.Duration) string {
 	return fmt.Sprintf("%ds", seconds)
 }
 
-// average is over the recent steps, older ones counting less and less.
+// average is an exponential average over steps.
 type average struct{ items, seconds, waited float64 }
 
 func (a *average) add(e train.Progress, items int) {
@@ -150,8 +149,7 @@ func (a *average) rate() float64 { return a.items / max(a.seconds, 1e-9) }
 
 func (a *average) wait() float64 { return 100 * a.waited / max(a.seconds, 1e-9) }
 
-// counted shows how much of something is done, and how long the rest will take. It is nil if
-// progress is not shown.
+// counted returns a function that shows progress and the time left, or nil if progress is hidden.
 func (p *program) counted(what, of string) func(done, of int) {
 	noun := of
 	audience := p.audience()

@@ -9,24 +9,24 @@ import (
 	"nmn/internal/visible"
 )
 
-// Forms of progress, of --progress.
+// Values of --progress.
 const (
 	progressAuto = "auto" // a line on terminals, else few lines
 	progressJSON = "json"
 )
 
-// stage is how far something is. As JSON it is for the program that called this one; see docs/reference/cli.md.
+// stage is the progress of some work. Its JSON is for the calling program; see docs/reference/cli.md.
 type stage struct {
-	Title string `json:"title"` // what is being done
+	Title string `json:"title"` // name of the work
 	Done  int    `json:"done"`
 	Total int    `json:"total"`
-	Unit  string `json:"unit"` // of what Done counts, in the plural
+	Unit  string `json:"unit"` // of Done, in the plural
 	Epoch int    `json:"epoch,omitempty"`
-	// Loss is that of the last step, in nats; nil where nothing learns or it is not finite.
+	// Loss is the loss of the last step, in nats. It is nil outside training or if it is not finite.
 	Loss *float64 `json:"loss,omitempty"`
 }
 
-// withLoss is the stage with the loss of a step.
+// withLoss returns the stage with the loss of a step.
 func (s stage) withLoss(loss float64) stage {
 	if !math.IsNaN(loss) && !math.IsInf(loss, 0) {
 		s.Loss = &loss
@@ -34,14 +34,14 @@ func (s stage) withLoss(loss float64) stage {
 	return s
 }
 
-// watched reports whether somebody wants to know again and again how far something is.
+// watched reports whether progress is drawn continually.
 func (p *program) watched() bool {
 	to := p.audience()
 	return to == person || to == caller
 }
 
-// draw shows how far something is: a person the line, the program that called this one the stage. What cannot be shown
-// must not stop what it tells of.
+// draw shows progress: the line on a terminal, or the stage as JSON for the calling program. It ignores errors, so that
+// they do not stop the work.
 func (p *program) draw(s stage, line string) {
 	if p.audience() != caller {
 		p.status.show(line)
@@ -55,8 +55,8 @@ func (p *program) draw(s stage, line string) {
 	}
 }
 
-// failure is an error for the program that called this one: the setting at fault, if it is one, and what is wrong with
-// it. Other settings are named by their keys, in backquotes.
+// failure is an error for the calling program: the key of the setting at fault, if any, and the message. The message names
+// other settings by their keys in backquotes.
 type failure struct {
 	Key     string `json:"key,omitempty"`
 	Message string `json:"message"`
@@ -78,17 +78,17 @@ func (p *program) writeError(err error, code int) {
 	}
 }
 
-// audience is who reads what is written to standard error.
+// audience is the reader of standard error.
 type audience int
 
 const (
 	nobody audience = iota // --quiet
-	person                 // at a terminal, whose last line is kept up to date
-	record                 // a file or a program, which gets whole lines and few of them
+	person                 // at a terminal, with a line of progress
+	record                 // a file or a program, which gets few whole lines
 	caller                 // a program that draws progress itself: --progress json
 )
 
-// audience is whom progress is for.
+// audience returns the reader of progress.
 func (p *program) audience() audience {
 	switch {
 	case p.quiet:

@@ -20,14 +20,14 @@ import (
 	"nmn/run"
 )
 
-// onRanks are the commands that several ranks run together. Others run in one process, and are refused as one of
-// several ranks with what is to be done instead.
+// onRanks are the commands that several ranks run together. Other commands run in one process. If several ranks start
+// them, they are refused with an alternative.
 var onRanks = map[string]bool{"nmn train": true, "nmn bench step": true}
 
-// anywhere are commands that do no harm if several processes run them.
+// anywhere are the commands that any number of processes may run.
 var anywhere = map[string]bool{"nmn": true, "nmn version": true, "nmn help": true}
 
-// insteadOfRanks says, for commands that several processes can share in another way, how.
+// insteadOfRanks explains how several processes can share the work of other commands.
 var insteadOfRanks = map[string]string{
 	"nmn extract": shards, "nmn features extract": shards, "nmn predict": shards, "nmn frames": shards,
 	"nmn experiment": tasks, "nmn reproduce": tasks,
@@ -38,13 +38,13 @@ const (
 	tasks  = "start it without mpirun or srun; several jobs share the work with --tasks and --task"
 )
 
-// refuseRanks is the error of a command that was started as one of several processes.
+// refuseRanks returns the error of a command that was started as one of several processes.
 func refuseRanks(cmd *cobra.Command, size int, by string) error {
 	cure := cmp.Or(insteadOfRanks[cmd.CommandPath()], "start it without mpirun or srun")
 	return usagef("%s runs in one process, and this is one of %d%s: %s", cmd.CommandPath(), size, by, cure)
 }
 
-// ranksFlag declares how long ranks wait for one another.
+// ranksFlag declares --rank-timeout.
 func ranksFlag(cmd *cobra.Command) {
 	limit := launch.DefaultTimeout
 	under(cmd, "Ranks").duration(&limit, rankTimeout, "give up a silent rank after this `time`; 0 waits for ever")
@@ -53,8 +53,8 @@ func ranksFlag(cmd *cobra.Command) {
 
 const rankTimeout = "rank-timeout"
 
-// joinRanks joins the ranks of a job, where a launcher has started several. What all ranks but the first would print is
-// left to the first; their warnings and errors say whose they are.
+// joinRanks joins the ranks of a job if a launcher has started several. Only rank 0 prints results and progress; warnings
+// and errors of other ranks have a prefix.
 func (p *program) joinRanks(cmd *cobra.Command) error {
 	if p.ranks = p.joined; p.ranks == nil {
 		g, err := p.openRanks(cmd)
@@ -70,7 +70,7 @@ func (p *program) joinRanks(cmd *cobra.Command) error {
 	}
 	if path := cmd.CommandPath(); p.ranks.Size() > 1 && !onRanks[path] && !anywhere[path] {
 		if p.follows() {
-			p.err = io.Discard // rank 0 says it
+			p.err = io.Discard // rank 0 prints it
 		}
 		return refuseRanks(cmd, p.ranks.Size(), "")
 	}
@@ -88,12 +88,12 @@ func (p *program) openRanks(cmd *cobra.Command) (ranks.Group, error) {
 		return nil, usageError{err}
 	case err != nil || !found || place.Size == 1:
 		return ranks.Alone{}, nil
-	case !joins: // there is no need to join them to say so
+	case !joins: // the message needs no ranks
 		if place.Rank > 0 {
 			p.follow(place.Rank)
 			p.err = io.Discard
 		}
-		return nil, refuseRanks(cmd, place.Size, fmt.Sprintf(" that %s has started", place.By))
+		return nil, refuseRanks(cmd, place.Size, fmt.Sprintf(" started by %s", place.By))
 	}
 	limit, err := cmd.Flags().GetDuration(rankTimeout)
 	if err != nil {
@@ -101,13 +101,13 @@ func (p *program) openRanks(cmd *cobra.Command) (ranks.Group, error) {
 	}
 	g, err := launch.Open(cmd.Context(), p.getenv, launch.Options{Timeout: limit, NCCL: p.ncclRanks(limit)})
 	if errors.Is(err, context.Canceled) {
-		// mpirun may have ended this rank because another one died, and may not say so: this is then the only message.
+		// mpirun may have ended this rank because another rank died, without a message of its own.
 		err = fmt.Errorf("%w while rank %d of %d waited for all ranks to start: %w", run.ErrInterrupted, place.Rank,
 			place.Size, context.Cause(cmd.Context()))
 	}
 	if err != nil && place.Rank > 0 && isLaunchMistake(err) {
 		p.follow(place.Rank)
-		p.err = io.Discard // rank 0 says it
+		p.err = io.Discard // rank 0 prints it
 	}
 	if err == nil && p.getenv("GOMAXPROCS") == "" {
 		var processors int
@@ -123,7 +123,7 @@ func isLaunchMistake(err error) bool {
 	return errors.As(err, &mistake)
 }
 
-// follow makes this the terminal of a rank that leaves results and progress to rank 0.
+// follow sets up the terminal of a rank that leaves results and progress to rank 0.
 func (p *program) follow(rank int) {
 	err := &prefixed{out: p.err, prefix: fmt.Sprintf("rank %d: ", rank)}
 	p.terminal = &terminal{in: p.in, out: io.Discard, err: err, getenv: p.getenv}
@@ -131,18 +131,18 @@ func (p *program) follow(rank int) {
 	p.quiet, p.verbosity = true, 0
 }
 
-// follows reports whether another rank shows what this one does.
+// follows reports whether rank 0 prints the results of this rank.
 func (p *program) follows() bool { return ranks.Of(p.ranks).Rank() > 0 }
 
-// How long a rank that ends with an error waits for the others to end too, before it ends the job: they may have failed
-// likewise, or one of them may be saving a checkpoint after an interrupt.
+// A rank that ends with an error waits this long for the other ranks, and then ends the job. The others may have failed
+// too, or may be saving a checkpoint after an interrupt.
 const (
 	patience            = 5 * time.Second
 	patienceInterrupted = 2 * time.Minute
 )
 
-// leaveRanks leaves the group at the end of a command, in an order in which no rank waits for one that has gone. An
-// error that the other ranks do not know ends the job.
+// leaveRanks leaves the group at the end of a command, so that no rank waits for a rank that has ended. An error of this
+// rank alone ends the job.
 func (p *program) leaveRanks(err error) {
 	if p.ranks == nil || p.ranks.Size() == 1 {
 		return
@@ -158,19 +158,19 @@ func (p *program) leaveRanks(err error) {
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		_ = p.ranks.Close() // whatever it says, this process ends
+		_ = p.ranks.Close() // this process ends in any case
 	}()
 	select {
 	case <-closed:
 	case <-time.After(limit):
 		if err == nil {
-			err = fmt.Errorf("its work is done, and that of other ranks is not after %v", limit)
+			err = fmt.Errorf("finished, but other ranks were still running after %v", limit)
 		}
 		p.ranks.Abort(err)
 	}
 }
 
-// saysError reports whether this rank has to print an error: rank 0 says what all know.
+// saysError reports whether this rank has to print an error. Rank 0 prints errors that all ranks share.
 func (p *program) saysError(err error) bool {
 	if !p.follows() {
 		return true
@@ -183,8 +183,8 @@ func (p *program) saysError(err error) bool {
 	return !errors.As(err, &lost) && !run.Agreed(err)
 }
 
-// whose says in front of a failure which of several ranks it is of, and so of which host: the errors of other ranks say
-// so themselves, and the lines of other ranks have a prefix.
+// whose adds the rank and the host to a failure of rank 0. Lines of other ranks have a prefix, and errors from other ranks
+// name their rank.
 func (p *program) whose(err error, line string) string {
 	var lost *ranks.LostError
 	if p.ranks == nil || p.ranks.Size() == 1 || p.follows() || exitCode(err) != exitFailure || errors.As(err, &lost) {
@@ -193,7 +193,7 @@ func (p *program) whose(err error, line string) string {
 	return fmt.Sprintf("rank 0 (%s): %s", p.ranks.Names()[0], line)
 }
 
-// prefixed writes lines that begin with a prefix, each of them at once.
+// prefixed writes whole lines, each with a prefix.
 type prefixed struct {
 	out    io.Writer
 	prefix string
@@ -220,7 +220,7 @@ func (w *prefixed) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// ncclRanks joins ranks that have nothing in common but graphics cards; nil in a build that knows none.
+// ncclRanks returns a function that joins ranks over NCCL, or nil in a build without CUDA.
 func (p *program) ncclRanks(limit time.Duration) func(launch.Place) (ranks.Group, error) {
 	if !kernels.HasCUDA {
 		return nil

@@ -29,7 +29,7 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 	} else if failed != nil {
 		err = failed
 	}
-	defer p.leaveRanks(err) // at the very end: mpirun ends what is left once a rank has ended with an error
+	defer p.leaveRanks(err) // at the end: mpirun ends the job once a rank has ended with an error
 	if p.tellRest != nil {
 		p.tellRest()
 	}
@@ -37,7 +37,7 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 		return exitOK
 	}
 	code := exitCode(err)
-	if !p.saysError(err) || code == exitUnread { // as every program that prints into a pipe: without a word
+	if !p.saysError(err) || code == exitUnread { // without a message, as usual for programs in a pipe
 		return code
 	}
 	if code == exitInterrupted && !errors.Is(err, run.ErrInterrupted) {
@@ -136,8 +136,7 @@ func (p *program) globalFlags(root *cobra.Command) {
 	root.InitDefaultHelpFlag()
 }
 
-// mistaken is oneLine with the setting that is at fault under the name that the user typed: its flag, or its key in a
-// file or in --set.
+// mistaken is oneLine, naming the setting at fault as the user typed it: by its flag, or by its key.
 func (p *program) mistaken(err error) string {
 	line := oneLine(err)
 	var mistake *setting.Error

@@ -7,20 +7,19 @@ import (
 	"syscall"
 )
 
-// ended is the cause of a context that something from outside has ended: a signal, or a reader of output that has
-// gone.
+// ended is the cause of a context that was ended from outside: by a signal, or by a reader of output that has gone.
 type ended struct{ by string }
 
 func (e ended) Error() string { return e.by }
 
-// Unwrap makes it one of the ways in which a context is cancelled.
+// Unwrap makes it a cancellation of the context.
 func (ended) Unwrap() error { return context.Canceled }
 
 // endOnSignals ends the work of the program on an interrupt, a request to terminate, a hangup and a scheduler's
-// warning, so that what was done is saved. A second interrupt or request to terminate ends the program at once. Further
-// hangups do not: a terminal that closes sends several. Nor do further warnings, which may come from mpirun and
-// scheduler both. A program that was started with hangups ignored, as nohup does, goes on ignoring them. Writing to a
-// pipe without a reader gives an error and no signal; see pipe. stop gives signals their usual effect back.
+// warning, so that the work is saved. A second interrupt or request to terminate ends the program at once. Further hangups
+// do not, because a closing terminal sends several. Further warnings do not either, because both mpirun and the scheduler
+// may send one. A program that was started with hangups ignored, as nohup does, keeps ignoring them. Writing to a pipe
+// without a reader gives an error and no signal; see pipe. stop restores the usual effect of signals.
 func endOnSignals(end context.CancelCauseFunc) (stop func()) {
 	hard := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	signals, broken := make(chan os.Signal, 8), make(chan os.Signal, 1)

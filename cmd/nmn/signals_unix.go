@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// warnings are the signals by which schedulers say that the time of a job is nearly over: SLURM's --signal=USR1@300,
-// and the one that mpirun passes on to all ranks at once and then leaves them the time they need.
+// warnings returns the signals with which schedulers warn that the time of a job is nearly over, such as SLURM's
+// --signal=USR1@300. mpirun passes SIGUSR1 on to all ranks and leaves them the time they need.
 func warnings() []os.Signal { return []os.Signal{syscall.SIGUSR1} }

@@ -2,5 +2,5 @@ package main
 
 import "os"
 
-// warnings are none: Windows knows no signals that a scheduler could send.
+// warnings returns nil: schedulers cannot send such signals on Windows.
 func warnings() []os.Signal { return nil }

@@ -11,32 +11,31 @@ import (
 	ranks "nmn/ranks"
 )
 
-// terminal is what a command may talk to. Results go to out and nothing else does; progress,
-// messages and errors go to err.
+// terminal holds the streams of a command. Only results go to out; progress, messages and errors go to err.
 type terminal struct {
 	in       io.Reader
 	out, err io.Writer
 	getenv   func(string) string
-	// joined are the ranks of a test; nil where the environment says whether there are any.
+	// joined are the ranks of a test. If it is nil, the environment decides.
 	joined ranks.Group
 }
 
-// systemTerminal is that of the process. end is called when the reader of standard output or standard error has gone.
+// systemTerminal returns the terminal of the process. It calls end if the reader of standard output or error has gone.
 func systemTerminal(end context.CancelCauseFunc) *terminal {
 	return &terminal{in: os.Stdin, out: &pipe{File: os.Stdout, name: "standard output", end: end},
 		err: &pipe{File: os.Stderr, name: "standard error", end: end}, getenv: os.Getenv}
 }
 
-// descriptor is what can be asked whether it is a terminal: a file, or a pipe around one.
+// descriptor is a file, or a pipe around a file, that may be a terminal.
 type descriptor interface{ Fd() uintptr }
 
-// interactive reports whether a person watches w.
+// interactive reports whether w is a terminal.
 func (t *terminal) interactive(w io.Writer) bool {
 	f, ok := w.(descriptor)
 	return ok && term.IsTerminal(int(f.Fd())) && t.getenv("TERM") != "dumb"
 }
 
-// width is the number of columns of w, 80 where it has none.
+// width returns the number of columns of w, or 80 if it is no terminal.
 func (t *terminal) width(w io.Writer) int {
 	if f, ok := w.(descriptor); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
@@ -46,7 +45,7 @@ func (t *terminal) width(w io.Writer) int {
 	return 80
 }
 
-// style is a way of writing text, as the number of an ANSI escape sequence.
+// style is the number of an ANSI escape sequence.
 type style string
 
 const (
@@ -54,7 +53,7 @@ const (
 	red  style = "31"
 )
 
-// paint colours text for w: only on a terminal, and not where NO_COLOR is set (no-color.org).
+// paint colours text for w, but only on a terminal and without NO_COLOR (no-color.org).
 func (t *terminal) paint(w io.Writer, s style, text string) string {
 	if !t.interactive(w) || t.getenv("NO_COLOR") != "" {
 		return text
@@ -62,15 +61,15 @@ func (t *terminal) paint(w io.Writer, s style, text string) string {
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
 }
 
-// statusLine is the last line of a terminal, which is drawn again and again. What is written through
-// it appears above the line. It is safe for use by several goroutines.
+// statusLine is a line of progress at the bottom of a terminal. Text written through it appears above the line. It is safe
+// for concurrent use.
 type statusLine struct {
 	out   io.Writer
 	mutex sync.Mutex
 	shown bool
 }
 
-// Write takes the line away and writes below what was there before.
+// Write clears the line and writes the text.
 func (s *statusLine) Write(b []byte) (int, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -78,7 +77,7 @@ func (s *statusLine) Write(b []byte) (int, error) {
 	return s.out.Write(b)
 }
 
-// show draws the line anew. A line that cannot be drawn must not stop the work.
+// show draws the line. It ignores errors, so that they do not stop the work.
 func (s *statusLine) show(line string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -9,8 +9,8 @@ import (
 	"nmn/loader/dataset"
 )
 
-// tellVideos writes, after an error about videos whose frames were not taken, the two commands that go on: with the
-// arguments that were typed.
+// tellVideos returns the two commands to run after an error about videos without frames, with the arguments of the
+// user.
 func tellVideos(err error, args []string) string {
 	var videos *dataset.VideoError
 	if !errors.As(err, &videos) {
@@ -20,8 +20,8 @@ func tellVideos(err error, args []string) string {
 	return "\n  " + shellLine(take) + "\n  " + shellLine(append([]string{"nmn"}, withFrames(videos, args)...))
 }
 
-// withFrames are the arguments of a command with a folder of frames in the place of that of the videos, or added to
-// those that name a table.
+// withFrames returns the arguments of a command with the folder of frames instead of the folder of videos, or added to the
+// arguments if they name a table.
 func withFrames(v *dataset.VideoError, args []string) []string {
 	same := func(path string) bool { return filepath.Clean(path) == filepath.Clean(v.Clips) }
 	replaced := slices.Clone(args)
@@ -48,7 +48,7 @@ func withFrames(v *dataset.VideoError, args []string) []string {
 	return replaced
 }
 
-// shellLine is a command as a shell reads it.
+// shellLine quotes a command for a shell.
 func shellLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {

@@ -14,16 +14,16 @@ import (
 	"nmn/train"
 )
 
-// watch shows people and Prometheus how training goes.
+// watch reports the progress of training to the terminal and to Prometheus.
 type watch struct {
 	program  *program
 	options  metricsOptions
 	metrics  *metrics.Metrics // nil for none
-	server   *metrics.Server  // nil where no address is given
+	server   *metrics.Server  // nil without an address
 	exporter *metrics.Exporter
 }
 
-// openWatch serves and exports metrics where the options say.
+// openWatch serves and exports metrics if the options ask for it.
 func openWatch(ctx context.Context, p *program, o metricsOptions) (_ *watch, err error) {
 	w := &watch{program: p, options: o}
 	if !o.wanted() || p.follows() {
@@ -60,7 +60,7 @@ func (w *watch) close() error {
 	return w.server.Close()
 }
 
-// ended has the metrics say how a run has ended.
+// ended records in the metrics how a run has ended.
 func (w *watch) ended(err error) {
 	if w.metrics == nil {
 		return
@@ -75,7 +75,7 @@ func (w *watch) ended(err error) {
 	}
 }
 
-// observers watch a training.
+// observers returns the observers of a training.
 func (w *watch) observers(t run.Training) []train.Observer {
 	all := []train.Observer{telemetry.LogTo(w.program.log)}
 	if w.metrics != nil {
@@ -128,7 +128,7 @@ func percent(n eval.Number) string {
 	return fmt.Sprintf("%.2f %%", 100*float64(n))
 }
 
-// done takes the line of progress away: what follows is the evaluation.
+// done clears the line of progress before the evaluation.
 func (w *watch) done() {
 	w.program.status.clear()
 	if w.metrics != nil {
@@ -136,14 +136,14 @@ func (w *watch) done() {
 	}
 }
 
-// watchedSession is a session with who watches it.
+// watchedSession is a session with its watch.
 type watchedSession struct {
 	*run.Session
 	watch *watch
 }
 
-// openWatched opens a session whose messages and progress go to the terminal, and metrics where the options say.
-// The address comes first: reading data may take minutes, and a scrape gets an answer meanwhile.
+// openWatched opens a session with messages and progress on the terminal, and with metrics if the options ask for them.
+// The metrics server starts first, so that it answers while data are read, which may take minutes.
 func openWatched(ctx context.Context, p *program, c run.Config, metrics metricsOptions,
 	more ...func(*run.Options)) (*watchedSession, error) {
 	w, err := openWatch(ctx, p, metrics)
@@ -163,19 +163,19 @@ func openWatched(ctx context.Context, p *program, c run.Config, metrics metricsO
 	return &watchedSession{s, w}, nil
 }
 
-// keepsFeatures has the features that a backbone takes of pictures kept in the folder of a run or of an experiment.
+// keepsFeatures keeps the features of a backbone in the folder of a run or an experiment.
 func keepsFeatures(p *program, dir string) func(*run.Options) {
 	return func(o *run.Options) {
 		o.RunDir, o.FeaturesTaken = dir, p.counted("features", "pictures")
 	}
 }
 
-// observer shows people what a session does.
+// observer reports what a session does.
 func (w *watch) observer() run.Observer {
 	return run.Observer{Message: w.program.tell, Training: w.observers, Trained: w.done}
 }
 
-// end closes the session of a training that has ended with an error or without, and tells who watches.
+// end closes the session at the end of a training and records the outcome in the metrics.
 func (s *watchedSession) end(err error) error {
 	s.watch.ended(err)
 	return cmp.Or(err, s.Close())
@@ -183,9 +183,9 @@ func (s *watchedSession) end(err error) error {
 
 func (s *watchedSession) Close() error { return cmp.Or(s.watch.close(), s.Session.Close()) }
 
-// tell shows a message to people.
+// tell prints a message.
 func (p *program) tell(m run.Message) {
-	if p.follows() { // rank 0 says it
+	if p.follows() { // rank 0 prints it
 		return
 	}
 	text := withFlags(m.Text)

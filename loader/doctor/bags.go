@@ -49,15 +49,15 @@ func (r *Report) captionFinding(o *Overlap, bags int, repeated []string) {
 		weight = Warning
 	}
 	r.add(Finding{Weight: weight, Kind: "captions-across",
-		Text: fmt.Sprintf("%s has %s (%s) whose captions repeat the words of a sample of %s, caption by caption",
-			o.Second, counted(o.Captions, "sample"), percent(o.Captions, bags), o.First), Cure: leakCure(o),
+		Text: fmt.Sprintf("%s has %s (%s) with exactly the captions of a bag of %s",
+			o.Second, counted(o.Captions, "bag"), percent(o.Captions, bags), o.First), Cure: leakCure(o),
 		Examples: some(repeated)})
 }
 
 // leakCure returns what to do about bags that two splits share.
 func leakCure(o *Overlap) string {
-	return fmt.Sprintf("take them out of %s, or split anew by lists of identifiers (`data.validation_ids`, "+
-		"`data.test_ids`): figures of %s on them measure memorised labels", o.First, o.Second)
+	return fmt.Sprintf("remove them from %s, or split again by lists of identifiers (`data.validation_ids`, "+
+		"`data.test_ids`): results of %s on them only show what was memorised", o.First, o.Second)
 }
 
 // numbered reports whether bags are named only by their index, which does not identify them.

@@ -52,6 +52,8 @@ type Report struct {
 	Overlaps []Overlap     `json:"overlaps,omitempty"` // one per pair of splits
 	Features *Features     `json:"features,omitempty"`
 	Findings []Finding     `json:"findings"` // the worst first
+	Samples  string        `json:"-"`        // plural noun for bags in text; empty means "bags"
+	Files    string        `json:"-"`        // plural noun for pictures in text; empty means "pictures"
 }
 
 // SplitReport is what one split is.

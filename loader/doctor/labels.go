@@ -87,16 +87,15 @@ func (r *Report) labelFindings() {
 			r.trainingLabels(s)
 		} else if n := len(s.Labels.Never); n > 0 {
 			r.add(Finding{Weight: Note, Kind: "classes-not-judged",
-				Text: fmt.Sprintf("classes on no sample of %s: %d of %d; no average precision is defined for them there",
-					s.Name, n, s.Labels.Classes), Cure: "hold out more samples, or judge by the other classes",
+				Text: fmt.Sprintf("classes on no bag of %s: %d of %d; they have no average precision there",
+					s.Name, n, s.Labels.Classes), Cure: "hold out more bags, or evaluate the other classes",
 				Examples: some(s.Labels.Never)})
 		}
 		if n := s.Labels.Unknown; n > 0 {
 			r.add(Finding{Weight: Note, Kind: "unknown-labels",
 				Text: fmt.Sprintf("unknown labels of %s: %d (%s); they are left out",
 					s.Name,
-					n, percent(n, s.Bags*s.Labels.Classes)), Cure: "write 0 if an empty cell or -1 means that a label does not " +
-					"hold", Examples: nil})
+					n, percent(n, s.Bags*s.Labels.Classes)), Cure: "write 0 if an empty cell or -1 means that the label is absent", Examples: nil})
 		}
 		if n := s.Labels.Unlabelled; n > 0 {
 			weight := Note
@@ -106,8 +105,8 @@ func (r *Report) labelFindings() {
 			r.add(Finding{Weight: weight, Kind: "bags-without-label", Text: fmt.Sprintf("samples of %s without any label: %d (%s)",
 				s.Name, n,
 				percent(n, s.Bags)),
-				Cure: "check that their labels were not lost on the way; with captions, a vocabulary of more words " +
-					"(`data.vocabulary_size`, `data.min_count`) labels more of them", Examples: nil})
+				Cure: "check that their labels were not lost; with captions, use a larger vocabulary " +
+					"(`data.vocabulary_size`, `data.min_count`)", Examples: nil})
 		}
 	}
 }
@@ -116,23 +115,23 @@ func (r *Report) trainingLabels(s *SplitReport) {
 	l := &s.Labels
 	if n := len(l.Never); n > 0 {
 		r.add(Finding{Weight: Warning, Kind: "empty-classes",
-			Text: fmt.Sprintf("classes on no sample of %s: %d of %d; nothing can be learned about them", s.Name, n, l.Classes),
+			Text: fmt.Sprintf("classes on no bag of %s: %d of %d; they cannot be learned", s.Name, n, l.Classes),
 			Cure: "leave them out of the vocabulary (`data.vocabulary`, `data.min_count`) or of the label columns " +
 				"(`data.features.label_columns`), or add samples that have them", Examples: some(l.Never)})
 	}
 	if n := len(l.Always); n > 0 {
 		r.add(Finding{Weight: Warning, Kind: "constant-classes",
-			Text: fmt.Sprintf("classes on every sample of %s: %d of %d; they distinguish no samples", s.Name, n, l.Classes),
+			Text: fmt.Sprintf("classes on every bag of %s: %d of %d; they do not distinguish bags", s.Name, n, l.Classes),
 			Cure: "leave them out of the vocabulary (`data.vocabulary`) or of the label columns " +
 				"(`data.features.label_columns`)",
 			Examples: some(l.Always)})
 	}
 	if l.Rare > 0 {
 		r.add(Finding{Weight: Note, Kind: "rare-classes",
-			Text: fmt.Sprintf("classes on fewer than %d samples of %s: %d of %d; little can "+
-				"be learned about them, and their noise rates cannot be estimated well",
+			Text: fmt.Sprintf("classes on fewer than %d bags of %s: %d of %d; they are hard to "+
+				"learn, and their noise rates are uncertain",
 				rareBelow, s.Name, l.Rare, l.Classes), Cure: "leave them out (`data.min_count`, `data.vocabulary_size`), or read " +
-				"their figures with care", Examples: nil})
+				"their results with care", Examples: nil})
 	}
 }
 
@@ -165,9 +164,9 @@ func (r *Report) alikeLabels(splits []Split, o *Options) {
 		return
 	}
 	f := Finding{Weight: Warning, Kind: "alike-classes",
-		Text: fmt.Sprintf("classes whose names differ in case, blanks, hyphens or underscores alone: %s; each is learned "+
-			"by itself", counted(len(groups), "group")),
-		Cure: "if they are one class, write them alike"}
+		Text: fmt.Sprintf("classes whose names differ only in case, blanks, hyphens or underscores: %s; each is learned "+
+			"separately", counted(len(groups), "group")),
+		Cure: "if they are one class, use one name"}
 	if o.JoinLabels {
 		f.Cure += ", or set `data.join_labels` true"
 	}

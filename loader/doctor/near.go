@@ -63,17 +63,17 @@ func (r *Report) nearFinding(first, second, n int, examples []string) {
 	if first == second {
 		s.Pictures.Near = n
 		r.add(Finding{Weight: Note, Kind: "near-duplicates",
-			Text: fmt.Sprintf("%s of %s (%s) that look like another there, maybe scaled or encoded anew",
+			Text: fmt.Sprintf("%s of %s (%s) that look like another one there, perhaps resized or re-encoded",
 				counted(n, "picture"), s.Name, percent(n, s.Bags)),
-			Cure: "look at them: copies are learned several times", Examples: examples})
+			Cure: "check them: copies are learned several times", Examples: examples})
 		return
 	}
 	o := r.overlap(first, second)
 	o.Near = n
 	r.add(Finding{Weight: Note, Kind: "near-duplicates-across",
-		Text: fmt.Sprintf("%s of %s (%s) that look like one of %s, maybe scaled or encoded anew",
+		Text: fmt.Sprintf("%s of %s (%s) that look like one of %s, perhaps resized or re-encoded",
 			counted(n, "picture"), o.Second, percent(n, s.Bags), o.First),
-		Cure: "look at them, and if they are copies " + leakCure(o), Examples: examples})
+		Cure: "check them, and if they are copies " + leakCure(o), Examples: examples})
 }
 
 // examples are the first ones by bag.

@@ -57,19 +57,19 @@ func (l *Opening) Findings(maxBadSamples int) (all []Finding) {
 	if n := len(l.missing); n > 0 {
 		f := Finding{
 			Weight: Warning, Kind: "missing-files",
-			Text: fmt.Sprintf("entries of the annotations without pictures or captions: %d; a run leaves them out", n),
-			Cure: "add their files, or take them out of the annotations", Examples: some(l.missing),
+			Text: fmt.Sprintf("annotated bags without pictures or captions: %d; training leaves them out", n),
+			Cure: "add their files, or remove them from the annotations", Examples: some(l.missing),
 		}
 		if n > maxBadSamples {
 			f.Weight = Error
-			f.Text = fmt.Sprintf("entries of the annotations without pictures or captions: %d; a run leaves out %d at most",
+			f.Text = fmt.Sprintf("annotated bags without pictures or captions: %d; training leaves out at most %d",
 				n, maxBadSamples)
 			f.Cure = fmt.Sprintf("add their files, or leave them out: `data.max_bad_samples` %d", n)
 		}
 		all = append(all, f)
 	}
 	for _, w := range l.warnings {
-		all = append(all, Finding{Weight: Note, Kind: "reader", Text: w, Cure: "look at these places of the file"})
+		all = append(all, Finding{Weight: Note, Kind: "reader", Text: w, Cure: "check these places in the file"})
 	}
 	return all
 }

@@ -144,11 +144,11 @@ func measureColumns(m *features.Moments) *Features {
 func (r *Report) rowFindings(s *SplitReport, o *Options) {
 	if n := s.Rows.Unusable; n > 0 {
 		f := Finding{Weight: Warning, Kind: "unusable-rows",
-			Text: fmt.Sprintf("rows of %s that cannot be used: %d of %d; a run leaves them out", s.Name, n, s.Rows.Rows),
+			Text: fmt.Sprintf("unusable rows of %s: %d of %d; training leaves them out", s.Name, n, s.Rows.Rows),
 			Cure: "repair or remove them", Examples: some(s.Rows.Errors)}
 		if n > o.MaxBadSamples {
 			f.Weight, f.Text = Error, fmt.Sprintf(
-				"rows of %s that cannot be used: %d of %d; a run leaves out %d at most",
+				"unusable rows of %s: %d of %d; training leaves out at most %d",
 				s.Name, n, s.Rows.Rows, o.MaxBadSamples)
 			f.Cure = fmt.Sprintf("repair or remove them, or leave them out: `data.max_bad_samples` %d", n)
 		}
@@ -156,13 +156,13 @@ func (r *Report) rowFindings(s *SplitReport, o *Options) {
 	}
 	if n := s.Rows.Incomplete; n > 0 {
 		f := Finding{Weight: Note, Kind: "missing-values",
-			Text: fmt.Sprintf("rows of %s with missing values: %d of %d; a run takes the mean of the column for them",
+			Text: fmt.Sprintf("rows of %s with missing values: %d of %d; training uses the mean of the column",
 				s.Name, n, s.Rows.Rows),
-			Cure: "nothing, if they are missing by chance", Examples: nil}
+			Cure: "none is needed, if they are missing by chance", Examples: nil}
 		if !o.Missing {
 			f.Weight, f.Text = Error, fmt.Sprintf("rows of %s with missing values (empty, ?, NaN): %d of %d",
 				s.Name, n, s.Rows.Rows)
-			f.Cure = "`data.features.missing_values` mean `data.features.standardise` takes the mean of the column, or repair " +
+			f.Cure = "`data.features.missing_values` mean `data.features.standardise` uses the mean of the column, or repair " +
 				"the rows"
 		}
 		r.add(f)
@@ -187,7 +187,7 @@ func (r *Report) columnFindings(o *Options) {
 			examples[i] = fmt.Sprintf("column %d", f.Constant[i])
 		}
 		r.add(Finding{Weight: Note, Kind: "constant-features",
-			Text: fmt.Sprintf("features that are the same in all rows of %s: %d of %d; they count for nothing",
+			Text: fmt.Sprintf("features that are constant in %s: %d of %d; they have no effect",
 				r.Splits[0].Name, n, f.Width),
 			Cure: "leave them out (`data.features.ignore_columns`)", Examples: examples})
 	}
@@ -195,6 +195,6 @@ func (r *Report) columnFindings(o *Options) {
 		r.add(Finding{Weight: Warning, Kind: "scale",
 			Text: fmt.Sprintf("features are on different scales: deviations of %.3g to %.3g, means of up to %.3g",
 				f.Least, f.Most, f.LargestMean),
-			Cure: "`data.features.standardise` brings all to mean 0 and deviation 1", Examples: nil})
+			Cure: "`data.features.standardise` scales all to mean 0 and deviation 1", Examples: nil})
 	}
 }

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -17,7 +18,7 @@ func (r *Report) WriteData(out io.Writer) error {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	if len(r.Splits) > 0 {
-		fmt.Fprintln(w, "split\tbags\tframes\tclasses\tlabels each\twithout label\trare\tempty\tconstant")
+		fmt.Fprintln(w, "split\t"+cmp.Or(r.Samples, "bags")+"\tframes\tclasses\tlabels each\twithout label\trare\tempty\tconstant")
 	}
 	for _, s := range r.Splits {
 		l := &s.Labels
@@ -29,15 +30,14 @@ func (r *Report) WriteData(out io.Writer) error {
 		fmt.Fprintf(&b, "most frequent     %s\nleast frequent    %s\n", classSizes(s.Labels.Most), classSizes(s.Labels.Least))
 	}
 	for _, s := range r.Splits {
-		fmt.Fprint(&b, describePictures(&s), describeRows(&s))
+		fmt.Fprint(&b, describePictures(&s, cmp.Or(r.Files, "pictures")), describeRows(&s))
 	}
 	if f := r.Features; f != nil {
 		fmt.Fprintf(&b, "features          %d, %d of them constant; deviations %.3g to %.3g, largest mean %.3g\n",
 			f.Width, len(f.Constant), f.Least, f.Most, f.LargestMean)
 	}
 	for _, o := range r.Overlaps {
-		fmt.Fprintf(&b, "%-17s %d with the same identifier, %d the same content, %d the same captions, "+
-			"%d a combination of labels that %s has\n",
+		fmt.Fprintf(&b, "%-17s shared: %d identifiers, %d contents, %d captions; %d have a combination of labels in %s\n",
 			o.Second+"/"+o.First, o.IDs, o.Content, o.Captions, o.LabelRows, o.First)
 	}
 	_, err := out.Write(b.Bytes())
@@ -52,12 +52,12 @@ func classSizes(all []ClassSize) string {
 	return strings.Join(parts, ", ")
 }
 
-func describePictures(s *SplitReport) string {
+func describePictures(s *SplitReport, noun string) string {
 	p := s.Pictures
 	if p == nil {
 		return ""
 	}
-	line := fmt.Sprintf("%-17s %d pictures", s.Name, p.Files)
+	line := fmt.Sprintf("%-17s %d %s", s.Name, p.Files, noun)
 	for _, name := range slices.Sorted(maps.Keys(p.Types)) {
 		line += fmt.Sprintf(", %d %s", p.Types[name], name)
 	}
@@ -98,9 +98,9 @@ func WriteFindings(out io.Writer, findings []Finding, paint func(string) string)
 			fmt.Fprintf(&b, "    %s\n", visible.Line(e))
 		}
 		if n := len(f.Examples); n > shownExamples {
-			fmt.Fprintf(&b, "    ... (`doctor.json` has all)\n")
+			fmt.Fprintf(&b, "    ... (`doctor.json` lists more)\n")
 		}
-		fmt.Fprintf(&b, "    cure: %s\n", visible.Line(f.Cure))
+		fmt.Fprintf(&b, "    fix: %s\n", visible.Line(f.Cure))
 	}
 	fmt.Fprintf(&b, "errors %d, warnings %d, notes %d\n",
 		Count(findings, Error), Count(findings, Warning), Count(findings, Note))

@@ -15,8 +15,8 @@ func TestWriteFindings_ShowsThreeExamplesAndPaintsErrors(t *testing.T) {
 	if err := WriteFindings(&b, findings, strings.ToUpper); err != nil {
 		t.Fatal(err)
 	}
-	want := "ERROR: broken pictures: 4\n    a\n    b\n    c\n    ... (`doctor.json` has all)\n    cure: replace " +
-		"them\nnote: a word is rare\n    cure: none is needed\nerrors 1, warnings 0, notes 1\n"
+	want := "ERROR: broken pictures: 4\n    a\n    b\n    c\n    ... (`doctor.json` lists more)\n    fix: replace " +
+		"them\nnote: a word is rare\n    fix: none is needed\nerrors 1, warnings 0, notes 1\n"
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
