@@ -89,7 +89,7 @@ func colouredPictures(t *testing.T, folder string, n int) (manifest string) {
 	return filepath.Join(folder, "list.csv")
 }
 
-// backboneRun are the arguments of a short training behind a backbone.
+// backboneRun returns the arguments of a short training on features of a backbone.
 func backboneRun(manifest, weights, dir string, more ...string) []string {
 	return append([]string{"train", manifest, "--backbone", weights, "--input-size", "32", "--run-dir", dir,
 		"--set", "net.backbone_layer=pool5", "--set", "net.hidden=[]", "--set", "train.stage1_epochs=20", "--learning-rate",
@@ -478,7 +478,7 @@ func TestTrain_BackboneRefusals(t *testing.T) {
 		"a preset of another net")
 }
 
-// What is said of a transformer is known to the model, and features of one form are not those of another.
+// The model stores the form of a transformer, and features of one form differ from features of another.
 func TestTrain_BehindATransformerWithAnotherGELU(t *testing.T) {
 	t.Parallel()
 	work := t.TempDir()

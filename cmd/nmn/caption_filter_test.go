@@ -116,7 +116,7 @@ func TestCaptionsArm_InterruptedEqualsTheUnbroken(t *testing.T) {
 	for noise, folder := range map[string]string{"0.4": "net", "0.8": "net", "0": "."} {
 		args := []string{"--noise", noise, "--set", "train.log_steps=1", "--batch-size", "4"}
 		whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
-		if noise == "0.8" { // fewer captions than these tell too little
+		if noise == "0.8" { // fewer captions are not enough
 			args = append(args, "--set", "data.train_size=400")
 		}
 		must(t, byCaptions(whole, args...)...)
@@ -236,7 +236,7 @@ func TestCaptionsArm_SaysWhyCaptionsAreNotJudged(t *testing.T) {
 	}
 }
 
-// Nobody has to ask for the arm where labels come from captions, and it goes where they do not.
+// The arm is the default if labels come from captions, and is not used otherwise.
 func TestCaptionsArm_IsTheDefaultOfCaptions(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{

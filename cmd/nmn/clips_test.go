@@ -31,7 +31,7 @@ func clipFolders(t *testing.T) (dir string, data []string) {
 		"--threads", "1"}
 }
 
-// What is learned, and what is said of it, does not depend on whether labels are in memory.
+// Training and its messages do not depend on whether labels are in memory.
 func TestTrain_OnClipsWhoseLabelsAreReadAsTheyComeUp(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains several runs")

@@ -112,7 +112,7 @@ func TestAuditAnnotators_ByLabel(t *testing.T) {
 	}
 }
 
-// Of labels that exclude each other every bag has one, and bags that nobody answered have none.
+// If labels exclude each other, every bag has one label, and bags without answers have none.
 func TestAuditAnnotators_OneLabelEach(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("bag,annotator,labels\n")
@@ -158,14 +158,14 @@ func TestAuditAnnotators_OneLabelEach(t *testing.T) {
 	}
 }
 
-// The labels that hold train a head: their file is one that nmn train takes beside features in the order of --bags.
+// The consensus trains a head: nmn train takes its file with features in the order of --bags.
 func TestAuditAnnotators_ConsensusTrains(t *testing.T) {
 	path, truth := crowdFile(t)
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	var ids, features strings.Builder
 	features.WriteString("id,x1,x2,x3\n")
-	for i := range 205 { // five of which nobody labelled
+	for i := range 205 { // the last five have no labels
 		bag := fmt.Sprintf("bag%d.jpg", i)
 		fmt.Fprintln(&ids, bag)
 		features.WriteString(bag)

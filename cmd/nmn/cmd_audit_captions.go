@@ -126,9 +126,9 @@ func (a *auditCaptions) run(ctx context.Context, p *program) error {
 	err = a.shown.write(p, nouns{samples: "pictures"}, func() any { return r.Summary(a.top, outcome) },
 		func() []*report.Table { return report.CaptionAuditTables(r, a.top, outcome) })
 	if err == nil && a.page.file != "" {
-		p.tell(run.Message{Topic: "page", Text: a.page.file})
+		p.message(run.Message{Topic: "page", Text: a.page.file})
 		if a.decisions == "" && a.apply == "" {
-			p.tell(run.Message{Topic: "next", Text: "review the page, save caption-decisions.csv, then nmn audit captions " +
+			p.message(run.Message{Topic: "next", Text: "review the page, save caption-decisions.csv, then nmn audit captions " +
 				"--captions " + argument(a.captions) + " --decisions caption-decisions.csv --apply kept" +
 				filepath.Ext(strings.TrimSuffix(a.captions, ".gz"))})
 		}

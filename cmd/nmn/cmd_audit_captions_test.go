@@ -26,8 +26,8 @@ var topics = [][]string{
 	{"kitchen", "oven", "sink", "cabinets", "counter"}, {"giraffe", "zoo", "fence", "trees", "neck"},
 }
 
-// captionFolder is a folder with captions.json in the form of COCO, 300 pictures of 5 captions each, of which 3 in 20
-// are of other pictures; the lines of foreign.txt are their ids.
+// captionFolder writes captions.json in the form of COCO, with 5 captions for each of 300 pictures. 3 in 20 captions belong
+// to other pictures; foreign.txt lists their ids.
 func captionFolder(t *testing.T) string {
 	t.Helper()
 	type image struct {
@@ -201,7 +201,7 @@ func TestAuditCaptions_Mistakes(t *testing.T) {
 	}
 }
 
-// Scores of some of the bags tell captions apart that stand alone.
+// Scores of some bags are enough to judge single captions.
 func TestAuditCaptions_ScoresOfSomeBags(t *testing.T) {
 	dir := captionFolder(t)
 	var scores strings.Builder

@@ -153,7 +153,7 @@ func TestAudit_RanksAllClasses(t *testing.T) {
 	}
 }
 
-// Rows are ranked, and features tell which are copies with other labels, and which stand apart.
+// Rows are ranked, and features show copies with other labels and outliers.
 func TestAudit_RowsAndFeatures(t *testing.T) {
 	dir := classFolder(t)
 	file, features := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "features.csv")

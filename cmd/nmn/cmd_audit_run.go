@@ -183,7 +183,7 @@ func (a *auditCommand) trainFolds(ctx context.Context, p *program, r *runaudit.A
 	if o.Time > 0 {
 		line += ": about " + brief(max(o.Time, time.Second))
 	}
-	p.tell(run.Message{Topic: "folds", Text: line})
+	p.message(run.Message{Topic: "folds", Text: line})
 	a.options.NoiseRates = ""
 	scores, err := r.TrainFolds(ctx, o)
 	if errors.Is(err, run.ErrInterrupted) {
@@ -194,7 +194,7 @@ func (a *auditCommand) trainFolds(ctx context.Context, p *program, r *runaudit.A
 
 // rankRun ranks the labels of the bags with scores, and writes and prints the findings.
 func (a *auditCommand) rankRun(ctx context.Context, p *program, r *runaudit.Audit, scores *runaudit.OutOfFold) error {
-	p.tell(run.Message{Topic: "scores", Text: fmt.Sprintf("%d of %d training %s, from %s", len(scores.Bags), scores.All,
+	p.message(run.Message{Topic: "scores", Text: fmt.Sprintf("%d of %d training %s, from %s", len(scores.Bags), scores.All,
 		r.Data().Train.Noun(), scores.From)})
 	estimation, done := watchedEstimation(p, a.options.Estimation)
 	a.options.Estimation = estimation
@@ -222,7 +222,7 @@ func (a *auditCommand) rankRun(ctx context.Context, p *program, r *runaudit.Audi
 // tellNext prints what was written, and the next command.
 func (a *auditCommand) tellNext(p *program, r *runaudit.Audit, found *audit.Report, written *runaudit.Corrected) {
 	if a.page.file != "" {
-		p.tell(run.Message{Topic: "page", Text: a.page.file})
+		p.message(run.Message{Topic: "page", Text: a.page.file})
 	}
 	a.tellCaptions(p, r)
 	dir := argument(r.Dir)
@@ -235,13 +235,13 @@ func (a *auditCommand) tellNext(p *program, r *runaudit.Audit, found *audit.Repo
 		if written.Note != "" {
 			text += "; " + written.Note
 		}
-		p.tell(run.Message{Topic: "labels", Text: text, Always: written.Lost})
+		p.message(run.Message{Topic: "labels", Text: text, Always: written.Lost})
 		if written.Config != "" {
-			p.tell(run.Message{Topic: "next", Text: fmt.Sprintf("nmn train --config %s --run-dir %s", argument(written.Config),
+			p.message(run.Message{Topic: "next", Text: fmt.Sprintf("nmn train --config %s --run-dir %s", argument(written.Config),
 				argument(filepath.Clean(r.Dir)+"-corrected"))})
 		}
 	case len(found.Suspects) > 0 && a.page.file != "":
-		p.tell(run.Message{Topic: "next", Text: fmt.Sprintf("review the page, save decisions.csv, then nmn audit %s "+
+		p.message(run.Message{Topic: "next", Text: fmt.Sprintf("review the page, save decisions.csv, then nmn audit %s "+
 			"--decisions decisions.csv --output %s", dir, r.LabelFileName())})
 	}
 }
@@ -261,6 +261,6 @@ func (a *auditCommand) tellCaptions(p *program, r *runaudit.Audit) {
 		lines = append(lines, "this audit is about words; "+command+" audits whole captions")
 	}
 	if len(lines) > 0 {
-		p.tell(run.Message{Topic: "captions", Text: strings.Join(lines, "\n        ")})
+		p.message(run.Message{Topic: "captions", Text: strings.Join(lines, "\n        ")})
 	}
 }

@@ -49,7 +49,7 @@ func decided(t *testing.T, dir, output string, wrong ...[3]string) called {
 	return c
 }
 
-// learns trains on the configuration that lies beside corrected labels.
+// learns trains on the configuration next to corrected labels.
 func learns(t *testing.T, output string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "again")
@@ -57,7 +57,7 @@ func learns(t *testing.T, output string) string {
 	return dir
 }
 
-// trainIDs are the training bags of a run, of whose labels nets of two folds have told.
+// trainIDs returns the training bags of a run that nets of two folds have scored.
 func trainIDs(t *testing.T, dir string) []string {
 	t.Helper()
 	records, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, runaudit.Folder, "folds-2",
@@ -129,7 +129,7 @@ func TestAuditRun_RefusesWhatIsNoRunOrDoesNotGoWithOne(t *testing.T) {
 	wantUsage(t, call(t, "audit", empty), "holds an experiment")
 }
 
-// Labels that have changed since the run are not those that its scores are of.
+// The scores of a run do not fit labels that have changed since.
 func TestAuditRun_RefusesOtherLabelsThanThoseLearned(t *testing.T) {
 	t.Parallel()
 	row := func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) }
@@ -229,7 +229,7 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 	})
 }
 
-// featureRows are vectors of which a label tells, and labels some of which are wrong.
+// featureRows returns vectors that depend on a label, and labels with errors.
 func featureRows(n int) (features, labels [][]string) {
 	s := rng.New(3)
 	for i := range n {

@@ -24,7 +24,7 @@ import (
 )
 
 // scoreFolder is a folder with scores.csv, labels.csv and truth.csv of 800 bags and three words, with
-// labels missing at .3 and false at .05; the last word has scores that tell nothing.
+// labels missing at .3 and false at .05; the scores of the last word carry no information.
 func scoreFolder(t *testing.T) string {
 	t.Helper()
 	const bags, classes = 800, 3
@@ -289,7 +289,7 @@ func TestAudit_TakesRatesFromAFile(t *testing.T) {
 	for _, s := range given["suspects"].([]any) {
 		s := s.(map[string]any)
 		o := scores[fmt.Sprint(s["id"])]
-		if s["word"] != "cat" || math.Abs(o) > 6 { // beyond it the digits of the file do not tell the logit
+		if s["word"] != "cat" || math.Abs(o) > 6 { // beyond it the file has too few digits for the logit
 			continue
 		}
 		judged++
@@ -493,8 +493,7 @@ func TestAudit_MistakesInUsage(t *testing.T) {
 	}
 }
 
-// Words that are on no bag or on all, or a single bag, tell nothing: no noise is made up for them, and the
-// tables say why.
+// No noise can be estimated for words on no bag, on one, or on all. The tables give the reason.
 func TestAudit_OneSidedLabels(t *testing.T) {
 	t.Parallel()
 	dir := scoreFolder(t)

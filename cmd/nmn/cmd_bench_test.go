@@ -61,8 +61,7 @@ func TestBenchStep_WithoutInstancesAndNoiseModel(t *testing.T) {
 	}
 }
 
-// The operations are those of a step: every convolution in all of its passes, everything else, and
-// nothing without a name.
+// The table has all operations of a step, with every pass of every convolution, and each has a name.
 func TestBenchOps_TellsTheWholeStep(t *testing.T) {
 	skipShort(t, "measures every operation")
 	t.Parallel()
@@ -124,7 +123,7 @@ func TestBenchOps_TellsDropoutAndTheTableForPeople(t *testing.T) {
 	}
 }
 
-// What the device reaches at most stands beside its operations.
+// The table compares operations with the largest rates of the device.
 func TestBenchOps_ComparesWithTheDevicesOwnRates(t *testing.T) {
 	t.Parallel()
 	f := readJSON(t, must(t, quickBench("ops", "--batch", "1", "--width", "0.2")...))

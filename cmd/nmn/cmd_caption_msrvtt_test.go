@@ -59,7 +59,7 @@ func TestCaption_SplitsOfMSRVTT(t *testing.T) {
 	}
 }
 
-// The paper's captioner has 23,647 words; docs/guide/captions.md tells how these figures compare.
+// The paper's captioner has 23,647 words; docs/guide/captions.md compares these figures.
 func TestCaptionVocab_OfMSRVTT(t *testing.T) {
 	root := os.Getenv("NMN_DATA")
 	if root == "" {

@@ -10,7 +10,7 @@ import (
 
 // captionObserver reports the training of a captioner.
 func (p *program) captionObserver() session.Observer {
-	return session.Observer{Message: p.tell, Training: p.watchCaptioner, Trained: p.status.clear}
+	return session.Observer{Message: p.message, Training: p.watchCaptioner, Trained: p.status.clear}
 }
 
 // watchCaptioner draws each step, or prints a line for each epoch without a terminal.

@@ -76,14 +76,14 @@ func (d *doctorCommand) run(cmd *cobra.Command, p *program, args []string) error
 		return err
 	}
 	found, err := run.Examine(cmd.Context(), &d.config, run.ExamineOptions{
-		Sample: d.sample, Log: p.log, Message: p.tell, Progress: d.progress(p), Found: d.early(p),
+		Sample: d.sample, Log: p.log, Message: p.message, Progress: d.progress(p), Found: d.early(p),
 	})
 	p.status.clear()
 	if err != nil {
 		return err
 	}
 	d.rename(found.Findings)
-	if err := cmp.Or(d.tell(p, found), d.showAugmentations(cmd, p)); err != nil {
+	if err := cmp.Or(d.print(p, found), d.showAugmentations(cmd, p)); err != nil {
 		return err
 	}
 	if n := doctor.Count(found.Findings, doctor.Error); n > 0 {
@@ -94,9 +94,9 @@ func (d *doctorCommand) run(cmd *cobra.Command, p *program, args []string) error
 		return fmt.Errorf("doctor: %d %s would make training fail; fixes are listed above", n, problems)
 	}
 	if len(args) > 0 && len(d.sources.given) <= 2 {
-		p.tell(run.Message{Topic: "next", Text: fmt.Sprintf("nmn train %s: train on it", argument(args[0]))})
+		p.message(run.Message{Topic: "next", Text: fmt.Sprintf("nmn train %s: train on it", argument(args[0]))})
 	} else {
-		p.tell(run.Message{Topic: "next", Text: "nmn train with the same data and settings"})
+		p.message(run.Message{Topic: "next", Text: "nmn train with the same data and settings"})
 	}
 	return nil
 }
@@ -160,8 +160,8 @@ func doctorLine(now doctor.Progress, since time.Duration) string {
 		timeLeft(since, now.Done, now.Total-now.Done), now.Done, now.Total)
 }
 
-// tell writes the report to --output and prints it.
-func (d *doctorCommand) tell(p *program, found *run.Examination) error {
+// print writes the report to --output and prints it.
+func (d *doctorCommand) print(p *program, found *run.Examination) error {
 	return d.write(p, found, func(b *bytes.Buffer) error {
 		err := found.WriteData(b)
 		fmt.Fprintln(b)

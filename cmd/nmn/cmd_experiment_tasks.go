@@ -148,7 +148,7 @@ func (e *experimentCommand) collectTasks(ctx context.Context, p *program, s *run
 		return err
 	}
 	if len(missing) > 0 {
-		p.tell(run.Message{Text: (&experiment.MissingError{Tasks: missing}).Missing(), Always: true})
+		p.message(run.Message{Text: (&experiment.MissingError{Tasks: missing}).Missing(), Always: true})
 	}
 	return e.show(p, outcome)
 }

@@ -17,7 +17,7 @@ import (
 	"nmn/train"
 )
 
-// readRows reads all rows of a file of features with the labels and identifiers beside it.
+// readRows reads all rows of a file of features with their labels and identifiers.
 func readRows(t *testing.T, file, labels string) (rows [][]float32, table *features.Table) {
 	t.Helper()
 	table, err := features.Open(t.Context(), features.Options{Features: file, Labels: labels, Limit: 1 << 30,

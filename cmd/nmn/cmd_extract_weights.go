@@ -68,7 +68,7 @@ func (c *extractCommand) pretrained(cmd *cobra.Command, p *program, paths []stri
 
 // pretrainedPictures extracts from files and folders.
 func (c *extractCommand) pretrainedPictures(ctx context.Context, p *program, paths []string) (err error) {
-	b, err := run.OpenBackbone(ctx, c.weights, c.about, run.ModelOptions{Run: c.config.Run, Log: p.log, Message: p.tell})
+	b, err := run.OpenBackbone(ctx, c.weights, c.about, run.ModelOptions{Run: c.config.Run, Log: p.log, Message: p.message})
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // featureData writes ARFF files for training and test, and the list of their labels: 3 labels of 8
-// features on different scales, of which one is constant.
+// features on different scales. One feature is constant.
 func featureData(t *testing.T) (trainFile, testFile, labels string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// limitEnv tells the test process that it is the one whose files may not grow.
+// limitEnv is set in the test process whose files may not grow.
 const limitEnv = "NMN_TEST_FRAMES_LIMIT"
 
 // A limit on the size of files stands for a full disk; it holds for a whole process, so the test runs

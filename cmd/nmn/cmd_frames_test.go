@@ -18,7 +18,7 @@ import (
 	"nmn/loader/shard"
 )
 
-// clipFolder writes clips that hardly compress, and skips the test where there is no ffmpeg to read them.
+// clipFolder writes clips that hardly compress, and skips the test without ffmpeg.
 func clipFolder(t *testing.T, clips int) string {
 	t.Helper()
 	if _, err := exec.LookPath("ffmpeg"); err != nil {

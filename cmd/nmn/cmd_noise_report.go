@@ -83,7 +83,7 @@ func (n *noiseReport) run(cmd *cobra.Command, p *program, path string) error {
 	query := run.NoiseQuery{Config: &n.config, Path: path, File: file, Folder: folder, Split: n.split,
 		Departures: n.departures,
 		LeftOut:    p.tellLeftOut}
-	r, err := query.Answer(cmd.Context(), run.Options{Log: p.log, Observer: run.Observer{Message: p.tell}})
+	r, err := query.Answer(cmd.Context(), run.Options{Log: p.log, Observer: run.Observer{Message: p.message}})
 	if err != nil {
 		return err
 	}

@@ -108,7 +108,7 @@ func TestNoiseReport_OfFeatureIndependentRates(t *testing.T) {
 func TestNoiseReport_OfRatesThatDependOnTheBag(t *testing.T) {
 	t.Parallel()
 	dir := trainedArm(t, "nmn-fd")
-	holdTo(t, noiseReportOf(t, dir, "--split", "test"), writtenRates(t, dir)) // what q.csv is of
+	holdTo(t, noiseReportOf(t, dir, "--split", "test"), writtenRates(t, dir)) // as in q.csv
 	r := noiseReportOf(t, dir, "--split", "validation", "--departures", "7")
 	if r.Bags != 32 || r.Split != "validation" || len(r.Q10.Departures) != 7 {
 		t.Fatalf("%d bags of %s, %d departures", r.Bags, r.Split, len(r.Q10.Departures))
@@ -216,7 +216,7 @@ func TestNoiseReport_ShowsTheEstimateOfTheRecipe(t *testing.T) {
 	}
 }
 
-// nmn experiment keeps the estimate beside the folders of the arms, one for each setting of MIL.
+// nmn experiment keeps the estimate next to the folders of the arms, one for each setting of MIL.
 func TestNoiseReport_FindsTheEstimateOfAnExperiment(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -90,7 +90,7 @@ func (r *reproduceCommand) run(cmd *cobra.Command, p *program) error {
 // work runs, plans, lists or collects.
 func (r *reproduceCommand) work(ctx context.Context, p *program, plan *paper.Plan) error {
 	w := &watch{program: p}
-	o := paper.Options{Log: p.log, Observe: w.observer(), Captioning: p.captionObserver(), Tell: p.tell,
+	o := paper.Options{Log: p.log, Observe: w.observer(), Captioning: p.captionObserver(), Tell: p.message,
 		Extracted: showExtracted(p)}
 	switch {
 	case r.dryRun:

@@ -89,7 +89,7 @@ func (c *scenesCommand) run(cmd *cobra.Command, p *program, dir string) error {
 	}
 	_, err = fmt.Fprintln(p.out, written)
 	if err == nil {
-		p.tell(run.Message{Topic: "next", Text: c.next(dir, written)})
+		p.message(run.Message{Topic: "next", Text: c.next(dir, written)})
 	}
 	return err
 }

@@ -171,14 +171,14 @@ func (t *trainCommand) show(p *program, o *run.Outcome) error {
 // tellNext prints the path of the report and the next commands.
 func (t *trainCommand) tellNext(p *program) {
 	dir, data := argument(t.runDir), &t.config.Data
-	p.tell(run.Message{Topic: "report", Text: filepath.Join(t.runDir, report.HTMLFile)})
+	p.message(run.Message{Topic: "report", Text: filepath.Join(t.runDir, report.HTMLFile)})
 	next := fmt.Sprintf("nmn predict %s FILES: what is in other %s\n        ", dir, data.Samples())
 	if captions := captionCommand(data); captions != "" {
 		next += captions + ": which captions belong to other " + data.Samples()
 	} else {
 		next += "nmn audit " + dir + ": which labels are probably wrong"
 	}
-	p.tell(run.Message{Topic: "next", Text: next})
+	p.message(run.Message{Topic: "next", Text: next})
 }
 
 // captionCommand returns the command that finds misplaced captions, or an empty string without a file of captions.

@@ -125,7 +125,7 @@ func lastWeights(t *testing.T, dir string) []byte {
 	return data
 }
 
-// interruptAfter runs a command line until the log of a folder tells of a step, then ends the context
+// interruptAfter runs a command line until the log of a folder has a step, then ends the context
 // as a signal does. The log is looked at while the program writes its messages, one for each step, so that however
 // short a stage is, it has not ended by then.
 func interruptAfter(t *testing.T, dir string, args ...string) called {
@@ -320,8 +320,8 @@ func TestTrain_SignalSavesAndExits130(t *testing.T) {
 	}
 }
 
-// A folder of another run is refused, and --restart removes that run: what it has written goes, what somebody else has
-// laid beside it stays, and what comes out is a run in a new folder. A mistake costs nothing of it.
+// A folder of another run is refused, and --restart removes that run: it deletes the files of the run, keeps other files,
+// and gives the results of a run in a new folder. A mistake in the call deletes nothing.
 func TestTrain_RestartRemovesTheRunThatIsThere(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains several runs")

@@ -102,7 +102,7 @@ func (c *vocabCommand) write(p *program, v *text.Vocabulary) error {
 		if _, err := fmt.Fprintln(p.out); err != nil {
 			return err
 		}
-		p.tell(run.Message{Topic: "next", Text: "nmn train CAPTIONS --images FOLDER --vocab " + argument(c.output)})
+		p.message(run.Message{Topic: "next", Text: "nmn train CAPTIONS --images FOLDER --vocab " + argument(c.output)})
 		return nil
 	}
 	_, err := v.WriteTo(p.out)

@@ -23,7 +23,7 @@ import (
 
 // TestInit_FullSizeVGG16 holds torchvision's VGG16 of full size, written by PyTorch with random weights in all
 // formats, to PyTorch's logits at 224 and 565 pixels, and its ONNX to nmn's probabilities. It takes minutes, 4 GB
-// in the temporary folder and 4 GB of memory, and tells the peak of memory: NMN_FULL_WEIGHTS=1 runs it.
+// in the temporary folder and 4 GB of memory, and logs the peak of memory. NMN_FULL_WEIGHTS=1 runs it.
 func TestInit_FullSizeVGG16(t *testing.T) {
 	if os.Getenv("NMN_FULL_WEIGHTS") == "" {
 		t.Skip("VGG16 of full size: NMN_FULL_WEIGHTS=1 with NMN_PYTHON runs it")

@@ -90,7 +90,7 @@ func TestWeights_Published(t *testing.T) {
 	}
 }
 
-// A run folder stands for its last checkpoint, which is told apart from the weights of others.
+// A run folder stands for its last checkpoint, which is recognised as a checkpoint of nmn.
 func TestWeights_OfARun(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")

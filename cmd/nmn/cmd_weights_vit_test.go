@@ -11,7 +11,7 @@ import (
 // transformers is where the nets of package vit's tests lie.
 const transformers = "../../model/vit/testdata"
 
-// Of a vision transformer it is told which one it is, what it wants of pictures and what is not taken.
+// For a vision transformer the output has its name, how it needs pictures, and the unused tensors.
 func TestWeights_OfAVisionTransformer(t *testing.T) {
 	text := must(t, "weights", filepath.Join(transformers, "hf_clip.safetensors"))
 	for _, want := range []string{"ViT-24/4, layout Hugging Face, CLIP: 2 blocks of width 24", "GELU quick",

@@ -182,7 +182,7 @@ func holdPage(t *testing.T, name, want string) {
 	}
 }
 
-// A command has at most 40 flags, with those of all commands: the others are settings.
+// A command has at most 40 flags, including the flags of all commands. Everything else is a setting.
 func TestCommands_HaveFewFlags(t *testing.T) {
 	var count func(c *cobra.Command)
 	count = func(c *cobra.Command) {

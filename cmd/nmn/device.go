@@ -10,14 +10,14 @@ import (
 // openModel opens a model on a device and prints the device.
 func (p *program) openModel(ctx context.Context, path string, which run.Checkpoint,
 	r run.Resources) (*run.Model, error) {
-	return run.OpenModel(ctx, path, run.ModelOptions{Checkpoint: which, Run: r, Log: p.log, Message: p.tell})
+	return run.OpenModel(ctx, path, run.ModelOptions{Checkpoint: which, Run: r, Log: p.log, Message: p.message})
 }
 
 // openDevice opens a device and prints it.
 func (p *program) openDevice(r *run.Resources) (kernels.Backend, error) {
 	backend, note, err := run.OpenDevice(r, p.log)
 	if err == nil {
-		p.tell(run.DeviceMessage(backend, note))
+		p.message(run.DeviceMessage(backend, note))
 	}
 	return backend, err
 }

@@ -144,8 +144,8 @@ func TestDevice_NumberThatIsNotThereIsNamed(t *testing.T) {
 	}
 }
 
-// The card has a megabyte: the message tells the numbers and the cure. What lies in the folder of plans does not stop
-// the start; a plan is read when its shape comes.
+// The card has a megabyte: the message has the numbers and the fix. Files in the folder of plans do not stop the start; a
+// plan is read when its shape is used.
 func TestDevice_TellsHowMuchMemoryItLacks(t *testing.T) {
 	libcuda, libcudnn := fakeDriver(t, smallCard), fakeCUDNN(t)
 	const name = "cudnn-91300-fake-0-sm-90-132-multiprocessors"

@@ -30,7 +30,7 @@ func asJSON(t *testing.T, v any) string {
 	return string(data)
 }
 
-// Figures of epochs change nothing of what is learned, and those of the last are the run's own.
+// Evaluating epochs does not change training, and the figures of the last epoch are the figures of the run.
 func TestEpochs_AreThoseOfShorterRuns(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains many runs")

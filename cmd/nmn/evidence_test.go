@@ -15,8 +15,8 @@ import (
 	"nmn/run"
 )
 
-// annotator sees a share of the bags. Of the words that it knows, from first to last, it finds labels that hold with
-// one probability and those that do not with another; of the others it guesses.
+// annotator sees a share of the bags. It recognises the words from first to last, giving true and false labels with two
+// probabilities, and guesses the other words.
 type annotator struct {
 	sensitivity, specificity, share float64
 	first, last                     int

@@ -41,7 +41,7 @@ func TestSet_RefusesWithTheKeyThatIsNear(t *testing.T) {
 	}
 }
 
-// Who draws progress itself knows settings by their keys.
+// For programs that draw progress, messages name settings by their keys.
 func TestProgressJSON_NamesSettingsByTheirKeys(t *testing.T) {
 	args := []string{"config", "--preset", "scenes", "--set", "data.images=none"}
 	if c := call(t, args...); !strings.Contains(c.err, "--images") {

@@ -11,7 +11,7 @@ import (
 	"nmn/format/npy"
 )
 
-// The outputs of shards, joined in the order of their numbers, are those of one process.
+// The outputs of shards, joined in the order of their numbers, equal the output of one process.
 func TestShards_JoinedAreTheWhole(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

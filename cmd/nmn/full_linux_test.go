@@ -56,7 +56,7 @@ func TestTrain_DiskThatWasFullForAMomentCostsNothing(t *testing.T) {
 	}
 }
 
-// removePrevious removes the checkpoints before the last ones: which steps they are of depends on what was not saved.
+// removePrevious removes the checkpoints before the last ones: their steps depend on what was not saved.
 func removePrevious(t *testing.T, dir string) {
 	t.Helper()
 	removeFile(t, filepath.Join(dir, train.PreviousName))

@@ -143,8 +143,7 @@ func caffeModel(t *testing.T, net *model.Net) string {
 	return written(t, "VGG_ILSVRC_16_layers.caffemodel", file)
 }
 
-// sameParams counts the parameters that two nets have in common, and checks that they are those of some
-// names.
+// sameParams counts the parameters that two nets have in common, and checks their names.
 func sameParams(t *testing.T, a, b *model.Net, want func(name string) bool) {
 	t.Helper()
 	for i, p := range a.Params() {

@@ -140,8 +140,8 @@ func readFile(t *testing.T, dir, name string) []byte {
 	return data
 }
 
-// timeless are the lines of the log about epochs and evaluations, without times. A run that goes on may tell of one
-// again: the later line takes the place of the first.
+// timeless are the lines of the log about epochs and evaluations, without times. A continued run may log one
+// again: the later line replaces the first.
 func timeless(t *testing.T, dir string) (kept []map[string]any) {
 	t.Helper()
 	type event struct {

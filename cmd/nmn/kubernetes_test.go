@@ -166,7 +166,7 @@ func TestKubernetes_MPIJobsStartRanksOfThisProgram(t *testing.T) {
 		if after("-x") != metricsVariable {
 			t.Errorf("%s hands on %s", file, after("-x"))
 		}
-		// mpirun waits as long before SIGTERM as behind it.
+		// mpirun waits equally long before and after SIGTERM.
 		if wait, err := strconv.Atoi(after("odls_base_sigkill_timeout")); err != nil || wait < 30 ||
 			2*wait >= launcher.Grace {
 			t.Errorf("%s: mpirun takes twice %d s to end its ranks, the pod has %d", file, wait, launcher.Grace)

@@ -271,7 +271,7 @@ func TestTrain_NamesTheFlagOfAForm(t *testing.T) {
 	wantUsage(t, call(t, onManifest(file, t.TempDir(), "--set", "data.label_form=guess")...), "want auto")
 }
 
-// A table as Excel saves it, whose cells hold lists: what the labels were taken for is said, whoever watches.
+// A table as saved by Excel, with lists in cells: the form of the labels is printed on and off a terminal.
 func TestTrain_SaysWhichLabelsItFound(t *testing.T) {
 	t.Parallel()
 	w := &formWriter{t, t.TempDir(), 36}

@@ -10,7 +10,7 @@ import (
 )
 
 // spoiled makes data of a kind. One picture is cut short, one is empty and one is gone. It returns the arguments that
-// name the data, and a picture that is whole, if the classifier is of pictures.
+// name the data, and an intact picture if the classifier takes pictures.
 func spoiled(t *testing.T, kind string) (args []string, whole string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")

@@ -33,7 +33,7 @@ func (s sparse) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level == slog.LevelWarn && s.counts.enough(r.Message) {
 		return nil
 	}
-	s.tell(ctx)
+	s.summarise(ctx)
 	return s.Handler.Handle(ctx, r)
 }
 
@@ -50,8 +50,8 @@ func (a *alike) enough(message string) bool {
 	return true
 }
 
-// tell logs how many warnings were left out.
-func (s sparse) tell(ctx context.Context) {
+// summarise logs how many warnings were left out.
+func (s sparse) summarise(ctx context.Context) {
 	s.counts.mu.Lock()
 	more, extra := s.counts.more, s.counts.extra
 	s.counts.more, s.counts.extra = nil, map[string]int{}

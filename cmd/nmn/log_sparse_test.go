@@ -18,7 +18,7 @@ func TestSparse_CountsWarningsThatAreAlike(t *testing.T) {
 	log.Info("data are read")
 	log.Warn("clip is left out", "clip", "late")
 	log.Error("clip is left out", "clip", "broken")
-	s.tell(context.Background())
+	s.summarise(context.Background())
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	if len(lines) != mostAlike+4 || !strings.Contains(lines[mostAlike], "more=6998") ||
 		!strings.Contains(lines[mostAlike+1], "data are read") || !strings.Contains(lines[mostAlike+2], "more=1") ||

@@ -38,7 +38,7 @@ func writePictures(t *testing.T, dir string, n int) {
 
 var colours = []string{"red", "green", "blue"}
 
-// manifestOf writes a manifest beside n pictures, with a header and a row of each, and returns its name.
+// manifestOf writes n pictures and their manifest, with a header and a row for each, and returns its name.
 func manifestOf(t *testing.T, n int, header string, row func(i int) string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -147,7 +147,7 @@ func TestTrain_OnManifestOfFrames(t *testing.T) {
 	wantUsage(t, call(t, append(args, "--noise", "0.4", "--flips", "0:0")...), "manifests have no captions")
 }
 
-// An experiment flips labels of a manifest, and tells of both levels against the labels of the file.
+// An experiment flips labels of a manifest, and reports both levels against the labels of the file.
 func TestExperiment_OnManifest(t *testing.T) {
 	t.Parallel()
 	file := manifestOf(t, 30, "path,red,green,blue,year", func(i int) string {

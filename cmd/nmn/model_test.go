@@ -88,7 +88,7 @@ func TestPredict_AllFormatsAgree(t *testing.T) {
 	if err := json.Unmarshal([]byte(c.out), &pictures); err != nil || c.code != exitOK {
 		t.Fatalf("%v, %d, %s", err, c.code, c.err)
 	}
-	pictures = slices.DeleteFunc(pictures, func(p predicted) bool { return p.Skipped }) // captions beside the pictures
+	pictures = slices.DeleteFunc(pictures, func(p predicted) bool { return p.Skipped }) // captions in the folder
 	broken := filepath.Join(folder, "images", "broken.jpg")
 	if len(pictures) != 6 || !strings.Contains(c.err, "1 of 7 pictures") || !strings.Contains(c.err, broken) ||
 		!strings.Contains(c.err, "no picture of a known format") {
@@ -188,7 +188,7 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 	if n := strings.Count(index, "<a href="); n != 2*2*2 {
 		t.Errorf("%d links, want one for each run of the table", n)
 	}
-	// At each level both arms stand beside each picture, at the first seed.
+	// At each level both arms are shown with each picture, at the first seed.
 	if n, says := strings.Count(index, `<article class="says">`), strings.Count(index,
 		"<h3>"); n != 2*(run.ComparedByChance+run.ComparedApart) || says != 2*n ||
 		strings.Count(index, "data:image/jpeg") != n || strings.Count(index, `id="arms-`) == 0 ||

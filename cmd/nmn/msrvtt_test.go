@@ -16,7 +16,7 @@ import (
 	"nmn/run"
 )
 
-// writeMSRVTT writes annotations of clips: two in three are of the training split, and clip i has the
+// writeMSRVTT writes annotations of clips: two in three belong to the training split, and clip i has the
 // given number of sentences, each with the word of its number.
 func writeMSRVTT(t *testing.T, clips, sentences int) string {
 	t.Helper()

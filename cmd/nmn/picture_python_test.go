@@ -218,7 +218,7 @@ func TestPredict_OldCheckpointsReadPicturesAsBefore(t *testing.T) {
 	}
 }
 
-// What models and graphs say of pictures goes from training to predictions and exported files.
+// Models and graphs pass on how pictures are read, from training to predictions and exported files.
 func TestTrain_ModelsSayHowTheyReadPictures(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains several runs")

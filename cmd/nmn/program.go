@@ -56,7 +56,7 @@ func (p *program) openLog() {
 	var handler slog.Handler = slog.NewTextHandler(p.status, options)
 	if level >= slog.LevelWarn {
 		few := newSparse(handler)
-		handler, p.tellRest = few, func() { few.tell(context.Background()) }
+		handler, p.tellRest = few, func() { few.summarise(context.Background()) }
 	}
 	p.log = slog.New(handler)
 }

@@ -12,8 +12,8 @@ import (
 	"nmn/train"
 )
 
-// told plays what a program that asked for JSON is told.
-func told(t *testing.T, show func(p *program)) (stages []stage) {
+// stagesOf returns the stages that a program with --progress json receives.
+func stagesOf(t *testing.T, show func(p *program)) (stages []stage) {
 	t.Helper()
 	var written bytes.Buffer
 	p := &program{terminal: &terminal{err: &written, getenv: func(string) string { return "" }}, progress: progressJSON}
@@ -30,7 +30,7 @@ func told(t *testing.T, show func(p *program)) (stages []stage) {
 }
 
 func TestProgressJSON_TellsSteps(t *testing.T) {
-	got := told(t, func(p *program) {
+	got := stagesOf(t, func(p *program) {
 		show := p.showProgress("stage 1", "images")
 		show(train.Progress{Step: 1, Steps: 20, Epoch: 1, Loss: .25}, 64)
 		show(train.Progress{Step: 2, Steps: 20, Epoch: 1, Loss: .25}, 64) // too soon
@@ -44,7 +44,7 @@ func TestProgressJSON_TellsSteps(t *testing.T) {
 }
 
 func TestProgressJSON_TellsLines(t *testing.T) {
-	got := told(t, func(p *program) {
+	got := stagesOf(t, func(p *program) {
 		show := p.lines()
 		for done := range 4 {
 			show(stage{Title: "rows", Done: done, Total: 3, Unit: "samples"}, func(time.Duration) string { return "none" })
@@ -59,7 +59,7 @@ func TestProgressJSON_TellsLines(t *testing.T) {
 }
 
 func TestProgressJSON_IsQuietWhereAsked(t *testing.T) {
-	if got := told(t, func(p *program) {
+	if got := stagesOf(t, func(p *program) {
 		p.quiet = true
 		if p.lines() != nil || p.watched() {
 			t.Error("somebody looks")

@@ -25,7 +25,7 @@ type share struct {
 	n       int
 	dir     string // where they work; empty for where the test does
 	program string // empty for this one
-	env     string // NAME=VALUE that they have besides; empty for none
+	env     string // an additional NAME=VALUE; empty for none
 	args    []string
 }
 

@@ -45,7 +45,7 @@ func callRanks(ctx context.Context, group []ranks.Group, args func(rank int) []s
 	return results
 }
 
-// mustOnRanks runs a command line that succeeds on all ranks, of which only the first prints.
+// mustOnRanks runs a command line that succeeds on all ranks. Only rank 0 prints.
 func mustOnRanks(t *testing.T, n int, args ...string) string {
 	t.Helper()
 	results := callOnRanks(t, n, args...)
@@ -97,7 +97,7 @@ func onSomeSeed(t *testing.T, what string, compare func(seed string) (got, want 
 	t.Errorf("%s: no seed of four shows the same weights", what)
 }
 
-// nearWeights compares what runs have learned on one seed, within what onSomeSeed says of such sums.
+// nearWeights compares the weights of runs with one seed, within the tolerance of onSomeSeed.
 func nearWeights(t *testing.T, what, got, want string) {
 	t.Helper()
 	if name, off := farthestWeights(t, what, got, want); !(off <= .1) {
@@ -188,8 +188,8 @@ func TestRanks_TrainWhatOneProcessTrains(t *testing.T) {
 	}
 }
 
-// A stage has few steps: each is a chance for what onSomeSeed says of other orders of sums, and where ranks are
-// interrupted is not the same on each day.
+// A stage has few steps, because sums in another order may differ at each of them, as onSomeSeed explains. The step of the
+// interrupt varies from run to run.
 func TestRanks_GoOnWithAnyNumber(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains on ranks")
@@ -218,7 +218,7 @@ func TestRanks_GoOnWithAnyNumber(t *testing.T) {
 	})
 }
 
-// interruptedOnRanks ends the context of the last rank alone once a folder's log tells of a step.
+// interruptedOnRanks ends only the context of the last rank once the log of a folder has a step.
 func interruptedOnRanks(ctx context.Context, cancel func(), n int, dir string, args ...string) []called {
 	results := make([]called, n)
 	var all sync.WaitGroup

@@ -19,8 +19,8 @@ import (
 	"nmn/train"
 )
 
-// weather writes a CSV file of 500 rows with a split: 5 labels that 10 features tell well, and, where
-// asked for, one that they do not tell.
+// weather writes a CSV file of 500 rows with a split: 5 labels that 10 features predict well and, if untold is set, one
+// label that they do not predict.
 func weather(t *testing.T, untold bool) string {
 	t.Helper()
 	labels := []string{"hot", "dry", "windy", "cold", "wet"}
@@ -178,7 +178,7 @@ func TestRecipe_InterruptedEqualsTheUnbroken(t *testing.T) {
 	}
 }
 
-// weightsOf is the result of a run as its evaluation tells it, to the last bit.
+// weightsOf returns the evaluation of a run, which depends on every bit of its weights.
 func weightsOf(t *testing.T, dir string) []byte {
 	t.Helper()
 	o, err := run.ReadOutcome(dir)
@@ -237,7 +237,7 @@ func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
 	}
 }
 
-// What a page, a table or a file says of the rates is what the terminal has said: no word without an estimate has one.
+// A page, a table and a file report the rates as the terminal does: words without an estimate have no rates.
 func TestRecipe_PagesSayWhatTheTerminalSays(t *testing.T) {
 	t.Parallel()
 	for _, arm := range []string{"held-rates", "soft-labels"} {
@@ -347,7 +347,7 @@ func TestRecipe_ArmsOfAnExperimentAreNoSetting(t *testing.T) {
 	}
 }
 
-// Where the data cannot tell rates, nobody who has not asked for them is refused.
+// If the data give no rates, a run that did not ask for rates is not refused.
 func TestRecipe_GoesBackWhereTheDataCannotTellRates(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -374,8 +374,7 @@ func TestRecipe_GoesBackWhereTheDataCannotTellRates(t *testing.T) {
 		"--run-dir", dir), "cannot be dealt to 500 folds")
 }
 
-// A class that nobody has, or that all have, has no rates to be found; the others are found, and the run
-// says so.
+// A class on no bag or on all bags has no rates. The rates of other classes are estimated, and the run reports both.
 func TestRecipe_ClassesWithoutPositivesOrNegatives(t *testing.T) {
 	t.Parallel()
 	text := string(readFile(t, filepath.Dir(weather(t, false)), "weather.csv"))

@@ -103,7 +103,7 @@ func TestInit_ResNetsOfTorchvisionAndTimm(t *testing.T) {
 	}
 }
 
-// checkResNet reads the weights in a folder, compares logits, and writes the folded weights beside them.
+// checkResNet reads the weights in a folder, compares logits, and writes the folded weights next to them.
 func checkResNet(t *testing.T, c resNetCase, folder string) {
 	config, err := model.ResNet(c.name, 1000, false)
 	if err != nil {

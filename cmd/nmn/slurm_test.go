@@ -95,7 +95,7 @@ func commandsOf(lines []string) (commands [][]string) {
 	return commands
 }
 
-// Trainings start their ranks by PMIx and go on by the same command; the flags are those of this program.
+// Trainings start their ranks by PMIx, and the same command continues them. This program has all of their flags.
 func TestSLURM_TrainingsAreOfThisProgram(t *testing.T) {
 	t.Setenv("SLURM_CPUS_PER_TASK", "12")
 	for _, script := range []string{"one-node.sh", "many-nodes.sh"} {
@@ -111,7 +111,7 @@ func TestSLURM_TrainingsAreOfThisProgram(t *testing.T) {
 	}
 }
 
-// A training that SLURM warns of the end of its time is told, saves, and is queued again; one that fails is not.
+// A training that receives SLURM's warning saves and is queued again. A training that fails is not.
 func TestSLURM_WarnedJobsAreQueuedAgain(t *testing.T) {
 	t.Setenv("WARN", "yes")
 	for _, script := range []string{"one-node.sh", "many-nodes.sh"} {
@@ -147,8 +147,8 @@ func TestSLURM_WarnedJobsAreQueuedAgain(t *testing.T) {
 	}
 }
 
-// What SLURM reads at the head of a script asks for as many cards as ranks, and for a warning in time, of the script
-// alone: it passes it on, and knows then that the job is to be queued again.
+// The head of a script asks SLURM for as many cards as ranks, and for a warning in time, sent only to the script. The script
+// passes the warning on and queues the job again.
 func TestSLURM_HeadsAskForACardARank(t *testing.T) {
 	for _, script := range []string{"one-node.sh", "many-nodes.sh"} {
 		text, err := os.ReadFile(filepath.Join("../../examples/slurm", script))
@@ -168,8 +168,8 @@ func TestSLURM_HeadsAskForACardARank(t *testing.T) {
 	}
 }
 
-// An experiment becomes an array of the runs that need no other, one of those behind them, and a job behind both. What
-// is complete is not queued again.
+// An experiment becomes an array of independent runs, an array of the runs that need them, and a final job. Complete runs
+// are not queued again.
 func TestSLURM_ArraysWaitForWhatTheyNeed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "an experiment")
 	lines := slurm(t, "array.sh", dir, "--size", "quick", "--seeds", "1,2")

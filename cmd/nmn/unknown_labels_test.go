@@ -63,7 +63,7 @@ func partlyLabelled(t *testing.T) (path func(string) string) {
 	return path
 }
 
-// Labels that nobody knows are left out, in whatever form they are unknown, by every arm that can.
+// Every arm that can leaves out unknown labels, in all forms of unknown.
 func TestTrain_UnknownLabelsOfFeatures(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains several runs")
@@ -159,7 +159,7 @@ func TestAudit_UnknownLabelsOfFeatures(t *testing.T) {
 	}
 }
 
-// unknownOf is how many labels of features nobody knows.
+// unknownOf returns the number of unknown labels of features.
 func unknownOf(t *testing.T, features, labels string) int {
 	t.Helper()
 	n, _ := readJSON(t, must(t, "features", features, "--labels", labels, "--json"))["unknown_labels"].(float64)

@@ -21,7 +21,7 @@ func tinyVideo(command string, args ...string) []string {
 		args...)
 }
 
-// What a run says of its test videos, nmn eval says too, at both levels and in chunks.
+// nmn eval reports the same figures for test videos as the run, at both levels and in chunks.
 func TestTrain_VideosAtBothLevels(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains several runs")
@@ -47,7 +47,7 @@ func TestTrain_VideosAtBothLevels(t *testing.T) {
 	}
 }
 
-// figures are what an evaluation says of the true labels.
+// figures returns the figures of an evaluation against the true labels.
 func figures(t *testing.T, evaluation any) string {
 	t.Helper()
 	all, ok := evaluation.(map[string]any)
@@ -105,7 +105,7 @@ func TestTrain_VideosKilledAndResumed(t *testing.T) {
 		"train.stage2_epochs=3")...)
 }
 
-// Features of frames are what the net says of each frame alone, in the order of clips and frames.
+// Features of frames are the outputs of the net for single frames, in the order of clips and frames.
 func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 	t.Parallel()
 	dir, work := filepath.Join(t.TempDir(), "run"), t.TempDir()

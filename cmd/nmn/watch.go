@@ -172,7 +172,7 @@ func keepsFeatures(p *program, dir string) func(*run.Options) {
 
 // observer reports what a session does.
 func (w *watch) observer() run.Observer {
-	return run.Observer{Message: w.program.tell, Training: w.observers, Trained: w.done}
+	return run.Observer{Message: w.program.message, Training: w.observers, Trained: w.done}
 }
 
 // end closes the session at the end of a training and records the outcome in the metrics.
@@ -183,8 +183,8 @@ func (s *watchedSession) end(err error) error {
 
 func (s *watchedSession) Close() error { return cmp.Or(s.watch.close(), s.Session.Close()) }
 
-// tell prints a message.
-func (p *program) tell(m run.Message) {
+// message prints a message.
+func (p *program) message(m run.Message) {
 	if p.follows() { // rank 0 prints it
 		return
 	}
