@@ -37,7 +37,7 @@ type DataConfig struct {
 	Validation ClipFiles `yaml:"validation"`
 	// ValidationShare of the training clips is held out if Validation has no features.
 	ValidationShare float64 `yaml:"validation_share" help:"<share> of the clips held out for validation" range:"[0,1)"`
-	Seed            uint64  `yaml:"seed" help:"<seed> of which clips are held out"`
+	Seed            uint64  `yaml:"seed" help:"<seed> for holding out clips"`
 	// MaxWords is the longest caption to learn, 0 for no limit. Longer ones are left out.
 	MaxWords int `yaml:"max_words" help:"longest caption to learn, in <words>; 0 for no limit" range:"[0,1000]"`
 	// Partial leaves out clips without captions and captions without clips, instead of refusing them.

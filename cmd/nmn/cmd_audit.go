@@ -15,6 +15,7 @@ import (
 	"nmn/labels/rates"
 	"nmn/loader/manifest"
 	"nmn/loader/relabel"
+	"nmn/run"
 )
 
 func newAudit(p *program) *cobra.Command {
@@ -118,7 +119,18 @@ func (a *auditCommand) run(ctx context.Context, p *program, given func(string) b
 	if listed != nil {
 		a.writeManifest(ctx, listed, r)
 	}
-	return a.finish(ctx, p, r)
+	if err := a.finish(ctx, p, r); err != nil {
+		return err
+	}
+	if a.page.file != "" {
+		p.message(run.Message{Topic: "page", Text: a.page.file})
+		if len(r.Suspects) > 0 && a.correction.Labels == "" {
+			p.message(run.Message{Topic: "next", Text: "review the page, save decisions.csv, then " + shellLine([]string{"nmn", "audit",
+				"--scores", a.files.Scores, "--labels", a.files.Labels, "--decisions", "decisions.csv", "--output",
+				"fixed" + a.labelEnding()})})
+		}
+	}
+	return nil
 }
 
 // writeManifest makes the correction write labels in the form of their manifest.

@@ -162,7 +162,7 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 		if got := read(t, fixed); got != want || got == read(t, file) {
 			t.Errorf("%q, want %q", got, want)
 		}
-		for _, part := range []string{"1 rows have changed", "nmn train --config " + strings.TrimSuffix(fixed, ".csv") +
+		for _, part := range []string{"1 changed rows", "nmn train --config " + strings.TrimSuffix(fixed, ".csv") +
 			".yaml"} {
 			if !strings.Contains(c.err, part) {
 				t.Errorf("no %q: %s", part, c.err)

@@ -25,7 +25,7 @@ func newCaptionVocab(p *program) *cobra.Command {
 		Short: "Make the vocabulary of a captioner",
 		Long: `Make the vocabulary of a captioner: the tokens of training captions without punctuation, the
 most frequent first. It prints the size of the vocabulary for several minimum counts.`,
-		Annotations: details(`Tokens are those of the Penn Treebank. nmn caption train makes its own vocabulary unless it gets
+		Annotations: details(`Tokens follow the Penn Treebank. nmn caption train makes its own vocabulary unless it gets
 one with --vocab, for example to compare captioners that share it.`),
 		Example: `  nmn caption vocab train_val_annotation.zip
   nmn caption vocab captions_train2014.json --min-count 5 --output words.txt`,

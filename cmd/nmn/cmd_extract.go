@@ -283,5 +283,19 @@ func (c *extractCommand) write(p *program, extract func(run.ExtractOptions) ([]r
 			return err
 		}
 	}
+	if c.options.Shard.Of == 0 && len(done) > 0 {
+		p.message(run.Message{Topic: "next", Text: c.next(done[0].File)})
+	}
 	return nil
+}
+
+// next returns the command that trains on a file of features.
+func (c *extractCommand) next(file string) string {
+	switch {
+	case c.options.Clips != "":
+		return shellLine([]string{"nmn", "caption", "train", "--features", file, "--clips", c.options.Clips}) + " --captions FILE"
+	case c.options.Labels != "":
+		return shellLine([]string{"nmn", "train", file, "--labels", c.options.Labels})
+	}
+	return shellLine([]string{"nmn", "train", file}) + " --labels FILE"
 }

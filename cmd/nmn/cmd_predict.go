@@ -114,7 +114,11 @@ func (c *predictCommand) predict(ctx context.Context, p *program, path string, p
 	}
 	if c.output != "" {
 		p.tellShard(c.options.Shard, "join the rows of all shards in order")
-		return predictions.WriteFile(c.output)
+		if err := predictions.WriteFile(c.output); err != nil {
+			return err
+		}
+		p.message(run.Message{Topic: "output", Text: fmt.Sprintf("%s: %d rows", c.output, predictions.Len())})
+		return nil
 	}
 	p.tellShard(c.options.Shard, "join the lines of all shards in order, with one CSV header")
 	tellThreshold(p, predictions)

@@ -375,12 +375,12 @@ func settingsReference() string {
 	var b strings.Builder
 	b.WriteString("# Settings\n\nEvery setting of a run has a key. Change one with `--set KEY=VALUE`, or in a YAML file " +
 		"that `--config` reads. `nmn config` lists all keys with the values that hold, and `nmn config KEY` explains one. " +
-		"Some have a flag. Defaults are those of `nmn train scenes`; other presets have others.\n\nThis page is generated: " +
+		"Some have a flag. Defaults come from `nmn train scenes`; other presets have others.\n\nThis page is generated: " +
 		"`go test ./cmd/nmn -run Reference -update`.\n")
 	config := run.DefaultConfig()
 	writeReference(&b, &config, func(key string) string { return flagOfSetting(key) })
 	b.WriteString("\n# Settings of captioners\n\n`nmn caption train` and `nmn experiment table4` take these by `--set`. " +
-		"Defaults are those of the preset small.\n")
+		"Defaults come from the preset small.\n")
 	captions := session.DefaultConfig()
 	writeReference(&b, &captions, func(key string) string {
 		for flag, of := range captionerKeys {

@@ -85,7 +85,7 @@ type Config struct {
 	ClipLabels string `yaml:"clip_labels,omitempty" help:"<file> of labels for the training clips, in place of the one in their folder"`
 	// ShuffleBlock neighbours in the files of Clips come together, and ShuffleWindow blocks are mixed with each
 	// other; 0 neighbours mix all with all.
-	ShuffleBlock  int `yaml:"shuffle_block,omitempty" help:"clips: <bags> that lie next to each other in files and come together; 0 mixes all" range:"[0,]"`
+	ShuffleBlock  int `yaml:"shuffle_block,omitempty" help:"clips: neighbouring <clips> of a file that stay together; 0 mixes all" range:"[0,]"`
 	ShuffleWindow int `yaml:"shuffle_window,omitempty" help:"clips: <blocks> of neighbours that are mixed with each other" range:"[0,]"`
 
 	// Manifest: a list of pictures, or of clips as frames, with labels by name, or a folder of pictures and
@@ -94,7 +94,7 @@ type Config struct {
 	Manifest      string        `yaml:"manifest,omitempty" help:"<file> or folder of pictures or clips with labels by name (docs/guide/labels.md)"`
 	LabelForm     manifest.Form `yaml:"label_form,omitempty" help:"<form> in which the manifest states labels; empty finds it"`
 	PathColumn    string        `yaml:"path_column,omitempty" help:"<column> of a manifest that names the pictures; empty finds it"`
-	JoinLabels    bool          `yaml:"join_labels,omitempty" help:"make one class of labels that differ in case, blanks, hyphens or underscores alone"`
+	JoinLabels    bool          `yaml:"join_labels,omitempty" help:"join labels that differ only in case, blanks, hyphens or underscores"`
 	SkipDifficult bool          `yaml:"skip_difficult,omitempty" help:"Pascal VOC: ignore objects that are marked difficult"`
 
 	// Features: files of vectors.
