@@ -186,7 +186,7 @@ func TestTrain_OnManifestWithoutAllPictures(t *testing.T) {
 		says    []string
 	}{
 		{"0", exitFailure, []string{"2 of 24 rows", `line 7: there is no file "5.png"`, "--max-bad-samples"}},
-		{"1", exitFailure, []string{"2 rows have no usable picture", "allows 1"}},
+		{"1", exitFailure, []string{"rows without a usable picture in ", ": 2, first", "allows 1"}},
 		{"2", exitOK, []string{"5.png", "7.png"}},
 	} {
 		got := call(t, onManifest(file, filepath.Join(t.TempDir(), "run"), "--arm", "stage1",

@@ -213,8 +213,12 @@ func (r *rowClips) match(m *manifest.Manifest, leftOut func(error)) error {
 		if info, err := os.Stat(filepath.Join(r.folder, problems)); err == nil && info.Size() > 0 {
 			why = "; " + problems + " there lists the clips that could not be read"
 		}
-		return fmt.Errorf("%d of %d rows have no frames, first: %w%s; take frames of these clips too, or leave them out "+
-			"(`data.max_bad_samples`)", missing, all, first, why)
+		have := "have"
+		if missing == 1 {
+			have = "has"
+		}
+		return fmt.Errorf("%d of %d rows %s no frames, first: %w%s; take frames of these clips too, or leave them out "+
+			"(`data.max_bad_samples`)", missing, all, have, first, why)
 	}
 	return nil
 }

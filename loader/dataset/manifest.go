@@ -144,8 +144,8 @@ func (d *Splits) readManifest(ctx context.Context, c *Config, known *text.Vocabu
 		}
 	}
 	if missing > c.MaxBadSamples {
-		err := fmt.Errorf("%s: %d rows have no usable %s in %s, first %w; `data.max_bad_samples` allows %d", m.File, missing,
-			noun, m.Folder, first, c.MaxBadSamples)
+		err := fmt.Errorf("%s: rows without a usable %s in %s: %d, first %w; `data.max_bad_samples` allows %d", m.File,
+			noun, m.Folder, missing, first, c.MaxBadSamples)
 		if clips != nil {
 			err = errors.Join(err, clips.Close())
 		}

@@ -99,6 +99,9 @@ func (f *faults) error(all int) error {
 	if f.none == f.n {
 		lack, cure, kind = "have no file", "complete the folder, name it with `data.images`", fs.ErrNotExist
 	}
+	if f.n == 1 {
+		lack = strings.Replace(lack, "have", "has", 1)
+	}
 	return fmt.Errorf("%d of %d rows %s, first %s; %s, or leave them out (`data.max_bad_samples`): %w", f.n, all, lack,
 		strings.Join(first, ", "), cure, kind)
 }

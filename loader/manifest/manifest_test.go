@@ -346,7 +346,7 @@ func TestManifest_FindFilesAsTheyAreWritten(t *testing.T) {
 	} {
 		m := parsed(t, "path,labels\n"+written+",x\ncat/1.jpg,y\n")
 		if err := m.FindFiles(t.Context(), dir, nil); err == nil || !strings.Contains(err.Error(), want) ||
-			!strings.Contains(err.Error(), "1 of 2 rows have no ") {
+			!strings.Contains(err.Error(), "1 of 2 rows has no ") {
 			t.Errorf("%q: %v, want %s", written, err, want)
 		}
 		m, left := parsed(t, "path,labels\n"+written+",x\ncat/1.jpg,y\n"), 0
