@@ -28,7 +28,7 @@ func (j *jobFlags) declare(cmd *cobra.Command) {
 	r.bool(&j.list, "tasks", "list the runs with their numbers")
 	r.bool(&j.count, "count", "print only the number of tasks")
 	r.int(&j.number, "task", "train only the run with this `number`")
-	r.bool(&j.collect, "collect", "write the tables and page of all complete runs")
+	r.bool(&j.collect, "collect", "write the tables and page once all runs are complete")
 	r.bool(&j.partial, "partial", "collect even if some runs are incomplete")
 	r.rare("count", "partial")
 }
