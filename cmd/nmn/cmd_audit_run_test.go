@@ -80,8 +80,8 @@ func TestAuditRun_OffersFoldsWithTheirCost(t *testing.T) {
 	})
 	dir := audited(t, onPictures("--set", "data.manifest="+file)...)
 	c := call(t, "audit", dir)
-	for _, want := range []string{"holds out-of-fold scores of 22 of 54 training bags",
-		"2 folds, each 2 epochs on 27 of 54 bags, about", "run --noise-rates folds:2\n", "--noise-rates folds:5",
+	for _, want := range []string{"has out-of-fold scores of 22 of 54 training pictures",
+		"2 folds, each 2 epochs on 27 of 54 pictures, about", "run --noise-rates folds:2\n", "--noise-rates folds:5",
 		"--noise-rates online"} {
 		if c.code != exitUsage || !strings.Contains(c.err, want) {
 			t.Errorf("exit code %d, no %q in the offer:\n%s", c.code, want, c.err)
@@ -95,12 +95,12 @@ func TestAuditRun_OffersFoldsWithTheirCost(t *testing.T) {
 	}
 	if c := call(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "5", "--min-error",
 		"0.01"); c.code != exitOK ||
-		!strings.Contains(c.err, "fold 2 of 2: epoch 1") || !strings.Contains(c.err, "54 of 54 training bags") {
+		!strings.Contains(c.err, "fold 2 of 2: epoch 1") || !strings.Contains(c.err, "54 of 54 training pictures") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 	again := call(t, "audit", dir, "--min-error", "0.01")
 	if again.code != exitOK || strings.Contains(again.err, "epoch") || !strings.Contains(again.err,
-		"54 of 54 training bags") {
+		"54 of 54 training pictures") {
 		t.Errorf("a second audit: exit code %d: %s", again.code, again.err)
 	}
 	if page := read(t, filepath.Join(dir, runaudit.Folder, "audit.html")); !strings.Contains(page, "data:image/jpeg") {
@@ -212,7 +212,7 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 		dir := audited(t, onPictures("--set", "data.captions="+captions, "--images", images, "--vocab", vocabulary)...)
 		fixed := filepath.Join(t.TempDir(), "fixed.csv")
 		said := call(t, "audit", dir, "--noise-rates", "folds:2")
-		for _, want := range []string{"this audit is of words", "nmn audit captions --captions " + captions,
+		for _, want := range []string{"this audit is about words", "nmn audit captions --captions " + captions,
 			"--images " + images} {
 			if said.code != exitOK || !strings.Contains(said.err, want) {
 				t.Errorf("exit code %d, the audit does not say %q:\n%s", said.code, want, said.err)
@@ -359,7 +359,7 @@ func TestAuditRun_OfClips(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
 			must(t, append(tinyVideo("train", "--arm", "baseline", "--run-dir", dir), args...)...)
 			c := call(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "2", "--min-error", "0.001")
-			if c.code != exitOK || !strings.Contains(c.err, "24 of 24 training bags") {
+			if c.code != exitOK || !strings.Contains(c.err, "24 of 24 training clips") {
 				t.Fatalf("exit code %d: %s", c.code, c.err)
 			}
 			if ids := trainIDs(t, dir); len(ids) != 24 || strings.Contains(ids[0], "#") {
@@ -391,7 +391,7 @@ func TestAuditRun_GoesOnAfterAnInterrupt(t *testing.T) {
 	must(t, append([]string{"audit", whole}, args...)...)
 	second := filepath.Join(broken, runaudit.Folder, "folds-2", "stage1", "fold-2")
 	c := interruptAfter(t, second, append([]string{"audit", broken}, args...)...)
-	if c.code != exitInterrupted || !strings.Contains(c.err, "go on with: nmn audit "+broken+" --noise-rates folds:2") {
+	if c.code != exitInterrupted || !strings.Contains(c.err, "continue with: nmn audit "+broken+" --noise-rates folds:2") {
 		t.Errorf("standard error %q", c.err)
 	}
 	must(t, append([]string{"audit", broken}, args...)...)

@@ -198,7 +198,7 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 	before := modified(t, runs)
 	second := call(t, args...)
 	reused := dir + ": 12 of 12 runs are complete; their results are shown, and they were not trained again\n"
-	if second.out != first.out || second.err != reused {
+	if second.out != first.out || !strings.HasPrefix(second.err, reused) || strings.Contains(second.err, "epoch") {
 		t.Errorf("the second call gave another table, or told of training: %s", second.err)
 	}
 	for i, when := range modified(t, runs) {
