@@ -90,7 +90,7 @@ func (b *benchCommand) memory(_ context.Context, backend kernels.Backend) (told 
 func benchedNet(f *measure.NetFigures) string {
 	bags := fmt.Sprintf("%d pictures", f.Batch)
 	if f.Frames > 1 {
-		bags = fmt.Sprintf("%d bags of %d frames", f.Batch, f.Frames)
+		bags = fmt.Sprintf("%d clips of %d frames", f.Batch, f.Frames)
 	}
 	with := map[bool]string{true: "with", false: "without"}
 	return fmt.Sprintf("%s, %d pixels, width %g, %s, %s MIL, %s noise model, on %s",
