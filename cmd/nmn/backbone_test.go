@@ -342,7 +342,7 @@ func TestTrain_BehindABackbone(t *testing.T) {
 	}
 	must(t, "eval", dir)
 	if c := call(t, "export", dir, "--output", filepath.Join(work, "head.onnx")); c.code != exitOK ||
-		!strings.Contains(c.err, "the head alone: it takes 8 features, pool5 of "+weights) {
+		!strings.Contains(c.err, "only the head: it takes 8 features, pool5 of "+weights) {
 		t.Errorf("export: %d: %s", c.code, c.err)
 	}
 	// The features of the run are there: weights that are gone are not asked for, but by their digest.
