@@ -114,8 +114,8 @@ func withoutPlaceholders(args []string) (root *cobra.Command, given []string, co
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, arg := range args {
-		if arg != "..." && arg != "…" && !strings.HasPrefix(arg, "[") && !strings.Contains(arg, "|") {
-			given = append(given, arg)
+		if arg != "..." && arg != "…" && arg != "COMMAND" && !strings.HasPrefix(arg, "[") && !strings.Contains(arg, "|") {
+			given = append(given, part.ReplaceAllString(arg, "1/"))
 		}
 	}
 	return root, given, len(given) == len(args)
@@ -123,6 +123,7 @@ func withoutPlaceholders(args []string) (root *cobra.Command, given []string, co
 
 var (
 	inlineCode = regexp.MustCompile("`(nmn [^`]+)`")
+	part       = regexp.MustCompile(`^\$\w+/`) // of a loop over shards
 	variable   = regexp.MustCompile(`^\s*([A-Z]+)="(.*)"$`)
 	nmnWord    = regexp.MustCompile(`^(\./nmn|nmn|nmn:cpu|nmn:cuda)$`)
 )
