@@ -263,7 +263,7 @@ func pagesSayWhatTheTerminalSays(t *testing.T, arm string) {
 			t.Errorf("%s does not name the word without an estimate", name)
 		}
 	}
-	if out := must(t, "eval", dir, "--words", "6"); !strings.Contains(out, "1 of 6 labels not estimated: ") {
+	if out := must(t, "eval", dir, "--words", "6"); !strings.Contains(out, unknown) {
 		t.Errorf("nmn eval tells a rate of every word:\n%s", out)
 	}
 	out := must(t, "noise", "report", dir, "--words", "0")
