@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"nmn/loader"
 	"strconv"
+	"strings"
 )
 
 // Prefixes of CSV columns of single true labels and of single counts.
@@ -56,20 +57,56 @@ func (c *csvRows) known(columns []labelColumn) (bool, error) {
 	return len(columns) > 0 && !unknown(columns[0]), nil
 }
 
-// holding are the labels of columns that hold 1; cure is what else to do about another cell than 0 and 1.
+// flags are the spellings of 0 and 1 that tables have.
+var flags = [][2]string{{"0", "1"}, {"0.0", "1.0"}, {"False", "True"}, {"false", "true"}, {"FALSE", "TRUE"},
+	{"no", "yes"}, {"No", "Yes"}, {"NO", "YES"}, {"n", "y"}, {"N", "Y"}, {"", "x"}, {"", "X"}}
+
+// namedFlags is the first of flags whose spellings may be names of classes.
+const namedFlags = 5
+
+// Flag reports whether a cell of a column of 0 and 1 holds 1. pair is how the cell's column spells 0 and 1. ok is false
+// if the cell is neither.
+func Flag(cell string) (on bool, pair [2]string, ok bool) {
+	for _, pair := range flags {
+		if cell == pair[0] || cell == pair[1] {
+			return cell == pair[1], pair, true
+		}
+	}
+	return false, pair, false
+}
+
+// holding are the labels of columns that hold 1; cure is what else to do about another cell than 0 and 1. An empty cell
+// is 0 in a table of x alone, which blanks checks after the last row.
 func (c *csvRows) holding(columns []labelColumn, cure string) ([]string, error) {
 	names := []string{}
 	for _, column := range columns {
-		switch cell := c.sheet.Text(column.at); cell {
-		case "1", "1.0", "True", "true":
+		cell := c.sheet.Text(column.at)
+		on, pair, ok := Flag(cell)
+		if !ok || cell == "" && c.blank == nil {
+			err := columnError(column.name, fmt.Errorf("%q is neither 0 nor 1; repair it, or %s", loader.Excerpt(cell), cure))
+			if !ok {
+				return nil, err
+			}
+			c.blank = fmt.Errorf("line %d, %w", c.sheet.Line(), err)
+		}
+		if on {
 			names = append(names, column.label)
-		case "0", "0.0", "False", "false":
-		default:
-			return nil, columnError(column.name, fmt.Errorf("%q is neither 0 nor 1; repair it, or %s",
-				loader.Excerpt(cell), cure))
+		}
+		if pair[0] != "" {
+			c.spelled = true
+		} else if on {
+			c.mark = strings.Clone(cell)
 		}
 	}
 	return names, nil
+}
+
+// blanks is the error about the first empty cell, unless all other cells are x.
+func (c *csvRows) blanks() error {
+	if c.spelled || c.mark == "" {
+		return c.blank
+	}
+	return nil
 }
 
 func (c *csvRows) counted() ([]namedCount, error) {

@@ -32,6 +32,12 @@ type csvRows struct {
 	named                 map[string]string // their names in the file
 	labels, truth, counts []labelColumn
 	bars, semicolons      bool // separators that split lists
+
+	// For columns of 0 and 1: spelled is set if a cell has another spelling than x, mark is the last x, and blank is the
+	// error of the first empty cell.
+	spelled bool
+	mark    string
+	blank   error
 }
 
 func newCSVRows(text *bufio.Reader, o Options, stated *statement) (*csvRows, error) {
@@ -180,6 +186,7 @@ func (c *csvRows) columns() Columns { return c.layout }
 func (c *csvRows) state(m *Manifest) {
 	m.Form, m.LabelsColumn = c.stated.form, c.stated.column
 	m.Separator, m.Confidence = m.Form.separator(), c.named[confidenceColumn]
+	m.Mark = c.mark
 	if m.Form == FormList && c.bars && !c.semicolons {
 		m.Separator = "|"
 	}
@@ -190,6 +197,9 @@ func (c *csvRows) next() (*record, error) {
 		return nil, errUndecided
 	}
 	if err := c.sheet.Next(); err != nil {
+		if blank := c.blanks(); blank != nil && errors.Is(err, io.EOF) {
+			return nil, blank
+		}
 		return nil, err
 	}
 	r := &record{line: c.sheet.Line(), columns: c.named}

@@ -39,7 +39,8 @@ func (s *survey) add(cell string) {
 	}
 	cell = strings.Clone(cell)
 	s.seen[cell], s.cells, s.bytes = true, append(s.cells, cell), s.bytes+len(cell)
-	s.words = s.words || !slices.Contains([]string{"0", "1", "0.0", "1.0", "True", "False", "true", "false"}, cell)
+	pair := slices.IndexFunc(flags, func(pair [2]string) bool { return cell == pair[0] || cell == pair[1] })
+	s.words = s.words || pair < 0 || pair >= namedFlags // yes and no are classes in a column that states all labels
 }
 
 // binary reports whether all cells are 0 or 1.

@@ -256,3 +256,22 @@ func TestParse_AbsolutePaths(t *testing.T) {
 		}
 	}
 }
+
+// Programs spell 0 and 1 in several ways, and people put a cross or nothing.
+func TestParse_ReadsSpellingsOfFlags(t *testing.T) {
+	for _, pair := range flags {
+		m := parsed(t, fmt.Sprintf("path,dog,cat\na.jpg,%s,%s\nb.jpg,%s,%s\n", pair[1], pair[0], pair[1], pair[1]))
+		if m.Form != FormColumns || len(m.Rows[0].Labels) != 1 || len(m.Rows[1].Labels) != 2 {
+			t.Errorf("%q: form %s, rows %v", pair, m.Form, m.Rows)
+		}
+	}
+	for _, text := range []string{"path,dog,cat\na.jpg,1,\nb.jpg,x,x\n", "path,dog,cat\na.jpg,,\nb.jpg,,\n"} {
+		if _, err := Parse("m.csv", strings.NewReader(text), Options{}); err == nil ||
+			!strings.Contains(err.Error(), "line 2, column") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if m := parsed(t, "path,label\na.jpg,yes\nb.jpg,no\n"); m.Form != FormSingle {
+		t.Errorf("classes yes and no have the form %s", m.Form)
+	}
+}

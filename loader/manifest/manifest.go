@@ -35,6 +35,7 @@ type Manifest struct {
 	LabelsColumn string // column, or key, of the labels; empty if there is none
 	Separator    string // separator of names in a cell; empty for forms without one
 	Confidence   string // column, or key, that is 0 if a row gives no label; empty for none
+	Mark         string // the x of a table whose empty cells are 0; empty for other tables
 	// Lines are the lines that a row has in addition to its first one. Rows of FormPairs have their first
 	// line there too.
 	Lines []Line

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"nmn/loader/manifest"
 )
 
 // list is how names stand in a cell, or in a value of JSON.
@@ -100,24 +102,21 @@ func python(names []string) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// flag writes a label of a column of 0 and 1 in the style of the cell; ok is false if the cell held neither.
-func flag(cell string, on bool) (stated string, ok bool) {
-	for _, pair := range [][2]string{{"0", "1"}, {"0.0", "1.0"}, {"False", "True"}, {"false", "true"}} {
-		if cell == pair[0] || cell == pair[1] {
-			if on {
-				return pair[1], true
-			}
-			return pair[0], true
-		}
+// flag writes a label of a column of 0 and 1 in the style of the cell; ok is false if the cell held neither. mark is
+// the x of a table whose empty cells are 0.
+func flag(cell, mark string, on bool) (stated string, ok bool) {
+	_, pair, ok := manifest.Flag(cell)
+	if mark != "" {
+		pair = [2]string{"", mark}
 	}
-	return "", false
+	if on {
+		return pair[1], ok
+	}
+	return pair[0], ok
 }
 
 // isOn reports whether a cell of a column of 0 and 1 holds 1.
 func isOn(cell string) bool {
-	switch cell {
-	case "1", "1.0", "True", "true":
-		return true
-	}
-	return false
+	on, _, _ := manifest.Flag(cell)
+	return on
 }

@@ -112,7 +112,7 @@ func namesOf(m *manifest.Manifest, row *manifest.Row) []string {
 }
 
 func (r manifestRows) sheet() sheet {
-	s := sheet{separator: r.m.Separator, current: r.names,
+	s := sheet{separator: r.m.Separator, current: r.names, mark: r.m.Mark,
 		id: func(line, _ int, _ func(string) string) string { return r.id(line) }}
 	if r.m.Form != manifest.FormColumns {
 		s.list = r.m.LabelsColumn

@@ -16,6 +16,7 @@ import (
 type sheet struct {
 	labels    *Labels
 	separator string // between the names of a list
+	mark      string // the x of a table whose empty cells are 0; empty for other tables
 	list      string // column of lists; empty where labels have columns of their own
 	headless  bool   // the first line is a row already: columns are the classes in order
 	// id gives the bag of a row by its line, its number from 0, and its cells by name; empty for none.
@@ -139,7 +140,7 @@ func (s *sheet) flag(r *records, at []int, word string, on bool, cells map[int]s
 			continue
 		}
 		now := strings.TrimSpace(r.fields[column])
-		cell, ok := flag(now, on)
+		cell, ok := flag(now, s.mark, on)
 		if !ok {
 			return fmt.Errorf("line %d, column %q: %q is neither 0 nor 1: %w", r.line, word, now, ErrForm)
 		}
