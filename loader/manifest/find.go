@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
+	slashed "path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,7 +30,7 @@ func (m *Manifest) FindFiles(ctx context.Context, folder string, leftOut func(er
 	if m.found {
 		return nil
 	}
-	find := finder{folder: folder, stems: map[string]map[string][]string{}}
+	find := finder{folder: folder, names: map[string]map[string][]string{}}
 	var lost faults
 	all := len(m.Rows)
 	var failed error
@@ -109,7 +111,7 @@ func (f *faults) error(all int) error {
 // finder finds the files of rows.
 type finder struct {
 	folder string                         // in which relative paths begin
-	stems  map[string]map[string][]string // by folder, the names of pictures in it by their names without ending
+	names  map[string]map[string][]string // by folder, pictures in it by their names without ending, and in lower case
 }
 
 // row replaces the files of a row by the files found.
@@ -133,46 +135,60 @@ func (f *finder) file(written string) (string, error) {
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return written, err
 	}
-	for _, file := range slices.Compact([]string{written, strings.ReplaceAll(written, `\`, "/")}) {
+	for _, file := range slices.Compact([]string{written, strings.ReplaceAll(written, `\`, "/"), unescaped(written)}) {
 		if file != written && f.usable(file) == nil {
 			return file, nil
 		}
-		endings, wrong := f.endings(file)
+		dir, name := slashed.Split(file)
+		alike, wrong := f.alike(dir, name)
 		switch {
 		case wrong != nil:
 			return "", wrong
-		case len(endings) > 1:
-			return "", fmt.Errorf("%q may be %s; write the ending", loader.Excerpt(written), strings.Join(endings, " or "))
-		case len(endings) == 1:
-			file += endings[0]
+		case len(alike) > 1 && !picture.IsName(name):
+			return "", fmt.Errorf("%q may be %s; write the ending", loader.Excerpt(written),
+				strings.ReplaceAll(strings.Join(alike, " or "), name, ""))
+		case len(alike) > 1:
+			return "", fmt.Errorf("%q may be %s; write the name as the file has it", loader.Excerpt(written),
+				strings.Join(alike, " or "))
+		case len(alike) == 1:
+			file = dir + alike[0]
 			return file, f.usable(file)
 		}
 	}
 	return "", err
 }
 
-// endings returns the extensions with which a path names a picture; none if it has one.
-func (f *finder) endings(file string) ([]string, error) {
-	if picture.IsName(file) {
-		return nil, nil
+// unescaped returns the path of a URL such as file:///my%20pictures/1.jpg, or of a path with such escapes.
+func unescaped(written string) string {
+	path, err := url.PathUnescape(strings.TrimPrefix(written, "file://"))
+	if err != nil {
+		return written
 	}
-	path := loader.PathIn(f.folder, file)
-	dir := filepath.Dir(path)
-	of, known := f.stems[dir]
+	return path
+}
+
+// alike returns the pictures in a folder whose names differ from name in case alone, or by the extension that it lacks.
+func (f *finder) alike(dir, name string) ([]string, error) {
+	path := loader.PathIn(f.folder, dir)
+	of, known := f.names[path]
 	if !known {
-		entries, err := os.ReadDir(dir)
+		entries, err := os.ReadDir(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			return nil, err
 		}
 		of = map[string][]string{}
 		for _, entry := range entries {
 			if name := entry.Name(); picture.IsName(name) {
-				of[stem(name)] = append(of[stem(name)], filepath.Ext(name))
+				of[stem(name)] = append(of[stem(name)], name)
+				of[strings.ToLower(name)] = append(of[strings.ToLower(name)], name)
 			}
 		}
-		f.stems[dir] = of
+		f.names[path] = of
 	}
-	return of[filepath.Base(path)], nil
+	if picture.IsName(name) {
+		name = strings.ToLower(name)
+	}
+	return of[name], nil
 }
 
 // usable returns why a path does not lead to a regular file; links are followed.

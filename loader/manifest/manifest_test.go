@@ -317,13 +317,15 @@ func TestManifest_FindFiles(t *testing.T) {
 // Tables may be written on other systems and in other folders than where they are read.
 func TestManifest_FindFilesAsTheyAreWritten(t *testing.T) {
 	root := folderWith(t, map[string]string{"table/cat/1.jpg": "", "table/cat/2.jpg": "", "table/cat/2.png": "",
-		"table/v1.2/x.y.JPEG": "", "outside/3.jpg": ""})
+		"table/v1.2/x.y.JPEG": "", "table/cat/a b%.png": "", "table/cat/C.jpg": "", "table/cat/c.JPG": "", "outside/3.jpg": ""})
 	dir, outside := filepath.Join(root, "table"), filepath.ToSlash(filepath.Join(root, "outside", "3.jpg"))
 	for written, want := range map[string]string{
 		"cat/1.jpg": "cat/1.jpg", `cat\1.jpg`: "cat/1.jpg", "cat/1": "cat/1.jpg", `cat\1`: "cat/1.jpg",
 		"v1.2/x.y": "v1.2/x.y.JPEG", "../outside/3.jpg": "../outside/3.jpg", outside: outside,
 		strings.TrimSuffix(outside, ".jpg"): outside, `..\outside\3`: "../outside/3.jpg",
-		filepath.ToSlash(dir) + "/cat/1.jpg": "cat/1.jpg",
+		filepath.ToSlash(dir) + "/cat/1.jpg": "cat/1.jpg", "cat/1.JPG": "cat/1.jpg", `cat\1.Jpg`: "cat/1.jpg",
+		"v1.2/X.Y.jpeg": "v1.2/x.y.JPEG", "cat/a%20b%25.png": "cat/a b%.png", "cat/A%20b%25.PNG": "cat/a b%.png",
+		"file://" + outside: outside,
 	} {
 		m, err := Parse("m.csv", strings.NewReader("path,labels\n"+written+",x\n"), Options{Images: dir})
 		if err != nil {
@@ -336,6 +338,7 @@ func TestManifest_FindFilesAsTheyAreWritten(t *testing.T) {
 	}
 	for written, want := range map[string]string{
 		"cat/2":                           `line 2: "cat/2" may be .jpg or .png; write the ending`,
+		"cat/c.jpg":                       `line 2: "cat/c.jpg" may be C.jpg or c.JPG; write the name as the file has it`,
 		"cat":                             `line 2: "cat" is a folder`,
 		"../4.jpg":                        `line 2: there is no file "../4.jpg" in "` + dir,
 		"/nowhere/4.jpg":                  `line 2: there is no file "/nowhere/4.jpg"; complete`,
