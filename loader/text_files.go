@@ -2,14 +2,18 @@ package loader
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
 	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"nmn/internal/input"
 )
@@ -19,7 +23,8 @@ import (
 var ErrAnnotations = errors.New("unusable annotation file")
 
 // OpenText opens a regular file. It decompresses the file if it begins like a gzip file, and skips the byte
-// order mark that some editors write. Reads end with ctx. Close closes all.
+// order mark that some editors write. UTF-16 with a mark, as spreadsheets write it, is read as UTF-8. Reads end with
+// ctx. Close closes all.
 func OpenText(ctx context.Context, path string) (io.ReadCloser, error) {
 	text, _, err := OpenMarkedText(ctx, path)
 	return text, err
@@ -44,10 +49,48 @@ func OpenMarkedText(ctx context.Context, path string) (_ io.ReadCloser, mark str
 		f.Close()
 		return nil, "", fmt.Errorf("%q is not a gzip file, though its name says so: %w", path, ErrAnnotations)
 	}
-	if start, _ := text.Peek(len(byteOrderMark)); string(start) == byteOrderMark {
+	start, _ := text.Peek(len(byteOrderMark))
+	switch {
+	case string(start) == byteOrderMark:
 		mark = byteOrderMark
+	case bytes.HasPrefix(start, []byte("\xff\xfe")):
+		text, mark = bufio.NewReader(&utf16Reader{text: text, order: binary.LittleEndian}), byteOrderMark
+	case bytes.HasPrefix(start, []byte("\xfe\xff")):
+		text, mark = bufio.NewReader(&utf16Reader{text: text, order: binary.BigEndian}), byteOrderMark
 	}
 	return WithoutMark(text, f), mark, nil
+}
+
+// utf16Reader reads UTF-16 as UTF-8.
+type utf16Reader struct {
+	text  io.Reader
+	order binary.ByteOrder
+	left  []byte // of a character
+}
+
+func (u *utf16Reader) Read(p []byte) (int, error) {
+	if len(u.left) == 0 {
+		char, err := u.unit()
+		if err == nil && utf16.IsSurrogate(char) {
+			var second rune
+			second, err = u.unit()
+			char = utf16.DecodeRune(char, second)
+		}
+		if err != nil {
+			return 0, err
+		}
+		u.left = utf8.AppendRune(u.left, char)
+	}
+	n := copy(p, u.left)
+	u.left = u.left[n:]
+	return n, nil
+}
+
+// unit is a character, or half of one.
+func (u *utf16Reader) unit() (rune, error) {
+	var pair [2]byte
+	_, err := io.ReadFull(u.text, pair[:])
+	return rune(u.order.Uint16(pair[:])), err
 }
 
 const byteOrderMark = "\xef\xbb\xbf"
