@@ -181,7 +181,8 @@ func recogniseJSON(ctx context.Context, path string) (Recognised, error) {
 		}
 	}
 	return Recognised{}, setting.Errorf("", "%s: neither captions nor instances of COCO, nor annotations of MSR-VTT: it "+
-		"has no annotations and no sentences", path)
+		"has no annotations and no sentences; rows of pictures come as .jsonl, one object a line, such as "+
+		`{"path": "a.jpg", "labels": ["dog"]}`, path)
 }
 
 // recogniseAnnotations distinguishes captions from instances by the first annotation.

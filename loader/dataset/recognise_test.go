@@ -73,6 +73,7 @@ func TestRecognise_ByContent(t *testing.T) {
 	for path, want := range map[string]string{
 		write("list.json", `[{"path": "a.jpg"}]`):         "rows of pictures come as .jsonl",
 		write("other.json", `{"words": {"a": [1, [2]]}}`): "has no annotations and no sentences",
+		write("names.json", `{"a.jpg": ["dog"]}`):         "rows of pictures come as .jsonl",
 		write("odd.json", `{"annotations": {"a": 1}}`):    "not a list of objects",
 		write("cut.json", `{"images": [{"id": 1}`):        "cut.json: ",
 		write("empty.json", ""):                           "empty.json: ",

@@ -140,14 +140,24 @@ func (s *survey) byWords(words []string) Form {
 const (
 	doubtfulCommas = .2
 	doubtfulBlanks = .4
+	doubtfulOthers = .5 // of separators that no form has
 )
 
 // bySeparator finds out whether commas or blanks part names: the parts then recur, alone or in other cells.
 func (s *survey) bySeparator(o *Options) (Form, error) {
-	if p, found := loader.FindPacked(s.cells, true); found {
-		if strings.Contains(p.Separator, "comma") {
-			return FormCommas, nil
+	p, found := loader.FindPacked(s.cells, true)
+	if found && strings.Contains(p.Separator, "comma") {
+		return FormCommas, nil
+	}
+	for _, separator := range []string{"/", "+", "&"} {
+		p := loader.CountPacked(s.cells, separator)
+		if p.Lists > 1 && o.Words == nil && float64(p.Recurring) >= doubtfulOthers*float64(p.Parts) {
+			return "", fmt.Errorf("it is not clear whether %q is one label: %d of %d different cells hold %q, and %d of the "+
+				"%d parts between recur; if these are labels, write ; for it, or say that a cell is one (`data.label_form` %s)",
+				loader.Excerpt(p.Example), p.Lists, p.Labels, separator, p.Recurring, p.Parts, FormSingle)
 		}
+	}
+	if found {
 		return FormBlanks, nil
 	}
 	if form, err := s.byCommas(o); form != "" || err != nil {

@@ -275,3 +275,21 @@ func TestParse_ReadsSpellingsOfFlags(t *testing.T) {
 		t.Errorf("classes yes and no have the form %s", m.Form)
 	}
 }
+
+// Other programs part labels by characters that may also stand in a name: the parts recur then.
+func TestParse_AsksAboutOtherSeparators(t *testing.T) {
+	for _, separator := range []string{"/", "+", " & "} {
+		text := rowsOf("tags", joined(separator))
+		if _, err := Parse("m.csv", strings.NewReader(text), Options{}); err == nil ||
+			!strings.Contains(err.Error(), "write ; for it") {
+			t.Errorf("%q: %v", separator, err)
+		}
+		if _, err := Parse("m.csv", strings.NewReader(text), Options{Form: FormSingle}); err != nil {
+			t.Error(err)
+		}
+	}
+	m := parsed(t, "path,label\na.jpg,on/off\nb.jpg,AC/DC\nc.jpg,R&B\nd.jpg,C++\n")
+	if m.Form != FormSingle || len(m.Labels) != 4 {
+		t.Errorf("form %s, labels %q", m.Form, m.Labels)
+	}
+}
