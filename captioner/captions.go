@@ -86,7 +86,7 @@ func ofSplit(m *annotation.MSRVTT, path, split string) (*metrics.Captions, error
 		}
 	}
 	if len(c.IDs) == 0 {
-		return nil, fmt.Errorf("captions %q: no clip is of the split %s", path, split)
+		return nil, fmt.Errorf("captions %q: no clip belongs to the split %s", path, split)
 	}
 	return c, nil
 }

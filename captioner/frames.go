@@ -134,7 +134,7 @@ func (f *FrameFile) Features(clip int, dst []float32) error {
 func Fit(f FrameFeatures, frames, width int, fewer bool) error {
 	switch {
 	case f.Width() != width:
-		return fmt.Errorf("the features have %d numbers for a frame, the captioner takes %d: they are of another "+
+		return fmt.Errorf("the features have %d numbers for a frame, the captioner takes %d: they come from another "+
 			"layer or vocabulary: %w",
 			f.Width(), width, ErrInput)
 	case f.Frames() > frames:

@@ -36,8 +36,8 @@ func (o *Options) check() error {
 	c := o.Net.Config()
 	switch {
 	case o.Data.Width() != c.Features:
-		return fmt.Errorf("captioning: the features of a frame are %d, the net takes %d: they are of another model, "+
-			"or of another set of concepts",
+		return fmt.Errorf("captioning: the features of a frame are %d, the net takes %d: they come from another model, "+
+			"or from another set of concepts",
 			o.Data.Width(), c.Features)
 	case o.Data.Frames() > c.Frames:
 		return fmt.Errorf("captioning: clips have up to %d frames, the net takes %d: take fewer frames of each clip, "+

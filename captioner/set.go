@@ -94,7 +94,7 @@ func Join(f FrameFeatures, captions *metrics.Captions, words *Words, o JoinOptio
 		s.clips, s.ids, s.texts = append(s.clips, clip), append(s.ids, ids), append(s.texts, texts)
 	}
 	if s.Left.WithoutCaptions > 0 && (!o.Partial || len(s.clips) == 0) {
-		return nil, fmt.Errorf("%d of %d clips have no captions, the first is %.80q; captions are of clips such as "+
+		return nil, fmt.Errorf("%d of %d clips have no captions, the first is %.80q; captions belong to clips such as "+
 			"%.80q (`captions.partial` leaves them out): %w",
 			s.Left.WithoutCaptions, f.Clips(), without, first(captions.IDs), ErrInput)
 	}

@@ -27,7 +27,7 @@ const (
 var specials = [firstWord]string{"<pad>", "<bos>", "<eos>", "<unk>"}
 
 // ErrOtherWords means that a vocabulary belongs to another run.
-var ErrOtherWords = errors.New("the vocabulary is of another run")
+var ErrOtherWords = errors.New("the vocabulary belongs to another run")
 
 // maxWordBytes bounds a word. A longer one is a typing error.
 const maxWordBytes = 100

@@ -40,7 +40,8 @@ func (g *Grid) explanation() (rows []report.Explained, remarks []string) {
 	}
 	if g.Config.Data.Embedded() {
 		remarks = append(remarks, fmt.Sprintf("Trained on %d %s whose labels come from captions, a share of them "+
-			"replaced by captions of other pictures. Measured on %d other ones: AP (truth), F1 and Brier against what they really show, "+
+			"replaced by captions of other pictures. Measured on %d other ones: AP (truth), F1 and Brier against what "+
+			"they really show, "+
 			"human AP against what people would say. No arm%s has seen a true label.", g.Config.Data.TrainSize,
 			g.Config.Data.Bags(), g.Config.Data.TestSize, g.taught()))
 	}

@@ -107,10 +107,10 @@ func (g *Grid) trainMembers(ctx context.Context, m *members) ([]report.Run, erro
 		s.Log.Info("arm done", "dir", options.Dir, "reused", reused, "seconds", o.Seconds)
 		if reused {
 			g.reused++
-			s.Tell(run.Message{Text: options.Dir + " is complete: not run again", Detail: true})
+			s.Notify(run.Message{Text: options.Dir + " is complete: not run again", Detail: true})
 		}
 		if !reused {
-			g.pace.tell(s)
+			g.pace.announce(s)
 		}
 		if slices.Contains(g.Arms, name) {
 			page, err := m.report(name, options.Dir, o)

@@ -95,8 +95,8 @@ func (p *pace) left() (left time.Duration, seen bool) {
 	return left, seen
 }
 
-// tell reports how long the remaining runs take. After the last run it reports nothing.
-func (p *pace) tell(s *run.Session) {
+// announce reports how long the remaining runs take. After the last run it reports nothing.
+func (p *pace) announce(s *run.Session) {
 	if p.runs < 1 {
 		return
 	}
@@ -109,5 +109,5 @@ func (p *pace) tell(s *run.Session) {
 	if !seen {
 		text += "; runs with MIL may take longer than runs without"
 	}
-	s.Tell(run.Message{Topic: "left", Text: text})
+	s.Notify(run.Message{Topic: "left", Text: text})
 }

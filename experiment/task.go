@@ -124,7 +124,7 @@ func whenFree(ctx context.Context, s *run.Session, f func() error) error {
 			return err
 		}
 		if !told {
-			s.Tell(run.Message{Text: fmt.Sprintf("%v: waiting for its end", err), Always: true})
+			s.Notify(run.Message{Text: fmt.Sprintf("%v: waiting for its end", err), Always: true})
 		}
 		select {
 		case <-ctx.Done():

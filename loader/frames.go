@@ -153,7 +153,7 @@ func (x *FrameIndex) Max(index []int, scores []float32, classes int) (videos []i
 	}
 	for i, frame := range index {
 		if frame < 0 || frame >= x.Frames() || i > 0 && frame <= index[i-1] {
-			return nil, nil, fmt.Errorf("scores of frames: row %d is of frame %d; rows must ascend within 0 to %d",
+			return nil, nil, fmt.Errorf("scores of frames: row %d belongs to frame %d; rows must ascend within 0 to %d",
 				i, frame, x.Frames()-1)
 		}
 		row := scores[i*classes : (i+1)*classes]

@@ -32,7 +32,7 @@ func newStandard(m *features.Moments) *Standard {
 // that cannot be used are passed over.
 func Measure(ctx context.Context, set *Set) (*Standard, *features.Moments, error) {
 	if set.Vectors == nil {
-		return nil, nil, fmt.Errorf("%s: a standard is of features, this set has pictures", set.Name)
+		return nil, nil, fmt.Errorf("%s: a standard needs features, and this set has pictures", set.Name)
 	}
 	m, err := features.Measure(set.Vectors.Width(), func(yield func([]float32, error) bool) {
 		row := make([]float32, set.Vectors.Width())

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrOtherModel is wrapped when a weight file does not belong to a network of this configuration.
-var ErrOtherModel = errors.New("the weights are of another model")
+var ErrOtherModel = errors.New("the weights belong to another model")
 
 // Source are the named tensors of a file. A *safetensors.File is one.
 type Source = param.Source

@@ -1,6 +1,6 @@
-// Package paper reproduces the paper "Learning from Noisy Labels with Noise Modeling Network". One call makes its tables
-// and figures and checks its claims, in miniature on scenes and moving scenes, or with the paper's own protocol on COCO
-// and MSR-VTT.
+// Package paper reproduces the paper "Learning from Noisy Labels with Noise Modeling Network". One call makes
+// its tables and figures and checks its claims, in miniature on scenes and moving scenes, or with the paper's
+// own protocol on COCO and MSR-VTT.
 //
 //	plan, err := reproduce.New(ctx, reproduce.Settings{Size: reproduce.Quick, Dir: "reproduction"})
 //	if err != nil {

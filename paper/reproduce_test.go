@@ -231,7 +231,7 @@ func TestRun_InterruptedTenTimes(t *testing.T) {
 	}
 	whole, broken := tiny(t, EM, Figure3, Figure4), tiny(t, EM, Figure3, Figure4)
 	var told []string
-	if _, err := planOf(t, whole).Run(t.Context(), Options{Tell: func(m run.Message) {
+	if _, err := planOf(t, whole).Run(t.Context(), Options{Notify: func(m run.Message) {
 		if m.Topic == "part" {
 			told = append(told, m.Text)
 		}

@@ -21,13 +21,13 @@ type Options struct {
 	Log        *slog.Logger // nil for nowhere
 	Observe    run.Observer // of the nets
 	Captioning session.Observer
-	Tell       func(run.Message)  // receives messages for the user; nil for none
+	Notify     func(run.Message)  // receives messages for the user; nil for none
 	Extracted  func(done, of int) // as of table4.Experiment
 }
 
 func (o *Options) tell(format string, args ...any) {
-	if o.Tell != nil {
-		o.Tell(run.Message{Topic: "part", Text: fmt.Sprintf(format, args...)})
+	if o.Notify != nil {
+		o.Notify(run.Message{Topic: "part", Text: fmt.Sprintf(format, args...)})
 	}
 }
 

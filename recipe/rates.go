@@ -63,7 +63,7 @@ func (r *Recipe) find(ctx context.Context, round *round) (err error) {
 		}
 	}
 	r.plain = round
-	r.tell()
+	r.announce()
 	return r.save(ctx, func() error {
 		if durable.Exists(filepath.Join(r.dir, NoisyScoresFile)) {
 			return nil // another arm has written it, with more in it
@@ -92,8 +92,8 @@ func (p *Plan) setThreshold(logits []float32, from string) error {
 	return err
 }
 
-// tell reports the result: one line for the user, and each word in the log.
-func (r *Recipe) tell() {
+// announce reports the result: one line for the user, and each word in the log.
+func (r *Recipe) announce() {
 	for _, c := range r.found.Classes {
 		r.log.Info("noise rates", "word", c.Word, "q01", c.Q01, "q10", c.Q10, "trained_with", c.Trainable(), "believed",
 			c.Usable(), "remarks", c.Diagnoses)
@@ -164,7 +164,8 @@ func (r *Recipe) remarks() []string {
 	}
 	if clean > 0 {
 		lines = append(lines,
-			fmt.Sprintf("%d of %d labels: rates cannot be distinguished from 0. Their labels are clean, or their noise depends on how hard "+
+			fmt.Sprintf("%d of %d labels: rates cannot be distinguished from 0. Their labels are clean, or their noise "+
+				"depends on how hard "+
 				"each of the %s is, which scores cannot show",
 				clean, k, r.data.Train.Noun()))
 	}

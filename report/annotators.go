@@ -54,15 +54,18 @@ func annotatorNotes(r *annotators.Report, shown int) []string {
 		add("The table lists the %d least reliable of %d annotators.", shown, all)
 	}
 	add("All annotators together: q01 %.3f, q10 %.4f, with the weight of %.0f true and %.0f untrue labels of an "+
-		"annotator. Intervals are of %g %%.", r.PooledQ01, r.PooledQ10, r.Strength01, r.Strength10, 100*r.Confidence)
+		"annotator. The intervals have a confidence of %g %%.", r.PooledQ01, r.PooledQ10, r.Strength01, r.Strength10,
+		100*r.Confidence)
 	consensus := fmt.Sprintf("%d labels are true with a probability of at least .5", r.Consensus)
 	switch wrong, lacking := r.ConsensusShares(); {
 	case r.Exclusive:
 		add("Every answer has exactly one label, so labels exclude each other. Rates are means over labels.")
-		consensus = fmt.Sprintf("%d samples have their most probable label. About %.1f %% of these are expected to be wrong", r.Consensus,
+		consensus = fmt.Sprintf("%d samples have their most probable label. About %.1f %% of these are expected to be "+
+			"wrong", r.Consensus,
 			100*wrong)
 	case wrong.Defined() && lacking.Defined():
-		consensus += fmt.Sprintf(". About %.1f %% of these are expected to be wrong, and %.1f %% of the true labels to be missing",
+		consensus += fmt.Sprintf(". About %.1f %% of these are expected to be wrong, and %.1f %% of the true labels "+
+			"to be missing",
 			100*wrong, 100*lacking)
 	}
 	notes = append(notes, consensus+".")

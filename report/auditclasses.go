@@ -65,9 +65,11 @@ func noiseNote(r *multiclass.Report) string {
 	case multiclass.Directed:
 		return "Noise depends on the class: " + rate + "."
 	case multiclass.Learned:
-		return "Noise depends on the class, and the classifier has learned it, because its scores reach a ceiling: " + rate + "."
+		return "Noise depends on the class, and the classifier has learned it, because its scores reach a ceiling: " +
+			rate + "."
 	}
-	note := "The labels show no noise that is equal for all samples of a class. Either few labels are wrong, or the wrong " +
+	note := "The labels show no noise that is equal for all samples of a class. Either few labels are wrong, or " +
+		"the wrong " +
 		"ones belong to classes that overlap, which the scores cannot separate. p(wrong) ranks the labels by " +
 		"self-confidence and normalised margin. It does not estimate how many labels are wrong."
 	if r.MinError <= multiclass.FlaggedToo {
@@ -93,7 +95,8 @@ func classNoise(r *multiclass.Report, most int) *Table {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.Classes[b].Suspects, r.Classes[a].Suspects) })
 		order = order[:most]
 		slices.Sort(order)
-		t.Notes = append(t.Notes, fmt.Sprintf("The table shows the %d of %d classes with the most suspects.", most, len(r.Classes)))
+		t.Notes = append(t.Notes, fmt.Sprintf("The table shows the %d of %d classes with the most suspects.", most,
+			len(r.Classes)))
 	}
 	for _, y := range order {
 		c := r.Classes[y]

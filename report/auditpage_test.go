@@ -137,7 +137,8 @@ func TestMixed_TakesClassesInTurn(t *testing.T) {
 	for i, class := range []int32{0, 0, 0, 0, 0, 0, 1, 2, 1} {
 		all = append(all, audit.Suspect{Bag: int32(i), Class: class})
 	}
-	for n, want := range map[int][]int32{9: {0, 6, 7, 1, 8, 2, 3, 4, 5}, 6: {0, 6, 7, 1, 8, 2}, 4: {0, 6, 7, 1}, 1: {0}, 0: {}} {
+	for n, want := range map[int][]int32{9: {0, 6, 7, 1, 8, 2, 3, 4, 5}, 6: {0, 6, 7, 1, 8, 2}, 4: {0, 6, 7, 1},
+		1: {0}, 0: {}} {
 		got := []int32{}
 		for _, s := range mixed(all, n) {
 			got = append(got, s.Bag)

@@ -32,7 +32,8 @@ func rowTable(top []rows.Row, samples string) *Table {
 			{Name: strings.TrimSuffix(samples, "s"), Text: true}, {Name: "quality", Decimals: 4}, {Name: "suspects"},
 			{Name: "most probably wrong", Text: true}, {Name: "p(wrong)", Decimals: 4},
 		},
-		Notes: []string{"Quality is between 0 and 1. It averages the probabilities that the labels of a row are right, and the " +
+		Notes: []string{"Quality is between 0 and 1. It averages the probabilities that the labels of a row are " +
+			"right, and the " +
 			"least probable labels weigh most."},
 	}
 	suggested, outliers := false, false

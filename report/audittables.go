@@ -43,7 +43,8 @@ func suspectTable(r *audit.Report, suspects []audit.Suspect) *Table {
 // pooledMark follows the names of classes that are audited with pooled rates. pooledNote explains it.
 const (
 	pooledMark = " *"
-	pooledNote = "* has too few labels for its own noise rates. It is audited with the pooled rates of the other classes, " +
+	pooledNote = "* has too few labels for its own noise rates. It is audited with the pooled rates of the other " +
+		"classes, " +
 		"and no precision is claimed."
 )
 
@@ -84,7 +85,8 @@ func auditClassTable(r *audit.Report, most int) *Table {
 		t.Rows = append(t.Rows, Row{Cells: cells})
 	}
 	if len(t.Rows) < counts.Classes {
-		t.Notes = append(t.Notes, fmt.Sprintf("The table shows the %d of %d classes with the most labels expected to be wrong.",
+		t.Notes = append(t.Notes, fmt.Sprintf("The table shows the %d of %d classes with the most labels expected to "+
+			"be wrong.",
 			len(t.Rows), counts.Classes))
 	}
 	if counts.Pooled > 0 {

@@ -56,7 +56,8 @@ func worstCaptions(worst []captions.Finding) *Table {
 			words(shortened(f.Text, 60)), words(reasons(&f)),
 		}})
 	}
-	t.Notes = []string{"p(own) is the probability that a caption belongs to its picture. Words after a minus are in the other captions of " +
+	t.Notes = []string{"p(own) is the probability that a caption belongs to its picture. Words after a minus are " +
+		"in the other captions of " +
 		"the picture, but not in this one."}
 	return t
 }
@@ -105,7 +106,8 @@ func captionNotes(s *captions.Summary) []string {
 
 // captionOutcome returns a sentence about the dropped captions and the file with the others.
 func captionOutcome(o *captions.Outcome) string {
-	out := fmt.Sprintf("%s has %d captions. %d are dropped (%d by probability, %d by your decisions", o.File, o.Kept, o.Dropped,
+	out := fmt.Sprintf("%s has %d captions. %d are dropped (%d by probability, %d by your decisions", o.File,
+		o.Kept, o.Dropped,
 		o.Automatic, o.Decided)
 	if o.Rescued > 0 {
 		out += fmt.Sprintf("; your decisions keep %d more", o.Rescued)

@@ -29,9 +29,9 @@ var (
 var captionPageTemplate = template.Must(template.Must(template.New("captions").Parse(auditPageHTML)).Parse(
 	captionPageHTML))
 
-// CaptionPage is one self-contained HTML file to look at captions that probably belong to other pictures, decide on each
-// of them, and save the decisions in the form that captions.ReadDecisions reads. The script of the page reads its
-// fields.
+// CaptionPage is one self-contained HTML file to look at captions that probably belong to other pictures,
+// decide on each of them, and save the decisions in the form that captions.ReadDecisions reads. The script of
+// the page reads its fields.
 type CaptionPage struct {
 	Name     string             `json:"name"`
 	Key      string             `json:"key"` // under which the browser keeps the decisions; other suspects have another key

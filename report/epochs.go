@@ -35,7 +35,8 @@ func BestEpochTable(runs []Run) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Notes = append(t.Notes, "The epoch has the highest AP in this table. It counts from the end of stage 1 if the length of "+
+	t.Notes = append(t.Notes, "The epoch has the highest AP in this table. It counts from the end of stage 1 if "+
+		"the length of "+
 		"stage 1 is fixed. This is an upper bound for early stopping, not a result.")
 	return t, nil
 }

@@ -10,7 +10,7 @@ func FoldLossTable(title string, loss []float64, best int) *Table {
 	for i, v := range loss {
 		remark := ""
 		if i+1 == best {
-			remark = "least: the scores are of this epoch"
+			remark = "least: the scores come from this epoch"
 		}
 		t.Rows = append(t.Rows, Row{Cells: []Cell{count(i + 1), number(eval.Number(v)), words(remark)}})
 	}

@@ -46,7 +46,8 @@ func LabelGainTable(runs []LabelledRun) *Table {
 		if runs[0].Truth {
 			against = "the true labels of"
 		}
-		t.Notes = append(t.Notes, fmt.Sprintf("The labels belong to the samples that each run has learned, with %d classes. AP "+
+		t.Notes = append(t.Notes, fmt.Sprintf("The labels belong to the samples that each run has learned, with %d "+
+			"classes. AP "+
 			"and F1 are in percent, against %s its %s split.", runs[0].Classes, against, runs[0].Split))
 	}
 	return t

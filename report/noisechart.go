@@ -8,9 +8,9 @@ import (
 // chartedWords is the number of classes up to which a chart is readable.
 const chartedWords = 100
 
-// noiseCharts draws both rates side by side, each with the most classes that have the highest rates. A rate is a dot on a
-// bar from 0, or on the quantiles of a feature-dependent model (5 to 95 % thin, 25 to 75 % thick). The true rate is a
-// cross line, and the interval estimated from scores lies below the bar.
+// noiseCharts draws both rates side by side, each with the most classes that have the highest rates. A rate is
+// a dot on a bar from 0, or on the quantiles of a feature-dependent model (5 to 95 % thin, 25 to 75 % thick).
+// The true rate is a cross line, and the interval estimated from scores lies below the bar.
 func noiseCharts(r *NoiseReport, most int) []numbered {
 	var out []numbered
 	rows := min(most, len(r.Q01.Words))

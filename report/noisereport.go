@@ -134,7 +134,8 @@ func (r *NoiseReport) summary() *Table {
 	t.dropEmptyColumns()
 	if r.FeatureDependent {
 		note := fmt.Sprintf(
-			"Every sample of the %s split (%d samples) has its own rates. The rates of a class are means over the samples.", r.Split,
+			"Every sample of the %s split (%d samples) has its own rates. The rates of a class are means over the "+
+				"samples.", r.Split,
 			r.Bags)
 		if r.LeftOut > 0 {
 			note += fmt.Sprintf(" %d more samples could not be read.", r.LeftOut)

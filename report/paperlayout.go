@@ -269,6 +269,6 @@ func ObservedTable(runs []Run) (*Table, error) {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.Notes = []string{seedsNote(cells), "The published figures are of COCO at 80 % noise."}
+	t.Notes = []string{seedsNote(cells), "The published figures come from COCO at 80 % noise."}
 	return t, nil
 }

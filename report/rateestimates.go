@@ -79,7 +79,8 @@ func TooFewText(labels int) string {
 func RateReportTable(r *rates.Report) *Table {
 	t := RateEstimateTable(r.Result, r.Truth, r.Thresholds)
 	t.Notes = append(t.Notes, fmt.Sprintf(
-		"Calibrated probabilities, sigmoid(a o + b), have their best expected F1 at the threshold %.3f (column theta for each "+
+		"Calibrated probabilities, sigmoid(a o + b), have their best expected F1 at the threshold %.3f (column theta "+
+			"for each "+
 			"label).", r.Threshold))
 	if r.Floor != nil {
 		t.Notes = append(t.Notes, fmt.Sprintf(

@@ -69,7 +69,8 @@ func (r *Reproduction) WriteHTML(w io.Writer) error {
 		Groups   []claimGroup
 		Tables   []pageTable
 		Parts    []reproducedSection
-	}{template.CSS(pageStyle + htmlFile("bags.css") + htmlFile("claims.css")), r, verdictCounts(r.Plots), claimGroups(r.Plots),
+	}{template.CSS(pageStyle + htmlFile("bags.css") + htmlFile("claims.css")), r, verdictCounts(r.Plots),
+		claimGroups(r.Plots),
 		pageTables(slices.Concat(r.Claims, r.Details)), parts})
 }
 
@@ -189,7 +190,8 @@ func (p *ReproducedPart) markdown(b *strings.Builder) error {
 // table lists the predictions of arms in text.
 func (c *Comparison) table() *Table {
 	t := &Table{Title: c.Title, Columns: []Column{{Name: "picture", Text: true}}, Stacked: true,
-		Notes: []string{"✓ predicted and right, ✗ predicted but incorrect, + missing, compared with the " + c.Against + " of the " +
+		Notes: []string{"✓ predicted and right, ✗ predicted but incorrect, + missing, compared with the " +
+			c.Against + " of the " +
 			c.SplitName() + " set. " + c.Chosen + "."}}
 	for _, a := range c.Arms {
 		t.Columns = append(t.Columns, Column{Name: a.Name, Text: true})

@@ -105,8 +105,8 @@ func cuts(m *eval.Measures) []chart.Mark {
 	return marks
 }
 
-// rateCharts draws the estimated rates of classes against the true ones, q01 and q10 side by side. A right estimate lies
-// on the dashed line. A rate without true values has no chart.
+// rateCharts draws the estimated rates of classes against the true ones, q01 and q10 side by side. A right
+// estimate lies on the dashed line. A rate without true values has no chart.
 func rateCharts(rates labels.Table) []numbered {
 	var out []numbered
 	for _, side := range []struct {

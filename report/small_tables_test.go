@@ -19,7 +19,7 @@ func TestTables_OfCaptionsAndFolds(t *testing.T) {
 			"| captions | BLEU-1 | BLEU-2 | BLEU-3 | BLEU-4 | METEOR | ROUGE-L | CIDEr-D |",
 			"| 9 | 0.100 | 0.200 | 0.300 | 0.400 | 0.500 | 0.600 | 0.700 |"}},
 		{FoldLossTable("Folds", []float64{.3, .2, .25}, 2), []string{
-			"| 1 | 0.3000 |  |", "| 2 | 0.2000 | least: the scores are of this epoch |", "| 3 | 0.2500 |  |"}},
+			"| 1 | 0.3000 |  |", "| 2 | 0.2000 | least: the scores come from this epoch |", "| 3 | 0.2500 |  |"}},
 	} {
 		var b strings.Builder
 		if err := Write(&b, Markdown, c.table); err != nil {

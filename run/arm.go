@@ -174,7 +174,7 @@ func (r *armRun) trainAndJudge(ctx context.Context) (o *Outcome, err error) {
 		return nil, err
 	}
 	if r.heading != "" {
-		r.session.Tell(Message{Text: r.heading})
+		r.session.Notify(Message{Text: r.heading})
 	}
 	settings := r.config.Settings()
 	plan, err := r.plan(ctx, &settings)

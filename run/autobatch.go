@@ -141,7 +141,7 @@ func (s *Session) settleBatch(ctx context.Context) error {
 			return err
 		}
 		number = b.chosen
-		s.Tell(Message{Topic: "batch", Text: b.text(t.LearningRate)})
+		s.Notify(Message{Topic: "batch", Text: b.text(t.LearningRate)})
 		key := "train.batch_bags"
 		if mil {
 			key = "train.batch_bags_mil"

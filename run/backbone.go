@@ -62,7 +62,7 @@ func (s *Session) openBackbone(ctx context.Context, path string, about backbone.
 	}
 	net.Workers, net.Prefetch = s.Config.Run.Workers, s.Config.Run.Prefetch
 	s.Log.Info("backbone", "file", path, "net", net.Info().Name, "sha256", net.Digest)
-	s.Tell(Message{Topic: "net", Text: net.Info().String()})
+	s.Notify(Message{Topic: "net", Text: net.Info().String()})
 	return net, nil
 }
 
@@ -147,7 +147,7 @@ func (b *Backbone) splitExtraction(ctx context.Context, o *ExtractOptions) (*run
 func (b *Backbone) passOver(set *loader.Set, o *ExtractOptions, maxBadSamples, maxPixels int) *runfeatures.Extraction {
 	return &runfeatures.Extraction{Net: backboneRows{b.net}, Set: set,
 		Loader: b.net.Loader(o.Batch, maxBadSamples, maxPixels), Output: &o.Output, LeftOut: o.leftOut, Log: b.session.Log,
-		Tell: func(text string) { b.session.Tell(Message{Text: text}) }}
+		Notify: func(text string) { b.session.Notify(Message{Text: text}) }}
 }
 
 // backboneRows are the rows of a backbone. It is an error if none of the pictures can be read.
@@ -188,8 +188,8 @@ func (s *Session) takeFeatures(ctx context.Context, folder string, sample bool, 
 	s.backbone = b.About(layer)
 	o := &runfeatures.Options{Data: s.Data, Layer: layer, Precision: s.Config.Run.Precision,
 		MaxPixels: s.Config.Data.MaxPixels, MaxBadSamples: s.Config.Data.MaxBadSamples, Log: s.Log,
-		Tell: func(text string, detail bool) { s.Tell(Message{Topic: "features", Text: text, Detail: detail}) },
-		Save: s.Save, Progress: progress}
+		Notify: func(text string, detail bool) { s.Notify(Message{Topic: "features", Text: text, Detail: detail}) },
+		Save:   s.Save, Progress: progress}
 	if sample {
 		s.features, err = b.Sample(ctx, o)
 	} else {

@@ -160,7 +160,7 @@ func extractionOf(ctx context.Context, l *loader.Config, files findFiles, more .
 
 func (m *Model) extraction(set *loader.Set, l loader.Config, o *ExtractOptions) *runfeatures.Extraction {
 	return &runfeatures.Extraction{Net: modelRows{m.net}, Set: set, Loader: l, Output: &o.Output, LeftOut: o.leftOut,
-		Log: m.session.Log, Tell: func(text string) { m.session.Tell(Message{Text: text}) }}
+		Log: m.session.Log, Notify: func(text string) { m.session.Notify(Message{Text: text}) }}
 }
 
 // modelRows are what the layers of a trained net say.

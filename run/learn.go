@@ -86,7 +86,7 @@ func (r *armRun) trainStage(ctx context.Context, arm train.Arm, net *model.Net, 
 		}
 		step = trainer.Position().Step
 		r.session.Log.Info("resumed", "dir", r.dir, "step", step)
-		r.session.Tell(Message{Text: fmt.Sprintf("%s: going on from step %d of %d", r.title(), step, trainer.Steps())})
+		r.session.Notify(Message{Text: fmt.Sprintf("%s: going on from step %d of %d", r.title(), step, trainer.Steps())})
 	}
 	var records *records
 	err = r.session.Save(ctx, func() (err error) {

@@ -49,10 +49,10 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 		return nil, cmp.Or(err, s.Close())
 	}
 	training := o.RunDir != "" && !o.SampleFeatures && !s.Config.Data.Embedded()
-	s.Tell(Message{Text: s.Data.Describe(), Detail: !training}) // a wrong reading of labels must not go unseen
+	s.Notify(Message{Text: s.Data.Describe(), Detail: !training}) // a wrong reading of labels must not go unseen
 	if text := s.Data.DescribeLeftOut(); text != "" {
 		s.Log.Warn("left out", "pictures", len(s.Data.LeftOut), "allowed", s.Config.Data.MaxBadSamples)
-		s.Tell(Message{Topic: "data", Text: text, Always: true})
+		s.Notify(Message{Topic: "data", Text: text, Always: true})
 	}
 	keptIn := o.Features
 	if keptIn == "" && o.Finished != "" {
@@ -91,7 +91,7 @@ func (s *Session) settle(ctx context.Context) (plain bool, err error) {
 	}
 	why := s.Config.FallBackToPaper(s.Data)
 	if why != "" {
-		s.Tell(Message{Topic: "recipe", Text: "paper: " + why})
+		s.Notify(Message{Topic: "recipe", Text: "paper: " + why})
 	}
 	return why != "", nil
 }
@@ -101,7 +101,7 @@ func (s *Session) settle(ctx context.Context) (plain bool, err error) {
 func (s *Session) Standardise(ctx context.Context) error {
 	constant, err := s.Data.Standardise(ctx, &s.Config.Data)
 	if constant > 0 {
-		s.Tell(Message{Text: fmt.Sprintf("        %d features are the same in all training rows and count for nothing",
+		s.Notify(Message{Text: fmt.Sprintf("        %d features are the same in all training rows and count for nothing",
 			constant), Detail: true})
 	}
 	return err
@@ -116,6 +116,6 @@ func (s *Session) tellOneSided() {
 		return
 	}
 	s.Log.Info("one-sided labels", "split", d.Train.Name, "never", never, "always", always)
-	s.Tell(Message{Topic: "labels", Text: fmt.Sprintf("of %d labels %s", d.Train.Vocabulary.Len(),
+	s.Notify(Message{Topic: "labels", Text: fmt.Sprintf("of %d labels %s", d.Train.Vocabulary.Len(),
 		dataset.DescribeOneSided(never, always))})
 }

@@ -25,7 +25,7 @@ func (s *Session) alike(ctx context.Context, most int) ([][]int, error) {
 	set := s.Data.Train
 	if !slices.Equal(s.seen.ids, set.IDs) {
 		if set.Preview() != nil {
-			s.Tell(Message{Topic: "folds", Text: fmt.Sprintf("looks for near-duplicates among %d %s", set.Len(), set.Noun()),
+			s.Notify(Message{Topic: "folds", Text: fmt.Sprintf("looks for near-duplicates among %d %s", set.Len(), set.Noun()),
 				Detail: true})
 		}
 		looks, err := s.looks(ctx)
@@ -39,7 +39,7 @@ func (s *Session) alike(ctx context.Context, most int) ([][]int, error) {
 	}
 	groups, split := alike.Groups(s.seen.looks, most)
 	if text := alikeText(groups, split, set.Len(), most, set.Noun()); text != "" {
-		s.Tell(Message{Topic: "folds", Text: text})
+		s.Notify(Message{Topic: "folds", Text: text})
 	}
 	return groups, nil
 }

@@ -43,8 +43,8 @@ type ObserverOf[O any] struct {
 	Trained func()
 }
 
-// Tell passes on a message.
-func (o ObserverOf[O]) Tell(m Message) {
+// Notify passes on a message.
+func (o ObserverOf[O]) Notify(m Message) {
 	if o.Message != nil {
 		o.Message(m)
 	}
@@ -159,12 +159,12 @@ func (s *Session) openDevice() error {
 		s.Config.note("run.precision", "the fastest that the device has")
 	}
 	s.Backend = backend
-	s.Tell(DeviceMessage(backend, note))
+	s.Notify(DeviceMessage(backend, note))
 	return nil
 }
 
-// Tell passes a message to the session's observer.
-func (s *Session) Tell(m Message) { s.Observe.Tell(m) }
+// Notify passes a message to the session's observer.
+func (s *Session) Notify(m Message) { s.Observe.Notify(m) }
 
 // OpenDevice opens the device of a configuration and sets the precision there to that of the device. note says why
 // it is not another one, or is empty.

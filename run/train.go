@@ -60,7 +60,7 @@ func (s *Session) Train(ctx context.Context, dir string) (o *Outcome, err error)
 	}
 	o, reused, err := s.arm(ArmOptions{Arm: c.Arm, Dir: dir, From: from, Recipe: found}).reuseOrTrain(ctx)
 	if err == nil && reused {
-		s.Tell(Reused(dir))
+		s.Notify(Reused(dir))
 	}
 	return o, err
 }
@@ -89,13 +89,13 @@ func (s *Session) firstStage(ctx context.Context, dir, first string, r *recipe.R
 func (s *Session) Recipe(dir string) *recipe.Recipe {
 	return recipe.New(recipe.Options{Settings: s.Config.Settings(), Data: s.Data, Dir: dir,
 		Trainer: s.arm(ArmOptions{Dir: dir}), Log: s.Log, ByFrame: s.Config.ByFrame(), Alike: s.alike, Save: s.Save,
-		Message: func(topic, text string) { s.Tell(Message{Topic: topic, Text: text}) }})
+		Message: func(topic, text string) { s.Notify(Message{Topic: topic, Text: text}) }})
 }
 
 // TellCost says what a recipe costs before anything starts.
 func (s *Session) TellCost(arms ...recipe.Name) {
 	settings := s.Config.Settings()
 	if line := settings.Cost(arms); line != "" {
-		s.Tell(Message{Topic: "recipe", Text: line})
+		s.Notify(Message{Topic: "recipe", Text: line})
 	}
 }

@@ -86,6 +86,6 @@ func (s *Session) LoadWeights(net *model.Net, n *NetConfig, v *text.Vocabulary) 
 		s.Log.Warn("weights for BGR, as Caffe's, expect pixels from which the mean alone was subtracted: add `net.pixels` "+
 			"raw", "file", n.Weights)
 	}
-	s.Tell(Message{Text: strings.TrimRight(loaded.Table, "\n")})
+	s.Notify(Message{Text: strings.TrimRight(loaded.Table, "\n")})
 	return nil
 }

@@ -36,7 +36,8 @@ func (g *GeneratedCaptions) Validate() error {
 	replaced := g.Replaced * float64(g.PerBag)
 	switch {
 	case g.Bags < 2 || g.PerBag < 1 || g.Bags > mostGenerated/g.PerBag:
-		return fmt.Errorf("bench: %d pictures with %d captions each, want at least 2 with at least 1, and at most %d captions in all",
+		return fmt.Errorf("bench: %d pictures with %d captions each, want at least 2 with at least 1, and at most %d "+
+			"captions in all",
 			g.Bags, g.PerBag, mostGenerated)
 	case g.Words < 1 || g.Words > mostWords:
 		return fmt.Errorf("bench: %d words, want 1 to %d", g.Words, mostWords)

@@ -14,8 +14,8 @@
 // A clip with fewer frames than another of its batch begins later. The states of both LSTMs stay at 0 until
 // its first frame, so that captions do not depend on the rest of a batch.
 //
-// The loss of a caption is the sum over its words, including EOS. The loss of a batch is the mean over its captions.
-// Dropout applies to embedded frames, to the words that LSTM 2 reads, and to the states that generate words. It is drawn
-// by (seed, epoch, sample, step). Products over all rows are 1×1 convolutions. Package recurrent computes the recurrent
-// part.
+// The loss of a caption is the sum over its words, including EOS. The loss of a batch is the mean over its
+// captions. Dropout applies to embedded frames, to the words that LSTM 2 reads, and to the states that generate
+// words. It is drawn by (seed, epoch, sample, step). Products over all rows are 1×1 convolutions. Package
+// recurrent computes the recurrent part.
 package s2vt

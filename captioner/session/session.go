@@ -70,7 +70,7 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	if err != nil {
 		return nil, errors.Join(err, data.Close())
 	}
-	o.Observer.Tell(run.DeviceMessage(backend, note))
+	o.Observer.Notify(run.DeviceMessage(backend, note))
 	return &Session{Config: c, Backend: backend, Data: data, Log: log, Observe: o.Observer, Title: "captioner",
 		restart: o.Restart}, nil
 }

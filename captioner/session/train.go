@@ -22,7 +22,7 @@ import (
 func (s *Session) Train(ctx context.Context, dir string) (*Outcome, error) {
 	o, reused, err := s.Run(ctx, dir)
 	if err == nil && reused {
-		s.Observe.Tell(run.Reused(dir))
+		s.Observe.Notify(run.Reused(dir))
 	}
 	return o, err
 }
@@ -106,7 +106,7 @@ func (s *Session) trainStage(ctx context.Context, net *s2vt.Net, dir string) (o 
 		}
 		step = trainer.Position().Step
 		s.Log.Info("resumed", "dir", dir, "step", step)
-		s.Observe.Tell(run.Message{Text: fmt.Sprintf("%s: going on from step %d of %d", s.Title, step, trainer.Steps())})
+		s.Observe.Notify(run.Message{Text: fmt.Sprintf("%s: going on from step %d of %d", s.Title, step, trainer.Steps())})
 	}
 	var log *telemetry.Log
 	err = run.SaveFiles(ctx, s.Log, func() (err error) {

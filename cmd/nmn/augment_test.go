@@ -76,8 +76,8 @@ func TestAugmentFlags_RefusalsNameFlagAndRange(t *testing.T) {
 	}
 }
 
-// A run with all augmentations is equal for any number of workers, names them on its page, and is not continued with other
-// augmentations.
+// A run with all augmentations is equal for any number of workers, names them on its page, and is not continued
+// with other augmentations.
 func TestTrain_WithAugmentations(t *testing.T) {
 	skipShort(t, "trains several runs")
 	t.Parallel()

@@ -16,8 +16,8 @@ const scratchVariable = "NMN_SCRATCH"
 // scratchPrefix begins the name of every such folder, so that no other folder is ever removed.
 const scratchPrefix = "nmn-py-"
 
-// endWithCaller ends the work of the program, after saving, if the calling program has ended. leave must be called after
-// the work; it then removes the folder.
+// endWithCaller ends the work of the program, after saving, if the calling program has ended. leave must be
+// called after the work; it then removes the folder.
 func endWithCaller(end context.CancelCauseFunc, folder string, in io.Reader) (leave func() error) {
 	if !filepath.IsAbs(folder) || !strings.HasPrefix(filepath.Base(folder), scratchPrefix) {
 		return func() error { return nil }

@@ -56,7 +56,8 @@ pictures, or online, which audits only the pictures that have scores. Results do
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if how := labels.Apply(args[0]); how == labels.ApplyForce || how == labels.ApplyPooled {
-					return usagef("audit: %s is not the folder of a run; write the value of --apply after an equals sign: --apply=%s", how, how)
+					return usagef("audit: %s is not the folder of a run; write the value of --apply after an equals sign: "+
+						"--apply=%s", how, how)
 				}
 				if holdsRun(args[0]) {
 					return a.auditRun(cmd.Context(), p, args[0], cmd.Flags().Changed)
@@ -89,7 +90,8 @@ pictures, or online, which audits only the pictures that have scores. Results do
 	s.float(&a.options.MinError, "min-error", "list labels that are wrong with this `probability`")
 	s.int(&a.top, "top", "print this many `suspects`")
 	s.int(&a.classes, "classes", "summarise this many `labels` in the tables; 0 for all")
-	s.file(&a.suspects, "suspects", "write all suspects to this `file`: .csv, .jsonl, .parquet or .npy", "csv", "jsonl", "parquet", "npy")
+	s.file(&a.suspects, "suspects", "write all suspects to this `file`: .csv, .jsonl, .parquet or .npy",
+		"csv", "jsonl", "parquet", "npy")
 	a.rows.flags(under(cmd, "Pictures"))
 	a.page.flags(under(cmd, "Page"))
 	a.correctionFlags(under(cmd, "Correction"))
@@ -125,9 +127,10 @@ func (a *auditCommand) run(ctx context.Context, p *program, given func(string) b
 	if a.page.file != "" {
 		p.message(run.Message{Topic: "page", Text: a.page.file})
 		if len(r.Suspects) > 0 && a.correction.Labels == "" {
-			p.message(run.Message{Topic: "next", Text: "review the page, save decisions.csv, then " + shellLine([]string{"nmn", "audit",
-				"--scores", a.files.Scores, "--labels", a.files.Labels, "--decisions", "decisions.csv", "--output",
-				"fixed" + a.labelEnding()})})
+			p.message(run.Message{Topic: "next", Text: "review the page, save decisions.csv, then " +
+				shellLine([]string{"nmn", "audit",
+					"--scores", a.files.Scores, "--labels", a.files.Labels, "--decisions", "decisions.csv", "--output",
+					"fixed" + a.labelEnding()})})
 		}
 	}
 	return nil

@@ -26,8 +26,8 @@ var topics = [][]string{
 	{"kitchen", "oven", "sink", "cabinets", "counter"}, {"giraffe", "zoo", "fence", "trees", "neck"},
 }
 
-// captionFolder writes captions.json in the form of COCO, with 5 captions for each of 300 pictures. 3 in 20 captions belong
-// to other pictures; foreign.txt lists their ids.
+// captionFolder writes captions.json in the form of COCO, with 5 captions for each of 300 pictures. 3 in 20
+// captions belong to other pictures; foreign.txt lists their ids.
 func captionFolder(t *testing.T) string {
 	t.Helper()
 	type image struct {

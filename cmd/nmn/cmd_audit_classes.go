@@ -22,7 +22,8 @@ func (a *auditCommand) runClasses(ctx context.Context, p *program, given func(st
 		}
 	}
 	if c := a.correction.Labels; strings.EqualFold(filepath.Ext(c), ".jsonl") {
-		return usagef("audit: --output is %q, want a name that ends in .csv or .npy: %s has one class for each picture", c, a.files.Labels)
+		return usagef("audit: --output is %q, want a name that ends in .csv or .npy: %s has one class for each "+
+			"picture", c, a.files.Labels)
 	}
 	o := multiclass.DefaultOptions()
 	o.MinError = a.options.MinError

@@ -15,8 +15,8 @@ func holdsRun(dir string) bool {
 	return durable.Exists(filepath.Join(dir, run.ConfigFile)) || durable.Exists(filepath.Join(dir, run.IndexFile))
 }
 
-// auditData trains on data like nmn train and audits the run. The same command continues an interrupted run, and does not
-// train again for a correction.
+// auditData trains on data like nmn train and audits the run. The same command continues an interrupted run,
+// and does not train again for a correction.
 func (a *auditCommand) auditData(ctx context.Context, p *program, data string, given func(string) bool) error {
 	t := trainCommand{sources: a.ofData.sources, runDir: a.ofData.runDir, metrics: newMetricsOptions(p)}
 	for _, flag := range []struct{ name, value string }{

@@ -53,7 +53,8 @@ func (a *auditCommand) check(given func(string) bool) error {
 
 func (a *auditCommand) correctionFlags(r group) {
 	r.file(&a.options.Decisions, "decisions", "apply the decisions in this `file`, saved by the page", "csv")
-	optional(r, &a.correction.Apply, "apply", "correct the top suspects; =force and =pooled correct more", labels.ApplyCareful, labels.ApplyForce, labels.ApplyPooled)
+	optional(r, &a.correction.Apply, "apply", "correct the top suspects; =force and =pooled correct more",
+		labels.ApplyCareful, labels.ApplyForce, labels.ApplyPooled)
 	r.float(&a.correction.Precision, "precision", "correct suspects while this `share` is expected to be right")
 	r.file(&a.correction.Labels, "output", "write the corrected labels to this `file`", "csv", "jsonl", "json",
 		"npy")

@@ -67,8 +67,8 @@ func (a *auditPage) name() string {
 	return strings.TrimSuffix(filepath.Base(a.file), filepath.Ext(a.file))
 }
 
-// pictures returns a function that makes JPEG thumbnails, which are nil for missing pictures. The function is nil without
-// a folder. summary prints how many pictures were found.
+// pictures returns a function that makes JPEG thumbnails, which are nil for missing pictures. The function is
+// nil without a folder. summary prints how many pictures were found.
 func (a *auditPage) pictures(ctx context.Context, p *program, ids []string) (picture func(bag int) []byte,
 	summary func(), err error) {
 	if a.images == "" && a.ofRun == nil {

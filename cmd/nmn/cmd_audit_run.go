@@ -20,8 +20,8 @@ import (
 	runaudit "nmn/run/audit"
 )
 
-// checkRun refuses flags that do not apply to a run, and sets the defaults. audited is the argument of the user: the run or
-// its data.
+// checkRun refuses flags that do not apply to a run, and sets the defaults. audited is the argument of the
+// user: the run or its data.
 func (a *auditCommand) checkRun(dir, audited string, given func(string) bool) error {
 	for _, name := range []string{"scores", "labels", "truth", "logits"} {
 		if given(name) {
@@ -112,8 +112,8 @@ func (a *auditCommand) checkLabels(r *runaudit.Audit) error {
 	return audit.EnoughToApply(bytes.Count(r.Data().Train.Labels.Uint8s(), []byte{1}), 0)
 }
 
-// scoresOf returns the scores for the audit, or nil if nets of folds must be trained. If the run does not have scores of
-// all bags and no flag selects what to do, it prints the choices and returns a mistake in usage.
+// scoresOf returns the scores for the audit, or nil if nets of folds must be trained. If the run does not have
+// scores of all bags and no flag selects what to do, it prints the choices and returns a mistake in usage.
 func (a *auditCommand) scoresOf(ctx context.Context, p *program, r *runaudit.Audit) (*runaudit.OutOfFold, error) {
 	if n, _ := a.folds(); n > 0 {
 		return nil, nil
@@ -237,7 +237,8 @@ func (a *auditCommand) tellNext(p *program, r *runaudit.Audit, found *audit.Repo
 		}
 		p.message(run.Message{Topic: "labels", Text: text, Always: written.Lost})
 		if written.Config != "" {
-			p.message(run.Message{Topic: "next", Text: fmt.Sprintf("nmn train --config %s --run-dir %s", argument(written.Config),
+			p.message(run.Message{Topic: "next", Text: fmt.Sprintf("nmn train --config %s --run-dir %s",
+				argument(written.Config),
 				argument(filepath.Clean(r.Dir)+"-corrected"))})
 		}
 	case len(found.Suspects) > 0 && a.page.file != "":
@@ -246,8 +247,8 @@ func (a *auditCommand) tellNext(p *program, r *runaudit.Audit, found *audit.Repo
 	}
 }
 
-// tellCaptions prints what a run found about its captions, and the command that audits captions: this audit is about the
-// words in them.
+// tellCaptions prints what a run found about its captions, and the command that audits captions: this audit is
+// about the words in them.
 func (a *auditCommand) tellCaptions(p *program, r *runaudit.Audit) {
 	data := &r.Config().Data
 	if !data.Captioned() {

@@ -121,7 +121,8 @@ func TestAuditRun_RefusesWhatIsNoRunOrDoesNotGoWithOne(t *testing.T) {
 	wantUsage(t, call(t, "audit", empty, "--noise-rates", "folds:1"), "2 to 1000 folds")
 	wantUsage(t, call(t, "audit", empty, "--fold-epochs", "2"), "--fold-epochs belongs to --noise-rates folds:N")
 	wantUsage(t, call(t, "audit", empty, "--set", "train.seed=2"), "--set is for nmn audit DATA")
-	wantUsage(t, call(t, "audit", "--run-dir", "x", "--scores", "s.csv", "--labels", "l.csv"), "--run-dir is for nmn audit DATA")
+	wantUsage(t, call(t, "audit", "--run-dir", "x", "--scores", "s.csv", "--labels", "l.csv"), "--run-dir is for "+
+		"nmn audit DATA")
 	write(t, filepath.Join(empty, run.IndexFile), "")
 	if err := os.Remove(filepath.Join(empty, run.ConfigFile)); err != nil {
 		t.Fatal(err)

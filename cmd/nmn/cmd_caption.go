@@ -70,7 +70,8 @@ english.exceptions and paraphrase-en, plain or .gz. See docs/guide/captions.md.`
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "write the scores of each caption to this .csv `file`", "csv")
 	out.int(&c.show, "show", "print this many `captions` with their references")
-	enum(out, &c.format, "format", "print the table in this `format`", report.Text, report.Markdown, report.CSV, report.JSON)
+	enum(out, &c.format, "format", "print the table in this `format`",
+		report.Text, report.Markdown, report.CSV, report.JSON)
 	out.bool(&c.asJSON, "json", "print everything as one JSON object")
 	return cmd
 }

@@ -54,7 +54,7 @@ func TestCaption_SplitsOfMSRVTT(t *testing.T) {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 	if c := call(t, "caption", "eval", "--results", generated, "--references", annotations,
-		"--split", "test"); c.code != exitFailure || !strings.Contains(c.err, "no clip is of the split test") {
+		"--split", "test"); c.code != exitFailure || !strings.Contains(c.err, "no clip belongs to the split test") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 }

@@ -92,7 +92,8 @@ func (t *captionTrain) show(p *program, s *session.Session, o *session.Outcome) 
 			return err
 		}
 	}
-	p.message(run.Message{Topic: "next", Text: fmt.Sprintf("nmn caption generate %s --features FILE --clips FILE: captions of "+
+	p.message(run.Message{Topic: "next", Text: fmt.Sprintf("nmn caption generate %s --features FILE --clips FILE: "+
+		"captions of "+
 		"other clips", argument(t.runDir))})
 	return nil
 }

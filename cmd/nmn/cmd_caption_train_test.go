@@ -200,7 +200,7 @@ func TestCaptionTrain_RefusesTheVocabularyOfAnotherRun(t *testing.T) {
 	}
 	c := call(t, args("4")...)
 	if c.code != exitFailure || !strings.Contains(c.err, "its vocabulary is another one") ||
-		!strings.Contains(c.err, "the vocabulary is of another run") {
+		!strings.Contains(c.err, "the vocabulary belongs to another run") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, captioner.WordsFile), []byte("nmn-caption-words 1 cut short"),
@@ -286,7 +286,7 @@ func TestCaptionGenerate_RefusesWhatDoesNotFit(t *testing.T) {
 	for says, args := range map[string][]string{
 		"at most 3 frames, the captioner was trained on up to 4": clips(other, "truth"),
 		"the captioner takes 36":                                 clips(counts, "counts"),
-		"the vocabulary is of another run": append(clips(scenes, "truth"),
+		"the vocabulary belongs to another run": append(clips(scenes, "truth"),
 			"--vocab", filepath.Join(counts, captioner.WordsFile)),
 		"cannot find the model": {"caption", "generate", filepath.Join(dir, "none"), "--features", filepath.Join(scenes,
 			"truth.npy")},

@@ -130,8 +130,8 @@ func (d *doctorCommand) showAugmentations(cmd *cobra.Command, p *program) error 
 	return nil
 }
 
-// early shows findings about the labels on a terminal before pictures are read, which may take a while. The report repeats
-// them with their fixes.
+// early shows findings about the labels on a terminal before pictures are read, which may take a while. The
+// report repeats them with their fixes.
 func (d *doctorCommand) early(p *program) func([]doctor.Finding) {
 	return func(found []doctor.Finding) {
 		found = slices.Clone(found)

@@ -21,7 +21,8 @@ func TestDoctor_PublishedFoldersAreLookedAt(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "found.json")
 	c := call(t, "doctor", "--coco", coco, "--msrvtt", msrvtt, "--output", file)
 	if c.code != exitFailure || !strings.Contains(c.out, "annotations/captions_train2014.json is missing") ||
-		!strings.Contains(c.out, "train_val_videodatainfo.json is missing") || !strings.Contains(c.err, "3 problems prevent") {
+		!strings.Contains(c.out, "train_val_videodatainfo.json is missing") || !strings.Contains(c.err, "3 problems "+
+		"prevent") {
 		t.Errorf("exit code %d\n%s\n%s", c.code, c.out, c.err)
 	}
 	content, err := os.ReadFile(file)

@@ -76,7 +76,8 @@ func (e *evalCommand) flags(cmd *cobra.Command) {
 	m.int(&e.options.TopK, "top-k", "predict this many `labels` for the top-k measures")
 	out := under(cmd, "Output")
 	out.int(&e.words, "words", "also list this many best and worst `labels`")
-	enum(out, &e.format, "format", "print the tables in this `format`", report.Text, report.Markdown, report.CSV, report.JSON)
+	enum(out, &e.format, "format", "print the tables in this `format`",
+		report.Text, report.Markdown, report.CSV, report.JSON)
 	out.bool(&e.asJSON, "json", "print everything as one JSON object")
 	runSettings(cmd, &e.sources)
 }

@@ -170,7 +170,8 @@ func (e *experimentCommand) print(p *program, o *experiment.Outcome) error {
 		return err
 	}
 	_, err := fmt.Fprintf(p.out, "\n%s\nAll measures: %s.\n", e.Explain(), filepath.Join(e.Dir, "table.md"))
-	p.message(run.Message{Topic: "report", Text: filepath.Join(e.Dir, run.IndexFile) + ": the tables, and a page for each run"})
+	p.message(run.Message{Topic: "report", Text: filepath.Join(e.Dir, run.IndexFile) + ": the tables, and a page " +
+		"for each run"})
 	p.message(run.Message{Topic: "next", Text: "nmn predict RUN FILES with the folder of a run: what is in other " +
 		e.Config.Data.Samples()})
 	return err

@@ -293,7 +293,8 @@ func (c *extractCommand) write(p *program, extract func(run.ExtractOptions) ([]r
 func (c *extractCommand) next(file string) string {
 	switch {
 	case c.options.Clips != "":
-		return shellLine([]string{"nmn", "caption", "train", "--features", file, "--clips", c.options.Clips}) + " --captions FILE"
+		return shellLine([]string{"nmn", "caption", "train", "--features", file, "--clips",
+			c.options.Clips}) + " --captions FILE"
 	case c.options.Labels != "":
 		return shellLine([]string{"nmn", "train", file, "--labels", c.options.Labels})
 	}

@@ -18,7 +18,8 @@ import (
 func transformerLayers() []model.Layer { return []model.Layer{"cls", "mean", "cls+mean", "embedding"} }
 
 func (c *extractCommand) weightsFlags(r group) {
-	r.file(&c.weights, "weights", "use this pretrained `net`, a file or a name of nmn weights", "pth", "pt", "bin", "safetensors", "npz", "caffemodel")
+	r.file(&c.weights, "weights", "use this pretrained `net`, a file or a name of nmn weights",
+		"pth", "pt", "bin", "safetensors", "npz", "caffemodel")
 	r.int(&c.about.Size, "input-size", "resize pictures to this many `pixels` for --weights")
 	pretrainedFlags(r, &c.about)
 	r.rare("gelu", "heads", "input-resize", "input-mean", "input-deviation")
@@ -68,7 +69,8 @@ func (c *extractCommand) pretrained(cmd *cobra.Command, p *program, paths []stri
 
 // pretrainedPictures extracts from files and folders.
 func (c *extractCommand) pretrainedPictures(ctx context.Context, p *program, paths []string) (err error) {
-	b, err := run.OpenBackbone(ctx, c.weights, c.about, run.ModelOptions{Run: c.config.Run, Log: p.log, Message: p.message})
+	b, err := run.OpenBackbone(ctx, c.weights, c.about, run.ModelOptions{Run: c.config.Run, Log: p.log,
+		Message: p.message})
 	if err != nil {
 		return err
 	}

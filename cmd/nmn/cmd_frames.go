@@ -104,7 +104,7 @@ func (c *framesCommand) run(ctx context.Context, p *program, paths []string) err
 	}
 	p.log.Info("frames", "ffmpeg", tool.Path, "version", tool.Version, "clips", len(sources),
 		"workers", c.options.Workers)
-	c.options.Tell = c.progress(p)
+	c.options.Notify = c.progress(p)
 	sum, err := frames.Make(ctx, tool, c.config, sources, c.options)
 	p.status.clear()
 	if errors.Is(err, shard.ErrExists) || errors.Is(err, shard.ErrSettings) {

@@ -90,7 +90,7 @@ func (r *reproduceCommand) run(cmd *cobra.Command, p *program) error {
 // work runs, plans, lists or collects.
 func (r *reproduceCommand) work(ctx context.Context, p *program, plan *paper.Plan) error {
 	w := &watch{program: p}
-	o := paper.Options{Log: p.log, Observe: w.observer(), Captioning: p.captionObserver(), Tell: p.message,
+	o := paper.Options{Log: p.log, Observe: w.observer(), Captioning: p.captionObserver(), Notify: p.message,
 		Extracted: showExtracted(p)}
 	switch {
 	case r.dryRun:
@@ -189,7 +189,8 @@ func (r *reproduceCommand) printTasks(p *program, plan *paper.Plan) error {
 		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{number(task.Number), report.TextCell(task.What),
 			report.TextCell(task.Data), number(task.After), report.TextCell(done), report.TextCell(task.Folder)}})
 	}
-	t.Notes = []string{fmt.Sprintf("%d tasks, 0-%d; %d are complete. A task waits for the task under \"after\", or runs it.",
+	t.Notes = []string{fmt.Sprintf("%d tasks, 0-%d; %d are complete. A task waits for the task under \"after\", or "+
+		"runs it.",
 		len(tasks), max(0, len(tasks)-1), complete)}
 	return report.Write(p.out, report.Text, t)
 }

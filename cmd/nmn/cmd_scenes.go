@@ -151,5 +151,6 @@ func refuseFilled(dir string) error {
 	case err != nil:
 		return err
 	}
-	return usagef("%s is not empty, it has %s: give a new folder, or remove this one if an interrupted call has left it", dir, entries[0].Name())
+	return usagef("%s is not empty, it has %s: give a new folder, or remove this one if an interrupted call has "+
+		"left it", dir, entries[0].Name())
 }

@@ -320,8 +320,8 @@ func TestTrain_SignalSavesAndExits130(t *testing.T) {
 	}
 }
 
-// A folder of another run is refused, and --restart removes that run: it deletes the files of the run, keeps other files,
-// and gives the results of a run in a new folder. A mistake in the call deletes nothing.
+// A folder of another run is refused, and --restart removes that run: it deletes the files of the run, keeps
+// other files, and gives the results of a run in a new folder. A mistake in the call deletes nothing.
 func TestTrain_RestartRemovesTheRunThatIsThere(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains several runs")

@@ -106,8 +106,8 @@ func (p *program) download(ctx context.Context, f pretrained.File) (path string,
 	return path, err
 }
 
-// offers asks on a terminal whether to download a missing published file, and downloads it. done reports that the command
-// can run now.
+// offers asks on a terminal whether to download a missing published file, and downloads it. done reports that
+// the command can run now.
 func (p *program) offers(ctx context.Context, lacks error) (done bool, err error) {
 	var absent *pretrained.AbsentError
 	in, ok := p.in.(descriptor)

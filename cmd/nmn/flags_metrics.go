@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Environment variables for the flags of the metrics. A container image sets the address. A URL with a password is safer
-// in a variable than in the arguments of a process, which all users can see.
+// Environment variables for the flags of the metrics. A container image sets the address. A URL with a password
+// is safer in a variable than in the arguments of a process, which all users can see.
 const (
 	metricsVariable = "NMN_METRICS_ADDR"
 	pushVariable    = "NMN_METRICS_PUSH"

@@ -40,8 +40,8 @@ var settingKeys = sync.OnceValue(func() map[string]bool {
 	return keys
 })
 
-// flagOf returns what the user types for a key: the flag of a setting, or its key for --set. Any other name is an option
-// of a command; its flag is the last part of the name.
+// flagOf returns what the user types for a key: the flag of a setting, or its key for --set. Any other name is
+// an option of a command; its flag is the last part of the name.
 func flagOf(key string) string {
 	if flag := flagOfSetting(key); flag != "" {
 		return flag

@@ -48,8 +48,8 @@ func someOne[T ~string](r group, v *T, name, usage string, allowed ...T) {
 	r.completes(name, names...)
 }
 
-// optional declares a flag whose value may be left out: it then has the first of the allowed values. Completion lists the
-// other values. The empty quotes keep the help from showing a value as required.
+// optional declares a flag whose value may be left out: it then has the first of the allowed values. Completion
+// lists the other values. The empty quotes keep the help from showing a value as required.
 func optional[T ~string](r group, v *T, name, usage string, allowed ...T) {
 	r.value(choice[T]{v, allowed}, name, "``"+usage)
 	r.set.Lookup(name).NoOptDefVal = string(allowed[0])

@@ -1,5 +1,5 @@
-// Command nmn trains multi-label classifiers of pictures from wrong and missing labels, after "Learning from Noisy Labels
-// with Noise Modeling Network".
+// Command nmn trains multi-label classifiers of pictures from wrong and missing labels, after "Learning from
+// Noisy Labels with Noise Modeling Network".
 package main
 
 import (
@@ -26,8 +26,8 @@ func main() {
 // arena is the size of the blocks of addresses that Go reserves, in bytes.
 const arena = 64 << 20
 
-// heedMemory sets the garbage collector's limit to the memory that is free at the start. The collector ignores ulimit -v
-// and control groups, and would let the heap double before it runs.
+// heedMemory sets the garbage collector's limit to the memory that is free at the start. The collector ignores
+// ulimit -v and control groups, and would let the heap double before it runs.
 func heedMemory() {
 	if free, known := memory.Free(); known && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(max(free-free/32-arena, arena/4))

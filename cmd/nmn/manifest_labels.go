@@ -33,8 +33,8 @@ func listsPictures(ctx context.Context, file string) bool {
 	return err != nil
 }
 
-// manifestLabels makes score files take their labels from a manifest if the file of labels is one, and otherwise returns
-// nil. The manifest is filled when the scores are read.
+// manifestLabels makes score files take their labels from a manifest if the file of labels is one, and
+// otherwise returns nil. The manifest is filled when the scores are read.
 func manifestLabels(ctx context.Context, f *eval.Files) *manifest.Manifest {
 	if !listsPictures(ctx, f.Labels) {
 		return nil
@@ -42,7 +42,8 @@ func manifestLabels(ctx context.Context, f *eval.Files) *manifest.Manifest {
 	m := &manifest.Manifest{}
 	f.LabelsOf = func(scores *table.Matrix) (*table.Matrix, error) {
 		if scores.IDs == nil || scores.Words == nil {
-			return nil, fmt.Errorf("%s: names pictures and labels, and %s does not: give scores as .csv, with the labels in the "+
+			return nil, fmt.Errorf("%s: names pictures and labels, and %s does not: give scores as .csv, with the labels "+
+				"in the "+
 				"header and the pictures in a column id", f.Labels, scores.Name)
 		}
 		read, err := manifest.Read(ctx, f.Labels, manifest.Options{})

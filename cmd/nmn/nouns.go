@@ -9,8 +9,8 @@ import (
 	"nmn/report"
 )
 
-// nouns are the user's words for the data in text output: pictures, clips or rows instead of bags, and labels instead of
-// words if the data have labels.
+// nouns are the user's words for the data in text output: pictures, clips or rows instead of bags, and labels
+// instead of words if the data have labels.
 type nouns struct {
 	samples string // in the plural
 	labels  bool
@@ -37,11 +37,9 @@ func (n nouns) text(s string) string {
 			open = len(s)
 		}
 		b.WriteString(n.plain(s[:open]))
-		end := open
+		end := len(s)
 		if i := strings.IndexByte(s[open:], ')'); i >= 0 {
 			end = open + i + 1
-		} else {
-			end = len(s)
 		}
 		b.WriteString(s[open:end])
 		s = s[end:]

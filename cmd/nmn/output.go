@@ -20,7 +20,8 @@ type tablesOutput struct {
 
 func (o *tablesOutput) flags(r group) {
 	o.format = report.Text
-	enum(r, &o.format, "format", "print the tables in this `format`", report.Text, report.Markdown, report.CSV, report.JSON)
+	enum(r, &o.format, "format", "print the tables in this `format`",
+		report.Text, report.Markdown, report.CSV, report.JSON)
 	r.bool(&o.asJSON, "json", "print everything as one JSON object")
 }
 

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// pipe is standard output or standard error. If its reader has gone, it ends the work of the program as a signal does and
-// writes nothing more. Other write errors, such as a full disk, end nothing.
+// pipe is standard output or standard error. If its reader has gone, it ends the work of the program as a
+// signal does and writes nothing more. Other write errors, such as a full disk, end nothing.
 type pipe struct {
 	*os.File
 	name   string

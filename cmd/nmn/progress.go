@@ -67,8 +67,8 @@ func (p *progress) left(e train.Progress, now time.Time) time.Duration {
 	return time.Duration(float64(now.Sub(p.began)) / float64(done) * float64(e.Steps-e.Step))
 }
 
-// line fits the most important figures into the columns of the terminal. The last column stays free, because a full line
-// would wrap.
+// line fits the most important figures into the columns of the terminal. The last column stays free, because a
+// full line would wrap.
 func (p *progress) line(e train.Progress, now time.Time) string {
 	parts := []string{
 		fmt.Sprintf("%d %%", 100*e.Step/max(e.Steps, 1)),

@@ -55,8 +55,8 @@ func (p *program) draw(s stage, line string) {
 	}
 }
 
-// failure is an error for the calling program: the key of the setting at fault, if any, and the message. The message names
-// other settings by their keys in backquotes.
+// failure is an error for the calling program: the key of the setting at fault, if any, and the message. The
+// message names other settings by their keys in backquotes.
 type failure struct {
 	Key     string `json:"key,omitempty"`
 	Message string `json:"message"`

@@ -53,8 +53,8 @@ func ranksFlag(cmd *cobra.Command) {
 
 const rankTimeout = "rank-timeout"
 
-// joinRanks joins the ranks of a job if a launcher has started several. Only rank 0 prints results and progress; warnings
-// and errors of other ranks have a prefix.
+// joinRanks joins the ranks of a job if a launcher has started several. Only rank 0 prints results and
+// progress; warnings and errors of other ranks have a prefix.
 func (p *program) joinRanks(cmd *cobra.Command) error {
 	if p.ranks = p.joined; p.ranks == nil {
 		g, err := p.openRanks(cmd)
@@ -141,8 +141,8 @@ const (
 	patienceInterrupted = 2 * time.Minute
 )
 
-// leaveRanks leaves the group at the end of a command, so that no rank waits for a rank that has ended. An error of this
-// rank alone ends the job.
+// leaveRanks leaves the group at the end of a command, so that no rank waits for a rank that has ended. An
+// error of this rank alone ends the job.
 func (p *program) leaveRanks(err error) {
 	if p.ranks == nil || p.ranks.Size() == 1 {
 		return
@@ -183,8 +183,8 @@ func (p *program) saysError(err error) bool {
 	return !errors.As(err, &lost) && !run.Agreed(err)
 }
 
-// whose adds the rank and the host to a failure of rank 0. Lines of other ranks have a prefix, and errors from other ranks
-// name their rank.
+// whose adds the rank and the host to a failure of rank 0. Lines of other ranks have a prefix, and errors from
+// other ranks name their rank.
 func (p *program) whose(err error, line string) string {
 	var lost *ranks.LostError
 	if p.ranks == nil || p.ranks.Size() == 1 || p.follows() || exitCode(err) != exitFailure || errors.As(err, &lost) {

@@ -188,8 +188,8 @@ func TestRanks_TrainWhatOneProcessTrains(t *testing.T) {
 	}
 }
 
-// A stage has few steps, because sums in another order may differ at each of them, as onSomeSeed explains. The step of the
-// interrupt varies from run to run.
+// A stage has few steps, because sums in another order may differ at each of them, as onSomeSeed explains. The
+// step of the interrupt varies from run to run.
 func TestRanks_GoOnWithAnyNumber(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains on ranks")

@@ -131,7 +131,7 @@ func TestRecipe_BeatsThePlainFormOnNoiseThatItFinds(t *testing.T) {
 	if judged["truth"] == nil {
 		t.Errorf("no judgement in the audit: %v", judged)
 	}
-	if !strings.Contains(string(readFile(t, found, recipe.PageFile)), "the scores are of this epoch") {
+	if !strings.Contains(string(readFile(t, found, recipe.PageFile)), "the scores come from this epoch") {
 		t.Error("the page does not tell the best epoch")
 	}
 }

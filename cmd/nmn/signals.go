@@ -16,10 +16,11 @@ func (e ended) Error() string { return e.by }
 func (ended) Unwrap() error { return context.Canceled }
 
 // endOnSignals ends the work of the program on an interrupt, a request to terminate, a hangup and a scheduler's
-// warning, so that the work is saved. A second interrupt or request to terminate ends the program at once. Further hangups
-// do not, because a closing terminal sends several. Further warnings do not either, because both mpirun and the scheduler
-// may send one. A program that was started with hangups ignored, as nohup does, keeps ignoring them. Writing to a pipe
-// without a reader gives an error and no signal; see pipe. stop restores the usual effect of signals.
+// warning, so that the work is saved. A second interrupt or request to terminate ends the program at once.
+// Further hangups do not, because a closing terminal sends several. Further warnings do not either, because
+// both mpirun and the scheduler may send one. A program that was started with hangups ignored, as nohup does,
+// keeps ignoring them. Writing to a pipe without a reader gives an error and no signal; see pipe. stop restores
+// the usual effect of signals.
 func endOnSignals(end context.CancelCauseFunc) (stop func()) {
 	hard := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	signals, broken := make(chan os.Signal, 8), make(chan os.Signal, 1)

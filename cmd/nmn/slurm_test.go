@@ -147,8 +147,8 @@ func TestSLURM_WarnedJobsAreQueuedAgain(t *testing.T) {
 	}
 }
 
-// The head of a script asks SLURM for as many cards as ranks, and for a warning in time, sent only to the script. The script
-// passes the warning on and queues the job again.
+// The head of a script asks SLURM for as many cards as ranks, and for a warning in time, sent only to the
+// script. The script passes the warning on and queues the job again.
 func TestSLURM_HeadsAskForACardARank(t *testing.T) {
 	for _, script := range []string{"one-node.sh", "many-nodes.sh"} {
 		text, err := os.ReadFile(filepath.Join("../../examples/slurm", script))
@@ -168,8 +168,8 @@ func TestSLURM_HeadsAskForACardARank(t *testing.T) {
 	}
 }
 
-// An experiment becomes an array of independent runs, an array of the runs that need them, and a final job. Complete runs
-// are not queued again.
+// An experiment becomes an array of independent runs, an array of the runs that need them, and a final job.
+// Complete runs are not queued again.
 func TestSLURM_ArraysWaitForWhatTheyNeed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "an experiment")
 	lines := slurm(t, "array.sh", dir, "--size", "quick", "--seeds", "1,2")

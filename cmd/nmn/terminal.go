@@ -61,8 +61,8 @@ func (t *terminal) paint(w io.Writer, s style, text string) string {
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
 }
 
-// statusLine is a line of progress at the bottom of a terminal. Text written through it appears above the line. It is safe
-// for concurrent use.
+// statusLine is a line of progress at the bottom of a terminal. Text written through it appears above the line.
+// It is safe for concurrent use.
 type statusLine struct {
 	out   io.Writer
 	mutex sync.Mutex

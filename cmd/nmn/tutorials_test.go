@@ -30,8 +30,8 @@ func TestTutorials(t *testing.T) {
 // fenced matches a heading, or a fenced block with its language.
 var fenced = regexp.MustCompile("(?ms)^#+ ([^\n]*)$|^```([a-z]+)\n(.*?)^```$")
 
-// typePage runs the sh and python blocks of a page in turn. A text block shows lines of the output above it, in any order.
-// With -update, lines that are not printed become the printed lines that are most like them.
+// typePage runs the sh and python blocks of a page in turn. A text block shows lines of the output above it, in
+// any order. With -update, lines that are not printed become the printed lines that are most like them.
 func typePage(t *testing.T, page string) {
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -99,7 +99,8 @@ func missingTool(heading, python string) string {
 
 // pythonWithNumPy returns an interpreter that can import the package, or "".
 func pythonWithNumPy() string {
-	for _, python := range []string{os.Getenv("NMN_PYTHON"), "../../build/wheel/bin/python", "../../build/python/bin/python"} {
+	for _, python := range []string{os.Getenv("NMN_PYTHON"), "../../build/wheel/bin/python",
+		"../../build/python/bin/python"} {
 		path, err := filepath.Abs(python)
 		if python != "" && err == nil && exec.Command(path, "-c", "import numpy").Run() == nil {
 			return path
@@ -133,7 +134,8 @@ var (
 	rules   = regexp.MustCompile(`-{2,}`)
 )
 
-// plain returns a line without what may differ: other processors add in other orders, and figures set the width of columns.
+// plain returns a line without what may differ: other processors add in other orders, and figures set the width
+// of columns.
 func plain(line string) string {
 	return strings.Join(strings.Fields(rules.ReplaceAllString(numeral.ReplaceAllString(line, "0"), "-")), " ")
 }

@@ -20,8 +20,8 @@ func tellVideos(err error, args []string) string {
 	return "\n  " + shellLine(take) + "\n  " + shellLine(append([]string{"nmn"}, withFrames(videos, args)...))
 }
 
-// withFrames returns the arguments of a command with the folder of frames instead of the folder of videos, or added to the
-// arguments if they name a table.
+// withFrames returns the arguments of a command with the folder of frames instead of the folder of videos, or
+// added to the arguments if they name a table.
 func withFrames(v *dataset.VideoError, args []string) []string {
 	same := func(path string) bool { return filepath.Clean(path) == filepath.Clean(v.Clips) }
 	replaced := slices.Clone(args)

@@ -11,7 +11,8 @@ import (
 
 // copied draws a crowd of ten, of whom three copy guesses of their own.
 func copied(seed uint64) (in Input, truth []bool) {
-	c := crowd{bags: 1000, pairs: some(10, pair{.2, .05}, pair{.45, .2}), prior: frequencies(5, .15, .4), each: 4, seed: seed}
+	c := crowd{bags: 1000, pairs: some(10, pair{.2, .05}, pair{.45, .2}), prior: frequencies(5, .15, .4), each: 4,
+		seed: seed}
 	in, truth = c.simulated()
 	s := rng.New(seed + 100)
 	guess := make([][]int32, in.Bags)

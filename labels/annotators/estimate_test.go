@@ -107,7 +107,8 @@ func dense(in *Input, r *Result) (posterior, votes []float64) {
 }
 
 func TestEstimate_PosteriorIsCalibratedAndAboveVotes(t *testing.T) {
-	pairs := append(some(15, pair{.1, .01}, pair{.5, .05}), some(5, pair{.7, .3}, pair{.7, .3})...) // and 5 annotators who guess
+	pairs := append(some(15, pair{.1, .01}, pair{.5, .05}),
+		some(5, pair{.7, .3}, pair{.7, .3})...) // and 5 annotators who guess
 	c := crowd{bags: 2000, pairs: pairs, prior: frequencies(6, .05, .4), each: 4, seed: 3}
 	in, truth := c.simulated()
 	r := estimated(t, in)

@@ -17,7 +17,8 @@ func byLabel(ctx context.Context, in *Input, o Options) (*Result, error) {
 		return nil, err
 	}
 	if len(in.Rows) > maxByLabel/in.Classes {
-		return nil, fmt.Errorf("annotators: %d rows × %d labels are too many to be estimated label by label, want at most %d: "+
+		return nil, fmt.Errorf("annotators: %d rows × %d labels are too many to be estimated label by label, want at "+
+			"most %d: "+
 			"leave `annotators.by_label` out, or take fewer labels at a time: %w", len(in.Rows), in.Classes, maxByLabel,
 			ErrInput)
 	}
@@ -169,7 +170,8 @@ func (j *join) finish(in *Input) *Result {
 		}
 	}
 	if j.skipped > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("No annotator gave %d of %d labels: they have no estimates.", j.skipped, r.Classes))
+		r.Notes = append(r.Notes, fmt.Sprintf("No annotator gave %d of %d labels: they have no estimates.",
+			j.skipped, r.Classes))
 	}
 	return r
 }

@@ -66,7 +66,7 @@ type Result struct {
 	Confidence             float64
 	Iterations             int
 	Objective              float64 // log likelihood and log density of the priors
-	Agreement              float64 // of two annotators of a bag: 2 |both| / (|given| + |given|); NaN if no pair shares a bag
+	Agreement              float64 // of two annotators: 2 |both| / (|given| + |given|); NaN if no pair shares a bag
 	Consensus              int     // labels that probably hold, as Cell has it
 	Incorrect, Missing     float64 // expected errors of the consensus
 	// Misfit are the classes on which annotators agree much more, or much less, than their rates explain: rates differ

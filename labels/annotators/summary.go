@@ -37,7 +37,8 @@ func (r *Report) noteMisfit() {
 		names = append(names, r.Words[k])
 	}
 	r.Result.Notes = append(r.Result.Notes, fmt.Sprintf("Annotators agree on %d of %d labels much more or much less than "+
-		"their rates explain (%s): rates differ among labels. Give scores of a classifier, or estimate each label separately.",
+		"their rates explain (%s): rates differ among labels. Give scores of a classifier, or estimate each label "+
+		"separately.",
 		len(r.Misfit), r.Result.Classes, strings.Join(names, ", ")))
 }
 

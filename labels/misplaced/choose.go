@@ -71,7 +71,8 @@ func (f *finder) unjudged() Refusal {
 	}
 	switch {
 	case f.captions < leastCaptions:
-		return Refusal(fmt.Sprintf("%d captions are too few: at least %d are needed to compare a picture's captions with others",
+		return Refusal(fmt.Sprintf("%d captions are too few: at least %d are needed to compare a picture's captions "+
+			"with others",
 			f.captions, leastCaptions))
 	case bags < 2:
 		return "all captions belong to one picture: there is no other to compare them with"

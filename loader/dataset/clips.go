@@ -107,7 +107,8 @@ func (d *Splits) openFolder(dir, file string) (*clipData, error) {
 	labels, err := loader.OpenClipLabels(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: clips need a line of labels each, in the order of their index: %s; or give a table of the "+
-			"clips instead (`data.manifest` TABLE.csv `data.images` %s; docs/guide/video.md)", err, loader.ClipLabelsExample, dir)
+			"clips instead (`data.manifest` TABLE.csv `data.images` %s; docs/guide/video.md)",
+			err, loader.ClipLabelsExample, dir)
 	}
 	if err != nil {
 		return nil, err

@@ -146,7 +146,7 @@ func (d *Splits) bySplits(whole *loader.Set, table *features.Table) error {
 		}
 	}
 	if d.Train == nil {
-		return fmt.Errorf("%s: no row is of the split train", table.Name)
+		return fmt.Errorf("%s: no row belongs to the split train", table.Name)
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func (d *Splits) Files(ctx context.Context, content bool) (origin.List, error) {
 	}
 	l, err := origin.Find(ctx, s.places, content)
 	if err != nil {
-		return nil, fmt.Errorf("cannot tell what the data are: %w", err)
+		return nil, fmt.Errorf("cannot recognise the data: %w", err)
 	}
 	if s.found == nil {
 		s.found = map[bool]origin.List{}
@@ -47,8 +47,9 @@ func (d *Splits) Files(ctx context.Context, content bool) (origin.List, error) {
 	return l, nil
 }
 
-// Further input files, such as the initial weights of a net, are returned with the SHA-256 of their content. Missing files are left out. All views of the data share a cache: a file is read again only if its
-// size or its time of modification has changed.
+// Further input files, such as the initial weights of a net, are returned with the SHA-256 of their content.
+// Missing files are left out. All views of the data share a cache: a file is read again only if its size or its
+// time of modification has changed.
 func (d *Splits) Beside(ctx context.Context, places []origin.Place) (origin.List, error) {
 	list, err := origin.Find(ctx, places, false)
 	if err != nil {

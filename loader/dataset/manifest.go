@@ -76,7 +76,7 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 		}
 	}
 	if d.Train == nil {
-		return fmt.Errorf("%s: no row is of the split train", m.File)
+		return fmt.Errorf("%s: no row belongs to the split train", m.File)
 	}
 	if err := labelled(d.Train, c); err != nil {
 		return err

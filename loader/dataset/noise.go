@@ -27,7 +27,7 @@ func (d *Splits) injectNoise(ctx context.Context, c *Config) error {
 		return d.injectFlips(c)
 	case c.NoiseFile != "" && d.Train.Rows != nil:
 		return setting.Errorf("data.noise_file",
-			"data.noise_file is %s: it lists what is drawn for every clip, and so many labels are not held in memory: raise "+
+			"data.noise_file is %s: it lists what is drawn for every clip, and the labels do not fit into memory: raise "+
 				"`run.label_memory`, or give a share",
 			c.NoiseFile)
 	case c.NoiseFile != "":

@@ -43,7 +43,8 @@ var readings = []reading{
 	{key: "video_level", by: []Kind{MovingScenes, MSRVTT, Clips, Manifest}},
 
 	{key: "captions", by: []Kind{Captions}},
-	{key: "images", by: []Kind{Captions, Manifest}, because: "which have the labels of the pictures, or a folder that has them: " +
+	{key: "images", by: []Kind{Captions, Manifest}, because: "which have the labels of the pictures, or a folder " +
+		"that has them: " +
 		manifest.Tree},
 	{key: "val_captions", by: []Kind{Captions}},
 	{key: "val_images", by: []Kind{Captions}, beside: "val_captions", because: "which have the labels of the pictures"},

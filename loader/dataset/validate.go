@@ -49,12 +49,14 @@ func (d *Config) Validate() error {
 		return fmt.Errorf("data.set is clips: name the folder of the training clips (`data.clips` DIR)")
 	case d.Clips+d.ValClips+d.TestClips != "" && (d.Set != Clips || d.Captions != "" || d.MSRVTT != "" ||
 		d.Features.Train.Features != ""):
-		return fmt.Errorf("data.clips is %q, but other data are set too (data.set is %s): folders of clips have their labels next to "+
+		return fmt.Errorf("data.clips is %q, but other data are set too (data.set is %s): folders of clips have their "+
+			"labels next to "+
 			"them: leave out one",
 			d.Clips, d.Set)
 	case d.Manifest != "" && (d.Set != Manifest || d.Captions != "" || d.ValCaptions != "" || d.MSRVTT != "" ||
 		d.Features.Train.Features != ""):
-		return fmt.Errorf("data.manifest is %q, but other data are set too (data.set is %s): a manifest has pictures and labels, "+
+		return fmt.Errorf("data.manifest is %q, but other data are set too (data.set is %s): a manifest has pictures "+
+			"and labels, "+
 			"and may have a column split: leave out one",
 			d.Manifest, d.Set)
 	case d.ValidationShare+d.TestShare >= 1:

@@ -95,14 +95,16 @@ func (r *Report) labelFindings() {
 			r.add(Finding{Weight: Note, Kind: "unknown-labels",
 				Text: fmt.Sprintf("unknown labels of %s: %d (%s); they are left out",
 					s.Name,
-					n, percent(n, s.Bags*s.Labels.Classes)), Cure: "write 0 if an empty cell or -1 means that the label is absent", Examples: nil})
+					n, percent(n, s.Bags*s.Labels.Classes)), Cure: "write 0 if an empty cell or -1 means that the label is " +
+					"absent", Examples: nil})
 		}
 		if n := s.Labels.Unlabelled; n > 0 {
 			weight := Note
 			if 2*n > s.Bags {
 				weight = Warning
 			}
-			r.add(Finding{Weight: weight, Kind: "bags-without-label", Text: fmt.Sprintf("samples of %s without any label: %d (%s)",
+			r.add(Finding{Weight: weight, Kind: "bags-without-label", Text: fmt.Sprintf("samples of %s without any "+
+				"label: %d (%s)",
 				s.Name, n,
 				percent(n, s.Bags)),
 				Cure: "check that their labels were not lost; with captions, use a larger vocabulary " +

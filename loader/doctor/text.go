@@ -18,7 +18,8 @@ func (r *Report) WriteData(out io.Writer) error {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	if len(r.Splits) > 0 {
-		fmt.Fprintln(w, "split\t"+cmp.Or(r.Samples, "bags")+"\tframes\tclasses\tlabels each\twithout label\trare\tempty\tconstant")
+		fmt.Fprintln(w, "split\t"+cmp.Or(r.Samples, "bags")+"\tframes\tclasses\tlabels each\twithout "+
+			"label\trare\tempty\tconstant")
 	}
 	for _, s := range r.Splits {
 		l := &s.Labels

@@ -112,7 +112,7 @@ func parseList(r io.Reader, folder string) ([]Source, error) {
 			number+1, err, listLine)
 	}
 	if len(all) == 0 {
-		return nil, errors.New("no line of which names a clip")
+		return nil, errors.New("no line names a clip")
 	}
 	return all, nil
 }

@@ -23,7 +23,7 @@ type Options struct {
 	Workers    int // clips that are decoded at once
 	MaxBad     int // clips that may be left out
 	// Called after each clip, from one goroutine; may be nil.
-	Tell func(Progress)
+	Notify func(Progress)
 	// Describe writes why a clip was left out, for the file of problems; nil for the text of the error.
 	Describe func(error) string
 }
@@ -210,8 +210,8 @@ func (m *making) keep(r result) error {
 		}
 	}
 	m.progress.Done++
-	if m.options.Tell != nil {
-		m.options.Tell(m.progress)
+	if m.options.Notify != nil {
+		m.options.Notify(m.progress)
 	}
 	return nil
 }

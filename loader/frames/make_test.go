@@ -74,7 +74,7 @@ func TestMake_SameBytesWhateverTheWorkers(t *testing.T) {
 			o := options(filepath.Join(t.TempDir(), "out"))
 			o.Workers, o.Form = workers, form
 			var last Progress
-			o.Tell = func(p Progress) { last = p }
+			o.Notify = func(p Progress) { last = p }
 			sum, err := Make(t.Context(), f, config(3), sources, o)
 			check(t, err)
 			if sum.Clips != 9 || sum.LeftOut != 2 || sum.Frames != 27 || last != (Progress{11, 11, 0, 2}) {
@@ -107,7 +107,7 @@ func TestMake_StoppedAndResumed(t *testing.T) {
 	for stop := 1; stop < 9; stop += 3 {
 		o := options(filepath.Join(t.TempDir(), "out"))
 		ctx, cancel := context.WithCancel(t.Context())
-		o.Tell = func(p Progress) {
+		o.Notify = func(p Progress) {
 			if p.Done == stop {
 				cancel()
 			}
@@ -115,7 +115,7 @@ func TestMake_StoppedAndResumed(t *testing.T) {
 		if _, err := Make(ctx, f, config(3), sources, o); !errors.Is(err, context.Canceled) {
 			t.Fatalf("error %v", err)
 		}
-		o.Tell = nil
+		o.Notify = nil
 		check(t, os.WriteFile(filepath.Join(o.Output, "."+ProblemsName+"123"), nil, 0o644)) // as a kill leaves it
 		if _, err := Make(t.Context(), f, config(4), sources, o); !errors.Is(err, shard.ErrSettings) {
 			t.Errorf("other settings: %v", err)

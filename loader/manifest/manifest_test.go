@@ -317,7 +317,8 @@ func TestManifest_FindFiles(t *testing.T) {
 // Tables may be written on other systems and in other folders than where they are read.
 func TestManifest_FindFilesAsTheyAreWritten(t *testing.T) {
 	root := folderWith(t, map[string]string{"table/cat/1.jpg": "", "table/cat/2.jpg": "", "table/cat/2.png": "",
-		"table/v1.2/x.y.JPEG": "", "table/cat/a b%.png": "", "table/cat/C.jpg": "", "table/cat/c.JPG": "", "outside/3.jpg": ""})
+		"table/v1.2/x.y.JPEG": "", "table/cat/a b%.png": "", "table/cat/C.jpg": "", "table/cat/c.JPG": "",
+		"outside/3.jpg": ""})
 	dir, outside := filepath.Join(root, "table"), filepath.ToSlash(filepath.Join(root, "outside", "3.jpg"))
 	for written, want := range map[string]string{
 		"cat/1.jpg": "cat/1.jpg", `cat\1.jpg`: "cat/1.jpg", "cat/1": "cat/1.jpg", `cat\1`: "cat/1.jpg",

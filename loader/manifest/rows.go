@@ -215,7 +215,7 @@ func CheckLabel(name string) error {
 		return err
 	case name == "NaN":
 		return errors.New(
-			"NaN is what programs write for a missing value; leave the cell empty where there is no label")
+			"NaN is what programs write for a missing value; leave the cell empty if there is no label")
 	case len(name) > maxLabel:
 		return fmt.Errorf("the label %q has %d bytes, at most %d can be a name; separate labels by ; or |",
 			loader.Excerpt(name), len(name), maxLabel)

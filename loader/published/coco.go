@@ -279,7 +279,8 @@ func (f *Folder) cocoMissing(h half, captions *annotation.COCO, names map[string
 			empty = append(empty, name)
 		}
 	}
-	f.count("pictures of "+h.name+" that the captions name and that are there", len(captions.Images)-len(missing)-len(empty),
+	f.count("pictures of "+h.name+" that the captions name and that are there",
+		len(captions.Images)-len(missing)-len(empty),
 		len(captions.Images))
 	if len(missing) > 0 {
 		f.add(doctor.Error, "missing-pictures", "pictures of "+h.name+" that are missing: "+onlyThese(missing), from,

@@ -76,7 +76,7 @@ func parseHeader(line []byte) (Header, error) {
 		return h, faultf("version %d of the index, this nmn reads version %d: use the nmn that made it, or make the "+
 			"frames again", h.Version, version)
 	case h.Form != Shards && h.Form != Folder:
-		return h, faultf("the index is of the form %.40q, want %s or %s", h.Form, Shards, Folder)
+		return h, faultf("the index has the form %.40q, want %s or %s", h.Form, Shards, Folder)
 	}
 	return h, nil
 }

@@ -83,7 +83,8 @@ func TestONNX_GivesWhatTheNetGives(t *testing.T) {
 	}
 }
 
-// unsettle draws new values for the last layer and the noise model, so that no two classes, and no two rates, are alike.
+// unsettle draws new values for the last layer and the noise model, so that no two classes, and no two rates,
+// are alike.
 func unsettle(t *testing.T, net *model.Net, bias float32) {
 	t.Helper()
 	stream := rng.New(7)

@@ -107,7 +107,7 @@ func (n *Net) setTokens(values map[string][]float32) error {
 	class, registers, position := values["class"], values["registers"], values["position"]
 	if len(class) != c.Width || len(registers) != c.Registers*c.Width ||
 		len(position) != (c.Positioned+c.Grid*c.Grid)*c.Width {
-		return fmt.Errorf("vit: %d numbers of the class token, %d of registers and %d of positions are not those of this "+
+		return fmt.Errorf("vit: %d numbers of the class token, %d of registers and %d of positions do not fit this "+
 			"net: %w", len(class), len(registers), len(position), ErrWeights)
 	}
 	prefix := append(append([]float32(nil), class...), registers...)

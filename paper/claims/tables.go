@@ -67,7 +67,8 @@ func summary(heading string, verdicts []Verdict, beyond bool) *report.Table {
 			"claim. For several comparisons they are the smallest and the largest mean over seeds, and the largest standard "+
 			"deviation. A claim is confirmed if every comparison is confirmed by Student's t test of the differences of equal "+
 			"seeds (two-sided, p below %g, at least %d seeds). It is not confirmed if one comparison is the other way with p "+
-			"below %g divided by their number. Every other claim is not tested well enough, and the verdict has the reason.", significance,
+			"below %g divided by their number. Every other claim is not tested well enough, and the verdict has the "+
+			"reason.", significance,
 			fewestSeeds,
 			significance),
 			"Published figures come from the paper, which prints no spread. On other data than the paper's, they are no " +
@@ -198,8 +199,10 @@ func comparisons(verdicts []Verdict) *report.Table {
 			last = v.ID + v.Data
 		}
 	}
-	t.Notes = []string{"Both sides are means over their common seeds, in percent if the paper prints percent. Differences have " +
-		"their standard deviation over seeds and p of the paired t test. Words ahead counts single words or clips, with p of " +
+	t.Notes = []string{"Both sides are means over their common seeds, in percent if the paper prints percent. " +
+		"Differences have " +
+		"their standard deviation over seeds and p of the paired t test. Words ahead counts single words or clips, " +
+		"with p of " +
 		"Wilcoxon's signed-rank test. It is about these nets on other words, and decides nothing."}
 	return t
 }

@@ -27,7 +27,7 @@ func (e *Experiment) captionAll(ctx context.Context, c *clips) (rows []report.Ca
 	if err != nil {
 		return nil, err
 	}
-	e.Captioning.Tell(run.DeviceMessage(backend, note))
+	e.Captioning.Notify(run.DeviceMessage(backend, note))
 	defer func() { err = cmp.Or(err, backend.Close()) }()
 	var frequent report.CaptionRow
 	for _, r := range c.rows {
@@ -89,7 +89,7 @@ func (e *Experiment) captioned(ctx context.Context, c *clips, r row, seed uint64
 		return nil, always, err
 	}
 	if reused {
-		s.Observe.Tell(run.Message{Text: dir + " is complete: not run again", Always: true})
+		s.Observe.Notify(run.Message{Text: dir + " is complete: not run again", Always: true})
 	}
 	judged := sets[c.judged()]
 	constant := judged.Constant(s.Data.Train.MostFrequent())

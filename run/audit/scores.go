@@ -133,7 +133,8 @@ func (a *Audit) PartialScores() (*OutOfFold, error) {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(x, y int) int { return index[x] - index[y] })
-	out.From, out.Logits = "the first epoch of the run, taken from each sample before it was learned", chosen(logits, order, k)
+	out.From, out.Logits = "the first epoch of the run, taken from each sample before it was learned",
+		chosen(logits, order, k)
 	out.Bags = chosen(index, order, 1)
 	return out, nil
 }

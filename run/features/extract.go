@@ -61,8 +61,8 @@ type Extraction struct {
 	// About says what the rows depend on: net, pictures and settings. Rows for files are then kept while they are
 	// extracted, and the same extraction goes on after an interruption. If it is empty, nothing is kept.
 	About string
-	// Tell takes what the user may want to know.
-	Tell func(text string)
+	// Notify takes what the user may want to know.
+	Notify func(text string)
 
 	clips *clipRows // those that the rows are frames of; nil for none
 }
@@ -93,7 +93,8 @@ func (x *Extraction) Run(ctx context.Context) (done []Extracted, err error) {
 		err = kept.remove()
 	case ctx.Err() != nil:
 		if failed := kept.flush(context.WithoutCancel(ctx)); failed == nil && kept.next > 0 {
-			x.Tell(fmt.Sprintf("%d of %d %s are done and kept in %s; run the same command again to continue", kept.next, x.Set.Len(),
+			x.Notify(fmt.Sprintf("%d of %d %s are done and kept in %s; run the same command again to continue",
+				kept.next, x.Set.Len(),
 				x.Set.Noun(), kept.dir))
 		}
 	}
@@ -147,7 +148,7 @@ func (x *Extraction) pass(ctx context.Context, kept *keptRows) (done []Extracted
 			return nil
 		case bag == before-1 && slices.EqualFunc(rows, kept.last, slices.Equal):
 			checked = true
-			x.Tell(fmt.Sprintf("going on from %d of %d %s", before, x.Set.Len(), x.Set.Noun()))
+			x.Notify(fmt.Sprintf("going on from %d of %d %s", before, x.Set.Len(), x.Set.Noun()))
 			return kept.all(ctx, func(bag int, rows [][]float32) error {
 				index = append(index, bag)
 				return write(files, rows)

@@ -86,7 +86,7 @@ func (e *extraction) run(ctx context.Context, net *fakeNet, about string) error 
 			}
 			slices.Sort(e.leftOut)
 		},
-		Log: slog.New(slog.NewTextHandler(&e.log, nil)), Tell: func(text string) { fmt.Fprintln(&e.says, text) }}
+		Log: slog.New(slog.NewTextHandler(&e.log, nil)), Notify: func(text string) { fmt.Fprintln(&e.says, text) }}
 	_, err = x.Run(ctx)
 	return err
 }

@@ -87,7 +87,7 @@ func (f *featureStore) open(ctx context.Context, o *Options) (release func() err
 			return release, err
 		}
 		if !told {
-			o.Tell("another process is taking them; this one waits for it", false)
+			o.Notify("another process is taking them; this one waits for it", false)
 		}
 		select {
 		case <-ctx.Done():

@@ -29,8 +29,8 @@ type Options struct {
 	// Pictures of more than MaxPixels are not decoded. More than MaxBadSamples that cannot be read are an error.
 	MaxPixels, MaxBadSamples int
 	Log                      *slog.Logger
-	// Tell takes what the user may want to know. A detail is not shown to all.
-	Tell func(text string, detail bool)
+	// Notify takes what the user may want to know. A detail is not shown to all.
+	Notify func(text string, detail bool)
 	// Save calls write, which writes whole files: of several ranks, one does.
 	Save func(ctx context.Context, write func() error) error
 	// Progress, if not nil, is called with how many of all pictures are done.
@@ -102,7 +102,7 @@ func (b *Backbone) Take(ctx context.Context, folder string, o *Options) (err err
 	if have > 0 {
 		text = fmt.Sprintf("the folder has features of %d pictures; %d are left", have, pictures-have)
 	}
-	t.Tell(text, have == pictures)
+	t.Notify(text, have == pictures)
 	why, err := t.compute(ctx, pictures-have)
 	if err != nil {
 		return err
@@ -222,7 +222,7 @@ func (t *taking) compute(ctx context.Context, all int) (why map[featureKey]error
 		err = errors.Join(err, t.store.flush(context.WithoutCancel(ctx), &t.Options))
 		if err != nil {
 			if ctx.Err() != nil && t.store.dir != "" {
-				t.Tell(fmt.Sprintf("%d of %d are kept; run the same command again to continue", done, all), false)
+				t.Notify(fmt.Sprintf("%d of %d are kept; run the same command again to continue", done, all), false)
 			}
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package ref
 
-// Conv is the shape of a cross-correlation: x is N×H×W×C, w is K×R×S×C, b is K, y is N×P×Q×K, Pad zeros surround x. A Stride of 0 means 1.
+// Conv is the shape of a cross-correlation: x is N×H×W×C, w is K×R×S×C, b is K, y is N×P×Q×K, Pad zeros
+// surround x. A Stride of 0 means 1.
 type Conv struct{ N, H, W, C, K, R, S, Pad, Stride int }
 
 func (g Conv) step() int { return max(1, g.Stride) }

@@ -38,7 +38,8 @@ func (r *Report) join(m *table.Matrix) error {
 	}
 	if m.IDs == nil {
 		if m.Rows != len(r.IDs) {
-			return fmt.Errorf("%s has %d rows, %q has %d pictures: give each row the id of its picture, in a column id, or score "+
+			return fmt.Errorf("%s has %d rows, %q has %d pictures: give each row the id of its picture, in a column id, "+
+				"or score "+
 				"all pictures in the order of the file: %w", m.Name, m.Rows, r.Name, len(r.IDs), table.ErrShape)
 		}
 		r.input.Scores = arranged(m, nil, columns)

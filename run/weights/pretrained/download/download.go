@@ -123,7 +123,8 @@ func (d *download) run(ctx context.Context) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%s: the connection broke %d times; run the same command again to continue", d.file.Address, mostTries)
+	return fmt.Errorf("%s: the connection broke %d times; run the same command again to continue", d.file.Address,
+		mostTries)
 }
 
 // connect makes one connection for the rest of the file. broken reports that it ended too early, and another may bring
@@ -173,7 +174,8 @@ func (d *download) connect(ctx context.Context) (broken bool, err error) {
 		case errors.Is(err, io.EOF):
 			return false, nil
 		case err != nil:
-			return ctx.Err() == nil, fmt.Errorf("%s: after %d bytes: %w; run the same command again to continue", d.file.Address, d.done,
+			return ctx.Err() == nil, fmt.Errorf("%s: after %d bytes: %w; run the same command again to continue",
+				d.file.Address, d.done,
 				cause(ctx, err))
 		}
 	}
