@@ -73,11 +73,11 @@ func TestJoin_NamesWhatDoesNotBelong(t *testing.T) {
 		captions *metrics.Captions
 		partial  bool
 	}{
-		`1 of 2 clips have no captions, the first is "y"`:                     {"xy", captionsOf("x:a"), false},
-		`1 of 2 clips with captions have no features, the first`:              {"x", captionsOf("x:a", "y:b"), false},
-		"2 of 2 clips have no captions":                                       {"xy", captionsOf("u:a"), true},
-		`clip "x", caption 2 is not UTF-8`:                                    {"x", captionsOf("x:a", "x:\xff"), true},
-		"captions are of clips such as \"u\" (`captions.partial` leaves them": {"xy", captionsOf("u:a"), false},
+		`1 of 2 clips have no captions, the first is "y"`:                        {"xy", captionsOf("x:a"), false},
+		`1 of 2 clips with captions have no features, the first`:                 {"x", captionsOf("x:a", "y:b"), false},
+		"2 of 2 clips have no captions":                                          {"xy", captionsOf("u:a"), true},
+		`clip "x", caption 2 is not UTF-8`:                                       {"x", captionsOf("x:a", "x:\xff"), true},
+		"captions belong to clips such as \"u\" (`captions.partial` leaves them": {"xy", captionsOf("u:a"), false},
 	} {
 		if _, err := Join(c.clips, c.captions, w, JoinOptions{Partial: c.partial}); !errors.Is(err, ErrInput) ||
 			!strings.Contains(err.Error(), want) {

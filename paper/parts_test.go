@@ -62,7 +62,7 @@ func TestEstimate_TellsWhereItsTimesAreFrom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(e.How, "timed now, on this machine") || strings.Contains(e.How, "benchmarks.md") {
+	if !strings.Contains(e.How, "measured now, on this machine") || strings.Contains(e.How, "benchmarks.md") {
 		t.Errorf("%q", e.How)
 	}
 	var whole time.Duration

@@ -131,7 +131,7 @@ func TestClaim_RefusesFoldersOfOthers(t *testing.T) {
 			s.Seeds = []uint64{1}
 			save(t, dir, planRecord{planForm, s})
 		},
-		"of another version of nmn (form 7": func(t *testing.T, dir string) { save(t, dir, planRecord{Form: 7}) },
+		"by another version of nmn (form 7": func(t *testing.T, dir string) { save(t, dir, planRecord{Form: 7}) },
 		"index.html would be overwritten": func(t *testing.T, dir string) {
 			if err := os.WriteFile(filepath.Join(dir, PageFile), nil, 0o666); err != nil {
 				t.Fatal(err)
@@ -275,8 +275,8 @@ func TestRun_InterruptedTenTimes(t *testing.T) {
 	if len(out.Results) == 0 || len(out.Verdicts) == 0 {
 		t.Error("there are no results, or no verdicts")
 	}
-	for _, says := range []string{"NMN-FD &#43; MIL", "Words of the arms with MIL, seed 1", "data:image/jpeg",
-		"A small problem", "nobody has picked them by hand", "not tested"} {
+	for _, says := range []string{"NMN-FD &#43; MIL", "Predictions of the arms with MIL, seed 1", "data:image/jpeg",
+		"A small problem", "None was picked by hand", "not tested"} {
 		if !strings.Contains(want[PageFile], says) {
 			t.Errorf("the page does not say %q", says)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"html"
 	"math"
 	"os"
 	"path/filepath"
@@ -32,7 +33,7 @@ func captionsOf(t *testing.T, dir string) *report.FoundCaptions {
 		t.Errorf("%s: the page has no section of captions", dir)
 	}
 	for _, line := range found.Lines() {
-		if !strings.Contains(page, "<p>"+line+".</p>") {
+		if !strings.Contains(page, "<p>"+html.EscapeString(line)+".</p>") {
 			t.Errorf("%s: the page does not say %q", dir, line)
 		}
 	}

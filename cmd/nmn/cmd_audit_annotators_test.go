@@ -139,7 +139,7 @@ func TestAuditAnnotators_OneLabelEach(t *testing.T) {
 	}(), "\n"))
 	text := must(t, "audit", "annotators", "--labels", at("z.csv"), "--bags", at("ids.txt"), "--consensus", at("c.csv"))
 	for _, says := range []string{"Every answer has exactly one label", "60 samples have their most probable label",
-		"Nobody answered 1 of 61 samples"} {
+		"No annotator answered 1 of 61 samples"} {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), says) {
 			t.Errorf("%q is not in\n%s", says, text)
 		}

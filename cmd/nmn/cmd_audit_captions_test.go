@@ -138,7 +138,7 @@ func TestAuditCaptions_RefusesInWords(t *testing.T) {
 	write(t, in, b.String())
 	page := filepath.Join(dir, "p.html")
 	text := must(t, "audit", "captions", "--captions", in, "--apply", out, "--page", page)
-	if !strings.Contains(text, "Nothing is dropped: every picture has one caption") || read(t, out) != b.String() {
+	if !strings.Contains(text, "Nothing is dropped: every picture has only one caption") || read(t, out) != b.String() {
 		t.Errorf("%s", text)
 	}
 	if !strings.Contains(html.UnescapeString(read(t, page)), "every picture has only one caption") {

@@ -84,7 +84,7 @@ func TestKubernetes_ArraysHaveAPodForEachTask(t *testing.T) {
 	if len(same) != len(task)-2 || !slices.Equal(same, without(collect, "--collect")) {
 		t.Errorf("tasks are %q, collected is %q", task, collect)
 	}
-	if table := must(t, append(same, "--tasks")...); !strings.Contains(table, fmt.Sprintf("First do 0-%d,",
+	if table := must(t, append(same, "--tasks")...); !strings.Contains(table, fmt.Sprintf("Run 0-%d first,",
 		completions-1)) {
 		t.Errorf("%d pods for stage 1: %s", completions, table)
 	}

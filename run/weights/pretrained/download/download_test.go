@@ -232,7 +232,7 @@ func TestFile_SaysThatTheDiskIsFull(t *testing.T) {
 	}
 	defer func() { _ = full.Close() }()
 	d := download{part: full, digest: sha256.New()}
-	if err := d.keep(content); err == nil || !strings.Contains(err.Error(), "no space left on device; what is there is kept") {
+	if err := d.keep(content); err == nil || !strings.Contains(err.Error(), "no space left on device; the downloaded part is kept") {
 		t.Errorf("error %v", err)
 	}
 	if d.done != 0 {
