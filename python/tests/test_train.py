@@ -68,7 +68,7 @@ def real():
         ({"train_size": 2}, r"did you mean data\.train_size\?$"),
         ({"data__train_size": -1}, r"^data\.train_size is -1, want at least 0$"),
         ({"preset": "pictures"}, "scenes, moving-scenes"),
-        ({"data": {"images": "none"}}, r"^data\.images is"),
+        ({"data": {"images": "none"}}, r"^data\.images: folder"),
     ],
 )
 def test_mistakes_are_value_errors_that_name_the_setting(settings, message, tmp_path):
