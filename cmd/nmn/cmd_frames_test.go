@@ -90,7 +90,7 @@ func TestFrames_MakesChecksAndGoesOn(t *testing.T) {
 	}
 	wantUsage(t, call(t, append(args, "--quality", "50")...), `"quality":50`)
 	if got := must(t, args...); !strings.Contains(got,
-		"3 clips, 3 of them there before; 0 frames") {
+		"3 clips, 3 of them already present; 0 frames") {
 		t.Errorf("again: %s", got)
 	}
 	index := readFile(t, out, shard.IndexName)

@@ -224,7 +224,7 @@ func TestCOCO_RealCaptionsOfAPartAreNotTheWholeHalf(t *testing.T) {
 		put(t, filepath.Join(dir, "vocab_words.txt"), content)
 	}
 	f := coco(t, dir, COCOCounts())
-	expect(t, f, "annotation-counts", "tells of 30504 pictures, and 40504 were published", "another year")
+	expect(t, f, "annotation-counts", "describes 30504 pictures, but 40504 were published", "another year")
 	expect(t, f, "missing-annotations", "captions_train2014.json is missing", cocoPage)
 	if last := f.Files[len(f.Files)-1]; last.Path != "vocab_words.txt" || last.SHA256 != last.Published {
 		t.Errorf("the vocabulary is %+v", last)
