@@ -31,16 +31,22 @@ func (in *Input) copies(apart []bool) (repeats []bool, n int) {
 	bags := gathered(in.Bags, len(rows), func(i int) int { return int(in.Rows[rows[i]].Bag) },
 		func(i int) int32 { return rows[i] }) // per bag: rows ascending by annotator
 	first := in.first(in.agreements(bags), apart)
+	group := make([]int, in.Annotators) // annotators who copy from each other, by the first of them
+	for _, f := range first {
+		group[f]++
+	}
 	copier := make([]bool, in.Annotators)
 	for i := range in.Bags {
-		list := bags.of(i)
-		for at, row := range list {
+		seen := map[int32][]*Row{} // different rows of a group
+		for _, row := range bags.of(i) {
 			r := &in.Rows[row]
-			repeats[row] = slices.ContainsFunc(list[:at], func(earlier int32) bool {
-				other := &in.Rows[earlier]
-				return first[other.Annotator] == first[r.Annotator] && r.answers(other)
-			})
-			if repeats[row] && !copier[r.Annotator] {
+			f := first[r.Annotator]
+			if group[f] < 2 {
+				continue
+			}
+			if repeats[row] = slices.ContainsFunc(seen[f], r.answers); !repeats[row] {
+				seen[f] = append(seen[f], r)
+			} else if !copier[r.Annotator] {
 				copier[r.Annotator] = true
 				n++
 			}
@@ -243,9 +249,6 @@ func (in *Input) constant() []bool {
 // expected shares over all their rows, without intervals.
 func estimateOnce(ctx context.Context, in *Input, o Options,
 	estimate func(context.Context, *Input, Options) (*Result, error)) (*Result, error) {
-	if err := in.checkWith(o); err != nil {
-		return nil, err
-	}
 	repeats, n := in.copies(in.constant())
 	if n == 0 {
 		return estimate(ctx, in, o)
@@ -261,18 +264,26 @@ func estimateOnce(ctx context.Context, in *Input, o Options,
 	if err != nil {
 		return nil, err
 	}
-	p := make([]float64, in.Classes)
+	p, copier := make([]float64, in.Classes), make([]bool, in.Annotators)
 	for i, repeat := range repeats {
 		if repeat {
-			r.Posterior(int(in.Rows[i].Bag), p)
-			r.Annotators[in.Rows[i].Annotator].repeat(&in.Rows[i], p)
+			row := &in.Rows[i]
+			r.Posterior(int(row.Bag), p)
+			r.Annotators[row.Annotator].repeat(row, p)
+			copier[row.Annotator] = true
+		}
+	}
+	for j := range r.Annotators {
+		if a := &r.Annotators[j]; copier[j] {
+			a.shares(pair{r.PooledQ01, r.PooledQ10})
+			a.Told, a.Remarks = false, []Remark{Copies}
 		}
 	}
 	r.Notes = append(r.Notes, copiesNote(n))
 	return r, nil
 }
 
-// repeat adds a row that repeats another annotator's. p are the probabilities of the labels of its bag.
+// repeat counts a row that repeats another annotator's. p are the probabilities of the labels of its bag.
 func (a *Annotator) repeat(r *Row, p []float64) {
 	a.Bags++
 	a.Shared++
@@ -296,14 +307,6 @@ func (a *Annotator) repeat(r *Row, p []float64) {
 			}
 		}
 	}
-	positive := a.Given - a.Incorrect + a.Missing
-	rate := func(wrong, all float64) float64 { return min(max(wrong/max(all, leastRate), leastRate), mostRate) }
-	a.Q01, a.Q10 = rate(a.Missing, positive), rate(a.Incorrect, a.Asked-positive)
-	a.Q01Interval, a.Q10Interval = Interval{math.NaN(), math.NaN()}, Interval{math.NaN(), math.NaN()}
-	a.Told, a.Remarks = false, []Remark{Copies}
-	a.Informedness = 1 - a.Q01 - a.Q10
-	a.Accuracy = 1 - (a.Incorrect+a.Missing)/a.Asked
-	a.Agreement = a.both / a.named // NaN for 0/0
 }
 
 func copiesNote(n int) string {

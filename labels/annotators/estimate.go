@@ -16,6 +16,12 @@ const phases = 4
 // one. Classes that exclude each other have a model of their own. Errors wrap ErrInput or ErrUnidentified, or
 // come from the options or ctx.
 func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
 	exclusive := in.exclusive()
 	switch {
 	case o.ByLabel:
@@ -107,7 +113,7 @@ func contradicts(found, simpler, share float64) bool {
 }
 
 func estimate(ctx context.Context, in *Input, o Options) (*estimator, error) {
-	seen, err := in.checked(o)
+	seen, err := in.identified()
 	if err != nil {
 		return nil, err
 	}
@@ -140,19 +146,8 @@ func estimate(ctx context.Context, in *Input, o Options) (*estimator, error) {
 	return e, nil
 }
 
-// checkWith reports what is wrong with the options or the input.
-func (in *Input) checkWith(o Options) error {
-	if err := o.Validate(); err != nil {
-		return err
-	}
-	return in.check()
-}
-
-// checked returns which annotators looked at the same bags, or an error if nothing can be estimated.
-func (in *Input) checked(o Options) (overlap, error) {
-	if err := in.checkWith(o); err != nil {
-		return overlap{}, err
-	}
+// identified returns which annotators looked at the same bags, or why nothing can be estimated.
+func (in *Input) identified() (overlap, error) {
 	seen := in.overlap()
 	return seen, in.identifiable(seen)
 }

@@ -13,9 +13,6 @@ const maxByLabel = 200_000_000
 // byLabel estimates each class by itself, and joins the results. Rates of an annotator are then the expected shares
 // over all its labels.
 func byLabel(ctx context.Context, in *Input, o Options) (*Result, error) {
-	if err := in.checkWith(o); err != nil {
-		return nil, err
-	}
 	if len(in.Rows) > maxByLabel/in.Classes {
 		return nil, fmt.Errorf("annotators: %d rows × %d labels are too many to be estimated label by label, want at "+
 			"most %d: "+
@@ -179,18 +176,7 @@ func (j *join) finish(in *Input) *Result {
 // rates sets the rates of one annotator over all labels.
 func (j *join) rates(i int) {
 	a := &j.r.Annotators[i]
-	positive := a.Given - a.Incorrect + a.Missing
-	rate := func(wrong, all, pooled float64) float64 {
-		if all <= 0 {
-			return pooled
-		}
-		return min(max(wrong/all, leastRate), mostRate)
-	}
-	a.Q01, a.Q10 = rate(a.Missing, positive, j.r.PooledQ01), rate(a.Incorrect, a.Asked-positive, j.r.PooledQ10)
-	a.Informedness = 1 - a.Q01 - a.Q10
-	a.Agreement = a.both / a.named // NaN for 0/0
-	a.Accuracy = 1 - (a.Incorrect+a.Missing)/a.Asked
-	a.Q01Interval, a.Q10Interval = Interval{math.NaN(), math.NaN()}, Interval{math.NaN(), math.NaN()}
+	positive := a.shares(pair{j.r.PooledQ01, j.r.PooledQ10})
 	if a.Told = a.Told && a.Bags > 0 && positive > 0 && a.Asked > positive; !a.Told {
 		return
 	}
@@ -199,6 +185,24 @@ func (j *join) rates(i int) {
 	a.Q01Interval = around(a.Q01, squared(d01/(a.Q01*(1-a.Q01))), z)
 	a.Q10Interval = around(a.Q10, squared(d10/(a.Q10*(1-a.Q10))), z)
 	a.remarkInformed(a.Informedness, z*math.Hypot(d01, d10))
+}
+
+// shares computes rates, accuracy and agreement from the expected counts, without intervals. Rates that no label
+// shows are pooled ones. It returns the expected number of true labels among those that the annotator was asked for.
+func (a *Annotator) shares(pooled pair) (positive float64) {
+	positive = a.Given - a.Incorrect + a.Missing
+	rate := func(wrong, all, pooled float64) float64 {
+		if all <= 0 {
+			return pooled
+		}
+		return min(max(wrong/all, leastRate), mostRate)
+	}
+	a.Q01, a.Q10 = rate(a.Missing, positive, pooled.q01), rate(a.Incorrect, a.Asked-positive, pooled.q10)
+	a.Informedness = 1 - a.Q01 - a.Q10
+	a.Agreement = a.both / a.named // NaN for 0/0
+	a.Accuracy = 1 - (a.Incorrect+a.Missing)/a.Asked
+	a.Q01Interval, a.Q10Interval = Interval{math.NaN(), math.NaN()}, Interval{math.NaN(), math.NaN()}
+	return positive
 }
 
 // remarkJoined adds what follows from the bags that an annotator looked at.
