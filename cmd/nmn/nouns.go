@@ -26,6 +26,9 @@ var (
 	pictureWord = regexp.MustCompile(`\b([Pp]icture)(s?)\b`)
 	bagWord     = regexp.MustCompile(`\b([Bb]ag|[Ss]ample)(s?)\b`)
 	classWord   = regexp.MustCompile(`\b([Ww]ord)(s?)\b`)
+
+	beforeName = regexp.MustCompile(`[/\\._"-]$`)
+	afterName  = regexp.MustCompile(`^([/\\_"-]|\.\w)`)
 )
 
 // text replaces the nouns in a text, except in parentheses, which may list labels.
@@ -55,9 +58,16 @@ func (n nouns) plain(s string) string {
 	return s
 }
 
-// replaceNoun replaces a noun and keeps its plural and its capital.
+// replaceNoun replaces a noun and keeps its plural and its capital. Parts of file names and quoted words stay as they
+// are.
 func replaceNoun(s string, old *regexp.Regexp, noun string) string {
-	return old.ReplaceAllStringFunc(s, func(found string) string {
+	var b strings.Builder
+	last := 0
+	for _, at := range old.FindAllStringIndex(s, -1) {
+		before, found, after := s[:at[0]], s[at[0]:at[1]], s[at[1]:]
+		if beforeName.MatchString(before) || afterName.MatchString(after) {
+			continue
+		}
 		now := noun
 		if strings.HasSuffix(found, "s") {
 			now += "s"
@@ -65,8 +75,10 @@ func replaceNoun(s string, old *regexp.Regexp, noun string) string {
 		if found[0] < 'a' {
 			now = strings.ToUpper(now[:1]) + now[1:]
 		}
-		return now
-	})
+		b.WriteString(s[last:at[0]] + now)
+		last = at[1]
+	}
+	return b.String() + s[last:]
 }
 
 // tables replaces the nouns in the titles, columns and notes of tables.

@@ -16,6 +16,8 @@ func TestNouns_OfTheData(t *testing.T) {
 		{labels, "35 of 36 words not estimated (bag, word, sky)", "35 of 36 labels not estimated (bag, word, sky)"},
 		{labels, "baggage, sword, keyword", "baggage, sword, keyword"},
 		{labels, "a bag (open", "a picture (open"},
+		{labels, "3 words are in words/bag.csv, my-bags/x and \"word\". No bag.", "3 labels are in words/bag.csv, my-bags/x and \"word\". No picture."},
+		{labels, `words in C:\words\x, bag.npy`, `labels in C:\words\x, bag.npy`},
 		{captions, "each bag of a sample has words", "each clip of a clip has words"},
 	} {
 		if got := c.n.text(c.old); got != c.want {
