@@ -96,7 +96,7 @@ func captionNotes(s *captions.Summary) []string {
 			"least %g %%.", s.Threshold, 100*s.Precision))
 	}
 	for _, remark := range s.Remarks {
-		notes = append(notes, strings.ToUpper(remark[:1])+remark[1:]+".")
+		notes = append(notes, capital(remark)+".")
 	}
 	if s.Applied != nil {
 		notes = append(notes, captionOutcome(s.Applied))

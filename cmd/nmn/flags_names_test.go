@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,20 +21,8 @@ func TestMessages_NameKeysThatExist(t *testing.T) {
 	t.Parallel()
 	flag, key := regexp.MustCompile(`(^|[^-\w])--[a-z]`), regexp.MustCompile("`([a-z0-9_]+(?:\\.[a-z0-9_]+)*)`")
 	names, keys := settingKeys(), 0
-	for _, path := range librarySources(t) {
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			literal, ok := n.(*ast.BasicLit)
-			if !ok || literal.Kind != token.STRING {
-				return true
-			}
-			text, err := strconv.Unquote(literal.Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+	for _, path := range goSources(t, "cmd", "bench", "build", "runs", "examples", "docker", "python", "tools") {
+		eachString(t, path, func(text string) {
 			if flag.MatchString(strings.ReplaceAll(text, "--mpi", "")) { // which is srun's
 				t.Errorf("%s names a flag, want the key of the setting between backquotes: %q", path, text)
 			}
@@ -45,7 +34,6 @@ func TestMessages_NameKeysThatExist(t *testing.T) {
 					}
 				}
 			}
-			return true
 		})
 	}
 	if keys < 50 {
@@ -53,11 +41,29 @@ func TestMessages_NameKeysThatExist(t *testing.T) {
 	}
 }
 
-// librarySources are the Go files that are neither tests nor programs, nor call programs of others.
-func librarySources(t *testing.T) (files []string) {
+// eachString calls f with every string literal of a Go file.
+func eachString(t *testing.T, path string, f func(text string)) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			text, err := strconv.Unquote(literal.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f(text)
+		}
+		return true
+	})
+}
+
+// goSources returns the Go files of the repository that are not tests, except in some of its folders.
+func goSources(t *testing.T, apart ...string) (files []string) {
 	t.Helper()
 	root := filepath.Join("..", "..")
-	apart := []string{"cmd", "bench", "build", "runs", "examples", "docker", "python", "tools"}
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -68,10 +74,8 @@ func librarySources(t *testing.T) (files []string) {
 		}
 		inside = filepath.ToSlash(inside)
 		if entry.IsDir() {
-			for _, name := range apart {
-				if inside == name {
-					return filepath.SkipDir
-				}
+			if slices.Contains(apart, inside) {
+				return filepath.SkipDir
 			}
 			if name := entry.Name(); inside != "." && (name == "testdata" || strings.HasPrefix(name, ".") ||
 				strings.HasPrefix(name, "_")) {
