@@ -2,6 +2,7 @@ package main
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,12 +10,30 @@ import (
 	"runtime"
 )
 
-//go:embed requirements.txt
-var requirements []byte
+var (
+	//go:embed requirements.txt
+	requirements []byte
+	//go:embed cudnn-9.19.txt
+	later []byte
+)
 
-// install puts the pinned wheels into a folder by Python's pip, which checks their digests. A folder
+// installLater puts the later cuDNN into the toolkit's folder. It finds the toolkit's compiler by a link,
+// as in an installation of both in one folder.
+func installLater(toolkit string) error {
+	folder := filepath.Join(toolkit, "cudnn-9.19")
+	if err := install(folder, later, "500 MB"); err != nil {
+		return err
+	}
+	link := filepath.Join(folder, "nvidia/cu13")
+	if err := os.Symlink("../../nvidia/cu13", link); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// install puts the wheels of a list into a folder by Python's pip, which checks their digests. A folder
 // that holds them already is left as it is.
-func install(folder string) error {
+func install(folder string, requirements []byte, size string) error {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		return fmt.Errorf("the pinned wheels are for linux/amd64, this is %s/%s: install CUDA 13 and cuDNN 9 and set "+
 			"CUDA_HOME and CUDNN_HOME",
@@ -41,7 +60,7 @@ func install(folder string) error {
 	if err := os.WriteFile(list, requirements, 0o666); err != nil {
 		return err
 	}
-	fmt.Println("installing 1.7 GB into", folder)
+	fmt.Println("installing", size, "into", folder)
 	pip := exec.Command(python, "-m", "pip", "install", "--quiet", "--root-user-action=ignore",
 		"--disable-pip-version-check", "--no-deps",
 		"--no-compile", "--only-binary=:all:", "--require-hashes", "--target", folder, "--requirement", list)

@@ -1,6 +1,7 @@
 // Toolkit prepares builds with CUDA. It needs Go, a C compiler and, for install, Python's pip.
 //
 //	go run ./tools/toolkit install          installs the pinned CUDA 13 and cuDNN 9 into build/cuda-toolkit
+//	go run ./tools/toolkit install-later    installs a later cuDNN there, for tests of plans
 //	go run ./tools/toolkit find             prints the toolkit and the cuDNN that a build would use
 //	go run ./tools/toolkit exec CMD ARG...  runs a command with the environment of a CUDA build
 //
@@ -17,7 +18,7 @@ import (
 	"path/filepath"
 )
 
-const usage = "usage: toolkit install | find | exec COMMAND [ARGUMENT...]"
+const usage = "usage: toolkit install | install-later | find | exec COMMAND [ARGUMENT...]"
 
 func main() {
 	err := run(os.Args[1:])
@@ -41,7 +42,9 @@ func run(args []string) error {
 	}
 	switch verb, rest := args[0], args[1:]; {
 	case verb == "install" && len(rest) == 0:
-		return install(filepath.Join(build, "cuda-toolkit"))
+		return install(filepath.Join(build, "cuda-toolkit"), requirements, "1.7 GB")
+	case verb == "install-later" && len(rest) == 0:
+		return installLater(filepath.Join(build, "cuda-toolkit"))
 	case verb == "find" && len(rest) == 0:
 		kit, err := find(build, os.Getenv, "/")
 		if err != nil {
