@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, INVALID_DEVICE = 101,
-       INVALID_IMAGE = 200, INVALID_CONTEXT = 201, NOT_FOUND = 500, NOT_READY = 600, NOT_SUPPORTED = 801,
+       INVALID_IMAGE = 200, INVALID_CONTEXT = 201, UNSUPPORTED_LIMIT = 215, NOT_FOUND = 500, NOT_READY = 600, NOT_SUPPORTED = 801,
        CAPTURE_UNSUPPORTED = 900, CAPTURE_INVALIDATED = 901 };
 
 typedef struct fake_config {
@@ -23,7 +23,8 @@ typedef struct fake_config {
 /* ---- state ---- */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static fake_config config;
-static __thread void *current;
+static __thread void *stack[8]; /* of contexts. The thread's current one is on top. */
+static __thread int depth;
 static int calls, fail_at, fail_code;     /* call number fail_at returns fail_code */
 static int launches, fault_at, fault_code; /* launch number fault_at faults when it runs */
 static int sticky;                        /* result of every call after a fault */
@@ -220,6 +221,7 @@ int fake_live(char *out, size_t room) {
 }
 
 /* ---- calls ---- */
+static void *current(void) { return depth ? stack[depth - 1] : NULL; }
 static int enter(const char *name, int needs_context) {
   pthread_mutex_lock(&lock);
   calls++;
@@ -228,7 +230,7 @@ static int enter(const char *name, int needs_context) {
     return fail_code;
   }
   if (sticky) return sticky;
-  if (needs_context && !current) {
+  if (needs_context && !current()) {
     note("%s without a current context", name);
     return INVALID_CONTEXT;
   }
@@ -278,7 +280,33 @@ int cuDevicePrimaryCtxRelease_v2(int d) {
   int code = drop(CONTEXT, &config) ? calls == fail_at ? fail_code : OK : INVALID_CONTEXT;
   return leave(code);
 }
-int cuCtxSetCurrent(void *c) { CALL("cuCtxSetCurrent", 0); current = c; DONE; }
+/* The thread's context replaces the top of its stack. Without a context the top is removed. */
+int cuCtxSetCurrent(void *c) {
+  CALL("cuCtxSetCurrent", 0);
+  depth -= depth > 0;
+  if (c) stack[depth++] = c;
+  DONE;
+}
+int cuCtxPushCurrent(void *c) {
+  CALL("cuCtxPushCurrent", 0);
+  WANT(lookup(CONTEXT, c), INVALID_CONTEXT);
+  WANT(depth < (int)(sizeof stack / sizeof *stack), OUT_OF_MEMORY);
+  stack[depth++] = c;
+  DONE;
+}
+int cuCtxPopCurrent(void **c) {
+  CALL("cuCtxPopCurrent", 0);
+  WANT(depth, INVALID_CONTEXT);
+  *c = stack[--depth];
+  DONE;
+}
+int cuCtxGetLimit(size_t *v, int limit) {
+  static const size_t limits[] = {1024, 1 << 20, 8 << 20}; /* stack of a thread, printf's buffer, heap */
+  CALL("cuCtxGetLimit", 1);
+  WANT(limit >= 0 && limit < (int)(sizeof limits / sizeof *limits), UNSUPPORTED_LIMIT);
+  *v = limits[limit];
+  DONE;
+}
 int cuCtxSynchronize(void) { CALL("cuCtxSynchronize", 1); drain_all(); return leave(sticky); }
 int cuMemGetInfo_v2(size_t *f, size_t *t) { CALL("cuMemGetInfo", 1); *f = config.memory - used, *t = config.memory; DONE; }
 int cuMemAlloc_v2(uint64_t *p, size_t n) {
@@ -332,6 +360,13 @@ int cuStreamSynchronize(void *s) {
   drain(s);
   note("cuStreamSynchronize");
   return leave(sticky);
+}
+/* All streams have the device's primary context, the default stream has the thread's. */
+int cuStreamGetCtx(void *s, void **c) {
+  CALL("cuStreamGetCtx", 1);
+  WANT(!s || lookup(STREAM, s), INVALID_VALUE);
+  *c = s ? &config : current();
+  DONE;
 }
 int cuEventCreate(void **e, unsigned flags) {
   CALL("cuEventCreate", 1);
@@ -498,10 +533,12 @@ int cuGetErrorString(int code, const char **words) {
 #define IDLE(name, ...) int name(__VA_ARGS__) { return OK; }
 #define MISSING(name) int name(void) { return NOT_SUPPORTED; }
 int cuGetExportTable(const void **table) { return *table = NULL, NOT_SUPPORTED; }
-int cuCtxGetCurrent(void **c) { return *c = current, OK; }
+int cuCtxGetCurrent(void **c) { return *c = current(), OK; }
 int cuLibraryLoadData(void **library) { return *library = &config, OK; }
 int cuLibraryGetKernel(void **kernel) { return *kernel = &config, OK; }
 int cuKernelGetAttribute(int *v) { return *v = 0, OK; }
+/* A cluster has at most 8 blocks on every device that has clusters. */
+int cuOccupancyMaxPotentialClusterSize(int *n) { return config.capability < 90 ? NOT_SUPPORTED : (*n = 8, OK); }
 IDLE(cuLibraryUnload, void)
 IDLE(cuKernelSetAttribute, void)
 MISSING(cuLibraryLoadFromFile)
