@@ -37,6 +37,11 @@ func describe(t *testing.T) *Described {
 	return d
 }
 
+// wantsGPCs reports whether the library must know the number of a card's GPCs for its engines 4 and 70, which
+// are its fastest on an H100 for a fused bias, a mask and a filter gradient in float32. A description has no
+// field for it, so cuDNN 9.19 offers these engines for a handle alone. Versions 9.13 and 9.26 do without it.
+func wantsGPCs() bool { return Version()/100 == 919 }
+
 // layer is a convolution of VGG16 as a network over whole pictures. Its fully connected layers are
 // convolutions over the last map.
 type layer struct {
@@ -95,6 +100,10 @@ func (l layer) uses(c Conv) []use {
 	return []use{{ForwardBiasReLU, c}, {FilterGradient, wide}, {DataGradient, c}}
 }
 
+// hidden reports whether the library has no plan for a pass of a described card: filter gradients in float32
+// have engine 70 alone.
+func (u use) hidden() bool { return wantsGPCs() && u.Pass == FilterGradient && u.Wide }
+
 // plain lists the replacements of passes that have no plan if cuDNN cannot compile: they have neither a bias
 // nor a result wider than the operands.
 func (l layer) plain(c Conv) []use {
@@ -121,11 +130,15 @@ func TestH100_HasPlansForAllOfVGG16(t *testing.T) {
 			if list.compiles && driver == nil {
 				t.Skip("plans that are compiled were not checked: there is no fake driver")
 			}
-			count := 0
+			count, hidden := 0, 0
 			for _, b := range batches {
 				for _, l := range vgg16 {
 					for _, u := range list.uses(l, l.at(b.batch, b.picture, list.precision)) {
 						p, err := fitting(d, u)
+						if u.hidden() && errors.Is(err, ErrUnsupported) {
+							hidden++
+							continue
+						}
 						if err != nil {
 							t.Errorf("%s: %v", l.name, err)
 							continue
@@ -135,8 +148,42 @@ func TestH100_HasPlansForAllOfVGG16(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("cuDNN %d: plans for %d passes", Version(), count)
+			want := 0
+			if wantsGPCs() && list.compiles {
+				want = len(batches) * len(vgg16)
+			}
+			if hidden != want {
+				t.Errorf("cuDNN %d has no plans for %d passes of a described card, want %d", Version(), hidden, want)
+			}
+			t.Logf("cuDNN %d: plans for %d passes, none for %d", Version(), count, hidden)
 		})
+	}
+}
+
+// Engines for Hopper cards can be built by description, or not by a cuDNN that wants the number of GPCs.
+func TestH100_HasEnginesForHopper(t *testing.T) {
+	d := describe(t)
+	if driver == nil {
+		t.Skip("plans that are compiled were not checked: there is no fake driver")
+	}
+	c := vgg16[5].at(26, 565, BFloat16)
+	wide := c
+	wide.Wide = true
+	for _, u := range []struct {
+		use
+		hopper, others int64
+	}{
+		{use{ForwardBiasReLU, c}, 4, 7}, {use{MaskedDataGradient, c}, 4, 1}, {use{FilterGradient, wide}, 70, -1},
+	} {
+		if _, err := d.Restore(u.Pass, u.Conv, Engine{Index: u.hopper}); (err != nil) != wantsGPCs() {
+			t.Errorf("cuDNN %d, %v: engine %d: error %v", Version(), u.Pass, u.hopper, err)
+		}
+		if u.others < 0 {
+			continue
+		}
+		if _, err := d.Restore(u.Pass, u.Conv, Engine{Index: u.others}); err != nil {
+			t.Errorf("cuDNN %d, %v: engine %d: error %v", Version(), u.Pass, u.others, err)
+		}
 	}
 }
 
