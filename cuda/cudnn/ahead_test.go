@@ -54,8 +54,7 @@ func TestH100_PlansOfAFirstStep(t *testing.T) {
 	d := describe(t)
 	at := target{properties: d.properties}
 	o := Options{}.withDefaults()
-	f := newForge(at, o.limits(), o.Threads,
-		func(work func() error) error { return work() })
+	f := newForge(o.limits(), func(work func() error) error { return work() }, slices.Repeat([]target{at}, o.Threads)...)
 	shapes, p := slices.DeleteFunc(stepShapes(26, 565), func(s Shape) bool { return use{s.Pass, s.Conv}.hidden() }), openPlans(t.TempDir(), Version(), "NVIDIA H100")
 	if testing.Short() {
 		shapes = shapes[:8]

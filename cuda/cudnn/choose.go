@@ -146,17 +146,18 @@ func (h *Handle) target() target { return target{handle: C.cudnnHandle_t(rawOf(h
 // Ahead begins to build the candidates for future shapes, on all cores of the host, so that they are ready
 // for the first runs. Shapes with stored plans are left out.
 func (h *Handle) Ahead(shapes []Shape) {
-	if h.forge == nil {
-		return
-	}
 	for _, s := range shapes {
 		if h.plans[s] != nil || h.refused[s] != nil || s.Conv.check() != nil || h.kept.has(s.String()) {
 			continue
 		}
+		f := h.forging()
+		if f == nil {
+			return
+		}
 		if near := h.kept.nearest(s.Pass, s.Conv); near != nil {
-			h.forge.start(s, &near.Engine)
+			f.start(s, &near.Engine)
 		} else {
-			h.forge.start(s, nil)
+			f.start(s, nil)
 		}
 	}
 }
@@ -191,10 +192,11 @@ func (h *Handle) borrowed(pass Pass, c Conv, o Operands) (*plan, error) {
 
 // offered makes plans from the forge's results for a shape. It returns none if there is no forge.
 func (h *Handle) offered(pass Pass, c Conv, only *Engine) (list []*plan, err error) {
-	if h.forge == nil {
+	f := h.forging()
+	if f == nil {
 		return nil, nil
 	}
-	offers, err := h.forge.take(Shape{pass, c}, only)
+	offers, err := f.take(Shape{pass, c}, only)
 	if err != nil {
 		return nil, err
 	}

@@ -51,6 +51,26 @@ func (g *graph) candidates() ([]candidate, error) {
 	return fit, nil
 }
 
+// engines lists the engines that the heuristics offer for a shape, each once, the fastest first. A shape that
+// the device does not support has none.
+func engines(at target, s Shape) (list []int64) {
+	g, err := newGraph(s.Pass, s.Conv, at)
+	defer g.close()
+	if err != nil {
+		return nil
+	}
+	candidates, err := g.candidates()
+	if err != nil {
+		return nil
+	}
+	for _, c := range candidates {
+		if !slices.Contains(list, c.Index) {
+			list = append(list, c.Index)
+		}
+	}
+	return list
+}
+
 func (c candidate) same(other candidate) bool {
 	return c.Index == other.Index && slices.Equal(c.Knobs, other.Knobs)
 }

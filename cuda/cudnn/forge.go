@@ -2,6 +2,9 @@
 
 package cudnn
 
+// #include "layer.h"
+import "C"
+
 import (
 	"errors"
 	"fmt"
@@ -33,12 +36,11 @@ type offer struct {
 	text     []byte
 }
 
-// forge builds plans for a device by its description, without a handle, on several threads: compiling for a
-// network takes cuDNN half a minute on one. It returns them as texts.
+// forge builds plans on several threads, because compiling for a network takes cuDNN half a minute on one. It
+// returns them as texts.
 type forge struct {
-	at     target
 	limits limits
-	turns  chan struct{} // one for each thread that may build
+	turns  chan target // one for each thread that may build, and which no other thread uses meanwhile
 	do     func(func() error) error
 
 	mutex  sync.Mutex
@@ -56,9 +58,13 @@ type job struct {
 
 var errClosed = errors.New("cudnn: closed while plans were built")
 
-// newForge makes a forge with this number of threads. do runs functions that call cuDNN.
-func newForge(at target, l limits, threads int, do func(func() error) error) *forge {
-	return &forge{at: at, limits: l, turns: make(chan struct{}, threads), do: do, jobs: map[Shape]*job{}}
+// newForge makes a forge with a thread for each target. do runs functions that call cuDNN.
+func newForge(l limits, do func(func() error) error, targets ...target) *forge {
+	f := &forge{limits: l, turns: make(chan target, len(targets)), do: do, jobs: map[Shape]*job{}}
+	for _, at := range targets {
+		f.turns <- at
+	}
+	return f
 }
 
 // start begins to build for a shape, only one plan if an engine is named. A job that was started before
@@ -101,23 +107,23 @@ func (f *forge) take(s Shape, only *Engine) ([]offer, error) {
 }
 
 // turn waits for a thread and works on it.
-func (f *forge) turn(work func() error) error {
-	f.turns <- struct{}{}
-	defer func() { <-f.turns }()
+func (f *forge) turn(work func(at target) error) error {
+	at := <-f.turns
+	defer func() { f.turns <- at }()
 	f.mutex.Lock()
 	closed := f.closed
 	f.mutex.Unlock()
 	if closed {
 		return errClosed
 	}
-	return f.do(work)
+	return f.do(func() error { return work(at) })
 }
 
 // list asks the heuristics for engines, and selects those to offer. Of compiled engines it takes only the
 // first few.
 func (f *forge) list(s Shape) (list []offer, err error) {
-	err = f.turn(func() error {
-		g, err := newGraph(s.Pass, s.Conv, f.at)
+	err = f.turn(func(at target) error {
+		g, err := newGraph(s.Pass, s.Conv, at)
 		defer g.close()
 		if err != nil {
 			return err
@@ -166,13 +172,13 @@ func (f *forge) all(s Shape, list []offer) (built []offer, err error) {
 	var others []*offer
 	for i := range list {
 		if o := &list[i]; o.compiled {
-			group.Go(func() { errs[i] = f.turn(func() error { return f.build(s, []*offer{o}) }) })
+			group.Go(func() { errs[i] = f.turn(func(at target) error { return f.build(at, s, []*offer{o}) }) })
 		} else {
 			others = append(others, o)
 		}
 	}
 	if len(others) > 0 {
-		errs[len(list)] = f.turn(func() error { return f.build(s, others) })
+		errs[len(list)] = f.turn(func(at target) error { return f.build(at, s, others) })
 	}
 	group.Wait()
 	for _, o := range list {
@@ -188,8 +194,8 @@ func (f *forge) all(s Shape, list []offer) (built []offer, err error) {
 }
 
 // build builds engines and keeps the texts of those that fit, up to the number offered.
-func (f *forge) build(s Shape, list []*offer) error {
-	g, err := newGraph(s.Pass, s.Conv, f.at)
+func (f *forge) build(at target, s Shape, list []*offer) error {
+	g, err := newGraph(s.Pass, s.Conv, at)
 	defer g.close()
 	if err != nil {
 		return err
@@ -234,4 +240,15 @@ func (f *forge) close() {
 	f.closed = true
 	f.mutex.Unlock()
 	f.group.Wait()
+}
+
+// free destroys the handles of a closed forge.
+func (f *forge) free() error {
+	var errs []error
+	for range cap(f.turns) {
+		if at := <-f.turns; at.handle != nil {
+			errs = append(errs, check("destroy a handle", C.cudnnDestroy(at.handle)))
+		}
+	}
+	return errors.Join(errs...)
 }

@@ -71,7 +71,8 @@ type Handle struct {
 	plans   map[Shape]*plan
 	refused map[Shape]error // errors of shapes that no plan fits
 	kept    *plans
-	forge   *forge  // nil if the device cannot be described
+	forge   *forge  // nil if the handle builds plans itself
+	asked   bool    // whether forging has decided that
 	drawn   builder // of the description
 	warm    bool    // the card has computed for a while
 
@@ -99,7 +100,6 @@ func Open(stream *cuda.Stream, options Options) (*Handle, error) {
 		return nil, errors.Join(err, h.Close())
 	}
 	h.openPlans()
-	h.openForge()
 	return h, nil
 }
 
@@ -113,22 +113,69 @@ func (h *Handle) openPlans() {
 	}
 }
 
-// openForge describes the device for building plans on several threads. Without a description the handle
-// builds them itself, one after the other.
-func (h *Handle) openForge() {
-	if h.options.Threads < 0 {
-		return
+// forging returns the forge. It opens it at the first call, because a run whose plans are all stored needs none.
+// It returns nil if the handle builds plans itself, one after the other.
+func (h *Handle) forging() *forge {
+	if h.asked || h.options.Threads < 0 {
+		return h.forge
 	}
-	err := h.device.Do(func() error {
-		properties, err := describeHandle(&h.drawn, h.target().handle)
-		if err == nil {
-			h.forge = newForge(target{properties: properties}, h.limits(), h.options.Threads, h.device.Do)
-		}
-		return err
-	})
-	if err != nil {
+	h.asked = true
+	if err := h.device.Do(h.openForge); err != nil {
 		h.options.Logger.Debug("cuDNN's plans are built one after the other", "reason", err)
+		if err := h.closeForge(); err != nil {
+			h.options.Logger.Warn("handles of cuDNN cannot be closed", "reason", err)
+		}
 	}
+	return h.forge
+}
+
+// openForge prepares to build plans on several threads: by the device's description, or by a handle for each
+// thread if cuDNN offers engines for handles alone. closeForge must be called also after an error.
+func (h *Handle) openForge() error {
+	properties, err := describeHandle(&h.drawn, h.target().handle)
+	if err != nil {
+		return err
+	}
+	targets := slices.Repeat([]target{{properties: properties}}, h.options.Threads)
+	hidden := hiddenEngines(h.target(), targets[0])
+	if len(hidden) > 0 {
+		clear(targets)
+		for i := range targets {
+			err = errors.Join(err, check("open a handle for a thread", C.cudnnCreate(&targets[i].handle)))
+		}
+	}
+	h.forge = newForge(h.limits(), h.device.Do, targets...)
+	h.options.Logger.Debug("cuDNN's plans are built on several threads", "threads", len(targets),
+		"by_handle", len(hidden) > 0, "engines_by_handle_alone", hidden)
+	return err
+}
+
+// closeForge ends the forge, if there is one.
+func (h *Handle) closeForge() error {
+	f := h.forge
+	if f == nil {
+		return nil
+	}
+	h.forge = nil
+	f.close()
+	return h.device.Finish(f.free)
+}
+
+// hiddenEngines lists engines that cuDNN offers for a handle and not for the description of its device, for the
+// compiled passes of a layer with 256 channels. cuDNN 9.19 hides the fastest ones of an H100.
+func hiddenEngines(handle, described target) (hidden []int64) {
+	c := Conv{N: 26, H: 142, W: 142, C: 256, K: 256, R: 3, S: 3, Pad: 1, Precision: BFloat16}
+	wide := c
+	wide.Wide = true
+	for _, s := range []Shape{{ForwardBiasReLU, c}, {MaskedDataGradient, c}, {FilterGradient, wide}} {
+		known := engines(described, s)
+		for _, e := range engines(handle, s) {
+			if !slices.Contains(known, e) && !slices.Contains(hidden, e) {
+				hidden = append(hidden, e)
+			}
+		}
+	}
+	return hidden
 }
 
 func (h *Handle) limits() limits { return h.options.limits() }
@@ -147,10 +194,7 @@ func (o Options) limits() limits {
 // Close frees the plans, the scratch memory and the handle. Closing twice is harmless.
 func (h *Handle) Close() error {
 	var errs []error
-	if h.forge != nil {
-		h.forge.close()
-		h.forge = nil
-	}
+	errs = append(errs, h.closeForge())
 	if h.plans != nil {
 		errs = append(errs, h.closeAll(slices.Collect(maps.Values(h.plans)), nil))
 		errs = append(errs, h.device.Finish(func() error { h.drawn.close(); return nil }))

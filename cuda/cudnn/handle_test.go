@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -306,6 +307,45 @@ func compilesFewPlansOnce(t *testing.T, ahead bool) {
 	})
 }
 
+// Engines that cuDNN hides from a described device are built by handles, also on several threads.
+func TestRun_BuildsByHandleWhatTheDescriptionHides(t *testing.T) {
+	for _, hides := range []bool{false, true} {
+		t.Run(fmt.Sprint(hides), func(t *testing.T) { buildsByHandle(t, hides) })
+	}
+}
+
+func buildsByHandle(t *testing.T, hides bool) {
+	useFake(t)
+	described := "1"
+	if fake.Compiled(12); hides {
+		fake.CompiledByHandle(12)
+		described = "0"
+	}
+	var log bytes.Buffer
+	h, _ := handle(t, Options{Threads: 4, Logger: slog.New(slog.NewTextHandler(&log,
+		&slog.HandlerOptions{Level: slog.LevelDebug}))})
+	h.Ahead([]Shape{{Forward, bf16}, {DataGradient, bf16}})
+	driver.Times(3, 3, 3, 2, 2, 2, 1, 1, 1, 2, 2, 2)
+	if err := errors.Join(h.Run(Forward, bf16, Operands{}), h.Run(DataGradient, bf16, Operands{})); err != nil {
+		t.Fatal(err)
+	}
+	if chosen, _ := h.Chosen(Forward, bf16); chosen.Index != 21 {
+		t.Errorf("chose %v, want engine 21, the fastest", chosen)
+	}
+	built := regexp.MustCompile(`compile \d+ (\d)`).FindAllStringSubmatch(fake.Log(), -1)
+	if len(built) != 6 {
+		t.Errorf("%d plans were compiled, want 6:\n%s", len(built), fake.Log())
+	}
+	for _, m := range built {
+		if m[1] != described {
+			t.Errorf("%q, want %s for all:\n%s", m[0], described, fake.Log())
+		}
+	}
+	if want := fmt.Sprintf("by_handle=%v", hides); !strings.Contains(log.String(), want) {
+		t.Errorf("the log lacks %s:\n%s", want, log.String())
+	}
+}
+
 // Candidates after the number of timed plans are not compiled.
 func TestRun_CompilesNothingThatIsNotTimed(t *testing.T) {
 	useFake(t)
@@ -495,10 +535,12 @@ func TestRun_NoEngineIsUnsupported(t *testing.T) {
 // Whichever call of the library fails, an error reports it, nothing panics, and everything is destroyed.
 func TestEveryCall_MayFail(t *testing.T) {
 	useFake(t)
+	hidden := 0   // engines that need a handle for each thread
 	threads := -1 // the handle builds plans itself: with threads, most failures leave the work to the handle
 	attempt := func(at, status int) error {
 		fake.Reset()
 		driver.Reset(fakedriver.H200)
+		fake.CompiledByHandle(hidden)
 		fake.Fail(at, status)
 		d, err := cuda.Open(0, cuda.Options{})
 		if err != nil {
@@ -538,13 +580,16 @@ func TestEveryCall_MayFail(t *testing.T) {
 		t.Errorf("%d of %d failures went without an error", silent, calls*3)
 	}
 	threads = 1
-	if err := attempt(0, 0); err != nil {
-		t.Fatal(err)
-	}
-	for n := 1; n <= fake.Calls(); n++ {
-		err := attempt(n, 5000)
-		if live := fake.Live(); live != 0 && !strings.Contains(fake.Log(), "cudnnSetFilter4dDescriptor -1") {
-			t.Errorf("with a thread, call %d fails: %d handles and descriptors not destroyed; error %v", n, live, err)
+	for _, hidden = range []int{0, 1} {
+		if err := attempt(0, 0); err != nil {
+			t.Fatal(err)
+		}
+		for n := 1; n <= fake.Calls(); n++ {
+			err := attempt(n, 5000)
+			if live := fake.Live(); live != 0 && !strings.Contains(fake.Log(), "cudnnSetFilter4dDescriptor -1") {
+				t.Errorf("with a thread and %d hidden engines, call %d fails: %d handles and descriptors not destroyed; error %v",
+					hidden, n, live, err)
+			}
 		}
 	}
 }

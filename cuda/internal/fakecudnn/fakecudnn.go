@@ -93,6 +93,11 @@ func (l *Library) Compiled(engines int) {
 	C.call_set(l.symbol("fake_compiled"), C.int(engines), 0)
 }
 
+// CompiledByHandle is Compiled for handles alone: a device that is only described has none of them.
+func (l *Library) CompiledByHandle(engines int) {
+	C.call_set(l.symbol("fake_compiled"), C.int(engines), 1)
+}
+
 // NoTexts makes plans have no text, and prevents making plans from texts.
 func (l *Library) NoTexts() { C.call_set(l.symbol("fake_no_texts"), 1, 0) }
 

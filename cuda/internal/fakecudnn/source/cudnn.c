@@ -1,7 +1,7 @@
 /* A cuDNN that computes nothing, for tests of its callers. Every call can be made to fail, descriptors that were not
  * destroyed are counted, and runs are recorded. It has three engines for every graph: 7 with a knob, 8 that is not
- * deterministic, and 9 that cannot be built. On request it has more from 20 on that it compiles. It has two algorithms
- * for every convolution without a graph. The text of a plan is the number of its engine. Calls may come from several
+ * deterministic, and 9 that cannot be built. On request it has more from 20 on that it compiles, also for a described
+ * device or by handle alone. It has two algorithms for every convolution without a graph. The text of a plan is the number of its engine. Calls may come from several
  * threads. */
 #include <cudnn.h>
 #include <pthread.h>
@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int calls, fail_at, fail_code, live, live_handles, no_engines, compiled, no_texts;
+static int calls, fail_at, fail_code, live, live_handles, no_engines, compiled, hidden, no_texts;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards all of it */
 static char text[1 << 16];
 static size_t used;
 
-typedef struct { int type, engine, restored; } object;
+typedef struct { int type, engine, restored, described; } object;
 
 static void note_locked(const char *what, long a, long b) {
   used += snprintf(text + used, sizeof text - used, "%s %ld %ld\n", what, a, b);
@@ -42,10 +42,10 @@ static cudnnStatus_t enter(const char *name) {
   if (status != CUDNN_STATUS_SUCCESS) return status
 #define DONE return CUDNN_STATUS_SUCCESS
 
-void fake_reset(void) { calls = fail_at = fail_code = live = live_handles = no_engines = compiled = no_texts = 0, used = 0, text[0] = 0; }
+void fake_reset(void) { calls = fail_at = fail_code = live = live_handles = no_engines = compiled = hidden = no_texts = 0, used = 0, text[0] = 0; }
 void fake_fail(int at, int code) { fail_at = at, fail_code = code; }
 void fake_no_engines(int yes) { no_engines = yes; }
-void fake_compiled(int n) { compiled = n; }
+void fake_compiled(int n, int only_by_handle) { compiled = n, hidden = only_by_handle; }
 void fake_no_texts(int yes) { no_texts = yes; }
 int fake_calls(void) { return calls; }
 int fake_live(void) { return live + live_handles; }
@@ -63,7 +63,7 @@ cudnnStatus_t cudnnSetStream(cudnnHandle_t h, cudaStream_t s) { (void)h; CALL("c
 cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t *d) {
   CALL("cudnnBackendCreateDescriptor");
   object *o = malloc(sizeof *o);
-  *o = (object){type, 0, 0};
+  *o = (object){type, 0, 0, 0};
   *d = (cudnnBackendDescriptor_t)o;
   count_live(1);
   DONE;
@@ -78,6 +78,7 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t d, cudnnBackendA
     ((object *)d)->engine = (*(object *const *)values)->engine;
   if (name == CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION)
     ((object *)d)->engine = no_texts ? 9 : atoi(values), ((object *)d)->restored = 1;
+  if (name == CUDNN_ATTR_ENGINEHEUR_DEVICEPROP || name == CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP) ((object *)d)->described = 1;
   if (name == CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS) note("tensors", n, 0);
   DONE;
 }
@@ -85,7 +86,10 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t d) {
   CALL("cudnnBackendFinalize");
   object *o = (object *)d;
   if (o->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR && o->engine == 9) return CUDNN_STATUS_NOT_SUPPORTED;
-  if (o->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR && o->engine >= 20 && !o->restored) note("compile", o->engine, 0);
+  if (o->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR && o->engine >= 20 && !o->restored) {
+    if (hidden && o->described) return CUDNN_STATUS_NOT_SUPPORTED;
+    note("compile", o->engine, o->described);
+  }
   if (o->type == CUDNN_BACKEND_ENGINE_DESCRIPTOR && o->engine > 100) return CUDNN_STATUS_BAD_PARAM;
   DONE;
 }
@@ -97,7 +101,7 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t d, cudnnBackendA
   *count = 1;
   switch (name) {
   case CUDNN_ATTR_ENGINEHEUR_RESULTS:
-    *count = no_engines ? 0 : 3 + compiled;
+    *count = no_engines ? 0 : hidden && o->described ? 3 : 3 + compiled;
     for (int i = 0; i < *count; i++) ((object **)values)[i]->engine = i < 3 ? 7 + i : 17 + i;
     break;
   case CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE:
