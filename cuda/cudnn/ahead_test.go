@@ -85,8 +85,12 @@ func TestH100_PlansOfAFirstStep(t *testing.T) {
 				t.Errorf("%v, engine %d is offered, which uses no tensor cores", s, o.Index)
 			}
 		}
-		if n > o.Compiled {
-			t.Errorf("%v: %d plans were compiled, want %d at most", s, n, o.Compiled)
+		most := o.Compiled
+		if s.Pass == FilterGradient && tileOf(s.Conv) != ownTile {
+			most++
+		}
+		if n > most {
+			t.Errorf("%v: %d plans were compiled, want %d at most", s, n, most)
 		}
 		t.Logf("%-60v %2d plans, %d compiled, texts up to %3d kB, waited %v", s, len(offers), n, bytes/1000,
 			time.Since(waited).Round(time.Millisecond))

@@ -34,7 +34,7 @@ func (h *Handle) choose(pass Pass, c Conv, o Operands) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.options.Logger.Debug("chose a cuDNN plan", "plan", key, "engine", p.choice.Index, "direct", p.choice.Direct,
+	h.options.Logger.Debug("chose a cuDNN plan", "plan", key, "choice", p.choice,
 		"workspace_bytes", p.choice.Workspace, "microseconds", p.choice.Microseconds, "from", p.choice.From)
 	h.keep(key, p)
 	return p, nil
@@ -77,7 +77,7 @@ func (h *Handle) restored(pass Pass, c Conv, key string) *plan {
 		h.options.Logger.Warn("a stored cuDNN plan does not work, choosing again", "plan", key, "reason", err)
 		return nil
 	}
-	h.options.Logger.Debug("used a stored cuDNN plan", "plan", key, "engine", p.choice.Index, "direct", p.choice.Direct,
+	h.options.Logger.Debug("used a stored cuDNN plan", "plan", key, "choice", p.choice,
 		"workspace_bytes", p.choice.Workspace)
 	return p
 }

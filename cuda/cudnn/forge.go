@@ -148,6 +148,9 @@ func (l limits) choose(g *graph, candidates []candidate) (list []offer) {
 	if g.pass == MaskedDataGradient || g.pass.biased() && g.conv.Precision == BFloat16 && !g.conv.NarrowBias {
 		most = min(most, l.beside)
 	}
+	if g.pass == FilterGradient && tileOf(g.conv) != ownTile {
+		most++ // for the slices of another tile
+	}
 	for i := range candidates {
 		o := offer{candidate: candidates[i], compiled: g.compiles(&candidates[i]), plain: !candidates[i].tensorCores()}
 		if o.compiled {

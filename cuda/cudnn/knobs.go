@@ -71,8 +71,8 @@ func (r *knobRange) read(info descriptor) error {
 }
 
 // sliced makes further candidates of an engine for filter gradients that the heuristics offer only with one
-// slice: with more slices, and with the tile that fits the layer. It makes none if the engine has no such
-// settings, or does not report them.
+// slice: with more slices, and with the tile that fits the layer. It leaves out what the settings of the engine
+// do not allow.
 //
 // The notes of the engine apply to them too. In the code of cuDNN 9.13 a slice waits for the one before it,
 // so that partial sums, which are float32, are added in one order.
@@ -89,21 +89,21 @@ func (g *graph) sliced(of candidate) (list []candidate) {
 		return slices.IndexFunc(ranges, func(r knobRange) bool { return r.kind == int64(kind) })
 	}
 	count, config := at(C.CUDNN_KNOB_TYPE_SPLIT_K_SLC), at(C.CUDNN_KNOB_TYPE_KERNEL_CFG)
-	t := tileOf(g.conv)
-	if count < 0 || config < 0 || !ranges[config].holds(int64(t.config)) {
+	if count < 0 {
 		return nil
 	}
 	multiprocessors, err := g.at.multiprocessors()
 	if err != nil {
 		return nil
 	}
-	for _, n := range t.slices(g.conv, multiprocessors, int(ranges[count].most)) {
-		if !ranges[count].holds(int64(n)) || n == 1 && t == (tile{128, 128, 2}) { // the engine's own
+	for _, cut := range cuts(g.conv, multiprocessors, int(ranges[count].most)) {
+		if !ranges[count].holds(int64(cut.slices)) || cut.tile == ownTile && cut.slices == 1 {
 			continue
 		}
-		made, err := g.restore(Engine{Index: of.Index, Knobs: []Knob{
-			{int64(C.CUDNN_KNOB_TYPE_SPLIT_K_SLC), int64(n)}, {int64(C.CUDNN_KNOB_TYPE_KERNEL_CFG), int64(t.config)},
-		}})
+		if cut.tile != ownTile && (config < 0 || !ranges[config].holds(int64(cut.config))) {
+			continue
+		}
+		made, err := g.restore(Engine{Index: of.Index, Knobs: splitKnobs(cut)})
 		if err != nil {
 			g.err = nil // it does without this one
 			continue
@@ -112,6 +112,15 @@ func (g *graph) sliced(of candidate) (list []candidate) {
 		list = append(list, made)
 	}
 	return list
+}
+
+// splitKnobs are the settings of a cut.
+func splitKnobs(c cut) []Knob {
+	knobs := []Knob{{int64(C.CUDNN_KNOB_TYPE_SPLIT_K_SLC), int64(c.slices)}}
+	if c.tile != ownTile {
+		knobs = append(knobs, Knob{int64(C.CUDNN_KNOB_TYPE_KERNEL_CFG), int64(c.config)})
+	}
+	return knobs
 }
 
 var multiProcessorCount = regexp.MustCompile(`"multiProcessorCount"\s*:\s*(\d+)`)

@@ -1,13 +1,18 @@
 package cudnn
 
+import "slices"
+
 // A filter gradient is a matrix product with few results and very long sums: for each place r, s of the
 // filter K×C numbers, each summed over all cells. A kernel that gives each multiprocessor a tile of results
 // leaves most of them idle if there are few tiles: a layer of 64 channels has 9. Such sums are cut into
 // slices, which are computed in parallel and added in a fixed order at the end.
 
-// tile is how many filters and channels of the gradient a block computes, and the setting KERNEL_CFG of
-// cuDNN's compiled filter gradients that has it, by version 9.13.
+// tile is how many filters and channels of the gradient a block computes. config is the value of the setting
+// KERNEL_CFG that selects the tile in cuDNN 9.13 and 9.26, or ownTile's, which no setting selects.
 type tile struct{ filters, channels, config int }
+
+// ownTile is the tile of cuDNN's compiled filter gradients without the setting.
+var ownTile = tile{128, 128, -1}
 
 // tileOf is the smallest tile that wastes nothing on a gradient: blocks of 64 for layers that have no more.
 func tileOf(c Conv) tile {
@@ -19,7 +24,27 @@ func tileOf(c Conv) tile {
 	case thin:
 		return tile{128, 64, 8}
 	}
-	return tile{128, 128, 2}
+	return ownTile
+}
+
+// cut is a way to compute a gradient in slices.
+type cut struct {
+	tile
+	slices int
+}
+
+// cuts lists the cuts worth measuring, the one expected to be fastest first. most is the largest number of
+// slices that the engine takes. If the best tile needs KERNEL_CFG, the engine's own tile is the second: the
+// numbers of tiles are not documented and another version of cuDNN may have others.
+func cuts(c Conv, multiprocessors, most int) (list []cut) {
+	best := tileOf(c)
+	for _, n := range best.slices(c, multiprocessors, most) {
+		list = append(list, cut{best, n})
+	}
+	if best != ownTile {
+		list = slices.Insert(list, 1, cut{ownTile, ownTile.fewest(c, multiprocessors, most)})
+	}
+	return list
 }
 
 // Rates for comparing slices: of one multiprocessor of a Hopper card on bfloat16, and of memory. They only

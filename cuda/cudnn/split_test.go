@@ -18,12 +18,12 @@ func TestSlices_FillTheMultiprocessors(t *testing.T) {
 	}{
 		{"conv1_2", 565, 64, 64, 3, 55, 9, 10, 128, 0.9, 64},
 		{"conv2_1", 283, 64, 128, 3, 8, 9, 10, 128, 0.9, 64},
-		{"conv2_2", 283, 128, 128, 3, 2, 9, 10, 128, 0.9, 64},
-		{"conv3_2", 142, 256, 256, 3, 2, 36, 3, 32, 0.9, 16},
-		{"conv4_2", 71, 512, 512, 3, 2, 144, 2, 32, 0.8, 16},
-		{"conv5_1", 36, 512, 512, 3, 2, 144, 2, 32, 0.7, 16},
-		{"fc6", 18, 512, 4096, 7, 2, 6272, 1, 1, 0.9, 0},
-		{"fc7", 12, 4096, 4096, 1, 2, 1024, 1, 1, 0.9, 0},
+		{"conv2_2", 283, 128, 128, 3, -1, 9, 10, 128, 0.9, 64},
+		{"conv3_2", 142, 256, 256, 3, -1, 36, 3, 32, 0.9, 16},
+		{"conv4_2", 71, 512, 512, 3, -1, 144, 2, 32, 0.8, 16},
+		{"conv5_1", 36, 512, 512, 3, -1, 144, 2, 32, 0.7, 16},
+		{"fc6", 18, 512, 4096, 7, -1, 6272, 1, 1, 0.9, 0},
+		{"fc7", 12, 4096, 4096, 1, -1, 1024, 1, 1, 0.9, 0},
 	} {
 		pad := 1
 		if test.r != 3 {
@@ -37,6 +37,16 @@ func TestSlices_FillTheMultiprocessors(t *testing.T) {
 			t.Errorf("%s: configuration %d with %d tiles, want %d with %d", test.name, own.config, tiles, test.config, test.at)
 		}
 		list := own.slices(c, 132, 128)
+		var want []cut
+		for _, n := range list {
+			want = append(want, cut{own, n})
+		}
+		if own != ownTile { // a cut without the number of a tile
+			want = slices.Insert(want, 1, cut{ownTile, ownTile.slices(c, 132, 128)[0]})
+		}
+		if got := cuts(c, 132, 128); !slices.Equal(got, want) {
+			t.Errorf("%s: cuts %v, want %v", test.name, got, want)
+		}
 		busy := float64(tiles*list[0]) / float64(132*ceil(tiles*list[0], 132))
 		t.Logf("%s: slices %v, %.0f %% of the multiprocessors busy, %.0f %% without", test.name, list, 100*busy,
 			100*float64(tiles)/float64(132*ceil(tiles, 132)))
