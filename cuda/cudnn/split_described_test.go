@@ -58,7 +58,7 @@ func TestH100_TilesHaveTheirNumbers(t *testing.T) {
 			return
 		}
 		g, err := newGraph(u.Pass, u.Conv, target{properties: d.properties})
-		defer g.close()
+		t.Cleanup(g.close)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,9 +16,10 @@ const caller = `
 #include <stddef.h>
 typedef struct { int version, devices, capability, init, marks, eager; unsigned flags; size_t memory; } fake_config;
 void fake_reset(fake_config);
-int cuDevicePrimaryCtxRetain(void **, int), cuCtxSetCurrent(void *), cuCtxGetCurrent(void **), cuCtxPushCurrent(void *),
-    cuCtxPopCurrent(void **), cuCtxGetLimit(size_t *, int), cuStreamCreate(void **, unsigned), cuStreamGetCtx(void *, void **),
-    cuOccupancyMaxPotentialClusterSize(int *, void *, void *);
+int cuDevicePrimaryCtxRetain(void **, int), cuCtxSetCurrent(void *), cuCtxGetCurrent(void **);
+int cuCtxPushCurrent(void *), cuCtxPopCurrent(void **), cuCtxGetLimit(size_t *, int);
+int cuStreamCreate(void **, unsigned), cuStreamGetCtx(void *, void **);
+int cuOccupancyMaxPotentialClusterSize(int *, void *, void *);
 static void *primary, *got, *stream;
 static int at(void *context) { cuCtxGetCurrent(&got); return got == context; }
 static void show(long value) { printf(" %ld", value); } /* one a statement: C orders no arguments */
