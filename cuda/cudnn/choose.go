@@ -319,14 +319,14 @@ func (h *Handle) graphPlans(pass Pass, c Conv) (list []*plan, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = errors.New("no engine can be built")
+	failures := []error{errors.New("no engine can be built")}
 	fast := false // one with tensor cores is there
 	for _, o := range h.limits().choose(g, candidates) {
 		if len(list) == h.options.Measured || o.plain && fast {
 			break
 		}
 		if failed := g.finish(&o.candidate); failed != nil {
-			err = failed
+			failures = append(failures, failed)
 			continue
 		}
 		if o.workspace > h.options.MaxWorkspace {
@@ -335,10 +335,10 @@ func (h *Handle) graphPlans(pass Pass, c Conv) (list []*plan, err error) {
 		}
 		list, fast = append(list, graphPlan(g, o.candidate)), fast || !o.plain
 	}
-	if len(list) > 0 {
-		err = nil
+	if len(list) == 0 {
+		return nil, errors.Join(failures...)
 	}
-	return list, err
+	return list, nil
 }
 
 func graphPlan(g *graph, chosen candidate) *plan {

@@ -3,6 +3,7 @@ package cudnn
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"nmn/cuda"
 )
@@ -36,9 +37,9 @@ func (e *Error) Error() string {
 const deviceFull = 4004
 
 // Unwrap gives cuda.ErrOutOfMemory if the memory of the card was full: cuDNN allocates some for code that it
-// loads when first needed.
+// loads when first needed. Package dnn replaces the code by that of another failure, but the detail names it.
 func (e *Error) Unwrap() error {
-	if e.Code == deviceFull {
+	if e.Code == deviceFull || e.Code < 0 && strings.Contains(e.Detail, "DEVICE_ALLOCATION_FAILED") {
 		return cuda.ErrOutOfMemory
 	}
 	return nil

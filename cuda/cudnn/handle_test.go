@@ -559,7 +559,7 @@ func TestEveryCall_MayFail(t *testing.T) {
 	for _, status := range []int{2000, 3000, deviceFull, 5000} {
 		for n := 1; n <= calls; n++ {
 			err := attempt(n, status)
-			if of := (*Error)(nil); errors.As(err, &of) && of.Code == deviceFull && !errors.Is(err, cuda.ErrOutOfMemory) {
+			if of := (*Error)(nil); errors.As(err, &of) && status == deviceFull && !errors.Is(err, cuda.ErrOutOfMemory) {
 				t.Errorf("call %d finds the card full, and the error does not report it: %v", n, err)
 			}
 			if err == nil {

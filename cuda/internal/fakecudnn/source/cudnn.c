@@ -53,7 +53,10 @@ const char *fake_log(void) { return text; }
 
 size_t cudnnGetVersion(void) { return 91300; }
 const char *cudnnGetErrorString(cudnnStatus_t s) { return s == CUDNN_STATUS_NOT_SUPPORTED ? "CUDNN_STATUS_NOT_SUPPORTED" : "fake status"; }
-void cudnnGetLastErrorString(char *words, size_t room) { snprintf(words, room, "fake words"); }
+void cudnnGetLastErrorString(char *words, size_t room) {
+  int full = fail_code == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED;
+  snprintf(words, room, "%s", full ? "Error: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED; Reason: none" : "fake words");
+}
 
 cudnnStatus_t cudnnCreate(cudnnHandle_t *h) { CALL("cudnnCreate"); *h = malloc(8); live_handles++; DONE; }
 cudnnStatus_t cudnnDestroy(cudnnHandle_t h) { cudnnStatus_t status = enter("cudnnDestroy"); free(h); live_handles--; return status; }
