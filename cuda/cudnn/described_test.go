@@ -37,9 +37,9 @@ func describe(t *testing.T) *Described {
 	return d
 }
 
-// wantsGPCs reports whether the library must know the number of a card's GPCs for its engines 4 and 70, which
-// use the instructions of Hopper cards for a fused bias, a mask and a filter gradient in float32. A description has no
-// field for it, so cuDNN 9.19 offers these engines for a handle alone. Versions 9.13 and 9.26 do without it.
+// wantsGPCs reports whether the library must know the number of a card's GPCs for its engines 4 and 70, which use
+// the instructions of Hopper cards for a fused bias, a mask and a filter gradient in float32. A description has no
+// field for it, so cuDNN 9.19 has these engines for no described card. Versions 9.13 and 9.26 do without it.
 func wantsGPCs() bool { return Version()/100 == 919 }
 
 // layer is a convolution of VGG16 as a network over whole pictures. Its fully connected layers are
