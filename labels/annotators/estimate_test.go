@@ -507,7 +507,7 @@ func TestEstimate_Remarks(t *testing.T) {
 		}
 	}
 	if !slices.ContainsFunc(r.Notes, func(s string) bool {
-		return strings.Contains(s, "1 of 12 annotators share no bag")
+		return strings.Contains(s, "1 of 12 annotators share no sample")
 	}) {
 		t.Errorf("notes %q", r.Notes)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"nmn/internal/durable"
 	"nmn/loader"
+	"nmn/text"
 )
 
 // Rate is a probability, NaN if undefined (no bag has the word). In JSON NaN is null.
@@ -215,8 +216,8 @@ func (s *Statistics) WriteJSON(w io.Writer) error {
 	return encoder.Encode(s)
 }
 
-// WriteText prints the means as text; noun is the plural for bags, such as pictures.
-func (s *Statistics) WriteText(w io.Writer, noun string) error {
+// WriteText prints the means as text. noun names bags, such as pictures.
+func (s *Statistics) WriteText(w io.Writer, noun text.Plural) error {
 	_, err := fmt.Fprintf(w, "%s, %d %s, %d words, against the %s:\n"+
 		"  missing labels    q01 = p(z=0|y=1)  %5.1f %%\n"+
 		"  incorrect labels  q10 = p(z=1|y=0)  %5.1f %%\n"+

@@ -9,6 +9,7 @@ import (
 	"nmn/loader/features"
 	"nmn/loader/manifest"
 	"nmn/loader/picture"
+	"nmn/text"
 )
 
 // Kind is where data come from.
@@ -171,8 +172,8 @@ func (d *Config) Bags() string {
 	return "pictures"
 }
 
-// Samples returns the plural noun for labelled items: pictures, clips or rows.
-func (d *Config) Samples() string {
+// Samples returns the noun for labelled items: pictures, clips or rows.
+func (d *Config) Samples() text.Plural {
 	switch {
 	case d.Videos():
 		return "clips"
