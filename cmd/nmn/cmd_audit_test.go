@@ -453,6 +453,8 @@ func TestAudit_MistakesInUsage(t *testing.T) {
 	}{
 		{[]string{"rates", "--scores", "x.csv"}, "--labels"},
 		{[]string{"audit"}, "--scores"},
+		{[]string{"audit", "--images", "my pictures"}, "nmn audit DATA --images 'my pictures'"},
+		{[]string{"audit", "--labels", "l.csv", "--images", "p"}, "nmn audit l.csv --images p"},
 		{onScores("rates", dir, "--min-slope", "0"), "MinSlope"},
 		{onScores("rates", dir, "--confidence", "1"), "Confidence"},
 		{onScores("audit", dir, "--min-error", "-0.1"), "--min-error is -0.1, want 0 to 1"},
