@@ -57,7 +57,7 @@ type Config struct {
 	BatchBagsMIL int `yaml:"batch_bags_mil" json:"batch_bags_mil" help:"put this many <pictures> or videos in a batch with MIL; 0 finds a fast number that fits in memory" range:"[0,1048576]"`
 	// Accumulate is the number of batches whose gradients make one step. The gradient is the mean over all of
 	// their bags, as if they were one batch. The last step of an epoch may have fewer batches.
-	Accumulate int `yaml:"accumulate" json:"accumulate" help:"add up the gradients of this many <batches> for each step" range:"[1,1048576]"`
+	Accumulate int `yaml:"accumulate" json:"accumulate" help:"average the gradients of this many <batches> for each step" range:"[1,1048576]"`
 	// ChunkFrames is the number of frames that go through the layers together, 0 for whole batches. Smaller
 	// chunks use less memory and take more time. The gradient is the gradient of the whole batch
 	// (model.Net.ChunkFrames).
