@@ -164,7 +164,7 @@ func (s *Settings) validateEstimate() error {
 		return errors.New("stage1 names a checkpoint, and rates are estimated while stage 1 is trained: leave out " +
 			"`stage1`, or name a file of rates")
 	case s.Train.Overfit:
-		return errors.New("overfit-one-batch teaches nothing about other bags: leave out `recipe.form`")
+		return errors.New("overfit-one-batch teaches nothing about other samples: leave out `recipe.form`")
 	}
 	return nil
 }

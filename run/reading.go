@@ -37,7 +37,7 @@ func DefaultReading() Reading {
 
 func (r *Reading) validate() error {
 	if r.Batch < 1 || r.MaxBadSamples < 0 || r.MaxPixels < 0 {
-		return setting.Errorf("", "%d bags at once, %d that cannot be read and %d pixels: want at least 1, 0 and 0",
+		return setting.Errorf("", "%d samples at once, %d that cannot be read and %d pixels: want at least 1, 0 and 0",
 			r.Batch, r.MaxBadSamples, r.MaxPixels)
 	}
 	return nil

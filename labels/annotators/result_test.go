@@ -130,7 +130,7 @@ func TestIdentifiable_TwoAnnotatorsNeedTwoLabels(t *testing.T) {
 		{overlap{bags: []int{2, 0, 2}, most: 2, named: 1}, false, "two annotators and one label"},
 		{overlap{bags: []int{2, 1, 2}, most: 2, named: 1}, false, ""},
 		{overlap{bags: []int{2, 2}, most: 2, named: 1}, true, ""},
-		{overlap{bags: []int{2, 2, 2}, most: 1, named: 3}, false, "each bag has one annotator"},
+		{overlap{bags: []int{2, 2, 2}, most: 1, named: 3}, false, "each sample has one annotator"},
 		{overlap{bags: []int{2}, most: 1, named: 1}, true, ""},
 		{overlap{bags: []int{2, 2, 2}, most: 3}, true, "no annotator gave a label"},
 	} {

@@ -91,7 +91,7 @@ func Measure(ctx context.Context, clean, noisy *loader.Set) (*Statistics, error)
 	}
 	n, k := clean.Len(), clean.Vocabulary.Len()
 	if noisy.Len() != n || noisy.Vocabulary.Len() != k {
-		return nil, fmt.Errorf("statistics of noise: %s is %d bags × %d classes, %s is %d × %d",
+		return nil, fmt.Errorf("statistics of noise: %s is %d samples × %d classes, %s is %d × %d",
 			clean.Name, n, k, noisy.Name, noisy.Len(), noisy.Vocabulary.Len())
 	}
 	counts, name := make(loader.Confusion, k), "labels"
@@ -218,10 +218,10 @@ func (s *Statistics) WriteJSON(w io.Writer) error {
 
 // WriteText prints the means as text. noun names bags, such as pictures.
 func (s *Statistics) WriteText(w io.Writer, noun text.Plural) error {
-	_, err := fmt.Fprintf(w, "%s, %d %s, %d words, against the %s:\n"+
+	_, err := fmt.Fprintf(w, "%s, %d %s, %d classes, against the %s:\n"+
 		"  missing labels    q01 = p(z=0|y=1)  %5.1f %%\n"+
 		"  incorrect labels  q10 = p(z=1|y=0)  %5.1f %%\n"+
-		"  of the labels that are set, %.1f %% are incorrect\n(means over words)\n",
+		"  of the labels that are set, %.1f %% are incorrect\n(means over classes)\n",
 		s.Set, s.Bags, noun, len(s.Classes), s.Reference,
 		100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10), 100*float64(s.Mean.Wrong))
 	return err
