@@ -10,12 +10,12 @@ import (
 
 // Config is how a captioner is trained. The zero value is not useful: start from DefaultConfig.
 type Config struct {
-	Seed uint64 `yaml:"seed" json:"seed" help:"<seed> of start, order and dropout"`
+	Seed uint64 `yaml:"seed" json:"seed" help:"<seed> of initial weights, order and dropout"`
 	// Epochs is the most epochs, MaxSteps the most steps, 0 for no limit by that clock; one must be set.
 	Epochs   int `yaml:"epochs" json:"epochs" help:"most <epochs>; 0 for no limit" range:"[0,1e9]"`
 	MaxSteps int `yaml:"max_steps" json:"max_steps" help:"most <steps>; 0 for no limit" range:"[0,1e9]"`
 	// Batch is the number of captions in a step, each with its clip.
-	Batch int `yaml:"batch" json:"batch" help:"<captions> of a step, each with its clip" range:"[1,65536]"`
+	Batch int `yaml:"batch" json:"batch" help:"put this many <captions> in a batch, each with its clip" range:"[1,65536]"`
 
 	train.UpdateConfig       `yaml:",inline"`
 	train.LearningRateConfig `yaml:",inline"`
@@ -23,7 +23,7 @@ type Config struct {
 	// WeightDecay is coupled (L2): it is added to the gradient of weights, not of biases.
 	WeightDecay float64 `yaml:"weight_decay" json:"weight_decay" help:"<factor> of the L2 penalty on weights, not on biases" range:"[0,3.4e38]"`
 	// ClipNorm limits the Euclidean norm of the gradient of all parameters together; 0 for no limit.
-	ClipNorm float64 `yaml:"clip_norm" json:"clip_norm" help:"limit on the <norm> of the gradient, 0 for none" range:"[0,3.4e38]"`
+	ClipNorm float64 `yaml:"clip_norm" json:"clip_norm" help:"scale the gradient down to this <norm>; 0 for no limit" range:"[0,3.4e38]"`
 
 	// LogSteps is the number of steps between those that observers should log.
 	LogSteps int `yaml:"log_steps" json:"log_steps" help:"<steps> between log lines" range:"[1,1e9]"`
@@ -34,7 +34,7 @@ type Config struct {
 	CheckpointSteps int `yaml:"checkpoint_steps" json:"checkpoint_steps" help:"<steps> between checkpoints within an epoch; 0 for none" range:"[0,1e9]"`
 	// CheckpointMinutes is the most time between two checkpoints, 0 for no limit: the first step that ends later is
 	// followed by one. Checkpoints do not name it: it changes nothing in them.
-	CheckpointMinutes float64 `yaml:"checkpoint_minutes" json:"-" help:"most <minutes> between checkpoints, within an epoch too; 0 for no limit" range:"[0,1e9]"`
+	CheckpointMinutes float64 `yaml:"checkpoint_minutes" json:"-" help:"most <minutes> between checkpoints, also within an epoch; 0 for no limit" range:"[0,1e9]"`
 	// Patience ends training after this number of validations without a new best; 0 trains to the limit.
 	Patience int `yaml:"patience" json:"patience" help:"end after this many <validations> without a better CIDEr-D; 0 for never" range:"[0,1e9]"`
 }

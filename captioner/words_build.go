@@ -20,7 +20,7 @@ func Tokens(caption string) []string {
 // WordOptions choose the words of the captions that get an id.
 type WordOptions struct {
 	Size     int `yaml:"size" help:"most frequent <words> of the vocabulary; 0 for all" range:"[0,]"`
-	MinCount int `yaml:"min_count" help:"least <occurrences> of a word" range:"[0,]"`
+	MinCount int `yaml:"min_count" help:"leave out words with fewer <occurrences> than this" range:"[0,]"`
 }
 
 // Counted is what BuildWords has counted.

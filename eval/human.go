@@ -47,8 +47,8 @@ func HumanAgreement(scores []float32, counts []uint8, captionsPerBag int) (Agree
 
 func checkCaptions(captionsPerBag int) error {
 	if captionsPerBag < 2 || captionsPerBag > 255 {
-		return fmt.Errorf("captions per bag: %d is outside 2 to 255; human agreement needs at least two captions of "+
-			"a bag to compare: %w", captionsPerBag, ErrValue)
+		return fmt.Errorf("captions per sample: %d is outside 2 to 255; human agreement needs at least two captions of "+
+			"a sample to compare: %w", captionsPerBag, ErrValue)
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func (o Options) Validate() error {
 // check refuses what Evaluate could not give a meaning to.
 func (in *Input) check() error {
 	if in.Bags < 1 || in.Classes < 1 {
-		return fmt.Errorf("evaluation: %d bags, %d classes: nothing to evaluate: %w", in.Bags, in.Classes, ErrShape)
+		return fmt.Errorf("evaluation: %d samples, %d classes: nothing to evaluate: %w", in.Bags, in.Classes, ErrShape)
 	}
 	if in.Labels == nil && in.Truth == nil && in.Counts == nil {
 		return fmt.Errorf("evaluation: no labels, true labels or caption counts to hold the scores against: %w",
@@ -110,7 +110,7 @@ func (in *Input) checkNames() error {
 		return fmt.Errorf("evaluation: %d words for %d classes: %w", len(in.Words), in.Classes, ErrShape)
 	}
 	if in.IDs != nil && len(in.IDs) != in.Bags {
-		return fmt.Errorf("evaluation: %d identifiers for %d bags: %w", len(in.IDs), in.Bags, ErrShape)
+		return fmt.Errorf("evaluation: %d identifiers for %d samples: %w", len(in.IDs), in.Bags, ErrShape)
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func checkKnown(what string, labels []uint8, bags, classes int) error {
 
 func checkSize(what string, n, bags, classes int) error {
 	if bags < 0 || classes < 1 || n/classes != bags || n%classes != 0 {
-		return fmt.Errorf("%s: %d values for %d bags × %d classes: %w", what, n, bags, classes, ErrShape)
+		return fmt.Errorf("%s: %d values for %d samples × %d classes: %w", what, n, bags, classes, ErrShape)
 	}
 	return nil
 }

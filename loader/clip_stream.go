@@ -75,7 +75,7 @@ func (c chosenRows) KnowsTruth() bool { return RowsKnowTruth(c.from) }
 
 func (c chosenRows) Read(ctx context.Context, bag int, row *Row) error {
 	if bag < 0 || bag >= len(c.indices) {
-		return fmt.Errorf("there is no bag %d among %d", bag, len(c.indices))
+		return fmt.Errorf("there is no sample %d among %d", bag, len(c.indices))
 	}
 	return c.from.Read(ctx, c.indices[bag], row)
 }

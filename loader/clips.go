@@ -152,7 +152,7 @@ func (t *ClipTable) Source(ids []string) (*ClipSource, error) {
 	for i, id := range ids {
 		at, err := t.Find(id)
 		if err != nil {
-			return nil, fmt.Errorf("frames: bag %d (%s): %w", i, Excerpt(id), err)
+			return nil, fmt.Errorf("frames: sample %d (%s): %w", i, Excerpt(id), err)
 		}
 		s.bags[i] = &t.records[at]
 	}
@@ -173,7 +173,7 @@ func (s *ClipSource) Frames(bag int) int { return len(s.bags[bag].Frames) }
 // itself has failed.
 func (s *ClipSource) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
 	if bag < 0 || bag >= len(s.bags) {
-		return fmt.Errorf("frames: there is no bag %d among %d", bag, len(s.bags))
+		return fmt.Errorf("frames: there is no sample %d among %d", bag, len(s.bags))
 	}
 	return s.clips.read(ctx, s.bags[bag], frame, pic, s.limits)
 }

@@ -215,7 +215,7 @@ func TestClips_TableNamesWhatCannotBeUsed(t *testing.T) {
 		t.Errorf("video9: %v, want ErrNoFrames", err)
 	}
 	if _, err := table.Source([]string{"video1", "video9"}); err == nil ||
-		!strings.Contains(err.Error(), "bag 1 (video9)") {
+		!strings.Contains(err.Error(), "sample 1 (video9)") {
 		t.Errorf("a source of what is not there: %v", err)
 	}
 	// A clip of zero frames is no line of an index: the clip is missing, and the line is named.

@@ -141,10 +141,10 @@ func (c Config) Validate() error {
 func checkSet(set *Set, config Config) (classes int, err error) {
 	n := set.Len()
 	if n == 0 {
-		return 0, fmt.Errorf("loader: the set %q has no bags", set.Name)
+		return 0, fmt.Errorf("loader: the set %q has no samples", set.Name)
 	}
 	if config.DropLast && n < config.BatchBags {
-		return 0, fmt.Errorf("loader: DropLast leaves nothing of the %d bags of %q, a batch has %d; lower BatchBags",
+		return 0, fmt.Errorf("loader: DropLast leaves nothing of the %d samples of %q, a batch has %d; lower BatchBags",
 			n, set.Name, config.BatchBags)
 	}
 	if (set.Source == nil) == (set.Vectors == nil) || (set.Labels == nil) == (set.Rows == nil) {
@@ -202,7 +202,7 @@ func checkTargets(set *Set, config *Config, classes int) error {
 	}
 	for i, v := range values.Float32s() {
 		if !fits(v) {
-			return fmt.Errorf("loader: the %s of bag %d (%s), class %d is %v, allowed are %s", what, i/classes,
+			return fmt.Errorf("loader: the %s of sample %d (%s), class %d is %v, allowed are %s", what, i/classes,
 				set.IDs[i/classes], i%classes, v, allowed)
 		}
 	}
@@ -224,13 +224,13 @@ func checkFrames(set *Set, config Config) error {
 	for i, id := range set.IDs {
 		frames := set.frames(i)
 		if frames < 1 && !set.ByBlocks { // with ByBlocks, reading returns why a clip has none, and skips that clip
-			return fmt.Errorf("loader: bag %d (%s) of %q has %d frames", i, id, set.Name, frames)
+			return fmt.Errorf("loader: sample %d (%s) of %q has %d frames", i, id, set.Name, frames)
 		}
 		longest = max(longest, frames)
 	}
 	bags := config.Share.most(min(config.BatchBags, set.Len()))
 	if all := bytes * float64(longest) * float64(bags); all > maxBatchBytes {
-		return fmt.Errorf("loader: a batch of %d bags of up to %d frames of %.0f bytes each takes up to %.3g bytes, "+
+		return fmt.Errorf("loader: a batch of %d samples of up to %d frames of %.0f bytes each takes up to %.3g bytes, "+
 			"the limit is %d; lower BatchBags or Size",
 			config.BatchBags, longest, bytes, all, int64(maxBatchBytes))
 	} else if err := checkMemory(config, all); err != nil {

@@ -38,7 +38,7 @@ func (s *FileSource) ReadEncoded(ctx context.Context, bag, frame int, buffer []b
 
 func (s *ClipSource) ReadEncoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
 	if bag < 0 || bag >= len(s.bags) {
-		return buffer, fmt.Errorf("frames: there is no bag %d among %d", bag, len(s.bags))
+		return buffer, fmt.Errorf("frames: there is no sample %d among %d", bag, len(s.bags))
 	}
 	return s.clips.load(ctx, s.bags[bag], frame, buffer, s.limits)
 }
@@ -61,7 +61,7 @@ func (s singleFrames) ReadEncoded(ctx context.Context, bag, frame int, buffer []
 
 func (c chosenSource) ReadEncoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
 	if bag < 0 || bag >= len(c.indices) {
-		return buffer, fmt.Errorf("there is no bag %d among %d", bag, len(c.indices))
+		return buffer, fmt.Errorf("there is no sample %d among %d", bag, len(c.indices))
 	}
 	return ReadEncoded(ctx, c.from, c.indices[bag], frame, buffer)
 }

@@ -16,7 +16,7 @@ import (
 // afterwards, using the FrameIndex.
 func Frames(ctx context.Context, s *Set) (*Set, *FrameIndex, error) {
 	if s.Len() == 0 || s.Labels == nil && s.Rows == nil || (s.Source == nil) == (s.Vectors == nil) {
-		return nil, nil, fmt.Errorf("%s: frames need bags with labels, and pictures or feature vectors", s.Name)
+		return nil, nil, fmt.Errorf("%s: frames need samples with labels, and pictures or feature vectors", s.Name)
 	}
 	index, err := indexFrames(ctx, s)
 	if err != nil {
@@ -54,7 +54,7 @@ func indexFrames(ctx context.Context, s *Set) (*FrameIndex, error) {
 			n = 1
 		}
 		if n < 1 {
-			return nil, fmt.Errorf("%s: bag %d (%s) has %d frames", s.Name, bag, s.IDs[bag], n)
+			return nil, fmt.Errorf("%s: sample %d (%s) has %d frames", s.Name, bag, s.IDs[bag], n)
 		}
 		index.offsets[bag+1] = index.offsets[bag] + n
 	}
@@ -174,7 +174,7 @@ func (x *FrameIndex) Max(index []int, scores []float32, classes int) (videos []i
 // place returns the bag and the frame in the set of videos; frame is the one asked for, always 0.
 func (x *FrameIndex) place(bag, frame int) (video, position int, err error) {
 	if bag < 0 || bag >= x.Frames() || frame != 0 {
-		return 0, 0, fmt.Errorf("there is no frame %d of bag %d among %d bags of one frame", frame, bag, x.Frames())
+		return 0, 0, fmt.Errorf("there is no frame %d of sample %d among %d samples of one frame", frame, bag, x.Frames())
 	}
 	video, position = x.Of(bag)
 	return video, position, nil

@@ -67,7 +67,7 @@ func (s *FileSource) Identity(_ context.Context, bag, frame int) (string, error)
 
 func (c chosenSource) Identity(ctx context.Context, bag, frame int) (string, error) {
 	if bag < 0 || bag >= len(c.indices) {
-		return "", fmt.Errorf("there is no bag %d among %d", bag, len(c.indices))
+		return "", fmt.Errorf("there is no sample %d among %d", bag, len(c.indices))
 	}
 	return Identity(ctx, c.from, c.indices[bag], frame)
 }
@@ -114,7 +114,7 @@ func (v *HeldVectors) Read(ctx context.Context, bag, frame int, dst []float32) e
 		return err
 	}
 	if bag < 0 || bag >= v.bags() || frame < 0 || frame >= v.Frames(bag) {
-		return fmt.Errorf("there is no frame %d of bag %d among the vectors of %d bags", frame, bag, v.bags())
+		return fmt.Errorf("there is no frame %d of sample %d among the vectors of %d samples", frame, bag, v.bags())
 	}
 	if v.Why != nil && v.Why[bag] != nil {
 		return v.Why[bag]

@@ -10,12 +10,12 @@ import (
 // caption of Said. Bags without a kept caption are left out. Truth, Counts and Captions stay.
 func (s *Set) OfCaptions(name string, kept [][]bool) (*Set, error) {
 	if s.CaptionsInUse == nil || len(kept) != len(s.CaptionsInUse) {
-		return nil, fmt.Errorf("%s: captions of %d bags are kept, of %d with captions in memory", s.Name, len(kept),
+		return nil, fmt.Errorf("%s: captions of %d samples are kept, of %d with captions in memory", s.Name, len(kept),
 			len(s.CaptionsInUse))
 	}
 	for n, of := range s.CaptionsInUse {
 		if len(kept[n]) != len(of) {
-			return nil, fmt.Errorf("%s: bag %d%s has %d captions, and %d are kept or not", s.Name, n, s.called(n), len(of),
+			return nil, fmt.Errorf("%s: sample %d%s has %d captions, and %d are kept or not", s.Name, n, s.called(n), len(of),
 				len(kept[n]))
 		}
 	}

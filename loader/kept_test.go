@@ -102,7 +102,7 @@ func TestOfCaptions_LeavesBagsOut(t *testing.T) {
 	for _, of := range none {
 		clear(of)
 	}
-	if _, err := s.OfCaptions("kept", none); err == nil || !strings.Contains(err.Error(), "without bags") {
+	if _, err := s.OfCaptions("kept", none); err == nil || !strings.Contains(err.Error(), "without samples") {
 		t.Errorf("no caption of any bag is kept: %v", err)
 	}
 }

@@ -25,15 +25,15 @@ func NewCaptionSet(name string, ids []string, captions [][]string, perBag int,
 		return nil, fmt.Errorf("%s: labels need a vocabulary of at least one word", name)
 	}
 	if len(ids) == 0 || len(ids) != len(captions) {
-		return nil, fmt.Errorf("%s: %d bags with the captions of %d; want the same number, at least 1",
+		return nil, fmt.Errorf("%s: %d samples with the captions of %d; want the same number, at least 1",
 			name, len(ids), len(captions))
 	}
 	if perBag < 1 || perBag > MaxCaptions {
-		return nil, fmt.Errorf("%s: %d captions per bag, allowed are 1 to %d", name, perBag, MaxCaptions)
+		return nil, fmt.Errorf("%s: %d captions per sample, allowed are 1 to %d", name, perBag, MaxCaptions)
 	}
 	for i := range captions {
 		if len(captions[i]) > perBag {
-			return nil, fmt.Errorf("%s: bag %d (%s) has %d captions, want at most %d",
+			return nil, fmt.Errorf("%s: sample %d (%s) has %d captions, want at most %d",
 				name, i, ids[i], len(captions[i]), perBag)
 		}
 	}
@@ -98,10 +98,10 @@ func indexIDs(name string, ids []string) (map[string]int, error) {
 	index := make(map[string]int, len(ids))
 	for i, id := range ids {
 		if id == "" {
-			return nil, fmt.Errorf("%s: bag %d has an empty id", name, i)
+			return nil, fmt.Errorf("%s: sample %d has an empty id", name, i)
 		}
 		if first, ok := index[id]; ok {
-			return nil, fmt.Errorf("%s: bag %d repeats the id %q of bag %d", name, i, id, first)
+			return nil, fmt.Errorf("%s: sample %d repeats the id %q of sample %d", name, i, id, first)
 		}
 		index[id] = i
 	}
@@ -130,16 +130,16 @@ func checkMatrix(s *Set, what string, m *dense.Dense, gaps bool) error {
 		return fmt.Errorf("%s: the set has no %s", s.Name, what)
 	}
 	if m.Dtype() != dense.Uint8 || m.Dims() != 2 || m.Shape()[0] != n || m.Shape()[1] != k {
-		return fmt.Errorf("%s: %s are %v %v, want uint8 (%d, %d), bags by words",
+		return fmt.Errorf("%s: %s are %v %v, want uint8 (%d, %d), samples by words",
 			s.Name, what, m.Dtype(), m.Shape(), n, k)
 	}
 	for i, v := range m.Uint8s() {
 		switch {
 		case v <= 1 || v == UnknownLabel && gaps:
 		case v == UnknownLabel:
-			return fmt.Errorf("%s: %s of bag %d, class %d is unknown, want 0 or 1", s.Name, what, i/k, i%k)
+			return fmt.Errorf("%s: %s of sample %d, class %d is unknown, want 0 or 1", s.Name, what, i/k, i%k)
 		default:
-			return fmt.Errorf("%s: %s of bag %d, class %d is %d, want 0 or 1", s.Name, what, i/k, i%k, v)
+			return fmt.Errorf("%s: %s of sample %d, class %d is %d, want 0 or 1", s.Name, what, i/k, i%k, v)
 		}
 	}
 	return nil

@@ -84,12 +84,12 @@ func TestNewCaptionSet_RefusesBadInput(t *testing.T) {
 		want     string
 	}{
 		"no vocabulary":     {[]string{"1", "2"}, two, 5, nil, "vocabulary"},
-		"no bags":           {nil, nil, 5, v, "0 bags"},
-		"other lengths":     {[]string{"1"}, two, 5, v, "1 bags with the captions of 2"},
-		"repeated id":       {[]string{"1", "1"}, two, 5, v, `bag 1 repeats the id "1" of bag 0`},
-		"empty id":          {[]string{"1", ""}, two, 5, v, "bag 1 has an empty id"},
-		"too many captions": {[]string{"1", "2"}, [][]string{{"a"}, {"b", "c"}}, 1, v, "bag 1 (2) has 2 captions"},
-		"count overflow":    {[]string{"1", "2"}, two, 256, v, "256 captions per bag"},
+		"no bags":           {nil, nil, 5, v, "0 samples"},
+		"other lengths":     {[]string{"1"}, two, 5, v, "1 samples with the captions of 2"},
+		"repeated id":       {[]string{"1", "1"}, two, 5, v, `sample 1 repeats the id "1" of sample 0`},
+		"empty id":          {[]string{"1", ""}, two, 5, v, "sample 1 has an empty id"},
+		"too many captions": {[]string{"1", "2"}, [][]string{{"a"}, {"b", "c"}}, 1, v, "sample 1 (2) has 2 captions"},
+		"count overflow":    {[]string{"1", "2"}, two, 256, v, "256 captions per sample"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := NewCaptionSet("s", c.ids, c.captions, c.perBag, c.v)

@@ -132,7 +132,7 @@ func (l *Loader) width() int {
 // limit. If the numbers of frames are known ahead, New does so.
 func (l *Loader) tooLarge(bag, frames int) error {
 	if bytes := int64(frames) * int64(max(l.canvasBytes(), 4*l.width())); bytes > maxBatchBytes {
-		return fmt.Errorf("loader: with bag %d (%s) of %q a batch has %d frames, which take %d bytes, the limit is "+
+		return fmt.Errorf("loader: with sample %d (%s) of %q a batch has %d frames, which take %d bytes, the limit is "+
 			"%d; lower BatchBags or Size",
 			bag, l.id(bag), l.set.Name, frames, bytes, int64(maxBatchBytes))
 	}
@@ -146,14 +146,14 @@ func (l *Loader) id(bag int) string {
 	}
 	var row Row
 	if err := l.set.Rows.Read(context.Background(), bag, &row); err != nil {
-		return "bag " + strconv.Itoa(bag)
+		return "sample " + strconv.Itoa(bag)
 	}
 	return row.ID
 }
 
 // named adds to an error which frame it is about.
 func (l *Loader) named(bag, frame int, err error) error {
-	return fmt.Errorf("bag %d (%s), frame %d: %w", bag, l.id(bag), frame, err)
+	return fmt.Errorf("sample %d (%s), frame %d: %w", bag, l.id(bag), frame, err)
 }
 
 // batch returns a batch to fill, a released one if there is one.
@@ -199,15 +199,11 @@ func TooManyBad(set *Set, bad []BadSample, allowed int) error {
 	const named = 3
 	var first []string
 	for _, b := range bad[:min(named, len(bad))] {
-		first = append(first, fmt.Sprintf("bag %d (%s): %v", b.Bag, b.ID, b.Err))
-	}
-	what := "pictures"
-	if set.Vectors != nil {
-		what = "rows"
+		first = append(first, fmt.Sprintf("%s %d (%s): %v", set.Noun().One(), b.Bag, b.ID, b.Err))
 	}
 	return tooManyBad(fmt.Sprintf("loader: %d %s of %q that cannot be used, more than the %d that `data.max_bad_samples` "+
 		"(MaxBadSamples) allows; repair or remove them, or allow more: %s",
-		len(bad), what, set.Name, allowed, strings.Join(first, "; ")))
+		len(bad), set.Noun(), set.Name, allowed, strings.Join(first, "; ")))
 }
 
 // NoneUsable returns the error about a set without a usable bag. first is the error of the first bag.

@@ -371,7 +371,7 @@ func TestLoader_BadSamplesAreLeftOutAndCounted(t *testing.T) {
 		config.MaxBadSamples = limit
 		_, err := readEpoch(t, mustLoader(t, set, config), 0, 0)
 		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), first) ||
-			!strings.Contains(err.Error(), fmt.Sprintf("%d pictures", limit+1)) ||
+			!strings.Contains(err.Error(), fmt.Sprintf("%d clips", limit+1)) ||
 			!strings.Contains(err.Error(), "`data.max_bad_samples`") {
 			t.Errorf("at most %d: %v", limit, err)
 		}
@@ -511,7 +511,7 @@ func TestLoader_Targets(t *testing.T) {
 		}
 	}
 	soft[4] = float32NaN()
-	if _, err := New(set, config); err == nil || !strings.Contains(err.Error(), "bag 1 (clip-1), class 1") {
+	if _, err := New(set, config); err == nil || !strings.Contains(err.Error(), "sample 1 (clip-1), class 1") {
 		t.Errorf("NaN: %v", err)
 	}
 	config.Targets = dense.New(dense.WithShape(3, set.Len()), dense.WithBacking(make([]float32, set.Len()*3)))
@@ -537,7 +537,7 @@ func TestLoader_Evidence(t *testing.T) {
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		values[4] = float32(v)
 		_, err := New(set, config)
-		if err == nil || !strings.Contains(err.Error(), "evidence of bag 1 (clip-1), class 1") {
+		if err == nil || !strings.Contains(err.Error(), "evidence of sample 1 (clip-1), class 1") {
 			t.Errorf("%g: %v", v, err)
 		}
 	}

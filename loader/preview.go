@@ -62,7 +62,7 @@ func (p *Previewer) Bag(epoch, bag int) (*Preview, error) {
 			return p.preview(b, n)
 		}
 	}
-	return nil, fmt.Errorf("preview: bag %d of %q is in no batch", bag, l.set.Name)
+	return nil, fmt.Errorf("preview: sample %d of %q is in no batch", bag, l.set.Name)
 }
 
 // batchOf finds the batch of an epoch that has a bag.
@@ -77,7 +77,7 @@ func (l *Loader) batchOf(epoch, bag int) (number int, order []int, err error) {
 			}
 		}
 	}
-	return 0, nil, fmt.Errorf("preview: bag %d of %q is in no batch of epoch %d", bag, l.set.Name, epoch)
+	return 0, nil, fmt.Errorf("preview: sample %d of %q is in no batch of epoch %d", bag, l.set.Name, epoch)
 }
 
 // preview shows bag n of a batch.

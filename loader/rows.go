@@ -100,7 +100,7 @@ func matrixRow(m *dense.Dense, bag int) []uint8 {
 
 // blank makes the row of an unreadable bag: it has a name and no labels.
 func (r *Row) blank(bag int) {
-	*r = Row{ID: "bag " + strconv.Itoa(bag), Labels: r.Labels[:0], Counts: r.Counts[:0], Truth: r.Truth[:0]}
+	*r = Row{ID: "sample " + strconv.Itoa(bag), Labels: r.Labels[:0], Counts: r.Counts[:0], Truth: r.Truth[:0]}
 }
 
 // rowsAhead is how many rows are read side by side in a pass over all.

@@ -122,10 +122,10 @@ func (s *Set) Videos() bool {
 	return false
 }
 
-// Noun returns the plural noun for the bags of the set: pictures, clips or rows.
-func (s *Set) Noun() string {
+// Noun returns the noun for the bags of the set: pictures, clips or rows.
+func (s *Set) Noun() text.Plural {
 	switch {
-	case s.Vectors != nil:
+	case s.Vectors != nil && s.Pictures == nil:
 		return "rows"
 	case s.Videos():
 		return "clips"

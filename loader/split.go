@@ -17,16 +17,16 @@ import (
 // range or given twice are errors, as is a Set of no bags.
 func Subset(s *Set, name string, indices []int) (*Set, error) {
 	if len(indices) == 0 {
-		return nil, fmt.Errorf("%s: a subset of %s without bags", name, s.Name)
+		return nil, fmt.Errorf("%s: a subset of %s without samples", name, s.Name)
 	}
 	used := make([]bool, s.Len())
 	for at, i := range indices {
 		if i < 0 || i >= s.Len() {
-			return nil, fmt.Errorf("%s: index %d (number %d) is outside the %d bags of %s",
+			return nil, fmt.Errorf("%s: index %d (number %d) is outside the %d samples of %s",
 				name, i, at, s.Len(), s.Name)
 		}
 		if used[i] {
-			return nil, fmt.Errorf("%s: bag %d%s of %s is chosen twice", name, i, s.called(i), s.Name)
+			return nil, fmt.Errorf("%s: sample %d%s of %s is chosen twice", name, i, s.called(i), s.Name)
 		}
 		used[i] = true
 	}
@@ -113,7 +113,7 @@ func (c chosenSource) Frames(bag int) int { return c.from.Frames(c.indices[bag])
 
 func (c chosenSource) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
 	if bag < 0 || bag >= len(c.indices) {
-		return fmt.Errorf("there is no bag %d among %d", bag, len(c.indices))
+		return fmt.Errorf("there is no sample %d among %d", bag, len(c.indices))
 	}
 	return c.from.Read(ctx, c.indices[bag], frame, pic)
 }
@@ -134,7 +134,7 @@ func (c chosenVectors) Frames(bag int) int { return c.Vectors.Frames(c.indices[b
 
 func (c chosenVectors) Read(ctx context.Context, bag, frame int, dst []float32) error {
 	if bag < 0 || bag >= len(c.indices) {
-		return fmt.Errorf("there is no bag %d among %d", bag, len(c.indices))
+		return fmt.Errorf("there is no sample %d among %d", bag, len(c.indices))
 	}
 	return c.Vectors.Read(ctx, c.indices[bag], frame, dst)
 }
@@ -145,7 +145,7 @@ func (c chosenVectors) Read(ctx context.Context, bag, frame int, dst []float32) 
 // depends on the ids and the seed alone; both sets keep the order of the whole.
 func SplitHalves(s *Set, seed uint64) (first, second *Set, err error) {
 	if s.Len() < 2 {
-		return nil, nil, fmt.Errorf("%s: %d bags cannot be split in two", s.Name, s.Len())
+		return nil, nil, fmt.Errorf("%s: %d samples cannot be split in two", s.Name, s.Len())
 	}
 	if s.Rows != nil {
 		return nil, nil, fmt.Errorf(

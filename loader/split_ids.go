@@ -27,7 +27,7 @@ func SplitByIDs(s *Set, lists ...[]string) ([]*Set, error) {
 		for at, id := range ids {
 			i, ok := index[id]
 			if !ok {
-				return nil, fmt.Errorf("%s: list %d, entry %d: there is no bag %q: %w",
+				return nil, fmt.Errorf("%s: list %d, entry %d: there is no sample %q: %w",
 					s.Name, l+1, at+1, Excerpt(id), ErrAnnotations)
 			}
 			if first, ok := listed[id]; ok {

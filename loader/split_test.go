@@ -87,8 +87,8 @@ func TestSubset_PassesThePixelLimitOn(t *testing.T) {
 
 func TestSubset_RefusesBadIndices(t *testing.T) {
 	s := captionSet(t, 4, 2)
-	for want, indices := range map[string][]int{"without bags": {}, "index 4 (number 1)": {0, 4}, "index -1": {-1},
-		"bag 2 (bagc) of pattern is chosen twice": {2, 1, 2}} {
+	for want, indices := range map[string][]int{"without samples": {}, "index 4 (number 1)": {0, 4}, "index -1": {-1},
+		"sample 2 (bagc) of pattern is chosen twice": {2, 1, 2}} {
 		if _, err := Subset(s, "p", indices); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: error %v, want one with %q", indices, err, want)
 		}
@@ -162,7 +162,7 @@ func TestSplitByIDs(t *testing.T) {
 		t.Errorf("parts %v and %v", parts[0].IDs, parts[1].IDs)
 	}
 	for want, lists := range map[string][][]string{
-		`list 1, entry 2: there is no bag "nobody"`:    {{"baga", "nobody"}},
+		`list 1, entry 2: there is no sample "nobody"`: {{"baga", "nobody"}},
 		`list 2, entry 1: "baga" is in list 1 already`: {{"baga"}, {"baga"}},
 		`entry 2: "baga" is in list 1 already`:         {{"baga", "baga"}},
 	} {

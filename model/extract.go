@@ -51,7 +51,7 @@ func (n *Net) Extract(room *tensor.Tensor, p *Plan, l Layer) (*tensor.Tensor, er
 		return p.Prob, nil
 	}
 	if len(p.chunks) > 1 {
-		return nil, fmt.Errorf("model: no %s of bags whose %d frames went through the net in %d chunks: take it "+
+		return nil, fmt.Errorf("model: no %s of samples whose %d frames went through the net in %d chunks: take it "+
 			"frame by frame, or raise ChunkFrames: %w",
 			l, p.Frames, len(p.chunks), kernels.ErrUnsupported)
 	}

@@ -13,7 +13,7 @@ import (
 
 // tooLarge returns an error with the batch size that would fit. It is called after the buffers were freed.
 func (n *Net) tooLarge(frames, bags int, training bool, err error) error {
-	err = fmt.Errorf("model: cannot hold a batch of %d frames in %d bags: %w", frames, bags, err)
+	err = fmt.Errorf("model: cannot hold a batch of %d frames in %d samples: %w", frames, bags, err)
 	if !errors.Is(err, kernels.ErrOutOfMemory) && !errors.Is(err, host.ErrFull) {
 		return err
 	}
@@ -22,12 +22,12 @@ func (n *Net) tooLarge(frames, bags int, training bool, err error) error {
 		return err
 	}
 	if fits := n.largest(frames, bags, training, free); fits > 0 {
-		return fmt.Errorf("%w; at most %d bags with equally many frames would fit", err, fits)
+		return fmt.Errorf("%w; at most %d samples with equally many frames would fit", err, fits)
 	}
 	if chunk := n.largestChunk(frames, bags, training, free); chunk > 0 {
 		return fmt.Errorf("%w; the batch would fit in chunks of %d frames (`train.chunk_frames` %[2]d)", err, chunk)
 	}
-	return fmt.Errorf("%w; not one bag would fit: take smaller pictures or fewer frames", err)
+	return fmt.Errorf("%w; not one sample would fit: take smaller pictures or fewer frames", err)
 }
 
 // FreeBytes is the memory that the device of a backend has left.

@@ -18,7 +18,7 @@ func TestPlan_IsHeldAgainstTheMemoryOfTheHost(t *testing.T) {
 	n := newNet(t, openCPU(t, 1), small(FeatureDependent))
 	const bags = 1 << 28 // of several terabytes
 	_, err := n.Plan(bags, bags, true)
-	if !errors.Is(err, host.ErrFull) || !strings.Contains(err.Error(), "bags with equally many frames would fit") {
+	if !errors.Is(err, host.ErrFull) || !strings.Contains(err.Error(), "samples with equally many frames would fit") {
 		t.Fatal(err)
 	}
 	if _, err := n.Plan(2, 2, true); err != nil {

@@ -101,7 +101,7 @@ func (n *Net) shapes() []shape {
 // allocates any, with the size that would fit.
 func (n *Net) Plan(frames, bags int, training bool) (*Plan, error) {
 	if frames < 1 || bags < 1 || bags > frames {
-		return nil, fmt.Errorf("model: a batch of %d frames in %d bags: every bag needs a frame", frames, bags)
+		return nil, fmt.Errorf("model: a batch of %d frames in %d samples: every sample needs a frame", frames, bags)
 	}
 	chunk, has := n.chunkOf(frames), n.capacity
 	if frames > has.frames || bags > has.bags || chunk > has.chunk || training && !has.training {

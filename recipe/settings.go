@@ -36,11 +36,11 @@ type Config struct {
 	// Form is filled in when a configuration is resolved, so that a file keeps its meaning when the default changes.
 	Form Form `yaml:"form,omitempty" help:"where stage 2 gets noise rates: estimate (from held-out scores, then fixed) or paper (learned)" values:"estimate,paper"`
 	// Captions chooses the arm if the user names none and the labels come from captions; empty is Labels.
-	Captions CaptionsForm `yaml:"captions,omitempty" help:"use of captions: witness finds captions of other pictures, labels only reads words" values:"witness,labels"`
+	Captions CaptionsForm `yaml:"captions,omitempty" help:"how captions are used: witness leaves out captions of other pictures, labels uses all" values:"witness,labels"`
 	// FoldEpochs is how many epochs the nets of folds are trained for, 0 for 15.
-	FoldEpochs int `yaml:"fold_epochs,omitempty" help:"<epochs> of the nets of folds; 0 for 15" range:"[0,]"`
+	FoldEpochs int `yaml:"fold_epochs,omitempty" help:"train the nets of folds for this many <epochs>; 0 for 15" range:"[0,]"`
 	// Epochs of stage 2 of the arms caption-filter, held-rates and soft-labels, 0 for those that the recipe finds.
-	Epochs int `yaml:"epochs,omitempty" help:"<epochs> of stage 2 of caption-filter, held-rates and soft-labels; 0 for their own" range:"[0,]"`
+	Epochs int `yaml:"epochs,omitempty" help:"<epochs> of stage 2 of caption-filter, held-rates and soft-labels; 0 for each arm's own" range:"[0,]"`
 	// Floor raises the rates as far as the labels let them, and gives the net's prediction half the weight
 	// of the label in soft-labels: for noise that depends on the sample.
 	Floor bool `yaml:"floor,omitempty" help:"raise the rates as far as the labels allow, for noise that depends on the picture"`
@@ -164,7 +164,7 @@ func (s *Settings) validateEstimate() error {
 		return errors.New("stage1 names a checkpoint, and rates are estimated while stage 1 is trained: leave out " +
 			"`stage1`, or name a file of rates")
 	case s.Train.Overfit:
-		return errors.New("overfit-one-batch teaches nothing about other bags: leave out `recipe.form`")
+		return errors.New("overfit-one-batch teaches nothing about other samples: leave out `recipe.form`")
 	}
 	return nil
 }

@@ -1,10 +1,8 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"strings"
 
 	"nmn/labels"
 	"nmn/labels/audit"
@@ -27,7 +25,7 @@ func AuditTables(r *audit.Report, top, classes int) []*Table {
 	if r.Judgement != nil {
 		tables = append(tables, JudgementTable(r.Judgement))
 	}
-	tables = append(tables, rowTables(r.Table(), top, counts.Audited, samplesOf(r))...)
+	tables = append(tables, rowTables(r.Table(), top, counts.Audited, r.Samples)...)
 	if r.Outcome != nil {
 		last := tables[len(tables)-1]
 		last.Notes = append(last.Notes, correctionNote(r.Outcome))
@@ -35,15 +33,9 @@ func AuditTables(r *audit.Report, top, classes int) []*Table {
 	return tables
 }
 
-// samplesOf returns the plural noun for what the labels belong to.
-func samplesOf(r *audit.Report) string { return cmp.Or(r.Samples, "samples") }
-
-// sampleOf returns the singular noun.
-func sampleOf(r *audit.Report) string { return strings.TrimSuffix(samplesOf(r), "s") }
-
 // countNotes returns the numbers of labels and suspects in sentences. The page and the command line both show them.
 func countNotes(r *audit.Report, c audit.Counts) []string {
-	s := fmt.Sprintf("%d %s have %d labels. %s.", c.Bags, samplesOf(r), c.Labels,
+	s := fmt.Sprintf("%d %v have %d labels. %s.", c.Bags, r.Samples, c.Labels,
 		suspectCount(c.Suspects, c.Audited, "audited labels, present or absent,", r.MinError))
 	which := "suspects"
 	if c.Pooled > 0 {

@@ -21,7 +21,7 @@ func ClassAuditTables(r *multiclass.Report, top, classes int) []*Table {
 	if r.Judgement != nil {
 		tables = append(tables, classJudgement(r.Judgement))
 	}
-	tables = append(tables, rowTables(r.Table, top, r.Known(), "samples")...)
+	tables = append(tables, rowTables(r.Table, top, r.Known(), "")...)
 	if o := r.Outcome; o != nil {
 		s := fmt.Sprintf("%d labels are corrected in %s", o.Changed, o.Labels)
 		if o.ExpectedPrecision.Defined() {

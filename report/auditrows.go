@@ -6,14 +6,15 @@ import (
 
 	"nmn/eval"
 	"nmn/labels/audit/rows"
+	"nmn/text"
 )
 
 // rowsShown is how many rows and groups the tables show at most.
 const rowsShown = 10
 
 // rowTables returns the rows whose labels fit least, near-duplicates if there are features, and the totals. samples
-// is the plural noun for the rows.
-func rowTables(t *rows.Table, top, labels int, samples string) []*Table {
+// is the noun for the rows.
+func rowTables(t *rows.Table, top, labels int, samples text.Plural) []*Table {
 	var tables []*Table
 	if n := min(top, rowsShown, t.Len()); n > 0 {
 		tables = append(tables, rowTable(t.Top(n), samples))
@@ -25,11 +26,11 @@ func rowTables(t *rows.Table, top, labels int, samples string) []*Table {
 }
 
 // rowTable lists rows. The row whose labels fit least comes first.
-func rowTable(top []rows.Row, samples string) *Table {
+func rowTable(top []rows.Row, samples text.Plural) *Table {
 	t := &Table{
-		Title: capital(samples) + " whose labels fit least",
+		Title: capital(samples.String()) + " whose labels fit least",
 		Columns: []Column{
-			{Name: strings.TrimSuffix(samples, "s"), Text: true}, {Name: "quality", Decimals: 4}, {Name: "suspects"},
+			{Name: samples.One(), Text: true}, {Name: "quality", Decimals: 4}, {Name: "suspects"},
 			{Name: "most probably wrong", Text: true}, {Name: "p(wrong)", Decimals: 4},
 		},
 		Notes: []string{"Quality is between 0 and 1. It averages the probabilities that the labels of a row are " +
@@ -75,8 +76,8 @@ func known(v *float64) Cell {
 }
 
 // duplicateTable lists groups of near-duplicates.
-func duplicateTable(groups []rows.Group, samples string) *Table {
-	t := &Table{Title: "Near-duplicates", Columns: []Column{{Name: samples, Text: true}, {Name: "copies"},
+func duplicateTable(groups []rows.Group, samples text.Plural) *Table {
+	t := &Table{Title: "Near-duplicates", Columns: []Column{{Name: samples.String(), Text: true}, {Name: "copies"},
 		{Name: "features", Text: true}, {Name: "labels", Text: true}}}
 	for _, g := range groups {
 		const most = 4
@@ -97,7 +98,7 @@ func duplicateTable(groups []rows.Group, samples string) *Table {
 }
 
 // foundTable returns the totals of everything that was found.
-func foundTable(s rows.Summary, samples string) *Table {
+func foundTable(s rows.Summary, samples text.Plural) *Table {
 	t := &Table{Title: "Totals", Columns: []Column{{Name: "found", Text: true}, {Name: "number"}, {Name: "of"},
 		{Name: "share (%)", Decimals: 2}}}
 	add := func(what string, n, of int) {
@@ -108,7 +109,7 @@ func foundTable(s rows.Summary, samples string) *Table {
 		t.Rows = append(t.Rows, Row{Cells: []Cell{words(what), count(n), count(of), number(share)}})
 	}
 	add("suspects", s.Suspects, s.Labels)
-	add(samples+" with suspects", s.SuspectRows, s.Rows)
+	add(samples.String()+" with suspects", s.SuspectRows, s.Rows)
 	if s.Outliers == nil {
 		return t
 	}

@@ -19,7 +19,7 @@ func suspectTable(r *audit.Report, suspects []audit.Suspect) *Table {
 	t := &Table{
 		Title: "Labels that are probably wrong",
 		Columns: []Column{
-			{Name: sampleOf(r), Text: true}, {Name: "label", Text: true}, {Name: "is", Text: true},
+			{Name: r.Samples.One(), Text: true}, {Name: "label", Text: true}, {Name: "is", Text: true},
 			{Name: "p(wrong)", Decimals: 4}, {Name: "p(y=1)", Decimals: 4}, {Name: "q01", Decimals: 3},
 			{Name: "q10", Decimals: 4},
 		},
@@ -108,9 +108,9 @@ func whyNotAudited(r *audit.Report, class int) string {
 	case r.Estimate == nil:
 		return "no rates given"
 	case n == 0:
-		return "on no " + sampleOf(r)
+		return "on no " + r.Samples.One()
 	case n == knownLabels(r, class):
-		return "on every " + sampleOf(r)
+		return "on every " + r.Samples.One()
 	}
 	var why []string
 	for _, d := range r.Estimate.Classes[class].Diagnoses {

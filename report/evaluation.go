@@ -48,7 +48,7 @@ func SummaryTable(title string, r *eval.Result) *Table {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	add("AP, the mean over "+ClassNoun(r), 100, 1, func(l *eval.MultiLabel) eval.Number { return l.AP.All })
+	add("AP, the mean over "+ClassNoun(r).String(), 100, 1, func(l *eval.MultiLabel) eval.Number { return l.AP.All })
 	for _, f := range []struct {
 		at string
 		of func(*eval.MultiLabel) eval.F1
@@ -88,7 +88,7 @@ func measuresTable(title string, r *eval.Result, m *eval.Measures) *Table {
 	for _, name := range names {
 		t.Columns = append(t.Columns, Column{Name: name, Decimals: 2})
 	}
-	sizes := Row{Cells: []Cell{words(ClassNoun(r))}}
+	sizes := Row{Cells: []Cell{words(ClassNoun(r).String())}}
 	for _, n := range slices.Concat(r.GroupSize.Group, []int{r.GroupSize.All}) {
 		sizes.Cells = append(sizes.Cells, count(n))
 	}

@@ -28,7 +28,7 @@ type LabelledRun struct {
 
 // LabelGainTable shows what other labels have gained: a run on each of them, the first to compare with.
 func LabelGainTable(runs []LabelledRun) *Table {
-	t := &Table{Title: "What the labels have gained", Columns: []Column{{Name: "run", Text: true}, {Name: "bags"},
+	t := &Table{Title: "What the labels have gained", Columns: []Column{{Name: "run", Text: true}, {Name: "samples"},
 		{Name: "labels"}, {Name: "changed"}, {Name: "wrong"}, {Name: "incorrect"}, {Name: "missing"},
 		{Name: "wrong, %", Decimals: 2}, {Name: "AP", Decimals: 1}, {Name: "OF1", Decimals: 1}, {Name: "CF1", Decimals: 1}}}
 	for _, r := range runs {

@@ -3,6 +3,7 @@ package report
 import (
 	"nmn/eval"
 	"nmn/report/chart"
+	"nmn/text"
 )
 
 // chartedWords is the number of classes up to which a chart is readable.
@@ -20,7 +21,7 @@ func noiseCharts(r *NoiseReport, most int) []numbered {
 		for _, w := range side.Words[:rows] {
 			c.Rows = append(c.Rows, w.Word)
 		}
-		c.Marks = strips(side.Words[:rows])
+		c.Marks = strips(side.Words[:rows], r.Samples)
 		out = append(out, numbered{Chart: c})
 	}
 	return out
@@ -48,9 +49,10 @@ func reach(list []WordRate) float64 {
 }
 
 // strips returns the marks of classes with rates, a row for each, the first at the top.
-func strips(list []WordRate) []chart.Mark {
-	thin := chart.Mark{Name: "5 to 95 % of the samples", Shape: chart.Thin, Color: chart.Blue, Faint: true}
-	thick := chart.Mark{Name: "25 to 75 % of the samples", Shape: chart.Thick, Color: chart.Blue, Faint: true}
+func strips(list []WordRate, samples text.Plural) []chart.Mark {
+	of := " of the " + samples.String()
+	thin := chart.Mark{Name: "5 to 95 %" + of, Shape: chart.Thin, Color: chart.Blue, Faint: true}
+	thick := chart.Mark{Name: "25 to 75 %" + of, Shape: chart.Thick, Color: chart.Blue, Faint: true}
 	bar := chart.Mark{Shape: chart.Thick, Color: chart.Blue, Faint: true}
 	estimate := chart.Mark{Name: "interval of the estimate from scores", Shape: chart.Thin, Color: chart.Green, Lift: 7}
 	truth := chart.Mark{Name: "true rate", Shape: chart.Upright, Color: chart.Red}
@@ -64,7 +66,7 @@ func strips(list []WordRate) []chart.Mark {
 		if q := w.Spread; q != nil {
 			thin.Points = append(thin.Points, at(q.Quantiles[0]), at(q.Quantiles[4]))
 			thick.Points = append(thick.Points, at(q.Quantiles[1]), at(q.Quantiles[3]))
-			rate.Name = "mean over the samples"
+			rate.Name = "mean over the " + samples.String()
 		} else {
 			bar.Points = append(bar.Points, at(0), at(float64(w.Rate)))
 		}

@@ -8,6 +8,7 @@ import (
 
 	"nmn/eval"
 	"nmn/labels/rates"
+	"nmn/text"
 )
 
 // NoiseReport holds the noise rates of a run.
@@ -20,6 +21,8 @@ type NoiseReport struct {
 	Split   string `json:"split,omitempty"`
 	Bags    int    `json:"bags,omitempty"`
 	LeftOut int    `json:"left_out,omitempty"`
+	// Samples is the noun for bags.
+	Samples text.Plural `json:"-"`
 	// Levels are the levels of the quantiles in each spread.
 	Levels []float64  `json:"quantile_levels,omitempty"`
 	Q01    RateReport `json:"q01"` // p(z=0|y=1), how often a label is missing
@@ -114,7 +117,7 @@ func (r *NoiseReport) Tables(most int) []*Table {
 	}
 	for _, side := range r.sides() {
 		if len(side.Departures) > 0 {
-			tables = append(tables, side.departures())
+			tables = append(tables, side.departures(r.Samples))
 		}
 	}
 	return tables
@@ -133,12 +136,10 @@ func (r *NoiseReport) summary() *Table {
 	}
 	t.dropEmptyColumns()
 	if r.FeatureDependent {
-		note := fmt.Sprintf(
-			"Every sample of the %s split (%d samples) has its own rates. The rates of a class are means over the "+
-				"samples.", r.Split,
-			r.Bags)
+		note := fmt.Sprintf("Every %s of the %s split (%s) has its own rates. The rates of a class are means over the %v.",
+			r.Samples.One(), r.Split, r.Samples.Count(r.Bags), r.Samples)
 		if r.LeftOut > 0 {
-			note += fmt.Sprintf(" %d more samples could not be read.", r.LeftOut)
+			note += fmt.Sprintf(" %d more %v could not be read.", r.LeftOut, r.Samples)
 		}
 		t.Notes = append(t.Notes, note)
 	}
@@ -219,11 +220,11 @@ func (w WordRate) cells() []Cell {
 	return append(row, number(e.Rate), number(e.Low), number(e.High), words(cmp.Or(e.Remarks, w.Remark)))
 }
 
-func (s noiseSide) departures() *Table {
+func (s noiseSide) departures(samples text.Plural) *Table {
 	t := &Table{
-		Title: "Samples whose " + s.symbol + " differs most from the mean of the class",
-		Columns: []Column{{Name: "sample", Text: true}, {Name: "label", Text: true}, {Name: s.symbol, Decimals: s.decimals},
-			{Name: "mean", Decimals: s.decimals}},
+		Title: capital(samples.String()) + " whose " + s.symbol + " differs most from the mean of the class",
+		Columns: []Column{{Name: samples.One(), Text: true}, {Name: "label", Text: true},
+			{Name: s.symbol, Decimals: s.decimals}, {Name: "mean", Decimals: s.decimals}},
 	}
 	for _, d := range s.Departures {
 		t.Rows = append(t.Rows, Row{Cells: []Cell{words(d.ID), words(d.Word), number(eval.Number(d.Rate)),

@@ -36,7 +36,7 @@ func noiseOf(words int, featureDependent bool) *NoiseReport {
 	}
 	r := &NoiseReport{Run: "fd", FeatureDependent: featureDependent, Epoch: 2, Step: 10, Q01: side(.5), Q10: side(.1)}
 	if featureDependent {
-		r.Split, r.Bags = "train", 300
+		r.Split, r.Bags, r.Samples = "train", 300, "clips"
 		r.Q01.Departures = []RateDeparture{{"picture-7", markup, .9, .5}}
 	}
 	return r
@@ -61,7 +61,8 @@ func TestNoiseReport_SumsUpAndSorts(t *testing.T) {
 	if err := Write(&b, Text, noiseOf(5, true).Tables(0)...); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"sd", "95 %", "T01", "not predictable", "train split (300 samples)", "picture-7"} {
+	for _, part := range []string{"sd", "95 %", "T01", "not predictable", "Every clip of the train split (300 clips)",
+		"Clips whose q01", "picture-7"} {
 		if !strings.Contains(b.String(), part) {
 			t.Errorf("the tables do not tell %q:\n%s", part, b.String())
 		}

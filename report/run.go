@@ -8,6 +8,7 @@ import (
 
 	"nmn/eval"
 	"nmn/labels"
+	"nmn/text"
 )
 
 // Arms of the paper's tables, by their names in configuration files. Callers that make a Run name other arms.
@@ -46,8 +47,7 @@ type Run struct {
 	// are then shown too.
 	PaperData bool
 
-	// Samples names what has labels, for example "pictures"; empty for bags.
-	Samples string
+	Samples text.Plural // noun for what has labels
 
 	Result *eval.Result // nil before the evaluation
 	// NotMeasured is the reason why Result has no measures; empty if it has some.

@@ -9,6 +9,7 @@ import (
 
 	"nmn/eval"
 	"nmn/labels"
+	"nmn/text"
 )
 
 var runHTMLTemplate = htmlTemplate("run", htmlFile("run.html"))
@@ -18,9 +19,9 @@ type runHTML struct {
 	Style           template.CSS
 	Title           string
 	Facts           []string
-	Against, Judged string // the labels that Figures compare with, and the set
-	Samples, Sample string // nouns for what has labels, such as "pictures" and "picture"
-	Classes, Class  string // nouns for classes: "words" and "word", or "labels" and "label"
+	Against, Judged string      // the labels that Figures compare with, and the set
+	Samples         text.Plural // noun for what has labels
+	Classes         text.Plural // noun for classes: words or labels
 	Figures         []headline
 	NotMeasured     string // why there are no figures; empty if there are some
 	Measures        []pageTable
@@ -54,9 +55,9 @@ func (r *Run) WriteHTML(w io.Writer) error {
 	name := r.armName()
 	p := runHTML{Style: template.CSS(pageStyle + htmlFile("run.css") + htmlFile("bags.css")), Title: name,
 		Facts: r.facts(), Scored: r.Scored, Config: strings.TrimRight(r.Config, "\n")}
-	p.Samples, p.Sample, p.Classes, p.Class = r.samples(), strings.TrimSuffix(r.samples(), "s"), "labels", "label"
-	if r.Result != nil && ClassNoun(r.Result) == "words" {
-		p.Classes, p.Class = "words", "word"
+	p.Samples, p.Classes = r.Samples, "labels"
+	if r.Result != nil {
+		p.Classes = ClassNoun(r.Result)
 	}
 	if r.Name != "" {
 		p.Title = r.Name + ": " + name
@@ -137,18 +138,21 @@ func noiseOfRates(list labels.Table) *NoiseReport {
 	}
 }
 
-// meanings explain the main measures in a sentence. Bags and words are replaced by the nouns of the data.
-var meanings = []struct{ name, meaning string }{
-	{"AP (truth)", "Average precision against the true labels: how well a word ranks the bags, as a mean over words."},
-	{"human AP", "Average precision up to the recall that people reach among themselves."},
-	{"mAP (labels)",
-		"Average precision against the labels of this set: how well a word ranks the bags, as a mean over words."},
-	{"OF1", "F1 of all predictions with p ≥ 0.5 together. Frequent words count most."},
-	{"CF1", "F1 of the mean precision and recall of words with p ≥ 0.5. Every word counts equally."},
-	{"OF1 at θ*", "OF1 with the threshold θ* instead of 0.5. θ* is found without the labels of this set."},
-	{"CF1 at θ*", "CF1 with the threshold θ* instead of 0.5."},
-	{"Brier", "Mean squared error of the probabilities. Smaller is better."},
-	{"ECE", "Calibration error: distance of probabilities from frequencies. Smaller is better."},
+// meanings explain the main measures in a sentence.
+func meanings(samples, classes text.Plural) []struct{ name, meaning string } {
+	ranks := fmt.Sprintf(": how well a %s ranks the %v, as a mean over %v.", classes.One(), samples, classes)
+	return []struct{ name, meaning string }{
+		{"AP (truth)", "Average precision against the true labels" + ranks},
+		{"human AP", "Average precision up to the recall that people reach among themselves."},
+		{"mAP (labels)", "Average precision against the labels of this set" + ranks},
+		{"OF1", fmt.Sprintf("F1 of all predictions with p ≥ 0.5 together. Frequent %v count most.", classes)},
+		{"CF1", fmt.Sprintf("F1 of the mean precision and recall of %v with p ≥ 0.5. Every %s counts equally.", classes,
+			classes.One())},
+		{"OF1 at θ*", "OF1 with the threshold θ* instead of 0.5. θ* is found without the labels of this set."},
+		{"CF1 at θ*", "CF1 with the threshold θ* instead of 0.5."},
+		{"Brier", "Mean squared error of the probabilities. Smaller is better."},
+		{"ECE", "Calibration error: distance of probabilities from frequencies. Smaller is better."},
+	}
 }
 
 // judgedOn names the samples and classes that the measures are about.
@@ -159,25 +163,21 @@ func judgedOn(r *Run) string {
 	default:
 		set = " of the " + r.Split + " set"
 	}
-	return fmt.Sprintf("%d %s%s and %d %s", r.Result.Bags, r.samples(), set, r.Result.Classes, ClassNoun(r.Result))
+	return fmt.Sprintf("%d %v%s and %d %v", r.Result.Bags, r.Samples, set, r.Result.Classes, ClassNoun(r.Result))
 }
 
 // headlines returns the main measures of the run.
 func headlines(r *Run) []headline {
 	var out []headline
 	all := measureTable(r.Result.Truth != nil)
-	nouns := strings.NewReplacer("bags", r.samples())
-	if ClassNoun(r.Result) == "labels" {
-		nouns = strings.NewReplacer("bags", r.samples(), "word", "label")
-	}
-	for _, m := range meanings {
+	for _, m := range meanings(r.Samples, ClassNoun(r.Result)) {
 		metric := all[slices.IndexFunc(all, func(a metric) bool { return a.name == m.name })]
 		v := metric.of(r)
 		if !v.Defined() || m.name == "mAP (labels)" && r.Result.Truth != nil {
 			continue
 		}
 		h := headline{Name: m.name, Value: fmt.Sprintf("%.*f", metric.decimals, float64(metric.scale*v)),
-			Meaning: nouns.Replace(m.meaning)}
+			Meaning: m.meaning}
 		if metric.scale == 100 {
 			h.Value += " %"
 		}

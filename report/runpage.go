@@ -10,6 +10,7 @@ import (
 
 	"nmn/eval"
 	"nmn/internal/durable"
+	"nmn/text"
 )
 
 // Files of a run's page.
@@ -51,19 +52,16 @@ func roundedDuration(d time.Duration) time.Duration {
 	return d.Round(time.Second)
 }
 
-// samples returns the plural noun for what has labels.
-func (r *Run) samples() string { return cmp.Or(r.Samples, "samples") }
-
 // counts returns how many samples and classes were evaluated.
 func (r *Run) counts() string {
 	if r.NotMeasured != "" {
 		return "nothing"
 	}
-	return fmt.Sprintf("%d %s, %d %s", r.Result.Bags, r.samples(), r.Result.Classes, ClassNoun(r.Result))
+	return fmt.Sprintf("%d %v, %d %v", r.Result.Bags, r.Samples, r.Result.Classes, ClassNoun(r.Result))
 }
 
 // ClassNoun returns the noun for the classes of an evaluation: "words" of captions, otherwise "labels".
-func ClassNoun(r *eval.Result) string {
+func ClassNoun(r *eval.Result) text.Plural {
 	if r.CaptionsPerBag > 0 || r.GroupSize.Group != nil {
 		return "words"
 	}

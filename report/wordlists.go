@@ -9,6 +9,7 @@ import (
 
 	"nmn/eval"
 	"nmn/labels"
+	"nmn/text"
 )
 
 // ranked is a class with the measure that ranks it.
@@ -23,7 +24,7 @@ func WordTables(r *eval.Result, n int) []*Table {
 	list, by := rankedWords(r)
 	noun := ClassNoun(r)
 	if len(list) <= n {
-		return []*Table{wordTable(fmt.Sprintf("%s by %s, the best first", capital(noun), by), noun, list)}
+		return []*Table{wordTable(fmt.Sprintf("%s by %s, the best first", capital(noun.String()), by), noun, list)}
 	}
 	worst := slices.Clone(list[len(list)-n:])
 	slices.Reverse(worst)
@@ -58,9 +59,9 @@ func rankedWords(r *eval.Result) ([]ranked, string) {
 	return list, by
 }
 
-func wordTable(title, noun string, list []ranked) *Table {
+func wordTable(title string, noun text.Plural, list []ranked) *Table {
 	t := &Table{Title: title, Columns: []Column{
-		{Name: strings.TrimSuffix(noun, "s"), Text: true}, {Name: posColumn, Text: true}, {Name: "AP", Decimals: 2},
+		{Name: noun.One(), Text: true}, {Name: posColumn, Text: true}, {Name: "AP", Decimals: 2},
 		{Name: "P at human recall", Decimals: 2}, {Name: "number"}, {Name: "F1", Decimals: 2},
 	}}
 	for _, w := range list {

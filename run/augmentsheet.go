@@ -108,7 +108,7 @@ func bagName(ctx context.Context, set *loader.Set, bag int) string {
 	}
 	var row loader.Row
 	if err := set.Rows.Read(ctx, bag, &row); err != nil {
-		return fmt.Sprintf("bag %d", bag)
+		return fmt.Sprintf("sample %d", bag)
 	}
 	return row.ID
 }

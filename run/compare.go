@@ -52,9 +52,9 @@ func (b *SideBySide) Comparison(title string, pictures *ShownPictures) report.Co
 
 func chosenHow(bags, drawn int) string {
 	if bags <= ComparedByChance {
-		return fmt.Sprintf("%d bags drawn by chance", bags)
+		return fmt.Sprintf("%d samples drawn by chance", bags)
 	}
-	return fmt.Sprintf("%d bags drawn by chance, and of %d more the %d on which the arms differ most", ComparedByChance,
+	return fmt.Sprintf("%d samples drawn by chance, and of %d more the %d on which the arms differ most", ComparedByChance,
 		drawn-ComparedByChance, bags-ComparedByChance)
 }
 

@@ -39,7 +39,7 @@ type Config struct {
 	// Recipe says how stage 2 comes by its noise model.
 	Recipe recipe.Config `yaml:"recipe,omitempty"`
 	// EachEpoch evaluates after every epoch as at the end, and keeps the figures.
-	EachEpoch bool      `yaml:"each_epoch,omitempty" help:"evaluate after every epoch as at the end, and keep the figures in epochs.json"`
+	EachEpoch bool      `yaml:"each_epoch,omitempty" help:"run the final evaluation after every epoch too, and write epochs.json"`
 	Run       Resources `yaml:"run"`
 	// Chosen are the settings that were left open and have been chosen since.
 	Chosen []Choice `yaml:"chosen,omitempty"`
@@ -104,8 +104,8 @@ func (n NetName) IsResNet() bool { return slices.Contains(model.ResNets(), strin
 // NetConfig describes the net as changes to a known one; 0 and empty keep what that one has.
 type NetConfig struct {
 	Arch      NetName `yaml:"arch" help:"<network> to train"`
-	MIL       bool    `yaml:"mil" help:"make every cell of the score map an instance, joined by noisy-or"`
-	Width     float64 `yaml:"width" help:"<factor> on the channels of all hidden layers" range:"(0,16]"`
+	MIL       bool    `yaml:"mil" help:"treat every cell of the score map as an instance, and combine them by noisy-or"`
+	Width     float64 `yaml:"width" help:"multiply the channels of all hidden layers by this <factor>" range:"(0,16]"`
 	InputSize int     `yaml:"input_size" help:"height and width of the input in <pixels>; 0 for the network's own" range:"[0,]"`
 	Depths    []int   `yaml:"depths,flow" help:"convolutions of each block, as <n,n,...>; empty for the network's own"`
 	Widths    []int   `yaml:"widths,flow" help:"channels of each block, as <n,n,...>; empty for the network's own"`
@@ -116,27 +116,27 @@ type NetConfig struct {
 	Hidden    []int   `yaml:"hidden,flow" help:"mlp: widths of the hidden layers, as <n,n,...>; empty for a linear classifier"`
 	Dropout   float64 `yaml:"dropout" help:"<share> of fc6, fc7 or hidden units set to 0 in training; -1 for the network's own" range:"[-1,1)"`
 	// Pixels says how wide the numbers are that VGG16 sees; residual nets see unit.
-	Pixels      PixelRange `yaml:"pixels" help:"<scale> of pixels that vgg16 sees: unit for torchvision's weights, raw for Caffe's" values:"unit,raw"`
-	NoisePool   string     `yaml:"noise_pool" help:"<pooling> of the features that the noise model sees" values:"mean,max"`
-	NoiseDetach bool       `yaml:"noise_detach" help:"keep the noise model's gradient out of the features"`
+	Pixels      PixelRange `yaml:"pixels" help:"<scale> of vgg16's input: unit for torchvision's weights, raw for Caffe's" values:"unit,raw"`
+	NoisePool   string     `yaml:"noise_pool" help:"<pooling> of the noise model's input features" values:"mean,max"`
+	NoiseDetach bool       `yaml:"noise_detach" help:"do not pass the noise model's gradient on to the features"`
 	// Weights is a file that the classifier starts from, empty for a random start. The last layer of files
 	// by other programs is left out, unless WeightsClassifier asks for it. WeightsChannels is the order of
 	// a picture's channels in it, empty for the order of its format.
-	Weights           string       `yaml:"weights" help:"<file> that the classifier starts from: .pth, .safetensors, .npz or .caffemodel"`
-	WeightsChannels   ChannelOrder `yaml:"weights_channels,omitempty" help:"<order> of a picture's channels in that file; empty for that of its format" values:"rgb,bgr"`
-	WeightsClassifier bool         `yaml:"weights_classifier,omitempty" help:"take the last layer from that file too"`
+	Weights           string       `yaml:"weights" help:"<file> of weights to start from: .pth, .safetensors, .npz or .caffemodel"`
+	WeightsChannels   ChannelOrder `yaml:"weights_channels,omitempty" help:"channel <order> that net.weights expects; empty takes the usual one of its format" values:"rgb,bgr"`
+	WeightsClassifier bool         `yaml:"weights_classifier,omitempty" help:"take the last layer from net.weights too"`
 	// Backbone is a file of a pretrained net (package backbone) that features of the pictures are taken from, for the
 	// net mlp to learn; InputSize is that of its input then. BackboneLayer is empty for its usual layer.
-	Backbone      string      `yaml:"backbone,omitempty" help:"<file> of a pretrained net that computes features of the pictures once"`
-	BackboneLayer model.Layer `yaml:"backbone_layer,omitempty" help:"<layer> of the backbone; empty for its first" values:"cls,mean,cls+mean,embedding,pool5,fc7"`
+	Backbone      string      `yaml:"backbone,omitempty" help:"<file> of a pretrained net, which computes the features of each picture once"`
+	BackboneLayer model.Layer `yaml:"backbone_layer,omitempty" help:"<layer> of the backbone with the features; empty takes the usual one" values:"cls,mean,cls+mean,embedding,pool5,fc7"`
 	// These settings give what tensors do not hold (package backbone); 0 and empty stand for the values of
 	// the published nets of a layout. BackboneMean and BackboneDeviation are for red, green and blue, from
 	// 0 to 1.
-	BackboneGELU      vit.GELU  `yaml:"backbone_gelu,omitempty" help:"a transformer's <form> of GELU; empty for that of its layout" values:"exact,tanh,quick"`
-	BackboneHeads     int       `yaml:"backbone_heads,omitempty" help:"a transformer's <number> of heads; 0 for a 64th of its width" range:"[0,]"`
-	BackboneResize    int       `yaml:"backbone_resize,omitempty" help:"<pixels> of the shorter side before the middle is cut out; 0 for the net's share" range:"[0,]"`
-	BackboneMean      []float32 `yaml:"backbone_mean,flow,omitempty" help:"<red,green,blue> from 0 to 1 that the net subtracts from pixels; empty for its layout's"`
-	BackboneDeviation []float32 `yaml:"backbone_deviation,flow,omitempty" help:"<red,green,blue> from 0 to 1 that it divides them by; empty for its layout's"`
+	BackboneGELU      vit.GELU  `yaml:"backbone_gelu,omitempty" help:"transformers: <form> of GELU; empty takes the usual one of the net" values:"exact,tanh,quick"`
+	BackboneHeads     int       `yaml:"backbone_heads,omitempty" help:"transformers: <number> of attention heads; 0 is width/64" range:"[0,]"`
+	BackboneResize    int       `yaml:"backbone_resize,omitempty" help:"resize the shorter side to this many <pixels> before cropping; 0 takes the net's own ratio" range:"[0,]"`
+	BackboneMean      []float32 `yaml:"backbone_mean,flow,omitempty" help:"mean colour that the net subtracts, <red,green,blue> from 0 to 1; empty takes the usual one"`
+	BackboneDeviation []float32 `yaml:"backbone_deviation,flow,omitempty" help:"deviation that the net divides by, <red,green,blue> from 0 to 1; empty takes the usual one"`
 }
 
 // BackboneOptions returns the settings of a pretrained net, apart from its file.
@@ -178,20 +178,20 @@ type Resources struct {
 	Device string `yaml:"device" help:"<device> that computes: auto, cpu, cuda or cuda:n"`
 	// Precision is the device's precision once it is open: the file of a run records the precision of its
 	// training.
-	Precision    tensor.Precision `yaml:"precision" help:"<format> of numbers; auto is bf16 on a card that has it, fp32 on the CPU" values:"auto,fp32,tf32,bf16"`
-	ConvExact    bool             `yaml:"conv_exact" help:"compute convolutions on the CPU without Winograd: slower, closer by about a bit"`
-	SyncLaunches bool             `yaml:"sync_launches,omitempty" help:"wait for each kernel of a graphics card, so that a fault names it; slow"`
-	NoGraphs     bool             `yaml:"no_graphs,omitempty" help:"launch the kernels of a step one by one on a graphics card"`
-	NVTX         bool             `yaml:"nvtx,omitempty" help:"name layers and phases to a profiler such as Nsight Systems"`
-	Threads      int              `yaml:"threads" help:"<goroutines> that compute; 0 for one on each processor. Results do not depend on it" range:"[0,1024]"`
-	Workers      int              `yaml:"workers" help:"<goroutines> that load pictures. Results do not depend on it" range:"[1,1024]"`
-	Prefetch     int              `yaml:"prefetch" help:"<batches> loaded ahead" range:"[1,1024]"`
-	TensorBoard  bool             `yaml:"tensorboard,omitempty" help:"also write the run for TensorBoard, into its folder tensorboard"`
-	LabelMemory  int              `yaml:"label_memory" help:"labels of clips that are held in memory, in <MiB>" range:"[0,]"`
+	Precision    tensor.Precision `yaml:"precision" help:"number <format> to compute in; auto is bf16 on cards that support it, fp32 on the CPU" values:"auto,fp32,tf32,bf16"`
+	ConvExact    bool             `yaml:"conv_exact" help:"compute convolutions on the CPU without Winograd: slower, about one bit more accurate"`
+	SyncLaunches bool             `yaml:"sync_launches,omitempty" help:"wait for each kernel of a graphics card, so that errors name the kernel; slow"`
+	NoGraphs     bool             `yaml:"no_graphs,omitempty" help:"launch kernels of a graphics card one by one, not as a CUDA graph"`
+	NVTX         bool             `yaml:"nvtx,omitempty" help:"name layers and phases for a profiler such as Nsight Systems"`
+	Threads      int              `yaml:"threads" help:"compute with this many <goroutines>; 0 takes one for each processor. Results do not depend on it" range:"[0,1024]"`
+	Workers      int              `yaml:"workers" help:"load pictures with this many <goroutines>. Results do not depend on it" range:"[1,1024]"`
+	Prefetch     int              `yaml:"prefetch" help:"load this many <batches> ahead" range:"[1,1024]"`
+	TensorBoard  bool             `yaml:"tensorboard,omitempty" help:"also write files for TensorBoard, in the folder tensorboard of the run"`
+	LabelMemory  int              `yaml:"label_memory" help:"keep labels of clips in memory if they take at most this many <MiB>" range:"[0,]"`
 	// Gradients is the precision in which gradients travel between ranks: fp32, also where it is empty, or bf16.
-	Gradients string `yaml:"gradients,omitempty" help:"<precision> in which gradients travel between ranks" values:"fp32,bf16"`
+	Gradients string `yaml:"gradients,omitempty" help:"number <format> of gradients sent between ranks" values:"fp32,bf16"`
 	// VerifyData compares pictures and frames by their content when a run goes on, not by size and time alone.
-	VerifyData bool `yaml:"verify_data,omitempty" help:"compare pictures and frames by content, not by size and time, when a run goes on"`
+	VerifyData bool `yaml:"verify_data,omitempty" help:"compare files by content, not by size and time, when a run continues"`
 }
 
 // Model is the net's configuration for a number of classes and a noise model; width is that of the

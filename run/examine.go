@@ -63,13 +63,10 @@ func Examine(ctx context.Context, c *Config, o ExamineOptions) (*Examination, er
 	if err != nil {
 		return nil, err
 	}
-	if found.Samples = config.Data.Samples(); config.Data.Videos() {
-		found.Files = "frames"
-	}
 	if config.Data.Set == dataset.Manifest {
 		found.Stated = data.Labels()
 	}
-	found.Findings = append(found.Findings, opening.Findings(config.Data.MaxBadSamples)...)
+	found.Findings = append(found.Findings, opening.Findings(found.Report, config.Data.MaxBadSamples)...)
 	if doctor.Count(found.Findings, doctor.Error) == 0 {
 		if err := config.opens(ctx, data, &o); err != nil {
 			if interrupted := ctx.Err(); interrupted != nil {

@@ -44,7 +44,7 @@ func leftOutSince(dir string) func(context.Context, *loader.Set) ([]loader.BadSa
 		var bad []loader.BadSample
 		for _, l := range *known {
 			if l.Bag < 0 || l.Bag >= set.Len() || set.IDs != nil && set.IDs[l.Bag] != l.ID {
-				return nil, setting.Errorf("run_dir", "%s says that training bag %d is %.60q, and it is not any more: give "+
+				return nil, setting.Errorf("run_dir", "%s says that training sample %d is %.60q, and it is not any more: give "+
 					"another `run_dir`, or put the data back", path, l.Bag, l.ID)
 			}
 			bad = append(bad, loader.BadSample{Bag: l.Bag, ID: l.ID, Err: noted(l.Why)})

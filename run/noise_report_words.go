@@ -16,7 +16,7 @@ import (
 // report joins the rates with what else is known of each word.
 func (q NoiseQuery) report(l *learntRates) (*report.NoiseReport, error) {
 	r := &report.NoiseReport{Run: filepath.Base(filepath.Clean(q.Path)), Epoch: l.Position.Epoch, Step: l.Position.Step,
-		FeatureDependent: l.Model.Noise == model.FeatureDependent}
+		Samples: q.Config.Data.Samples(), FeatureDependent: l.Model.Noise == model.FeatureDependent}
 	truth := l.truth
 	if truth == nil {
 		truth = labels.UnknownRates(l.vocabulary.Len())

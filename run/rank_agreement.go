@@ -9,6 +9,7 @@ import (
 	"nmn/loader/alike"
 	"nmn/loader/dataset"
 	"nmn/ranks"
+	"nmn/text"
 )
 
 // seenBags are the looks of training bags. The sessions of an experiment share them.
@@ -45,7 +46,7 @@ func (s *Session) alike(ctx context.Context, most int) ([][]int, error) {
 }
 
 // alikeText says what is kept together; empty if nothing is.
-func alikeText(groups [][]int, split, bags, most int, noun string) (text string) {
+func alikeText(groups [][]int, split, bags, most int, noun text.Plural) (text string) {
 	if len(groups) > 0 {
 		text = fmt.Sprintf("%d of %d %s are near-duplicates of others, in groups: %d. Each group stays in one fold",
 			len(slices.Concat(groups...)), bags, noun, len(groups))

@@ -12,6 +12,7 @@ import (
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/loader/picture"
+	"nmn/text"
 )
 
 // Reading says how a model reads pictures, or rows of features.
@@ -36,7 +37,7 @@ func DefaultReading() Reading {
 
 func (r *Reading) validate() error {
 	if r.Batch < 1 || r.MaxBadSamples < 0 || r.MaxPixels < 0 {
-		return setting.Errorf("", "%d bags at once, %d that cannot be read and %d pixels: want at least 1, 0 and 0",
+		return setting.Errorf("", "%d samples at once, %d that cannot be read and %d pixels: want at least 1, 0 and 0",
 			r.Batch, r.MaxBadSamples, r.MaxPixels)
 	}
 	return nil
@@ -94,7 +95,7 @@ func (s Shard) String() string {
 }
 
 // Range is the part of a list of n elements, from one up to another. A shard without any is an error.
-func (s Shard) Range(n int, noun string) (from, to int, err error) {
+func (s Shard) Range(n int, noun text.Plural) (from, to int, err error) {
 	if s.Of == 0 {
 		return 0, n, nil
 	}
@@ -106,7 +107,7 @@ func (s Shard) Range(n int, noun string) (from, to int, err error) {
 }
 
 // files is the part of a list of files.
-func (s Shard) files(all []string, noun string) ([]string, error) {
+func (s Shard) files(all []string, noun text.Plural) ([]string, error) {
 	from, to, err := s.Range(len(all), noun)
 	return all[from:to], err
 }

@@ -106,7 +106,7 @@ func TestResume_RefusesWhatIsOfAnotherRunAndSaysWhat(t *testing.T) {
 		`model has noise = "none"`: {rig: func(r *rig) { r.noise = model.FeatureIndependent },
 			is: ErrOtherModel},
 		"model has dropout = 0, this one 0.5": {rig: func(r *rig) { r.dropout = .5 }, is: ErrOtherModel},
-		"trained on 40 bags":                  {rig: func(r *rig) { r.bags = 41 }, is: ErrOtherRun},
+		"trained on 40 samples":               {rig: func(r *rig) { r.bags = 41 }, is: ErrOtherRun},
 		"other identifiers or labels": {change: func(o *Options) {
 			set := *o.Data
 			labels := slices.Clone(set.Labels.Uint8s())

@@ -29,21 +29,21 @@ type Rule struct {
 type NoiseConfig struct {
 	// Q01 = p(z=0|y=1) and Q10 = p(z=1|y=0) at the start: one for all classes or one for each, in class
 	// order. The first index is the observed label, the second the true one.
-	Q01 []float32 `yaml:"miss_rate,flow" json:"miss_rate" help:"q01 = p(label missing | class present) at the start, a <probability> for all classes or one for each" range:"[0,1]"`
-	Q10 []float32 `yaml:"false_rate,flow" json:"false_rate" help:"q10 = p(label set | class absent) at the start, a <probability> for all classes or one for each" range:"[0,1]"`
+	Q01 []float32 `yaml:"miss_rate,flow" json:"miss_rate" help:"initial q01 = p(label missing | class present), one <probability> or one for each class" range:"[0,1]"`
+	Q10 []float32 `yaml:"false_rate,flow" json:"false_rate" help:"initial q10 = p(label set | class absent), one <probability> or one for each class" range:"[0,1]"`
 	// Deviation is the standard deviation of U at the start; 0 starts at U = 0.
-	Deviation float64 `yaml:"deviation" json:"deviation" help:"standard <deviation> of U at the start" range:"[0,3.4e38]"`
+	Deviation float64 `yaml:"deviation" json:"deviation" help:"standard <deviation> of the noise model's initial weights U" range:"[0,3.4e38]"`
 	// WeightMultiplier and BiasMultiplier multiply the learning rate of U and of b. Rules of
 	// Config.LearningRates that match nmn.weight or nmn.bias go before them.
-	WeightMultiplier float64 `yaml:"weight_multiplier" json:"weight_multiplier" help:"learning-rate <factor> of U" range:"[0,3.4e38]"`
-	BiasMultiplier   float64 `yaml:"bias_multiplier" json:"bias_multiplier" help:"learning-rate <factor> of b" range:"[0,3.4e38]"`
+	WeightMultiplier float64 `yaml:"weight_multiplier" json:"weight_multiplier" help:"multiply the learning rate by this <factor> for the noise model's weights U" range:"[0,3.4e38]"`
+	BiasMultiplier   float64 `yaml:"bias_multiplier" json:"bias_multiplier" help:"multiply the learning rate by this <factor> for the noise model's biases b" range:"[0,3.4e38]"`
 	// Frozen holds U and b at their start.
-	Frozen bool `yaml:"frozen" json:"frozen" help:"hold the noise model at its start"`
+	Frozen bool `yaml:"frozen" json:"frozen" help:"keep the noise model at its initial rates"`
 }
 
 // Config is the configuration of training. The zero value is not useful: start from a preset.
 type Config struct {
-	Seed uint64 `yaml:"seed" json:"seed" help:"<seed> of the start, the order and dropout"`
+	Seed uint64 `yaml:"seed" json:"seed" help:"<seed> of initial weights, order and dropout"`
 
 	// Stage1Epochs is the number of epochs of the classifier alone. Stage2Epochs continue from there, with a
 	// noise model or (baseline) without. 0 sets no limit: MaxSteps must then be set.
@@ -53,18 +53,18 @@ type Config struct {
 	MaxSteps int `yaml:"max_steps" json:"max_steps" help:"end each stage after this many <steps>, 0 for no limit" range:"[0,1e12]"`
 	// BatchBags is the number of bags in a batch without MIL, BatchBagsMIL with MIL. AutoBatch leaves it to the
 	// run, which finds a number before anything is trained.
-	BatchBags    int `yaml:"batch_bags" json:"batch_bags" help:"<pictures> of a batch without MIL; 0 for as many as make steps fast and fit in memory" range:"[0,1048576]"`
-	BatchBagsMIL int `yaml:"batch_bags_mil" json:"batch_bags_mil" help:"<pictures> or videos of a batch with MIL; 0 for as many as make steps fast and fit in memory" range:"[0,1048576]"`
+	BatchBags    int `yaml:"batch_bags" json:"batch_bags" help:"put this many <pictures> in a batch without MIL; 0 finds a fast number that fits in memory" range:"[0,1048576]"`
+	BatchBagsMIL int `yaml:"batch_bags_mil" json:"batch_bags_mil" help:"put this many <pictures> or videos in a batch with MIL; 0 finds a fast number that fits in memory" range:"[0,1048576]"`
 	// Accumulate is the number of batches whose gradients make one step. The gradient is the mean over all of
 	// their bags, as if they were one batch. The last step of an epoch may have fewer batches.
-	Accumulate int `yaml:"accumulate" json:"accumulate" help:"<batches> whose gradients make one step" range:"[1,1048576]"`
+	Accumulate int `yaml:"accumulate" json:"accumulate" help:"average the gradients of this many <batches> for each step" range:"[1,1048576]"`
 	// ChunkFrames is the number of frames that go through the layers together, 0 for whole batches. Smaller
 	// chunks use less memory and take more time. The gradient is the gradient of the whole batch
 	// (model.Net.ChunkFrames).
-	ChunkFrames int `yaml:"chunk_frames,omitempty" json:"chunk_frames,omitempty" help:"<frames> that go through the net together, 0 for whole batches; gradients are the same" range:"[0,1048576]"`
+	ChunkFrames int `yaml:"chunk_frames,omitempty" json:"chunk_frames,omitempty" help:"compute this many <frames> at a time, to save memory; 0 computes whole batches. Gradients are the same" range:"[0,1048576]"`
 	// Overfit trains on the first batches of the first epoch at every step, to check that a net can memorise
 	// them. Epochs keep their number of steps.
-	Overfit bool `yaml:"overfit" json:"overfit" help:"train on the first batch at every step, to see that the net can learn it"`
+	Overfit bool `yaml:"overfit" json:"overfit" help:"train on the first batch only, to check that the net can learn it"`
 	// Flip mirrors every picture with probability one half in each epoch.
 	Flip bool `yaml:"flip" json:"flip" help:"mirror half of the pictures"`
 	// Augment are further random changes of pictures and labels, drawn anew in each epoch. If Options.Online
@@ -83,26 +83,26 @@ type Config struct {
 	WeightDecay float64 `yaml:"weight_decay" json:"weight_decay" help:"<factor> of the L2 penalty, or of the decoupled decay of adamw" range:"[0,3.4e38]"`
 	DecayBiases bool    `yaml:"decay_biases" json:"decay_biases" help:"apply weight decay to biases too"`
 	// ClipNorm limits the Euclidean norm of the gradient of all parameters together; 0 for no limit.
-	ClipNorm float64 `yaml:"clip_norm" json:"clip_norm" help:"limit on the <norm> of the gradient, 0 for none" range:"[0,3.4e38]"`
+	ClipNorm float64 `yaml:"clip_norm" json:"clip_norm" help:"scale the gradient down to this <norm>; 0 for no limit" range:"[0,3.4e38]"`
 	// EMA is the decay of a moving average of all parameters that learn, including the noise model's; 0 for
 	// none. Update t of a stage keeps min(EMA, (1+t)/(10+t)) of the average and takes the rest from the
 	// weights. Validations, the next stage and readers of checkpoints use the average. The raw weights
 	// continue to learn, and are saved for a resumed run.
-	EMA float64 `yaml:"ema" json:"ema" help:"<decay> of a moving average of the weights, which is validated and kept as the model; 0 for none" range:"[0,1)"`
+	EMA float64 `yaml:"ema" json:"ema" help:"<decay> of a moving average of the weights, which becomes the model; 0 for none" range:"[0,1)"`
 	// LayerDecay multiplies the learning rate of the l-th layer below the last by its l-th power, in addition
 	// to all other multipliers; 0 for none. The noise model learns at the rate of the last layer.
-	LayerDecay float64 `yaml:"layer_decay,omitempty" json:"layer_decay,omitempty" help:"<factor> of the learning rate from each layer to the one below it; 0 for none" range:"[0,1]"`
+	LayerDecay float64 `yaml:"layer_decay,omitempty" json:"layer_decay,omitempty" help:"multiply the learning rate by this <factor> from each layer to the one below; 0 for none" range:"[0,1]"`
 	// LearningRates are multipliers by name. The last rule that matches a parameter counts. A pattern
 	// that matches no parameter is an error.
 	LearningRates []Rule `yaml:"learning_rates" json:"learning_rates" help:"learning-rate multipliers of parameters, a list of {pattern, multiplier}"`
 	// Freeze are patterns of parameters that do not learn. They override all multipliers.
-	Freeze []string `yaml:"freeze,flow" json:"freeze" help:"parameters that do not learn, as <pattern,...>, such as backbone.conv[12]_*"`
+	Freeze []string `yaml:"freeze,flow" json:"freeze" help:"parameters that stay fixed, as <pattern,...>, such as backbone.conv[12]_*"`
 
 	// ClassifierStart is base-rate or label-means. ClassifierDeviation is the standard deviation of fc8's
 	// weights at the start.
-	ClassifierStart     string      `yaml:"classifier_start" json:"classifier_start" help:"<bias> of the last layer at the start" values:"base-rate,label-means"`
-	BaseRateLogit       float64     `yaml:"base_rate_logit" json:"base_rate_logit" help:"that bias in <log-odds>, for base-rate" range:"[-10000,10000]"`
-	ClassifierDeviation float64     `yaml:"classifier_deviation" json:"classifier_deviation" help:"standard <deviation> of the last layer's weights at the start" range:"[0,3.4e38]"`
+	ClassifierStart     string      `yaml:"classifier_start" json:"classifier_start" help:"initial <bias> of the last layer: one for all classes, or from each class's share of labels" values:"base-rate,label-means"`
+	BaseRateLogit       float64     `yaml:"base_rate_logit" json:"base_rate_logit" help:"classifier_start base-rate: the bias, in <log-odds>" range:"[-10000,10000]"`
+	ClassifierDeviation float64     `yaml:"classifier_deviation" json:"classifier_deviation" help:"standard <deviation> of the last layer's initial weights" range:"[0,3.4e38]"`
 	Noise               NoiseConfig `yaml:"noise" json:"noise"`
 
 	// LogSteps is the number of steps between log lines.
@@ -116,15 +116,15 @@ type Config struct {
 	CheckpointSteps  int `yaml:"checkpoint_steps" json:"checkpoint_steps" help:"<steps> between checkpoints, 0 for never" range:"[0,1e12]"`
 	// CheckpointMinutes is the most time between two checkpoints, within epochs too, 0 for no limit: the first step
 	// that ends later is followed by one. Checkpoints do not name it: it changes nothing in them.
-	CheckpointMinutes float64 `yaml:"checkpoint_minutes" json:"-" help:"most <minutes> between checkpoints, within an epoch too; 0 for no limit" range:"[0,1e12]"`
+	CheckpointMinutes float64 `yaml:"checkpoint_minutes" json:"-" help:"most <minutes> between checkpoints, also within an epoch; 0 for no limit" range:"[0,1e12]"`
 	// KeepBest is the number of best checkpoints kept in addition to the last one, by the validation measure
 	// BestBy, one of Measures.
-	KeepBest int    `yaml:"keep_best" json:"keep_best" help:"best <checkpoints> kept in addition to the last" range:"[0,1000]"`
+	KeepBest int    `yaml:"keep_best" json:"keep_best" help:"keep this many of the best <checkpoints>, in addition to the last" range:"[0,1000]"`
 	BestBy   string `yaml:"best_by" json:"best_by" help:"validation <measure> that decides which checkpoint is best" values:"human_ap,loss,map,true_map,of1,true_of1,cf1,true_cf1,brier,true_brier,ece,true_ece"`
 	// Patience ends a stage after this number of validations without a new best, and returns to the best
 	// checkpoint. The stage also returns to it if its limit of epochs ends it. 0 trains to the limit and
 	// keeps the last weights.
-	Patience int `yaml:"patience" json:"patience,omitempty" help:"end a stage after this many <validations> without a new best and take the best; 0 for never" range:"[0,1e12]"`
+	Patience int `yaml:"patience" json:"patience,omitempty" help:"end a stage after this many <validations> without a new best, and use the best; 0 for never" range:"[0,1e12]"`
 }
 
 // AutoBatch stands for a number of bags that is not chosen yet.

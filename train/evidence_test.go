@@ -87,7 +87,7 @@ func TestEvidence_RefusesWhatDoesNotGoWithIt(t *testing.T) {
 		"a loss":        {func(r *rig, _ *Options) { r.config.Loss = PaperLoss(Asymmetric) }, "loss asl"},
 		"targets": {func(_ *rig, o *Options) { o.Loader.Targets = softLabels(o.Data.Labels, 0) },
 			"leave out one"},
-		"NaN": {func(_ *rig, o *Options) { o.Loader.Evidence.Float32s()[40] = float32(math.NaN()) }, "bag 1"},
+		"NaN": {func(_ *rig, o *Options) { o.Loader.Evidence.Float32s()[40] = float32(math.NaN()) }, "sample 1"},
 	} {
 		r := newRig()
 		r.certainty = 1

@@ -36,7 +36,7 @@ func (x *extractor) hold(layers []model.Layer, bags int) error {
 		}
 		room, err := x.arena.Alloc(tensor.Float32, bags, width)
 		if err != nil {
-			return fmt.Errorf("training: cannot hold %s of %d bags: %w", layer, bags, err)
+			return fmt.Errorf("training: cannot hold %s of %d samples: %w", layer, bags, err)
 		}
 		x.layers = append(x.layers, extractedLayer{layer, width, room})
 	}
@@ -99,7 +99,7 @@ func (x *extractor) add(batch *loader.Batch, values [][]float32) error {
 func (l *extractedLayer) check(batch *loader.Batch, rows []float32) error {
 	for i, v := range rows {
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return fmt.Errorf("training: %s of bag %s is %v at %d: the weights are damaged",
+			return fmt.Errorf("training: %s of sample %s is %v at %d: the weights are damaged",
 				l.name, batch.IDs[i/l.width], v, i%l.width)
 		}
 	}

@@ -68,7 +68,7 @@ func (e *NonFiniteError) Error() string {
 			e.Step, e.Epoch, e.Tensor, ErrNonFinite)
 	}
 	return fmt.Sprintf("training: step %d (epoch %d), learning rate %.3g: loss %g, gradient norm %g: %v; nothing was "+
-		"changed by this step. Lower the learning rate, add warm-up or clip the norm, or look at bags %s",
+		"changed by this step. Lower the learning rate, add warm-up or clip the norm, or look at samples %s",
 		e.Step, e.Epoch, e.LearningRate, e.Loss, e.GradientNorm, ErrNonFinite, listed(e.IDs))
 }
 
@@ -90,7 +90,8 @@ func (t *Trainer) failed(e *StepDone, err error) error {
 	if broken := (*NonFiniteError)(nil); errors.As(err, &broken) {
 		return err
 	}
-	return fmt.Errorf("training: step %d (epoch %d), bags %s: %w", e.Step, e.Epoch, listed(idsOf(t.held)), err)
+	return fmt.Errorf("training: step %d (epoch %d), %v %s: %w", e.Step, e.Epoch, t.Data.Noun(), listed(idsOf(t.held)),
+		err)
 }
 
 // idsOf are the bags of a step.

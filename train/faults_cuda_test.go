@@ -71,7 +71,7 @@ func TestCUDA_FaultsNameTheStepAndLeaveAResumableCheckpoint(t *testing.T) {
 		cause  error
 		detail string
 	}{
-		"a kernel of a recorded step": {"kernel", 719, cuda.ErrFault, "graph gradients of 8 frames in 8 bags"},
+		"a kernel of a recorded step": {"kernel", 719, cuda.ErrFault, "graph gradients of 8 frames in 8 samples"},
 		"the device is lost":          {"cuGraphLaunch", 214, cuda.ErrDeviceLost, "launch the graph"},
 		"an upload fails":             {"cuMemcpyHtoDAsync", 700, cuda.ErrFault, "upload"},
 		"no memory in midst of a run": {"cuGraphLaunch", 2, cuda.ErrOutOfMemory, "launch the graph"},
@@ -91,7 +91,7 @@ func TestCUDA_FaultsNameTheStepAndLeaveAResumableCheckpoint(t *testing.T) {
 				t.Fatalf("failed after step %d, checkpoint of step %d", len(losses), last.Position.Step)
 			}
 			step := len(losses) + 1
-			for _, part := range []string{c.detail, fmt.Sprintf("training: step %d (epoch %d), bags scenes-", step,
+			for _, part := range []string{c.detail, fmt.Sprintf("training: step %d (epoch %d), pictures scenes-", step,
 				(step+4)/5)} {
 				if !strings.Contains(err.Error(), part) {
 					t.Errorf("message %q, want %q in it", err, part)
@@ -125,7 +125,7 @@ func TestCUDA_OutOfMemoryTellsWhatWouldFit(t *testing.T) {
 			t.Fatalf("error %v, want one of memory", err)
 		}
 		found := regexp.MustCompile(
-			`training: step 1 \(epoch 1\), bags .*cannot hold a batch of 40 frames in 40 bags.*at most (\d+) bags`).
+			`training: step 1 \(epoch 1\), pictures .*cannot hold a batch of 40 frames in 40 samples.*at most (\d+) samples`).
 			FindStringSubmatch(err.Error())
 		if found == nil {
 			t.Fatalf("message %q", err)
@@ -157,7 +157,7 @@ func TestCUDA_OutOfMemoryForASingleBag(t *testing.T) {
 	held := backend.(kernels.Card).MostBytes()
 	t.Setenv(emulator.MemoryVariable, strconv.Itoa(held+1000))
 	if _, err := net.Plan(4, 4, true); !errors.Is(err, kernels.ErrOutOfMemory) ||
-		!strings.Contains(err.Error(), "not one bag would fit") {
+		!strings.Contains(err.Error(), "not one sample would fit") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -199,7 +199,7 @@ func TestCUDA_AFaultOfAPassNamesItsBags(t *testing.T) {
 		t.Setenv(emulator.FailVariable, "cuGraphLaunch 4 719")
 		bags = 0
 		_, err = ScoreTogether(t.Context(), nil, net, set, config, count)
-		if !errors.Is(err, cuda.ErrFault) || !strings.Contains(err.Error(), "scores of bags scenes-") {
+		if !errors.Is(err, cuda.ErrFault) || !strings.Contains(err.Error(), "scores of samples scenes-") {
 			t.Errorf("after %d bags: %v", bags, err)
 		}
 	})

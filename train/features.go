@@ -110,7 +110,7 @@ func (p *featurePass) compute(batch *loader.Batch) error {
 		}
 		part := dense.New(dense.WithShape(to-from, size, size, 3), dense.WithBacking(pixels[from*size*size*3:to*size*size*3]))
 		if err := p.net.Features(part, p.layers, p.row); err != nil {
-			return fmt.Errorf("features of bags %s: %w", listed(batch.IDs), err)
+			return fmt.Errorf("features of samples %s: %w", listed(batch.IDs), err)
 		}
 	}
 	offsets := batch.Offsets.Int32s()
@@ -120,7 +120,7 @@ func (p *featurePass) compute(batch *loader.Batch) error {
 			meanRow(row, p.frames[i][int(offsets[n])*width:int(offsets[n+1])*width])
 			for _, v := range row {
 				if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-					return fmt.Errorf("%s of bag %s is %v: the weights are damaged", p.layers[i], batch.IDs[n], v)
+					return fmt.Errorf("%s of sample %s is %v: the weights are damaged", p.layers[i], batch.IDs[n], v)
 				}
 			}
 		}

@@ -98,7 +98,7 @@ func (c *Checkpoint) sameRun(o Options, here identity) error {
 	case c.Stage != o.Stage:
 		return fmt.Errorf("it belongs to stage %d, this is stage %d: %w", c.Stage, o.Stage, ErrOtherRun)
 	case c.Data.Bags != here.data.Bags:
-		return fmt.Errorf("it was trained on %d bags (%q), these are %d (%q): %w",
+		return fmt.Errorf("it was trained on %d samples (%q), these are %d (%q): %w",
 			c.Data.Bags, c.Data.Name, here.data.Bags, here.data.Name, ErrOtherRun)
 	case c.Data.Fingerprint != here.data.Fingerprint:
 		return fmt.Errorf(

@@ -30,14 +30,14 @@ type LossConfig struct {
 
 	// For asl: L = - z (1-p)^GammaPositive log p - (1-z) m^GammaNegative log(1-m), with m = max(p - Margin,
 	// 0).
-	GammaNegative float64 `yaml:"gamma_negative,omitempty" json:"gamma_negative,omitempty" help:"asl: <exponent> that weighs labels 0" range:"[0,100]"`
-	GammaPositive float64 `yaml:"gamma_positive,omitempty" json:"gamma_positive,omitempty" help:"asl: <exponent> that weighs labels 1" range:"[0,100]"`
-	Margin        float64 `yaml:"margin,omitempty" json:"margin,omitempty" help:"asl: <probability> below which a label 0 has no loss" range:"[0,0.99]"`
+	GammaNegative float64 `yaml:"gamma_negative,omitempty" json:"gamma_negative,omitempty" help:"asl: focusing <exponent> for labels that are 0" range:"[0,100]"`
+	GammaPositive float64 `yaml:"gamma_positive,omitempty" json:"gamma_positive,omitempty" help:"asl: focusing <exponent> for labels that are 1" range:"[0,100]"`
+	Margin        float64 `yaml:"margin,omitempty" json:"margin,omitempty" help:"asl: labels that are 0 have no loss below this predicted <probability>" range:"[0,0.99]"`
 
 	// Delta, of ll-r and ll-ct, is Delta_rel: the percentage of a batch's labels that each epoch of a stage
 	// treats in addition to the epoch before, none in the first. The treated labels are the zero labels with
 	// the largest losses. With Accumulate each batch of a step has its own.
-	Delta float64 `yaml:"delta,omitempty" json:"delta,omitempty" help:"ll-r, ll-ct: <percentage> of a batch's labels by which their share grows in each epoch" range:"[0,100]"`
+	Delta float64 `yaml:"delta,omitempty" json:"delta,omitempty" help:"ll-r, ll-ct: <percentage> of labels that each epoch treats in addition to the epoch before" range:"[0,100]"`
 }
 
 // PaperLoss is a loss with the parameters of its paper: Ridnik et al.'s for MS COCO, and a Delta_rel of .2,

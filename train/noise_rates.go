@@ -17,7 +17,7 @@ var ErrNoNoiseModel = errors.New("the net has no noise model")
 // the observed label.
 func NoiseRates(net *model.Net) (q01, q10 []float32, err error) {
 	if mode := net.Config().Noise; mode != model.FeatureIndependent {
-		return nil, nil, fmt.Errorf("training: rates that are the same for all bags, of the noise model %q: %w",
+		return nil, nil, fmt.Errorf("training: rates that are the same for all samples, of the noise model %q: %w",
 			mode, ErrNoNoiseModel)
 	}
 	plan, err := net.Plan(1, 1, false)
@@ -38,7 +38,7 @@ func NoiseRates(net *model.Net) (q01, q10 []float32, err error) {
 func EachNoiseRates(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
 	visit func(bag int, q01, q10 []float32)) ([]loader.BadSample, error) {
 	if mode := net.Config().Noise; mode != model.FeatureDependent {
-		return nil, fmt.Errorf("training: rates of each bag, of the noise model %q: %w", mode, ErrNoNoiseModel)
+		return nil, fmt.Errorf("training: rates of each sample, of the noise model %q: %w", mode, ErrNoNoiseModel)
 	}
 	confidence := func(p *model.Plan) ([]*tensor.Tensor, error) { return []*tensor.Tensor{p.Confidence}, nil }
 	return wholeSet(ctx, net, set, config, confidence, func(batch *loader.Batch, values [][]float32) error {

@@ -160,11 +160,11 @@ func (t *Trainer) resumeOnline(p Position, file *safetensors.File) error {
 	}
 	s := t.newOnline()
 	if len(shape) != 2 || len(rows) != 1 || rows[0] > s.capacity || shape[0] != rows[0] || shape[1] != s.classes {
-		return fmt.Errorf("its online scores are %v of %v bags: %w", shape, rows, ErrCorrupt)
+		return fmt.Errorf("its online scores are %v of %v samples: %w", shape, rows, ErrCorrupt)
 	}
 	for i, bag := range index {
 		if bag < 0 || bag >= int64(t.Data.Len()) {
-			return fmt.Errorf("its online score %d belongs to bag %d of %d: %w", i, bag, t.Data.Len(), ErrCorrupt)
+			return fmt.Errorf("its online score %d belongs to sample %d of %d: %w", i, bag, t.Data.Len(), ErrCorrupt)
 		}
 		s.index = append(s.index, int(bag))
 	}

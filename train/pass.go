@@ -81,7 +81,7 @@ func (p *pass) open(backend kernels.Backend) (err error) {
 func (p *pass) begin(batch *loader.Batch) error {
 	err := p.start(batch)
 	if err != nil {
-		return fmt.Errorf("scores of bags %s: %w", listed(batch.IDs), err)
+		return fmt.Errorf("scores of samples %s: %w", listed(batch.IDs), err)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (p *pass) finish(batch *loader.Batch) ([][]float32, error) {
 	p.begun = append(p.begun[:0], p.begun[1:]...)
 	all, err := p.wait(r)
 	if err != nil {
-		return nil, fmt.Errorf("scores of bags %s: %w", listed(batch.IDs), err)
+		return nil, fmt.Errorf("scores of samples %s: %w", listed(batch.IDs), err)
 	}
 	p.values = p.values[:0]
 	for _, view := range r.each {

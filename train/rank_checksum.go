@@ -57,7 +57,7 @@ func (t *Trainer) together() error {
 
 // alike refuses ranks that would make other steps: their calls would not fit together.
 func (r *rankState) alike(t *Trainer) error {
-	r.told = fmt.Appendf(r.told[:0], "%d bags, %d batches, %d steps, position %+v", t.Data.Len(), t.loader.Batches(),
+	r.told = fmt.Appendf(r.told[:0], "%d samples, %d batches, %d steps, position %+v", t.Data.Len(), t.loader.Batches(),
 		t.steps, t.at)
 	all, err := r.group.Gather(r.told)
 	if err != nil {

@@ -115,7 +115,7 @@ func (s *scorer) join(bag, row int, rows [][]float32) error {
 	again := s.videos != nil && at >= 0 && s.index[at] == bag
 	if !again {
 		if at++; at >= s.capacity {
-			return fmt.Errorf("training: the ranks have scored more than the %d bags of the set", s.capacity)
+			return fmt.Errorf("training: the ranks have scored more than the %d samples of the set", s.capacity)
 		}
 		s.index = append(s.index, bag)
 	}

@@ -35,7 +35,7 @@ func (w work) String() string {
 	if w.scores {
 		what = "scores"
 	}
-	return fmt.Sprintf("%s of %d frames in %d bags", what, w.plan.Frames, w.plan.Bags)
+	return fmt.Sprintf("%s of %d frames in %d samples", what, w.plan.Frames, w.plan.Bags)
 }
 
 // replays repeats recurring work (kernels.GraphCache), unless it differs from the recorded work.

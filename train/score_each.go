@@ -35,7 +35,7 @@ func EachScore(ctx context.Context, g ranks.Group, net *model.Net, set *loader.S
 			scores := logits[row*k : (row+1)*k]
 			for c, o := range scores {
 				if math.IsNaN(float64(o)) {
-					return fmt.Errorf("training: the logit of bag %s, class %d is NaN: the weights are damaged",
+					return fmt.Errorf("training: the logit of sample %s, class %d is NaN: the weights are damaged",
 						batch.IDs[row], c)
 				}
 			}

@@ -112,7 +112,7 @@ func TestScore_RefusesNaN(t *testing.T) {
 	values[1] = float32(math.NaN())
 	check(t, net.SetValues(bias, values))
 	set := rowsSet(t, rowsOf{{1, 2}, {3, 4}}, "a", "b", "c")
-	const want = "the logit of bag row a, class 1 is NaN"
+	const want = "the logit of sample row a, class 1 is NaN"
 	if _, err := Score(t.Context(), net, set, loader.DefaultConfig()); err == nil ||
 		!strings.Contains(err.Error(), want) {
 		t.Errorf("Score: error %v, want %q", err, want)

@@ -133,7 +133,7 @@ func (s *scorer) outputs(p *model.Plan) ([]*tensor.Tensor, error) {
 func (s *scorer) add(batch *loader.Batch, values [][]float32) error {
 	for i, v := range values[0] {
 		if math.IsNaN(float64(v)) {
-			return fmt.Errorf("training: the logit of bag %s, class %d is NaN: the weights are damaged",
+			return fmt.Errorf("training: the logit of sample %s, class %d is NaN: the weights are damaged",
 				batch.IDs[i/s.classes], i%s.classes)
 		}
 	}
@@ -143,7 +143,7 @@ func (s *scorer) add(batch *loader.Batch, values [][]float32) error {
 	} else {
 		from, to := len(s.index)*s.classes, (len(s.index)+batch.N)*s.classes
 		if to > len(s.logits) {
-			return fmt.Errorf("training: the loader gave more than the %d bags of the set", s.capacity)
+			return fmt.Errorf("training: the loader gave more than the %d samples of the set", s.capacity)
 		}
 		for i, all := range rows {
 			copy(all[from:to], values[i])

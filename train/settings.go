@@ -19,7 +19,7 @@ type UpdateConfig struct {
 	Momentum  float64 `yaml:"momentum" json:"momentum" help:"<momentum> of sgd" range:"[0,1)"`
 	Beta1     float64 `yaml:"beta1" json:"beta1" help:"<decay> of the first moment of adam and adamw" range:"[0,1)"`
 	Beta2     float64 `yaml:"beta2" json:"beta2" help:"<decay> of the second moment of adam and adamw" range:"[0,1)"`
-	Epsilon   float64 `yaml:"epsilon" json:"epsilon" help:"<term> of adam and adamw that is added to the root" range:"(0,3.4e38]"`
+	Epsilon   float64 `yaml:"epsilon" json:"epsilon" help:"epsilon of adam and adamw, a <number> added to the root of the second moment" range:"(0,3.4e38]"`
 }
 
 // Schedules of the learning rate. Each begins after the warm-up.
@@ -33,12 +33,12 @@ const (
 type LearningRateConfig struct {
 	// LearningRate is for a loss that is summed over the classes of a bag, or the words of a caption, and
 	// averaged over bags or captions.
-	LearningRate float64 `yaml:"learning_rate" json:"learning_rate" help:"<rate> for a loss summed over classes and averaged over pictures" range:"(0,3.4e38]"`
+	LearningRate float64 `yaml:"learning_rate" json:"learning_rate" help:"learning <rate>, for a loss summed over classes and averaged over pictures" range:"(0,3.4e38]"`
 	Schedule     string  `yaml:"schedule" json:"schedule" help:"<schedule> of the learning rate" values:"constant,step,cosine"`
-	WarmupSteps  int     `yaml:"warmup_steps" json:"warmup_steps" help:"<steps> of linear rise to the learning rate" range:"[0,1e12]"`
+	WarmupSteps  int     `yaml:"warmup_steps" json:"warmup_steps" help:"raise the learning rate linearly over this many <steps>" range:"[0,1e12]"`
 	StepEvery    int     `yaml:"step_every" json:"step_every" help:"schedule step: <steps> between drops" range:"[0,1e12]"`
-	StepFactor   float64 `yaml:"step_factor" json:"step_factor" help:"schedule step: <factor> of a drop" range:"[0,1]"`
-	CosineFloor  float64 `yaml:"cosine_floor" json:"cosine_floor" help:"schedule cosine: <share> of the rate at the end" range:"[0,1]"`
+	StepFactor   float64 `yaml:"step_factor" json:"step_factor" help:"schedule step: multiply the learning rate by this <factor> at each drop" range:"[0,1]"`
+	CosineFloor  float64 `yaml:"cosine_floor" json:"cosine_floor" help:"schedule cosine: <share> of the learning rate left at the end" range:"[0,1]"`
 }
 
 // Validate returns an error that names the first field that is out of range.

@@ -39,7 +39,7 @@ func start(net *model.Net, c Config, data *loader.Set) error {
 // as half a bag, and a class without negative bags as all but half a bag.
 func labelLogits(data *loader.Set, c model.Config) ([]float32, error) {
 	if data.Len() == 0 {
-		return nil, fmt.Errorf("training: the set %q has no bags to take label means from", data.Name)
+		return nil, fmt.Errorf("training: the set %q has no samples to take label means from", data.Name)
 	}
 	census, err := data.Census(context.Background())
 	if err != nil {

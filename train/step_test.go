@@ -256,7 +256,7 @@ func TestRun_NothingReadableIsAnErrorNotAnEndlessLoop(t *testing.T) {
 	r.config.Stage1Epochs, r.config.MaxSteps = 0, 5
 	o := r.options(t)
 	o.Data.Source, o.Loader.MaxBadSamples = holes{o.Data.Source, everyBag(o.Data.Len())}, 1000
-	if _, err := newTrainer(t, o).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "40 bad samples") {
+	if _, err := newTrainer(t, o).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "40 cannot be read") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -172,7 +172,7 @@ func (o *Options) check() error {
 	case o.Stage != 1 && o.Stage != 2:
 		return fmt.Errorf("training: stage is %d, want 1 or 2", o.Stage)
 	case o.Config.Batch(o.Net.Config().MIL) == AutoBatch:
-		return errors.New("training: the number of bags of a batch is automatic: a Trainer needs one of at least 1")
+		return errors.New("training: the number of samples of a batch is automatic: a Trainer needs one of at least 1")
 	case o.Loader.Targets != nil && o.Net.Config().Noise != model.NoNoise && o.Config.noiseLearns():
 		return errors.New("training: soft targets teach the classifier alone: freeze the noise model (noise.frozen)")
 	case o.Loader.Evidence != nil && o.Net.Config().Noise != model.NoNoise && o.Config.noiseLearns():
@@ -371,7 +371,7 @@ func (t *Trainer) betweenSteps(ctx context.Context) error {
 func (t *Trainer) endEpoch(ctx context.Context) error {
 	t.leaveEpoch()
 	if t.at.Bags == 0 {
-		return fmt.Errorf("training: no bag of %q could be used in epoch %d: %d bad samples",
+		return fmt.Errorf("training: no %s of %q could be used in epoch %d: %d cannot be read", t.Data.Noun().One(),
 			t.Data.Name, t.at.Epoch, t.bad)
 	}
 	done := t.at.Epoch

@@ -24,7 +24,7 @@ type Config struct {
 	Validation Search                `yaml:"validation"`
 	Words      captioner.WordOptions `yaml:"words"`
 	Device     string                `yaml:"device" help:"<device> that computes: auto, cpu, cuda or cuda:n"`
-	Threads    int                   `yaml:"threads" help:"<goroutines> that compute; 0 for one on each processor. Results do not depend on it" range:"[0,]"`
+	Threads    int                   `yaml:"threads" help:"compute with this many <goroutines>; 0 takes one for each processor. Results do not depend on it" range:"[0,]"`
 
 	// Build names the program that wrote the file; it is not read back.
 	Build *run.Build `yaml:"build,omitempty"`
@@ -45,12 +45,12 @@ type DataConfig struct {
 	Vocabulary string `yaml:"vocabulary" help:"vocabulary <file> of nmn caption vocab; empty builds one"`
 	// CaptionsRecipe selects training captions. Witness leaves out captions that probably belong to other
 	// clips, judged by the other captions of their clips. Labels, and empty, use all captions.
-	CaptionsRecipe recipe.CaptionsForm `yaml:"captions_recipe,omitempty" help:"witness leaves out captions of other clips, labels learns all" values:"witness,labels"`
+	CaptionsRecipe recipe.CaptionsForm `yaml:"captions_recipe,omitempty" help:"how captions are used: witness leaves out captions of other clips, labels uses all" values:"witness,labels"`
 }
 
 // NetConfig are the sizes of the net that do not follow from the data.
 type NetConfig struct {
-	Embedding int     `yaml:"embedding" help:"<width> in which the features of a frame are embedded"`
+	Embedding int     `yaml:"embedding" help:"<width> of the embedding of a frame"`
 	Words     int     `yaml:"words" help:"<width> of word vectors"`
 	Hidden    int     `yaml:"hidden" help:"<cells> of each of the two LSTMs"`
 	Dropout   float64 `yaml:"dropout" help:"<share> of embedded frames, words and outputs set to 0 in training"`
@@ -58,10 +58,10 @@ type NetConfig struct {
 
 // Search is how captions are looked for.
 type Search struct {
-	Beam          int     `yaml:"beam" help:"<hypotheses> of a clip that are followed; 1 takes the likeliest word at each step"`
+	Beam          int     `yaml:"beam" help:"beam size: <hypotheses> kept for each clip; 1 takes the likeliest word at each step"`
 	MaxLength     int     `yaml:"max_length" help:"most <words> of a generated caption"`
-	LengthPenalty float64 `yaml:"length_penalty" help:"<power> of the length by which log-probabilities are divided before they are compared"`
-	Batch         int     `yaml:"batch" help:"<clips> captioned at a time. Captions do not depend on it" range:"[1,]"`
+	LengthPenalty float64 `yaml:"length_penalty" help:"divide log-probabilities by the length to this <power> before comparing captions"`
+	Batch         int     `yaml:"batch" help:"caption this many <clips> at a time. Captions do not depend on it" range:"[1,]"`
 }
 
 // DefaultSearch takes the likeliest word at each step.

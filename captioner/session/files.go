@@ -9,13 +9,13 @@ import (
 
 // ClipFiles names features of clips and reference captions.
 type ClipFiles struct {
-	Features string `yaml:"features" help:"<file> of features as nmn extract writes it: a row for each frame, or for each clip"`
-	Array    string `yaml:"array,omitempty" help:"<name> of the array in .npz and .safetensors files; empty for the only one"`
-	Clips    string `yaml:"clips" help:"<file> of the rows of each clip, as nmn extract writes it"`
+	Features string `yaml:"features" help:"<file> of features, written by nmn extract: a row for each frame or for each clip"`
+	Array    string `yaml:"array,omitempty" help:"<name> of the array in .npz and .safetensors files; empty if it is the only one"`
+	Clips    string `yaml:"clips" help:"<file> with the rows of each clip, written by nmn extract"`
 	IDs      string `yaml:"ids" help:"<file> of identifiers, a line for each row, if each row is a clip"`
-	PerRow   int    `yaml:"frames_per_row" help:"<frames> that a row holds, if each row is a clip"`
+	PerRow   int    `yaml:"frames_per_row" help:"<frames> in a row, if each row is a clip"`
 	Captions string `yaml:"captions" help:"<file> of captions: MSR-VTT annotations (zip too), COCO captions, lists, JSON lines or CSV"`
-	Split    string `yaml:"split" help:"MSR-VTT: <split> whose captions count"`
+	Split    string `yaml:"split" help:"MSR-VTT: use the captions of this <split>"`
 }
 
 // Open opens the features. Close the file.

@@ -81,7 +81,7 @@ func TestClips_OtherCommandsReadThem(t *testing.T) {
 		t.Errorf("eval said %q", out)
 	}
 	if out := must(t, slices.Concat([]string{"noise", "--share", "0.4"}, data[:10])...); !strings.Contains(out,
-		"24 clips, 36 words, against the truth") {
+		"24 clips, 36 classes, against the truth") {
 		t.Errorf("noise said %q", out)
 	}
 	if out := must(t, slices.Concat([]string{"doctor", "--set", "run.label_memory=0"}, data)...); !strings.Contains(out,

@@ -67,6 +67,9 @@ pictures, or online, which audits only the pictures that have scores. Results do
 			if err := cmp.Or(a.ofRun.check(cmd.Flags().Changed), a.ofData.refuse(cmd.Flags().Changed)); err != nil {
 				return err
 			}
+			if a.files.Scores == "" {
+				return a.askForData()
+			}
 			if err := a.check(cmd.Flags().Changed); err != nil {
 				return err
 			}
@@ -101,6 +104,26 @@ pictures, or online, which audits only the pictures that have scores. Results do
 	cmd.AddCommand(newAuditCaptions(p))
 	cmd.AddCommand(newAuditCompare(p))
 	return cmd
+}
+
+// askForData returns an error with the command to type. The call has neither an argument nor --scores.
+func (a *auditCommand) askForData() error {
+	const scores = "give --scores, out-of-fold scores of every picture"
+	labels, images := a.files.Labels, a.page.images
+	words := []string{"nmn", "audit", cmp.Or(labels, "DATA")}
+	if images != "" {
+		words = append(words, "--images", images)
+	}
+	line := "audit: type " + shellLine(words)
+	switch {
+	case labels != "":
+		return usagef("%s to train on these labels first; or %s", line, scores)
+	case images != "":
+		return usagef("%s with the file of the labels for DATA, or nmn audit %s if it has a folder for each label", line,
+			argument(images))
+	}
+	return usagef("%s with the file of the labels, or nmn audit RUN with the folder of a run; or %s, and --labels", line,
+		scores)
 }
 
 func (a *auditCommand) run(ctx context.Context, p *program, given func(string) bool) error {

@@ -117,6 +117,6 @@ func (a *auditAnnotators) run(ctx context.Context, p *program) error {
 			return err
 		}
 	}
-	return a.shown.write(p, ofScores, func() any { return r.Summary() },
+	return a.shown.write(p, func() any { return r.Summary() },
 		func() []*report.Table { return []*report.Table{report.AnnotatorTable(r, a.top)} })
 }

@@ -213,8 +213,8 @@ func TestAuditAnnotators_Mistakes(t *testing.T) {
 	write(t, one, "bag,annotator,labels\na,x,cat\nb,y,\n")
 	for says, args := range map[string][]string{
 		"labels cannot be compared: give out-of-fold scores of a classifier (--scores)": {one},
-		"no such file":                         {one + "x"},
-		"is not one of the bags of the scores": {one, "--scores", writeIn(t, "s.csv", "id,cat\na,.5\n")},
+		"no such file": {one + "x"},
+		"is not one of the samples of the scores": {one, "--scores", writeIn(t, "s.csv", "id,cat\na,.5\n")},
 	} {
 		c := call(t, append([]string{"audit", "annotators", "--labels"}, args...)...)
 		if c.code != exitFailure || !strings.Contains(c.err, says) || c.out != "" {

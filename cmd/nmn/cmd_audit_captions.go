@@ -123,7 +123,7 @@ func (a *auditCaptions) run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	err = a.shown.write(p, nouns{samples: "pictures"}, func() any { return r.Summary(a.top, outcome) },
+	err = a.shown.write(p, func() any { return r.Summary(a.top, outcome) },
 		func() []*report.Table { return report.CaptionAuditTables(r, a.top, outcome) })
 	if err == nil && a.page.file != "" {
 		p.message(run.Message{Topic: "page", Text: a.page.file})

@@ -37,6 +37,6 @@ func (a *auditCommand) runClasses(ctx context.Context, p *program, given func(st
 	if err := a.rows.write(r.Table); err != nil {
 		return err
 	}
-	return a.shown.write(p, ofScores, func() any { return r.Summary(a.top) },
+	return a.shown.write(p, func() any { return r.Summary(a.top) },
 		func() []*report.Table { return report.ClassAuditTables(r, a.top, a.classes) })
 }

@@ -22,7 +22,7 @@ labels. The table counts changed labels, wrong labels if true labels are known, 
 			if err != nil {
 				return err
 			}
-			return shown.write(p, ofScores, func() any { return runs },
+			return shown.write(p, func() any { return runs },
 				func() []*report.Table { return []*report.Table{report.LabelGainTable(runs)} })
 		},
 		ValidArgsFunction: completeFolders,

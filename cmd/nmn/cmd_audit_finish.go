@@ -28,7 +28,7 @@ func (a *auditCommand) finish(ctx context.Context, p *program, r *audit.Report) 
 	if err != nil {
 		return err
 	}
-	return a.shown.write(p, a.nouns(), func() any { return r.Summary(a.top) },
+	return a.shown.write(p, func() any { return r.Summary(a.top) },
 		func() []*report.Table { return report.AuditTables(r, a.top, a.classes) })
 }
 

@@ -9,7 +9,6 @@ import (
 	"nmn/eval"
 	"nmn/labels"
 	"nmn/labels/audit"
-	"nmn/loader/dataset"
 )
 
 // auditCommand are the flags of nmn audit.
@@ -25,15 +24,6 @@ type auditCommand struct {
 	ofRun      auditRun
 	ofData     auditData
 	shown      tablesOutput
-	data       *dataset.Config // the data of a run; nil for score files
-}
-
-// nouns returns the nouns of the audited data.
-func (a *auditCommand) nouns() nouns {
-	if a.data != nil {
-		return nounsOf(a.data)
-	}
-	return ofScores
 }
 
 func (a *auditCommand) check(given func(string) bool) error {

@@ -206,7 +206,6 @@ func (a *auditCommand) rankRun(ctx context.Context, p *program, r *runaudit.Audi
 	if r.HasPictures() && a.page.images == "" {
 		a.page.ofRun = r.Picture
 	}
-	a.data = &r.Config().Data
 	var written *runaudit.Corrected
 	a.correction.Write = func(corrected []uint8) (err error) {
 		written, err = r.WriteLabels(ctx, found, corrected, a.correction.Labels)

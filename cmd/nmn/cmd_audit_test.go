@@ -453,6 +453,8 @@ func TestAudit_MistakesInUsage(t *testing.T) {
 	}{
 		{[]string{"rates", "--scores", "x.csv"}, "--labels"},
 		{[]string{"audit"}, "--scores"},
+		{[]string{"audit", "--images", "my pictures"}, "nmn audit DATA --images 'my pictures'"},
+		{[]string{"audit", "--labels", "l.csv", "--images", "p"}, "nmn audit l.csv --images p"},
 		{onScores("rates", dir, "--min-slope", "0"), "MinSlope"},
 		{onScores("rates", dir, "--confidence", "1"), "Confidence"},
 		{onScores("audit", dir, "--min-error", "-0.1"), "--min-error is -0.1, want 0 to 1"},
@@ -472,7 +474,7 @@ func TestAudit_MistakesInUsage(t *testing.T) {
 		wantUsage(t, call(t, test.args...), test.says)
 	}
 	for _, test := range []struct{ scores, labels, says string }{
-		{"id,cat\na,.5\nb,NaN\n", "id,cat\na,1\nb,0\n", "scores.csv:3: column 2 (cat): NaN; score the bag again"},
+		{"id,cat\na,.5\nb,NaN\n", "id,cat\na,1\nb,0\n", "scores.csv:3: column 2 (cat): NaN; score the sample again"},
 		{"id,cat\na,.5\nb,inf\n", "id,cat\na,1\nb,0\n", "scores.csv:3: column 2 (cat): an infinite probability"},
 		{"id,cat\na,.5\nb,.5\n", "id,cat\na,1\n", `labels.csv lacks "b", which is row 2 of`},
 		{"id,cat\na,.5\n", "id,cat\na,2\n", "labels.csv:2: column 2 (cat): label 2, want 0 or 1"},

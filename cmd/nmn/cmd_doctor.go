@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -82,7 +80,6 @@ func (d *doctorCommand) run(cmd *cobra.Command, p *program, args []string) error
 	if err != nil {
 		return err
 	}
-	d.rename(found.Findings)
 	if err := cmp.Or(d.print(p, found), d.showAugmentations(cmd, p)); err != nil {
 		return err
 	}
@@ -99,20 +96,6 @@ func (d *doctorCommand) run(cmd *cobra.Command, p *program, args []string) error
 		p.message(run.Message{Topic: "next", Text: "nmn train with the same data and settings"})
 	}
 	return nil
-}
-
-// rename replaces the nouns in findings by the nouns of the data.
-func (d *doctorCommand) rename(found []doctor.Finding) {
-	n := nounsOf(&d.config.Data)
-	for i := range found {
-		f := &found[i]
-		for _, text := range []*string{&f.Text, &f.Cure} {
-			if d.config.Data.Videos() {
-				*text = replaceNoun(*text, pictureWord, "frame")
-			}
-			*text = replaceNoun(*text, bagWord, strings.TrimSuffix(n.samples, "s"))
-		}
-	}
 }
 
 // showAugmentations writes the page of augmentations if --augmentations is given.
@@ -134,8 +117,6 @@ func (d *doctorCommand) showAugmentations(cmd *cobra.Command, p *program) error 
 // report repeats them with their fixes.
 func (d *doctorCommand) early(p *program) func([]doctor.Finding) {
 	return func(found []doctor.Finding) {
-		found = slices.Clone(found)
-		d.rename(found)
 		for _, f := range found {
 			p.note("%-7s %s: %s", "labels", f.Weight, f.Text)
 		}
@@ -149,7 +130,7 @@ func (d *doctorCommand) progress(p *program) func(doctor.Progress) {
 		return nil
 	}
 	return func(now doctor.Progress) {
-		show(stage{Title: now.Pass, Done: now.Done, Total: now.Total, Unit: d.config.Data.Samples()},
+		show(stage{Title: now.Pass, Done: now.Done, Total: now.Total, Unit: d.config.Data.Samples().String()},
 			func(since time.Duration) string { return doctorLine(now, since) })
 	}
 }

@@ -171,10 +171,5 @@ func (e *evalCommand) show(p *program, r *eval.Result) error {
 			tables = append(tables, report.RateTables(rates, e.words)...)
 		}
 	}
-	n := ofScores
-	if e.scores.Scores == "" {
-		n = nounsOf(&e.config.Data)
-	}
-	n.labels = n.labels && report.ClassNoun(r) == "labels"
-	return n.write(p, e.format, tables...)
+	return report.Write(p.out, e.format, tables...)
 }

@@ -173,7 +173,7 @@ func (e *experimentCommand) print(p *program, o *experiment.Outcome) error {
 	p.message(run.Message{Topic: "report", Text: filepath.Join(e.Dir, run.IndexFile) + ": the tables, and a page " +
 		"for each run"})
 	p.message(run.Message{Topic: "next", Text: "nmn predict RUN FILES with the folder of a run: what is in other " +
-		e.Config.Data.Samples()})
+		e.Config.Data.Samples().String()})
 	return err
 }
 

@@ -106,7 +106,7 @@ func drawNoise(ctx context.Context, p *program, f noiseFlags, data *dataset.Spli
 		if err := drawn.WriteFile(f.output); err != nil {
 			return err
 		}
-		p.log.Info("noise written", "file", f.output, "changed_"+data.Train.Noun(), len(drawn.Changes))
+		p.log.Info("noise written", "file", f.output, "changed_"+data.Train.Noun().String(), len(drawn.Changes))
 	}
 	if f.statistics != "" {
 		if err := s.WriteFile(f.statistics); err != nil {

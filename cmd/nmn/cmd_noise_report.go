@@ -107,5 +107,5 @@ func (n *noiseReport) show(p *program, r *report.NoiseReport) error {
 	if n.asJSON {
 		return writeJSON(p.out, r)
 	}
-	return nounsOf(&n.config.Data).write(p, report.Text, r.Tables(n.words)...)
+	return report.Write(p.out, report.Text, r.Tables(n.words)...)
 }

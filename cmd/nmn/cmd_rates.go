@@ -67,6 +67,6 @@ func (r *ratesCommand) run(ctx context.Context, p *program) error {
 			return err
 		}
 	}
-	return r.shown.write(p, ofScores, func() any { return estimate },
+	return r.shown.write(p, func() any { return estimate },
 		func() []*report.Table { return []*report.Table{report.RateReportTable(estimate)} })
 }

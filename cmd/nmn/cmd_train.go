@@ -174,7 +174,7 @@ func (t *trainCommand) tellNext(p *program) {
 	p.message(run.Message{Topic: "report", Text: filepath.Join(t.runDir, report.HTMLFile)})
 	next := fmt.Sprintf("nmn predict %s FILES: what is in other %s\n        ", dir, data.Samples())
 	if captions := captionCommand(data); captions != "" {
-		next += captions + ": which captions belong to other " + data.Samples()
+		next += captions + ": which captions belong to other " + data.Samples().String()
 	} else {
 		next += "nmn audit " + dir + ": which labels are probably wrong"
 	}

@@ -25,7 +25,7 @@ func TestCUDA_FailingCardEndsTheRunAndItResumes(t *testing.T) {
 	if failed.code != exitFailure {
 		t.Fatalf("exit code %d, want %d: %s", failed.code, exitFailure, failed.err)
 	}
-	for _, said := range []string{"nmn: ", "training: step ", "bags ", "a kernel has failed", "graph gradients of "} {
+	for _, said := range []string{"nmn: ", "training: step ", "pictures ", "a kernel has failed", "graph gradients of "} {
 		if !strings.Contains(lastLine(failed.err), said) {
 			t.Errorf("message %q, want %q in it", lastLine(failed.err), said)
 		}

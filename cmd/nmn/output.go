@@ -25,12 +25,12 @@ func (o *tablesOutput) flags(r group) {
 	r.bool(&o.asJSON, "json", "print everything as one JSON object")
 }
 
-// write prints the summary as JSON, or the tables with the nouns of the data.
-func (o *tablesOutput) write(p *program, n nouns, summary func() any, tables func() []*report.Table) error {
+// write prints the summary as JSON, or the tables.
+func (o *tablesOutput) write(p *program, summary func() any, tables func() []*report.Table) error {
 	if o.asJSON {
 		return writeJSON(p.out, summary())
 	}
-	return n.write(p, o.format, tables()...)
+	return report.Write(p.out, o.format, tables()...)
 }
 
 // checkEnding refuses the file name of a flag unless it is empty or has one of the endings.

@@ -85,7 +85,7 @@ func (c *Classes) readNPY(r io.Reader, size int64, classes int) error {
 		return fmt.Errorf("%s: %w: %w", c.Name, err, ErrFormat)
 	}
 	if len(h.Shape) != 1 && !(len(h.Shape) == 2 && h.Shape[1] == 1) || h.Shape[0] < 1 {
-		return fmt.Errorf("%s: array of shape %v, want one label for each bag: %w", c.Name, h.Shape, ErrShape)
+		return fmt.Errorf("%s: array of shape %v, want one label for each sample: %w", c.Name, h.Shape, ErrShape)
 	}
 	if want := headerBytes + int64(h.Shape[0])*int64(h.Width); size >= 0 && size != want {
 		return fmt.Errorf("%s: %d bytes, want %d for %d of %q (cut short, or another file appended): %w",
@@ -121,7 +121,7 @@ func (c *Classes) readCSV(r io.Reader, words []string, classes int) error {
 		first = 1
 	}
 	if len(header) != first+1 {
-		return fmt.Errorf("%s:1: %d columns, want one label for each bag, and at most id before it: %w", c.Name,
+		return fmt.Errorf("%s:1: %d columns, want one label for each sample, and at most id before it: %w", c.Name,
 			len(header), ErrFormat)
 	}
 	c.Column = strings.Clone(strings.TrimSpace(header[first]))

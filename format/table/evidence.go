@@ -28,7 +28,7 @@ func (m *Matrix) Select(bags, all, words []string) ([]float32, error) {
 		return nil, err
 	}
 	if m.IDs == nil && m.Rows != len(all) {
-		return nil, fmt.Errorf("%s has %d rows, and the data have %d bags, from %q to %q: want one row for each, or a "+
+		return nil, fmt.Errorf("%s has %d rows, and the data have %d samples, from %q to %q: want one row for each, or a "+
 			"column %q: %w", m.Name, m.Rows, len(all), first(all), last(all), idColumn, ErrShape)
 	}
 	rows, err := m.rowsOf(bags, all)
@@ -73,7 +73,7 @@ func (m *Matrix) rowsOf(bags, all []string) ([]int, error) {
 	for i, id := range bags {
 		row, ok := at[id]
 		if !ok {
-			return nil, fmt.Errorf("%s: no row of bag %q, number %d of the training set: %w", m.Name, id, i+1, ErrNames)
+			return nil, fmt.Errorf("%s: no row of sample %q, number %d of the training set: %w", m.Name, id, i+1, ErrNames)
 		}
 		rows[i] = row
 	}

@@ -57,13 +57,13 @@ func TestSelect_RefusesWhatDoesNotMatch(t *testing.T) {
 		says    string
 	}{
 		"rows of the training set alone": {"e.npy", npyBytes("<f4", "(2, 2)", false, make([]float32, 4)), all[:2], ErrShape,
-			"has 2 rows, and the data have 3 bags"},
+			"has 2 rows, and the data have 3 samples"},
 		"too many rows": {"e.npy", npyBytes("<f4", "(4, 2)", false, make([]float32, 8)), all, ErrShape, "has 4 rows"},
 		"too many columns": {"e.npy", npyBytes("<f4", "(3, 3)", false, make([]float32, 9)), all, ErrShape,
 			"has 3 columns for the 2 words"},
-		"other words":       {"e.csv", []byte("dog,cow\n1,2\n1,2\n1,2\n"), all, ErrNames, `no word "cat"`},
-		"a bag is missing":  {"e.csv", []byte("id,dog,cat\np,1,2\nr,1,2\n"), all, ErrNames, `no row of bag "q", number 2`},
-		"a bag comes twice": {"e.csv", []byte("id,dog,cat\np,1,2\np,1,2\n"), all[:1], ErrNames, "given twice"},
+		"other words":          {"e.csv", []byte("dog,cow\n1,2\n1,2\n1,2\n"), all, ErrNames, `no word "cat"`},
+		"a bag is missing":     {"e.csv", []byte("id,dog,cat\np,1,2\nr,1,2\n"), all, ErrNames, `no row of sample "q", number 2`},
+		"a sample comes twice": {"e.csv", []byte("id,dog,cat\np,1,2\np,1,2\n"), all[:1], ErrNames, "given twice"},
 	} {
 		m, err := ReadEvidence(evidenceFile(t, c.file, c.content))
 		if err != nil {
@@ -93,7 +93,7 @@ func TestReadEvidence_RefusesWhatIsNoFiniteNumber(t *testing.T) {
 			"row 1, column 1: evidence -Inf"},
 		"too large":     {"e.npy", npyBytes("<f8", "(1, 1)", false, []float64{1e300}), ErrValue, "1e+300"},
 		"cut short":     {"e.npy", whole[:len(whole)-3], ErrShape, "cut short"},
-		"one dimension": {"e.npy", npyBytes("<f4", "(6,)", false, make([]float32, 6)), ErrShape, "bags × words"},
+		"one dimension": {"e.npy", npyBytes("<f4", "(6,)", false, make([]float32, 6)), ErrShape, "samples × classes"},
 		"huge": {"e.npy", npyBytes("<f4", "(2000000000, 2000000000)", false, make([]float32, 2)), ErrShape,
 			"too large"},
 		"NaN as text":  {"e.csv", []byte("dog\nnan\n"), ErrValue, "e.csv:2: column 1 (dog)"},

@@ -65,7 +65,7 @@ func Join(scores, counts *Matrix, v *text.Vocabulary) (*Joined, error) {
 // differentRows is the error of two files about different bags. If both name their bags, it names the first
 // bag that one of them lacks.
 func differentRows(a, b *Matrix) error {
-	err := fmt.Errorf("%s has %d rows, %s has %d: both need one for each bag: %w",
+	err := fmt.Errorf("%s has %d rows, %s has %d: both need one for each sample: %w",
 		a.Name, a.Rows, b.Name, b.Rows, ErrShape)
 	if a.IDs == nil || b.IDs == nil {
 		return err

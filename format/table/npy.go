@@ -144,7 +144,7 @@ func transposed[T any](values []T, rows, cols int) []T {
 // shapeOf returns the shape when it is a matrix that can be held.
 func shapeOf(h *npy.Header) (rows, cols int, err error) {
 	if len(h.Shape) != 2 {
-		return 0, 0, fmt.Errorf("array of shape %v, want bags × words: %w", h.Shape, ErrShape)
+		return 0, 0, fmt.Errorf("array of shape %v, want samples × classes: %w", h.Shape, ErrShape)
 	}
 	rows, cols = h.Shape[0], h.Shape[1]
 	if rows < 1 || cols < 1 {

@@ -34,7 +34,7 @@ func ReadScores(path string, logits bool) (*Matrix, error) {
 		default:
 			return nil
 		}
-		return fmt.Errorf("%s; score the bag again, or take it out of all files: %w", fault, ErrValue)
+		return fmt.Errorf("%s; score the sample again, or take it out of all files: %w", fault, ErrValue)
 	}})
 }
 
@@ -51,8 +51,8 @@ func finite(values []float32) bool {
 // ReadCounts reads caption counts, whole numbers from 0 to captionsPerBag, from a .csv or .npy file.
 func ReadCounts(path string, captionsPerBag int) (*Matrix, error) {
 	if captionsPerBag < 2 || captionsPerBag > 255 { // counts are held as bytes
-		return nil, fmt.Errorf("captions per bag: %d is outside 2 to 255; human agreement needs at least two "+
-			"captions of a bag to compare: %w",
+		return nil, fmt.Errorf("captions per sample: %d is outside 2 to 255; human agreement needs at least two "+
+			"captions of a sample to compare: %w",
 			captionsPerBag, ErrValue)
 	}
 	return readMatrix(path, cellRule{limit: captionsPerBag, fault: func(v float64) error {

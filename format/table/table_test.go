@@ -120,7 +120,7 @@ func TestReadNPY_RefusesHostileFiles(t *testing.T) {
 		{"shape beyond int", npyBytes("<f4", fmt.Sprintf("(%d, %[1]d)", math.MaxInt), false, []float32{1}),
 			ErrShape, "too large"},
 		{"negative shape", npyBytes("<f4", "(-1, 2)", false, []float32{1}), ErrFormat, "shape at"},
-		{"vector", npyBytes("<f4", "(4,)", false, []float32{1, 2, 3, 4}), ErrShape, "bags × words"},
+		{"vector", npyBytes("<f4", "(4,)", false, []float32{1, 2, 3, 4}), ErrShape, "samples × classes"},
 		{"no rows", npyBytes("<f4", "(0, 4)", false, []float32{}), ErrShape, "empty"},
 		{"pickled objects", npyBytes("|O", "(2, 2)", false, []float32{1}), ErrFormat, "type"},
 		{"structured", npyWithHeader("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 1), }",
@@ -289,7 +289,7 @@ func TestJoin_RefusesWhatDoesNotMatch(t *testing.T) {
 		says           string
 	}{
 		{"rows", scores, matrix("c", ab, nil, 2, 1, 2), nil, ErrShape,
-			"s has 2 rows, c has 1: both need one for each bag"},
+			"s has 2 rows, c has 1: both need one for each sample"},
 		{"an id more", scores, matrix("c", ab, []string{"y"}, 2, 1, 2), nil, ErrShape,
 			`c lacks "x", which is row 1 of s`},
 		{"an id less", matrix("s", ab, []string{"y"}, 2, 1, 2), matrix("c", ab, []string{"y", "x"}, 2, 1, 2, 3, 4), nil,

@@ -311,5 +311,5 @@ func (a *Annotator) repeat(r *Row, p []float64) {
 
 func copiesNote(n int) string {
 	return fmt.Sprintf("%d annotators copy another one: they agree more often than their agreement with others explains. "+
-		"Their equal answers for a bag count once.", n)
+		"Their equal answers for a sample count once.", n)
 }

@@ -418,7 +418,7 @@ func TestEstimate_WithClassifier(t *testing.T) {
 	}
 	in.Logits = nil
 	if _, err := Estimate(t.Context(), in, DefaultOptions()); !errors.Is(err, ErrUnidentified) ||
-		!strings.Contains(err.Error(), "each bag has one annotator") {
+		!strings.Contains(err.Error(), "each sample has one annotator") {
 		t.Errorf("without a classifier: %v", err)
 	}
 }
@@ -429,10 +429,10 @@ func TestEstimate_RefusesWhatCannotBeTold(t *testing.T) {
 	for says, in := range map[string]Input{
 		"no annotator gave a label":  rows(Row{Given: no}, Row{Annotator: 1, Given: no}),
 		"two annotators and one":     rows(Row{Given: yes}, Row{Annotator: 1, Given: no}),
-		"each bag has one":           rows(Row{Given: yes}, Row{Bag: 1, Annotator: 1, Given: no}),
+		"each sample has one":        rows(Row{Given: yes}, Row{Bag: 1, Annotator: 1, Given: no}),
 		"rows 1 and 2 have the same": rows(Row{Given: yes}, Row{Given: no}),
 		"0 classes":                  {Bags: 1, Annotators: 1},
-		"0 bags":                     {},
+		"0 samples":                  {},
 	} {
 		_, err := Estimate(t.Context(), in, DefaultOptions())
 		if err == nil || !strings.Contains(err.Error(), says) || !errors.Is(err, ErrInput) && !errors.Is(err,
@@ -507,7 +507,7 @@ func TestEstimate_Remarks(t *testing.T) {
 		}
 	}
 	if !slices.ContainsFunc(r.Notes, func(s string) bool {
-		return strings.Contains(s, "1 of 12 annotators share no bag")
+		return strings.Contains(s, "1 of 12 annotators share no sample")
 	}) {
 		t.Errorf("notes %q", r.Notes)
 	}

@@ -43,7 +43,7 @@ func (f Files) Read(ctx context.Context) (*Table, error) {
 		return nil, err
 	}
 	if scores.IDs == nil {
-		return nil, fmt.Errorf("%s: no column id names its rows, want the bags of %s there: %w", f.Scores, f.Labels,
+		return nil, fmt.Errorf("%s: no column id names its rows, want the samples of %s there: %w", f.Scores, f.Labels,
 			table.ErrNames)
 	}
 	if o.Bags, err = distinct(scores); err != nil {

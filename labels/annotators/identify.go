@@ -64,12 +64,12 @@ func (in *Input) identifiable(o overlap) error {
 	}
 	switch {
 	case o.named == 0:
-		return fmt.Errorf("annotators: no annotator gave a label to any of %d bags: %w", in.Bags, ErrUnidentified)
+		return fmt.Errorf("annotators: no annotator gave a label to any of %d samples: %w", in.Bags, ErrUnidentified)
 	case in.Logits != nil:
 		return nil
 	case o.most < 2:
-		return fmt.Errorf("annotators: each bag has one annotator, so labels cannot be compared: give out-of-fold "+
-			"scores of a classifier (`annotators.scores`), or have some bags labelled by others too: %w", ErrUnidentified)
+		return fmt.Errorf("annotators: each sample has one annotator, so labels cannot be compared: give out-of-fold "+
+			"scores of a classifier (`annotators.scores`), or have some samples labelled by others too: %w", ErrUnidentified)
 	case active == 2 && o.named < 2:
 		return fmt.Errorf("annotators: two annotators and one label do not show which annotator is right when they differ: "+
 			"give out-of-fold scores of a classifier (`annotators.scores`), or labels of a third: %w", ErrUnidentified)

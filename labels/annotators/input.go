@@ -41,12 +41,12 @@ const maxMarks = math.MaxInt32 / 2
 func (in *Input) check() error {
 	switch {
 	case in.Bags < 1 || in.Annotators < 1 || in.Bags > math.MaxInt32 || in.Annotators > math.MaxInt32/2:
-		return fmt.Errorf("annotators: %d bags and %d annotators: %w", in.Bags, in.Annotators, ErrInput)
+		return fmt.Errorf("annotators: %d samples and %d annotators: %w", in.Bags, in.Annotators, ErrInput)
 	case in.Classes < 1 || in.Classes > math.MaxInt32:
 		return fmt.Errorf("annotators: %d classes; no annotator gave a label, and no vocabulary names one: %w", in.Classes,
 			ErrInput)
 	case in.Logits != nil && (len(in.Logits)/in.Classes != in.Bags || len(in.Logits)%in.Classes != 0):
-		return fmt.Errorf("annotators: %d logits for %d bags × %d classes: %w", len(in.Logits), in.Bags, in.Classes,
+		return fmt.Errorf("annotators: %d logits for %d samples × %d classes: %w", len(in.Logits), in.Bags, in.Classes,
 			ErrInput)
 	}
 	marks := 0
@@ -61,7 +61,7 @@ func (in *Input) check() error {
 	}
 	for i, o := range in.Logits {
 		if f := float64(o); math.IsNaN(f) || math.IsInf(f, 0) {
-			return fmt.Errorf("annotators: bag %d, class %d: logit %v, want a finite number: %w", i/in.Classes+1,
+			return fmt.Errorf("annotators: sample %d, class %d: logit %v, want a finite number: %w", i/in.Classes+1,
 				i%in.Classes+1, o, ErrInput)
 		}
 	}
@@ -70,7 +70,7 @@ func (in *Input) check() error {
 
 func (in *Input) checkRow(r *Row) error {
 	if r.Bag < 0 || int(r.Bag) >= in.Bags || r.Annotator < 0 || int(r.Annotator) >= in.Annotators {
-		return fmt.Errorf("bag %d of %d, annotator %d of %d", r.Bag, in.Bags, r.Annotator, in.Annotators)
+		return fmt.Errorf("sample %d of %d, annotator %d of %d", r.Bag, in.Bags, r.Annotator, in.Annotators)
 	}
 	for _, list := range [][]int32{r.Given, r.Unknown, r.Asked} {
 		for i, k := range list {
@@ -94,7 +94,7 @@ func (in *Input) checkRepeats() error {
 	for i, r := range in.Rows {
 		key := int64(r.Bag)<<32 | int64(r.Annotator)
 		if at, ok := first[key]; ok {
-			return fmt.Errorf("annotators: rows %d and %d have the same annotator and the same bag: %w", at+1, i+1, ErrInput)
+			return fmt.Errorf("annotators: rows %d and %d have the same annotator and the same sample: %w", at+1, i+1, ErrInput)
 		}
 		first[key] = i
 	}

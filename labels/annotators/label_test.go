@@ -226,7 +226,7 @@ func TestReport_AnnotatorsFile(t *testing.T) {
 		"annotator,bags,shared,asked,given,q01,q01_low,q01_high,q10,q10_low,q10_high,informedness,accuracy,incorrect," +
 			"missing,agreement,remarks\n" +
 			"ann,3,2,6,1,0.25,0.125,0.5,0.0625,0.03125,0.0703125,0.6875,0.75,0.5,1.5,0.2,no better than chance; the same " +
-			"labels for every bag\n" +
+			"labels for every sample\n" +
 			"\"b,c\",0,0,0,0,0.5,,,0.5,,,0,,0,0,,\n"
 	if got, err := os.ReadFile(path); err != nil || string(got) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)

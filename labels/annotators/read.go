@@ -100,7 +100,7 @@ func parse(name string, text *bufio.Reader, o ReadOptions) (*Table, error) {
 	}
 	t := b.table
 	if len(t.Rows) == 0 {
-		return nil, errors.New("there are no rows; want one for each annotator of each bag")
+		return nil, errors.New("there are no rows; want one for each annotator of each sample")
 	}
 	t.Bags, t.Annotators, t.Classes = len(t.BagIDs), len(t.AnnotatorNames), len(t.Words)
 	return t, nil
@@ -272,7 +272,7 @@ func (b *builder) add(r *record) error {
 	}
 	key := int64(row.Bag)<<32 | int64(row.Annotator)
 	if first, ok := b.lines[key]; ok {
-		return fmt.Errorf("annotator %q has labelled bag %q in line %d already; join the two rows, or take one out",
+		return fmt.Errorf("annotator %q has labelled sample %q in line %d already; join the two rows, or take one out",
 			loader.Excerpt(r.annotator), loader.Excerpt(r.bag), first)
 	}
 	b.lines[key] = row.Line
@@ -300,7 +300,7 @@ func (b *builder) bag(id string) (int32, error) {
 	if _, ok := b.bags[id]; ok || !b.fixedBags {
 		return index(b.bags, &b.table.BagIDs, id, manifest.CheckName)
 	}
-	return 0, fmt.Errorf("%q is not one of the bags of the scores or of the list of bags; add it there, or take "+
+	return 0, fmt.Errorf("%q is not one of the samples of the scores or of the list of samples; add it there, or take "+
 		"its rows out", loader.Excerpt(id))
 }
 

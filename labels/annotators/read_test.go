@@ -68,7 +68,7 @@ func TestParse_VocabularyAndBagsOfOthers(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if _, err := Parse("pets.csv", strings.NewReader(pets), ReadOptions{Bags: []string{"a.jpg"}}); err == nil ||
-		!strings.Contains(err.Error(), `line 4, column "bag": "b.jpg" is not one of the bags`) {
+		!strings.Contains(err.Error(), `line 4, column "bag": "b.jpg" is not one of the samples`) {
 		t.Errorf("%v", err)
 	}
 	if other := parsed(t, "note,labels,bag,annotator\nx,dog,1,2\n", ReadOptions{}); !slices.Equal(other.Ignored,
@@ -94,7 +94,7 @@ func TestParse_ErrorsNameLineAndCure(t *testing.T) {
 		"bag,annotator,labels\na,x,NaN\n":                                "missing value",
 		"bag,annotator,labels\na,x,\xff\n":                               "is not UTF-8",
 		"bag,annotator,labels\na,x\x01y,b\n":                             "control character",
-		"bag,annotator,labels\na,x,d\na,x,\n":                            `line 3, annotator "x" has labelled bag "a" in line 2 already`,
+		"bag,annotator,labels\na,x,d\na,x,\n":                            `line 3, annotator "x" has labelled sample "a" in line 2 already`,
 		"bag,annotator,labels,unknown\na,x,d,d\n":                        `column "unknown": label "d" is given too`,
 		"bag,annotator,labels,asked\na,x,d,e\n":                          `column "asked": label "d" is given and not asked for`,
 		"bag,annotator,labels\na,x,\"open\n":                             "line 2",
@@ -156,12 +156,12 @@ func TestFiles_ScoresGiveBagsAndClasses(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for says, f := range map[string]Files{
-		"no column id names its rows":          {Scores: written(t, "s.csv", "cat\n.1\n")},
-		`id "a" is given twice`:                {Scores: written(t, "s.csv", "id,cat\na,.1\na,.2\n")},
-		"want a probability":                   {Scores: written(t, "s.csv", "id,cat\na,3\n")},
-		`there is no column "cat"`:             {Scores: written(t, "s.csv", "id,dog\na,.3\n"), Vocabulary: words},
-		"is not one of the bags of the scores": {Scores: written(t, "s.csv", "id,dog\na,.3\n")},
-		"no such file":                         {Scores: "none.csv"},
+		"no column id names its rows":             {Scores: written(t, "s.csv", "cat\n.1\n")},
+		`id "a" is given twice`:                   {Scores: written(t, "s.csv", "id,cat\na,.1\na,.2\n")},
+		"want a probability":                      {Scores: written(t, "s.csv", "id,cat\na,3\n")},
+		`there is no column "cat"`:                {Scores: written(t, "s.csv", "id,dog\na,.3\n"), Vocabulary: words},
+		"is not one of the samples of the scores": {Scores: written(t, "s.csv", "id,dog\na,.3\n")},
+		"no such file":                            {Scores: "none.csv"},
 	} {
 		f.Labels = labels
 		if _, err := f.Read(t.Context()); err == nil || !strings.Contains(err.Error(), says) {

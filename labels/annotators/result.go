@@ -13,10 +13,10 @@ type Remark string
 const (
 	Reversed    Remark = "worse than chance: labels suggest the opposite"
 	NoBetter    Remark = "no better than chance"
-	AlwaysSame  Remark = "the same labels for every bag"
-	MostlyPrior Remark = "too few bags of its own: mostly the rates of all annotators"
-	Alone       Remark = "shares no bag with another annotator: the rates of all annotators"
-	Idle        Remark = "looked at no bag"
+	AlwaysSame  Remark = "the same labels for every sample"
+	MostlyPrior Remark = "too few samples of its own: mostly the rates of all annotators"
+	Alone       Remark = "shares no sample with another annotator: the rates of all annotators"
+	Idle        Remark = "looked at no sample"
 	Copies      Remark = "answers as another annotator does: equal answers count once, and no interval is estimated"
 )
 
@@ -243,12 +243,12 @@ func (r *Result) note(in *Input, o overlap, told bool) {
 	add := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
 	switch {
 	case logits && o.most < 2:
-		add("Each bag has one annotator: reliabilities depend on the classifier alone.")
+		add("Each sample has one annotator: reliabilities depend on the classifier alone.")
 	case alone > 0 && !logits:
-		add("%d of %d annotators share no bag with another one: they have the rates of all annotators.", alone, active)
+		add("%d of %d annotators share no sample with another one: they have the rates of all annotators.", alone, active)
 	}
 	if o.groups > 1 && o.groups > alone+1 && !logits {
-		add("Annotators fall into %d groups that share no bag: rates are best compared within a group.", o.groups)
+		add("Annotators fall into %d groups that share no sample: rates are best compared within a group.", o.groups)
 	}
 	if active == 2 && !logits {
 		add("Two annotators: when they differ, only the frequencies of labels show which is right.")

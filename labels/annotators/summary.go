@@ -53,7 +53,7 @@ func (r *Report) noteUnknown() {
 	}
 	if n > 0 {
 		r.Result.Notes = append(r.Result.Notes, fmt.Sprintf(
-			"No annotator answered %d of %d bags: the consensus leaves their labels "+
+			"No annotator answered %d of %d samples: the consensus leaves their labels "+
 				"unknown.", n, r.Result.Bags))
 	}
 }

@@ -38,7 +38,7 @@ func (in *Input) decisions() *labels.Decisions[Cell] {
 			if given != "0" && given != "1" {
 				return cell, "", fmt.Errorf("given is %.40q, want the label 0 or 1", given)
 			}
-			name = fmt.Sprintf("bag %.60q, word %.60q", id, word)
+			name = fmt.Sprintf("sample %.60q, word %.60q", id, word)
 			switch z := in.Labels[int(cell.Bag)*in.Classes+int(cell.Class)]; {
 			case z == table.Unknown:
 				return cell, "", fmt.Errorf("%s was decided when its label was %s; it is unknown now: the decision is for other "+

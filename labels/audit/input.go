@@ -76,7 +76,7 @@ func (in *Input) audited(class int) bool {
 // check names what is wrong with the input; errors wrap eval.ErrShape or eval.ErrValue.
 func (in *Input) check() error {
 	if in.Bags < 1 || in.Classes < 1 || in.Bags > math.MaxInt32 || in.Classes > math.MaxInt32 {
-		return fmt.Errorf("audit: %d bags, %d classes: %w", in.Bags, in.Classes, eval.ErrShape)
+		return fmt.Errorf("audit: %d samples, %d classes: %w", in.Bags, in.Classes, eval.ErrShape)
 	}
 	type matrix struct {
 		what string
@@ -91,12 +91,12 @@ func (in *Input) check() error {
 	}
 	for _, m := range matrices {
 		if m.n/in.Classes != in.Bags || m.n%in.Classes != 0 {
-			return fmt.Errorf("audit: %d %s for %d bags × %d classes: %w", m.n, m.what, in.Bags, in.Classes,
+			return fmt.Errorf("audit: %d %s for %d samples × %d classes: %w", m.n, m.what, in.Bags, in.Classes,
 				eval.ErrShape)
 		}
 	}
 	if in.Words != nil && len(in.Words) != in.Classes || in.IDs != nil && len(in.IDs) != in.Bags {
-		return fmt.Errorf("audit: %d words and %d identifiers for %d bags × %d classes: %w",
+		return fmt.Errorf("audit: %d words and %d identifiers for %d samples × %d classes: %w",
 			len(in.Words), len(in.IDs), in.Bags, in.Classes, eval.ErrShape)
 	}
 	if in.Rates == nil || len(in.Rates.Q01) != in.Classes || len(in.Rates.Q10) != in.Classes ||
@@ -119,7 +119,7 @@ func (in *Input) checkValues() error {
 	}
 	for i, o := range in.Logits {
 		place := func() string {
-			return fmt.Sprintf("audit: bag %s, class %s", in.ID(i/in.Classes), in.Word(i%in.Classes))
+			return fmt.Sprintf("audit: sample %s, class %s", in.ID(i/in.Classes), in.Word(i%in.Classes))
 		}
 		if f := float64(o); math.IsNaN(f) || math.IsInf(f, 0) {
 			return fmt.Errorf("%s: logit %v, want a finite number: %w", place(), o, eval.ErrValue)

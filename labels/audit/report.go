@@ -10,6 +10,7 @@ import (
 	"nmn/labels/audit/neighbours"
 	"nmn/labels/audit/rows"
 	"nmn/labels/rates"
+	"nmn/text"
 )
 
 // Options say what an audit of score files starts from.
@@ -38,8 +39,7 @@ type Options struct {
 type Report struct {
 	Input
 	*Result
-	// Samples names what the labels belong to in reports, such as "pictures"; empty means "samples".
-	Samples   string
+	Samples   text.Plural // noun for what the labels belong to
 	MinError  float64
 	Estimate  *rates.Result // nil where rates were given
 	Judgement *Judgement    // nil where the true labels are not known

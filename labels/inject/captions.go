@@ -51,7 +51,7 @@ const captionStream = "noise/captions"
 
 func checkReplaced(s *loader.Set, n int) error {
 	if n < 1 || n > s.CaptionsPerBag {
-		return fmt.Errorf("%s: cannot replace %d captions per bag, allowed are 1 to %d", s.Name, n, s.CaptionsPerBag)
+		return fmt.Errorf("%s: cannot replace %d captions per sample, allowed are 1 to %d", s.Name, n, s.CaptionsPerBag)
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func CaptionsForShare(s *loader.Set, share float64) (int, error) {
 	exact := share * float64(s.CaptionsPerBag)
 	n := int(math.Round(exact))
 	if !(math.Abs(exact-float64(n)) < 1e-6) || n < 1 || n > s.CaptionsPerBag {
-		return 0, fmt.Errorf("%s: a share of %g is not a whole number of its %d captions per bag; possible are "+
+		return 0, fmt.Errorf("%s: a share of %g is not a whole number of its %d captions per sample; possible are "+
 			"multiples of %.4g up to 1",
 			s.Name, share, s.CaptionsPerBag, 1/float64(max(s.CaptionsPerBag, 1)))
 	}

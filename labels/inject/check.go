@@ -34,7 +34,7 @@ func (noise *Injection) checkSet(s *loader.Set) error {
 		return fmt.Errorf("noise of the unknown kind %q: %w", noise.Kind, loader.ErrAnnotations)
 	}
 	if noise.Bags != s.Len() {
-		return wrong("%d bags, want %d", s.Len(), noise.Bags)
+		return wrong("%d samples, want %d", s.Len(), noise.Bags)
 	}
 	if noise.Kind == Flips && noise.Classes != s.Vocabulary.Len() {
 		return wrong("%d classes, want %d", s.Vocabulary.Len(), noise.Classes)
@@ -48,7 +48,7 @@ func (noise *Injection) checkSet(s *loader.Set) error {
 		}
 	}
 	if got := fingerprint(s, noise.Kind); got != noise.Fingerprint {
-		return wrong("its fingerprint is %.16s, want %.16s: other bags, another order, other captions or labels",
+		return wrong("its fingerprint is %.16s, want %.16s: other samples, another order, other captions or labels",
 			got, noise.Fingerprint)
 	}
 	return nil
@@ -57,10 +57,10 @@ func (noise *Injection) checkSet(s *loader.Set) error {
 // checkChange returns what is out of range in one change.
 func (noise *Injection) checkChange(s *loader.Set, at int, change BagChanges) error {
 	if change.Bag < 0 || change.Bag >= noise.Bags {
-		return fmt.Errorf("bag %d is outside 0 to %d", change.Bag, noise.Bags-1)
+		return fmt.Errorf("sample %d is outside 0 to %d", change.Bag, noise.Bags-1)
 	}
 	if at > 0 && change.Bag <= noise.Changes[at-1].Bag {
-		return fmt.Errorf("bag %d follows bag %d; bags must ascend", change.Bag, noise.Changes[at-1].Bag)
+		return fmt.Errorf("sample %d follows sample %d; samples must ascend", change.Bag, noise.Changes[at-1].Bag)
 	}
 	if noise.Kind == Flips {
 		return checkAscending("flipped class", change.Flips, noise.Classes)
@@ -69,10 +69,10 @@ func (noise *Injection) checkChange(s *loader.Set, at int, change BagChanges) er
 	for i, r := range change.Captions {
 		slots[i] = r.Slot
 		if r.Donor < 0 || r.Donor >= noise.Bags || r.Donor == change.Bag {
-			return fmt.Errorf("bag %d: donor %d is not another bag of 0 to %d", change.Bag, r.Donor, noise.Bags-1)
+			return fmt.Errorf("sample %d: donor %d is not another sample of 0 to %d", change.Bag, r.Donor, noise.Bags-1)
 		}
 		if n := len(s.Captions[r.Donor]); r.DonorSlot < 0 || r.DonorSlot >= n {
-			return fmt.Errorf("bag %d: caption %d of donor %d, which has %d", change.Bag, r.DonorSlot, r.Donor, n)
+			return fmt.Errorf("sample %d: caption %d of donor %d, which has %d", change.Bag, r.DonorSlot, r.Donor, n)
 		}
 	}
 	return checkAscending("replaced caption", slots, len(s.Captions[change.Bag]))
@@ -119,17 +119,17 @@ func fingerprint(s *loader.Set, kind Kind) string {
 // checkCaptions returns which caption of a set cannot give labels.
 func checkCaptions(s *loader.Set) error {
 	if s.Captions == nil || len(s.Captions) != s.Len() {
-		return fmt.Errorf("%s: the set has the captions of %d of %d bags", s.Name, len(s.Captions), s.Len())
+		return fmt.Errorf("%s: the set has the captions of %d of %d samples", s.Name, len(s.Captions), s.Len())
 	}
 	for i, captions := range s.Captions {
 		if len(captions) > loader.MaxCaptions {
-			return fmt.Errorf("%s: bag %d has %d captions, allowed are %d", s.Name, i, len(captions),
+			return fmt.Errorf("%s: sample %d has %d captions, allowed are %d", s.Name, i, len(captions),
 				loader.MaxCaptions)
 		}
 		for c, words := range captions {
 			for _, k := range words {
 				if k < 0 || int(k) >= s.Vocabulary.Len() {
-					return fmt.Errorf("%s: caption %d of bag %d mentions class %d of %d",
+					return fmt.Errorf("%s: caption %d of sample %d mentions class %d of %d",
 						s.Name, c, i, k, s.Vocabulary.Len())
 				}
 			}

@@ -213,7 +213,7 @@ func parseHeader(lines *bufio.Scanner) (*Injection, int, error) {
 	case h.Kind != Captions && h.Kind != Flips:
 		return nil, 0, fmt.Errorf("unknown kind %q, want %q or %q", loader.Excerpt(string(h.Kind)), Captions, Flips)
 	case h.Bags < 1 || h.Classes < 1 || h.Changes < 0 || h.Changes > h.Bags:
-		return nil, 0, fmt.Errorf("%d changes of %d bags and %d classes cannot be", h.Changes, h.Bags, h.Classes)
+		return nil, 0, fmt.Errorf("%d changes of %d samples and %d classes cannot be", h.Changes, h.Bags, h.Classes)
 	}
 	noise := &Injection{
 		Kind: h.Kind, Seed: h.Seed, Replaced: h.Replaced, SetName: h.Set, Bags: h.Bags, Classes: h.Classes,
@@ -234,21 +234,21 @@ func parseLine(b []byte, kind Kind) (BagChanges, error) {
 	decoder := json.NewDecoder(bytes.NewReader(b))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&line); err != nil {
-		return BagChanges{}, fmt.Errorf("not a change of a bag: %w", err)
+		return BagChanges{}, fmt.Errorf("not a change of a sample: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return BagChanges{}, errors.New("something follows the change of the bag")
+		return BagChanges{}, errors.New("something follows the change of the sample")
 	}
 	if line.Bag == nil {
 		return BagChanges{}, errors.New("\"bag\" is missing")
 	}
 	if (kind == Captions) != (len(line.Captions) > 0) || (kind == Flips) != (len(line.Flips) > 0) {
-		return BagChanges{}, fmt.Errorf("bag %d: noise of kind %q wants \"%s\" and nothing else", *line.Bag, kind, kind)
+		return BagChanges{}, fmt.Errorf("sample %d: noise of kind %q wants \"%s\" and nothing else", *line.Bag, kind, kind)
 	}
 	change := BagChanges{Bag: *line.Bag, Flips: line.Flips}
 	for _, c := range line.Captions {
 		if len(c) != 3 {
-			return BagChanges{}, fmt.Errorf("bag %d: a replaced caption is %v, want [slot, donor, donor's slot]",
+			return BagChanges{}, fmt.Errorf("sample %d: a replaced caption is %v, want [slot, donor, donor's slot]",
 				*line.Bag, c)
 		}
 		change.Captions = append(change.Captions, Replacement{Slot: c[0], Donor: c[1], DonorSlot: c[2]})

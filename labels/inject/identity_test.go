@@ -107,7 +107,7 @@ func TestStatistics_ReadAsASentence(t *testing.T) {
 	if err := s.WriteText(&b, "pictures"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"coco, 7 pictures, 3 words, against the truth:\n", "q01 = p(z=0|y=1)   25.0 %",
+	for _, want := range []string{"coco, 7 pictures, 3 classes, against the truth:\n", "q01 = p(z=0|y=1)   25.0 %",
 		"q10 = p(z=1|y=0)   12.5 %", "50.0 % are incorrect"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q lacks %q", b.String(), want)

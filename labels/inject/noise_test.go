@@ -236,12 +236,12 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 	bare.Captions = nil
 	alone := captionSet(t, 1, 5)
 	calls := map[string]func() error{
-		"flip labels instead":  func() error { _, err := ReplaceCaptions(&bare, 1, 1); return err },
-		"allowed are 1 to 5":   func() error { _, err := ReplaceCaptions(s, 6, 1); return err },
-		"cannot replace 0":     func() error { _, err := ReplaceCaptions(s, 0, 1); return err },
-		"only 1 bags have any": func() error { _, err := ReplaceCaptions(alone, 1, 1); return err },
-		"Missing[0] = NaN":     func() error { _, err := FlipLabels(s, uniformRates(math.NaN(), 0), 1); return err },
-		"Incorrect[0] = 1.5":   func() error { _, err := FlipLabels(s, uniformRates(0, 1.5), 1); return err },
+		"flip labels instead":     func() error { _, err := ReplaceCaptions(&bare, 1, 1); return err },
+		"allowed are 1 to 5":      func() error { _, err := ReplaceCaptions(s, 6, 1); return err },
+		"cannot replace 0":        func() error { _, err := ReplaceCaptions(s, 0, 1); return err },
+		"only 1 samples have any": func() error { _, err := ReplaceCaptions(alone, 1, 1); return err },
+		"Missing[0] = NaN":        func() error { _, err := FlipLabels(s, uniformRates(math.NaN(), 0), 1); return err },
+		"Incorrect[0] = 1.5":      func() error { _, err := FlipLabels(s, uniformRates(0, 1.5), 1); return err },
 		"Missing has 2 entries": func() error {
 			_, err := FlipLabels(s, labels.Rates{Q01: []float64{0, 0}}, 1)
 			return err
@@ -263,7 +263,7 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 			_, err := FlipLabels(&c, labels.Rates{}, 1)
 			return err
 		},
-		"of bag 1, class 2 is 7": func() error {
+		"of sample 1, class 2 is 7": func() error {
 			c := *s
 			c.Labels = loader.Matrix(make([]uint8, 24), 6)
 			c.Labels.Uint8s()[8] = 7
@@ -279,7 +279,7 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 			_, err := ReplaceCaptions(&c, 1, 1)
 			return err
 		},
-		"captions of 1 of 4 bags": func() error {
+		"captions of 1 of 4 samples": func() error {
 			c := *s
 			c.Captions = c.Captions[:1]
 			_, err := ReplaceCaptions(&c, 1, 1)
@@ -433,19 +433,19 @@ func TestParse_NamesThePlaceOfAnError(t *testing.T) {
 		"a later version": {strings.Replace(captions, `"version":1`, `"version":2`, 1),
 			"version 2, this program reads 1"},
 		"an unknown kind":  {strings.Replace(captions, `"kind":"captions"`, `"kind":"x"`, 1), `unknown kind "x"`},
-		"too many changes": {strings.Replace(captions, `"changes":10`, `"changes":11`, 1), "11 changes of 10 bags"},
+		"too many changes": {strings.Replace(captions, `"changes":10`, `"changes":11`, 1), "11 changes of 10 samples"},
 		"cut between lines": {strings.Join(lines[:6], ""),
 			"line 6: the file ends after 5 of 10 changes: it is truncated"},
-		"cut in a line":      {captions[:len(captions)-10], "line 11: not a change of a bag"},
+		"cut in a line":      {captions[:len(captions)-10], "line 11: not a change of a sample"},
 		"a line too many":    {captions + lines[1], "line 12: more than the 10 changes"},
 		"bag missing":        {second(`{"captions":[[0,1,1]]}`), `line 2: "bag" is missing`},
-		"bag out of range":   {second(`{"bag":10,"captions":[[0,1,1]]}`), "line 2: bag 10 is outside 0 to 9"},
-		"bag negative":       {second(`{"bag":-1,"captions":[[0,1,1]]}`), "bag -1 is outside"},
-		"bags not ascending": {second(`{"bag":1,"captions":[[0,2,1]]}`), "line 3: bag 1 follows bag 1"},
+		"bag out of range":   {second(`{"bag":10,"captions":[[0,1,1]]}`), "line 2: sample 10 is outside 0 to 9"},
+		"bag negative":       {second(`{"bag":-1,"captions":[[0,1,1]]}`), "sample -1 is outside"},
+		"bags not ascending": {second(`{"bag":1,"captions":[[0,2,1]]}`), "line 3: sample 1 follows sample 1"},
 		"slot out of range":  {second(`{"bag":0,"captions":[[5,1,1]]}`), "replaced caption 5"},
 		"slot twice":         {second(`{"bag":0,"captions":[[1,1,1],[1,2,1]]}`), "replaced caption 1 follows 1"},
-		"own caption":        {second(`{"bag":0,"captions":[[0,0,1]]}`), "donor 0 is not another bag"},
-		"donor out of range": {second(`{"bag":0,"captions":[[0,10,1]]}`), "donor 10 is not another bag"},
+		"own caption":        {second(`{"bag":0,"captions":[[0,0,1]]}`), "donor 0 is not another sample"},
+		"donor out of range": {second(`{"bag":0,"captions":[[0,10,1]]}`), "donor 10 is not another sample"},
 		"donor slot":         {second(`{"bag":0,"captions":[[0,1,5]]}`), "caption 5 of donor 1, which has 5"},
 		"two numbers":        {second(`{"bag":0,"captions":[[0,1]]}`), "want [slot, donor, donor's slot]"},
 		"a flip":             {second(`{"bag":0,"flips":[1]}`), `noise of kind "captions" wants "captions"`},

@@ -16,6 +16,7 @@ import (
 
 	"nmn/internal/durable"
 	"nmn/loader"
+	"nmn/text"
 )
 
 // Rate is a probability, NaN if undefined (no bag has the word). In JSON NaN is null.
@@ -90,7 +91,7 @@ func Measure(ctx context.Context, clean, noisy *loader.Set) (*Statistics, error)
 	}
 	n, k := clean.Len(), clean.Vocabulary.Len()
 	if noisy.Len() != n || noisy.Vocabulary.Len() != k {
-		return nil, fmt.Errorf("statistics of noise: %s is %d bags × %d classes, %s is %d × %d",
+		return nil, fmt.Errorf("statistics of noise: %s is %d samples × %d classes, %s is %d × %d",
 			clean.Name, n, k, noisy.Name, noisy.Len(), noisy.Vocabulary.Len())
 	}
 	counts, name := make(loader.Confusion, k), "labels"
@@ -215,12 +216,12 @@ func (s *Statistics) WriteJSON(w io.Writer) error {
 	return encoder.Encode(s)
 }
 
-// WriteText prints the means as text; noun is the plural for bags, such as pictures.
-func (s *Statistics) WriteText(w io.Writer, noun string) error {
-	_, err := fmt.Fprintf(w, "%s, %d %s, %d words, against the %s:\n"+
+// WriteText prints the means as text. noun names bags, such as pictures.
+func (s *Statistics) WriteText(w io.Writer, noun text.Plural) error {
+	_, err := fmt.Fprintf(w, "%s, %d %s, %d classes, against the %s:\n"+
 		"  missing labels    q01 = p(z=0|y=1)  %5.1f %%\n"+
 		"  incorrect labels  q10 = p(z=1|y=0)  %5.1f %%\n"+
-		"  of the labels that are set, %.1f %% are incorrect\n(means over words)\n",
+		"  of the labels that are set, %.1f %% are incorrect\n(means over classes)\n",
 		s.Set, s.Bags, noun, len(s.Classes), s.Reference,
 		100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10), 100*float64(s.Mean.Wrong))
 	return err

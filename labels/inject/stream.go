@@ -30,7 +30,7 @@ func (d *donors) rank(bag int) int { return bag - sort.SearchInts(d.without, bag
 // check returns why captions cannot be replaced.
 func (d *donors) check(s *loader.Set) error {
 	if d.len() < 2 {
-		return fmt.Errorf("%s: captions of other bags are needed, but only %d bags have any", s.Name, d.len())
+		return fmt.Errorf("%s: captions of other samples are needed, but only %d samples have any", s.Name, d.len())
 	}
 	return nil
 }
@@ -44,7 +44,7 @@ func WithReplacedCaptions(ctx context.Context, s *loader.Set, n int, seed uint64
 	from := donors{bags: s.Len()}
 	err := s.EachRow(ctx, func(bag int, row *loader.Row) error {
 		if row.Captions == nil && len(row.Labels) > 0 {
-			return fmt.Errorf("%s: captions cannot be replaced: the labels of bag %d (%s) do not come from captions; "+
+			return fmt.Errorf("%s: captions cannot be replaced: the labels of sample %d (%s) do not come from captions; "+
 				"flip labels instead", s.Name, bag, row.ID)
 		}
 		if len(row.Captions) == 0 {

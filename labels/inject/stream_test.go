@@ -229,7 +229,7 @@ func TestWithReplacedCaptions_NeedsCaptions(t *testing.T) {
 		loader.ClipLabel{Clip: "in/video0.mp4", Counts: map[string]int{"dog": 2}},
 		loader.ClipLabel{Clip: "in/video1.mp4"})
 	if _, err := WithReplacedCaptions(t.Context(), set, 1, 1); err == nil ||
-		!strings.Contains(err.Error(), "bag 0 (in/video0.mp4) do not come from captions") {
+		!strings.Contains(err.Error(), "sample 0 (in/video0.mp4) do not come from captions") {
 		t.Errorf("error %v", err)
 	}
 }

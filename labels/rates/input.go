@@ -24,7 +24,7 @@ type Input struct {
 // eval.ErrValue.
 func (in *Input) check() error {
 	if in.Bags < 1 || in.Classes < 1 {
-		return fmt.Errorf("noise rates: %d bags, %d classes: nothing to estimate from: %w",
+		return fmt.Errorf("noise rates: %d samples, %d classes: nothing to estimate from: %w",
 			in.Bags, in.Classes, eval.ErrShape)
 	}
 	for _, m := range []struct {
@@ -32,7 +32,7 @@ func (in *Input) check() error {
 		n    int
 	}{{"scores", len(in.Scores)}, {"labels", len(in.Labels)}} {
 		if m.n/in.Classes != in.Bags || m.n%in.Classes != 0 {
-			return fmt.Errorf("noise rates: %d %s for %d bags × %d classes: %w",
+			return fmt.Errorf("noise rates: %d %s for %d samples × %d classes: %w",
 				m.n, m.what, in.Bags, in.Classes, eval.ErrShape)
 		}
 	}
@@ -40,7 +40,7 @@ func (in *Input) check() error {
 		return fmt.Errorf("noise rates: %d words for %d classes: %w", len(in.Words), in.Classes, eval.ErrShape)
 	}
 	if in.IDs != nil && len(in.IDs) != in.Bags {
-		return fmt.Errorf("noise rates: %d identifiers for %d bags: %w", len(in.IDs), in.Bags, eval.ErrShape)
+		return fmt.Errorf("noise rates: %d identifiers for %d samples: %w", len(in.IDs), in.Bags, eval.ErrShape)
 	}
 	if Finite(in.Scores) && BinaryOrUnknown(in.Labels) {
 		return nil

@@ -43,7 +43,7 @@ func At(ctx context.Context, set *loader.Set, from, to int, o Options) ([]Look, 
 		defer readers.Put(r)
 		err := r.look(ctx, from+i, &looks[i])
 		if err != nil && !errors.Is(err, loader.ErrCorrupt) && !errors.Is(err, errors.ErrUnsupported) {
-			cancel(fmt.Errorf("near-duplicates: bag %s: %w", set.IDs[from+i], err))
+			cancel(fmt.Errorf("near-duplicates: sample %s: %w", set.IDs[from+i], err))
 		}
 	})
 	return looks, context.Cause(ctx)

@@ -87,7 +87,7 @@ func (t *tableReader) done() error {
 func (t *tableReader) add(line int, r *record) error {
 	switch {
 	case !r.has[bagField] || r.values[bagField] == "":
-		return errors.New("the bag is missing")
+		return errors.New("the sample is missing")
 	case !r.has[captionField]:
 		return errors.New("the caption is missing")
 	case t.records == maxElements:
@@ -135,7 +135,7 @@ func (t *tableReader) setFile(bag int, file string) error {
 		return fmt.Errorf("file %q is not a path inside the folder of pictures", loader.Excerpt(file))
 	}
 	if before := t.bags.Files[bag]; before != "" && before != file {
-		return fmt.Errorf("file %q of bag %q is %q in a line before", loader.Excerpt(file),
+		return fmt.Errorf("file %q of sample %q is %q in a line before", loader.Excerpt(file),
 			loader.Excerpt(t.bags.IDs[bag]), loader.Excerpt(before))
 	}
 	t.bags.Files[bag] = strings.Clone(file)

@@ -46,7 +46,7 @@ type Config struct {
 	Erasing ErasingConfig `yaml:"random_erasing,omitempty" json:"random_erasing,omitzero"`
 	// Mixup is α: a bag becomes λ of itself and 1-λ of another of its batch, labels too, with λ from Beta(α, α). 0 is
 	// for no mixup (Zhang et al., "mixup: Beyond Empirical Risk Minimization", 2018).
-	Mixup float64 `yaml:"mixup,omitempty" json:"mixup,omitempty" help:"mix the bags of a batch in pairs, labels too, by a share from Beta(<alpha>, alpha); 0 for none" range:"[0,100]"`
+	Mixup float64 `yaml:"mixup,omitempty" json:"mixup,omitempty" help:"mixup: blend pairs of pictures and their labels, with a share from Beta(<alpha>, alpha); 0 for none" range:"[0,100]"`
 }
 
 // CropConfig is a random resized crop: a part of the picture, which is then brought to the size that the whole picture
@@ -55,7 +55,7 @@ type CropConfig struct {
 	// Area is the share of the picture's area; its zero value is for no crop.
 	Area Range `yaml:"area,omitempty,flow" json:"area,omitzero" help:"random resized crop: share of the area, <low:high>; 0 for none"`
 	// Ratio is width to height of the crop; its zero value is for 3/4 to 4/3.
-	Ratio Range `yaml:"ratio,omitempty,flow" json:"ratio,omitzero" help:"width to height of crops, <low:high>; 0 is 3/4 to 4/3"`
+	Ratio Range `yaml:"ratio,omitempty,flow" json:"ratio,omitzero" help:"random resized crop: width/height, <low:high>; 0 is 3/4 to 4/3"`
 }
 
 // JitterConfig changes brightness, contrast, saturation and hue, in an order that is drawn. The first three are
@@ -86,12 +86,12 @@ const (
 // ErasingConfig erases a rectangle of some pictures (Zhong et al., "Random Erasing Data Augmentation", 2020).
 type ErasingConfig struct {
 	// Probability is the probability that a bag loses a rectangle.
-	Probability float64 `yaml:"probability,omitempty" json:"probability,omitempty" help:"<probability> of a picture to lose a rectangle" range:"[0,1]"`
+	Probability float64 `yaml:"probability,omitempty" json:"probability,omitempty" help:"random erasing: <probability> that a rectangle of a picture is erased" range:"[0,1]"`
 	// Area is its share of the picture's area; the zero value is for .02 to .33.
-	Area Range `yaml:"area,omitempty,flow" json:"area,omitzero" help:"share of the area that is erased, <low:high>; 0 is 0.02:0.33"`
+	Area Range `yaml:"area,omitempty,flow" json:"area,omitzero" help:"random erasing: share of the area, <low:high>; 0 is 0.02:0.33"`
 	// Ratio is its height to width; the zero value is for .3 to 3.3.
-	Ratio Range `yaml:"ratio,omitempty,flow" json:"ratio,omitzero" help:"height to width of the rectangle, <low:high>; 0 is 0.3:3.3"`
-	Value Fill  `yaml:"value,omitempty" json:"value,omitempty" help:"what replaces the rectangle; empty is mean" values:"mean,noise"`
+	Ratio Range `yaml:"ratio,omitempty,flow" json:"ratio,omitzero" help:"random erasing: height/width of the rectangle, <low:high>; 0 is 0.3:3.3"`
+	Value Fill  `yaml:"value,omitempty" json:"value,omitempty" help:"random erasing: what fills the rectangle; empty is mean" values:"mean,noise"`
 }
 
 // IsZero reports whether nothing is changed.

@@ -9,6 +9,7 @@ import (
 	"nmn/loader/features"
 	"nmn/loader/manifest"
 	"nmn/loader/picture"
+	"nmn/text"
 )
 
 // Kind is where data come from.
@@ -55,45 +56,45 @@ type Config struct {
 	Frames         int `yaml:"frames,omitempty" help:"moving scenes: <frames> of each clip" range:"[0,]"`
 
 	// VideoLevel selects what a training sample is if bags have several frames.
-	VideoLevel VideoLevel `yaml:"video_level,omitempty" help:"what a sample of videos is: a frame or a whole video; auto is video with MIL" values:"auto,frame,video"`
+	VideoLevel VideoLevel `yaml:"video_level,omitempty" help:"what one training sample is: a frame or the whole video; auto is video with MIL" values:"auto,frame,video"`
 
 	// Captions: COCO files. Without validation captions, shares of the training pictures are held out.
 	Captions        string  `yaml:"captions" help:"COCO caption <file> of the training pictures"`
 	Images          string  `yaml:"images" help:"<folder> of the training pictures, or of the frames of clips"`
 	ValCaptions     string  `yaml:"val_captions" help:"COCO caption <file> of validation and test pictures"`
-	ValImages       string  `yaml:"val_images" help:"<folder> of their pictures; empty for that of the training pictures"`
-	ValidationShare float64 `yaml:"validation_share" help:"<share> of the training data held out for validation, if no file names any" range:"[0,1)"`
-	TestShare       float64 `yaml:"test_share" help:"<share> of the training data held out for the test, if no file names any" range:"[0,1)"`
+	ValImages       string  `yaml:"val_images" help:"<folder> of validation and test pictures; empty for data.images"`
+	ValidationShare float64 `yaml:"validation_share" help:"hold out this <share> of the training data for validation, if no file has validation data" range:"[0,1)"`
+	TestShare       float64 `yaml:"test_share" help:"hold out this <share> of the training data for the test, if no file has test data" range:"[0,1)"`
 	ValidationIDs   string  `yaml:"validation_ids" help:"<file> with the identifiers of the validation pictures"`
 	TestIDs         string  `yaml:"test_ids" help:"<file> with the identifiers of the test pictures"`
-	CaptionsPerBag  int     `yaml:"captions_per_bag" help:"<captions> of each picture that count, the first by annotation id" range:"[1,]"`
+	CaptionsPerBag  int     `yaml:"captions_per_bag" help:"use this many <captions> of each picture, the lowest annotation ids first" range:"[1,]"`
 	Vocabulary      string  `yaml:"vocabulary" help:"vocabulary <file>: a word, part of speech and count on each line; empty builds one"`
-	VocabularySize  int     `yaml:"vocabulary_size" help:"most frequent <words> of a vocabulary that is built" range:"[1,]"`
-	MinCount        int     `yaml:"min_count" help:"least <occurrences> of a word of a vocabulary that is built" range:"[0,]"`
+	VocabularySize  int     `yaml:"vocabulary_size" help:"build the vocabulary from this many of the most frequent <words>" range:"[1,]"`
+	MinCount        int     `yaml:"min_count" help:"leave words with fewer <occurrences> than this out of a built vocabulary" range:"[0,]"`
 	// KeepFunctionWords has words such as "a", "on" and "of" become classes of a vocabulary built from captions.
-	KeepFunctionWords bool `yaml:"keep_function_words" help:"let words such as a, on and of become classes of a vocabulary built from captions"`
+	KeepFunctionWords bool `yaml:"keep_function_words" help:"keep words such as a, on and of in a built vocabulary"`
 
 	// MSR-VTT: the annotations of its clips, and a folder of their frames.
-	MSRVTT    string `yaml:"msrvtt,omitempty" help:"MSR-VTT: annotation <file> of its clips, or the zip archive that holds it"`
-	FramesDir string `yaml:"frames_dir,omitempty" help:"MSR-VTT: <folder> of the clips' frames, as nmn frames writes it"`
+	MSRVTT    string `yaml:"msrvtt,omitempty" help:"MSR-VTT: annotation <file>, or the zip archive that contains it"`
+	FramesDir string `yaml:"frames_dir,omitempty" help:"MSR-VTT: <folder> of frames, written by nmn frames"`
 
 	// Clips: folders of frames and the labels next to them, one for each split.
-	Clips     string `yaml:"clips,omitempty" help:"<folder> of the frames and labels of training clips, as nmn frames writes it"`
+	Clips     string `yaml:"clips,omitempty" help:"<folder> of frames and labels of training clips, written by nmn frames"`
 	ValClips  string `yaml:"val_clips,omitempty" help:"<folder> of validation clips"`
 	TestClips string `yaml:"test_clips,omitempty" help:"<folder> of test clips"`
 	// ClipLabels is another file of labels for the frames in Clips; empty for the file next to them.
-	ClipLabels string `yaml:"clip_labels,omitempty" help:"<file> of labels for the training clips, in place of the one in their folder"`
+	ClipLabels string `yaml:"clip_labels,omitempty" help:"<file> of labels for the training clips, used instead of the file in their folder"`
 	// ShuffleBlock neighbours in the files of Clips come together, and ShuffleWindow blocks are mixed with each
 	// other; 0 neighbours mix all with all.
-	ShuffleBlock  int `yaml:"shuffle_block,omitempty" help:"clips: neighbouring <clips> of a file that stay together; 0 mixes all" range:"[0,]"`
-	ShuffleWindow int `yaml:"shuffle_window,omitempty" help:"clips: <blocks> of neighbours that are mixed with each other" range:"[0,]"`
+	ShuffleBlock  int `yaml:"shuffle_block,omitempty" help:"clips: keep this many neighbouring <clips> together when shuffling; 0 shuffles all" range:"[0,]"`
+	ShuffleWindow int `yaml:"shuffle_window,omitempty" help:"clips: shuffle this many <blocks> of neighbours with each other" range:"[0,]"`
 
 	// Manifest: a list of pictures, or of clips as frames, with labels by name, or a folder of pictures and
 	// labels. Images is the folder of the pictures, or of the frames of the clips, empty for the folder of
 	// the manifest. Images alone is a folder with a subfolder for each label.
 	Manifest      string        `yaml:"manifest,omitempty" help:"<file> or folder of pictures or clips with labels by name (docs/guide/labels.md)"`
-	LabelForm     manifest.Form `yaml:"label_form,omitempty" help:"<form> in which the manifest states labels; empty finds it"`
-	PathColumn    string        `yaml:"path_column,omitempty" help:"<column> of a manifest that names the pictures; empty finds it"`
+	LabelForm     manifest.Form `yaml:"label_form,omitempty" help:"<form> of the labels in the manifest; empty detects it"`
+	PathColumn    string        `yaml:"path_column,omitempty" help:"<column> of the manifest with the names of pictures; empty detects it"`
 	JoinLabels    bool          `yaml:"join_labels,omitempty" help:"join labels that differ only in case, blanks, hyphens or underscores"`
 	SkipDifficult bool          `yaml:"skip_difficult,omitempty" help:"Pascal VOC: ignore objects that are marked difficult"`
 
@@ -105,22 +106,22 @@ type Config struct {
 	Evidence string `yaml:"evidence,omitempty" help:"<file> of log-likelihood ratios to learn in place of labels (docs/guide/evidence.md)"`
 
 	// Noise is injected into the training labels: a share of captions to replace, or a file.
-	Noise     float64 `yaml:"noise" help:"<share> of each training picture's captions to replace by captions of other pictures" range:"[0,1)"`
-	NoiseFile string  `yaml:"noise_file" help:"noise <file> of nmn noise, in place of a share"`
+	Noise     float64 `yaml:"noise" help:"replace this <share> of each training picture's captions by captions of other pictures" range:"[0,1)"`
+	NoiseFile string  `yaml:"noise_file" help:"apply the noise in this <file> of nmn noise instead of drawing noise"`
 	// Flips inject noise by flipping labels: both rates, the largest relative deviation of a class's rates
 	// from them, or a file with the rates of each class.
-	Flips      FlipLevel   `yaml:"flips" help:"probabilities of flipping labels of training and validation, <missing:incorrect>"`
-	FlipSpread float64     `yaml:"flip_spread" help:"<share> by which the flip rates of each class differ from these at most" range:"[0,1)"`
+	Flips      FlipLevel   `yaml:"flips" help:"flip training and validation labels with these probabilities, <missing:incorrect>"`
+	FlipSpread float64     `yaml:"flip_spread" help:"let the flip rates of a class differ from data.flips by at most this <share>" range:"[0,1)"`
 	FlipRates  string      `yaml:"flip_rates" help:"<file> with the flip rates of each class: word, q01, q10"`
-	NoiseSeed  uint64      `yaml:"noise_seed" help:"<seed> of label noise; 0 for that of the data"`
-	Fit        picture.Fit `yaml:"fit" help:"how pictures get onto the canvas; empty is longest with MIL on vgg16 and ResNets, else square" values:"longest,square,none"`
+	NoiseSeed  uint64      `yaml:"noise_seed" help:"<seed> of label noise; 0 takes data.seed"`
+	Fit        picture.Fit `yaml:"fit" help:"how pictures are fitted to the input; empty is longest with MIL on vgg16 and ResNets, else square" values:"longest,square,none"`
 	// Resize is the filter for resizing pictures, and Orientation the handling of the orientation in their
 	// files. Empty values mean bilinear and ignore.
-	Resize      picture.Filter      `yaml:"resize,omitempty" help:"<filter> for resizing; antialias is that of Pillow and torchvision" values:"antialias,bicubic,bilinear"`
-	Orientation picture.Orientation `yaml:"orientation,omitempty" help:"whether the Exif orientation of a picture is applied" values:"apply,ignore"`
+	Resize      picture.Filter      `yaml:"resize,omitempty" help:"<filter> for resizing; antialias equals that of Pillow and torchvision" values:"antialias,bicubic,bilinear"`
+	Orientation picture.Orientation `yaml:"orientation,omitempty" help:"apply or ignore the Exif orientation of pictures" values:"apply,ignore"`
 
-	MaxBadSamples int `yaml:"max_bad_samples" help:"<pictures> or clips that cannot be used and are left out before training stops" range:"[0,]"`
-	MaxPixels     int `yaml:"max_pixels" help:"largest picture that is decoded, in <pixels>" range:"[0,]"`
+	MaxBadSamples int `yaml:"max_bad_samples" help:"leave out up to this many unusable <pictures> or clips; more stop the run" range:"[0,]"`
+	MaxPixels     int `yaml:"max_pixels" help:"largest picture to decode, in <pixels>" range:"[0,]"`
 
 	// ManifestOfClips is set if rows of the manifest have several frames, which is known after reading it.
 	ManifestOfClips bool `yaml:"-"`
@@ -171,8 +172,8 @@ func (d *Config) Bags() string {
 	return "pictures"
 }
 
-// Samples returns the plural noun for labelled items: pictures, clips or rows.
-func (d *Config) Samples() string {
+// Samples returns the noun for labelled items: pictures, clips or rows.
+func (d *Config) Samples() text.Plural {
 	switch {
 	case d.Videos():
 		return "clips"

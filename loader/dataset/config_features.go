@@ -14,27 +14,27 @@ type FeatureConfig struct {
 	Test       FeatureFiles `yaml:"test"`       // features of the test split and their labels
 	IDs        string       `yaml:"ids" help:"<file> with an identifier for each row of the training features"`
 
-	Array        string   `yaml:"array" help:"<name> of the array of features in .npz and .safetensors files; empty for the only one"`
-	LabelArray   string   `yaml:"label_array" help:"<name> of the array of labels in such files"`
+	Array        string   `yaml:"array" help:"<name> of the features array in .npz and .safetensors files; empty if it is the only array"`
+	LabelArray   string   `yaml:"label_array" help:"<name> of the labels array in .npz and .safetensors files"`
 	LabelColumns []string `yaml:"label_columns,flow" help:"columns that are labels, as <pattern,...>, such as label_*"`
-	ListColumn   string   `yaml:"list_column" help:"<column> that states all labels of a row; empty finds it"`
+	ListColumn   string   `yaml:"list_column" help:"<column> that lists all labels of a row; empty detects it"`
 	IDColumn     string   `yaml:"id_column" help:"<column> with identifiers; empty is id"`
 	SplitColumn  string   `yaml:"split_column" help:"<column> that says train, validation or test; empty is split"`
 	Ignore       []string `yaml:"ignore_columns,flow" help:"columns that are neither features nor labels, as <pattern,...>"`
 	// FeatureColumns are features though they are called as labels are, such as y.
-	FeatureColumns []string `yaml:"feature_columns,flow,omitempty" help:"columns that are features although they have the name of labels, as <pattern,...>"`
+	FeatureColumns []string `yaml:"feature_columns,flow,omitempty" help:"columns that are features although their names, such as y, suggest labels, as <pattern,...>"`
 
 	// Standardise brings every column to mean 0 and deviation 1 over the training split.
-	Standardise bool          `yaml:"standardise" help:"bring every feature to mean 0 and deviation 1 over the training split"`
-	Missing     MissingValues `yaml:"missing_values" help:"what missing features (empty, ?, NaN) become" values:"error,mean"`
-	MemoryLimit float64       `yaml:"memory_limit" help:"most memory in <GiB> for features that cannot stay on disk" range:"(0,1048576]"`
+	Standardise bool          `yaml:"standardise" help:"scale every feature to mean 0 and deviation 1 over the training split"`
+	Missing     MissingValues `yaml:"missing_values" help:"what to do with missing features (empty, ?, NaN): stop, or fill in the column's mean" values:"error,mean"`
+	MemoryLimit float64       `yaml:"memory_limit" help:"use at most this many <GiB> of memory for features that cannot stay on disk" range:"(0,1048576]"`
 }
 
 // FeatureFiles are the files of one split.
 type FeatureFiles struct {
 	Features string `yaml:"features" help:"<file> of feature vectors"`
-	Labels   string `yaml:"labels" help:"<file> of their labels: .xml that names columns, a matrix of 0 and 1, or lists; empty for columns of the features"`
-	Truth    string `yaml:"truth" help:"<file> of their true labels, for evaluation alone"`
+	Labels   string `yaml:"labels" help:"<file> of labels: .xml with names of columns, a 0/1 matrix, or lists; empty if features include them"`
+	Truth    string `yaml:"truth" help:"<file> of true labels, used only for evaluation"`
 	Counts   string `yaml:"counts" help:"<file> with the number of captions that mention each label"`
 }
 

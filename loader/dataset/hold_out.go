@@ -99,8 +99,8 @@ func (d *Splits) holdOut(ctx context.Context, c *Config, whole *loader.Set) erro
 		*part.to = set
 	}
 	if d.Train == nil {
-		return fmt.Errorf("%s: %d bags leave none to train on: lower `data.validation_share` and `data.test_share`",
-			whole.Name, whole.Len())
+		return fmt.Errorf("%s: %d %v leave none to train on: lower `data.validation_share` and `data.test_share`",
+			whole.Name, whole.Len(), whole.Noun())
 	}
 	return nil
 }

@@ -139,7 +139,7 @@ func (d *Splits) Describe() string {
 	}
 	if s := d.noisy; s != nil && !math.IsNaN(float64(s.Mean.Q01)) {
 		line += fmt.Sprintf("\nlabels  %.1f %% of the true ones are missing,\n        %.1f %% of the others are incorrect "+
-			"(mean over words, against the %s)",
+			"(mean over classes, against the %s)",
 			100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10),
 			map[string]string{"truth": "truth", "labels": "labels without injected noise"}[s.Reference])
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"nmn/loader"
+	"nmn/text"
 )
 
 // compareBags compares identifiers, captions and labels between splits.
@@ -22,7 +23,7 @@ func (r *Report) compareBags(splits []Split) {
 			o.IDs = len(same)
 			if o.IDs > 0 {
 				r.add(Finding{Weight: Warning, Kind: "ids-across", Text: fmt.Sprintf("%s and %s share %s", o.First, o.Second,
-					counted(o.IDs, "identifier")),
+					text.Plural("identifiers").Count(o.IDs)),
 					Cure: leakCure(o), Examples: some(same)})
 			}
 			captions := func(s *loader.Set, bag int) (uint64, bool) { return captionKey(seed, s, bag) }
@@ -49,8 +50,8 @@ func (r *Report) captionFinding(o *Overlap, bags int, repeated []string) {
 		weight = Warning
 	}
 	r.add(Finding{Weight: weight, Kind: "captions-across",
-		Text: fmt.Sprintf("%s has %s (%s) with exactly the captions of a bag of %s",
-			o.Second, counted(o.Captions, "bag"), percent(o.Captions, bags), o.First), Cure: leakCure(o),
+		Text: fmt.Sprintf("%s has %s (%s) with exactly the captions of a %s of %s",
+			o.Second, r.Samples.Count(o.Captions), percent(o.Captions, bags), r.Samples.One(), o.First), Cure: leakCure(o),
 		Examples: some(repeated)})
 }
 

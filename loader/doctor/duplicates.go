@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nmn/loader"
+	"nmn/text"
 )
 
 // Copies are pictures or rows of a split that repeat one of another bag of it.
@@ -16,7 +17,7 @@ type Copies struct {
 }
 
 // compareContent finds pictures or rows of several bags with the same content. It sorts the looks.
-func (r *Report) compareContent(looks []look, splits []Split, noun string, within func(split int) *Copies) {
+func (r *Report) compareContent(looks []look, splits []Split, noun text.Plural, within func(split int) *Copies) {
 	examples := map[*Overlap][]string{}
 	eachCopies(looks, func(c copies) {
 		for second := range splits {
@@ -45,7 +46,7 @@ func (r *Report) compareContent(looks []look, splits []Split, noun string, withi
 		if o := &r.Overlaps[i]; o.Content > 0 {
 			r.add(Finding{Weight: Warning, Kind: "duplicates-across",
 				Text: fmt.Sprintf("%s and %s share %s, with just the same content",
-					o.First, o.Second, counted(o.Content, noun)),
+					o.First, o.Second, noun.Count(o.Content)),
 				Cure: leakCure(o), Examples: examples[o]})
 		}
 	}
@@ -69,11 +70,11 @@ func (d *Copies) add(c copies, set *loader.Set, split int) {
 	}
 }
 
-func (r *Report) copyFindings(s *SplitReport, c *Copies, noun string) {
+func (r *Report) copyFindings(s *SplitReport, c *Copies, noun text.Plural) {
 	if c.Duplicates > 0 {
 		r.add(Finding{Weight: Note, Kind: "duplicates", Text: fmt.Sprintf("exact copies within %s: %s (%s), each learned "+
 			"several times",
-			s.Name, counted(c.Duplicates, noun), percent(c.Duplicates, s.Frames)), Cure: "keep one of each", Examples: nil})
+			s.Name, noun.Count(c.Duplicates), percent(c.Duplicates, s.Frames)), Cure: "keep one of each", Examples: nil})
 	}
 	if c.Relabelled > 0 {
 		r.add(Finding{Weight: Note, Kind: "relabelled-duplicates",

@@ -7,6 +7,7 @@ import (
 
 	"nmn/loader"
 	"nmn/loader/picture"
+	"nmn/text"
 )
 
 // Split is a set with its name, such as train. The first of several is the one to train on.
@@ -52,8 +53,9 @@ type Report struct {
 	Overlaps []Overlap     `json:"overlaps,omitempty"` // one per pair of splits
 	Features *Features     `json:"features,omitempty"`
 	Findings []Finding     `json:"findings"` // the worst first
-	Samples  string        `json:"-"`        // plural noun for bags in text; empty means "bags"
-	Files    string        `json:"-"`        // plural noun for pictures in text; empty means "pictures"
+	// Samples and Files are the nouns for bags and for their pictures or frames.
+	Samples text.Plural `json:"-"`
+	Files   text.Plural `json:"-"`
 }
 
 // SplitReport is what one split is.
@@ -87,7 +89,13 @@ type Overlap struct {
 // Examine checks the splits of a data set. An error means that it could not check; problems of the data are
 // in the report.
 func Examine(ctx context.Context, splits []Split, o Options) (*Report, error) {
-	r := &Report{Findings: []Finding{}}
+	r := &Report{Findings: []Finding{}, Files: "pictures"}
+	if len(splits) > 0 {
+		r.Samples = splits[0].Set.Noun()
+		if splits[0].Set.Videos() {
+			r.Files = "frames"
+		}
+	}
 	for _, s := range splits {
 		if s.Set.Labels == nil {
 			return nil, fmt.Errorf("doctor: the labels of %s are not in memory", s.Name)

@@ -51,14 +51,6 @@ const maxExamples = 10
 // some are the first examples of many.
 func some(all []string) []string { return all[:min(len(all), maxExamples)] }
 
-// counted writes a number with its noun, which gets an s unless the number is 1.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // percent formats a share.
 func percent(part, whole int) string {
 	return fmt.Sprintf("%.3g %%", 100*float64(part)/float64(max(whole, 1)))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nmn/loader"
+	"nmn/text"
 )
 
 // Labels are the labels of a split, as they would be learned.
@@ -87,9 +88,9 @@ func (r *Report) labelFindings() {
 			r.trainingLabels(s)
 		} else if n := len(s.Labels.Never); n > 0 {
 			r.add(Finding{Weight: Note, Kind: "classes-not-judged",
-				Text: fmt.Sprintf("classes on no bag of %s: %d of %d; they have no average precision there",
-					s.Name, n, s.Labels.Classes), Cure: "hold out more bags, or evaluate the other classes",
-				Examples: some(s.Labels.Never)})
+				Text: fmt.Sprintf("classes on no %s of %s: %d of %d; they have no average precision there",
+					r.Samples.One(), s.Name, n, s.Labels.Classes),
+				Cure: fmt.Sprintf("hold out more %v, or evaluate the other classes", r.Samples), Examples: some(s.Labels.Never)})
 		}
 		if n := s.Labels.Unknown; n > 0 {
 			r.add(Finding{Weight: Note, Kind: "unknown-labels",
@@ -103,10 +104,8 @@ func (r *Report) labelFindings() {
 			if 2*n > s.Bags {
 				weight = Warning
 			}
-			r.add(Finding{Weight: weight, Kind: "bags-without-label", Text: fmt.Sprintf("samples of %s without any "+
-				"label: %d (%s)",
-				s.Name, n,
-				percent(n, s.Bags)),
+			r.add(Finding{Weight: weight, Kind: "bags-without-label",
+				Text: fmt.Sprintf("%v of %s without any label: %d (%s)", r.Samples, s.Name, n, percent(n, s.Bags)),
 				Cure: "check that their labels were not lost; with captions, use a larger vocabulary " +
 					"(`data.vocabulary_size`, `data.min_count`)", Examples: nil})
 		}
@@ -114,26 +113,26 @@ func (r *Report) labelFindings() {
 }
 
 func (r *Report) trainingLabels(s *SplitReport) {
-	l := &s.Labels
+	l, one := &s.Labels, r.Samples.One()
 	if n := len(l.Never); n > 0 {
 		r.add(Finding{Weight: Warning, Kind: "empty-classes",
-			Text: fmt.Sprintf("classes on no bag of %s: %d of %d; they cannot be learned", s.Name, n, l.Classes),
-			Cure: "leave them out of the vocabulary (`data.vocabulary`, `data.min_count`) or of the label columns " +
-				"(`data.features.label_columns`), or add samples that have them", Examples: some(l.Never)})
+			Text: fmt.Sprintf("classes on no %s of %s: %d of %d; they cannot be learned", one, s.Name, n, l.Classes),
+			Cure: fmt.Sprintf("leave them out of the vocabulary (`data.vocabulary`, `data.min_count`) or of the label columns "+
+				"(`data.features.label_columns`), or add %v that have them", r.Samples), Examples: some(l.Never)})
 	}
 	if n := len(l.Always); n > 0 {
 		r.add(Finding{Weight: Warning, Kind: "constant-classes",
-			Text: fmt.Sprintf("classes on every bag of %s: %d of %d; they do not distinguish bags", s.Name, n, l.Classes),
+			Text: fmt.Sprintf("classes on every %s of %s: %d of %d; they do not distinguish %v", one, s.Name, n, l.Classes,
+				r.Samples),
 			Cure: "leave them out of the vocabulary (`data.vocabulary`) or of the label columns " +
 				"(`data.features.label_columns`)",
 			Examples: some(l.Always)})
 	}
 	if l.Rare > 0 {
 		r.add(Finding{Weight: Note, Kind: "rare-classes",
-			Text: fmt.Sprintf("classes on fewer than %d bags of %s: %d of %d; they are hard to "+
-				"learn, and their noise rates are uncertain",
-				rareBelow, s.Name, l.Rare, l.Classes), Cure: "leave them out (`data.min_count`, `data.vocabulary_size`), or read " +
-				"their results with care", Examples: nil})
+			Text: fmt.Sprintf("classes on fewer than %d %v of %s: %d of %d; they are hard to learn, and their noise "+
+				"rates are uncertain", rareBelow, r.Samples, s.Name, l.Rare, l.Classes),
+			Cure: "leave them out (`data.min_count`, `data.vocabulary_size`), or read their results with care"})
 	}
 }
 
@@ -167,7 +166,7 @@ func (r *Report) alikeLabels(splits []Split, o *Options) {
 	}
 	f := Finding{Weight: Warning, Kind: "alike-classes",
 		Text: fmt.Sprintf("classes whose names differ only in case, blanks, hyphens or underscores: %s; each is learned "+
-			"separately", counted(len(groups), "group")),
+			"separately", text.Plural("groups").Count(len(groups))),
 		Cure: "if they are one class, use one name"}
 	if o.JoinLabels {
 		f.Cure += ", or set `data.join_labels` true"

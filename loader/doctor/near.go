@@ -64,7 +64,7 @@ func (r *Report) nearFinding(first, second, n int, examples []string) {
 		s.Pictures.Near = n
 		r.add(Finding{Weight: Note, Kind: "near-duplicates",
 			Text: fmt.Sprintf("%s of %s (%s) that look like another one there, perhaps resized or re-encoded",
-				counted(n, "picture"), s.Name, percent(n, s.Bags)),
+				r.Samples.Count(n), s.Name, percent(n, s.Bags)),
 			Cure: "check them: copies are learned several times", Examples: examples})
 		return
 	}
@@ -72,7 +72,7 @@ func (r *Report) nearFinding(first, second, n int, examples []string) {
 	o.Near = n
 	r.add(Finding{Weight: Note, Kind: "near-duplicates-across",
 		Text: fmt.Sprintf("%s of %s (%s) that look like one of %s, perhaps resized or re-encoded",
-			counted(n, "picture"), o.Second, percent(n, s.Bags), o.First),
+			r.Samples.Count(n), o.Second, percent(n, s.Bags), o.First),
 		Cure: "check them, and if they are copies " + leakCure(o), Examples: examples})
 }
 

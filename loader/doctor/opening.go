@@ -52,18 +52,16 @@ func (l *Opening) Handle(ctx context.Context, r slog.Record) error {
 	return nil
 }
 
-// Findings are what was logged, held against the number of bags that a run leaves out at most.
-func (l *Opening) Findings(maxBadSamples int) (all []Finding) {
+// Findings returns what was logged as findings of r. A run leaves out at most maxBadSamples bags.
+func (l *Opening) Findings(r *Report, maxBadSamples int) (all []Finding) {
 	if n := len(l.missing); n > 0 {
+		what := fmt.Sprintf("annotated %v without %v or captions: %d; training leaves ", r.Samples, r.Files, n)
 		f := Finding{
 			Weight: Warning, Kind: "missing-files",
-			Text: fmt.Sprintf("annotated bags without pictures or captions: %d; training leaves them out", n),
-			Cure: "add their files, or remove them from the annotations", Examples: some(l.missing),
+			Text: what + "them out", Cure: "add their files, or remove them from the annotations", Examples: some(l.missing),
 		}
 		if n > maxBadSamples {
-			f.Weight = Error
-			f.Text = fmt.Sprintf("annotated bags without pictures or captions: %d; training leaves out at most %d",
-				n, maxBadSamples)
+			f.Weight, f.Text = Error, fmt.Sprintf("%sout at most %d", what, maxBadSamples)
 			f.Cure = fmt.Sprintf("add their files, or leave them out: `data.max_bad_samples` %d", n)
 		}
 		all = append(all, f)

@@ -61,7 +61,7 @@ func (r *Report) lookAtRows(ctx context.Context, splits []Split, o Options) erro
 		r.rowFindings(&r.Splits[i], &o)
 	}
 	r.columnFindings(&o)
-	r.compareContent(looks, splits, "row", func(split int) *Copies { return &r.Splits[split].Rows.Copies })
+	r.compareContent(looks, splits, "rows", func(split int) *Copies { return &r.Splits[split].Rows.Copies })
 	return nil
 }
 

@@ -38,7 +38,7 @@ func (r *Report) lookAtPictures(ctx context.Context, splits []Split, o Options) 
 		r.Splits[i].Pictures = p
 		at += n
 	}
-	r.compareContent(s.looks, splits, "picture", func(split int) *Copies { return &r.Splits[split].Pictures.Copies })
+	r.compareContent(s.looks, splits, r.Files, func(split int) *Copies { return &r.Splits[split].Pictures.Copies })
 	r.compareLooks(s.looks, splits)
 	for i := range r.Splits {
 		r.pictureFindings(&r.Splits[i], &o)

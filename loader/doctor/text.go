@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -11,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"nmn/internal/visible"
+	"nmn/text"
 )
 
 // WriteData prints the data: a table of the splits and their content. It does not include findings.
@@ -18,8 +18,7 @@ func (r *Report) WriteData(out io.Writer) error {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	if len(r.Splits) > 0 {
-		fmt.Fprintln(w, "split\t"+cmp.Or(r.Samples, "bags")+"\tframes\tclasses\tlabels each\twithout "+
-			"label\trare\tempty\tconstant")
+		fmt.Fprintln(w, "split\t"+r.Samples.String()+"\tframes\tclasses\tlabels each\twithout label\trare\tempty\tconstant")
 	}
 	for _, s := range r.Splits {
 		l := &s.Labels
@@ -31,7 +30,7 @@ func (r *Report) WriteData(out io.Writer) error {
 		fmt.Fprintf(&b, "most frequent     %s\nleast frequent    %s\n", classSizes(s.Labels.Most), classSizes(s.Labels.Least))
 	}
 	for _, s := range r.Splits {
-		fmt.Fprint(&b, describePictures(&s, cmp.Or(r.Files, "pictures")), describeRows(&s))
+		fmt.Fprint(&b, describePictures(&s, r.Files), describeRows(&s))
 	}
 	if f := r.Features; f != nil {
 		fmt.Fprintf(&b, "features          %d, %d of them constant; deviations %.3g to %.3g, largest mean %.3g\n",
@@ -53,7 +52,7 @@ func classSizes(all []ClassSize) string {
 	return strings.Join(parts, ", ")
 }
 
-func describePictures(s *SplitReport, noun string) string {
+func describePictures(s *SplitReport, noun text.Plural) string {
 	p := s.Pictures
 	if p == nil {
 		return ""

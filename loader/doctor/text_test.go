@@ -38,9 +38,10 @@ func TestOpening_HoldsBagsThatAreLeftOutAgainstTheLimit(t *testing.T) {
 	log.Warn("captions", "file", "c.json", "warnings", "2 are empty")
 	log.Info("data", "bags", 3)
 	for limit, want := range map[int]Weight{1: Error, 2: Warning} {
-		found := o.Findings(limit)
+		found := o.Findings(&Report{Samples: "clips", Files: "frames"}, limit)
 		if len(found) != 2 || found[0].Kind != "missing-files" || found[0].Weight != want || len(found[0].Examples) != 2 ||
-			found[0].Examples[0] != "7.jpg: no such file" {
+			found[0].Examples[0] != "7.jpg: no such file" ||
+			!strings.HasPrefix(found[0].Text, "annotated clips without frames or captions: 2; training leaves ") {
 			t.Errorf("with a limit of %d: %+v", limit, found)
 		}
 		if found[1].Kind != "reader" || found[1].Weight != Note || found[1].Text != "captions c.json: 2 are empty" {

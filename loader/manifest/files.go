@@ -57,7 +57,7 @@ func (s *Source) inRow(bag int, err error) error {
 // place is the file of a frame.
 func (s *Source) place(bag, frame int) (file int, err error) {
 	if bag < 0 || bag >= len(s.lines) || frame < 0 || frame >= s.Frames(bag) {
-		return 0, fmt.Errorf("pictures: there is no frame %d of bag %d among %d bags", frame, bag, len(s.lines))
+		return 0, fmt.Errorf("pictures: there is no frame %d of sample %d among %d samples", frame, bag, len(s.lines))
 	}
 	return s.offsets[bag] + frame, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"nmn/loader/annotation"
 	"nmn/loader/doctor"
+	"nmn/text"
 )
 
 // COCOSize is how much of COCO 2014 there should be.
@@ -200,7 +201,7 @@ func (f *Folder) cocoCounts(h half, c *annotation.COCO, pictures, total, perPict
 	switch {
 	case other > 0:
 		f.add(doctor.Error, "wrong-half",
-			fmt.Sprintf("%s describes %s of %s", h.captions(), plural(other, "picture"), h.other),
+			fmt.Sprintf("%s describes %s of %s", h.captions(), text.Plural("pictures").Count(other), h.other),
 			"put the file of that name from "+cocoArchive+" there")
 	case !rightPictures:
 		f.add(doctor.Error, "annotation-counts", fmt.Sprintf("%s describes %d pictures, but %d were published", h.captions(),
@@ -253,7 +254,8 @@ func (f *Folder) cocoPictures(ctx context.Context, h half, captions *annotation.
 	f.count("files in "+h.name, ours, 0)
 	switch _, inner := names[h.name]; {
 	case ours == 0 && others > 0:
-		f.add(doctor.Error, "wrong-half", fmt.Sprintf("%s holds %s of %s", f.below(dir), plural(others, "picture"), h.other),
+		f.add(doctor.Error, "wrong-half", fmt.Sprintf("%s holds %s of %s", f.below(dir),
+			text.Plural("pictures").Count(others), h.other),
 			"put the pictures of "+h.name+" there: "+from)
 		return dir, nil
 	case ours == 0 && inner:

@@ -191,13 +191,6 @@ func list(ctx context.Context, dir string) (map[string]int64, error) {
 // some are the first of many names, for examples.
 func some(names []string) []string { return names[:min(len(names), 5)] }
 
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // onlyThese returns the number of missing names and the first one, as text.
 func onlyThese(missing []string) string { return fmt.Sprintf("%d, first %s", len(missing), missing[0]) }
 

@@ -37,7 +37,7 @@ func (s *paintedSource) Read(ctx context.Context, bag, frame int, pic *picture.P
 		return err
 	}
 	if bag < 0 || bag >= s.n || frame < 0 || frame >= s.frames {
-		return fmt.Errorf("scenes: there is no frame %d of bag %d among %d bags with a frame count of %d",
+		return fmt.Errorf("scenes: there is no frame %d of sample %d among %d samples with a frame count of %d",
 			frame, bag, s.n, s.frames)
 	}
 	pic.Resize(pictureSize, pictureSize)

@@ -122,7 +122,7 @@ func (a *Audit) PartialScores() (*OutOfFold, error) {
 	k := train.Vocabulary.Len()
 	if err == nil && (len(logits) != len(index)*k || slices.Min(append(index, 0)) < 0 ||
 		slices.Max(append(index, 0)) >= train.Len()) {
-		err = fmt.Errorf("%d scores of %d bags, where %d bags × %d classes are needed", len(logits), len(index),
+		err = fmt.Errorf("%d scores of %d samples, where %d samples × %d classes are needed", len(logits), len(index),
 			train.Len(), k)
 	}
 	if err != nil {

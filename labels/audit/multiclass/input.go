@@ -108,8 +108,8 @@ func (in *Input) normalise(file string, logits bool) error {
 			sum += float64(p)
 		}
 		if math.Abs(sum-1) > sumSlack {
-			return fmt.Errorf("%s: row %d: the scores sum up to %.4g, want 1: with one label for each bag the classes exclude "+
-				"each other; if they do not, give one column of 0 and 1 for each class: %w", file, i+1, sum, table.ErrValue)
+			return fmt.Errorf("%s: row %d: the scores sum up to %.4g, want 1: with one label for each sample the classes "+
+				"exclude each other; if they do not, give one column of 0 and 1 for each class: %w", file, i+1, sum, table.ErrValue)
 		}
 	}
 	return nil

@@ -33,8 +33,8 @@ func rowsOf(t *features.Table, ids []string, n int) (Rows, error) {
 		return matched(t, ids)
 	}
 	if t.Rows.Len() != n {
-		return nil, fmt.Errorf("%s has %d rows, the scores have %d: both need the same bags in the same order, or a column "+
-			"id: %w", t.Name, t.Rows.Len(), n, ErrValue)
+		return nil, fmt.Errorf("%s has %d rows, the scores have %d: both need the same samples in the same order, or a "+
+			"column id: %w", t.Name, t.Rows.Len(), n, ErrValue)
 	}
 	return t.Rows, nil
 }
@@ -58,7 +58,7 @@ func matched(t *features.Table, ids []string) (Rows, error) {
 	for i, id := range ids {
 		row, ok := at[id]
 		if !ok {
-			return nil, fmt.Errorf("%s has no features of %q, which is bag %d of the scores: %w", t.Name, id, i+1, ErrValue)
+			return nil, fmt.Errorf("%s has no features of %q, which is sample %d of the scores: %w", t.Name, id, i+1, ErrValue)
 		}
 		c.at[i] = row
 	}

@@ -35,8 +35,8 @@ const maxFolds = 1000
 // no groups, and by the size of the largest group at most otherwise. Groups share no bags.
 func New(ids []string, folds int, seed uint64, groups [][]int) (*Plan, error) {
 	if folds > len(ids) && folds <= maxFolds {
-		return nil, fmt.Errorf("%d bags are too few for %d folds, each fold needs one: ask for fewer folds, "+
-			"or give more bags: %w", len(ids), folds, ErrPlan)
+		return nil, fmt.Errorf("%d samples are too few for %d folds, each fold needs one: ask for fewer folds, "+
+			"or give more samples: %w", len(ids), folds, ErrPlan)
 	}
 	p := &Plan{Seed: seed, Folds: folds, IDs: ids, Fold: make([]int, len(ids)), Groups: len(groups)}
 	order := make([]int, len(ids))
@@ -67,7 +67,7 @@ func (p *Plan) units(order []int, groups [][]int) ([][]int, error) {
 	for g, group := range groups {
 		for _, bag := range group {
 			if bag < 0 || bag >= len(of) || of[bag] > 0 {
-				return nil, fmt.Errorf("group %d: bag %d is not one of %d bags, or is in two groups: %w", g+1, bag+1, len(of),
+				return nil, fmt.Errorf("group %d: sample %d is not one of %d samples, or is in two groups: %w", g+1, bag+1, len(of),
 					ErrPlan)
 			}
 			of[bag] = g + 1
@@ -94,29 +94,29 @@ func (p *Plan) Validate() error {
 		return fmt.Errorf("%d folds, want 2 to %d: %w", p.Folds, maxFolds, ErrPlan)
 	}
 	if len(p.Fold) != len(p.IDs) {
-		return fmt.Errorf("%d bags, folds of %d: %w", len(p.IDs), len(p.Fold), ErrPlan)
+		return fmt.Errorf("%d samples, folds of %d: %w", len(p.IDs), len(p.Fold), ErrPlan)
 	}
 	if p.Groups < 0 || p.Groups > p.Grouped || p.Grouped > len(p.IDs) {
-		return fmt.Errorf("%d groups of %d bags, of %d: %w", p.Groups, p.Grouped, len(p.IDs), ErrPlan)
+		return fmt.Errorf("%d groups of %d samples, of %d: %w", p.Groups, p.Grouped, len(p.IDs), ErrPlan)
 	}
 	sizes, seen := make([]int, p.Folds), make(map[string]int, len(p.IDs))
 	for i, id := range p.IDs {
 		if first, repeated := seen[id]; repeated {
-			return fmt.Errorf("bag %.60q occurs twice, as %d and %d: %w", id, first+1, i+1, ErrPlan)
+			return fmt.Errorf("sample %.60q occurs twice, as %d and %d: %w", id, first+1, i+1, ErrPlan)
 		}
 		seen[id] = i
 		if !utf8.ValidString(id) {
-			return fmt.Errorf("bag %d: the name %.60q is not UTF-8, which its file must be: %w", i+1, id, ErrPlan)
+			return fmt.Errorf("sample %d: the name %.60q is not UTF-8, which its file must be: %w", i+1, id, ErrPlan)
 		}
 		fold := p.Fold[i]
 		if fold < 0 || fold >= p.Folds {
-			return fmt.Errorf("bag %d (%.60q) is in fold %d of %d, counted from 0: %w", i+1, id, fold, p.Folds, ErrPlan)
+			return fmt.Errorf("sample %d (%.60q) is in fold %d of %d, counted from 0: %w", i+1, id, fold, p.Folds, ErrPlan)
 		}
 		sizes[fold]++
 	}
 	for fold, n := range sizes {
 		if n == 0 {
-			return fmt.Errorf("fold %d of %d holds no bag; %d bags are too few or badly assigned: %w",
+			return fmt.Errorf("fold %d of %d holds no sample; %d samples are too few or badly assigned: %w",
 				fold+1, p.Folds, len(p.IDs), ErrPlan)
 		}
 	}
@@ -142,11 +142,11 @@ func (p *Plan) bags(in func(fold int) bool) []int {
 // Matches reports whether the plan is for these bags in this order.
 func (p *Plan) Matches(ids []string) error {
 	if len(ids) != len(p.IDs) {
-		return fmt.Errorf("the plan is for %d bags, there are %d: %w", len(p.IDs), len(ids), ErrPlan)
+		return fmt.Errorf("the plan is for %d samples, there are %d: %w", len(p.IDs), len(ids), ErrPlan)
 	}
 	for i, id := range ids {
 		if id != p.IDs[i] {
-			return fmt.Errorf("bag %d is %.60q, the plan has %.60q: %w", i+1, id, p.IDs[i], ErrPlan)
+			return fmt.Errorf("sample %d is %.60q, the plan has %.60q: %w", i+1, id, p.IDs[i], ErrPlan)
 		}
 	}
 	return nil

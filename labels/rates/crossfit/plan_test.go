@@ -77,7 +77,7 @@ func TestPlan_ComesBackFromItsFile(t *testing.T) {
 	}
 	other := append([]string{}, p.IDs...)
 	other[2] = "other"
-	if err := got.Matches(other); !errors.Is(err, ErrPlan) || !strings.Contains(err.Error(), "bag 3") {
+	if err := got.Matches(other); !errors.Is(err, ErrPlan) || !strings.Contains(err.Error(), "sample 3") {
 		t.Errorf("other bags: %v", err)
 	}
 	if err := got.Matches(other[:5]); !errors.Is(err, ErrPlan) {
@@ -100,7 +100,7 @@ func TestNew_RefusesWhatCannotBeDealt(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := New(bagNames(3), 4, 1, nil); !strings.Contains(err.Error(), "3 bags are too few for 4 folds") ||
+	if _, err := New(bagNames(3), 4, 1, nil); !strings.Contains(err.Error(), "3 samples are too few for 4 folds") ||
 		!strings.Contains(err.Error(), "fewer folds") {
 		t.Errorf("fewer bags than folds: %v", err)
 	}

@@ -34,12 +34,12 @@ func (s *Scores) Put(fold int, logits []float32) error {
 		return fmt.Errorf("fold %d has given its scores already: %w", fold, ErrScores)
 	}
 	if len(logits) != len(bags)*s.classes {
-		return fmt.Errorf("fold %d: %d logits for %d bags × %d classes: %w",
+		return fmt.Errorf("fold %d: %d logits for %d samples × %d classes: %w",
 			fold, len(logits), len(bags), s.classes, ErrScores)
 	}
 	for i, o := range logits {
 		if o != o {
-			return fmt.Errorf("fold %d: bag %q, class %d: the logit is NaN: %w",
+			return fmt.Errorf("fold %d: sample %q, class %d: the logit is NaN: %w",
 				fold, s.plan.IDs[bags[i/s.classes]], i%s.classes+1, ErrScores)
 		}
 	}

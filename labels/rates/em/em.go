@@ -118,7 +118,7 @@ func Run(ctx context.Context, classifier Classifier, labels []uint8, bags, class
 
 func check(labels []uint8, bags, classes int, start labels.Rates) error {
 	if bags < 1 || classes < 1 || len(labels)/classes != bags || len(labels)%classes != 0 {
-		return fmt.Errorf("em: %d labels for %d bags × %d classes: %w", len(labels), bags, classes, eval.ErrShape)
+		return fmt.Errorf("em: %d labels for %d samples × %d classes: %w", len(labels), bags, classes, eval.ErrShape)
 	}
 	for i, z := range labels {
 		if z > 1 {
