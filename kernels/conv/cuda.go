@@ -75,8 +75,13 @@ func (c *CUDA) fit(operation string, x, w, y *tensor.Tensor, p Params, mask *ten
 	return shape, placed(operation, x, w, y, mask)
 }
 
-// shapeOf is a geometry as cuDNN has it.
+// shapeOf is a geometry as cuDNN has it. If the window is as large as the input, as in fc6 of VGG16 over 7×7
+// cells, the convolution is one of 1×1 over all numbers of a frame. The memory is the same, and cuDNN has more
+// and faster engines for it.
 func shapeOf(g Geometry) cudnn.Conv {
+	if g.R == g.H && g.S == g.W && g.Pad == 0 {
+		g.C, g.H, g.W, g.R, g.S, g.Stride = g.H*g.W*g.C, 1, 1, 1, 1, 1
+	}
 	shape := cudnn.Conv{N: g.N, H: g.H, W: g.W, C: g.C, K: g.K, R: g.R, S: g.S, Pad: g.Pad}
 	if g.Stride > 1 {
 		shape.Stride = g.Stride
