@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,6 +53,9 @@ esac
 `
 
 const fakePython = fakeHold + `case "$*" in
+*"gpu_table.py table"*) for file in "$OUT"/*; do [ -d "$file" ] || echo "${file##*/}"; done >>"$OUT.files" ;;
+esac
+case "$*" in
 *torch_step.py*|*torch_machine.py*) hold ;;
 esac
 case "$*" in
@@ -440,6 +444,31 @@ func TestGPU_BeginsAnewAndPutsAsideWhatWasThere(t *testing.T) {
 	s.wait()
 	if m := h.measured(); m["copy, nmn 1"] != 0 || h.read("ops.json") != "" || h.read("before/ops.json") == "" {
 		t.Errorf("measured is %v", m)
+	}
+}
+
+// Some hosts return a limited number of files. While a result is written, the folder has no other file than the
+// eight results.
+func TestGPU_TheResultsAreEightFiles(t *testing.T) {
+	t.Parallel()
+	h := newCardHost(t)
+	h.run(0, "ops", "machine")
+	h.run(0, "ops") // puts the first results aside
+	files, err := os.ReadFile(h.out + ".files")
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := strings.Fields("table.md figures.jsonl parts.txt log.txt ops.json ncu.csv device.json plans.tar.gz")
+	if !strings.Contains(string(files), "ops.json") {
+		t.Errorf("the files are %s", files)
+	}
+	for _, name := range strings.Fields(string(files)) {
+		if !slices.Contains(results, name) {
+			t.Errorf("%s is in the folder of results", name)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(h.out, "new")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a finished script leaves unfinished results: %v", err)
 	}
 }
 
