@@ -5,7 +5,11 @@
 leave_out() { echo "left out: $*"; exit "$left_out"; }
 need_card() {
   [ -z "${REHEARSAL:-}" ] || return 0
-  command -v nvidia-smi >/dev/null || leave_out "no nvidia-smi: no driver on this host"
+  if ! command -v nvidia-smi >/dev/null; then
+    within 60 "$root/nmn" bench memory --device cuda --mib 1 --repeats 1 >"$work/cards.txt" 2>&1 ||
+      leave_out "there is no nvidia-smi, and nmn opens no card: $(tail -n 1 "$work/cards.txt")"
+    return 0
+  fi
   within 20 nvidia-smi -L >"$work/cards.txt" 2>&1
   grep -q '^GPU' "$work/cards.txt" || leave_out "nvidia-smi sees no card: $(sed -n 1p "$work/cards.txt")"
 }

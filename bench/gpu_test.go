@@ -244,6 +244,69 @@ func TestGPU_WithoutACardLeavesEveryPartOut(t *testing.T) {
 	}
 }
 
+// Tools of a driver may be outside the PATH. Without nvidia-smi nmn itself looks for a card.
+func TestGPU_FindsACardWithoutNvidiaSMIOnThePath(t *testing.T) {
+	t.Parallel()
+	h := newCardHost(t, "GPU_TOOLS=none", "FAKE_FAIL=bench memory")
+	if err := os.Remove(filepath.Join(h.path, "nvidia-smi")); err != nil {
+		t.Fatal(err)
+	}
+	want := "ops: left out: there is no nvidia-smi, and nmn opens no card: nmn: no ("
+	if out := h.run(3, "ops"); !strings.Contains(out, want) {
+		t.Errorf("no %q in %s", want, out)
+	}
+	h.env = append(h.env, "GPU_TOOLS=none "+h.root) // which has one
+	if out := h.run(0, "ops"); !strings.Contains(out, "ops: ran (") || !strings.Contains(h.read("parts.txt"), "a card") {
+		t.Error(out)
+	}
+	h.env = append(h.env, "GPU_TOOLS=none", "FAKE_FAIL=none")
+	if out := h.run(0, "ops"); !strings.Contains(out, "ops: ran (") {
+		t.Error(out)
+	}
+}
+
+// The libraries of the given Python are used, although nmn looks in another environment.
+func TestGPU_TakesTheLibrariesOfItsPython(t *testing.T) {
+	t.Parallel()
+	h := newCardHost(t)
+	packages := filepath.Join(h.root, "site-packages")
+	h.env = append(h.env, "PYTHONPATH="+packages, "NMN_LIBCUDNN=", "NMN_LIBNCCL=/opt/nccl")
+	for _, name := range []string{"cudnn", "nccl"} {
+		h.program("site-packages/nvidia/"+name+"/__init__.py", "")
+	}
+	h.program("cuda/cudnn/cudnn.test", `echo "cuDNN in $NMN_LIBCUDNN, NCCL in $NMN_LIBNCCL"`+"\n")
+	h.run(0, "facts")
+	want := "cuDNN in " + filepath.Join(packages, "nvidia", "cudnn", "lib") + ", NCCL in /opt/nccl\n"
+	if log := h.read("log.txt"); !strings.Contains(log, want) {
+		t.Errorf("no %q in %s", want, log)
+	}
+}
+
+// A checkout on a host without Go takes the programs of a bundle.
+func TestGPU_ACheckoutWithoutGoTakesTheBundle(t *testing.T) {
+	t.Parallel()
+	h := newCardHost(t)
+	bundle, build := filepath.Join(t.TempDir(), "nmn-gpu"), filepath.Join(h.root, "build")
+	if err := os.CopyFS(bundle, os.DirFS(h.root)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(h.root, "go.mod"), "module nmn\n")
+	if err := errors.Join(os.Remove(filepath.Join(h.root, "nmn")), os.Mkdir(build, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if out := h.run(2, "ops"); !strings.Contains(out, "without Go a checkout needs build/nmn-gpu-bundle.tar.xz") {
+		t.Error(out)
+	}
+	archive := filepath.Join(build, "nmn-gpu-bundle.tar.gz")
+	tar := exec.Command("tar", "-C", filepath.Dir(bundle), "-czf", archive, "nmn-gpu")
+	if out, err := tar.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if out := h.run(0, "ops"); !strings.Contains(out, "ops: ran (") {
+		t.Error(out)
+	}
+}
+
 func TestGPU_MeasuresTheHeadlineFirstAndByTurns(t *testing.T) {
 	t.Parallel()
 	h := newCardHost(t)
