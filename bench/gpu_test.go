@@ -510,6 +510,26 @@ func TestGPU_BeginsAnewAndPutsAsideWhatWasThere(t *testing.T) {
 	}
 }
 
+// Plans stay if the card or the commit is another one: they serve a later call.
+func TestGPU_KeepsPlansOfEarlierCalls(t *testing.T) {
+	t.Parallel()
+	h := newCardHost(t)
+	plan := filepath.Join(h.root, "cache", "nmn", "plan")
+	if err := os.MkdirAll(filepath.Dir(plan), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, plan, "a plan")
+	h.run(0, "ops")
+	if err := os.RemoveAll(filepath.Join(h.root, "cache")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(h.root, "commit"), "v2\n")
+	h.run(0, "--resume", "ops")
+	if text, err := os.ReadFile(plan); err != nil || string(text) != "a plan" {
+		t.Errorf("the cache has %q, %v", text, err)
+	}
+}
+
 // Some hosts return a limited number of files. While a result is written, the folder has no other file than the
 // eight results.
 func TestGPU_TheResultsAreEightFiles(t *testing.T) {

@@ -68,6 +68,20 @@ func TestCases_EveryOperationHasOne(t *testing.T) {
 	}
 }
 
+// A card first chooses plans for convolutions, which takes most of the time. Faults of nmn's own kernels show
+// before that.
+func TestCases_ConvolutionsComeLast(t *testing.T) {
+	var earlier string
+	for _, c := range Cases() {
+		switch ofConv := strings.HasPrefix(c.Op, "Conv"); {
+		case ofConv:
+			earlier = c.Op
+		case earlier != "":
+			t.Fatalf("%s is judged after %s", c.Op, earlier)
+		}
+	}
+}
+
 func TestCases_NamesAreUniqueAndSafeForPatterns(t *testing.T) {
 	safe := regexp.MustCompile(`^[A-Za-z0-9=,_]+$`)
 	seen := map[string]bool{}
