@@ -4,7 +4,7 @@ RUNS ?= runs
 PACKAGES ?= ./...
 export CGO_ENABLED ?= 0
 
-.PHONY: help build wheel train audit cuda cuda-toolkit train-gpu offline-bundle kernels emulate test check check-all flaky race ranks chaos format golangci lint prose types vet fuzz mutate sbom vulnerabilities module clean
+.PHONY: help build wheel train audit cuda cuda-toolkit train-gpu offline-bundle kernels emulate rehearse test check check-all flaky race ranks chaos format golangci lint prose types vet fuzz mutate sbom vulnerabilities module clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,10 @@ emulate: ## run the CUDA kernels' own sources on the host: the compliance suite,
 	export NMN_LIBCUDA=$$library NMN_LIBCUDNN=$$library NMN_LIBCUBLASLT=$$library NMN_LIBNCCL=$$library NMN_TEST_DEVICE=cuda && \
 	$(GO) run ./tools/toolkit exec $(GO) test $(EMULATE) -tags cuda,emulate -run 'TinyNet|ResNet_IsThat|CUDA' ./model ./model/vit ./train ./bench/measure ./cmd/nmn && \
 	$(GO) run ./tools/toolkit exec $(GO) test $(EMULATE) -tags cuda,emulate -run 'Golden|Reference|WideEnough|Resume|CUDA' ./captioner/s2vt ./captioner
+
+rehearse: ## run bench/gpu.sh in miniature on the emulator, to test the script (needs make cuda-toolkit, g++ and Python)
+	library=$$($(GO) run ./tools/emulator/library build/emulator) && \
+	REHEARSAL=1 NMN_LIBCUDA=$$library NMN_LIBCUDNN=$$library OUT=build/rehearsal TOTAL=$${TOTAL:-3600} bench/gpu.sh || test $$? = 3
 
 test check flaky race ranks: export TMPDIR := $(shell .ci/memory)
 

@@ -40,8 +40,11 @@ now() { printf '%(%s)T' -1; }
 die() { echo "gpu.sh: $*" >&2; exit 2; }
 # unpack ARCHIVE FOLDER uses Python, because some hosts lack xz.
 unpack() { "$python" -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' "$1" "$2" 2>/dev/null; }
-# tabulate writes the table again. Readers find either the old or the new version.
-tabulate() { "$python" "$root/bench/gpu_table.py" table "$OUT" >"$OUT/table.new" && mv -f "$OUT/table.new" "$OUT/table.md"; }
+# deliver NAME copies a result from $work to OUT. Readers find either the old or the new version. Unfinished
+# copies are in OUT/new, because some hosts return a limited number of files of OUT.
+deliver() { mkdir -p "$OUT/new" && cp "$work/$1" "$OUT/new/" && mv -f "$OUT/new/$1" "$OUT/"; }
+# tabulate writes the table again.
+tabulate() { "$python" "$root/bench/gpu_table.py" table "$OUT" >"$work/table.md" && deliver table.md; }
 
 if [ "${1:-}" = --one ]; then # one part, in a separate process that can be stopped
   # shellcheck source=bench/gpu_parts.sh
@@ -138,8 +141,8 @@ if [ ! -d "$cache/nmn" ] && [ -s "$OUT/plans.tar.gz" ]; then tar xzf "$OUT/plans
 
 # state PART TEXT stores the state of a part, one line each.
 state() {
-  { grep -v "^$1: " "$OUT/parts.txt"; echo "$1: $2"; } >"$OUT/parts.new"
-  mv -f "$OUT/parts.new" "$OUT/parts.txt"
+  { grep -v "^$1: " "$OUT/parts.txt"; echo "$1: $2"; } >"$work/parts.txt"
+  deliver parts.txt
 }
 
 stopped='' child=''
@@ -186,7 +189,7 @@ part() {
   state "$name" "$outcome ($((SECONDS - began)) s of ${limit[$name]})"
   echo "$name: $outcome ($((SECONDS - began)) s of ${limit[$name]})"
   if [ -d "$cache/nmn" ]; then
-    tar czf "$work/plans.tar.gz" -C "$cache" nmn && cp "$work/plans.tar.gz" "$OUT/plans.new" && mv -f "$OUT/plans.new" "$OUT/plans.tar.gz"
+    tar czf "$work/plans.tar.gz" -C "$cache" nmn && deliver plans.tar.gz
   fi
   tabulate || { echo "failed: no table could be made"; [ $result = 143 ] || result=1; }
 }
@@ -197,6 +200,6 @@ for name in "${parts[@]}"; do
   part "$name"
 done
 if [ -n "$stopped" ]; then result=143; fi
-rm -f "$OUT"/*.new
+rm -rf "${OUT:?}/new"
 cat "$OUT/table.md"
 exit $result

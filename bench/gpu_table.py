@@ -178,6 +178,7 @@ class Table:
         if not self.ops or not copy:
             print("\nOwn kernels: not measured.")
             return
+        self.print_step()
         print(f"\nOwn kernels in a step of {self.ops['frames']} frames of {self.ops['size']} pixels, {self.ops['precision']}; "
               f"convolutions take {number(sum(o['ms'] for o in self.ops['ops'] if 'gflop' in o))} of {number(self.ops['total_ms'])} ms.\n\n"
               "| operation | calls | ms | GB/s | of copying as many bytes |\n|:--|--:|--:|--:|--:|")
@@ -194,6 +195,18 @@ class Table:
         if peers and (ours := sums.get("noise step")):
             print(f"\nNoise step: {number(ours[1])} ms, {ours[1] * copy * 1e6 / ours[2]:.2f} times copying its bytes; "
                   f"PyTorch, {peers[0][1]}: {number(peers[0][0])} ms.")
+
+    def print_step(self):
+        """What each operation of a step takes, and what it would take at the card's own rates."""
+        print("\n| part of the step | ms | least at the card's own rates, ms | TFLOP/s |\n|:--|--:|--:|--:|")
+        sums = collections.defaultdict(lambda: [0.0, 0.0, 0.0])
+        for o in self.ops["ops"]:
+            if o["layer"] != "host":
+                for name in (o["pass"], "**all**"):
+                    for i, value in enumerate((o["ms"], o["ms"] * o.get("reached", 0), o.get("gflop", 0))):
+                        sums[name][i] += value
+        for name, (ms, least, gflop) in sorted(sums.items(), key=lambda item: (item[0] == "**all**", -item[1][0])):
+            print(f"| {name} | {number(ms)} | {number(least)} | {number(gflop / ms) if gflop and ms else ''} |")
 
     def print_gaps(self):
         """The operations that lose most time to the card's own rates of products and of copies."""

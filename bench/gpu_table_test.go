@@ -71,6 +71,8 @@ func TestGPUTable_TellsWhatWasMeasured(t *testing.T) {
 		"From the start of the program to its end, two steps of 1x26x565 in bf16, with no plan of a convolution chosen: "+
 			"14.2 s.",
 		"A step of the captioner, 32 clips of 26 frames: 8.25 ms.",
+		"| forward | 20 | 8 | 0.05 |",
+		"| **all** | 25 | 9.5 | 0.04 |",
 		"| noise step | 1 | 2 | 500 | 25% |",
 		"| sgd | 1 | 3 | 1000 | 50% |",
 		"| conv1_1 | forward | 20 | 40% | engine 7 |",

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,6 +53,9 @@ esac
 `
 
 const fakePython = fakeHold + `case "$*" in
+*"gpu_table.py table"*) for file in "$OUT"/*; do [ -d "$file" ] || echo "${file##*/}"; done >>"$OUT.files" ;;
+esac
+case "$*" in
 *torch_step.py*|*torch_machine.py*) hold ;;
 esac
 case "$*" in
@@ -237,6 +241,69 @@ func TestGPU_WithoutACardLeavesEveryPartOut(t *testing.T) {
 		if out := h.run(2, args...); !strings.Contains(out, "there is no part") {
 			t.Errorf("%v: %s", args, out)
 		}
+	}
+}
+
+// Tools of a driver may be outside the PATH. Without nvidia-smi nmn itself looks for a card.
+func TestGPU_FindsACardWithoutNvidiaSMIOnThePath(t *testing.T) {
+	t.Parallel()
+	h := newCardHost(t, "GPU_TOOLS=none", "FAKE_FAIL=bench memory")
+	if err := os.Remove(filepath.Join(h.path, "nvidia-smi")); err != nil {
+		t.Fatal(err)
+	}
+	want := "ops: left out: there is no nvidia-smi, and nmn opens no card: nmn: no ("
+	if out := h.run(3, "ops"); !strings.Contains(out, want) {
+		t.Errorf("no %q in %s", want, out)
+	}
+	h.env = append(h.env, "GPU_TOOLS=none "+h.root) // which has one
+	if out := h.run(0, "ops"); !strings.Contains(out, "ops: ran (") || !strings.Contains(h.read("parts.txt"), "a card") {
+		t.Error(out)
+	}
+	h.env = append(h.env, "GPU_TOOLS=none", "FAKE_FAIL=none")
+	if out := h.run(0, "ops"); !strings.Contains(out, "ops: ran (") {
+		t.Error(out)
+	}
+}
+
+// The libraries of the given Python are used, although nmn looks in another environment.
+func TestGPU_TakesTheLibrariesOfItsPython(t *testing.T) {
+	t.Parallel()
+	h := newCardHost(t)
+	packages := filepath.Join(h.root, "site-packages")
+	h.env = append(h.env, "PYTHONPATH="+packages, "NMN_LIBCUDNN=", "NMN_LIBNCCL=/opt/nccl")
+	for _, name := range []string{"cudnn", "nccl"} {
+		h.program("site-packages/nvidia/"+name+"/__init__.py", "")
+	}
+	h.program("cuda/cudnn/cudnn.test", `echo "cuDNN in $NMN_LIBCUDNN, NCCL in $NMN_LIBNCCL"`+"\n")
+	h.run(0, "facts")
+	want := "cuDNN in " + filepath.Join(packages, "nvidia", "cudnn", "lib") + ", NCCL in /opt/nccl\n"
+	if log := h.read("log.txt"); !strings.Contains(log, want) {
+		t.Errorf("no %q in %s", want, log)
+	}
+}
+
+// A checkout on a host without Go takes the programs of a bundle.
+func TestGPU_ACheckoutWithoutGoTakesTheBundle(t *testing.T) {
+	t.Parallel()
+	h := newCardHost(t)
+	bundle, build := filepath.Join(t.TempDir(), "nmn-gpu"), filepath.Join(h.root, "build")
+	if err := os.CopyFS(bundle, os.DirFS(h.root)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(h.root, "go.mod"), "module nmn\n")
+	if err := errors.Join(os.Remove(filepath.Join(h.root, "nmn")), os.Mkdir(build, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if out := h.run(2, "ops"); !strings.Contains(out, "without Go a checkout needs build/nmn-gpu-bundle.tar.xz") {
+		t.Error(out)
+	}
+	archive := filepath.Join(build, "nmn-gpu-bundle.tar.gz")
+	tar := exec.Command("tar", "-C", filepath.Dir(bundle), "-czf", archive, "nmn-gpu")
+	if out, err := tar.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if out := h.run(0, "ops"); !strings.Contains(out, "ops: ran (") {
+		t.Error(out)
 	}
 }
 
@@ -440,6 +507,51 @@ func TestGPU_BeginsAnewAndPutsAsideWhatWasThere(t *testing.T) {
 	s.wait()
 	if m := h.measured(); m["copy, nmn 1"] != 0 || h.read("ops.json") != "" || h.read("before/ops.json") == "" {
 		t.Errorf("measured is %v", m)
+	}
+}
+
+// Plans stay if the card or the commit is another one: they serve a later call.
+func TestGPU_KeepsPlansOfEarlierCalls(t *testing.T) {
+	t.Parallel()
+	h := newCardHost(t)
+	plan := filepath.Join(h.root, "cache", "nmn", "plan")
+	if err := os.MkdirAll(filepath.Dir(plan), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, plan, "a plan")
+	h.run(0, "ops")
+	if err := os.RemoveAll(filepath.Join(h.root, "cache")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(h.root, "commit"), "v2\n")
+	h.run(0, "--resume", "ops")
+	if text, err := os.ReadFile(plan); err != nil || string(text) != "a plan" {
+		t.Errorf("the cache has %q, %v", text, err)
+	}
+}
+
+// Some hosts return a limited number of files. While a result is written, the folder has no other file than the
+// eight results.
+func TestGPU_TheResultsAreEightFiles(t *testing.T) {
+	t.Parallel()
+	h := newCardHost(t)
+	h.run(0, "ops", "machine")
+	h.run(0, "ops") // puts the first results aside
+	files, err := os.ReadFile(h.out + ".files")
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := strings.Fields("table.md figures.jsonl parts.txt log.txt ops.json ncu.csv device.json plans.tar.gz")
+	if !strings.Contains(string(files), "ops.json") {
+		t.Errorf("the files are %s", files)
+	}
+	for _, name := range strings.Fields(string(files)) {
+		if !slices.Contains(results, name) {
+			t.Errorf("%s is in the folder of results", name)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(h.out, "new")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a finished script leaves unfinished results: %v", err)
 	}
 }
 

@@ -49,7 +49,8 @@ func (n *Net) forward(p *Plan, training bool) error {
 		l := n.classifier()
 		n.sections.begin(forwardPass, l.name)
 		x, _ := n.belowHead(c, len(n.fc)-1)
-		if err := n.backend.Conv(c.logits, x.y, l.w.Filter(), l.b.W, conv.Params{Pad: l.pad}); err != nil {
+		params := conv.Params{Pad: l.pad, RoundedBias: l.b.Copy}
+		if err := n.backend.Conv(c.logits, x.y, l.w.Filter(), l.b.W, params); err != nil {
 			return err
 		}
 		if err := n.pool(c); err != nil {
@@ -75,7 +76,8 @@ func (n *Net) forwardLayers(p *Plan, c *chunk, training bool) error {
 	for i, o := range c.hidden {
 		l, y := n.fc[i], o.y
 		n.sections.begin(forwardPass, l.name)
-		if err := n.backend.Conv(y, x, l.w.Filter(), l.b.W, conv.Params{Pad: l.pad, ReLU: true}); err != nil {
+		params := conv.Params{Pad: l.pad, ReLU: true, RoundedBias: l.b.Copy}
+		if err := n.backend.Conv(y, x, l.w.Filter(), l.b.W, params); err != nil {
 			return err
 		}
 		if training && n.config.Dropout > 0 {
@@ -103,6 +105,7 @@ func (n *Net) forwardUnit(c *chunk, u *unit, y *tensor.Tensor) error {
 	if u.Shortcut > 0 {
 		return n.backend.ConvAdd(y, x, u.w.Filter(), u.b.W, c.at(u.Shortcut).y, params)
 	}
+	params.RoundedBias = u.b.Copy
 	return n.backend.Conv(y, x, u.w.Filter(), u.b.W, params)
 }
 

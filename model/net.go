@@ -92,7 +92,7 @@ func (n *Net) build() error {
 			}
 			w, b, err := n.filter("backbone."+u.Name, u.File, u.C, u.Kernel, u.Kernel, channels, held, false)
 			if err == nil {
-				err = n.copyFilter(w)
+				err = n.copies(w, b)
 			}
 			if err != nil {
 				return err
@@ -104,7 +104,7 @@ func (n *Net) build() error {
 	for _, fc := range head {
 		w, b, err := n.filter("head."+fc.name, fc.file, fc.out, fc.kernel, fc.kernel, channels, channels, true)
 		if err == nil {
-			err = n.copyFilter(w)
+			err = n.copies(w, b)
 		}
 		if err != nil {
 			return err

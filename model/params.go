@@ -51,13 +51,15 @@ func (n *Net) filter(name, file string, k, r, s, c, held int, flat bool) (w, b *
 	return w, b, nil
 }
 
-// copyFilter makes the copy of a weight of the layers over feature maps, if the device needs one.
-func (n *Net) copyFilter(w *Param) (err error) {
+// copies makes the copies of weights and biases of the layers over feature maps, if the device needs them.
+func (n *Net) copies(params ...*Param) (err error) {
 	if n.maps == tensor.Float32 {
 		return nil
 	}
-	if w.Copy, err = n.params.Alloc(n.maps, w.W.Shape()...); err != nil {
-		return fmt.Errorf("model: cannot hold the copy of %s in %s: %w", w.Name, n.maps, err)
+	for _, p := range params {
+		if p.Copy, err = n.params.Alloc(n.maps, p.W.Shape()...); err != nil {
+			return fmt.Errorf("model: cannot hold the copy of %s in %s: %w", p.Name, n.maps, err)
+		}
 	}
 	return nil
 }

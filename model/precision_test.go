@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nmn/kernels"
+	"nmn/kernels/conv"
 	"nmn/kernels/tensor"
 	"nmn/tools/conform"
 )
@@ -149,7 +150,7 @@ func TestTinyNet_CopiesInBF16FollowTheWeights(t *testing.T) {
 	check := func(when string) {
 		t.Helper()
 		for _, p := range n.all {
-			if !p.Bias && p != n.noise.w != (p.Copy != nil) {
+			if noise := p == n.noise.w || p == n.noise.b; noise == (p.Copy != nil) {
 				t.Fatalf("%s has the copy %s", p.Name, p.Copy)
 			}
 			if p.Copy == nil {
@@ -201,6 +202,31 @@ func TestTinyNet_CopiesInBF16FollowTheWeights(t *testing.T) {
 	check("after Load")
 }
 
+// biased is a device that notes the rounded bias of each convolution.
+type biased struct {
+	kernels.Backend
+	rounded map[*tensor.Tensor]*tensor.Tensor
+}
+
+func (b biased) Conv(y, x, w, bias *tensor.Tensor, p conv.Params) error {
+	b.rounded[bias] = p.RoundedBias
+	return b.Backend.Conv(y, x, w, bias, p)
+}
+
+// A card gets every bias rounded too, so that it need not round them in every step.
+func TestTinyNet_ConvolutionsGetRoundedBiases(t *testing.T) {
+	device := biased{conform.OpenDeviceIn(t, 2, tensor.BF16), map[*tensor.Tensor]*tensor.Tensor{}}
+	n := newNet(t, device, aligned(true, "mean"))
+	batch := plan(t, n, 6, 3)
+	fill(t, n, batch, 0)
+	step(t, n, batch, StepOptions{Scale: 1. / 3, DropoutSeed: 5})
+	for _, p := range n.all {
+		if rounded, used := device.rounded[p.W]; p.Bias && (!used || rounded != p.Copy) {
+			t.Errorf("%s: the convolution got %s, the copy is %s", p.Name, rounded, p.Copy)
+		}
+	}
+}
+
 // counted is a device that only counts memory, as one of a precision would have it.
 type counted struct {
 	kernels.Backend
@@ -214,7 +240,7 @@ func (c counted) Alloc(dtype tensor.DType, shape ...int) (*tensor.Tensor, error)
 }
 
 // In bfloat16, feature maps and their gradients take half of the memory. Float32 values keep their size, and
-// filters have copies.
+// filters and biases have copies.
 func TestBytes_TellTheTruthInBF16(t *testing.T) {
 	bytes := func(p tensor.Precision) (params, buffers int) {
 		n, err := New(VGG16(20, true), counted{openCPU(t, 1), p})
@@ -235,11 +261,9 @@ func TestBytes_TellTheTruthInBF16(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	filters := 0
+	copied := 0
 	for _, p := range n.all {
-		if !p.Bias {
-			filters += p.W.Len()
-		}
+		copied += p.W.Len()
 	}
 	const frames, pixels, padding = 4, 565 * 565, 64 * 9 * 5 // conv1_1 has 8 channels instead of 3
 	l, err := n.layout(frames, true)
@@ -249,7 +273,7 @@ func TestBytes_TellTheTruthInBF16(t *testing.T) {
 	if want := buffers - 2*l.size - frames*pixels*(3*4-8*2); halfBuffers != want {
 		t.Errorf("buffers have %d bytes, want %d; %d in float32", halfBuffers, want, buffers)
 	}
-	if want := params + 2*(filters+padding) + 4*padding; halfParams != want {
+	if want := params + 2*(copied+padding) + 4*padding; halfParams != want {
 		t.Errorf("parameters have %d bytes, want %d; %d in float32", halfParams, want, params)
 	}
 	if share := float64(halfBuffers) / float64(buffers); share > .51 {

@@ -37,6 +37,8 @@ type OperationFigures struct {
 	// The speed of the device in one large product and in a copy within its memory, measured after the steps.
 	ProductGFLOPS float64 `json:"product_gflops"`
 	CopyGBPerS    float64 `json:"copy_gb_per_s"`
+	// LeastMS is the time of the step if every operation reached one of these rates.
+	LeastMS float64 `json:"least_ms"`
 }
 
 // Operations measures each operation within training steps on random pictures.
@@ -103,6 +105,7 @@ func (f *OperationFigures) compare(backend kernels.Backend, o Options) error {
 	for i := range f.Ops {
 		op := &f.Ops[i]
 		op.Reached = max(op.GFLOPS/f.ProductGFLOPS, op.GBPerS/f.CopyGBPerS)
+		f.LeastMS += op.Reached * op.MS
 	}
 	return nil
 }

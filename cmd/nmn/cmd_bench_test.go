@@ -128,6 +128,7 @@ func TestBenchOps_ComparesWithTheDevicesOwnRates(t *testing.T) {
 	t.Parallel()
 	f := readJSON(t, must(t, quickBench("ops", "--batch", "1", "--width", "0.2")...))
 	positive(t, f, []string{"product_gflops", "copy_gb_per_s"})
+	least := 0.
 	for _, o := range f["ops"].([]any) {
 		op := o.(map[string]any)
 		flop, _ := op["gflops"].(float64)
@@ -135,9 +136,14 @@ func TestBenchOps_ComparesWithTheDevicesOwnRates(t *testing.T) {
 		if got := op["reached"].(float64); math.Abs(got-want) > 1e-9*want {
 			t.Errorf("%v of %v reaches %v, want %v", op["pass"], op["layer"], got, want)
 		}
+		least += want * op["ms"].(float64)
+	}
+	if got := f["least_ms"].(float64); math.Abs(got-least) > 1e-9*least {
+		t.Errorf("the step takes %v ms at the device's own rates, want %v", got, least)
 	}
 	out := must(t, "bench", "ops", "--batch", "1", "--width", "0.2", "--repeats", "1")
-	for _, want := range []string{" reached % ", "\nthe device: ", " GFLOP/s in a large product, "} {
+	for _, want := range []string{" reached % ", "\nthe device: ", " GFLOP/s in a large product, ",
+		"; at these rates all would take "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}

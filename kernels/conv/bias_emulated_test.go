@@ -119,3 +119,47 @@ func TestCUDA_EndsConvolutionsInBFloat16(t *testing.T) {
 		t.Errorf("float32 gradient %v, want %v", got, want)
 	}
 }
+
+// The plan that takes a bias in bfloat16 reads the caller's rounded one. The other forms add the bias itself.
+func TestCUDA_AddsARoundedBias(t *testing.T) {
+	c := convolving(t)
+	alloc := func(dtype tensor.DType, value float32, dims ...int) *tensor.Tensor {
+		x, err := c.device.Alloc(dtype, dims...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill(t, c, x, func() float32 { return value })
+		return x
+	}
+	const k = 16
+	x, w, y := alloc(tensor.BFloat16, 0, 1, 3, 2, 8), alloc(tensor.BFloat16, 1, k, 1, 1, 8), alloc(tensor.BFloat16, 0, 1,
+		3, 2, k)
+	b, own := alloc(tensor.Float32, 1, k), alloc(tensor.BFloat16, 3, k)
+	q := question{pass: cudnn.ForwardBias, conv: cudnn.Conv{N: 1, H: 3, W: 2, C: 8, K: k, R: 1, S: 1,
+		Precision: cudnn.BFloat16}}
+	for _, test := range []struct {
+		form  form
+		given *tensor.Tensor
+		want  float32
+	}{{apart, own, 1}, {rounded, own, 3}, {rounded, nil, 1}} {
+		c.forms[q] = test.form
+		if err := c.Conv(y, x, w, b, Params{RoundedBias: test.given}); err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range values(t, c, y) {
+			if got != test.want {
+				t.Fatalf("form %d, with a rounded bias %t: element %d is %v, want %v", test.form, test.given != nil, i, got,
+					test.want)
+			}
+		}
+	}
+	for name, err := range map[string]error{
+		"length":      c.Conv(y, x, w, b, Params{RoundedBias: alloc(tensor.BFloat16, 0, k-1)}),
+		"type":        c.Conv(y, x, w, b, Params{RoundedBias: b}),
+		"without one": c.Conv(y, x, w, nil, Params{RoundedBias: own}),
+	} {
+		if !errors.Is(err, tensor.ErrShape) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -17,6 +17,9 @@ type Params struct {
 	ReLU bool
 	// Accumulate adds a gradient to its destination instead of overwriting it.
 	Accumulate bool
+	// RoundedBias is the bias of Conv in bfloat16, if the caller has it. A device that computes in bfloat16 may
+	// add it in place of the bias. Otherwise that device would round the bias in every call.
+	RoundedBias *tensor.Tensor
 }
 
 // Ops is the family. Cross-correlation, as every framework calls convolution:

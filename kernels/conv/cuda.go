@@ -3,6 +3,7 @@
 package conv
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -75,8 +76,13 @@ func (c *CUDA) fit(operation string, x, w, y *tensor.Tensor, p Params, mask *ten
 	return shape, placed(operation, x, w, y, mask)
 }
 
-// shapeOf is a geometry as cuDNN has it.
+// shapeOf is a geometry as cuDNN has it. If the window is as large as the input, as in fc6 of VGG16 over 7×7
+// cells, the convolution is one of 1×1 over all numbers of a frame. The memory is the same, and cuDNN has more
+// and faster engines for it.
 func shapeOf(g Geometry) cudnn.Conv {
+	if g.R == g.H && g.S == g.W && g.Pad == 0 {
+		g.C, g.H, g.W, g.R, g.S, g.Stride = g.H*g.W*g.C, 1, 1, 1, 1, 1
+	}
 	shape := cudnn.Conv{N: g.N, H: g.H, W: g.W, C: g.C, K: g.K, R: g.R, S: g.S, Pad: g.Pad}
 	if g.Stride > 1 {
 		shape.Stride = g.Stride
@@ -122,7 +128,10 @@ func (c *CUDA) Conv(y, x, w, b *tensor.Tensor, p Params) error {
 	if err := sameType(operation, x, w); err != nil {
 		return err
 	}
-	if err := placed(operation, b); err != nil {
+	if r := p.RoundedBias; r != nil && (b == nil || r.DType() != tensor.BFloat16 || !tensor.SameShape(r, b)) {
+		return fmt.Errorf("%s: bias %s, rounded %s: %w", operation, b, r, tensor.ErrShape)
+	}
+	if err := placed(operation, b, p.RoundedBias); err != nil {
 		return err
 	}
 	shape.Wide = x.DType() != y.DType()
@@ -131,19 +140,20 @@ func (c *CUDA) Conv(y, x, w, b *tensor.Tensor, p Params) error {
 	case err != nil:
 		return err
 	case frames == shape.N:
-		return c.forward(shape, y, x, w, b, p.ReLU)
+		return c.forward(shape, y, x, w, b, p)
 	}
 	return c.eachPart(shape, frames, func(part cudnn.Conv, _ bool, v []*tensor.Tensor) error {
-		return c.forward(part, v[0], v[1], w, b, p.ReLU)
+		return c.forward(part, v[0], v[1], w, b, p)
 	}, y, x)
 }
 
 // forward computes y from the number of frames that cuDNN takes at once.
-func (c *CUDA) forward(shape cudnn.Conv, y, x, w, b *tensor.Tensor, relu bool) error {
+func (c *CUDA) forward(shape cudnn.Conv, y, x, w, b *tensor.Tensor, p Params) error {
+	relu := p.ReLU
 	pass := forwardPass(b != nil, relu)
 	o := cudnn.Operands{X: tensor.At(x), W: tensor.At(w), Y: tensor.At(y), Bias: tensor.At(b)}
 	if shape.Precision == cudnn.BFloat16 && b != nil && !shape.Wide {
-		return c.biased(pass, shape, o, y, x, b, relu)
+		return c.biased(pass, shape, o, y, x, b, p)
 	}
 	switch err := c.cudnn.Run(pass, shape, o); {
 	case shape.Precision == cudnn.BFloat16 && errors.Is(err, cudnn.ErrUnsupported):
@@ -169,12 +179,12 @@ func forwardPass(bias, relu bool) cudnn.Pass {
 // biased computes y in bfloat16 with a bias in the fastest form. cuDNN may add the float32 bias. It may add
 // the bias rounded to bfloat16, for which it has more and other plans. A kernel of this package may add it to
 // cuDNN's output. Or such a kernel computes all, if the convolution is like the first of a net.
-func (c *CUDA) biased(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, y, x, b *tensor.Tensor, relu bool) error {
+func (c *CUDA) biased(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, y, x, b *tensor.Tensor, p Params) error {
 	narrow := shape
 	narrow.NarrowBias = true
 	withRounded := func() (err error) {
 		n := o
-		if n.Bias, err = c.narrowed(b); err != nil {
+		if n.Bias, err = c.narrowed(cmp.Or(p.RoundedBias, b)); err != nil {
 			return err
 		}
 		return c.cudnn.Run(pass, narrow, n)
@@ -182,9 +192,13 @@ func (c *CUDA) biased(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, y, x,
 	q := question{pass: pass, conv: shape}
 	f, known := c.forms[q]
 	if !known {
+		rounding := 6 * b.Len()
+		if p.RoundedBias != nil {
+			rounding = 0
+		}
 		options := []option{
 			{together, pass, shape, 0, func() error { return c.cudnn.Run(pass, shape, o) }},
-			{rounded, pass, narrow, 6 * b.Len(), withRounded},
+			{rounded, pass, narrow, rounding, withRounded},
 			{apart, cudnn.Forward, shape, 2 * y.Bytes(), func() error { return c.cudnn.Run(cudnn.Forward, shape, o) }},
 		}
 		if geometryOf(shape).LikeFirst() {
@@ -200,9 +214,9 @@ func (c *CUDA) biased(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, y, x,
 	case rounded:
 		return withRounded()
 	case apart:
-		return c.apart(y, b, shape, o, relu)
+		return c.apart(y, b, shape, o, p.ReLU)
 	case own:
-		return c.firstConv(shape, o, relu)
+		return c.firstConv(shape, o, p.ReLU)
 	}
 	return c.cudnn.Run(pass, shape, o)
 }

@@ -27,6 +27,7 @@ type CUDA struct {
 	carried  tensor.Workspace // gradients of the cells, on their way back
 	kept     tensor.Workspace // rows with a target
 	part     tensor.Workspace // contribution of a block of words to the rows
+	columns  tensor.Columns   // of a bias gradient
 	found    tensor.Workspace // of each row: sum, largest logit, logit of the target
 }
 

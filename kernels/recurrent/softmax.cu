@@ -3,7 +3,8 @@
 // out: their gradients are 0 whatever they hold. A target beyond the vocabulary gives NaN.
 //
 // Mapping: block m is row m of the logits. Thread i takes words i, i + blockDim.x, ... Sums are in double: a
-// thread's in ascending order, then as in blockSum, then block of words after block of words.
+// thread's in ascending order, then as in blockSum, then block of words after block of words. The gradient of
+// the bias is the columns of reduce.cuh.
 //
 // Bytes a logit: 4 for its part in top and sum, because its row of 8 kB is in the first-level cache for the
 // second read. 8 for its gradient. 4 for the gradient of its bias. The biases of a block of words stay in
@@ -100,14 +101,19 @@ softmax_gradient(float *logits, const float *bias, const float *top, const doubl
   }
 }
 
-// db of a block of words: thread v adds its column over the rows, in ascending order, in double.
+// db of a block of words: block (tile, part) adds the rows of its part, in double, for the columns of its tile.
+// partial has gridDim.y * words doubles, tickets one counter for each tile.
 extern "C" __global__ void __launch_bounds__(softmax::threads)
-softmax_bias_gradient(float *db, const float *gradients, int rows, int words) {
-  const int v = blockIdx.x * blockDim.x + threadIdx.x;
-  if (v >= words) return;
-  double sum = 0;
-  for (int m = 0; m < rows; m++) sum += (double)gradients[(long long)m * words + v];
-  db[v] = (float)sum;
+softmax_bias_gradient(float *db, const float *gradients, double *partial, unsigned *tickets, int rows, int words) {
+  __shared__ columns::Scratch shared;
+  const int v = blockIdx.x * columns::tile + threadIdx.x;
+  const int part = (rows + gridDim.y - 1) / gridDim.y, begin = blockIdx.y * part, end = min(begin + part, rows);
+  double total = 0;
+  if (v < words) {
+#pragma unroll 4
+    for (int m = begin + threadIdx.y; m < end; m += blockDim.y) total += (double)gradients[(long long)m * words + v];
+  }
+  columns::add<1>(db, &total, partial, tickets, words, false, shared);
 }
 
 // The rows with a target, and 0 for the others, whose contents must not reach a product. Block m is row m.

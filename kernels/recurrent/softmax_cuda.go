@@ -132,10 +132,14 @@ func (c *CUDA) giveGradients(s *softmaxCall, first int) error {
 	}); err != nil {
 		return err
 	}
-	if err := c.softmax.launchSoftmaxBiasGradient(c.device.Stream, cuda.Dim3{X: tensor.Ceil(words, threads)}, block,
-		softmaxBiasGradientArguments{
-			db: offset(s.db, first), gradients: s.logits, rows: int32(s.M), words: int32(words),
-		}); err != nil {
+	sum, err := c.columns.Sum(c.device, "softmax bias gradient", s.M, words)
+	if err != nil {
+		return err
+	}
+	if err := c.softmax.launchSoftmaxBiasGradient(c.device.Stream, sum.Grid, sum.Block, softmaxBiasGradientArguments{
+		db: offset(s.db, first), gradients: s.logits, partial: sum.Partial, tickets: sum.Tickets,
+		rows: int32(s.M), words: int32(words),
+	}); err != nil {
 		return err
 	}
 	dw := cudnn.Operands{X: s.kept, W: offset(s.dw, first*s.D), Y: s.logits}

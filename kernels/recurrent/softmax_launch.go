@@ -82,14 +82,15 @@ func (k *softmaxKernels) launchSoftmaxGradient(s *cuda.Stream, grid, block cuda.
 
 // softmaxBiasGradientArguments are the arguments of softmax_bias_gradient; pointers are 0 for none.
 type softmaxBiasGradientArguments struct {
-	db, gradients cuda.Address
-	rows, words   int32
+	db, gradients, partial, tickets cuda.Address
+	rows, words                     int32
 }
 
 // launchSoftmaxBiasGradient enqueues softmax_bias_gradient.
 func (k *softmaxKernels) launchSoftmaxBiasGradient(s *cuda.Stream, grid, block cuda.Dim3, a softmaxBiasGradientArguments) error {
 	return s.Launch(k.softmaxBiasGradient, grid, block, 0,
-		cuda.Pointer(a.db), cuda.Pointer(a.gradients), cuda.Int32(a.rows), cuda.Int32(a.words))
+		cuda.Pointer(a.db), cuda.Pointer(a.gradients), cuda.Pointer(a.partial), cuda.Pointer(a.tickets),
+		cuda.Int32(a.rows), cuda.Int32(a.words))
 }
 
 // softmaxRowsArguments are the arguments of softmax_rows; pointers are 0 for none.

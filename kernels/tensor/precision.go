@@ -18,7 +18,7 @@ const (
 	Auto Precision = "auto" // bf16 on a card that has it, else fp32
 	FP32 Precision = "fp32" // float32 throughout
 	TF32 Precision = "tf32" // float32 in memory; convolutions round their factors to 10 bits of mantissa
-	// BF16 has feature maps, their gradients and copies of the filters in bfloat16. The weights themselves,
+	// BF16 has feature maps, their gradients and copies of filters and biases in bfloat16. The weights themselves,
 	// their gradients, the optimizer, the logits, the noise model and the loss stay float32.
 	BF16 Precision = "bf16"
 )

@@ -18,7 +18,7 @@ type Param struct {
 	// pictures may have more channels than files, as the device's convolutions require: these stay 0.
 	W, G *tensor.Tensor
 	// Copy is W in bfloat16 if the device computes in it, else nil. Convolutions read it. Every change of W
-	// must be copied to it; update.Entry does so.
+	// must be copied to it; update.Entry does so. The noise model has no copies.
 	Copy *tensor.Tensor
 	// Bias marks parameters that weight decay spares by default.
 	Bias bool

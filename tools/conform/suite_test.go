@@ -26,6 +26,19 @@ func TestRun_TheReferencePasses(t *testing.T) {
 	})
 }
 
+// card is a backend with the name of a graphics card. It checks nothing.
+type card struct{ kernels.Backend }
+
+func (card) Name() string { return "cuda:0 x" }
+
+// A card checks no values. NMN_REQUIRE=cuda, which forbids to skip tests for want of a card, accepts that.
+func TestRun_ARequiredCardMayLeaveValuesUnchecked(t *testing.T) {
+	t.Setenv(RequireEnv, "cuda")
+	Run(t, func(testing.TB) kernels.Backend { return card{idle{tensor.NewCPU(1, "idle")}} }, Options{
+		UncheckedValues: true, Choose: func(c Case) bool { return c.Values },
+	})
+}
+
 func TestCases_EveryOperationHasOne(t *testing.T) {
 	device := reflect.TypeFor[tensor.Device]()
 	values, refusals := map[string]int{}, map[string]int{}
@@ -52,6 +65,20 @@ func TestCases_EveryOperationHasOne(t *testing.T) {
 	}
 	for name := range values {
 		t.Errorf("case of %s, which is no operation", name)
+	}
+}
+
+// A card first chooses plans for convolutions, which takes most of the time. Faults of nmn's own kernels show
+// before that.
+func TestCases_ConvolutionsComeLast(t *testing.T) {
+	var earlier string
+	for _, c := range Cases() {
+		switch ofConv := strings.HasPrefix(c.Op, "Conv"); {
+		case ofConv:
+			earlier = c.Op
+		case earlier != "":
+			t.Fatalf("%s is judged after %s", c.Op, earlier)
+		}
 	}
 }
 

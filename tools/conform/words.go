@@ -104,7 +104,7 @@ func embedRefusals(op string, run func(k kernels.Backend, rows, table, words *te
 var entropies = []ref.Entropy{
 	{M: 1, V: 1, D: 1}, {M: 3, V: 2, D: 5}, {M: 2, V: 31, D: 3}, {M: 16, V: 32, D: 16}, {M: 17, V: 33, D: 31},
 	{M: 31, V: 95, D: 32},
-	{M: 32, V: 96, D: 33}, {M: 33, V: 97, D: 64}, {M: 70, V: 769, D: 17}, {M: 5, V: 3001, D: 8},
+	{M: 32, V: 96, D: 33}, {M: 33, V: 97, D: 64}, {M: 70, V: 769, D: 17}, {M: 5, V: 3001, D: 8}, {M: 150, V: 65, D: 4},
 }
 
 func entropyCases() []Case {
