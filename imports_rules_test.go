@@ -65,6 +65,7 @@ var outside = map[string][]string{
 		"ranks/launch", "internal/lock", "loader/frames", "tools/chaos", "tools/chaos/inject",
 	},
 	"golang.org/x/sys/windows":                      {"internal/lock"},
+	"golang.org/x/text/unicode/norm":                {"loader", "loader/features", "loader/manifest", "loader/relabel"},
 	"google.golang.org/protobuf/encoding/protowire": {"format/onnx", "format/weights", "telemetry/tensorboard"},
 	"gorgonia.org/cu":                               {"cuda", "cuda/cudnn"},
 	"gorgonia.org/cu/dnn":                           {"cuda/cudnn"},

@@ -4,12 +4,14 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // AlikeKey is a name of a class in small letters, with one blank for blanks, hyphens and underscores between its
 // parts. Names with the same key may be one class.
 func AlikeKey(name string) string {
-	name = strings.ToLower(strings.TrimSpace(name))
+	name = strings.ToLower(strings.TrimSpace(norm.NFC.String(name)))
 	between := func(r rune) bool { return unicode.IsSpace(r) || r == '_' || r == '-' }
 	key := strings.Join(strings.FieldsFunc(name, between), " ")
 	if strings.IndexFunc(name, between) == 0 || key == "" { // such as -1, which is not 1

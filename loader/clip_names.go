@@ -6,6 +6,8 @@ import (
 	slashed "path"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"nmn/loader/picture"
 )
 
@@ -67,9 +69,9 @@ func (n *ClipNames) Names() []string { return n.whole }
 // Len is the number of clips.
 func (n *ClipNames) Len() int { return len(n.whole) }
 
-// clipParts are folders and name of a clip, without the ending of a video.
+// clipParts are folders and name of a clip in one normal form, without the ending of a video.
 func clipParts(clip string) []string {
-	return strings.Split(strings.TrimPrefix(withoutEnding(slashed.Clean(clip)), "/"), "/")
+	return strings.Split(strings.TrimPrefix(norm.NFC.String(withoutEnding(slashed.Clean(clip))), "/"), "/")
 }
 
 // withoutEnding leaves out of a name the ending of a video.

@@ -10,31 +10,44 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"nmn/internal/durable"
 )
 
 // SplitByIDs returns one set per list of ids, each in the order of its list. Bags in no list are
-// left out. An id that the set does not have, or that is listed twice, is an error.
+// left out. An id may have another Unicode normal form than in the set. An id that the set does not have, or
+// that is listed twice, is an error.
 func SplitByIDs(s *Set, lists ...[]string) ([]*Set, error) {
 	index, err := indexIDs(s.Name, s.IDs)
 	if err != nil {
 		return nil, err
 	}
-	listed := map[string]int{}
+	for _, id := range s.IDs {
+		if composed := norm.NFC.String(id); composed != id {
+			if _, taken := index[composed]; !taken {
+				index[composed] = index[id]
+			}
+		}
+	}
+	listed := map[int]int{}
 	parts := make([]*Set, len(lists))
 	for l, ids := range lists {
 		indices := make([]int, len(ids))
 		for at, id := range ids {
 			i, ok := index[id]
 			if !ok {
+				i, ok = index[norm.NFC.String(id)]
+			}
+			if !ok {
 				return nil, fmt.Errorf("%s: list %d, entry %d: there is no sample %q: %w",
 					s.Name, l+1, at+1, Excerpt(id), ErrAnnotations)
 			}
-			if first, ok := listed[id]; ok {
+			if first, ok := listed[i]; ok {
 				return nil, fmt.Errorf("%s: list %d, entry %d: %q is in list %d already: %w",
 					s.Name, l+1, at+1, Excerpt(id), first, ErrAnnotations)
 			}
-			listed[id], indices[at] = l+1, i
+			listed[i], indices[at] = l+1, i
 		}
 		if parts[l], err = Subset(s, fmt.Sprintf("%s-list%d", s.Name, l+1), indices); err != nil {
 			return nil, err

@@ -69,17 +69,23 @@ func cocoName(c *COCO, o COCOOptions) string {
 func chooseImages(c *COCO, o COCOOptions) ([]*COCOImage, error) {
 	images := make([]*COCOImage, 0, len(c.Images))
 	var missing []string
+	alike := loader.NewAlikeFiles(o.Images)
 	for i := range c.Images {
 		image := &c.Images[i]
 		if o.SkipUncaptioned && len(image.Captions) == 0 {
 			continue
 		}
 		if o.Images != "" {
-			if ok, err := isFile(filepath.Join(o.Images, filepath.FromSlash(image.FileName))); err != nil {
+			found, err := o.file(image.FileName, alike)
+			switch {
+			case err != nil:
 				return nil, fmt.Errorf("captions %q, image %d: %w", c.Name, image.ID, err)
-			} else if !ok {
+			case found == "":
 				missing = append(missing, image.FileName)
 				continue
+			case found != image.FileName:
+				own := *image
+				own.FileName, image = found, &own
 			}
 		}
 		images = append(images, image)
@@ -97,6 +103,21 @@ func chooseImages(c *COCO, o COCOOptions) ([]*COCOImage, error) {
 			c.Name, len(c.Images), len(missing), o.Images)
 	}
 	return images, nil
+}
+
+// file returns the name under which the file of a picture is there; empty if there is none.
+func (o *COCOOptions) file(name string, alike *loader.AlikeFiles) (string, error) {
+	if ok, err := isFile(loader.PathIn(o.Images, name)); ok || err != nil {
+		return name, err
+	}
+	found, err := alike.Find(name)
+	if err != nil || len(found) != 1 {
+		return "", err
+	}
+	if ok, err := isFile(loader.PathIn(o.Images, found[0])); !ok {
+		return "", err
+	}
+	return found[0], nil
 }
 
 // isFile reports whether a regular file is there.

@@ -249,6 +249,20 @@ func TestCOCOSet_MissingFiles(t *testing.T) {
 	}
 }
 
+// Pictures may have come from a system that writes names otherwise.
+func TestCOCOSet_FilesOfAnotherSpelling(t *testing.T) {
+	dir := t.TempDir()
+	names := []string{"sub/cafe\u0301.JPG", "b.jpg", "c.jpg"}
+	for _, name := range names {
+		writeBytes(t, filepath.Join(dir, filepath.FromSlash(name)), nil)
+	}
+	c := parseCOCO(t, strings.Replace(smallCOCO, "sub/a.jpg", "sub/caf\u00e9.jpg", 1))
+	if _, files, err := COCOSet(c, vocabularyOf(t, "dog"), COCOOptions{Images: dir}); err != nil ||
+		!slices.Contains(files, names[0]) && !slices.Contains(files, "sub/caf\u00e9.jpg") {
+		t.Errorf("files %+q, %v", files, err)
+	}
+}
+
 func TestCOCOID(t *testing.T) {
 	in := []string{"42", "000000000042", "000000000042.jpg", "val2014/COCO_val2014_000000000042.jpg", "-1", "dog.jpg",
 		"", "+3", "99999999999999999999"}

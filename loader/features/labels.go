@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"golang.org/x/text/unicode/norm"
+
 	"nmn/format/table"
 )
 
@@ -205,8 +207,8 @@ func (l *Labels) ordered(name string, words []string) (*Labels, error) {
 	return &Labels{words, values}, nil
 }
 
-// listLabels makes a matrix of lists. Without a vocabulary the words come from the lists, in alphabetic
-// order.
+// listLabels makes a matrix of lists. Without a vocabulary the words come from the lists, in alphabetic order.
+// Names that differ in Unicode normal form alone are one word.
 func (o *Options) listLabels(name string, d *decoded) (*Labels, error) {
 	words := o.Words
 	if words != nil || d.classes {
@@ -217,7 +219,9 @@ func (o *Options) listLabels(name string, d *decoded) (*Labels, error) {
 		}
 	}
 	if words == nil {
-		words = slices.Concat(d.lists...)
+		for _, word := range slices.Concat(d.lists...) {
+			words = append(words, norm.NFC.String(word))
+		}
 		if slices.Sort(words); d.classes {
 			byNumber(words)
 		}
@@ -233,12 +237,12 @@ func (o *Options) listLabels(name string, d *decoded) (*Labels, error) {
 	}
 	index := make(map[string]int, len(words))
 	for k, word := range words {
-		index[word] = k
+		index[norm.NFC.String(word)] = k
 	}
 	labels := &Labels{Words: words, Values: make([]uint8, len(d.lists)*len(words))}
 	for i, list := range d.lists {
 		for _, word := range list {
-			k, ok := index[word]
+			k, ok := index[norm.NFC.String(word)]
 			if !ok {
 				return nil, valuef("features: labels %q, row %d: the label %q is not in the vocabulary of %d words; "+
 					"add it there or take it out here", name, i+1, clip(word), len(words))

@@ -113,6 +113,18 @@ func TestOpen_LabelsInFilesOfTheirOwn(t *testing.T) {
 	}
 }
 
+// Names in both Unicode normal forms are one label.
+func TestOpen_ListsInBothNormalForms(t *testing.T) {
+	x := file(t, "x.csv", []byte("id,a\np,1\nq,3\n"))
+	y := file(t, "y.csv", []byte("id,labels\np,caf\u00e9\nq,cafe\u0301|dog\n"))
+	for _, words := range [][]string{nil, {"cafe\u0301", "dog"}} {
+		table := mustOpen(t, Options{Features: x, Labels: y, Words: words})
+		if len(table.Labels.Words) != 2 || !slices.Equal(table.Labels.Values, []uint8{1, 0, 1, 1}) {
+			t.Errorf("with the words %+q: %+q %v", words, table.Labels.Words, table.Labels.Values)
+		}
+	}
+}
+
 func TestOpen_MatrixOfLabelsTakesTheVocabulary(t *testing.T) {
 	x := file(t, "x.npy", npyFile("<f4", "(2, 1)", []float32{1, 2}))
 	y := file(t, "y.npy", npyFile("|u1", "(2, 2)", []uint8{0, 1, 1, 1}))

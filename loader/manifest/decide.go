@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"nmn/loader"
 )
 
@@ -127,7 +129,7 @@ func (s *survey) byWords(words []string) Form {
 		of := statement{form: form}
 		if s.every(func(cell string) bool {
 			names, err := of.names(cell)
-			return err == nil && !slices.ContainsFunc(names, func(name string) bool { return !known[name] })
+			return err == nil && !slices.ContainsFunc(names, func(name string) bool { return !known[norm.NFC.String(name)] })
 		}) {
 			return form
 		}

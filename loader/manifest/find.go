@@ -30,7 +30,7 @@ func (m *Manifest) FindFiles(ctx context.Context, folder string, leftOut func(er
 	if m.found {
 		return nil
 	}
-	find := finder{folder: folder, names: map[string]map[string][]string{}}
+	find := finder{folder: folder, alike: loader.NewAlikeFiles(folder)}
 	var lost faults
 	all := len(m.Rows)
 	var failed error
@@ -110,8 +110,8 @@ func (f *faults) error(all int) error {
 
 // finder finds the files of rows.
 type finder struct {
-	folder string                         // in which relative paths begin
-	names  map[string]map[string][]string // by folder, pictures in it by their names without ending, and in lower case
+	folder string // in which relative paths begin
+	alike  *loader.AlikeFiles
 }
 
 // row replaces the files of a row by the files found.
@@ -129,7 +129,8 @@ func (f *finder) row(row *Row) error {
 	return nil
 }
 
-// file is the path under which a file is there: as it is written, or with slashes for backslashes, or with an ending.
+// file is the path under which a file is there: as it is written, or with slashes for backslashes, or as AlikeFiles
+// finds it.
 func (f *finder) file(written string) (string, error) {
 	err := f.usable(written)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -139,23 +140,31 @@ func (f *finder) file(written string) (string, error) {
 		if file != written && f.usable(file) == nil {
 			return file, nil
 		}
-		dir, name := slashed.Split(file)
-		alike, wrong := f.alike(dir, name)
+		alike, wrong := f.alike.Find(file)
+		name := slashed.Base(file)
 		switch {
 		case wrong != nil:
 			return "", wrong
 		case len(alike) > 1 && !picture.IsName(name):
 			return "", fmt.Errorf("%q may be %s; write the ending", loader.Excerpt(written),
-				strings.ReplaceAll(strings.Join(alike, " or "), name, ""))
+				strings.Join(each(alike, slashed.Ext), " or "))
 		case len(alike) > 1:
 			return "", fmt.Errorf("%q may be %s; write the name as the file has it", loader.Excerpt(written),
-				strings.Join(alike, " or "))
+				strings.Join(each(alike, slashed.Base), " or "))
 		case len(alike) == 1:
-			file = dir + alike[0]
-			return file, f.usable(file)
+			return alike[0], f.usable(alike[0])
 		}
 	}
 	return "", err
+}
+
+// each are strings after a function of each.
+func each(texts []string, of func(string) string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = of(text)
+	}
+	return out
 }
 
 // unescaped returns the path of a URL such as file:///my%20pictures/1.jpg, or of a path with such escapes.
@@ -165,30 +174,6 @@ func unescaped(written string) string {
 		return written
 	}
 	return path
-}
-
-// alike returns the pictures in a folder whose names differ from name in case alone, or by the extension that it lacks.
-func (f *finder) alike(dir, name string) ([]string, error) {
-	path := loader.PathIn(f.folder, dir)
-	of, known := f.names[path]
-	if !known {
-		entries, err := os.ReadDir(path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-			return nil, err
-		}
-		of = map[string][]string{}
-		for _, entry := range entries {
-			if name := entry.Name(); picture.IsName(name) {
-				of[stem(name)] = append(of[stem(name)], name)
-				of[strings.ToLower(name)] = append(of[strings.ToLower(name)], name)
-			}
-		}
-		f.names[path] = of
-	}
-	if picture.IsName(name) {
-		name = strings.ToLower(name)
-	}
-	return of[name], nil
 }
 
 // usable returns why a path does not lead to a regular file; links are followed.

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"nmn/loader"
 )
 
@@ -67,11 +69,12 @@ func (s *imageSets) add(file, split string, text io.Reader) error {
 		if len(fields) == 0 {
 			continue
 		}
-		if before, ok := s.of[folder][fields[0]]; ok {
+		name := norm.NFC.String(fields[0])
+		if before, ok := s.of[folder][name]; ok {
 			return fmt.Errorf("line %d: %q is in line %d of %s too; a picture belongs to one split", n,
-				loader.Excerpt(fields[0]), before.line, before.list)
+				loader.Excerpt(name), before.line, before.list)
 		}
-		s.of[folder][fields[0]] = listed{split: split, list: file, line: n, seen: new(bool)}
+		s.of[folder][name] = listed{split: split, list: file, line: n, seen: new(bool)}
 	}
 	return lines.Err()
 }
@@ -84,7 +87,7 @@ func (s *imageSets) split(file string) (string, bool) {
 	}
 	for dir := slashed.Dir(file); ; dir = slashed.Dir(dir) {
 		if of, ok := s.of[dir]; ok {
-			l, ok := of[slashed.Base(stem(file))]
+			l, ok := of[norm.NFC.String(slashed.Base(stem(file)))]
 			if ok {
 				*l.seen = true
 			}

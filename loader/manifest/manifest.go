@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"nmn/loader"
 )
 
@@ -124,6 +126,10 @@ const (
 // Files may be compressed (.gz). Every error about a source wraps ErrAnnotations and names file, line, column
 // and the fix.
 func Read(ctx context.Context, path string, o Options) (*Manifest, error) {
+	o.Words = slices.Clone(o.Words)
+	for i, word := range o.Words {
+		o.Words[i] = norm.NFC.String(word)
+	}
 	m, err := readAny(ctx, path, o)
 	if err == nil && o.JoinLabels {
 		m.join(o.Words)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"nmn/loader"
 	slashed "path"
 	"path/filepath"
 	"slices"
@@ -12,7 +11,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"nmn/internal/visible"
+	"nmn/loader"
 )
 
 // builder checks rows and keeps them.
@@ -172,8 +174,9 @@ func (b *builder) indices(names []string) ([]int32, error) {
 	return slices.Clip(slices.Compact(list)), nil
 }
 
-// label is the index of a name.
+// label is the index of a name. Names that differ in Unicode normal form alone are one label.
 func (b *builder) label(name string) (int32, error) {
+	name = norm.NFC.String(name)
 	if k, ok := b.labels[name]; ok {
 		return k, nil
 	}

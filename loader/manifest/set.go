@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"golang.org/x/text/unicode/norm"
+
 	"nmn/loader"
 	"nmn/text"
 )
@@ -106,11 +108,15 @@ func (m *Manifest) Foreign(v *text.Vocabulary) ForeignLabels {
 
 // classes returns the class of each label, -1 for labels that are no class.
 func (m *Manifest) classes(v *text.Vocabulary) []int32 {
+	at := make(map[string]int32, v.Len())
+	for class, word := range v.Texts() {
+		at[norm.NFC.String(word)] = int32(class)
+	}
 	classes := make([]int32, len(m.Labels))
 	for k, name := range m.Labels {
 		classes[k] = -1
-		if class, ok := v.Index(name); ok {
-			classes[k] = int32(class)
+		if class, ok := at[name]; ok {
+			classes[k] = class
 		}
 	}
 	return classes

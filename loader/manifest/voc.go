@@ -76,11 +76,11 @@ func (r *folderReader) vocNotes(lists *imageSets, unlisted []string, used map[st
 	return nil
 }
 
-// stems maps paths of pictures, in lower case and without their endings, to the pictures.
+// stems maps the keys of paths without their endings to the pictures.
 func stems(l *listing) map[string]string {
 	of := make(map[string]string, len(l.pictures))
 	for _, p := range l.pictures {
-		if key := strings.ToLower(stem(p)); of[key] == "" {
+		if key := loader.AlikeFileKey(stem(p)); of[key] == "" {
 			of[key] = p
 		}
 	}
@@ -104,7 +104,7 @@ func (r *folderReader) vocPicture(file string, a *vocAnnotation, beside map[stri
 			if at := slashed.Join(d, name); of == stem(name) && r.pictures.picture(at) {
 				return at, nil
 			}
-			if found := beside[strings.ToLower(slashed.Join(d, of))]; found != "" {
+			if found := beside[loader.AlikeFileKey(slashed.Join(d, of))]; found != "" {
 				return found, nil
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/text/unicode/norm"
 
 	"nmn/loader"
 )
@@ -55,10 +56,10 @@ func (r *folderReader) yolo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	texts := map[string]bool{}
+	texts := map[string]string{} // by their paths in one normal form
 	for _, file := range r.labels.withExtension(".txt") {
 		if !slices.Contains(classFiles, strings.ToLower(slashed.Base(file))) {
-			texts[file] = true
+			texts[norm.NFC.String(file)] = file
 		}
 	}
 	found := 0
@@ -67,9 +68,11 @@ func (r *folderReader) yolo(ctx context.Context) error {
 			return err
 		}
 		names := []string{}
-		for _, file := range []string{stem(swapped(picture, "images", "labels")) + ".txt", stem(picture) + ".txt",
+		for _, name := range []string{stem(swapped(picture, "images", "labels")) + ".txt", stem(picture) + ".txt",
 			slashed.Join("labels", stem(picture)+".txt")} {
-			if !texts[file] {
+			name = norm.NFC.String(name)
+			file := texts[name]
+			if file == "" {
 				continue
 			}
 			err := r.labels.read(file, func(text io.Reader) (err error) {
@@ -80,7 +83,7 @@ func (r *folderReader) yolo(ctx context.Context) error {
 				return err
 			}
 			found++
-			delete(texts, file)
+			delete(texts, name)
 			r.source(file)
 			break
 		}
@@ -95,7 +98,7 @@ func (r *folderReader) yolo(ctx context.Context) error {
 	return nil
 }
 
-func (r *folderReader) yoloNotes(texts map[string]bool, classes []string, found int) {
+func (r *folderReader) yoloNotes(texts map[string]string, classes []string, found int) {
 	if n := len(r.pictures.pictures) - found; n > 0 {
 		r.b.manifest.Columns.Used = append(r.b.manifest.Columns.Used, fmt.Sprintf("%d pictures without one", n))
 	}
@@ -103,7 +106,7 @@ func (r *folderReader) yoloNotes(texts map[string]bool, classes []string, found 
 		r.notes = append(r.notes, "names of the classes, which no data.yaml or classes.txt gives")
 	}
 	var left []string
-	for file := range texts {
+	for _, file := range texts {
 		if strings.Contains("/"+strings.ToLower(file), "/labels/") {
 			left = append(left, file)
 		}

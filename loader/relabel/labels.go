@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"nmn/internal/durable"
 	"nmn/loader"
 )
@@ -23,8 +25,11 @@ type Labels struct {
 	joined map[string]string // other spellings of words that a file may have
 }
 
-// word is the word that a name of the file stands for.
-func (l *Labels) word(name string) string { return cmp.Or(l.joined[name], name) }
+// word is the word that a name of the file stands for, in the normal form that all labels have.
+func (l *Labels) word(name string) string {
+	name = norm.NFC.String(name)
+	return cmp.Or(l.joined[name], name)
+}
 
 // ErrForm is wrapped by errors about files that are not as the data were read from them.
 var ErrForm = errors.New("cannot be written in its form")
@@ -47,7 +52,7 @@ func (l *Labels) Names(id string, current []string) (names []string, changed boo
 		names = append(names, name)
 	}
 	for c, word := range l.Words {
-		if row[c] == 1 && !has[word] {
+		if row[c] == 1 && !has[norm.NFC.String(word)] {
 			names, changed = append(names, word), true
 		}
 	}
@@ -57,7 +62,7 @@ func (l *Labels) Names(id string, current []string) (names []string, changed boo
 func (l *Labels) classes() map[string]int {
 	class := make(map[string]int, len(l.Words))
 	for c, word := range l.Words {
-		class[word] = c
+		class[norm.NFC.String(word)] = c
 	}
 	return class
 }

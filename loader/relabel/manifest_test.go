@@ -213,3 +213,32 @@ func TestManifest_CorrectsJoinedLabels(t *testing.T) {
 		})
 	}
 }
+
+// Names in both Unicode normal forms are one label, and the file keeps its bytes.
+func TestManifest_CorrectsLabelsInBothNormalForms(t *testing.T) {
+	const composed, decomposed = "caf\u00e9", "cafe\u0301"
+	for name, c := range map[string][2]string{
+		"lists": {"path,labels\na.jpg," + composed + "\nb.jpg," + decomposed + ";dog\nc.jpg,dog;" + decomposed + "\n",
+			"path,labels\na.jpg,dog\nb.jpg," + decomposed + ";dog\nc.jpg,dog\n"},
+		"columns": {"path," + decomposed + ",dog\na.jpg,1,0\nb.jpg,1,1\nc.jpg,1,1\n",
+			"path," + decomposed + ",dog\na.jpg,0,1\nb.jpg,1,1\nc.jpg,0,1\n"},
+	} {
+		dir := t.TempDir()
+		from, to := filepath.Join(dir, "m.csv"), filepath.Join(dir, "fixed.csv")
+		if err := os.WriteFile(from, []byte(c[0]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		m, err := manifest.Read(t.Context(), from, manifest.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := Labels{Words: []string{composed, "dog"}, Rows: map[string][]uint8{"a.jpg": {0, 1}, "b.jpg": {1, 1},
+			"c.jpg": {0, 1}}}
+		if _, err := Manifest(t.Context(), m, l, to); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(to); err != nil || string(got) != c[1] {
+			t.Errorf("%s: %q, want\n%q, %v", name, got, c[1], err)
+		}
+	}
+}

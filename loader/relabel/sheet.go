@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"nmn/loader"
 	"nmn/loader/features"
 )
@@ -122,7 +124,7 @@ func (s *sheet) columnsOf(columns []string, word string) []int {
 	for i, name := range columns {
 		if name == word {
 			at = slices.Insert(at, 0, i)
-		} else if s.labels.joined[name] == word {
+		} else if s.labels.word(name) == norm.NFC.String(word) {
 			at = append(at, i)
 		}
 	}

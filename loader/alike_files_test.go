@@ -1,0 +1,62 @@
+package loader_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"nmn/loader"
+)
+
+// é as one letter, and as e with an accent.
+const composed, decomposed = "\u00e9", "e\u0301"
+
+func TestAlikeFiles_InTheOtherNormalForm(t *testing.T) {
+	dir := t.TempDir()
+	for _, file := range []string{"Caf" + decomposed + "/" + composed + ".jpg", "Caf" + decomposed + "/x.mp4", "b/Th" +
+		decomposed + ".png", "b/th" + composed + ".PNG", "a/A.jpg"} {
+		path := filepath.Join(dir, filepath.FromSlash(file))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "Caf"+composed)); err == nil {
+		t.Skip("the file system compares names in one normal form")
+	}
+	in := "Caf" + decomposed + "/"
+	alike := loader.NewAlikeFiles(dir)
+	for path, want := range map[string][]string{
+		"Caf" + composed + "/" + decomposed + ".jpg": {in + composed + ".jpg"},
+		"CAF" + composed + "/" + decomposed + ".JPG": {in + composed + ".jpg"},
+		in + decomposed:                    {in + composed + ".jpg"},
+		"Caf" + composed + "/x.mp4":        {in + "x.mp4"},
+		"b/TH" + composed + ".png":         {"b/Th" + decomposed + ".png", "b/th" + composed + ".PNG"},
+		"B/a.jpg":                          nil,
+		"A/a.JPG":                          {"a/A.jpg"},
+		"A/a":                              nil, // names without ending keep their case
+		"none/none/1.jpg":                  nil,
+		"a/A.jpg/1.jpg":                    nil,
+		filepath.ToSlash(dir) + "/A/a.jpg": {filepath.ToSlash(dir) + "/a/A.jpg"},
+		filepath.ToSlash(dir) + "/Caf" + composed + "/x.mp4": {filepath.ToSlash(dir) + "/" + in + "x.mp4"},
+	} {
+		got, err := alike.Find(path)
+		if slices.Sort(got); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%+q: %+q, %v; want %+q", path, got, err, want)
+		}
+	}
+}
+
+func TestSplitByIDs_InTheOtherNormalForm(t *testing.T) {
+	set := &loader.Set{Name: "s", IDs: []string{"Caf" + composed, "Th" + decomposed, "x"}}
+	parts, err := loader.SplitByIDs(set, []string{"Th" + composed, "x"}, []string{"Caf" + decomposed})
+	if err != nil || !slices.Equal(parts[0].IDs, []string{"Th" + decomposed, "x"}) || parts[1].IDs[0] != set.IDs[0] {
+		t.Errorf("%v, %v", parts, err)
+	}
+	if _, err := loader.SplitByIDs(set, []string{"Caf" + composed, "Caf" + decomposed}); err == nil {
+		t.Error("one bag is listed twice, in both forms")
+	}
+}
