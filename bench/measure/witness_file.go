@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
+	"math"
 
 	"nmn/labels/inject"
 	"nmn/labels/misplaced"
@@ -65,24 +65,13 @@ func (c *CaptionFile) bags(file *annotation.File) (ids []string, texts [][]strin
 	if file.MSRVTT != nil {
 		perBag = cmp.Or(c.PerBag, annotation.MSRVTTCaptions)
 	}
-	add := func(id string, captions []annotation.Caption) {
-		if c.Bags > 0 && len(ids) == c.Bags {
-			return
-		}
+	bags := file.Bags()
+	for i, captions := range bags.Captions[:min(len(bags.Captions), cmp.Or(c.Bags, math.MaxInt))] {
 		var all []string
 		for _, caption := range captions[:min(perBag, len(captions))] {
 			all = append(all, caption.Text)
 		}
-		ids, texts = append(ids, id), append(texts, all)
-	}
-	if m := file.MSRVTT; m != nil {
-		for _, clip := range m.Clips {
-			add(clip.ID, clip.Sentences)
-		}
-		return ids, texts
-	}
-	for _, image := range file.COCO.Images {
-		add(strconv.FormatInt(image.ID, 10), image.Captions)
+		ids, texts = append(ids, bags.IDs[i]), append(texts, all)
 	}
 	return ids, texts
 }

@@ -39,7 +39,8 @@ func newAuditCaptions(p *program) *cobra.Command {
 		Long: `Find captions that are under the wrong picture or clip, by comparing the captions of each
 picture with each other and, with --scores, with a classifier. It needs no clean labels.`,
 		Annotations: details(`A caption is suspect if it has words that the other captions lack, and lacks words that they
-have. Files have the form of COCO or MSR-VTT, or are CSV or JSON lines with bag and caption.
+have. Files have the form of COCO, MSR-VTT or Flickr30k, or are CSV or JSON lines with bag and
+caption.
 If captions do not identify themselves, nothing is dropped and the reason is printed.
 See docs/guide/captions-audit.md.`),
 		Example: `  nmn audit captions --captions captions_train2014.json --output own.csv
@@ -54,7 +55,7 @@ See docs/guide/captions-audit.md.`),
 		},
 	}
 	in := under(cmd, "Captions")
-	in.file(&a.captions, "captions", "audit the captions in this `file`", "json", "jsonl", "csv", "zip", "gz")
+	in.file(&a.captions, "captions", "audit the captions in this `file`", "json", "jsonl", "csv", "txt", "token", "zip", "gz")
 	in.file(&a.vocabulary, "vocab", "judge captions by the words in this `file`", "txt")
 	in.int(&a.options.Words, "vocab-size", "judge captions by this many most frequent `words`")
 	in.file(&a.options.Scores, "scores", "read out-of-fold scores of a classifier from this `file`", "csv", "npy")

@@ -2,13 +2,11 @@ package annotation
 
 import (
 	"context"
-	"fmt"
 	"io"
+	"iter"
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"nmn/loader"
 )
 
 // Form is how a file of captions is written.
@@ -31,6 +29,20 @@ type Bags struct {
 	// names none.
 	Files    []string
 	Captions [][]BagCaption
+	Warnings string // what is unusual, for a log; empty for nothing
+}
+
+// Texts goes through the first perBag captions of every bag (0: all), for text.BuildVocabulary.
+func (b *Bags) Texts(perBag int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, captions := range b.Captions {
+			for _, c := range first(captions, perBag) {
+				if !yield(c.Text) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // BagCaption is a caption with its identifier, unique in the file: the annotation id of COCO, the sen_id of
@@ -53,16 +65,13 @@ func (b *Bags) NumberedCaptions() bool { return b.Form == FormCOCO || b.Form == 
 // NumberedBags is NumberedCaptions for the identifiers of bags.
 func (b *Bags) NumberedBags() bool { return b.Form == FormCOCO }
 
-// ReadBags reads the captions of COCO and of MSR-VTT as Read does, of all splits. It also reads tables: CSV
-// if the name of the file ends in .csv, JSON lines if it ends in .jsonl, either also followed by .gz; see
-// ParseBags. Errors about the content wrap loader.ErrAnnotations.
+// ReadBags reads all captions of a file, as Read does.
 func ReadBags(ctx context.Context, path string) (*Bags, error) {
-	r, err := openFile(ctx, path)
+	file, err := Read(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("captions: %w", err)
+		return nil, err
 	}
-	defer r.Close()
-	return ParseBags(path, tableForm(path), r)
+	return file.Bags(), nil
 }
 
 // tableForm returns the form of a table by the name of its file. It is empty for the JSON of COCO and
@@ -72,7 +81,7 @@ func tableForm(path string) Form {
 		path = path[:len(path)-len(".gz")]
 	}
 	switch strings.ToLower(filepath.Ext(path)) {
-	case ".csv":
+	case ".csv", ".tsv", ".txt", ".token":
 		return FormCSV
 	case ".jsonl", ".ndjson":
 		return FormLines
@@ -85,36 +94,32 @@ func tableForm(path string) Form {
 //
 // A table has a line for each caption: the columns bag and caption, and perhaps id, of the caption, and file, the
 // picture of the bag, in any order and among others. The names that COCO and MSR-VTT use do too: image_id and video_id,
-// annotation_id and sen_id, file_name. Lines of a bag need not be together; bags and captions keep the order of the
-// file. A missing bag, an id twice, a picture that another line of the bag contradicts and text that is not UTF-8 are
-// errors that name the line.
+// annotation_id and sen_id, file_name. Without a bag, the picture is the bag, also by the names of Flickr8k and
+// Flickr30k: image and caption, or image_name and comment. Cells of CSV have commas, bars, tabs or semicolons between
+// them. Lines such as a.jpg#0, a tab and a caption need no header. Lines of a bag need not be together; bags and
+// captions keep the order of the file. A missing bag, an id twice, a picture that another line of the bag contradicts
+// and text that is not UTF-8 are errors that name the line.
 func ParseBags(name string, form Form, r io.Reader) (*Bags, error) {
-	text := &utf8Reader{r: r, line: 1}
-	switch form {
-	case FormCSV, FormLines:
-		t := newTableReader(name, form)
-		read := t.readCSV
-		if form == FormLines {
-			read = t.readLines
-		}
-		if err := read(text); err != nil {
-			return nil, fmt.Errorf("%w: %w", err, loader.ErrAnnotations)
-		}
-		return t.bags, nil
-	}
-	file, err := parseFile(name, text)
+	file, err := parseFile(name, form, &utf8Reader{r: r, line: 1})
 	if err != nil {
 		return nil, err
 	}
-	if file.COCO != nil {
-		return file.COCO.Bags(), nil
+	return file.Bags(), nil
+}
+
+// IsTable reports whether the first two lines of a file begin a table of captions.
+func IsTable(lines string) bool {
+	rows, err := newRows(strings.NewReader(lines))
+	if err != nil {
+		return false
 	}
-	return file.MSRVTT.Bags(), nil
+	first, err := rows.next()
+	return err == nil && first.values[captionField] != "0" && first.values[captionField] != "1" // a label has this name
 }
 
 // Bags are all images with all their captions.
 func (c *COCO) Bags() *Bags {
-	b := &Bags{Name: c.Name, Form: FormCOCO}
+	b := &Bags{Name: c.Name, Form: FormCOCO, Warnings: c.Warnings.String()}
 	for i := range c.Images {
 		image := &c.Images[i]
 		b.IDs = append(b.IDs, strconv.FormatInt(image.ID, 10))
@@ -126,7 +131,7 @@ func (c *COCO) Bags() *Bags {
 
 // Bags are the clips of all splits with all their sentences.
 func (m *MSRVTT) Bags() *Bags {
-	b := &Bags{Name: m.Name, Form: FormMSRVTT}
+	b := &Bags{Name: m.Name, Form: FormMSRVTT, Warnings: m.Warnings.String()}
 	for i := range m.Clips {
 		clip := &m.Clips[i]
 		b.IDs, b.Files = append(b.IDs, clip.ID), append(b.Files, "")

@@ -56,6 +56,38 @@ func TestParseBags_TablesInEitherForm(t *testing.T) {
 	}
 }
 
+// Captions as Flickr8k and Flickr30k ship them: the pictures are the bags.
+const (
+	flickr8k   = "image,caption\na.jpg,\"A dog , and a \"\"cat\"\" .\"\nb.jpg,A bird\na.jpg,Two animals .\n"
+	flickr30k  = "image_name| comment_number| comment\na.jpg| 0| A dog , and a \"cat\" .\nb.jpg| 0|A bird\na.jpg| 1| \"Two\n"
+	flickrText = "a.jpg#0\tA dog , and a \"cat\" .\n\nb.jpg#0\t \"A bird\r\na.jpg#1\tTwo\tanimals ."
+)
+
+func TestParseBags_AsFlickrShipsThem(t *testing.T) {
+	for text, want := range map[string][][]BagCaption{
+		flickr8k:  {{{"1", `A dog , and a "cat" .`}, {"3", "Two animals ."}}, {{"2", "A bird"}}},
+		flickr30k: {{{"1", `A dog , and a "cat" .`}, {"3", `"Two`}}, {{"2", "A bird"}}},
+		flickrText: {{{"a.jpg#0", `A dog , and a "cat" .`}, {"a.jpg#1", "Two\tanimals ."}},
+			{{"b.jpg#0", `"A bird`}}},
+		"filename\tcaption\na.jpg\tA dog\n":                   {{{"1", "A dog"}}},
+		"caption;file\nA dog, a cat;a.jpg\n":                  {{{"1", "A dog, a cat"}}},
+		"image,bag,caption,comment\nx.jpg,a.jpg,A dog,none\n": {{{"1", "A dog"}}},
+	} {
+		b := parseBags(t, FormCSV, text)
+		files := []string{"a.jpg", "b.jpg"}[:len(want)]
+		if strings.Contains(text, "bag") { // another column is the picture only in the place of bags
+			files = []string{""}
+		}
+		if !reflect.DeepEqual(b.Captions, want) || b.IDs[0] != "a.jpg" || !slices.Equal(b.Files, files) {
+			t.Errorf("%q: %+v", text, b)
+		}
+	}
+	lines := parseBags(t, FormLines, `{"image": "a.jpg", "caption": "A dog"}`)
+	if lines.IDs[0] != "a.jpg" || lines.Files[0] != "a.jpg" {
+		t.Errorf("JSON lines: %+v", lines)
+	}
+}
+
 func TestParseBags_OfCOCOAndMSRVTT(t *testing.T) {
 	coco := parseBags(t, "", smallCOCO)
 	if coco.Form != FormCOCO || !coco.NumberedBags() || !coco.NumberedCaptions() ||
@@ -77,11 +109,16 @@ func TestParseBags_NamesWhatIsWrong(t *testing.T) {
 		"nothing":          {FormCSV, "", "the file is empty"},
 		"no lines":         {FormCSV, "bag,caption\n", "there are no captions"},
 		"no lines of JSON": {FormLines, "\n \n", "there are no captions"},
-		"no bag":           {FormCSV, "id,caption\n", `line 1: want a header with the columns bag and caption`},
+		"no bag":           {FormCSV, "id,caption\n", `line 1: want a header with the columns bag or image and caption`},
 		"two bags":         {FormCSV, "bag,image_id,caption\n", "columns 1 and 2 are both the bag"},
-		"bag empty":        {FormCSV, "bag,caption\na,x\n \t,y\n", "line 3: the sample is missing"},
-		"ragged":           {FormCSV, "bag,caption\na,x,y\n", "line 2: wrong number of fields"},
+		"bag empty":        {FormCSV, "bag,caption\na,x\n \t,y\n", "line 3: the sample, or its picture, is missing"},
+		"ragged":           {FormCSV, "bag,caption\na,x,y\n", `line 2: its number of cells is not 2, as in the header`},
 		"quotes":           {FormCSV, "bag,caption\na,\"x\n", "line 2: extraneous or missing"},
+		"bars":             {FormCSV, "image_name| comment\na.jpg| x\na.jpg 4 x\n", "line 3: its number of cells is not 2"},
+		"no tab":           {FormCSV, "a.jpg#0\tx\n\na.jpg#1 x\n", "line 3: \"a.jpg#1 x\" has no tab"},
+		"no number":        {FormCSV, "a.jpg#0\tx\na.jpg\tx\n", "line 2: \"a.jpg\" is no picture with the number"},
+		"number twice":     {FormCSV, "a.jpg#0\tx\na.jpg#0\ty\n", `line 2: id "a.jpg#0" repeats line 1`},
+		"picture outside":  {FormCSV, "image,caption\n/a.jpg,x\n", `line 2: file "/a.jpg" is not a path inside`},
 		"id twice":         {FormCSV, "bag,caption,id\na,\"x\ny\",1\nb,x,1\n", `line 4: id "1" repeats line 2`},
 		"id empty":         {FormCSV, "bag,caption,id\na,x,\n", "line 2: the id is empty"},
 		"id now and then": {FormLines, `{"bag":"a","caption":"x","id":1}` + "\n" + `{"bag":"a","caption":"x"}`,
@@ -164,6 +201,16 @@ func TestCopyWithout_LeavesTheRest(t *testing.T) {
 	unnamed := "bag,caption\nx,one\ny,two\nx,three"
 	if got := without(t, parseBags(t, FormCSV, unnamed), unnamed, "2", "3"); got != "bag,caption\nx,one\n" {
 		t.Errorf("CSV without ids: %q", got)
+	}
+	for text, want := range map[string]string{
+		flickr8k:   "image,caption\nb.jpg,A bird\na.jpg,Two animals .\n",
+		flickr30k:  "image_name| comment_number| comment\nb.jpg| 0|A bird\na.jpg| 1| \"Two\n",
+		flickrText: "\nb.jpg#0\t \"A bird\r\na.jpg#1\tTwo\tanimals .",
+	} {
+		b := parseBags(t, FormCSV, text)
+		if got := without(t, b, text, b.Captions[0][0].ID); got != want {
+			t.Errorf("%q: without the first caption %q", text, got)
+		}
 	}
 	for text, ids := range map[string][]string{smallCOCO: {"100", "3", "6"}, smallMSRVTT: {"2"},
 		`{"annotations":[{"id":1,"image_id":2,"caption":"\u00e9<&>","n":1e400}],` +
@@ -251,7 +298,8 @@ func TestWriteWithout_InTheFormOfTheInput(t *testing.T) {
 
 // Files that are read without error have no faults, and a copy without some captions reads as the rest.
 func FuzzParseBags(f *testing.F) {
-	for form, texts := range [][]string{{smallCSV, "bag,caption\nx,one\n\"y\nz\",two", "id,bag,caption\n1,,\n"},
+	for form, texts := range [][]string{{smallCSV, "bag,caption\nx,one\n\"y\nz\",two", "id,bag,caption\n1,,\n",
+		flickr8k, flickr30k, flickrText},
 		{smallLines, `{"bag":1,"caption":"x"}` + "\r\n\r\n" + `{"bag":" 1 ","caption":"\ud800"}`},
 		{smallCOCO, smallMSRVTT}} {
 		for _, text := range texts {

@@ -102,7 +102,7 @@ func texts(captions []Caption, yield func(string) bool) bool {
 }
 
 // first returns the first n captions, all of them when n is 0 or too large.
-func first(captions []Caption, n int) []Caption {
+func first[C any](captions []C, n int) []C {
 	if n <= 0 || n > len(captions) {
 		return captions
 	}

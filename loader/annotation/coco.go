@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"iter"
 	"nmn/loader"
 	"path/filepath"
 	"slices"
@@ -127,17 +126,6 @@ func (e *cocoImage) check() error {
 		return fmt.Errorf("image %d: size %d×%d", *e.ID, e.Width, e.Height)
 	}
 	return nil
-}
-
-// Texts goes through the first perImage captions of every image (0: all), for text.BuildVocabulary.
-func (c *COCO) Texts(perImage int) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for i := range c.Images {
-			if !texts(first(c.Images[i].Captions, perImage), yield) {
-				return
-			}
-		}
-	}
 }
 
 // cocoImage is an element of the array "images". Pointers separate a missing field from a zero.

@@ -98,7 +98,7 @@ func TestParseCOCO_OrdersByID(t *testing.T) {
 		"1 empty captions give no labels; 1 images have no caption and no labels"; got != want {
 		t.Errorf("warnings %q, want %q", got, want)
 	}
-	if got := slices.Collect(c.Texts(2)); !reflect.DeepEqual(got, []string{"A red dog.", "a dog\n", "  "}) {
+	if got := slices.Collect(c.Bags().Texts(2)); !reflect.DeepEqual(got, []string{"A red dog.", "a dog\n", "  "}) {
 		t.Errorf("first two texts %q", got)
 	}
 }
@@ -204,7 +204,7 @@ func writeBytes(t testing.TB, path string, b []byte) {
 }
 
 func TestCOCOSet_FirstFiveCaptionsByAnnotationID(t *testing.T) {
-	s, files, err := COCOSet(parseCOCO(t, smallCOCO), vocabularyOf(t, "dog", "red", "ball", "cat"), COCOOptions{})
+	s, files, err := parseCOCO(t, smallCOCO).Bags().Set(vocabularyOf(t, "dog", "red", "ball", "cat"), SetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,8 +219,8 @@ func TestCOCOSet_FirstFiveCaptionsByAnnotationID(t *testing.T) {
 	if s.Name != "c" || s.CaptionsPerBag != 5 {
 		t.Errorf("name %q, %d captions per bag", s.Name, s.CaptionsPerBag)
 	}
-	s, _, err = COCOSet(parseCOCO(t, smallCOCO), vocabularyOf(t, "cat"),
-		COCOOptions{Name: "six", CaptionsPerImage: 6, SkipUncaptioned: true})
+	s, _, err = parseCOCO(t, smallCOCO).Bags().Set(vocabularyOf(t, "cat"),
+		SetOptions{Name: "six", CaptionsPerBag: 6, SkipUncaptioned: true})
 	if err != nil || s.Len() != 2 || s.Labels.Uint8s()[1] != 1 || s.Name != "six" {
 		t.Errorf("six captions: %v, %v", s, err)
 	}
@@ -230,21 +230,21 @@ func TestCOCOSet_MissingFiles(t *testing.T) {
 	dir := t.TempDir()
 	writeBytes(t, filepath.Join(dir, "sub", "a.jpg"), nil)
 	c, v := parseCOCO(t, smallCOCO), vocabularyOf(t, "dog")
-	_, _, err := COCOSet(c, v, COCOOptions{Images: dir})
-	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "2 of 3 images") ||
+	_, _, err := c.Bags().Set(v, SetOptions{Images: dir})
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "2 of 3 pictures") ||
 		!strings.Contains(err.Error(), "b.jpg") {
 		t.Errorf("error %v", err)
 	}
 	var missing []string
-	s, files, err := COCOSet(c, v, COCOOptions{Images: dir, Missing: func(f string) { missing = append(missing, f) }})
+	s, files, err := c.Bags().Set(v, SetOptions{Images: dir, Missing: func(f string) { missing = append(missing, f) }})
 	if err != nil || !reflect.DeepEqual(s.IDs, []string{"7"}) || !reflect.DeepEqual(files, []string{"sub/a.jpg"}) {
 		t.Errorf("%v, files %v, %v", s, files, err)
 	}
 	if !reflect.DeepEqual(missing, []string{"c.jpg", "b.jpg"}) {
 		t.Errorf("missing %v", missing)
 	}
-	if _, _, err := COCOSet(c, v, COCOOptions{Images: t.TempDir(), Missing: func(string) {}}); err == nil ||
-		!strings.Contains(err.Error(), "none of 3 images") {
+	if _, _, err := c.Bags().Set(v, SetOptions{Images: t.TempDir(), Missing: func(string) {}}); err == nil ||
+		!strings.Contains(err.Error(), "none of 3 pictures") {
 		t.Errorf("no image left: %v", err)
 	}
 }
@@ -257,7 +257,7 @@ func TestCOCOSet_FilesOfAnotherSpelling(t *testing.T) {
 		writeBytes(t, filepath.Join(dir, filepath.FromSlash(name)), nil)
 	}
 	c := parseCOCO(t, strings.Replace(smallCOCO, "sub/a.jpg", "sub/caf\u00e9.jpg", 1))
-	if _, files, err := COCOSet(c, vocabularyOf(t, "dog"), COCOOptions{Images: dir}); err != nil ||
+	if _, files, err := c.Bags().Set(vocabularyOf(t, "dog"), SetOptions{Images: dir}); err != nil ||
 		!slices.Contains(files, names[0]) && !slices.Contains(files, "sub/caf\u00e9.jpg") {
 		t.Errorf("files %+q, %v", files, err)
 	}
@@ -312,7 +312,7 @@ func TestCOCO_RestvalCaptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, files, err := COCOSet(c, v, COCOOptions{})
+	s, files, err := c.Bags().Set(v, SetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +352,7 @@ func TestCOCO_BuiltVocabularyIsCloseToFang(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	built, err := text.BuildVocabulary(c.Texts(5), text.VocabularyOptions{Size: 1000, Tagger: tagger})
+	built, err := text.BuildVocabulary(c.Bags().Texts(5), text.VocabularyOptions{Size: 1000, Tagger: tagger})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -381,7 +381,7 @@ func TestCOCO_Photographs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, files, err := COCOSet(c, v, COCOOptions{Images: dataFile(t, "coco-images")})
+	s, files, err := c.Bags().Set(v, SetOptions{Images: dataFile(t, "coco-images")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -419,7 +419,7 @@ func BenchmarkCOCOSet(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, _, err := COCOSet(c, v, COCOOptions{}); err != nil {
+		if _, _, err := c.Bags().Set(v, SetOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -446,7 +446,7 @@ func FuzzParseCOCO(f *testing.F) {
 				t.Fatalf("image %d: %+v", i, image)
 			}
 		}
-		s, files, err := COCOSet(c, v, COCOOptions{})
+		s, files, err := c.Bags().Set(v, SetOptions{})
 		if err != nil || s.Len() != len(c.Images) || len(files) != s.Len() {
 			t.Fatalf("a file that was read gives no set: %v", err)
 		}

@@ -5,27 +5,53 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+
+	"nmn/loader"
 )
 
-// File is a file of captions in one of the two formats; the other is nil.
+// File is a file of captions in one of three formats; the others are nil.
 type File struct {
 	COCO   *COCO
 	MSRVTT *MSRVTT
+	Table  *Bags
 }
 
-// Read reads the captions of COCO or of MSR-VTT, whichever the file holds: see
-// ReadCOCO and ReadMSRVTT.
+// Read reads captions. A file of JSON is one of COCO or of MSR-VTT: see ReadCOCO and ReadMSRVTT. Tables are CSV if the
+// name of the file ends in .csv, .tsv, .txt or .token, and JSON lines if it ends in .jsonl or .ndjson, all also
+// followed by .gz: see ParseBags. Errors about the content wrap loader.ErrAnnotations.
 func Read(ctx context.Context, path string) (*File, error) {
 	r, err := openFile(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("captions: %w", err)
 	}
 	defer r.Close()
-	return parseFile(path, r)
+	return parseFile(path, tableForm(path), &utf8Reader{r: r, line: 1})
 }
 
-// parseFile is Read for a stream of plain JSON; name stands in messages.
-func parseFile(name string, r io.Reader) (*File, error) {
+// Bags are all captions of the file.
+func (f *File) Bags() *Bags {
+	switch {
+	case f.COCO != nil:
+		return f.COCO.Bags()
+	case f.MSRVTT != nil:
+		return f.MSRVTT.Bags()
+	}
+	return f.Table
+}
+
+// parseFile is Read for a stream of plain text; name stands in messages, and form is empty for JSON.
+func parseFile(name string, form Form, r io.Reader) (*File, error) {
+	if form == FormCSV || form == FormLines {
+		t := newTableReader(name, form)
+		read := t.readCSV
+		if form == FormLines {
+			read = t.readLines
+		}
+		if err := read(r); err != nil {
+			return nil, fmt.Errorf("%w: %w", err, loader.ErrAnnotations)
+		}
+		return &File{Table: t.bags}, nil
+	}
 	coco, msrvtt := cocoFile{name: name}, msrvttFile{name: name}
 	formats := []fileFormat{coco.format(), msrvtt.format()}
 	matched, err := readFile(captionFile, name, r, formats...)

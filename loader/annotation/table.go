@@ -3,7 +3,6 @@ package annotation
 import (
 	"bufio"
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,6 +34,13 @@ var fieldNames = [fieldCount][]string{
 	fileField:    {"file", "file_name"},
 }
 
+// otherNames are names that other data sets have for fields, the most certain first. They count if there is no name of
+// fieldNames, and for pictures also no bag. Without bags, each picture is one.
+var otherNames = [fieldCount][]string{
+	captionField: {"comment"},
+	fileField:    {"image", "image_name", "filename"},
+}
+
 // fieldOf is the field of a name, -1 for none.
 func fieldOf(name string) field {
 	for f, names := range fieldNames {
@@ -64,18 +70,6 @@ func newTableReader(name string, form Form) *tableReader {
 	return &tableReader{bags: &Bags{Name: name, Form: form}, position: map[string]int{}, ids: map[string]int{}}
 }
 
-func (t *tableReader) fault(line int, err error) error {
-	return fmt.Errorf("captions %q, line %d: %w", t.bags.Name, line, err)
-}
-
-// broken is an error of reading, which may be one of a parser of CSV that names the line.
-func (t *tableReader) broken(err error) error {
-	if syntax := (*csv.ParseError)(nil); errors.As(err, &syntax) {
-		return t.fault(syntax.Line, syntax.Err)
-	}
-	return fmt.Errorf("captions %q: %w", t.bags.Name, err)
-}
-
 // done checks that there are captions.
 func (t *tableReader) done() error {
 	if t.records == 0 {
@@ -87,7 +81,7 @@ func (t *tableReader) done() error {
 func (t *tableReader) add(line int, r *record) error {
 	switch {
 	case !r.has[bagField] || r.values[bagField] == "":
-		return errors.New("the sample is missing")
+		return errors.New("the sample, or its picture, is missing")
 	case !r.has[captionField]:
 		return errors.New("the caption is missing")
 	case t.records == maxElements:
@@ -142,65 +136,23 @@ func (t *tableReader) setFile(bag int, file string) error {
 	return nil
 }
 
-// columnsOf finds the fields in a header.
-func columnsOf(header []string) (at [fieldCount]int, err error) {
-	for f := range at {
-		at[f] = -1
-	}
-	for i, title := range header {
-		f := fieldOf(strings.ToLower(strings.TrimSpace(title)))
-		if f < 0 {
-			continue
-		}
-		if at[f] >= 0 {
-			return at, fmt.Errorf("columns %d and %d are both the %s", at[f]+1, i+1, fieldNames[f][0])
-		}
-		at[f] = i
-	}
-	if at[bagField] < 0 || at[captionField] < 0 {
-		return at, errors.New(`want a header with the columns bag and caption, and perhaps id and file`)
-	}
-	return at, nil
-}
-
 func (t *tableReader) readCSV(text io.Reader) error {
 	budget := &budgetReader{r: text, granted: maxElementBytes}
-	c := csv.NewReader(budget)
-	c.ReuseRecord = true
-	header, err := c.Read()
-	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("captions %q: the file is empty", t.bags.Name)
-	}
-	if err != nil {
-		return t.broken(err)
-	}
-	at, err := columnsOf(header)
-	if err != nil {
-		return t.fault(1, err)
-	}
-	for {
-		budget.granted = min(c.InputOffset()+maxElementBytes, maxFileBytes)
-		cells, err := c.Read()
-		if errors.Is(err, io.EOF) {
+	rows, err := newRows(budget)
+	for err == nil {
+		budget.granted = min(rows.end()+maxElementBytes, maxFileBytes)
+		var r *record
+		if r, err = rows.next(); errors.Is(err, io.EOF) {
 			return t.done()
 		}
 		if err != nil {
-			return t.broken(err)
+			break
 		}
-		var r record
-		for f, column := range at {
-			if column >= 0 {
-				r.values[f], r.has[f] = cells[column], true
-				if field(f) != captionField {
-					r.values[f] = strings.TrimSpace(cells[column])
-				}
-			}
-		}
-		line, _ := c.FieldPos(0)
-		if err := t.add(line, &r); err != nil {
-			return t.fault(line, err)
+		if err = t.add(rows.number, r); err != nil {
+			err = lineError(rows.number, err)
 		}
 	}
+	return fmt.Errorf("captions %q: %w", t.bags.Name, err)
 }
 
 func (t *tableReader) readLines(text io.Reader) error {
@@ -217,13 +169,13 @@ func (t *tableReader) readLines(text io.Reader) error {
 			err = t.add(n, r)
 		}
 		if err != nil {
-			return t.fault(n, err)
+			return fmt.Errorf("captions %q: %w", t.bags.Name, lineError(n, err))
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return t.fault(n+1, fmt.Errorf("longer than %d bytes", maxElementBytes))
+		return fmt.Errorf("captions %q, line %d: longer than %d bytes", t.bags.Name, n+1, maxElementBytes)
 	} else if err != nil {
-		return t.broken(err)
+		return fmt.Errorf("captions %q: %w", t.bags.Name, err)
 	}
 	return t.done()
 }
@@ -239,9 +191,9 @@ func parseLine(line []byte) (*record, error) {
 	}
 	r := &record{}
 	for f, names := range fieldNames {
-		for _, name := range names {
+		for i, name := range append(slices.Clone(names), otherNames[f]...) {
 			raw, ok := object[name]
-			if !ok || string(raw) == "null" {
+			if !ok || string(raw) == "null" || i >= len(names) && (r.has[f] || field(f) == fileField && r.has[bagField]) {
 				continue
 			}
 			if r.has[f] {
@@ -256,6 +208,9 @@ func parseLine(line []byte) (*record, error) {
 			}
 			r.values[f], r.has[f] = value, true
 		}
+	}
+	if !r.has[bagField] && r.has[fileField] {
+		r.values[bagField], r.has[bagField] = r.values[fileField], true
 	}
 	return r, nil
 }

@@ -3,9 +3,9 @@ package annotation
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -243,39 +243,23 @@ func encoded(token any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// copyCSV copies records byte by byte: one reader finds their ends, another has the bytes.
+// copyCSV copies rows byte by byte: one reader finds their ends, another has the bytes.
 func (b *Bags) copyCSV(out io.Writer, in io.Reader, dropped map[string]bool) (found int, err error) {
 	kept := &bytes.Buffer{}
-	c := csv.NewReader(io.TeeReader(in, kept))
-	c.ReuseRecord = true
-	var at [fieldCount]int
-	from := int64(0)
-	for n := 0; ; n++ {
-		cells, err := c.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil && n == 0 {
-			at, err = columnsOf(cells)
-		}
-		if err != nil {
-			return found, fmt.Errorf("captions %q: %w", b.Name, err)
-		}
-		bytesOf := kept.Next(int(c.InputOffset() - from))
-		from = c.InputOffset()
-		if n > 0 {
-			id := strconv.Itoa(n)
-			if at[idField] >= 0 {
-				id = strings.TrimSpace(cells[at[idField]])
-			}
-			if dropped[id] {
-				found++
-				continue
-			}
-		}
-		if _, err := out.Write(bytesOf); err != nil {
+	rows, err := newRows(io.TeeReader(in, kept))
+	from, last := int64(0), &record{} // the header, if there is one
+	for n := 0; err == nil; n++ {
+		bytesOf := kept.Next(int(rows.end() - from))
+		from = rows.end()
+		if n > 0 && dropped[cmp.Or(last.values[idField], strconv.Itoa(n))] {
+			found++
+		} else if _, err := out.Write(bytesOf); err != nil {
 			return found, err
 		}
+		last, err = rows.next()
+	}
+	if !errors.Is(err, io.EOF) {
+		return found, fmt.Errorf("captions %q: %w", b.Name, err)
 	}
 	_, err = out.Write(kept.Bytes())
 	return found, err

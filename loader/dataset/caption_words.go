@@ -49,8 +49,8 @@ func VocabularyOf(ctx context.Context, log *slog.Logger, files []string, o Capti
 // texts are the captions that count.
 func (o *CaptionWords) texts(file *annotation.File) iter.Seq[string] {
 	switch {
-	case file.COCO != nil:
-		return file.COCO.Texts(o.CaptionsPerBag)
+	case file.MSRVTT == nil:
+		return file.Bags().Texts(o.CaptionsPerBag)
 	case o.PaperCaptions:
 		return file.MSRVTT.Texts(o.Split, annotation.MSRVTTCaptions)
 	}

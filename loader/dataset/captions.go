@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"nmn/internal/setting"
 	"nmn/loader/annotation"
 	"nmn/text"
 )
@@ -51,13 +52,17 @@ func taggedVocabulary(o text.VocabularyOptions, captions iter.Seq[string]) (*tex
 	return text.BuildVocabulary(captions, o)
 }
 
-func readCaptions(ctx context.Context, log *slog.Logger, file string) (*annotation.COCO, error) {
-	captions, err := annotation.ReadCOCO(ctx, file)
+// readCaptions reads captions of pictures.
+func readCaptions(ctx context.Context, log *slog.Logger, file string) (*annotation.Bags, error) {
+	captions, err := readCaptionFile(ctx, log, file)
+	if err == nil && captions.MSRVTT != nil {
+		err = setting.Errorf("data.captions", "%s: annotations of MSR-VTT, whose bags are clips: name them with "+
+			"`data.msrvtt` and the frames with `data.frames_dir`", file)
+	}
 	if err != nil {
 		return nil, err
 	}
-	logCaptions(log, file, captions.Warnings.String(), "pictures", len(captions.Images))
-	return captions, nil
+	return captions.Bags(), nil
 }
 
 // readCaptionFile reads captions of any format.
@@ -66,11 +71,12 @@ func readCaptionFile(ctx context.Context, log *slog.Logger, file string) (*annot
 	if err != nil {
 		return nil, err
 	}
-	if m := captions.MSRVTT; m != nil {
-		logCaptions(log, file, m.Warnings.String(), "clips", len(m.Clips))
-	} else {
-		logCaptions(log, file, captions.COCO.Warnings.String(), "pictures", len(captions.COCO.Images))
+	kind := "pictures"
+	if captions.MSRVTT != nil {
+		kind = "clips"
 	}
+	bags := captions.Bags()
+	logCaptions(log, file, bags.Warnings, kind, len(bags.IDs))
 	return captions, nil
 }
 

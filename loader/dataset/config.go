@@ -59,9 +59,9 @@ type Config struct {
 	VideoLevel VideoLevel `yaml:"video_level,omitempty" help:"what one training sample is: a frame or the whole video; auto is video with MIL" values:"auto,frame,video"`
 
 	// Captions: COCO files. Without validation captions, shares of the training pictures are held out.
-	Captions        string  `yaml:"captions" help:"COCO caption <file> of the training pictures"`
+	Captions        string  `yaml:"captions" help:"caption <file> of the training pictures"`
 	Images          string  `yaml:"images" help:"<folder> of the training pictures, or of the frames of clips"`
-	ValCaptions     string  `yaml:"val_captions" help:"COCO caption <file> of validation and test pictures"`
+	ValCaptions     string  `yaml:"val_captions" help:"caption <file> of validation and test pictures"`
 	ValImages       string  `yaml:"val_images" help:"<folder> of validation and test pictures; empty for data.images"`
 	ValidationShare float64 `yaml:"validation_share" help:"hold out this <share> of the training data for validation, if no file has validation data" range:"[0,1)"`
 	TestShare       float64 `yaml:"test_share" help:"hold out this <share> of the training data for the test, if no file has test data" range:"[0,1)"`

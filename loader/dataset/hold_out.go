@@ -29,7 +29,7 @@ func (d *Splits) listed(ctx context.Context, c *Config, whole *loader.Set) (take
 			return nil, err
 		}
 		if c.Set == Captions {
-			ids = annotation.COCOIDs(ids)
+			ids = captionIDs(ids, whole.IDs)
 		}
 		lists, to = append(lists, ids), append(to, list.to)
 	}
@@ -45,6 +45,21 @@ func (d *Splits) listed(ctx context.Context, c *Config, whole *loader.Set) (take
 		}
 	}
 	return taken, nil
+}
+
+// captionIDs are the entries of a list as identifiers of bags with captions. Lists of COCO may name pictures.
+func captionIDs(list, bags []string) []string {
+	known := make(map[string]bool, len(bags))
+	for _, id := range bags {
+		known[id] = true
+	}
+	numbers := annotation.COCOIDs(list)
+	for i, id := range list {
+		if !known[id] && known[numbers[i]] {
+			list[i] = numbers[i]
+		}
+	}
+	return list
 }
 
 // ShuffledByID is a seeded order of identifiers, as indices, that does not depend on the order they come in.

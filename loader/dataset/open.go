@@ -164,7 +164,7 @@ func (d *Splits) openScenes(c *Config) error {
 	return nil
 }
 
-// openCaptions reads COCO files. Words that are not in the vocabulary of the training captions are
+// openCaptions reads files of captions. Words that are not in the vocabulary of the training captions are
 // no labels anywhere.
 func (d *Splits) openCaptions(ctx context.Context, c *Config) error {
 	captions, err := readCaptions(ctx, d.options.Log, c.Captions)
@@ -207,17 +207,17 @@ func unlabelled(train *loader.Set, c *Config) error {
 
 // captionSet joins captions with the pictures of the folder of a setting. Pictures whose file is missing are left
 // out up to the limit on bad samples.
-func (d *Splits) captionSet(c *Config, captions *annotation.COCO, key, folder string,
+func (d *Splits) captionSet(c *Config, captions *annotation.Bags, key, folder string,
 	v *text.Vocabulary) (*loader.Set, error) {
 	missing := 0
-	o := annotation.COCOOptions{CaptionsPerImage: c.CaptionsPerBag, Images: folder, SkipUncaptioned: true}
+	o := annotation.SetOptions{CaptionsPerBag: c.CaptionsPerBag, Images: folder, SkipUncaptioned: true}
 	if c.MaxBadSamples > 0 {
 		o.Missing = func(file string) {
 			missing++
 			d.options.Log.Warn("picture is missing", "file", file)
 		}
 	}
-	set, files, err := annotation.COCOSet(captions, v, o)
+	set, files, err := captions.Set(v, o)
 	if err != nil {
 		return nil, err
 	}

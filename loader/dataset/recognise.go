@@ -16,6 +16,7 @@ import (
 
 	"nmn/internal/setting"
 	"nmn/loader"
+	"nmn/loader/annotation"
 	"nmn/loader/manifest"
 	"nmn/loader/picture"
 )
@@ -65,16 +66,23 @@ func recogniseFile(ctx context.Context, path string) (Recognised, error) {
 		return Recognised{MSRVTT, "msrvtt", "annotations of MSR-VTT"}, nil
 	case ".csv", ".tsv":
 		return recogniseTable(ctx, path)
+	case ".txt", ".token":
+		if r, err := recogniseTable(ctx, path); err != nil || r.Kind != Features {
+			return r, err
+		}
+		return Recognised{}, setting.Errorf("", "%s: no table of pictures with labels and none of captions: want a header "+
+			"such as path,labels or image,caption; features come as .csv", path)
 	case ".json":
 		return recogniseJSON(ctx, path)
 	case ".jsonl", ".yaml", ".yml":
 		return Recognised{Manifest, "manifest", "a list of pictures with labels"}, nil
 	}
 	return Recognised{}, setting.Errorf("", "%s: the extension names no known kind of data: want .csv, "+
-		".tsv, .jsonl, .json, .yaml, .npy, .npz, .safetensors, .parquet, .arff or .zip", path)
+		".tsv, .txt, .jsonl, .json, .yaml, .npy, .npz, .safetensors, .parquet, .arff or .zip", path)
 }
 
-// recogniseTable takes a table for a list of pictures if its header or its first row names some, else for features.
+// recogniseTable takes a table for captions by its header. It takes it for a list of pictures if its header or its
+// first row names some, else for features.
 func recogniseTable(ctx context.Context, path string) (Recognised, error) {
 	f, err := loader.OpenText(ctx, path)
 	if err != nil {
@@ -91,6 +99,11 @@ func recogniseTable(ctx context.Context, path string) (Recognised, error) {
 		return Recognised{Manifest, "manifest", "a list of pictures, a line of JSON for each"}, nil
 	}
 	first, _ := lines.ReadString('\n') // a table may have no row
+	labels := slices.ContainsFunc(strings.FieldsFunc(header, func(r rune) bool { return strings.ContainsRune(",;|\t\r\n", r) }),
+		manifest.NamesLabels)
+	if !labels && annotation.IsTable(header+first) {
+		return Recognised{Captions, "captions", "a table of captions"}, nil
+	}
 	for _, comma := range []rune{',', ';', '\t'} {
 		if column := ofPictures(fields(header, comma), fields(first, comma)); column != "" {
 			return Recognised{Manifest, "manifest", fmt.Sprintf("a list of pictures (column %s)", column)}, nil

@@ -1,0 +1,57 @@
+package dataset
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A table of captions is data like COCO's file: its pictures are the bags, also in lists of identifiers.
+func TestOpen_TableOfCaptions(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, name := range []string{"7.jpg", "8.JPG", "9.jpg"} {
+		write(name, "")
+	}
+	c := DefaultConfig()
+	c.Set, c.Images, c.MinCount, c.KeepFunctionWords = Captions, dir, 1, false
+	c.ValidationIDs, c.ValidationShare, c.TestShare = write("val.ids", "8.jpg\n"), 0, 0
+	for name, content := range map[string]string{
+		"captions.txt": "image,caption\n7.jpg,\"A dog, and a cat\"\n8.jpg,A dog\n9.jpg,A cat\n",
+		"results.csv":  "image_name| comment_number| comment\n7.jpg| 0| A dog and a cat\n8.jpg| 0| A dog\n9.jpg| 0| A cat\n",
+		"all.token":    "7.jpg#0\tA dog , and a cat\n8.jpg#0\tA dog\n9.jpg#0\tA cat\n",
+	} {
+		c.Captions = write(name, content)
+		d, err := Open(t.Context(), &c, Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !slices.Equal(d.Train.IDs, []string{"7.jpg", "9.jpg"}) || !slices.Equal(d.Validation.IDs, []string{"8.jpg"}) ||
+			d.Train.Vocabulary.Len() != 2 || !slices.Equal(d.Train.Labels.Uint8s(), []uint8{1, 1, 1, 0}) {
+			t.Errorf("%s: %v and %v, labels %v of %v", name, d.Train.IDs, d.Validation.IDs, d.Train.Labels.Uint8s(),
+				d.Train.Vocabulary.Texts())
+		}
+		if file, ok := d.PictureFile("8.jpg"); !ok || file.Name != "8.JPG" {
+			t.Errorf("%s: the picture of 8.jpg is %v", name, file)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	c.Captions = write("v.json", `{"videos": [{"video_id": "a", "split": "train"}], "sentences": []}`)
+	if _, err := Open(t.Context(), &c, Options{}); err == nil || !strings.Contains(err.Error(), "data.msrvtt") {
+		t.Errorf("captions of clips: %v", err)
+	}
+	lists := captionIDs([]string{"000000000042.jpg", "7.jpg"}, []string{"42", "7.jpg"})
+	if !slices.Equal(lists, []string{"42", "7.jpg"}) {
+		t.Errorf("lists name %v", lists)
+	}
+}
