@@ -1,5 +1,6 @@
 // Package annotation reads files of captions in the formats of COCO and MSR-VTT and tables of captions (CSV, JSON
-// lines), and makes sets of them. A set has a bag for each image or clip, whose labels are the words of a vocabulary that its captions mention.
+// lines), and makes sets of them. A set has a bag for each image or clip, whose labels are the words of a vocabulary
+// that its captions mention.
 //
 //	captions, err := annotation.ReadBags(ctx, "captions_train2014.json")
 //	vocabulary, err := text.BuildVocabulary(captions.Texts(5), ...)

@@ -99,9 +99,8 @@ func recogniseTable(ctx context.Context, path string) (Recognised, error) {
 		return Recognised{Manifest, "manifest", "a list of pictures, a line of JSON for each"}, nil
 	}
 	first, _ := lines.ReadString('\n') // a table may have no row
-	labels := slices.ContainsFunc(strings.FieldsFunc(header, func(r rune) bool { return strings.ContainsRune(",;|\t\r\n", r) }),
-		manifest.NamesLabels)
-	if !labels && annotation.IsTable(header+first) {
+	cells := strings.FieldsFunc(header, func(r rune) bool { return strings.ContainsRune(",;|\t\r\n", r) })
+	if !slices.ContainsFunc(cells, manifest.NamesLabels) && annotation.IsTable(header+first) {
 		return Recognised{Captions, "captions", "a table of captions"}, nil
 	}
 	for _, comma := range []rune{',', ';', '\t'} {

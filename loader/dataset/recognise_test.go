@@ -36,6 +36,7 @@ func TestRecognise_ByContent(t *testing.T) {
 	}
 	write("clips/"+loader.LabelsName, "{}\n")
 	write("tree/cat/1.jpg", "")
+	features := Recognised{Kind: Features, Key: "features.train.features"}
 	for path, want := range map[string]Recognised{
 		"scenes":                    {Kind: Scenes},
 		"moving-scenes":             {Kind: MovingScenes},
@@ -54,13 +55,13 @@ func TestRecognise_ByContent(t *testing.T) {
 		write("open.csv", "ImageID,Source,LabelName,Confidence\n000a,verification,/m/0jbk,1\n"): {Kind: Manifest,
 			Key: "manifest"},
 		write("kaggle.csv", "image_id,label\n100,3\n"):                         {Kind: Manifest, Key: "manifest"},
-		write("vectors.csv", "image_id,x0,x1,label\n100,.5,2,3\n"):             {Kind: Features, Key: "features.train.features"},
+		write("vectors.csv", "image_id,x0,x1,label\n100,.5,2,3\n"):             features,
 		write("header.csv", "Image,Label\na,dog\n"):                            {Kind: Manifest, Key: "manifest"},
-		write("embedded.csv", "id,x0,x1\n1.png,.5,1\n"):                        {Kind: Features, Key: "features.train.features"},
+		write("embedded.csv", "id,x0,x1\n1.png,.5,1\n"):                        features,
 		write("lines.csv", `{"path": "a.jpg"}`+"\n"):                           {Kind: Manifest, Key: "manifest"},
-		write("x.csv", "x0,x1,dog\n1,2,0\n"):                                   {Kind: Features, Key: "features.train.features"},
-		write("x.npy", ""):                                                     {Kind: Features, Key: "features.train.features"},
-		write("train.arff.gz", "@relation x\n"):                                {Kind: Features, Key: "features.train.features"},
+		write("x.csv", "x0,x1,dog\n1,2,0\n"):                                   features,
+		write("x.npy", ""):                                                     features,
+		write("train.arff.gz", "@relation x\n"):                                features,
 		write("list.jsonl", `{"path": "a.jpg", "labels": ["dog"]}`+"\n"):       {Kind: Manifest, Key: "manifest"},
 		write("data.yaml", "names: [dog]\n"):                                   {Kind: Manifest, Key: "manifest"},
 		write("captions.txt", "image,caption\na.jpg,\"A dog, and a cat .\"\n"): {Kind: Captions, Key: "captions"},

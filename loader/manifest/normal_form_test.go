@@ -50,7 +50,8 @@ func TestManifest_LabelsInBothNormalForms(t *testing.T) {
 }
 
 func TestManifest_FilesInTheOtherNormalForm(t *testing.T) {
-	dir := formFolder(t, map[string]string{"Caf" + decomposed + "/" + decomposed + ".png": "", "th" + composed + ".jpg": ""})
+	dir := formFolder(t, map[string]string{"Caf" + decomposed + "/" + decomposed + ".png": "",
+		"th" + composed + ".jpg": ""})
 	m := parsed(t, "path,labels\nCaf"+composed+"/"+composed+".png,x\nth"+decomposed+".jpg,y\n")
 	err := m.FindFiles(t.Context(), dir, nil)
 	if err != nil || m.Rows[0].Files[0] != "Caf"+decomposed+"/"+decomposed+".png" ||
@@ -65,7 +66,8 @@ func TestManifest_FoldersInBothNormalForms(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"voc": {"Annotations/" + composed + ".xml": voc, "JPEGImages/" + decomposed + ".jpg": "",
 			"ImageSets/Main/train.txt": decomposed + "\n"},
-		"yolo":    {"labels/" + composed + ".txt": "0 .5 .5 1 1\n", "images/" + decomposed + ".jpg": "", "classes.txt": "dog\n"},
+		"yolo": {"labels/" + composed + ".txt": "0 .5 .5 1 1\n", "images/" + decomposed + ".jpg": "",
+			"classes.txt": "dog\n"},
 		"folders": {"train/dog" + composed + "/1.jpg": "", "val/dog" + decomposed + "/2.jpg": ""},
 	} {
 		dir := formFolder(t, files)
