@@ -1,5 +1,7 @@
 package eval
 
+import "fmt"
+
 // Result is the evaluation of one model. Figures are fractions, not percent.
 type Result struct {
 	Bags           int          `json:"bags"`
@@ -16,7 +18,7 @@ type Result struct {
 	Words        []Word      `json:"words"`                // in class order
 }
 
-// Unmeasure removes the measures, of scores that were learned from the same labels and say nothing of other data.
+// Unmeasure removes the measures, of scores that were learned from the same labels or cannot be ranked.
 // Thresholds and noise rates stay.
 func (r *Result) Unmeasure() {
 	r.Measures = Measures{Threshold: r.Threshold, PlugIn: r.PlugIn}
@@ -28,6 +30,24 @@ func (r *Result) Unmeasure() {
 
 // Measured reports whether there are measures, against whichever labels.
 func (r *Result) Measured() bool { return r.Human != nil || r.Labels != nil || r.Truth != nil }
+
+// Unseparated returns why the average precisions show nothing; empty if they do. Some class must have bags with it and
+// bags without it, which one bag alone cannot have.
+func (r *Result) Unseparated() string {
+	judged := false
+	for i := range r.Words {
+		for _, w := range []*WordLabels{r.Words[i].Labels, r.Words[i].Truth} {
+			if judged = judged || w != nil; w != nil && w.Positives > 0 && w.Positives < r.Bags {
+				return ""
+			}
+		}
+	}
+	if !judged {
+		return ""
+	}
+	return fmt.Sprintf("each label is on all or on none of what is measured (%d), and any order of the scores is right",
+		r.Bags)
+}
 
 // Measures are the figures of one matrix of scores, against each reference there is.
 type Measures struct {

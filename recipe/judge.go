@@ -97,9 +97,16 @@ func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgeme
 	}
 	result, scores, err := EvaluateNet(ctx, j.Group, j.Log, net, set, learned, l, plan.Unestimated,
 		eval.Options{PlugIn: theta})
-	if err == nil && set == j.Data.Train {
-		result.Unmeasure()
-		out.NotMeasured = notHeldOut
+	if err == nil {
+		if out.NotMeasured = result.Unseparated(); out.NotMeasured != "" {
+			out.NotMeasured += "; hold out more"
+		}
+		if set == j.Data.Train {
+			out.NotMeasured = notHeldOut
+		}
+		if out.NotMeasured != "" {
+			result.Unmeasure()
+		}
 	}
 	out.Evaluation = result
 	return out, scores, err

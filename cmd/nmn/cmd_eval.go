@@ -161,6 +161,9 @@ func (e *evalCommand) score(ctx context.Context, p *program, file string) (resul
 }
 
 func (e *evalCommand) show(p *program, r *eval.Result) error {
+	if why := r.Unseparated(); why != "" {
+		p.message(run.Message{Topic: "AP", Text: "shows nothing: " + why})
+	}
 	if e.asJSON {
 		return writeJSON(p.out, r)
 	}

@@ -75,3 +75,27 @@ func TestTrain_WithoutHeldOutPicturesIsNotMeasured(t *testing.T) {
 	}
 	must(t, "predict", dir, filepath.Join(filepath.Dir(file), "1.png")) // by the threshold of training
 }
+
+// One test picture, or one class, ranks nothing: an AP of 100 would say that all is well.
+func TestTrain_WhatCannotBeRankedIsNotMeasured(t *testing.T) {
+	t.Parallel()
+	for name, file := range map[string]string{
+		"one test picture": manifestOf(t, 30, "path,labels,split", func(i int) string {
+			return fmt.Sprintf("%d.png,%s,%s", i, colours[i%3], map[bool]string{true: "test", false: "train"}[i == 0])
+		}),
+		"one class": manifestOf(t, 30, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,thing", i) }),
+	} {
+		dir := filepath.Join(t.TempDir(), "run")
+		c := call(t, onManifest(file, dir)...)
+		if c.code != exitOK || strings.Count(c.out, "\n") != 1 ||
+			!strings.Contains(c.out, "not measured: each label is on all or on none of what is measured (") {
+			t.Errorf("%s: exit code %d, %s%s", name, c.code, c.err, c.out)
+		}
+		if o, err := run.ReadOutcome(dir); err != nil || o.Evaluation.Measured() {
+			t.Errorf("%s: outcome %+v, %v", name, o, err)
+		}
+		if c := call(t, "eval", dir); c.code != exitOK || !strings.Contains(c.err, "shows nothing: each label is on all") {
+			t.Errorf("%s: nmn eval says %s", name, c.err)
+		}
+	}
+}
