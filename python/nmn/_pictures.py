@@ -36,7 +36,8 @@ def extract(
     ----------
     weights : str or path
         A file of a pretrained net (vision transformers of torchvision, timm, DINOv2 and CLIP, ResNets, VGG16:
-        `.safetensors`, `.pth`, `.npz`, `.caffemodel`), or the folder or a checkpoint of a run of ``nmn train``.
+        `.safetensors`, `.pth`, `.npz`, `.caffemodel`), the name of published weights, such as ``dinov2-small``, that
+        ``nmn weights get`` has downloaded, or the folder or a checkpoint of a run of ``nmn train``.
     paths : str, path, sequence, array or Series
         A folder, whose pictures are sorted by name, or pictures, whose order is kept.
     layer : str, optional
@@ -70,16 +71,13 @@ def extract(
     FileNotFoundError
         If weights or a picture do not exist.
     ValueError
-        If there are no pictures, or an argument does not fit the net.
+        If there are no pictures, an argument does not fit the net, or published weights are not downloaded.
     NmnError
         If a picture cannot be read, or the program fails.
     """
     if output is not None and not os.fspath(output).lower().endswith(".npy"):
         raise ValueError(f"output is {os.fspath(output)!r}: want the name of a file that ends in .npy")
-    source = os.path.abspath(os.path.expanduser(os.fspath(weights)))
-    if not os.path.exists(source):
-        raise FileNotFoundError(f"weights: there is no {source!r}: name a file of weights, or the folder of a run")
-    pretrained = source.lower().endswith(_WEIGHTS) and not os.path.isdir(source)
+    source, pretrained = _weights(weights)
     with _program.scratch() as at:
         folder = str(at)
         file = os.path.join(folder, "features.npy") if output is None else os.path.abspath(os.fspath(output))
@@ -105,6 +103,20 @@ def extract(
     if places is not None:
         array, rows = _repeated(array, rows, places)
     return (array, rows) if return_paths else array
+
+
+def _weights(weights: str | os.PathLike[str]) -> tuple[str, bool]:
+    """Return the path of weights, or the name of published ones, and whether they are no run's."""
+    path = os.path.abspath(os.path.expanduser(os.fspath(weights)))
+    if os.path.exists(path):
+        return path, path.lower().endswith(_WEIGHTS) and not os.path.isdir(path)
+    published = [file["name"] for file in json.loads(_program.call(["weights", "--json"]))]
+    if weights in published:
+        return str(weights), True
+    raise FileNotFoundError(
+        f"weights: there is no {path!r}: name a file of weights, the folder of a run, or published weights "
+        f"({', '.join(published)})"
+    )
 
 
 def _repeated(array: npt.NDArray[Any], rows: list[str], places: list[str]) -> tuple[npt.NDArray[Any], list[str]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -89,6 +91,23 @@ def test_pictures_that_cannot_be_read(weights: Path, pictures: list[Path], tmp_p
     assert names == [str(pictures[1]), str(pictures[0])]
 
 
+def test_published_weights(
+    weights: Path, pictures: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("HOME", str(tmp_path))  # where macOS keeps its cache
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="dinov2-small is not downloaded yet: nmn weights get dinov2-small"):
+        nmn.extract("dinov2-small", pictures)
+    with pytest.raises(FileNotFoundError, match=r"weights: there is no .*dinov2-smal'.*dinov2-small, dinov2-base"):
+        nmn.extract("dinov2-smal", pictures)
+    cache = tmp_path / ("Library/Caches" if sys.platform == "darwin" else "cache") / "nmn" / "weights"
+    cache.mkdir(parents=True)
+    shutil.copy(weights, cache / "dinov2-small.pth")
+    rows = nmn.extract("dinov2-small", pictures, input_size=70)
+    assert (rows == nmn.extract(weights, pictures, input_size=70)).all()
+
+
 def test_bad_arguments(weights: Path, pictures: list[Path], tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="weights: there is no"):
         nmn.extract(tmp_path / "none.pth", pictures)
@@ -104,5 +123,5 @@ def test_bad_arguments(weights: Path, pictures: list[Path], tmp_path: Path) -> N
         nmn.extract(weights, pictures, output="x.csv")
     with pytest.raises(ValueError, match="conv1"):
         nmn.extract(weights, pictures, layer="conv1")
-    with pytest.raises(ValueError, match="input_size is for a file of weights"):
+    with pytest.raises(ValueError, match="input_size is only for a file of weights"):
         nmn.extract(tmp_path, pictures, input_size=70)
