@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -23,7 +24,7 @@ import (
 var ErrAnnotations = errors.New("unusable annotation file")
 
 // OpenText opens a regular file. It decompresses the file if it begins like a gzip file, and skips the byte
-// order mark that some editors write. UTF-16 with a mark, as spreadsheets write it, is read as UTF-8. Reads end with
+// order mark that some editors write. UTF-16, as spreadsheets write it, is read as UTF-8. Reads end with
 // ctx. Close closes all.
 func OpenText(ctx context.Context, path string) (io.ReadCloser, error) {
 	text, _, err := OpenMarkedText(ctx, path)
@@ -49,16 +50,30 @@ func OpenMarkedText(ctx context.Context, path string) (_ io.ReadCloser, mark str
 		f.Close()
 		return nil, "", fmt.Errorf("%q is not a gzip file, though its name says so: %w", path, ErrAnnotations)
 	}
-	start, _ := text.Peek(len(byteOrderMark))
-	switch {
-	case string(start) == byteOrderMark:
+	start, _ := text.Peek(4)
+	order := utf16Order(start)
+	if order != nil || bytes.HasPrefix(start, []byte(byteOrderMark)) {
 		mark = byteOrderMark
-	case bytes.HasPrefix(start, []byte("\xff\xfe")):
-		text, mark = bufio.NewReader(&utf16Reader{text: text, order: binary.LittleEndian}), byteOrderMark
-	case bytes.HasPrefix(start, []byte("\xfe\xff")):
-		text, mark = bufio.NewReader(&utf16Reader{text: text, order: binary.BigEndian}), byteOrderMark
+	}
+	if order != nil {
+		text = bufio.NewReader(&utf16Reader{text: text, order: order})
 	}
 	return WithoutMark(text, f), mark, nil
+}
+
+// utf16Order finds UTF-16 by the first four bytes of a text: by its mark, or by the zeros of two ASCII characters.
+func utf16Order(start []byte) binary.ByteOrder {
+	zeros := ""
+	for _, b := range start {
+		zeros += strconv.FormatBool(b == 0)[:1]
+	}
+	switch {
+	case bytes.HasPrefix(start, []byte("\xff\xfe")) || zeros == "ftft":
+		return binary.LittleEndian
+	case bytes.HasPrefix(start, []byte("\xfe\xff")) || zeros == "tftf":
+		return binary.BigEndian
+	}
+	return nil
 }
 
 // utf16Reader reads UTF-16 as UTF-8.
