@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	slashed "path"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -17,20 +19,24 @@ import (
 // as e and an accent, and most programs write one letter.
 type AlikeFiles struct {
 	folder  string
+	whole   string                         // its absolute path, with slashes
 	folders map[string]string              // written folders that are there under another name
 	names   map[string]map[string][]string // by folder, the names in it by their keys
 }
 
 // NewAlikeFiles returns a finder of files in a folder.
 func NewAlikeFiles(folder string) *AlikeFiles {
-	return &AlikeFiles{folder: folder, folders: map[string]string{}, names: map[string]map[string][]string{}}
+	whole, _ := filepath.Abs(folder) // without it no path repeats the folder
+	return &AlikeFiles{folder: folder, whole: filepath.ToSlash(whole), folders: map[string]string{},
+		names: map[string]map[string][]string{}}
 }
 
 // AlikeFileKey returns a path in small letters and composed characters. Paths with the same key may be one file.
 func AlikeFileKey(path string) string { return strings.ToLower(norm.NFC.String(path)) }
 
 // Find returns the files that a path with slashes may mean. Their names and folders differ from it in letter case or
-// normal form alone, or their names have the extension of a picture that the path lacks.
+// normal form alone, or their names have the extension of a picture that the path lacks. A path may also begin with
+// the end of the folder's own path, such as pics/1.jpg for the folder pics.
 func (a *AlikeFiles) Find(path string) ([]string, error) {
 	dir, name := slashed.Split(path)
 	dir, of, err := a.in(dir)
@@ -42,8 +48,16 @@ func (a *AlikeFiles) Find(path string) ([]string, error) {
 		key = AlikeFileKey(name)
 	}
 	var found []string
+	if slices.Contains(of[key], name) {
+		return []string{dir + name}, nil
+	}
 	for _, alike := range of[key] {
 		found = append(found, dir+alike)
+	}
+	for i := range path {
+		if len(found) == 0 && i > 0 && path[i] == '/' && strings.HasSuffix(a.whole, "/"+path[:i]) {
+			return a.Find(path[i+1:])
+		}
 	}
 	return found, nil
 }

@@ -60,3 +60,25 @@ func TestSplitByIDs_InTheOtherNormalForm(t *testing.T) {
 		t.Error("one bag is listed twice, in both forms")
 	}
 }
+
+// Tables often name pictures from one folder above the folder that is given.
+func TestAlikeFiles_RepeatTheFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data", "pics")
+	for _, file := range []string{"1.png", "1.PNG", "pics/2.png", "Sub/3.png"} {
+		path := filepath.Join(dir, filepath.FromSlash(file))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	alike := loader.NewAlikeFiles(dir)
+	for path, want := range map[string]string{"pics/1.png": "1.png", "data/pics/1.png": "1.png", "pics/1.PNG": "1.PNG",
+		"pics/2.png": "pics/2.png", "pics/sub/3.png": "Sub/3.png", "other/1.png": "", "ics/1.png": ""} {
+		got, err := alike.Find(path)
+		if err != nil || len(got) > 1 || want == "" && len(got) > 0 || want != "" && !slices.Contains(got, want) {
+			t.Errorf("%s: %q, %v; want %q", path, got, err, want)
+		}
+	}
+}
