@@ -126,7 +126,7 @@ func (c *csvRecords) next() error {
 func (c *csvRecords) fault(err error) error {
 	var syntax *csv.ParseError
 	if errors.As(err, &syntax) {
-		return formatf("%v", err)
+		return formatf("%v: put quotes around a cell that holds quotes, and write each of them twice", err)
 	}
 	return fmt.Errorf("after line %d: %w", c.line, err)
 }

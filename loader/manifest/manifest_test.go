@@ -360,6 +360,33 @@ func TestManifest_FindFilesAsTheyAreWritten(t *testing.T) {
 	}
 }
 
+// Cells may hold quotes as CSV writes them. Other quotes are refused with the cure.
+func TestManifest_QuotesInCells(t *testing.T) {
+	m := parsed(t, "path,labels\n1.png,\"a \"\"red\"\" dog\"\n2.png,\"cat; dog\"\n")
+	if got := strings.Join(m.Labels, "|"); got != `a "red" dog|cat|dog` {
+		t.Errorf("labels %s", got)
+	}
+	_, err := Parse("m.csv", strings.NewReader("path,labels\n1.png,5\" wide\n"), Options{})
+	if err == nil || !strings.Contains(err.Error(), "line 2") ||
+		!strings.Contains(err.Error(), "write each of them twice") {
+		t.Errorf("a bare quote: %v", err)
+	}
+}
+
+// Tables of databases name a picture in several ways: the name of the file takes precedence over identifiers.
+func TestManifest_SeveralColumnsOfNames(t *testing.T) {
+	for header, want := range map[string]string{"id,filename,label": "7.png", "image_id,filename,label": "7.png"} {
+		m := parsed(t, header+"\n7,7.png,dog\n")
+		if m.Rows[0].Files[0] != want {
+			t.Errorf("%s: the picture is %s", header, m.Rows[0].Files[0])
+		}
+	}
+	_, err := Parse("m.csv", strings.NewReader("image,filename,label\n7,7.png,dog\n"), Options{})
+	if err == nil || !strings.Contains(err.Error(), `"filename" and "image" may both name the pictures`) {
+		t.Errorf("two names of files: %v", err)
+	}
+}
+
 // To repair a picture, the user looks it up in the manifest.
 func TestManifest_BrokenPicturesNameTheirRow(t *testing.T) {
 	dir := t.TempDir()
