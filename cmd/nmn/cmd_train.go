@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/internal/durable"
 	"nmn/loader/dataset"
 	"nmn/report"
 	"nmn/run"
@@ -143,7 +144,10 @@ func (t *trainCommand) resolve(ctx context.Context, p *program, args []string) e
 	if !t.restart {
 		t.config.KeepBatch(t.runDir)
 	}
-	return nil
+	if t.dryRun {
+		return nil
+	}
+	return durable.Writable(t.runDir) // before data are read and features are computed
 }
 
 // tellStart warns if a large network starts from random weights: it then needs far more pictures and time.

@@ -99,3 +99,13 @@ func TestTrain_WhatCannotBeRankedIsNotMeasured(t *testing.T) {
 		}
 	}
 }
+
+// A run folder that cannot be written is found before data are read.
+func TestTrain_RunFolderThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	file := labelledPictures(t, 30)
+	c := call(t, onManifest(file, filepath.Join(file, "below", "run"))...)
+	if c.code != exitFailure || strings.Count(c.err, "\n") != 1 || !strings.Contains(c.err, "cannot write in ") {
+		t.Errorf("exit code %d, %s", c.code, c.err)
+	}
+}

@@ -180,3 +180,21 @@ func folderError(path string, err error) error {
 	}
 	return nil
 }
+
+// Writable returns why no file can be made in a folder, or, if the folder is not there, in the folder above it.
+func Writable(folder string) error {
+	for {
+		file, err := os.CreateTemp(folder, ".nmn-*")
+		if err == nil {
+			return errors.Join(file.Close(), os.Remove(file.Name()))
+		}
+		above := filepath.Dir(folder)
+		switch {
+		case Full(err): // writers wait for room
+			return nil
+		case !errors.Is(err, fs.ErrNotExist) || above == folder:
+			return fmt.Errorf("cannot write in %q: %w", folder, errors.Unwrap(err))
+		}
+		folder = above
+	}
+}
