@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -170,14 +171,23 @@ func recogniseJSON(ctx context.Context, path string) (Recognised, error) {
 	if err != nil {
 		return Recognised{}, fmt.Errorf("%s: %w", path, err)
 	}
+	if first == json.Delim('[') {
+		var row map[string]json.RawMessage
+		if d.More() && d.Decode(&row) == nil && slices.ContainsFunc(slices.Collect(maps.Keys(row)), manifest.NamesPictures) {
+			return Recognised{Manifest, "manifest", "a list of pictures, an object for each"}, nil
+		}
+	}
 	if first != json.Delim('{') {
-		return Recognised{}, setting.Errorf("", "%s: a list: want an object with annotations, as of COCO or MSR-VTT; rows "+
-			"of pictures come as .jsonl, one object a line", path)
+		return Recognised{}, setting.Errorf("", "%s: a list: want an object with annotations, as of COCO or MSR-VTT, or "+
+			"rows of pictures, such as [{\"path\": \"a.jpg\", \"labels\": [\"dog\"]}]", path)
 	}
 	for d.More() {
 		name, err := d.Token()
 		if err != nil {
 			return Recognised{}, fmt.Errorf("%s: %w", path, err)
+		}
+		if key, _ := name.(string); namesFile(key) {
+			return Recognised{Manifest, "manifest", "labels by the names of pictures"}, nil
 		}
 		switch name {
 		case "sentences", "videos":

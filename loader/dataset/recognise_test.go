@@ -45,7 +45,9 @@ func TestRecognise_ByContent(t *testing.T) {
 		write("c.json",
 			`{"info": {"a": [1, {"b": 2}]}, "images": [{"id": 1}], "annotations": [{"image_id": 1, "caption": "a dog"}]}`): {
 			Kind: Captions, Key: "captions"},
-		write("none.json", `{"annotations": []}`): {Kind: Manifest, Key: "manifest"},
+		write("rows.json", `[{"labels": ["dog"], "image": "a.jpg"}]`): {Kind: Manifest, Key: "manifest"},
+		write("names.json", `{"a.jpg": ["dog"]}`):                     {Kind: Manifest, Key: "manifest"},
+		write("none.json", `{"annotations": []}`):                     {Kind: Manifest, Key: "manifest"},
 		write("i.json.gz", `{"images": [], "annotations": [{"image_id": 1, "category_id": 3}], "categories": []}`): {
 			Kind: Manifest, Key: "manifest"},
 		write("v.json", `{"info": {}, "videos": [], "sentences": []}`): {Kind: MSRVTT, Key: "msrvtt"},
@@ -81,9 +83,8 @@ func TestRecognise_ByContent(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		write("list.json", `[{"path": "a.jpg"}]`):         "rows of pictures come as .jsonl",
+		write("list.json", `[{"image_id": 7}]`):           "or rows of pictures",
 		write("other.json", `{"words": {"a": [1, [2]]}}`): "has no annotations and no sentences",
-		write("names.json", `{"a.jpg": ["dog"]}`):         "rows of pictures come as .jsonl",
 		write("odd.json", `{"annotations": {"a": 1}}`):    "not a list of objects",
 		write("cut.json", `{"images": [{"id": 1}`):        "cut.json: ",
 		write("empty.json", ""):                           "empty.json: ",

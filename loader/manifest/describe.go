@@ -31,7 +31,7 @@ func (m *Manifest) Describe() string {
 // stated returns how labels are given, as text.
 func (m *Manifest) stated() string {
 	in := "in the column " + visible.Line(m.LabelsColumn)
-	if m.JSONLines {
+	if m.JSONLines || m.WholeJSON {
 		in = "in the key " + visible.Line(m.LabelsColumn)
 	}
 	switch m.Form {

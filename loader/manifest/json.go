@@ -14,9 +14,11 @@ import (
 	"strings"
 )
 
-// jsonRows reads a manifest as JSON lines: {"path": "a.jpg", "labels": ["dog"], "split": "train"}.
+// jsonRows reads a manifest as JSON lines: {"path": "a.jpg", "labels": ["dog"], "split": "train"}. The rows may also be
+// the elements of one array.
 type jsonRows struct {
 	lines *bufio.Scanner
+	whole *wholeJSON // in place of lines
 	line  int
 	seen  map[string]bool // keys
 	keys  []string        // keys of the last row
@@ -29,10 +31,10 @@ type jsonRows struct {
 	survey     *survey    // collects labels while their form is unknown
 }
 
-func newJSONRows(text *bufio.Reader, o Options, stated *statement) *jsonRows {
+func newJSONRows(text *bufio.Reader, start []byte, o Options, stated *statement) *jsonRows {
 	lines := bufio.NewScanner(text)
 	lines.Buffer(make([]byte, 0, 1<<12), maxLine)
-	return &jsonRows{lines: lines, seen: map[string]bool{}, o: o, stated: stated}
+	return &jsonRows{lines: lines, whole: newWholeJSON(text, start), seen: map[string]bool{}, o: o, stated: stated}
 }
 
 // maxShownKeys bounds the keys that are kept only to be shown in messages.
@@ -40,6 +42,9 @@ const maxShownKeys = 1000
 
 func (j *jsonRows) columns() Columns {
 	c := Columns{Format: "JSON lines"}
+	if j.whole != nil {
+		c.Format = "JSON"
+	}
 	find := findIn(slices.Sorted(maps.Keys(j.seen)))
 	if name, err := find.path(j.o.PathColumn); err == nil && name != "" && name != pathColumn {
 		c.Used = append(c.Used, pathColumn+" ("+name+")")
@@ -64,7 +69,7 @@ func (j *jsonRows) columns() Columns {
 }
 
 func (j *jsonRows) state(m *Manifest) {
-	m.Form, m.JSONLines, m.LabelsColumn = FormJSON, true, j.key
+	m.Form, m.JSONLines, m.WholeJSON, m.LabelsColumn = FormJSON, j.whole == nil, j.whole != nil, j.key
 	if j.stated != nil {
 		m.Form, m.Separator, m.Confidence = j.stated.form, j.stated.form.separator(), j.confidence
 	}
@@ -86,6 +91,20 @@ func (j *jsonRows) surveyed(o *Options) (*statement, error) {
 }
 
 func (j *jsonRows) next() (*record, error) {
+	if j.whole != nil {
+		content, line, err := j.whole.next()
+		if errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		var r *record
+		if j.line = line; err == nil {
+			r, err = j.record(content)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d, %w", line, err)
+		}
+		return r, nil
+	}
 	for j.lines.Scan() {
 		j.line++
 		content := bytes.TrimSpace(j.lines.Bytes())

@@ -34,6 +34,7 @@ type Manifest struct {
 
 	Form         Form   // never FormAuto
 	JSONLines    bool   // a text file is JSON lines, not CSV
+	WholeJSON    bool   // one array or object of JSON, whose rows are no lines
 	LabelsColumn string // column, or key, of the labels; empty if there is none
 	Separator    string // separator of names in a cell; empty for forms without one
 	Confidence   string // column, or key, that is 0 if a row gives no label; empty for none
@@ -122,7 +123,8 @@ const (
 )
 
 // Read reads a manifest. It accepts a folder in one of the known forms, the data.yaml of YOLO (for its
-// folder), a file of COCO's instances, and a list of pictures: JSON lines if it begins with {, else CSV.
+// folder), a file of COCO's instances, and a list of pictures: JSON lines if it begins with {, else CSV. A list may
+// also be one array of objects, or one object of labels by the names of pictures.
 // Files may be compressed (.gz). Every error about a source wraps ErrAnnotations and names file, line, column
 // and the fix.
 func Read(ctx context.Context, path string, o Options) (*Manifest, error) {
@@ -312,10 +314,8 @@ func newRowReader(text *bufio.Reader, o Options, stated *statement) (rowReader, 
 	switch start = bytes.TrimLeft(start, " \t\r\n"); {
 	case len(start) == 0:
 		return nil, errors.New("the file is empty; want a header with columns path and labels, and rows, or JSON lines")
-	case start[0] == '[':
-		return nil, errors.New("it is one array of JSON; write each element on a line of its own (JSON lines)")
-	case start[0] == '{':
-		return newJSONRows(text, o, stated), nil
+	case start[0] == '[' || start[0] == '{':
+		return newJSONRows(text, start, o, stated), nil
 	}
 	return newCSVRows(text, o, stated)
 }

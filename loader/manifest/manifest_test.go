@@ -144,7 +144,7 @@ func TestParse_ErrorsNamePlaceAndCure(t *testing.T) {
 		{"", "the file is empty"},
 		{"\n \n", "the file is empty"},
 		{"path,labels\n", "there are no rows"},
-		{"[{\"path\": 1}]", "JSON lines"},
+		{"[{\"path\": 1}]", "it is missing"},
 		{"foto,labels\na.jpg,dog\n", "line 1: no column names the pictures; call one path, filename or image, or set " +
 			"which it is (`data.path_column`); columns are foto, labels"},
 		{"File,Image,labels\na.jpg,b.jpg,dog\n", "columns \"File\" and \"Image\" may both name the pictures; set which " +
@@ -420,7 +420,8 @@ func FuzzParse(f *testing.F) {
 	for _, s := range []string{"path,labels,split\na.jpg,dog;cat,train\n", "frames\tdog\na|b\t1\n",
 		"{\"path\": \"a\", \"labels\": [\"x\"], \"truth\": [], \"counts\": {\"x\": 2}}\n",
 		"path;labels;truth;counts;id\na;\"x|y\";-;\"x:1\";1\n",
-		"\ufeffpath,labels\n../a,x\n", "path,dog,truth:dog,counts:dog\na,1,0,3\nb,0,?,\n", "image,labels\na,x\n"} {
+		"\ufeffpath,labels\n../a,x\n", "path,dog,truth:dog,counts:dog\na,1,0,3\nb,0,?,\n", "image,labels\na,x\n",
+		`[{"path": "a.jpg", "labels": ["x"]}]`, `{"a.jpg": "x", "b.jpg": 3}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {

@@ -14,14 +14,13 @@ import (
 	"nmn/loader/manifest"
 )
 
-// Lines reports whether a manifest of a form has a line of text with labels for each row, so that they can be
-// changed.
-func Lines(f manifest.Form) bool {
-	switch f {
+// Lines reports whether a manifest has a line of text with labels for each row, so that they can be changed.
+func Lines(m *manifest.Manifest) bool {
+	switch m.Form {
 	case manifest.FormFolders, manifest.FormCOCO, manifest.FormVOC, manifest.FormYOLO:
 		return false
 	}
-	return true
+	return !m.WholeJSON
 }
 
 // Manifest writes a manifest of lines with corrected labels, and returns the number of rows that it has
@@ -30,7 +29,7 @@ func Manifest(ctx context.Context, m *manifest.Manifest, l Labels, path string) 
 	if err := l.check(); err != nil {
 		return 0, err
 	}
-	if !Lines(m.Form) {
+	if !Lines(m) {
 		return 0, fmt.Errorf("%s: labels of the form %s are not lines: %w", m.File, m.Form, ErrForm)
 	}
 	l.joined = m.Joined

@@ -242,3 +242,12 @@ func TestManifest_CorrectsLabelsInBothNormalForms(t *testing.T) {
 		}
 	}
 }
+
+// The rows of one array of JSON are no lines that could be changed.
+func TestManifest_RefusesWholeJSON(t *testing.T) {
+	for _, text := range []string{`[{"path": "a.jpg", "labels": ["dog"]}]`, `{"a.jpg": ["dog"]}`} {
+		if _, _, err := rewritten(t, "m.json", text, manifest.Options{}); !errors.Is(err, ErrForm) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -65,7 +65,7 @@ func (a *Audit) manifestForm(ctx context.Context) (*labelForm, error) {
 		form.write = func(ctx context.Context, l relabel.Labels, path string) (int, error) {
 			return relabel.COCO(ctx, m, l, path)
 		}
-	case m.Form == manifest.FormCOCO, !relabel.Lines(m.Form):
+	case m.Form == manifest.FormCOCO, !relabel.Lines(m):
 		return a.listedForm(m), nil
 	default:
 		form.name = "the same manifest (CSV)"
