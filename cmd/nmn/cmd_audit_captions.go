@@ -55,7 +55,8 @@ See docs/guide/captions-audit.md.`),
 		},
 	}
 	in := under(cmd, "Captions")
-	in.file(&a.captions, "captions", "audit the captions in this `file`", "json", "jsonl", "csv", "txt", "token", "zip", "gz")
+	in.file(&a.captions, "captions", "audit the captions in this `file`", "json", "jsonl", "csv", "txt",
+		"token", "zip", "gz")
 	in.file(&a.vocabulary, "vocab", "judge captions by the words in this `file`", "txt")
 	in.int(&a.options.Words, "vocab-size", "judge captions by this many most frequent `words`")
 	in.file(&a.options.Scores, "scores", "read out-of-fold scores of a classifier from this `file`", "csv", "npy")
