@@ -161,7 +161,7 @@ func TestDoctor_Manifest(t *testing.T) {
 
 func TestDoctor_Usage(t *testing.T) {
 	wantUsage(t, call(t, "doctor", "--sample", "-1"), "--sample is -1")
-	wantUsage(t, call(t, "doctor", "scenes", "surplus"), "at most 1 arg")
+	wantUsage(t, call(t, "doctor", "scenes", "surplus"), "scenes and surplus: want one DATA")
 }
 
 func TestDoctor_InterruptWritesNothing(t *testing.T) {

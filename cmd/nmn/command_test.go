@@ -262,7 +262,7 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"train", "--noise", "1.5"}, "noise"},
 		{[]string{"train", "--preset", "mnist"}, "scenes, moving-scenes, paper-coco, paper-msrvtt or features"},
 		{[]string{"train", "--set", "data.set=captions"}, "data.captions FILE"},
-		{[]string{"train", "scenes", "surplus"}, "at most 1 arg"},
+		{[]string{"train", "scenes", "surplus"}, "with a column split that holds train"},
 		{[]string{"train", "--device", "tpu"}, "tpu"},
 		{[]string{"train", "--precision", "fp64"}, "auto, fp32"},
 		{[]string{"train", "--precision", "tf32", "--device", "cpu"}, "the CPU computes in fp32"},

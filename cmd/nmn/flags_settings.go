@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -291,5 +292,13 @@ func (s *sources) data(ctx context.Context, p *program, args []string) error {
 	return nil
 }
 
-// oneData refuses more than one DATA.
-func oneData(p *program) cobra.PositionalArgs { return arguments(p, cobra.MaximumNArgs(1)) }
+// oneData refuses more than one DATA, such as one table for training and another for the test.
+func oneData(p *program) cobra.PositionalArgs {
+	return arguments(p, func(_ *cobra.Command, args []string) error {
+		if len(args) <= 1 {
+			return nil
+		}
+		return fmt.Errorf("%s and %s: want one DATA; join tables of training and test to one, with a column split that "+
+			"holds train, validation or test", args[0], args[1])
+	})
+}
