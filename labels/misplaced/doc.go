@@ -1,11 +1,13 @@
 // Package misplaced finds captions that belong to other bags. Its noise model describes whole captions
 // instead of single labels.
 //
-// A caption from another picture adds several wrong words and hides several right ones together. The captions
-// of one bag should agree with each other, and with a classifier that has not learned them. Captions that
-// disagree with these witnesses are probably foreign. The package needs no clean labels.
+// Captions of one picture mention the same things. The captions of a bag are therefore divided into groups:
+// the bag's own captions, and captions that came from one other bag together. The package compares all
+// divisions of a bag's captions, and judges a caption by the divisions in which it is the bag's own. A
+// classifier that has not learned the captions is a further witness. The package needs no clean labels.
 //
-// The model: y_k is 1 if word k holds for a bag. A caption is the bag's own, or foreign with probability eps.
-// An own caption mentions a word that holds with rate a_k and a word that does not with rate e_k. A foreign
-// caption mentions it with rate pi_k, its frequency in all captions.
+// The model: y_k is 1 if word k holds for the picture that a group describes, with probability p_k. A caption
+// of the group mentions a word that holds with rate a_k, and a word that does not with rate e_k. Without
+// scores a largest group is the bag's own. How many captions of a bag are foreign, how often foreign captions
+// come together, and how often they come from similar pictures is estimated with the rates, by EM.
 package misplaced

@@ -2,6 +2,8 @@ package misplaced
 
 import (
 	"context"
+	"math"
+	"slices"
 
 	"nmn/internal/parallel"
 	"nmn/internal/rng"
@@ -10,43 +12,71 @@ import (
 // finder holds the inference of one input. Captions are numbered through all bags.
 type finder struct {
 	in      Input
+	seed    uint64
 	threads int // goroutines, 0 for one for each processor
-	words   *words
 
 	captions int
-	blocks   int // blocks of bags
+	blocks   int     // blocks of units
+	rounds   int     // of EM
+	first    []int   // number of each bag's first caption, then the number of all captions
+	rows     []int32 // row of each bag's scores; -1 for none, nil if no bag has any
+	units    []unit
+	index    *index                          // places of words
+	exact    [2][mostExact + 1][]arrangement // without scores, and with them
 
-	first     []int     // number of each bag's first caption, then the number of all captions
-	rows      []int32   // row of each bag's scores; -1 for none, nil if no bag has any
-	index     *index    // positions of words
-	table     *table    // for bags without scores
-	votes     []float64 // r of each caption
-	own, null []float64 // t of each caption, and of a foreign one in its place
-	nodes     int       // nodes of the grid, which bags with scores need
-	decay     []float64 // exp(-x absent) of each class and node
-	silent    []silent  // per class
-	peers     []peers
-	compared  []*densities // densities by number of peers; nil for captions without witnesses
-	eps       float64
-	byScore   *classifier // that judged last, instead of the other captions; nil for none
+	words  *words
+	prior  *prior
+	tables *tables
 
-	scoresAlone bool // judge, not the other captions
+	votes []float64 // probability of each caption to be its bag's own
+	// Of units with many captions: t of each caption, t of a foreign one in its place, and the unit that the
+	// foreign ones come from.
+	own, null []float64
+	partners  map[int]int
+	compared  map[kind]*densities
+	// counts are, for each unit, the probability of each number of its captions to be foreign; see countsOf.
+	counts []float32
 }
 
+// unit is a bag whose captions are compared, or a part of a bag of very many captions.
+type unit struct {
+	bag, first, captions int // first is the number of its first caption
+}
+
+const (
+	mostTogether = 24      // captions of a unit
+	mostTabled   = 1 << 23 // values of a table
+)
+
 func newFinder(ctx context.Context, in Input, o Options) (*finder, error) {
-	f := &finder{in: in, threads: o.Threads, first: make([]int, len(in.Captions)+1), blocks: blocksOf(len(in.Captions))}
+	f := &finder{in: in, seed: rng.Derive(o.Seed, "misplaced"), threads: o.Threads,
+		first: make([]int, len(in.Captions)+1)}
 	for n, captions := range in.Captions {
 		f.first[n+1] = f.first[n] + len(captions)
 	}
 	f.captions = f.first[len(in.Captions)]
-	f.votes, f.own, f.null = make([]float64, f.captions), make([]float64, f.captions), make([]float64, f.captions)
+	f.votes = slices.Repeat([]float64{1}, f.captions)
 	f.findRows()
-	if err := f.makeIndex(ctx, f.pair(o.Seed)); err != nil {
+	most := f.divide()
+	f.pair()
+	f.rounds = otherRounds
+	for i := range f.units {
+		if f.units[i].exactly() {
+			f.rounds = exactRounds
+		}
+	}
+	f.blocks = blocksOf(len(f.units))
+	f.counts = make([]float32, f.captions+len(f.units))
+	if err := f.makeIndex(ctx); err != nil {
 		return nil, err
 	}
 	f.words = newWords(f.frequencies())
-	f.makeGrids()
-	f.makePeers()
+	f.words.startScores(in.Scores)
+	f.prior = newPrior(most)
+	f.tables = newTables(in.Classes, most)
+	for n := 1; n <= min(most, mostExact); n++ {
+		f.exact[0][n], f.exact[1][n] = arrangements(n, true), arrangements(n, false)
+	}
 	return f, nil
 }
 
@@ -79,21 +109,41 @@ func (f *finder) scoresOf(n int) []float32 {
 	return f.in.Scores[int(f.rows[n])*k : (int(f.rows[n])+1)*k]
 }
 
-// pair gives each bag with captions another one, at random: a random order in which each is compared with the
-// next, and the last with the first.
-func (f *finder) pair(seed uint64) []int32 {
-	var bags []int32
+// divide makes the units, and returns the number of captions of the largest.
+func (f *finder) divide() (most int) {
+	limit := mostTogether
+	for limit > mostExact && row(limit+1)*f.in.Classes > mostTabled {
+		limit--
+	}
 	for n, captions := range f.in.Captions {
-		if len(captions) > 0 {
-			bags = append(bags, int32(n))
+		parts := (len(captions) + limit - 1) / limit
+		for i := range parts {
+			from, to := i*len(captions)/parts, (i+1)*len(captions)/parts
+			f.units = append(f.units, unit{bag: n, first: f.first[n] + from, captions: to - from})
+			most = max(most, to-from)
 		}
 	}
-	stream := rng.New(rng.Derive(seed, "witness"))
-	for i := len(bags) - 1; i > 0; i-- {
-		j := stream.Intn(i + 1)
-		bags[i], bags[j] = bags[j], bags[i]
-	}
-	return bags
+	return most
+}
+
+// witnessed reports whether a caption of the unit can be compared with others, or with scores.
+func (f *finder) witnessed(u *unit) bool { return u.captions > 1 || f.scored(u.bag) }
+
+// exactly reports whether all arrangements of a unit are compared. Single captions are compared with captions
+// of other bags, like units of many captions: their share depends on scores alone, which may be over-confident.
+func (u *unit) exactly() bool { return u.captions > 1 && u.captions <= mostExact }
+
+// of are the captions of a unit.
+func (f *finder) of(u *unit) [][]int32 {
+	from := u.first - f.first[u.bag]
+	return f.in.Captions[u.bag][from : from+u.captions]
+}
+
+// countsOf are the probabilities of 0 to n foreign captions of a unit of n captions.
+func (f *finder) countsOf(number int) []float32 {
+	u := &f.units[number]
+	from := u.first + number
+	return f.counts[from : from+u.captions+1]
 }
 
 // frequencies are how often captions mention each word, away from 0 and 1.
@@ -113,76 +163,105 @@ func (f *finder) frequencies() []float64 {
 	return pi
 }
 
-// makeGrids makes room for what bags without scores have in common, and for what those with scores need.
-func (f *finder) makeGrids() {
-	most, scored := 0, 0
-	for n, captions := range f.in.Captions {
-		if f.scored(n) {
-			scored = max(scored, len(captions))
-		} else {
-			most = max(most, len(captions))
-		}
-	}
-	f.table = &table{}
-	if most > 0 {
-		f.table = newTable(float64(most), f.in.Classes)
-	}
-	if scored > 0 {
-		f.nodes = gridNodes(float64(scored))
-		f.decay, f.silent = make([]float64, f.in.Classes*f.nodes), make([]silent, f.in.Classes)
-	}
-}
+const (
+	exactRounds = 28 // if there are units whose arrangements are compared
+	otherRounds = 10 // if not
+	similarFrom = 3  // round from which captions may come from similar pictures
+	// Rates are learned from at most fewUnits units, and in the last rounds from manyUnits. More would change
+	// them little.
+	fewUnits, manyUnits = 5000, 20000
+	manyRounds          = 4
+)
 
-// rounds judges all captions again and again: by the votes as they are, which teach the rates anew, and then votes.
-func (f *finder) rounds(ctx context.Context, n int) error {
-	for range n {
-		if err := f.pass(ctx); err != nil {
+// learn finds the rates and the prior by EM.
+func (f *finder) learn(ctx context.Context, progress func(part int)) error {
+	for round := range f.rounds {
+		progress(round)
+		switch {
+		case round < similarFrom:
+			f.prior.similar = 0
+		case round == similarFrom:
+			f.prior.similar = startSimilar
+		}
+		units := fewUnits
+		if round >= f.rounds-manyRounds {
+			units = manyUnits
+		}
+		s, err := f.pass(ctx, round, max(len(f.units)/units, 1))
+		if err != nil {
 			return err
 		}
-		if err := f.vote(ctx); err != nil {
-			return err
-		}
+		s.finish(f.tables)
+		f.words.update(s)
+		f.prior.update(s)
 	}
 	return nil
 }
 
-// pass judges all captions, and learns the rates from the votes as they were.
-func (f *finder) pass(ctx context.Context) error {
-	f.words.update()
-	f.prepare()
-	f.table.prior = f.words.priors()
-	err := parallel.Run(ctx, len(f.table.unsaid), f.threads, func() func(int) {
-		return func(node int) { f.table.node(f.words, node) }
+// pass judges the captions of every unit whose number is a multiple of stride.
+func (f *finder) pass(ctx context.Context, round, stride int) (*sums, error) {
+	if err := f.tables.fill(ctx, f.words, f.threads); err != nil {
+		return nil, err
+	}
+	priors := f.arrangementPriors()
+	blocks := make([]*sums, f.blocks)
+	err := parallel.Run(ctx, f.blocks, f.threads, func() func(int) {
+		j := newJudge(f, priors)
+		return func(b int) {
+			j.sums = f.newSums()
+			j.final = round == f.rounds
+			blocks[b] = j.sums
+			from, to := f.block(b)
+			for n := (from + stride - 1) / stride * stride; n < to; n += stride {
+				if n%64 == 0 && ctx.Err() != nil {
+					return // parallel.Run has the error
+				}
+				if u := &f.units[n]; f.witnessed(u) {
+					j.judge(n)
+				}
+			}
+		}
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	own := make([]*sums, f.blocks)
-	err = f.eachBlock(ctx, func(block int) func(bag int) {
-		own[block] = f.newSums()
-		return newJudge(f, own[block]).bag
-	})
-	if err != nil {
-		return err
+	for _, s := range blocks[1:] {
+		blocks[0].add(s)
 	}
-	for _, s := range own[1:] {
-		own[0].add(s)
-	}
-	f.updateRates(own[0])
-	return nil
+	blocks[0].likelihood += f.vote(stride)
+	return blocks[0], nil
 }
 
-// silent holds the factors of a class that own captions do not mention, against foreign ones: (1-a)/(1-pi) if
-// it holds, and (1-e)/(1-pi) if it does not.
-type silent struct{ notA, notE float64 }
-
-// prepare finds what bags with scores need of the rates.
-func (f *finder) prepare() {
-	w := f.words
-	for c := range f.silent {
-		f.silent[c] = silent{(1 - w.a[c]) * w.unsaid[c], (1 - w.e[c]) * w.unsaid[c]}
-		for j := range f.nodes {
-			f.decay[c*f.nodes+j] = against(nodeVotes(j)*w.absent[c], mostBase)
+// arrangementPriors are the logs of the probabilities of all arrangements.
+func (f *finder) arrangementPriors() (priors [2][mostExact + 1][]float64) {
+	for scored := range f.exact {
+		for n, all := range f.exact[scored] {
+			of := make([]float64, len(all))
+			for i := range all {
+				of[i] = f.prior.log(n, &all[i])
+			}
+			priors[scored][n] = of
 		}
 	}
+	return priors
+}
+
+// share is the share of foreign captions, and sets the votes of captions that have no witness.
+func (f *finder) share() float64 {
+	foreign, captions := 0.0, 0
+	for i := range f.units {
+		if u := &f.units[i]; f.witnessed(u) {
+			captions += u.captions
+			for _, v := range f.votes[u.first : u.first+u.captions] {
+				foreign += 1 - v
+			}
+		}
+	}
+	share := min(max(foreign/math.Max(float64(captions), 1), 0), 1)
+	for i := range f.units {
+		if u := &f.units[i]; !f.witnessed(u) {
+			f.votes[u.first] = 1 - share
+		}
+	}
+	return share
 }

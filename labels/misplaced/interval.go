@@ -11,40 +11,41 @@ import (
 
 // Corrections for two errors that resampling misses. Rates of words are not estimated anew from each
 // resample, so deviations are widened. The model of captions is not quite true, however many there are. Both
-// were measured on captions of COCO with captions replaced; the intervals then held the true shares in 202 of
-// 210 sets (docs/guide/captions-audit.md).
+// were measured on captions of COCO (docs/guide/captions-audit.md).
 const (
 	wider      = 1.5
-	modelDoubt = .025
+	modelDoubt = .03
 )
 
-// interval resamples bags, with their captions' t as they are. A bag that is drawn twice agrees with itself, so that
-// resamples have fewer foreign captions than the bags that they are drawn from. The interval therefore takes how far
-// resamples are from the share of all bags, and not the resamples themselves (the basic bootstrap). doubt is the width
-// of the middle 95 % of the resamples.
+const (
+	mostDrawn      = 20000 // captions of a resample; more would take long and show the same
+	intervalRounds = 8     // of EM in each resample
+)
+
+// interval draws units anew and estimates from each draw how many captions are foreign, with the rates as they
+// are. doubt is the width of the middle 95 % of these shares.
 func (f *finder) interval(ctx context.Context, foreign float64, o Options) (i Interval, doubt float64, err error) {
 	if o.Resamples < 1 {
 		return Interval{math.NaN(), math.NaN()}, 0, nil
 	}
-	bagOf := make([]int32, len(f.own))
-	for n := range f.in.Captions {
-		for at := f.first[n]; at < f.first[n+1]; at++ {
-			bagOf[at] = int32(n)
+	var units []int
+	captions := 0
+	for i := range f.units {
+		if u := &f.units[i]; f.witnessed(u) {
+			units, captions = append(units, i), captions+u.captions
 		}
 	}
 	seed := rng.Derive(o.Seed, "witness/bags")
 	shares := make([]float64, o.Resamples)
+	drawn := len(units) * min(captions, mostDrawn) / captions
 	err = parallel.Run(ctx, o.Resamples, f.threads, func() func(int) {
-		drawn := make([]uint8, len(f.in.Captions))
+		of := make([]int, drawn)
 		return func(i int) {
 			stream := rng.New(seed, i)
-			clear(drawn)
-			for range drawn {
-				if n := stream.Intn(len(drawn)); drawn[n] < math.MaxUint8 {
-					drawn[n]++
-				}
+			for k := range of {
+				of[k] = units[stream.Intn(len(units))]
 			}
-			shares[i] = f.share(f.counts(bagOf, drawn))
+			shares[i] = f.shareOf(of)
 		}
 	})
 	if err != nil {
@@ -52,56 +53,81 @@ func (f *finder) interval(ctx context.Context, foreign float64, o Options) (i In
 	}
 	slices.Sort(shares)
 	at := func(q float64) float64 { return shares[int(q*float64(len(shares)-1)+.5)] }
-	once := slices.Repeat([]uint8{1}, len(f.in.Captions))
-	low, high, all := at(.025), at(.975), f.share(f.counts(bagOf, once))
-	below, above := wider*max(high-all, 0)+modelDoubt, wider*max(all-low, 0)+modelDoubt
+	middle, scale := f.shareOf(units), math.Sqrt(float64(drawn)/float64(len(units)))
+	low, high := scale*(at(.025)-middle), scale*(at(.975)-middle)
+	below, above := wider*max(high, 0)+modelDoubt, wider*max(-low, 0)+modelDoubt
 	return Interval{max(foreign-below, 0), min(foreign+above, 1)}, high - low, nil
 }
 
-// counts are, for each kind of peers that are compared, what captions add where bags count as often as they were drawn:
-// captions in each bin, weights of foreign ones in each bin, and the sums of both. Sums are taken by blocks.
-func (f *finder) counts(bagOf []int32, drawn []uint8) (all []float64) {
-	for i, d := range f.compared {
-		if d == nil {
-			continue
+// shareOf estimates the share of foreign captions of some units: for each number of captions of a unit, the
+// distribution of the foreign ones of the greatest likelihood.
+func (f *finder) shareOf(units []int) float64 {
+	foreign, captions := 0.0, 0
+	now, next := make([]float64, f.tables.most+1), make([]float64, f.tables.most+1)
+	for _, k := range kinds {
+		if f.compared[k] != nil {
+			of, n := f.shareCompared(units, k)
+			foreign, captions = foreign+of*float64(n), captions+n
 		}
-		p, bins := &f.peers[i], len(d.g)
-		blocks := make([][]float64, f.blocks)
-		for b := range blocks {
-			sums := make([]float64, 2*bins+2)
-			from, to := f.block(b)
-			first, last := p.between(f.first[from], f.first[to])
-			for at := first; at < last; at++ {
-				times := float64(drawn[bagOf[p.captions[at]]])
-				weight := times * d.weight[at]
-				sums[d.bin[at]] += times
-				sums[bins+int(d.of[at])] += weight
-				sums[2*bins] += times
-				sums[2*bins+1] += weight
-			}
-			blocks[b] = sums
-		}
-		all = append(all, sumBlocks(blocks)...)
 	}
-	return all
+	for n := 2; n <= min(f.tables.most, mostExact); n++ {
+		copy(now, f.prior.foreign[n])
+		any := 0
+		for range intervalRounds {
+			clear(next)
+			any = 0
+			for _, i := range units {
+				if f.units[i].captions != n {
+					continue
+				}
+				any++
+				counts, sum := f.countsOf(i), 0.0
+				for k, p := range counts {
+					sum += float64(p) / f.prior.foreign[n][k] * now[k]
+				}
+				for k, p := range counts {
+					next[k] += float64(p) / f.prior.foreign[n][k] * now[k] / sum
+				}
+			}
+			if any == 0 {
+				break
+			}
+			for k := range n + 1 {
+				now[k] = next[k] / float64(any)
+			}
+		}
+		for k, p := range now[:n+1] {
+			foreign += p * float64(k) * float64(any)
+		}
+		captions += n * any
+	}
+	return foreign / float64(max(captions, 1))
 }
 
-// share estimates the share of foreign captions from the counts.
-func (f *finder) share(counts []float64) float64 {
-	sum, total := 0.0, 0.0
-	for _, d := range f.compared {
-		if d == nil {
+// shareCompared estimates the share of foreign captions of the units of a kind, and returns the number of their
+// captions.
+func (f *finder) shareCompared(units []int, k kind) (share float64, captions int) {
+	d := f.compared[k]
+	observed, null, weights := make([]float64, len(d.g)), make([]float64, len(d.g)), 0.0
+	for _, i := range units {
+		u := &f.units[i]
+		if u.exactly() || f.kindOf(u) != k {
 			continue
 		}
-		bins := len(d.g)
-		observed, foreign, captions, weights := counts[:bins], counts[bins:2*bins], counts[2*bins], counts[2*bins+1]
-		counts = counts[2*bins+2:]
-		for b := range foreign {
-			foreign[b] *= captions / max(weights, 1e-9)
+		captions += u.captions
+		for at := u.first; at < u.first+u.captions; at++ {
+			weight := 1 - f.votes[at] + leastWeight
+			weights += weight
+			observed[d.bin(f.own[at])]++
+			null[d.bin(f.null[at])] += weight
 		}
-		again := densities{g: make([]float64, bins)}
-		sum += again.estimate(observed, foreign) * captions
-		total += captions
 	}
-	return sum / max(total, 1)
+	if captions == 0 {
+		return 0, 0
+	}
+	for b := range null {
+		null[b] *= float64(captions) / weights
+	}
+	again := densities{g: make([]float64, len(d.g))}
+	return again.estimate(observed, null), captions
 }

@@ -1,6 +1,9 @@
 package misplaced
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // bins of the densities that are compared.
 const (
@@ -11,15 +14,13 @@ const (
 	leastCompared = .05
 )
 
-// densities compares t of a group of captions with t of foreign captions in their places. If captions are as
-// likely as foreign ones, all are foreign. Nothing has to be calibrated, because correlated words and
-// over-confident scores move both alike.
+// densities compares t of captions with t of foreign captions in their places. If captions are as likely as
+// foreign ones, all are foreign. Nothing has to be calibrated, because correlated words and over-confident
+// scores move both alike.
 type densities struct {
-	bin    []uint8   // of each caption of the group
-	of     []uint8   // per foreign caption
-	weight []float64 // per foreign caption; the mean is 1
-	g      []float64 // per bin: density of the captions / density of foreign ones, never decreasing
-	eps    float64   // share of foreign captions
+	edges []float64 // between the bins of t
+	g     []float64 // per bin: density of the captions / density of foreign ones, never decreasing
+	eps   float64   // share of foreign captions
 }
 
 // leastWeight is the weight of a foreign caption that replaces one that surely belongs to its bag.
@@ -77,11 +78,69 @@ func isotonic(g, observed, foreign []float64) {
 	}
 }
 
-// own returns the probability that the caption at a place of the group belongs to its bag.
-func (d *densities) own(i int) float64 {
-	g := d.g[d.bin[i]]
+// own returns the probability that a caption with this t belongs to its bag.
+func (d *densities) own(t float64) float64 {
+	g := d.g[d.bin(t)]
 	if d.eps >= g {
 		return 0
 	}
 	return 1 - d.eps/g
+}
+
+// bin is the bin of a t.
+func (d *densities) bin(t float64) int {
+	bin, found := slices.BinarySearch(d.edges, t)
+	if found {
+		bin++
+	}
+	return bin
+}
+
+// compare compares t of some captions with t of foreign ones in their places. They are put into bins that hold
+// equal numbers of both. votes are the probabilities of the captions to be their bags' own: a foreign caption
+// is weighted by the probability that the caption it replaces seems foreign itself. If a fixed number of a
+// bag's captions is foreign, the foreign ones have more own captions around them than the others have, and
+// give clearer evidence.
+func compare(own, foreign, votes []float64) *densities {
+	sorted := slices.Concat(own, foreign)
+	slices.Sort(sorted)
+	bins := min(max(len(own)/leastInBin, 1), mostBins)
+	d := &densities{}
+	for b := 1; b < bins; b++ {
+		d.edges = append(d.edges, sorted[b*len(sorted)/bins])
+	}
+	d.edges = slices.Compact(d.edges)
+	bins = len(d.edges) + 1
+	d.g = make([]float64, bins)
+	observed, null, weights := make([]float64, bins), make([]float64, bins), 0.0
+	for i, t := range own {
+		weight := 1 - votes[i] + leastWeight
+		weights += weight
+		observed[d.bin(t)]++
+		null[d.bin(foreign[i])] += weight
+	}
+	for b := range null {
+		null[b] *= float64(len(own)) / weights
+	}
+	d.eps = d.estimate(observed, null)
+	return d
+}
+
+// gain is how much more likely captions are than captions of random bags, in nats, if a share of them is
+// foreign: the share of the greatest likelihood. t are their log likelihood ratios.
+func gain(t []float64) float64 {
+	const rounds = 50
+	share := .5
+	for range rounds {
+		foreign := 0.0
+		for _, v := range t {
+			foreign += share / (share + (1-share)*math.Exp(min(v, mostExponent)))
+		}
+		share = foreign / float64(len(t))
+	}
+	sum := 0.0
+	for _, v := range t {
+		sum += math.Log(share + (1-share)*math.Exp(min(v, mostExponent)))
+	}
+	return sum
 }

@@ -82,13 +82,16 @@ func (b *betaBinomial) none(captions int) float64 {
 	return math.Exp(b.beta[captions] - b.both[captions])
 }
 
-func (b *betaBinomial) likelihood(mean, spread float64) float64 {
-	b.set(mean, spread)
+// log returns the log of the probability of k of n.
+func (b *betaBinomial) log(n, k int) float64 {
+	return b.choose[n] - b.choose[k] - b.choose[n-k] + b.alpha[k] + b.beta[n-k] - b.both[n]
+}
+
+// repeats is the log likelihood of the cells.
+func (b *betaBinomial) repeats() float64 {
 	sum := 0.0
 	for _, c := range b.cells {
-		rest := c.captions - c.mentions
-		p := b.choose[c.captions] - b.choose[c.mentions] - b.choose[rest] + b.alpha[c.mentions] + b.beta[rest] -
-			b.both[c.captions]
+		p := b.log(c.captions, c.mentions)
 		sum += c.bags * (p - math.Log(max(1-b.none(c.captions), math.SmallestNonzeroFloat64)))
 	}
 	return sum
@@ -108,7 +111,7 @@ func (b *betaBinomial) unsaid(counts map[[2]int]float64) float64 {
 		return math.NaN()
 	}
 	sortCells(b.cells)
-	b.set(b.fit())
+	b.fit(b.repeats)
 	missing, holds := 0.0, 0.0
 	for _, c := range b.cells {
 		none := b.none(c.captions)
@@ -118,8 +121,8 @@ func (b *betaBinomial) unsaid(counts map[[2]int]float64) float64 {
 	return missing / holds
 }
 
-// fit finds mean and spread by a search that halves its steps, in logits.
-func (b *betaBinomial) fit() (mean, spread float64) {
+// fit sets mean and spread to those of the greatest likelihood, by a search that halves its steps, in logits.
+func (b *betaBinomial) fit(likelihood func() float64) {
 	const least, most = -5, 4 // logits of both
 	at, best := [2]float64{-1, -1.5}, math.Inf(-1)
 	for step := 2.0; step > .01; {
@@ -127,7 +130,8 @@ func (b *betaBinomial) fit() (mean, spread float64) {
 		for x := -1.0; x <= 1; x++ {
 			for y := -1.0; y <= 1; y++ {
 				try := [2]float64{min(max(from[0]+x*step, least), most), min(max(from[1]+y*step, least), most)}
-				if l := b.likelihood(sigmoid(try[0]), sigmoid(try[1])); l > best {
+				b.set(sigmoid(try[0]), sigmoid(try[1]))
+				if l := likelihood(); l > best {
 					best, at = l, try
 				}
 			}
@@ -136,7 +140,7 @@ func (b *betaBinomial) fit() (mean, spread float64) {
 			step /= 2
 		}
 	}
-	return sigmoid(at[0]), sigmoid(at[1])
+	b.set(sigmoid(at[0]), sigmoid(at[1]))
 }
 
 // sortCells puts sums into a fixed order.

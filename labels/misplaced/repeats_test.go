@@ -149,14 +149,15 @@ func TestBetaBinomial_IsTheEquation(t *testing.T) {
 	for m := -5.0; m <= 4; m += .1 {
 		for s := -5.0; s <= 4; s += .1 {
 			want := direct(sigmoid(m), sigmoid(s))
-			if got := b.likelihood(sigmoid(m), sigmoid(s)); !(math.Abs(got-want) < 1e-6*(1+math.Abs(want))) {
+			b.set(sigmoid(m), sigmoid(s))
+			if got := b.repeats(); !(math.Abs(got-want) < 1e-6*(1+math.Abs(want))) {
 				t.Fatalf("mean %g, spread %g: likelihood %g, want %g", sigmoid(m), sigmoid(s), got, want)
 			}
 			greatest = max(greatest, want)
 		}
 	}
-	mean, spread := b.fit()
-	if got := direct(mean, spread); got < greatest-.01 {
-		t.Errorf("the search ends at %g, %g with %g; the greatest is %g", mean, spread, got, greatest)
+	b.fit(b.repeats)
+	if got := b.repeats(); got < greatest-.01 {
+		t.Errorf("the search ends with %g; the greatest is %g", got, greatest)
 	}
 }

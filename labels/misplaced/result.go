@@ -18,11 +18,9 @@ type Result struct {
 	// A, E and Frequency are, for each class, the rates at which an own caption mentions a word that holds and one that
 	// does not, and how often captions mention the word at all.
 	A, E, Frequency []float64
-	// Gain is how much better the captions are foretold when some may be foreign than when none is: in nats a caption,
-	// each foretold from the others of its bag and the scores.
+	// Gain is how much more likely the captions are if some may be foreign than if none is, in nats a caption.
 	Gain float64
-	// ByScores is set if captions are judged by the scores alone, because the others of their bag would
-	// mislead.
+	// ByScores is set if bags have too few captions of their own to agree, so that the scores judge them.
 	ByScores bool
 	// Refusal explains why nothing may be dropped; empty if captions may be dropped. Otherwise Own is at best
 	// a ranking.
@@ -101,9 +99,9 @@ func (r *Result) Reasons(bag, caption, n int) []Reason {
 	captions, scores := f.in.Captions[bag], f.scoresOf(bag)
 	var reasons []Reason
 	for class, s := range f.chances(captions, scores, r.Own[bag], caption) {
-		reason := Reason{Class: int(class), Weight: math.Log((1 - s) * f.words.unsaid[class])}
+		reason := Reason{Class: int(class), Weight: math.Log((1 - s) / (1 - f.words.pi[class]))}
 		if slices.Contains(captions[caption], class) {
-			reason.Mentioned, reason.Weight = true, math.Log(s)-f.words.logPi[class]
+			reason.Mentioned, reason.Weight = true, math.Log(s/f.words.pi[class])
 		}
 		if reason.Weight < 0 {
 			reasons = append(reasons, reason)
@@ -118,11 +116,7 @@ func (r *Result) Reasons(bag, caption, n int) []Reason {
 // chances returns the probabilities that an own caption mentions the words of its bag, from the other
 // captions and the scores.
 func (f *finder) chances(captions [][]int32, scores []float32, votes []float64, caption int) map[int32]float64 {
-	w, byScore := f.words, f.byScore
-	if scores == nil { // the other captions alone speak of this bag
-		byScore = nil
-	}
-	logits := map[int32]float64{}
+	w, logits := f.words, map[int32]float64{}
 	others := 0.0
 	for c, words := range captions {
 		if c != caption {
@@ -133,20 +127,10 @@ func (f *finder) chances(captions [][]int32, scores []float32, votes []float64, 
 		}
 	}
 	for class := range logits {
-		switch {
-		case scores == nil:
-			logits[class] = f.table.prior[class]
-		case byScore == nil:
-			logits[class] = w.alpha[class]*float64(scores[class]) + w.beta[class]
-		default:
-			logits[class] = byScore.rate(int(class), scores[class])
+		logits[class] = logit(w.p[class]) + others*w.absent[class]
+		if scores != nil {
+			logits[class] = w.alpha[class]*float64(scores[class]) + w.beta[class] + others*w.absent[class]
 		}
-		if byScore == nil {
-			logits[class] += others * w.absent[class]
-		}
-	}
-	if byScore != nil {
-		return logits // they are probabilities already
 	}
 	for c, words := range captions {
 		for _, class := range words {
@@ -155,8 +139,8 @@ func (f *finder) chances(captions [][]int32, scores []float32, votes []float64, 
 			}
 		}
 	}
-	for class, logit := range logits {
-		logits[class] = w.said(int(class), logit)
+	for class, l := range logits {
+		logits[class] = w.said(int(class), l)
 	}
 	return logits
 }

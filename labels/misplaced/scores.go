@@ -1,0 +1,122 @@
+package misplaced
+
+import "math"
+
+// scoredUnit computes the likelihoods of a unit's own captions from the scores of its bag: p_k is
+// sigmoid(alpha o + beta) instead of the share of all groups.
+type scoredUnit struct {
+	f      *finder
+	scores []float32
+	p, q   []float64 // p(y=1) by the scores, per class, and 1-p
+	// silence is, for each number of own captions, the log likelihood that they mention no word.
+	silence []float64
+	sizes   []float64 // weights of own groups by size
+}
+
+// leastOdds bounds scores. Beyond, a word holds or does not.
+const leastOdds = 40
+
+func (s *scoredUnit) prepare(f *finder, scores []float32, n int) {
+	t, w, k := f.tables, f.words, len(scores)
+	s.f, s.scores = f, scores
+	if len(s.p) < k {
+		s.p, s.q = make([]float64, k), make([]float64, k)
+		s.silence, s.sizes = make([]float64, t.most+1), make([]float64, t.most+1)
+	}
+	copy(s.silence, t.silence)
+	together := 16 // classes of a product that stays in bounds
+	if n > mostExact {
+		together = 4
+	}
+	var product [mostTogether + 1]float64
+	for i := range product {
+		product[i] = 1
+	}
+	for class, o := range scores {
+		z := math.Exp(-min(max(w.alpha[class]*float64(o)+w.beta[class], -leastOdds), leastOdds))
+		p := 1 / (1 + z)
+		q := z * p
+		s.p[class], s.q[class] = p, q
+		from := class * (t.most + 1)
+		noA, noE, silent := t.noA[from:from+n+1], t.noE[from:from+n+1], t.silent[from:from+n+1]
+		for size, a := range noA {
+			product[size] *= (p*a + q*noE[size]) * silent[size]
+		}
+		if class%together == together-1 || class == k-1 {
+			for size, v := range product[:n+1] {
+				s.silence[size] += math.Log(v)
+				product[size] = 1
+			}
+		}
+	}
+}
+
+// none returns p(y=1) of a class if n own captions do not mention it.
+func (s *scoredUnit) none(class, n int) float64 {
+	at := class*(s.f.tables.most+1) + n
+	x := s.p[class] * s.f.tables.noA[at]
+	return x / (x + s.q[class]*s.f.tables.noE[at])
+}
+
+// mentions returns p(y=1) of a class of which m of n own captions mention the word, and what the mentions add
+// to the log likelihood.
+func (s *scoredUnit) mentions(class, n, m int) (holds, log float64) {
+	none, at := s.none(class, n), class*(s.f.tables.most+1)+m
+	x := none * s.f.tables.oddsA[at]
+	both := x + (1-none)*s.f.tables.oddsE[at]
+	return x / both, math.Log(both)
+}
+
+func (s *scoredUnit) spoken(class, n, m int) float64 {
+	_, log := s.mentions(class, n, m)
+	return log
+}
+
+// begin forgets the groups so far.
+func (s *scoredUnit) begin() { clear(s.sizes) }
+
+// group adds an own group of n captions of the given weight to the sums, apart from what end adds.
+func (s *scoredUnit) group(to *sums, union []int32, counts []uint8, n int, weight float64) {
+	s.sizes[n] += weight
+	to.captions += weight * float64(n)
+	to.groups += weight
+	for i, m := range counts {
+		if m == 0 {
+			continue
+		}
+		class := int(union[i])
+		holds, _ := s.mentions(class, n, int(m))
+		none := s.none(class, n)
+		to.mention(class, n, int(m), weight, holds, none)
+		to.regression[class].add(weight*(holds-none), 0, float64(s.scores[class]))
+	}
+}
+
+// end adds what all own groups of the unit add for words that they do not mention.
+func (s *scoredUnit) end(to *sums) {
+	all := 0.0
+	for _, w := range s.sizes {
+		all += w
+	}
+	if all == 0 {
+		return
+	}
+	var sizes []int
+	for size, w := range s.sizes {
+		if w > leastWeighed {
+			sizes = append(sizes, size)
+		}
+	}
+	for class, o := range s.scores {
+		holds, captions := 0.0, 0.0
+		for _, size := range sizes {
+			none := s.sizes[size] * s.none(class, size)
+			holds += none
+			captions += float64(size) * none
+		}
+		to.holds[class] += captions
+		to.grouped[class] += holds
+		p := s.p[class]
+		to.regression[class].add(holds-all*p, all*p*(1-p), float64(o))
+	}
+}
