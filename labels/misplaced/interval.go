@@ -14,7 +14,7 @@ import (
 // were measured on captions of COCO (docs/guide/captions-audit.md).
 const (
 	wider      = 1.5
-	modelDoubt = .03
+	modelDoubt = .04
 )
 
 const (
