@@ -167,6 +167,11 @@ const (
 	exactRounds = 28 // if there are units whose arrangements are compared
 	otherRounds = 10 // if not
 	similarFrom = 3  // round from which captions may come from similar pictures
+	// After round kindsUntil foreign captions come from similar pictures, or in groups, only if as many captions
+	// as leastOfKind of all seem to. Some own captions of a picture are unlike the others, and some agree more
+	// with each other.
+	kindsUntil  = 20
+	leastOfKind = .04
 	// Rates are learned from at most fewUnits units, and in the last rounds from manyUnits. More would change
 	// them little.
 	fewUnits, manyUnits = 5000, 20000
@@ -177,11 +182,8 @@ const (
 func (f *finder) learn(ctx context.Context, progress func(part int)) error {
 	for round := range f.rounds {
 		progress(round)
-		switch {
-		case round < similarFrom:
-			f.prior.similar = 0
-		case round == similarFrom:
-			f.prior.similar = startSimilar
+		if round == similarFrom {
+			f.prior.similarOff, f.prior.similar = false, startSimilar
 		}
 		units := fewUnits
 		if round >= f.rounds-manyRounds {
@@ -193,6 +195,10 @@ func (f *finder) learn(ctx context.Context, progress func(part int)) error {
 		}
 		s.finish(f.tables)
 		f.words.update(s)
+		if round == kindsUntil {
+			f.prior.similarOff = s.similar < leastOfKind*s.members
+			f.prior.groupsOff = s.inGroups < leastOfKind*s.members
+		}
 		f.prior.update(s)
 	}
 	return nil

@@ -196,6 +196,7 @@ func (j *judge) arranged(a *arrangement, p float64, scored bool) {
 	}
 	for _, g := range a.groups {
 		x.weight[g] += p
+		j.sums.inGroups += p * float64(onesOf(g))
 	}
 	for _, c := range a.singles {
 		x.weight[1<<c] += p

@@ -14,6 +14,8 @@ type prior struct {
 	together float64
 	// similar is the share of foreign captions that come from similar pictures, of those that came alone.
 	similar float64
+	// similarOff and groupsOff are set while foreign captions come neither from similar pictures nor in groups.
+	similarOff, groupsOff bool
 
 	choices [][]float64 // log of n choose k
 	smooth  *betaBinomial
@@ -22,6 +24,7 @@ type prior struct {
 const (
 	startTogether = 20.
 	startSimilar  = .3
+	neverTogether = 1e9
 	// smoothed is how many units the smooth distribution counts as.
 	smoothed = 10
 	// hurry is the exponent by which shares change further than a step of EM would change them.
@@ -31,7 +34,7 @@ const (
 )
 
 func newPrior(most int) *prior {
-	p := &prior{together: startTogether, foreign: make([][]float64, most+1), last: make([]float64, most+1),
+	p := &prior{together: startTogether, similarOff: true, foreign: make([][]float64, most+1), last: make([]float64, most+1),
 		choices: make([][]float64, most+1), smooth: newBetaBinomial(most)}
 	for n := range p.foreign {
 		of, choices, sum := make([]float64, n+1), make([]float64, n+1), 0.0
@@ -102,11 +105,17 @@ func (p *prior) update(s *sums) {
 			of[k] = next[k] / sum
 		}
 	}
-	if s.alone > 0 {
+	if s.alone > 0 && !p.similarOff {
 		share := (s.similar + .5) / (s.alone + 1)
 		p.similar = min(max(p.similar*math.Pow(share/max(p.similar, leastShare), hurry), 1e-4), .999)
 	}
 	p.fitTogether(s)
+	if p.similarOff {
+		p.similar = 0
+	}
+	if p.groupsOff {
+		p.together = neverTogether
+	}
 }
 
 // fitSmooth finds the beta-binomial distribution of the numbers of foreign captions.

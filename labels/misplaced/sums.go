@@ -12,6 +12,7 @@ type sums struct {
 	foreign, unscored [][]float64 // units by captions and foreign ones, with scores and without
 	anyForeign        []float64   // units by number of foreign captions
 	groupsForeign     float64
+	inGroups          float64 // foreign captions that came together
 	alone, similar    float64 // foreign captions that came alone next to two own ones, and the similar ones of them
 	likelihood        float64 // of all captions, relative to captions of random bags
 	together          float64 // the same if all captions are their bags' own
@@ -47,6 +48,7 @@ func (s *sums) add(o *sums) {
 	s.captions += o.captions
 	s.groups += o.groups
 	s.groupsForeign += o.groupsForeign
+	s.inGroups += o.inGroups
 	s.alone += o.alone
 	s.similar += o.similar
 	s.likelihood += o.likelihood
