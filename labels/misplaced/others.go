@@ -8,8 +8,8 @@ type othersRoom struct {
 	places []int32 // of each class in the union; 0 for none, and otherwise one more
 }
 
-// byOthers judges the captions of a unit with many captions one by one, from those of the others that seem the
-// bag's own. Next to it, a caption of another bag is judged in the place of each.
+// byOthers judges the captions of a unit with many captions one by one, from the other captions that seem the bag's
+// own. Next to it, a caption of another bag is judged in the place of each.
 func (j *judge) byOthers() {
 	f, x, n := j.f, &j.others, j.unit.captions
 	if len(x.counts) < len(j.union) {
@@ -98,8 +98,8 @@ func (j *judge) spoken(t *tables, class, n, m int) float64 {
 	return t.spoken[class*t.width+row(n)+m]
 }
 
-// said is what the words of a caption add to the log likelihood of n own captions, of which it is one. counts
-// are the mentions of the others.
+// said is what the words of a caption add to the log likelihood of n own captions with it. counts are the
+// mentions of the others.
 func (j *judge) said(counts []uint8, n int, caption []int32) float64 {
 	sum, t := 0.0, j.f.tables
 	for _, class := range caption {
@@ -214,7 +214,8 @@ func (f *finder) vote(stride int) float64 {
 			}
 		}
 		each(func(_ *unit, from, to int) {
-			own, null, votes = append(own, f.own[from:to]...), append(null, f.null[from:to]...), append(votes, f.votes[from:to]...)
+			own, null = append(own, f.own[from:to]...), append(null, f.null[from:to]...)
+			votes = append(votes, f.votes[from:to]...)
 		})
 		if len(own) == 0 {
 			continue

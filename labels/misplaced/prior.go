@@ -34,7 +34,8 @@ const (
 )
 
 func newPrior(most int) *prior {
-	p := &prior{together: startTogether, similarOff: true, foreign: make([][]float64, most+1), last: make([]float64, most+1),
+	p := &prior{together: startTogether, similarOff: true,
+		foreign: make([][]float64, most+1), last: make([]float64, most+1),
 		choices: make([][]float64, most+1), smooth: newBetaBinomial(most)}
 	for n := range p.foreign {
 		of, choices, sum := make([]float64, n+1), make([]float64, n+1), 0.0

@@ -121,7 +121,7 @@ func (b *betaBinomial) unsaid(counts map[[2]int]float64) float64 {
 	return missing / holds
 }
 
-// fit sets mean and spread to those of the greatest likelihood, by a search that halves its steps, in logits.
+// fit finds the mean and the spread of the greatest likelihood, by a search that halves its steps, in logits.
 func (b *betaBinomial) fit(likelihood func() float64) {
 	const least, most = -5, 4 // logits of both
 	at, best := [2]float64{-1, -1.5}, math.Inf(-1)

@@ -58,8 +58,8 @@ func (s *scoredUnit) none(class, n int) float64 {
 	return x / (x + s.q[class]*s.f.tables.noE[at])
 }
 
-// mentions returns p(y=1) of a class of which m of n own captions mention the word, and what the mentions add
-// to the log likelihood.
+// mentions returns p(y=1) of a word that m of n own captions mention, and what the mentions add to the log
+// likelihood.
 func (s *scoredUnit) mentions(class, n, m int) (holds, log float64) {
 	none, at := s.none(class, n), class*(s.f.tables.most+1)+m
 	x := none * s.f.tables.oddsA[at]

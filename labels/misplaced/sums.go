@@ -99,7 +99,7 @@ func (s *sums) mention(class, n, m int, weight, holds, none float64) {
 	s.mistakes[class] += weight * float64(m) * (1 - holds)
 }
 
-// unit adds a unit of n captions of which k are foreign with the given weight.
+// unit adds a unit of n captions with k foreign ones, with the given weight.
 func (s *sums) unit(scored bool, n, k int, weight float64) {
 	if scored {
 		s.foreign[n][k] += weight

@@ -171,6 +171,84 @@ func TestFind_CaptionsOfScenes(t *testing.T) {
 	}
 }
 
+// Foreign captions are found if they come mostly to some bags, all from one other bag, or from similar bags.
+// The topics of the simulation are few, so bags of the same topic are similar.
+func TestFind_KindsOfForeignCaptions(t *testing.T) {
+	unlessShort(t)
+	for _, test := range []struct {
+		kind        string
+		off         float64 // error of the share, at most
+		auc, recall float64 // at least; recall at an expected precision of .9
+	}{
+		{kind: "uneven", off: .06, auc: .94, recall: .7},
+		{kind: "pair", off: .06, auc: .9, recall: .45},
+		{kind: "similar", off: .2, auc: .85},
+	} {
+		p := replaced(2000, 0)
+		foreign := 0
+		for n := range p.captions {
+			s := rng.New(11, n)
+			slots := rand.New(&s).Perm(5)[:2]
+			if test.kind == "uneven" {
+				slots = slots[:0]
+				for c := range 5 {
+					if s.Float64() < []float64{.05, .1, .9}[n%3] {
+						slots = append(slots, c)
+					}
+				}
+			}
+			donor := (n + 1 + s.Intn(1999)) % 2000
+			for i, slot := range slots {
+				switch {
+				case test.kind == "similar":
+					donor = p.likest(n, &s)
+				case test.kind == "uneven":
+					donor = (n + 1 + s.Intn(1999)) % 2000
+				}
+				p.captions[n][slot], p.foreign[n][slot] = p.own[donor][i], true
+				foreign++
+			}
+		}
+		r := find(t, Input{Classes: p.classes, Captions: p.captions})
+		threshold, _ := r.Precision(.9)
+		dropped, right := 0, 0
+		for n, own := range r.Own {
+			for c, v := range own {
+				if v < threshold {
+					dropped++
+					if p.foreign[n][c] {
+						right++
+					}
+				}
+			}
+		}
+		share, recall := float64(foreign)/10000, float64(right)/float64(foreign)
+		t.Logf("%s: share %.3f of %.3f, AUC %.3f, precision %.3f, recall %.3f", test.kind, r.Foreign, share,
+			auc(r, p.foreign), float64(right)/float64(dropped), recall)
+		if r.Refusal != "" || math.Abs(r.Foreign-share) > test.off || !(auc(r, p.foreign) > test.auc) ||
+			!(recall > test.recall) || float64(right) < .8*float64(dropped) {
+			t.Errorf("%s: out of what is expected: %+v, refused %q", test.kind, test, r.Refusal)
+		}
+	}
+}
+
+// likest is the bag of ten random ones whose truth is most like that of a bag.
+func (p *pictures) likest(n int, s *rng.Stream) (likest int) {
+	most := -1
+	for range 10 {
+		other, same := (n+1+s.Intn(len(p.own)-1))%len(p.own), 0
+		for c := range p.classes {
+			if p.truth[n*p.classes+c] == 1 && p.truth[other*p.classes+c] == 1 {
+				same++
+			}
+		}
+		if same > most {
+			likest, most = other, same
+		}
+	}
+	return likest
+}
+
 // If four of five captions are foreign, the rest find no caption to agree with: nothing is dropped.
 func TestFind_RefusesWhatCannotBeTold(t *testing.T) {
 	unlessShort(t)

@@ -154,7 +154,7 @@ func TestLowest_OrdersTies(t *testing.T) {
 	b, _ := generated(t)
 	things := []string{"dog grass ball", "train tracks smoke", "cake knife candles"}
 	said := func(thing, words int) string { return strings.Join(strings.Fields(things[thing%3])[:words], " ") }
-	for i := range b.Captions { // so many that their probabilities come from groups of similar scores
+	for i := range b.Captions { // many captions, whose probabilities come from groups of similar scores
 		b.Captions[i] = make([]annotation.BagCaption, 7)
 	}
 	b.Captions[299] = make([]annotation.BagCaption, mostOfBag+1)
