@@ -16,6 +16,8 @@ const (
 	mostDoubt       = .3 // width of the middle 95 % of the resamples of the share
 	// leastOwn captions a bag must be expected, so that they can agree.
 	leastOwn = 1.25
+	// leastAgreeing own captions a bag must be expected, so that not the scores alone judge most captions.
+	leastAgreeing = 1.5
 )
 
 // Find judges every caption by the others of its bag, and by the scores if there are any. The result depends
@@ -110,7 +112,7 @@ func (f *finder) unidentified(r *Result, likelihood float64) Refusal {
 		}
 	}
 	own := (1 - r.Foreign) * float64(captions) / float64(max(units, 1))
-	r.ByScores = f.in.Scores != nil && own < leastOwn
+	r.ByScores = f.in.Scores != nil && own < leastAgreeing
 	gain := likelihood - leastNats/float64(f.captions)
 	switch {
 	case gain < leastLikelihood && f.in.Scores != nil:

@@ -16,7 +16,7 @@ import (
 func ready(t *testing.T, in Input) *finder {
 	t.Helper()
 	f := finderOf(t, in)
-	f.prior.similar = .4
+	f.prior.similar, f.scoresDecide = .4, true
 	for round := range 2 {
 		s, err := f.pass(t.Context(), round, 1)
 		check(t, err)

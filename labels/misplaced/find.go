@@ -34,6 +34,10 @@ type finder struct {
 	own, null []float64
 	partners  map[int]int
 	compared  map[kind]*densities
+	// Until round decideFrom a largest group is the own one, as without scores, and the slopes of the scores are learned
+	// from these groups. Then scoresDecide is set if scores predict them better than the frequencies of words do, and
+	// scoresMislead if they predict them worse. Scores that mislead judge no bag whose captions can agree.
+	scoresDecide, scoresMislead bool
 	// counts are, for each unit, the probability of each number of its captions to be foreign; see countsOf.
 	counts []float32
 }
@@ -167,6 +171,7 @@ const (
 	exactRounds = 28 // if there are units whose arrangements are compared
 	otherRounds = 10 // if not
 	similarFrom = 3  // round from which captions may come from similar pictures
+	decideFrom  = 8  // round from which scores decide which group is the own one
 	// After round kindsUntil foreign captions come from similar pictures, or in groups, only if as many captions
 	// as leastOfKind of all seem to. Some own captions of a picture are unlike the others, and some agree more
 	// with each other.
@@ -195,6 +200,10 @@ func (f *finder) learn(ctx context.Context, progress func(part int)) error {
 		}
 		s.finish(f.tables)
 		f.words.update(s)
+		if round == decideFrom {
+			f.scoresDecide = s.scoresGain > 2*float64(f.in.Classes) // a slope and a level each
+			f.scoresMislead = s.scoresGain <= 0
+		}
 		if round == kindsUntil {
 			f.prior.similarOff = s.similar < leastOfKind*s.members
 			f.prior.groupsOff = s.inGroups < leastOfKind*s.members

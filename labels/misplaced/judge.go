@@ -50,8 +50,8 @@ func (j *judge) judge(number int) {
 		j.alone[c] = sum
 	}
 	j.scores = nil
-	if scores := f.scoresOf(j.unit.bag); scores != nil {
-		j.room.prepare(f, scores, j.unit.captions)
+	if scores := f.scoresOf(j.unit.bag); scores != nil && !(f.scoresMislead && j.unit.exactly()) {
+		j.room.f, j.room.scores = f, scores
 		j.scores = &j.room
 	}
 	if j.unit.exactly() {
@@ -94,10 +94,15 @@ func (j *judge) compareAll() {
 	sets := 1 << n
 	j.findMasks()
 	j.groupLikelihoods()
-	kind := 0
-	if j.scores != nil {
-		kind = 1
+	scored, own := j.scores != nil, &x.plain
+	if scored {
+		j.scores.prepare(1, n)
 		j.ownLikelihoods()
+		own = &x.own
+	}
+	kind := 0
+	if scored && f.scoresDecide {
+		kind = 1
 	}
 	if f.prior.similar > 0 {
 		j.nearLikelihoods()
@@ -111,11 +116,7 @@ func (j *judge) compareAll() {
 	for i := range all {
 		a := &all[i]
 		sum := priors[i]
-		if kind == 1 {
-			sum += x.own[a.own]
-		} else {
-			sum += x.plain[a.own]
-		}
+		sum += own[a.own]
 		for _, g := range a.groups {
 			sum += x.plain[g]
 		}
@@ -132,11 +133,7 @@ func (j *judge) compareAll() {
 		total += math.Exp(l - most)
 	}
 	j.sums.likelihood += most + math.Log(total)
-	if kind == 1 {
-		j.sums.together += x.own[sets-1]
-	} else {
-		j.sums.together += x.plain[sets-1]
-	}
+	j.sums.together += own[sets-1]
 	clear(x.weight[:sets])
 	clear(x.ownWeight[:sets])
 	counts := f.countsOf(j.number)
@@ -148,7 +145,7 @@ func (j *judge) compareAll() {
 			continue
 		}
 		a := &all[i]
-		j.arranged(a, p, kind == 1)
+		j.arranged(a, p, scored)
 		counts[a.foreign(n)] += float32(p)
 		for c := range n {
 			if a.own>>c&1 == 0 {
@@ -171,7 +168,7 @@ func (j *judge) compareAll() {
 			j.sums.group(t, j.union, x.counts, onesOf(uint8(set)), w)
 		}
 	}
-	if kind == 1 {
+	if scored {
 		j.scores.begin()
 		for set := 1; set < sets; set++ {
 			if w := x.ownWeight[set]; w > leastWeighed {
@@ -191,6 +188,7 @@ func (j *judge) arranged(a *arrangement, p float64, scored bool) {
 	x := &j.exact
 	if scored {
 		x.ownWeight[a.own] += p
+		j.sums.scoresGain += p * (x.own[a.own] - x.plain[a.own]) / temper
 	} else {
 		x.weight[a.own] += p
 	}

@@ -5,7 +5,14 @@ import "nmn/internal/rng"
 // othersRoom is the memory of byOthers.
 type othersRoom struct {
 	counts []uint8 // mentions of each word of the union in the own captions
+	less   []uint8 // 1 for the words of the caption at hand, if it is one of the own captions
+	size   int     // own captions
 	places []int32 // of each class in the union; 0 for none, and otherwise one more
+	// spoken is, next to size own captions, what mentions of each word add to the log likelihood: of size-1 to
+	// size+1 captions, with one mention less than the counts to one more. all are their log likelihoods with as many
+	// mentions as the counts.
+	spoken [3][3][]float64
+	all    [3]float64
 }
 
 // byOthers judges the captions of a unit with many captions one by one, from the other captions that seem the bag's
@@ -13,50 +20,83 @@ type othersRoom struct {
 func (j *judge) byOthers() {
 	f, x, n := j.f, &j.others, j.unit.captions
 	if len(x.counts) < len(j.union) {
-		x.counts = make([]uint8, 2*len(j.union))
+		x.counts, x.less = make([]uint8, 2*len(j.union)), make([]uint8, 2*len(j.union))
 	}
 	if x.places == nil {
 		x.places = make([]int32, f.in.Classes)
 	}
-	counts := x.counts[:len(j.union)]
-	clear(counts)
+	votes := f.votes[j.unit.first : j.unit.first+n]
+	if j.final {
+		j.prepare(votes, 0) // all are own
+		for c := range n {
+			j.sums.together += j.given(c, true, f.index.placesOf(j.unit.first+c), j.alone[c])
+		}
+	}
+	size := j.prepare(votes, .5)
 	for i, class := range j.union {
 		x.places[class] = int32(i + 1)
 	}
-	votes, size := f.votes[j.unit.first:j.unit.first+n], 0
-	for c, v := range votes {
-		if v >= .5 {
-			j.count(counts, c, 1)
-			size++
-		}
-	}
 	other := &f.units[f.partners[j.number]]
-	if j.final {
-		j.sums.together += j.allOwn(counts)
-	}
+	var replaced []int32
 	for c, v := range votes {
-		rest := size
-		if v >= .5 {
-			j.count(counts, c, -1)
-			rest--
-		}
-		without := j.ownLikelihood(counts, rest)
-		silent := j.ownLikelihood(counts, rest+1)
-		t := silent + j.said(counts, rest+1, f.in.Captions[j.unit.bag][j.unit.first-f.first[j.unit.bag]+c])
-		f.own[j.unit.first+c] = temper * (t - without - j.alone[c])
 		foreign := f.of(other)[c%other.captions]
-		t = silent + j.said(counts, rest+1, foreign)
-		f.null[j.unit.first+c] = temper * (t - without - j.aloneOf(foreign))
-		if v >= .5 {
-			j.count(counts, c, 1)
+		replaced = replaced[:0]
+		for _, class := range foreign {
+			if place := x.places[class]; place > 0 {
+				replaced = append(replaced, place-1)
+			} else {
+				replaced = append(replaced, ^class)
+			}
 		}
+		at := j.unit.first + c
+		f.own[at] = j.given(c, v >= .5, f.index.placesOf(at), j.alone[c])
+		f.null[at] = j.given(c, v >= .5, replaced, j.aloneOf(foreign))
 	}
 	for _, class := range j.union {
 		x.places[class] = 0
 	}
 	if !j.final {
-		j.learnFrom(counts, size)
+		j.learnFrom(x.counts[:len(j.union)], size)
 	}
+}
+
+// prepare counts the captions whose votes are at least as given, and computes what they say. It returns their number.
+func (j *judge) prepare(votes []float64, least float64) (size int) {
+	x := &j.others
+	counts := x.counts[:len(j.union)]
+	clear(counts)
+	for c, v := range votes {
+		if v >= least {
+			j.count(counts, c, 1)
+			size++
+		}
+	}
+	x.size = size
+	if j.scores != nil {
+		j.scores.prepare(max(size-1, 0), min(size+1, len(votes)))
+	}
+	for i := range x.spoken {
+		n := size - 1 + i
+		for k := range x.spoken[i] {
+			if len(x.spoken[i][k]) < len(j.union) {
+				x.spoken[i][k] = make([]float64, 2*len(j.union))
+			}
+		}
+		x.all[i] = 0
+		if n < 0 || n > len(votes) {
+			continue
+		}
+		x.all[i] = j.silence(n)
+		for u, class := range j.union {
+			for k := range x.spoken[i] {
+				if m := int(counts[u]) + k - 1; m >= 0 && m <= n {
+					x.spoken[i][k][u] = j.spoken(int(class), n, m)
+				}
+			}
+			x.all[i] += x.spoken[i][1][u]
+		}
+	}
+	return size
 }
 
 // count adds the words of a caption to the counts, by times.
@@ -66,18 +106,35 @@ func (j *judge) count(counts []uint8, c, by int) {
 	}
 }
 
-// ownLikelihood is the log likelihood of n own captions with these mentions.
-func (j *judge) ownLikelihood(counts []uint8, n int) float64 {
-	if n == 0 {
-		return 0
-	}
-	sum, t := j.silence(n), j.f.tables
-	for i, m := range counts {
-		if m > 0 {
-			sum += j.spoken(t, int(j.union[i]), n, int(m))
+// given is t of a caption in the place of caption c: the log of the ratio of its likelihood, given the own captions
+// but c, to its likelihood alone. own is set if c is one of these. Words are given as places in the union, or
+// as ^class outside of it.
+func (j *judge) given(c int, own bool, words []int32, alone float64) float64 {
+	x, less := &j.others, j.others.less
+	without := 1 // of spoken and all
+	sum := 0.0
+	if own {
+		without = 0
+		for _, place := range j.f.index.placesOf(j.unit.first + c) {
+			less[place] = 1
+			sum += x.spoken[1][0][place] - x.spoken[1][1][place] - x.spoken[0][0][place] + x.spoken[0][1][place]
 		}
 	}
-	return sum
+	sum += x.all[without+1] - x.all[without]
+	for _, place := range words {
+		if place < 0 {
+			sum += j.spoken(int(^place), x.size+without, 1)
+			continue
+		}
+		m := 1 - less[place]
+		sum += x.spoken[without+1][m+1][place] - x.spoken[without+1][m][place]
+	}
+	if own {
+		for _, place := range j.f.index.placesOf(j.unit.first + c) {
+			less[place] = 0
+		}
+	}
+	return temper * (sum - alone)
 }
 
 func (j *judge) silence(n int) float64 {
@@ -88,28 +145,15 @@ func (j *judge) silence(n int) float64 {
 }
 
 // spoken is what m mentions add to the log likelihood of n own captions.
-func (j *judge) spoken(t *tables, class, n, m int) float64 {
-	switch {
+func (j *judge) spoken(class, n, m int) float64 {
+	switch t := j.f.tables; {
 	case m == 0:
 		return 0
 	case j.scores != nil:
 		return j.scores.spoken(class, n, m)
+	default:
+		return t.spoken[class*t.width+row(n)+m]
 	}
-	return t.spoken[class*t.width+row(n)+m]
-}
-
-// said is what the words of a caption add to the log likelihood of n own captions with it. counts are the
-// mentions of the others.
-func (j *judge) said(counts []uint8, n int, caption []int32) float64 {
-	sum, t := 0.0, j.f.tables
-	for _, class := range caption {
-		m := 0
-		if place := j.others.places[class]; place > 0 {
-			m = int(counts[place-1])
-		}
-		sum += j.spoken(t, int(class), n, m+1) - j.spoken(t, int(class), n, m)
-	}
-	return sum
 }
 
 // aloneOf is the log likelihood of a caption by itself.
@@ -118,23 +162,6 @@ func (j *judge) aloneOf(caption []int32) float64 {
 	sum := t.silence[1]
 	for _, class := range caption {
 		sum += t.spoken[int(class)*t.width+row(1)+1]
-	}
-	return sum
-}
-
-// allOwn is the sum of the log likelihood ratios of the captions, each given all others, to captions of random
-// bags.
-func (j *judge) allOwn(own []uint8) float64 {
-	n, sum := j.unit.captions, 0.0
-	counts := make([]uint8, len(own))
-	for c := range n {
-		j.count(counts, c, 1)
-	}
-	all := j.ownLikelihood(counts, n)
-	for c := range n {
-		j.count(counts, c, -1)
-		sum += temper * (all - j.ownLikelihood(counts, n-1) - j.alone[c])
-		j.count(counts, c, 1)
 	}
 	return sum
 }

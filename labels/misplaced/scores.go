@@ -16,36 +16,36 @@ type scoredUnit struct {
 // leastOdds bounds scores. Beyond, a word holds or does not.
 const leastOdds = 40
 
-func (s *scoredUnit) prepare(f *finder, scores []float32, n int) {
-	t, w, k := f.tables, f.words, len(scores)
-	s.f, s.scores = f, scores
+// prepare computes p, and silence for numbers of own captions from low to high.
+func (s *scoredUnit) prepare(low, high int) {
+	t, w, k := s.f.tables, s.f.words, len(s.scores)
 	if len(s.p) < k {
 		s.p, s.q = make([]float64, k), make([]float64, k)
 		s.silence, s.sizes = make([]float64, t.most+1), make([]float64, t.most+1)
 	}
 	copy(s.silence, t.silence)
 	together := 16 // classes of a product that stays in bounds
-	if n > mostExact {
+	if high > mostExact {
 		together = 4
 	}
 	var product [mostTogether + 1]float64
 	for i := range product {
 		product[i] = 1
 	}
-	for class, o := range scores {
+	for class, o := range s.scores {
 		z := math.Exp(-min(max(w.alpha[class]*float64(o)+w.beta[class], -leastOdds), leastOdds))
 		p := 1 / (1 + z)
 		q := z * p
 		s.p[class], s.q[class] = p, q
-		from := class * (t.most + 1)
-		noA, noE, silent := t.noA[from:from+n+1], t.noE[from:from+n+1], t.silent[from:from+n+1]
-		for size, a := range noA {
-			product[size] *= (p*a + q*noE[size]) * silent[size]
+		from := class*(t.most+1) + low
+		noA, noE, silent := t.noA[from:from+high-low+1], t.noE[from:], t.silent[from:]
+		for i, a := range noA {
+			product[i] *= (p*a + q*noE[i]) * silent[i]
 		}
 		if class%together == together-1 || class == k-1 {
-			for size, v := range product[:n+1] {
-				s.silence[size] += math.Log(v)
-				product[size] = 1
+			for i := range noA {
+				s.silence[low+i] += math.Log(product[i])
+				product[i] = 1
 			}
 		}
 	}

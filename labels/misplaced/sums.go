@@ -15,6 +15,7 @@ type sums struct {
 	inGroups          float64 // foreign captions that came together
 	alone, similar    float64 // foreign captions that came alone next to two own ones, and the similar ones of them
 	likelihood        float64 // of all captions, relative to captions of random bags
+	scoresGain        float64 // of the likelihood of own groups, if the scores predict them and not the frequencies
 	together          float64 // the same if all captions are their bags' own
 	members           float64 // captions in all units
 }
@@ -53,6 +54,7 @@ func (s *sums) add(o *sums) {
 	s.similar += o.similar
 	s.likelihood += o.likelihood
 	s.together += o.together
+	s.scoresGain += o.scoresGain
 	s.members += o.members
 	for c := range s.regression {
 		s.regression[c].plus(&o.regression[c])

@@ -24,10 +24,11 @@ type words struct {
 	present, absent []float64
 	// alpha and beta make logits of p(y=1) of scores: alpha o + beta. They start at startAlpha and startBeta.
 	alpha, beta, startAlpha, startBeta []float64
+	slope                              float64 // of all words, in units of startAlpha
 }
 
 func newWords(pi []float64) *words {
-	w := &words{pi: pi}
+	w := &words{pi: pi, slope: 1}
 	for _, column := range []*[]float64{&w.a, &w.e, &w.p, &w.present, &w.absent, &w.startAlpha, &w.startBeta} {
 		*column = make([]float64, len(pi))
 	}
@@ -67,6 +68,20 @@ func (w *words) startScores(scores []float32) {
 	w.alpha, w.beta = slices.Clone(w.startAlpha), slices.Clone(w.startBeta)
 }
 
+// updateSlope finds how much steeper or flatter than at the start the logits of all words are: small data show
+// little of each.
+func (w *words) updateSlope(s *sums) {
+	first, second := 0., 0.
+	for c := range s.regression {
+		n := &s.regression[c]
+		first += n.a * w.startAlpha[c]
+		second += n.aa * w.startAlpha[c] * w.startAlpha[c]
+	}
+	if second > 0 {
+		w.slope = max(w.slope+first/second, 0)
+	}
+}
+
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 func logit(p float64) float64 { return math.Log(p / (1 - p)) }
@@ -86,10 +101,11 @@ func (w *words) update(s *sums) {
 		w.e[c] = min(max(e, leastChance), w.a[c]/2)
 		w.p[c] = min(max(s.grouped[c]/max(s.groups, 1), leastChance), mostPrior)
 	}
-	for c := range s.regression { // toward the start
+	w.updateSlope(s)
+	for c := range s.regression { // toward the slope of all words
 		const ridgeA, ridgeB = 50, 5
 		n := &s.regression[c]
-		n.a, n.b = n.a-ridgeA*(w.alpha[c]-w.startAlpha[c]), n.b-ridgeB*(w.beta[c]-w.startBeta[c])
+		n.a, n.b = n.a-ridgeA*(w.alpha[c]-w.slope*w.startAlpha[c]), n.b-ridgeB*(w.beta[c]-w.startBeta[c])
 		n.aa, n.bb = n.aa+ridgeA, n.bb+ridgeB
 		n.step(&w.alpha[c], &w.beta[c])
 	}
