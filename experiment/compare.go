@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"nmn/report"
 	"nmn/run"
@@ -34,7 +35,7 @@ func (g *Grid) comparisons(ctx context.Context, s *run.Session, runs []report.Ru
 
 // compare compares the runs of a noise level. Runs that have nothing to show are left out.
 func compare(runs []report.Run, seed uint64, pictures *run.ShownPictures) (report.Comparison, error) {
-	noise := fmt.Sprintf("noise %.4g %%", 100*runs[0].Noise)
+	noise := strings.TrimSpace(fmt.Sprintf("noise %.4g %% %s", 100*runs[0].Noise, runs[0].NoiseKind))
 	if runs[0].Flips != (report.Flips{}) {
 		noise = "flipped labels, " + runs[0].Flips.String() + " (percent)"
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nmn/internal/setting"
+	"nmn/labels/inject"
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/run"
@@ -136,13 +137,14 @@ func (g *Grid) ResolveNoise() error {
 // noiseLevel is one of an experiment: a share of captions, or flips of labels.
 type noiseLevel struct {
 	share float64
+	kind  inject.Kind // of the replaced captions; empty for the paper's
 	flips dataset.FlipLevel
 }
 
 func (g *Grid) levels() []noiseLevel {
 	var all []noiseLevel
 	for _, share := range g.ReplaceCaptions {
-		all = append(all, noiseLevel{share: share})
+		all = append(all, noiseLevel{share: share, kind: g.kind(share)})
 	}
 	for _, flips := range g.Flips {
 		all = append(all, noiseLevel{flips: flips})
@@ -150,19 +152,27 @@ func (g *Grid) levels() []noiseLevel {
 	return all
 }
 
+// kind returns the configured kind of noise, or empty for the paper's and without noise.
+func (g *Grid) kind(share float64) inject.Kind {
+	if kind := g.Config.Data.NoiseKind; share > 0 && !kind.IsZero() {
+		return kind
+	}
+	return ""
+}
+
 // String names the level for people, folder for files.
 func (l noiseLevel) String() string {
 	if l.flips != "" {
 		return string(l.flips)
 	}
-	return fmt.Sprintf("%.4g %%", 100*l.share)
+	return strings.TrimSpace(fmt.Sprintf("%.4g %% %s", 100*l.share, l.kind))
 }
 
 func (l noiseLevel) folder() string {
 	if l.flips != "" {
 		return "flips-" + strings.ReplaceAll(string(l.flips), ":", "-")
 	}
-	return fmt.Sprintf("noise-%.4g", 100*l.share)
+	return strings.TrimSuffix(fmt.Sprintf("noise-%.4g-%s", 100*l.share, l.kind), "-")
 }
 
 // Check reports the first mistake in what the caller has set, as a *setting.Error with the key of the setting.

@@ -37,11 +37,13 @@ type Run struct {
 	MIL      bool    // with the multiple-instance layer
 	Start    string  // how the noise model came by its rates, shown with the name of the arm; empty for nothing
 	Noise    float64 // share of the captions that were replaced, 0 to 1
-	Flips    Flips   // of labels; zero where captions were replaced
-	LeftOut  string  // training bags that could not be used, for people; empty for none
-	Augment  string  // how training pictures and labels were changed at random, for people; empty for not at all
-	Seed     uint64
-	Level    string // of a run on videos: FrameLevel or VideoLevel; empty for pictures
+	// NoiseKind is how the captions were replaced; empty for the paper's way.
+	NoiseKind string
+	Flips     Flips  // of labels; zero where captions were replaced
+	LeftOut   string // training bags that could not be used, for people; empty for none
+	Augment   string // how training pictures and labels were changed at random, for people; empty for not at all
+	Seed      uint64
+	Level     string // of a run on videos: FrameLevel or VideoLevel; empty for pictures
 	// PaperData is set if the data are the data of the paper's Tables 1 and 2 (COCO captions, train2014,
 	// vocabulary of 1,000 words), or with a level of Table 3 (MSR-VTT, 1,087 words). The published figures
 	// are then shown too.

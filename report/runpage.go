@@ -77,7 +77,7 @@ func (r *Run) facts() (facts []string) {
 	if r.Flips != (Flips{}) {
 		add("flipped labels", r.Flips.String()+" (percent)")
 	} else if r.Noise > 0 { // 0 without captions
-		add("replaced captions", noiseCell(r.Noise).Text+" %")
+		add("replaced captions", strings.TrimSpace(noiseCell(r.Noise).Text+" % "+r.NoiseKind))
 	}
 	if r.LeftOut != "" {
 		add("left out", r.LeftOut)

@@ -212,7 +212,8 @@ func (r *armRun) trainAndJudge(ctx context.Context) (o *Outcome, err error) {
 		return nil, err
 	}
 	_, split := r.data.EvaluationSplit()
-	o = &Outcome{Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.Noise, Flips: r.data.Flips, Seed: r.config.Train.Seed,
+	o = &Outcome{Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.Noise, NoiseKind: r.data.NoiseKind,
+		Flips: r.data.Flips, Seed: r.config.Train.Seed,
 		Steps: reached.Step, Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, Judgement: *judged,
 		Threshold: plan.Threshold, Before: plan.Stage1Epochs, Build: ThisBuild(), Start: r.start, Recipe: r.planned,
 		LeftOut: r.data.DescribeLeftOut(), Backbone: r.session.backbone}

@@ -11,6 +11,7 @@ import (
 	"nmn/internal/durable"
 	"nmn/internal/origin"
 	"nmn/labels"
+	"nmn/labels/inject"
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
@@ -23,15 +24,20 @@ func (o *Outcome) Report(c *Config, name string) (*report.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &report.Run{
+	r := &report.Run{
 		Name: name, Dataset: string(c.Data.Set), Arm: string(o.Arm), ArmTitle: o.Arm.Title(false),
-		ArmPlace: o.Arm.Place(), MIL: o.MIL, Noise: o.Noise, Flips: o.Flips, Augment: c.Train.Augmentations(), Seed: o.Seed,
+		ArmPlace: o.Arm.Place(), MIL: o.MIL, Noise: o.Noise, Flips: o.Flips, Augment: c.Train.Augmentations(),
+		Seed:  o.Seed,
 		Start: c.startOf(o.Arm), Level: c.level(), PaperData: c.paperData(o), Result: o.Evaluation,
 		ThresholdFrom: o.PlugInFrom, Audit: o.Audit, Epochs: epochsOf(o.epochs, o.Before), Config: string(text),
 		Rates: o.Evaluation.NoiseRates(), Split: o.Split, RateRemarks: o.RateRemarks, RatesHeld: o.RatesHeld,
 		Captions: o.Captions, Weights: c.weightsText(), Features: o.Backbone.String(), LeftOut: o.LeftOut,
 		Samples: c.Data.Samples(), NotMeasured: o.NotMeasured,
-	}, nil
+	}
+	if !o.NoiseKind.IsZero() {
+		r.NoiseKind = string(o.NoiseKind)
+	}
+	return r, nil
 }
 
 // weightsText says which weights the model has, if they are not the weights of its last step.
@@ -76,8 +82,9 @@ type Outcome struct {
 	Fingerprint string           `json:"fingerprint"` // of configuration and data
 	Arm         recipe.Name      `json:"arm"`
 	MIL         bool             `json:"mil"`
-	Noise       float64          `json:"noise"` // share of replaced captions
-	Flips       labels.FlipRates `json:"flips"` // of labels
+	Noise       float64          `json:"noise"`               // share of replaced captions
+	NoiseKind   inject.Kind      `json:"noise_kind,omitzero"` // how they were replaced; empty for the paper's way
+	Flips       labels.FlipRates `json:"flips"`               // of labels
 	Seed        uint64           `json:"seed"`
 	Steps       int              `json:"steps"`
 	Loss        float64          `json:"loss"` // of the last step

@@ -120,7 +120,7 @@ func TestMachine_ProductsAndCopies(t *testing.T) {
 
 func TestLoad_GoesThroughTheFilesAgain(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := scenes.Write(t.Context(), scenes.Config{Split: "train", N: 2, Seed: 1}, dir); err != nil {
+	if _, err := scenes.Write(t.Context(), scenes.Config{Split: "train", N: 2, Seed: 1}, nil, dir); err != nil {
 		t.Fatal(err)
 	}
 	images := filepath.Join(dir, "images")

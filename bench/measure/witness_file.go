@@ -107,11 +107,7 @@ func replacedCaptions(set *loader.Set, share float64, seed uint64) (captions [][
 	if share == 0 {
 		return captions, foreign, nil
 	}
-	n, err := inject.CaptionsForShare(set, share)
-	if err != nil {
-		return nil, nil, err
-	}
-	injected, err := inject.ReplaceCaptions(set, n, seed)
+	injected, err := inject.ReplaceCaptions(set, inject.Uniform, share, seed)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"nmn/internal/setting"
 	"nmn/labels/inject"
 	"nmn/loader/dataset"
 	"nmn/run"
@@ -21,17 +22,20 @@ type noiseFlags struct {
 }
 
 func newNoise(p *program) *cobra.Command {
-	f := noiseFlags{Plan: inject.Plan{Kind: inject.Captions, Share: .4, Seed: 1}}
+	f := noiseFlags{Plan: inject.Plan{Kind: inject.Uniform, Share: .4, Seed: 1}}
 	var c run.Config
 	s := newSources()
 	cmd := &cobra.Command{
 		Use:   "noise [DATA]",
 		Short: "Draw label noise and write it to a file",
-		Long: `Draw label noise for the training pictures: replaced captions as in the paper, or flipped labels.
+		Long: `Draw label noise for the training pictures: replaced captions, by default as in the paper, or flipped labels.
 The file can be shared, and --noise takes it.`,
 		Annotations: details(`Statistics go to standard output: the number of missing and incorrect labels, for each label.
-With --kind captions, --share replaces captions of each picture. With --kind flips, --missing,
---incorrect or --flip-rates flip labels.`),
+--share replaces captions. --kind uniform replaces this share of each picture's captions, each by
+a caption of any other picture. similar takes captions of similar pictures, and pair takes them
+from one picture. uneven lets the share differ by picture, and shift gives this share of pictures
+all captions of the next one. With --kind flips, --missing, --incorrect or --flip-rates flip
+labels.`),
 		Example: `  nmn noise captions_train2014.json --images train2014 --vocab vocab.txt \
     --share 0.4 --seed 7 --output noise40.jsonl.gz --statistics noise40.csv
   nmn noise scenes --kind flips --missing 0.3 --incorrect 0.1 --output flips.jsonl`,
@@ -53,8 +57,8 @@ With --kind captions, --share replaces captions of each picture. With --kind fli
 		},
 	}
 	r := under(cmd, "Noise")
-	enum(r, &f.Kind, "kind", "draw this `kind` of noise", inject.Captions, inject.Flips)
-	r.float(&f.Share, "share", "replace this `share` of each picture's captions")
+	enum(r, &f.Kind, "kind", "draw this `kind` of noise", append(inject.CaptionKinds(), inject.Flips)...)
+	r.float(&f.Share, "share", "replace this `share` of captions")
 	r.float(&f.Missing, "missing", "remove true labels with this `probability`")
 	r.float(&f.Incorrect, "incorrect", "add false labels with this `probability`")
 	r.file(&f.RatesFile, "flip-rates", "take both probabilities of each label from this `file`", "csv")
@@ -71,12 +75,12 @@ With --kind captions, --share replaces captions of each picture. With --kind fli
 
 // check refuses flags of the other kind of noise.
 func (f *noiseFlags) check(given *pflag.FlagSet) error {
-	of := map[inject.Kind][]string{inject.Captions: {"share"}, inject.Flips: {"missing", "incorrect", "flip-rates"}}
-	for kind, names := range of {
-		for _, name := range names {
-			if kind != f.Kind && given.Changed(name) {
-				return usagef("noise: --%s belongs to --kind %s, not to %s", name, kind, f.Kind)
-			}
+	if f.Kind == inject.Flips && given.Changed("share") {
+		return usagef("noise: --share belongs to --kind %s, not to %s", setting.Alternatives(inject.CaptionKinds()), f.Kind)
+	}
+	for _, name := range []string{"missing", "incorrect", "flip-rates"} {
+		if f.Kind != inject.Flips && given.Changed(name) {
+			return usagef("noise: --%s belongs to --kind %s, not to %s", name, inject.Flips, f.Kind)
 		}
 	}
 	if f.Kind == inject.Flips && !given.Changed("missing") && !given.Changed("incorrect") && f.RatesFile == "" {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/labels/inject"
 	"nmn/loader/dataset"
 	"nmn/loader/scenes"
 	"nmn/loader/shard"
@@ -24,22 +25,25 @@ type scenesCommand struct {
 	frames int
 	form   shard.Form
 	flips  dataset.FlipLevel
+	noise  inject.Plan
 	asJSON bool
 }
 
 func newScenes(p *program) *cobra.Command {
 	c := scenesCommand{scenes: scenes.Config{Split: "train", N: 200, Seed: 1}, frames: run.MovingFrames,
-		form: shard.Shards}
+		form: shard.Shards, noise: inject.Plan{Kind: inject.Uniform}}
 	cmd := &cobra.Command{
 		Use:   "scenes DIR",
 		Short: "Write the built-in pictures or clips to a folder",
 		Long: `Write a split of the built-in scenes to a folder, with captions in the form of COCO.
-With --flips also write a list with noisy labels; with --moving write clips instead.`,
+With --replace-captions some captions belong to other pictures; with --flips also write a list
+with noisy labels; with --moving write clips instead.`,
 		Annotations: details(`images/ has the pictures, captions_SPLIT2014.json five captions of each, vocabulary.txt the words,
 and truth.csv the true labels. Standard output has the path for nmn train.
 
 --moving writes frames as nmn frames does, with labels.jsonl (five captions and the true labels
-of each clip), vocabulary.txt and truth.csv. --flips MISSING:INCORRECT writes pictures.csv, in
+of each clip), vocabulary.txt and truth.csv. --replace-captions SHARE replaces captions of pictures
+as nmn noise does, and truth.csv keeps the true labels. --flips MISSING:INCORRECT writes pictures.csv, in
 which true labels are missing and wrong labels are added with these probabilities. It has the
 true labels as well.`),
 		Example: `  nmn scenes --number 500 --flips 0.3:0.02 /tmp/noisy
@@ -55,6 +59,8 @@ true labels as well.`),
 	data.uint64(&c.scenes.Seed, "seed", "draw from this `seed`")
 	data.bool(&c.moving, "moving", "write clips of moving shapes")
 	data.value(&c.flips, "flips", "also write a list with noisy labels, `missing:incorrect`")
+	data.float(&c.noise.Share, "replace-captions", "replace this `share` of captions by captions of other pictures")
+	enum(data, &c.noise.Kind, "kind", "replace captions in this `way`", inject.CaptionKinds()...)
 	data.int(&c.frames, "frames", "draw this many `frames` for each clip")
 	out := under(cmd, "Output")
 	enum(out, &c.form, "format", "write the frames in this `form`", shard.Shards, shard.Folder)
@@ -68,8 +74,16 @@ func (c *scenesCommand) run(cmd *cobra.Command, p *program, dir string) error {
 			return usagef("scenes: --%s is for clips: add --moving", flag)
 		}
 	}
-	if c.flips != "" && c.moving {
+	given := cmd.Flags().Changed
+	switch {
+	case c.moving && c.flips != "":
 		return usagef("scenes: --flips is for pictures: leave out --moving")
+	case c.moving && given("replace-captions"):
+		return usagef("scenes: --replace-captions is for pictures: leave out --moving")
+	case given("kind") && !given("replace-captions"):
+		return usagef("scenes: --kind is how captions are replaced: give --replace-captions SHARE too")
+	case !(c.noise.Share >= 0 && c.noise.Share <= 1):
+		return usagef("scenes: --replace-captions is %g, want 0 to 1", c.noise.Share)
 	}
 	write, kind := c.still, "pictures"
 	if c.moving {
@@ -117,7 +131,11 @@ func (c *scenesCommand) still(ctx context.Context, dir string) (captions string,
 	if err := refuseFilled(dir); err != nil {
 		return "", err
 	}
-	captions, err = scenes.WriteFolder(ctx, c.scenes, dir)
+	noise, err := c.replaced()
+	if err != nil {
+		return "", err
+	}
+	captions, err = scenes.WriteFolder(ctx, c.scenes, noise, dir)
 	if err != nil || c.flips == "" {
 		return captions, err
 	}
@@ -126,6 +144,23 @@ func (c *scenesCommand) still(ctx context.Context, dir string) (captions string,
 		return "", usageError{err}
 	}
 	return scenes.WriteManifest(ctx, c.scenes, missing, incorrect, dir)
+}
+
+// replaced draws which captions are replaced, or returns nil for none.
+func (c *scenesCommand) replaced() (*inject.Injection, error) {
+	if c.noise.Share == 0 {
+		return nil, nil
+	}
+	set, err := scenes.Make(c.scenes)
+	if err != nil {
+		return nil, err
+	}
+	c.noise.Seed = c.scenes.Seed
+	noise, err := c.noise.Draw(set)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return noise, nil
 }
 
 // clips writes clips, and returns their folder.

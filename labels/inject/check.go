@@ -30,7 +30,7 @@ func (noise *Injection) checkSet(s *loader.Set) error {
 		return fmt.Errorf("noise made for %q, applied to %q: %s: %w: %w",
 			noise.SetName, s.Name, fmt.Sprintf(format, args...), ErrOtherSet, loader.ErrAnnotations)
 	}
-	if noise.Kind != Captions && noise.Kind != Flips {
+	if !noise.Kind.replaces() && noise.Kind != Flips {
 		return fmt.Errorf("noise of the unknown kind %q: %w", noise.Kind, loader.ErrAnnotations)
 	}
 	if noise.Bags != s.Len() {
@@ -39,7 +39,7 @@ func (noise *Injection) checkSet(s *loader.Set) error {
 	if noise.Kind == Flips && noise.Classes != s.Vocabulary.Len() {
 		return wrong("%d classes, want %d", s.Vocabulary.Len(), noise.Classes)
 	}
-	if noise.Kind == Captions {
+	if noise.Kind.replaces() {
 		if s.Captions == nil {
 			return wrong("its labels do not come from captions")
 		}
@@ -100,10 +100,10 @@ func fingerprint(s *loader.Set, kind Kind) string {
 		h.Write(n[:]) // lengths keep "ab","c" apart from "a","bc"
 		h.Write(b)
 	}
-	put([]byte(kind))
+	put([]byte(kind.inFile()))
 	for i, id := range s.IDs {
 		put([]byte(id))
-		if kind == Captions {
+		if kind.replaces() {
 			put(binary.LittleEndian.AppendUint32(nil, uint32(len(s.Captions[i]))))
 		}
 	}

@@ -8,7 +8,7 @@ import (
 // Plan describes the noise to draw for a set.
 type Plan struct {
 	Kind Kind
-	// Share is the part of each bag's captions to replace (Captions).
+	// Share is the share of captions to replace, as in ReplaceCaptions (all kinds but Flips).
 	Share float64
 	// Missing and Incorrect are the probabilities that a label that holds goes missing, and that one that
 	// does not hold is set (Flips). If RatesFile is not empty, it has both for each word instead.
@@ -19,12 +19,11 @@ type Plan struct {
 
 // Draw draws the noise. A share or rate that the set cannot have is a *setting.Error.
 func (p Plan) Draw(set *loader.Set) (*Injection, error) {
-	if p.Kind == Captions {
-		n, err := CaptionsForShare(set, p.Share)
-		if err != nil {
+	if p.Kind != Flips {
+		if _, err := newReplacementDraw(set, p.Kind, p.Share, p.Seed); err != nil {
 			return nil, &setting.Error{Key: "share", Reason: err}
 		}
-		return ReplaceCaptions(set, n, p.Seed)
+		return ReplaceCaptions(set, p.Kind, p.Share, p.Seed)
 	}
 	rates := uniformRates(p.Missing, p.Incorrect)
 	if p.RatesFile != "" {

@@ -3,16 +3,19 @@ package inject
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"strings"
 
 	"nmn/internal/durable"
+	"nmn/internal/setting"
 	"nmn/labels"
 	"nmn/loader"
 )
@@ -26,6 +29,21 @@ const (
 // maxLine bounds a line of a noise file: 1,000,000 flipped classes of one bag.
 const maxLine = 8 << 20
 
+// The kinds of noise in the first line of noise files. Replaced captions have one kind, however they were
+// drawn, so that other versions of the program can apply them.
+const (
+	captionsInFile = "captions"
+	flipsInFile    = "flips"
+)
+
+// inFile returns the kind in the first line of noise files.
+func (k Kind) inFile() string {
+	if k.replaces() {
+		return captionsInFile
+	}
+	return string(k)
+}
+
 // flipRates are labels.Rates as noise files have them.
 type flipRates struct {
 	Q01 []float64 `json:"missing,omitempty"`
@@ -36,9 +54,11 @@ type flipRates struct {
 type fileHeader struct {
 	Format         string     `json:"format"`
 	Version        int        `json:"version"`
-	Kind           Kind       `json:"kind"`
-	Seed           uint64     `json:"seed,string"` // a string: JSON numbers of other programs end at 2^53
-	Replaced       int        `json:"replaced,omitempty"`
+	Kind           string     `json:"kind"`
+	Drawn          Kind       `json:"drawn,omitzero"`     // how captions were drawn
+	Seed           uint64     `json:"seed,string"`        // a string: JSON numbers of other programs end at 2^53
+	Replaced       int        `json:"replaced,omitempty"` // captions of each bag; for kinds with whole captions
+	Share          float64    `json:"share,omitempty"`    // for the others
 	Rates          *flipRates `json:"rates,omitempty"`
 	Set            string     `json:"set"`
 	Bags           int        `json:"bags"`
@@ -67,12 +87,18 @@ func (noise *Injection) WriteTo(w io.Writer) (int64, error) {
 	out := bufio.NewWriter(counter)
 	encoder := json.NewEncoder(out)
 	header := fileHeader{
-		Format: fileFormat, Version: fileVersion, Kind: noise.Kind, Seed: noise.Seed, Replaced: noise.Replaced,
+		Format: fileFormat, Version: fileVersion, Kind: noise.Kind.inFile(), Seed: noise.Seed,
 		Set: noise.SetName, Bags: noise.Bags, Classes: noise.Classes, CaptionsPerBag: noise.CaptionsPerBag,
 		Fingerprint: noise.Fingerprint, Changes: len(noise.Changes),
 	}
-	if noise.Kind == Flips {
+	switch {
+	case noise.Kind == Flips:
 		header.Rates = (*flipRates)(&noise.Rates)
+	case noise.Kind.whole():
+		header.Drawn = noise.Kind
+		header.Replaced = int(math.Round(noise.Share * float64(noise.CaptionsPerBag)))
+	default:
+		header.Drawn, header.Share = noise.Kind, noise.Share
 	}
 	if err := encoder.Encode(header); err != nil {
 		return counter.n, fmt.Errorf("cannot write the noise: %w", err)
@@ -158,7 +184,7 @@ func parse(name string, r io.Reader, s *loader.Set) (*Injection, error) {
 			return nil, lineError(name, n, fmt.Errorf("more than the %d changes that the first line announces",
 				changes))
 		}
-		change, err := parseLine(lines.Bytes(), noise.Kind)
+		change, err := parseLine(lines.Bytes(), noise.Kind.inFile())
 		if err == nil {
 			noise.Changes = append(noise.Changes, change)
 			err = noise.checkChange(s, len(noise.Changes)-1, change)
@@ -210,13 +236,17 @@ func parseHeader(lines *bufio.Scanner) (*Injection, int, error) {
 			loader.Excerpt(h.Format), fileFormat)
 	case h.Version != fileVersion:
 		return nil, 0, fmt.Errorf("version %d, this program reads %d", h.Version, fileVersion)
-	case h.Kind != Captions && h.Kind != Flips:
-		return nil, 0, fmt.Errorf("unknown kind %q, want %q or %q", loader.Excerpt(string(h.Kind)), Captions, Flips)
+	case h.Kind != captionsInFile && h.Kind != flipsInFile:
+		return nil, 0, fmt.Errorf("unknown kind %q, want %q or %q", loader.Excerpt(h.Kind), captionsInFile, flipsInFile)
 	case h.Bags < 1 || h.Classes < 1 || h.Changes < 0 || h.Changes > h.Bags:
 		return nil, 0, fmt.Errorf("%d changes of %d samples and %d classes cannot be", h.Changes, h.Bags, h.Classes)
 	}
+	kind, share, err := h.drawn()
+	if err != nil {
+		return nil, 0, err
+	}
 	noise := &Injection{
-		Kind: h.Kind, Seed: h.Seed, Replaced: h.Replaced, SetName: h.Set, Bags: h.Bags, Classes: h.Classes,
+		Kind: kind, Seed: h.Seed, Share: share, SetName: h.Set, Bags: h.Bags, Classes: h.Classes,
 		CaptionsPerBag: h.CaptionsPerBag, Fingerprint: h.Fingerprint,
 	}
 	if h.Rates != nil {
@@ -228,8 +258,27 @@ func parseHeader(lines *bufio.Scanner) (*Injection, int, error) {
 	return noise, h.Changes, nil
 }
 
+// drawn returns the kind of noise and the share of replaced captions.
+func (h *fileHeader) drawn() (Kind, float64, error) {
+	if h.Kind == flipsInFile {
+		return Flips, 0, nil
+	}
+	kind, share := cmp.Or(h.Drawn, Uniform), h.Share
+	if !kind.replaces() {
+		return "", 0, fmt.Errorf("captions are drawn in the unknown way %q, want %s", loader.Excerpt(string(kind)),
+			setting.Alternatives(CaptionKinds()))
+	}
+	if kind.whole() {
+		share = float64(h.Replaced) / float64(max(h.CaptionsPerBag, 1))
+	}
+	if !(share >= 0 && share <= 1) {
+		return "", 0, fmt.Errorf("a share of %g of the captions cannot be replaced, want 0 to 1", share)
+	}
+	return kind, share, nil
+}
+
 // parseLine reads the changes of one bag.
-func parseLine(b []byte, kind Kind) (BagChanges, error) {
+func parseLine(b []byte, kind string) (BagChanges, error) {
 	var line fileLine
 	decoder := json.NewDecoder(bytes.NewReader(b))
 	decoder.DisallowUnknownFields()
@@ -242,7 +291,7 @@ func parseLine(b []byte, kind Kind) (BagChanges, error) {
 	if line.Bag == nil {
 		return BagChanges{}, errors.New("\"bag\" is missing")
 	}
-	if (kind == Captions) != (len(line.Captions) > 0) || (kind == Flips) != (len(line.Flips) > 0) {
+	if (kind == captionsInFile) != (len(line.Captions) > 0) || (kind == flipsInFile) != (len(line.Flips) > 0) {
 		return BagChanges{}, fmt.Errorf("sample %d: noise of kind %q wants \"%s\" and nothing else", *line.Bag, kind, kind)
 	}
 	change := BagChanges{Bag: *line.Bag, Flips: line.Flips}

@@ -15,7 +15,8 @@ import (
 // Files of noise from an earlier version must still match their sets.
 func TestFingerprint_IsThatOfEarlierVersions(t *testing.T) {
 	s := captionSet(t, 3, 2)
-	for kind, want := range map[Kind]string{Captions: "cf5840733af43220", Flips: "1d86b5146b6dc71a"} {
+	for kind, want := range map[Kind]string{Uniform: "cf5840733af43220", Shift: "cf5840733af43220",
+		Flips: "1d86b5146b6dc71a"} {
 		if got := fingerprint(s, kind); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s, want %s…", kind, got, want)
 		}
@@ -31,7 +32,7 @@ func TestFingerprint_TellsNamesApart(t *testing.T) {
 		}
 		return s
 	}
-	for _, kind := range []Kind{Captions, Flips} {
+	for _, kind := range []Kind{Uniform, Flips} {
 		if fingerprint(set("ab", "c"), kind) == fingerprint(set("a", "bc"), kind) {
 			t.Errorf("%s: the pictures ab and c count as a and bc", kind)
 		}
@@ -88,7 +89,7 @@ func (failingRows) Read(_ context.Context, bag int, row *loader.Row) error {
 func TestFlippedRows_PassErrorsOn(t *testing.T) {
 	always := labels.Rates{Q01: []float64{1}, Q10: []float64{1}}
 	flipped := flippedRows{Rows: failingRows{}, draw: newFlipDraw(2, always, 1)}
-	replaced := replacedRows{Rows: failingRows{}, n: 1, donors: donors{bags: 3}}
+	replaced := replacedRows{Rows: failingRows{}, draw: replacementDraw{kind: Uniform, n: 1, donors: &donors{bags: 3}}}
 	for name, rows := range map[string]loader.Rows{"flips": &flipped, "captions": &replaced} {
 		if err := rows.Read(t.Context(), 2, new(loader.Row)); !errors.Is(err, errRow) {
 			t.Errorf("%s: %v", name, err)

@@ -11,11 +11,27 @@ import (
 // Kind is how labels are made wrong.
 type Kind string
 
-// The kinds of label noise.
+// The kinds of label noise. All but Flips replace captions by captions of other bags, and labels follow.
 const (
-	Captions Kind = "captions" // captions replaced by captions of other bags, labels recomputed
-	Flips    Kind = "flips"    // labels flipped one by one
+	Uniform Kind = "uniform" // the paper's: n captions of each bag, each from a random other bag
+	Uneven  Kind = "uneven"  // Uniform, but the share of each bag is drawn from Beta(share, 1-share)
+	Similar Kind = "similar" // n captions of each bag, each from the most similar of 60 random other bags
+	Pair    Kind = "pair"    // n captions of each bag, all from one random other bag
+	Shift   Kind = "shift"   // all captions of a share of the bags, from the next bag; the last bag's from the first
+	Flips   Kind = "flips"   // labels flipped one by one
 )
+
+// CaptionKinds lists the kinds that replace captions.
+func CaptionKinds() []Kind { return []Kind{Uniform, Uneven, Similar, Pair, Shift} }
+
+// IsZero reports whether files leave out the kind. A file that names no kind has the noise of the paper, Uniform.
+func (k Kind) IsZero() bool { return k == "" || k == Uniform }
+
+// replaces reports whether the kind replaces captions.
+func (k Kind) replaces() bool { return slices.Contains(CaptionKinds(), k) }
+
+// whole reports whether the share is a whole number of each bag's captions.
+func (k Kind) whole() bool { return k == Uniform || k == Similar || k == Pair }
 
 // ErrOtherSet is wrapped by the errors about noise that was made for another set than it is
 // applied to. It comes with ErrAnnotations.
@@ -27,8 +43,9 @@ var ErrOtherSet = errors.New("the noise belongs to another set")
 type Injection struct {
 	Kind Kind
 	Seed uint64
-	// Replaced is the number of captions of each bag that are replaced (Captions).
-	Replaced int
+	// Share is the share of captions that are replaced (all kinds but Flips): of each bag, or for Uneven and Shift
+	// the expected share of all bags.
+	Share float64
 	// Rates are the probabilities the flips were drawn with (Flips).
 	Rates labels.Rates
 	// SetName, Bags, Classes, CaptionsPerBag and Fingerprint identify the set the noise was made for.
@@ -42,7 +59,7 @@ type Injection struct {
 // BagChanges are the changes of one bag.
 type BagChanges struct {
 	Bag      int
-	Captions []Replacement // Captions, by ascending slot
+	Captions []Replacement // all kinds but Flips, by ascending slot
 	Flips    []int         // Flips: the classes whose label is flipped, ascending
 }
 
@@ -57,7 +74,7 @@ func newInjection(s *loader.Set, kind Kind, seed uint64) (*Injection, error) {
 	if err := loader.CheckLabels(s, "labels", s.Labels); err != nil {
 		return nil, err
 	}
-	if kind == Captions {
+	if kind.replaces() {
 		if err := checkCaptions(s); err != nil {
 			return nil, err
 		}
@@ -78,7 +95,7 @@ func (noise *Injection) Apply(s *loader.Set) (*loader.Set, error) {
 	}
 	noisy := *s
 	classes := s.Vocabulary.Len() // for replaced captions, the vocabulary may have changed since
-	if noise.Kind == Captions {
+	if noise.Kind.replaces() {
 		noisy.CaptionsInUse = noise.captions(s)
 		noisy.Labels, _ = loader.CaptionMatrices(noisy.CaptionsInUse, classes)
 		return &noisy, nil

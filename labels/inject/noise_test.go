@@ -54,7 +54,12 @@ func captionSet(t testing.TB, n, perBag int) *loader.Set {
 
 func mustReplace(t testing.TB, s *loader.Set, n int, seed uint64) *Injection {
 	t.Helper()
-	noise, err := ReplaceCaptions(s, n, seed)
+	return mustDraw(t, s, Uniform, float64(n)/float64(s.CaptionsPerBag), seed)
+}
+
+func mustDraw(t testing.TB, s *loader.Set, kind Kind, share float64, seed uint64) *Injection {
+	t.Helper()
+	noise, err := ReplaceCaptions(s, kind, share, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +88,8 @@ func TestReplaceCaptions_ReplacesNSlotsByOriginalCaptionsOfOthers(t *testing.T) 
 	s := captionSet(t, 40, 5)
 	for n := 1; n <= 5; n++ {
 		noise := mustReplace(t, s, n, 3)
-		if len(noise.Changes) != 40 || noise.Replaced != n {
-			t.Fatalf("%d bags changed, %d captions", len(noise.Changes), noise.Replaced)
+		if len(noise.Changes) != 40 || noise.Share != float64(n)/5 {
+			t.Fatalf("%d bags changed, a share of %g", len(noise.Changes), noise.Share)
 		}
 		noisy := mustApply(t, noise, s)
 		for i, change := range noise.Changes {
@@ -236,18 +241,21 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 	bare.Captions = nil
 	alone := captionSet(t, 1, 5)
 	calls := map[string]func() error{
-		"flip labels instead":     func() error { _, err := ReplaceCaptions(&bare, 1, 1); return err },
-		"allowed are 1 to 5":      func() error { _, err := ReplaceCaptions(s, 6, 1); return err },
-		"cannot replace 0":        func() error { _, err := ReplaceCaptions(s, 0, 1); return err },
-		"only 1 samples have any": func() error { _, err := ReplaceCaptions(alone, 1, 1); return err },
+		"flip labels instead":     func() error { _, err := ReplaceCaptions(&bare, Uniform, .2, 1); return err },
+		"a share of 1.2":          func() error { _, err := ReplaceCaptions(s, Uniform, 1.2, 1); return err },
+		"a share of 0 ":           func() error { _, err := ReplaceCaptions(s, Pair, 0, 1); return err },
+		"above 0 and at most 1":   func() error { _, err := ReplaceCaptions(s, Uneven, 0, 1); return err },
+		"a share of NaN cannot":   func() error { _, err := ReplaceCaptions(s, Shift, math.NaN(), 1); return err },
+		"want uniform, uneven":    func() error { _, err := ReplaceCaptions(s, Flips, .2, 1); return err },
+		"only 1 samples have any": func() error { _, err := ReplaceCaptions(alone, Uniform, .2, 1); return err },
 		"Missing[0] = NaN":        func() error { _, err := FlipLabels(s, uniformRates(math.NaN(), 0), 1); return err },
 		"Incorrect[0] = 1.5":      func() error { _, err := FlipLabels(s, uniformRates(0, 1.5), 1); return err },
 		"Missing has 2 entries": func() error {
 			_, err := FlipLabels(s, labels.Rates{Q01: []float64{0, 0}}, 1)
 			return err
 		},
-		"multiples of 0.2": func() error { _, err := CaptionsForShare(s, .5); return err },
-		"a share of NaN":   func() error { _, err := CaptionsForShare(s, math.NaN()); return err },
+		"multiples of 0.2":  func() error { _, err := ReplaceCaptions(s, Similar, .5, 1); return err },
+		"a share of NaN is": func() error { _, err := ReplaceCaptions(s, Uniform, math.NaN(), 1); return err },
 		"the set has no labels": func() error {
 			_, err := FlipLabels(&loader.Set{Name: "x", Vocabulary: s.Vocabulary}, labels.Rates{}, 1)
 			return err
@@ -276,13 +284,13 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 		"mentions class 6 of 6": func() error {
 			c := *s
 			c.Captions = [][][]int32{{{1}}, {{6}}, {}, {}}
-			_, err := ReplaceCaptions(&c, 1, 1)
+			_, err := ReplaceCaptions(&c, Uniform, .2, 1)
 			return err
 		},
 		"captions of 1 of 4 samples": func() error {
 			c := *s
 			c.Captions = c.Captions[:1]
-			_, err := ReplaceCaptions(&c, 1, 1)
+			_, err := ReplaceCaptions(&c, Uniform, .2, 1)
 			return err
 		},
 		"cannot write the noise file ": func() error {
@@ -295,7 +303,7 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 		}
 	}
 	for share, want := range map[float64]int{.2: 1, .4: 2, .6: 3, .8: 4, 1: 5} {
-		if n, err := CaptionsForShare(s, share); err != nil || n != want {
+		if n, err := captionsForShare(s, share); err != nil || n != want {
 			t.Errorf("share %g: %d captions, %v; want %d", share, n, err, want)
 		}
 	}
@@ -637,11 +645,11 @@ func TestReplaceCaptions_OfTwenty(t *testing.T) {
 		t.Fatal(err)
 	}
 	for share, want := range map[float64]int{.05: 1, .2: 4, .4: 8, .6: 12, .95: 19} {
-		n, err := CaptionsForShare(s, share)
+		n, err := captionsForShare(s, share)
 		if err != nil || n != want {
 			t.Fatalf("share %g: %d captions, %v; want %d", share, n, err, want)
 		}
-		noise, err := ReplaceCaptions(s, n, 1)
+		noise, err := ReplaceCaptions(s, Uniform, share, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -668,7 +676,7 @@ func TestReplaceCaptions_OfTwenty(t *testing.T) {
 			t.Errorf("share %g: the counts of the evaluation have changed", share)
 		}
 	}
-	if _, err := CaptionsForShare(s, .33); err == nil || !strings.Contains(err.Error(), "multiples of 0.05") {
+	if _, err := captionsForShare(s, .33); err == nil || !strings.Contains(err.Error(), "multiples of 0.05") {
 		t.Errorf("a third of 20: %v", err)
 	}
 }

@@ -37,7 +37,7 @@ func TestPlan_DrawsAsItSays(t *testing.T) {
 			t.Errorf("%s: %.3f of the labels are missing and %.3f incorrect, want .1 and .9", name, stats.All.Q01, stats.All.Q10)
 		}
 	}
-	for _, plan := range []Plan{{Kind: Flips, Missing: .5, Incorrect: .5, Seed: 3}, {Kind: Captions, Share: .4, Seed: 3}} {
+	for _, plan := range []Plan{{Kind: Flips, Missing: .5, Incorrect: .5, Seed: 3}, {Kind: Uniform, Share: .4, Seed: 3}} {
 		other := plan
 		other.Seed = 4
 		var drawn [3]*Injection
@@ -72,7 +72,7 @@ func TestFlipLabels_BagsHaveDrawsOfTheirOwn(t *testing.T) {
 func TestPlan_NamesTheSettingThatCannotBe(t *testing.T) {
 	s := captionSet(t, 10, 5)
 	for field, plan := range map[string]Plan{
-		"share":      {Kind: Captions, Share: .33},
+		"share":      {Kind: Uniform, Share: .33},
 		"flip_rates": {Kind: Flips, Missing: 2},
 	} {
 		_, err := plan.Draw(s)

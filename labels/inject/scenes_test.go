@@ -15,7 +15,7 @@ func TestReplaceCaptions_ScenesRates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	replaced, err := inject.ReplaceCaptions(s, 2, 5)
+	replaced, err := inject.ReplaceCaptions(s, inject.Uniform, .4, 5)
 	if err != nil {
 		t.Fatal(err)
 	}

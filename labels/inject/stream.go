@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sort"
 
-	"nmn/internal/rng"
+	"nmn/internal/setting"
 	"nmn/labels"
 	"nmn/loader"
 )
@@ -37,12 +37,19 @@ func (d *donors) check(s *loader.Set) error {
 
 // WithReplacedCaptions is ReplaceCaptions and Injection.Apply for a set with Rows: it draws the same noise,
 // but only when a bag is read. It reads the labels once, to find the bags with captions to give.
-func WithReplacedCaptions(ctx context.Context, s *loader.Set, n int, seed uint64) (*loader.Set, error) {
-	if err := checkReplaced(s, n); err != nil {
+// Similar is refused, because it compares all bags.
+func WithReplacedCaptions(ctx context.Context, s *loader.Set, kind Kind, share float64, seed uint64) (*loader.Set,
+	error) {
+	if kind == Similar {
+		return nil, setting.Errorf("data.noise_kind", "%s: `data.noise_kind` %s compares the captions of all samples, "+
+			"which do not fit into memory: raise `run.label_memory` or choose another kind", s.Name, kind)
+	}
+	draw, err := newReplacementDraw(s, kind, share, seed)
+	if err != nil {
 		return nil, err
 	}
 	from := donors{bags: s.Len()}
-	err := s.EachRow(ctx, func(bag int, row *loader.Row) error {
+	err = s.EachRow(ctx, func(bag int, row *loader.Row) error {
 		if row.Captions == nil && len(row.Labels) > 0 {
 			return fmt.Errorf("%s: captions cannot be replaced: the labels of sample %d (%s) do not come from captions; "+
 				"flip labels instead", s.Name, bag, row.ID)
@@ -58,15 +65,14 @@ func WithReplacedCaptions(ctx context.Context, s *loader.Set, n int, seed uint64
 	if err != nil {
 		return nil, err
 	}
-	return s.WithRows(&replacedRows{Rows: s.Rows, n: n, key: rng.Derive(seed, captionStream), donors: from}), nil
+	draw.donors = &from
+	return s.WithRows(&replacedRows{Rows: s.Rows, draw: *draw}), nil
 }
 
 // replacedRows draws the noise of captions as rows are read.
 type replacedRows struct {
 	loader.Rows
-	n      int
-	key    uint64
-	donors donors
+	draw replacementDraw // without captions
 }
 
 func (r *replacedRows) KnowsTruth() bool { return loader.RowsKnowTruth(r.Rows) }
@@ -76,19 +82,24 @@ func (r *replacedRows) Read(ctx context.Context, bag int, row *loader.Row) error
 		return err
 	}
 	var donor loader.Row
-	var given [][][]int32 // captions of the donor of each replacement
-	draw := replacementDraw{n: r.n, key: r.key, donors: &r.donors, captions: func(bag int) (int, error) {
-		err := r.Rows.Read(ctx, bag, &donor)
-		given = append(given, donor.Captions)
-		return len(donor.Captions), err
-	}}
+	given := map[int][][]int32{} // captions of donors
+	draw := r.draw
+	draw.captions = func(bag int) (int, error) {
+		if _, read := given[bag]; !read {
+			if err := r.Rows.Read(ctx, bag, &donor); err != nil {
+				return 0, err
+			}
+			given[bag] = donor.Captions
+		}
+		return len(given[bag]), nil
+	}
 	change, err := draw.of(bag, len(row.Captions))
 	if err != nil {
 		return err
 	}
 	captions := slices.Clone(row.Captions)
-	for i, c := range change.Captions {
-		captions[c.Slot] = given[i][c.DonorSlot]
+	for _, c := range change.Captions {
+		captions[c.Slot] = given[c.Donor][c.DonorSlot]
 	}
 	row.Labels = row.Labels[:0]
 	for _, words := range captions {

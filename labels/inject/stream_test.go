@@ -164,14 +164,15 @@ func batchesOf(t *testing.T, s *loader.Set, epoch int) (all []batch) {
 func TestWithReplacedCaptions_DrawsAsInMemory(t *testing.T) {
 	set := raggedStream(t)
 	held := inMemory(t, set)
-	for _, n := range []int{1, 3, 20} {
-		streamed, err := WithReplacedCaptions(t.Context(), set, n, 7)
+	for _, plan := range []Plan{{Kind: Uniform, Share: .05}, {Kind: Uniform, Share: .15}, {Kind: Uniform, Share: 1},
+		{Kind: Uneven, Share: .37}, {Kind: Pair, Share: .15}, {Kind: Shift, Share: .6}} {
+		streamed, err := WithReplacedCaptions(t.Context(), set, plan.Kind, plan.Share, 7)
 		if err != nil {
 			t.Fatal(err)
 		}
-		noisy := mustApply(t, mustReplace(t, held, n, 7), held)
+		noisy := mustApply(t, mustDraw(t, held, plan.Kind, plan.Share, 7), held)
 		if reflect.DeepEqual(censusOf(t, noisy).Digest, censusOf(t, held).Digest) {
-			t.Fatal("no label has changed")
+			t.Fatalf("%s: no label has changed", plan.Kind)
 		}
 		sameBatches(t, streamed, noisy)
 		sameStatistics(t, set, streamed, held, noisy)
@@ -228,7 +229,7 @@ func TestWithReplacedCaptions_NeedsCaptions(t *testing.T) {
 	set := streamOf(t, loader.ClipLabelsForm{CaptionsPerBag: 5}, []string{"dog"}, []int{1, 1},
 		loader.ClipLabel{Clip: "in/video0.mp4", Counts: map[string]int{"dog": 2}},
 		loader.ClipLabel{Clip: "in/video1.mp4"})
-	if _, err := WithReplacedCaptions(t.Context(), set, 1, 1); err == nil ||
+	if _, err := WithReplacedCaptions(t.Context(), set, Uniform, .2, 1); err == nil ||
 		!strings.Contains(err.Error(), "sample 0 (in/video0.mp4) do not come from captions") {
 		t.Errorf("error %v", err)
 	}

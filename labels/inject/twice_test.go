@@ -11,11 +11,11 @@ import (
 // its own captions all the same, and noise that is drawn again for it is the noise drawn once.
 func TestWithReplacedCaptions_GivesOriginalCaptions(t *testing.T) {
 	set := raggedStream(t)
-	noisy, err := WithReplacedCaptions(t.Context(), set, 2, 7)
+	noisy, err := WithReplacedCaptions(t.Context(), set, Uniform, .1, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
-	twice, err := WithReplacedCaptions(t.Context(), noisy, 2, 7)
+	twice, err := WithReplacedCaptions(t.Context(), noisy, Uniform, .1, 7)
 	if err != nil {
 		t.Fatal(err)
 	}

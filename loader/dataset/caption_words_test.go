@@ -12,7 +12,7 @@ import (
 )
 
 func TestVocabularyOf_CountsTheFirstCaptionsOfEachPicture(t *testing.T) {
-	file, err := scenes.Write(t.Context(), scenes.Config{Split: "train", N: 4, Seed: 1}, t.TempDir())
+	file, err := scenes.Write(t.Context(), scenes.Config{Split: "train", N: 4, Seed: 1}, nil, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

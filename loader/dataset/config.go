@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nmn/internal/setting"
+	"nmn/labels/inject"
 	"nmn/loader/features"
 	"nmn/loader/manifest"
 	"nmn/loader/picture"
@@ -106,8 +107,10 @@ type Config struct {
 	Evidence string `yaml:"evidence,omitempty" help:"<file> of log-likelihood ratios to learn in place of labels (docs/guide/evidence.md)"`
 
 	// Noise is injected into the training labels: a share of captions to replace, or a file.
-	Noise     float64 `yaml:"noise" help:"replace this <share> of each training picture's captions by captions of other pictures" range:"[0,1)"`
-	NoiseFile string  `yaml:"noise_file" help:"apply the noise in this <file> of nmn noise instead of drawing noise"`
+	Noise float64 `yaml:"noise" help:"replace this <share> of each training picture's captions by captions of other pictures" range:"[0,1)"`
+	// NoiseKind is how captions are replaced; empty is uniform.
+	NoiseKind inject.Kind `yaml:"noise_kind,omitempty" help:"which captions data.noise replaces and which pictures give theirs (docs/guide/evaluation.md)" values:"uniform,uneven,similar,pair,shift"`
+	NoiseFile string      `yaml:"noise_file" help:"apply the noise in this <file> of nmn noise instead of drawing noise"`
 	// Flips inject noise by flipping labels: both rates, the largest relative deviation of a class's rates
 	// from them, or a file with the rates of each class.
 	Flips      FlipLevel   `yaml:"flips" help:"flip training and validation labels with these probabilities, <missing:incorrect>"`

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -36,24 +37,21 @@ func (d *Splits) injectNoise(ctx context.Context, c *Config) error {
 		}
 		drawn, err = inject.Read(ctx, c.NoiseFile, d.Train)
 	case c.Noise > 0:
-		var n int
-		if n, err = inject.CaptionsForShare(d.Train, c.Noise); err != nil {
-			return err
-		}
+		kind := cmp.Or(c.NoiseKind, inject.Uniform)
 		if d.Train.Rows != nil {
-			d.Noise = share(n, d.Train.CaptionsPerBag)
-			d.Train, err = inject.WithReplacedCaptions(ctx, d.Train, n, noiseSeed(c))
+			d.Noise, d.NoiseKind = c.Noise, kind
+			d.Train, err = inject.WithReplacedCaptions(ctx, d.Train, kind, c.Noise, noiseSeed(c))
 			return err
 		}
-		drawn, err = inject.ReplaceCaptions(d.Train, n, noiseSeed(c))
+		drawn, err = inject.ReplaceCaptions(d.Train, kind, c.Noise, noiseSeed(c))
 	default:
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if drawn.Kind == inject.Captions {
-		d.Noise = share(drawn.Replaced, drawn.CaptionsPerBag)
+	if drawn.Kind != inject.Flips {
+		d.Noise, d.NoiseKind = drawn.Share, drawn.Kind
 	}
 	d.Train, err = drawn.Apply(d.Train)
 	return err
@@ -70,8 +68,6 @@ func meanRates(r labels.Rates) labels.FlipRates {
 	}
 	return labels.FlipRates{Q01: mean(r.Q01), Q10: mean(r.Q10)}
 }
-
-func share(part, whole int) float64 { return float64(part) / float64(max(whole, 1)) }
 
 func noiseSeed(c *Config) uint64 {
 	if c.NoiseSeed != 0 {

@@ -34,7 +34,8 @@ type Splits struct {
 	// Evidence, N×K of float32, replaces the training labels: log-likelihood ratios of the observations; nil
 	// if labels are used.
 	Evidence    *dense.Dense
-	Noise       float64 // share of replaced captions, for tables
+	Noise       float64     // share of replaced captions, for tables
+	NoiseKind   inject.Kind // of the replaced captions; empty for none
 	Flips       labels.FlipRates
 	injected    struct{ train, validation *inject.Injection } // flips, nil for none
 	labelSource string                                        // description of features or a manifest

@@ -102,6 +102,8 @@ var readings = []reading{
 	// Validate refuses a rate of replaced captions above 0 if there are no captions; 0 means the same
 	// everywhere.
 	{key: "noise", by: allKinds},
+	{key: "noise_kind", by: []Kind{Scenes, MovingScenes, Captions, MSRVTT, Clips},
+		because: "which have captions to replace"},
 	{key: "noise_file", by: allKinds},
 	{key: "flips", by: allKinds},
 	{key: "flip_spread", by: allKinds},

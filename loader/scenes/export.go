@@ -8,11 +8,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"nmn/internal/durable"
 	"nmn/internal/parallel"
+	"nmn/labels/inject"
 	"nmn/loader/picture"
 )
 
@@ -49,8 +51,9 @@ var splitInFileName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 // folder/captions_<split>2014.json with five captions each. It returns the path of the caption file,
 // which is written last.
 //
-// The words of a caption that are in Vocabulary are exactly the words of Set.Captions.
-func Write(ctx context.Context, config Config, folder string) (captions string, err error) {
+// The words of a caption that are in Vocabulary are exactly the words of Set.Captions. Captions are replaced as in
+// noise, unless it is nil.
+func Write(ctx context.Context, config Config, noise *inject.Injection, folder string) (captions string, err error) {
 	if err := config.Validate(); err != nil {
 		return "", err
 	}
@@ -63,7 +66,11 @@ func Write(ctx context.Context, config Config, folder string) (captions string, 
 	if err := writeScenePictures(ctx, config, folder); err != nil {
 		return "", err
 	}
-	data, err := json.Marshal(describeScenes(config))
+	described := describeScenes(config)
+	if noise != nil {
+		described.replace(noise)
+	}
+	data, err := json.Marshal(described)
 	if err != nil {
 		return "", fmt.Errorf("scenes: captions: %w", err)
 	}
@@ -117,6 +124,17 @@ func writeJPEG(path string, pic *picture.Picture) error {
 		return err
 	}
 	return durable.WriteNew(path, data, 0o666)
+}
+
+// replace replaces captions by captions of other pictures.
+func (file *exportedSet) replace(noise *inject.Injection) {
+	own := slices.Clone(file.Annotations)
+	for _, change := range noise.Changes {
+		for _, r := range change.Captions {
+			file.Annotations[change.Bag*CaptionsPerPicture+r.Slot].Caption =
+				own[r.Donor*CaptionsPerPicture+r.DonorSlot].Caption
+		}
+	}
 }
 
 func describeScenes(config Config) exportedSet {

@@ -16,7 +16,7 @@ import (
 
 func TestWrite_IsACOCOSet(t *testing.T) {
 	config, folder := Config{Seed: 3, Split: "val", N: 6}, t.TempDir()
-	path, err := Write(context.Background(), config, folder)
+	path, err := Write(context.Background(), config, nil, folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,12 +84,12 @@ func TestWrite_IsACOCOSet(t *testing.T) {
 }
 
 func TestWrite_Refuses(t *testing.T) {
-	if _, err := Write(context.Background(), Config{Seed: 1, Split: "../x", N: 1}, t.TempDir()); err == nil {
+	if _, err := Write(context.Background(), Config{Seed: 1, Split: "../x", N: 1}, nil, t.TempDir()); err == nil {
 		t.Error("a split that is a path: no error")
 	}
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Write(cancelled, Config{Seed: 1, Split: "val", N: 1}, t.TempDir()); err == nil {
+	if _, err := Write(cancelled, Config{Seed: 1, Split: "val", N: 1}, nil, t.TempDir()); err == nil {
 		t.Error("cancelled: no error")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"nmn/format/table"
+	"nmn/labels/inject"
 	"nmn/loader"
 	"nmn/loader/shard"
 )
@@ -19,7 +20,7 @@ const (
 // WriteFolder writes a split as Write does. Next to it, it writes the words in vocabularyName, and the true
 // content of the pictures in truthName with a row for each file. The captions come last, and only if all else
 // is complete.
-func WriteFolder(ctx context.Context, config Config, folder string) (captions string, err error) {
+func WriteFolder(ctx context.Context, config Config, noise *inject.Injection, folder string) (captions string, err error) {
 	if err := CheckSplitName(config.Split); err != nil {
 		return "", err
 	}
@@ -27,7 +28,7 @@ func WriteFolder(ctx context.Context, config Config, folder string) (captions st
 	if err := writeTruth(folder, config, Make, name); err != nil {
 		return "", err
 	}
-	return Write(ctx, config, folder)
+	return Write(ctx, config, noise, folder)
 }
 
 // WriteMovingFolder writes a split as WriteMoving does, and next to it the words and the truth of each clip.

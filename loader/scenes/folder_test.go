@@ -13,7 +13,7 @@ import (
 
 func TestWriteFolder_TruthHasTheNamesOfTheFiles(t *testing.T) {
 	config, dir := Config{Split: "train", N: 3, Seed: 1}, filepath.Join(t.TempDir(), "new", "scenes")
-	captions, err := WriteFolder(t.Context(), config, dir)
+	captions, err := WriteFolder(t.Context(), config, nil, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestWriteFolder_TruthHasTheNamesOfTheFiles(t *testing.T) {
 	if v, err := text.ReadVocabulary(filepath.Join(dir, vocabularyName)); err != nil || v.Len() != set.Vocabulary.Len() {
 		t.Errorf("vocabulary %v, %v", v, err)
 	}
-	if _, err := WriteFolder(t.Context(), Config{Split: "../up", N: 1}, dir); err == nil {
+	if _, err := WriteFolder(t.Context(), Config{Split: "../up", N: 1}, nil, dir); err == nil {
 		t.Error("a split that is a path was written")
 	}
 }
