@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/labels/inject"
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
@@ -87,6 +88,21 @@ func TestCaptionsArm_LeavesForeignCaptionsOut(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A run whose captions were exchanged in another way than the paper's says so in its result and on its page.
+func TestCaptionsArm_NamesTheKindOfNoise(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains runs")
+	dir := filepath.Join(t.TempDir(), "run")
+	must(t, byCaptions(dir, "--arm", "baseline", "--set", "data.noise_kind=shift")...)
+	outcome, err := run.ReadOutcome(dir)
+	if err != nil || outcome == nil || outcome.NoiseKind != inject.Shift {
+		t.Fatalf("outcome %+v, %v; want the kind %s", outcome, err, inject.Shift)
+	}
+	if page := string(readFile(t, dir, report.HTMLFile)); !strings.Contains(page, "% shift") {
+		t.Error("the page does not name the kind")
 	}
 }
 

@@ -20,7 +20,8 @@ const (
 // WriteFolder writes a split as Write does. Next to it, it writes the words in vocabularyName, and the true
 // content of the pictures in truthName with a row for each file. The captions come last, and only if all else
 // is complete.
-func WriteFolder(ctx context.Context, config Config, noise *inject.Injection, folder string) (captions string, err error) {
+func WriteFolder(ctx context.Context, config Config, noise *inject.Injection, folder string) (
+	captions string, err error) {
 	if err := CheckSplitName(config.Split); err != nil {
 		return "", err
 	}
