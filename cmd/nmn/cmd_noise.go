@@ -28,7 +28,7 @@ func newNoise(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "noise [DATA]",
 		Short: "Draw label noise and write it to a file",
-		Long: `Draw label noise for the training pictures: replaced captions, by default as in the paper, or flipped labels.
+		Long: `Draw label noise for the training pictures: replaced captions or flipped labels.
 The file can be shared, and --noise takes it.`,
 		Annotations: details(`Statistics go to standard output: the number of missing and incorrect labels, for each label.
 --share replaces captions. --kind uniform replaces this share of each picture's captions, each by
