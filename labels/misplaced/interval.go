@@ -72,15 +72,15 @@ func (f *finder) shareOf(units []int) float64 {
 	}
 	for n := 2; n <= min(f.tables.most, mostExact); n++ {
 		copy(now, f.prior.foreign[n])
-		any := 0
+		number := 0
 		for range intervalRounds {
 			clear(next)
-			any = 0
+			number = 0
 			for _, i := range units {
 				if f.units[i].captions != n {
 					continue
 				}
-				any++
+				number++
 				counts, sum := f.countsOf(i), 0.0
 				for k, p := range counts {
 					sum += float64(p) / f.prior.foreign[n][k] * now[k]
@@ -89,17 +89,17 @@ func (f *finder) shareOf(units []int) float64 {
 					next[k] += float64(p) / f.prior.foreign[n][k] * now[k] / sum
 				}
 			}
-			if any == 0 {
+			if number == 0 {
 				break
 			}
 			for k := range n + 1 {
-				now[k] = next[k] / float64(any)
+				now[k] = next[k] / float64(number)
 			}
 		}
 		for k, p := range now[:n+1] {
-			foreign += p * float64(k) * float64(any)
+			foreign += p * float64(k) * float64(number)
 		}
-		captions += n * any
+		captions += n * number
 	}
 	return foreign / float64(max(captions, 1))
 }
