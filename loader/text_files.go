@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -63,14 +62,14 @@ func OpenMarkedText(ctx context.Context, path string) (_ io.ReadCloser, mark str
 
 // utf16Order finds UTF-16 by the first four bytes of a text: by its mark, or by the zeros of two ASCII characters.
 func utf16Order(start []byte) binary.ByteOrder {
-	zeros := ""
-	for _, b := range start {
-		zeros += strconv.FormatBool(b == 0)[:1]
+	var zero [4]bool
+	for i, b := range start {
+		zero[i] = b == 0
 	}
 	switch {
-	case bytes.HasPrefix(start, []byte("\xff\xfe")) || zeros == "ftft":
+	case bytes.HasPrefix(start, []byte("\xff\xfe")) || len(start) == 4 && zero == [4]bool{false, true, false, true}:
 		return binary.LittleEndian
-	case bytes.HasPrefix(start, []byte("\xfe\xff")) || zeros == "tftf":
+	case bytes.HasPrefix(start, []byte("\xfe\xff")) || len(start) == 4 && zero == [4]bool{true, false, true, false}:
 		return binary.BigEndian
 	}
 	return nil

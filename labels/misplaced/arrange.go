@@ -16,8 +16,10 @@ type arrangement struct {
 	singles []uint8 // places of foreign captions that came alone
 }
 
+func onesOf(set uint8) int { return bits.OnesCount8(set) }
+
 // foreign is the number of foreign captions of n.
-func (a *arrangement) foreign(n int) int { return n - bits.OnesCount8(a.own) }
+func (a *arrangement) foreign(n int) int { return n - onesOf(a.own) }
 
 // arrangements returns all arrangements of n captions. If largest is set, no foreign group is larger than the
 // bag's own, and captions are all foreign only if each came alone.
@@ -38,7 +40,7 @@ func arrangements(n int, largest bool) []arrangement {
 			var a arrangement
 			most := 1
 			for i, g := range groups {
-				size := bits.OnesCount8(g)
+				size := onesOf(g)
 				switch {
 				case i == own:
 					a.own = g
@@ -50,7 +52,7 @@ func arrangements(n int, largest bool) []arrangement {
 				}
 				most = max(most, size)
 			}
-			if size := bits.OnesCount8(a.own); largest && size < most && (size > 0 || most > 1) {
+			if size := onesOf(a.own); largest && size < most && (size > 0 || most > 1) {
 				continue
 			}
 			all = append(all, a)

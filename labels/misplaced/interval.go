@@ -108,26 +108,19 @@ func (f *finder) shareOf(units []int) float64 {
 // captions.
 func (f *finder) shareCompared(units []int, k kind) (share float64, captions int) {
 	d := f.compared[k]
-	observed, null, weights := make([]float64, len(d.g)), make([]float64, len(d.g)), 0.0
+	t := newTally(len(d.g))
 	for _, i := range units {
 		u := &f.units[i]
 		if u.exactly() || f.kindOf(u) != k {
 			continue
 		}
-		captions += u.captions
 		for at := u.first; at < u.first+u.captions; at++ {
-			weight := 1 - f.votes[at] + leastWeight
-			weights += weight
-			observed[d.bin(f.own[at])]++
-			null[d.bin(f.null[at])] += weight
+			t.add(d, f.own[at], f.null[at], f.votes[at])
 		}
 	}
-	if captions == 0 {
+	if t.captions == 0 {
 		return 0, 0
 	}
-	for b := range null {
-		null[b] *= float64(captions) / weights
-	}
-	again := densities{g: make([]float64, len(d.g))}
-	return again.estimate(observed, null), captions
+	_, share = t.estimate()
+	return share, t.captions
 }

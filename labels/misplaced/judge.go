@@ -10,8 +10,6 @@ import (
 // their share best.
 const temper = .8
 
-func onesOf(set uint8) int { return bits.OnesCount8(set) }
-
 // judge is one goroutine's working memory.
 type judge struct {
 	f      *finder
@@ -41,13 +39,8 @@ func (j *judge) judge(number int) {
 	f := j.f
 	j.number, j.unit, j.union = number, &f.units[number], f.index.unionOf(number)
 	j.sums.members += float64(j.unit.captions)
-	t := f.tables
-	for c := range j.unit.captions {
-		sum := t.silence[1]
-		for _, place := range f.index.placesOf(j.unit.first + c) {
-			sum += t.spoken[int(j.union[place])*t.width+row(1)+1]
-		}
-		j.alone[c] = sum
+	for c, caption := range f.of(j.unit) {
+		j.alone[c] = j.aloneOf(caption)
 	}
 	j.scores = nil
 	if scores := f.scoresOf(j.unit.bag); scores != nil && !(f.scoresMislead && j.unit.exactly()) {
@@ -90,7 +83,7 @@ type exactRoom struct {
 
 // compareAll compares all arrangements.
 func (j *judge) compareAll() {
-	f, t, x, n := j.f, j.f.tables, &j.exact, j.unit.captions
+	f, x, n := j.f, &j.exact, j.unit.captions
 	sets := 1 << n
 	j.findMasks()
 	j.groupLikelihoods()
@@ -115,8 +108,7 @@ func (j *judge) compareAll() {
 	most := math.Inf(-1)
 	for i := range all {
 		a := &all[i]
-		sum := priors[i]
-		sum += own[a.own]
+		sum := priors[i] + own[a.own]
 		for _, g := range a.groups {
 			sum += x.plain[g]
 		}
@@ -159,27 +151,31 @@ func (j *judge) compareAll() {
 	if j.final {
 		return
 	}
+	if scored {
+		j.scores.begin()
+	}
 	for set := 1; set < sets; set++ {
-		if w := x.weight[set]; w > leastWeighed {
-			x.counts = x.counts[:0]
-			for _, mask := range j.masks {
-				x.counts = append(x.counts, uint8(onesOf(mask&uint8(set))))
-			}
-			j.sums.group(t, j.union, x.counts, onesOf(uint8(set)), w)
+		plain, own, size := x.weight[set], x.ownWeight[set], onesOf(uint8(set))
+		if max(plain, own) > leastWeighed {
+			j.countIn(uint8(set))
+		}
+		if plain > leastWeighed {
+			j.sums.group(f.tables, j.union, x.counts, size, plain)
+		}
+		if own > leastWeighed {
+			j.scores.group(j.sums, j.union, x.counts, size, own)
 		}
 	}
 	if scored {
-		j.scores.begin()
-		for set := 1; set < sets; set++ {
-			if w := x.ownWeight[set]; w > leastWeighed {
-				x.counts = x.counts[:0]
-				for _, mask := range j.masks {
-					x.counts = append(x.counts, uint8(onesOf(mask&uint8(set))))
-				}
-				j.scores.group(j.sums, j.union, x.counts, onesOf(uint8(set)), w)
-			}
-		}
 		j.scores.end(j.sums)
+	}
+}
+
+// countIn counts the mentions of each word of the union in a set of captions.
+func (j *judge) countIn(set uint8) {
+	j.exact.counts = j.exact.counts[:0]
+	for _, mask := range j.masks {
+		j.exact.counts = append(j.exact.counts, uint8(onesOf(mask&set)))
 	}
 }
 

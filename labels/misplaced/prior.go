@@ -6,9 +6,6 @@ import "math"
 type prior struct {
 	// foreign is, for each number of captions of a unit, the probability of each number of foreign ones.
 	foreign [][]float64
-	// last is, for each number of captions, the share of units with no own caption among those with one at
-	// most. Without scores captions cannot distinguish the two, so it comes from the smooth distribution.
-	last []float64
 	// together is the concentration theta of groups: foreign caption number i+1 comes alone with probability
 	// theta/(theta+i), and otherwise joins a group with probability in proportion to its size (Ewens).
 	together float64
@@ -17,8 +14,7 @@ type prior struct {
 	// similarOff and groupsOff are set while foreign captions come neither from similar pictures nor in groups.
 	similarOff, groupsOff bool
 
-	choices [][]float64 // log of n choose k
-	smooth  *betaBinomial
+	smooth *betaBinomial
 }
 
 const (
@@ -35,25 +31,25 @@ const (
 
 func newPrior(most int) *prior {
 	p := &prior{together: startTogether, similarOff: true,
-		foreign: make([][]float64, most+1), last: make([]float64, most+1),
-		choices: make([][]float64, most+1), smooth: newBetaBinomial(most)}
+		foreign: make([][]float64, most+1), smooth: newBetaBinomial(most)}
 	for n := range p.foreign {
-		of, choices, sum := make([]float64, n+1), make([]float64, n+1), 0.0
+		of, sum := make([]float64, n+1), 0.0
 		for k := range of {
 			of[k] = math.Pow(.5, float64(k))
 			sum += of[k]
-			choices[k] = p.smooth.choose[n] - p.smooth.choose[k] - p.smooth.choose[n-k]
 		}
 		for k := range of {
 			of[k] /= sum
 		}
-		p.foreign[n], p.choices[n], p.last[n] = of, choices, .5
+		p.foreign[n] = of
 	}
 	return p
 }
 
 // division is the log of the probability that k captions of n are foreign, and that these are the ones.
-func (p *prior) division(n, k int) float64 { return math.Log(p.foreign[n][k]+1e-300) - p.choices[n][k] }
+func (p *prior) division(n, k int) float64 {
+	return math.Log(p.foreign[n][k]+1e-300) - p.smooth.chosen(n, k)
+}
 
 // log is the log of an arrangement's probability.
 func (p *prior) log(n int, a *arrangement) float64 {
@@ -88,15 +84,16 @@ func (p *prior) update(s *sums) {
 		for k := range smooth {
 			smooth[k] = math.Exp(p.smooth.log(n, k))
 		}
-		p.last[n] = smooth[n] / max(smooth[n]+smooth[n-1], leastShare)
+		// Without scores captions cannot distinguish one own caption from none, so the smooth distribution decides.
+		none := smooth[n] / max(smooth[n]+smooth[n-1], leastShare)
 		merged := s.unscored[n][n-1] + s.unscored[n][n]
 		for k := range next {
 			count := s.foreign[n][k] + s.unscored[n][k]
 			switch k {
 			case n - 1:
-				count = s.foreign[n][k] + merged*(1-p.last[n])
+				count = s.foreign[n][k] + merged*(1-none)
 			case n:
-				count = s.foreign[n][k] + merged*p.last[n]
+				count = s.foreign[n][k] + merged*none
 			}
 			share := (count + smoothed*smooth[k]) / (units + smoothed)
 			next[k] = max(of[k]*math.Pow(share/max(of[k], leastShare), hurry), leastShare)

@@ -26,23 +26,6 @@ type densities struct {
 // leastWeight is the weight of a foreign caption that replaces one that surely belongs to its bag.
 const leastWeight = .02
 
-// estimate finds g from the captions in each bin, and the share of foreign captions: the mean of g over the lowest
-// bins, where foreign captions are nearly alone.
-func (d *densities) estimate(observed, foreign []float64) (eps float64) {
-	isotonic(d.g, observed, foreign)
-	all := 0.0
-	for _, n := range foreign {
-		all += n
-	}
-	bins, compared := 0, 0.0
-	for bins < len(d.g) && (bins < int(float64(len(d.g))/lowestOf) || compared < leastCompared*all) {
-		eps += d.g[bins]
-		compared += foreign[bins]
-		bins++
-	}
-	return min(eps/float64(bins), 1)
-}
-
 // isotonic sets g to observed/foreign, made non-decreasing by pooling neighbours (pool adjacent violators).
 func isotonic(g, observed, foreign []float64) {
 	type pool struct {
@@ -110,20 +93,53 @@ func compare(own, foreign, votes []float64) *densities {
 		d.edges = append(d.edges, sorted[b*len(sorted)/bins])
 	}
 	d.edges = slices.Compact(d.edges)
-	bins = len(d.edges) + 1
-	d.g = make([]float64, bins)
-	observed, null, weights := make([]float64, bins), make([]float64, bins), 0.0
-	for i, t := range own {
-		weight := 1 - votes[i] + leastWeight
-		weights += weight
-		observed[d.bin(t)]++
-		null[d.bin(foreign[i])] += weight
+	t := newTally(len(d.edges) + 1)
+	for i, v := range own {
+		t.add(d, v, foreign[i], votes[i])
 	}
-	for b := range null {
-		null[b] *= float64(len(own)) / weights
-	}
-	d.eps = d.estimate(observed, null)
+	d.g, d.eps = t.estimate()
 	return d
+}
+
+// tally counts captions, and foreign ones in their places, by bins.
+type tally struct {
+	observed, foreign []float64
+	captions          int
+	weights           float64 // of the foreign ones
+}
+
+func newTally(bins int) *tally {
+	return &tally{observed: make([]float64, bins), foreign: make([]float64, bins)}
+}
+
+// add adds t of a caption and of a foreign one in its place. vote is the probability that the caption is own.
+func (t *tally) add(d *densities, own, foreign, vote float64) {
+	weight := 1 - vote + leastWeight
+	t.captions++
+	t.weights += weight
+	t.observed[d.bin(own)]++
+	t.foreign[d.bin(foreign)] += weight
+}
+
+// estimate finds g, and the share of foreign captions: the mean of g over the lowest bins, where foreign
+// captions are nearly alone.
+func (t *tally) estimate() (g []float64, eps float64) {
+	g = make([]float64, len(t.observed))
+	for b := range t.foreign {
+		t.foreign[b] *= float64(t.captions) / t.weights
+	}
+	isotonic(g, t.observed, t.foreign)
+	all := 0.0
+	for _, n := range t.foreign {
+		all += n
+	}
+	bins, compared := 0, 0.0
+	for bins < len(g) && (bins < int(float64(len(g))/lowestOf) || compared < leastCompared*all) {
+		eps += g[bins]
+		compared += t.foreign[bins]
+		bins++
+	}
+	return g, min(eps/float64(bins), 1)
 }
 
 // gain is how much more likely captions are than captions of random bags, in nats, if a share of them is

@@ -84,8 +84,11 @@ func (b *betaBinomial) none(captions int) float64 {
 
 // log returns the log of the probability of k of n.
 func (b *betaBinomial) log(n, k int) float64 {
-	return b.choose[n] - b.choose[k] - b.choose[n-k] + b.alpha[k] + b.beta[n-k] - b.both[n]
+	return b.chosen(n, k) + b.alpha[k] + b.beta[n-k] - b.both[n]
 }
+
+// chosen returns the log of the number of ways to choose k of n.
+func (b *betaBinomial) chosen(n, k int) float64 { return b.choose[n] - b.choose[k] - b.choose[n-k] }
 
 // repeats is the log likelihood of the cells.
 func (b *betaBinomial) repeats() float64 {
