@@ -30,7 +30,7 @@ func openCPU(t testing.TB, threads int, level string) kernels.Backend {
 // levels that this machine lacks, unless NMN_REQUIRE names them.
 func eachLevel(t *testing.T, run func(t *testing.T, level string)) {
 	t.Helper()
-	for _, level := range []simd.Level{simd.Generic, simd.AVX2, simd.AVX512} {
+	for _, level := range []simd.Level{simd.Generic, simd.NEON, simd.AVX2, simd.AVX512} {
 		if named := os.Getenv(simd.Environment); named != "" && named != level.String() {
 			continue
 		}

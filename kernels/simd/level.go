@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Environment is the variable that forces a level: generic, avx2 or avx512. Empty or unset means
+// Environment is the variable that forces a level: generic, neon, avx2 or avx512. Empty or unset means
 // the best one.
 const Environment = "NMN_SIMD"
 
@@ -21,11 +21,15 @@ type Level uint8
 // Levels, in ascending order of speed.
 const (
 	Generic Level = iota // Go code, on every processor
-	AVX2                 // 256-bit vectors with fused multiply-add (AVX2, FMA, BMI2)
-	AVX512               // 512-bit vectors (AVX512 F, VL, DQ and BW)
+	NEON                 // arm64: 128-bit vectors with fused multiply-add
+	AVX2                 // amd64: 256-bit vectors with fused multiply-add (AVX2, FMA, BMI2)
+	AVX512               // amd64: 512-bit vectors (AVX512 F, VL, DQ and BW)
 )
 
-var levelNames = [...]string{"generic", "avx2", "avx512"}
+var (
+	levelNames     = [...]string{"generic", "neon", "avx2", "avx512"}
+	levelProcessor = [...]string{NEON: "arm64", AVX2: "amd64", AVX512: "amd64"}
+)
 
 // String returns the name as the environment variable has it.
 func (l Level) String() string {
@@ -39,7 +43,7 @@ func (l Level) String() string {
 // Generic.
 func Levels() []Level {
 	levels := []Level{Generic}
-	for _, l := range []Level{AVX2, AVX512} {
+	for _, l := range []Level{NEON, AVX2, AVX512} {
 		if missing(l) == "" {
 			levels = append(levels, l)
 		}
@@ -54,6 +58,17 @@ func Detect() (Level, error) {
 		return Generic, fmt.Errorf("environment %s: %w", Environment, err)
 	}
 	return level, nil
+}
+
+// missing returns the reason why a level cannot run, or nothing if it can.
+func missing(l Level) string {
+	if needs := levelProcessor[l]; l != Generic && needs != assembly {
+		return fmt.Sprintf("this build holds no assembly for it (it needs %s and no tag noasm)", needs)
+	}
+	if lacks := extensionsMissing(l); lacks != nil {
+		return "the processor or the operating system lacks " + strings.Join(lacks, ", ")
+	}
+	return ""
 }
 
 // Select returns the level of a name. The empty name is the best level that can run. A level that is unknown

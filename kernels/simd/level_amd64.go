@@ -2,15 +2,14 @@
 
 package simd
 
-import (
-	"strings"
+import "golang.org/x/sys/cpu"
 
-	"golang.org/x/sys/cpu"
-)
+// assembly is the processor whose assembly this build holds, or empty.
+const assembly = "amd64"
 
-// missing names the extensions of a level that the processor lacks or the operating system does not save. It
-// is empty when the level can run.
-func missing(l Level) string {
+// extensionsMissing names the extensions of a level that the processor lacks or the operating system does not
+// save.
+func extensionsMissing(l Level) []string {
 	type extension struct {
 		name string
 		has  bool
@@ -32,10 +31,12 @@ func missing(l Level) string {
 			lacks = append(lacks, e.name)
 		}
 	}
-	if lacks == nil {
-		return ""
-	}
-	return "the processor or the operating system lacks " + strings.Join(lacks, ", ")
+	return lacks
+}
+
+func assemble(t *[AVX512 + 1]kernels) {
+	t[AVX2] = withAVX2(t[Generic])
+	t[AVX512] = withAVX512(t[AVX2])
 }
 
 func withAVX2(k kernels) kernels {

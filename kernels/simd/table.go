@@ -90,9 +90,10 @@ type kernels struct {
 // arguments of a function value escape, and a struct of arguments would take heap memory at each call.
 var table = func() (t [AVX512 + 1]kernels) {
 	blocks := [2]int{genericRows, genericWidth}
-	t[Generic] = kernels{tileShape: [3]int{genericRows, genericWidth, genericWidth}, outerShape: blocks,
-		batchShape: blocks, crossShape: blocks}
-	t[AVX2] = withAVX2(t[Generic])
-	t[AVX512] = withAVX512(t[AVX2])
+	for l := range t {
+		t[l] = kernels{tileShape: [3]int{genericRows, genericWidth, genericWidth}, outerShape: blocks,
+			batchShape: blocks, crossShape: blocks}
+	}
+	assemble(&t)
 	return t
 }()

@@ -17,7 +17,7 @@ func TestCommittedAssembly_IsWhatIsGenerated(t *testing.T) {
 	if out, err := exec.Command("go", "run", ".", "-dir", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, name := range []string{"kernels_amd64.s", "kernels_amd64.go"} {
+	for _, name := range []string{"kernels_amd64.s", "kernels_amd64.go", "kernels_arm64.s", "kernels_arm64.go"} {
 		want, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)

@@ -1,20 +1,27 @@
-// Command simdgen writes the assembly of package simd: kernels_amd64.s and kernels_amd64.go in kernels/simd, or in the
-// folder that -dir names. Run it by "go generate" there, or from anywhere by
+// Command simdgen writes the assembly of package simd: a file for each processor, and its Go declarations, in
+// kernels/simd or in the folder that -dir names. Run it by "go generate" there, or from anywhere by
 // "go -C tools/simdgen run .".
 package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/buildtags"
+
+	"nmn/tools/simdgen/neon"
 )
 
 func main() {
 	dir := flag.String("dir", filepath.Join("..", "..", "kernels", "simd"), "folder to write to")
 	flag.Parse()
+	if err := neon.Write(filepath.Join(*dir, "kernels_arm64")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	file := filepath.Join(*dir, "kernels_amd64")
 	// Generate takes its settings from the command line, and records it in its output.
 	os.Args = []string{os.Args[0], "-out", file + ".s", "-stubs", file + ".go", "-pkg", "simd"}
