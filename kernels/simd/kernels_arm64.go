@@ -5,6 +5,27 @@
 package simd
 
 //go:noescape
+func tile6x16NEON(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)
+
+//go:noescape
+func tile6x8NEON(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)
+
+//go:noescape
+func tile3x16NEON(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)
+
+//go:noescape
+func tile3x8NEON(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)
+
+//go:noescape
+func outer8x12NEON(a *float32, aStride int, panel *float32, depth int, dst *float32, dstStride, rows, flags int)
+
+//go:noescape
+func batch6x16NEON(a *float32, aPoint, rows, depth int, panel *float32, panelPoint int, dst *float32, dstPoint, dstStride, points int)
+
+//go:noescape
+func cross4x16NEON(a *float32, aStride int, b *float32, bStride, depth int, dst *float32, dstStride, bands, flags int, ahead *float32, aheadStride int)
+
+//go:noescape
 func copyRowsNEON(dst *float32, dstStride int, src *float32, srcStride, rows, width int)
 
 //go:noescape

@@ -4,6 +4,1512 @@
 
 #include "textflag.h"
 
+// func tile6x16NEON(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)
+TEXT ·tile6x16NEON(SB), NOSPLIT, $0-128
+	WORD $0x4f000400 // movi v0.4s, #0
+	WORD $0x4f000401 // movi v1.4s, #0
+	WORD $0x4f000402 // movi v2.4s, #0
+	WORD $0x4f000403 // movi v3.4s, #0
+	WORD $0x4f000404 // movi v4.4s, #0
+	WORD $0x4f000405 // movi v5.4s, #0
+	WORD $0x4f000406 // movi v6.4s, #0
+	WORD $0x4f000407 // movi v7.4s, #0
+	WORD $0x4f000408 // movi v8.4s, #0
+	WORD $0x4f000409 // movi v9.4s, #0
+	WORD $0x4f00040a // movi v10.4s, #0
+	WORD $0x4f00040b // movi v11.4s, #0
+	WORD $0x4f00040c // movi v12.4s, #0
+	WORD $0x4f00040d // movi v13.4s, #0
+	WORD $0x4f00040e // movi v14.4s, #0
+	WORD $0x4f00040f // movi v15.4s, #0
+	WORD $0x4f000410 // movi v16.4s, #0
+	WORD $0x4f000411 // movi v17.4s, #0
+	WORD $0x4f000412 // movi v18.4s, #0
+	WORD $0x4f000413 // movi v19.4s, #0
+	WORD $0x4f000414 // movi v20.4s, #0
+	WORD $0x4f000415 // movi v21.4s, #0
+	WORD $0x4f000416 // movi v22.4s, #0
+	WORD $0x4f000417 // movi v23.4s, #0
+	MOVD from+104(FP), R0
+	MOVD dstStride+64(FP), R1
+	LSL $2, R1, R1
+	MOVD rows+72(FP), R2
+	MOVD flags+96(FP), R3
+	TBZ $0, R3, begun
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+	CMP $1, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F4, F5)
+	FLDPQ 32(R0), (F6, F7)
+	CMP $2, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F8, F9)
+	FLDPQ 32(R0), (F10, F11)
+	CMP $3, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F12, F13)
+	FLDPQ 32(R0), (F14, F15)
+	CMP $4, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F16, F17)
+	FLDPQ 32(R0), (F18, F19)
+	CMP $5, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F20, F21)
+	FLDPQ 32(R0), (F22, F23)
+begun:
+	MOVD taps+24(FP), R0
+	MOVD depth+32(FP), R1
+	CMP $0, R0
+	BLE finish
+	CMP $0, R1
+	BLE finish
+	// lines of the next tile
+	MOVD dstStride+64(FP), R5
+	LSL $2, R5, R5
+	MOVD ZR, R2
+	MOVD ZR, R3
+	MOVD ZR, R4
+	MOVD next+112(FP), R6
+	LSL $2, R6, R6
+	MOVD dst+56(FP), R7
+	MOVD mask+88(FP), R8
+	MOVD from+104(FP), R9
+	MOVD flags+96(FP), R10
+	CBZ R6, asked
+	ADD R6, R7, R2
+	CBZ R8, begins
+	ADD R6, R8, R4
+begins:
+	CMP R9, R7
+	BEQ asked
+	TBZ $0, R10, asked
+	ADD R6, R9, R3
+asked:
+	// row pointers: a + 4*(offset + depth)
+	MOVD a+0(FP), R6
+	MOVD offsets+8(FP), R7
+	ADD R1<<2, R6, R6
+	MOVD 0(R7), R8
+	ADD R8<<2, R6, R8
+	MOVD 8(R7), R9
+	ADD R9<<2, R6, R9
+	MOVD 16(R7), R10
+	ADD R10<<2, R6, R10
+	MOVD 24(R7), R11
+	ADD R11<<2, R6, R11
+	MOVD 32(R7), R12
+	ADD R12<<2, R6, R12
+	MOVD 40(R7), R13
+	ADD R13<<2, R6, R13
+	MOVD panel+16(FP), R14
+	MOVD ahead+120(FP), R16
+	MOVD tapStride+40(FP), R17
+	LSL $2, R17, R17
+	MOVD panelSkip+48(FP), R19
+	LSL $2, R19, R19
+tap:
+	CBZ R2, asked0
+	PRFM 0(R2), PLDL1KEEP
+	ADD R5, R2, R2
+	PRFM 0(R2), PLDL1KEEP
+	ADD R5, R2, R2
+asked0:
+	CBZ R3, asked1
+	PRFM 0(R3), PLDL1KEEP
+	ADD R5, R3, R3
+	PRFM 0(R3), PLDL1KEEP
+	ADD R5, R3, R3
+asked1:
+	CBZ R4, asked2
+	PRFM 0(R4), PLDL1KEEP
+	ADD R5, R4, R4
+	PRFM 0(R4), PLDL1KEEP
+	ADD R5, R4, R4
+asked2:
+	NEG R1, R15
+step:
+	PRFM (R16), PLDL1KEEP
+	ADD $24, R16, R16
+	FLDPQ 0(R14), (F24, F25)
+	FLDPQ 32(R14), (F26, F27)
+	ADD $64, R14, R14
+	FMOVS (R8)(R15<<2), F28
+	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
+	FMOVS (R9)(R15<<2), F29
+	WORD $0x4f9d1304 // fmla v4.4s, v24.4s, v29.s[0]
+	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
+	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
+	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
+	FMOVS (R10)(R15<<2), F30
+	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
+	FMOVS (R11)(R15<<2), F31
+	WORD $0x4f9f130c // fmla v12.4s, v24.4s, v31.s[0]
+	WORD $0x4f9f132d // fmla v13.4s, v25.4s, v31.s[0]
+	WORD $0x4f9f134e // fmla v14.4s, v26.4s, v31.s[0]
+	WORD $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
+	FMOVS (R12)(R15<<2), F28
+	WORD $0x4f9c1310 // fmla v16.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
+	FMOVS (R13)(R15<<2), F29
+	WORD $0x4f9d1314 // fmla v20.4s, v24.4s, v29.s[0]
+	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
+	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
+	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
+	ADDS $1, R15, R15
+	BNE step
+	ADD R17, R8, R8
+	ADD R17, R9, R9
+	ADD R17, R10, R10
+	ADD R17, R11, R11
+	ADD R17, R12, R12
+	ADD R17, R13, R13
+	ADD R19, R14, R14
+	SUBS $1, R0, R0
+	BNE tap
+finish:
+	MOVD bias+80(FP), R0
+	CBZ R0, biased
+	FLDPQ 0(R0), (F24, F25)
+	FLDPQ 32(R0), (F26, F27)
+	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
+	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
+	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
+	WORD $0x4e38d58c // fadd v12.4s, v12.4s, v24.4s
+	WORD $0x4e38d610 // fadd v16.4s, v16.4s, v24.4s
+	WORD $0x4e38d694 // fadd v20.4s, v20.4s, v24.4s
+	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
+	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
+	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
+	WORD $0x4e39d5ad // fadd v13.4s, v13.4s, v25.4s
+	WORD $0x4e39d631 // fadd v17.4s, v17.4s, v25.4s
+	WORD $0x4e39d6b5 // fadd v21.4s, v21.4s, v25.4s
+	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
+	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
+	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
+	WORD $0x4e3ad5ce // fadd v14.4s, v14.4s, v26.4s
+	WORD $0x4e3ad652 // fadd v18.4s, v18.4s, v26.4s
+	WORD $0x4e3ad6d6 // fadd v22.4s, v22.4s, v26.4s
+	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
+	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
+	WORD $0x4e3bd56b // fadd v11.4s, v11.4s, v27.4s
+	WORD $0x4e3bd5ef // fadd v15.4s, v15.4s, v27.4s
+	WORD $0x4e3bd673 // fadd v19.4s, v19.4s, v27.4s
+	WORD $0x4e3bd6f7 // fadd v23.4s, v23.4s, v27.4s
+biased:
+	MOVD flags+96(FP), R0
+	TBZ $1, R0, clamped
+	WORD $0x4ea0e818 // fcmlt v24.4s, v0.4s, #0.0
+	WORD $0x4e781c00 // bic v0.16b, v0.16b, v24.16b
+	WORD $0x4ea0e838 // fcmlt v24.4s, v1.4s, #0.0
+	WORD $0x4e781c21 // bic v1.16b, v1.16b, v24.16b
+	WORD $0x4ea0e858 // fcmlt v24.4s, v2.4s, #0.0
+	WORD $0x4e781c42 // bic v2.16b, v2.16b, v24.16b
+	WORD $0x4ea0e878 // fcmlt v24.4s, v3.4s, #0.0
+	WORD $0x4e781c63 // bic v3.16b, v3.16b, v24.16b
+	WORD $0x4ea0e898 // fcmlt v24.4s, v4.4s, #0.0
+	WORD $0x4e781c84 // bic v4.16b, v4.16b, v24.16b
+	WORD $0x4ea0e8b8 // fcmlt v24.4s, v5.4s, #0.0
+	WORD $0x4e781ca5 // bic v5.16b, v5.16b, v24.16b
+	WORD $0x4ea0e8d8 // fcmlt v24.4s, v6.4s, #0.0
+	WORD $0x4e781cc6 // bic v6.16b, v6.16b, v24.16b
+	WORD $0x4ea0e8f8 // fcmlt v24.4s, v7.4s, #0.0
+	WORD $0x4e781ce7 // bic v7.16b, v7.16b, v24.16b
+	WORD $0x4ea0e918 // fcmlt v24.4s, v8.4s, #0.0
+	WORD $0x4e781d08 // bic v8.16b, v8.16b, v24.16b
+	WORD $0x4ea0e938 // fcmlt v24.4s, v9.4s, #0.0
+	WORD $0x4e781d29 // bic v9.16b, v9.16b, v24.16b
+	WORD $0x4ea0e958 // fcmlt v24.4s, v10.4s, #0.0
+	WORD $0x4e781d4a // bic v10.16b, v10.16b, v24.16b
+	WORD $0x4ea0e978 // fcmlt v24.4s, v11.4s, #0.0
+	WORD $0x4e781d6b // bic v11.16b, v11.16b, v24.16b
+	WORD $0x4ea0e998 // fcmlt v24.4s, v12.4s, #0.0
+	WORD $0x4e781d8c // bic v12.16b, v12.16b, v24.16b
+	WORD $0x4ea0e9b8 // fcmlt v24.4s, v13.4s, #0.0
+	WORD $0x4e781dad // bic v13.16b, v13.16b, v24.16b
+	WORD $0x4ea0e9d8 // fcmlt v24.4s, v14.4s, #0.0
+	WORD $0x4e781dce // bic v14.16b, v14.16b, v24.16b
+	WORD $0x4ea0e9f8 // fcmlt v24.4s, v15.4s, #0.0
+	WORD $0x4e781def // bic v15.16b, v15.16b, v24.16b
+	WORD $0x4ea0ea18 // fcmlt v24.4s, v16.4s, #0.0
+	WORD $0x4e781e10 // bic v16.16b, v16.16b, v24.16b
+	WORD $0x4ea0ea38 // fcmlt v24.4s, v17.4s, #0.0
+	WORD $0x4e781e31 // bic v17.16b, v17.16b, v24.16b
+	WORD $0x4ea0ea58 // fcmlt v24.4s, v18.4s, #0.0
+	WORD $0x4e781e52 // bic v18.16b, v18.16b, v24.16b
+	WORD $0x4ea0ea78 // fcmlt v24.4s, v19.4s, #0.0
+	WORD $0x4e781e73 // bic v19.16b, v19.16b, v24.16b
+	WORD $0x4ea0ea98 // fcmlt v24.4s, v20.4s, #0.0
+	WORD $0x4e781e94 // bic v20.16b, v20.16b, v24.16b
+	WORD $0x4ea0eab8 // fcmlt v24.4s, v21.4s, #0.0
+	WORD $0x4e781eb5 // bic v21.16b, v21.16b, v24.16b
+	WORD $0x4ea0ead8 // fcmlt v24.4s, v22.4s, #0.0
+	WORD $0x4e781ed6 // bic v22.16b, v22.16b, v24.16b
+	WORD $0x4ea0eaf8 // fcmlt v24.4s, v23.4s, #0.0
+	WORD $0x4e781ef7 // bic v23.16b, v23.16b, v24.16b
+clamped:
+	MOVD mask+88(FP), R0
+	MOVD dstStride+64(FP), R1
+	LSL $2, R1, R1
+	MOVD rows+72(FP), R2
+	CBZ R0, masked
+	FLDPQ 0(R0), (F24, F25)
+	FLDPQ 32(R0), (F26, F27)
+	WORD $0x6ea0db18 // fcmle v24.4s, v24.4s, #0.0
+	WORD $0x4e781c00 // bic v0.16b, v0.16b, v24.16b
+	WORD $0x6ea0db39 // fcmle v25.4s, v25.4s, #0.0
+	WORD $0x4e791c21 // bic v1.16b, v1.16b, v25.16b
+	WORD $0x6ea0db5a // fcmle v26.4s, v26.4s, #0.0
+	WORD $0x4e7a1c42 // bic v2.16b, v2.16b, v26.16b
+	WORD $0x6ea0db7b // fcmle v27.4s, v27.4s, #0.0
+	WORD $0x4e7b1c63 // bic v3.16b, v3.16b, v27.16b
+	CMP $1, R2
+	BEQ masked
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F24, F25)
+	FLDPQ 32(R0), (F26, F27)
+	WORD $0x6ea0db18 // fcmle v24.4s, v24.4s, #0.0
+	WORD $0x4e781c84 // bic v4.16b, v4.16b, v24.16b
+	WORD $0x6ea0db39 // fcmle v25.4s, v25.4s, #0.0
+	WORD $0x4e791ca5 // bic v5.16b, v5.16b, v25.16b
+	WORD $0x6ea0db5a // fcmle v26.4s, v26.4s, #0.0
+	WORD $0x4e7a1cc6 // bic v6.16b, v6.16b, v26.16b
+	WORD $0x6ea0db7b // fcmle v27.4s, v27.4s, #0.0
+	WORD $0x4e7b1ce7 // bic v7.16b, v7.16b, v27.16b
+	CMP $2, R2
+	BEQ masked
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F24, F25)
+	FLDPQ 32(R0), (F26, F27)
+	WORD $0x6ea0db18 // fcmle v24.4s, v24.4s, #0.0
+	WORD $0x4e781d08 // bic v8.16b, v8.16b, v24.16b
+	WORD $0x6ea0db39 // fcmle v25.4s, v25.4s, #0.0
+	WORD $0x4e791d29 // bic v9.16b, v9.16b, v25.16b
+	WORD $0x6ea0db5a // fcmle v26.4s, v26.4s, #0.0
+	WORD $0x4e7a1d4a // bic v10.16b, v10.16b, v26.16b
+	WORD $0x6ea0db7b // fcmle v27.4s, v27.4s, #0.0
+	WORD $0x4e7b1d6b // bic v11.16b, v11.16b, v27.16b
+	CMP $3, R2
+	BEQ masked
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F24, F25)
+	FLDPQ 32(R0), (F26, F27)
+	WORD $0x6ea0db18 // fcmle v24.4s, v24.4s, #0.0
+	WORD $0x4e781d8c // bic v12.16b, v12.16b, v24.16b
+	WORD $0x6ea0db39 // fcmle v25.4s, v25.4s, #0.0
+	WORD $0x4e791dad // bic v13.16b, v13.16b, v25.16b
+	WORD $0x6ea0db5a // fcmle v26.4s, v26.4s, #0.0
+	WORD $0x4e7a1dce // bic v14.16b, v14.16b, v26.16b
+	WORD $0x6ea0db7b // fcmle v27.4s, v27.4s, #0.0
+	WORD $0x4e7b1def // bic v15.16b, v15.16b, v27.16b
+	CMP $4, R2
+	BEQ masked
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F24, F25)
+	FLDPQ 32(R0), (F26, F27)
+	WORD $0x6ea0db18 // fcmle v24.4s, v24.4s, #0.0
+	WORD $0x4e781e10 // bic v16.16b, v16.16b, v24.16b
+	WORD $0x6ea0db39 // fcmle v25.4s, v25.4s, #0.0
+	WORD $0x4e791e31 // bic v17.16b, v17.16b, v25.16b
+	WORD $0x6ea0db5a // fcmle v26.4s, v26.4s, #0.0
+	WORD $0x4e7a1e52 // bic v18.16b, v18.16b, v26.16b
+	WORD $0x6ea0db7b // fcmle v27.4s, v27.4s, #0.0
+	WORD $0x4e7b1e73 // bic v19.16b, v19.16b, v27.16b
+	CMP $5, R2
+	BEQ masked
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F24, F25)
+	FLDPQ 32(R0), (F26, F27)
+	WORD $0x6ea0db18 // fcmle v24.4s, v24.4s, #0.0
+	WORD $0x4e781e94 // bic v20.16b, v20.16b, v24.16b
+	WORD $0x6ea0db39 // fcmle v25.4s, v25.4s, #0.0
+	WORD $0x4e791eb5 // bic v21.16b, v21.16b, v25.16b
+	WORD $0x6ea0db5a // fcmle v26.4s, v26.4s, #0.0
+	WORD $0x4e7a1ed6 // bic v22.16b, v22.16b, v26.16b
+	WORD $0x6ea0db7b // fcmle v27.4s, v27.4s, #0.0
+	WORD $0x4e7b1ef7 // bic v23.16b, v23.16b, v27.16b
+masked:
+	MOVD dst+56(FP), R0
+	MOVD dstStride+64(FP), R1
+	LSL $2, R1, R1
+	MOVD rows+72(FP), R2
+	FSTPQ (F0, F1), 0(R0)
+	FSTPQ (F2, F3), 32(R0)
+	CMP $1, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F4, F5), 0(R0)
+	FSTPQ (F6, F7), 32(R0)
+	CMP $2, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F8, F9), 0(R0)
+	FSTPQ (F10, F11), 32(R0)
+	CMP $3, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F12, F13), 0(R0)
+	FSTPQ (F14, F15), 32(R0)
+	CMP $4, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F16, F17), 0(R0)
+	FSTPQ (F18, F19), 32(R0)
+	CMP $5, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F20, F21), 0(R0)
+	FSTPQ (F22, F23), 32(R0)
+stored:
+	RET
+
+// func tile6x8NEON(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)
+TEXT ·tile6x8NEON(SB), NOSPLIT, $0-128
+	WORD $0x4f000400 // movi v0.4s, #0
+	WORD $0x4f000401 // movi v1.4s, #0
+	WORD $0x4f000402 // movi v2.4s, #0
+	WORD $0x4f000403 // movi v3.4s, #0
+	WORD $0x4f000404 // movi v4.4s, #0
+	WORD $0x4f000405 // movi v5.4s, #0
+	WORD $0x4f000406 // movi v6.4s, #0
+	WORD $0x4f000407 // movi v7.4s, #0
+	WORD $0x4f000408 // movi v8.4s, #0
+	WORD $0x4f000409 // movi v9.4s, #0
+	WORD $0x4f00040a // movi v10.4s, #0
+	WORD $0x4f00040b // movi v11.4s, #0
+	MOVD from+104(FP), R0
+	MOVD dstStride+64(FP), R1
+	LSL $2, R1, R1
+	MOVD rows+72(FP), R2
+	MOVD flags+96(FP), R3
+	TBZ $0, R3, begun
+	FLDPQ 0(R0), (F0, F1)
+	CMP $1, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F2, F3)
+	CMP $2, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F4, F5)
+	CMP $3, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F6, F7)
+	CMP $4, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F8, F9)
+	CMP $5, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F10, F11)
+begun:
+	MOVD taps+24(FP), R0
+	MOVD depth+32(FP), R1
+	CMP $0, R0
+	BLE finish
+	CMP $0, R1
+	BLE finish
+	// lines of the next tile
+	MOVD dstStride+64(FP), R5
+	LSL $2, R5, R5
+	MOVD ZR, R2
+	MOVD ZR, R3
+	MOVD ZR, R4
+	MOVD next+112(FP), R6
+	LSL $2, R6, R6
+	MOVD dst+56(FP), R7
+	MOVD mask+88(FP), R8
+	MOVD from+104(FP), R9
+	MOVD flags+96(FP), R10
+	CBZ R6, asked
+	ADD R6, R7, R2
+	CBZ R8, begins
+	ADD R6, R8, R4
+begins:
+	CMP R9, R7
+	BEQ asked
+	TBZ $0, R10, asked
+	ADD R6, R9, R3
+asked:
+	// row pointers: a + 4*(offset + depth)
+	MOVD a+0(FP), R6
+	MOVD offsets+8(FP), R7
+	ADD R1<<2, R6, R6
+	MOVD 0(R7), R8
+	ADD R8<<2, R6, R8
+	MOVD 8(R7), R9
+	ADD R9<<2, R6, R9
+	MOVD 16(R7), R10
+	ADD R10<<2, R6, R10
+	MOVD 24(R7), R11
+	ADD R11<<2, R6, R11
+	MOVD 32(R7), R12
+	ADD R12<<2, R6, R12
+	MOVD 40(R7), R13
+	ADD R13<<2, R6, R13
+	MOVD panel+16(FP), R14
+	MOVD ahead+120(FP), R16
+	MOVD tapStride+40(FP), R17
+	LSL $2, R17, R17
+	MOVD panelSkip+48(FP), R19
+	LSL $2, R19, R19
+tap:
+	CBZ R2, asked0
+	PRFM 0(R2), PLDL1KEEP
+	ADD R5, R2, R2
+	PRFM 0(R2), PLDL1KEEP
+	ADD R5, R2, R2
+asked0:
+	CBZ R3, asked1
+	PRFM 0(R3), PLDL1KEEP
+	ADD R5, R3, R3
+	PRFM 0(R3), PLDL1KEEP
+	ADD R5, R3, R3
+asked1:
+	CBZ R4, asked2
+	PRFM 0(R4), PLDL1KEEP
+	ADD R5, R4, R4
+	PRFM 0(R4), PLDL1KEEP
+	ADD R5, R4, R4
+asked2:
+	NEG R1, R15
+step:
+	PRFM (R16), PLDL1KEEP
+	ADD $24, R16, R16
+	FLDPQ 0(R14), (F12, F13)
+	ADD $32, R14, R14
+	FMOVS (R8)(R15<<2), F14
+	WORD $0x4f8e1180 // fmla v0.4s, v12.4s, v14.s[0]
+	WORD $0x4f8e11a1 // fmla v1.4s, v13.4s, v14.s[0]
+	FMOVS (R9)(R15<<2), F15
+	WORD $0x4f8f1182 // fmla v2.4s, v12.4s, v15.s[0]
+	WORD $0x4f8f11a3 // fmla v3.4s, v13.4s, v15.s[0]
+	FMOVS (R10)(R15<<2), F16
+	WORD $0x4f901184 // fmla v4.4s, v12.4s, v16.s[0]
+	WORD $0x4f9011a5 // fmla v5.4s, v13.4s, v16.s[0]
+	FMOVS (R11)(R15<<2), F17
+	WORD $0x4f911186 // fmla v6.4s, v12.4s, v17.s[0]
+	WORD $0x4f9111a7 // fmla v7.4s, v13.4s, v17.s[0]
+	FMOVS (R12)(R15<<2), F14
+	WORD $0x4f8e1188 // fmla v8.4s, v12.4s, v14.s[0]
+	WORD $0x4f8e11a9 // fmla v9.4s, v13.4s, v14.s[0]
+	FMOVS (R13)(R15<<2), F15
+	WORD $0x4f8f118a // fmla v10.4s, v12.4s, v15.s[0]
+	WORD $0x4f8f11ab // fmla v11.4s, v13.4s, v15.s[0]
+	ADDS $1, R15, R15
+	BNE step
+	ADD R17, R8, R8
+	ADD R17, R9, R9
+	ADD R17, R10, R10
+	ADD R17, R11, R11
+	ADD R17, R12, R12
+	ADD R17, R13, R13
+	ADD R19, R14, R14
+	SUBS $1, R0, R0
+	BNE tap
+finish:
+	MOVD bias+80(FP), R0
+	CBZ R0, biased
+	FLDPQ 0(R0), (F12, F13)
+	WORD $0x4e2cd400 // fadd v0.4s, v0.4s, v12.4s
+	WORD $0x4e2cd442 // fadd v2.4s, v2.4s, v12.4s
+	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
+	WORD $0x4e2cd4c6 // fadd v6.4s, v6.4s, v12.4s
+	WORD $0x4e2cd508 // fadd v8.4s, v8.4s, v12.4s
+	WORD $0x4e2cd54a // fadd v10.4s, v10.4s, v12.4s
+	WORD $0x4e2dd421 // fadd v1.4s, v1.4s, v13.4s
+	WORD $0x4e2dd463 // fadd v3.4s, v3.4s, v13.4s
+	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
+	WORD $0x4e2dd4e7 // fadd v7.4s, v7.4s, v13.4s
+	WORD $0x4e2dd529 // fadd v9.4s, v9.4s, v13.4s
+	WORD $0x4e2dd56b // fadd v11.4s, v11.4s, v13.4s
+biased:
+	MOVD flags+96(FP), R0
+	TBZ $1, R0, clamped
+	WORD $0x4ea0e80c // fcmlt v12.4s, v0.4s, #0.0
+	WORD $0x4e6c1c00 // bic v0.16b, v0.16b, v12.16b
+	WORD $0x4ea0e82c // fcmlt v12.4s, v1.4s, #0.0
+	WORD $0x4e6c1c21 // bic v1.16b, v1.16b, v12.16b
+	WORD $0x4ea0e84c // fcmlt v12.4s, v2.4s, #0.0
+	WORD $0x4e6c1c42 // bic v2.16b, v2.16b, v12.16b
+	WORD $0x4ea0e86c // fcmlt v12.4s, v3.4s, #0.0
+	WORD $0x4e6c1c63 // bic v3.16b, v3.16b, v12.16b
+	WORD $0x4ea0e88c // fcmlt v12.4s, v4.4s, #0.0
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4ea0e8ac // fcmlt v12.4s, v5.4s, #0.0
+	WORD $0x4e6c1ca5 // bic v5.16b, v5.16b, v12.16b
+	WORD $0x4ea0e8cc // fcmlt v12.4s, v6.4s, #0.0
+	WORD $0x4e6c1cc6 // bic v6.16b, v6.16b, v12.16b
+	WORD $0x4ea0e8ec // fcmlt v12.4s, v7.4s, #0.0
+	WORD $0x4e6c1ce7 // bic v7.16b, v7.16b, v12.16b
+	WORD $0x4ea0e90c // fcmlt v12.4s, v8.4s, #0.0
+	WORD $0x4e6c1d08 // bic v8.16b, v8.16b, v12.16b
+	WORD $0x4ea0e92c // fcmlt v12.4s, v9.4s, #0.0
+	WORD $0x4e6c1d29 // bic v9.16b, v9.16b, v12.16b
+	WORD $0x4ea0e94c // fcmlt v12.4s, v10.4s, #0.0
+	WORD $0x4e6c1d4a // bic v10.16b, v10.16b, v12.16b
+	WORD $0x4ea0e96c // fcmlt v12.4s, v11.4s, #0.0
+	WORD $0x4e6c1d6b // bic v11.16b, v11.16b, v12.16b
+clamped:
+	MOVD mask+88(FP), R0
+	MOVD dstStride+64(FP), R1
+	LSL $2, R1, R1
+	MOVD rows+72(FP), R2
+	CBZ R0, masked
+	FLDPQ 0(R0), (F12, F13)
+	WORD $0x6ea0d98c // fcmle v12.4s, v12.4s, #0.0
+	WORD $0x4e6c1c00 // bic v0.16b, v0.16b, v12.16b
+	WORD $0x6ea0d9ad // fcmle v13.4s, v13.4s, #0.0
+	WORD $0x4e6d1c21 // bic v1.16b, v1.16b, v13.16b
+	CMP $1, R2
+	BEQ masked
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F12, F13)
+	WORD $0x6ea0d98c // fcmle v12.4s, v12.4s, #0.0
+	WORD $0x4e6c1c42 // bic v2.16b, v2.16b, v12.16b
+	WORD $0x6ea0d9ad // fcmle v13.4s, v13.4s, #0.0
+	WORD $0x4e6d1c63 // bic v3.16b, v3.16b, v13.16b
+	CMP $2, R2
+	BEQ masked
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F12, F13)
+	WORD $0x6ea0d98c // fcmle v12.4s, v12.4s, #0.0
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x6ea0d9ad // fcmle v13.4s, v13.4s, #0.0
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	CMP $3, R2
+	BEQ masked
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F12, F13)
+	WORD $0x6ea0d98c // fcmle v12.4s, v12.4s, #0.0
+	WORD $0x4e6c1cc6 // bic v6.16b, v6.16b, v12.16b
+	WORD $0x6ea0d9ad // fcmle v13.4s, v13.4s, #0.0
+	WORD $0x4e6d1ce7 // bic v7.16b, v7.16b, v13.16b
+	CMP $4, R2
+	BEQ masked
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F12, F13)
+	WORD $0x6ea0d98c // fcmle v12.4s, v12.4s, #0.0
+	WORD $0x4e6c1d08 // bic v8.16b, v8.16b, v12.16b
+	WORD $0x6ea0d9ad // fcmle v13.4s, v13.4s, #0.0
+	WORD $0x4e6d1d29 // bic v9.16b, v9.16b, v13.16b
+	CMP $5, R2
+	BEQ masked
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F12, F13)
+	WORD $0x6ea0d98c // fcmle v12.4s, v12.4s, #0.0
+	WORD $0x4e6c1d4a // bic v10.16b, v10.16b, v12.16b
+	WORD $0x6ea0d9ad // fcmle v13.4s, v13.4s, #0.0
+	WORD $0x4e6d1d6b // bic v11.16b, v11.16b, v13.16b
+masked:
+	MOVD dst+56(FP), R0
+	MOVD dstStride+64(FP), R1
+	LSL $2, R1, R1
+	MOVD rows+72(FP), R2
+	FSTPQ (F0, F1), 0(R0)
+	CMP $1, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F2, F3), 0(R0)
+	CMP $2, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F4, F5), 0(R0)
+	CMP $3, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F6, F7), 0(R0)
+	CMP $4, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F8, F9), 0(R0)
+	CMP $5, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F10, F11), 0(R0)
+stored:
+	RET
+
+// func tile3x16NEON(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)
+TEXT ·tile3x16NEON(SB), NOSPLIT, $0-128
+	WORD $0x4f000400 // movi v0.4s, #0
+	WORD $0x4f000401 // movi v1.4s, #0
+	WORD $0x4f000402 // movi v2.4s, #0
+	WORD $0x4f000403 // movi v3.4s, #0
+	WORD $0x4f000404 // movi v4.4s, #0
+	WORD $0x4f000405 // movi v5.4s, #0
+	WORD $0x4f000406 // movi v6.4s, #0
+	WORD $0x4f000407 // movi v7.4s, #0
+	WORD $0x4f000408 // movi v8.4s, #0
+	WORD $0x4f000409 // movi v9.4s, #0
+	WORD $0x4f00040a // movi v10.4s, #0
+	WORD $0x4f00040b // movi v11.4s, #0
+	MOVD from+104(FP), R0
+	MOVD dstStride+64(FP), R1
+	LSL $2, R1, R1
+	MOVD rows+72(FP), R2
+	MOVD flags+96(FP), R3
+	TBZ $0, R3, begun
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+	CMP $1, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F4, F5)
+	FLDPQ 32(R0), (F6, F7)
+	CMP $2, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F8, F9)
+	FLDPQ 32(R0), (F10, F11)
+begun:
+	MOVD taps+24(FP), R0
+	MOVD depth+32(FP), R1
+	CMP $0, R0
+	BLE finish
+	CMP $0, R1
+	BLE finish
+	// lines of the next tile
+	MOVD dstStride+64(FP), R5
+	LSL $2, R5, R5
+	MOVD ZR, R2
+	MOVD ZR, R3
+	MOVD ZR, R4
+	MOVD next+112(FP), R6
+	LSL $2, R6, R6
+	MOVD dst+56(FP), R7
+	MOVD mask+88(FP), R8
+	MOVD from+104(FP), R9
+	MOVD flags+96(FP), R10
+	CBZ R6, asked
+	ADD R6, R7, R2
+	CBZ R8, begins
+	ADD R6, R8, R4
+begins:
+	CMP R9, R7
+	BEQ asked
+	TBZ $0, R10, asked
+	ADD R6, R9, R3
+asked:
+	// row pointers: a + 4*(offset + depth)
+	MOVD a+0(FP), R6
+	MOVD offsets+8(FP), R7
+	ADD R1<<2, R6, R6
+	MOVD 0(R7), R8
+	ADD R8<<2, R6, R8
+	MOVD 8(R7), R9
+	ADD R9<<2, R6, R9
+	MOVD 16(R7), R10
+	ADD R10<<2, R6, R10
+	MOVD panel+16(FP), R11
+	MOVD ahead+120(FP), R13
+	MOVD tapStride+40(FP), R14
+	LSL $2, R14, R14
+	MOVD panelSkip+48(FP), R15
+	LSL $2, R15, R15
+tap:
+	CBZ R2, asked0
+	PRFM 0(R2), PLDL1KEEP
+	ADD R5, R2, R2
+	PRFM 0(R2), PLDL1KEEP
+	ADD R5, R2, R2
+asked0:
+	CBZ R3, asked1
+	PRFM 0(R3), PLDL1KEEP
+	ADD R5, R3, R3
+	PRFM 0(R3), PLDL1KEEP
+	ADD R5, R3, R3
+asked1:
+	CBZ R4, asked2
+	PRFM 0(R4), PLDL1KEEP
+	ADD R5, R4, R4
+	PRFM 0(R4), PLDL1KEEP
+	ADD R5, R4, R4
+asked2:
+	NEG R1, R12
+step:
+	PRFM (R13), PLDL1KEEP
+	ADD $12, R13, R13
+	FLDPQ 0(R11), (F12, F13)
+	FLDPQ 32(R11), (F14, F15)
+	ADD $64, R11, R11
+	FMOVS (R8)(R12<<2), F16
+	WORD $0x4f901180 // fmla v0.4s, v12.4s, v16.s[0]
+	WORD $0x4f9011a1 // fmla v1.4s, v13.4s, v16.s[0]
+	WORD $0x4f9011c2 // fmla v2.4s, v14.4s, v16.s[0]
+	WORD $0x4f9011e3 // fmla v3.4s, v15.4s, v16.s[0]
+	FMOVS (R9)(R12<<2), F17
+	WORD $0x4f911184 // fmla v4.4s, v12.4s, v17.s[0]
+	WORD $0x4f9111a5 // fmla v5.4s, v13.4s, v17.s[0]
+	WORD $0x4f9111c6 // fmla v6.4s, v14.4s, v17.s[0]
+	WORD $0x4f9111e7 // fmla v7.4s, v15.4s, v17.s[0]
+	FMOVS (R10)(R12<<2), F18
+	WORD $0x4f921188 // fmla v8.4s, v12.4s, v18.s[0]
+	WORD $0x4f9211a9 // fmla v9.4s, v13.4s, v18.s[0]
+	WORD $0x4f9211ca // fmla v10.4s, v14.4s, v18.s[0]
+	WORD $0x4f9211eb // fmla v11.4s, v15.4s, v18.s[0]
+	ADDS $1, R12, R12
+	BNE step
+	ADD R14, R8, R8
+	ADD R14, R9, R9
+	ADD R14, R10, R10
+	ADD R15, R11, R11
+	SUBS $1, R0, R0
+	BNE tap
+finish:
+	MOVD bias+80(FP), R0
+	CBZ R0, biased
+	FLDPQ 0(R0), (F12, F13)
+	FLDPQ 32(R0), (F14, F15)
+	WORD $0x4e2cd400 // fadd v0.4s, v0.4s, v12.4s
+	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
+	WORD $0x4e2cd508 // fadd v8.4s, v8.4s, v12.4s
+	WORD $0x4e2dd421 // fadd v1.4s, v1.4s, v13.4s
+	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
+	WORD $0x4e2dd529 // fadd v9.4s, v9.4s, v13.4s
+	WORD $0x4e2ed442 // fadd v2.4s, v2.4s, v14.4s
+	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
+	WORD $0x4e2ed54a // fadd v10.4s, v10.4s, v14.4s
+	WORD $0x4e2fd463 // fadd v3.4s, v3.4s, v15.4s
+	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
+	WORD $0x4e2fd56b // fadd v11.4s, v11.4s, v15.4s
+biased:
+	MOVD flags+96(FP), R0
+	TBZ $1, R0, clamped
+	WORD $0x4ea0e80c // fcmlt v12.4s, v0.4s, #0.0
+	WORD $0x4e6c1c00 // bic v0.16b, v0.16b, v12.16b
+	WORD $0x4ea0e82c // fcmlt v12.4s, v1.4s, #0.0
+	WORD $0x4e6c1c21 // bic v1.16b, v1.16b, v12.16b
+	WORD $0x4ea0e84c // fcmlt v12.4s, v2.4s, #0.0
+	WORD $0x4e6c1c42 // bic v2.16b, v2.16b, v12.16b
+	WORD $0x4ea0e86c // fcmlt v12.4s, v3.4s, #0.0
+	WORD $0x4e6c1c63 // bic v3.16b, v3.16b, v12.16b
+	WORD $0x4ea0e88c // fcmlt v12.4s, v4.4s, #0.0
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4ea0e8ac // fcmlt v12.4s, v5.4s, #0.0
+	WORD $0x4e6c1ca5 // bic v5.16b, v5.16b, v12.16b
+	WORD $0x4ea0e8cc // fcmlt v12.4s, v6.4s, #0.0
+	WORD $0x4e6c1cc6 // bic v6.16b, v6.16b, v12.16b
+	WORD $0x4ea0e8ec // fcmlt v12.4s, v7.4s, #0.0
+	WORD $0x4e6c1ce7 // bic v7.16b, v7.16b, v12.16b
+	WORD $0x4ea0e90c // fcmlt v12.4s, v8.4s, #0.0
+	WORD $0x4e6c1d08 // bic v8.16b, v8.16b, v12.16b
+	WORD $0x4ea0e92c // fcmlt v12.4s, v9.4s, #0.0
+	WORD $0x4e6c1d29 // bic v9.16b, v9.16b, v12.16b
+	WORD $0x4ea0e94c // fcmlt v12.4s, v10.4s, #0.0
+	WORD $0x4e6c1d4a // bic v10.16b, v10.16b, v12.16b
+	WORD $0x4ea0e96c // fcmlt v12.4s, v11.4s, #0.0
+	WORD $0x4e6c1d6b // bic v11.16b, v11.16b, v12.16b
+clamped:
+	MOVD mask+88(FP), R0
+	MOVD dstStride+64(FP), R1
+	LSL $2, R1, R1
+	MOVD rows+72(FP), R2
+	CBZ R0, masked
+	FLDPQ 0(R0), (F12, F13)
+	FLDPQ 32(R0), (F14, F15)
+	WORD $0x6ea0d98c // fcmle v12.4s, v12.4s, #0.0
+	WORD $0x4e6c1c00 // bic v0.16b, v0.16b, v12.16b
+	WORD $0x6ea0d9ad // fcmle v13.4s, v13.4s, #0.0
+	WORD $0x4e6d1c21 // bic v1.16b, v1.16b, v13.16b
+	WORD $0x6ea0d9ce // fcmle v14.4s, v14.4s, #0.0
+	WORD $0x4e6e1c42 // bic v2.16b, v2.16b, v14.16b
+	WORD $0x6ea0d9ef // fcmle v15.4s, v15.4s, #0.0
+	WORD $0x4e6f1c63 // bic v3.16b, v3.16b, v15.16b
+	CMP $1, R2
+	BEQ masked
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F12, F13)
+	FLDPQ 32(R0), (F14, F15)
+	WORD $0x6ea0d98c // fcmle v12.4s, v12.4s, #0.0
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x6ea0d9ad // fcmle v13.4s, v13.4s, #0.0
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x6ea0d9ce // fcmle v14.4s, v14.4s, #0.0
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x6ea0d9ef // fcmle v15.4s, v15.4s, #0.0
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	CMP $2, R2
+	BEQ masked
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F12, F13)
+	FLDPQ 32(R0), (F14, F15)
+	WORD $0x6ea0d98c // fcmle v12.4s, v12.4s, #0.0
+	WORD $0x4e6c1d08 // bic v8.16b, v8.16b, v12.16b
+	WORD $0x6ea0d9ad // fcmle v13.4s, v13.4s, #0.0
+	WORD $0x4e6d1d29 // bic v9.16b, v9.16b, v13.16b
+	WORD $0x6ea0d9ce // fcmle v14.4s, v14.4s, #0.0
+	WORD $0x4e6e1d4a // bic v10.16b, v10.16b, v14.16b
+	WORD $0x6ea0d9ef // fcmle v15.4s, v15.4s, #0.0
+	WORD $0x4e6f1d6b // bic v11.16b, v11.16b, v15.16b
+masked:
+	MOVD dst+56(FP), R0
+	MOVD dstStride+64(FP), R1
+	LSL $2, R1, R1
+	MOVD rows+72(FP), R2
+	FSTPQ (F0, F1), 0(R0)
+	FSTPQ (F2, F3), 32(R0)
+	CMP $1, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F4, F5), 0(R0)
+	FSTPQ (F6, F7), 32(R0)
+	CMP $2, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F8, F9), 0(R0)
+	FSTPQ (F10, F11), 32(R0)
+stored:
+	RET
+
+// func tile3x8NEON(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)
+TEXT ·tile3x8NEON(SB), NOSPLIT, $0-128
+	WORD $0x4f000400 // movi v0.4s, #0
+	WORD $0x4f000401 // movi v1.4s, #0
+	WORD $0x4f000402 // movi v2.4s, #0
+	WORD $0x4f000403 // movi v3.4s, #0
+	WORD $0x4f000404 // movi v4.4s, #0
+	WORD $0x4f000405 // movi v5.4s, #0
+	MOVD from+104(FP), R0
+	MOVD dstStride+64(FP), R1
+	LSL $2, R1, R1
+	MOVD rows+72(FP), R2
+	MOVD flags+96(FP), R3
+	TBZ $0, R3, begun
+	FLDPQ 0(R0), (F0, F1)
+	CMP $1, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F2, F3)
+	CMP $2, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F4, F5)
+begun:
+	MOVD taps+24(FP), R0
+	MOVD depth+32(FP), R1
+	CMP $0, R0
+	BLE finish
+	CMP $0, R1
+	BLE finish
+	// lines of the next tile
+	MOVD dstStride+64(FP), R5
+	LSL $2, R5, R5
+	MOVD ZR, R2
+	MOVD ZR, R3
+	MOVD ZR, R4
+	MOVD next+112(FP), R6
+	LSL $2, R6, R6
+	MOVD dst+56(FP), R7
+	MOVD mask+88(FP), R8
+	MOVD from+104(FP), R9
+	MOVD flags+96(FP), R10
+	CBZ R6, asked
+	ADD R6, R7, R2
+	CBZ R8, begins
+	ADD R6, R8, R4
+begins:
+	CMP R9, R7
+	BEQ asked
+	TBZ $0, R10, asked
+	ADD R6, R9, R3
+asked:
+	// row pointers: a + 4*(offset + depth)
+	MOVD a+0(FP), R6
+	MOVD offsets+8(FP), R7
+	ADD R1<<2, R6, R6
+	MOVD 0(R7), R8
+	ADD R8<<2, R6, R8
+	MOVD 8(R7), R9
+	ADD R9<<2, R6, R9
+	MOVD 16(R7), R10
+	ADD R10<<2, R6, R10
+	MOVD panel+16(FP), R11
+	MOVD ahead+120(FP), R13
+	MOVD tapStride+40(FP), R14
+	LSL $2, R14, R14
+	MOVD panelSkip+48(FP), R15
+	LSL $2, R15, R15
+tap:
+	CBZ R2, asked0
+	PRFM 0(R2), PLDL1KEEP
+	ADD R5, R2, R2
+	PRFM 0(R2), PLDL1KEEP
+	ADD R5, R2, R2
+asked0:
+	CBZ R3, asked1
+	PRFM 0(R3), PLDL1KEEP
+	ADD R5, R3, R3
+	PRFM 0(R3), PLDL1KEEP
+	ADD R5, R3, R3
+asked1:
+	CBZ R4, asked2
+	PRFM 0(R4), PLDL1KEEP
+	ADD R5, R4, R4
+	PRFM 0(R4), PLDL1KEEP
+	ADD R5, R4, R4
+asked2:
+	NEG R1, R12
+step:
+	PRFM (R13), PLDL1KEEP
+	ADD $12, R13, R13
+	FLDPQ 0(R11), (F6, F7)
+	ADD $32, R11, R11
+	FMOVS (R8)(R12<<2), F8
+	WORD $0x4f8810c0 // fmla v0.4s, v6.4s, v8.s[0]
+	WORD $0x4f8810e1 // fmla v1.4s, v7.4s, v8.s[0]
+	FMOVS (R9)(R12<<2), F9
+	WORD $0x4f8910c2 // fmla v2.4s, v6.4s, v9.s[0]
+	WORD $0x4f8910e3 // fmla v3.4s, v7.4s, v9.s[0]
+	FMOVS (R10)(R12<<2), F10
+	WORD $0x4f8a10c4 // fmla v4.4s, v6.4s, v10.s[0]
+	WORD $0x4f8a10e5 // fmla v5.4s, v7.4s, v10.s[0]
+	ADDS $1, R12, R12
+	BNE step
+	ADD R14, R8, R8
+	ADD R14, R9, R9
+	ADD R14, R10, R10
+	ADD R15, R11, R11
+	SUBS $1, R0, R0
+	BNE tap
+finish:
+	MOVD bias+80(FP), R0
+	CBZ R0, biased
+	FLDPQ 0(R0), (F6, F7)
+	WORD $0x4e26d400 // fadd v0.4s, v0.4s, v6.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e27d421 // fadd v1.4s, v1.4s, v7.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+biased:
+	MOVD flags+96(FP), R0
+	TBZ $1, R0, clamped
+	WORD $0x4ea0e806 // fcmlt v6.4s, v0.4s, #0.0
+	WORD $0x4e661c00 // bic v0.16b, v0.16b, v6.16b
+	WORD $0x4ea0e826 // fcmlt v6.4s, v1.4s, #0.0
+	WORD $0x4e661c21 // bic v1.16b, v1.16b, v6.16b
+	WORD $0x4ea0e846 // fcmlt v6.4s, v2.4s, #0.0
+	WORD $0x4e661c42 // bic v2.16b, v2.16b, v6.16b
+	WORD $0x4ea0e866 // fcmlt v6.4s, v3.4s, #0.0
+	WORD $0x4e661c63 // bic v3.16b, v3.16b, v6.16b
+	WORD $0x4ea0e886 // fcmlt v6.4s, v4.4s, #0.0
+	WORD $0x4e661c84 // bic v4.16b, v4.16b, v6.16b
+	WORD $0x4ea0e8a6 // fcmlt v6.4s, v5.4s, #0.0
+	WORD $0x4e661ca5 // bic v5.16b, v5.16b, v6.16b
+clamped:
+	MOVD mask+88(FP), R0
+	MOVD dstStride+64(FP), R1
+	LSL $2, R1, R1
+	MOVD rows+72(FP), R2
+	CBZ R0, masked
+	FLDPQ 0(R0), (F6, F7)
+	WORD $0x6ea0d8c6 // fcmle v6.4s, v6.4s, #0.0
+	WORD $0x4e661c00 // bic v0.16b, v0.16b, v6.16b
+	WORD $0x6ea0d8e7 // fcmle v7.4s, v7.4s, #0.0
+	WORD $0x4e671c21 // bic v1.16b, v1.16b, v7.16b
+	CMP $1, R2
+	BEQ masked
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F6, F7)
+	WORD $0x6ea0d8c6 // fcmle v6.4s, v6.4s, #0.0
+	WORD $0x4e661c42 // bic v2.16b, v2.16b, v6.16b
+	WORD $0x6ea0d8e7 // fcmle v7.4s, v7.4s, #0.0
+	WORD $0x4e671c63 // bic v3.16b, v3.16b, v7.16b
+	CMP $2, R2
+	BEQ masked
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F6, F7)
+	WORD $0x6ea0d8c6 // fcmle v6.4s, v6.4s, #0.0
+	WORD $0x4e661c84 // bic v4.16b, v4.16b, v6.16b
+	WORD $0x6ea0d8e7 // fcmle v7.4s, v7.4s, #0.0
+	WORD $0x4e671ca5 // bic v5.16b, v5.16b, v7.16b
+masked:
+	MOVD dst+56(FP), R0
+	MOVD dstStride+64(FP), R1
+	LSL $2, R1, R1
+	MOVD rows+72(FP), R2
+	FSTPQ (F0, F1), 0(R0)
+	CMP $1, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F2, F3), 0(R0)
+	CMP $2, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F4, F5), 0(R0)
+stored:
+	RET
+
+// func outer8x12NEON(a *float32, aStride int, panel *float32, depth int, dst *float32, dstStride, rows, flags int)
+TEXT ·outer8x12NEON(SB), NOSPLIT, $0-64
+	WORD $0x4f000400 // movi v0.4s, #0
+	WORD $0x4f000401 // movi v1.4s, #0
+	WORD $0x4f000402 // movi v2.4s, #0
+	WORD $0x4f000403 // movi v3.4s, #0
+	WORD $0x4f000404 // movi v4.4s, #0
+	WORD $0x4f000405 // movi v5.4s, #0
+	WORD $0x4f000406 // movi v6.4s, #0
+	WORD $0x4f000407 // movi v7.4s, #0
+	WORD $0x4f000408 // movi v8.4s, #0
+	WORD $0x4f000409 // movi v9.4s, #0
+	WORD $0x4f00040a // movi v10.4s, #0
+	WORD $0x4f00040b // movi v11.4s, #0
+	WORD $0x4f00040c // movi v12.4s, #0
+	WORD $0x4f00040d // movi v13.4s, #0
+	WORD $0x4f00040e // movi v14.4s, #0
+	WORD $0x4f00040f // movi v15.4s, #0
+	WORD $0x4f000410 // movi v16.4s, #0
+	WORD $0x4f000411 // movi v17.4s, #0
+	WORD $0x4f000412 // movi v18.4s, #0
+	WORD $0x4f000413 // movi v19.4s, #0
+	WORD $0x4f000414 // movi v20.4s, #0
+	WORD $0x4f000415 // movi v21.4s, #0
+	WORD $0x4f000416 // movi v22.4s, #0
+	WORD $0x4f000417 // movi v23.4s, #0
+	MOVD dst+32(FP), R0
+	MOVD dstStride+40(FP), R1
+	LSL $2, R1, R1
+	MOVD rows+48(FP), R2
+	MOVD flags+56(FP), R3
+	TBZ $0, R3, begun
+	FLDPQ 0(R0), (F0, F1)
+	FMOVQ 32(R0), F2
+	CMP $1, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F3, F4)
+	FMOVQ 32(R0), F5
+	CMP $2, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F6, F7)
+	FMOVQ 32(R0), F8
+	CMP $3, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F9, F10)
+	FMOVQ 32(R0), F11
+	CMP $4, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F12, F13)
+	FMOVQ 32(R0), F14
+	CMP $5, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F15, F16)
+	FMOVQ 32(R0), F17
+	CMP $6, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F18, F19)
+	FMOVQ 32(R0), F20
+	CMP $7, R2
+	BEQ begun
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F21, F22)
+	FMOVQ 32(R0), F23
+begun:
+	MOVD a+0(FP), R0
+	MOVD aStride+8(FP), R1
+	LSL $2, R1, R1
+	MOVD panel+16(FP), R2
+	MOVD depth+24(FP), R3
+	CMP $0, R3
+	BLE finish
+step:
+	FLDPQ 0(R0), (F24, F25)
+	FLDPQ 0(R2), (F26, F27)
+	FMOVQ 32(R2), F28
+	ADD $48, R2, R2
+	WORD $0x4f981340 // fmla v0.4s, v26.4s, v24.s[0]
+	WORD $0x4f981361 // fmla v1.4s, v27.4s, v24.s[0]
+	WORD $0x4f981382 // fmla v2.4s, v28.4s, v24.s[0]
+	WORD $0x4fb81343 // fmla v3.4s, v26.4s, v24.s[1]
+	WORD $0x4fb81364 // fmla v4.4s, v27.4s, v24.s[1]
+	WORD $0x4fb81385 // fmla v5.4s, v28.4s, v24.s[1]
+	WORD $0x4f981b46 // fmla v6.4s, v26.4s, v24.s[2]
+	WORD $0x4f981b67 // fmla v7.4s, v27.4s, v24.s[2]
+	WORD $0x4f981b88 // fmla v8.4s, v28.4s, v24.s[2]
+	WORD $0x4fb81b49 // fmla v9.4s, v26.4s, v24.s[3]
+	WORD $0x4fb81b6a // fmla v10.4s, v27.4s, v24.s[3]
+	WORD $0x4fb81b8b // fmla v11.4s, v28.4s, v24.s[3]
+	WORD $0x4f99134c // fmla v12.4s, v26.4s, v25.s[0]
+	WORD $0x4f99136d // fmla v13.4s, v27.4s, v25.s[0]
+	WORD $0x4f99138e // fmla v14.4s, v28.4s, v25.s[0]
+	WORD $0x4fb9134f // fmla v15.4s, v26.4s, v25.s[1]
+	WORD $0x4fb91370 // fmla v16.4s, v27.4s, v25.s[1]
+	WORD $0x4fb91391 // fmla v17.4s, v28.4s, v25.s[1]
+	WORD $0x4f991b52 // fmla v18.4s, v26.4s, v25.s[2]
+	WORD $0x4f991b73 // fmla v19.4s, v27.4s, v25.s[2]
+	WORD $0x4f991b94 // fmla v20.4s, v28.4s, v25.s[2]
+	WORD $0x4fb91b55 // fmla v21.4s, v26.4s, v25.s[3]
+	WORD $0x4fb91b76 // fmla v22.4s, v27.4s, v25.s[3]
+	WORD $0x4fb91b97 // fmla v23.4s, v28.4s, v25.s[3]
+	ADD R1, R0, R0
+	SUBS $1, R3, R3
+	BNE step
+finish:
+	MOVD dst+32(FP), R0
+	MOVD dstStride+40(FP), R1
+	LSL $2, R1, R1
+	MOVD rows+48(FP), R2
+	FSTPQ (F0, F1), 0(R0)
+	FMOVQ F2, 32(R0)
+	CMP $1, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F3, F4), 0(R0)
+	FMOVQ F5, 32(R0)
+	CMP $2, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F6, F7), 0(R0)
+	FMOVQ F8, 32(R0)
+	CMP $3, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F9, F10), 0(R0)
+	FMOVQ F11, 32(R0)
+	CMP $4, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F12, F13), 0(R0)
+	FMOVQ F14, 32(R0)
+	CMP $5, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F15, F16), 0(R0)
+	FMOVQ F17, 32(R0)
+	CMP $6, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F18, F19), 0(R0)
+	FMOVQ F20, 32(R0)
+	CMP $7, R2
+	BEQ stored
+	ADD R1, R0, R0
+	FSTPQ (F21, F22), 0(R0)
+	FMOVQ F23, 32(R0)
+stored:
+	RET
+
+// func batch6x16NEON(a *float32, aPoint, rows, depth int, panel *float32, panelPoint int, dst *float32, dstPoint, dstStride, points int)
+TEXT ·batch6x16NEON(SB), NOSPLIT, $0-80
+	MOVD a+0(FP), R0
+	MOVD panel+32(FP), R1
+	MOVD dst+48(FP), R2
+	MOVD points+72(FP), R3
+point:
+	MOVD R0, R4
+	MOVD R2, R5
+	MOVD rows+16(FP), R6
+most:
+	CMP $6, R6
+	BLT fewest
+	WORD $0x4f000400 // movi v0.4s, #0
+	WORD $0x4f000401 // movi v1.4s, #0
+	WORD $0x4f000402 // movi v2.4s, #0
+	WORD $0x4f000403 // movi v3.4s, #0
+	WORD $0x4f000404 // movi v4.4s, #0
+	WORD $0x4f000405 // movi v5.4s, #0
+	WORD $0x4f000406 // movi v6.4s, #0
+	WORD $0x4f000407 // movi v7.4s, #0
+	WORD $0x4f000408 // movi v8.4s, #0
+	WORD $0x4f000409 // movi v9.4s, #0
+	WORD $0x4f00040a // movi v10.4s, #0
+	WORD $0x4f00040b // movi v11.4s, #0
+	WORD $0x4f00040c // movi v12.4s, #0
+	WORD $0x4f00040d // movi v13.4s, #0
+	WORD $0x4f00040e // movi v14.4s, #0
+	WORD $0x4f00040f // movi v15.4s, #0
+	WORD $0x4f000410 // movi v16.4s, #0
+	WORD $0x4f000411 // movi v17.4s, #0
+	WORD $0x4f000412 // movi v18.4s, #0
+	WORD $0x4f000413 // movi v19.4s, #0
+	WORD $0x4f000414 // movi v20.4s, #0
+	WORD $0x4f000415 // movi v21.4s, #0
+	WORD $0x4f000416 // movi v22.4s, #0
+	WORD $0x4f000417 // movi v23.4s, #0
+	MOVD depth+24(FP), R7
+	MOVD dstStride+64(FP), R8
+	LSL $2, R8, R8
+	ADD R7<<2, R4, R4
+	MOVD R4, R9
+	ADD R7<<2, R4, R4
+	MOVD R4, R10
+	ADD R7<<2, R4, R4
+	MOVD R4, R11
+	ADD R7<<2, R4, R4
+	MOVD R4, R12
+	ADD R7<<2, R4, R4
+	MOVD R4, R13
+	ADD R7<<2, R4, R4
+	MOVD R4, R14
+	MOVD R1, R15
+	MOVD R4, R17
+	NEG R7, R16
+most_step:
+	PRFM (R17), PLDL1KEEP
+	ADD $24, R17, R17
+	FLDPQ 0(R15), (F24, F25)
+	FLDPQ 32(R15), (F26, F27)
+	ADD $64, R15, R15
+	FMOVS (R9)(R16<<2), F28
+	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
+	FMOVS (R10)(R16<<2), F29
+	WORD $0x4f9d1304 // fmla v4.4s, v24.4s, v29.s[0]
+	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
+	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
+	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
+	FMOVS (R11)(R16<<2), F30
+	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
+	FMOVS (R12)(R16<<2), F31
+	WORD $0x4f9f130c // fmla v12.4s, v24.4s, v31.s[0]
+	WORD $0x4f9f132d // fmla v13.4s, v25.4s, v31.s[0]
+	WORD $0x4f9f134e // fmla v14.4s, v26.4s, v31.s[0]
+	WORD $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
+	FMOVS (R13)(R16<<2), F28
+	WORD $0x4f9c1310 // fmla v16.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
+	FMOVS (R14)(R16<<2), F29
+	WORD $0x4f9d1314 // fmla v20.4s, v24.4s, v29.s[0]
+	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
+	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
+	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
+	ADDS $1, R16, R16
+	BNE most_step
+	FSTPQ (F0, F1), 0(R5)
+	FSTPQ (F2, F3), 32(R5)
+	ADD R8, R5, R5
+	FSTPQ (F4, F5), 0(R5)
+	FSTPQ (F6, F7), 32(R5)
+	ADD R8, R5, R5
+	FSTPQ (F8, F9), 0(R5)
+	FSTPQ (F10, F11), 32(R5)
+	ADD R8, R5, R5
+	FSTPQ (F12, F13), 0(R5)
+	FSTPQ (F14, F15), 32(R5)
+	ADD R8, R5, R5
+	FSTPQ (F16, F17), 0(R5)
+	FSTPQ (F18, F19), 32(R5)
+	ADD R8, R5, R5
+	FSTPQ (F20, F21), 0(R5)
+	FSTPQ (F22, F23), 32(R5)
+	ADD R8, R5, R5
+	SUB $6, R6, R6
+	B most
+fewest:
+	CMP $0, R6
+	BLE next
+	WORD $0x4f000400 // movi v0.4s, #0
+	WORD $0x4f000401 // movi v1.4s, #0
+	WORD $0x4f000402 // movi v2.4s, #0
+	WORD $0x4f000403 // movi v3.4s, #0
+	WORD $0x4f000404 // movi v4.4s, #0
+	WORD $0x4f000405 // movi v5.4s, #0
+	WORD $0x4f000406 // movi v6.4s, #0
+	WORD $0x4f000407 // movi v7.4s, #0
+	WORD $0x4f000408 // movi v8.4s, #0
+	WORD $0x4f000409 // movi v9.4s, #0
+	WORD $0x4f00040a // movi v10.4s, #0
+	WORD $0x4f00040b // movi v11.4s, #0
+	MOVD depth+24(FP), R7
+	MOVD dstStride+64(FP), R8
+	LSL $2, R8, R8
+	ADD R7<<2, R4, R4
+	MOVD R4, R9
+	ADD R7<<2, R4, R4
+	MOVD R4, R10
+	ADD R7<<2, R4, R4
+	MOVD R4, R11
+	MOVD R1, R12
+	MOVD R4, R14
+	NEG R7, R13
+fewest_step:
+	PRFM (R14), PLDL1KEEP
+	ADD $12, R14, R14
+	FLDPQ 0(R12), (F12, F13)
+	FLDPQ 32(R12), (F14, F15)
+	ADD $64, R12, R12
+	FMOVS (R9)(R13<<2), F16
+	WORD $0x4f901180 // fmla v0.4s, v12.4s, v16.s[0]
+	WORD $0x4f9011a1 // fmla v1.4s, v13.4s, v16.s[0]
+	WORD $0x4f9011c2 // fmla v2.4s, v14.4s, v16.s[0]
+	WORD $0x4f9011e3 // fmla v3.4s, v15.4s, v16.s[0]
+	FMOVS (R10)(R13<<2), F17
+	WORD $0x4f911184 // fmla v4.4s, v12.4s, v17.s[0]
+	WORD $0x4f9111a5 // fmla v5.4s, v13.4s, v17.s[0]
+	WORD $0x4f9111c6 // fmla v6.4s, v14.4s, v17.s[0]
+	WORD $0x4f9111e7 // fmla v7.4s, v15.4s, v17.s[0]
+	FMOVS (R11)(R13<<2), F18
+	WORD $0x4f921188 // fmla v8.4s, v12.4s, v18.s[0]
+	WORD $0x4f9211a9 // fmla v9.4s, v13.4s, v18.s[0]
+	WORD $0x4f9211ca // fmla v10.4s, v14.4s, v18.s[0]
+	WORD $0x4f9211eb // fmla v11.4s, v15.4s, v18.s[0]
+	ADDS $1, R13, R13
+	BNE fewest_step
+	FSTPQ (F0, F1), 0(R5)
+	FSTPQ (F2, F3), 32(R5)
+	ADD R8, R5, R5
+	FSTPQ (F4, F5), 0(R5)
+	FSTPQ (F6, F7), 32(R5)
+	ADD R8, R5, R5
+	FSTPQ (F8, F9), 0(R5)
+	FSTPQ (F10, F11), 32(R5)
+	ADD R8, R5, R5
+	SUB $3, R6, R6
+	B fewest
+next:
+	MOVD aPoint+8(FP), R7
+	LSL $2, R7, R7
+	ADD R7, R0, R0
+	MOVD panelPoint+40(FP), R8
+	LSL $2, R8, R8
+	ADD R8, R1, R1
+	MOVD dstPoint+56(FP), R9
+	LSL $2, R9, R9
+	ADD R9, R2, R2
+	SUBS $1, R3, R3
+	BNE point
+	RET
+
+// func cross4x16NEON(a *float32, aStride int, b *float32, bStride, depth int, dst *float32, dstStride, bands, flags int, ahead *float32, aheadStride int)
+TEXT ·cross4x16NEON(SB), NOSPLIT, $0-88
+	MOVD a+0(FP), R0
+	MOVD ahead+72(FP), R1
+	MOVD dst+40(FP), R2
+	MOVD bands+56(FP), R3
+	MOVD aStride+8(FP), R4
+	LSL $2, R4, R4
+	MOVD bStride+24(FP), R5
+	LSL $2, R5, R5
+	MOVD dstStride+48(FP), R6
+	LSL $2, R6, R6
+	MOVD aheadStride+80(FP), R7
+	LSL $2, R7, R7
+	MOVD flags+64(FP), R8
+band:
+	WORD $0x4f000400 // movi v0.4s, #0
+	WORD $0x4f000401 // movi v1.4s, #0
+	WORD $0x4f000402 // movi v2.4s, #0
+	WORD $0x4f000403 // movi v3.4s, #0
+	WORD $0x4f000404 // movi v4.4s, #0
+	WORD $0x4f000405 // movi v5.4s, #0
+	WORD $0x4f000406 // movi v6.4s, #0
+	WORD $0x4f000407 // movi v7.4s, #0
+	WORD $0x4f000408 // movi v8.4s, #0
+	WORD $0x4f000409 // movi v9.4s, #0
+	WORD $0x4f00040a // movi v10.4s, #0
+	WORD $0x4f00040b // movi v11.4s, #0
+	WORD $0x4f00040c // movi v12.4s, #0
+	WORD $0x4f00040d // movi v13.4s, #0
+	WORD $0x4f00040e // movi v14.4s, #0
+	WORD $0x4f00040f // movi v15.4s, #0
+	MOVD R0, R9
+	MOVD R1, R10
+	MOVD b+16(FP), R11
+	MOVD depth+32(FP), R12
+step:
+	PRFM (R10), PLDL2KEEP
+	FMOVQ 0(R9), F16
+	FLDPQ 0(R11), (F17, F18)
+	FLDPQ 32(R11), (F19, F20)
+	WORD $0x4f901220 // fmla v0.4s, v17.4s, v16.s[0]
+	WORD $0x4f901241 // fmla v1.4s, v18.4s, v16.s[0]
+	WORD $0x4f901262 // fmla v2.4s, v19.4s, v16.s[0]
+	WORD $0x4f901283 // fmla v3.4s, v20.4s, v16.s[0]
+	WORD $0x4fb01224 // fmla v4.4s, v17.4s, v16.s[1]
+	WORD $0x4fb01245 // fmla v5.4s, v18.4s, v16.s[1]
+	WORD $0x4fb01266 // fmla v6.4s, v19.4s, v16.s[1]
+	WORD $0x4fb01287 // fmla v7.4s, v20.4s, v16.s[1]
+	WORD $0x4f901a28 // fmla v8.4s, v17.4s, v16.s[2]
+	WORD $0x4f901a49 // fmla v9.4s, v18.4s, v16.s[2]
+	WORD $0x4f901a6a // fmla v10.4s, v19.4s, v16.s[2]
+	WORD $0x4f901a8b // fmla v11.4s, v20.4s, v16.s[2]
+	WORD $0x4fb01a2c // fmla v12.4s, v17.4s, v16.s[3]
+	WORD $0x4fb01a4d // fmla v13.4s, v18.4s, v16.s[3]
+	WORD $0x4fb01a6e // fmla v14.4s, v19.4s, v16.s[3]
+	WORD $0x4fb01a8f // fmla v15.4s, v20.4s, v16.s[3]
+	ADD R4, R9, R9
+	ADD R5, R11, R11
+	ADD R7, R10, R10
+	SUBS $1, R12, R12
+	BNE step
+	TBZ $0, R8, added
+	MOVD R2, R9
+	FLDPQ 0(R9), (F16, F17)
+	FLDPQ 32(R9), (F18, F19)
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	WORD $0x4e31d421 // fadd v1.4s, v1.4s, v17.4s
+	WORD $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
+	WORD $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
+	ADD R6, R9, R9
+	FLDPQ 0(R9), (F16, F17)
+	FLDPQ 32(R9), (F18, F19)
+	WORD $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
+	WORD $0x4e31d4a5 // fadd v5.4s, v5.4s, v17.4s
+	WORD $0x4e32d4c6 // fadd v6.4s, v6.4s, v18.4s
+	WORD $0x4e33d4e7 // fadd v7.4s, v7.4s, v19.4s
+	ADD R6, R9, R9
+	FLDPQ 0(R9), (F16, F17)
+	FLDPQ 32(R9), (F18, F19)
+	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
+	WORD $0x4e31d529 // fadd v9.4s, v9.4s, v17.4s
+	WORD $0x4e32d54a // fadd v10.4s, v10.4s, v18.4s
+	WORD $0x4e33d56b // fadd v11.4s, v11.4s, v19.4s
+	ADD R6, R9, R9
+	FLDPQ 0(R9), (F16, F17)
+	FLDPQ 32(R9), (F18, F19)
+	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	WORD $0x4e31d5ad // fadd v13.4s, v13.4s, v17.4s
+	WORD $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
+	WORD $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
+	ADD R6, R9, R9
+added:
+	FSTPQ (F0, F1), 0(R2)
+	FSTPQ (F2, F3), 32(R2)
+	ADD R6, R2, R2
+	FSTPQ (F4, F5), 0(R2)
+	FSTPQ (F6, F7), 32(R2)
+	ADD R6, R2, R2
+	FSTPQ (F8, F9), 0(R2)
+	FSTPQ (F10, F11), 32(R2)
+	ADD R6, R2, R2
+	FSTPQ (F12, F13), 0(R2)
+	FSTPQ (F14, F15), 32(R2)
+	ADD R6, R2, R2
+	ADD $16, R0, R0
+	ADD $64, R1, R1
+	SUBS $1, R3, R3
+	BNE band
+	RET
+
 // func copyRowsNEON(dst *float32, dstStride int, src *float32, srcStride, rows, width int)
 TEXT ·copyRowsNEON(SB), NOSPLIT, $0-48
 	MOVD dst+0(FP), R0

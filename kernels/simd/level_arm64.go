@@ -9,6 +9,12 @@ func extensionsMissing(Level) []string { return nil }
 
 func assemble(t *[AVX512 + 1]kernels) {
 	k := t[Generic]
+	k.tileShape, k.outerShape, k.batchShape, k.crossShape = [3]int{6, 16, 8}, [2]int{8, 12}, [2]int{3, 16}, [2]int{4, 16}
+	k.wide = [...]tileKernel{1: tile3x16NEON, tile3x16NEON, tile3x16NEON, tile6x16NEON, tile6x16NEON, tile6x16NEON,
+		maxTileRows: nil}
+	k.narrow = [...]tileKernel{1: tile3x8NEON, tile3x8NEON, tile3x8NEON, tile6x8NEON, tile6x8NEON, tile6x8NEON,
+		maxTileRows: nil}
+	k.outer, k.multiplyBatch, k.cross = outer8x12NEON, batch6x16NEON, cross4x16NEON
 	k.copyRows, k.sumRows = copyRowsNEON, sumRowsNEON
 	k.add, k.scaleRows = addNEON, scaleRowsNEON
 	t[NEON] = k

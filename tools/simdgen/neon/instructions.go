@@ -34,17 +34,19 @@ var (
 	threePlaces = []place{at(0), at(5), at(16)}
 )
 
-// instructions are found by the mnemonic and the arrangement of the result. To add one, take its word from
+// instructions are found by the mnemonic and the arrangement of the result, with a third word if there are two
+// forms. To add one, take its word from
 //
 //	echo "fadd v0.4s, v0.4s, v0.4s" | llvm-mc -triple=aarch64 -show-encoding
 //
 // A test compares every word of the kernels with an assembler's.
 var instructions = map[string]instruction{
+	"bic.16b":  {0x4e601c00, three, threePlaces},
 	"dup.4s":   {0x4e040400, "v%d.T, v%d.s[%d]", []place{at(0), at(5), at(19)}},
 	"fadd.2d":  {0x4e60d400, three, threePlaces},
 	"fadd.4s":  {0x4e20d400, three, threePlaces},
-	"fmax.4s":  {0x4e20f400, three, threePlaces},
-	"fmla.4s":  {0x4e20cc00, three, threePlaces},
+	"fcmle.4s": {0x6ea0d800, two + ", #0.0", twoPlaces},
+	"fcmlt.4s": {0x4ea0e800, two + ", #0.0", twoPlaces},
 	"fmul.4s":  {0x6e20dc00, three, threePlaces},
 	"movi.4s":  {0x4f000400, "v%d.T, #%d", []place{at(0), byte8}},
 	"trn1.4s":  {0x4e802800, three, threePlaces},
@@ -54,7 +56,7 @@ var instructions = map[string]instruction{
 	"fcvtl.2d": {0x0e617800, "v%d.2d, v%d.2s", twoPlaces},
 
 	// With one lane of the last operand for all lanes of the others.
-	"fmla.lane": {0x4f801000, "v%d.4s, v%d.4s, v%d.s[%d]", []place{at(0), at(5), at(16), lane}},
+	"fmla.4s.lane": {0x4f801000, "v%d.T, v%d.T, v%d.s[%d]", []place{at(0), at(5), at(16), lane}},
 }
 
 // v writes a vector instruction. Operands are vectors, general registers or numbers.
@@ -67,9 +69,9 @@ func (k *kernel) v(name string, operands ...any) {
 	for i, prefix := range strings.SplitN(in.operands, "%d", len(operands)+1)[:len(operands)] {
 		word += in.places[i](number(operands[i], prefix))
 	}
-	mnemonic, arrangement, _ := strings.Cut(name, ".")
-	text := fmt.Sprintf(strings.ReplaceAll(in.operands, "T", arrangement), operands...)
-	k.op("WORD $0x%08x // %s %s", word, mnemonic, text)
+	words := strings.Split(name, ".")
+	text := fmt.Sprintf(strings.ReplaceAll(in.operands, "T", words[1]), operands...)
+	k.op("WORD $0x%08x // %s %s", word, words[0], text)
 }
 
 // number is the number of an operand of the kind that its prefix asks for.

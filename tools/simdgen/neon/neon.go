@@ -3,6 +3,13 @@ package neon
 // Write writes the assembly to path.s and its Go declarations to path.go.
 func Write(path string) error {
 	f := &file{constants: map[string]bool{}}
+	for _, rows := range []int{mostRows, fewestRows} {
+		tile(f, rows, wideColumns)
+		tile(f, rows, wideColumns/2)
+	}
+	outer(f, 8, 12)
+	batch(f)
+	cross(f, 4, wideColumns)
 	copyRows(f)
 	sumRows(f)
 	add(f)

@@ -50,9 +50,11 @@ func TestWords_AreTheInstructionsOfTheirComments(t *testing.T) {
 	}
 	assemble := exec.Command(assembler, "-triple=aarch64", "-show-encoding")
 	assemble.Stdin = strings.NewReader(strings.Join(texts, "\n") + "\n")
-	out, err := assemble.CombinedOutput()
+	var messages strings.Builder
+	assemble.Stderr = &messages
+	out, err := assemble.Output()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("%v\n%s", err, messages.String())
 	}
 	encodings := regexp.MustCompile(`encoding: \[0x(..),0x(..),0x(..),0x(..)\]`).FindAllStringSubmatch(string(out), -1)
 	if len(encodings) != len(texts) {

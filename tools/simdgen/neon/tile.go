@@ -1,0 +1,238 @@
+package neon
+
+import "fmt"
+
+// Flags of a tile: the bits of package simd's.
+const (
+	flagLoad = 0
+	flagReLU = 1
+)
+
+// The shapes are those of AVX2, and so are the sums. 6×16 outputs are 24 vectors, which leaves eight for the
+// operands. Columns are a multiple of 8.
+const (
+	mostRows    = 6 // of a tile
+	fewestRows  = 3
+	wideColumns = 16
+)
+
+// tile writes the kernel of simd.Tile. Each step of the reduction multiplies one input of each row with a row
+// of the panel. The row pointers stay in registers for a whole tap and share one index, which counts up to 0.
+//
+// An input is loaded into one lane, and the multiplication takes that lane for all columns. Loads that fill
+// all lanes with one value would take the vector units of many processors, which the multiplications need.
+func tile(f *file, rows, columns int) {
+	f.function(fmt.Sprintf("tile%dx%dNEON", rows, columns), "func(a *float32, offsets *int, panel *float32, "+
+		"taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, "+
+		"from *float32, next int, ahead *float32)", func(k *kernel) {
+		acc := k.grid(rows, columns/lanes)
+		k.clear(acc)
+		k.loadRows(acc, "from")
+		k.scope(func() { k.tileTaps(acc) })
+		k.label("finish")
+		k.addBias(acc)
+		k.clamp(acc)
+		k.maskRows(acc)
+		k.storeRows(acc)
+	})
+}
+
+// tileTaps writes the loop over the taps.
+func (k *kernel) tileTaps(acc [][]vector) {
+	taps, depth := k.load("taps"), k.load("depth")
+	k.op("CMP $0, R%d", taps)
+	k.op("BLE finish")
+	k.op("CMP $0, R%d", depth)
+	k.op("BLE finish")
+	asked := k.beginAsking()
+	k.comment("row pointers: a + 4*(offset + depth)")
+	base, offsets := k.load("a"), k.load("offsets")
+	k.op("ADD R%d<<2, R%d, R%d", depth, base, base)
+	pointers := make([]register, len(acc))
+	for i := range pointers {
+		pointers[i] = k.register()
+		k.op("MOVD %d(R%d), R%d", word*i, offsets, pointers[i])
+		k.op("ADD R%d<<2, R%d, R%d", pointers[i], base, pointers[i])
+	}
+	panel, index, ahead := k.load("panel"), k.register(), k.load("ahead")
+	tapStride, panelSkip := k.loadBytes("tapStride"), k.loadBytes("panelSkip")
+	k.label("tap")
+	asked.rows(k, 2, len(acc[0]))
+	k.op("NEG R%d, R%d", depth, index)
+	k.tileLoop("step", acc, pointers, panel, index, ahead)
+	for _, p := range pointers {
+		k.add(tapStride, p)
+	}
+	k.add(panelSkip, panel)
+	k.countDown(taps, "tap")
+}
+
+// tileLoop adds the products of a row of values at each pointer, which is the end of the row, with the rows of
+// the panel. index is minus their number. It prefetches as much as it reads at the pointers.
+func (k *kernel) tileLoop(name string, acc [][]vector, pointers []register, panel, index, ahead register) {
+	k.label(name)
+	k.op("PRFM (R%d), PLDL1KEEP", ahead)
+	k.op("ADD $%d, R%d, R%d", 4*len(acc), ahead, ahead)
+	k.scope(func() {
+		b := k.take(panel, lanes*len(acc[0]))
+		inputs := k.grid(1, min(4, len(acc)))[0]
+		for i, p := range pointers {
+			x := inputs[i%len(inputs)]
+			k.op("FMOVS (R%d)(R%d<<2), F%d", p, index, x)
+			for j := range b {
+				k.v("fmla.4s.lane", acc[i][j], b[j], x, 0)
+			}
+		}
+	})
+	k.op("ADDS $1, R%d, R%d", index, index)
+	k.op("BNE %s", name)
+}
+
+// asking is the start of the next rows to prefetch in dst, from and mask, each 0 if there are none, and the
+// bytes between rows.
+type asking struct {
+	dst, from, mask, stride register
+}
+
+// beginAsking computes where the next tile's sums, start values and masks begin. The parameter next is their
+// distance from this tile's.
+func (k *kernel) beginAsking() asking {
+	k.comment("lines of the next tile")
+	a := asking{k.register(), k.register(), k.register(), k.loadBytes("dstStride")}
+	for _, r := range []register{a.dst, a.from, a.mask} {
+		k.op("MOVD ZR, R%d", r)
+	}
+	k.scope(func() {
+		next, dst, mask, from, flags := k.loadBytes("next"), k.load("dst"), k.load("mask"), k.load("from"), k.load("flags")
+		k.op("CBZ R%d, asked", next)
+		k.op("ADD R%d, R%d, R%d", next, dst, a.dst)
+		k.op("CBZ R%d, begins", mask)
+		k.op("ADD R%d, R%d, R%d", next, mask, a.mask)
+		k.label("begins")
+		k.op("CMP R%d, R%d", from, dst) // the same lines
+		k.op("BEQ asked")
+		k.op("TBZ $%d, R%d, asked", flagLoad, flags)
+		k.op("ADD R%d, R%d, R%d", next, from, a.from)
+		k.label("asked")
+	})
+	return a
+}
+
+// rows prefetches the next rows. They are few, so that the tile's own reads need not wait for them.
+func (a asking) rows(k *kernel, rows, vectors int) {
+	for i, at := range []register{a.dst, a.from, a.mask} {
+		k.op("CBZ R%d, asked%d", at, i)
+		for range rows {
+			for line := 0; line < vectors*vectorBytes; line += cacheLine {
+				k.op("PRFM %d(R%d), PLDL1KEEP", line, at)
+			}
+			k.add(a.stride, at)
+		}
+		k.label(fmt.Sprintf("asked%d", i))
+	}
+}
+
+// loadRows begins the sums with rows of a parameter, dstStride apart, if the flag says so.
+func (k *kernel) loadRows(acc [][]vector, name string) {
+	k.scope(func() {
+		at, stride, count, flags := k.load(name), k.loadBytes("dstStride"), k.load("rows"), k.load("flags")
+		k.op("TBZ $%d, R%d, begun", flagLoad, flags)
+		k.rows(len(acc), count, "begun", func(i int) { k.fill(acc[i], at, lanes*len(acc[i])) }, func() { k.add(stride, at) })
+	})
+}
+
+func (k *kernel) storeRows(acc [][]vector) {
+	k.scope(func() {
+		at, stride, count := k.load("dst"), k.loadBytes("dstStride"), k.load("rows")
+		k.rows(len(acc), count, "stored", func(i int) { k.spill(acc[i], at, lanes*len(acc[i])) }, func() { k.add(stride, at) })
+	})
+}
+
+// rows writes body for rows 0 to n. It leaves at the number of rows in count, which is at least 1. step moves
+// the pointers between rows.
+func (k *kernel) rows(n int, count register, end string, body func(i int), step func()) {
+	for i := range n {
+		body(i)
+		if i+1 < n {
+			k.op("CMP $%d, R%d", i+1, count)
+			k.op("BEQ %s", end)
+			step()
+		}
+	}
+	k.label(end)
+}
+
+func (k *kernel) addBias(acc [][]vector) {
+	k.scope(func() {
+		bias := k.load("bias")
+		k.op("CBZ R%d, biased", bias)
+		for j, b := range k.peek(bias, lanes*len(acc[0])) {
+			for i := range acc {
+				k.v("fadd.4s", acc[i][j], acc[i][j], b)
+			}
+		}
+		k.label("biased")
+	})
+}
+
+// clamp replaces negative sums by 0. It keeps NaN and -0.
+func (k *kernel) clamp(acc [][]vector) {
+	k.scope(func() {
+		negative := k.vector()
+		k.op("TBZ $%d, R%d, clamped", flagReLU, k.load("flags"))
+		for i := range acc {
+			for _, x := range acc[i] {
+				k.v("fcmlt.4s", negative, x)
+				k.v("bic.16b", x, x, negative)
+			}
+		}
+		k.label("clamped")
+	})
+}
+
+// maskRows replaces sums by 0 if the mask is 0 or less. NaN in the mask keeps the sum.
+func (k *kernel) maskRows(acc [][]vector) {
+	k.scope(func() {
+		mask, stride, count := k.load("mask"), k.loadBytes("dstStride"), k.load("rows")
+		k.op("CBZ R%d, masked", mask)
+		k.rows(len(acc), count, "masked", func(i int) {
+			k.scope(func() {
+				for j, m := range k.peek(mask, lanes*len(acc[i])) {
+					k.v("fcmle.4s", m, m)
+					k.v("bic.16b", acc[i][j], acc[i][j], m)
+				}
+			})
+		}, func() { k.add(stride, mask) })
+	})
+}
+
+// outer writes the kernel of simd.Sum: each step multiplies rows neighbouring values of a with a row of the
+// panel.
+func outer(f *file, rows, columns int) {
+	f.function(fmt.Sprintf("outer%dx%dNEON", rows, columns), "func(a *float32, aStride int, panel *float32, depth int, "+
+		"dst *float32, dstStride, rows, flags int)", func(k *kernel) {
+		acc := k.grid(rows, columns/lanes)
+		k.clear(acc)
+		k.loadRows(acc, "dst")
+		k.scope(func() {
+			a, stride, panel, depth := k.load("a"), k.loadBytes("aStride"), k.load("panel"), k.load("depth")
+			k.op("CMP $0, R%d", depth)
+			k.op("BLE finish")
+			k.label("step")
+			k.scope(func() { k.products(acc, k.peek(a, rows), k.take(panel, columns)) })
+			k.add(stride, a)
+			k.countDown(depth, "step")
+		})
+		k.label("finish")
+		k.storeRows(acc)
+	})
+}
+
+// products adds the outer product of neighbouring values, four in a vector, and a row of the panel.
+func (k *kernel) products(acc [][]vector, a, b []vector) {
+	for i := range acc {
+		for j := range b {
+			k.v("fmla.4s.lane", acc[i][j], b[j], a[i/lanes], i%lanes)
+		}
+	}
+}
