@@ -36,3 +36,9 @@ func addNEON(dst, src *float32, count int)
 
 //go:noescape
 func scaleRowsNEON(dst *float32, stride int, factors *float32, rows, width int)
+
+//go:noescape
+func sumRows64NEON(dst *float64, src *float32, stride, rows, width int)
+
+//go:noescape
+func transpose8NEON(dst *float32, dstStride int, src *float32, srcStride, blocks int)

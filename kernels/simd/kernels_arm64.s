@@ -1828,3 +1828,159 @@ scale_end:
 	SUBS $1, R3, R3
 	BNE row
 	RET
+
+// func sumRows64NEON(dst *float64, src *float32, stride, rows, width int)
+TEXT ·sumRows64NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD stride+16(FP), R2
+	LSL $2, R2, R2
+	MOVD rows+24(FP), R3
+	MOVD width+32(FP), R4
+row:
+	MOVD R0, R5
+	MOVD R1, R6
+	MOVD R4, R7
+	SUBS $16, R7, R7
+	BLT sum_fewer
+sum_sixteen:
+	FLDPQ 0(R6), (F0, F1)
+	FLDPQ 32(R6), (F2, F3)
+	ADD $64, R6, R6
+	WORD $0x0e617804 // fcvtl v4.2d, v0.2s
+	WORD $0x4e617805 // fcvtl2 v5.2d, v0.4s
+	FLDPQ (R5), (F6, F7)
+	WORD $0x4e64d4c6 // fadd v6.2d, v6.2d, v4.2d
+	WORD $0x4e65d4e7 // fadd v7.2d, v7.2d, v5.2d
+	FSTPQ.P (F6, F7), 32(R5)
+	WORD $0x0e617824 // fcvtl v4.2d, v1.2s
+	WORD $0x4e617825 // fcvtl2 v5.2d, v1.4s
+	FLDPQ (R5), (F6, F7)
+	WORD $0x4e64d4c6 // fadd v6.2d, v6.2d, v4.2d
+	WORD $0x4e65d4e7 // fadd v7.2d, v7.2d, v5.2d
+	FSTPQ.P (F6, F7), 32(R5)
+	WORD $0x0e617844 // fcvtl v4.2d, v2.2s
+	WORD $0x4e617845 // fcvtl2 v5.2d, v2.4s
+	FLDPQ (R5), (F6, F7)
+	WORD $0x4e64d4c6 // fadd v6.2d, v6.2d, v4.2d
+	WORD $0x4e65d4e7 // fadd v7.2d, v7.2d, v5.2d
+	FSTPQ.P (F6, F7), 32(R5)
+	WORD $0x0e617864 // fcvtl v4.2d, v3.2s
+	WORD $0x4e617865 // fcvtl2 v5.2d, v3.4s
+	FLDPQ (R5), (F6, F7)
+	WORD $0x4e64d4c6 // fadd v6.2d, v6.2d, v4.2d
+	WORD $0x4e65d4e7 // fadd v7.2d, v7.2d, v5.2d
+	FSTPQ.P (F6, F7), 32(R5)
+	SUBS $16, R7, R7
+	BGE sum_sixteen
+sum_fewer:
+	ADDS $12, R7, R7
+	BLT sum_rest
+sum_four:
+	FMOVQ 0(R6), F0
+	ADD $16, R6, R6
+	WORD $0x0e617801 // fcvtl v1.2d, v0.2s
+	WORD $0x4e617802 // fcvtl2 v2.2d, v0.4s
+	FLDPQ (R5), (F3, F4)
+	WORD $0x4e61d463 // fadd v3.2d, v3.2d, v1.2d
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	FSTPQ.P (F3, F4), 32(R5)
+	SUBS $4, R7, R7
+	BGE sum_four
+sum_rest:
+	ADDS $4, R7, R7
+	BEQ sum_end
+sum_one:
+	FMOVS (R6), F0
+	ADD $4, R6, R6
+	WORD $0x0e617801 // fcvtl v1.2d, v0.2s
+	FMOVD (R5), F3
+	WORD $0x4e61d463 // fadd v3.2d, v3.2d, v1.2d
+	FMOVD.P F3, 8(R5)
+	SUBS $1, R7, R7
+	BNE sum_one
+sum_end:
+	ADD R2, R1, R1
+	SUBS $1, R3, R3
+	BNE row
+	RET
+
+// func transpose8NEON(dst *float32, dstStride int, src *float32, srcStride, blocks int)
+TEXT ·transpose8NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD dstStride+8(FP), R1
+	LSL $2, R1, R1
+	MOVD src+16(FP), R2
+	MOVD srcStride+24(FP), R3
+	LSL $2, R3, R3
+	MOVD blocks+32(FP), R4
+block:
+	MOVD R2, R5
+	FLDPQ 0(R5), (F0, F1)
+	ADD R3, R5, R5
+	FLDPQ 0(R5), (F2, F3)
+	ADD R3, R5, R5
+	FLDPQ 0(R5), (F4, F5)
+	ADD R3, R5, R5
+	FLDPQ 0(R5), (F6, F7)
+	ADD R3, R5, R5
+	FLDPQ 0(R5), (F8, F9)
+	ADD R3, R5, R5
+	FLDPQ 0(R5), (F10, F11)
+	ADD R3, R5, R5
+	FLDPQ 0(R5), (F12, F13)
+	ADD R3, R5, R5
+	FLDPQ 0(R5), (F14, F15)
+	ADD R3, R5, R5
+	WORD $0x4e822810 // trn1 v16.4s, v0.4s, v2.4s
+	WORD $0x4e862892 // trn1 v18.4s, v4.4s, v6.4s
+	WORD $0x4e826811 // trn2 v17.4s, v0.4s, v2.4s
+	WORD $0x4e866893 // trn2 v19.4s, v4.4s, v6.4s
+	WORD $0x4ed23a00 // zip1 v0.2d, v16.2d, v18.2d
+	WORD $0x4ed33a22 // zip1 v2.2d, v17.2d, v19.2d
+	WORD $0x4ed27a04 // zip2 v4.2d, v16.2d, v18.2d
+	WORD $0x4ed37a26 // zip2 v6.2d, v17.2d, v19.2d
+	WORD $0x4e8a2910 // trn1 v16.4s, v8.4s, v10.4s
+	WORD $0x4e8e2992 // trn1 v18.4s, v12.4s, v14.4s
+	WORD $0x4e8a6911 // trn2 v17.4s, v8.4s, v10.4s
+	WORD $0x4e8e6993 // trn2 v19.4s, v12.4s, v14.4s
+	WORD $0x4ed23a08 // zip1 v8.2d, v16.2d, v18.2d
+	WORD $0x4ed33a2a // zip1 v10.2d, v17.2d, v19.2d
+	WORD $0x4ed27a0c // zip2 v12.2d, v16.2d, v18.2d
+	WORD $0x4ed37a2e // zip2 v14.2d, v17.2d, v19.2d
+	FSTPQ (F0, F8), 0(R0)
+	ADD R1, R0, R0
+	FSTPQ (F2, F10), 0(R0)
+	ADD R1, R0, R0
+	FSTPQ (F4, F12), 0(R0)
+	ADD R1, R0, R0
+	FSTPQ (F6, F14), 0(R0)
+	ADD R1, R0, R0
+	WORD $0x4e832830 // trn1 v16.4s, v1.4s, v3.4s
+	WORD $0x4e8728b2 // trn1 v18.4s, v5.4s, v7.4s
+	WORD $0x4e836831 // trn2 v17.4s, v1.4s, v3.4s
+	WORD $0x4e8768b3 // trn2 v19.4s, v5.4s, v7.4s
+	WORD $0x4ed23a01 // zip1 v1.2d, v16.2d, v18.2d
+	WORD $0x4ed33a23 // zip1 v3.2d, v17.2d, v19.2d
+	WORD $0x4ed27a05 // zip2 v5.2d, v16.2d, v18.2d
+	WORD $0x4ed37a27 // zip2 v7.2d, v17.2d, v19.2d
+	WORD $0x4e8b2930 // trn1 v16.4s, v9.4s, v11.4s
+	WORD $0x4e8f29b2 // trn1 v18.4s, v13.4s, v15.4s
+	WORD $0x4e8b6931 // trn2 v17.4s, v9.4s, v11.4s
+	WORD $0x4e8f69b3 // trn2 v19.4s, v13.4s, v15.4s
+	WORD $0x4ed23a09 // zip1 v9.2d, v16.2d, v18.2d
+	WORD $0x4ed33a2b // zip1 v11.2d, v17.2d, v19.2d
+	WORD $0x4ed27a0d // zip2 v13.2d, v16.2d, v18.2d
+	WORD $0x4ed37a2f // zip2 v15.2d, v17.2d, v19.2d
+	FSTPQ (F1, F9), 0(R0)
+	ADD R1, R0, R0
+	FSTPQ (F3, F11), 0(R0)
+	ADD R1, R0, R0
+	FSTPQ (F5, F13), 0(R0)
+	ADD R1, R0, R0
+	FSTPQ (F7, F15), 0(R0)
+	ADD R1, R0, R0
+	ADD $32, R2, R2
+	SUBS $1, R4, R4
+	BNE block
+	RET

@@ -16,6 +16,7 @@ func assemble(t *[AVX512 + 1]kernels) {
 		maxTileRows: nil}
 	k.outer, k.multiplyBatch, k.cross = outer8x12NEON, batch6x16NEON, cross4x16NEON
 	k.copyRows, k.sumRows = copyRowsNEON, sumRowsNEON
-	k.add, k.scaleRows = addNEON, scaleRowsNEON
+	k.sumRows64, k.scaleRows = sumRows64NEON, scaleRowsNEON
+	k.add, k.transpose8 = addNEON, transpose8NEON
 	t[NEON] = k
 }

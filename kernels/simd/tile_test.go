@@ -147,6 +147,42 @@ func TestMultiply_CutReductionChangesNoBit(t *testing.T) {
 	})
 }
 
+// The vector levels take the same fused sums in the same order: a tile has the same bits at all of them.
+func TestMultiply_TakesFusedSumsInOrder(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
+		if l == Generic {
+			t.Skip("the Go code may round products")
+		}
+		rows, wide, narrow := l.TileShape()
+		for _, width := range []int{wide, narrow} {
+			tile := tileCase{taps: 2, depth: 30, rows: rows, load: true, tapStride: 31}.build(t, r, rows, width)
+			want := append([]float32(nil), tile.Dst...)
+			for at := range want {
+				i, j := at/width, at%width
+				for m := range tile.Taps * tile.Depth {
+					a := tile.A[tile.Offsets[i]+m/tile.Depth*tile.TapStride+m%tile.Depth]
+					want[at] = fused(a, tile.Panel[m*width+j], want[at])
+				}
+			}
+			l.Multiply(&tile, width)
+			same(t, fmt.Sprintf("width %d", width), tile.Dst, want)
+		}
+	})
+}
+
+// fused is a·b + c, rounded once. The float64 sum is rounded to odd first, so that rounding it again is
+// rounding the exact one.
+func fused(a, b, c float32) float32 {
+	product, added := float64(a)*float64(b), float64(c)
+	sum := product + added
+	rest := sum - product
+	rest = (product - (sum - rest)) + (added - rest)
+	if bits := math.Float64bits(sum); rest != 0 && bits&1 == 0 {
+		sum = math.Nextafter(sum, math.Copysign(math.Inf(1), rest))
+	}
+	return float32(sum)
+}
+
 // Sums begin with From, whose rows have the layout of Dst. Prefetching changes nothing, wherever the data
 // ends.
 func TestMultiply_BeginsWithFromAndAsksAhead(t *testing.T) {

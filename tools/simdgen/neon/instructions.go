@@ -41,19 +41,20 @@ var (
 //
 // A test compares every word of the kernels with an assembler's.
 var instructions = map[string]instruction{
-	"bic.16b":  {0x4e601c00, three, threePlaces},
-	"dup.4s":   {0x4e040400, "v%d.T, v%d.s[%d]", []place{at(0), at(5), at(19)}},
-	"fadd.2d":  {0x4e60d400, three, threePlaces},
-	"fadd.4s":  {0x4e20d400, three, threePlaces},
-	"fcmle.4s": {0x6ea0d800, two + ", #0.0", twoPlaces},
-	"fcmlt.4s": {0x4ea0e800, two + ", #0.0", twoPlaces},
-	"fmul.4s":  {0x6e20dc00, three, threePlaces},
-	"movi.4s":  {0x4f000400, "v%d.T, #%d", []place{at(0), byte8}},
-	"trn1.4s":  {0x4e802800, three, threePlaces},
-	"trn2.4s":  {0x4e806800, three, threePlaces},
-	"zip1.2d":  {0x4ec03800, three, threePlaces},
-	"zip2.2d":  {0x4ec07800, three, threePlaces},
-	"fcvtl.2d": {0x0e617800, "v%d.2d, v%d.2s", twoPlaces},
+	"bic.16b":   {0x4e601c00, three, threePlaces},
+	"dup.4s":    {0x4e040400, "v%d.T, v%d.s[%d]", []place{at(0), at(5), at(19)}},
+	"fadd.2d":   {0x4e60d400, three, threePlaces},
+	"fadd.4s":   {0x4e20d400, three, threePlaces},
+	"fcmle.4s":  {0x6ea0d800, two + ", #0.0", twoPlaces},
+	"fcmlt.4s":  {0x4ea0e800, two + ", #0.0", twoPlaces},
+	"fcvtl.2d":  {0x0e617800, "v%d.T, v%d.2s", twoPlaces},
+	"fcvtl2.2d": {0x4e617800, "v%d.T, v%d.4s", twoPlaces},
+	"fmul.4s":   {0x6e20dc00, three, threePlaces},
+	"movi.4s":   {0x4f000400, "v%d.T, #%d", []place{at(0), byte8}},
+	"trn1.4s":   {0x4e802800, three, threePlaces},
+	"trn2.4s":   {0x4e806800, three, threePlaces},
+	"zip1.2d":   {0x4ec03800, three, threePlaces},
+	"zip2.2d":   {0x4ec07800, three, threePlaces},
 
 	// With one lane of the last operand for all lanes of the others.
 	"fmla.4s.lane": {0x4f801000, "v%d.T, v%d.T, v%d.s[%d]", []place{at(0), at(5), at(16), lane}},

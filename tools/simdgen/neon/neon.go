@@ -14,5 +14,7 @@ func Write(path string) error {
 	sumRows(f)
 	add(f)
 	scaleRows(f)
+	sumRows64(f)
+	transpose(f)
 	return f.write(path)
 }
