@@ -109,11 +109,11 @@ asked:
 	MOVD 40(R7), R13
 	ADD R13<<2, R6, R13
 	MOVD panel+16(FP), R14
-	MOVD ahead+120(FP), R16
-	MOVD tapStride+40(FP), R17
+	MOVD ahead+120(FP), R15
+	MOVD tapStride+40(FP), R16
+	LSL $2, R16, R16
+	MOVD panelSkip+48(FP), R17
 	LSL $2, R17, R17
-	MOVD panelSkip+48(FP), R19
-	LSL $2, R19, R19
 tap:
 	CBZ R2, asked0
 	PRFM 0(R2), PLDL1KEEP
@@ -133,52 +133,175 @@ asked1:
 	PRFM 0(R4), PLDL1KEEP
 	ADD R5, R4, R4
 asked2:
-	NEG R1, R15
-step:
-	PRFM (R16), PLDL1KEEP
-	ADD $24, R16, R16
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	NEG R1<<2, R19
+	CMN $16, R19
+	BGT step_rest
+step_four:
+	PRFM 0(R15), PLDL1KEEP
+	PRFM 64(R15), PLDL1KEEP
+	ADD $96, R15, R15
+	WORD $0x3cf36918 // ldr q24, [x8, x19]
+	WORD $0x3cf36939 // ldr q25, [x9, x19]
+	WORD $0x3cf3695a // ldr q26, [x10, x19]
+	WORD $0x3cf3697b // ldr q27, [x11, x19]
+	WORD $0x3cf3699c // ldr q28, [x12, x19]
+	WORD $0x3cf369bd // ldr q29, [x13, x19]
+	FLDPQ 0(R14), (F30, F31)
+	WORD $0x4f9813c0 // fmla v0.4s, v30.4s, v24.s[0]
+	WORD $0x4f9813e1 // fmla v1.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913c4 // fmla v4.4s, v30.4s, v25.s[0]
+	WORD $0x4f9913e5 // fmla v5.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13c8 // fmla v8.4s, v30.4s, v26.s[0]
+	WORD $0x4f9a13e9 // fmla v9.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13cc // fmla v12.4s, v30.4s, v27.s[0]
+	WORD $0x4f9b13ed // fmla v13.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13d0 // fmla v16.4s, v30.4s, v28.s[0]
+	WORD $0x4f9c13f1 // fmla v17.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13d4 // fmla v20.4s, v30.4s, v29.s[0]
+	WORD $0x4f9d13f5 // fmla v21.4s, v31.4s, v29.s[0]
+	FLDPQ 32(R14), (F30, F31)
+	WORD $0x4f9813c2 // fmla v2.4s, v30.4s, v24.s[0]
+	WORD $0x4f9813e3 // fmla v3.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913c6 // fmla v6.4s, v30.4s, v25.s[0]
+	WORD $0x4f9913e7 // fmla v7.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13ca // fmla v10.4s, v30.4s, v26.s[0]
+	WORD $0x4f9a13eb // fmla v11.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13ce // fmla v14.4s, v30.4s, v27.s[0]
+	WORD $0x4f9b13ef // fmla v15.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13d2 // fmla v18.4s, v30.4s, v28.s[0]
+	WORD $0x4f9c13f3 // fmla v19.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13d6 // fmla v22.4s, v30.4s, v29.s[0]
+	WORD $0x4f9d13f7 // fmla v23.4s, v31.4s, v29.s[0]
+	FLDPQ 64(R14), (F30, F31)
+	WORD $0x4fb813c0 // fmla v0.4s, v30.4s, v24.s[1]
+	WORD $0x4fb813e1 // fmla v1.4s, v31.4s, v24.s[1]
+	WORD $0x4fb913c4 // fmla v4.4s, v30.4s, v25.s[1]
+	WORD $0x4fb913e5 // fmla v5.4s, v31.4s, v25.s[1]
+	WORD $0x4fba13c8 // fmla v8.4s, v30.4s, v26.s[1]
+	WORD $0x4fba13e9 // fmla v9.4s, v31.4s, v26.s[1]
+	WORD $0x4fbb13cc // fmla v12.4s, v30.4s, v27.s[1]
+	WORD $0x4fbb13ed // fmla v13.4s, v31.4s, v27.s[1]
+	WORD $0x4fbc13d0 // fmla v16.4s, v30.4s, v28.s[1]
+	WORD $0x4fbc13f1 // fmla v17.4s, v31.4s, v28.s[1]
+	WORD $0x4fbd13d4 // fmla v20.4s, v30.4s, v29.s[1]
+	WORD $0x4fbd13f5 // fmla v21.4s, v31.4s, v29.s[1]
+	FLDPQ 96(R14), (F30, F31)
+	WORD $0x4fb813c2 // fmla v2.4s, v30.4s, v24.s[1]
+	WORD $0x4fb813e3 // fmla v3.4s, v31.4s, v24.s[1]
+	WORD $0x4fb913c6 // fmla v6.4s, v30.4s, v25.s[1]
+	WORD $0x4fb913e7 // fmla v7.4s, v31.4s, v25.s[1]
+	WORD $0x4fba13ca // fmla v10.4s, v30.4s, v26.s[1]
+	WORD $0x4fba13eb // fmla v11.4s, v31.4s, v26.s[1]
+	WORD $0x4fbb13ce // fmla v14.4s, v30.4s, v27.s[1]
+	WORD $0x4fbb13ef // fmla v15.4s, v31.4s, v27.s[1]
+	WORD $0x4fbc13d2 // fmla v18.4s, v30.4s, v28.s[1]
+	WORD $0x4fbc13f3 // fmla v19.4s, v31.4s, v28.s[1]
+	WORD $0x4fbd13d6 // fmla v22.4s, v30.4s, v29.s[1]
+	WORD $0x4fbd13f7 // fmla v23.4s, v31.4s, v29.s[1]
+	FLDPQ 128(R14), (F30, F31)
+	WORD $0x4f981bc0 // fmla v0.4s, v30.4s, v24.s[2]
+	WORD $0x4f981be1 // fmla v1.4s, v31.4s, v24.s[2]
+	WORD $0x4f991bc4 // fmla v4.4s, v30.4s, v25.s[2]
+	WORD $0x4f991be5 // fmla v5.4s, v31.4s, v25.s[2]
+	WORD $0x4f9a1bc8 // fmla v8.4s, v30.4s, v26.s[2]
+	WORD $0x4f9a1be9 // fmla v9.4s, v31.4s, v26.s[2]
+	WORD $0x4f9b1bcc // fmla v12.4s, v30.4s, v27.s[2]
+	WORD $0x4f9b1bed // fmla v13.4s, v31.4s, v27.s[2]
+	WORD $0x4f9c1bd0 // fmla v16.4s, v30.4s, v28.s[2]
+	WORD $0x4f9c1bf1 // fmla v17.4s, v31.4s, v28.s[2]
+	WORD $0x4f9d1bd4 // fmla v20.4s, v30.4s, v29.s[2]
+	WORD $0x4f9d1bf5 // fmla v21.4s, v31.4s, v29.s[2]
+	FLDPQ 160(R14), (F30, F31)
+	WORD $0x4f981bc2 // fmla v2.4s, v30.4s, v24.s[2]
+	WORD $0x4f981be3 // fmla v3.4s, v31.4s, v24.s[2]
+	WORD $0x4f991bc6 // fmla v6.4s, v30.4s, v25.s[2]
+	WORD $0x4f991be7 // fmla v7.4s, v31.4s, v25.s[2]
+	WORD $0x4f9a1bca // fmla v10.4s, v30.4s, v26.s[2]
+	WORD $0x4f9a1beb // fmla v11.4s, v31.4s, v26.s[2]
+	WORD $0x4f9b1bce // fmla v14.4s, v30.4s, v27.s[2]
+	WORD $0x4f9b1bef // fmla v15.4s, v31.4s, v27.s[2]
+	WORD $0x4f9c1bd2 // fmla v18.4s, v30.4s, v28.s[2]
+	WORD $0x4f9c1bf3 // fmla v19.4s, v31.4s, v28.s[2]
+	WORD $0x4f9d1bd6 // fmla v22.4s, v30.4s, v29.s[2]
+	WORD $0x4f9d1bf7 // fmla v23.4s, v31.4s, v29.s[2]
+	FLDPQ 192(R14), (F30, F31)
+	WORD $0x4fb81bc0 // fmla v0.4s, v30.4s, v24.s[3]
+	WORD $0x4fb81be1 // fmla v1.4s, v31.4s, v24.s[3]
+	WORD $0x4fb91bc4 // fmla v4.4s, v30.4s, v25.s[3]
+	WORD $0x4fb91be5 // fmla v5.4s, v31.4s, v25.s[3]
+	WORD $0x4fba1bc8 // fmla v8.4s, v30.4s, v26.s[3]
+	WORD $0x4fba1be9 // fmla v9.4s, v31.4s, v26.s[3]
+	WORD $0x4fbb1bcc // fmla v12.4s, v30.4s, v27.s[3]
+	WORD $0x4fbb1bed // fmla v13.4s, v31.4s, v27.s[3]
+	WORD $0x4fbc1bd0 // fmla v16.4s, v30.4s, v28.s[3]
+	WORD $0x4fbc1bf1 // fmla v17.4s, v31.4s, v28.s[3]
+	WORD $0x4fbd1bd4 // fmla v20.4s, v30.4s, v29.s[3]
+	WORD $0x4fbd1bf5 // fmla v21.4s, v31.4s, v29.s[3]
+	FLDPQ 224(R14), (F30, F31)
+	WORD $0x4fb81bc2 // fmla v2.4s, v30.4s, v24.s[3]
+	WORD $0x4fb81be3 // fmla v3.4s, v31.4s, v24.s[3]
+	WORD $0x4fb91bc6 // fmla v6.4s, v30.4s, v25.s[3]
+	WORD $0x4fb91be7 // fmla v7.4s, v31.4s, v25.s[3]
+	WORD $0x4fba1bca // fmla v10.4s, v30.4s, v26.s[3]
+	WORD $0x4fba1beb // fmla v11.4s, v31.4s, v26.s[3]
+	WORD $0x4fbb1bce // fmla v14.4s, v30.4s, v27.s[3]
+	WORD $0x4fbb1bef // fmla v15.4s, v31.4s, v27.s[3]
+	WORD $0x4fbc1bd2 // fmla v18.4s, v30.4s, v28.s[3]
+	WORD $0x4fbc1bf3 // fmla v19.4s, v31.4s, v28.s[3]
+	WORD $0x4fbd1bd6 // fmla v22.4s, v30.4s, v29.s[3]
+	WORD $0x4fbd1bf7 // fmla v23.4s, v31.4s, v29.s[3]
+	ADD $256, R14, R14
+	ADD $16, R19, R19
+	CMN $16, R19
+	BLE step_four
+step_rest:
+	CBZ R19, step_end
+step_one:
+	PRFM 0(R15), PLDL1KEEP
+	ADD $24, R15, R15
+	FMOVS (R8)(R19), F24
+	FMOVS (R9)(R19), F25
+	FMOVS (R10)(R19), F26
+	FMOVS (R11)(R19), F27
+	FMOVS (R12)(R19), F28
+	FMOVS (R13)(R19), F29
+	FLDPQ 0(R14), (F30, F31)
+	WORD $0x4f9813c0 // fmla v0.4s, v30.4s, v24.s[0]
+	WORD $0x4f9813e1 // fmla v1.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913c4 // fmla v4.4s, v30.4s, v25.s[0]
+	WORD $0x4f9913e5 // fmla v5.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13c8 // fmla v8.4s, v30.4s, v26.s[0]
+	WORD $0x4f9a13e9 // fmla v9.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13cc // fmla v12.4s, v30.4s, v27.s[0]
+	WORD $0x4f9b13ed // fmla v13.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13d0 // fmla v16.4s, v30.4s, v28.s[0]
+	WORD $0x4f9c13f1 // fmla v17.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13d4 // fmla v20.4s, v30.4s, v29.s[0]
+	WORD $0x4f9d13f5 // fmla v21.4s, v31.4s, v29.s[0]
+	FLDPQ 32(R14), (F30, F31)
+	WORD $0x4f9813c2 // fmla v2.4s, v30.4s, v24.s[0]
+	WORD $0x4f9813e3 // fmla v3.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913c6 // fmla v6.4s, v30.4s, v25.s[0]
+	WORD $0x4f9913e7 // fmla v7.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13ca // fmla v10.4s, v30.4s, v26.s[0]
+	WORD $0x4f9a13eb // fmla v11.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13ce // fmla v14.4s, v30.4s, v27.s[0]
+	WORD $0x4f9b13ef // fmla v15.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13d2 // fmla v18.4s, v30.4s, v28.s[0]
+	WORD $0x4f9c13f3 // fmla v19.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13d6 // fmla v22.4s, v30.4s, v29.s[0]
+	WORD $0x4f9d13f7 // fmla v23.4s, v31.4s, v29.s[0]
 	ADD $64, R14, R14
-	FMOVS (R8)(R15<<2), F28
-	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	FMOVS (R9)(R15<<2), F29
-	WORD $0x4f9d1304 // fmla v4.4s, v24.4s, v29.s[0]
-	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
-	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	FMOVS (R10)(R15<<2), F30
-	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	FMOVS (R11)(R15<<2), F31
-	WORD $0x4f9f130c // fmla v12.4s, v24.4s, v31.s[0]
-	WORD $0x4f9f132d // fmla v13.4s, v25.4s, v31.s[0]
-	WORD $0x4f9f134e // fmla v14.4s, v26.4s, v31.s[0]
-	WORD $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
-	FMOVS (R12)(R15<<2), F28
-	WORD $0x4f9c1310 // fmla v16.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
-	FMOVS (R13)(R15<<2), F29
-	WORD $0x4f9d1314 // fmla v20.4s, v24.4s, v29.s[0]
-	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
-	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
-	ADDS $1, R15, R15
-	BNE step
-	ADD R17, R8, R8
-	ADD R17, R9, R9
-	ADD R17, R10, R10
-	ADD R17, R11, R11
-	ADD R17, R12, R12
-	ADD R17, R13, R13
-	ADD R19, R14, R14
+	ADDS $4, R19, R19
+	BNE step_one
+step_end:
+	ADD R16, R8, R8
+	ADD R16, R9, R9
+	ADD R16, R10, R10
+	ADD R16, R11, R11
+	ADD R16, R12, R12
+	ADD R16, R13, R13
+	ADD R17, R14, R14
 	SUBS $1, R0, R0
 	BNE tap
 finish:
@@ -464,11 +587,11 @@ asked:
 	MOVD 40(R7), R13
 	ADD R13<<2, R6, R13
 	MOVD panel+16(FP), R14
-	MOVD ahead+120(FP), R16
-	MOVD tapStride+40(FP), R17
+	MOVD ahead+120(FP), R15
+	MOVD tapStride+40(FP), R16
+	LSL $2, R16, R16
+	MOVD panelSkip+48(FP), R17
 	LSL $2, R17, R17
-	MOVD panelSkip+48(FP), R19
-	LSL $2, R19, R19
 tap:
 	CBZ R2, asked0
 	PRFM 0(R2), PLDL1KEEP
@@ -488,39 +611,110 @@ asked1:
 	PRFM 0(R4), PLDL1KEEP
 	ADD R5, R4, R4
 asked2:
-	NEG R1, R15
-step:
-	PRFM (R16), PLDL1KEEP
-	ADD $24, R16, R16
-	FLDPQ 0(R14), (F12, F13)
+	NEG R1<<2, R19
+	CMN $16, R19
+	BGT step_rest
+step_four:
+	PRFM 0(R15), PLDL1KEEP
+	PRFM 64(R15), PLDL1KEEP
+	ADD $96, R15, R15
+	WORD $0x3cf3690c // ldr q12, [x8, x19]
+	WORD $0x3cf3692d // ldr q13, [x9, x19]
+	WORD $0x3cf3694e // ldr q14, [x10, x19]
+	WORD $0x3cf3696f // ldr q15, [x11, x19]
+	WORD $0x3cf36990 // ldr q16, [x12, x19]
+	WORD $0x3cf369b1 // ldr q17, [x13, x19]
+	FLDPQ 0(R14), (F18, F19)
+	WORD $0x4f8c1240 // fmla v0.4s, v18.4s, v12.s[0]
+	WORD $0x4f8c1261 // fmla v1.4s, v19.4s, v12.s[0]
+	WORD $0x4f8d1242 // fmla v2.4s, v18.4s, v13.s[0]
+	WORD $0x4f8d1263 // fmla v3.4s, v19.4s, v13.s[0]
+	WORD $0x4f8e1244 // fmla v4.4s, v18.4s, v14.s[0]
+	WORD $0x4f8e1265 // fmla v5.4s, v19.4s, v14.s[0]
+	WORD $0x4f8f1246 // fmla v6.4s, v18.4s, v15.s[0]
+	WORD $0x4f8f1267 // fmla v7.4s, v19.4s, v15.s[0]
+	WORD $0x4f901248 // fmla v8.4s, v18.4s, v16.s[0]
+	WORD $0x4f901269 // fmla v9.4s, v19.4s, v16.s[0]
+	WORD $0x4f91124a // fmla v10.4s, v18.4s, v17.s[0]
+	WORD $0x4f91126b // fmla v11.4s, v19.4s, v17.s[0]
+	FLDPQ 32(R14), (F18, F19)
+	WORD $0x4fac1240 // fmla v0.4s, v18.4s, v12.s[1]
+	WORD $0x4fac1261 // fmla v1.4s, v19.4s, v12.s[1]
+	WORD $0x4fad1242 // fmla v2.4s, v18.4s, v13.s[1]
+	WORD $0x4fad1263 // fmla v3.4s, v19.4s, v13.s[1]
+	WORD $0x4fae1244 // fmla v4.4s, v18.4s, v14.s[1]
+	WORD $0x4fae1265 // fmla v5.4s, v19.4s, v14.s[1]
+	WORD $0x4faf1246 // fmla v6.4s, v18.4s, v15.s[1]
+	WORD $0x4faf1267 // fmla v7.4s, v19.4s, v15.s[1]
+	WORD $0x4fb01248 // fmla v8.4s, v18.4s, v16.s[1]
+	WORD $0x4fb01269 // fmla v9.4s, v19.4s, v16.s[1]
+	WORD $0x4fb1124a // fmla v10.4s, v18.4s, v17.s[1]
+	WORD $0x4fb1126b // fmla v11.4s, v19.4s, v17.s[1]
+	FLDPQ 64(R14), (F18, F19)
+	WORD $0x4f8c1a40 // fmla v0.4s, v18.4s, v12.s[2]
+	WORD $0x4f8c1a61 // fmla v1.4s, v19.4s, v12.s[2]
+	WORD $0x4f8d1a42 // fmla v2.4s, v18.4s, v13.s[2]
+	WORD $0x4f8d1a63 // fmla v3.4s, v19.4s, v13.s[2]
+	WORD $0x4f8e1a44 // fmla v4.4s, v18.4s, v14.s[2]
+	WORD $0x4f8e1a65 // fmla v5.4s, v19.4s, v14.s[2]
+	WORD $0x4f8f1a46 // fmla v6.4s, v18.4s, v15.s[2]
+	WORD $0x4f8f1a67 // fmla v7.4s, v19.4s, v15.s[2]
+	WORD $0x4f901a48 // fmla v8.4s, v18.4s, v16.s[2]
+	WORD $0x4f901a69 // fmla v9.4s, v19.4s, v16.s[2]
+	WORD $0x4f911a4a // fmla v10.4s, v18.4s, v17.s[2]
+	WORD $0x4f911a6b // fmla v11.4s, v19.4s, v17.s[2]
+	FLDPQ 96(R14), (F18, F19)
+	WORD $0x4fac1a40 // fmla v0.4s, v18.4s, v12.s[3]
+	WORD $0x4fac1a61 // fmla v1.4s, v19.4s, v12.s[3]
+	WORD $0x4fad1a42 // fmla v2.4s, v18.4s, v13.s[3]
+	WORD $0x4fad1a63 // fmla v3.4s, v19.4s, v13.s[3]
+	WORD $0x4fae1a44 // fmla v4.4s, v18.4s, v14.s[3]
+	WORD $0x4fae1a65 // fmla v5.4s, v19.4s, v14.s[3]
+	WORD $0x4faf1a46 // fmla v6.4s, v18.4s, v15.s[3]
+	WORD $0x4faf1a67 // fmla v7.4s, v19.4s, v15.s[3]
+	WORD $0x4fb01a48 // fmla v8.4s, v18.4s, v16.s[3]
+	WORD $0x4fb01a69 // fmla v9.4s, v19.4s, v16.s[3]
+	WORD $0x4fb11a4a // fmla v10.4s, v18.4s, v17.s[3]
+	WORD $0x4fb11a6b // fmla v11.4s, v19.4s, v17.s[3]
+	ADD $128, R14, R14
+	ADD $16, R19, R19
+	CMN $16, R19
+	BLE step_four
+step_rest:
+	CBZ R19, step_end
+step_one:
+	PRFM 0(R15), PLDL1KEEP
+	ADD $24, R15, R15
+	FMOVS (R8)(R19), F12
+	FMOVS (R9)(R19), F13
+	FMOVS (R10)(R19), F14
+	FMOVS (R11)(R19), F15
+	FMOVS (R12)(R19), F16
+	FMOVS (R13)(R19), F17
+	FLDPQ 0(R14), (F18, F19)
+	WORD $0x4f8c1240 // fmla v0.4s, v18.4s, v12.s[0]
+	WORD $0x4f8c1261 // fmla v1.4s, v19.4s, v12.s[0]
+	WORD $0x4f8d1242 // fmla v2.4s, v18.4s, v13.s[0]
+	WORD $0x4f8d1263 // fmla v3.4s, v19.4s, v13.s[0]
+	WORD $0x4f8e1244 // fmla v4.4s, v18.4s, v14.s[0]
+	WORD $0x4f8e1265 // fmla v5.4s, v19.4s, v14.s[0]
+	WORD $0x4f8f1246 // fmla v6.4s, v18.4s, v15.s[0]
+	WORD $0x4f8f1267 // fmla v7.4s, v19.4s, v15.s[0]
+	WORD $0x4f901248 // fmla v8.4s, v18.4s, v16.s[0]
+	WORD $0x4f901269 // fmla v9.4s, v19.4s, v16.s[0]
+	WORD $0x4f91124a // fmla v10.4s, v18.4s, v17.s[0]
+	WORD $0x4f91126b // fmla v11.4s, v19.4s, v17.s[0]
 	ADD $32, R14, R14
-	FMOVS (R8)(R15<<2), F14
-	WORD $0x4f8e1180 // fmla v0.4s, v12.4s, v14.s[0]
-	WORD $0x4f8e11a1 // fmla v1.4s, v13.4s, v14.s[0]
-	FMOVS (R9)(R15<<2), F15
-	WORD $0x4f8f1182 // fmla v2.4s, v12.4s, v15.s[0]
-	WORD $0x4f8f11a3 // fmla v3.4s, v13.4s, v15.s[0]
-	FMOVS (R10)(R15<<2), F16
-	WORD $0x4f901184 // fmla v4.4s, v12.4s, v16.s[0]
-	WORD $0x4f9011a5 // fmla v5.4s, v13.4s, v16.s[0]
-	FMOVS (R11)(R15<<2), F17
-	WORD $0x4f911186 // fmla v6.4s, v12.4s, v17.s[0]
-	WORD $0x4f9111a7 // fmla v7.4s, v13.4s, v17.s[0]
-	FMOVS (R12)(R15<<2), F14
-	WORD $0x4f8e1188 // fmla v8.4s, v12.4s, v14.s[0]
-	WORD $0x4f8e11a9 // fmla v9.4s, v13.4s, v14.s[0]
-	FMOVS (R13)(R15<<2), F15
-	WORD $0x4f8f118a // fmla v10.4s, v12.4s, v15.s[0]
-	WORD $0x4f8f11ab // fmla v11.4s, v13.4s, v15.s[0]
-	ADDS $1, R15, R15
-	BNE step
-	ADD R17, R8, R8
-	ADD R17, R9, R9
-	ADD R17, R10, R10
-	ADD R17, R11, R11
-	ADD R17, R12, R12
-	ADD R17, R13, R13
-	ADD R19, R14, R14
+	ADDS $4, R19, R19
+	BNE step_one
+step_end:
+	ADD R16, R8, R8
+	ADD R16, R9, R9
+	ADD R16, R10, R10
+	ADD R16, R11, R11
+	ADD R16, R12, R12
+	ADD R16, R13, R13
+	ADD R17, R14, R14
 	SUBS $1, R0, R0
 	BNE tap
 finish:
@@ -718,11 +912,11 @@ asked:
 	MOVD 16(R7), R10
 	ADD R10<<2, R6, R10
 	MOVD panel+16(FP), R11
-	MOVD ahead+120(FP), R13
-	MOVD tapStride+40(FP), R14
+	MOVD ahead+120(FP), R12
+	MOVD tapStride+40(FP), R13
+	LSL $2, R13, R13
+	MOVD panelSkip+48(FP), R14
 	LSL $2, R14, R14
-	MOVD panelSkip+48(FP), R15
-	LSL $2, R15, R15
 tap:
 	CBZ R2, asked0
 	PRFM 0(R2), PLDL1KEEP
@@ -742,34 +936,105 @@ asked1:
 	PRFM 0(R4), PLDL1KEEP
 	ADD R5, R4, R4
 asked2:
-	NEG R1, R12
-step:
-	PRFM (R13), PLDL1KEEP
-	ADD $12, R13, R13
-	FLDPQ 0(R11), (F12, F13)
-	FLDPQ 32(R11), (F14, F15)
+	NEG R1<<2, R15
+	CMN $16, R15
+	BGT step_rest
+step_four:
+	PRFM 0(R12), PLDL1KEEP
+	ADD $48, R12, R12
+	WORD $0x3cef690c // ldr q12, [x8, x15]
+	WORD $0x3cef692d // ldr q13, [x9, x15]
+	WORD $0x3cef694e // ldr q14, [x10, x15]
+	FLDPQ 0(R11), (F15, F16)
+	WORD $0x4f8c11e0 // fmla v0.4s, v15.4s, v12.s[0]
+	WORD $0x4f8c1201 // fmla v1.4s, v16.4s, v12.s[0]
+	WORD $0x4f8d11e4 // fmla v4.4s, v15.4s, v13.s[0]
+	WORD $0x4f8d1205 // fmla v5.4s, v16.4s, v13.s[0]
+	WORD $0x4f8e11e8 // fmla v8.4s, v15.4s, v14.s[0]
+	WORD $0x4f8e1209 // fmla v9.4s, v16.4s, v14.s[0]
+	FLDPQ 32(R11), (F15, F16)
+	WORD $0x4f8c11e2 // fmla v2.4s, v15.4s, v12.s[0]
+	WORD $0x4f8c1203 // fmla v3.4s, v16.4s, v12.s[0]
+	WORD $0x4f8d11e6 // fmla v6.4s, v15.4s, v13.s[0]
+	WORD $0x4f8d1207 // fmla v7.4s, v16.4s, v13.s[0]
+	WORD $0x4f8e11ea // fmla v10.4s, v15.4s, v14.s[0]
+	WORD $0x4f8e120b // fmla v11.4s, v16.4s, v14.s[0]
+	FLDPQ 64(R11), (F15, F16)
+	WORD $0x4fac11e0 // fmla v0.4s, v15.4s, v12.s[1]
+	WORD $0x4fac1201 // fmla v1.4s, v16.4s, v12.s[1]
+	WORD $0x4fad11e4 // fmla v4.4s, v15.4s, v13.s[1]
+	WORD $0x4fad1205 // fmla v5.4s, v16.4s, v13.s[1]
+	WORD $0x4fae11e8 // fmla v8.4s, v15.4s, v14.s[1]
+	WORD $0x4fae1209 // fmla v9.4s, v16.4s, v14.s[1]
+	FLDPQ 96(R11), (F15, F16)
+	WORD $0x4fac11e2 // fmla v2.4s, v15.4s, v12.s[1]
+	WORD $0x4fac1203 // fmla v3.4s, v16.4s, v12.s[1]
+	WORD $0x4fad11e6 // fmla v6.4s, v15.4s, v13.s[1]
+	WORD $0x4fad1207 // fmla v7.4s, v16.4s, v13.s[1]
+	WORD $0x4fae11ea // fmla v10.4s, v15.4s, v14.s[1]
+	WORD $0x4fae120b // fmla v11.4s, v16.4s, v14.s[1]
+	FLDPQ 128(R11), (F15, F16)
+	WORD $0x4f8c19e0 // fmla v0.4s, v15.4s, v12.s[2]
+	WORD $0x4f8c1a01 // fmla v1.4s, v16.4s, v12.s[2]
+	WORD $0x4f8d19e4 // fmla v4.4s, v15.4s, v13.s[2]
+	WORD $0x4f8d1a05 // fmla v5.4s, v16.4s, v13.s[2]
+	WORD $0x4f8e19e8 // fmla v8.4s, v15.4s, v14.s[2]
+	WORD $0x4f8e1a09 // fmla v9.4s, v16.4s, v14.s[2]
+	FLDPQ 160(R11), (F15, F16)
+	WORD $0x4f8c19e2 // fmla v2.4s, v15.4s, v12.s[2]
+	WORD $0x4f8c1a03 // fmla v3.4s, v16.4s, v12.s[2]
+	WORD $0x4f8d19e6 // fmla v6.4s, v15.4s, v13.s[2]
+	WORD $0x4f8d1a07 // fmla v7.4s, v16.4s, v13.s[2]
+	WORD $0x4f8e19ea // fmla v10.4s, v15.4s, v14.s[2]
+	WORD $0x4f8e1a0b // fmla v11.4s, v16.4s, v14.s[2]
+	FLDPQ 192(R11), (F15, F16)
+	WORD $0x4fac19e0 // fmla v0.4s, v15.4s, v12.s[3]
+	WORD $0x4fac1a01 // fmla v1.4s, v16.4s, v12.s[3]
+	WORD $0x4fad19e4 // fmla v4.4s, v15.4s, v13.s[3]
+	WORD $0x4fad1a05 // fmla v5.4s, v16.4s, v13.s[3]
+	WORD $0x4fae19e8 // fmla v8.4s, v15.4s, v14.s[3]
+	WORD $0x4fae1a09 // fmla v9.4s, v16.4s, v14.s[3]
+	FLDPQ 224(R11), (F15, F16)
+	WORD $0x4fac19e2 // fmla v2.4s, v15.4s, v12.s[3]
+	WORD $0x4fac1a03 // fmla v3.4s, v16.4s, v12.s[3]
+	WORD $0x4fad19e6 // fmla v6.4s, v15.4s, v13.s[3]
+	WORD $0x4fad1a07 // fmla v7.4s, v16.4s, v13.s[3]
+	WORD $0x4fae19ea // fmla v10.4s, v15.4s, v14.s[3]
+	WORD $0x4fae1a0b // fmla v11.4s, v16.4s, v14.s[3]
+	ADD $256, R11, R11
+	ADD $16, R15, R15
+	CMN $16, R15
+	BLE step_four
+step_rest:
+	CBZ R15, step_end
+step_one:
+	PRFM 0(R12), PLDL1KEEP
+	ADD $12, R12, R12
+	FMOVS (R8)(R15), F12
+	FMOVS (R9)(R15), F13
+	FMOVS (R10)(R15), F14
+	FLDPQ 0(R11), (F15, F16)
+	WORD $0x4f8c11e0 // fmla v0.4s, v15.4s, v12.s[0]
+	WORD $0x4f8c1201 // fmla v1.4s, v16.4s, v12.s[0]
+	WORD $0x4f8d11e4 // fmla v4.4s, v15.4s, v13.s[0]
+	WORD $0x4f8d1205 // fmla v5.4s, v16.4s, v13.s[0]
+	WORD $0x4f8e11e8 // fmla v8.4s, v15.4s, v14.s[0]
+	WORD $0x4f8e1209 // fmla v9.4s, v16.4s, v14.s[0]
+	FLDPQ 32(R11), (F15, F16)
+	WORD $0x4f8c11e2 // fmla v2.4s, v15.4s, v12.s[0]
+	WORD $0x4f8c1203 // fmla v3.4s, v16.4s, v12.s[0]
+	WORD $0x4f8d11e6 // fmla v6.4s, v15.4s, v13.s[0]
+	WORD $0x4f8d1207 // fmla v7.4s, v16.4s, v13.s[0]
+	WORD $0x4f8e11ea // fmla v10.4s, v15.4s, v14.s[0]
+	WORD $0x4f8e120b // fmla v11.4s, v16.4s, v14.s[0]
 	ADD $64, R11, R11
-	FMOVS (R8)(R12<<2), F16
-	WORD $0x4f901180 // fmla v0.4s, v12.4s, v16.s[0]
-	WORD $0x4f9011a1 // fmla v1.4s, v13.4s, v16.s[0]
-	WORD $0x4f9011c2 // fmla v2.4s, v14.4s, v16.s[0]
-	WORD $0x4f9011e3 // fmla v3.4s, v15.4s, v16.s[0]
-	FMOVS (R9)(R12<<2), F17
-	WORD $0x4f911184 // fmla v4.4s, v12.4s, v17.s[0]
-	WORD $0x4f9111a5 // fmla v5.4s, v13.4s, v17.s[0]
-	WORD $0x4f9111c6 // fmla v6.4s, v14.4s, v17.s[0]
-	WORD $0x4f9111e7 // fmla v7.4s, v15.4s, v17.s[0]
-	FMOVS (R10)(R12<<2), F18
-	WORD $0x4f921188 // fmla v8.4s, v12.4s, v18.s[0]
-	WORD $0x4f9211a9 // fmla v9.4s, v13.4s, v18.s[0]
-	WORD $0x4f9211ca // fmla v10.4s, v14.4s, v18.s[0]
-	WORD $0x4f9211eb // fmla v11.4s, v15.4s, v18.s[0]
-	ADDS $1, R12, R12
-	BNE step
-	ADD R14, R8, R8
-	ADD R14, R9, R9
-	ADD R14, R10, R10
-	ADD R15, R11, R11
+	ADDS $4, R15, R15
+	BNE step_one
+step_end:
+	ADD R13, R8, R8
+	ADD R13, R9, R9
+	ADD R13, R10, R10
+	ADD R14, R11, R11
 	SUBS $1, R0, R0
 	BNE tap
 finish:
@@ -941,11 +1206,11 @@ asked:
 	MOVD 16(R7), R10
 	ADD R10<<2, R6, R10
 	MOVD panel+16(FP), R11
-	MOVD ahead+120(FP), R13
-	MOVD tapStride+40(FP), R14
+	MOVD ahead+120(FP), R12
+	MOVD tapStride+40(FP), R13
+	LSL $2, R13, R13
+	MOVD panelSkip+48(FP), R14
 	LSL $2, R14, R14
-	MOVD panelSkip+48(FP), R15
-	LSL $2, R15, R15
 tap:
 	CBZ R2, asked0
 	PRFM 0(R2), PLDL1KEEP
@@ -965,27 +1230,70 @@ asked1:
 	PRFM 0(R4), PLDL1KEEP
 	ADD R5, R4, R4
 asked2:
-	NEG R1, R12
-step:
-	PRFM (R13), PLDL1KEEP
-	ADD $12, R13, R13
-	FLDPQ 0(R11), (F6, F7)
+	NEG R1<<2, R15
+	CMN $16, R15
+	BGT step_rest
+step_four:
+	PRFM 0(R12), PLDL1KEEP
+	ADD $48, R12, R12
+	WORD $0x3cef6906 // ldr q6, [x8, x15]
+	WORD $0x3cef6927 // ldr q7, [x9, x15]
+	WORD $0x3cef6948 // ldr q8, [x10, x15]
+	FLDPQ 0(R11), (F9, F10)
+	WORD $0x4f861120 // fmla v0.4s, v9.4s, v6.s[0]
+	WORD $0x4f861141 // fmla v1.4s, v10.4s, v6.s[0]
+	WORD $0x4f871122 // fmla v2.4s, v9.4s, v7.s[0]
+	WORD $0x4f871143 // fmla v3.4s, v10.4s, v7.s[0]
+	WORD $0x4f881124 // fmla v4.4s, v9.4s, v8.s[0]
+	WORD $0x4f881145 // fmla v5.4s, v10.4s, v8.s[0]
+	FLDPQ 32(R11), (F9, F10)
+	WORD $0x4fa61120 // fmla v0.4s, v9.4s, v6.s[1]
+	WORD $0x4fa61141 // fmla v1.4s, v10.4s, v6.s[1]
+	WORD $0x4fa71122 // fmla v2.4s, v9.4s, v7.s[1]
+	WORD $0x4fa71143 // fmla v3.4s, v10.4s, v7.s[1]
+	WORD $0x4fa81124 // fmla v4.4s, v9.4s, v8.s[1]
+	WORD $0x4fa81145 // fmla v5.4s, v10.4s, v8.s[1]
+	FLDPQ 64(R11), (F9, F10)
+	WORD $0x4f861920 // fmla v0.4s, v9.4s, v6.s[2]
+	WORD $0x4f861941 // fmla v1.4s, v10.4s, v6.s[2]
+	WORD $0x4f871922 // fmla v2.4s, v9.4s, v7.s[2]
+	WORD $0x4f871943 // fmla v3.4s, v10.4s, v7.s[2]
+	WORD $0x4f881924 // fmla v4.4s, v9.4s, v8.s[2]
+	WORD $0x4f881945 // fmla v5.4s, v10.4s, v8.s[2]
+	FLDPQ 96(R11), (F9, F10)
+	WORD $0x4fa61920 // fmla v0.4s, v9.4s, v6.s[3]
+	WORD $0x4fa61941 // fmla v1.4s, v10.4s, v6.s[3]
+	WORD $0x4fa71922 // fmla v2.4s, v9.4s, v7.s[3]
+	WORD $0x4fa71943 // fmla v3.4s, v10.4s, v7.s[3]
+	WORD $0x4fa81924 // fmla v4.4s, v9.4s, v8.s[3]
+	WORD $0x4fa81945 // fmla v5.4s, v10.4s, v8.s[3]
+	ADD $128, R11, R11
+	ADD $16, R15, R15
+	CMN $16, R15
+	BLE step_four
+step_rest:
+	CBZ R15, step_end
+step_one:
+	PRFM 0(R12), PLDL1KEEP
+	ADD $12, R12, R12
+	FMOVS (R8)(R15), F6
+	FMOVS (R9)(R15), F7
+	FMOVS (R10)(R15), F8
+	FLDPQ 0(R11), (F9, F10)
+	WORD $0x4f861120 // fmla v0.4s, v9.4s, v6.s[0]
+	WORD $0x4f861141 // fmla v1.4s, v10.4s, v6.s[0]
+	WORD $0x4f871122 // fmla v2.4s, v9.4s, v7.s[0]
+	WORD $0x4f871143 // fmla v3.4s, v10.4s, v7.s[0]
+	WORD $0x4f881124 // fmla v4.4s, v9.4s, v8.s[0]
+	WORD $0x4f881145 // fmla v5.4s, v10.4s, v8.s[0]
 	ADD $32, R11, R11
-	FMOVS (R8)(R12<<2), F8
-	WORD $0x4f8810c0 // fmla v0.4s, v6.4s, v8.s[0]
-	WORD $0x4f8810e1 // fmla v1.4s, v7.4s, v8.s[0]
-	FMOVS (R9)(R12<<2), F9
-	WORD $0x4f8910c2 // fmla v2.4s, v6.4s, v9.s[0]
-	WORD $0x4f8910e3 // fmla v3.4s, v7.4s, v9.s[0]
-	FMOVS (R10)(R12<<2), F10
-	WORD $0x4f8a10c4 // fmla v4.4s, v6.4s, v10.s[0]
-	WORD $0x4f8a10e5 // fmla v5.4s, v7.4s, v10.s[0]
-	ADDS $1, R12, R12
-	BNE step
-	ADD R14, R8, R8
-	ADD R14, R9, R9
-	ADD R14, R10, R10
-	ADD R15, R11, R11
+	ADDS $4, R15, R15
+	BNE step_one
+step_end:
+	ADD R13, R8, R8
+	ADD R13, R9, R9
+	ADD R13, R10, R10
+	ADD R14, R11, R11
 	SUBS $1, R0, R0
 	BNE tap
 finish:
@@ -1264,46 +1572,169 @@ most:
 	ADD R7<<2, R4, R4
 	MOVD R4, R14
 	MOVD R1, R15
-	MOVD R4, R17
-	NEG R7, R16
-most_step:
-	PRFM (R17), PLDL1KEEP
-	ADD $24, R17, R17
-	FLDPQ 0(R15), (F24, F25)
-	FLDPQ 32(R15), (F26, F27)
+	MOVD R4, R16
+	NEG R7<<2, R17
+	CMN $16, R17
+	BGT most_step_rest
+most_step_four:
+	PRFM 0(R16), PLDL1KEEP
+	PRFM 64(R16), PLDL1KEEP
+	ADD $96, R16, R16
+	WORD $0x3cf16938 // ldr q24, [x9, x17]
+	WORD $0x3cf16959 // ldr q25, [x10, x17]
+	WORD $0x3cf1697a // ldr q26, [x11, x17]
+	WORD $0x3cf1699b // ldr q27, [x12, x17]
+	WORD $0x3cf169bc // ldr q28, [x13, x17]
+	WORD $0x3cf169dd // ldr q29, [x14, x17]
+	FLDPQ 0(R15), (F30, F31)
+	WORD $0x4f9813c0 // fmla v0.4s, v30.4s, v24.s[0]
+	WORD $0x4f9813e1 // fmla v1.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913c4 // fmla v4.4s, v30.4s, v25.s[0]
+	WORD $0x4f9913e5 // fmla v5.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13c8 // fmla v8.4s, v30.4s, v26.s[0]
+	WORD $0x4f9a13e9 // fmla v9.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13cc // fmla v12.4s, v30.4s, v27.s[0]
+	WORD $0x4f9b13ed // fmla v13.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13d0 // fmla v16.4s, v30.4s, v28.s[0]
+	WORD $0x4f9c13f1 // fmla v17.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13d4 // fmla v20.4s, v30.4s, v29.s[0]
+	WORD $0x4f9d13f5 // fmla v21.4s, v31.4s, v29.s[0]
+	FLDPQ 32(R15), (F30, F31)
+	WORD $0x4f9813c2 // fmla v2.4s, v30.4s, v24.s[0]
+	WORD $0x4f9813e3 // fmla v3.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913c6 // fmla v6.4s, v30.4s, v25.s[0]
+	WORD $0x4f9913e7 // fmla v7.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13ca // fmla v10.4s, v30.4s, v26.s[0]
+	WORD $0x4f9a13eb // fmla v11.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13ce // fmla v14.4s, v30.4s, v27.s[0]
+	WORD $0x4f9b13ef // fmla v15.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13d2 // fmla v18.4s, v30.4s, v28.s[0]
+	WORD $0x4f9c13f3 // fmla v19.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13d6 // fmla v22.4s, v30.4s, v29.s[0]
+	WORD $0x4f9d13f7 // fmla v23.4s, v31.4s, v29.s[0]
+	FLDPQ 64(R15), (F30, F31)
+	WORD $0x4fb813c0 // fmla v0.4s, v30.4s, v24.s[1]
+	WORD $0x4fb813e1 // fmla v1.4s, v31.4s, v24.s[1]
+	WORD $0x4fb913c4 // fmla v4.4s, v30.4s, v25.s[1]
+	WORD $0x4fb913e5 // fmla v5.4s, v31.4s, v25.s[1]
+	WORD $0x4fba13c8 // fmla v8.4s, v30.4s, v26.s[1]
+	WORD $0x4fba13e9 // fmla v9.4s, v31.4s, v26.s[1]
+	WORD $0x4fbb13cc // fmla v12.4s, v30.4s, v27.s[1]
+	WORD $0x4fbb13ed // fmla v13.4s, v31.4s, v27.s[1]
+	WORD $0x4fbc13d0 // fmla v16.4s, v30.4s, v28.s[1]
+	WORD $0x4fbc13f1 // fmla v17.4s, v31.4s, v28.s[1]
+	WORD $0x4fbd13d4 // fmla v20.4s, v30.4s, v29.s[1]
+	WORD $0x4fbd13f5 // fmla v21.4s, v31.4s, v29.s[1]
+	FLDPQ 96(R15), (F30, F31)
+	WORD $0x4fb813c2 // fmla v2.4s, v30.4s, v24.s[1]
+	WORD $0x4fb813e3 // fmla v3.4s, v31.4s, v24.s[1]
+	WORD $0x4fb913c6 // fmla v6.4s, v30.4s, v25.s[1]
+	WORD $0x4fb913e7 // fmla v7.4s, v31.4s, v25.s[1]
+	WORD $0x4fba13ca // fmla v10.4s, v30.4s, v26.s[1]
+	WORD $0x4fba13eb // fmla v11.4s, v31.4s, v26.s[1]
+	WORD $0x4fbb13ce // fmla v14.4s, v30.4s, v27.s[1]
+	WORD $0x4fbb13ef // fmla v15.4s, v31.4s, v27.s[1]
+	WORD $0x4fbc13d2 // fmla v18.4s, v30.4s, v28.s[1]
+	WORD $0x4fbc13f3 // fmla v19.4s, v31.4s, v28.s[1]
+	WORD $0x4fbd13d6 // fmla v22.4s, v30.4s, v29.s[1]
+	WORD $0x4fbd13f7 // fmla v23.4s, v31.4s, v29.s[1]
+	FLDPQ 128(R15), (F30, F31)
+	WORD $0x4f981bc0 // fmla v0.4s, v30.4s, v24.s[2]
+	WORD $0x4f981be1 // fmla v1.4s, v31.4s, v24.s[2]
+	WORD $0x4f991bc4 // fmla v4.4s, v30.4s, v25.s[2]
+	WORD $0x4f991be5 // fmla v5.4s, v31.4s, v25.s[2]
+	WORD $0x4f9a1bc8 // fmla v8.4s, v30.4s, v26.s[2]
+	WORD $0x4f9a1be9 // fmla v9.4s, v31.4s, v26.s[2]
+	WORD $0x4f9b1bcc // fmla v12.4s, v30.4s, v27.s[2]
+	WORD $0x4f9b1bed // fmla v13.4s, v31.4s, v27.s[2]
+	WORD $0x4f9c1bd0 // fmla v16.4s, v30.4s, v28.s[2]
+	WORD $0x4f9c1bf1 // fmla v17.4s, v31.4s, v28.s[2]
+	WORD $0x4f9d1bd4 // fmla v20.4s, v30.4s, v29.s[2]
+	WORD $0x4f9d1bf5 // fmla v21.4s, v31.4s, v29.s[2]
+	FLDPQ 160(R15), (F30, F31)
+	WORD $0x4f981bc2 // fmla v2.4s, v30.4s, v24.s[2]
+	WORD $0x4f981be3 // fmla v3.4s, v31.4s, v24.s[2]
+	WORD $0x4f991bc6 // fmla v6.4s, v30.4s, v25.s[2]
+	WORD $0x4f991be7 // fmla v7.4s, v31.4s, v25.s[2]
+	WORD $0x4f9a1bca // fmla v10.4s, v30.4s, v26.s[2]
+	WORD $0x4f9a1beb // fmla v11.4s, v31.4s, v26.s[2]
+	WORD $0x4f9b1bce // fmla v14.4s, v30.4s, v27.s[2]
+	WORD $0x4f9b1bef // fmla v15.4s, v31.4s, v27.s[2]
+	WORD $0x4f9c1bd2 // fmla v18.4s, v30.4s, v28.s[2]
+	WORD $0x4f9c1bf3 // fmla v19.4s, v31.4s, v28.s[2]
+	WORD $0x4f9d1bd6 // fmla v22.4s, v30.4s, v29.s[2]
+	WORD $0x4f9d1bf7 // fmla v23.4s, v31.4s, v29.s[2]
+	FLDPQ 192(R15), (F30, F31)
+	WORD $0x4fb81bc0 // fmla v0.4s, v30.4s, v24.s[3]
+	WORD $0x4fb81be1 // fmla v1.4s, v31.4s, v24.s[3]
+	WORD $0x4fb91bc4 // fmla v4.4s, v30.4s, v25.s[3]
+	WORD $0x4fb91be5 // fmla v5.4s, v31.4s, v25.s[3]
+	WORD $0x4fba1bc8 // fmla v8.4s, v30.4s, v26.s[3]
+	WORD $0x4fba1be9 // fmla v9.4s, v31.4s, v26.s[3]
+	WORD $0x4fbb1bcc // fmla v12.4s, v30.4s, v27.s[3]
+	WORD $0x4fbb1bed // fmla v13.4s, v31.4s, v27.s[3]
+	WORD $0x4fbc1bd0 // fmla v16.4s, v30.4s, v28.s[3]
+	WORD $0x4fbc1bf1 // fmla v17.4s, v31.4s, v28.s[3]
+	WORD $0x4fbd1bd4 // fmla v20.4s, v30.4s, v29.s[3]
+	WORD $0x4fbd1bf5 // fmla v21.4s, v31.4s, v29.s[3]
+	FLDPQ 224(R15), (F30, F31)
+	WORD $0x4fb81bc2 // fmla v2.4s, v30.4s, v24.s[3]
+	WORD $0x4fb81be3 // fmla v3.4s, v31.4s, v24.s[3]
+	WORD $0x4fb91bc6 // fmla v6.4s, v30.4s, v25.s[3]
+	WORD $0x4fb91be7 // fmla v7.4s, v31.4s, v25.s[3]
+	WORD $0x4fba1bca // fmla v10.4s, v30.4s, v26.s[3]
+	WORD $0x4fba1beb // fmla v11.4s, v31.4s, v26.s[3]
+	WORD $0x4fbb1bce // fmla v14.4s, v30.4s, v27.s[3]
+	WORD $0x4fbb1bef // fmla v15.4s, v31.4s, v27.s[3]
+	WORD $0x4fbc1bd2 // fmla v18.4s, v30.4s, v28.s[3]
+	WORD $0x4fbc1bf3 // fmla v19.4s, v31.4s, v28.s[3]
+	WORD $0x4fbd1bd6 // fmla v22.4s, v30.4s, v29.s[3]
+	WORD $0x4fbd1bf7 // fmla v23.4s, v31.4s, v29.s[3]
+	ADD $256, R15, R15
+	ADD $16, R17, R17
+	CMN $16, R17
+	BLE most_step_four
+most_step_rest:
+	CBZ R17, most_step_end
+most_step_one:
+	PRFM 0(R16), PLDL1KEEP
+	ADD $24, R16, R16
+	FMOVS (R9)(R17), F24
+	FMOVS (R10)(R17), F25
+	FMOVS (R11)(R17), F26
+	FMOVS (R12)(R17), F27
+	FMOVS (R13)(R17), F28
+	FMOVS (R14)(R17), F29
+	FLDPQ 0(R15), (F30, F31)
+	WORD $0x4f9813c0 // fmla v0.4s, v30.4s, v24.s[0]
+	WORD $0x4f9813e1 // fmla v1.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913c4 // fmla v4.4s, v30.4s, v25.s[0]
+	WORD $0x4f9913e5 // fmla v5.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13c8 // fmla v8.4s, v30.4s, v26.s[0]
+	WORD $0x4f9a13e9 // fmla v9.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13cc // fmla v12.4s, v30.4s, v27.s[0]
+	WORD $0x4f9b13ed // fmla v13.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13d0 // fmla v16.4s, v30.4s, v28.s[0]
+	WORD $0x4f9c13f1 // fmla v17.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13d4 // fmla v20.4s, v30.4s, v29.s[0]
+	WORD $0x4f9d13f5 // fmla v21.4s, v31.4s, v29.s[0]
+	FLDPQ 32(R15), (F30, F31)
+	WORD $0x4f9813c2 // fmla v2.4s, v30.4s, v24.s[0]
+	WORD $0x4f9813e3 // fmla v3.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913c6 // fmla v6.4s, v30.4s, v25.s[0]
+	WORD $0x4f9913e7 // fmla v7.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13ca // fmla v10.4s, v30.4s, v26.s[0]
+	WORD $0x4f9a13eb // fmla v11.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13ce // fmla v14.4s, v30.4s, v27.s[0]
+	WORD $0x4f9b13ef // fmla v15.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13d2 // fmla v18.4s, v30.4s, v28.s[0]
+	WORD $0x4f9c13f3 // fmla v19.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13d6 // fmla v22.4s, v30.4s, v29.s[0]
+	WORD $0x4f9d13f7 // fmla v23.4s, v31.4s, v29.s[0]
 	ADD $64, R15, R15
-	FMOVS (R9)(R16<<2), F28
-	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	FMOVS (R10)(R16<<2), F29
-	WORD $0x4f9d1304 // fmla v4.4s, v24.4s, v29.s[0]
-	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
-	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	FMOVS (R11)(R16<<2), F30
-	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	FMOVS (R12)(R16<<2), F31
-	WORD $0x4f9f130c // fmla v12.4s, v24.4s, v31.s[0]
-	WORD $0x4f9f132d // fmla v13.4s, v25.4s, v31.s[0]
-	WORD $0x4f9f134e // fmla v14.4s, v26.4s, v31.s[0]
-	WORD $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
-	FMOVS (R13)(R16<<2), F28
-	WORD $0x4f9c1310 // fmla v16.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
-	FMOVS (R14)(R16<<2), F29
-	WORD $0x4f9d1314 // fmla v20.4s, v24.4s, v29.s[0]
-	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
-	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
-	ADDS $1, R16, R16
-	BNE most_step
+	ADDS $4, R17, R17
+	BNE most_step_one
+most_step_end:
 	FSTPQ (F0, F1), 0(R5)
 	FSTPQ (F2, F3), 32(R5)
 	ADD R8, R5, R5
@@ -1349,31 +1780,102 @@ fewest:
 	ADD R7<<2, R4, R4
 	MOVD R4, R11
 	MOVD R1, R12
-	MOVD R4, R14
-	NEG R7, R13
-fewest_step:
-	PRFM (R14), PLDL1KEEP
-	ADD $12, R14, R14
-	FLDPQ 0(R12), (F12, F13)
-	FLDPQ 32(R12), (F14, F15)
+	MOVD R4, R13
+	NEG R7<<2, R14
+	CMN $16, R14
+	BGT fewest_step_rest
+fewest_step_four:
+	PRFM 0(R13), PLDL1KEEP
+	ADD $48, R13, R13
+	WORD $0x3cee692c // ldr q12, [x9, x14]
+	WORD $0x3cee694d // ldr q13, [x10, x14]
+	WORD $0x3cee696e // ldr q14, [x11, x14]
+	FLDPQ 0(R12), (F15, F16)
+	WORD $0x4f8c11e0 // fmla v0.4s, v15.4s, v12.s[0]
+	WORD $0x4f8c1201 // fmla v1.4s, v16.4s, v12.s[0]
+	WORD $0x4f8d11e4 // fmla v4.4s, v15.4s, v13.s[0]
+	WORD $0x4f8d1205 // fmla v5.4s, v16.4s, v13.s[0]
+	WORD $0x4f8e11e8 // fmla v8.4s, v15.4s, v14.s[0]
+	WORD $0x4f8e1209 // fmla v9.4s, v16.4s, v14.s[0]
+	FLDPQ 32(R12), (F15, F16)
+	WORD $0x4f8c11e2 // fmla v2.4s, v15.4s, v12.s[0]
+	WORD $0x4f8c1203 // fmla v3.4s, v16.4s, v12.s[0]
+	WORD $0x4f8d11e6 // fmla v6.4s, v15.4s, v13.s[0]
+	WORD $0x4f8d1207 // fmla v7.4s, v16.4s, v13.s[0]
+	WORD $0x4f8e11ea // fmla v10.4s, v15.4s, v14.s[0]
+	WORD $0x4f8e120b // fmla v11.4s, v16.4s, v14.s[0]
+	FLDPQ 64(R12), (F15, F16)
+	WORD $0x4fac11e0 // fmla v0.4s, v15.4s, v12.s[1]
+	WORD $0x4fac1201 // fmla v1.4s, v16.4s, v12.s[1]
+	WORD $0x4fad11e4 // fmla v4.4s, v15.4s, v13.s[1]
+	WORD $0x4fad1205 // fmla v5.4s, v16.4s, v13.s[1]
+	WORD $0x4fae11e8 // fmla v8.4s, v15.4s, v14.s[1]
+	WORD $0x4fae1209 // fmla v9.4s, v16.4s, v14.s[1]
+	FLDPQ 96(R12), (F15, F16)
+	WORD $0x4fac11e2 // fmla v2.4s, v15.4s, v12.s[1]
+	WORD $0x4fac1203 // fmla v3.4s, v16.4s, v12.s[1]
+	WORD $0x4fad11e6 // fmla v6.4s, v15.4s, v13.s[1]
+	WORD $0x4fad1207 // fmla v7.4s, v16.4s, v13.s[1]
+	WORD $0x4fae11ea // fmla v10.4s, v15.4s, v14.s[1]
+	WORD $0x4fae120b // fmla v11.4s, v16.4s, v14.s[1]
+	FLDPQ 128(R12), (F15, F16)
+	WORD $0x4f8c19e0 // fmla v0.4s, v15.4s, v12.s[2]
+	WORD $0x4f8c1a01 // fmla v1.4s, v16.4s, v12.s[2]
+	WORD $0x4f8d19e4 // fmla v4.4s, v15.4s, v13.s[2]
+	WORD $0x4f8d1a05 // fmla v5.4s, v16.4s, v13.s[2]
+	WORD $0x4f8e19e8 // fmla v8.4s, v15.4s, v14.s[2]
+	WORD $0x4f8e1a09 // fmla v9.4s, v16.4s, v14.s[2]
+	FLDPQ 160(R12), (F15, F16)
+	WORD $0x4f8c19e2 // fmla v2.4s, v15.4s, v12.s[2]
+	WORD $0x4f8c1a03 // fmla v3.4s, v16.4s, v12.s[2]
+	WORD $0x4f8d19e6 // fmla v6.4s, v15.4s, v13.s[2]
+	WORD $0x4f8d1a07 // fmla v7.4s, v16.4s, v13.s[2]
+	WORD $0x4f8e19ea // fmla v10.4s, v15.4s, v14.s[2]
+	WORD $0x4f8e1a0b // fmla v11.4s, v16.4s, v14.s[2]
+	FLDPQ 192(R12), (F15, F16)
+	WORD $0x4fac19e0 // fmla v0.4s, v15.4s, v12.s[3]
+	WORD $0x4fac1a01 // fmla v1.4s, v16.4s, v12.s[3]
+	WORD $0x4fad19e4 // fmla v4.4s, v15.4s, v13.s[3]
+	WORD $0x4fad1a05 // fmla v5.4s, v16.4s, v13.s[3]
+	WORD $0x4fae19e8 // fmla v8.4s, v15.4s, v14.s[3]
+	WORD $0x4fae1a09 // fmla v9.4s, v16.4s, v14.s[3]
+	FLDPQ 224(R12), (F15, F16)
+	WORD $0x4fac19e2 // fmla v2.4s, v15.4s, v12.s[3]
+	WORD $0x4fac1a03 // fmla v3.4s, v16.4s, v12.s[3]
+	WORD $0x4fad19e6 // fmla v6.4s, v15.4s, v13.s[3]
+	WORD $0x4fad1a07 // fmla v7.4s, v16.4s, v13.s[3]
+	WORD $0x4fae19ea // fmla v10.4s, v15.4s, v14.s[3]
+	WORD $0x4fae1a0b // fmla v11.4s, v16.4s, v14.s[3]
+	ADD $256, R12, R12
+	ADD $16, R14, R14
+	CMN $16, R14
+	BLE fewest_step_four
+fewest_step_rest:
+	CBZ R14, fewest_step_end
+fewest_step_one:
+	PRFM 0(R13), PLDL1KEEP
+	ADD $12, R13, R13
+	FMOVS (R9)(R14), F12
+	FMOVS (R10)(R14), F13
+	FMOVS (R11)(R14), F14
+	FLDPQ 0(R12), (F15, F16)
+	WORD $0x4f8c11e0 // fmla v0.4s, v15.4s, v12.s[0]
+	WORD $0x4f8c1201 // fmla v1.4s, v16.4s, v12.s[0]
+	WORD $0x4f8d11e4 // fmla v4.4s, v15.4s, v13.s[0]
+	WORD $0x4f8d1205 // fmla v5.4s, v16.4s, v13.s[0]
+	WORD $0x4f8e11e8 // fmla v8.4s, v15.4s, v14.s[0]
+	WORD $0x4f8e1209 // fmla v9.4s, v16.4s, v14.s[0]
+	FLDPQ 32(R12), (F15, F16)
+	WORD $0x4f8c11e2 // fmla v2.4s, v15.4s, v12.s[0]
+	WORD $0x4f8c1203 // fmla v3.4s, v16.4s, v12.s[0]
+	WORD $0x4f8d11e6 // fmla v6.4s, v15.4s, v13.s[0]
+	WORD $0x4f8d1207 // fmla v7.4s, v16.4s, v13.s[0]
+	WORD $0x4f8e11ea // fmla v10.4s, v15.4s, v14.s[0]
+	WORD $0x4f8e120b // fmla v11.4s, v16.4s, v14.s[0]
 	ADD $64, R12, R12
-	FMOVS (R9)(R13<<2), F16
-	WORD $0x4f901180 // fmla v0.4s, v12.4s, v16.s[0]
-	WORD $0x4f9011a1 // fmla v1.4s, v13.4s, v16.s[0]
-	WORD $0x4f9011c2 // fmla v2.4s, v14.4s, v16.s[0]
-	WORD $0x4f9011e3 // fmla v3.4s, v15.4s, v16.s[0]
-	FMOVS (R10)(R13<<2), F17
-	WORD $0x4f911184 // fmla v4.4s, v12.4s, v17.s[0]
-	WORD $0x4f9111a5 // fmla v5.4s, v13.4s, v17.s[0]
-	WORD $0x4f9111c6 // fmla v6.4s, v14.4s, v17.s[0]
-	WORD $0x4f9111e7 // fmla v7.4s, v15.4s, v17.s[0]
-	FMOVS (R11)(R13<<2), F18
-	WORD $0x4f921188 // fmla v8.4s, v12.4s, v18.s[0]
-	WORD $0x4f9211a9 // fmla v9.4s, v13.4s, v18.s[0]
-	WORD $0x4f9211ca // fmla v10.4s, v14.4s, v18.s[0]
-	WORD $0x4f9211eb // fmla v11.4s, v15.4s, v18.s[0]
-	ADDS $1, R13, R13
-	BNE fewest_step
+	ADDS $4, R14, R14
+	BNE fewest_step_one
+fewest_step_end:
 	FSTPQ (F0, F1), 0(R5)
 	FSTPQ (F2, F3), 32(R5)
 	ADD R8, R5, R5

@@ -45,11 +45,10 @@ func (k *kernel) batchTile(name string, rows int, row, panel, to, left register)
 			k.op("ADD R%d<<2, R%d, R%d", depth, row, row)
 			k.move(row, pointers[i]) // the end of row i
 		}
-		at, index, ahead := k.register(), k.register(), k.register()
+		at, ahead := k.register(), k.register()
 		k.move(panel, at)
 		k.move(row, ahead)
-		k.op("NEG R%d, R%d", depth, index)
-		k.tileLoop(name+"_step", acc, pointers, at, index, ahead)
+		k.tileLoop(name+"_step", acc, pointers, depth, at, ahead)
 		for i := range acc {
 			k.spill(acc[i], to, wideColumns)
 			k.add(dstStride, to)

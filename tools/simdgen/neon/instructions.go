@@ -50,6 +50,7 @@ var instructions = map[string]instruction{
 	"fcvtl.2d":  {0x0e617800, "v%d.T, v%d.2s", twoPlaces},
 	"fcvtl2.2d": {0x4e617800, "v%d.T, v%d.4s", twoPlaces},
 	"fmul.4s":   {0x6e20dc00, three, threePlaces},
+	"ldr.q":     {0x3ce06800, "q%d, [x%d, x%d]", threePlaces},
 	"movi.4s":   {0x4f000400, "v%d.T, #%d", []place{at(0), byte8}},
 	"trn1.4s":   {0x4e802800, three, threePlaces},
 	"trn2.4s":   {0x4e806800, three, threePlaces},

@@ -19,8 +19,8 @@ const (
 // tile writes the kernel of simd.Tile. Each step of the reduction multiplies one input of each row with a row
 // of the panel. The row pointers stay in registers for a whole tap and share one index, which counts up to 0.
 //
-// An input is loaded into one lane, and the multiplication takes that lane for all columns. Loads that fill
-// all lanes with one value would take the vector units of many processors, which the multiplications need.
+// The multiplication takes a lane of the inputs for all columns. Loads that fill all lanes with one value would
+// take the vector units of many processors, which the multiplications need.
 func tile(f *file, rows, columns int) {
 	f.function(fmt.Sprintf("tile%dx%dNEON", rows, columns), "func(a *float32, offsets *int, panel *float32, "+
 		"taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, "+
@@ -54,12 +54,11 @@ func (k *kernel) tileTaps(acc [][]vector) {
 		k.op("MOVD %d(R%d), R%d", word*i, offsets, pointers[i])
 		k.op("ADD R%d<<2, R%d, R%d", pointers[i], base, pointers[i])
 	}
-	panel, index, ahead := k.load("panel"), k.register(), k.load("ahead")
+	panel, ahead := k.load("panel"), k.load("ahead")
 	tapStride, panelSkip := k.loadBytes("tapStride"), k.loadBytes("panelSkip")
 	k.label("tap")
 	asked.rows(k, 2, len(acc[0]))
-	k.op("NEG R%d, R%d", depth, index)
-	k.tileLoop("step", acc, pointers, panel, index, ahead)
+	k.tileLoop("step", acc, pointers, depth, panel, ahead)
 	for _, p := range pointers {
 		k.add(tapStride, p)
 	}
@@ -67,25 +66,69 @@ func (k *kernel) tileTaps(acc [][]vector) {
 	k.countDown(taps, "tap")
 }
 
-// tileLoop adds the products of a row of values at each pointer, which is the end of the row, with the rows of
-// the panel. index is minus their number. It prefetches as much as it reads at the pointers.
-func (k *kernel) tileLoop(name string, acc [][]vector, pointers []register, panel, index, ahead register) {
-	k.label(name)
-	k.op("PRFM (R%d), PLDL1KEEP", ahead)
-	k.op("ADD $%d, R%d, R%d", 4*len(acc), ahead, ahead)
+// tileLoop adds the products of a row of depth values at each pointer, which is the end of the row, with the
+// rows of the panel. It prefetches as much as it reads at the pointers.
+//
+// It takes four values of each row at a time, and single ones at the end. Loads of single values alone would
+// take a fifth of the instructions, which narrow processors cannot decode fast enough.
+func (k *kernel) tileLoop(name string, acc [][]vector, pointers []register, depth, panel, ahead register) {
+	index, rowBytes := k.register(), len(acc[0])*vectorBytes
+	k.op("NEG R%d<<2, R%d", depth, index)
+	k.op("CMN $%d, R%d", vectorBytes, index)
+	k.op("BGT %s_rest", name)
+	k.label(name + "_four")
+	k.prefetch(ahead, vectorBytes*len(acc))
 	k.scope(func() {
-		b := k.take(panel, lanes*len(acc[0]))
-		inputs := k.grid(1, min(4, len(acc)))[0]
+		inputs := k.grid(1, len(acc))[0]
 		for i, p := range pointers {
-			x := inputs[i%len(inputs)]
-			k.op("FMOVS (R%d)(R%d<<2), F%d", p, index, x)
-			for j := range b {
-				k.v("fmla.4s.lane", acc[i][j], b[j], x, 0)
-			}
+			k.v("ldr.q", inputs[i], p, index)
+		}
+		for step := range lanes {
+			k.tileStep(acc, inputs, step, panel, step*rowBytes)
 		}
 	})
-	k.op("ADDS $1, R%d, R%d", index, index)
-	k.op("BNE %s", name)
+	k.op("ADD $%d, R%d, R%d", lanes*rowBytes, panel, panel)
+	k.op("ADD $%d, R%d, R%d", vectorBytes, index, index)
+	k.op("CMN $%d, R%d", vectorBytes, index)
+	k.op("BLE %s_four", name)
+	k.label(name + "_rest")
+	k.op("CBZ R%d, %s_end", index, name)
+	k.label(name + "_one")
+	k.prefetch(ahead, 4*len(acc))
+	k.scope(func() {
+		inputs := k.grid(1, len(acc))[0]
+		for i, p := range pointers {
+			k.op("FMOVS (R%d)(R%d), F%d", p, index, inputs[i])
+		}
+		k.tileStep(acc, inputs, 0, panel, 0)
+	})
+	k.op("ADD $%d, R%d, R%d", rowBytes, panel, panel)
+	k.op("ADDS $4, R%d, R%d", index, index)
+	k.op("BNE %s_one", name)
+	k.label(name + "_end")
+}
+
+// tileStep multiplies a lane of each input with a row of the panel, some bytes after its start. Two vectors of
+// the row are in registers at a time, because there are no more.
+func (k *kernel) tileStep(acc [][]vector, inputs []vector, lane int, panel register, offset int) {
+	for j := 0; j < len(acc[0]); j += 2 {
+		k.scope(func() {
+			b := k.grid(1, 2)[0]
+			k.op("FLDPQ %d(R%d), (F%d, F%d)", offset+j*vectorBytes, panel, b[0], b[1])
+			for i, x := range inputs {
+				k.v("fmla.4s.lane", acc[i][j], b[0], x, lane)
+				k.v("fmla.4s.lane", acc[i][j+1], b[1], x, lane)
+			}
+		})
+	}
+}
+
+// prefetch asks for a number of bytes and moves the pointer on.
+func (k *kernel) prefetch(at register, bytes int) {
+	for line := 0; line < bytes; line += cacheLine {
+		k.op("PRFM %d(R%d), PLDL1KEEP", line, at)
+	}
+	k.op("ADD $%d, R%d, R%d", bytes, at, at)
 }
 
 // asking is the start of the next rows to prefetch in dst, from and mask, each 0 if there are none, and the
