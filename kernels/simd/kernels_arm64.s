@@ -1939,9 +1939,8 @@ band:
 	MOVD depth+32(FP), R12
 step:
 	PRFM (R10), PLDL2KEEP
-	FMOVQ 0(R9), F16
-	FLDPQ 0(R11), (F17, F18)
-	FLDPQ 32(R11), (F19, F20)
+	VLD1 (R9), [V16.S4]
+	VLD1 (R11), [V17.S4, V18.S4, V19.S4, V20.S4]
 	WORD $0x4f901220 // fmla v0.4s, v17.4s, v16.s[0]
 	WORD $0x4f901241 // fmla v1.4s, v18.4s, v16.s[0]
 	WORD $0x4f901262 // fmla v2.4s, v19.4s, v16.s[0]

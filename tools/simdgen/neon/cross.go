@@ -19,7 +19,13 @@ func cross(f *file, rows, columns int) {
 		b, depth := k.load("b"), k.load("depth")
 		k.label("step")
 		k.op("PRFM (R%d), PLDL2KEEP", ahead)
-		k.scope(func() { k.products(acc, k.peek(a, rows), k.peek(b, columns)) })
+		k.scope(func() {
+			// One load of four vectors is decoded faster than two of pairs.
+			x, row := k.grid(1, 1)[0], k.grid(1, columns/lanes)[0]
+			k.op("VLD1 (R%d), [V%d.S4]", a, x[0])
+			k.op("VLD1 (R%d), [V%d.S4, V%d.S4, V%d.S4, V%d.S4]", b, row[0], row[1], row[2], row[3])
+			k.products(acc, x, row)
+		})
 		k.add(aStride, a)
 		k.add(bStride, b)
 		k.add(aheadStride, ahead)
