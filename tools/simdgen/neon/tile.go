@@ -8,8 +8,8 @@ const (
 	flagReLU = 1
 )
 
-// The shapes are those of AVX2, and so are the sums. 6×16 outputs are 24 vectors, which leaves eight for the
-// operands. Columns are a multiple of 8.
+// AVX2 has tiles of the same shapes. 6×16 outputs are 24 vectors, which leaves eight for the operands. Columns
+// are a multiple of 8.
 const (
 	mostRows    = 6 // of a tile
 	fewestRows  = 3
