@@ -31,36 +31,36 @@ TEXT ·tile6x16NEON(SB), NOSPLIT, $0-128
 	WORD $0x4f000416 // movi v22.4s, #0
 	WORD $0x4f000417 // movi v23.4s, #0
 	MOVD from+104(FP), R0
-	MOVD dstStride+64(FP), R1
-	LSL $2, R1, R1
-	MOVD rows+72(FP), R2
-	MOVD flags+96(FP), R3
-	TBZ $0, R3, begun
+	MOVD flags+96(FP), R1
+	TBZ $0, R1, begun
+	MOVD dstStride+64(FP), R2
+	LSL $2, R2, R2
+	MOVD rows+72(FP), R3
 	FLDPQ 0(R0), (F0, F1)
 	FLDPQ 32(R0), (F2, F3)
-	CMP $1, R2
+	CMP $1, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F4, F5)
 	FLDPQ 32(R0), (F6, F7)
-	CMP $2, R2
+	CMP $2, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F8, F9)
 	FLDPQ 32(R0), (F10, F11)
-	CMP $3, R2
+	CMP $3, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F12, F13)
 	FLDPQ 32(R0), (F14, F15)
-	CMP $4, R2
+	CMP $4, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F16, F17)
 	FLDPQ 32(R0), (F18, F19)
-	CMP $5, R2
+	CMP $5, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F20, F21)
 	FLDPQ 32(R0), (F22, F23)
 begun:
@@ -386,10 +386,10 @@ biased:
 	WORD $0x4e781ef7 // bic v23.16b, v23.16b, v24.16b
 clamped:
 	MOVD mask+88(FP), R0
+	CBZ R0, masked
 	MOVD dstStride+64(FP), R1
 	LSL $2, R1, R1
 	MOVD rows+72(FP), R2
-	CBZ R0, masked
 	FLDPQ 0(R0), (F24, F25)
 	FLDPQ 32(R0), (F26, F27)
 	WORD $0x6ea0db18 // fcmle v24.4s, v24.4s, #0.0
@@ -515,31 +515,31 @@ TEXT ·tile6x8NEON(SB), NOSPLIT, $0-128
 	WORD $0x4f00040a // movi v10.4s, #0
 	WORD $0x4f00040b // movi v11.4s, #0
 	MOVD from+104(FP), R0
-	MOVD dstStride+64(FP), R1
-	LSL $2, R1, R1
-	MOVD rows+72(FP), R2
-	MOVD flags+96(FP), R3
-	TBZ $0, R3, begun
+	MOVD flags+96(FP), R1
+	TBZ $0, R1, begun
+	MOVD dstStride+64(FP), R2
+	LSL $2, R2, R2
+	MOVD rows+72(FP), R3
 	FLDPQ 0(R0), (F0, F1)
-	CMP $1, R2
+	CMP $1, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F2, F3)
-	CMP $2, R2
+	CMP $2, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F4, F5)
-	CMP $3, R2
+	CMP $3, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F6, F7)
-	CMP $4, R2
+	CMP $4, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F8, F9)
-	CMP $5, R2
+	CMP $5, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F10, F11)
 begun:
 	MOVD taps+24(FP), R0
@@ -762,10 +762,10 @@ biased:
 	WORD $0x4e6c1d6b // bic v11.16b, v11.16b, v12.16b
 clamped:
 	MOVD mask+88(FP), R0
+	CBZ R0, masked
 	MOVD dstStride+64(FP), R1
 	LSL $2, R1, R1
 	MOVD rows+72(FP), R2
-	CBZ R0, masked
 	FLDPQ 0(R0), (F12, F13)
 	WORD $0x6ea0d98c // fcmle v12.4s, v12.4s, #0.0
 	WORD $0x4e6c1c00 // bic v0.16b, v0.16b, v12.16b
@@ -855,21 +855,21 @@ TEXT ·tile3x16NEON(SB), NOSPLIT, $0-128
 	WORD $0x4f00040a // movi v10.4s, #0
 	WORD $0x4f00040b // movi v11.4s, #0
 	MOVD from+104(FP), R0
-	MOVD dstStride+64(FP), R1
-	LSL $2, R1, R1
-	MOVD rows+72(FP), R2
-	MOVD flags+96(FP), R3
-	TBZ $0, R3, begun
+	MOVD flags+96(FP), R1
+	TBZ $0, R1, begun
+	MOVD dstStride+64(FP), R2
+	LSL $2, R2, R2
+	MOVD rows+72(FP), R3
 	FLDPQ 0(R0), (F0, F1)
 	FLDPQ 32(R0), (F2, F3)
-	CMP $1, R2
+	CMP $1, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F4, F5)
 	FLDPQ 32(R0), (F6, F7)
-	CMP $2, R2
+	CMP $2, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F8, F9)
 	FLDPQ 32(R0), (F10, F11)
 begun:
@@ -1083,10 +1083,10 @@ biased:
 	WORD $0x4e6c1d6b // bic v11.16b, v11.16b, v12.16b
 clamped:
 	MOVD mask+88(FP), R0
+	CBZ R0, masked
 	MOVD dstStride+64(FP), R1
 	LSL $2, R1, R1
 	MOVD rows+72(FP), R2
-	CBZ R0, masked
 	FLDPQ 0(R0), (F12, F13)
 	FLDPQ 32(R0), (F14, F15)
 	WORD $0x6ea0d98c // fcmle v12.4s, v12.4s, #0.0
@@ -1152,19 +1152,19 @@ TEXT ·tile3x8NEON(SB), NOSPLIT, $0-128
 	WORD $0x4f000404 // movi v4.4s, #0
 	WORD $0x4f000405 // movi v5.4s, #0
 	MOVD from+104(FP), R0
-	MOVD dstStride+64(FP), R1
-	LSL $2, R1, R1
-	MOVD rows+72(FP), R2
-	MOVD flags+96(FP), R3
-	TBZ $0, R3, begun
+	MOVD flags+96(FP), R1
+	TBZ $0, R1, begun
+	MOVD dstStride+64(FP), R2
+	LSL $2, R2, R2
+	MOVD rows+72(FP), R3
 	FLDPQ 0(R0), (F0, F1)
-	CMP $1, R2
+	CMP $1, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F2, F3)
-	CMP $2, R2
+	CMP $2, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F4, F5)
 begun:
 	MOVD taps+24(FP), R0
@@ -1323,10 +1323,10 @@ biased:
 	WORD $0x4e661ca5 // bic v5.16b, v5.16b, v6.16b
 clamped:
 	MOVD mask+88(FP), R0
+	CBZ R0, masked
 	MOVD dstStride+64(FP), R1
 	LSL $2, R1, R1
 	MOVD rows+72(FP), R2
-	CBZ R0, masked
 	FLDPQ 0(R0), (F6, F7)
 	WORD $0x6ea0d8c6 // fcmle v6.4s, v6.4s, #0.0
 	WORD $0x4e661c00 // bic v0.16b, v0.16b, v6.16b
@@ -1392,46 +1392,46 @@ TEXT ·outer8x12NEON(SB), NOSPLIT, $0-64
 	WORD $0x4f000416 // movi v22.4s, #0
 	WORD $0x4f000417 // movi v23.4s, #0
 	MOVD dst+32(FP), R0
-	MOVD dstStride+40(FP), R1
-	LSL $2, R1, R1
-	MOVD rows+48(FP), R2
-	MOVD flags+56(FP), R3
-	TBZ $0, R3, begun
+	MOVD flags+56(FP), R1
+	TBZ $0, R1, begun
+	MOVD dstStride+40(FP), R2
+	LSL $2, R2, R2
+	MOVD rows+48(FP), R3
 	FLDPQ 0(R0), (F0, F1)
 	FMOVQ 32(R0), F2
-	CMP $1, R2
+	CMP $1, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F3, F4)
 	FMOVQ 32(R0), F5
-	CMP $2, R2
+	CMP $2, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F6, F7)
 	FMOVQ 32(R0), F8
-	CMP $3, R2
+	CMP $3, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F9, F10)
 	FMOVQ 32(R0), F11
-	CMP $4, R2
+	CMP $4, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F12, F13)
 	FMOVQ 32(R0), F14
-	CMP $5, R2
+	CMP $5, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F15, F16)
 	FMOVQ 32(R0), F17
-	CMP $6, R2
+	CMP $6, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F18, F19)
 	FMOVQ 32(R0), F20
-	CMP $7, R2
+	CMP $7, R3
 	BEQ begun
-	ADD R1, R0, R0
+	ADD R2, R0, R0
 	FLDPQ 0(R0), (F21, F22)
 	FMOVQ 32(R0), F23
 begun:

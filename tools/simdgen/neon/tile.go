@@ -178,28 +178,29 @@ func (a asking) rows(k *kernel, rows, vectors int) {
 // loadRows begins the sums with rows of a parameter, dstStride apart, if the flag says so.
 func (k *kernel) loadRows(acc [][]vector, name string) {
 	k.scope(func() {
-		at, stride, count, flags := k.load(name), k.loadBytes("dstStride"), k.load("rows"), k.load("flags")
-		k.op("TBZ $%d, R%d, begun", flagLoad, flags)
-		k.rows(len(acc), count, "begun", func(i int) { k.fill(acc[i], at, lanes*len(acc[i])) }, func() { k.add(stride, at) })
+		at := k.load(name)
+		k.op("TBZ $%d, R%d, begun", flagLoad, k.load("flags"))
+		k.rows(len(acc), at, "begun", func(i int) { k.fill(acc[i], at, lanes*len(acc[i])) })
 	})
 }
 
 func (k *kernel) storeRows(acc [][]vector) {
 	k.scope(func() {
-		at, stride, count := k.load("dst"), k.loadBytes("dstStride"), k.load("rows")
-		k.rows(len(acc), count, "stored", func(i int) { k.spill(acc[i], at, lanes*len(acc[i])) }, func() { k.add(stride, at) })
+		at := k.load("dst")
+		k.rows(len(acc), at, "stored", func(i int) { k.spill(acc[i], at, lanes*len(acc[i])) })
 	})
 }
 
-// rows writes body for rows 0 to n. It leaves at the number of rows in count, which is at least 1. step moves
-// the pointers between rows.
-func (k *kernel) rows(n int, count register, end string, body func(i int), step func()) {
+// rows writes body for rows 0 to n, with a pointer that moves by dstStride between rows. It leaves at the number
+// of rows in the parameter rows, which is at least 1.
+func (k *kernel) rows(n int, at register, end string, body func(i int)) {
+	stride, count := k.loadBytes("dstStride"), k.load("rows")
 	for i := range n {
 		body(i)
 		if i+1 < n {
 			k.op("CMP $%d, R%d", i+1, count)
 			k.op("BEQ %s", end)
-			step()
+			k.add(stride, at)
 		}
 	}
 	k.label(end)
@@ -236,16 +237,16 @@ func (k *kernel) clamp(acc [][]vector) {
 // maskRows replaces sums by 0 if the mask is 0 or less. NaN in the mask keeps the sum.
 func (k *kernel) maskRows(acc [][]vector) {
 	k.scope(func() {
-		mask, stride, count := k.load("mask"), k.loadBytes("dstStride"), k.load("rows")
+		mask := k.load("mask")
 		k.op("CBZ R%d, masked", mask)
-		k.rows(len(acc), count, "masked", func(i int) {
+		k.rows(len(acc), mask, "masked", func(i int) {
 			k.scope(func() {
 				for j, m := range k.peek(mask, lanes*len(acc[i])) {
 					k.v("fcmle.4s", m, m)
 					k.v("bic.16b", acc[i][j], acc[i][j], m)
 				}
 			})
-		}, func() { k.add(stride, mask) })
+		})
 	})
 }
 
