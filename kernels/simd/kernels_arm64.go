@@ -42,3 +42,21 @@ func sumRows64NEON(dst *float64, src *float32, stride, rows, width int)
 
 //go:noescape
 func transpose8NEON(dst *float32, dstStride int, src *float32, srcStride, blocks int)
+
+//go:noescape
+func winogradInputNEON(dst *float32, dstRow, dstColumn int, src *float32, srcRow, srcColumn, count int)
+
+//go:noescape
+func winogradFilterNEON(dst *float32, dstRow, dstColumn int, src *float32, srcRow, srcColumn, count int)
+
+//go:noescape
+func winogradGradientNEON(dst *float32, dstRow, dstColumn int, src *float32, srcRow, srcColumn, count int)
+
+//go:noescape
+func winogradFilterGradientNEON(dst *float32, dstRow, dstColumn int, src *float32, srcRow, srcColumn, count int, flags int)
+
+//go:noescape
+func winogradOutputNEON(dst *float32, dstRow, dstColumn int, src *float32, srcRow, srcColumn, count int, rows, columns int, bias *float32, flags int)
+
+//go:noescape
+func winogradDataGradientNEON(dst *float32, dstRow, dstColumn int, src *float32, srcRow, srcColumn, count int, rows, columns int, mask *float32, flags int)

@@ -18,5 +18,8 @@ func assemble(t *[AVX512 + 1]kernels) {
 	k.copyRows, k.sumRows = copyRowsNEON, sumRowsNEON
 	k.sumRows64, k.scaleRows = sumRows64NEON, scaleRowsNEON
 	k.add, k.transpose8 = addNEON, transpose8NEON
+	k.winogradInput, k.winogradFilter = winogradInputNEON, winogradFilterNEON
+	k.winogradGradient, k.winogradFilterGradient = winogradGradientNEON, winogradFilterGradientNEON
+	k.winogradOutput, k.winogradDataGradient = winogradOutputNEON, winogradDataGradientNEON
 	t[NEON] = k
 }

@@ -21,6 +21,9 @@ func at(bit int) place { return func(x uint32) uint32 { return x << bit } }
 // lane is the number of a 32-bit lane of the last operand.
 func lane(x uint32) uint32 { return x&1<<21 | x>>1<<11 }
 
+// both is a register that an instruction reads twice.
+func both(x uint32) uint32 { return x<<5 | x<<16 }
+
 // byte8 is an immediate of eight bits.
 func byte8(x uint32) uint32 { return x>>5<<16 | x&31<<5 }
 
@@ -49,6 +52,9 @@ var instructions = map[string]instruction{
 	"fcmlt.4s":  {0x4ea0e800, two + ", #0.0", twoPlaces},
 	"fcvtl.2d":  {0x0e617800, "v%d.T, v%d.2s", twoPlaces},
 	"fcvtl2.2d": {0x4e617800, "v%d.T, v%d.4s", twoPlaces},
+	"fsub.4s":   {0x4ea0d400, three, threePlaces},
+	"mov.16b":   {0x4ea01c00, two, []place{at(0), both}},
+	"str.q":     {0x3ca06800, "q%d, [x%d, x%d]", threePlaces},
 	"fmul.4s":   {0x6e20dc00, three, threePlaces},
 	"ldr.q":     {0x3ce06800, "q%d, [x%d, x%d]", threePlaces},
 	"movi.4s":   {0x4f000400, "v%d.T, #%d", []place{at(0), byte8}},
@@ -58,6 +64,8 @@ var instructions = map[string]instruction{
 	"zip2.2d":   {0x4ec07800, three, threePlaces},
 
 	// With one lane of the last operand for all lanes of the others.
+	"fmls.4s.lane": {0x4f805000, "v%d.T, v%d.T, v%d.s[%d]", []place{at(0), at(5), at(16), lane}},
+	"fmul.4s.lane": {0x4f809000, "v%d.T, v%d.T, v%d.s[%d]", []place{at(0), at(5), at(16), lane}},
 	"fmla.4s.lane": {0x4f801000, "v%d.T, v%d.T, v%d.s[%d]", []place{at(0), at(5), at(16), lane}},
 }
 

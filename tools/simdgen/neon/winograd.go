@@ -1,0 +1,302 @@
+package neon
+
+import (
+	"fmt"
+	"math"
+)
+
+// line is the matrix of a Winograd transform from one number of values to another, of vectors of channels. Package
+// main of the generator explains the points ±a and ±b. Every sum is taken in its order.
+type line struct {
+	from, to  int
+	constants []float64 // magnitudes of the factors
+	groups    [][]int   // results whose rows fit into registers together
+	compute   func(s *sequence, x []value) []value
+}
+
+const (
+	a, a2, a3 = math.Sqrt2 / 2, .5, math.Sqrt2 / 4
+	b, b2, b3 = math.Sqrt2, 2., math.Sqrt2 * 2
+
+	pointA = 2 * a2 * (a2 - b2)
+	pointB = 2 * b2 * (b2 - a2)
+)
+
+// winograd writes the kernels of Winograd's convolution.
+func winograd(f *file) {
+	transform(f, "winogradInput", "", inputLine(), (*winogradKernel).store)
+	transform(f, "winogradFilter", "", filterLine(), (*winogradKernel).store)
+	transform(f, "winogradGradient", "", gradientLine(), (*winogradKernel).store)
+	transform(f, "winogradFilterGradient", ", flags int", filterGradientLine(), (*winogradKernel).addAndStore)
+	transform(f, "winogradOutput", ", rows, columns int, bias *float32, flags int", outputLine(),
+		(*winogradKernel).biasAndStore)
+	transform(f, "winogradDataGradient", ", rows, columns int, mask *float32, flags int", outputLine(),
+		(*winogradKernel).maskAndStore)
+}
+
+// points returns even ± p·odd.
+func points(s *sequence, p float64, even, odd value) (plus, minus value) {
+	minus = s.addProduct(even, -p, odd)
+	return s.addProduct(even, p, odd), minus
+}
+
+func inputLine() line {
+	return line{6, 6, []float64{a, b, a2, b2, a2 + b2}, [][]int{{1, 2, 3, 4}, {5, 0}},
+		func(s *sequence, x []value) []value {
+			y := make([]value, 6)
+			oddA, oddB := s.addProduct(x[3], -b2, x[1]), s.addProduct(x[3], -a2, x[1])
+			y[5] = s.sum(s.addProduct(x[1], -(a2+b2), x[3]), x[5])
+			evenA := s.addProduct(x[4], -b2, x[2])
+			y[0] = s.sum(s.addProduct(x[0], -(a2+b2), x[2]), x[4])
+			evenB := s.addProduct(x[4], -a2, x[2])
+			y[1], y[2] = points(s, a, evenA, oddA)
+			y[3], y[4] = points(s, b, evenB, oddB)
+			return y
+		}}
+}
+
+func filterLine() line {
+	return line{3, 6, []float64{a2, b2, 1 / pointA, 1 / pointB, a / pointA, b / pointB}, [][]int{{0, 1, 2, 3, 4, 5}},
+		func(s *sequence, x []value) []value {
+			y := []value{x[0], 0, 0, 0, 0, x[2]}
+			y[1], y[2] = points(s, a/pointA, s.product(1/pointA, s.addProduct(x[0], a2, x[2])), x[1])
+			y[3], y[4] = points(s, b/pointB, s.product(1/pointB, s.addProduct(x[0], b2, x[2])), x[1])
+			return y
+		}}
+}
+
+func gradientLine() line {
+	return line{4, 6, []float64{a, b, a2, b2}, [][]int{{0, 1, 2, 3, 4, 5}},
+		func(s *sequence, x []value) []value {
+			y := []value{x[0], 0, 0, 0, 0, x[3]}
+			y[1], y[2] = points(s, a, s.addProduct(x[0], a2, x[2]), s.addProduct(x[1], a2, x[3]))
+			y[3], y[4] = points(s, b, s.addProduct(x[0], b2, x[2]), s.addProduct(x[1], b2, x[3]))
+			return y
+		}}
+}
+
+// pairs returns x1 + x2, x3 + x4 and the differences.
+func pairs(s *sequence, x []value) (sumA, sumB, differenceA, differenceB value) {
+	return s.sum(x[1], x[2]), s.sum(x[3], x[4]), s.difference(x[1], x[2]), s.difference(x[3], x[4])
+}
+
+func outputLine() line {
+	return line{6, 4, []float64{a, b, a2, b2, a3, b3}, [][]int{{0, 1, 2, 3}}, func(s *sequence, x []value) []value {
+		sumA, sumB, differenceA, differenceB := pairs(s, x)
+		return []value{
+			s.sum(s.sum(sumA, sumB), x[0]),
+			s.addProduct(s.product(a, differenceA), b, differenceB),
+			s.addProduct(s.product(a2, sumA), b2, sumB),
+			s.sum(s.addProduct(s.product(a3, differenceA), b3, differenceB), x[5]),
+		}
+	}}
+}
+
+func filterGradientLine() line {
+	return line{6, 3, []float64{1 / pointA, 1 / pointB, a2 / pointA, b2 / pointB, a / pointA, b / pointB},
+		[][]int{{0, 1, 2}}, func(s *sequence, x []value) []value {
+			sumA, sumB, differenceA, differenceB := pairs(s, x)
+			return []value{
+				s.sum(s.addProduct(s.product(1/pointA, sumA), 1/pointB, sumB), x[0]),
+				s.addProduct(s.product(a/pointA, differenceA), b/pointB, differenceB),
+				s.sum(s.addProduct(s.product(a2/pointA, sumA), b2/pointB, sumB), x[5]),
+			}
+		}}
+}
+
+// winogradKernel is the kernel of a transform.
+type winogradKernel struct {
+	*kernel
+	*sequence
+	dst, dstRow register
+	columns     []register // bytes from the first element of a row of dst to the next ones
+	to          register   // the row of dst at work
+	options     map[string]register
+	toMask      register // bytes from dst to the mask
+	mask        register // the row of the mask at work
+	bias        vector   // -0 if there is none: adding it changes nothing
+}
+
+// transform writes dst = L src Lᵀ for the matrix L of a line. The columns of src go through the line first, for a group
+// of rows of the result, and then these rows. epilogue finishes and stores row i of dst.
+func transform(f *file, name, parameters string, l line, epilogue func(w *winogradKernel, i int, x []value)) {
+	f.function(name+"NEON", "func(dst *float32, dstRow, dstColumn int, src *float32, srcRow, srcColumn, count int"+
+		parameters+")", func(k *kernel) {
+		w := &winogradKernel{kernel: k, sequence: newSequence(l.constants), options: map[string]register{}}
+		src, column, left := k.load("src"), k.loadBytes("srcColumn"), k.load("count")
+		rows, from := k.multiples("srcRow", l.from), k.register()
+		w.dst, w.dstRow, w.to = k.load("dst"), k.loadBytes("dstRow"), k.register()
+		w.columns = k.multiples("dstColumn", l.to)
+		for _, option := range []string{"rows", "columns", "flags", "bias", "mask"} {
+			if _, has := k.parameters[option]; has {
+				w.options[option] = k.load(option)
+			}
+		}
+		factors := w.factors(k)
+		bias, biased := w.options["bias"]
+		if biased {
+			w.bias = k.bits(1 << 31)
+		}
+		if mask, masked := w.options["mask"]; masked {
+			w.toMask, w.mask = k.register(), k.register()
+			k.op("SUB R%d, R%d, R%d", w.dst, mask, w.toMask)
+		}
+		k.label("vector")
+		if biased {
+			k.op("CBZ R%d, plain", bias)
+			k.op("FMOVQ.P %d(R%d), F%d", vectorBytes, bias, w.bias)
+			k.label("plain")
+		}
+		before := -1
+		for _, group := range l.groups {
+			half := make([][]value, l.to)
+			w.run(func() { k.move(src, from) })
+			for range l.from {
+				x := make([]value, l.from)
+				for i := range x {
+					x[i] = w.read(func(to vector) { k.element("ldr.q", to, from, rows, i) })
+				}
+				for i, y := range l.compute(w.sequence, x) {
+					half[i] = append(half[i], y)
+				}
+				w.run(func() { k.add(column, from) })
+			}
+			for _, i := range group {
+				last := before
+				w.run(func() { w.pointAt(i, last) })
+				before = i
+				epilogue(w, i, l.compute(w.sequence, half[i]))
+			}
+		}
+		w.write(k, factors)
+		k.label("done")
+		for _, r := range []register{src, w.dst} {
+			k.op("ADD $%d, R%d, R%d", vectorBytes, r, r)
+		}
+		k.op("SUBS $%d, R%d, R%d", lanes, left, left)
+		k.op("BGT vector")
+	})
+}
+
+// multiples returns registers with 1 to n-1 times the bytes of a parameter that counts float32.
+func (k *kernel) multiples(name string, n int) []register {
+	m := []register{k.loadBytes(name)}
+	for len(m) < n-1 {
+		next := k.register()
+		k.op("ADD R%d, R%d, R%d", m[0], m[len(m)-1], next)
+		m = append(m, next)
+	}
+	return m
+}
+
+// element writes a load or a store of element i after base. distances are those of the elements from the second on.
+func (k *kernel) element(op string, v vector, base register, distances []register, i int) {
+	switch {
+	case i > 0:
+		k.v(op, v, base, distances[i-1])
+	case op == "str.q":
+		k.op("FMOVQ F%d, (R%d)", v, base)
+	default:
+		k.op("FMOVQ (R%d), F%d", base, v)
+	}
+}
+
+// pointAt points to row i of dst. The pointer is at row before, or nowhere if that is negative.
+func (w *winogradKernel) pointAt(i, before int) {
+	if i <= before || before < 0 {
+		w.move(w.dst, w.to)
+		before = 0
+	}
+	for ; before < i; before++ {
+		w.add(w.dstRow, w.to)
+	}
+}
+
+func (w *winogradKernel) store(_ int, x []value) { w.use(x, w.storeRow) }
+
+// storeRow writes the stores of a whole row.
+func (w *winogradKernel) storeRow(x []vector) {
+	for j, v := range x {
+		w.element("str.q", v, w.to, w.columns, j)
+	}
+}
+
+// addAndStore adds to the values of dst if the flag is set.
+func (w *winogradKernel) addAndStore(i int, x []value) {
+	w.use(x, func(x []vector) {
+		w.op("TBZ $%d, R%d, begun%d", flagLoad, w.options["flags"], i)
+		for j, v := range x {
+			w.addElement(v, j)
+		}
+		w.label(fmt.Sprintf("begun%d", i))
+		w.storeRow(x)
+	})
+}
+
+// addElement adds element j of the row of dst to a vector.
+func (w *winogradKernel) addElement(v vector, j int) {
+	w.scope(func() {
+		old := w.vector()
+		w.element("ldr.q", old, w.to, w.columns, j)
+		w.v("fadd.4s", v, v, old)
+	})
+}
+
+// inside writes body for the elements of row i that are in the rows and columns to store. If the row is not, no later
+// one is.
+func (w *winogradKernel) inside(i int, x []value, begin func(x []vector), body func(j int, v vector)) {
+	if i > 0 {
+		w.run(func() {
+			w.op("CMP $%d, R%d", i, w.options["rows"])
+			w.op("BLE done")
+		})
+	}
+	w.use(x, func(x []vector) {
+		begin(x)
+		for j, v := range x {
+			if j > 0 {
+				w.op("CMP $%d, R%d", j, w.options["columns"])
+				w.op("BLE stored%d", i)
+			}
+			body(j, v)
+			w.element("str.q", v, w.to, w.columns, j)
+		}
+		w.label(fmt.Sprintf("stored%d", i))
+	})
+}
+
+func (w *winogradKernel) biasAndStore(i int, x []value) {
+	w.inside(i, x, func(x []vector) {
+		for _, v := range x {
+			w.v("fadd.4s", v, v, w.bias)
+		}
+		w.op("TBZ $%d, R%d, clamped%d", flagReLU, w.options["flags"], i)
+		w.scope(func() {
+			for _, v := range x {
+				negative := w.vector() // NaN is not, and -0 is not
+				w.v("fcmlt.4s", negative, v)
+				w.v("bic.16b", v, v, negative)
+			}
+		})
+		w.label(fmt.Sprintf("clamped%d", i))
+	}, func(int, vector) {})
+}
+
+// maskAndStore finds the mask at the place of dst.
+func (w *winogradKernel) maskAndStore(i int, x []value) {
+	w.inside(i, x, func([]vector) {
+		w.op("ADD R%d, R%d, R%d", w.toMask, w.to, w.mask)
+	}, func(j int, v vector) {
+		w.op("TBZ $%d, R%d, begun%d%d", flagLoad, w.options["flags"], i, j)
+		w.addElement(v, j)
+		w.label(fmt.Sprintf("begun%d%d", i, j))
+		w.op("CBZ R%d, masked%d%d", w.options["mask"], i, j)
+		w.scope(func() {
+			m := w.vector()
+			w.element("ldr.q", m, w.mask, w.columns, j)
+			w.v("fcmle.4s", m, m)
+			w.v("bic.16b", v, v, m)
+		})
+		w.label(fmt.Sprintf("masked%d%d", i, j))
+	})
+}
