@@ -60,3 +60,15 @@ func winogradOutputNEON(dst *float32, dstRow, dstColumn int, src *float32, srcRo
 
 //go:noescape
 func winogradDataGradientNEON(dst *float32, dstRow, dstColumn int, src *float32, srcRow, srcColumn, count int, rows, columns int, mask *float32, flags int)
+
+//go:noescape
+func inverseDCTNEON(dst *uint8, stride int, coefs *int16, factors *uint16, pairs int)
+
+//go:noescape
+func mixRowsNEON(mixed *uint16, near, far *uint8, groups int)
+
+//go:noescape
+func doubleRowNEON(dst *uint8, mixed *uint16, even, odd uint32, groups int)
+
+//go:noescape
+func ycbcrNEON(dst, luma, cb, cr *uint8, groups int)

@@ -50,6 +50,24 @@ DATA factors3f3504f33fb504f33f000000400000003eb504f3403504f3<>+24(SB)/4, $0x0000
 DATA factors3f3504f33fb504f33f000000400000003eb504f3403504f3<>+28(SB)/4, $0x00000000
 GLOBL factors3f3504f33fb504f33f000000400000003eb504f3403504f3<>(SB), RODATA|NOPTR, $32
 
+DATA cosines<>+0(SB)/4, $0x115129cf
+DATA cosines<>+4(SB)/4, $0x2c6329d0
+DATA cosines<>+8(SB)/4, $0x192525a1
+DATA cosines<>+12(SB)/4, $0x08d308d4
+GLOBL cosines<>(SB), RODATA|NOPTR, $16
+
+DATA moreCosines<>+0(SB)/4, $0x19242c62
+DATA moreCosines<>+4(SB)/4, $0x000008d5
+DATA moreCosines<>+8(SB)/4, $0x00000000
+DATA moreCosines<>+12(SB)/4, $0x00000000
+GLOBL moreCosines<>(SB), RODATA|NOPTR, $16
+
+DATA colours<>+0(SB)/4, $0xa7e666e9
+DATA colours<>+4(SB)/4, $0xc5a2492e
+DATA colours<>+8(SB)/4, $0x00000000
+DATA colours<>+12(SB)/4, $0x00000000
+GLOBL colours<>(SB), RODATA|NOPTR, $16
+
 // func tile6x16NEON(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)
 TEXT ·tile6x16NEON(SB), NOSPLIT, $0-128
 	WORD $0x4f000400 // movi v0.4s, #0
@@ -4235,4 +4253,380 @@ done:
 	ADD $16, R9, R9
 	SUBS $4, R2, R2
 	BGT vector
+	RET
+
+// func inverseDCTNEON(dst *uint8, stride int, coefs *int16, factors *uint16, pairs int)
+TEXT ·inverseDCTNEON(SB), NOSPLIT, $0-40
+	MOVD $0x20000, R0
+	VDUP R0, V0.S4
+	MOVD $cosines<>(SB), R0
+	FMOVQ 0(R0), F1
+	MOVD $moreCosines<>(SB), R0
+	FMOVQ 0(R0), F2
+	MOVD dst+0(FP), R0
+	MOVD stride+8(FP), R1
+	MOVD coefs+16(FP), R2
+	MOVD factors+24(FP), R3
+	MOVD pairs+32(FP), R4
+	LSL $1, R4, R4
+	MOVD $0x80808080, R6
+	VDUP R6, V3.S4
+block:
+	FLDPQ 0(R2), (F4, F5)
+	FLDPQ 32(R2), (F6, F7)
+	FLDPQ 64(R2), (F8, F9)
+	FLDPQ 96(R2), (F10, F11)
+	FLDPQ 0(R3), (F20, F21)
+	FLDPQ 32(R3), (F22, F23)
+	FLDPQ 64(R3), (F24, F25)
+	FLDPQ 96(R3), (F26, F27)
+	WORD $0x4e749c84 // mul v4.8h, v4.8h, v20.8h
+	WORD $0x4e759ca5 // mul v5.8h, v5.8h, v21.8h
+	WORD $0x4e769cc6 // mul v6.8h, v6.8h, v22.8h
+	WORD $0x4e779ce7 // mul v7.8h, v7.8h, v23.8h
+	WORD $0x4e789d08 // mul v8.8h, v8.8h, v24.8h
+	WORD $0x4e799d29 // mul v9.8h, v9.8h, v25.8h
+	WORD $0x4e7a9d4a // mul v10.8h, v10.8h, v26.8h
+	WORD $0x4e7b9d6b // mul v11.8h, v11.8h, v27.8h
+	WORD $0x0f41a0d9 // smull v25.4s, v6.4h, v1.h[0]
+	WORD $0x0f512159 // smlal v25.4s, v10.4h, v1.h[1]
+	WORD $0x0e680098 // saddl v24.4s, v4.4h, v8.4h
+	WORD $0x4f2d5718 // shl v24.4s, v24.4s, #13
+	WORD $0x4eb98714 // add v20.4s, v24.4s, v25.4s
+	WORD $0x6eb98717 // sub v23.4s, v24.4s, v25.4s
+	WORD $0x0f51a0d9 // smull v25.4s, v6.4h, v1.h[1]
+	WORD $0x0f616159 // smlsl v25.4s, v10.4h, v1.h[2]
+	WORD $0x0e682098 // ssubl v24.4s, v4.4h, v8.4h
+	WORD $0x4f2d5718 // shl v24.4s, v24.4s, #13
+	WORD $0x4eb98715 // add v21.4s, v24.4s, v25.4s
+	WORD $0x6eb98716 // sub v22.4s, v24.4s, v25.4s
+	WORD $0x0f71a0b8 // smull v24.4s, v5.4h, v1.h[3]
+	WORD $0x0f4128f8 // smlal v24.4s, v7.4h, v1.h[4]
+	WORD $0x0f512938 // smlal v24.4s, v9.4h, v1.h[5]
+	WORD $0x0f612978 // smlal v24.4s, v11.4h, v1.h[6]
+	WORD $0x4eb88699 // add v25.4s, v20.4s, v24.4s
+	WORD $0x6eb88694 // sub v20.4s, v20.4s, v24.4s
+	WORD $0x0f159f2c // sqrshrn v12.4h, v25.4s, #11
+	WORD $0x0f159e93 // sqrshrn v19.4h, v20.4s, #11
+	WORD $0x0f41a8b8 // smull v24.4s, v5.4h, v1.h[4]
+	WORD $0x0f7168f8 // smlsl v24.4s, v7.4h, v1.h[7]
+	WORD $0x0f426138 // smlsl v24.4s, v9.4h, v2.h[0]
+	WORD $0x0f526178 // smlsl v24.4s, v11.4h, v2.h[1]
+	WORD $0x4eb886b9 // add v25.4s, v21.4s, v24.4s
+	WORD $0x6eb886b5 // sub v21.4s, v21.4s, v24.4s
+	WORD $0x0f159f2d // sqrshrn v13.4h, v25.4s, #11
+	WORD $0x0f159eb2 // sqrshrn v18.4h, v21.4s, #11
+	WORD $0x0f51a8b8 // smull v24.4s, v5.4h, v1.h[5]
+	WORD $0x0f4260f8 // smlsl v24.4s, v7.4h, v2.h[0]
+	WORD $0x0f622138 // smlal v24.4s, v9.4h, v2.h[2]
+	WORD $0x0f412978 // smlal v24.4s, v11.4h, v1.h[4]
+	WORD $0x4eb886d9 // add v25.4s, v22.4s, v24.4s
+	WORD $0x6eb886d6 // sub v22.4s, v22.4s, v24.4s
+	WORD $0x0f159f2e // sqrshrn v14.4h, v25.4s, #11
+	WORD $0x0f159ed1 // sqrshrn v17.4h, v22.4s, #11
+	WORD $0x0f61a8b8 // smull v24.4s, v5.4h, v1.h[6]
+	WORD $0x0f5260f8 // smlsl v24.4s, v7.4h, v2.h[1]
+	WORD $0x0f412938 // smlal v24.4s, v9.4h, v1.h[4]
+	WORD $0x0f716178 // smlsl v24.4s, v11.4h, v1.h[3]
+	WORD $0x4eb886f9 // add v25.4s, v23.4s, v24.4s
+	WORD $0x6eb886f7 // sub v23.4s, v23.4s, v24.4s
+	WORD $0x0f159f2f // sqrshrn v15.4h, v25.4s, #11
+	WORD $0x0f159ef0 // sqrshrn v16.4h, v23.4s, #11
+	WORD $0x4f41a0d9 // smull2 v25.4s, v6.8h, v1.h[0]
+	WORD $0x4f512159 // smlal2 v25.4s, v10.8h, v1.h[1]
+	WORD $0x4e680098 // saddl2 v24.4s, v4.8h, v8.8h
+	WORD $0x4f2d5718 // shl v24.4s, v24.4s, #13
+	WORD $0x4eb98714 // add v20.4s, v24.4s, v25.4s
+	WORD $0x6eb98717 // sub v23.4s, v24.4s, v25.4s
+	WORD $0x4f51a0d9 // smull2 v25.4s, v6.8h, v1.h[1]
+	WORD $0x4f616159 // smlsl2 v25.4s, v10.8h, v1.h[2]
+	WORD $0x4e682098 // ssubl2 v24.4s, v4.8h, v8.8h
+	WORD $0x4f2d5718 // shl v24.4s, v24.4s, #13
+	WORD $0x4eb98715 // add v21.4s, v24.4s, v25.4s
+	WORD $0x6eb98716 // sub v22.4s, v24.4s, v25.4s
+	WORD $0x4f71a0b8 // smull2 v24.4s, v5.8h, v1.h[3]
+	WORD $0x4f4128f8 // smlal2 v24.4s, v7.8h, v1.h[4]
+	WORD $0x4f512938 // smlal2 v24.4s, v9.8h, v1.h[5]
+	WORD $0x4f612978 // smlal2 v24.4s, v11.8h, v1.h[6]
+	WORD $0x4eb88699 // add v25.4s, v20.4s, v24.4s
+	WORD $0x6eb88694 // sub v20.4s, v20.4s, v24.4s
+	WORD $0x4f159f2c // sqrshrn2 v12.8h, v25.4s, #11
+	WORD $0x4f159e93 // sqrshrn2 v19.8h, v20.4s, #11
+	WORD $0x4f41a8b8 // smull2 v24.4s, v5.8h, v1.h[4]
+	WORD $0x4f7168f8 // smlsl2 v24.4s, v7.8h, v1.h[7]
+	WORD $0x4f426138 // smlsl2 v24.4s, v9.8h, v2.h[0]
+	WORD $0x4f526178 // smlsl2 v24.4s, v11.8h, v2.h[1]
+	WORD $0x4eb886b9 // add v25.4s, v21.4s, v24.4s
+	WORD $0x6eb886b5 // sub v21.4s, v21.4s, v24.4s
+	WORD $0x4f159f2d // sqrshrn2 v13.8h, v25.4s, #11
+	WORD $0x4f159eb2 // sqrshrn2 v18.8h, v21.4s, #11
+	WORD $0x4f51a8b8 // smull2 v24.4s, v5.8h, v1.h[5]
+	WORD $0x4f4260f8 // smlsl2 v24.4s, v7.8h, v2.h[0]
+	WORD $0x4f622138 // smlal2 v24.4s, v9.8h, v2.h[2]
+	WORD $0x4f412978 // smlal2 v24.4s, v11.8h, v1.h[4]
+	WORD $0x4eb886d9 // add v25.4s, v22.4s, v24.4s
+	WORD $0x6eb886d6 // sub v22.4s, v22.4s, v24.4s
+	WORD $0x4f159f2e // sqrshrn2 v14.8h, v25.4s, #11
+	WORD $0x4f159ed1 // sqrshrn2 v17.8h, v22.4s, #11
+	WORD $0x4f61a8b8 // smull2 v24.4s, v5.8h, v1.h[6]
+	WORD $0x4f5260f8 // smlsl2 v24.4s, v7.8h, v2.h[1]
+	WORD $0x4f412938 // smlal2 v24.4s, v9.8h, v1.h[4]
+	WORD $0x4f716178 // smlsl2 v24.4s, v11.8h, v1.h[3]
+	WORD $0x4eb886f9 // add v25.4s, v23.4s, v24.4s
+	WORD $0x6eb886f7 // sub v23.4s, v23.4s, v24.4s
+	WORD $0x4f159f2f // sqrshrn2 v15.8h, v25.4s, #11
+	WORD $0x4f159ef0 // sqrshrn2 v16.8h, v23.4s, #11
+	WORD $0x4e4d2984 // trn1 v4.8h, v12.8h, v13.8h
+	WORD $0x4e4d6985 // trn2 v5.8h, v12.8h, v13.8h
+	WORD $0x4e4f29c6 // trn1 v6.8h, v14.8h, v15.8h
+	WORD $0x4e4f69c7 // trn2 v7.8h, v14.8h, v15.8h
+	WORD $0x4e512a08 // trn1 v8.8h, v16.8h, v17.8h
+	WORD $0x4e516a09 // trn2 v9.8h, v16.8h, v17.8h
+	WORD $0x4e532a4a // trn1 v10.8h, v18.8h, v19.8h
+	WORD $0x4e536a4b // trn2 v11.8h, v18.8h, v19.8h
+	WORD $0x4e86288c // trn1 v12.4s, v4.4s, v6.4s
+	WORD $0x4e86688e // trn2 v14.4s, v4.4s, v6.4s
+	WORD $0x4e8728ad // trn1 v13.4s, v5.4s, v7.4s
+	WORD $0x4e8768af // trn2 v15.4s, v5.4s, v7.4s
+	WORD $0x4e8a2910 // trn1 v16.4s, v8.4s, v10.4s
+	WORD $0x4e8a6912 // trn2 v18.4s, v8.4s, v10.4s
+	WORD $0x4e8b2931 // trn1 v17.4s, v9.4s, v11.4s
+	WORD $0x4e8b6933 // trn2 v19.4s, v9.4s, v11.4s
+	WORD $0x4ed03984 // zip1 v4.2d, v12.2d, v16.2d
+	WORD $0x4ed07988 // zip2 v8.2d, v12.2d, v16.2d
+	WORD $0x4ed139a5 // zip1 v5.2d, v13.2d, v17.2d
+	WORD $0x4ed179a9 // zip2 v9.2d, v13.2d, v17.2d
+	WORD $0x4ed239c6 // zip1 v6.2d, v14.2d, v18.2d
+	WORD $0x4ed279ca // zip2 v10.2d, v14.2d, v18.2d
+	WORD $0x4ed339e7 // zip1 v7.2d, v15.2d, v19.2d
+	WORD $0x4ed379eb // zip2 v11.2d, v15.2d, v19.2d
+	WORD $0x0f41a0d9 // smull v25.4s, v6.4h, v1.h[0]
+	WORD $0x0f512159 // smlal v25.4s, v10.4h, v1.h[1]
+	WORD $0x0e680098 // saddl v24.4s, v4.4h, v8.4h
+	WORD $0x4f2d5718 // shl v24.4s, v24.4s, #13
+	WORD $0x4ea08718 // add v24.4s, v24.4s, v0.4s
+	WORD $0x4eb98714 // add v20.4s, v24.4s, v25.4s
+	WORD $0x6eb98717 // sub v23.4s, v24.4s, v25.4s
+	WORD $0x0f51a0d9 // smull v25.4s, v6.4h, v1.h[1]
+	WORD $0x0f616159 // smlsl v25.4s, v10.4h, v1.h[2]
+	WORD $0x0e682098 // ssubl v24.4s, v4.4h, v8.4h
+	WORD $0x4f2d5718 // shl v24.4s, v24.4s, #13
+	WORD $0x4ea08718 // add v24.4s, v24.4s, v0.4s
+	WORD $0x4eb98715 // add v21.4s, v24.4s, v25.4s
+	WORD $0x6eb98716 // sub v22.4s, v24.4s, v25.4s
+	WORD $0x0f71a0b8 // smull v24.4s, v5.4h, v1.h[3]
+	WORD $0x0f4128f8 // smlal v24.4s, v7.4h, v1.h[4]
+	WORD $0x0f512938 // smlal v24.4s, v9.4h, v1.h[5]
+	WORD $0x0f612978 // smlal v24.4s, v11.4h, v1.h[6]
+	WORD $0x0e78428c // addhn v12.4h, v20.4s, v24.4s
+	WORD $0x0e786293 // subhn v19.4h, v20.4s, v24.4s
+	WORD $0x0f41a8b8 // smull v24.4s, v5.4h, v1.h[4]
+	WORD $0x0f7168f8 // smlsl v24.4s, v7.4h, v1.h[7]
+	WORD $0x0f426138 // smlsl v24.4s, v9.4h, v2.h[0]
+	WORD $0x0f526178 // smlsl v24.4s, v11.4h, v2.h[1]
+	WORD $0x0e7842ad // addhn v13.4h, v21.4s, v24.4s
+	WORD $0x0e7862b2 // subhn v18.4h, v21.4s, v24.4s
+	WORD $0x0f51a8b8 // smull v24.4s, v5.4h, v1.h[5]
+	WORD $0x0f4260f8 // smlsl v24.4s, v7.4h, v2.h[0]
+	WORD $0x0f622138 // smlal v24.4s, v9.4h, v2.h[2]
+	WORD $0x0f412978 // smlal v24.4s, v11.4h, v1.h[4]
+	WORD $0x0e7842ce // addhn v14.4h, v22.4s, v24.4s
+	WORD $0x0e7862d1 // subhn v17.4h, v22.4s, v24.4s
+	WORD $0x0f61a8b8 // smull v24.4s, v5.4h, v1.h[6]
+	WORD $0x0f5260f8 // smlsl v24.4s, v7.4h, v2.h[1]
+	WORD $0x0f412938 // smlal v24.4s, v9.4h, v1.h[4]
+	WORD $0x0f716178 // smlsl v24.4s, v11.4h, v1.h[3]
+	WORD $0x0e7842ef // addhn v15.4h, v23.4s, v24.4s
+	WORD $0x0e7862f0 // subhn v16.4h, v23.4s, v24.4s
+	WORD $0x4f41a0d9 // smull2 v25.4s, v6.8h, v1.h[0]
+	WORD $0x4f512159 // smlal2 v25.4s, v10.8h, v1.h[1]
+	WORD $0x4e680098 // saddl2 v24.4s, v4.8h, v8.8h
+	WORD $0x4f2d5718 // shl v24.4s, v24.4s, #13
+	WORD $0x4ea08718 // add v24.4s, v24.4s, v0.4s
+	WORD $0x4eb98714 // add v20.4s, v24.4s, v25.4s
+	WORD $0x6eb98717 // sub v23.4s, v24.4s, v25.4s
+	WORD $0x4f51a0d9 // smull2 v25.4s, v6.8h, v1.h[1]
+	WORD $0x4f616159 // smlsl2 v25.4s, v10.8h, v1.h[2]
+	WORD $0x4e682098 // ssubl2 v24.4s, v4.8h, v8.8h
+	WORD $0x4f2d5718 // shl v24.4s, v24.4s, #13
+	WORD $0x4ea08718 // add v24.4s, v24.4s, v0.4s
+	WORD $0x4eb98715 // add v21.4s, v24.4s, v25.4s
+	WORD $0x6eb98716 // sub v22.4s, v24.4s, v25.4s
+	WORD $0x4f71a0b8 // smull2 v24.4s, v5.8h, v1.h[3]
+	WORD $0x4f4128f8 // smlal2 v24.4s, v7.8h, v1.h[4]
+	WORD $0x4f512938 // smlal2 v24.4s, v9.8h, v1.h[5]
+	WORD $0x4f612978 // smlal2 v24.4s, v11.8h, v1.h[6]
+	WORD $0x4e78428c // addhn2 v12.8h, v20.4s, v24.4s
+	WORD $0x4e786293 // subhn2 v19.8h, v20.4s, v24.4s
+	WORD $0x4f41a8b8 // smull2 v24.4s, v5.8h, v1.h[4]
+	WORD $0x4f7168f8 // smlsl2 v24.4s, v7.8h, v1.h[7]
+	WORD $0x4f426138 // smlsl2 v24.4s, v9.8h, v2.h[0]
+	WORD $0x4f526178 // smlsl2 v24.4s, v11.8h, v2.h[1]
+	WORD $0x4e7842ad // addhn2 v13.8h, v21.4s, v24.4s
+	WORD $0x4e7862b2 // subhn2 v18.8h, v21.4s, v24.4s
+	WORD $0x4f51a8b8 // smull2 v24.4s, v5.8h, v1.h[5]
+	WORD $0x4f4260f8 // smlsl2 v24.4s, v7.8h, v2.h[0]
+	WORD $0x4f622138 // smlal2 v24.4s, v9.8h, v2.h[2]
+	WORD $0x4f412978 // smlal2 v24.4s, v11.8h, v1.h[4]
+	WORD $0x4e7842ce // addhn2 v14.8h, v22.4s, v24.4s
+	WORD $0x4e7862d1 // subhn2 v17.8h, v22.4s, v24.4s
+	WORD $0x4f61a8b8 // smull2 v24.4s, v5.8h, v1.h[6]
+	WORD $0x4f5260f8 // smlsl2 v24.4s, v7.8h, v2.h[1]
+	WORD $0x4f412938 // smlal2 v24.4s, v9.8h, v1.h[4]
+	WORD $0x4f716178 // smlsl2 v24.4s, v11.8h, v1.h[3]
+	WORD $0x4e7842ef // addhn2 v15.8h, v23.4s, v24.4s
+	WORD $0x4e7862f0 // subhn2 v16.8h, v23.4s, v24.4s
+	MOVD R0, R5
+	WORD $0x0f0e958c // sqshrn v12.8b, v12.8h, #2
+	WORD $0x4f0e960c // sqshrn2 v12.16b, v16.8h, #2
+	WORD $0x4e23858c // add v12.16b, v12.16b, v3.16b
+	WORD $0x0f0e95ad // sqshrn v13.8b, v13.8h, #2
+	WORD $0x4f0e962d // sqshrn2 v13.16b, v17.8h, #2
+	WORD $0x4e2385ad // add v13.16b, v13.16b, v3.16b
+	WORD $0x0f0e95ce // sqshrn v14.8b, v14.8h, #2
+	WORD $0x4f0e964e // sqshrn2 v14.16b, v18.8h, #2
+	WORD $0x4e2385ce // add v14.16b, v14.16b, v3.16b
+	WORD $0x0f0e95ef // sqshrn v15.8b, v15.8h, #2
+	WORD $0x4f0e966f // sqshrn2 v15.16b, v19.8h, #2
+	WORD $0x4e2385ef // add v15.16b, v15.16b, v3.16b
+	WORD $0x4e0d3990 // zip1 v16.16b, v12.16b, v13.16b
+	WORD $0x4e0d7991 // zip2 v17.16b, v12.16b, v13.16b
+	WORD $0x4e0f39cc // zip1 v12.16b, v14.16b, v15.16b
+	WORD $0x4e0f79cd // zip2 v13.16b, v14.16b, v15.16b
+	WORD $0x4e4c3a0e // zip1 v14.8h, v16.8h, v12.8h
+	WORD $0x4e4c7a0f // zip2 v15.8h, v16.8h, v12.8h
+	WORD $0x4e4d3a30 // zip1 v16.8h, v17.8h, v13.8h
+	WORD $0x4e4d7a2c // zip2 v12.8h, v17.8h, v13.8h
+	WORD $0x4e9039d1 // zip1 v17.4s, v14.4s, v16.4s
+	WORD $0x4e9079cd // zip2 v13.4s, v14.4s, v16.4s
+	WORD $0x4e8c39ee // zip1 v14.4s, v15.4s, v12.4s
+	WORD $0x4e8c79f0 // zip2 v16.4s, v15.4s, v12.4s
+	FMOVD F17, (R5)
+	ADD R1, R5, R5
+	VST1 V17.D[1], (R5)
+	ADD R1, R5, R5
+	FMOVD F13, (R5)
+	ADD R1, R5, R5
+	VST1 V13.D[1], (R5)
+	ADD R1, R5, R5
+	FMOVD F14, (R5)
+	ADD R1, R5, R5
+	VST1 V14.D[1], (R5)
+	ADD R1, R5, R5
+	FMOVD F16, (R5)
+	ADD R1, R5, R5
+	VST1 V16.D[1], (R5)
+	ADD R1, R5, R5
+	ADD $8, R0, R0
+	ADD $128, R2, R2
+	SUBS $1, R4, R4
+	BNE block
+	RET
+
+// func mixRowsNEON(mixed *uint16, near, far *uint8, groups int)
+TEXT ·mixRowsNEON(SB), NOSPLIT, $0-32
+	MOVD mixed+0(FP), R0
+	MOVD near+8(FP), R1
+	MOVD far+16(FP), R2
+	MOVD groups+24(FP), R3
+	MOVD $0x3030303, R4
+	VDUP R4, V0.S4
+group:
+	FMOVQ 0(R1), F1
+	ADD $16, R1, R1
+	FMOVQ 0(R2), F2
+	ADD $16, R2, R2
+	WORD $0x2e20c023 // umull v3.8h, v1.8b, v0.8b
+	WORD $0x6e20c024 // umull2 v4.8h, v1.16b, v0.16b
+	WORD $0x2e221063 // uaddw v3.8h, v3.8h, v2.8b
+	WORD $0x6e221084 // uaddw2 v4.8h, v4.8h, v2.16b
+	FSTPQ (F3, F4), 0(R0)
+	ADD $32, R0, R0
+	SUBS $1, R3, R3
+	BNE group
+	RET
+
+// func doubleRowNEON(dst *uint8, mixed *uint16, even, odd uint32, groups int)
+TEXT ·doubleRowNEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD mixed+8(FP), R1
+	MOVD groups+24(FP), R2
+	FMOVS even+16(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS odd+20(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	MOVD $0x30003, R4
+	VDUP R4, V2.S4
+group:
+	ADD $2, R1, R3
+	FLDPQ 0(R3), (F3, F4)
+	FLDPQ 0(R1), (F5, F6)
+	ADD $4, R1, R3
+	FLDPQ 0(R3), (F7, F8)
+	WORD $0x4e6084a5 // add v5.8h, v5.8h, v0.8h
+	WORD $0x4e629465 // mla v5.8h, v3.8h, v2.8h
+	WORD $0x4e6084c6 // add v6.8h, v6.8h, v0.8h
+	WORD $0x4e629486 // mla v6.8h, v4.8h, v2.8h
+	WORD $0x0f0c84a9 // shrn v9.8b, v5.8h, #4
+	WORD $0x4f0c84c9 // shrn2 v9.16b, v6.8h, #4
+	WORD $0x4e6184e7 // add v7.8h, v7.8h, v1.8h
+	WORD $0x4e629467 // mla v7.8h, v3.8h, v2.8h
+	WORD $0x4e618508 // add v8.8h, v8.8h, v1.8h
+	WORD $0x4e629488 // mla v8.8h, v4.8h, v2.8h
+	WORD $0x0f0c84ea // shrn v10.8b, v7.8h, #4
+	WORD $0x4f0c850a // shrn2 v10.16b, v8.8h, #4
+	WORD $0x4e0a3923 // zip1 v3.16b, v9.16b, v10.16b
+	WORD $0x4e0a7924 // zip2 v4.16b, v9.16b, v10.16b
+	FSTPQ (F3, F4), 0(R0)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	SUBS $1, R2, R2
+	BNE group
+	RET
+
+// func ycbcrNEON(dst, luma, cb, cr *uint8, groups int)
+TEXT ·ycbcrNEON(SB), NOSPLIT, $0-40
+	MOVD $colours<>(SB), R0
+	FMOVQ 0(R0), F3
+	MOVD $0x80808080, R0
+	VDUP R0, V4.S4
+	MOVD dst+0(FP), R0
+	MOVD luma+8(FP), R1
+	MOVD cb+16(FP), R2
+	MOVD cr+24(FP), R3
+	MOVD groups+32(FP), R4
+group:
+	FMOVD.P 8(R1), F5
+	WORD $0x2f08a4a5 // ushll v5.8h, v5.8b, #0
+	FMOVD.P 8(R2), F6
+	WORD $0x2e2420c6 // usubl v6.8h, v6.8b, v4.8b
+	FMOVD.P 8(R3), F7
+	WORD $0x2e2420e7 // usubl v7.8h, v7.8b, v4.8b
+	WORD $0x0f43a0e8 // smull v8.4s, v7.4h, v3.h[0]
+	WORD $0x0f108d09 // rshrn v9.4h, v8.4s, #16
+	WORD $0x4f43a0e8 // smull2 v8.4s, v7.8h, v3.h[0]
+	WORD $0x4f108d09 // rshrn2 v9.8h, v8.4s, #16
+	WORD $0x4e678529 // add v9.8h, v9.8h, v7.8h
+	WORD $0x4e658529 // add v9.8h, v9.8h, v5.8h
+	WORD $0x2e212920 // sqxtun v0.8b, v9.8h
+	WORD $0x0f53a0c8 // smull v8.4s, v6.4h, v3.h[1]
+	WORD $0x0f6320e8 // smlal v8.4s, v7.4h, v3.h[2]
+	WORD $0x0f108d09 // rshrn v9.4h, v8.4s, #16
+	WORD $0x4f53a0c8 // smull2 v8.4s, v6.8h, v3.h[1]
+	WORD $0x4f6320e8 // smlal2 v8.4s, v7.8h, v3.h[2]
+	WORD $0x4f108d09 // rshrn2 v9.8h, v8.4s, #16
+	WORD $0x6e678529 // sub v9.8h, v9.8h, v7.8h
+	WORD $0x4e658529 // add v9.8h, v9.8h, v5.8h
+	WORD $0x2e212921 // sqxtun v1.8b, v9.8h
+	WORD $0x0f73a0c8 // smull v8.4s, v6.4h, v3.h[3]
+	WORD $0x0f108d09 // rshrn v9.4h, v8.4s, #16
+	WORD $0x4f73a0c8 // smull2 v8.4s, v6.8h, v3.h[3]
+	WORD $0x4f108d09 // rshrn2 v9.8h, v8.4s, #16
+	WORD $0x4e668529 // add v9.8h, v9.8h, v6.8h
+	WORD $0x4e668529 // add v9.8h, v9.8h, v6.8h
+	WORD $0x4e658529 // add v9.8h, v9.8h, v5.8h
+	WORD $0x2e212922 // sqxtun v2.8b, v9.8h
+	VST3.P [V0.B8, V1.B8, V2.B8], 24(R0)
+	SUBS $1, R4, R4
+	BNE group
 	RET

@@ -21,5 +21,6 @@ func assemble(t *[AVX512 + 1]kernels) {
 	k.winogradInput, k.winogradFilter = winogradInputNEON, winogradFilterNEON
 	k.winogradGradient, k.winogradFilterGradient = winogradGradientNEON, winogradFilterGradientNEON
 	k.winogradOutput, k.winogradDataGradient = winogradOutputNEON, winogradDataGradientNEON
+	k.inverseDCT, k.mixRows, k.doubleRow, k.ycbcr = inverseDCTNEON, mixRowsNEON, doubleRowNEON, ycbcrNEON
 	t[NEON] = k
 }

@@ -17,5 +17,9 @@ func Write(path string) error {
 	sumRows64(f)
 	transpose(f)
 	winograd(f)
+	inverseDCT(f)
+	mixRows(f)
+	doubleRow(f)
+	ycbcr(f)
 	return f.write(path)
 }
