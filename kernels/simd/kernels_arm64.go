@@ -72,3 +72,18 @@ func doubleRowNEON(dst *uint8, mixed *uint16, even, odd uint32, groups int)
 
 //go:noescape
 func ycbcrNEON(dst, luma, cb, cr *uint8, groups int)
+
+//go:noescape
+func resampleRowNEON(dst *uint32, src *uint8, first *int32, weights *uint32, count int)
+
+//go:noescape
+func blendRowsNEON(dst *uint8, near, far *uint32, weights uint32, batches int)
+
+//go:noescape
+func reduceRowsNEON(dst *uint8, dstStride int, src *uint8, srcStride int, first *int32, pairs *uint16, groups, count int)
+
+//go:noescape
+func reduceColumnsNEON(dst, src *uint8, stride int, pairs *uint16, count, batches int)
+
+//go:noescape
+func normalizeNEON(dst *float32, src *uint8, step int, order *uint8, mean, scale [16]float32, groups int)

@@ -68,6 +68,60 @@ DATA colours<>+8(SB)/4, $0x00000000
 DATA colours<>+12(SB)/4, $0x00000000
 GLOBL colours<>(SB), RODATA|NOPTR, $16
 
+DATA twoPixels<>+0(SB)/4, $0xff01ff00
+DATA twoPixels<>+4(SB)/4, $0xffffff02
+DATA twoPixels<>+8(SB)/4, $0xff04ff03
+DATA twoPixels<>+12(SB)/4, $0xffffff05
+GLOBL twoPixels<>(SB), RODATA|NOPTR, $16
+
+DATA pixel0<>+0(SB)/4, $0xffffff00
+DATA pixel0<>+4(SB)/4, $0xffffff01
+DATA pixel0<>+8(SB)/4, $0xffffff02
+DATA pixel0<>+12(SB)/4, $0xffffffff
+GLOBL pixel0<>(SB), RODATA|NOPTR, $16
+
+DATA pixel1<>+0(SB)/4, $0xffffff03
+DATA pixel1<>+4(SB)/4, $0xffffff04
+DATA pixel1<>+8(SB)/4, $0xffffff05
+DATA pixel1<>+12(SB)/4, $0xffffffff
+GLOBL pixel1<>(SB), RODATA|NOPTR, $16
+
+DATA pixel2<>+0(SB)/4, $0xffffff06
+DATA pixel2<>+4(SB)/4, $0xffffff07
+DATA pixel2<>+8(SB)/4, $0xffffff08
+DATA pixel2<>+12(SB)/4, $0xffffffff
+GLOBL pixel2<>(SB), RODATA|NOPTR, $16
+
+DATA pixel3<>+0(SB)/4, $0xffffff09
+DATA pixel3<>+4(SB)/4, $0xffffff0a
+DATA pixel3<>+8(SB)/4, $0xffffff0b
+DATA pixel3<>+12(SB)/4, $0xffffffff
+GLOBL pixel3<>(SB), RODATA|NOPTR, $16
+
+DATA word0<>+0(SB)/4, $0xffffff00
+DATA word0<>+4(SB)/4, $0xffffff01
+DATA word0<>+8(SB)/4, $0xffffff02
+DATA word0<>+12(SB)/4, $0xffffff03
+GLOBL word0<>(SB), RODATA|NOPTR, $16
+
+DATA word1<>+0(SB)/4, $0xffffff04
+DATA word1<>+4(SB)/4, $0xffffff05
+DATA word1<>+8(SB)/4, $0xffffff06
+DATA word1<>+12(SB)/4, $0xffffff07
+GLOBL word1<>(SB), RODATA|NOPTR, $16
+
+DATA word2<>+0(SB)/4, $0xffffff08
+DATA word2<>+4(SB)/4, $0xffffff09
+DATA word2<>+8(SB)/4, $0xffffff0a
+DATA word2<>+12(SB)/4, $0xffffff0b
+GLOBL word2<>(SB), RODATA|NOPTR, $16
+
+DATA word3<>+0(SB)/4, $0xffffff0c
+DATA word3<>+4(SB)/4, $0xffffff0d
+DATA word3<>+8(SB)/4, $0xffffff0e
+DATA word3<>+12(SB)/4, $0xffffff0f
+GLOBL word3<>(SB), RODATA|NOPTR, $16
+
 // func tile6x16NEON(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)
 TEXT ·tile6x16NEON(SB), NOSPLIT, $0-128
 	WORD $0x4f000400 // movi v0.4s, #0
@@ -4628,5 +4682,309 @@ group:
 	WORD $0x2e212922 // sqxtun v2.8b, v9.8h
 	VST3.P [V0.B8, V1.B8, V2.B8], 24(R0)
 	SUBS $1, R4, R4
+	BNE group
+	RET
+
+// func resampleRowNEON(dst *uint32, src *uint8, first *int32, weights *uint32, count int)
+TEXT ·resampleRowNEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD first+16(FP), R2
+	MOVD weights+24(FP), R3
+	MOVD count+32(FP), R4
+	MOVD $twoPixels<>(SB), R6
+	FMOVQ 0(R6), F1
+pixel:
+	MOVW.P 4(R2), R5
+	FMOVS.P 4(R3), F0
+	FMOVD (R1)(R5), F2
+	WORD $0x4e010042 // tbl v2.16b, {v2.16b}, v1.16b
+	WORD $0x2f40a043 // umull v3.4s, v2.4h, v0.h[0]
+	WORD $0x6f502043 // umlal2 v3.4s, v2.8h, v0.h[1]
+	FMOVQ.P F3, 12(R0)
+	SUBS $1, R4, R4
+	BNE pixel
+	RET
+
+// func blendRowsNEON(dst *uint8, near, far *uint32, weights uint32, batches int)
+TEXT ·blendRowsNEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD near+8(FP), R1
+	MOVD far+16(FP), R2
+	MOVWU weights+24(FP), R3
+	MOVD batches+32(FP), R4
+	FMOVS R3, F0
+	WORD $0x2f10a400 // ushll v0.4s, v0.4h, #0
+batch:
+	FLDPQ 0(R1), (F1, F2)
+	FLDPQ 32(R1), (F3, F4)
+	ADD $64, R1, R1
+	FLDPQ 0(R2), (F5, F6)
+	FLDPQ 32(R2), (F7, F8)
+	ADD $64, R2, R2
+	WORD $0x2f80a029 // umull v9.2d, v1.2s, v0.s[0]
+	WORD $0x6f80a02a // umull2 v10.2d, v1.4s, v0.s[0]
+	WORD $0x2fa020a9 // umlal v9.2d, v5.2s, v0.s[1]
+	WORD $0x6fa020aa // umlal2 v10.2d, v5.4s, v0.s[1]
+	WORD $0x0f248d21 // rshrn v1.2s, v9.2d, #28
+	WORD $0x4f248d41 // rshrn2 v1.4s, v10.2d, #28
+	WORD $0x2f80a049 // umull v9.2d, v2.2s, v0.s[0]
+	WORD $0x6f80a04a // umull2 v10.2d, v2.4s, v0.s[0]
+	WORD $0x2fa020c9 // umlal v9.2d, v6.2s, v0.s[1]
+	WORD $0x6fa020ca // umlal2 v10.2d, v6.4s, v0.s[1]
+	WORD $0x0f248d22 // rshrn v2.2s, v9.2d, #28
+	WORD $0x4f248d42 // rshrn2 v2.4s, v10.2d, #28
+	WORD $0x2f80a069 // umull v9.2d, v3.2s, v0.s[0]
+	WORD $0x6f80a06a // umull2 v10.2d, v3.4s, v0.s[0]
+	WORD $0x2fa020e9 // umlal v9.2d, v7.2s, v0.s[1]
+	WORD $0x6fa020ea // umlal2 v10.2d, v7.4s, v0.s[1]
+	WORD $0x0f248d23 // rshrn v3.2s, v9.2d, #28
+	WORD $0x4f248d43 // rshrn2 v3.4s, v10.2d, #28
+	WORD $0x2f80a089 // umull v9.2d, v4.2s, v0.s[0]
+	WORD $0x6f80a08a // umull2 v10.2d, v4.4s, v0.s[0]
+	WORD $0x2fa02109 // umlal v9.2d, v8.2s, v0.s[1]
+	WORD $0x6fa0210a // umlal2 v10.2d, v8.4s, v0.s[1]
+	WORD $0x0f248d24 // rshrn v4.2s, v9.2d, #28
+	WORD $0x4f248d44 // rshrn2 v4.4s, v10.2d, #28
+	WORD $0x4e421821 // uzp1 v1.8h, v1.8h, v2.8h
+	WORD $0x4e441863 // uzp1 v3.8h, v3.8h, v4.8h
+	WORD $0x4e031821 // uzp1 v1.16b, v1.16b, v3.16b
+	FMOVQ F1, 0(R0)
+	ADD $16, R0, R0
+	SUBS $1, R4, R4
+	BNE batch
+	RET
+
+// func reduceRowsNEON(dst *uint8, dstStride int, src *uint8, srcStride int, first *int32, pairs *uint16, groups, count int)
+TEXT ·reduceRowsNEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD dstStride+8(FP), R1
+	MOVD src+16(FP), R2
+	MOVD srcStride+24(FP), R3
+	MOVD first+32(FP), R4
+	MOVD pairs+40(FP), R5
+	MOVD groups+48(FP), R6
+	MOVD count+56(FP), R7
+	MOVD $pixel0<>(SB), R8
+	FMOVQ 0(R8), F0
+	MOVD $pixel1<>(SB), R8
+	FMOVQ 0(R8), F1
+	MOVD $pixel2<>(SB), R8
+	FMOVQ 0(R8), F2
+	MOVD $pixel3<>(SB), R8
+	FMOVQ 0(R8), F3
+	MOVD $0x200000, R8
+	VDUP R8, V4.S4
+pixel:
+	MOVW.P 4(R4), R8
+	ADD R2, R8, R8
+	ADD R3, R8, R9
+	ADD R3, R9, R10
+	ADD R3, R10, R11
+	MOVD R6, R12
+	WORD $0x4ea41c85 // mov v5.16b, v4.16b
+	WORD $0x4ea41c86 // mov v6.16b, v4.16b
+	WORD $0x4ea41c87 // mov v7.16b, v4.16b
+	WORD $0x4ea41c88 // mov v8.16b, v4.16b
+group:
+	FMOVQ 0(R5), F9
+	ADD $16, R5, R5
+	WORD $0x4e89592a // uzp2 v10.4s, v9.4s, v9.4s
+	WORD $0x4e891929 // uzp1 v9.4s, v9.4s, v9.4s
+	WORD $0x0f1ba529 // sshll v9.4s, v9.4h, #11
+	WORD $0x2e6a1129 // uaddw v9.4s, v9.4s, v10.4h
+	FMOVQ.P 12(R8), F11
+	WORD $0x4e00016c // tbl v12.16b, {v11.16b}, v0.16b
+	WORD $0x6f890185 // mla v5.4s, v12.4s, v9.s[0]
+	WORD $0x4e01016c // tbl v12.16b, {v11.16b}, v1.16b
+	WORD $0x6fa90185 // mla v5.4s, v12.4s, v9.s[1]
+	WORD $0x4e02016c // tbl v12.16b, {v11.16b}, v2.16b
+	WORD $0x6f890985 // mla v5.4s, v12.4s, v9.s[2]
+	WORD $0x4e03016c // tbl v12.16b, {v11.16b}, v3.16b
+	WORD $0x6fa90985 // mla v5.4s, v12.4s, v9.s[3]
+	FMOVQ.P 12(R9), F11
+	WORD $0x4e00016c // tbl v12.16b, {v11.16b}, v0.16b
+	WORD $0x6f890186 // mla v6.4s, v12.4s, v9.s[0]
+	WORD $0x4e01016c // tbl v12.16b, {v11.16b}, v1.16b
+	WORD $0x6fa90186 // mla v6.4s, v12.4s, v9.s[1]
+	WORD $0x4e02016c // tbl v12.16b, {v11.16b}, v2.16b
+	WORD $0x6f890986 // mla v6.4s, v12.4s, v9.s[2]
+	WORD $0x4e03016c // tbl v12.16b, {v11.16b}, v3.16b
+	WORD $0x6fa90986 // mla v6.4s, v12.4s, v9.s[3]
+	FMOVQ.P 12(R10), F11
+	WORD $0x4e00016c // tbl v12.16b, {v11.16b}, v0.16b
+	WORD $0x6f890187 // mla v7.4s, v12.4s, v9.s[0]
+	WORD $0x4e01016c // tbl v12.16b, {v11.16b}, v1.16b
+	WORD $0x6fa90187 // mla v7.4s, v12.4s, v9.s[1]
+	WORD $0x4e02016c // tbl v12.16b, {v11.16b}, v2.16b
+	WORD $0x6f890987 // mla v7.4s, v12.4s, v9.s[2]
+	WORD $0x4e03016c // tbl v12.16b, {v11.16b}, v3.16b
+	WORD $0x6fa90987 // mla v7.4s, v12.4s, v9.s[3]
+	FMOVQ.P 12(R11), F11
+	WORD $0x4e00016c // tbl v12.16b, {v11.16b}, v0.16b
+	WORD $0x6f890188 // mla v8.4s, v12.4s, v9.s[0]
+	WORD $0x4e01016c // tbl v12.16b, {v11.16b}, v1.16b
+	WORD $0x6fa90188 // mla v8.4s, v12.4s, v9.s[1]
+	WORD $0x4e02016c // tbl v12.16b, {v11.16b}, v2.16b
+	WORD $0x6f890988 // mla v8.4s, v12.4s, v9.s[2]
+	WORD $0x4e03016c // tbl v12.16b, {v11.16b}, v3.16b
+	WORD $0x6fa90988 // mla v8.4s, v12.4s, v9.s[3]
+	SUBS $1, R12, R12
+	BNE group
+	WORD $0x4e4658a5 // uzp2 v5.8h, v5.8h, v6.8h
+	WORD $0x4e4858e7 // uzp2 v7.8h, v7.8h, v8.8h
+	WORD $0x2f0a84a5 // sqshrun v5.8b, v5.8h, #6
+	WORD $0x6f0a84e5 // sqshrun2 v5.16b, v7.8h, #6
+	MOVD R0, R12
+	VST1 V5.S[0], (R12)
+	ADD R1, R12, R12
+	VST1 V5.S[1], (R12)
+	ADD R1, R12, R12
+	VST1 V5.S[2], (R12)
+	ADD R1, R12, R12
+	VST1 V5.S[3], (R12)
+	ADD $3, R0, R0
+	SUBS $1, R7, R7
+	BNE pixel
+	RET
+
+// func reduceColumnsNEON(dst, src *uint8, stride int, pairs *uint16, count, batches int)
+TEXT ·reduceColumnsNEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD stride+16(FP), R2
+	MOVD pairs+24(FP), R3
+	MOVD count+32(FP), R4
+	MOVD batches+40(FP), R5
+	MOVD $word0<>(SB), R9
+	FMOVQ 0(R9), F0
+	MOVD $word1<>(SB), R9
+	FMOVQ 0(R9), F1
+	MOVD $word2<>(SB), R9
+	FMOVQ 0(R9), F2
+	MOVD $word3<>(SB), R9
+	FMOVQ 0(R9), F3
+	MOVD $0x200000, R9
+	VDUP R9, V4.S4
+batch:
+	MOVD R1, R6
+	MOVD R3, R7
+	MOVD R4, R8
+	WORD $0x4ea41c85 // mov v5.16b, v4.16b
+	WORD $0x4ea41c86 // mov v6.16b, v4.16b
+	WORD $0x4ea41c87 // mov v7.16b, v4.16b
+	WORD $0x4ea41c88 // mov v8.16b, v4.16b
+	WORD $0x4ea41c89 // mov v9.16b, v4.16b
+	WORD $0x4ea41c8a // mov v10.16b, v4.16b
+	WORD $0x4ea41c8b // mov v11.16b, v4.16b
+	WORD $0x4ea41c8c // mov v12.16b, v4.16b
+pair:
+	FMOVD.P 8(R7), F14
+	WORD $0x0f1ba5cd // sshll v13.4s, v14.4h, #11
+	WORD $0x2f10a5ce // ushll v14.4s, v14.4h, #0
+	WORD $0x4e1805ce // dup v14.2d, v14.d[1]
+	WORD $0x4eae85ad // add v13.4s, v13.4s, v14.4s
+	FLDPQ 0(R6), (F15, F16)
+	WORD $0x4e0001f1 // tbl v17.16b, {v15.16b}, v0.16b
+	WORD $0x6f8d0225 // mla v5.4s, v17.4s, v13.s[0]
+	WORD $0x4e0101f1 // tbl v17.16b, {v15.16b}, v1.16b
+	WORD $0x6f8d0226 // mla v6.4s, v17.4s, v13.s[0]
+	WORD $0x4e0201f1 // tbl v17.16b, {v15.16b}, v2.16b
+	WORD $0x6f8d0227 // mla v7.4s, v17.4s, v13.s[0]
+	WORD $0x4e0301f1 // tbl v17.16b, {v15.16b}, v3.16b
+	WORD $0x6f8d0228 // mla v8.4s, v17.4s, v13.s[0]
+	WORD $0x4e000211 // tbl v17.16b, {v16.16b}, v0.16b
+	WORD $0x6f8d0229 // mla v9.4s, v17.4s, v13.s[0]
+	WORD $0x4e010211 // tbl v17.16b, {v16.16b}, v1.16b
+	WORD $0x6f8d022a // mla v10.4s, v17.4s, v13.s[0]
+	WORD $0x4e020211 // tbl v17.16b, {v16.16b}, v2.16b
+	WORD $0x6f8d022b // mla v11.4s, v17.4s, v13.s[0]
+	WORD $0x4e030211 // tbl v17.16b, {v16.16b}, v3.16b
+	WORD $0x6f8d022c // mla v12.4s, v17.4s, v13.s[0]
+	ADD R2, R6, R6
+	FLDPQ 0(R6), (F15, F16)
+	WORD $0x4e0001f1 // tbl v17.16b, {v15.16b}, v0.16b
+	WORD $0x6fad0225 // mla v5.4s, v17.4s, v13.s[1]
+	WORD $0x4e0101f1 // tbl v17.16b, {v15.16b}, v1.16b
+	WORD $0x6fad0226 // mla v6.4s, v17.4s, v13.s[1]
+	WORD $0x4e0201f1 // tbl v17.16b, {v15.16b}, v2.16b
+	WORD $0x6fad0227 // mla v7.4s, v17.4s, v13.s[1]
+	WORD $0x4e0301f1 // tbl v17.16b, {v15.16b}, v3.16b
+	WORD $0x6fad0228 // mla v8.4s, v17.4s, v13.s[1]
+	WORD $0x4e000211 // tbl v17.16b, {v16.16b}, v0.16b
+	WORD $0x6fad0229 // mla v9.4s, v17.4s, v13.s[1]
+	WORD $0x4e010211 // tbl v17.16b, {v16.16b}, v1.16b
+	WORD $0x6fad022a // mla v10.4s, v17.4s, v13.s[1]
+	WORD $0x4e020211 // tbl v17.16b, {v16.16b}, v2.16b
+	WORD $0x6fad022b // mla v11.4s, v17.4s, v13.s[1]
+	WORD $0x4e030211 // tbl v17.16b, {v16.16b}, v3.16b
+	WORD $0x6fad022c // mla v12.4s, v17.4s, v13.s[1]
+	ADD R2, R6, R6
+	SUBS $1, R8, R8
+	BNE pair
+	WORD $0x4e4658a5 // uzp2 v5.8h, v5.8h, v6.8h
+	WORD $0x4e4858e7 // uzp2 v7.8h, v7.8h, v8.8h
+	WORD $0x2f0a84a5 // sqshrun v5.8b, v5.8h, #6
+	WORD $0x6f0a84e5 // sqshrun2 v5.16b, v7.8h, #6
+	WORD $0x4e4a5929 // uzp2 v9.8h, v9.8h, v10.8h
+	WORD $0x4e4c596b // uzp2 v11.8h, v11.8h, v12.8h
+	WORD $0x2f0a8529 // sqshrun v9.8b, v9.8h, #6
+	WORD $0x6f0a8569 // sqshrun2 v9.16b, v11.8h, #6
+	FSTPQ (F5, F9), 0(R0)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	SUBS $1, R5, R5
+	BNE batch
+	RET
+
+// func normalizeNEON(dst *float32, src *uint8, step int, order *uint8, mean, scale [16]float32, groups int)
+TEXT ·normalizeNEON(SB), NOSPLIT, $0-168
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD step+16(FP), R2
+	MOVD groups+160(FP), R3
+	MOVD $word0<>(SB), R4
+	FMOVQ 0(R4), F0
+	MOVD $word1<>(SB), R4
+	FMOVQ 0(R4), F1
+	MOVD $word2<>(SB), R4
+	FMOVQ 0(R4), F2
+	MOVD $word3<>(SB), R4
+	FMOVQ 0(R4), F3
+	MOVD $mean+32(FP), R4
+	FLDPQ 0(R4), (F4, F5)
+	FMOVQ 32(R4), F6
+	MOVD $scale+96(FP), R4
+	FLDPQ 0(R4), (F7, F8)
+	FMOVQ 32(R4), F9
+	MOVD order+24(FP), R4
+	FMOVQ 0(R4), F10
+	MOVD $0xffffff00, R5
+	VDUP R5, V11.S4
+	WORD $0x4e000140 // tbl v0.16b, {v10.16b}, v0.16b
+	WORD $0x4eab1c00 // orr v0.16b, v0.16b, v11.16b
+	WORD $0x4e010141 // tbl v1.16b, {v10.16b}, v1.16b
+	WORD $0x4eab1c21 // orr v1.16b, v1.16b, v11.16b
+	WORD $0x4e020142 // tbl v2.16b, {v10.16b}, v2.16b
+	WORD $0x4eab1c42 // orr v2.16b, v2.16b, v11.16b
+group:
+	FMOVQ 0(R1), F10
+	ADD R2, R1, R1
+	WORD $0x4e00014b // tbl v11.16b, {v10.16b}, v0.16b
+	WORD $0x6e21d96b // ucvtf v11.4s, v11.4s
+	WORD $0x4ea4d56b // fsub v11.4s, v11.4s, v4.4s
+	WORD $0x6e27dd6b // fmul v11.4s, v11.4s, v7.4s
+	WORD $0x4e01014c // tbl v12.16b, {v10.16b}, v1.16b
+	WORD $0x6e21d98c // ucvtf v12.4s, v12.4s
+	WORD $0x4ea5d58c // fsub v12.4s, v12.4s, v5.4s
+	WORD $0x6e28dd8c // fmul v12.4s, v12.4s, v8.4s
+	WORD $0x4e02014d // tbl v13.16b, {v10.16b}, v2.16b
+	WORD $0x6e21d9ad // ucvtf v13.4s, v13.4s
+	WORD $0x4ea6d5ad // fsub v13.4s, v13.4s, v6.4s
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	FSTPQ (F11, F12), 0(R0)
+	FMOVQ F13, 32(R0)
+	ADD $48, R0, R0
+	SUBS $1, R3, R3
 	BNE group
 	RET

@@ -22,5 +22,7 @@ func assemble(t *[AVX512 + 1]kernels) {
 	k.winogradGradient, k.winogradFilterGradient = winogradGradientNEON, winogradFilterGradientNEON
 	k.winogradOutput, k.winogradDataGradient = winogradOutputNEON, winogradDataGradientNEON
 	k.inverseDCT, k.mixRows, k.doubleRow, k.ycbcr = inverseDCTNEON, mixRowsNEON, doubleRowNEON, ycbcrNEON
+	k.resampleRow, k.blendRows = resampleRowNEON, blendRowsNEON
+	k.reduceRows, k.reduceColumns, k.normalize = reduceRowsNEON, reduceColumnsNEON, normalizeNEON
 	t[NEON] = k
 }

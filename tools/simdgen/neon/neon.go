@@ -21,5 +21,10 @@ func Write(path string) error {
 	mixRows(f)
 	doubleRow(f)
 	ycbcr(f)
+	resampleRow(f)
+	blendRows(f)
+	reduceRows(f)
+	reduceColumns(f)
+	normalize(f)
 	return f.write(path)
 }
