@@ -87,3 +87,6 @@ func reduceColumnsNEON(dst, src *uint8, stride int, pairs *uint16, count, batche
 
 //go:noescape
 func normalizeNEON(dst *float32, src *uint8, step int, order *uint8, mean, scale [16]float32, groups int)
+
+//go:noescape
+func huffmanRunNEON(from *byte, next int, acc, n uint64, table *uint32, coefs *int16, order *uint8, k int) (int, uint64, uint64, int)

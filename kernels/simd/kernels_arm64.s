@@ -4988,3 +4988,68 @@ group:
 	SUBS $1, R3, R3
 	BNE group
 	RET
+
+// func huffmanRunNEON(from *byte, next int, acc, n uint64, table *uint32, coefs *int16, order *uint8, k int) (int, uint64, uint64, int)
+TEXT ·huffmanRunNEON(SB), NOSPLIT, $0-96
+	MOVD from+0(FP), R0
+	MOVD next+8(FP), R1
+	MOVD acc+16(FP), R2
+	MOVD n+24(FP), R3
+	MOVD table+32(FP), R4
+	MOVD coefs+40(FP), R5
+	MOVD order+48(FP), R6
+	MOVD k+56(FP), R7
+coefficient:
+	TBZ $5, R3, fill
+ready:
+	LSR $53, R2, R10
+	MOVWU (R4)(R10<<2), R8
+	ANDS $63, R8, R9
+	BEQ long
+	LSL R8, R2, R2
+	SUB R9, R3, R3
+	UBFX $8, R8, $8, R9
+	LSR $16, R8, R8
+write:
+	ADD R9, R7, R7
+	AND $255, R7, R10
+	MOVBU (R6)(R10), R10
+	MOVH R8, (R5)(R10<<1)
+	CMP $64, R7
+	BLT coefficient
+	B end
+fill:
+	MOVD (R0)(R1), R10
+	REV R10, R10
+	LSR R3, R10, R10
+	ORR R10, R2, R2
+	MOVD $63, R10
+	SUB R3, R10, R10
+	ADD R10>>3, R1, R1
+	ORR $56, R3, R3
+	B ready
+long:
+	UBFX $16, R8, $8, R10
+	CBZ R10, end
+	LSR $24, R8, R9
+	LSL R10, R2, R2
+	SUB R10, R3, R3
+	SUB R9, R3, R3
+	// A value that begins with 0 is negative: 1 - 2^length is added.
+	MOVD $-1, R10
+	LSL R9, R10, R10
+	MVN R10, R10
+	BIC R2->63, R10, R10
+	NEG R9, R11
+	LSR R11, R2, R11
+	LSL R9, R2, R2
+	SUB R10, R11, R11
+	UBFX $8, R8, $8, R9
+	MOVD R11, R8
+	B write
+end:
+	MOVD R1, ret+64(FP)
+	MOVD R2, ret1+72(FP)
+	MOVD R3, ret2+80(FP)
+	MOVD R7, ret3+88(FP)
+	RET

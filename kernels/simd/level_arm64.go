@@ -24,5 +24,6 @@ func assemble(t *[AVX512 + 1]kernels) {
 	k.inverseDCT, k.mixRows, k.doubleRow, k.ycbcr = inverseDCTNEON, mixRowsNEON, doubleRowNEON, ycbcrNEON
 	k.resampleRow, k.blendRows = resampleRowNEON, blendRowsNEON
 	k.reduceRows, k.reduceColumns, k.normalize = reduceRowsNEON, reduceColumnsNEON, normalizeNEON
+	k.huffmanRun = huffmanRunNEON
 	t[NEON] = k
 }

@@ -26,5 +26,6 @@ func Write(path string) error {
 	reduceRows(f)
 	reduceColumns(f)
 	normalize(f)
+	huffmanRun(f)
 	return f.write(path)
 }
