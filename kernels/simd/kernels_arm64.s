@@ -4,41 +4,41 @@
 
 #include "textflag.h"
 
-DATA factors3f3504f33fb504f33f0000004000000040200000<>+0(SB)/4, $0x3f3504f3
-DATA factors3f3504f33fb504f33f0000004000000040200000<>+4(SB)/4, $0x3fb504f3
-DATA factors3f3504f33fb504f33f0000004000000040200000<>+8(SB)/4, $0x3f000000
-DATA factors3f3504f33fb504f33f0000004000000040200000<>+12(SB)/4, $0x40000000
-DATA factors3f3504f33fb504f33f0000004000000040200000<>+16(SB)/4, $0x40200000
-DATA factors3f3504f33fb504f33f0000004000000040200000<>+20(SB)/4, $0x00000000
-DATA factors3f3504f33fb504f33f0000004000000040200000<>+24(SB)/4, $0x00000000
-DATA factors3f3504f33fb504f33f0000004000000040200000<>+28(SB)/4, $0x00000000
-GLOBL factors3f3504f33fb504f33f0000004000000040200000<>(SB), RODATA|NOPTR, $32
+DATA factorsc0000000bf000000c0200000bf3504f3bfb504f3<>+0(SB)/4, $0xc0000000
+DATA factorsc0000000bf000000c0200000bf3504f3bfb504f3<>+4(SB)/4, $0xbf000000
+DATA factorsc0000000bf000000c0200000bf3504f3bfb504f3<>+8(SB)/4, $0xc0200000
+DATA factorsc0000000bf000000c0200000bf3504f3bfb504f3<>+12(SB)/4, $0xbf3504f3
+DATA factorsc0000000bf000000c0200000bf3504f3bfb504f3<>+16(SB)/4, $0xbfb504f3
+DATA factorsc0000000bf000000c0200000bf3504f3bfb504f3<>+20(SB)/4, $0x00000000
+DATA factorsc0000000bf000000c0200000bf3504f3bfb504f3<>+24(SB)/4, $0x00000000
+DATA factorsc0000000bf000000c0200000bf3504f3bfb504f3<>+28(SB)/4, $0x00000000
+GLOBL factorsc0000000bf000000c0200000bf3504f3bfb504f3<>(SB), RODATA|NOPTR, $32
 
-DATA factors3f00000040000000bf2aaaab3e2aaaabbef15bef3e715bef<>+0(SB)/4, $0x3f000000
-DATA factors3f00000040000000bf2aaaab3e2aaaabbef15bef3e715bef<>+4(SB)/4, $0x40000000
-DATA factors3f00000040000000bf2aaaab3e2aaaabbef15bef3e715bef<>+8(SB)/4, $0xbf2aaaab
-DATA factors3f00000040000000bf2aaaab3e2aaaabbef15bef3e715bef<>+12(SB)/4, $0x3e2aaaab
-DATA factors3f00000040000000bf2aaaab3e2aaaabbef15bef3e715bef<>+16(SB)/4, $0xbef15bef
-DATA factors3f00000040000000bf2aaaab3e2aaaabbef15bef3e715bef<>+20(SB)/4, $0x3e715bef
-DATA factors3f00000040000000bf2aaaab3e2aaaabbef15bef3e715bef<>+24(SB)/4, $0x00000000
-DATA factors3f00000040000000bf2aaaab3e2aaaabbef15bef3e715bef<>+28(SB)/4, $0x00000000
-GLOBL factors3f00000040000000bf2aaaab3e2aaaabbef15bef3e715bef<>(SB), RODATA|NOPTR, $32
+DATA factors3f000000bf2aaaab3ef15bef400000003e2aaaabbe715bef<>+0(SB)/4, $0x3f000000
+DATA factors3f000000bf2aaaab3ef15bef400000003e2aaaabbe715bef<>+4(SB)/4, $0xbf2aaaab
+DATA factors3f000000bf2aaaab3ef15bef400000003e2aaaabbe715bef<>+8(SB)/4, $0x3ef15bef
+DATA factors3f000000bf2aaaab3ef15bef400000003e2aaaabbe715bef<>+12(SB)/4, $0x40000000
+DATA factors3f000000bf2aaaab3ef15bef400000003e2aaaabbe715bef<>+16(SB)/4, $0x3e2aaaab
+DATA factors3f000000bf2aaaab3ef15bef400000003e2aaaabbe715bef<>+20(SB)/4, $0xbe715bef
+DATA factors3f000000bf2aaaab3ef15bef400000003e2aaaabbe715bef<>+24(SB)/4, $0x00000000
+DATA factors3f000000bf2aaaab3ef15bef400000003e2aaaabbe715bef<>+28(SB)/4, $0x00000000
+GLOBL factors3f000000bf2aaaab3ef15bef400000003e2aaaabbe715bef<>(SB), RODATA|NOPTR, $32
 
-DATA factors3f3504f33fb504f33f00000040000000<>+0(SB)/4, $0x3f3504f3
-DATA factors3f3504f33fb504f33f00000040000000<>+4(SB)/4, $0x3fb504f3
-DATA factors3f3504f33fb504f33f00000040000000<>+8(SB)/4, $0x3f000000
-DATA factors3f3504f33fb504f33f00000040000000<>+12(SB)/4, $0x40000000
-GLOBL factors3f3504f33fb504f33f00000040000000<>(SB), RODATA|NOPTR, $16
+DATA factors3f000000bf3504f340000000bfb504f3<>+0(SB)/4, $0x3f000000
+DATA factors3f000000bf3504f340000000bfb504f3<>+4(SB)/4, $0xbf3504f3
+DATA factors3f000000bf3504f340000000bfb504f3<>+8(SB)/4, $0x40000000
+DATA factors3f000000bf3504f340000000bfb504f3<>+12(SB)/4, $0xbfb504f3
+GLOBL factors3f000000bf3504f340000000bfb504f3<>(SB), RODATA|NOPTR, $16
 
-DATA factorsbf2aaaab3e2aaaabbeaaaaab3eaaaaabbef15bef3e715bef<>+0(SB)/4, $0xbf2aaaab
-DATA factorsbf2aaaab3e2aaaabbeaaaaab3eaaaaabbef15bef3e715bef<>+4(SB)/4, $0x3e2aaaab
-DATA factorsbf2aaaab3e2aaaabbeaaaaab3eaaaaabbef15bef3e715bef<>+8(SB)/4, $0xbeaaaaab
-DATA factorsbf2aaaab3e2aaaabbeaaaaab3eaaaaabbef15bef3e715bef<>+12(SB)/4, $0x3eaaaaab
-DATA factorsbf2aaaab3e2aaaabbeaaaaab3eaaaaabbef15bef3e715bef<>+16(SB)/4, $0xbef15bef
-DATA factorsbf2aaaab3e2aaaabbeaaaaab3eaaaaabbef15bef3e715bef<>+20(SB)/4, $0x3e715bef
-DATA factorsbf2aaaab3e2aaaabbeaaaaab3eaaaaabbef15bef3e715bef<>+24(SB)/4, $0x00000000
-DATA factorsbf2aaaab3e2aaaabbeaaaaab3eaaaaabbef15bef3e715bef<>+28(SB)/4, $0x00000000
-GLOBL factorsbf2aaaab3e2aaaabbeaaaaab3eaaaaabbef15bef3e715bef<>(SB), RODATA|NOPTR, $32
+DATA factorsbf2aaaab3e2aaaabbef15bef3e715befbeaaaaab<>+0(SB)/4, $0xbf2aaaab
+DATA factorsbf2aaaab3e2aaaabbef15bef3e715befbeaaaaab<>+4(SB)/4, $0x3e2aaaab
+DATA factorsbf2aaaab3e2aaaabbef15bef3e715befbeaaaaab<>+8(SB)/4, $0xbef15bef
+DATA factorsbf2aaaab3e2aaaabbef15bef3e715befbeaaaaab<>+12(SB)/4, $0x3e715bef
+DATA factorsbf2aaaab3e2aaaabbef15bef3e715befbeaaaaab<>+16(SB)/4, $0xbeaaaaab
+DATA factorsbf2aaaab3e2aaaabbef15bef3e715befbeaaaaab<>+20(SB)/4, $0x00000000
+DATA factorsbf2aaaab3e2aaaabbef15bef3e715befbeaaaaab<>+24(SB)/4, $0x00000000
+DATA factorsbf2aaaab3e2aaaabbef15bef3e715befbeaaaaab<>+28(SB)/4, $0x00000000
+GLOBL factorsbf2aaaab3e2aaaabbef15bef3e715befbeaaaaab<>(SB), RODATA|NOPTR, $32
 
 DATA factors3f3504f33fb504f33f000000400000003eb504f3403504f3<>+0(SB)/4, $0x3f3504f3
 DATA factors3f3504f33fb504f33f000000400000003eb504f3403504f3<>+4(SB)/4, $0x3fb504f3
@@ -2616,336 +2616,336 @@ TEXT ·winogradInputNEON(SB), NOSPLIT, $0-56
 	ADD R3, R4, R5
 	ADD R3, R5, R6
 	ADD R3, R6, R7
-	MOVD dst+0(FP), R9
-	MOVD dstRow+8(FP), R10
-	LSL $2, R10, R10
-	MOVD dstColumn+16(FP), R12
-	LSL $2, R12, R12
-	ADD R12, R12, R13
-	ADD R12, R13, R14
-	ADD R12, R14, R15
-	ADD R12, R15, R16
-	MOVD $factors3f3504f33fb504f33f0000004000000040200000<>(SB), R17
+	MOVD dst+0(FP), R8
+	MOVD dstRow+8(FP), R9
+	LSL $2, R9, R9
+	MOVD dstColumn+16(FP), R11
+	LSL $2, R11, R11
+	ADD R11, R11, R12
+	ADD R11, R12, R13
+	ADD R11, R13, R14
+	ADD R11, R14, R15
+	MOVD $factorsc0000000bf000000c0200000bf3504f3bfb504f3<>(SB), R17
 	FLDPQ 0(R17), (F0, F1)
 vector:
-	MOVD R0, R8
-	WORD $0x3ce36902 // ldr q2, [x8, x3]
-	WORD $0x3ce46903 // ldr q3, [x8, x4]
-	WORD $0x3ce56904 // ldr q4, [x8, x5]
-	WORD $0x3ce66905 // ldr q5, [x8, x6]
-	WORD $0x3ce56906 // ldr q6, [x8, x5]
-	WORD $0x4fa05846 // fmls v6.4s, v2.4s, v0.s[3]
-	WORD $0x4f805844 // fmls v4.4s, v2.4s, v0.s[2]
-	WORD $0x3ce66902 // ldr q2, [x8, x6]
-	WORD $0x4fa05862 // fmls v2.4s, v3.4s, v0.s[3]
-	WORD $0x4f805865 // fmls v5.4s, v3.4s, v0.s[2]
+	MOVD R0, R16
+	WORD $0x3ce36a02 // ldr q2, [x16, x3]
+	WORD $0x3ce46a03 // ldr q3, [x16, x4]
+	WORD $0x3ce56a04 // ldr q4, [x16, x5]
+	WORD $0x3ce66a05 // ldr q5, [x16, x6]
+	WORD $0x3ce56a06 // ldr q6, [x16, x5]
+	WORD $0x4f801046 // fmla v6.4s, v2.4s, v0.s[0]
+	WORD $0x4fa01044 // fmla v4.4s, v2.4s, v0.s[1]
+	WORD $0x3ce66a02 // ldr q2, [x16, x6]
+	WORD $0x4f801062 // fmla v2.4s, v3.4s, v0.s[0]
+	WORD $0x4fa01065 // fmla v5.4s, v3.4s, v0.s[1]
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
-	WORD $0x4f8050c3 // fmls v3.4s, v6.4s, v0.s[0]
-	WORD $0x4f8010c2 // fmla v2.4s, v6.4s, v0.s[0]
+	WORD $0x4fa018c3 // fmla v3.4s, v6.4s, v0.s[3]
+	WORD $0x4fa058c2 // fmls v2.4s, v6.4s, v0.s[3]
 	WORD $0x4ea51ca6 // mov v6.16b, v5.16b
-	WORD $0x4fa05086 // fmls v6.4s, v4.4s, v0.s[1]
-	WORD $0x4fa01085 // fmla v5.4s, v4.4s, v0.s[1]
-	ADD R1, R8, R8
-	WORD $0x3ce36904 // ldr q4, [x8, x3]
-	WORD $0x3ce46907 // ldr q7, [x8, x4]
-	WORD $0x3ce56908 // ldr q8, [x8, x5]
-	WORD $0x3ce66909 // ldr q9, [x8, x6]
-	WORD $0x3ce5690a // ldr q10, [x8, x5]
-	WORD $0x4fa0588a // fmls v10.4s, v4.4s, v0.s[3]
-	WORD $0x4f805888 // fmls v8.4s, v4.4s, v0.s[2]
-	WORD $0x3ce66904 // ldr q4, [x8, x6]
-	WORD $0x4fa058e4 // fmls v4.4s, v7.4s, v0.s[3]
-	WORD $0x4f8058e9 // fmls v9.4s, v7.4s, v0.s[2]
+	WORD $0x4f811086 // fmla v6.4s, v4.4s, v1.s[0]
+	WORD $0x4f815085 // fmls v5.4s, v4.4s, v1.s[0]
+	ADD R1, R16, R16
+	WORD $0x3ce36a04 // ldr q4, [x16, x3]
+	WORD $0x3ce46a07 // ldr q7, [x16, x4]
+	WORD $0x3ce56a08 // ldr q8, [x16, x5]
+	WORD $0x3ce66a09 // ldr q9, [x16, x6]
+	WORD $0x3ce56a0a // ldr q10, [x16, x5]
+	WORD $0x4f80108a // fmla v10.4s, v4.4s, v0.s[0]
+	WORD $0x4fa01088 // fmla v8.4s, v4.4s, v0.s[1]
+	WORD $0x3ce66a04 // ldr q4, [x16, x6]
+	WORD $0x4f8010e4 // fmla v4.4s, v7.4s, v0.s[0]
+	WORD $0x4fa010e9 // fmla v9.4s, v7.4s, v0.s[1]
 	WORD $0x4ea41c87 // mov v7.16b, v4.16b
-	WORD $0x4f805147 // fmls v7.4s, v10.4s, v0.s[0]
-	WORD $0x4f801144 // fmla v4.4s, v10.4s, v0.s[0]
+	WORD $0x4fa01947 // fmla v7.4s, v10.4s, v0.s[3]
+	WORD $0x4fa05944 // fmls v4.4s, v10.4s, v0.s[3]
 	WORD $0x4ea91d2a // mov v10.16b, v9.16b
-	WORD $0x4fa0510a // fmls v10.4s, v8.4s, v0.s[1]
-	WORD $0x4fa01109 // fmla v9.4s, v8.4s, v0.s[1]
-	ADD R1, R8, R8
-	WORD $0x3ce36908 // ldr q8, [x8, x3]
-	WORD $0x3ce4690b // ldr q11, [x8, x4]
-	WORD $0x3ce5690c // ldr q12, [x8, x5]
-	WORD $0x3ce6690d // ldr q13, [x8, x6]
-	WORD $0x3ce5690e // ldr q14, [x8, x5]
-	WORD $0x4fa0590e // fmls v14.4s, v8.4s, v0.s[3]
-	WORD $0x4f80590c // fmls v12.4s, v8.4s, v0.s[2]
-	WORD $0x3ce66908 // ldr q8, [x8, x6]
-	WORD $0x4fa05968 // fmls v8.4s, v11.4s, v0.s[3]
-	WORD $0x4f80596d // fmls v13.4s, v11.4s, v0.s[2]
+	WORD $0x4f81110a // fmla v10.4s, v8.4s, v1.s[0]
+	WORD $0x4f815109 // fmls v9.4s, v8.4s, v1.s[0]
+	ADD R1, R16, R16
+	WORD $0x3ce36a08 // ldr q8, [x16, x3]
+	WORD $0x3ce46a0b // ldr q11, [x16, x4]
+	WORD $0x3ce56a0c // ldr q12, [x16, x5]
+	WORD $0x3ce66a0d // ldr q13, [x16, x6]
+	WORD $0x3ce56a0e // ldr q14, [x16, x5]
+	WORD $0x4f80110e // fmla v14.4s, v8.4s, v0.s[0]
+	WORD $0x4fa0110c // fmla v12.4s, v8.4s, v0.s[1]
+	WORD $0x3ce66a08 // ldr q8, [x16, x6]
+	WORD $0x4f801168 // fmla v8.4s, v11.4s, v0.s[0]
+	WORD $0x4fa0116d // fmla v13.4s, v11.4s, v0.s[1]
 	WORD $0x4ea81d0b // mov v11.16b, v8.16b
-	WORD $0x4f8051cb // fmls v11.4s, v14.4s, v0.s[0]
-	WORD $0x4f8011c8 // fmla v8.4s, v14.4s, v0.s[0]
+	WORD $0x4fa019cb // fmla v11.4s, v14.4s, v0.s[3]
+	WORD $0x4fa059c8 // fmls v8.4s, v14.4s, v0.s[3]
 	WORD $0x4ead1dae // mov v14.16b, v13.16b
-	WORD $0x4fa0518e // fmls v14.4s, v12.4s, v0.s[1]
-	WORD $0x4fa0118d // fmla v13.4s, v12.4s, v0.s[1]
-	ADD R1, R8, R8
-	WORD $0x3ce3690c // ldr q12, [x8, x3]
-	WORD $0x3ce4690f // ldr q15, [x8, x4]
-	WORD $0x3ce56910 // ldr q16, [x8, x5]
-	WORD $0x3ce66911 // ldr q17, [x8, x6]
-	WORD $0x3ce56912 // ldr q18, [x8, x5]
-	WORD $0x4fa05992 // fmls v18.4s, v12.4s, v0.s[3]
-	WORD $0x4f805990 // fmls v16.4s, v12.4s, v0.s[2]
-	WORD $0x3ce6690c // ldr q12, [x8, x6]
-	WORD $0x4fa059ec // fmls v12.4s, v15.4s, v0.s[3]
-	WORD $0x4f8059f1 // fmls v17.4s, v15.4s, v0.s[2]
+	WORD $0x4f81118e // fmla v14.4s, v12.4s, v1.s[0]
+	WORD $0x4f81518d // fmls v13.4s, v12.4s, v1.s[0]
+	ADD R1, R16, R16
+	WORD $0x3ce36a0c // ldr q12, [x16, x3]
+	WORD $0x3ce46a0f // ldr q15, [x16, x4]
+	WORD $0x3ce56a10 // ldr q16, [x16, x5]
+	WORD $0x3ce66a11 // ldr q17, [x16, x6]
+	WORD $0x3ce56a12 // ldr q18, [x16, x5]
+	WORD $0x4f801192 // fmla v18.4s, v12.4s, v0.s[0]
+	WORD $0x4fa01190 // fmla v16.4s, v12.4s, v0.s[1]
+	WORD $0x3ce66a0c // ldr q12, [x16, x6]
+	WORD $0x4f8011ec // fmla v12.4s, v15.4s, v0.s[0]
+	WORD $0x4fa011f1 // fmla v17.4s, v15.4s, v0.s[1]
 	WORD $0x4eac1d8f // mov v15.16b, v12.16b
-	WORD $0x4f80524f // fmls v15.4s, v18.4s, v0.s[0]
-	WORD $0x4f80124c // fmla v12.4s, v18.4s, v0.s[0]
+	WORD $0x4fa01a4f // fmla v15.4s, v18.4s, v0.s[3]
+	WORD $0x4fa05a4c // fmls v12.4s, v18.4s, v0.s[3]
 	WORD $0x4eb11e32 // mov v18.16b, v17.16b
-	WORD $0x4fa05212 // fmls v18.4s, v16.4s, v0.s[1]
-	WORD $0x4fa01211 // fmla v17.4s, v16.4s, v0.s[1]
-	ADD R1, R8, R8
-	WORD $0x3ce36910 // ldr q16, [x8, x3]
-	WORD $0x3ce46913 // ldr q19, [x8, x4]
-	WORD $0x3ce56914 // ldr q20, [x8, x5]
-	WORD $0x3ce66915 // ldr q21, [x8, x6]
-	WORD $0x3ce56916 // ldr q22, [x8, x5]
-	WORD $0x4fa05a16 // fmls v22.4s, v16.4s, v0.s[3]
-	WORD $0x4f805a14 // fmls v20.4s, v16.4s, v0.s[2]
-	WORD $0x3ce66910 // ldr q16, [x8, x6]
-	WORD $0x4fa05a70 // fmls v16.4s, v19.4s, v0.s[3]
-	WORD $0x4f805a75 // fmls v21.4s, v19.4s, v0.s[2]
+	WORD $0x4f811212 // fmla v18.4s, v16.4s, v1.s[0]
+	WORD $0x4f815211 // fmls v17.4s, v16.4s, v1.s[0]
+	ADD R1, R16, R16
+	WORD $0x3ce36a10 // ldr q16, [x16, x3]
+	WORD $0x3ce46a13 // ldr q19, [x16, x4]
+	WORD $0x3ce56a14 // ldr q20, [x16, x5]
+	WORD $0x3ce66a15 // ldr q21, [x16, x6]
+	WORD $0x3ce56a16 // ldr q22, [x16, x5]
+	WORD $0x4f801216 // fmla v22.4s, v16.4s, v0.s[0]
+	WORD $0x4fa01214 // fmla v20.4s, v16.4s, v0.s[1]
+	WORD $0x3ce66a10 // ldr q16, [x16, x6]
+	WORD $0x4f801270 // fmla v16.4s, v19.4s, v0.s[0]
+	WORD $0x4fa01275 // fmla v21.4s, v19.4s, v0.s[1]
 	WORD $0x4eb01e13 // mov v19.16b, v16.16b
-	WORD $0x4f8052d3 // fmls v19.4s, v22.4s, v0.s[0]
-	WORD $0x4f8012d0 // fmla v16.4s, v22.4s, v0.s[0]
+	WORD $0x4fa01ad3 // fmla v19.4s, v22.4s, v0.s[3]
+	WORD $0x4fa05ad0 // fmls v16.4s, v22.4s, v0.s[3]
 	WORD $0x4eb51eb6 // mov v22.16b, v21.16b
-	WORD $0x4fa05296 // fmls v22.4s, v20.4s, v0.s[1]
-	WORD $0x4fa01295 // fmla v21.4s, v20.4s, v0.s[1]
-	ADD R1, R8, R8
-	WORD $0x3ce36914 // ldr q20, [x8, x3]
-	WORD $0x3ce46917 // ldr q23, [x8, x4]
-	WORD $0x3ce56918 // ldr q24, [x8, x5]
-	WORD $0x3ce66919 // ldr q25, [x8, x6]
-	WORD $0x3ce5691a // ldr q26, [x8, x5]
-	WORD $0x4fa05a9a // fmls v26.4s, v20.4s, v0.s[3]
-	WORD $0x4f805a98 // fmls v24.4s, v20.4s, v0.s[2]
-	WORD $0x3ce66914 // ldr q20, [x8, x6]
-	WORD $0x4fa05af4 // fmls v20.4s, v23.4s, v0.s[3]
-	WORD $0x4f805af9 // fmls v25.4s, v23.4s, v0.s[2]
+	WORD $0x4f811296 // fmla v22.4s, v20.4s, v1.s[0]
+	WORD $0x4f815295 // fmls v21.4s, v20.4s, v1.s[0]
+	ADD R1, R16, R16
+	WORD $0x3ce36a14 // ldr q20, [x16, x3]
+	WORD $0x3ce46a17 // ldr q23, [x16, x4]
+	WORD $0x3ce56a18 // ldr q24, [x16, x5]
+	WORD $0x3ce66a19 // ldr q25, [x16, x6]
+	WORD $0x3ce56a1a // ldr q26, [x16, x5]
+	WORD $0x4f80129a // fmla v26.4s, v20.4s, v0.s[0]
+	WORD $0x4fa01298 // fmla v24.4s, v20.4s, v0.s[1]
+	WORD $0x3ce66a14 // ldr q20, [x16, x6]
+	WORD $0x4f8012f4 // fmla v20.4s, v23.4s, v0.s[0]
+	WORD $0x4fa012f9 // fmla v25.4s, v23.4s, v0.s[1]
 	WORD $0x4eb41e97 // mov v23.16b, v20.16b
-	WORD $0x4f805357 // fmls v23.4s, v26.4s, v0.s[0]
-	WORD $0x4f801354 // fmla v20.4s, v26.4s, v0.s[0]
+	WORD $0x4fa01b57 // fmla v23.4s, v26.4s, v0.s[3]
+	WORD $0x4fa05b54 // fmls v20.4s, v26.4s, v0.s[3]
 	WORD $0x4eb91f3a // mov v26.16b, v25.16b
-	WORD $0x4fa0531a // fmls v26.4s, v24.4s, v0.s[1]
-	WORD $0x4fa01319 // fmla v25.4s, v24.4s, v0.s[1]
-	ADD R1, R8, R8
-	MOVD R9, R11
-	ADD R10, R11, R11
+	WORD $0x4f81131a // fmla v26.4s, v24.4s, v1.s[0]
+	WORD $0x4f815319 // fmls v25.4s, v24.4s, v1.s[0]
+	ADD R1, R16, R16
+	MOVD R8, R10
+	ADD R9, R10, R10
 	WORD $0x4eac1d98 // mov v24.16b, v12.16b
-	WORD $0x4fa05898 // fmls v24.4s, v4.4s, v0.s[3]
+	WORD $0x4f801098 // fmla v24.4s, v4.4s, v0.s[0]
 	WORD $0x4eac1d9b // mov v27.16b, v12.16b
-	WORD $0x4f80589b // fmls v27.4s, v4.4s, v0.s[2]
-	WORD $0x4f815184 // fmls v4.4s, v12.4s, v1.s[0]
+	WORD $0x4fa0109b // fmla v27.4s, v4.4s, v0.s[1]
+	WORD $0x4f801984 // fmla v4.4s, v12.4s, v0.s[2]
 	WORD $0x4e34d484 // fadd v4.4s, v4.4s, v20.4s
 	WORD $0x4eb01e0c // mov v12.16b, v16.16b
-	WORD $0x4fa0590c // fmls v12.4s, v8.4s, v0.s[3]
-	WORD $0x4f815102 // fmls v2.4s, v8.4s, v1.s[0]
+	WORD $0x4f80110c // fmla v12.4s, v8.4s, v0.s[0]
+	WORD $0x4f801902 // fmla v2.4s, v8.4s, v0.s[2]
 	WORD $0x4e30d442 // fadd v2.4s, v2.4s, v16.4s
-	WORD $0x4f805910 // fmls v16.4s, v8.4s, v0.s[2]
+	WORD $0x4fa01110 // fmla v16.4s, v8.4s, v0.s[1]
 	WORD $0x4eac1d88 // mov v8.16b, v12.16b
-	WORD $0x4f805308 // fmls v8.4s, v24.4s, v0.s[0]
-	WORD $0x4f80130c // fmla v12.4s, v24.4s, v0.s[0]
+	WORD $0x4fa01b08 // fmla v8.4s, v24.4s, v0.s[3]
+	WORD $0x4fa05b0c // fmls v12.4s, v24.4s, v0.s[3]
 	WORD $0x4eb01e14 // mov v20.16b, v16.16b
-	WORD $0x4fa05374 // fmls v20.4s, v27.4s, v0.s[1]
-	WORD $0x4fa01370 // fmla v16.4s, v27.4s, v0.s[1]
-	FMOVQ F2, (R11)
-	WORD $0x3cac696c // str q12, [x11, x12]
-	WORD $0x3cad6968 // str q8, [x11, x13]
-	WORD $0x3cae6970 // str q16, [x11, x14]
-	WORD $0x3caf6974 // str q20, [x11, x15]
-	WORD $0x3cb06964 // str q4, [x11, x16]
-	ADD R10, R11, R11
+	WORD $0x4f811374 // fmla v20.4s, v27.4s, v1.s[0]
+	WORD $0x4f815370 // fmls v16.4s, v27.4s, v1.s[0]
+	FMOVQ F2, (R10)
+	WORD $0x3cab694c // str q12, [x10, x11]
+	WORD $0x3cac6948 // str q8, [x10, x12]
+	WORD $0x3cad6950 // str q16, [x10, x13]
+	WORD $0x3cae6954 // str q20, [x10, x14]
+	WORD $0x3caf6944 // str q4, [x10, x15]
+	ADD R9, R10, R10
 	WORD $0x4eaf1de2 // mov v2.16b, v15.16b
-	WORD $0x4fa058e2 // fmls v2.4s, v7.4s, v0.s[3]
+	WORD $0x4f8010e2 // fmla v2.4s, v7.4s, v0.s[0]
 	WORD $0x4eaf1de4 // mov v4.16b, v15.16b
-	WORD $0x4f8058e4 // fmls v4.4s, v7.4s, v0.s[2]
-	WORD $0x4f8151e7 // fmls v7.4s, v15.4s, v1.s[0]
+	WORD $0x4fa010e4 // fmla v4.4s, v7.4s, v0.s[1]
+	WORD $0x4f8019e7 // fmla v7.4s, v15.4s, v0.s[2]
 	WORD $0x4e37d4e7 // fadd v7.4s, v7.4s, v23.4s
 	WORD $0x4eb31e68 // mov v8.16b, v19.16b
-	WORD $0x4fa05968 // fmls v8.4s, v11.4s, v0.s[3]
-	WORD $0x4f815163 // fmls v3.4s, v11.4s, v1.s[0]
+	WORD $0x4f801168 // fmla v8.4s, v11.4s, v0.s[0]
+	WORD $0x4f801963 // fmla v3.4s, v11.4s, v0.s[2]
 	WORD $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
-	WORD $0x4f805973 // fmls v19.4s, v11.4s, v0.s[2]
+	WORD $0x4fa01173 // fmla v19.4s, v11.4s, v0.s[1]
 	WORD $0x4ea81d0b // mov v11.16b, v8.16b
-	WORD $0x4f80504b // fmls v11.4s, v2.4s, v0.s[0]
-	WORD $0x4f801048 // fmla v8.4s, v2.4s, v0.s[0]
+	WORD $0x4fa0184b // fmla v11.4s, v2.4s, v0.s[3]
+	WORD $0x4fa05848 // fmls v8.4s, v2.4s, v0.s[3]
 	WORD $0x4eb31e62 // mov v2.16b, v19.16b
-	WORD $0x4fa05082 // fmls v2.4s, v4.4s, v0.s[1]
-	WORD $0x4fa01093 // fmla v19.4s, v4.4s, v0.s[1]
-	FMOVQ F3, (R11)
-	WORD $0x3cac6968 // str q8, [x11, x12]
-	WORD $0x3cad696b // str q11, [x11, x13]
-	WORD $0x3cae6973 // str q19, [x11, x14]
-	WORD $0x3caf6962 // str q2, [x11, x15]
-	WORD $0x3cb06967 // str q7, [x11, x16]
-	ADD R10, R11, R11
+	WORD $0x4f811082 // fmla v2.4s, v4.4s, v1.s[0]
+	WORD $0x4f815093 // fmls v19.4s, v4.4s, v1.s[0]
+	FMOVQ F3, (R10)
+	WORD $0x3cab6948 // str q8, [x10, x11]
+	WORD $0x3cac694b // str q11, [x10, x12]
+	WORD $0x3cad6953 // str q19, [x10, x13]
+	WORD $0x3cae6942 // str q2, [x10, x14]
+	WORD $0x3caf6947 // str q7, [x10, x15]
+	ADD R9, R10, R10
 	WORD $0x4eb11e22 // mov v2.16b, v17.16b
-	WORD $0x4fa05922 // fmls v2.4s, v9.4s, v0.s[3]
+	WORD $0x4f801122 // fmla v2.4s, v9.4s, v0.s[0]
 	WORD $0x4eb11e23 // mov v3.16b, v17.16b
-	WORD $0x4f805923 // fmls v3.4s, v9.4s, v0.s[2]
-	WORD $0x4f815229 // fmls v9.4s, v17.4s, v1.s[0]
+	WORD $0x4fa01123 // fmla v3.4s, v9.4s, v0.s[1]
+	WORD $0x4f801a29 // fmla v9.4s, v17.4s, v0.s[2]
 	WORD $0x4e39d524 // fadd v4.4s, v9.4s, v25.4s
 	WORD $0x4eb51ea7 // mov v7.16b, v21.16b
-	WORD $0x4fa059a7 // fmls v7.4s, v13.4s, v0.s[3]
-	WORD $0x4f8151a5 // fmls v5.4s, v13.4s, v1.s[0]
+	WORD $0x4f8011a7 // fmla v7.4s, v13.4s, v0.s[0]
+	WORD $0x4f8019a5 // fmla v5.4s, v13.4s, v0.s[2]
 	WORD $0x4e35d4a5 // fadd v5.4s, v5.4s, v21.4s
-	WORD $0x4f8059b5 // fmls v21.4s, v13.4s, v0.s[2]
+	WORD $0x4fa011b5 // fmla v21.4s, v13.4s, v0.s[1]
 	WORD $0x4ea71ce8 // mov v8.16b, v7.16b
-	WORD $0x4f805048 // fmls v8.4s, v2.4s, v0.s[0]
-	WORD $0x4f801047 // fmla v7.4s, v2.4s, v0.s[0]
+	WORD $0x4fa01848 // fmla v8.4s, v2.4s, v0.s[3]
+	WORD $0x4fa05847 // fmls v7.4s, v2.4s, v0.s[3]
 	WORD $0x4eb51ea2 // mov v2.16b, v21.16b
-	WORD $0x4fa05062 // fmls v2.4s, v3.4s, v0.s[1]
-	WORD $0x4fa01075 // fmla v21.4s, v3.4s, v0.s[1]
-	FMOVQ F5, (R11)
-	WORD $0x3cac6967 // str q7, [x11, x12]
-	WORD $0x3cad6968 // str q8, [x11, x13]
-	WORD $0x3cae6975 // str q21, [x11, x14]
-	WORD $0x3caf6962 // str q2, [x11, x15]
-	WORD $0x3cb06964 // str q4, [x11, x16]
-	ADD R10, R11, R11
+	WORD $0x4f811062 // fmla v2.4s, v3.4s, v1.s[0]
+	WORD $0x4f815075 // fmls v21.4s, v3.4s, v1.s[0]
+	FMOVQ F5, (R10)
+	WORD $0x3cab6947 // str q7, [x10, x11]
+	WORD $0x3cac6948 // str q8, [x10, x12]
+	WORD $0x3cad6955 // str q21, [x10, x13]
+	WORD $0x3cae6942 // str q2, [x10, x14]
+	WORD $0x3caf6944 // str q4, [x10, x15]
+	ADD R9, R10, R10
 	WORD $0x4eb21e42 // mov v2.16b, v18.16b
-	WORD $0x4fa05942 // fmls v2.4s, v10.4s, v0.s[3]
+	WORD $0x4f801142 // fmla v2.4s, v10.4s, v0.s[0]
 	WORD $0x4eb21e43 // mov v3.16b, v18.16b
-	WORD $0x4f805943 // fmls v3.4s, v10.4s, v0.s[2]
-	WORD $0x4f81524a // fmls v10.4s, v18.4s, v1.s[0]
+	WORD $0x4fa01143 // fmla v3.4s, v10.4s, v0.s[1]
+	WORD $0x4f801a4a // fmla v10.4s, v18.4s, v0.s[2]
 	WORD $0x4e3ad544 // fadd v4.4s, v10.4s, v26.4s
 	WORD $0x4eb61ec5 // mov v5.16b, v22.16b
-	WORD $0x4fa059c5 // fmls v5.4s, v14.4s, v0.s[3]
-	WORD $0x4f8151c6 // fmls v6.4s, v14.4s, v1.s[0]
+	WORD $0x4f8011c5 // fmla v5.4s, v14.4s, v0.s[0]
+	WORD $0x4f8019c6 // fmla v6.4s, v14.4s, v0.s[2]
 	WORD $0x4e36d4c6 // fadd v6.4s, v6.4s, v22.4s
-	WORD $0x4f8059d6 // fmls v22.4s, v14.4s, v0.s[2]
+	WORD $0x4fa011d6 // fmla v22.4s, v14.4s, v0.s[1]
 	WORD $0x4ea51ca7 // mov v7.16b, v5.16b
-	WORD $0x4f805047 // fmls v7.4s, v2.4s, v0.s[0]
-	WORD $0x4f801045 // fmla v5.4s, v2.4s, v0.s[0]
+	WORD $0x4fa01847 // fmla v7.4s, v2.4s, v0.s[3]
+	WORD $0x4fa05845 // fmls v5.4s, v2.4s, v0.s[3]
 	WORD $0x4eb61ec2 // mov v2.16b, v22.16b
-	WORD $0x4fa05062 // fmls v2.4s, v3.4s, v0.s[1]
-	WORD $0x4fa01076 // fmla v22.4s, v3.4s, v0.s[1]
-	FMOVQ F6, (R11)
-	WORD $0x3cac6965 // str q5, [x11, x12]
-	WORD $0x3cad6967 // str q7, [x11, x13]
-	WORD $0x3cae6976 // str q22, [x11, x14]
-	WORD $0x3caf6962 // str q2, [x11, x15]
-	WORD $0x3cb06964 // str q4, [x11, x16]
-	MOVD R0, R8
-	FMOVQ (R8), F2
-	WORD $0x3ce36903 // ldr q3, [x8, x3]
-	WORD $0x3ce46904 // ldr q4, [x8, x4]
-	WORD $0x3ce56905 // ldr q5, [x8, x5]
-	WORD $0x3ce66906 // ldr q6, [x8, x6]
-	WORD $0x3ce76907 // ldr q7, [x8, x7]
-	WORD $0x4f8150a3 // fmls v3.4s, v5.4s, v1.s[0]
+	WORD $0x4f811062 // fmla v2.4s, v3.4s, v1.s[0]
+	WORD $0x4f815076 // fmls v22.4s, v3.4s, v1.s[0]
+	FMOVQ F6, (R10)
+	WORD $0x3cab6945 // str q5, [x10, x11]
+	WORD $0x3cac6947 // str q7, [x10, x12]
+	WORD $0x3cad6956 // str q22, [x10, x13]
+	WORD $0x3cae6942 // str q2, [x10, x14]
+	WORD $0x3caf6944 // str q4, [x10, x15]
+	MOVD R0, R16
+	FMOVQ (R16), F2
+	WORD $0x3ce36a03 // ldr q3, [x16, x3]
+	WORD $0x3ce46a04 // ldr q4, [x16, x4]
+	WORD $0x3ce56a05 // ldr q5, [x16, x5]
+	WORD $0x3ce66a06 // ldr q6, [x16, x6]
+	WORD $0x3ce76a07 // ldr q7, [x16, x7]
+	WORD $0x4f8018a3 // fmla v3.4s, v5.4s, v0.s[2]
 	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
-	WORD $0x4f815082 // fmls v2.4s, v4.4s, v1.s[0]
+	WORD $0x4f801882 // fmla v2.4s, v4.4s, v0.s[2]
 	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F4
-	WORD $0x3ce36905 // ldr q5, [x8, x3]
-	WORD $0x3ce46906 // ldr q6, [x8, x4]
-	WORD $0x3ce56907 // ldr q7, [x8, x5]
-	WORD $0x3ce66908 // ldr q8, [x8, x6]
-	WORD $0x3ce76909 // ldr q9, [x8, x7]
-	WORD $0x4f8150e5 // fmls v5.4s, v7.4s, v1.s[0]
+	ADD R1, R16, R16
+	FMOVQ (R16), F4
+	WORD $0x3ce36a05 // ldr q5, [x16, x3]
+	WORD $0x3ce46a06 // ldr q6, [x16, x4]
+	WORD $0x3ce56a07 // ldr q7, [x16, x5]
+	WORD $0x3ce66a08 // ldr q8, [x16, x6]
+	WORD $0x3ce76a09 // ldr q9, [x16, x7]
+	WORD $0x4f8018e5 // fmla v5.4s, v7.4s, v0.s[2]
 	WORD $0x4e29d4a5 // fadd v5.4s, v5.4s, v9.4s
-	WORD $0x4f8150c4 // fmls v4.4s, v6.4s, v1.s[0]
+	WORD $0x4f8018c4 // fmla v4.4s, v6.4s, v0.s[2]
 	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F6
-	WORD $0x3ce36907 // ldr q7, [x8, x3]
-	WORD $0x3ce46908 // ldr q8, [x8, x4]
-	WORD $0x3ce56909 // ldr q9, [x8, x5]
-	WORD $0x3ce6690a // ldr q10, [x8, x6]
-	WORD $0x3ce7690b // ldr q11, [x8, x7]
-	WORD $0x4f815127 // fmls v7.4s, v9.4s, v1.s[0]
+	ADD R1, R16, R16
+	FMOVQ (R16), F6
+	WORD $0x3ce36a07 // ldr q7, [x16, x3]
+	WORD $0x3ce46a08 // ldr q8, [x16, x4]
+	WORD $0x3ce56a09 // ldr q9, [x16, x5]
+	WORD $0x3ce66a0a // ldr q10, [x16, x6]
+	WORD $0x3ce76a0b // ldr q11, [x16, x7]
+	WORD $0x4f801927 // fmla v7.4s, v9.4s, v0.s[2]
 	WORD $0x4e2bd4e7 // fadd v7.4s, v7.4s, v11.4s
-	WORD $0x4f815106 // fmls v6.4s, v8.4s, v1.s[0]
+	WORD $0x4f801906 // fmla v6.4s, v8.4s, v0.s[2]
 	WORD $0x4e2ad4c6 // fadd v6.4s, v6.4s, v10.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F8
-	WORD $0x3ce36909 // ldr q9, [x8, x3]
-	WORD $0x3ce4690a // ldr q10, [x8, x4]
-	WORD $0x3ce5690b // ldr q11, [x8, x5]
-	WORD $0x3ce6690c // ldr q12, [x8, x6]
-	WORD $0x3ce7690d // ldr q13, [x8, x7]
-	WORD $0x4f815169 // fmls v9.4s, v11.4s, v1.s[0]
+	ADD R1, R16, R16
+	FMOVQ (R16), F8
+	WORD $0x3ce36a09 // ldr q9, [x16, x3]
+	WORD $0x3ce46a0a // ldr q10, [x16, x4]
+	WORD $0x3ce56a0b // ldr q11, [x16, x5]
+	WORD $0x3ce66a0c // ldr q12, [x16, x6]
+	WORD $0x3ce76a0d // ldr q13, [x16, x7]
+	WORD $0x4f801969 // fmla v9.4s, v11.4s, v0.s[2]
 	WORD $0x4e2dd529 // fadd v9.4s, v9.4s, v13.4s
-	WORD $0x4f815148 // fmls v8.4s, v10.4s, v1.s[0]
+	WORD $0x4f801948 // fmla v8.4s, v10.4s, v0.s[2]
 	WORD $0x4e2cd508 // fadd v8.4s, v8.4s, v12.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F10
-	WORD $0x3ce3690b // ldr q11, [x8, x3]
-	WORD $0x3ce4690c // ldr q12, [x8, x4]
-	WORD $0x3ce5690d // ldr q13, [x8, x5]
-	WORD $0x3ce6690e // ldr q14, [x8, x6]
-	WORD $0x3ce7690f // ldr q15, [x8, x7]
-	WORD $0x4f8151ab // fmls v11.4s, v13.4s, v1.s[0]
+	ADD R1, R16, R16
+	FMOVQ (R16), F10
+	WORD $0x3ce36a0b // ldr q11, [x16, x3]
+	WORD $0x3ce46a0c // ldr q12, [x16, x4]
+	WORD $0x3ce56a0d // ldr q13, [x16, x5]
+	WORD $0x3ce66a0e // ldr q14, [x16, x6]
+	WORD $0x3ce76a0f // ldr q15, [x16, x7]
+	WORD $0x4f8019ab // fmla v11.4s, v13.4s, v0.s[2]
 	WORD $0x4e2fd56b // fadd v11.4s, v11.4s, v15.4s
-	WORD $0x4f81518a // fmls v10.4s, v12.4s, v1.s[0]
+	WORD $0x4f80198a // fmla v10.4s, v12.4s, v0.s[2]
 	WORD $0x4e2ed54a // fadd v10.4s, v10.4s, v14.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F12
-	WORD $0x3ce3690d // ldr q13, [x8, x3]
-	WORD $0x3ce4690e // ldr q14, [x8, x4]
-	WORD $0x3ce5690f // ldr q15, [x8, x5]
-	WORD $0x3ce66910 // ldr q16, [x8, x6]
-	WORD $0x3ce76911 // ldr q17, [x8, x7]
-	WORD $0x4f8151ed // fmls v13.4s, v15.4s, v1.s[0]
+	ADD R1, R16, R16
+	FMOVQ (R16), F12
+	WORD $0x3ce36a0d // ldr q13, [x16, x3]
+	WORD $0x3ce46a0e // ldr q14, [x16, x4]
+	WORD $0x3ce56a0f // ldr q15, [x16, x5]
+	WORD $0x3ce66a10 // ldr q16, [x16, x6]
+	WORD $0x3ce76a11 // ldr q17, [x16, x7]
+	WORD $0x4f8019ed // fmla v13.4s, v15.4s, v0.s[2]
 	WORD $0x4e31d5ad // fadd v13.4s, v13.4s, v17.4s
-	WORD $0x4f8151cc // fmls v12.4s, v14.4s, v1.s[0]
+	WORD $0x4f8019cc // fmla v12.4s, v14.4s, v0.s[2]
 	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
-	ADD R1, R8, R8
-	ADD R10, R11, R11
+	ADD R1, R16, R16
+	ADD R9, R10, R10
 	WORD $0x4ea91d2e // mov v14.16b, v9.16b
-	WORD $0x4fa058ae // fmls v14.4s, v5.4s, v0.s[3]
+	WORD $0x4f8010ae // fmla v14.4s, v5.4s, v0.s[0]
 	WORD $0x4ea91d2f // mov v15.16b, v9.16b
-	WORD $0x4f8058af // fmls v15.4s, v5.4s, v0.s[2]
-	WORD $0x4f815125 // fmls v5.4s, v9.4s, v1.s[0]
+	WORD $0x4fa010af // fmla v15.4s, v5.4s, v0.s[1]
+	WORD $0x4f801925 // fmla v5.4s, v9.4s, v0.s[2]
 	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
 	WORD $0x4eab1d69 // mov v9.16b, v11.16b
-	WORD $0x4fa058e9 // fmls v9.4s, v7.4s, v0.s[3]
-	WORD $0x4f8150e3 // fmls v3.4s, v7.4s, v1.s[0]
+	WORD $0x4f8010e9 // fmla v9.4s, v7.4s, v0.s[0]
+	WORD $0x4f8018e3 // fmla v3.4s, v7.4s, v0.s[2]
 	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
-	WORD $0x4f8058eb // fmls v11.4s, v7.4s, v0.s[2]
+	WORD $0x4fa010eb // fmla v11.4s, v7.4s, v0.s[1]
 	WORD $0x4ea91d27 // mov v7.16b, v9.16b
-	WORD $0x4f8051c7 // fmls v7.4s, v14.4s, v0.s[0]
-	WORD $0x4f8011c9 // fmla v9.4s, v14.4s, v0.s[0]
+	WORD $0x4fa019c7 // fmla v7.4s, v14.4s, v0.s[3]
+	WORD $0x4fa059c9 // fmls v9.4s, v14.4s, v0.s[3]
 	WORD $0x4eab1d6d // mov v13.16b, v11.16b
-	WORD $0x4fa051ed // fmls v13.4s, v15.4s, v0.s[1]
-	WORD $0x4fa011eb // fmla v11.4s, v15.4s, v0.s[1]
-	FMOVQ F3, (R11)
-	WORD $0x3cac6969 // str q9, [x11, x12]
-	WORD $0x3cad6967 // str q7, [x11, x13]
-	WORD $0x3cae696b // str q11, [x11, x14]
-	WORD $0x3caf696d // str q13, [x11, x15]
-	WORD $0x3cb06965 // str q5, [x11, x16]
-	MOVD R9, R11
+	WORD $0x4f8111ed // fmla v13.4s, v15.4s, v1.s[0]
+	WORD $0x4f8151eb // fmls v11.4s, v15.4s, v1.s[0]
+	FMOVQ F3, (R10)
+	WORD $0x3cab6949 // str q9, [x10, x11]
+	WORD $0x3cac6947 // str q7, [x10, x12]
+	WORD $0x3cad694b // str q11, [x10, x13]
+	WORD $0x3cae694d // str q13, [x10, x14]
+	WORD $0x3caf6945 // str q5, [x10, x15]
+	MOVD R8, R10
 	WORD $0x4ea81d03 // mov v3.16b, v8.16b
-	WORD $0x4fa05883 // fmls v3.4s, v4.4s, v0.s[3]
+	WORD $0x4f801083 // fmla v3.4s, v4.4s, v0.s[0]
 	WORD $0x4ea81d05 // mov v5.16b, v8.16b
-	WORD $0x4f805885 // fmls v5.4s, v4.4s, v0.s[2]
-	WORD $0x4f815104 // fmls v4.4s, v8.4s, v1.s[0]
+	WORD $0x4fa01085 // fmla v5.4s, v4.4s, v0.s[1]
+	WORD $0x4f801904 // fmla v4.4s, v8.4s, v0.s[2]
 	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
 	WORD $0x4eaa1d47 // mov v7.16b, v10.16b
-	WORD $0x4fa058c7 // fmls v7.4s, v6.4s, v0.s[3]
-	WORD $0x4f8150c2 // fmls v2.4s, v6.4s, v1.s[0]
+	WORD $0x4f8010c7 // fmla v7.4s, v6.4s, v0.s[0]
+	WORD $0x4f8018c2 // fmla v2.4s, v6.4s, v0.s[2]
 	WORD $0x4e2ad442 // fadd v2.4s, v2.4s, v10.4s
-	WORD $0x4f8058ca // fmls v10.4s, v6.4s, v0.s[2]
+	WORD $0x4fa010ca // fmla v10.4s, v6.4s, v0.s[1]
 	WORD $0x4ea71ce6 // mov v6.16b, v7.16b
-	WORD $0x4f805066 // fmls v6.4s, v3.4s, v0.s[0]
-	WORD $0x4f801067 // fmla v7.4s, v3.4s, v0.s[0]
+	WORD $0x4fa01866 // fmla v6.4s, v3.4s, v0.s[3]
+	WORD $0x4fa05867 // fmls v7.4s, v3.4s, v0.s[3]
 	WORD $0x4eaa1d43 // mov v3.16b, v10.16b
-	WORD $0x4fa050a3 // fmls v3.4s, v5.4s, v0.s[1]
-	WORD $0x4fa010aa // fmla v10.4s, v5.4s, v0.s[1]
-	FMOVQ F2, (R11)
-	WORD $0x3cac6967 // str q7, [x11, x12]
-	WORD $0x3cad6966 // str q6, [x11, x13]
-	WORD $0x3cae696a // str q10, [x11, x14]
-	WORD $0x3caf6963 // str q3, [x11, x15]
-	WORD $0x3cb06964 // str q4, [x11, x16]
+	WORD $0x4f8110a3 // fmla v3.4s, v5.4s, v1.s[0]
+	WORD $0x4f8150aa // fmls v10.4s, v5.4s, v1.s[0]
+	FMOVQ F2, (R10)
+	WORD $0x3cab6947 // str q7, [x10, x11]
+	WORD $0x3cac6946 // str q6, [x10, x12]
+	WORD $0x3cad694a // str q10, [x10, x13]
+	WORD $0x3cae6943 // str q3, [x10, x14]
+	WORD $0x3caf6944 // str q4, [x10, x15]
 done:
 	ADD $16, R0, R0
-	ADD $16, R9, R9
+	ADD $16, R8, R8
 	SUBS $4, R2, R2
 	BGT vector
 	RET
@@ -2959,184 +2959,184 @@ TEXT ·winogradFilterNEON(SB), NOSPLIT, $0-56
 	MOVD srcRow+32(FP), R3
 	LSL $2, R3, R3
 	ADD R3, R3, R4
-	MOVD dst+0(FP), R6
-	MOVD dstRow+8(FP), R7
-	LSL $2, R7, R7
-	MOVD dstColumn+16(FP), R9
-	LSL $2, R9, R9
-	ADD R9, R9, R10
-	ADD R9, R10, R11
-	ADD R9, R11, R12
-	ADD R9, R12, R13
-	MOVD $factors3f00000040000000bf2aaaab3e2aaaabbef15bef3e715bef<>(SB), R14
+	MOVD dst+0(FP), R5
+	MOVD dstRow+8(FP), R6
+	LSL $2, R6, R6
+	MOVD dstColumn+16(FP), R8
+	LSL $2, R8, R8
+	ADD R8, R8, R9
+	ADD R8, R9, R10
+	ADD R8, R10, R11
+	ADD R8, R11, R12
+	MOVD $factors3f000000bf2aaaab3ef15bef400000003e2aaaabbe715bef<>(SB), R14
 	FLDPQ 0(R14), (F0, F1)
 vector:
-	MOVD R0, R5
-	FMOVQ (R5), F2
-	WORD $0x3ce368a3 // ldr q3, [x5, x3]
-	WORD $0x3ce468a4 // ldr q4, [x5, x4]
-	FMOVQ (R5), F5
+	MOVD R0, R13
+	FMOVQ (R13), F2
+	WORD $0x3ce369a3 // ldr q3, [x13, x3]
+	WORD $0x3ce469a4 // ldr q4, [x13, x4]
+	FMOVQ (R13), F5
 	WORD $0x4f801085 // fmla v5.4s, v4.4s, v0.s[0]
-	WORD $0x4f8098a5 // fmul v5.4s, v5.4s, v0.s[2]
+	WORD $0x4fa090a5 // fmul v5.4s, v5.4s, v0.s[1]
 	WORD $0x4ea51ca6 // mov v6.16b, v5.16b
-	WORD $0x4f815066 // fmls v6.4s, v3.4s, v1.s[0]
-	WORD $0x4f811065 // fmla v5.4s, v3.4s, v1.s[0]
-	FMOVQ (R5), F7
-	WORD $0x4fa01087 // fmla v7.4s, v4.4s, v0.s[1]
-	WORD $0x4fa098e7 // fmul v7.4s, v7.4s, v0.s[3]
+	WORD $0x4f801866 // fmla v6.4s, v3.4s, v0.s[2]
+	WORD $0x4f805865 // fmls v5.4s, v3.4s, v0.s[2]
+	FMOVQ (R13), F7
+	WORD $0x4fa01887 // fmla v7.4s, v4.4s, v0.s[3]
+	WORD $0x4f8190e7 // fmul v7.4s, v7.4s, v1.s[0]
 	WORD $0x4ea71ce8 // mov v8.16b, v7.16b
-	WORD $0x4fa15068 // fmls v8.4s, v3.4s, v1.s[1]
-	WORD $0x4fa11067 // fmla v7.4s, v3.4s, v1.s[1]
-	ADD R1, R5, R5
-	FMOVQ (R5), F3
-	WORD $0x3ce368a9 // ldr q9, [x5, x3]
-	WORD $0x3ce468aa // ldr q10, [x5, x4]
-	FMOVQ (R5), F11
+	WORD $0x4fa11068 // fmla v8.4s, v3.4s, v1.s[1]
+	WORD $0x4fa15067 // fmls v7.4s, v3.4s, v1.s[1]
+	ADD R1, R13, R13
+	FMOVQ (R13), F3
+	WORD $0x3ce369a9 // ldr q9, [x13, x3]
+	WORD $0x3ce469aa // ldr q10, [x13, x4]
+	FMOVQ (R13), F11
 	WORD $0x4f80114b // fmla v11.4s, v10.4s, v0.s[0]
-	WORD $0x4f80996b // fmul v11.4s, v11.4s, v0.s[2]
+	WORD $0x4fa0916b // fmul v11.4s, v11.4s, v0.s[1]
 	WORD $0x4eab1d6c // mov v12.16b, v11.16b
-	WORD $0x4f81512c // fmls v12.4s, v9.4s, v1.s[0]
-	WORD $0x4f81112b // fmla v11.4s, v9.4s, v1.s[0]
-	FMOVQ (R5), F13
-	WORD $0x4fa0114d // fmla v13.4s, v10.4s, v0.s[1]
-	WORD $0x4fa099ad // fmul v13.4s, v13.4s, v0.s[3]
+	WORD $0x4f80192c // fmla v12.4s, v9.4s, v0.s[2]
+	WORD $0x4f80592b // fmls v11.4s, v9.4s, v0.s[2]
+	FMOVQ (R13), F13
+	WORD $0x4fa0194d // fmla v13.4s, v10.4s, v0.s[3]
+	WORD $0x4f8191ad // fmul v13.4s, v13.4s, v1.s[0]
 	WORD $0x4ead1dae // mov v14.16b, v13.16b
-	WORD $0x4fa1512e // fmls v14.4s, v9.4s, v1.s[1]
-	WORD $0x4fa1112d // fmla v13.4s, v9.4s, v1.s[1]
-	ADD R1, R5, R5
-	FMOVQ (R5), F9
-	WORD $0x3ce368af // ldr q15, [x5, x3]
-	WORD $0x3ce468b0 // ldr q16, [x5, x4]
-	FMOVQ (R5), F17
+	WORD $0x4fa1112e // fmla v14.4s, v9.4s, v1.s[1]
+	WORD $0x4fa1512d // fmls v13.4s, v9.4s, v1.s[1]
+	ADD R1, R13, R13
+	FMOVQ (R13), F9
+	WORD $0x3ce369af // ldr q15, [x13, x3]
+	WORD $0x3ce469b0 // ldr q16, [x13, x4]
+	FMOVQ (R13), F17
 	WORD $0x4f801211 // fmla v17.4s, v16.4s, v0.s[0]
-	WORD $0x4f809a31 // fmul v17.4s, v17.4s, v0.s[2]
+	WORD $0x4fa09231 // fmul v17.4s, v17.4s, v0.s[1]
 	WORD $0x4eb11e32 // mov v18.16b, v17.16b
-	WORD $0x4f8151f2 // fmls v18.4s, v15.4s, v1.s[0]
-	WORD $0x4f8111f1 // fmla v17.4s, v15.4s, v1.s[0]
-	FMOVQ (R5), F19
-	WORD $0x4fa01213 // fmla v19.4s, v16.4s, v0.s[1]
-	WORD $0x4fa09a73 // fmul v19.4s, v19.4s, v0.s[3]
+	WORD $0x4f8019f2 // fmla v18.4s, v15.4s, v0.s[2]
+	WORD $0x4f8059f1 // fmls v17.4s, v15.4s, v0.s[2]
+	FMOVQ (R13), F19
+	WORD $0x4fa01a13 // fmla v19.4s, v16.4s, v0.s[3]
+	WORD $0x4f819273 // fmul v19.4s, v19.4s, v1.s[0]
 	WORD $0x4eb31e74 // mov v20.16b, v19.16b
-	WORD $0x4fa151f4 // fmls v20.4s, v15.4s, v1.s[1]
-	WORD $0x4fa111f3 // fmla v19.4s, v15.4s, v1.s[1]
-	ADD R1, R5, R5
-	MOVD R6, R8
+	WORD $0x4fa111f4 // fmla v20.4s, v15.4s, v1.s[1]
+	WORD $0x4fa151f3 // fmls v19.4s, v15.4s, v1.s[1]
+	ADD R1, R13, R13
+	MOVD R5, R7
 	WORD $0x4ea21c4f // mov v15.16b, v2.16b
 	WORD $0x4f80112f // fmla v15.4s, v9.4s, v0.s[0]
-	WORD $0x4f8099ef // fmul v15.4s, v15.4s, v0.s[2]
+	WORD $0x4fa091ef // fmul v15.4s, v15.4s, v0.s[1]
 	WORD $0x4eaf1df5 // mov v21.16b, v15.16b
-	WORD $0x4f815075 // fmls v21.4s, v3.4s, v1.s[0]
-	WORD $0x4f81106f // fmla v15.4s, v3.4s, v1.s[0]
+	WORD $0x4f801875 // fmla v21.4s, v3.4s, v0.s[2]
+	WORD $0x4f80586f // fmls v15.4s, v3.4s, v0.s[2]
 	WORD $0x4ea21c56 // mov v22.16b, v2.16b
-	WORD $0x4fa01136 // fmla v22.4s, v9.4s, v0.s[1]
-	WORD $0x4fa09ad6 // fmul v22.4s, v22.4s, v0.s[3]
+	WORD $0x4fa01936 // fmla v22.4s, v9.4s, v0.s[3]
+	WORD $0x4f8192d6 // fmul v22.4s, v22.4s, v1.s[0]
 	WORD $0x4eb61ed7 // mov v23.16b, v22.16b
-	WORD $0x4fa15077 // fmls v23.4s, v3.4s, v1.s[1]
-	WORD $0x4fa11076 // fmla v22.4s, v3.4s, v1.s[1]
-	FMOVQ F2, (R8)
-	WORD $0x3ca9690f // str q15, [x8, x9]
-	WORD $0x3caa6915 // str q21, [x8, x10]
-	WORD $0x3cab6916 // str q22, [x8, x11]
-	WORD $0x3cac6917 // str q23, [x8, x12]
-	WORD $0x3cad6909 // str q9, [x8, x13]
-	ADD R7, R8, R8
+	WORD $0x4fa11077 // fmla v23.4s, v3.4s, v1.s[1]
+	WORD $0x4fa15076 // fmls v22.4s, v3.4s, v1.s[1]
+	FMOVQ F2, (R7)
+	WORD $0x3ca868ef // str q15, [x7, x8]
+	WORD $0x3ca968f5 // str q21, [x7, x9]
+	WORD $0x3caa68f6 // str q22, [x7, x10]
+	WORD $0x3cab68f7 // str q23, [x7, x11]
+	WORD $0x3cac68e9 // str q9, [x7, x12]
+	ADD R6, R7, R7
 	WORD $0x4ea51ca2 // mov v2.16b, v5.16b
 	WORD $0x4f801222 // fmla v2.4s, v17.4s, v0.s[0]
-	WORD $0x4f809842 // fmul v2.4s, v2.4s, v0.s[2]
+	WORD $0x4fa09042 // fmul v2.4s, v2.4s, v0.s[1]
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
-	WORD $0x4f815163 // fmls v3.4s, v11.4s, v1.s[0]
-	WORD $0x4f811162 // fmla v2.4s, v11.4s, v1.s[0]
+	WORD $0x4f801963 // fmla v3.4s, v11.4s, v0.s[2]
+	WORD $0x4f805962 // fmls v2.4s, v11.4s, v0.s[2]
 	WORD $0x4ea51ca9 // mov v9.16b, v5.16b
-	WORD $0x4fa01229 // fmla v9.4s, v17.4s, v0.s[1]
-	WORD $0x4fa09929 // fmul v9.4s, v9.4s, v0.s[3]
+	WORD $0x4fa01a29 // fmla v9.4s, v17.4s, v0.s[3]
+	WORD $0x4f819129 // fmul v9.4s, v9.4s, v1.s[0]
 	WORD $0x4ea91d2f // mov v15.16b, v9.16b
-	WORD $0x4fa1516f // fmls v15.4s, v11.4s, v1.s[1]
-	WORD $0x4fa11169 // fmla v9.4s, v11.4s, v1.s[1]
-	FMOVQ F5, (R8)
-	WORD $0x3ca96902 // str q2, [x8, x9]
-	WORD $0x3caa6903 // str q3, [x8, x10]
-	WORD $0x3cab6909 // str q9, [x8, x11]
-	WORD $0x3cac690f // str q15, [x8, x12]
-	WORD $0x3cad6911 // str q17, [x8, x13]
-	ADD R7, R8, R8
+	WORD $0x4fa1116f // fmla v15.4s, v11.4s, v1.s[1]
+	WORD $0x4fa15169 // fmls v9.4s, v11.4s, v1.s[1]
+	FMOVQ F5, (R7)
+	WORD $0x3ca868e2 // str q2, [x7, x8]
+	WORD $0x3ca968e3 // str q3, [x7, x9]
+	WORD $0x3caa68e9 // str q9, [x7, x10]
+	WORD $0x3cab68ef // str q15, [x7, x11]
+	WORD $0x3cac68f1 // str q17, [x7, x12]
+	ADD R6, R7, R7
 	WORD $0x4ea61cc2 // mov v2.16b, v6.16b
 	WORD $0x4f801242 // fmla v2.4s, v18.4s, v0.s[0]
-	WORD $0x4f809842 // fmul v2.4s, v2.4s, v0.s[2]
+	WORD $0x4fa09042 // fmul v2.4s, v2.4s, v0.s[1]
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
-	WORD $0x4f815183 // fmls v3.4s, v12.4s, v1.s[0]
-	WORD $0x4f811182 // fmla v2.4s, v12.4s, v1.s[0]
+	WORD $0x4f801983 // fmla v3.4s, v12.4s, v0.s[2]
+	WORD $0x4f805982 // fmls v2.4s, v12.4s, v0.s[2]
 	WORD $0x4ea61cc5 // mov v5.16b, v6.16b
-	WORD $0x4fa01245 // fmla v5.4s, v18.4s, v0.s[1]
-	WORD $0x4fa098a5 // fmul v5.4s, v5.4s, v0.s[3]
+	WORD $0x4fa01a45 // fmla v5.4s, v18.4s, v0.s[3]
+	WORD $0x4f8190a5 // fmul v5.4s, v5.4s, v1.s[0]
 	WORD $0x4ea51ca9 // mov v9.16b, v5.16b
-	WORD $0x4fa15189 // fmls v9.4s, v12.4s, v1.s[1]
-	WORD $0x4fa11185 // fmla v5.4s, v12.4s, v1.s[1]
-	FMOVQ F6, (R8)
-	WORD $0x3ca96902 // str q2, [x8, x9]
-	WORD $0x3caa6903 // str q3, [x8, x10]
-	WORD $0x3cab6905 // str q5, [x8, x11]
-	WORD $0x3cac6909 // str q9, [x8, x12]
-	WORD $0x3cad6912 // str q18, [x8, x13]
-	ADD R7, R8, R8
+	WORD $0x4fa11189 // fmla v9.4s, v12.4s, v1.s[1]
+	WORD $0x4fa15185 // fmls v5.4s, v12.4s, v1.s[1]
+	FMOVQ F6, (R7)
+	WORD $0x3ca868e2 // str q2, [x7, x8]
+	WORD $0x3ca968e3 // str q3, [x7, x9]
+	WORD $0x3caa68e5 // str q5, [x7, x10]
+	WORD $0x3cab68e9 // str q9, [x7, x11]
+	WORD $0x3cac68f2 // str q18, [x7, x12]
+	ADD R6, R7, R7
 	WORD $0x4ea71ce2 // mov v2.16b, v7.16b
 	WORD $0x4f801262 // fmla v2.4s, v19.4s, v0.s[0]
-	WORD $0x4f809842 // fmul v2.4s, v2.4s, v0.s[2]
+	WORD $0x4fa09042 // fmul v2.4s, v2.4s, v0.s[1]
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
-	WORD $0x4f8151a3 // fmls v3.4s, v13.4s, v1.s[0]
-	WORD $0x4f8111a2 // fmla v2.4s, v13.4s, v1.s[0]
+	WORD $0x4f8019a3 // fmla v3.4s, v13.4s, v0.s[2]
+	WORD $0x4f8059a2 // fmls v2.4s, v13.4s, v0.s[2]
 	WORD $0x4ea71ce5 // mov v5.16b, v7.16b
-	WORD $0x4fa01265 // fmla v5.4s, v19.4s, v0.s[1]
-	WORD $0x4fa098a5 // fmul v5.4s, v5.4s, v0.s[3]
+	WORD $0x4fa01a65 // fmla v5.4s, v19.4s, v0.s[3]
+	WORD $0x4f8190a5 // fmul v5.4s, v5.4s, v1.s[0]
 	WORD $0x4ea51ca6 // mov v6.16b, v5.16b
-	WORD $0x4fa151a6 // fmls v6.4s, v13.4s, v1.s[1]
-	WORD $0x4fa111a5 // fmla v5.4s, v13.4s, v1.s[1]
-	FMOVQ F7, (R8)
-	WORD $0x3ca96902 // str q2, [x8, x9]
-	WORD $0x3caa6903 // str q3, [x8, x10]
-	WORD $0x3cab6905 // str q5, [x8, x11]
-	WORD $0x3cac6906 // str q6, [x8, x12]
-	WORD $0x3cad6913 // str q19, [x8, x13]
-	ADD R7, R8, R8
+	WORD $0x4fa111a6 // fmla v6.4s, v13.4s, v1.s[1]
+	WORD $0x4fa151a5 // fmls v5.4s, v13.4s, v1.s[1]
+	FMOVQ F7, (R7)
+	WORD $0x3ca868e2 // str q2, [x7, x8]
+	WORD $0x3ca968e3 // str q3, [x7, x9]
+	WORD $0x3caa68e5 // str q5, [x7, x10]
+	WORD $0x3cab68e6 // str q6, [x7, x11]
+	WORD $0x3cac68f3 // str q19, [x7, x12]
+	ADD R6, R7, R7
 	WORD $0x4ea81d02 // mov v2.16b, v8.16b
 	WORD $0x4f801282 // fmla v2.4s, v20.4s, v0.s[0]
-	WORD $0x4f809842 // fmul v2.4s, v2.4s, v0.s[2]
+	WORD $0x4fa09042 // fmul v2.4s, v2.4s, v0.s[1]
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
-	WORD $0x4f8151c3 // fmls v3.4s, v14.4s, v1.s[0]
-	WORD $0x4f8111c2 // fmla v2.4s, v14.4s, v1.s[0]
+	WORD $0x4f8019c3 // fmla v3.4s, v14.4s, v0.s[2]
+	WORD $0x4f8059c2 // fmls v2.4s, v14.4s, v0.s[2]
 	WORD $0x4ea81d05 // mov v5.16b, v8.16b
-	WORD $0x4fa01285 // fmla v5.4s, v20.4s, v0.s[1]
-	WORD $0x4fa098a5 // fmul v5.4s, v5.4s, v0.s[3]
+	WORD $0x4fa01a85 // fmla v5.4s, v20.4s, v0.s[3]
+	WORD $0x4f8190a5 // fmul v5.4s, v5.4s, v1.s[0]
 	WORD $0x4ea51ca6 // mov v6.16b, v5.16b
-	WORD $0x4fa151c6 // fmls v6.4s, v14.4s, v1.s[1]
-	WORD $0x4fa111c5 // fmla v5.4s, v14.4s, v1.s[1]
-	FMOVQ F8, (R8)
-	WORD $0x3ca96902 // str q2, [x8, x9]
-	WORD $0x3caa6903 // str q3, [x8, x10]
-	WORD $0x3cab6905 // str q5, [x8, x11]
-	WORD $0x3cac6906 // str q6, [x8, x12]
-	WORD $0x3cad6914 // str q20, [x8, x13]
-	ADD R7, R8, R8
+	WORD $0x4fa111c6 // fmla v6.4s, v14.4s, v1.s[1]
+	WORD $0x4fa151c5 // fmls v5.4s, v14.4s, v1.s[1]
+	FMOVQ F8, (R7)
+	WORD $0x3ca868e2 // str q2, [x7, x8]
+	WORD $0x3ca968e3 // str q3, [x7, x9]
+	WORD $0x3caa68e5 // str q5, [x7, x10]
+	WORD $0x3cab68e6 // str q6, [x7, x11]
+	WORD $0x3cac68f4 // str q20, [x7, x12]
+	ADD R6, R7, R7
 	WORD $0x4ea41c82 // mov v2.16b, v4.16b
 	WORD $0x4f801202 // fmla v2.4s, v16.4s, v0.s[0]
-	WORD $0x4f809842 // fmul v2.4s, v2.4s, v0.s[2]
+	WORD $0x4fa09042 // fmul v2.4s, v2.4s, v0.s[1]
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
-	WORD $0x4f815143 // fmls v3.4s, v10.4s, v1.s[0]
-	WORD $0x4f811142 // fmla v2.4s, v10.4s, v1.s[0]
+	WORD $0x4f801943 // fmla v3.4s, v10.4s, v0.s[2]
+	WORD $0x4f805942 // fmls v2.4s, v10.4s, v0.s[2]
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
-	WORD $0x4fa01205 // fmla v5.4s, v16.4s, v0.s[1]
-	WORD $0x4fa098a5 // fmul v5.4s, v5.4s, v0.s[3]
+	WORD $0x4fa01a05 // fmla v5.4s, v16.4s, v0.s[3]
+	WORD $0x4f8190a5 // fmul v5.4s, v5.4s, v1.s[0]
 	WORD $0x4ea51ca6 // mov v6.16b, v5.16b
-	WORD $0x4fa15146 // fmls v6.4s, v10.4s, v1.s[1]
-	WORD $0x4fa11145 // fmla v5.4s, v10.4s, v1.s[1]
-	FMOVQ F4, (R8)
-	WORD $0x3ca96902 // str q2, [x8, x9]
-	WORD $0x3caa6903 // str q3, [x8, x10]
-	WORD $0x3cab6905 // str q5, [x8, x11]
-	WORD $0x3cac6906 // str q6, [x8, x12]
-	WORD $0x3cad6910 // str q16, [x8, x13]
+	WORD $0x4fa11146 // fmla v6.4s, v10.4s, v1.s[1]
+	WORD $0x4fa15145 // fmls v5.4s, v10.4s, v1.s[1]
+	FMOVQ F4, (R7)
+	WORD $0x3ca868e2 // str q2, [x7, x8]
+	WORD $0x3ca968e3 // str q3, [x7, x9]
+	WORD $0x3caa68e5 // str q5, [x7, x10]
+	WORD $0x3cab68e6 // str q6, [x7, x11]
+	WORD $0x3cac68f0 // str q16, [x7, x12]
 done:
 	ADD $16, R0, R0
-	ADD $16, R6, R6
+	ADD $16, R5, R5
 	SUBS $4, R2, R2
 	BGT vector
 	RET
@@ -3151,214 +3151,214 @@ TEXT ·winogradGradientNEON(SB), NOSPLIT, $0-56
 	LSL $2, R3, R3
 	ADD R3, R3, R4
 	ADD R3, R4, R5
-	MOVD dst+0(FP), R7
-	MOVD dstRow+8(FP), R8
-	LSL $2, R8, R8
-	MOVD dstColumn+16(FP), R10
-	LSL $2, R10, R10
-	ADD R10, R10, R11
-	ADD R10, R11, R12
-	ADD R10, R12, R13
-	ADD R10, R13, R14
-	MOVD $factors3f3504f33fb504f33f00000040000000<>(SB), R15
+	MOVD dst+0(FP), R6
+	MOVD dstRow+8(FP), R7
+	LSL $2, R7, R7
+	MOVD dstColumn+16(FP), R9
+	LSL $2, R9, R9
+	ADD R9, R9, R10
+	ADD R9, R10, R11
+	ADD R9, R11, R12
+	ADD R9, R12, R13
+	MOVD $factors3f000000bf3504f340000000bfb504f3<>(SB), R15
 	FMOVQ 0(R15), F0
 vector:
-	MOVD R0, R6
-	FMOVQ (R6), F1
-	WORD $0x3ce368c2 // ldr q2, [x6, x3]
-	WORD $0x3ce468c3 // ldr q3, [x6, x4]
-	WORD $0x3ce568c4 // ldr q4, [x6, x5]
-	FMOVQ (R6), F5
-	WORD $0x4f801865 // fmla v5.4s, v3.4s, v0.s[2]
-	WORD $0x3ce368c6 // ldr q6, [x6, x3]
-	WORD $0x4f801886 // fmla v6.4s, v4.4s, v0.s[2]
+	MOVD R0, R14
+	FMOVQ (R14), F1
+	WORD $0x3ce369c2 // ldr q2, [x14, x3]
+	WORD $0x3ce469c3 // ldr q3, [x14, x4]
+	WORD $0x3ce569c4 // ldr q4, [x14, x5]
+	FMOVQ (R14), F5
+	WORD $0x4f801065 // fmla v5.4s, v3.4s, v0.s[0]
+	WORD $0x3ce369c6 // ldr q6, [x14, x3]
+	WORD $0x4f801086 // fmla v6.4s, v4.4s, v0.s[0]
 	WORD $0x4ea51ca7 // mov v7.16b, v5.16b
-	WORD $0x4f8050c7 // fmls v7.4s, v6.4s, v0.s[0]
-	WORD $0x4f8010c5 // fmla v5.4s, v6.4s, v0.s[0]
-	FMOVQ (R6), F6
-	WORD $0x4fa01866 // fmla v6.4s, v3.4s, v0.s[3]
-	WORD $0x4fa01882 // fmla v2.4s, v4.4s, v0.s[3]
+	WORD $0x4fa010c7 // fmla v7.4s, v6.4s, v0.s[1]
+	WORD $0x4fa050c5 // fmls v5.4s, v6.4s, v0.s[1]
+	FMOVQ (R14), F6
+	WORD $0x4f801866 // fmla v6.4s, v3.4s, v0.s[2]
+	WORD $0x4f801882 // fmla v2.4s, v4.4s, v0.s[2]
 	WORD $0x4ea61cc3 // mov v3.16b, v6.16b
-	WORD $0x4fa05043 // fmls v3.4s, v2.4s, v0.s[1]
-	WORD $0x4fa01046 // fmla v6.4s, v2.4s, v0.s[1]
-	ADD R1, R6, R6
-	FMOVQ (R6), F2
-	WORD $0x3ce368c8 // ldr q8, [x6, x3]
-	WORD $0x3ce468c9 // ldr q9, [x6, x4]
-	WORD $0x3ce568ca // ldr q10, [x6, x5]
-	FMOVQ (R6), F11
-	WORD $0x4f80192b // fmla v11.4s, v9.4s, v0.s[2]
-	WORD $0x3ce368cc // ldr q12, [x6, x3]
-	WORD $0x4f80194c // fmla v12.4s, v10.4s, v0.s[2]
+	WORD $0x4fa01843 // fmla v3.4s, v2.4s, v0.s[3]
+	WORD $0x4fa05846 // fmls v6.4s, v2.4s, v0.s[3]
+	ADD R1, R14, R14
+	FMOVQ (R14), F2
+	WORD $0x3ce369c8 // ldr q8, [x14, x3]
+	WORD $0x3ce469c9 // ldr q9, [x14, x4]
+	WORD $0x3ce569ca // ldr q10, [x14, x5]
+	FMOVQ (R14), F11
+	WORD $0x4f80112b // fmla v11.4s, v9.4s, v0.s[0]
+	WORD $0x3ce369cc // ldr q12, [x14, x3]
+	WORD $0x4f80114c // fmla v12.4s, v10.4s, v0.s[0]
 	WORD $0x4eab1d6d // mov v13.16b, v11.16b
-	WORD $0x4f80518d // fmls v13.4s, v12.4s, v0.s[0]
-	WORD $0x4f80118b // fmla v11.4s, v12.4s, v0.s[0]
-	FMOVQ (R6), F12
-	WORD $0x4fa0192c // fmla v12.4s, v9.4s, v0.s[3]
-	WORD $0x4fa01948 // fmla v8.4s, v10.4s, v0.s[3]
+	WORD $0x4fa0118d // fmla v13.4s, v12.4s, v0.s[1]
+	WORD $0x4fa0518b // fmls v11.4s, v12.4s, v0.s[1]
+	FMOVQ (R14), F12
+	WORD $0x4f80192c // fmla v12.4s, v9.4s, v0.s[2]
+	WORD $0x4f801948 // fmla v8.4s, v10.4s, v0.s[2]
 	WORD $0x4eac1d89 // mov v9.16b, v12.16b
-	WORD $0x4fa05109 // fmls v9.4s, v8.4s, v0.s[1]
-	WORD $0x4fa0110c // fmla v12.4s, v8.4s, v0.s[1]
-	ADD R1, R6, R6
-	FMOVQ (R6), F8
-	WORD $0x3ce368ce // ldr q14, [x6, x3]
-	WORD $0x3ce468cf // ldr q15, [x6, x4]
-	WORD $0x3ce568d0 // ldr q16, [x6, x5]
-	FMOVQ (R6), F17
-	WORD $0x4f8019f1 // fmla v17.4s, v15.4s, v0.s[2]
-	WORD $0x3ce368d2 // ldr q18, [x6, x3]
-	WORD $0x4f801a12 // fmla v18.4s, v16.4s, v0.s[2]
+	WORD $0x4fa01909 // fmla v9.4s, v8.4s, v0.s[3]
+	WORD $0x4fa0590c // fmls v12.4s, v8.4s, v0.s[3]
+	ADD R1, R14, R14
+	FMOVQ (R14), F8
+	WORD $0x3ce369ce // ldr q14, [x14, x3]
+	WORD $0x3ce469cf // ldr q15, [x14, x4]
+	WORD $0x3ce569d0 // ldr q16, [x14, x5]
+	FMOVQ (R14), F17
+	WORD $0x4f8011f1 // fmla v17.4s, v15.4s, v0.s[0]
+	WORD $0x3ce369d2 // ldr q18, [x14, x3]
+	WORD $0x4f801212 // fmla v18.4s, v16.4s, v0.s[0]
 	WORD $0x4eb11e33 // mov v19.16b, v17.16b
-	WORD $0x4f805253 // fmls v19.4s, v18.4s, v0.s[0]
-	WORD $0x4f801251 // fmla v17.4s, v18.4s, v0.s[0]
-	FMOVQ (R6), F18
-	WORD $0x4fa019f2 // fmla v18.4s, v15.4s, v0.s[3]
-	WORD $0x4fa01a0e // fmla v14.4s, v16.4s, v0.s[3]
+	WORD $0x4fa01253 // fmla v19.4s, v18.4s, v0.s[1]
+	WORD $0x4fa05251 // fmls v17.4s, v18.4s, v0.s[1]
+	FMOVQ (R14), F18
+	WORD $0x4f8019f2 // fmla v18.4s, v15.4s, v0.s[2]
+	WORD $0x4f801a0e // fmla v14.4s, v16.4s, v0.s[2]
 	WORD $0x4eb21e4f // mov v15.16b, v18.16b
-	WORD $0x4fa051cf // fmls v15.4s, v14.4s, v0.s[1]
-	WORD $0x4fa011d2 // fmla v18.4s, v14.4s, v0.s[1]
-	ADD R1, R6, R6
-	FMOVQ (R6), F14
-	WORD $0x3ce368d4 // ldr q20, [x6, x3]
-	WORD $0x3ce468d5 // ldr q21, [x6, x4]
-	WORD $0x3ce568d6 // ldr q22, [x6, x5]
-	FMOVQ (R6), F23
-	WORD $0x4f801ab7 // fmla v23.4s, v21.4s, v0.s[2]
-	WORD $0x3ce368d8 // ldr q24, [x6, x3]
-	WORD $0x4f801ad8 // fmla v24.4s, v22.4s, v0.s[2]
+	WORD $0x4fa019cf // fmla v15.4s, v14.4s, v0.s[3]
+	WORD $0x4fa059d2 // fmls v18.4s, v14.4s, v0.s[3]
+	ADD R1, R14, R14
+	FMOVQ (R14), F14
+	WORD $0x3ce369d4 // ldr q20, [x14, x3]
+	WORD $0x3ce469d5 // ldr q21, [x14, x4]
+	WORD $0x3ce569d6 // ldr q22, [x14, x5]
+	FMOVQ (R14), F23
+	WORD $0x4f8012b7 // fmla v23.4s, v21.4s, v0.s[0]
+	WORD $0x3ce369d8 // ldr q24, [x14, x3]
+	WORD $0x4f8012d8 // fmla v24.4s, v22.4s, v0.s[0]
 	WORD $0x4eb71ef9 // mov v25.16b, v23.16b
-	WORD $0x4f805319 // fmls v25.4s, v24.4s, v0.s[0]
-	WORD $0x4f801317 // fmla v23.4s, v24.4s, v0.s[0]
-	FMOVQ (R6), F24
-	WORD $0x4fa01ab8 // fmla v24.4s, v21.4s, v0.s[3]
-	WORD $0x4fa01ad4 // fmla v20.4s, v22.4s, v0.s[3]
+	WORD $0x4fa01319 // fmla v25.4s, v24.4s, v0.s[1]
+	WORD $0x4fa05317 // fmls v23.4s, v24.4s, v0.s[1]
+	FMOVQ (R14), F24
+	WORD $0x4f801ab8 // fmla v24.4s, v21.4s, v0.s[2]
+	WORD $0x4f801ad4 // fmla v20.4s, v22.4s, v0.s[2]
 	WORD $0x4eb81f15 // mov v21.16b, v24.16b
-	WORD $0x4fa05295 // fmls v21.4s, v20.4s, v0.s[1]
-	WORD $0x4fa01298 // fmla v24.4s, v20.4s, v0.s[1]
-	ADD R1, R6, R6
-	MOVD R7, R9
+	WORD $0x4fa01a95 // fmla v21.4s, v20.4s, v0.s[3]
+	WORD $0x4fa05a98 // fmls v24.4s, v20.4s, v0.s[3]
+	ADD R1, R14, R14
+	MOVD R6, R8
 	WORD $0x4ea11c34 // mov v20.16b, v1.16b
-	WORD $0x4f801914 // fmla v20.4s, v8.4s, v0.s[2]
+	WORD $0x4f801114 // fmla v20.4s, v8.4s, v0.s[0]
 	WORD $0x4ea21c5a // mov v26.16b, v2.16b
-	WORD $0x4f8019da // fmla v26.4s, v14.4s, v0.s[2]
+	WORD $0x4f8011da // fmla v26.4s, v14.4s, v0.s[0]
 	WORD $0x4eb41e9b // mov v27.16b, v20.16b
-	WORD $0x4f80535b // fmls v27.4s, v26.4s, v0.s[0]
-	WORD $0x4f801354 // fmla v20.4s, v26.4s, v0.s[0]
+	WORD $0x4fa0135b // fmla v27.4s, v26.4s, v0.s[1]
+	WORD $0x4fa05354 // fmls v20.4s, v26.4s, v0.s[1]
 	WORD $0x4ea11c3a // mov v26.16b, v1.16b
-	WORD $0x4fa0191a // fmla v26.4s, v8.4s, v0.s[3]
-	WORD $0x4fa019c2 // fmla v2.4s, v14.4s, v0.s[3]
+	WORD $0x4f80191a // fmla v26.4s, v8.4s, v0.s[2]
+	WORD $0x4f8019c2 // fmla v2.4s, v14.4s, v0.s[2]
 	WORD $0x4eba1f48 // mov v8.16b, v26.16b
-	WORD $0x4fa05048 // fmls v8.4s, v2.4s, v0.s[1]
-	WORD $0x4fa0105a // fmla v26.4s, v2.4s, v0.s[1]
-	FMOVQ F1, (R9)
-	WORD $0x3caa6934 // str q20, [x9, x10]
-	WORD $0x3cab693b // str q27, [x9, x11]
-	WORD $0x3cac693a // str q26, [x9, x12]
-	WORD $0x3cad6928 // str q8, [x9, x13]
-	WORD $0x3cae692e // str q14, [x9, x14]
-	ADD R8, R9, R9
+	WORD $0x4fa01848 // fmla v8.4s, v2.4s, v0.s[3]
+	WORD $0x4fa0585a // fmls v26.4s, v2.4s, v0.s[3]
+	FMOVQ F1, (R8)
+	WORD $0x3ca96914 // str q20, [x8, x9]
+	WORD $0x3caa691b // str q27, [x8, x10]
+	WORD $0x3cab691a // str q26, [x8, x11]
+	WORD $0x3cac6908 // str q8, [x8, x12]
+	WORD $0x3cad690e // str q14, [x8, x13]
+	ADD R7, R8, R8
 	WORD $0x4ea51ca1 // mov v1.16b, v5.16b
-	WORD $0x4f801a21 // fmla v1.4s, v17.4s, v0.s[2]
+	WORD $0x4f801221 // fmla v1.4s, v17.4s, v0.s[0]
 	WORD $0x4eab1d62 // mov v2.16b, v11.16b
-	WORD $0x4f801ae2 // fmla v2.4s, v23.4s, v0.s[2]
+	WORD $0x4f8012e2 // fmla v2.4s, v23.4s, v0.s[0]
 	WORD $0x4ea11c28 // mov v8.16b, v1.16b
-	WORD $0x4f805048 // fmls v8.4s, v2.4s, v0.s[0]
-	WORD $0x4f801041 // fmla v1.4s, v2.4s, v0.s[0]
+	WORD $0x4fa01048 // fmla v8.4s, v2.4s, v0.s[1]
+	WORD $0x4fa05041 // fmls v1.4s, v2.4s, v0.s[1]
 	WORD $0x4ea51ca2 // mov v2.16b, v5.16b
-	WORD $0x4fa01a22 // fmla v2.4s, v17.4s, v0.s[3]
-	WORD $0x4fa01aeb // fmla v11.4s, v23.4s, v0.s[3]
+	WORD $0x4f801a22 // fmla v2.4s, v17.4s, v0.s[2]
+	WORD $0x4f801aeb // fmla v11.4s, v23.4s, v0.s[2]
 	WORD $0x4ea21c4e // mov v14.16b, v2.16b
-	WORD $0x4fa0516e // fmls v14.4s, v11.4s, v0.s[1]
-	WORD $0x4fa01162 // fmla v2.4s, v11.4s, v0.s[1]
-	FMOVQ F5, (R9)
-	WORD $0x3caa6921 // str q1, [x9, x10]
-	WORD $0x3cab6928 // str q8, [x9, x11]
-	WORD $0x3cac6922 // str q2, [x9, x12]
-	WORD $0x3cad692e // str q14, [x9, x13]
-	WORD $0x3cae6937 // str q23, [x9, x14]
-	ADD R8, R9, R9
+	WORD $0x4fa0196e // fmla v14.4s, v11.4s, v0.s[3]
+	WORD $0x4fa05962 // fmls v2.4s, v11.4s, v0.s[3]
+	FMOVQ F5, (R8)
+	WORD $0x3ca96901 // str q1, [x8, x9]
+	WORD $0x3caa6908 // str q8, [x8, x10]
+	WORD $0x3cab6902 // str q2, [x8, x11]
+	WORD $0x3cac690e // str q14, [x8, x12]
+	WORD $0x3cad6917 // str q23, [x8, x13]
+	ADD R7, R8, R8
 	WORD $0x4ea71ce1 // mov v1.16b, v7.16b
-	WORD $0x4f801a61 // fmla v1.4s, v19.4s, v0.s[2]
+	WORD $0x4f801261 // fmla v1.4s, v19.4s, v0.s[0]
 	WORD $0x4ead1da2 // mov v2.16b, v13.16b
-	WORD $0x4f801b22 // fmla v2.4s, v25.4s, v0.s[2]
+	WORD $0x4f801322 // fmla v2.4s, v25.4s, v0.s[0]
 	WORD $0x4ea11c25 // mov v5.16b, v1.16b
-	WORD $0x4f805045 // fmls v5.4s, v2.4s, v0.s[0]
-	WORD $0x4f801041 // fmla v1.4s, v2.4s, v0.s[0]
+	WORD $0x4fa01045 // fmla v5.4s, v2.4s, v0.s[1]
+	WORD $0x4fa05041 // fmls v1.4s, v2.4s, v0.s[1]
 	WORD $0x4ea71ce2 // mov v2.16b, v7.16b
-	WORD $0x4fa01a62 // fmla v2.4s, v19.4s, v0.s[3]
-	WORD $0x4fa01b2d // fmla v13.4s, v25.4s, v0.s[3]
+	WORD $0x4f801a62 // fmla v2.4s, v19.4s, v0.s[2]
+	WORD $0x4f801b2d // fmla v13.4s, v25.4s, v0.s[2]
 	WORD $0x4ea21c48 // mov v8.16b, v2.16b
-	WORD $0x4fa051a8 // fmls v8.4s, v13.4s, v0.s[1]
-	WORD $0x4fa011a2 // fmla v2.4s, v13.4s, v0.s[1]
-	FMOVQ F7, (R9)
-	WORD $0x3caa6921 // str q1, [x9, x10]
-	WORD $0x3cab6925 // str q5, [x9, x11]
-	WORD $0x3cac6922 // str q2, [x9, x12]
-	WORD $0x3cad6928 // str q8, [x9, x13]
-	WORD $0x3cae6939 // str q25, [x9, x14]
-	ADD R8, R9, R9
+	WORD $0x4fa019a8 // fmla v8.4s, v13.4s, v0.s[3]
+	WORD $0x4fa059a2 // fmls v2.4s, v13.4s, v0.s[3]
+	FMOVQ F7, (R8)
+	WORD $0x3ca96901 // str q1, [x8, x9]
+	WORD $0x3caa6905 // str q5, [x8, x10]
+	WORD $0x3cab6902 // str q2, [x8, x11]
+	WORD $0x3cac6908 // str q8, [x8, x12]
+	WORD $0x3cad6919 // str q25, [x8, x13]
+	ADD R7, R8, R8
 	WORD $0x4ea61cc1 // mov v1.16b, v6.16b
-	WORD $0x4f801a41 // fmla v1.4s, v18.4s, v0.s[2]
+	WORD $0x4f801241 // fmla v1.4s, v18.4s, v0.s[0]
 	WORD $0x4eac1d82 // mov v2.16b, v12.16b
-	WORD $0x4f801b02 // fmla v2.4s, v24.4s, v0.s[2]
+	WORD $0x4f801302 // fmla v2.4s, v24.4s, v0.s[0]
 	WORD $0x4ea11c25 // mov v5.16b, v1.16b
-	WORD $0x4f805045 // fmls v5.4s, v2.4s, v0.s[0]
-	WORD $0x4f801041 // fmla v1.4s, v2.4s, v0.s[0]
+	WORD $0x4fa01045 // fmla v5.4s, v2.4s, v0.s[1]
+	WORD $0x4fa05041 // fmls v1.4s, v2.4s, v0.s[1]
 	WORD $0x4ea61cc2 // mov v2.16b, v6.16b
-	WORD $0x4fa01a42 // fmla v2.4s, v18.4s, v0.s[3]
-	WORD $0x4fa01b0c // fmla v12.4s, v24.4s, v0.s[3]
+	WORD $0x4f801a42 // fmla v2.4s, v18.4s, v0.s[2]
+	WORD $0x4f801b0c // fmla v12.4s, v24.4s, v0.s[2]
 	WORD $0x4ea21c47 // mov v7.16b, v2.16b
-	WORD $0x4fa05187 // fmls v7.4s, v12.4s, v0.s[1]
-	WORD $0x4fa01182 // fmla v2.4s, v12.4s, v0.s[1]
-	FMOVQ F6, (R9)
-	WORD $0x3caa6921 // str q1, [x9, x10]
-	WORD $0x3cab6925 // str q5, [x9, x11]
-	WORD $0x3cac6922 // str q2, [x9, x12]
-	WORD $0x3cad6927 // str q7, [x9, x13]
-	WORD $0x3cae6938 // str q24, [x9, x14]
-	ADD R8, R9, R9
+	WORD $0x4fa01987 // fmla v7.4s, v12.4s, v0.s[3]
+	WORD $0x4fa05982 // fmls v2.4s, v12.4s, v0.s[3]
+	FMOVQ F6, (R8)
+	WORD $0x3ca96901 // str q1, [x8, x9]
+	WORD $0x3caa6905 // str q5, [x8, x10]
+	WORD $0x3cab6902 // str q2, [x8, x11]
+	WORD $0x3cac6907 // str q7, [x8, x12]
+	WORD $0x3cad6918 // str q24, [x8, x13]
+	ADD R7, R8, R8
 	WORD $0x4ea31c61 // mov v1.16b, v3.16b
-	WORD $0x4f8019e1 // fmla v1.4s, v15.4s, v0.s[2]
+	WORD $0x4f8011e1 // fmla v1.4s, v15.4s, v0.s[0]
 	WORD $0x4ea91d22 // mov v2.16b, v9.16b
-	WORD $0x4f801aa2 // fmla v2.4s, v21.4s, v0.s[2]
+	WORD $0x4f8012a2 // fmla v2.4s, v21.4s, v0.s[0]
 	WORD $0x4ea11c25 // mov v5.16b, v1.16b
-	WORD $0x4f805045 // fmls v5.4s, v2.4s, v0.s[0]
-	WORD $0x4f801041 // fmla v1.4s, v2.4s, v0.s[0]
+	WORD $0x4fa01045 // fmla v5.4s, v2.4s, v0.s[1]
+	WORD $0x4fa05041 // fmls v1.4s, v2.4s, v0.s[1]
 	WORD $0x4ea31c62 // mov v2.16b, v3.16b
-	WORD $0x4fa019e2 // fmla v2.4s, v15.4s, v0.s[3]
-	WORD $0x4fa01aa9 // fmla v9.4s, v21.4s, v0.s[3]
+	WORD $0x4f8019e2 // fmla v2.4s, v15.4s, v0.s[2]
+	WORD $0x4f801aa9 // fmla v9.4s, v21.4s, v0.s[2]
 	WORD $0x4ea21c46 // mov v6.16b, v2.16b
-	WORD $0x4fa05126 // fmls v6.4s, v9.4s, v0.s[1]
-	WORD $0x4fa01122 // fmla v2.4s, v9.4s, v0.s[1]
-	FMOVQ F3, (R9)
-	WORD $0x3caa6921 // str q1, [x9, x10]
-	WORD $0x3cab6925 // str q5, [x9, x11]
-	WORD $0x3cac6922 // str q2, [x9, x12]
-	WORD $0x3cad6926 // str q6, [x9, x13]
-	WORD $0x3cae6935 // str q21, [x9, x14]
-	ADD R8, R9, R9
+	WORD $0x4fa01926 // fmla v6.4s, v9.4s, v0.s[3]
+	WORD $0x4fa05922 // fmls v2.4s, v9.4s, v0.s[3]
+	FMOVQ F3, (R8)
+	WORD $0x3ca96901 // str q1, [x8, x9]
+	WORD $0x3caa6905 // str q5, [x8, x10]
+	WORD $0x3cab6902 // str q2, [x8, x11]
+	WORD $0x3cac6906 // str q6, [x8, x12]
+	WORD $0x3cad6915 // str q21, [x8, x13]
+	ADD R7, R8, R8
 	WORD $0x4ea41c81 // mov v1.16b, v4.16b
-	WORD $0x4f801a01 // fmla v1.4s, v16.4s, v0.s[2]
+	WORD $0x4f801201 // fmla v1.4s, v16.4s, v0.s[0]
 	WORD $0x4eaa1d42 // mov v2.16b, v10.16b
-	WORD $0x4f801ac2 // fmla v2.4s, v22.4s, v0.s[2]
+	WORD $0x4f8012c2 // fmla v2.4s, v22.4s, v0.s[0]
 	WORD $0x4ea11c23 // mov v3.16b, v1.16b
-	WORD $0x4f805043 // fmls v3.4s, v2.4s, v0.s[0]
-	WORD $0x4f801041 // fmla v1.4s, v2.4s, v0.s[0]
+	WORD $0x4fa01043 // fmla v3.4s, v2.4s, v0.s[1]
+	WORD $0x4fa05041 // fmls v1.4s, v2.4s, v0.s[1]
 	WORD $0x4ea41c82 // mov v2.16b, v4.16b
-	WORD $0x4fa01a02 // fmla v2.4s, v16.4s, v0.s[3]
-	WORD $0x4fa01aca // fmla v10.4s, v22.4s, v0.s[3]
+	WORD $0x4f801a02 // fmla v2.4s, v16.4s, v0.s[2]
+	WORD $0x4f801aca // fmla v10.4s, v22.4s, v0.s[2]
 	WORD $0x4ea21c45 // mov v5.16b, v2.16b
-	WORD $0x4fa05145 // fmls v5.4s, v10.4s, v0.s[1]
-	WORD $0x4fa01142 // fmla v2.4s, v10.4s, v0.s[1]
-	FMOVQ F4, (R9)
-	WORD $0x3caa6921 // str q1, [x9, x10]
-	WORD $0x3cab6923 // str q3, [x9, x11]
-	WORD $0x3cac6922 // str q2, [x9, x12]
-	WORD $0x3cad6925 // str q5, [x9, x13]
-	WORD $0x3cae6936 // str q22, [x9, x14]
+	WORD $0x4fa01945 // fmla v5.4s, v10.4s, v0.s[3]
+	WORD $0x4fa05942 // fmls v2.4s, v10.4s, v0.s[3]
+	FMOVQ F4, (R8)
+	WORD $0x3ca96901 // str q1, [x8, x9]
+	WORD $0x3caa6903 // str q3, [x8, x10]
+	WORD $0x3cab6902 // str q2, [x8, x11]
+	WORD $0x3cac6905 // str q5, [x8, x12]
+	WORD $0x3cad6916 // str q22, [x8, x13]
 done:
 	ADD $16, R0, R0
-	ADD $16, R7, R7
+	ADD $16, R6, R6
 	SUBS $4, R2, R2
 	BGT vector
 	RET
@@ -3375,23 +3375,23 @@ TEXT ·winogradFilterGradientNEON(SB), NOSPLIT, $0-64
 	ADD R3, R4, R5
 	ADD R3, R5, R6
 	ADD R3, R6, R7
-	MOVD dst+0(FP), R9
-	MOVD dstRow+8(FP), R10
-	LSL $2, R10, R10
-	MOVD dstColumn+16(FP), R12
-	LSL $2, R12, R12
-	ADD R12, R12, R13
-	MOVD flags+56(FP), R14
-	MOVD $factorsbf2aaaab3e2aaaabbeaaaaab3eaaaaabbef15bef3e715bef<>(SB), R15
+	MOVD dst+0(FP), R8
+	MOVD dstRow+8(FP), R9
+	LSL $2, R9, R9
+	MOVD dstColumn+16(FP), R11
+	LSL $2, R11, R11
+	ADD R11, R11, R12
+	MOVD flags+56(FP), R13
+	MOVD $factorsbf2aaaab3e2aaaabbef15bef3e715befbeaaaaab<>(SB), R15
 	FLDPQ 0(R15), (F0, F1)
 vector:
-	MOVD R0, R8
-	FMOVQ (R8), F2
-	WORD $0x3ce36903 // ldr q3, [x8, x3]
-	WORD $0x3ce46904 // ldr q4, [x8, x4]
-	WORD $0x3ce56905 // ldr q5, [x8, x5]
-	WORD $0x3ce66906 // ldr q6, [x8, x6]
-	WORD $0x3ce76907 // ldr q7, [x8, x7]
+	MOVD R0, R14
+	FMOVQ (R14), F2
+	WORD $0x3ce369c3 // ldr q3, [x14, x3]
+	WORD $0x3ce469c4 // ldr q4, [x14, x4]
+	WORD $0x3ce569c5 // ldr q5, [x14, x5]
+	WORD $0x3ce669c6 // ldr q6, [x14, x6]
+	WORD $0x3ce769c7 // ldr q7, [x14, x7]
 	WORD $0x4e24d468 // fadd v8.4s, v3.4s, v4.4s
 	WORD $0x4e26d4a9 // fadd v9.4s, v5.4s, v6.4s
 	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
@@ -3399,18 +3399,18 @@ vector:
 	WORD $0x4f809105 // fmul v5.4s, v8.4s, v0.s[0]
 	WORD $0x4fa01125 // fmla v5.4s, v9.4s, v0.s[1]
 	WORD $0x4e22d4a2 // fadd v2.4s, v5.4s, v2.4s
-	WORD $0x4f819063 // fmul v3.4s, v3.4s, v1.s[0]
-	WORD $0x4fa11083 // fmla v3.4s, v4.4s, v1.s[1]
-	WORD $0x4f809904 // fmul v4.4s, v8.4s, v0.s[2]
-	WORD $0x4fa01924 // fmla v4.4s, v9.4s, v0.s[3]
+	WORD $0x4f809863 // fmul v3.4s, v3.4s, v0.s[2]
+	WORD $0x4fa01883 // fmla v3.4s, v4.4s, v0.s[3]
+	WORD $0x4f819104 // fmul v4.4s, v8.4s, v1.s[0]
+	WORD $0x4f815124 // fmls v4.4s, v9.4s, v1.s[0]
 	WORD $0x4e27d484 // fadd v4.4s, v4.4s, v7.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F5
-	WORD $0x3ce36906 // ldr q6, [x8, x3]
-	WORD $0x3ce46907 // ldr q7, [x8, x4]
-	WORD $0x3ce56908 // ldr q8, [x8, x5]
-	WORD $0x3ce66909 // ldr q9, [x8, x6]
-	WORD $0x3ce7690a // ldr q10, [x8, x7]
+	ADD R1, R14, R14
+	FMOVQ (R14), F5
+	WORD $0x3ce369c6 // ldr q6, [x14, x3]
+	WORD $0x3ce469c7 // ldr q7, [x14, x4]
+	WORD $0x3ce569c8 // ldr q8, [x14, x5]
+	WORD $0x3ce669c9 // ldr q9, [x14, x6]
+	WORD $0x3ce769ca // ldr q10, [x14, x7]
 	WORD $0x4e27d4cb // fadd v11.4s, v6.4s, v7.4s
 	WORD $0x4e29d50c // fadd v12.4s, v8.4s, v9.4s
 	WORD $0x4ea7d4c6 // fsub v6.4s, v6.4s, v7.4s
@@ -3418,18 +3418,18 @@ vector:
 	WORD $0x4f809168 // fmul v8.4s, v11.4s, v0.s[0]
 	WORD $0x4fa01188 // fmla v8.4s, v12.4s, v0.s[1]
 	WORD $0x4e25d505 // fadd v5.4s, v8.4s, v5.4s
-	WORD $0x4f8190c6 // fmul v6.4s, v6.4s, v1.s[0]
-	WORD $0x4fa110e6 // fmla v6.4s, v7.4s, v1.s[1]
-	WORD $0x4f809967 // fmul v7.4s, v11.4s, v0.s[2]
-	WORD $0x4fa01987 // fmla v7.4s, v12.4s, v0.s[3]
+	WORD $0x4f8098c6 // fmul v6.4s, v6.4s, v0.s[2]
+	WORD $0x4fa018e6 // fmla v6.4s, v7.4s, v0.s[3]
+	WORD $0x4f819167 // fmul v7.4s, v11.4s, v1.s[0]
+	WORD $0x4f815187 // fmls v7.4s, v12.4s, v1.s[0]
 	WORD $0x4e2ad4e7 // fadd v7.4s, v7.4s, v10.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F8
-	WORD $0x3ce36909 // ldr q9, [x8, x3]
-	WORD $0x3ce4690a // ldr q10, [x8, x4]
-	WORD $0x3ce5690b // ldr q11, [x8, x5]
-	WORD $0x3ce6690c // ldr q12, [x8, x6]
-	WORD $0x3ce7690d // ldr q13, [x8, x7]
+	ADD R1, R14, R14
+	FMOVQ (R14), F8
+	WORD $0x3ce369c9 // ldr q9, [x14, x3]
+	WORD $0x3ce469ca // ldr q10, [x14, x4]
+	WORD $0x3ce569cb // ldr q11, [x14, x5]
+	WORD $0x3ce669cc // ldr q12, [x14, x6]
+	WORD $0x3ce769cd // ldr q13, [x14, x7]
 	WORD $0x4e2ad52e // fadd v14.4s, v9.4s, v10.4s
 	WORD $0x4e2cd56f // fadd v15.4s, v11.4s, v12.4s
 	WORD $0x4eaad529 // fsub v9.4s, v9.4s, v10.4s
@@ -3437,18 +3437,18 @@ vector:
 	WORD $0x4f8091cb // fmul v11.4s, v14.4s, v0.s[0]
 	WORD $0x4fa011eb // fmla v11.4s, v15.4s, v0.s[1]
 	WORD $0x4e28d568 // fadd v8.4s, v11.4s, v8.4s
-	WORD $0x4f819129 // fmul v9.4s, v9.4s, v1.s[0]
-	WORD $0x4fa11149 // fmla v9.4s, v10.4s, v1.s[1]
-	WORD $0x4f8099ca // fmul v10.4s, v14.4s, v0.s[2]
-	WORD $0x4fa019ea // fmla v10.4s, v15.4s, v0.s[3]
+	WORD $0x4f809929 // fmul v9.4s, v9.4s, v0.s[2]
+	WORD $0x4fa01949 // fmla v9.4s, v10.4s, v0.s[3]
+	WORD $0x4f8191ca // fmul v10.4s, v14.4s, v1.s[0]
+	WORD $0x4f8151ea // fmls v10.4s, v15.4s, v1.s[0]
 	WORD $0x4e2dd54a // fadd v10.4s, v10.4s, v13.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F11
-	WORD $0x3ce3690c // ldr q12, [x8, x3]
-	WORD $0x3ce4690d // ldr q13, [x8, x4]
-	WORD $0x3ce5690e // ldr q14, [x8, x5]
-	WORD $0x3ce6690f // ldr q15, [x8, x6]
-	WORD $0x3ce76910 // ldr q16, [x8, x7]
+	ADD R1, R14, R14
+	FMOVQ (R14), F11
+	WORD $0x3ce369cc // ldr q12, [x14, x3]
+	WORD $0x3ce469cd // ldr q13, [x14, x4]
+	WORD $0x3ce569ce // ldr q14, [x14, x5]
+	WORD $0x3ce669cf // ldr q15, [x14, x6]
+	WORD $0x3ce769d0 // ldr q16, [x14, x7]
 	WORD $0x4e2dd591 // fadd v17.4s, v12.4s, v13.4s
 	WORD $0x4e2fd5d2 // fadd v18.4s, v14.4s, v15.4s
 	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
@@ -3456,18 +3456,18 @@ vector:
 	WORD $0x4f80922e // fmul v14.4s, v17.4s, v0.s[0]
 	WORD $0x4fa0124e // fmla v14.4s, v18.4s, v0.s[1]
 	WORD $0x4e2bd5cb // fadd v11.4s, v14.4s, v11.4s
-	WORD $0x4f81918c // fmul v12.4s, v12.4s, v1.s[0]
-	WORD $0x4fa111ac // fmla v12.4s, v13.4s, v1.s[1]
-	WORD $0x4f809a2d // fmul v13.4s, v17.4s, v0.s[2]
-	WORD $0x4fa01a4d // fmla v13.4s, v18.4s, v0.s[3]
+	WORD $0x4f80998c // fmul v12.4s, v12.4s, v0.s[2]
+	WORD $0x4fa019ac // fmla v12.4s, v13.4s, v0.s[3]
+	WORD $0x4f81922d // fmul v13.4s, v17.4s, v1.s[0]
+	WORD $0x4f81524d // fmls v13.4s, v18.4s, v1.s[0]
 	WORD $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F14
-	WORD $0x3ce3690f // ldr q15, [x8, x3]
-	WORD $0x3ce46910 // ldr q16, [x8, x4]
-	WORD $0x3ce56911 // ldr q17, [x8, x5]
-	WORD $0x3ce66912 // ldr q18, [x8, x6]
-	WORD $0x3ce76913 // ldr q19, [x8, x7]
+	ADD R1, R14, R14
+	FMOVQ (R14), F14
+	WORD $0x3ce369cf // ldr q15, [x14, x3]
+	WORD $0x3ce469d0 // ldr q16, [x14, x4]
+	WORD $0x3ce569d1 // ldr q17, [x14, x5]
+	WORD $0x3ce669d2 // ldr q18, [x14, x6]
+	WORD $0x3ce769d3 // ldr q19, [x14, x7]
 	WORD $0x4e30d5f4 // fadd v20.4s, v15.4s, v16.4s
 	WORD $0x4e32d635 // fadd v21.4s, v17.4s, v18.4s
 	WORD $0x4eb0d5ef // fsub v15.4s, v15.4s, v16.4s
@@ -3475,18 +3475,18 @@ vector:
 	WORD $0x4f809291 // fmul v17.4s, v20.4s, v0.s[0]
 	WORD $0x4fa012b1 // fmla v17.4s, v21.4s, v0.s[1]
 	WORD $0x4e2ed62e // fadd v14.4s, v17.4s, v14.4s
-	WORD $0x4f8191ef // fmul v15.4s, v15.4s, v1.s[0]
-	WORD $0x4fa1120f // fmla v15.4s, v16.4s, v1.s[1]
-	WORD $0x4f809a90 // fmul v16.4s, v20.4s, v0.s[2]
-	WORD $0x4fa01ab0 // fmla v16.4s, v21.4s, v0.s[3]
+	WORD $0x4f8099ef // fmul v15.4s, v15.4s, v0.s[2]
+	WORD $0x4fa01a0f // fmla v15.4s, v16.4s, v0.s[3]
+	WORD $0x4f819290 // fmul v16.4s, v20.4s, v1.s[0]
+	WORD $0x4f8152b0 // fmls v16.4s, v21.4s, v1.s[0]
 	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F17
-	WORD $0x3ce36912 // ldr q18, [x8, x3]
-	WORD $0x3ce46913 // ldr q19, [x8, x4]
-	WORD $0x3ce56914 // ldr q20, [x8, x5]
-	WORD $0x3ce66915 // ldr q21, [x8, x6]
-	WORD $0x3ce76916 // ldr q22, [x8, x7]
+	ADD R1, R14, R14
+	FMOVQ (R14), F17
+	WORD $0x3ce369d2 // ldr q18, [x14, x3]
+	WORD $0x3ce469d3 // ldr q19, [x14, x4]
+	WORD $0x3ce569d4 // ldr q20, [x14, x5]
+	WORD $0x3ce669d5 // ldr q21, [x14, x6]
+	WORD $0x3ce769d6 // ldr q22, [x14, x7]
 	WORD $0x4e33d657 // fadd v23.4s, v18.4s, v19.4s
 	WORD $0x4e35d698 // fadd v24.4s, v20.4s, v21.4s
 	WORD $0x4eb3d652 // fsub v18.4s, v18.4s, v19.4s
@@ -3494,13 +3494,13 @@ vector:
 	WORD $0x4f8092f4 // fmul v20.4s, v23.4s, v0.s[0]
 	WORD $0x4fa01314 // fmla v20.4s, v24.4s, v0.s[1]
 	WORD $0x4e31d691 // fadd v17.4s, v20.4s, v17.4s
-	WORD $0x4f819252 // fmul v18.4s, v18.4s, v1.s[0]
-	WORD $0x4fa11272 // fmla v18.4s, v19.4s, v1.s[1]
-	WORD $0x4f809af3 // fmul v19.4s, v23.4s, v0.s[2]
-	WORD $0x4fa01b13 // fmla v19.4s, v24.4s, v0.s[3]
+	WORD $0x4f809a52 // fmul v18.4s, v18.4s, v0.s[2]
+	WORD $0x4fa01a72 // fmla v18.4s, v19.4s, v0.s[3]
+	WORD $0x4f8192f3 // fmul v19.4s, v23.4s, v1.s[0]
+	WORD $0x4f815313 // fmls v19.4s, v24.4s, v1.s[0]
 	WORD $0x4e36d673 // fadd v19.4s, v19.4s, v22.4s
-	ADD R1, R8, R8
-	MOVD R9, R11
+	ADD R1, R14, R14
+	MOVD R8, R10
 	WORD $0x4e28d4b4 // fadd v20.4s, v5.4s, v8.4s
 	WORD $0x4e2ed575 // fadd v21.4s, v11.4s, v14.4s
 	WORD $0x4ea8d4a5 // fsub v5.4s, v5.4s, v8.4s
@@ -3508,23 +3508,23 @@ vector:
 	WORD $0x4f80928b // fmul v11.4s, v20.4s, v0.s[0]
 	WORD $0x4fa012ab // fmla v11.4s, v21.4s, v0.s[1]
 	WORD $0x4e22d562 // fadd v2.4s, v11.4s, v2.4s
-	WORD $0x4f8190a5 // fmul v5.4s, v5.4s, v1.s[0]
-	WORD $0x4fa11105 // fmla v5.4s, v8.4s, v1.s[1]
-	WORD $0x4f809a88 // fmul v8.4s, v20.4s, v0.s[2]
-	WORD $0x4fa01aa8 // fmla v8.4s, v21.4s, v0.s[3]
+	WORD $0x4f8098a5 // fmul v5.4s, v5.4s, v0.s[2]
+	WORD $0x4fa01905 // fmla v5.4s, v8.4s, v0.s[3]
+	WORD $0x4f819288 // fmul v8.4s, v20.4s, v1.s[0]
+	WORD $0x4f8152a8 // fmls v8.4s, v21.4s, v1.s[0]
 	WORD $0x4e31d508 // fadd v8.4s, v8.4s, v17.4s
-	TBZ $0, R14, begun0
-	FMOVQ (R11), F11
+	TBZ $0, R13, begun0
+	FMOVQ (R10), F11
 	WORD $0x4e2bd442 // fadd v2.4s, v2.4s, v11.4s
-	WORD $0x3cec696b // ldr q11, [x11, x12]
+	WORD $0x3ceb694b // ldr q11, [x10, x11]
 	WORD $0x4e2bd4a5 // fadd v5.4s, v5.4s, v11.4s
-	WORD $0x3ced696b // ldr q11, [x11, x13]
+	WORD $0x3cec694b // ldr q11, [x10, x12]
 	WORD $0x4e2bd508 // fadd v8.4s, v8.4s, v11.4s
 begun0:
-	FMOVQ F2, (R11)
-	WORD $0x3cac6965 // str q5, [x11, x12]
-	WORD $0x3cad6968 // str q8, [x11, x13]
-	ADD R10, R11, R11
+	FMOVQ F2, (R10)
+	WORD $0x3cab6945 // str q5, [x10, x11]
+	WORD $0x3cac6948 // str q8, [x10, x12]
+	ADD R9, R10, R10
 	WORD $0x4e29d4c2 // fadd v2.4s, v6.4s, v9.4s
 	WORD $0x4e2fd585 // fadd v5.4s, v12.4s, v15.4s
 	WORD $0x4ea9d4c6 // fsub v6.4s, v6.4s, v9.4s
@@ -3532,23 +3532,23 @@ begun0:
 	WORD $0x4f809049 // fmul v9.4s, v2.4s, v0.s[0]
 	WORD $0x4fa010a9 // fmla v9.4s, v5.4s, v0.s[1]
 	WORD $0x4e23d523 // fadd v3.4s, v9.4s, v3.4s
-	WORD $0x4f8190c6 // fmul v6.4s, v6.4s, v1.s[0]
-	WORD $0x4fa11106 // fmla v6.4s, v8.4s, v1.s[1]
-	WORD $0x4f809842 // fmul v2.4s, v2.4s, v0.s[2]
-	WORD $0x4fa018a2 // fmla v2.4s, v5.4s, v0.s[3]
+	WORD $0x4f8098c6 // fmul v6.4s, v6.4s, v0.s[2]
+	WORD $0x4fa01906 // fmla v6.4s, v8.4s, v0.s[3]
+	WORD $0x4f819042 // fmul v2.4s, v2.4s, v1.s[0]
+	WORD $0x4f8150a2 // fmls v2.4s, v5.4s, v1.s[0]
 	WORD $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
-	TBZ $0, R14, begun1
-	FMOVQ (R11), F5
+	TBZ $0, R13, begun1
+	FMOVQ (R10), F5
 	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
-	WORD $0x3cec6965 // ldr q5, [x11, x12]
+	WORD $0x3ceb6945 // ldr q5, [x10, x11]
 	WORD $0x4e25d4c6 // fadd v6.4s, v6.4s, v5.4s
-	WORD $0x3ced6965 // ldr q5, [x11, x13]
+	WORD $0x3cec6945 // ldr q5, [x10, x12]
 	WORD $0x4e25d442 // fadd v2.4s, v2.4s, v5.4s
 begun1:
-	FMOVQ F3, (R11)
-	WORD $0x3cac6966 // str q6, [x11, x12]
-	WORD $0x3cad6962 // str q2, [x11, x13]
-	ADD R10, R11, R11
+	FMOVQ F3, (R10)
+	WORD $0x3cab6946 // str q6, [x10, x11]
+	WORD $0x3cac6942 // str q2, [x10, x12]
+	ADD R9, R10, R10
 	WORD $0x4e2ad4e2 // fadd v2.4s, v7.4s, v10.4s
 	WORD $0x4e30d5a3 // fadd v3.4s, v13.4s, v16.4s
 	WORD $0x4eaad4e5 // fsub v5.4s, v7.4s, v10.4s
@@ -3556,25 +3556,25 @@ begun1:
 	WORD $0x4f809047 // fmul v7.4s, v2.4s, v0.s[0]
 	WORD $0x4fa01067 // fmla v7.4s, v3.4s, v0.s[1]
 	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
-	WORD $0x4f8190a5 // fmul v5.4s, v5.4s, v1.s[0]
-	WORD $0x4fa110c5 // fmla v5.4s, v6.4s, v1.s[1]
-	WORD $0x4f809842 // fmul v2.4s, v2.4s, v0.s[2]
-	WORD $0x4fa01862 // fmla v2.4s, v3.4s, v0.s[3]
+	WORD $0x4f8098a5 // fmul v5.4s, v5.4s, v0.s[2]
+	WORD $0x4fa018c5 // fmla v5.4s, v6.4s, v0.s[3]
+	WORD $0x4f819042 // fmul v2.4s, v2.4s, v1.s[0]
+	WORD $0x4f815062 // fmls v2.4s, v3.4s, v1.s[0]
 	WORD $0x4e33d442 // fadd v2.4s, v2.4s, v19.4s
-	TBZ $0, R14, begun2
-	FMOVQ (R11), F3
+	TBZ $0, R13, begun2
+	FMOVQ (R10), F3
 	WORD $0x4e23d484 // fadd v4.4s, v4.4s, v3.4s
-	WORD $0x3cec6963 // ldr q3, [x11, x12]
+	WORD $0x3ceb6943 // ldr q3, [x10, x11]
 	WORD $0x4e23d4a5 // fadd v5.4s, v5.4s, v3.4s
-	WORD $0x3ced6963 // ldr q3, [x11, x13]
+	WORD $0x3cec6943 // ldr q3, [x10, x12]
 	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
 begun2:
-	FMOVQ F4, (R11)
-	WORD $0x3cac6965 // str q5, [x11, x12]
-	WORD $0x3cad6962 // str q2, [x11, x13]
+	FMOVQ F4, (R10)
+	WORD $0x3cab6945 // str q5, [x10, x11]
+	WORD $0x3cac6942 // str q2, [x10, x12]
 done:
 	ADD $16, R0, R0
-	ADD $16, R9, R9
+	ADD $16, R8, R8
 	SUBS $4, R2, R2
 	BGT vector
 	RET
@@ -3591,165 +3591,165 @@ TEXT ·winogradOutputNEON(SB), NOSPLIT, $0-88
 	ADD R3, R4, R5
 	ADD R3, R5, R6
 	ADD R3, R6, R7
-	MOVD dst+0(FP), R9
-	MOVD dstRow+8(FP), R10
-	LSL $2, R10, R10
-	MOVD dstColumn+16(FP), R12
-	LSL $2, R12, R12
-	ADD R12, R12, R13
-	ADD R12, R13, R14
-	MOVD rows+56(FP), R15
-	MOVD columns+64(FP), R16
-	MOVD flags+80(FP), R17
-	MOVD bias+72(FP), R19
+	MOVD dst+0(FP), R8
+	MOVD dstRow+8(FP), R9
+	LSL $2, R9, R9
+	MOVD dstColumn+16(FP), R11
+	LSL $2, R11, R11
+	ADD R11, R11, R12
+	ADD R11, R12, R13
+	MOVD rows+56(FP), R14
+	MOVD columns+64(FP), R15
+	MOVD flags+80(FP), R16
+	MOVD bias+72(FP), R17
+	MOVD $0x80000000, R19
+	VDUP R19, V0.S4
 	MOVD $factors3f3504f33fb504f33f000000400000003eb504f3403504f3<>(SB), R20
-	FLDPQ 0(R20), (F0, F1)
-	MOVD $0x80000000, R20
-	VDUP R20, V2.S4
+	FLDPQ 0(R20), (F1, F2)
 vector:
-	CBZ R19, plain
-	FMOVQ.P 16(R19), F2
+	CBZ R17, plain
+	FMOVQ.P 16(R17), F0
 plain:
-	MOVD R0, R8
-	FMOVQ (R8), F3
-	WORD $0x3ce36904 // ldr q4, [x8, x3]
-	WORD $0x3ce46905 // ldr q5, [x8, x4]
-	WORD $0x3ce56906 // ldr q6, [x8, x5]
-	WORD $0x3ce66907 // ldr q7, [x8, x6]
-	WORD $0x3ce76908 // ldr q8, [x8, x7]
+	MOVD R0, R19
+	FMOVQ (R19), F3
+	WORD $0x3ce36a64 // ldr q4, [x19, x3]
+	WORD $0x3ce46a65 // ldr q5, [x19, x4]
+	WORD $0x3ce56a66 // ldr q6, [x19, x5]
+	WORD $0x3ce66a67 // ldr q7, [x19, x6]
+	WORD $0x3ce76a68 // ldr q8, [x19, x7]
 	WORD $0x4e25d489 // fadd v9.4s, v4.4s, v5.4s
 	WORD $0x4e27d4ca // fadd v10.4s, v6.4s, v7.4s
 	WORD $0x4ea5d484 // fsub v4.4s, v4.4s, v5.4s
 	WORD $0x4ea7d4c5 // fsub v5.4s, v6.4s, v7.4s
 	WORD $0x4e2ad526 // fadd v6.4s, v9.4s, v10.4s
 	WORD $0x4e23d4c3 // fadd v3.4s, v6.4s, v3.4s
-	WORD $0x4f809086 // fmul v6.4s, v4.4s, v0.s[0]
-	WORD $0x4fa010a6 // fmla v6.4s, v5.4s, v0.s[1]
-	WORD $0x4f809927 // fmul v7.4s, v9.4s, v0.s[2]
-	WORD $0x4fa01947 // fmla v7.4s, v10.4s, v0.s[3]
-	WORD $0x4f819084 // fmul v4.4s, v4.4s, v1.s[0]
-	WORD $0x4fa110a4 // fmla v4.4s, v5.4s, v1.s[1]
+	WORD $0x4f819086 // fmul v6.4s, v4.4s, v1.s[0]
+	WORD $0x4fa110a6 // fmla v6.4s, v5.4s, v1.s[1]
+	WORD $0x4f819927 // fmul v7.4s, v9.4s, v1.s[2]
+	WORD $0x4fa11947 // fmla v7.4s, v10.4s, v1.s[3]
+	WORD $0x4f829084 // fmul v4.4s, v4.4s, v2.s[0]
+	WORD $0x4fa210a4 // fmla v4.4s, v5.4s, v2.s[1]
 	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F5
-	WORD $0x3ce36908 // ldr q8, [x8, x3]
-	WORD $0x3ce46909 // ldr q9, [x8, x4]
-	WORD $0x3ce5690a // ldr q10, [x8, x5]
-	WORD $0x3ce6690b // ldr q11, [x8, x6]
-	WORD $0x3ce7690c // ldr q12, [x8, x7]
+	ADD R1, R19, R19
+	FMOVQ (R19), F5
+	WORD $0x3ce36a68 // ldr q8, [x19, x3]
+	WORD $0x3ce46a69 // ldr q9, [x19, x4]
+	WORD $0x3ce56a6a // ldr q10, [x19, x5]
+	WORD $0x3ce66a6b // ldr q11, [x19, x6]
+	WORD $0x3ce76a6c // ldr q12, [x19, x7]
 	WORD $0x4e29d50d // fadd v13.4s, v8.4s, v9.4s
 	WORD $0x4e2bd54e // fadd v14.4s, v10.4s, v11.4s
 	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
 	WORD $0x4eabd549 // fsub v9.4s, v10.4s, v11.4s
 	WORD $0x4e2ed5aa // fadd v10.4s, v13.4s, v14.4s
 	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
-	WORD $0x4f80910a // fmul v10.4s, v8.4s, v0.s[0]
-	WORD $0x4fa0112a // fmla v10.4s, v9.4s, v0.s[1]
-	WORD $0x4f8099ab // fmul v11.4s, v13.4s, v0.s[2]
-	WORD $0x4fa019cb // fmla v11.4s, v14.4s, v0.s[3]
-	WORD $0x4f819108 // fmul v8.4s, v8.4s, v1.s[0]
-	WORD $0x4fa11128 // fmla v8.4s, v9.4s, v1.s[1]
+	WORD $0x4f81910a // fmul v10.4s, v8.4s, v1.s[0]
+	WORD $0x4fa1112a // fmla v10.4s, v9.4s, v1.s[1]
+	WORD $0x4f8199ab // fmul v11.4s, v13.4s, v1.s[2]
+	WORD $0x4fa119cb // fmla v11.4s, v14.4s, v1.s[3]
+	WORD $0x4f829108 // fmul v8.4s, v8.4s, v2.s[0]
+	WORD $0x4fa21128 // fmla v8.4s, v9.4s, v2.s[1]
 	WORD $0x4e2cd508 // fadd v8.4s, v8.4s, v12.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F9
-	WORD $0x3ce3690c // ldr q12, [x8, x3]
-	WORD $0x3ce4690d // ldr q13, [x8, x4]
-	WORD $0x3ce5690e // ldr q14, [x8, x5]
-	WORD $0x3ce6690f // ldr q15, [x8, x6]
-	WORD $0x3ce76910 // ldr q16, [x8, x7]
+	ADD R1, R19, R19
+	FMOVQ (R19), F9
+	WORD $0x3ce36a6c // ldr q12, [x19, x3]
+	WORD $0x3ce46a6d // ldr q13, [x19, x4]
+	WORD $0x3ce56a6e // ldr q14, [x19, x5]
+	WORD $0x3ce66a6f // ldr q15, [x19, x6]
+	WORD $0x3ce76a70 // ldr q16, [x19, x7]
 	WORD $0x4e2dd591 // fadd v17.4s, v12.4s, v13.4s
 	WORD $0x4e2fd5d2 // fadd v18.4s, v14.4s, v15.4s
 	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
 	WORD $0x4eafd5cd // fsub v13.4s, v14.4s, v15.4s
 	WORD $0x4e32d62e // fadd v14.4s, v17.4s, v18.4s
 	WORD $0x4e29d5c9 // fadd v9.4s, v14.4s, v9.4s
-	WORD $0x4f80918e // fmul v14.4s, v12.4s, v0.s[0]
-	WORD $0x4fa011ae // fmla v14.4s, v13.4s, v0.s[1]
-	WORD $0x4f809a2f // fmul v15.4s, v17.4s, v0.s[2]
-	WORD $0x4fa01a4f // fmla v15.4s, v18.4s, v0.s[3]
-	WORD $0x4f81918c // fmul v12.4s, v12.4s, v1.s[0]
-	WORD $0x4fa111ac // fmla v12.4s, v13.4s, v1.s[1]
+	WORD $0x4f81918e // fmul v14.4s, v12.4s, v1.s[0]
+	WORD $0x4fa111ae // fmla v14.4s, v13.4s, v1.s[1]
+	WORD $0x4f819a2f // fmul v15.4s, v17.4s, v1.s[2]
+	WORD $0x4fa11a4f // fmla v15.4s, v18.4s, v1.s[3]
+	WORD $0x4f82918c // fmul v12.4s, v12.4s, v2.s[0]
+	WORD $0x4fa211ac // fmla v12.4s, v13.4s, v2.s[1]
 	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F13
-	WORD $0x3ce36910 // ldr q16, [x8, x3]
-	WORD $0x3ce46911 // ldr q17, [x8, x4]
-	WORD $0x3ce56912 // ldr q18, [x8, x5]
-	WORD $0x3ce66913 // ldr q19, [x8, x6]
-	WORD $0x3ce76914 // ldr q20, [x8, x7]
+	ADD R1, R19, R19
+	FMOVQ (R19), F13
+	WORD $0x3ce36a70 // ldr q16, [x19, x3]
+	WORD $0x3ce46a71 // ldr q17, [x19, x4]
+	WORD $0x3ce56a72 // ldr q18, [x19, x5]
+	WORD $0x3ce66a73 // ldr q19, [x19, x6]
+	WORD $0x3ce76a74 // ldr q20, [x19, x7]
 	WORD $0x4e31d615 // fadd v21.4s, v16.4s, v17.4s
 	WORD $0x4e33d656 // fadd v22.4s, v18.4s, v19.4s
 	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
 	WORD $0x4eb3d651 // fsub v17.4s, v18.4s, v19.4s
 	WORD $0x4e36d6b2 // fadd v18.4s, v21.4s, v22.4s
 	WORD $0x4e2dd64d // fadd v13.4s, v18.4s, v13.4s
-	WORD $0x4f809212 // fmul v18.4s, v16.4s, v0.s[0]
-	WORD $0x4fa01232 // fmla v18.4s, v17.4s, v0.s[1]
-	WORD $0x4f809ab3 // fmul v19.4s, v21.4s, v0.s[2]
-	WORD $0x4fa01ad3 // fmla v19.4s, v22.4s, v0.s[3]
-	WORD $0x4f819210 // fmul v16.4s, v16.4s, v1.s[0]
-	WORD $0x4fa11230 // fmla v16.4s, v17.4s, v1.s[1]
+	WORD $0x4f819212 // fmul v18.4s, v16.4s, v1.s[0]
+	WORD $0x4fa11232 // fmla v18.4s, v17.4s, v1.s[1]
+	WORD $0x4f819ab3 // fmul v19.4s, v21.4s, v1.s[2]
+	WORD $0x4fa11ad3 // fmla v19.4s, v22.4s, v1.s[3]
+	WORD $0x4f829210 // fmul v16.4s, v16.4s, v2.s[0]
+	WORD $0x4fa21230 // fmla v16.4s, v17.4s, v2.s[1]
 	WORD $0x4e34d610 // fadd v16.4s, v16.4s, v20.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F17
-	WORD $0x3ce36914 // ldr q20, [x8, x3]
-	WORD $0x3ce46915 // ldr q21, [x8, x4]
-	WORD $0x3ce56916 // ldr q22, [x8, x5]
-	WORD $0x3ce66917 // ldr q23, [x8, x6]
-	WORD $0x3ce76918 // ldr q24, [x8, x7]
+	ADD R1, R19, R19
+	FMOVQ (R19), F17
+	WORD $0x3ce36a74 // ldr q20, [x19, x3]
+	WORD $0x3ce46a75 // ldr q21, [x19, x4]
+	WORD $0x3ce56a76 // ldr q22, [x19, x5]
+	WORD $0x3ce66a77 // ldr q23, [x19, x6]
+	WORD $0x3ce76a78 // ldr q24, [x19, x7]
 	WORD $0x4e35d699 // fadd v25.4s, v20.4s, v21.4s
 	WORD $0x4e37d6da // fadd v26.4s, v22.4s, v23.4s
 	WORD $0x4eb5d694 // fsub v20.4s, v20.4s, v21.4s
 	WORD $0x4eb7d6d5 // fsub v21.4s, v22.4s, v23.4s
 	WORD $0x4e3ad736 // fadd v22.4s, v25.4s, v26.4s
 	WORD $0x4e31d6d1 // fadd v17.4s, v22.4s, v17.4s
-	WORD $0x4f809296 // fmul v22.4s, v20.4s, v0.s[0]
-	WORD $0x4fa012b6 // fmla v22.4s, v21.4s, v0.s[1]
-	WORD $0x4f809b37 // fmul v23.4s, v25.4s, v0.s[2]
-	WORD $0x4fa01b57 // fmla v23.4s, v26.4s, v0.s[3]
-	WORD $0x4f819294 // fmul v20.4s, v20.4s, v1.s[0]
-	WORD $0x4fa112b4 // fmla v20.4s, v21.4s, v1.s[1]
+	WORD $0x4f819296 // fmul v22.4s, v20.4s, v1.s[0]
+	WORD $0x4fa112b6 // fmla v22.4s, v21.4s, v1.s[1]
+	WORD $0x4f819b37 // fmul v23.4s, v25.4s, v1.s[2]
+	WORD $0x4fa11b57 // fmla v23.4s, v26.4s, v1.s[3]
+	WORD $0x4f829294 // fmul v20.4s, v20.4s, v2.s[0]
+	WORD $0x4fa212b4 // fmla v20.4s, v21.4s, v2.s[1]
 	WORD $0x4e38d694 // fadd v20.4s, v20.4s, v24.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F21
-	WORD $0x3ce36918 // ldr q24, [x8, x3]
-	WORD $0x3ce46919 // ldr q25, [x8, x4]
-	WORD $0x3ce5691a // ldr q26, [x8, x5]
-	WORD $0x3ce6691b // ldr q27, [x8, x6]
-	WORD $0x3ce7691c // ldr q28, [x8, x7]
+	ADD R1, R19, R19
+	FMOVQ (R19), F21
+	WORD $0x3ce36a78 // ldr q24, [x19, x3]
+	WORD $0x3ce46a79 // ldr q25, [x19, x4]
+	WORD $0x3ce56a7a // ldr q26, [x19, x5]
+	WORD $0x3ce66a7b // ldr q27, [x19, x6]
+	WORD $0x3ce76a7c // ldr q28, [x19, x7]
 	WORD $0x4e39d71d // fadd v29.4s, v24.4s, v25.4s
 	WORD $0x4e3bd75e // fadd v30.4s, v26.4s, v27.4s
 	WORD $0x4eb9d718 // fsub v24.4s, v24.4s, v25.4s
 	WORD $0x4ebbd759 // fsub v25.4s, v26.4s, v27.4s
 	WORD $0x4e3ed7ba // fadd v26.4s, v29.4s, v30.4s
 	WORD $0x4e35d755 // fadd v21.4s, v26.4s, v21.4s
-	WORD $0x4f80931a // fmul v26.4s, v24.4s, v0.s[0]
-	WORD $0x4fa0133a // fmla v26.4s, v25.4s, v0.s[1]
-	WORD $0x4f809bbb // fmul v27.4s, v29.4s, v0.s[2]
-	WORD $0x4fa01bdb // fmla v27.4s, v30.4s, v0.s[3]
-	WORD $0x4f819318 // fmul v24.4s, v24.4s, v1.s[0]
-	WORD $0x4fa11338 // fmla v24.4s, v25.4s, v1.s[1]
+	WORD $0x4f81931a // fmul v26.4s, v24.4s, v1.s[0]
+	WORD $0x4fa1133a // fmla v26.4s, v25.4s, v1.s[1]
+	WORD $0x4f819bbb // fmul v27.4s, v29.4s, v1.s[2]
+	WORD $0x4fa11bdb // fmla v27.4s, v30.4s, v1.s[3]
+	WORD $0x4f829318 // fmul v24.4s, v24.4s, v2.s[0]
+	WORD $0x4fa21338 // fmla v24.4s, v25.4s, v2.s[1]
 	WORD $0x4e3cd718 // fadd v24.4s, v24.4s, v28.4s
-	ADD R1, R8, R8
-	MOVD R9, R11
+	ADD R1, R19, R19
+	MOVD R8, R10
 	WORD $0x4e29d4b9 // fadd v25.4s, v5.4s, v9.4s
 	WORD $0x4e31d5bc // fadd v28.4s, v13.4s, v17.4s
 	WORD $0x4ea9d4a5 // fsub v5.4s, v5.4s, v9.4s
 	WORD $0x4eb1d5a9 // fsub v9.4s, v13.4s, v17.4s
 	WORD $0x4e3cd72d // fadd v13.4s, v25.4s, v28.4s
 	WORD $0x4e23d5a3 // fadd v3.4s, v13.4s, v3.4s
-	WORD $0x4f8090ad // fmul v13.4s, v5.4s, v0.s[0]
-	WORD $0x4fa0112d // fmla v13.4s, v9.4s, v0.s[1]
-	WORD $0x4f809b31 // fmul v17.4s, v25.4s, v0.s[2]
-	WORD $0x4fa01b91 // fmla v17.4s, v28.4s, v0.s[3]
-	WORD $0x4f8190a5 // fmul v5.4s, v5.4s, v1.s[0]
-	WORD $0x4fa11125 // fmla v5.4s, v9.4s, v1.s[1]
+	WORD $0x4f8190ad // fmul v13.4s, v5.4s, v1.s[0]
+	WORD $0x4fa1112d // fmla v13.4s, v9.4s, v1.s[1]
+	WORD $0x4f819b31 // fmul v17.4s, v25.4s, v1.s[2]
+	WORD $0x4fa11b91 // fmla v17.4s, v28.4s, v1.s[3]
+	WORD $0x4f8290a5 // fmul v5.4s, v5.4s, v2.s[0]
+	WORD $0x4fa21125 // fmla v5.4s, v9.4s, v2.s[1]
 	WORD $0x4e35d4a5 // fadd v5.4s, v5.4s, v21.4s
-	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
-	WORD $0x4e22d5ad // fadd v13.4s, v13.4s, v2.4s
-	WORD $0x4e22d631 // fadd v17.4s, v17.4s, v2.4s
-	WORD $0x4e22d4a5 // fadd v5.4s, v5.4s, v2.4s
-	TBZ $1, R17, clamped0
+	WORD $0x4e20d463 // fadd v3.4s, v3.4s, v0.4s
+	WORD $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
+	WORD $0x4e20d631 // fadd v17.4s, v17.4s, v0.4s
+	WORD $0x4e20d4a5 // fadd v5.4s, v5.4s, v0.4s
+	TBZ $1, R16, clamped0
 	WORD $0x4ea0e869 // fcmlt v9.4s, v3.4s, #0.0
 	WORD $0x4e691c63 // bic v3.16b, v3.16b, v9.16b
 	WORD $0x4ea0e9b5 // fcmlt v21.4s, v13.4s, #0.0
@@ -3759,38 +3759,38 @@ plain:
 	WORD $0x4ea0e8bc // fcmlt v28.4s, v5.4s, #0.0
 	WORD $0x4e7c1ca5 // bic v5.16b, v5.16b, v28.16b
 clamped0:
-	FMOVQ F3, (R11)
-	CMP $1, R16
+	FMOVQ F3, (R10)
+	CMP $1, R15
 	BLE stored0
-	WORD $0x3cac696d // str q13, [x11, x12]
-	CMP $2, R16
+	WORD $0x3cab694d // str q13, [x10, x11]
+	CMP $2, R15
 	BLE stored0
-	WORD $0x3cad6971 // str q17, [x11, x13]
-	CMP $3, R16
+	WORD $0x3cac6951 // str q17, [x10, x12]
+	CMP $3, R15
 	BLE stored0
-	WORD $0x3cae6965 // str q5, [x11, x14]
+	WORD $0x3cad6945 // str q5, [x10, x13]
 stored0:
-	ADD R10, R11, R11
+	ADD R9, R10, R10
 	WORD $0x4e2ed543 // fadd v3.4s, v10.4s, v14.4s
 	WORD $0x4e36d645 // fadd v5.4s, v18.4s, v22.4s
 	WORD $0x4eaed549 // fsub v9.4s, v10.4s, v14.4s
 	WORD $0x4eb6d64a // fsub v10.4s, v18.4s, v22.4s
 	WORD $0x4e25d46d // fadd v13.4s, v3.4s, v5.4s
 	WORD $0x4e26d5a6 // fadd v6.4s, v13.4s, v6.4s
-	WORD $0x4f80912d // fmul v13.4s, v9.4s, v0.s[0]
-	WORD $0x4fa0114d // fmla v13.4s, v10.4s, v0.s[1]
-	WORD $0x4f809863 // fmul v3.4s, v3.4s, v0.s[2]
-	WORD $0x4fa018a3 // fmla v3.4s, v5.4s, v0.s[3]
-	WORD $0x4f819125 // fmul v5.4s, v9.4s, v1.s[0]
-	WORD $0x4fa11145 // fmla v5.4s, v10.4s, v1.s[1]
+	WORD $0x4f81912d // fmul v13.4s, v9.4s, v1.s[0]
+	WORD $0x4fa1114d // fmla v13.4s, v10.4s, v1.s[1]
+	WORD $0x4f819863 // fmul v3.4s, v3.4s, v1.s[2]
+	WORD $0x4fa118a3 // fmla v3.4s, v5.4s, v1.s[3]
+	WORD $0x4f829125 // fmul v5.4s, v9.4s, v2.s[0]
+	WORD $0x4fa21145 // fmla v5.4s, v10.4s, v2.s[1]
 	WORD $0x4e3ad4a5 // fadd v5.4s, v5.4s, v26.4s
-	CMP $1, R15
+	CMP $1, R14
 	BLE done
-	WORD $0x4e22d4c6 // fadd v6.4s, v6.4s, v2.4s
-	WORD $0x4e22d5ad // fadd v13.4s, v13.4s, v2.4s
-	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
-	WORD $0x4e22d4a5 // fadd v5.4s, v5.4s, v2.4s
-	TBZ $1, R17, clamped1
+	WORD $0x4e20d4c6 // fadd v6.4s, v6.4s, v0.4s
+	WORD $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
+	WORD $0x4e20d463 // fadd v3.4s, v3.4s, v0.4s
+	WORD $0x4e20d4a5 // fadd v5.4s, v5.4s, v0.4s
+	TBZ $1, R16, clamped1
 	WORD $0x4ea0e8c9 // fcmlt v9.4s, v6.4s, #0.0
 	WORD $0x4e691cc6 // bic v6.16b, v6.16b, v9.16b
 	WORD $0x4ea0e9aa // fcmlt v10.4s, v13.4s, #0.0
@@ -3800,38 +3800,38 @@ stored0:
 	WORD $0x4ea0e8b1 // fcmlt v17.4s, v5.4s, #0.0
 	WORD $0x4e711ca5 // bic v5.16b, v5.16b, v17.16b
 clamped1:
-	FMOVQ F6, (R11)
-	CMP $1, R16
+	FMOVQ F6, (R10)
+	CMP $1, R15
 	BLE stored1
-	WORD $0x3cac696d // str q13, [x11, x12]
-	CMP $2, R16
+	WORD $0x3cab694d // str q13, [x10, x11]
+	CMP $2, R15
 	BLE stored1
-	WORD $0x3cad6963 // str q3, [x11, x13]
-	CMP $3, R16
+	WORD $0x3cac6943 // str q3, [x10, x12]
+	CMP $3, R15
 	BLE stored1
-	WORD $0x3cae6965 // str q5, [x11, x14]
+	WORD $0x3cad6945 // str q5, [x10, x13]
 stored1:
-	ADD R10, R11, R11
+	ADD R9, R10, R10
 	WORD $0x4e2fd563 // fadd v3.4s, v11.4s, v15.4s
 	WORD $0x4e37d665 // fadd v5.4s, v19.4s, v23.4s
 	WORD $0x4eafd566 // fsub v6.4s, v11.4s, v15.4s
 	WORD $0x4eb7d669 // fsub v9.4s, v19.4s, v23.4s
 	WORD $0x4e25d46a // fadd v10.4s, v3.4s, v5.4s
 	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
-	WORD $0x4f8090ca // fmul v10.4s, v6.4s, v0.s[0]
-	WORD $0x4fa0112a // fmla v10.4s, v9.4s, v0.s[1]
-	WORD $0x4f809863 // fmul v3.4s, v3.4s, v0.s[2]
-	WORD $0x4fa018a3 // fmla v3.4s, v5.4s, v0.s[3]
-	WORD $0x4f8190c5 // fmul v5.4s, v6.4s, v1.s[0]
-	WORD $0x4fa11125 // fmla v5.4s, v9.4s, v1.s[1]
+	WORD $0x4f8190ca // fmul v10.4s, v6.4s, v1.s[0]
+	WORD $0x4fa1112a // fmla v10.4s, v9.4s, v1.s[1]
+	WORD $0x4f819863 // fmul v3.4s, v3.4s, v1.s[2]
+	WORD $0x4fa118a3 // fmla v3.4s, v5.4s, v1.s[3]
+	WORD $0x4f8290c5 // fmul v5.4s, v6.4s, v2.s[0]
+	WORD $0x4fa21125 // fmla v5.4s, v9.4s, v2.s[1]
 	WORD $0x4e3bd4a5 // fadd v5.4s, v5.4s, v27.4s
-	CMP $2, R15
+	CMP $2, R14
 	BLE done
-	WORD $0x4e22d4e7 // fadd v7.4s, v7.4s, v2.4s
-	WORD $0x4e22d54a // fadd v10.4s, v10.4s, v2.4s
-	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
-	WORD $0x4e22d4a5 // fadd v5.4s, v5.4s, v2.4s
-	TBZ $1, R17, clamped2
+	WORD $0x4e20d4e7 // fadd v7.4s, v7.4s, v0.4s
+	WORD $0x4e20d54a // fadd v10.4s, v10.4s, v0.4s
+	WORD $0x4e20d463 // fadd v3.4s, v3.4s, v0.4s
+	WORD $0x4e20d4a5 // fadd v5.4s, v5.4s, v0.4s
+	TBZ $1, R16, clamped2
 	WORD $0x4ea0e8e6 // fcmlt v6.4s, v7.4s, #0.0
 	WORD $0x4e661ce7 // bic v7.16b, v7.16b, v6.16b
 	WORD $0x4ea0e949 // fcmlt v9.4s, v10.4s, #0.0
@@ -3841,38 +3841,38 @@ stored1:
 	WORD $0x4ea0e8ad // fcmlt v13.4s, v5.4s, #0.0
 	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
 clamped2:
-	FMOVQ F7, (R11)
-	CMP $1, R16
+	FMOVQ F7, (R10)
+	CMP $1, R15
 	BLE stored2
-	WORD $0x3cac696a // str q10, [x11, x12]
-	CMP $2, R16
+	WORD $0x3cab694a // str q10, [x10, x11]
+	CMP $2, R15
 	BLE stored2
-	WORD $0x3cad6963 // str q3, [x11, x13]
-	CMP $3, R16
+	WORD $0x3cac6943 // str q3, [x10, x12]
+	CMP $3, R15
 	BLE stored2
-	WORD $0x3cae6965 // str q5, [x11, x14]
+	WORD $0x3cad6945 // str q5, [x10, x13]
 stored2:
-	ADD R10, R11, R11
+	ADD R9, R10, R10
 	WORD $0x4e2cd503 // fadd v3.4s, v8.4s, v12.4s
 	WORD $0x4e34d605 // fadd v5.4s, v16.4s, v20.4s
 	WORD $0x4eacd506 // fsub v6.4s, v8.4s, v12.4s
 	WORD $0x4eb4d607 // fsub v7.4s, v16.4s, v20.4s
 	WORD $0x4e25d468 // fadd v8.4s, v3.4s, v5.4s
 	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
-	WORD $0x4f8090c8 // fmul v8.4s, v6.4s, v0.s[0]
-	WORD $0x4fa010e8 // fmla v8.4s, v7.4s, v0.s[1]
-	WORD $0x4f809863 // fmul v3.4s, v3.4s, v0.s[2]
-	WORD $0x4fa018a3 // fmla v3.4s, v5.4s, v0.s[3]
-	WORD $0x4f8190c5 // fmul v5.4s, v6.4s, v1.s[0]
-	WORD $0x4fa110e5 // fmla v5.4s, v7.4s, v1.s[1]
+	WORD $0x4f8190c8 // fmul v8.4s, v6.4s, v1.s[0]
+	WORD $0x4fa110e8 // fmla v8.4s, v7.4s, v1.s[1]
+	WORD $0x4f819863 // fmul v3.4s, v3.4s, v1.s[2]
+	WORD $0x4fa118a3 // fmla v3.4s, v5.4s, v1.s[3]
+	WORD $0x4f8290c5 // fmul v5.4s, v6.4s, v2.s[0]
+	WORD $0x4fa210e5 // fmla v5.4s, v7.4s, v2.s[1]
 	WORD $0x4e38d4a5 // fadd v5.4s, v5.4s, v24.4s
-	CMP $3, R15
+	CMP $3, R14
 	BLE done
-	WORD $0x4e22d484 // fadd v4.4s, v4.4s, v2.4s
-	WORD $0x4e22d508 // fadd v8.4s, v8.4s, v2.4s
-	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
-	WORD $0x4e22d4a5 // fadd v5.4s, v5.4s, v2.4s
-	TBZ $1, R17, clamped3
+	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
+	WORD $0x4e20d508 // fadd v8.4s, v8.4s, v0.4s
+	WORD $0x4e20d463 // fadd v3.4s, v3.4s, v0.4s
+	WORD $0x4e20d4a5 // fadd v5.4s, v5.4s, v0.4s
+	TBZ $1, R16, clamped3
 	WORD $0x4ea0e886 // fcmlt v6.4s, v4.4s, #0.0
 	WORD $0x4e661c84 // bic v4.16b, v4.16b, v6.16b
 	WORD $0x4ea0e907 // fcmlt v7.4s, v8.4s, #0.0
@@ -3882,20 +3882,20 @@ stored2:
 	WORD $0x4ea0e8aa // fcmlt v10.4s, v5.4s, #0.0
 	WORD $0x4e6a1ca5 // bic v5.16b, v5.16b, v10.16b
 clamped3:
-	FMOVQ F4, (R11)
-	CMP $1, R16
+	FMOVQ F4, (R10)
+	CMP $1, R15
 	BLE stored3
-	WORD $0x3cac6968 // str q8, [x11, x12]
-	CMP $2, R16
+	WORD $0x3cab6948 // str q8, [x10, x11]
+	CMP $2, R15
 	BLE stored3
-	WORD $0x3cad6963 // str q3, [x11, x13]
-	CMP $3, R16
+	WORD $0x3cac6943 // str q3, [x10, x12]
+	CMP $3, R15
 	BLE stored3
-	WORD $0x3cae6965 // str q5, [x11, x14]
+	WORD $0x3cad6945 // str q5, [x10, x13]
 stored3:
 done:
 	ADD $16, R0, R0
-	ADD $16, R9, R9
+	ADD $16, R8, R8
 	SUBS $4, R2, R2
 	BGT vector
 	RET
@@ -3912,28 +3912,28 @@ TEXT ·winogradDataGradientNEON(SB), NOSPLIT, $0-88
 	ADD R3, R4, R5
 	ADD R3, R5, R6
 	ADD R3, R6, R7
-	MOVD dst+0(FP), R9
-	MOVD dstRow+8(FP), R10
-	LSL $2, R10, R10
-	MOVD dstColumn+16(FP), R12
-	LSL $2, R12, R12
-	ADD R12, R12, R13
-	ADD R12, R13, R14
-	MOVD rows+56(FP), R15
-	MOVD columns+64(FP), R16
-	MOVD flags+80(FP), R17
-	MOVD mask+72(FP), R19
-	MOVD $factors3f3504f33fb504f33f000000400000003eb504f3403504f3<>(SB), R20
-	FLDPQ 0(R20), (F0, F1)
-	SUB R9, R19, R20
+	MOVD dst+0(FP), R8
+	MOVD dstRow+8(FP), R9
+	LSL $2, R9, R9
+	MOVD dstColumn+16(FP), R11
+	LSL $2, R11, R11
+	ADD R11, R11, R12
+	ADD R11, R12, R13
+	MOVD rows+56(FP), R14
+	MOVD columns+64(FP), R15
+	MOVD flags+80(FP), R16
+	MOVD mask+72(FP), R17
+	SUB R8, R17, R19
+	MOVD $factors3f3504f33fb504f33f000000400000003eb504f3403504f3<>(SB), R22
+	FLDPQ 0(R22), (F0, F1)
 vector:
-	MOVD R0, R8
-	FMOVQ (R8), F2
-	WORD $0x3ce36903 // ldr q3, [x8, x3]
-	WORD $0x3ce46904 // ldr q4, [x8, x4]
-	WORD $0x3ce56905 // ldr q5, [x8, x5]
-	WORD $0x3ce66906 // ldr q6, [x8, x6]
-	WORD $0x3ce76907 // ldr q7, [x8, x7]
+	MOVD R0, R21
+	FMOVQ (R21), F2
+	WORD $0x3ce36aa3 // ldr q3, [x21, x3]
+	WORD $0x3ce46aa4 // ldr q4, [x21, x4]
+	WORD $0x3ce56aa5 // ldr q5, [x21, x5]
+	WORD $0x3ce66aa6 // ldr q6, [x21, x6]
+	WORD $0x3ce76aa7 // ldr q7, [x21, x7]
 	WORD $0x4e24d468 // fadd v8.4s, v3.4s, v4.4s
 	WORD $0x4e26d4a9 // fadd v9.4s, v5.4s, v6.4s
 	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
@@ -3947,13 +3947,13 @@ vector:
 	WORD $0x4f819063 // fmul v3.4s, v3.4s, v1.s[0]
 	WORD $0x4fa11083 // fmla v3.4s, v4.4s, v1.s[1]
 	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F4
-	WORD $0x3ce36907 // ldr q7, [x8, x3]
-	WORD $0x3ce46908 // ldr q8, [x8, x4]
-	WORD $0x3ce56909 // ldr q9, [x8, x5]
-	WORD $0x3ce6690a // ldr q10, [x8, x6]
-	WORD $0x3ce7690b // ldr q11, [x8, x7]
+	ADD R1, R21, R21
+	FMOVQ (R21), F4
+	WORD $0x3ce36aa7 // ldr q7, [x21, x3]
+	WORD $0x3ce46aa8 // ldr q8, [x21, x4]
+	WORD $0x3ce56aa9 // ldr q9, [x21, x5]
+	WORD $0x3ce66aaa // ldr q10, [x21, x6]
+	WORD $0x3ce76aab // ldr q11, [x21, x7]
 	WORD $0x4e28d4ec // fadd v12.4s, v7.4s, v8.4s
 	WORD $0x4e2ad52d // fadd v13.4s, v9.4s, v10.4s
 	WORD $0x4ea8d4e7 // fsub v7.4s, v7.4s, v8.4s
@@ -3967,13 +3967,13 @@ vector:
 	WORD $0x4f8190e7 // fmul v7.4s, v7.4s, v1.s[0]
 	WORD $0x4fa11107 // fmla v7.4s, v8.4s, v1.s[1]
 	WORD $0x4e2bd4e7 // fadd v7.4s, v7.4s, v11.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F8
-	WORD $0x3ce3690b // ldr q11, [x8, x3]
-	WORD $0x3ce4690c // ldr q12, [x8, x4]
-	WORD $0x3ce5690d // ldr q13, [x8, x5]
-	WORD $0x3ce6690e // ldr q14, [x8, x6]
-	WORD $0x3ce7690f // ldr q15, [x8, x7]
+	ADD R1, R21, R21
+	FMOVQ (R21), F8
+	WORD $0x3ce36aab // ldr q11, [x21, x3]
+	WORD $0x3ce46aac // ldr q12, [x21, x4]
+	WORD $0x3ce56aad // ldr q13, [x21, x5]
+	WORD $0x3ce66aae // ldr q14, [x21, x6]
+	WORD $0x3ce76aaf // ldr q15, [x21, x7]
 	WORD $0x4e2cd570 // fadd v16.4s, v11.4s, v12.4s
 	WORD $0x4e2ed5b1 // fadd v17.4s, v13.4s, v14.4s
 	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
@@ -3987,13 +3987,13 @@ vector:
 	WORD $0x4f81916b // fmul v11.4s, v11.4s, v1.s[0]
 	WORD $0x4fa1118b // fmla v11.4s, v12.4s, v1.s[1]
 	WORD $0x4e2fd56b // fadd v11.4s, v11.4s, v15.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F12
-	WORD $0x3ce3690f // ldr q15, [x8, x3]
-	WORD $0x3ce46910 // ldr q16, [x8, x4]
-	WORD $0x3ce56911 // ldr q17, [x8, x5]
-	WORD $0x3ce66912 // ldr q18, [x8, x6]
-	WORD $0x3ce76913 // ldr q19, [x8, x7]
+	ADD R1, R21, R21
+	FMOVQ (R21), F12
+	WORD $0x3ce36aaf // ldr q15, [x21, x3]
+	WORD $0x3ce46ab0 // ldr q16, [x21, x4]
+	WORD $0x3ce56ab1 // ldr q17, [x21, x5]
+	WORD $0x3ce66ab2 // ldr q18, [x21, x6]
+	WORD $0x3ce76ab3 // ldr q19, [x21, x7]
 	WORD $0x4e30d5f4 // fadd v20.4s, v15.4s, v16.4s
 	WORD $0x4e32d635 // fadd v21.4s, v17.4s, v18.4s
 	WORD $0x4eb0d5ef // fsub v15.4s, v15.4s, v16.4s
@@ -4007,13 +4007,13 @@ vector:
 	WORD $0x4f8191ef // fmul v15.4s, v15.4s, v1.s[0]
 	WORD $0x4fa1120f // fmla v15.4s, v16.4s, v1.s[1]
 	WORD $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F16
-	WORD $0x3ce36913 // ldr q19, [x8, x3]
-	WORD $0x3ce46914 // ldr q20, [x8, x4]
-	WORD $0x3ce56915 // ldr q21, [x8, x5]
-	WORD $0x3ce66916 // ldr q22, [x8, x6]
-	WORD $0x3ce76917 // ldr q23, [x8, x7]
+	ADD R1, R21, R21
+	FMOVQ (R21), F16
+	WORD $0x3ce36ab3 // ldr q19, [x21, x3]
+	WORD $0x3ce46ab4 // ldr q20, [x21, x4]
+	WORD $0x3ce56ab5 // ldr q21, [x21, x5]
+	WORD $0x3ce66ab6 // ldr q22, [x21, x6]
+	WORD $0x3ce76ab7 // ldr q23, [x21, x7]
 	WORD $0x4e34d678 // fadd v24.4s, v19.4s, v20.4s
 	WORD $0x4e36d6b9 // fadd v25.4s, v21.4s, v22.4s
 	WORD $0x4eb4d673 // fsub v19.4s, v19.4s, v20.4s
@@ -4027,13 +4027,13 @@ vector:
 	WORD $0x4f819273 // fmul v19.4s, v19.4s, v1.s[0]
 	WORD $0x4fa11293 // fmla v19.4s, v20.4s, v1.s[1]
 	WORD $0x4e37d673 // fadd v19.4s, v19.4s, v23.4s
-	ADD R1, R8, R8
-	FMOVQ (R8), F20
-	WORD $0x3ce36917 // ldr q23, [x8, x3]
-	WORD $0x3ce46918 // ldr q24, [x8, x4]
-	WORD $0x3ce56919 // ldr q25, [x8, x5]
-	WORD $0x3ce6691a // ldr q26, [x8, x6]
-	WORD $0x3ce7691b // ldr q27, [x8, x7]
+	ADD R1, R21, R21
+	FMOVQ (R21), F20
+	WORD $0x3ce36ab7 // ldr q23, [x21, x3]
+	WORD $0x3ce46ab8 // ldr q24, [x21, x4]
+	WORD $0x3ce56ab9 // ldr q25, [x21, x5]
+	WORD $0x3ce66aba // ldr q26, [x21, x6]
+	WORD $0x3ce76abb // ldr q27, [x21, x7]
 	WORD $0x4e38d6fc // fadd v28.4s, v23.4s, v24.4s
 	WORD $0x4e3ad73d // fadd v29.4s, v25.4s, v26.4s
 	WORD $0x4eb8d6f7 // fsub v23.4s, v23.4s, v24.4s
@@ -4047,8 +4047,8 @@ vector:
 	WORD $0x4f8192f7 // fmul v23.4s, v23.4s, v1.s[0]
 	WORD $0x4fa11317 // fmla v23.4s, v24.4s, v1.s[1]
 	WORD $0x4e3bd6f7 // fadd v23.4s, v23.4s, v27.4s
-	ADD R1, R8, R8
-	MOVD R9, R11
+	ADD R1, R21, R21
+	MOVD R8, R10
 	WORD $0x4e28d498 // fadd v24.4s, v4.4s, v8.4s
 	WORD $0x4e30d59b // fadd v27.4s, v12.4s, v16.4s
 	WORD $0x4ea8d484 // fsub v4.4s, v4.4s, v8.4s
@@ -4062,55 +4062,55 @@ vector:
 	WORD $0x4f819084 // fmul v4.4s, v4.4s, v1.s[0]
 	WORD $0x4fa11104 // fmla v4.4s, v8.4s, v1.s[1]
 	WORD $0x4e34d484 // fadd v4.4s, v4.4s, v20.4s
-	ADD R20, R11, R21
-	TBZ $0, R17, begun00
-	FMOVQ (R11), F8
+	ADD R19, R10, R20
+	TBZ $0, R16, begun00
+	FMOVQ (R10), F8
 	WORD $0x4e28d442 // fadd v2.4s, v2.4s, v8.4s
 begun00:
-	CBZ R19, masked00
-	FMOVQ (R21), F8
+	CBZ R17, masked00
+	FMOVQ (R20), F8
 	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
 	WORD $0x4e681c42 // bic v2.16b, v2.16b, v8.16b
 masked00:
-	FMOVQ F2, (R11)
-	CMP $1, R16
+	FMOVQ F2, (R10)
+	CMP $1, R15
 	BLE stored0
-	TBZ $0, R17, begun01
-	WORD $0x3cec6968 // ldr q8, [x11, x12]
+	TBZ $0, R16, begun01
+	WORD $0x3ceb6948 // ldr q8, [x10, x11]
 	WORD $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
 begun01:
-	CBZ R19, masked01
-	WORD $0x3cec6aa8 // ldr q8, [x21, x12]
+	CBZ R17, masked01
+	WORD $0x3ceb6a88 // ldr q8, [x20, x11]
 	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
 	WORD $0x4e681d8c // bic v12.16b, v12.16b, v8.16b
 masked01:
-	WORD $0x3cac696c // str q12, [x11, x12]
-	CMP $2, R16
+	WORD $0x3cab694c // str q12, [x10, x11]
+	CMP $2, R15
 	BLE stored0
-	TBZ $0, R17, begun02
-	WORD $0x3ced6968 // ldr q8, [x11, x13]
+	TBZ $0, R16, begun02
+	WORD $0x3cec6948 // ldr q8, [x10, x12]
 	WORD $0x4e28d610 // fadd v16.4s, v16.4s, v8.4s
 begun02:
-	CBZ R19, masked02
-	WORD $0x3ced6aa8 // ldr q8, [x21, x13]
+	CBZ R17, masked02
+	WORD $0x3cec6a88 // ldr q8, [x20, x12]
 	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
 	WORD $0x4e681e10 // bic v16.16b, v16.16b, v8.16b
 masked02:
-	WORD $0x3cad6970 // str q16, [x11, x13]
-	CMP $3, R16
+	WORD $0x3cac6950 // str q16, [x10, x12]
+	CMP $3, R15
 	BLE stored0
-	TBZ $0, R17, begun03
-	WORD $0x3cee6968 // ldr q8, [x11, x14]
+	TBZ $0, R16, begun03
+	WORD $0x3ced6948 // ldr q8, [x10, x13]
 	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
 begun03:
-	CBZ R19, masked03
-	WORD $0x3cee6aa8 // ldr q8, [x21, x14]
+	CBZ R17, masked03
+	WORD $0x3ced6a88 // ldr q8, [x20, x13]
 	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
 	WORD $0x4e681c84 // bic v4.16b, v4.16b, v8.16b
 masked03:
-	WORD $0x3cae6964 // str q4, [x11, x14]
+	WORD $0x3cad6944 // str q4, [x10, x13]
 stored0:
-	ADD R10, R11, R11
+	ADD R9, R10, R10
 	WORD $0x4e2dd522 // fadd v2.4s, v9.4s, v13.4s
 	WORD $0x4e35d624 // fadd v4.4s, v17.4s, v21.4s
 	WORD $0x4eadd528 // fsub v8.4s, v9.4s, v13.4s
@@ -4124,57 +4124,57 @@ stored0:
 	WORD $0x4f819104 // fmul v4.4s, v8.4s, v1.s[0]
 	WORD $0x4fa11124 // fmla v4.4s, v9.4s, v1.s[1]
 	WORD $0x4e39d484 // fadd v4.4s, v4.4s, v25.4s
-	CMP $1, R15
+	CMP $1, R14
 	BLE done
-	ADD R20, R11, R21
-	TBZ $0, R17, begun10
-	FMOVQ (R11), F8
+	ADD R19, R10, R20
+	TBZ $0, R16, begun10
+	FMOVQ (R10), F8
 	WORD $0x4e28d4a5 // fadd v5.4s, v5.4s, v8.4s
 begun10:
-	CBZ R19, masked10
-	FMOVQ (R21), F8
+	CBZ R17, masked10
+	FMOVQ (R20), F8
 	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
 	WORD $0x4e681ca5 // bic v5.16b, v5.16b, v8.16b
 masked10:
-	FMOVQ F5, (R11)
-	CMP $1, R16
+	FMOVQ F5, (R10)
+	CMP $1, R15
 	BLE stored1
-	TBZ $0, R17, begun11
-	WORD $0x3cec6968 // ldr q8, [x11, x12]
+	TBZ $0, R16, begun11
+	WORD $0x3ceb6948 // ldr q8, [x10, x11]
 	WORD $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
 begun11:
-	CBZ R19, masked11
-	WORD $0x3cec6aa8 // ldr q8, [x21, x12]
+	CBZ R17, masked11
+	WORD $0x3ceb6a88 // ldr q8, [x20, x11]
 	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
 	WORD $0x4e681d8c // bic v12.16b, v12.16b, v8.16b
 masked11:
-	WORD $0x3cac696c // str q12, [x11, x12]
-	CMP $2, R16
+	WORD $0x3cab694c // str q12, [x10, x11]
+	CMP $2, R15
 	BLE stored1
-	TBZ $0, R17, begun12
-	WORD $0x3ced6968 // ldr q8, [x11, x13]
+	TBZ $0, R16, begun12
+	WORD $0x3cec6948 // ldr q8, [x10, x12]
 	WORD $0x4e28d442 // fadd v2.4s, v2.4s, v8.4s
 begun12:
-	CBZ R19, masked12
-	WORD $0x3ced6aa8 // ldr q8, [x21, x13]
+	CBZ R17, masked12
+	WORD $0x3cec6a88 // ldr q8, [x20, x12]
 	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
 	WORD $0x4e681c42 // bic v2.16b, v2.16b, v8.16b
 masked12:
-	WORD $0x3cad6962 // str q2, [x11, x13]
-	CMP $3, R16
+	WORD $0x3cac6942 // str q2, [x10, x12]
+	CMP $3, R15
 	BLE stored1
-	TBZ $0, R17, begun13
-	WORD $0x3cee6968 // ldr q8, [x11, x14]
+	TBZ $0, R16, begun13
+	WORD $0x3ced6948 // ldr q8, [x10, x13]
 	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
 begun13:
-	CBZ R19, masked13
-	WORD $0x3cee6aa8 // ldr q8, [x21, x14]
+	CBZ R17, masked13
+	WORD $0x3ced6a88 // ldr q8, [x20, x13]
 	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
 	WORD $0x4e681c84 // bic v4.16b, v4.16b, v8.16b
 masked13:
-	WORD $0x3cae6964 // str q4, [x11, x14]
+	WORD $0x3cad6944 // str q4, [x10, x13]
 stored1:
-	ADD R10, R11, R11
+	ADD R9, R10, R10
 	WORD $0x4e2ed542 // fadd v2.4s, v10.4s, v14.4s
 	WORD $0x4e36d644 // fadd v4.4s, v18.4s, v22.4s
 	WORD $0x4eaed545 // fsub v5.4s, v10.4s, v14.4s
@@ -4188,57 +4188,57 @@ stored1:
 	WORD $0x4f8190a4 // fmul v4.4s, v5.4s, v1.s[0]
 	WORD $0x4fa11104 // fmla v4.4s, v8.4s, v1.s[1]
 	WORD $0x4e3ad484 // fadd v4.4s, v4.4s, v26.4s
-	CMP $2, R15
+	CMP $2, R14
 	BLE done
-	ADD R20, R11, R21
-	TBZ $0, R17, begun20
-	FMOVQ (R11), F5
+	ADD R19, R10, R20
+	TBZ $0, R16, begun20
+	FMOVQ (R10), F5
 	WORD $0x4e25d4c6 // fadd v6.4s, v6.4s, v5.4s
 begun20:
-	CBZ R19, masked20
-	FMOVQ (R21), F5
+	CBZ R17, masked20
+	FMOVQ (R20), F5
 	WORD $0x6ea0d8a5 // fcmle v5.4s, v5.4s, #0.0
 	WORD $0x4e651cc6 // bic v6.16b, v6.16b, v5.16b
 masked20:
-	FMOVQ F6, (R11)
-	CMP $1, R16
+	FMOVQ F6, (R10)
+	CMP $1, R15
 	BLE stored2
-	TBZ $0, R17, begun21
-	WORD $0x3cec6965 // ldr q5, [x11, x12]
+	TBZ $0, R16, begun21
+	WORD $0x3ceb6945 // ldr q5, [x10, x11]
 	WORD $0x4e25d529 // fadd v9.4s, v9.4s, v5.4s
 begun21:
-	CBZ R19, masked21
-	WORD $0x3cec6aa5 // ldr q5, [x21, x12]
+	CBZ R17, masked21
+	WORD $0x3ceb6a85 // ldr q5, [x20, x11]
 	WORD $0x6ea0d8a5 // fcmle v5.4s, v5.4s, #0.0
 	WORD $0x4e651d29 // bic v9.16b, v9.16b, v5.16b
 masked21:
-	WORD $0x3cac6969 // str q9, [x11, x12]
-	CMP $2, R16
+	WORD $0x3cab6949 // str q9, [x10, x11]
+	CMP $2, R15
 	BLE stored2
-	TBZ $0, R17, begun22
-	WORD $0x3ced6965 // ldr q5, [x11, x13]
+	TBZ $0, R16, begun22
+	WORD $0x3cec6945 // ldr q5, [x10, x12]
 	WORD $0x4e25d442 // fadd v2.4s, v2.4s, v5.4s
 begun22:
-	CBZ R19, masked22
-	WORD $0x3ced6aa5 // ldr q5, [x21, x13]
+	CBZ R17, masked22
+	WORD $0x3cec6a85 // ldr q5, [x20, x12]
 	WORD $0x6ea0d8a5 // fcmle v5.4s, v5.4s, #0.0
 	WORD $0x4e651c42 // bic v2.16b, v2.16b, v5.16b
 masked22:
-	WORD $0x3cad6962 // str q2, [x11, x13]
-	CMP $3, R16
+	WORD $0x3cac6942 // str q2, [x10, x12]
+	CMP $3, R15
 	BLE stored2
-	TBZ $0, R17, begun23
-	WORD $0x3cee6965 // ldr q5, [x11, x14]
+	TBZ $0, R16, begun23
+	WORD $0x3ced6945 // ldr q5, [x10, x13]
 	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
 begun23:
-	CBZ R19, masked23
-	WORD $0x3cee6aa5 // ldr q5, [x21, x14]
+	CBZ R17, masked23
+	WORD $0x3ced6a85 // ldr q5, [x20, x13]
 	WORD $0x6ea0d8a5 // fcmle v5.4s, v5.4s, #0.0
 	WORD $0x4e651c84 // bic v4.16b, v4.16b, v5.16b
 masked23:
-	WORD $0x3cae6964 // str q4, [x11, x14]
+	WORD $0x3cad6944 // str q4, [x10, x13]
 stored2:
-	ADD R10, R11, R11
+	ADD R9, R10, R10
 	WORD $0x4e2bd4e2 // fadd v2.4s, v7.4s, v11.4s
 	WORD $0x4e33d5e4 // fadd v4.4s, v15.4s, v19.4s
 	WORD $0x4eabd4e5 // fsub v5.4s, v7.4s, v11.4s
@@ -4252,59 +4252,59 @@ stored2:
 	WORD $0x4f8190a4 // fmul v4.4s, v5.4s, v1.s[0]
 	WORD $0x4fa110c4 // fmla v4.4s, v6.4s, v1.s[1]
 	WORD $0x4e37d484 // fadd v4.4s, v4.4s, v23.4s
-	CMP $3, R15
+	CMP $3, R14
 	BLE done
-	ADD R20, R11, R21
-	TBZ $0, R17, begun30
-	FMOVQ (R11), F5
+	ADD R19, R10, R20
+	TBZ $0, R16, begun30
+	FMOVQ (R10), F5
 	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
 begun30:
-	CBZ R19, masked30
-	FMOVQ (R21), F5
+	CBZ R17, masked30
+	FMOVQ (R20), F5
 	WORD $0x6ea0d8a5 // fcmle v5.4s, v5.4s, #0.0
 	WORD $0x4e651c63 // bic v3.16b, v3.16b, v5.16b
 masked30:
-	FMOVQ F3, (R11)
-	CMP $1, R16
+	FMOVQ F3, (R10)
+	CMP $1, R15
 	BLE stored3
-	TBZ $0, R17, begun31
-	WORD $0x3cec6965 // ldr q5, [x11, x12]
+	TBZ $0, R16, begun31
+	WORD $0x3ceb6945 // ldr q5, [x10, x11]
 	WORD $0x4e25d4e7 // fadd v7.4s, v7.4s, v5.4s
 begun31:
-	CBZ R19, masked31
-	WORD $0x3cec6aa5 // ldr q5, [x21, x12]
+	CBZ R17, masked31
+	WORD $0x3ceb6a85 // ldr q5, [x20, x11]
 	WORD $0x6ea0d8a5 // fcmle v5.4s, v5.4s, #0.0
 	WORD $0x4e651ce7 // bic v7.16b, v7.16b, v5.16b
 masked31:
-	WORD $0x3cac6967 // str q7, [x11, x12]
-	CMP $2, R16
+	WORD $0x3cab6947 // str q7, [x10, x11]
+	CMP $2, R15
 	BLE stored3
-	TBZ $0, R17, begun32
-	WORD $0x3ced6965 // ldr q5, [x11, x13]
+	TBZ $0, R16, begun32
+	WORD $0x3cec6945 // ldr q5, [x10, x12]
 	WORD $0x4e25d442 // fadd v2.4s, v2.4s, v5.4s
 begun32:
-	CBZ R19, masked32
-	WORD $0x3ced6aa5 // ldr q5, [x21, x13]
+	CBZ R17, masked32
+	WORD $0x3cec6a85 // ldr q5, [x20, x12]
 	WORD $0x6ea0d8a5 // fcmle v5.4s, v5.4s, #0.0
 	WORD $0x4e651c42 // bic v2.16b, v2.16b, v5.16b
 masked32:
-	WORD $0x3cad6962 // str q2, [x11, x13]
-	CMP $3, R16
+	WORD $0x3cac6942 // str q2, [x10, x12]
+	CMP $3, R15
 	BLE stored3
-	TBZ $0, R17, begun33
-	WORD $0x3cee6965 // ldr q5, [x11, x14]
+	TBZ $0, R16, begun33
+	WORD $0x3ced6945 // ldr q5, [x10, x13]
 	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
 begun33:
-	CBZ R19, masked33
-	WORD $0x3cee6aa5 // ldr q5, [x21, x14]
+	CBZ R17, masked33
+	WORD $0x3ced6a85 // ldr q5, [x20, x13]
 	WORD $0x6ea0d8a5 // fcmle v5.4s, v5.4s, #0.0
 	WORD $0x4e651c84 // bic v4.16b, v4.16b, v5.16b
 masked33:
-	WORD $0x3cae6964 // str q4, [x11, x14]
+	WORD $0x3cad6944 // str q4, [x10, x13]
 stored3:
 done:
 	ADD $16, R0, R0
-	ADD $16, R9, R9
+	ADD $16, R8, R8
 	SUBS $4, R2, R2
 	BGT vector
 	RET

@@ -52,21 +52,21 @@ var instructions = map[string]instruction{
 	"fcmlt.4s":  {0x4ea0e800, two + ", #0.0", twoPlaces},
 	"fcvtl.2d":  {0x0e617800, "v%d.T, v%d.2s", twoPlaces},
 	"fcvtl2.2d": {0x4e617800, "v%d.T, v%d.4s", twoPlaces},
-	"fsub.4s":   {0x4ea0d400, three, threePlaces},
-	"mov.16b":   {0x4ea01c00, two, []place{at(0), both}},
-	"str.q":     {0x3ca06800, "q%d, [x%d, x%d]", threePlaces},
 	"fmul.4s":   {0x6e20dc00, three, threePlaces},
+	"fsub.4s":   {0x4ea0d400, three, threePlaces},
 	"ldr.q":     {0x3ce06800, "q%d, [x%d, x%d]", threePlaces},
+	"mov.16b":   {0x4ea01c00, two, []place{at(0), both}},
 	"movi.4s":   {0x4f000400, "v%d.T, #%d", []place{at(0), byte8}},
+	"str.q":     {0x3ca06800, "q%d, [x%d, x%d]", threePlaces},
 	"trn1.4s":   {0x4e802800, three, threePlaces},
 	"trn2.4s":   {0x4e806800, three, threePlaces},
 	"zip1.2d":   {0x4ec03800, three, threePlaces},
 	"zip2.2d":   {0x4ec07800, three, threePlaces},
 
 	// With one lane of the last operand for all lanes of the others.
+	"fmla.4s.lane": {0x4f801000, "v%d.T, v%d.T, v%d.s[%d]", []place{at(0), at(5), at(16), lane}},
 	"fmls.4s.lane": {0x4f805000, "v%d.T, v%d.T, v%d.s[%d]", []place{at(0), at(5), at(16), lane}},
 	"fmul.4s.lane": {0x4f809000, "v%d.T, v%d.T, v%d.s[%d]", []place{at(0), at(5), at(16), lane}},
-	"fmla.4s.lane": {0x4f801000, "v%d.T, v%d.T, v%d.s[%d]", []place{at(0), at(5), at(16), lane}},
 }
 
 // v writes a vector instruction. Operands are vectors, general registers or numbers.

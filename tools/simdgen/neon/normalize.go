@@ -4,8 +4,8 @@ package neon
 // picked by order out of the 16 at src, which advances by step after each group. mean and scale repeat the channels in
 // turn. Four pixels are whole turns, so they stay in registers.
 func normalize(f *file) {
-	f.function("normalizeNEON", "func(dst *float32, src *uint8, step int, order *uint8, mean, scale [16]float32, groups int)",
-		func(k *kernel) {
+	f.function("normalizeNEON",
+		"func(dst *float32, src *uint8, step int, order *uint8, mean, scale [16]float32, groups int)", func(k *kernel) {
 			dst, src, step, groups := k.load("dst"), k.load("src"), k.load("step"), k.load("groups")
 			values := k.spread("word", lanes, lanes)[:3]
 			means, scales := k.array("mean", len(values)), k.array("scale", len(values))

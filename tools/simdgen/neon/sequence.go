@@ -15,8 +15,8 @@ const none value = -1
 // out results that nothing uses, and changes a sum in place if nothing else needs it.
 type sequence struct {
 	steps     []step
-	constants []float64
-	runs      int // of code in between, which may change what a load reads
+	constants []float64 // factors, also for products with their negatives
+	runs      int       // steps of other code so far, which may change what a load reads
 }
 
 // step is an instruction, a load or other code.
@@ -24,14 +24,11 @@ type step struct {
 	name     string // of the instruction, or empty
 	sum      value  // that it adds to, or none
 	operands []value
-	factor   float64 // that it multiplies by, if not 0
+	factor   int // that it multiplies by: 1 more than its place among the constants, or 0 if there is none
 	load     func(to vector)
 	run      func(operands []vector)
 	runs     int
 }
-
-// newSequence begins a sequence that multiplies by constants, or by their negatives.
-func newSequence(constants []float64) *sequence { return &sequence{constants: constants} }
 
 // factors reads the constants into the lanes of new vectors.
 func (s *sequence) factors(k *kernel) []vector {
@@ -52,7 +49,7 @@ func (s *sequence) step(st step) value {
 	return value(len(s.steps) - 1)
 }
 
-// read is what code reads from memory, again if that saves a copy.
+// read is a vector from memory. load may be written twice, which is cheaper than a copy.
 func (s *sequence) read(load func(to vector)) value { return s.step(step{sum: none, load: load}) }
 
 func (s *sequence) sum(x, y value) value {
@@ -64,18 +61,26 @@ func (s *sequence) difference(x, y value) value {
 }
 
 func (s *sequence) product(c float64, x value) value {
-	return s.step(step{name: "fmul.4s.lane", sum: none, operands: []value{x}, factor: c})
+	return s.step(step{name: "fmul.4s.lane", sum: none, operands: []value{x}, factor: s.constant(c)})
 }
 
-// addProduct is sum + c·x, rounded once. The sign of c may differ from the constant's.
+// addProduct is sum + c·x, rounded once.
 func (s *sequence) addProduct(sum value, c float64, x value) value {
-	if slices.Contains(s.constants, c) {
-		return s.step(step{name: "fmla.4s.lane", sum: sum, operands: []value{x}, factor: c})
+	if slices.Contains(s.constants, -c) {
+		return s.step(step{name: "fmls.4s.lane", sum: sum, operands: []value{x}, factor: s.constant(-c)})
 	}
-	return s.step(step{name: "fmls.4s.lane", sum: sum, operands: []value{x}, factor: -c})
+	return s.step(step{name: "fmla.4s.lane", sum: sum, operands: []value{x}, factor: s.constant(c)})
 }
 
-// use is code that reads values. It may change those that nothing else reads.
+// constant is 1 more than the place of a constant, which it adds if need be.
+func (s *sequence) constant(c float64) int {
+	if !slices.Contains(s.constants, c) {
+		s.constants = append(s.constants, c)
+	}
+	return slices.Index(s.constants, c) + 1
+}
+
+// use is code that reads values. It may change a value if no later step reads it.
 func (s *sequence) use(x []value, run func(x []vector)) {
 	s.step(step{sum: none, operands: x, run: run})
 	s.runs++
@@ -92,38 +97,42 @@ func (s *sequence) write(k *kernel, factors []vector) {
 		if last[i] == 0 && st.run == nil {
 			continue
 		}
-		operands := make([]any, 0, 4)
 		var read []vector
 		for _, x := range st.operands {
 			read = append(read, in[x])
-			operands = append(operands, in[x])
 		}
-		if st.factor != 0 {
-			at := slices.Index(s.constants, st.factor)
-			operands = append(operands, factors[at/lanes], at%lanes)
-		}
-		if st.sum != none {
-			in[i] = s.begin(k, i, st.sum, in[st.sum], last)
-		}
-		if st.run != nil {
+		switch {
+		case st.run != nil:
 			st.run(read)
+		case st.sum != none:
+			in[i] = s.begin(k, i, st.sum, in[st.sum], last)
 		}
 		for _, x := range st.operands {
 			if last[x] == i {
 				delete(k.vectors, in[x])
 			}
 		}
-		if st.sum == none && st.run == nil {
-			in[i] = k.vector()
+		if st.run == nil && st.sum == none {
+			in[i] = k.vector() // may be an operand's
 		}
-		switch {
-		case st.run != nil:
-		case st.load != nil:
+		if st.load != nil {
 			st.load(in[i])
-		default:
-			k.v(st.name, append([]any{in[i]}, operands...)...)
+		} else if st.run == nil {
+			s.instruct(k, st, in[i], read, factors)
 		}
 	}
+}
+
+// instruct writes the instruction of a step.
+func (s *sequence) instruct(k *kernel, st step, to vector, read, factors []vector) {
+	operands := []any{to}
+	for _, v := range read {
+		operands = append(operands, v)
+	}
+	if at := st.factor - 1; at >= 0 {
+		operands = append(operands, factors[at/lanes], at%lanes)
+	}
+	k.v(st.name, operands...)
 }
 
 // begin returns the register of a sum that step i changes: its own after its last use, or a copy.
@@ -140,7 +149,7 @@ func (s *sequence) begin(k *kernel, i int, sum value, register vector, last []in
 	return to
 }
 
-// lastUses returns the last step that reads each value, or 0 if none does that leads to code.
+// lastUses returns the last step that reads each value, or 0 if no step that is written does.
 func (s *sequence) lastUses() []int {
 	last := make([]int, len(s.steps))
 	for i := len(s.steps) - 1; i >= 0; i-- {

@@ -5,13 +5,12 @@ import (
 	"math"
 )
 
-// line is the matrix of a Winograd transform from one number of values to another, of vectors of channels. Package
-// main of the generator explains the points ±a and ±b. Every sum is taken in its order.
+// line is the matrix of a Winograd transform, from one number of values to another. Each sum has the order and the
+// rounding of the kernels for amd64, whose generator explains the points ±a and ±b.
 type line struct {
-	from, to  int
-	constants []float64 // magnitudes of the factors
-	groups    [][]int   // results whose rows fit into registers together
-	compute   func(s *sequence, x []value) []value
+	from, to int
+	groups   [][]int // results whose rows fit into registers together
+	compute  func(s *sequence, x []value) []value
 }
 
 const (
@@ -24,13 +23,19 @@ const (
 
 // winograd writes the kernels of Winograd's convolution.
 func winograd(f *file) {
-	transform(f, "winogradInput", "", inputLine(), (*winogradKernel).store)
-	transform(f, "winogradFilter", "", filterLine(), (*winogradKernel).store)
-	transform(f, "winogradGradient", "", gradientLine(), (*winogradKernel).store)
-	transform(f, "winogradFilterGradient", ", flags int", filterGradientLine(), (*winogradKernel).addAndStore)
-	transform(f, "winogradOutput", ", rows, columns int, bias *float32, flags int", outputLine(),
+	every := []int{0, 1, 2, 3, 4, 5}
+	input := line{from: 6, to: 6, groups: [][]int{{1, 2, 3, 4}, {5, 0}}, compute: inputLine}
+	filter := line{from: 3, to: 6, groups: [][]int{every}, compute: filterLine}
+	gradient := line{from: 4, to: 6, groups: [][]int{every}, compute: gradientLine}
+	filterGradient := line{from: 6, to: 3, groups: [][]int{every[:3]}, compute: filterGradientLine}
+	output := line{from: 6, to: 4, groups: [][]int{every[:4]}, compute: outputLine}
+	transform(f, "winogradInput", "", input, (*winogradKernel).store)
+	transform(f, "winogradFilter", "", filter, (*winogradKernel).store)
+	transform(f, "winogradGradient", "", gradient, (*winogradKernel).store)
+	transform(f, "winogradFilterGradient", ", flags int", filterGradient, (*winogradKernel).addAndStore)
+	transform(f, "winogradOutput", ", rows, columns int, bias *float32, flags int", output,
 		(*winogradKernel).biasAndStore)
-	transform(f, "winogradDataGradient", ", rows, columns int, mask *float32, flags int", outputLine(),
+	transform(f, "winogradDataGradient", ", rows, columns int, mask *float32, flags int", output,
 		(*winogradKernel).maskAndStore)
 }
 
@@ -40,39 +45,30 @@ func points(s *sequence, p float64, even, odd value) (plus, minus value) {
 	return s.addProduct(even, p, odd), minus
 }
 
-func inputLine() line {
-	return line{6, 6, []float64{a, b, a2, b2, a2 + b2}, [][]int{{1, 2, 3, 4}, {5, 0}},
-		func(s *sequence, x []value) []value {
-			y := make([]value, 6)
-			oddA, oddB := s.addProduct(x[3], -b2, x[1]), s.addProduct(x[3], -a2, x[1])
-			y[5] = s.sum(s.addProduct(x[1], -(a2+b2), x[3]), x[5])
-			evenA := s.addProduct(x[4], -b2, x[2])
-			y[0] = s.sum(s.addProduct(x[0], -(a2+b2), x[2]), x[4])
-			evenB := s.addProduct(x[4], -a2, x[2])
-			y[1], y[2] = points(s, a, evenA, oddA)
-			y[3], y[4] = points(s, b, evenB, oddB)
-			return y
-		}}
+func inputLine(s *sequence, x []value) []value {
+	y := make([]value, 6)
+	oddA, oddB := s.addProduct(x[3], -b2, x[1]), s.addProduct(x[3], -a2, x[1])
+	y[5] = s.sum(s.addProduct(x[1], -(a2+b2), x[3]), x[5])
+	evenA := s.addProduct(x[4], -b2, x[2])
+	y[0] = s.sum(s.addProduct(x[0], -(a2+b2), x[2]), x[4])
+	evenB := s.addProduct(x[4], -a2, x[2])
+	y[1], y[2] = points(s, a, evenA, oddA)
+	y[3], y[4] = points(s, b, evenB, oddB)
+	return y
 }
 
-func filterLine() line {
-	return line{3, 6, []float64{a2, b2, 1 / pointA, 1 / pointB, a / pointA, b / pointB}, [][]int{{0, 1, 2, 3, 4, 5}},
-		func(s *sequence, x []value) []value {
-			y := []value{x[0], 0, 0, 0, 0, x[2]}
-			y[1], y[2] = points(s, a/pointA, s.product(1/pointA, s.addProduct(x[0], a2, x[2])), x[1])
-			y[3], y[4] = points(s, b/pointB, s.product(1/pointB, s.addProduct(x[0], b2, x[2])), x[1])
-			return y
-		}}
+func filterLine(s *sequence, x []value) []value {
+	y := []value{x[0], 0, 0, 0, 0, x[2]}
+	y[1], y[2] = points(s, a/pointA, s.product(1/pointA, s.addProduct(x[0], a2, x[2])), x[1])
+	y[3], y[4] = points(s, b/pointB, s.product(1/pointB, s.addProduct(x[0], b2, x[2])), x[1])
+	return y
 }
 
-func gradientLine() line {
-	return line{4, 6, []float64{a, b, a2, b2}, [][]int{{0, 1, 2, 3, 4, 5}},
-		func(s *sequence, x []value) []value {
-			y := []value{x[0], 0, 0, 0, 0, x[3]}
-			y[1], y[2] = points(s, a, s.addProduct(x[0], a2, x[2]), s.addProduct(x[1], a2, x[3]))
-			y[3], y[4] = points(s, b, s.addProduct(x[0], b2, x[2]), s.addProduct(x[1], b2, x[3]))
-			return y
-		}}
+func gradientLine(s *sequence, x []value) []value {
+	y := []value{x[0], 0, 0, 0, 0, x[3]}
+	y[1], y[2] = points(s, a, s.addProduct(x[0], a2, x[2]), s.addProduct(x[1], a2, x[3]))
+	y[3], y[4] = points(s, b, s.addProduct(x[0], b2, x[2]), s.addProduct(x[1], b2, x[3]))
+	return y
 }
 
 // pairs returns x1 + x2, x3 + x4 and the differences.
@@ -80,28 +76,23 @@ func pairs(s *sequence, x []value) (sumA, sumB, differenceA, differenceB value) 
 	return s.sum(x[1], x[2]), s.sum(x[3], x[4]), s.difference(x[1], x[2]), s.difference(x[3], x[4])
 }
 
-func outputLine() line {
-	return line{6, 4, []float64{a, b, a2, b2, a3, b3}, [][]int{{0, 1, 2, 3}}, func(s *sequence, x []value) []value {
-		sumA, sumB, differenceA, differenceB := pairs(s, x)
-		return []value{
-			s.sum(s.sum(sumA, sumB), x[0]),
-			s.addProduct(s.product(a, differenceA), b, differenceB),
-			s.addProduct(s.product(a2, sumA), b2, sumB),
-			s.sum(s.addProduct(s.product(a3, differenceA), b3, differenceB), x[5]),
-		}
-	}}
+func outputLine(s *sequence, x []value) []value {
+	sumA, sumB, differenceA, differenceB := pairs(s, x)
+	return []value{
+		s.sum(s.sum(sumA, sumB), x[0]),
+		s.addProduct(s.product(a, differenceA), b, differenceB),
+		s.addProduct(s.product(a2, sumA), b2, sumB),
+		s.sum(s.addProduct(s.product(a3, differenceA), b3, differenceB), x[5]),
+	}
 }
 
-func filterGradientLine() line {
-	return line{6, 3, []float64{1 / pointA, 1 / pointB, a2 / pointA, b2 / pointB, a / pointA, b / pointB},
-		[][]int{{0, 1, 2}}, func(s *sequence, x []value) []value {
-			sumA, sumB, differenceA, differenceB := pairs(s, x)
-			return []value{
-				s.sum(s.addProduct(s.product(1/pointA, sumA), 1/pointB, sumB), x[0]),
-				s.addProduct(s.product(a/pointA, differenceA), b/pointB, differenceB),
-				s.sum(s.addProduct(s.product(a2/pointA, sumA), b2/pointB, sumB), x[5]),
-			}
-		}}
+func filterGradientLine(s *sequence, x []value) []value {
+	sumA, sumB, differenceA, differenceB := pairs(s, x)
+	return []value{
+		s.sum(s.addProduct(s.product(1/pointA, sumA), 1/pointB, sumB), x[0]),
+		s.addProduct(s.product(a/pointA, differenceA), b/pointB, differenceB),
+		s.sum(s.addProduct(s.product(a2/pointA, sumA), b2/pointB, sumB), x[5]),
+	}
 }
 
 // winogradKernel is the kernel of a transform.
@@ -117,14 +108,15 @@ type winogradKernel struct {
 	bias        vector   // -0 if there is none: adding it changes nothing
 }
 
-// transform writes dst = L src Lᵀ for the matrix L of a line. The columns of src go through the line first, for a group
-// of rows of the result, and then these rows. epilogue finishes and stores row i of dst.
+// transform writes dst = L src Lᵀ for the matrix L of a line and vectors of channels. For each group of rows of the
+// result it multiplies L by the columns of src, and then the rows of this product by Lᵀ. epilogue finishes and stores
+// row i of dst.
 func transform(f *file, name, parameters string, l line, epilogue func(w *winogradKernel, i int, x []value)) {
 	f.function(name+"NEON", "func(dst *float32, dstRow, dstColumn int, src *float32, srcRow, srcColumn, count int"+
 		parameters+")", func(k *kernel) {
-		w := &winogradKernel{kernel: k, sequence: newSequence(l.constants), options: map[string]register{}}
+		w := &winogradKernel{kernel: k, sequence: &sequence{}, options: map[string]register{}}
 		src, column, left := k.load("src"), k.loadBytes("srcColumn"), k.load("count")
-		rows, from := k.multiples("srcRow", l.from), k.register()
+		rows := k.multiples("srcRow", l.from)
 		w.dst, w.dstRow, w.to = k.load("dst"), k.loadBytes("dstRow"), k.register()
 		w.columns = k.multiples("dstColumn", l.to)
 		for _, option := range []string{"rows", "columns", "flags", "bias", "mask"} {
@@ -132,7 +124,6 @@ func transform(f *file, name, parameters string, l line, epilogue func(w *winogr
 				w.options[option] = k.load(option)
 			}
 		}
-		factors := w.factors(k)
 		bias, biased := w.options["bias"]
 		if biased {
 			w.bias = k.bits(1 << 31)
@@ -141,32 +132,13 @@ func transform(f *file, name, parameters string, l line, epilogue func(w *winogr
 			w.toMask, w.mask = k.register(), k.register()
 			k.op("SUB R%d, R%d, R%d", w.dst, mask, w.toMask)
 		}
+		w.record(l, src, column, rows, epilogue)
+		factors := w.factors(k)
 		k.label("vector")
 		if biased {
 			k.op("CBZ R%d, plain", bias)
 			k.op("FMOVQ.P %d(R%d), F%d", vectorBytes, bias, w.bias)
 			k.label("plain")
-		}
-		before := -1
-		for _, group := range l.groups {
-			half := make([][]value, l.to)
-			w.run(func() { k.move(src, from) })
-			for range l.from {
-				x := make([]value, l.from)
-				for i := range x {
-					x[i] = w.read(func(to vector) { k.element("ldr.q", to, from, rows, i) })
-				}
-				for i, y := range l.compute(w.sequence, x) {
-					half[i] = append(half[i], y)
-				}
-				w.run(func() { k.add(column, from) })
-			}
-			for _, i := range group {
-				last := before
-				w.run(func() { w.pointAt(i, last) })
-				before = i
-				epilogue(w, i, l.compute(w.sequence, half[i]))
-			}
 		}
 		w.write(k, factors)
 		k.label("done")
@@ -176,6 +148,32 @@ func transform(f *file, name, parameters string, l line, epilogue func(w *winogr
 		k.op("SUBS $%d, R%d, R%d", lanes, left, left)
 		k.op("BGT vector")
 	})
+}
+
+// record writes the steps of a vector.
+func (w *winogradKernel) record(l line, src, column register, rows []register,
+	epilogue func(w *winogradKernel, i int, x []value)) {
+	from, before := w.register(), -1
+	for _, group := range l.groups {
+		half := make([][]value, l.to)
+		w.run(func() { w.move(src, from) })
+		for range l.from {
+			x := make([]value, l.from)
+			for i := range x {
+				x[i] = w.read(func(to vector) { w.element("ldr.q", to, from, rows, i) })
+			}
+			for i, y := range l.compute(w.sequence, x) {
+				half[i] = append(half[i], y)
+			}
+			w.run(func() { w.add(column, from) })
+		}
+		for _, i := range group {
+			last := before
+			w.run(func() { w.pointAt(i, last) })
+			before = i
+			epilogue(w, i, l.compute(w.sequence, half[i]))
+		}
+	}
 }
 
 // multiples returns registers with 1 to n-1 times the bytes of a parameter that counts float32.
@@ -189,7 +187,7 @@ func (k *kernel) multiples(name string, n int) []register {
 	return m
 }
 
-// element writes a load or a store of element i after base. distances are those of the elements from the second on.
+// element writes a load or a store of element i after base. distances begin with the second element's.
 func (k *kernel) element(op string, v vector, base register, distances []register, i int) {
 	switch {
 	case i > 0:
@@ -212,6 +210,7 @@ func (w *winogradKernel) pointAt(i, before int) {
 	}
 }
 
+// store stores a row as it is.
 func (w *winogradKernel) store(_ int, x []value) { w.use(x, w.storeRow) }
 
 // storeRow writes the stores of a whole row.
@@ -242,8 +241,8 @@ func (w *winogradKernel) addElement(v vector, j int) {
 	})
 }
 
-// inside writes body for the elements of row i that are in the rows and columns to store. If the row is not, no later
-// one is.
+// inside finishes and stores row i, if it is one of the rows to store. begin finishes the whole row. body finishes
+// element j, if it is in one of the columns to store.
 func (w *winogradKernel) inside(i int, x []value, begin func(x []vector), body func(j int, v vector)) {
 	if i > 0 {
 		w.run(func() {
@@ -265,6 +264,7 @@ func (w *winogradKernel) inside(i int, x []value, begin func(x []vector), body f
 	})
 }
 
+// biasAndStore adds the bias, and clamps if the flag is set.
 func (w *winogradKernel) biasAndStore(i int, x []value) {
 	w.inside(i, x, func(x []vector) {
 		for _, v := range x {
@@ -282,7 +282,7 @@ func (w *winogradKernel) biasAndStore(i int, x []value) {
 	}, func(int, vector) {})
 }
 
-// maskAndStore finds the mask at the place of dst.
+// maskAndStore adds to the values of dst if the flag is set, and masks. The mask has the places of dst.
 func (w *winogradKernel) maskAndStore(i int, x []value) {
 	w.inside(i, x, func([]vector) {
 		w.op("ADD R%d, R%d, R%d", w.toMask, w.to, w.mask)

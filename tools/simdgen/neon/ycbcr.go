@@ -2,8 +2,8 @@ package neon
 
 import "encoding/binary"
 
-// ycbcr writes the loop of simd.YCbCr for groups of eight pixels. It has products of 16 bits. A factor that has more is
-// split: its whole part is the chroma itself, once or twice, and the rest is at most ½. Levels are those of the Go twin.
+// ycbcr writes the loop of simd.YCbCr for groups of eight pixels. Factors have 16 bits, with their sign, in units of
+// 2^-16. A larger factor is split into a whole number and a rest of at most ½.
 func ycbcr(f *file) {
 	f.function("ycbcrNEON", "func(dst, luma, cb, cr *uint8, groups int)", func(k *kernel) {
 		rgb := k.grid(1, 3)[0] // the first vectors follow each other
@@ -19,7 +19,7 @@ func ycbcr(f *file) {
 				return x
 			}
 			y, u, w := plane(luma, "ushll.8h", 0), plane(cb, "usubl.8h", middle), plane(cr, "usubl.8h", middle)
-			// level is the luma, plus whole values of chroma, plus products with 2^-16 units, rounded.
+			// level is the luma, with whole values of chroma added or subtracted, and the rounded sum of products.
 			level := func(to vector, op string, whole []vector, lanes []int, x ...vector) {
 				k.scope(func() {
 					sum, rest := k.vector(), k.vector()
