@@ -42,3 +42,36 @@ func sumRows64NEON(dst *float64, src *float32, stride, rows, width int)
 
 //go:noescape
 func transpose8NEON(dst *float32, dstStride int, src *float32, srcStride, blocks int)
+
+//go:noescape
+func scaleNEON(x *float32, a float32, count int)
+
+//go:noescape
+func addScaledNEON(dst, src *float32, a float32, count int)
+
+//go:noescape
+func reluNEON(dst, src *float32, count int)
+
+//go:noescape
+func reluGradNEON(dst, grad, y *float32, count int)
+
+//go:noescape
+func maxOfFourNEON(dst, x0, x1, x2, x3 *float32, count int)
+
+//go:noescape
+func scatterMaxNEON(d0, d1, d2, d3, x0, x1, x2, top, grad *float32, count int)
+
+//go:noescape
+func scatterMaxReLUNEON(d0, d1, d2, d3, x0, x1, x2, top, grad *float32, count int)
+
+//go:noescape
+func sgdNEON(weight, gradient, first *float32, lr, momentum, decay float32, count int)
+
+//go:noescape
+func adamNEON(weight, gradient, first, second *float32, lr, decay, beta1, rest1, beta2, rest2, correct1, correct2, epsilon float32, count int)
+
+//go:noescape
+func adamWNEON(weight, gradient, first, second *float32, lr, decay, beta1, rest1, beta2, rest2, correct1, correct2, epsilon float32, count int)
+
+//go:noescape
+func approachNEON(dst, src *float32, share float32, count int)

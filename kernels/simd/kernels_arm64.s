@@ -2027,7 +2027,7 @@ row:
 	MOVD R5, R8
 	SUBS $16, R8, R8
 	BLT copy_fewer
-copy_sixteen:
+copy_16:
 	FLDPQ 0(R6), (F0, F1)
 	FLDPQ 32(R6), (F2, F3)
 	ADD $64, R6, R6
@@ -2035,7 +2035,7 @@ copy_sixteen:
 	FSTPQ (F2, F3), 32(R7)
 	ADD $64, R7, R7
 	SUBS $16, R8, R8
-	BGE copy_sixteen
+	BGE copy_16
 copy_fewer:
 	ADDS $12, R8, R8
 	BLT copy_rest
@@ -2086,7 +2086,7 @@ rows:
 	MOVD R4, R6
 	SUBS $16, R6, R6
 	BLT four_fewer
-four_sixteen:
+four_16:
 	FLDPQ 0(R5), (F0, F1)
 	FLDPQ 32(R5), (F2, F3)
 	FLDPQ 0(R7), (F4, F5)
@@ -2121,7 +2121,7 @@ four_sixteen:
 	FSTPQ (F2, F3), 32(R5)
 	ADD $64, R5, R5
 	SUBS $16, R6, R6
-	BGE four_sixteen
+	BGE four_16
 four_fewer:
 	ADDS $12, R6, R6
 	BLT four_rest
@@ -2177,7 +2177,7 @@ row:
 	MOVD R4, R6
 	SUBS $16, R6, R6
 	BLT one_fewer
-one_sixteen:
+one_16:
 	FLDPQ 0(R5), (F0, F1)
 	FLDPQ 32(R5), (F2, F3)
 	FLDPQ 0(R7), (F4, F5)
@@ -2191,7 +2191,7 @@ one_sixteen:
 	FSTPQ (F2, F3), 32(R5)
 	ADD $64, R5, R5
 	SUBS $16, R6, R6
-	BGE one_sixteen
+	BGE one_16
 one_fewer:
 	ADDS $12, R6, R6
 	BLT one_rest
@@ -2229,7 +2229,7 @@ TEXT ·addNEON(SB), NOSPLIT, $0-24
 	MOVD count+16(FP), R2
 	SUBS $16, R2, R2
 	BLT add_fewer
-add_sixteen:
+add_16:
 	FLDPQ 0(R0), (F0, F1)
 	FLDPQ 32(R0), (F2, F3)
 	FLDPQ 0(R1), (F4, F5)
@@ -2243,7 +2243,7 @@ add_sixteen:
 	FSTPQ (F2, F3), 32(R0)
 	ADD $64, R0, R0
 	SUBS $16, R2, R2
-	BGE add_sixteen
+	BGE add_16
 add_fewer:
 	ADDS $12, R2, R2
 	BLT add_rest
@@ -2285,7 +2285,7 @@ row:
 	MOVD R4, R7
 	SUBS $16, R7, R7
 	BLT scale_fewer
-scale_sixteen:
+scale_16:
 	FLDPQ 0(R5), (F0, F1)
 	FLDPQ 32(R5), (F2, F3)
 	FLDPQ 0(R6), (F4, F5)
@@ -2299,7 +2299,7 @@ scale_sixteen:
 	FSTPQ (F2, F3), 32(R5)
 	ADD $64, R5, R5
 	SUBS $16, R7, R7
-	BGE scale_sixteen
+	BGE scale_16
 scale_fewer:
 	ADDS $12, R7, R7
 	BLT scale_rest
@@ -2344,7 +2344,7 @@ row:
 	MOVD R4, R7
 	SUBS $16, R7, R7
 	BLT sum_fewer
-sum_sixteen:
+sum_16:
 	FLDPQ 0(R6), (F0, F1)
 	FLDPQ 32(R6), (F2, F3)
 	ADD $64, R6, R6
@@ -2373,7 +2373,7 @@ sum_sixteen:
 	WORD $0x4e65d4e7 // fadd v7.2d, v7.2d, v5.2d
 	FSTPQ.P (F6, F7), 32(R5)
 	SUBS $16, R7, R7
-	BGE sum_sixteen
+	BGE sum_16
 sum_fewer:
 	ADDS $12, R7, R7
 	BLT sum_rest
@@ -2484,4 +2484,1049 @@ block:
 	ADD $32, R2, R2
 	SUBS $1, R4, R4
 	BNE block
+	RET
+
+// func scaleNEON(x *float32, a float32, count int)
+TEXT ·scaleNEON(SB), NOSPLIT, $0-24
+	MOVD x+0(FP), R0
+	FMOVS a+8(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	MOVD count+16(FP), R1
+	SUBS $16, R1, R1
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R0), (F1, F2)
+	FLDPQ 32(R0), (F3, F4)
+	WORD $0x6e20dc25 // fmul v5.4s, v1.4s, v0.4s
+	WORD $0x6e20dc46 // fmul v6.4s, v2.4s, v0.4s
+	WORD $0x6e20dc67 // fmul v7.4s, v3.4s, v0.4s
+	WORD $0x6e20dc88 // fmul v8.4s, v4.4s, v0.4s
+	FSTPQ (F5, F6), 0(R0)
+	FSTPQ (F7, F8), 32(R0)
+	ADD $64, R0, R0
+	SUBS $16, R1, R1
+	BGE element_16
+element_fewer:
+	ADDS $12, R1, R1
+	BLT element_rest
+element_four:
+	FMOVQ 0(R0), F1
+	WORD $0x6e20dc22 // fmul v2.4s, v1.4s, v0.4s
+	FMOVQ F2, 0(R0)
+	ADD $16, R0, R0
+	SUBS $4, R1, R1
+	BGE element_four
+element_rest:
+	ADDS $4, R1, R1
+	BEQ element_end
+element_one:
+	FMOVS (R0), F1
+	WORD $0x6e20dc22 // fmul v2.4s, v1.4s, v0.4s
+	FMOVS F2, (R0)
+	ADD $4, R0, R0
+	SUBS $1, R1, R1
+	BNE element_one
+element_end:
+	RET
+
+// func addScaledNEON(dst, src *float32, a float32, count int)
+TEXT ·addScaledNEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	FMOVS a+16(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	MOVD count+24(FP), R2
+	SUBS $16, R2, R2
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R0), (F1, F2)
+	FLDPQ 32(R0), (F3, F4)
+	FLDPQ 0(R1), (F5, F6)
+	FLDPQ 32(R1), (F7, F8)
+	WORD $0x6e20dca9 // fmul v9.4s, v5.4s, v0.4s
+	WORD $0x6e20dcca // fmul v10.4s, v6.4s, v0.4s
+	WORD $0x6e20dceb // fmul v11.4s, v7.4s, v0.4s
+	WORD $0x6e20dd0c // fmul v12.4s, v8.4s, v0.4s
+	WORD $0x4e29d429 // fadd v9.4s, v1.4s, v9.4s
+	WORD $0x4e2ad44a // fadd v10.4s, v2.4s, v10.4s
+	WORD $0x4e2bd46b // fadd v11.4s, v3.4s, v11.4s
+	WORD $0x4e2cd48c // fadd v12.4s, v4.4s, v12.4s
+	FSTPQ (F9, F10), 0(R0)
+	FSTPQ (F11, F12), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	SUBS $16, R2, R2
+	BGE element_16
+element_fewer:
+	ADDS $12, R2, R2
+	BLT element_rest
+element_four:
+	FMOVQ 0(R0), F1
+	FMOVQ 0(R1), F2
+	WORD $0x6e20dc43 // fmul v3.4s, v2.4s, v0.4s
+	WORD $0x4e23d423 // fadd v3.4s, v1.4s, v3.4s
+	FMOVQ F3, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	SUBS $4, R2, R2
+	BGE element_four
+element_rest:
+	ADDS $4, R2, R2
+	BEQ element_end
+element_one:
+	FMOVS (R0), F1
+	FMOVS (R1), F2
+	WORD $0x6e20dc43 // fmul v3.4s, v2.4s, v0.4s
+	WORD $0x4e23d423 // fadd v3.4s, v1.4s, v3.4s
+	FMOVS F3, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	SUBS $1, R2, R2
+	BNE element_one
+element_end:
+	RET
+
+// func reluNEON(dst, src *float32, count int)
+TEXT ·reluNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD count+16(FP), R2
+	SUBS $16, R2, R2
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
+	WORD $0x6ea0d804 // fcmle v4.4s, v0.4s, #0.0
+	WORD $0x6ea0d825 // fcmle v5.4s, v1.4s, #0.0
+	WORD $0x6ea0d846 // fcmle v6.4s, v2.4s, #0.0
+	WORD $0x6ea0d867 // fcmle v7.4s, v3.4s, #0.0
+	WORD $0x4e641c00 // bic v0.16b, v0.16b, v4.16b
+	WORD $0x4e651c21 // bic v1.16b, v1.16b, v5.16b
+	WORD $0x4e661c42 // bic v2.16b, v2.16b, v6.16b
+	WORD $0x4e671c63 // bic v3.16b, v3.16b, v7.16b
+	FSTPQ (F0, F1), 0(R0)
+	FSTPQ (F2, F3), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	SUBS $16, R2, R2
+	BGE element_16
+element_fewer:
+	ADDS $12, R2, R2
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F0
+	WORD $0x6ea0d801 // fcmle v1.4s, v0.4s, #0.0
+	WORD $0x4e611c00 // bic v0.16b, v0.16b, v1.16b
+	FMOVQ F0, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	SUBS $4, R2, R2
+	BGE element_four
+element_rest:
+	ADDS $4, R2, R2
+	BEQ element_end
+element_one:
+	FMOVS (R1), F0
+	WORD $0x6ea0d801 // fcmle v1.4s, v0.4s, #0.0
+	WORD $0x4e611c00 // bic v0.16b, v0.16b, v1.16b
+	FMOVS F0, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	SUBS $1, R2, R2
+	BNE element_one
+element_end:
+	RET
+
+// func reluGradNEON(dst, grad, y *float32, count int)
+TEXT ·reluGradNEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD count+24(FP), R3
+	SUBS $16, R3, R3
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
+	FLDPQ 0(R2), (F4, F5)
+	FLDPQ 32(R2), (F6, F7)
+	WORD $0x4ea0c888 // fcmgt v8.4s, v4.4s, #0.0
+	WORD $0x4ea0c8a9 // fcmgt v9.4s, v5.4s, #0.0
+	WORD $0x4ea0c8ca // fcmgt v10.4s, v6.4s, #0.0
+	WORD $0x4ea0c8eb // fcmgt v11.4s, v7.4s, #0.0
+	WORD $0x4e281c00 // and v0.16b, v0.16b, v8.16b
+	WORD $0x4e291c21 // and v1.16b, v1.16b, v9.16b
+	WORD $0x4e2a1c42 // and v2.16b, v2.16b, v10.16b
+	WORD $0x4e2b1c63 // and v3.16b, v3.16b, v11.16b
+	FSTPQ (F0, F1), 0(R0)
+	FSTPQ (F2, F3), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	SUBS $16, R3, R3
+	BGE element_16
+element_fewer:
+	ADDS $12, R3, R3
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F1
+	WORD $0x4ea0c822 // fcmgt v2.4s, v1.4s, #0.0
+	WORD $0x4e221c00 // and v0.16b, v0.16b, v2.16b
+	FMOVQ F0, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	SUBS $4, R3, R3
+	BGE element_four
+element_rest:
+	ADDS $4, R3, R3
+	BEQ element_end
+element_one:
+	FMOVS (R1), F0
+	FMOVS (R2), F1
+	WORD $0x4ea0c822 // fcmgt v2.4s, v1.4s, #0.0
+	WORD $0x4e221c00 // and v0.16b, v0.16b, v2.16b
+	FMOVS F0, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	SUBS $1, R3, R3
+	BNE element_one
+element_end:
+	RET
+
+// func maxOfFourNEON(dst, x0, x1, x2, x3 *float32, count int)
+TEXT ·maxOfFourNEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD x0+8(FP), R1
+	MOVD x1+16(FP), R2
+	MOVD x2+24(FP), R3
+	MOVD x3+32(FP), R4
+	MOVD count+40(FP), R5
+	SUBS $16, R5, R5
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
+	FLDPQ 0(R2), (F4, F5)
+	FLDPQ 32(R2), (F6, F7)
+	WORD $0x4e24f400 // fmax v0.4s, v0.4s, v4.4s
+	WORD $0x4e25f421 // fmax v1.4s, v1.4s, v5.4s
+	WORD $0x4e26f442 // fmax v2.4s, v2.4s, v6.4s
+	WORD $0x4e27f463 // fmax v3.4s, v3.4s, v7.4s
+	FLDPQ 0(R3), (F8, F9)
+	FLDPQ 32(R3), (F10, F11)
+	FLDPQ 0(R4), (F12, F13)
+	FLDPQ 32(R4), (F14, F15)
+	WORD $0x4e2cf508 // fmax v8.4s, v8.4s, v12.4s
+	WORD $0x4e2df529 // fmax v9.4s, v9.4s, v13.4s
+	WORD $0x4e2ef54a // fmax v10.4s, v10.4s, v14.4s
+	WORD $0x4e2ff56b // fmax v11.4s, v11.4s, v15.4s
+	WORD $0x4e28f400 // fmax v0.4s, v0.4s, v8.4s
+	WORD $0x4e29f421 // fmax v1.4s, v1.4s, v9.4s
+	WORD $0x4e2af442 // fmax v2.4s, v2.4s, v10.4s
+	WORD $0x4e2bf463 // fmax v3.4s, v3.4s, v11.4s
+	FSTPQ (F0, F1), 0(R0)
+	FSTPQ (F2, F3), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R3, R3
+	ADD $64, R4, R4
+	SUBS $16, R5, R5
+	BGE element_16
+element_fewer:
+	ADDS $12, R5, R5
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F1
+	WORD $0x4e21f400 // fmax v0.4s, v0.4s, v1.4s
+	FMOVQ 0(R3), F2
+	FMOVQ 0(R4), F3
+	WORD $0x4e23f442 // fmax v2.4s, v2.4s, v3.4s
+	WORD $0x4e22f400 // fmax v0.4s, v0.4s, v2.4s
+	FMOVQ F0, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	ADD $16, R4, R4
+	SUBS $4, R5, R5
+	BGE element_four
+element_rest:
+	ADDS $4, R5, R5
+	BEQ element_end
+element_one:
+	FMOVS (R1), F0
+	FMOVS (R2), F1
+	WORD $0x4e21f400 // fmax v0.4s, v0.4s, v1.4s
+	FMOVS (R3), F2
+	FMOVS (R4), F3
+	WORD $0x4e23f442 // fmax v2.4s, v2.4s, v3.4s
+	WORD $0x4e22f400 // fmax v0.4s, v0.4s, v2.4s
+	FMOVS F0, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	ADD $4, R4, R4
+	SUBS $1, R5, R5
+	BNE element_one
+element_end:
+	RET
+
+// func scatterMaxNEON(d0, d1, d2, d3, x0, x1, x2, top, grad *float32, count int)
+TEXT ·scatterMaxNEON(SB), NOSPLIT, $0-80
+	MOVD d0+0(FP), R0
+	MOVD d1+8(FP), R1
+	MOVD d2+16(FP), R2
+	MOVD d3+24(FP), R3
+	MOVD x0+32(FP), R4
+	MOVD x1+40(FP), R5
+	MOVD x2+48(FP), R6
+	MOVD top+56(FP), R7
+	MOVD grad+64(FP), R8
+	MOVD count+72(FP), R9
+	SUBS $16, R9, R9
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R7), (F0, F1)
+	FLDPQ 32(R7), (F2, F3)
+	FLDPQ 0(R8), (F4, F5)
+	FLDPQ 32(R8), (F6, F7)
+	FLDPQ 0(R4), (F8, F9)
+	FLDPQ 32(R4), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c90 // and v16.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb1 // and v17.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd2 // and v18.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf3 // and v19.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FLDPQ 0(R5), (F8, F9)
+	FLDPQ 32(R5), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c94 // and v20.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb5 // and v21.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd6 // and v22.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf7 // and v23.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FLDPQ 0(R6), (F8, F9)
+	FLDPQ 32(R6), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c98 // and v24.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb9 // and v25.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cda // and v26.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cfb // and v27.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FSTPQ (F4, F5), 0(R3)
+	FSTPQ (F6, F7), 32(R3)
+	FSTPQ (F24, F25), 0(R2)
+	FSTPQ (F26, F27), 32(R2)
+	FSTPQ (F20, F21), 0(R1)
+	FSTPQ (F22, F23), 32(R1)
+	FSTPQ (F16, F17), 0(R0)
+	FSTPQ (F18, F19), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R3, R3
+	ADD $64, R4, R4
+	ADD $64, R5, R5
+	ADD $64, R6, R6
+	ADD $64, R7, R7
+	ADD $64, R8, R8
+	SUBS $16, R9, R9
+	BGE element_16
+element_fewer:
+	ADDS $12, R9, R9
+	BLT element_rest
+element_four:
+	FMOVQ 0(R7), F0
+	FMOVQ 0(R8), F1
+	FMOVQ 0(R4), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ 0(R5), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c25 // and v5.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ 0(R6), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c26 // and v6.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ F1, 0(R3)
+	FMOVQ F6, 0(R2)
+	FMOVQ F5, 0(R1)
+	FMOVQ F4, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	ADD $16, R4, R4
+	ADD $16, R5, R5
+	ADD $16, R6, R6
+	ADD $16, R7, R7
+	ADD $16, R8, R8
+	SUBS $4, R9, R9
+	BGE element_four
+element_rest:
+	ADDS $4, R9, R9
+	BEQ element_end
+element_one:
+	FMOVS (R7), F0
+	FMOVS (R8), F1
+	FMOVS (R4), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS (R5), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c25 // and v5.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS (R6), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c26 // and v6.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS F1, (R3)
+	FMOVS F6, (R2)
+	FMOVS F5, (R1)
+	FMOVS F4, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	ADD $4, R4, R4
+	ADD $4, R5, R5
+	ADD $4, R6, R6
+	ADD $4, R7, R7
+	ADD $4, R8, R8
+	SUBS $1, R9, R9
+	BNE element_one
+element_end:
+	RET
+
+// func scatterMaxReLUNEON(d0, d1, d2, d3, x0, x1, x2, top, grad *float32, count int)
+TEXT ·scatterMaxReLUNEON(SB), NOSPLIT, $0-80
+	MOVD d0+0(FP), R0
+	MOVD d1+8(FP), R1
+	MOVD d2+16(FP), R2
+	MOVD d3+24(FP), R3
+	MOVD x0+32(FP), R4
+	MOVD x1+40(FP), R5
+	MOVD x2+48(FP), R6
+	MOVD top+56(FP), R7
+	MOVD grad+64(FP), R8
+	MOVD count+72(FP), R9
+	SUBS $16, R9, R9
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R7), (F0, F1)
+	FLDPQ 32(R7), (F2, F3)
+	FLDPQ 0(R8), (F4, F5)
+	FLDPQ 32(R8), (F6, F7)
+	WORD $0x4ea0c808 // fcmgt v8.4s, v0.4s, #0.0
+	WORD $0x4ea0c829 // fcmgt v9.4s, v1.4s, #0.0
+	WORD $0x4ea0c84a // fcmgt v10.4s, v2.4s, #0.0
+	WORD $0x4ea0c86b // fcmgt v11.4s, v3.4s, #0.0
+	WORD $0x4e281c84 // and v4.16b, v4.16b, v8.16b
+	WORD $0x4e291ca5 // and v5.16b, v5.16b, v9.16b
+	WORD $0x4e2a1cc6 // and v6.16b, v6.16b, v10.16b
+	WORD $0x4e2b1ce7 // and v7.16b, v7.16b, v11.16b
+	FLDPQ 0(R4), (F8, F9)
+	FLDPQ 32(R4), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c90 // and v16.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb1 // and v17.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd2 // and v18.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf3 // and v19.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FLDPQ 0(R5), (F8, F9)
+	FLDPQ 32(R5), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c94 // and v20.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb5 // and v21.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd6 // and v22.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf7 // and v23.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FLDPQ 0(R6), (F8, F9)
+	FLDPQ 32(R6), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c98 // and v24.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb9 // and v25.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cda // and v26.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cfb // and v27.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FSTPQ (F4, F5), 0(R3)
+	FSTPQ (F6, F7), 32(R3)
+	FSTPQ (F24, F25), 0(R2)
+	FSTPQ (F26, F27), 32(R2)
+	FSTPQ (F20, F21), 0(R1)
+	FSTPQ (F22, F23), 32(R1)
+	FSTPQ (F16, F17), 0(R0)
+	FSTPQ (F18, F19), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R3, R3
+	ADD $64, R4, R4
+	ADD $64, R5, R5
+	ADD $64, R6, R6
+	ADD $64, R7, R7
+	ADD $64, R8, R8
+	SUBS $16, R9, R9
+	BGE element_16
+element_fewer:
+	ADDS $12, R9, R9
+	BLT element_rest
+element_four:
+	FMOVQ 0(R7), F0
+	FMOVQ 0(R8), F1
+	WORD $0x4ea0c802 // fcmgt v2.4s, v0.4s, #0.0
+	WORD $0x4e221c21 // and v1.16b, v1.16b, v2.16b
+	FMOVQ 0(R4), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ 0(R5), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c25 // and v5.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ 0(R6), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c26 // and v6.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ F1, 0(R3)
+	FMOVQ F6, 0(R2)
+	FMOVQ F5, 0(R1)
+	FMOVQ F4, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	ADD $16, R4, R4
+	ADD $16, R5, R5
+	ADD $16, R6, R6
+	ADD $16, R7, R7
+	ADD $16, R8, R8
+	SUBS $4, R9, R9
+	BGE element_four
+element_rest:
+	ADDS $4, R9, R9
+	BEQ element_end
+element_one:
+	FMOVS (R7), F0
+	FMOVS (R8), F1
+	WORD $0x4ea0c802 // fcmgt v2.4s, v0.4s, #0.0
+	WORD $0x4e221c21 // and v1.16b, v1.16b, v2.16b
+	FMOVS (R4), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS (R5), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c25 // and v5.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS (R6), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c26 // and v6.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS F1, (R3)
+	FMOVS F6, (R2)
+	FMOVS F5, (R1)
+	FMOVS F4, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	ADD $4, R4, R4
+	ADD $4, R5, R5
+	ADD $4, R6, R6
+	ADD $4, R7, R7
+	ADD $4, R8, R8
+	SUBS $1, R9, R9
+	BNE element_one
+element_end:
+	RET
+
+// func sgdNEON(weight, gradient, first *float32, lr, momentum, decay float32, count int)
+TEXT ·sgdNEON(SB), NOSPLIT, $0-48
+	MOVD weight+0(FP), R0
+	MOVD gradient+8(FP), R1
+	MOVD first+16(FP), R2
+	FMOVS lr+24(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS momentum+28(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	FMOVS decay+32(FP), F2
+	WORD $0x4e040442 // dup v2.4s, v2.s[0]
+	MOVD count+40(FP), R3
+	SUBS $16, R3, R3
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R0), (F3, F4)
+	FLDPQ 32(R0), (F5, F6)
+	FLDPQ 0(R2), (F7, F8)
+	FLDPQ 32(R2), (F9, F10)
+	FLDPQ 0(R1), (F11, F12)
+	FLDPQ 32(R1), (F13, F14)
+	WORD $0x6e22dc6f // fmul v15.4s, v3.4s, v2.4s
+	WORD $0x6e22dc90 // fmul v16.4s, v4.4s, v2.4s
+	WORD $0x6e22dcb1 // fmul v17.4s, v5.4s, v2.4s
+	WORD $0x6e22dcd2 // fmul v18.4s, v6.4s, v2.4s
+	WORD $0x4e2fd56f // fadd v15.4s, v11.4s, v15.4s
+	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
+	WORD $0x4e31d5b1 // fadd v17.4s, v13.4s, v17.4s
+	WORD $0x4e32d5d2 // fadd v18.4s, v14.4s, v18.4s
+	WORD $0x6e21dce7 // fmul v7.4s, v7.4s, v1.4s
+	WORD $0x6e21dd08 // fmul v8.4s, v8.4s, v1.4s
+	WORD $0x6e21dd29 // fmul v9.4s, v9.4s, v1.4s
+	WORD $0x6e21dd4a // fmul v10.4s, v10.4s, v1.4s
+	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
+	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
+	WORD $0x4e31d529 // fadd v9.4s, v9.4s, v17.4s
+	WORD $0x4e32d54a // fadd v10.4s, v10.4s, v18.4s
+	FSTPQ (F7, F8), 0(R2)
+	FSTPQ (F9, F10), 32(R2)
+	WORD $0x6e20dce7 // fmul v7.4s, v7.4s, v0.4s
+	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
+	WORD $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
+	WORD $0x4ea7d463 // fsub v3.4s, v3.4s, v7.4s
+	WORD $0x4ea8d484 // fsub v4.4s, v4.4s, v8.4s
+	WORD $0x4ea9d4a5 // fsub v5.4s, v5.4s, v9.4s
+	WORD $0x4eaad4c6 // fsub v6.4s, v6.4s, v10.4s
+	FSTPQ (F3, F4), 0(R0)
+	FSTPQ (F5, F6), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	SUBS $16, R3, R3
+	BGE element_16
+element_fewer:
+	ADDS $12, R3, R3
+	BLT element_rest
+element_four:
+	FMOVQ 0(R0), F3
+	FMOVQ 0(R2), F4
+	FMOVQ 0(R1), F5
+	WORD $0x6e22dc66 // fmul v6.4s, v3.4s, v2.4s
+	WORD $0x4e26d4a6 // fadd v6.4s, v5.4s, v6.4s
+	WORD $0x6e21dc84 // fmul v4.4s, v4.4s, v1.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	FMOVQ F4, 0(R2)
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	FMOVQ F3, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	SUBS $4, R3, R3
+	BGE element_four
+element_rest:
+	ADDS $4, R3, R3
+	BEQ element_end
+element_one:
+	FMOVS (R0), F3
+	FMOVS (R2), F4
+	FMOVS (R1), F5
+	WORD $0x6e22dc66 // fmul v6.4s, v3.4s, v2.4s
+	WORD $0x4e26d4a6 // fadd v6.4s, v5.4s, v6.4s
+	WORD $0x6e21dc84 // fmul v4.4s, v4.4s, v1.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	FMOVS F4, (R2)
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	FMOVS F3, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	SUBS $1, R3, R3
+	BNE element_one
+element_end:
+	RET
+
+// func adamNEON(weight, gradient, first, second *float32, lr, decay, beta1, rest1, beta2, rest2, correct1, correct2, epsilon float32, count int)
+TEXT ·adamNEON(SB), NOSPLIT, $0-80
+	MOVD weight+0(FP), R0
+	MOVD gradient+8(FP), R1
+	MOVD first+16(FP), R2
+	MOVD second+24(FP), R3
+	FMOVS lr+32(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS decay+36(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	FMOVS beta1+40(FP), F2
+	WORD $0x4e040442 // dup v2.4s, v2.s[0]
+	FMOVS rest1+44(FP), F3
+	WORD $0x4e040463 // dup v3.4s, v3.s[0]
+	FMOVS beta2+48(FP), F4
+	WORD $0x4e040484 // dup v4.4s, v4.s[0]
+	FMOVS rest2+52(FP), F5
+	WORD $0x4e0404a5 // dup v5.4s, v5.s[0]
+	FMOVS correct1+56(FP), F6
+	WORD $0x4e0404c6 // dup v6.4s, v6.s[0]
+	FMOVS correct2+60(FP), F7
+	WORD $0x4e0404e7 // dup v7.4s, v7.s[0]
+	FMOVS epsilon+64(FP), F8
+	WORD $0x4e040508 // dup v8.4s, v8.s[0]
+	MOVD count+72(FP), R4
+	SUBS $8, R4, R4
+	BLT element_fewer
+element_8:
+	FLDPQ 0(R0), (F9, F10)
+	FLDPQ 0(R1), (F11, F12)
+	FLDPQ 0(R2), (F13, F14)
+	FLDPQ 0(R3), (F15, F16)
+	WORD $0x6e21dd31 // fmul v17.4s, v9.4s, v1.4s
+	WORD $0x6e21dd52 // fmul v18.4s, v10.4s, v1.4s
+	WORD $0x4e31d571 // fadd v17.4s, v11.4s, v17.4s
+	WORD $0x4e32d592 // fadd v18.4s, v12.4s, v18.4s
+	WORD $0x6e22ddad // fmul v13.4s, v13.4s, v2.4s
+	WORD $0x6e22ddce // fmul v14.4s, v14.4s, v2.4s
+	WORD $0x6e23de33 // fmul v19.4s, v17.4s, v3.4s
+	WORD $0x6e23de54 // fmul v20.4s, v18.4s, v3.4s
+	WORD $0x4e33d5b3 // fadd v19.4s, v13.4s, v19.4s
+	WORD $0x4e34d5d4 // fadd v20.4s, v14.4s, v20.4s
+	FSTPQ (F19, F20), 0(R2)
+	WORD $0x6e25de35 // fmul v21.4s, v17.4s, v5.4s
+	WORD $0x6e25de56 // fmul v22.4s, v18.4s, v5.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e24ddef // fmul v15.4s, v15.4s, v4.4s
+	WORD $0x6e24de10 // fmul v16.4s, v16.4s, v4.4s
+	WORD $0x4e35d5ef // fadd v15.4s, v15.4s, v21.4s
+	WORD $0x4e36d610 // fadd v16.4s, v16.4s, v22.4s
+	FSTPQ (F15, F16), 0(R3)
+	WORD $0x6e27ddef // fmul v15.4s, v15.4s, v7.4s
+	WORD $0x6e27de10 // fmul v16.4s, v16.4s, v7.4s
+	WORD $0x6ea1f9ef // fsqrt v15.4s, v15.4s
+	WORD $0x6ea1fa10 // fsqrt v16.4s, v16.4s
+	WORD $0x4e28d5ef // fadd v15.4s, v15.4s, v8.4s
+	WORD $0x4e28d610 // fadd v16.4s, v16.4s, v8.4s
+	WORD $0x6e26de73 // fmul v19.4s, v19.4s, v6.4s
+	WORD $0x6e26de94 // fmul v20.4s, v20.4s, v6.4s
+	WORD $0x6e20de73 // fmul v19.4s, v19.4s, v0.4s
+	WORD $0x6e20de94 // fmul v20.4s, v20.4s, v0.4s
+	WORD $0x6e2ffe73 // fdiv v19.4s, v19.4s, v15.4s
+	WORD $0x6e30fe94 // fdiv v20.4s, v20.4s, v16.4s
+	WORD $0x4eb3d529 // fsub v9.4s, v9.4s, v19.4s
+	WORD $0x4eb4d54a // fsub v10.4s, v10.4s, v20.4s
+	FSTPQ (F9, F10), 0(R0)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	ADD $32, R2, R2
+	ADD $32, R3, R3
+	SUBS $8, R4, R4
+	BGE element_8
+element_fewer:
+	ADDS $4, R4, R4
+	BLT element_rest
+element_four:
+	FMOVQ 0(R0), F9
+	FMOVQ 0(R1), F10
+	FMOVQ 0(R2), F11
+	FMOVQ 0(R3), F12
+	WORD $0x6e21dd2d // fmul v13.4s, v9.4s, v1.4s
+	WORD $0x4e2dd54d // fadd v13.4s, v10.4s, v13.4s
+	WORD $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
+	WORD $0x6e23ddae // fmul v14.4s, v13.4s, v3.4s
+	WORD $0x4e2ed56e // fadd v14.4s, v11.4s, v14.4s
+	FMOVQ F14, 0(R2)
+	WORD $0x6e25ddaf // fmul v15.4s, v13.4s, v5.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e2fd58c // fadd v12.4s, v12.4s, v15.4s
+	FMOVQ F12, 0(R3)
+	WORD $0x6e27dd8c // fmul v12.4s, v12.4s, v7.4s
+	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
+	WORD $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
+	WORD $0x6e26ddce // fmul v14.4s, v14.4s, v6.4s
+	WORD $0x6e20ddce // fmul v14.4s, v14.4s, v0.4s
+	WORD $0x6e2cfdce // fdiv v14.4s, v14.4s, v12.4s
+	WORD $0x4eaed529 // fsub v9.4s, v9.4s, v14.4s
+	FMOVQ F9, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	SUBS $4, R4, R4
+	BGE element_four
+element_rest:
+	ADDS $4, R4, R4
+	BEQ element_end
+element_one:
+	FMOVS (R0), F9
+	FMOVS (R1), F10
+	FMOVS (R2), F11
+	FMOVS (R3), F12
+	WORD $0x6e21dd2d // fmul v13.4s, v9.4s, v1.4s
+	WORD $0x4e2dd54d // fadd v13.4s, v10.4s, v13.4s
+	WORD $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
+	WORD $0x6e23ddae // fmul v14.4s, v13.4s, v3.4s
+	WORD $0x4e2ed56e // fadd v14.4s, v11.4s, v14.4s
+	FMOVS F14, (R2)
+	WORD $0x6e25ddaf // fmul v15.4s, v13.4s, v5.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e2fd58c // fadd v12.4s, v12.4s, v15.4s
+	FMOVS F12, (R3)
+	WORD $0x6e27dd8c // fmul v12.4s, v12.4s, v7.4s
+	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
+	WORD $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
+	WORD $0x6e26ddce // fmul v14.4s, v14.4s, v6.4s
+	WORD $0x6e20ddce // fmul v14.4s, v14.4s, v0.4s
+	WORD $0x6e2cfdce // fdiv v14.4s, v14.4s, v12.4s
+	WORD $0x4eaed529 // fsub v9.4s, v9.4s, v14.4s
+	FMOVS F9, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	SUBS $1, R4, R4
+	BNE element_one
+element_end:
+	RET
+
+// func adamWNEON(weight, gradient, first, second *float32, lr, decay, beta1, rest1, beta2, rest2, correct1, correct2, epsilon float32, count int)
+TEXT ·adamWNEON(SB), NOSPLIT, $0-80
+	MOVD weight+0(FP), R0
+	MOVD gradient+8(FP), R1
+	MOVD first+16(FP), R2
+	MOVD second+24(FP), R3
+	FMOVS lr+32(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS decay+36(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	FMOVS beta1+40(FP), F2
+	WORD $0x4e040442 // dup v2.4s, v2.s[0]
+	FMOVS rest1+44(FP), F3
+	WORD $0x4e040463 // dup v3.4s, v3.s[0]
+	FMOVS beta2+48(FP), F4
+	WORD $0x4e040484 // dup v4.4s, v4.s[0]
+	FMOVS rest2+52(FP), F5
+	WORD $0x4e0404a5 // dup v5.4s, v5.s[0]
+	FMOVS correct1+56(FP), F6
+	WORD $0x4e0404c6 // dup v6.4s, v6.s[0]
+	FMOVS correct2+60(FP), F7
+	WORD $0x4e0404e7 // dup v7.4s, v7.s[0]
+	FMOVS epsilon+64(FP), F8
+	WORD $0x4e040508 // dup v8.4s, v8.s[0]
+	MOVD count+72(FP), R4
+	SUBS $8, R4, R4
+	BLT element_fewer
+element_8:
+	FLDPQ 0(R0), (F9, F10)
+	FLDPQ 0(R1), (F11, F12)
+	FLDPQ 0(R2), (F13, F14)
+	FLDPQ 0(R3), (F15, F16)
+	WORD $0x6e22ddad // fmul v13.4s, v13.4s, v2.4s
+	WORD $0x6e22ddce // fmul v14.4s, v14.4s, v2.4s
+	WORD $0x6e23dd71 // fmul v17.4s, v11.4s, v3.4s
+	WORD $0x6e23dd92 // fmul v18.4s, v12.4s, v3.4s
+	WORD $0x4e31d5b1 // fadd v17.4s, v13.4s, v17.4s
+	WORD $0x4e32d5d2 // fadd v18.4s, v14.4s, v18.4s
+	FSTPQ (F17, F18), 0(R2)
+	WORD $0x6e25dd73 // fmul v19.4s, v11.4s, v5.4s
+	WORD $0x6e25dd94 // fmul v20.4s, v12.4s, v5.4s
+	WORD $0x6e2bde73 // fmul v19.4s, v19.4s, v11.4s
+	WORD $0x6e2cde94 // fmul v20.4s, v20.4s, v12.4s
+	WORD $0x6e24ddef // fmul v15.4s, v15.4s, v4.4s
+	WORD $0x6e24de10 // fmul v16.4s, v16.4s, v4.4s
+	WORD $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
+	WORD $0x4e34d610 // fadd v16.4s, v16.4s, v20.4s
+	FSTPQ (F15, F16), 0(R3)
+	WORD $0x6e27ddef // fmul v15.4s, v15.4s, v7.4s
+	WORD $0x6e27de10 // fmul v16.4s, v16.4s, v7.4s
+	WORD $0x6ea1f9ef // fsqrt v15.4s, v15.4s
+	WORD $0x6ea1fa10 // fsqrt v16.4s, v16.4s
+	WORD $0x4e28d5ef // fadd v15.4s, v15.4s, v8.4s
+	WORD $0x4e28d610 // fadd v16.4s, v16.4s, v8.4s
+	WORD $0x6e26de31 // fmul v17.4s, v17.4s, v6.4s
+	WORD $0x6e26de52 // fmul v18.4s, v18.4s, v6.4s
+	WORD $0x6e2ffe31 // fdiv v17.4s, v17.4s, v15.4s
+	WORD $0x6e30fe52 // fdiv v18.4s, v18.4s, v16.4s
+	WORD $0x6e21dd35 // fmul v21.4s, v9.4s, v1.4s
+	WORD $0x6e21dd56 // fmul v22.4s, v10.4s, v1.4s
+	WORD $0x4e35d635 // fadd v21.4s, v17.4s, v21.4s
+	WORD $0x4e36d656 // fadd v22.4s, v18.4s, v22.4s
+	WORD $0x6e20deb5 // fmul v21.4s, v21.4s, v0.4s
+	WORD $0x6e20ded6 // fmul v22.4s, v22.4s, v0.4s
+	WORD $0x4eb5d529 // fsub v9.4s, v9.4s, v21.4s
+	WORD $0x4eb6d54a // fsub v10.4s, v10.4s, v22.4s
+	FSTPQ (F9, F10), 0(R0)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	ADD $32, R2, R2
+	ADD $32, R3, R3
+	SUBS $8, R4, R4
+	BGE element_8
+element_fewer:
+	ADDS $4, R4, R4
+	BLT element_rest
+element_four:
+	FMOVQ 0(R0), F9
+	FMOVQ 0(R1), F10
+	FMOVQ 0(R2), F11
+	FMOVQ 0(R3), F12
+	WORD $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
+	WORD $0x6e23dd4d // fmul v13.4s, v10.4s, v3.4s
+	WORD $0x4e2dd56d // fadd v13.4s, v11.4s, v13.4s
+	FMOVQ F13, 0(R2)
+	WORD $0x6e25dd4e // fmul v14.4s, v10.4s, v5.4s
+	WORD $0x6e2addce // fmul v14.4s, v14.4s, v10.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e2ed58c // fadd v12.4s, v12.4s, v14.4s
+	FMOVQ F12, 0(R3)
+	WORD $0x6e27dd8c // fmul v12.4s, v12.4s, v7.4s
+	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
+	WORD $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
+	WORD $0x6e26ddad // fmul v13.4s, v13.4s, v6.4s
+	WORD $0x6e2cfdad // fdiv v13.4s, v13.4s, v12.4s
+	WORD $0x6e21dd2f // fmul v15.4s, v9.4s, v1.4s
+	WORD $0x4e2fd5af // fadd v15.4s, v13.4s, v15.4s
+	WORD $0x6e20ddef // fmul v15.4s, v15.4s, v0.4s
+	WORD $0x4eafd529 // fsub v9.4s, v9.4s, v15.4s
+	FMOVQ F9, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	SUBS $4, R4, R4
+	BGE element_four
+element_rest:
+	ADDS $4, R4, R4
+	BEQ element_end
+element_one:
+	FMOVS (R0), F9
+	FMOVS (R1), F10
+	FMOVS (R2), F11
+	FMOVS (R3), F12
+	WORD $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
+	WORD $0x6e23dd4d // fmul v13.4s, v10.4s, v3.4s
+	WORD $0x4e2dd56d // fadd v13.4s, v11.4s, v13.4s
+	FMOVS F13, (R2)
+	WORD $0x6e25dd4e // fmul v14.4s, v10.4s, v5.4s
+	WORD $0x6e2addce // fmul v14.4s, v14.4s, v10.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e2ed58c // fadd v12.4s, v12.4s, v14.4s
+	FMOVS F12, (R3)
+	WORD $0x6e27dd8c // fmul v12.4s, v12.4s, v7.4s
+	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
+	WORD $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
+	WORD $0x6e26ddad // fmul v13.4s, v13.4s, v6.4s
+	WORD $0x6e2cfdad // fdiv v13.4s, v13.4s, v12.4s
+	WORD $0x6e21dd2f // fmul v15.4s, v9.4s, v1.4s
+	WORD $0x4e2fd5af // fadd v15.4s, v13.4s, v15.4s
+	WORD $0x6e20ddef // fmul v15.4s, v15.4s, v0.4s
+	WORD $0x4eafd529 // fsub v9.4s, v9.4s, v15.4s
+	FMOVS F9, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	SUBS $1, R4, R4
+	BNE element_one
+element_end:
+	RET
+
+// func approachNEON(dst, src *float32, share float32, count int)
+TEXT ·approachNEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	FMOVS share+16(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	MOVD count+24(FP), R2
+	SUBS $16, R2, R2
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R0), (F1, F2)
+	FLDPQ 32(R0), (F3, F4)
+	FLDPQ 0(R1), (F5, F6)
+	FLDPQ 32(R1), (F7, F8)
+	WORD $0x4ea1d4a9 // fsub v9.4s, v5.4s, v1.4s
+	WORD $0x4ea2d4ca // fsub v10.4s, v6.4s, v2.4s
+	WORD $0x4ea3d4eb // fsub v11.4s, v7.4s, v3.4s
+	WORD $0x4ea4d50c // fsub v12.4s, v8.4s, v4.4s
+	WORD $0x6e20dd2d // fmul v13.4s, v9.4s, v0.4s
+	WORD $0x6e20dd4e // fmul v14.4s, v10.4s, v0.4s
+	WORD $0x6e20dd6f // fmul v15.4s, v11.4s, v0.4s
+	WORD $0x6e20dd90 // fmul v16.4s, v12.4s, v0.4s
+	WORD $0x4e2dd42d // fadd v13.4s, v1.4s, v13.4s
+	WORD $0x4e2ed44e // fadd v14.4s, v2.4s, v14.4s
+	WORD $0x4e2fd46f // fadd v15.4s, v3.4s, v15.4s
+	WORD $0x4e30d490 // fadd v16.4s, v4.4s, v16.4s
+	FSTPQ (F13, F14), 0(R0)
+	FSTPQ (F15, F16), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	SUBS $16, R2, R2
+	BGE element_16
+element_fewer:
+	ADDS $12, R2, R2
+	BLT element_rest
+element_four:
+	FMOVQ 0(R0), F1
+	FMOVQ 0(R1), F2
+	WORD $0x4ea1d443 // fsub v3.4s, v2.4s, v1.4s
+	WORD $0x6e20dc64 // fmul v4.4s, v3.4s, v0.4s
+	WORD $0x4e24d424 // fadd v4.4s, v1.4s, v4.4s
+	FMOVQ F4, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	SUBS $4, R2, R2
+	BGE element_four
+element_rest:
+	ADDS $4, R2, R2
+	BEQ element_end
+element_one:
+	FMOVS (R0), F1
+	FMOVS (R1), F2
+	WORD $0x4ea1d443 // fsub v3.4s, v2.4s, v1.4s
+	WORD $0x6e20dc64 // fmul v4.4s, v3.4s, v0.4s
+	WORD $0x4e24d424 // fadd v4.4s, v1.4s, v4.4s
+	FMOVS F4, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	SUBS $1, R2, R2
+	BNE element_one
+element_end:
 	RET

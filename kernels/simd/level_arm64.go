@@ -18,5 +18,9 @@ func assemble(t *[AVX512 + 1]kernels) {
 	k.copyRows, k.sumRows = copyRowsNEON, sumRowsNEON
 	k.sumRows64, k.scaleRows = sumRows64NEON, scaleRowsNEON
 	k.add, k.transpose8 = addNEON, transpose8NEON
+	k.scale, k.addScaled, k.relu, k.reluGrad, k.approach = scaleNEON, addScaledNEON, reluNEON, reluGradNEON, approachNEON
+	k.sgd, k.adam, k.adamW = sgdNEON, adamNEON, adamWNEON
+	k.maxOfFour = maxOfFourNEON
+	k.scatterMax = scatterKernels{scatterMaxNEON, scatterMaxReLUNEON}
 	t[NEON] = k
 }

@@ -64,6 +64,9 @@ var instructions = map[string]instruction{
 // v writes a vector instruction. Operands are vectors, general registers or numbers.
 func (k *kernel) v(name string, operands ...any) {
 	in, ok := instructions[name]
+	if !ok {
+		in, ok = elementInstructions[name]
+	}
 	if !ok || len(operands) != len(in.places) {
 		panic(fmt.Sprintf("instruction %q with %d operands", name, len(operands)))
 	}

@@ -16,5 +16,6 @@ func Write(path string) error {
 	scaleRows(f)
 	sumRows64(f)
 	transpose(f)
+	elementwiseKernels(f)
 	return f.write(path)
 }
