@@ -75,3 +75,21 @@ func adamWNEON(weight, gradient, first, second *float32, lr, decay, beta1, rest1
 
 //go:noescape
 func approachNEON(dst, src *float32, share float32, count int)
+
+//go:noescape
+func lstmGatesNEON(in, forget, gate, out, before, c, h *float32, count int)
+
+//go:noescape
+func lstmGatesGradNEON(in, forget, gate, out, before, c, dh, dc, carried *float32, count int)
+
+//go:noescape
+func raiseNEON(top, x *float32, bias float32, count int)
+
+//go:noescape
+func addExpNEON(sum, x, top *float32, bias float32, count int)
+
+//go:noescape
+func scaledExpNEON(x, top, factor *float32, bias float32, count int)
+
+//go:noescape
+func softmaxNEON(block *float32, stride, rows int, top, sum, factor *float32, lanes int)

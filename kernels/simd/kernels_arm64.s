@@ -4,6 +4,288 @@
 
 #include "textflag.h"
 
+DATA lstmGatesNumbers<>+0(SB)/4, $0x40000000
+DATA lstmGatesNumbers<>+4(SB)/4, $0x40000000
+DATA lstmGatesNumbers<>+8(SB)/4, $0x40000000
+DATA lstmGatesNumbers<>+12(SB)/4, $0x40000000
+DATA lstmGatesNumbers<>+16(SB)/4, $0x3f000000
+DATA lstmGatesNumbers<>+20(SB)/4, $0x3f000000
+DATA lstmGatesNumbers<>+24(SB)/4, $0x3f000000
+DATA lstmGatesNumbers<>+28(SB)/4, $0x3f000000
+DATA lstmGatesNumbers<>+32(SB)/4, $0x80000000
+DATA lstmGatesNumbers<>+36(SB)/4, $0x80000000
+DATA lstmGatesNumbers<>+40(SB)/4, $0x80000000
+DATA lstmGatesNumbers<>+44(SB)/4, $0x80000000
+DATA lstmGatesNumbers<>+48(SB)/4, $0x42ae0000
+DATA lstmGatesNumbers<>+52(SB)/4, $0x42ae0000
+DATA lstmGatesNumbers<>+56(SB)/4, $0x42ae0000
+DATA lstmGatesNumbers<>+60(SB)/4, $0x42ae0000
+DATA lstmGatesNumbers<>+64(SB)/4, $0xc2ae0000
+DATA lstmGatesNumbers<>+68(SB)/4, $0xc2ae0000
+DATA lstmGatesNumbers<>+72(SB)/4, $0xc2ae0000
+DATA lstmGatesNumbers<>+76(SB)/4, $0xc2ae0000
+DATA lstmGatesNumbers<>+80(SB)/4, $0x3fb8aa3b
+DATA lstmGatesNumbers<>+84(SB)/4, $0x3fb8aa3b
+DATA lstmGatesNumbers<>+88(SB)/4, $0x3fb8aa3b
+DATA lstmGatesNumbers<>+92(SB)/4, $0x3fb8aa3b
+DATA lstmGatesNumbers<>+96(SB)/4, $0x4b400000
+DATA lstmGatesNumbers<>+100(SB)/4, $0x4b400000
+DATA lstmGatesNumbers<>+104(SB)/4, $0x4b400000
+DATA lstmGatesNumbers<>+108(SB)/4, $0x4b400000
+DATA lstmGatesNumbers<>+112(SB)/4, $0x3f318000
+DATA lstmGatesNumbers<>+116(SB)/4, $0x3f318000
+DATA lstmGatesNumbers<>+120(SB)/4, $0x3f318000
+DATA lstmGatesNumbers<>+124(SB)/4, $0x3f318000
+DATA lstmGatesNumbers<>+128(SB)/4, $0xb95e8083
+DATA lstmGatesNumbers<>+132(SB)/4, $0xb95e8083
+DATA lstmGatesNumbers<>+136(SB)/4, $0xb95e8083
+DATA lstmGatesNumbers<>+140(SB)/4, $0xb95e8083
+DATA lstmGatesNumbers<>+144(SB)/4, $0x39500d01
+DATA lstmGatesNumbers<>+148(SB)/4, $0x39500d01
+DATA lstmGatesNumbers<>+152(SB)/4, $0x39500d01
+DATA lstmGatesNumbers<>+156(SB)/4, $0x39500d01
+DATA lstmGatesNumbers<>+160(SB)/4, $0x3ab60b61
+DATA lstmGatesNumbers<>+164(SB)/4, $0x3ab60b61
+DATA lstmGatesNumbers<>+168(SB)/4, $0x3ab60b61
+DATA lstmGatesNumbers<>+172(SB)/4, $0x3ab60b61
+DATA lstmGatesNumbers<>+176(SB)/4, $0x3c088889
+DATA lstmGatesNumbers<>+180(SB)/4, $0x3c088889
+DATA lstmGatesNumbers<>+184(SB)/4, $0x3c088889
+DATA lstmGatesNumbers<>+188(SB)/4, $0x3c088889
+DATA lstmGatesNumbers<>+192(SB)/4, $0x3d2aaaab
+DATA lstmGatesNumbers<>+196(SB)/4, $0x3d2aaaab
+DATA lstmGatesNumbers<>+200(SB)/4, $0x3d2aaaab
+DATA lstmGatesNumbers<>+204(SB)/4, $0x3d2aaaab
+DATA lstmGatesNumbers<>+208(SB)/4, $0x3e2aaaab
+DATA lstmGatesNumbers<>+212(SB)/4, $0x3e2aaaab
+DATA lstmGatesNumbers<>+216(SB)/4, $0x3e2aaaab
+DATA lstmGatesNumbers<>+220(SB)/4, $0x3e2aaaab
+DATA lstmGatesNumbers<>+224(SB)/4, $0x3f000000
+DATA lstmGatesNumbers<>+228(SB)/4, $0x3f000000
+DATA lstmGatesNumbers<>+232(SB)/4, $0x3f000000
+DATA lstmGatesNumbers<>+236(SB)/4, $0x3f000000
+DATA lstmGatesNumbers<>+240(SB)/4, $0x3f800000
+DATA lstmGatesNumbers<>+244(SB)/4, $0x3f800000
+DATA lstmGatesNumbers<>+248(SB)/4, $0x3f800000
+DATA lstmGatesNumbers<>+252(SB)/4, $0x3f800000
+GLOBL lstmGatesNumbers<>(SB), RODATA|NOPTR, $256
+
+DATA lstmGatesGradNumbers<>+0(SB)/4, $0x40000000
+DATA lstmGatesGradNumbers<>+4(SB)/4, $0x40000000
+DATA lstmGatesGradNumbers<>+8(SB)/4, $0x40000000
+DATA lstmGatesGradNumbers<>+12(SB)/4, $0x40000000
+DATA lstmGatesGradNumbers<>+16(SB)/4, $0x3f000000
+DATA lstmGatesGradNumbers<>+20(SB)/4, $0x3f000000
+DATA lstmGatesGradNumbers<>+24(SB)/4, $0x3f000000
+DATA lstmGatesGradNumbers<>+28(SB)/4, $0x3f000000
+DATA lstmGatesGradNumbers<>+32(SB)/4, $0x80000000
+DATA lstmGatesGradNumbers<>+36(SB)/4, $0x80000000
+DATA lstmGatesGradNumbers<>+40(SB)/4, $0x80000000
+DATA lstmGatesGradNumbers<>+44(SB)/4, $0x80000000
+DATA lstmGatesGradNumbers<>+48(SB)/4, $0x42ae0000
+DATA lstmGatesGradNumbers<>+52(SB)/4, $0x42ae0000
+DATA lstmGatesGradNumbers<>+56(SB)/4, $0x42ae0000
+DATA lstmGatesGradNumbers<>+60(SB)/4, $0x42ae0000
+DATA lstmGatesGradNumbers<>+64(SB)/4, $0xc2ae0000
+DATA lstmGatesGradNumbers<>+68(SB)/4, $0xc2ae0000
+DATA lstmGatesGradNumbers<>+72(SB)/4, $0xc2ae0000
+DATA lstmGatesGradNumbers<>+76(SB)/4, $0xc2ae0000
+DATA lstmGatesGradNumbers<>+80(SB)/4, $0x3fb8aa3b
+DATA lstmGatesGradNumbers<>+84(SB)/4, $0x3fb8aa3b
+DATA lstmGatesGradNumbers<>+88(SB)/4, $0x3fb8aa3b
+DATA lstmGatesGradNumbers<>+92(SB)/4, $0x3fb8aa3b
+DATA lstmGatesGradNumbers<>+96(SB)/4, $0x4b400000
+DATA lstmGatesGradNumbers<>+100(SB)/4, $0x4b400000
+DATA lstmGatesGradNumbers<>+104(SB)/4, $0x4b400000
+DATA lstmGatesGradNumbers<>+108(SB)/4, $0x4b400000
+DATA lstmGatesGradNumbers<>+112(SB)/4, $0x3f318000
+DATA lstmGatesGradNumbers<>+116(SB)/4, $0x3f318000
+DATA lstmGatesGradNumbers<>+120(SB)/4, $0x3f318000
+DATA lstmGatesGradNumbers<>+124(SB)/4, $0x3f318000
+DATA lstmGatesGradNumbers<>+128(SB)/4, $0xb95e8083
+DATA lstmGatesGradNumbers<>+132(SB)/4, $0xb95e8083
+DATA lstmGatesGradNumbers<>+136(SB)/4, $0xb95e8083
+DATA lstmGatesGradNumbers<>+140(SB)/4, $0xb95e8083
+DATA lstmGatesGradNumbers<>+144(SB)/4, $0x39500d01
+DATA lstmGatesGradNumbers<>+148(SB)/4, $0x39500d01
+DATA lstmGatesGradNumbers<>+152(SB)/4, $0x39500d01
+DATA lstmGatesGradNumbers<>+156(SB)/4, $0x39500d01
+DATA lstmGatesGradNumbers<>+160(SB)/4, $0x3ab60b61
+DATA lstmGatesGradNumbers<>+164(SB)/4, $0x3ab60b61
+DATA lstmGatesGradNumbers<>+168(SB)/4, $0x3ab60b61
+DATA lstmGatesGradNumbers<>+172(SB)/4, $0x3ab60b61
+DATA lstmGatesGradNumbers<>+176(SB)/4, $0x3c088889
+DATA lstmGatesGradNumbers<>+180(SB)/4, $0x3c088889
+DATA lstmGatesGradNumbers<>+184(SB)/4, $0x3c088889
+DATA lstmGatesGradNumbers<>+188(SB)/4, $0x3c088889
+DATA lstmGatesGradNumbers<>+192(SB)/4, $0x3d2aaaab
+DATA lstmGatesGradNumbers<>+196(SB)/4, $0x3d2aaaab
+DATA lstmGatesGradNumbers<>+200(SB)/4, $0x3d2aaaab
+DATA lstmGatesGradNumbers<>+204(SB)/4, $0x3d2aaaab
+DATA lstmGatesGradNumbers<>+208(SB)/4, $0x3e2aaaab
+DATA lstmGatesGradNumbers<>+212(SB)/4, $0x3e2aaaab
+DATA lstmGatesGradNumbers<>+216(SB)/4, $0x3e2aaaab
+DATA lstmGatesGradNumbers<>+220(SB)/4, $0x3e2aaaab
+DATA lstmGatesGradNumbers<>+224(SB)/4, $0x3f000000
+DATA lstmGatesGradNumbers<>+228(SB)/4, $0x3f000000
+DATA lstmGatesGradNumbers<>+232(SB)/4, $0x3f000000
+DATA lstmGatesGradNumbers<>+236(SB)/4, $0x3f000000
+DATA lstmGatesGradNumbers<>+240(SB)/4, $0x3f800000
+DATA lstmGatesGradNumbers<>+244(SB)/4, $0x3f800000
+DATA lstmGatesGradNumbers<>+248(SB)/4, $0x3f800000
+DATA lstmGatesGradNumbers<>+252(SB)/4, $0x3f800000
+GLOBL lstmGatesGradNumbers<>(SB), RODATA|NOPTR, $256
+
+DATA addExpNumbers<>+0(SB)/4, $0xc2ae0000
+DATA addExpNumbers<>+4(SB)/4, $0xc2ae0000
+DATA addExpNumbers<>+8(SB)/4, $0xc2ae0000
+DATA addExpNumbers<>+12(SB)/4, $0xc2ae0000
+DATA addExpNumbers<>+16(SB)/4, $0x3fb8aa3b
+DATA addExpNumbers<>+20(SB)/4, $0x3fb8aa3b
+DATA addExpNumbers<>+24(SB)/4, $0x3fb8aa3b
+DATA addExpNumbers<>+28(SB)/4, $0x3fb8aa3b
+DATA addExpNumbers<>+32(SB)/4, $0x4b400000
+DATA addExpNumbers<>+36(SB)/4, $0x4b400000
+DATA addExpNumbers<>+40(SB)/4, $0x4b400000
+DATA addExpNumbers<>+44(SB)/4, $0x4b400000
+DATA addExpNumbers<>+48(SB)/4, $0x3f318000
+DATA addExpNumbers<>+52(SB)/4, $0x3f318000
+DATA addExpNumbers<>+56(SB)/4, $0x3f318000
+DATA addExpNumbers<>+60(SB)/4, $0x3f318000
+DATA addExpNumbers<>+64(SB)/4, $0xb95e8083
+DATA addExpNumbers<>+68(SB)/4, $0xb95e8083
+DATA addExpNumbers<>+72(SB)/4, $0xb95e8083
+DATA addExpNumbers<>+76(SB)/4, $0xb95e8083
+DATA addExpNumbers<>+80(SB)/4, $0x39500d01
+DATA addExpNumbers<>+84(SB)/4, $0x39500d01
+DATA addExpNumbers<>+88(SB)/4, $0x39500d01
+DATA addExpNumbers<>+92(SB)/4, $0x39500d01
+DATA addExpNumbers<>+96(SB)/4, $0x3ab60b61
+DATA addExpNumbers<>+100(SB)/4, $0x3ab60b61
+DATA addExpNumbers<>+104(SB)/4, $0x3ab60b61
+DATA addExpNumbers<>+108(SB)/4, $0x3ab60b61
+DATA addExpNumbers<>+112(SB)/4, $0x3c088889
+DATA addExpNumbers<>+116(SB)/4, $0x3c088889
+DATA addExpNumbers<>+120(SB)/4, $0x3c088889
+DATA addExpNumbers<>+124(SB)/4, $0x3c088889
+DATA addExpNumbers<>+128(SB)/4, $0x3d2aaaab
+DATA addExpNumbers<>+132(SB)/4, $0x3d2aaaab
+DATA addExpNumbers<>+136(SB)/4, $0x3d2aaaab
+DATA addExpNumbers<>+140(SB)/4, $0x3d2aaaab
+DATA addExpNumbers<>+144(SB)/4, $0x3e2aaaab
+DATA addExpNumbers<>+148(SB)/4, $0x3e2aaaab
+DATA addExpNumbers<>+152(SB)/4, $0x3e2aaaab
+DATA addExpNumbers<>+156(SB)/4, $0x3e2aaaab
+DATA addExpNumbers<>+160(SB)/4, $0x3f000000
+DATA addExpNumbers<>+164(SB)/4, $0x3f000000
+DATA addExpNumbers<>+168(SB)/4, $0x3f000000
+DATA addExpNumbers<>+172(SB)/4, $0x3f000000
+DATA addExpNumbers<>+176(SB)/4, $0x3f800000
+DATA addExpNumbers<>+180(SB)/4, $0x3f800000
+DATA addExpNumbers<>+184(SB)/4, $0x3f800000
+DATA addExpNumbers<>+188(SB)/4, $0x3f800000
+GLOBL addExpNumbers<>(SB), RODATA|NOPTR, $192
+
+DATA scaledExpNumbers<>+0(SB)/4, $0xc2ae0000
+DATA scaledExpNumbers<>+4(SB)/4, $0xc2ae0000
+DATA scaledExpNumbers<>+8(SB)/4, $0xc2ae0000
+DATA scaledExpNumbers<>+12(SB)/4, $0xc2ae0000
+DATA scaledExpNumbers<>+16(SB)/4, $0x3fb8aa3b
+DATA scaledExpNumbers<>+20(SB)/4, $0x3fb8aa3b
+DATA scaledExpNumbers<>+24(SB)/4, $0x3fb8aa3b
+DATA scaledExpNumbers<>+28(SB)/4, $0x3fb8aa3b
+DATA scaledExpNumbers<>+32(SB)/4, $0x4b400000
+DATA scaledExpNumbers<>+36(SB)/4, $0x4b400000
+DATA scaledExpNumbers<>+40(SB)/4, $0x4b400000
+DATA scaledExpNumbers<>+44(SB)/4, $0x4b400000
+DATA scaledExpNumbers<>+48(SB)/4, $0x3f318000
+DATA scaledExpNumbers<>+52(SB)/4, $0x3f318000
+DATA scaledExpNumbers<>+56(SB)/4, $0x3f318000
+DATA scaledExpNumbers<>+60(SB)/4, $0x3f318000
+DATA scaledExpNumbers<>+64(SB)/4, $0xb95e8083
+DATA scaledExpNumbers<>+68(SB)/4, $0xb95e8083
+DATA scaledExpNumbers<>+72(SB)/4, $0xb95e8083
+DATA scaledExpNumbers<>+76(SB)/4, $0xb95e8083
+DATA scaledExpNumbers<>+80(SB)/4, $0x39500d01
+DATA scaledExpNumbers<>+84(SB)/4, $0x39500d01
+DATA scaledExpNumbers<>+88(SB)/4, $0x39500d01
+DATA scaledExpNumbers<>+92(SB)/4, $0x39500d01
+DATA scaledExpNumbers<>+96(SB)/4, $0x3ab60b61
+DATA scaledExpNumbers<>+100(SB)/4, $0x3ab60b61
+DATA scaledExpNumbers<>+104(SB)/4, $0x3ab60b61
+DATA scaledExpNumbers<>+108(SB)/4, $0x3ab60b61
+DATA scaledExpNumbers<>+112(SB)/4, $0x3c088889
+DATA scaledExpNumbers<>+116(SB)/4, $0x3c088889
+DATA scaledExpNumbers<>+120(SB)/4, $0x3c088889
+DATA scaledExpNumbers<>+124(SB)/4, $0x3c088889
+DATA scaledExpNumbers<>+128(SB)/4, $0x3d2aaaab
+DATA scaledExpNumbers<>+132(SB)/4, $0x3d2aaaab
+DATA scaledExpNumbers<>+136(SB)/4, $0x3d2aaaab
+DATA scaledExpNumbers<>+140(SB)/4, $0x3d2aaaab
+DATA scaledExpNumbers<>+144(SB)/4, $0x3e2aaaab
+DATA scaledExpNumbers<>+148(SB)/4, $0x3e2aaaab
+DATA scaledExpNumbers<>+152(SB)/4, $0x3e2aaaab
+DATA scaledExpNumbers<>+156(SB)/4, $0x3e2aaaab
+DATA scaledExpNumbers<>+160(SB)/4, $0x3f000000
+DATA scaledExpNumbers<>+164(SB)/4, $0x3f000000
+DATA scaledExpNumbers<>+168(SB)/4, $0x3f000000
+DATA scaledExpNumbers<>+172(SB)/4, $0x3f000000
+DATA scaledExpNumbers<>+176(SB)/4, $0x3f800000
+DATA scaledExpNumbers<>+180(SB)/4, $0x3f800000
+DATA scaledExpNumbers<>+184(SB)/4, $0x3f800000
+DATA scaledExpNumbers<>+188(SB)/4, $0x3f800000
+GLOBL scaledExpNumbers<>(SB), RODATA|NOPTR, $192
+
+DATA softmaxNumbers<>+0(SB)/4, $0xc2ae0000
+DATA softmaxNumbers<>+4(SB)/4, $0xc2ae0000
+DATA softmaxNumbers<>+8(SB)/4, $0xc2ae0000
+DATA softmaxNumbers<>+12(SB)/4, $0xc2ae0000
+DATA softmaxNumbers<>+16(SB)/4, $0x3fb8aa3b
+DATA softmaxNumbers<>+20(SB)/4, $0x3fb8aa3b
+DATA softmaxNumbers<>+24(SB)/4, $0x3fb8aa3b
+DATA softmaxNumbers<>+28(SB)/4, $0x3fb8aa3b
+DATA softmaxNumbers<>+32(SB)/4, $0x4b400000
+DATA softmaxNumbers<>+36(SB)/4, $0x4b400000
+DATA softmaxNumbers<>+40(SB)/4, $0x4b400000
+DATA softmaxNumbers<>+44(SB)/4, $0x4b400000
+DATA softmaxNumbers<>+48(SB)/4, $0x3f318000
+DATA softmaxNumbers<>+52(SB)/4, $0x3f318000
+DATA softmaxNumbers<>+56(SB)/4, $0x3f318000
+DATA softmaxNumbers<>+60(SB)/4, $0x3f318000
+DATA softmaxNumbers<>+64(SB)/4, $0xb95e8083
+DATA softmaxNumbers<>+68(SB)/4, $0xb95e8083
+DATA softmaxNumbers<>+72(SB)/4, $0xb95e8083
+DATA softmaxNumbers<>+76(SB)/4, $0xb95e8083
+DATA softmaxNumbers<>+80(SB)/4, $0x39500d01
+DATA softmaxNumbers<>+84(SB)/4, $0x39500d01
+DATA softmaxNumbers<>+88(SB)/4, $0x39500d01
+DATA softmaxNumbers<>+92(SB)/4, $0x39500d01
+DATA softmaxNumbers<>+96(SB)/4, $0x3ab60b61
+DATA softmaxNumbers<>+100(SB)/4, $0x3ab60b61
+DATA softmaxNumbers<>+104(SB)/4, $0x3ab60b61
+DATA softmaxNumbers<>+108(SB)/4, $0x3ab60b61
+DATA softmaxNumbers<>+112(SB)/4, $0x3c088889
+DATA softmaxNumbers<>+116(SB)/4, $0x3c088889
+DATA softmaxNumbers<>+120(SB)/4, $0x3c088889
+DATA softmaxNumbers<>+124(SB)/4, $0x3c088889
+DATA softmaxNumbers<>+128(SB)/4, $0x3d2aaaab
+DATA softmaxNumbers<>+132(SB)/4, $0x3d2aaaab
+DATA softmaxNumbers<>+136(SB)/4, $0x3d2aaaab
+DATA softmaxNumbers<>+140(SB)/4, $0x3d2aaaab
+DATA softmaxNumbers<>+144(SB)/4, $0x3e2aaaab
+DATA softmaxNumbers<>+148(SB)/4, $0x3e2aaaab
+DATA softmaxNumbers<>+152(SB)/4, $0x3e2aaaab
+DATA softmaxNumbers<>+156(SB)/4, $0x3e2aaaab
+DATA softmaxNumbers<>+160(SB)/4, $0x3f000000
+DATA softmaxNumbers<>+164(SB)/4, $0x3f000000
+DATA softmaxNumbers<>+168(SB)/4, $0x3f000000
+DATA softmaxNumbers<>+172(SB)/4, $0x3f000000
+DATA softmaxNumbers<>+176(SB)/4, $0x3f800000
+DATA softmaxNumbers<>+180(SB)/4, $0x3f800000
+DATA softmaxNumbers<>+184(SB)/4, $0x3f800000
+DATA softmaxNumbers<>+188(SB)/4, $0x3f800000
+GLOBL softmaxNumbers<>(SB), RODATA|NOPTR, $192
+
 // func tile6x16NEON(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)
 TEXT ·tile6x16NEON(SB), NOSPLIT, $0-128
 	WORD $0x4f000400 // movi v0.4s, #0
@@ -3529,4 +3811,1927 @@ element_one:
 	SUBS $1, R2, R2
 	BNE element_one
 element_end:
+	RET
+
+// func lstmGatesNEON(in, forget, gate, out, before, c, h *float32, count int)
+TEXT ·lstmGatesNEON(SB), NOSPLIT, $0-64
+	MOVD in+0(FP), R0
+	MOVD forget+8(FP), R1
+	MOVD gate+16(FP), R2
+	MOVD out+24(FP), R3
+	MOVD before+32(FP), R4
+	MOVD c+40(FP), R5
+	MOVD h+48(FP), R6
+	MOVD count+56(FP), R7
+	MOVD $lstmGatesNumbers<>(SB), R8
+	FLDPQ 0(R8), (F0, F1)
+	FLDPQ 32(R8), (F2, F3)
+	FLDPQ 64(R8), (F4, F5)
+	FLDPQ 96(R8), (F6, F7)
+	FLDPQ 128(R8), (F8, F9)
+	FLDPQ 160(R8), (F10, F11)
+	FLDPQ 192(R8), (F12, F13)
+	FLDPQ 224(R8), (F14, F15)
+	SUBS $8, R7, R7
+	BLT element_fewer
+element_8:
+	FLDPQ 0(R2), (F16, F17)
+	WORD $0x4ea21e12 // orr v18.16b, v16.16b, v2.16b
+	WORD $0x4ea21e33 // orr v19.16b, v17.16b, v2.16b
+	WORD $0x4e221e10 // and v16.16b, v16.16b, v2.16b
+	WORD $0x4e221e31 // and v17.16b, v17.16b, v2.16b
+	WORD $0x4e32d652 // fadd v18.4s, v18.4s, v18.4s
+	WORD $0x4e33d673 // fadd v19.4s, v19.4s, v19.4s
+	WORD $0x4e24f652 // fmax v18.4s, v18.4s, v4.4s
+	WORD $0x4e24f673 // fmax v19.4s, v19.4s, v4.4s
+	WORD $0x6e25de54 // fmul v20.4s, v18.4s, v5.4s
+	WORD $0x6e25de75 // fmul v21.4s, v19.4s, v5.4s
+	WORD $0x4e26d694 // fadd v20.4s, v20.4s, v6.4s
+	WORD $0x4e26d6b5 // fadd v21.4s, v21.4s, v6.4s
+	WORD $0x4ea6d696 // fsub v22.4s, v20.4s, v6.4s
+	WORD $0x4ea6d6b7 // fsub v23.4s, v21.4s, v6.4s
+	WORD $0x4f375694 // shl v20.4s, v20.4s, #23
+	WORD $0x4f3756b5 // shl v21.4s, v21.4s, #23
+	WORD $0x4eaf8694 // add v20.4s, v20.4s, v15.4s
+	WORD $0x4eaf86b5 // add v21.4s, v21.4s, v15.4s
+	WORD $0x6e27ded8 // fmul v24.4s, v22.4s, v7.4s
+	WORD $0x6e27def9 // fmul v25.4s, v23.4s, v7.4s
+	WORD $0x4eb8d652 // fsub v18.4s, v18.4s, v24.4s
+	WORD $0x4eb9d673 // fsub v19.4s, v19.4s, v25.4s
+	WORD $0x6e28ded6 // fmul v22.4s, v22.4s, v8.4s
+	WORD $0x6e28def7 // fmul v23.4s, v23.4s, v8.4s
+	WORD $0x4eb6d652 // fsub v18.4s, v18.4s, v22.4s
+	WORD $0x4eb7d673 // fsub v19.4s, v19.4s, v23.4s
+	WORD $0x6e29de56 // fmul v22.4s, v18.4s, v9.4s
+	WORD $0x6e29de77 // fmul v23.4s, v19.4s, v9.4s
+	WORD $0x4e2ad6d6 // fadd v22.4s, v22.4s, v10.4s
+	WORD $0x4e2ad6f7 // fadd v23.4s, v23.4s, v10.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e2bd6d6 // fadd v22.4s, v22.4s, v11.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e2cd6d6 // fadd v22.4s, v22.4s, v12.4s
+	WORD $0x4e2cd6f7 // fadd v23.4s, v23.4s, v12.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e2dd6d6 // fadd v22.4s, v22.4s, v13.4s
+	WORD $0x4e2dd6f7 // fadd v23.4s, v23.4s, v13.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e2ed6d6 // fadd v22.4s, v22.4s, v14.4s
+	WORD $0x4e2ed6f7 // fadd v23.4s, v23.4s, v14.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e32d6d6 // fadd v22.4s, v22.4s, v18.4s
+	WORD $0x4e33d6f7 // fadd v23.4s, v23.4s, v19.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
+	WORD $0x4eafd694 // fsub v20.4s, v20.4s, v15.4s
+	WORD $0x4eafd6b5 // fsub v21.4s, v21.4s, v15.4s
+	WORD $0x4e36d692 // fadd v18.4s, v20.4s, v22.4s
+	WORD $0x4e37d6b3 // fadd v19.4s, v21.4s, v23.4s
+	WORD $0x4eb4d654 // fsub v20.4s, v18.4s, v20.4s
+	WORD $0x4eb5d675 // fsub v21.4s, v19.4s, v21.4s
+	WORD $0x4eb4d6d6 // fsub v22.4s, v22.4s, v20.4s
+	WORD $0x4eb5d6f7 // fsub v23.4s, v23.4s, v21.4s
+	WORD $0x4e20d658 // fadd v24.4s, v18.4s, v0.4s
+	WORD $0x4e20d679 // fadd v25.4s, v19.4s, v0.4s
+	WORD $0x4ea0d714 // fsub v20.4s, v24.4s, v0.4s
+	WORD $0x4ea0d735 // fsub v21.4s, v25.4s, v0.4s
+	WORD $0x4eb4d654 // fsub v20.4s, v18.4s, v20.4s
+	WORD $0x4eb5d675 // fsub v21.4s, v19.4s, v21.4s
+	WORD $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
+	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
+	WORD $0x6e38fe52 // fdiv v18.4s, v18.4s, v24.4s
+	WORD $0x6e39fe73 // fdiv v19.4s, v19.4s, v25.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x4eb4d6d6 // fsub v22.4s, v22.4s, v20.4s
+	WORD $0x4eb5d6f7 // fsub v23.4s, v23.4s, v21.4s
+	WORD $0x4eb2d5f8 // fsub v24.4s, v15.4s, v18.4s
+	WORD $0x4eb3d5f9 // fsub v25.4s, v15.4s, v19.4s
+	WORD $0x6e2edf18 // fmul v24.4s, v24.4s, v14.4s
+	WORD $0x6e2edf39 // fmul v25.4s, v25.4s, v14.4s
+	WORD $0x6e38ded6 // fmul v22.4s, v22.4s, v24.4s
+	WORD $0x6e39def7 // fmul v23.4s, v23.4s, v25.4s
+	WORD $0x4e36d652 // fadd v18.4s, v18.4s, v22.4s
+	WORD $0x4e37d673 // fadd v19.4s, v19.4s, v23.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	WORD $0x4eb01e52 // orr v18.16b, v18.16b, v16.16b
+	WORD $0x4eb11e73 // orr v19.16b, v19.16b, v17.16b
+	FSTPQ (F18, F19), 0(R2)
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4e24f610 // fmax v16.4s, v16.4s, v4.4s
+	WORD $0x4e24f631 // fmax v17.4s, v17.4s, v4.4s
+	WORD $0x4ea3f610 // fmin v16.4s, v16.4s, v3.4s
+	WORD $0x4ea3f631 // fmin v17.4s, v17.4s, v3.4s
+	WORD $0x6e25de14 // fmul v20.4s, v16.4s, v5.4s
+	WORD $0x6e25de35 // fmul v21.4s, v17.4s, v5.4s
+	WORD $0x4e26d694 // fadd v20.4s, v20.4s, v6.4s
+	WORD $0x4e26d6b5 // fadd v21.4s, v21.4s, v6.4s
+	WORD $0x4ea6d696 // fsub v22.4s, v20.4s, v6.4s
+	WORD $0x4ea6d6b7 // fsub v23.4s, v21.4s, v6.4s
+	WORD $0x4f375694 // shl v20.4s, v20.4s, #23
+	WORD $0x4f3756b5 // shl v21.4s, v21.4s, #23
+	WORD $0x4eaf8694 // add v20.4s, v20.4s, v15.4s
+	WORD $0x4eaf86b5 // add v21.4s, v21.4s, v15.4s
+	WORD $0x6e27ded8 // fmul v24.4s, v22.4s, v7.4s
+	WORD $0x6e27def9 // fmul v25.4s, v23.4s, v7.4s
+	WORD $0x4eb8d610 // fsub v16.4s, v16.4s, v24.4s
+	WORD $0x4eb9d631 // fsub v17.4s, v17.4s, v25.4s
+	WORD $0x6e28ded6 // fmul v22.4s, v22.4s, v8.4s
+	WORD $0x6e28def7 // fmul v23.4s, v23.4s, v8.4s
+	WORD $0x4eb6d610 // fsub v16.4s, v16.4s, v22.4s
+	WORD $0x4eb7d631 // fsub v17.4s, v17.4s, v23.4s
+	WORD $0x6e29de16 // fmul v22.4s, v16.4s, v9.4s
+	WORD $0x6e29de37 // fmul v23.4s, v17.4s, v9.4s
+	WORD $0x4e2ad6d6 // fadd v22.4s, v22.4s, v10.4s
+	WORD $0x4e2ad6f7 // fadd v23.4s, v23.4s, v10.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e2bd6d6 // fadd v22.4s, v22.4s, v11.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e2cd6d6 // fadd v22.4s, v22.4s, v12.4s
+	WORD $0x4e2cd6f7 // fadd v23.4s, v23.4s, v12.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e2dd6d6 // fadd v22.4s, v22.4s, v13.4s
+	WORD $0x4e2dd6f7 // fadd v23.4s, v23.4s, v13.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e2ed6d6 // fadd v22.4s, v22.4s, v14.4s
+	WORD $0x4e2ed6f7 // fadd v23.4s, v23.4s, v14.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e30d6d6 // fadd v22.4s, v22.4s, v16.4s
+	WORD $0x4e31d6f7 // fadd v23.4s, v23.4s, v17.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
+	WORD $0x4e2fd694 // fadd v20.4s, v20.4s, v15.4s
+	WORD $0x4e2fd6b5 // fadd v21.4s, v21.4s, v15.4s
+	WORD $0x4e36d690 // fadd v16.4s, v20.4s, v22.4s
+	WORD $0x4e37d6b1 // fadd v17.4s, v21.4s, v23.4s
+	WORD $0x4eb4d614 // fsub v20.4s, v16.4s, v20.4s
+	WORD $0x4eb5d635 // fsub v21.4s, v17.4s, v21.4s
+	WORD $0x4eb4d6d6 // fsub v22.4s, v22.4s, v20.4s
+	WORD $0x4eb5d6f7 // fsub v23.4s, v23.4s, v21.4s
+	WORD $0x6e30fdf0 // fdiv v16.4s, v15.4s, v16.4s
+	WORD $0x6e31fdf1 // fdiv v17.4s, v15.4s, v17.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4eb6d610 // fsub v16.4s, v16.4s, v22.4s
+	WORD $0x4eb7d631 // fsub v17.4s, v17.4s, v23.4s
+	FSTPQ (F16, F17), 0(R0)
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	FLDPQ 0(R1), (F16, F17)
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4e24f610 // fmax v16.4s, v16.4s, v4.4s
+	WORD $0x4e24f631 // fmax v17.4s, v17.4s, v4.4s
+	WORD $0x4ea3f610 // fmin v16.4s, v16.4s, v3.4s
+	WORD $0x4ea3f631 // fmin v17.4s, v17.4s, v3.4s
+	WORD $0x6e25de14 // fmul v20.4s, v16.4s, v5.4s
+	WORD $0x6e25de35 // fmul v21.4s, v17.4s, v5.4s
+	WORD $0x4e26d694 // fadd v20.4s, v20.4s, v6.4s
+	WORD $0x4e26d6b5 // fadd v21.4s, v21.4s, v6.4s
+	WORD $0x4ea6d696 // fsub v22.4s, v20.4s, v6.4s
+	WORD $0x4ea6d6b7 // fsub v23.4s, v21.4s, v6.4s
+	WORD $0x4f375694 // shl v20.4s, v20.4s, #23
+	WORD $0x4f3756b5 // shl v21.4s, v21.4s, #23
+	WORD $0x4eaf8694 // add v20.4s, v20.4s, v15.4s
+	WORD $0x4eaf86b5 // add v21.4s, v21.4s, v15.4s
+	WORD $0x6e27ded8 // fmul v24.4s, v22.4s, v7.4s
+	WORD $0x6e27def9 // fmul v25.4s, v23.4s, v7.4s
+	WORD $0x4eb8d610 // fsub v16.4s, v16.4s, v24.4s
+	WORD $0x4eb9d631 // fsub v17.4s, v17.4s, v25.4s
+	WORD $0x6e28ded6 // fmul v22.4s, v22.4s, v8.4s
+	WORD $0x6e28def7 // fmul v23.4s, v23.4s, v8.4s
+	WORD $0x4eb6d610 // fsub v16.4s, v16.4s, v22.4s
+	WORD $0x4eb7d631 // fsub v17.4s, v17.4s, v23.4s
+	WORD $0x6e29de16 // fmul v22.4s, v16.4s, v9.4s
+	WORD $0x6e29de37 // fmul v23.4s, v17.4s, v9.4s
+	WORD $0x4e2ad6d6 // fadd v22.4s, v22.4s, v10.4s
+	WORD $0x4e2ad6f7 // fadd v23.4s, v23.4s, v10.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e2bd6d6 // fadd v22.4s, v22.4s, v11.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e2cd6d6 // fadd v22.4s, v22.4s, v12.4s
+	WORD $0x4e2cd6f7 // fadd v23.4s, v23.4s, v12.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e2dd6d6 // fadd v22.4s, v22.4s, v13.4s
+	WORD $0x4e2dd6f7 // fadd v23.4s, v23.4s, v13.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e2ed6d6 // fadd v22.4s, v22.4s, v14.4s
+	WORD $0x4e2ed6f7 // fadd v23.4s, v23.4s, v14.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e30d6d6 // fadd v22.4s, v22.4s, v16.4s
+	WORD $0x4e31d6f7 // fadd v23.4s, v23.4s, v17.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
+	WORD $0x4e2fd694 // fadd v20.4s, v20.4s, v15.4s
+	WORD $0x4e2fd6b5 // fadd v21.4s, v21.4s, v15.4s
+	WORD $0x4e36d690 // fadd v16.4s, v20.4s, v22.4s
+	WORD $0x4e37d6b1 // fadd v17.4s, v21.4s, v23.4s
+	WORD $0x4eb4d614 // fsub v20.4s, v16.4s, v20.4s
+	WORD $0x4eb5d635 // fsub v21.4s, v17.4s, v21.4s
+	WORD $0x4eb4d6d6 // fsub v22.4s, v22.4s, v20.4s
+	WORD $0x4eb5d6f7 // fsub v23.4s, v23.4s, v21.4s
+	WORD $0x6e30fdf0 // fdiv v16.4s, v15.4s, v16.4s
+	WORD $0x6e31fdf1 // fdiv v17.4s, v15.4s, v17.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4eb6d610 // fsub v16.4s, v16.4s, v22.4s
+	WORD $0x4eb7d631 // fsub v17.4s, v17.4s, v23.4s
+	FSTPQ (F16, F17), 0(R1)
+	FLDPQ 0(R4), (F20, F21)
+	WORD $0x6e34de10 // fmul v16.4s, v16.4s, v20.4s
+	WORD $0x6e35de31 // fmul v17.4s, v17.4s, v21.4s
+	WORD $0x4e32d610 // fadd v16.4s, v16.4s, v18.4s
+	WORD $0x4e33d631 // fadd v17.4s, v17.4s, v19.4s
+	FSTPQ (F16, F17), 0(R5)
+	WORD $0x4ea21e12 // orr v18.16b, v16.16b, v2.16b
+	WORD $0x4ea21e33 // orr v19.16b, v17.16b, v2.16b
+	WORD $0x4e221e10 // and v16.16b, v16.16b, v2.16b
+	WORD $0x4e221e31 // and v17.16b, v17.16b, v2.16b
+	WORD $0x4e32d652 // fadd v18.4s, v18.4s, v18.4s
+	WORD $0x4e33d673 // fadd v19.4s, v19.4s, v19.4s
+	WORD $0x4e24f652 // fmax v18.4s, v18.4s, v4.4s
+	WORD $0x4e24f673 // fmax v19.4s, v19.4s, v4.4s
+	WORD $0x6e25de56 // fmul v22.4s, v18.4s, v5.4s
+	WORD $0x6e25de77 // fmul v23.4s, v19.4s, v5.4s
+	WORD $0x4e26d6d6 // fadd v22.4s, v22.4s, v6.4s
+	WORD $0x4e26d6f7 // fadd v23.4s, v23.4s, v6.4s
+	WORD $0x4ea6d6d8 // fsub v24.4s, v22.4s, v6.4s
+	WORD $0x4ea6d6f9 // fsub v25.4s, v23.4s, v6.4s
+	WORD $0x4f3756d6 // shl v22.4s, v22.4s, #23
+	WORD $0x4f3756f7 // shl v23.4s, v23.4s, #23
+	WORD $0x4eaf86d6 // add v22.4s, v22.4s, v15.4s
+	WORD $0x4eaf86f7 // add v23.4s, v23.4s, v15.4s
+	WORD $0x6e27df1a // fmul v26.4s, v24.4s, v7.4s
+	WORD $0x6e27df3b // fmul v27.4s, v25.4s, v7.4s
+	WORD $0x4ebad652 // fsub v18.4s, v18.4s, v26.4s
+	WORD $0x4ebbd673 // fsub v19.4s, v19.4s, v27.4s
+	WORD $0x6e28df18 // fmul v24.4s, v24.4s, v8.4s
+	WORD $0x6e28df39 // fmul v25.4s, v25.4s, v8.4s
+	WORD $0x4eb8d652 // fsub v18.4s, v18.4s, v24.4s
+	WORD $0x4eb9d673 // fsub v19.4s, v19.4s, v25.4s
+	WORD $0x6e29de58 // fmul v24.4s, v18.4s, v9.4s
+	WORD $0x6e29de79 // fmul v25.4s, v19.4s, v9.4s
+	WORD $0x4e2ad718 // fadd v24.4s, v24.4s, v10.4s
+	WORD $0x4e2ad739 // fadd v25.4s, v25.4s, v10.4s
+	WORD $0x6e32df18 // fmul v24.4s, v24.4s, v18.4s
+	WORD $0x6e33df39 // fmul v25.4s, v25.4s, v19.4s
+	WORD $0x4e2bd718 // fadd v24.4s, v24.4s, v11.4s
+	WORD $0x4e2bd739 // fadd v25.4s, v25.4s, v11.4s
+	WORD $0x6e32df18 // fmul v24.4s, v24.4s, v18.4s
+	WORD $0x6e33df39 // fmul v25.4s, v25.4s, v19.4s
+	WORD $0x4e2cd718 // fadd v24.4s, v24.4s, v12.4s
+	WORD $0x4e2cd739 // fadd v25.4s, v25.4s, v12.4s
+	WORD $0x6e32df18 // fmul v24.4s, v24.4s, v18.4s
+	WORD $0x6e33df39 // fmul v25.4s, v25.4s, v19.4s
+	WORD $0x4e2dd718 // fadd v24.4s, v24.4s, v13.4s
+	WORD $0x4e2dd739 // fadd v25.4s, v25.4s, v13.4s
+	WORD $0x6e32df18 // fmul v24.4s, v24.4s, v18.4s
+	WORD $0x6e33df39 // fmul v25.4s, v25.4s, v19.4s
+	WORD $0x4e2ed718 // fadd v24.4s, v24.4s, v14.4s
+	WORD $0x4e2ed739 // fadd v25.4s, v25.4s, v14.4s
+	WORD $0x6e32df18 // fmul v24.4s, v24.4s, v18.4s
+	WORD $0x6e33df39 // fmul v25.4s, v25.4s, v19.4s
+	WORD $0x6e32df18 // fmul v24.4s, v24.4s, v18.4s
+	WORD $0x6e33df39 // fmul v25.4s, v25.4s, v19.4s
+	WORD $0x4e32d718 // fadd v24.4s, v24.4s, v18.4s
+	WORD $0x4e33d739 // fadd v25.4s, v25.4s, v19.4s
+	WORD $0x6e36df18 // fmul v24.4s, v24.4s, v22.4s
+	WORD $0x6e37df39 // fmul v25.4s, v25.4s, v23.4s
+	WORD $0x4eafd6d6 // fsub v22.4s, v22.4s, v15.4s
+	WORD $0x4eafd6f7 // fsub v23.4s, v23.4s, v15.4s
+	WORD $0x4e38d6d2 // fadd v18.4s, v22.4s, v24.4s
+	WORD $0x4e39d6f3 // fadd v19.4s, v23.4s, v25.4s
+	WORD $0x4eb6d656 // fsub v22.4s, v18.4s, v22.4s
+	WORD $0x4eb7d677 // fsub v23.4s, v19.4s, v23.4s
+	WORD $0x4eb6d718 // fsub v24.4s, v24.4s, v22.4s
+	WORD $0x4eb7d739 // fsub v25.4s, v25.4s, v23.4s
+	WORD $0x4e20d65a // fadd v26.4s, v18.4s, v0.4s
+	WORD $0x4e20d67b // fadd v27.4s, v19.4s, v0.4s
+	WORD $0x4ea0d756 // fsub v22.4s, v26.4s, v0.4s
+	WORD $0x4ea0d777 // fsub v23.4s, v27.4s, v0.4s
+	WORD $0x4eb6d656 // fsub v22.4s, v18.4s, v22.4s
+	WORD $0x4eb7d677 // fsub v23.4s, v19.4s, v23.4s
+	WORD $0x4e38d6d6 // fadd v22.4s, v22.4s, v24.4s
+	WORD $0x4e39d6f7 // fadd v23.4s, v23.4s, v25.4s
+	WORD $0x6e3afe52 // fdiv v18.4s, v18.4s, v26.4s
+	WORD $0x6e3bfe73 // fdiv v19.4s, v19.4s, v27.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4eb6d718 // fsub v24.4s, v24.4s, v22.4s
+	WORD $0x4eb7d739 // fsub v25.4s, v25.4s, v23.4s
+	WORD $0x4eb2d5fa // fsub v26.4s, v15.4s, v18.4s
+	WORD $0x4eb3d5fb // fsub v27.4s, v15.4s, v19.4s
+	WORD $0x6e2edf5a // fmul v26.4s, v26.4s, v14.4s
+	WORD $0x6e2edf7b // fmul v27.4s, v27.4s, v14.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x6e3bdf39 // fmul v25.4s, v25.4s, v27.4s
+	WORD $0x4e38d652 // fadd v18.4s, v18.4s, v24.4s
+	WORD $0x4e39d673 // fadd v19.4s, v19.4s, v25.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	WORD $0x4eb01e52 // orr v18.16b, v18.16b, v16.16b
+	WORD $0x4eb11e73 // orr v19.16b, v19.16b, v17.16b
+	FLDPQ 0(R3), (F16, F17)
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4e24f610 // fmax v16.4s, v16.4s, v4.4s
+	WORD $0x4e24f631 // fmax v17.4s, v17.4s, v4.4s
+	WORD $0x4ea3f610 // fmin v16.4s, v16.4s, v3.4s
+	WORD $0x4ea3f631 // fmin v17.4s, v17.4s, v3.4s
+	WORD $0x6e25de16 // fmul v22.4s, v16.4s, v5.4s
+	WORD $0x6e25de37 // fmul v23.4s, v17.4s, v5.4s
+	WORD $0x4e26d6d6 // fadd v22.4s, v22.4s, v6.4s
+	WORD $0x4e26d6f7 // fadd v23.4s, v23.4s, v6.4s
+	WORD $0x4ea6d6d8 // fsub v24.4s, v22.4s, v6.4s
+	WORD $0x4ea6d6f9 // fsub v25.4s, v23.4s, v6.4s
+	WORD $0x4f3756d6 // shl v22.4s, v22.4s, #23
+	WORD $0x4f3756f7 // shl v23.4s, v23.4s, #23
+	WORD $0x4eaf86d6 // add v22.4s, v22.4s, v15.4s
+	WORD $0x4eaf86f7 // add v23.4s, v23.4s, v15.4s
+	WORD $0x6e27df1a // fmul v26.4s, v24.4s, v7.4s
+	WORD $0x6e27df3b // fmul v27.4s, v25.4s, v7.4s
+	WORD $0x4ebad610 // fsub v16.4s, v16.4s, v26.4s
+	WORD $0x4ebbd631 // fsub v17.4s, v17.4s, v27.4s
+	WORD $0x6e28df18 // fmul v24.4s, v24.4s, v8.4s
+	WORD $0x6e28df39 // fmul v25.4s, v25.4s, v8.4s
+	WORD $0x4eb8d610 // fsub v16.4s, v16.4s, v24.4s
+	WORD $0x4eb9d631 // fsub v17.4s, v17.4s, v25.4s
+	WORD $0x6e29de18 // fmul v24.4s, v16.4s, v9.4s
+	WORD $0x6e29de39 // fmul v25.4s, v17.4s, v9.4s
+	WORD $0x4e2ad718 // fadd v24.4s, v24.4s, v10.4s
+	WORD $0x4e2ad739 // fadd v25.4s, v25.4s, v10.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e31df39 // fmul v25.4s, v25.4s, v17.4s
+	WORD $0x4e2bd718 // fadd v24.4s, v24.4s, v11.4s
+	WORD $0x4e2bd739 // fadd v25.4s, v25.4s, v11.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e31df39 // fmul v25.4s, v25.4s, v17.4s
+	WORD $0x4e2cd718 // fadd v24.4s, v24.4s, v12.4s
+	WORD $0x4e2cd739 // fadd v25.4s, v25.4s, v12.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e31df39 // fmul v25.4s, v25.4s, v17.4s
+	WORD $0x4e2dd718 // fadd v24.4s, v24.4s, v13.4s
+	WORD $0x4e2dd739 // fadd v25.4s, v25.4s, v13.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e31df39 // fmul v25.4s, v25.4s, v17.4s
+	WORD $0x4e2ed718 // fadd v24.4s, v24.4s, v14.4s
+	WORD $0x4e2ed739 // fadd v25.4s, v25.4s, v14.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e31df39 // fmul v25.4s, v25.4s, v17.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e31df39 // fmul v25.4s, v25.4s, v17.4s
+	WORD $0x4e30d718 // fadd v24.4s, v24.4s, v16.4s
+	WORD $0x4e31d739 // fadd v25.4s, v25.4s, v17.4s
+	WORD $0x6e36df18 // fmul v24.4s, v24.4s, v22.4s
+	WORD $0x6e37df39 // fmul v25.4s, v25.4s, v23.4s
+	WORD $0x4e2fd6d6 // fadd v22.4s, v22.4s, v15.4s
+	WORD $0x4e2fd6f7 // fadd v23.4s, v23.4s, v15.4s
+	WORD $0x4e38d6d0 // fadd v16.4s, v22.4s, v24.4s
+	WORD $0x4e39d6f1 // fadd v17.4s, v23.4s, v25.4s
+	WORD $0x4eb6d616 // fsub v22.4s, v16.4s, v22.4s
+	WORD $0x4eb7d637 // fsub v23.4s, v17.4s, v23.4s
+	WORD $0x4eb6d718 // fsub v24.4s, v24.4s, v22.4s
+	WORD $0x4eb7d739 // fsub v25.4s, v25.4s, v23.4s
+	WORD $0x6e30fdf0 // fdiv v16.4s, v15.4s, v16.4s
+	WORD $0x6e31fdf1 // fdiv v17.4s, v15.4s, v17.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e31df39 // fmul v25.4s, v25.4s, v17.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e31df39 // fmul v25.4s, v25.4s, v17.4s
+	WORD $0x4eb8d610 // fsub v16.4s, v16.4s, v24.4s
+	WORD $0x4eb9d631 // fsub v17.4s, v17.4s, v25.4s
+	FSTPQ (F16, F17), 0(R3)
+	WORD $0x6e32de10 // fmul v16.4s, v16.4s, v18.4s
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	FSTPQ (F16, F17), 0(R6)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	ADD $32, R2, R2
+	ADD $32, R3, R3
+	ADD $32, R4, R4
+	ADD $32, R5, R5
+	ADD $32, R6, R6
+	SUBS $8, R7, R7
+	BGE element_8
+element_fewer:
+	ADDS $4, R7, R7
+	BLT element_rest
+element_four:
+	FMOVQ 0(R2), F16
+	WORD $0x4ea21e11 // orr v17.16b, v16.16b, v2.16b
+	WORD $0x4e221e10 // and v16.16b, v16.16b, v2.16b
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	WORD $0x4e24f631 // fmax v17.4s, v17.4s, v4.4s
+	WORD $0x6e25de32 // fmul v18.4s, v17.4s, v5.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x4ea6d653 // fsub v19.4s, v18.4s, v6.4s
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4eaf8652 // add v18.4s, v18.4s, v15.4s
+	WORD $0x6e27de74 // fmul v20.4s, v19.4s, v7.4s
+	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	WORD $0x6e28de73 // fmul v19.4s, v19.4s, v8.4s
+	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD $0x6e29de33 // fmul v19.4s, v17.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e31d673 // fadd v19.4s, v19.4s, v17.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	WORD $0x4eafd652 // fsub v18.4s, v18.4s, v15.4s
+	WORD $0x4e33d651 // fadd v17.4s, v18.4s, v19.4s
+	WORD $0x4eb2d632 // fsub v18.4s, v17.4s, v18.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x4e20d634 // fadd v20.4s, v17.4s, v0.4s
+	WORD $0x4ea0d692 // fsub v18.4s, v20.4s, v0.4s
+	WORD $0x4eb2d632 // fsub v18.4s, v17.4s, v18.4s
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	WORD $0x6e34fe31 // fdiv v17.4s, v17.4s, v20.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x4eb1d5f4 // fsub v20.4s, v15.4s, v17.4s
+	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
+	WORD $0x6e34de73 // fmul v19.4s, v19.4s, v20.4s
+	WORD $0x4e33d631 // fadd v17.4s, v17.4s, v19.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb01e31 // orr v17.16b, v17.16b, v16.16b
+	FMOVQ F17, 0(R2)
+	FMOVQ 0(R0), F16
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x4e24f610 // fmax v16.4s, v16.4s, v4.4s
+	WORD $0x4ea3f610 // fmin v16.4s, v16.4s, v3.4s
+	WORD $0x6e25de12 // fmul v18.4s, v16.4s, v5.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x4ea6d653 // fsub v19.4s, v18.4s, v6.4s
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4eaf8652 // add v18.4s, v18.4s, v15.4s
+	WORD $0x6e27de74 // fmul v20.4s, v19.4s, v7.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x6e28de73 // fmul v19.4s, v19.4s, v8.4s
+	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
+	WORD $0x6e29de13 // fmul v19.4s, v16.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	WORD $0x4e2fd652 // fadd v18.4s, v18.4s, v15.4s
+	WORD $0x4e33d650 // fadd v16.4s, v18.4s, v19.4s
+	WORD $0x4eb2d612 // fsub v18.4s, v16.4s, v18.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x6e30fdf0 // fdiv v16.4s, v15.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
+	FMOVQ F16, 0(R0)
+	WORD $0x6e30de31 // fmul v17.4s, v17.4s, v16.4s
+	FMOVQ 0(R1), F16
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x4e24f610 // fmax v16.4s, v16.4s, v4.4s
+	WORD $0x4ea3f610 // fmin v16.4s, v16.4s, v3.4s
+	WORD $0x6e25de12 // fmul v18.4s, v16.4s, v5.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x4ea6d653 // fsub v19.4s, v18.4s, v6.4s
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4eaf8652 // add v18.4s, v18.4s, v15.4s
+	WORD $0x6e27de74 // fmul v20.4s, v19.4s, v7.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x6e28de73 // fmul v19.4s, v19.4s, v8.4s
+	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
+	WORD $0x6e29de13 // fmul v19.4s, v16.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	WORD $0x4e2fd652 // fadd v18.4s, v18.4s, v15.4s
+	WORD $0x4e33d650 // fadd v16.4s, v18.4s, v19.4s
+	WORD $0x4eb2d612 // fsub v18.4s, v16.4s, v18.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x6e30fdf0 // fdiv v16.4s, v15.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
+	FMOVQ F16, 0(R1)
+	FMOVQ 0(R4), F18
+	WORD $0x6e32de10 // fmul v16.4s, v16.4s, v18.4s
+	WORD $0x4e31d610 // fadd v16.4s, v16.4s, v17.4s
+	FMOVQ F16, 0(R5)
+	WORD $0x4ea21e11 // orr v17.16b, v16.16b, v2.16b
+	WORD $0x4e221e10 // and v16.16b, v16.16b, v2.16b
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	WORD $0x4e24f631 // fmax v17.4s, v17.4s, v4.4s
+	WORD $0x6e25de33 // fmul v19.4s, v17.4s, v5.4s
+	WORD $0x4e26d673 // fadd v19.4s, v19.4s, v6.4s
+	WORD $0x4ea6d674 // fsub v20.4s, v19.4s, v6.4s
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4eaf8673 // add v19.4s, v19.4s, v15.4s
+	WORD $0x6e27de95 // fmul v21.4s, v20.4s, v7.4s
+	WORD $0x4eb5d631 // fsub v17.4s, v17.4s, v21.4s
+	WORD $0x6e28de94 // fmul v20.4s, v20.4s, v8.4s
+	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	WORD $0x6e29de34 // fmul v20.4s, v17.4s, v9.4s
+	WORD $0x4e2ad694 // fadd v20.4s, v20.4s, v10.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e2bd694 // fadd v20.4s, v20.4s, v11.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e2cd694 // fadd v20.4s, v20.4s, v12.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e2dd694 // fadd v20.4s, v20.4s, v13.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e2ed694 // fadd v20.4s, v20.4s, v14.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e31d694 // fadd v20.4s, v20.4s, v17.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x4eafd673 // fsub v19.4s, v19.4s, v15.4s
+	WORD $0x4e34d671 // fadd v17.4s, v19.4s, v20.4s
+	WORD $0x4eb3d633 // fsub v19.4s, v17.4s, v19.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x4e20d635 // fadd v21.4s, v17.4s, v0.4s
+	WORD $0x4ea0d6b3 // fsub v19.4s, v21.4s, v0.4s
+	WORD $0x4eb3d633 // fsub v19.4s, v17.4s, v19.4s
+	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	WORD $0x6e35fe31 // fdiv v17.4s, v17.4s, v21.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x4eb1d5f5 // fsub v21.4s, v15.4s, v17.4s
+	WORD $0x6e2edeb5 // fmul v21.4s, v21.4s, v14.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	WORD $0x4e34d631 // fadd v17.4s, v17.4s, v20.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb01e31 // orr v17.16b, v17.16b, v16.16b
+	FMOVQ 0(R3), F16
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x4e24f610 // fmax v16.4s, v16.4s, v4.4s
+	WORD $0x4ea3f610 // fmin v16.4s, v16.4s, v3.4s
+	WORD $0x6e25de13 // fmul v19.4s, v16.4s, v5.4s
+	WORD $0x4e26d673 // fadd v19.4s, v19.4s, v6.4s
+	WORD $0x4ea6d674 // fsub v20.4s, v19.4s, v6.4s
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4eaf8673 // add v19.4s, v19.4s, v15.4s
+	WORD $0x6e27de95 // fmul v21.4s, v20.4s, v7.4s
+	WORD $0x4eb5d610 // fsub v16.4s, v16.4s, v21.4s
+	WORD $0x6e28de94 // fmul v20.4s, v20.4s, v8.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x6e29de14 // fmul v20.4s, v16.4s, v9.4s
+	WORD $0x4e2ad694 // fadd v20.4s, v20.4s, v10.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e2bd694 // fadd v20.4s, v20.4s, v11.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e2cd694 // fadd v20.4s, v20.4s, v12.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e2dd694 // fadd v20.4s, v20.4s, v13.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e2ed694 // fadd v20.4s, v20.4s, v14.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e30d694 // fadd v20.4s, v20.4s, v16.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x4e2fd673 // fadd v19.4s, v19.4s, v15.4s
+	WORD $0x4e34d670 // fadd v16.4s, v19.4s, v20.4s
+	WORD $0x4eb3d613 // fsub v19.4s, v16.4s, v19.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e30fdf0 // fdiv v16.4s, v15.4s, v16.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	FMOVQ F16, 0(R3)
+	WORD $0x6e31de10 // fmul v16.4s, v16.4s, v17.4s
+	FMOVQ F16, 0(R6)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	ADD $16, R4, R4
+	ADD $16, R5, R5
+	ADD $16, R6, R6
+	SUBS $4, R7, R7
+	BGE element_four
+element_rest:
+	ADDS $4, R7, R7
+	BEQ element_end
+element_one:
+	FMOVS (R2), F16
+	WORD $0x4ea21e11 // orr v17.16b, v16.16b, v2.16b
+	WORD $0x4e221e10 // and v16.16b, v16.16b, v2.16b
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	WORD $0x4e24f631 // fmax v17.4s, v17.4s, v4.4s
+	WORD $0x6e25de32 // fmul v18.4s, v17.4s, v5.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x4ea6d653 // fsub v19.4s, v18.4s, v6.4s
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4eaf8652 // add v18.4s, v18.4s, v15.4s
+	WORD $0x6e27de74 // fmul v20.4s, v19.4s, v7.4s
+	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	WORD $0x6e28de73 // fmul v19.4s, v19.4s, v8.4s
+	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD $0x6e29de33 // fmul v19.4s, v17.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e31d673 // fadd v19.4s, v19.4s, v17.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	WORD $0x4eafd652 // fsub v18.4s, v18.4s, v15.4s
+	WORD $0x4e33d651 // fadd v17.4s, v18.4s, v19.4s
+	WORD $0x4eb2d632 // fsub v18.4s, v17.4s, v18.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x4e20d634 // fadd v20.4s, v17.4s, v0.4s
+	WORD $0x4ea0d692 // fsub v18.4s, v20.4s, v0.4s
+	WORD $0x4eb2d632 // fsub v18.4s, v17.4s, v18.4s
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	WORD $0x6e34fe31 // fdiv v17.4s, v17.4s, v20.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x4eb1d5f4 // fsub v20.4s, v15.4s, v17.4s
+	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
+	WORD $0x6e34de73 // fmul v19.4s, v19.4s, v20.4s
+	WORD $0x4e33d631 // fadd v17.4s, v17.4s, v19.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb01e31 // orr v17.16b, v17.16b, v16.16b
+	FMOVS F17, (R2)
+	FMOVS (R0), F16
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x4e24f610 // fmax v16.4s, v16.4s, v4.4s
+	WORD $0x4ea3f610 // fmin v16.4s, v16.4s, v3.4s
+	WORD $0x6e25de12 // fmul v18.4s, v16.4s, v5.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x4ea6d653 // fsub v19.4s, v18.4s, v6.4s
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4eaf8652 // add v18.4s, v18.4s, v15.4s
+	WORD $0x6e27de74 // fmul v20.4s, v19.4s, v7.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x6e28de73 // fmul v19.4s, v19.4s, v8.4s
+	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
+	WORD $0x6e29de13 // fmul v19.4s, v16.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	WORD $0x4e2fd652 // fadd v18.4s, v18.4s, v15.4s
+	WORD $0x4e33d650 // fadd v16.4s, v18.4s, v19.4s
+	WORD $0x4eb2d612 // fsub v18.4s, v16.4s, v18.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x6e30fdf0 // fdiv v16.4s, v15.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
+	FMOVS F16, (R0)
+	WORD $0x6e30de31 // fmul v17.4s, v17.4s, v16.4s
+	FMOVS (R1), F16
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x4e24f610 // fmax v16.4s, v16.4s, v4.4s
+	WORD $0x4ea3f610 // fmin v16.4s, v16.4s, v3.4s
+	WORD $0x6e25de12 // fmul v18.4s, v16.4s, v5.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x4ea6d653 // fsub v19.4s, v18.4s, v6.4s
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4eaf8652 // add v18.4s, v18.4s, v15.4s
+	WORD $0x6e27de74 // fmul v20.4s, v19.4s, v7.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x6e28de73 // fmul v19.4s, v19.4s, v8.4s
+	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
+	WORD $0x6e29de13 // fmul v19.4s, v16.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	WORD $0x4e2fd652 // fadd v18.4s, v18.4s, v15.4s
+	WORD $0x4e33d650 // fadd v16.4s, v18.4s, v19.4s
+	WORD $0x4eb2d612 // fsub v18.4s, v16.4s, v18.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x6e30fdf0 // fdiv v16.4s, v15.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
+	FMOVS F16, (R1)
+	FMOVS (R4), F18
+	WORD $0x6e32de10 // fmul v16.4s, v16.4s, v18.4s
+	WORD $0x4e31d610 // fadd v16.4s, v16.4s, v17.4s
+	FMOVS F16, (R5)
+	WORD $0x4ea21e11 // orr v17.16b, v16.16b, v2.16b
+	WORD $0x4e221e10 // and v16.16b, v16.16b, v2.16b
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	WORD $0x4e24f631 // fmax v17.4s, v17.4s, v4.4s
+	WORD $0x6e25de33 // fmul v19.4s, v17.4s, v5.4s
+	WORD $0x4e26d673 // fadd v19.4s, v19.4s, v6.4s
+	WORD $0x4ea6d674 // fsub v20.4s, v19.4s, v6.4s
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4eaf8673 // add v19.4s, v19.4s, v15.4s
+	WORD $0x6e27de95 // fmul v21.4s, v20.4s, v7.4s
+	WORD $0x4eb5d631 // fsub v17.4s, v17.4s, v21.4s
+	WORD $0x6e28de94 // fmul v20.4s, v20.4s, v8.4s
+	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	WORD $0x6e29de34 // fmul v20.4s, v17.4s, v9.4s
+	WORD $0x4e2ad694 // fadd v20.4s, v20.4s, v10.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e2bd694 // fadd v20.4s, v20.4s, v11.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e2cd694 // fadd v20.4s, v20.4s, v12.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e2dd694 // fadd v20.4s, v20.4s, v13.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e2ed694 // fadd v20.4s, v20.4s, v14.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e31d694 // fadd v20.4s, v20.4s, v17.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x4eafd673 // fsub v19.4s, v19.4s, v15.4s
+	WORD $0x4e34d671 // fadd v17.4s, v19.4s, v20.4s
+	WORD $0x4eb3d633 // fsub v19.4s, v17.4s, v19.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x4e20d635 // fadd v21.4s, v17.4s, v0.4s
+	WORD $0x4ea0d6b3 // fsub v19.4s, v21.4s, v0.4s
+	WORD $0x4eb3d633 // fsub v19.4s, v17.4s, v19.4s
+	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	WORD $0x6e35fe31 // fdiv v17.4s, v17.4s, v21.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x4eb1d5f5 // fsub v21.4s, v15.4s, v17.4s
+	WORD $0x6e2edeb5 // fmul v21.4s, v21.4s, v14.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	WORD $0x4e34d631 // fadd v17.4s, v17.4s, v20.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb01e31 // orr v17.16b, v17.16b, v16.16b
+	FMOVS (R3), F16
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x4e24f610 // fmax v16.4s, v16.4s, v4.4s
+	WORD $0x4ea3f610 // fmin v16.4s, v16.4s, v3.4s
+	WORD $0x6e25de13 // fmul v19.4s, v16.4s, v5.4s
+	WORD $0x4e26d673 // fadd v19.4s, v19.4s, v6.4s
+	WORD $0x4ea6d674 // fsub v20.4s, v19.4s, v6.4s
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4eaf8673 // add v19.4s, v19.4s, v15.4s
+	WORD $0x6e27de95 // fmul v21.4s, v20.4s, v7.4s
+	WORD $0x4eb5d610 // fsub v16.4s, v16.4s, v21.4s
+	WORD $0x6e28de94 // fmul v20.4s, v20.4s, v8.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x6e29de14 // fmul v20.4s, v16.4s, v9.4s
+	WORD $0x4e2ad694 // fadd v20.4s, v20.4s, v10.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e2bd694 // fadd v20.4s, v20.4s, v11.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e2cd694 // fadd v20.4s, v20.4s, v12.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e2dd694 // fadd v20.4s, v20.4s, v13.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e2ed694 // fadd v20.4s, v20.4s, v14.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e30d694 // fadd v20.4s, v20.4s, v16.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x4e2fd673 // fadd v19.4s, v19.4s, v15.4s
+	WORD $0x4e34d670 // fadd v16.4s, v19.4s, v20.4s
+	WORD $0x4eb3d613 // fsub v19.4s, v16.4s, v19.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e30fdf0 // fdiv v16.4s, v15.4s, v16.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	FMOVS F16, (R3)
+	WORD $0x6e31de10 // fmul v16.4s, v16.4s, v17.4s
+	FMOVS F16, (R6)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	ADD $4, R4, R4
+	ADD $4, R5, R5
+	ADD $4, R6, R6
+	SUBS $1, R7, R7
+	BNE element_one
+element_end:
+	RET
+
+// func lstmGatesGradNEON(in, forget, gate, out, before, c, dh, dc, carried *float32, count int)
+TEXT ·lstmGatesGradNEON(SB), NOSPLIT, $0-80
+	MOVD in+0(FP), R0
+	MOVD forget+8(FP), R1
+	MOVD gate+16(FP), R2
+	MOVD out+24(FP), R3
+	MOVD before+32(FP), R4
+	MOVD c+40(FP), R5
+	MOVD dh+48(FP), R6
+	MOVD dc+56(FP), R7
+	MOVD carried+64(FP), R8
+	MOVD count+72(FP), R9
+	MOVD $lstmGatesGradNumbers<>(SB), R10
+	FLDPQ 0(R10), (F0, F1)
+	FLDPQ 32(R10), (F2, F3)
+	FLDPQ 64(R10), (F4, F5)
+	FLDPQ 96(R10), (F6, F7)
+	FLDPQ 128(R10), (F8, F9)
+	FLDPQ 160(R10), (F10, F11)
+	FLDPQ 192(R10), (F12, F13)
+	FLDPQ 224(R10), (F14, F15)
+	SUBS $8, R9, R9
+	BLT element_fewer
+element_8:
+	FLDPQ 0(R5), (F16, F17)
+	WORD $0x4ea21e12 // orr v18.16b, v16.16b, v2.16b
+	WORD $0x4ea21e33 // orr v19.16b, v17.16b, v2.16b
+	WORD $0x4e221e10 // and v16.16b, v16.16b, v2.16b
+	WORD $0x4e221e31 // and v17.16b, v17.16b, v2.16b
+	WORD $0x4e32d652 // fadd v18.4s, v18.4s, v18.4s
+	WORD $0x4e33d673 // fadd v19.4s, v19.4s, v19.4s
+	WORD $0x4e24f652 // fmax v18.4s, v18.4s, v4.4s
+	WORD $0x4e24f673 // fmax v19.4s, v19.4s, v4.4s
+	WORD $0x6e25de54 // fmul v20.4s, v18.4s, v5.4s
+	WORD $0x6e25de75 // fmul v21.4s, v19.4s, v5.4s
+	WORD $0x4e26d694 // fadd v20.4s, v20.4s, v6.4s
+	WORD $0x4e26d6b5 // fadd v21.4s, v21.4s, v6.4s
+	WORD $0x4ea6d696 // fsub v22.4s, v20.4s, v6.4s
+	WORD $0x4ea6d6b7 // fsub v23.4s, v21.4s, v6.4s
+	WORD $0x4f375694 // shl v20.4s, v20.4s, #23
+	WORD $0x4f3756b5 // shl v21.4s, v21.4s, #23
+	WORD $0x4eaf8694 // add v20.4s, v20.4s, v15.4s
+	WORD $0x4eaf86b5 // add v21.4s, v21.4s, v15.4s
+	WORD $0x6e27ded8 // fmul v24.4s, v22.4s, v7.4s
+	WORD $0x6e27def9 // fmul v25.4s, v23.4s, v7.4s
+	WORD $0x4eb8d652 // fsub v18.4s, v18.4s, v24.4s
+	WORD $0x4eb9d673 // fsub v19.4s, v19.4s, v25.4s
+	WORD $0x6e28ded6 // fmul v22.4s, v22.4s, v8.4s
+	WORD $0x6e28def7 // fmul v23.4s, v23.4s, v8.4s
+	WORD $0x4eb6d652 // fsub v18.4s, v18.4s, v22.4s
+	WORD $0x4eb7d673 // fsub v19.4s, v19.4s, v23.4s
+	WORD $0x6e29de56 // fmul v22.4s, v18.4s, v9.4s
+	WORD $0x6e29de77 // fmul v23.4s, v19.4s, v9.4s
+	WORD $0x4e2ad6d6 // fadd v22.4s, v22.4s, v10.4s
+	WORD $0x4e2ad6f7 // fadd v23.4s, v23.4s, v10.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e2bd6d6 // fadd v22.4s, v22.4s, v11.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e2cd6d6 // fadd v22.4s, v22.4s, v12.4s
+	WORD $0x4e2cd6f7 // fadd v23.4s, v23.4s, v12.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e2dd6d6 // fadd v22.4s, v22.4s, v13.4s
+	WORD $0x4e2dd6f7 // fadd v23.4s, v23.4s, v13.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e2ed6d6 // fadd v22.4s, v22.4s, v14.4s
+	WORD $0x4e2ed6f7 // fadd v23.4s, v23.4s, v14.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e32d6d6 // fadd v22.4s, v22.4s, v18.4s
+	WORD $0x4e33d6f7 // fadd v23.4s, v23.4s, v19.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
+	WORD $0x4eafd694 // fsub v20.4s, v20.4s, v15.4s
+	WORD $0x4eafd6b5 // fsub v21.4s, v21.4s, v15.4s
+	WORD $0x4e36d692 // fadd v18.4s, v20.4s, v22.4s
+	WORD $0x4e37d6b3 // fadd v19.4s, v21.4s, v23.4s
+	WORD $0x4eb4d654 // fsub v20.4s, v18.4s, v20.4s
+	WORD $0x4eb5d675 // fsub v21.4s, v19.4s, v21.4s
+	WORD $0x4eb4d6d6 // fsub v22.4s, v22.4s, v20.4s
+	WORD $0x4eb5d6f7 // fsub v23.4s, v23.4s, v21.4s
+	WORD $0x4e20d658 // fadd v24.4s, v18.4s, v0.4s
+	WORD $0x4e20d679 // fadd v25.4s, v19.4s, v0.4s
+	WORD $0x4ea0d714 // fsub v20.4s, v24.4s, v0.4s
+	WORD $0x4ea0d735 // fsub v21.4s, v25.4s, v0.4s
+	WORD $0x4eb4d654 // fsub v20.4s, v18.4s, v20.4s
+	WORD $0x4eb5d675 // fsub v21.4s, v19.4s, v21.4s
+	WORD $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
+	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
+	WORD $0x6e38fe52 // fdiv v18.4s, v18.4s, v24.4s
+	WORD $0x6e39fe73 // fdiv v19.4s, v19.4s, v25.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x4eb4d6d6 // fsub v22.4s, v22.4s, v20.4s
+	WORD $0x4eb5d6f7 // fsub v23.4s, v23.4s, v21.4s
+	WORD $0x4eb2d5f8 // fsub v24.4s, v15.4s, v18.4s
+	WORD $0x4eb3d5f9 // fsub v25.4s, v15.4s, v19.4s
+	WORD $0x6e2edf18 // fmul v24.4s, v24.4s, v14.4s
+	WORD $0x6e2edf39 // fmul v25.4s, v25.4s, v14.4s
+	WORD $0x6e38ded6 // fmul v22.4s, v22.4s, v24.4s
+	WORD $0x6e39def7 // fmul v23.4s, v23.4s, v25.4s
+	WORD $0x4e36d652 // fadd v18.4s, v18.4s, v22.4s
+	WORD $0x4e37d673 // fadd v19.4s, v19.4s, v23.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	WORD $0x4eb01e52 // orr v18.16b, v18.16b, v16.16b
+	WORD $0x4eb11e73 // orr v19.16b, v19.16b, v17.16b
+	FLDPQ 0(R3), (F16, F17)
+	FLDPQ 0(R6), (F20, F21)
+	FLDPQ 0(R8), (F22, F23)
+	WORD $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
+	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
+	WORD $0x6e32de98 // fmul v24.4s, v20.4s, v18.4s
+	WORD $0x6e33deb9 // fmul v25.4s, v21.4s, v19.4s
+	WORD $0x4eb0d5fa // fsub v26.4s, v15.4s, v16.4s
+	WORD $0x4eb1d5fb // fsub v27.4s, v15.4s, v17.4s
+	WORD $0x6e30df5a // fmul v26.4s, v26.4s, v16.4s
+	WORD $0x6e31df7b // fmul v27.4s, v27.4s, v17.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x6e3bdf39 // fmul v25.4s, v25.4s, v27.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	FSTPQ (F24, F25), 0(R3)
+	WORD $0x6e32de50 // fmul v16.4s, v18.4s, v18.4s
+	WORD $0x6e33de71 // fmul v17.4s, v19.4s, v19.4s
+	WORD $0x4eb0d5f0 // fsub v16.4s, v15.4s, v16.4s
+	WORD $0x4eb1d5f1 // fsub v17.4s, v15.4s, v17.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	FLDPQ 0(R7), (F16, F17)
+	WORD $0x4e34d610 // fadd v16.4s, v16.4s, v20.4s
+	WORD $0x4e35d631 // fadd v17.4s, v17.4s, v21.4s
+	FLDPQ 0(R0), (F18, F19)
+	FLDPQ 0(R2), (F20, F21)
+	WORD $0x6e34de18 // fmul v24.4s, v16.4s, v20.4s
+	WORD $0x6e35de39 // fmul v25.4s, v17.4s, v21.4s
+	WORD $0x4eb2d5fa // fsub v26.4s, v15.4s, v18.4s
+	WORD $0x4eb3d5fb // fsub v27.4s, v15.4s, v19.4s
+	WORD $0x6e32df5a // fmul v26.4s, v26.4s, v18.4s
+	WORD $0x6e33df7b // fmul v27.4s, v27.4s, v19.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x6e3bdf39 // fmul v25.4s, v25.4s, v27.4s
+	FSTPQ (F24, F25), 0(R0)
+	WORD $0x6e32de18 // fmul v24.4s, v16.4s, v18.4s
+	WORD $0x6e33de39 // fmul v25.4s, v17.4s, v19.4s
+	WORD $0x6e34de9a // fmul v26.4s, v20.4s, v20.4s
+	WORD $0x6e35debb // fmul v27.4s, v21.4s, v21.4s
+	WORD $0x4ebad5fa // fsub v26.4s, v15.4s, v26.4s
+	WORD $0x4ebbd5fb // fsub v27.4s, v15.4s, v27.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x6e3bdf39 // fmul v25.4s, v25.4s, v27.4s
+	FSTPQ (F24, F25), 0(R2)
+	FLDPQ 0(R1), (F18, F19)
+	FLDPQ 0(R4), (F20, F21)
+	WORD $0x6e34de18 // fmul v24.4s, v16.4s, v20.4s
+	WORD $0x6e35de39 // fmul v25.4s, v17.4s, v21.4s
+	WORD $0x4eb2d5fa // fsub v26.4s, v15.4s, v18.4s
+	WORD $0x4eb3d5fb // fsub v27.4s, v15.4s, v19.4s
+	WORD $0x6e32df5a // fmul v26.4s, v26.4s, v18.4s
+	WORD $0x6e33df7b // fmul v27.4s, v27.4s, v19.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x6e3bdf39 // fmul v25.4s, v25.4s, v27.4s
+	FSTPQ (F24, F25), 0(R1)
+	WORD $0x6e32de10 // fmul v16.4s, v16.4s, v18.4s
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	FSTPQ (F16, F17), 0(R7)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	ADD $32, R2, R2
+	ADD $32, R3, R3
+	ADD $32, R4, R4
+	ADD $32, R5, R5
+	ADD $32, R6, R6
+	ADD $32, R7, R7
+	ADD $32, R8, R8
+	SUBS $8, R9, R9
+	BGE element_8
+element_fewer:
+	ADDS $4, R9, R9
+	BLT element_rest
+element_four:
+	FMOVQ 0(R5), F16
+	WORD $0x4ea21e11 // orr v17.16b, v16.16b, v2.16b
+	WORD $0x4e221e10 // and v16.16b, v16.16b, v2.16b
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	WORD $0x4e24f631 // fmax v17.4s, v17.4s, v4.4s
+	WORD $0x6e25de32 // fmul v18.4s, v17.4s, v5.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x4ea6d653 // fsub v19.4s, v18.4s, v6.4s
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4eaf8652 // add v18.4s, v18.4s, v15.4s
+	WORD $0x6e27de74 // fmul v20.4s, v19.4s, v7.4s
+	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	WORD $0x6e28de73 // fmul v19.4s, v19.4s, v8.4s
+	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD $0x6e29de33 // fmul v19.4s, v17.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e31d673 // fadd v19.4s, v19.4s, v17.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	WORD $0x4eafd652 // fsub v18.4s, v18.4s, v15.4s
+	WORD $0x4e33d651 // fadd v17.4s, v18.4s, v19.4s
+	WORD $0x4eb2d632 // fsub v18.4s, v17.4s, v18.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x4e20d634 // fadd v20.4s, v17.4s, v0.4s
+	WORD $0x4ea0d692 // fsub v18.4s, v20.4s, v0.4s
+	WORD $0x4eb2d632 // fsub v18.4s, v17.4s, v18.4s
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	WORD $0x6e34fe31 // fdiv v17.4s, v17.4s, v20.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x4eb1d5f4 // fsub v20.4s, v15.4s, v17.4s
+	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
+	WORD $0x6e34de73 // fmul v19.4s, v19.4s, v20.4s
+	WORD $0x4e33d631 // fadd v17.4s, v17.4s, v19.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb01e31 // orr v17.16b, v17.16b, v16.16b
+	FMOVQ 0(R3), F16
+	FMOVQ 0(R6), F18
+	FMOVQ 0(R8), F19
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	WORD $0x6e31de54 // fmul v20.4s, v18.4s, v17.4s
+	WORD $0x4eb0d5f5 // fsub v21.4s, v15.4s, v16.4s
+	WORD $0x6e30deb5 // fmul v21.4s, v21.4s, v16.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	FMOVQ F20, 0(R3)
+	WORD $0x6e31de30 // fmul v16.4s, v17.4s, v17.4s
+	WORD $0x4eb0d5f0 // fsub v16.4s, v15.4s, v16.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	FMOVQ 0(R7), F16
+	WORD $0x4e32d610 // fadd v16.4s, v16.4s, v18.4s
+	FMOVQ 0(R0), F17
+	FMOVQ 0(R2), F18
+	WORD $0x6e32de14 // fmul v20.4s, v16.4s, v18.4s
+	WORD $0x4eb1d5f5 // fsub v21.4s, v15.4s, v17.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	FMOVQ F20, 0(R0)
+	WORD $0x6e31de14 // fmul v20.4s, v16.4s, v17.4s
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	WORD $0x4eb5d5f5 // fsub v21.4s, v15.4s, v21.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	FMOVQ F20, 0(R2)
+	FMOVQ 0(R1), F17
+	FMOVQ 0(R4), F18
+	WORD $0x6e32de14 // fmul v20.4s, v16.4s, v18.4s
+	WORD $0x4eb1d5f5 // fsub v21.4s, v15.4s, v17.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	FMOVQ F20, 0(R1)
+	WORD $0x6e31de10 // fmul v16.4s, v16.4s, v17.4s
+	FMOVQ F16, 0(R7)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	ADD $16, R4, R4
+	ADD $16, R5, R5
+	ADD $16, R6, R6
+	ADD $16, R7, R7
+	ADD $16, R8, R8
+	SUBS $4, R9, R9
+	BGE element_four
+element_rest:
+	ADDS $4, R9, R9
+	BEQ element_end
+element_one:
+	FMOVS (R5), F16
+	WORD $0x4ea21e11 // orr v17.16b, v16.16b, v2.16b
+	WORD $0x4e221e10 // and v16.16b, v16.16b, v2.16b
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	WORD $0x4e24f631 // fmax v17.4s, v17.4s, v4.4s
+	WORD $0x6e25de32 // fmul v18.4s, v17.4s, v5.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x4ea6d653 // fsub v19.4s, v18.4s, v6.4s
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4eaf8652 // add v18.4s, v18.4s, v15.4s
+	WORD $0x6e27de74 // fmul v20.4s, v19.4s, v7.4s
+	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	WORD $0x6e28de73 // fmul v19.4s, v19.4s, v8.4s
+	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD $0x6e29de33 // fmul v19.4s, v17.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e31d673 // fadd v19.4s, v19.4s, v17.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	WORD $0x4eafd652 // fsub v18.4s, v18.4s, v15.4s
+	WORD $0x4e33d651 // fadd v17.4s, v18.4s, v19.4s
+	WORD $0x4eb2d632 // fsub v18.4s, v17.4s, v18.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x4e20d634 // fadd v20.4s, v17.4s, v0.4s
+	WORD $0x4ea0d692 // fsub v18.4s, v20.4s, v0.4s
+	WORD $0x4eb2d632 // fsub v18.4s, v17.4s, v18.4s
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	WORD $0x6e34fe31 // fdiv v17.4s, v17.4s, v20.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x4eb1d5f4 // fsub v20.4s, v15.4s, v17.4s
+	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
+	WORD $0x6e34de73 // fmul v19.4s, v19.4s, v20.4s
+	WORD $0x4e33d631 // fadd v17.4s, v17.4s, v19.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb01e31 // orr v17.16b, v17.16b, v16.16b
+	FMOVS (R3), F16
+	FMOVS (R6), F18
+	FMOVS (R8), F19
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	WORD $0x6e31de54 // fmul v20.4s, v18.4s, v17.4s
+	WORD $0x4eb0d5f5 // fsub v21.4s, v15.4s, v16.4s
+	WORD $0x6e30deb5 // fmul v21.4s, v21.4s, v16.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	FMOVS F20, (R3)
+	WORD $0x6e31de30 // fmul v16.4s, v17.4s, v17.4s
+	WORD $0x4eb0d5f0 // fsub v16.4s, v15.4s, v16.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	FMOVS (R7), F16
+	WORD $0x4e32d610 // fadd v16.4s, v16.4s, v18.4s
+	FMOVS (R0), F17
+	FMOVS (R2), F18
+	WORD $0x6e32de14 // fmul v20.4s, v16.4s, v18.4s
+	WORD $0x4eb1d5f5 // fsub v21.4s, v15.4s, v17.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	FMOVS F20, (R0)
+	WORD $0x6e31de14 // fmul v20.4s, v16.4s, v17.4s
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	WORD $0x4eb5d5f5 // fsub v21.4s, v15.4s, v21.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	FMOVS F20, (R2)
+	FMOVS (R1), F17
+	FMOVS (R4), F18
+	WORD $0x6e32de14 // fmul v20.4s, v16.4s, v18.4s
+	WORD $0x4eb1d5f5 // fsub v21.4s, v15.4s, v17.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	FMOVS F20, (R1)
+	WORD $0x6e31de10 // fmul v16.4s, v16.4s, v17.4s
+	FMOVS F16, (R7)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	ADD $4, R4, R4
+	ADD $4, R5, R5
+	ADD $4, R6, R6
+	ADD $4, R7, R7
+	ADD $4, R8, R8
+	SUBS $1, R9, R9
+	BNE element_one
+element_end:
+	RET
+
+// func raiseNEON(top, x *float32, bias float32, count int)
+TEXT ·raiseNEON(SB), NOSPLIT, $0-32
+	MOVD top+0(FP), R0
+	MOVD x+8(FP), R1
+	FMOVS bias+16(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	MOVD count+24(FP), R2
+	SUBS $16, R2, R2
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R1), (F1, F2)
+	FLDPQ 32(R1), (F3, F4)
+	WORD $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
+	WORD $0x4e20d442 // fadd v2.4s, v2.4s, v0.4s
+	WORD $0x4e20d463 // fadd v3.4s, v3.4s, v0.4s
+	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
+	FLDPQ 0(R0), (F5, F6)
+	FLDPQ 32(R0), (F7, F8)
+	WORD $0x4e21f4a5 // fmax v5.4s, v5.4s, v1.4s
+	WORD $0x4e22f4c6 // fmax v6.4s, v6.4s, v2.4s
+	WORD $0x4e23f4e7 // fmax v7.4s, v7.4s, v3.4s
+	WORD $0x4e24f508 // fmax v8.4s, v8.4s, v4.4s
+	FSTPQ (F5, F6), 0(R0)
+	FSTPQ (F7, F8), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	SUBS $16, R2, R2
+	BGE element_16
+element_fewer:
+	ADDS $12, R2, R2
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F1
+	WORD $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
+	FMOVQ 0(R0), F2
+	WORD $0x4e21f442 // fmax v2.4s, v2.4s, v1.4s
+	FMOVQ F2, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	SUBS $4, R2, R2
+	BGE element_four
+element_rest:
+	ADDS $4, R2, R2
+	BEQ element_end
+element_one:
+	FMOVS (R1), F1
+	WORD $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
+	FMOVS (R0), F2
+	WORD $0x4e21f442 // fmax v2.4s, v2.4s, v1.4s
+	FMOVS F2, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	SUBS $1, R2, R2
+	BNE element_one
+element_end:
+	RET
+
+// func addExpNEON(sum, x, top *float32, bias float32, count int)
+TEXT ·addExpNEON(SB), NOSPLIT, $0-40
+	MOVD sum+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD top+16(FP), R2
+	FMOVS bias+24(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	MOVD count+32(FP), R3
+	MOVD $addExpNumbers<>(SB), R4
+	FLDPQ 0(R4), (F1, F2)
+	FLDPQ 32(R4), (F3, F4)
+	FLDPQ 64(R4), (F5, F6)
+	FLDPQ 96(R4), (F7, F8)
+	FLDPQ 128(R4), (F9, F10)
+	FLDPQ 160(R4), (F11, F12)
+	SUBS $16, R3, R3
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R1), (F13, F14)
+	FLDPQ 32(R1), (F15, F16)
+	FLDPQ 0(R2), (F17, F18)
+	FLDPQ 32(R2), (F19, F20)
+	WORD $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
+	WORD $0x4e20d5ce // fadd v14.4s, v14.4s, v0.4s
+	WORD $0x4e20d5ef // fadd v15.4s, v15.4s, v0.4s
+	WORD $0x4e20d610 // fadd v16.4s, v16.4s, v0.4s
+	WORD $0x4eb1d5ad // fsub v13.4s, v13.4s, v17.4s
+	WORD $0x4eb2d5ce // fsub v14.4s, v14.4s, v18.4s
+	WORD $0x4eb3d5ef // fsub v15.4s, v15.4s, v19.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x4e21f5ad // fmax v13.4s, v13.4s, v1.4s
+	WORD $0x4e21f5ce // fmax v14.4s, v14.4s, v1.4s
+	WORD $0x4e21f5ef // fmax v15.4s, v15.4s, v1.4s
+	WORD $0x4e21f610 // fmax v16.4s, v16.4s, v1.4s
+	WORD $0x6e22ddb1 // fmul v17.4s, v13.4s, v2.4s
+	WORD $0x6e22ddd2 // fmul v18.4s, v14.4s, v2.4s
+	WORD $0x6e22ddf3 // fmul v19.4s, v15.4s, v2.4s
+	WORD $0x6e22de14 // fmul v20.4s, v16.4s, v2.4s
+	WORD $0x4e23d631 // fadd v17.4s, v17.4s, v3.4s
+	WORD $0x4e23d652 // fadd v18.4s, v18.4s, v3.4s
+	WORD $0x4e23d673 // fadd v19.4s, v19.4s, v3.4s
+	WORD $0x4e23d694 // fadd v20.4s, v20.4s, v3.4s
+	WORD $0x4ea3d635 // fsub v21.4s, v17.4s, v3.4s
+	WORD $0x4ea3d656 // fsub v22.4s, v18.4s, v3.4s
+	WORD $0x4ea3d677 // fsub v23.4s, v19.4s, v3.4s
+	WORD $0x4ea3d698 // fsub v24.4s, v20.4s, v3.4s
+	WORD $0x4f375631 // shl v17.4s, v17.4s, #23
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4f375694 // shl v20.4s, v20.4s, #23
+	WORD $0x4eac8631 // add v17.4s, v17.4s, v12.4s
+	WORD $0x4eac8652 // add v18.4s, v18.4s, v12.4s
+	WORD $0x4eac8673 // add v19.4s, v19.4s, v12.4s
+	WORD $0x4eac8694 // add v20.4s, v20.4s, v12.4s
+	WORD $0x6e24deb9 // fmul v25.4s, v21.4s, v4.4s
+	WORD $0x6e24deda // fmul v26.4s, v22.4s, v4.4s
+	WORD $0x6e24defb // fmul v27.4s, v23.4s, v4.4s
+	WORD $0x6e24df1c // fmul v28.4s, v24.4s, v4.4s
+	WORD $0x4eb9d5ad // fsub v13.4s, v13.4s, v25.4s
+	WORD $0x4ebad5ce // fsub v14.4s, v14.4s, v26.4s
+	WORD $0x4ebbd5ef // fsub v15.4s, v15.4s, v27.4s
+	WORD $0x4ebcd610 // fsub v16.4s, v16.4s, v28.4s
+	WORD $0x6e25deb5 // fmul v21.4s, v21.4s, v5.4s
+	WORD $0x6e25ded6 // fmul v22.4s, v22.4s, v5.4s
+	WORD $0x6e25def7 // fmul v23.4s, v23.4s, v5.4s
+	WORD $0x6e25df18 // fmul v24.4s, v24.4s, v5.4s
+	WORD $0x4eb5d5ad // fsub v13.4s, v13.4s, v21.4s
+	WORD $0x4eb6d5ce // fsub v14.4s, v14.4s, v22.4s
+	WORD $0x4eb7d5ef // fsub v15.4s, v15.4s, v23.4s
+	WORD $0x4eb8d610 // fsub v16.4s, v16.4s, v24.4s
+	WORD $0x6e26ddb5 // fmul v21.4s, v13.4s, v6.4s
+	WORD $0x6e26ddd6 // fmul v22.4s, v14.4s, v6.4s
+	WORD $0x6e26ddf7 // fmul v23.4s, v15.4s, v6.4s
+	WORD $0x6e26de18 // fmul v24.4s, v16.4s, v6.4s
+	WORD $0x4e27d6b5 // fadd v21.4s, v21.4s, v7.4s
+	WORD $0x4e27d6d6 // fadd v22.4s, v22.4s, v7.4s
+	WORD $0x4e27d6f7 // fadd v23.4s, v23.4s, v7.4s
+	WORD $0x4e27d718 // fadd v24.4s, v24.4s, v7.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e28d6b5 // fadd v21.4s, v21.4s, v8.4s
+	WORD $0x4e28d6d6 // fadd v22.4s, v22.4s, v8.4s
+	WORD $0x4e28d6f7 // fadd v23.4s, v23.4s, v8.4s
+	WORD $0x4e28d718 // fadd v24.4s, v24.4s, v8.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e29d6b5 // fadd v21.4s, v21.4s, v9.4s
+	WORD $0x4e29d6d6 // fadd v22.4s, v22.4s, v9.4s
+	WORD $0x4e29d6f7 // fadd v23.4s, v23.4s, v9.4s
+	WORD $0x4e29d718 // fadd v24.4s, v24.4s, v9.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e2ad6b5 // fadd v21.4s, v21.4s, v10.4s
+	WORD $0x4e2ad6d6 // fadd v22.4s, v22.4s, v10.4s
+	WORD $0x4e2ad6f7 // fadd v23.4s, v23.4s, v10.4s
+	WORD $0x4e2ad718 // fadd v24.4s, v24.4s, v10.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e2bd6b5 // fadd v21.4s, v21.4s, v11.4s
+	WORD $0x4e2bd6d6 // fadd v22.4s, v22.4s, v11.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	WORD $0x4e2bd718 // fadd v24.4s, v24.4s, v11.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e2dd6b5 // fadd v21.4s, v21.4s, v13.4s
+	WORD $0x4e2ed6d6 // fadd v22.4s, v22.4s, v14.4s
+	WORD $0x4e2fd6f7 // fadd v23.4s, v23.4s, v15.4s
+	WORD $0x4e30d718 // fadd v24.4s, v24.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	WORD $0x4e32d6d6 // fadd v22.4s, v22.4s, v18.4s
+	WORD $0x4e33d6f7 // fadd v23.4s, v23.4s, v19.4s
+	WORD $0x4e34d718 // fadd v24.4s, v24.4s, v20.4s
+	FLDPQ 0(R0), (F13, F14)
+	FLDPQ 32(R0), (F15, F16)
+	WORD $0x4e2dd6b5 // fadd v21.4s, v21.4s, v13.4s
+	WORD $0x4e2ed6d6 // fadd v22.4s, v22.4s, v14.4s
+	WORD $0x4e2fd6f7 // fadd v23.4s, v23.4s, v15.4s
+	WORD $0x4e30d718 // fadd v24.4s, v24.4s, v16.4s
+	FSTPQ (F21, F22), 0(R0)
+	FSTPQ (F23, F24), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	SUBS $16, R3, R3
+	BGE element_16
+element_fewer:
+	ADDS $12, R3, R3
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F13
+	FMOVQ 0(R2), F14
+	WORD $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
+	WORD $0x4eaed5ad // fsub v13.4s, v13.4s, v14.4s
+	WORD $0x4e21f5ad // fmax v13.4s, v13.4s, v1.4s
+	WORD $0x6e22ddae // fmul v14.4s, v13.4s, v2.4s
+	WORD $0x4e23d5ce // fadd v14.4s, v14.4s, v3.4s
+	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
+	WORD $0x4f3755ce // shl v14.4s, v14.4s, #23
+	WORD $0x4eac85ce // add v14.4s, v14.4s, v12.4s
+	WORD $0x6e24ddf0 // fmul v16.4s, v15.4s, v4.4s
+	WORD $0x4eb0d5ad // fsub v13.4s, v13.4s, v16.4s
+	WORD $0x6e25ddef // fmul v15.4s, v15.4s, v5.4s
+	WORD $0x4eafd5ad // fsub v13.4s, v13.4s, v15.4s
+	WORD $0x6e26ddaf // fmul v15.4s, v13.4s, v6.4s
+	WORD $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e28d5ef // fadd v15.4s, v15.4s, v8.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e29d5ef // fadd v15.4s, v15.4s, v9.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2ad5ef // fadd v15.4s, v15.4s, v10.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2bd5ef // fadd v15.4s, v15.4s, v11.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2dd5ef // fadd v15.4s, v15.4s, v13.4s
+	WORD $0x6e2eddef // fmul v15.4s, v15.4s, v14.4s
+	WORD $0x4e2ed5ef // fadd v15.4s, v15.4s, v14.4s
+	FMOVQ 0(R0), F13
+	WORD $0x4e2dd5ef // fadd v15.4s, v15.4s, v13.4s
+	FMOVQ F15, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	SUBS $4, R3, R3
+	BGE element_four
+element_rest:
+	ADDS $4, R3, R3
+	BEQ element_end
+element_one:
+	FMOVS (R1), F13
+	FMOVS (R2), F14
+	WORD $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
+	WORD $0x4eaed5ad // fsub v13.4s, v13.4s, v14.4s
+	WORD $0x4e21f5ad // fmax v13.4s, v13.4s, v1.4s
+	WORD $0x6e22ddae // fmul v14.4s, v13.4s, v2.4s
+	WORD $0x4e23d5ce // fadd v14.4s, v14.4s, v3.4s
+	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
+	WORD $0x4f3755ce // shl v14.4s, v14.4s, #23
+	WORD $0x4eac85ce // add v14.4s, v14.4s, v12.4s
+	WORD $0x6e24ddf0 // fmul v16.4s, v15.4s, v4.4s
+	WORD $0x4eb0d5ad // fsub v13.4s, v13.4s, v16.4s
+	WORD $0x6e25ddef // fmul v15.4s, v15.4s, v5.4s
+	WORD $0x4eafd5ad // fsub v13.4s, v13.4s, v15.4s
+	WORD $0x6e26ddaf // fmul v15.4s, v13.4s, v6.4s
+	WORD $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e28d5ef // fadd v15.4s, v15.4s, v8.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e29d5ef // fadd v15.4s, v15.4s, v9.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2ad5ef // fadd v15.4s, v15.4s, v10.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2bd5ef // fadd v15.4s, v15.4s, v11.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2dd5ef // fadd v15.4s, v15.4s, v13.4s
+	WORD $0x6e2eddef // fmul v15.4s, v15.4s, v14.4s
+	WORD $0x4e2ed5ef // fadd v15.4s, v15.4s, v14.4s
+	FMOVS (R0), F13
+	WORD $0x4e2dd5ef // fadd v15.4s, v15.4s, v13.4s
+	FMOVS F15, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	SUBS $1, R3, R3
+	BNE element_one
+element_end:
+	RET
+
+// func scaledExpNEON(x, top, factor *float32, bias float32, count int)
+TEXT ·scaledExpNEON(SB), NOSPLIT, $0-40
+	MOVD x+0(FP), R0
+	MOVD top+8(FP), R1
+	MOVD factor+16(FP), R2
+	FMOVS bias+24(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	MOVD count+32(FP), R3
+	MOVD $scaledExpNumbers<>(SB), R4
+	FLDPQ 0(R4), (F1, F2)
+	FLDPQ 32(R4), (F3, F4)
+	FLDPQ 64(R4), (F5, F6)
+	FLDPQ 96(R4), (F7, F8)
+	FLDPQ 128(R4), (F9, F10)
+	FLDPQ 160(R4), (F11, F12)
+	SUBS $16, R3, R3
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R0), (F13, F14)
+	FLDPQ 32(R0), (F15, F16)
+	FLDPQ 0(R1), (F17, F18)
+	FLDPQ 32(R1), (F19, F20)
+	WORD $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
+	WORD $0x4e20d5ce // fadd v14.4s, v14.4s, v0.4s
+	WORD $0x4e20d5ef // fadd v15.4s, v15.4s, v0.4s
+	WORD $0x4e20d610 // fadd v16.4s, v16.4s, v0.4s
+	WORD $0x4eb1d5ad // fsub v13.4s, v13.4s, v17.4s
+	WORD $0x4eb2d5ce // fsub v14.4s, v14.4s, v18.4s
+	WORD $0x4eb3d5ef // fsub v15.4s, v15.4s, v19.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x4e21f5ad // fmax v13.4s, v13.4s, v1.4s
+	WORD $0x4e21f5ce // fmax v14.4s, v14.4s, v1.4s
+	WORD $0x4e21f5ef // fmax v15.4s, v15.4s, v1.4s
+	WORD $0x4e21f610 // fmax v16.4s, v16.4s, v1.4s
+	WORD $0x6e22ddb1 // fmul v17.4s, v13.4s, v2.4s
+	WORD $0x6e22ddd2 // fmul v18.4s, v14.4s, v2.4s
+	WORD $0x6e22ddf3 // fmul v19.4s, v15.4s, v2.4s
+	WORD $0x6e22de14 // fmul v20.4s, v16.4s, v2.4s
+	WORD $0x4e23d631 // fadd v17.4s, v17.4s, v3.4s
+	WORD $0x4e23d652 // fadd v18.4s, v18.4s, v3.4s
+	WORD $0x4e23d673 // fadd v19.4s, v19.4s, v3.4s
+	WORD $0x4e23d694 // fadd v20.4s, v20.4s, v3.4s
+	WORD $0x4ea3d635 // fsub v21.4s, v17.4s, v3.4s
+	WORD $0x4ea3d656 // fsub v22.4s, v18.4s, v3.4s
+	WORD $0x4ea3d677 // fsub v23.4s, v19.4s, v3.4s
+	WORD $0x4ea3d698 // fsub v24.4s, v20.4s, v3.4s
+	WORD $0x4f375631 // shl v17.4s, v17.4s, #23
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4f375694 // shl v20.4s, v20.4s, #23
+	WORD $0x4eac8631 // add v17.4s, v17.4s, v12.4s
+	WORD $0x4eac8652 // add v18.4s, v18.4s, v12.4s
+	WORD $0x4eac8673 // add v19.4s, v19.4s, v12.4s
+	WORD $0x4eac8694 // add v20.4s, v20.4s, v12.4s
+	WORD $0x6e24deb9 // fmul v25.4s, v21.4s, v4.4s
+	WORD $0x6e24deda // fmul v26.4s, v22.4s, v4.4s
+	WORD $0x6e24defb // fmul v27.4s, v23.4s, v4.4s
+	WORD $0x6e24df1c // fmul v28.4s, v24.4s, v4.4s
+	WORD $0x4eb9d5ad // fsub v13.4s, v13.4s, v25.4s
+	WORD $0x4ebad5ce // fsub v14.4s, v14.4s, v26.4s
+	WORD $0x4ebbd5ef // fsub v15.4s, v15.4s, v27.4s
+	WORD $0x4ebcd610 // fsub v16.4s, v16.4s, v28.4s
+	WORD $0x6e25deb5 // fmul v21.4s, v21.4s, v5.4s
+	WORD $0x6e25ded6 // fmul v22.4s, v22.4s, v5.4s
+	WORD $0x6e25def7 // fmul v23.4s, v23.4s, v5.4s
+	WORD $0x6e25df18 // fmul v24.4s, v24.4s, v5.4s
+	WORD $0x4eb5d5ad // fsub v13.4s, v13.4s, v21.4s
+	WORD $0x4eb6d5ce // fsub v14.4s, v14.4s, v22.4s
+	WORD $0x4eb7d5ef // fsub v15.4s, v15.4s, v23.4s
+	WORD $0x4eb8d610 // fsub v16.4s, v16.4s, v24.4s
+	WORD $0x6e26ddb5 // fmul v21.4s, v13.4s, v6.4s
+	WORD $0x6e26ddd6 // fmul v22.4s, v14.4s, v6.4s
+	WORD $0x6e26ddf7 // fmul v23.4s, v15.4s, v6.4s
+	WORD $0x6e26de18 // fmul v24.4s, v16.4s, v6.4s
+	WORD $0x4e27d6b5 // fadd v21.4s, v21.4s, v7.4s
+	WORD $0x4e27d6d6 // fadd v22.4s, v22.4s, v7.4s
+	WORD $0x4e27d6f7 // fadd v23.4s, v23.4s, v7.4s
+	WORD $0x4e27d718 // fadd v24.4s, v24.4s, v7.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e28d6b5 // fadd v21.4s, v21.4s, v8.4s
+	WORD $0x4e28d6d6 // fadd v22.4s, v22.4s, v8.4s
+	WORD $0x4e28d6f7 // fadd v23.4s, v23.4s, v8.4s
+	WORD $0x4e28d718 // fadd v24.4s, v24.4s, v8.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e29d6b5 // fadd v21.4s, v21.4s, v9.4s
+	WORD $0x4e29d6d6 // fadd v22.4s, v22.4s, v9.4s
+	WORD $0x4e29d6f7 // fadd v23.4s, v23.4s, v9.4s
+	WORD $0x4e29d718 // fadd v24.4s, v24.4s, v9.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e2ad6b5 // fadd v21.4s, v21.4s, v10.4s
+	WORD $0x4e2ad6d6 // fadd v22.4s, v22.4s, v10.4s
+	WORD $0x4e2ad6f7 // fadd v23.4s, v23.4s, v10.4s
+	WORD $0x4e2ad718 // fadd v24.4s, v24.4s, v10.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e2bd6b5 // fadd v21.4s, v21.4s, v11.4s
+	WORD $0x4e2bd6d6 // fadd v22.4s, v22.4s, v11.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	WORD $0x4e2bd718 // fadd v24.4s, v24.4s, v11.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e2dd6b5 // fadd v21.4s, v21.4s, v13.4s
+	WORD $0x4e2ed6d6 // fadd v22.4s, v22.4s, v14.4s
+	WORD $0x4e2fd6f7 // fadd v23.4s, v23.4s, v15.4s
+	WORD $0x4e30d718 // fadd v24.4s, v24.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	WORD $0x4e32d6d6 // fadd v22.4s, v22.4s, v18.4s
+	WORD $0x4e33d6f7 // fadd v23.4s, v23.4s, v19.4s
+	WORD $0x4e34d718 // fadd v24.4s, v24.4s, v20.4s
+	FLDPQ 0(R2), (F13, F14)
+	FLDPQ 32(R2), (F15, F16)
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	FSTPQ (F21, F22), 0(R0)
+	FSTPQ (F23, F24), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	SUBS $16, R3, R3
+	BGE element_16
+element_fewer:
+	ADDS $12, R3, R3
+	BLT element_rest
+element_four:
+	FMOVQ 0(R0), F13
+	FMOVQ 0(R1), F14
+	WORD $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
+	WORD $0x4eaed5ad // fsub v13.4s, v13.4s, v14.4s
+	WORD $0x4e21f5ad // fmax v13.4s, v13.4s, v1.4s
+	WORD $0x6e22ddae // fmul v14.4s, v13.4s, v2.4s
+	WORD $0x4e23d5ce // fadd v14.4s, v14.4s, v3.4s
+	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
+	WORD $0x4f3755ce // shl v14.4s, v14.4s, #23
+	WORD $0x4eac85ce // add v14.4s, v14.4s, v12.4s
+	WORD $0x6e24ddf0 // fmul v16.4s, v15.4s, v4.4s
+	WORD $0x4eb0d5ad // fsub v13.4s, v13.4s, v16.4s
+	WORD $0x6e25ddef // fmul v15.4s, v15.4s, v5.4s
+	WORD $0x4eafd5ad // fsub v13.4s, v13.4s, v15.4s
+	WORD $0x6e26ddaf // fmul v15.4s, v13.4s, v6.4s
+	WORD $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e28d5ef // fadd v15.4s, v15.4s, v8.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e29d5ef // fadd v15.4s, v15.4s, v9.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2ad5ef // fadd v15.4s, v15.4s, v10.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2bd5ef // fadd v15.4s, v15.4s, v11.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2dd5ef // fadd v15.4s, v15.4s, v13.4s
+	WORD $0x6e2eddef // fmul v15.4s, v15.4s, v14.4s
+	WORD $0x4e2ed5ef // fadd v15.4s, v15.4s, v14.4s
+	FMOVQ 0(R2), F13
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	FMOVQ F15, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	SUBS $4, R3, R3
+	BGE element_four
+element_rest:
+	ADDS $4, R3, R3
+	BEQ element_end
+element_one:
+	FMOVS (R0), F13
+	FMOVS (R1), F14
+	WORD $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
+	WORD $0x4eaed5ad // fsub v13.4s, v13.4s, v14.4s
+	WORD $0x4e21f5ad // fmax v13.4s, v13.4s, v1.4s
+	WORD $0x6e22ddae // fmul v14.4s, v13.4s, v2.4s
+	WORD $0x4e23d5ce // fadd v14.4s, v14.4s, v3.4s
+	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
+	WORD $0x4f3755ce // shl v14.4s, v14.4s, #23
+	WORD $0x4eac85ce // add v14.4s, v14.4s, v12.4s
+	WORD $0x6e24ddf0 // fmul v16.4s, v15.4s, v4.4s
+	WORD $0x4eb0d5ad // fsub v13.4s, v13.4s, v16.4s
+	WORD $0x6e25ddef // fmul v15.4s, v15.4s, v5.4s
+	WORD $0x4eafd5ad // fsub v13.4s, v13.4s, v15.4s
+	WORD $0x6e26ddaf // fmul v15.4s, v13.4s, v6.4s
+	WORD $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e28d5ef // fadd v15.4s, v15.4s, v8.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e29d5ef // fadd v15.4s, v15.4s, v9.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2ad5ef // fadd v15.4s, v15.4s, v10.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2bd5ef // fadd v15.4s, v15.4s, v11.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2dd5ef // fadd v15.4s, v15.4s, v13.4s
+	WORD $0x6e2eddef // fmul v15.4s, v15.4s, v14.4s
+	WORD $0x4e2ed5ef // fadd v15.4s, v15.4s, v14.4s
+	FMOVS (R2), F13
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	FMOVS F15, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	SUBS $1, R3, R3
+	BNE element_one
+element_end:
+	RET
+
+// func softmaxNEON(block *float32, stride, rows int, top, sum, factor *float32, lanes int)
+TEXT ·softmaxNEON(SB), NOSPLIT, $0-56
+	MOVD block+0(FP), R0
+	MOVD stride+8(FP), R1
+	LSL $2, R1, R1
+	MOVD rows+16(FP), R2
+	MOVD lanes+48(FP), R3
+	MOVD top+24(FP), R4
+	MOVD sum+32(FP), R5
+	MOVD factor+40(FP), R6
+	MOVD $softmaxNumbers<>(SB), R9
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	FLDPQ 64(R9), (F4, F5)
+	FLDPQ 96(R9), (F6, F7)
+	FLDPQ 128(R9), (F8, F9)
+	FLDPQ 160(R9), (F10, F11)
+lanes:
+	FLDPQ 0(R4), (F12, F13)
+	MOVD R0, R7
+	MOVD R2, R8
+largest:
+	FLDPQ 0(R7), (F14, F15)
+	WORD $0x6eaee590 // fcmgt v16.4s, v12.4s, v14.4s
+	WORD $0x6eafe5b1 // fcmgt v17.4s, v13.4s, v15.4s
+	WORD $0x6ef01dcc // bif v12.16b, v14.16b, v16.16b
+	WORD $0x6ef11ded // bif v13.16b, v15.16b, v17.16b
+	ADD R1, R7, R7
+	SUBS $1, R8, R8
+	BNE largest
+	WORD $0x4f00040e // movi v14.4s, #0
+	WORD $0x4f00040f // movi v15.4s, #0
+	MOVD R0, R7
+	MOVD R2, R8
+exponential:
+	FLDPQ 0(R7), (F16, F17)
+	WORD $0x4eacd610 // fsub v16.4s, v16.4s, v12.4s
+	WORD $0x4eadd631 // fsub v17.4s, v17.4s, v13.4s
+	WORD $0x4e20f610 // fmax v16.4s, v16.4s, v0.4s
+	WORD $0x4e20f631 // fmax v17.4s, v17.4s, v0.4s
+	WORD $0x6e21de12 // fmul v18.4s, v16.4s, v1.4s
+	WORD $0x6e21de33 // fmul v19.4s, v17.4s, v1.4s
+	WORD $0x4e22d652 // fadd v18.4s, v18.4s, v2.4s
+	WORD $0x4e22d673 // fadd v19.4s, v19.4s, v2.4s
+	WORD $0x4ea2d654 // fsub v20.4s, v18.4s, v2.4s
+	WORD $0x4ea2d675 // fsub v21.4s, v19.4s, v2.4s
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4eab8652 // add v18.4s, v18.4s, v11.4s
+	WORD $0x4eab8673 // add v19.4s, v19.4s, v11.4s
+	WORD $0x6e23de96 // fmul v22.4s, v20.4s, v3.4s
+	WORD $0x6e23deb7 // fmul v23.4s, v21.4s, v3.4s
+	WORD $0x4eb6d610 // fsub v16.4s, v16.4s, v22.4s
+	WORD $0x4eb7d631 // fsub v17.4s, v17.4s, v23.4s
+	WORD $0x6e24de94 // fmul v20.4s, v20.4s, v4.4s
+	WORD $0x6e24deb5 // fmul v21.4s, v21.4s, v4.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x4eb5d631 // fsub v17.4s, v17.4s, v21.4s
+	WORD $0x6e25de14 // fmul v20.4s, v16.4s, v5.4s
+	WORD $0x6e25de35 // fmul v21.4s, v17.4s, v5.4s
+	WORD $0x4e26d694 // fadd v20.4s, v20.4s, v6.4s
+	WORD $0x4e26d6b5 // fadd v21.4s, v21.4s, v6.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x4e27d694 // fadd v20.4s, v20.4s, v7.4s
+	WORD $0x4e27d6b5 // fadd v21.4s, v21.4s, v7.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x4e28d694 // fadd v20.4s, v20.4s, v8.4s
+	WORD $0x4e28d6b5 // fadd v21.4s, v21.4s, v8.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x4e29d694 // fadd v20.4s, v20.4s, v9.4s
+	WORD $0x4e29d6b5 // fadd v21.4s, v21.4s, v9.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x4e2ad694 // fadd v20.4s, v20.4s, v10.4s
+	WORD $0x4e2ad6b5 // fadd v21.4s, v21.4s, v10.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x4e30d694 // fadd v20.4s, v20.4s, v16.4s
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x4e33d6b5 // fadd v21.4s, v21.4s, v19.4s
+	WORD $0x4e34d5ce // fadd v14.4s, v14.4s, v20.4s
+	WORD $0x4e35d5ef // fadd v15.4s, v15.4s, v21.4s
+	FSTPQ (F20, F21), 0(R7)
+	ADD R1, R7, R7
+	SUBS $1, R8, R8
+	BNE exponential
+	FLDPQ 0(R4), (F16, F17)
+	FSTPQ (F12, F13), 0(R4)
+	ADD $32, R4, R4
+	WORD $0x4eacd610 // fsub v16.4s, v16.4s, v12.4s
+	WORD $0x4eadd631 // fsub v17.4s, v17.4s, v13.4s
+	WORD $0x4e20f610 // fmax v16.4s, v16.4s, v0.4s
+	WORD $0x4e20f631 // fmax v17.4s, v17.4s, v0.4s
+	WORD $0x6e21de0c // fmul v12.4s, v16.4s, v1.4s
+	WORD $0x6e21de2d // fmul v13.4s, v17.4s, v1.4s
+	WORD $0x4e22d58c // fadd v12.4s, v12.4s, v2.4s
+	WORD $0x4e22d5ad // fadd v13.4s, v13.4s, v2.4s
+	WORD $0x4ea2d592 // fsub v18.4s, v12.4s, v2.4s
+	WORD $0x4ea2d5b3 // fsub v19.4s, v13.4s, v2.4s
+	WORD $0x4f37558c // shl v12.4s, v12.4s, #23
+	WORD $0x4f3755ad // shl v13.4s, v13.4s, #23
+	WORD $0x4eab858c // add v12.4s, v12.4s, v11.4s
+	WORD $0x4eab85ad // add v13.4s, v13.4s, v11.4s
+	WORD $0x6e23de54 // fmul v20.4s, v18.4s, v3.4s
+	WORD $0x6e23de75 // fmul v21.4s, v19.4s, v3.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x4eb5d631 // fsub v17.4s, v17.4s, v21.4s
+	WORD $0x6e24de52 // fmul v18.4s, v18.4s, v4.4s
+	WORD $0x6e24de73 // fmul v19.4s, v19.4s, v4.4s
+	WORD $0x4eb2d610 // fsub v16.4s, v16.4s, v18.4s
+	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD $0x6e25de12 // fmul v18.4s, v16.4s, v5.4s
+	WORD $0x6e25de33 // fmul v19.4s, v17.4s, v5.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x4e26d673 // fadd v19.4s, v19.4s, v6.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e27d652 // fadd v18.4s, v18.4s, v7.4s
+	WORD $0x4e27d673 // fadd v19.4s, v19.4s, v7.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e28d652 // fadd v18.4s, v18.4s, v8.4s
+	WORD $0x4e28d673 // fadd v19.4s, v19.4s, v8.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e29d652 // fadd v18.4s, v18.4s, v9.4s
+	WORD $0x4e29d673 // fadd v19.4s, v19.4s, v9.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2ad652 // fadd v18.4s, v18.4s, v10.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e30d652 // fadd v18.4s, v18.4s, v16.4s
+	WORD $0x4e31d673 // fadd v19.4s, v19.4s, v17.4s
+	WORD $0x6e2cde52 // fmul v18.4s, v18.4s, v12.4s
+	WORD $0x6e2dde73 // fmul v19.4s, v19.4s, v13.4s
+	WORD $0x4e2cd652 // fadd v18.4s, v18.4s, v12.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	FSTPQ (F18, F19), 0(R6)
+	ADD $32, R6, R6
+	FLDPQ 0(R5), (F12, F13)
+	WORD $0x6e2cde52 // fmul v18.4s, v18.4s, v12.4s
+	WORD $0x6e2dde73 // fmul v19.4s, v19.4s, v13.4s
+	WORD $0x4e2ed652 // fadd v18.4s, v18.4s, v14.4s
+	WORD $0x4e2fd673 // fadd v19.4s, v19.4s, v15.4s
+	FSTPQ (F18, F19), 0(R5)
+	ADD $32, R5, R5
+	ADD $32, R0, R0
+	SUBS $8, R3, R3
+	BNE lanes
 	RET

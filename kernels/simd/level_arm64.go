@@ -22,5 +22,7 @@ func assemble(t *[AVX512 + 1]kernels) {
 	k.sgd, k.adam, k.adamW = sgdNEON, adamNEON, adamWNEON
 	k.maxOfFour = maxOfFourNEON
 	k.scatterMax = scatterKernels{scatterMaxNEON, scatterMaxReLUNEON}
+	k.raise, k.addExp, k.scaledExp, k.softmax = raiseNEON, addExpNEON, scaledExpNEON, softmaxNEON
+	k.lstmGates, k.lstmGatesGrad = lstmGatesNEON, lstmGatesGradNEON
 	t[NEON] = k
 }

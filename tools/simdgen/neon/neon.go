@@ -17,5 +17,7 @@ func Write(path string) error {
 	sumRows64(f)
 	transpose(f)
 	elementwiseKernels(f)
+	gateKernels(f)
+	softmax(f)
 	return f.write(path)
 }
