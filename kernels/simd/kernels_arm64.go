@@ -93,3 +93,9 @@ func scaledExpNEON(x, top, factor *float32, bias float32, count int)
 
 //go:noescape
 func softmaxNEON(block *float32, stride, rows int, top, sum, factor *float32, lanes int)
+
+//go:noescape
+func softplusNEON(positive, excess *float64, logits *float32, stride, rows, width int)
+
+//go:noescape
+func softplusSigmoidNEON(positive, excess *float64, logits, dst *float32, stride, rows, width int)

@@ -286,6 +286,48 @@ DATA softmaxNumbers<>+184(SB)/4, $0x3f800000
 DATA softmaxNumbers<>+188(SB)/4, $0x3f800000
 GLOBL softmaxNumbers<>(SB), RODATA|NOPTR, $192
 
+DATA softplusNumbers<>+0(SB)/4, $0x652b82fe
+DATA softplusNumbers<>+4(SB)/4, $0x3ff71547
+DATA softplusNumbers<>+8(SB)/4, $0x652b82fe
+DATA softplusNumbers<>+12(SB)/4, $0x3ff71547
+DATA softplusNumbers<>+16(SB)/4, $0xb9e62b23
+DATA softplusNumbers<>+20(SB)/4, $0xc08feb6c
+DATA softplusNumbers<>+24(SB)/4, $0xb9e62b23
+DATA softplusNumbers<>+28(SB)/4, $0xc08feb6c
+DATA softplusNumbers<>+32(SB)/4, $0x00000000
+DATA softplusNumbers<>+36(SB)/4, $0x43380000
+DATA softplusNumbers<>+40(SB)/4, $0x00000000
+DATA softplusNumbers<>+44(SB)/4, $0x43380000
+DATA softplusNumbers<>+48(SB)/4, $0x00000000
+DATA softplusNumbers<>+52(SB)/4, $0x3ff00000
+DATA softplusNumbers<>+56(SB)/4, $0x00000000
+DATA softplusNumbers<>+60(SB)/4, $0x3ff00000
+DATA softplusNumbers<>+64(SB)/4, $0xa7656448
+DATA softplusNumbers<>+68(SB)/4, $0x3f2470b4
+DATA softplusNumbers<>+72(SB)/4, $0xa7656448
+DATA softplusNumbers<>+76(SB)/4, $0x3f2470b4
+DATA softplusNumbers<>+80(SB)/4, $0x6d809020
+DATA softplusNumbers<>+84(SB)/4, $0x3f55f727
+DATA softplusNumbers<>+88(SB)/4, $0x6d809020
+DATA softplusNumbers<>+92(SB)/4, $0x3f55f727
+DATA softplusNumbers<>+96(SB)/4, $0xe6417bb2
+DATA softplusNumbers<>+100(SB)/4, $0x3f83b270
+DATA softplusNumbers<>+104(SB)/4, $0xe6417bb2
+DATA softplusNumbers<>+108(SB)/4, $0x3f83b270
+DATA softplusNumbers<>+112(SB)/4, $0x2dfc2656
+DATA softplusNumbers<>+116(SB)/4, $0x3fac6ae7
+DATA softplusNumbers<>+120(SB)/4, $0x2dfc2656
+DATA softplusNumbers<>+124(SB)/4, $0x3fac6ae7
+DATA softplusNumbers<>+128(SB)/4, $0x2c540d82
+DATA softplusNumbers<>+132(SB)/4, $0x3fcebfbe
+DATA softplusNumbers<>+136(SB)/4, $0x2c540d82
+DATA softplusNumbers<>+140(SB)/4, $0x3fcebfbe
+DATA softplusNumbers<>+144(SB)/4, $0x11733cb7
+DATA softplusNumbers<>+148(SB)/4, $0x3fe62e43
+DATA softplusNumbers<>+152(SB)/4, $0x11733cb7
+DATA softplusNumbers<>+156(SB)/4, $0x3fe62e43
+GLOBL softplusNumbers<>(SB), RODATA|NOPTR, $160
+
 // func tile6x16NEON(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)
 TEXT ·tile6x16NEON(SB), NOSPLIT, $0-128
 	WORD $0x4f000400 // movi v0.4s, #0
@@ -5734,4 +5776,562 @@ exponential:
 	ADD $32, R0, R0
 	SUBS $8, R3, R3
 	BNE lanes
+	RET
+
+// func softplusNEON(positive, excess *float64, logits *float32, stride, rows, width int)
+TEXT ·softplusNEON(SB), NOSPLIT, $0-48
+	MOVD positive+0(FP), R0
+	MOVD excess+8(FP), R1
+	MOVD logits+16(FP), R2
+	MOVD stride+24(FP), R3
+	LSL $2, R3, R3
+	MOVD rows+32(FP), R4
+	MOVD width+40(FP), R5
+	MOVD $softplusNumbers<>(SB), R6
+	FLDPQ 0(R6), (F0, F1)
+	FLDPQ 32(R6), (F2, F3)
+	FLDPQ 64(R6), (F4, F5)
+	FLDPQ 96(R6), (F6, F7)
+	FLDPQ 128(R6), (F8, F9)
+	WORD $0x4f00040a // movi v10.4s, #0
+	MOVD $0x3f800000, R6
+	VDUP R6, V11.S4
+row:
+	MOVD R2, R6
+	MOVD R0, R7
+	MOVD R1, R8
+	MOVD R5, R9
+	SUBS $8, R9, R9
+	BLT column_fewer
+column_8:
+	FLDPQ 0(R6), (F12, F13)
+	ADD $32, R6, R6
+	WORD $0x0e61798e // fcvtl v14.2d, v12.2s
+	WORD $0x4e61798f // fcvtl2 v15.2d, v12.4s
+	WORD $0x0e6179b0 // fcvtl v16.2d, v13.2s
+	WORD $0x4e6179b1 // fcvtl2 v17.2d, v13.4s
+	WORD $0x4e6af5d2 // fmax v18.2d, v14.2d, v10.2d
+	WORD $0x4e6af5f3 // fmax v19.2d, v15.2d, v10.2d
+	WORD $0x4e6af614 // fmax v20.2d, v16.2d, v10.2d
+	WORD $0x4e6af635 // fmax v21.2d, v17.2d, v10.2d
+	FLDPQ 0(R7), (F22, F23)
+	FLDPQ 32(R7), (F24, F25)
+	WORD $0x4e76d652 // fadd v18.2d, v18.2d, v22.2d
+	WORD $0x4e77d673 // fadd v19.2d, v19.2d, v23.2d
+	WORD $0x4e78d694 // fadd v20.2d, v20.2d, v24.2d
+	WORD $0x4e79d6b5 // fadd v21.2d, v21.2d, v25.2d
+	FSTPQ (F18, F19), 0(R7)
+	FSTPQ (F20, F21), 32(R7)
+	WORD $0x4ee0f9ce // fabs v14.2d, v14.2d
+	WORD $0x4ee0f9ef // fabs v15.2d, v15.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4ee0fa31 // fabs v17.2d, v17.2d
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
+	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
+	WORD $0x6e60ddce // fmul v14.2d, v14.2d, v0.2d
+	WORD $0x6e60ddef // fmul v15.2d, v15.2d, v0.2d
+	WORD $0x6e60de10 // fmul v16.2d, v16.2d, v0.2d
+	WORD $0x6e60de31 // fmul v17.2d, v17.2d, v0.2d
+	WORD $0x4e61f5ce // fmax v14.2d, v14.2d, v1.2d
+	WORD $0x4e61f5ef // fmax v15.2d, v15.2d, v1.2d
+	WORD $0x4e61f610 // fmax v16.2d, v16.2d, v1.2d
+	WORD $0x4e61f631 // fmax v17.2d, v17.2d, v1.2d
+	WORD $0x4e62d5d2 // fadd v18.2d, v14.2d, v2.2d
+	WORD $0x4e62d5f3 // fadd v19.2d, v15.2d, v2.2d
+	WORD $0x4e62d614 // fadd v20.2d, v16.2d, v2.2d
+	WORD $0x4e62d635 // fadd v21.2d, v17.2d, v2.2d
+	WORD $0x4ee2d656 // fsub v22.2d, v18.2d, v2.2d
+	WORD $0x4ee2d677 // fsub v23.2d, v19.2d, v2.2d
+	WORD $0x4ee2d698 // fsub v24.2d, v20.2d, v2.2d
+	WORD $0x4ee2d6b9 // fsub v25.2d, v21.2d, v2.2d
+	WORD $0x4ef6d5ce // fsub v14.2d, v14.2d, v22.2d
+	WORD $0x4ef7d5ef // fsub v15.2d, v15.2d, v23.2d
+	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
+	WORD $0x4ef9d631 // fsub v17.2d, v17.2d, v25.2d
+	WORD $0x4ea51cb6 // mov v22.16b, v5.16b
+	WORD $0x4ea51cb7 // mov v23.16b, v5.16b
+	WORD $0x4ea51cb8 // mov v24.16b, v5.16b
+	WORD $0x4ea51cb9 // mov v25.16b, v5.16b
+	WORD $0x4e64cdd6 // fmla v22.2d, v14.2d, v4.2d
+	WORD $0x4e64cdf7 // fmla v23.2d, v15.2d, v4.2d
+	WORD $0x4e64ce18 // fmla v24.2d, v16.2d, v4.2d
+	WORD $0x4e64ce39 // fmla v25.2d, v17.2d, v4.2d
+	WORD $0x4ea61cda // mov v26.16b, v6.16b
+	WORD $0x4ea61cdb // mov v27.16b, v6.16b
+	WORD $0x4ea61cdc // mov v28.16b, v6.16b
+	WORD $0x4ea61cdd // mov v29.16b, v6.16b
+	WORD $0x4e6eceda // fmla v26.2d, v22.2d, v14.2d
+	WORD $0x4e6fcefb // fmla v27.2d, v23.2d, v15.2d
+	WORD $0x4e70cf1c // fmla v28.2d, v24.2d, v16.2d
+	WORD $0x4e71cf3d // fmla v29.2d, v25.2d, v17.2d
+	WORD $0x4ea71cf6 // mov v22.16b, v7.16b
+	WORD $0x4ea71cf7 // mov v23.16b, v7.16b
+	WORD $0x4ea71cf8 // mov v24.16b, v7.16b
+	WORD $0x4ea71cf9 // mov v25.16b, v7.16b
+	WORD $0x4e6ecf56 // fmla v22.2d, v26.2d, v14.2d
+	WORD $0x4e6fcf77 // fmla v23.2d, v27.2d, v15.2d
+	WORD $0x4e70cf98 // fmla v24.2d, v28.2d, v16.2d
+	WORD $0x4e71cfb9 // fmla v25.2d, v29.2d, v17.2d
+	WORD $0x4ea81d1a // mov v26.16b, v8.16b
+	WORD $0x4ea81d1b // mov v27.16b, v8.16b
+	WORD $0x4ea81d1c // mov v28.16b, v8.16b
+	WORD $0x4ea81d1d // mov v29.16b, v8.16b
+	WORD $0x4e6eceda // fmla v26.2d, v22.2d, v14.2d
+	WORD $0x4e6fcefb // fmla v27.2d, v23.2d, v15.2d
+	WORD $0x4e70cf1c // fmla v28.2d, v24.2d, v16.2d
+	WORD $0x4e71cf3d // fmla v29.2d, v25.2d, v17.2d
+	WORD $0x4ea91d36 // mov v22.16b, v9.16b
+	WORD $0x4ea91d37 // mov v23.16b, v9.16b
+	WORD $0x4ea91d38 // mov v24.16b, v9.16b
+	WORD $0x4ea91d39 // mov v25.16b, v9.16b
+	WORD $0x4e6ecf56 // fmla v22.2d, v26.2d, v14.2d
+	WORD $0x4e6fcf77 // fmla v23.2d, v27.2d, v15.2d
+	WORD $0x4e70cf98 // fmla v24.2d, v28.2d, v16.2d
+	WORD $0x4e71cfb9 // fmla v25.2d, v29.2d, v17.2d
+	WORD $0x4ea31c7a // mov v26.16b, v3.16b
+	WORD $0x4ea31c7b // mov v27.16b, v3.16b
+	WORD $0x4ea31c7c // mov v28.16b, v3.16b
+	WORD $0x4ea31c7d // mov v29.16b, v3.16b
+	WORD $0x4e6eceda // fmla v26.2d, v22.2d, v14.2d
+	WORD $0x4e6fcefb // fmla v27.2d, v23.2d, v15.2d
+	WORD $0x4e70cf1c // fmla v28.2d, v24.2d, v16.2d
+	WORD $0x4e71cf3d // fmla v29.2d, v25.2d, v17.2d
+	WORD $0x4f745652 // shl v18.2d, v18.2d, #52
+	WORD $0x4f745673 // shl v19.2d, v19.2d, #52
+	WORD $0x4f745694 // shl v20.2d, v20.2d, #52
+	WORD $0x4f7456b5 // shl v21.2d, v21.2d, #52
+	WORD $0x4ef2875a // add v26.2d, v26.2d, v18.2d
+	WORD $0x4ef3877b // add v27.2d, v27.2d, v19.2d
+	WORD $0x4ef4879c // add v28.2d, v28.2d, v20.2d
+	WORD $0x4ef587bd // add v29.2d, v29.2d, v21.2d
+	FLDPQ 0(R8), (F14, F15)
+	FLDPQ 32(R8), (F16, F17)
+	WORD $0x4eba1f52 // mov v18.16b, v26.16b
+	WORD $0x4ebb1f73 // mov v19.16b, v27.16b
+	WORD $0x4ebc1f94 // mov v20.16b, v28.16b
+	WORD $0x4ebd1fb5 // mov v21.16b, v29.16b
+	WORD $0x4e7acdd2 // fmla v18.2d, v14.2d, v26.2d
+	WORD $0x4e7bcdf3 // fmla v19.2d, v15.2d, v27.2d
+	WORD $0x4e7cce14 // fmla v20.2d, v16.2d, v28.2d
+	WORD $0x4e7dce35 // fmla v21.2d, v17.2d, v29.2d
+	WORD $0x4e6ed652 // fadd v18.2d, v18.2d, v14.2d
+	WORD $0x4e6fd673 // fadd v19.2d, v19.2d, v15.2d
+	WORD $0x4e70d694 // fadd v20.2d, v20.2d, v16.2d
+	WORD $0x4e71d6b5 // fadd v21.2d, v21.2d, v17.2d
+	FSTPQ (F18, F19), 0(R8)
+	FSTPQ (F20, F21), 32(R8)
+	ADD $64, R7, R7
+	ADD $64, R8, R8
+	SUBS $8, R9, R9
+	BGE column_8
+column_fewer:
+	ADDS $4, R9, R9
+	BLT column_rest
+column_four:
+	FMOVQ 0(R6), F12
+	ADD $16, R6, R6
+	WORD $0x0e61798d // fcvtl v13.2d, v12.2s
+	WORD $0x4e61798e // fcvtl2 v14.2d, v12.4s
+	WORD $0x4e6af5af // fmax v15.2d, v13.2d, v10.2d
+	WORD $0x4e6af5d0 // fmax v16.2d, v14.2d, v10.2d
+	FLDPQ 0(R7), (F17, F18)
+	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
+	WORD $0x4e72d610 // fadd v16.2d, v16.2d, v18.2d
+	FSTPQ (F15, F16), 0(R7)
+	WORD $0x4ee0f9ad // fabs v13.2d, v13.2d
+	WORD $0x4ee0f9ce // fabs v14.2d, v14.2d
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	WORD $0x6e60ddad // fmul v13.2d, v13.2d, v0.2d
+	WORD $0x6e60ddce // fmul v14.2d, v14.2d, v0.2d
+	WORD $0x4e61f5ad // fmax v13.2d, v13.2d, v1.2d
+	WORD $0x4e61f5ce // fmax v14.2d, v14.2d, v1.2d
+	WORD $0x4e62d5af // fadd v15.2d, v13.2d, v2.2d
+	WORD $0x4e62d5d0 // fadd v16.2d, v14.2d, v2.2d
+	WORD $0x4ee2d5f1 // fsub v17.2d, v15.2d, v2.2d
+	WORD $0x4ee2d612 // fsub v18.2d, v16.2d, v2.2d
+	WORD $0x4ef1d5ad // fsub v13.2d, v13.2d, v17.2d
+	WORD $0x4ef2d5ce // fsub v14.2d, v14.2d, v18.2d
+	WORD $0x4ea51cb1 // mov v17.16b, v5.16b
+	WORD $0x4ea51cb2 // mov v18.16b, v5.16b
+	WORD $0x4e64cdb1 // fmla v17.2d, v13.2d, v4.2d
+	WORD $0x4e64cdd2 // fmla v18.2d, v14.2d, v4.2d
+	WORD $0x4ea61cd3 // mov v19.16b, v6.16b
+	WORD $0x4ea61cd4 // mov v20.16b, v6.16b
+	WORD $0x4e6dce33 // fmla v19.2d, v17.2d, v13.2d
+	WORD $0x4e6ece54 // fmla v20.2d, v18.2d, v14.2d
+	WORD $0x4ea71cf1 // mov v17.16b, v7.16b
+	WORD $0x4ea71cf2 // mov v18.16b, v7.16b
+	WORD $0x4e6dce71 // fmla v17.2d, v19.2d, v13.2d
+	WORD $0x4e6ece92 // fmla v18.2d, v20.2d, v14.2d
+	WORD $0x4ea81d13 // mov v19.16b, v8.16b
+	WORD $0x4ea81d14 // mov v20.16b, v8.16b
+	WORD $0x4e6dce33 // fmla v19.2d, v17.2d, v13.2d
+	WORD $0x4e6ece54 // fmla v20.2d, v18.2d, v14.2d
+	WORD $0x4ea91d31 // mov v17.16b, v9.16b
+	WORD $0x4ea91d32 // mov v18.16b, v9.16b
+	WORD $0x4e6dce71 // fmla v17.2d, v19.2d, v13.2d
+	WORD $0x4e6ece92 // fmla v18.2d, v20.2d, v14.2d
+	WORD $0x4ea31c73 // mov v19.16b, v3.16b
+	WORD $0x4ea31c74 // mov v20.16b, v3.16b
+	WORD $0x4e6dce33 // fmla v19.2d, v17.2d, v13.2d
+	WORD $0x4e6ece54 // fmla v20.2d, v18.2d, v14.2d
+	WORD $0x4f7455ef // shl v15.2d, v15.2d, #52
+	WORD $0x4f745610 // shl v16.2d, v16.2d, #52
+	WORD $0x4eef8673 // add v19.2d, v19.2d, v15.2d
+	WORD $0x4ef08694 // add v20.2d, v20.2d, v16.2d
+	FLDPQ 0(R8), (F13, F14)
+	WORD $0x4eb31e6f // mov v15.16b, v19.16b
+	WORD $0x4eb41e90 // mov v16.16b, v20.16b
+	WORD $0x4e73cdaf // fmla v15.2d, v13.2d, v19.2d
+	WORD $0x4e74cdd0 // fmla v16.2d, v14.2d, v20.2d
+	WORD $0x4e6dd5ef // fadd v15.2d, v15.2d, v13.2d
+	WORD $0x4e6ed610 // fadd v16.2d, v16.2d, v14.2d
+	FSTPQ (F15, F16), 0(R8)
+	ADD $32, R7, R7
+	ADD $32, R8, R8
+	SUBS $4, R9, R9
+	BGE column_four
+column_rest:
+	ADDS $4, R9, R9
+	BEQ column_end
+column_one:
+	FMOVS (R6), F12
+	ADD $4, R6, R6
+	WORD $0x0e61798d // fcvtl v13.2d, v12.2s
+	WORD $0x4e6af5ae // fmax v14.2d, v13.2d, v10.2d
+	FMOVD (R7), F15
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	FMOVD F14, (R7)
+	WORD $0x4ee0f9ad // fabs v13.2d, v13.2d
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	WORD $0x6e60ddad // fmul v13.2d, v13.2d, v0.2d
+	WORD $0x4e61f5ad // fmax v13.2d, v13.2d, v1.2d
+	WORD $0x4e62d5ae // fadd v14.2d, v13.2d, v2.2d
+	WORD $0x4ee2d5cf // fsub v15.2d, v14.2d, v2.2d
+	WORD $0x4eefd5ad // fsub v13.2d, v13.2d, v15.2d
+	WORD $0x4ea51caf // mov v15.16b, v5.16b
+	WORD $0x4e64cdaf // fmla v15.2d, v13.2d, v4.2d
+	WORD $0x4ea61cd0 // mov v16.16b, v6.16b
+	WORD $0x4e6dcdf0 // fmla v16.2d, v15.2d, v13.2d
+	WORD $0x4ea71cef // mov v15.16b, v7.16b
+	WORD $0x4e6dce0f // fmla v15.2d, v16.2d, v13.2d
+	WORD $0x4ea81d10 // mov v16.16b, v8.16b
+	WORD $0x4e6dcdf0 // fmla v16.2d, v15.2d, v13.2d
+	WORD $0x4ea91d2f // mov v15.16b, v9.16b
+	WORD $0x4e6dce0f // fmla v15.2d, v16.2d, v13.2d
+	WORD $0x4ea31c70 // mov v16.16b, v3.16b
+	WORD $0x4e6dcdf0 // fmla v16.2d, v15.2d, v13.2d
+	WORD $0x4f7455ce // shl v14.2d, v14.2d, #52
+	WORD $0x4eee8610 // add v16.2d, v16.2d, v14.2d
+	FMOVD (R8), F13
+	WORD $0x4eb01e0e // mov v14.16b, v16.16b
+	WORD $0x4e70cdae // fmla v14.2d, v13.2d, v16.2d
+	WORD $0x4e6dd5ce // fadd v14.2d, v14.2d, v13.2d
+	FMOVD F14, (R8)
+	ADD $8, R7, R7
+	ADD $8, R8, R8
+	SUBS $1, R9, R9
+	BNE column_one
+column_end:
+	ADD R3, R2, R2
+	SUBS $1, R4, R4
+	BNE row
+	RET
+
+// func softplusSigmoidNEON(positive, excess *float64, logits, dst *float32, stride, rows, width int)
+TEXT ·softplusSigmoidNEON(SB), NOSPLIT, $0-56
+	MOVD positive+0(FP), R0
+	MOVD excess+8(FP), R1
+	MOVD logits+16(FP), R2
+	MOVD dst+24(FP), R3
+	MOVD stride+32(FP), R5
+	LSL $2, R5, R5
+	MOVD rows+40(FP), R6
+	MOVD width+48(FP), R7
+	MOVD $softplusNumbers<>(SB), R8
+	FLDPQ 0(R8), (F0, F1)
+	FLDPQ 32(R8), (F2, F3)
+	FLDPQ 64(R8), (F4, F5)
+	FLDPQ 96(R8), (F6, F7)
+	FLDPQ 128(R8), (F8, F9)
+	WORD $0x4f00040a // movi v10.4s, #0
+	MOVD $0x3f800000, R8
+	VDUP R8, V11.S4
+row:
+	MOVD R2, R8
+	MOVD R0, R9
+	MOVD R1, R10
+	MOVD R3, R4
+	MOVD R7, R11
+	SUBS $8, R11, R11
+	BLT column_fewer
+column_8:
+	FLDPQ 0(R8), (F12, F13)
+	ADD $32, R8, R8
+	WORD $0x0e61798e // fcvtl v14.2d, v12.2s
+	WORD $0x4e61798f // fcvtl2 v15.2d, v12.4s
+	WORD $0x0e6179b0 // fcvtl v16.2d, v13.2s
+	WORD $0x4e6179b1 // fcvtl2 v17.2d, v13.4s
+	WORD $0x4e6af5d2 // fmax v18.2d, v14.2d, v10.2d
+	WORD $0x4e6af5f3 // fmax v19.2d, v15.2d, v10.2d
+	WORD $0x4e6af614 // fmax v20.2d, v16.2d, v10.2d
+	WORD $0x4e6af635 // fmax v21.2d, v17.2d, v10.2d
+	FLDPQ 0(R9), (F22, F23)
+	FLDPQ 32(R9), (F24, F25)
+	WORD $0x4e76d652 // fadd v18.2d, v18.2d, v22.2d
+	WORD $0x4e77d673 // fadd v19.2d, v19.2d, v23.2d
+	WORD $0x4e78d694 // fadd v20.2d, v20.2d, v24.2d
+	WORD $0x4e79d6b5 // fadd v21.2d, v21.2d, v25.2d
+	FSTPQ (F18, F19), 0(R9)
+	FSTPQ (F20, F21), 32(R9)
+	WORD $0x4ee0f9ce // fabs v14.2d, v14.2d
+	WORD $0x4ee0f9ef // fabs v15.2d, v15.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4ee0fa31 // fabs v17.2d, v17.2d
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
+	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
+	WORD $0x6e60ddce // fmul v14.2d, v14.2d, v0.2d
+	WORD $0x6e60ddef // fmul v15.2d, v15.2d, v0.2d
+	WORD $0x6e60de10 // fmul v16.2d, v16.2d, v0.2d
+	WORD $0x6e60de31 // fmul v17.2d, v17.2d, v0.2d
+	WORD $0x4e61f5ce // fmax v14.2d, v14.2d, v1.2d
+	WORD $0x4e61f5ef // fmax v15.2d, v15.2d, v1.2d
+	WORD $0x4e61f610 // fmax v16.2d, v16.2d, v1.2d
+	WORD $0x4e61f631 // fmax v17.2d, v17.2d, v1.2d
+	WORD $0x4e62d5d2 // fadd v18.2d, v14.2d, v2.2d
+	WORD $0x4e62d5f3 // fadd v19.2d, v15.2d, v2.2d
+	WORD $0x4e62d614 // fadd v20.2d, v16.2d, v2.2d
+	WORD $0x4e62d635 // fadd v21.2d, v17.2d, v2.2d
+	WORD $0x4ee2d656 // fsub v22.2d, v18.2d, v2.2d
+	WORD $0x4ee2d677 // fsub v23.2d, v19.2d, v2.2d
+	WORD $0x4ee2d698 // fsub v24.2d, v20.2d, v2.2d
+	WORD $0x4ee2d6b9 // fsub v25.2d, v21.2d, v2.2d
+	WORD $0x4ef6d5ce // fsub v14.2d, v14.2d, v22.2d
+	WORD $0x4ef7d5ef // fsub v15.2d, v15.2d, v23.2d
+	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
+	WORD $0x4ef9d631 // fsub v17.2d, v17.2d, v25.2d
+	WORD $0x4ea51cb6 // mov v22.16b, v5.16b
+	WORD $0x4ea51cb7 // mov v23.16b, v5.16b
+	WORD $0x4ea51cb8 // mov v24.16b, v5.16b
+	WORD $0x4ea51cb9 // mov v25.16b, v5.16b
+	WORD $0x4e64cdd6 // fmla v22.2d, v14.2d, v4.2d
+	WORD $0x4e64cdf7 // fmla v23.2d, v15.2d, v4.2d
+	WORD $0x4e64ce18 // fmla v24.2d, v16.2d, v4.2d
+	WORD $0x4e64ce39 // fmla v25.2d, v17.2d, v4.2d
+	WORD $0x4ea61cda // mov v26.16b, v6.16b
+	WORD $0x4ea61cdb // mov v27.16b, v6.16b
+	WORD $0x4ea61cdc // mov v28.16b, v6.16b
+	WORD $0x4ea61cdd // mov v29.16b, v6.16b
+	WORD $0x4e6eceda // fmla v26.2d, v22.2d, v14.2d
+	WORD $0x4e6fcefb // fmla v27.2d, v23.2d, v15.2d
+	WORD $0x4e70cf1c // fmla v28.2d, v24.2d, v16.2d
+	WORD $0x4e71cf3d // fmla v29.2d, v25.2d, v17.2d
+	WORD $0x4ea71cf6 // mov v22.16b, v7.16b
+	WORD $0x4ea71cf7 // mov v23.16b, v7.16b
+	WORD $0x4ea71cf8 // mov v24.16b, v7.16b
+	WORD $0x4ea71cf9 // mov v25.16b, v7.16b
+	WORD $0x4e6ecf56 // fmla v22.2d, v26.2d, v14.2d
+	WORD $0x4e6fcf77 // fmla v23.2d, v27.2d, v15.2d
+	WORD $0x4e70cf98 // fmla v24.2d, v28.2d, v16.2d
+	WORD $0x4e71cfb9 // fmla v25.2d, v29.2d, v17.2d
+	WORD $0x4ea81d1a // mov v26.16b, v8.16b
+	WORD $0x4ea81d1b // mov v27.16b, v8.16b
+	WORD $0x4ea81d1c // mov v28.16b, v8.16b
+	WORD $0x4ea81d1d // mov v29.16b, v8.16b
+	WORD $0x4e6eceda // fmla v26.2d, v22.2d, v14.2d
+	WORD $0x4e6fcefb // fmla v27.2d, v23.2d, v15.2d
+	WORD $0x4e70cf1c // fmla v28.2d, v24.2d, v16.2d
+	WORD $0x4e71cf3d // fmla v29.2d, v25.2d, v17.2d
+	WORD $0x4ea91d36 // mov v22.16b, v9.16b
+	WORD $0x4ea91d37 // mov v23.16b, v9.16b
+	WORD $0x4ea91d38 // mov v24.16b, v9.16b
+	WORD $0x4ea91d39 // mov v25.16b, v9.16b
+	WORD $0x4e6ecf56 // fmla v22.2d, v26.2d, v14.2d
+	WORD $0x4e6fcf77 // fmla v23.2d, v27.2d, v15.2d
+	WORD $0x4e70cf98 // fmla v24.2d, v28.2d, v16.2d
+	WORD $0x4e71cfb9 // fmla v25.2d, v29.2d, v17.2d
+	WORD $0x4ea31c7a // mov v26.16b, v3.16b
+	WORD $0x4ea31c7b // mov v27.16b, v3.16b
+	WORD $0x4ea31c7c // mov v28.16b, v3.16b
+	WORD $0x4ea31c7d // mov v29.16b, v3.16b
+	WORD $0x4e6eceda // fmla v26.2d, v22.2d, v14.2d
+	WORD $0x4e6fcefb // fmla v27.2d, v23.2d, v15.2d
+	WORD $0x4e70cf1c // fmla v28.2d, v24.2d, v16.2d
+	WORD $0x4e71cf3d // fmla v29.2d, v25.2d, v17.2d
+	WORD $0x4f745652 // shl v18.2d, v18.2d, #52
+	WORD $0x4f745673 // shl v19.2d, v19.2d, #52
+	WORD $0x4f745694 // shl v20.2d, v20.2d, #52
+	WORD $0x4f7456b5 // shl v21.2d, v21.2d, #52
+	WORD $0x4ef2875a // add v26.2d, v26.2d, v18.2d
+	WORD $0x4ef3877b // add v27.2d, v27.2d, v19.2d
+	WORD $0x4ef4879c // add v28.2d, v28.2d, v20.2d
+	WORD $0x4ef587bd // add v29.2d, v29.2d, v21.2d
+	FLDPQ 0(R10), (F14, F15)
+	FLDPQ 32(R10), (F16, F17)
+	WORD $0x4eba1f52 // mov v18.16b, v26.16b
+	WORD $0x4ebb1f73 // mov v19.16b, v27.16b
+	WORD $0x4ebc1f94 // mov v20.16b, v28.16b
+	WORD $0x4ebd1fb5 // mov v21.16b, v29.16b
+	WORD $0x4e7acdd2 // fmla v18.2d, v14.2d, v26.2d
+	WORD $0x4e7bcdf3 // fmla v19.2d, v15.2d, v27.2d
+	WORD $0x4e7cce14 // fmla v20.2d, v16.2d, v28.2d
+	WORD $0x4e7dce35 // fmla v21.2d, v17.2d, v29.2d
+	WORD $0x4e6ed652 // fadd v18.2d, v18.2d, v14.2d
+	WORD $0x4e6fd673 // fadd v19.2d, v19.2d, v15.2d
+	WORD $0x4e70d694 // fadd v20.2d, v20.2d, v16.2d
+	WORD $0x4e71d6b5 // fadd v21.2d, v21.2d, v17.2d
+	FSTPQ (F18, F19), 0(R10)
+	FSTPQ (F20, F21), 32(R10)
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	WORD $0x0e616b4e // fcvtn v14.2s, v26.2d
+	WORD $0x4e616b6e // fcvtn2 v14.4s, v27.2d
+	WORD $0x0e616b8f // fcvtn v15.2s, v28.2d
+	WORD $0x4e616baf // fcvtn2 v15.4s, v29.2d
+	WORD $0x4ea0a990 // cmlt v16.4s, v12.4s, #0
+	WORD $0x4ea0a9b1 // cmlt v17.4s, v13.4s, #0
+	WORD $0x6e6b1dd0 // bsl v16.16b, v14.16b, v11.16b
+	WORD $0x6e6b1df1 // bsl v17.16b, v15.16b, v11.16b
+	WORD $0x4e2bd5ce // fadd v14.4s, v14.4s, v11.4s
+	WORD $0x4e2bd5ef // fadd v15.4s, v15.4s, v11.4s
+	WORD $0x6e2efe10 // fdiv v16.4s, v16.4s, v14.4s
+	WORD $0x6e2ffe31 // fdiv v17.4s, v17.4s, v15.4s
+	FSTPQ (F16, F17), 0(R4)
+	ADD $32, R4, R4
+	SUBS $8, R11, R11
+	BGE column_8
+column_fewer:
+	ADDS $4, R11, R11
+	BLT column_rest
+column_four:
+	FMOVQ 0(R8), F12
+	ADD $16, R8, R8
+	WORD $0x0e61798d // fcvtl v13.2d, v12.2s
+	WORD $0x4e61798e // fcvtl2 v14.2d, v12.4s
+	WORD $0x4e6af5af // fmax v15.2d, v13.2d, v10.2d
+	WORD $0x4e6af5d0 // fmax v16.2d, v14.2d, v10.2d
+	FLDPQ 0(R9), (F17, F18)
+	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
+	WORD $0x4e72d610 // fadd v16.2d, v16.2d, v18.2d
+	FSTPQ (F15, F16), 0(R9)
+	WORD $0x4ee0f9ad // fabs v13.2d, v13.2d
+	WORD $0x4ee0f9ce // fabs v14.2d, v14.2d
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	WORD $0x6e60ddad // fmul v13.2d, v13.2d, v0.2d
+	WORD $0x6e60ddce // fmul v14.2d, v14.2d, v0.2d
+	WORD $0x4e61f5ad // fmax v13.2d, v13.2d, v1.2d
+	WORD $0x4e61f5ce // fmax v14.2d, v14.2d, v1.2d
+	WORD $0x4e62d5af // fadd v15.2d, v13.2d, v2.2d
+	WORD $0x4e62d5d0 // fadd v16.2d, v14.2d, v2.2d
+	WORD $0x4ee2d5f1 // fsub v17.2d, v15.2d, v2.2d
+	WORD $0x4ee2d612 // fsub v18.2d, v16.2d, v2.2d
+	WORD $0x4ef1d5ad // fsub v13.2d, v13.2d, v17.2d
+	WORD $0x4ef2d5ce // fsub v14.2d, v14.2d, v18.2d
+	WORD $0x4ea51cb1 // mov v17.16b, v5.16b
+	WORD $0x4ea51cb2 // mov v18.16b, v5.16b
+	WORD $0x4e64cdb1 // fmla v17.2d, v13.2d, v4.2d
+	WORD $0x4e64cdd2 // fmla v18.2d, v14.2d, v4.2d
+	WORD $0x4ea61cd3 // mov v19.16b, v6.16b
+	WORD $0x4ea61cd4 // mov v20.16b, v6.16b
+	WORD $0x4e6dce33 // fmla v19.2d, v17.2d, v13.2d
+	WORD $0x4e6ece54 // fmla v20.2d, v18.2d, v14.2d
+	WORD $0x4ea71cf1 // mov v17.16b, v7.16b
+	WORD $0x4ea71cf2 // mov v18.16b, v7.16b
+	WORD $0x4e6dce71 // fmla v17.2d, v19.2d, v13.2d
+	WORD $0x4e6ece92 // fmla v18.2d, v20.2d, v14.2d
+	WORD $0x4ea81d13 // mov v19.16b, v8.16b
+	WORD $0x4ea81d14 // mov v20.16b, v8.16b
+	WORD $0x4e6dce33 // fmla v19.2d, v17.2d, v13.2d
+	WORD $0x4e6ece54 // fmla v20.2d, v18.2d, v14.2d
+	WORD $0x4ea91d31 // mov v17.16b, v9.16b
+	WORD $0x4ea91d32 // mov v18.16b, v9.16b
+	WORD $0x4e6dce71 // fmla v17.2d, v19.2d, v13.2d
+	WORD $0x4e6ece92 // fmla v18.2d, v20.2d, v14.2d
+	WORD $0x4ea31c73 // mov v19.16b, v3.16b
+	WORD $0x4ea31c74 // mov v20.16b, v3.16b
+	WORD $0x4e6dce33 // fmla v19.2d, v17.2d, v13.2d
+	WORD $0x4e6ece54 // fmla v20.2d, v18.2d, v14.2d
+	WORD $0x4f7455ef // shl v15.2d, v15.2d, #52
+	WORD $0x4f745610 // shl v16.2d, v16.2d, #52
+	WORD $0x4eef8673 // add v19.2d, v19.2d, v15.2d
+	WORD $0x4ef08694 // add v20.2d, v20.2d, v16.2d
+	FLDPQ 0(R10), (F13, F14)
+	WORD $0x4eb31e6f // mov v15.16b, v19.16b
+	WORD $0x4eb41e90 // mov v16.16b, v20.16b
+	WORD $0x4e73cdaf // fmla v15.2d, v13.2d, v19.2d
+	WORD $0x4e74cdd0 // fmla v16.2d, v14.2d, v20.2d
+	WORD $0x4e6dd5ef // fadd v15.2d, v15.2d, v13.2d
+	WORD $0x4e6ed610 // fadd v16.2d, v16.2d, v14.2d
+	FSTPQ (F15, F16), 0(R10)
+	ADD $32, R9, R9
+	ADD $32, R10, R10
+	WORD $0x0e616a6d // fcvtn v13.2s, v19.2d
+	WORD $0x4e616a8d // fcvtn2 v13.4s, v20.2d
+	WORD $0x4ea0a98e // cmlt v14.4s, v12.4s, #0
+	WORD $0x6e6b1dae // bsl v14.16b, v13.16b, v11.16b
+	WORD $0x4e2bd5ad // fadd v13.4s, v13.4s, v11.4s
+	WORD $0x6e2dfdce // fdiv v14.4s, v14.4s, v13.4s
+	FMOVQ F14, 0(R4)
+	ADD $16, R4, R4
+	SUBS $4, R11, R11
+	BGE column_four
+column_rest:
+	ADDS $4, R11, R11
+	BEQ column_end
+column_one:
+	FMOVS (R8), F12
+	ADD $4, R8, R8
+	WORD $0x0e61798d // fcvtl v13.2d, v12.2s
+	WORD $0x4e6af5ae // fmax v14.2d, v13.2d, v10.2d
+	FMOVD (R9), F15
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	FMOVD F14, (R9)
+	WORD $0x4ee0f9ad // fabs v13.2d, v13.2d
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	WORD $0x6e60ddad // fmul v13.2d, v13.2d, v0.2d
+	WORD $0x4e61f5ad // fmax v13.2d, v13.2d, v1.2d
+	WORD $0x4e62d5ae // fadd v14.2d, v13.2d, v2.2d
+	WORD $0x4ee2d5cf // fsub v15.2d, v14.2d, v2.2d
+	WORD $0x4eefd5ad // fsub v13.2d, v13.2d, v15.2d
+	WORD $0x4ea51caf // mov v15.16b, v5.16b
+	WORD $0x4e64cdaf // fmla v15.2d, v13.2d, v4.2d
+	WORD $0x4ea61cd0 // mov v16.16b, v6.16b
+	WORD $0x4e6dcdf0 // fmla v16.2d, v15.2d, v13.2d
+	WORD $0x4ea71cef // mov v15.16b, v7.16b
+	WORD $0x4e6dce0f // fmla v15.2d, v16.2d, v13.2d
+	WORD $0x4ea81d10 // mov v16.16b, v8.16b
+	WORD $0x4e6dcdf0 // fmla v16.2d, v15.2d, v13.2d
+	WORD $0x4ea91d2f // mov v15.16b, v9.16b
+	WORD $0x4e6dce0f // fmla v15.2d, v16.2d, v13.2d
+	WORD $0x4ea31c70 // mov v16.16b, v3.16b
+	WORD $0x4e6dcdf0 // fmla v16.2d, v15.2d, v13.2d
+	WORD $0x4f7455ce // shl v14.2d, v14.2d, #52
+	WORD $0x4eee8610 // add v16.2d, v16.2d, v14.2d
+	FMOVD (R10), F13
+	WORD $0x4eb01e0e // mov v14.16b, v16.16b
+	WORD $0x4e70cdae // fmla v14.2d, v13.2d, v16.2d
+	WORD $0x4e6dd5ce // fadd v14.2d, v14.2d, v13.2d
+	FMOVD F14, (R10)
+	ADD $8, R9, R9
+	ADD $8, R10, R10
+	WORD $0x0e616a0d // fcvtn v13.2s, v16.2d
+	WORD $0x4ea0a98e // cmlt v14.4s, v12.4s, #0
+	WORD $0x6e6b1dae // bsl v14.16b, v13.16b, v11.16b
+	WORD $0x4e2bd5ad // fadd v13.4s, v13.4s, v11.4s
+	WORD $0x6e2dfdce // fdiv v14.4s, v14.4s, v13.4s
+	FMOVS F14, (R4)
+	ADD $4, R4, R4
+	SUBS $1, R11, R11
+	BNE column_one
+column_end:
+	ADD R5, R2, R2
+	ADD R5, R3, R3
+	SUBS $1, R6, R6
+	BNE row
 	RET

@@ -24,5 +24,6 @@ func assemble(t *[AVX512 + 1]kernels) {
 	k.scatterMax = scatterKernels{scatterMaxNEON, scatterMaxReLUNEON}
 	k.raise, k.addExp, k.scaledExp, k.softmax = raiseNEON, addExpNEON, scaledExpNEON, softmaxNEON
 	k.lstmGates, k.lstmGatesGrad = lstmGatesNEON, lstmGatesGradNEON
+	k.softplus, k.softplusSigmoid = softplusNEON, softplusSigmoidNEON
 	t[NEON] = k
 }

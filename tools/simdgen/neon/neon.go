@@ -19,5 +19,7 @@ func Write(path string) error {
 	elementwiseKernels(f)
 	gateKernels(f)
 	softmax(f)
+	softplus(f, "softplus", false)
+	softplus(f, "softplusSigmoid", true)
 	return f.write(path)
 }
