@@ -77,6 +77,33 @@ func adamWNEON(weight, gradient, first, second *float32, lr, decay, beta1, rest1
 func approachNEON(dst, src *float32, share float32, count int)
 
 //go:noescape
+func sumNEON(dst, a, b *float32, count int)
+
+//go:noescape
+func addProductNEON(dst, r, x, factor *float32, count int)
+
+//go:noescape
+func scaleToNEON(dst, src *float32, a float32, count int)
+
+//go:noescape
+func standardizeNEON(dst, x, gain, bias *float32, high, low, inverse float32, count int)
+
+//go:noescape
+func geluNEON(dst, x *float32, count int)
+
+//go:noescape
+func geluTanhNEON(dst, x *float32, count int)
+
+//go:noescape
+func geluQuickNEON(dst, x *float32, count int)
+
+//go:noescape
+func momentsNEON(x *float32, first float64, groups int) [16]float64
+
+//go:noescape
+func sumSquaresNEON(x *float32, groups int) [8]float64
+
+//go:noescape
 func lstmGatesNEON(in, forget, gate, out, before, c, h *float32, count int)
 
 //go:noescape

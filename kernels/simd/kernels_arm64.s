@@ -4,6 +4,208 @@
 
 #include "textflag.h"
 
+DATA geluNumbers<>+0(SB)/4, $0x00000000
+DATA geluNumbers<>+4(SB)/4, $0x00000000
+DATA geluNumbers<>+8(SB)/4, $0x00000000
+DATA geluNumbers<>+12(SB)/4, $0x00000000
+DATA geluNumbers<>+16(SB)/4, $0x3f000000
+DATA geluNumbers<>+20(SB)/4, $0x3f000000
+DATA geluNumbers<>+24(SB)/4, $0x3f000000
+DATA geluNumbers<>+28(SB)/4, $0x3f000000
+DATA geluNumbers<>+32(SB)/4, $0x40b33333
+DATA geluNumbers<>+36(SB)/4, $0x40b33333
+DATA geluNumbers<>+40(SB)/4, $0x40b33333
+DATA geluNumbers<>+44(SB)/4, $0x40b33333
+DATA geluNumbers<>+48(SB)/4, $0x32ba73e6
+DATA geluNumbers<>+52(SB)/4, $0x32ba73e6
+DATA geluNumbers<>+56(SB)/4, $0x32ba73e6
+DATA geluNumbers<>+60(SB)/4, $0x32ba73e6
+DATA geluNumbers<>+64(SB)/4, $0x36dbd3a1
+DATA geluNumbers<>+68(SB)/4, $0x36dbd3a1
+DATA geluNumbers<>+72(SB)/4, $0x36dbd3a1
+DATA geluNumbers<>+76(SB)/4, $0x36dbd3a1
+DATA geluNumbers<>+80(SB)/4, $0x394546c4
+DATA geluNumbers<>+84(SB)/4, $0x394546c4
+DATA geluNumbers<>+88(SB)/4, $0x394546c4
+DATA geluNumbers<>+92(SB)/4, $0x394546c4
+DATA geluNumbers<>+96(SB)/4, $0x3b9d157c
+DATA geluNumbers<>+100(SB)/4, $0x3b9d157c
+DATA geluNumbers<>+104(SB)/4, $0x3b9d157c
+DATA geluNumbers<>+108(SB)/4, $0x3b9d157c
+DATA geluNumbers<>+112(SB)/4, $0x3d121eee
+DATA geluNumbers<>+116(SB)/4, $0x3d121eee
+DATA geluNumbers<>+120(SB)/4, $0x3d121eee
+DATA geluNumbers<>+124(SB)/4, $0x3d121eee
+DATA geluNumbers<>+128(SB)/4, $0x3ecc4222
+DATA geluNumbers<>+132(SB)/4, $0x3ecc4222
+DATA geluNumbers<>+136(SB)/4, $0x3ecc4222
+DATA geluNumbers<>+140(SB)/4, $0x3ecc4222
+DATA geluNumbers<>+144(SB)/4, $0x359ea4d7
+DATA geluNumbers<>+148(SB)/4, $0x359ea4d7
+DATA geluNumbers<>+152(SB)/4, $0x359ea4d7
+DATA geluNumbers<>+156(SB)/4, $0x359ea4d7
+DATA geluNumbers<>+160(SB)/4, $0x38a838b7
+DATA geluNumbers<>+164(SB)/4, $0x38a838b7
+DATA geluNumbers<>+168(SB)/4, $0x38a838b7
+DATA geluNumbers<>+172(SB)/4, $0x38a838b7
+DATA geluNumbers<>+176(SB)/4, $0x3b029665
+DATA geluNumbers<>+180(SB)/4, $0x3b029665
+DATA geluNumbers<>+184(SB)/4, $0x3b029665
+DATA geluNumbers<>+188(SB)/4, $0x3b029665
+DATA geluNumbers<>+192(SB)/4, $0x3cf3510c
+DATA geluNumbers<>+196(SB)/4, $0x3cf3510c
+DATA geluNumbers<>+200(SB)/4, $0x3cf3510c
+DATA geluNumbers<>+204(SB)/4, $0x3cf3510c
+DATA geluNumbers<>+208(SB)/4, $0x3e831d9b
+DATA geluNumbers<>+212(SB)/4, $0x3e831d9b
+DATA geluNumbers<>+216(SB)/4, $0x3e831d9b
+DATA geluNumbers<>+220(SB)/4, $0x3e831d9b
+DATA geluNumbers<>+224(SB)/4, $0x3f800000
+DATA geluNumbers<>+228(SB)/4, $0x3f800000
+DATA geluNumbers<>+232(SB)/4, $0x3f800000
+DATA geluNumbers<>+236(SB)/4, $0x3f800000
+GLOBL geluNumbers<>(SB), RODATA|NOPTR, $240
+
+DATA geluTanhNumbers<>+0(SB)/4, $0xc3000000
+DATA geluTanhNumbers<>+4(SB)/4, $0xc3000000
+DATA geluTanhNumbers<>+8(SB)/4, $0xc3000000
+DATA geluTanhNumbers<>+12(SB)/4, $0xc3000000
+DATA geluTanhNumbers<>+16(SB)/4, $0x3fcc422a
+DATA geluTanhNumbers<>+20(SB)/4, $0x3fcc422a
+DATA geluTanhNumbers<>+24(SB)/4, $0x3fcc422a
+DATA geluTanhNumbers<>+28(SB)/4, $0x3fcc422a
+DATA geluTanhNumbers<>+32(SB)/4, $0x3d922279
+DATA geluTanhNumbers<>+36(SB)/4, $0x3d922279
+DATA geluTanhNumbers<>+40(SB)/4, $0x3d922279
+DATA geluTanhNumbers<>+44(SB)/4, $0x3d922279
+DATA geluTanhNumbers<>+48(SB)/4, $0x3fd9db23
+DATA geluTanhNumbers<>+52(SB)/4, $0x3fd9db23
+DATA geluTanhNumbers<>+56(SB)/4, $0x3fd9db23
+DATA geluTanhNumbers<>+60(SB)/4, $0x3fd9db23
+DATA geluTanhNumbers<>+64(SB)/4, $0x42ae0000
+DATA geluTanhNumbers<>+68(SB)/4, $0x42ae0000
+DATA geluTanhNumbers<>+72(SB)/4, $0x42ae0000
+DATA geluTanhNumbers<>+76(SB)/4, $0x42ae0000
+DATA geluTanhNumbers<>+80(SB)/4, $0xc2ae0000
+DATA geluTanhNumbers<>+84(SB)/4, $0xc2ae0000
+DATA geluTanhNumbers<>+88(SB)/4, $0xc2ae0000
+DATA geluTanhNumbers<>+92(SB)/4, $0xc2ae0000
+DATA geluTanhNumbers<>+96(SB)/4, $0x3fb8aa3b
+DATA geluTanhNumbers<>+100(SB)/4, $0x3fb8aa3b
+DATA geluTanhNumbers<>+104(SB)/4, $0x3fb8aa3b
+DATA geluTanhNumbers<>+108(SB)/4, $0x3fb8aa3b
+DATA geluTanhNumbers<>+112(SB)/4, $0x4b400000
+DATA geluTanhNumbers<>+116(SB)/4, $0x4b400000
+DATA geluTanhNumbers<>+120(SB)/4, $0x4b400000
+DATA geluTanhNumbers<>+124(SB)/4, $0x4b400000
+DATA geluTanhNumbers<>+128(SB)/4, $0x3f318000
+DATA geluTanhNumbers<>+132(SB)/4, $0x3f318000
+DATA geluTanhNumbers<>+136(SB)/4, $0x3f318000
+DATA geluTanhNumbers<>+140(SB)/4, $0x3f318000
+DATA geluTanhNumbers<>+144(SB)/4, $0xb95e8083
+DATA geluTanhNumbers<>+148(SB)/4, $0xb95e8083
+DATA geluTanhNumbers<>+152(SB)/4, $0xb95e8083
+DATA geluTanhNumbers<>+156(SB)/4, $0xb95e8083
+DATA geluTanhNumbers<>+160(SB)/4, $0x39500d01
+DATA geluTanhNumbers<>+164(SB)/4, $0x39500d01
+DATA geluTanhNumbers<>+168(SB)/4, $0x39500d01
+DATA geluTanhNumbers<>+172(SB)/4, $0x39500d01
+DATA geluTanhNumbers<>+176(SB)/4, $0x3ab60b61
+DATA geluTanhNumbers<>+180(SB)/4, $0x3ab60b61
+DATA geluTanhNumbers<>+184(SB)/4, $0x3ab60b61
+DATA geluTanhNumbers<>+188(SB)/4, $0x3ab60b61
+DATA geluTanhNumbers<>+192(SB)/4, $0x3c088889
+DATA geluTanhNumbers<>+196(SB)/4, $0x3c088889
+DATA geluTanhNumbers<>+200(SB)/4, $0x3c088889
+DATA geluTanhNumbers<>+204(SB)/4, $0x3c088889
+DATA geluTanhNumbers<>+208(SB)/4, $0x3d2aaaab
+DATA geluTanhNumbers<>+212(SB)/4, $0x3d2aaaab
+DATA geluTanhNumbers<>+216(SB)/4, $0x3d2aaaab
+DATA geluTanhNumbers<>+220(SB)/4, $0x3d2aaaab
+DATA geluTanhNumbers<>+224(SB)/4, $0x3e2aaaab
+DATA geluTanhNumbers<>+228(SB)/4, $0x3e2aaaab
+DATA geluTanhNumbers<>+232(SB)/4, $0x3e2aaaab
+DATA geluTanhNumbers<>+236(SB)/4, $0x3e2aaaab
+DATA geluTanhNumbers<>+240(SB)/4, $0x3f000000
+DATA geluTanhNumbers<>+244(SB)/4, $0x3f000000
+DATA geluTanhNumbers<>+248(SB)/4, $0x3f000000
+DATA geluTanhNumbers<>+252(SB)/4, $0x3f000000
+DATA geluTanhNumbers<>+256(SB)/4, $0x3f800000
+DATA geluTanhNumbers<>+260(SB)/4, $0x3f800000
+DATA geluTanhNumbers<>+264(SB)/4, $0x3f800000
+DATA geluTanhNumbers<>+268(SB)/4, $0x3f800000
+GLOBL geluTanhNumbers<>(SB), RODATA|NOPTR, $272
+
+DATA geluQuickNumbers<>+0(SB)/4, $0xc3000000
+DATA geluQuickNumbers<>+4(SB)/4, $0xc3000000
+DATA geluQuickNumbers<>+8(SB)/4, $0xc3000000
+DATA geluQuickNumbers<>+12(SB)/4, $0xc3000000
+DATA geluQuickNumbers<>+16(SB)/4, $0x3fcc422a
+DATA geluQuickNumbers<>+20(SB)/4, $0x3fcc422a
+DATA geluQuickNumbers<>+24(SB)/4, $0x3fcc422a
+DATA geluQuickNumbers<>+28(SB)/4, $0x3fcc422a
+DATA geluQuickNumbers<>+32(SB)/4, $0x3d922279
+DATA geluQuickNumbers<>+36(SB)/4, $0x3d922279
+DATA geluQuickNumbers<>+40(SB)/4, $0x3d922279
+DATA geluQuickNumbers<>+44(SB)/4, $0x3d922279
+DATA geluQuickNumbers<>+48(SB)/4, $0x3fd9db23
+DATA geluQuickNumbers<>+52(SB)/4, $0x3fd9db23
+DATA geluQuickNumbers<>+56(SB)/4, $0x3fd9db23
+DATA geluQuickNumbers<>+60(SB)/4, $0x3fd9db23
+DATA geluQuickNumbers<>+64(SB)/4, $0x42ae0000
+DATA geluQuickNumbers<>+68(SB)/4, $0x42ae0000
+DATA geluQuickNumbers<>+72(SB)/4, $0x42ae0000
+DATA geluQuickNumbers<>+76(SB)/4, $0x42ae0000
+DATA geluQuickNumbers<>+80(SB)/4, $0xc2ae0000
+DATA geluQuickNumbers<>+84(SB)/4, $0xc2ae0000
+DATA geluQuickNumbers<>+88(SB)/4, $0xc2ae0000
+DATA geluQuickNumbers<>+92(SB)/4, $0xc2ae0000
+DATA geluQuickNumbers<>+96(SB)/4, $0x3fb8aa3b
+DATA geluQuickNumbers<>+100(SB)/4, $0x3fb8aa3b
+DATA geluQuickNumbers<>+104(SB)/4, $0x3fb8aa3b
+DATA geluQuickNumbers<>+108(SB)/4, $0x3fb8aa3b
+DATA geluQuickNumbers<>+112(SB)/4, $0x4b400000
+DATA geluQuickNumbers<>+116(SB)/4, $0x4b400000
+DATA geluQuickNumbers<>+120(SB)/4, $0x4b400000
+DATA geluQuickNumbers<>+124(SB)/4, $0x4b400000
+DATA geluQuickNumbers<>+128(SB)/4, $0x3f318000
+DATA geluQuickNumbers<>+132(SB)/4, $0x3f318000
+DATA geluQuickNumbers<>+136(SB)/4, $0x3f318000
+DATA geluQuickNumbers<>+140(SB)/4, $0x3f318000
+DATA geluQuickNumbers<>+144(SB)/4, $0xb95e8083
+DATA geluQuickNumbers<>+148(SB)/4, $0xb95e8083
+DATA geluQuickNumbers<>+152(SB)/4, $0xb95e8083
+DATA geluQuickNumbers<>+156(SB)/4, $0xb95e8083
+DATA geluQuickNumbers<>+160(SB)/4, $0x39500d01
+DATA geluQuickNumbers<>+164(SB)/4, $0x39500d01
+DATA geluQuickNumbers<>+168(SB)/4, $0x39500d01
+DATA geluQuickNumbers<>+172(SB)/4, $0x39500d01
+DATA geluQuickNumbers<>+176(SB)/4, $0x3ab60b61
+DATA geluQuickNumbers<>+180(SB)/4, $0x3ab60b61
+DATA geluQuickNumbers<>+184(SB)/4, $0x3ab60b61
+DATA geluQuickNumbers<>+188(SB)/4, $0x3ab60b61
+DATA geluQuickNumbers<>+192(SB)/4, $0x3c088889
+DATA geluQuickNumbers<>+196(SB)/4, $0x3c088889
+DATA geluQuickNumbers<>+200(SB)/4, $0x3c088889
+DATA geluQuickNumbers<>+204(SB)/4, $0x3c088889
+DATA geluQuickNumbers<>+208(SB)/4, $0x3d2aaaab
+DATA geluQuickNumbers<>+212(SB)/4, $0x3d2aaaab
+DATA geluQuickNumbers<>+216(SB)/4, $0x3d2aaaab
+DATA geluQuickNumbers<>+220(SB)/4, $0x3d2aaaab
+DATA geluQuickNumbers<>+224(SB)/4, $0x3e2aaaab
+DATA geluQuickNumbers<>+228(SB)/4, $0x3e2aaaab
+DATA geluQuickNumbers<>+232(SB)/4, $0x3e2aaaab
+DATA geluQuickNumbers<>+236(SB)/4, $0x3e2aaaab
+DATA geluQuickNumbers<>+240(SB)/4, $0x3f000000
+DATA geluQuickNumbers<>+244(SB)/4, $0x3f000000
+DATA geluQuickNumbers<>+248(SB)/4, $0x3f000000
+DATA geluQuickNumbers<>+252(SB)/4, $0x3f000000
+DATA geluQuickNumbers<>+256(SB)/4, $0x3f800000
+DATA geluQuickNumbers<>+260(SB)/4, $0x3f800000
+DATA geluQuickNumbers<>+264(SB)/4, $0x3f800000
+DATA geluQuickNumbers<>+268(SB)/4, $0x3f800000
+GLOBL geluQuickNumbers<>(SB), RODATA|NOPTR, $272
+
 DATA lstmGatesNumbers<>+0(SB)/4, $0x40000000
 DATA lstmGatesNumbers<>+4(SB)/4, $0x40000000
 DATA lstmGatesNumbers<>+8(SB)/4, $0x40000000
@@ -3853,6 +4055,904 @@ element_one:
 	SUBS $1, R2, R2
 	BNE element_one
 element_end:
+	RET
+
+// func sumNEON(dst, a, b *float32, count int)
+TEXT ·sumNEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD count+24(FP), R3
+	SUBS $16, R3, R3
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
+	FLDPQ 0(R2), (F4, F5)
+	FLDPQ 32(R2), (F6, F7)
+	WORD $0x4e24d408 // fadd v8.4s, v0.4s, v4.4s
+	WORD $0x4e25d429 // fadd v9.4s, v1.4s, v5.4s
+	WORD $0x4e26d44a // fadd v10.4s, v2.4s, v6.4s
+	WORD $0x4e27d46b // fadd v11.4s, v3.4s, v7.4s
+	FSTPQ (F8, F9), 0(R0)
+	FSTPQ (F10, F11), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	SUBS $16, R3, R3
+	BGE element_16
+element_fewer:
+	ADDS $12, R3, R3
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F1
+	WORD $0x4e21d402 // fadd v2.4s, v0.4s, v1.4s
+	FMOVQ F2, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	SUBS $4, R3, R3
+	BGE element_four
+element_rest:
+	ADDS $4, R3, R3
+	BEQ element_end
+element_one:
+	FMOVS (R1), F0
+	FMOVS (R2), F1
+	WORD $0x4e21d402 // fadd v2.4s, v0.4s, v1.4s
+	FMOVS F2, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	SUBS $1, R3, R3
+	BNE element_one
+element_end:
+	RET
+
+// func addProductNEON(dst, r, x, factor *float32, count int)
+TEXT ·addProductNEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD r+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD factor+24(FP), R3
+	MOVD count+32(FP), R4
+	SUBS $16, R4, R4
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R2), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	FLDPQ 0(R3), (F4, F5)
+	FLDPQ 32(R3), (F6, F7)
+	WORD $0x6e24dc08 // fmul v8.4s, v0.4s, v4.4s
+	WORD $0x6e25dc29 // fmul v9.4s, v1.4s, v5.4s
+	WORD $0x6e26dc4a // fmul v10.4s, v2.4s, v6.4s
+	WORD $0x6e27dc6b // fmul v11.4s, v3.4s, v7.4s
+	FLDPQ 0(R1), (F12, F13)
+	FLDPQ 32(R1), (F14, F15)
+	WORD $0x4e2cd508 // fadd v8.4s, v8.4s, v12.4s
+	WORD $0x4e2dd529 // fadd v9.4s, v9.4s, v13.4s
+	WORD $0x4e2ed54a // fadd v10.4s, v10.4s, v14.4s
+	WORD $0x4e2fd56b // fadd v11.4s, v11.4s, v15.4s
+	FSTPQ (F8, F9), 0(R0)
+	FSTPQ (F10, F11), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R3, R3
+	SUBS $16, R4, R4
+	BGE element_16
+element_fewer:
+	ADDS $12, R4, R4
+	BLT element_rest
+element_four:
+	FMOVQ 0(R2), F0
+	FMOVQ 0(R3), F1
+	WORD $0x6e21dc02 // fmul v2.4s, v0.4s, v1.4s
+	FMOVQ 0(R1), F3
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	FMOVQ F2, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	SUBS $4, R4, R4
+	BGE element_four
+element_rest:
+	ADDS $4, R4, R4
+	BEQ element_end
+element_one:
+	FMOVS (R2), F0
+	FMOVS (R3), F1
+	WORD $0x6e21dc02 // fmul v2.4s, v0.4s, v1.4s
+	FMOVS (R1), F3
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	FMOVS F2, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	SUBS $1, R4, R4
+	BNE element_one
+element_end:
+	RET
+
+// func scaleToNEON(dst, src *float32, a float32, count int)
+TEXT ·scaleToNEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	FMOVS a+16(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	MOVD count+24(FP), R2
+	SUBS $16, R2, R2
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R1), (F1, F2)
+	FLDPQ 32(R1), (F3, F4)
+	WORD $0x6e20dc25 // fmul v5.4s, v1.4s, v0.4s
+	WORD $0x6e20dc46 // fmul v6.4s, v2.4s, v0.4s
+	WORD $0x6e20dc67 // fmul v7.4s, v3.4s, v0.4s
+	WORD $0x6e20dc88 // fmul v8.4s, v4.4s, v0.4s
+	FSTPQ (F5, F6), 0(R0)
+	FSTPQ (F7, F8), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	SUBS $16, R2, R2
+	BGE element_16
+element_fewer:
+	ADDS $12, R2, R2
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F1
+	WORD $0x6e20dc22 // fmul v2.4s, v1.4s, v0.4s
+	FMOVQ F2, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	SUBS $4, R2, R2
+	BGE element_four
+element_rest:
+	ADDS $4, R2, R2
+	BEQ element_end
+element_one:
+	FMOVS (R1), F1
+	WORD $0x6e20dc22 // fmul v2.4s, v1.4s, v0.4s
+	FMOVS F2, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	SUBS $1, R2, R2
+	BNE element_one
+element_end:
+	RET
+
+// func standardizeNEON(dst, x, gain, bias *float32, high, low, inverse float32, count int)
+TEXT ·standardizeNEON(SB), NOSPLIT, $0-56
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD gain+16(FP), R2
+	MOVD bias+24(FP), R3
+	FMOVS high+32(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS low+36(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	FMOVS inverse+40(FP), F2
+	WORD $0x4e040442 // dup v2.4s, v2.s[0]
+	MOVD count+48(FP), R4
+	SUBS $16, R4, R4
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R1), (F3, F4)
+	FLDPQ 32(R1), (F5, F6)
+	WORD $0x4ea0d463 // fsub v3.4s, v3.4s, v0.4s
+	WORD $0x4ea0d484 // fsub v4.4s, v4.4s, v0.4s
+	WORD $0x4ea0d4a5 // fsub v5.4s, v5.4s, v0.4s
+	WORD $0x4ea0d4c6 // fsub v6.4s, v6.4s, v0.4s
+	WORD $0x4ea1d463 // fsub v3.4s, v3.4s, v1.4s
+	WORD $0x4ea1d484 // fsub v4.4s, v4.4s, v1.4s
+	WORD $0x4ea1d4a5 // fsub v5.4s, v5.4s, v1.4s
+	WORD $0x4ea1d4c6 // fsub v6.4s, v6.4s, v1.4s
+	WORD $0x6e22dc63 // fmul v3.4s, v3.4s, v2.4s
+	WORD $0x6e22dc84 // fmul v4.4s, v4.4s, v2.4s
+	WORD $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
+	WORD $0x6e22dcc6 // fmul v6.4s, v6.4s, v2.4s
+	FLDPQ 0(R2), (F7, F8)
+	FLDPQ 32(R2), (F9, F10)
+	WORD $0x6e27dc63 // fmul v3.4s, v3.4s, v7.4s
+	WORD $0x6e28dc84 // fmul v4.4s, v4.4s, v8.4s
+	WORD $0x6e29dca5 // fmul v5.4s, v5.4s, v9.4s
+	WORD $0x6e2adcc6 // fmul v6.4s, v6.4s, v10.4s
+	FLDPQ 0(R3), (F11, F12)
+	FLDPQ 32(R3), (F13, F14)
+	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
+	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
+	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
+	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
+	FSTPQ (F3, F4), 0(R0)
+	FSTPQ (F5, F6), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R3, R3
+	SUBS $16, R4, R4
+	BGE element_16
+element_fewer:
+	ADDS $12, R4, R4
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F3
+	WORD $0x4ea0d463 // fsub v3.4s, v3.4s, v0.4s
+	WORD $0x4ea1d463 // fsub v3.4s, v3.4s, v1.4s
+	WORD $0x6e22dc63 // fmul v3.4s, v3.4s, v2.4s
+	FMOVQ 0(R2), F4
+	WORD $0x6e24dc63 // fmul v3.4s, v3.4s, v4.4s
+	FMOVQ 0(R3), F5
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	FMOVQ F3, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	SUBS $4, R4, R4
+	BGE element_four
+element_rest:
+	ADDS $4, R4, R4
+	BEQ element_end
+element_one:
+	FMOVS (R1), F3
+	WORD $0x4ea0d463 // fsub v3.4s, v3.4s, v0.4s
+	WORD $0x4ea1d463 // fsub v3.4s, v3.4s, v1.4s
+	WORD $0x6e22dc63 // fmul v3.4s, v3.4s, v2.4s
+	FMOVS (R2), F4
+	WORD $0x6e24dc63 // fmul v3.4s, v3.4s, v4.4s
+	FMOVS (R3), F5
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	FMOVS F3, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	SUBS $1, R4, R4
+	BNE element_one
+element_end:
+	RET
+
+// func geluNEON(dst, x *float32, count int)
+TEXT ·geluNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD count+16(FP), R2
+	MOVD $geluNumbers<>(SB), R3
+	FLDPQ 0(R3), (F0, F1)
+	FLDPQ 32(R3), (F2, F3)
+	FLDPQ 64(R3), (F4, F5)
+	FLDPQ 96(R3), (F6, F7)
+	FLDPQ 128(R3), (F8, F9)
+	FLDPQ 160(R3), (F10, F11)
+	FLDPQ 192(R3), (F12, F13)
+	FMOVQ 224(R3), F14
+	SUBS $8, R2, R2
+	BLT element_fewer
+element_8:
+	FLDPQ 0(R1), (F15, F16)
+	WORD $0x4ea0f9f1 // fabs v17.4s, v15.4s
+	WORD $0x4ea0fa12 // fabs v18.4s, v16.4s
+	WORD $0x4ea2f631 // fmin v17.4s, v17.4s, v2.4s
+	WORD $0x4ea2f652 // fmin v18.4s, v18.4s, v2.4s
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	WORD $0x6e23de75 // fmul v21.4s, v19.4s, v3.4s
+	WORD $0x6e23de96 // fmul v22.4s, v20.4s, v3.4s
+	WORD $0x4e24d6b5 // fadd v21.4s, v21.4s, v4.4s
+	WORD $0x4e24d6d6 // fadd v22.4s, v22.4s, v4.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x4e25d6b5 // fadd v21.4s, v21.4s, v5.4s
+	WORD $0x4e25d6d6 // fadd v22.4s, v22.4s, v5.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x4e26d6b5 // fadd v21.4s, v21.4s, v6.4s
+	WORD $0x4e26d6d6 // fadd v22.4s, v22.4s, v6.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x4e27d6b5 // fadd v21.4s, v21.4s, v7.4s
+	WORD $0x4e27d6d6 // fadd v22.4s, v22.4s, v7.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x4e28d6b5 // fadd v21.4s, v21.4s, v8.4s
+	WORD $0x4e28d6d6 // fadd v22.4s, v22.4s, v8.4s
+	WORD $0x6e29de77 // fmul v23.4s, v19.4s, v9.4s
+	WORD $0x6e29de98 // fmul v24.4s, v20.4s, v9.4s
+	WORD $0x4e2ad6f7 // fadd v23.4s, v23.4s, v10.4s
+	WORD $0x4e2ad718 // fadd v24.4s, v24.4s, v10.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	WORD $0x4e2bd718 // fadd v24.4s, v24.4s, v11.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2cd6f7 // fadd v23.4s, v23.4s, v12.4s
+	WORD $0x4e2cd718 // fadd v24.4s, v24.4s, v12.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2dd6f7 // fadd v23.4s, v23.4s, v13.4s
+	WORD $0x4e2dd718 // fadd v24.4s, v24.4s, v13.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2ed6f7 // fadd v23.4s, v23.4s, v14.4s
+	WORD $0x4e2ed718 // fadd v24.4s, v24.4s, v14.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e37feb5 // fdiv v21.4s, v21.4s, v23.4s
+	WORD $0x6e38fed6 // fdiv v22.4s, v22.4s, v24.4s
+	WORD $0x4eb5d435 // fsub v21.4s, v1.4s, v21.4s
+	WORD $0x4eb6d436 // fsub v22.4s, v1.4s, v22.4s
+	WORD $0x4e20f6b5 // fmax v21.4s, v21.4s, v0.4s
+	WORD $0x4e20f6d6 // fmax v22.4s, v22.4s, v0.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x4e20f5ef // fmax v15.4s, v15.4s, v0.4s
+	WORD $0x4e20f610 // fmax v16.4s, v16.4s, v0.4s
+	WORD $0x4eb5d5ef // fsub v15.4s, v15.4s, v21.4s
+	WORD $0x4eb6d610 // fsub v16.4s, v16.4s, v22.4s
+	FSTPQ (F15, F16), 0(R0)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	SUBS $8, R2, R2
+	BGE element_8
+element_fewer:
+	ADDS $4, R2, R2
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F15
+	WORD $0x4ea0f9f0 // fabs v16.4s, v15.4s
+	WORD $0x4ea2f610 // fmin v16.4s, v16.4s, v2.4s
+	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
+	WORD $0x6e23de32 // fmul v18.4s, v17.4s, v3.4s
+	WORD $0x4e24d652 // fadd v18.4s, v18.4s, v4.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e25d652 // fadd v18.4s, v18.4s, v5.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e27d652 // fadd v18.4s, v18.4s, v7.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e28d652 // fadd v18.4s, v18.4s, v8.4s
+	WORD $0x6e29de33 // fmul v19.4s, v17.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
+	WORD $0x4eb2d432 // fsub v18.4s, v1.4s, v18.4s
+	WORD $0x4e20f652 // fmax v18.4s, v18.4s, v0.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x4e20f5ef // fmax v15.4s, v15.4s, v0.4s
+	WORD $0x4eb2d5ef // fsub v15.4s, v15.4s, v18.4s
+	FMOVQ F15, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	SUBS $4, R2, R2
+	BGE element_four
+element_rest:
+	ADDS $4, R2, R2
+	BEQ element_end
+element_one:
+	FMOVS (R1), F15
+	WORD $0x4ea0f9f0 // fabs v16.4s, v15.4s
+	WORD $0x4ea2f610 // fmin v16.4s, v16.4s, v2.4s
+	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
+	WORD $0x6e23de32 // fmul v18.4s, v17.4s, v3.4s
+	WORD $0x4e24d652 // fadd v18.4s, v18.4s, v4.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e25d652 // fadd v18.4s, v18.4s, v5.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e27d652 // fadd v18.4s, v18.4s, v7.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e28d652 // fadd v18.4s, v18.4s, v8.4s
+	WORD $0x6e29de33 // fmul v19.4s, v17.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
+	WORD $0x4eb2d432 // fsub v18.4s, v1.4s, v18.4s
+	WORD $0x4e20f652 // fmax v18.4s, v18.4s, v0.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x4e20f5ef // fmax v15.4s, v15.4s, v0.4s
+	WORD $0x4eb2d5ef // fsub v15.4s, v15.4s, v18.4s
+	FMOVS F15, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	SUBS $1, R2, R2
+	BNE element_one
+element_end:
+	RET
+
+// func geluTanhNEON(dst, x *float32, count int)
+TEXT ·geluTanhNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD count+16(FP), R2
+	MOVD $geluTanhNumbers<>(SB), R3
+	FLDPQ 0(R3), (F0, F1)
+	FLDPQ 32(R3), (F2, F3)
+	FLDPQ 64(R3), (F4, F5)
+	FLDPQ 96(R3), (F6, F7)
+	FLDPQ 128(R3), (F8, F9)
+	FLDPQ 160(R3), (F10, F11)
+	FLDPQ 192(R3), (F12, F13)
+	FLDPQ 224(R3), (F14, F15)
+	FMOVQ 256(R3), F16
+	SUBS $8, R2, R2
+	BLT element_fewer
+element_8:
+	FLDPQ 0(R1), (F17, F18)
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	WORD $0x6e22de73 // fmul v19.4s, v19.4s, v2.4s
+	WORD $0x6e22de94 // fmul v20.4s, v20.4s, v2.4s
+	WORD $0x4e21d673 // fadd v19.4s, v19.4s, v1.4s
+	WORD $0x4e21d694 // fadd v20.4s, v20.4s, v1.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e20f631 // fmax v17.4s, v17.4s, v0.4s
+	WORD $0x4e20f652 // fmax v18.4s, v18.4s, v0.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
+	WORD $0x4e25f673 // fmax v19.4s, v19.4s, v5.4s
+	WORD $0x4e25f694 // fmax v20.4s, v20.4s, v5.4s
+	WORD $0x4ea4f673 // fmin v19.4s, v19.4s, v4.4s
+	WORD $0x4ea4f694 // fmin v20.4s, v20.4s, v4.4s
+	WORD $0x6e26de75 // fmul v21.4s, v19.4s, v6.4s
+	WORD $0x6e26de96 // fmul v22.4s, v20.4s, v6.4s
+	WORD $0x4e27d6b5 // fadd v21.4s, v21.4s, v7.4s
+	WORD $0x4e27d6d6 // fadd v22.4s, v22.4s, v7.4s
+	WORD $0x4ea7d6b7 // fsub v23.4s, v21.4s, v7.4s
+	WORD $0x4ea7d6d8 // fsub v24.4s, v22.4s, v7.4s
+	WORD $0x4f3756b5 // shl v21.4s, v21.4s, #23
+	WORD $0x4f3756d6 // shl v22.4s, v22.4s, #23
+	WORD $0x4eb086b5 // add v21.4s, v21.4s, v16.4s
+	WORD $0x4eb086d6 // add v22.4s, v22.4s, v16.4s
+	WORD $0x6e28def9 // fmul v25.4s, v23.4s, v8.4s
+	WORD $0x6e28df1a // fmul v26.4s, v24.4s, v8.4s
+	WORD $0x4eb9d673 // fsub v19.4s, v19.4s, v25.4s
+	WORD $0x4ebad694 // fsub v20.4s, v20.4s, v26.4s
+	WORD $0x6e29def7 // fmul v23.4s, v23.4s, v9.4s
+	WORD $0x6e29df18 // fmul v24.4s, v24.4s, v9.4s
+	WORD $0x4eb7d673 // fsub v19.4s, v19.4s, v23.4s
+	WORD $0x4eb8d694 // fsub v20.4s, v20.4s, v24.4s
+	WORD $0x6e2ade77 // fmul v23.4s, v19.4s, v10.4s
+	WORD $0x6e2ade98 // fmul v24.4s, v20.4s, v10.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	WORD $0x4e2bd718 // fadd v24.4s, v24.4s, v11.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2cd6f7 // fadd v23.4s, v23.4s, v12.4s
+	WORD $0x4e2cd718 // fadd v24.4s, v24.4s, v12.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2dd6f7 // fadd v23.4s, v23.4s, v13.4s
+	WORD $0x4e2dd718 // fadd v24.4s, v24.4s, v13.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2ed6f7 // fadd v23.4s, v23.4s, v14.4s
+	WORD $0x4e2ed718 // fadd v24.4s, v24.4s, v14.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2fd6f7 // fadd v23.4s, v23.4s, v15.4s
+	WORD $0x4e2fd718 // fadd v24.4s, v24.4s, v15.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e33d6f7 // fadd v23.4s, v23.4s, v19.4s
+	WORD $0x4e34d718 // fadd v24.4s, v24.4s, v20.4s
+	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
+	WORD $0x6e36df18 // fmul v24.4s, v24.4s, v22.4s
+	WORD $0x4e30d6b5 // fadd v21.4s, v21.4s, v16.4s
+	WORD $0x4e30d6d6 // fadd v22.4s, v22.4s, v16.4s
+	WORD $0x4e37d6b3 // fadd v19.4s, v21.4s, v23.4s
+	WORD $0x4e38d6d4 // fadd v20.4s, v22.4s, v24.4s
+	WORD $0x4eb5d675 // fsub v21.4s, v19.4s, v21.4s
+	WORD $0x4eb6d696 // fsub v22.4s, v20.4s, v22.4s
+	WORD $0x4eb5d6f7 // fsub v23.4s, v23.4s, v21.4s
+	WORD $0x4eb6d718 // fsub v24.4s, v24.4s, v22.4s
+	WORD $0x6e33fe13 // fdiv v19.4s, v16.4s, v19.4s
+	WORD $0x6e34fe14 // fdiv v20.4s, v16.4s, v20.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4eb7d673 // fsub v19.4s, v19.4s, v23.4s
+	WORD $0x4eb8d694 // fsub v20.4s, v20.4s, v24.4s
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	WORD $0x6e34de52 // fmul v18.4s, v18.4s, v20.4s
+	FSTPQ (F17, F18), 0(R0)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	SUBS $8, R2, R2
+	BGE element_8
+element_fewer:
+	ADDS $4, R2, R2
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F17
+	WORD $0x6e31de32 // fmul v18.4s, v17.4s, v17.4s
+	WORD $0x6e22de52 // fmul v18.4s, v18.4s, v2.4s
+	WORD $0x4e21d652 // fadd v18.4s, v18.4s, v1.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e20f631 // fmax v17.4s, v17.4s, v0.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x4e25f652 // fmax v18.4s, v18.4s, v5.4s
+	WORD $0x4ea4f652 // fmin v18.4s, v18.4s, v4.4s
+	WORD $0x6e26de53 // fmul v19.4s, v18.4s, v6.4s
+	WORD $0x4e27d673 // fadd v19.4s, v19.4s, v7.4s
+	WORD $0x4ea7d674 // fsub v20.4s, v19.4s, v7.4s
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4eb08673 // add v19.4s, v19.4s, v16.4s
+	WORD $0x6e28de95 // fmul v21.4s, v20.4s, v8.4s
+	WORD $0x4eb5d652 // fsub v18.4s, v18.4s, v21.4s
+	WORD $0x6e29de94 // fmul v20.4s, v20.4s, v9.4s
+	WORD $0x4eb4d652 // fsub v18.4s, v18.4s, v20.4s
+	WORD $0x6e2ade54 // fmul v20.4s, v18.4s, v10.4s
+	WORD $0x4e2bd694 // fadd v20.4s, v20.4s, v11.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2cd694 // fadd v20.4s, v20.4s, v12.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2dd694 // fadd v20.4s, v20.4s, v13.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2ed694 // fadd v20.4s, v20.4s, v14.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2fd694 // fadd v20.4s, v20.4s, v15.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
+	WORD $0x4e34d672 // fadd v18.4s, v19.4s, v20.4s
+	WORD $0x4eb3d653 // fsub v19.4s, v18.4s, v19.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e32fe12 // fdiv v18.4s, v16.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4eb4d652 // fsub v18.4s, v18.4s, v20.4s
+	WORD $0x6e32de31 // fmul v17.4s, v17.4s, v18.4s
+	FMOVQ F17, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	SUBS $4, R2, R2
+	BGE element_four
+element_rest:
+	ADDS $4, R2, R2
+	BEQ element_end
+element_one:
+	FMOVS (R1), F17
+	WORD $0x6e31de32 // fmul v18.4s, v17.4s, v17.4s
+	WORD $0x6e22de52 // fmul v18.4s, v18.4s, v2.4s
+	WORD $0x4e21d652 // fadd v18.4s, v18.4s, v1.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e20f631 // fmax v17.4s, v17.4s, v0.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x4e25f652 // fmax v18.4s, v18.4s, v5.4s
+	WORD $0x4ea4f652 // fmin v18.4s, v18.4s, v4.4s
+	WORD $0x6e26de53 // fmul v19.4s, v18.4s, v6.4s
+	WORD $0x4e27d673 // fadd v19.4s, v19.4s, v7.4s
+	WORD $0x4ea7d674 // fsub v20.4s, v19.4s, v7.4s
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4eb08673 // add v19.4s, v19.4s, v16.4s
+	WORD $0x6e28de95 // fmul v21.4s, v20.4s, v8.4s
+	WORD $0x4eb5d652 // fsub v18.4s, v18.4s, v21.4s
+	WORD $0x6e29de94 // fmul v20.4s, v20.4s, v9.4s
+	WORD $0x4eb4d652 // fsub v18.4s, v18.4s, v20.4s
+	WORD $0x6e2ade54 // fmul v20.4s, v18.4s, v10.4s
+	WORD $0x4e2bd694 // fadd v20.4s, v20.4s, v11.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2cd694 // fadd v20.4s, v20.4s, v12.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2dd694 // fadd v20.4s, v20.4s, v13.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2ed694 // fadd v20.4s, v20.4s, v14.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2fd694 // fadd v20.4s, v20.4s, v15.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
+	WORD $0x4e34d672 // fadd v18.4s, v19.4s, v20.4s
+	WORD $0x4eb3d653 // fsub v19.4s, v18.4s, v19.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e32fe12 // fdiv v18.4s, v16.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4eb4d652 // fsub v18.4s, v18.4s, v20.4s
+	WORD $0x6e32de31 // fmul v17.4s, v17.4s, v18.4s
+	FMOVS F17, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	SUBS $1, R2, R2
+	BNE element_one
+element_end:
+	RET
+
+// func geluQuickNEON(dst, x *float32, count int)
+TEXT ·geluQuickNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD count+16(FP), R2
+	MOVD $geluQuickNumbers<>(SB), R3
+	FLDPQ 0(R3), (F0, F1)
+	FLDPQ 32(R3), (F2, F3)
+	FLDPQ 64(R3), (F4, F5)
+	FLDPQ 96(R3), (F6, F7)
+	FLDPQ 128(R3), (F8, F9)
+	FLDPQ 160(R3), (F10, F11)
+	FLDPQ 192(R3), (F12, F13)
+	FLDPQ 224(R3), (F14, F15)
+	FMOVQ 256(R3), F16
+	SUBS $8, R2, R2
+	BLT element_fewer
+element_8:
+	FLDPQ 0(R1), (F17, F18)
+	WORD $0x6e23de33 // fmul v19.4s, v17.4s, v3.4s
+	WORD $0x6e23de54 // fmul v20.4s, v18.4s, v3.4s
+	WORD $0x4e20f631 // fmax v17.4s, v17.4s, v0.4s
+	WORD $0x4e20f652 // fmax v18.4s, v18.4s, v0.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
+	WORD $0x4e25f673 // fmax v19.4s, v19.4s, v5.4s
+	WORD $0x4e25f694 // fmax v20.4s, v20.4s, v5.4s
+	WORD $0x4ea4f673 // fmin v19.4s, v19.4s, v4.4s
+	WORD $0x4ea4f694 // fmin v20.4s, v20.4s, v4.4s
+	WORD $0x6e26de75 // fmul v21.4s, v19.4s, v6.4s
+	WORD $0x6e26de96 // fmul v22.4s, v20.4s, v6.4s
+	WORD $0x4e27d6b5 // fadd v21.4s, v21.4s, v7.4s
+	WORD $0x4e27d6d6 // fadd v22.4s, v22.4s, v7.4s
+	WORD $0x4ea7d6b7 // fsub v23.4s, v21.4s, v7.4s
+	WORD $0x4ea7d6d8 // fsub v24.4s, v22.4s, v7.4s
+	WORD $0x4f3756b5 // shl v21.4s, v21.4s, #23
+	WORD $0x4f3756d6 // shl v22.4s, v22.4s, #23
+	WORD $0x4eb086b5 // add v21.4s, v21.4s, v16.4s
+	WORD $0x4eb086d6 // add v22.4s, v22.4s, v16.4s
+	WORD $0x6e28def9 // fmul v25.4s, v23.4s, v8.4s
+	WORD $0x6e28df1a // fmul v26.4s, v24.4s, v8.4s
+	WORD $0x4eb9d673 // fsub v19.4s, v19.4s, v25.4s
+	WORD $0x4ebad694 // fsub v20.4s, v20.4s, v26.4s
+	WORD $0x6e29def7 // fmul v23.4s, v23.4s, v9.4s
+	WORD $0x6e29df18 // fmul v24.4s, v24.4s, v9.4s
+	WORD $0x4eb7d673 // fsub v19.4s, v19.4s, v23.4s
+	WORD $0x4eb8d694 // fsub v20.4s, v20.4s, v24.4s
+	WORD $0x6e2ade77 // fmul v23.4s, v19.4s, v10.4s
+	WORD $0x6e2ade98 // fmul v24.4s, v20.4s, v10.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	WORD $0x4e2bd718 // fadd v24.4s, v24.4s, v11.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2cd6f7 // fadd v23.4s, v23.4s, v12.4s
+	WORD $0x4e2cd718 // fadd v24.4s, v24.4s, v12.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2dd6f7 // fadd v23.4s, v23.4s, v13.4s
+	WORD $0x4e2dd718 // fadd v24.4s, v24.4s, v13.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2ed6f7 // fadd v23.4s, v23.4s, v14.4s
+	WORD $0x4e2ed718 // fadd v24.4s, v24.4s, v14.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2fd6f7 // fadd v23.4s, v23.4s, v15.4s
+	WORD $0x4e2fd718 // fadd v24.4s, v24.4s, v15.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e33d6f7 // fadd v23.4s, v23.4s, v19.4s
+	WORD $0x4e34d718 // fadd v24.4s, v24.4s, v20.4s
+	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
+	WORD $0x6e36df18 // fmul v24.4s, v24.4s, v22.4s
+	WORD $0x4e30d6b5 // fadd v21.4s, v21.4s, v16.4s
+	WORD $0x4e30d6d6 // fadd v22.4s, v22.4s, v16.4s
+	WORD $0x4e37d6b3 // fadd v19.4s, v21.4s, v23.4s
+	WORD $0x4e38d6d4 // fadd v20.4s, v22.4s, v24.4s
+	WORD $0x4eb5d675 // fsub v21.4s, v19.4s, v21.4s
+	WORD $0x4eb6d696 // fsub v22.4s, v20.4s, v22.4s
+	WORD $0x4eb5d6f7 // fsub v23.4s, v23.4s, v21.4s
+	WORD $0x4eb6d718 // fsub v24.4s, v24.4s, v22.4s
+	WORD $0x6e33fe13 // fdiv v19.4s, v16.4s, v19.4s
+	WORD $0x6e34fe14 // fdiv v20.4s, v16.4s, v20.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4eb7d673 // fsub v19.4s, v19.4s, v23.4s
+	WORD $0x4eb8d694 // fsub v20.4s, v20.4s, v24.4s
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	WORD $0x6e34de52 // fmul v18.4s, v18.4s, v20.4s
+	FSTPQ (F17, F18), 0(R0)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	SUBS $8, R2, R2
+	BGE element_8
+element_fewer:
+	ADDS $4, R2, R2
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F17
+	WORD $0x6e23de32 // fmul v18.4s, v17.4s, v3.4s
+	WORD $0x4e20f631 // fmax v17.4s, v17.4s, v0.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x4e25f652 // fmax v18.4s, v18.4s, v5.4s
+	WORD $0x4ea4f652 // fmin v18.4s, v18.4s, v4.4s
+	WORD $0x6e26de53 // fmul v19.4s, v18.4s, v6.4s
+	WORD $0x4e27d673 // fadd v19.4s, v19.4s, v7.4s
+	WORD $0x4ea7d674 // fsub v20.4s, v19.4s, v7.4s
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4eb08673 // add v19.4s, v19.4s, v16.4s
+	WORD $0x6e28de95 // fmul v21.4s, v20.4s, v8.4s
+	WORD $0x4eb5d652 // fsub v18.4s, v18.4s, v21.4s
+	WORD $0x6e29de94 // fmul v20.4s, v20.4s, v9.4s
+	WORD $0x4eb4d652 // fsub v18.4s, v18.4s, v20.4s
+	WORD $0x6e2ade54 // fmul v20.4s, v18.4s, v10.4s
+	WORD $0x4e2bd694 // fadd v20.4s, v20.4s, v11.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2cd694 // fadd v20.4s, v20.4s, v12.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2dd694 // fadd v20.4s, v20.4s, v13.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2ed694 // fadd v20.4s, v20.4s, v14.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2fd694 // fadd v20.4s, v20.4s, v15.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
+	WORD $0x4e34d672 // fadd v18.4s, v19.4s, v20.4s
+	WORD $0x4eb3d653 // fsub v19.4s, v18.4s, v19.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e32fe12 // fdiv v18.4s, v16.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4eb4d652 // fsub v18.4s, v18.4s, v20.4s
+	WORD $0x6e32de31 // fmul v17.4s, v17.4s, v18.4s
+	FMOVQ F17, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	SUBS $4, R2, R2
+	BGE element_four
+element_rest:
+	ADDS $4, R2, R2
+	BEQ element_end
+element_one:
+	FMOVS (R1), F17
+	WORD $0x6e23de32 // fmul v18.4s, v17.4s, v3.4s
+	WORD $0x4e20f631 // fmax v17.4s, v17.4s, v0.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x4e25f652 // fmax v18.4s, v18.4s, v5.4s
+	WORD $0x4ea4f652 // fmin v18.4s, v18.4s, v4.4s
+	WORD $0x6e26de53 // fmul v19.4s, v18.4s, v6.4s
+	WORD $0x4e27d673 // fadd v19.4s, v19.4s, v7.4s
+	WORD $0x4ea7d674 // fsub v20.4s, v19.4s, v7.4s
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4eb08673 // add v19.4s, v19.4s, v16.4s
+	WORD $0x6e28de95 // fmul v21.4s, v20.4s, v8.4s
+	WORD $0x4eb5d652 // fsub v18.4s, v18.4s, v21.4s
+	WORD $0x6e29de94 // fmul v20.4s, v20.4s, v9.4s
+	WORD $0x4eb4d652 // fsub v18.4s, v18.4s, v20.4s
+	WORD $0x6e2ade54 // fmul v20.4s, v18.4s, v10.4s
+	WORD $0x4e2bd694 // fadd v20.4s, v20.4s, v11.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2cd694 // fadd v20.4s, v20.4s, v12.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2dd694 // fadd v20.4s, v20.4s, v13.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2ed694 // fadd v20.4s, v20.4s, v14.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2fd694 // fadd v20.4s, v20.4s, v15.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
+	WORD $0x4e34d672 // fadd v18.4s, v19.4s, v20.4s
+	WORD $0x4eb3d653 // fsub v19.4s, v18.4s, v19.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e32fe12 // fdiv v18.4s, v16.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4eb4d652 // fsub v18.4s, v18.4s, v20.4s
+	WORD $0x6e32de31 // fmul v17.4s, v17.4s, v18.4s
+	FMOVS F17, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	SUBS $1, R2, R2
+	BNE element_one
+element_end:
+	RET
+
+// func momentsNEON(x *float32, first float64, groups int) [16]float64
+TEXT ·momentsNEON(SB), NOSPLIT, $0-152
+	MOVD x+0(FP), R0
+	MOVD groups+16(FP), R1
+	FMOVD first+8(FP), F0
+	WORD $0x4e080400 // dup v0.2d, v0.d[0]
+	WORD $0x4f000401 // movi v1.4s, #0
+	WORD $0x4f000402 // movi v2.4s, #0
+	WORD $0x4f000403 // movi v3.4s, #0
+	WORD $0x4f000404 // movi v4.4s, #0
+	WORD $0x4f000405 // movi v5.4s, #0
+	WORD $0x4f000406 // movi v6.4s, #0
+	WORD $0x4f000407 // movi v7.4s, #0
+	WORD $0x4f000408 // movi v8.4s, #0
+group:
+	FLDPQ 0(R0), (F9, F10)
+	ADD $32, R0, R0
+	WORD $0x0e61792b // fcvtl v11.2d, v9.2s
+	WORD $0x4e61792c // fcvtl2 v12.2d, v9.4s
+	WORD $0x0e61794d // fcvtl v13.2d, v10.2s
+	WORD $0x4e61794e // fcvtl2 v14.2d, v10.4s
+	WORD $0x4ee0d56b // fsub v11.2d, v11.2d, v0.2d
+	WORD $0x4ee0d58c // fsub v12.2d, v12.2d, v0.2d
+	WORD $0x4ee0d5ad // fsub v13.2d, v13.2d, v0.2d
+	WORD $0x4ee0d5ce // fsub v14.2d, v14.2d, v0.2d
+	WORD $0x4e6bd421 // fadd v1.2d, v1.2d, v11.2d
+	WORD $0x4e6cd442 // fadd v2.2d, v2.2d, v12.2d
+	WORD $0x4e6dd463 // fadd v3.2d, v3.2d, v13.2d
+	WORD $0x4e6ed484 // fadd v4.2d, v4.2d, v14.2d
+	WORD $0x6e6bdd6b // fmul v11.2d, v11.2d, v11.2d
+	WORD $0x6e6cdd8c // fmul v12.2d, v12.2d, v12.2d
+	WORD $0x6e6dddad // fmul v13.2d, v13.2d, v13.2d
+	WORD $0x6e6eddce // fmul v14.2d, v14.2d, v14.2d
+	WORD $0x4e6bd4a5 // fadd v5.2d, v5.2d, v11.2d
+	WORD $0x4e6cd4c6 // fadd v6.2d, v6.2d, v12.2d
+	WORD $0x4e6dd4e7 // fadd v7.2d, v7.2d, v13.2d
+	WORD $0x4e6ed508 // fadd v8.2d, v8.2d, v14.2d
+	SUBS $1, R1, R1
+	BNE group
+	MOVD $ret_0+24(FP), R2
+	FSTPQ (F1, F2), 0(R2)
+	FSTPQ (F3, F4), 32(R2)
+	FSTPQ (F5, F6), 64(R2)
+	FSTPQ (F7, F8), 96(R2)
+	RET
+
+// func sumSquaresNEON(x *float32, groups int) [8]float64
+TEXT ·sumSquaresNEON(SB), NOSPLIT, $0-80
+	MOVD x+0(FP), R0
+	MOVD groups+8(FP), R1
+	WORD $0x4f000400 // movi v0.4s, #0
+	WORD $0x4f000401 // movi v1.4s, #0
+	WORD $0x4f000402 // movi v2.4s, #0
+	WORD $0x4f000403 // movi v3.4s, #0
+group:
+	FLDPQ 0(R0), (F4, F5)
+	ADD $32, R0, R0
+	WORD $0x0e617886 // fcvtl v6.2d, v4.2s
+	WORD $0x4e617887 // fcvtl2 v7.2d, v4.4s
+	WORD $0x0e6178a8 // fcvtl v8.2d, v5.2s
+	WORD $0x4e6178a9 // fcvtl2 v9.2d, v5.4s
+	WORD $0x4e66ccc0 // fmla v0.2d, v6.2d, v6.2d
+	WORD $0x4e67cce1 // fmla v1.2d, v7.2d, v7.2d
+	WORD $0x4e68cd02 // fmla v2.2d, v8.2d, v8.2d
+	WORD $0x4e69cd23 // fmla v3.2d, v9.2d, v9.2d
+	SUBS $1, R1, R1
+	BNE group
+	MOVD $ret_0+16(FP), R2
+	FSTPQ (F0, F1), 0(R2)
+	FSTPQ (F2, F3), 32(R2)
 	RET
 
 // func lstmGatesNEON(in, forget, gate, out, before, c, h *float32, count int)

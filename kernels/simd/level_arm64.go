@@ -25,5 +25,8 @@ func assemble(t *[AVX512 + 1]kernels) {
 	k.raise, k.addExp, k.scaledExp, k.softmax = raiseNEON, addExpNEON, scaledExpNEON, softmaxNEON
 	k.lstmGates, k.lstmGatesGrad = lstmGatesNEON, lstmGatesGradNEON
 	k.softplus, k.softplusSigmoid = softplusNEON, softplusSigmoidNEON
+	k.sum, k.addProduct, k.scaleTo = sumNEON, addProductNEON, scaleToNEON
+	k.gelu, k.geluTanh, k.geluQuick = geluNEON, geluTanhNEON, geluQuickNEON
+	k.standardize, k.moments, k.sumSquares = standardizeNEON, momentsNEON, sumSquaresNEON
 	t[NEON] = k
 }

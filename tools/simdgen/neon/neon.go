@@ -17,6 +17,7 @@ func Write(path string) error {
 	sumRows64(f)
 	transpose(f)
 	elementwiseKernels(f)
+	transformerKernels(f)
 	gateKernels(f)
 	softmax(f)
 	softplus(f, "softplus", false)
