@@ -77,6 +77,30 @@ func adamWNEON(weight, gradient, first, second *float32, lr, decay, beta1, rest1
 func approachNEON(dst, src *float32, share float32, count int)
 
 //go:noescape
+func maxWindowsNEON(upper, lower, dst *float32, channels, count int)
+
+//go:noescape
+func scatterWindowsNEON(dUpper, dLower, upper, lower, top, grad *float32, channels, count int)
+
+//go:noescape
+func scatterWindowsReLUNEON(dUpper, dLower, upper, lower, top, grad *float32, channels, count int)
+
+//go:noescape
+func meanWindowsNEON(upper, lower, dst *float32, channels, count int)
+
+//go:noescape
+func spreadWindowsNEON(dUpper, dLower, grad *float32, channels, count int)
+
+//go:noescape
+func scatterFirstNEON(d, x, top, grad *float32, offsets *int, lo, end, last, channels, step, count int)
+
+//go:noescape
+func scatterFirstReLUNEON(d, x, top, grad *float32, offsets *int, lo, end, last, channels, step, count int)
+
+//go:noescape
+func dropoutNEON(dst, src *float32, keys [20]uint32, counter, row, threshold uint32, scale float32, batches int)
+
+//go:noescape
 func sumNEON(dst, a, b *float32, count int)
 
 //go:noescape

@@ -4,6 +4,28 @@
 
 #include "textflag.h"
 
+DATA meanWindowsNumbers<>+0(SB)/4, $0x3e800000
+DATA meanWindowsNumbers<>+4(SB)/4, $0x3e800000
+DATA meanWindowsNumbers<>+8(SB)/4, $0x3e800000
+DATA meanWindowsNumbers<>+12(SB)/4, $0x3e800000
+GLOBL meanWindowsNumbers<>(SB), RODATA|NOPTR, $16
+
+DATA spreadWindowsNumbers<>+0(SB)/4, $0x3e800000
+DATA spreadWindowsNumbers<>+4(SB)/4, $0x3e800000
+DATA spreadWindowsNumbers<>+8(SB)/4, $0x3e800000
+DATA spreadWindowsNumbers<>+12(SB)/4, $0x3e800000
+GLOBL spreadWindowsNumbers<>(SB), RODATA|NOPTR, $16
+
+DATA dropoutNumbers<>+0(SB)/4, $0x00000000
+DATA dropoutNumbers<>+4(SB)/4, $0x00000001
+DATA dropoutNumbers<>+8(SB)/4, $0x00000002
+DATA dropoutNumbers<>+12(SB)/4, $0x00000003
+DATA dropoutNumbers<>+16(SB)/4, $0xd2511f53
+DATA dropoutNumbers<>+20(SB)/4, $0xcd9e8d57
+DATA dropoutNumbers<>+24(SB)/4, $0x00000000
+DATA dropoutNumbers<>+28(SB)/4, $0x00000000
+GLOBL dropoutNumbers<>(SB), RODATA|NOPTR, $32
+
 DATA geluNumbers<>+0(SB)/4, $0x00000000
 DATA geluNumbers<>+4(SB)/4, $0x00000000
 DATA geluNumbers<>+8(SB)/4, $0x00000000
@@ -4055,6 +4077,1390 @@ element_one:
 	SUBS $1, R2, R2
 	BNE element_one
 element_end:
+	RET
+
+// func maxWindowsNEON(upper, lower, dst *float32, channels, count int)
+TEXT ·maxWindowsNEON(SB), NOSPLIT, $0-40
+	MOVD upper+0(FP), R0
+	MOVD lower+8(FP), R1
+	MOVD dst+16(FP), R2
+	MOVD channels+24(FP), R3
+	MOVD count+32(FP), R4
+	MOVD channels+24(FP), R5
+	LSL $2, R5, R5
+	ADD R5, R0, R7
+	ADD R5, R1, R8
+window:
+	MOVD R3, R6
+	SUBS $16, R6, R6
+	BLT channel_fewer
+channel_16:
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+	FLDPQ 0(R7), (F4, F5)
+	FLDPQ 32(R7), (F6, F7)
+	WORD $0x4e24f400 // fmax v0.4s, v0.4s, v4.4s
+	WORD $0x4e25f421 // fmax v1.4s, v1.4s, v5.4s
+	WORD $0x4e26f442 // fmax v2.4s, v2.4s, v6.4s
+	WORD $0x4e27f463 // fmax v3.4s, v3.4s, v7.4s
+	FLDPQ 0(R1), (F8, F9)
+	FLDPQ 32(R1), (F10, F11)
+	FLDPQ 0(R8), (F12, F13)
+	FLDPQ 32(R8), (F14, F15)
+	WORD $0x4e2cf508 // fmax v8.4s, v8.4s, v12.4s
+	WORD $0x4e2df529 // fmax v9.4s, v9.4s, v13.4s
+	WORD $0x4e2ef54a // fmax v10.4s, v10.4s, v14.4s
+	WORD $0x4e2ff56b // fmax v11.4s, v11.4s, v15.4s
+	WORD $0x4e28f400 // fmax v0.4s, v0.4s, v8.4s
+	WORD $0x4e29f421 // fmax v1.4s, v1.4s, v9.4s
+	WORD $0x4e2af442 // fmax v2.4s, v2.4s, v10.4s
+	WORD $0x4e2bf463 // fmax v3.4s, v3.4s, v11.4s
+	FSTPQ (F0, F1), 0(R2)
+	FSTPQ (F2, F3), 32(R2)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R7, R7
+	ADD $64, R8, R8
+	SUBS $16, R6, R6
+	BGE channel_16
+channel_fewer:
+	ADDS $12, R6, R6
+	BLT channel_rest
+channel_four:
+	FMOVQ 0(R0), F0
+	FMOVQ 0(R7), F1
+	WORD $0x4e21f400 // fmax v0.4s, v0.4s, v1.4s
+	FMOVQ 0(R1), F2
+	FMOVQ 0(R8), F3
+	WORD $0x4e23f442 // fmax v2.4s, v2.4s, v3.4s
+	WORD $0x4e22f400 // fmax v0.4s, v0.4s, v2.4s
+	FMOVQ F0, 0(R2)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R7, R7
+	ADD $16, R8, R8
+	SUBS $4, R6, R6
+	BGE channel_four
+channel_rest:
+	ADDS $4, R6, R6
+	BEQ channel_end
+channel_one:
+	FMOVS (R0), F0
+	FMOVS (R7), F1
+	WORD $0x4e21f400 // fmax v0.4s, v0.4s, v1.4s
+	FMOVS (R1), F2
+	FMOVS (R8), F3
+	WORD $0x4e23f442 // fmax v2.4s, v2.4s, v3.4s
+	WORD $0x4e22f400 // fmax v0.4s, v0.4s, v2.4s
+	FMOVS F0, (R2)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R7, R7
+	ADD $4, R8, R8
+	SUBS $1, R6, R6
+	BNE channel_one
+channel_end:
+	MOVD R7, R0
+	ADD R5, R7, R7
+	MOVD R8, R1
+	ADD R5, R8, R8
+	SUBS $1, R4, R4
+	BNE window
+	RET
+
+// func scatterWindowsNEON(dUpper, dLower, upper, lower, top, grad *float32, channels, count int)
+TEXT ·scatterWindowsNEON(SB), NOSPLIT, $0-64
+	MOVD dUpper+0(FP), R0
+	MOVD dLower+8(FP), R1
+	MOVD upper+16(FP), R2
+	MOVD lower+24(FP), R3
+	MOVD top+32(FP), R4
+	MOVD grad+40(FP), R5
+	MOVD channels+48(FP), R6
+	MOVD count+56(FP), R7
+	MOVD channels+48(FP), R8
+	LSL $2, R8, R8
+	ADD R8, R0, R10
+	ADD R8, R1, R11
+	ADD R8, R2, R12
+	ADD R8, R3, R13
+window:
+	MOVD R6, R9
+	SUBS $16, R9, R9
+	BLT channel_fewer
+channel_16:
+	FLDPQ 0(R4), (F0, F1)
+	FLDPQ 32(R4), (F2, F3)
+	FLDPQ 0(R5), (F4, F5)
+	FLDPQ 32(R5), (F6, F7)
+	FLDPQ 0(R2), (F8, F9)
+	FLDPQ 32(R2), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c90 // and v16.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb1 // and v17.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd2 // and v18.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf3 // and v19.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FLDPQ 0(R12), (F8, F9)
+	FLDPQ 32(R12), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c94 // and v20.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb5 // and v21.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd6 // and v22.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf7 // and v23.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FLDPQ 0(R3), (F8, F9)
+	FLDPQ 32(R3), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c98 // and v24.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb9 // and v25.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cda // and v26.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cfb // and v27.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FSTPQ (F24, F25), 0(R1)
+	FSTPQ (F26, F27), 32(R1)
+	FSTPQ (F4, F5), 0(R11)
+	FSTPQ (F6, F7), 32(R11)
+	FSTPQ (F16, F17), 0(R0)
+	FSTPQ (F18, F19), 32(R0)
+	FSTPQ (F20, F21), 0(R10)
+	FSTPQ (F22, F23), 32(R10)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R3, R3
+	ADD $64, R4, R4
+	ADD $64, R5, R5
+	ADD $64, R10, R10
+	ADD $64, R11, R11
+	ADD $64, R12, R12
+	ADD $64, R13, R13
+	SUBS $16, R9, R9
+	BGE channel_16
+channel_fewer:
+	ADDS $12, R9, R9
+	BLT channel_rest
+channel_four:
+	FMOVQ 0(R4), F0
+	FMOVQ 0(R5), F1
+	FMOVQ 0(R2), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ 0(R12), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c25 // and v5.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ 0(R3), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c26 // and v6.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ F6, 0(R1)
+	FMOVQ F1, 0(R11)
+	FMOVQ F4, 0(R0)
+	FMOVQ F5, 0(R10)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	ADD $16, R4, R4
+	ADD $16, R5, R5
+	ADD $16, R10, R10
+	ADD $16, R11, R11
+	ADD $16, R12, R12
+	ADD $16, R13, R13
+	SUBS $4, R9, R9
+	BGE channel_four
+channel_rest:
+	ADDS $4, R9, R9
+	BEQ channel_end
+channel_one:
+	FMOVS (R4), F0
+	FMOVS (R5), F1
+	FMOVS (R2), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS (R12), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c25 // and v5.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS (R3), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c26 // and v6.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS F6, (R1)
+	FMOVS F1, (R11)
+	FMOVS F4, (R0)
+	FMOVS F5, (R10)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	ADD $4, R4, R4
+	ADD $4, R5, R5
+	ADD $4, R10, R10
+	ADD $4, R11, R11
+	ADD $4, R12, R12
+	ADD $4, R13, R13
+	SUBS $1, R9, R9
+	BNE channel_one
+channel_end:
+	MOVD R10, R0
+	ADD R8, R10, R10
+	MOVD R11, R1
+	ADD R8, R11, R11
+	MOVD R12, R2
+	ADD R8, R12, R12
+	MOVD R13, R3
+	ADD R8, R13, R13
+	SUBS $1, R7, R7
+	BNE window
+	RET
+
+// func scatterWindowsReLUNEON(dUpper, dLower, upper, lower, top, grad *float32, channels, count int)
+TEXT ·scatterWindowsReLUNEON(SB), NOSPLIT, $0-64
+	MOVD dUpper+0(FP), R0
+	MOVD dLower+8(FP), R1
+	MOVD upper+16(FP), R2
+	MOVD lower+24(FP), R3
+	MOVD top+32(FP), R4
+	MOVD grad+40(FP), R5
+	MOVD channels+48(FP), R6
+	MOVD count+56(FP), R7
+	MOVD channels+48(FP), R8
+	LSL $2, R8, R8
+	ADD R8, R0, R10
+	ADD R8, R1, R11
+	ADD R8, R2, R12
+	ADD R8, R3, R13
+window:
+	MOVD R6, R9
+	SUBS $16, R9, R9
+	BLT channel_fewer
+channel_16:
+	FLDPQ 0(R4), (F0, F1)
+	FLDPQ 32(R4), (F2, F3)
+	FLDPQ 0(R5), (F4, F5)
+	FLDPQ 32(R5), (F6, F7)
+	WORD $0x4ea0c808 // fcmgt v8.4s, v0.4s, #0.0
+	WORD $0x4ea0c829 // fcmgt v9.4s, v1.4s, #0.0
+	WORD $0x4ea0c84a // fcmgt v10.4s, v2.4s, #0.0
+	WORD $0x4ea0c86b // fcmgt v11.4s, v3.4s, #0.0
+	WORD $0x4e281c84 // and v4.16b, v4.16b, v8.16b
+	WORD $0x4e291ca5 // and v5.16b, v5.16b, v9.16b
+	WORD $0x4e2a1cc6 // and v6.16b, v6.16b, v10.16b
+	WORD $0x4e2b1ce7 // and v7.16b, v7.16b, v11.16b
+	FLDPQ 0(R2), (F8, F9)
+	FLDPQ 32(R2), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c90 // and v16.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb1 // and v17.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd2 // and v18.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf3 // and v19.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FLDPQ 0(R12), (F8, F9)
+	FLDPQ 32(R12), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c94 // and v20.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb5 // and v21.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd6 // and v22.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf7 // and v23.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FLDPQ 0(R3), (F8, F9)
+	FLDPQ 32(R3), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c98 // and v24.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb9 // and v25.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cda // and v26.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cfb // and v27.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FSTPQ (F24, F25), 0(R1)
+	FSTPQ (F26, F27), 32(R1)
+	FSTPQ (F4, F5), 0(R11)
+	FSTPQ (F6, F7), 32(R11)
+	FSTPQ (F16, F17), 0(R0)
+	FSTPQ (F18, F19), 32(R0)
+	FSTPQ (F20, F21), 0(R10)
+	FSTPQ (F22, F23), 32(R10)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R3, R3
+	ADD $64, R4, R4
+	ADD $64, R5, R5
+	ADD $64, R10, R10
+	ADD $64, R11, R11
+	ADD $64, R12, R12
+	ADD $64, R13, R13
+	SUBS $16, R9, R9
+	BGE channel_16
+channel_fewer:
+	ADDS $12, R9, R9
+	BLT channel_rest
+channel_four:
+	FMOVQ 0(R4), F0
+	FMOVQ 0(R5), F1
+	WORD $0x4ea0c802 // fcmgt v2.4s, v0.4s, #0.0
+	WORD $0x4e221c21 // and v1.16b, v1.16b, v2.16b
+	FMOVQ 0(R2), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ 0(R12), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c25 // and v5.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ 0(R3), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c26 // and v6.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ F6, 0(R1)
+	FMOVQ F1, 0(R11)
+	FMOVQ F4, 0(R0)
+	FMOVQ F5, 0(R10)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	ADD $16, R4, R4
+	ADD $16, R5, R5
+	ADD $16, R10, R10
+	ADD $16, R11, R11
+	ADD $16, R12, R12
+	ADD $16, R13, R13
+	SUBS $4, R9, R9
+	BGE channel_four
+channel_rest:
+	ADDS $4, R9, R9
+	BEQ channel_end
+channel_one:
+	FMOVS (R4), F0
+	FMOVS (R5), F1
+	WORD $0x4ea0c802 // fcmgt v2.4s, v0.4s, #0.0
+	WORD $0x4e221c21 // and v1.16b, v1.16b, v2.16b
+	FMOVS (R2), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS (R12), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c25 // and v5.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS (R3), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c26 // and v6.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS F6, (R1)
+	FMOVS F1, (R11)
+	FMOVS F4, (R0)
+	FMOVS F5, (R10)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	ADD $4, R4, R4
+	ADD $4, R5, R5
+	ADD $4, R10, R10
+	ADD $4, R11, R11
+	ADD $4, R12, R12
+	ADD $4, R13, R13
+	SUBS $1, R9, R9
+	BNE channel_one
+channel_end:
+	MOVD R10, R0
+	ADD R8, R10, R10
+	MOVD R11, R1
+	ADD R8, R11, R11
+	MOVD R12, R2
+	ADD R8, R12, R12
+	MOVD R13, R3
+	ADD R8, R13, R13
+	SUBS $1, R7, R7
+	BNE window
+	RET
+
+// func meanWindowsNEON(upper, lower, dst *float32, channels, count int)
+TEXT ·meanWindowsNEON(SB), NOSPLIT, $0-40
+	MOVD upper+0(FP), R0
+	MOVD lower+8(FP), R1
+	MOVD dst+16(FP), R2
+	MOVD channels+24(FP), R3
+	MOVD count+32(FP), R4
+	MOVD channels+24(FP), R5
+	LSL $2, R5, R5
+	ADD R5, R0, R7
+	ADD R5, R1, R8
+	MOVD $meanWindowsNumbers<>(SB), R9
+	FMOVQ 0(R9), F0
+window:
+	MOVD R3, R6
+	SUBS $16, R6, R6
+	BLT channel_fewer
+channel_16:
+	FLDPQ 0(R0), (F1, F2)
+	FLDPQ 32(R0), (F3, F4)
+	FLDPQ 0(R1), (F5, F6)
+	FLDPQ 32(R1), (F7, F8)
+	FLDPQ 0(R7), (F9, F10)
+	FLDPQ 32(R7), (F11, F12)
+	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
+	WORD $0x4e2ad442 // fadd v2.4s, v2.4s, v10.4s
+	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
+	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
+	FLDPQ 0(R8), (F13, F14)
+	FLDPQ 32(R8), (F15, F16)
+	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
+	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
+	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
+	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	FSTPQ (F1, F2), 0(R2)
+	FSTPQ (F3, F4), 32(R2)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R7, R7
+	ADD $64, R8, R8
+	SUBS $16, R6, R6
+	BGE channel_16
+channel_fewer:
+	ADDS $12, R6, R6
+	BLT channel_rest
+channel_four:
+	FMOVQ 0(R0), F1
+	FMOVQ 0(R1), F2
+	FMOVQ 0(R7), F3
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ 0(R8), F4
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVQ F1, 0(R2)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R7, R7
+	ADD $16, R8, R8
+	SUBS $4, R6, R6
+	BGE channel_four
+channel_rest:
+	ADDS $4, R6, R6
+	BEQ channel_end
+channel_one:
+	FMOVS (R0), F1
+	FMOVS (R1), F2
+	FMOVS (R7), F3
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVS (R8), F4
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVS F1, (R2)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R7, R7
+	ADD $4, R8, R8
+	SUBS $1, R6, R6
+	BNE channel_one
+channel_end:
+	MOVD R7, R0
+	ADD R5, R7, R7
+	MOVD R8, R1
+	ADD R5, R8, R8
+	SUBS $1, R4, R4
+	BNE window
+	RET
+
+// func spreadWindowsNEON(dUpper, dLower, grad *float32, channels, count int)
+TEXT ·spreadWindowsNEON(SB), NOSPLIT, $0-40
+	MOVD dUpper+0(FP), R0
+	MOVD dLower+8(FP), R1
+	MOVD grad+16(FP), R2
+	MOVD channels+24(FP), R3
+	MOVD count+32(FP), R4
+	MOVD channels+24(FP), R5
+	LSL $2, R5, R5
+	ADD R5, R0, R7
+	ADD R5, R1, R8
+	MOVD $spreadWindowsNumbers<>(SB), R9
+	FMOVQ 0(R9), F0
+window:
+	MOVD R3, R6
+	SUBS $16, R6, R6
+	BLT channel_fewer
+channel_16:
+	FLDPQ 0(R2), (F1, F2)
+	FLDPQ 32(R2), (F3, F4)
+	WORD $0x6e20dc25 // fmul v5.4s, v1.4s, v0.4s
+	WORD $0x6e20dc46 // fmul v6.4s, v2.4s, v0.4s
+	WORD $0x6e20dc67 // fmul v7.4s, v3.4s, v0.4s
+	WORD $0x6e20dc88 // fmul v8.4s, v4.4s, v0.4s
+	FSTPQ (F5, F6), 0(R0)
+	FSTPQ (F7, F8), 32(R0)
+	FSTPQ (F5, F6), 0(R7)
+	FSTPQ (F7, F8), 32(R7)
+	FSTPQ (F5, F6), 0(R1)
+	FSTPQ (F7, F8), 32(R1)
+	FSTPQ (F5, F6), 0(R8)
+	FSTPQ (F7, F8), 32(R8)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R7, R7
+	ADD $64, R8, R8
+	SUBS $16, R6, R6
+	BGE channel_16
+channel_fewer:
+	ADDS $12, R6, R6
+	BLT channel_rest
+channel_four:
+	FMOVQ 0(R2), F1
+	WORD $0x6e20dc22 // fmul v2.4s, v1.4s, v0.4s
+	FMOVQ F2, 0(R0)
+	FMOVQ F2, 0(R7)
+	FMOVQ F2, 0(R1)
+	FMOVQ F2, 0(R8)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R7, R7
+	ADD $16, R8, R8
+	SUBS $4, R6, R6
+	BGE channel_four
+channel_rest:
+	ADDS $4, R6, R6
+	BEQ channel_end
+channel_one:
+	FMOVS (R2), F1
+	WORD $0x6e20dc22 // fmul v2.4s, v1.4s, v0.4s
+	FMOVS F2, (R0)
+	FMOVS F2, (R7)
+	FMOVS F2, (R1)
+	FMOVS F2, (R8)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R7, R7
+	ADD $4, R8, R8
+	SUBS $1, R6, R6
+	BNE channel_one
+channel_end:
+	MOVD R7, R0
+	ADD R5, R7, R7
+	MOVD R8, R1
+	ADD R5, R8, R8
+	SUBS $1, R4, R4
+	BNE window
+	RET
+
+// func scatterFirstNEON(d, x, top, grad *float32, offsets *int, lo, end, last, channels, step, count int)
+TEXT ·scatterFirstNEON(SB), NOSPLIT, $0-88
+	MOVD d+0(FP), R2
+	MOVD x+8(FP), R3
+	MOVD top+16(FP), R4
+	MOVD grad+24(FP), R5
+	MOVD offsets+32(FP), R6
+	MOVD lo+40(FP), R7
+	MOVD end+48(FP), R8
+	MOVD last+56(FP), R9
+	SUB R7, R8, R8
+	MOVD channels+64(FP), R10
+	MOVD step+72(FP), R11
+	LSL $2, R11, R11
+	MOVD count+80(FP), R12
+window:
+	MOVD R2, R0
+	MOVD R3, R1
+	MOVD R10, R13
+	SUBS $16, R13, R13
+	BLT channel_fewer
+channel_16:
+	FLDPQ 0(R4), (F0, F1)
+	FLDPQ 32(R4), (F2, F3)
+	FLDPQ 0(R5), (F4, F5)
+	FLDPQ 32(R5), (F6, F7)
+	MOVD R6, R15
+	MOVD R7, R16
+	CBZ R16, candidate0_16_done
+candidate0_16:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FLDPQ 0(R17), (F8, F9)
+	FLDPQ 32(R17), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c90 // and v16.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb1 // and v17.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd2 // and v18.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf3 // and v19.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	SUBS $1, R16, R16
+	BNE candidate0_16
+candidate0_16_done:
+	MOVD R8, R16
+	CBZ R16, candidate1_16_done
+candidate1_16:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FLDPQ 0(R17), (F8, F9)
+	FLDPQ 32(R17), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c90 // and v16.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb1 // and v17.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd2 // and v18.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf3 // and v19.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	ADD R14<<2, R0, R19
+	FLDPQ 0(R19), (F12, F13)
+	FLDPQ 32(R19), (F14, F15)
+	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	WORD $0x4e31d5ad // fadd v13.4s, v13.4s, v17.4s
+	WORD $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
+	WORD $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
+	FSTPQ (F12, F13), 0(R19)
+	FSTPQ (F14, F15), 32(R19)
+	SUBS $1, R16, R16
+	BNE candidate1_16
+candidate1_16_done:
+	CBZ R9, given_16
+	MOVD (R15), R14
+	ADD R14<<2, R0, R17
+	FLDPQ 0(R17), (F8, F9)
+	FLDPQ 32(R17), (F10, F11)
+	WORD $0x4e24d508 // fadd v8.4s, v8.4s, v4.4s
+	WORD $0x4e25d529 // fadd v9.4s, v9.4s, v5.4s
+	WORD $0x4e26d54a // fadd v10.4s, v10.4s, v6.4s
+	WORD $0x4e27d56b // fadd v11.4s, v11.4s, v7.4s
+	FSTPQ (F8, F9), 0(R17)
+	FSTPQ (F10, F11), 32(R17)
+given_16:
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R4, R4
+	ADD $64, R5, R5
+	SUBS $16, R13, R13
+	BGE channel_16
+channel_fewer:
+	ADDS $12, R13, R13
+	BLT channel_rest
+channel_four:
+	FMOVQ 0(R4), F0
+	FMOVQ 0(R5), F1
+	MOVD R6, R15
+	MOVD R7, R16
+	CBZ R16, candidate0_4_done
+candidate0_4:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FMOVQ 0(R17), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	SUBS $1, R16, R16
+	BNE candidate0_4
+candidate0_4_done:
+	MOVD R8, R16
+	CBZ R16, candidate1_4_done
+candidate1_4:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FMOVQ 0(R17), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	ADD R14<<2, R0, R19
+	FMOVQ 0(R19), F3
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVQ F3, 0(R19)
+	SUBS $1, R16, R16
+	BNE candidate1_4
+candidate1_4_done:
+	CBZ R9, given_4
+	MOVD (R15), R14
+	ADD R14<<2, R0, R17
+	FMOVQ 0(R17), F2
+	WORD $0x4e21d442 // fadd v2.4s, v2.4s, v1.4s
+	FMOVQ F2, 0(R17)
+given_4:
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R4, R4
+	ADD $16, R5, R5
+	SUBS $4, R13, R13
+	BGE channel_four
+channel_rest:
+	ADDS $4, R13, R13
+	BEQ channel_end
+channel_one:
+	FMOVS (R4), F0
+	FMOVS (R5), F1
+	MOVD R6, R15
+	MOVD R7, R16
+	CBZ R16, candidate0_1_done
+candidate0_1:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FMOVS (R17), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	SUBS $1, R16, R16
+	BNE candidate0_1
+candidate0_1_done:
+	MOVD R8, R16
+	CBZ R16, candidate1_1_done
+candidate1_1:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FMOVS (R17), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	ADD R14<<2, R0, R19
+	FMOVS (R19), F3
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVS F3, (R19)
+	SUBS $1, R16, R16
+	BNE candidate1_1
+candidate1_1_done:
+	CBZ R9, given_1
+	MOVD (R15), R14
+	ADD R14<<2, R0, R17
+	FMOVS (R17), F2
+	WORD $0x4e21d442 // fadd v2.4s, v2.4s, v1.4s
+	FMOVS F2, (R17)
+given_1:
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R4, R4
+	ADD $4, R5, R5
+	SUBS $1, R13, R13
+	BNE channel_one
+channel_end:
+	ADD R11, R2, R2
+	ADD R11, R3, R3
+	SUBS $1, R12, R12
+	BNE window
+	RET
+
+// func scatterFirstReLUNEON(d, x, top, grad *float32, offsets *int, lo, end, last, channels, step, count int)
+TEXT ·scatterFirstReLUNEON(SB), NOSPLIT, $0-88
+	MOVD d+0(FP), R2
+	MOVD x+8(FP), R3
+	MOVD top+16(FP), R4
+	MOVD grad+24(FP), R5
+	MOVD offsets+32(FP), R6
+	MOVD lo+40(FP), R7
+	MOVD end+48(FP), R8
+	MOVD last+56(FP), R9
+	SUB R7, R8, R8
+	MOVD channels+64(FP), R10
+	MOVD step+72(FP), R11
+	LSL $2, R11, R11
+	MOVD count+80(FP), R12
+window:
+	MOVD R2, R0
+	MOVD R3, R1
+	MOVD R10, R13
+	SUBS $16, R13, R13
+	BLT channel_fewer
+channel_16:
+	FLDPQ 0(R4), (F0, F1)
+	FLDPQ 32(R4), (F2, F3)
+	FLDPQ 0(R5), (F4, F5)
+	FLDPQ 32(R5), (F6, F7)
+	WORD $0x4ea0c808 // fcmgt v8.4s, v0.4s, #0.0
+	WORD $0x4ea0c829 // fcmgt v9.4s, v1.4s, #0.0
+	WORD $0x4ea0c84a // fcmgt v10.4s, v2.4s, #0.0
+	WORD $0x4ea0c86b // fcmgt v11.4s, v3.4s, #0.0
+	WORD $0x4e281c84 // and v4.16b, v4.16b, v8.16b
+	WORD $0x4e291ca5 // and v5.16b, v5.16b, v9.16b
+	WORD $0x4e2a1cc6 // and v6.16b, v6.16b, v10.16b
+	WORD $0x4e2b1ce7 // and v7.16b, v7.16b, v11.16b
+	MOVD R6, R15
+	MOVD R7, R16
+	CBZ R16, candidate0_16_done
+candidate0_16:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FLDPQ 0(R17), (F8, F9)
+	FLDPQ 32(R17), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c90 // and v16.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb1 // and v17.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd2 // and v18.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf3 // and v19.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	SUBS $1, R16, R16
+	BNE candidate0_16
+candidate0_16_done:
+	MOVD R8, R16
+	CBZ R16, candidate1_16_done
+candidate1_16:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FLDPQ 0(R17), (F8, F9)
+	FLDPQ 32(R17), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c90 // and v16.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb1 // and v17.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd2 // and v18.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf3 // and v19.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	ADD R14<<2, R0, R19
+	FLDPQ 0(R19), (F12, F13)
+	FLDPQ 32(R19), (F14, F15)
+	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	WORD $0x4e31d5ad // fadd v13.4s, v13.4s, v17.4s
+	WORD $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
+	WORD $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
+	FSTPQ (F12, F13), 0(R19)
+	FSTPQ (F14, F15), 32(R19)
+	SUBS $1, R16, R16
+	BNE candidate1_16
+candidate1_16_done:
+	CBZ R9, given_16
+	MOVD (R15), R14
+	ADD R14<<2, R0, R17
+	FLDPQ 0(R17), (F8, F9)
+	FLDPQ 32(R17), (F10, F11)
+	WORD $0x4e24d508 // fadd v8.4s, v8.4s, v4.4s
+	WORD $0x4e25d529 // fadd v9.4s, v9.4s, v5.4s
+	WORD $0x4e26d54a // fadd v10.4s, v10.4s, v6.4s
+	WORD $0x4e27d56b // fadd v11.4s, v11.4s, v7.4s
+	FSTPQ (F8, F9), 0(R17)
+	FSTPQ (F10, F11), 32(R17)
+given_16:
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R4, R4
+	ADD $64, R5, R5
+	SUBS $16, R13, R13
+	BGE channel_16
+channel_fewer:
+	ADDS $12, R13, R13
+	BLT channel_rest
+channel_four:
+	FMOVQ 0(R4), F0
+	FMOVQ 0(R5), F1
+	WORD $0x4ea0c802 // fcmgt v2.4s, v0.4s, #0.0
+	WORD $0x4e221c21 // and v1.16b, v1.16b, v2.16b
+	MOVD R6, R15
+	MOVD R7, R16
+	CBZ R16, candidate0_4_done
+candidate0_4:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FMOVQ 0(R17), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	SUBS $1, R16, R16
+	BNE candidate0_4
+candidate0_4_done:
+	MOVD R8, R16
+	CBZ R16, candidate1_4_done
+candidate1_4:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FMOVQ 0(R17), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	ADD R14<<2, R0, R19
+	FMOVQ 0(R19), F3
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVQ F3, 0(R19)
+	SUBS $1, R16, R16
+	BNE candidate1_4
+candidate1_4_done:
+	CBZ R9, given_4
+	MOVD (R15), R14
+	ADD R14<<2, R0, R17
+	FMOVQ 0(R17), F2
+	WORD $0x4e21d442 // fadd v2.4s, v2.4s, v1.4s
+	FMOVQ F2, 0(R17)
+given_4:
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R4, R4
+	ADD $16, R5, R5
+	SUBS $4, R13, R13
+	BGE channel_four
+channel_rest:
+	ADDS $4, R13, R13
+	BEQ channel_end
+channel_one:
+	FMOVS (R4), F0
+	FMOVS (R5), F1
+	WORD $0x4ea0c802 // fcmgt v2.4s, v0.4s, #0.0
+	WORD $0x4e221c21 // and v1.16b, v1.16b, v2.16b
+	MOVD R6, R15
+	MOVD R7, R16
+	CBZ R16, candidate0_1_done
+candidate0_1:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FMOVS (R17), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	SUBS $1, R16, R16
+	BNE candidate0_1
+candidate0_1_done:
+	MOVD R8, R16
+	CBZ R16, candidate1_1_done
+candidate1_1:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FMOVS (R17), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	ADD R14<<2, R0, R19
+	FMOVS (R19), F3
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVS F3, (R19)
+	SUBS $1, R16, R16
+	BNE candidate1_1
+candidate1_1_done:
+	CBZ R9, given_1
+	MOVD (R15), R14
+	ADD R14<<2, R0, R17
+	FMOVS (R17), F2
+	WORD $0x4e21d442 // fadd v2.4s, v2.4s, v1.4s
+	FMOVS F2, (R17)
+given_1:
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R4, R4
+	ADD $4, R5, R5
+	SUBS $1, R13, R13
+	BNE channel_one
+channel_end:
+	ADD R11, R2, R2
+	ADD R11, R3, R3
+	SUBS $1, R12, R12
+	BNE window
+	RET
+
+// func dropoutNEON(dst, src *float32, keys [20]uint32, counter, row, threshold uint32, scale float32, batches int)
+TEXT ·dropoutNEON(SB), NOSPLIT, $0-120
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD batches+112(FP), R2
+	MOVD $keys_0+16(FP), R4
+	FMOVS counter+96(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS row+100(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	FMOVS threshold+104(FP), F2
+	WORD $0x4e040442 // dup v2.4s, v2.s[0]
+	FMOVS scale+108(FP), F3
+	WORD $0x4e040463 // dup v3.4s, v3.s[0]
+	MOVD $0x4, R5
+	VDUP R5, V4.S4
+	MOVD $dropoutNumbers<>(SB), R5
+	FLDPQ 0(R5), (F6, F7)
+	WORD $0x4ea68400 // add v0.4s, v0.4s, v6.4s
+	WORD $0x4ea71ce5 // mov v5.16b, v7.16b
+batch:
+	WORD $0x4ea01c06 // mov v6.16b, v0.16b
+	WORD $0x4ea48400 // add v0.4s, v0.4s, v4.4s
+	WORD $0x4ea11c27 // mov v7.16b, v1.16b
+	WORD $0x4f000408 // movi v8.4s, #0
+	WORD $0x4f000409 // movi v9.4s, #0
+	WORD $0x4ea01c0a // mov v10.16b, v0.16b
+	WORD $0x4ea48400 // add v0.4s, v0.4s, v4.4s
+	WORD $0x4ea11c2b // mov v11.16b, v1.16b
+	WORD $0x4f00040c // movi v12.4s, #0
+	WORD $0x4f00040d // movi v13.4s, #0
+	MOVD R4, R3
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	WORD $0x4e8728ce // trn1 v14.4s, v6.4s, v7.4s
+	WORD $0x4e892910 // trn1 v16.4s, v8.4s, v9.4s
+	WORD $0x4e8768cf // trn2 v15.4s, v6.4s, v7.4s
+	WORD $0x4e896911 // trn2 v17.4s, v8.4s, v9.4s
+	WORD $0x4ed039c6 // zip1 v6.2d, v14.2d, v16.2d
+	WORD $0x4ed139e7 // zip1 v7.2d, v15.2d, v17.2d
+	WORD $0x4ed079c8 // zip2 v8.2d, v14.2d, v16.2d
+	WORD $0x4ed179e9 // zip2 v9.2d, v15.2d, v17.2d
+	FLDPQ 0(R1), (F14, F15)
+	FLDPQ 32(R1), (F16, F17)
+	ADD $64, R1, R1
+	WORD $0x6ea23cc6 // cmhs v6.4s, v6.4s, v2.4s
+	WORD $0x4e261dce // and v14.16b, v14.16b, v6.16b
+	WORD $0x6e23ddce // fmul v14.4s, v14.4s, v3.4s
+	WORD $0x6ea23ce7 // cmhs v7.4s, v7.4s, v2.4s
+	WORD $0x4e271def // and v15.16b, v15.16b, v7.16b
+	WORD $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
+	WORD $0x6ea23d08 // cmhs v8.4s, v8.4s, v2.4s
+	WORD $0x4e281e10 // and v16.16b, v16.16b, v8.16b
+	WORD $0x6e23de10 // fmul v16.4s, v16.4s, v3.4s
+	WORD $0x6ea23d29 // cmhs v9.4s, v9.4s, v2.4s
+	WORD $0x4e291e31 // and v17.16b, v17.16b, v9.16b
+	WORD $0x6e23de31 // fmul v17.4s, v17.4s, v3.4s
+	FSTPQ (F14, F15), 0(R0)
+	FSTPQ (F16, F17), 32(R0)
+	ADD $64, R0, R0
+	WORD $0x4e8b294e // trn1 v14.4s, v10.4s, v11.4s
+	WORD $0x4e8d2990 // trn1 v16.4s, v12.4s, v13.4s
+	WORD $0x4e8b694f // trn2 v15.4s, v10.4s, v11.4s
+	WORD $0x4e8d6991 // trn2 v17.4s, v12.4s, v13.4s
+	WORD $0x4ed039ca // zip1 v10.2d, v14.2d, v16.2d
+	WORD $0x4ed139eb // zip1 v11.2d, v15.2d, v17.2d
+	WORD $0x4ed079cc // zip2 v12.2d, v14.2d, v16.2d
+	WORD $0x4ed179ed // zip2 v13.2d, v15.2d, v17.2d
+	FLDPQ 0(R1), (F14, F15)
+	FLDPQ 32(R1), (F16, F17)
+	ADD $64, R1, R1
+	WORD $0x6ea23d4a // cmhs v10.4s, v10.4s, v2.4s
+	WORD $0x4e2a1dce // and v14.16b, v14.16b, v10.16b
+	WORD $0x6e23ddce // fmul v14.4s, v14.4s, v3.4s
+	WORD $0x6ea23d6b // cmhs v11.4s, v11.4s, v2.4s
+	WORD $0x4e2b1def // and v15.16b, v15.16b, v11.16b
+	WORD $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
+	WORD $0x6ea23d8c // cmhs v12.4s, v12.4s, v2.4s
+	WORD $0x4e2c1e10 // and v16.16b, v16.16b, v12.16b
+	WORD $0x6e23de10 // fmul v16.4s, v16.4s, v3.4s
+	WORD $0x6ea23dad // cmhs v13.4s, v13.4s, v2.4s
+	WORD $0x4e2d1e31 // and v17.16b, v17.16b, v13.16b
+	WORD $0x6e23de31 // fmul v17.4s, v17.4s, v3.4s
+	FSTPQ (F14, F15), 0(R0)
+	FSTPQ (F16, F17), 32(R0)
+	ADD $64, R0, R0
+	SUBS $1, R2, R2
+	BNE batch
 	RET
 
 // func sumNEON(dst, a, b *float32, count int)
