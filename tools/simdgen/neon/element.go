@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// elementInstructions are the instructions of elementwise kernels, found like those of instructions.
+// elementInstructions are the instructions that only elementwise kernels use.
 var elementInstructions = map[string]instruction{
 	"add.2d":     {0x4ee08400, three, threePlaces},
 	"add.4s":     {0x4ea08400, three, threePlaces},

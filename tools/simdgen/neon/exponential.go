@@ -25,8 +25,8 @@ func series(k int) float32 {
 
 // The numbers that exponential, sigmoid and tanh read.
 var (
-	exponentialNumbers = []float32{exponentLowest, math.Log2E, roundingShift, ln2High, ln2Low, series(7), series(6), series(5),
-		series(4), series(3), series(2), 1}
+	exponentialNumbers = []float32{exponentLowest, math.Log2E, roundingShift, ln2High, ln2Low, series(7), series(6),
+		series(5), series(4), series(3), series(2), 1}
 	sigmoidNumbers = append([]float32{exponentHighest}, exponentialNumbers...)
 	tanhNumbers    = append([]float32{2, .5, float32(math.Copysign(0, -1))}, sigmoidNumbers...)
 )
