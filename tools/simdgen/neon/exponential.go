@@ -173,45 +173,45 @@ func gatesGrad(e *element) {
 	e.each("fadd.4s", total, total, e.get(8))
 	// The gradient of o before its sigmoid.
 	d := e.of("fmul.4s", total, t)
-	e.each("fmul.4s", d, d, e.slope(o))
+	e.bySlope(d, o)
 	// The cell's gradient.
 	e.each("fmul.4s", total, total, o)
 	e.put(3, d)
 	e.free(o, d)
-	e.each("fmul.4s", total, total, e.tanhSlope(t))
+	e.byTanhSlope(total, t)
 	e.free(t)
 	dc := e.get(7)
 	e.each("fadd.4s", dc, dc, total)
 	e.free(total)
 	i, g := e.get(0), e.get(2)
 	d = e.of("fmul.4s", dc, g)
-	e.each("fmul.4s", d, d, e.slope(i))
+	e.bySlope(d, i)
 	e.put(0, d)
 	e.each("fmul.4s", d, dc, i)
-	e.each("fmul.4s", d, d, e.tanhSlope(g))
+	e.byTanhSlope(d, g)
 	e.put(2, d)
 	e.free(i, g)
 	f := e.get(1)
 	e.each("fmul.4s", d, dc, e.get(4))
-	e.each("fmul.4s", d, d, e.slope(f))
+	e.bySlope(d, f)
 	e.put(1, d)
 	e.each("fmul.4s", dc, dc, f)
 	e.put(7, dc)
 }
 
-// slope returns y·(1 - y), and tanhSlope 1 - y·y. The registers are free at once: the next instruction uses them.
-func (e *element) slope(y []vector) []vector {
+// bySlope multiplies d by the derivative y·(1 - y) of a sigmoid, and byTanhSlope by the derivative 1 - y·y of tanh.
+func (e *element) bySlope(d, y []vector) {
 	x := e.of("fsub.4s", e.number(1), y)
 	e.each("fmul.4s", x, x, y)
+	e.each("fmul.4s", d, d, x)
 	e.free(x)
-	return x
 }
 
-func (e *element) tanhSlope(y []vector) []vector {
+func (e *element) byTanhSlope(d, y []vector) {
 	x := e.of("fmul.4s", y, y)
 	e.each("fsub.4s", x, e.number(1), x)
+	e.each("fmul.4s", d, d, x)
 	e.free(x)
-	return x
 }
 
 // softmax writes simd.Softmax: 8 lanes go down the block twice, for the largest logit and for the exponentials.
