@@ -511,9 +511,9 @@ DATA softmaxNumbers<>+188(SB)/4, $0x3f800000
 GLOBL softmaxNumbers<>(SB), RODATA|NOPTR, $192
 
 DATA softplusNumbers<>+0(SB)/4, $0x652b82fe
-DATA softplusNumbers<>+4(SB)/4, $0x3ff71547
+DATA softplusNumbers<>+4(SB)/4, $0xbff71547
 DATA softplusNumbers<>+8(SB)/4, $0x652b82fe
-DATA softplusNumbers<>+12(SB)/4, $0x3ff71547
+DATA softplusNumbers<>+12(SB)/4, $0xbff71547
 DATA softplusNumbers<>+16(SB)/4, $0xb9e62b23
 DATA softplusNumbers<>+20(SB)/4, $0xc08feb6c
 DATA softplusNumbers<>+24(SB)/4, $0xb9e62b23
@@ -8332,10 +8332,6 @@ column_8:
 	WORD $0x4ee0f9ef // fabs v15.2d, v15.2d
 	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
 	WORD $0x4ee0fa31 // fabs v17.2d, v17.2d
-	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
-	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
 	WORD $0x6e60ddce // fmul v14.2d, v14.2d, v0.2d
 	WORD $0x6e60ddef // fmul v15.2d, v15.2d, v0.2d
 	WORD $0x6e60de10 // fmul v16.2d, v16.2d, v0.2d
@@ -8448,8 +8444,6 @@ column_four:
 	FSTPQ (F15, F16), 0(R7)
 	WORD $0x4ee0f9ad // fabs v13.2d, v13.2d
 	WORD $0x4ee0f9ce // fabs v14.2d, v14.2d
-	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
-	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
 	WORD $0x6e60ddad // fmul v13.2d, v13.2d, v0.2d
 	WORD $0x6e60ddce // fmul v14.2d, v14.2d, v0.2d
 	WORD $0x4e61f5ad // fmax v13.2d, v13.2d, v1.2d
@@ -8512,7 +8506,6 @@ column_one:
 	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
 	FMOVD F14, (R7)
 	WORD $0x4ee0f9ad // fabs v13.2d, v13.2d
-	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
 	WORD $0x6e60ddad // fmul v13.2d, v13.2d, v0.2d
 	WORD $0x4e61f5ad // fmax v13.2d, v13.2d, v1.2d
 	WORD $0x4e62d5ae // fadd v14.2d, v13.2d, v2.2d
@@ -8597,10 +8590,6 @@ column_8:
 	WORD $0x4ee0f9ef // fabs v15.2d, v15.2d
 	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
 	WORD $0x4ee0fa31 // fabs v17.2d, v17.2d
-	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
-	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
 	WORD $0x6e60ddce // fmul v14.2d, v14.2d, v0.2d
 	WORD $0x6e60ddef // fmul v15.2d, v15.2d, v0.2d
 	WORD $0x6e60de10 // fmul v16.2d, v16.2d, v0.2d
@@ -8727,8 +8716,6 @@ column_four:
 	FSTPQ (F15, F16), 0(R9)
 	WORD $0x4ee0f9ad // fabs v13.2d, v13.2d
 	WORD $0x4ee0f9ce // fabs v14.2d, v14.2d
-	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
-	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
 	WORD $0x6e60ddad // fmul v13.2d, v13.2d, v0.2d
 	WORD $0x6e60ddce // fmul v14.2d, v14.2d, v0.2d
 	WORD $0x4e61f5ad // fmax v13.2d, v13.2d, v1.2d
@@ -8799,7 +8786,6 @@ column_one:
 	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
 	FMOVD F14, (R9)
 	WORD $0x4ee0f9ad // fabs v13.2d, v13.2d
-	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
 	WORD $0x6e60ddad // fmul v13.2d, v13.2d, v0.2d
 	WORD $0x4e61f5ad // fmax v13.2d, v13.2d, v1.2d
 	WORD $0x4e62d5ae // fadd v14.2d, v13.2d, v2.2d

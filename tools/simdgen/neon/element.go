@@ -30,7 +30,6 @@ var elementInstructions = map[string]instruction{
 	"fmin.4s":    {0x4ea0f400, three, threePlaces},
 	"fmla.2d":    {0x4e60cc00, three, threePlaces},
 	"fmul.2d":    {0x6e60dc00, three, threePlaces},
-	"fneg.2d":    {0x6ee0f800, two, twoPlaces},
 	"fneg.4s":    {0x6ea0f800, two, twoPlaces},
 	"fsqrt.4s":   {0x6ea1f800, two, twoPlaces},
 	"fsub.2d":    {0x4ee0d400, three, threePlaces},

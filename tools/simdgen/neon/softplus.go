@@ -16,12 +16,12 @@ var (
 // wide writes loops over rows of float32 that are summed in float64, two in a vector.
 type wide struct {
 	*kernel
-	log2E, lowest, rounder, one vector
-	series                      []vector // coefficients of exponential64
+	minusLog2E, lowest, rounder, one vector
+	series                           []vector // coefficients of exponential64
 }
 
 func (w *wide) readNumbers() {
-	numbers := append([]float64{math.Log2E, lowest64, rounder64, 1}, exponential64...)
+	numbers := append([]float64{-math.Log2E, lowest64, rounder64, 1}, exponential64...)
 	var words []uint32
 	for _, x := range numbers {
 		low, high := uint32(math.Float64bits(x)), uint32(math.Float64bits(x)>>32)
@@ -29,7 +29,7 @@ func (w *wide) readNumbers() {
 	}
 	v := w.grid(1, len(numbers))[0]
 	w.scope(func() { w.fill(v, w.constant("softplusNumbers", words...), lanes*len(v)) })
-	w.log2E, w.lowest, w.rounder, w.one, w.series = v[0], v[1], v[2], v[3], v[4:]
+	w.minusLog2E, w.lowest, w.rounder, w.one, w.series = v[0], v[1], v[2], v[3], v[4:]
 }
 
 // like returns new vectors, as many as x has.
@@ -138,8 +138,7 @@ func softplus(f *file, name string, keep bool) {
 // expNegative returns exp(-|x|) for x, which is destroyed. NaN stays NaN.
 func (w *wide) expNegative(t []vector) []vector {
 	w.each("fabs.2d", t, t)
-	w.each("fneg.2d", t, t)
-	w.each("fmul.2d", t, t, w.log2E)
+	w.each("fmul.2d", t, t, w.minusLog2E)
 	w.each("fmax.2d", t, t, w.lowest)
 	shifted, p := w.like(t), w.like(t)
 	w.each("fadd.2d", shifted, t, w.rounder)
