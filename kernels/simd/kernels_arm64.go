@@ -90,3 +90,111 @@ func normalizeNEON(dst *float32, src *uint8, step int, order *uint8, mean, scale
 
 //go:noescape
 func huffmanRunNEON(from *byte, next int, acc, n uint64, table *uint32, coefs *int16, order *uint8, k int) (int, uint64, uint64, int)
+
+//go:noescape
+func scaleNEON(x *float32, a float32, count int)
+
+//go:noescape
+func addScaledNEON(dst, src *float32, a float32, count int)
+
+//go:noescape
+func reluNEON(dst, src *float32, count int)
+
+//go:noescape
+func reluGradNEON(dst, grad, y *float32, count int)
+
+//go:noescape
+func maxOfFourNEON(dst, x0, x1, x2, x3 *float32, count int)
+
+//go:noescape
+func scatterMaxNEON(d0, d1, d2, d3, x0, x1, x2, top, grad *float32, count int)
+
+//go:noescape
+func scatterMaxReLUNEON(d0, d1, d2, d3, x0, x1, x2, top, grad *float32, count int)
+
+//go:noescape
+func sgdNEON(weight, gradient, first *float32, lr, momentum, decay float32, count int)
+
+//go:noescape
+func adamNEON(weight, gradient, first, second *float32, lr, decay, beta1, rest1, beta2, rest2, correct1, correct2, epsilon float32, count int)
+
+//go:noescape
+func adamWNEON(weight, gradient, first, second *float32, lr, decay, beta1, rest1, beta2, rest2, correct1, correct2, epsilon float32, count int)
+
+//go:noescape
+func approachNEON(dst, src *float32, share float32, count int)
+
+//go:noescape
+func maxWindowsNEON(upper, lower, dst *float32, channels, count int)
+
+//go:noescape
+func scatterWindowsNEON(dUpper, dLower, upper, lower, top, grad *float32, channels, count int)
+
+//go:noescape
+func scatterWindowsReLUNEON(dUpper, dLower, upper, lower, top, grad *float32, channels, count int)
+
+//go:noescape
+func meanWindowsNEON(upper, lower, dst *float32, channels, count int)
+
+//go:noescape
+func spreadWindowsNEON(dUpper, dLower, grad *float32, channels, count int)
+
+//go:noescape
+func scatterFirstNEON(d, x, top, grad *float32, offsets *int, lo, end, last, channels, step, count int)
+
+//go:noescape
+func scatterFirstReLUNEON(d, x, top, grad *float32, offsets *int, lo, end, last, channels, step, count int)
+
+//go:noescape
+func dropoutNEON(dst, src *float32, keys [20]uint32, counter, row, threshold uint32, scale float32, batches int)
+
+//go:noescape
+func sumNEON(dst, a, b *float32, count int)
+
+//go:noescape
+func addProductNEON(dst, r, x, factor *float32, count int)
+
+//go:noescape
+func scaleToNEON(dst, src *float32, a float32, count int)
+
+//go:noescape
+func standardizeNEON(dst, x, gain, bias *float32, high, low, inverse float32, count int)
+
+//go:noescape
+func geluNEON(dst, x *float32, count int)
+
+//go:noescape
+func geluTanhNEON(dst, x *float32, count int)
+
+//go:noescape
+func geluQuickNEON(dst, x *float32, count int)
+
+//go:noescape
+func momentsNEON(x *float32, first float64, groups int) [16]float64
+
+//go:noescape
+func sumSquaresNEON(x *float32, groups int) [8]float64
+
+//go:noescape
+func lstmGatesNEON(in, forget, gate, out, before, c, h *float32, count int)
+
+//go:noescape
+func lstmGatesGradNEON(in, forget, gate, out, before, c, dh, dc, carried *float32, count int)
+
+//go:noescape
+func raiseNEON(top, x *float32, bias float32, count int)
+
+//go:noescape
+func addExpNEON(sum, x, top *float32, bias float32, count int)
+
+//go:noescape
+func scaledExpNEON(x, top, factor *float32, bias float32, count int)
+
+//go:noescape
+func softmaxNEON(block *float32, stride, rows int, top, sum, factor *float32, lanes int)
+
+//go:noescape
+func softplusNEON(positive, excess *float64, logits *float32, stride, rows, width int)
+
+//go:noescape
+func softplusSigmoidNEON(positive, excess *float64, logits, dst *float32, stride, rows, width int)

@@ -122,6 +122,554 @@ DATA word3<>+8(SB)/4, $0xffffff0e
 DATA word3<>+12(SB)/4, $0xffffff0f
 GLOBL word3<>(SB), RODATA|NOPTR, $16
 
+DATA meanWindowsNumbers<>+0(SB)/4, $0x3e800000
+DATA meanWindowsNumbers<>+4(SB)/4, $0x3e800000
+DATA meanWindowsNumbers<>+8(SB)/4, $0x3e800000
+DATA meanWindowsNumbers<>+12(SB)/4, $0x3e800000
+GLOBL meanWindowsNumbers<>(SB), RODATA|NOPTR, $16
+
+DATA spreadWindowsNumbers<>+0(SB)/4, $0x3e800000
+DATA spreadWindowsNumbers<>+4(SB)/4, $0x3e800000
+DATA spreadWindowsNumbers<>+8(SB)/4, $0x3e800000
+DATA spreadWindowsNumbers<>+12(SB)/4, $0x3e800000
+GLOBL spreadWindowsNumbers<>(SB), RODATA|NOPTR, $16
+
+DATA dropoutNumbers<>+0(SB)/4, $0x00000000
+DATA dropoutNumbers<>+4(SB)/4, $0x00000001
+DATA dropoutNumbers<>+8(SB)/4, $0x00000002
+DATA dropoutNumbers<>+12(SB)/4, $0x00000003
+DATA dropoutNumbers<>+16(SB)/4, $0xd2511f53
+DATA dropoutNumbers<>+20(SB)/4, $0xcd9e8d57
+DATA dropoutNumbers<>+24(SB)/4, $0x00000000
+DATA dropoutNumbers<>+28(SB)/4, $0x00000000
+GLOBL dropoutNumbers<>(SB), RODATA|NOPTR, $32
+
+DATA geluNumbers<>+0(SB)/4, $0x00000000
+DATA geluNumbers<>+4(SB)/4, $0x00000000
+DATA geluNumbers<>+8(SB)/4, $0x00000000
+DATA geluNumbers<>+12(SB)/4, $0x00000000
+DATA geluNumbers<>+16(SB)/4, $0x3f000000
+DATA geluNumbers<>+20(SB)/4, $0x3f000000
+DATA geluNumbers<>+24(SB)/4, $0x3f000000
+DATA geluNumbers<>+28(SB)/4, $0x3f000000
+DATA geluNumbers<>+32(SB)/4, $0x40b33333
+DATA geluNumbers<>+36(SB)/4, $0x40b33333
+DATA geluNumbers<>+40(SB)/4, $0x40b33333
+DATA geluNumbers<>+44(SB)/4, $0x40b33333
+DATA geluNumbers<>+48(SB)/4, $0x32ba73e6
+DATA geluNumbers<>+52(SB)/4, $0x32ba73e6
+DATA geluNumbers<>+56(SB)/4, $0x32ba73e6
+DATA geluNumbers<>+60(SB)/4, $0x32ba73e6
+DATA geluNumbers<>+64(SB)/4, $0x36dbd3a1
+DATA geluNumbers<>+68(SB)/4, $0x36dbd3a1
+DATA geluNumbers<>+72(SB)/4, $0x36dbd3a1
+DATA geluNumbers<>+76(SB)/4, $0x36dbd3a1
+DATA geluNumbers<>+80(SB)/4, $0x394546c4
+DATA geluNumbers<>+84(SB)/4, $0x394546c4
+DATA geluNumbers<>+88(SB)/4, $0x394546c4
+DATA geluNumbers<>+92(SB)/4, $0x394546c4
+DATA geluNumbers<>+96(SB)/4, $0x3b9d157c
+DATA geluNumbers<>+100(SB)/4, $0x3b9d157c
+DATA geluNumbers<>+104(SB)/4, $0x3b9d157c
+DATA geluNumbers<>+108(SB)/4, $0x3b9d157c
+DATA geluNumbers<>+112(SB)/4, $0x3d121eee
+DATA geluNumbers<>+116(SB)/4, $0x3d121eee
+DATA geluNumbers<>+120(SB)/4, $0x3d121eee
+DATA geluNumbers<>+124(SB)/4, $0x3d121eee
+DATA geluNumbers<>+128(SB)/4, $0x3ecc4222
+DATA geluNumbers<>+132(SB)/4, $0x3ecc4222
+DATA geluNumbers<>+136(SB)/4, $0x3ecc4222
+DATA geluNumbers<>+140(SB)/4, $0x3ecc4222
+DATA geluNumbers<>+144(SB)/4, $0x359ea4d7
+DATA geluNumbers<>+148(SB)/4, $0x359ea4d7
+DATA geluNumbers<>+152(SB)/4, $0x359ea4d7
+DATA geluNumbers<>+156(SB)/4, $0x359ea4d7
+DATA geluNumbers<>+160(SB)/4, $0x38a838b7
+DATA geluNumbers<>+164(SB)/4, $0x38a838b7
+DATA geluNumbers<>+168(SB)/4, $0x38a838b7
+DATA geluNumbers<>+172(SB)/4, $0x38a838b7
+DATA geluNumbers<>+176(SB)/4, $0x3b029665
+DATA geluNumbers<>+180(SB)/4, $0x3b029665
+DATA geluNumbers<>+184(SB)/4, $0x3b029665
+DATA geluNumbers<>+188(SB)/4, $0x3b029665
+DATA geluNumbers<>+192(SB)/4, $0x3cf3510c
+DATA geluNumbers<>+196(SB)/4, $0x3cf3510c
+DATA geluNumbers<>+200(SB)/4, $0x3cf3510c
+DATA geluNumbers<>+204(SB)/4, $0x3cf3510c
+DATA geluNumbers<>+208(SB)/4, $0x3e831d9b
+DATA geluNumbers<>+212(SB)/4, $0x3e831d9b
+DATA geluNumbers<>+216(SB)/4, $0x3e831d9b
+DATA geluNumbers<>+220(SB)/4, $0x3e831d9b
+DATA geluNumbers<>+224(SB)/4, $0x3f800000
+DATA geluNumbers<>+228(SB)/4, $0x3f800000
+DATA geluNumbers<>+232(SB)/4, $0x3f800000
+DATA geluNumbers<>+236(SB)/4, $0x3f800000
+GLOBL geluNumbers<>(SB), RODATA|NOPTR, $240
+
+DATA geluTanhNumbers<>+0(SB)/4, $0xc3000000
+DATA geluTanhNumbers<>+4(SB)/4, $0xc3000000
+DATA geluTanhNumbers<>+8(SB)/4, $0xc3000000
+DATA geluTanhNumbers<>+12(SB)/4, $0xc3000000
+DATA geluTanhNumbers<>+16(SB)/4, $0x3fcc422a
+DATA geluTanhNumbers<>+20(SB)/4, $0x3fcc422a
+DATA geluTanhNumbers<>+24(SB)/4, $0x3fcc422a
+DATA geluTanhNumbers<>+28(SB)/4, $0x3fcc422a
+DATA geluTanhNumbers<>+32(SB)/4, $0x3d922279
+DATA geluTanhNumbers<>+36(SB)/4, $0x3d922279
+DATA geluTanhNumbers<>+40(SB)/4, $0x3d922279
+DATA geluTanhNumbers<>+44(SB)/4, $0x3d922279
+DATA geluTanhNumbers<>+48(SB)/4, $0x3fd9db23
+DATA geluTanhNumbers<>+52(SB)/4, $0x3fd9db23
+DATA geluTanhNumbers<>+56(SB)/4, $0x3fd9db23
+DATA geluTanhNumbers<>+60(SB)/4, $0x3fd9db23
+DATA geluTanhNumbers<>+64(SB)/4, $0x42ae0000
+DATA geluTanhNumbers<>+68(SB)/4, $0x42ae0000
+DATA geluTanhNumbers<>+72(SB)/4, $0x42ae0000
+DATA geluTanhNumbers<>+76(SB)/4, $0x42ae0000
+DATA geluTanhNumbers<>+80(SB)/4, $0xc2ae0000
+DATA geluTanhNumbers<>+84(SB)/4, $0xc2ae0000
+DATA geluTanhNumbers<>+88(SB)/4, $0xc2ae0000
+DATA geluTanhNumbers<>+92(SB)/4, $0xc2ae0000
+DATA geluTanhNumbers<>+96(SB)/4, $0x3fb8aa3b
+DATA geluTanhNumbers<>+100(SB)/4, $0x3fb8aa3b
+DATA geluTanhNumbers<>+104(SB)/4, $0x3fb8aa3b
+DATA geluTanhNumbers<>+108(SB)/4, $0x3fb8aa3b
+DATA geluTanhNumbers<>+112(SB)/4, $0x4b400000
+DATA geluTanhNumbers<>+116(SB)/4, $0x4b400000
+DATA geluTanhNumbers<>+120(SB)/4, $0x4b400000
+DATA geluTanhNumbers<>+124(SB)/4, $0x4b400000
+DATA geluTanhNumbers<>+128(SB)/4, $0x3f318000
+DATA geluTanhNumbers<>+132(SB)/4, $0x3f318000
+DATA geluTanhNumbers<>+136(SB)/4, $0x3f318000
+DATA geluTanhNumbers<>+140(SB)/4, $0x3f318000
+DATA geluTanhNumbers<>+144(SB)/4, $0xb95e8083
+DATA geluTanhNumbers<>+148(SB)/4, $0xb95e8083
+DATA geluTanhNumbers<>+152(SB)/4, $0xb95e8083
+DATA geluTanhNumbers<>+156(SB)/4, $0xb95e8083
+DATA geluTanhNumbers<>+160(SB)/4, $0x39500d01
+DATA geluTanhNumbers<>+164(SB)/4, $0x39500d01
+DATA geluTanhNumbers<>+168(SB)/4, $0x39500d01
+DATA geluTanhNumbers<>+172(SB)/4, $0x39500d01
+DATA geluTanhNumbers<>+176(SB)/4, $0x3ab60b61
+DATA geluTanhNumbers<>+180(SB)/4, $0x3ab60b61
+DATA geluTanhNumbers<>+184(SB)/4, $0x3ab60b61
+DATA geluTanhNumbers<>+188(SB)/4, $0x3ab60b61
+DATA geluTanhNumbers<>+192(SB)/4, $0x3c088889
+DATA geluTanhNumbers<>+196(SB)/4, $0x3c088889
+DATA geluTanhNumbers<>+200(SB)/4, $0x3c088889
+DATA geluTanhNumbers<>+204(SB)/4, $0x3c088889
+DATA geluTanhNumbers<>+208(SB)/4, $0x3d2aaaab
+DATA geluTanhNumbers<>+212(SB)/4, $0x3d2aaaab
+DATA geluTanhNumbers<>+216(SB)/4, $0x3d2aaaab
+DATA geluTanhNumbers<>+220(SB)/4, $0x3d2aaaab
+DATA geluTanhNumbers<>+224(SB)/4, $0x3e2aaaab
+DATA geluTanhNumbers<>+228(SB)/4, $0x3e2aaaab
+DATA geluTanhNumbers<>+232(SB)/4, $0x3e2aaaab
+DATA geluTanhNumbers<>+236(SB)/4, $0x3e2aaaab
+DATA geluTanhNumbers<>+240(SB)/4, $0x3f000000
+DATA geluTanhNumbers<>+244(SB)/4, $0x3f000000
+DATA geluTanhNumbers<>+248(SB)/4, $0x3f000000
+DATA geluTanhNumbers<>+252(SB)/4, $0x3f000000
+DATA geluTanhNumbers<>+256(SB)/4, $0x3f800000
+DATA geluTanhNumbers<>+260(SB)/4, $0x3f800000
+DATA geluTanhNumbers<>+264(SB)/4, $0x3f800000
+DATA geluTanhNumbers<>+268(SB)/4, $0x3f800000
+GLOBL geluTanhNumbers<>(SB), RODATA|NOPTR, $272
+
+DATA geluQuickNumbers<>+0(SB)/4, $0xc3000000
+DATA geluQuickNumbers<>+4(SB)/4, $0xc3000000
+DATA geluQuickNumbers<>+8(SB)/4, $0xc3000000
+DATA geluQuickNumbers<>+12(SB)/4, $0xc3000000
+DATA geluQuickNumbers<>+16(SB)/4, $0x3fcc422a
+DATA geluQuickNumbers<>+20(SB)/4, $0x3fcc422a
+DATA geluQuickNumbers<>+24(SB)/4, $0x3fcc422a
+DATA geluQuickNumbers<>+28(SB)/4, $0x3fcc422a
+DATA geluQuickNumbers<>+32(SB)/4, $0x3d922279
+DATA geluQuickNumbers<>+36(SB)/4, $0x3d922279
+DATA geluQuickNumbers<>+40(SB)/4, $0x3d922279
+DATA geluQuickNumbers<>+44(SB)/4, $0x3d922279
+DATA geluQuickNumbers<>+48(SB)/4, $0x3fd9db23
+DATA geluQuickNumbers<>+52(SB)/4, $0x3fd9db23
+DATA geluQuickNumbers<>+56(SB)/4, $0x3fd9db23
+DATA geluQuickNumbers<>+60(SB)/4, $0x3fd9db23
+DATA geluQuickNumbers<>+64(SB)/4, $0x42ae0000
+DATA geluQuickNumbers<>+68(SB)/4, $0x42ae0000
+DATA geluQuickNumbers<>+72(SB)/4, $0x42ae0000
+DATA geluQuickNumbers<>+76(SB)/4, $0x42ae0000
+DATA geluQuickNumbers<>+80(SB)/4, $0xc2ae0000
+DATA geluQuickNumbers<>+84(SB)/4, $0xc2ae0000
+DATA geluQuickNumbers<>+88(SB)/4, $0xc2ae0000
+DATA geluQuickNumbers<>+92(SB)/4, $0xc2ae0000
+DATA geluQuickNumbers<>+96(SB)/4, $0x3fb8aa3b
+DATA geluQuickNumbers<>+100(SB)/4, $0x3fb8aa3b
+DATA geluQuickNumbers<>+104(SB)/4, $0x3fb8aa3b
+DATA geluQuickNumbers<>+108(SB)/4, $0x3fb8aa3b
+DATA geluQuickNumbers<>+112(SB)/4, $0x4b400000
+DATA geluQuickNumbers<>+116(SB)/4, $0x4b400000
+DATA geluQuickNumbers<>+120(SB)/4, $0x4b400000
+DATA geluQuickNumbers<>+124(SB)/4, $0x4b400000
+DATA geluQuickNumbers<>+128(SB)/4, $0x3f318000
+DATA geluQuickNumbers<>+132(SB)/4, $0x3f318000
+DATA geluQuickNumbers<>+136(SB)/4, $0x3f318000
+DATA geluQuickNumbers<>+140(SB)/4, $0x3f318000
+DATA geluQuickNumbers<>+144(SB)/4, $0xb95e8083
+DATA geluQuickNumbers<>+148(SB)/4, $0xb95e8083
+DATA geluQuickNumbers<>+152(SB)/4, $0xb95e8083
+DATA geluQuickNumbers<>+156(SB)/4, $0xb95e8083
+DATA geluQuickNumbers<>+160(SB)/4, $0x39500d01
+DATA geluQuickNumbers<>+164(SB)/4, $0x39500d01
+DATA geluQuickNumbers<>+168(SB)/4, $0x39500d01
+DATA geluQuickNumbers<>+172(SB)/4, $0x39500d01
+DATA geluQuickNumbers<>+176(SB)/4, $0x3ab60b61
+DATA geluQuickNumbers<>+180(SB)/4, $0x3ab60b61
+DATA geluQuickNumbers<>+184(SB)/4, $0x3ab60b61
+DATA geluQuickNumbers<>+188(SB)/4, $0x3ab60b61
+DATA geluQuickNumbers<>+192(SB)/4, $0x3c088889
+DATA geluQuickNumbers<>+196(SB)/4, $0x3c088889
+DATA geluQuickNumbers<>+200(SB)/4, $0x3c088889
+DATA geluQuickNumbers<>+204(SB)/4, $0x3c088889
+DATA geluQuickNumbers<>+208(SB)/4, $0x3d2aaaab
+DATA geluQuickNumbers<>+212(SB)/4, $0x3d2aaaab
+DATA geluQuickNumbers<>+216(SB)/4, $0x3d2aaaab
+DATA geluQuickNumbers<>+220(SB)/4, $0x3d2aaaab
+DATA geluQuickNumbers<>+224(SB)/4, $0x3e2aaaab
+DATA geluQuickNumbers<>+228(SB)/4, $0x3e2aaaab
+DATA geluQuickNumbers<>+232(SB)/4, $0x3e2aaaab
+DATA geluQuickNumbers<>+236(SB)/4, $0x3e2aaaab
+DATA geluQuickNumbers<>+240(SB)/4, $0x3f000000
+DATA geluQuickNumbers<>+244(SB)/4, $0x3f000000
+DATA geluQuickNumbers<>+248(SB)/4, $0x3f000000
+DATA geluQuickNumbers<>+252(SB)/4, $0x3f000000
+DATA geluQuickNumbers<>+256(SB)/4, $0x3f800000
+DATA geluQuickNumbers<>+260(SB)/4, $0x3f800000
+DATA geluQuickNumbers<>+264(SB)/4, $0x3f800000
+DATA geluQuickNumbers<>+268(SB)/4, $0x3f800000
+GLOBL geluQuickNumbers<>(SB), RODATA|NOPTR, $272
+
+DATA lstmGatesNumbers<>+0(SB)/4, $0x40000000
+DATA lstmGatesNumbers<>+4(SB)/4, $0x40000000
+DATA lstmGatesNumbers<>+8(SB)/4, $0x40000000
+DATA lstmGatesNumbers<>+12(SB)/4, $0x40000000
+DATA lstmGatesNumbers<>+16(SB)/4, $0x3f000000
+DATA lstmGatesNumbers<>+20(SB)/4, $0x3f000000
+DATA lstmGatesNumbers<>+24(SB)/4, $0x3f000000
+DATA lstmGatesNumbers<>+28(SB)/4, $0x3f000000
+DATA lstmGatesNumbers<>+32(SB)/4, $0x80000000
+DATA lstmGatesNumbers<>+36(SB)/4, $0x80000000
+DATA lstmGatesNumbers<>+40(SB)/4, $0x80000000
+DATA lstmGatesNumbers<>+44(SB)/4, $0x80000000
+DATA lstmGatesNumbers<>+48(SB)/4, $0x42ae0000
+DATA lstmGatesNumbers<>+52(SB)/4, $0x42ae0000
+DATA lstmGatesNumbers<>+56(SB)/4, $0x42ae0000
+DATA lstmGatesNumbers<>+60(SB)/4, $0x42ae0000
+DATA lstmGatesNumbers<>+64(SB)/4, $0xc2ae0000
+DATA lstmGatesNumbers<>+68(SB)/4, $0xc2ae0000
+DATA lstmGatesNumbers<>+72(SB)/4, $0xc2ae0000
+DATA lstmGatesNumbers<>+76(SB)/4, $0xc2ae0000
+DATA lstmGatesNumbers<>+80(SB)/4, $0x3fb8aa3b
+DATA lstmGatesNumbers<>+84(SB)/4, $0x3fb8aa3b
+DATA lstmGatesNumbers<>+88(SB)/4, $0x3fb8aa3b
+DATA lstmGatesNumbers<>+92(SB)/4, $0x3fb8aa3b
+DATA lstmGatesNumbers<>+96(SB)/4, $0x4b400000
+DATA lstmGatesNumbers<>+100(SB)/4, $0x4b400000
+DATA lstmGatesNumbers<>+104(SB)/4, $0x4b400000
+DATA lstmGatesNumbers<>+108(SB)/4, $0x4b400000
+DATA lstmGatesNumbers<>+112(SB)/4, $0x3f318000
+DATA lstmGatesNumbers<>+116(SB)/4, $0x3f318000
+DATA lstmGatesNumbers<>+120(SB)/4, $0x3f318000
+DATA lstmGatesNumbers<>+124(SB)/4, $0x3f318000
+DATA lstmGatesNumbers<>+128(SB)/4, $0xb95e8083
+DATA lstmGatesNumbers<>+132(SB)/4, $0xb95e8083
+DATA lstmGatesNumbers<>+136(SB)/4, $0xb95e8083
+DATA lstmGatesNumbers<>+140(SB)/4, $0xb95e8083
+DATA lstmGatesNumbers<>+144(SB)/4, $0x39500d01
+DATA lstmGatesNumbers<>+148(SB)/4, $0x39500d01
+DATA lstmGatesNumbers<>+152(SB)/4, $0x39500d01
+DATA lstmGatesNumbers<>+156(SB)/4, $0x39500d01
+DATA lstmGatesNumbers<>+160(SB)/4, $0x3ab60b61
+DATA lstmGatesNumbers<>+164(SB)/4, $0x3ab60b61
+DATA lstmGatesNumbers<>+168(SB)/4, $0x3ab60b61
+DATA lstmGatesNumbers<>+172(SB)/4, $0x3ab60b61
+DATA lstmGatesNumbers<>+176(SB)/4, $0x3c088889
+DATA lstmGatesNumbers<>+180(SB)/4, $0x3c088889
+DATA lstmGatesNumbers<>+184(SB)/4, $0x3c088889
+DATA lstmGatesNumbers<>+188(SB)/4, $0x3c088889
+DATA lstmGatesNumbers<>+192(SB)/4, $0x3d2aaaab
+DATA lstmGatesNumbers<>+196(SB)/4, $0x3d2aaaab
+DATA lstmGatesNumbers<>+200(SB)/4, $0x3d2aaaab
+DATA lstmGatesNumbers<>+204(SB)/4, $0x3d2aaaab
+DATA lstmGatesNumbers<>+208(SB)/4, $0x3e2aaaab
+DATA lstmGatesNumbers<>+212(SB)/4, $0x3e2aaaab
+DATA lstmGatesNumbers<>+216(SB)/4, $0x3e2aaaab
+DATA lstmGatesNumbers<>+220(SB)/4, $0x3e2aaaab
+DATA lstmGatesNumbers<>+224(SB)/4, $0x3f000000
+DATA lstmGatesNumbers<>+228(SB)/4, $0x3f000000
+DATA lstmGatesNumbers<>+232(SB)/4, $0x3f000000
+DATA lstmGatesNumbers<>+236(SB)/4, $0x3f000000
+DATA lstmGatesNumbers<>+240(SB)/4, $0x3f800000
+DATA lstmGatesNumbers<>+244(SB)/4, $0x3f800000
+DATA lstmGatesNumbers<>+248(SB)/4, $0x3f800000
+DATA lstmGatesNumbers<>+252(SB)/4, $0x3f800000
+GLOBL lstmGatesNumbers<>(SB), RODATA|NOPTR, $256
+
+DATA lstmGatesGradNumbers<>+0(SB)/4, $0x40000000
+DATA lstmGatesGradNumbers<>+4(SB)/4, $0x40000000
+DATA lstmGatesGradNumbers<>+8(SB)/4, $0x40000000
+DATA lstmGatesGradNumbers<>+12(SB)/4, $0x40000000
+DATA lstmGatesGradNumbers<>+16(SB)/4, $0x3f000000
+DATA lstmGatesGradNumbers<>+20(SB)/4, $0x3f000000
+DATA lstmGatesGradNumbers<>+24(SB)/4, $0x3f000000
+DATA lstmGatesGradNumbers<>+28(SB)/4, $0x3f000000
+DATA lstmGatesGradNumbers<>+32(SB)/4, $0x80000000
+DATA lstmGatesGradNumbers<>+36(SB)/4, $0x80000000
+DATA lstmGatesGradNumbers<>+40(SB)/4, $0x80000000
+DATA lstmGatesGradNumbers<>+44(SB)/4, $0x80000000
+DATA lstmGatesGradNumbers<>+48(SB)/4, $0x42ae0000
+DATA lstmGatesGradNumbers<>+52(SB)/4, $0x42ae0000
+DATA lstmGatesGradNumbers<>+56(SB)/4, $0x42ae0000
+DATA lstmGatesGradNumbers<>+60(SB)/4, $0x42ae0000
+DATA lstmGatesGradNumbers<>+64(SB)/4, $0xc2ae0000
+DATA lstmGatesGradNumbers<>+68(SB)/4, $0xc2ae0000
+DATA lstmGatesGradNumbers<>+72(SB)/4, $0xc2ae0000
+DATA lstmGatesGradNumbers<>+76(SB)/4, $0xc2ae0000
+DATA lstmGatesGradNumbers<>+80(SB)/4, $0x3fb8aa3b
+DATA lstmGatesGradNumbers<>+84(SB)/4, $0x3fb8aa3b
+DATA lstmGatesGradNumbers<>+88(SB)/4, $0x3fb8aa3b
+DATA lstmGatesGradNumbers<>+92(SB)/4, $0x3fb8aa3b
+DATA lstmGatesGradNumbers<>+96(SB)/4, $0x4b400000
+DATA lstmGatesGradNumbers<>+100(SB)/4, $0x4b400000
+DATA lstmGatesGradNumbers<>+104(SB)/4, $0x4b400000
+DATA lstmGatesGradNumbers<>+108(SB)/4, $0x4b400000
+DATA lstmGatesGradNumbers<>+112(SB)/4, $0x3f318000
+DATA lstmGatesGradNumbers<>+116(SB)/4, $0x3f318000
+DATA lstmGatesGradNumbers<>+120(SB)/4, $0x3f318000
+DATA lstmGatesGradNumbers<>+124(SB)/4, $0x3f318000
+DATA lstmGatesGradNumbers<>+128(SB)/4, $0xb95e8083
+DATA lstmGatesGradNumbers<>+132(SB)/4, $0xb95e8083
+DATA lstmGatesGradNumbers<>+136(SB)/4, $0xb95e8083
+DATA lstmGatesGradNumbers<>+140(SB)/4, $0xb95e8083
+DATA lstmGatesGradNumbers<>+144(SB)/4, $0x39500d01
+DATA lstmGatesGradNumbers<>+148(SB)/4, $0x39500d01
+DATA lstmGatesGradNumbers<>+152(SB)/4, $0x39500d01
+DATA lstmGatesGradNumbers<>+156(SB)/4, $0x39500d01
+DATA lstmGatesGradNumbers<>+160(SB)/4, $0x3ab60b61
+DATA lstmGatesGradNumbers<>+164(SB)/4, $0x3ab60b61
+DATA lstmGatesGradNumbers<>+168(SB)/4, $0x3ab60b61
+DATA lstmGatesGradNumbers<>+172(SB)/4, $0x3ab60b61
+DATA lstmGatesGradNumbers<>+176(SB)/4, $0x3c088889
+DATA lstmGatesGradNumbers<>+180(SB)/4, $0x3c088889
+DATA lstmGatesGradNumbers<>+184(SB)/4, $0x3c088889
+DATA lstmGatesGradNumbers<>+188(SB)/4, $0x3c088889
+DATA lstmGatesGradNumbers<>+192(SB)/4, $0x3d2aaaab
+DATA lstmGatesGradNumbers<>+196(SB)/4, $0x3d2aaaab
+DATA lstmGatesGradNumbers<>+200(SB)/4, $0x3d2aaaab
+DATA lstmGatesGradNumbers<>+204(SB)/4, $0x3d2aaaab
+DATA lstmGatesGradNumbers<>+208(SB)/4, $0x3e2aaaab
+DATA lstmGatesGradNumbers<>+212(SB)/4, $0x3e2aaaab
+DATA lstmGatesGradNumbers<>+216(SB)/4, $0x3e2aaaab
+DATA lstmGatesGradNumbers<>+220(SB)/4, $0x3e2aaaab
+DATA lstmGatesGradNumbers<>+224(SB)/4, $0x3f000000
+DATA lstmGatesGradNumbers<>+228(SB)/4, $0x3f000000
+DATA lstmGatesGradNumbers<>+232(SB)/4, $0x3f000000
+DATA lstmGatesGradNumbers<>+236(SB)/4, $0x3f000000
+DATA lstmGatesGradNumbers<>+240(SB)/4, $0x3f800000
+DATA lstmGatesGradNumbers<>+244(SB)/4, $0x3f800000
+DATA lstmGatesGradNumbers<>+248(SB)/4, $0x3f800000
+DATA lstmGatesGradNumbers<>+252(SB)/4, $0x3f800000
+GLOBL lstmGatesGradNumbers<>(SB), RODATA|NOPTR, $256
+
+DATA addExpNumbers<>+0(SB)/4, $0xc2ae0000
+DATA addExpNumbers<>+4(SB)/4, $0xc2ae0000
+DATA addExpNumbers<>+8(SB)/4, $0xc2ae0000
+DATA addExpNumbers<>+12(SB)/4, $0xc2ae0000
+DATA addExpNumbers<>+16(SB)/4, $0x3fb8aa3b
+DATA addExpNumbers<>+20(SB)/4, $0x3fb8aa3b
+DATA addExpNumbers<>+24(SB)/4, $0x3fb8aa3b
+DATA addExpNumbers<>+28(SB)/4, $0x3fb8aa3b
+DATA addExpNumbers<>+32(SB)/4, $0x4b400000
+DATA addExpNumbers<>+36(SB)/4, $0x4b400000
+DATA addExpNumbers<>+40(SB)/4, $0x4b400000
+DATA addExpNumbers<>+44(SB)/4, $0x4b400000
+DATA addExpNumbers<>+48(SB)/4, $0x3f318000
+DATA addExpNumbers<>+52(SB)/4, $0x3f318000
+DATA addExpNumbers<>+56(SB)/4, $0x3f318000
+DATA addExpNumbers<>+60(SB)/4, $0x3f318000
+DATA addExpNumbers<>+64(SB)/4, $0xb95e8083
+DATA addExpNumbers<>+68(SB)/4, $0xb95e8083
+DATA addExpNumbers<>+72(SB)/4, $0xb95e8083
+DATA addExpNumbers<>+76(SB)/4, $0xb95e8083
+DATA addExpNumbers<>+80(SB)/4, $0x39500d01
+DATA addExpNumbers<>+84(SB)/4, $0x39500d01
+DATA addExpNumbers<>+88(SB)/4, $0x39500d01
+DATA addExpNumbers<>+92(SB)/4, $0x39500d01
+DATA addExpNumbers<>+96(SB)/4, $0x3ab60b61
+DATA addExpNumbers<>+100(SB)/4, $0x3ab60b61
+DATA addExpNumbers<>+104(SB)/4, $0x3ab60b61
+DATA addExpNumbers<>+108(SB)/4, $0x3ab60b61
+DATA addExpNumbers<>+112(SB)/4, $0x3c088889
+DATA addExpNumbers<>+116(SB)/4, $0x3c088889
+DATA addExpNumbers<>+120(SB)/4, $0x3c088889
+DATA addExpNumbers<>+124(SB)/4, $0x3c088889
+DATA addExpNumbers<>+128(SB)/4, $0x3d2aaaab
+DATA addExpNumbers<>+132(SB)/4, $0x3d2aaaab
+DATA addExpNumbers<>+136(SB)/4, $0x3d2aaaab
+DATA addExpNumbers<>+140(SB)/4, $0x3d2aaaab
+DATA addExpNumbers<>+144(SB)/4, $0x3e2aaaab
+DATA addExpNumbers<>+148(SB)/4, $0x3e2aaaab
+DATA addExpNumbers<>+152(SB)/4, $0x3e2aaaab
+DATA addExpNumbers<>+156(SB)/4, $0x3e2aaaab
+DATA addExpNumbers<>+160(SB)/4, $0x3f000000
+DATA addExpNumbers<>+164(SB)/4, $0x3f000000
+DATA addExpNumbers<>+168(SB)/4, $0x3f000000
+DATA addExpNumbers<>+172(SB)/4, $0x3f000000
+DATA addExpNumbers<>+176(SB)/4, $0x3f800000
+DATA addExpNumbers<>+180(SB)/4, $0x3f800000
+DATA addExpNumbers<>+184(SB)/4, $0x3f800000
+DATA addExpNumbers<>+188(SB)/4, $0x3f800000
+GLOBL addExpNumbers<>(SB), RODATA|NOPTR, $192
+
+DATA scaledExpNumbers<>+0(SB)/4, $0xc2ae0000
+DATA scaledExpNumbers<>+4(SB)/4, $0xc2ae0000
+DATA scaledExpNumbers<>+8(SB)/4, $0xc2ae0000
+DATA scaledExpNumbers<>+12(SB)/4, $0xc2ae0000
+DATA scaledExpNumbers<>+16(SB)/4, $0x3fb8aa3b
+DATA scaledExpNumbers<>+20(SB)/4, $0x3fb8aa3b
+DATA scaledExpNumbers<>+24(SB)/4, $0x3fb8aa3b
+DATA scaledExpNumbers<>+28(SB)/4, $0x3fb8aa3b
+DATA scaledExpNumbers<>+32(SB)/4, $0x4b400000
+DATA scaledExpNumbers<>+36(SB)/4, $0x4b400000
+DATA scaledExpNumbers<>+40(SB)/4, $0x4b400000
+DATA scaledExpNumbers<>+44(SB)/4, $0x4b400000
+DATA scaledExpNumbers<>+48(SB)/4, $0x3f318000
+DATA scaledExpNumbers<>+52(SB)/4, $0x3f318000
+DATA scaledExpNumbers<>+56(SB)/4, $0x3f318000
+DATA scaledExpNumbers<>+60(SB)/4, $0x3f318000
+DATA scaledExpNumbers<>+64(SB)/4, $0xb95e8083
+DATA scaledExpNumbers<>+68(SB)/4, $0xb95e8083
+DATA scaledExpNumbers<>+72(SB)/4, $0xb95e8083
+DATA scaledExpNumbers<>+76(SB)/4, $0xb95e8083
+DATA scaledExpNumbers<>+80(SB)/4, $0x39500d01
+DATA scaledExpNumbers<>+84(SB)/4, $0x39500d01
+DATA scaledExpNumbers<>+88(SB)/4, $0x39500d01
+DATA scaledExpNumbers<>+92(SB)/4, $0x39500d01
+DATA scaledExpNumbers<>+96(SB)/4, $0x3ab60b61
+DATA scaledExpNumbers<>+100(SB)/4, $0x3ab60b61
+DATA scaledExpNumbers<>+104(SB)/4, $0x3ab60b61
+DATA scaledExpNumbers<>+108(SB)/4, $0x3ab60b61
+DATA scaledExpNumbers<>+112(SB)/4, $0x3c088889
+DATA scaledExpNumbers<>+116(SB)/4, $0x3c088889
+DATA scaledExpNumbers<>+120(SB)/4, $0x3c088889
+DATA scaledExpNumbers<>+124(SB)/4, $0x3c088889
+DATA scaledExpNumbers<>+128(SB)/4, $0x3d2aaaab
+DATA scaledExpNumbers<>+132(SB)/4, $0x3d2aaaab
+DATA scaledExpNumbers<>+136(SB)/4, $0x3d2aaaab
+DATA scaledExpNumbers<>+140(SB)/4, $0x3d2aaaab
+DATA scaledExpNumbers<>+144(SB)/4, $0x3e2aaaab
+DATA scaledExpNumbers<>+148(SB)/4, $0x3e2aaaab
+DATA scaledExpNumbers<>+152(SB)/4, $0x3e2aaaab
+DATA scaledExpNumbers<>+156(SB)/4, $0x3e2aaaab
+DATA scaledExpNumbers<>+160(SB)/4, $0x3f000000
+DATA scaledExpNumbers<>+164(SB)/4, $0x3f000000
+DATA scaledExpNumbers<>+168(SB)/4, $0x3f000000
+DATA scaledExpNumbers<>+172(SB)/4, $0x3f000000
+DATA scaledExpNumbers<>+176(SB)/4, $0x3f800000
+DATA scaledExpNumbers<>+180(SB)/4, $0x3f800000
+DATA scaledExpNumbers<>+184(SB)/4, $0x3f800000
+DATA scaledExpNumbers<>+188(SB)/4, $0x3f800000
+GLOBL scaledExpNumbers<>(SB), RODATA|NOPTR, $192
+
+DATA softmaxNumbers<>+0(SB)/4, $0xc2ae0000
+DATA softmaxNumbers<>+4(SB)/4, $0xc2ae0000
+DATA softmaxNumbers<>+8(SB)/4, $0xc2ae0000
+DATA softmaxNumbers<>+12(SB)/4, $0xc2ae0000
+DATA softmaxNumbers<>+16(SB)/4, $0x3fb8aa3b
+DATA softmaxNumbers<>+20(SB)/4, $0x3fb8aa3b
+DATA softmaxNumbers<>+24(SB)/4, $0x3fb8aa3b
+DATA softmaxNumbers<>+28(SB)/4, $0x3fb8aa3b
+DATA softmaxNumbers<>+32(SB)/4, $0x4b400000
+DATA softmaxNumbers<>+36(SB)/4, $0x4b400000
+DATA softmaxNumbers<>+40(SB)/4, $0x4b400000
+DATA softmaxNumbers<>+44(SB)/4, $0x4b400000
+DATA softmaxNumbers<>+48(SB)/4, $0x3f318000
+DATA softmaxNumbers<>+52(SB)/4, $0x3f318000
+DATA softmaxNumbers<>+56(SB)/4, $0x3f318000
+DATA softmaxNumbers<>+60(SB)/4, $0x3f318000
+DATA softmaxNumbers<>+64(SB)/4, $0xb95e8083
+DATA softmaxNumbers<>+68(SB)/4, $0xb95e8083
+DATA softmaxNumbers<>+72(SB)/4, $0xb95e8083
+DATA softmaxNumbers<>+76(SB)/4, $0xb95e8083
+DATA softmaxNumbers<>+80(SB)/4, $0x39500d01
+DATA softmaxNumbers<>+84(SB)/4, $0x39500d01
+DATA softmaxNumbers<>+88(SB)/4, $0x39500d01
+DATA softmaxNumbers<>+92(SB)/4, $0x39500d01
+DATA softmaxNumbers<>+96(SB)/4, $0x3ab60b61
+DATA softmaxNumbers<>+100(SB)/4, $0x3ab60b61
+DATA softmaxNumbers<>+104(SB)/4, $0x3ab60b61
+DATA softmaxNumbers<>+108(SB)/4, $0x3ab60b61
+DATA softmaxNumbers<>+112(SB)/4, $0x3c088889
+DATA softmaxNumbers<>+116(SB)/4, $0x3c088889
+DATA softmaxNumbers<>+120(SB)/4, $0x3c088889
+DATA softmaxNumbers<>+124(SB)/4, $0x3c088889
+DATA softmaxNumbers<>+128(SB)/4, $0x3d2aaaab
+DATA softmaxNumbers<>+132(SB)/4, $0x3d2aaaab
+DATA softmaxNumbers<>+136(SB)/4, $0x3d2aaaab
+DATA softmaxNumbers<>+140(SB)/4, $0x3d2aaaab
+DATA softmaxNumbers<>+144(SB)/4, $0x3e2aaaab
+DATA softmaxNumbers<>+148(SB)/4, $0x3e2aaaab
+DATA softmaxNumbers<>+152(SB)/4, $0x3e2aaaab
+DATA softmaxNumbers<>+156(SB)/4, $0x3e2aaaab
+DATA softmaxNumbers<>+160(SB)/4, $0x3f000000
+DATA softmaxNumbers<>+164(SB)/4, $0x3f000000
+DATA softmaxNumbers<>+168(SB)/4, $0x3f000000
+DATA softmaxNumbers<>+172(SB)/4, $0x3f000000
+DATA softmaxNumbers<>+176(SB)/4, $0x3f800000
+DATA softmaxNumbers<>+180(SB)/4, $0x3f800000
+DATA softmaxNumbers<>+184(SB)/4, $0x3f800000
+DATA softmaxNumbers<>+188(SB)/4, $0x3f800000
+GLOBL softmaxNumbers<>(SB), RODATA|NOPTR, $192
+
+DATA softplusNumbers<>+0(SB)/4, $0x652b82fe
+DATA softplusNumbers<>+4(SB)/4, $0xbff71547
+DATA softplusNumbers<>+8(SB)/4, $0x652b82fe
+DATA softplusNumbers<>+12(SB)/4, $0xbff71547
+DATA softplusNumbers<>+16(SB)/4, $0xb9e62b23
+DATA softplusNumbers<>+20(SB)/4, $0xc08feb6c
+DATA softplusNumbers<>+24(SB)/4, $0xb9e62b23
+DATA softplusNumbers<>+28(SB)/4, $0xc08feb6c
+DATA softplusNumbers<>+32(SB)/4, $0x00000000
+DATA softplusNumbers<>+36(SB)/4, $0x43380000
+DATA softplusNumbers<>+40(SB)/4, $0x00000000
+DATA softplusNumbers<>+44(SB)/4, $0x43380000
+DATA softplusNumbers<>+48(SB)/4, $0x00000000
+DATA softplusNumbers<>+52(SB)/4, $0x3ff00000
+DATA softplusNumbers<>+56(SB)/4, $0x00000000
+DATA softplusNumbers<>+60(SB)/4, $0x3ff00000
+DATA softplusNumbers<>+64(SB)/4, $0xa7656448
+DATA softplusNumbers<>+68(SB)/4, $0x3f2470b4
+DATA softplusNumbers<>+72(SB)/4, $0xa7656448
+DATA softplusNumbers<>+76(SB)/4, $0x3f2470b4
+DATA softplusNumbers<>+80(SB)/4, $0x6d809020
+DATA softplusNumbers<>+84(SB)/4, $0x3f55f727
+DATA softplusNumbers<>+88(SB)/4, $0x6d809020
+DATA softplusNumbers<>+92(SB)/4, $0x3f55f727
+DATA softplusNumbers<>+96(SB)/4, $0xe6417bb2
+DATA softplusNumbers<>+100(SB)/4, $0x3f83b270
+DATA softplusNumbers<>+104(SB)/4, $0xe6417bb2
+DATA softplusNumbers<>+108(SB)/4, $0x3f83b270
+DATA softplusNumbers<>+112(SB)/4, $0x2dfc2656
+DATA softplusNumbers<>+116(SB)/4, $0x3fac6ae7
+DATA softplusNumbers<>+120(SB)/4, $0x2dfc2656
+DATA softplusNumbers<>+124(SB)/4, $0x3fac6ae7
+DATA softplusNumbers<>+128(SB)/4, $0x2c540d82
+DATA softplusNumbers<>+132(SB)/4, $0x3fcebfbe
+DATA softplusNumbers<>+136(SB)/4, $0x2c540d82
+DATA softplusNumbers<>+140(SB)/4, $0x3fcebfbe
+DATA softplusNumbers<>+144(SB)/4, $0x11733cb7
+DATA softplusNumbers<>+148(SB)/4, $0x3fe62e43
+DATA softplusNumbers<>+152(SB)/4, $0x11733cb7
+DATA softplusNumbers<>+156(SB)/4, $0x3fe62e43
+GLOBL softplusNumbers<>(SB), RODATA|NOPTR, $160
+
 // func tile6x16NEON(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)
 TEXT ·tile6x16NEON(SB), NOSPLIT, $0-128
 	WORD $0x4f000400 // movi v0.4s, #0
@@ -2145,7 +2693,7 @@ row:
 	MOVD R5, R8
 	SUBS $16, R8, R8
 	BLT copy_fewer
-copy_sixteen:
+copy_16:
 	FLDPQ 0(R6), (F0, F1)
 	FLDPQ 32(R6), (F2, F3)
 	ADD $64, R6, R6
@@ -2153,7 +2701,7 @@ copy_sixteen:
 	FSTPQ (F2, F3), 32(R7)
 	ADD $64, R7, R7
 	SUBS $16, R8, R8
-	BGE copy_sixteen
+	BGE copy_16
 copy_fewer:
 	ADDS $12, R8, R8
 	BLT copy_rest
@@ -2204,7 +2752,7 @@ rows:
 	MOVD R4, R6
 	SUBS $16, R6, R6
 	BLT four_fewer
-four_sixteen:
+four_16:
 	FLDPQ 0(R5), (F0, F1)
 	FLDPQ 32(R5), (F2, F3)
 	FLDPQ 0(R7), (F4, F5)
@@ -2239,7 +2787,7 @@ four_sixteen:
 	FSTPQ (F2, F3), 32(R5)
 	ADD $64, R5, R5
 	SUBS $16, R6, R6
-	BGE four_sixteen
+	BGE four_16
 four_fewer:
 	ADDS $12, R6, R6
 	BLT four_rest
@@ -2295,7 +2843,7 @@ row:
 	MOVD R4, R6
 	SUBS $16, R6, R6
 	BLT one_fewer
-one_sixteen:
+one_16:
 	FLDPQ 0(R5), (F0, F1)
 	FLDPQ 32(R5), (F2, F3)
 	FLDPQ 0(R7), (F4, F5)
@@ -2309,7 +2857,7 @@ one_sixteen:
 	FSTPQ (F2, F3), 32(R5)
 	ADD $64, R5, R5
 	SUBS $16, R6, R6
-	BGE one_sixteen
+	BGE one_16
 one_fewer:
 	ADDS $12, R6, R6
 	BLT one_rest
@@ -2347,7 +2895,7 @@ TEXT ·addNEON(SB), NOSPLIT, $0-24
 	MOVD count+16(FP), R2
 	SUBS $16, R2, R2
 	BLT add_fewer
-add_sixteen:
+add_16:
 	FLDPQ 0(R0), (F0, F1)
 	FLDPQ 32(R0), (F2, F3)
 	FLDPQ 0(R1), (F4, F5)
@@ -2361,7 +2909,7 @@ add_sixteen:
 	FSTPQ (F2, F3), 32(R0)
 	ADD $64, R0, R0
 	SUBS $16, R2, R2
-	BGE add_sixteen
+	BGE add_16
 add_fewer:
 	ADDS $12, R2, R2
 	BLT add_rest
@@ -2403,7 +2951,7 @@ row:
 	MOVD R4, R7
 	SUBS $16, R7, R7
 	BLT scale_fewer
-scale_sixteen:
+scale_16:
 	FLDPQ 0(R5), (F0, F1)
 	FLDPQ 32(R5), (F2, F3)
 	FLDPQ 0(R6), (F4, F5)
@@ -2417,7 +2965,7 @@ scale_sixteen:
 	FSTPQ (F2, F3), 32(R5)
 	ADD $64, R5, R5
 	SUBS $16, R7, R7
-	BGE scale_sixteen
+	BGE scale_16
 scale_fewer:
 	ADDS $12, R7, R7
 	BLT scale_rest
@@ -2462,7 +3010,7 @@ row:
 	MOVD R4, R7
 	SUBS $16, R7, R7
 	BLT sum_fewer
-sum_sixteen:
+sum_16:
 	FLDPQ 0(R6), (F0, F1)
 	FLDPQ 32(R6), (F2, F3)
 	ADD $64, R6, R6
@@ -2491,7 +3039,7 @@ sum_sixteen:
 	WORD $0x4e65d4e7 // fadd v7.2d, v7.2d, v5.2d
 	FSTPQ.P (F6, F7), 32(R5)
 	SUBS $16, R7, R7
-	BGE sum_sixteen
+	BGE sum_16
 sum_fewer:
 	ADDS $12, R7, R7
 	BLT sum_rest
@@ -5052,4 +5600,5798 @@ end:
 	MOVD R2, ret1+72(FP)
 	MOVD R3, ret2+80(FP)
 	MOVD R7, ret3+88(FP)
+	RET
+
+// func scaleNEON(x *float32, a float32, count int)
+TEXT ·scaleNEON(SB), NOSPLIT, $0-24
+	MOVD x+0(FP), R0
+	FMOVS a+8(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	MOVD count+16(FP), R1
+	SUBS $16, R1, R1
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R0), (F1, F2)
+	FLDPQ 32(R0), (F3, F4)
+	WORD $0x6e20dc25 // fmul v5.4s, v1.4s, v0.4s
+	WORD $0x6e20dc46 // fmul v6.4s, v2.4s, v0.4s
+	WORD $0x6e20dc67 // fmul v7.4s, v3.4s, v0.4s
+	WORD $0x6e20dc88 // fmul v8.4s, v4.4s, v0.4s
+	FSTPQ (F5, F6), 0(R0)
+	FSTPQ (F7, F8), 32(R0)
+	ADD $64, R0, R0
+	SUBS $16, R1, R1
+	BGE element_16
+element_fewer:
+	ADDS $12, R1, R1
+	BLT element_rest
+element_four:
+	FMOVQ 0(R0), F1
+	WORD $0x6e20dc22 // fmul v2.4s, v1.4s, v0.4s
+	FMOVQ F2, 0(R0)
+	ADD $16, R0, R0
+	SUBS $4, R1, R1
+	BGE element_four
+element_rest:
+	ADDS $4, R1, R1
+	BEQ element_end
+element_one:
+	FMOVS (R0), F1
+	WORD $0x6e20dc22 // fmul v2.4s, v1.4s, v0.4s
+	FMOVS F2, (R0)
+	ADD $4, R0, R0
+	SUBS $1, R1, R1
+	BNE element_one
+element_end:
+	RET
+
+// func addScaledNEON(dst, src *float32, a float32, count int)
+TEXT ·addScaledNEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	FMOVS a+16(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	MOVD count+24(FP), R2
+	SUBS $16, R2, R2
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R0), (F1, F2)
+	FLDPQ 32(R0), (F3, F4)
+	FLDPQ 0(R1), (F5, F6)
+	FLDPQ 32(R1), (F7, F8)
+	WORD $0x6e20dca9 // fmul v9.4s, v5.4s, v0.4s
+	WORD $0x6e20dcca // fmul v10.4s, v6.4s, v0.4s
+	WORD $0x6e20dceb // fmul v11.4s, v7.4s, v0.4s
+	WORD $0x6e20dd0c // fmul v12.4s, v8.4s, v0.4s
+	WORD $0x4e29d429 // fadd v9.4s, v1.4s, v9.4s
+	WORD $0x4e2ad44a // fadd v10.4s, v2.4s, v10.4s
+	WORD $0x4e2bd46b // fadd v11.4s, v3.4s, v11.4s
+	WORD $0x4e2cd48c // fadd v12.4s, v4.4s, v12.4s
+	FSTPQ (F9, F10), 0(R0)
+	FSTPQ (F11, F12), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	SUBS $16, R2, R2
+	BGE element_16
+element_fewer:
+	ADDS $12, R2, R2
+	BLT element_rest
+element_four:
+	FMOVQ 0(R0), F1
+	FMOVQ 0(R1), F2
+	WORD $0x6e20dc43 // fmul v3.4s, v2.4s, v0.4s
+	WORD $0x4e23d423 // fadd v3.4s, v1.4s, v3.4s
+	FMOVQ F3, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	SUBS $4, R2, R2
+	BGE element_four
+element_rest:
+	ADDS $4, R2, R2
+	BEQ element_end
+element_one:
+	FMOVS (R0), F1
+	FMOVS (R1), F2
+	WORD $0x6e20dc43 // fmul v3.4s, v2.4s, v0.4s
+	WORD $0x4e23d423 // fadd v3.4s, v1.4s, v3.4s
+	FMOVS F3, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	SUBS $1, R2, R2
+	BNE element_one
+element_end:
+	RET
+
+// func reluNEON(dst, src *float32, count int)
+TEXT ·reluNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD count+16(FP), R2
+	SUBS $16, R2, R2
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
+	WORD $0x6ea0d804 // fcmle v4.4s, v0.4s, #0.0
+	WORD $0x6ea0d825 // fcmle v5.4s, v1.4s, #0.0
+	WORD $0x6ea0d846 // fcmle v6.4s, v2.4s, #0.0
+	WORD $0x6ea0d867 // fcmle v7.4s, v3.4s, #0.0
+	WORD $0x4e641c00 // bic v0.16b, v0.16b, v4.16b
+	WORD $0x4e651c21 // bic v1.16b, v1.16b, v5.16b
+	WORD $0x4e661c42 // bic v2.16b, v2.16b, v6.16b
+	WORD $0x4e671c63 // bic v3.16b, v3.16b, v7.16b
+	FSTPQ (F0, F1), 0(R0)
+	FSTPQ (F2, F3), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	SUBS $16, R2, R2
+	BGE element_16
+element_fewer:
+	ADDS $12, R2, R2
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F0
+	WORD $0x6ea0d801 // fcmle v1.4s, v0.4s, #0.0
+	WORD $0x4e611c00 // bic v0.16b, v0.16b, v1.16b
+	FMOVQ F0, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	SUBS $4, R2, R2
+	BGE element_four
+element_rest:
+	ADDS $4, R2, R2
+	BEQ element_end
+element_one:
+	FMOVS (R1), F0
+	WORD $0x6ea0d801 // fcmle v1.4s, v0.4s, #0.0
+	WORD $0x4e611c00 // bic v0.16b, v0.16b, v1.16b
+	FMOVS F0, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	SUBS $1, R2, R2
+	BNE element_one
+element_end:
+	RET
+
+// func reluGradNEON(dst, grad, y *float32, count int)
+TEXT ·reluGradNEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD count+24(FP), R3
+	SUBS $16, R3, R3
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
+	FLDPQ 0(R2), (F4, F5)
+	FLDPQ 32(R2), (F6, F7)
+	WORD $0x4ea0c888 // fcmgt v8.4s, v4.4s, #0.0
+	WORD $0x4ea0c8a9 // fcmgt v9.4s, v5.4s, #0.0
+	WORD $0x4ea0c8ca // fcmgt v10.4s, v6.4s, #0.0
+	WORD $0x4ea0c8eb // fcmgt v11.4s, v7.4s, #0.0
+	WORD $0x4e281c00 // and v0.16b, v0.16b, v8.16b
+	WORD $0x4e291c21 // and v1.16b, v1.16b, v9.16b
+	WORD $0x4e2a1c42 // and v2.16b, v2.16b, v10.16b
+	WORD $0x4e2b1c63 // and v3.16b, v3.16b, v11.16b
+	FSTPQ (F0, F1), 0(R0)
+	FSTPQ (F2, F3), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	SUBS $16, R3, R3
+	BGE element_16
+element_fewer:
+	ADDS $12, R3, R3
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F1
+	WORD $0x4ea0c822 // fcmgt v2.4s, v1.4s, #0.0
+	WORD $0x4e221c00 // and v0.16b, v0.16b, v2.16b
+	FMOVQ F0, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	SUBS $4, R3, R3
+	BGE element_four
+element_rest:
+	ADDS $4, R3, R3
+	BEQ element_end
+element_one:
+	FMOVS (R1), F0
+	FMOVS (R2), F1
+	WORD $0x4ea0c822 // fcmgt v2.4s, v1.4s, #0.0
+	WORD $0x4e221c00 // and v0.16b, v0.16b, v2.16b
+	FMOVS F0, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	SUBS $1, R3, R3
+	BNE element_one
+element_end:
+	RET
+
+// func maxOfFourNEON(dst, x0, x1, x2, x3 *float32, count int)
+TEXT ·maxOfFourNEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD x0+8(FP), R1
+	MOVD x1+16(FP), R2
+	MOVD x2+24(FP), R3
+	MOVD x3+32(FP), R4
+	MOVD count+40(FP), R5
+	SUBS $16, R5, R5
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
+	FLDPQ 0(R2), (F4, F5)
+	FLDPQ 32(R2), (F6, F7)
+	WORD $0x4e24f400 // fmax v0.4s, v0.4s, v4.4s
+	WORD $0x4e25f421 // fmax v1.4s, v1.4s, v5.4s
+	WORD $0x4e26f442 // fmax v2.4s, v2.4s, v6.4s
+	WORD $0x4e27f463 // fmax v3.4s, v3.4s, v7.4s
+	FLDPQ 0(R3), (F8, F9)
+	FLDPQ 32(R3), (F10, F11)
+	FLDPQ 0(R4), (F12, F13)
+	FLDPQ 32(R4), (F14, F15)
+	WORD $0x4e2cf508 // fmax v8.4s, v8.4s, v12.4s
+	WORD $0x4e2df529 // fmax v9.4s, v9.4s, v13.4s
+	WORD $0x4e2ef54a // fmax v10.4s, v10.4s, v14.4s
+	WORD $0x4e2ff56b // fmax v11.4s, v11.4s, v15.4s
+	WORD $0x4e28f400 // fmax v0.4s, v0.4s, v8.4s
+	WORD $0x4e29f421 // fmax v1.4s, v1.4s, v9.4s
+	WORD $0x4e2af442 // fmax v2.4s, v2.4s, v10.4s
+	WORD $0x4e2bf463 // fmax v3.4s, v3.4s, v11.4s
+	FSTPQ (F0, F1), 0(R0)
+	FSTPQ (F2, F3), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R3, R3
+	ADD $64, R4, R4
+	SUBS $16, R5, R5
+	BGE element_16
+element_fewer:
+	ADDS $12, R5, R5
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F1
+	WORD $0x4e21f400 // fmax v0.4s, v0.4s, v1.4s
+	FMOVQ 0(R3), F2
+	FMOVQ 0(R4), F3
+	WORD $0x4e23f442 // fmax v2.4s, v2.4s, v3.4s
+	WORD $0x4e22f400 // fmax v0.4s, v0.4s, v2.4s
+	FMOVQ F0, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	ADD $16, R4, R4
+	SUBS $4, R5, R5
+	BGE element_four
+element_rest:
+	ADDS $4, R5, R5
+	BEQ element_end
+element_one:
+	FMOVS (R1), F0
+	FMOVS (R2), F1
+	WORD $0x4e21f400 // fmax v0.4s, v0.4s, v1.4s
+	FMOVS (R3), F2
+	FMOVS (R4), F3
+	WORD $0x4e23f442 // fmax v2.4s, v2.4s, v3.4s
+	WORD $0x4e22f400 // fmax v0.4s, v0.4s, v2.4s
+	FMOVS F0, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	ADD $4, R4, R4
+	SUBS $1, R5, R5
+	BNE element_one
+element_end:
+	RET
+
+// func scatterMaxNEON(d0, d1, d2, d3, x0, x1, x2, top, grad *float32, count int)
+TEXT ·scatterMaxNEON(SB), NOSPLIT, $0-80
+	MOVD d0+0(FP), R0
+	MOVD d1+8(FP), R1
+	MOVD d2+16(FP), R2
+	MOVD d3+24(FP), R3
+	MOVD x0+32(FP), R4
+	MOVD x1+40(FP), R5
+	MOVD x2+48(FP), R6
+	MOVD top+56(FP), R7
+	MOVD grad+64(FP), R8
+	MOVD count+72(FP), R9
+	SUBS $16, R9, R9
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R7), (F0, F1)
+	FLDPQ 32(R7), (F2, F3)
+	FLDPQ 0(R8), (F4, F5)
+	FLDPQ 32(R8), (F6, F7)
+	FLDPQ 0(R4), (F8, F9)
+	FLDPQ 32(R4), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c90 // and v16.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb1 // and v17.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd2 // and v18.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf3 // and v19.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FLDPQ 0(R5), (F8, F9)
+	FLDPQ 32(R5), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c94 // and v20.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb5 // and v21.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd6 // and v22.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf7 // and v23.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FLDPQ 0(R6), (F8, F9)
+	FLDPQ 32(R6), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c98 // and v24.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb9 // and v25.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cda // and v26.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cfb // and v27.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FSTPQ (F4, F5), 0(R3)
+	FSTPQ (F6, F7), 32(R3)
+	FSTPQ (F24, F25), 0(R2)
+	FSTPQ (F26, F27), 32(R2)
+	FSTPQ (F20, F21), 0(R1)
+	FSTPQ (F22, F23), 32(R1)
+	FSTPQ (F16, F17), 0(R0)
+	FSTPQ (F18, F19), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R3, R3
+	ADD $64, R4, R4
+	ADD $64, R5, R5
+	ADD $64, R6, R6
+	ADD $64, R7, R7
+	ADD $64, R8, R8
+	SUBS $16, R9, R9
+	BGE element_16
+element_fewer:
+	ADDS $12, R9, R9
+	BLT element_rest
+element_four:
+	FMOVQ 0(R7), F0
+	FMOVQ 0(R8), F1
+	FMOVQ 0(R4), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ 0(R5), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c25 // and v5.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ 0(R6), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c26 // and v6.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ F1, 0(R3)
+	FMOVQ F6, 0(R2)
+	FMOVQ F5, 0(R1)
+	FMOVQ F4, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	ADD $16, R4, R4
+	ADD $16, R5, R5
+	ADD $16, R6, R6
+	ADD $16, R7, R7
+	ADD $16, R8, R8
+	SUBS $4, R9, R9
+	BGE element_four
+element_rest:
+	ADDS $4, R9, R9
+	BEQ element_end
+element_one:
+	FMOVS (R7), F0
+	FMOVS (R8), F1
+	FMOVS (R4), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS (R5), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c25 // and v5.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS (R6), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c26 // and v6.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS F1, (R3)
+	FMOVS F6, (R2)
+	FMOVS F5, (R1)
+	FMOVS F4, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	ADD $4, R4, R4
+	ADD $4, R5, R5
+	ADD $4, R6, R6
+	ADD $4, R7, R7
+	ADD $4, R8, R8
+	SUBS $1, R9, R9
+	BNE element_one
+element_end:
+	RET
+
+// func scatterMaxReLUNEON(d0, d1, d2, d3, x0, x1, x2, top, grad *float32, count int)
+TEXT ·scatterMaxReLUNEON(SB), NOSPLIT, $0-80
+	MOVD d0+0(FP), R0
+	MOVD d1+8(FP), R1
+	MOVD d2+16(FP), R2
+	MOVD d3+24(FP), R3
+	MOVD x0+32(FP), R4
+	MOVD x1+40(FP), R5
+	MOVD x2+48(FP), R6
+	MOVD top+56(FP), R7
+	MOVD grad+64(FP), R8
+	MOVD count+72(FP), R9
+	SUBS $16, R9, R9
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R7), (F0, F1)
+	FLDPQ 32(R7), (F2, F3)
+	FLDPQ 0(R8), (F4, F5)
+	FLDPQ 32(R8), (F6, F7)
+	WORD $0x4ea0c808 // fcmgt v8.4s, v0.4s, #0.0
+	WORD $0x4ea0c829 // fcmgt v9.4s, v1.4s, #0.0
+	WORD $0x4ea0c84a // fcmgt v10.4s, v2.4s, #0.0
+	WORD $0x4ea0c86b // fcmgt v11.4s, v3.4s, #0.0
+	WORD $0x4e281c84 // and v4.16b, v4.16b, v8.16b
+	WORD $0x4e291ca5 // and v5.16b, v5.16b, v9.16b
+	WORD $0x4e2a1cc6 // and v6.16b, v6.16b, v10.16b
+	WORD $0x4e2b1ce7 // and v7.16b, v7.16b, v11.16b
+	FLDPQ 0(R4), (F8, F9)
+	FLDPQ 32(R4), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c90 // and v16.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb1 // and v17.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd2 // and v18.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf3 // and v19.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FLDPQ 0(R5), (F8, F9)
+	FLDPQ 32(R5), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c94 // and v20.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb5 // and v21.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd6 // and v22.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf7 // and v23.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FLDPQ 0(R6), (F8, F9)
+	FLDPQ 32(R6), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c98 // and v24.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb9 // and v25.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cda // and v26.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cfb // and v27.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FSTPQ (F4, F5), 0(R3)
+	FSTPQ (F6, F7), 32(R3)
+	FSTPQ (F24, F25), 0(R2)
+	FSTPQ (F26, F27), 32(R2)
+	FSTPQ (F20, F21), 0(R1)
+	FSTPQ (F22, F23), 32(R1)
+	FSTPQ (F16, F17), 0(R0)
+	FSTPQ (F18, F19), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R3, R3
+	ADD $64, R4, R4
+	ADD $64, R5, R5
+	ADD $64, R6, R6
+	ADD $64, R7, R7
+	ADD $64, R8, R8
+	SUBS $16, R9, R9
+	BGE element_16
+element_fewer:
+	ADDS $12, R9, R9
+	BLT element_rest
+element_four:
+	FMOVQ 0(R7), F0
+	FMOVQ 0(R8), F1
+	WORD $0x4ea0c802 // fcmgt v2.4s, v0.4s, #0.0
+	WORD $0x4e221c21 // and v1.16b, v1.16b, v2.16b
+	FMOVQ 0(R4), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ 0(R5), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c25 // and v5.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ 0(R6), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c26 // and v6.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ F1, 0(R3)
+	FMOVQ F6, 0(R2)
+	FMOVQ F5, 0(R1)
+	FMOVQ F4, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	ADD $16, R4, R4
+	ADD $16, R5, R5
+	ADD $16, R6, R6
+	ADD $16, R7, R7
+	ADD $16, R8, R8
+	SUBS $4, R9, R9
+	BGE element_four
+element_rest:
+	ADDS $4, R9, R9
+	BEQ element_end
+element_one:
+	FMOVS (R7), F0
+	FMOVS (R8), F1
+	WORD $0x4ea0c802 // fcmgt v2.4s, v0.4s, #0.0
+	WORD $0x4e221c21 // and v1.16b, v1.16b, v2.16b
+	FMOVS (R4), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS (R5), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c25 // and v5.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS (R6), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c26 // and v6.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS F1, (R3)
+	FMOVS F6, (R2)
+	FMOVS F5, (R1)
+	FMOVS F4, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	ADD $4, R4, R4
+	ADD $4, R5, R5
+	ADD $4, R6, R6
+	ADD $4, R7, R7
+	ADD $4, R8, R8
+	SUBS $1, R9, R9
+	BNE element_one
+element_end:
+	RET
+
+// func sgdNEON(weight, gradient, first *float32, lr, momentum, decay float32, count int)
+TEXT ·sgdNEON(SB), NOSPLIT, $0-48
+	MOVD weight+0(FP), R0
+	MOVD gradient+8(FP), R1
+	MOVD first+16(FP), R2
+	FMOVS lr+24(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS momentum+28(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	FMOVS decay+32(FP), F2
+	WORD $0x4e040442 // dup v2.4s, v2.s[0]
+	MOVD count+40(FP), R3
+	SUBS $16, R3, R3
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R0), (F3, F4)
+	FLDPQ 32(R0), (F5, F6)
+	FLDPQ 0(R2), (F7, F8)
+	FLDPQ 32(R2), (F9, F10)
+	FLDPQ 0(R1), (F11, F12)
+	FLDPQ 32(R1), (F13, F14)
+	WORD $0x6e22dc6f // fmul v15.4s, v3.4s, v2.4s
+	WORD $0x6e22dc90 // fmul v16.4s, v4.4s, v2.4s
+	WORD $0x6e22dcb1 // fmul v17.4s, v5.4s, v2.4s
+	WORD $0x6e22dcd2 // fmul v18.4s, v6.4s, v2.4s
+	WORD $0x4e2fd56f // fadd v15.4s, v11.4s, v15.4s
+	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
+	WORD $0x4e31d5b1 // fadd v17.4s, v13.4s, v17.4s
+	WORD $0x4e32d5d2 // fadd v18.4s, v14.4s, v18.4s
+	WORD $0x6e21dce7 // fmul v7.4s, v7.4s, v1.4s
+	WORD $0x6e21dd08 // fmul v8.4s, v8.4s, v1.4s
+	WORD $0x6e21dd29 // fmul v9.4s, v9.4s, v1.4s
+	WORD $0x6e21dd4a // fmul v10.4s, v10.4s, v1.4s
+	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
+	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
+	WORD $0x4e31d529 // fadd v9.4s, v9.4s, v17.4s
+	WORD $0x4e32d54a // fadd v10.4s, v10.4s, v18.4s
+	FSTPQ (F7, F8), 0(R2)
+	FSTPQ (F9, F10), 32(R2)
+	WORD $0x6e20dce7 // fmul v7.4s, v7.4s, v0.4s
+	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
+	WORD $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
+	WORD $0x4ea7d463 // fsub v3.4s, v3.4s, v7.4s
+	WORD $0x4ea8d484 // fsub v4.4s, v4.4s, v8.4s
+	WORD $0x4ea9d4a5 // fsub v5.4s, v5.4s, v9.4s
+	WORD $0x4eaad4c6 // fsub v6.4s, v6.4s, v10.4s
+	FSTPQ (F3, F4), 0(R0)
+	FSTPQ (F5, F6), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	SUBS $16, R3, R3
+	BGE element_16
+element_fewer:
+	ADDS $12, R3, R3
+	BLT element_rest
+element_four:
+	FMOVQ 0(R0), F3
+	FMOVQ 0(R2), F4
+	FMOVQ 0(R1), F5
+	WORD $0x6e22dc66 // fmul v6.4s, v3.4s, v2.4s
+	WORD $0x4e26d4a6 // fadd v6.4s, v5.4s, v6.4s
+	WORD $0x6e21dc84 // fmul v4.4s, v4.4s, v1.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	FMOVQ F4, 0(R2)
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	FMOVQ F3, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	SUBS $4, R3, R3
+	BGE element_four
+element_rest:
+	ADDS $4, R3, R3
+	BEQ element_end
+element_one:
+	FMOVS (R0), F3
+	FMOVS (R2), F4
+	FMOVS (R1), F5
+	WORD $0x6e22dc66 // fmul v6.4s, v3.4s, v2.4s
+	WORD $0x4e26d4a6 // fadd v6.4s, v5.4s, v6.4s
+	WORD $0x6e21dc84 // fmul v4.4s, v4.4s, v1.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	FMOVS F4, (R2)
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	FMOVS F3, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	SUBS $1, R3, R3
+	BNE element_one
+element_end:
+	RET
+
+// func adamNEON(weight, gradient, first, second *float32, lr, decay, beta1, rest1, beta2, rest2, correct1, correct2, epsilon float32, count int)
+TEXT ·adamNEON(SB), NOSPLIT, $0-80
+	MOVD weight+0(FP), R0
+	MOVD gradient+8(FP), R1
+	MOVD first+16(FP), R2
+	MOVD second+24(FP), R3
+	FMOVS lr+32(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS decay+36(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	FMOVS beta1+40(FP), F2
+	WORD $0x4e040442 // dup v2.4s, v2.s[0]
+	FMOVS rest1+44(FP), F3
+	WORD $0x4e040463 // dup v3.4s, v3.s[0]
+	FMOVS beta2+48(FP), F4
+	WORD $0x4e040484 // dup v4.4s, v4.s[0]
+	FMOVS rest2+52(FP), F5
+	WORD $0x4e0404a5 // dup v5.4s, v5.s[0]
+	FMOVS correct1+56(FP), F6
+	WORD $0x4e0404c6 // dup v6.4s, v6.s[0]
+	FMOVS correct2+60(FP), F7
+	WORD $0x4e0404e7 // dup v7.4s, v7.s[0]
+	FMOVS epsilon+64(FP), F8
+	WORD $0x4e040508 // dup v8.4s, v8.s[0]
+	MOVD count+72(FP), R4
+	SUBS $8, R4, R4
+	BLT element_fewer
+element_8:
+	FLDPQ 0(R0), (F9, F10)
+	FLDPQ 0(R1), (F11, F12)
+	FLDPQ 0(R2), (F13, F14)
+	FLDPQ 0(R3), (F15, F16)
+	WORD $0x6e21dd31 // fmul v17.4s, v9.4s, v1.4s
+	WORD $0x6e21dd52 // fmul v18.4s, v10.4s, v1.4s
+	WORD $0x4e31d571 // fadd v17.4s, v11.4s, v17.4s
+	WORD $0x4e32d592 // fadd v18.4s, v12.4s, v18.4s
+	WORD $0x6e22ddad // fmul v13.4s, v13.4s, v2.4s
+	WORD $0x6e22ddce // fmul v14.4s, v14.4s, v2.4s
+	WORD $0x6e23de33 // fmul v19.4s, v17.4s, v3.4s
+	WORD $0x6e23de54 // fmul v20.4s, v18.4s, v3.4s
+	WORD $0x4e33d5b3 // fadd v19.4s, v13.4s, v19.4s
+	WORD $0x4e34d5d4 // fadd v20.4s, v14.4s, v20.4s
+	FSTPQ (F19, F20), 0(R2)
+	WORD $0x6e25de35 // fmul v21.4s, v17.4s, v5.4s
+	WORD $0x6e25de56 // fmul v22.4s, v18.4s, v5.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e24ddef // fmul v15.4s, v15.4s, v4.4s
+	WORD $0x6e24de10 // fmul v16.4s, v16.4s, v4.4s
+	WORD $0x4e35d5ef // fadd v15.4s, v15.4s, v21.4s
+	WORD $0x4e36d610 // fadd v16.4s, v16.4s, v22.4s
+	FSTPQ (F15, F16), 0(R3)
+	WORD $0x6e27ddef // fmul v15.4s, v15.4s, v7.4s
+	WORD $0x6e27de10 // fmul v16.4s, v16.4s, v7.4s
+	WORD $0x6ea1f9ef // fsqrt v15.4s, v15.4s
+	WORD $0x6ea1fa10 // fsqrt v16.4s, v16.4s
+	WORD $0x4e28d5ef // fadd v15.4s, v15.4s, v8.4s
+	WORD $0x4e28d610 // fadd v16.4s, v16.4s, v8.4s
+	WORD $0x6e26de73 // fmul v19.4s, v19.4s, v6.4s
+	WORD $0x6e26de94 // fmul v20.4s, v20.4s, v6.4s
+	WORD $0x6e20de73 // fmul v19.4s, v19.4s, v0.4s
+	WORD $0x6e20de94 // fmul v20.4s, v20.4s, v0.4s
+	WORD $0x6e2ffe73 // fdiv v19.4s, v19.4s, v15.4s
+	WORD $0x6e30fe94 // fdiv v20.4s, v20.4s, v16.4s
+	WORD $0x4eb3d529 // fsub v9.4s, v9.4s, v19.4s
+	WORD $0x4eb4d54a // fsub v10.4s, v10.4s, v20.4s
+	FSTPQ (F9, F10), 0(R0)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	ADD $32, R2, R2
+	ADD $32, R3, R3
+	SUBS $8, R4, R4
+	BGE element_8
+element_fewer:
+	ADDS $4, R4, R4
+	BLT element_rest
+element_four:
+	FMOVQ 0(R0), F9
+	FMOVQ 0(R1), F10
+	FMOVQ 0(R2), F11
+	FMOVQ 0(R3), F12
+	WORD $0x6e21dd2d // fmul v13.4s, v9.4s, v1.4s
+	WORD $0x4e2dd54d // fadd v13.4s, v10.4s, v13.4s
+	WORD $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
+	WORD $0x6e23ddae // fmul v14.4s, v13.4s, v3.4s
+	WORD $0x4e2ed56e // fadd v14.4s, v11.4s, v14.4s
+	FMOVQ F14, 0(R2)
+	WORD $0x6e25ddaf // fmul v15.4s, v13.4s, v5.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e2fd58c // fadd v12.4s, v12.4s, v15.4s
+	FMOVQ F12, 0(R3)
+	WORD $0x6e27dd8c // fmul v12.4s, v12.4s, v7.4s
+	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
+	WORD $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
+	WORD $0x6e26ddce // fmul v14.4s, v14.4s, v6.4s
+	WORD $0x6e20ddce // fmul v14.4s, v14.4s, v0.4s
+	WORD $0x6e2cfdce // fdiv v14.4s, v14.4s, v12.4s
+	WORD $0x4eaed529 // fsub v9.4s, v9.4s, v14.4s
+	FMOVQ F9, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	SUBS $4, R4, R4
+	BGE element_four
+element_rest:
+	ADDS $4, R4, R4
+	BEQ element_end
+element_one:
+	FMOVS (R0), F9
+	FMOVS (R1), F10
+	FMOVS (R2), F11
+	FMOVS (R3), F12
+	WORD $0x6e21dd2d // fmul v13.4s, v9.4s, v1.4s
+	WORD $0x4e2dd54d // fadd v13.4s, v10.4s, v13.4s
+	WORD $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
+	WORD $0x6e23ddae // fmul v14.4s, v13.4s, v3.4s
+	WORD $0x4e2ed56e // fadd v14.4s, v11.4s, v14.4s
+	FMOVS F14, (R2)
+	WORD $0x6e25ddaf // fmul v15.4s, v13.4s, v5.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e2fd58c // fadd v12.4s, v12.4s, v15.4s
+	FMOVS F12, (R3)
+	WORD $0x6e27dd8c // fmul v12.4s, v12.4s, v7.4s
+	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
+	WORD $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
+	WORD $0x6e26ddce // fmul v14.4s, v14.4s, v6.4s
+	WORD $0x6e20ddce // fmul v14.4s, v14.4s, v0.4s
+	WORD $0x6e2cfdce // fdiv v14.4s, v14.4s, v12.4s
+	WORD $0x4eaed529 // fsub v9.4s, v9.4s, v14.4s
+	FMOVS F9, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	SUBS $1, R4, R4
+	BNE element_one
+element_end:
+	RET
+
+// func adamWNEON(weight, gradient, first, second *float32, lr, decay, beta1, rest1, beta2, rest2, correct1, correct2, epsilon float32, count int)
+TEXT ·adamWNEON(SB), NOSPLIT, $0-80
+	MOVD weight+0(FP), R0
+	MOVD gradient+8(FP), R1
+	MOVD first+16(FP), R2
+	MOVD second+24(FP), R3
+	FMOVS lr+32(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS decay+36(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	FMOVS beta1+40(FP), F2
+	WORD $0x4e040442 // dup v2.4s, v2.s[0]
+	FMOVS rest1+44(FP), F3
+	WORD $0x4e040463 // dup v3.4s, v3.s[0]
+	FMOVS beta2+48(FP), F4
+	WORD $0x4e040484 // dup v4.4s, v4.s[0]
+	FMOVS rest2+52(FP), F5
+	WORD $0x4e0404a5 // dup v5.4s, v5.s[0]
+	FMOVS correct1+56(FP), F6
+	WORD $0x4e0404c6 // dup v6.4s, v6.s[0]
+	FMOVS correct2+60(FP), F7
+	WORD $0x4e0404e7 // dup v7.4s, v7.s[0]
+	FMOVS epsilon+64(FP), F8
+	WORD $0x4e040508 // dup v8.4s, v8.s[0]
+	MOVD count+72(FP), R4
+	SUBS $8, R4, R4
+	BLT element_fewer
+element_8:
+	FLDPQ 0(R0), (F9, F10)
+	FLDPQ 0(R1), (F11, F12)
+	FLDPQ 0(R2), (F13, F14)
+	FLDPQ 0(R3), (F15, F16)
+	WORD $0x6e22ddad // fmul v13.4s, v13.4s, v2.4s
+	WORD $0x6e22ddce // fmul v14.4s, v14.4s, v2.4s
+	WORD $0x6e23dd71 // fmul v17.4s, v11.4s, v3.4s
+	WORD $0x6e23dd92 // fmul v18.4s, v12.4s, v3.4s
+	WORD $0x4e31d5b1 // fadd v17.4s, v13.4s, v17.4s
+	WORD $0x4e32d5d2 // fadd v18.4s, v14.4s, v18.4s
+	FSTPQ (F17, F18), 0(R2)
+	WORD $0x6e25dd73 // fmul v19.4s, v11.4s, v5.4s
+	WORD $0x6e25dd94 // fmul v20.4s, v12.4s, v5.4s
+	WORD $0x6e2bde73 // fmul v19.4s, v19.4s, v11.4s
+	WORD $0x6e2cde94 // fmul v20.4s, v20.4s, v12.4s
+	WORD $0x6e24ddef // fmul v15.4s, v15.4s, v4.4s
+	WORD $0x6e24de10 // fmul v16.4s, v16.4s, v4.4s
+	WORD $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
+	WORD $0x4e34d610 // fadd v16.4s, v16.4s, v20.4s
+	FSTPQ (F15, F16), 0(R3)
+	WORD $0x6e27ddef // fmul v15.4s, v15.4s, v7.4s
+	WORD $0x6e27de10 // fmul v16.4s, v16.4s, v7.4s
+	WORD $0x6ea1f9ef // fsqrt v15.4s, v15.4s
+	WORD $0x6ea1fa10 // fsqrt v16.4s, v16.4s
+	WORD $0x4e28d5ef // fadd v15.4s, v15.4s, v8.4s
+	WORD $0x4e28d610 // fadd v16.4s, v16.4s, v8.4s
+	WORD $0x6e26de31 // fmul v17.4s, v17.4s, v6.4s
+	WORD $0x6e26de52 // fmul v18.4s, v18.4s, v6.4s
+	WORD $0x6e2ffe31 // fdiv v17.4s, v17.4s, v15.4s
+	WORD $0x6e30fe52 // fdiv v18.4s, v18.4s, v16.4s
+	WORD $0x6e21dd35 // fmul v21.4s, v9.4s, v1.4s
+	WORD $0x6e21dd56 // fmul v22.4s, v10.4s, v1.4s
+	WORD $0x4e35d635 // fadd v21.4s, v17.4s, v21.4s
+	WORD $0x4e36d656 // fadd v22.4s, v18.4s, v22.4s
+	WORD $0x6e20deb5 // fmul v21.4s, v21.4s, v0.4s
+	WORD $0x6e20ded6 // fmul v22.4s, v22.4s, v0.4s
+	WORD $0x4eb5d529 // fsub v9.4s, v9.4s, v21.4s
+	WORD $0x4eb6d54a // fsub v10.4s, v10.4s, v22.4s
+	FSTPQ (F9, F10), 0(R0)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	ADD $32, R2, R2
+	ADD $32, R3, R3
+	SUBS $8, R4, R4
+	BGE element_8
+element_fewer:
+	ADDS $4, R4, R4
+	BLT element_rest
+element_four:
+	FMOVQ 0(R0), F9
+	FMOVQ 0(R1), F10
+	FMOVQ 0(R2), F11
+	FMOVQ 0(R3), F12
+	WORD $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
+	WORD $0x6e23dd4d // fmul v13.4s, v10.4s, v3.4s
+	WORD $0x4e2dd56d // fadd v13.4s, v11.4s, v13.4s
+	FMOVQ F13, 0(R2)
+	WORD $0x6e25dd4e // fmul v14.4s, v10.4s, v5.4s
+	WORD $0x6e2addce // fmul v14.4s, v14.4s, v10.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e2ed58c // fadd v12.4s, v12.4s, v14.4s
+	FMOVQ F12, 0(R3)
+	WORD $0x6e27dd8c // fmul v12.4s, v12.4s, v7.4s
+	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
+	WORD $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
+	WORD $0x6e26ddad // fmul v13.4s, v13.4s, v6.4s
+	WORD $0x6e2cfdad // fdiv v13.4s, v13.4s, v12.4s
+	WORD $0x6e21dd2f // fmul v15.4s, v9.4s, v1.4s
+	WORD $0x4e2fd5af // fadd v15.4s, v13.4s, v15.4s
+	WORD $0x6e20ddef // fmul v15.4s, v15.4s, v0.4s
+	WORD $0x4eafd529 // fsub v9.4s, v9.4s, v15.4s
+	FMOVQ F9, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	SUBS $4, R4, R4
+	BGE element_four
+element_rest:
+	ADDS $4, R4, R4
+	BEQ element_end
+element_one:
+	FMOVS (R0), F9
+	FMOVS (R1), F10
+	FMOVS (R2), F11
+	FMOVS (R3), F12
+	WORD $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
+	WORD $0x6e23dd4d // fmul v13.4s, v10.4s, v3.4s
+	WORD $0x4e2dd56d // fadd v13.4s, v11.4s, v13.4s
+	FMOVS F13, (R2)
+	WORD $0x6e25dd4e // fmul v14.4s, v10.4s, v5.4s
+	WORD $0x6e2addce // fmul v14.4s, v14.4s, v10.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e2ed58c // fadd v12.4s, v12.4s, v14.4s
+	FMOVS F12, (R3)
+	WORD $0x6e27dd8c // fmul v12.4s, v12.4s, v7.4s
+	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
+	WORD $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
+	WORD $0x6e26ddad // fmul v13.4s, v13.4s, v6.4s
+	WORD $0x6e2cfdad // fdiv v13.4s, v13.4s, v12.4s
+	WORD $0x6e21dd2f // fmul v15.4s, v9.4s, v1.4s
+	WORD $0x4e2fd5af // fadd v15.4s, v13.4s, v15.4s
+	WORD $0x6e20ddef // fmul v15.4s, v15.4s, v0.4s
+	WORD $0x4eafd529 // fsub v9.4s, v9.4s, v15.4s
+	FMOVS F9, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	SUBS $1, R4, R4
+	BNE element_one
+element_end:
+	RET
+
+// func approachNEON(dst, src *float32, share float32, count int)
+TEXT ·approachNEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	FMOVS share+16(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	MOVD count+24(FP), R2
+	SUBS $16, R2, R2
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R0), (F1, F2)
+	FLDPQ 32(R0), (F3, F4)
+	FLDPQ 0(R1), (F5, F6)
+	FLDPQ 32(R1), (F7, F8)
+	WORD $0x4ea1d4a9 // fsub v9.4s, v5.4s, v1.4s
+	WORD $0x4ea2d4ca // fsub v10.4s, v6.4s, v2.4s
+	WORD $0x4ea3d4eb // fsub v11.4s, v7.4s, v3.4s
+	WORD $0x4ea4d50c // fsub v12.4s, v8.4s, v4.4s
+	WORD $0x6e20dd2d // fmul v13.4s, v9.4s, v0.4s
+	WORD $0x6e20dd4e // fmul v14.4s, v10.4s, v0.4s
+	WORD $0x6e20dd6f // fmul v15.4s, v11.4s, v0.4s
+	WORD $0x6e20dd90 // fmul v16.4s, v12.4s, v0.4s
+	WORD $0x4e2dd42d // fadd v13.4s, v1.4s, v13.4s
+	WORD $0x4e2ed44e // fadd v14.4s, v2.4s, v14.4s
+	WORD $0x4e2fd46f // fadd v15.4s, v3.4s, v15.4s
+	WORD $0x4e30d490 // fadd v16.4s, v4.4s, v16.4s
+	FSTPQ (F13, F14), 0(R0)
+	FSTPQ (F15, F16), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	SUBS $16, R2, R2
+	BGE element_16
+element_fewer:
+	ADDS $12, R2, R2
+	BLT element_rest
+element_four:
+	FMOVQ 0(R0), F1
+	FMOVQ 0(R1), F2
+	WORD $0x4ea1d443 // fsub v3.4s, v2.4s, v1.4s
+	WORD $0x6e20dc64 // fmul v4.4s, v3.4s, v0.4s
+	WORD $0x4e24d424 // fadd v4.4s, v1.4s, v4.4s
+	FMOVQ F4, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	SUBS $4, R2, R2
+	BGE element_four
+element_rest:
+	ADDS $4, R2, R2
+	BEQ element_end
+element_one:
+	FMOVS (R0), F1
+	FMOVS (R1), F2
+	WORD $0x4ea1d443 // fsub v3.4s, v2.4s, v1.4s
+	WORD $0x6e20dc64 // fmul v4.4s, v3.4s, v0.4s
+	WORD $0x4e24d424 // fadd v4.4s, v1.4s, v4.4s
+	FMOVS F4, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	SUBS $1, R2, R2
+	BNE element_one
+element_end:
+	RET
+
+// func maxWindowsNEON(upper, lower, dst *float32, channels, count int)
+TEXT ·maxWindowsNEON(SB), NOSPLIT, $0-40
+	MOVD upper+0(FP), R0
+	MOVD lower+8(FP), R1
+	MOVD dst+16(FP), R2
+	MOVD channels+24(FP), R3
+	MOVD count+32(FP), R4
+	MOVD channels+24(FP), R5
+	LSL $2, R5, R5
+	ADD R5, R0, R7
+	ADD R5, R1, R8
+window:
+	MOVD R3, R6
+	SUBS $16, R6, R6
+	BLT channel_fewer
+channel_16:
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+	FLDPQ 0(R7), (F4, F5)
+	FLDPQ 32(R7), (F6, F7)
+	WORD $0x4e24f400 // fmax v0.4s, v0.4s, v4.4s
+	WORD $0x4e25f421 // fmax v1.4s, v1.4s, v5.4s
+	WORD $0x4e26f442 // fmax v2.4s, v2.4s, v6.4s
+	WORD $0x4e27f463 // fmax v3.4s, v3.4s, v7.4s
+	FLDPQ 0(R1), (F8, F9)
+	FLDPQ 32(R1), (F10, F11)
+	FLDPQ 0(R8), (F12, F13)
+	FLDPQ 32(R8), (F14, F15)
+	WORD $0x4e2cf508 // fmax v8.4s, v8.4s, v12.4s
+	WORD $0x4e2df529 // fmax v9.4s, v9.4s, v13.4s
+	WORD $0x4e2ef54a // fmax v10.4s, v10.4s, v14.4s
+	WORD $0x4e2ff56b // fmax v11.4s, v11.4s, v15.4s
+	WORD $0x4e28f400 // fmax v0.4s, v0.4s, v8.4s
+	WORD $0x4e29f421 // fmax v1.4s, v1.4s, v9.4s
+	WORD $0x4e2af442 // fmax v2.4s, v2.4s, v10.4s
+	WORD $0x4e2bf463 // fmax v3.4s, v3.4s, v11.4s
+	FSTPQ (F0, F1), 0(R2)
+	FSTPQ (F2, F3), 32(R2)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R7, R7
+	ADD $64, R8, R8
+	SUBS $16, R6, R6
+	BGE channel_16
+channel_fewer:
+	ADDS $12, R6, R6
+	BLT channel_rest
+channel_four:
+	FMOVQ 0(R0), F0
+	FMOVQ 0(R7), F1
+	WORD $0x4e21f400 // fmax v0.4s, v0.4s, v1.4s
+	FMOVQ 0(R1), F2
+	FMOVQ 0(R8), F3
+	WORD $0x4e23f442 // fmax v2.4s, v2.4s, v3.4s
+	WORD $0x4e22f400 // fmax v0.4s, v0.4s, v2.4s
+	FMOVQ F0, 0(R2)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R7, R7
+	ADD $16, R8, R8
+	SUBS $4, R6, R6
+	BGE channel_four
+channel_rest:
+	ADDS $4, R6, R6
+	BEQ channel_end
+channel_one:
+	FMOVS (R0), F0
+	FMOVS (R7), F1
+	WORD $0x4e21f400 // fmax v0.4s, v0.4s, v1.4s
+	FMOVS (R1), F2
+	FMOVS (R8), F3
+	WORD $0x4e23f442 // fmax v2.4s, v2.4s, v3.4s
+	WORD $0x4e22f400 // fmax v0.4s, v0.4s, v2.4s
+	FMOVS F0, (R2)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R7, R7
+	ADD $4, R8, R8
+	SUBS $1, R6, R6
+	BNE channel_one
+channel_end:
+	MOVD R7, R0
+	ADD R5, R7, R7
+	MOVD R8, R1
+	ADD R5, R8, R8
+	SUBS $1, R4, R4
+	BNE window
+	RET
+
+// func scatterWindowsNEON(dUpper, dLower, upper, lower, top, grad *float32, channels, count int)
+TEXT ·scatterWindowsNEON(SB), NOSPLIT, $0-64
+	MOVD dUpper+0(FP), R0
+	MOVD dLower+8(FP), R1
+	MOVD upper+16(FP), R2
+	MOVD lower+24(FP), R3
+	MOVD top+32(FP), R4
+	MOVD grad+40(FP), R5
+	MOVD channels+48(FP), R6
+	MOVD count+56(FP), R7
+	MOVD channels+48(FP), R8
+	LSL $2, R8, R8
+	ADD R8, R0, R10
+	ADD R8, R1, R11
+	ADD R8, R2, R12
+	ADD R8, R3, R13
+window:
+	MOVD R6, R9
+	SUBS $16, R9, R9
+	BLT channel_fewer
+channel_16:
+	FLDPQ 0(R4), (F0, F1)
+	FLDPQ 32(R4), (F2, F3)
+	FLDPQ 0(R5), (F4, F5)
+	FLDPQ 32(R5), (F6, F7)
+	FLDPQ 0(R2), (F8, F9)
+	FLDPQ 32(R2), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c90 // and v16.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb1 // and v17.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd2 // and v18.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf3 // and v19.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FLDPQ 0(R12), (F8, F9)
+	FLDPQ 32(R12), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c94 // and v20.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb5 // and v21.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd6 // and v22.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf7 // and v23.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FLDPQ 0(R3), (F8, F9)
+	FLDPQ 32(R3), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c98 // and v24.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb9 // and v25.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cda // and v26.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cfb // and v27.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FSTPQ (F24, F25), 0(R1)
+	FSTPQ (F26, F27), 32(R1)
+	FSTPQ (F4, F5), 0(R11)
+	FSTPQ (F6, F7), 32(R11)
+	FSTPQ (F16, F17), 0(R0)
+	FSTPQ (F18, F19), 32(R0)
+	FSTPQ (F20, F21), 0(R10)
+	FSTPQ (F22, F23), 32(R10)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R3, R3
+	ADD $64, R4, R4
+	ADD $64, R5, R5
+	ADD $64, R10, R10
+	ADD $64, R11, R11
+	ADD $64, R12, R12
+	ADD $64, R13, R13
+	SUBS $16, R9, R9
+	BGE channel_16
+channel_fewer:
+	ADDS $12, R9, R9
+	BLT channel_rest
+channel_four:
+	FMOVQ 0(R4), F0
+	FMOVQ 0(R5), F1
+	FMOVQ 0(R2), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ 0(R12), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c25 // and v5.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ 0(R3), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c26 // and v6.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ F6, 0(R1)
+	FMOVQ F1, 0(R11)
+	FMOVQ F4, 0(R0)
+	FMOVQ F5, 0(R10)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	ADD $16, R4, R4
+	ADD $16, R5, R5
+	ADD $16, R10, R10
+	ADD $16, R11, R11
+	ADD $16, R12, R12
+	ADD $16, R13, R13
+	SUBS $4, R9, R9
+	BGE channel_four
+channel_rest:
+	ADDS $4, R9, R9
+	BEQ channel_end
+channel_one:
+	FMOVS (R4), F0
+	FMOVS (R5), F1
+	FMOVS (R2), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS (R12), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c25 // and v5.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS (R3), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c26 // and v6.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS F6, (R1)
+	FMOVS F1, (R11)
+	FMOVS F4, (R0)
+	FMOVS F5, (R10)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	ADD $4, R4, R4
+	ADD $4, R5, R5
+	ADD $4, R10, R10
+	ADD $4, R11, R11
+	ADD $4, R12, R12
+	ADD $4, R13, R13
+	SUBS $1, R9, R9
+	BNE channel_one
+channel_end:
+	MOVD R10, R0
+	ADD R8, R10, R10
+	MOVD R11, R1
+	ADD R8, R11, R11
+	MOVD R12, R2
+	ADD R8, R12, R12
+	MOVD R13, R3
+	ADD R8, R13, R13
+	SUBS $1, R7, R7
+	BNE window
+	RET
+
+// func scatterWindowsReLUNEON(dUpper, dLower, upper, lower, top, grad *float32, channels, count int)
+TEXT ·scatterWindowsReLUNEON(SB), NOSPLIT, $0-64
+	MOVD dUpper+0(FP), R0
+	MOVD dLower+8(FP), R1
+	MOVD upper+16(FP), R2
+	MOVD lower+24(FP), R3
+	MOVD top+32(FP), R4
+	MOVD grad+40(FP), R5
+	MOVD channels+48(FP), R6
+	MOVD count+56(FP), R7
+	MOVD channels+48(FP), R8
+	LSL $2, R8, R8
+	ADD R8, R0, R10
+	ADD R8, R1, R11
+	ADD R8, R2, R12
+	ADD R8, R3, R13
+window:
+	MOVD R6, R9
+	SUBS $16, R9, R9
+	BLT channel_fewer
+channel_16:
+	FLDPQ 0(R4), (F0, F1)
+	FLDPQ 32(R4), (F2, F3)
+	FLDPQ 0(R5), (F4, F5)
+	FLDPQ 32(R5), (F6, F7)
+	WORD $0x4ea0c808 // fcmgt v8.4s, v0.4s, #0.0
+	WORD $0x4ea0c829 // fcmgt v9.4s, v1.4s, #0.0
+	WORD $0x4ea0c84a // fcmgt v10.4s, v2.4s, #0.0
+	WORD $0x4ea0c86b // fcmgt v11.4s, v3.4s, #0.0
+	WORD $0x4e281c84 // and v4.16b, v4.16b, v8.16b
+	WORD $0x4e291ca5 // and v5.16b, v5.16b, v9.16b
+	WORD $0x4e2a1cc6 // and v6.16b, v6.16b, v10.16b
+	WORD $0x4e2b1ce7 // and v7.16b, v7.16b, v11.16b
+	FLDPQ 0(R2), (F8, F9)
+	FLDPQ 32(R2), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c90 // and v16.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb1 // and v17.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd2 // and v18.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf3 // and v19.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FLDPQ 0(R12), (F8, F9)
+	FLDPQ 32(R12), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c94 // and v20.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb5 // and v21.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd6 // and v22.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf7 // and v23.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FLDPQ 0(R3), (F8, F9)
+	FLDPQ 32(R3), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c98 // and v24.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb9 // and v25.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cda // and v26.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cfb // and v27.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	FSTPQ (F24, F25), 0(R1)
+	FSTPQ (F26, F27), 32(R1)
+	FSTPQ (F4, F5), 0(R11)
+	FSTPQ (F6, F7), 32(R11)
+	FSTPQ (F16, F17), 0(R0)
+	FSTPQ (F18, F19), 32(R0)
+	FSTPQ (F20, F21), 0(R10)
+	FSTPQ (F22, F23), 32(R10)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R3, R3
+	ADD $64, R4, R4
+	ADD $64, R5, R5
+	ADD $64, R10, R10
+	ADD $64, R11, R11
+	ADD $64, R12, R12
+	ADD $64, R13, R13
+	SUBS $16, R9, R9
+	BGE channel_16
+channel_fewer:
+	ADDS $12, R9, R9
+	BLT channel_rest
+channel_four:
+	FMOVQ 0(R4), F0
+	FMOVQ 0(R5), F1
+	WORD $0x4ea0c802 // fcmgt v2.4s, v0.4s, #0.0
+	WORD $0x4e221c21 // and v1.16b, v1.16b, v2.16b
+	FMOVQ 0(R2), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ 0(R12), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c25 // and v5.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ 0(R3), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c26 // and v6.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVQ F6, 0(R1)
+	FMOVQ F1, 0(R11)
+	FMOVQ F4, 0(R0)
+	FMOVQ F5, 0(R10)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	ADD $16, R4, R4
+	ADD $16, R5, R5
+	ADD $16, R10, R10
+	ADD $16, R11, R11
+	ADD $16, R12, R12
+	ADD $16, R13, R13
+	SUBS $4, R9, R9
+	BGE channel_four
+channel_rest:
+	ADDS $4, R9, R9
+	BEQ channel_end
+channel_one:
+	FMOVS (R4), F0
+	FMOVS (R5), F1
+	WORD $0x4ea0c802 // fcmgt v2.4s, v0.4s, #0.0
+	WORD $0x4e221c21 // and v1.16b, v1.16b, v2.16b
+	FMOVS (R2), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS (R12), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c25 // and v5.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS (R3), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c26 // and v6.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	FMOVS F6, (R1)
+	FMOVS F1, (R11)
+	FMOVS F4, (R0)
+	FMOVS F5, (R10)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	ADD $4, R4, R4
+	ADD $4, R5, R5
+	ADD $4, R10, R10
+	ADD $4, R11, R11
+	ADD $4, R12, R12
+	ADD $4, R13, R13
+	SUBS $1, R9, R9
+	BNE channel_one
+channel_end:
+	MOVD R10, R0
+	ADD R8, R10, R10
+	MOVD R11, R1
+	ADD R8, R11, R11
+	MOVD R12, R2
+	ADD R8, R12, R12
+	MOVD R13, R3
+	ADD R8, R13, R13
+	SUBS $1, R7, R7
+	BNE window
+	RET
+
+// func meanWindowsNEON(upper, lower, dst *float32, channels, count int)
+TEXT ·meanWindowsNEON(SB), NOSPLIT, $0-40
+	MOVD upper+0(FP), R0
+	MOVD lower+8(FP), R1
+	MOVD dst+16(FP), R2
+	MOVD channels+24(FP), R3
+	MOVD count+32(FP), R4
+	MOVD channels+24(FP), R5
+	LSL $2, R5, R5
+	ADD R5, R0, R7
+	ADD R5, R1, R8
+	MOVD $meanWindowsNumbers<>(SB), R9
+	FMOVQ 0(R9), F0
+window:
+	MOVD R3, R6
+	SUBS $16, R6, R6
+	BLT channel_fewer
+channel_16:
+	FLDPQ 0(R0), (F1, F2)
+	FLDPQ 32(R0), (F3, F4)
+	FLDPQ 0(R1), (F5, F6)
+	FLDPQ 32(R1), (F7, F8)
+	FLDPQ 0(R7), (F9, F10)
+	FLDPQ 32(R7), (F11, F12)
+	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
+	WORD $0x4e2ad442 // fadd v2.4s, v2.4s, v10.4s
+	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
+	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
+	FLDPQ 0(R8), (F13, F14)
+	FLDPQ 32(R8), (F15, F16)
+	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
+	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
+	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
+	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	FSTPQ (F1, F2), 0(R2)
+	FSTPQ (F3, F4), 32(R2)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R7, R7
+	ADD $64, R8, R8
+	SUBS $16, R6, R6
+	BGE channel_16
+channel_fewer:
+	ADDS $12, R6, R6
+	BLT channel_rest
+channel_four:
+	FMOVQ 0(R0), F1
+	FMOVQ 0(R1), F2
+	FMOVQ 0(R7), F3
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ 0(R8), F4
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVQ F1, 0(R2)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R7, R7
+	ADD $16, R8, R8
+	SUBS $4, R6, R6
+	BGE channel_four
+channel_rest:
+	ADDS $4, R6, R6
+	BEQ channel_end
+channel_one:
+	FMOVS (R0), F1
+	FMOVS (R1), F2
+	FMOVS (R7), F3
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVS (R8), F4
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVS F1, (R2)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R7, R7
+	ADD $4, R8, R8
+	SUBS $1, R6, R6
+	BNE channel_one
+channel_end:
+	MOVD R7, R0
+	ADD R5, R7, R7
+	MOVD R8, R1
+	ADD R5, R8, R8
+	SUBS $1, R4, R4
+	BNE window
+	RET
+
+// func spreadWindowsNEON(dUpper, dLower, grad *float32, channels, count int)
+TEXT ·spreadWindowsNEON(SB), NOSPLIT, $0-40
+	MOVD dUpper+0(FP), R0
+	MOVD dLower+8(FP), R1
+	MOVD grad+16(FP), R2
+	MOVD channels+24(FP), R3
+	MOVD count+32(FP), R4
+	MOVD channels+24(FP), R5
+	LSL $2, R5, R5
+	ADD R5, R0, R7
+	ADD R5, R1, R8
+	MOVD $spreadWindowsNumbers<>(SB), R9
+	FMOVQ 0(R9), F0
+window:
+	MOVD R3, R6
+	SUBS $16, R6, R6
+	BLT channel_fewer
+channel_16:
+	FLDPQ 0(R2), (F1, F2)
+	FLDPQ 32(R2), (F3, F4)
+	WORD $0x6e20dc25 // fmul v5.4s, v1.4s, v0.4s
+	WORD $0x6e20dc46 // fmul v6.4s, v2.4s, v0.4s
+	WORD $0x6e20dc67 // fmul v7.4s, v3.4s, v0.4s
+	WORD $0x6e20dc88 // fmul v8.4s, v4.4s, v0.4s
+	FSTPQ (F5, F6), 0(R0)
+	FSTPQ (F7, F8), 32(R0)
+	FSTPQ (F5, F6), 0(R7)
+	FSTPQ (F7, F8), 32(R7)
+	FSTPQ (F5, F6), 0(R1)
+	FSTPQ (F7, F8), 32(R1)
+	FSTPQ (F5, F6), 0(R8)
+	FSTPQ (F7, F8), 32(R8)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R7, R7
+	ADD $64, R8, R8
+	SUBS $16, R6, R6
+	BGE channel_16
+channel_fewer:
+	ADDS $12, R6, R6
+	BLT channel_rest
+channel_four:
+	FMOVQ 0(R2), F1
+	WORD $0x6e20dc22 // fmul v2.4s, v1.4s, v0.4s
+	FMOVQ F2, 0(R0)
+	FMOVQ F2, 0(R7)
+	FMOVQ F2, 0(R1)
+	FMOVQ F2, 0(R8)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R7, R7
+	ADD $16, R8, R8
+	SUBS $4, R6, R6
+	BGE channel_four
+channel_rest:
+	ADDS $4, R6, R6
+	BEQ channel_end
+channel_one:
+	FMOVS (R2), F1
+	WORD $0x6e20dc22 // fmul v2.4s, v1.4s, v0.4s
+	FMOVS F2, (R0)
+	FMOVS F2, (R7)
+	FMOVS F2, (R1)
+	FMOVS F2, (R8)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R7, R7
+	ADD $4, R8, R8
+	SUBS $1, R6, R6
+	BNE channel_one
+channel_end:
+	MOVD R7, R0
+	ADD R5, R7, R7
+	MOVD R8, R1
+	ADD R5, R8, R8
+	SUBS $1, R4, R4
+	BNE window
+	RET
+
+// func scatterFirstNEON(d, x, top, grad *float32, offsets *int, lo, end, last, channels, step, count int)
+TEXT ·scatterFirstNEON(SB), NOSPLIT, $0-88
+	MOVD d+0(FP), R2
+	MOVD x+8(FP), R3
+	MOVD top+16(FP), R4
+	MOVD grad+24(FP), R5
+	MOVD offsets+32(FP), R6
+	MOVD lo+40(FP), R7
+	MOVD end+48(FP), R8
+	MOVD last+56(FP), R9
+	SUB R7, R8, R8
+	MOVD channels+64(FP), R10
+	MOVD step+72(FP), R11
+	LSL $2, R11, R11
+	MOVD count+80(FP), R12
+window:
+	MOVD R2, R0
+	MOVD R3, R1
+	MOVD R10, R13
+	SUBS $16, R13, R13
+	BLT channel_fewer
+channel_16:
+	FLDPQ 0(R4), (F0, F1)
+	FLDPQ 32(R4), (F2, F3)
+	FLDPQ 0(R5), (F4, F5)
+	FLDPQ 32(R5), (F6, F7)
+	MOVD R6, R15
+	MOVD R7, R16
+	CBZ R16, candidate0_16_done
+candidate0_16:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FLDPQ 0(R17), (F8, F9)
+	FLDPQ 32(R17), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c90 // and v16.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb1 // and v17.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd2 // and v18.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf3 // and v19.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	SUBS $1, R16, R16
+	BNE candidate0_16
+candidate0_16_done:
+	MOVD R8, R16
+	CBZ R16, candidate1_16_done
+candidate1_16:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FLDPQ 0(R17), (F8, F9)
+	FLDPQ 32(R17), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c90 // and v16.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb1 // and v17.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd2 // and v18.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf3 // and v19.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	ADD R14<<2, R0, R19
+	FLDPQ 0(R19), (F12, F13)
+	FLDPQ 32(R19), (F14, F15)
+	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	WORD $0x4e31d5ad // fadd v13.4s, v13.4s, v17.4s
+	WORD $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
+	WORD $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
+	FSTPQ (F12, F13), 0(R19)
+	FSTPQ (F14, F15), 32(R19)
+	SUBS $1, R16, R16
+	BNE candidate1_16
+candidate1_16_done:
+	CBZ R9, given_16
+	MOVD (R15), R14
+	ADD R14<<2, R0, R17
+	FLDPQ 0(R17), (F8, F9)
+	FLDPQ 32(R17), (F10, F11)
+	WORD $0x4e24d508 // fadd v8.4s, v8.4s, v4.4s
+	WORD $0x4e25d529 // fadd v9.4s, v9.4s, v5.4s
+	WORD $0x4e26d54a // fadd v10.4s, v10.4s, v6.4s
+	WORD $0x4e27d56b // fadd v11.4s, v11.4s, v7.4s
+	FSTPQ (F8, F9), 0(R17)
+	FSTPQ (F10, F11), 32(R17)
+given_16:
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R4, R4
+	ADD $64, R5, R5
+	SUBS $16, R13, R13
+	BGE channel_16
+channel_fewer:
+	ADDS $12, R13, R13
+	BLT channel_rest
+channel_four:
+	FMOVQ 0(R4), F0
+	FMOVQ 0(R5), F1
+	MOVD R6, R15
+	MOVD R7, R16
+	CBZ R16, candidate0_4_done
+candidate0_4:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FMOVQ 0(R17), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	SUBS $1, R16, R16
+	BNE candidate0_4
+candidate0_4_done:
+	MOVD R8, R16
+	CBZ R16, candidate1_4_done
+candidate1_4:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FMOVQ 0(R17), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	ADD R14<<2, R0, R19
+	FMOVQ 0(R19), F3
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVQ F3, 0(R19)
+	SUBS $1, R16, R16
+	BNE candidate1_4
+candidate1_4_done:
+	CBZ R9, given_4
+	MOVD (R15), R14
+	ADD R14<<2, R0, R17
+	FMOVQ 0(R17), F2
+	WORD $0x4e21d442 // fadd v2.4s, v2.4s, v1.4s
+	FMOVQ F2, 0(R17)
+given_4:
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R4, R4
+	ADD $16, R5, R5
+	SUBS $4, R13, R13
+	BGE channel_four
+channel_rest:
+	ADDS $4, R13, R13
+	BEQ channel_end
+channel_one:
+	FMOVS (R4), F0
+	FMOVS (R5), F1
+	MOVD R6, R15
+	MOVD R7, R16
+	CBZ R16, candidate0_1_done
+candidate0_1:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FMOVS (R17), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	SUBS $1, R16, R16
+	BNE candidate0_1
+candidate0_1_done:
+	MOVD R8, R16
+	CBZ R16, candidate1_1_done
+candidate1_1:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FMOVS (R17), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	ADD R14<<2, R0, R19
+	FMOVS (R19), F3
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVS F3, (R19)
+	SUBS $1, R16, R16
+	BNE candidate1_1
+candidate1_1_done:
+	CBZ R9, given_1
+	MOVD (R15), R14
+	ADD R14<<2, R0, R17
+	FMOVS (R17), F2
+	WORD $0x4e21d442 // fadd v2.4s, v2.4s, v1.4s
+	FMOVS F2, (R17)
+given_1:
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R4, R4
+	ADD $4, R5, R5
+	SUBS $1, R13, R13
+	BNE channel_one
+channel_end:
+	ADD R11, R2, R2
+	ADD R11, R3, R3
+	SUBS $1, R12, R12
+	BNE window
+	RET
+
+// func scatterFirstReLUNEON(d, x, top, grad *float32, offsets *int, lo, end, last, channels, step, count int)
+TEXT ·scatterFirstReLUNEON(SB), NOSPLIT, $0-88
+	MOVD d+0(FP), R2
+	MOVD x+8(FP), R3
+	MOVD top+16(FP), R4
+	MOVD grad+24(FP), R5
+	MOVD offsets+32(FP), R6
+	MOVD lo+40(FP), R7
+	MOVD end+48(FP), R8
+	MOVD last+56(FP), R9
+	SUB R7, R8, R8
+	MOVD channels+64(FP), R10
+	MOVD step+72(FP), R11
+	LSL $2, R11, R11
+	MOVD count+80(FP), R12
+window:
+	MOVD R2, R0
+	MOVD R3, R1
+	MOVD R10, R13
+	SUBS $16, R13, R13
+	BLT channel_fewer
+channel_16:
+	FLDPQ 0(R4), (F0, F1)
+	FLDPQ 32(R4), (F2, F3)
+	FLDPQ 0(R5), (F4, F5)
+	FLDPQ 32(R5), (F6, F7)
+	WORD $0x4ea0c808 // fcmgt v8.4s, v0.4s, #0.0
+	WORD $0x4ea0c829 // fcmgt v9.4s, v1.4s, #0.0
+	WORD $0x4ea0c84a // fcmgt v10.4s, v2.4s, #0.0
+	WORD $0x4ea0c86b // fcmgt v11.4s, v3.4s, #0.0
+	WORD $0x4e281c84 // and v4.16b, v4.16b, v8.16b
+	WORD $0x4e291ca5 // and v5.16b, v5.16b, v9.16b
+	WORD $0x4e2a1cc6 // and v6.16b, v6.16b, v10.16b
+	WORD $0x4e2b1ce7 // and v7.16b, v7.16b, v11.16b
+	MOVD R6, R15
+	MOVD R7, R16
+	CBZ R16, candidate0_16_done
+candidate0_16:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FLDPQ 0(R17), (F8, F9)
+	FLDPQ 32(R17), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c90 // and v16.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb1 // and v17.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd2 // and v18.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf3 // and v19.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	SUBS $1, R16, R16
+	BNE candidate0_16
+candidate0_16_done:
+	MOVD R8, R16
+	CBZ R16, candidate1_16_done
+candidate1_16:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FLDPQ 0(R17), (F8, F9)
+	FLDPQ 32(R17), (F10, F11)
+	WORD $0x4e20e50c // fcmeq v12.4s, v8.4s, v0.4s
+	WORD $0x4e21e52d // fcmeq v13.4s, v9.4s, v1.4s
+	WORD $0x4e22e54e // fcmeq v14.4s, v10.4s, v2.4s
+	WORD $0x4e23e56f // fcmeq v15.4s, v11.4s, v3.4s
+	WORD $0x4e2c1c90 // and v16.16b, v4.16b, v12.16b
+	WORD $0x4e2d1cb1 // and v17.16b, v5.16b, v13.16b
+	WORD $0x4e2e1cd2 // and v18.16b, v6.16b, v14.16b
+	WORD $0x4e2f1cf3 // and v19.16b, v7.16b, v15.16b
+	WORD $0x4e6c1c84 // bic v4.16b, v4.16b, v12.16b
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4e6f1ce7 // bic v7.16b, v7.16b, v15.16b
+	ADD R14<<2, R0, R19
+	FLDPQ 0(R19), (F12, F13)
+	FLDPQ 32(R19), (F14, F15)
+	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	WORD $0x4e31d5ad // fadd v13.4s, v13.4s, v17.4s
+	WORD $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
+	WORD $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
+	FSTPQ (F12, F13), 0(R19)
+	FSTPQ (F14, F15), 32(R19)
+	SUBS $1, R16, R16
+	BNE candidate1_16
+candidate1_16_done:
+	CBZ R9, given_16
+	MOVD (R15), R14
+	ADD R14<<2, R0, R17
+	FLDPQ 0(R17), (F8, F9)
+	FLDPQ 32(R17), (F10, F11)
+	WORD $0x4e24d508 // fadd v8.4s, v8.4s, v4.4s
+	WORD $0x4e25d529 // fadd v9.4s, v9.4s, v5.4s
+	WORD $0x4e26d54a // fadd v10.4s, v10.4s, v6.4s
+	WORD $0x4e27d56b // fadd v11.4s, v11.4s, v7.4s
+	FSTPQ (F8, F9), 0(R17)
+	FSTPQ (F10, F11), 32(R17)
+given_16:
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R4, R4
+	ADD $64, R5, R5
+	SUBS $16, R13, R13
+	BGE channel_16
+channel_fewer:
+	ADDS $12, R13, R13
+	BLT channel_rest
+channel_four:
+	FMOVQ 0(R4), F0
+	FMOVQ 0(R5), F1
+	WORD $0x4ea0c802 // fcmgt v2.4s, v0.4s, #0.0
+	WORD $0x4e221c21 // and v1.16b, v1.16b, v2.16b
+	MOVD R6, R15
+	MOVD R7, R16
+	CBZ R16, candidate0_4_done
+candidate0_4:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FMOVQ 0(R17), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	SUBS $1, R16, R16
+	BNE candidate0_4
+candidate0_4_done:
+	MOVD R8, R16
+	CBZ R16, candidate1_4_done
+candidate1_4:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FMOVQ 0(R17), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	ADD R14<<2, R0, R19
+	FMOVQ 0(R19), F3
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVQ F3, 0(R19)
+	SUBS $1, R16, R16
+	BNE candidate1_4
+candidate1_4_done:
+	CBZ R9, given_4
+	MOVD (R15), R14
+	ADD R14<<2, R0, R17
+	FMOVQ 0(R17), F2
+	WORD $0x4e21d442 // fadd v2.4s, v2.4s, v1.4s
+	FMOVQ F2, 0(R17)
+given_4:
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R4, R4
+	ADD $16, R5, R5
+	SUBS $4, R13, R13
+	BGE channel_four
+channel_rest:
+	ADDS $4, R13, R13
+	BEQ channel_end
+channel_one:
+	FMOVS (R4), F0
+	FMOVS (R5), F1
+	WORD $0x4ea0c802 // fcmgt v2.4s, v0.4s, #0.0
+	WORD $0x4e221c21 // and v1.16b, v1.16b, v2.16b
+	MOVD R6, R15
+	MOVD R7, R16
+	CBZ R16, candidate0_1_done
+candidate0_1:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FMOVS (R17), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	SUBS $1, R16, R16
+	BNE candidate0_1
+candidate0_1_done:
+	MOVD R8, R16
+	CBZ R16, candidate1_1_done
+candidate1_1:
+	MOVD.P 8(R15), R14
+	ADD R14<<2, R1, R17
+	FMOVS (R17), F2
+	WORD $0x4e20e443 // fcmeq v3.4s, v2.4s, v0.4s
+	WORD $0x4e231c24 // and v4.16b, v1.16b, v3.16b
+	WORD $0x4e631c21 // bic v1.16b, v1.16b, v3.16b
+	ADD R14<<2, R0, R19
+	FMOVS (R19), F3
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVS F3, (R19)
+	SUBS $1, R16, R16
+	BNE candidate1_1
+candidate1_1_done:
+	CBZ R9, given_1
+	MOVD (R15), R14
+	ADD R14<<2, R0, R17
+	FMOVS (R17), F2
+	WORD $0x4e21d442 // fadd v2.4s, v2.4s, v1.4s
+	FMOVS F2, (R17)
+given_1:
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R4, R4
+	ADD $4, R5, R5
+	SUBS $1, R13, R13
+	BNE channel_one
+channel_end:
+	ADD R11, R2, R2
+	ADD R11, R3, R3
+	SUBS $1, R12, R12
+	BNE window
+	RET
+
+// func dropoutNEON(dst, src *float32, keys [20]uint32, counter, row, threshold uint32, scale float32, batches int)
+TEXT ·dropoutNEON(SB), NOSPLIT, $0-120
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD batches+112(FP), R2
+	MOVD $keys_0+16(FP), R4
+	FMOVS counter+96(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS row+100(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	FMOVS threshold+104(FP), F2
+	WORD $0x4e040442 // dup v2.4s, v2.s[0]
+	FMOVS scale+108(FP), F3
+	WORD $0x4e040463 // dup v3.4s, v3.s[0]
+	MOVD $0x4, R5
+	VDUP R5, V4.S4
+	MOVD $dropoutNumbers<>(SB), R5
+	FLDPQ 0(R5), (F6, F7)
+	WORD $0x4ea68400 // add v0.4s, v0.4s, v6.4s
+	WORD $0x4ea71ce5 // mov v5.16b, v7.16b
+batch:
+	WORD $0x4ea01c06 // mov v6.16b, v0.16b
+	WORD $0x4ea48400 // add v0.4s, v0.4s, v4.4s
+	WORD $0x4ea11c27 // mov v7.16b, v1.16b
+	WORD $0x4f000408 // movi v8.4s, #0
+	WORD $0x4f000409 // movi v9.4s, #0
+	WORD $0x4ea01c0a // mov v10.16b, v0.16b
+	WORD $0x4ea48400 // add v0.4s, v0.4s, v4.4s
+	WORD $0x4ea11c2b // mov v11.16b, v1.16b
+	WORD $0x4f00040c // movi v12.4s, #0
+	WORD $0x4f00040d // movi v13.4s, #0
+	MOVD R4, R3
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	VLD1R.P 4(R3), [V14.S4]
+	VLD1R.P 4(R3), [V15.S4]
+	WORD $0x2f85a0d0 // umull v16.2d, v6.2s, v5.s[0]
+	WORD $0x2fa5a112 // umull v18.2d, v8.2s, v5.s[1]
+	WORD $0x6f85a0d1 // umull2 v17.2d, v6.4s, v5.s[0]
+	WORD $0x6fa5a113 // umull2 v19.2d, v8.4s, v5.s[1]
+	WORD $0x6e2e1ce7 // eor v7.16b, v7.16b, v14.16b
+	WORD $0x6e2f1d29 // eor v9.16b, v9.16b, v15.16b
+	WORD $0x4e935a46 // uzp2 v6.4s, v18.4s, v19.4s
+	WORD $0x4e915a08 // uzp2 v8.4s, v16.4s, v17.4s
+	WORD $0x6e271cc6 // eor v6.16b, v6.16b, v7.16b
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e931a47 // uzp1 v7.4s, v18.4s, v19.4s
+	WORD $0x4e911a09 // uzp1 v9.4s, v16.4s, v17.4s
+	WORD $0x2f85a150 // umull v16.2d, v10.2s, v5.s[0]
+	WORD $0x2fa5a192 // umull v18.2d, v12.2s, v5.s[1]
+	WORD $0x6f85a151 // umull2 v17.2d, v10.4s, v5.s[0]
+	WORD $0x6fa5a193 // umull2 v19.2d, v12.4s, v5.s[1]
+	WORD $0x6e2e1d6b // eor v11.16b, v11.16b, v14.16b
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
+	WORD $0x4e935a4a // uzp2 v10.4s, v18.4s, v19.4s
+	WORD $0x4e915a0c // uzp2 v12.4s, v16.4s, v17.4s
+	WORD $0x6e2b1d4a // eor v10.16b, v10.16b, v11.16b
+	WORD $0x6e2d1d8c // eor v12.16b, v12.16b, v13.16b
+	WORD $0x4e931a4b // uzp1 v11.4s, v18.4s, v19.4s
+	WORD $0x4e911a0d // uzp1 v13.4s, v16.4s, v17.4s
+	WORD $0x4e8728ce // trn1 v14.4s, v6.4s, v7.4s
+	WORD $0x4e892910 // trn1 v16.4s, v8.4s, v9.4s
+	WORD $0x4e8768cf // trn2 v15.4s, v6.4s, v7.4s
+	WORD $0x4e896911 // trn2 v17.4s, v8.4s, v9.4s
+	WORD $0x4ed039c6 // zip1 v6.2d, v14.2d, v16.2d
+	WORD $0x4ed139e7 // zip1 v7.2d, v15.2d, v17.2d
+	WORD $0x4ed079c8 // zip2 v8.2d, v14.2d, v16.2d
+	WORD $0x4ed179e9 // zip2 v9.2d, v15.2d, v17.2d
+	FLDPQ 0(R1), (F14, F15)
+	FLDPQ 32(R1), (F16, F17)
+	ADD $64, R1, R1
+	WORD $0x6ea23cc6 // cmhs v6.4s, v6.4s, v2.4s
+	WORD $0x4e261dce // and v14.16b, v14.16b, v6.16b
+	WORD $0x6e23ddce // fmul v14.4s, v14.4s, v3.4s
+	WORD $0x6ea23ce7 // cmhs v7.4s, v7.4s, v2.4s
+	WORD $0x4e271def // and v15.16b, v15.16b, v7.16b
+	WORD $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
+	WORD $0x6ea23d08 // cmhs v8.4s, v8.4s, v2.4s
+	WORD $0x4e281e10 // and v16.16b, v16.16b, v8.16b
+	WORD $0x6e23de10 // fmul v16.4s, v16.4s, v3.4s
+	WORD $0x6ea23d29 // cmhs v9.4s, v9.4s, v2.4s
+	WORD $0x4e291e31 // and v17.16b, v17.16b, v9.16b
+	WORD $0x6e23de31 // fmul v17.4s, v17.4s, v3.4s
+	FSTPQ (F14, F15), 0(R0)
+	FSTPQ (F16, F17), 32(R0)
+	ADD $64, R0, R0
+	WORD $0x4e8b294e // trn1 v14.4s, v10.4s, v11.4s
+	WORD $0x4e8d2990 // trn1 v16.4s, v12.4s, v13.4s
+	WORD $0x4e8b694f // trn2 v15.4s, v10.4s, v11.4s
+	WORD $0x4e8d6991 // trn2 v17.4s, v12.4s, v13.4s
+	WORD $0x4ed039ca // zip1 v10.2d, v14.2d, v16.2d
+	WORD $0x4ed139eb // zip1 v11.2d, v15.2d, v17.2d
+	WORD $0x4ed079cc // zip2 v12.2d, v14.2d, v16.2d
+	WORD $0x4ed179ed // zip2 v13.2d, v15.2d, v17.2d
+	FLDPQ 0(R1), (F14, F15)
+	FLDPQ 32(R1), (F16, F17)
+	ADD $64, R1, R1
+	WORD $0x6ea23d4a // cmhs v10.4s, v10.4s, v2.4s
+	WORD $0x4e2a1dce // and v14.16b, v14.16b, v10.16b
+	WORD $0x6e23ddce // fmul v14.4s, v14.4s, v3.4s
+	WORD $0x6ea23d6b // cmhs v11.4s, v11.4s, v2.4s
+	WORD $0x4e2b1def // and v15.16b, v15.16b, v11.16b
+	WORD $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
+	WORD $0x6ea23d8c // cmhs v12.4s, v12.4s, v2.4s
+	WORD $0x4e2c1e10 // and v16.16b, v16.16b, v12.16b
+	WORD $0x6e23de10 // fmul v16.4s, v16.4s, v3.4s
+	WORD $0x6ea23dad // cmhs v13.4s, v13.4s, v2.4s
+	WORD $0x4e2d1e31 // and v17.16b, v17.16b, v13.16b
+	WORD $0x6e23de31 // fmul v17.4s, v17.4s, v3.4s
+	FSTPQ (F14, F15), 0(R0)
+	FSTPQ (F16, F17), 32(R0)
+	ADD $64, R0, R0
+	SUBS $1, R2, R2
+	BNE batch
+	RET
+
+// func sumNEON(dst, a, b *float32, count int)
+TEXT ·sumNEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD count+24(FP), R3
+	SUBS $16, R3, R3
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
+	FLDPQ 0(R2), (F4, F5)
+	FLDPQ 32(R2), (F6, F7)
+	WORD $0x4e24d408 // fadd v8.4s, v0.4s, v4.4s
+	WORD $0x4e25d429 // fadd v9.4s, v1.4s, v5.4s
+	WORD $0x4e26d44a // fadd v10.4s, v2.4s, v6.4s
+	WORD $0x4e27d46b // fadd v11.4s, v3.4s, v7.4s
+	FSTPQ (F8, F9), 0(R0)
+	FSTPQ (F10, F11), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	SUBS $16, R3, R3
+	BGE element_16
+element_fewer:
+	ADDS $12, R3, R3
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F1
+	WORD $0x4e21d402 // fadd v2.4s, v0.4s, v1.4s
+	FMOVQ F2, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	SUBS $4, R3, R3
+	BGE element_four
+element_rest:
+	ADDS $4, R3, R3
+	BEQ element_end
+element_one:
+	FMOVS (R1), F0
+	FMOVS (R2), F1
+	WORD $0x4e21d402 // fadd v2.4s, v0.4s, v1.4s
+	FMOVS F2, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	SUBS $1, R3, R3
+	BNE element_one
+element_end:
+	RET
+
+// func addProductNEON(dst, r, x, factor *float32, count int)
+TEXT ·addProductNEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD r+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD factor+24(FP), R3
+	MOVD count+32(FP), R4
+	SUBS $16, R4, R4
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R2), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	FLDPQ 0(R3), (F4, F5)
+	FLDPQ 32(R3), (F6, F7)
+	WORD $0x6e24dc08 // fmul v8.4s, v0.4s, v4.4s
+	WORD $0x6e25dc29 // fmul v9.4s, v1.4s, v5.4s
+	WORD $0x6e26dc4a // fmul v10.4s, v2.4s, v6.4s
+	WORD $0x6e27dc6b // fmul v11.4s, v3.4s, v7.4s
+	FLDPQ 0(R1), (F12, F13)
+	FLDPQ 32(R1), (F14, F15)
+	WORD $0x4e2cd508 // fadd v8.4s, v8.4s, v12.4s
+	WORD $0x4e2dd529 // fadd v9.4s, v9.4s, v13.4s
+	WORD $0x4e2ed54a // fadd v10.4s, v10.4s, v14.4s
+	WORD $0x4e2fd56b // fadd v11.4s, v11.4s, v15.4s
+	FSTPQ (F8, F9), 0(R0)
+	FSTPQ (F10, F11), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R3, R3
+	SUBS $16, R4, R4
+	BGE element_16
+element_fewer:
+	ADDS $12, R4, R4
+	BLT element_rest
+element_four:
+	FMOVQ 0(R2), F0
+	FMOVQ 0(R3), F1
+	WORD $0x6e21dc02 // fmul v2.4s, v0.4s, v1.4s
+	FMOVQ 0(R1), F3
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	FMOVQ F2, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	SUBS $4, R4, R4
+	BGE element_four
+element_rest:
+	ADDS $4, R4, R4
+	BEQ element_end
+element_one:
+	FMOVS (R2), F0
+	FMOVS (R3), F1
+	WORD $0x6e21dc02 // fmul v2.4s, v0.4s, v1.4s
+	FMOVS (R1), F3
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	FMOVS F2, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	SUBS $1, R4, R4
+	BNE element_one
+element_end:
+	RET
+
+// func scaleToNEON(dst, src *float32, a float32, count int)
+TEXT ·scaleToNEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	FMOVS a+16(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	MOVD count+24(FP), R2
+	SUBS $16, R2, R2
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R1), (F1, F2)
+	FLDPQ 32(R1), (F3, F4)
+	WORD $0x6e20dc25 // fmul v5.4s, v1.4s, v0.4s
+	WORD $0x6e20dc46 // fmul v6.4s, v2.4s, v0.4s
+	WORD $0x6e20dc67 // fmul v7.4s, v3.4s, v0.4s
+	WORD $0x6e20dc88 // fmul v8.4s, v4.4s, v0.4s
+	FSTPQ (F5, F6), 0(R0)
+	FSTPQ (F7, F8), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	SUBS $16, R2, R2
+	BGE element_16
+element_fewer:
+	ADDS $12, R2, R2
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F1
+	WORD $0x6e20dc22 // fmul v2.4s, v1.4s, v0.4s
+	FMOVQ F2, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	SUBS $4, R2, R2
+	BGE element_four
+element_rest:
+	ADDS $4, R2, R2
+	BEQ element_end
+element_one:
+	FMOVS (R1), F1
+	WORD $0x6e20dc22 // fmul v2.4s, v1.4s, v0.4s
+	FMOVS F2, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	SUBS $1, R2, R2
+	BNE element_one
+element_end:
+	RET
+
+// func standardizeNEON(dst, x, gain, bias *float32, high, low, inverse float32, count int)
+TEXT ·standardizeNEON(SB), NOSPLIT, $0-56
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD gain+16(FP), R2
+	MOVD bias+24(FP), R3
+	FMOVS high+32(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS low+36(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	FMOVS inverse+40(FP), F2
+	WORD $0x4e040442 // dup v2.4s, v2.s[0]
+	MOVD count+48(FP), R4
+	SUBS $16, R4, R4
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R1), (F3, F4)
+	FLDPQ 32(R1), (F5, F6)
+	WORD $0x4ea0d463 // fsub v3.4s, v3.4s, v0.4s
+	WORD $0x4ea0d484 // fsub v4.4s, v4.4s, v0.4s
+	WORD $0x4ea0d4a5 // fsub v5.4s, v5.4s, v0.4s
+	WORD $0x4ea0d4c6 // fsub v6.4s, v6.4s, v0.4s
+	WORD $0x4ea1d463 // fsub v3.4s, v3.4s, v1.4s
+	WORD $0x4ea1d484 // fsub v4.4s, v4.4s, v1.4s
+	WORD $0x4ea1d4a5 // fsub v5.4s, v5.4s, v1.4s
+	WORD $0x4ea1d4c6 // fsub v6.4s, v6.4s, v1.4s
+	WORD $0x6e22dc63 // fmul v3.4s, v3.4s, v2.4s
+	WORD $0x6e22dc84 // fmul v4.4s, v4.4s, v2.4s
+	WORD $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
+	WORD $0x6e22dcc6 // fmul v6.4s, v6.4s, v2.4s
+	FLDPQ 0(R2), (F7, F8)
+	FLDPQ 32(R2), (F9, F10)
+	WORD $0x6e27dc63 // fmul v3.4s, v3.4s, v7.4s
+	WORD $0x6e28dc84 // fmul v4.4s, v4.4s, v8.4s
+	WORD $0x6e29dca5 // fmul v5.4s, v5.4s, v9.4s
+	WORD $0x6e2adcc6 // fmul v6.4s, v6.4s, v10.4s
+	FLDPQ 0(R3), (F11, F12)
+	FLDPQ 32(R3), (F13, F14)
+	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
+	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
+	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
+	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
+	FSTPQ (F3, F4), 0(R0)
+	FSTPQ (F5, F6), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	ADD $64, R3, R3
+	SUBS $16, R4, R4
+	BGE element_16
+element_fewer:
+	ADDS $12, R4, R4
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F3
+	WORD $0x4ea0d463 // fsub v3.4s, v3.4s, v0.4s
+	WORD $0x4ea1d463 // fsub v3.4s, v3.4s, v1.4s
+	WORD $0x6e22dc63 // fmul v3.4s, v3.4s, v2.4s
+	FMOVQ 0(R2), F4
+	WORD $0x6e24dc63 // fmul v3.4s, v3.4s, v4.4s
+	FMOVQ 0(R3), F5
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	FMOVQ F3, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	SUBS $4, R4, R4
+	BGE element_four
+element_rest:
+	ADDS $4, R4, R4
+	BEQ element_end
+element_one:
+	FMOVS (R1), F3
+	WORD $0x4ea0d463 // fsub v3.4s, v3.4s, v0.4s
+	WORD $0x4ea1d463 // fsub v3.4s, v3.4s, v1.4s
+	WORD $0x6e22dc63 // fmul v3.4s, v3.4s, v2.4s
+	FMOVS (R2), F4
+	WORD $0x6e24dc63 // fmul v3.4s, v3.4s, v4.4s
+	FMOVS (R3), F5
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	FMOVS F3, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	SUBS $1, R4, R4
+	BNE element_one
+element_end:
+	RET
+
+// func geluNEON(dst, x *float32, count int)
+TEXT ·geluNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD count+16(FP), R2
+	MOVD $geluNumbers<>(SB), R3
+	FLDPQ 0(R3), (F0, F1)
+	FLDPQ 32(R3), (F2, F3)
+	FLDPQ 64(R3), (F4, F5)
+	FLDPQ 96(R3), (F6, F7)
+	FLDPQ 128(R3), (F8, F9)
+	FLDPQ 160(R3), (F10, F11)
+	FLDPQ 192(R3), (F12, F13)
+	FMOVQ 224(R3), F14
+	SUBS $8, R2, R2
+	BLT element_fewer
+element_8:
+	FLDPQ 0(R1), (F15, F16)
+	WORD $0x4ea0f9f1 // fabs v17.4s, v15.4s
+	WORD $0x4ea0fa12 // fabs v18.4s, v16.4s
+	WORD $0x4ea2f631 // fmin v17.4s, v17.4s, v2.4s
+	WORD $0x4ea2f652 // fmin v18.4s, v18.4s, v2.4s
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	WORD $0x6e23de75 // fmul v21.4s, v19.4s, v3.4s
+	WORD $0x6e23de96 // fmul v22.4s, v20.4s, v3.4s
+	WORD $0x4e24d6b5 // fadd v21.4s, v21.4s, v4.4s
+	WORD $0x4e24d6d6 // fadd v22.4s, v22.4s, v4.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x4e25d6b5 // fadd v21.4s, v21.4s, v5.4s
+	WORD $0x4e25d6d6 // fadd v22.4s, v22.4s, v5.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x4e26d6b5 // fadd v21.4s, v21.4s, v6.4s
+	WORD $0x4e26d6d6 // fadd v22.4s, v22.4s, v6.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x4e27d6b5 // fadd v21.4s, v21.4s, v7.4s
+	WORD $0x4e27d6d6 // fadd v22.4s, v22.4s, v7.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x4e28d6b5 // fadd v21.4s, v21.4s, v8.4s
+	WORD $0x4e28d6d6 // fadd v22.4s, v22.4s, v8.4s
+	WORD $0x6e29de77 // fmul v23.4s, v19.4s, v9.4s
+	WORD $0x6e29de98 // fmul v24.4s, v20.4s, v9.4s
+	WORD $0x4e2ad6f7 // fadd v23.4s, v23.4s, v10.4s
+	WORD $0x4e2ad718 // fadd v24.4s, v24.4s, v10.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	WORD $0x4e2bd718 // fadd v24.4s, v24.4s, v11.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2cd6f7 // fadd v23.4s, v23.4s, v12.4s
+	WORD $0x4e2cd718 // fadd v24.4s, v24.4s, v12.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2dd6f7 // fadd v23.4s, v23.4s, v13.4s
+	WORD $0x4e2dd718 // fadd v24.4s, v24.4s, v13.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2ed6f7 // fadd v23.4s, v23.4s, v14.4s
+	WORD $0x4e2ed718 // fadd v24.4s, v24.4s, v14.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e37feb5 // fdiv v21.4s, v21.4s, v23.4s
+	WORD $0x6e38fed6 // fdiv v22.4s, v22.4s, v24.4s
+	WORD $0x4eb5d435 // fsub v21.4s, v1.4s, v21.4s
+	WORD $0x4eb6d436 // fsub v22.4s, v1.4s, v22.4s
+	WORD $0x4e20f6b5 // fmax v21.4s, v21.4s, v0.4s
+	WORD $0x4e20f6d6 // fmax v22.4s, v22.4s, v0.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x4e20f5ef // fmax v15.4s, v15.4s, v0.4s
+	WORD $0x4e20f610 // fmax v16.4s, v16.4s, v0.4s
+	WORD $0x4eb5d5ef // fsub v15.4s, v15.4s, v21.4s
+	WORD $0x4eb6d610 // fsub v16.4s, v16.4s, v22.4s
+	FSTPQ (F15, F16), 0(R0)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	SUBS $8, R2, R2
+	BGE element_8
+element_fewer:
+	ADDS $4, R2, R2
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F15
+	WORD $0x4ea0f9f0 // fabs v16.4s, v15.4s
+	WORD $0x4ea2f610 // fmin v16.4s, v16.4s, v2.4s
+	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
+	WORD $0x6e23de32 // fmul v18.4s, v17.4s, v3.4s
+	WORD $0x4e24d652 // fadd v18.4s, v18.4s, v4.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e25d652 // fadd v18.4s, v18.4s, v5.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e27d652 // fadd v18.4s, v18.4s, v7.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e28d652 // fadd v18.4s, v18.4s, v8.4s
+	WORD $0x6e29de33 // fmul v19.4s, v17.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
+	WORD $0x4eb2d432 // fsub v18.4s, v1.4s, v18.4s
+	WORD $0x4e20f652 // fmax v18.4s, v18.4s, v0.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x4e20f5ef // fmax v15.4s, v15.4s, v0.4s
+	WORD $0x4eb2d5ef // fsub v15.4s, v15.4s, v18.4s
+	FMOVQ F15, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	SUBS $4, R2, R2
+	BGE element_four
+element_rest:
+	ADDS $4, R2, R2
+	BEQ element_end
+element_one:
+	FMOVS (R1), F15
+	WORD $0x4ea0f9f0 // fabs v16.4s, v15.4s
+	WORD $0x4ea2f610 // fmin v16.4s, v16.4s, v2.4s
+	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
+	WORD $0x6e23de32 // fmul v18.4s, v17.4s, v3.4s
+	WORD $0x4e24d652 // fadd v18.4s, v18.4s, v4.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e25d652 // fadd v18.4s, v18.4s, v5.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e27d652 // fadd v18.4s, v18.4s, v7.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e28d652 // fadd v18.4s, v18.4s, v8.4s
+	WORD $0x6e29de33 // fmul v19.4s, v17.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
+	WORD $0x4eb2d432 // fsub v18.4s, v1.4s, v18.4s
+	WORD $0x4e20f652 // fmax v18.4s, v18.4s, v0.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x4e20f5ef // fmax v15.4s, v15.4s, v0.4s
+	WORD $0x4eb2d5ef // fsub v15.4s, v15.4s, v18.4s
+	FMOVS F15, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	SUBS $1, R2, R2
+	BNE element_one
+element_end:
+	RET
+
+// func geluTanhNEON(dst, x *float32, count int)
+TEXT ·geluTanhNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD count+16(FP), R2
+	MOVD $geluTanhNumbers<>(SB), R3
+	FLDPQ 0(R3), (F0, F1)
+	FLDPQ 32(R3), (F2, F3)
+	FLDPQ 64(R3), (F4, F5)
+	FLDPQ 96(R3), (F6, F7)
+	FLDPQ 128(R3), (F8, F9)
+	FLDPQ 160(R3), (F10, F11)
+	FLDPQ 192(R3), (F12, F13)
+	FLDPQ 224(R3), (F14, F15)
+	FMOVQ 256(R3), F16
+	SUBS $8, R2, R2
+	BLT element_fewer
+element_8:
+	FLDPQ 0(R1), (F17, F18)
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	WORD $0x6e22de73 // fmul v19.4s, v19.4s, v2.4s
+	WORD $0x6e22de94 // fmul v20.4s, v20.4s, v2.4s
+	WORD $0x4e21d673 // fadd v19.4s, v19.4s, v1.4s
+	WORD $0x4e21d694 // fadd v20.4s, v20.4s, v1.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e20f631 // fmax v17.4s, v17.4s, v0.4s
+	WORD $0x4e20f652 // fmax v18.4s, v18.4s, v0.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
+	WORD $0x4e25f673 // fmax v19.4s, v19.4s, v5.4s
+	WORD $0x4e25f694 // fmax v20.4s, v20.4s, v5.4s
+	WORD $0x4ea4f673 // fmin v19.4s, v19.4s, v4.4s
+	WORD $0x4ea4f694 // fmin v20.4s, v20.4s, v4.4s
+	WORD $0x6e26de75 // fmul v21.4s, v19.4s, v6.4s
+	WORD $0x6e26de96 // fmul v22.4s, v20.4s, v6.4s
+	WORD $0x4e27d6b5 // fadd v21.4s, v21.4s, v7.4s
+	WORD $0x4e27d6d6 // fadd v22.4s, v22.4s, v7.4s
+	WORD $0x4ea7d6b7 // fsub v23.4s, v21.4s, v7.4s
+	WORD $0x4ea7d6d8 // fsub v24.4s, v22.4s, v7.4s
+	WORD $0x4f3756b5 // shl v21.4s, v21.4s, #23
+	WORD $0x4f3756d6 // shl v22.4s, v22.4s, #23
+	WORD $0x4eb086b5 // add v21.4s, v21.4s, v16.4s
+	WORD $0x4eb086d6 // add v22.4s, v22.4s, v16.4s
+	WORD $0x6e28def9 // fmul v25.4s, v23.4s, v8.4s
+	WORD $0x6e28df1a // fmul v26.4s, v24.4s, v8.4s
+	WORD $0x4eb9d673 // fsub v19.4s, v19.4s, v25.4s
+	WORD $0x4ebad694 // fsub v20.4s, v20.4s, v26.4s
+	WORD $0x6e29def7 // fmul v23.4s, v23.4s, v9.4s
+	WORD $0x6e29df18 // fmul v24.4s, v24.4s, v9.4s
+	WORD $0x4eb7d673 // fsub v19.4s, v19.4s, v23.4s
+	WORD $0x4eb8d694 // fsub v20.4s, v20.4s, v24.4s
+	WORD $0x6e2ade77 // fmul v23.4s, v19.4s, v10.4s
+	WORD $0x6e2ade98 // fmul v24.4s, v20.4s, v10.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	WORD $0x4e2bd718 // fadd v24.4s, v24.4s, v11.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2cd6f7 // fadd v23.4s, v23.4s, v12.4s
+	WORD $0x4e2cd718 // fadd v24.4s, v24.4s, v12.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2dd6f7 // fadd v23.4s, v23.4s, v13.4s
+	WORD $0x4e2dd718 // fadd v24.4s, v24.4s, v13.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2ed6f7 // fadd v23.4s, v23.4s, v14.4s
+	WORD $0x4e2ed718 // fadd v24.4s, v24.4s, v14.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2fd6f7 // fadd v23.4s, v23.4s, v15.4s
+	WORD $0x4e2fd718 // fadd v24.4s, v24.4s, v15.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e33d6f7 // fadd v23.4s, v23.4s, v19.4s
+	WORD $0x4e34d718 // fadd v24.4s, v24.4s, v20.4s
+	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
+	WORD $0x6e36df18 // fmul v24.4s, v24.4s, v22.4s
+	WORD $0x4e30d6b5 // fadd v21.4s, v21.4s, v16.4s
+	WORD $0x4e30d6d6 // fadd v22.4s, v22.4s, v16.4s
+	WORD $0x4e37d6b3 // fadd v19.4s, v21.4s, v23.4s
+	WORD $0x4e38d6d4 // fadd v20.4s, v22.4s, v24.4s
+	WORD $0x4eb5d675 // fsub v21.4s, v19.4s, v21.4s
+	WORD $0x4eb6d696 // fsub v22.4s, v20.4s, v22.4s
+	WORD $0x4eb5d6f7 // fsub v23.4s, v23.4s, v21.4s
+	WORD $0x4eb6d718 // fsub v24.4s, v24.4s, v22.4s
+	WORD $0x6e33fe13 // fdiv v19.4s, v16.4s, v19.4s
+	WORD $0x6e34fe14 // fdiv v20.4s, v16.4s, v20.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4eb7d673 // fsub v19.4s, v19.4s, v23.4s
+	WORD $0x4eb8d694 // fsub v20.4s, v20.4s, v24.4s
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	WORD $0x6e34de52 // fmul v18.4s, v18.4s, v20.4s
+	FSTPQ (F17, F18), 0(R0)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	SUBS $8, R2, R2
+	BGE element_8
+element_fewer:
+	ADDS $4, R2, R2
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F17
+	WORD $0x6e31de32 // fmul v18.4s, v17.4s, v17.4s
+	WORD $0x6e22de52 // fmul v18.4s, v18.4s, v2.4s
+	WORD $0x4e21d652 // fadd v18.4s, v18.4s, v1.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e20f631 // fmax v17.4s, v17.4s, v0.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x4e25f652 // fmax v18.4s, v18.4s, v5.4s
+	WORD $0x4ea4f652 // fmin v18.4s, v18.4s, v4.4s
+	WORD $0x6e26de53 // fmul v19.4s, v18.4s, v6.4s
+	WORD $0x4e27d673 // fadd v19.4s, v19.4s, v7.4s
+	WORD $0x4ea7d674 // fsub v20.4s, v19.4s, v7.4s
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4eb08673 // add v19.4s, v19.4s, v16.4s
+	WORD $0x6e28de95 // fmul v21.4s, v20.4s, v8.4s
+	WORD $0x4eb5d652 // fsub v18.4s, v18.4s, v21.4s
+	WORD $0x6e29de94 // fmul v20.4s, v20.4s, v9.4s
+	WORD $0x4eb4d652 // fsub v18.4s, v18.4s, v20.4s
+	WORD $0x6e2ade54 // fmul v20.4s, v18.4s, v10.4s
+	WORD $0x4e2bd694 // fadd v20.4s, v20.4s, v11.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2cd694 // fadd v20.4s, v20.4s, v12.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2dd694 // fadd v20.4s, v20.4s, v13.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2ed694 // fadd v20.4s, v20.4s, v14.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2fd694 // fadd v20.4s, v20.4s, v15.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
+	WORD $0x4e34d672 // fadd v18.4s, v19.4s, v20.4s
+	WORD $0x4eb3d653 // fsub v19.4s, v18.4s, v19.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e32fe12 // fdiv v18.4s, v16.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4eb4d652 // fsub v18.4s, v18.4s, v20.4s
+	WORD $0x6e32de31 // fmul v17.4s, v17.4s, v18.4s
+	FMOVQ F17, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	SUBS $4, R2, R2
+	BGE element_four
+element_rest:
+	ADDS $4, R2, R2
+	BEQ element_end
+element_one:
+	FMOVS (R1), F17
+	WORD $0x6e31de32 // fmul v18.4s, v17.4s, v17.4s
+	WORD $0x6e22de52 // fmul v18.4s, v18.4s, v2.4s
+	WORD $0x4e21d652 // fadd v18.4s, v18.4s, v1.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4e20f631 // fmax v17.4s, v17.4s, v0.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x4e25f652 // fmax v18.4s, v18.4s, v5.4s
+	WORD $0x4ea4f652 // fmin v18.4s, v18.4s, v4.4s
+	WORD $0x6e26de53 // fmul v19.4s, v18.4s, v6.4s
+	WORD $0x4e27d673 // fadd v19.4s, v19.4s, v7.4s
+	WORD $0x4ea7d674 // fsub v20.4s, v19.4s, v7.4s
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4eb08673 // add v19.4s, v19.4s, v16.4s
+	WORD $0x6e28de95 // fmul v21.4s, v20.4s, v8.4s
+	WORD $0x4eb5d652 // fsub v18.4s, v18.4s, v21.4s
+	WORD $0x6e29de94 // fmul v20.4s, v20.4s, v9.4s
+	WORD $0x4eb4d652 // fsub v18.4s, v18.4s, v20.4s
+	WORD $0x6e2ade54 // fmul v20.4s, v18.4s, v10.4s
+	WORD $0x4e2bd694 // fadd v20.4s, v20.4s, v11.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2cd694 // fadd v20.4s, v20.4s, v12.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2dd694 // fadd v20.4s, v20.4s, v13.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2ed694 // fadd v20.4s, v20.4s, v14.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2fd694 // fadd v20.4s, v20.4s, v15.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
+	WORD $0x4e34d672 // fadd v18.4s, v19.4s, v20.4s
+	WORD $0x4eb3d653 // fsub v19.4s, v18.4s, v19.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e32fe12 // fdiv v18.4s, v16.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4eb4d652 // fsub v18.4s, v18.4s, v20.4s
+	WORD $0x6e32de31 // fmul v17.4s, v17.4s, v18.4s
+	FMOVS F17, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	SUBS $1, R2, R2
+	BNE element_one
+element_end:
+	RET
+
+// func geluQuickNEON(dst, x *float32, count int)
+TEXT ·geluQuickNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD count+16(FP), R2
+	MOVD $geluQuickNumbers<>(SB), R3
+	FLDPQ 0(R3), (F0, F1)
+	FLDPQ 32(R3), (F2, F3)
+	FLDPQ 64(R3), (F4, F5)
+	FLDPQ 96(R3), (F6, F7)
+	FLDPQ 128(R3), (F8, F9)
+	FLDPQ 160(R3), (F10, F11)
+	FLDPQ 192(R3), (F12, F13)
+	FLDPQ 224(R3), (F14, F15)
+	FMOVQ 256(R3), F16
+	SUBS $8, R2, R2
+	BLT element_fewer
+element_8:
+	FLDPQ 0(R1), (F17, F18)
+	WORD $0x6e23de33 // fmul v19.4s, v17.4s, v3.4s
+	WORD $0x6e23de54 // fmul v20.4s, v18.4s, v3.4s
+	WORD $0x4e20f631 // fmax v17.4s, v17.4s, v0.4s
+	WORD $0x4e20f652 // fmax v18.4s, v18.4s, v0.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
+	WORD $0x4e25f673 // fmax v19.4s, v19.4s, v5.4s
+	WORD $0x4e25f694 // fmax v20.4s, v20.4s, v5.4s
+	WORD $0x4ea4f673 // fmin v19.4s, v19.4s, v4.4s
+	WORD $0x4ea4f694 // fmin v20.4s, v20.4s, v4.4s
+	WORD $0x6e26de75 // fmul v21.4s, v19.4s, v6.4s
+	WORD $0x6e26de96 // fmul v22.4s, v20.4s, v6.4s
+	WORD $0x4e27d6b5 // fadd v21.4s, v21.4s, v7.4s
+	WORD $0x4e27d6d6 // fadd v22.4s, v22.4s, v7.4s
+	WORD $0x4ea7d6b7 // fsub v23.4s, v21.4s, v7.4s
+	WORD $0x4ea7d6d8 // fsub v24.4s, v22.4s, v7.4s
+	WORD $0x4f3756b5 // shl v21.4s, v21.4s, #23
+	WORD $0x4f3756d6 // shl v22.4s, v22.4s, #23
+	WORD $0x4eb086b5 // add v21.4s, v21.4s, v16.4s
+	WORD $0x4eb086d6 // add v22.4s, v22.4s, v16.4s
+	WORD $0x6e28def9 // fmul v25.4s, v23.4s, v8.4s
+	WORD $0x6e28df1a // fmul v26.4s, v24.4s, v8.4s
+	WORD $0x4eb9d673 // fsub v19.4s, v19.4s, v25.4s
+	WORD $0x4ebad694 // fsub v20.4s, v20.4s, v26.4s
+	WORD $0x6e29def7 // fmul v23.4s, v23.4s, v9.4s
+	WORD $0x6e29df18 // fmul v24.4s, v24.4s, v9.4s
+	WORD $0x4eb7d673 // fsub v19.4s, v19.4s, v23.4s
+	WORD $0x4eb8d694 // fsub v20.4s, v20.4s, v24.4s
+	WORD $0x6e2ade77 // fmul v23.4s, v19.4s, v10.4s
+	WORD $0x6e2ade98 // fmul v24.4s, v20.4s, v10.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	WORD $0x4e2bd718 // fadd v24.4s, v24.4s, v11.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2cd6f7 // fadd v23.4s, v23.4s, v12.4s
+	WORD $0x4e2cd718 // fadd v24.4s, v24.4s, v12.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2dd6f7 // fadd v23.4s, v23.4s, v13.4s
+	WORD $0x4e2dd718 // fadd v24.4s, v24.4s, v13.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2ed6f7 // fadd v23.4s, v23.4s, v14.4s
+	WORD $0x4e2ed718 // fadd v24.4s, v24.4s, v14.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e2fd6f7 // fadd v23.4s, v23.4s, v15.4s
+	WORD $0x4e2fd718 // fadd v24.4s, v24.4s, v15.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e33d6f7 // fadd v23.4s, v23.4s, v19.4s
+	WORD $0x4e34d718 // fadd v24.4s, v24.4s, v20.4s
+	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
+	WORD $0x6e36df18 // fmul v24.4s, v24.4s, v22.4s
+	WORD $0x4e30d6b5 // fadd v21.4s, v21.4s, v16.4s
+	WORD $0x4e30d6d6 // fadd v22.4s, v22.4s, v16.4s
+	WORD $0x4e37d6b3 // fadd v19.4s, v21.4s, v23.4s
+	WORD $0x4e38d6d4 // fadd v20.4s, v22.4s, v24.4s
+	WORD $0x4eb5d675 // fsub v21.4s, v19.4s, v21.4s
+	WORD $0x4eb6d696 // fsub v22.4s, v20.4s, v22.4s
+	WORD $0x4eb5d6f7 // fsub v23.4s, v23.4s, v21.4s
+	WORD $0x4eb6d718 // fsub v24.4s, v24.4s, v22.4s
+	WORD $0x6e33fe13 // fdiv v19.4s, v16.4s, v19.4s
+	WORD $0x6e34fe14 // fdiv v20.4s, v16.4s, v20.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4eb7d673 // fsub v19.4s, v19.4s, v23.4s
+	WORD $0x4eb8d694 // fsub v20.4s, v20.4s, v24.4s
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	WORD $0x6e34de52 // fmul v18.4s, v18.4s, v20.4s
+	FSTPQ (F17, F18), 0(R0)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	SUBS $8, R2, R2
+	BGE element_8
+element_fewer:
+	ADDS $4, R2, R2
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F17
+	WORD $0x6e23de32 // fmul v18.4s, v17.4s, v3.4s
+	WORD $0x4e20f631 // fmax v17.4s, v17.4s, v0.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x4e25f652 // fmax v18.4s, v18.4s, v5.4s
+	WORD $0x4ea4f652 // fmin v18.4s, v18.4s, v4.4s
+	WORD $0x6e26de53 // fmul v19.4s, v18.4s, v6.4s
+	WORD $0x4e27d673 // fadd v19.4s, v19.4s, v7.4s
+	WORD $0x4ea7d674 // fsub v20.4s, v19.4s, v7.4s
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4eb08673 // add v19.4s, v19.4s, v16.4s
+	WORD $0x6e28de95 // fmul v21.4s, v20.4s, v8.4s
+	WORD $0x4eb5d652 // fsub v18.4s, v18.4s, v21.4s
+	WORD $0x6e29de94 // fmul v20.4s, v20.4s, v9.4s
+	WORD $0x4eb4d652 // fsub v18.4s, v18.4s, v20.4s
+	WORD $0x6e2ade54 // fmul v20.4s, v18.4s, v10.4s
+	WORD $0x4e2bd694 // fadd v20.4s, v20.4s, v11.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2cd694 // fadd v20.4s, v20.4s, v12.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2dd694 // fadd v20.4s, v20.4s, v13.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2ed694 // fadd v20.4s, v20.4s, v14.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2fd694 // fadd v20.4s, v20.4s, v15.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
+	WORD $0x4e34d672 // fadd v18.4s, v19.4s, v20.4s
+	WORD $0x4eb3d653 // fsub v19.4s, v18.4s, v19.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e32fe12 // fdiv v18.4s, v16.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4eb4d652 // fsub v18.4s, v18.4s, v20.4s
+	WORD $0x6e32de31 // fmul v17.4s, v17.4s, v18.4s
+	FMOVQ F17, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	SUBS $4, R2, R2
+	BGE element_four
+element_rest:
+	ADDS $4, R2, R2
+	BEQ element_end
+element_one:
+	FMOVS (R1), F17
+	WORD $0x6e23de32 // fmul v18.4s, v17.4s, v3.4s
+	WORD $0x4e20f631 // fmax v17.4s, v17.4s, v0.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x4e25f652 // fmax v18.4s, v18.4s, v5.4s
+	WORD $0x4ea4f652 // fmin v18.4s, v18.4s, v4.4s
+	WORD $0x6e26de53 // fmul v19.4s, v18.4s, v6.4s
+	WORD $0x4e27d673 // fadd v19.4s, v19.4s, v7.4s
+	WORD $0x4ea7d674 // fsub v20.4s, v19.4s, v7.4s
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4eb08673 // add v19.4s, v19.4s, v16.4s
+	WORD $0x6e28de95 // fmul v21.4s, v20.4s, v8.4s
+	WORD $0x4eb5d652 // fsub v18.4s, v18.4s, v21.4s
+	WORD $0x6e29de94 // fmul v20.4s, v20.4s, v9.4s
+	WORD $0x4eb4d652 // fsub v18.4s, v18.4s, v20.4s
+	WORD $0x6e2ade54 // fmul v20.4s, v18.4s, v10.4s
+	WORD $0x4e2bd694 // fadd v20.4s, v20.4s, v11.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2cd694 // fadd v20.4s, v20.4s, v12.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2dd694 // fadd v20.4s, v20.4s, v13.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2ed694 // fadd v20.4s, v20.4s, v14.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e2fd694 // fadd v20.4s, v20.4s, v15.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
+	WORD $0x4e34d672 // fadd v18.4s, v19.4s, v20.4s
+	WORD $0x4eb3d653 // fsub v19.4s, v18.4s, v19.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e32fe12 // fdiv v18.4s, v16.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4eb4d652 // fsub v18.4s, v18.4s, v20.4s
+	WORD $0x6e32de31 // fmul v17.4s, v17.4s, v18.4s
+	FMOVS F17, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	SUBS $1, R2, R2
+	BNE element_one
+element_end:
+	RET
+
+// func momentsNEON(x *float32, first float64, groups int) [16]float64
+TEXT ·momentsNEON(SB), NOSPLIT, $0-152
+	MOVD x+0(FP), R0
+	MOVD groups+16(FP), R1
+	FMOVD first+8(FP), F0
+	WORD $0x4e080400 // dup v0.2d, v0.d[0]
+	WORD $0x4f000401 // movi v1.4s, #0
+	WORD $0x4f000402 // movi v2.4s, #0
+	WORD $0x4f000403 // movi v3.4s, #0
+	WORD $0x4f000404 // movi v4.4s, #0
+	WORD $0x4f000405 // movi v5.4s, #0
+	WORD $0x4f000406 // movi v6.4s, #0
+	WORD $0x4f000407 // movi v7.4s, #0
+	WORD $0x4f000408 // movi v8.4s, #0
+group:
+	FLDPQ 0(R0), (F9, F10)
+	ADD $32, R0, R0
+	WORD $0x0e61792b // fcvtl v11.2d, v9.2s
+	WORD $0x4e61792c // fcvtl2 v12.2d, v9.4s
+	WORD $0x0e61794d // fcvtl v13.2d, v10.2s
+	WORD $0x4e61794e // fcvtl2 v14.2d, v10.4s
+	WORD $0x4ee0d56b // fsub v11.2d, v11.2d, v0.2d
+	WORD $0x4ee0d58c // fsub v12.2d, v12.2d, v0.2d
+	WORD $0x4ee0d5ad // fsub v13.2d, v13.2d, v0.2d
+	WORD $0x4ee0d5ce // fsub v14.2d, v14.2d, v0.2d
+	WORD $0x4e6bd421 // fadd v1.2d, v1.2d, v11.2d
+	WORD $0x4e6cd442 // fadd v2.2d, v2.2d, v12.2d
+	WORD $0x4e6dd463 // fadd v3.2d, v3.2d, v13.2d
+	WORD $0x4e6ed484 // fadd v4.2d, v4.2d, v14.2d
+	WORD $0x6e6bdd6b // fmul v11.2d, v11.2d, v11.2d
+	WORD $0x6e6cdd8c // fmul v12.2d, v12.2d, v12.2d
+	WORD $0x6e6dddad // fmul v13.2d, v13.2d, v13.2d
+	WORD $0x6e6eddce // fmul v14.2d, v14.2d, v14.2d
+	WORD $0x4e6bd4a5 // fadd v5.2d, v5.2d, v11.2d
+	WORD $0x4e6cd4c6 // fadd v6.2d, v6.2d, v12.2d
+	WORD $0x4e6dd4e7 // fadd v7.2d, v7.2d, v13.2d
+	WORD $0x4e6ed508 // fadd v8.2d, v8.2d, v14.2d
+	SUBS $1, R1, R1
+	BNE group
+	MOVD $ret_0+24(FP), R2
+	FSTPQ (F1, F2), 0(R2)
+	FSTPQ (F3, F4), 32(R2)
+	FSTPQ (F5, F6), 64(R2)
+	FSTPQ (F7, F8), 96(R2)
+	RET
+
+// func sumSquaresNEON(x *float32, groups int) [8]float64
+TEXT ·sumSquaresNEON(SB), NOSPLIT, $0-80
+	MOVD x+0(FP), R0
+	MOVD groups+8(FP), R1
+	WORD $0x4f000400 // movi v0.4s, #0
+	WORD $0x4f000401 // movi v1.4s, #0
+	WORD $0x4f000402 // movi v2.4s, #0
+	WORD $0x4f000403 // movi v3.4s, #0
+group:
+	FLDPQ 0(R0), (F4, F5)
+	ADD $32, R0, R0
+	WORD $0x0e617886 // fcvtl v6.2d, v4.2s
+	WORD $0x4e617887 // fcvtl2 v7.2d, v4.4s
+	WORD $0x0e6178a8 // fcvtl v8.2d, v5.2s
+	WORD $0x4e6178a9 // fcvtl2 v9.2d, v5.4s
+	WORD $0x4e66ccc0 // fmla v0.2d, v6.2d, v6.2d
+	WORD $0x4e67cce1 // fmla v1.2d, v7.2d, v7.2d
+	WORD $0x4e68cd02 // fmla v2.2d, v8.2d, v8.2d
+	WORD $0x4e69cd23 // fmla v3.2d, v9.2d, v9.2d
+	SUBS $1, R1, R1
+	BNE group
+	MOVD $ret_0+16(FP), R2
+	FSTPQ (F0, F1), 0(R2)
+	FSTPQ (F2, F3), 32(R2)
+	RET
+
+// func lstmGatesNEON(in, forget, gate, out, before, c, h *float32, count int)
+TEXT ·lstmGatesNEON(SB), NOSPLIT, $0-64
+	MOVD in+0(FP), R0
+	MOVD forget+8(FP), R1
+	MOVD gate+16(FP), R2
+	MOVD out+24(FP), R3
+	MOVD before+32(FP), R4
+	MOVD c+40(FP), R5
+	MOVD h+48(FP), R6
+	MOVD count+56(FP), R7
+	MOVD $lstmGatesNumbers<>(SB), R8
+	FLDPQ 0(R8), (F0, F1)
+	FLDPQ 32(R8), (F2, F3)
+	FLDPQ 64(R8), (F4, F5)
+	FLDPQ 96(R8), (F6, F7)
+	FLDPQ 128(R8), (F8, F9)
+	FLDPQ 160(R8), (F10, F11)
+	FLDPQ 192(R8), (F12, F13)
+	FLDPQ 224(R8), (F14, F15)
+	SUBS $8, R7, R7
+	BLT element_fewer
+element_8:
+	FLDPQ 0(R2), (F16, F17)
+	WORD $0x4ea21e12 // orr v18.16b, v16.16b, v2.16b
+	WORD $0x4ea21e33 // orr v19.16b, v17.16b, v2.16b
+	WORD $0x4e221e10 // and v16.16b, v16.16b, v2.16b
+	WORD $0x4e221e31 // and v17.16b, v17.16b, v2.16b
+	WORD $0x4e32d652 // fadd v18.4s, v18.4s, v18.4s
+	WORD $0x4e33d673 // fadd v19.4s, v19.4s, v19.4s
+	WORD $0x4e24f652 // fmax v18.4s, v18.4s, v4.4s
+	WORD $0x4e24f673 // fmax v19.4s, v19.4s, v4.4s
+	WORD $0x6e25de54 // fmul v20.4s, v18.4s, v5.4s
+	WORD $0x6e25de75 // fmul v21.4s, v19.4s, v5.4s
+	WORD $0x4e26d694 // fadd v20.4s, v20.4s, v6.4s
+	WORD $0x4e26d6b5 // fadd v21.4s, v21.4s, v6.4s
+	WORD $0x4ea6d696 // fsub v22.4s, v20.4s, v6.4s
+	WORD $0x4ea6d6b7 // fsub v23.4s, v21.4s, v6.4s
+	WORD $0x4f375694 // shl v20.4s, v20.4s, #23
+	WORD $0x4f3756b5 // shl v21.4s, v21.4s, #23
+	WORD $0x4eaf8694 // add v20.4s, v20.4s, v15.4s
+	WORD $0x4eaf86b5 // add v21.4s, v21.4s, v15.4s
+	WORD $0x6e27ded8 // fmul v24.4s, v22.4s, v7.4s
+	WORD $0x6e27def9 // fmul v25.4s, v23.4s, v7.4s
+	WORD $0x4eb8d652 // fsub v18.4s, v18.4s, v24.4s
+	WORD $0x4eb9d673 // fsub v19.4s, v19.4s, v25.4s
+	WORD $0x6e28ded6 // fmul v22.4s, v22.4s, v8.4s
+	WORD $0x6e28def7 // fmul v23.4s, v23.4s, v8.4s
+	WORD $0x4eb6d652 // fsub v18.4s, v18.4s, v22.4s
+	WORD $0x4eb7d673 // fsub v19.4s, v19.4s, v23.4s
+	WORD $0x6e29de56 // fmul v22.4s, v18.4s, v9.4s
+	WORD $0x6e29de77 // fmul v23.4s, v19.4s, v9.4s
+	WORD $0x4e2ad6d6 // fadd v22.4s, v22.4s, v10.4s
+	WORD $0x4e2ad6f7 // fadd v23.4s, v23.4s, v10.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e2bd6d6 // fadd v22.4s, v22.4s, v11.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e2cd6d6 // fadd v22.4s, v22.4s, v12.4s
+	WORD $0x4e2cd6f7 // fadd v23.4s, v23.4s, v12.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e2dd6d6 // fadd v22.4s, v22.4s, v13.4s
+	WORD $0x4e2dd6f7 // fadd v23.4s, v23.4s, v13.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e2ed6d6 // fadd v22.4s, v22.4s, v14.4s
+	WORD $0x4e2ed6f7 // fadd v23.4s, v23.4s, v14.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e32d6d6 // fadd v22.4s, v22.4s, v18.4s
+	WORD $0x4e33d6f7 // fadd v23.4s, v23.4s, v19.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
+	WORD $0x4eafd694 // fsub v20.4s, v20.4s, v15.4s
+	WORD $0x4eafd6b5 // fsub v21.4s, v21.4s, v15.4s
+	WORD $0x4e36d692 // fadd v18.4s, v20.4s, v22.4s
+	WORD $0x4e37d6b3 // fadd v19.4s, v21.4s, v23.4s
+	WORD $0x4eb4d654 // fsub v20.4s, v18.4s, v20.4s
+	WORD $0x4eb5d675 // fsub v21.4s, v19.4s, v21.4s
+	WORD $0x4eb4d6d6 // fsub v22.4s, v22.4s, v20.4s
+	WORD $0x4eb5d6f7 // fsub v23.4s, v23.4s, v21.4s
+	WORD $0x4e20d658 // fadd v24.4s, v18.4s, v0.4s
+	WORD $0x4e20d679 // fadd v25.4s, v19.4s, v0.4s
+	WORD $0x4ea0d714 // fsub v20.4s, v24.4s, v0.4s
+	WORD $0x4ea0d735 // fsub v21.4s, v25.4s, v0.4s
+	WORD $0x4eb4d654 // fsub v20.4s, v18.4s, v20.4s
+	WORD $0x4eb5d675 // fsub v21.4s, v19.4s, v21.4s
+	WORD $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
+	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
+	WORD $0x6e38fe52 // fdiv v18.4s, v18.4s, v24.4s
+	WORD $0x6e39fe73 // fdiv v19.4s, v19.4s, v25.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x4eb4d6d6 // fsub v22.4s, v22.4s, v20.4s
+	WORD $0x4eb5d6f7 // fsub v23.4s, v23.4s, v21.4s
+	WORD $0x4eb2d5f8 // fsub v24.4s, v15.4s, v18.4s
+	WORD $0x4eb3d5f9 // fsub v25.4s, v15.4s, v19.4s
+	WORD $0x6e2edf18 // fmul v24.4s, v24.4s, v14.4s
+	WORD $0x6e2edf39 // fmul v25.4s, v25.4s, v14.4s
+	WORD $0x6e38ded6 // fmul v22.4s, v22.4s, v24.4s
+	WORD $0x6e39def7 // fmul v23.4s, v23.4s, v25.4s
+	WORD $0x4e36d652 // fadd v18.4s, v18.4s, v22.4s
+	WORD $0x4e37d673 // fadd v19.4s, v19.4s, v23.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	WORD $0x4eb01e52 // orr v18.16b, v18.16b, v16.16b
+	WORD $0x4eb11e73 // orr v19.16b, v19.16b, v17.16b
+	FSTPQ (F18, F19), 0(R2)
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4e24f610 // fmax v16.4s, v16.4s, v4.4s
+	WORD $0x4e24f631 // fmax v17.4s, v17.4s, v4.4s
+	WORD $0x4ea3f610 // fmin v16.4s, v16.4s, v3.4s
+	WORD $0x4ea3f631 // fmin v17.4s, v17.4s, v3.4s
+	WORD $0x6e25de14 // fmul v20.4s, v16.4s, v5.4s
+	WORD $0x6e25de35 // fmul v21.4s, v17.4s, v5.4s
+	WORD $0x4e26d694 // fadd v20.4s, v20.4s, v6.4s
+	WORD $0x4e26d6b5 // fadd v21.4s, v21.4s, v6.4s
+	WORD $0x4ea6d696 // fsub v22.4s, v20.4s, v6.4s
+	WORD $0x4ea6d6b7 // fsub v23.4s, v21.4s, v6.4s
+	WORD $0x4f375694 // shl v20.4s, v20.4s, #23
+	WORD $0x4f3756b5 // shl v21.4s, v21.4s, #23
+	WORD $0x4eaf8694 // add v20.4s, v20.4s, v15.4s
+	WORD $0x4eaf86b5 // add v21.4s, v21.4s, v15.4s
+	WORD $0x6e27ded8 // fmul v24.4s, v22.4s, v7.4s
+	WORD $0x6e27def9 // fmul v25.4s, v23.4s, v7.4s
+	WORD $0x4eb8d610 // fsub v16.4s, v16.4s, v24.4s
+	WORD $0x4eb9d631 // fsub v17.4s, v17.4s, v25.4s
+	WORD $0x6e28ded6 // fmul v22.4s, v22.4s, v8.4s
+	WORD $0x6e28def7 // fmul v23.4s, v23.4s, v8.4s
+	WORD $0x4eb6d610 // fsub v16.4s, v16.4s, v22.4s
+	WORD $0x4eb7d631 // fsub v17.4s, v17.4s, v23.4s
+	WORD $0x6e29de16 // fmul v22.4s, v16.4s, v9.4s
+	WORD $0x6e29de37 // fmul v23.4s, v17.4s, v9.4s
+	WORD $0x4e2ad6d6 // fadd v22.4s, v22.4s, v10.4s
+	WORD $0x4e2ad6f7 // fadd v23.4s, v23.4s, v10.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e2bd6d6 // fadd v22.4s, v22.4s, v11.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e2cd6d6 // fadd v22.4s, v22.4s, v12.4s
+	WORD $0x4e2cd6f7 // fadd v23.4s, v23.4s, v12.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e2dd6d6 // fadd v22.4s, v22.4s, v13.4s
+	WORD $0x4e2dd6f7 // fadd v23.4s, v23.4s, v13.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e2ed6d6 // fadd v22.4s, v22.4s, v14.4s
+	WORD $0x4e2ed6f7 // fadd v23.4s, v23.4s, v14.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e30d6d6 // fadd v22.4s, v22.4s, v16.4s
+	WORD $0x4e31d6f7 // fadd v23.4s, v23.4s, v17.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
+	WORD $0x4e2fd694 // fadd v20.4s, v20.4s, v15.4s
+	WORD $0x4e2fd6b5 // fadd v21.4s, v21.4s, v15.4s
+	WORD $0x4e36d690 // fadd v16.4s, v20.4s, v22.4s
+	WORD $0x4e37d6b1 // fadd v17.4s, v21.4s, v23.4s
+	WORD $0x4eb4d614 // fsub v20.4s, v16.4s, v20.4s
+	WORD $0x4eb5d635 // fsub v21.4s, v17.4s, v21.4s
+	WORD $0x4eb4d6d6 // fsub v22.4s, v22.4s, v20.4s
+	WORD $0x4eb5d6f7 // fsub v23.4s, v23.4s, v21.4s
+	WORD $0x6e30fdf0 // fdiv v16.4s, v15.4s, v16.4s
+	WORD $0x6e31fdf1 // fdiv v17.4s, v15.4s, v17.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4eb6d610 // fsub v16.4s, v16.4s, v22.4s
+	WORD $0x4eb7d631 // fsub v17.4s, v17.4s, v23.4s
+	FSTPQ (F16, F17), 0(R0)
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	FLDPQ 0(R1), (F16, F17)
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4e24f610 // fmax v16.4s, v16.4s, v4.4s
+	WORD $0x4e24f631 // fmax v17.4s, v17.4s, v4.4s
+	WORD $0x4ea3f610 // fmin v16.4s, v16.4s, v3.4s
+	WORD $0x4ea3f631 // fmin v17.4s, v17.4s, v3.4s
+	WORD $0x6e25de14 // fmul v20.4s, v16.4s, v5.4s
+	WORD $0x6e25de35 // fmul v21.4s, v17.4s, v5.4s
+	WORD $0x4e26d694 // fadd v20.4s, v20.4s, v6.4s
+	WORD $0x4e26d6b5 // fadd v21.4s, v21.4s, v6.4s
+	WORD $0x4ea6d696 // fsub v22.4s, v20.4s, v6.4s
+	WORD $0x4ea6d6b7 // fsub v23.4s, v21.4s, v6.4s
+	WORD $0x4f375694 // shl v20.4s, v20.4s, #23
+	WORD $0x4f3756b5 // shl v21.4s, v21.4s, #23
+	WORD $0x4eaf8694 // add v20.4s, v20.4s, v15.4s
+	WORD $0x4eaf86b5 // add v21.4s, v21.4s, v15.4s
+	WORD $0x6e27ded8 // fmul v24.4s, v22.4s, v7.4s
+	WORD $0x6e27def9 // fmul v25.4s, v23.4s, v7.4s
+	WORD $0x4eb8d610 // fsub v16.4s, v16.4s, v24.4s
+	WORD $0x4eb9d631 // fsub v17.4s, v17.4s, v25.4s
+	WORD $0x6e28ded6 // fmul v22.4s, v22.4s, v8.4s
+	WORD $0x6e28def7 // fmul v23.4s, v23.4s, v8.4s
+	WORD $0x4eb6d610 // fsub v16.4s, v16.4s, v22.4s
+	WORD $0x4eb7d631 // fsub v17.4s, v17.4s, v23.4s
+	WORD $0x6e29de16 // fmul v22.4s, v16.4s, v9.4s
+	WORD $0x6e29de37 // fmul v23.4s, v17.4s, v9.4s
+	WORD $0x4e2ad6d6 // fadd v22.4s, v22.4s, v10.4s
+	WORD $0x4e2ad6f7 // fadd v23.4s, v23.4s, v10.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e2bd6d6 // fadd v22.4s, v22.4s, v11.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e2cd6d6 // fadd v22.4s, v22.4s, v12.4s
+	WORD $0x4e2cd6f7 // fadd v23.4s, v23.4s, v12.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e2dd6d6 // fadd v22.4s, v22.4s, v13.4s
+	WORD $0x4e2dd6f7 // fadd v23.4s, v23.4s, v13.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e2ed6d6 // fadd v22.4s, v22.4s, v14.4s
+	WORD $0x4e2ed6f7 // fadd v23.4s, v23.4s, v14.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4e30d6d6 // fadd v22.4s, v22.4s, v16.4s
+	WORD $0x4e31d6f7 // fadd v23.4s, v23.4s, v17.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
+	WORD $0x4e2fd694 // fadd v20.4s, v20.4s, v15.4s
+	WORD $0x4e2fd6b5 // fadd v21.4s, v21.4s, v15.4s
+	WORD $0x4e36d690 // fadd v16.4s, v20.4s, v22.4s
+	WORD $0x4e37d6b1 // fadd v17.4s, v21.4s, v23.4s
+	WORD $0x4eb4d614 // fsub v20.4s, v16.4s, v20.4s
+	WORD $0x4eb5d635 // fsub v21.4s, v17.4s, v21.4s
+	WORD $0x4eb4d6d6 // fsub v22.4s, v22.4s, v20.4s
+	WORD $0x4eb5d6f7 // fsub v23.4s, v23.4s, v21.4s
+	WORD $0x6e30fdf0 // fdiv v16.4s, v15.4s, v16.4s
+	WORD $0x6e31fdf1 // fdiv v17.4s, v15.4s, v17.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	WORD $0x4eb6d610 // fsub v16.4s, v16.4s, v22.4s
+	WORD $0x4eb7d631 // fsub v17.4s, v17.4s, v23.4s
+	FSTPQ (F16, F17), 0(R1)
+	FLDPQ 0(R4), (F20, F21)
+	WORD $0x6e34de10 // fmul v16.4s, v16.4s, v20.4s
+	WORD $0x6e35de31 // fmul v17.4s, v17.4s, v21.4s
+	WORD $0x4e32d610 // fadd v16.4s, v16.4s, v18.4s
+	WORD $0x4e33d631 // fadd v17.4s, v17.4s, v19.4s
+	FSTPQ (F16, F17), 0(R5)
+	WORD $0x4ea21e12 // orr v18.16b, v16.16b, v2.16b
+	WORD $0x4ea21e33 // orr v19.16b, v17.16b, v2.16b
+	WORD $0x4e221e10 // and v16.16b, v16.16b, v2.16b
+	WORD $0x4e221e31 // and v17.16b, v17.16b, v2.16b
+	WORD $0x4e32d652 // fadd v18.4s, v18.4s, v18.4s
+	WORD $0x4e33d673 // fadd v19.4s, v19.4s, v19.4s
+	WORD $0x4e24f652 // fmax v18.4s, v18.4s, v4.4s
+	WORD $0x4e24f673 // fmax v19.4s, v19.4s, v4.4s
+	WORD $0x6e25de56 // fmul v22.4s, v18.4s, v5.4s
+	WORD $0x6e25de77 // fmul v23.4s, v19.4s, v5.4s
+	WORD $0x4e26d6d6 // fadd v22.4s, v22.4s, v6.4s
+	WORD $0x4e26d6f7 // fadd v23.4s, v23.4s, v6.4s
+	WORD $0x4ea6d6d8 // fsub v24.4s, v22.4s, v6.4s
+	WORD $0x4ea6d6f9 // fsub v25.4s, v23.4s, v6.4s
+	WORD $0x4f3756d6 // shl v22.4s, v22.4s, #23
+	WORD $0x4f3756f7 // shl v23.4s, v23.4s, #23
+	WORD $0x4eaf86d6 // add v22.4s, v22.4s, v15.4s
+	WORD $0x4eaf86f7 // add v23.4s, v23.4s, v15.4s
+	WORD $0x6e27df1a // fmul v26.4s, v24.4s, v7.4s
+	WORD $0x6e27df3b // fmul v27.4s, v25.4s, v7.4s
+	WORD $0x4ebad652 // fsub v18.4s, v18.4s, v26.4s
+	WORD $0x4ebbd673 // fsub v19.4s, v19.4s, v27.4s
+	WORD $0x6e28df18 // fmul v24.4s, v24.4s, v8.4s
+	WORD $0x6e28df39 // fmul v25.4s, v25.4s, v8.4s
+	WORD $0x4eb8d652 // fsub v18.4s, v18.4s, v24.4s
+	WORD $0x4eb9d673 // fsub v19.4s, v19.4s, v25.4s
+	WORD $0x6e29de58 // fmul v24.4s, v18.4s, v9.4s
+	WORD $0x6e29de79 // fmul v25.4s, v19.4s, v9.4s
+	WORD $0x4e2ad718 // fadd v24.4s, v24.4s, v10.4s
+	WORD $0x4e2ad739 // fadd v25.4s, v25.4s, v10.4s
+	WORD $0x6e32df18 // fmul v24.4s, v24.4s, v18.4s
+	WORD $0x6e33df39 // fmul v25.4s, v25.4s, v19.4s
+	WORD $0x4e2bd718 // fadd v24.4s, v24.4s, v11.4s
+	WORD $0x4e2bd739 // fadd v25.4s, v25.4s, v11.4s
+	WORD $0x6e32df18 // fmul v24.4s, v24.4s, v18.4s
+	WORD $0x6e33df39 // fmul v25.4s, v25.4s, v19.4s
+	WORD $0x4e2cd718 // fadd v24.4s, v24.4s, v12.4s
+	WORD $0x4e2cd739 // fadd v25.4s, v25.4s, v12.4s
+	WORD $0x6e32df18 // fmul v24.4s, v24.4s, v18.4s
+	WORD $0x6e33df39 // fmul v25.4s, v25.4s, v19.4s
+	WORD $0x4e2dd718 // fadd v24.4s, v24.4s, v13.4s
+	WORD $0x4e2dd739 // fadd v25.4s, v25.4s, v13.4s
+	WORD $0x6e32df18 // fmul v24.4s, v24.4s, v18.4s
+	WORD $0x6e33df39 // fmul v25.4s, v25.4s, v19.4s
+	WORD $0x4e2ed718 // fadd v24.4s, v24.4s, v14.4s
+	WORD $0x4e2ed739 // fadd v25.4s, v25.4s, v14.4s
+	WORD $0x6e32df18 // fmul v24.4s, v24.4s, v18.4s
+	WORD $0x6e33df39 // fmul v25.4s, v25.4s, v19.4s
+	WORD $0x6e32df18 // fmul v24.4s, v24.4s, v18.4s
+	WORD $0x6e33df39 // fmul v25.4s, v25.4s, v19.4s
+	WORD $0x4e32d718 // fadd v24.4s, v24.4s, v18.4s
+	WORD $0x4e33d739 // fadd v25.4s, v25.4s, v19.4s
+	WORD $0x6e36df18 // fmul v24.4s, v24.4s, v22.4s
+	WORD $0x6e37df39 // fmul v25.4s, v25.4s, v23.4s
+	WORD $0x4eafd6d6 // fsub v22.4s, v22.4s, v15.4s
+	WORD $0x4eafd6f7 // fsub v23.4s, v23.4s, v15.4s
+	WORD $0x4e38d6d2 // fadd v18.4s, v22.4s, v24.4s
+	WORD $0x4e39d6f3 // fadd v19.4s, v23.4s, v25.4s
+	WORD $0x4eb6d656 // fsub v22.4s, v18.4s, v22.4s
+	WORD $0x4eb7d677 // fsub v23.4s, v19.4s, v23.4s
+	WORD $0x4eb6d718 // fsub v24.4s, v24.4s, v22.4s
+	WORD $0x4eb7d739 // fsub v25.4s, v25.4s, v23.4s
+	WORD $0x4e20d65a // fadd v26.4s, v18.4s, v0.4s
+	WORD $0x4e20d67b // fadd v27.4s, v19.4s, v0.4s
+	WORD $0x4ea0d756 // fsub v22.4s, v26.4s, v0.4s
+	WORD $0x4ea0d777 // fsub v23.4s, v27.4s, v0.4s
+	WORD $0x4eb6d656 // fsub v22.4s, v18.4s, v22.4s
+	WORD $0x4eb7d677 // fsub v23.4s, v19.4s, v23.4s
+	WORD $0x4e38d6d6 // fadd v22.4s, v22.4s, v24.4s
+	WORD $0x4e39d6f7 // fadd v23.4s, v23.4s, v25.4s
+	WORD $0x6e3afe52 // fdiv v18.4s, v18.4s, v26.4s
+	WORD $0x6e3bfe73 // fdiv v19.4s, v19.4s, v27.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4eb6d718 // fsub v24.4s, v24.4s, v22.4s
+	WORD $0x4eb7d739 // fsub v25.4s, v25.4s, v23.4s
+	WORD $0x4eb2d5fa // fsub v26.4s, v15.4s, v18.4s
+	WORD $0x4eb3d5fb // fsub v27.4s, v15.4s, v19.4s
+	WORD $0x6e2edf5a // fmul v26.4s, v26.4s, v14.4s
+	WORD $0x6e2edf7b // fmul v27.4s, v27.4s, v14.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x6e3bdf39 // fmul v25.4s, v25.4s, v27.4s
+	WORD $0x4e38d652 // fadd v18.4s, v18.4s, v24.4s
+	WORD $0x4e39d673 // fadd v19.4s, v19.4s, v25.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	WORD $0x4eb01e52 // orr v18.16b, v18.16b, v16.16b
+	WORD $0x4eb11e73 // orr v19.16b, v19.16b, v17.16b
+	FLDPQ 0(R3), (F16, F17)
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4e24f610 // fmax v16.4s, v16.4s, v4.4s
+	WORD $0x4e24f631 // fmax v17.4s, v17.4s, v4.4s
+	WORD $0x4ea3f610 // fmin v16.4s, v16.4s, v3.4s
+	WORD $0x4ea3f631 // fmin v17.4s, v17.4s, v3.4s
+	WORD $0x6e25de16 // fmul v22.4s, v16.4s, v5.4s
+	WORD $0x6e25de37 // fmul v23.4s, v17.4s, v5.4s
+	WORD $0x4e26d6d6 // fadd v22.4s, v22.4s, v6.4s
+	WORD $0x4e26d6f7 // fadd v23.4s, v23.4s, v6.4s
+	WORD $0x4ea6d6d8 // fsub v24.4s, v22.4s, v6.4s
+	WORD $0x4ea6d6f9 // fsub v25.4s, v23.4s, v6.4s
+	WORD $0x4f3756d6 // shl v22.4s, v22.4s, #23
+	WORD $0x4f3756f7 // shl v23.4s, v23.4s, #23
+	WORD $0x4eaf86d6 // add v22.4s, v22.4s, v15.4s
+	WORD $0x4eaf86f7 // add v23.4s, v23.4s, v15.4s
+	WORD $0x6e27df1a // fmul v26.4s, v24.4s, v7.4s
+	WORD $0x6e27df3b // fmul v27.4s, v25.4s, v7.4s
+	WORD $0x4ebad610 // fsub v16.4s, v16.4s, v26.4s
+	WORD $0x4ebbd631 // fsub v17.4s, v17.4s, v27.4s
+	WORD $0x6e28df18 // fmul v24.4s, v24.4s, v8.4s
+	WORD $0x6e28df39 // fmul v25.4s, v25.4s, v8.4s
+	WORD $0x4eb8d610 // fsub v16.4s, v16.4s, v24.4s
+	WORD $0x4eb9d631 // fsub v17.4s, v17.4s, v25.4s
+	WORD $0x6e29de18 // fmul v24.4s, v16.4s, v9.4s
+	WORD $0x6e29de39 // fmul v25.4s, v17.4s, v9.4s
+	WORD $0x4e2ad718 // fadd v24.4s, v24.4s, v10.4s
+	WORD $0x4e2ad739 // fadd v25.4s, v25.4s, v10.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e31df39 // fmul v25.4s, v25.4s, v17.4s
+	WORD $0x4e2bd718 // fadd v24.4s, v24.4s, v11.4s
+	WORD $0x4e2bd739 // fadd v25.4s, v25.4s, v11.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e31df39 // fmul v25.4s, v25.4s, v17.4s
+	WORD $0x4e2cd718 // fadd v24.4s, v24.4s, v12.4s
+	WORD $0x4e2cd739 // fadd v25.4s, v25.4s, v12.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e31df39 // fmul v25.4s, v25.4s, v17.4s
+	WORD $0x4e2dd718 // fadd v24.4s, v24.4s, v13.4s
+	WORD $0x4e2dd739 // fadd v25.4s, v25.4s, v13.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e31df39 // fmul v25.4s, v25.4s, v17.4s
+	WORD $0x4e2ed718 // fadd v24.4s, v24.4s, v14.4s
+	WORD $0x4e2ed739 // fadd v25.4s, v25.4s, v14.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e31df39 // fmul v25.4s, v25.4s, v17.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e31df39 // fmul v25.4s, v25.4s, v17.4s
+	WORD $0x4e30d718 // fadd v24.4s, v24.4s, v16.4s
+	WORD $0x4e31d739 // fadd v25.4s, v25.4s, v17.4s
+	WORD $0x6e36df18 // fmul v24.4s, v24.4s, v22.4s
+	WORD $0x6e37df39 // fmul v25.4s, v25.4s, v23.4s
+	WORD $0x4e2fd6d6 // fadd v22.4s, v22.4s, v15.4s
+	WORD $0x4e2fd6f7 // fadd v23.4s, v23.4s, v15.4s
+	WORD $0x4e38d6d0 // fadd v16.4s, v22.4s, v24.4s
+	WORD $0x4e39d6f1 // fadd v17.4s, v23.4s, v25.4s
+	WORD $0x4eb6d616 // fsub v22.4s, v16.4s, v22.4s
+	WORD $0x4eb7d637 // fsub v23.4s, v17.4s, v23.4s
+	WORD $0x4eb6d718 // fsub v24.4s, v24.4s, v22.4s
+	WORD $0x4eb7d739 // fsub v25.4s, v25.4s, v23.4s
+	WORD $0x6e30fdf0 // fdiv v16.4s, v15.4s, v16.4s
+	WORD $0x6e31fdf1 // fdiv v17.4s, v15.4s, v17.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e31df39 // fmul v25.4s, v25.4s, v17.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e31df39 // fmul v25.4s, v25.4s, v17.4s
+	WORD $0x4eb8d610 // fsub v16.4s, v16.4s, v24.4s
+	WORD $0x4eb9d631 // fsub v17.4s, v17.4s, v25.4s
+	FSTPQ (F16, F17), 0(R3)
+	WORD $0x6e32de10 // fmul v16.4s, v16.4s, v18.4s
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	FSTPQ (F16, F17), 0(R6)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	ADD $32, R2, R2
+	ADD $32, R3, R3
+	ADD $32, R4, R4
+	ADD $32, R5, R5
+	ADD $32, R6, R6
+	SUBS $8, R7, R7
+	BGE element_8
+element_fewer:
+	ADDS $4, R7, R7
+	BLT element_rest
+element_four:
+	FMOVQ 0(R2), F16
+	WORD $0x4ea21e11 // orr v17.16b, v16.16b, v2.16b
+	WORD $0x4e221e10 // and v16.16b, v16.16b, v2.16b
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	WORD $0x4e24f631 // fmax v17.4s, v17.4s, v4.4s
+	WORD $0x6e25de32 // fmul v18.4s, v17.4s, v5.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x4ea6d653 // fsub v19.4s, v18.4s, v6.4s
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4eaf8652 // add v18.4s, v18.4s, v15.4s
+	WORD $0x6e27de74 // fmul v20.4s, v19.4s, v7.4s
+	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	WORD $0x6e28de73 // fmul v19.4s, v19.4s, v8.4s
+	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD $0x6e29de33 // fmul v19.4s, v17.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e31d673 // fadd v19.4s, v19.4s, v17.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	WORD $0x4eafd652 // fsub v18.4s, v18.4s, v15.4s
+	WORD $0x4e33d651 // fadd v17.4s, v18.4s, v19.4s
+	WORD $0x4eb2d632 // fsub v18.4s, v17.4s, v18.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x4e20d634 // fadd v20.4s, v17.4s, v0.4s
+	WORD $0x4ea0d692 // fsub v18.4s, v20.4s, v0.4s
+	WORD $0x4eb2d632 // fsub v18.4s, v17.4s, v18.4s
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	WORD $0x6e34fe31 // fdiv v17.4s, v17.4s, v20.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x4eb1d5f4 // fsub v20.4s, v15.4s, v17.4s
+	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
+	WORD $0x6e34de73 // fmul v19.4s, v19.4s, v20.4s
+	WORD $0x4e33d631 // fadd v17.4s, v17.4s, v19.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb01e31 // orr v17.16b, v17.16b, v16.16b
+	FMOVQ F17, 0(R2)
+	FMOVQ 0(R0), F16
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x4e24f610 // fmax v16.4s, v16.4s, v4.4s
+	WORD $0x4ea3f610 // fmin v16.4s, v16.4s, v3.4s
+	WORD $0x6e25de12 // fmul v18.4s, v16.4s, v5.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x4ea6d653 // fsub v19.4s, v18.4s, v6.4s
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4eaf8652 // add v18.4s, v18.4s, v15.4s
+	WORD $0x6e27de74 // fmul v20.4s, v19.4s, v7.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x6e28de73 // fmul v19.4s, v19.4s, v8.4s
+	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
+	WORD $0x6e29de13 // fmul v19.4s, v16.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	WORD $0x4e2fd652 // fadd v18.4s, v18.4s, v15.4s
+	WORD $0x4e33d650 // fadd v16.4s, v18.4s, v19.4s
+	WORD $0x4eb2d612 // fsub v18.4s, v16.4s, v18.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x6e30fdf0 // fdiv v16.4s, v15.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
+	FMOVQ F16, 0(R0)
+	WORD $0x6e30de31 // fmul v17.4s, v17.4s, v16.4s
+	FMOVQ 0(R1), F16
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x4e24f610 // fmax v16.4s, v16.4s, v4.4s
+	WORD $0x4ea3f610 // fmin v16.4s, v16.4s, v3.4s
+	WORD $0x6e25de12 // fmul v18.4s, v16.4s, v5.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x4ea6d653 // fsub v19.4s, v18.4s, v6.4s
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4eaf8652 // add v18.4s, v18.4s, v15.4s
+	WORD $0x6e27de74 // fmul v20.4s, v19.4s, v7.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x6e28de73 // fmul v19.4s, v19.4s, v8.4s
+	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
+	WORD $0x6e29de13 // fmul v19.4s, v16.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	WORD $0x4e2fd652 // fadd v18.4s, v18.4s, v15.4s
+	WORD $0x4e33d650 // fadd v16.4s, v18.4s, v19.4s
+	WORD $0x4eb2d612 // fsub v18.4s, v16.4s, v18.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x6e30fdf0 // fdiv v16.4s, v15.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
+	FMOVQ F16, 0(R1)
+	FMOVQ 0(R4), F18
+	WORD $0x6e32de10 // fmul v16.4s, v16.4s, v18.4s
+	WORD $0x4e31d610 // fadd v16.4s, v16.4s, v17.4s
+	FMOVQ F16, 0(R5)
+	WORD $0x4ea21e11 // orr v17.16b, v16.16b, v2.16b
+	WORD $0x4e221e10 // and v16.16b, v16.16b, v2.16b
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	WORD $0x4e24f631 // fmax v17.4s, v17.4s, v4.4s
+	WORD $0x6e25de33 // fmul v19.4s, v17.4s, v5.4s
+	WORD $0x4e26d673 // fadd v19.4s, v19.4s, v6.4s
+	WORD $0x4ea6d674 // fsub v20.4s, v19.4s, v6.4s
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4eaf8673 // add v19.4s, v19.4s, v15.4s
+	WORD $0x6e27de95 // fmul v21.4s, v20.4s, v7.4s
+	WORD $0x4eb5d631 // fsub v17.4s, v17.4s, v21.4s
+	WORD $0x6e28de94 // fmul v20.4s, v20.4s, v8.4s
+	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	WORD $0x6e29de34 // fmul v20.4s, v17.4s, v9.4s
+	WORD $0x4e2ad694 // fadd v20.4s, v20.4s, v10.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e2bd694 // fadd v20.4s, v20.4s, v11.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e2cd694 // fadd v20.4s, v20.4s, v12.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e2dd694 // fadd v20.4s, v20.4s, v13.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e2ed694 // fadd v20.4s, v20.4s, v14.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e31d694 // fadd v20.4s, v20.4s, v17.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x4eafd673 // fsub v19.4s, v19.4s, v15.4s
+	WORD $0x4e34d671 // fadd v17.4s, v19.4s, v20.4s
+	WORD $0x4eb3d633 // fsub v19.4s, v17.4s, v19.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x4e20d635 // fadd v21.4s, v17.4s, v0.4s
+	WORD $0x4ea0d6b3 // fsub v19.4s, v21.4s, v0.4s
+	WORD $0x4eb3d633 // fsub v19.4s, v17.4s, v19.4s
+	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	WORD $0x6e35fe31 // fdiv v17.4s, v17.4s, v21.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x4eb1d5f5 // fsub v21.4s, v15.4s, v17.4s
+	WORD $0x6e2edeb5 // fmul v21.4s, v21.4s, v14.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	WORD $0x4e34d631 // fadd v17.4s, v17.4s, v20.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb01e31 // orr v17.16b, v17.16b, v16.16b
+	FMOVQ 0(R3), F16
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x4e24f610 // fmax v16.4s, v16.4s, v4.4s
+	WORD $0x4ea3f610 // fmin v16.4s, v16.4s, v3.4s
+	WORD $0x6e25de13 // fmul v19.4s, v16.4s, v5.4s
+	WORD $0x4e26d673 // fadd v19.4s, v19.4s, v6.4s
+	WORD $0x4ea6d674 // fsub v20.4s, v19.4s, v6.4s
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4eaf8673 // add v19.4s, v19.4s, v15.4s
+	WORD $0x6e27de95 // fmul v21.4s, v20.4s, v7.4s
+	WORD $0x4eb5d610 // fsub v16.4s, v16.4s, v21.4s
+	WORD $0x6e28de94 // fmul v20.4s, v20.4s, v8.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x6e29de14 // fmul v20.4s, v16.4s, v9.4s
+	WORD $0x4e2ad694 // fadd v20.4s, v20.4s, v10.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e2bd694 // fadd v20.4s, v20.4s, v11.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e2cd694 // fadd v20.4s, v20.4s, v12.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e2dd694 // fadd v20.4s, v20.4s, v13.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e2ed694 // fadd v20.4s, v20.4s, v14.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e30d694 // fadd v20.4s, v20.4s, v16.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x4e2fd673 // fadd v19.4s, v19.4s, v15.4s
+	WORD $0x4e34d670 // fadd v16.4s, v19.4s, v20.4s
+	WORD $0x4eb3d613 // fsub v19.4s, v16.4s, v19.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e30fdf0 // fdiv v16.4s, v15.4s, v16.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	FMOVQ F16, 0(R3)
+	WORD $0x6e31de10 // fmul v16.4s, v16.4s, v17.4s
+	FMOVQ F16, 0(R6)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	ADD $16, R4, R4
+	ADD $16, R5, R5
+	ADD $16, R6, R6
+	SUBS $4, R7, R7
+	BGE element_four
+element_rest:
+	ADDS $4, R7, R7
+	BEQ element_end
+element_one:
+	FMOVS (R2), F16
+	WORD $0x4ea21e11 // orr v17.16b, v16.16b, v2.16b
+	WORD $0x4e221e10 // and v16.16b, v16.16b, v2.16b
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	WORD $0x4e24f631 // fmax v17.4s, v17.4s, v4.4s
+	WORD $0x6e25de32 // fmul v18.4s, v17.4s, v5.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x4ea6d653 // fsub v19.4s, v18.4s, v6.4s
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4eaf8652 // add v18.4s, v18.4s, v15.4s
+	WORD $0x6e27de74 // fmul v20.4s, v19.4s, v7.4s
+	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	WORD $0x6e28de73 // fmul v19.4s, v19.4s, v8.4s
+	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD $0x6e29de33 // fmul v19.4s, v17.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e31d673 // fadd v19.4s, v19.4s, v17.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	WORD $0x4eafd652 // fsub v18.4s, v18.4s, v15.4s
+	WORD $0x4e33d651 // fadd v17.4s, v18.4s, v19.4s
+	WORD $0x4eb2d632 // fsub v18.4s, v17.4s, v18.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x4e20d634 // fadd v20.4s, v17.4s, v0.4s
+	WORD $0x4ea0d692 // fsub v18.4s, v20.4s, v0.4s
+	WORD $0x4eb2d632 // fsub v18.4s, v17.4s, v18.4s
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	WORD $0x6e34fe31 // fdiv v17.4s, v17.4s, v20.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x4eb1d5f4 // fsub v20.4s, v15.4s, v17.4s
+	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
+	WORD $0x6e34de73 // fmul v19.4s, v19.4s, v20.4s
+	WORD $0x4e33d631 // fadd v17.4s, v17.4s, v19.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb01e31 // orr v17.16b, v17.16b, v16.16b
+	FMOVS F17, (R2)
+	FMOVS (R0), F16
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x4e24f610 // fmax v16.4s, v16.4s, v4.4s
+	WORD $0x4ea3f610 // fmin v16.4s, v16.4s, v3.4s
+	WORD $0x6e25de12 // fmul v18.4s, v16.4s, v5.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x4ea6d653 // fsub v19.4s, v18.4s, v6.4s
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4eaf8652 // add v18.4s, v18.4s, v15.4s
+	WORD $0x6e27de74 // fmul v20.4s, v19.4s, v7.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x6e28de73 // fmul v19.4s, v19.4s, v8.4s
+	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
+	WORD $0x6e29de13 // fmul v19.4s, v16.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	WORD $0x4e2fd652 // fadd v18.4s, v18.4s, v15.4s
+	WORD $0x4e33d650 // fadd v16.4s, v18.4s, v19.4s
+	WORD $0x4eb2d612 // fsub v18.4s, v16.4s, v18.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x6e30fdf0 // fdiv v16.4s, v15.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
+	FMOVS F16, (R0)
+	WORD $0x6e30de31 // fmul v17.4s, v17.4s, v16.4s
+	FMOVS (R1), F16
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x4e24f610 // fmax v16.4s, v16.4s, v4.4s
+	WORD $0x4ea3f610 // fmin v16.4s, v16.4s, v3.4s
+	WORD $0x6e25de12 // fmul v18.4s, v16.4s, v5.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x4ea6d653 // fsub v19.4s, v18.4s, v6.4s
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4eaf8652 // add v18.4s, v18.4s, v15.4s
+	WORD $0x6e27de74 // fmul v20.4s, v19.4s, v7.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x6e28de73 // fmul v19.4s, v19.4s, v8.4s
+	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
+	WORD $0x6e29de13 // fmul v19.4s, v16.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	WORD $0x4e2fd652 // fadd v18.4s, v18.4s, v15.4s
+	WORD $0x4e33d650 // fadd v16.4s, v18.4s, v19.4s
+	WORD $0x4eb2d612 // fsub v18.4s, v16.4s, v18.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x6e30fdf0 // fdiv v16.4s, v15.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
+	FMOVS F16, (R1)
+	FMOVS (R4), F18
+	WORD $0x6e32de10 // fmul v16.4s, v16.4s, v18.4s
+	WORD $0x4e31d610 // fadd v16.4s, v16.4s, v17.4s
+	FMOVS F16, (R5)
+	WORD $0x4ea21e11 // orr v17.16b, v16.16b, v2.16b
+	WORD $0x4e221e10 // and v16.16b, v16.16b, v2.16b
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	WORD $0x4e24f631 // fmax v17.4s, v17.4s, v4.4s
+	WORD $0x6e25de33 // fmul v19.4s, v17.4s, v5.4s
+	WORD $0x4e26d673 // fadd v19.4s, v19.4s, v6.4s
+	WORD $0x4ea6d674 // fsub v20.4s, v19.4s, v6.4s
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4eaf8673 // add v19.4s, v19.4s, v15.4s
+	WORD $0x6e27de95 // fmul v21.4s, v20.4s, v7.4s
+	WORD $0x4eb5d631 // fsub v17.4s, v17.4s, v21.4s
+	WORD $0x6e28de94 // fmul v20.4s, v20.4s, v8.4s
+	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	WORD $0x6e29de34 // fmul v20.4s, v17.4s, v9.4s
+	WORD $0x4e2ad694 // fadd v20.4s, v20.4s, v10.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e2bd694 // fadd v20.4s, v20.4s, v11.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e2cd694 // fadd v20.4s, v20.4s, v12.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e2dd694 // fadd v20.4s, v20.4s, v13.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e2ed694 // fadd v20.4s, v20.4s, v14.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4e31d694 // fadd v20.4s, v20.4s, v17.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x4eafd673 // fsub v19.4s, v19.4s, v15.4s
+	WORD $0x4e34d671 // fadd v17.4s, v19.4s, v20.4s
+	WORD $0x4eb3d633 // fsub v19.4s, v17.4s, v19.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x4e20d635 // fadd v21.4s, v17.4s, v0.4s
+	WORD $0x4ea0d6b3 // fsub v19.4s, v21.4s, v0.4s
+	WORD $0x4eb3d633 // fsub v19.4s, v17.4s, v19.4s
+	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	WORD $0x6e35fe31 // fdiv v17.4s, v17.4s, v21.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x4eb1d5f5 // fsub v21.4s, v15.4s, v17.4s
+	WORD $0x6e2edeb5 // fmul v21.4s, v21.4s, v14.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	WORD $0x4e34d631 // fadd v17.4s, v17.4s, v20.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb01e31 // orr v17.16b, v17.16b, v16.16b
+	FMOVS (R3), F16
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x4e24f610 // fmax v16.4s, v16.4s, v4.4s
+	WORD $0x4ea3f610 // fmin v16.4s, v16.4s, v3.4s
+	WORD $0x6e25de13 // fmul v19.4s, v16.4s, v5.4s
+	WORD $0x4e26d673 // fadd v19.4s, v19.4s, v6.4s
+	WORD $0x4ea6d674 // fsub v20.4s, v19.4s, v6.4s
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4eaf8673 // add v19.4s, v19.4s, v15.4s
+	WORD $0x6e27de95 // fmul v21.4s, v20.4s, v7.4s
+	WORD $0x4eb5d610 // fsub v16.4s, v16.4s, v21.4s
+	WORD $0x6e28de94 // fmul v20.4s, v20.4s, v8.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x6e29de14 // fmul v20.4s, v16.4s, v9.4s
+	WORD $0x4e2ad694 // fadd v20.4s, v20.4s, v10.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e2bd694 // fadd v20.4s, v20.4s, v11.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e2cd694 // fadd v20.4s, v20.4s, v12.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e2dd694 // fadd v20.4s, v20.4s, v13.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e2ed694 // fadd v20.4s, v20.4s, v14.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4e30d694 // fadd v20.4s, v20.4s, v16.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x4e2fd673 // fadd v19.4s, v19.4s, v15.4s
+	WORD $0x4e34d670 // fadd v16.4s, v19.4s, v20.4s
+	WORD $0x4eb3d613 // fsub v19.4s, v16.4s, v19.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e30fdf0 // fdiv v16.4s, v15.4s, v16.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	FMOVS F16, (R3)
+	WORD $0x6e31de10 // fmul v16.4s, v16.4s, v17.4s
+	FMOVS F16, (R6)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	ADD $4, R4, R4
+	ADD $4, R5, R5
+	ADD $4, R6, R6
+	SUBS $1, R7, R7
+	BNE element_one
+element_end:
+	RET
+
+// func lstmGatesGradNEON(in, forget, gate, out, before, c, dh, dc, carried *float32, count int)
+TEXT ·lstmGatesGradNEON(SB), NOSPLIT, $0-80
+	MOVD in+0(FP), R0
+	MOVD forget+8(FP), R1
+	MOVD gate+16(FP), R2
+	MOVD out+24(FP), R3
+	MOVD before+32(FP), R4
+	MOVD c+40(FP), R5
+	MOVD dh+48(FP), R6
+	MOVD dc+56(FP), R7
+	MOVD carried+64(FP), R8
+	MOVD count+72(FP), R9
+	MOVD $lstmGatesGradNumbers<>(SB), R10
+	FLDPQ 0(R10), (F0, F1)
+	FLDPQ 32(R10), (F2, F3)
+	FLDPQ 64(R10), (F4, F5)
+	FLDPQ 96(R10), (F6, F7)
+	FLDPQ 128(R10), (F8, F9)
+	FLDPQ 160(R10), (F10, F11)
+	FLDPQ 192(R10), (F12, F13)
+	FLDPQ 224(R10), (F14, F15)
+	SUBS $8, R9, R9
+	BLT element_fewer
+element_8:
+	FLDPQ 0(R5), (F16, F17)
+	WORD $0x4ea21e12 // orr v18.16b, v16.16b, v2.16b
+	WORD $0x4ea21e33 // orr v19.16b, v17.16b, v2.16b
+	WORD $0x4e221e10 // and v16.16b, v16.16b, v2.16b
+	WORD $0x4e221e31 // and v17.16b, v17.16b, v2.16b
+	WORD $0x4e32d652 // fadd v18.4s, v18.4s, v18.4s
+	WORD $0x4e33d673 // fadd v19.4s, v19.4s, v19.4s
+	WORD $0x4e24f652 // fmax v18.4s, v18.4s, v4.4s
+	WORD $0x4e24f673 // fmax v19.4s, v19.4s, v4.4s
+	WORD $0x6e25de54 // fmul v20.4s, v18.4s, v5.4s
+	WORD $0x6e25de75 // fmul v21.4s, v19.4s, v5.4s
+	WORD $0x4e26d694 // fadd v20.4s, v20.4s, v6.4s
+	WORD $0x4e26d6b5 // fadd v21.4s, v21.4s, v6.4s
+	WORD $0x4ea6d696 // fsub v22.4s, v20.4s, v6.4s
+	WORD $0x4ea6d6b7 // fsub v23.4s, v21.4s, v6.4s
+	WORD $0x4f375694 // shl v20.4s, v20.4s, #23
+	WORD $0x4f3756b5 // shl v21.4s, v21.4s, #23
+	WORD $0x4eaf8694 // add v20.4s, v20.4s, v15.4s
+	WORD $0x4eaf86b5 // add v21.4s, v21.4s, v15.4s
+	WORD $0x6e27ded8 // fmul v24.4s, v22.4s, v7.4s
+	WORD $0x6e27def9 // fmul v25.4s, v23.4s, v7.4s
+	WORD $0x4eb8d652 // fsub v18.4s, v18.4s, v24.4s
+	WORD $0x4eb9d673 // fsub v19.4s, v19.4s, v25.4s
+	WORD $0x6e28ded6 // fmul v22.4s, v22.4s, v8.4s
+	WORD $0x6e28def7 // fmul v23.4s, v23.4s, v8.4s
+	WORD $0x4eb6d652 // fsub v18.4s, v18.4s, v22.4s
+	WORD $0x4eb7d673 // fsub v19.4s, v19.4s, v23.4s
+	WORD $0x6e29de56 // fmul v22.4s, v18.4s, v9.4s
+	WORD $0x6e29de77 // fmul v23.4s, v19.4s, v9.4s
+	WORD $0x4e2ad6d6 // fadd v22.4s, v22.4s, v10.4s
+	WORD $0x4e2ad6f7 // fadd v23.4s, v23.4s, v10.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e2bd6d6 // fadd v22.4s, v22.4s, v11.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e2cd6d6 // fadd v22.4s, v22.4s, v12.4s
+	WORD $0x4e2cd6f7 // fadd v23.4s, v23.4s, v12.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e2dd6d6 // fadd v22.4s, v22.4s, v13.4s
+	WORD $0x4e2dd6f7 // fadd v23.4s, v23.4s, v13.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e2ed6d6 // fadd v22.4s, v22.4s, v14.4s
+	WORD $0x4e2ed6f7 // fadd v23.4s, v23.4s, v14.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e32d6d6 // fadd v22.4s, v22.4s, v18.4s
+	WORD $0x4e33d6f7 // fadd v23.4s, v23.4s, v19.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
+	WORD $0x4eafd694 // fsub v20.4s, v20.4s, v15.4s
+	WORD $0x4eafd6b5 // fsub v21.4s, v21.4s, v15.4s
+	WORD $0x4e36d692 // fadd v18.4s, v20.4s, v22.4s
+	WORD $0x4e37d6b3 // fadd v19.4s, v21.4s, v23.4s
+	WORD $0x4eb4d654 // fsub v20.4s, v18.4s, v20.4s
+	WORD $0x4eb5d675 // fsub v21.4s, v19.4s, v21.4s
+	WORD $0x4eb4d6d6 // fsub v22.4s, v22.4s, v20.4s
+	WORD $0x4eb5d6f7 // fsub v23.4s, v23.4s, v21.4s
+	WORD $0x4e20d658 // fadd v24.4s, v18.4s, v0.4s
+	WORD $0x4e20d679 // fadd v25.4s, v19.4s, v0.4s
+	WORD $0x4ea0d714 // fsub v20.4s, v24.4s, v0.4s
+	WORD $0x4ea0d735 // fsub v21.4s, v25.4s, v0.4s
+	WORD $0x4eb4d654 // fsub v20.4s, v18.4s, v20.4s
+	WORD $0x4eb5d675 // fsub v21.4s, v19.4s, v21.4s
+	WORD $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
+	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
+	WORD $0x6e38fe52 // fdiv v18.4s, v18.4s, v24.4s
+	WORD $0x6e39fe73 // fdiv v19.4s, v19.4s, v25.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x4eb4d6d6 // fsub v22.4s, v22.4s, v20.4s
+	WORD $0x4eb5d6f7 // fsub v23.4s, v23.4s, v21.4s
+	WORD $0x4eb2d5f8 // fsub v24.4s, v15.4s, v18.4s
+	WORD $0x4eb3d5f9 // fsub v25.4s, v15.4s, v19.4s
+	WORD $0x6e2edf18 // fmul v24.4s, v24.4s, v14.4s
+	WORD $0x6e2edf39 // fmul v25.4s, v25.4s, v14.4s
+	WORD $0x6e38ded6 // fmul v22.4s, v22.4s, v24.4s
+	WORD $0x6e39def7 // fmul v23.4s, v23.4s, v25.4s
+	WORD $0x4e36d652 // fadd v18.4s, v18.4s, v22.4s
+	WORD $0x4e37d673 // fadd v19.4s, v19.4s, v23.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	WORD $0x4eb01e52 // orr v18.16b, v18.16b, v16.16b
+	WORD $0x4eb11e73 // orr v19.16b, v19.16b, v17.16b
+	FLDPQ 0(R3), (F16, F17)
+	FLDPQ 0(R6), (F20, F21)
+	FLDPQ 0(R8), (F22, F23)
+	WORD $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
+	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
+	WORD $0x6e32de98 // fmul v24.4s, v20.4s, v18.4s
+	WORD $0x6e33deb9 // fmul v25.4s, v21.4s, v19.4s
+	WORD $0x4eb0d5fa // fsub v26.4s, v15.4s, v16.4s
+	WORD $0x4eb1d5fb // fsub v27.4s, v15.4s, v17.4s
+	WORD $0x6e30df5a // fmul v26.4s, v26.4s, v16.4s
+	WORD $0x6e31df7b // fmul v27.4s, v27.4s, v17.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x6e3bdf39 // fmul v25.4s, v25.4s, v27.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	FSTPQ (F24, F25), 0(R3)
+	WORD $0x6e32de50 // fmul v16.4s, v18.4s, v18.4s
+	WORD $0x6e33de71 // fmul v17.4s, v19.4s, v19.4s
+	WORD $0x4eb0d5f0 // fsub v16.4s, v15.4s, v16.4s
+	WORD $0x4eb1d5f1 // fsub v17.4s, v15.4s, v17.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	FLDPQ 0(R7), (F16, F17)
+	WORD $0x4e34d610 // fadd v16.4s, v16.4s, v20.4s
+	WORD $0x4e35d631 // fadd v17.4s, v17.4s, v21.4s
+	FLDPQ 0(R0), (F18, F19)
+	FLDPQ 0(R2), (F20, F21)
+	WORD $0x6e34de18 // fmul v24.4s, v16.4s, v20.4s
+	WORD $0x6e35de39 // fmul v25.4s, v17.4s, v21.4s
+	WORD $0x4eb2d5fa // fsub v26.4s, v15.4s, v18.4s
+	WORD $0x4eb3d5fb // fsub v27.4s, v15.4s, v19.4s
+	WORD $0x6e32df5a // fmul v26.4s, v26.4s, v18.4s
+	WORD $0x6e33df7b // fmul v27.4s, v27.4s, v19.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x6e3bdf39 // fmul v25.4s, v25.4s, v27.4s
+	FSTPQ (F24, F25), 0(R0)
+	WORD $0x6e32de18 // fmul v24.4s, v16.4s, v18.4s
+	WORD $0x6e33de39 // fmul v25.4s, v17.4s, v19.4s
+	WORD $0x6e34de9a // fmul v26.4s, v20.4s, v20.4s
+	WORD $0x6e35debb // fmul v27.4s, v21.4s, v21.4s
+	WORD $0x4ebad5fa // fsub v26.4s, v15.4s, v26.4s
+	WORD $0x4ebbd5fb // fsub v27.4s, v15.4s, v27.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x6e3bdf39 // fmul v25.4s, v25.4s, v27.4s
+	FSTPQ (F24, F25), 0(R2)
+	FLDPQ 0(R1), (F18, F19)
+	FLDPQ 0(R4), (F20, F21)
+	WORD $0x6e34de18 // fmul v24.4s, v16.4s, v20.4s
+	WORD $0x6e35de39 // fmul v25.4s, v17.4s, v21.4s
+	WORD $0x4eb2d5fa // fsub v26.4s, v15.4s, v18.4s
+	WORD $0x4eb3d5fb // fsub v27.4s, v15.4s, v19.4s
+	WORD $0x6e32df5a // fmul v26.4s, v26.4s, v18.4s
+	WORD $0x6e33df7b // fmul v27.4s, v27.4s, v19.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x6e3bdf39 // fmul v25.4s, v25.4s, v27.4s
+	FSTPQ (F24, F25), 0(R1)
+	WORD $0x6e32de10 // fmul v16.4s, v16.4s, v18.4s
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	FSTPQ (F16, F17), 0(R7)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	ADD $32, R2, R2
+	ADD $32, R3, R3
+	ADD $32, R4, R4
+	ADD $32, R5, R5
+	ADD $32, R6, R6
+	ADD $32, R7, R7
+	ADD $32, R8, R8
+	SUBS $8, R9, R9
+	BGE element_8
+element_fewer:
+	ADDS $4, R9, R9
+	BLT element_rest
+element_four:
+	FMOVQ 0(R5), F16
+	WORD $0x4ea21e11 // orr v17.16b, v16.16b, v2.16b
+	WORD $0x4e221e10 // and v16.16b, v16.16b, v2.16b
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	WORD $0x4e24f631 // fmax v17.4s, v17.4s, v4.4s
+	WORD $0x6e25de32 // fmul v18.4s, v17.4s, v5.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x4ea6d653 // fsub v19.4s, v18.4s, v6.4s
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4eaf8652 // add v18.4s, v18.4s, v15.4s
+	WORD $0x6e27de74 // fmul v20.4s, v19.4s, v7.4s
+	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	WORD $0x6e28de73 // fmul v19.4s, v19.4s, v8.4s
+	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD $0x6e29de33 // fmul v19.4s, v17.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e31d673 // fadd v19.4s, v19.4s, v17.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	WORD $0x4eafd652 // fsub v18.4s, v18.4s, v15.4s
+	WORD $0x4e33d651 // fadd v17.4s, v18.4s, v19.4s
+	WORD $0x4eb2d632 // fsub v18.4s, v17.4s, v18.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x4e20d634 // fadd v20.4s, v17.4s, v0.4s
+	WORD $0x4ea0d692 // fsub v18.4s, v20.4s, v0.4s
+	WORD $0x4eb2d632 // fsub v18.4s, v17.4s, v18.4s
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	WORD $0x6e34fe31 // fdiv v17.4s, v17.4s, v20.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x4eb1d5f4 // fsub v20.4s, v15.4s, v17.4s
+	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
+	WORD $0x6e34de73 // fmul v19.4s, v19.4s, v20.4s
+	WORD $0x4e33d631 // fadd v17.4s, v17.4s, v19.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb01e31 // orr v17.16b, v17.16b, v16.16b
+	FMOVQ 0(R3), F16
+	FMOVQ 0(R6), F18
+	FMOVQ 0(R8), F19
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	WORD $0x6e31de54 // fmul v20.4s, v18.4s, v17.4s
+	WORD $0x4eb0d5f5 // fsub v21.4s, v15.4s, v16.4s
+	WORD $0x6e30deb5 // fmul v21.4s, v21.4s, v16.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	FMOVQ F20, 0(R3)
+	WORD $0x6e31de30 // fmul v16.4s, v17.4s, v17.4s
+	WORD $0x4eb0d5f0 // fsub v16.4s, v15.4s, v16.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	FMOVQ 0(R7), F16
+	WORD $0x4e32d610 // fadd v16.4s, v16.4s, v18.4s
+	FMOVQ 0(R0), F17
+	FMOVQ 0(R2), F18
+	WORD $0x6e32de14 // fmul v20.4s, v16.4s, v18.4s
+	WORD $0x4eb1d5f5 // fsub v21.4s, v15.4s, v17.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	FMOVQ F20, 0(R0)
+	WORD $0x6e31de14 // fmul v20.4s, v16.4s, v17.4s
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	WORD $0x4eb5d5f5 // fsub v21.4s, v15.4s, v21.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	FMOVQ F20, 0(R2)
+	FMOVQ 0(R1), F17
+	FMOVQ 0(R4), F18
+	WORD $0x6e32de14 // fmul v20.4s, v16.4s, v18.4s
+	WORD $0x4eb1d5f5 // fsub v21.4s, v15.4s, v17.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	FMOVQ F20, 0(R1)
+	WORD $0x6e31de10 // fmul v16.4s, v16.4s, v17.4s
+	FMOVQ F16, 0(R7)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	ADD $16, R3, R3
+	ADD $16, R4, R4
+	ADD $16, R5, R5
+	ADD $16, R6, R6
+	ADD $16, R7, R7
+	ADD $16, R8, R8
+	SUBS $4, R9, R9
+	BGE element_four
+element_rest:
+	ADDS $4, R9, R9
+	BEQ element_end
+element_one:
+	FMOVS (R5), F16
+	WORD $0x4ea21e11 // orr v17.16b, v16.16b, v2.16b
+	WORD $0x4e221e10 // and v16.16b, v16.16b, v2.16b
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	WORD $0x4e24f631 // fmax v17.4s, v17.4s, v4.4s
+	WORD $0x6e25de32 // fmul v18.4s, v17.4s, v5.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x4ea6d653 // fsub v19.4s, v18.4s, v6.4s
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4eaf8652 // add v18.4s, v18.4s, v15.4s
+	WORD $0x6e27de74 // fmul v20.4s, v19.4s, v7.4s
+	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	WORD $0x6e28de73 // fmul v19.4s, v19.4s, v8.4s
+	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD $0x6e29de33 // fmul v19.4s, v17.4s, v9.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2cd673 // fadd v19.4s, v19.4s, v12.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e31d673 // fadd v19.4s, v19.4s, v17.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	WORD $0x4eafd652 // fsub v18.4s, v18.4s, v15.4s
+	WORD $0x4e33d651 // fadd v17.4s, v18.4s, v19.4s
+	WORD $0x4eb2d632 // fsub v18.4s, v17.4s, v18.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x4e20d634 // fadd v20.4s, v17.4s, v0.4s
+	WORD $0x4ea0d692 // fsub v18.4s, v20.4s, v0.4s
+	WORD $0x4eb2d632 // fsub v18.4s, v17.4s, v18.4s
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	WORD $0x6e34fe31 // fdiv v17.4s, v17.4s, v20.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4eb2d673 // fsub v19.4s, v19.4s, v18.4s
+	WORD $0x4eb1d5f4 // fsub v20.4s, v15.4s, v17.4s
+	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
+	WORD $0x6e34de73 // fmul v19.4s, v19.4s, v20.4s
+	WORD $0x4e33d631 // fadd v17.4s, v17.4s, v19.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb01e31 // orr v17.16b, v17.16b, v16.16b
+	FMOVS (R3), F16
+	FMOVS (R6), F18
+	FMOVS (R8), F19
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	WORD $0x6e31de54 // fmul v20.4s, v18.4s, v17.4s
+	WORD $0x4eb0d5f5 // fsub v21.4s, v15.4s, v16.4s
+	WORD $0x6e30deb5 // fmul v21.4s, v21.4s, v16.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	FMOVS F20, (R3)
+	WORD $0x6e31de30 // fmul v16.4s, v17.4s, v17.4s
+	WORD $0x4eb0d5f0 // fsub v16.4s, v15.4s, v16.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	FMOVS (R7), F16
+	WORD $0x4e32d610 // fadd v16.4s, v16.4s, v18.4s
+	FMOVS (R0), F17
+	FMOVS (R2), F18
+	WORD $0x6e32de14 // fmul v20.4s, v16.4s, v18.4s
+	WORD $0x4eb1d5f5 // fsub v21.4s, v15.4s, v17.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	FMOVS F20, (R0)
+	WORD $0x6e31de14 // fmul v20.4s, v16.4s, v17.4s
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	WORD $0x4eb5d5f5 // fsub v21.4s, v15.4s, v21.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	FMOVS F20, (R2)
+	FMOVS (R1), F17
+	FMOVS (R4), F18
+	WORD $0x6e32de14 // fmul v20.4s, v16.4s, v18.4s
+	WORD $0x4eb1d5f5 // fsub v21.4s, v15.4s, v17.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	FMOVS F20, (R1)
+	WORD $0x6e31de10 // fmul v16.4s, v16.4s, v17.4s
+	FMOVS F16, (R7)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R3, R3
+	ADD $4, R4, R4
+	ADD $4, R5, R5
+	ADD $4, R6, R6
+	ADD $4, R7, R7
+	ADD $4, R8, R8
+	SUBS $1, R9, R9
+	BNE element_one
+element_end:
+	RET
+
+// func raiseNEON(top, x *float32, bias float32, count int)
+TEXT ·raiseNEON(SB), NOSPLIT, $0-32
+	MOVD top+0(FP), R0
+	MOVD x+8(FP), R1
+	FMOVS bias+16(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	MOVD count+24(FP), R2
+	SUBS $16, R2, R2
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R1), (F1, F2)
+	FLDPQ 32(R1), (F3, F4)
+	WORD $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
+	WORD $0x4e20d442 // fadd v2.4s, v2.4s, v0.4s
+	WORD $0x4e20d463 // fadd v3.4s, v3.4s, v0.4s
+	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
+	FLDPQ 0(R0), (F5, F6)
+	FLDPQ 32(R0), (F7, F8)
+	WORD $0x4e21f4a5 // fmax v5.4s, v5.4s, v1.4s
+	WORD $0x4e22f4c6 // fmax v6.4s, v6.4s, v2.4s
+	WORD $0x4e23f4e7 // fmax v7.4s, v7.4s, v3.4s
+	WORD $0x4e24f508 // fmax v8.4s, v8.4s, v4.4s
+	FSTPQ (F5, F6), 0(R0)
+	FSTPQ (F7, F8), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	SUBS $16, R2, R2
+	BGE element_16
+element_fewer:
+	ADDS $12, R2, R2
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F1
+	WORD $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
+	FMOVQ 0(R0), F2
+	WORD $0x4e21f442 // fmax v2.4s, v2.4s, v1.4s
+	FMOVQ F2, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	SUBS $4, R2, R2
+	BGE element_four
+element_rest:
+	ADDS $4, R2, R2
+	BEQ element_end
+element_one:
+	FMOVS (R1), F1
+	WORD $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
+	FMOVS (R0), F2
+	WORD $0x4e21f442 // fmax v2.4s, v2.4s, v1.4s
+	FMOVS F2, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	SUBS $1, R2, R2
+	BNE element_one
+element_end:
+	RET
+
+// func addExpNEON(sum, x, top *float32, bias float32, count int)
+TEXT ·addExpNEON(SB), NOSPLIT, $0-40
+	MOVD sum+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD top+16(FP), R2
+	FMOVS bias+24(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	MOVD count+32(FP), R3
+	MOVD $addExpNumbers<>(SB), R4
+	FLDPQ 0(R4), (F1, F2)
+	FLDPQ 32(R4), (F3, F4)
+	FLDPQ 64(R4), (F5, F6)
+	FLDPQ 96(R4), (F7, F8)
+	FLDPQ 128(R4), (F9, F10)
+	FLDPQ 160(R4), (F11, F12)
+	SUBS $16, R3, R3
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R1), (F13, F14)
+	FLDPQ 32(R1), (F15, F16)
+	FLDPQ 0(R2), (F17, F18)
+	FLDPQ 32(R2), (F19, F20)
+	WORD $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
+	WORD $0x4e20d5ce // fadd v14.4s, v14.4s, v0.4s
+	WORD $0x4e20d5ef // fadd v15.4s, v15.4s, v0.4s
+	WORD $0x4e20d610 // fadd v16.4s, v16.4s, v0.4s
+	WORD $0x4eb1d5ad // fsub v13.4s, v13.4s, v17.4s
+	WORD $0x4eb2d5ce // fsub v14.4s, v14.4s, v18.4s
+	WORD $0x4eb3d5ef // fsub v15.4s, v15.4s, v19.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x4e21f5ad // fmax v13.4s, v13.4s, v1.4s
+	WORD $0x4e21f5ce // fmax v14.4s, v14.4s, v1.4s
+	WORD $0x4e21f5ef // fmax v15.4s, v15.4s, v1.4s
+	WORD $0x4e21f610 // fmax v16.4s, v16.4s, v1.4s
+	WORD $0x6e22ddb1 // fmul v17.4s, v13.4s, v2.4s
+	WORD $0x6e22ddd2 // fmul v18.4s, v14.4s, v2.4s
+	WORD $0x6e22ddf3 // fmul v19.4s, v15.4s, v2.4s
+	WORD $0x6e22de14 // fmul v20.4s, v16.4s, v2.4s
+	WORD $0x4e23d631 // fadd v17.4s, v17.4s, v3.4s
+	WORD $0x4e23d652 // fadd v18.4s, v18.4s, v3.4s
+	WORD $0x4e23d673 // fadd v19.4s, v19.4s, v3.4s
+	WORD $0x4e23d694 // fadd v20.4s, v20.4s, v3.4s
+	WORD $0x4ea3d635 // fsub v21.4s, v17.4s, v3.4s
+	WORD $0x4ea3d656 // fsub v22.4s, v18.4s, v3.4s
+	WORD $0x4ea3d677 // fsub v23.4s, v19.4s, v3.4s
+	WORD $0x4ea3d698 // fsub v24.4s, v20.4s, v3.4s
+	WORD $0x4f375631 // shl v17.4s, v17.4s, #23
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4f375694 // shl v20.4s, v20.4s, #23
+	WORD $0x4eac8631 // add v17.4s, v17.4s, v12.4s
+	WORD $0x4eac8652 // add v18.4s, v18.4s, v12.4s
+	WORD $0x4eac8673 // add v19.4s, v19.4s, v12.4s
+	WORD $0x4eac8694 // add v20.4s, v20.4s, v12.4s
+	WORD $0x6e24deb9 // fmul v25.4s, v21.4s, v4.4s
+	WORD $0x6e24deda // fmul v26.4s, v22.4s, v4.4s
+	WORD $0x6e24defb // fmul v27.4s, v23.4s, v4.4s
+	WORD $0x6e24df1c // fmul v28.4s, v24.4s, v4.4s
+	WORD $0x4eb9d5ad // fsub v13.4s, v13.4s, v25.4s
+	WORD $0x4ebad5ce // fsub v14.4s, v14.4s, v26.4s
+	WORD $0x4ebbd5ef // fsub v15.4s, v15.4s, v27.4s
+	WORD $0x4ebcd610 // fsub v16.4s, v16.4s, v28.4s
+	WORD $0x6e25deb5 // fmul v21.4s, v21.4s, v5.4s
+	WORD $0x6e25ded6 // fmul v22.4s, v22.4s, v5.4s
+	WORD $0x6e25def7 // fmul v23.4s, v23.4s, v5.4s
+	WORD $0x6e25df18 // fmul v24.4s, v24.4s, v5.4s
+	WORD $0x4eb5d5ad // fsub v13.4s, v13.4s, v21.4s
+	WORD $0x4eb6d5ce // fsub v14.4s, v14.4s, v22.4s
+	WORD $0x4eb7d5ef // fsub v15.4s, v15.4s, v23.4s
+	WORD $0x4eb8d610 // fsub v16.4s, v16.4s, v24.4s
+	WORD $0x6e26ddb5 // fmul v21.4s, v13.4s, v6.4s
+	WORD $0x6e26ddd6 // fmul v22.4s, v14.4s, v6.4s
+	WORD $0x6e26ddf7 // fmul v23.4s, v15.4s, v6.4s
+	WORD $0x6e26de18 // fmul v24.4s, v16.4s, v6.4s
+	WORD $0x4e27d6b5 // fadd v21.4s, v21.4s, v7.4s
+	WORD $0x4e27d6d6 // fadd v22.4s, v22.4s, v7.4s
+	WORD $0x4e27d6f7 // fadd v23.4s, v23.4s, v7.4s
+	WORD $0x4e27d718 // fadd v24.4s, v24.4s, v7.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e28d6b5 // fadd v21.4s, v21.4s, v8.4s
+	WORD $0x4e28d6d6 // fadd v22.4s, v22.4s, v8.4s
+	WORD $0x4e28d6f7 // fadd v23.4s, v23.4s, v8.4s
+	WORD $0x4e28d718 // fadd v24.4s, v24.4s, v8.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e29d6b5 // fadd v21.4s, v21.4s, v9.4s
+	WORD $0x4e29d6d6 // fadd v22.4s, v22.4s, v9.4s
+	WORD $0x4e29d6f7 // fadd v23.4s, v23.4s, v9.4s
+	WORD $0x4e29d718 // fadd v24.4s, v24.4s, v9.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e2ad6b5 // fadd v21.4s, v21.4s, v10.4s
+	WORD $0x4e2ad6d6 // fadd v22.4s, v22.4s, v10.4s
+	WORD $0x4e2ad6f7 // fadd v23.4s, v23.4s, v10.4s
+	WORD $0x4e2ad718 // fadd v24.4s, v24.4s, v10.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e2bd6b5 // fadd v21.4s, v21.4s, v11.4s
+	WORD $0x4e2bd6d6 // fadd v22.4s, v22.4s, v11.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	WORD $0x4e2bd718 // fadd v24.4s, v24.4s, v11.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e2dd6b5 // fadd v21.4s, v21.4s, v13.4s
+	WORD $0x4e2ed6d6 // fadd v22.4s, v22.4s, v14.4s
+	WORD $0x4e2fd6f7 // fadd v23.4s, v23.4s, v15.4s
+	WORD $0x4e30d718 // fadd v24.4s, v24.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	WORD $0x4e32d6d6 // fadd v22.4s, v22.4s, v18.4s
+	WORD $0x4e33d6f7 // fadd v23.4s, v23.4s, v19.4s
+	WORD $0x4e34d718 // fadd v24.4s, v24.4s, v20.4s
+	FLDPQ 0(R0), (F13, F14)
+	FLDPQ 32(R0), (F15, F16)
+	WORD $0x4e2dd6b5 // fadd v21.4s, v21.4s, v13.4s
+	WORD $0x4e2ed6d6 // fadd v22.4s, v22.4s, v14.4s
+	WORD $0x4e2fd6f7 // fadd v23.4s, v23.4s, v15.4s
+	WORD $0x4e30d718 // fadd v24.4s, v24.4s, v16.4s
+	FSTPQ (F21, F22), 0(R0)
+	FSTPQ (F23, F24), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	SUBS $16, R3, R3
+	BGE element_16
+element_fewer:
+	ADDS $12, R3, R3
+	BLT element_rest
+element_four:
+	FMOVQ 0(R1), F13
+	FMOVQ 0(R2), F14
+	WORD $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
+	WORD $0x4eaed5ad // fsub v13.4s, v13.4s, v14.4s
+	WORD $0x4e21f5ad // fmax v13.4s, v13.4s, v1.4s
+	WORD $0x6e22ddae // fmul v14.4s, v13.4s, v2.4s
+	WORD $0x4e23d5ce // fadd v14.4s, v14.4s, v3.4s
+	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
+	WORD $0x4f3755ce // shl v14.4s, v14.4s, #23
+	WORD $0x4eac85ce // add v14.4s, v14.4s, v12.4s
+	WORD $0x6e24ddf0 // fmul v16.4s, v15.4s, v4.4s
+	WORD $0x4eb0d5ad // fsub v13.4s, v13.4s, v16.4s
+	WORD $0x6e25ddef // fmul v15.4s, v15.4s, v5.4s
+	WORD $0x4eafd5ad // fsub v13.4s, v13.4s, v15.4s
+	WORD $0x6e26ddaf // fmul v15.4s, v13.4s, v6.4s
+	WORD $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e28d5ef // fadd v15.4s, v15.4s, v8.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e29d5ef // fadd v15.4s, v15.4s, v9.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2ad5ef // fadd v15.4s, v15.4s, v10.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2bd5ef // fadd v15.4s, v15.4s, v11.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2dd5ef // fadd v15.4s, v15.4s, v13.4s
+	WORD $0x6e2eddef // fmul v15.4s, v15.4s, v14.4s
+	WORD $0x4e2ed5ef // fadd v15.4s, v15.4s, v14.4s
+	FMOVQ 0(R0), F13
+	WORD $0x4e2dd5ef // fadd v15.4s, v15.4s, v13.4s
+	FMOVQ F15, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	SUBS $4, R3, R3
+	BGE element_four
+element_rest:
+	ADDS $4, R3, R3
+	BEQ element_end
+element_one:
+	FMOVS (R1), F13
+	FMOVS (R2), F14
+	WORD $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
+	WORD $0x4eaed5ad // fsub v13.4s, v13.4s, v14.4s
+	WORD $0x4e21f5ad // fmax v13.4s, v13.4s, v1.4s
+	WORD $0x6e22ddae // fmul v14.4s, v13.4s, v2.4s
+	WORD $0x4e23d5ce // fadd v14.4s, v14.4s, v3.4s
+	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
+	WORD $0x4f3755ce // shl v14.4s, v14.4s, #23
+	WORD $0x4eac85ce // add v14.4s, v14.4s, v12.4s
+	WORD $0x6e24ddf0 // fmul v16.4s, v15.4s, v4.4s
+	WORD $0x4eb0d5ad // fsub v13.4s, v13.4s, v16.4s
+	WORD $0x6e25ddef // fmul v15.4s, v15.4s, v5.4s
+	WORD $0x4eafd5ad // fsub v13.4s, v13.4s, v15.4s
+	WORD $0x6e26ddaf // fmul v15.4s, v13.4s, v6.4s
+	WORD $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e28d5ef // fadd v15.4s, v15.4s, v8.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e29d5ef // fadd v15.4s, v15.4s, v9.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2ad5ef // fadd v15.4s, v15.4s, v10.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2bd5ef // fadd v15.4s, v15.4s, v11.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2dd5ef // fadd v15.4s, v15.4s, v13.4s
+	WORD $0x6e2eddef // fmul v15.4s, v15.4s, v14.4s
+	WORD $0x4e2ed5ef // fadd v15.4s, v15.4s, v14.4s
+	FMOVS (R0), F13
+	WORD $0x4e2dd5ef // fadd v15.4s, v15.4s, v13.4s
+	FMOVS F15, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	SUBS $1, R3, R3
+	BNE element_one
+element_end:
+	RET
+
+// func scaledExpNEON(x, top, factor *float32, bias float32, count int)
+TEXT ·scaledExpNEON(SB), NOSPLIT, $0-40
+	MOVD x+0(FP), R0
+	MOVD top+8(FP), R1
+	MOVD factor+16(FP), R2
+	FMOVS bias+24(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	MOVD count+32(FP), R3
+	MOVD $scaledExpNumbers<>(SB), R4
+	FLDPQ 0(R4), (F1, F2)
+	FLDPQ 32(R4), (F3, F4)
+	FLDPQ 64(R4), (F5, F6)
+	FLDPQ 96(R4), (F7, F8)
+	FLDPQ 128(R4), (F9, F10)
+	FLDPQ 160(R4), (F11, F12)
+	SUBS $16, R3, R3
+	BLT element_fewer
+element_16:
+	FLDPQ 0(R0), (F13, F14)
+	FLDPQ 32(R0), (F15, F16)
+	FLDPQ 0(R1), (F17, F18)
+	FLDPQ 32(R1), (F19, F20)
+	WORD $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
+	WORD $0x4e20d5ce // fadd v14.4s, v14.4s, v0.4s
+	WORD $0x4e20d5ef // fadd v15.4s, v15.4s, v0.4s
+	WORD $0x4e20d610 // fadd v16.4s, v16.4s, v0.4s
+	WORD $0x4eb1d5ad // fsub v13.4s, v13.4s, v17.4s
+	WORD $0x4eb2d5ce // fsub v14.4s, v14.4s, v18.4s
+	WORD $0x4eb3d5ef // fsub v15.4s, v15.4s, v19.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x4e21f5ad // fmax v13.4s, v13.4s, v1.4s
+	WORD $0x4e21f5ce // fmax v14.4s, v14.4s, v1.4s
+	WORD $0x4e21f5ef // fmax v15.4s, v15.4s, v1.4s
+	WORD $0x4e21f610 // fmax v16.4s, v16.4s, v1.4s
+	WORD $0x6e22ddb1 // fmul v17.4s, v13.4s, v2.4s
+	WORD $0x6e22ddd2 // fmul v18.4s, v14.4s, v2.4s
+	WORD $0x6e22ddf3 // fmul v19.4s, v15.4s, v2.4s
+	WORD $0x6e22de14 // fmul v20.4s, v16.4s, v2.4s
+	WORD $0x4e23d631 // fadd v17.4s, v17.4s, v3.4s
+	WORD $0x4e23d652 // fadd v18.4s, v18.4s, v3.4s
+	WORD $0x4e23d673 // fadd v19.4s, v19.4s, v3.4s
+	WORD $0x4e23d694 // fadd v20.4s, v20.4s, v3.4s
+	WORD $0x4ea3d635 // fsub v21.4s, v17.4s, v3.4s
+	WORD $0x4ea3d656 // fsub v22.4s, v18.4s, v3.4s
+	WORD $0x4ea3d677 // fsub v23.4s, v19.4s, v3.4s
+	WORD $0x4ea3d698 // fsub v24.4s, v20.4s, v3.4s
+	WORD $0x4f375631 // shl v17.4s, v17.4s, #23
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4f375694 // shl v20.4s, v20.4s, #23
+	WORD $0x4eac8631 // add v17.4s, v17.4s, v12.4s
+	WORD $0x4eac8652 // add v18.4s, v18.4s, v12.4s
+	WORD $0x4eac8673 // add v19.4s, v19.4s, v12.4s
+	WORD $0x4eac8694 // add v20.4s, v20.4s, v12.4s
+	WORD $0x6e24deb9 // fmul v25.4s, v21.4s, v4.4s
+	WORD $0x6e24deda // fmul v26.4s, v22.4s, v4.4s
+	WORD $0x6e24defb // fmul v27.4s, v23.4s, v4.4s
+	WORD $0x6e24df1c // fmul v28.4s, v24.4s, v4.4s
+	WORD $0x4eb9d5ad // fsub v13.4s, v13.4s, v25.4s
+	WORD $0x4ebad5ce // fsub v14.4s, v14.4s, v26.4s
+	WORD $0x4ebbd5ef // fsub v15.4s, v15.4s, v27.4s
+	WORD $0x4ebcd610 // fsub v16.4s, v16.4s, v28.4s
+	WORD $0x6e25deb5 // fmul v21.4s, v21.4s, v5.4s
+	WORD $0x6e25ded6 // fmul v22.4s, v22.4s, v5.4s
+	WORD $0x6e25def7 // fmul v23.4s, v23.4s, v5.4s
+	WORD $0x6e25df18 // fmul v24.4s, v24.4s, v5.4s
+	WORD $0x4eb5d5ad // fsub v13.4s, v13.4s, v21.4s
+	WORD $0x4eb6d5ce // fsub v14.4s, v14.4s, v22.4s
+	WORD $0x4eb7d5ef // fsub v15.4s, v15.4s, v23.4s
+	WORD $0x4eb8d610 // fsub v16.4s, v16.4s, v24.4s
+	WORD $0x6e26ddb5 // fmul v21.4s, v13.4s, v6.4s
+	WORD $0x6e26ddd6 // fmul v22.4s, v14.4s, v6.4s
+	WORD $0x6e26ddf7 // fmul v23.4s, v15.4s, v6.4s
+	WORD $0x6e26de18 // fmul v24.4s, v16.4s, v6.4s
+	WORD $0x4e27d6b5 // fadd v21.4s, v21.4s, v7.4s
+	WORD $0x4e27d6d6 // fadd v22.4s, v22.4s, v7.4s
+	WORD $0x4e27d6f7 // fadd v23.4s, v23.4s, v7.4s
+	WORD $0x4e27d718 // fadd v24.4s, v24.4s, v7.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e28d6b5 // fadd v21.4s, v21.4s, v8.4s
+	WORD $0x4e28d6d6 // fadd v22.4s, v22.4s, v8.4s
+	WORD $0x4e28d6f7 // fadd v23.4s, v23.4s, v8.4s
+	WORD $0x4e28d718 // fadd v24.4s, v24.4s, v8.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e29d6b5 // fadd v21.4s, v21.4s, v9.4s
+	WORD $0x4e29d6d6 // fadd v22.4s, v22.4s, v9.4s
+	WORD $0x4e29d6f7 // fadd v23.4s, v23.4s, v9.4s
+	WORD $0x4e29d718 // fadd v24.4s, v24.4s, v9.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e2ad6b5 // fadd v21.4s, v21.4s, v10.4s
+	WORD $0x4e2ad6d6 // fadd v22.4s, v22.4s, v10.4s
+	WORD $0x4e2ad6f7 // fadd v23.4s, v23.4s, v10.4s
+	WORD $0x4e2ad718 // fadd v24.4s, v24.4s, v10.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e2bd6b5 // fadd v21.4s, v21.4s, v11.4s
+	WORD $0x4e2bd6d6 // fadd v22.4s, v22.4s, v11.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	WORD $0x4e2bd718 // fadd v24.4s, v24.4s, v11.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x4e2dd6b5 // fadd v21.4s, v21.4s, v13.4s
+	WORD $0x4e2ed6d6 // fadd v22.4s, v22.4s, v14.4s
+	WORD $0x4e2fd6f7 // fadd v23.4s, v23.4s, v15.4s
+	WORD $0x4e30d718 // fadd v24.4s, v24.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34df18 // fmul v24.4s, v24.4s, v20.4s
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	WORD $0x4e32d6d6 // fadd v22.4s, v22.4s, v18.4s
+	WORD $0x4e33d6f7 // fadd v23.4s, v23.4s, v19.4s
+	WORD $0x4e34d718 // fadd v24.4s, v24.4s, v20.4s
+	FLDPQ 0(R2), (F13, F14)
+	FLDPQ 32(R2), (F15, F16)
+	WORD $0x6e2ddeb5 // fmul v21.4s, v21.4s, v13.4s
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	WORD $0x6e2fdef7 // fmul v23.4s, v23.4s, v15.4s
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	FSTPQ (F21, F22), 0(R0)
+	FSTPQ (F23, F24), 32(R0)
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	ADD $64, R2, R2
+	SUBS $16, R3, R3
+	BGE element_16
+element_fewer:
+	ADDS $12, R3, R3
+	BLT element_rest
+element_four:
+	FMOVQ 0(R0), F13
+	FMOVQ 0(R1), F14
+	WORD $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
+	WORD $0x4eaed5ad // fsub v13.4s, v13.4s, v14.4s
+	WORD $0x4e21f5ad // fmax v13.4s, v13.4s, v1.4s
+	WORD $0x6e22ddae // fmul v14.4s, v13.4s, v2.4s
+	WORD $0x4e23d5ce // fadd v14.4s, v14.4s, v3.4s
+	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
+	WORD $0x4f3755ce // shl v14.4s, v14.4s, #23
+	WORD $0x4eac85ce // add v14.4s, v14.4s, v12.4s
+	WORD $0x6e24ddf0 // fmul v16.4s, v15.4s, v4.4s
+	WORD $0x4eb0d5ad // fsub v13.4s, v13.4s, v16.4s
+	WORD $0x6e25ddef // fmul v15.4s, v15.4s, v5.4s
+	WORD $0x4eafd5ad // fsub v13.4s, v13.4s, v15.4s
+	WORD $0x6e26ddaf // fmul v15.4s, v13.4s, v6.4s
+	WORD $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e28d5ef // fadd v15.4s, v15.4s, v8.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e29d5ef // fadd v15.4s, v15.4s, v9.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2ad5ef // fadd v15.4s, v15.4s, v10.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2bd5ef // fadd v15.4s, v15.4s, v11.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2dd5ef // fadd v15.4s, v15.4s, v13.4s
+	WORD $0x6e2eddef // fmul v15.4s, v15.4s, v14.4s
+	WORD $0x4e2ed5ef // fadd v15.4s, v15.4s, v14.4s
+	FMOVQ 0(R2), F13
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	FMOVQ F15, 0(R0)
+	ADD $16, R0, R0
+	ADD $16, R1, R1
+	ADD $16, R2, R2
+	SUBS $4, R3, R3
+	BGE element_four
+element_rest:
+	ADDS $4, R3, R3
+	BEQ element_end
+element_one:
+	FMOVS (R0), F13
+	FMOVS (R1), F14
+	WORD $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
+	WORD $0x4eaed5ad // fsub v13.4s, v13.4s, v14.4s
+	WORD $0x4e21f5ad // fmax v13.4s, v13.4s, v1.4s
+	WORD $0x6e22ddae // fmul v14.4s, v13.4s, v2.4s
+	WORD $0x4e23d5ce // fadd v14.4s, v14.4s, v3.4s
+	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
+	WORD $0x4f3755ce // shl v14.4s, v14.4s, #23
+	WORD $0x4eac85ce // add v14.4s, v14.4s, v12.4s
+	WORD $0x6e24ddf0 // fmul v16.4s, v15.4s, v4.4s
+	WORD $0x4eb0d5ad // fsub v13.4s, v13.4s, v16.4s
+	WORD $0x6e25ddef // fmul v15.4s, v15.4s, v5.4s
+	WORD $0x4eafd5ad // fsub v13.4s, v13.4s, v15.4s
+	WORD $0x6e26ddaf // fmul v15.4s, v13.4s, v6.4s
+	WORD $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e28d5ef // fadd v15.4s, v15.4s, v8.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e29d5ef // fadd v15.4s, v15.4s, v9.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2ad5ef // fadd v15.4s, v15.4s, v10.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2bd5ef // fadd v15.4s, v15.4s, v11.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	WORD $0x4e2dd5ef // fadd v15.4s, v15.4s, v13.4s
+	WORD $0x6e2eddef // fmul v15.4s, v15.4s, v14.4s
+	WORD $0x4e2ed5ef // fadd v15.4s, v15.4s, v14.4s
+	FMOVS (R2), F13
+	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
+	FMOVS F15, (R0)
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	SUBS $1, R3, R3
+	BNE element_one
+element_end:
+	RET
+
+// func softmaxNEON(block *float32, stride, rows int, top, sum, factor *float32, lanes int)
+TEXT ·softmaxNEON(SB), NOSPLIT, $0-56
+	MOVD block+0(FP), R0
+	MOVD stride+8(FP), R1
+	LSL $2, R1, R1
+	MOVD rows+16(FP), R2
+	MOVD lanes+48(FP), R3
+	MOVD top+24(FP), R4
+	MOVD sum+32(FP), R5
+	MOVD factor+40(FP), R6
+	MOVD $softmaxNumbers<>(SB), R9
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	FLDPQ 64(R9), (F4, F5)
+	FLDPQ 96(R9), (F6, F7)
+	FLDPQ 128(R9), (F8, F9)
+	FLDPQ 160(R9), (F10, F11)
+lanes:
+	FLDPQ 0(R4), (F12, F13)
+	MOVD R0, R7
+	MOVD R2, R8
+largest:
+	FLDPQ 0(R7), (F14, F15)
+	WORD $0x6eaee590 // fcmgt v16.4s, v12.4s, v14.4s
+	WORD $0x6eafe5b1 // fcmgt v17.4s, v13.4s, v15.4s
+	WORD $0x6ef01dcc // bif v12.16b, v14.16b, v16.16b
+	WORD $0x6ef11ded // bif v13.16b, v15.16b, v17.16b
+	ADD R1, R7, R7
+	SUBS $1, R8, R8
+	BNE largest
+	WORD $0x4f00040e // movi v14.4s, #0
+	WORD $0x4f00040f // movi v15.4s, #0
+	MOVD R0, R7
+	MOVD R2, R8
+exponential:
+	FLDPQ 0(R7), (F16, F17)
+	WORD $0x4eacd610 // fsub v16.4s, v16.4s, v12.4s
+	WORD $0x4eadd631 // fsub v17.4s, v17.4s, v13.4s
+	WORD $0x4e20f610 // fmax v16.4s, v16.4s, v0.4s
+	WORD $0x4e20f631 // fmax v17.4s, v17.4s, v0.4s
+	WORD $0x6e21de12 // fmul v18.4s, v16.4s, v1.4s
+	WORD $0x6e21de33 // fmul v19.4s, v17.4s, v1.4s
+	WORD $0x4e22d652 // fadd v18.4s, v18.4s, v2.4s
+	WORD $0x4e22d673 // fadd v19.4s, v19.4s, v2.4s
+	WORD $0x4ea2d654 // fsub v20.4s, v18.4s, v2.4s
+	WORD $0x4ea2d675 // fsub v21.4s, v19.4s, v2.4s
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4eab8652 // add v18.4s, v18.4s, v11.4s
+	WORD $0x4eab8673 // add v19.4s, v19.4s, v11.4s
+	WORD $0x6e23de96 // fmul v22.4s, v20.4s, v3.4s
+	WORD $0x6e23deb7 // fmul v23.4s, v21.4s, v3.4s
+	WORD $0x4eb6d610 // fsub v16.4s, v16.4s, v22.4s
+	WORD $0x4eb7d631 // fsub v17.4s, v17.4s, v23.4s
+	WORD $0x6e24de94 // fmul v20.4s, v20.4s, v4.4s
+	WORD $0x6e24deb5 // fmul v21.4s, v21.4s, v4.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x4eb5d631 // fsub v17.4s, v17.4s, v21.4s
+	WORD $0x6e25de14 // fmul v20.4s, v16.4s, v5.4s
+	WORD $0x6e25de35 // fmul v21.4s, v17.4s, v5.4s
+	WORD $0x4e26d694 // fadd v20.4s, v20.4s, v6.4s
+	WORD $0x4e26d6b5 // fadd v21.4s, v21.4s, v6.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x4e27d694 // fadd v20.4s, v20.4s, v7.4s
+	WORD $0x4e27d6b5 // fadd v21.4s, v21.4s, v7.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x4e28d694 // fadd v20.4s, v20.4s, v8.4s
+	WORD $0x4e28d6b5 // fadd v21.4s, v21.4s, v8.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x4e29d694 // fadd v20.4s, v20.4s, v9.4s
+	WORD $0x4e29d6b5 // fadd v21.4s, v21.4s, v9.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x4e2ad694 // fadd v20.4s, v20.4s, v10.4s
+	WORD $0x4e2ad6b5 // fadd v21.4s, v21.4s, v10.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x4e30d694 // fadd v20.4s, v20.4s, v16.4s
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x4e33d6b5 // fadd v21.4s, v21.4s, v19.4s
+	WORD $0x4e34d5ce // fadd v14.4s, v14.4s, v20.4s
+	WORD $0x4e35d5ef // fadd v15.4s, v15.4s, v21.4s
+	FSTPQ (F20, F21), 0(R7)
+	ADD R1, R7, R7
+	SUBS $1, R8, R8
+	BNE exponential
+	FLDPQ 0(R4), (F16, F17)
+	FSTPQ (F12, F13), 0(R4)
+	ADD $32, R4, R4
+	WORD $0x4eacd610 // fsub v16.4s, v16.4s, v12.4s
+	WORD $0x4eadd631 // fsub v17.4s, v17.4s, v13.4s
+	WORD $0x4e20f610 // fmax v16.4s, v16.4s, v0.4s
+	WORD $0x4e20f631 // fmax v17.4s, v17.4s, v0.4s
+	WORD $0x6e21de0c // fmul v12.4s, v16.4s, v1.4s
+	WORD $0x6e21de2d // fmul v13.4s, v17.4s, v1.4s
+	WORD $0x4e22d58c // fadd v12.4s, v12.4s, v2.4s
+	WORD $0x4e22d5ad // fadd v13.4s, v13.4s, v2.4s
+	WORD $0x4ea2d592 // fsub v18.4s, v12.4s, v2.4s
+	WORD $0x4ea2d5b3 // fsub v19.4s, v13.4s, v2.4s
+	WORD $0x4f37558c // shl v12.4s, v12.4s, #23
+	WORD $0x4f3755ad // shl v13.4s, v13.4s, #23
+	WORD $0x4eab858c // add v12.4s, v12.4s, v11.4s
+	WORD $0x4eab85ad // add v13.4s, v13.4s, v11.4s
+	WORD $0x6e23de54 // fmul v20.4s, v18.4s, v3.4s
+	WORD $0x6e23de75 // fmul v21.4s, v19.4s, v3.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x4eb5d631 // fsub v17.4s, v17.4s, v21.4s
+	WORD $0x6e24de52 // fmul v18.4s, v18.4s, v4.4s
+	WORD $0x6e24de73 // fmul v19.4s, v19.4s, v4.4s
+	WORD $0x4eb2d610 // fsub v16.4s, v16.4s, v18.4s
+	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD $0x6e25de12 // fmul v18.4s, v16.4s, v5.4s
+	WORD $0x6e25de33 // fmul v19.4s, v17.4s, v5.4s
+	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
+	WORD $0x4e26d673 // fadd v19.4s, v19.4s, v6.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e27d652 // fadd v18.4s, v18.4s, v7.4s
+	WORD $0x4e27d673 // fadd v19.4s, v19.4s, v7.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e28d652 // fadd v18.4s, v18.4s, v8.4s
+	WORD $0x4e28d673 // fadd v19.4s, v19.4s, v8.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e29d652 // fadd v18.4s, v18.4s, v9.4s
+	WORD $0x4e29d673 // fadd v19.4s, v19.4s, v9.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e2ad652 // fadd v18.4s, v18.4s, v10.4s
+	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x4e30d652 // fadd v18.4s, v18.4s, v16.4s
+	WORD $0x4e31d673 // fadd v19.4s, v19.4s, v17.4s
+	WORD $0x6e2cde52 // fmul v18.4s, v18.4s, v12.4s
+	WORD $0x6e2dde73 // fmul v19.4s, v19.4s, v13.4s
+	WORD $0x4e2cd652 // fadd v18.4s, v18.4s, v12.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	FSTPQ (F18, F19), 0(R6)
+	ADD $32, R6, R6
+	FLDPQ 0(R5), (F12, F13)
+	WORD $0x6e2cde52 // fmul v18.4s, v18.4s, v12.4s
+	WORD $0x6e2dde73 // fmul v19.4s, v19.4s, v13.4s
+	WORD $0x4e2ed652 // fadd v18.4s, v18.4s, v14.4s
+	WORD $0x4e2fd673 // fadd v19.4s, v19.4s, v15.4s
+	FSTPQ (F18, F19), 0(R5)
+	ADD $32, R5, R5
+	ADD $32, R0, R0
+	SUBS $8, R3, R3
+	BNE lanes
+	RET
+
+// func softplusNEON(positive, excess *float64, logits *float32, stride, rows, width int)
+TEXT ·softplusNEON(SB), NOSPLIT, $0-48
+	MOVD positive+0(FP), R0
+	MOVD excess+8(FP), R1
+	MOVD logits+16(FP), R2
+	MOVD stride+24(FP), R3
+	LSL $2, R3, R3
+	MOVD rows+32(FP), R4
+	MOVD width+40(FP), R5
+	MOVD $softplusNumbers<>(SB), R6
+	FLDPQ 0(R6), (F0, F1)
+	FLDPQ 32(R6), (F2, F3)
+	FLDPQ 64(R6), (F4, F5)
+	FLDPQ 96(R6), (F6, F7)
+	FLDPQ 128(R6), (F8, F9)
+	WORD $0x4f00040a // movi v10.4s, #0
+	MOVD $0x3f800000, R6
+	VDUP R6, V11.S4
+row:
+	MOVD R2, R6
+	MOVD R0, R7
+	MOVD R1, R8
+	MOVD R5, R9
+	SUBS $8, R9, R9
+	BLT column_fewer
+column_8:
+	FLDPQ 0(R6), (F12, F13)
+	ADD $32, R6, R6
+	WORD $0x0e61798e // fcvtl v14.2d, v12.2s
+	WORD $0x4e61798f // fcvtl2 v15.2d, v12.4s
+	WORD $0x0e6179b0 // fcvtl v16.2d, v13.2s
+	WORD $0x4e6179b1 // fcvtl2 v17.2d, v13.4s
+	WORD $0x4e6af5d2 // fmax v18.2d, v14.2d, v10.2d
+	WORD $0x4e6af5f3 // fmax v19.2d, v15.2d, v10.2d
+	WORD $0x4e6af614 // fmax v20.2d, v16.2d, v10.2d
+	WORD $0x4e6af635 // fmax v21.2d, v17.2d, v10.2d
+	FLDPQ 0(R7), (F22, F23)
+	FLDPQ 32(R7), (F24, F25)
+	WORD $0x4e76d652 // fadd v18.2d, v18.2d, v22.2d
+	WORD $0x4e77d673 // fadd v19.2d, v19.2d, v23.2d
+	WORD $0x4e78d694 // fadd v20.2d, v20.2d, v24.2d
+	WORD $0x4e79d6b5 // fadd v21.2d, v21.2d, v25.2d
+	FSTPQ (F18, F19), 0(R7)
+	FSTPQ (F20, F21), 32(R7)
+	WORD $0x4ee0f9ce // fabs v14.2d, v14.2d
+	WORD $0x4ee0f9ef // fabs v15.2d, v15.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4ee0fa31 // fabs v17.2d, v17.2d
+	WORD $0x6e60ddce // fmul v14.2d, v14.2d, v0.2d
+	WORD $0x6e60ddef // fmul v15.2d, v15.2d, v0.2d
+	WORD $0x6e60de10 // fmul v16.2d, v16.2d, v0.2d
+	WORD $0x6e60de31 // fmul v17.2d, v17.2d, v0.2d
+	WORD $0x4e61f5ce // fmax v14.2d, v14.2d, v1.2d
+	WORD $0x4e61f5ef // fmax v15.2d, v15.2d, v1.2d
+	WORD $0x4e61f610 // fmax v16.2d, v16.2d, v1.2d
+	WORD $0x4e61f631 // fmax v17.2d, v17.2d, v1.2d
+	WORD $0x4e62d5d2 // fadd v18.2d, v14.2d, v2.2d
+	WORD $0x4e62d5f3 // fadd v19.2d, v15.2d, v2.2d
+	WORD $0x4e62d614 // fadd v20.2d, v16.2d, v2.2d
+	WORD $0x4e62d635 // fadd v21.2d, v17.2d, v2.2d
+	WORD $0x4ee2d656 // fsub v22.2d, v18.2d, v2.2d
+	WORD $0x4ee2d677 // fsub v23.2d, v19.2d, v2.2d
+	WORD $0x4ee2d698 // fsub v24.2d, v20.2d, v2.2d
+	WORD $0x4ee2d6b9 // fsub v25.2d, v21.2d, v2.2d
+	WORD $0x4ef6d5ce // fsub v14.2d, v14.2d, v22.2d
+	WORD $0x4ef7d5ef // fsub v15.2d, v15.2d, v23.2d
+	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
+	WORD $0x4ef9d631 // fsub v17.2d, v17.2d, v25.2d
+	WORD $0x4ea51cb6 // mov v22.16b, v5.16b
+	WORD $0x4ea51cb7 // mov v23.16b, v5.16b
+	WORD $0x4ea51cb8 // mov v24.16b, v5.16b
+	WORD $0x4ea51cb9 // mov v25.16b, v5.16b
+	WORD $0x4e64cdd6 // fmla v22.2d, v14.2d, v4.2d
+	WORD $0x4e64cdf7 // fmla v23.2d, v15.2d, v4.2d
+	WORD $0x4e64ce18 // fmla v24.2d, v16.2d, v4.2d
+	WORD $0x4e64ce39 // fmla v25.2d, v17.2d, v4.2d
+	WORD $0x4ea61cda // mov v26.16b, v6.16b
+	WORD $0x4ea61cdb // mov v27.16b, v6.16b
+	WORD $0x4ea61cdc // mov v28.16b, v6.16b
+	WORD $0x4ea61cdd // mov v29.16b, v6.16b
+	WORD $0x4e6eceda // fmla v26.2d, v22.2d, v14.2d
+	WORD $0x4e6fcefb // fmla v27.2d, v23.2d, v15.2d
+	WORD $0x4e70cf1c // fmla v28.2d, v24.2d, v16.2d
+	WORD $0x4e71cf3d // fmla v29.2d, v25.2d, v17.2d
+	WORD $0x4ea71cf6 // mov v22.16b, v7.16b
+	WORD $0x4ea71cf7 // mov v23.16b, v7.16b
+	WORD $0x4ea71cf8 // mov v24.16b, v7.16b
+	WORD $0x4ea71cf9 // mov v25.16b, v7.16b
+	WORD $0x4e6ecf56 // fmla v22.2d, v26.2d, v14.2d
+	WORD $0x4e6fcf77 // fmla v23.2d, v27.2d, v15.2d
+	WORD $0x4e70cf98 // fmla v24.2d, v28.2d, v16.2d
+	WORD $0x4e71cfb9 // fmla v25.2d, v29.2d, v17.2d
+	WORD $0x4ea81d1a // mov v26.16b, v8.16b
+	WORD $0x4ea81d1b // mov v27.16b, v8.16b
+	WORD $0x4ea81d1c // mov v28.16b, v8.16b
+	WORD $0x4ea81d1d // mov v29.16b, v8.16b
+	WORD $0x4e6eceda // fmla v26.2d, v22.2d, v14.2d
+	WORD $0x4e6fcefb // fmla v27.2d, v23.2d, v15.2d
+	WORD $0x4e70cf1c // fmla v28.2d, v24.2d, v16.2d
+	WORD $0x4e71cf3d // fmla v29.2d, v25.2d, v17.2d
+	WORD $0x4ea91d36 // mov v22.16b, v9.16b
+	WORD $0x4ea91d37 // mov v23.16b, v9.16b
+	WORD $0x4ea91d38 // mov v24.16b, v9.16b
+	WORD $0x4ea91d39 // mov v25.16b, v9.16b
+	WORD $0x4e6ecf56 // fmla v22.2d, v26.2d, v14.2d
+	WORD $0x4e6fcf77 // fmla v23.2d, v27.2d, v15.2d
+	WORD $0x4e70cf98 // fmla v24.2d, v28.2d, v16.2d
+	WORD $0x4e71cfb9 // fmla v25.2d, v29.2d, v17.2d
+	WORD $0x4ea31c7a // mov v26.16b, v3.16b
+	WORD $0x4ea31c7b // mov v27.16b, v3.16b
+	WORD $0x4ea31c7c // mov v28.16b, v3.16b
+	WORD $0x4ea31c7d // mov v29.16b, v3.16b
+	WORD $0x4e6eceda // fmla v26.2d, v22.2d, v14.2d
+	WORD $0x4e6fcefb // fmla v27.2d, v23.2d, v15.2d
+	WORD $0x4e70cf1c // fmla v28.2d, v24.2d, v16.2d
+	WORD $0x4e71cf3d // fmla v29.2d, v25.2d, v17.2d
+	WORD $0x4f745652 // shl v18.2d, v18.2d, #52
+	WORD $0x4f745673 // shl v19.2d, v19.2d, #52
+	WORD $0x4f745694 // shl v20.2d, v20.2d, #52
+	WORD $0x4f7456b5 // shl v21.2d, v21.2d, #52
+	WORD $0x4ef2875a // add v26.2d, v26.2d, v18.2d
+	WORD $0x4ef3877b // add v27.2d, v27.2d, v19.2d
+	WORD $0x4ef4879c // add v28.2d, v28.2d, v20.2d
+	WORD $0x4ef587bd // add v29.2d, v29.2d, v21.2d
+	FLDPQ 0(R8), (F14, F15)
+	FLDPQ 32(R8), (F16, F17)
+	WORD $0x4eba1f52 // mov v18.16b, v26.16b
+	WORD $0x4ebb1f73 // mov v19.16b, v27.16b
+	WORD $0x4ebc1f94 // mov v20.16b, v28.16b
+	WORD $0x4ebd1fb5 // mov v21.16b, v29.16b
+	WORD $0x4e7acdd2 // fmla v18.2d, v14.2d, v26.2d
+	WORD $0x4e7bcdf3 // fmla v19.2d, v15.2d, v27.2d
+	WORD $0x4e7cce14 // fmla v20.2d, v16.2d, v28.2d
+	WORD $0x4e7dce35 // fmla v21.2d, v17.2d, v29.2d
+	WORD $0x4e6ed652 // fadd v18.2d, v18.2d, v14.2d
+	WORD $0x4e6fd673 // fadd v19.2d, v19.2d, v15.2d
+	WORD $0x4e70d694 // fadd v20.2d, v20.2d, v16.2d
+	WORD $0x4e71d6b5 // fadd v21.2d, v21.2d, v17.2d
+	FSTPQ (F18, F19), 0(R8)
+	FSTPQ (F20, F21), 32(R8)
+	ADD $64, R7, R7
+	ADD $64, R8, R8
+	SUBS $8, R9, R9
+	BGE column_8
+column_fewer:
+	ADDS $4, R9, R9
+	BLT column_rest
+column_four:
+	FMOVQ 0(R6), F12
+	ADD $16, R6, R6
+	WORD $0x0e61798d // fcvtl v13.2d, v12.2s
+	WORD $0x4e61798e // fcvtl2 v14.2d, v12.4s
+	WORD $0x4e6af5af // fmax v15.2d, v13.2d, v10.2d
+	WORD $0x4e6af5d0 // fmax v16.2d, v14.2d, v10.2d
+	FLDPQ 0(R7), (F17, F18)
+	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
+	WORD $0x4e72d610 // fadd v16.2d, v16.2d, v18.2d
+	FSTPQ (F15, F16), 0(R7)
+	WORD $0x4ee0f9ad // fabs v13.2d, v13.2d
+	WORD $0x4ee0f9ce // fabs v14.2d, v14.2d
+	WORD $0x6e60ddad // fmul v13.2d, v13.2d, v0.2d
+	WORD $0x6e60ddce // fmul v14.2d, v14.2d, v0.2d
+	WORD $0x4e61f5ad // fmax v13.2d, v13.2d, v1.2d
+	WORD $0x4e61f5ce // fmax v14.2d, v14.2d, v1.2d
+	WORD $0x4e62d5af // fadd v15.2d, v13.2d, v2.2d
+	WORD $0x4e62d5d0 // fadd v16.2d, v14.2d, v2.2d
+	WORD $0x4ee2d5f1 // fsub v17.2d, v15.2d, v2.2d
+	WORD $0x4ee2d612 // fsub v18.2d, v16.2d, v2.2d
+	WORD $0x4ef1d5ad // fsub v13.2d, v13.2d, v17.2d
+	WORD $0x4ef2d5ce // fsub v14.2d, v14.2d, v18.2d
+	WORD $0x4ea51cb1 // mov v17.16b, v5.16b
+	WORD $0x4ea51cb2 // mov v18.16b, v5.16b
+	WORD $0x4e64cdb1 // fmla v17.2d, v13.2d, v4.2d
+	WORD $0x4e64cdd2 // fmla v18.2d, v14.2d, v4.2d
+	WORD $0x4ea61cd3 // mov v19.16b, v6.16b
+	WORD $0x4ea61cd4 // mov v20.16b, v6.16b
+	WORD $0x4e6dce33 // fmla v19.2d, v17.2d, v13.2d
+	WORD $0x4e6ece54 // fmla v20.2d, v18.2d, v14.2d
+	WORD $0x4ea71cf1 // mov v17.16b, v7.16b
+	WORD $0x4ea71cf2 // mov v18.16b, v7.16b
+	WORD $0x4e6dce71 // fmla v17.2d, v19.2d, v13.2d
+	WORD $0x4e6ece92 // fmla v18.2d, v20.2d, v14.2d
+	WORD $0x4ea81d13 // mov v19.16b, v8.16b
+	WORD $0x4ea81d14 // mov v20.16b, v8.16b
+	WORD $0x4e6dce33 // fmla v19.2d, v17.2d, v13.2d
+	WORD $0x4e6ece54 // fmla v20.2d, v18.2d, v14.2d
+	WORD $0x4ea91d31 // mov v17.16b, v9.16b
+	WORD $0x4ea91d32 // mov v18.16b, v9.16b
+	WORD $0x4e6dce71 // fmla v17.2d, v19.2d, v13.2d
+	WORD $0x4e6ece92 // fmla v18.2d, v20.2d, v14.2d
+	WORD $0x4ea31c73 // mov v19.16b, v3.16b
+	WORD $0x4ea31c74 // mov v20.16b, v3.16b
+	WORD $0x4e6dce33 // fmla v19.2d, v17.2d, v13.2d
+	WORD $0x4e6ece54 // fmla v20.2d, v18.2d, v14.2d
+	WORD $0x4f7455ef // shl v15.2d, v15.2d, #52
+	WORD $0x4f745610 // shl v16.2d, v16.2d, #52
+	WORD $0x4eef8673 // add v19.2d, v19.2d, v15.2d
+	WORD $0x4ef08694 // add v20.2d, v20.2d, v16.2d
+	FLDPQ 0(R8), (F13, F14)
+	WORD $0x4eb31e6f // mov v15.16b, v19.16b
+	WORD $0x4eb41e90 // mov v16.16b, v20.16b
+	WORD $0x4e73cdaf // fmla v15.2d, v13.2d, v19.2d
+	WORD $0x4e74cdd0 // fmla v16.2d, v14.2d, v20.2d
+	WORD $0x4e6dd5ef // fadd v15.2d, v15.2d, v13.2d
+	WORD $0x4e6ed610 // fadd v16.2d, v16.2d, v14.2d
+	FSTPQ (F15, F16), 0(R8)
+	ADD $32, R7, R7
+	ADD $32, R8, R8
+	SUBS $4, R9, R9
+	BGE column_four
+column_rest:
+	ADDS $4, R9, R9
+	BEQ column_end
+column_one:
+	FMOVS (R6), F12
+	ADD $4, R6, R6
+	WORD $0x0e61798d // fcvtl v13.2d, v12.2s
+	WORD $0x4e6af5ae // fmax v14.2d, v13.2d, v10.2d
+	FMOVD (R7), F15
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	FMOVD F14, (R7)
+	WORD $0x4ee0f9ad // fabs v13.2d, v13.2d
+	WORD $0x6e60ddad // fmul v13.2d, v13.2d, v0.2d
+	WORD $0x4e61f5ad // fmax v13.2d, v13.2d, v1.2d
+	WORD $0x4e62d5ae // fadd v14.2d, v13.2d, v2.2d
+	WORD $0x4ee2d5cf // fsub v15.2d, v14.2d, v2.2d
+	WORD $0x4eefd5ad // fsub v13.2d, v13.2d, v15.2d
+	WORD $0x4ea51caf // mov v15.16b, v5.16b
+	WORD $0x4e64cdaf // fmla v15.2d, v13.2d, v4.2d
+	WORD $0x4ea61cd0 // mov v16.16b, v6.16b
+	WORD $0x4e6dcdf0 // fmla v16.2d, v15.2d, v13.2d
+	WORD $0x4ea71cef // mov v15.16b, v7.16b
+	WORD $0x4e6dce0f // fmla v15.2d, v16.2d, v13.2d
+	WORD $0x4ea81d10 // mov v16.16b, v8.16b
+	WORD $0x4e6dcdf0 // fmla v16.2d, v15.2d, v13.2d
+	WORD $0x4ea91d2f // mov v15.16b, v9.16b
+	WORD $0x4e6dce0f // fmla v15.2d, v16.2d, v13.2d
+	WORD $0x4ea31c70 // mov v16.16b, v3.16b
+	WORD $0x4e6dcdf0 // fmla v16.2d, v15.2d, v13.2d
+	WORD $0x4f7455ce // shl v14.2d, v14.2d, #52
+	WORD $0x4eee8610 // add v16.2d, v16.2d, v14.2d
+	FMOVD (R8), F13
+	WORD $0x4eb01e0e // mov v14.16b, v16.16b
+	WORD $0x4e70cdae // fmla v14.2d, v13.2d, v16.2d
+	WORD $0x4e6dd5ce // fadd v14.2d, v14.2d, v13.2d
+	FMOVD F14, (R8)
+	ADD $8, R7, R7
+	ADD $8, R8, R8
+	SUBS $1, R9, R9
+	BNE column_one
+column_end:
+	ADD R3, R2, R2
+	SUBS $1, R4, R4
+	BNE row
+	RET
+
+// func softplusSigmoidNEON(positive, excess *float64, logits, dst *float32, stride, rows, width int)
+TEXT ·softplusSigmoidNEON(SB), NOSPLIT, $0-56
+	MOVD positive+0(FP), R0
+	MOVD excess+8(FP), R1
+	MOVD logits+16(FP), R2
+	MOVD dst+24(FP), R3
+	MOVD stride+32(FP), R5
+	LSL $2, R5, R5
+	MOVD rows+40(FP), R6
+	MOVD width+48(FP), R7
+	MOVD $softplusNumbers<>(SB), R8
+	FLDPQ 0(R8), (F0, F1)
+	FLDPQ 32(R8), (F2, F3)
+	FLDPQ 64(R8), (F4, F5)
+	FLDPQ 96(R8), (F6, F7)
+	FLDPQ 128(R8), (F8, F9)
+	WORD $0x4f00040a // movi v10.4s, #0
+	MOVD $0x3f800000, R8
+	VDUP R8, V11.S4
+row:
+	MOVD R2, R8
+	MOVD R0, R9
+	MOVD R1, R10
+	MOVD R3, R4
+	MOVD R7, R11
+	SUBS $8, R11, R11
+	BLT column_fewer
+column_8:
+	FLDPQ 0(R8), (F12, F13)
+	ADD $32, R8, R8
+	WORD $0x0e61798e // fcvtl v14.2d, v12.2s
+	WORD $0x4e61798f // fcvtl2 v15.2d, v12.4s
+	WORD $0x0e6179b0 // fcvtl v16.2d, v13.2s
+	WORD $0x4e6179b1 // fcvtl2 v17.2d, v13.4s
+	WORD $0x4e6af5d2 // fmax v18.2d, v14.2d, v10.2d
+	WORD $0x4e6af5f3 // fmax v19.2d, v15.2d, v10.2d
+	WORD $0x4e6af614 // fmax v20.2d, v16.2d, v10.2d
+	WORD $0x4e6af635 // fmax v21.2d, v17.2d, v10.2d
+	FLDPQ 0(R9), (F22, F23)
+	FLDPQ 32(R9), (F24, F25)
+	WORD $0x4e76d652 // fadd v18.2d, v18.2d, v22.2d
+	WORD $0x4e77d673 // fadd v19.2d, v19.2d, v23.2d
+	WORD $0x4e78d694 // fadd v20.2d, v20.2d, v24.2d
+	WORD $0x4e79d6b5 // fadd v21.2d, v21.2d, v25.2d
+	FSTPQ (F18, F19), 0(R9)
+	FSTPQ (F20, F21), 32(R9)
+	WORD $0x4ee0f9ce // fabs v14.2d, v14.2d
+	WORD $0x4ee0f9ef // fabs v15.2d, v15.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4ee0fa31 // fabs v17.2d, v17.2d
+	WORD $0x6e60ddce // fmul v14.2d, v14.2d, v0.2d
+	WORD $0x6e60ddef // fmul v15.2d, v15.2d, v0.2d
+	WORD $0x6e60de10 // fmul v16.2d, v16.2d, v0.2d
+	WORD $0x6e60de31 // fmul v17.2d, v17.2d, v0.2d
+	WORD $0x4e61f5ce // fmax v14.2d, v14.2d, v1.2d
+	WORD $0x4e61f5ef // fmax v15.2d, v15.2d, v1.2d
+	WORD $0x4e61f610 // fmax v16.2d, v16.2d, v1.2d
+	WORD $0x4e61f631 // fmax v17.2d, v17.2d, v1.2d
+	WORD $0x4e62d5d2 // fadd v18.2d, v14.2d, v2.2d
+	WORD $0x4e62d5f3 // fadd v19.2d, v15.2d, v2.2d
+	WORD $0x4e62d614 // fadd v20.2d, v16.2d, v2.2d
+	WORD $0x4e62d635 // fadd v21.2d, v17.2d, v2.2d
+	WORD $0x4ee2d656 // fsub v22.2d, v18.2d, v2.2d
+	WORD $0x4ee2d677 // fsub v23.2d, v19.2d, v2.2d
+	WORD $0x4ee2d698 // fsub v24.2d, v20.2d, v2.2d
+	WORD $0x4ee2d6b9 // fsub v25.2d, v21.2d, v2.2d
+	WORD $0x4ef6d5ce // fsub v14.2d, v14.2d, v22.2d
+	WORD $0x4ef7d5ef // fsub v15.2d, v15.2d, v23.2d
+	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
+	WORD $0x4ef9d631 // fsub v17.2d, v17.2d, v25.2d
+	WORD $0x4ea51cb6 // mov v22.16b, v5.16b
+	WORD $0x4ea51cb7 // mov v23.16b, v5.16b
+	WORD $0x4ea51cb8 // mov v24.16b, v5.16b
+	WORD $0x4ea51cb9 // mov v25.16b, v5.16b
+	WORD $0x4e64cdd6 // fmla v22.2d, v14.2d, v4.2d
+	WORD $0x4e64cdf7 // fmla v23.2d, v15.2d, v4.2d
+	WORD $0x4e64ce18 // fmla v24.2d, v16.2d, v4.2d
+	WORD $0x4e64ce39 // fmla v25.2d, v17.2d, v4.2d
+	WORD $0x4ea61cda // mov v26.16b, v6.16b
+	WORD $0x4ea61cdb // mov v27.16b, v6.16b
+	WORD $0x4ea61cdc // mov v28.16b, v6.16b
+	WORD $0x4ea61cdd // mov v29.16b, v6.16b
+	WORD $0x4e6eceda // fmla v26.2d, v22.2d, v14.2d
+	WORD $0x4e6fcefb // fmla v27.2d, v23.2d, v15.2d
+	WORD $0x4e70cf1c // fmla v28.2d, v24.2d, v16.2d
+	WORD $0x4e71cf3d // fmla v29.2d, v25.2d, v17.2d
+	WORD $0x4ea71cf6 // mov v22.16b, v7.16b
+	WORD $0x4ea71cf7 // mov v23.16b, v7.16b
+	WORD $0x4ea71cf8 // mov v24.16b, v7.16b
+	WORD $0x4ea71cf9 // mov v25.16b, v7.16b
+	WORD $0x4e6ecf56 // fmla v22.2d, v26.2d, v14.2d
+	WORD $0x4e6fcf77 // fmla v23.2d, v27.2d, v15.2d
+	WORD $0x4e70cf98 // fmla v24.2d, v28.2d, v16.2d
+	WORD $0x4e71cfb9 // fmla v25.2d, v29.2d, v17.2d
+	WORD $0x4ea81d1a // mov v26.16b, v8.16b
+	WORD $0x4ea81d1b // mov v27.16b, v8.16b
+	WORD $0x4ea81d1c // mov v28.16b, v8.16b
+	WORD $0x4ea81d1d // mov v29.16b, v8.16b
+	WORD $0x4e6eceda // fmla v26.2d, v22.2d, v14.2d
+	WORD $0x4e6fcefb // fmla v27.2d, v23.2d, v15.2d
+	WORD $0x4e70cf1c // fmla v28.2d, v24.2d, v16.2d
+	WORD $0x4e71cf3d // fmla v29.2d, v25.2d, v17.2d
+	WORD $0x4ea91d36 // mov v22.16b, v9.16b
+	WORD $0x4ea91d37 // mov v23.16b, v9.16b
+	WORD $0x4ea91d38 // mov v24.16b, v9.16b
+	WORD $0x4ea91d39 // mov v25.16b, v9.16b
+	WORD $0x4e6ecf56 // fmla v22.2d, v26.2d, v14.2d
+	WORD $0x4e6fcf77 // fmla v23.2d, v27.2d, v15.2d
+	WORD $0x4e70cf98 // fmla v24.2d, v28.2d, v16.2d
+	WORD $0x4e71cfb9 // fmla v25.2d, v29.2d, v17.2d
+	WORD $0x4ea31c7a // mov v26.16b, v3.16b
+	WORD $0x4ea31c7b // mov v27.16b, v3.16b
+	WORD $0x4ea31c7c // mov v28.16b, v3.16b
+	WORD $0x4ea31c7d // mov v29.16b, v3.16b
+	WORD $0x4e6eceda // fmla v26.2d, v22.2d, v14.2d
+	WORD $0x4e6fcefb // fmla v27.2d, v23.2d, v15.2d
+	WORD $0x4e70cf1c // fmla v28.2d, v24.2d, v16.2d
+	WORD $0x4e71cf3d // fmla v29.2d, v25.2d, v17.2d
+	WORD $0x4f745652 // shl v18.2d, v18.2d, #52
+	WORD $0x4f745673 // shl v19.2d, v19.2d, #52
+	WORD $0x4f745694 // shl v20.2d, v20.2d, #52
+	WORD $0x4f7456b5 // shl v21.2d, v21.2d, #52
+	WORD $0x4ef2875a // add v26.2d, v26.2d, v18.2d
+	WORD $0x4ef3877b // add v27.2d, v27.2d, v19.2d
+	WORD $0x4ef4879c // add v28.2d, v28.2d, v20.2d
+	WORD $0x4ef587bd // add v29.2d, v29.2d, v21.2d
+	FLDPQ 0(R10), (F14, F15)
+	FLDPQ 32(R10), (F16, F17)
+	WORD $0x4eba1f52 // mov v18.16b, v26.16b
+	WORD $0x4ebb1f73 // mov v19.16b, v27.16b
+	WORD $0x4ebc1f94 // mov v20.16b, v28.16b
+	WORD $0x4ebd1fb5 // mov v21.16b, v29.16b
+	WORD $0x4e7acdd2 // fmla v18.2d, v14.2d, v26.2d
+	WORD $0x4e7bcdf3 // fmla v19.2d, v15.2d, v27.2d
+	WORD $0x4e7cce14 // fmla v20.2d, v16.2d, v28.2d
+	WORD $0x4e7dce35 // fmla v21.2d, v17.2d, v29.2d
+	WORD $0x4e6ed652 // fadd v18.2d, v18.2d, v14.2d
+	WORD $0x4e6fd673 // fadd v19.2d, v19.2d, v15.2d
+	WORD $0x4e70d694 // fadd v20.2d, v20.2d, v16.2d
+	WORD $0x4e71d6b5 // fadd v21.2d, v21.2d, v17.2d
+	FSTPQ (F18, F19), 0(R10)
+	FSTPQ (F20, F21), 32(R10)
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	WORD $0x0e616b4e // fcvtn v14.2s, v26.2d
+	WORD $0x4e616b6e // fcvtn2 v14.4s, v27.2d
+	WORD $0x0e616b8f // fcvtn v15.2s, v28.2d
+	WORD $0x4e616baf // fcvtn2 v15.4s, v29.2d
+	WORD $0x4ea0a990 // cmlt v16.4s, v12.4s, #0
+	WORD $0x4ea0a9b1 // cmlt v17.4s, v13.4s, #0
+	WORD $0x6e6b1dd0 // bsl v16.16b, v14.16b, v11.16b
+	WORD $0x6e6b1df1 // bsl v17.16b, v15.16b, v11.16b
+	WORD $0x4e2bd5ce // fadd v14.4s, v14.4s, v11.4s
+	WORD $0x4e2bd5ef // fadd v15.4s, v15.4s, v11.4s
+	WORD $0x6e2efe10 // fdiv v16.4s, v16.4s, v14.4s
+	WORD $0x6e2ffe31 // fdiv v17.4s, v17.4s, v15.4s
+	FSTPQ (F16, F17), 0(R4)
+	ADD $32, R4, R4
+	SUBS $8, R11, R11
+	BGE column_8
+column_fewer:
+	ADDS $4, R11, R11
+	BLT column_rest
+column_four:
+	FMOVQ 0(R8), F12
+	ADD $16, R8, R8
+	WORD $0x0e61798d // fcvtl v13.2d, v12.2s
+	WORD $0x4e61798e // fcvtl2 v14.2d, v12.4s
+	WORD $0x4e6af5af // fmax v15.2d, v13.2d, v10.2d
+	WORD $0x4e6af5d0 // fmax v16.2d, v14.2d, v10.2d
+	FLDPQ 0(R9), (F17, F18)
+	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
+	WORD $0x4e72d610 // fadd v16.2d, v16.2d, v18.2d
+	FSTPQ (F15, F16), 0(R9)
+	WORD $0x4ee0f9ad // fabs v13.2d, v13.2d
+	WORD $0x4ee0f9ce // fabs v14.2d, v14.2d
+	WORD $0x6e60ddad // fmul v13.2d, v13.2d, v0.2d
+	WORD $0x6e60ddce // fmul v14.2d, v14.2d, v0.2d
+	WORD $0x4e61f5ad // fmax v13.2d, v13.2d, v1.2d
+	WORD $0x4e61f5ce // fmax v14.2d, v14.2d, v1.2d
+	WORD $0x4e62d5af // fadd v15.2d, v13.2d, v2.2d
+	WORD $0x4e62d5d0 // fadd v16.2d, v14.2d, v2.2d
+	WORD $0x4ee2d5f1 // fsub v17.2d, v15.2d, v2.2d
+	WORD $0x4ee2d612 // fsub v18.2d, v16.2d, v2.2d
+	WORD $0x4ef1d5ad // fsub v13.2d, v13.2d, v17.2d
+	WORD $0x4ef2d5ce // fsub v14.2d, v14.2d, v18.2d
+	WORD $0x4ea51cb1 // mov v17.16b, v5.16b
+	WORD $0x4ea51cb2 // mov v18.16b, v5.16b
+	WORD $0x4e64cdb1 // fmla v17.2d, v13.2d, v4.2d
+	WORD $0x4e64cdd2 // fmla v18.2d, v14.2d, v4.2d
+	WORD $0x4ea61cd3 // mov v19.16b, v6.16b
+	WORD $0x4ea61cd4 // mov v20.16b, v6.16b
+	WORD $0x4e6dce33 // fmla v19.2d, v17.2d, v13.2d
+	WORD $0x4e6ece54 // fmla v20.2d, v18.2d, v14.2d
+	WORD $0x4ea71cf1 // mov v17.16b, v7.16b
+	WORD $0x4ea71cf2 // mov v18.16b, v7.16b
+	WORD $0x4e6dce71 // fmla v17.2d, v19.2d, v13.2d
+	WORD $0x4e6ece92 // fmla v18.2d, v20.2d, v14.2d
+	WORD $0x4ea81d13 // mov v19.16b, v8.16b
+	WORD $0x4ea81d14 // mov v20.16b, v8.16b
+	WORD $0x4e6dce33 // fmla v19.2d, v17.2d, v13.2d
+	WORD $0x4e6ece54 // fmla v20.2d, v18.2d, v14.2d
+	WORD $0x4ea91d31 // mov v17.16b, v9.16b
+	WORD $0x4ea91d32 // mov v18.16b, v9.16b
+	WORD $0x4e6dce71 // fmla v17.2d, v19.2d, v13.2d
+	WORD $0x4e6ece92 // fmla v18.2d, v20.2d, v14.2d
+	WORD $0x4ea31c73 // mov v19.16b, v3.16b
+	WORD $0x4ea31c74 // mov v20.16b, v3.16b
+	WORD $0x4e6dce33 // fmla v19.2d, v17.2d, v13.2d
+	WORD $0x4e6ece54 // fmla v20.2d, v18.2d, v14.2d
+	WORD $0x4f7455ef // shl v15.2d, v15.2d, #52
+	WORD $0x4f745610 // shl v16.2d, v16.2d, #52
+	WORD $0x4eef8673 // add v19.2d, v19.2d, v15.2d
+	WORD $0x4ef08694 // add v20.2d, v20.2d, v16.2d
+	FLDPQ 0(R10), (F13, F14)
+	WORD $0x4eb31e6f // mov v15.16b, v19.16b
+	WORD $0x4eb41e90 // mov v16.16b, v20.16b
+	WORD $0x4e73cdaf // fmla v15.2d, v13.2d, v19.2d
+	WORD $0x4e74cdd0 // fmla v16.2d, v14.2d, v20.2d
+	WORD $0x4e6dd5ef // fadd v15.2d, v15.2d, v13.2d
+	WORD $0x4e6ed610 // fadd v16.2d, v16.2d, v14.2d
+	FSTPQ (F15, F16), 0(R10)
+	ADD $32, R9, R9
+	ADD $32, R10, R10
+	WORD $0x0e616a6d // fcvtn v13.2s, v19.2d
+	WORD $0x4e616a8d // fcvtn2 v13.4s, v20.2d
+	WORD $0x4ea0a98e // cmlt v14.4s, v12.4s, #0
+	WORD $0x6e6b1dae // bsl v14.16b, v13.16b, v11.16b
+	WORD $0x4e2bd5ad // fadd v13.4s, v13.4s, v11.4s
+	WORD $0x6e2dfdce // fdiv v14.4s, v14.4s, v13.4s
+	FMOVQ F14, 0(R4)
+	ADD $16, R4, R4
+	SUBS $4, R11, R11
+	BGE column_four
+column_rest:
+	ADDS $4, R11, R11
+	BEQ column_end
+column_one:
+	FMOVS (R8), F12
+	ADD $4, R8, R8
+	WORD $0x0e61798d // fcvtl v13.2d, v12.2s
+	WORD $0x4e6af5ae // fmax v14.2d, v13.2d, v10.2d
+	FMOVD (R9), F15
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	FMOVD F14, (R9)
+	WORD $0x4ee0f9ad // fabs v13.2d, v13.2d
+	WORD $0x6e60ddad // fmul v13.2d, v13.2d, v0.2d
+	WORD $0x4e61f5ad // fmax v13.2d, v13.2d, v1.2d
+	WORD $0x4e62d5ae // fadd v14.2d, v13.2d, v2.2d
+	WORD $0x4ee2d5cf // fsub v15.2d, v14.2d, v2.2d
+	WORD $0x4eefd5ad // fsub v13.2d, v13.2d, v15.2d
+	WORD $0x4ea51caf // mov v15.16b, v5.16b
+	WORD $0x4e64cdaf // fmla v15.2d, v13.2d, v4.2d
+	WORD $0x4ea61cd0 // mov v16.16b, v6.16b
+	WORD $0x4e6dcdf0 // fmla v16.2d, v15.2d, v13.2d
+	WORD $0x4ea71cef // mov v15.16b, v7.16b
+	WORD $0x4e6dce0f // fmla v15.2d, v16.2d, v13.2d
+	WORD $0x4ea81d10 // mov v16.16b, v8.16b
+	WORD $0x4e6dcdf0 // fmla v16.2d, v15.2d, v13.2d
+	WORD $0x4ea91d2f // mov v15.16b, v9.16b
+	WORD $0x4e6dce0f // fmla v15.2d, v16.2d, v13.2d
+	WORD $0x4ea31c70 // mov v16.16b, v3.16b
+	WORD $0x4e6dcdf0 // fmla v16.2d, v15.2d, v13.2d
+	WORD $0x4f7455ce // shl v14.2d, v14.2d, #52
+	WORD $0x4eee8610 // add v16.2d, v16.2d, v14.2d
+	FMOVD (R10), F13
+	WORD $0x4eb01e0e // mov v14.16b, v16.16b
+	WORD $0x4e70cdae // fmla v14.2d, v13.2d, v16.2d
+	WORD $0x4e6dd5ce // fadd v14.2d, v14.2d, v13.2d
+	FMOVD F14, (R10)
+	ADD $8, R9, R9
+	ADD $8, R10, R10
+	WORD $0x0e616a0d // fcvtn v13.2s, v16.2d
+	WORD $0x4ea0a98e // cmlt v14.4s, v12.4s, #0
+	WORD $0x6e6b1dae // bsl v14.16b, v13.16b, v11.16b
+	WORD $0x4e2bd5ad // fadd v13.4s, v13.4s, v11.4s
+	WORD $0x6e2dfdce // fdiv v14.4s, v14.4s, v13.4s
+	FMOVS F14, (R4)
+	ADD $4, R4, R4
+	SUBS $1, R11, R11
+	BNE column_one
+column_end:
+	ADD R5, R2, R2
+	ADD R5, R3, R3
+	SUBS $1, R6, R6
+	BNE row
 	RET

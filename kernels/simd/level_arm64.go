@@ -25,5 +25,19 @@ func assemble(t *[AVX512 + 1]kernels) {
 	k.resampleRow, k.blendRows = resampleRowNEON, blendRowsNEON
 	k.reduceRows, k.reduceColumns, k.normalize = reduceRowsNEON, reduceColumnsNEON, normalizeNEON
 	k.huffmanRun = huffmanRunNEON
+	k.scale, k.addScaled, k.relu, k.reluGrad, k.approach = scaleNEON, addScaledNEON, reluNEON, reluGradNEON, approachNEON
+	k.sgd, k.adam, k.adamW = sgdNEON, adamNEON, adamWNEON
+	k.maxOfFour = maxOfFourNEON
+	k.scatterMax = scatterKernels{scatterMaxNEON, scatterMaxReLUNEON}
+	k.raise, k.addExp, k.scaledExp, k.softmax = raiseNEON, addExpNEON, scaledExpNEON, softmaxNEON
+	k.lstmGates, k.lstmGatesGrad = lstmGatesNEON, lstmGatesGradNEON
+	k.softplus, k.softplusSigmoid = softplusNEON, softplusSigmoidNEON
+	k.sum, k.addProduct, k.scaleTo = sumNEON, addProductNEON, scaleToNEON
+	k.gelu, k.geluTanh, k.geluQuick = geluNEON, geluTanhNEON, geluQuickNEON
+	k.standardize, k.moments, k.sumSquares = standardizeNEON, momentsNEON, sumSquaresNEON
+	k.maxWindows, k.meanWindows, k.spreadWindows = maxWindowsNEON, meanWindowsNEON, spreadWindowsNEON
+	k.scatterWindows[0], k.scatterWindows[1] = scatterWindowsNEON, scatterWindowsReLUNEON
+	k.scatterFirst[0], k.scatterFirst[1] = scatterFirstNEON, scatterFirstReLUNEON
+	k.dropout, k.dropBatch = dropoutNEON, 32
 	t[NEON] = k
 }

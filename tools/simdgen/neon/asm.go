@@ -328,17 +328,23 @@ func (k *kernel) put(vectors []vector, at register, count int) {
 // walk writes a loop over a row of float32. Their number is in a register, which is destroyed. body handles
 // 16, 4 or 1 of them and moves the pointers on.
 func (k *kernel) walk(name string, count register, body func(count int)) {
-	k.op("SUBS $16, R%d, R%d", count, count)
+	k.walkBy(16, name, count, body)
+}
+
+// walkBy is walk with 16 or 8 float32 at once.
+func (k *kernel) walkBy(most int, name string, count register, body func(count int)) {
+	block := fmt.Sprintf("%s_%d", name, most)
+	k.op("SUBS $%d, R%d, R%d", most, count, count)
 	k.op("BLT %s_fewer", name)
-	k.label(name + "_sixteen")
-	k.scope(func() { body(16) })
-	k.op("SUBS $16, R%d, R%d", count, count)
-	k.op("BGE %s_sixteen", name)
+	k.label(block)
+	k.scope(func() { body(most) })
+	k.op("SUBS $%d, R%d, R%d", most, count, count)
+	k.op("BGE %s", block)
 	k.label(name + "_fewer")
-	k.op("ADDS $12, R%d, R%d", count, count)
+	k.op("ADDS $%d, R%d, R%d", most-lanes, count, count)
 	k.op("BLT %s_rest", name)
 	k.label(name + "_four")
-	k.scope(func() { body(4) })
+	k.scope(func() { body(lanes) })
 	k.op("SUBS $4, R%d, R%d", count, count)
 	k.op("BGE %s_four", name)
 	k.label(name + "_rest")
