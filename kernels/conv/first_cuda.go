@@ -31,7 +31,7 @@ func (c *CUDA) firstConv(s cudnn.Conv, o cudnn.Operands, relu bool) error {
 }
 
 // firstFilter is the kernel of first.cu that computes a filter gradient in float32. The sums of its blocks are
-// added as those of a bias gradient.
+// added by the kernel of the bias gradient.
 func (c *CUDA) firstFilter(s cudnn.Conv) cudnn.Kernel {
 	tiles := s.N * tensor.Ceil(s.H, firstFilterRows) * tensor.Ceil(s.W, firstFilterColumns)
 	grid := cuda.Dim3{X: min(tiles, firstBlocks), Y: s.K / firstFilters}
