@@ -55,7 +55,7 @@ emulate: ## run the CUDA kernels' own sources on the host: the compliance suite,
 
 rehearse: ## run bench/gpu.sh in miniature on the emulator, to test the script (needs make cuda-toolkit, g++ and Python)
 	library=$$($(GO) run ./tools/emulator/library build/emulator) && \
-	REHEARSAL=1 NMN_LIBCUDA=$$library NMN_LIBCUDNN=$$library OUT=build/rehearsal TOTAL=$${TOTAL:-3600} bench/gpu.sh || test $$? = 3
+	REHEARSAL=1 NMN_LIBCUDA=$$library NMN_LIBCUDNN=$$library OUT=build/rehearsal TOTAL=$${TOTAL:-3600} LIMITS="$${LIMITS-ops=300}" bench/gpu.sh || test $$? = 3
 
 test check flaky race ranks: export TMPDIR := $(shell .ci/memory)
 

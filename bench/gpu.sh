@@ -30,7 +30,7 @@ set -uo pipefail
 script=$(readlink -f "${BASH_SOURCE[0]}")
 root=$(dirname "$(dirname "$script")")
 order=(facts warmup headline tests ops machine shapes curves idle ranks profile sanitizer large)
-declare -A limit=([facts]=60 [warmup]=80 [headline]=280 [tests]=150 [ops]=30 [machine]=50 [shapes]=240 [curves]=60
+declare -A limit=([facts]=60 [warmup]=80 [headline]=280 [tests]=150 [ops]=45 [machine]=50 [shapes]=240 [curves]=60
   [idle]=60 [ranks]=50 [profile]=60 [sanitizer]=170 [large]=150)
 python=${PYTHON:-python3}
 left_out=75   # exit code of a part that cannot run here; its last line gives the reason

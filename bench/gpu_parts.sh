@@ -165,12 +165,14 @@ clocks() {
 part_facts() {
   "$root/nmn" version
   cat "$root/commit"
+  if [ -z "${REHEARSAL:-}" ]; then
+    within 10 nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm,clocks.max.mem,power.limit --format=csv
+    cd "$root/cuda/cudnn" || return 1
+    NMN_REQUIRE=cuda NMN_DESCRIPTION=$OUT/device.json within 30 ./cudnn.test -test.run 'TestCard_(DescribesItself|OffersEngines)' -test.v
+    judge $? "the card's description, or its engines"
+  fi
+  # Last, because an import from a cold disk may take all the time that is left.
   within 60 "$python" -c 'import torch; print("torch", torch.__version__, "cuDNN", torch.backends.cudnn.version())' || echo "no torch"
-  [ -z "${REHEARSAL:-}" ] || return 0
-  within 10 nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm,clocks.max.mem,power.limit --format=csv
-  cd "$root/cuda/cudnn" || return 1
-  NMN_REQUIRE=cuda NMN_DESCRIPTION=$OUT/device.json within 30 ./cudnn.test -test.run 'TestCard_(DescribesItself|OffersEngines)' -test.v
-  judge $? "the card's description, or its engines"
 }
 
 # The time from the start of the program to the end of its first steps, without plans and with them.

@@ -61,7 +61,7 @@ esac
 case "$*" in
 *torch_step.py*--compile) echo '{"step_ms": 50, "peer": "pytorch"}' ;;
 *torch_step.py*|*torch_machine.py*) echo '{"step_ms": 60, "ms": 5, "gb_per_s": 9, "gflops": 9, "peer": "pytorch"}' ;;
-*"import torch"*) [ -z "$FAKE_NO_TORCH" ] || { echo "No module named torch" >&2; exit 1; } ;;
+*"import torch"*) [ -z "$FAKE_NO_TORCH" ] || { echo "No module named torch" >&2; exit 1; }; echo "torch 2" ;;
 *) exec python3 -S "$@" ;; # without packages it starts in a third of the time
 esac
 `
@@ -277,8 +277,12 @@ func TestGPU_TakesTheLibrariesOfItsPython(t *testing.T) {
 	h.program("cuda/cudnn/cudnn.test", `echo "cuDNN in $NMN_LIBCUDNN, NCCL in $NMN_LIBNCCL"`+"\n")
 	h.run(0, "facts")
 	want := "cuDNN in " + filepath.Join(packages, "nvidia", "cudnn", "lib") + ", NCCL in /opt/nccl\n"
-	if log := h.read("log.txt"); !strings.Contains(log, want) {
+	log := h.read("log.txt")
+	if !strings.Contains(log, want) {
 		t.Errorf("no %q in %s", want, log)
+	}
+	if _, after, _ := strings.Cut(log, want); !strings.Contains(after, "torch 2\n") {
+		t.Errorf("a slow import of PyTorch may cost the description of the card: %s", log)
 	}
 }
 

@@ -145,3 +145,23 @@ func TestLoad_GoesThroughTheFilesAgain(t *testing.T) {
 		t.Errorf("a broken file alone: %v", err)
 	}
 }
+
+// An operation is compared with products of its own type, or with a copy if it comes nearer to that.
+func TestOperations_AreComparedByType(t *testing.T) {
+	f := OperationFigures{
+		ProductGFLOPS: map[string]float64{"float32": 50, "bfloat16": 800}, CopyGBPerS: 10,
+		Ops: []Operation{
+			{MS: 1, GFLOPS: 400, GBPerS: 1, Factors: "bfloat16"}, {MS: 2, GFLOPS: 40, GBPerS: 1, Factors: "float32"},
+			{MS: 4, GFLOPS: 10, GBPerS: 5, Factors: "float32"}, {MS: 8, GBPerS: 2.5},
+		},
+	}
+	f.compare()
+	for i, want := range []float64{.5, .8, .5, .25} {
+		if got := f.Ops[i].Reached; math.Abs(got-want) > 1e-12 {
+			t.Errorf("operation %d reaches %v, want %v", i, got, want)
+		}
+	}
+	if want := .5 + 1.6 + 2 + 2; math.Abs(f.LeastMS-want) > 1e-12 {
+		t.Errorf("all take %v ms at least, want %v", f.LeastMS, want)
+	}
+}

@@ -38,9 +38,9 @@ func Products(backend kernels.Backend, sizes []int, o Options) (*ProductFigures,
 	f := &ProductFigures{Device: backend.Name(), Precision: string(backend.Precision()), Threads: o.Threads,
 		Repeats: o.Repeats, Build: run.ThisBuild()}
 	for _, n := range sizes {
-		product, err := o.product(backend, n)
+		product, err := o.product(backend, n, backend.Precision().Maps())
 		if err != nil {
-			return nil, fmt.Errorf("bench: the product of matrices of %d×%d: %w", n, n, err)
+			return nil, err
 		}
 		f.Products = append(f.Products, product)
 	}
@@ -48,23 +48,26 @@ func Products(backend kernels.Backend, sizes []int, o Options) (*ProductFigures,
 }
 
 // product measures y = x·wᵀ: a 1×1 convolution of a picture of n×1 pixels with n channels.
-func (o Options) product(backend kernels.Backend, n int) (p Product, err error) {
+func (o Options) product(backend kernels.Backend, n int, dtype tensor.DType) (p Product, err error) {
 	arena, stream := tensor.NewArena(backend), rng.New(1)
 	defer func() { err = cmp.Or(err, arena.Close()) }()
 	var operands [3]*tensor.Tensor
 	for i, shape := range [][]int{{1, n, 1, n}, {1, n, 1, n}, {n, 1, 1, n}} {
-		if operands[i], err = randomTensor(arena, backend, &stream, backend.Precision().Maps(), shape...); err != nil {
-			return p, err
+		if operands[i], err = randomTensor(arena, backend, &stream, dtype, shape...); err != nil {
+			return p, fmt.Errorf("bench: the product of matrices of %d×%d: %w", n, n, err)
 		}
 	}
 	y, x, w := operands[0], operands[1], operands[2]
 	took, err := o.medianOf(backend, func() error { return backend.Conv(y, x, w, nil, conv.Params{}) })
+	if err != nil {
+		return p, fmt.Errorf("bench: the product of matrices of %d×%d: %w", n, n, err)
+	}
 	p = Product{Size: n, MS: milliseconds(took), GFLOPS: rate(2*float64(n)*float64(n)*float64(n)/1e9, took)}
 	if explainer, ok := backend.(conv.Explainer); ok {
 		p.Algorithm = explainer.Algorithm(conv.Forward, conv.Geometry{N: 1, H: n, W: 1, C: n, K: n, R: 1, S: 1, P: n,
 			Q: 1})
 	}
-	return p, err
+	return p, nil
 }
 
 // randomTensor is device memory that holds numbers from -1 to 1.

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +24,10 @@ type Operation struct {
 	GFLOPS float64 `json:"gflops,omitempty"` // for each second
 	Bytes  int     `json:"bytes"`            // of operands
 	GBPerS float64 `json:"gb_per_s"`
-	// Reached is the share of the device's own rates: of products or of copies, whichever the operation comes nearer to.
+	// Factors is the type of the numbers that are multiplied; empty without GFLOP.
+	Factors string `json:"factors,omitempty"`
+	// Reached is the share of the device's own rates: of products of such numbers or of copies, whichever the operation
+	// comes nearer to.
 	Reached   float64 `json:"reached"`
 	Algorithm string  `json:"algorithm,omitempty"`
 }
@@ -34,9 +38,10 @@ type OperationFigures struct {
 	TotalMS float64     `json:"total_ms"` // of the operations, one step
 	GFLOPS  float64     `json:"gflops"`   // convolutions, in the time of all operations
 	Ops     []Operation `json:"ops"`
-	// The speed of the device in one large product and in a copy within its memory, measured after the steps.
-	ProductGFLOPS float64 `json:"product_gflops"`
-	CopyGBPerS    float64 `json:"copy_gb_per_s"`
+	// The speed of the device in a large product, for each type of factors in the step, and in a copy within its
+	// memory, measured after the steps.
+	ProductGFLOPS map[string]float64 `json:"product_gflops"`
+	CopyGBPerS    float64            `json:"copy_gb_per_s"`
 	// LeastMS is the time of the step if every operation reached one of these rates.
 	LeastMS float64 `json:"least_ms"`
 }
@@ -72,7 +77,11 @@ func Operations(ctx context.Context, backend kernels.Backend, n Net, o Options) 
 	}
 	f := &OperationFigures{NetFigures: n.figures(backend, o)}
 	f.add(recorder.Ops())
-	return f, f.compare(backend, o)
+	if err := f.measureRates(backend, o); err != nil {
+		return nil, err
+	}
+	f.compare()
+	return f, nil
 }
 
 const (
@@ -82,19 +91,25 @@ const (
 	comparing = 3 * time.Second
 )
 
-// compare measures the device's own rates, and what share of them each operation reaches. Products and copies grow
-// until they take long enough.
-func (f *OperationFigures) compare(backend kernels.Backend, o Options) error {
-	began := time.Now()
-	for size, ms := 256, 0.; ms < longEnough && size <= 8192 && time.Since(began) < comparing; size *= 2 {
-		products, err := Products(backend, []int{size}, o)
-		if err != nil {
-			return err
+// measureRates measures the device's own rates. Products and copies grow until they take long enough.
+func (f *OperationFigures) measureRates(backend kernels.Backend, o Options) error {
+	f.ProductGFLOPS = map[string]float64{}
+	for _, dtype := range []tensor.DType{tensor.Float32, tensor.BFloat16} {
+		name := dtype.String()
+		if !slices.ContainsFunc(f.Ops, func(op Operation) bool { return op.Factors == name }) {
+			continue
 		}
-		ms = products.Products[0].MS
-		f.ProductGFLOPS = max(f.ProductGFLOPS, products.Products[0].GFLOPS)
+		began := time.Now()
+		for size, ms := 256, 0.; ms < longEnough && size <= 8192 && time.Since(began) < comparing; size *= 2 {
+			product, err := o.product(backend, size, dtype)
+			if err != nil {
+				return err
+			}
+			ms = product.MS
+			f.ProductGFLOPS[name] = max(f.ProductGFLOPS[name], product.GFLOPS)
+		}
 	}
-	began = time.Now()
+	began := time.Now()
 	for mib, ms := 64, 0.; ms < longEnough && mib <= 1024 && time.Since(began) < comparing; mib *= 2 {
 		copies, err := Memory(backend, mib, o)
 		if err != nil {
@@ -102,12 +117,19 @@ func (f *OperationFigures) compare(backend kernels.Backend, o Options) error {
 		}
 		ms, f.CopyGBPerS = copies.MS, copies.GBPerS
 	}
+	return nil
+}
+
+// compare computes the share of the device's rates that each operation reaches.
+func (f *OperationFigures) compare() {
 	for i := range f.Ops {
 		op := &f.Ops[i]
-		op.Reached = max(op.GFLOPS/f.ProductGFLOPS, op.GBPerS/f.CopyGBPerS)
+		op.Reached = op.GBPerS / f.CopyGBPerS
+		if op.Factors != "" {
+			op.Reached = max(op.Reached, op.GFLOPS/f.ProductGFLOPS[op.Factors])
+		}
 		f.LeastMS += op.Reached * op.MS
 	}
-	return nil
 }
 
 // recorded is a recorder of a backend. On a card it has the memory of the card, so that a net is not limited
@@ -152,11 +174,15 @@ func (f *OperationFigures) add(ops []profile.Op) {
 	for i := range ops {
 		o, took := &ops[i], ops[i].Median()
 		f.TotalMS, work = f.TotalMS+milliseconds(took), work+o.FLOP/1e9
-		f.Ops = append(f.Ops, Operation{
+		op := Operation{
 			Layer: o.Layer, Pass: o.Name, Shape: o.Shape, MS: milliseconds(took),
 			GFLOP: o.FLOP / 1e9, GFLOPS: rate(o.FLOP/1e9, took),
 			Bytes: o.Bytes, GBPerS: rate(float64(o.Bytes)/1e9, took), Algorithm: o.Algorithm,
-		})
+		}
+		if o.FLOP > 0 {
+			op.Factors = o.Factors.String()
+		}
+		f.Ops = append(f.Ops, op)
 	}
 	for i := range f.Ops {
 		f.Ops[i].Share = f.Ops[i].MS / f.TotalMS

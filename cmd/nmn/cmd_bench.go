@@ -47,8 +47,8 @@ the slowest rank's, plus the gradient sum alone.`,
 Times are medians of the repeats.`,
 		details: `GFLOP/s count every product in the definition of a convolution, including padding. GB/s count an
 operand each time that it must be read or written. The column "reached %" compares GFLOP/s with a
-large matrix product and GB/s with a copy of memory, measured on the same device, and shows the
-larger share. It exceeds 100 for operands that stay in caches.`,
+large matrix product of the same type and GB/s with a copy of memory, measured on the same device,
+and shows the larger share. It exceeds 100 for operands that stay in caches.`,
 		examples: []string{"--model scenes --batch 32", "--model vgg16 --batch 1 --no-mil --json",
 			"--model vgg16 --batch 1 --frames 26 --size 565 --device cuda"},
 		flags: (*benchCommand).opsFlags, validate: (*benchCommand).validateNet, measure: (*benchCommand).ops,

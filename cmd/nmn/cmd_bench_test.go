@@ -127,12 +127,14 @@ func TestBenchOps_TellsDropoutAndTheTableForPeople(t *testing.T) {
 func TestBenchOps_ComparesWithTheDevicesOwnRates(t *testing.T) {
 	t.Parallel()
 	f := readJSON(t, must(t, quickBench("ops", "--batch", "1", "--width", "0.2")...))
-	positive(t, f, []string{"product_gflops", "copy_gb_per_s"})
+	products := f["product_gflops"].(map[string]any)
+	positive(t, products, []string{"float32"})
+	positive(t, f, []string{"copy_gb_per_s"})
 	least := 0.
 	for _, o := range f["ops"].([]any) {
 		op := o.(map[string]any)
 		flop, _ := op["gflops"].(float64)
-		want := max(flop/f["product_gflops"].(float64), op["gb_per_s"].(float64)/f["copy_gb_per_s"].(float64))
+		want := max(flop/products["float32"].(float64), op["gb_per_s"].(float64)/f["copy_gb_per_s"].(float64))
 		if got := op["reached"].(float64); math.Abs(got-want) > 1e-9*want {
 			t.Errorf("%v of %v reaches %v, want %v", op["pass"], op["layer"], got, want)
 		}
@@ -142,7 +144,7 @@ func TestBenchOps_ComparesWithTheDevicesOwnRates(t *testing.T) {
 		t.Errorf("the step takes %v ms at the device's own rates, want %v", got, least)
 	}
 	out := must(t, "bench", "ops", "--batch", "1", "--width", "0.2", "--repeats", "1")
-	for _, want := range []string{" reached % ", "\nthe device: ", " GFLOP/s in a large product, ",
+	for _, want := range []string{" reached % ", "\nthe device: ", " GFLOP/s in a large product of float32, ",
 		"; at these rates all would take "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
@@ -192,6 +194,9 @@ func TestTinyNet_BenchmarksOnADevice(t *testing.T) {
 		op := o.(map[string]any)
 		if _, convolution := op["gflop"]; convolution && op["algorithm"] == nil {
 			t.Errorf("%s of %s has no algorithm", op["pass"], op["layer"])
+		}
+		if factors, multiplies := op["factors"].(string); multiplies {
+			positive(t, measured["product_gflops"].(map[string]any), []string{factors})
 		}
 	}
 	positive(t, benchmark("memory", "--mib", "1"), []string{"gb_per_s"})

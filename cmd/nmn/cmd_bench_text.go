@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -112,8 +114,10 @@ func operationsText(f *measure.OperationFigures) string {
 			100*o.Reached, o.Shape, o.Algorithm)
 	}
 	w.Flush()
-	fmt.Fprintf(&text, "\nall: %.2f ms, %.1f GFLOP/s\n"+
-		"the device: %.1f GFLOP/s in a large product, %.1f GB/s in a copy; at these rates all would take %.2f ms\n",
-		f.TotalMS, f.GFLOPS, f.ProductGFLOPS, f.CopyGBPerS, f.LeastMS)
+	fmt.Fprintf(&text, "\nall: %.2f ms, %.1f GFLOP/s\nthe device: ", f.TotalMS, f.GFLOPS)
+	for _, factors := range slices.Sorted(maps.Keys(f.ProductGFLOPS)) {
+		fmt.Fprintf(&text, "%.1f GFLOP/s in a large product of %s, ", f.ProductGFLOPS[factors], factors)
+	}
+	fmt.Fprintf(&text, "%.1f GB/s in a copy; at these rates all would take %.2f ms\n", f.CopyGBPerS, f.LeastMS)
 	return text.String()
 }

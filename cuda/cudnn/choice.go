@@ -21,6 +21,8 @@ type Engine struct {
 type Choice struct {
 	// Direct reports whether Index is an algorithm of the interface without graphs, which has no knobs.
 	Direct bool `json:"direct,omitempty"`
+	// Kernel names a kernel from Include that computes the pass instead of the library; empty for none.
+	Kernel string `json:"kernel,omitempty"`
 	Engine
 	Workspace    int     `json:"workspace"`              // bytes
 	Microseconds float64 `json:"microseconds,omitempty"` // measured; 0 where it was not
@@ -29,6 +31,9 @@ type Choice struct {
 
 // String describes the choice in a few words, such as "cudnn engine 58 2=1,4=3": the settings follow the number.
 func (c Choice) String() string {
+	if c.Kernel != "" {
+		return c.Kernel
+	}
 	if c.Direct {
 		return fmt.Sprintf("cudnn algorithm %d", c.Index)
 	}

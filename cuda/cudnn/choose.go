@@ -89,6 +89,14 @@ func (h *Handle) restore(pass Pass, c Conv, k Choice, text []byte) (p *plan, err
 		return nil, fmt.Errorf("it needs %d bytes of scratch memory, at most %d are wanted", k.Workspace,
 			h.options.MaxWorkspace)
 	}
+	if k.Kernel != "" {
+		p := h.kernelPlan(pass, c)
+		if p == nil || p.choice.Kernel != k.Kernel {
+			return nil, fmt.Errorf("there is no kernel %q", k.Kernel)
+		}
+		p.choice.Microseconds = k.Microseconds
+		return p, nil
+	}
 	err = h.device.Do(func() (err error) {
 		switch {
 		case k.Direct:
@@ -283,7 +291,7 @@ func (h *Handle) closeAll(list []*plan, but *plan) error {
 }
 
 // possible builds the plans to measure: the graph's in the order of the heuristics and, in float32, the
-// plans of the interface without graphs. Each owns its resources.
+// plans of the interface without graphs, then the caller's kernel. Each owns its resources.
 func (h *Handle) possible(pass Pass, c Conv) (list []*plan, err error) {
 	list, err = h.offered(pass, c, nil)
 	offered := len(list) > 0
@@ -294,6 +302,9 @@ func (h *Handle) possible(pass Pass, c Conv) (list []*plan, err error) {
 		if c.Precision == Float32 {
 			direct, directErr := h.directPlans(pass, c)
 			list, err = append(list, direct...), errors.Join(err, directErr)
+		}
+		if p := h.kernelPlan(pass, c); p != nil {
+			list = append(list, p)
 		}
 		if len(list) > 0 {
 			return nil

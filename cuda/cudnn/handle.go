@@ -70,6 +70,7 @@ type Handle struct {
 	options Options
 	plans   map[Shape]*plan
 	refused map[Shape]error // errors of shapes that no plan fits
+	kernels map[Shape]*Kernel
 	kept    *plans
 	forge   *forge  // nil if the handle builds plans itself
 	asked   bool    // whether forging has decided that
@@ -89,7 +90,7 @@ func Open(stream *cuda.Stream, options Options) (*Handle, error) {
 		return nil, err
 	}
 	h := &Handle{device: stream.Device(), stream: stream, options: options.withDefaults(), plans: map[Shape]*plan{},
-		refused: map[Shape]error{}}
+		refused: map[Shape]error{}, kernels: map[Shape]*Kernel{}}
 	h.warm = h.options.WarmUp < 0
 	err := h.device.Do(func() (err error) {
 		defer recovered("open cuDNN on "+h.device.Info().Name, &err)

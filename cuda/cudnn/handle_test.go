@@ -404,6 +404,64 @@ func takesTheEngineOfTheNearestBatch(t *testing.T, ahead bool) {
 	})
 }
 
+// A kernel of the caller is measured after cuDNN's plans and kept under its name. A later run takes it again, if it
+// is still there. It is no choice for other batches.
+func TestRun_MeasuresAKernelOfTheCaller(t *testing.T) {
+	useFake(t)
+	runs, far := 0, bf16
+	far.N = 2
+	kernel := Kernel{Name: "mine", Workspace: 100, Run: func(_ Operands, scratch cuda.Address) error {
+		if runs++; scratch == 0 {
+			return errors.New("no scratch memory")
+		}
+		return nil
+	}}
+	chosen := func(c Conv, o Options, k Kernel, times ...float32) (choice Choice) {
+		t.Run("run", func(t *testing.T) { // closes the handle
+			h, _ := handle(t, o)
+			runs = 0
+			h.Include(FilterGradient, c, k)
+			driver.Times(times...)
+			if err := h.Run(FilterGradient, c, Operands{}); err != nil {
+				t.Fatal(err)
+			}
+			choice, _ = h.Chosen(FilterGradient, c)
+		})
+		return choice
+	}
+	const measured = 5 // a warm-up, three timed runs and the run itself
+	slow := []float32{2, 2, 2, 3, 3, 3}
+	if c := chosen(bf16, Options{}, kernel, slow...); c.Kernel != "" || c.Index != 7 || runs != measured-1 {
+		t.Errorf("%v was chosen after %d runs of the slower kernel", c, runs)
+	}
+	fast, kept := []float32{2, 2, 2, 1, 1, 1}, Options{CacheFolder: t.TempDir()}
+	if c := chosen(bf16, kept, kernel, fast...); c.String() != "mine" || c.Microseconds != 1000 || runs != measured {
+		t.Errorf("%v was chosen after %d runs of the faster kernel", c, runs)
+	}
+	if c := chosen(bf16, kept, kernel); c.String() != "mine" || c.Microseconds != 1000 || runs != 1 {
+		t.Errorf("%v was taken from the file after %d runs", c, runs)
+	}
+	if c := chosen(far, kept, kernel, slow...); c.Index != 7 || c.From != 0 || runs != measured-1 {
+		t.Errorf("%+v was chosen for another batch after %d runs", c, runs)
+	}
+	other, fresh := kernel, Options{CacheFolder: t.TempDir()}
+	other.Name = "another"
+	chosen(bf16, fresh, kernel, fast...)
+	if c := chosen(bf16, fresh, other, slow...); c.Index != 7 || runs != measured-1 {
+		t.Errorf("%v was chosen after %d runs of a kernel that is not the kept one", c, runs)
+	}
+	fake.NoEngines(true)
+	defer fake.NoEngines(false)
+	if c := chosen(bf16, Options{}, kernel, 1, 1, 1); c.String() != "mine" {
+		t.Errorf("%v was chosen without a plan of cuDNN", c)
+	}
+	h, _ := handle(t, Options{MaxWorkspace: 99})
+	h.Include(FilterGradient, bf16, kernel)
+	if err := h.Run(FilterGradient, bf16, Operands{}); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("a kernel ran without room for its scratch memory: %v", err)
+	}
+}
+
 // If cuDNN has no texts of plans, the handle builds them itself, and stores their engines.
 func TestRun_WithoutTexts(t *testing.T) {
 	useFake(t)

@@ -240,7 +240,7 @@ func (p *plans) nearest(pass Pass, c Conv) *kept {
 		other := c
 		other.N = n
 		k, _, err := p.read(plansKey(pass, other))
-		if err != nil || k == nil || k.Direct || k.From > 0 && ratio(k.From) > reach {
+		if err != nil || k == nil || k.Direct || k.Kernel != "" || k.From > 0 && ratio(k.From) > reach {
 			continue
 		}
 		if k.From == 0 {

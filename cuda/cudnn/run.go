@@ -42,6 +42,26 @@ func (h *Handle) Run(pass Pass, c Conv, o Operands) error {
 	return h.enqueue(p, o)
 }
 
+// Kernel computes a pass without the library.
+type Kernel struct {
+	Name      string // in choices and reports
+	Workspace int    // bytes of scratch memory
+	Run       func(o Operands, scratch cuda.Address) error
+}
+
+// Include measures a kernel of the caller together with the library's plans when a shape's plan is chosen. It must
+// be called before the first run of the shape, also if the kernel was chosen in an earlier run.
+func (h *Handle) Include(pass Pass, c Conv, k Kernel) { h.kernels[Shape{pass, c}] = &k }
+
+// kernelPlan is the plan of a kernel from Include, or nil.
+func (h *Handle) kernelPlan(pass Pass, c Conv) *plan {
+	k := h.kernels[Shape{pass, c}]
+	if k == nil || k.Workspace > h.options.MaxWorkspace {
+		return nil
+	}
+	return &plan{name: k.Name, choice: Choice{Kernel: k.Name, Workspace: k.Workspace}, kernel: k}
+}
+
 // Chosen is how a pass that has been run is computed.
 func (h *Handle) Chosen(pass Pass, c Conv) (Choice, bool) {
 	p, known := h.plans[Shape{pass, c}]
@@ -60,6 +80,7 @@ type plan struct {
 	beside bool    // whether it reads a bias or a mask
 	text   []byte  // cuDNN's text, until it is stored; nil if unknown
 	direct *direct // nil for a graph's
+	kernel *Kernel // nil for the library's plans
 }
 
 // close frees cuDNN's objects for the plan.
@@ -84,6 +105,9 @@ func (h *Handle) enqueue(p *plan, o Operands) error {
 	workspace, err := h.scratch(p.choice.Workspace)
 	if err != nil {
 		return err
+	}
+	if p.kernel != nil {
+		return p.kernel.Run(o, workspace)
 	}
 	began := time.Now()
 	if p.direct != nil {

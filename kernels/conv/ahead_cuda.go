@@ -49,7 +49,11 @@ func (c *CUDA) shapesOfPart(call Call, plain cudnn.Conv) []cudnn.Shape {
 			return []cudnn.Shape{{Pass: pass, Conv: wide}}
 		}
 		narrow.NarrowBias = true
-		return []cudnn.Shape{{Pass: pass, Conv: plain}, {Pass: pass, Conv: narrow}, {Pass: cudnn.Forward, Conv: plain}}
+		list := []cudnn.Shape{{Pass: pass, Conv: plain}, {Pass: pass, Conv: narrow}, {Pass: cudnn.Forward, Conv: plain}}
+		if product, ok := c.unfoldedOf(narrow); ok {
+			list = append(list, cudnn.Shape{Pass: pass, Conv: product})
+		}
+		return list
 	case FilterGradient:
 		wide.Wide = half && call.W.DType() == tensor.Float32
 		if wide.Wide {

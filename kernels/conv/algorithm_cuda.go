@@ -27,11 +27,17 @@ func (c *CUDA) Algorithm(pass Pass, g Geometry) string {
 			case c.forms[question{pass: p, conv: shape}] == own:
 				return "first_conv bf16"
 			case p == cudnn.DataGradient && columns:
-				of, how = product, " by columns"
+				of, how = product, " "+byColumns
 			case c.tried(p, &of):
 				continue
 			}
-			if choice, known := c.cudnn.Chosen(p, of); known {
+			choice, known := c.cudnn.Chosen(p, of)
+			if choice.Kernel == byColumns {
+				product, _ := c.unfoldedOf(of)
+				choice, known = c.cudnn.Chosen(p, product)
+				how = " " + byColumns
+			}
+			if known {
 				return choice.String() + " " + of.Precision.String() + how
 			}
 		}

@@ -6,6 +6,9 @@
 // of the grid. It adds the contributions of the windows that hold the cell, in the order of r and s, in
 // float. Bytes, for elements of T bytes: T for each element of columns that lies in the input and T for each
 // of dx.
+//
+// unfold copies the windows of x to rows (im2col), so that a forward pass without padding becomes a product. A block
+// has a window. Bytes: 16 for each group of a window, written. x stays in the L2 cache.
 #include "../vector.cuh"
 
 namespace columns_gradient {
@@ -61,4 +64,17 @@ extern "C" __global__ void __launch_bounds__(256)
 gather_columns_bf16(bfloat16 *dx, const bfloat16 *columns, long long cells, int h, int w, int channels, int p, int q,
                     int r, int s, int pad) {
   columns_gradient::gatherTo(dx, columns, cells, h, w, channels, p, q, r, s, pad);
+}
+
+// columns has windows of r rows, each of `run` groups of 16 bytes. x has frames of h×w cells of `wide` groups. There
+// are p×q windows in a frame.
+extern "C" __global__ void __launch_bounds__(256)
+unfold(uint4 *columns, const uint4 *x, int h, int w, int wide, int p, int q, int r, int run) {
+  const int window = blockIdx.x, column = window % q, row = window / q % p, frame = window / q / p;
+  const uint4 *from = x + (((long long)frame * h + row) * w + column) * wide;
+  uint4 *to = columns + (long long)window * r * run;
+  for (int i = threadIdx.x; i < run; i += blockDim.x) {
+#pragma unroll 4
+    for (int down = 0; down < r; down++) to[down * run + i] = from[(long long)down * w * wide + i];
+  }
 }

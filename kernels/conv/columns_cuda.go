@@ -46,3 +46,41 @@ func (c *CUDA) runDataGradient(s cudnn.Conv, o cudnn.Operands) error {
 	}
 	return c.columnSums.launchGatherColumns(c.device.Stream, grid, block, a)
 }
+
+// byColumns is the name of a forward pass that is a product of unfolded windows.
+const byColumns = "by columns"
+
+// mostUnfolded is the maximum memory for the windows of a forward pass, in bytes.
+const mostUnfolded = 512 << 20
+
+// unfoldedOf returns the product that computes a forward pass in bfloat16 with a narrow bias, as columnsOf does for
+// the data gradient. cuDNN has other engines for it.
+func (c *CUDA) unfoldedOf(s cudnn.Conv) (product cudnn.Conv, ok bool) {
+	product, ok = c.columnsOf(s)
+	product.NarrowBias = true
+	return product, ok && s.Pad == 0 && s.N*s.P()*s.Q()*product.C*tensor.BFloat16.Size() <= mostUnfolded
+}
+
+// includeUnfolded has the forward pass by columns measured together with cuDNN's plans of a shape.
+func (c *CUDA) includeUnfolded(pass cudnn.Pass, s cudnn.Conv) {
+	product, ok := c.unfoldedOf(s)
+	if !ok {
+		return
+	}
+	run := func(o cudnn.Operands, _ cuda.Address) error {
+		windows, groups := product.N*product.H*product.W, s.C*tensor.BFloat16.Size()/16
+		at, err := c.unfolded.Reserve(c.device, windows*product.C*tensor.BFloat16.Size())
+		if err != nil {
+			return err
+		}
+		err = c.columnSums.launchUnfold(c.device.Stream, cuda.Dim3{X: windows}, cuda.Dim3{X: columnThreads},
+			unfoldArguments{columns: at, x: o.X, h: int32(s.H), w: int32(s.W), wide: int32(groups), p: int32(product.H),
+				q: int32(product.W), r: int32(s.R), run: int32(s.S * groups)})
+		if err != nil {
+			return err
+		}
+		o.X = at
+		return c.cudnn.Run(pass, product, o)
+	}
+	c.cudnn.Include(pass, s, cudnn.Kernel{Name: byColumns, Run: run})
+}

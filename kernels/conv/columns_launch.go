@@ -10,6 +10,7 @@ import "nmn/cuda"
 type columnsKernels struct {
 	gatherColumns     *cuda.Function
 	gatherColumnsBf16 *cuda.Function
+	unfold            *cuda.Function
 }
 
 // load finds the kernels in a module.
@@ -18,6 +19,9 @@ func (k *columnsKernels) load(m *cuda.Module) (err error) {
 		return err
 	}
 	if k.gatherColumnsBf16, err = m.Function("gather_columns_bf16"); err != nil {
+		return err
+	}
+	if k.unfold, err = m.Function("unfold"); err != nil {
 		return err
 	}
 	return nil
@@ -51,4 +55,18 @@ func (k *columnsKernels) launchGatherColumnsBf16(s *cuda.Stream, grid, block cud
 		cuda.Pointer(a.dx), cuda.Pointer(a.columns), cuda.Int64(a.cells), cuda.Int32(a.h),
 		cuda.Int32(a.w), cuda.Int32(a.channels), cuda.Int32(a.p), cuda.Int32(a.q),
 		cuda.Int32(a.r), cuda.Int32(a.s), cuda.Int32(a.pad))
+}
+
+// unfoldArguments are the arguments of unfold; pointers are 0 for none.
+type unfoldArguments struct {
+	columns, x               cuda.Address
+	h, w, wide, p, q, r, run int32
+}
+
+// launchUnfold enqueues unfold.
+func (k *columnsKernels) launchUnfold(s *cuda.Stream, grid, block cuda.Dim3, a unfoldArguments) error {
+	return s.Launch(k.unfold, grid, block, 0,
+		cuda.Pointer(a.columns), cuda.Pointer(a.x), cuda.Int32(a.h), cuda.Int32(a.w),
+		cuda.Int32(a.wide), cuda.Int32(a.p), cuda.Int32(a.q), cuda.Int32(a.r),
+		cuda.Int32(a.run))
 }

@@ -31,7 +31,7 @@ type CUDA struct {
 	columns  tensor.Columns   // of a bias gradient
 	scratch  tensor.Workspace // a result before it is masked, added or widened
 	operand  tensor.Workspace // a float32 operand, rounded to bfloat16
-	unfolded tensor.Workspace // the columns of a data gradient
+	unfolded tensor.Workspace // the columns of a data gradient or a forward pass
 }
 
 var _ Ops = (*CUDA)(nil)
@@ -177,8 +177,9 @@ func forwardPass(bias, relu bool) cudnn.Pass {
 }
 
 // biased computes y in bfloat16 with a bias in the fastest form. cuDNN may add the float32 bias. It may add
-// the bias rounded to bfloat16, for which it has more and other plans. A kernel of this package may add it to
-// cuDNN's output. Or such a kernel computes all, if the convolution is like the first of a net.
+// the bias rounded to bfloat16, for which it has more and other plans, also of a product of columns. A kernel of
+// this package may add it to cuDNN's output. Or such a kernel computes all, if the convolution is like the first of a
+// net.
 func (c *CUDA) biased(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, y, x, b *tensor.Tensor, p Params) error {
 	narrow := shape
 	narrow.NarrowBias = true
@@ -196,6 +197,7 @@ func (c *CUDA) biased(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, y, x,
 		if p.RoundedBias != nil {
 			rounding = 0
 		}
+		c.includeUnfolded(pass, narrow)
 		options := []option{
 			{together, pass, shape, 0, func() error { return c.cudnn.Run(pass, shape, o) }},
 			{rounded, pass, narrow, rounding, withRounded},

@@ -10,6 +10,17 @@
 // float, by taps. They are rounded once.
 //
 // Bytes: x once for every 64 filters, except for the seams of tiles, and y once.
+//
+// The filter gradient of such a convolution is a product of dy and the windows of x, summed over all pixels.
+//
+// Mapping: a block has 64 filters and takes tiles of 4 rows by 32 columns, as above. Its parts of dy and x lie in
+// shared memory. Two warps have a row of the tile, with 32 filters each, and multiply 16 pixels at a time. Each
+// keeps its sums of all taps in registers, in float, until the last tile. Then the rows are added in ascending
+// order, and the block writes its sums to partial. bias_gradient adds the blocks. Their number follows from the
+// shape alone. A pixel of the tile outside of the map has a gradient of 0, so that NaN in x may reach more taps
+// than those that see it.
+//
+// Bytes: dy once, and x once for every 64 filters, except for the seams of tiles.
 #include "../mma.cuh"
 
 namespace first {
@@ -30,9 +41,14 @@ struct Tile {
   int frame, row, column;
 };
 
+template <int rows, int columns>
+static __device__ __forceinline__ Tile tileAt(unsigned i, int height, int width) {
+  const unsigned across = (width + columns - 1) / columns, down = (height + rows - 1) / rows;
+  return {(int)(i / across / down), (int)(i / across % down) * rows, (int)(i % across) * columns};
+}
+
 static __device__ __forceinline__ Tile tileOf(unsigned i, int height, int width) {
-  const unsigned across = (width + tileColumns - 1) / tileColumns, down = (height + tileRows - 1) / tileRows;
-  return {(int)(i / across / down), (int)(i / across % down) * tileRows, (int)(i % across) * tileColumns};
+  return tileAt<tileRows, tileColumns>(i, height, width);
 }
 
 // Begins to copy the part of x for a tile of y.
@@ -113,4 +129,112 @@ first_conv_bf16(uint4 *y, const uint4 *x, const unsigned *w, const float *bias, 
       }
     }
   }
+}
+
+namespace first_gradient {
+
+const int threads = 256, tileRows = 4, tileColumns = 32;
+const int filters = first::filters, taps = first::taps, words = first::words;
+const int across = filters / 2 + 4;  // words from pixel to pixel of dy, so that 8 pixels meet all banks
+const int numbers = taps * 2 * words;  // of a filter
+
+struct Stage {
+  unsigned dy[tileRows][tileColumns][across];
+  unsigned x[tileRows + 2][tileColumns + 3][words];  // the last column is read together with a tap, and not used
+};
+
+union alignas(16) Shared {
+  Stage stages[2];
+  float sums[filters][numbers];
+};
+
+static __device__ __forceinline__ first::Tile tileOf(unsigned i, int height, int width) {
+  return first::tileAt<tileRows, tileColumns>(i, height, width);
+}
+
+// Begins to copy the parts of dy and x for a tile.
+static __device__ __forceinline__ void fetch(Stage &to, const uint4 *x, const uint4 *dy, first::Tile tile, int height,
+                                             int width, int channels) {
+  const int groups = filters / 8;  // of 16 bytes, in a pixel of dy
+#pragma unroll 1
+  for (int i = threadIdx.x; i < tileRows * tileColumns * groups; i += threads) {
+    const int group = i % groups, column = i / groups % tileColumns, row = i / groups / tileColumns;
+    const int h = tile.row + row, w = tile.column + column;
+    const bool inside = h < height && w < width;
+    const long long pixel = inside ? ((long long)tile.frame * height + h) * width + w : 0;
+    mma::copy(&to.dy[row][column][4 * group], dy + pixel * (channels / 8) + group, inside);
+  }
+#pragma unroll 1
+  for (int i = threadIdx.x; i < (tileRows + 2) * (tileColumns + 2); i += threads) {
+    const int row = i / (tileColumns + 2), column = i % (tileColumns + 2);
+    const int h = tile.row + row - 1, w = tile.column + column - 1;
+    const bool inside = h >= 0 && h < height && w >= 0 && w < width;
+    const long long pixel = inside ? ((long long)tile.frame * height + h) * width + w : 0;
+    mma::copy(to.x[row][column], x + pixel, inside);
+  }
+}
+
+}  // namespace first_gradient
+
+// partial has a row of channels * 72 sums for each gridDim.x, 64 * 72 of them for each gridDim.y.
+extern "C" __global__ void __launch_bounds__(first_gradient::threads, 2)
+first_filter_bf16(float *partial, const uint4 *x, const uint4 *dy, int tiles, int height, int width, int channels) {
+  using namespace first_gradient;
+  __shared__ Shared shared;
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4, warp = threadIdx.x / 32;  // g and t as in mma.cuh
+  const int own = warp / 2, half = warp % 2 * (filters / 2), begin = blockIdx.y * filters;
+  dy += begin / 8;
+
+  float sums[2][taps][4] = {};
+  fetch(shared.stages[0], x, dy, tileOf(blockIdx.x, height, width), height, width, channels);
+  int turn = 0;
+  for (int at = blockIdx.x; at < tiles; at += gridDim.x, turn ^= 1) {
+    mma::arrived();
+    __syncthreads();  // the tile has arrived, and all threads have read the previous one
+    const int next = at + gridDim.x;
+    if (next < tiles) fetch(shared.stages[turn ^ 1], x, dy, tileOf(next, height, width), height, width, channels);
+    const Stage &now = shared.stages[turn];
+#pragma unroll
+    for (int from = 0; from < tileColumns; from += 16) {
+      unsigned gradient[2][4];
+#pragma unroll
+      for (int m = 0; m < 2; m++) {
+        unsigned turned[4];
+        mma::columns(turned, &now.dy[own][from][half / 2 + 8 * m], across);
+#pragma unroll
+        for (int k = 0; k < 4; k++) gradient[m][k] = turned[k / 2 + k % 2 * 2];
+      }
+#pragma unroll
+      for (int down = 0; down < 3; down++) {
+        unsigned two[4], last[4];  // taps 0 and 1, tap 2
+        mma::columns(two, now.x[own + down][from], words);
+        mma::columns(last, now.x[own + down][from + 2], words);
+        const unsigned pixels[3][2] = {{two[0], two[1]}, {two[2], two[3]}, {last[0], last[1]}};
+#pragma unroll
+        for (int right = 0; right < 3; right++) {
+#pragma unroll
+          for (int m = 0; m < 2; m++) mma::multiply(sums[m][3 * down + right], gradient[m], pixels[right]);
+        }
+      }
+    }
+  }
+
+  for (int row = 0; row < tileRows; row++) {
+    __syncthreads();
+    if (own != row) continue;
+#pragma unroll
+    for (int m = 0; m < 2; m++) {
+#pragma unroll
+      for (int tap = 0; tap < taps; tap++) {
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+          float &sum = shared.sums[half + 16 * m + g + k / 2 * 8][2 * words * tap + 2 * t + k % 2];
+          sum = row ? sum + sums[m][tap][k] : sums[m][tap][k];
+        }
+      }
+    }
+  }
+  __syncthreads();
+  float *to = partial + ((long long)blockIdx.x * channels + begin) * numbers;
+  for (int i = threadIdx.x; i < filters * numbers; i += threads) to[i] = shared.sums[i / numbers][i % numbers];
 }

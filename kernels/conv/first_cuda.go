@@ -14,6 +14,10 @@ const (
 	firstRows    = firstThreads / 32
 	firstColumns = 64
 	firstBlocks  = 2 * 132
+
+	firstFilterThreads = 256
+	firstFilterRows    = 4
+	firstFilterColumns = 32
 )
 
 // firstConv computes y by first.cu. As y has at most mostElements, an int32 counts its tiles.
@@ -24,4 +28,30 @@ func (c *CUDA) firstConv(s cudnn.Conv, o cudnn.Operands, relu bool) error {
 		y: o.Y, x: o.X, w: o.W, bias: o.Bias, tiles: int32(tiles), height: int32(s.H), width: int32(s.W),
 		channels: int32(s.K), relu: number(relu),
 	})
+}
+
+// firstFilter is the kernel of first.cu that computes a filter gradient in float32. The sums of its blocks are
+// added by the kernel of the bias gradient.
+func (c *CUDA) firstFilter(s cudnn.Conv) cudnn.Kernel {
+	tiles := s.N * tensor.Ceil(s.H, firstFilterRows) * tensor.Ceil(s.W, firstFilterColumns)
+	grid := cuda.Dim3{X: min(tiles, firstBlocks), Y: s.K / firstFilters}
+	numbers := s.K * s.R * s.S * s.C
+	run := func(o cudnn.Operands, scratch cuda.Address) error {
+		partial, err := tensor.OfAddress(uintptr(scratch), tensor.Float32, grid.X, 1, 1, numbers)
+		if err != nil {
+			return err
+		}
+		dw, err := tensor.OfAddress(uintptr(o.W), tensor.Float32, numbers)
+		if err != nil {
+			return err
+		}
+		err = c.first.launchFirstFilterBf16(c.device.Stream, grid, cuda.Dim3{X: firstFilterThreads},
+			firstFilterBf16Arguments{partial: scratch, x: o.X, dy: o.Y, tiles: int32(tiles), height: int32(s.H),
+				width: int32(s.W), channels: int32(s.K)})
+		if err != nil {
+			return err
+		}
+		return c.ConvGradBias(dw, partial, Params{})
+	}
+	return cudnn.Kernel{Name: "first_filter", Workspace: grid.X * numbers * tensor.Float32.Size(), Run: run}
 }

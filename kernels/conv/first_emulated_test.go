@@ -3,9 +3,12 @@
 package conv
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"nmn/cuda/cudnn"
@@ -99,5 +102,123 @@ func TestCUDA_ComputesTheFirstConvolutionItself(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// firstFilterBy computes a filter gradient by plain loops.
+func firstFilterBy(s cudnn.Conv, x, dy []float32) []float32 {
+	dw := make([]float32, s.K*9*8)
+	for at := range s.N * s.H * s.W {
+		n, h, column := at/(s.W*s.H), at/s.W%s.H, at%s.W
+		for tap := range 9 {
+			row, column := h+tap/3-1, column+tap%3-1
+			if row < 0 || row >= s.H || column < 0 || column >= s.W {
+				continue
+			}
+			for k := range s.K {
+				for i := range 8 {
+					dw[(k*9+tap)*8+i] += dy[at*s.K+k] * x[((n*s.H+row)*s.W+column)*8+i]
+				}
+			}
+		}
+	}
+	return dw
+}
+
+// firstGradients are x, dy and dw of a convolution like the first of a net. The numbers are small and whole, so that
+// float32 sums them exactly in any order.
+func firstGradients(t *testing.T, c *CUDA, s *cudnn.Conv) (x, dy, dw *tensor.Tensor) {
+	t.Helper()
+	s.C, s.R, s.S, s.Pad, s.Precision, s.Wide = 8, 3, 3, 1, cudnn.BFloat16, true
+	r := rand.New(rand.NewPCG(3, uint64(s.N)))
+	alloc := func(dtype tensor.DType, dims ...int) *tensor.Tensor {
+		x, err := c.device.Alloc(dtype, dims...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill(t, c, x, func() float32 { return float32(r.IntN(9) - 4) })
+		return x
+	}
+	return alloc(tensor.BFloat16, s.N, s.H, s.W, 8), alloc(tensor.BFloat16, s.N, s.H, s.W, s.K),
+		alloc(tensor.Float32, s.K, 3, 3, 8)
+}
+
+// The filter gradient of the first convolution equals the sums of loops, also with more tiles than blocks.
+func TestCUDA_ComputesTheFirstFilterGradientItself(t *testing.T) {
+	c := convolving(t)
+	for _, s := range []cudnn.Conv{{N: 1, H: 1, W: 1, K: 64}, {N: 300, H: 1, W: 2, K: 64}, {N: 2, H: 5, W: 3, K: 128},
+		{N: 1, H: 9, W: 31, K: 64}, {N: 2, H: 4, W: 32, K: 64}, {N: 1, H: 6, W: 81, K: 128}} {
+		x, dy, dw := firstGradients(t, c, &s)
+		k := c.firstFilter(s)
+		at, err := c.scratch.Reserve(c.device, k.Workspace)
+		if err == nil {
+			err = k.Run(cudnn.Operands{X: tensor.At(x), Y: tensor.At(dy), W: tensor.At(dw)}, at)
+		}
+		if err != nil {
+			t.Fatalf("%v: %v", s, err)
+		}
+		want := firstFilterBy(s, values(t, c, x), values(t, c, dy))
+		for i, got := range values(t, c, dw) {
+			if got != want[i] {
+				t.Fatalf("%v: element %d is %g, want %g", s, i, got, want[i])
+			}
+		}
+	}
+}
+
+// A kernel that was chosen in an earlier run computes the filter gradient, and adds it to an earlier one. On the
+// emulator it is not the fastest, so the test writes the choice.
+func TestCUDA_TakesTheFirstFilterGradientThatWasChosen(t *testing.T) {
+	c, folder := convolving(t), t.TempDir()
+	s := cudnn.Conv{N: 2, H: 5, W: 7, K: 64}
+	x, dy, dw := firstGradients(t, c, &s)
+	g := Geometry{N: s.N, H: s.H, W: s.W, C: 8, K: s.K, R: 3, S: 3, P: s.H, Q: s.W, Pad: 1, Stride: 1}
+	gradient := func(how string) []float32 {
+		library, err := cudnn.Open(c.device.Stream, cudnn.Options{CacheFolder: folder})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer library.Close()
+		c.cudnn = library
+		clear(c.narrow)
+		fill(t, c, dw, func() float32 { return 3 })
+		if err := c.ConvGradFilter(dw, x, dy, Params{Pad: 1, Accumulate: true}); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Algorithm(FilterGradient, g); (got == "first_filter bf16") != (how == "first_filter") {
+			t.Errorf("computed as %q, want %s", got, how)
+		}
+		return values(t, c, dw)
+	}
+	want := gradient("a plan")
+	keepKernel(t, folder, "filter-gradient-*-to-fp32.json", "first_filter")
+	for i, got := range gradient("first_filter") {
+		if got != want[i] {
+			t.Fatalf("element %d is %g, want %g", i, got, want[i])
+		}
+	}
+}
+
+// keepKernel writes a kernel to the file of a kept plan, as the fastest choice.
+func keepKernel(t *testing.T, folder, plan, kernel string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*", plan))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%d files of the plan %s, %v", len(files), plan, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := map[string]any{}
+	if err := json.Unmarshal(text, &kept); err != nil {
+		t.Fatal(err)
+	}
+	kept["kernel"], kept["microseconds"] = kernel, .01
+	if text, err = json.Marshal(kept); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(files[0], text, 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

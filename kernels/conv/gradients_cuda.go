@@ -177,6 +177,9 @@ func (c *CUDA) compareFilters(wide cudnn.Conv, o cudnn.Operands, dw *tensor.Tens
 	}
 	rounded := wide
 	rounded.Wide = false
+	if geometryOf(wide).LikeFirst() {
+		c.cudnn.Include(cudnn.FilterGradient, wide, c.firstFilter(wide))
+	}
 	err := c.cudnn.Run(cudnn.FilterGradient, wide, o)
 	if err != nil && !errors.Is(err, cudnn.ErrUnsupported) {
 		return err

@@ -17,6 +17,9 @@ type Op struct {
 	// FLOP counts the multiplications and additions of a convolution, including those with padding. It is 0
 	// for operations limited by memory.
 	FLOP float64
+	// Factors is the type of the numbers that FLOP multiplies. It is float32 for the products of the noise model, also
+	// in a step in bfloat16.
+	Factors tensor.DType
 	// Bytes counts every operand once for each time that it must be read or written.
 	Bytes int
 	// Algorithm describes how it is computed, if the backend reports it.
@@ -50,7 +53,7 @@ func (r *Recorder) convolution(layer string, pass conv.Pass, x, w, y *tensor.Ten
 	if err != nil {
 		return o // the backend will report it
 	}
-	o.FLOP = 2 * float64(g.N*g.P*g.Q) * float64(g.R*g.S*g.C) * float64(g.K)
+	o.FLOP, o.Factors = 2*float64(g.N*g.P*g.Q)*float64(g.R*g.S*g.C)*float64(g.K), x.DType()
 	if explainer, ok := r.backend.(conv.Explainer); ok {
 		o.explain = func() string { return explainer.Algorithm(pass, g) }
 	}

@@ -11,6 +11,7 @@ import (
 	"nmn/kernels/conv"
 	"nmn/kernels/profile"
 	"nmn/kernels/tensor"
+	"nmn/kernels/transformer"
 	"nmn/kernels/update"
 )
 
@@ -177,6 +178,36 @@ func TestRecorder_TakesTheTimeOfTheDevice(t *testing.T) {
 	for _, o := range r.Ops() {
 		if o.Median() != time.Second {
 			t.Errorf("%v takes %v", &o, o.Median())
+		}
+	}
+}
+
+// idle computes nothing.
+type idle struct{ kernels.Backend }
+
+func (idle) Sync() error                                                        { return nil }
+func (idle) Conv(_, _, _, _ *tensor.Tensor, _ conv.Params) error                { return nil }
+func (idle) Linear(_, _, _, _ *tensor.Tensor, _ transformer.LinearParams) error { return nil }
+
+// A step in bfloat16 has products of float32 too. They have another rate.
+func TestRecorder_KeepsTheTypeOfProducts(t *testing.T) {
+	r := profile.New(idle{})
+	must(t, r.Begin())
+	types := []tensor.DType{tensor.BFloat16, tensor.Float32}
+	for i, dtype := range types {
+		at := func(dtype tensor.DType, dims ...int) *tensor.Tensor {
+			x, err := tensor.OfAddress(uintptr(16*i+16), dtype, dims...)
+			must(t, err)
+			return x
+		}
+		w, y := at(dtype, 4, 1, 1, 3), at(tensor.Float32, 2, 1, 1, 4)
+		must(t, r.Conv(y, at(dtype, 2, 1, 1, 3), w, nil, conv.Params{}))
+		must(t, r.Linear(y, at(dtype, 2, 3), at(dtype, 4, 3), nil, transformer.LinearParams{}))
+	}
+	must(t, r.End())
+	for i, o := range r.Ops() {
+		if o.FLOP != 2*2*3*4 || o.Factors != types[i/2] {
+			t.Errorf("%v: %v FLOP of %v, want %v", &o, o.FLOP, o.Factors, types[i/2])
 		}
 	}
 }

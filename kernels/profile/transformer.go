@@ -25,7 +25,7 @@ func (r *Recorder) Attention(y, qkv *tensor.Tensor, heads int) error {
 	r.names[y] = layer
 	o := Op{Layer: layer, Name: "attention", Shape: shapeOf(qkv), Bytes: bytesOf(y, qkv)}
 	if y != nil && y.Rank() == 3 {
-		o.FLOP = 4 * float64(y.Len()) * float64(y.Dim(1))
+		o.FLOP, o.Factors = 4*float64(y.Len())*float64(y.Dim(1)), y.DType()
 	}
 	return r.do(o, func() error { return r.backend.Attention(y, qkv, heads) })
 }
@@ -37,7 +37,7 @@ func (r *Recorder) Linear(y, x, w, b *tensor.Tensor, p transformer.LinearParams)
 	o := Op{Layer: layer, Name: "linear", Shape: shapeOf(x) + " * " + shapeOf(w), Bytes: bytesOf(y, x, w, b, p.Scale,
 		p.Residual)}
 	if w != nil && w.Rank() > 0 && w.Dim(-1) > 0 {
-		o.FLOP = products(x, w)
+		o.FLOP, o.Factors = products(x, w), w.DType()
 	}
 	return r.do(o, func() error { return r.backend.Linear(y, x, w, b, p) })
 }
@@ -68,7 +68,7 @@ func (r *Recorder) PatchEmbed(y, x, w, b *tensor.Tensor) error {
 	r.names[y] = layer
 	o := Op{Layer: layer, Name: "patch embedding", Shape: shapeOf(x) + " * " + shapeOf(w), Bytes: bytesOf(y, x, w, b)}
 	if y != nil && y.Rank() > 0 && w != nil && w.Rank() == 4 {
-		o.FLOP = 2 * float64(y.Len()) * float64(w.Dim(1)*w.Dim(2)*w.Dim(3))
+		o.FLOP, o.Factors = 2*float64(y.Len())*float64(w.Dim(1)*w.Dim(2)*w.Dim(3)), w.DType()
 	}
 	return r.do(o, func() error { return r.backend.PatchEmbed(y, x, w, b) })
 }
