@@ -93,7 +93,7 @@ func Arms() []Arm {
 			Meaning: "{stage2} more with a noise model that sees each picture's features"},
 		{Name: CaptionFilter, Title: "caption filter", Stage: 2, Noise: model.FeatureIndependent, NoiseRates: true,
 			Captions: true, plan: (*planner).captions,
-			Meaning: "more on the captions that belong to their pictures, with the rates of the labels they leave out"},
+			Meaning: "more on what the captions say, each weighted by the probability that it belongs to its picture"},
 		{Name: HeldRates, Title: "held rates", Stage: 2, Noise: model.FeatureIndependent, NoiseRates: true,
 			plan:    (*planner).heldRates,
 			Meaning: "more with a noise model whose rates were estimated from the noisy labels alone, and are held"},

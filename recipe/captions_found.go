@@ -3,8 +3,6 @@ package recipe
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"math"
 	"slices"
 
 	"nmn/eval"
@@ -22,28 +20,15 @@ const (
 // foundCaptions is what reports show of the captions.
 func (r *Recipe) foundCaptions(ctx context.Context, w *witnessed) *report.FoundCaptions {
 	set := r.data.Train
-	kept := w.Kept(keepFrom)
-	if w.kept == nil { // nothing is left out
-		kept = w.Kept(0)
-	}
+	kept := w.Kept(doubtBelow)
 	out := &report.FoundCaptions{Foreign: eval.Number(w.Foreign), Low: eval.Number(w.Interval.Low),
 		High: eval.Number(w.Interval.High), Refused: string(w.Refusal), Remarks: w.Remarks}
 	for n, of := range set.CaptionsInUse {
 		out.Captions += len(of)
 		for c := range of {
 			if !kept[n][c] {
-				out.Dropped++
+				out.Doubted++
 			}
-		}
-	}
-	switch {
-	case w.Refusal != "":
-	case w.kept == nil:
-		out.Use = "all are learned as evidence, weighted by the probability that they belong to their pictures"
-	default:
-		out.Use = fmt.Sprintf("%d are left out", out.Dropped)
-		if bags := set.Len() - w.kept.Len(); bags > 0 {
-			out.Use += fmt.Sprintf(", and pictures without any other caption: %d", bags)
 		}
 	}
 	if foreign := replacedCaptions(set); foreign != nil {
@@ -83,7 +68,7 @@ func (r *Recipe) addWorst(ctx context.Context, out *report.FoundCaptions, w *wit
 	for n, own := range w.Own {
 		least := -1
 		for c, p := range own {
-			if p < keepFrom && len(set.CaptionsInUse[n][c]) > 0 && (least < 0 || p < own[least]) {
+			if p < doubtBelow && len(set.CaptionsInUse[n][c]) > 0 && (least < 0 || p < own[least]) {
 				least = c
 			}
 		}
@@ -121,21 +106,13 @@ func (r *Recipe) addRates(out *report.FoundCaptions, w *witnessed) {
 	if w.Refusal != "" {
 		return
 	}
-	var unsaid []float64
-	if w.kept != nil {
-		unsaid = w.unsaid
-	}
 	order := make([]int, len(w.Frequency))
 	for c := range order {
 		order[c] = c
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(w.Frequency[b], w.Frequency[a]) })
 	for _, c := range order[:min(ratesShown, len(order))] {
-		rate := report.MentionRate{Word: r.data.Train.Vocabulary.Word(c).Text, Frequency: eval.Number(w.Frequency[c]),
-			Holds: eval.Number(w.A[c]), Else: eval.Number(w.E[c]), Unsaid: eval.Undefined()}
-		if unsaid != nil && !math.IsNaN(unsaid[c]) {
-			rate.Unsaid = eval.Number(unsaid[c])
-		}
-		out.Rates = append(out.Rates, rate)
+		out.Rates = append(out.Rates, report.MentionRate{Word: r.data.Train.Vocabulary.Word(c).Text, Frequency: eval.Number(w.Frequency[c]),
+			Holds: eval.Number(w.A[c]), Else: eval.Number(w.E[c])})
 	}
 }

@@ -64,7 +64,7 @@ func TestCaptions_AreTakenAsTheyAreWithoutWitnesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Captions == nil || p.Captions.Refused == "" || p.Captions.Dropped != 0 || p.Captions.Captions != 300 {
+	if p.Captions == nil || p.Captions.Refused == "" || p.Captions.Doubted != 0 || p.Captions.Captions != 300 {
 		t.Fatalf("of captions without witnesses: %+v", p.Captions)
 	}
 	if len(f.trainings) != 0 || p.Evidence != nil || p.Data.Train != r.data.Train || p.From != "" {

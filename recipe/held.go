@@ -5,7 +5,6 @@ import (
 
 	dense "gorgonia.org/tensor"
 
-	"nmn/labels"
 	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/train"
@@ -22,44 +21,10 @@ const leastRate = 1e-4
 // held sets the noise model to the rates that were found, with U = 0, and holds it. A class whose rates
 // are not to be believed has none: no noise is invented.
 func (r *Recipe) held(c train.Config) train.Config {
-	q := r.trainingRates()
+	q := r.found.TrainingRates()
 	hold(&c.Noise, heldRates(q.Q01), heldRates(q.Q10))
 	return c
 }
-
-// trainingRates are the rates that nets learn through. If the labels come from captions that were kept, repeats among
-// the captions show what captions leave out, and so do scores. Scores miss what is hard to see, and repeats miss what
-// no caption ever says. The errors of the two differ, so the mean of their logits is taken.
-func (r *Recipe) trainingRates() *labels.Rates {
-	q := r.found.TrainingRates()
-	for c, unsaid := range r.unsaid {
-		if math.IsNaN(unsaid) {
-			continue
-		}
-		unsaid = min(max(unsaid, leastUnsaid), 1-leastUnsaid)
-		if math.IsNaN(q.Q01[c]) {
-			q.Q01[c], q.Q10[c] = unsaid, r.found.PooledQ10
-			continue
-		}
-		missing := min(max(q.Q01[c], leastUnsaid), 1-leastUnsaid)
-		q.Q01[c] = rates.Sigmoid((math.Log(missing/(1-missing)) + math.Log(unsaid/(1-unsaid))) / 2)
-	}
-	return q
-}
-
-// meanHeld is the mean of q01 over the words whose rate is estimated from the repeats of captions.
-func (r *Recipe) meanHeld() float64 {
-	q, sum, words := r.trainingRates(), 0.0, 0.0
-	for c, unsaid := range r.unsaid {
-		if !math.IsNaN(unsaid) {
-			sum, words = sum+q.Q01[c], words+1
-		}
-	}
-	return sum / max(words, 1)
-}
-
-// leastUnsaid bounds the rates whose logits are averaged.
-const leastUnsaid = .02
 
 func heldRates(q []float64) []float32 {
 	out := make([]float32, len(q))

@@ -91,11 +91,7 @@ func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgeme
 	}
 	out.PlugInFrom = from
 	set, _ := j.Data.EvaluationSplit()
-	learned := j.Data.Train
-	if plan.Captions != nil { // its rates describe the captions that were kept
-		learned = plan.Data.Train
-	}
-	result, scores, err := EvaluateNet(ctx, j.Group, j.Log, net, set, learned, l, plan.Unestimated,
+	result, scores, err := EvaluateNet(ctx, j.Group, j.Log, net, set, j.Data.Train, l, plan.Unestimated,
 		eval.Options{PlugIn: theta})
 	if err == nil {
 		if out.NotMeasured = result.Unseparated(); out.NotMeasured != "" {

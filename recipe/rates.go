@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -107,8 +106,7 @@ func (r *Recipe) announce() {
 func (r *Recipe) unestimated() map[string]string {
 	words := map[string]string{}
 	for c, class := range r.found.Classes {
-		told := r.unsaid != nil && !math.IsNaN(r.unsaid[c])
-		if why := class.NotEstimated(); why != "" && !told {
+		if why := class.NotEstimated(); why != "" {
 			words[r.scored.Vocabulary.Word(c).Text] = "not estimated: " + string(why)
 		}
 	}
@@ -128,10 +126,6 @@ func (r *Recipe) remarks() []string {
 	}
 	lines := []string{fmt.Sprintf("q01 %.3f, q10 %.4f over all labels, from %s", r.found.PooledQ01, r.found.PooledQ10,
 		source)}
-	if r.unsaid != nil {
-		lines = append(lines, fmt.Sprintf("the held rates are means of these and of rates from what captions "+
-			"repeat of each other: q01 %.3f over the labels that captions repeat", r.meanHeld()))
-	}
 	if r.settings.Recipe.Floor {
 		lines = append(lines, fmt.Sprintf("raised to at least q01 %.3f, q10 %.4f, as far as the labels let them",
 			r.floor.Q01, r.floor.Q10))
@@ -149,12 +143,8 @@ func (r *Recipe) remarks() []string {
 	}
 	k := len(r.found.Classes)
 	if unknown > 0 {
-		instead := "their labels are taken as they are"
-		if r.unsaid != nil {
-			instead = "rates come from what captions repeat, if they repeat the label"
-		}
-		lines = append(lines,
-			fmt.Sprintf("%d of %d labels: the scores do not show their noise; %s", unknown, k, instead))
+		lines = append(lines, fmt.Sprintf("%d of %d labels: the scores do not show their noise; their labels are taken as "+
+			"they are", unknown, k))
 	}
 	if weak > 0 {
 		lines = append(lines,

@@ -31,10 +31,7 @@ type Recipe struct {
 	scored       *loader.Set // the bags that plain scores: all training bags, or with online scores some of them
 	found        *rates.Result
 	floor        rates.Floor // that they were raised to; zero for none
-	// what captions leave out by their repeats, for each class; nil if the labels do not come from kept
-	// captions
-	unsaid []float64
-	judged *witnessed // of the captions; nil before
+	judged       *witnessed  // of the captions; nil before
 }
 
 // Dir is the folder of the recipe.

@@ -27,7 +27,7 @@ type CaptionsForm string
 
 // What captions can be.
 const (
-	Witness CaptionsForm = "witness" // captions of other bags are found and left out: the arm caption-filter
+	Witness CaptionsForm = "witness" // captions of other bags are found and count for little: the arm caption-filter
 	Labels  CaptionsForm = "labels"  // where labels come from, and nothing more
 )
 
@@ -264,7 +264,7 @@ func (s *Settings) rounds(arms []Name) int {
 }
 
 // ExtraEpochs is what a recipe trains in addition to its arms, in epochs of stage 1 on all bags: the nets of
-// folds, and the stage 1 of caption-filter on the captions that it keeps, which may need its own folds.
+// folds, and the stage 1 of caption-filter that goes on with what captions say.
 func (s *Settings) ExtraEpochs(arms []Name) int {
 	if !s.Estimates() {
 		return 0
@@ -272,9 +272,6 @@ func (s *Settings) ExtraEpochs(arms []Name) int {
 	extra := s.rounds(arms) * (s.Folds() - 1) * s.Recipe.foldEpochs()
 	if slices.Contains(arms, CaptionFilter) {
 		extra += s.Train.Stage1Epochs
-		if s.Folds() > 0 {
-			extra += (s.Folds() - 1) * s.Recipe.foldEpochs()
-		}
 	}
 	return max(extra, 0)
 }
@@ -283,7 +280,7 @@ func (s *Settings) ExtraEpochs(arms []Name) int {
 func (s *Settings) Cost(arms []Name) string {
 	again := ""
 	if slices.Contains(arms, CaptionFilter) {
-		again = "; arm caption-filter has stage 1 go on for as long again, on the captions that it keeps"
+		again = "; arm caption-filter has stage 1 go on for as long again, with what the captions say"
 	}
 	switch {
 	case s.Estimates() && s.NoiseRates == Online:

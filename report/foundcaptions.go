@@ -12,14 +12,12 @@ import (
 // FoundCaptions is the result of auditing captions before training: how many belong to other bags, and which.
 type FoundCaptions struct {
 	Captions int         `json:"captions"`
-	Dropped  int         `json:"dropped"`
+	Doubted  int         `json:"doubted"` // that belong to their bags with less than .5
 	Foreign  eval.Number `json:"foreign"` // estimated share that belongs to other bags
 	Low      eval.Number `json:"foreign_low"`
 	High     eval.Number `json:"foreign_high"`
 	// Refused is the reason why captions are used as they are; empty if they were audited.
-	Refused string `json:"refused,omitempty"`
-	// Use describes which captions were used in training.
-	Use     string   `json:"use"`
+	Refused string   `json:"refused,omitempty"`
 	Remarks []string `json:"remarks,omitempty"`
 	// Truth compares the result with the captions that are known to be replaced; nil if unknown.
 	Truth *FoundTruth `json:"truth,omitempty"`
@@ -32,9 +30,9 @@ type FoundCaptions struct {
 type FoundTruth struct {
 	Foreign     int         `json:"foreign"`
 	AUC         eval.Number `json:"auc"`
-	Precision   eval.Number `json:"precision"` // of the dropped captions
+	Precision   eval.Number `json:"precision"` // of the doubted captions
 	Recall      eval.Number `json:"recall"`
-	ForeignKept eval.Number `json:"foreign_kept"` // share of the kept captions
+	ForeignKept eval.Number `json:"foreign_kept"` // share of the other captions
 }
 
 // WorstCaption is a caption that probably belongs to another bag.
@@ -54,9 +52,6 @@ type MentionRate struct {
 	Frequency eval.Number `json:"frequency"` // in all captions
 	Holds     eval.Number `json:"holds"`     // in captions of bags that show it
 	Else      eval.Number `json:"else"`      // in captions of other bags
-	// Unsaid is the probability that no caption of a bag mentions a word that it shows, estimated from repeated words;
-	// undefined if they do not suffice.
-	Unsaid eval.Number `json:"unsaid"`
 }
 
 // Lines returns the result as sentences without full stops.
@@ -68,11 +63,12 @@ func (f *FoundCaptions) Lines() []string {
 	if f.Low.Defined() {
 		line += fmt.Sprintf(" (%.1f to %.1f %%)", 100*float64(f.Low), 100*float64(f.High))
 	}
-	lines := append([]string{line + ": " + f.Use}, f.Remarks...)
+	lines := append([]string{line, fmt.Sprintf("Each caption counts by the probability that it is right, which is below "+
+		"0.5 for %d", f.Doubted)}, f.Remarks...)
 	if t := f.Truth; t != nil {
 		known := fmt.Sprintf("%d captions are known to be replaced: AUC %.3f", t.Foreign, float64(t.AUC))
-		if f.Dropped > 0 {
-			known += fmt.Sprintf(", %.1f %% of the captions left out and %.1f %% of the captions kept", 100*float64(t.Precision),
+		if f.Doubted > 0 {
+			known += fmt.Sprintf(", %.1f %% of those %d and %.1f %% of the others", 100*float64(t.Precision), f.Doubted,
 				100*float64(t.ForeignKept))
 		}
 		lines = append(lines, known)
@@ -86,14 +82,10 @@ func mentionRateTables(rates []MentionRate) []*Table {
 		return nil
 	}
 	t := &Table{Title: "How often captions mention a word", Columns: []Column{{Name: "word", Text: true},
-		{Name: "all captions", Decimals: 4}, {Name: "if shown", Decimals: 3}, {Name: "if not shown", Decimals: 4},
-		{Name: "never mentioned", Decimals: 3}}}
+		{Name: "all captions", Decimals: 4}, {Name: "if shown", Decimals: 3}, {Name: "if not shown", Decimals: 4}}}
 	for _, r := range rates {
-		t.Rows = append(t.Rows, Row{Cells: []Cell{words(r.Word), number(r.Frequency), number(r.Holds), number(r.Else),
-			number(r.Unsaid)}})
+		t.Rows = append(t.Rows, Row{Cells: []Cell{words(r.Word), number(r.Frequency), number(r.Holds), number(r.Else)}})
 	}
-	t.Notes = []string{"Never mentioned: the probability that no caption of a picture mentions a word that it shows, " +
-		"estimated from how often captions repeat each other."}
 	t.dropEmptyColumns()
 	return []*Table{t}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"html"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,7 +40,7 @@ func captionsOf(t *testing.T, dir string) *report.FoundCaptions {
 	return found
 }
 
-func TestCaptionsArm_LeavesForeignCaptionsOut(t *testing.T) {
+func TestCaptionsArm_FindsForeignCaptions(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains several runs")
 	for name, args := range map[string][]string{
@@ -59,14 +58,14 @@ func TestCaptionsArm_LeavesForeignCaptionsOut(t *testing.T) {
 			if name == "clips" {
 				bags = 48
 			}
-			if found.Captions != 5*bags || found.Refused != "" || found.Dropped < bags/4 {
-				t.Errorf("%d captions of %d bags, %d left out: %q", found.Captions, bags, found.Dropped, found.Refused)
+			if found.Captions != 5*bags || found.Refused != "" || found.Doubted < bags/4 {
+				t.Errorf("%d captions of %d bags, %d doubted: %q", found.Captions, bags, found.Doubted, found.Refused)
 			}
-			if f := float64(found.Foreign); !(f > .1 && f < .5) || found.Low > found.Foreign || found.High < found.Foreign {
+			if f := float64(found.Foreign); !(f > .1 && f < .6) || found.Low > found.Foreign || found.High < found.Foreign {
 				t.Errorf("share %g (%g to %g), in truth 0.4", found.Foreign, found.Low, found.High)
 			}
 			truth := found.Truth
-			if truth == nil || truth.Foreign < bags || !(truth.AUC > .7) || !(truth.Precision > .7) ||
+			if truth == nil || truth.Foreign < bags || !(truth.AUC > .7) || !(truth.Precision > .6) ||
 				!(truth.ForeignKept < .36) {
 				t.Errorf("against the truth: %+v", truth)
 			}
@@ -80,12 +79,8 @@ func TestCaptionsArm_LeavesForeignCaptionsOut(t *testing.T) {
 			if net.Stage != 2 || net.Start == "" {
 				t.Errorf("the net on the captions is of stage %d and starts from %q, not from stage 1", net.Stage, net.Start)
 			}
-			if first, err := train.ReadCheckpoint(filepath.Join(dir, run.Stage1Folder, train.LastName)); err != nil ||
-				first.Data == net.Data {
-				t.Errorf("the net on the captions learns from the labels of stage 1 (%v)", err)
-			}
-			if _, err := os.Stat(filepath.Join(dir, recipe.CaptionsFolder, recipe.RatesFile)); err != nil {
-				t.Error(err)
+			if o := outcomeOf(t, dir); len(o.RateRemarks) > 0 {
+				t.Errorf("evidence is learned, and rates are held: %q", o.RateRemarks)
 			}
 		})
 	}
@@ -106,23 +101,17 @@ func TestCaptionsArm_NamesTheKindOfNoise(t *testing.T) {
 	}
 }
 
-// Where most captions are foreign all are learned, and none is said to be left out.
-func TestCaptionsArm_LearnsEvidenceWhereMostAreForeign(t *testing.T) {
+// If scores judge most captions, better ones are worth another net.
+func TestCaptionsArm_JudgesTwiceByScores(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains several runs")
 	dir := filepath.Join(t.TempDir(), "run")
 	must(t, byCaptions(dir, "--noise", "0.8", "--set", "data.train_size=400", "--batch-size", "4")...)
-	found := captionsOf(t, dir)
-	if found.Dropped != 0 || found.Refused != "" || !(found.Foreign >= .5) {
-		t.Errorf("%d left out of a share of %g foreign ones", found.Dropped, found.Foreign)
+	if found := captionsOf(t, dir); found.Refused != "" || !(found.Foreign >= .5) {
+		t.Errorf("a share of %g is foreign, in truth 0.8: %q", found.Foreign, found.Refused)
 	}
-	truth := found.Truth
-	if truth == nil || truth.Precision.Defined() || truth.Recall != 0 ||
-		math.Abs(float64(truth.ForeignKept)-float64(truth.Foreign)/2000) > 1e-12 {
-		t.Errorf("nothing is left out, and that is judged as %+v", truth)
-	}
-	if o := outcomeOf(t, dir); found.Refused == "" && len(o.RateRemarks) > 0 {
-		t.Errorf("evidence is learned, and rates are held: %q", o.RateRemarks)
+	if _, err := os.Stat(filepath.Join(dir, recipe.CaptionsFolder, "net-2", train.LastName)); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -157,12 +146,6 @@ func TestCaptionsArm_InterruptedEqualsTheUnbroken(t *testing.T) {
 				t.Errorf("noise %s: %s differs", noise, name)
 			}
 		}
-		if noise == "0.8" { // evidence has no rates
-			continue
-		}
-		if x, y := readFile(t, broken, "q.csv"), readFile(t, whole, "q.csv"); !bytes.Equal(x, y) {
-			t.Errorf("noise %s: the rates differ", noise)
-		}
 	}
 }
 
@@ -183,7 +166,7 @@ func TestCaptionsArm_IsReused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	first := must(t, byCaptions(dir)...)
 	names := []string{train.LastName, filepath.Join(recipe.CaptionsFolder, "net", train.LastName),
-		filepath.Join(run.Stage1Folder, train.LastName), filepath.Join(recipe.CaptionsFolder, recipe.RatesFile)}
+		filepath.Join(run.Stage1Folder, train.LastName)}
 	var before []os.FileInfo
 	for _, name := range names {
 		info, err := os.Stat(filepath.Join(dir, name))
@@ -238,7 +221,7 @@ func TestCaptionsArm_SaysWhyCaptionsAreNotJudged(t *testing.T) {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 	found := captionsOf(t, dir)
-	if !strings.Contains(found.Refused, "160 captions are too few") || found.Dropped != 0 || found.Worst != nil ||
+	if !strings.Contains(found.Refused, "160 captions are too few") || found.Doubted != 0 || found.Worst != nil ||
 		found.Rates != nil || found.Foreign != 0 {
 		t.Errorf("%+v", found)
 	}

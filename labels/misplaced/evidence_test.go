@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The evidence is the sum over captions of their votes times the log likelihood ratio, between a word that
-// holds and one that does not, of mentioning it or leaving it out.
+// The evidence is that of the equation, in which the probability of each caption is by all its words but the one at
+// hand.
 func TestEvidence_IsTheEquation(t *testing.T) {
 	p := replaced(400, 2)
 	p.captions[3], p.captions[4] = nil, [][]int32{{}}
@@ -21,9 +21,9 @@ func TestEvidence_IsTheEquation(t *testing.T) {
 			t.Fatalf("%d values, want %d × %d", len(got), len(p.captions), p.classes)
 		}
 		worst, at := 0.0, 0
-		for n, captions := range p.captions {
+		for n := range p.captions {
 			for class := range p.classes {
-				want := evidenceOf(captions, r.Own[n], class, r.A[class], r.E[class])
+				want := evidenceOf(r, n, class)
 				if off := math.Abs(float64(got[n*p.classes+class])-want) / (1 + math.Abs(want)); !(off <= worst) {
 					worst, at = off, n
 				}
@@ -36,16 +36,57 @@ func TestEvidence_IsTheEquation(t *testing.T) {
 	}
 }
 
-func evidenceOf(captions [][]int32, votes []float64, class int, a, e float64) float64 {
-	sum := 0.0
-	for c, caption := range captions {
-		if slices.Contains(caption, int32(class)) {
-			sum += votes[c] * math.Log(a/e)
-		} else {
-			sum += votes[c] * math.Log((1-a)/(1-e))
+// evidenceOf is the evidence by its definition.
+func evidenceOf(r *Result, bag, class int) float64 {
+	w, captions, votes := r.finder.words, r.finder.in.Captions[bag], r.Own[bag]
+	a, e, pi := r.A[class], r.E[class], r.Frequency[class]
+	holds := logit(w.p[class])
+	if scores := r.finder.scoresOf(bag); scores != nil {
+		holds = w.alpha[class]*float64(scores[class]) + w.beta[class]
+	}
+	mentions := func(c int) bool { return slices.Contains(captions[c], int32(class)) }
+	product := 1.0
+	for c, v := range votes {
+		if !mentions(c) {
+			product *= (v*(1-a) + (1-v)*(1-pi)) / (v*(1-e) + (1-v)*(1-pi))
+			continue
+		}
+		others := holds
+		for other, v := range votes {
+			switch {
+			case other == c:
+			case mentions(other):
+				others += v * math.Log(a/e)
+			default:
+				others += v * math.Log((1-a)/(1-e))
+			}
+		}
+		said := sigmoid(others)*a + (1-sigmoid(others))*e
+		odds := v / (1 - v) * math.Pow(pi/said, temper)
+		if v == 1 {
+			odds = math.Inf(1)
+		}
+		v = 1 / (1 + 1/odds)
+		product *= (v*a + (1-v)*pi) / (v*e + (1-v)*pi)
+	}
+	return math.Log(neverMentioned + (1-neverMentioned)*product)
+}
+
+// A caption that is foreign for sure says nothing, and one that is own for sure says what its rates say.
+func TestEvidence_CountsCaptionsByTheirProbability(t *testing.T) {
+	w := newWords([]float64{.2}, false)
+	w.a[0], w.e[0] = .5, .02
+	for mentioned, want := range map[bool]float64{true: math.Log(.5 / .02), false: math.Log(.5 / .98)} {
+		if got := w.saidOf(0, 1, mentioned); !(math.Abs(got-want) < 1e-12) {
+			t.Errorf("own, mentioned %t: %g, want %g", mentioned, got, want)
+		}
+		if got := w.saidOf(0, 0, mentioned); got != 0 {
+			t.Errorf("foreign, mentioned %t: %g, want 0", mentioned, got)
+		}
+		if half := w.saidOf(0, .5, mentioned); !(math.Abs(half) < math.Abs(want) && half*want > 0) {
+			t.Errorf("either, mentioned %t: %g, not between 0 and %g", mentioned, half, want)
 		}
 	}
-	return sum
 }
 
 // If scores judge alone, captions still give evidence, and earlier results do not change.

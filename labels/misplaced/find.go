@@ -74,7 +74,7 @@ func newFinder(ctx context.Context, in Input, o Options) (*finder, error) {
 	if err := f.makeIndex(ctx); err != nil {
 		return nil, err
 	}
-	f.words = newWords(f.frequencies())
+	f.words = newWords(f.frequencies(), in.Scores != nil)
 	f.words.startScores(in.Scores)
 	f.prior = newPrior(most)
 	f.tables = newTables(in.Classes, most)

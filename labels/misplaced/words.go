@@ -9,6 +9,10 @@ import (
 const (
 	leastRate = .02
 	mostRate  = .98
+	// Rates start as startRate for a word that holds, and startMistakes times its frequency for one that does not. With
+	// scores the start is lower: if scores alone judge captions, EM learns little of mistakes, and leaves them where they
+	// start.
+	startRate, startMistakes, startMistakesScored = .4, .3, .1
 	// leastChance keeps frequencies, and rates of words that do not hold, away from 0 and 1.
 	leastChance = 1e-7
 	mostPrior   = .9
@@ -27,14 +31,18 @@ type words struct {
 	slope                              float64 // of all words, in units of startAlpha
 }
 
-func newWords(pi []float64) *words {
+func newWords(pi []float64, scored bool) *words {
+	mistakes := startMistakes
+	if scored {
+		mistakes = startMistakesScored
+	}
 	w := &words{pi: pi, slope: 1}
 	for _, column := range []*[]float64{&w.a, &w.e, &w.p, &w.present, &w.absent, &w.startAlpha, &w.startBeta} {
 		*column = make([]float64, len(pi))
 	}
 	for c, p := range pi {
-		w.a[c] = .4
-		w.e[c] = min(.3*p, w.a[c]/2)
+		w.a[c] = startRate
+		w.e[c] = min(mistakes*p, w.a[c]/2)
 		w.p[c] = min(max((p-w.e[c])/(w.a[c]-w.e[c]), p), mostPrior)
 	}
 	w.weigh()

@@ -136,13 +136,6 @@ func (d *Splits) WithTrueLabels() *Splits {
 	return &clean
 }
 
-// WithTrain are the same data with another training set: other labels of the same bags, or of some of them.
-func (d *Splits) WithTrain(set *loader.Set) *Splits {
-	other := *d
-	other.Train = set
-	return &other
-}
-
 // The files of label flips in a run folder, as nmn noise writes them, for the training and the validation
 // split.
 const (
