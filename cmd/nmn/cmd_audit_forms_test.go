@@ -93,3 +93,20 @@ func TestAuditRun_WritesRowsOfPicturesAndLabels(t *testing.T) {
 	}
 	learns(t, fixed)
 }
+
+// Corrections of a list without header are a CSV file. Its numbers stay names of classes, also if all are 0 or 1.
+func TestAuditRun_WritesAManifestOfNumbers(t *testing.T) {
+	t.Parallel()
+	file := manifestOf(t, 40, "", func(i int) string { return fmt.Sprintf("%d.png %d", i, i%2) })
+	folder, fixed := audited(t, onPictures("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.csv")
+	must(t, "audit", folder, "--noise-rates", "folds:2")
+	id := trainIDs(t, folder)[0]
+	var n int
+	fmt.Sscan(id, &n)
+	decided(t, folder, fixed, [3]string{id, fmt.Sprint(n % 2), "1"}, [3]string{id, fmt.Sprint((n + 1) % 2), "0"})
+	if got := read(t, fixed); !strings.Contains(got, fmt.Sprintf("\n%s,%d,train\n", id, (n+1)%2)) ||
+		strings.Count(got, "\n") != 41 {
+		t.Errorf("%s", got)
+	}
+	learns(t, fixed)
+}

@@ -145,6 +145,19 @@ func labelForms() map[string]labelForm {
 				}
 				w.file("list.csv", rows)
 			}},
+		"numbers": {form: manifest.FormIntegers, source: "list.txt", says: "numbers after the name of the picture",
+			write: func(w *formWriter) {
+				w.pictures(func(i int) string { return fmt.Sprintf("%d.png", i) })
+				lines := ""
+				for i := range w.n {
+					lines += fmt.Sprintf("%d.png", i)
+					for _, label := range w.of(i) {
+						lines += fmt.Sprintf(" %d", number[label])
+					}
+					lines += "\n"
+				}
+				w.file("list.txt", lines)
+			}},
 		"integers": {form: manifest.FormIntegers, source: "list.csv",
 			says:   "the number of one for each row in the column label",
 			single: true, write: func(w *formWriter) {

@@ -72,7 +72,7 @@ func recogniseFile(ctx context.Context, path string) (Recognised, error) {
 			return r, err
 		}
 		return Recognised{}, setting.Errorf("", "%s: no table of pictures with labels and none of captions: want a header "+
-			"such as path,labels or image,caption; features come as .csv", path)
+			"such as path,labels or image,caption, or lines such as a.jpg 3; features come as .csv", path)
 	case ".json":
 		return recogniseJSON(ctx, path)
 	case ".jsonl", ".yaml", ".yml":
@@ -98,6 +98,9 @@ func recogniseTable(ctx context.Context, path string) (Recognised, error) {
 	}
 	if strings.HasPrefix(strings.TrimSpace(header), "{") {
 		return Recognised{Manifest, "manifest", "a list of pictures, a line of JSON for each"}, nil
+	}
+	if manifest.Numbered(header) {
+		return Recognised{Manifest, "manifest", "a list of pictures with numbers of classes"}, nil
 	}
 	first, _ := lines.ReadString('\n') // a table may have no row
 	cells := strings.FieldsFunc(header, func(r rune) bool { return strings.ContainsRune(",;|\t\r\n", r) })

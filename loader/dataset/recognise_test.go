@@ -75,7 +75,9 @@ func TestRecognise_ByContent(t *testing.T) {
 		write("class.csv", "image,caption,dog\na.jpg,0,1\n"):              {Kind: Manifest, Key: "manifest"},
 		write("both.csv", "image,caption,labels\na.jpg,a dog,dog\n"):      {Kind: Manifest, Key: "manifest"},
 		write("table.txt", "path,labels\na.jpg,dog\n"):                    {Kind: Manifest, Key: "manifest"},
-		write("a.zip", ""): {Kind: MSRVTT, Key: "msrvtt"},
+		write("caffe.txt", "a b.jpg 3\nb.jpg 0\n"):                        {Kind: Manifest, Key: "manifest"},
+		write("several.csv", "a.jpg\t0 3\n"):                              {Kind: Manifest, Key: "manifest"},
+		write("a.zip", ""):                                                {Kind: MSRVTT, Key: "msrvtt"},
 	} {
 		got, err := Recognise(t.Context(), path)
 		if err != nil || got.Kind != want.Kind || got.Key != want.Key || got.Text == "" {

@@ -78,13 +78,19 @@ func (s *survey) decide(o *Options) (*statement, error) {
 	}
 	found := o.Form == "" || o.Form == FormAuto
 	of.pairs = of.pairsAsked || found && (form == FormSingle || form == FormIntegers)
-	// Words that are numbers are themselves names, such as the words of a model that has learned numbered
-	// classes.
-	numbers := slices.ContainsFunc(o.Words, func(word string) bool { _, ok := wholeNumber(word); return ok })
-	if of.form == FormIntegers && !numbers {
-		of.words = o.Words
+	if of.form == FormIntegers {
+		of.words = classWords(o.Words)
 	}
 	return of, nil
+}
+
+// classWords returns the names of numbered classes. It returns nil if a word is a number: such words are themselves
+// the names, as in the vocabulary of a model that has learned numbered classes.
+func classWords(words []string) []string {
+	if slices.ContainsFunc(words, isNumber) {
+		return nil
+	}
+	return words
 }
 
 func (s *survey) form(o *Options) (Form, error) {

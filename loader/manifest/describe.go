@@ -34,6 +34,14 @@ func (m *Manifest) stated() string {
 	if m.JSONLines || m.WholeJSON {
 		in = "in the key " + visible.Line(m.LabelsColumn)
 	}
+	switch {
+	case m.Headless && m.Form == FormColumns:
+		return "a 0 or 1 for each after the name of the picture"
+	case m.Headless && m.Form == FormPairs:
+		return "a line for each picture and number"
+	case m.Headless:
+		return "numbers after the name of the picture"
+	}
 	switch m.Form {
 	case FormFolders:
 		return "a folder of pictures for each"

@@ -35,6 +35,7 @@ type Manifest struct {
 	Form         Form   // never FormAuto
 	JSONLines    bool   // a text file is JSON lines, not CSV
 	WholeJSON    bool   // one array or object of JSON, whose rows are no lines
+	Headless     bool   // a list of names and numbers, without a header
 	LabelsColumn string // column, or key, of the labels; empty if there is none
 	Separator    string // separator of names in a cell; empty for forms without one
 	Confidence   string // column, or key, that is 0 if a row gives no label; empty for none
@@ -123,8 +124,9 @@ const (
 )
 
 // Read reads a manifest. It accepts a folder in one of the known forms, the data.yaml of YOLO (for its
-// folder), a file of COCO's instances, and a list of pictures: JSON lines if it begins with {, else CSV. A list may
-// also be one array of objects, or one object of labels by the names of pictures.
+// folder), a file of COCO's instances, and a list of pictures: JSON lines if it begins with {, names and numbers if the
+// first line has these, else CSV. A list may also be one array of objects, or one object of labels by the names of
+// pictures.
 // Files may be compressed (.gz). Every error about a source wraps ErrAnnotations and names file, line, column
 // and the fix.
 func Read(ctx context.Context, path string, o Options) (*Manifest, error) {
@@ -316,6 +318,9 @@ func newRowReader(text *bufio.Reader, o Options, stated *statement) (rowReader, 
 		return nil, errors.New("the file is empty; want a header with columns path and labels, and rows, or JSON lines")
 	case start[0] == '[' || start[0] == '{':
 		return newJSONRows(text, start, o, stated), nil
+	}
+	if first, _, _ := bytes.Cut(start, []byte("\n")); Numbered(string(first)) {
+		return newNumberRows(text, stated), nil
 	}
 	return newCSVRows(text, o, stated)
 }

@@ -14,13 +14,13 @@ import (
 	"nmn/loader/manifest"
 )
 
-// Lines reports whether a manifest has a line of text with labels for each row, so that they can be changed.
+// Lines reports whether a manifest has lines of text whose labels can be changed in place.
 func Lines(m *manifest.Manifest) bool {
 	switch m.Form {
 	case manifest.FormFolders, manifest.FormCOCO, manifest.FormVOC, manifest.FormYOLO:
 		return false
 	}
-	return !m.WholeJSON
+	return !m.WholeJSON && !m.Headless
 }
 
 // Manifest writes a manifest of lines with corrected labels, and returns the number of rows that it has

@@ -117,7 +117,7 @@ func (a *Audit) listedForm(m *manifest.Manifest) *labelForm {
 // learnManifest has a configuration learn a new manifest that gives the split of each row.
 func learnManifest(c *run.Config, path, folder string) {
 	d, base := &c.Data, run.BaseConfig().Data
-	d.Set, d.Manifest, d.Images, d.LabelForm = dataset.Manifest, path, folder, ""
+	d.Set, d.Manifest, d.Images, d.LabelForm = dataset.Manifest, path, folder, manifest.FormList
 	d.Captions, d.ValCaptions, d.ValImages, d.ValidationIDs, d.TestIDs = "", "", "", "", ""
 	d.Features.LabelColumns, d.Features.Ignore = base.Features.LabelColumns, base.Features.Ignore
 }
