@@ -31,8 +31,9 @@ func OpenClipLabels(path string) (*ClipLabels, error) {
 	}
 	l := &ClipLabels{lines: lines, buffers: sync.Pool{New: func() any { return new([]byte) }}}
 	if err := l.readHeader(); err != nil {
-		return nil, errors.Join(fmt.Errorf("labels %q, line 1: %w; want %s; a table of clips is given as the data instead, "+
-			"and the folder of their frames by `data.images`: %w", path, err, ClipLabelsExample, ErrAnnotations), lines.Close())
+		return nil, errors.Join(Unusable(fmt.Errorf(
+			"labels %q, line 1: %w; want %s; a table of clips is given as the data instead, "+
+				"and the folder of their frames by `data.images`", path, err, ClipLabelsExample)), lines.Close())
 	}
 	return l, nil
 }
@@ -101,7 +102,7 @@ func (l *ClipLabels) label(i int) (ClipLabel, error) {
 
 // fail returns an error that names the line.
 func (l *ClipLabels) fail(i int, err error) error {
-	return fmt.Errorf("labels %q, line %d: %w: %w", l.lines.name(), i+2, err, ErrAnnotations)
+	return Unusable(fmt.Errorf("labels %q, line %d: %w", l.lines.name(), i+2, err))
 }
 
 // Captioned reports whether labels come from captions.

@@ -88,9 +88,9 @@ func StreamClips(name string, clips *Clips, labels *ClipLabels, vocabulary *text
 		return nil, fmt.Errorf("%s: labels need a vocabulary of at least one word", name)
 	}
 	if clips.Len() != labels.Len() {
-		return nil, fmt.Errorf("%s: the labels %q have %d clips, but there are frames of %d: both must have the "+
-			"same clips in one order: %w",
-			name, labels.lines.name(), labels.Len(), clips.Len(), ErrAnnotations)
+		return nil, Unusable(fmt.Errorf("%s: the labels %q have %d clips, but there are frames of %d: both must have the "+
+			"same clips in one order",
+			name, labels.lines.name(), labels.Len(), clips.Len()))
 	}
 	rows := clipRows{clips, labels, vocabulary}
 	return &Set{Name: name, Vocabulary: vocabulary, CaptionsPerBag: labels.form.CaptionsPerBag, Rows: rows,

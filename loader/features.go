@@ -15,13 +15,13 @@ import (
 // their number, from 1. A table without labels, for prediction, gives a set whose Labels are 0.
 func FeatureSet(name string, t *features.Table, vocabulary *text.Vocabulary) (*Set, error) {
 	if t.Labels == nil && vocabulary == nil {
-		return nil, fmt.Errorf("%s: %q has no labels; name their columns or their file: %w",
-			name, t.Name, ErrAnnotations)
+		return nil, Unusable(fmt.Errorf("%s: %q has no labels; name their columns or their file",
+			name, t.Name))
 	}
 	if vocabulary == nil {
 		var err error
 		if vocabulary, err = labelVocabulary(t.Labels); err != nil {
-			return nil, fmt.Errorf("%s: %q: %w: %w", name, t.Name, err, ErrAnnotations)
+			return nil, Unusable(fmt.Errorf("%s: %q: %w", name, t.Name, err))
 		}
 	}
 	n, k := t.Rows.Len(), vocabulary.Len()

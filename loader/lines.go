@@ -33,7 +33,7 @@ func openLines(path string) (*lineTable, error) {
 	}
 	t := &lineTable{file: file}
 	if err := t.scan(); err != nil {
-		return nil, errors.Join(fmt.Errorf("%q, line %d: %w: %w", path, t.n+1, err, ErrAnnotations), file.Close())
+		return nil, errors.Join(Unusable(fmt.Errorf("%q, line %d: %w", path, t.n+1, err)), file.Close())
 	}
 	return t, nil
 }

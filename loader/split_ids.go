@@ -40,12 +40,12 @@ func SplitByIDs(s *Set, lists ...[]string) ([]*Set, error) {
 				i, ok = index[norm.NFC.String(id)]
 			}
 			if !ok {
-				return nil, fmt.Errorf("%s: list %d, entry %d: there is no sample %q: %w",
-					s.Name, l+1, at+1, Excerpt(id), ErrAnnotations)
+				return nil, Unusable(fmt.Errorf("%s: list %d, entry %d: there is no sample %q",
+					s.Name, l+1, at+1, Excerpt(id)))
 			}
 			if first, ok := listed[i]; ok {
-				return nil, fmt.Errorf("%s: list %d, entry %d: %q is in list %d already: %w",
-					s.Name, l+1, at+1, Excerpt(id), first, ErrAnnotations)
+				return nil, Unusable(fmt.Errorf("%s: list %d, entry %d: %q is in list %d already",
+					s.Name, l+1, at+1, Excerpt(id), first))
 			}
 			listed[i], indices[at] = l+1, i
 		}
@@ -88,23 +88,22 @@ func parseIDs(name string, r io.Reader) ([]string, error) {
 			continue
 		}
 		if len(ids) == maxIDs {
-			return nil, fmt.Errorf("id list %q, line %d: more than %d ids: %w", name, n, maxIDs, ErrAnnotations)
+			return nil, Unusable(fmt.Errorf("id list %q, line %d: more than %d ids", name, n, maxIDs))
 		}
 		id := string(line)
 		if at, ok := first[id]; ok {
-			return nil, fmt.Errorf("id list %q, line %d: %q repeats line %d: %w", name, n, Excerpt(id), at,
-				ErrAnnotations)
+			return nil, Unusable(fmt.Errorf("id list %q, line %d: %q repeats line %d", name, n, Excerpt(id), at))
 		}
 		first[id] = n
 		ids = append(ids, id)
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, fmt.Errorf("id list %q, line %d: longer than %d bytes: %w", name, n+1, maxIDBytes, ErrAnnotations)
+		return nil, Unusable(fmt.Errorf("id list %q, line %d: longer than %d bytes", name, n+1, maxIDBytes))
 	} else if err != nil {
 		return nil, fmt.Errorf("id list %q, line %d: %w", name, n+1, err)
 	}
 	if len(ids) == 0 {
-		return nil, fmt.Errorf("id list %q: no ids; want one per line: %w", name, ErrAnnotations)
+		return nil, Unusable(fmt.Errorf("id list %q: no ids; want one per line", name))
 	}
 	return ids, nil
 }

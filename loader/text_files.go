@@ -18,9 +18,18 @@ import (
 	"nmn/internal/input"
 )
 
-// ErrAnnotations is wrapped by the errors about a file of annotations, ids, rates or noise that does
-// not follow its format or does not fit the set. Such a file stops the run.
+// ErrAnnotations is what errors are, by errors.Is, if a file of annotations, ids, rates or noise does not follow its
+// format or does not fit the set. Such a file stops the run.
 var ErrAnnotations = errors.New("unusable annotation file")
+
+// Unusable returns err as an error that is also ErrAnnotations. Its text stays the same.
+func Unusable(err error) error { return annotationsError{err} }
+
+type annotationsError struct{ error }
+
+func (e annotationsError) Unwrap() error { return e.error }
+
+func (annotationsError) Is(target error) bool { return target == ErrAnnotations }
 
 // OpenText opens a regular file. It decompresses the file if it begins like a gzip file, and skips the byte
 // order mark that some editors write. UTF-16, as spreadsheets write it, is read as UTF-8. Reads end with
@@ -42,12 +51,12 @@ func OpenMarkedText(ctx context.Context, path string) (_ io.ReadCloser, mark str
 		z, err := gzip.NewReader(text)
 		if err != nil {
 			f.Close()
-			return nil, "", fmt.Errorf("%q is damaged: %w: %w", path, err, ErrAnnotations)
+			return nil, "", Unusable(fmt.Errorf("%q is damaged: %w", path, err))
 		}
 		text = bufio.NewReader(z)
 	case strings.EqualFold(filepath.Ext(path), ".gz"):
 		f.Close()
-		return nil, "", fmt.Errorf("%q is not a gzip file, though its name says so: %w", path, ErrAnnotations)
+		return nil, "", Unusable(fmt.Errorf("%q is not a gzip file, though its name says so", path))
 	}
 	start, _ := text.Peek(4)
 	order := utf16Order(start)

@@ -15,7 +15,7 @@ func (noise *Injection) check(s *loader.Set) error {
 	}
 	for at, change := range noise.Changes {
 		if err := noise.checkChange(s, at, change); err != nil {
-			return fmt.Errorf("noise for %q, change %d: %w: %w", noise.SetName, at, err, loader.ErrAnnotations)
+			return loader.Unusable(fmt.Errorf("noise for %q, change %d: %w", noise.SetName, at, err))
 		}
 	}
 	return nil
@@ -27,11 +27,11 @@ func (noise *Injection) checkSet(s *loader.Set) error {
 		return err
 	}
 	wrong := func(format string, args ...any) error {
-		return fmt.Errorf("noise made for %q, applied to %q: %s: %w: %w",
-			noise.SetName, s.Name, fmt.Sprintf(format, args...), ErrOtherSet, loader.ErrAnnotations)
+		return loader.Unusable(fmt.Errorf("noise made for %q, applied to %q: %s: %w",
+			noise.SetName, s.Name, fmt.Sprintf(format, args...), ErrOtherSet))
 	}
 	if !noise.Kind.replaces() && noise.Kind != Flips {
-		return fmt.Errorf("noise of the unknown kind %q: %w", noise.Kind, loader.ErrAnnotations)
+		return loader.Unusable(fmt.Errorf("noise of the unknown kind %q", noise.Kind))
 	}
 	if noise.Bags != s.Len() {
 		return wrong("%d samples, want %d", s.Len(), noise.Bags)

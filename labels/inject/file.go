@@ -204,7 +204,7 @@ func parse(name string, r io.Reader, s *loader.Set) (*Injection, error) {
 }
 
 func lineError(name string, line int, err error) error {
-	return fmt.Errorf("noise file %q, line %d: %w: %w", name, line, err, loader.ErrAnnotations)
+	return loader.Unusable(fmt.Errorf("noise file %q, line %d: %w", name, line, err))
 }
 
 func scanError(lines *bufio.Scanner) error {

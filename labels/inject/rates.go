@@ -26,7 +26,7 @@ func ReadFlipRates(path string, vocabulary *text.Vocabulary) (labels.Rates, erro
 func parseFlipRates(name string, r io.Reader, vocabulary *text.Vocabulary) (labels.Rates, error) {
 	table, err := labels.Read(r, vocabulary, labels.Flips)
 	if err != nil {
-		return labels.Rates{}, fmt.Errorf("flip rates %q, %w: %w", name, err, loader.ErrAnnotations)
+		return labels.Rates{}, loader.Unusable(fmt.Errorf("flip rates %q, %w", name, err))
 	}
 	return *table.Rates(), nil
 }

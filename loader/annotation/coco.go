@@ -73,7 +73,7 @@ func ParseCOCO(name string, r io.Reader) (*COCO, error) {
 func (f *cocoFile) captionsOf() (*COCO, error) {
 	c, err := f.join()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, loader.ErrAnnotations)
+		return nil, loader.Unusable(err)
 	}
 	return c, nil
 }

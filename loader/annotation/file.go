@@ -48,7 +48,7 @@ func parseFile(name string, form Form, r io.Reader) (*File, error) {
 			read = t.readLines
 		}
 		if err := read(r); err != nil {
-			return nil, fmt.Errorf("%w: %w", err, loader.ErrAnnotations)
+			return nil, loader.Unusable(err)
 		}
 		return &File{Table: t.bags}, nil
 	}

@@ -51,7 +51,7 @@ func parseInstances(name string, r io.Reader) (*Instances, error) {
 	}
 	found, err := f.join()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, loader.ErrAnnotations)
+		return nil, loader.Unusable(err)
 	}
 	return found, nil
 }

@@ -63,7 +63,7 @@ func readFile(what, name string, r io.Reader, formats ...fileFormat) (*fileForma
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			err = fmt.Errorf(a.what+" %q end early, at byte %d: %w", name, a.json.InputOffset(), io.ErrUnexpectedEOF)
 		}
-		return nil, fmt.Errorf("%w: %w", err, loader.ErrAnnotations)
+		return nil, loader.Unusable(err)
 	}
 	return format, nil
 }

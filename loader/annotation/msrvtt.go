@@ -96,7 +96,7 @@ func (f *msrvttFile) format() fileFormat {
 func (f *msrvttFile) clipsOf() (*MSRVTT, error) {
 	m, err := f.join()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, loader.ErrAnnotations)
+		return nil, loader.Unusable(err)
 	}
 	return m, nil
 }

@@ -33,18 +33,17 @@ func openFile(ctx context.Context, path string) (io.ReadCloser, error) {
 	}
 	archive, err := zip.OpenReader(path)
 	if err != nil {
-		return nil, fmt.Errorf("%q is damaged: %w: %w", path, err, loader.ErrAnnotations)
+		return nil, loader.Unusable(fmt.Errorf("%q is damaged: %w", path, err))
 	}
 	member, err := archiveMember(archive.File)
 	if err != nil {
 		archive.Close()
-		return nil, fmt.Errorf("%q: %w: %w", path, err, loader.ErrAnnotations)
+		return nil, loader.Unusable(fmt.Errorf("%q: %w", path, err))
 	}
 	r, err := member.Open()
 	if err != nil {
 		archive.Close()
-		return nil, fmt.Errorf("%q: cannot open %q in it: %w: %w", path, loader.Excerpt(member.Name), err,
-			loader.ErrAnnotations)
+		return nil, loader.Unusable(fmt.Errorf("%q: cannot open %q in it: %w", path, loader.Excerpt(member.Name), err))
 	}
 	return loader.WithoutMark(bufio.NewReader(r), closers{r, archive}), nil
 }

@@ -106,8 +106,9 @@ func (b *Bags) CopyWithout(out io.Writer, in io.Reader, dropped map[string]bool)
 		found, err = c.copy(b.Name, in)
 	}
 	if err == nil && found != len(dropped) {
-		err = fmt.Errorf("%d of %d captions to drop are not in %q any more: it has changed since it was read: %w",
-			len(dropped)-found, len(dropped), b.Name, loader.ErrAnnotations)
+		err = loader.Unusable(fmt.Errorf(
+			"%d of %d captions to drop are not in %q any more: it has changed since it was read",
+			len(dropped)-found, len(dropped), b.Name))
 	}
 	return err
 }

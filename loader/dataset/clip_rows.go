@@ -167,10 +167,10 @@ func rowAt(row *manifest.Row) string { return fmt.Sprintf("line %d", row.Line) }
 // labelsOfClips takes the labels of clips from their folders.
 func labelsOfClips(frames string, names []string) (*manifest.Manifest, error) {
 	if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, "/") }) {
-		return nil, fmt.Errorf("%s has frames of %d clips, but no labels: want a table with a row for "+
+		return nil, loader.Unusable(fmt.Errorf("%s has frames of %d clips, but no labels: want a table with a row for "+
 			"each clip as the data, such as %s, and these frames by `data.images` %s; or frames of clips that lie in a folder "+
-			"for each label; or a file %s with %s: %w", frames, len(names), exampleTable(names[0]), frames, loader.LabelsName,
-			loader.ClipLabelsExample, loader.ErrAnnotations)
+			"for each label; or a file %s with %s", frames, len(names), exampleTable(names[0]), frames, loader.LabelsName,
+			loader.ClipLabelsExample))
 	}
 	return manifest.ReadClips(frames, names)
 }
@@ -198,8 +198,8 @@ func (r *rowClips) match(m *manifest.Manifest, leftOut func(error)) error {
 			first = cmp.Or(first, err)
 			return true
 		case taken[i] != nil:
-			failed = fmt.Errorf("%s, %s and %s: both are the clip %q of %s: remove one of the two: %w", m.File,
-				rowAt(taken[i]), rowAt(&row), loader.Excerpt(r.Names()[i]), r.folder, loader.ErrAnnotations)
+			failed = loader.Unusable(fmt.Errorf("%s, %s and %s: both are the clip %q of %s: remove one of the two", m.File,
+				rowAt(taken[i]), rowAt(&row), loader.Excerpt(r.Names()[i]), r.folder))
 			return false
 		}
 		taken[i] = &row
@@ -244,7 +244,7 @@ func framesOfRows(ctx context.Context, m *manifest.Manifest) error {
 		}
 		at, err := folder.names.Find(row.Files[0])
 		if err != nil {
-			return fmt.Errorf("%s, %s: %w: %w", m.File, rowAt(row), err, loader.ErrAnnotations)
+			return loader.Unusable(fmt.Errorf("%s, %s: %w", m.File, rowAt(row), err))
 		}
 		if at >= 0 {
 			row.Files = folder.frames[at]
@@ -360,9 +360,9 @@ func videosIn(ctx context.Context, path string) error {
 	}
 	file := c.videos.Name(0)
 	if !slices.ContainsFunc(c.videos.Names(), func(name string) bool { return strings.Contains(name, "/") }) {
-		return fmt.Errorf("%s has %d videos, first %q, but no labels: want a table with a row for each "+
-			"clip, such as %s, or a folder for each label with its videos in it: %w", path, c.videos.Len(), loader.Excerpt(file),
-			exampleTable(file), loader.ErrAnnotations)
+		return loader.Unusable(fmt.Errorf("%s has %d videos, first %q, but no labels: want a table with a row for each "+
+			"clip, such as %s, or a folder for each label with its videos in it", path, c.videos.Len(), loader.Excerpt(file),
+			exampleTable(file)))
 	}
 	return &VideoError{Where: path, Video: file, Format: videoFormat(filepath.Join(path, filepath.FromSlash(file))),
 		Clips: path, Frames: framesBeside(path)}

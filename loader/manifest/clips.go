@@ -12,7 +12,7 @@ func ReadClips(folder string, names []string) (*Manifest, error) {
 	r := &folderReader{pictures: &listing{folder: folder, pictures: names}, o: &Options{}, b: newBuilder(folder, folder)}
 	r.labels = r.pictures
 	if err := r.tree(); err != nil {
-		return nil, fmt.Errorf("clips of %q: %w: %w", folder, err, loader.ErrAnnotations)
+		return nil, loader.Unusable(fmt.Errorf("clips of %q: %w", folder, err))
 	}
 	m := r.b.manifest
 	m.Form, m.found = FormFolders, true

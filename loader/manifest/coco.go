@@ -86,7 +86,7 @@ func readInstances(ctx context.Context, path string, o Options) (*Manifest, erro
 	}
 	b := newBuilder(path, o.Images)
 	if err := b.instances(found, "", func(name string) string { return name }); err != nil {
-		return nil, fmt.Errorf("manifest %q: %w: %w", path, err, loader.ErrAnnotations)
+		return nil, loader.Unusable(fmt.Errorf("manifest %q: %w", path, err))
 	}
 	b.manifest.Form, b.manifest.Columns.Format = FormCOCO, formats[FormCOCO]
 	return b.manifest, nil

@@ -76,7 +76,7 @@ func readFolder(ctx context.Context, folder string, o Options) (*Manifest, error
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("manifest %q: %w: %w", folder, err, loader.ErrAnnotations)
+		return nil, loader.Unusable(fmt.Errorf("manifest %q: %w", folder, err))
 	}
 	return r.b.manifest, nil
 }

@@ -153,8 +153,7 @@ func readAny(ctx context.Context, path string, o Options) (*Manifest, error) {
 		}
 		return readFolder(ctx, filepath.Dir(path), o)
 	case extension == ".xml":
-		return nil, fmt.Errorf("manifest %q: it describes one picture; name the folder of all: %w", path,
-			loader.ErrAnnotations)
+		return nil, loader.Unusable(fmt.Errorf("manifest %q: it describes one picture; name the folder of all", path))
 	}
 	coco, err := isCOCO(ctx, path)
 	if err != nil {
@@ -164,8 +163,9 @@ func readAny(ctx context.Context, path string, o Options) (*Manifest, error) {
 		return readInstances(ctx, path, o)
 	}
 	if slices.Contains([]Form{FormFolders, FormVOC, FormYOLO}, o.Form) {
-		return nil, fmt.Errorf("manifest %q: it is a file, whose labels cannot be stated as `data.label_form` %s; name "+
-			"the folder: %w", path, o.Form, loader.ErrAnnotations)
+		return nil, loader.Unusable(fmt.Errorf(
+			"manifest %q: it is a file, whose labels cannot be stated as `data.label_form` %s; name "+
+				"the folder", path, o.Form))
 	}
 	if o.Images == "" {
 		o.Images = filepath.Dir(path)
@@ -226,7 +226,7 @@ func opened(name string, open func() (io.ReadCloser, error), use func(*bufio.Rea
 	}
 	defer r.Close()
 	if err := use(bufio.NewReaderSize(r, 1<<16)); err != nil {
-		return fmt.Errorf("manifest %q: %w: %w", name, err, loader.ErrAnnotations)
+		return loader.Unusable(fmt.Errorf("manifest %q: %w", name, err))
 	}
 	return nil
 }

@@ -23,8 +23,8 @@ func (m *Manifest) Values(bags, words []string) ([]float32, error) {
 	}
 	for _, word := range words {
 		if !known[word] {
-			return nil, fmt.Errorf("manifest %q: no row has the label %q, which the scores have: %w", m.File,
-				loader.Excerpt(word), loader.ErrAnnotations)
+			return nil, loader.Unusable(fmt.Errorf("manifest %q: no row has the label %q, which the scores have", m.File,
+				loader.Excerpt(word)))
 		}
 	}
 	rows, err := m.Find(bags)
@@ -70,8 +70,9 @@ func (m *Manifest) Find(bags []string) ([]int, error) {
 			row, ok = names[bag]
 		}
 		if !ok || row == several {
-			return nil, fmt.Errorf("manifest %q: no row has the id %q, which the scores have: give rows an id, as the "+
-				"scores have it: %w", m.File, loader.Excerpt(bag), loader.ErrAnnotations)
+			return nil, loader.Unusable(fmt.Errorf(
+				"manifest %q: no row has the id %q, which the scores have: give rows an id, as the "+
+					"scores have it", m.File, loader.Excerpt(bag)))
 		}
 		rows[i] = row
 	}

@@ -55,8 +55,9 @@ func (m *Manifest) Vocabulary(size, minCount int) (*text.Vocabulary, error) {
 		}
 	}
 	if len(words) == 0 {
-		return nil, fmt.Errorf("manifest %q: no training row has a label (of %d rows or more); label some, or lower "+
-			"`data.min_count`: %w", m.File, max(minCount, 1), loader.ErrAnnotations)
+		return nil, loader.Unusable(fmt.Errorf(
+			"manifest %q: no training row has a label (of %d rows or more); label some, or lower "+
+				"`data.min_count`", m.File, max(minCount, 1)))
 	}
 	slices.SortFunc(words, func(a, b text.Word) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
@@ -147,7 +148,7 @@ func (m *Manifest) Set(split string, v *text.Vocabulary, perBag int, folder stri
 		s.IDs[i] = row.ID
 	}
 	if err := m.fill(s, rows, perBag); err != nil {
-		return nil, fmt.Errorf("manifest %q: %w: %w", m.File, err, loader.ErrAnnotations)
+		return nil, loader.Unusable(fmt.Errorf("manifest %q: %w", m.File, err))
 	}
 	source, err := newSource(m.File, folder, rows)
 	if err != nil {

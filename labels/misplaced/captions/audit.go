@@ -67,7 +67,7 @@ func Audit(ctx context.Context, bags *annotation.Bags, o Options) (*Report, erro
 		return nil, fmt.Errorf("captions: `audit.precision` is %g, want above 0 to 1", o.Precision)
 	}
 	if bags.Len() == 0 {
-		return nil, fmt.Errorf("captions %q: there are no captions: %w", bags.Name, loader.ErrAnnotations)
+		return nil, loader.Unusable(fmt.Errorf("captions %q: there are no captions", bags.Name))
 	}
 	r := &Report{Bags: bags, Vocabulary: o.Vocabulary, Options: o}
 	if err := r.readInput(ctx); err != nil {
@@ -109,8 +109,9 @@ func (r *Report) countMentions() error {
 		}
 	}
 	if r.empty == r.Len() {
-		return fmt.Errorf("captions %q: no caption has a word of the vocabulary; the vocabulary is for other captions "+
-			"or another language: %w", r.Name, loader.ErrAnnotations)
+		return loader.Unusable(fmt.Errorf(
+			"captions %q: no caption has a word of the vocabulary; the vocabulary is for other captions "+
+				"or another language", r.Name))
 	}
 	return nil
 }
@@ -132,7 +133,7 @@ func (r *Report) readInput(ctx context.Context) error {
 	}
 	if r.Vocabulary == nil {
 		if r.Vocabulary, err = frequentWords(r.Bags, r.Options.Words); err != nil {
-			return fmt.Errorf("captions %q: %w: %w", r.Name, err, loader.ErrAnnotations)
+			return loader.Unusable(fmt.Errorf("captions %q: %w", r.Name, err))
 		}
 	}
 	if r.Options.Truth != "" {
