@@ -63,12 +63,12 @@ func readFolder(ctx context.Context, folder string, o Options) (*Manifest, error
 	r := &folderReader{o: &o}
 	var err error
 	if r.labels, err = list(ctx, folder); err != nil {
-		return nil, fmt.Errorf("manifest %q: %w", folder, err)
+		return nil, fmt.Errorf("folder %q: %w", folder, err)
 	}
 	r.pictures = r.labels
 	if o.Images != "" && filepath.Clean(o.Images) != filepath.Clean(folder) {
 		if r.pictures, err = list(ctx, o.Images); err != nil {
-			return nil, fmt.Errorf("manifest %q: the folder of its pictures: %w", folder, err)
+			return nil, fmt.Errorf("folder %q: the folder of its pictures: %w", folder, err)
 		}
 	}
 	r.b = newBuilder(folder, r.pictures.folder)
@@ -76,7 +76,7 @@ func readFolder(ctx context.Context, folder string, o Options) (*Manifest, error
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, loader.Unusable(fmt.Errorf("manifest %q: %w", folder, err))
+		return nil, loader.Unusable(fmt.Errorf("folder %q: %w", folder, err))
 	}
 	return r.b.manifest, nil
 }
@@ -161,9 +161,8 @@ func unlabelled(pictures int, lists []string) error {
 		return fmt.Errorf("there are %d pictures in it and no labels; if %s states them, name that file", pictures,
 			loader.Excerpt(lists[0]))
 	}
-	return fmt.Errorf("there are %d pictures in it and no labels; give a file of labels or "+
-		"captions, with this folder as `data.images`; or annotations of Pascal VOC or COCO, or label files of YOLO; or make "+
-		"%s", pictures, Tree)
+	return fmt.Errorf("there are %d pictures in it and no labels; make %s; or give a file of labels or captions as the "+
+		"data, with this folder as `data.images`", pictures, Tree)
 }
 
 // Unlabelled returns what is missing in a folder with pictures, but without folders of pictures; nil for

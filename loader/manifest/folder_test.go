@@ -414,7 +414,7 @@ func TestRead_NamesEmptyFolders(t *testing.T) {
 // A folder of pictures without labels gives an error that names a table that may have them.
 func TestRead_FolderWithoutLabels(t *testing.T) {
 	for table, want := range map[string]string{
-		"note.txt": "there are 2 pictures in it and no labels; give a file of labels or captions",
+		"note.txt": "there are 2 pictures in it and no labels; make a folder for each label",
 		"tags.csv": "there are 2 pictures in it and no labels; if tags.csv states them, name that file",
 	} {
 		dir := folderWith(t, map[string]string{"1.jpg": "", "2.jpg": "", table: ""})
