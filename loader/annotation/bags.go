@@ -18,6 +18,7 @@ const (
 	FormMSRVTT Form = "msrvtt"
 	FormCSV    Form = "csv"
 	FormLines  Form = "jsonl"
+	FormArray  Form = "json" // one array of objects, each as a line of FormLines
 )
 
 // Bags are the captions of a file of any form, bag by bag. Bags may have any number of captions, also none.
@@ -90,13 +91,14 @@ func tableForm(path string) Form {
 }
 
 // ParseBags is ReadBags for a stream of plain text; name stands in messages. form is FormCSV or FormLines; with any
-// other it is JSON of COCO or MSR-VTT, whichever the content is.
+// other it is JSON of COCO or MSR-VTT, or an array of objects, whichever the content is.
 //
 // A table has a line for each caption: the columns bag and caption, and perhaps id, of the caption, and file, the
 // picture of the bag, in any order and among others. The names that COCO and MSR-VTT use do too: image_id and video_id,
 // annotation_id and sen_id, file_name. Without a bag, the picture is the bag, also by the names of Flickr8k and
 // Flickr30k: image and caption, or image_name and comment. Cells of CSV have commas, bars, tabs or semicolons between
-// them. Lines such as a.jpg#0, a tab and a caption need no header. Lines of a bag need not be together; bags and
+// them. Lines such as a.jpg#0, a tab and a caption need no header. In JSON, caption may be
+// a list; an id then names no caption. Lines of a bag need not be together; bags and
 // captions keep the order of the file. A missing bag, an id twice, a picture that another line of the bag contradicts
 // and text that is not UTF-8 are errors that name the line.
 func ParseBags(name string, form Form, r io.Reader) (*Bags, error) {

@@ -56,6 +56,53 @@ func TestParseBags_TablesInEitherForm(t *testing.T) {
 	}
 }
 
+// JSON may have a list of captions in each object, and the objects in one array.
+func TestParseBags_ListsAndArrays(t *testing.T) {
+	lists := `{"id": 4, "image": "a.jpg", "captions": ["A dog", "A \u00e9<b>"], "n": ["A dog"]}` + "\n" +
+		`{"image": "c.jpg", "captions": []}` + "\n" + `{"image": "b.jpg", "captions": ["A bird"]}` + "\n"
+	array := "[" + strings.ReplaceAll(strings.TrimSpace(lists), "\n", ",\n") + "]"
+	singles := `[{"file_name": "a.jpg", "text": "A dog"}, {"file_name": "a.jpg", "text": "A é<b>"},
+		{"file_name": "b.jpg", "text": "A bird"}]`
+	for text, form := range map[string]Form{lists: FormLines, array: FormArray, " \n" + singles: FormArray} {
+		given := form
+		if form == FormArray {
+			given = ""
+		}
+		b := parseBags(t, given, text)
+		want := [][]BagCaption{{{"1", "A dog"}, {"2", "A é<b>"}}, {}, {{"3", "A bird"}}}
+		ids := []string{"a.jpg", "c.jpg", "b.jpg"}
+		if strings.Contains(text, "text") {
+			want, ids = slices.Delete(want, 1, 2), slices.Delete(ids, 1, 2)
+		}
+		same := slices.EqualFunc(b.Captions, want, func(x, y []BagCaption) bool { return slices.Equal(x, y) })
+		if b.Form != form || !same || !slices.Equal(b.IDs, ids) || !slices.Equal(b.Files, ids) {
+			t.Errorf("%s: %+v", text, b)
+		}
+	}
+	for _, c := range []struct{ text, dropped, want string }{
+		{lists, "1", strings.Replace(lists, `["A dog", "A`, `["A`, 1)},
+		{lists, "3", strings.Replace(lists, `["A bird"]`, "[]", 1)},
+		{singles, "2", `[
+{"file_name": "a.jpg", "text": "A dog"},
+{"file_name": "b.jpg", "text": "A bird"}
+]
+`},
+	} {
+		form := Form("")
+		if c.text == lists {
+			form = FormLines
+		}
+		b := parseBags(t, form, c.text)
+		got := without(t, b, c.text, c.dropped)
+		if got != c.want {
+			t.Errorf("without %s: %s", c.dropped, got)
+		}
+		if again := parseBags(t, form, got); again.Len() != b.Len()-1 {
+			t.Errorf("%d captions are left of %d", again.Len(), b.Len())
+		}
+	}
+}
+
 // Captions as Flickr8k and Flickr30k ship them: the pictures are the bags.
 const (
 	flickr8k   = "image,caption\na.jpg,\"A dog , and a \"\"cat\"\" .\"\nb.jpg,A bird\na.jpg,Two animals .\n"
@@ -133,6 +180,12 @@ func TestParseBags_NamesWhatIsWrong(t *testing.T) {
 		"no object":             {FormLines, "\n[1]\n", "line 2: json: cannot unmarshal array"},
 		"null":                  {FormLines, "null\n", "line 1: null instead of an object"},
 		"no caption":            {FormLines, `{"bag":"a","caption":null}`, "line 1: the caption is missing"},
+		"array cut short":       {"", `[{"image":"a","caption":"x"},`, "unexpected EOF"},
+		"array of numbers":      {"", `[1]`, "row 1: json: cannot unmarshal number"},
+		"array without bag":     {"", `[{"caption":"x"}]`, "row 1: the sample, or its picture, is missing"},
+		"empty array":           {"", `[]`, "there are no captions"},
+		"list of numbers":       {FormLines, `{"bag":"a","caption":[3]}`, "line 1: caption: want a list of strings"},
+		"list without bag":      {FormLines, `{"caption":["a"]}`, "line 1: the sample, or its picture, is missing"},
 		"caption a number":      {FormLines, `{"bag":"a","caption":3}`, "line 1: caption: want a string"},
 		"bag a fraction":        {FormLines, `{"bag":1.5,"caption":"x"}`, "line 1: bag: want a string or a whole number"},
 		"bag by two names":      {FormLines, `{"bag":1,"video_id":2,"caption":"x"}`, "line 1: bag is given twice"},

@@ -1,6 +1,8 @@
 package annotation
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,7 +18,8 @@ type File struct {
 	Table  *Bags
 }
 
-// Read reads captions. A file of JSON is one of COCO or of MSR-VTT: see ReadCOCO and ReadMSRVTT. Tables are CSV if the
+// Read reads captions. A file of JSON is one of COCO or of MSR-VTT, or an array of objects: see ReadCOCO, ReadMSRVTT
+// and ParseBags. Tables are CSV if the
 // name of the file ends in .csv, .tsv, .txt or .token, and JSON lines if it ends in .jsonl or .ndjson, all also
 // followed by .gz: see ParseBags. Errors about the content wrap loader.ErrAnnotations.
 func Read(ctx context.Context, path string) (*File, error) {
@@ -41,20 +44,21 @@ func (f *File) Bags() *Bags {
 
 // parseFile is Read for a stream of plain text; name stands in messages, and form is empty for JSON.
 func parseFile(name string, form Form, r io.Reader) (*File, error) {
-	if form == FormCSV || form == FormLines {
+	text := bufio.NewReader(r)
+	if form != FormCSV && form != FormLines && beginsArray(text) {
+		form = FormArray
+	}
+	if form == FormCSV || form == FormLines || form == FormArray {
 		t := newTableReader(name, form)
-		read := t.readCSV
-		if form == FormLines {
-			read = t.readLines
-		}
-		if err := read(r); err != nil {
+		read := map[Form]func(io.Reader) error{FormCSV: t.readCSV, FormLines: t.readLines, FormArray: t.readArray}[form]
+		if err := read(text); err != nil {
 			return nil, loader.Unusable(err)
 		}
 		return &File{Table: t.bags}, nil
 	}
 	coco, msrvtt := cocoFile{name: name}, msrvttFile{name: name}
 	formats := []fileFormat{coco.format(), msrvtt.format()}
-	matched, err := readFile(captionFile, name, r, formats...)
+	matched, err := readFile(captionFile, name, text, formats...)
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +68,13 @@ func parseFile(name string, form Form, r io.Reader) (*File, error) {
 	}
 	clips, err := msrvtt.clipsOf()
 	return &File{MSRVTT: clips}, err
+}
+
+// beginsArray reports whether the first character of a text, after blanks, begins an array of JSON.
+func beginsArray(text *bufio.Reader) bool {
+	start, _ := text.Peek(1 << 10) // an error comes back when it is read
+	start = bytes.TrimLeft(start, " \t\r\n")
+	return len(start) > 0 && start[0] == '['
 }
 
 // IsMSRVTT reports whether a file of captions, as Read takes them, has the form of MSR-VTT: an object with

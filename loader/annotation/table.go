@@ -37,7 +37,7 @@ var fieldNames = [fieldCount][]string{
 // otherNames are names that other data sets have for fields, the most certain first. They count if there is no name of
 // fieldNames, and for pictures also no bag. Without bags, each picture is one.
 var otherNames = [fieldCount][]string{
-	captionField: {"comment"},
+	captionField: {"captions", "comment", "text"},
 	fileField:    {"image", "image_name", "filename"},
 }
 
@@ -55,6 +55,10 @@ func fieldOf(name string) field {
 type record struct {
 	values [fieldCount]string
 	has    [fieldCount]bool
+
+	// captions is the list of captions of an object of JSON, at the key list. It is nil for records with one caption.
+	captions []string
+	list     string
 }
 
 // tableReader collects the captions of a table.
@@ -78,10 +82,26 @@ func (t *tableReader) done() error {
 	return nil
 }
 
+// add takes a record. An identifier of one with a list of captions is not that of a caption.
 func (t *tableReader) add(line int, r *record) error {
+	if r.captions == nil {
+		return t.addCaption(line, r)
+	}
+	if _, err := t.bag(r); err != nil {
+		return err
+	}
+	one := *r
+	one.has[idField] = false
+	for _, one.values[captionField] = range r.captions {
+		if err := t.addCaption(line, &one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tableReader) addCaption(line int, r *record) error {
 	switch {
-	case !r.has[bagField] || r.values[bagField] == "":
-		return errors.New("the sample, or its picture, is missing")
 	case !r.has[captionField]:
 		return errors.New("the caption is missing")
 	case t.records == maxElements:
@@ -104,6 +124,20 @@ func (t *tableReader) add(line int, r *record) error {
 	if t.named {
 		t.ids[id] = line
 	}
+	at, err := t.bag(r)
+	if err != nil {
+		return err
+	}
+	caption := BagCaption{ID: strings.Clone(id), Text: strings.Clone(r.values[captionField])}
+	t.bags.Captions[at] = append(t.bags.Captions[at], caption)
+	return nil
+}
+
+// bag returns the position of a record's bag, which may be new.
+func (t *tableReader) bag(r *record) (at int, err error) {
+	if !r.has[bagField] || r.values[bagField] == "" {
+		return 0, errors.New("the sample, or its picture, is missing")
+	}
 	at, ok := t.position[r.values[bagField]]
 	if !ok {
 		at = len(t.bags.IDs)
@@ -112,12 +146,7 @@ func (t *tableReader) add(line int, r *record) error {
 		t.bags.IDs, t.bags.Files = append(t.bags.IDs, bag), append(t.bags.Files, "")
 		t.bags.Captions = append(t.bags.Captions, nil)
 	}
-	if err := t.setFile(at, r.values[fileField]); err != nil {
-		return err
-	}
-	caption := BagCaption{ID: strings.Clone(id), Text: strings.Clone(r.values[captionField])}
-	t.bags.Captions[at] = append(t.bags.Captions[at], caption)
-	return nil
+	return at, t.setFile(at, r.values[fileField])
 }
 
 // setFile notes the picture of a bag; lines may leave it out.
@@ -180,6 +209,73 @@ func (t *tableReader) readLines(text io.Reader) error {
 	return t.done()
 }
 
+// readArray reads one array of objects.
+func (t *tableReader) readArray(text io.Reader) error {
+	d, err := rowsOf(text)
+	for err == nil {
+		var raw json.RawMessage
+		if raw, err = d.next(); errors.Is(err, io.EOF) {
+			return t.done()
+		}
+		if err != nil {
+			break
+		}
+		r, fault := parseLine(raw)
+		if fault == nil {
+			fault = t.add(d.row, r)
+		}
+		if fault != nil {
+			err = fmt.Errorf("row %d: %w", d.row, fault)
+		}
+	}
+	return fmt.Errorf("captions %q: %w", t.bags.Name, err)
+}
+
+// arrayRows reads the elements of an array of JSON one by one.
+type arrayRows struct {
+	json   *json.Decoder
+	budget *budgetReader
+	row    int // number of the last one, from 1
+}
+
+// rowsOf reads the bracket that begins an array.
+func rowsOf(text io.Reader) (*arrayRows, error) {
+	a := &arrayRows{budget: &budgetReader{r: text, granted: maxElementBytes}}
+	a.json = json.NewDecoder(a.budget)
+	_, err := a.json.Token()
+	return a, err
+}
+
+// next returns an element; io.EOF after the last.
+func (a *arrayRows) next() (raw json.RawMessage, err error) {
+	a.budget.granted = min(a.json.InputOffset()+maxElementBytes, maxFileBytes)
+	if !a.json.More() {
+		if _, err := a.json.Token(); err != nil { // the bracket that ends the array
+			return nil, fmt.Errorf("after row %d: %w", a.row, noEOF(err))
+		}
+		return nil, io.EOF
+	}
+	a.row++
+	if err := a.json.Decode(&raw); err != nil {
+		return nil, fmt.Errorf("row %d: %w", a.row, noEOF(err))
+	}
+	return raw, nil
+}
+
+// noEOF prevents the end of a file from being mistaken for the end of its rows.
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// HoldsCaption reports whether an object of JSON is a row of captions, by its keys.
+func HoldsCaption(object []byte) bool {
+	r, err := parseLine(object)
+	return err == nil && r.has[bagField] && r.has[captionField]
+}
+
 // parseLine reads an object of JSON. Identifiers may be strings or whole numbers.
 func parseLine(line []byte) (*record, error) {
 	var object map[string]json.RawMessage
@@ -198,6 +294,13 @@ func parseLine(line []byte) (*record, error) {
 			}
 			if r.has[f] {
 				return nil, fmt.Errorf("%s is given twice, by %s", names[0], strings.Join(names, ", "))
+			}
+			if field(f) == captionField && raw[0] == '[' {
+				r.captions, r.list, r.has[f] = []string{}, name, true
+				if err := json.Unmarshal(raw, &r.captions); err != nil {
+					return nil, fmt.Errorf("%s: want a list of strings", name)
+				}
+				continue
 			}
 			value, err := textOf(raw, field(f))
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -98,6 +99,8 @@ func (b *Bags) CopyWithout(out io.Writer, in io.Reader, dropped map[string]bool)
 		found, err = b.copyCSV(out, in, dropped)
 	case FormLines:
 		found, err = b.copyLines(out, in, dropped)
+	case FormArray:
+		found, err = b.copyArray(out, in, dropped)
 	default:
 		c := &jsonCopier{out: out, dropped: dropped, array: "annotations", id: "id"}
 		if b.Form == FormMSRVTT {
@@ -276,17 +279,9 @@ func (b *Bags) copyLines(out io.Writer, in io.Reader, dropped map[string]bool) (
 		}
 		drop := false
 		if len(bytes.TrimSpace(line)) > 0 {
-			n++
-			r, err := parseLine(line)
-			if err != nil {
-				return found, fmt.Errorf("captions %q: %w", b.Name, err)
-			}
-			id := strconv.Itoa(n)
-			if r.has[idField] {
-				id = r.values[idField]
-			}
-			if drop = dropped[id]; drop {
-				found++
+			var fault error
+			if line, drop, fault = withoutCaptions(line, &n, &found, dropped); fault != nil {
+				return found, fmt.Errorf("captions %q: %w", b.Name, fault)
 			}
 		}
 		if !drop {
@@ -298,4 +293,95 @@ func (b *Bags) copyLines(out io.Writer, in io.Reader, dropped map[string]bool) (
 			return found, nil
 		}
 	}
+}
+
+// copyArray copies the objects of an array as they are, one a line.
+func (b *Bags) copyArray(out io.Writer, in io.Reader, dropped map[string]bool) (found int, err error) {
+	rows, err := rowsOf(in)
+	if err != nil {
+		return 0, fmt.Errorf("captions %q: %w", b.Name, err)
+	}
+	before, n := "[\n", 0
+	for {
+		raw, err := rows.next()
+		if errors.Is(err, io.EOF) {
+			_, err = io.WriteString(out, strings.TrimSuffix(before, ",\n")+"\n]\n")
+			return found, err
+		}
+		drop := false
+		if err == nil {
+			raw, drop, err = withoutCaptions(raw, &n, &found, dropped)
+		}
+		if err != nil {
+			return found, fmt.Errorf("captions %q: %w", b.Name, err)
+		}
+		if drop {
+			continue
+		}
+		if _, err := io.WriteString(out, before+string(raw)); err != nil {
+			return found, err
+		}
+		before = ",\n"
+	}
+}
+
+// withoutCaptions returns an object of JSON without dropped captions. An object with a single caption is itself dropped. n
+// counts captions that were read, found those that were dropped.
+func withoutCaptions(object []byte, n, found *int, dropped map[string]bool) (kept []byte, drop bool, err error) {
+	r, err := parseLine(object)
+	if err != nil {
+		return nil, false, err
+	}
+	if r.captions == nil {
+		*n++
+		if drop = dropped[r.id(*n)]; drop {
+			*found++
+		}
+		return object, drop, nil
+	}
+	values := map[string]json.RawMessage{}
+	var texts []json.RawMessage // as they are written
+	if err := errors.Join(json.Unmarshal(object, &values), json.Unmarshal(values[r.list], &texts)); err != nil {
+		return nil, false, err
+	}
+	var left []string
+	for _, text := range texts {
+		*n++
+		if dropped[strconv.Itoa(*n)] {
+			*found++
+			continue
+		}
+		left = append(left, string(text))
+	}
+	if len(left) == len(r.captions) {
+		return object, false, nil
+	}
+	start, end := valueAt(object, r.list)
+	return slices.Concat(object[:start], []byte("["+strings.Join(left, ", ")+"]"), object[end:]), false, nil
+}
+
+// id returns the identifier of a record's caption, which is the n-th of the file.
+func (r *record) id(n int) string {
+	if r.has[idField] {
+		return r.values[idField]
+	}
+	return strconv.Itoa(n)
+}
+
+// valueAt returns where the value of a key begins and ends in an object of JSON that has the key.
+func valueAt(object []byte, key string) (start, end int) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	_, _ = d.Token() // the object has been parsed before
+	for d.More() {
+		name, _ := d.Token()
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			break
+		}
+		if name == key {
+			end = int(d.InputOffset())
+			start = end - len(value)
+		}
+	}
+	return start, end
 }

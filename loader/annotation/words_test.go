@@ -13,7 +13,7 @@ import (
 // If a file holds something else, the error names the wanted content, in each of the forms.
 func TestRead_SaysWhatIsWanted(t *testing.T) {
 	for content, want := range map[string]string{
-		"[]": `want a JSON object with "images" and "annotations" or "videos" and "sentences", found [`,
+		"3":  `want a JSON object with "images" and "annotations" or "videos" and "sentences", found 3`,
 		"{}": `there is no "images"; is this a caption file of COCO or an annotation file of MSR-VTT?`,
 	} {
 		path := filepath.Join(t.TempDir(), "c.json")

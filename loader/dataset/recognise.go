@@ -75,7 +75,9 @@ func recogniseFile(ctx context.Context, path string) (Recognised, error) {
 			"such as path,labels or image,caption, or lines such as a.jpg 3; features come as .csv", path)
 	case ".json":
 		return recogniseJSON(ctx, path)
-	case ".jsonl", ".yaml", ".yml":
+	case ".jsonl":
+		return recogniseLines(ctx, path)
+	case ".yaml", ".yml":
 		return Recognised{Manifest, "manifest", "a list of pictures with labels"}, nil
 	}
 	return Recognised{}, setting.Errorf("", "%s: the extension names no known kind of data: want .csv, "+
@@ -90,8 +92,7 @@ func recogniseTable(ctx context.Context, path string) (Recognised, error) {
 		return Recognised{}, err
 	}
 	defer f.Close()
-	const longest = 1 << 20 // the first two lines have no more
-	lines := bufio.NewReader(io.LimitReader(f, longest))
+	lines := bufio.NewReader(io.LimitReader(f, longestLine))
 	header, err := lines.ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return Recognised{}, fmt.Errorf("%s: %w", path, err)
@@ -114,6 +115,31 @@ func recogniseTable(ctx context.Context, path string) (Recognised, error) {
 	}
 	return Recognised{Features, "features.train.features", "features, for no column names pictures"}, nil
 }
+
+// recogniseLines takes JSON lines for captions if the first object has some and no labels.
+func recogniseLines(ctx context.Context, path string) (Recognised, error) {
+	f, err := loader.OpenText(ctx, path)
+	if err != nil {
+		return Recognised{}, err
+	}
+	defer f.Close()
+	var first json.RawMessage
+	_ = json.NewDecoder(io.LimitReader(f, longestLine)).Decode(&first) // what is wrong appears when it is read
+	if isCaption(first) {
+		return Recognised{Captions, "captions", "captions, a line of JSON for each"}, nil
+	}
+	return Recognised{Manifest, "manifest", "a list of pictures with labels"}, nil
+}
+
+// isCaption reports whether an object of JSON has captions of a picture and no labels.
+func isCaption(object json.RawMessage) bool {
+	var keys map[string]json.RawMessage
+	return json.Unmarshal(object, &keys) == nil && annotation.HoldsCaption(object) &&
+		!slices.ContainsFunc(slices.Collect(maps.Keys(keys)), manifest.NamesLabels)
+}
+
+// longestLine bounds the first lines of a text.
+const longestLine = 1 << 20
 
 // ofPictures is the column of a header that names pictures, by its own name or by the first row; empty for none.
 func ofPictures(columns, cells []string) string {
@@ -175,14 +201,18 @@ func recogniseJSON(ctx context.Context, path string) (Recognised, error) {
 		return Recognised{}, fmt.Errorf("%s: %w", path, err)
 	}
 	if first == json.Delim('[') {
+		var object json.RawMessage
 		var row map[string]json.RawMessage
-		if d.More() && d.Decode(&row) == nil && slices.ContainsFunc(slices.Collect(maps.Keys(row)), manifest.NamesPictures) {
+		if d.More() && d.Decode(&object) == nil && isCaption(object) {
+			return Recognised{Captions, "captions", "captions, an object for each"}, nil
+		}
+		if json.Unmarshal(object, &row) == nil && slices.ContainsFunc(slices.Collect(maps.Keys(row)), manifest.NamesPictures) {
 			return Recognised{Manifest, "manifest", "a list of pictures, an object for each"}, nil
 		}
 	}
 	if first != json.Delim('{') {
 		return Recognised{}, setting.Errorf("", "%s: a list: want an object with annotations, as of COCO or MSR-VTT, or "+
-			"rows of pictures, such as [{\"path\": \"a.jpg\", \"labels\": [\"dog\"]}]", path)
+			`rows of pictures, such as [{"path": "a.jpg", "labels": ["dog"]}] or [{"image": "a.jpg", "caption": "a dog"}]`, path)
 	}
 	for d.More() {
 		name, err := d.Token()
