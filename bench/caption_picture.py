@@ -65,7 +65,7 @@ def main() -> None:
         subprocess.run([nmn, "scenes", folder, "--number", str(PICTURES)], check=True, stdout=sys.stderr)
         moved = mix(folder / "captions_train2014.json")
         kept_file = folder / "kept.json"
-        subprocess.run([nmn, "audit", "captions", "--captions", folder / "mixed.json", "--apply", kept_file],
+        subprocess.run([nmn, "audit", "captions", folder / "mixed.json", "--apply", kept_file],
                        check=True, stdout=sys.stderr)
         kept = {a["id"] for a in json.loads(kept_file.read_text())["annotations"]}
         rows = draw(folder, kept, moved)

@@ -86,7 +86,7 @@ def audit(nmn, captions, foreign, folder):
                    for n, own in enumerate(captions) for c, text in enumerate(own)]
     with open(path, "w") as file:
         json.dump({"images": pictures, "annotations": annotations}, file)
-    command = [nmn, "audit", "captions", "--captions", path, "--json"]
+    command = [nmn, "audit", "captions", path, "--json"]
     if foreign:
         with open(truth, "w") as file:
             file.writelines(f"{EACH * n + c}\n" for n, c in sorted(foreign))

@@ -46,7 +46,7 @@ func captionSummaryTable(s *captions.Summary) *Table {
 
 // worstCaptions lists captions with the words that make them suspect.
 func worstCaptions(worst []captions.Finding) *Table {
-	t := &Table{Title: "Captions that probably belong to other pictures", Columns: []Column{
+	t := &Table{Title: "Captions that fit their pictures least", Columns: []Column{
 		{Name: "caption", Text: true}, {Name: "picture", Text: true}, {Name: "p(own)", Decimals: 4},
 		{Name: "text", Text: true}, {Name: "words against it", Text: true},
 	}}

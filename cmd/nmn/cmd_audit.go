@@ -52,7 +52,7 @@ pictures, or online, which audits only the pictures that have scores. Results do
 		Example: `  nmn audit pictures.csv --run-dir runs/mine
   nmn audit runs/mine --decisions decisions.csv --output fixed.csv
   nmn audit --scores oof.csv --labels labels.csv --page audit.html --images pictures/`,
-		Args: arguments(p, cobra.MaximumNArgs(1)),
+		Args: arguments(p, counted(0, 1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if how := labels.Apply(args[0]); how == labels.ApplyForce || how == labels.ApplyPooled {

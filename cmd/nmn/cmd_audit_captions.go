@@ -34,20 +34,22 @@ func newAuditCaptions(p *program) *cobra.Command {
 	a := auditCaptions{options: captions.DefaultOptions(), top: 10, minError: .5,
 		page: auditPage{command: "audit captions", items: 500, thumbnails: 200}}
 	cmd := &cobra.Command{
-		Use:   "captions --captions FILE",
+		Use:   "captions FILE",
 		Short: "Find captions that belong to other pictures",
 		Long: `Find captions that are under the wrong picture or clip, by comparing the captions of each
 picture with each other and, with --scores, with a classifier. It needs no clean labels.`,
 		Annotations: details(`A caption is suspect if it has words that the other captions lack, and lacks words that they
-have. Files have the form of COCO, MSR-VTT or Flickr30k, or are CSV or JSON lines with bag and
-caption.
+have. Files have the form of COCO, MSR-VTT or Flickr30k, or are CSV or JSON lines with image
+and caption.
 If captions do not identify themselves, nothing is dropped and the reason is printed.
 See docs/guide/captions-audit.md.`),
-		Example: `  nmn audit captions --captions captions_train2014.json --output own.csv
-  nmn audit captions --captions captions.csv --page captions.html --images pictures/
-  nmn audit captions --captions captions.csv --decisions caption-decisions.csv --apply kept.csv`,
-		Args: refuseArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Example: `  nmn audit captions captions_train2014.json --output own.csv
+  nmn audit captions captions.csv --page captions.html --images pictures/
+  nmn audit captions captions.csv --decisions caption-decisions.csv --apply kept.csv`,
+		Args:              arguments(p, counted(1, 1)),
+		ValidArgsFunction: completeFiles("json", "jsonl", "csv", "txt", "token", "zip", "gz"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.captions = args[0]
 			if err := a.check(cmd.Flags().Changed); err != nil {
 				return err
 			}
@@ -55,8 +57,6 @@ See docs/guide/captions-audit.md.`),
 		},
 	}
 	in := under(cmd, "Captions")
-	in.file(&a.captions, "captions", "audit the captions in this `file`", "json", "jsonl", "csv", "txt",
-		"token", "zip", "gz")
 	in.file(&a.vocabulary, "vocab", "judge captions by the words in this `file`", "txt")
 	in.int(&a.options.Words, "vocab-size", "judge captions by this many most frequent `words`")
 	in.file(&a.options.Scores, "scores", "read out-of-fold scores of a classifier from this `file`", "csv", "npy")
@@ -83,8 +83,6 @@ See docs/guide/captions-audit.md.`),
 func (a *auditCaptions) check(given func(string) bool) error {
 	o := &a.options
 	switch {
-	case a.captions == "":
-		return usagef("audit captions: needs --captions, the file of captions")
 	case !(o.Precision > 0 && o.Precision <= 1):
 		return usagef("audit captions: --precision is %g, want above 0 to 1", o.Precision)
 	case !(a.minError >= 0 && a.minError <= 1):
@@ -131,7 +129,7 @@ func (a *auditCaptions) run(ctx context.Context, p *program) error {
 		p.message(run.Message{Topic: "page", Text: a.page.file})
 		if a.decisions == "" && a.apply == "" {
 			p.message(run.Message{Topic: "next", Text: "review the page, save caption-decisions.csv, then nmn audit captions " +
-				"--captions " + argument(a.captions) + " --decisions caption-decisions.csv --apply kept" +
+				argument(a.captions) + " --decisions caption-decisions.csv --apply kept" +
 				filepath.Ext(strings.TrimSuffix(a.captions, ".gz"))})
 		}
 	}

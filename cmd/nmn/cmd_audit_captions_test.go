@@ -79,7 +79,7 @@ func captionFolder(t *testing.T) string {
 
 // onCaptions is a command line on the captions of a folder.
 func onCaptions(dir string, args ...string) []string {
-	return append([]string{"audit", "captions", "--captions", filepath.Join(dir, "captions.json")}, args...)
+	return append([]string{"audit", "captions", filepath.Join(dir, "captions.json")}, args...)
 }
 
 func TestAuditCaptions_FindsThemAndDropsThem(t *testing.T) {
@@ -137,20 +137,20 @@ func TestAuditCaptions_RefusesInWords(t *testing.T) {
 	}
 	write(t, in, b.String())
 	page := filepath.Join(dir, "p.html")
-	text := must(t, "audit", "captions", "--captions", in, "--apply", out, "--page", page)
+	text := must(t, "audit", "captions", in, "--apply", out, "--page", page)
 	if !strings.Contains(text, "Nothing is dropped: every picture has only one caption") || read(t, out) != b.String() {
 		t.Errorf("%s", text)
 	}
 	if !strings.Contains(html.UnescapeString(read(t, page)), "every picture has only one caption") {
 		t.Error("the page does not say why nothing is dropped")
 	}
-	v := readJSON(t, must(t, "audit", "captions", "--captions", in, "--json"))
+	v := readJSON(t, must(t, "audit", "captions", in, "--json"))
 	if !strings.Contains(v["refused"].(string), "one caption") || v["dropped"].(float64) != 0 || v["foreign"] != nil {
 		t.Errorf("%v", v)
 	}
 	decisions := filepath.Join(dir, "d.csv")
 	write(t, decisions, "annotation_id,decision\nc7,drop\n")
-	must(t, "audit", "captions", "--captions", in, "--apply", out, "--decisions", decisions)
+	must(t, "audit", "captions", in, "--apply", out, "--decisions", decisions)
 	if got := read(t, out); got != regexp.MustCompile(`b7,.*\n`).ReplaceAllString(b.String(), "") {
 		t.Errorf("people decided about c7 alone: %s", got)
 	}
@@ -168,7 +168,7 @@ func TestAuditCaptions_TokenFile(t *testing.T) {
 	}
 	write(t, in, b.String())
 	write(t, decisions, "annotation_id,decision\nb7.jpg#1,drop\n")
-	v := readJSON(t, must(t, "audit", "captions", "--captions", in, "--apply", out, "--decisions", decisions,
+	v := readJSON(t, must(t, "audit", "captions", in, "--apply", out, "--decisions", decisions,
 		"--precision", "1", "--json"))
 	if want := regexp.MustCompile(`b7.jpg#1.*\n`).ReplaceAllString(b.String(), ""); v["bags"].(float64) != 100 ||
 		read(t, out) != want {
@@ -183,19 +183,19 @@ func TestAuditCaptions_Mistakes(t *testing.T) {
 		args string
 		says string
 	}{
-		{"", "needs --captions"},
-		{"--captions x --precision 0", "--precision is 0"},
-		{"--captions x --precision NaN", "--precision is NaN"},
-		{"--captions x --min-error .5", "--min-error belongs to --page"},
-		{"--captions x --page p.html --min-error 2", "--min-error is 2"},
-		{"--captions x --top -1", "at least 0"},
-		{"--captions x --vocab v --vocab-size 7", "--vocab-size cannot be combined"},
-		{"--captions x --logits", "--logits belongs to --scores"},
-		{"--captions x --decisions d.csv", "--decisions needs --apply"},
-		{"--captions x --output o.txt", "want a name that ends in .csv, .jsonl or .parquet"},
-		{"--captions x --images .", "audit captions: --images belongs to --page"},
-		{"--captions x --output o.csv --apply o.csv", "need three different files"},
-		{"x", "takes no argument"},
+		{"", "type nmn audit captions FILE; 0 arguments are given"},
+		{"x --precision 0", "--precision is 0"},
+		{"x --precision NaN", "--precision is NaN"},
+		{"x --min-error .5", "--min-error belongs to --page"},
+		{"x --page p.html --min-error 2", "--min-error is 2"},
+		{"x --top -1", "at least 0"},
+		{"x --vocab v --vocab-size 7", "--vocab-size cannot be combined"},
+		{"x --logits", "--logits belongs to --scores"},
+		{"x --decisions d.csv", "--decisions needs --apply"},
+		{"x --output o.txt", "want a name that ends in .csv, .jsonl or .parquet"},
+		{"x --images .", "audit captions: --images belongs to --page"},
+		{"x --output o.csv --apply o.csv", "need three different files"},
+		{"x y", "type nmn audit captions FILE; 2 arguments are given"},
 	} {
 		wantUsage(t, call(t, append([]string{"audit", "captions"}, strings.Fields(test.args)...)...), test.says)
 	}
@@ -203,7 +203,7 @@ func TestAuditCaptions_Mistakes(t *testing.T) {
 		"b.jsonl": "{\"bag\":\"\xff\"}\n", "c.json": "{}", "d.csv": "bag,caption\nx,...\n"} {
 		path := filepath.Join(dir, name)
 		write(t, path, content)
-		c := call(t, "audit", "captions", "--captions", path, "--apply", filepath.Join(dir, "out"+filepath.Ext(name)))
+		c := call(t, "audit", "captions", path, "--apply", filepath.Join(dir, "out"+filepath.Ext(name)))
 		if c.code != exitFailure || strings.Count(c.err, "\n") != 1 || !strings.Contains(c.err, name) {
 			t.Errorf("%s: exit code %d, %q", name, c.code, c.err)
 		}
@@ -214,7 +214,7 @@ func TestAuditCaptions_Mistakes(t *testing.T) {
 	one := filepath.Join(dir, "one.csv")
 	write(t, one, "bag,caption\na,x\n")
 	for out, says := range map[string]string{one: "are read from it", filepath.Join(dir, "k.json"): "ends in .csv"} {
-		if c := call(t, "audit", "captions", "--captions", one, "--apply", out); c.code != exitFailure ||
+		if c := call(t, "audit", "captions", one, "--apply", out); c.code != exitFailure ||
 			!strings.Contains(c.err, says) {
 			t.Errorf("%s: exit code %d, %q", out, c.code, c.err)
 		}

@@ -16,7 +16,7 @@ func newAuditCompare(p *program) *cobra.Command {
 		Long: `Compare finished runs on the same pictures with different labels; the first run has the original
 labels. The table counts changed labels, wrong labels if true labels are known, and scores.`,
 		Example: `  nmn audit compare runs/mine runs/mine-corrected`,
-		Args:    arguments(p, cobra.MinimumNArgs(2)),
+		Args:    arguments(p, counted(2, anyNumber)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			runs, err := runaudit.CompareLabels(cmd.Context(), args, p.log)
 			if err != nil {

@@ -213,7 +213,7 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 		dir := audited(t, onPictures("--set", "data.captions="+captions, "--images", images, "--vocab", vocabulary)...)
 		fixed := filepath.Join(t.TempDir(), "fixed.csv")
 		said := call(t, "audit", dir, "--noise-rates", "folds:2")
-		for _, want := range []string{"this audit is about words", "nmn audit captions --captions " + captions,
+		for _, want := range []string{"this audit is about words", "nmn audit captions " + captions,
 			"--images " + images} {
 			if said.code != exitOK || !strings.Contains(said.err, want) {
 				t.Errorf("exit code %d, the audit does not say %q:\n%s", said.code, want, said.err)

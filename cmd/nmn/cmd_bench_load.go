@@ -38,7 +38,7 @@ batch: "wait" is then the time that it waits for the loader.`),
 		Example: `  nmn bench load --size 565 --workers 2 pictures
   nmn bench load --step-ms 80 --batch 8 --json pictures
   nmn bench load --size 224 --fit square --augment strong pictures`,
-		Args: arguments(p, cobra.ExactArgs(1)),
+		Args: arguments(p, counted(1, 1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.loading.Loader.Augment = c.augment.Config()
 			if err := c.validate(); err != nil {

@@ -34,7 +34,7 @@ captions, and words.txt the counted words. --vocab takes the words.txt of anothe
   nmn caption counts train_val_annotation.zip text/val --split validate --vocab text/train/words.txt
   nmn caption train --features text/train/counts.npy --clips text/train/counts.csv \
     --captions text/train/captions.json`,
-		Args:              arguments(p, cobra.ExactArgs(2)),
+		Args:              arguments(p, counted(2, 2)),
 		ValidArgsFunction: completeFiles("json", "jsonl", "csv", "zip", "gz"),
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), p, args[0], args[1]) },
 	}

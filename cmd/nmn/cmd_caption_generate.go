@@ -40,7 +40,7 @@ captions, whatever --generate-batch and --threads are.`),
 		Example: `  nmn caption generate runs/captions --features v.npy --clips v.csv --output generated.json
   nmn caption generate runs/captions --features v.npy --clips v.csv --beam 5 --length-penalty 0.7
   nmn caption eval --results generated.json --references train_val_annotation.zip --split validate`,
-		Args:              arguments(p, cobra.ExactArgs(1)),
+		Args:              arguments(p, counted(1, 1)),
 		ValidArgsFunction: completeModels,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g.model = args[0]

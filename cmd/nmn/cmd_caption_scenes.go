@@ -31,7 +31,7 @@ same seed, split and frames, so features from nmn extract --per-frame fit these 
 		Example: `  nmn caption scenes scenes/train
   nmn caption train --features scenes/train/truth.npy --clips scenes/train/truth.csv \
     --captions scenes/train/captions.json --run-dir runs/captions`,
-		Args:              arguments(p, cobra.ExactArgs(1)),
+		Args:              arguments(p, counted(1, 1)),
 		ValidArgsFunction: completeFolders,
 		RunE:              func(_ *cobra.Command, args []string) error { return c.run(p, args[0]) },
 	}

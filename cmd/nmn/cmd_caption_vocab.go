@@ -29,7 +29,7 @@ most frequent first. It prints the size of the vocabulary for several minimum co
 one with --vocab, for example to compare captioners that share it.`),
 		Example: `  nmn caption vocab train_val_annotation.zip
   nmn caption vocab captions_train2014.json --min-count 5 --output words.txt`,
-		Args:              arguments(p, cobra.ExactArgs(1)),
+		Args:              arguments(p, counted(1, 1)),
 		ValidArgsFunction: completeFiles("json", "jsonl", "csv", "zip", "gz"),
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), p, args[0]) },
 	}

@@ -43,7 +43,7 @@ scores with caption counts, observed labels or true labels in files of the same 
 		Example: `  nmn eval runs/fd
   nmn eval runs/fd --split train --format markdown
   nmn eval --scores logits.npy --logits --labels labels.npy --json`,
-		Args:              arguments(p, cobra.MaximumNArgs(1)),
+		Args:              arguments(p, counted(0, 1)),
 		ValidArgsFunction: completeModels,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			result, err := e.evaluate(cmd, p, args)

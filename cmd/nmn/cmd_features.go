@@ -40,7 +40,7 @@ The names of the columns decide which columns are labels, or --set data.features
 and related settings. nmn extract computes features with a net.`),
 		Example: `  nmn features scene-train.arff.gz --labels scene.xml
   nmn features embeddings.parquet --output x.npy --output-labels y.csv`,
-		Args:              arguments(p, cobra.ExactArgs(1)),
+		Args:              arguments(p, counted(1, 1)),
 		ValidArgsFunction: completeFiles("npy", "npz", "safetensors", "csv", "tsv", "parquet", "arff", "gz"),
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), p, args[0]) },
 	}

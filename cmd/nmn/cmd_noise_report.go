@@ -41,7 +41,7 @@ as the arms of nmn experiment are.`),
 		Example: `  nmn noise report runs/fd
   nmn noise report runs/fd --split validation --output noise.html
   nmn noise report runs/fi --checkpoint best --json`,
-		Args:              arguments(p, cobra.ExactArgs(1)),
+		Args:              arguments(p, counted(1, 1)),
 		ValidArgsFunction: completeModels,
 		RunE:              func(cmd *cobra.Command, args []string) error { return n.run(cmd, p, args[0]) },
 	}

@@ -62,7 +62,7 @@ control characters, such as \x1b.`),
 		Example: `  nmn predict runs/fd holiday/ --top 5
   nmn predict runs/fd pictures/ --format csv > scores.csv
   nmn predict runs/clips holiday.mp4 frames/`,
-		Args: arguments(p, cobra.MinimumNArgs(2)),
+		Args: arguments(p, counted(2, anyNumber)),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.predict(cmd.Context(), p, args[0], args[1:]) },
 	}
 	m := under(cmd, "Model")

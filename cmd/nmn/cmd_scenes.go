@@ -49,7 +49,7 @@ true labels as well.`),
 		Example: `  nmn scenes --number 500 --flips 0.3:0.02 /tmp/noisy
   nmn train /tmp/noisy/pictures.csv --preset scenes --run-dir runs/noisy
   nmn scenes --moving --number 500 /tmp/moving`,
-		Args:              arguments(p, cobra.ExactArgs(1)),
+		Args:              arguments(p, counted(1, 1)),
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd, p, args[0]) },
 		ValidArgsFunction: completeFolders,
 	}

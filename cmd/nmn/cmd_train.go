@@ -191,7 +191,7 @@ func captionCommand(data *dataset.Config) string {
 	if file == "" {
 		return ""
 	}
-	command := fmt.Sprintf("nmn audit captions --captions %s --page captions.html", argument(file))
+	command := fmt.Sprintf("nmn audit captions %s --page captions.html", argument(file))
 	if data.Images != "" {
 		command += " --images " + argument(data.Images)
 	}

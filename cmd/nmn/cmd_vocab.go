@@ -37,7 +37,7 @@ clip, as in the paper. The paper's words need --keep-function-words.`),
 		Example: `  nmn vocab captions_train2014.json --vocab-size 1000 --output vocabulary.txt
   nmn vocab train_val_annotation.zip --keep-function-words --output msrvtt.txt
   nmn vocab captions.json --exclude background,photo --min-count 5`,
-		Args:              arguments(p, cobra.MinimumNArgs(1)),
+		Args:              arguments(p, counted(1, anyNumber)),
 		ValidArgsFunction: completeFiles("json", "gz", "zip"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.words.Size < 0 || c.words.MinCount < 0 || c.words.CaptionsPerBag < 0 {

@@ -29,7 +29,7 @@ which one it is and how it needs pictures. Only names, types and shapes are read
 		Example: `  nmn weights
   nmn weights get dinov2-small
   nmn weights VGG_ILSVRC_16_layers.caffemodel --json`,
-		Args: arguments(p, cobra.MaximumNArgs(1)),
+		Args: arguments(p, counted(0, 1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return listWeights(p, asJSON)

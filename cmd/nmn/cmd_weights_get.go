@@ -26,7 +26,7 @@ Interrupted downloads continue, and the content is checked against the publisher
 		Annotations: details(`An existing file is never overwritten. HTTPS_PROXY sets a proxy.`),
 		Example: `  nmn weights get dinov2-small
   nmn train pictures.csv --backbone dinov2-small --run-dir runs/mine`,
-		Args: arguments(p, cobra.MinimumNArgs(1)),
+		Args: arguments(p, counted(1, anyNumber)),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			files := make([]pretrained.File, len(names))
 			for i, name := range names {

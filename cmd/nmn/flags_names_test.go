@@ -125,13 +125,13 @@ func TestFlagKeys_AreSettings(t *testing.T) {
 func TestUnknownFlags_NameTheNearestFlagOrSetting(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"train --epoch 3":                        "unknown flag: --epoch; did you mean --epochs?",
-		"train --shedule cosine":                 "unknown flag: --shedule; did you mean --set train.schedule=VALUE?",
-		"train --schedule cosine":                "it is a setting, --set train.schedule=VALUE",
-		"train --set train.shedule=1":            "there is no setting train.shedule; did you mean train.schedule?",
-		"predict r x --treshold .3":              "unknown flag: --treshold; did you mean --threshold?",
-		"scenes d --flps .1:.1":                  "unknown flag: --flps; did you mean --flips?",
-		"audit captions --caption captions.json": "unknown flag: --caption; did you mean --captions?",
+		"train --epoch 3":                      "unknown flag: --epoch; did you mean --epochs?",
+		"train --shedule cosine":               "unknown flag: --shedule; did you mean --set train.schedule=VALUE?",
+		"train --schedule cosine":              "it is a setting, --set train.schedule=VALUE",
+		"train --set train.shedule=1":          "there is no setting train.shedule; did you mean train.schedule?",
+		"predict r x --treshold .3":            "unknown flag: --treshold; did you mean --threshold?",
+		"scenes d --flps .1:.1":                "unknown flag: --flps; did you mean --flips?",
+		"audit captions c.json --pages p.html": "unknown flag: --pages; did you mean --page?",
 	} {
 		wantUsage(t, call(t, strings.Fields(line)...), want)
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"nmn/internal/visible"
 	ranks "nmn/ranks"
+	"nmn/text"
 )
 
 // program holds what every command shares.
@@ -67,6 +69,21 @@ func arguments(p *program, check cobra.PositionalArgs) cobra.PositionalArgs {
 		if err := check(cmd, args); err != nil {
 			p.called = cmd
 			return usagef("%s: %w", cmd.Name(), err)
+		}
+		return nil
+	}
+}
+
+// anyNumber stands for no limit on the number of arguments.
+const anyNumber = math.MaxInt
+
+// counted is the check of commands with least to most arguments. Its error is the line to type.
+func counted(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if n := len(args); n < least || n > most {
+			_, wanted, _ := strings.Cut(cmd.Use, " ")
+			return fmt.Errorf("type %s %s; %s", cmd.CommandPath(), wanted,
+				text.Plural("arguments").Count(n)+map[bool]string{true: " is given", false: " are given"}[n == 1])
 		}
 		return nil
 	}

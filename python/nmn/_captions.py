@@ -86,7 +86,7 @@ def caption_issues(
             bags, texts, index = _flat(captions, "captions")
             file = _written(folder, "captions.jsonl", bags, texts)
         output = os.path.join(folder, "own.jsonl")
-        arguments = ["audit", "captions", "--captions", file, "--output", output, "--json", "--top", "0"]
+        arguments = ["audit", "captions", file, "--output", output, "--json", "--top", "0"]
         arguments += ["--precision", repr(float(precision))]
         arguments += _score_arguments(scores, score_ids, logits, bags, vocabulary, folder)
         arguments += _vocabulary(vocabulary, vocabulary_size, folder)

@@ -72,7 +72,7 @@ var makePages = sync.OnceValues(func() (map[string]string, error) {
 		{"audit", "--scores", at("scores.csv"), "--labels", at("labels.csv"), "--images", at("pictures"), "--page",
 			at("audit.html")},
 		{"audit", "--scores", at("scores.csv"), "--labels", at("labels.csv"), "--page", at("audit-bare.html")},
-		{"audit", "captions", "--captions", at("captions.csv"), "--images", at("pictures"), "--page",
+		{"audit", "captions", at("captions.csv"), "--images", at("pictures"), "--page",
 			at("captions.html")},
 	} {
 		if err := run(args...); err != nil {

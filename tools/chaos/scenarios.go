@@ -163,7 +163,7 @@ var scenarios = []scenario{
 	},
 	writing("audit-annotators", "audit annotators --labels crowd.csv --annotators a.csv --output l.jsonl --consensus "+
 		"c.csv --evidence e.npy", []string{"crowd.csv"}, "a.csv", "l.jsonl", "c.csv", "e.npy"),
-	writing("audit-captions", "audit captions --captions pictures/captions_train2014.json --images pictures/images --page"+
+	writing("audit-captions", "audit captions pictures/captions_train2014.json --images pictures/images --page"+
 		" p.html --min-error 0 --output o.parquet --apply k.json --precision 0.6", []string{"pictures"}, "p.html",
 		"o.parquet", "k.json"),
 	writing("predict", "predict head x.npy --output p.npy", []string{"head", "x.npy"}, "p.npy"),
