@@ -208,6 +208,9 @@ func TooManyBad(set *Set, bad []BadSample, allowed int) error {
 
 // NoneUsable returns the error about a set without a usable bag. first is the error of the first bag.
 func NoneUsable(set *Set, first error) error {
+	if set.Len() == 1 {
+		return fmt.Errorf("there is nothing to read: %w", first)
+	}
 	return fmt.Errorf("none of the %d %s of %q can be used, the first because of: %w", set.Len(), set.Noun(),
 		set.Name, first)
 }

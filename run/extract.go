@@ -1,10 +1,12 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -28,6 +30,8 @@ type ExtractOptions struct {
 	Split string
 	// Listed takes paths as files of pictures, whose rows come in this order; else they are searched and sorted.
 	Listed bool
+	// FFmpeg is the program that takes the frames of videos, for a model of clips; empty for ffmpeg on the PATH.
+	FFmpeg string
 }
 
 // DefaultExtractOptions extract the training split.
@@ -37,7 +41,7 @@ func DefaultExtractOptions() ExtractOptions {
 }
 
 // Extract runs the model over pictures, or without paths over a split of its data, and returns the outputs of
-// layers for each. Files of features appear when they are complete. Memory is bounded by a batch.
+// layers for each. For a model that has learned clips, paths are as in Predict, unless they are Listed. Files of features appear when they are complete. Memory is bounded by a batch.
 func (m *Model) Extract(ctx context.Context, paths []string, o ExtractOptions) ([]runfeatures.Extracted, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -48,11 +52,33 @@ func (m *Model) Extract(ctx context.Context, paths []string, o ExtractOptions) (
 			return m.pictureExtraction(ctx, paths, o)
 		}
 	}
+	if len(paths) > 0 && m.checkpoint.Clips != nil && !o.Listed {
+		return m.extractClips(ctx, paths, &o)
+	}
 	x, err := find(ctx, &o)
 	if err != nil {
 		return nil, err
 	}
 	return x.Run(ctx)
+}
+
+// extractClips extracts from clips. Nothing is kept for a later call if it is interrupted.
+func (m *Model) extractClips(ctx context.Context, paths []string,
+	o *ExtractOptions) (done []runfeatures.Extracted, err error) {
+	clips, err := m.findClips(ctx, paths, &o.Reading, o.FFmpeg)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, clips.close()) }()
+	if err := cmp.Or(o.checkFrames(clips.set), m.refuseVideos(clips.set, o, m.checkpoint.Clips.ByFrame)); err != nil {
+		return nil, err
+	}
+	clips.set.IDs = clips.names
+	l := m.loader(&o.Reading)
+	if !o.PerFrame {
+		l.BatchBags = clips.batch(o.Batch)
+	}
+	return m.extraction(clips.set, l, o).Run(ctx)
 }
 
 func (o *ExtractOptions) validate() error {
@@ -85,6 +111,9 @@ func (m *Model) pictureExtraction(ctx context.Context, paths []string,
 		return nil, err
 	}
 	set := dataset.Pictures(files, m.vocabulary, o.MaxPixels)
+	if err := o.checkFrames(set); err != nil {
+		return nil, err
+	}
 	o.skipped(skipped)
 	set.IDs = pictureNames(paths, files)
 	x := m.extraction(set, m.loader(&o.Reading), o)
@@ -102,7 +131,7 @@ func (m *Model) splitExtraction(ctx context.Context, o *ExtractOptions) (*runfea
 	}
 	l := c.Loader()
 	l.BatchBags = o.Batch
-	if err := m.refuseVideos(set, o, c); err != nil {
+	if err := m.refuseVideos(set, o, c.ByFrame()); err != nil {
 		return nil, err
 	}
 	if set, err = o.Shard.set(set); err != nil {
@@ -184,21 +213,21 @@ func noTruth(split string) error {
 		"or give data that have them (scenes)", split)
 }
 
-// checkFrames refuses a row for each frame if a split has no videos.
+// checkFrames refuses a row for each frame if there are no videos.
 func (o *ExtractOptions) checkFrames(set *loader.Set) error {
 	if o.PerFrame && !set.Videos() {
-		return setting.Errorf("", "extract: the %s split has no videos: leave out `extract.per_frame`", o.Split)
+		return setting.Errorf("", "extract: there are no videos: leave out `extract.per_frame`")
 	}
 	return nil
 }
 
 // refuseVideos refuses layers that say nothing of a video as a whole.
-func (m *Model) refuseVideos(set *loader.Set, o *ExtractOptions, c *Config) error {
+func (m *Model) refuseVideos(set *loader.Set, o *ExtractOptions, byFrame bool) error {
 	chunk := m.checkpoint.Config.ChunkFrames
 	switch {
 	case !set.Videos() || o.PerFrame:
 		return nil
-	case slices.Contains(o.Layers, model.Probabilities) && c.ByFrame():
+	case slices.Contains(o.Layers, model.Probabilities) && byFrame:
 		return setting.Errorf("",
 			"extract: this run has learned frames one by one, and says nothing of a video as a whole: add `extract.per_frame`")
 	case chunk > 0 && slices.ContainsFunc(o.Layers, func(l model.Layer) bool { return l != model.Probabilities }):

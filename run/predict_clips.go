@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/loader/frames"
 	"nmn/train"
@@ -19,44 +20,67 @@ import (
 // it was trained on, and clips are joined as in training.
 func (m *Model) scoreClips(ctx context.Context, paths []string, o *PredictOptions) (p *Predictions,
 	scores *train.Scores, err error) {
-	clips, err := dataset.FindClips(ctx, paths)
+	clips, err := m.findClips(ctx, paths, &o.Reading, o.FFmpeg)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { err = errors.Join(err, clips.Close()) }()
-	from, to, err := o.Shard.Range(len(clips.Clips), "clips")
+	defer func() { err = errors.Join(err, clips.close()) }()
+	set, err := m.throughBackbone(ctx, clips.set, &o.Reading)
 	if err != nil {
-		return nil, nil, err
-	}
-	names := pictureNames(paths, clips.Paths())[from:to]
-	clips.Clips = clips.Clips[from:to]
-	taken, err := m.takeFrames(ctx, clips, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { err = errors.Join(err, taken()) }()
-	o.skipped(clips.Skipped)
-	set, err := clips.Set(m.vocabulary, o.MaxPixels)
-	if err != nil {
-		return nil, nil, err
-	}
-	if set, err = m.throughBackbone(ctx, set, &o.Reading); err != nil {
 		return nil, nil, err
 	}
 	reading := *o
 	if set.ByFrame = m.checkpoint.Clips.ByFrame; !set.ByFrame {
-		reading.Batch = max(1, o.Batch/set.LongestBag()) // which counts pictures
+		reading.Batch = clips.batch(o.Batch)
 	}
 	if p, scores, err = m.score(ctx, set, &reading); err != nil {
 		return nil, nil, err
 	}
-	p.names, p.Skipped, p.Clips = names, clips.Skipped, true
+	p.names, p.Skipped, p.Clips = clips.names, clips.skipped, true
 	return p, scores, nil
+}
+
+// foundClips are the clips that paths name.
+type foundClips struct {
+	set            *loader.Set
+	names, skipped []string
+	close          func() error // removes the frames of videos
+}
+
+// batch returns how many clips have about as many frames as a batch has pictures.
+func (c *foundClips) batch(pictures int) int { return max(1, pictures/c.set.LongestBag()) }
+
+// findClips finds clips, and takes the frames of videos.
+func (m *Model) findClips(ctx context.Context, paths []string, r *Reading, ffmpeg string) (_ *foundClips, err error) {
+	clips, err := dataset.FindClips(ctx, paths)
+	if err != nil {
+		return nil, err
+	}
+	found := &foundClips{close: clips.Close}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, found.close())
+		}
+	}()
+	from, to, err := r.Shard.Range(len(clips.Clips), "clips")
+	if err != nil {
+		return nil, err
+	}
+	found.names, found.skipped = pictureNames(paths, clips.Paths())[from:to], clips.Skipped
+	clips.Clips = clips.Clips[from:to]
+	remove, err := m.takeFrames(ctx, clips, ffmpeg)
+	if err != nil {
+		return nil, err
+	}
+	found.close = func() error { return errors.Join(clips.Close(), remove()) }
+	r.skipped(clips.Skipped)
+	found.set, err = clips.Set(m.vocabulary, r.MaxPixels)
+	return found, err
 }
 
 // takeFrames takes the frames of videos into a folder, which remove removes. What cannot be read of a clip is noted
 // there.
-func (m *Model) takeFrames(ctx context.Context, clips *dataset.ClipPaths, o *PredictOptions) (remove func() error,
+func (m *Model) takeFrames(ctx context.Context, clips *dataset.ClipPaths, ffmpeg string) (remove func() error,
 	err error) {
 	var videos []*dataset.ClipPath
 	for i := range clips.Clips {
@@ -67,7 +91,7 @@ func (m *Model) takeFrames(ctx context.Context, clips *dataset.ClipPaths, o *Pre
 	if len(videos) == 0 {
 		return func() error { return nil }, nil
 	}
-	tool, err := frames.Find(ctx, o.FFmpeg)
+	tool, err := frames.Find(ctx, ffmpeg)
 	if err != nil {
 		return nil, err
 	}

@@ -107,6 +107,67 @@ func TestPredict_ClipsAsTheyAreEvaluated(t *testing.T) {
 	}
 }
 
+// Features of clips that paths name are those of the same clips in a split, for each clip and for each frame.
+func TestExtract_ClipsAsOfASplit(t *testing.T) {
+	t.Parallel()
+	_, tested, common := clipFolders(t, shard.Shards)
+	given, err := run.ParseSettings(append(common, "data.test_clips="+tested, "net.mil=true", "train.batch_bags_mil=4")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c run.Config
+	if err := (run.Sources{Preset: run.MovingScenesPreset, Settings: given}).Resolve(&c); err != nil {
+		t.Fatal(err)
+	}
+	s, err := run.Open(t.Context(), c, run.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	dir := filepath.Join(t.TempDir(), "run")
+	if _, err := s.Train(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	m, err := s.OpenModel(dir, run.Last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	o := run.DefaultExtractOptions()
+	o.Split = "test"
+	for _, o.PerFrame = range []bool{false, true} {
+		rows := func(paths []string) (all [][]float32) {
+			o.Row = func(_ int, rows [][]float32) error {
+				all = append(all, slices.Clone(rows[0]))
+				return nil
+			}
+			if _, err := m.Extract(t.Context(), paths, o); err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		want, got := rows(nil), rows([]string{tested})
+		if n := map[bool]int{false: 5, true: 15}[o.PerFrame]; len(want) != n || !slices.EqualFunc(got, want, closeRows) {
+			t.Errorf("by frame %t: %d rows of paths differ from %d of the split", o.PerFrame, len(got), len(want))
+		}
+	}
+	o.PerFrame = false
+	video := filepath.Join(t.TempDir(), "clip.mkv")
+	if err := os.WriteFile(video, []byte("\x1a\x45\xdf\xa3"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o.FFmpeg = filepath.Join(t.TempDir(), "no-ffmpeg")
+	if _, err := m.Extract(t.Context(), []string{video}, o); err == nil || !strings.Contains(err.Error(),
+		"get ffmpeg 5.1") {
+		t.Errorf("without ffmpeg: %v", err)
+	}
+}
+
+// closeRows reports whether rows differ in the last bits alone.
+func closeRows(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Abs(float64(x-y)) <= 1e-5 })
+}
+
 // Folders of pictures are clips, and so is a picture; what cannot be read is named.
 func TestPredict_FoldersOfFrames(t *testing.T) {
 	t.Parallel()

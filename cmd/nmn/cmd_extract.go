@@ -54,8 +54,9 @@ needs it; nmn weights shows how. Its layers are cls, mean and cls+mean of a tran
 embedding of CLIP, or pool5 and fc7. Without PATH, --set selects the data: data.manifest,
 data.captions and so on.
 
-A video has one row, the mean over its frames. With --per-frame every frame has a row, named
-CLIP#FRAME, and --output-clips lists the rows of each clip.
+A model of clips takes videos and folders of frames, as nmn predict does. A clip has one row,
+the mean over its frames. With --per-frame every frame has a row, named CLIP#FRAME, and
+--output-clips lists the rows of each clip.
 
 If an extraction was interrupted, the same command continues it: a hidden folder next to the
 first file keeps the rows until the extraction ends.
@@ -86,6 +87,7 @@ Results depend on --batch-size and --threads only in the last bits.`),
 	m.shard(&c.options.Shard, "pictures")
 	m.bool(&c.options.PerFrame, "per-frame", "write a row for each frame of a video")
 	enum(m, &c.options.Split, "split", "extract from this `split` of the data", "train", "validation", "test")
+	m.file(&c.options.FFmpeg, "ffmpeg", "take frames of videos with this `program`")
 	m.file(&c.list, "paths", "read the paths of pictures from this `file`, one a line", "txt", "gz")
 	out := under(cmd, "Output")
 	out.strings(&c.options.Outputs, "output",
@@ -150,8 +152,7 @@ func (c *extractCommand) extract(cmd *cobra.Command, p *program, path string, pa
 var forPictures = []string{"data.fit", "data.max_pixels", "data.max_bad_samples"}
 
 // ofSplit are the flags that do not apply to named pictures.
-var ofSplit = []string{"split", "output-labels", "output-truth", "per-frame", "output-clips", "preset",
-	"size", "config"}
+var ofSplit = []string{"split", "output-labels", "output-truth", "preset", "size", "config"}
 
 func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 	if err := c.checkOutputs(); err != nil {
@@ -162,6 +163,8 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 		return usagef("extract: --output-clips lists the rows of frames: add --per-frame")
 	case c.options.Batch < 1:
 		return usagef("extract: --batch-size is %d, want at least 1", c.options.Batch)
+	case c.options.FFmpeg != "" && (len(paths) == 0 || c.list != "" || c.weights != ""):
+		return usagef("extract: --ffmpeg is for videos that are named, and a MODEL of clips: leave it out")
 	case len(paths) == 0:
 		return nil
 	}
