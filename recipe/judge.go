@@ -93,19 +93,27 @@ func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgeme
 	set, _ := j.Data.EvaluationSplit()
 	result, scores, err := EvaluateNet(ctx, j.Group, j.Log, net, set, j.Data.Train, l, plan.Unestimated,
 		eval.Options{PlugIn: theta})
-	if err == nil {
-		if out.NotMeasured = result.Unseparated(); out.NotMeasured != "" {
-			out.NotMeasured += "; hold out more"
-		}
-		if set == j.Data.Train {
-			out.NotMeasured = notHeldOut
-		}
-		if out.NotMeasured != "" {
-			result.Unmeasure()
-		}
+	if out.Evaluation = result; err == nil {
+		out.DropMeasures(set != j.Data.Train)
 	}
-	out.Evaluation = result
 	return out, scores, err
+}
+
+// DropMeasures removes measures that show nothing and notes why: the judged set was not held out, or its scores cannot
+// be ranked.
+func (j *Judgement) DropMeasures(heldOut bool) {
+	if j.Evaluation == nil || j.NotMeasured != "" {
+		return
+	}
+	if j.NotMeasured = j.Evaluation.Unseparated(); j.NotMeasured != "" {
+		j.NotMeasured += "; hold out more"
+	}
+	if !heldOut {
+		j.NotMeasured = notHeldOut
+	}
+	if j.NotMeasured != "" {
+		j.Evaluation.Unmeasure()
+	}
 }
 
 // threshold finds the threshold, and says from which probabilities.

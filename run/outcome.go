@@ -12,6 +12,7 @@ import (
 	"nmn/internal/origin"
 	"nmn/labels"
 	"nmn/labels/inject"
+	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
@@ -163,8 +164,15 @@ func (s *Start) same(ctx context.Context, dir string, d *dataset.Splits) (bool, 
 	return err == nil && now[0].Digest == s.SHA256, err
 }
 
-// ReadOutcome reads the result of a folder; nil if there is none.
-func ReadOutcome(dir string) (*Outcome, error) { return loadResult[Outcome](dir) }
+// ReadOutcome reads the result of a folder; nil if there is none. It leaves out measures that show nothing, which
+// older programs have written.
+func ReadOutcome(dir string) (*Outcome, error) {
+	o, err := loadResult[Outcome](dir)
+	if o != nil {
+		o.DropMeasures(o.Split != loader.TrainSplit)
+	}
+	return o, err
+}
 
 func loadResult[T any](dir string) (*T, error) {
 	return durable.LoadJSON[T](filepath.Join(dir, ResultFile), "remove the file to evaluate again")

@@ -107,7 +107,7 @@ func TestPredict_ClipsAsTheyAreEvaluated(t *testing.T) {
 	}
 }
 
-// Features of clips that paths name are equal to the features of the same clips in a split, for each clip and each frame.
+// Features of clips that paths name equal the features of the same clips in a split, by clip and by frame.
 func TestExtract_ClipsAsOfASplit(t *testing.T) {
 	t.Parallel()
 	_, tested, common := clipFolders(t, shard.Shards)

@@ -456,5 +456,5 @@ func TestAuditCompare_CountsWhatIsWrong(t *testing.T) {
 	if table := must(t, "audit", "compare", before, after); !strings.Contains(table, "What the labels have gained") {
 		t.Error(table)
 	}
-	wantUsage(t, call(t, "audit", "compare", before), "at least 2")
+	wantUsage(t, call(t, "audit", "compare", before), "type nmn audit compare RUN RUN...")
 }
