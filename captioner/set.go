@@ -9,6 +9,7 @@ import (
 
 	"nmn/captioner/metrics"
 	"nmn/captioner/s2vt"
+	"nmn/text"
 )
 
 // Set is clips with features and captions, for training and evaluation: a Ragged Source.
@@ -34,12 +35,12 @@ type LeftOut struct {
 func (l LeftOut) String() string {
 	var parts []string
 	for _, part := range []struct {
-		n    int
-		what string
-	}{{l.WithoutCaptions, "clips without captions"}, {l.WithoutFeatures, "captioned clips without features"},
-		{l.Empty, "captions without a word"}, {l.TooLong, "captions that are too long"}} {
+		n          int
+		what, more string
+	}{{l.WithoutCaptions, "clips", "without captions"}, {l.WithoutFeatures, "captioned clips", "without features"},
+		{l.Empty, "captions", "without a word"}, {l.TooLong, "captions", "with too many words"}} {
 		if part.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
+			parts = append(parts, text.Count(part.n, part.what)+" "+part.more)
 		}
 	}
 	return strings.Join(parts, ", ")

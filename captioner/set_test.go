@@ -43,7 +43,7 @@ func TestJoin_ByIdentifiers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.Clips() != 2 || s.ID(1) != "z" || s.Pairs() != 3 ||
-		s.Left.String() != "1 clips without captions, 1 captions without a word, 2 captions that are too long" {
+		s.Left.String() != "1 clip without captions, 1 caption without a word, 2 captions with too many words" {
 		t.Errorf("%d clips, %d pairs, left out: %v", s.Clips(), s.Pairs(), s.Left)
 	}
 	if got := fmt.Sprint(s.Captions(1)); got != fmt.Sprint([][]int32{w.Append(nil, []string{"a", "dog"}),

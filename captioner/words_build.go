@@ -38,16 +38,17 @@ type Counted struct {
 
 // String sums up the captions.
 func (c Counted) String() string {
-	parts := []string{fmt.Sprintf("%d captions of %d words, %d different", c.Captions, c.Tokens, c.Distinct)}
+	parts := []string{fmt.Sprintf("%s of %s, %d different", text.Count(c.Captions, "captions"),
+		text.Count(c.Tokens, "words"), c.Distinct)}
 	if c.Unknown > 0 {
 		parts = append(parts, fmt.Sprintf("%.2f %% of the words unknown", 100*float64(c.Unknown)/float64(c.Tokens)))
 	}
 	if c.Empty > 0 {
-		parts = append(parts, fmt.Sprintf("%d captions without a word", c.Empty))
+		parts = append(parts, fmt.Sprintf("%s without a word", text.Count(c.Empty, "captions")))
 	}
 	if c.TooLong > 0 {
-		parts = append(parts, fmt.Sprintf("%d words of more than %d bytes, which count as unknown",
-			c.TooLong, maxWordBytes))
+		parts = append(parts, fmt.Sprintf("%s of more than %d bytes, which count as unknown",
+			text.Count(c.TooLong, "words"), maxWordBytes))
 	}
 	return strings.Join(parts, ", ")
 }

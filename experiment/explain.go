@@ -9,6 +9,7 @@ import (
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
+	"nmn/text"
 	"nmn/train"
 )
 
@@ -87,12 +88,7 @@ func (g *Grid) meaning(a recipe.Name, first string) string {
 	return strings.NewReplacer("{stage1}", first, "{stage2}", epochs(g.Config.Train.Stage2Epochs)).Replace(arm.Meaning)
 }
 
-func epochs(n int) string {
-	if n == 1 {
-		return "1 epoch"
-	}
-	return fmt.Sprintf("%d epochs", n)
-}
+func epochs(n int) string { return text.Count(n, "epochs") }
 
 // renamed is a text with the names that the program has for settings.
 func (g *Grid) renamed(text string) string {

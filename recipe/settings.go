@@ -10,6 +10,7 @@ import (
 	"nmn/internal/setting"
 	"nmn/loader/dataset"
 	"nmn/model"
+	"nmn/text"
 	"nmn/train"
 )
 
@@ -207,8 +208,8 @@ func (s *Settings) Inestimable(d *dataset.Splits) string {
 	case s.Folds() > 0 && d.Train.Rows != nil:
 		return "folds need all labels in memory: raise `run.label_memory`, or give `noise_rates` online"
 	case s.Folds() > n:
-		return fmt.Sprintf("%d %s cannot be dealt to %d folds: give `noise_rates` folds:N with a smaller N", n,
-			d.Train.Noun(), s.Folds())
+		return fmt.Sprintf("%d %s cannot be dealt to %s: give `noise_rates` folds:N with a smaller N", n,
+			d.Train.Noun(), text.Count(s.Folds(), "folds"))
 	}
 	return ""
 }
@@ -292,6 +293,7 @@ func (s *Settings) Cost(arms []Name) string {
 	case s.Folds() == 0:
 		return ""
 	}
-	return fmt.Sprintf("%d folds, trained %d × for %d epochs on the other folds%s: the time of %d epochs of stage 1 more",
-		s.Folds(), s.rounds(arms), s.Recipe.foldEpochs(), again, s.ExtraEpochs(arms))
+	return fmt.Sprintf("%s, trained %d × for %s on the other folds%s: the time of %s of stage 1 more",
+		text.Count(s.Folds(), "folds"), s.rounds(arms), text.Count(s.Recipe.foldEpochs(), "epochs"), again,
+		text.Count(s.ExtraEpochs(arms), "epochs"))
 }

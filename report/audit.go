@@ -6,6 +6,7 @@ import (
 
 	"nmn/labels"
 	"nmn/labels/audit"
+	"nmn/text"
 )
 
 // AuditTables returns the tables of an audit: the first top suspects (0 for none), the classes with the most labels
@@ -43,7 +44,7 @@ func countNotes(r *audit.Report, c audit.Counts) []string {
 	}
 	if c.Open < c.Suspects {
 		which += " without a decision"
-		s += fmt.Sprintf(" %d suspects have no decision yet.", c.Open)
+		s += fmt.Sprintf(" Suspects without a decision: %d.", c.Open)
 	}
 	if k := audit.AtPrecision(r.Candidates(labels.ApplyCareful), .9); k > 0 {
 		s += fmt.Sprintf(" The first %d %s have an expected precision of 90 %%.", k, which)
@@ -64,14 +65,23 @@ func suspectCount(suspects, all int, labels string, least float64) string {
 	return fmt.Sprintf("%d of %d %s are wrong with a probability of at least %g", suspects, all, labels, least)
 }
 
+// corrected returns how many labels are corrected.
+func corrected(n int) string {
+	if n == 1 {
+		return "1 label is corrected"
+	}
+	return fmt.Sprintf("%d labels are corrected", n)
+}
+
 // correctionNote returns a sentence about the corrected labels and the files they are written to.
 func correctionNote(o *audit.Outcome) string {
-	s := fmt.Sprintf("%d labels are corrected in %s: %d by your decisions and %d automatically", o.Changed, o.Labels,
-		o.Accepted, o.Automatic)
+	s := fmt.Sprintf("%s in %s: %d by your decisions and %d automatically", corrected(o.Changed), o.Labels, o.Accepted,
+		o.Automatic)
 	if o.ExpectedPrecision.Defined() {
 		s += fmt.Sprintf(" with an expected precision of %.1f %%", 100*o.ExpectedPrecision)
 	}
-	s += fmt.Sprintf(". You kept %d suspects as they are. %s lists every change with its reason.", o.Rejected, o.Changes)
+	s += fmt.Sprintf(". You kept %s unchanged. %s lists every change with its reason.",
+		text.Count(o.Rejected, "suspects"), o.Changes)
 	if o.Reason != "" {
 		s += " No label is corrected automatically: " + o.Reason + "."
 	}

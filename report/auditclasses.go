@@ -23,7 +23,7 @@ func ClassAuditTables(r *multiclass.Report, top, classes int) []*Table {
 	}
 	tables = append(tables, rowTables(r.Table, top, r.Known(), "")...)
 	if o := r.Outcome; o != nil {
-		s := fmt.Sprintf("%d labels are corrected in %s", o.Changed, o.Labels)
+		s := corrected(o.Changed) + " in " + o.Labels
 		if o.ExpectedPrecision.Defined() {
 			s += fmt.Sprintf(" with an expected precision of %.1f %%", 100*o.ExpectedPrecision)
 		}

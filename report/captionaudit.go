@@ -114,7 +114,7 @@ func captionOutcome(o *captions.Outcome) string {
 	}
 	out += ")"
 	if o.EmptyBags > 0 {
-		out += fmt.Sprintf(". %d pictures have no caption left", o.EmptyBags)
+		out += fmt.Sprintf(". Pictures without a caption left: %d", o.EmptyBags)
 	}
 	return out + "."
 }

@@ -173,7 +173,7 @@ func TestCaptionAuditTables_SayWhatIsDroppedAndWhyNot(t *testing.T) {
 	}
 	for _, want := range []string{
 		"kept.csv has 1 captions. 3 are dropped (1 by probability, 2 by your decisions; your decisions keep 4 more)",
-		"5 pictures have no caption left.", "p(own) text words against it", "<b>"} {
+		"Pictures without a caption left: 5.", "p(own) text words against it", "<b>"} {
 		if text := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -13,7 +13,12 @@ type Plural string
 func (p Plural) String() string { return cmp.Or(string(p), "samples") }
 
 // One returns the singular.
-func (p Plural) One() string { return strings.TrimSuffix(p.String(), "s") }
+func (p Plural) One() string {
+	if one, ok := strings.CutSuffix(p.String(), "sses"); ok {
+		return one + "ss"
+	}
+	return strings.TrimSuffix(p.String(), "s")
+}
 
 // Count returns the number followed by the noun, in the singular after 1.
 func (p Plural) Count(n int) string {
@@ -22,3 +27,6 @@ func (p Plural) Count(n int) string {
 	}
 	return fmt.Sprintf("%d %v", n, p)
 }
+
+// Count returns a number followed by a noun that is given in the plural.
+func Count(n int, noun string) string { return Plural(noun).Count(n) }

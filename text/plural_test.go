@@ -7,7 +7,7 @@ import (
 
 func TestPlural(t *testing.T) {
 	for p, want := range map[Plural]string{"clips": "clips, clip, 0 clips, 1 clip",
-		"": "samples, sample, 0 samples, 1 sample"} {
+		"classes": "classes, class, 0 classes, 1 class", "": "samples, sample, 0 samples, 1 sample"} {
 		if got := fmt.Sprintf("%v, %s, %s, %s", p, p.One(), p.Count(0), p.Count(1)); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

@@ -117,7 +117,7 @@ func TestAudit_CountsAreTheSameEverywhere(t *testing.T) {
 				"on every sample",
 			}...)
 			if name == "decisions" {
-				wants = append(wants, fmt.Sprintf("%d suspects have no decision yet.", of("open_suspects")))
+				wants = append(wants, fmt.Sprintf("Suspects without a decision: %d.", of("open_suspects")))
 			}
 			for _, want := range wants {
 				if !strings.Contains(tables, want) {

@@ -99,6 +99,6 @@ func (a *auditPage) pictures(ctx context.Context, p *program, ids []string) (pic
 		return small
 	}
 	return picture, func() {
-		p.note("%d pictures are in %s, %d were not found or are unusable", made, a.file, failed)
+		p.note("pictures in %s: %d; not found or unusable: %d", a.file, made, failed)
 	}, nil
 }

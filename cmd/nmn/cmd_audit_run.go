@@ -18,6 +18,7 @@ import (
 	"nmn/report"
 	"nmn/run"
 	runaudit "nmn/run/audit"
+	"nmn/text"
 )
 
 // checkRun refuses flags that do not apply to a run, and sets the defaults. audited is the argument of the
@@ -152,7 +153,8 @@ func (a *auditCommand) offer(p *program, r *runaudit.Audit, scored int) {
 			continue
 		}
 		o := r.Offer(folds, 0)
-		line := fmt.Sprintf("%d folds, each %d epochs on %d of %d %s", folds, o.Epochs, bags-bags/folds, bags, noun)
+		line := fmt.Sprintf("%s, each %s on %d of %d %s", text.Count(folds, "folds"), text.Count(o.Epochs, "epochs"),
+			bags-bags/folds, bags, noun)
 		if o.Time > 0 {
 			line += ", about " + brief(max(o.Time, time.Second))
 		}
@@ -179,7 +181,8 @@ func argument(s string) string {
 func (a *auditCommand) trainFolds(ctx context.Context, p *program, r *runaudit.Audit, folds int) (
 	*runaudit.OutOfFold, error) {
 	o := r.Offer(folds, a.ofRun.foldEpochs)
-	line := fmt.Sprintf("nets of %d folds, %d epochs each, unless already trained", folds, o.Epochs)
+	line := fmt.Sprintf("nets of %s, %s each, unless already trained", text.Count(folds, "folds"),
+		text.Count(o.Epochs, "epochs"))
 	if o.Time > 0 {
 		line += ": about " + brief(max(o.Time, time.Second))
 	}

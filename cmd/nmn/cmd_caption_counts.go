@@ -9,6 +9,7 @@ import (
 	"nmn/captioner"
 	"nmn/loader"
 	"nmn/loader/dataset"
+	"nmn/text"
 )
 
 // captionCounts are the flags of nmn caption counts.
@@ -81,7 +82,7 @@ func (c *captionCounts) run(ctx context.Context, p *program, path, dir string) e
 		return writeJSON(p.out, map[string]any{"folder": dir, "clips": len(rest.IDs), "left_out": left,
 			"features": words.AtLeast(0)})
 	}
-	_, err = fmt.Fprintf(p.out, "%s: %d clips, counts of %d words; %d clips with too few captions left out\n",
-		dir, len(rest.IDs), words.AtLeast(0), left)
+	_, err = fmt.Fprintf(p.out, "%s: %s, counts of %s; %s with too few captions left out\n",
+		dir, text.Count(len(rest.IDs), "clips"), text.Count(words.AtLeast(0), "words"), text.Count(left, "clips"))
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"nmn/captioner"
 	"nmn/captioner/session"
 	"nmn/run"
+	"nmn/text"
 )
 
 // captionGenerate are the flags of nmn caption generate.
@@ -100,7 +101,7 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 	generated, err := model.Caption(cmd.Context(), clips, g.search, func(done int) {
 		if draw != nil {
 			draw(stage{Title: "captions", Done: done, Total: clips.Clips(), Unit: "clips"}, func(since time.Duration) string {
-				return fmt.Sprintf("captions: %d of %d clips, %s left", done, clips.Clips(),
+				return fmt.Sprintf("captions: %d of %s, %s left", done, text.Count(clips.Clips(), "clips"),
 					timeLeft(since, done, clips.Clips()-done))
 			})
 		}
@@ -144,6 +145,7 @@ func (g *captionGenerate) write(p *program, generated []captioner.Generated) err
 		return writeJSON(p.out, map[string]any{"file": g.output, "captions": len(generated),
 			"mean_log_probability": mean})
 	}
-	_, err := fmt.Fprintf(p.out, "%s: %d captions, mean log-probability %.2f\n", g.output, len(generated), mean)
+	_, err := fmt.Fprintf(p.out, "%s: %s, mean log-probability %.2f\n", g.output, text.Count(len(generated), "captions"),
+		mean)
 	return err
 }

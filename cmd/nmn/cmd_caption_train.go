@@ -13,6 +13,7 @@ import (
 	"nmn/captioner/session"
 	"nmn/report"
 	"nmn/run"
+	"nmn/text"
 )
 
 // captionTrain are the flags of nmn caption train.
@@ -84,8 +85,9 @@ func (t *captionTrain) show(p *program, s *session.Session, o *session.Outcome) 
 	if t.asJSON {
 		return writeJSON(p.out, o)
 	}
-	fmt.Fprintf(p.out, "%s: %d steps, %d epochs, loss %.4f, %d words, %d captions of %d clips\n",
-		filepath.Join(t.runDir, o.Checkpoint), o.Steps, o.Epochs, o.Loss, o.Words, o.Captions, o.Clips)
+	fmt.Fprintf(p.out, "%s: %s, %s, loss %.4f, %s, %s of %s\n",
+		filepath.Join(t.runDir, o.Checkpoint), text.Count(o.Steps, "steps"), text.Count(o.Epochs, "epochs"), o.Loss,
+		text.Count(o.Words, "words"), text.Count(o.Captions, "captions"), text.Count(o.Clips, "clips"))
 	if o.Validation != nil {
 		if err := report.Write(p.out, report.Text, report.CaptionScores("Validation", *o.Validation,
 			s.Data.Validation.Clips(), metrics.NewMeteor().Modules())); err != nil {
@@ -101,9 +103,10 @@ func (t *captionTrain) show(p *program, s *session.Session, o *session.Outcome) 
 // planCaptioner makes a few steps without saving anything, and prints what training will take.
 func planCaptioner(ctx context.Context, p *program, s *session.Session) error {
 	c, learned := s.Model(), s.Data.Train
-	_, err := fmt.Fprintf(p.out, "device      %s\nclips       %d with %d captions, up to %d frames of %d features\n"+
+	_, err := fmt.Fprintf(p.out, "device      %s\nclips       %d with %s, up to %s of %s\n"+
 		"words       %d and four special tokens\nnet         %.2f M parameters\n",
-		s.Backend.Name(), learned.Clips(), learned.Pairs(), c.Frames, c.Features,
+		s.Backend.Name(), learned.Clips(), text.Count(learned.Pairs(), "captions"), text.Count(c.Frames, "frames"),
+		text.Count(c.Features, "features"),
 		s.Data.Words.AtLeast(0), c.Parameters()/1e6)
 	if err != nil {
 		return err
@@ -113,11 +116,11 @@ func planCaptioner(ctx context.Context, p *program, s *session.Session) error {
 		return err
 	}
 	_, err = fmt.Fprintf(p.out,
-		"training    %.0f MiB, %d steps of %.1f ms: about %v, without validation; nothing was written\n",
-		float64(m.Memory)/(1<<20), m.Steps, m.Step.Seconds()*1e3, m.Total().Round(time.Second))
+		"training    %.0f MiB, %s of %.1f ms: about %v, without validation; nothing was written\n",
+		float64(m.Memory)/(1<<20), text.Count(m.Steps, "steps"), m.Step.Seconds()*1e3, m.Total().Round(time.Second))
 	if err == nil && !m.Full() {
-		_, err = fmt.Fprintf(p.out, "            no full batch of %d captions: steps of at most %d were timed\n",
-			m.Batch, m.Bags)
+		_, err = fmt.Fprintf(p.out, "            no full batch of %s: steps of at most %d were timed\n",
+			text.Count(m.Batch, "captions"), m.Bags)
 	}
 	return err
 }

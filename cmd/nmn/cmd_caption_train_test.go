@@ -105,9 +105,9 @@ func TestCaptionTrain_OddCaptions(t *testing.T) {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 	c := call(t, append(args, "--partial")...)
-	for _, told := range []string{"1 words of more than 100 bytes",
-		"1 clips without captions, 1 captioned clips without " +
-			"features, 2 captions without a word, 1 captions that are too long"} {
+	for _, told := range []string{"1 word of more than 100 bytes",
+		"1 clip without captions, 1 captioned clip without " +
+			"features, 2 captions without a word, 1 caption with too many words"} {
 		if c.code != exitOK || !strings.Contains(c.err, told) {
 			t.Errorf("exit code %d: %s, want %q", c.code, c.err, told)
 		}
@@ -316,7 +316,7 @@ func TestCaptionCounts_AreOfTheFirstCaptions(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "counts")
 	out := must(t, "caption", "counts", captions, dir, "--given", "2")
-	if !strings.Contains(out, "2 clips, counts of 4 words; 1 clips with too few") {
+	if !strings.Contains(out, "2 clips, counts of 4 words; 1 clip with too few") {
 		t.Errorf("%s", out)
 	}
 	rows, _ := readRows(t, filepath.Join(dir, "counts.npy"), "")
@@ -352,7 +352,7 @@ func TestCaptionVocab_TellsTheCuts(t *testing.T) {
 		t.Errorf("%d lines in the vocabulary", lines)
 	}
 	if out := must(t, "caption", "vocab", captions); !strings.Contains(out, "at least   2 times:      1") ||
-		!strings.Contains(out, "1 words of more than 100 bytes") {
+		!strings.Contains(out, "1 word of more than 100 bytes") {
 		t.Errorf("%s", out)
 	}
 	wantUsage(t, call(t, "caption", "vocab", captions, "--min-count", strconv.Itoa(-1)), "--min-count")

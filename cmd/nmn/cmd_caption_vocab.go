@@ -8,6 +8,7 @@ import (
 
 	"nmn/captioner"
 	"nmn/loader"
+	"nmn/text"
 )
 
 // captionVocab are the flags of nmn caption vocab.
@@ -83,7 +84,7 @@ func (c *captionVocab) run(ctx context.Context, p *program, path string) error {
 	if c.asJSON {
 		return writeJSON(p.out, told)
 	}
-	fmt.Fprintf(p.out, "%d words: %v\n", told.Words, counted)
+	fmt.Fprintf(p.out, "%s: %v\n", text.Count(told.Words, "words"), counted)
 	for _, cut := range cuts {
 		fmt.Fprintf(p.out, "  at least %3d times: %6d\n", cut, told.AtMinCount[cut])
 	}

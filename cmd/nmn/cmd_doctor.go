@@ -13,6 +13,7 @@ import (
 	"nmn/internal/durable"
 	"nmn/loader/doctor"
 	"nmn/run"
+	"nmn/text"
 )
 
 // doctorCommand holds the flags of nmn doctor other than settings.
@@ -84,11 +85,7 @@ func (d *doctorCommand) run(cmd *cobra.Command, p *program, args []string) error
 		return err
 	}
 	if n := doctor.Count(found.Findings, doctor.Error); n > 0 {
-		problems := "problems"
-		if n == 1 {
-			problems = "problem"
-		}
-		return fmt.Errorf("doctor: %d %s would make training fail; fixes are listed above", n, problems)
+		return fmt.Errorf("doctor: %s would make training fail; fixes are listed above", text.Count(n, "problems"))
 	}
 	if len(args) > 0 && len(d.sources.given) <= 2 {
 		p.message(run.Message{Topic: "next", Text: fmt.Sprintf("nmn train %s: train on it", argument(args[0]))})

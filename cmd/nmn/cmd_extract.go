@@ -16,6 +16,7 @@ import (
 	"nmn/model/backbone"
 	"nmn/run"
 	runfeatures "nmn/run/features"
+	"nmn/text"
 	"nmn/train"
 )
 
@@ -281,7 +282,8 @@ func (c *extractCommand) write(p *program, extract func(run.ExtractOptions) ([]r
 		return writeJSON(p.out, done)
 	}
 	for _, of := range done {
-		if _, err := fmt.Fprintf(p.out, "%s: %d rows of %d features, %s\n", of.File, of.Rows, of.Features,
+		if _, err := fmt.Fprintf(p.out, "%s: %s of %s, %s\n", of.File, text.Count(of.Rows, "rows"),
+			text.Count(of.Features, "features"),
 			of.Layer); err != nil {
 			return err
 		}

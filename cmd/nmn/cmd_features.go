@@ -14,6 +14,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/loader/features"
 	"nmn/run"
+	"nmn/text"
 )
 
 // featuresCommand are the flags of nmn features.
@@ -129,9 +130,11 @@ func describedFeatures(d *features.Description) string {
 	if d.OnDisk {
 		where = "read from disk row by row"
 	}
-	lines := []string{fmt.Sprintf("%s: %d rows of %d features, %s", d.File, d.Rows, d.Features, where)}
+	lines := []string{fmt.Sprintf("%s: %s of %s, %s", d.File, text.Count(d.Rows, "rows"),
+		text.Count(d.Features, "features"), where)}
 	if d.Columns != nil {
-		lines = append(lines, fmt.Sprintf("features     %d columns: %s", len(d.Columns), dataset.Abridged(d.Columns)))
+		lines = append(lines, fmt.Sprintf("features     %s: %s", text.Count(len(d.Columns), "columns"),
+			dataset.Abridged(d.Columns)))
 	}
 	if d.Labels != nil {
 		lines = append(lines, fmt.Sprintf("labels       %d: %s; %.2f on each row", len(d.Labels),
@@ -143,7 +146,8 @@ func describedFeatures(d *features.Description) string {
 		lines = append(lines, "             "+one)
 	}
 	if d.Unusable > 0 {
-		lines = append(lines, fmt.Sprintf("unusable     %d rows; the first: %s", d.Unusable, withFlags(d.First)))
+		lines = append(lines, fmt.Sprintf("unusable     %s; the first: %s", text.Count(d.Unusable, "rows"),
+			withFlags(d.First)))
 	}
 	if d.IDs {
 		lines = append(lines, "identifiers  "+d.FirstID+", ...")

@@ -18,6 +18,7 @@ import (
 	"nmn/loader/frames"
 	"nmn/loader/shard"
 	"nmn/run"
+	"nmn/text"
 )
 
 // framesCommand are the flags of nmn frames.
@@ -190,8 +191,8 @@ func (c *framesCommand) progress(p *program) func(frames.Progress) {
 
 // framesLine returns a line of progress, with the time left as estimated from the clips so far.
 func framesLine(f frames.Progress, since time.Duration) string {
-	line := fmt.Sprintf("frames: %d %%, %s left, %d of %d clips", 100*f.Done/max(f.Clips, 1),
-		timeLeft(since, f.Done-f.Before, f.Clips-f.Done), f.Done, f.Clips)
+	line := fmt.Sprintf("frames: %d %%, %s left, %d of %s", 100*f.Done/max(f.Clips, 1),
+		timeLeft(since, f.Done-f.Before, f.Clips-f.Done), f.Done, text.Count(f.Clips, "clips"))
 	if f.Bad > 0 {
 		line += fmt.Sprintf(", %d left out", f.Bad)
 	}
@@ -199,14 +200,15 @@ func framesLine(f frames.Progress, since time.Duration) string {
 }
 
 func tellFrames(s frames.Summary) string {
-	line := fmt.Sprintf("%s: %d clips", s.Output, s.Clips)
+	line := fmt.Sprintf("%s: %s", s.Output, text.Count(s.Clips, "clips"))
 	if s.Before > 0 {
 		line += fmt.Sprintf(", %d of them already present", s.Before)
 	}
-	line += fmt.Sprintf("; %d frames in %.1f MB taken in %s", s.Frames, float64(s.Bytes)/1e6,
+	line += fmt.Sprintf("; %s in %.1f MB taken in %s", text.Count(s.Frames, "frames"), float64(s.Bytes)/1e6,
 		brief(time.Duration(s.Seconds*float64(time.Second))))
 	if s.LeftOut+s.Damaged > 0 {
-		line += fmt.Sprintf("; %d clips left out and %d damaged clips kept: see %s there", s.LeftOut, s.Damaged,
+		line += fmt.Sprintf("; %s left out and %d damaged clips kept: see %s there", text.Count(s.LeftOut, "clips"),
+			s.Damaged,
 			frames.ProblemsName)
 	}
 	return line
@@ -247,7 +249,7 @@ func (c *framesCommand) tellFolder(p *program, found shard.Contents, err error) 
 	case c.asJSON:
 		return writeJSON(p.out, found)
 	}
-	_, err = fmt.Fprintf(p.out, "%s: %d clips with %d frames, kept as %s; all match the index\n", found.Folder,
-		found.Clips, found.Frames, found.Form)
+	_, err = fmt.Fprintf(p.out, "%s: %s with %s, kept as %s; all match the index\n", found.Folder,
+		text.Count(found.Clips, "clips"), text.Count(found.Frames, "frames"), found.Form)
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/loader/picture"
 	"nmn/run"
+	"nmn/text"
 )
 
 type predictFormat string
@@ -117,7 +118,7 @@ func (c *predictCommand) predict(ctx context.Context, p *program, path string, p
 		if err := predictions.WriteFile(c.output); err != nil {
 			return err
 		}
-		p.message(run.Message{Topic: "output", Text: fmt.Sprintf("%s: %d rows", c.output, predictions.Len())})
+		p.message(run.Message{Topic: "output", Text: fmt.Sprintf("%s: %s", c.output, text.Count(predictions.Len(), "rows"))})
 		return nil
 	}
 	p.tellShard(c.options.Shard, "join the lines of all shards in order, with one CSV header")

@@ -13,6 +13,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/report"
 	"nmn/run"
+	"nmn/text"
 )
 
 // trainCommand holds the flags of nmn train other than settings.
@@ -164,10 +165,12 @@ func (t *trainCommand) show(p *program, o *run.Outcome) error {
 		return writeJSON(p.out, o)
 	}
 	if o.NotMeasured != "" {
-		_, err := fmt.Fprintf(p.out, "%s, %d steps, not measured: %s\n", o.Arm.Title(o.MIL), o.Steps, o.NotMeasured)
+		_, err := fmt.Fprintf(p.out, "%s, %s, not measured: %s\n", o.Arm.Title(o.MIL), text.Count(o.Steps, "steps"),
+			o.NotMeasured)
 		return err
 	}
-	title := fmt.Sprintf("%s, %d steps, measured on %d held-out %s (%s) with %d %s", o.Arm.Title(o.MIL), o.Steps,
+	title := fmt.Sprintf("%s, %s, measured on %d held-out %s (%s) with %d %s", o.Arm.Title(o.MIL),
+		text.Count(o.Steps, "steps"),
 		o.Evaluation.Bags, t.config.Data.Samples(), o.Split, o.Evaluation.Classes, report.ClassNoun(o.Evaluation))
 	return report.Write(p.out, report.Text, report.SummaryTable(title, o.Evaluation))
 }

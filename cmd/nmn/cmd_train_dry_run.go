@@ -10,6 +10,7 @@ import (
 
 	"nmn/recipe"
 	"nmn/run"
+	"nmn/text"
 	"nmn/train"
 )
 
@@ -85,8 +86,9 @@ func planArm(ctx context.Context, p *program, s *run.Session, estimator *run.Est
 		return 0, err
 	}
 	if _, err := fmt.Fprintf(p.out,
-		"%-11s %.2f M parameters and %d of the noise model, %.2f GFLOP a step of %d pictures\n%s", arm.Name,
-		float64(w.Parameters)/1e6, w.Noise, w.FLOP/1e9, w.Pictures, chunksText(w.Chunks)); err != nil {
+		"%-11s %.2f M parameters and %d of the noise model, %.2f GFLOP a step of %s\n%s", arm.Name,
+		float64(w.Parameters)/1e6, w.Noise, w.FLOP/1e9, text.Count(w.Pictures, "pictures"),
+		chunksText(w.Chunks)); err != nil {
 		return 0, err
 	}
 	groups, err := train.Groups(c.Train, net.Params())
@@ -112,7 +114,8 @@ func groupsText(groups []train.Group) string {
 	}
 	var b strings.Builder
 	if same {
-		fmt.Fprintf(&b, "            learning rate %.3g in all %d layers\n", groups[0].LearningRate, layers(groups))
+		fmt.Fprintf(&b, "            learning rate %.3g in all %s\n", groups[0].LearningRate,
+			text.Count(layers(groups), "layers"))
 		return b.String()
 	}
 	width := 20
@@ -142,8 +145,8 @@ func layers(groups []train.Group) int {
 // measuredText describes the timed steps of a workload. The speed counts the images in the steps.
 func measuredText(m run.Measured, w run.Workload) string {
 	speed := float64(m.Images) / m.Step.Seconds()
-	line := fmt.Sprintf("            %s, %d steps of %.1f ms (%.3g images/s, %.1f GFLOP/s): about %v\n",
-		m.Needs(), m.Steps, m.Step.Seconds()*1e3, speed,
+	line := fmt.Sprintf("            %s, %s of %.1f ms (%.3g images/s, %.1f GFLOP/s): about %v\n",
+		m.Needs(), text.Count(m.Steps, "steps"), m.Step.Seconds()*1e3, speed,
 		w.FLOP/float64(w.Pictures)*speed/1e9, m.Total().Round(time.Second))
 	if m.Estimated {
 		return line + "            estimated from operations and the time of one picture, without a step\n"
@@ -161,7 +164,7 @@ func chunksText(all []run.Chunk) string {
 		return ""
 	}
 	mib := func(c run.Chunk) float64 { return float64(c.Bytes) / (1 << 20) }
-	line := fmt.Sprintf("            maps of %d frames: %.0f MiB", all[0].Frames, mib(all[0]))
+	line := fmt.Sprintf("            maps of %s: %.0f MiB", text.Count(all[0].Frames, "frames"), mib(all[0]))
 	for _, c := range all[1:] {
 		line += fmt.Sprintf(", with train.chunk_frames %d %.0f MiB", c.Frames, mib(c))
 	}

@@ -95,7 +95,7 @@ func (c *vocabCommand) write(p *program, v *text.Vocabulary) error {
 		return writeJSON(p.out, words)
 	case c.output != "":
 		counts := v.POSCounts()
-		fmt.Fprintf(p.out, "%d words in %s:", v.Len(), c.output)
+		fmt.Fprintf(p.out, "%s in %s:", text.Count(v.Len(), "words"), c.output)
 		for pos, n := range counts {
 			fmt.Fprintf(p.out, " %s %d", text.POS(pos), n)
 		}

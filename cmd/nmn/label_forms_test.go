@@ -274,7 +274,7 @@ func TestTrain_NamesTheFlagOfAForm(t *testing.T) {
 		!strings.Contains(c.err, "data.label_form columns") {
 		t.Errorf("exit code %d, %q", c.code, c.err)
 	}
-	for form, classes := range map[string]string{"integers": "2 classes", "columns": "1 classes"} {
+	for form, classes := range map[string]string{"integers": "2 classes", "columns": "1 class,"} {
 		if out := must(t, onManifest(file, t.TempDir(), "--dry-run", "--set", "data.label_form="+form)...); !strings.Contains(
 			out,
 			classes) {

@@ -83,7 +83,7 @@ func counted(least, most int) cobra.PositionalArgs {
 		if n := len(args); n < least || n > most {
 			_, wanted, _ := strings.Cut(cmd.Use, " ")
 			return fmt.Errorf("type %s %s; %s", cmd.CommandPath(), wanted,
-				text.Plural("arguments").Count(n)+map[bool]string{true: " is given", false: " are given"}[n == 1])
+				text.Count(n, "arguments")+map[bool]string{true: " is given", false: " are given"}[n == 1])
 		}
 		return nil
 	}

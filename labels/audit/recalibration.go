@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"nmn/labels/rates"
+	"nmn/text"
 )
 
 // Recalibration corrects the log-odds m that labels are wrong, given a reviewer's decisions on some of them:
@@ -104,10 +105,7 @@ func (in *Input) compare(d Decisions, minError float64) *Decided {
 
 // sentence compares the shares only if their difference is beyond chance: 1.96 standard deviations and half a label.
 func (d *Decided) sentence(variance float64) string {
-	labels := fmt.Sprintf("%d labels", d.Labels)
-	if d.Labels == 1 {
-		labels = "1 label"
-	}
+	labels := text.Count(d.Labels, "labels")
 	if math.Abs(float64(d.Wrong)-d.Expected) <= 1.96*math.Sqrt(variance)+.5 {
 		return fmt.Sprintf("Of %s with decisions, %d were wrong and %d were right.", labels, d.Wrong, d.Labels-d.Wrong)
 	}

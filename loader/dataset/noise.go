@@ -13,6 +13,7 @@ import (
 	"nmn/labels"
 	"nmn/labels/inject"
 	"nmn/loader"
+	"nmn/text"
 )
 
 // injectNoise makes the training labels noisy, as configured.
@@ -127,8 +128,9 @@ func (d *Splits) Describe() string {
 		}
 		return s.Len()
 	}
-	line := fmt.Sprintf("data    %s: %d training, %d validation, %d test %s,\n        %d classes, %.2f labels each",
-		d.Train.Name, d.Train.Len(), size(d.Validation), size(d.Test), d.Train.Noun(), len(d.Census.Positive),
+	line := fmt.Sprintf("data    %s: %d training, %d validation, %d test %s,\n        %s, %.2f labels each",
+		d.Train.Name, d.Train.Len(), size(d.Validation), size(d.Test), d.Train.Noun(),
+		text.Count(len(d.Census.Positive), "classes"),
 		float64(d.Census.Labels())/float64(d.Census.Bags))
 	if most := d.mostFrequent(); most != "" {
 		line += ",\n        most often " + most

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nmn/loader"
+	"nmn/text"
 )
 
 // statement is how a column, or a key of JSON lines, gives labels. The zero value stands for a file that has
@@ -71,8 +72,8 @@ func (s *statement) numbered(cell string) (string, error) {
 	case s.words == nil:
 		return strconv.Itoa(n), nil
 	case n >= len(s.words):
-		return "", fmt.Errorf("there is no class %d among the %d words of the vocabulary, which count from 0; add it "+
-			"there (`data.vocabulary`), or correct the row", n, len(s.words))
+		return "", fmt.Errorf("there is no class %d among the %s of the vocabulary, which count from 0; add it "+
+			"there (`data.vocabulary`), or correct the row", n, text.Count(len(s.words), "words"))
 	}
 	return s.words[n], nil
 }

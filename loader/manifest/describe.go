@@ -4,14 +4,12 @@ import (
 	"fmt"
 
 	"nmn/internal/visible"
+	"nmn/text"
 )
 
 // Describe returns the number of labels and the form in which they were found, as text.
 func (m *Manifest) Describe() string {
-	line := fmt.Sprintf("labels: %d classes, %s", len(m.Labels), m.stated())
-	if len(m.Labels) == 1 {
-		line = "labels: 1 class, " + m.stated()
-	}
+	line := fmt.Sprintf("labels: %s, %s", text.Count(len(m.Labels), "classes"), m.stated())
 	for _, note := range []struct {
 		rows      int
 		one, many string

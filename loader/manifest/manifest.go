@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"nmn/loader"
+	"nmn/text"
 )
 
 // Manifest is a list of pictures, or of clips as lists of their frames, with labels by name. Memory grows
@@ -349,7 +350,7 @@ func (c Columns) String() string {
 		line += " with " + strings.Join(c.Used, ", ")
 	}
 	if len(c.Labels) > 0 {
-		line += fmt.Sprintf(", %d columns of labels (0 or 1)", len(c.Labels))
+		line += fmt.Sprintf(", %s of labels (0 or 1)", text.Count(len(c.Labels), "columns"))
 	}
 	if c.Truth > 0 {
 		line += fmt.Sprintf(", %d of true labels (0 or 1)", c.Truth)

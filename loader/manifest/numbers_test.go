@@ -58,7 +58,7 @@ func TestParse_NumbersNameWhatIsWrong(t *testing.T) {
 		{"a.jpg 3\nb.jpg dog\n", Options{}, []string{"line 2: ", `"b.jpg dog"`, "path,labels"}},
 		{"a.jpg 3\nb.jpg 0.5\n", Options{}, []string{"line 2: ", `"b.jpg 0.5"`}},
 		{"a.jpg 3\nb.jpg -1\n", Options{}, []string{"line 2: ", `"-1" is not the number of a class`}},
-		{"a.jpg 3\n", Options{Words: []string{"cat"}}, []string{"line 1: there is no class 3 among the 1 words"}},
+		{"a.jpg 3\n", Options{Words: []string{"cat"}}, []string{"line 1: there is no class 3 among the 1 word of"}},
 		{"a.jpg 3\n", Options{Form: FormCommas}, []string{"`data.label_form` commas", "want integers, columns or pairs"}},
 		{"a.jpg 0 1\nb.jpg 1\n", Options{Form: FormColumns}, []string{"a 0 or 1 for each class", "set integers"}},
 		{"a.jpg 3" + strings.Repeat(" 1", maxLine/2), Options{}, []string{"line 1: longer than"}},

@@ -19,6 +19,7 @@ import (
 	"nmn/loader/picture"
 	"nmn/model"
 	"nmn/model/vit"
+	"nmn/text"
 )
 
 // Options says which pictures features are computed for, and how.
@@ -76,7 +77,7 @@ func (b *Backbone) Take(ctx context.Context, folder string, o *Options) (err err
 		return err
 	}
 	pictures := framesIn(t.Data)
-	if err := memory.Check(fmt.Sprintf("features of %d pictures", pictures),
+	if err := memory.Check(fmt.Sprintf("features of %s", text.Count(pictures, "pictures")),
 		int64(pictures)*int64(t.width)*8); err != nil {
 		return fmt.Errorf("%w: nmn extract writes features of any number of pictures to a file, which can be trained on "+
 			"(`data.features.train.features`)", err)
@@ -98,11 +99,11 @@ func (b *Backbone) Take(ctx context.Context, folder string, o *Options) (err err
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("the features of %d pictures are taken", pictures-have)
+	state := fmt.Sprintf("taking the features of %s", text.Count(pictures-have, "pictures"))
 	if have > 0 {
-		text = fmt.Sprintf("the folder has features of %d pictures; %d are left", have, pictures-have)
+		state = fmt.Sprintf("the folder has features of %s; %d are left", text.Count(have, "pictures"), pictures-have)
 	}
-	t.Notify(text, have == pictures)
+	t.Notify(state, have == pictures)
 	why, err := t.compute(ctx, pictures-have)
 	if err != nil {
 		return err
