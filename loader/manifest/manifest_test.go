@@ -98,7 +98,7 @@ func TestParse_TruthAndCountsMayBeUnknown(t *testing.T) {
 func TestParse_OtherNamesOfThePath(t *testing.T) {
 	for content, description := range map[string]string{
 		"labels,filename\ndog,a.jpg\n":                      "CSV with labels, path (filename)",
-		"dog,image\n1,a.jpg\n":                              "CSV with path (image), 1 columns of labels (0 or 1)",
+		"dog,image\n1,a.jpg\n":                              "CSV with path (image), 1 column of labels (0 or 1)",
 		"path,labels,file\na.jpg,dog,x\n":                   "CSV with path, labels; not used: file",
 		"Image,Label\na.jpg,dog\n":                          "CSV with path (Image), Label",
 		"File Name;Class Name;ID\na.jpg;dog;a.jpg\n":        "CSV with path (File Name), Class Name, ID",
