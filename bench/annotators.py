@@ -123,7 +123,7 @@ def nmn(program, scores, *flags):
             at = Path(folder)
             with open(at / "z.csv", "w", newline="") as f:
                 w = csv.writer(f)
-                w.writerow(["bag", "annotator", "labels"])
+                w.writerow(["picture", "annotator", "labels"])
                 for i, j in zip(*np.nonzero(~np.isnan(z[:, :, 0]))):
                     w.writerow([i, j, ";".join(f"c{k}" for k in np.flatnonzero(z[i, j] == 1))])
             with open(at / "p.csv", "w", newline="") as f:

@@ -229,7 +229,7 @@ def nmn(program, scores):
         with tempfile.TemporaryDirectory() as folder:
             at = Path(folder)
             with open(at / "z.csv", "w", newline="") as f:
-                csv.writer(f).writerows([("bag", "annotator", "labels")] + [(i, j, f"c{k}") for i, j, k in answers])
+                csv.writer(f).writerows([("picture", "annotator", "labels")] + [(i, j, f"c{k}") for i, j, k in answers])
             flags = []
             if scores:
                 with open(at / "p.csv", "w", newline="") as f:

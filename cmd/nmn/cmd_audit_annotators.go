@@ -31,8 +31,8 @@ several annotators alone. It also estimates the true labels (Dawid and Skene's m
 		Annotations: details(`Each annotator has two rates: q01 for missed labels and q10 for wrong labels. They are shrunk
 towards the rates of all annotators.
 
---labels has a row for each annotator of each picture: bag,annotator,labels as CSV, with labels
-separated by ; or |, or JSON lines. A label that an annotator does not give counts as 0, except
+--labels has a row for each annotator of each picture: picture,annotator,labels as CSV, with
+labels separated by ; or |, or JSON lines. A label that an annotator does not give counts as 0, except
 labels in a column unknown, and labels that a column asked does not list. If every answer has
 exactly one label, labels exclude each other: each annotator has a confusion matrix, and each
 picture one label. If pictures have one annotator each, --scores of a classifier are needed.
@@ -52,7 +52,7 @@ See docs/guide/annotators.md.`),
 	in := under(cmd, "Labels")
 	in.file(&a.files.Labels, "labels", "read a row for each annotator and picture from this `file`", "csv", "jsonl", "gz")
 	in.file(&a.files.Vocabulary, "vocab", "use only the labels in this vocabulary `file`", "txt")
-	in.file(&a.files.Bags, "bags", "read the ids of the pictures, in order, from this `file`", "txt")
+	in.file(&a.files.Bags, "samples", "read the ids of the pictures, in order, from this `file`", "txt")
 	in.file(&a.files.Scores, "scores", "read out-of-fold scores of a classifier from this `file`", "csv")
 	in.bool(&a.files.Logits, "logits", "read scores as log-odds instead of probabilities")
 	e := under(cmd, "Estimate")
@@ -76,7 +76,7 @@ func (a *auditAnnotators) check(given func(string) bool) error {
 	case a.files.Labels == "":
 		return usagef("audit annotators: needs --labels, a file with a row for each annotator of each picture")
 	case a.files.Scores != "" && a.files.Bags != "":
-		return usagef("audit annotators: --bags and --scores exclude each other: both list the pictures")
+		return usagef("audit annotators: --samples and --scores exclude each other: both list the pictures")
 	case a.files.Scores == "" && given("logits"):
 		return usagef("audit annotators: --logits belongs to --scores")
 	case a.top < 0:

@@ -20,7 +20,7 @@ func crowdFile(t *testing.T) (path string, truth map[string]bool) {
 	const bags, annotators = 200, 8
 	s, truth := rng.New(5), map[string]bool{}
 	var b strings.Builder
-	b.WriteString("bag,annotator,labels\n")
+	b.WriteString("picture,annotator,labels\n")
 	for i := range bags {
 		bag := fmt.Sprintf("bag%d.jpg", i)
 		for c, word := range []string{"cat", "dog", "fog"} {
@@ -94,7 +94,7 @@ func TestAuditAnnotators_FindsTheGuesserAndWritesLabels(t *testing.T) {
 	if err != nil || evidence.Rows != 200 || evidence.Cols != 3 {
 		t.Errorf("evidence: %v", err)
 	}
-	if text := read(t, at("l.jsonl")); !strings.HasPrefix(text, `{"bag":"bag`) {
+	if text := read(t, at("l.jsonl")); !strings.HasPrefix(text, `{"sample":"bag`) {
 		t.Errorf("labels: %.200s", text)
 	}
 }
@@ -105,7 +105,7 @@ func TestAuditAnnotators_ByLabel(t *testing.T) {
 	parts := readJSON(t, must(t, "audit", "annotators", "--labels", path, "--by-label", "--json"))
 	for j, item := range parts["annotators"].([]any) {
 		a, b := item.(map[string]any), whole["annotators"].([]any)[j].(map[string]any)
-		if a["q01"] == b["q01"] || math.Abs(a["q01"].(float64)-b["q01"].(float64)) > .1 || a["bags"] != b["bags"] ||
+		if a["q01"] == b["q01"] || math.Abs(a["q01"].(float64)-b["q01"].(float64)) > .1 || a["samples"] != b["samples"] ||
 			a["given"] != b["given"] {
 			t.Errorf("by label %v, all labels together %v", a, b)
 		}
@@ -115,7 +115,7 @@ func TestAuditAnnotators_ByLabel(t *testing.T) {
 // If labels exclude each other, every bag has one label, and bags without answers have none.
 func TestAuditAnnotators_OneLabelEach(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("bag,annotator,labels\n")
+	b.WriteString("picture,annotator,labels\n")
 	for i := range 60 {
 		for j, name := range []string{"ann lee", "bob  o", "lazy", "dan"} {
 			label := []string{"red fox", "owl", "cat"}[i%3]
@@ -137,7 +137,7 @@ func TestAuditAnnotators_OneLabelEach(t *testing.T) {
 		}
 		return ids
 	}(), "\n"))
-	text := must(t, "audit", "annotators", "--labels", at("z.csv"), "--bags", at("ids.txt"), "--consensus", at("c.csv"))
+	text := must(t, "audit", "annotators", "--labels", at("z.csv"), "--samples", at("ids.txt"), "--consensus", at("c.csv"))
 	for _, says := range []string{"Every answer has exactly one label", "60 samples have their most probable label",
 		"No annotator answered 1 of 61 samples"} {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), says) {
@@ -158,7 +158,7 @@ func TestAuditAnnotators_OneLabelEach(t *testing.T) {
 	}
 }
 
-// The consensus trains a head: nmn train takes its file with features in the order of --bags.
+// The consensus trains a head: nmn train takes its file with features in the order of --samples.
 func TestAuditAnnotators_ConsensusTrains(t *testing.T) {
 	path, truth := crowdFile(t)
 	dir := t.TempDir()
@@ -180,7 +180,7 @@ func TestAuditAnnotators_ConsensusTrains(t *testing.T) {
 	}
 	write(t, at("ids.txt"), ids.String())
 	write(t, at("x.csv"), features.String())
-	must(t, "audit", "annotators", "--labels", path, "--bags", at("ids.txt"), "--consensus", at("z.csv"), "--evidence",
+	must(t, "audit", "annotators", "--labels", path, "--samples", at("ids.txt"), "--consensus", at("z.csv"), "--evidence",
 		at("e.csv"))
 	evidence, err := table.ReadScores(at("e.csv"), true)
 	if err != nil || evidence.Rows != 205 || evidence.IDs[204] != "bag204.jpg" || evidence.Values[3*204] != 0 {
@@ -199,7 +199,7 @@ func TestAuditAnnotators_Mistakes(t *testing.T) {
 		"needs --labels":          {},
 		"--top is -1":             {"--labels", path, "--top", "-1"},
 		"--logits belongs":        {"--labels", path, "--logits"},
-		"exclude each other":      {"--labels", path, "--scores", "s.csv", "--bags", "b.txt"},
+		"exclude each other":      {"--labels", path, "--scores", "s.csv", "--samples", "b.txt"},
 		"ends in .npy or .csv":    {"--labels", path, "--evidence", "e.txt"},
 		"ends in .csv or .jsonl":  {"--labels", path, "--output", "l.parquet"},
 		"--annotators is \"a\"":   {"--labels", path, "--annotators", "a"},
@@ -210,7 +210,7 @@ func TestAuditAnnotators_Mistakes(t *testing.T) {
 		wantUsage(t, call(t, append([]string{"audit", "annotators"}, args...)...), says)
 	}
 	one := filepath.Join(t.TempDir(), "one.csv")
-	write(t, one, "bag,annotator,labels\na,x,cat\nb,y,\n")
+	write(t, one, "picture,annotator,labels\na,x,cat\nb,y,\n")
 	for says, args := range map[string][]string{
 		"labels cannot be compared: give out-of-fold scores of a classifier (--scores)": {one},
 		"no such file": {one + "x"},

@@ -223,7 +223,7 @@ func TestReport_AnnotatorsFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	want :=
-		"annotator,bags,shared,asked,given,q01,q01_low,q01_high,q10,q10_low,q10_high,informedness,accuracy,incorrect," +
+		"annotator,samples,shared,asked,given,q01,q01_low,q01_high,q10,q10_low,q10_high,informedness,accuracy,incorrect," +
 			"missing,agreement,remarks\n" +
 			"ann,3,2,6,1,0.25,0.125,0.5,0.0625,0.03125,0.0703125,0.6875,0.75,0.5,1.5,0.2,no better than chance; the same " +
 			"labels for every sample\n" +

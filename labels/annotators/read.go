@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ import (
 
 // Columns of a CSV file, and keys of JSON lines.
 const (
-	bagColumn       = "bag"
+	sampleColumn    = "sample"
 	annotatorColumn = "annotator"
 	labelsColumn    = "labels"
 	unknownColumn   = "unknown"
@@ -46,8 +47,28 @@ type ReadOptions struct {
 // maxLine bounds the bytes of a row.
 const maxLine = 1 << 20
 
+// namesSamples reports whether a column, or a key, of this name names what an annotator has labelled.
+func namesSamples(name string) bool {
+	return slices.Contains([]string{sampleColumn, "item", "id"}, name) || manifest.NamesPictures(name)
+}
+
+// sampleIn returns the name among some that names the samples, the most certain first. It is sampleColumn if there is
+// none.
+func sampleIn(names []string) string {
+	for _, name := range names {
+		if namesSamples(name) && name != "id" {
+			return name
+		}
+	}
+	if slices.Contains(names, "id") {
+		return "id"
+	}
+	return sampleColumn
+}
+
 // read reads labels by several annotators, plain or .gz: JSON lines where the file begins with {, else CSV with the
-// columns bag, annotator and labels. Lists of labels are written as in a manifest, with ; or | between names; empty
+// columns sample, annotator and labels. Other names of the first are item, id and the names that manifests have for
+// pictures. Lists of labels are written as in a manifest, with ; or | between names; empty
 // and - are none. Two more columns may be there: unknown lists labels that the annotator left open, and asked those
 // that it was asked about, empty for all. Everything wrong with a row is an error that wraps ErrInput and names
 // file, line, column and the cure.
@@ -73,6 +94,7 @@ func Parse(name string, r io.Reader, o ReadOptions) (*Table, error) {
 type record struct {
 	line                   int
 	bag, annotator         string
+	column                 string   // the file's name of the column of samples
 	labels, unknown, asked []string // asked nil: all
 }
 
@@ -111,7 +133,7 @@ func (b *builder) reader(text *bufio.Reader) (rowReader, error) {
 	start, _ := text.Peek(1 << 10)
 	switch start = bytes.TrimLeft(start, " \t\r\n"); {
 	case len(start) == 0:
-		return nil, errors.New("the file is empty; want a header bag,annotator,labels and rows, or JSON lines")
+		return nil, errors.New("the file is empty; want a header picture,annotator,labels and rows, or JSON lines")
 	case start[0] == '[':
 		return nil, errors.New("it is one array of JSON; write each element on a line of its own (JSON lines)")
 	case start[0] == '{':
@@ -132,20 +154,26 @@ func (b *builder) reader(text *bufio.Reader) (rowReader, error) {
 type csvRows struct {
 	sheet                                  *features.Sheet
 	bag, annotator, labels, unknown, asked int
+	name                                   string // of the column of the samples
 }
 
 // header finds the columns and returns those that are not used.
 func (c *csvRows) header() (ignored []string, err error) {
 	names := c.sheet.Columns()
+	c.name = sampleIn(names)
 	for _, column := range []struct {
 		name string
 		at   *int
 		must bool
-	}{{bagColumn, &c.bag, true}, {annotatorColumn, &c.annotator, true}, {labelsColumn, &c.labels, true},
+	}{{c.name, &c.bag, true}, {annotatorColumn, &c.annotator, true}, {labelsColumn, &c.labels, true},
 		{unknownColumn, &c.unknown, false}, {askedColumn, &c.asked, false}} {
 		if *column.at = slices.Index(names, column.name); *column.at < 0 && column.must {
-			return nil, fmt.Errorf("line 1: there is no column %s, columns are %s; want the header bag,annotator,labels "+
-				"above the rows", column.name, loader.Excerpt(strings.Join(names, ", ")))
+			missing := column.name
+			if missing == sampleColumn {
+				missing += " or picture"
+			}
+			return nil, fmt.Errorf("line 1: there is no column %s, columns are %s; want the header "+
+				"picture,annotator,labels above the rows", missing, loader.Excerpt(strings.Join(names, ", ")))
 		}
 	}
 	for i, name := range names {
@@ -161,6 +189,7 @@ func (c *csvRows) next(r *record) error {
 	if r.line = c.sheet.Line(); err != nil {
 		return err
 	}
+	r.column = c.name
 	r.bag, r.annotator = c.sheet.Text(c.bag), c.sheet.Text(c.annotator)
 	r.labels = manifest.SplitNames(c.sheet.Text(c.labels))
 	if c.unknown >= 0 {
@@ -174,7 +203,7 @@ func (c *csvRows) next(r *record) error {
 	return nil
 }
 
-// jsonRows reads JSON lines: {"bag": "a", "annotator": "ann", "labels": ["dog"]}.
+// jsonRows reads JSON lines: {"picture": "a", "annotator": "ann", "labels": ["dog"]}.
 type jsonRows struct {
 	lines *bufio.Scanner
 	line  int
@@ -200,13 +229,14 @@ func (j *jsonRows) next(r *record) error {
 func (r *record) fromJSON(content []byte) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(content, &fields); err != nil {
-		return fmt.Errorf("not a JSON object (%w); want a row such as {\"bag\": \"a\", \"annotator\": \"ann\", "+
+		return fmt.Errorf("not a JSON object (%w); want a row such as {\"picture\": \"a\", \"annotator\": \"ann\", "+
 			"\"labels\": [\"dog\"]}, whole on its line", err)
 	}
+	r.column = sampleIn(slices.Sorted(maps.Keys(fields)))
 	for _, field := range []struct {
 		name string
 		to   *string
-	}{{bagColumn, &r.bag}, {annotatorColumn, &r.annotator}} {
+	}{{r.column, &r.bag}, {annotatorColumn, &r.annotator}} {
 		value := fields[field.name]
 		var number json.Number
 		if err := json.Unmarshal(value, field.to); err != nil && json.Unmarshal(value, &number) == nil {
@@ -265,7 +295,7 @@ func (b *builder) add(r *record) error {
 	row := Row{Line: int32(min(r.line, math.MaxInt32))}
 	var err error
 	if row.Bag, err = b.bag(r.bag); err != nil {
-		return columnError(bagColumn, err)
+		return columnError(r.column, err)
 	}
 	if row.Annotator, err = index(b.annotators, &t.AnnotatorNames, r.annotator, manifest.CheckName); err != nil {
 		return columnError(annotatorColumn, err)

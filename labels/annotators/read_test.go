@@ -15,7 +15,7 @@ import (
 	"nmn/format/table"
 )
 
-const pets = "bag,annotator,labels,unknown,asked\n" +
+const pets = "picture,annotator,labels,unknown,asked\n" +
 	"a.jpg,ann,dog;cat,,\n" +
 	"a.jpg,bob,dog,bird,\n" +
 	"b.jpg,ann,-,,cat|dog\n" +
@@ -31,11 +31,11 @@ func parsed(t *testing.T, text string, o ReadOptions) *Table {
 }
 
 func TestParse_CSVAndJSONLinesAreTheSame(t *testing.T) {
-	lines := `{"bag": "a.jpg", "annotator": "ann", "labels": ["dog", "cat", "dog"]}
-{"bag": "a.jpg", "annotator": "bob", "labels": ["dog"], "unknown": ["bird"], "asked": null}
+	lines := `{"picture": "a.jpg", "annotator": "ann", "labels": ["dog", "cat", "dog"]}
+{"picture": "a.jpg", "annotator": "bob", "labels": ["dog"], "unknown": ["bird"], "asked": null}
 
-{"bag": "b.jpg", "annotator": "ann", "labels": [], "asked": ["cat", "dog"]}
-{"bag": "b.jpg", "annotator": "bob", "labels": [], "more": 1}`
+{"picture": "b.jpg", "annotator": "ann", "labels": [], "asked": ["cat", "dog"]}
+{"picture": "b.jpg", "annotator": "bob", "labels": [], "more": 1}`
 	for name, text := range map[string]string{"CSV": pets, "JSON lines": lines} {
 		got := parsed(t, text, ReadOptions{})
 		if !slices.Equal(got.BagIDs, []string{"a.jpg", "b.jpg"}) || !slices.Equal(got.AnnotatorNames, []string{"ann",
@@ -63,15 +63,15 @@ func TestParse_VocabularyAndBagsOfOthers(t *testing.T) {
 		got.Rows[0].Bag != 2 {
 		t.Errorf("%+v", got)
 	}
-	got = parsed(t, "bag,annotator,labels\na,x,bird;dog;fox;cat\n", ReadOptions{Words: []string{"cat", "dog"}})
+	got = parsed(t, "picture,annotator,labels\na,x,bird;dog;fox;cat\n", ReadOptions{Words: []string{"cat", "dog"}})
 	if got.Outside != 2 || !slices.Equal(got.Rows[0].Given, []int32{0, 1}) {
 		t.Errorf("%+v", got)
 	}
 	if _, err := Parse("pets.csv", strings.NewReader(pets), ReadOptions{Bags: []string{"a.jpg"}}); err == nil ||
-		!strings.Contains(err.Error(), `line 4, column "bag": "b.jpg" is not one of the samples`) {
+		!strings.Contains(err.Error(), `line 4, column "picture": "b.jpg" is not one of the samples`) {
 		t.Errorf("%v", err)
 	}
-	if other := parsed(t, "note,labels,bag,annotator\nx,dog,1,2\n", ReadOptions{}); !slices.Equal(other.Ignored,
+	if other := parsed(t, "note,labels,picture,annotator\nx,dog,1,2\n", ReadOptions{}); !slices.Equal(other.Ignored,
 		[]string{"note"}) || other.BagIDs[0] != "1" {
 		t.Errorf("%+v", other)
 	}
@@ -79,40 +79,47 @@ func TestParse_VocabularyAndBagsOfOthers(t *testing.T) {
 
 func TestParse_ErrorsNameLineAndCure(t *testing.T) {
 	for text, says := range map[string]string{
-		"":                       "the file is empty",
-		" \n":                    "the file is empty",
-		"[{}]":                   "one array of JSON",
-		"bag,annotator,labels\n": "there are no rows",
-		"bag,labels\na,b\n": "line 1: there is no column annotator, columns " +
-			"are bag, labels",
-		"a,ann,dog\nb,ann,dog\n":                                         "line 1: there is no column bag",
-		"bag,bag,annotator,labels\n":                                     "bag",
-		"bag,annotator,labels\na,ann\n":                                  "line 2",
-		"bag,annotator,labels\n,ann,dog\n":                               `line 2, column "bag": a name is empty`,
-		"bag,annotator,labels\na,,dog\n":                                 `line 2, column "annotator": a name is empty`,
-		"bag,annotator,labels\na,x,dog;;b\n":                             `line 2, column "labels": a name is empty`,
-		"bag,annotator,labels\na,x,NaN\n":                                "missing value",
-		"bag,annotator,labels\na,x,\xff\n":                               "is not UTF-8",
-		"bag,annotator,labels\na,x\x01y,b\n":                             "control character",
-		"bag,annotator,labels\na,x,d\na,x,\n":                            `line 3, annotator "x" has labelled sample "a" in line 2 already`,
-		"bag,annotator,labels,unknown\na,x,d,d\n":                        `column "unknown": label "d" is given too`,
-		"bag,annotator,labels,asked\na,x,d,e\n":                          `column "asked": label "d" is given and not asked for`,
-		"bag,annotator,labels\na,x,\"open\n":                             "line 2",
-		"{\"bag\": \"a\"}":                                               `line 1, column "annotator": "" is not text`,
-		"{\"bag\": \"a\", \"annotator\": [1]}":                           `column "annotator": "[1]" is not text`,
-		"{\"bag\": null, \"annotator\": \"x\", \"labels\": []}":          `column "bag": "null" is not text`,
-		"{\"bag\": \"a\", \"annotator\": \"x\"}":                         `column "labels": "" is not a list`,
-		"{\"bag\": \"a\", \"annotator\": \"x\", \"labels\": null}":       "is not a list",
-		"{\"bag\": \"a\", \"annotator\": \"x\", \"labels\": \"dog\"}":    "is not a list",
-		"{\"bag\": \"a\", \"annotator\": \"x\", \"labels\": []}\n{\"bag": "line 2, not a JSON object",
-		"{\"bag\": \"" + strings.Repeat("x", maxLine) + "\"}":            "line 1, longer than",
+		"":                           "the file is empty",
+		" \n":                        "the file is empty",
+		"[{}]":                       "one array of JSON",
+		"picture,annotator,labels\n": "there are no rows",
+		"picture,labels\na,b\n": "line 1: there is no column annotator, columns " +
+			"are picture, labels",
+		"a,ann,dog\nb,ann,dog\n":                                                 "line 1: there is no column sample or picture",
+		"picture,picture,annotator,labels\n":                                     "picture",
+		"picture,annotator,labels\na,ann\n":                                      "line 2",
+		"picture,annotator,labels\n,ann,dog\n":                                   `line 2, column "picture": a name is empty`,
+		"picture,annotator,labels\na,,dog\n":                                     `line 2, column "annotator": a name is empty`,
+		"picture,annotator,labels\na,x,dog;;b\n":                                 `line 2, column "labels": a name is empty`,
+		"picture,annotator,labels\na,x,NaN\n":                                    "missing value",
+		"picture,annotator,labels\na,x,\xff\n":                                   "is not UTF-8",
+		"picture,annotator,labels\na,x\x01y,b\n":                                 "control character",
+		"picture,annotator,labels\na,x,d\na,x,\n":                                `line 3, annotator "x" has labelled sample "a" in line 2 already`,
+		"picture,annotator,labels,unknown\na,x,d,d\n":                            `column "unknown": label "d" is given too`,
+		"picture,annotator,labels,asked\na,x,d,e\n":                              `column "asked": label "d" is given and not asked for`,
+		"picture,annotator,labels\na,x,\"open\n":                                 "line 2",
+		"{\"picture\": \"a\"}":                                                   `line 1, column "annotator": "" is not text`,
+		"{\"picture\": \"a\", \"annotator\": [1]}":                               `column "annotator": "[1]" is not text`,
+		"{\"picture\": null, \"annotator\": \"x\", \"labels\": []}":              `column "picture": "null" is not text`,
+		"{\"picture\": \"a\", \"annotator\": \"x\"}":                             `column "labels": "" is not a list`,
+		"{\"picture\": \"a\", \"annotator\": \"x\", \"labels\": null}":           "is not a list",
+		"{\"picture\": \"a\", \"annotator\": \"x\", \"labels\": \"dog\"}":        "is not a list",
+		"{\"picture\": \"a\", \"annotator\": \"x\", \"labels\": []}\n{\"picture": "line 2, not a JSON object",
+		"{\"picture\": \"" + strings.Repeat("x", maxLine) + "\"}":                "line 1, longer than",
 	} {
 		_, err := Parse("pets.csv", strings.NewReader(text), ReadOptions{})
 		if !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "pets.csv") {
 			t.Errorf("%.60q: %v, want %q", text, err, says)
 		}
 	}
-	numbers := parsed(t, `{"bag": 12, "annotator": 3, "labels": ["dog"]}`, ReadOptions{})
+	for _, name := range []string{"sample", "item", "Image", "file_name", "id"} {
+		other := parsed(t, "id2,"+name+",annotator,labels\n7,a.jpg,ann,dog\n", ReadOptions{})
+		lines := parsed(t, `{"n": 7, "`+name+`": "a.jpg", "annotator": "ann", "labels": ["dog"]}`, ReadOptions{})
+		if other.BagIDs[0] != "a.jpg" || lines.BagIDs[0] != "a.jpg" {
+			t.Errorf("%s: samples %q and %q", name, other.BagIDs, lines.BagIDs)
+		}
+	}
+	numbers := parsed(t, `{"picture": 12, "annotator": 3, "labels": ["dog"]}`, ReadOptions{})
 	if numbers.BagIDs[0] != "12" || numbers.AnnotatorNames[0] != "3" {
 		t.Errorf("%+v", numbers)
 	}
@@ -234,13 +241,13 @@ func TestReport_FilesReadBack(t *testing.T) {
 		t.Errorf("%d labels of the consensus, want %d", r.Consensus, likely)
 	}
 	var list, lines, consensus strings.Builder
-	list.WriteString("bag,label,posterior,evidence,given,asked\n")
+	list.WriteString("sample,label,posterior,evidence,given,asked\n")
 	for i, bag := range r.BagIDs {
 		var holds []string
 		r.Each(i, func(c Cell) {
 			fmt.Fprintf(&list, "%s,%s,%.6g,%.6g,%d,%d\n", bag, []string{"cat", "<dog>", `"hot,dog"`}[c.Class], c.P, c.Evidence,
 				c.Given, c.Asked)
-			fmt.Fprintf(&lines, `{"bag":"%s","label":"%s","posterior":%s,"evidence":%s,"given":%d,"asked":%d}`+"\n", bag,
+			fmt.Fprintf(&lines, `{"sample":"%s","label":"%s","posterior":%s,"evidence":%s,"given":%d,"asked":%d}`+"\n", bag,
 				r.Words[c.Class], shortest(t, c.P), shortest(t, c.Evidence), c.Given, c.Asked)
 			if c.P >= .5 {
 				holds = append(holds, `"`+r.Words[c.Class]+`"`)
@@ -263,8 +270,8 @@ func TestReport_FilesReadBack(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{pets, "bag,annotator,labels\na,x,d\n", "bag;annotator;labels\na;x;d|e\n",
-		`{"bag": "a", "annotator": 3, "labels": ["dog"], "asked": ["dog"], "unknown": []}`, "\xef\xbb\xbfbag\n", "[", "{}"} {
+	for _, text := range []string{pets, "picture,annotator,labels\na,x,d\n", "picture;annotator;labels\na;x;d|e\n",
+		`{"picture": "a", "annotator": 3, "labels": ["dog"], "asked": ["dog"], "unknown": []}`, "\xef\xbb\xbfbag\n", "[", "{}"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -300,7 +307,7 @@ func FuzzParse(f *testing.F) {
 
 // A label that no annotator was asked about is unknown, however frequent its class is.
 func TestReport_ConsensusLeavesOutWhatNobodyAnswered(t *testing.T) {
-	header := "bag,annotator,labels,unknown,asked\n"
+	header := "picture,annotator,labels,unknown,asked\n"
 	labels := header + "a,x,cat,,\na,y,cat,,\na,z,cat,,\nb,x,cat;dog,,\nb,y,cat,,\nb,z,cat;dog,,\n"
 	for name, c := range map[string]struct{ labels, csv, jsonl string }{
 		"several labels": {labels + "d,x,,cat,\ne,x,dog,,dog\ne,y,dog,,dog\ne,z,dog,,dog\n",

@@ -60,7 +60,7 @@ func (r *Report) noteUnknown() {
 
 // Summary is a report as JSON has it.
 type Summary struct {
-	Bags       int                `json:"bags"`
+	Bags       int                `json:"samples"`
 	Labels     int                `json:"labels"` // different ones: classes
 	Rows       int                `json:"rows"`
 	Outside    int                `json:"labels_outside"` // left out, for the vocabulary lacks them
@@ -104,7 +104,7 @@ type ConsensusSummary struct {
 // AnnotatorSummary describes an annotator. Intervals are null if the rates are not the annotator's own.
 type AnnotatorSummary struct {
 	Annotator    string      `json:"annotator"`
-	Bags         int         `json:"bags"`
+	Bags         int         `json:"samples"`
 	Shared       int         `json:"shared"`
 	Asked        float64     `json:"asked"`
 	Given        float64     `json:"given"`

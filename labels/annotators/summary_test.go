@@ -21,15 +21,15 @@ func TestSummary_AsJSON(t *testing.T) {
 		&Result{Bags: 3, Classes: 2, Annotators: []Annotator{told, {Q01: .5, Q10: .5, Q01Interval: none, Q10Interval: none,
 			Accuracy: math.NaN(), Agreement: math.NaN()}}, Prior: []float64{.25, .75}, Expected: []float64{1, 2}, PooledQ01: .3,
 			PooledQ10: .1, Strength01: 7, Strength10: 9, Iterations: 12, Agreement: .6, Consensus: 4, Incorrect: 1, Missing: .5}}
-	const annotators = `"annotators":[{"annotator":"ann","bags":3,"shared":2,"asked":6,"given":1,"q01":0.25,` +
+	const annotators = `"annotators":[{"annotator":"ann","samples":3,"shared":2,"asked":6,"given":1,"q01":0.25,` +
 		`"q01_interval":{"low":0.125,"high":0.5},"q10":0.0625,"q10_interval":{"low":0.03125,"high":0.07},` +
 		`"informedness":0.6875,"accuracy":0.75,"expected_incorrect":0.5,"expected_missing":1.5,"agreement":0.2,` +
-		`"remarks":["no better than chance"]},{"annotator":"bob","bags":0,"shared":0,"asked":0,"given":0,"q01":0.5,` +
+		`"remarks":["no better than chance"]},{"annotator":"bob","samples":0,"shared":0,"asked":0,"given":0,"q01":0.5,` +
 		`"q01_interval":null,"q10":0.5,"q10_interval":null,"informedness":0,"accuracy":null,"expected_incorrect":0,` +
 		`"expected_missing":0,"agreement":null,"remarks":[]}]}`
 	// 1 of 4 labels is wrong, and .5 of 3.5 true ones are missing.
 	want :=
-		`{"bags":3,"labels":2,"rows":4,"labels_outside":5,"exclusive":false,"agreement":0.6,"all_annotators":{"q01":0.3,"q10":0.1,` +
+		`{"samples":3,"labels":2,"rows":4,"labels_outside":5,"exclusive":false,"agreement":0.6,"all_annotators":{"q01":0.3,"q10":0.1,` +
 			`"strength01":7,"strength10":9},"consensus":{"labels":4,"expected_incorrect":1,"expected_missing":0.5,` +
 			`"expected_wrong":0.25,"expected_lacking":0.14285714285714285},"notes":[],"iterations":12,"classes":[` +
 			`{"label":"cat","expected":1,"frequency":0.25,"slope":null,"offset":null},` +
@@ -41,7 +41,7 @@ func TestSummary_AsJSON(t *testing.T) {
 	r.Prior, r.A, r.B, r.Consensus, r.Incorrect, r.Missing = nil, []float64{1.5, 2}, []float64{-.5, 0}, 0, 0, 0
 	r.Result.Notes = []string{"n"}
 	want =
-		`{"bags":3,"labels":2,"rows":4,"labels_outside":5,"exclusive":false,"agreement":0.6,"all_annotators":{"q01":0.3,"q10":0.1,` +
+		`{"samples":3,"labels":2,"rows":4,"labels_outside":5,"exclusive":false,"agreement":0.6,"all_annotators":{"q01":0.3,"q10":0.1,` +
 			`"strength01":7,"strength10":9},"consensus":{"labels":0,"expected_incorrect":0,"expected_missing":0,` +
 			`"expected_wrong":null,"expected_lacking":null},"notes":["n"],"iterations":12,"classes":[{"label":"cat",` +
 			`"expected":1,"frequency":null,"slope":1.5,"offset":-0.5},{"label":"dog","expected":2,"frequency":null,"slope":2,` +
@@ -70,7 +70,7 @@ func TestNoteMisfit_NamesTheFirstLabels(t *testing.T) {
 func tableOf(t *testing.T, in *Input) string {
 	t.Helper()
 	var text strings.Builder
-	text.WriteString("bag,annotator,labels\n")
+	text.WriteString("picture,annotator,labels\n")
 	for _, r := range in.Rows {
 		labels := []string{}
 		for _, k := range r.Given {
@@ -122,7 +122,7 @@ func TestAuditFiles_ReadsAndEstimates(t *testing.T) {
 func TestAuditFiles_TellsWhatIsWrong(t *testing.T) {
 	c := crowd{bags: 30, pairs: some(3, pair{.1, .02}, pair{.3, .1}), prior: frequencies(3, .2, .4), each: 2, seed: 1}
 	in, _ := c.simulated()
-	path, nothing := tableOf(t, &in), written(t, "l.csv", "bag,annotator,labels\na,x,\nb,x,\n")
+	path, nothing := tableOf(t, &in), written(t, "l.csv", "picture,annotator,labels\na,x,\nb,x,\n")
 	if _, err := AuditFiles(t.Context(), Files{Labels: "missing"}, Options{}); err == nil ||
 		!strings.Contains(err.Error(), "0 iterations") {
 		t.Errorf("options: %v, want an error before any file is read", err)

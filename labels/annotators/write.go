@@ -32,7 +32,7 @@ type Report struct {
 // without an interval are the pooled ones. Cells are empty if a figure does not exist.
 func (r *Report) WriteAnnotatorsFile(path string) error {
 	return durable.CSV(path, 0o644, func(w *csv.Writer) error {
-		if err := w.Write([]string{"annotator", "bags", "shared", "asked", "given", "q01", "q01_low", "q01_high", "q10",
+		if err := w.Write([]string{"annotator", "samples", "shared", "asked", "given", "q01", "q01_low", "q01_high", "q10",
 			"q10_low", "q10_high", "informedness", "accuracy", "incorrect", "missing", "agreement", "remarks"}); err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (a *Annotator) Remark() string {
 
 // Label is a row of the list of labels.
 type Label struct {
-	Bag       string  `json:"bag"`
+	Bag       string  `json:"sample"`
 	Label     string  `json:"label"`
 	Posterior float64 `json:"posterior"` // p(y=1 | labels)
 	Evidence  float64 `json:"evidence"`  // log p(labels | y=1) - log p(labels | y=0)
@@ -87,7 +87,7 @@ func (r *Report) WriteLabelsFile(path string) error {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv":
 		return durable.CSV(path, 0o644, func(w *csv.Writer) error {
-			if err := w.Write([]string{"bag", "label", "posterior", "evidence", "given", "asked"}); err != nil {
+			if err := w.Write([]string{sampleColumn, "label", "posterior", "evidence", "given", "asked"}); err != nil {
 				return err
 			}
 			return each(func(l Label) error {

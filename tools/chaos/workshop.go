@@ -49,7 +49,7 @@ func prepare(dir, program string) (string, error) {
 // makeCrowd writes labels of five annotators for 300 bags, who sometimes disagree.
 func makeCrowd(path string) error {
 	var b strings.Builder
-	b.WriteString("bag,annotator,labels\n")
+	b.WriteString("picture,annotator,labels\n")
 	for bag := range 300 {
 		for who := range 5 {
 			fmt.Fprintf(&b, "bag%d,ann%d,word%d;word%d\n", bag, who, bag%7, (bag*(who+1))%5)
