@@ -4,7 +4,7 @@ import "fmt"
 
 // Result is the evaluation of one model. Figures are fractions, not percent.
 type Result struct {
-	Bags           int          `json:"bags"`
+	Bags           int          `json:"samples"`
 	Classes        int          `json:"classes"`
 	CaptionsPerBag int          `json:"captions_per_bag,omitempty"`
 	GroupSize      ByGroup[int] `json:"group_size"` // classes of each group

@@ -9,7 +9,7 @@ import (
 // LabelledRun is a run compared with a run on other labels of the same bags.
 type LabelledRun struct {
 	Name      string `json:"name"`
-	Bags      int    `json:"bags"` // that were learned
+	Bags      int    `json:"samples"` // that were learned
 	Classes   int    `json:"classes"`
 	Positives int    `json:"labels"`  // that are there
 	Differ    int    `json:"changed"` // labels that the first run has otherwise

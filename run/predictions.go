@@ -49,7 +49,7 @@ type Predictions struct {
 
 // Prediction is one word of a bag.
 type Prediction struct {
-	Word        string  `json:"word"`
+	Word        string  `json:"label"`
 	Probability float64 `json:"probability"`
 }
 

@@ -170,7 +170,7 @@ func TestAuditCaptions_TokenFile(t *testing.T) {
 	write(t, decisions, "annotation_id,decision\nb7.jpg#1,drop\n")
 	v := readJSON(t, must(t, "audit", "captions", in, "--apply", out, "--decisions", decisions,
 		"--precision", "1", "--json"))
-	if want := regexp.MustCompile(`b7.jpg#1.*\n`).ReplaceAllString(b.String(), ""); v["bags"].(float64) != 100 ||
+	if want := regexp.MustCompile(`b7.jpg#1.*\n`).ReplaceAllString(b.String(), ""); v["samples"].(float64) != 100 ||
 		read(t, out) != want {
 		t.Errorf("%v, kept %s", v, read(t, out))
 	}

@@ -107,7 +107,7 @@ func TestAudit_CountsAreTheSameEverywhere(t *testing.T) {
 
 			tables := strings.Join(strings.Fields(must(t, onScores("audit", dir, args...)...)), " ")
 			wants := append(shown.Summary, []string{ // which the page shows
-				fmt.Sprintf("%d samples have %d labels. %d of %d audited labels, present or absent, are wrong", of("bags"), of("labels"),
+				fmt.Sprintf("%d samples have %d labels. %d of %d audited labels, present or absent, are wrong", of("samples"), of("labels"),
 					of("suspects"), of("audited_labels")),
 				fmt.Sprintf("About %d labels are expected to be incorrect, and %d to be missing.", of("expected_incorrect"),
 					of("expected_missing")),

@@ -445,7 +445,7 @@ func TestAuditCompare_CountsWhatIsWrong(t *testing.T) {
 	if err := json.Unmarshal([]byte(must(t, "audit", "compare", before, after, "--json")), &runs); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []map[string]float64{{"incorrect": 6, "missing": 6, "changed": 0, "bags": 30, "labels": 30},
+	for i, want := range []map[string]float64{{"incorrect": 6, "missing": 6, "changed": 0, "samples": 30, "labels": 30},
 		{"incorrect": 2, "missing": 2, "changed": 8}} {
 		for key, v := range want {
 			if runs[i][key] != v {

@@ -35,7 +35,7 @@ func TestDoctor_ScenesAreSound(t *testing.T) {
 		}
 	}
 	splits := r["splits"].([]any)
-	if first := splits[0].(map[string]any); len(splits) != 3 || first["bags"] != 96.0 ||
+	if first := splits[0].(map[string]any); len(splits) != 3 || first["samples"] != 96.0 ||
 		first["pictures"].(map[string]any)["decoded"] != 96.0 {
 		t.Errorf("splits %v", splits)
 	}
@@ -128,7 +128,7 @@ func TestDoctor_ClipsOfMSRVTT(t *testing.T) {
 	train := r["splits"].([]any)[0].(map[string]any)
 	pictures := train["pictures"].(map[string]any)
 	// The frames of a clip are the same picture, which is no copy of another bag's.
-	if train["bags"] != 7.0 || train["longest_bag"] != 2.0 || pictures["decoded"] != train["frames"] ||
+	if train["samples"] != 7.0 || train["longest_sample"] != 2.0 || pictures["decoded"] != train["frames"] ||
 		pictures["duplicates"] != 0.0 || pictures["grey"] != train["frames"] {
 		t.Errorf("training split %v", train)
 	}

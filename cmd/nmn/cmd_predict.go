@@ -182,7 +182,7 @@ func (p *program) tellSkipped(files []string) {
 type predicted struct {
 	Picture string           `json:"picture,omitempty"`
 	Clip    string           `json:"clip,omitempty"`
-	Words   []run.Prediction `json:"words"`
+	Words   []run.Prediction `json:"labels"`
 	Skipped bool             `json:"skipped,omitempty"`
 }
 

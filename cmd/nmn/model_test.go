@@ -131,8 +131,8 @@ func TestPredict_ScoresOfScenesJoinTheirTruth(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := readJSON(t, must(t, "eval", "--scores", scores, "--truth", filepath.Join(folder, "truth.csv"), "--json"))
-	if v["bags"].(float64) != 12 {
-		t.Errorf("%v pictures, want 12", v["bags"])
+	if v["samples"].(float64) != 12 {
+		t.Errorf("%v pictures, want 12", v["samples"])
 	}
 	first := filepath.Join(images, "COCO_test2014_000000000001.jpg")
 	if table := must(t, "predict", dir, first, "--format", "csv"); !strings.Contains(table, "\n"+first+",") {

@@ -40,7 +40,7 @@ func TestTrain_VideosAtBothLevels(t *testing.T) {
 			if a, b := figures(t, ran["evaluation"]), figures(t, evaluated); a != b {
 				t.Errorf("the run says\n%s\nthe evaluation\n%s", a, b)
 			}
-			if bags := evaluated["bags"]; bags != 12. {
+			if bags := evaluated["samples"]; bags != 12. {
 				t.Errorf("%v test videos, want 12", bags)
 			}
 		})

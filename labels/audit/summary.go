@@ -9,7 +9,7 @@ import (
 
 // Counts are the numbers that tables, page and JSON show of an audit.
 type Counts struct {
-	Bags       int `json:"bags"`
+	Bags       int `json:"samples"`
 	Labels     int `json:"labels"`         // that are there, of all classes
 	Audited    int `json:"audited_labels"` // known labels, there or not, of audited classes
 	Suspects   int `json:"suspects"`       // among the audited labels
@@ -59,7 +59,7 @@ func (c *Class) Expected() (incorrect, missing eval.Number) {
 
 // Summary is a report as JSON has it.
 type Summary struct {
-	Bags     int            `json:"bags"`
+	Bags     int            `json:"samples"`
 	Counts   Counts         `json:"counts"`
 	Classes  []ClassSummary `json:"classes"`
 	Total    int            `json:"suspects_total"`

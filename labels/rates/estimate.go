@@ -14,7 +14,7 @@ import (
 
 // Result is an estimate of all classes.
 type Result struct {
-	Bags int `json:"bags"`
+	Bags int `json:"samples"`
 	// Pooled rates: one pair for all classes, towards which the rates of a class are drawn.
 	PooledQ01  float64 `json:"pooled_q01"`
 	PooledQ10  float64 `json:"pooled_q10"`

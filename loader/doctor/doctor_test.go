@@ -298,12 +298,12 @@ func TestExamine_ClassesWhoseNamesAreAlike(t *testing.T) {
 func TestExamine_BagsWithoutLabel(t *testing.T) {
 	train := soundBags(t, "train", 20)
 	train[0].captions = []string{"nothing"}
-	wantFinding(t, examine(t, options(), split(t, "train", train, "cat", "dog")), doctor.Note, "bags-without-label")
+	wantFinding(t, examine(t, options(), split(t, "train", train, "cat", "dog")), doctor.Note, "samples-without-label")
 	for i := range 12 {
 		train[i].captions = nil
 	}
 	r := examine(t, options(), split(t, "train", train, "cat", "dog"))
-	wantFinding(t, r, doctor.Warning, "bags-without-label")
+	wantFinding(t, r, doctor.Warning, "samples-without-label")
 	if n := r.Splits[0].Labels.Unlabelled; n != 12 {
 		t.Errorf("%d bags without label, want 12", n)
 	}

@@ -61,9 +61,9 @@ type Report struct {
 // SplitReport is what one split is.
 type SplitReport struct {
 	Name     string    `json:"split"`
-	Bags     int       `json:"bags"`
+	Bags     int       `json:"samples"`
 	Frames   int       `json:"frames"`
-	Longest  int       `json:"longest_bag"` // its frames
+	Longest  int       `json:"longest_sample"` // its frames
 	Labels   Labels    `json:"labels"`
 	Pictures *Pictures `json:"pictures,omitempty"`
 	Rows     *Rows     `json:"rows,omitempty"` // statistics of features

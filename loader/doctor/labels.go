@@ -13,8 +13,8 @@ import (
 // Labels are the labels of a split, as they would be learned.
 type Labels struct {
 	Classes    int         `json:"classes"`
-	PerBag     float64     `json:"labels_per_bag"`
-	Unlabelled int         `json:"bags_without_label"`
+	PerBag     float64     `json:"labels_per_sample"`
+	Unlabelled int         `json:"samples_without_label"`
 	Unknown    int         `json:"unknown_labels,omitempty"` // labels that are unknown
 	Most       []ClassSize `json:"most_frequent"`
 	Least      []ClassSize `json:"least_frequent"` // classes with at least one label, the rarest first
@@ -26,7 +26,7 @@ type Labels struct {
 // ClassSize is a class and the number of bags that have it.
 type ClassSize struct {
 	Word string `json:"word"`
-	Bags int    `json:"bags"`
+	Bags int    `json:"samples"`
 }
 
 const (
@@ -104,7 +104,7 @@ func (r *Report) labelFindings() {
 			if 2*n > s.Bags {
 				weight = Warning
 			}
-			r.add(Finding{Weight: weight, Kind: "bags-without-label",
+			r.add(Finding{Weight: weight, Kind: "samples-without-label",
 				Text: fmt.Sprintf("%v of %s without any label: %d (%s)", r.Samples, s.Name, n, percent(n, s.Bags)),
 				Cure: "check that their labels were not lost; with captions, use a larger vocabulary " +
 					"(`data.vocabulary_size`, `data.min_count`)", Examples: nil})

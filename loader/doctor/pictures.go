@@ -14,7 +14,7 @@ type Pictures struct {
 	Files      int            `json:"files"` // frames, where bags are videos
 	Decoded    int            `json:"decoded"`
 	Broken     int            `json:"broken"`
-	BrokenBags int            `json:"broken_bags"`
+	BrokenBags int            `json:"broken_samples"`
 	Types      map[string]int `json:"types"` // empty where pictures are painted rather than read
 	Bytes      int64          `json:"bytes"` // size of all files
 	Grey       int            `json:"grey"`

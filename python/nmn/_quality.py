@@ -120,6 +120,6 @@ def _by_noise(
         return np.array(np.load(file)["quality"])
     said = _asking.asked([*arguments, "--min-error", "0", "--suspects", file], inputs, logits)
     found = np.load(file)
-    out = np.full((said["bags"], len(said["classes"])), np.nan)
+    out = np.full((said["samples"], len(said["classes"])), np.nan)
     out[found["row"], found["class"]] = 1 - found["p_wrong"]
     return out

@@ -7,7 +7,7 @@ import (
 
 // Summary is a report as JSON has it.
 type Summary struct {
-	Bags       int             `json:"bags"`
+	Bags       int             `json:"samples"`
 	Form       string          `json:"form"` // "classes": one label for each bag
 	Pooled     float64         `json:"pooled_rate"`
 	Slope      float64         `json:"slope"`

@@ -15,7 +15,7 @@ type Outcome struct {
 	Decided   int    `json:"decided"`   // dropped by a reviewer
 	Rescued   int    `json:"rescued"`   // below the threshold, kept by a reviewer
 	// EmptyBags have no caption left, and had one.
-	EmptyBags int `json:"empty_bags"`
+	EmptyBags int `json:"empty_samples"`
 	// ExpectedPrecision is the mean probability to be foreign of the automatic ones.
 	ExpectedPrecision eval.Number `json:"expected_precision"`
 }

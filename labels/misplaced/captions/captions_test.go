@@ -307,9 +307,9 @@ func TestSummary_OfTooFewCaptions(t *testing.T) {
 	}
 	o.File = "kept.json"
 	got, err := json.Marshal(r.Summary(3, o))
-	want := `{"captions":5,"bags":3,"words":8,"foreign":null,"gain":null,"refused":"5 captions are too few: at least 200 ` +
+	want := `{"captions":5,"samples":3,"words":8,"foreign":null,"gain":null,"refused":"5 captions are too few: at least 200 ` +
 		`are needed to compare a picture's captions with others","remarks":["pictures without captions: 1"],"precision":0.9,"threshold":0,"dropped":0,"expected_precision":null,"worst":[],` +
-		`"applied":{"file":"kept.json","kept":5,"dropped":0,"automatic":0,"decided":0,"rescued":0,"empty_bags":0,` +
+		`"applied":{"file":"kept.json","kept":5,"dropped":0,"automatic":0,"decided":0,"rescued":0,"empty_samples":0,` +
 		`"expected_precision":null}}`
 	if err != nil || string(got) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)

@@ -5,7 +5,7 @@ import "nmn/eval"
 // Summary is a report as JSON has it.
 type Summary struct {
 	Captions int `json:"captions"`
-	Bags     int `json:"bags"`
+	Bags     int `json:"samples"`
 	Words    int `json:"words"`
 	// Foreign estimates the share of captions that belong to other bags, undefined if none could be compared;
 	// the true share is probably in the interval.
