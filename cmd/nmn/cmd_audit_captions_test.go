@@ -131,7 +131,7 @@ func TestAuditCaptions_RefusesInWords(t *testing.T) {
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "one.csv"), filepath.Join(dir, "kept.csv")
 	var b strings.Builder
-	b.WriteString("bag,caption,id\n")
+	b.WriteString("sample,caption,id\n")
 	for i := range 300 {
 		fmt.Fprintf(&b, "b%d,a dog and a %s,c%d\n", i, topics[i%len(topics)][i%5], i)
 	}
@@ -199,8 +199,8 @@ func TestAuditCaptions_Mistakes(t *testing.T) {
 	} {
 		wantUsage(t, call(t, append([]string{"audit", "captions"}, strings.Fields(test.args)...)...), test.says)
 	}
-	for name, content := range map[string]string{"a.csv": "bag,caption,id\nx,y,1\nx,z,1\n",
-		"b.jsonl": "{\"bag\":\"\xff\"}\n", "c.json": "{}", "d.csv": "bag,caption\nx,...\n"} {
+	for name, content := range map[string]string{"a.csv": "sample,caption,id\nx,y,1\nx,z,1\n",
+		"b.jsonl": "{\"sample\":\"\xff\"}\n", "c.json": "{}", "d.csv": "sample,caption\nx,...\n"} {
 		path := filepath.Join(dir, name)
 		write(t, path, content)
 		c := call(t, "audit", "captions", path, "--apply", filepath.Join(dir, "out"+filepath.Ext(name)))
@@ -212,7 +212,7 @@ func TestAuditCaptions_Mistakes(t *testing.T) {
 		t.Errorf("failed runs leave %q, %v", left, err)
 	}
 	one := filepath.Join(dir, "one.csv")
-	write(t, one, "bag,caption\na,x\n")
+	write(t, one, "sample,caption\na,x\n")
 	for out, says := range map[string]string{one: "are read from it", filepath.Join(dir, "k.json"): "ends in .csv"} {
 		if c := call(t, "audit", "captions", one, "--apply", out); c.code != exitFailure ||
 			!strings.Contains(c.err, says) {

@@ -55,7 +55,7 @@ func examine(ctx context.Context, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%.0f %% of these are\n", 100*float64(wrong)/float64(sure))
 	for _, s := range found.Suspects[:3] {
-		fmt.Fprintf(out, "  bag %s: %s is %s, p = %.3f\n", in.ID(int(s.Bag)), in.Word(int(s.Class)), s.Kind(),
+		fmt.Fprintf(out, "  row %s: %s is %s, p = %.3f\n", in.ID(int(s.Bag)), in.Word(int(s.Class)), s.Kind(),
 			s.Error())
 	}
 	return nil

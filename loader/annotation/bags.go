@@ -93,7 +93,7 @@ func tableForm(path string) Form {
 // ParseBags is ReadBags for a stream of plain text; name stands in messages. form is FormCSV or FormLines; with any
 // other it is JSON of COCO or MSR-VTT, or an array of objects, whichever the content is.
 //
-// A table has a line for each caption: the columns bag and caption, and perhaps id, of the caption, and file, the
+// A table has a line for each caption: the columns sample and caption, and perhaps id, of the caption, and file, the
 // picture of the bag, in any order and among others. The names that COCO and MSR-VTT use do too: image_id and video_id,
 // annotation_id and sen_id, file_name. Without a bag, the picture is the bag, also by the names of Flickr8k and
 // Flickr30k: image and caption, or image_name and comment. Cells of CSV have commas, bars, tabs or semicolons between

@@ -20,10 +20,10 @@ import (
 )
 
 const (
-	smallCSV = "\"caption\",other,bag,id,file\r\n" +
+	smallCSV = "\"caption\",other,sample,id,file\r\n" +
 		"\"a \"\"red\"\" dog\nruns\",x,b1,7,p/a.jpg\r\n a cat ,,b2, 8 ,\r\n,,b1,9,\r\n"
 
-	smallLines = `{"bag": "b1", "caption": "a \"red\" dog\nruns", "id": 7, "file": "p/a.jpg", "more": [1]}` + "\n\n" +
+	smallLines = `{"sample": "b1", "caption": "a \"red\" dog\nruns", "id": 7, "file": "p/a.jpg", "more": [1]}` + "\n\n" +
 		`{"image_id": "b2", "caption": " a cat ", "annotation_id": "8"}` + "\n" +
 		`{"video_id": "b1", "sen_id": 9, "caption": ""}`
 )
@@ -49,7 +49,7 @@ func TestParseBags_TablesInEitherForm(t *testing.T) {
 			t.Errorf("%s: %+v", form, got)
 		}
 	}
-	unnamed := parseBags(t, FormCSV, "bag,caption\nx,one\ny,two\nx,three\n")
+	unnamed := parseBags(t, FormCSV, "sample,caption\nx,one\ny,two\nx,three\n")
 	want := [][]BagCaption{{{"1", "one"}, {"3", "three"}}, {{"2", "two"}}}
 	if !reflect.DeepEqual(unnamed.Captions, want) {
 		t.Errorf("captions without ids: %v, want their numbers", unnamed.Captions)
@@ -118,11 +118,11 @@ func TestParseBags_AsFlickrShipsThem(t *testing.T) {
 			{{"b.jpg#0", `"A bird`}}},
 		"filename\tcaption\na.jpg\tA dog\n":                   {{{"1", "A dog"}}},
 		"caption;file\nA dog, a cat;a.jpg\n":                  {{{"1", "A dog, a cat"}}},
-		"image,bag,caption,comment\nx.jpg,a.jpg,A dog,none\n": {{{"1", "A dog"}}},
+		"image,sample,caption,comment\nx.jpg,a.jpg,A dog,none\n": {{{"1", "A dog"}}},
 	} {
 		b := parseBags(t, FormCSV, text)
 		files := []string{"a.jpg", "b.jpg"}[:len(want)]
-		if strings.Contains(text, "bag") { // another column is the picture only in the place of bags
+		if strings.Contains(text, "sample") { // another column is the picture only in the place of bags
 			files = []string{""}
 		}
 		if !reflect.DeepEqual(b.Captions, want) || b.IDs[0] != "a.jpg" || !slices.Equal(b.Files, files) {
@@ -154,44 +154,44 @@ func TestParseBags_NamesWhatIsWrong(t *testing.T) {
 		in, want string
 	}{
 		"nothing":          {FormCSV, "", "the file is empty"},
-		"no lines":         {FormCSV, "bag,caption\n", "there are no captions"},
+		"no lines":         {FormCSV, "sample,caption\n", "there are no captions"},
 		"no lines of JSON": {FormLines, "\n \n", "there are no captions"},
-		"no bag":           {FormCSV, "id,caption\n", `line 1: want a header with the columns bag or image and caption`},
-		"two bags":         {FormCSV, "bag,image_id,caption\n", "columns 1 and 2 are both the bag"},
-		"bag empty":        {FormCSV, "bag,caption\na,x\n \t,y\n", "line 3: the sample, or its picture, is missing"},
-		"ragged":           {FormCSV, "bag,caption\na,x,y\n", `line 2: its number of cells is not 2, as in the header`},
-		"quotes":           {FormCSV, "bag,caption\na,\"x\n", "line 2: extraneous or missing"},
+		"no bag":           {FormCSV, "id,caption\n", `line 1: want a header with the columns image and caption`},
+		"two bags":         {FormCSV, "sample,image_id,caption\n", "columns 1 and 2 are both the sample"},
+		"bag empty":        {FormCSV, "sample,caption\na,x\n \t,y\n", "line 3: the sample, or its picture, is missing"},
+		"ragged":           {FormCSV, "sample,caption\na,x,y\n", `line 2: its number of cells is not 2, as in the header`},
+		"quotes":           {FormCSV, "sample,caption\na,\"x\n", "line 2: extraneous or missing"},
 		"bars":             {FormCSV, "image_name| comment\na.jpg| x\na.jpg 4 x\n", "line 3: its number of cells is not 2"},
 		"no tab":           {FormCSV, "a.jpg#0\tx\n\na.jpg#1 x\n", "line 3: \"a.jpg#1 x\" has no tab"},
 		"no number":        {FormCSV, "a.jpg#0\tx\na.jpg\tx\n", "line 2: \"a.jpg\" is no picture with the number"},
 		"number twice":     {FormCSV, "a.jpg#0\tx\na.jpg#0\ty\n", `line 2: id "a.jpg#0" repeats line 1`},
 		"picture outside":  {FormCSV, "image,caption\n/a.jpg,x\n", `line 2: file "/a.jpg" is not a path inside`},
-		"id twice":         {FormCSV, "bag,caption,id\na,\"x\ny\",1\nb,x,1\n", `line 4: id "1" repeats line 2`},
-		"id empty":         {FormCSV, "bag,caption,id\na,x,\n", "line 2: the id is empty"},
-		"id now and then": {FormLines, `{"bag":"a","caption":"x","id":1}` + "\n" + `{"bag":"a","caption":"x"}`,
+		"id twice":         {FormCSV, "sample,caption,id\na,\"x\ny\",1\nb,x,1\n", `line 4: id "1" repeats line 2`},
+		"id empty":         {FormCSV, "sample,caption,id\na,x,\n", "line 2: the id is empty"},
+		"id now and then": {FormLines, `{"sample":"a","caption":"x","id":1}` + "\n" + `{"sample":"a","caption":"x"}`,
 			"line 2: some captions have an id"},
-		"file outside": {FormCSV, "bag,caption,file\na,x,../b.jpg\n", `line 2: file "../b.jpg" is not a path inside`},
-		"file zero":    {FormLines, `{"bag":"a","caption":"x","file":"b\u0000"}`, "is not a path inside"},
-		"files differ": {FormCSV, "bag,caption,file\na,x,b.jpg\na,x,\na,y,c.jpg\n",
+		"file outside": {FormCSV, "sample,caption,file\na,x,../b.jpg\n", `line 2: file "../b.jpg" is not a path inside`},
+		"file zero":    {FormLines, `{"sample":"a","caption":"x","file":"b\u0000"}`, "is not a path inside"},
+		"files differ": {FormCSV, "sample,caption,file\na,x,b.jpg\na,x,\na,y,c.jpg\n",
 			`line 4: file "c.jpg" of sample "a" is "b.jpg"`},
-		"no UTF-8":              {FormCSV, "bag,caption\na,x\nb,caf\xe9 x\n", "line 3 is not UTF-8"},
-		"no UTF-8 at end":       {FormLines, `{"bag":"a","caption":"x"}` + "\n\xe2\x82", "line 2 is not UTF-8"},
+		"no UTF-8":              {FormCSV, "sample,caption\na,x\nb,caf\xe9 x\n", "line 3 is not UTF-8"},
+		"no UTF-8 at end":       {FormLines, `{"sample":"a","caption":"x"}` + "\n\xe2\x82", "line 2 is not UTF-8"},
 		"no UTF-8 in JSON":      {"", strings.Replace(smallCOCO, "red ball", "red b\xffll", 1), "line 8 is not UTF-8"},
 		"no object":             {FormLines, "\n[1]\n", "line 2: json: cannot unmarshal array"},
 		"null":                  {FormLines, "null\n", "line 1: null instead of an object"},
-		"no caption":            {FormLines, `{"bag":"a","caption":null}`, "line 1: the caption is missing"},
+		"no caption":            {FormLines, `{"sample":"a","caption":null}`, "line 1: the caption is missing"},
 		"array cut short":       {"", `[{"image":"a","caption":"x"},`, "unexpected EOF"},
 		"array of numbers":      {"", `[1]`, "row 1: json: cannot unmarshal number"},
 		"array without bag":     {"", `[{"caption":"x"}]`, "row 1: the sample, or its picture, is missing"},
 		"empty array":           {"", `[]`, "there are no captions"},
-		"list of numbers":       {FormLines, `{"bag":"a","caption":[3]}`, "line 1: caption: want a list of strings"},
+		"list of numbers":       {FormLines, `{"sample":"a","caption":[3]}`, "line 1: caption: want a list of strings"},
 		"list without bag":      {FormLines, `{"caption":["a"]}`, "line 1: the sample, or its picture, is missing"},
-		"caption a number":      {FormLines, `{"bag":"a","caption":3}`, "line 1: caption: want a string"},
-		"bag a fraction":        {FormLines, `{"bag":1.5,"caption":"x"}`, "line 1: bag: want a string or a whole number"},
-		"bag by two names":      {FormLines, `{"bag":1,"video_id":2,"caption":"x"}`, "line 1: bag is given twice"},
-		"cut short":             {FormLines, `{"bag":1,"capt`, "line 1: unexpected end of JSON input"},
-		"an endless line":       {FormLines, `{"bag":"` + strings.Repeat("x", 5<<20), "line 1: longer than"},
-		"an endless field":      {FormCSV, "bag,caption\na,\"" + strings.Repeat("x", 5<<20), "an element of more than"},
+		"caption a number":      {FormLines, `{"sample":"a","caption":3}`, "line 1: caption: want a string"},
+		"bag a fraction":        {FormLines, `{"sample":1.5,"caption":"x"}`, "line 1: sample: want a string or a whole number"},
+		"bag by two names":      {FormLines, `{"sample":1,"video_id":2,"caption":"x"}`, "line 1: sample is given twice"},
+		"cut short":             {FormLines, `{"sample":1,"capt`, "line 1: unexpected end of JSON input"},
+		"an endless line":       {FormLines, `{"sample":"` + strings.Repeat("x", 5<<20), "line 1: longer than"},
+		"an endless field":      {FormCSV, "sample,caption\na,\"" + strings.Repeat("x", 5<<20), "an element of more than"},
 		"neither of JSON's":     {"", "{}", "COCO or an annotation file of MSR-VTT"},
 		"a sample that is none": {"", strings.Replace(smallCOCO, `"image_id": 7`, `"image_id": 9`, 1), "none of the images"},
 	} {
@@ -251,8 +251,8 @@ func TestCopyWithout_LeavesTheRest(t *testing.T) {
 		smallLines[strings.Index(smallLines, "\n")+1:]; got != want {
 		t.Errorf("JSON lines: %q", got)
 	}
-	unnamed := "bag,caption\nx,one\ny,two\nx,three"
-	if got := without(t, parseBags(t, FormCSV, unnamed), unnamed, "2", "3"); got != "bag,caption\nx,one\n" {
+	unnamed := "sample,caption\nx,one\ny,two\nx,three"
+	if got := without(t, parseBags(t, FormCSV, unnamed), unnamed, "2", "3"); got != "sample,caption\nx,one\n" {
 		t.Errorf("CSV without ids: %q", got)
 	}
 	for text, want := range map[string]string{
@@ -351,9 +351,9 @@ func TestWriteWithout_InTheFormOfTheInput(t *testing.T) {
 
 // Files that are read without error have no faults, and a copy without some captions reads as the rest.
 func FuzzParseBags(f *testing.F) {
-	for form, texts := range [][]string{{smallCSV, "bag,caption\nx,one\n\"y\nz\",two", "id,bag,caption\n1,,\n",
+	for form, texts := range [][]string{{smallCSV, "sample,caption\nx,one\n\"y\nz\",two", "id,sample,caption\n1,,\n",
 		flickr8k, flickr30k, flickrText},
-		{smallLines, `{"bag":1,"caption":"x"}` + "\r\n\r\n" + `{"bag":" 1 ","caption":"\ud800"}`},
+		{smallLines, `{"sample":1,"caption":"x"}` + "\r\n\r\n" + `{"sample":" 1 ","caption":"\ud800"}`},
 		{smallCOCO, smallMSRVTT}} {
 		for _, text := range texts {
 			f.Add(uint8(form), []byte(text))

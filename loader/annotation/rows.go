@@ -88,7 +88,7 @@ func columnsOf(header []string) (at [fieldCount]int, err error) {
 		at[bagField] = at[fileField]
 	}
 	if at[bagField] < 0 || at[captionField] < 0 {
-		return at, errors.New("want a header with the columns bag or image and caption, and perhaps id and file")
+		return at, errors.New("want a header with the columns image and caption, and perhaps id and file")
 	}
 	return at, nil
 }

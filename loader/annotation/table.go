@@ -28,7 +28,7 @@ const (
 
 // fieldNames are the names of the fields, the first of them for messages.
 var fieldNames = [fieldCount][]string{
-	bagField:     {"bag", "image_id", "video_id"},
+	bagField:     {"sample", "image_id", "video_id"},
 	captionField: {"caption"},
 	idField:      {"id", "annotation_id", "sen_id"},
 	fileField:    {"file", "file_name"},
@@ -38,7 +38,7 @@ var fieldNames = [fieldCount][]string{
 // fieldNames, and for pictures also no bag. Without bags, each picture is one.
 var otherNames = [fieldCount][]string{
 	captionField: {"captions", "comment", "text"},
-	fileField:    {"image", "image_name", "filename"},
+	fileField:    {"image", "image_name", "filename", "picture"},
 }
 
 // fieldOf is the field of a name, -1 for none.

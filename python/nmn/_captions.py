@@ -15,7 +15,7 @@ from nmn._tables import Table, frame, is_table
 
 __all__ = ["caption_issues", "caption_metrics"]
 
-_BAG = ("bag", "image_id", "video_id", "id")
+_PICTURE = ("picture", "sample", "image", "image_id", "video_id", "file_name", "filename", "id")
 
 
 def caption_issues(
@@ -34,14 +34,14 @@ def caption_issues(
     Parameters
     ----------
     captions : mapping, list, DataFrame, Series, str or path
-        A mapping from each bag (picture or clip) to its captions; a list with a list of captions for each bag; a table
-        with a column ``caption`` and one of ``bag``, ``image_id`` and ``video_id``; a Series of captions indexed by
-        bag; or a file for ``nmn audit captions`` (COCO, MSR-VTT, `.csv`, `.jsonl`).
+        A mapping from each picture or clip to its captions; a list with a list of captions for each picture; a table
+        with a column ``caption`` and one that names the pictures, such as ``image``, ``image_id`` or ``video_id``; a
+        Series of captions indexed by picture; or a file for ``nmn audit captions`` (COCO, MSR-VTT, `.csv`, `.jsonl`).
     scores : array, DataFrame, str or path, optional
-        Out-of-fold scores of a classifier: a row for each bag, a column for each word. The columns of a DataFrame name
-        the words, and its index the bags.
+        Out-of-fold scores of a classifier: a row for each picture, a column for each word. The columns of a DataFrame
+        name the words, and its index the pictures.
     score_ids : sequence, optional
-        The bags of the rows of an array of scores; by default all bags, in their order.
+        The pictures of the rows of an array of scores; by default all pictures, in their order.
     logits : bool
         Scores are log-odds.
     vocabulary : sequence of str, str or path, optional
@@ -49,22 +49,22 @@ def caption_issues(
     vocabulary_size : int, optional
         Number of most frequent caption words to use without `vocabulary`; 1,000 by default.
     precision : float
-        Expected share of captions marked as ``foreign`` that do belong to other bags.
+        Expected share of captions marked as ``foreign`` that do belong to other pictures.
     seed : int, optional
         Seed of the captions that each caption is compared with.
 
     Returns
     -------
     table
-        A row for each caption, the least probable first: ``bag``, ``caption``, ``own`` (the probability that it
-        belongs to its bag), and ``foreign`` (whether to drop it at this precision). The index is that of the caption in
-        a table or Series, the place in a mapping or list, or the id in a file. ``attrs`` of a DataFrame hold
+        A row for each caption, the least probable first: ``picture``, ``caption``, ``own`` (the probability that it
+        belongs to its picture), and ``foreign`` (whether to drop it at this precision). The index is that of the caption
+        in a table or Series, the place in a mapping or list, or the id in a file. ``attrs`` of a DataFrame hold
         ``foreign_share``, its ``interval``, ``refused`` (the reason if nothing is dropped) and ``remarks``.
 
     Raises
     ------
     ValueError
-        If there are no captions, or scores and bags disagree.
+        If there are no captions, or scores and pictures disagree.
     TypeError
         If a caption is not text.
     NmnError
@@ -105,7 +105,7 @@ def caption_issues(
         names = at if index is None else index[at]
     interval = said.get("foreign_interval")
     return frame(
-        {"bag": _column(ids), **columns},
+        {"picture": _column(ids), **columns},
         index=names,
         index_name="caption_id" if bags is None else None,
         foreign_share=said["foreign"],
@@ -133,12 +133,12 @@ def _column(values: Sequence[Any]) -> np.ndarray[Any, Any]:
 
 
 def _flat(captions: Any, name: str) -> tuple[list[Any], list[str], Any]:
-    """Return bag and text of each caption, and the index of the captions or None."""
+    """Return picture and text of each caption, and the index of the captions or None."""
     if is_table(captions):
         columns = list(captions.columns)
-        bag = next((c for c in _BAG if c in columns), None)
+        bag = next((c for c in _PICTURE if c in columns), None)
         if bag is None or "caption" not in columns:
-            raise ValueError(f"{name} has the columns {columns}: want caption, and bag, image_id or video_id")
+            raise ValueError(f"{name} has the columns {columns}: want caption, and image, image_id or video_id")
         bags, texts, index = captions[bag].tolist(), captions["caption"].tolist(), captions.index
     elif hasattr(captions, "index") and hasattr(captions, "to_numpy"):
         bags, texts, index = list(captions.index), captions.tolist(), None
@@ -161,7 +161,7 @@ def _entries(entries: Sequence[Mapping[str, Any]], name: str) -> tuple[list[Any]
     """Return captions in the form of COCO's results, {"image_id": ..., "caption": ...}."""
     bags: list[Any] = []
     for i, entry in enumerate(entries):
-        key = next((k for k in _BAG if k in entry), None)
+        key = next((k for k in _PICTURE if k in entry), None)
         if key is None or "caption" not in entry:
             raise ValueError(f"{name}: entry {i} has the keys {list(entry)}: want image_id and caption")
         bags.append(entry[key])
@@ -182,7 +182,7 @@ def _checked(bags: list[Any], texts: Sequence[Any], name: str) -> list[Any]:
     known: dict[str, Any] = {}
     for bag in bags:
         if known.setdefault(str(bag), bag) != bag:
-            raise ValueError(f"{name}: two bags are called {bag!s}, of different types: rename one of them")
+            raise ValueError(f"{name}: two pictures are called {bag!s}, of different types: rename one of them")
     return bags
 
 
@@ -238,7 +238,7 @@ def _score_arguments(
         rows = list(ids) if ids is not None else known or []
     values = _arrays.as_array(scores, "scores")
     if values.shape != (len(rows), len(words)):
-        raise ValueError(f"scores has shape {values.shape}, and there are {len(rows)} bags and {len(words)} words")
+        raise ValueError(f"scores has shape {values.shape}, and there are {len(rows)} pictures and {len(words)} words")
     path = os.path.join(folder, "scores.csv")
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)

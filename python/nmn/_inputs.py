@@ -105,7 +105,7 @@ def inputs_of(
     elif shape is not None and not multi_label:
         labels = _one_column(labels, shape)
     if shape is not None and len(shape) != 2:
-        raise ValueError(f"{scored} has shape {shape}: want a row for each bag and a column for each class")
+        raise ValueError(f"{scored} has shape {shape}: want a row for each sample and a column for each class")
     if shape is not None and classes is not None and len(classes) != shape[1]:
         raise ValueError(f"classes: {len(classes)} names for the {shape[1]} columns of {scored}: name each column once")
     file, several, rows, classes = _label_file(
@@ -113,7 +113,7 @@ def inputs_of(
     )
     if shape is not None and rows is not None and rows != shape[0]:
         raise ValueError(
-            f"{called} has {rows} rows and {scored} has {shape[0]}: both need one for each bag, in the same order"
+            f"{called} has {rows} rows and {scored} has {shape[0]}: both need one for each sample, in the same order"
         )
     path = _arrays.as_npy(scores, folder, scored, dtypes=("f4", "f8", "f2"), finite=False)
     height, width = (None, None) if shape is None else (shape[0], shape[-1])

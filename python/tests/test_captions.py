@@ -61,12 +61,12 @@ def test_captions_of_other_pictures_are_found(tmp_path: Path) -> None:
     assert 0.1 < table.attrs["foreign_share"] < 0.3
     flat = [c for of in captions for c in of]
     assert [flat[i] for i in table.index] == list(table["caption"])
-    assert (table["bag"] == table.index // 5).all()
+    assert (table["picture"] == table.index // 5).all()
     by_name = nmn.caption_issues({f"p{i}": of for i, of in enumerate(captions)})
     assert (by_name["own"].to_numpy() == table["own"].to_numpy()).all()
-    assert by_name["bag"].iloc[0] == f"p{table['bag'].iloc[0]}"
+    assert by_name["picture"].iloc[0] == f"p{table['picture'].iloc[0]}"
     path = tmp_path / "captions.jsonl"
-    path.write_text("\n".join(json.dumps({"bag": i // 5, "caption": c}) for i, c in enumerate(flat)))
+    path.write_text("\n".join(json.dumps({"sample": i // 5, "caption": c}) for i, c in enumerate(flat)))
     of_file = nmn.caption_issues(path, precision=0.5)
     assert (of_file["own"].to_numpy() == table["own"].to_numpy()).all()
     assert of_file["foreign"].sum() >= table["foreign"].sum()
@@ -83,7 +83,7 @@ def test_tables_keep_their_index() -> None:
     issues = nmn.caption_issues(table, vocabulary_size=60, seed=3)
     assert sorted(issues.index) == sorted(table.index)
     assert (table.loc[issues.index, "caption"] == issues["caption"]).all()
-    assert (table.loc[issues.index, "image_id"] == issues["bag"]).all()
+    assert (table.loc[issues.index, "image_id"] == issues["picture"]).all()
     series = table.set_index("image_id")["caption"]
     assert (nmn.caption_issues(series, vocabulary_size=60, seed=3)["own"].to_numpy() == issues["own"].to_numpy()).all()
 
@@ -137,7 +137,7 @@ def test_bad_captions() -> None:
         nmn.caption_issues("none.json")
     with pytest.raises(ValueError, match="precision is 2"):
         nmn.caption_issues([["a"]], precision=2)
-    with pytest.raises(ValueError, match="two bags are called 1"):
+    with pytest.raises(ValueError, match="two pictures are called 1"):
         nmn.caption_issues({1: ["a"], "1": ["b"]})
     with pytest.raises(ValueError, match=r"results names 'c'.*no references"):
         nmn.caption_metrics({**SAID, "c": "a cow"}, WRITTEN)

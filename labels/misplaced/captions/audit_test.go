@@ -30,7 +30,7 @@ func generated(t testing.TB) (b *annotation.Bags, foreign []string) {
 		"giraffe zoo fence trees neck"}
 	random := rng.New(7)
 	var lines strings.Builder
-	lines.WriteString("bag,caption,id\n")
+	lines.WriteString("sample,caption,id\n")
 	for i := range 300 {
 		for c := range 5 {
 			about := i % 6

@@ -91,7 +91,7 @@ func TestWriteFile_AllFormatsAgree(t *testing.T) {
 
 // Identifiers have the type that they have in the file of captions.
 func TestWriteFile_IdentifiersOfTables(t *testing.T) {
-	b, err := annotation.ParseBags("t", annotation.FormCSV, strings.NewReader("bag,caption,id\n7,<x>,007\n"))
+	b, err := annotation.ParseBags("t", annotation.FormCSV, strings.NewReader("sample,caption,id\n7,<x>,007\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
