@@ -114,7 +114,7 @@ type NetConfig struct {
 	FC6Kernel int     `yaml:"fc6_kernel" help:"height and width of fc6 in <cells>; 0 for the network's own" range:"[0,]"`
 	FC6Pad    int     `yaml:"fc6_pad" help:"<cells> of padding around fc6; 0 for the network's own" range:"[0,]"`
 	Hidden    []int   `yaml:"hidden,flow" help:"mlp: widths of the hidden layers, as <n,n,...>; empty for a linear classifier"`
-	Dropout   float64 `yaml:"dropout" help:"<share> of fc6, fc7 or hidden units set to 0 in training; -1 for the network's own" range:"[-1,1)"`
+	Dropout   float64 `yaml:"dropout" help:"<share> of fc6, fc7 or hidden units that dropout removes; -1 is the network's own" range:"[-1,1)"`
 	// Pixels says how wide the numbers are that VGG16 sees; residual nets see unit.
 	Pixels      PixelRange `yaml:"pixels" help:"<scale> of vgg16's input: unit for torchvision's weights, raw for Caffe's" values:"unit,raw"`
 	NoisePool   string     `yaml:"noise_pool" help:"<pooling> of the noise model's input features" values:"mean,max"`
@@ -178,12 +178,12 @@ type Resources struct {
 	Device string `yaml:"device" help:"<device> that computes: auto, cpu, cuda or cuda:n"`
 	// Precision is the device's precision once it is open: the file of a run records the precision of its
 	// training.
-	Precision    tensor.Precision `yaml:"precision" help:"number <format> to compute in; auto is bf16 on cards that support it, fp32 on the CPU" values:"auto,fp32,tf32,bf16"`
+	Precision    tensor.Precision `yaml:"precision" help:"number <format> to compute in; auto is bf16 on cards with it, otherwise fp32" values:"auto,fp32,tf32,bf16"`
 	ConvExact    bool             `yaml:"conv_exact" help:"compute convolutions on the CPU without Winograd: slower, about one bit more accurate"`
 	SyncLaunches bool             `yaml:"sync_launches,omitempty" help:"wait for each kernel of a graphics card, so that errors name the kernel; slow"`
 	NoGraphs     bool             `yaml:"no_graphs,omitempty" help:"launch kernels of a graphics card one by one, not as a CUDA graph"`
 	NVTX         bool             `yaml:"nvtx,omitempty" help:"name layers and phases for a profiler such as Nsight Systems"`
-	Threads      int              `yaml:"threads" help:"compute with this many <goroutines>; 0 takes one for each processor. Results do not depend on it" range:"[0,1024]"`
+	Threads      int              `yaml:"threads" help:"compute with this many <goroutines>; 0 is one for each processor. Results are the same" range:"[0,1024]"`
 	Workers      int              `yaml:"workers" help:"load pictures with this many <goroutines>. Results do not depend on it" range:"[1,1024]"`
 	Prefetch     int              `yaml:"prefetch" help:"load this many <batches> ahead" range:"[1,1024]"`
 	TensorBoard  bool             `yaml:"tensorboard,omitempty" help:"also write files for TensorBoard, in the folder tensorboard of the run"`

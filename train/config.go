@@ -53,15 +53,15 @@ type Config struct {
 	MaxSteps int `yaml:"max_steps" json:"max_steps" help:"end each stage after this many <steps>, 0 for no limit" range:"[0,1e12]"`
 	// BatchBags is the number of bags in a batch without MIL, BatchBagsMIL with MIL. AutoBatch leaves it to the
 	// run, which finds a number before anything is trained.
-	BatchBags    int `yaml:"batch_bags" json:"batch_bags" help:"put this many <pictures> in a batch without MIL; 0 finds a fast number that fits in memory" range:"[0,1048576]"`
-	BatchBagsMIL int `yaml:"batch_bags_mil" json:"batch_bags_mil" help:"put this many <pictures> or videos in a batch with MIL; 0 finds a fast number that fits in memory" range:"[0,1048576]"`
+	BatchBags    int `yaml:"batch_bags" json:"batch_bags" help:"put this many <pictures> in a batch without MIL; 0 chooses a fast number" range:"[0,1048576]"`
+	BatchBagsMIL int `yaml:"batch_bags_mil" json:"batch_bags_mil" help:"put this many <pictures> or videos in a batch with MIL; 0 chooses a fast number" range:"[0,1048576]"`
 	// Accumulate is the number of batches whose gradients make one step. The gradient is the mean over all of
 	// their bags, as if they were one batch. The last step of an epoch may have fewer batches.
 	Accumulate int `yaml:"accumulate" json:"accumulate" help:"average the gradients of this many <batches> for each step" range:"[1,1048576]"`
 	// ChunkFrames is the number of frames that go through the layers together, 0 for whole batches. Smaller
 	// chunks use less memory and take more time. The gradient is the gradient of the whole batch
 	// (model.Net.ChunkFrames).
-	ChunkFrames int `yaml:"chunk_frames,omitempty" json:"chunk_frames,omitempty" help:"compute this many <frames> at a time, to save memory; 0 computes whole batches. Gradients are the same" range:"[0,1048576]"`
+	ChunkFrames int `yaml:"chunk_frames,omitempty" json:"chunk_frames,omitempty" help:"compute this many <frames> at a time, to save memory; 0 for whole batches" range:"[0,1048576]"`
 	// Overfit trains on the first batches of the first epoch at every step, to check that a net can memorise
 	// them. Epochs keep their number of steps.
 	Overfit bool `yaml:"overfit" json:"overfit" help:"train on the first batch only, to check that the net can learn it"`
@@ -91,7 +91,7 @@ type Config struct {
 	EMA float64 `yaml:"ema" json:"ema" help:"<decay> of a moving average of the weights, which becomes the model; 0 for none" range:"[0,1)"`
 	// LayerDecay multiplies the learning rate of the l-th layer below the last by its l-th power, in addition
 	// to all other multipliers; 0 for none. The noise model learns at the rate of the last layer.
-	LayerDecay float64 `yaml:"layer_decay,omitempty" json:"layer_decay,omitempty" help:"multiply the learning rate by this <factor> from each layer to the one below; 0 for none" range:"[0,1]"`
+	LayerDecay float64 `yaml:"layer_decay,omitempty" json:"layer_decay,omitempty" help:"multiply the learning rate by this <factor> for each layer further down; 0 for none" range:"[0,1]"`
 	// LearningRates are multipliers by name. The last rule that matches a parameter counts. A pattern
 	// that matches no parameter is an error.
 	LearningRates []Rule `yaml:"learning_rates" json:"learning_rates" help:"learning-rate multipliers of parameters, a list of {pattern, multiplier}"`
@@ -100,7 +100,7 @@ type Config struct {
 
 	// ClassifierStart is base-rate or label-means. ClassifierDeviation is the standard deviation of fc8's
 	// weights at the start.
-	ClassifierStart     string      `yaml:"classifier_start" json:"classifier_start" help:"initial <bias> of the last layer: one for all classes, or from each class's share of labels" values:"base-rate,label-means"`
+	ClassifierStart     string      `yaml:"classifier_start" json:"classifier_start" help:"initial <bias> of the last layer: one number, or from each class's share of labels" values:"base-rate,label-means"`
 	BaseRateLogit       float64     `yaml:"base_rate_logit" json:"base_rate_logit" help:"classifier_start base-rate: the bias, in <log-odds>" range:"[-10000,10000]"`
 	ClassifierDeviation float64     `yaml:"classifier_deviation" json:"classifier_deviation" help:"standard <deviation> of the last layer's initial weights" range:"[0,3.4e38]"`
 	Noise               NoiseConfig `yaml:"noise" json:"noise"`
@@ -124,7 +124,7 @@ type Config struct {
 	// Patience ends a stage after this number of validations without a new best, and returns to the best
 	// checkpoint. The stage also returns to it if its limit of epochs ends it. 0 trains to the limit and
 	// keeps the last weights.
-	Patience int `yaml:"patience" json:"patience,omitempty" help:"end a stage after this many <validations> without a new best, and use the best; 0 for never" range:"[0,1e12]"`
+	Patience int `yaml:"patience" json:"patience,omitempty" help:"end a stage after this many <validations> without a new best; 0 for never" range:"[0,1e12]"`
 }
 
 // AutoBatch stands for a number of bags that is not chosen yet.

@@ -24,7 +24,7 @@ type Config struct {
 	Validation Search                `yaml:"validation"`
 	Words      captioner.WordOptions `yaml:"words"`
 	Device     string                `yaml:"device" help:"<device> that computes: auto, cpu, cuda or cuda:n"`
-	Threads    int                   `yaml:"threads" help:"compute with this many <goroutines>; 0 takes one for each processor. Results do not depend on it" range:"[0,]"`
+	Threads    int                   `yaml:"threads" help:"compute with this many <goroutines>; 0 is one for each processor. Results are the same" range:"[0,]"`
 
 	// Build names the program that wrote the file; it is not read back.
 	Build *run.Build `yaml:"build,omitempty"`

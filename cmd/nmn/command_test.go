@@ -151,7 +151,13 @@ var bounds = regexp.MustCompile(`^(at least|more than) -?[\d.e]+( and (at most|l
 
 // TestReference_TellsEverySetting holds docs/reference/settings.md to the declarations of the settings.
 func TestReference_TellsEverySetting(t *testing.T) {
-	holdPage(t, "settings.md", settingsReference())
+	page := settingsReference()
+	holdPage(t, "settings.md", page)
+	for line := range strings.Lines(page) {
+		if cells := strings.Split(line, "|"); strings.HasPrefix(line, "| `") && len(strings.Fields(cells[2])) > 16 {
+			t.Errorf("%s: %s has more than 16 words", cells[1], cells[2])
+		}
+	}
 	for _, config := range []any{&run.Config{}, &session.Config{}} {
 		for _, d := range setting.Describe(config) {
 			if d.Help == "" && !slices.Contains(records, d.Key) {

@@ -46,7 +46,7 @@ type Config struct {
 	Erasing ErasingConfig `yaml:"random_erasing,omitempty" json:"random_erasing,omitzero"`
 	// Mixup is α: a bag becomes λ of itself and 1-λ of another of its batch, labels too, with λ from Beta(α, α). 0 is
 	// for no mixup (Zhang et al., "mixup: Beyond Empirical Risk Minimization", 2018).
-	Mixup float64 `yaml:"mixup,omitempty" json:"mixup,omitempty" help:"mixup: blend pairs of pictures and their labels, with a share from Beta(<alpha>, alpha); 0 for none" range:"[0,100]"`
+	Mixup float64 `yaml:"mixup,omitempty" json:"mixup,omitempty" help:"mixup: blend two pictures and their labels, with a share from Beta(<alpha>, alpha); 0 never" range:"[0,100]"`
 }
 
 // CropConfig is a random resized crop: a part of the picture, which is then brought to the size that the whole picture

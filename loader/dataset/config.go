@@ -65,7 +65,7 @@ type Config struct {
 	ValCaptions     string  `yaml:"val_captions" help:"caption <file> of validation and test pictures"`
 	ValImages       string  `yaml:"val_images" help:"<folder> of validation and test pictures; empty for data.images"`
 	ValidationShare float64 `yaml:"validation_share" help:"hold out this <share> of the training data for validation, if no file has validation data" range:"[0,1)"`
-	TestShare       float64 `yaml:"test_share" help:"hold out this <share> of the training data for the test, if no file has test data" range:"[0,1)"`
+	TestShare       float64 `yaml:"test_share" help:"hold out this <share> of the training data as test data, if there are none" range:"[0,1)"`
 	ValidationIDs   string  `yaml:"validation_ids" help:"<file> with the identifiers of the validation pictures"`
 	TestIDs         string  `yaml:"test_ids" help:"<file> with the identifiers of the test pictures"`
 	CaptionsPerBag  int     `yaml:"captions_per_bag" help:"use this many <captions> of each picture, the lowest annotation ids first" range:"[1,]"`
@@ -117,7 +117,7 @@ type Config struct {
 	FlipSpread float64     `yaml:"flip_spread" help:"let the flip rates of a class differ from data.flips by at most this <share>" range:"[0,1)"`
 	FlipRates  string      `yaml:"flip_rates" help:"<file> with the flip rates of each class: word, q01, q10"`
 	NoiseSeed  uint64      `yaml:"noise_seed" help:"<seed> of label noise; 0 takes data.seed"`
-	Fit        picture.Fit `yaml:"fit" help:"how pictures are fitted to the input; empty is longest with MIL on vgg16 and ResNets, else square" values:"longest,square,none"`
+	Fit        picture.Fit `yaml:"fit" help:"fit pictures to the input; empty is longest with MIL on vgg16 and ResNets, else square" values:"longest,square,none"`
 	// Resize is the filter for resizing pictures, and Orientation the handling of the orientation in their
 	// files. Empty values mean bilinear and ignore.
 	Resize      picture.Filter      `yaml:"resize,omitempty" help:"<filter> for resizing; antialias equals that of Pillow and torchvision" values:"antialias,bicubic,bilinear"`

@@ -14,7 +14,7 @@ type FeatureConfig struct {
 	Test       FeatureFiles `yaml:"test"`       // features of the test split and their labels
 	IDs        string       `yaml:"ids" help:"<file> with an identifier for each row of the training features"`
 
-	Array        string   `yaml:"array" help:"<name> of the features array in .npz and .safetensors files; empty if it is the only array"`
+	Array        string   `yaml:"array" help:"<name> of the features in .npz and .safetensors files; empty if there is one array"`
 	LabelArray   string   `yaml:"label_array" help:"<name> of the labels array in .npz and .safetensors files"`
 	LabelColumns []string `yaml:"label_columns,flow" help:"columns that are labels, as <pattern,...>, such as label_*"`
 	ListColumn   string   `yaml:"list_column" help:"<column> that lists all labels of a row; empty detects it"`
@@ -33,7 +33,7 @@ type FeatureConfig struct {
 // FeatureFiles are the files of one split.
 type FeatureFiles struct {
 	Features string `yaml:"features" help:"<file> of feature vectors"`
-	Labels   string `yaml:"labels" help:"<file> of labels: .xml with names of columns, a 0/1 matrix, or lists; empty if features include them"`
+	Labels   string `yaml:"labels" help:"<file> of labels: a 0/1 matrix, lists, or .xml with column names; empty if among features"`
 	Truth    string `yaml:"truth" help:"<file> of true labels, used only for evaluation"`
 	Counts   string `yaml:"counts" help:"<file> with the number of captions that mention each label"`
 }

@@ -57,8 +57,8 @@ def caption_issues(
     -------
     table
         A row for each caption, the least probable first: ``picture``, ``caption``, ``own`` (the probability that it
-        belongs to its picture), and ``foreign`` (whether to drop it at this precision). The index is that of the caption
-        in a table or Series, the place in a mapping or list, or the id in a file. ``attrs`` of a DataFrame hold
+        belongs to its picture), and ``foreign`` (whether to drop it at this precision). The index is that of the
+        caption in a table or Series, the place in a mapping or list, or the id in a file. ``attrs`` of a DataFrame hold
         ``foreign_share``, its ``interval``, ``refused`` (the reason if nothing is dropped) and ``remarks``.
 
     Raises
