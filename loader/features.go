@@ -15,7 +15,8 @@ import (
 // their number, from 1. A table without labels, for prediction, gives a set whose Labels are 0.
 func FeatureSet(name string, t *features.Table, vocabulary *text.Vocabulary) (*Set, error) {
 	if t.Labels == nil && vocabulary == nil {
-		return nil, Unusable(fmt.Errorf("%s: %q has no labels; name their columns or their file",
+		return nil, Unusable(fmt.Errorf("%s: %q has no labels; give a file of them (`data.features.train.labels`), or "+
+			"say which columns are labels (`data.features.label_columns`)",
 			name, t.Name))
 	}
 	if vocabulary == nil {

@@ -281,15 +281,15 @@ func (s *Settings) ExtraEpochs(arms []Name) int {
 func (s *Settings) Cost(arms []Name) string {
 	again := ""
 	if slices.Contains(arms, CaptionFilter) {
-		again = "; arm caption-filter has stage 1 go on for as long again, with what the captions say"
+		again = "; with arm caption-filter, stage 1 takes as many epochs again, with what the captions say"
 	}
 	switch {
 	case s.Estimates() && s.NoiseRates == Online:
-		text := "rates from scores of the first epoch of stage 1, each from before it was learned: no epoch more"
-		if again != "" {
-			text = "rates from scores of the first epoch of stage 1, each from before it was learned"
+		rates := "noise rates come from the first epoch of stage 1, which scores each picture before it is learned"
+		if again == "" {
+			rates += ", without an extra epoch"
 		}
-		return text + again
+		return rates + again
 	case s.Folds() == 0:
 		return ""
 	}

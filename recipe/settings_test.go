@@ -205,12 +205,12 @@ func TestSettings_Cost(t *testing.T) {
 	}
 	online := settings(Estimate, func(s *Settings) { s.NoiseRates, s.Train.Stage1Epochs = Online, 3 })
 	if got := online.Cost([]Name{CaptionFilter}); online.ExtraEpochs([]Name{Baseline, CaptionFilter}) != 3 ||
-		!strings.Contains(got, "stage 1 go on for as long again") ||
-		strings.Contains(got, "no epoch") {
+		!strings.Contains(got, "stage 1 takes as many epochs again") ||
+		strings.Contains(got, "extra epoch") {
 		t.Errorf("caption-filter: %d epochs, %q", online.ExtraEpochs([]Name{Baseline, CaptionFilter}), got)
 	}
 	if got := settings(Estimate, func(s *Settings) { s.NoiseRates = Online }).Cost(nil); !strings.Contains(got,
-		"no epoch more") {
+		"without an extra epoch") {
 		t.Errorf("online: %q", got)
 	}
 }

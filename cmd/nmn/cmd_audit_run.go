@@ -135,10 +135,10 @@ func (a *auditCommand) scoresOf(ctx context.Context, p *program, r *runaudit.Aud
 	}
 	a.offer(p, r, len(scores.Bags))
 	if len(scores.Bags) == 0 {
-		return nil, usagef("audit: %s has no out-of-fold scores, which an audit needs", r.Dir)
+		return nil, usagef("audit: %s has no out-of-fold scores, which an audit needs; type one of these commands", r.Dir)
 	}
-	return nil, usagef("audit: %s has out-of-fold scores of %d of %d training %s", r.Dir, len(scores.Bags), scores.All,
-		r.Data().Train.Noun())
+	return nil, usagef("audit: %s has out-of-fold scores of %d of %d training %s; type one of these commands", r.Dir,
+		len(scores.Bags), scores.All, r.Data().Train.Noun())
 }
 
 // offer prints the commands that compute scores, with their cost.

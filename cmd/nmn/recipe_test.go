@@ -452,7 +452,7 @@ func TestRecipe_DryRunTellsTheCost(t *testing.T) {
 			"--dry-run"),
 		"the time of 16 epochs of stage 1 more": byRecipe("train", file, "--dry-run", "--arm", "held-rates",
 			"--set", "recipe.epochs=2"),
-		"no epoch more": byRecipe("train", file, "--dry-run", "--noise-rates", "online"),
+		"without an extra epoch": byRecipe("train", file, "--dry-run", "--noise-rates", "online"),
 	} {
 		if out := must(t, args...); !strings.Contains(out, want) {
 			t.Errorf("%q is not in %s", want, out)
@@ -492,7 +492,7 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 	if c.code != exitOK {
 		t.Fatal(c.err)
 	}
-	if !strings.Contains(c.err, "no epoch more") ||
+	if !strings.Contains(c.err, "without an extra epoch") ||
 		!strings.Contains(c.err, "from the scores of 248 rows before they were learned") ||
 		strings.Contains(c.err, "fold") {
 		t.Errorf("said: %s", c.err)

@@ -47,6 +47,23 @@ type ReadOptions struct {
 // maxLine bounds the bytes of a row.
 const maxLine = 1 << 20
 
+// columnNamed returns the name among some that a column of the table may have, and otherwise the table's own name.
+func columnNamed(own string, names []string) string {
+	others := map[string]func(string) bool{labelsColumn: manifest.NamesLabels, annotatorColumn: namesAnnotators}
+	if other := others[own]; other != nil && !slices.Contains(names, own) {
+		if at := slices.IndexFunc(names, other); at >= 0 {
+			return names[at]
+		}
+	}
+	return own
+}
+
+// namesAnnotators reports whether a column, or a key, of this name names the annotators.
+func namesAnnotators(name string) bool {
+	return slices.Contains([]string{"worker", "workerid", "annotatorid", "rater", "labeler", "labeller", "user", "userid"},
+		strings.ToLower(strings.NewReplacer("_", "", " ", "", "-", "").Replace(name)))
+}
+
 // namesSamples reports whether a column, or a key, of this name names what an annotator has labelled.
 func namesSamples(name string) bool {
 	return slices.Contains([]string{sampleColumn, "item", "id"}, name) || manifest.NamesPictures(name)
@@ -165,7 +182,8 @@ func (c *csvRows) header() (ignored []string, err error) {
 		name string
 		at   *int
 		must bool
-	}{{c.name, &c.bag, true}, {annotatorColumn, &c.annotator, true}, {labelsColumn, &c.labels, true},
+	}{{c.name, &c.bag, true}, {columnNamed(annotatorColumn, names), &c.annotator, true},
+		{columnNamed(labelsColumn, names), &c.labels, true},
 		{unknownColumn, &c.unknown, false}, {askedColumn, &c.asked, false}} {
 		if *column.at = slices.Index(names, column.name); *column.at < 0 && column.must {
 			missing := column.name
@@ -232,11 +250,12 @@ func (r *record) fromJSON(content []byte) error {
 		return fmt.Errorf("not a JSON object (%w); want a row such as {\"picture\": \"a\", \"annotator\": \"ann\", "+
 			"\"labels\": [\"dog\"]}, whole on its line", err)
 	}
-	r.column = sampleIn(slices.Sorted(maps.Keys(fields)))
+	keys := slices.Sorted(maps.Keys(fields))
+	r.column = sampleIn(keys)
 	for _, field := range []struct {
 		name string
 		to   *string
-	}{{r.column, &r.bag}, {annotatorColumn, &r.annotator}} {
+	}{{r.column, &r.bag}, {columnNamed(annotatorColumn, keys), &r.annotator}} {
 		value := fields[field.name]
 		var number json.Number
 		if err := json.Unmarshal(value, field.to); err != nil && json.Unmarshal(value, &number) == nil {
@@ -249,7 +268,8 @@ func (r *record) fromJSON(content []byte) error {
 		name string
 		to   *[]string
 		must bool
-	}{{labelsColumn, &r.labels, true}, {unknownColumn, &r.unknown, false}, {askedColumn, &r.asked, false}} {
+	}{{columnNamed(labelsColumn, keys), &r.labels, true}, {unknownColumn, &r.unknown, false},
+		{askedColumn, &r.asked, false}} {
 		value := fields[field.name]
 		absent := value == nil || string(value) == "null"
 		if absent && !field.must {

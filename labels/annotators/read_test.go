@@ -119,6 +119,10 @@ func TestParse_ErrorsNameLineAndCure(t *testing.T) {
 			t.Errorf("%s: samples %q and %q", name, other.BagIDs, lines.BagIDs)
 		}
 	}
+	crowd := parsed(t, "image,worker_id,label\na.jpg,ann,dog\n", ReadOptions{})
+	if !slices.Equal(crowd.AnnotatorNames, []string{"ann"}) || !slices.Equal(crowd.Words, []string{"dog"}) {
+		t.Errorf("annotators %q, labels %q", crowd.AnnotatorNames, crowd.Words)
+	}
 	numbers := parsed(t, `{"picture": 12, "annotator": 3, "labels": ["dog"]}`, ReadOptions{})
 	if numbers.BagIDs[0] != "12" || numbers.AnnotatorNames[0] != "3" {
 		t.Errorf("%+v", numbers)

@@ -116,8 +116,8 @@ func TestParseBags_AsFlickrShipsThem(t *testing.T) {
 		flickr30k: {{{"1", `A dog , and a "cat" .`}, {"3", `"Two`}}, {{"2", "A bird"}}},
 		flickrText: {{{"a.jpg#0", `A dog , and a "cat" .`}, {"a.jpg#1", "Two\tanimals ."}},
 			{{"b.jpg#0", `"A bird`}}},
-		"filename\tcaption\na.jpg\tA dog\n":                   {{{"1", "A dog"}}},
-		"caption;file\nA dog, a cat;a.jpg\n":                  {{{"1", "A dog, a cat"}}},
+		"filename\tcaption\na.jpg\tA dog\n":                      {{{"1", "A dog"}}},
+		"caption;file\nA dog, a cat;a.jpg\n":                     {{{"1", "A dog, a cat"}}},
 		"image,sample,caption,comment\nx.jpg,a.jpg,A dog,none\n": {{{"1", "A dog"}}},
 	} {
 		b := parseBags(t, FormCSV, text)

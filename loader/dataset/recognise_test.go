@@ -75,7 +75,7 @@ func TestRecognise_ByContent(t *testing.T) {
 		write("both.jsonl", `{"image": "a", "caption": "A dog", "tags": []}`+"\n"): {Kind: Manifest, Key: "manifest"},
 		write("results_20130124.token", "a.jpg#0\tA dog , and a cat .\n"):          {Kind: Captions, Key: "captions"},
 		write("Flickr8k.token.txt", "a.jpg#0\tA dog .\r\n"):                        {Kind: Captions, Key: "captions"},
-		write("bags.csv", "sample,caption\na,a dog\n"):                                {Kind: Captions, Key: "captions"},
+		write("bags.csv", "sample,caption\na,a dog\n"):                             {Kind: Captions, Key: "captions"},
 		write("class.csv", "image,caption,dog\na.jpg,0,1\n"):                       {Kind: Manifest, Key: "manifest"},
 		write("both.csv", "image,caption,labels\na.jpg,a dog,dog\n"):               {Kind: Manifest, Key: "manifest"},
 		write("table.txt", "path,labels\na.jpg,dog\n"):                             {Kind: Manifest, Key: "manifest"},

@@ -3,6 +3,7 @@ package features
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 
@@ -52,6 +53,9 @@ func (o *Options) labelFile(ctx context.Context, name, array string, rule labelR
 	case ".csv", ".tsv", ".parquet", ".arff", ".jsonl":
 		return o.labelTable(ctx, name, rule)
 	default:
+		if _, err := os.Stat(name); err != nil {
+			return nil, nil, fmt.Errorf("features: labels: %w", err)
+		}
 		return nil, nil, formatf("features: labels %q: its name ends in %q, want .xml, .npy, .npz, .safetensors, "+
 			".csv, .tsv, .parquet, .arff or .jsonl", name, kind)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"io/fs"
 	"iter"
 	"math"
 	"os"
@@ -217,7 +218,8 @@ func TestOpen_SpillsATableThatMemoryCannotHold(t *testing.T) {
 func TestOpen_UnknownKind(t *testing.T) {
 	refused(t, Options{Features: "x.pkl"}, ErrFormat, ".pkl", ".npy")
 	x := file(t, "x.csv", []byte("v\n1\n"))
-	refused(t, Options{Features: x, Labels: "y.pkl"}, ErrFormat, ".pkl", ".xml")
+	refused(t, Options{Features: x, Labels: file(t, "y.pkl", nil)}, ErrFormat, ".pkl", ".xml")
+	refused(t, Options{Features: x, Labels: "FILE"}, fs.ErrNotExist, "stat FILE: no such file")
 }
 
 // some rows of a matrix, in order.

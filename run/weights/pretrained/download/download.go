@@ -146,7 +146,8 @@ func (d *download) connect(ctx context.Context) (broken bool, err error) {
 	}
 	response, err := cmp.Or(d.options.Client, http.DefaultClient).Do(request)
 	if err != nil {
-		return false, fmt.Errorf("cannot download %s: %w", d.file.Name, cause(ctx, err))
+		return false, fmt.Errorf("cannot download %s: %w; without a network, copy the file here from another computer and "+
+			"name its path in place of %[1]s", d.file.Name, cause(ctx, err))
 	}
 	defer func() { _ = response.Body.Close() }() // what counts was read
 	if whole, err := d.answered(response); whole || err != nil {
