@@ -20,7 +20,7 @@ train: build ## train on noisy scenes and print the table (up to 8 minutes on tw
 
 AUDIT = $(RUNS)/audit
 
-audit: build $(AUDIT)/pictures/pictures.csv ## find wrong labels of scenes, correct them, train again, print the gain (three minutes on two cores)
+audit: build $(AUDIT)/pictures/pictures.csv ## find wrong labels of scenes, correct them, train again, compare (three minutes on two cores)
 	./nmn train --preset scenes $(AUDIT)/pictures/pictures.csv --set data.test_share=0.2 --epochs 12 --run-dir $(AUDIT)/before
 	./nmn audit $(AUDIT)/before --noise-rates folds:2 --apply --precision 0.8 --output $(AUDIT)/fixed.csv
 	./nmn train --config $(AUDIT)/fixed.yaml --run-dir $(AUDIT)/after
