@@ -285,14 +285,14 @@ func TestExtract_RefusesWeightsWithAWord(t *testing.T) {
 	colouredPictures(t, folder, 2)
 	x := filepath.Join(dir, "x.npy")
 	for want, args := range map[string][]string{
-		"a.b":              {"--weights", others, folder, "--output", x},
-		"it has pool5":     {"--weights", weights, folder, "--output", x, "--layer", "cls"},
-		"--input-size is":  {"--weights", weights, folder, "--output", x, "--input-size", "-3"},
-		"leave it out":     {"--weights", weights, folder, "--output", x, "--set", "data.fit=square"},
-		"no such file":     {"--weights", filepath.Join(dir, "none.pth"), folder, "--output", x},
-		"file for each":    {"--weights", weights, folder, "--output", x, "--layer", "pool5,fc7"},
-		"no layer \"fc7\"": {"--weights", weights, folder, "--output", x, "--input-size", "64", "--layer", "fc7"},
-		"requires at leas": {"--output", x},
+		"a.b":                     {"--weights", others, folder, "--output", x},
+		"it has pool5":            {"--weights", weights, folder, "--output", x, "--layer", "cls"},
+		"--input-size is":         {"--weights", weights, folder, "--output", x, "--input-size", "-3"},
+		"leave it out":            {"--weights", weights, folder, "--output", x, "--set", "data.fit=square"},
+		"no such file":            {"--weights", filepath.Join(dir, "none.pth"), folder, "--output", x},
+		"file for each":           {"--weights", weights, folder, "--output", x, "--layer", "pool5,fc7"},
+		"no layer \"fc7\"":        {"--weights", weights, folder, "--output", x, "--input-size", "64", "--layer", "fc7"},
+		"type nmn extract {MODEL": {"--output", x},
 	} {
 		c := call(t, append([]string{"extract"}, args...)...)
 		if c.code == exitOK || !strings.Contains(c.err, want) {

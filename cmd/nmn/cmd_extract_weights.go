@@ -28,7 +28,7 @@ func (c *extractCommand) weightsFlags(r group) {
 // args requires a model unless --weights is given.
 func (c *extractCommand) args(cmd *cobra.Command, args []string) error {
 	if c.weights == "" {
-		return cobra.MinimumNArgs(1)(cmd, args)
+		return counted(1, anyNumber)(cmd, args)
 	}
 	return nil
 }

@@ -98,14 +98,20 @@ func hinted(cmd *cobra.Command, err error) error {
 	var flags, keys []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
 	if cmd.Flags().Lookup("set") != nil {
-		keys = sortedKeys(settingKeys())
+		keys = slices.DeleteFunc(sortedKeys(settingKeys()), func(key string) bool {
+			return key == "preset" || key == "size" // --set refuses them
+		})
 	}
 	name := strings.ReplaceAll(unknown.GetSpecifiedName(), "-", "_")
 	var found []string
+	ofFlag := flagKeys[unknown.GetSpecifiedName()] // of another command
 	for _, key := range keys {
-		if key == name || strings.HasSuffix(key, "."+name) {
+		if slices.Contains(ofFlag, key) || ofFlag == nil && (key == name || strings.HasSuffix(key, "."+name)) {
 			found = append(found, setTo(key))
 		}
+	}
+	if ofFlag != nil && len(found) > 0 { // it sets them all
+		return fmt.Errorf("%w: it is a setting, %s", err, strings.Join(found, " "))
 	}
 	if len(found) > 0 {
 		return fmt.Errorf("%w: it is a setting, %s", err, setting.Alternatives(found))

@@ -130,6 +130,9 @@ func TestUnknownFlags_NameTheNearestFlagOrSetting(t *testing.T) {
 		"train --schedule cosine":              "it is a setting, --set train.schedule=VALUE",
 		"train --set train.shedule=1":          "there is no setting train.shedule; did you mean train.schedule?",
 		"predict r x --treshold .3":            "unknown flag: --treshold; did you mean --threshold?",
+		"audit x.csv --vocab w.txt":            "it is a setting, --set data.vocabulary=VALUE",
+		"audit x.csv --net scenes":             "it is a setting, --set net.arch=VALUE",
+		"audit x.csv --preset scenes":          "unknown flag: --preset (see",
 		"scenes d --flps .1:.1":                "unknown flag: --flps; did you mean --flips?",
 		"audit captions c.json --pages p.html": "unknown flag: --pages; did you mean --page?",
 	} {

@@ -38,6 +38,9 @@ func newHelp(p *program) *cobra.Command {
 			found, rest, err := cmd.Root().Find(args)
 			if err == nil && len(rest) > 0 {
 				err = fmt.Errorf("%s has no command %s", found.CommandPath(), strings.Join(rest, " "))
+				if near := found.SuggestionsFor(rest[0]); len(near) > 0 {
+					err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
+				}
 			}
 			if err != nil {
 				return usageError{err}

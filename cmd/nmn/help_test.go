@@ -65,4 +65,5 @@ func TestHelp_FullHasEverything(t *testing.T) {
 	}
 	wantUsage(t, call(t, "help", "trian"), "trian")
 	wantUsage(t, call(t, "help", "train", "well"), "has no command well")
+	wantUsage(t, call(t, "help", "tarin"), "nmn has no command tarin; did you mean train?")
 }

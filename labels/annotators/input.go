@@ -15,6 +15,13 @@ var (
 	ErrUnidentified = errors.New("reliabilities cannot be estimated")
 )
 
+// inputError is an error that is also ErrInput, without its text.
+type inputError struct{ error }
+
+func (e inputError) Unwrap() error { return e.error }
+
+func (inputError) Is(target error) bool { return target == ErrInput }
+
 // Row is one annotator's answer for one bag.
 type Row struct {
 	Bag, Annotator int32

@@ -102,7 +102,7 @@ func read(ctx context.Context, path string, o ReadOptions) (*Table, error) {
 func Parse(name string, r io.Reader, o ReadOptions) (*Table, error) {
 	t, err := parse(name, bufio.NewReaderSize(r, 1<<16), o)
 	if err != nil {
-		return nil, fmt.Errorf("labels of annotators %q: %w: %w", name, err, ErrInput)
+		return nil, inputError{fmt.Errorf("labels of annotators %q: %w", name, err)}
 	}
 	return t, nil
 }
