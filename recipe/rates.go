@@ -57,7 +57,7 @@ func (r *Recipe) find(ctx context.Context, round *round) (err error) {
 		return err
 	}
 	if r.settings.Recipe.Floor {
-		if r.found, r.floor, err = rates.Raise(ctx, in, r.found, rates.DefaultOptions()); err != nil {
+		if r.found, r.floor, err = rates.RaiseToFloor(ctx, in, r.found, rates.DefaultOptions()); err != nil {
 			return err
 		}
 	}

@@ -174,7 +174,7 @@ func (p *program) tellLeftOut(bad []loader.BadSample, set *loader.Set) {
 // tellSkipped prints which files of folders were skipped.
 func (p *program) tellSkipped(files []string) {
 	if len(files) > 0 {
-		fmt.Fprintln(p.err, dataset.Skipped(files))
+		fmt.Fprintln(p.err, dataset.DescribeSkipped(files))
 	}
 }
 

@@ -161,7 +161,7 @@ func (r *Report) estimateRates(ctx context.Context, scores *eval.Input, o Option
 		return err
 	}
 	if o.Raise {
-		if r.Estimate, _, err = rates.Raise(ctx, in, r.Estimate, o.Estimation); err != nil {
+		if r.Estimate, _, err = rates.RaiseToFloor(ctx, in, r.Estimate, o.Estimation); err != nil {
 			return err
 		}
 	}

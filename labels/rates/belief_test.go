@@ -87,7 +87,7 @@ func TestEstimate_BelievesLabelsOfWhichNothingIsKnown(t *testing.T) {
 func TestRaise_LiftsBeliefs(t *testing.T) {
 	in := draw(2, 2000, 3, -1, 2, always(.2), always(.05))
 	r := estimate(t, in, nil)
-	raised, f, err := Raise(t.Context(), in, r, DefaultOptions())
+	raised, f, err := RaiseToFloor(t.Context(), in, r, DefaultOptions())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@
 // The model of a class is p(z=1|o) = q10 + (1 - q01 - q10) sigmoid(a o + b), with o the logit of a bag. The
 // calibration (a, b) corrects scores that are over-confident or shifted. [Estimate] fits the model by
 // expectation and maximisation. [Result.Rates] returns rates for training or auditing. [Class.Calibrate]
-// returns the calibrated logit. [Raise] raises rates to a floor, for noise that depends on the sample.
+// returns the calibrated logit. [RaiseToFloor] raises rates to a floor, for noise that depends on the sample.
 // [Posterior] returns the probability of a label given its bag's score.
 //
 // Bags are rows (N), classes are columns (K); matrices are row-major. Results do not depend on the number of

@@ -24,7 +24,7 @@ const (
 	floorOfMean10 = 3 // times the mean q10
 )
 
-// Raise finds how far rates can be raised before the labels speak against it, and raises those below.
+// RaiseToFloor finds how far rates can be raised before the labels speak against it, and raises those below.
 // With L the summed -log p(z|o) of the model whose (a, b) are fitted anew for given rates, and N the
 // expected number of true labels,
 //
@@ -33,7 +33,7 @@ const (
 // and f10 in the same way with the limit min(.1, 3 mean q10). r is the result of Estimate for the same input
 // and options; it is not changed. In the new result, rates are at least the floor. Slope, shift and the
 // expected number of true labels match the new rates, and intervals include them.
-func Raise(ctx context.Context, in Input, r *Result, o Options) (*Result, Floor, error) {
+func RaiseToFloor(ctx context.Context, in Input, r *Result, o Options) (*Result, Floor, error) {
 	if len(r.Classes) != in.Classes {
 		return nil, Floor{}, fmt.Errorf("noise rates: rates of %d classes for %d: %w", len(r.Classes), in.Classes,
 			eval.ErrShape)

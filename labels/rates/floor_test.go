@@ -25,7 +25,7 @@ func TestFloors_RiseWhereTheLabelsDoNotObject(t *testing.T) {
 	var floors [2]Floor
 	for i, in := range []Input{clear, hard} {
 		r := estimate(t, in, nil)
-		_, f, err := Raise(t.Context(), in, r, DefaultOptions())
+		_, f, err := RaiseToFloor(t.Context(), in, r, DefaultOptions())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestFloors_CostWhatTheyMay(t *testing.T) {
 	unlessShort(t)
 	in := draw(31, 2000, 3, -1, 3, always(.1), always(.05))
 	r := estimate(t, in, nil)
-	_, f, err := Raise(t.Context(), in, r, DefaultOptions())
+	_, f, err := RaiseToFloor(t.Context(), in, r, DefaultOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestRaise_FitsTheCalibrationToTheRates(t *testing.T) {
 	before := estimate(t, in, nil)
 	untouched := *before
 	untouched.Classes = slices.Clone(before.Classes)
-	r, f, err := Raise(t.Context(), in, before, DefaultOptions())
+	r, f, err := RaiseToFloor(t.Context(), in, before, DefaultOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func lossOf(in Input, r *Result) (loss float64) {
 func TestFloors_OfIncorrectLabelsEndAtThreeTimesTheMean(t *testing.T) {
 	in := draw(51, 1000, 3, -1, .7, always(0), always(.005))
 	r := estimate(t, in, nil)
-	_, f, err := Raise(t.Context(), in, r, DefaultOptions())
+	_, f, err := RaiseToFloor(t.Context(), in, r, DefaultOptions())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func TestRaise_RefusesBadInput(t *testing.T) {
 	} {
 		bad, rates, o := in, *r, DefaultOptions()
 		c.spoil(&bad, &rates, &o)
-		if raised, _, err := Raise(t.Context(), bad, &rates, o); raised != nil || !errors.Is(err, c.cause) {
+		if raised, _, err := RaiseToFloor(t.Context(), bad, &rates, o); raised != nil || !errors.Is(err, c.cause) {
 			t.Errorf("%s: %v, want %v", name, err, c.cause)
 		}
 	}

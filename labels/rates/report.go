@@ -31,7 +31,7 @@ type MeanError struct {
 }
 
 // NewReport estimates the rates of the input of ReadFiles. If raise is set, it raises them as far as the
-// labels allow, for noise that is suspected to depend on the bag. Errors come from Estimate and Raise.
+// labels allow, for noise that is suspected to depend on the bag. Errors come from Estimate and RaiseToFloor.
 func NewReport(ctx context.Context, in *eval.Input, raise bool, o Options) (*Report, error) {
 	input := InputOf(in)
 	result, err := Estimate(ctx, input, o)
@@ -41,7 +41,7 @@ func NewReport(ctx context.Context, in *eval.Input, raise bool, o Options) (*Rep
 	r := &Report{}
 	if raise {
 		r.Floor = new(Floor)
-		if result, *r.Floor, err = Raise(ctx, input, result, o); err != nil {
+		if result, *r.Floor, err = RaiseToFloor(ctx, input, result, o); err != nil {
 			return nil, err
 		}
 	}

@@ -70,7 +70,7 @@ func FindClips(ctx context.Context, paths []string) (_ *ClipPaths, err error) {
 	if len(c.Clips) == 0 {
 		also := ""
 		if len(c.Skipped) > 0 {
-			also = "; " + Skipped(c.Skipped)
+			also = "; " + DescribeSkipped(c.Skipped)
 		}
 		return nil, setting.Errorf("", "there is no video (%s) and no folder of pictures in %s%s",
 			strings.Join(picture.VideoExtensions(), ", "), strings.Join(paths, ", "), also)

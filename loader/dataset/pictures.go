@@ -57,7 +57,7 @@ func FindPictures(paths []string) (files, skipped []string, err error) {
 	}
 	also := ""
 	if len(skipped) > 0 {
-		also = "; " + Skipped(skipped)
+		also = "; " + DescribeSkipped(skipped)
 	}
 	return nil, nil, setting.Errorf("", "there is no picture (%s) in %s%s", strings.Join(picture.Extensions(), ", "),
 		strings.Join(paths, ", "), also)
@@ -78,9 +78,9 @@ func CheckPictures(files []string) error {
 	return nil
 }
 
-// Skipped describes at least one file that FindPictures has skipped: how many of each extension, the first
+// DescribeSkipped describes at least one file that FindPictures has skipped: how many of each extension, the first
 // names, and what to do about pictures in an unsupported format.
-func Skipped(files []string) string {
+func DescribeSkipped(files []string) string {
 	const named = 3
 	var first []string
 	for _, file := range files[:min(named, len(files))] {

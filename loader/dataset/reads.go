@@ -145,8 +145,8 @@ func (d *Config) Unread(base *Config, given func(key string) bool) error {
 		case r.key == "images" && d.Embedded() && missing(d.Images):
 			return setting.Errorf("data.images", "`data.images`: folder %q does not exist",
 				visible.Line(d.Images))
-		case r.key == "images" && d.Embedded() && !given("data.set") && manifest.Unlabelled(d.Images) != nil:
-			return setting.Errorf("data.images", "%s: %w", visible.Line(d.Images), manifest.Unlabelled(d.Images))
+		case r.key == "images" && d.Embedded() && !given("data.set") && manifest.CheckLabelled(d.Images) != nil:
+			return setting.Errorf("data.images", "%s: %w", visible.Line(d.Images), manifest.CheckLabelled(d.Images))
 		case !slices.Contains(r.by, d.Set):
 			return &setting.Error{Key: "data." + r.key, Reason: r.refusal(d.Set)}
 		case r.beside != "" && empty(r.beside) && !empty(r.key):

@@ -165,9 +165,9 @@ func unlabelled(pictures int, lists []string) error {
 		"data, with this folder as `data.images`", pictures, Tree)
 }
 
-// Unlabelled returns what is missing in a folder with pictures, but without folders of pictures; nil for
+// CheckLabelled returns what is missing in a folder with pictures, but without folders of pictures; nil for
 // other folders.
-func Unlabelled(folder string) error {
+func CheckLabelled(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil || IsTree(folder) {
 		return nil // whatever is wrong is something else

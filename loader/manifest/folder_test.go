@@ -422,11 +422,11 @@ func TestRead_FolderWithoutLabels(t *testing.T) {
 		if err == nil || !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", table, err)
 		}
-		if err := Unlabelled(dir); err == nil || !strings.Contains(err.Error(), want) {
+		if err := CheckLabelled(dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", table, err)
 		}
 	}
-	if err := Unlabelled(folderWith(t, map[string]string{"cat/1.jpg": ""})); err != nil {
+	if err := CheckLabelled(folderWith(t, map[string]string{"cat/1.jpg": ""})); err != nil {
 		t.Errorf("a folder for each label: %v", err)
 	}
 }

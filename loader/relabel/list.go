@@ -54,8 +54,8 @@ func NewManifest(ctx context.Context, rows []Row, path string) error {
 	})
 }
 
-// Listed are the rows of a manifest of any form, with the labels as they should be. split gives the split of a bag.
-func Listed(m *manifest.Manifest, l Labels, split func(id string) string) []Row {
+// RowsOf returns the rows of a manifest of any form, with corrected labels. split returns the split of a row.
+func RowsOf(m *manifest.Manifest, l Labels, split func(id string) string) []Row {
 	rows := make([]Row, len(m.Rows))
 	for i := range m.Rows {
 		from := &m.Rows[i]

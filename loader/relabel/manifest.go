@@ -14,8 +14,8 @@ import (
 	"nmn/loader/manifest"
 )
 
-// Lines reports whether a manifest has lines of text whose labels can be changed in place.
-func Lines(m *manifest.Manifest) bool {
+// HasLines reports whether a manifest has lines of text whose labels can be changed in place.
+func HasLines(m *manifest.Manifest) bool {
 	switch m.Form {
 	case manifest.FormFolders, manifest.FormCOCO, manifest.FormVOC, manifest.FormYOLO:
 		return false
@@ -29,7 +29,7 @@ func Manifest(ctx context.Context, m *manifest.Manifest, l Labels, path string) 
 	if err := l.check(); err != nil {
 		return 0, err
 	}
-	if !Lines(m) {
+	if !HasLines(m) {
 		return 0, fmt.Errorf("%s: labels of the form %s are not lines: %w", m.File, m.Form, ErrForm)
 	}
 	l.joined = m.Joined

@@ -65,7 +65,7 @@ func (a *Audit) manifestForm(ctx context.Context) (*labelForm, error) {
 		form.write = func(ctx context.Context, l relabel.Labels, path string) (int, error) {
 			return relabel.COCO(ctx, m, l, path)
 		}
-	case m.Form == manifest.FormCOCO, !relabel.Lines(m):
+	case m.Form == manifest.FormCOCO, !relabel.HasLines(m):
 		return a.listedForm(m), nil
 	default:
 		form.name = "the same manifest (CSV)"
@@ -109,7 +109,7 @@ func (a *Audit) listedForm(m *manifest.Manifest) *labelForm {
 	split := a.splits()
 	return &labelForm{name: newManifest, endings: []string{".csv"},
 		write: func(ctx context.Context, l relabel.Labels, path string) (int, error) {
-			return -1, relabel.NewManifest(ctx, relabel.Listed(m, l, func(id string) string { return split[id] }), path)
+			return -1, relabel.NewManifest(ctx, relabel.RowsOf(m, l, func(id string) string { return split[id] }), path)
 		},
 		learn: func(c *run.Config, path string) { learnManifest(c, path, folder) }}
 }

@@ -128,7 +128,7 @@ func (a *Audit) WriteLabels(ctx context.Context, r *audit.Report, corrected []ui
 		form = a.listedForm(m)
 		out.Form, out.Lost = form.name, true
 		out.Note = fmt.Sprintf("its own form cannot hold them (%v)", why)
-		if others := m.Columns.Ignored; relabel.Lines(m) && len(others) > 0 {
+		if others := m.Columns.Ignored; relabel.HasLines(m) && len(others) > 0 {
 			out.Note += fmt.Sprintf(", and these columns are not in it: %s", strings.Join(others, ", "))
 		}
 		out.Rows, err = form.write(ctx, l, path)
