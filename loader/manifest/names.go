@@ -33,7 +33,7 @@ func fieldNames() []string {
 var (
 	pathNames = []string{"file", "filename", "filepath", "fname", "image", "imagepath", "imagefile", "imagename", "img",
 		"imgpath", "imgname", "picture", "photo", "clip", "clippath", "video", "videopath", "videoid"}
-	lastPathNames = []string{imageIDName, idColumn}
+	lastPathNames = []string{imageIDName, idColumn, "name"}
 )
 
 const imageIDName = "imageid"
