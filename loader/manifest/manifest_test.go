@@ -104,7 +104,7 @@ func TestParse_OtherNamesOfThePath(t *testing.T) {
 		"File Name;Class Name;ID\na.jpg;dog;a.jpg\n":        "CSV with path (File Name), Class Name, ID",
 		"ImageID,Source,LabelName\na.jpg,x,dog\n":           "CSV with path (ImageID), LabelName; not used: Source",
 		",filename,label\n0,a.jpg,dog\n":                    "CSV with path (filename), label; not used: Unnamed: 0",
-		"name,label\na.jpg,dog\n":                          "CSV with path (name), label",
+		"name,label\na.jpg,dog\n":                           "CSV with path (name), label",
 		"Path,path,dog\n0,a.jpg,1\n":                        "CSV with path, 2 columns of labels (0 or 1)",
 		"{\"Image\": \"a.jpg\", \"Label\": \"dog\"}":        "JSON lines with path (Image), Label",
 		"{\"file_name\": \"a.jpg\", \"labels\": [\"dog\"]}": "JSON lines with path (file_name), labels",
