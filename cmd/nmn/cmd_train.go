@@ -111,6 +111,7 @@ func (t *trainCommand) trainInFolder(ctx context.Context, p *program) (o *run.Ou
 		return nil, t.findRate(ctx, p, s.Session)
 	}
 	tellStart(p, &s.Config)
+	t.config.Data.ManifestOfClips = s.Config.Data.ManifestOfClips
 	if o, err = s.Train(ctx, t.runDir); err != nil {
 		return nil, goesOn(err, t.restart)
 	}
