@@ -325,8 +325,8 @@ func (b *Bags) copyArray(out io.Writer, in io.Reader, dropped map[string]bool) (
 	}
 }
 
-// withoutCaptions returns an object of JSON without dropped captions. An object with a single caption is itself dropped. n
-// counts captions that were read, found those that were dropped.
+// withoutCaptions returns an object of JSON without dropped captions. An object with a single caption is itself
+// dropped. n counts the captions that were read, and found the dropped ones.
 func withoutCaptions(object []byte, n, found *int, dropped map[string]bool) (kept []byte, drop bool, err error) {
 	r, err := parseLine(object)
 	if err != nil {

@@ -206,7 +206,8 @@ func recogniseJSON(ctx context.Context, path string) (Recognised, error) {
 		if d.More() && d.Decode(&object) == nil && isCaption(object) {
 			return Recognised{Captions, "captions", "captions, an object for each"}, nil
 		}
-		if json.Unmarshal(object, &row) == nil && slices.ContainsFunc(slices.Collect(maps.Keys(row)), manifest.NamesPictures) {
+		if json.Unmarshal(object, &row) == nil &&
+			slices.ContainsFunc(slices.Collect(maps.Keys(row)), manifest.NamesPictures) {
 			return Recognised{Manifest, "manifest", "a list of pictures, an object for each"}, nil
 		}
 	}
