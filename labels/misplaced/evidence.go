@@ -10,7 +10,7 @@ import (
 // neverMentioned is the share of the words that hold in a bag and that no caption would mention, however many there are.
 // Captions do not show it: a word that nobody mentions looks like one that does not hold. It was chosen on the built-in
 // scenes, with their truth.
-const neverMentioned = .2
+const neverMentioned = .3
 
 // Evidence returns, for each bag and class, what the captions say of the word, bags × classes in nats:
 //
