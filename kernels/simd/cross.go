@@ -61,25 +61,3 @@ func (l Level) Cross(c *Cross) {
 	k.cross(at(c.A), c.AStride, at(c.B), c.BStride, c.Depth, at(c.Dst), c.DstStride, c.Rows/k.crossShape[0],
 		flagLoad*bit(c.Load), ahead, aheadStride)
 }
-
-func crossGeneric(c *Cross) {
-	for i := 0; i < c.Rows; i += 2 {
-		var sums [2][genericWidth]float32
-		for m := range c.Depth {
-			a, b := c.A[m*c.AStride+i:][:2], c.B[m*c.BStride:][:genericWidth]
-			for j, v := range b {
-				sums[0][j] += a[0] * v
-				sums[1][j] += a[1] * v
-			}
-		}
-		for k := range sums {
-			row := c.Dst[(i+k)*c.DstStride:][:genericWidth]
-			if !c.Load {
-				clear(row)
-			}
-			for j, v := range sums[k] {
-				row[j] += v
-			}
-		}
-	}
-}

@@ -113,7 +113,7 @@ func (l Level) WinogradOutput(o *WinogradOutput) {
 		k(at(o.Dst.Data), o.Dst.Row, o.Dst.Column, at(o.Src.Data), o.Src.Row, o.Src.Column, o.Channels, o.Rows, o.Columns,
 			at(o.Bias), flagReLU*bit(o.ReLU))
 	} else {
-		winogradOutputGeneric(o)
+		winogradOutputGeneric(o, false)
 	}
 }
 
@@ -126,7 +126,7 @@ func (l Level) WinogradDataGradient(o *WinogradOutput) {
 		k(at(o.Dst.Data), o.Dst.Row, o.Dst.Column, at(o.Src.Data), o.Src.Row, o.Src.Column, o.Channels, o.Rows, o.Columns,
 			at(o.Mask), flagLoad*bit(o.Load))
 	} else {
-		winogradDataGradientGeneric(o)
+		winogradOutputGeneric(o, true)
 	}
 }
 
