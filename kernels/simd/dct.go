@@ -1,6 +1,9 @@
 package simd
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // InverseDCT turns a row of blocks of 8×8 JPEG coefficients into samples, in the arithmetic of libjpeg's
 // accurate integer method (jidctint, "islow") after Loeffler, Ligtenberg and Moschytz. It has 13 bits of the
@@ -24,23 +27,25 @@ func (l Level) InverseDCT(dst []uint8, stride int, coefs []int16, factors *[64]u
 	}
 }
 
-// The transform is a sum of products with cosines of dctBits bits: of coefficients 2 and 6 in the even part,
-// of 1, 3, 5 and 7 in the odd one. They are whole sums of the 13-bit constants of that method, so that its
-// results come out exactly.
+// dctBits is the number of fractional bits of the cosines. Results are exact sums of products with them.
 const dctBits = 13
 
-// dct1 transforms eight numbers of 17 bits at most. The results have dctBits more fractional bits.
-func dct1(x *[8]int32) {
-	sum, difference := (x[0]+x[4])<<dctBits, (x[0]-x[4])<<dctBits
-	outer, inner := 10703*x[2]+4433*x[6], 4433*x[2]-10704*x[6]
-	a, b, c, d := x[1], x[3], x[5], x[7]
-	odd0, odd1 := 11363*a+9633*b+6437*c+2260*d, 9633*a-2259*b-11362*c-6436*d
-	odd2, odd3 := 6437*a-11362*b+2261*c+9633*d, 2260*a-6436*b+9633*c-11363*d
-	even0, even1, even2, even3 := sum+outer, difference+inner, difference-inner, sum-outer
-	x[0], x[7] = even0+odd0, even0-odd0
-	x[1], x[6] = even1+odd1, even1-odd1
-	x[2], x[5] = even2+odd2, even2-odd2
-	x[3], x[4] = even3+odd3, even3-odd3
+// dct1 transforms eight numbers of 16 bits. The first has dctBits fractional bits, as the results have, so that it
+// includes what is added to each of them. The factors of the method need few products. The numbers
+// are in registers, where arrays would be in memory.
+func dct1(x0, x1, x2, x3, x4, x5, x6, x7 int32) (y0, y1, y2, y3, y4, y5, y6, y7 int32) {
+	x4 <<= dctBits
+	both := 4433 * (x2 + x6)
+	outer, inner := both+6270*x2, both-15137*x6
+	even0, even1, even2, even3 := x0+x4+outer, x0-x4+inner, x0-x4-inner, x0+x4-outer
+
+	all := 9633 * (x1 + x3 + x5 + x7)
+	of17, of35 := -7373*(x1+x7), -20995*(x3+x5)
+	of37, of15 := all-16069*(x3+x7), all-3196*(x1+x5)
+	odd0, odd1 := 12299*x1+of17+of15, 25172*x3+of35+of37
+	odd2, odd3 := 16819*x5+of35+of15, 2446*x7+of17+of37
+	return even0 + odd0, even1 + odd1, even2 + odd2, even3 + odd3,
+		even3 - odd3, even2 - odd2, even1 - odd1, even0 - odd0
 }
 
 func inverseDCTGeneric(dst []uint8, stride int, coefs *[64]int16, factors *[64]uint16) {
@@ -48,36 +53,37 @@ func inverseDCTGeneric(dst []uint8, stride int, coefs *[64]int16, factors *[64]u
 		keep   = 2                  // fractional bits between the passes
 		first  = dctBits - keep     // bits to drop after the first pass
 		second = dctBits + keep + 3 // bits to drop after the second pass, including an eighth
+		// What is added before bits are dropped.
+		firstHalf, secondHalf = 1 << (first - 1), 128<<second + 1<<(second-1)
 	)
-	var middle [8][8]int32 // columns
-	var row [8]int32
+	var columns [8][8]int16
 	for x := range 8 {
-		c, f := coefs[x:x+57:x+57], factors[x:x+57:x+57]
+		c, f, y := (*[57]int16)(coefs[x:]), (*[57]uint16)(factors[x:]), &columns[x]
 		mean := int32(c[0] * int16(f[0]))
 		if c[8]|c[16]|c[24]|c[32]|c[40]|c[48]|c[56] == 0 {
-			v := int32(clamp16(mean << keep))
-			middle[x] = [8]int32{v, v, v, v, v, v, v, v}
+			v := clamp16(mean << keep)
+			*y = [8]int16{v, v, v, v, v, v, v, v}
 			continue
 		}
-		column := &middle[x]
-		column[0], column[1] = mean, int32(c[8]*int16(f[8]))
-		column[2], column[3] = int32(c[16]*int16(f[16])), int32(c[24]*int16(f[24]))
-		column[4], column[5] = int32(c[32]*int16(f[32])), int32(c[40]*int16(f[40]))
-		column[6], column[7] = int32(c[48]*int16(f[48])), int32(c[56]*int16(f[56]))
-		dct1(column)
-		for y, v := range column {
-			column[y] = int32(clamp16((v + 1<<(first-1)) >> first))
-		}
+		y0, y1, y2, y3, y4, y5, y6, y7 := dct1(mean<<dctBits+firstHalf, int32(c[8]*int16(f[8])),
+			int32(c[16]*int16(f[16])), int32(c[24]*int16(f[24])), int32(c[32]*int16(f[32])),
+			int32(c[40]*int16(f[40])), int32(c[48]*int16(f[48])), int32(c[56]*int16(f[56])))
+		y[0], y[1], y[2], y[3] = clamp16(y0>>first), clamp16(y1>>first), clamp16(y2>>first), clamp16(y3>>first)
+		y[4], y[5], y[6], y[7] = clamp16(y4>>first), clamp16(y5>>first), clamp16(y6>>first), clamp16(y7>>first)
 	}
-	for y := range 8 {
-		row[0], row[1], row[2], row[3] = middle[0][y], middle[1][y], middle[2][y], middle[3][y]
-		row[4], row[5], row[6], row[7] = middle[4][y], middle[5][y], middle[6][y], middle[7][y]
-		dct1(&row)
-		out := (*[8]uint8)(dst[y*stride:])
-		for x, v := range row {
-			out[x] = clamp8((v+1<<(second-1))>>second + 128)
-		}
+	for i := range 8 {
+		y0, y1, y2, y3, y4, y5, y6, y7 := dct1(int32(columns[0][i])<<dctBits+secondHalf, int32(columns[1][i]),
+			int32(columns[2][i]), int32(columns[3][i]), int32(columns[4][i]), int32(columns[5][i]),
+			int32(columns[6][i]), int32(columns[7][i]))
+		y := (*[8]uint8)(dst[i*stride:])
+		y[0], y[1], y[2], y[3] = clamp8(y0>>second), clamp8(y1>>second), clamp8(y2>>second), clamp8(y3>>second)
+		y[4], y[5], y[6], y[7] = clamp8(y4>>second), clamp8(y5>>second), clamp8(y6>>second), clamp8(y7>>second)
 	}
 }
 
-func clamp16(v int32) int16 { return int16(min(max(v, -1<<15), 1<<15-1)) }
+func clamp16(v int32) int16 {
+	if v == int32(int16(v)) {
+		return int16(v)
+	}
+	return int16(v>>31) ^ math.MaxInt16
+}
