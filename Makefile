@@ -4,7 +4,7 @@ RUNS ?= runs
 PACKAGES ?= ./...
 export CGO_ENABLED ?= 0
 
-.PHONY: help build wheel train audit cuda cuda-toolkit train-gpu offline-bundle kernels emulate rehearse test check check-all flaky race ranks chaos format golangci lint prose types vet fuzz mutate sbom vulnerabilities module clean
+.PHONY: help build wheel train audit cuda cuda-toolkit train-gpu offline-bundle kernels emulate rehearse arm64 test check check-all flaky race ranks chaos format golangci lint prose types vet fuzz mutate sbom vulnerabilities module clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,7 +57,13 @@ rehearse: ## run bench/gpu.sh in miniature on the emulator, to test the script (
 	library=$$($(GO) run ./tools/emulator/library build/emulator) && \
 	REHEARSAL=1 NMN_LIBCUDA=$$library NMN_LIBCUDNN=$$library OUT=build/rehearsal TOTAL=$${TOTAL:-3600} LIMITS="$${LIMITS-ops=300}" bench/gpu.sh || test $$? = 3
 
-test check flaky race ranks: export TMPDIR := $(shell .ci/memory)
+ARM64 ?= ./kernels/... ./loader/picture/... ./model/... ./train
+
+arm64: ## vet the assembly of arm64, and run the short tests of the packages ARM64 under emulation (needs Debian's qemu-user; some 10 minutes on two cores)
+	for system in linux darwin windows; do GOOS=$$system GOARCH=arm64 $(GO) vet ./kernels/simd || exit; done
+	GOARCH=arm64 $(GO) test -exec qemu-aarch64 -timeout 60m -short $(ARM64)
+
+test check flaky race ranks arm64: export TMPDIR := $(shell .ci/memory)
 
 test: ## run all tests, or those of PACKAGES
 	.ci/test $(PACKAGES)
@@ -87,7 +93,7 @@ ranks: ## vet a build with MPI and test it under mpirun (needs a C compiler and 
 chaos: ## try kills, faults, signals and full disks on all commands that write, for CHAOS_MINUTES (default 10; Linux; docs/background/reliability.md)
 	$(GO) run ./tools/chaos --minutes $${CHAOS_MINUTES:-10} $(CHAOS)
 
-OTHER_PLATFORMS = linux/arm64 linux/386 darwin/arm64 windows/amd64
+OTHER_PLATFORMS = linux/arm64 linux/386 darwin/arm64 windows/amd64 windows/arm64
 
 lint: format types golangci ## run gofmt, golangci-lint and vet, and check types for other platforms and without assembly
 

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -34,6 +35,9 @@ func TestSave_DiskFullNamesFileAndNeedAndKeepsTheOldCheckpoint(t *testing.T) {
 	command := exec.Command(os.Args[0], "-test.run=^TestSave_DiskFull", "-test.v")
 	command.Env = append(os.Environ(), fullEnv+"="+directory)
 	output, err := command.CombinedOutput()
+	if errors.Is(err, syscall.ENOEXEC) {
+		t.Skip("an emulator runs this program, and the system cannot start it again")
+	}
 	if err != nil || !strings.Contains(string(output), "error: ") {
 		t.Fatalf("%v: %s", err, output)
 	}
