@@ -5,10 +5,10 @@
 #
 # Cases: 4x224 and 1x565 (VGG16, pictures × pixels), 32x48 (the scenes net), resnet50-8x224, gemm, and the
 # features of vit-s14-16x224 and vit-b16-8x224. A case that ends in -avx2 runs without AVX-512. The default is
-# 4x224 1x565 32x48 resnet50-8x224 gemm 4x224-avx2 gemm-avx2. Steps have MIL and the feature-dependent noise
-# model. PyTorch runs in both layouts, ResNets with folded and with frozen batch norm, transformers as they are
-# and compiled, and VGG16 at 224 pixels also with linear layers at its end. The best form counts. A separate row
-# compares with PyTorch in bfloat16, which is measured for VGG16 with linear layers.
+# 4x224 1x565 32x48 resnet50-8x224 gemm, and on x86-64 also 4x224-avx2 gemm-avx2. Steps have MIL and the
+# feature-dependent noise model. PyTorch runs in both layouts, ResNets with folded and with frozen batch norm,
+# transformers as they are and compiled, and VGG16 at 224 pixels also with linear layers at its end. The best form
+# counts. A separate row compares with PyTorch in bfloat16, which is measured for VGG16 with linear layers.
 #
 # PYTHON names a Python with torch, and timm for transformers. FIGURES, by default build/bench/figures.jsonl,
 # gets a JSON line for each measurement. The table of ratios is printed at the end. The machine must be idle:
@@ -16,7 +16,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=3 figures=build/bench/figures.jsonl python=${PYTHON:-python3}
-usage() { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' bench/step.sh; }
+usage() { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' bench/step.sh; } # macOS needs the semicolon
 while getopts r:o:h flag; do
   case $flag in
     r) rounds=$OPTARG ;;
@@ -26,7 +26,10 @@ while getopts r:o:h flag; do
   esac
 done
 shift $((OPTIND - 1))
-[ $# -gt 0 ] || set -- 4x224 1x565 32x48 resnet50-8x224 gemm 4x224-avx2 gemm-avx2
+if [ $# = 0 ]; then
+  set -- 4x224 1x565 32x48 resnet50-8x224 gemm
+  [ "$(uname -m)" != x86_64 ] || set -- "$@" 4x224-avx2 gemm-avx2
+fi
 for name in "$@"; do
   case ${name%-avx2} in 4x224 | 1x565 | 32x48 | resnet50-8x224 | vit-s14-16x224 | vit-b16-8x224 | gemm) ;; *) echo "step.sh: there is no case $name" >&2; exit 2 ;; esac
 done

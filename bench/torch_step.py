@@ -20,11 +20,14 @@ import argparse
 import json
 import resource
 import statistics
+import sys
 import time
 
 import torch
 
 from torch_net import NETS, cross_entropy, make
+
+MIB = 20 if sys.platform == "darwin" else 10  # bits from the unit of ru_maxrss to MiB
 
 MODES = ["default", "reduce-overhead", "max-autotune"]
 
@@ -144,7 +147,7 @@ def main():
     if a.device == "cuda":
         memory = {"peak_memory_mib": torch.cuda.max_memory_allocated() >> 20, "reserved_mib": torch.cuda.max_memory_reserved() >> 20}
     else:
-        memory = {"peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10}
+        memory = {"peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> MIB}
     bench.net.eval()
     forward = {} if a.compile or a.graph else {"forward_ms": statistics.median(bench.times(bench.forward))}
     if a.norm:

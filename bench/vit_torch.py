@@ -12,11 +12,14 @@ import argparse
 import json
 import resource
 import statistics
+import sys
 import time
 
 import timm
 import torch
 import torch.nn.functional as F
+
+MIB = 20 if sys.platform == "darwin" else 10  # bits from the unit of ru_maxrss to MiB
 
 
 def spent():
@@ -51,7 +54,7 @@ def figures(form, net, x, warmup, rounds):
         "peer": "pytorch " + torch.__version__, "form": form, "batch": len(x), "size": x.shape[-1],
         "threads": torch.get_num_threads(), "image_ms": statistics.median(clock) / len(x) * 1e3,
         "image_cpu_ms": (spent() - before) / rounds / len(x) * 1e3,
-        "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10,
+        "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> MIB,
     }))
 
 
@@ -102,7 +105,7 @@ def main():
         if a.compile:
             compiled = torch.compile(net)
             timed("compile", lambda: compiled(x), a.rounds)
-    print(f"most memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
+    print(f"most memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> MIB} MiB")
 
 
 if __name__ == "__main__":

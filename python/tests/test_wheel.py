@@ -59,7 +59,7 @@ def test_each_platform_finds_its_wheel(wheel):
         arch = kind.split("_", 3)[3]
         known = set(packaging_tags.compatible_tags((3, 9), platforms=packaging_tags.mac_platforms((12, 0), arch)))
     elif kind.startswith("win"):
-        known = set(packaging_tags.compatible_tags((3, 9), platforms=["win_amd64"]))
+        known = set(packaging_tags.compatible_tags((3, 9), platforms=[kind]))
     else:
         known = None
         for platform in ("manylinux_2_17", "musllinux_1_2"):
@@ -77,7 +77,7 @@ def test_the_program_is_one_of_the_platform(wheel):
         at = struct.unpack_from("<I", head, 0x3C)[0]
         assert head[:2] == b"MZ"
         assert head[at : at + 4] == b"PE\0\0"
-        machine, want = struct.unpack_from("<H", head, at + 4)[0], {"win_amd64": 0x8664}[kind]
+        machine, want = struct.unpack_from("<H", head, at + 4)[0], {"win_amd64": 0x8664, "win_arm64": 0xAA64}[kind]
     elif kind.startswith("macosx"):
         assert head[:4] == b"\xcf\xfa\xed\xfe"
         machine = struct.unpack_from("<I", head, 4)[0]

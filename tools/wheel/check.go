@@ -173,8 +173,9 @@ func (p platform) checkPE(data []byte) error {
 	if err != nil {
 		return err
 	}
-	if f.Machine != pe.IMAGE_FILE_MACHINE_AMD64 || f.Characteristics&pe.IMAGE_FILE_EXECUTABLE_IMAGE == 0 {
-		return fmt.Errorf("machine %#x, want a program of x86-64", f.Machine)
+	want := map[string]uint16{"amd64": pe.IMAGE_FILE_MACHINE_AMD64, "arm64": pe.IMAGE_FILE_MACHINE_ARM64}[p.arch]
+	if f.Machine != want || f.Characteristics&pe.IMAGE_FILE_EXECUTABLE_IMAGE == 0 {
+		return fmt.Errorf("machine %#x, want %#x, a program", f.Machine, want)
 	}
 	header, has := f.OptionalHeader.(*pe.OptionalHeader64)
 	if !has || header.Subsystem != pe.IMAGE_SUBSYSTEM_WINDOWS_CUI {

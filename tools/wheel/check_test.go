@@ -41,11 +41,15 @@ func header(t *testing.T, p platform) []byte {
 		}
 		write(macho.FileHeader{Magic: macho.Magic64, Cpu: cpu, Type: macho.TypeExec, Ncmd: 1, Cmdsz: 24}, uint32(0))
 		write([]uint32{0x32, 24, 1, 12 << 16, 12 << 16, 0})
-	case "windows-amd64":
+	case "windows-amd64", "windows-arm64":
+		machine := uint16(pe.IMAGE_FILE_MACHINE_AMD64)
+		if p.arch == "arm64" {
+			machine = pe.IMAGE_FILE_MACHINE_ARM64
+		}
 		dos := make([]byte, 96)
 		copy(dos, "MZ")
 		dos[0x3c] = byte(len(dos))
-		write(dos, []byte("PE\x00\x00"), pe.FileHeader{Machine: pe.IMAGE_FILE_MACHINE_AMD64, SizeOfOptionalHeader: 240,
+		write(dos, []byte("PE\x00\x00"), pe.FileHeader{Machine: machine, SizeOfOptionalHeader: 240,
 			Characteristics: pe.IMAGE_FILE_EXECUTABLE_IMAGE})
 		write(pe.OptionalHeader64{Magic: 0x20b, Subsystem: pe.IMAGE_SUBSYSTEM_WINDOWS_CUI, NumberOfRvaAndSizes: 16})
 	default:

@@ -26,6 +26,7 @@ var platforms = []platform{
 	{name: "darwin-amd64", system: "darwin", arch: "amd64", tags: []string{"macosx_12_0_x86_64"}},
 	{name: "darwin-arm64", system: "darwin", arch: "arm64", tags: []string{"macosx_12_0_arm64"}},
 	{name: "windows-amd64", system: "windows", arch: "amd64", tags: []string{"win_amd64"}},
+	{name: "windows-arm64", system: "windows", arch: "arm64", tags: []string{"win_arm64"}},
 }
 
 // choose finds platforms by their names, or all of them without names.

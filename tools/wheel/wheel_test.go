@@ -48,7 +48,7 @@ func TestPEP440_SaysWhatGitSays(t *testing.T) {
 }
 
 func TestChoose_NamesTheOthers(t *testing.T) {
-	if all, err := choose(nil); err != nil || len(all) != 5 {
+	if all, err := choose(nil); err != nil || len(all) != 6 {
 		t.Errorf("%d platforms, %v", len(all), err)
 	}
 	_, err := choose([]string{"linux-amd64", "linux-386"})
