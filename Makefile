@@ -15,7 +15,7 @@ build: ## build ./nmn
 wheel: ## write the wheels of the Python package into dist/, of all platforms or of those in WHEELS (WHEELS=linux-amd64)
 	$(GO) run ./tools/wheel $(WHEELS)
 
-train: build ## train on noisy scenes and print the table (up to 8 minutes on two cores)
+train: build ## train on noisy scenes and print the table (some minutes; it first measures and prints how long)
 	./nmn experiment --preset scenes --run-dir $(RUNS)/scenes
 
 AUDIT = $(RUNS)/audit

@@ -204,27 +204,40 @@ func (e *experimentCommand) chooseSize(cmd *cobra.Command, p *program) (run.Size
 	if err := e.ResolveArms(); err != nil { // before steps are timed
 		return "", err
 	}
-	return e.fitting(cmd.Context(), p)
+	return e.fitting(cmd, p)
 }
 
 // fitting times some steps and returns full if all arms fit the budget, else quick.
-func (e *experimentCommand) fitting(ctx context.Context, p *program) (run.Size, error) {
-	s, err := run.Open(ctx, e.Config, run.Options{Log: p.log})
+func (e *experimentCommand) fitting(cmd *cobra.Command, p *program) (run.Size, error) {
+	full, err := e.estimate(cmd.Context(), p)
 	if err != nil {
 		return "", err
 	}
-	needed, err := e.Estimate(ctx, s)
-	if err = cmp.Or(err, s.Close()); err != nil {
-		return "", err
-	}
-	size := run.Quick
-	if needed <= e.budget {
-		size = run.Full
+	size, needed, why := run.Full, full, ""
+	if full > e.budget {
+		size, why = run.Quick, fmt.Sprintf("full would take %v; ", full.Round(time.Second))
+		if err := e.from(cmd, size).Resolve(&e.Config); err != nil {
+			return "", err
+		}
+		if needed, err = e.estimate(cmd.Context(), p); err != nil {
+			return "", err
+		}
 	}
 	if !p.quiet { // the table depends on it, so logs show it too
-		fmt.Fprintf(p.status, "size    %s: full would take about %v on a machine as busy as now; --budget allows %v\n", size,
-			needed.Round(time.Second), e.budget)
+		fmt.Fprintf(p.status, "size    %s: takes about %v on a machine as busy as now; %s--budget allows %v\n", size,
+			needed.Round(time.Second), why, e.budget)
 	}
-	p.log.Info("size chosen", "size", string(size), "full_estimate_s", needed.Seconds(), "budget_s", e.budget.Seconds())
+	p.log.Info("size chosen", "size", string(size), "estimate_s", needed.Seconds(), "full_estimate_s", full.Seconds(),
+		"budget_s", e.budget.Seconds())
 	return size, nil
+}
+
+// estimate times some steps and returns how long all arms take at the configured size.
+func (e *experimentCommand) estimate(ctx context.Context, p *program) (time.Duration, error) {
+	s, err := run.Open(ctx, e.Config, run.Options{Log: p.log})
+	if err != nil {
+		return 0, err
+	}
+	needed, err := e.Estimate(ctx, s)
+	return needed, cmp.Or(err, s.Close())
 }

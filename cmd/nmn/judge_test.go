@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -85,5 +86,25 @@ func TestExperiment_RefusesALossForNoiseArms(t *testing.T) {
 	}
 	if durable.Exists(dir) {
 		t.Error("something was written")
+	}
+}
+
+// The time of the size that is taken is printed before anything trains: here the folder cannot be made.
+func TestExperiment_PrintsHowLongItTakes(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for budget, wanted := range map[string][]string{
+		"1ns":   {"size    quick: takes about ", "full would take ", "--budget allows 1ns"},
+		"1000h": {"size    full: takes about ", "--budget allows 1000h"},
+	} {
+		c := call(t, tiny("experiment", "--size", "auto", "--arms", "baseline", "--budget", budget, "--run-dir", file)...)
+		for _, want := range wanted {
+			if c.code != exitFailure || !strings.Contains(c.err, want) {
+				t.Errorf("budget %s: code %d, %q is not in %s", budget, c.code, want, c.err)
+			}
+		}
 	}
 }
