@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Probabilities are those of the definition by beta functions, and the search ends at the greatest likelihood.
+// Probabilities equal the definition by beta functions, and the search ends at the greatest likelihood.
 func TestBetaBinomial_IsTheEquation(t *testing.T) {
 	b := newBetaBinomial(20)
 	cells := [][3]int{{1, 1, 7}, {2, 1, 30}, {2, 2, 11}, {5, 1, 20}, {5, 3, 9}, {5, 5, 2}, {20, 1, 4}, {20, 13, 3}}

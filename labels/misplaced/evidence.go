@@ -7,17 +7,18 @@ import (
 	"nmn/internal/parallel"
 )
 
-// neverMentioned is the share of the words that hold in a bag and that no caption would mention, however many there are.
-// Captions do not show it: a word that nobody mentions looks like one that does not hold. It was chosen on the built-in
-// scenes, with their truth.
+// neverMentioned is the share of the words that hold in a bag and that no caption would mention, however many there
+// are. Captions do not show it: such a word looks like one that does not hold. It was chosen on the built-in scenes,
+// with their truth.
 const neverMentioned = .3
 
-// Evidence returns, for each bag and class, what the captions say of the word, bags × classes in nats:
+// Evidence returns the log likelihood ratio of the captions of each bag between a word that holds and one that does
+// not, bags × classes in nats:
 //
 //	E = log [u + (1-u) Π_c p(c|y=1)/p(c|y=0)],  p(c|y) = v p(mentioned or not|y) + (1-v) p(mentioned or not)
 //
-// v is the probability that caption c belongs to the bag by all its words but this one: what the scores say of a word
-// must not confirm itself. u is neverMentioned.
+// v is the probability that caption c belongs to the bag by all its words but this one, because scores of a word must
+// not confirm themselves. u is neverMentioned.
 func (r *Result) Evidence(ctx context.Context) ([]float32, error) {
 	f, k := r.finder, r.finder.in.Classes
 	out := make([]float32, len(f.in.Captions)*k)
