@@ -114,6 +114,6 @@ func (r *Recipe) addRates(out *report.FoundCaptions, w *witnessed) {
 	for _, c := range order[:min(ratesShown, len(order))] {
 		out.Rates = append(out.Rates, report.MentionRate{Word: r.data.Train.Vocabulary.Word(c).Text,
 			Frequency: eval.Number(w.Frequency[c]),
-			Holds: eval.Number(w.A[c]), Else: eval.Number(w.E[c])})
+			Holds:     eval.Number(w.A[c]), Else: eval.Number(w.E[c])})
 	}
 }
