@@ -28,7 +28,7 @@ type CaptionsForm string
 
 // What captions can be.
 const (
-	Witness CaptionsForm = "witness" // captions of other bags are found and count for little: the arm caption-filter
+	Witness CaptionsForm = "witness" // captions count by the probability that they are right: the arm caption-filter
 	Labels  CaptionsForm = "labels"  // where labels come from, and nothing more
 )
 
@@ -37,7 +37,7 @@ type Config struct {
 	// Form is filled in when a configuration is resolved, so that a file keeps its meaning when the default changes.
 	Form Form `yaml:"form,omitempty" help:"where stage 2 gets noise rates: estimate (from held-out scores, then fixed) or paper (learned)" values:"estimate,paper"`
 	// Captions chooses the arm if the user names none and the labels come from captions; empty is Labels.
-	Captions CaptionsForm `yaml:"captions,omitempty" help:"how captions are used: witness leaves out captions of other pictures, labels uses all" values:"witness,labels"`
+	Captions CaptionsForm `yaml:"captions,omitempty" help:"how captions are used: witness weights each by whether it is right, labels counts all" values:"witness,labels"`
 	// FoldEpochs is how many epochs the nets of folds are trained for, 0 for 15.
 	FoldEpochs int `yaml:"fold_epochs,omitempty" help:"train the nets of folds for this many <epochs>; 0 for 15" range:"[0,]"`
 	// Epochs of stage 2 of the arms caption-filter, held-rates and soft-labels, 0 for those that the recipe finds.

@@ -168,7 +168,7 @@ func (c *Config) RecipeArm() (arm recipe.Name, why string) {
 	settings := c.Settings()
 	switch {
 	case c.Recipe.Captions == recipe.Witness:
-		return recipe.CaptionFilter, "it learns from the captions that are judged right"
+		return recipe.CaptionFilter, "it weights each caption by the probability that it is right"
 	case settings.Folds() > 0:
 		return recipe.SoftLabels, "it learns the posteriors of labels, by nets that have not seen them"
 	}

@@ -121,7 +121,7 @@ func TestChosen_IsWhatNobodyGave(t *testing.T) {
 		t.Errorf("chosen are %q, want %q", keys(&c), want)
 	}
 	if lines := c.DescribeChoices(); lines[0] !=
-		"arm = caption-filter: it learns from the captions that are judged right" {
+		"arm = caption-filter: it weights each caption by the probability that it is right" {
 		t.Errorf("%q", lines)
 	}
 	text, err := c.YAML()
