@@ -155,8 +155,13 @@ class Run:
 
     @property
     def noise_rates(self) -> _tables.Table:
-        """A row for each class: q01, p(label missing | it is true), and q10, p(label given | it is false)."""
+        """A row for each class: q01, p(label missing | it is true), and q10, p(label given | it is false).
+
+        Arms without a noise model, such as ``baseline`` and ``caption-filter``, have none.
+        """
         estimated = self.folder / "recipe" / "rates.csv"
+        if self.complete and not estimated.is_file() and not (self.folder / "q.csv").is_file():
+            raise NmnError(f"{self.folder}: the arm {self.result.get('arm')} learns no noise rates; arm held-rates does")
         return _table(estimated if estimated.is_file() else self._file("q.csv"), index="word")
 
     @property

@@ -223,3 +223,13 @@ def test_history_has_each_epoch_and_each_validation_once(tmp_path):
     assert list(history["best"]) == [True, "", ""]
     np.testing.assert_array_equal(history["loss"], [np.nan, 2.5, 2])
     np.testing.assert_array_equal(history["map"], [0.5, np.nan, np.nan])
+
+
+def test_an_arm_without_noise_rates_says_so(tmp_path):
+    (tmp_path / "config.yaml").write_text("arm: caption-filter\n")
+    run = nmn.Run(tmp_path)
+    with pytest.raises(nmn.NmnError, match=r"has no q\.csv yet"):
+        _ = run.noise_rates
+    (tmp_path / "result.json").write_text('{"arm": "caption-filter"}')
+    with pytest.raises(nmn.NmnError, match="arm caption-filter learns no noise rates"):
+        _ = run.noise_rates
