@@ -161,7 +161,8 @@ class Run:
         """
         estimated = self.folder / "recipe" / "rates.csv"
         if self.complete and not estimated.is_file() and not (self.folder / "q.csv").is_file():
-            raise NmnError(f"{self.folder}: the arm {self.result.get('arm')} learns no noise rates; arm held-rates does")
+            arm = self.result.get("arm")
+            raise NmnError(f"{self.folder}: the arm {arm} learns no noise rates; arm held-rates does")
         return _table(estimated if estimated.is_file() else self._file("q.csv"), index="word")
 
     @property
