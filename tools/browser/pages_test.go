@@ -177,12 +177,12 @@ func writeScores(dir string) error {
 	return writeCSV(filepath.Join(dir, "labels.csv"), labels)
 }
 
-// writeCaptions writes five captions for each bag. Some belong to another bag.
+// writeCaptions writes five captions for each picture. Some belong to another one.
 func writeCaptions(dir string) error {
 	random := rand.New(rand.NewPCG(3, 3))
 	said := []string{"dog grass ball park runs", "train tracks station smoke rails", "cake candles table knife frosting",
 		"surfer wave board ocean wetsuit", "kitchen oven sink cabinets counter", "giraffe zoo fence trees neck"}
-	rows := [][]string{{"bag", "caption", "id"}}
+	rows := [][]string{{"image", "caption", "id"}}
 	for i := range bags / 2 {
 		for c := range 5 {
 			about := i % len(said)
