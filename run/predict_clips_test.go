@@ -41,6 +41,28 @@ func clipFolders(t *testing.T, form shard.Form) (learned, tested string, common 
 		"run.device=cpu", "run.threads=1"}
 }
 
+// trainedOnClips trains a run on clips with these settings. It returns the session and the folder of the run.
+func trainedOnClips(t *testing.T, settings []string) (s *run.Session, dir string) {
+	t.Helper()
+	given, err := run.ParseSettings(settings...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c run.Config
+	if err := (run.Sources{Preset: run.MovingScenesPreset, Settings: given}).Resolve(&c); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = run.Open(t.Context(), c, run.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	dir = filepath.Join(t.TempDir(), "run")
+	if _, err := s.Train(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	return s, dir
+}
+
 // What is predicted of clips is what their evaluation scores: frame by frame, joined by noisy-or or as means, and with
 // a backbone.
 func TestPredict_ClipsAsTheyAreEvaluated(t *testing.T) {
@@ -60,23 +82,7 @@ func TestPredict_ClipsAsTheyAreEvaluated(t *testing.T) {
 			"data.video_level=frame"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			given, err := run.ParseSettings(slices.Concat(common, []string{"data.test_clips=" + tested}, more)...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var c run.Config
-			if err := (run.Sources{Preset: run.MovingScenesPreset, Settings: given}).Resolve(&c); err != nil {
-				t.Fatal(err)
-			}
-			s, err := run.Open(t.Context(), c, run.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close()
-			dir := filepath.Join(t.TempDir(), "run")
-			if _, err := s.Train(t.Context(), dir); err != nil {
-				t.Fatal(err)
-			}
+			s, dir := trainedOnClips(t, slices.Concat(common, []string{"data.test_clips=" + tested}, more))
 			m, err := run.OpenModel(t.Context(), dir, run.ModelOptions{Run: run.Resources{Device: "cpu"}})
 			if err != nil {
 				t.Fatal(err)
@@ -111,23 +117,7 @@ func TestPredict_ClipsAsTheyAreEvaluated(t *testing.T) {
 func TestExtract_ClipsAsOfASplit(t *testing.T) {
 	t.Parallel()
 	_, tested, common := clipFolders(t, shard.Shards)
-	given, err := run.ParseSettings(append(common, "data.test_clips="+tested, "net.mil=true", "train.batch_bags_mil=4")...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var c run.Config
-	if err := (run.Sources{Preset: run.MovingScenesPreset, Settings: given}).Resolve(&c); err != nil {
-		t.Fatal(err)
-	}
-	s, err := run.Open(t.Context(), c, run.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	dir := filepath.Join(t.TempDir(), "run")
-	if _, err := s.Train(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	s, dir := trainedOnClips(t, append(common, "data.test_clips="+tested, "net.mil=true", "train.batch_bags_mil=4"))
 	m, err := s.OpenModel(dir, run.Last)
 	if err != nil {
 		t.Fatal(err)
@@ -172,23 +162,7 @@ func closeRows(a, b []float32) bool {
 func TestPredict_FoldersOfFrames(t *testing.T) {
 	t.Parallel()
 	_, tested, common := clipFolders(t, shard.Folder)
-	given, err := run.ParseSettings(append(common, "data.validation_share=.2", "data.test_share=.2", "net.mil=true")...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var c run.Config
-	if err := (run.Sources{Preset: run.MovingScenesPreset, Settings: given}).Resolve(&c); err != nil {
-		t.Fatal(err)
-	}
-	s, err := run.Open(t.Context(), c, run.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	dir := filepath.Join(t.TempDir(), "run")
-	if _, err := s.Train(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	s, dir := trainedOnClips(t, append(common, "data.validation_share=.2", "data.test_share=.2", "net.mil=true"))
 	m, err := s.OpenModel(dir, run.Last)
 	if err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ func dropout(f *file) {
 func (k *kernel) philoxRound(c []vector, multipliers, first, second vector) {
 	k.scope(func() {
 		p, q := k.grid(1, 2)[0], k.grid(1, 2)[0]
-		for i, op := range []string{"umull.2d", "umull2.2d"} {
+		for i, op := range []string{"umull.2d.lane", "umull2.2d.lane"} {
 			k.v(op, p[i], c[0], multipliers, 0)
 			k.v(op, q[i], c[2], multipliers, 1)
 		}
