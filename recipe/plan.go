@@ -73,7 +73,7 @@ func MakePlan(ctx context.Context, s *Settings, r *Recipe, t Trainer, data *data
 		}
 	}
 	if e.Loss != "" && p.Config.Loss.Kind != e.Loss {
-		p.Config.Loss = train.PaperLoss(e.Loss)
+		p.Config.Loss = train.DefaultLoss(e.Loss)
 	}
 	if e.plan == nil {
 		return &p.Plan, nil

@@ -159,7 +159,7 @@ func TestSettings_ValidateEvidence(t *testing.T) {
 	}
 	for key, s := range map[string]*Settings{
 		"recipe.form":     settings(Estimate, func(s *Settings) { s.NoiseRates = Online }),
-		"train.loss.kind": settings(Paper, func(s *Settings) { s.Train.Loss = train.PaperLoss(train.Asymmetric) }),
+		"train.loss.kind": settings(Paper, func(s *Settings) { s.Train.Loss = train.DefaultLoss(train.Asymmetric) }),
 	} {
 		var mistake *setting.Error
 		if err := s.ValidateEvidence(); !errors.As(err, &mistake) || mistake.Key != key {

@@ -65,7 +65,7 @@ func (s *Session) FindLearningRate(ctx context.Context, dir string) (found *Lear
 	l.Evidence = s.Data.Evidence
 	settings := c.Train
 	if e, ok := c.Arm.Arm(); ok && e.Loss != "" && settings.Loss.Kind != e.Loss {
-		settings.Loss = train.PaperLoss(e.Loss)
+		settings.Loss = train.DefaultLoss(e.Loss)
 	}
 	search, err := train.FindLearningRate(ctx, train.Options{Config: settings, Stage: arm.Stage, Net: net,
 		Data: s.Data.Train, Loader: l, Observers: s.Observe.Begin(Training{Title: "learning rates of " + arm.Name,

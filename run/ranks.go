@@ -141,7 +141,7 @@ func (c *Config) refuseRanks(ranks int) error {
 	}
 	loss := c.Train.Loss
 	if arm, ok := c.Arm.Arm(); ok && arm.Loss != "" && loss.Kind != arm.Loss {
-		loss = train.PaperLoss(arm.Loss)
+		loss = train.DefaultLoss(arm.Loss)
 	}
 	if loss.Large() {
 		return setting.Errorf("arm", "loss %s looks for the largest losses of a whole batch, and each of %d ranks has only "+

@@ -15,7 +15,7 @@ import (
 // Runs that differ in a setting that only one of them has are different runs.
 func TestConfig_LossMakesAnotherRun(t *testing.T) {
 	bce, asl := DefaultConfig(), DefaultConfig()
-	asl.Train.Loss = train.PaperLoss(train.Asymmetric)
+	asl.Train.Loss = train.DefaultLoss(train.Asymmetric)
 	for _, pair := range [][2]*Config{{&bce, &asl}, {&asl, &bce}} {
 		if key, _, _ := FirstChange(pair[0], pair[1]); !strings.HasPrefix(key, "train.loss.") {
 			t.Errorf("the first change is %q", key)

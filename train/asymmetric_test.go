@@ -11,7 +11,7 @@ func TestLoss_AsymmetricIsThatOfItsEquation(t *testing.T) {
 	for _, loss := range []LossConfig{
 		{Kind: Asymmetric, GammaPositive: 1, GammaNegative: 3, Margin: .1},
 		{Kind: Asymmetric, GammaPositive: 2, GammaNegative: 0, Margin: 0},
-		PaperLoss(Asymmetric),
+		DefaultLoss(Asymmetric),
 	} {
 		r := newRig()
 		r.bags, r.config.BatchBags, r.config.MaxSteps, r.config.Loss = 16, 16, 1, loss

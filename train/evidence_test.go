@@ -84,7 +84,7 @@ func TestEvidence_RefusesWhatDoesNotGoWithIt(t *testing.T) {
 		says   string
 	}{
 		"a noise model": {func(r *rig, _ *Options) { r.noise = model.FeatureIndependent }, "noise.frozen"},
-		"a loss":        {func(r *rig, _ *Options) { r.config.Loss = PaperLoss(Asymmetric) }, "loss asl"},
+		"a loss":        {func(r *rig, _ *Options) { r.config.Loss = DefaultLoss(Asymmetric) }, "loss asl"},
 		"targets": {func(_ *rig, o *Options) { o.Loader.Targets = softLabels(o.Data.Labels, 0) },
 			"leave out one"},
 		"NaN": {func(_ *rig, o *Options) { o.Loader.Evidence.Float32s()[40] = float32(math.NaN()) }, "sample 1"},

@@ -32,9 +32,9 @@ func TestLoss_ValidateNamesFieldAndCure(t *testing.T) {
 	}
 	for _, kind := range Losses() {
 		c := Paper()
-		c.Loss = PaperLoss(kind)
+		c.Loss = DefaultLoss(kind)
 		if err := c.Validate(); err != nil || c.Loss.Name() != kind {
-			t.Errorf("%s of the paper, named %s: %v", kind, c.Loss.Name(), err)
+			t.Errorf("%s by default, named %s: %v", kind, c.Loss.Name(), err)
 		}
 	}
 }
@@ -42,7 +42,7 @@ func TestLoss_ValidateNamesFieldAndCure(t *testing.T) {
 func TestLoss_IsRefusedForANoiseModel(t *testing.T) {
 	for _, kind := range Losses()[1:] {
 		r := newRig()
-		r.noise, r.config.Loss = model.FeatureIndependent, PaperLoss(kind)
+		r.noise, r.config.Loss = model.FeatureIndependent, DefaultLoss(kind)
 		if _, err := New(r.options(t)); err == nil ||
 			!strings.Contains(err.Error(), "loss "+kind+" is for the classifier alone") {
 			t.Errorf("error %v", err)
@@ -64,7 +64,7 @@ func TestLoss_ShareOfLargeLossesGrowsFromTheSecondEpoch(t *testing.T) {
 				test.delta, test.labels, test.epoch, got, test.count)
 		}
 	}
-	if got := PaperLoss(Asymmetric).largeLosses(3, 100); got != (model.LargeLosses{}) {
+	if got := DefaultLoss(Asymmetric).largeLosses(3, 100); got != (model.LargeLosses{}) {
 		t.Errorf("asl treats large losses: %+v", got)
 	}
 }
@@ -74,7 +74,7 @@ func TestLoss_ChangesWhatIsLearned(t *testing.T) {
 	losses := map[string][]float64{}
 	for _, kind := range Losses() {
 		r := newRig()
-		if r.config.Loss = PaperLoss(kind); kind == RejectLarge || kind == CorrectLarge {
+		if r.config.Loss = DefaultLoss(kind); kind == RejectLarge || kind == CorrectLarge {
 			r.config.Loss.Delta = 5
 		}
 		var reported []float64
@@ -101,9 +101,9 @@ func TestLoss_ChangesWhatIsLearned(t *testing.T) {
 
 func TestLoss_IsOfTheRun(t *testing.T) {
 	r := newRig()
-	r.directory, r.config.Loss = t.TempDir(), PaperLoss(Asymmetric)
+	r.directory, r.config.Loss = t.TempDir(), DefaultLoss(Asymmetric)
 	run(t, r.trainer(t))
-	for _, loss := range []LossConfig{{}, PaperLoss(RejectLarge), {Kind: Asymmetric, GammaNegative: 4}} {
+	for _, loss := range []LossConfig{{}, DefaultLoss(RejectLarge), {Kind: Asymmetric, GammaNegative: 4}} {
 		r.config.Loss = loss
 		err := r.trainer(t).Resume(filepath.Join(r.directory, LastName))
 		if !errors.Is(err, ErrOtherRun) || !strings.Contains(fmt.Sprint(err), "setting loss") {
@@ -118,7 +118,7 @@ func TestLoss_IsOfTheRun(t *testing.T) {
 
 // Unknown targets of a class teach neither its row of the last layer nor its bias. The rest learns.
 func TestTargets_UnknownOnesTeachNothing(t *testing.T) {
-	for _, loss := range []LossConfig{{}, PaperLoss(Asymmetric), {Kind: CorrectLarge, Delta: 20}} {
+	for _, loss := range []LossConfig{{}, DefaultLoss(Asymmetric), {Kind: CorrectLarge, Delta: 20}} {
 		r := newRig()
 		r.config.Loss, r.soft = loss, .2
 		o := r.options(t)

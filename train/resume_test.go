@@ -54,7 +54,7 @@ func resumable() map[string]func(*rig) {
 			r.mil, r.noise, r.residual, r.config = true, model.FeatureIndependent, model.Bottleneck, sgd(r.config)
 			r.config.Freeze = []string{"backbone.conv1.*", "backbone.layer1.*"}
 		},
-		"asymmetric loss": func(r *rig) { r.mil, r.config.Loss = true, PaperLoss(Asymmetric) },
+		"asymmetric loss": func(r *rig) { r.mil, r.config.Loss = true, DefaultLoss(Asymmetric) },
 		"large losses, mil, ragged batches": func(r *rig) {
 			r.mil, r.bags, r.config.Loss = true, 38, LossConfig{Kind: CorrectLarge, Delta: 3}
 		},

@@ -136,18 +136,18 @@ func TestConfig_NoiseStartSetsAllAndSingleSettingsAfterIt(t *testing.T) {
 	wantUsage(t, call(t, "train", "--set", "train.noise=guess"), "want scenes, paper, or settings of its own")
 }
 
-func TestConfig_LossSetsThoseOfItsPaperAndSingleSettingsAfterIt(t *testing.T) {
+func TestConfig_LossSetsItsDefaultsAndSingleSettingsAfterIt(t *testing.T) {
 	baseline := func(args ...string) train.LossConfig {
 		return printed(t, append([]string{"train", "--arm", "baseline"}, args...)...).Train.Loss
 	}
-	if loss := baseline("--set", "train.loss=ll-ct"); loss != train.PaperLoss(train.CorrectLarge) {
-		t.Errorf("loss %+v, want that of its paper", loss)
+	if loss := baseline("--set", "train.loss=ll-ct"); loss != train.DefaultLoss(train.CorrectLarge) {
+		t.Errorf("loss %+v, want the default of its kind", loss)
 	}
 	file := writeConfigFile(t, "train:\n  loss: {kind: ll-r, delta: 0.4}\n")
 	if loss := baseline("--config", file); loss != (train.LossConfig{Kind: train.RejectLarge, Delta: .4}) {
 		t.Errorf("loss %+v, want that of the file", loss)
 	}
-	want := train.PaperLoss(train.Asymmetric)
+	want := train.DefaultLoss(train.Asymmetric)
 	want.Margin = .2
 	if loss := baseline("--set", "train.loss=asl", "--set", "train.loss.margin=0.2", "--config", file); loss != want {
 		t.Errorf("loss %+v, want %+v", loss, want)

@@ -64,7 +64,7 @@ func TestRivals_InOneExperiment(t *testing.T) {
 		t.Errorf("forward-true: rates off by %v and %v", e.Q01Error.All, e.Q10Error.All)
 	}
 	for _, arm := range []recipe.Name{recipe.ASL, recipe.LLR, recipe.LLCt} {
-		if loss := settings(arm).Config.Loss; loss != train.PaperLoss(string(arm)) {
+		if loss := settings(arm).Config.Loss; loss != train.DefaultLoss(string(arm)) {
 			t.Errorf("%s: loss %+v", arm, loss)
 		}
 	}
