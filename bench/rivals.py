@@ -36,7 +36,8 @@ def start(miss, false):
 
 
 # Name in the table, arm and flags.
-SETTINGS = [("baseline", "baseline", ()), ("early", "baseline-early", ())]
+SETTINGS = [("baseline", "baseline", ()), ("baseline 14", "baseline", ("--set", "train.stage1_epochs=10")),
+            ("early", "baseline-early", ())]
 SETTINGS += [(f"{arm} {delta}", arm, ("--set", f"train.loss={{kind: {arm}, delta: {delta}}}"))
              for arm in ("ll-r", "ll-ct") for delta in (.1, .2, .5, 1)]
 SETTINGS += [(f"asl {gamma} 0 {margin}", "asl",
