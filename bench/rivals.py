@@ -15,9 +15,8 @@ each set. Complete runs are kept. The columns:
     loss      on the held-out noisy labels, in nats for a picture: the cross-entropy of the net alone
     AP, Brier, OF1 and CF1 at .5, at θ* and at θ  against the truth of the test pictures, in percent except for Brier
 
-θ* is the threshold of `nmn predict`, which assumes calibrated probabilities. θ has the highest OF1 on the held-out
-noisy labels. It is searched only with --thresholds, and only for the settings of --only. The standard library is all
-that it needs.
+θ* is the threshold of `nmn predict`, which assumes calibrated probabilities. θ, from .2 to .6, has the highest OF1 on
+the held-out noisy labels. --thresholds searches it. The standard library is all that it needs.
 """
 
 import argparse
