@@ -9,11 +9,11 @@ import (
 	"nmn/tools/conform"
 )
 
-// Features in a card's precisions differ by a few roundings of its number format, and are float32.
+// Features in other precisions differ by a few roundings of its number format, and are float32.
 func TestTinyNet_FeaturesInTF32AndBF16(t *testing.T) {
 	for precision, rounding := range map[tensor.Precision]float64{tensor.TF32: 0x1p-11, tensor.BF16: 0x1p-9} {
 		t.Run(string(precision), func(t *testing.T) {
-			backend := conform.OpenDeviceIn(t, 2, precision)
+			backend := conform.OpenForFeatures(t, 2, precision)
 			for _, name := range []string{"timm_dinov2_reg4.safetensors", "hf_clip.safetensors"} {
 				path := filepath.Join("testdata", name)
 				o := outcomes(t, outPath(path))[0]
