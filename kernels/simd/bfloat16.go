@@ -6,18 +6,17 @@ import (
 	"unsafe"
 )
 
-// BFloat16 returns nil if the level multiplies bfloat16 with instructions for it. Otherwise the error wraps
-// ErrLevel and names what is missing. MultiplyBFloat16 and RoundBFloat16 run at every level, but the Go code is
-// slow.
+// BFloat16 returns nil if the level multiplies bfloat16 with instructions for it, or an error that names what is
+// missing. MultiplyBFloat16 and RoundBFloat16 run at every level, but the Go code is slow.
 func (l Level) BFloat16() error {
 	switch {
 	case table[l].roundBFloat16 != nil:
 		return nil
 	case l == AVX512:
 		return fmt.Errorf("simd level %s multiplies no bfloat16: the processor or the operating system lacks "+
-			"AVX512_BF16: %w", l, ErrLevel)
+			"AVX512_BF16", l)
 	}
-	return fmt.Errorf("simd level %s multiplies no bfloat16: that needs level %s and AVX512_BF16: %w", l, AVX512, ErrLevel)
+	return fmt.Errorf("simd level %s multiplies no bfloat16: that needs level %s and AVX512_BF16", l, AVX512)
 }
 
 // Pairs is bfloat16 numbers as pairs, in the same memory: two in the bits of each float32, the first in the lower half.

@@ -1,7 +1,6 @@
 package simd
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -233,8 +232,7 @@ func TestBFloat16_NamesWhatIsMissing(t *testing.T) {
 		if err == nil && l == AVX512 {
 			continue
 		}
-		if !errors.Is(err, ErrLevel) || !strings.Contains(err.Error(), "AVX512_BF16") ||
-			!strings.Contains(err.Error(), l.String()) {
+		if err == nil || !strings.Contains(err.Error(), "AVX512_BF16") || !strings.Contains(err.Error(), l.String()) {
 			t.Errorf("%s: %v", l, err)
 		}
 	}

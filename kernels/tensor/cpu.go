@@ -22,8 +22,14 @@ func NewCPU(threads int, label string) *CPU {
 	return &CPU{Workers: newWorkers(threads), label: label}
 }
 
-// Name implements Device.
-func (c *CPU) Name() string { return fmt.Sprintf("cpu %s, %d threads", c.label, c.Workers.Threads()) }
+// Name implements Device: the instructions, the threads, and the precision if it is not float32.
+func (c *CPU) Name() string {
+	name := fmt.Sprintf("cpu %s, %d threads", c.label, c.Workers.Threads())
+	if p := c.Precision(); p != FP32 {
+		name += ", " + string(p)
+	}
+	return name
+}
 
 // Precision implements Device.
 func (c *CPU) Precision() Precision {

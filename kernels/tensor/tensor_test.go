@@ -171,6 +171,10 @@ func TestCPU_AllocIsZeroedAndTyped(t *testing.T) {
 	if dev.Name() != "cpu generic, 1 threads" {
 		t.Errorf("got %q", dev.Name())
 	}
+	dev.LinearWeights = BFloat16
+	if dev.Name() != "cpu generic, 1 threads, bf16" || dev.Precision() != BF16 {
+		t.Errorf("got %q of precision %s", dev.Name(), dev.Precision())
+	}
 	_, err := dev.Alloc(Float32, 1, -1)
 	refused(t, err, "negative")
 	must(t, dev.Sync())
