@@ -38,6 +38,7 @@ type plan struct {
 	panels             int        // panels of columns
 	perBlock           int        // rows in a block
 	groups, perGroup   int        // groups of panels, and panels in each: a block is rows × group
+	perPass            int        // panels of a group whose sums are in memory together
 	chunk              int        // reduction steps in one call of the tile kernel at most
 	direct             bool       // sums go straight to the output
 	apart              int        // numbers between the rows of other sums, so that these do not share sets of a cache
@@ -166,7 +167,7 @@ func (c *CPU) multiply(k product) {
 			s.pairs = grow(s.pairs, k.plan.perBlock*k.plan.chunk)
 		}
 		if !k.plan.direct {
-			s.sums = grow(s.sums, k.plan.perBlock*(k.plan.perGroup*k.plan.wide+k.plan.apart))
+			s.sums = grow(s.sums, k.plan.perBlock*(k.plan.perPass*k.plan.wide+k.plan.apart))
 		}
 	}
 	c.workers.Run(ceilDiv(k.rows, k.plan.perBlock)*k.plan.groups, c.tasks.multiply)
@@ -191,8 +192,8 @@ func (k *product) cut(level simd.Level) {
 	pl.apart = 16
 	pl.direct = k.gelu == None && k.scale == nil && k.residual == nil && k.width%pl.narrow == 0 &&
 		pl.chunk == k.reduction()
-	if !pl.direct {
-		pl.perGroup = max(1, min(pl.perGroup, outputFloats/(pl.perBlock*pl.wide)))
+	if pl.perPass = pl.perGroup; !pl.direct {
+		pl.perPass = max(1, min(pl.perGroup, outputFloats/(pl.perBlock*pl.wide)))
 	}
 	pl.groups = ceilDiv(pl.panels, pl.perGroup)
 }
@@ -245,31 +246,34 @@ func (c *CPU) multiplyBlock(worker, block int) {
 	pl := &k.plan
 	lo := block / pl.groups * pl.perBlock
 	rows := min(pl.perBlock, k.rows-lo)
-	first := block % pl.groups * pl.perGroup
-	last := min(first+pl.perGroup, pl.panels)
+	begin := block % pl.groups * pl.perGroup
+	end := min(begin+pl.perGroup, pl.panels)
 	base := k.offset(lo)
 	if !k.bfloat16 {
 		for i := range s.offsets[:ceilTo(rows, pl.rows)] { // a last tile repeats the last row
 			s.offsets[i] = k.offset(lo+min(i, rows-1)) - base
 		}
 	}
-	dst, stride := s.sums, (last-first)*pl.wide+pl.apart
-	if pl.direct {
-		dst, stride = k.out[lo*k.width+first*pl.wide:], k.width
-	}
-	for from := 0; from < k.reduction(); from += pl.chunk {
-		steps := min(pl.chunk, k.reduction()-from)
-		in := s.pairs
-		if k.bfloat16 {
-			c.roundRows(k, s, lo, rows, from, steps)
-		} else {
-			in = k.in[base+from:]
+	for first := begin; first < end; first += pl.perPass {
+		last := min(first+pl.perPass, end)
+		dst, stride := s.sums, (last-first)*pl.wide+pl.apart
+		if pl.direct {
+			dst, stride = k.out[lo*k.width+first*pl.wide:], k.width
 		}
-		for panel := first; panel < last; panel++ {
-			c.multiplyPanel(k, s, panel, in, from, steps, rows, dst[(panel-first)*pl.wide:], stride)
+		for from := 0; from < k.reduction(); from += pl.chunk {
+			steps := min(pl.chunk, k.reduction()-from)
+			in := s.pairs
+			if !k.bfloat16 {
+				in = k.in[base+from:]
+			} else if first == begin || steps < k.reduction() { // else the last pass left them
+				c.roundRows(k, s, lo, rows, from, steps)
+			}
+			for panel := first; panel < last; panel++ {
+				c.multiplyPanel(k, s, panel, in, from, steps, rows, dst[(panel-first)*pl.wide:], stride)
+			}
 		}
+		c.finish(k, s, lo, rows, first*pl.wide, min(last*pl.wide, k.width), stride)
 	}
-	c.finish(k, s, lo, rows, first*pl.wide, min(last*pl.wide, k.width), stride)
 	s.tile = simd.Tile{}
 }
 
@@ -325,12 +329,19 @@ func (c *CPU) finish(k *product, s *scratch, first, rows, lo, hi, stride int) {
 		if cut < hi {
 			c.level.Add(sums[cut-lo:], k.bias[cut:hi])
 		}
+		residual := k.residual
 		if k.gelu != None {
-			c.activate(sums, sums, k.gelu)
+			activated := sums
+			if residual == nil && k.scale == nil {
+				activated = y
+			}
+			c.activate(activated, sums, k.gelu)
 		}
-		switch residual := k.residual; {
+		switch {
 		case residual == nil && k.scale == nil:
-			copy(y, sums)
+			if k.gelu == None {
+				copy(y, sums)
+			}
 		case residual == nil:
 			copy(y, sums)
 			c.level.ScaleRows(y, len(y), 1, k.scale[lo:hi])
