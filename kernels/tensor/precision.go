@@ -36,7 +36,7 @@ type Formats struct {
 	Pixels int
 }
 
-// Formats are those of a graphics card in the precision.
+// Formats returns the formats of a graphics card in the precision.
 func (p Precision) Formats() Formats {
 	switch p {
 	case TF32:
