@@ -19,8 +19,8 @@ func TestBackbone_InBF16OnTheCPU(t *testing.T) {
 	manifest := colouredPictures(t, folder, 30)
 	weights := filepath.Join(transformers, "hf_clip.safetensors")
 	extract := func(name string, more ...string) []string {
-		return append([]string{"extract", "--weights", weights, "--heads", "3", "--output", filepath.Join(dir, name+".npy"), "--device",
-			"cpu"}, more...)
+		return append([]string{"extract", "--weights", weights, "--heads", "3", "--device", "cpu", "--output",
+			filepath.Join(dir, name+".npy")}, more...)
 	}
 	levels := simd.Levels()
 	if missing := levels[len(levels)-1].BFloat16(); missing != nil {
@@ -53,8 +53,8 @@ func TestBackbone_InBF16OnTheCPU(t *testing.T) {
 	}
 
 	model := filepath.Join(dir, "run")
-	must(t, "train", manifest, "--backbone", weights, "--run-dir", model, "--set", "net.backbone_heads=3", "--set", "net.hidden=[]",
-		"--set", "train.stage1_epochs=2", "--device", "cpu", "--precision", "bf16", "-q")
+	must(t, "train", manifest, "--backbone", weights, "--run-dir", model, "--set",
+		"net.backbone_heads=3", "--set", "net.hidden=[]", "--set", "train.stage1_epochs=2", "--device", "cpu", "--precision", "bf16", "-q")
 	if c, err := run.ReadConfig(model); err != nil || c.Run.Precision != "bf16" {
 		t.Errorf("the run notes precision %s, %v", c.Run.Precision, err)
 	}

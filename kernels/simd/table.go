@@ -26,14 +26,15 @@ type kernels struct {
 	outerShape, batchShape, crossShape [2]int // rows, width
 	dropBatch                          int
 
-	wide, narrow                 [maxTileRows + 1]tileKernel // by the number of rows
-	wideBFloat16, narrowBFloat16 [maxTileRows + 1]tileKernel
-	roundBFloat16                func(dst, src *float32, n int)
-	outer                        func(a *float32, aStride int, panel *float32, depth int, dst *float32, dstStride, rows, flags int)
-	multiplyBatch                func(a *float32, aPoint, rows, depth int, panel *float32, panelPoint int, dst *float32, dstPoint,
+	wide, narrow  [maxTileRows + 1]tileKernel // by the number of rows
+	outer         func(a *float32, aStride int, panel *float32, depth int, dst *float32, dstStride, rows, flags int)
+	multiplyBatch func(a *float32, aPoint, rows, depth int, panel *float32, panelPoint int, dst *float32, dstPoint,
 		dstStride, points int)
 	cross func(a *float32, aStride int, b *float32, bStride, depth int, dst *float32, dstStride, bands, flags int,
 		ahead *float32, aheadStride int)
+
+	wideBFloat16, narrowBFloat16 [maxTileRows + 1]tileKernel
+	roundBFloat16                func(dst, src *float32, n int)
 
 	winogradInput, winogradFilter, winogradGradient matrixKernel
 	winogradFilterGradient                          func(dst *float32, dstRow, dstColumn int, src *float32, srcRow,

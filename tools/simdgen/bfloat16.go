@@ -57,7 +57,7 @@ func encode(path string) error {
 		first, second := evex(string(m[1]), z[0], z[1], z[2])
 		return fmt.Appendf(nil, "\tLONG $0x%08x; WORD $0x%04x // %s Z%d, Z%d, Z%d", first, second, m[1], z[0], z[1], z[2])
 	})
-	if err := os.WriteFile(path, source, 0o644); err != nil { //nolint:gosec // source code, read by everyone
+	if err := os.WriteFile(path, source, 0o644); err != nil {
 		return fmt.Errorf("cannot write the assembly: %w", err)
 	}
 	return nil
