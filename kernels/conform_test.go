@@ -1,6 +1,7 @@
 package kernels_test
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"strings"
@@ -9,12 +10,18 @@ import (
 	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
 	"nmn/tools/conform"
 )
 
 func openCPU(t testing.TB, threads int, level string) kernels.Backend {
 	t.Helper()
-	b, err := kernels.OpenCPU(kernels.CPUConfig{Threads: threads, SIMD: level})
+	return openCPUIn(t, threads, level, tensor.FP32)
+}
+
+func openCPUIn(t testing.TB, threads int, level string, p tensor.Precision) kernels.Backend {
+	t.Helper()
+	b, err := kernels.OpenCPU(kernels.CPUConfig{Threads: threads, SIMD: level, Precision: p})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,6 +78,25 @@ func TestCPU_Conforms(t *testing.T) {
 		})
 	})
 	conform.RunAll(t, devices...)
+}
+
+// Linear layers in bfloat16 are judged at the level that has instructions for it. The reference rounds their operands
+// too, so that results are as near as float32's.
+func TestCPU_ConformsInBFloat16(t *testing.T) {
+	level, err := simd.Select(simd.AVX512.String())
+	if err = cmp.Or(err, level.BFloat16()); err != nil {
+		conform.Skip(t, string(tensor.BF16), err.Error())
+	}
+	conform.RunAll(t, conform.Device{
+		Open: func(t testing.TB) kernels.Backend { return openCPUIn(t, 1, level.String(), tensor.BF16) },
+		Options: conform.Options{
+			Other:      func(t testing.TB) kernels.Backend { return openCPUIn(t, 3, level.String(), tensor.BF16) },
+			ZeroAllocs: true,
+			Choose: func(c conform.Case) bool {
+				return strings.HasSuffix(c.Op, "Linear") && (!testing.Short() || !c.Large)
+			},
+		},
+	})
 }
 
 // chosen picks all cases, under -short a quarter of the small ones and all refusals.

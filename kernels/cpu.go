@@ -27,6 +27,8 @@ type CPUConfig struct {
 	// ConvExact keeps convolutions to sums of the products themselves: slower than Winograd's algorithm,
 	// and closer to the exact result by about one bit.
 	ConvExact bool
+	// Precision is the number format of the products of linear layers: BF16, or float32 for all others.
+	Precision tensor.Precision
 }
 
 // The families' implementations under names of their own, so that one struct can embed them all.
@@ -55,8 +57,8 @@ type cpu struct {
 	*transformers
 }
 
-// OpenCPU opens the host as a backend. A negative number of threads and instructions that are
-// unknown or missing here are errors.
+// OpenCPU opens the host as a backend. A negative number of threads and instructions that are unknown or missing here
+// are errors. If the instructions do not multiply bfloat16, the error of BF16 wraps tensor.ErrPrecision.
 func OpenCPU(c CPUConfig) (Backend, error) {
 	if c.Threads < 0 {
 		return nil, fmt.Errorf("cpu: %d threads: want 0 (all processors) or more", c.Threads)
@@ -66,6 +68,12 @@ func OpenCPU(c CPUConfig) (Backend, error) {
 		return nil, fmt.Errorf("cpu: %w", err)
 	}
 	device := tensor.NewCPU(c.Threads, level.String())
+	if c.Precision == tensor.BF16 {
+		if err := level.BFloat16(); err != nil {
+			return nil, fmt.Errorf("precision %s: %w (choose fp32 or auto): %w", c.Precision, err, tensor.ErrPrecision)
+		}
+		device.LinearWeights = tensor.BFloat16
+	}
 	return &cpu{
 		memory:         device,
 		convolutions:   conv.NewCPU(device, level, c.ConvExact),

@@ -37,6 +37,8 @@ type Config struct {
 	ConvExact bool
 	// Precision is the number format in which the device multiplies; empty means auto.
 	Precision tensor.Precision
+	// Features is set for nets that do not learn. The host then also computes in bf16.
+	Features bool
 	// SyncLaunches makes a graphics card wait for every kernel: a fault is then reported by the launch
 	// that caused it. The host always does.
 	SyncLaunches bool
@@ -79,13 +81,12 @@ func Open(c Config) (backend Backend, note string, err error) {
 		}
 		note = fmt.Sprintf("computing on the CPU: %v", err)
 	}
-	if err := c.Precision.OnCPU(); err != nil {
-		if note != "" {
-			err = fmt.Errorf("%w (%s)", err, note)
-		}
-		return nil, "", err
+	if err = c.Precision.OnCPU(c.Features); err == nil {
+		backend, err = OpenCPU(CPUConfig{Threads: c.Threads, SIMD: c.SIMD, ConvExact: c.ConvExact, Precision: c.Precision})
 	}
-	backend, err = OpenCPU(CPUConfig{Threads: c.Threads, SIMD: c.SIMD, ConvExact: c.ConvExact})
+	if errors.Is(err, tensor.ErrPrecision) && note != "" {
+		err = fmt.Errorf("%w (%s)", err, note)
+	}
 	if err != nil {
 		return nil, "", err
 	}

@@ -64,6 +64,39 @@ func TestOpen_PrecisionsOfTheHost(t *testing.T) {
 	}
 }
 
+// The host computes features in bfloat16 if its instructions multiply it. Only linear layers have it.
+func TestOpen_BFloat16OfTheHostIsForFeatures(t *testing.T) {
+	for _, level := range simd.Levels() {
+		backend, _, err := Open(Config{Device: "cpu", Precision: tensor.BF16, Features: true, SIMD: level.String()})
+		if missing := level.BFloat16(); missing != nil {
+			if !errors.Is(err, tensor.ErrPrecision) || !strings.Contains(err.Error(), "AVX512_BF16") {
+				t.Errorf("%s: %v, want ErrPrecision", level, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := tensor.Formats{Maps: tensor.Float32, Linear: tensor.BFloat16, Pixels: 3}
+		if backend.Precision() != tensor.BF16 || backend.Formats() != want {
+			t.Errorf("%s: %s, %+v", level, backend.Precision(), backend.Formats())
+		}
+		if err := backend.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, p := range []tensor.Precision{tensor.Auto, tensor.FP32} {
+		backend, _, err := Open(Config{Device: "cpu", Precision: p, Features: true})
+		if err != nil || backend.Precision() != tensor.FP32 || backend.Formats().Linear != tensor.Float32 {
+			t.Errorf("%s: %v", p, err)
+		}
+	}
+	_, _, err := Open(Config{Device: "cpu", Precision: tensor.BF16})
+	if !errors.Is(err, tensor.ErrPrecision) || !strings.Contains(err.Error(), "except features") {
+		t.Errorf("training: %v", err)
+	}
+}
+
 func TestOpenCPU_Levels(t *testing.T) {
 	for _, level := range simd.Levels() {
 		backend, err := OpenCPU(CPUConfig{Threads: 2, SIMD: level.String()})

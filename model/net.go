@@ -168,7 +168,7 @@ func (c Config) maps(backend kernels.Backend) tensor.DType {
 	if c.Input > 0 {
 		return tensor.Float32
 	}
-	return backend.Precision().Maps()
+	return backend.Formats().Maps
 }
 
 // held is the number of input channels on a device. Zeros may follow the channels of a picture.
@@ -176,7 +176,7 @@ func (c Config) held(backend kernels.Backend) int {
 	if c.Input > 0 {
 		return c.Input
 	}
-	return backend.Precision().Pixels()
+	return backend.Formats().Pixels
 }
 
 // Config returns the configuration that the network was made from.

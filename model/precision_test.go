@@ -102,7 +102,7 @@ func TestTinyNet_StepInTF32AndBF16(t *testing.T) {
 			nearGradient(t, name, precision,
 				distance(all[conform.ParamName(name)], f.Parameter("expected.grads", name).Data))
 		}
-		if p.Features.DType() != precision.Maps() || p.Logits.DType() != tensor.Float32 ||
+		if p.Features.DType() != precision.Formats().Maps || p.Logits.DType() != tensor.Float32 ||
 			p.Pooled.DType() != tensor.Float32 {
 			t.Errorf("features are %s, logits %s, pooled features %s", p.Features, p.Logits, p.Pooled)
 		}
@@ -234,6 +234,8 @@ type counted struct {
 }
 
 func (c counted) Precision() tensor.Precision { return c.precision }
+
+func (c counted) Formats() tensor.Formats { return c.precision.Formats() }
 
 func (c counted) Alloc(dtype tensor.DType, shape ...int) (*tensor.Tensor, error) {
 	return tensor.OfAddress(256, dtype, shape...)

@@ -9,6 +9,7 @@ import (
 	"nmn/internal/durable"
 	"nmn/internal/origin"
 	"nmn/internal/setting"
+	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/loader/picture"
@@ -61,6 +62,13 @@ func OpenModel(ctx context.Context, path string, o ModelOptions) (*Model, error)
 	o.Run.Workers, o.Run.Prefetch = cmp.Or(o.Run.Workers, base.Workers), cmp.Or(o.Run.Prefetch, base.Prefetch)
 	s := newSession(Options{Log: o.Log, Observer: Observer{Message: o.Message}})
 	s.Config.Run = o.Run
+	if o.Run.Precision == tensor.BF16 {
+		checkpoint, err := train.ReadCheckpoint(file)
+		if err != nil {
+			return nil, err
+		}
+		s.forward = checkpoint.Backbone != nil
+	}
 	if err := s.openDevice(); err != nil {
 		return nil, err
 	}

@@ -106,6 +106,7 @@ type Session struct {
 	ranks    ranks.Group // never nil
 	prepared bool
 	restart  bool // Options.Restart
+	forward  bool // Options.FeaturesAlone
 
 	// weightsShown is set once the summary of loaded weights has been printed. The sessions that With
 	// returns share it, since every net of an experiment loads the same file. If nil, every load prints.
@@ -134,6 +135,9 @@ type OptionsOf[O any] struct {
 	// SampleFeatures times a backbone on a few pictures, and goes on with features that mean nothing. Pictures that cannot
 	// be used are not looked for.
 	SampleFeatures bool
+	// FeaturesAlone is set if the session extracts features with a backbone and trains nothing. The CPU computes them in
+	// bf16 too.
+	FeaturesAlone bool
 	// FeaturesTaken is called with the number of pictures that a backbone has processed, and of all; may be
 	// nil.
 	FeaturesTaken func(done, of int)
@@ -145,13 +149,14 @@ func newSession(o Options) *Session {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Session{restart: o.Restart, Log: o.Log, Observe: o.Observer, ranks: ranks.Of(o.Group), weightsShown: new(bool),
-		seen: new(seenBags)}
+		seen: new(seenBags), forward: o.FeaturesAlone}
 }
 
 // openDevice opens the device of the configuration, notes its precision there, and reports which device it is.
 func (s *Session) openDevice() error {
 	asked := s.Config.Run.Precision
-	backend, note, err := openDevice(&s.Config.Run, s.ranks.Local(), s.Log)
+	features := s.forward || s.Config.Net.Backbone != "" // nets on features are float32 in every precision
+	backend, note, err := openDevice(&s.Config.Run, s.ranks.Local(), features, s.Log)
 	if err != nil {
 		return err
 	}
@@ -167,15 +172,16 @@ func (s *Session) openDevice() error {
 func (s *Session) Notify(m Message) { s.Observe.Notify(m) }
 
 // OpenDevice opens the device of a configuration and sets the precision there to that of the device. note says why
-// it is not another one, or is empty.
-func OpenDevice(r *Resources, log *slog.Logger) (backend kernels.Backend, note string, err error) {
-	return openDevice(r, 0, log)
+// it is not another one, or is empty. features is set for nets that do not learn, which the CPU also computes in bf16.
+func OpenDevice(r *Resources, features bool, log *slog.Logger) (backend kernels.Backend, note string, err error) {
+	return openDevice(r, 0, features, log)
 }
 
-// openDevice is OpenDevice for the process with a given number on its host.
-func openDevice(r *Resources, local int, log *slog.Logger) (backend kernels.Backend, note string, err error) {
+// openDevice opens the device for the process with a given number on its host.
+func openDevice(r *Resources, local int, features bool, log *slog.Logger) (backend kernels.Backend, note string,
+	err error) {
 	backend, note, err = kernels.Open(kernels.Config{Device: r.Device, Local: local, Threads: r.Threads,
-		Precision: r.Precision,
+		Precision: r.Precision, Features: features,
 		ConvExact: r.ConvExact, SyncLaunches: r.SyncLaunches, NoGraphs: r.NoGraphs, NVTX: r.NVTX, Logger: log})
 	switch {
 	case errors.Is(err, kernels.ErrUnsupported):

@@ -38,7 +38,7 @@ func Products(backend kernels.Backend, sizes []int, o Options) (*ProductFigures,
 	f := &ProductFigures{Device: backend.Name(), Precision: string(backend.Precision()), Threads: o.Threads,
 		Repeats: o.Repeats, Build: run.ThisBuild()}
 	for _, n := range sizes {
-		product, err := o.product(backend, n, backend.Precision().Maps())
+		product, err := o.product(backend, n, backend.Formats().Maps)
 		if err != nil {
 			return nil, err
 		}

@@ -25,6 +25,7 @@ type benchmark struct {
 	validate          func(*benchCommand) error           // of these
 	measure           func(*benchCommand, context.Context, kernels.Backend) (benchFigures, error)
 	ranks             bool // if there are several ranks, they measure it together
+	pretrained        bool // the net does not learn
 }
 
 var benchmarks = []benchmark{
@@ -59,7 +60,7 @@ and shows the larger share. It exceeds 100 for operands that stay in caches.`,
 and download of the class token. Times are medians of the repeats.`,
 		examples: []string{"--model vit-s14 --batch 16", "--model vit-b16 --batch 8 --json"},
 		flags:    (*benchCommand).featureFlags, validate: (*benchCommand).validateFeatures,
-		measure: (*benchCommand).extracted,
+		measure: (*benchCommand).extracted, pretrained: true,
 	},
 	{
 		name: "gemm", short: "Measure the product of two square matrices",
@@ -145,7 +146,7 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 
 // figures measures on the device of --device.
 func (b *benchCommand) figures(ctx context.Context, p *program, m benchmark) (measured benchFigures, err error) {
-	backend, err := p.openDevice(&b.run)
+	backend, err := p.openDevice(&b.run, m.pretrained)
 	if err != nil {
 		return measured, err
 	}

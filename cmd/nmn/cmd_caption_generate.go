@@ -84,7 +84,7 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 	}
 	defer func() { err = cmp.Or(err, clips.Close()) }()
 	run := run.Resources{Device: g.device, Threads: g.threads}
-	backend, err := p.openDevice(&run)
+	backend, err := p.openDevice(&run, false)
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func (c *extractCommand) pretrainedPictures(ctx context.Context, p *program, pat
 
 // pretrainedData extracts from a split of a configuration.
 func (c *extractCommand) pretrainedData(ctx context.Context, p *program) (err error) {
-	s, err := openWatched(ctx, p, c.config, metricsOptions{})
+	s, err := openWatched(ctx, p, c.config, metricsOptions{}, func(o *run.Options) { o.FeaturesAlone = true })
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (c *extractCommand) pretrainedData(ctx context.Context, p *program) (err er
 
 // recogniseBackbone recognises the net in a file of weights, on the CPU.
 func recogniseBackbone(p *program, file string, about backbone.Options) (info *backbone.Info, err error) {
-	device, _, err := run.OpenDevice(&run.Resources{Device: "cpu"}, p.log)
+	device, _, err := run.OpenDevice(&run.Resources{Device: "cpu"}, false, p.log)
 	if err != nil {
 		return nil, err
 	}

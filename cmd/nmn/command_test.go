@@ -272,6 +272,7 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"train", "--device", "tpu"}, "tpu"},
 		{[]string{"train", "--precision", "fp64"}, "auto, fp32"},
 		{[]string{"train", "--precision", "tf32", "--device", "cpu"}, "the CPU computes in fp32"},
+		{[]string{"train", "--precision", "bf16", "--device", "cpu"}, "the CPU computes in fp32, except features"},
 		{tiny("train", "--metrics-addr", "a:b:c"), "a:b:c"},
 		{[]string{"train", "--set", "train.learning_rates=[3]"}, "learning_rates"},
 		{[]string{"experiment", "--arms", "baseline,gan"}, "em"},

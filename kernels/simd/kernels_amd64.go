@@ -353,6 +353,27 @@ func scaleRowsAVX512(dst *float32, stride int, factors *float32, rows int, width
 func sumSquaresAVX512(x *float32, groups int) (sums [8]float64)
 
 //go:noescape
+func tile12x32AVX512BF16(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+
+//go:noescape
+func tile12x16AVX512BF16(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+
+//go:noescape
+func tile8x32AVX512BF16(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+
+//go:noescape
+func tile8x16AVX512BF16(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+
+//go:noescape
+func tile4x32AVX512BF16(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+
+//go:noescape
+func tile4x16AVX512BF16(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+
+//go:noescape
+func roundBFloat16AVX512BF16(dst *float32, src *float32, count int)
+
+//go:noescape
 func transpose8AVX2(dst *float32, dstStride int, src *float32, srcStride int, blocks int)
 
 //go:noescape

@@ -17521,6 +17521,2152 @@ group:
 	VZEROUPPER
 	RET
 
+// func tile12x32AVX512BF16(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512_BF16, MMX+
+TEXT ·tile12x32AVX512BF16(SB), NOSPLIT, $24-128
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+	VXORPS Z16, Z16, Z16
+	VXORPS Z17, Z17, Z17
+	VXORPS Z18, Z18, Z18
+	VXORPS Z19, Z19, Z19
+	VXORPS Z20, Z20, Z20
+	VXORPS Z21, Z21, Z21
+	VXORPS Z22, Z22, Z22
+	VXORPS Z23, Z23, Z23
+
+	// Begin with from
+	MOVQ    flags+96(FP), AX
+	TESTQ   $0x00000001, AX
+	JE      begun
+	MOVQ    from+104(FP), AX
+	MOVQ    dstStride+64(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+72(FP), DX
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	CMPQ    DX, $0x01
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z2
+	VMOVUPS 64(AX), Z3
+	CMPQ    DX, $0x02
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z4
+	VMOVUPS 64(AX), Z5
+	CMPQ    DX, $0x03
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z6
+	VMOVUPS 64(AX), Z7
+	CMPQ    DX, $0x04
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z8
+	VMOVUPS 64(AX), Z9
+	CMPQ    DX, $0x05
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z10
+	VMOVUPS 64(AX), Z11
+	CMPQ    DX, $0x06
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z12
+	VMOVUPS 64(AX), Z13
+	CMPQ    DX, $0x07
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z14
+	VMOVUPS 64(AX), Z15
+	CMPQ    DX, $0x08
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z16
+	VMOVUPS 64(AX), Z17
+	CMPQ    DX, $0x09
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z18
+	VMOVUPS 64(AX), Z19
+	CMPQ    DX, $0x0a
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z20
+	VMOVUPS 64(AX), Z21
+	CMPQ    DX, $0x0b
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z22
+	VMOVUPS 64(AX), Z23
+
+begun:
+	// Lines of the next tile
+	MOVQ  $0x00000000, (SP)
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  next+112(FP), AX
+	SHLQ  $0x02, AX
+	TESTQ AX, AX
+	JE    asked
+	MOVQ  dst+56(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, (SP)
+	CMPQ  mask+88(FP), $0x00
+	JE    begins
+	MOVQ  mask+88(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, 16(SP)
+
+begins:
+	MOVQ  from+104(FP), CX
+	CMPQ  CX, dst+56(FP)
+	JE    strides
+	MOVQ  flags+96(FP), CX
+	TESTQ $0x00000001, CX
+	JE    strides
+	MOVQ  from+104(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, 8(SP)
+
+strides:
+	MOVQ dstStride+64(FP), AX
+	SHLQ $0x02, AX
+	MOVQ AX, next+112(FP)
+
+asked:
+	// Row pointers: a + 4*(offset + depth)
+	CMPQ taps+24(FP), $0x00
+	JLE  finish
+	CMPQ depth+32(FP), $0x00
+	JLE  finish
+	MOVQ depth+32(FP), AX
+	SHLQ $0x02, AX
+	MOVQ offsets+8(FP), CX
+	ADDQ a+0(FP), AX
+	MOVQ (CX), DX
+	LEAQ (AX)(DX*4), DX
+	MOVQ 8(CX), BX
+	LEAQ (AX)(BX*4), BX
+	MOVQ 16(CX), SI
+	LEAQ (AX)(SI*4), SI
+	MOVQ 24(CX), DI
+	LEAQ (AX)(DI*4), DI
+	MOVQ 32(CX), R8
+	LEAQ (AX)(R8*4), R8
+	MOVQ 40(CX), R9
+	LEAQ (AX)(R9*4), R9
+	MOVQ 48(CX), R10
+	LEAQ (AX)(R10*4), R10
+	MOVQ 56(CX), R11
+	LEAQ (AX)(R11*4), R11
+	MOVQ 64(CX), R12
+	LEAQ (AX)(R12*4), R12
+	MOVQ 72(CX), R13
+	LEAQ (AX)(R13*4), R13
+	MOVQ 80(CX), R14
+	LEAQ (AX)(R14*4), R14
+	MOVQ 88(CX), CX
+	LEAQ (AX)(CX*4), CX
+	MOVQ panel+16(FP), AX
+	MOVQ ahead+120(FP), BP
+
+tap:
+	MOVQ       (SP), R15
+	TESTQ      R15, R15
+	JE         room0_asked
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       next+112(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       next+112(FP), R15
+	MOVQ       R15, (SP)
+
+room0_asked:
+	MOVQ       8(SP), R15
+	TESTQ      R15, R15
+	JE         room1_asked
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       next+112(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       next+112(FP), R15
+	MOVQ       R15, 8(SP)
+
+room1_asked:
+	MOVQ       16(SP), R15
+	TESTQ      R15, R15
+	JE         room2_asked
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       next+112(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       next+112(FP), R15
+	MOVQ       R15, 16(SP)
+
+room2_asked:
+	MOVQ depth+32(FP), R15
+	NEGQ R15
+
+step:
+	PREFETCHT0   (BP)
+	ADDQ         $0x30, BP
+	VMOVUPS      (AX), Z24
+	VMOVUPS      64(AX), Z25
+	VBROADCASTSS (DX)(R15*4), Z26
+	LONG $0x402e9262; WORD $0xc052 // VDPBF16PS Z24, Z26, Z0
+	LONG $0x402e9262; WORD $0xc952 // VDPBF16PS Z25, Z26, Z1
+	VBROADCASTSS (BX)(R15*4), Z26
+	LONG $0x402e9262; WORD $0xd052 // VDPBF16PS Z24, Z26, Z2
+	LONG $0x402e9262; WORD $0xd952 // VDPBF16PS Z25, Z26, Z3
+	VBROADCASTSS (SI)(R15*4), Z26
+	LONG $0x402e9262; WORD $0xe052 // VDPBF16PS Z24, Z26, Z4
+	LONG $0x402e9262; WORD $0xe952 // VDPBF16PS Z25, Z26, Z5
+	VBROADCASTSS (DI)(R15*4), Z26
+	LONG $0x402e9262; WORD $0xf052 // VDPBF16PS Z24, Z26, Z6
+	LONG $0x402e9262; WORD $0xf952 // VDPBF16PS Z25, Z26, Z7
+	VBROADCASTSS (R8)(R15*4), Z26
+	LONG $0x402e1262; WORD $0xc052 // VDPBF16PS Z24, Z26, Z8
+	LONG $0x402e1262; WORD $0xc952 // VDPBF16PS Z25, Z26, Z9
+	VBROADCASTSS (R9)(R15*4), Z26
+	LONG $0x402e1262; WORD $0xd052 // VDPBF16PS Z24, Z26, Z10
+	LONG $0x402e1262; WORD $0xd952 // VDPBF16PS Z25, Z26, Z11
+	VBROADCASTSS (R10)(R15*4), Z26
+	LONG $0x402e1262; WORD $0xe052 // VDPBF16PS Z24, Z26, Z12
+	LONG $0x402e1262; WORD $0xe952 // VDPBF16PS Z25, Z26, Z13
+	VBROADCASTSS (R11)(R15*4), Z26
+	LONG $0x402e1262; WORD $0xf052 // VDPBF16PS Z24, Z26, Z14
+	LONG $0x402e1262; WORD $0xf952 // VDPBF16PS Z25, Z26, Z15
+	VBROADCASTSS (R12)(R15*4), Z26
+	LONG $0x402e8262; WORD $0xc052 // VDPBF16PS Z24, Z26, Z16
+	LONG $0x402e8262; WORD $0xc952 // VDPBF16PS Z25, Z26, Z17
+	VBROADCASTSS (R13)(R15*4), Z26
+	LONG $0x402e8262; WORD $0xd052 // VDPBF16PS Z24, Z26, Z18
+	LONG $0x402e8262; WORD $0xd952 // VDPBF16PS Z25, Z26, Z19
+	VBROADCASTSS (R14)(R15*4), Z26
+	LONG $0x402e8262; WORD $0xe052 // VDPBF16PS Z24, Z26, Z20
+	LONG $0x402e8262; WORD $0xe952 // VDPBF16PS Z25, Z26, Z21
+	VBROADCASTSS (CX)(R15*4), Z26
+	LONG $0x402e8262; WORD $0xf052 // VDPBF16PS Z24, Z26, Z22
+	LONG $0x402e8262; WORD $0xf952 // VDPBF16PS Z25, Z26, Z23
+	ADDQ         $0x80, AX
+	INCQ         R15
+	JNE          step
+	MOVQ         tapStride+40(FP), R15
+	SHLQ         $0x02, R15
+	ADDQ         R15, DX
+	ADDQ         R15, BX
+	ADDQ         R15, SI
+	ADDQ         R15, DI
+	ADDQ         R15, R8
+	ADDQ         R15, R9
+	ADDQ         R15, R10
+	ADDQ         R15, R11
+	ADDQ         R15, R12
+	ADDQ         R15, R13
+	ADDQ         R15, R14
+	ADDQ         R15, CX
+	MOVQ         panelSkip+48(FP), R15
+	SHLQ         $0x02, R15
+	ADDQ         R15, AX
+	DECQ         taps+24(FP)
+	JNE          tap
+
+finish:
+	// Bias
+	MOVQ    bias+80(FP), AX
+	TESTQ   AX, AX
+	JE      biased
+	VMOVUPS (AX), Z24
+	VADDPS  Z24, Z0, Z0
+	VADDPS  Z24, Z2, Z2
+	VADDPS  Z24, Z4, Z4
+	VADDPS  Z24, Z6, Z6
+	VADDPS  Z24, Z8, Z8
+	VADDPS  Z24, Z10, Z10
+	VADDPS  Z24, Z12, Z12
+	VADDPS  Z24, Z14, Z14
+	VADDPS  Z24, Z16, Z16
+	VADDPS  Z24, Z18, Z18
+	VADDPS  Z24, Z20, Z20
+	VADDPS  Z24, Z22, Z22
+	VMOVUPS 64(AX), Z24
+	VADDPS  Z24, Z1, Z1
+	VADDPS  Z24, Z3, Z3
+	VADDPS  Z24, Z5, Z5
+	VADDPS  Z24, Z7, Z7
+	VADDPS  Z24, Z9, Z9
+	VADDPS  Z24, Z11, Z11
+	VADDPS  Z24, Z13, Z13
+	VADDPS  Z24, Z15, Z15
+	VADDPS  Z24, Z17, Z17
+	VADDPS  Z24, Z19, Z19
+	VADDPS  Z24, Z21, Z21
+	VADDPS  Z24, Z23, Z23
+
+biased:
+	// ReLU
+	MOVQ   flags+96(FP), AX
+	TESTQ  $0x00000002, AX
+	JE     clamped
+	VXORPS Z24, Z24, Z24
+	VMAXPS Z0, Z24, Z0
+	VMAXPS Z1, Z24, Z1
+	VMAXPS Z2, Z24, Z2
+	VMAXPS Z3, Z24, Z3
+	VMAXPS Z4, Z24, Z4
+	VMAXPS Z5, Z24, Z5
+	VMAXPS Z6, Z24, Z6
+	VMAXPS Z7, Z24, Z7
+	VMAXPS Z8, Z24, Z8
+	VMAXPS Z9, Z24, Z9
+	VMAXPS Z10, Z24, Z10
+	VMAXPS Z11, Z24, Z11
+	VMAXPS Z12, Z24, Z12
+	VMAXPS Z13, Z24, Z13
+	VMAXPS Z14, Z24, Z14
+	VMAXPS Z15, Z24, Z15
+	VMAXPS Z16, Z24, Z16
+	VMAXPS Z17, Z24, Z17
+	VMAXPS Z18, Z24, Z18
+	VMAXPS Z19, Z24, Z19
+	VMAXPS Z20, Z24, Z20
+	VMAXPS Z21, Z24, Z21
+	VMAXPS Z22, Z24, Z22
+	VMAXPS Z23, Z24, Z23
+
+clamped:
+	// Mask
+	MOVQ      mask+88(FP), AX
+	TESTQ     AX, AX
+	JE        masked
+	MOVQ      dstStride+64(FP), CX
+	SHLQ      $0x02, CX
+	MOVQ      rows+72(FP), DX
+	VXORPS    Z24, Z24, Z24
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z0, K1, Z0
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z1, K1, Z1
+	CMPQ      DX, $0x01
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z2, K1, Z2
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z3, K1, Z3
+	CMPQ      DX, $0x02
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z4, K1, Z4
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z5, K1, Z5
+	CMPQ      DX, $0x03
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z6, K1, Z6
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z7, K1, Z7
+	CMPQ      DX, $0x04
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z8, K1, Z8
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z9, K1, Z9
+	CMPQ      DX, $0x05
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z10, K1, Z10
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z11, K1, Z11
+	CMPQ      DX, $0x06
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z12, K1, Z12
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z13, K1, Z13
+	CMPQ      DX, $0x07
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z14, K1, Z14
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z15, K1, Z15
+	CMPQ      DX, $0x08
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z16, K1, Z16
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z17, K1, Z17
+	CMPQ      DX, $0x09
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z18, K1, Z18
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z19, K1, Z19
+	CMPQ      DX, $0x0a
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z20, K1, Z20
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z21, K1, Z21
+	CMPQ      DX, $0x0b
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z22, K1, Z22
+	VMOVUPS   64(AX), Z25
+	VCMPPS    $0x16, Z24, Z25, K1
+	VMOVAPS.Z Z23, K1, Z23
+
+masked:
+	// Store
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+72(FP), DX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	CMPQ    DX, $0x01
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	CMPQ    DX, $0x02
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	CMPQ    DX, $0x03
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	CMPQ    DX, $0x04
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	CMPQ    DX, $0x05
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	CMPQ    DX, $0x06
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	CMPQ    DX, $0x07
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, 64(AX)
+	CMPQ    DX, $0x08
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, 64(AX)
+	CMPQ    DX, $0x09
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, 64(AX)
+	CMPQ    DX, $0x0a
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z20, (AX)
+	VMOVUPS Z21, 64(AX)
+	CMPQ    DX, $0x0b
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z22, (AX)
+	VMOVUPS Z23, 64(AX)
+
+stored:
+	VZEROUPPER
+	RET
+
+// func tile12x16AVX512BF16(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512_BF16, MMX+
+TEXT ·tile12x16AVX512BF16(SB), NOSPLIT, $24-128
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+
+	// Begin with from
+	MOVQ    flags+96(FP), AX
+	TESTQ   $0x00000001, AX
+	JE      begun
+	MOVQ    from+104(FP), AX
+	MOVQ    dstStride+64(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+72(FP), DX
+	VMOVUPS (AX), Z0
+	CMPQ    DX, $0x01
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z1
+	CMPQ    DX, $0x02
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z2
+	CMPQ    DX, $0x03
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z3
+	CMPQ    DX, $0x04
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z4
+	CMPQ    DX, $0x05
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z5
+	CMPQ    DX, $0x06
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z6
+	CMPQ    DX, $0x07
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z7
+	CMPQ    DX, $0x08
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z8
+	CMPQ    DX, $0x09
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z9
+	CMPQ    DX, $0x0a
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z10
+	CMPQ    DX, $0x0b
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z11
+
+begun:
+	// Lines of the next tile
+	MOVQ  $0x00000000, (SP)
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  next+112(FP), AX
+	SHLQ  $0x02, AX
+	TESTQ AX, AX
+	JE    asked
+	MOVQ  dst+56(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, (SP)
+	CMPQ  mask+88(FP), $0x00
+	JE    begins
+	MOVQ  mask+88(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, 16(SP)
+
+begins:
+	MOVQ  from+104(FP), CX
+	CMPQ  CX, dst+56(FP)
+	JE    strides
+	MOVQ  flags+96(FP), CX
+	TESTQ $0x00000001, CX
+	JE    strides
+	MOVQ  from+104(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, 8(SP)
+
+strides:
+	MOVQ dstStride+64(FP), AX
+	SHLQ $0x02, AX
+	MOVQ AX, next+112(FP)
+
+asked:
+	// Row pointers: a + 4*(offset + depth)
+	CMPQ taps+24(FP), $0x00
+	JLE  finish
+	CMPQ depth+32(FP), $0x00
+	JLE  finish
+	MOVQ depth+32(FP), AX
+	SHLQ $0x02, AX
+	MOVQ offsets+8(FP), CX
+	ADDQ a+0(FP), AX
+	MOVQ (CX), DX
+	LEAQ (AX)(DX*4), DX
+	MOVQ 8(CX), BX
+	LEAQ (AX)(BX*4), BX
+	MOVQ 16(CX), SI
+	LEAQ (AX)(SI*4), SI
+	MOVQ 24(CX), DI
+	LEAQ (AX)(DI*4), DI
+	MOVQ 32(CX), R8
+	LEAQ (AX)(R8*4), R8
+	MOVQ 40(CX), R9
+	LEAQ (AX)(R9*4), R9
+	MOVQ 48(CX), R10
+	LEAQ (AX)(R10*4), R10
+	MOVQ 56(CX), R11
+	LEAQ (AX)(R11*4), R11
+	MOVQ 64(CX), R12
+	LEAQ (AX)(R12*4), R12
+	MOVQ 72(CX), R13
+	LEAQ (AX)(R13*4), R13
+	MOVQ 80(CX), R14
+	LEAQ (AX)(R14*4), R14
+	MOVQ 88(CX), CX
+	LEAQ (AX)(CX*4), CX
+	MOVQ panel+16(FP), AX
+	MOVQ ahead+120(FP), BP
+
+tap:
+	MOVQ       (SP), R15
+	TESTQ      R15, R15
+	JE         room0_asked
+	PREFETCHT0 (R15)
+	ADDQ       next+112(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       next+112(FP), R15
+	MOVQ       R15, (SP)
+
+room0_asked:
+	MOVQ       8(SP), R15
+	TESTQ      R15, R15
+	JE         room1_asked
+	PREFETCHT0 (R15)
+	ADDQ       next+112(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       next+112(FP), R15
+	MOVQ       R15, 8(SP)
+
+room1_asked:
+	MOVQ       16(SP), R15
+	TESTQ      R15, R15
+	JE         room2_asked
+	PREFETCHT0 (R15)
+	ADDQ       next+112(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       next+112(FP), R15
+	MOVQ       R15, 16(SP)
+
+room2_asked:
+	MOVQ depth+32(FP), R15
+	NEGQ R15
+
+step:
+	PREFETCHT0   (BP)
+	ADDQ         $0x30, BP
+	VMOVUPS      (AX), Z12
+	VBROADCASTSS (DX)(R15*4), Z13
+	LONG $0x4816d262; WORD $0xc452 // VDPBF16PS Z12, Z13, Z0
+	VBROADCASTSS (BX)(R15*4), Z13
+	LONG $0x4816d262; WORD $0xcc52 // VDPBF16PS Z12, Z13, Z1
+	VBROADCASTSS (SI)(R15*4), Z13
+	LONG $0x4816d262; WORD $0xd452 // VDPBF16PS Z12, Z13, Z2
+	VBROADCASTSS (DI)(R15*4), Z13
+	LONG $0x4816d262; WORD $0xdc52 // VDPBF16PS Z12, Z13, Z3
+	VBROADCASTSS (R8)(R15*4), Z13
+	LONG $0x4816d262; WORD $0xe452 // VDPBF16PS Z12, Z13, Z4
+	VBROADCASTSS (R9)(R15*4), Z13
+	LONG $0x4816d262; WORD $0xec52 // VDPBF16PS Z12, Z13, Z5
+	VBROADCASTSS (R10)(R15*4), Z13
+	LONG $0x4816d262; WORD $0xf452 // VDPBF16PS Z12, Z13, Z6
+	VBROADCASTSS (R11)(R15*4), Z13
+	LONG $0x4816d262; WORD $0xfc52 // VDPBF16PS Z12, Z13, Z7
+	VBROADCASTSS (R12)(R15*4), Z13
+	LONG $0x48165262; WORD $0xc452 // VDPBF16PS Z12, Z13, Z8
+	VBROADCASTSS (R13)(R15*4), Z13
+	LONG $0x48165262; WORD $0xcc52 // VDPBF16PS Z12, Z13, Z9
+	VBROADCASTSS (R14)(R15*4), Z13
+	LONG $0x48165262; WORD $0xd452 // VDPBF16PS Z12, Z13, Z10
+	VBROADCASTSS (CX)(R15*4), Z13
+	LONG $0x48165262; WORD $0xdc52 // VDPBF16PS Z12, Z13, Z11
+	ADDQ         $0x40, AX
+	INCQ         R15
+	JNE          step
+	MOVQ         tapStride+40(FP), R15
+	SHLQ         $0x02, R15
+	ADDQ         R15, DX
+	ADDQ         R15, BX
+	ADDQ         R15, SI
+	ADDQ         R15, DI
+	ADDQ         R15, R8
+	ADDQ         R15, R9
+	ADDQ         R15, R10
+	ADDQ         R15, R11
+	ADDQ         R15, R12
+	ADDQ         R15, R13
+	ADDQ         R15, R14
+	ADDQ         R15, CX
+	MOVQ         panelSkip+48(FP), R15
+	SHLQ         $0x02, R15
+	ADDQ         R15, AX
+	DECQ         taps+24(FP)
+	JNE          tap
+
+finish:
+	// Bias
+	MOVQ    bias+80(FP), AX
+	TESTQ   AX, AX
+	JE      biased
+	VMOVUPS (AX), Z12
+	VADDPS  Z12, Z0, Z0
+	VADDPS  Z12, Z1, Z1
+	VADDPS  Z12, Z2, Z2
+	VADDPS  Z12, Z3, Z3
+	VADDPS  Z12, Z4, Z4
+	VADDPS  Z12, Z5, Z5
+	VADDPS  Z12, Z6, Z6
+	VADDPS  Z12, Z7, Z7
+	VADDPS  Z12, Z8, Z8
+	VADDPS  Z12, Z9, Z9
+	VADDPS  Z12, Z10, Z10
+	VADDPS  Z12, Z11, Z11
+
+biased:
+	// ReLU
+	MOVQ   flags+96(FP), AX
+	TESTQ  $0x00000002, AX
+	JE     clamped
+	VXORPS Z12, Z12, Z12
+	VMAXPS Z0, Z12, Z0
+	VMAXPS Z1, Z12, Z1
+	VMAXPS Z2, Z12, Z2
+	VMAXPS Z3, Z12, Z3
+	VMAXPS Z4, Z12, Z4
+	VMAXPS Z5, Z12, Z5
+	VMAXPS Z6, Z12, Z6
+	VMAXPS Z7, Z12, Z7
+	VMAXPS Z8, Z12, Z8
+	VMAXPS Z9, Z12, Z9
+	VMAXPS Z10, Z12, Z10
+	VMAXPS Z11, Z12, Z11
+
+clamped:
+	// Mask
+	MOVQ      mask+88(FP), AX
+	TESTQ     AX, AX
+	JE        masked
+	MOVQ      dstStride+64(FP), CX
+	SHLQ      $0x02, CX
+	MOVQ      rows+72(FP), DX
+	VXORPS    Z12, Z12, Z12
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
+	VMOVAPS.Z Z0, K1, Z0
+	CMPQ      DX, $0x01
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
+	VMOVAPS.Z Z1, K1, Z1
+	CMPQ      DX, $0x02
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
+	VMOVAPS.Z Z2, K1, Z2
+	CMPQ      DX, $0x03
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
+	VMOVAPS.Z Z3, K1, Z3
+	CMPQ      DX, $0x04
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
+	VMOVAPS.Z Z4, K1, Z4
+	CMPQ      DX, $0x05
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
+	VMOVAPS.Z Z5, K1, Z5
+	CMPQ      DX, $0x06
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
+	VMOVAPS.Z Z6, K1, Z6
+	CMPQ      DX, $0x07
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
+	VMOVAPS.Z Z7, K1, Z7
+	CMPQ      DX, $0x08
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
+	VMOVAPS.Z Z8, K1, Z8
+	CMPQ      DX, $0x09
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
+	VMOVAPS.Z Z9, K1, Z9
+	CMPQ      DX, $0x0a
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
+	VMOVAPS.Z Z10, K1, Z10
+	CMPQ      DX, $0x0b
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z13
+	VCMPPS    $0x16, Z12, Z13, K1
+	VMOVAPS.Z Z11, K1, Z11
+
+masked:
+	// Store
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+72(FP), DX
+	VMOVUPS Z0, (AX)
+	CMPQ    DX, $0x01
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z1, (AX)
+	CMPQ    DX, $0x02
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	CMPQ    DX, $0x03
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z3, (AX)
+	CMPQ    DX, $0x04
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	CMPQ    DX, $0x05
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z5, (AX)
+	CMPQ    DX, $0x06
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	CMPQ    DX, $0x07
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z7, (AX)
+	CMPQ    DX, $0x08
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	CMPQ    DX, $0x09
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z9, (AX)
+	CMPQ    DX, $0x0a
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	CMPQ    DX, $0x0b
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z11, (AX)
+
+stored:
+	VZEROUPPER
+	RET
+
+// func tile8x32AVX512BF16(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512_BF16, MMX+
+TEXT ·tile8x32AVX512BF16(SB), NOSPLIT, $24-128
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+
+	// Begin with from
+	MOVQ    flags+96(FP), AX
+	TESTQ   $0x00000001, AX
+	JE      begun
+	MOVQ    from+104(FP), AX
+	MOVQ    dstStride+64(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+72(FP), DX
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	CMPQ    DX, $0x01
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z2
+	VMOVUPS 64(AX), Z3
+	CMPQ    DX, $0x02
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z4
+	VMOVUPS 64(AX), Z5
+	CMPQ    DX, $0x03
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z6
+	VMOVUPS 64(AX), Z7
+	CMPQ    DX, $0x04
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z8
+	VMOVUPS 64(AX), Z9
+	CMPQ    DX, $0x05
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z10
+	VMOVUPS 64(AX), Z11
+	CMPQ    DX, $0x06
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z12
+	VMOVUPS 64(AX), Z13
+	CMPQ    DX, $0x07
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z14
+	VMOVUPS 64(AX), Z15
+
+begun:
+	// Lines of the next tile
+	MOVQ  $0x00000000, (SP)
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  next+112(FP), AX
+	SHLQ  $0x02, AX
+	TESTQ AX, AX
+	JE    asked
+	MOVQ  dst+56(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, (SP)
+	CMPQ  mask+88(FP), $0x00
+	JE    begins
+	MOVQ  mask+88(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, 16(SP)
+
+begins:
+	MOVQ  from+104(FP), CX
+	CMPQ  CX, dst+56(FP)
+	JE    strides
+	MOVQ  flags+96(FP), CX
+	TESTQ $0x00000001, CX
+	JE    strides
+	MOVQ  from+104(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, 8(SP)
+
+strides:
+	MOVQ dstStride+64(FP), AX
+	SHLQ $0x02, AX
+	MOVQ AX, next+112(FP)
+
+asked:
+	// Row pointers: a + 4*(offset + depth)
+	CMPQ taps+24(FP), $0x00
+	JLE  finish
+	CMPQ depth+32(FP), $0x00
+	JLE  finish
+	MOVQ depth+32(FP), AX
+	SHLQ $0x02, AX
+	MOVQ offsets+8(FP), CX
+	ADDQ a+0(FP), AX
+	MOVQ (CX), DX
+	LEAQ (AX)(DX*4), DX
+	MOVQ 8(CX), BX
+	LEAQ (AX)(BX*4), BX
+	MOVQ 16(CX), SI
+	LEAQ (AX)(SI*4), SI
+	MOVQ 24(CX), DI
+	LEAQ (AX)(DI*4), DI
+	MOVQ 32(CX), R8
+	LEAQ (AX)(R8*4), R8
+	MOVQ 40(CX), R9
+	LEAQ (AX)(R9*4), R9
+	MOVQ 48(CX), R10
+	LEAQ (AX)(R10*4), R10
+	MOVQ 56(CX), CX
+	LEAQ (AX)(CX*4), CX
+	MOVQ panel+16(FP), AX
+	MOVQ ahead+120(FP), R12
+
+tap:
+	MOVQ       (SP), R11
+	TESTQ      R11, R11
+	JE         room0_asked
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       next+112(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       next+112(FP), R11
+	MOVQ       R11, (SP)
+
+room0_asked:
+	MOVQ       8(SP), R11
+	TESTQ      R11, R11
+	JE         room1_asked
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       next+112(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       next+112(FP), R11
+	MOVQ       R11, 8(SP)
+
+room1_asked:
+	MOVQ       16(SP), R11
+	TESTQ      R11, R11
+	JE         room2_asked
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       next+112(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       next+112(FP), R11
+	MOVQ       R11, 16(SP)
+
+room2_asked:
+	MOVQ depth+32(FP), R11
+	NEGQ R11
+
+step:
+	PREFETCHT0   (R12)
+	ADDQ         $0x20, R12
+	VMOVUPS      (AX), Z16
+	VMOVUPS      64(AX), Z17
+	VBROADCASTSS (DX)(R11*4), Z18
+	LONG $0x406eb262; WORD $0xc052 // VDPBF16PS Z16, Z18, Z0
+	LONG $0x406eb262; WORD $0xc952 // VDPBF16PS Z17, Z18, Z1
+	VBROADCASTSS (BX)(R11*4), Z18
+	LONG $0x406eb262; WORD $0xd052 // VDPBF16PS Z16, Z18, Z2
+	LONG $0x406eb262; WORD $0xd952 // VDPBF16PS Z17, Z18, Z3
+	VBROADCASTSS (SI)(R11*4), Z18
+	LONG $0x406eb262; WORD $0xe052 // VDPBF16PS Z16, Z18, Z4
+	LONG $0x406eb262; WORD $0xe952 // VDPBF16PS Z17, Z18, Z5
+	VBROADCASTSS (DI)(R11*4), Z18
+	LONG $0x406eb262; WORD $0xf052 // VDPBF16PS Z16, Z18, Z6
+	LONG $0x406eb262; WORD $0xf952 // VDPBF16PS Z17, Z18, Z7
+	VBROADCASTSS (R8)(R11*4), Z18
+	LONG $0x406e3262; WORD $0xc052 // VDPBF16PS Z16, Z18, Z8
+	LONG $0x406e3262; WORD $0xc952 // VDPBF16PS Z17, Z18, Z9
+	VBROADCASTSS (R9)(R11*4), Z18
+	LONG $0x406e3262; WORD $0xd052 // VDPBF16PS Z16, Z18, Z10
+	LONG $0x406e3262; WORD $0xd952 // VDPBF16PS Z17, Z18, Z11
+	VBROADCASTSS (R10)(R11*4), Z18
+	LONG $0x406e3262; WORD $0xe052 // VDPBF16PS Z16, Z18, Z12
+	LONG $0x406e3262; WORD $0xe952 // VDPBF16PS Z17, Z18, Z13
+	VBROADCASTSS (CX)(R11*4), Z18
+	LONG $0x406e3262; WORD $0xf052 // VDPBF16PS Z16, Z18, Z14
+	LONG $0x406e3262; WORD $0xf952 // VDPBF16PS Z17, Z18, Z15
+	ADDQ         $0x80, AX
+	INCQ         R11
+	JNE          step
+	MOVQ         tapStride+40(FP), R11
+	SHLQ         $0x02, R11
+	ADDQ         R11, DX
+	ADDQ         R11, BX
+	ADDQ         R11, SI
+	ADDQ         R11, DI
+	ADDQ         R11, R8
+	ADDQ         R11, R9
+	ADDQ         R11, R10
+	ADDQ         R11, CX
+	MOVQ         panelSkip+48(FP), R11
+	SHLQ         $0x02, R11
+	ADDQ         R11, AX
+	DECQ         taps+24(FP)
+	JNE          tap
+
+finish:
+	// Bias
+	MOVQ    bias+80(FP), AX
+	TESTQ   AX, AX
+	JE      biased
+	VMOVUPS (AX), Z16
+	VADDPS  Z16, Z0, Z0
+	VADDPS  Z16, Z2, Z2
+	VADDPS  Z16, Z4, Z4
+	VADDPS  Z16, Z6, Z6
+	VADDPS  Z16, Z8, Z8
+	VADDPS  Z16, Z10, Z10
+	VADDPS  Z16, Z12, Z12
+	VADDPS  Z16, Z14, Z14
+	VMOVUPS 64(AX), Z16
+	VADDPS  Z16, Z1, Z1
+	VADDPS  Z16, Z3, Z3
+	VADDPS  Z16, Z5, Z5
+	VADDPS  Z16, Z7, Z7
+	VADDPS  Z16, Z9, Z9
+	VADDPS  Z16, Z11, Z11
+	VADDPS  Z16, Z13, Z13
+	VADDPS  Z16, Z15, Z15
+
+biased:
+	// ReLU
+	MOVQ   flags+96(FP), AX
+	TESTQ  $0x00000002, AX
+	JE     clamped
+	VXORPS Z16, Z16, Z16
+	VMAXPS Z0, Z16, Z0
+	VMAXPS Z1, Z16, Z1
+	VMAXPS Z2, Z16, Z2
+	VMAXPS Z3, Z16, Z3
+	VMAXPS Z4, Z16, Z4
+	VMAXPS Z5, Z16, Z5
+	VMAXPS Z6, Z16, Z6
+	VMAXPS Z7, Z16, Z7
+	VMAXPS Z8, Z16, Z8
+	VMAXPS Z9, Z16, Z9
+	VMAXPS Z10, Z16, Z10
+	VMAXPS Z11, Z16, Z11
+	VMAXPS Z12, Z16, Z12
+	VMAXPS Z13, Z16, Z13
+	VMAXPS Z14, Z16, Z14
+	VMAXPS Z15, Z16, Z15
+
+clamped:
+	// Mask
+	MOVQ      mask+88(FP), AX
+	TESTQ     AX, AX
+	JE        masked
+	MOVQ      dstStride+64(FP), CX
+	SHLQ      $0x02, CX
+	MOVQ      rows+72(FP), DX
+	VXORPS    Z16, Z16, Z16
+	VMOVUPS   (AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
+	VMOVAPS.Z Z0, K1, Z0
+	VMOVUPS   64(AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
+	VMOVAPS.Z Z1, K1, Z1
+	CMPQ      DX, $0x01
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
+	VMOVAPS.Z Z2, K1, Z2
+	VMOVUPS   64(AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
+	VMOVAPS.Z Z3, K1, Z3
+	CMPQ      DX, $0x02
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
+	VMOVAPS.Z Z4, K1, Z4
+	VMOVUPS   64(AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
+	VMOVAPS.Z Z5, K1, Z5
+	CMPQ      DX, $0x03
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
+	VMOVAPS.Z Z6, K1, Z6
+	VMOVUPS   64(AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
+	VMOVAPS.Z Z7, K1, Z7
+	CMPQ      DX, $0x04
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
+	VMOVAPS.Z Z8, K1, Z8
+	VMOVUPS   64(AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
+	VMOVAPS.Z Z9, K1, Z9
+	CMPQ      DX, $0x05
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
+	VMOVAPS.Z Z10, K1, Z10
+	VMOVUPS   64(AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
+	VMOVAPS.Z Z11, K1, Z11
+	CMPQ      DX, $0x06
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
+	VMOVAPS.Z Z12, K1, Z12
+	VMOVUPS   64(AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
+	VMOVAPS.Z Z13, K1, Z13
+	CMPQ      DX, $0x07
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
+	VMOVAPS.Z Z14, K1, Z14
+	VMOVUPS   64(AX), Z17
+	VCMPPS    $0x16, Z16, Z17, K1
+	VMOVAPS.Z Z15, K1, Z15
+
+masked:
+	// Store
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+72(FP), DX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	CMPQ    DX, $0x01
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	CMPQ    DX, $0x02
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	CMPQ    DX, $0x03
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	CMPQ    DX, $0x04
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	CMPQ    DX, $0x05
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	CMPQ    DX, $0x06
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	CMPQ    DX, $0x07
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, 64(AX)
+
+stored:
+	VZEROUPPER
+	RET
+
+// func tile8x16AVX512BF16(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512_BF16, MMX+
+TEXT ·tile8x16AVX512BF16(SB), NOSPLIT, $24-128
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+
+	// Begin with from
+	MOVQ    flags+96(FP), AX
+	TESTQ   $0x00000001, AX
+	JE      begun
+	MOVQ    from+104(FP), AX
+	MOVQ    dstStride+64(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+72(FP), DX
+	VMOVUPS (AX), Z0
+	CMPQ    DX, $0x01
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z1
+	CMPQ    DX, $0x02
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z2
+	CMPQ    DX, $0x03
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z3
+	CMPQ    DX, $0x04
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z4
+	CMPQ    DX, $0x05
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z5
+	CMPQ    DX, $0x06
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z6
+	CMPQ    DX, $0x07
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z7
+
+begun:
+	// Lines of the next tile
+	MOVQ  $0x00000000, (SP)
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  next+112(FP), AX
+	SHLQ  $0x02, AX
+	TESTQ AX, AX
+	JE    asked
+	MOVQ  dst+56(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, (SP)
+	CMPQ  mask+88(FP), $0x00
+	JE    begins
+	MOVQ  mask+88(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, 16(SP)
+
+begins:
+	MOVQ  from+104(FP), CX
+	CMPQ  CX, dst+56(FP)
+	JE    strides
+	MOVQ  flags+96(FP), CX
+	TESTQ $0x00000001, CX
+	JE    strides
+	MOVQ  from+104(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, 8(SP)
+
+strides:
+	MOVQ dstStride+64(FP), AX
+	SHLQ $0x02, AX
+	MOVQ AX, next+112(FP)
+
+asked:
+	// Row pointers: a + 4*(offset + depth)
+	CMPQ taps+24(FP), $0x00
+	JLE  finish
+	CMPQ depth+32(FP), $0x00
+	JLE  finish
+	MOVQ depth+32(FP), AX
+	SHLQ $0x02, AX
+	MOVQ offsets+8(FP), CX
+	ADDQ a+0(FP), AX
+	MOVQ (CX), DX
+	LEAQ (AX)(DX*4), DX
+	MOVQ 8(CX), BX
+	LEAQ (AX)(BX*4), BX
+	MOVQ 16(CX), SI
+	LEAQ (AX)(SI*4), SI
+	MOVQ 24(CX), DI
+	LEAQ (AX)(DI*4), DI
+	MOVQ 32(CX), R8
+	LEAQ (AX)(R8*4), R8
+	MOVQ 40(CX), R9
+	LEAQ (AX)(R9*4), R9
+	MOVQ 48(CX), R10
+	LEAQ (AX)(R10*4), R10
+	MOVQ 56(CX), CX
+	LEAQ (AX)(CX*4), CX
+	MOVQ panel+16(FP), AX
+	MOVQ ahead+120(FP), R12
+
+tap:
+	MOVQ       (SP), R11
+	TESTQ      R11, R11
+	JE         room0_asked
+	PREFETCHT0 (R11)
+	ADDQ       next+112(FP), R11
+	PREFETCHT0 (R11)
+	ADDQ       next+112(FP), R11
+	MOVQ       R11, (SP)
+
+room0_asked:
+	MOVQ       8(SP), R11
+	TESTQ      R11, R11
+	JE         room1_asked
+	PREFETCHT0 (R11)
+	ADDQ       next+112(FP), R11
+	PREFETCHT0 (R11)
+	ADDQ       next+112(FP), R11
+	MOVQ       R11, 8(SP)
+
+room1_asked:
+	MOVQ       16(SP), R11
+	TESTQ      R11, R11
+	JE         room2_asked
+	PREFETCHT0 (R11)
+	ADDQ       next+112(FP), R11
+	PREFETCHT0 (R11)
+	ADDQ       next+112(FP), R11
+	MOVQ       R11, 16(SP)
+
+room2_asked:
+	MOVQ depth+32(FP), R11
+	NEGQ R11
+
+step:
+	PREFETCHT0   (R12)
+	ADDQ         $0x20, R12
+	VMOVUPS      (AX), Z8
+	VBROADCASTSS (DX)(R11*4), Z9
+	LONG $0x4836d262; WORD $0xc052 // VDPBF16PS Z8, Z9, Z0
+	VBROADCASTSS (BX)(R11*4), Z9
+	LONG $0x4836d262; WORD $0xc852 // VDPBF16PS Z8, Z9, Z1
+	VBROADCASTSS (SI)(R11*4), Z9
+	LONG $0x4836d262; WORD $0xd052 // VDPBF16PS Z8, Z9, Z2
+	VBROADCASTSS (DI)(R11*4), Z9
+	LONG $0x4836d262; WORD $0xd852 // VDPBF16PS Z8, Z9, Z3
+	VBROADCASTSS (R8)(R11*4), Z9
+	LONG $0x4836d262; WORD $0xe052 // VDPBF16PS Z8, Z9, Z4
+	VBROADCASTSS (R9)(R11*4), Z9
+	LONG $0x4836d262; WORD $0xe852 // VDPBF16PS Z8, Z9, Z5
+	VBROADCASTSS (R10)(R11*4), Z9
+	LONG $0x4836d262; WORD $0xf052 // VDPBF16PS Z8, Z9, Z6
+	VBROADCASTSS (CX)(R11*4), Z9
+	LONG $0x4836d262; WORD $0xf852 // VDPBF16PS Z8, Z9, Z7
+	ADDQ         $0x40, AX
+	INCQ         R11
+	JNE          step
+	MOVQ         tapStride+40(FP), R11
+	SHLQ         $0x02, R11
+	ADDQ         R11, DX
+	ADDQ         R11, BX
+	ADDQ         R11, SI
+	ADDQ         R11, DI
+	ADDQ         R11, R8
+	ADDQ         R11, R9
+	ADDQ         R11, R10
+	ADDQ         R11, CX
+	MOVQ         panelSkip+48(FP), R11
+	SHLQ         $0x02, R11
+	ADDQ         R11, AX
+	DECQ         taps+24(FP)
+	JNE          tap
+
+finish:
+	// Bias
+	MOVQ    bias+80(FP), AX
+	TESTQ   AX, AX
+	JE      biased
+	VMOVUPS (AX), Z8
+	VADDPS  Z8, Z0, Z0
+	VADDPS  Z8, Z1, Z1
+	VADDPS  Z8, Z2, Z2
+	VADDPS  Z8, Z3, Z3
+	VADDPS  Z8, Z4, Z4
+	VADDPS  Z8, Z5, Z5
+	VADDPS  Z8, Z6, Z6
+	VADDPS  Z8, Z7, Z7
+
+biased:
+	// ReLU
+	MOVQ   flags+96(FP), AX
+	TESTQ  $0x00000002, AX
+	JE     clamped
+	VXORPS Z8, Z8, Z8
+	VMAXPS Z0, Z8, Z0
+	VMAXPS Z1, Z8, Z1
+	VMAXPS Z2, Z8, Z2
+	VMAXPS Z3, Z8, Z3
+	VMAXPS Z4, Z8, Z4
+	VMAXPS Z5, Z8, Z5
+	VMAXPS Z6, Z8, Z6
+	VMAXPS Z7, Z8, Z7
+
+clamped:
+	// Mask
+	MOVQ      mask+88(FP), AX
+	TESTQ     AX, AX
+	JE        masked
+	MOVQ      dstStride+64(FP), CX
+	SHLQ      $0x02, CX
+	MOVQ      rows+72(FP), DX
+	VXORPS    Z8, Z8, Z8
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
+	VMOVAPS.Z Z0, K1, Z0
+	CMPQ      DX, $0x01
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
+	VMOVAPS.Z Z1, K1, Z1
+	CMPQ      DX, $0x02
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
+	VMOVAPS.Z Z2, K1, Z2
+	CMPQ      DX, $0x03
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
+	VMOVAPS.Z Z3, K1, Z3
+	CMPQ      DX, $0x04
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
+	VMOVAPS.Z Z4, K1, Z4
+	CMPQ      DX, $0x05
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
+	VMOVAPS.Z Z5, K1, Z5
+	CMPQ      DX, $0x06
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
+	VMOVAPS.Z Z6, K1, Z6
+	CMPQ      DX, $0x07
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
+	VMOVAPS.Z Z7, K1, Z7
+
+masked:
+	// Store
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+72(FP), DX
+	VMOVUPS Z0, (AX)
+	CMPQ    DX, $0x01
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z1, (AX)
+	CMPQ    DX, $0x02
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	CMPQ    DX, $0x03
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z3, (AX)
+	CMPQ    DX, $0x04
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	CMPQ    DX, $0x05
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z5, (AX)
+	CMPQ    DX, $0x06
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	CMPQ    DX, $0x07
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z7, (AX)
+
+stored:
+	VZEROUPPER
+	RET
+
+// func tile4x32AVX512BF16(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512_BF16, MMX+
+TEXT ·tile4x32AVX512BF16(SB), NOSPLIT, $24-128
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+
+	// Begin with from
+	MOVQ    flags+96(FP), AX
+	TESTQ   $0x00000001, AX
+	JE      begun
+	MOVQ    from+104(FP), AX
+	MOVQ    dstStride+64(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+72(FP), DX
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	CMPQ    DX, $0x01
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z2
+	VMOVUPS 64(AX), Z3
+	CMPQ    DX, $0x02
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z4
+	VMOVUPS 64(AX), Z5
+	CMPQ    DX, $0x03
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z6
+	VMOVUPS 64(AX), Z7
+
+begun:
+	// Lines of the next tile
+	MOVQ  $0x00000000, (SP)
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  next+112(FP), AX
+	SHLQ  $0x02, AX
+	TESTQ AX, AX
+	JE    asked
+	MOVQ  dst+56(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, (SP)
+	CMPQ  mask+88(FP), $0x00
+	JE    begins
+	MOVQ  mask+88(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, 16(SP)
+
+begins:
+	MOVQ  from+104(FP), CX
+	CMPQ  CX, dst+56(FP)
+	JE    strides
+	MOVQ  flags+96(FP), CX
+	TESTQ $0x00000001, CX
+	JE    strides
+	MOVQ  from+104(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, 8(SP)
+
+strides:
+	MOVQ dstStride+64(FP), AX
+	SHLQ $0x02, AX
+	MOVQ AX, next+112(FP)
+
+asked:
+	// Row pointers: a + 4*(offset + depth)
+	CMPQ taps+24(FP), $0x00
+	JLE  finish
+	CMPQ depth+32(FP), $0x00
+	JLE  finish
+	MOVQ depth+32(FP), AX
+	SHLQ $0x02, AX
+	MOVQ offsets+8(FP), CX
+	ADDQ a+0(FP), AX
+	MOVQ (CX), DX
+	LEAQ (AX)(DX*4), DX
+	MOVQ 8(CX), BX
+	LEAQ (AX)(BX*4), BX
+	MOVQ 16(CX), SI
+	LEAQ (AX)(SI*4), SI
+	MOVQ 24(CX), CX
+	LEAQ (AX)(CX*4), CX
+	MOVQ panel+16(FP), AX
+	MOVQ ahead+120(FP), R8
+
+tap:
+	MOVQ       (SP), DI
+	TESTQ      DI, DI
+	JE         room0_asked
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       next+112(FP), DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       next+112(FP), DI
+	MOVQ       DI, (SP)
+
+room0_asked:
+	MOVQ       8(SP), DI
+	TESTQ      DI, DI
+	JE         room1_asked
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       next+112(FP), DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       next+112(FP), DI
+	MOVQ       DI, 8(SP)
+
+room1_asked:
+	MOVQ       16(SP), DI
+	TESTQ      DI, DI
+	JE         room2_asked
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       next+112(FP), DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       next+112(FP), DI
+	MOVQ       DI, 16(SP)
+
+room2_asked:
+	MOVQ depth+32(FP), DI
+	NEGQ DI
+
+step:
+	PREFETCHT0   (R8)
+	ADDQ         $0x10, R8
+	VMOVUPS      (AX), Z8
+	VMOVUPS      64(AX), Z9
+	VBROADCASTSS (DX)(DI*4), Z10
+	LONG $0x482ed262; WORD $0xc052 // VDPBF16PS Z8, Z10, Z0
+	LONG $0x482ed262; WORD $0xc952 // VDPBF16PS Z9, Z10, Z1
+	VBROADCASTSS (BX)(DI*4), Z10
+	LONG $0x482ed262; WORD $0xd052 // VDPBF16PS Z8, Z10, Z2
+	LONG $0x482ed262; WORD $0xd952 // VDPBF16PS Z9, Z10, Z3
+	VBROADCASTSS (SI)(DI*4), Z10
+	LONG $0x482ed262; WORD $0xe052 // VDPBF16PS Z8, Z10, Z4
+	LONG $0x482ed262; WORD $0xe952 // VDPBF16PS Z9, Z10, Z5
+	VBROADCASTSS (CX)(DI*4), Z10
+	LONG $0x482ed262; WORD $0xf052 // VDPBF16PS Z8, Z10, Z6
+	LONG $0x482ed262; WORD $0xf952 // VDPBF16PS Z9, Z10, Z7
+	ADDQ         $0x80, AX
+	INCQ         DI
+	JNE          step
+	MOVQ         tapStride+40(FP), DI
+	SHLQ         $0x02, DI
+	ADDQ         DI, DX
+	ADDQ         DI, BX
+	ADDQ         DI, SI
+	ADDQ         DI, CX
+	MOVQ         panelSkip+48(FP), DI
+	SHLQ         $0x02, DI
+	ADDQ         DI, AX
+	DECQ         taps+24(FP)
+	JNE          tap
+
+finish:
+	// Bias
+	MOVQ    bias+80(FP), AX
+	TESTQ   AX, AX
+	JE      biased
+	VMOVUPS (AX), Z8
+	VADDPS  Z8, Z0, Z0
+	VADDPS  Z8, Z2, Z2
+	VADDPS  Z8, Z4, Z4
+	VADDPS  Z8, Z6, Z6
+	VMOVUPS 64(AX), Z8
+	VADDPS  Z8, Z1, Z1
+	VADDPS  Z8, Z3, Z3
+	VADDPS  Z8, Z5, Z5
+	VADDPS  Z8, Z7, Z7
+
+biased:
+	// ReLU
+	MOVQ   flags+96(FP), AX
+	TESTQ  $0x00000002, AX
+	JE     clamped
+	VXORPS Z8, Z8, Z8
+	VMAXPS Z0, Z8, Z0
+	VMAXPS Z1, Z8, Z1
+	VMAXPS Z2, Z8, Z2
+	VMAXPS Z3, Z8, Z3
+	VMAXPS Z4, Z8, Z4
+	VMAXPS Z5, Z8, Z5
+	VMAXPS Z6, Z8, Z6
+	VMAXPS Z7, Z8, Z7
+
+clamped:
+	// Mask
+	MOVQ      mask+88(FP), AX
+	TESTQ     AX, AX
+	JE        masked
+	MOVQ      dstStride+64(FP), CX
+	SHLQ      $0x02, CX
+	MOVQ      rows+72(FP), DX
+	VXORPS    Z8, Z8, Z8
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
+	VMOVAPS.Z Z0, K1, Z0
+	VMOVUPS   64(AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
+	VMOVAPS.Z Z1, K1, Z1
+	CMPQ      DX, $0x01
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
+	VMOVAPS.Z Z2, K1, Z2
+	VMOVUPS   64(AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
+	VMOVAPS.Z Z3, K1, Z3
+	CMPQ      DX, $0x02
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
+	VMOVAPS.Z Z4, K1, Z4
+	VMOVUPS   64(AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
+	VMOVAPS.Z Z5, K1, Z5
+	CMPQ      DX, $0x03
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
+	VMOVAPS.Z Z6, K1, Z6
+	VMOVUPS   64(AX), Z9
+	VCMPPS    $0x16, Z8, Z9, K1
+	VMOVAPS.Z Z7, K1, Z7
+
+masked:
+	// Store
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+72(FP), DX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	CMPQ    DX, $0x01
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	CMPQ    DX, $0x02
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	CMPQ    DX, $0x03
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+
+stored:
+	VZEROUPPER
+	RET
+
+// func tile4x16AVX512BF16(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512_BF16, MMX+
+TEXT ·tile4x16AVX512BF16(SB), NOSPLIT, $24-128
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+
+	// Begin with from
+	MOVQ    flags+96(FP), AX
+	TESTQ   $0x00000001, AX
+	JE      begun
+	MOVQ    from+104(FP), AX
+	MOVQ    dstStride+64(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+72(FP), DX
+	VMOVUPS (AX), Z0
+	CMPQ    DX, $0x01
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z1
+	CMPQ    DX, $0x02
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z2
+	CMPQ    DX, $0x03
+	JE      begun
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z3
+
+begun:
+	// Lines of the next tile
+	MOVQ  $0x00000000, (SP)
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  next+112(FP), AX
+	SHLQ  $0x02, AX
+	TESTQ AX, AX
+	JE    asked
+	MOVQ  dst+56(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, (SP)
+	CMPQ  mask+88(FP), $0x00
+	JE    begins
+	MOVQ  mask+88(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, 16(SP)
+
+begins:
+	MOVQ  from+104(FP), CX
+	CMPQ  CX, dst+56(FP)
+	JE    strides
+	MOVQ  flags+96(FP), CX
+	TESTQ $0x00000001, CX
+	JE    strides
+	MOVQ  from+104(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, 8(SP)
+
+strides:
+	MOVQ dstStride+64(FP), AX
+	SHLQ $0x02, AX
+	MOVQ AX, next+112(FP)
+
+asked:
+	// Row pointers: a + 4*(offset + depth)
+	CMPQ taps+24(FP), $0x00
+	JLE  finish
+	CMPQ depth+32(FP), $0x00
+	JLE  finish
+	MOVQ depth+32(FP), AX
+	SHLQ $0x02, AX
+	MOVQ offsets+8(FP), CX
+	ADDQ a+0(FP), AX
+	MOVQ (CX), DX
+	LEAQ (AX)(DX*4), DX
+	MOVQ 8(CX), BX
+	LEAQ (AX)(BX*4), BX
+	MOVQ 16(CX), SI
+	LEAQ (AX)(SI*4), SI
+	MOVQ 24(CX), CX
+	LEAQ (AX)(CX*4), CX
+	MOVQ panel+16(FP), AX
+	MOVQ ahead+120(FP), R8
+
+tap:
+	MOVQ       (SP), DI
+	TESTQ      DI, DI
+	JE         room0_asked
+	PREFETCHT0 (DI)
+	ADDQ       next+112(FP), DI
+	PREFETCHT0 (DI)
+	ADDQ       next+112(FP), DI
+	MOVQ       DI, (SP)
+
+room0_asked:
+	MOVQ       8(SP), DI
+	TESTQ      DI, DI
+	JE         room1_asked
+	PREFETCHT0 (DI)
+	ADDQ       next+112(FP), DI
+	PREFETCHT0 (DI)
+	ADDQ       next+112(FP), DI
+	MOVQ       DI, 8(SP)
+
+room1_asked:
+	MOVQ       16(SP), DI
+	TESTQ      DI, DI
+	JE         room2_asked
+	PREFETCHT0 (DI)
+	ADDQ       next+112(FP), DI
+	PREFETCHT0 (DI)
+	ADDQ       next+112(FP), DI
+	MOVQ       DI, 16(SP)
+
+room2_asked:
+	MOVQ depth+32(FP), DI
+	NEGQ DI
+
+step:
+	PREFETCHT0   (R8)
+	ADDQ         $0x10, R8
+	VMOVUPS      (AX), Z4
+	VBROADCASTSS (DX)(DI*4), Z5
+	LONG $0x4856f262; WORD $0xc452 // VDPBF16PS Z4, Z5, Z0
+	VBROADCASTSS (BX)(DI*4), Z5
+	LONG $0x4856f262; WORD $0xcc52 // VDPBF16PS Z4, Z5, Z1
+	VBROADCASTSS (SI)(DI*4), Z5
+	LONG $0x4856f262; WORD $0xd452 // VDPBF16PS Z4, Z5, Z2
+	VBROADCASTSS (CX)(DI*4), Z5
+	LONG $0x4856f262; WORD $0xdc52 // VDPBF16PS Z4, Z5, Z3
+	ADDQ         $0x40, AX
+	INCQ         DI
+	JNE          step
+	MOVQ         tapStride+40(FP), DI
+	SHLQ         $0x02, DI
+	ADDQ         DI, DX
+	ADDQ         DI, BX
+	ADDQ         DI, SI
+	ADDQ         DI, CX
+	MOVQ         panelSkip+48(FP), DI
+	SHLQ         $0x02, DI
+	ADDQ         DI, AX
+	DECQ         taps+24(FP)
+	JNE          tap
+
+finish:
+	// Bias
+	MOVQ    bias+80(FP), AX
+	TESTQ   AX, AX
+	JE      biased
+	VMOVUPS (AX), Z4
+	VADDPS  Z4, Z0, Z0
+	VADDPS  Z4, Z1, Z1
+	VADDPS  Z4, Z2, Z2
+	VADDPS  Z4, Z3, Z3
+
+biased:
+	// ReLU
+	MOVQ   flags+96(FP), AX
+	TESTQ  $0x00000002, AX
+	JE     clamped
+	VXORPS Z4, Z4, Z4
+	VMAXPS Z0, Z4, Z0
+	VMAXPS Z1, Z4, Z1
+	VMAXPS Z2, Z4, Z2
+	VMAXPS Z3, Z4, Z3
+
+clamped:
+	// Mask
+	MOVQ      mask+88(FP), AX
+	TESTQ     AX, AX
+	JE        masked
+	MOVQ      dstStride+64(FP), CX
+	SHLQ      $0x02, CX
+	MOVQ      rows+72(FP), DX
+	VXORPS    Z4, Z4, Z4
+	VMOVUPS   (AX), Z5
+	VCMPPS    $0x16, Z4, Z5, K1
+	VMOVAPS.Z Z0, K1, Z0
+	CMPQ      DX, $0x01
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z5
+	VCMPPS    $0x16, Z4, Z5, K1
+	VMOVAPS.Z Z1, K1, Z1
+	CMPQ      DX, $0x02
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z5
+	VCMPPS    $0x16, Z4, Z5, K1
+	VMOVAPS.Z Z2, K1, Z2
+	CMPQ      DX, $0x03
+	JE        masked
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z5
+	VCMPPS    $0x16, Z4, Z5, K1
+	VMOVAPS.Z Z3, K1, Z3
+
+masked:
+	// Store
+	MOVQ    dst+56(FP), AX
+	MOVQ    dstStride+64(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    rows+72(FP), DX
+	VMOVUPS Z0, (AX)
+	CMPQ    DX, $0x01
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z1, (AX)
+	CMPQ    DX, $0x02
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	CMPQ    DX, $0x03
+	JE      stored
+	ADDQ    CX, AX
+	VMOVUPS Z3, (AX)
+
+stored:
+	VZEROUPPER
+	RET
+
+// func roundBFloat16AVX512BF16(dst *float32, src *float32, count int)
+// Requires: AVX, AVX512F, AVX512_BF16, BMI2
+TEXT ·roundBFloat16AVX512BF16(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ count+16(FP), DX
+	SUBQ $0x20, DX
+	JL   rest
+
+vector:
+	VMOVUPS        (CX), Z0
+	VMOVUPS        64(CX), Z1
+	LONG $0x4877f262; WORD $0xc072 // VCVTNE2PS2BF16 Z0, Z1, Z0
+	VMOVUPS        Z0, (AX)
+	ADDQ           $0x80, CX
+	ADDQ           $0x40, AX
+	SUBQ           $0x20, DX
+	JGE            vector
+
+rest:
+	ADDQ           $0x20, DX
+	JE             end
+	MOVL           $0xffffffff, SI
+	BZHIL          DX, SI, BX
+	KMOVW          BX, K1
+	SHRL           $0x10, BX
+	KMOVW          BX, K2
+	INCL           DX
+	SHRL           $0x01, DX
+	BZHIL          DX, SI, BX
+	KMOVW          BX, K3
+	VMOVUPS.Z      (CX), K1, Z0
+	VMOVUPS.Z      64(CX), K2, Z1
+	LONG $0x4877f262; WORD $0xc072 // VCVTNE2PS2BF16 Z0, Z1, Z0
+	VMOVUPS        Z0, K3, (AX)
+
+end:
+	VZEROUPPER
+	RET
+
 // func transpose8AVX2(dst *float32, dstStride int, src *float32, srcStride int, blocks int)
 // Requires: AVX
 TEXT ·transpose8AVX2(SB), NOSPLIT, $0-40

@@ -37,6 +37,21 @@ func extensionsMissing(l Level) []string {
 func assemble(t *[AVX512 + 1]kernels) {
 	t[AVX2] = withAVX2(t[Generic])
 	t[AVX512] = withAVX512(t[AVX2])
+	if cpu.X86.HasAVX512BF16 {
+		t[AVX512] = withBFloat16(t[AVX512])
+	}
+}
+
+// withBFloat16 adds the kernels of AVX512_BF16, which not every processor with AVX-512 has.
+func withBFloat16(k kernels) kernels {
+	k.wideBFloat16 = [...]tileKernel{1: tile4x32AVX512BF16, tile4x32AVX512BF16, tile4x32AVX512BF16, tile4x32AVX512BF16,
+		tile8x32AVX512BF16, tile8x32AVX512BF16, tile8x32AVX512BF16, tile8x32AVX512BF16, tile12x32AVX512BF16,
+		tile12x32AVX512BF16, tile12x32AVX512BF16, tile12x32AVX512BF16}
+	k.narrowBFloat16 = [...]tileKernel{1: tile4x16AVX512BF16, tile4x16AVX512BF16, tile4x16AVX512BF16, tile4x16AVX512BF16,
+		tile8x16AVX512BF16, tile8x16AVX512BF16, tile8x16AVX512BF16, tile8x16AVX512BF16, tile12x16AVX512BF16,
+		tile12x16AVX512BF16, tile12x16AVX512BF16, tile12x16AVX512BF16}
+	k.roundBFloat16 = roundBFloat16AVX512BF16
+	return k
 }
 
 func withAVX2(k kernels) kernels {

@@ -33,6 +33,9 @@ type kernels struct {
 	cross func(a *float32, aStride int, b *float32, bStride, depth int, dst *float32, dstStride, bands, flags int,
 		ahead *float32, aheadStride int)
 
+	wideBFloat16, narrowBFloat16 [maxTileRows + 1]tileKernel
+	roundBFloat16                func(dst, src *float32, n int)
+
 	winogradInput, winogradFilter, winogradGradient matrixKernel
 	winogradFilterGradient                          func(dst *float32, dstRow, dstColumn int, src *float32, srcRow,
 		srcColumn, channels, flags int)

@@ -170,19 +170,6 @@ func TestMultiply_TakesFusedSumsInOrder(t *testing.T) {
 	})
 }
 
-// fused is a·b + c, rounded once. The float64 sum is rounded to odd first, so that rounding it again is
-// rounding the exact one.
-func fused(a, b, c float32) float32 {
-	product, added := float64(a)*float64(b), float64(c)
-	sum := product + added
-	rest := sum - product
-	rest = (product - (sum - rest)) + (added - rest)
-	if bits := math.Float64bits(sum); rest != 0 && bits&1 == 0 {
-		sum = math.Nextafter(sum, math.Copysign(math.Inf(1), rest))
-	}
-	return float32(sum)
-}
-
 // Sums begin with From, whose rows have the layout of Dst. Prefetching changes nothing, wherever the data
 // ends.
 func TestMultiply_BeginsWithFromAndAsksAhead(t *testing.T) {

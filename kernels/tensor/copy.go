@@ -40,5 +40,7 @@ func copyElements(dst, src *Tensor, block int) {
 		copy(dst.int32s[lo:hi], src.int32s[lo:hi])
 	case dst.uint8s != nil:
 		copy(dst.uint8s[lo:hi], src.uint8s[lo:hi])
+	case dst.uint16s != nil:
+		copy(dst.uint16s[lo:hi], src.uint16s[lo:hi])
 	}
 }

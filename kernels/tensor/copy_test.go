@@ -10,14 +10,15 @@ func TestCPU_CopiesEveryElement(t *testing.T) {
 	dev := NewCPU(3, "test")
 	defer dev.Close()
 	const n = 2*copyBlock + 7
-	floats, ints, bytes := make([]float32, n), make([]int32, n), make([]uint8, n)
+	floats, ints, bytes, halves := make([]float32, n), make([]int32, n), make([]uint8, n), make([]uint16, n)
 	for i := range n {
-		floats[i], ints[i], bytes[i] = float32(i+1), int32(i+1), uint8(i%255+1)
+		floats[i], ints[i], bytes[i], halves[i] = float32(i+1), int32(i+1), uint8(i%255+1), uint16(i%65535+1)
 	}
 	a, _ := OfFloat32s(floats, n)
 	b, _ := OfInt32s(ints, n)
 	c, _ := OfUint8s(bytes, n)
-	for _, src := range []*Tensor{a, b, c} {
+	d, _ := OfBFloat16s(halves, n)
+	for _, src := range []*Tensor{a, b, c, d} {
 		dst, err := dev.Alloc(src.DType(), n)
 		must(t, err)
 		must(t, dev.Copy(dst, src))

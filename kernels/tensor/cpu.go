@@ -10,8 +10,11 @@ import (
 // CPU is host memory as a Device, with the worker pool that the operations of the CPU share.
 type CPU struct {
 	Workers *Workers
-	label   string
-	closed  bool
+	// LinearWeights is the type of the weights of linear layers: Float32, or BFloat16 to multiply in it.
+	LinearWeights DType
+
+	label  string
+	closed bool
 }
 
 // NewCPU makes the host's device. threads works as in newWorkers. label is the result of Name.
@@ -19,11 +22,27 @@ func NewCPU(threads int, label string) *CPU {
 	return &CPU{Workers: newWorkers(threads), label: label}
 }
 
-// Name implements Device.
-func (c *CPU) Name() string { return fmt.Sprintf("cpu %s, %d threads", c.label, c.Workers.Threads()) }
+// Name implements Device: the instructions, the threads, and the precision if it is not float32.
+func (c *CPU) Name() string {
+	name := fmt.Sprintf("cpu %s, %d threads", c.label, c.Workers.Threads())
+	if p := c.Precision(); p != FP32 {
+		name += ", " + string(p)
+	}
+	return name
+}
 
 // Precision implements Device.
-func (c *CPU) Precision() Precision { return FP32 }
+func (c *CPU) Precision() Precision {
+	if c.LinearWeights == BFloat16 {
+		return BF16
+	}
+	return FP32
+}
+
+// Formats implements Device.
+func (c *CPU) Formats() Formats {
+	return Formats{Maps: Float32, Linear: c.LinearWeights, Pixels: FP32.Formats().Pixels}
+}
 
 // Alloc implements Device.
 func (c *CPU) Alloc(dtype DType, shape ...int) (*Tensor, error) {
@@ -41,13 +60,15 @@ func (c *CPU) Alloc(dtype DType, shape ...int) (*Tensor, error) {
 		return OfInt32s(make([]int32, size), shape...)
 	case Uint8:
 		return OfUint8s(make([]uint8, size), shape...)
+	case BFloat16:
+		return OfBFloat16s(make([]uint16, size), shape...)
 	}
 	return nil, fmt.Errorf("tensor: the CPU holds no %s: %w", dtype, ErrShape)
 }
 
 // Free implements Device: the garbage collector takes the memory when no view is left.
 func (c *CPU) Free(t *Tensor) error {
-	t.float32s, t.int32s, t.uint8s = nil, nil, nil
+	t.float32s, t.int32s, t.uint8s, t.uint16s = nil, nil, nil, nil
 	return nil
 }
 
@@ -64,6 +85,8 @@ func (c *CPU) Upload(dst *Tensor, src *dense.Dense) error {
 		copy(dst.int32s, src.Int32s())
 	case dst.uint8s != nil && src.Dtype() == dense.Uint8 && src.DataSize() == dst.size:
 		copy(dst.uint8s, src.Uint8s())
+	case dst.uint16s != nil && src.Dtype() == dense.Uint16 && src.DataSize() == dst.size:
+		copy(dst.uint16s, src.Uint16s())
 	case dst.size == 0 && src.DataSize() == 0:
 	default:
 		return fmt.Errorf("upload: host array %v %v to %s: %w", src.Dtype(), src.Shape(), dst, ErrShape)
@@ -83,6 +106,8 @@ func (c *CPU) Download(dst *dense.Dense, src *Tensor) error {
 		copy(dst.Int32s(), src.int32s)
 	case src.uint8s != nil && dst.Dtype() == dense.Uint8 && dst.DataSize() == src.size:
 		copy(dst.Uint8s(), src.uint8s)
+	case src.uint16s != nil && dst.Dtype() == dense.Uint16 && dst.DataSize() == src.size:
+		copy(dst.Uint16s(), src.uint16s)
 	case src.size == 0 && dst.DataSize() == 0:
 	default:
 		return fmt.Errorf("download: %s to host array %v %v: %w", src, dst.Dtype(), dst.Shape(), ErrShape)

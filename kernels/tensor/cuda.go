@@ -39,6 +39,9 @@ func (c *CUDA) Name() string { return fmt.Sprintf("%s, %s", c.Device.Info(), c.p
 // Precision implements Device.
 func (c *CUDA) Precision() Precision { return c.precision }
 
+// Formats implements Device.
+func (c *CUDA) Formats() Formats { return c.precision.Formats() }
+
 // Alloc implements Device. Memory that does not fit is a cuda.OutOfMemoryError.
 func (c *CUDA) Alloc(dtype DType, shape ...int) (*Tensor, error) {
 	size, err := Elements(shape)

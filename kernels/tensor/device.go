@@ -9,6 +9,8 @@ type Device interface {
 	Name() string
 	// Precision is the precision of the device's products. It is never Auto.
 	Precision() Precision
+	// Formats are the element types of its operands in that precision.
+	Formats() Formats
 	// Alloc returns zeroed memory. It lives until Free or Close.
 	Alloc(dtype DType, shape ...int) (*Tensor, error)
 	// Free frees memory from Alloc. Its views must not be used afterwards.

@@ -19,31 +19,32 @@ const (
 	FP32 Precision = "fp32" // float32 throughout
 	TF32 Precision = "tf32" // float32 in memory; convolutions round their factors to 10 bits of mantissa
 	// BF16 has feature maps, their gradients and copies of filters and biases in bfloat16. The weights themselves,
-	// their gradients, the optimizer, the logits, the noise model and the loss stay float32.
+	// their gradients, the optimizer, the logits, the noise model and the loss stay float32. The CPU has the weights
+	// of linear layers in bfloat16 and rounds their inputs. It trains nothing in BF16.
 	BF16 Precision = "bf16"
 )
 
 // Precisions lists all of them.
 func Precisions() []Precision { return []Precision{Auto, FP32, TF32, BF16} }
 
-// Maps is the type of feature maps, their gradients, and the filters that convolutions read.
-func (p Precision) Maps() DType {
-	if p == BF16 {
-		return BFloat16
-	}
-	return Float32
+// Formats are the element types of what a device multiplies, and the layout of pictures.
+type Formats struct {
+	Maps   DType // feature maps, their gradients, and the filters that convolutions read
+	Linear DType // weights of linear layers
+	// Pixels is the number of channels of a picture: three, and zeros up to the 16 bytes that the convolutions of a
+	// card need.
+	Pixels int
 }
 
-// Pixels is the number of channels a picture should have: three, and zeros up to the 16 bytes that the
-// convolutions of the precision need.
-func (p Precision) Pixels() int {
+// Formats returns the formats of a graphics card in the precision.
+func (p Precision) Formats() Formats {
 	switch p {
 	case TF32:
-		return 4
+		return Formats{Pixels: 4}
 	case BF16:
-		return 8
+		return Formats{Maps: BFloat16, Linear: BFloat16, Pixels: 8}
 	}
-	return 3
+	return Formats{Pixels: 3}
 }
 
 // Validate refuses unknown precisions. The empty one stands for Auto.
@@ -58,11 +59,15 @@ func (p Precision) Validate() error {
 	return nil
 }
 
-// OnCPU refuses precisions that the host does not compute in, which is all but fp32, by an error that wraps
-// ErrPrecision.
-func (p Precision) OnCPU() error {
-	if p == "" || p == Auto || p == FP32 {
+// OnCPU refuses precisions that the host does not compute in by an error that wraps ErrPrecision: all but fp32, and
+// bf16 for features, of nets that do not learn.
+func (p Precision) OnCPU(features bool) error {
+	switch {
+	case p == "" || p == Auto || p == FP32 || p == BF16 && features:
 		return nil
+	case p == BF16:
+		return fmt.Errorf("precision %s: the CPU computes in fp32, except features of pretrained transformers (choose "+
+			"fp32 or auto): %w", p, ErrPrecision)
 	}
 	return fmt.Errorf("precision %s: the CPU computes in fp32 (choose fp32 or auto): %w", p, ErrPrecision)
 }

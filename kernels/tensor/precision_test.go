@@ -7,13 +7,21 @@ import (
 )
 
 func TestPrecision_OfDevices(t *testing.T) {
-	for _, p := range []Precision{"", Auto, FP32} {
-		if err := p.OnCPU(); err != nil {
-			t.Errorf("%q on the CPU: %v", p, err)
+	for _, features := range []bool{false, true} {
+		for _, p := range []Precision{"", Auto, FP32} {
+			if err := p.OnCPU(features); err != nil {
+				t.Errorf("%q on the CPU: %v", p, err)
+			}
+		}
+		if err := TF32.OnCPU(features); !errors.Is(err, ErrPrecision) {
+			t.Errorf("%s on the CPU: %v", TF32, err)
 		}
 	}
+	if err := BF16.OnCPU(true); err != nil {
+		t.Errorf("%s on the CPU, for features: %v", BF16, err)
+	}
 	for _, p := range []Precision{TF32, BF16} {
-		if err := p.OnCPU(); !errors.Is(err, ErrPrecision) || !strings.Contains(err.Error(), "CPU computes in fp32") {
+		if err := p.OnCPU(false); !errors.Is(err, ErrPrecision) || !strings.Contains(err.Error(), "CPU computes in fp32") {
 			t.Errorf("%s on the CPU: %v", p, err)
 		}
 	}

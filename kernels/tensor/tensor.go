@@ -44,6 +44,7 @@ type Tensor struct {
 	float32s []float32
 	int32s   []int32
 	uint8s   []uint8
+	uint16s  []uint16 // bits of bfloat16
 
 	address uintptr // device address, 0 on the CPU
 }
@@ -63,6 +64,12 @@ func OfInt32s(data []int32, shape ...int) (*Tensor, error) {
 // OfUint8s makes a CPU tensor over data, whose length must be the product of shape.
 func OfUint8s(data []uint8, shape ...int) (*Tensor, error) {
 	t := &Tensor{dtype: Uint8, uint8s: data}
+	return t, t.describe(len(data), shape)
+}
+
+// OfBFloat16s makes a CPU tensor over the bits of numbers, whose count must be the product of shape.
+func OfBFloat16s(data []uint16, shape ...int) (*Tensor, error) {
+	t := &Tensor{dtype: BFloat16, uint16s: data}
 	return t, t.describe(len(data), shape)
 }
 
@@ -150,6 +157,9 @@ func (t *Tensor) Int32s() []int32 { return t.int32s }
 // Uint8s is the memory of a CPU tensor of uint8, nil for any other.
 func (t *Tensor) Uint8s() []uint8 { return t.uint8s }
 
+// BFloat16s is the memory of a CPU tensor of bfloat16, as bits, nil for any other.
+func (t *Tensor) BFloat16s() []uint16 { return t.uint16s }
+
 // Address is the device address, 0 on the CPU.
 func (t *Tensor) Address() uintptr { return t.address }
 
@@ -186,6 +196,8 @@ func (t *Tensor) Rows(lo, hi int) (*Tensor, error) {
 		view.int32s = t.int32s[lo*row : hi*row : hi*row]
 	case t.uint8s != nil:
 		view.uint8s = t.uint8s[lo*row : hi*row : hi*row]
+	case t.uint16s != nil:
+		view.uint16s = t.uint16s[lo*row : hi*row : hi*row]
 	default:
 		view.address += uintptr(lo * row * t.dtype.Size())
 	}

@@ -120,15 +120,18 @@ func TestRows_OfEveryElementType(t *testing.T) {
 	must(t, err)
 	remote, err := OfAddress(1000, BFloat16, 3, 5)
 	must(t, err)
+	halves, err := OfBFloat16s([]uint16{1, 2, 3}, 3)
+	must(t, err)
 	a, errA := whole.Rows(1, 2)
 	b, errB := bytes.Rows(2, 3)
 	c, errC := remote.Rows(2, 3)
-	must(t, errors.Join(errA, errB, errC))
+	d, errD := halves.Rows(0, 1)
+	must(t, errors.Join(errA, errB, errC, errD))
 	if !slices.Equal(a.Int32s(), []int32{2}) || !slices.Equal(b.Uint8s(), []uint8{3}) || c.Address() != 1000+2*5*2 ||
-		c.Bytes() != 10 {
-		t.Errorf("got %v, %v, %d of %d bytes", a.Int32s(), b.Uint8s(), c.Address(), c.Bytes())
+		c.Bytes() != 10 || !slices.Equal(d.BFloat16s(), []uint16{1}) {
+		t.Errorf("got %v, %v, %d of %d bytes, %v", a.Int32s(), b.Uint8s(), c.Address(), c.Bytes(), d.BFloat16s())
 	}
-	if a.Float32s() != nil || b.Int32s() != nil || c.Uint8s() != nil || a.Address() != 0 {
+	if a.Float32s() != nil || b.Int32s() != nil || c.Uint8s() != nil || d.Address() != 0 || a.Address() != 0 {
 		t.Error("a view has memory of another type")
 	}
 }
@@ -157,19 +160,22 @@ func TestSameShape_ComparesDimensions(t *testing.T) {
 
 func TestCPU_AllocIsZeroedAndTyped(t *testing.T) {
 	dev := NewCPU(1, "generic")
-	for _, d := range []DType{Float32, Int32, Uint8} {
+	for _, d := range []DType{Float32, Int32, Uint8, BFloat16} {
 		v, err := dev.Alloc(d, 2, 3)
 		must(t, err)
-		if v.DType() != d || v.Bytes() != 6*d.Size() || len(v.Float32s())+len(v.Int32s())+len(v.Uint8s()) != 6 {
+		if held := len(v.Float32s()) + len(v.Int32s()) + len(v.Uint8s()) + len(v.BFloat16s()); v.DType() != d ||
+			v.Bytes() != 6*d.Size() || held != 6 {
 			t.Errorf("%v: got %v", d, v)
 		}
 	}
 	if dev.Name() != "cpu generic, 1 threads" {
 		t.Errorf("got %q", dev.Name())
 	}
-	_, err := dev.Alloc(BFloat16, 1)
-	refused(t, err, "bfloat16")
-	_, err = dev.Alloc(Float32, 1, -1)
+	dev.LinearWeights = BFloat16
+	if dev.Name() != "cpu generic, 1 threads, bf16" || dev.Precision() != BF16 {
+		t.Errorf("got %q of precision %s", dev.Name(), dev.Precision())
+	}
+	_, err := dev.Alloc(Float32, 1, -1)
 	refused(t, err, "negative")
 	must(t, dev.Sync())
 	must(t, dev.Close())
@@ -186,8 +192,10 @@ func TestCPU_CopiesToAndFromTheHost(t *testing.T) {
 		dense.New(dense.WithShape(2, 3), dense.WithBacking([]float32{1, 2, 3, 4, 5, 6})),
 		dense.New(dense.WithShape(3), dense.WithBacking([]int32{7, 8, 9})),
 		dense.New(dense.WithShape(2, 1), dense.WithBacking([]uint8{10, 11})),
+		dense.New(dense.WithShape(2), dense.WithBacking([]uint16{12, 13})),
 	} {
-		dtype := map[dense.Dtype]DType{dense.Float32: Float32, dense.Int32: Int32, dense.Uint8: Uint8}[src.Dtype()]
+		dtype := map[dense.Dtype]DType{dense.Float32: Float32, dense.Int32: Int32, dense.Uint8: Uint8,
+			dense.Uint16: BFloat16}[src.Dtype()]
 		v, err := dev.Alloc(dtype, src.DataSize())
 		must(t, err)
 		must(t, dev.Upload(v, src))

@@ -34,7 +34,7 @@ type rig struct {
 	bias, biasQKV, biasUp, position, classTok *tensor.Tensor
 }
 
-func newRig(t testing.TB, n net, batch, threads int, level simd.Level) *rig {
+func newRig(t testing.TB, n net, batch, threads int, level simd.Level, weights tensor.DType) *rig {
 	t.Helper()
 	dev := tensor.NewCPU(threads, level.String())
 	t.Cleanup(func() { _ = dev.Close() })
@@ -57,9 +57,16 @@ func newRig(t testing.TB, n net, batch, threads int, level simd.Level) *rig {
 	r.filter, r.wQKV, r.wOut = of(.05, d, n.patch, n.patch, 3), of(.05, 3*d, d), of(.05, d, d)
 	r.wUp, r.wDown, r.bias = of(.05, n.hidden, d), of(.05, d, n.hidden), of(1, d)
 	r.biasQKV, r.biasUp, r.position, r.classTok = of(.1, 3*d), of(.1, n.hidden), of(.1, l, d), of(.1, n.prefix, d)
-	for _, w := range []*tensor.Tensor{r.wQKV, r.wOut, r.wUp, r.wDown} {
-		if err := r.c.PrepareLinear(w); err != nil {
+	for _, w := range []**tensor.Tensor{&r.wQKV, &r.wOut, &r.wUp, &r.wDown} {
+		numbers, shape := (*w).Float32s(), (*w).Shape()
+		var err error
+		if *w, err = dev.Alloc(weights, shape...); err != nil {
 			t.Fatal(err)
+		}
+		for _, err := range []error{dev.Upload(*w, tensor.HostArray(weights, numbers)), r.c.PrepareLinear(*w)} {
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	return r
@@ -124,14 +131,31 @@ func (r *rig) features() error {
 	return steps["norm"]()
 }
 
+// benchmarked are instructions and a type of weights.
+type benchmarked struct {
+	level   simd.Level
+	weights tensor.DType
+}
+
+// cases are the vector levels, with bfloat16 for those that multiply it.
+func cases() (list []benchmarked) {
+	for _, level := range simd.Levels()[1:] {
+		list = append(list, benchmarked{level, tensor.Float32})
+		if level.BFloat16() == nil {
+			list = append(list, benchmarked{level, tensor.BFloat16})
+		}
+	}
+	return list
+}
+
 // BenchmarkViT measures each operation of a net, and all of it, on one thread and on two.
 func BenchmarkViT(b *testing.B) {
 	for _, n := range nets {
 		for _, batch := range []int{1, 4, 16} {
 			for _, threads := range []int{1, 2} {
-				for _, level := range simd.Levels()[1:] {
-					r := newRig(b, n, batch, threads, level)
-					name := fmt.Sprintf("net=%s/batch=%d/threads=%d/simd=%s", n.name, batch, threads, level)
+				for _, c := range cases() {
+					r := newRig(b, n, batch, threads, c.level, c.weights)
+					name := fmt.Sprintf("net=%s/batch=%d/threads=%d/simd=%s/weights=%s", n.name, batch, threads, c.level, c.weights)
 					for _, step := range []string{"patches", "tokens", "norm", "qkv", "attend", "out", "up", "down"} {
 						run := r.steps()[step]
 						b.Run(name+"/op="+step, func(b *testing.B) { measure(b, run, r.flops(step)) })

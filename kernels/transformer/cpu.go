@@ -7,8 +7,8 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CPU implements Ops on the host in float32. Scratch memory grows to the need of the largest call and stays:
-// calls with shapes seen before allocate nothing.
+// CPU implements Ops on the host in float32, with linear layers also in bfloat16. Scratch memory grows to the need of
+// the largest call and stays: calls with shapes seen before allocate nothing.
 type CPU struct {
 	workers *tensor.Workers
 	level   simd.Level
@@ -33,6 +33,7 @@ type scratch struct {
 	cross   simd.Cross
 	softmax simd.Softmax
 	sums    []float32 // products before the steps after them
+	pairs   []float32 // rows of a block, as pairs of bfloat16
 	keys    []float32 // of a head, row after row
 	values  []float32
 	queries []float32 // of a block, in panels
@@ -73,6 +74,14 @@ func onHost(operation string, tensors ...*tensor.Tensor) error {
 		}
 	}
 	return nil
+}
+
+// weightsOnHost checks that weights are float32 or bfloat16 in host memory.
+func weightsOnHost(operation string, w *tensor.Tensor) error {
+	if w.DType() == tensor.BFloat16 && len(w.BFloat16s()) == w.Len() {
+		return nil
+	}
+	return onHost(operation, w)
 }
 
 // list is the memory of a tensor, nil for none.

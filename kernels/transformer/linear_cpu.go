@@ -1,14 +1,23 @@
 package transformer
 
 import (
+	"cmp"
+	"math"
+
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 )
 
 // product is rows of sums of products, and the steps after each sum. The rows are a linear layer's, which are
 // contiguous, or patches, whose rows are taps runs of depth numbers at a distance of tapStride.
+//
+// A product of bfloat16 has pairs of numbers (simd.Pairs) instead of single ones: its depth counts pairs, and its
+// weights hold them. Rows of the input are rounded to pairs next to the tiles that read them.
 type product struct {
 	in                     []float32
+	bfloat16               bool
+	numbers                int      // of a row of the input
+	odd                    []uint16 // weights of bfloat16 whose rows have an odd count of numbers, nil for others
 	rows                   int
 	taps, depth, tapStride int
 	shape                  Patches // start of rows; the zero value for contiguous rows
@@ -29,6 +38,7 @@ type plan struct {
 	panels             int        // panels of columns
 	perBlock           int        // rows in a block
 	groups, perGroup   int        // groups of panels, and panels in each: a block is rows × group
+	perPass            int        // panels of a group whose sums are in memory together
 	chunk              int        // reduction steps in one call of the tile kernel at most
 	direct             bool       // sums go straight to the output
 	apart              int        // numbers between the rows of other sums, so that these do not share sets of a cache
@@ -49,13 +59,28 @@ func (c *CPU) Linear(y, x, w, b *tensor.Tensor, p LinearParams) error {
 	if err != nil {
 		return err
 	}
-	if err := onHost("linear", y, x, w, b, p.Scale, p.Residual); err != nil {
+	if err := cmp.Or(onHost("linear", y, x, b, p.Scale, p.Residual), weightsOnHost("linear", w)); err != nil {
 		return err
 	}
-	c.multiply(product{in: list(x), rows: l.Rows, taps: 1, depth: l.C, weights: list(w), prepared: p.Prepared,
-		out:  list(y),
-		bias: list(b), width: l.K, gelu: p.GELU, scale: list(p.Scale), residual: list(p.Residual)})
+	k := linearOf(l, w)
+	k.in, k.rows, k.prepared, k.out = list(x), l.Rows, p.Prepared, list(y)
+	k.bias, k.gelu, k.scale, k.residual = list(b), p.GELU, list(p.Scale), list(p.Residual)
+	c.multiply(k)
 	return nil
+}
+
+// linearOf is the product of a layer with its weights alone.
+func linearOf(l Layer, w *tensor.Tensor) product {
+	k := product{taps: 1, depth: l.C, numbers: l.C, weights: w.Float32s(), width: l.K}
+	if halves := w.BFloat16s(); halves != nil {
+		k.bfloat16, k.depth = true, ceilDiv(l.C, 2)
+		if l.C%2 == 0 {
+			k.weights = simd.Pairs(halves)
+		} else {
+			k.odd = halves
+		}
+	}
+	return k
 }
 
 // PrepareLinear implements Ops: panels of weights replace their rows, if they fit in that memory.
@@ -64,14 +89,14 @@ func (c *CPU) PrepareLinear(w *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	if err := onHost("weights to prepare", w); err != nil {
+	if err := weightsOnHost("weights to prepare", w); err != nil {
 		return err
 	}
-	k := product{taps: 1, depth: l.C, weights: list(w), width: l.K}
+	k := linearOf(l, w)
 	k.cut(c.level)
 	if k.fillsPanels() {
 		for i := range c.scratch {
-			c.scratch[i].sums = grow(c.scratch[i].sums, k.plan.wide*l.C)
+			c.scratch[i].sums = grow(c.scratch[i].sums, k.plan.wide*k.depth)
 		}
 		c.product = k
 		c.workers.Run(k.plan.panels, c.tasks.prepare)
@@ -90,8 +115,8 @@ func (c *CPU) prepareBlock(worker, panel int) {
 	c.level.Transpose(place, width, rows, k.depth, width, k.depth)
 }
 
-// fillsPanels reports whether the columns fill all panels.
-func (k *product) fillsPanels() bool { return k.width%k.plan.narrow == 0 }
+// fillsPanels reports whether the weights fill all panels.
+func (k *product) fillsPanels() bool { return k.width%k.plan.narrow == 0 && k.odd == nil }
 
 // PatchEmbed implements Ops.
 func (c *CPU) PatchEmbed(y, x, w, b *tensor.Tensor) error {
@@ -138,8 +163,11 @@ func (c *CPU) multiply(k product) {
 	for i := range c.scratch {
 		s := &c.scratch[i]
 		s.offsets = grow(s.offsets, k.plan.perBlock)
+		if k.bfloat16 {
+			s.pairs = grow(s.pairs, k.plan.perBlock*k.plan.chunk)
+		}
 		if !k.plan.direct {
-			s.sums = grow(s.sums, k.plan.perBlock*(k.plan.perGroup*k.plan.wide+k.plan.apart))
+			s.sums = grow(s.sums, k.plan.perBlock*(k.plan.perPass*k.plan.wide+k.plan.apart))
 		}
 	}
 	c.workers.Run(ceilDiv(k.rows, k.plan.perBlock)*k.plan.groups, c.tasks.multiply)
@@ -149,7 +177,9 @@ func (c *CPU) multiply(k product) {
 // cut makes the plan.
 func (k *product) cut(level simd.Level) {
 	pl := &k.plan
-	pl.level = level.TileLevel(k.width)
+	if pl.level = level; !k.bfloat16 {
+		pl.level = level.TileLevel(k.width)
+	}
 	pl.rows, pl.wide, pl.narrow = pl.level.TileShape()
 	pl.panels = ceilDiv(k.width, pl.wide)
 	pl.chunk = k.reduction()
@@ -160,9 +190,10 @@ func (k *product) cut(level simd.Level) {
 	blocks := max(1, ceilDiv(k.rows, pl.perBlock))
 	pl.perGroup = max(1, pl.panels/ceilDiv(blockTarget, blocks))
 	pl.apart = 16
-	pl.direct = k.gelu == None && k.scale == nil && k.residual == nil && k.fillsPanels() && pl.chunk == k.reduction()
-	if !pl.direct {
-		pl.perGroup = max(1, min(pl.perGroup, outputFloats/(pl.perBlock*pl.wide)))
+	pl.direct = k.gelu == None && k.scale == nil && k.residual == nil && k.width%pl.narrow == 0 &&
+		pl.chunk == k.reduction()
+	if pl.perPass = pl.perGroup; !pl.direct {
+		pl.perPass = max(1, min(pl.perGroup, outputFloats/(pl.perBlock*pl.wide)))
 	}
 	pl.groups = ceilDiv(pl.panels, pl.perGroup)
 }
@@ -176,7 +207,7 @@ func (k *product) panelWidth(panel int) int {
 }
 
 // packBlock packs a panel of weights: panel[e·width + j] = w[column + j, e], 0 beyond the last column.
-func (c *CPU) packBlock(_, panel int) {
+func (c *CPU) packBlock(worker, panel int) {
 	k := &c.product
 	reduction, width, column := k.reduction(), k.panelWidth(panel), panel*k.plan.wide
 	dst := k.packed[column*reduction:][:width*reduction]
@@ -184,7 +215,29 @@ func (c *CPU) packBlock(_, panel int) {
 	if valid < width {
 		clear(dst)
 	}
-	c.level.Transpose(dst, width, k.weights[column*reduction:], reduction, valid, reduction)
+	rows := k.weights
+	if k.odd != nil {
+		rows = c.completed(k, &c.scratch[worker], column, valid)
+	} else {
+		rows = rows[column*reduction:]
+	}
+	c.level.Transpose(dst, width, rows, reduction, valid, reduction)
+}
+
+// completed returns rows of weights as pairs. The last pair of each row has a 0.
+func (c *CPU) completed(k *product, s *scratch, row, count int) []float32 {
+	s.sums = grow(s.sums, count*k.depth)
+	for i := range count {
+		halves, pairs := k.odd[(row+i)*k.numbers:][:k.numbers], s.sums[i*k.depth:][:k.depth]
+		for e := range pairs {
+			pair := uint32(halves[2*e])
+			if 2*e+1 < len(halves) {
+				pair |= uint32(halves[2*e+1]) << 16
+			}
+			pairs[e] = math.Float32frombits(pair)
+		}
+	}
+	return s.sums
 }
 
 // multiplyBlock computes a block of rows × a group of panels.
@@ -193,32 +246,56 @@ func (c *CPU) multiplyBlock(worker, block int) {
 	pl := &k.plan
 	lo := block / pl.groups * pl.perBlock
 	rows := min(pl.perBlock, k.rows-lo)
-	first := block % pl.groups * pl.perGroup
-	last := min(first+pl.perGroup, pl.panels)
+	begin := block % pl.groups * pl.perGroup
+	end := min(begin+pl.perGroup, pl.panels)
 	base := k.offset(lo)
-	for i := range s.offsets[:ceilTo(rows, pl.rows)] { // a last tile repeats the last row
-		s.offsets[i] = k.offset(lo+min(i, rows-1)) - base
-	}
-	dst, stride := s.sums, (last-first)*pl.wide+pl.apart
-	if pl.direct {
-		dst, stride = k.out[lo*k.width+first*pl.wide:], k.width
-	}
-	for from := 0; from < k.reduction(); from += pl.chunk {
-		steps := min(pl.chunk, k.reduction()-from)
-		for panel := first; panel < last; panel++ {
-			c.multiplyPanel(k, s, panel, base, from, steps, rows, dst[(panel-first)*pl.wide:], stride)
+	if !k.bfloat16 {
+		for i := range s.offsets[:ceilTo(rows, pl.rows)] { // a last tile repeats the last row
+			s.offsets[i] = k.offset(lo+min(i, rows-1)) - base
 		}
 	}
-	c.finish(k, s, lo, rows, first*pl.wide, min(last*pl.wide, k.width), stride)
+	for first := begin; first < end; first += pl.perPass {
+		last := min(first+pl.perPass, end)
+		dst, stride := s.sums, (last-first)*pl.wide+pl.apart
+		if pl.direct {
+			dst, stride = k.out[lo*k.width+first*pl.wide:], k.width
+		}
+		for from := 0; from < k.reduction(); from += pl.chunk {
+			steps := min(pl.chunk, k.reduction()-from)
+			in := s.pairs
+			if !k.bfloat16 {
+				in = k.in[base+from:]
+			} else if first == begin || steps < k.reduction() { // else the last pass left them
+				c.roundRows(k, s, lo, rows, from, steps)
+			}
+			for panel := first; panel < last; panel++ {
+				c.multiplyPanel(k, s, panel, in, from, steps, rows, dst[(panel-first)*pl.wide:], stride)
+			}
+		}
+		c.finish(k, s, lo, rows, first*pl.wide, min(last*pl.wide, k.width), stride)
+	}
 	s.tile = simd.Tile{}
 }
 
-// multiplyPanel adds steps of the reduction to the sums of the rows of a block and the columns of a panel.
-func (c *CPU) multiplyPanel(k *product, s *scratch, panel, base, from, steps, rows int, dst []float32, stride int) {
+// roundRows writes steps of the rows of a block as pairs, row after row.
+func (c *CPU) roundRows(k *product, s *scratch, first, rows, from, steps int) {
+	for i := range rows {
+		row := k.in[(first+i)*k.numbers:][:k.numbers]
+		c.level.RoundBFloat16(s.pairs[i*steps:][:steps], row[2*from:min(2*(from+steps), len(row))])
+	}
+	for i := range s.offsets[:ceilTo(rows, k.plan.rows)] { // a last tile repeats the last row
+		s.offsets[i] = min(i, rows-1) * steps
+	}
+}
+
+// multiplyPanel adds steps of the reduction, from a step on, to the sums of the rows of a block and the columns of a
+// panel. in begins with the first row's input of that step.
+func (c *CPU) multiplyPanel(k *product, s *scratch, panel int, in []float32, from, steps, rows int, dst []float32,
+	stride int) {
 	width, column := k.panelWidth(panel), panel*k.plan.wide
 	t := &s.tile
 	*t = simd.Tile{
-		A: k.in[base+from:], Taps: k.taps, Depth: k.depth, TapStride: k.tapStride, DstStride: stride, Load: from > 0,
+		A: in, Taps: k.taps, Depth: k.depth, TapStride: k.tapStride, DstStride: stride, Load: from > 0,
 		Panel: k.packed[column*k.reduction()+from*width:][:steps*width],
 	}
 	if k.taps == 1 {
@@ -229,7 +306,11 @@ func (c *CPU) multiplyPanel(k *product, s *scratch, panel, base, from, steps, ro
 	}
 	for row := 0; row < rows; row += k.plan.rows {
 		t.Rows, t.Offsets, t.Dst = min(k.plan.rows, rows-row), s.offsets[row:], dst[row*stride:]
-		k.plan.level.Multiply(t, width)
+		if k.bfloat16 {
+			k.plan.level.MultiplyBFloat16(t, width)
+		} else {
+			k.plan.level.Multiply(t, width)
+		}
 	}
 }
 
@@ -248,12 +329,19 @@ func (c *CPU) finish(k *product, s *scratch, first, rows, lo, hi, stride int) {
 		if cut < hi {
 			c.level.Add(sums[cut-lo:], k.bias[cut:hi])
 		}
+		residual := k.residual
 		if k.gelu != None {
-			c.activate(sums, sums, k.gelu)
+			activated := sums
+			if residual == nil && k.scale == nil {
+				activated = y
+			}
+			c.activate(activated, sums, k.gelu)
 		}
-		switch residual := k.residual; {
+		switch {
 		case residual == nil && k.scale == nil:
-			copy(y, sums)
+			if k.gelu == None {
+				copy(y, sums)
+			}
 		case residual == nil:
 			copy(y, sums)
 			c.level.ScaleRows(y, len(y), 1, k.scale[lo:hi])

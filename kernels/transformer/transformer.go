@@ -38,8 +38,9 @@ type LinearParams struct {
 // others in its batch. NaN in a token spreads to all results from it. No finite operand gives NaN unless a
 // sum of its products overflows float32.
 //
-// A device may compute in bfloat16: maps (x, y, r, qkv, patches) and the weights of products (w) then have
-// that type, and gain, bias, b, scale, prefix and position are float32. Sums are float32 in any case.
+// A device may compute in bfloat16. On a graphics card, maps (x, y, r, qkv, patches) and the weights of products
+// (w) then have that type, and gain, bias, b, scale, prefix and position are float32. On the CPU, the weights of
+// linear layers may have it: x is then rounded to bfloat16. Sums are float32 in any case.
 type Ops interface {
 	// LayerNorm normalizes each row of D numbers (Ba, Kiros and Hinton, 2016):
 	//

@@ -124,6 +124,10 @@ func ofModel(name string, c model.Config, pre picture.Preprocessing, o *Options,
 		info.Layers = append(info.Layers, Layer{model.FC7, c.FC7})
 	}
 	return &kind{info, func(file *weights.File, backend kernels.Backend) (Net, error) {
+		if p := backend.Precision(); p == tensor.BF16 && backend.Formats().Maps == tensor.Float32 {
+			return nil, fmt.Errorf("precision %s: the CPU computes convolutions in fp32 (choose fp32 or auto): %w", p,
+				tensor.ErrPrecision)
+		}
 		net, err := model.New(c, backend)
 		if err != nil {
 			return nil, err

@@ -9,11 +9,11 @@ import (
 )
 
 // Net is a vision transformer on a device. It serves one goroutine at a time. If the device computes in
-// bfloat16, the activations and the weights of products are bfloat16. Features are float32.
+// bfloat16, the weights of products are bfloat16, and on a graphics card the activations too. Features are float32.
 type Net struct {
 	config  Config
 	backend kernels.Backend
-	maps    tensor.DType // of tokens, pixels and the weights of products
+	maps    tensor.DType // of tokens, pixels and the filters of patches
 	kind    activationKind
 
 	params *tensor.Arena
@@ -65,7 +65,7 @@ func New(c Config, backend kernels.Backend) (*Net, error) {
 		return nil, err
 	}
 	n := &Net{
-		config: c, backend: backend, maps: backend.Precision().Maps(), kind: c.GELU.kind(),
+		config: c, backend: backend, maps: backend.Formats().Maps, kind: c.GELU.kind(),
 		params: tensor.NewArena(backend), buffers: tensor.NewArena(backend),
 		slots: map[string]slot{}, plans: map[int]*Plan{},
 	}
@@ -127,7 +127,7 @@ func (b *builder) norm(name string, width int) norm {
 
 func (b *builder) linear(name string, out, in int) linear {
 	return linear{
-		w: b.slot(name+".weight", b.net.maps, product, out, in),
+		w: b.slot(name+".weight", b.net.backend.Formats().Linear, product, out, in),
 		b: b.slot(name+".bias", tensor.Float32, asFiled, out),
 	}
 }
@@ -148,7 +148,7 @@ func (b *builder) block(name string) block {
 }
 
 // channels is the number of channels of a pixel on the device. Those after the colours are 0.
-func (n *Net) channels() int { return n.backend.Precision().Pixels() }
+func (n *Net) channels() int { return n.backend.Formats().Pixels }
 
 // Config returns the configuration that the net was made from.
 func (n *Net) Config() Config { return n.config }

@@ -40,21 +40,23 @@ type call struct {
 type calls map[madeFor]*call
 
 type madeFor struct {
-	name  string
-	bf16  bool
-	large bool
+	name    string
+	bf16    bool
+	formats tensor.Formats
+	large   bool
 }
 
-// make draws the values of the case for a device of a precision: always the same ones, which a device that
-// computes in bfloat16 gets rounded, as the reference does.
-func (made calls) make(c Case, p tensor.Precision) *call {
-	key := madeFor{c.Op + "/" + c.Name, p == tensor.BF16, c.Large}
+// make draws the values of the case for a device: always the same ones, which a device that computes in bfloat16 gets
+// rounded, as the reference does.
+func (made calls) make(c Case, device tensor.Device) *call {
+	p := device.Precision()
+	key := madeFor{c.Op + "/" + c.Name, p == tensor.BF16, device.Formats(), c.Large}
 	if k := made[key]; k != nil {
 		return k
 	}
 	k := c.build(&values{rng.New(rng.Derive(1, key.name)), p})
 	for _, o := range k.operands {
-		o.precision = p
+		o.precision, o.formats = p, key.formats
 	}
 	if c.Large {
 		maps.DeleteFunc(made, func(k madeFor, _ *call) bool { return k.large })
@@ -72,9 +74,11 @@ type operand struct {
 	int32s   []int32
 	uint8s   []uint8
 
-	computing bool // of the type that the device computes in, which may be bfloat16
+	computing bool // of the type of maps on the device, which may be bfloat16
+	weights   bool // of the type of the weights of linear layers
 	rounded   bool // float32, but the device may have rounded it to the type that it computes in
 	precision tensor.Precision
+	formats   tensor.Formats
 
 	want    []float64 // nil for operands that the operation must not change
 	at      []int     // the elements that want holds, nil for all
@@ -104,16 +108,22 @@ func (o *operand) length() int {
 	return n
 }
 
-// computed marks an operand of the type that the device computes in.
+// computed marks an operand of the type of maps.
 func (o *operand) computed() *operand {
 	o.computing = true
+	return o
+}
+
+// linear marks the weights of a linear layer.
+func (o *operand) linear() *operand {
+	o.weights = true
 	return o
 }
 
 // accuracy is the accuracy of a device of accuracy a for the operand: float32 results are as good in
 // bfloat16, because its operands are exact.
 func (o *operand) accuracy(a Accuracy) Accuracy {
-	if o.precision == tensor.BF16 && !o.computing && !o.rounded {
+	if o.precision == tensor.BF16 && o.dtype() != tensor.BFloat16 && !o.rounded {
 		return FP32()
 	}
 	return a
@@ -121,8 +131,10 @@ func (o *operand) accuracy(a Accuracy) Accuracy {
 
 func (o *operand) dtype() tensor.DType {
 	switch {
-	case o.computing && o.precision == tensor.BF16:
-		return tensor.BFloat16
+	case o.computing:
+		return o.formats.Maps
+	case o.weights:
+		return o.formats.Linear
 	case o.int32s != nil:
 		return tensor.Int32
 	case o.uint8s != nil:

@@ -24,10 +24,21 @@ func OpenDevice(t testing.TB, threads int) kernels.Backend {
 // OpenDeviceIn opens that device in a precision. The test is skipped if the device does not have it.
 func OpenDeviceIn(t testing.TB, threads int, p tensor.Precision) kernels.Backend {
 	t.Helper()
-	backend, note, err := kernels.Open(kernels.Config{Device: cmp.Or(os.Getenv(DeviceEnv), "cpu"), Threads: threads,
-		Precision: p})
+	return openDevice(t, kernels.Config{Threads: threads, Precision: p})
+}
+
+// OpenForFeatures is OpenDeviceIn for nets that do not learn, which the host also computes in bfloat16.
+func OpenForFeatures(t testing.TB, threads int, p tensor.Precision) kernels.Backend {
+	t.Helper()
+	return openDevice(t, kernels.Config{Threads: threads, Precision: p, Features: true})
+}
+
+func openDevice(t testing.TB, c kernels.Config) kernels.Backend {
+	t.Helper()
+	c.Device = cmp.Or(os.Getenv(DeviceEnv), "cpu")
+	backend, note, err := kernels.Open(c)
 	if errors.Is(err, tensor.ErrPrecision) {
-		Skip(t, string(p), err.Error())
+		Skip(t, string(c.Precision), err.Error())
 	}
 	if err != nil {
 		t.Fatal(err)

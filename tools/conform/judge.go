@@ -17,7 +17,7 @@ func (made calls) judge(b, other kernels.Backend, c Case, o Options) []error {
 	if c.Refuse {
 		return made.refused(b, c)
 	}
-	k := made.make(c, b.Precision())
+	k := made.make(c, b)
 	before := k.images(0)
 	first, err := k.execute(b, float32(math.NaN()))
 	if err != nil {
@@ -46,7 +46,7 @@ func (made calls) judge(b, other kernels.Backend, c Case, o Options) []error {
 
 // refused runs a call that must fail, without a panic.
 func (made calls) refused(b kernels.Backend, c Case) (problems []error) {
-	k := made.make(c, b.Precision())
+	k := made.make(c, b)
 	_, err := k.execute(b, 0)
 	switch {
 	case err == nil:

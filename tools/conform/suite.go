@@ -182,7 +182,7 @@ func Bench(b *testing.B, open func(t testing.TB) kernels.Backend, o Options) {
 			continue
 		}
 		b.Run(fmt.Sprintf("op=%s/%s", c.Op, c.Name), func(b *testing.B) {
-			k := calls{}.make(c, backend.Precision())
+			k := calls{}.make(c, backend)
 			release, err := k.bind(backend, 0)
 			defer release()
 			if err != nil {

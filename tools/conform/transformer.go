@@ -268,7 +268,7 @@ func (l linear) withCase() Case {
 		shape := append(append([]int(nil), l.x[:len(l.x)-1]...), k)
 		length := blank(shape...).length()
 		x := input("x", r.normal(blank(l.x...).length()), l.x...).computed()
-		w := input("w", r.normal(k*c), l.w...).computed()
+		w := input("w", r.normal(k*c), l.w...).linear()
 		if l.prepared {
 			w.want, w.verdict = make([]float64, k*c), anything
 		}

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -45,9 +47,47 @@ func TestAVX2_HasSixteenRegisters(t *testing.T) {
 	}
 	for _, kernel := range kernels {
 		name, body, _ := strings.Cut(kernel, "(")
-		if register := beyond.FindString(body); register != "" && !strings.HasSuffix(name, "AVX512") {
+		if register := beyond.FindString(body); register != "" && !strings.Contains(name, "AVX512") {
 			t.Errorf("%s uses %s", name, register)
 		}
+	}
+}
+
+// TestBFloat16_IsWhatADisassemblerReads gives the bytes of every instruction that Go's assembler lacks to LLVM.
+func TestBFloat16_IsWhatADisassemblerReads(t *testing.T) {
+	disassembler, err := exec.LookPath("llvm-mc")
+	if err != nil {
+		t.Skip("llvm-mc is not installed (Debian package llvm): bytes are not compared")
+	}
+	source, err := os.ReadFile(filepath.Join("..", "..", "kernels", "simd", "kernels_amd64.s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`(?m)^\tLONG \$0x(..)(..)(..)(..); WORD \$0x(..)(..) // (\S+) Z(\d+), Z(\d+), Z(\d+)$`)
+	var code, want []string
+	for _, m := range line.FindAllStringSubmatch(string(source), -1) {
+		for _, i := range []int{4, 3, 2, 1, 6, 5} {
+			code = append(code, "0x"+m[i])
+		}
+		want = append(want, fmt.Sprintf("%s %%zmm%s, %%zmm%s, %%zmm%s", strings.ToLower(m[7]), m[8], m[9], m[10]))
+	}
+	if len(want) < 50 {
+		t.Fatalf("%d instructions", len(want))
+	}
+	command := exec.Command(disassembler, "--disassemble", "-triple=x86_64")
+	command.Stdin = strings.NewReader(strings.Join(code, " ") + "\n")
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for text := range strings.Lines(string(out)) {
+		if text = strings.Join(strings.Fields(text), " "); text != "" && text != ".text" {
+			got = append(got, text)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("LLVM reads %d instructions %q, want %d %q", len(got), got, len(want), want)
 	}
 }
 

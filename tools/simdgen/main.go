@@ -57,6 +57,11 @@ func main() {
 		scaleRows(set)
 		sumSquares(set)
 	}
+	for _, rows := range avx512BF16.tileRows {
+		tile(avx512BF16, rows, 2)
+		tile(avx512BF16, rows, 1)
+	}
+	roundBFloat16()
 	transpose()
 	resampleRow()
 	reduceRows()
@@ -66,4 +71,8 @@ func main() {
 	doubleRow()
 	huffmanRun()
 	Generate()
+	if err := encode(file + ".s"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }

@@ -80,7 +80,7 @@ func (v vectors) tileStep(acc [][]reg.VecVirtual, pointers []reg.GPVirtual, pane
 		x := v.register()
 		VBROADCASTSS(Mem{Base: pointers[i], Index: index, Scale: 4}, x)
 		for j := range b {
-			VFMADD231PS(b[j], x, acc[i][j])
+			v.multiplyAdd(b[j], x, acc[i][j])
 		}
 	}
 	ADDQ(Imm(uint64(len(b)*v.bytes())), panel)

@@ -14,6 +14,7 @@ type vectors struct {
 	name      string
 	lanes     int // float32 in a register
 	wide      bool
+	pairs     bool  // each number of a tile's factors is two bfloat16
 	tileRows  []int // 2 vectors a row: the largest fills the registers with sums
 	outerRows int   // 3 vectors a row
 }
