@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 
 	"nmn/internal/rng"
 	"nmn/labels/misplaced"
+	"nmn/loader"
 	"nmn/report"
 	"nmn/train"
 )
@@ -23,19 +25,23 @@ const (
 	// memorised is the share of the foreign captions that scores must find at least, of those that scores find which know
 	// nothing of a bag's labels. Scores that know them by heart take foreign captions for the bag's own.
 	memorised = .8
+	// If most bags have at most mostByScores captions, the nets of two halves of the bags judge them.
+	mostByScores, halves = 2, 2
 )
 
 // witnessed is what was found of the captions of a group.
 type witnessed struct {
 	*misplaced.Result
 	input misplaced.Input
-	found *report.FoundCaptions // for people
+	// outOfFold is set if the scores come from nets that have not learned the bag.
+	outOfFold bool
+	found     *report.FoundCaptions // for people
 }
 
 // captions plans CaptionFilter. All captions are learned as evidence, weighted by the probability that they belong to
 // their bags. Stage 1 goes on with it for as many epochs again, since a net that starts afresh loses two points of AP.
-// Its scores judge the captions once more, and stage 2 learns what they say then. If scores judge most captions alone,
-// better ones are worth as many epochs again. If foreign captions cannot be distinguished, the arm is HeldRates.
+// Its scores judge the captions once more, and stage 2 learns what they say then. If scores of learned bags judge
+// most captions alone, better ones are worth as many epochs again. If foreign captions cannot be distinguished, the arm is HeldRates.
 func (p *planner) captions(ctx context.Context) error {
 	w, err := p.recipe.witness(ctx, filepath.Dir(p.start))
 	if err != nil {
@@ -46,12 +52,18 @@ func (p *planner) captions(ctx context.Context) error {
 		return p.heldRates(ctx)
 	}
 	nets := []string{netFolder}
-	if w.ByScores {
+	if w.ByScores && !w.outOfFold {
 		nets = append(nets, netFolder+"-2")
 	}
 	p.From = p.start
 	for _, net := range nets {
-		if w, err = p.judgedAgain(ctx, net, w); err != nil {
+		if err := p.goOn(ctx, net, w); err != nil {
+			return err
+		}
+		if w.outOfFold { // scores of bags that were learned would judge worse
+			continue
+		}
+		if w, err = p.judgedAgain(ctx, w); err != nil {
 			return err
 		}
 	}
@@ -62,12 +74,11 @@ func (p *planner) captions(ctx context.Context) error {
 	return err
 }
 
-// judgedAgain has stage 1 go on from p.From with what the captions say, and judges them by the new scores. A refusal
-// leaves the judgement as it was.
-func (p *planner) judgedAgain(ctx context.Context, net string, w *witnessed) (*witnessed, error) {
+// goOn has stage 1 go on from p.From, which becomes the new net, with what the captions say.
+func (p *planner) goOn(ctx context.Context, net string, w *witnessed) error {
 	dir := filepath.Join(p.dir, CaptionsFolder)
 	if err := p.trainer.Prepare(ctx, dir); err != nil {
-		return nil, err
+		return err
 	}
 	t := Training{Config: p.recipe.settings.Train, Data: p.Data, Title: "stage 1 on the captions",
 		Dir: filepath.Join(dir, net), From: p.From}
@@ -77,17 +88,20 @@ func (p *planner) judgedAgain(ctx context.Context, net string, w *witnessed) (*w
 	t.Config.Stage2Epochs, t.Config.KeepBest = t.Config.Stage1Epochs, 0
 	var err error
 	if t.Arm, err = Baseline.ForTraining(p.settings.MIL); err != nil {
-		return nil, err
+		return err
 	}
 	if t.Evidence, err = w.evidence(ctx); err != nil {
-		return nil, err
-	}
-	if err := p.trainer.TrainNet(ctx, t); err != nil {
-		return nil, err
+		return err
 	}
 	p.From = filepath.Join(t.Dir, train.LastName)
+	return p.trainer.TrainNet(ctx, t)
+}
+
+// judgedAgain judges the captions by the scores of the net that went on. A refusal leaves the judgement as it was.
+func (p *planner) judgedAgain(ctx context.Context, w *witnessed) (*witnessed, error) {
 	again := misplaced.Input{Classes: w.input.Classes, Captions: w.input.Captions}
-	if again.Scores, err = p.trainer.Score(ctx, t.Dir, p.Data.Train); err != nil {
+	var err error
+	if again.Scores, err = p.trainer.Score(ctx, filepath.Dir(p.From), p.Data.Train); err != nil {
 		return nil, err
 	}
 	better, err := p.recipe.judge(ctx, again)
@@ -129,6 +143,11 @@ func (r *Recipe) witness(ctx context.Context, stage1 string) (*witnessed, error)
 		if w, err = r.witnessOnline(ctx, in, stage1); err != nil {
 			return nil, err
 		}
+		if w.Refusal == "" && fewCaptions(in.Captions) {
+			if w, err = r.witnessByHalves(ctx, w); err != nil {
+				return nil, err
+			}
+		}
 	}
 	w.found = r.foundCaptions(ctx, w)
 	r.judged = w
@@ -162,6 +181,78 @@ func (r *Recipe) witnessOnline(ctx context.Context, in misplaced.Input, stage1 s
 		return first, nil
 	}
 	return last, nil
+}
+
+// fewCaptions reports whether bags have so few captions that scores judge nearly all of them.
+func fewCaptions(captions [][][]int32) bool {
+	few := 0
+	for _, of := range captions {
+		if len(of) <= mostByScores {
+			few++
+		}
+	}
+	return 2*few > len(captions)
+}
+
+// witnessByHalves judges the captions by scores of bags that a net has not learned: two nets learn what the captions of
+// one half of the bags say, and score the other half. If scores judge alone, those of a net that has learned the caption
+// make the share of foreign captions too low, and its own caption too probable.
+func (r *Recipe) witnessByHalves(ctx context.Context, w *witnessed) (*witnessed, error) {
+	evidence, err := w.Evidence(ctx)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := r.deal(ctx, halves)
+	if err != nil {
+		return nil, err
+	}
+	arm, err := Stage1.ForTraining(r.settings.MIL)
+	if err != nil {
+		return nil, err
+	}
+	in := misplaced.Input{Classes: w.input.Classes, Captions: w.input.Captions,
+		Scores: make([]float32, len(evidence))}
+	for number := range halves {
+		t := Training{Title: fmt.Sprintf("half %d of the captions", number+1), Arm: arm, Config: r.settings.Train,
+			Dir: r.foldDir(CaptionsFolder, number)}
+		t.Config.Seed = rng.Derive(t.Config.Seed, fmt.Sprintf("recipe/%s/fold%d", CaptionsFolder, number+1))
+		t.Config.Patience, t.Config.KeepBest = 0, 0
+		data := *r.data
+		learned, held := plan.Training(number), plan.HeldOut(number)
+		if data.Train, err = loader.Subset(r.data.Train, t.Title, learned); err != nil {
+			return nil, err
+		}
+		other, err := loader.Subset(r.data.Train, t.Title+", held out", held)
+		if err != nil {
+			return nil, err
+		}
+		t.Data, t.Evidence = &data, rowsOf(evidence, learned, in.Classes)
+		if err := r.trainer.TrainNet(ctx, t); err != nil {
+			return nil, err
+		}
+		scores, err := r.trainer.Score(ctx, t.Dir, other)
+		if err != nil {
+			return nil, err
+		}
+		for i, bag := range held {
+			copy(in.Scores[bag*in.Classes:(bag+1)*in.Classes], scores[i*in.Classes:])
+		}
+	}
+	better, err := r.judge(ctx, in)
+	if err != nil || better.Refusal != "" {
+		return w, err
+	}
+	better.outOfFold = true
+	return better, nil
+}
+
+// rowsOf copies rows of a matrix of k columns.
+func rowsOf(matrix []float32, rows []int, k int) *dense.Dense {
+	out := make([]float32, 0, len(rows)*k)
+	for _, n := range rows {
+		out = append(out, matrix[n*k:(n+1)*k]...)
+	}
+	return dense.New(dense.WithShape(len(rows), k), dense.WithBacking(out))
 }
 
 // judge judges captions.

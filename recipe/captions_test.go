@@ -2,11 +2,13 @@ package recipe
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/labels/misplaced"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/train"
@@ -76,6 +78,57 @@ func TestCaptions_AreTakenAsTheyAreWithoutWitnesses(t *testing.T) {
 	said := strings.Join(messages, "\n")
 	if !strings.Contains(said, "witness: Captions are used as they are: "+p.Captions.Refused) {
 		t.Errorf("people hear %q", said)
+	}
+}
+
+// Bags with one caption are judged by nets that have not learned them: each learns the evidence of one half, and scores
+// the other.
+func TestCaptions_AreJudgedByHalves(t *testing.T) {
+	const bags = 300
+	f, messages := &fakeTrainer{}, []string(nil)
+	set := loneCaptions(t, bags)
+	for n := range bags { // as the scores say
+		set.CaptionsInUse[n] = [][]int32{{int32(n % 2)}}
+	}
+	r := captionsRecipe(t, f, set, &messages)
+	in := misplaced.Input{Classes: 2, Captions: set.CaptionsInUse, Scores: make([]float32, 2*bags)}
+	for i := range in.Scores {
+		in.Scores[i] = float32(2 * (1 - 2*((i/2+i)%2)))
+	}
+	first, err := r.judge(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := first.Evidence(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.witnessByHalves(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.trainings) != halves || len(f.scored) != halves {
+		t.Fatalf("%d nets trained and %d scored, want %d", len(f.trainings), len(f.scored), halves)
+	}
+	number, times := map[string]int{}, map[string]int{}
+	for n, id := range set.IDs {
+		number[id] = n
+	}
+	for _, training := range f.trainings {
+		e := training.Evidence.Float32s()
+		for row, id := range training.Data.Train.IDs {
+			times[id]++
+			if n := number[id]; !slices.Equal(e[2*row:2*row+2], all[2*n:2*n+2]) {
+				t.Errorf("bag %s has the evidence %v, want %v", id, e[2*row:2*row+2], all[2*n:2*n+2])
+			}
+		}
+	}
+	for id, n := range number {
+		if times[id] != 1 {
+			t.Errorf("bag %d was learned by %d nets, want 1", n, times[id])
+		}
+	}
+	if !fewCaptions(set.CaptionsInUse) {
+		t.Error("one caption for each bag is not few")
 	}
 }
 

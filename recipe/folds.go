@@ -80,7 +80,7 @@ func (r *Recipe) foldPlan(ctx context.Context) (*crossfit.Plan, error) {
 	plan, err := crossfit.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if plan, err = r.deal(ctx); err != nil {
+		if plan, err = r.deal(ctx, r.settings.Folds()); err != nil {
 			return nil, err
 		}
 		return plan, r.save(ctx, func() error { return plan.WriteFile(path) })
@@ -98,8 +98,8 @@ func (r *Recipe) foldPlan(ctx context.Context) (*crossfit.Plan, error) {
 
 // deal deals bags to folds. Near-duplicates stay in one fold: a net that has learned the label of one would know that
 // of the other. A group has half as many bags as a fold at most, so that folds stay of one size.
-func (r *Recipe) deal(ctx context.Context) (*crossfit.Plan, error) {
-	ids, folds := r.data.Train.IDs, r.settings.Folds()
+func (r *Recipe) deal(ctx context.Context, folds int) (*crossfit.Plan, error) {
+	ids := r.data.Train.IDs
 	groups, err := r.alike(ctx, len(ids)/(2*folds))
 	if err != nil {
 		return nil, err

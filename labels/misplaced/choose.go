@@ -146,7 +146,7 @@ func (r *Result) fill() {
 	}
 	if r.ByScores {
 		r.Remarks = append(r.Remarks,
-			"most captions are foreign: the scores judge them, since the others have no caption to agree with")
+			"pictures have too few captions of their own to agree: the scores judge most captions")
 	}
 }
 

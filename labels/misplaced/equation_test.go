@@ -172,7 +172,11 @@ func TestJudge_IsTheEquation(t *testing.T) {
 	p := replaced(120, 2)
 	k, all := p.classes, p.scored(1)
 	for n := range p.captions {
-		p.captions[n] = p.captions[n][:2+n%4]
+		size := 2 + n%4
+		if n%3 == 0 { // two captions with scores are not arranged
+			size = max(size, mostByScores+1)
+		}
+		p.captions[n] = p.captions[n][:size]
 	}
 	in := Input{Classes: k, Captions: p.captions}
 	for n := 0; n < 120; n += 3 { // the others have none
@@ -184,7 +188,7 @@ func TestJudge_IsTheEquation(t *testing.T) {
 	check(t, err)
 	likelihood := 0.0
 	for n := range p.captions {
-		if !f.units[n].exactly() {
+		if !f.units[n].exact {
 			continue
 		}
 		want, log := f.byEquation(n)

@@ -44,11 +44,13 @@ type finder struct {
 
 // unit is a bag whose captions are compared, or a part of a bag of very many captions.
 type unit struct {
-	bag, first, captions int // first is the number of its first caption
+	bag, first, captions int  // first is the number of its first caption
+	exact                bool // all arrangements of its captions are compared
 }
 
 const (
 	mostTogether = 24      // captions of a unit
+	mostByScores = 2       // captions of a unit that scores judge if there are some
 	mostTabled   = 1 << 23 // values of a table
 )
 
@@ -65,7 +67,7 @@ func newFinder(ctx context.Context, in Input, o Options) (*finder, error) {
 	f.pair()
 	f.rounds = otherRounds
 	for i := range f.units {
-		if f.units[i].exactly() {
+		if f.units[i].exact {
 			f.rounds = exactRounds
 		}
 	}
@@ -123,7 +125,8 @@ func (f *finder) divide() (most int) {
 		parts := (len(captions) + limit - 1) / limit
 		for i := range parts {
 			from, to := i*len(captions)/parts, (i+1)*len(captions)/parts
-			f.units = append(f.units, unit{bag: n, first: f.first[n] + from, captions: to - from})
+			f.units = append(f.units, unit{bag: n, first: f.first[n] + from, captions: to - from,
+				exact: f.isExact(n, to-from)})
 			most = max(most, to-from)
 		}
 	}
@@ -133,9 +136,15 @@ func (f *finder) divide() (most int) {
 // witnessed reports whether a caption of the unit can be compared with others, or with scores.
 func (f *finder) witnessed(u *unit) bool { return u.captions > 1 || f.scored(u.bag) }
 
-// exactly reports whether all arrangements of a unit are compared. Single captions are compared with captions
-// of other bags, like units of many captions: their share depends on scores alone, which may be over-confident.
-func (u *unit) exactly() bool { return u.captions > 1 && u.captions <= mostExact }
+// isExact reports whether all arrangements of some captions of a bag are compared. One or two captions with scores are
+// compared with captions of other bags, like units of many captions: their share depends on the scores, and the model of
+// arrangements takes those for independent words.
+func (f *finder) isExact(bag, captions int) bool {
+	if captions <= mostByScores && f.scored(bag) {
+		return false
+	}
+	return captions > 1 && captions <= mostExact
+}
 
 // of are the captions of a unit.
 func (f *finder) of(u *unit) [][]int32 {

@@ -77,7 +77,7 @@ func (f *finder) shareOf(units []int) float64 {
 			clear(next)
 			number = 0
 			for _, i := range units {
-				if f.units[i].captions != n {
+				if f.units[i].captions != n || !f.units[i].exact {
 					continue
 				}
 				number++
@@ -111,7 +111,7 @@ func (f *finder) shareCompared(units []int, k kind) (share float64, captions int
 	t := newTally(len(d.g))
 	for _, i := range units {
 		u := &f.units[i]
-		if u.exactly() || f.kindOf(u) != k {
+		if u.exact || f.kindOf(u) != k {
 			continue
 		}
 		for at := u.first; at < u.first+u.captions; at++ {

@@ -43,11 +43,11 @@ func (j *judge) judge(number int) {
 		j.alone[c] = j.aloneOf(caption)
 	}
 	j.scores = nil
-	if scores := f.scoresOf(j.unit.bag); scores != nil && !(f.scoresMislead && j.unit.exactly()) {
+	if scores := f.scoresOf(j.unit.bag); scores != nil && !(f.scoresMislead && j.unit.exact) {
 		j.room.f, j.room.scores = f, scores
 		j.scores = &j.room
 	}
-	if j.unit.exactly() {
+	if j.unit.exact {
 		j.compareAll()
 	} else {
 		j.byOthers()

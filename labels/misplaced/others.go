@@ -203,7 +203,7 @@ func (j *judge) learnFrom(counts []uint8, size int) {
 func (f *finder) pair() {
 	var order []int
 	for i := range f.units {
-		if u := &f.units[i]; !u.exactly() && f.witnessed(u) {
+		if u := &f.units[i]; !u.exact && f.witnessed(u) {
 			order = append(order, i)
 		}
 	}
@@ -235,7 +235,7 @@ func (f *finder) vote(stride int) float64 {
 		var own, null, votes []float64
 		each := func(handle func(u *unit, from, to int)) {
 			for i := 0; i < len(f.units); i += stride {
-				if u := &f.units[i]; !u.exactly() && k == f.kindOf(u) {
+				if u := &f.units[i]; !u.exact && k == f.kindOf(u) {
 					handle(u, u.first, u.first+u.captions)
 				}
 			}

@@ -122,6 +122,26 @@ func (p *pictures) scored(strength float64) []float32 {
 	return scores
 }
 
+// Scores judge pictures with one or two captions, and the share that they find is near the true one.
+func TestFind_JudgesFewCaptionsByScores(t *testing.T) {
+	unlessShort(t)
+	for captions := 1; captions <= 2; captions++ {
+		p := replaced(2000, 2)
+		for n := range p.captions {
+			p.captions[n], p.foreign[n] = p.captions[n][:captions], p.foreign[n][:captions]
+		}
+		r, err := Find(t.Context(), Input{Classes: p.classes, Captions: p.captions, Scores: p.scored(2)}, DefaultOptions())
+		check(t, err)
+		if !(r.Foreign > .35 && r.Foreign < .45) || r.Interval.Low > .4 || r.Interval.High < .4 {
+			t.Errorf("%d captions each: %.3f foreign, from %.3f to %.3f, want about .4", captions, r.Foreign,
+				r.Interval.Low, r.Interval.High)
+		}
+		if j := r.Judge(p.foreign, r.Kept(.5)); j.AUC < .85 {
+			t.Errorf("%d captions each: AUC %.3f", captions, j.AUC)
+		}
+	}
+}
+
 func TestFind_CaptionsOfScenes(t *testing.T) {
 	unlessShort(t)
 	for _, test := range []struct {
