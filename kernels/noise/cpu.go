@@ -31,9 +31,13 @@ type CPU struct {
 	pooling poolingJob
 	bce     bceJob
 
+	excluding []excluding // one for each worker, once a step with exclusive classes has come
+	bagLosses []float32   // of such a step, nil if not wanted
+
 	// The blocks as values, made once: converting a method for each call would allocate.
 	stepBlock, joinBlock, decideBlock, spreadBlock func(worker, block int)
 	noisyORBlock, noisyORGradBlock, bceBlock       func(worker, block int)
+	exclusiveBlock                                 func(worker, bag int)
 }
 
 // blockClasses is the number of neighbouring classes that a block works on: enough to overlap the latencies

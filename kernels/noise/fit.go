@@ -35,7 +35,11 @@ func fitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p 
 	if err := p.checkEvidence(operation, confidence != nil); err != nil {
 		return g, err
 	}
-	if confidence != nil {
+	if p.Exclusive {
+		if err := p.fitExclusive(operation, g, out, confidence); err != nil {
+			return g, err
+		}
+	} else if confidence != nil {
 		g.PerBag = confidence.Rank() > 0 && confidence.Dim(0) == g.N
 		if !g.PerBag && !isFloats(confidence, 1, 2, 2, g.K) || g.PerBag && !isFloats(confidence, g.N, 2, 2, g.K) {
 			return g, fmt.Errorf("%s: confidence is %s, want floats %d×2×2×%d or 1×2×2×%d: %w",
@@ -138,6 +142,21 @@ func (p StepParams) checkEvidence(operation string, noisy bool) error {
 		return fmt.Errorf("%s: evidence has its own loss, which is not the asymmetric one: %w", operation, ErrAsymmetric)
 	}
 	return nil
+}
+
+// fitExclusive checks what a step has in addition, or must not have, if classes exclude each other.
+func (p StepParams) fitExclusive(operation string, g geometry, out StepOutput, transition *tensor.Tensor) error {
+	switch {
+	case g.K < 2:
+		return fmt.Errorf("%s: %d class: classes that exclude each other are at least two: %w", operation, g.K,
+			tensor.ErrShape)
+	case p.MIL || p.Evidence || p.Asymmetric != (AsymmetricLoss{}):
+		return fmt.Errorf("%s: classes that exclude each other have neither noisy-or nor evidence nor an asymmetric loss: %w",
+			operation, tensor.ErrShape)
+	case out.DO != nil:
+		return fmt.Errorf("%s: the transition matrix is held and has no gradient: %w", operation, tensor.ErrShape)
+	}
+	return optional(operation, "transition matrix", transition, g.K, g.K)
 }
 
 // fitBags checks logits T×h×w×K and N+1 frame offsets. Without offsets N = T.

@@ -40,6 +40,9 @@ type StepParams struct {
 	// Evidence is set if labels holds evidence instead of labels. Confidence must then be nil, and Asymmetric
 	// zero.
 	Evidence bool
+	// Exclusive is set if each bag has exactly one of at least two classes. MIL and Evidence must then be
+	// false, and Asymmetric zero.
+	Exclusive bool
 }
 
 // AsymmetricLoss makes of the cross-entropy the asymmetric loss of Ridnik et al., "Asymmetric Loss For Multi-Label
@@ -97,6 +100,16 @@ type Ops interface {
 	// The divisor is constant: it changes no gradient, and keeps the loss finite and at least 0. If E is 0,
 	// loss and gradient are 0. If |E| is large, they equal the loss and gradient of the label 1 or 0. Nothing
 	// overflows or becomes NaN for |E| to 1e4. Observed is Prob.
+	//
+	// With p.Exclusive the classes of a bag exclude each other. o are the mean logits of its instances.
+	// confidence is the transition matrix T of K×K, T_yk = p(z=k|y), or nil for none. Each of its rows sums to
+	// one, and all values are above 0. T is held: DO must be nil. labels of a bag are a distribution over the
+	// observed class, usually 1 for one class. If one label of a bag is Unknown, the bag has neither loss nor
+	// gradient. BagLogit is log p(y=k|I) - log(1 - p(y=k|I)).
+	//
+	//	p_y = p(y|I) = softmax_y(o),  s_k = p(z=k|I) = sum over y of T_yk p_y
+	//	Loss = - sum over k of z_k log s_k
+	//	rho_y = sum over k of z_k T_yk p_y / s_k,  dL/do_y = sum over k of z_k p_y (s_k - T_yk) / s_k
 	NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) error
 	// NoisyOR computes p[n,k] = 1 - prod over s of (1 - sigmoid(o_s)): o is T×h×w×K, p is N×K.
 	NoisyOR(p, o, bags *tensor.Tensor) error

@@ -48,13 +48,18 @@ func (c *CPU) NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor
 	if p.Evidence {
 		err = checkEvidence(operation, memory(labels), g.K)
 	} else {
-		err = checkLabels(operation, memory(labels), g.K, confidence != nil)
+		err = checkLabels(operation, memory(labels), g.K, confidence != nil && !p.Exclusive)
 	}
 	if err != nil {
 		return err
 	}
 	c.step = newStepJob(g, p, out, logits, confidence, labels)
 	c.step.offsets = offsets
+	if p.Exclusive {
+		c.exclusiveStep(out, g)
+		c.step = stepJob{}
+		return nil
+	}
 	blocks := g.N * blocksFor(g.K)
 	c.losses = grow(c.losses, blocks)
 	if c.step.parts == 1 { // each block at a stretch, while its instances are in the cache

@@ -102,6 +102,10 @@ func (c *CUDA) NoiseStep(out StepOutput, logits, confidence, labels, bags *tenso
 	if out.DLogits != nil && out.DLogits.Address() == logits.Address() {
 		return fmt.Errorf("%s: the gradient must not overwrite the logits: %w", operation, tensor.ErrShape)
 	}
+	if p.Exclusive {
+		return fmt.Errorf("%s: a graphics card does not compute classes that exclude each other yet: use the CPU",
+			operation)
+	}
 	b := gridOf(g, rowsAligned(g.K, logits, out.DLogits))
 	partial, err := c.partial.Reserve(c.device, 8*g.N*b.tiles)
 	if err != nil {

@@ -8,7 +8,7 @@ import "nmn/kernels/tensor"
 func Cases() []Case {
 	var list []Case
 	for _, family := range []func() []Case{
-		activationCases, poolCases, bagCases, noiseCases, likelihoodCases, largeLossCases, updateCases, pixelCases,
+		activationCases, poolCases, bagCases, noiseCases, exclusiveCases, likelihoodCases, largeLossCases, updateCases, pixelCases,
 		embedCases,
 		transformerCases, lstmCases, entropyCases, convCases,
 	} {

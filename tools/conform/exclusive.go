@@ -1,0 +1,200 @@
+package conform
+
+import (
+	"nmn/kernels"
+	"nmn/kernels/noise"
+	"nmn/tools/ref"
+)
+
+// exclusiveSetup is a batch of bags with one of K classes each, and the way in which NoiseStep is called on it.
+type exclusiveSetup struct {
+	bagging
+	transition bool
+	labels     string // hard, gaps (hard or unknown), soft (distributions), or none
+	extreme    bool   // logits to 1e4
+	outputs    string // all, loss, gradients or predictions
+}
+
+func exclusiveCases() []Case {
+	var list []Case
+	for i, b := range baggings() {
+		if b.C < 2 {
+			continue
+		}
+		for _, transition := range []bool{false, true} {
+			for _, labels := range []string{"hard", "gaps", "soft"} {
+				list = append(list, exclusiveSetup{bagging: b, transition: transition, labels: labels, outputs: "all"}.caseOf(false))
+			}
+			list = append(list, exclusiveSetup{bagging: b, transition: transition, labels: "hard",
+				outputs: []string{"loss", "gradients"}[i%2]}.caseOf(false),
+				exclusiveSetup{bagging: b, transition: transition, labels: "none", outputs: "predictions"}.caseOf(false))
+		}
+	}
+	for _, transition := range []bool{false, true} {
+		for _, shape := range []ref.Map{{T: 12, H: 1, W: 1, C: 33}, {T: 8, H: 1, W: 1, C: 2}} {
+			list = append(list, exclusiveSetup{bagging: bagging{shape, "none", nil}, transition: transition, labels: "hard",
+				extreme: true, outputs: "all"}.caseOf(false))
+		}
+		list = append(list, exclusiveSetup{bagging: bagging{ref.Map{T: 32, H: 1, W: 1, C: 500}, "none", nil},
+			transition: transition, labels: "hard", outputs: "all"}.caseOf(true))
+	}
+	return append(list, exclusiveRefusals()...)
+}
+
+func (s exclusiveSetup) caseOf(large bool) Case {
+	name := bagName(s.bagging, named(",exclusive=true,transition=%v,labels=%s,extreme=%v,outputs=%s", s.transition, s.labels,
+		s.extreme, s.outputs))
+	return Case{Op: "NoiseStep", Name: name, Large: large, build: s.call}
+}
+
+// draw makes logits, a transition matrix that is nil for none, and labels.
+func (s exclusiveSetup) draw(r *values) (logits, transition, labels []float32) {
+	n, k := s.count(), s.C
+	logits = r.normal(s.Len())
+	for i := range logits {
+		logits[i] *= 3
+	}
+	if s.extreme {
+		r.stretch(logits, 1e4)
+	}
+	if s.transition {
+		transition = make([]float32, k*k)
+		for y := range k {
+			row, sum := transition[y*k:][:k], float32(0)
+			for z := range row {
+				row[z] = .01 + float32(r.stream.Float64())
+				if z == y {
+					row[z] += float32(k) / 2
+				}
+				sum += row[z]
+			}
+			for z := range row {
+				row[z] /= sum
+			}
+		}
+	}
+	labels = make([]float32, n*k)
+	for bag := range n {
+		row := labels[bag*k:][:k]
+		row[r.stream.Intn(k)] = 1
+		switch {
+		case s.labels == "gaps" && r.stream.Intn(3) == 0:
+			for z := range row {
+				row[z] = noise.Unknown
+			}
+		case s.labels == "soft":
+			for z := range row {
+				row[z] *= .75
+			}
+			row[r.stream.Intn(k)] += .25
+		}
+	}
+	return logits, transition, labels
+}
+
+func (s exclusiveSetup) reference(logits, transition, labels []float64) stepArrays {
+	n, k := s.count(), s.C
+	out := stepArrays{loss: make([]float64, n), dLogits: make([]float64, len(logits)), prob: make([]float64, n*k),
+		observed: make([]float64, n*k), posterior: make([]float64, n*k), bagLogit: make([]float64, n*k)}
+	for bag := range n {
+		var o [][]float64
+		for class := range k {
+			for i, v := range s.instances(logits, bag, class) {
+				if class == 0 {
+					o = append(o, make([]float64, k))
+				}
+				o[i][class] = v
+			}
+		}
+		step := ref.ExclusiveStep(o, transition, labels[bag*k:][:k])
+		out.loss[bag] = step.Loss
+		for class := range k {
+			s.cells(bag, class, func(place int) { out.dLogits[place] = step.DLogits[class] })
+		}
+		at := bag * k
+		copy(out.prob[at:], step.Prob)
+		copy(out.observed[at:], step.Observed)
+		copy(out.posterior[at:], step.Posterior)
+		copy(out.bagLogit[at:], step.BagLogit)
+	}
+	return out
+}
+
+func (s exclusiveSetup) call(r *values) *call {
+	const scale = 0.375
+	n, k := s.count(), s.C
+	o, t, z := s.draw(r)
+	wideO, wideT, wideZ := wide(o), wide(t), wide(z)
+	if !s.transition {
+		wideT = nil
+	}
+	want := s.reference(wideO, wideT, wideZ)
+	verdicts := noiseSetup{extreme: s.extreme}
+	gradient, lossVerdict := verdicts.verdicts(scale)
+	value, _ := verdicts.verdicts(1)
+
+	logits, labels, transition := onMap("logits", s.Map, o), &operand{}, &operand{}
+	bags, operands := s.with(logits)
+	if s.labels != "none" {
+		labels = input("labels", z, n, k)
+		operands = append(operands, labels)
+	}
+	if s.transition {
+		transition = input("transition", t, k, k)
+		operands = append(operands, transition)
+	}
+	none := &operand{}
+	loss, dLogits, prob, observed, posterior, bagLogit := none, none, none, none, none, none
+	all := s.outputs == "all"
+	if all || s.outputs == "loss" {
+		loss = output("loss", want.loss, lossVerdict, n)
+		operands = append(operands, loss)
+	}
+	if all || s.outputs == "gradients" {
+		dLogits = toMap("dLogits", s.Map, scaled(want.dLogits, scale), gradient)
+		operands = append(operands, dLogits)
+		if total := func() float64 {
+			return scale * ref.Dot(s.reference(wideO, wideT, wideZ).loss, ones(n))
+		}; !s.extreme && s.Len() < 200 {
+			dLogits.numeric = func(i int) float64 { return ref.Central(total, wideO, i, 1e-4) }
+		}
+	}
+	if all {
+		posterior = output("posterior", want.posterior, value, n, k)
+		operands = append(operands, posterior)
+	}
+	if all || s.outputs == "predictions" {
+		prob, observed = output("prob", want.prob, value, n, k), output("observed", want.observed, value, n, k)
+		bagLogit = output("bagLogit", want.bagLogit, pointwise(2e-5, 1e-5), n, k)
+		operands = append(operands, prob, observed, bagLogit)
+	}
+	return &call{operands: operands, run: func(b kernels.Backend) error {
+		out := noise.StepOutput{Loss: loss.t, DLogits: dLogits.t, Prob: prob.t, Observed: observed.t,
+			Posterior: posterior.t, BagLogit: bagLogit.t}
+		return b.NoiseStep(out, logits.t, transition.t, labels.t, bags.t, noise.StepParams{Exclusive: true, Scale: scale})
+	}}
+}
+
+func exclusiveRefusals() []Case {
+	step := func(name string, p noise.StepParams, classes int, transition ...int) Case {
+		p.Exclusive, p.Scale = true, 1
+		return refuse("NoiseStep", "exclusive_"+name, func(*values) *call {
+			logits, prob, t := blank(2, 1, 1, classes), blank(2, classes), &operand{}
+			operands := []*operand{logits, prob}
+			if transition != nil {
+				t = blank(transition...)
+				operands = append(operands, t)
+			}
+			return &call{operands: operands, run: func(b kernels.Backend) error {
+				return b.NoiseStep(noise.StepOutput{Prob: prob.t}, logits.t, t.t, nil, nil, p)
+			}}
+		})
+	}
+	return []Case{
+		step("one_class", noise.StepParams{}, 1),
+		step("mil", noise.StepParams{MIL: true}, 3),
+		step("evidence", noise.StepParams{Evidence: true}, 3),
+		step("transition", noise.StepParams{}, 3, 3, 4),
+		step("confidence", noise.StepParams{}, 3, 1, 2, 2, 3),
+	}
+}
