@@ -105,6 +105,7 @@ func measure(in *Input, scores []float32, g groups, o Options) (Measures, []Word
 	if t.labels != nil {
 		m.Labels = newMultiLabel(g, t.labels)
 		m.Labels.LogLoss = logLoss(scores, in.Labels, in.Logits, in.Bags)
+		m.Labels.oneClass(in, scores, in.Labels)
 		for c := range words {
 			words[c].Labels = t.labels[c].word()
 		}
@@ -112,6 +113,7 @@ func measure(in *Input, scores []float32, g groups, o Options) (Measures, []Word
 	if t.truth != nil {
 		m.Truth = newMultiLabel(g, t.truth)
 		m.Truth.LogLoss = logLoss(scores, in.Truth, in.Logits, in.Bags)
+		m.Truth.oneClass(in, scores, in.Truth)
 		for c := range words {
 			words[c].Truth = t.truth[c].word()
 		}

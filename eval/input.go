@@ -32,6 +32,9 @@ type Input struct {
 	// prediction that the paper compares in its section on incorrect labels. May be nil.
 	Observed []float32
 	Logits   bool
+	// Exclusive is set if each bag has exactly one of the classes. Probabilities of a bag then sum to one, and
+	// the log loss is that of the one class. A bag without exactly one label 1 is left out of these measures.
+	Exclusive bool
 
 	// Labels are the observed labels z, 0 or 1, or table.Unknown, which no metric counts. If Labels is nil
 	// and there are Counts, labels are Counts > 0.

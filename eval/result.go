@@ -90,6 +90,8 @@ type MultiLabel struct {
 	// LogLoss is the mean over bags of -sum_c log p(label of class c), in nats: the loss that training
 	// minimises.
 	LogLoss Number `json:"log_loss"`
+	// OneClass holds the measures of classes that exclude each other; nil for others.
+	OneClass *OneClass `json:"one_class,omitempty"`
 }
 
 // Word holds the figures of one class.

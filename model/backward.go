@@ -79,7 +79,11 @@ func (n *Net) Step(p *Plan, o StepOptions) error {
 	if err != nil {
 		return err
 	}
-	params := noise.StepParams{MIL: n.config.MIL, Scale: o.Scale, Asymmetric: o.Asymmetric, Evidence: o.Evidence}
+	if n.config.Exclusive { // the matrix is held, and K² operations for each bag would be for nothing
+		out.DO, out.Observed = nil, nil
+	}
+	params := noise.StepParams{MIL: n.config.MIL, Scale: o.Scale, Asymmetric: o.Asymmetric, Evidence: o.Evidence,
+		Exclusive: n.config.Exclusive}
 	if err := n.backend.NoiseStep(out, p.Logits, confidence, labels, p.bags, params); err != nil {
 		return err
 	}

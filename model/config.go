@@ -50,6 +50,9 @@ type Config struct {
 	// MIL makes every cell of the score map an instance, or every vector of a bag for a net on features, and
 	// joins instances by noisy-or. Without it they are averaged to one logit.
 	MIL bool `yaml:"mil" json:"mil"`
+	// Exclusive is set if each bag has exactly one of the classes. Probabilities are then a softmax over the
+	// classes, and the noise model is a held transition matrix. It has no MIL.
+	Exclusive bool `yaml:"exclusive,omitempty" json:"exclusive,omitempty"`
 	// Noise, NoisePool and NoiseDetach describe the noise model: its kind, how g(X) pools the last
 	// feature map over the cells of a bag, and whether the gradient of g stops there.
 	Noise       NoiseMode `yaml:"noise" json:"noise"`
@@ -146,6 +149,9 @@ func (c Config) Validate() error {
 		return fmt.Errorf("model: dropout is %v, want at least 0 and less than 1", c.Dropout)
 	case c.Noise != NoNoise && c.Noise != FeatureIndependent && c.Noise != FeatureDependent:
 		return fmt.Errorf("model: noise is %q, want none, fi or fd", c.Noise)
+	case c.Exclusive && (c.MIL || c.Noise == FeatureDependent || c.Classes < 2):
+		return fmt.Errorf("model: classes that exclude each other need at least 2 of them, no mil and a noise model fi or none: "+
+			"classes is %d, mil %t and noise %q", c.Classes, c.MIL, c.Noise)
 	case c.NoisePool != pool.Mean.String() && c.NoisePool != pool.Max.String():
 		return fmt.Errorf("model: noise-pool is %q, want mean or max", c.NoisePool)
 	}

@@ -71,6 +71,9 @@ func (c Config) Parameters() (classifier, noise int) {
 	switch c.Noise {
 	case FeatureIndependent:
 		noise = 4 * c.Classes
+		if c.Exclusive {
+			noise = c.Classes * c.Classes
+		}
 	case FeatureDependent:
 		noise = 4 * c.Classes * (c.FeatureWidth() + 1)
 	}

@@ -36,7 +36,8 @@ func (n *Net) Forward(p *Plan, labels bool) error {
 	if labels {
 		z, out.Loss, out.Posterior = p.Labels, p.Loss, p.Posterior
 	}
-	return n.backend.NoiseStep(out, p.Logits, p.Confidence, z, p.bags, noise.StepParams{MIL: n.config.MIL, Scale: 1})
+	return n.backend.NoiseStep(out, p.Logits, p.Confidence, z, p.bags, noise.StepParams{MIL: n.config.MIL,
+		Exclusive: n.config.Exclusive, Scale: 1})
 }
 
 // forward computes logits and the confidence map, in training with dropout.

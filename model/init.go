@@ -21,6 +21,8 @@ type InitConfig struct {
 	// Q01 = p(z=0|y=1) and Q10 = p(z=1|y=0) at the start, for each class or a single one for all. They set
 	// the noise model's bias.
 	Q01, Q10 []float32
+	// Transition is the matrix T of classes that exclude each other, K×K. Empty is the identity.
+	Transition []float32
 }
 
 // PaperInit is the start of section 4 of the paper: fc8 from N(0, 0.001) with bias -6.58 (base rate
@@ -49,6 +51,10 @@ func (n *Net) Init(c InitConfig) error {
 		values := make([]float32, p.FileLen())
 		stream := rng.New(rng.Derive(c.Seed, p.Name))
 		switch {
+		case p == n.noise.b && n.config.Exclusive:
+			if err := transition(values, c.Transition, n.config.Classes); err != nil {
+				return err
+			}
 		case p == n.noise.b:
 			if err := noiseBias(values, c, n.config.Classes); err != nil {
 				return err
@@ -71,7 +77,7 @@ func (n *Net) Init(c InitConfig) error {
 
 // SetRates sets the noise model's bias from rates, as Init does, and U to 0.
 func (n *Net) SetRates(q01, q10 []float32) error {
-	if n.noise.b == nil {
+	if n.noise.b == nil || n.config.Exclusive {
 		return fmt.Errorf("model: the network has no noise model to set rates of")
 	}
 	values := make([]float32, n.noise.b.W.Len())
@@ -141,6 +147,38 @@ func noiseBias(o []float32, c InitConfig, classes int) error {
 		}
 		at(0, 1)[k], at(1, 1)[k] = q01, -q01
 		at(1, 0)[k], at(0, 0)[k] = q10, -q10
+	}
+	return nil
+}
+
+// leastTransition keeps the values of a transition matrix above 0.
+const leastTransition = 1e-6
+
+// transition writes a transition matrix whose rows sum to one.
+func transition(to, from []float32, classes int) error {
+	if len(from) != 0 && len(from) != classes*classes {
+		return fmt.Errorf("model: a transition matrix of %d values for %d classes, want %d", len(from), classes,
+			classes*classes)
+	}
+	for y := range classes {
+		row, sum := to[y*classes:][:classes], 0.0
+		for z := range row {
+			q := float32(0)
+			switch {
+			case len(from) > 0:
+				q = from[y*classes+z]
+			case y == z:
+				q = 1
+			}
+			if !(q >= 0 && q <= 1) {
+				return fmt.Errorf("model: row %d, column %d of the transition matrix is %v, want a probability", y+1, z+1, q)
+			}
+			row[z] = max(q, leastTransition)
+			sum += float64(row[z])
+		}
+		for z := range row {
+			row[z] = float32(float64(row[z]) / sum)
+		}
 	}
 	return nil
 }

@@ -147,14 +147,29 @@ func (n *Net) buildNoise() error {
 		return nil
 	}
 	b := &Param{Name: "nmn.bias", File: "nmn.bias", Bias: true, Shape: []int{2, 2, c.Classes}}
+	if c.Exclusive {
+		b.Name, b.File, b.Shape = TransitionName, TransitionName, []int{c.Classes, c.Classes}
+	}
 	var err error
-	if b.W, err = n.params.Alloc(tensor.Float32, 4*c.Classes); err != nil {
+	if b.W, err = n.params.Alloc(tensor.Float32, product(b.Shape)); err != nil {
 		return fmt.Errorf("model: cannot hold %s: %w", b.Name, err)
 	}
 	n.all = append(n.all, b)
 	n.noise = layer{name: "nmn", w: nil, b: b, pad: 0, stride: 1}
 	return nil
 }
+
+func product(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}
+
+// TransitionName is the parameter of the noise model of classes that exclude each other: T of K×K, with the
+// row of the true class. T is held.
+const TransitionName = "nmn.transition"
 
 // classifier is the layer that gives the logits.
 func (n *Net) classifier() layer { return n.fc[len(n.fc)-1] }

@@ -32,7 +32,7 @@ type Plan struct {
 	Logits     *tensor.Tensor // T×h×w×K
 	Features   *tensor.Tensor // T×h×w×D: the noise model's input map (pool5; the last hidden layer)
 	Pooled     *tensor.Tensor // N×D: g(X); only with a feature-dependent noise model
-	Confidence *tensor.Tensor // N×2×2×K, or 1×2×2×K for a feature-independent model; nil for none
+	Confidence *tensor.Tensor // N×2×2×K, or 1×2×2×K for a feature-independent model, or K×K; nil for none
 	Prob       *tensor.Tensor // N×K: p(y=1|I)
 	Observed   *tensor.Tensor // N×K: p(z=1|I)
 	BagLogit   *tensor.Tensor // N×K: log-odds of Prob
@@ -172,7 +172,7 @@ func (n *Net) grow(to capacity) error {
 	if to.training {
 		m.dLogits = alloc(tensor.Float32, t, gridH, gridW, k)
 		m.targets = alloc(tensor.Float32, b, k)
-		if n.config.Noise != NoNoise {
+		if n.config.Noise != NoNoise && !n.config.Exclusive {
 			m.dO = alloc(tensor.Float32, b, 2, 2, k)
 		}
 		if n.config.Noise == FeatureDependent {
@@ -217,8 +217,11 @@ func (n *Net) view(frames, bags int) (*Plan, error) {
 	p.pooledF, p.dPooledN = v.Shaped(p.Pooled, bags, 1, 1, d), v.rows(m.dPooled, bags)
 	p.dPooled = v.Shaped(p.dPooledN, bags, 1, 1, d)
 	p.confF, p.dOf = v.Shaped(p.Confidence, bags, 1, 1, 4*k), v.Shaped(p.dO, bags, 1, 1, 4*k)
-	if n.config.Noise == FeatureIndependent {
+	if n.config.Noise == FeatureIndependent && !n.config.Exclusive {
 		p.Confidence = v.Shaped(n.noise.b.W, 1, 2, 2, k)
+	}
+	if n.config.Exclusive && n.config.Noise == FeatureIndependent {
+		p.Confidence = v.Shaped(n.noise.b.W, k, k)
 	}
 	n.viewChunks(p, v)
 	return p, v.Err

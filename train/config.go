@@ -37,6 +37,9 @@ type NoiseConfig struct {
 	// Config.LearningRates that match nmn.weight or nmn.bias go before them.
 	WeightMultiplier float64 `yaml:"weight_multiplier" json:"weight_multiplier" help:"multiply the learning rate by this <factor> for the noise model's weights U" range:"[0,3.4e38]"`
 	BiasMultiplier   float64 `yaml:"bias_multiplier" json:"bias_multiplier" help:"multiply the learning rate by this <factor> for the noise model's biases b" range:"[0,3.4e38]"`
+	// Transition is the held matrix of classes that exclude each other, K×K with the row of the true class. A
+	// recipe sets it; empty is the identity.
+	Transition []float32 `yaml:"-" json:"transition,omitempty"`
 	// Frozen holds U and b at their start.
 	Frozen bool `yaml:"frozen" json:"frozen" help:"keep the noise model at its initial rates"`
 }

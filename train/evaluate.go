@@ -40,9 +40,10 @@ func Evaluate(s *Scores, set, noisy *loader.Set, o eval.Options) (*eval.Result, 
 	for i, bag := range s.Index {
 		in.IDs[i] = set.IDs[bag]
 	}
-	if s.Rates != nil {
+	in.Exclusive = s.Exclusive
+	if s.Rates != nil || s.Transition != nil {
 		in.Observed = logits(s.Observed.Float32s())
-		if noisy != nil {
+		if noisy != nil && s.Rates != nil {
 			var err error
 			if in.TrueRates, err = TrueRates(noisy); err != nil {
 				return nil, err

@@ -16,7 +16,7 @@ var ErrNoNoiseModel = errors.New("the net has no noise model")
 // NoiseRates are q01 and q10 of each class of a feature-independent noise model: the softmax of b over
 // the observed label.
 func NoiseRates(net *model.Net) (q01, q10 []float32, err error) {
-	if mode := net.Config().Noise; mode != model.FeatureIndependent {
+	if mode := net.Config().Noise; mode != model.FeatureIndependent || !net.HasRates() {
 		return nil, nil, fmt.Errorf("training: rates that are the same for all samples, of the noise model %q: %w",
 			mode, ErrNoNoiseModel)
 	}

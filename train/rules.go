@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"slices"
 	"strings"
 
 	"nmn/model"
@@ -11,7 +12,7 @@ import (
 
 // noiseNames are the parameters of a noise model. Patterns may name them even if a net has none, so that one
 // configuration serves both stages and all arms.
-var noiseNames = [...]string{"nmn.weight", "nmn.bias"}
+var noiseNames = [...]string{"nmn.weight", "nmn.bias", model.TransitionName}
 
 // multipliers gives each parameter its learning-rate multiplier, 0 for frozen ones.
 func multipliers(c Config, params []*model.Param) (map[*model.Param]float64, error) {
@@ -50,7 +51,7 @@ func layersBelow(params []*model.Param) map[string]int {
 	var layers []string
 	for _, p := range params {
 		layer := blockOf(p.Name)
-		if layer != "nmn" && (len(layers) == 0 || layers[len(layers)-1] != layer) {
+		if layer != "nmn" && layer != model.TransitionName && (len(layers) == 0 || layers[len(layers)-1] != layer) {
 			layers = append(layers, layer)
 		}
 	}
@@ -65,6 +66,8 @@ func layersBelow(params []*model.Param) map[string]int {
 func (c Config) multiplier(name string) float64 {
 	m := 1.0
 	switch name {
+	case model.TransitionName: // is held
+		return 0
 	case noiseNames[0]:
 		m = c.Noise.WeightMultiplier
 	case noiseNames[1]:
@@ -98,7 +101,7 @@ func (c Config) checkPatterns(params []*model.Param) error {
 				return true
 			}
 		}
-		return matches(pattern, noiseNames[0]) || matches(pattern, noiseNames[1])
+		return slices.ContainsFunc(noiseNames[:], func(name string) bool { return matches(pattern, name) })
 	}
 	unused := func(field, pattern string) error {
 		return fmt.Errorf("training: %s %q matches no parameter; names run from %s to %s, nmn.weight and nmn.bias",

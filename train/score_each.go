@@ -22,7 +22,7 @@ func EachScore(ctx context.Context, g ranks.Group, net *model.Net, set *loader.S
 	var q01, q10 []float32
 	var list []*tensor.Tensor
 	outputs := func(p *model.Plan) ([]*tensor.Tensor, error) {
-		if list = append(list[:0], p.BagLogit); p.Confidence != nil {
+		if list = append(list[:0], p.BagLogit); net.HasRates() {
 			list = append(list, p.Confidence)
 		}
 		return list, nil
@@ -52,7 +52,7 @@ func EachScore(ctx context.Context, g ranks.Group, net *model.Net, set *loader.S
 				}
 			})
 			return joined(err, reading)
-		case net.Config().Noise == model.FeatureIndependent && q01 == nil:
+		case net.HasRates() && q01 == nil:
 			err = bagRates(values[1], k, func(miss, wrong []float32) { q01, q10 = miss, wrong })
 		}
 		for err == nil && row < batch.N {

@@ -28,6 +28,10 @@ type Scores struct {
 	// rates of its biases b, and a feature-dependent one the mean over the bags. It is nil without a noise
 	// model.
 	Rates *labels.Rates
+	// Exclusive is set if each bag has exactly one class. Transition is then the matrix T of the noise model,
+	// K×K with the row of the true class; nil for none.
+	Exclusive  bool
+	Transition []float32
 }
 
 // LogitsOf returns the logits of all bags of the set, bags×K. A bag that could not be read gets the mean of
@@ -123,7 +127,7 @@ func (s *scorer) outputs(p *model.Plan) ([]*tensor.Tensor, error) {
 	if s.prob != nil {
 		s.list = append(s.list, p.Prob, p.Observed)
 	}
-	if p.Confidence != nil {
+	if s.net.HasRates() {
 		s.list = append(s.list, p.Confidence)
 	}
 	return s.list, nil
@@ -197,8 +201,11 @@ func (s *scorer) scores(bad []loader.BadSample) (*Scores, error) {
 		}
 		return dense.New(dense.WithShape(n, k), dense.WithBacking(values[:n*k:n*k]))
 	}
-	return &Scores{Index: s.index, Bad: bad, Logits: matrix(s.logits), Prob: matrix(s.prob),
-		Observed: matrix(s.observed), Rates: s.rates.mean()}, nil
+	out := &Scores{Index: s.index, Bad: bad, Logits: matrix(s.logits), Prob: matrix(s.prob),
+		Observed: matrix(s.observed), Rates: s.rates.mean(), Exclusive: s.net.Config().Exclusive}
+	var err error
+	out.Transition, err = s.net.Transition()
+	return out, err
 }
 
 func hostOver(values []float32) *dense.Dense {

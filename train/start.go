@@ -30,11 +30,13 @@ func start(net *model.Net, c Config, data *loader.Set) error {
 	return net.Init(model.InitConfig{
 		Seed: rng.Derive(c.Seed, "train/start"), ClassifierDeviation: c.ClassifierDeviation, ClassifierBias: classifier,
 		NoiseDeviation: c.Noise.Deviation, Q01: c.Noise.Q01, Q10: c.Noise.Q10,
+		Transition: c.Noise.Transition,
 	})
 }
 
 // labelLogits gives each class the bias at which a net without input predicts the class's share m of positive
-// labels: logit(m), and with MIL over S instances logit(1-(1-m)^(1/S)), because the noisy-or of S such
+// labels: logit(m), log m if the
+// classes exclude each other, and with MIL over S instances logit(1-(1-m)^(1/S)), because the noisy-or of S such
 // instances is m. S is the mean number of cells in all frames of a bag. A class without positive bags counts
 // as half a bag, and a class without negative bags as all but half a bag.
 func labelLogits(data *loader.Set, c model.Config) ([]float32, error) {
@@ -58,6 +60,9 @@ func labelLogits(data *loader.Set, c model.Config) ([]float32, error) {
 			p = -math.Expm1(math.Log1p(-p) / instances)
 		}
 		logits[class] = float32(math.Log(p) - math.Log1p(-p))
+		if c.Exclusive {
+			logits[class] = float32(math.Log(p))
+		}
 	}
 	return logits, nil
 }
@@ -72,6 +77,10 @@ func loadClassifier(net *model.Net, path string, data *loader.Set) (digest strin
 		if c.Model.MIL != net.Config().MIL {
 			return fmt.Errorf("it was trained with mil %t, this arm has mil %t: %w",
 				c.Model.MIL, net.Config().MIL, ErrOtherModel)
+		}
+		if c.Model.Exclusive != net.Config().Exclusive {
+			return fmt.Errorf("it was trained with exclusive classes %t, this arm has exclusive classes %t: %w",
+				c.Model.Exclusive, net.Config().Exclusive, ErrOtherModel)
 		}
 		_, err := net.LoadAs(file, func(p *model.Param) model.Need {
 			if strings.HasPrefix(p.Name, "nmn.") {

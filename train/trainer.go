@@ -183,6 +183,9 @@ func (o *Options) check() error {
 	case o.Config.Loss.Large() && ranks.Of(o.Group).Size() > 1:
 		return fmt.Errorf("training: loss %s looks for the largest losses of a batch, and %d ranks have a part of it each: "+
 			"train in one process", o.Config.Loss.Name(), ranks.Of(o.Group).Size())
+	case o.Net.Config().Exclusive && (!o.Config.Loss.IsZero() || o.Loader.Evidence != nil):
+		return errors.New("training: classes that exclude each other are learned by cross-entropy: leave out `train.loss` " +
+			"and `data.evidence`, or give `data.classes` multi")
 	case o.Config.Augment.Mixup > 0 && o.Net.Config().Noise != model.NoNoise && o.Loader.Targets == nil:
 		return errors.New("training: mixtures of labels teach the classifier alone, and a noise model learns by the " +
 			"likelihood of labels: leave out `train.augment.mixup`, or train an arm without a noise model (stage1, baseline)")
