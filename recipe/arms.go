@@ -71,6 +71,8 @@ type Arm struct {
 	Folds bool
 	// Captions says that it needs captions, and learns those that are judged to be of their bags.
 	Captions bool
+	// Exclusive arms also train classes that exclude each other.
+	Exclusive bool
 	// Taught arms know the true labels of the training set, or their noise rates.
 	Taught bool
 	// plan completes what the arm is trained with; nil for the plain settings.
@@ -81,9 +83,9 @@ type Arm struct {
 // training take names and meanings from here.
 func Arms() []Arm {
 	return []Arm{
-		{Name: Stage1, Title: "stage 1", Stage: 1, Noise: model.NoNoise, plan: (*planner).stage1,
+		{Name: Stage1, Title: "stage 1", Stage: 1, Noise: model.NoNoise, Exclusive: true, plan: (*planner).stage1,
 			Meaning: "the classifier alone on the noisy labels, {stage1}"},
-		{Name: Baseline, Title: "baseline", Stage: 2, Noise: model.NoNoise,
+		{Name: Baseline, Title: "baseline", Stage: 2, Noise: model.NoNoise, Exclusive: true,
 			Meaning: "the same for {stage2} more, so that the comparison is fair"},
 		{Name: BaselineEarly, Title: "baseline, in time", Stage: 1, Noise: model.NoNoise, Rival: true,
 			plan: (*planner).baselineEarly, Meaning: "the baseline, ended where the loss on held-out noisy labels is least"},
@@ -95,7 +97,7 @@ func Arms() []Arm {
 			Captions: true, plan: (*planner).captions,
 			Meaning: "more on what the captions say, each weighted by the probability that it belongs to its picture"},
 		{Name: HeldRates, Title: "held rates", Stage: 2, Noise: model.FeatureIndependent, NoiseRates: true,
-			plan:    (*planner).heldRates,
+			Exclusive: true, plan: (*planner).heldRates,
 			Meaning: "more with a noise model whose rates were estimated from the noisy labels alone, and are held"},
 		{Name: SoftLabels, Title: "soft labels", Stage: 2, Noise: model.FeatureIndependent, Folds: true,
 			plan:    (*planner).softLabels,
@@ -117,7 +119,7 @@ func Arms() []Arm {
 			plan:    (*planner).pruned,
 			Meaning: "from the start without the labels that nets of folds find wrong"},
 		{Name: Clean, Title: "clean labels", Stage: 1, Noise: model.NoNoise, Rival: true, Taught: true,
-			plan:    (*planner).clean,
+			Exclusive: true, plan: (*planner).clean,
 			Meaning: "from the start on the true labels: the ceiling"},
 	}
 }

@@ -21,6 +21,10 @@ const leastRate = 1e-4
 // held sets the noise model to the rates that were found, with U = 0, and holds it. A class whose rates
 // are not to be believed has none: no noise is invented.
 func (r *Recipe) held(c train.Config) train.Config {
+	if r.classes != nil {
+		c.Noise.Transition, c.Noise.Frozen = r.transition(), true
+		return c
+	}
 	q := r.found.TrainingRates()
 	hold(&c.Noise, heldRates(q.Q01), heldRates(q.Q10))
 	return c

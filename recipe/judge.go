@@ -30,6 +30,9 @@ type Judgement struct {
 	RateRemarks []string `json:"rate_remarks,omitempty"`
 	// RatesHeld says that the net learned through rates that were held, and none were renewed on the way.
 	RatesHeld bool `json:"rates_held,omitempty"`
+	// Transition is the matrix that the net learned through if classes exclude each other, with a row for each
+	// true class; nil for none, and above 200 classes.
+	Transition [][]eval.Number `json:"transition,omitempty"`
 	// Captions holds the findings about captions before training; nil if they were not examined.
 	Captions *report.FoundCaptions `json:"captions,omitempty"`
 	// Audit is nil where the true labels of the training set are not known.
@@ -73,7 +76,8 @@ func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgeme
 	l.BatchBags = j.Batch
 	var own *labelScores
 	audit := j.Data.Train.Truth != nil && plan.audit == nil && j.Arm != Clean // which has learned the truth
-	if audit || plan.Threshold == nil && j.Data.Validation == nil {
+	exclusive := net.Config().Exclusive
+	if audit || plan.Threshold == nil && j.Data.Validation == nil && !exclusive {
 		var err error
 		if own, err = scoreLabels(ctx, j.Group, net, j.Data.Train, l); err != nil {
 			return nil, nil, err
@@ -81,22 +85,43 @@ func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgeme
 	}
 	if audit {
 		var err error
-		if out.Audit, err = own.audit(j.Data.Train, FromOwn); err != nil {
+		if out.Audit, err = own.audit(j.Data.Train, exclusive, FromOwn); err != nil {
 			return nil, nil, err
 		}
 	}
-	theta, from, err := j.threshold(ctx, net, plan, own, l)
-	if err != nil {
-		return nil, nil, err
+	theta, from := .5, ""
+	if !exclusive {
+		var err error
+		if theta, from, err = j.threshold(ctx, net, plan, own, l); err != nil {
+			return nil, nil, err
+		}
 	}
 	out.PlugInFrom = from
 	set, _ := j.Data.EvaluationSplit()
 	result, scores, err := EvaluateNet(ctx, j.Group, j.Log, net, set, j.Data.Train, l, plan.Unestimated,
 		eval.Options{PlugIn: theta})
 	if out.Evaluation = result; err == nil {
+		out.Transition = matrixOf(scores.Transition, set.Vocabulary.Len())
 		out.DropMeasures(set != j.Data.Train)
 	}
 	return out, scores, err
+}
+
+// mostShown is the largest number of classes whose transition matrix is kept with a result.
+const mostShown = 200
+
+func matrixOf(values []float32, k int) (rows [][]eval.Number) {
+	if k > mostShown {
+		return nil
+	}
+	for ; len(values) > 0; values = values[k:] {
+		row := make([]eval.Number, k)
+		for z := range row {
+			row[z] = eval.Number(values[z])
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // DropMeasures removes measures that show nothing and notes why: the judged set was not held out, or its scores cannot
@@ -210,14 +235,15 @@ func (s *labelScores) add(bag int, labels []uint8, logits, q01, q10 []float32) {
 	}
 }
 
-// audit compares the doubts with the truth of the set, except for unknown labels.
-func (s *labelScores) audit(set *loader.Set, from string) (*report.AuditFigures, error) {
+// audit compares the doubts with the truth of the set, except for unknown labels. If classes exclude each
+// other, a bag has one label, which is right or wrong.
+func (s *labelScores) audit(set *loader.Set, exclusive bool, from string) (*report.AuditFigures, error) {
 	k := set.Vocabulary.Len()
 	given, truth := set.Labels.Uint8s(), set.Truth.Uint8s()
 	doubts, z, y := make([]float32, 0, len(s.Doubts)), make([]uint8, 0, len(s.Doubts)), make([]uint8, 0, len(s.Doubts))
 	for row, bag := range s.Index {
 		for c := range k {
-			if label := given[bag*k+c]; label != loader.UnknownLabel {
+			if label := given[bag*k+c]; label != loader.UnknownLabel && (label == 1 || !exclusive) {
 				doubts, z, y = append(doubts, s.Doubts[row*k+c]), append(z, label), append(y, truth[bag*k+c])
 			}
 		}

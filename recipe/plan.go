@@ -61,7 +61,7 @@ func MakePlan(ctx context.Context, s *Settings, r *Recipe, t Trainer, data *data
 		if err := r.estimate(ctx); err != nil {
 			return nil, err
 		}
-		p.Files = append(p.Files, FoldsFile, ScoresFile, RatesFile)
+		p.Files = append(p.Files, FoldsFile, ScoresFile, s.ratesFile())
 		if e.Rival {
 			p.Config.Stage1Epochs = r.plain.best
 		}
@@ -119,8 +119,11 @@ func (p *planner) heldRates(ctx context.Context) error {
 		if err := p.recipe.estimateOnline(ctx); err != nil {
 			return err
 		}
-		p.Files = append(p.Files, RatesFile)
+		p.Files = append(p.Files, p.settings.ratesFile())
 		p.holdEstimate()
+		if p.settings.Exclusive {
+			break
+		}
 		if err := p.setThreshold(p.recipe.found.Calibrated(p.recipe.plain.logits), fromOnline); err != nil {
 			return err
 		}
@@ -137,14 +140,19 @@ func (p *planner) heldRates(ctx context.Context) error {
 func (p *planner) throughNoise(ctx context.Context) error {
 	r := p.recipe
 	p.holdEstimate()
-	scores := r.found.Calibrated(r.plain.logits)
+	scores := r.plain.logits
+	if r.found != nil {
+		scores = r.found.Calibrated(scores)
+	}
 	if p.settings.Recipe.Epochs > 0 {
 		p.limit(p.settings.Recipe.Epochs)
 	} else {
 		if err := r.throughRates(ctx); err != nil {
 			return err
 		}
-		p.Files = append(p.Files, NoisyScoresFile)
+		if !p.settings.Exclusive {
+			p.Files = append(p.Files, NoisyScoresFile)
+		}
 		p.limit(max(1, r.noisy.best-r.plain.best))
 		scores = r.noisy.logits
 	}
@@ -241,11 +249,14 @@ func (p *Plan) limit(epochs int) { p.Config.Stage2Epochs, p.Config.Patience = ep
 // If held, the logits predict the true label, and labels are doubted through the held rates.
 func (p *planner) outOfFold(logits []float32, held bool) (err error) {
 	set := p.recipe.data.Train
-	if err = p.setThreshold(logits, fromOutOfFold); err != nil || set.Truth == nil {
+	if !p.settings.Exclusive { // whose prediction is the most probable class
+		err = p.setThreshold(logits, fromOutOfFold)
+	}
+	if err != nil || set.Truth == nil {
 		return err
 	}
 	var q01, q10 []float32
-	if held {
+	if held && !p.settings.Exclusive {
 		n := p.recipe.held(p.Config).Noise
 		q01, q10 = n.Q01, n.Q10
 	}
@@ -253,6 +264,6 @@ func (p *planner) outOfFold(logits []float32, held bool) (err error) {
 	for bag := range set.Len() {
 		s.add(bag, z[bag*k:(bag+1)*k], logits[bag*k:(bag+1)*k], q01, q10)
 	}
-	p.audit, err = s.audit(set, fromOutOfFold)
+	p.audit, err = s.audit(set, p.settings.Exclusive, fromOutOfFold)
 	return err
 }

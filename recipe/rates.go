@@ -50,6 +50,9 @@ func (r *Recipe) plainFolds(ctx context.Context) (*round, error) {
 
 // find estimates the rates from the scores of bags that were not learned before, and says and keeps them.
 func (r *Recipe) find(ctx context.Context, round *round) (err error) {
+	if r.settings.Exclusive {
+		return r.findClasses(ctx, round)
+	}
 	set := r.scored
 	in := rates.Input{Bags: set.Len(), Classes: set.Vocabulary.Len(), Scores: round.logits, Labels: set.Labels.Uint8s(),
 		Words: set.Vocabulary.Texts(), IDs: set.IDs}
@@ -81,6 +84,9 @@ func (r *Recipe) throughRates(ctx context.Context) (err error) {
 	}
 	r.log.Info("folds trained through the noise model", "best_epoch", r.noisy.best,
 		"loss", r.noisy.loss[r.noisy.best-1])
+	if r.settings.Exclusive {
+		return nil
+	}
 	return r.save(ctx, func() error { return r.write(NoisyScoresFile, r.noisy, false) })
 }
 
@@ -99,11 +105,17 @@ func (r *Recipe) announce() {
 	}
 	r.log.Info("rates estimated", "q01", r.found.PooledQ01, "q10", r.found.PooledQ10, "bags", r.found.Bags, "epoch",
 		r.plain.best)
-	r.message("rates", strings.Join(r.remarks(), "\n        "))
+	r.message("rates", joinLines(r.remarks()))
 }
+
+// joinLines joins lines of a message.
+func joinLines(lines []string) string { return strings.Join(lines, "\n        ") }
 
 // unestimated are the words that are given no rates, each with the reason.
 func (r *Recipe) unestimated() map[string]string {
+	if r.found == nil {
+		return nil
+	}
 	words := map[string]string{}
 	for c, class := range r.found.Classes {
 		if why := class.NotEstimated(); why != "" {
@@ -116,6 +128,9 @@ func (r *Recipe) unestimated() map[string]string {
 // remarks sum the estimate up, for people at a terminal and for pages alike. Where no noise was found, or none can be,
 // they say so.
 func (r *Recipe) remarks() []string {
+	if r.classes != nil {
+		return r.classRemarks()
+	}
 	source := fmt.Sprintf("out-of-fold scores after epoch %d of %d", r.plain.best, len(r.plain.loss))
 	if r.plain.loss == nil {
 		source = fmt.Sprintf("the scores of %d %s before they were learned", r.found.Bags, r.data.Train.Noun())

@@ -7,6 +7,7 @@ import (
 	dense "gorgonia.org/tensor"
 
 	"nmn/internal/durable"
+	"nmn/labels/audit/multiclass"
 	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/loader/dataset"
@@ -30,8 +31,9 @@ type Recipe struct {
 	plain, noisy *round      // trained without and with the noise model; nil before
 	scored       *loader.Set // the bags that plain scores: all training bags, or with online scores some of them
 	found        *rates.Result
-	floor        rates.Floor // that they were raised to; zero for none
-	judged       *witnessed  // of the captions; nil before
+	floor        rates.Floor        // that they were raised to; zero for none
+	classes      *multiclass.Report // in place of found, of classes that exclude each other
+	judged       *witnessed         // of the captions; nil before
 }
 
 // Dir is the folder of the recipe.

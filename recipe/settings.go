@@ -75,6 +75,49 @@ type Settings struct {
 	NoiseRates string // Online, FoldsOf with their number, a file, or empty
 	Recipe     Config
 	Train      train.Config
+	// Exclusive is set if classes exclude each other.
+	Exclusive bool
+}
+
+// ratesFile is the file of a recipe's folder with the estimate.
+func (s *Settings) ratesFile() string {
+	if s.Exclusive {
+		return TransitionFile
+	}
+	return RatesFile
+}
+
+// ExclusiveArms are the arms that train classes that exclude each other.
+func ExclusiveArms() (names []Name) {
+	for _, a := range Arms() {
+		if a.Exclusive {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// ValidateExclusive refuses settings that do not go with classes that exclude each other.
+func (s *Settings) ValidateExclusive() error {
+	arm, _ := s.Arm.Arm()
+	switch {
+	case !arm.Exclusive:
+		return setting.Errorf("arm", "arm %s is for classes that do not exclude each other, and each row has one label: give "+
+			"`arm` %s, or `data.classes` multi", s.Arm, setting.Alternatives(ExclusiveArms()))
+	case s.MIL:
+		return setting.Errorf("net.mil", "`net.mil` is for classes that do not exclude each other, and each row has one "+
+			"label: leave out `net.mil`, or give `data.classes` multi")
+	case s.RatesFile() != "":
+		return setting.Errorf("noise_rates", "`noise_rates` is a file of a pair of rates for each class, and classes that "+
+			"exclude each other have a matrix: give online or folds:5, or `data.classes` multi")
+	case s.Recipe.Floor:
+		return setting.Errorf("recipe.floor", "`recipe.floor` raises a pair of rates for each class, and classes that exclude "+
+			"each other have a matrix: leave out `recipe.floor`, or give `data.classes` multi")
+	case !s.Train.Loss.IsZero():
+		return setting.Errorf("train.loss.kind", "loss %s is for classes that do not exclude each other: leave out "+
+			"`train.loss`, or give `data.classes` multi", s.Train.Loss.Name())
+	}
+	return nil
 }
 
 // Estimates reports whether the rates are estimated and held, as opposed to the paper's plain form.

@@ -72,6 +72,9 @@ type Run struct {
 	RateRemarks []string
 	// RatesHeld is set if the rates did not change in training.
 	RatesHeld bool
+	// Transition is the matrix that the net learned through if classes exclude each other, with a row for each
+	// true class; nil for none.
+	Transition [][]eval.Number
 	// Captions is the audit of the captions before training; nil if they were not audited.
 	Captions *FoundCaptions
 	Scored   *Scored     // nil where single scores are not at hand

@@ -160,7 +160,7 @@ func (c *Config) chooseRecipe(g given) {
 // own.
 func (c *Config) tellsCaptionsApart() bool {
 	d := &c.Data
-	return d.Captioned() && d.Flips == "" && d.FlipRates == "" && c.level() != report.FrameLevel
+	return d.Captioned() && !c.Exclusive() && d.Flips == "" && d.FlipRates == "" && c.level() != report.FrameLevel
 }
 
 // RecipeArm is the arm of the recipe, and why.
@@ -169,6 +169,8 @@ func (c *Config) RecipeArm() (arm recipe.Name, why string) {
 	switch {
 	case c.Recipe.Captions == recipe.Witness:
 		return recipe.CaptionFilter, "it weights each caption by the probability that it is right"
+	case c.Exclusive():
+		return recipe.HeldRates, "it learns through the estimated confusion of classes"
 	case settings.Folds() > 0:
 		return recipe.SoftLabels, "it learns the posteriors of labels, by nets that have not seen them"
 	}
@@ -192,9 +194,13 @@ func (c *Config) FallBackToPaper(d *dataset.Splits) (why string) {
 		return ""
 	}
 	c.Recipe.Form, c.NoiseRates, c.Arm = recipe.Paper, "", recipe.FD
+	because := "the paper's noise model"
+	if c.Exclusive() {
+		c.Arm, because = recipe.Baseline, "it learns the labels as they are"
+	}
 	c.Chosen = slices.DeleteFunc(slices.Clone(c.Chosen), func(o Choice) bool { return o.Key == "noise_rates" })
 	c.note("recipe.form", why)
-	c.note("arm", "the paper's noise model")
+	c.note("arm", because)
 	return why
 }
 

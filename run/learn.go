@@ -21,7 +21,7 @@ func (r *armRun) newNet(arm train.Arm, p *recipe.Plan, resumed bool) (*model.Net
 	if p.From != "" {
 		from = p.From
 	}
-	net, digest, err := arm.StartNet(r.config.Net.Model(classes, r.data.Width(), model.NoNoise),
+	net, digest, err := arm.StartNet(r.config.model(classes, r.data.Width(), model.NoNoise),
 		r.session.Backend, p.Config,
 		p.Data.Train, from)
 	if err != nil {

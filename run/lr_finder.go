@@ -88,7 +88,7 @@ func (s *Session) startNet(arm train.Arm) (*model.Net, error) {
 		return s.FreshNet(arm)
 	}
 	c := &s.Config
-	return arm.NewNet(c.Net.Model(s.Data.Train.Vocabulary.Len(), s.Data.Width(), arm.Noise), s.Backend, c.Train,
+	return arm.NewNet(c.model(s.Data.Train.Vocabulary.Len(), s.Data.Width(), arm.Noise), s.Backend, c.Train,
 		s.Data.Train, c.Stage1)
 }
 

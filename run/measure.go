@@ -32,7 +32,7 @@ func (s *Session) FreshNet(arm train.Arm) (*model.Net, error) {
 	c := &s.Config
 	initial := arm.Stage == 1
 	arm.Stage = 1
-	net, err := arm.NewNet(c.Net.Model(s.Data.Train.Vocabulary.Len(), s.Data.Width(), arm.Noise), s.Backend, c.Train,
+	net, err := arm.NewNet(c.model(s.Data.Train.Vocabulary.Len(), s.Data.Width(), arm.Noise), s.Backend, c.Train,
 		s.Data.Train, "")
 	if err != nil || !initial || c.Net.Weights == "" {
 		return net, err
@@ -48,7 +48,7 @@ func (s *Session) FreshNet(arm train.Arm) (*model.Net, error) {
 // refuse is refused now.
 func (s *Session) BlankNet(arm train.Arm) (*model.Net, error) {
 	c := &s.Config
-	config, err := arm.Model(c.Net.Model(s.Data.Train.Vocabulary.Len(), s.Data.Width(), arm.Noise))
+	config, err := arm.Model(c.model(s.Data.Train.Vocabulary.Len(), s.Data.Width(), arm.Noise))
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (o *Outcome) Report(c *Config, name string) (*report.Run, error) {
 		ThresholdFrom: o.PlugInFrom, Audit: o.Audit, Epochs: epochsOf(o.epochs, o.Before), Config: string(text),
 		Rates: o.Evaluation.NoiseRates(), Split: o.Split, RateRemarks: o.RateRemarks, RatesHeld: o.RatesHeld,
 		Captions: o.Captions, Weights: c.weightsText(), Features: o.Backbone.String(), LeftOut: o.LeftOut,
-		Samples: c.Data.Samples(), NotMeasured: o.NotMeasured,
+		Samples: c.Data.Samples(), NotMeasured: o.NotMeasured, Transition: o.Transition,
 	}
 	if !o.NoiseKind.IsZero() {
 		r.NoiseKind = string(o.NoiseKind)

@@ -19,6 +19,11 @@ const (
 	Pair    Kind = "pair"    // n captions of each bag, all from one random other bag
 	Shift   Kind = "shift"   // all captions of a share of the bags, from the next bag; the last bag's from the first
 	Flips   Kind = "flips"   // labels flipped one by one
+
+	// Symmetric and Asymmetric relabel a share of the bags that have exactly one label: with a random other
+	// class, or with the next one. Their changes are listed as Flips.
+	Symmetric  Kind = "symmetric"
+	Asymmetric Kind = "asymmetric"
 )
 
 // CaptionKinds lists the kinds that replace captions.
@@ -26,6 +31,9 @@ func CaptionKinds() []Kind { return []Kind{Uniform, Uneven, Similar, Pair, Shift
 
 // IsZero reports whether files leave out the kind. A file that names no kind has the noise of the paper, Uniform.
 func (k Kind) IsZero() bool { return k == "" || k == Uniform }
+
+// Relabels reports whether the kind replaces the one label of a bag.
+func (k Kind) Relabels() bool { return k == Symmetric || k == Asymmetric }
 
 // replaces reports whether the kind replaces captions.
 func (k Kind) replaces() bool { return slices.Contains(CaptionKinds(), k) }

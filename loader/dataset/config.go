@@ -47,8 +47,10 @@ const (
 
 // Config selects the pictures and labels.
 type Config struct {
-	Set  Kind   `yaml:"set" help:"<kind> of data"`
-	Seed uint64 `yaml:"seed" help:"<seed> of scenes, label noise and splits"`
+	Set Kind `yaml:"set" help:"<kind> of data"`
+	// Classes says whether each bag has exactly one label. Auto is resolved when the data are open.
+	Classes Classes `yaml:"classes,omitempty" help:"whether classes exclude each other: exclusive, multi, or auto for exclusive if each row has one label" values:"auto,exclusive,multi"`
+	Seed    uint64  `yaml:"seed" help:"<seed> of scenes, label noise and splits"`
 
 	// Scenes: pictures of each split, or clips and the frames of each.
 	TrainSize      int `yaml:"train_size" help:"scenes: training <pictures>, or clips of moving scenes" range:"[0,]"`
@@ -109,7 +111,7 @@ type Config struct {
 	// Noise is injected into the training labels: a share of captions to replace, or a file.
 	Noise float64 `yaml:"noise" help:"replace this <share> of each training picture's captions by captions of other pictures" range:"[0,1)"`
 	// NoiseKind is how captions are replaced; empty is uniform.
-	NoiseKind inject.Kind `yaml:"noise_kind,omitempty" help:"which captions data.noise replaces and which pictures give theirs (docs/guide/evaluation.md)" values:"uniform,uneven,similar,pair,shift"`
+	NoiseKind inject.Kind `yaml:"noise_kind,omitempty" help:"which captions data.noise replaces and which pictures give theirs (docs/guide/evaluation.md)" values:"uniform,uneven,similar,pair,shift,symmetric,asymmetric"`
 	NoiseFile string      `yaml:"noise_file" help:"apply the noise in this <file> of nmn noise instead of drawing noise"`
 	// Flips inject noise by flipping labels: both rates, the largest relative deviation of a class's rates
 	// from them, or a file with the rates of each class.
@@ -141,7 +143,7 @@ type Config struct {
 // frequent words of captions, whatever their part of speech, and no noise.
 func DefaultConfig() Config {
 	return Config{
-		Seed: 1, ValidationShare: .1, TestShare: .1, CaptionsPerBag: 5, VocabularySize: 1000, MinCount: 1,
+		Seed: 1, Classes: Multi, ValidationShare: .1, TestShare: .1, CaptionsPerBag: 5, VocabularySize: 1000, MinCount: 1,
 		KeepFunctionWords: true, MaxPixels: picture.DefaultLimits().MaxPixels, FlipSpread: .5, ShuffleWindow: 16,
 		Features: FeatureConfig{Standardise: true, Missing: MissingError, MemoryLimit: features.DefaultLimit >> 30},
 	}

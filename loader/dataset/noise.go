@@ -37,6 +37,8 @@ func (d *Splits) injectNoise(ctx context.Context, c *Config) error {
 			d.declareTruth()
 		}
 		drawn, err = inject.Read(ctx, c.NoiseFile, d.Train)
+	case c.Noise > 0 && c.relabels():
+		return d.relabel(c)
 	case c.Noise > 0:
 		kind := cmp.Or(c.NoiseKind, inject.Uniform)
 		if d.Train.Rows != nil {

@@ -156,7 +156,8 @@ func (d *Splits) openScenes(c *Config) error {
 			*split.to, err = scenes.MakeMoving(scenes.MovingConfig{Seed: c.Seed, Split: split.name, N: split.n,
 				Frames: c.Frames, Cache: true})
 		} else {
-			*split.to, err = scenes.Make(scenes.Config{Seed: c.Seed, Split: split.name, N: split.n, Cache: true})
+			*split.to, err = scenes.Make(scenes.Config{Seed: c.Seed, Split: split.name, N: split.n, Cache: true,
+				MainObject: c.Classes == Exclusive})
 		}
 		if err != nil {
 			return err

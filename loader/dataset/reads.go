@@ -35,6 +35,7 @@ var (
 // is refused instead of silently ignored.
 var readings = []reading{
 	{key: "set", by: allKinds},
+	{key: "classes", by: allKinds},
 	{key: "seed", by: allKinds},
 	{key: "train_size", by: embedded},
 	{key: "validation_size", by: embedded},
@@ -102,8 +103,7 @@ var readings = []reading{
 	// Validate refuses a rate of replaced captions above 0 if there are no captions; 0 means the same
 	// everywhere.
 	{key: "noise", by: allKinds},
-	{key: "noise_kind", by: []Kind{Scenes, MovingScenes, Captions, MSRVTT, Clips},
-		because: "which have captions to replace"},
+	{key: "noise_kind", by: allKinds},
 	{key: "noise_file", by: allKinds},
 	{key: "flips", by: allKinds},
 	{key: "flip_spread", by: allKinds},

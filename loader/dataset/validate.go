@@ -33,7 +33,19 @@ func (d *Config) Validate() error {
 	case d.Set == Manifest && d.ManifestPath() == "":
 		return fmt.Errorf("data.set is manifest: name the list of pictures (`data.manifest` FILE), or the folder of " +
 			"pictures by label (`data.images` DIR)")
-	case !d.Captioned() && d.Noise > 0:
+	case d.Classes == Exclusive && d.Set == MovingScenes:
+		return setting.Errorf("data.classes", "`data.classes` is exclusive, and moving scenes have no main object: give "+
+			"`data.set` scenes")
+	case d.NoiseKind.Relabels() && d.Embedded() && d.Classes != Exclusive:
+		return setting.Errorf("data.noise_kind", "`data.noise_kind` %s replaces the one label of a picture: give "+
+			"`data.classes` exclusive too", d.NoiseKind)
+	case d.relabels() && !d.NoiseKind.Relabels() && d.NoiseKind != "":
+		return setting.Errorf("data.noise_kind", "`data.noise_kind` %s replaces captions, which scenes with one label do not "+
+			"have: give symmetric or asymmetric", d.NoiseKind)
+	case d.NoiseKind != "" && !d.NoiseKind.Relabels() && !d.Captioned():
+		return setting.Errorf("data.noise_kind", "`data.noise_kind` %s replaces captions, which %s do not have: give "+
+			"symmetric or asymmetric", d.NoiseKind, d.Noun())
+	case !d.Captioned() && d.Noise > 0 && !d.NoiseKind.Relabels():
 		return fmt.Errorf("data.noise is %g: %s have no captions to replace; flip labels (`data.flips` 0.3:0.1) or give a "+
 			"noise file",
 			d.Noise, d.Noun())

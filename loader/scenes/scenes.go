@@ -28,6 +28,9 @@ type Config struct {
 	// Cache keeps every picture in memory once it has been painted: 6,912 bytes each, 110 MB for
 	// 16,000. Without it a picture is painted each time it is read.
 	Cache bool
+	// MainObject gives each picture one label: the shape of the object of which most is visible. There are then
+	// eight classes and no captions.
+	MainObject bool
 }
 
 // Validate returns which field is out of range.
@@ -50,6 +53,9 @@ func (c Config) Validate() error {
 func Make(config Config) (*loader.Set, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
+	}
+	if config.MainObject {
+		return makeMain(config)
 	}
 	set, err := blankScenes("scenes-"+config.Split, config.N, newScenePictures(config))
 	if err != nil {

@@ -1,0 +1,51 @@
+package inject
+
+import (
+	"fmt"
+	"slices"
+
+	"nmn/internal/rng"
+	"nmn/labels"
+	"nmn/loader"
+)
+
+// Relabel draws noise for data in which each bag has one label: a share of the bags gets another class, a
+// random one (Symmetric) or the next one (Asymmetric, after the last class the first). Bag i draws its numbers
+// from the stream (seed, i), so that with a larger share the changes of a smaller one remain. Bags without
+// exactly one label keep their labels.
+func Relabel(s *loader.Set, kind Kind, share float64, seed uint64) (*Injection, error) {
+	noise, err := newInjection(s, Flips, seed)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !kind.Relabels():
+		return nil, fmt.Errorf("%s: noise of kind %q does not replace the one label of a sample", s.Name, kind)
+	case !(share >= 0 && share < 1):
+		return nil, fmt.Errorf("%s: the share of wrong labels is %g, want at least 0 and less than 1", s.Name, share)
+	case noise.Classes < 2:
+		return nil, fmt.Errorf("%s: there is no other class among %d", s.Name, noise.Classes)
+	}
+	noise.Rates = labels.Rates{Q01: []float64{share}, Q10: []float64{share / float64(noise.Classes-1)}}
+	key := rng.Derive(seed, "noise/classes")
+	for bag := range s.Len() {
+		row := labelsOf(s, bag)
+		given := slices.Index(row, 1)
+		if given < 0 || slices.Contains(row[given+1:], 1) {
+			continue
+		}
+		stream := rng.New(key, bag)
+		wrong, other := stream.Float64() < share, stream.Intn(noise.Classes-1)
+		if !wrong {
+			continue
+		}
+		if other >= given {
+			other++
+		}
+		if kind == Asymmetric {
+			other = (given + 1) % noise.Classes
+		}
+		noise.Changes = append(noise.Changes, BagChanges{Bag: bag, Flips: []int{min(given, other), max(given, other)}})
+	}
+	return noise, nil
+}

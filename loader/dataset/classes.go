@@ -1,0 +1,97 @@
+package dataset
+
+import (
+	"cmp"
+	"fmt"
+
+	"nmn/internal/rng"
+	"nmn/labels/inject"
+	"nmn/loader"
+)
+
+// Classes says whether the classes of the data exclude each other.
+type Classes string
+
+// The choices of classes.
+const (
+	AutoClasses Classes = "auto"      // Exclusive if each row has exactly one label
+	Exclusive   Classes = "exclusive" // each row has exactly one label
+	Multi       Classes = "multi"     // each label holds or not, whatever the others are
+)
+
+// NotExclusive returns why classes do not exclude each other: the first row without exactly one label. It is
+// empty if they do. Rows whose labels are all unknown do not count.
+func (d *Splits) NotExclusive() string {
+	for _, set := range []*loader.Set{d.Train, d.Validation, d.Test} {
+		if set == nil {
+			continue
+		}
+		if why := notExclusive(set); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func notExclusive(set *loader.Set) string {
+	k := set.Vocabulary.Len()
+	switch {
+	case k < 2:
+		return fmt.Sprintf("%s has one class", set.Name)
+	case set.Rows != nil || set.Labels == nil:
+		return fmt.Sprintf("labels of %s are not held in memory", set.Name)
+	}
+	for bag, z := 0, set.Labels.Uint8s(); bag < set.Len(); bag++ {
+		ones, unknown := 0, 0
+		for _, label := range z[bag*k : (bag+1)*k] {
+			switch label {
+			case 1:
+				ones++
+			case loader.UnknownLabel:
+				unknown++
+			}
+		}
+		if unknown == k || ones == 1 && unknown == 0 {
+			continue
+		}
+		if unknown > 0 {
+			return fmt.Sprintf("row %d of %s (%s) has %d unknown labels of %d", bag+1, set.Name, set.IDs[bag], unknown, k)
+		}
+		return fmt.Sprintf("row %d of %s (%s) has %d labels", bag+1, set.Name, set.IDs[bag], ones)
+	}
+	return ""
+}
+
+// relabels reports whether noise replaces the one label of each bag.
+func (d *Config) relabels() bool {
+	return d.NoiseKind.Relabels() || d.Set == Scenes && d.Classes == Exclusive
+}
+
+// relabel replaces labels of training and validation, whose labels are then the truth for metrics.
+func (d *Splits) relabel(c *Config) error {
+	d.declareTruth()
+	kind := cmp.Or(c.NoiseKind, inject.Symmetric)
+	d.Noise, d.NoiseKind = c.Noise, kind
+	for _, split := range []struct {
+		set  **loader.Set
+		to   **inject.Injection
+		seed uint64
+	}{{&d.Train, &d.injected.train, noiseSeed(c)},
+		{&d.Validation, &d.injected.validation, rng.Derive(noiseSeed(c), "validation")}} {
+		if *split.set == nil {
+			continue
+		}
+		if why := notExclusive(*split.set); why != "" {
+			return fmt.Errorf("`data.noise_kind` %s replaces the one label of each row, and %s", kind, why)
+		}
+		noise, err := inject.Relabel(*split.set, kind, c.Noise, split.seed)
+		if err == nil {
+			*split.set, err = noise.Apply(*split.set)
+		}
+		if err != nil {
+			return err
+		}
+		*split.to = noise
+	}
+	return nil
+}
