@@ -42,6 +42,9 @@ type Correction struct {
 	Labels string
 	// Write writes the corrected labels of several for each bag, N×K, in another form than CSV; nil writes CSV.
 	Write func(corrected []uint8) error
+	// WriteClasses writes the corrected classes of one label for each bag, N, in another form than CSV and NPY;
+	// nil writes these.
+	WriteClasses func(corrected []int32) error
 	// Version is the version of the program, for the record.
 	Version string
 }

@@ -48,6 +48,15 @@ func SummaryTable(title string, r *eval.Result) *Table {
 		}
 		t.Rows = append(t.Rows, row)
 	}
+	if isOneClass(r) {
+		for _, o := range oneClassMeasures("pictures") {
+			if o.of(against[len(against)-1]).Defined() {
+				add(o.name, o.scale, o.decimals, o.of)
+			}
+		}
+		t.Notes = []string{"In %, except for the log loss. docs/guide/evaluation.md explains each measure."}
+		return t
+	}
 	add("AP, the mean over "+ClassNoun(r).String(), 100, 1, func(l *eval.MultiLabel) eval.Number { return l.AP.All })
 	for _, f := range []struct {
 		at string
@@ -116,6 +125,14 @@ func measuresTable(title string, r *eval.Result, m *eval.Measures) *Table {
 
 func (t *Table) multiLabel(against string, r *eval.Result, m *eval.Measures, l *eval.MultiLabel) {
 	t.measure("AP, "+against, l.AP)
+	if l.OneClass != nil {
+		for _, o := range oneClassMeasures("pictures") {
+			if v := o.of(l); v.Defined() {
+				t.groupFigures(o.name+", "+against, eval.ByGroup[eval.Number]{All: v}, o.scale, o.decimals)
+			}
+		}
+		return
+	}
 	for _, f := range []struct {
 		at string
 		f1 eval.ByGroup[eval.F1]

@@ -57,6 +57,12 @@ func measureTable(known bool) []metric {
 	}
 	f1 := func(f func(*eval.MultiLabel) eval.Number) func(*Run) eval.Number { return against(ref, f) }
 	return []metric{
+		{name: "accuracy", scale: 100, decimals: 1, smallest: false, of: f1(func(m *eval.MultiLabel) eval.Number {
+			if m.OneClass == nil {
+				return eval.Undefined()
+			}
+			return m.OneClass.Accuracy
+		})},
 		{name: "AP (truth)", scale: 100, decimals: 1, smallest: false,
 			of: against(truthOf, func(m *eval.MultiLabel) eval.Number { return m.AP.All })},
 		{name: "human AP", scale: 100, decimals: 1, smallest: false, of: human(func(h *eval.Human) eval.Number {
@@ -118,7 +124,7 @@ const (
 // mainMeasures are the measures of a summary, and furtherMeasures the measures of its details. Without known
 // truth, mAP (labels) is a main measure too.
 var (
-	mainMeasures    = []string{"AP (truth)", "human AP", "OF1", "CF1", "OF1 at θ*", "CF1 at θ*", "Brier"}
+	mainMeasures    = []string{"accuracy", "AP (truth)", "human AP", "OF1", "CF1", "OF1 at θ*", "CF1 at θ*", "Brier"}
 	furtherMeasures = []string{"ECE", "q01 error", "q10 error", "audit AP", "audit AP, z=1", "audit AP, z=0",
 		"audit P@1000", thresholdColumn, auditColumn}
 )

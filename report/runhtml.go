@@ -70,6 +70,11 @@ func (r *Run) WriteHTML(w io.Writer) error {
 		}
 		if e.Measured() {
 			p.Measures, p.Words = pageTables(EvaluationTables(e)), pageTables(WordTables(e, wordsShown))
+			for _, t := range []*Table{confusionTable(e), transitionTable(r)} {
+				if t != nil {
+					p.Measures = append(p.Measures, pageTables([]*Table{t})...)
+				}
+			}
 		}
 		if len(r.Epochs) > 0 {
 			table, err := EpochTable([]Run{*r})
@@ -94,7 +99,7 @@ func (r *Run) WriteHTML(w io.Writer) error {
 // draw adds charts and noise rates.
 func (p *runHTML) draw(r *Run) {
 	known := estimatedRates(r.Rates)
-	p.Noise, p.RateRemarks, p.Unestimated = len(r.Rates) > 0, r.RateRemarks, unestimatedNotes(r.Rates)
+	p.Noise, p.RateRemarks, p.Unestimated = len(r.Rates)+len(r.RateRemarks) > 0, r.RateRemarks, unestimatedNotes(r.Rates)
 	p.Rated = len(known) > 0
 	if p.Rated {
 		p.RatesFrom = r.ratesFrom()
@@ -168,6 +173,9 @@ func judgedOn(r *Run) string {
 
 // headlines returns the main measures of the run.
 func headlines(r *Run) []headline {
+	if isOneClass(r.Result) {
+		return oneClassHeadlines(r)
+	}
 	var out []headline
 	all := measureTable(r.Result.Truth != nil)
 	for _, m := range meanings(r.Samples, ClassNoun(r.Result)) {

@@ -65,6 +65,9 @@ func ClassNoun(r *eval.Result) text.Plural {
 	if r.CaptionsPerBag > 0 || r.GroupSize.Group != nil {
 		return "words"
 	}
+	if isOneClass(r) {
+		return "classes"
+	}
 	return "labels"
 }
 
@@ -76,6 +79,8 @@ func (r *Run) facts() (facts []string) {
 	}
 	if r.Flips != (Flips{}) {
 		add("flipped labels", r.Flips.String()+" (percent)")
+	} else if r.Noise > 0 && r.Result != nil && isOneClass(r.Result) {
+		add("replaced labels", strings.TrimSpace(noiseCell(r.Noise).Text+" % "+r.NoiseKind))
 	} else if r.Noise > 0 { // 0 without captions
 		add("replaced captions", strings.TrimSpace(noiseCell(r.Noise).Text+" % "+r.NoiseKind))
 	}

@@ -50,6 +50,9 @@ func (m *Model) Predict(ctx context.Context, paths []string, o PredictOptions) (
 	case m.checkpoint.Clips != nil:
 		scorePaths = m.scoreClips
 	}
+	if m.net.Config().Exclusive && o.Threshold == Automatic && o.Top == 0 {
+		o.Top = 1 // the most probable class
+	}
 	p, scores, err := scorePaths(ctx, paths, &o)
 	if err != nil {
 		return nil, err

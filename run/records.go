@@ -228,6 +228,22 @@ func firstDefined(values ...*float64) eval.Number {
 // ValidationAP is the AP of an evaluation that people are shown on the way: against the truth, else with human
 // agreement, else against labels.
 func ValidationAP(r *eval.Result) eval.Number {
+	_, v := ValidationMeasure(r)
+	return v
+}
+
+// ValidationMeasure is the measure of an evaluation that people are shown on the way, and its name: accuracy
+// if classes exclude each other, else AP.
+func ValidationMeasure(r *eval.Result) (name string, value eval.Number) {
+	for _, m := range []*eval.MultiLabel{r.Truth, r.Labels} {
+		if m != nil && m.OneClass != nil {
+			return "accuracy", m.OneClass.Accuracy
+		}
+	}
+	return "AP", validationAP(r)
+}
+
+func validationAP(r *eval.Result) eval.Number {
 	for _, name := range []string{"true_map", "human_ap", "map"} {
 		if v := train.Measure(name, r); v.Defined() {
 			return v

@@ -7,11 +7,49 @@ import (
 
 	"nmn/labels/audit/multiclass"
 	"nmn/report"
+	runaudit "nmn/run/audit"
 )
 
 // classesRefuse are the flags that an audit of one class for each picture does not use.
 var classesRefuse = []string{"noise-rates", "calibrate", "page", "decisions", "suspects", "min-slope",
 	"prior-missing", "prior-incorrect", "min-labels", "threads"}
+
+// refuseForClasses refuses the flags that an audit of a run with one class for each picture does not use, and
+// leaves out the page.
+func (a *auditCommand) refuseForClasses(given func(string) bool, dir string) error {
+	for _, name := range classesRefuse {
+		if given(name) && name != "noise-rates" && name != "threads" {
+			return usagef("audit: --%s is for several labels for each picture, and %s has one class for each picture", name, dir)
+		}
+	}
+	a.page.file = ""
+	return nil
+}
+
+// rankClasses ranks the labels of a run with one class for each picture, and prints the findings.
+func (a *auditCommand) rankClasses(ctx context.Context, p *program, r *runaudit.Audit,
+	scores *runaudit.OutOfFold) error {
+	if a.options.NoiseRates != "" {
+		return usagef("audit: --noise-rates is %q, and a run with one class for each picture takes folds:N or online",
+			a.options.NoiseRates)
+	}
+	o := multiclass.DefaultOptions()
+	o.MinError = a.options.MinError
+	found, err := r.RankClasses(ctx, scores, o)
+	if err != nil {
+		return err
+	}
+	var written *runaudit.Corrected
+	a.correction.WriteClasses = func(corrected []int32) (err error) {
+		written, err = r.WriteClasses(ctx, found, corrected, a.correction.Labels)
+		return err
+	}
+	if err := a.showClasses(ctx, p, found); err != nil {
+		return err
+	}
+	a.tellNext(p, r, len(found.Suspects), written)
+	return nil
+}
 
 // runClasses audits one class for each picture.
 func (a *auditCommand) runClasses(ctx context.Context, p *program, given func(string) bool) error {
@@ -31,6 +69,11 @@ func (a *auditCommand) runClasses(ctx context.Context, p *program, given func(st
 	if err != nil {
 		return err
 	}
+	return a.showClasses(ctx, p, r)
+}
+
+// showClasses corrects labels and prints the findings.
+func (a *auditCommand) showClasses(ctx context.Context, p *program, r *multiclass.Report) error {
 	if err := a.correct(ctx, p, r, r.IDs, r.Input.Rows); err != nil {
 		return err
 	}

@@ -87,6 +87,11 @@ func (a *auditCommand) auditRunIn(ctx context.Context, p *program, dir string, g
 			return err
 		}
 	}
+	if r.Exclusive() {
+		if err := a.refuseForClasses(given, dir); err != nil {
+			return err
+		}
+	}
 	scores, err := a.scoresOf(ctx, p, r)
 	if err != nil {
 		return err
@@ -199,6 +204,9 @@ func (a *auditCommand) trainFolds(ctx context.Context, p *program, r *runaudit.A
 func (a *auditCommand) rankRun(ctx context.Context, p *program, r *runaudit.Audit, scores *runaudit.OutOfFold) error {
 	p.message(run.Message{Topic: "scores", Text: fmt.Sprintf("%d of %d training %s, from %s", len(scores.Bags), scores.All,
 		r.Data().Train.Noun(), scores.From)})
+	if r.Exclusive() {
+		return a.rankClasses(ctx, p, r, scores)
+	}
 	estimation, done := watchedEstimation(p, a.options.Estimation)
 	a.options.Estimation = estimation
 	found, err := r.Rank(ctx, scores, a.options)
@@ -217,12 +225,12 @@ func (a *auditCommand) rankRun(ctx context.Context, p *program, r *runaudit.Audi
 	if err := a.finish(ctx, p, found); err != nil {
 		return err
 	}
-	a.tellNext(p, r, found, written)
+	a.tellNext(p, r, len(found.Suspects), written)
 	return nil
 }
 
 // tellNext prints what was written, and the next command.
-func (a *auditCommand) tellNext(p *program, r *runaudit.Audit, found *audit.Report, written *runaudit.Corrected) {
+func (a *auditCommand) tellNext(p *program, r *runaudit.Audit, suspects int, written *runaudit.Corrected) {
 	if a.page.file != "" {
 		p.message(run.Message{Topic: "page", Text: a.page.file})
 	}
@@ -243,7 +251,7 @@ func (a *auditCommand) tellNext(p *program, r *runaudit.Audit, found *audit.Repo
 				argument(written.Config),
 				argument(filepath.Clean(r.Dir)+"-corrected"))})
 		}
-	case len(found.Suspects) > 0 && a.page.file != "":
+	case suspects > 0 && a.page.file != "":
 		p.message(run.Message{Topic: "next", Text: fmt.Sprintf("review the page, save decisions.csv, then nmn audit %s "+
 			"--decisions decisions.csv --output %s", dir, r.LabelFileName())})
 	}

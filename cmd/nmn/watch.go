@@ -99,8 +99,8 @@ func (w *watch) showProgress(title string) train.Observer {
 	return train.Observer{
 		Step: func(e train.StepDone) { show(e.Progress, e.Images) },
 		Evaluated: func(e train.Evaluated) {
-			fmt.Fprintf(w.program.status, "%s: epoch %d, validation AP %s\n", title, e.Epoch,
-				percent(run.ValidationAP(e.Result)))
+			name, value := run.ValidationMeasure(e.Result)
+			fmt.Fprintf(w.program.status, "%s: epoch %d, validation %s %s\n", title, e.Epoch, name, percent(value))
 		},
 	}
 }
@@ -110,7 +110,8 @@ func (w *watch) tellEpochs(title string) train.Observer {
 	validation := ""
 	return train.Observer{
 		Evaluated: func(e train.Evaluated) {
-			validation = ", validation AP " + percent(run.ValidationAP(e.Result))
+			name, value := run.ValidationMeasure(e.Result)
+			validation = fmt.Sprintf(", validation %s %s", name, percent(value))
 		},
 		Epoch: func(e train.EpochDone) {
 			seconds := max(e.Duration.Seconds(), 1e-9)

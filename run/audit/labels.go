@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -99,6 +100,18 @@ func sameFile(a, b string) bool {
 // to them it writes FILE.yaml, a configuration that learns them as the run did. If the run has injected noise,
 // the labels are the noisy ones with the corrections, and the configuration injects none.
 func (a *Audit) WriteLabels(ctx context.Context, r *audit.Report, corrected []uint8, path string) (*Corrected, error) {
+	rows := map[string][]uint8{}
+	for i := range r.Bags {
+		row := corrected[i*r.Input.Classes : (i+1)*r.Input.Classes]
+		if !slices.Equal(row, r.Labels[i*r.Input.Classes:(i+1)*r.Input.Classes]) {
+			rows[r.ID(i)] = row
+		}
+	}
+	return a.writeRows(ctx, rows, path)
+}
+
+// writeRows is WriteLabels for the labels of some bags that have changed, by their identifiers.
+func (a *Audit) writeRows(ctx context.Context, changed map[string][]uint8, path string) (*Corrected, error) {
 	form, err := a.formOf(ctx, path)
 	if err != nil {
 		return nil, err
@@ -107,12 +120,7 @@ func (a *Audit) WriteLabels(ctx context.Context, r *audit.Report, corrected []ui
 	if a.injected() {
 		a.allLabels(&l)
 	}
-	for i := range r.Bags {
-		row := corrected[i*r.Input.Classes : (i+1)*r.Input.Classes]
-		if !slices.Equal(row, r.Labels[i*r.Input.Classes:(i+1)*r.Input.Classes]) {
-			l.Rows[r.ID(i)] = row
-		}
-	}
+	maps.Copy(l.Rows, changed)
 	out := &Corrected{Form: form.name, Note: form.note}
 	out.Rows, err = form.write(ctx, l, path)
 	if errors.Is(err, relabel.ErrForm) && a.session.Config.Data.Set == dataset.Manifest {

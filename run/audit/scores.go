@@ -96,7 +96,7 @@ func (a *Audit) foldsFolder(folds int) string {
 // nil.
 func (a *Audit) trained(folds int) (*OutOfFold, error) {
 	dir := a.foldsFolder(folds)
-	if !durable.Exists(filepath.Join(dir, recipe.RatesFile)) { // which comes last
+	if !durable.Exists(filepath.Join(dir, a.ratesFile())) { // which comes last
 		return nil, nil
 	}
 	s, err := a.readScores(filepath.Join(dir, recipe.ScoresFile))
@@ -169,6 +169,9 @@ func (a *Audit) readScores(path string) (*OutOfFold, error) {
 			out.Bags = append(out.Bags, bag)
 			out.Logits = append(out.Logits, m.Values[(row-1)*k:row*k]...)
 		}
+	}
+	if a.Exclusive() {
+		logOdds(out.Logits)
 	}
 	return out, nil
 }

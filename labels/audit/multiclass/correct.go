@@ -73,6 +73,9 @@ func (r *Report) Correct(c labels.Correction) error {
 		r.Outcome.ExpectedPrecision = eval.Number(sum / float64(len(changed)))
 	}
 	return c.Save(changeColumns, r.changeRecords(changed, &c), func() error {
+		if c.WriteClasses != nil {
+			return c.WriteClasses(corrected)
+		}
 		if strings.EqualFold(filepath.Ext(c.Labels), ".npy") {
 			return writeNPY(c.Labels, corrected)
 		}
