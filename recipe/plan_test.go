@@ -32,7 +32,7 @@ func TestJudge_RanksLabelsByTheirPosterior(t *testing.T) {
 		}
 	}
 	// By doubt: bag 2 b (missing: wrong), bag 0 b (right), bag 0 a (incorrect: wrong), bag 2 a (right).
-	a, err := s.audit(set, "here")
+	a, err := s.audit(set, false, "here")
 	if err != nil || a.From != "here" || math.Abs(float64(a.AP)-(1+2./3)/2) > 1e-9 || a.MissingAP != 1 ||
 		a.IncorrectAP != 1 || a.At1000.Defined() {
 		t.Errorf("audit %+v, %v", a, err)

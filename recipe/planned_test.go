@@ -127,7 +127,7 @@ func TestOutOfFold_AuditsThroughTheRatesOfTheNets(t *testing.T) {
 		for bag := range set.Len() {
 			s.add(bag, set.Labels.Uint8s()[2*bag:2*bag+2], logits[2*bag:2*bag+2], q01, q10)
 		}
-		a, err := s.audit(set, fromOutOfFold)
+		a, err := s.audit(set, false, fromOutOfFold)
 		if err != nil {
 			t.Fatal(err)
 		}

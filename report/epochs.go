@@ -94,7 +94,7 @@ func (c cellOf) after(epoch int) []Run {
 // bestEpoch returns the first common epoch with the highest AP, or nil if there is no common epoch.
 func (c cellOf) bestEpoch() []int {
 	epochs := c.commonEpochs()
-	for _, m := range measureTable(true)[:3] {
+	for _, m := range measureTable(true)[:aps] {
 		ap := func(epoch int) eval.Number { return overSeeds(valuesOf(m, c.after(epoch))).Value }
 		if len(epochs) > 0 && ap(epochs[0]).Defined() {
 			return []int{slices.MinFunc(epochs, func(a, b int) int { return cmp.Compare(ap(b), ap(a)) })}

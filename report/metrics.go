@@ -49,7 +49,9 @@ func audited(of func(*AuditFigures) eval.Number) func(*Run) eval.Number {
 }
 
 // metrics lists the columns. AP refers to the true labels, mAP to the labels of the test set, and all others
-// to the true labels if every run has them. The first three are forms of AP.
+// to the true labels if every run has them. The first ones, aps in number, compare arms.
+const aps = 4 // accuracy and three forms of AP
+
 func measureTable(known bool) []metric {
 	ref := labelsOf
 	if known {

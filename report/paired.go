@@ -75,7 +75,7 @@ func differences(m metric, a, b []Run) []eval.Number {
 // ahead counts the seeds in which a is better in AP: against the truth if known, otherwise with human
 // agreement, otherwise against labels.
 func ahead(a, b []Run) string {
-	for _, m := range measureTable(true)[:3] {
+	for _, m := range measureTable(true)[:aps] {
 		better, defined := 0, 0
 		for _, d := range differences(m, a, b) {
 			if d.Defined() {

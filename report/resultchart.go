@@ -10,16 +10,16 @@ import (
 	"nmn/report/chart"
 )
 
-// mainMetric is the measure that compares arms: AP against the truth if every run has it, otherwise with
+// mainMetric is the measure that compares arms: accuracy if classes exclude each other, else AP against the truth if every run has it, otherwise with
 // human agreement, otherwise against the labels.
 func mainMetric(runs []Run) metric {
 	all := measureTable(true)
-	for _, m := range all[:2] {
+	for _, m := range all[:aps-1] {
 		if !slices.ContainsFunc(runs, func(r Run) bool { return r.Result != nil && !m.of(&r).Defined() }) {
 			return m
 		}
 	}
-	return all[2]
+	return all[aps-1]
 }
 
 // resultCharts show the main measure of every arm: each seed, their mean and standard deviation. There is one for each

@@ -225,15 +225,8 @@ func firstDefined(values ...*float64) eval.Number {
 	return eval.Undefined()
 }
 
-// ValidationAP is the AP of an evaluation that people are shown on the way: against the truth, else with human
-// agreement, else against labels.
-func ValidationAP(r *eval.Result) eval.Number {
-	_, v := ValidationMeasure(r)
-	return v
-}
-
 // ValidationMeasure is the measure of an evaluation that people are shown on the way, and its name: accuracy
-// if classes exclude each other, else AP.
+// if classes exclude each other, else AP against the truth, with human agreement or against labels.
 func ValidationMeasure(r *eval.Result) (name string, value eval.Number) {
 	for _, m := range []*eval.MultiLabel{r.Truth, r.Labels} {
 		if m != nil && m.OneClass != nil {

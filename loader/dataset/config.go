@@ -49,7 +49,7 @@ const (
 type Config struct {
 	Set Kind `yaml:"set" help:"<kind> of data"`
 	// Classes says whether each bag has exactly one label. Auto is resolved when the data are open.
-	Classes Classes `yaml:"classes,omitempty" help:"whether classes exclude each other: exclusive, multi, or auto for exclusive if each row has one label" values:"auto,exclusive,multi"`
+	Classes Classes `yaml:"classes,omitempty" help:"whether each row has exactly one label; auto looks at the labels (docs/guide/classes.md)" values:"auto,exclusive,multi"`
 	Seed    uint64  `yaml:"seed" help:"<seed> of scenes, label noise and splits"`
 
 	// Scenes: pictures of each split, or clips and the frames of each.
@@ -111,7 +111,7 @@ type Config struct {
 	// Noise is injected into the training labels: a share of captions to replace, or a file.
 	Noise float64 `yaml:"noise" help:"replace this <share> of each training picture's captions by captions of other pictures" range:"[0,1)"`
 	// NoiseKind is how captions are replaced; empty is uniform.
-	NoiseKind inject.Kind `yaml:"noise_kind,omitempty" help:"which captions data.noise replaces and which pictures give theirs (docs/guide/evaluation.md)" values:"uniform,uneven,similar,pair,shift,symmetric,asymmetric"`
+	NoiseKind inject.Kind `yaml:"noise_kind,omitempty" help:"how data.noise replaces captions, or one label a row: symmetric, asymmetric (docs/guide/evaluation.md)" values:"uniform,uneven,similar,pair,shift,symmetric,asymmetric"`
 	NoiseFile string      `yaml:"noise_file" help:"apply the noise in this <file> of nmn noise instead of drawing noise"`
 	// Flips inject noise by flipping labels: both rates, the largest relative deviation of a class's rates
 	// from them, or a file with the rates of each class.

@@ -2,22 +2,32 @@ package scenes
 
 import (
 	"nmn/internal/parallel"
+	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/text"
 
 	dense "gorgonia.org/tensor"
 )
 
-// mainObject is the object of which most pixels are visible, the first of equal ones.
-func (s *scene) mainObject() *sceneObject {
-	best := &s.objects[0]
-	for i := range s.count {
-		if o := &s.objects[i]; o.visible > best.visible {
-			best = o
+// drawMain draws a picture with a main object, the last one, in front of the others.
+func drawMain(s *rng.Stream) scene {
+	scene := layOut(s)
+	for i := range scene.count {
+		o := &scene.objects[i]
+		size := 0
+		if o.size = wordSmall; i == scene.count-1 {
+			size, o.size = len(sizes)-1, wordLarge
 		}
+		o.radius = onGrid(s.Uniform(radiusFrom[size], radiusTo[size]))
+		near, far := .8*o.radius, pictureSize-.8*o.radius
+		o.x, o.y = onGrid(min(max(o.x, near), far)), onGrid(min(max(o.y, near), far))
+		o.dropVerb()
 	}
-	return best
+	scene.reveal()
+	return scene
 }
+
+func (s *scene) mainObject() *sceneObject { return &s.objects[s.count-1] }
 
 // makeMain makes a split whose pictures have one label each.
 func makeMain(config Config) (*loader.Set, error) {

@@ -28,8 +28,8 @@ type Config struct {
 	// Cache keeps every picture in memory once it has been painted: 6,912 bytes each, 110 MB for
 	// 16,000. Without it a picture is painted each time it is read.
 	Cache bool
-	// MainObject gives each picture one label: the shape of the object of which most is visible. There are then
-	// eight classes and no captions.
+	// MainObject gives each picture one label: the shape of its main object, which is large, while the others
+	// are small. There are then eight classes and no captions.
 	MainObject bool
 }
 
@@ -118,6 +118,7 @@ func countWords(captions [CaptionsPerPicture]sceneCaption, labels, counts []uint
 type sceneStreams struct {
 	split                    string
 	layout, caption, texture uint64
+	main                     bool // Config.MainObject
 }
 
 func newSceneStreams(config Config) sceneStreams {
@@ -127,6 +128,7 @@ func newSceneStreams(config Config) sceneStreams {
 		layout:  rng.Derive(config.Seed, purpose+"layout"),
 		caption: rng.Derive(config.Seed, purpose+"captions"),
 		texture: rng.Derive(config.Seed, purpose+"pixels"),
+		main:    config.MainObject,
 	}
 }
 
@@ -143,6 +145,9 @@ func (s *sceneStreams) id(i int) string { return fmt.Sprintf("scenes-%s-%06d", s
 
 func (s *sceneStreams) scene(i int) scene {
 	stream := rng.New(s.layout, i)
+	if s.main {
+		return drawMain(&stream)
+	}
 	return drawScene(&stream)
 }
 

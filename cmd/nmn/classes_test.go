@@ -1,0 +1,165 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"nmn/loader/dataset"
+	"nmn/recipe"
+	"nmn/report"
+	"nmn/run"
+)
+
+// classFolders is a folder with a folder of pictures for each of three classes.
+func classFolders(t *testing.T, n int) string {
+	t.Helper()
+	dir, from := t.TempDir(), t.TempDir()
+	writePictures(t, from, n)
+	for i := range n {
+		to := filepath.Join(dir, colours[i%3])
+		if err := os.MkdirAll(to, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("%d.png", i)
+		if err := os.Rename(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func onFolders(folders, dir string, more ...string) []string {
+	return append([]string{"train", "--images", folders, "--preset", "scenes", "--set", "net.width=0.5", "--batch-size", "8",
+		"--epochs", "2", "--device", "cpu", "--set", "data.classes=auto", "--run-dir", dir}, more...)
+}
+
+// Folders of classes are found by themselves, and the whole way works: train, report, predict, evaluate, audit and
+// a second run of the same command.
+func TestClasses_OfFolders(t *testing.T) {
+	t.Parallel()
+	folders, dir := classFolders(t, 90), filepath.Join(t.TempDir(), "run")
+	c := call(t, onFolders(folders, dir, "--set", "noise_rates=folds:2", "--set", "recipe.fold_epochs=2")...)
+	if c.code != exitOK {
+		t.Fatalf("exit code %d: %s", c.code, c.err)
+	}
+	for _, want := range []string{"3 classes", "accuracy", "balanced accuracy", "log loss"} {
+		if !strings.Contains(c.out, want) {
+			t.Errorf("the table lacks %q:\n%s", want, c.out)
+		}
+	}
+	if strings.Contains(c.out, "OF1") || strings.Contains(c.out, "top-5") {
+		t.Errorf("the table has measures of several labels:\n%s", c.out)
+	}
+	config, err := run.FinishedConfig(dir)
+	if err != nil || config.Data.Classes != dataset.Exclusive || config.Arm != recipe.HeldRates {
+		t.Errorf("classes %q, arm %q, %v", config.Data.Classes, config.Arm, err)
+	}
+	o, err := run.ReadOutcome(dir)
+	if err != nil || o.Evaluation.Labels.OneClass == nil || len(o.Transition) != 3 {
+		t.Fatalf("outcome %+v, %v", o, err)
+	}
+	if page := read(t, filepath.Join(dir, report.HTMLFile)); !strings.Contains(page, "Which class is predicted") ||
+		!strings.Contains(page, "How classes are labelled") || strings.Contains(page, "OF1") {
+		t.Error("the page lacks the classes, or has F1")
+	}
+	rows, err := csv.NewReader(strings.NewReader(must(t, "predict", dir, folders, "--format", "csv"))).ReadAll()
+	if err != nil || len(rows) != 91 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	for _, row := range rows[1:] {
+		sum := 0.0
+		for _, field := range row[1:] {
+			p, err := strconv.ParseFloat(field, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += p
+		}
+		if math.Abs(sum-1) > 1e-5 {
+			t.Errorf("the probabilities of %s sum to %v", row[0], sum)
+		}
+	}
+	for _, line := range strings.Split(strings.TrimSpace(must(t, "predict", dir, folders)), "\n") {
+		if strings.Count(line, ",") > 0 {
+			t.Errorf("several classes are predicted: %q", line)
+		}
+	}
+	if out := must(t, "eval", dir); !strings.Contains(out, "accuracy") {
+		t.Errorf("eval prints\n%s", out)
+	}
+	audited := readJSON(t, must(t, "audit", dir, "--json"))
+	if audited["form"] != "classes" {
+		t.Errorf("the audit is of the form %v", audited["form"])
+	}
+	again := call(t, onFolders(folders, dir, "--set", "noise_rates=folds:2", "--set", "recipe.fold_epochs=2")...)
+	if again.code != exitOK || !strings.Contains(again.err, "is complete") || again.out != c.out {
+		t.Errorf("again: %s\n%s", again.err, again.out)
+	}
+}
+
+// A corrected file has the form of the data, and is learned by the configuration next to it.
+func TestClasses_AuditCorrectsFolders(t *testing.T) {
+	t.Parallel()
+	folders, dir := classFolders(t, 60), filepath.Join(t.TempDir(), "run")
+	must(t, onFolders(folders, dir, "--set", "noise_rates=folds:2", "--set", "recipe.fold_epochs=1", "--set",
+		"data.noise=0.3", "--set", "data.noise_kind=symmetric")...)
+	fixed := filepath.Join(t.TempDir(), "fixed.csv")
+	must(t, "audit", dir, "--apply=force", "--precision", "0.01", "--output", fixed)
+	if lines := strings.Count(read(t, fixed), "\n"); lines < 50 {
+		t.Errorf("%d lines of corrected labels", lines)
+	}
+	must(t, "train", "--config", strings.TrimSuffix(fixed, ".csv")+".yaml", "--run-dir", filepath.Join(t.TempDir(), "again"))
+}
+
+func TestClasses_DryRunTellsTheDecision(t *testing.T) {
+	t.Parallel()
+	folders := classFolders(t, 60)
+	dir := filepath.Join(t.TempDir(), "run")
+	out := must(t, append(onFolders(folders, dir), "--dry-run")...)
+	for _, want := range []string{"data.classes = exclusive: each row has exactly one label", "arm = held-rates"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the dry run lacks %q:\n%s", want, out)
+		}
+	}
+	for _, of := range []struct{ arm, want string }{{"nmn-fd", "data.classes = multi: arm nmn-fd is for"},
+		{"baseline", "data.classes = exclusive"}} {
+		if out := must(t, append(onFolders(folders, dir, "--arm", of.arm), "--dry-run")...); !strings.Contains(out, of.want) {
+			t.Errorf("arm %s: the dry run lacks %q:\n%s", of.arm, of.want, out)
+		}
+	}
+	two := labelledPictures(t, 60)
+	if out := must(t, append(onManifest(two, dir, "--set", "data.classes=auto"), "--dry-run")...); !strings.Contains(out,
+		"data.classes = multi: row 1 of") || !strings.Contains(out, "has 2 labels") {
+		t.Errorf("two labels: %s", out)
+	}
+}
+
+func TestClasses_WhatDoesNotGoWithThemIsRefused(t *testing.T) {
+	t.Parallel()
+	folders, dir := classFolders(t, 60), filepath.Join(t.TempDir(), "run")
+	exclusive := func(more ...string) []string {
+		return append(onFolders(folders, dir, "--set", "data.classes=exclusive"), more...)
+	}
+	wantUsage(t, call(t, exclusive("--arm", "nmn-fd")...), "arm nmn-fd is for classes that do not exclude each other",
+		"baseline", "held-rates")
+	wantUsage(t, call(t, exclusive("--mil", "--arm", "baseline")...), "for classes that do not exclude each other")
+	wantUsage(t, call(t, exclusive("--arm", "baseline", "--set", "train.loss.kind=asl", "--set",
+		"train.loss.gamma_negative=2")...), "loss asl is for classes that do not exclude each other")
+	wantUsage(t, call(t, onManifest(labelledPictures(t, 60), dir, "--set", "data.classes=exclusive")...), "has 2 labels",
+		"data.classes")
+	wantUsage(t, call(t, tiny("train", "--set", "data.noise_kind=symmetric")...), "data.classes")
+}
+
+// A run that is killed and goes on equals one in one piece.
+func TestClasses_KilledRunEqualsWhole(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "kills and restarts processes")
+	killedRunEqualsWhole(t, 3, tiny("train", "--set", "data.classes=exclusive", "--arm", "held-rates", "--set",
+		"train.stage1_epochs=6", "--set", "train.stage2_epochs=6")...)
+}
