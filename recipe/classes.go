@@ -60,7 +60,9 @@ func ClassesInput(set *loader.Set, logits []float32) *multiclass.Input {
 
 // findClasses estimates the transition matrix from scores of bags that were not learned before, and keeps it.
 func (r *Recipe) findClasses(ctx context.Context, round *round) error {
-	found, err := multiclass.Audit(ctx, ClassesInput(r.scored, round.logits), multiclass.DefaultOptions())
+	o := multiclass.DefaultOptions()
+	o.Plateau = true
+	found, err := multiclass.Audit(ctx, ClassesInput(r.scored, round.logits), o)
 	if err != nil {
 		return fmt.Errorf("cannot estimate how classes are confused: %w", err)
 	}

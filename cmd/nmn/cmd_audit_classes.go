@@ -34,7 +34,7 @@ func (a *auditCommand) rankClasses(ctx context.Context, p *program, r *runaudit.
 			a.options.NoiseRates)
 	}
 	o := multiclass.DefaultOptions()
-	o.MinError = a.options.MinError
+	o.MinError, o.Plateau = a.options.MinError, true
 	found, err := r.RankClasses(ctx, scores, o)
 	if err != nil {
 		return err

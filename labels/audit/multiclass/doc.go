@@ -32,5 +32,8 @@
 // imitate a direction. If the surest rows of one class have no wrong labels and the surest rows of another
 // do, their labels give T.
 //
+// Options.Plateau finds a third kind: a direction that the classifier has learned in part. Its surest rows then
+// get other labels as often as less sure rows do, and the labels of the surest rows give T.
+//
 // Results do not depend on the number of processors.
 package multiclass

@@ -15,6 +15,9 @@ type Options struct {
 	Iterations int     // at most, of each fit
 	Strength   float64 // weight of the prior on a row of T, in labels
 	MinError   float64 // least probability of being wrong of a suspect; 0 lists every label
+	// Plateau also looks for noise of one direction that a classifier has learned, in how often labels agree with
+	// its surest rows. It is for scores of nets that may have learned the noise.
+	Plateau bool
 }
 
 // DefaultOptions are 60 iterations, a prior worth 30 labels, and suspects from .5.
@@ -118,6 +121,9 @@ func estimate(ctx context.Context, in Input, o Options) (*Model, error) {
 	if chosen.Noise != Directed {
 		chosen.Pooled = rate
 		chosen = cmp.Or(f.anchored(m, &in, likeliest), chosen)
+	}
+	if chosen.Noise == Unknown && o.Plateau {
+		chosen = cmp.Or(f.plateau(m, &in, likeliest), chosen)
 	}
 	if chosen.Noise == Unknown {
 		if learned := chosen.learned(&in, likeliest); learned != nil {
