@@ -39,7 +39,11 @@ func (g *Grid) explanation() (rows []report.Explained, remarks []string) {
 			rows = append(rows, report.Explained{Name: a.Title(false), Meaning: g.meaning(a, first)})
 		}
 	}
-	if g.Config.Data.Embedded() {
+	if g.Config.Data.Embedded() && g.Config.Exclusive() {
+		remarks = append(remarks, fmt.Sprintf("Trained on %d pictures with one label each, a share of them replaced by "+
+			"other classes. Measured on %d other ones, against their true classes. No arm%s has seen a true label.",
+			g.Config.Data.TrainSize, g.Config.Data.TestSize, g.taught()))
+	} else if g.Config.Data.Embedded() {
 		remarks = append(remarks, fmt.Sprintf("Trained on %d %s whose labels come from captions, a share of them "+
 			"replaced by captions of other pictures. Measured on %d other ones: AP (truth), F1 and Brier against what "+
 			"they really show, "+

@@ -78,6 +78,10 @@ func (g *Grid) chooseArms() {
 	if !settings.Estimates() || g.Chosen {
 		return
 	}
+	if g.Config.Exclusive() {
+		g.Arms = []recipe.Name{recipe.Stage1, recipe.Baseline, recipe.HeldRates}
+		return
+	}
 	g.Arms = []recipe.Name{recipe.Stage1, recipe.Baseline, recipe.FI, recipe.HeldRates}
 	if g.Config.Data.Embedded() {
 		g.Arms = append(g.Arms, recipe.FD)
@@ -106,8 +110,15 @@ func (g *Grid) ResolveArms() error {
 	for _, a := range g.Arms {
 		c := g.Config
 		c.Arm = a
-		if err := cmp.Or(c.ValidateRecipe(), c.ValidateLoss()); err != nil {
+		err := cmp.Or(c.ValidateRecipe(), c.ValidateLoss())
+		if settings := c.Settings(); err == nil && c.Exclusive() {
+			err = settings.ValidateExclusive()
+		}
+		if err != nil {
 			return &setting.Error{Key: "experiment.arms", Reason: err}
+		}
+		if c.Exclusive() {
+			g.Config.Arm = a // one that trains such classes
 		}
 	}
 	return nil

@@ -1,6 +1,9 @@
 package export
 
-import "nmn/format/onnx"
+import (
+	"nmn/format/onnx"
+	"nmn/model"
+)
 
 // output declares an output N×K.
 func (b *builder) output(name string) {
@@ -14,7 +17,8 @@ func (b *builder) overCells(op, x string) string {
 		onnx.Attribute{Name: "keepdims"})
 }
 
-// probabilities adds p(y=1): by noisy-or over the cells with MIL, else the sigmoid of the mean logit.
+// probabilities adds p(y=1): by noisy-or over the cells with MIL, else the sigmoid of the mean logit, or the
+// softmax of classes that exclude each other.
 func (b *builder) probabilities(r reading) {
 	b.output(Probabilities)
 	if b.config.MIL && r.cells {
@@ -24,6 +28,11 @@ func (b *builder) probabilities(r reading) {
 	g, o := &b.graph, r.logits
 	if r.cells {
 		o = b.overCells("ReduceMean", o)
+	}
+	if b.config.Exclusive {
+		g.Named(Probabilities, "Softmax", []string{o}, onnx.Attribute{Name: "axis", Int: 1})
+		b.present = Probabilities
+		return
 	}
 	g.Named(Probabilities, "Sigmoid", []string{o})
 	b.present = Probabilities
@@ -51,11 +60,15 @@ func (b *builder) noisyOr(logits string) {
 		g.Op("Add", []string{one, b.absent})})
 }
 
-// observed adds p(z=1) = q11 p(y=1) + q10 p(y=0). q1j is the sigmoid of O_1j - O_0j, and O is U g(X) + b, or
+// observed adds p(z=1). It is T^T p(y) for classes that exclude each other, else p(z=1) = q11 p(y=1) + q10 p(y=0). q1j is the sigmoid of O_1j - O_0j, and O is U g(X) + b, or
 // b.
 func (b *builder) observed(r reading) {
 	b.output(Observed)
 	g, k := &b.graph, b.config.Classes
+	if b.config.Exclusive {
+		g.Named(Observed, "MatMul", []string{b.present, b.param(model.TransitionName, k, k)})
+		return
+	}
 	var o string
 	if _, dependent := b.params[noisePrefix+"weight"]; dependent {
 		features := r.features

@@ -34,6 +34,9 @@ func oddResNet(kind model.Residual, noise model.NoiseMode, mil bool) model.Confi
 func TestONNX_GivesWhatTheNetGives(t *testing.T) {
 	hidden := model.MLP(6, 4, []int{8, 5})
 	hidden.Noise = model.FeatureDependent
+	exclusive := oddScenes(func(c *model.Config) {
+		c.MIL, c.Noise, c.Exclusive = false, model.FeatureIndependent, true
+	})
 	linear := model.MLP(7, 3, nil)
 	linear.Noise, linear.Standardised = model.FeatureDependent, true
 	for name, c := range map[string]struct {
@@ -55,6 +58,7 @@ func TestONNX_GivesWhatTheNetGives(t *testing.T) {
 		"bottlenecks, mean of cells, from pixels": {pixels: true, config: oddResNet(model.Bottleneck,
 			model.FeatureIndependent, false)},
 		"features, hidden layers":           {config: hidden},
+		"classes that exclude each other":   {config: exclusive},
 		"features on a scale, some missing": {config: linear},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,6 +103,9 @@ func unsettle(t *testing.T, net *model.Net, bias float32) {
 			values[i] = float32(stream.Normal(0, .5))
 			if zero {
 				values[i] /= 4
+			}
+			if p.Name == model.TransitionName {
+				values[i] = float32(math.Abs(float64(values[i])))
 			}
 			if p.Bias && !noise && !zero {
 				values[i] += bias

@@ -34,6 +34,8 @@ var operators = map[string]func(n *node, x []array) []array{
 	"Relu":    each(func(v float64) float64 { return max(v, 0) }),
 	"Sigmoid": each(func(v float64) float64 { return 1 / (1 + math.Exp(-v)) }),
 	"Tanh":    each(math.Tanh),
+	"Softmax": softmax,
+	"MatMul":  matmul,
 
 	"Add": broadcast(func(v ...float64) float64 { return v[0] + v[1] }),
 	"Div": broadcast(func(v ...float64) float64 { return v[0] / v[1] }),
@@ -248,4 +250,31 @@ func split(n *node, operands []array) []array {
 		}
 	}
 	return parts
+}
+
+// softmax over the classes of N×K.
+func softmax(_ *node, x []array) []array {
+	out, k := zeros(x[0].shape...), x[0].shape[1]
+	for i := range x[0].data {
+		sum := 0.0
+		for _, v := range x[0].data[i/k*k : (i/k+1)*k] {
+			sum += math.Exp(v - x[0].data[i])
+		}
+		out.data[i] = 1 / sum
+	}
+	return []array{out}
+}
+
+// matmul multiplies N×K by K×M.
+func matmul(_ *node, x []array) []array {
+	n, k, m := x[0].shape[0], x[0].shape[1], x[1].shape[1]
+	out := zeros(n, m)
+	for i := range n {
+		for j := range m {
+			for c := range k {
+				out.data[i*m+j] += x[0].data[i*k+c] * x[1].data[c*m+j]
+			}
+		}
+	}
+	return []array{out}
 }
