@@ -6,6 +6,7 @@
 #include "conv/first.cu"
 #include "conv/shortcut.cu"
 #include "noise/bce.cu"
+#include "noise/exclusive.cu"
 #include "noise/large.cu"
 #include "noise/mil.cu"
 #include "noise/step.cu"

@@ -150,8 +150,8 @@ func (c Config) Validate() error {
 	case c.Noise != NoNoise && c.Noise != FeatureIndependent && c.Noise != FeatureDependent:
 		return fmt.Errorf("model: noise is %q, want none, fi or fd", c.Noise)
 	case c.Exclusive && (c.MIL || c.Noise == FeatureDependent || c.Classes < 2):
-		return fmt.Errorf("model: classes that exclude each other need at least 2 of them, no mil and a noise model fi or none: "+
-			"classes is %d, mil %t and noise %q", c.Classes, c.MIL, c.Noise)
+		return fmt.Errorf("model: classes that exclude each other need at least 2 of them, no mil and a noise model fi "+
+			"or none: classes is %d, mil %t and noise %q", c.Classes, c.MIL, c.Noise)
 	case c.NoisePool != pool.Mean.String() && c.NoisePool != pool.Max.String():
 		return fmt.Errorf("model: noise-pool is %q, want mean or max", c.NoisePool)
 	}

@@ -36,8 +36,8 @@ func ClassOf(labels []uint8) int32 {
 // give them, and a label for each bag of a set.
 func ClassesInput(set *loader.Set, logits []float32) *multiclass.Input {
 	k := set.Vocabulary.Len()
-	in := &multiclass.Input{Rows: set.Len(), Classes: k, Scores: make([]float32, len(logits)), Words: set.Vocabulary.Texts(),
-		IDs: set.IDs}
+	in := &multiclass.Input{Rows: set.Len(), Classes: k, Scores: make([]float32, len(logits)),
+		Words: set.Vocabulary.Texts(), IDs: set.IDs}
 	for i, o := range logits {
 		in.Scores[i] = float32(rates.Sigmoid(float64(o)))
 	}

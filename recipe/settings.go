@@ -102,8 +102,8 @@ func (s *Settings) ValidateExclusive() error {
 	arm, _ := s.Arm.Arm()
 	switch {
 	case !arm.Exclusive:
-		return setting.Errorf("arm", "arm %s is for classes that do not exclude each other, and each row has one label: give "+
-			"`arm` %s, or `data.classes` multi", s.Arm, setting.Alternatives(ExclusiveArms()))
+		return setting.Errorf("arm", "arm %s is for classes that do not exclude each other, and each row has one label: "+
+			"give `arm` %s, or `data.classes` multi", s.Arm, setting.Alternatives(ExclusiveArms()))
 	case s.MIL:
 		return setting.Errorf("net.mil", "`net.mil` is for classes that do not exclude each other, and each row has one "+
 			"label: leave out `net.mil`, or give `data.classes` multi")
@@ -111,8 +111,8 @@ func (s *Settings) ValidateExclusive() error {
 		return setting.Errorf("noise_rates", "`noise_rates` is a file of a pair of rates for each class, and classes that "+
 			"exclude each other have a matrix: give online or folds:5, or `data.classes` multi")
 	case s.Recipe.Floor:
-		return setting.Errorf("recipe.floor", "`recipe.floor` raises a pair of rates for each class, and classes that exclude "+
-			"each other have a matrix: leave out `recipe.floor`, or give `data.classes` multi")
+		return setting.Errorf("recipe.floor", "`recipe.floor` raises a pair of rates for each class, and classes that "+
+			"exclude each other have a matrix: leave out `recipe.floor`, or give `data.classes` multi")
 	case !s.Train.Loss.IsZero():
 		return setting.Errorf("train.loss.kind", "loss %s is for classes that do not exclude each other: leave out "+
 			"`train.loss`, or give `data.classes` multi", s.Train.Loss.Name())

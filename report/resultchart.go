@@ -10,8 +10,8 @@ import (
 	"nmn/report/chart"
 )
 
-// mainMetric is the measure that compares arms: accuracy if classes exclude each other, else AP against the truth if every run has it, otherwise with
-// human agreement, otherwise against the labels.
+// mainMetric is the measure that compares arms: accuracy if classes exclude each other, else AP against the truth if
+// every run has it, otherwise with human agreement, otherwise against the labels.
 func mainMetric(runs []Run) metric {
 	all := measureTable(true)
 	for _, m := range all[:aps-1] {

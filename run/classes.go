@@ -1,8 +1,6 @@
 package run
 
 import (
-	"strings"
-
 	"nmn/internal/setting"
 	"nmn/loader/dataset"
 	"nmn/model"
@@ -19,9 +17,8 @@ func (c *Config) model(classes, width int, noise model.NoiseMode) model.Config {
 	return m
 }
 
-// settleClasses decides whether classes exclude each other, and refuses what does not go with that. device is
-// the name of the device.
-func (c *Config) settleClasses(d *dataset.Splits, device string) error {
+// settleClasses decides whether classes exclude each other, and refuses what does not go with that.
+func (c *Config) settleClasses(d *dataset.Splits) error {
 	const key = "data.classes"
 	why := d.NotExclusive()
 	switch c.Data.Classes {
@@ -32,7 +29,7 @@ func (c *Config) settleClasses(d *dataset.Splits, device string) error {
 		if c.leftOpen("arm") {
 			c.chooseExclusiveArm()
 		}
-		return c.checkExclusive(device)
+		return c.checkExclusive()
 	case dataset.AutoClasses:
 	default:
 		return nil
@@ -42,7 +39,7 @@ func (c *Config) settleClasses(d *dataset.Splits, device string) error {
 		c.chooseExclusiveArm()
 	}
 	if why == "" {
-		if err := c.checkExclusive(device); err != nil {
+		if err := c.checkExclusive(); err != nil {
 			why = err.Error()
 		}
 	}
@@ -74,15 +71,11 @@ func (c *Config) chooseExclusiveArm() {
 }
 
 // checkExclusive refuses what does not go with classes that exclude each other.
-func (c *Config) checkExclusive(device string) error {
-	settings := c.Settings()
-	switch {
-	case c.Data.Evidence != "":
-		return setting.Errorf("data.evidence", "`data.evidence` is for classes that do not exclude each other: leave it out, "+
-			"or give `data.classes` multi")
-	case !strings.HasPrefix(device, "cpu"):
-		return setting.Errorf("run.device", "%s does not compute classes that exclude each other yet: give `run.device` cpu, "+
-			"or `data.classes` multi", device)
+func (c *Config) checkExclusive() error {
+	if c.Data.Evidence != "" {
+		return setting.Errorf("data.evidence", "`data.evidence` is for classes that do not exclude each other: leave it "+
+			"out, or give `data.classes` multi")
 	}
+	settings := c.Settings()
 	return settings.ValidateExclusive()
 }

@@ -70,7 +70,8 @@ func fingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string)
 func (c *Config) learned() map[string]string {
 	values := flatten(c)
 	maps.DeleteFunc(values, func(k, v string) bool {
-		return k == "data.classes" && v == string(dataset.Multi) || strings.HasPrefix(k, "run.") || strings.HasPrefix(k, "build.") || strings.HasPrefix(k, "chosen") ||
+		return k == "data.classes" && v == string(dataset.Multi) || strings.HasPrefix(k, "run.") ||
+			strings.HasPrefix(k, "build.") || strings.HasPrefix(k, "chosen") ||
 			k == "train.log_steps" || k == "train.checkpoint_minutes"
 	})
 	return values

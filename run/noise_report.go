@@ -70,6 +70,10 @@ func (q NoiseQuery) Answer(ctx context.Context, o Options) (*report.NoiseReport,
 			"that has one, such as %s or %s",
 			q.Path, recipe.FI, recipe.FD)
 	}
+	if c.Model.Exclusive {
+		return nil, setting.Errorf("", "noise report: %s has one label for each sample, and a matrix of classes instead of "+
+			"rates: %s shows it", q.Path, filepath.Join(q.Folder, report.HTMLFile))
+	}
 	l := &learntRates{Checkpoint: c}
 	if l.vocabulary, err = c.Vocabulary(); err != nil {
 		return nil, err

@@ -35,8 +35,8 @@ func classFolders(t *testing.T, n int) string {
 }
 
 func onFolders(folders, dir string, more ...string) []string {
-	return append([]string{"train", "--images", folders, "--preset", "scenes", "--set", "net.width=0.5", "--batch-size", "8",
-		"--epochs", "2", "--device", "cpu", "--set", "data.classes=auto", "--run-dir", dir}, more...)
+	return append([]string{"train", "--images", folders, "--preset", "scenes", "--set", "net.width=0.5",
+		"--batch-size", "8", "--epochs", "2", "--device", "cpu", "--set", "data.classes=auto", "--run-dir", dir}, more...)
 }
 
 // Folders of classes are found by themselves, and the whole way works: train, report, predict, evaluate, audit and
@@ -114,7 +114,8 @@ func TestClasses_AuditCorrectsFolders(t *testing.T) {
 	if lines := strings.Count(read(t, fixed), "\n"); lines < 50 {
 		t.Errorf("%d lines of corrected labels", lines)
 	}
-	must(t, "train", "--config", strings.TrimSuffix(fixed, ".csv")+".yaml", "--run-dir", filepath.Join(t.TempDir(), "again"))
+	must(t, "train", "--config", strings.TrimSuffix(fixed, ".csv")+".yaml", "--run-dir",
+		filepath.Join(t.TempDir(), "again"))
 }
 
 func TestClasses_DryRunTellsTheDecision(t *testing.T) {

@@ -19,6 +19,9 @@ type CUDA struct {
 	bce    bceKernels
 	large  largeKernels
 
+	exclusive exclusiveKernels
+	work      tensor.Workspace // of such a step
+
 	partial tensor.Workspace // float64 losses of each tile of classes
 	tickets tensor.Workspace // uint32 for each bag, 0 between launches
 }
@@ -28,7 +31,7 @@ var _ Ops = (*CUDA)(nil)
 // NewCUDA makes the family on a graphics card with the kernels of a module.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 	c := &CUDA{device: device}
-	for _, load := range []func(*cuda.Module) error{c.step.load, c.mil.load, c.bce.load, c.large.load} {
+	for _, load := range []func(*cuda.Module) error{c.step.load, c.mil.load, c.bce.load, c.large.load, c.exclusive.load} {
 		if err := load(module); err != nil {
 			return nil, fmt.Errorf("noise: %w", err)
 		}
@@ -103,8 +106,7 @@ func (c *CUDA) NoiseStep(out StepOutput, logits, confidence, labels, bags *tenso
 		return fmt.Errorf("%s: the gradient must not overwrite the logits: %w", operation, tensor.ErrShape)
 	}
 	if p.Exclusive {
-		return fmt.Errorf("%s: a graphics card does not compute classes that exclude each other yet: use the CPU",
-			operation)
+		return c.exclusiveStep(out, g, logits, confidence, labels, bags, p)
 	}
 	b := gridOf(g, rowsAligned(g.K, logits, out.DLogits))
 	partial, err := c.partial.Reserve(c.device, 8*g.N*b.tiles)

@@ -40,8 +40,8 @@ func (d *Config) Validate() error {
 		return setting.Errorf("data.noise_kind", "`data.noise_kind` %s replaces the one label of a picture: give "+
 			"`data.classes` exclusive too", d.NoiseKind)
 	case d.relabels() && !d.NoiseKind.Relabels() && d.NoiseKind != "":
-		return setting.Errorf("data.noise_kind", "`data.noise_kind` %s replaces captions, which scenes with one label do not "+
-			"have: give symmetric or asymmetric", d.NoiseKind)
+		return setting.Errorf("data.noise_kind", "`data.noise_kind` %s replaces captions, which scenes with one label do "+
+			"not have: give symmetric or asymmetric", d.NoiseKind)
 	case d.NoiseKind != "" && !d.NoiseKind.Relabels() && !d.Captioned():
 		return setting.Errorf("data.noise_kind", "`data.noise_kind` %s replaces captions, which %s do not have: give "+
 			"symmetric or asymmetric", d.NoiseKind, d.Noun())

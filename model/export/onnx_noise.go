@@ -60,8 +60,8 @@ func (b *builder) noisyOr(logits string) {
 		g.Op("Add", []string{one, b.absent})})
 }
 
-// observed adds p(z=1). It is T^T p(y) for classes that exclude each other, else p(z=1) = q11 p(y=1) + q10 p(y=0). q1j is the sigmoid of O_1j - O_0j, and O is U g(X) + b, or
-// b.
+// observed adds p(z=1). It is T^T p(y) for classes that exclude each other, else q11 p(y=1) + q10 p(y=0).
+// q1j is the sigmoid of O_1j - O_0j, and O is U g(X) + b, or b.
 func (b *builder) observed(r reading) {
 	b.output(Observed)
 	g, k := &b.graph, b.config.Classes

@@ -8,8 +8,8 @@ import "nmn/kernels/tensor"
 func Cases() []Case {
 	var list []Case
 	for _, family := range []func() []Case{
-		activationCases, poolCases, bagCases, noiseCases, exclusiveCases, likelihoodCases, largeLossCases, updateCases, pixelCases,
-		embedCases,
+		activationCases, poolCases, bagCases, noiseCases, exclusiveCases, likelihoodCases, largeLossCases, updateCases,
+		pixelCases, embedCases,
 		transformerCases, lstmCases, entropyCases, convCases,
 	} {
 		list = append(list, family()...)

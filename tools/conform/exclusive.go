@@ -23,7 +23,8 @@ func exclusiveCases() []Case {
 		}
 		for _, transition := range []bool{false, true} {
 			for _, labels := range []string{"hard", "gaps", "soft"} {
-				list = append(list, exclusiveSetup{bagging: b, transition: transition, labels: labels, outputs: "all"}.caseOf(false))
+				list = append(list, exclusiveSetup{bagging: b, transition: transition, labels: labels,
+					outputs: "all"}.caseOf(false))
 			}
 			list = append(list, exclusiveSetup{bagging: b, transition: transition, labels: "hard",
 				outputs: []string{"loss", "gradients"}[i%2]}.caseOf(false),
@@ -42,8 +43,8 @@ func exclusiveCases() []Case {
 }
 
 func (s exclusiveSetup) caseOf(large bool) Case {
-	name := bagName(s.bagging, named(",exclusive=true,transition=%v,labels=%s,extreme=%v,outputs=%s", s.transition, s.labels,
-		s.extreme, s.outputs))
+	name := bagName(s.bagging, named(",exclusive=true,transition=%v,labels=%s,extreme=%v,outputs=%s", s.transition,
+		s.labels, s.extreme, s.outputs))
 	return Case{Op: "NoiseStep", Name: name, Large: large, build: s.call}
 }
 

@@ -6,7 +6,7 @@ const (
 	// but for plateauSlope.
 	surestRows, nextRows = .15, .5
 	plateauSlope         = .06
-	// leastPlateau and mostPlateau bound the agreement: below, the classifier knows too little. Above, there is
+	// leastPlateau and mostPlateau bound the agreement: below, the classifier has learned too little. Above, there is
 	// hardly any noise.
 	leastPlateau, mostPlateau = .45, .92
 	// plateauRows of a class are counted, the share countedRows, with a prior of plateauPrior labels that are
