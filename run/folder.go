@@ -81,7 +81,7 @@ var (
 	runFiles = []string{ConfigFile, DataFile, LeftOutFile, VocabularyFile, ResultFile, EpochsFile, dataset.FlipsFile,
 		dataset.ValidationFlipsFile, LogFile, report.HTMLFile, report.RatesFile}
 	recipeFiles = []string{ConfigFile, DataFile, LeftOutFile, recipe.FoldsFile, recipe.OnlineFile, recipe.ScoresFile,
-		recipe.NoisyScoresFile, recipe.LabelsFile, recipe.TruthFile, recipe.RatesFile, recipe.SuspectsFile,
+		recipe.NoisyScoresFile, recipe.LabelsFile, recipe.TruthFile, recipe.RatesFile, recipe.TransitionFile, recipe.SuspectsFile,
 		recipe.PageFile, recipe.PlainRound, recipe.NoisyRound}
 )
 

@@ -1,0 +1,72 @@
+package eval
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+// oneClassInput has four bags of seven classes. The label of the last bag is unknown to these measures.
+func oneClassInput() Input {
+	const k = 7
+	p := []float32{
+		.7, .1, .1, .05, .03, .01, .01, // right
+		.1, .2, .3, .15, .15, .05, .05, // label 1 is second
+		.3, .25, .2, .1, .1, .04, .01, // label 6 is last
+		.7, .1, .1, .05, .03, .01, .01,
+	}
+	in := Input{Bags: 4, Classes: k, Scores: p, Labels: make([]uint8, 4*k), Exclusive: true}
+	in.Labels[0], in.Labels[k+1], in.Labels[2*k+6] = 1, 1, 1
+	return in
+}
+
+func TestOneClass_AccuracyAndConfusion(t *testing.T) {
+	in := oneClassInput()
+	want := (-math.Log(.7) - math.Log(.2) - math.Log(.01)) / 3
+	for _, logits := range []bool{false, true} {
+		if in.Logits = logits; logits {
+			in.Scores = slices.Clone(in.Scores)
+			for i, p := range in.Scores {
+				in.Scores[i] = float32(math.Log(float64(p)) - math.Log1p(-float64(p)))
+			}
+		}
+		r, err := Evaluate(in, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := r.Labels.OneClass
+		if o == nil || o.Bags != 3 {
+			t.Fatalf("logits %t: %+v", logits, o)
+		}
+		for name, pair := range map[string][2]float64{
+			"accuracy": {float64(o.Accuracy), 1. / 3}, "top 5": {float64(o.Top5), 2. / 3},
+			"balanced": {float64(o.Balanced), 1. / 3}, "log loss": {float64(r.Labels.LogLoss), want},
+		} {
+			if math.Abs(pair[0]-pair[1]) > 1e-6 {
+				t.Errorf("logits %t: %s is %v, want %v", logits, name, pair[0], pair[1])
+			}
+		}
+		counts := make([]int, 49)
+		counts[0], counts[7+2], counts[6*7] = 1, 1, 1
+		if !slices.Equal(o.Confusion, counts) {
+			t.Errorf("logits %t: confusion %v", logits, o.Confusion)
+		}
+	}
+}
+
+func TestOneClass_IsForExclusiveClassesAlone(t *testing.T) {
+	in := oneClassInput()
+	in.Exclusive = false
+	r, err := Evaluate(in, Options{})
+	if err != nil || r.Labels.OneClass != nil {
+		t.Errorf("%+v, %v", r.Labels.OneClass, err)
+	}
+}
+
+func TestOneClass_TopFiveOfFewClassesIsUndefined(t *testing.T) {
+	in := Input{Bags: 1, Classes: 2, Scores: []float32{.4, .6}, Labels: []uint8{0, 1}, Exclusive: true}
+	r, err := Evaluate(in, Options{})
+	if err != nil || r.Labels.OneClass.Top5.Defined() || r.Labels.OneClass.Accuracy != 1 {
+		t.Errorf("%+v, %v", r.Labels.OneClass, err)
+	}
+}
