@@ -48,8 +48,8 @@ const (
 // Config selects the pictures and labels.
 type Config struct {
 	Set Kind `yaml:"set" help:"<kind> of data"`
-	// Classes says whether each bag has exactly one label. Auto is resolved when the data are open.
-	Classes Classes `yaml:"classes,omitempty" help:"whether each row has exactly one label; auto looks at the labels (docs/guide/classes.md)" values:"auto,exclusive,multi"`
+	// Classes says whether each bag has exactly one label. Empty is Multi. Auto is resolved when the data are open.
+	Classes Classes `yaml:"classes,omitempty" help:"whether each row has exactly one label; auto looks at the labels; empty is multi" values:"auto,exclusive,multi"`
 	Seed    uint64  `yaml:"seed" help:"<seed> of scenes, label noise and splits"`
 
 	// Scenes: pictures of each split, or clips and the frames of each.
@@ -143,7 +143,7 @@ type Config struct {
 // frequent words of captions, whatever their part of speech, and no noise.
 func DefaultConfig() Config {
 	return Config{
-		Seed: 1, Classes: Multi, ValidationShare: .1, TestShare: .1, CaptionsPerBag: 5, VocabularySize: 1000, MinCount: 1,
+		Seed: 1, ValidationShare: .1, TestShare: .1, CaptionsPerBag: 5, VocabularySize: 1000, MinCount: 1,
 		KeepFunctionWords: true, MaxPixels: picture.DefaultLimits().MaxPixels, FlipSpread: .5, ShuffleWindow: 16,
 		Features: FeatureConfig{Standardise: true, Missing: MissingError, MemoryLimit: features.DefaultLimit >> 30},
 	}
