@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"nmn/eval"
 	"nmn/format/table"
 	"nmn/internal/durable"
 	"nmn/labels/audit/multiclass"
@@ -105,6 +106,15 @@ func (r *Recipe) classRemarks() []string {
 		}
 	}
 	return lines
+}
+
+// auditOfClasses are the figures of an audit of one label for each bag; nil without truth.
+func auditOfClasses(j *multiclass.Judgement) *report.AuditFigures {
+	if j == nil {
+		return nil
+	}
+	return &report.AuditFigures{AP: j.Posterior.AP, IncorrectAP: j.Posterior.AP, MissingAP: eval.Undefined(),
+		At1000: j.Posterior.PrecisionAt[auditPrecisionAt], From: fromOutOfFold}
 }
 
 // transition is the estimate in float32, with the row of the true class.

@@ -255,8 +255,12 @@ func (p *planner) outOfFold(logits []float32, held bool) (err error) {
 	if err != nil || set.Truth == nil {
 		return err
 	}
+	if c := p.recipe.classes; c != nil {
+		p.audit = auditOfClasses(c.Judgement)
+		return nil
+	}
 	var q01, q10 []float32
-	if held && !p.settings.Exclusive {
+	if held {
 		n := p.recipe.held(p.Config).Noise
 		q01, q10 = n.Q01, n.Q10
 	}
@@ -264,6 +268,6 @@ func (p *planner) outOfFold(logits []float32, held bool) (err error) {
 	for bag := range set.Len() {
 		s.add(bag, z[bag*k:(bag+1)*k], logits[bag*k:(bag+1)*k], q01, q10)
 	}
-	p.audit, err = s.audit(set, p.settings.Exclusive, fromOutOfFold)
+	p.audit, err = s.audit(set, false, fromOutOfFold)
 	return err
 }

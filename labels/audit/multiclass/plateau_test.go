@@ -9,7 +9,7 @@ import (
 )
 
 // simulated are rows of six classes and the scores of a classifier that has learned their labels. sharp is how
-// well it tells classes apart, and pairs the share of labels that are the next class instead.
+// well it separates classes, and pairs the share of labels that are the next class instead.
 func simulated(rows int, sharp, pairs float64) *Input {
 	const k = 6
 	in := &Input{Rows: rows, Classes: k, Scores: make([]float32, rows*k), Labels: make([]int32, rows)}
@@ -32,7 +32,7 @@ func simulated(rows int, sharp, pairs float64) *Input {
 		seen := make([]float64, k)
 		for c := range p {
 			seen[c] = (1-pairs)*p[c]/sum + pairs*p[(c+k-1)%k]/sum
-			seen[c] = (seen[c] + 1e-3) * math.Exp(.6*stream.Normal(0, 1)) // and some that it knows by heart
+			seen[c] = (seen[c] + 1e-3) * math.Exp(.6*stream.Normal(0, 1)) // and some that it has learned by heart
 			noisy += seen[c]
 		}
 		for c := range p {
