@@ -1,9 +1,9 @@
 // The noise step of classes that exclude each other: the mean of a bag's instances, softmax, transition matrix,
 // loss, posterior and gradient, in one launch and in double.
 //
-// Mapping: block n is bag n. Thread i takes classes i, i + blockDim.x, ... A thread adds its classes
-// in ascending order, then the threads are added as in blockSum. Each class of the label is one pass over the classes. work has
-// four doubles for each class of each bag: logit, p, gradient and posterior. Bytes a logit: 4, and 4 for its
+// Mapping: block n is bag n. Thread i takes classes i, i + blockDim.x, ... A thread adds its classes in ascending
+// order, then the threads are added as in blockSum. Each class of the label is one pass over the classes. work
+// has four doubles for each class of each bag: logit, p, gradient and posterior. Bytes a logit: 4, and 4 for its
 // gradient. The matrix is read by columns, which is one column for a bag with one label.
 #include "../reduce.cuh"
 
