@@ -70,7 +70,9 @@ func ExclusiveStep(o [][]float64, t []float64, z []float64) Exclusive {
 			e.Posterior[y] += weight * math.Exp(math.Log(transition(y, seen))+logP[y]-logSeen[seen])
 			for j := range k { // s - T_y is the sum over j of p_j (T_j - T_y)
 				difference := transition(j, seen) - transition(y, seen)
-				e.DLogits[y] += weight * difference * math.Exp(logP[y]+logP[j]-logSeen[seen]) / float64(len(o))
+				if difference != 0 { // the power may be infinite
+					e.DLogits[y] += weight * difference * math.Exp(logP[y]+logP[j]-logSeen[seen]) / float64(len(o))
+				}
 			}
 		}
 	}
