@@ -345,6 +345,9 @@ func (b *referenceBackend) NoiseStep(out noise.StepOutput, logits, confidence, l
 		return err
 	}
 	n, k := s.count(), s.C
+	if p.Exclusive {
+		return exclusiveStep(exclusiveSetup{bagging: s}, out, logits, confidence, labels, p)
+	}
 	setup := noiseSetup{bagging: s, mil: p.MIL, confidence: "each", focus: p.Asymmetric}
 	if confidence != nil && confidence.Dim(0) == 1 {
 		setup.confidence = "shared"
@@ -369,6 +372,30 @@ func (b *referenceBackend) NoiseStep(out noise.StepOutput, logits, confidence, l
 	put(out.Loss, r.loss)
 	put(out.DLogits, scaled(r.dLogits, float64(p.Scale)))
 	put(out.DO, scaled(r.dO, float64(p.Scale)))
+	put(out.Prob, r.prob)
+	put(out.Observed, r.observed)
+	put(out.Posterior, r.posterior)
+	put(out.BagLogit, r.bagLogit)
+	return nil
+}
+
+func exclusiveStep(s exclusiveSetup, out noise.StepOutput, logits, transition, labels *tensor.Tensor,
+	p noise.StepParams) error {
+	n, k := s.count(), s.C
+	wanted := out.Loss != nil || out.DLogits != nil || out.Posterior != nil
+	err := need("noise step", k > 1, !p.MIL && !p.Evidence, out.DO == nil, may(transition, k, k), may(labels, n, k),
+		labels != nil || !wanted, may(out.Loss, n), out.DLogits == nil || isMap(out.DLogits, s.Map), may(out.Prob, n, k),
+		may(out.Observed, n, k), may(out.Posterior, n, k), may(out.BagLogit, n, k))
+	if err != nil {
+		return err
+	}
+	z := get(labels)
+	if z == nil {
+		z = make([]float64, n*k)
+	}
+	r := s.reference(get(logits), get(transition), z)
+	put(out.Loss, r.loss)
+	put(out.DLogits, scaled(r.dLogits, float64(p.Scale)))
 	put(out.Prob, r.prob)
 	put(out.Observed, r.observed)
 	put(out.Posterior, r.posterior)
