@@ -15,7 +15,8 @@ import (
 	"nmn/train"
 )
 
-// CaptionsFolder is the folder, below that of a run, of the nets that arm caption-filter trains on captions.
+// CaptionsFolder is the folder of nets that learn captions: below that of a run those of arm caption-filter, below that
+// of a recipe those of the two halves.
 const CaptionsFolder = "captions"
 
 const (
@@ -41,7 +42,8 @@ type witnessed struct {
 // captions plans CaptionFilter. All captions are learned as evidence, weighted by the probability that they belong to
 // their bags. Stage 1 goes on with it for as many epochs again, since a net that starts afresh loses two points of AP.
 // Its scores judge the captions once more, and stage 2 learns what they say then. If scores of learned bags judge
-// most captions alone, better ones are worth as many epochs again. If foreign captions cannot be distinguished, the arm is HeldRates.
+// most captions alone, better ones are worth as many epochs again. If foreign captions cannot be distinguished, the arm
+// is HeldRates.
 func (p *planner) captions(ctx context.Context) error {
 	w, err := p.recipe.witness(ctx, filepath.Dir(p.start))
 	if err != nil {
@@ -195,8 +197,8 @@ func fewCaptions(captions [][][]int32) bool {
 }
 
 // witnessByHalves judges the captions by scores of bags that a net has not learned: two nets learn what the captions of
-// one half of the bags say, and score the other half. If scores judge alone, those of a net that has learned the caption
-// make the share of foreign captions too low, and its own caption too probable.
+// one half of the bags say, and score the other half. A net that has learned a caption takes it for the bag's own. If
+// the scores of such a net judge alone, the share of foreign captions is wrong.
 func (r *Recipe) witnessByHalves(ctx context.Context, w *witnessed) (*witnessed, error) {
 	evidence, err := w.Evidence(ctx)
 	if err != nil {

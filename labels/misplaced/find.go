@@ -137,8 +137,8 @@ func (f *finder) divide() (most int) {
 func (f *finder) witnessed(u *unit) bool { return u.captions > 1 || f.scored(u.bag) }
 
 // isExact reports whether all arrangements of some captions of a bag are compared. One or two captions with scores are
-// compared with captions of other bags, like units of many captions: their share depends on the scores, and the model of
-// arrangements takes those for independent words.
+// compared with captions of other bags, like units of many captions: their share depends on the scores, and the model
+// of arrangements takes those for independent words.
 func (f *finder) isExact(bag, captions int) bool {
 	if captions <= mostByScores && f.scored(bag) {
 		return false
