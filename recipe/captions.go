@@ -15,8 +15,8 @@ import (
 	"nmn/train"
 )
 
-// CaptionsFolder is the folder of nets that learn captions: below that of a run those of arm caption-filter, below that
-// of a recipe those of the two halves.
+// CaptionsFolder is the folder of nets that learn captions. A run has it for arm caption-filter, and a recipe for the two
+// halves.
 const CaptionsFolder = "captions"
 
 const (
