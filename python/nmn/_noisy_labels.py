@@ -18,6 +18,7 @@ from nmn._tables import Table, is_table
 __all__ = ["NoisyLabels"]
 
 Floats = npt.NDArray[np.float64]
+Folds = list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
 
 #: Least posterior of a class that a row is duplicated for.
 _LEAST_WEIGHT = 0.02
@@ -28,7 +29,7 @@ _LEAST_ROWS = 5
 #: Least score: models are never that sure.
 _LEAST_SCORE = 1e-6
 
-#: Gain of the held-out log likelihood, in standard errors, that chance exceeds in 5 % of the cases.
+#: Loss of the held-out log likelihood, in standard errors, that chance exceeds in 5 % of the cases.
 _BEYOND_CHANCE = 1.645
 
 #: Most rows that the likelihood is computed of, slopes of scores, and shares of the noise model that are tried.
@@ -43,8 +44,8 @@ class NoisyLabels(_estimator.Classifier):
     Each row is scored by a copy of the classifier that was not trained on it. From these scores ``nmn audit`` estimates
     the noise. Copies then learn expected labels: each row counts for every plausible class by the probability of this
     class, given features and label. Their out-of-fold scores find the wrong labels again, and the classifier is fitted
-    on the rest. If these scores do not explain the labels better than the first ones, beyond chance, the plain
-    classifier is fitted.
+    on the rest. If a cleaned fit explains held-out labels worse than the plain one, beyond chance, the plain classifier
+    is fitted.
 
     Parameters
     ----------
@@ -54,9 +55,11 @@ class NoisyLabels(_estimator.Classifier):
     cv : int, splitter or iterable, default=5
         The folds, as in scikit-learn. With a number, rows are shuffled, and each class is spread over all folds.
     rounds : int, default=1
-        Number of times that copies learn expected labels and find the wrong labels again. Each round fits all folds. A
-        round is kept if its scores explain the held-out labels better. With 0 nothing is compared, and the first scores
-        decide which labels are left out.
+        Number of times that copies learn expected labels and find the wrong labels again. Each round fits all folds.
+    guard : bool, default=True
+        Compare the cleaned fit with the plain one, and take the plain one if it is better beyond chance. Two parts of
+        the folds are cleaned apart, each by its own folds, and explain the labels of the other part. This takes about
+        as long as four fits.
     min_error : float, default=0.5
         Least probability of being wrong for labels in `label_issues_`, as in `find_label_issues`.
     unknown : scalar, optional
@@ -85,11 +88,11 @@ class NoisyLabels(_estimator.Classifier):
     noise_rates_ : table
         Noise rates of each class, as `estimate_rates` returns them. Only for rows with several labels.
     pred_probs_ : ndarray of shape (n_rows, n_classes)
-        Out-of-fold scores of the rows with a known label, from the last round that was kept.
-    gains_ : list of float
-        For each round, by how much its scores explain the held-out labels better, in standard errors.
+        Out-of-fold scores of the rows with a known label, from the last round.
+    gain_ : float
+        By how much the cleaned fit explains held-out labels better than the plain one, in standard errors.
     guard_ : bool
-        Whether the plain classifier was fitted, because no round explains the labels better.
+        Whether the plain classifier was fitted, because the cleaned fit explains the labels worse.
 
     Examples
     --------
@@ -97,7 +100,7 @@ class NoisyLabels(_estimator.Classifier):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = nmn.NoisyLabels(RandomForestClassifier(), rounds=0).fit(X, y)
+    >>> model = nmn.NoisyLabels(RandomForestClassifier(), guard=False).fit(X, y)
     >>> model.predict(X).shape
     (150,)
     """
@@ -108,6 +111,7 @@ class NoisyLabels(_estimator.Classifier):
         *,
         cv: Any = 5,
         rounds: int = 1,
+        guard: bool = True,
         min_error: float = 0.5,
         unknown: Any = None,
         n_jobs: int | None = None,
@@ -116,6 +120,7 @@ class NoisyLabels(_estimator.Classifier):
         self.estimator = estimator
         self.cv = cv
         self.rounds = rounds
+        self.guard = guard
         self.min_error = min_error
         self.unknown = unknown
         self.n_jobs = n_jobs
@@ -197,28 +202,27 @@ class NoisyLabels(_estimator.Classifier):
             raise ValueError(f"min_error is {self.min_error!r}: want 0 to 1; 0 ranks all labels")
 
     def _fit(self, data: _Data, scores: Floats | None, groups: Any) -> None:
-        plain = data.plain()
-        folds = list(self._folds(data, groups)) if scores is None or self.rounds else []
+        plain, folds = data.plain(), []
+        if scores is None or self.rounds or self.guard:
+            folds = list(self._folds(data, groups))
         if scores is None:
             scores = data.out_of_fold(plain, folds)
-        found = data.audit(scores, self.min_error)
-        self.gains_: list[float] = []
-        for _ in range(self.rounds):
-            again = data.out_of_fold(data.expected(found), folds)
-            self.gains_.append(_gain(data.likelihood(again, found), data.likelihood(found.scores, found)))
-            if not self.gains_[-1] > _BEYOND_CHANCE:
-                break
-            found = data.audit(again, self.min_error)
-        self.guard_ = self.rounds > 0 and not self.gains_[0] > _BEYOND_CHANCE
+        self._found = found = data.audit(scores, self.min_error)
+        self.gain_ = data.gain(folds, found) if self.guard else 0.0
+        self.guard_ = self.gain_ < -_BEYOND_CHANCE
         if self.guard_:
             warnings.warn(
-                f"the plain classifier was fitted: with cleaned labels it does not explain held-out labels better, "
-                f"beyond chance ({self.gains_[0]:.1f} standard errors). label_issues_ ranks the labels all the same, "
-                f"and rounds=0 fits cleaned labels without this comparison",
+                f"the plain classifier was fitted: without the labels that are probably wrong it explains held-out "
+                f"labels worse, beyond chance ({self.gain_:.1f} standard errors). label_issues_ ranks labels all the "
+                f"same, and guard=False fits cleaned labels without this comparison",
                 UserWarning,
                 stacklevel=3,
             )
-        self._found, self.pred_probs_ = found, found.scores
+        for _ in range(0 if self.guard_ else self.rounds):
+            found = data.audit(data.out_of_fold(data.expected(found), folds), self.min_error)
+        # Scores of a round depend on the held-out labels through the expected ones, so they show too little noise.
+        self._found = dataclasses.replace(found, noise=self._found.noise, rates=self._found.rates)
+        self.pred_probs_ = found.scores
         self.estimator_ = data.fit(plain if self.guard_ else data.right(found), named=True)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -406,7 +410,7 @@ class _Data:
         more = {} if targets.weights is None or name is None else {name: targets.weights}
         return clone(self.estimator).fit(X, y, **more)
 
-    def out_of_fold(self, targets: _Targets, folds: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]) -> Floats:
+    def out_of_fold(self, targets: _Targets, folds: Folds) -> Floats:
         """Return scores of each row by a copy that was fitted on the other folds."""
         from sklearn.utils.parallel import Parallel, delayed
 
@@ -427,11 +431,15 @@ class _Data:
 
         chosen = np.zeros(len(self.given), bool)
         chosen[train] = True
-        fitted = self.fit(targets.among(chosen))
-        p = _matrix(fitted.predict_proba(_safe_indexing(self.X, test)))
+        return self.scored(targets.among(chosen), _safe_indexing(self.X, test))
+
+    def scored(self, targets: _Targets, X: Any) -> Floats:
+        """Return scores of other rows. A class that the targets lack has the score 0."""
+        fitted = self.fit(targets)
+        p = _matrix(fitted.predict_proba(X))
         if self.given.ndim == 2 or p.shape[1] == len(self.classes):
             return p
-        out = np.zeros((len(p), len(self.classes)))  # a class that the fold lacks has the score 0
+        out = np.zeros((len(p), len(self.classes)))
         out[:, np.asarray(fitted.classes_, np.int64)] = p
         return out
 
@@ -474,6 +482,42 @@ class _Data:
         noise = np.stack([np.stack([1 - q10, q10], axis=-1), np.stack([q01, 1 - q01], axis=-1)], axis=1)
         return _Found(scores, right.astype(np.float64), wrong, issues, noise, rates)
 
+    def gain(self, folds: Folds, found: _Found) -> float:
+        """Return by how much cleaned labels explain held-out labels better than all labels, in standard errors.
+
+        The folds are dealt to two parts. Each part is cleaned by its own folds alone, so nothing of the other part
+        decides what is learned. Both fits then score the other part.
+        """
+        if len(folds) < 3:
+            raise ValueError(f"cv has {len(folds)} folds, and the guard needs 3: pass more, or guard=False")
+        gains: list[Floats] = []
+        tests = [test for _, test in folds]
+        for part, rest in ((tests[::2], tests[1::2]), (tests[1::2], tests[::2])):
+            if len(part) < 2:
+                continue
+            inside, outside = np.sort(np.concatenate(part)), np.concatenate(rest)
+            place = np.full(len(self.given), -1)
+            place[inside] = np.arange(len(inside))
+            own = self.some(inside)
+            if not own.learnable():
+                continue
+            splits = [(np.setdiff1d(np.arange(len(inside)), place[test]), place[test]) for test in part]
+            cleaned = own.right(own.audit(own.out_of_fold(own.plain(), splits), 0.5))
+            held = self.some(outside)
+            logs = [held.likelihood(own.scored(targets, held.X), found) for targets in (cleaned, own.plain())]
+            gains.append(logs[0] - logs[1])
+        return _in_errors(np.concatenate(gains)) if gains else 0.0
+
+    def some(self, rows: npt.NDArray[np.int64]) -> _Data:
+        """Return some rows."""
+        from sklearn.utils import _safe_indexing
+
+        return dataclasses.replace(self, X=_safe_indexing(self.X, rows), given=self.given[rows])
+
+    def learnable(self) -> bool:
+        """Report whether the rows have two classes, or both values of each label."""
+        return bool((self.given != self.given[0]).any(axis=0).all())
+
     def likelihood(self, scores: Floats, found: _Found) -> Floats:
         """Return the log likelihood of the given labels of rows, for the scores with the best slope."""
         some = slice(None, None, max(1, len(scores) // _LIKELIHOOD_ROWS))
@@ -508,11 +552,10 @@ def _powers(p: Floats, slope: float) -> Floats:
     return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
-def _gain(new: Floats, old: Floats) -> float:
-    """Return the mean gain in standard errors."""
-    gain = new - old
-    spread = float(gain.std())
-    return float(gain.mean() / spread * np.sqrt(len(gain))) if spread > 0 else 0.0
+def _in_errors(gains: Floats) -> float:
+    """Return the mean in standard errors."""
+    spread = float(gains.std())
+    return float(gains.mean() / spread * np.sqrt(len(gains))) if spread > 0 else 0.0
 
 
 def _matrix(p: Any) -> Floats:
