@@ -88,7 +88,7 @@ class NoisyLabels(_estimator.Classifier):
     noise_rates_ : table
         Noise rates of each class, as `estimate_rates` returns them. Only for rows with several labels.
     pred_probs_ : ndarray of shape (n_rows, n_classes)
-        Out-of-fold scores of the rows with a known label, from the last round.
+        Out-of-fold scores of the rows with a known label, by the plain classifier or as given.
     gain_ : float
         By how much the cleaned fit explains held-out labels better than the plain one, in standard errors.
     guard_ : bool
@@ -207,7 +207,9 @@ class NoisyLabels(_estimator.Classifier):
             folds = list(self._folds(data, groups))
         if scores is None:
             scores = data.out_of_fold(plain, folds)
+        # Scores of rounds depend on the held-out labels through the expected ones. Issues and noise are from the first.
         self._found = found = data.audit(scores, self.min_error)
+        self.pred_probs_ = scores
         self.gain_ = data.gain(folds, found) if self.guard else 0.0
         self.guard_ = self.gain_ < -_BEYOND_CHANCE
         if self.guard_:
@@ -219,10 +221,7 @@ class NoisyLabels(_estimator.Classifier):
                 stacklevel=3,
             )
         for _ in range(0 if self.guard_ else self.rounds):
-            found = data.audit(data.out_of_fold(data.expected(found), folds), self.min_error)
-        # Scores of a round depend on the held-out labels through the expected ones, so they show too little noise.
-        self._found = dataclasses.replace(found, noise=self._found.noise, rates=self._found.rates)
-        self.pred_probs_ = found.scores
+            found = data.audit(data.out_of_fold(data.expected(found), folds), 0.5)
         self.estimator_ = data.fit(plain if self.guard_ else data.right(found), named=True)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -452,12 +451,13 @@ class _Data:
             inputs = _inputs.inputs_of(self.given, scores, folder)
             file = os.path.join(folder, "rows.npy")
             arguments = ["audit", *_asking.files(inputs, False), "--json", "--top=0", f"--rows={file}"]
-            said = _asking.asked([*arguments, f"--min-error={float(min_error)!r}"], inputs, False)
+            said = _asking.asked(arguments, inputs, False)
             rows = np.load(file)
         noise = np.asarray(said["transition"], np.float64)
         posterior = _powers(scores, float(said["slope"])) * noise[:, self.given].T
         posterior /= np.maximum(posterior.sum(axis=1, keepdims=True), 1e-300)
-        at = np.flatnonzero(rows["suspects"] > 0)
+        flagged = rows["suspects"] > 0
+        at = np.flatnonzero((rows["p_wrong"] >= min_error) | (flagged & (min_error <= 0.5)))
         at = at[np.argsort(-rows["p_wrong"][at], kind="stable")]
         issues = {
             "row": at,
@@ -465,12 +465,12 @@ class _Data:
             "suggested": _scores.suggested(rows["suggested"][at], self.given[at], scores[at]),
             "p_wrong": rows["p_wrong"][at],
         }
-        return _Found(scores, posterior, rows["suspects"] > 0, issues, noise)
+        return _Found(scores, posterior, flagged, issues, noise)
 
     def _audit_several(self, scores: Floats, min_error: float) -> _Found:
         labels = self.given.astype(np.uint8)
         rates = _audit.estimate_rates(labels, scores)
-        found = _issues.find_label_issues(labels, scores, details=True, min_error=min_error)
+        found = _issues.find_label_issues(labels, scores, details=True, min_error=min(min_error, 0.5))
         issues = {name: np.asarray(found[name]) for name in ("row", "class", "given", "p_wrong")}
         wrong = issues["p_wrong"] >= 0.5
         right = self.given.copy()
@@ -478,6 +478,7 @@ class _Data:
         right[at, k] = 1 - right[at, k]
         constant = (right == right[0]).all(axis=0)
         right[:, constant] = self.given[:, constant]
+        issues = {name: column[issues["p_wrong"] >= min_error] for name, column in issues.items()}
         q01, q10 = (np.nan_to_num(np.asarray(rates[name], np.float64)) for name in ("q01", "q10"))
         noise = np.stack([np.stack([1 - q10, q10], axis=-1), np.stack([q01, 1 - q01], axis=-1)], axis=1)
         return _Found(scores, right.astype(np.float64), wrong, issues, noise, rates)

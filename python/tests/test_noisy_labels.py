@@ -206,6 +206,20 @@ def test_folds_learn_expected_labels_and_the_last_fit_learns_given_ones() -> Non
     assert Weights.seen[6][1] is None
 
 
+@pytest.mark.parametrize("make", [blobs, several])
+def test_min_error_changes_only_the_issues(make: Any) -> None:
+    X, _, noisy = make()
+    classifier = DecisionTreeClassifier(max_depth=3, random_state=0)
+    model, every, few = (
+        nmn.NoisyLabels(classifier, min_error=p, rounds=0, guard=False).fit(X, noisy) for p in (0.5, 0, 0.8)
+    )
+    assert len(every.label_issues_) == noisy.size
+    assert len(few.label_issues_) < len(model.label_issues_) < noisy.size
+    assert np.asarray(few.label_issues_["p_wrong"]).min() >= 0.8
+    np.testing.assert_array_equal(every.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(few.predict_proba(X), model.predict_proba(X))
+
+
 def test_groups_stay_in_one_fold() -> None:
     X, _, noisy = blobs()
     groups = np.repeat(np.arange(100), 3)
