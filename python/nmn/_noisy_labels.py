@@ -500,9 +500,9 @@ class _Data:
             place = np.full(len(self.given), -1)
             place[inside] = np.arange(len(inside))
             own = self.some(inside)
-            if not own.learnable():
-                continue
             splits = [(np.setdiff1d(np.arange(len(inside)), place[test]), place[test]) for test in part]
+            if not all(own.learnable(train) for train, _ in splits):
+                continue
             cleaned = own.right(own.audit(own.out_of_fold(own.plain(), splits), 0.5))
             held = self.some(outside)
             logs = [held.likelihood(own.scored(targets, held.X), found) for targets in (cleaned, own.plain())]
@@ -515,9 +515,10 @@ class _Data:
 
         return dataclasses.replace(self, X=_safe_indexing(self.X, rows), given=self.given[rows])
 
-    def learnable(self) -> bool:
-        """Report whether the rows have two classes, or both values of each label."""
-        return bool((self.given != self.given[0]).any(axis=0).all())
+    def learnable(self, rows: npt.NDArray[np.int64]) -> bool:
+        """Report whether some rows have two classes, or both values of each label."""
+        given = self.given[rows]
+        return len(given) > 0 and bool((given != given[0]).any(axis=0).all())
 
     def likelihood(self, scores: Floats, found: _Found) -> Floats:
         """Return the log likelihood of the given labels of rows, for the scores with the best slope."""

@@ -18,7 +18,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_gaussian_quantiles
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -262,6 +262,17 @@ def test_a_class_that_folds_lack() -> None:
     model = nmn.NoisyLabels(LogisticRegression()).fit(X, noisy)
     assert model.pred_probs_[0, 3] == 0
     assert model.estimator_.classes_.tolist() == [0, 1, 2, 3]
+
+
+def test_parts_of_few_rows_do_not_decide() -> None:
+    X, y = np.arange(10.0)[:, None], np.array([0, 0, 0, 0, 0, 0, 0, 0, 1, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = nmn.NoisyLabels(LogisticRegression(), cv=StratifiedKFold(5), rounds=0).fit(
+            X, y, pred_probs=np.eye(2)[y]
+        )
+    assert not model.guard_
+    assert model.predict(X).shape == (10,)
 
 
 def test_constant_features() -> None:
