@@ -3,6 +3,7 @@
 The program ``nmn``, which the wheel contains, does the work.
 
 NoisyLabelClassifier      classifier that learns from noisy labels, an estimator of scikit-learn
+NoisyLabels               any other classifier, trained on noisy labels
 find_label_issues         labels that are probably wrong, from scores of any classifier
 get_label_quality_scores  a score of each row or label, low if probably wrong
 estimate_rates            shares of missing and incorrect labels of each class
@@ -25,6 +26,7 @@ from nmn._classifier import NoisyLabelClassifier
 from nmn._errors import NmnError, UsageError
 from nmn._issues import find_label_issues
 from nmn._mlflow import log_to_mlflow
+from nmn._noisy_labels import NoisyLabels
 from nmn._pictures import extract
 from nmn._quality import get_label_quality_scores
 from nmn._run import Run
@@ -34,6 +36,7 @@ from nmn._version import __version__
 __all__ = [
     "NmnError",
     "NoisyLabelClassifier",
+    "NoisyLabels",
     "Run",
     "UsageError",
     "__version__",

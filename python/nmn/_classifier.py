@@ -46,7 +46,7 @@ _KEYS = {
 _WHOLE = ("epochs", "fold_epochs", "recipe_epochs", "batch_size", "patience", "threads")
 
 
-class NoisyLabelClassifier(_estimator.Parameters):
+class NoisyLabelClassifier(_estimator.Classifier):
     """Classifier that learns from labels that are partly missing or wrong.
 
     It is a linear classifier, or a net with a few hidden layers, on feature vectors. From out-of-fold scores it
@@ -247,8 +247,6 @@ class NoisyLabelClassifier(_estimator.Parameters):
             If training fails.
         """
         self._refuse(refused)
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None: pass labels")
         X = _open(X)
         shape = _arrays.shape_of(X, "X")
         _estimator.check_matrix(shape)
@@ -261,7 +259,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
         self._index = None
         if trained.issues is not None:
             trained.issues["row"] = rows[trained.issues["row"]]
-            index = _index_of(y) if _index_of(X) is None else _index_of(X)
+            index = _estimator.index_of(y) if _estimator.index_of(X) is None else _estimator.index_of(X)
             self._index = None if index is None else index[trained.issues["row"]]
         self.classes_ = labels.classes
         self.n_features_in_ = shape[1]
@@ -272,32 +270,8 @@ class NoisyLabelClassifier(_estimator.Parameters):
             del self.feature_names_in_
         return self
 
-    def _refuse(self, given: Mapping[str, Any]) -> None:
-        given = {k: v for k, v in given.items() if v is not None}
-        if "sample_weight" in given:
-            raise TypeError(
-                "sample_weight is not supported: all rows count alike. Leave out rows that should not count, and keep "
-                "uncertain labels in y: their noise is estimated"
-            )
-        if given:
-            raise TypeError(f"fit() got an unexpected keyword argument {next(iter(given))!r}")
-
     def _checked(self, y: Any, rows: int) -> _labels.Labels:
-        column: tuple[int, ...] = getattr(y, "shape", ())
-        one = None
-        if len(column) == 2 and column[1] == 1 and not _arrays.is_sparse(y):
-            _estimator.warn_column(y)
-            one = True
-        labels = _labels.labels_of(y, classes=self.classes, name="y", one=one, unknown=self.unknown)
-        _estimator.check_same_rows(rows, len(labels))
-        known = ~labels.unknown_rows()
-        if not known.any():
-            raise ValueError("y holds no known label: pass 1 and 0, or names, for some rows at least")
-        if labels.exclusive and len(labels.classes) < 2:
-            raise ValueError(
-                f"y holds only one class, {_plain(labels.classes[0])!r}, in {len(labels)} samples: a classifier needs "
-                f"rows of at least two. Pass several labels for each row as a matrix or lists"
-            )
+        labels = self._checked_labels(y, rows, self.classes)
         if self.min_error is not None and not 0 <= self.min_error <= 1:
             raise ValueError(f"min_error is {self.min_error!r}: want 0 to 1, or None for no list of issues")
         if self.empty_classes not in ("error", "keep"):
@@ -382,7 +356,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
         for rates in ("train.noise.miss_rate", "train.noise.false_rate"):
             if rates in settings and np.ndim(settings[rates]) == 0:
                 settings[rates] = [settings[rates]]
-        settings |= {"data.test_share": 0, "train.seed": _seed(self.random_state)}
+        settings |= {"data.test_share": 0, "train.seed": _estimator.seed(self.random_state)}
         return settings | dict(self.options or {})
 
     @property
@@ -395,7 +369,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
                 "out arm"
             )
         classes = self.classes_[1:] if self._is_binary() else self.classes_
-        return _table({"class": classes, **rates})
+        return _estimator.table({"class": classes, **rates})
 
     @property
     def noise_matrix_(self) -> Any:
@@ -430,7 +404,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
             out |= {"given": self.classes_[issues["given"]], "suggested": self.classes_[1 - issues["given"]]}
         if len(issues["row"]) == 0:
             self._warn_of_no_issues()
-        return _table(out | {"p_wrong": issues["p_wrong"]}, self._index)
+        return _estimator.table(out | {"p_wrong": issues["p_wrong"]}, self._index)
 
     def _warn_of_no_issues(self) -> None:
         rates = self._fitted().rates
@@ -546,40 +520,6 @@ class NoisyLabelClassifier(_estimator.Parameters):
             return [[c.item() if isinstance(c, np.generic) else c for c in self.classes_[row]] for row in holds]
         return holds.astype(np.int64)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows whose labels are all predicted correctly.
-
-        Parameters
-        ----------
-        X : array, memory map or DataFrame of shape (n_samples, n_features), or path of a .npy
-            Features.
-        y : array, Series, DataFrame, sparse matrix, lists or path of a .npy
-            Labels, as for `fit`. Unknown labels do not count.
-        sample_weight : array of shape (n_samples,), optional
-            Weight of each row.
-
-        Returns
-        -------
-        float
-        """
-        self._fitted()
-        predicted = self.predict(X)
-        if self._form == "one":
-            classes = _all_classes(y, self.classes_, self.unknown)
-            given = _labels.labels_of(y, classes=classes, name="y", one=True, unknown=self.unknown)
-            assert given.numbers is not None
-            _estimator.check_same_rows(len(predicted), len(given))
-            known = given.numbers >= 0
-            right = given.classes[given.numbers[known]] == np.asarray(predicted)[known]
-            weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-            return float(np.average(right, weights=weights))
-        names = list(self.classes_)
-        want = _labels.labels_of(y, classes=names, name="y").indicator()
-        got = _labels.labels_of(predicted, classes=names).indicator() if self._form == "names" else predicted
-        _estimator.check_same_rows(len(got), len(want))
-        right = ((got == want) | (want == _labels.UNKNOWN)).all(axis=1)
-        return float(np.average(right, weights=sample_weight))
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the estimator, with its net and tables, to one file.
 
@@ -673,18 +613,6 @@ def _open(X: Any) -> Any:
         raise ValueError(f"X: {path!r} cannot be read, {error}: write it with numpy.save") from error
 
 
-def _seed(random_state: Any) -> int | None:
-    if random_state is None:
-        return None
-    if isinstance(random_state, (int, np.integer)) and random_state >= 0:
-        return int(random_state)
-    if hasattr(random_state, "randint"):
-        return int(random_state.randint(1, 2**31 - 1))
-    if hasattr(random_state, "integers"):
-        return int(random_state.integers(1, 2**31 - 1))
-    raise ValueError(f"random_state is {random_state!r}: pass an integer from 0, a RandomState, or None for the seed 1")
-
-
 def _number(value: Any) -> float:
     try:
         return float(value)
@@ -696,19 +624,6 @@ def _logit(p: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return log-odds, finite even if a probability was rounded to 0 or 1."""
     p = np.clip(p, 1e-38, None)
     return np.asarray(np.log(p) - np.log(np.maximum(1 - p, 2.0**-25)))
-
-
-def _all_classes(y: Any, classes: npt.NDArray[Any], unknown: Any) -> list[Any]:
-    """Return the classes, then classes that occur only in y. Predictions for the latter are wrong."""
-    known = [c.item() if isinstance(c, np.generic) else c for c in classes]
-    found = _labels.labels_of(y, name="y", one=True, unknown=unknown).classes
-    plain = [c.item() if isinstance(c, np.generic) else c for c in found]
-    return known + [c for c in plain if c not in set(known)]
-
-
-def _index_of(table: Any) -> Any:
-    """Return the index of a table or a Series, or None."""
-    return table.index if hasattr(table, "iloc") and hasattr(table, "index") else None
 
 
 def _index_to(index: Any) -> list[Any] | None:
@@ -730,19 +645,6 @@ def _index_from(saved: Sequence[Any] | None) -> Any:
     name, dtype, values = saved
     values = [tuple(v) if isinstance(v, list) else v for v in values]
     return pandas.Index(values if "O" in dtype else np.asarray(values, dtype), name=name)
-
-
-def _table(columns: Mapping[str, npt.NDArray[Any]], index: Any = None) -> Any:
-    """Return columns as a DataFrame if pandas is installed, else as a structured array."""
-    try:
-        import pandas
-    except ImportError:
-        kinds = [(name, values.dtype if values.dtype.kind != "U" else "O") for name, values in columns.items()]
-        out = np.empty(len(next(iter(columns.values()))), dtype=kinds)
-        for name, values in columns.items():
-            out[name] = values
-        return out
-    return pandas.DataFrame(dict(columns), index=index)
 
 
 def _plain(value: Any) -> Any:

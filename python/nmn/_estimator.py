@@ -6,10 +6,13 @@ import copy
 import inspect
 import sys
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from nmn import _arrays, _labels
 
 _Self = TypeVar("_Self", bound="Parameters")
 
@@ -24,19 +27,21 @@ class Parameters:
     def _names(cls) -> list[str]:
         return sorted(n for n in inspect.signature(cls).parameters)
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters.
 
         Parameters
         ----------
         deep : bool
-            Without effect, because no parameter is an estimator.
+            Include the parameters of a parameter that is an estimator, as ``name__parameter``.
 
         Returns
         -------
         dict
         """
-        return {name: getattr(self, name) for name in self._names()}
+        own = {name: getattr(self, name) for name in self._names()}
+        inner = {name: value for name, value in own.items() if deep and _is_estimator(value)}
+        return own | {f"{name}__{k}": v for name, value in inner.items() for k, v in value.get_params().items()}
 
     def set_params(self: _Self, **params: Any) -> _Self:
         """Set parameters.
@@ -56,19 +61,28 @@ class Parameters:
             For a name that is no parameter.
         """
         names = self._names()
+        inner: dict[str, dict[str, Any]] = {}
         for name, value in params.items():
+            of, _, parameter = name.partition("__")
+            if parameter and of in names and (of in params or _is_estimator(getattr(self, of))):
+                inner.setdefault(of, {})[parameter] = value
+                continue
             if name not in names:
                 raise ValueError(
                     f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {names!r}. Any other "
                     f"setting of `nmn train` goes into `options`"
                 )
             setattr(self, name, value)
+        for of, values in inner.items():
+            getattr(self, of).set_params(**values)
         return self
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self)).parameters
         changed = [
-            f"{name}={value!r}" for name, value in self.get_params().items() if not _same(value, defaults[name].default)
+            f"{name}={value!r}"
+            for name, value in self.get_params(deep=False).items()
+            if not _same(value, defaults[name].default)
         ]
         return f"{type(self).__name__}({', '.join(changed)})"
 
@@ -136,6 +150,86 @@ class Parameters:
     def _more_tags(self) -> dict[str, Any]:
         """Return the tags of the estimator, for releases before 1.6."""
         return {"requires_y": True, "multilabel": True}
+
+
+class Classifier(Parameters):
+    """What the classifiers for noisy labels have in common."""
+
+    classes_: npt.NDArray[Any]
+    unknown: Any
+    _form: str
+
+    def predict(self, X: Any) -> Any:
+        """Return the labels of each row."""
+        raise NotImplementedError
+
+    def _refuse(self, given: Mapping[str, Any]) -> None:
+        given = {k: v for k, v in given.items() if v is not None}
+        if "sample_weight" in given:
+            raise TypeError(
+                "sample_weight is not supported: all rows count alike. Leave out rows that should not count, and keep "
+                "uncertain labels in y: their noise is estimated"
+            )
+        if given:
+            raise TypeError(f"fit() got an unexpected keyword argument {next(iter(given))!r}")
+
+    def _checked_labels(self, y: Any, rows: int, classes: Sequence[Any] | None = None) -> _labels.Labels:
+        """Return the labels of rows, of two or more classes."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None: pass labels")
+        column: tuple[int, ...] = getattr(y, "shape", ())
+        one = None
+        if len(column) == 2 and column[1] == 1 and not _arrays.is_sparse(y):
+            warn_column(y)
+            one = True
+        labels = _labels.labels_of(y, classes=classes, name="y", one=one, unknown=self.unknown)
+        check_same_rows(rows, len(labels))
+        known = ~labels.unknown_rows()
+        if not known.any():
+            raise ValueError("y holds no known label: pass 1 and 0, or names, for some rows at least")
+        if labels.exclusive and len(labels.classes) < 2:
+            raise ValueError(
+                f"y holds only one class, {labels.classes.tolist()[0]!r}, in {len(labels)} samples: a classifier needs "
+                f"rows of at least two. Pass several labels for each row as a matrix or lists"
+            )
+        return labels
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows whose labels are all predicted correctly.
+
+        Parameters
+        ----------
+        X : array, memory map or DataFrame of shape (n_samples, n_features), or path of a .npy
+            Features.
+        y : array, Series, DataFrame, sparse matrix, lists or path of a .npy
+            Labels, as for `fit`. Unknown labels do not count.
+        sample_weight : array of shape (n_samples,), optional
+            Weight of each row.
+
+        Returns
+        -------
+        float
+        """
+        predicted = self.predict(X)
+        if self._form == "one":
+            classes = _all_classes(y, self.classes_, self.unknown)
+            given = _labels.labels_of(y, classes=classes, name="y", one=True, unknown=self.unknown)
+            assert given.numbers is not None
+            check_same_rows(len(predicted), len(given))
+            known = given.numbers >= 0
+            right = given.classes[given.numbers[known]] == np.asarray(predicted)[known]
+            weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+            return float(np.average(right, weights=weights))
+        names = list(self.classes_)
+        want = _labels.labels_of(y, classes=names, name="y").indicator()
+        got = _labels.labels_of(predicted, classes=names).indicator() if self._form == "names" else predicted
+        check_same_rows(len(got), len(want))
+        right = ((got == want) | (want == _labels.UNKNOWN)).all(axis=1)
+        return float(np.average(right, weights=sample_weight))
+
+
+def _is_estimator(value: Any) -> bool:
+    return hasattr(value, "get_params") and not isinstance(value, type)
 
 
 def _same(value: Any, default: Any) -> bool:
@@ -273,3 +367,41 @@ def _other_names(fitted: list[str], given: list[str]) -> str:
     if not missing and not unexpected:
         message += "Feature names must be in the same order as they were in fit.\n"
     return message
+
+
+def seed(random_state: Any) -> int | None:
+    if random_state is None:
+        return None
+    if isinstance(random_state, (int, np.integer)) and random_state >= 0:
+        return int(random_state)
+    if hasattr(random_state, "randint"):
+        return int(random_state.randint(1, 2**31 - 1))
+    if hasattr(random_state, "integers"):
+        return int(random_state.integers(1, 2**31 - 1))
+    raise ValueError(f"random_state is {random_state!r}: pass an integer from 0, a RandomState, or None for the seed 1")
+
+
+def _all_classes(y: Any, classes: npt.NDArray[Any], unknown: Any) -> list[Any]:
+    """Return the classes, then classes that occur only in y. Predictions for the latter are wrong."""
+    known = [c.item() if isinstance(c, np.generic) else c for c in classes]
+    found = _labels.labels_of(y, name="y", one=True, unknown=unknown).classes
+    plain = [c.item() if isinstance(c, np.generic) else c for c in found]
+    return known + [c for c in plain if c not in set(known)]
+
+
+def index_of(table: Any) -> Any:
+    """Return the index of a table or a Series, or None."""
+    return table.index if hasattr(table, "iloc") and hasattr(table, "index") else None
+
+
+def table(columns: Mapping[str, npt.NDArray[Any]], index: Any = None) -> Any:
+    """Return columns as a DataFrame if pandas is installed, else as a structured array."""
+    try:
+        import pandas
+    except ImportError:
+        kinds = [(name, values.dtype if values.dtype.kind != "U" else "O") for name, values in columns.items()]
+        out = np.empty(len(next(iter(columns.values()))), dtype=kinds)
+        for name, values in columns.items():
+            out[name] = values
+        return out
+    return pandas.DataFrame(dict(columns), index=index)

@@ -1,0 +1,359 @@
+"""The meta-estimator trains any classifier, and behaves as scikit-learn's estimators do."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import nmn
+
+pytest.importorskip("sklearn")
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_gaussian_quantiles
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]
+
+
+def blobs(rows: int = 300, share: float = 0.3, seed: int = 0) -> Arrays:
+    """Return features of three classes, the classes, and these with a share of them redrawn."""
+    random = np.random.default_rng(seed)
+    true = random.integers(3, size=rows)
+    X = 2.5 * np.eye(3)[true] + random.normal(size=(rows, 3))
+    noisy = np.where(random.random(rows) < share, random.integers(3, size=rows), true)
+    return X, true, noisy
+
+
+def several(rows: int = 400, seed: int = 0) -> Arrays:
+    """Return features, a matrix of labels, and this with a fifth of the cells flipped."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(rows, 4))
+    Y = (X[:, :3] > 0.2).astype(np.int64)
+    return X, Y, np.where(random.random(Y.shape) < 0.2, 1 - Y, Y)
+
+
+def test_a_classifier_that_learns_noise_by_heart_gains() -> None:
+    X, true, noisy = blobs()
+    plain = RandomForestClassifier(30, random_state=0).fit(X, noisy)
+    model = nmn.NoisyLabels(RandomForestClassifier(30, random_state=0)).fit(X, noisy)
+    X_test, y_test, _ = blobs(seed=1)
+    assert model.score(X_test, y_test) > plain.score(X_test, y_test) + 0.03
+    assert not model.guard_
+    issues = model.label_issues_
+    rows = np.asarray(issues["row"])
+    assert (noisy[rows] != true[rows]).mean() > 0.5
+    np.testing.assert_array_equal(issues["given"], noisy[rows])
+    assert (np.diff(issues["p_wrong"]) <= 0).all()
+    np.testing.assert_allclose(np.asarray(model.noise_matrix_).sum(axis=1), 1)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+
+
+def test_the_guard_keeps_the_plain_classifier_if_classes_overlap_and_labels_are_right() -> None:
+    X, y = make_gaussian_quantiles(n_samples=800, n_features=4, n_classes=3, random_state=0)
+    with pytest.warns(UserWarning, match=r"plain classifier was fitted.*guard=False"):
+        model = nmn.NoisyLabels(KNeighborsClassifier(5)).fit(X, y)
+    assert model.guard_
+    assert model.gain_ < -5
+    np.testing.assert_array_equal(model.predict_proba(X), KNeighborsClassifier(5).fit(X, y).predict_proba(X))
+    assert len(model.label_issues_) > 0
+    X, _, noisy = blobs(1000)
+    model = nmn.NoisyLabels(KNeighborsClassifier(5)).fit(X, noisy)
+    assert not model.guard_
+    assert model.gain_ > 2
+
+
+def test_the_guard_is_blind_to_labels_that_decide_what_is_learned() -> None:
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(300, 3)), random.integers(2, size=300)
+    model = nmn.NoisyLabels(RandomForestClassifier(20, random_state=0), rounds=0).fit(X, y)
+    assert abs(model.gain_) < 3  # labels at random cannot be explained better
+
+
+def test_given_scores_take_the_place_of_the_first_fits() -> None:
+    X, _, noisy = blobs()
+    names = np.array(["a", "b", "c"])[noisy]
+    scores = cross_val_predict(LogisticRegression(), X, noisy, method="predict_proba")
+    model = nmn.NoisyLabels(DecisionTreeClassifier(random_state=0), rounds=0, guard=False).fit(
+        X, names, pred_probs=scores
+    )
+    np.testing.assert_array_equal(model.pred_probs_, scores)
+    found = nmn.find_label_issues(noisy, scores, details=True)
+    np.testing.assert_array_equal(np.sort(model.label_issues_["row"]), np.sort(found["row"]))
+    kept = np.setdiff1d(np.arange(len(X)), found["row"])
+    want = DecisionTreeClassifier(random_state=0).fit(X[kept], names[kept]).predict(X)
+    np.testing.assert_array_equal(model.predict(X), want)
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(scores[:, ::-1], columns=["c", "b", "a"])
+    again = nmn.NoisyLabels(DecisionTreeClassifier(random_state=0), rounds=0, guard=False).fit(
+        X, names, pred_probs=table
+    )
+    np.testing.assert_array_equal(again.pred_probs_, scores)
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        DecisionTreeClassifier(max_depth=4, random_state=0),  # probabilities are a list of arrays
+        KNeighborsClassifier(9),  # takes no weights
+        OneVsRestClassifier(LogisticRegression()),  # probabilities are a matrix
+    ],
+)
+def test_rows_with_several_labels(classifier: Any) -> None:
+    X, true, noisy = several()
+    model = nmn.NoisyLabels(classifier).fit(X, noisy)
+    X_test, y_test, _ = several(seed=1)
+    assert model.predict(X_test).shape == y_test.shape
+    assert model.predict_proba(X_test).shape == y_test.shape
+    issues = model.label_issues_
+    at = np.asarray(issues["row"]), np.asarray(issues["label"])
+    assert (true[at] != noisy[at]).mean() > 0.7
+    np.testing.assert_array_equal(issues["given"], noisy[at])
+    assert abs(np.asarray(model.noise_rates_["q01"]).mean() - 0.2) < 0.1
+    with pytest.raises(AttributeError, match="noise_rates_ has the rates"):
+        _ = model.noise_matrix_
+
+
+def test_corrected_labels_help_rows_with_several_labels() -> None:
+    X, _, noisy = several()
+    X_test, y_test, _ = several(seed=1)
+    plain = (RandomForestClassifier(30, random_state=0).fit(X, noisy).predict(X_test) == y_test).all(axis=1).mean()
+    model = nmn.NoisyLabels(RandomForestClassifier(30, random_state=0)).fit(X, noisy)
+    assert model.score(X_test, y_test) > plain + 0.02
+
+
+def test_names_for_each_row() -> None:
+    X, true, noisy = several()
+    lists = [[n for n, given in zip("abc", row) if given] for row in noisy]
+    model = nmn.NoisyLabels(DecisionTreeClassifier(max_depth=3, random_state=0)).fit(X, lists)
+    predicted = model.predict(X)
+    want = model.estimator_.predict(X)
+    assert predicted == [[n for n, given in zip("abc", row) if given] for row in want]
+    assert model.score(X, [[n for n, given in zip("abc", row) if given] for row in true]) > 0.5
+
+
+def test_tables_and_sparse_features_pass_through() -> None:
+    pandas = pytest.importorskip("pandas")
+    sparse = pytest.importorskip("scipy.sparse")
+    from sklearn.compose import make_column_transformer
+    from sklearn.preprocessing import OneHotEncoder
+
+    X, _, noisy = blobs()
+    table = pandas.DataFrame(X, columns=["x", "y", "z"], index=np.arange(len(X)) + 1000)
+    table["word"] = np.array(["low", "high"])[(X[:, 0] > 1).astype(int)]
+    columns = make_column_transformer((OneHotEncoder(), ["word"]), remainder="passthrough")
+    model = nmn.NoisyLabels(make_pipeline(columns, LogisticRegression(max_iter=500))).fit(table, noisy)
+    assert model.feature_names_in_.tolist() == ["x", "y", "z", "word"]
+    assert model.n_features_in_ == 4
+    assert model.label_issues_.index.min() >= 1000
+    np.testing.assert_array_equal(model.label_issues_.index, model.label_issues_["row"] + 1000)
+    dense = nmn.NoisyLabels(LogisticRegression(), random_state=3).fit(X, noisy)
+    for kind in (sparse.csr_matrix, sparse.coo_matrix):
+        p = nmn.NoisyLabels(LogisticRegression(), random_state=3).fit(kind(X), noisy).predict_proba(kind(X))
+        np.testing.assert_allclose(p, dense.predict_proba(X), atol=1e-6)
+
+
+def test_weights_reach_the_last_step_of_a_pipeline() -> None:
+    X, _, noisy = blobs()
+    inside = nmn.NoisyLabels(make_pipeline(StandardScaler(with_mean=False, with_std=False), LogisticRegression()))
+    p = inside.fit(X, noisy).predict_proba(X)
+    np.testing.assert_allclose(p, nmn.NoisyLabels(LogisticRegression()).fit(X, noisy).predict_proba(X), atol=1e-6)
+
+
+class Weights(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that remembers the weights of its fits."""
+
+    seen: list[Any] = []  # noqa: RUF012
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Weights:
+        Weights.seen.append((len(X), sample_weight))
+        self._model = LogisticRegression().fit(X, y, sample_weight=sample_weight)
+        self.classes_ = self._model.classes_
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        return self._model.predict_proba(X)
+
+    def predict(self, X: Any) -> Any:
+        return self._model.predict(X)
+
+
+def test_folds_learn_expected_labels_and_the_last_fit_learns_given_ones() -> None:
+    X, _, noisy = blobs()
+    Weights.seen = []
+    nmn.NoisyLabels(Weights(), cv=3, guard=False).fit(X, noisy)
+    assert len(Weights.seen) == 3 + 3 + 1
+    for rows, weights in Weights.seen[:3]:
+        assert rows == 200
+        assert weights is None
+    for rows, weights in Weights.seen[3:6]:
+        assert rows > 200  # a row for each plausible class
+        assert weights.min() >= 0.02
+        assert weights.sum() == pytest.approx(200, abs=3)
+    assert Weights.seen[6][0] < 300
+    assert Weights.seen[6][1] is None
+
+
+@pytest.mark.parametrize("make", [blobs, several])
+def test_min_error_changes_only_the_issues(make: Any) -> None:
+    X, _, noisy = make()
+    classifier = DecisionTreeClassifier(max_depth=3, random_state=0)
+    model, every, few = (
+        nmn.NoisyLabels(classifier, min_error=p, rounds=0, guard=False).fit(X, noisy) for p in (0.5, 0, 0.8)
+    )
+    assert len(every.label_issues_) == noisy.size
+    assert len(few.label_issues_) < len(model.label_issues_) < noisy.size
+    assert np.asarray(few.label_issues_["p_wrong"]).min() >= 0.8
+    np.testing.assert_array_equal(every.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(few.predict_proba(X), model.predict_proba(X))
+
+
+def test_groups_stay_in_one_fold() -> None:
+    X, _, noisy = blobs()
+    groups = np.repeat(np.arange(100), 3)
+    copies = np.repeat(X[::3], 3, axis=0)  # rows of a group are equal, and one nearest row gives the label away
+    one = KNeighborsClassifier(1)
+    apart = nmn.NoisyLabels(one, rounds=0, guard=False).fit(copies, noisy, groups=groups)
+    mixed = nmn.NoisyLabels(one, rounds=0, guard=False).fit(copies, noisy)
+    assert not np.array_equal(apart.pred_probs_, mixed.pred_probs_)
+    for group in range(100):
+        rows = groups == group
+        assert (apart.pred_probs_[rows] == apart.pred_probs_[rows][0]).all()
+
+
+def test_unknown_labels_are_left_out() -> None:
+    X, true, noisy = blobs()
+    y = noisy.astype(float)
+    y[::10] = np.nan
+    model = nmn.NoisyLabels(LogisticRegression()).fit(X, y)
+    known = ~np.isnan(y)
+    same = nmn.NoisyLabels(LogisticRegression()).fit(X[known], noisy[known])
+    np.testing.assert_array_equal(model.predict_proba(X), same.predict_proba(X))
+    np.testing.assert_array_equal(model.label_issues_["row"], np.flatnonzero(known)[same.label_issues_["row"]])
+    assert model.score(X, true) == same.score(X, true)
+    with pytest.raises(ValueError, match="no known label"):
+        nmn.NoisyLabels(LogisticRegression()).fit(X, np.full(len(X), np.nan))
+    X, _, Y = several(50)
+    Z = Y.astype(float)
+    Z[7, 1] = np.nan
+    with pytest.raises(ValueError, match=r"known and unknown labels at row 7.*NoisyLabelClassifier"):
+        nmn.NoisyLabels(DecisionTreeClassifier()).fit(X, Z)
+
+
+def test_a_class_that_folds_lack() -> None:
+    X, _, noisy = blobs()
+    noisy[:2] = 3
+    model = nmn.NoisyLabels(DecisionTreeClassifier(random_state=0)).fit(X, noisy)
+    assert model.classes_.tolist() == [0, 1, 2, 3]
+    assert model.predict_proba(X).shape == (300, 4)
+    noisy[1] = 0  # one row, which its own fold lacks
+    model = nmn.NoisyLabels(LogisticRegression()).fit(X, noisy)
+    assert model.pred_probs_[0, 3] == 0
+    assert model.estimator_.classes_.tolist() == [0, 1, 2, 3]
+
+
+def test_parts_of_few_rows_do_not_decide() -> None:
+    X, y = np.arange(10.0)[:, None], np.array([0, 0, 0, 0, 0, 0, 0, 0, 1, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = nmn.NoisyLabels(LogisticRegression(), cv=StratifiedKFold(5), rounds=0).fit(
+            X, y, pred_probs=np.eye(2)[y]
+        )
+    assert not model.guard_
+    assert model.predict(X).shape == (10,)
+
+
+def test_constant_features() -> None:
+    X, _, noisy = blobs(120)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = nmn.NoisyLabels(LogisticRegression()).fit(np.ones_like(X), noisy)
+    assert len(np.unique(model.predict(np.ones_like(X)))) == 1
+    wide = np.hstack([X, np.ones((len(X), 1))])
+    assert nmn.NoisyLabels(LogisticRegression()).fit(wide, noisy).n_features_in_ == 4
+
+
+def test_refusals_name_the_cure() -> None:
+    X, _, noisy = blobs(60)
+    with pytest.raises(TypeError, match=r"no predict_proba.*CalibratedClassifierCV"):
+        nmn.NoisyLabels(RidgeClassifier()).fit(X, noisy)
+    assert nmn.NoisyLabels(CalibratedClassifierCV(RidgeClassifier(), cv=2)).fit(X, noisy).score(X, noisy) > 0.5
+    model = nmn.NoisyLabels(LogisticRegression())
+    with pytest.raises(ValueError, match="only one class, 1, in 60 samples"):
+        model.fit(X, np.ones(60, int))
+    with pytest.raises(ValueError, match=r"pred_probs has shape \(60, 2\): want \(60, 3\)"):
+        model.fit(X, noisy, pred_probs=np.full((60, 2), 0.5))
+    scores = np.full((60, 3), 1 / 3)
+    scores[4] = np.nan
+    with pytest.raises(ValueError, match="pred_probs holds nan at row 4"):
+        model.fit(X, noisy, pred_probs=scores)
+    with pytest.raises(TypeError, match="sample_weight is not supported"):
+        model.fit(X, noisy, sample_weight=np.ones(60))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.fit(X, noisy[:50])
+    with pytest.raises(ValueError, match="rounds is -1"):
+        nmn.NoisyLabels(LogisticRegression(), rounds=-1).fit(X, noisy)
+    with pytest.raises(ValueError, match="min_error is 2"):
+        nmn.NoisyLabels(LogisticRegression(), min_error=2).fit(X, noisy)
+    with pytest.raises(ValueError, match="cv has 2 folds, and the guard needs 3"):
+        nmn.NoisyLabels(LogisticRegression(), cv=2).fit(X, noisy)
+    with pytest.raises(ValueError, match="no score for row 0"):
+        nmn.NoisyLabels(LogisticRegression(), cv=[(np.arange(30), np.arange(30, 60))], guard=False).fit(X, noisy)
+    Y = np.c_[noisy == 1, np.ones(60, bool)].astype(int)
+    with pytest.raises(ValueError, match="same value in all rows of the class 1"):
+        nmn.NoisyLabels(DecisionTreeClassifier()).fit(X, Y)
+    with pytest.raises(ValueError, match="not fitted yet"):
+        nmn.NoisyLabels(LogisticRegression()).predict(X)
+
+
+def test_parameters_of_the_classifier_are_parameters() -> None:
+    X, _, noisy = blobs(150)
+    model = nmn.NoisyLabels(LogisticRegression())
+    assert model.get_params()["estimator__C"] == 1.0
+    assert "estimator__C" not in model.get_params(deep=False)
+    search = GridSearchCV(model, {"estimator__C": [0.01, 1.0], "rounds": [0], "guard": [False]}, cv=2).fit(X, noisy)
+    assert search.best_params_["estimator__C"] in (0.01, 1.0)
+    assert clone(model.set_params(estimator__C=7, cv=3)).estimator.C == 7
+    with pytest.raises(ValueError, match="Invalid parameter 'strange'"):
+        model.set_params(strange=1)
+    fitted = model.fit(X, noisy)
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+
+
+def test_metadata_is_routed_as_for_classifiers_of_scikit_learn() -> None:
+    sklearn = pytest.importorskip("sklearn")
+    pytest.importorskip("sklearn.utils.metadata_routing")
+    X, _, noisy = blobs(120)
+    weights = np.r_[np.ones(60), np.zeros(60)]
+    with sklearn.config_context(enable_metadata_routing=True):
+        asks = nmn.NoisyLabels(LogisticRegression()).set_score_request(sample_weight=True)
+        asks = make_pipeline(StandardScaler(), clone(asks)).fit(X, noisy)
+        assert asks.score(X, noisy, sample_weight=weights) == pytest.approx(asks.score(X[:60], noisy[:60]))
+
+
+def test_checks_of_scikit_learn() -> None:
+    checks = pytest.importorskip("sklearn.utils.estimator_checks")
+    if not hasattr(checks, "estimator_checks_generator"):
+        pytest.skip("scikit-learn before 1.6 checks otherwise")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it does not inherit from BaseEstimator
+        results = checks.check_estimator(
+            nmn.NoisyLabels(LogisticRegression(max_iter=300)), on_skip=None, expected_failed_checks={}
+        )
+    statuses = [r["status"] for r in results]
+    assert set(statuses) <= {"passed", "skipped"}
+    assert statuses.count("skipped") <= 1
+    assert len(statuses) >= 50
