@@ -12,7 +12,7 @@ import (
 func TestEvaluate_LooksAtEveryList(t *testing.T) {
 	good := func() Input {
 		return Input{Bags: 2, Classes: 2, Scores: []float32{.1, .9, .8, .2}, Truth: []uint8{0, 1, 1, 0},
-			Counts: []uint8{0, 5, 3, 0}, CaptionsPerBag: 5, Words: []string{"cat", "dog"}, IDs: []string{"a", "b"}}
+			Counts: []uint8{0, 5, 3, 0}, CaptionsPerSample: 5, Words: []string{"cat", "dog"}, IDs: []string{"a", "b"}}
 	}
 	if _, err := Evaluate(good(), Options{}); err != nil {
 		t.Fatal(err)

@@ -102,10 +102,10 @@ func (g *Grid) ResolveArms() error {
 			"experiment: `experiment.reference` %s is not among the arms: give `experiment.arms` %s too", g.Reference,
 			g.Reference)
 	}
-	if t := &g.Config.Train; min(t.BatchBags, t.BatchBagsMIL) == train.AutoBatch {
-		return setting.Errorf("train.batch_bags",
-			"experiment: all runs of an experiment have batches of the same size: give `train.batch_bags` and "+
-				"`train.batch_bags_mil` as numbers")
+	if t := &g.Config.Train; min(t.BatchSize, t.BatchSizeMIL) == train.AutoBatch {
+		return setting.Errorf("train.batch_size",
+			"experiment: all runs of an experiment have batches of the same size: give `train.batch_size` and "+
+				"`train.batch_size_mil` as numbers")
 	}
 	for _, a := range g.Arms {
 		c := g.Config

@@ -103,7 +103,7 @@ func (r *Recipe) announce() {
 		r.log.Info("noise rates", "word", c.Word, "q01", c.Q01, "q10", c.Q10, "trained_with", c.Trainable(), "believed",
 			c.Usable(), "remarks", c.Diagnoses)
 	}
-	r.log.Info("rates estimated", "q01", r.found.PooledQ01, "q10", r.found.PooledQ10, "bags", r.found.Bags, "epoch",
+	r.log.Info("rates estimated", "q01", r.found.PooledQ01, "q10", r.found.PooledQ10, "samples", r.found.Bags, "epoch",
 		r.plain.best)
 	r.message("rates", joinLines(r.remarks()))
 }

@@ -165,7 +165,7 @@ func (m *Model) score(ctx context.Context, set *loader.Set, o *PredictOptions) (
 // loader returns how the model reads bags that are named on the command line, and not in a configuration.
 func (m *Model) loader(r *Reading) loader.Config {
 	l := loader.DefaultConfig()
-	l.BatchBags, l.MaxBadSamples, l.MaxPixels = r.Batch, r.MaxBadSamples, r.MaxPixels
+	l.BatchSize, l.MaxBadSamples, l.MaxPixels = r.Batch, r.MaxBadSamples, r.MaxPixels
 	l.Workers, l.Prefetch = m.session.Config.Run.Workers, m.session.Config.Run.Prefetch
 	if !m.TakesFeatures() {
 		m.reads(&l, r.Fit)
