@@ -34,7 +34,7 @@ var captionPageTemplate = template.Must(template.Must(template.New("captions").P
 // the page reads its fields.
 type CaptionPage struct {
 	Name     string             `json:"name"`
-	Key      string             `json:"key"` // under which the browser keeps the decisions; other suspects have another key
+	Key      string             `json:"key"` // for the decisions that the browser keeps; other suspects have another key
 	Captions int                `json:"captions"`
 	AllBags  int                `json:"all_samples"`
 	Foreign  eval.Number        `json:"foreign"`

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// ClassTable reads a CSV table that has a header and at most one line for each class, in any order of lines and columns,
-// as a program or a person wrote it. The vocabulary names the classes.
+// ClassTable reads a CSV table with a header and at most one line for each class, in any order of lines and columns, as
+// a program or a person wrote it. The vocabulary names the classes.
 type ClassTable struct {
 	csv        *csv.Reader
 	vocabulary *Vocabulary

@@ -66,7 +66,8 @@ func (e *evalCommand) flags(cmd *cobra.Command) {
 	files.file(&e.scores.Counts, "counts", "read how many captions mention each label from this `file`", "csv", "npy")
 	files.file(&e.scores.Labels, "labels", "read observed labels from this `file`", "csv", "npy")
 	files.file(&e.scores.Truth, "truth", "read true labels from this `file`", "csv", "npy")
-	files.int(&e.scores.CaptionsPerSample, "captions-per-sample", "divide --counts by this many `captions` for each picture")
+	files.int(&e.scores.CaptionsPerSample, "captions-per-sample",
+		"divide --counts by this many `captions` for each picture")
 	files.file(&e.vocabulary, "vocab", "read the labels of the columns from this `file`", "txt")
 	files.bool(&e.scores.Logits, "logits", "read scores as log-odds instead of probabilities")
 	m := under(cmd, "Measures")
