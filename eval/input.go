@@ -107,10 +107,10 @@ func (in *Input) check() error {
 
 func (in *Input) checkNames() error {
 	if v := in.Vocabulary; v != nil && v.Len() != in.Classes {
-		return fmt.Errorf("evaluation: vocabulary of %d words for %d classes: %w", v.Len(), in.Classes, ErrShape)
+		return fmt.Errorf("evaluation: vocabulary of %d names for %d classes: %w", v.Len(), in.Classes, ErrShape)
 	}
 	if in.Words != nil && len(in.Words) != in.Classes {
-		return fmt.Errorf("evaluation: %d words for %d classes: %w", len(in.Words), in.Classes, ErrShape)
+		return fmt.Errorf("evaluation: %d names for %d classes: %w", len(in.Words), in.Classes, ErrShape)
 	}
 	if in.IDs != nil && len(in.IDs) != in.Bags {
 		return fmt.Errorf("evaluation: %d identifiers for %d samples: %w", len(in.IDs), in.Bags, ErrShape)

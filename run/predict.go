@@ -71,7 +71,7 @@ func (o *PredictOptions) validate() error {
 	case o.Threshold != Automatic && !(o.Threshold >= 0 && o.Threshold <= 1):
 		return setting.Errorf("", "threshold is %g, want 0 to 1, or -1", o.Threshold)
 	case o.Top < 0:
-		return setting.Errorf("", "%d words of each sample, want at least 0", o.Top)
+		return setting.Errorf("", "%d classes of each sample, want at least 0", o.Top)
 	}
 	return o.Reading.validate()
 }

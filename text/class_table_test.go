@@ -36,7 +36,7 @@ func readTable(t testing.TB, in string) (lines []string, table *ClassTable, err 
 }
 
 func TestClassTable_AnyOrderOfLinesAndColumns(t *testing.T) {
-	lines, table, err := readTable(t, "\ufeff Q, ,x, WORD,\n 1 ,,a, cat,\r\n\n2,,b,\"up,side\",\n3,,\"c\nd\", odd,\n")
+	lines, table, err := readTable(t, "\ufeff Q, ,x, CLASS,\n 1 ,,a, cat,\r\n\n2,,b,\"up,side\",\n3,,\"c\nd\", odd,\n")
 	if err != nil {
 		t.Fatal(err)
 	}

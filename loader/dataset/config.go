@@ -117,7 +117,7 @@ type Config struct {
 	// from them, or a file with the rates of each class.
 	Flips      FlipLevel   `yaml:"flips" help:"flip training and validation labels with these probabilities, <missing:incorrect>"`
 	FlipSpread float64     `yaml:"flip_spread" help:"let the flip rates of a class differ from data.flips by at most this <share>" range:"[0,1)"`
-	FlipRates  string      `yaml:"flip_rates" help:"<file> with the flip rates of each class: word, q01, q10"`
+	FlipRates  string      `yaml:"flip_rates" help:"<file> with the flip rates of each class: class, q01, q10"`
 	NoiseSeed  uint64      `yaml:"noise_seed" help:"<seed> of label noise; 0 takes data.seed"`
 	Fit        picture.Fit `yaml:"fit" help:"fit pictures to the input; empty is longest with MIL on vgg16 and ResNets, else square" values:"longest,square,none"`
 	// Resize is the filter for resizing pictures, and Orientation the handling of the orientation in their
