@@ -35,6 +35,14 @@ func (k Kind) IsZero() bool { return k == "" || k == Uniform }
 // Relabels reports whether the kind replaces the one label of a bag.
 func (k Kind) Relabels() bool { return k == Symmetric || k == Asymmetric }
 
+// Remark is the kind as a remark on a share of noise. It is empty for the noise of the paper.
+func (k Kind) Remark() string {
+	if k.IsZero() {
+		return ""
+	}
+	return string(k)
+}
+
 // replaces reports whether the kind replaces captions.
 func (k Kind) replaces() bool { return slices.Contains(CaptionKinds(), k) }
 
