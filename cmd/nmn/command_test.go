@@ -390,7 +390,7 @@ func TestFigure3_WritesSVG(t *testing.T) {
 // settingsReference is the page docs/reference/settings.md.
 func settingsReference() string {
 	var b strings.Builder
-	b.WriteString("# Settings\n\nEvery setting of a run has a key. Change one with `--set KEY=VALUE`, or in a YAML file " +
+	b.WriteString("# Settings\n\nRead this page to look up a setting. Every setting of a run has a key. Change one with `--set KEY=VALUE`, or in a YAML file " +
 		"that `--config` reads. `nmn config` lists all keys with the values that hold, and `nmn config KEY` explains one. " +
 		"Some have a flag. Defaults come from `nmn train scenes`; other presets have others.\n\nThis page is generated: " +
 		"`go test ./cmd/nmn -run Reference -update`.\n")
