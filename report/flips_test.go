@@ -46,7 +46,8 @@ func TestTables_KindsOfReplacedCaptionsAreNoiseLevels(t *testing.T) {
 		}
 		return Run{Arm: arm, Noise: .4, NoiseKind: kind, Seed: 1, Result: result}
 	}
-	runs := allTitled(run(nmnFI, "similar"), run(Baseline, "similar"), run(nmnFI, ""), run(Baseline, "pair"), run(Baseline, ""))
+	runs := allTitled(run(nmnFI, "similar"), run(Baseline, "similar"), run(nmnFI, ""), run(Baseline, "pair"),
+		run(Baseline, ""))
 	experiment, err := ExperimentTable(runs)
 	if err != nil {
 		t.Fatal(err)
