@@ -356,7 +356,8 @@ func FuzzParseClipLabel(f *testing.F) {
 	v := vocabularyOf(f, "dog", "red")
 	f.Fuzz(func(t *testing.T, line []byte, captionsPerSample int) {
 		captionsPerSample = min(max(captionsPerSample, 0), MaxCaptions)
-		label, err := parseClipLabel(line, ClipLabelsForm{CaptionsPerSample: captionsPerSample, Truth: captionsPerSample%2 == 0})
+		label, err := parseClipLabel(line, ClipLabelsForm{CaptionsPerSample: captionsPerSample,
+			Truth: captionsPerSample%2 == 0})
 		if err != nil {
 			return
 		}

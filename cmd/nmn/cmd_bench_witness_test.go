@@ -14,7 +14,8 @@ func TestBenchWitness_FieldsForMachines(t *testing.T) {
 			"--repeats", "2", "--threads", "1", fmt.Sprintf("--with-scores=%t", scores), "--json"))
 		positive(t, f, []string{"s", "s_min", "s_max", "captions_per_s", "peak_memory_mib", "foreign", "foreign_low",
 			"foreign_high", "auc", "mentions"})
-		if f["samples"] != 300. || f["captions"] != 1500. || f["words"] != 100. || f["replaced"] != .4 || f["threads"] != 1. ||
+		if f["samples"] != 300. || f["captions"] != 1500. || f["words"] != 100. || f["replaced"] != .4 ||
+			f["threads"] != 1. ||
 			f["scored"] != scores || f["source"] != "generated" || f["refusal"] != nil {
 			t.Errorf("the setting is told as %v", f)
 		}

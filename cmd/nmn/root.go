@@ -55,7 +55,7 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 	return code
 }
 
-// asksForJSON reports whether arguments contain --progress json, which is not parsed after a mistake in an earlier flag.
+// asksForJSON reports whether arguments contain --progress json, which is not read after a mistake in an earlier flag.
 func asksForJSON(args []string) bool {
 	at := slices.Index(args, "--progress")
 	return slices.Contains(args, "--progress="+progressJSON) || at >= 0 && at+1 < len(args) && args[at+1] == progressJSON
