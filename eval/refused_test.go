@@ -25,7 +25,7 @@ func TestEvaluate_LooksAtEveryList(t *testing.T) {
 		"truth without labels": {func(in *Input) { in.Truth[3] = 2 }, ErrValue, "true labels"},
 		"truth too short":      {func(in *Input) { in.Truth = in.Truth[1:] }, ErrShape, "true labels"},
 		"labels":               {func(in *Input) { in.Labels = []uint8{0, 1, 7, 0} }, ErrValue, "labels"},
-		"words":                {func(in *Input) { in.Words = in.Words[1:] }, ErrShape, "1 words for 2 classes"},
+		"words":                {func(in *Input) { in.Words = in.Words[1:] }, ErrShape, "1 names for 2 classes"},
 		"identifiers": {func(in *Input) { in.IDs = append(in.IDs, "c") }, ErrShape,
 			"3 identifiers for 2 samples"},
 		"counts": {func(in *Input) { in.Counts[3] = 6 }, ErrValue, "6"},
