@@ -54,13 +54,11 @@ var outside = map[string][]string{
 	"github.com/prometheus/client_golang/...": {"telemetry/metrics"},
 	"github.com/prometheus/client_model/go":   {"telemetry/metrics"},
 	"github.com/prometheus/common/...":        {"telemetry/metrics"},
-	"golang.org/x/sync/errgroup": {
-		"labels/rates", "loader/dataset", "loader/doctor", "loader/scenes", "captioner/metrics",
-	},
-	"go.yaml.in/yaml/v3":          {"loader/manifest"},
-	"golang.org/x/image/...":      {"loader/picture"},
-	"golang.org/x/sync/semaphore": {"loader/picture"},
-	"golang.org/x/sys/cpu":        {"kernels/simd"},
+	"golang.org/x/sync/errgroup":              {"loader/doctor", "loader/scenes"},
+	"go.yaml.in/yaml/v3":                      {"loader/manifest"},
+	"golang.org/x/image/...":                  {"loader/picture"},
+	"golang.org/x/sync/semaphore":             {"loader/picture"},
+	"golang.org/x/sys/cpu":                    {"kernels/simd"},
 	"golang.org/x/sys/unix": {
 		"ranks/launch", "internal/lock", "loader/frames", "tools/chaos", "tools/chaos/inject",
 	},

@@ -109,7 +109,7 @@ def quality(program, at):
     np.save(at / "p.npy", p)
     np.save(at / "z.npy", z)
     with open(at / "q.csv", "w") as f:
-        f.write("word,q01,q10\n" + "".join(f"{k + 1},.2,.05\n" for k in range(40)))
+        f.write("class,q01,q10\n" + "".join(f"{k + 1},.2,.05\n" for k in range(40)))
     nmn(program, "--scores", at / "p.npy", "--labels", at / "z.npy", "--noise-rates", at / "q.csv", "--rows", at / "r.csv")
     p = p.astype(float)
     true1, true0 = np.where(z, .8, .2), np.where(z, .05, .95)

@@ -34,7 +34,7 @@ captioner=(--model s2vt --batch 32)
 often=(--warmup 5 --repeats 20)
 once=(--warmup 1 --repeats 1)
 curve=(--preset scenes --mil --set data.train_size=1600 --set train.max_steps=50)
-idle=(--preset scenes --net vgg16 --input-size 565 --mil --set train.batch_bags_mil=4 --set train.max_steps=1500)
+idle=(--preset scenes --net vgg16 --input-size 565 --mil --set train.batch_size_mil=4 --set train.max_steps=1500)
 forms=(eager "eager, one graph" compiled "compiled, graphs") # of PyTorch, the fastest to start first
 mib=2048 sizes=4096,8192 peer_device=cuda noise=(--frames 26 --cells 144)
 if [ -n "${REHEARSAL:-}" ]; then
@@ -44,7 +44,7 @@ if [ -n "${REHEARSAL:-}" ]; then
   captioner=(--model s2vt --batch 2 --width 0.02 --vocab-size 50)
   often=(--warmup 1 --repeats 2)
   curve=(--preset scenes --mil --set net.width=0.1 --set data.train_size=128 --set train.max_steps=4)
-  idle=(--preset scenes --set net.width=0.1 --input-size 32 --mil --set train.batch_bags_mil=2 --set train.max_steps=14)
+  idle=(--preset scenes --set net.width=0.1 --input-size 32 --mil --set train.batch_size_mil=2 --set train.max_steps=14)
   forms=(eager)
   mib=4 sizes=64,96 peer_device=cpu noise=(--frames 2 --cells 9)
 fi

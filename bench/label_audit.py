@@ -47,13 +47,13 @@ def nmn_audit(program, p, z, q01, q10, truth):
         write_matrix(at / "z.csv", z, "%d")
         write_matrix(at / "y.csv", truth, "%d")
         with open(at / "q.csv", "w") as f:
-            f.write("word,q01,q10\n" + "".join(f"c{k},{a!r},{b!r}\n" for k, (a, b) in enumerate(zip(q01.tolist(), q10.tolist()))))
+            f.write("class,q01,q10\n" + "".join(f"c{k},{a!r},{b!r}\n" for k, (a, b) in enumerate(zip(q01.tolist(), q10.tolist()))))
         out = subprocess.run(
             [program, "audit", "--scores", at / "p.csv", "--labels", at / "z.csv", "--truth", at / "y.csv", "--noise-rates", at / "q.csv",
              "--min-error", "0", "--suspects", at / "s.csv", "--json"], check=True, capture_output=True, text=True).stdout
         wrong = np.zeros(p.shape)
         for row in csv.DictReader(open(at / "s.csv")):
-            wrong[int(row["id"]), int(row["word"][1:])] = float(row["p_wrong"])
+            wrong[int(row["id"]), int(row["class"][1:])] = float(row["p_wrong"])
         return wrong, json.loads(out)["truth"]
 
 

@@ -16,7 +16,7 @@ func Evaluate(in Input, o Options) (*Result, error) {
 	}
 	g := newGroups(in.Classes, in.Vocabulary)
 	r := &Result{
-		Bags: in.Bags, Classes: in.Classes, CaptionsPerBag: in.CaptionsPerBag, TopK: o.TopK,
+		Bags: in.Bags, Classes: in.Classes, CaptionsPerSample: in.CaptionsPerSample, TopK: o.TopK,
 		GroupSize: eachGroup(g, func(classes []int) int { return len(classes) }),
 		Words:     namedWords(&in),
 	}

@@ -30,7 +30,7 @@ func drawInput(t testing.TB, bags, classes int) Input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := Input{Bags: bags, Classes: classes, CaptionsPerBag: 5, Vocabulary: v}
+	in := Input{Bags: bags, Classes: classes, CaptionsPerSample: 5, Vocabulary: v}
 	for range bags * classes {
 		y := uint8(0)
 		if r.Float64() < .3 {
@@ -220,7 +220,7 @@ func TestEvaluate_RefusesWhatHasNoMeaning(t *testing.T) {
 		{"scores short", func(in *Input) { in.Scores = in.Scores[1:] }, ErrShape, "3 samples × 9 classes"},
 		{"counts of another shape", func(in *Input) { in.Counts = in.Counts[:9] }, ErrShape, "caption counts"},
 		{"count above captions", func(in *Input) { in.Counts[10] = 6 }, ErrValue, "row 2 (b), column 2"},
-		{"one caption", func(in *Input) { in.CaptionsPerBag = 1 }, ErrValue, "captions per sample"},
+		{"one caption", func(in *Input) { in.CaptionsPerSample = 1 }, ErrValue, "captions per sample"},
 		{"label 2", func(in *Input) { in.Labels = make([]uint8, 27); in.Labels[26] = 2 }, ErrValue,
 			"row 3 (c), column 9"},
 		{"no reference", func(in *Input) { in.Truth, in.Counts = nil, nil }, ErrShape, "hold the scores against"},

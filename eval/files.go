@@ -9,12 +9,12 @@ import (
 // and a column for each word, as CSV or .npy. All but Scores may be empty.
 type Files struct {
 	Scores string
-	// Counts are captions that mention a word, of CaptionsPerBag for each bag.
-	Counts         string
-	CaptionsPerBag int
-	Labels         string // observed labels, 0 or 1
-	Truth          string // true labels, 0 or 1
-	Logits         bool   // scores are log-odds instead of probabilities
+	// Counts are captions that mention a word, of CaptionsPerSample for each bag.
+	Counts            string
+	CaptionsPerSample int
+	Labels            string // observed labels, 0 or 1
+	Truth             string // true labels, 0 or 1
+	Logits            bool   // scores are log-odds instead of probabilities
 	// Gaps allows unknown labels, as table.ReadKnownLabels reads them; otherwise they are an error.
 	Gaps bool
 	// LabelsOf gives the observed labels of the bags and words of the scores, in place of a file; nil reads Labels.
@@ -34,8 +34,8 @@ func (f *Files) Read(v *text.Vocabulary) (Input, error) {
 		limit  int
 		assign func(*table.Joined)
 	}{
-		{f.Counts, f.CaptionsPerBag, func(j *table.Joined) {
-			in.Counts, in.CaptionsPerBag = j.Counts, f.CaptionsPerBag
+		{f.Counts, f.CaptionsPerSample, func(j *table.Joined) {
+			in.Counts, in.CaptionsPerSample = j.Counts, f.CaptionsPerSample
 		}},
 		{f.Labels, 1, func(j *table.Joined) { in.Labels = j.Counts }},
 		{f.Truth, 1, func(j *table.Joined) { in.Truth = j.Counts }},

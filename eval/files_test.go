@@ -9,7 +9,7 @@ import (
 
 func TestFiles_KnownAnswer(t *testing.T) {
 	dir := t.TempDir()
-	f := Files{Scores: filepath.Join(dir, "s.csv"), Counts: filepath.Join(dir, "c.csv"), CaptionsPerBag: 5}
+	f := Files{Scores: filepath.Join(dir, "s.csv"), Counts: filepath.Join(dir, "c.csv"), CaptionsPerSample: 5}
 	for path, text := range map[string]string{
 		f.Scores: "id,dog,cat\n1,.5,.9\n2,.5,.8\n3,.5,.7\n4,.5,.6\n5,.5,.1\n",
 		f.Counts: "id,cat,dog\n5,0,0\n4,2,0\n3,1,0\n2,0,0\n1,5,0\n",

@@ -40,9 +40,9 @@ type Input struct {
 	// and there are Counts, labels are Counts > 0.
 	Labels []uint8
 	Truth  []uint8 // true labels y, 0 or 1, where known
-	Counts []uint8 // captions of the bag that mention the word, 0 to CaptionsPerBag
-	// CaptionsPerBag is 5 for COCO and scenes, 20 for MSR-VTT; needed with Counts, at least 2.
-	CaptionsPerBag int
+	Counts []uint8 // captions of the bag that mention the word, 0 to CaptionsPerSample
+	// CaptionsPerSample is 5 for COCO and scenes, 20 for MSR-VTT; needed with Counts, at least 2.
+	CaptionsPerSample int
 
 	Vocabulary *text.Vocabulary // class names and parts of speech; nil leaves the groups undefined
 	Words      []string         // class names if there is no vocabulary; may be nil
@@ -107,10 +107,10 @@ func (in *Input) check() error {
 
 func (in *Input) checkNames() error {
 	if v := in.Vocabulary; v != nil && v.Len() != in.Classes {
-		return fmt.Errorf("evaluation: vocabulary of %d words for %d classes: %w", v.Len(), in.Classes, ErrShape)
+		return fmt.Errorf("evaluation: vocabulary of %d names for %d classes: %w", v.Len(), in.Classes, ErrShape)
 	}
 	if in.Words != nil && len(in.Words) != in.Classes {
-		return fmt.Errorf("evaluation: %d words for %d classes: %w", len(in.Words), in.Classes, ErrShape)
+		return fmt.Errorf("evaluation: %d names for %d classes: %w", len(in.Words), in.Classes, ErrShape)
 	}
 	if in.IDs != nil && len(in.IDs) != in.Bags {
 		return fmt.Errorf("evaluation: %d identifiers for %d samples: %w", len(in.IDs), in.Bags, ErrShape)
@@ -182,15 +182,15 @@ func (in *Input) checkReferences() error {
 }
 
 func (in *Input) checkCounts() error {
-	if err := checkCaptions(in.CaptionsPerBag); err != nil {
+	if err := checkCaptions(in.CaptionsPerSample); err != nil {
 		return err
 	}
 	if err := checkSize("caption counts", len(in.Counts), in.Bags, in.Classes); err != nil {
 		return err
 	}
-	if i, ok := exceeds(in.Counts, in.CaptionsPerBag); ok {
+	if i, ok := exceeds(in.Counts, in.CaptionsPerSample); ok {
 		return fmt.Errorf("caption counts: %s: %d of %d captions: %w", in.place(i), in.Counts[i],
-			in.CaptionsPerBag, ErrValue)
+			in.CaptionsPerSample, ErrValue)
 	}
 	return nil
 }

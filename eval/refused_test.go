@@ -12,7 +12,7 @@ import (
 func TestEvaluate_LooksAtEveryList(t *testing.T) {
 	good := func() Input {
 		return Input{Bags: 2, Classes: 2, Scores: []float32{.1, .9, .8, .2}, Truth: []uint8{0, 1, 1, 0},
-			Counts: []uint8{0, 5, 3, 0}, CaptionsPerBag: 5, Words: []string{"cat", "dog"}, IDs: []string{"a", "b"}}
+			Counts: []uint8{0, 5, 3, 0}, CaptionsPerSample: 5, Words: []string{"cat", "dog"}, IDs: []string{"a", "b"}}
 	}
 	if _, err := Evaluate(good(), Options{}); err != nil {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func TestEvaluate_LooksAtEveryList(t *testing.T) {
 		"truth without labels": {func(in *Input) { in.Truth[3] = 2 }, ErrValue, "true labels"},
 		"truth too short":      {func(in *Input) { in.Truth = in.Truth[1:] }, ErrShape, "true labels"},
 		"labels":               {func(in *Input) { in.Labels = []uint8{0, 1, 7, 0} }, ErrValue, "labels"},
-		"words":                {func(in *Input) { in.Words = in.Words[1:] }, ErrShape, "1 words for 2 classes"},
+		"words":                {func(in *Input) { in.Words = in.Words[1:] }, ErrShape, "1 names for 2 classes"},
 		"identifiers": {func(in *Input) { in.IDs = append(in.IDs, "c") }, ErrShape,
 			"3 identifiers for 2 samples"},
 		"counts": {func(in *Input) { in.Counts[3] = 6 }, ErrValue, "6"},

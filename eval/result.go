@@ -4,18 +4,18 @@ import "fmt"
 
 // Result is the evaluation of one model. Figures are fractions, not percent.
 type Result struct {
-	Bags           int          `json:"samples"`
-	Classes        int          `json:"classes"`
-	CaptionsPerBag int          `json:"captions_per_bag,omitempty"`
-	GroupSize      ByGroup[int] `json:"group_size"` // classes of each group
-	TopK           int          `json:"top_k"`
+	Bags              int          `json:"samples"`
+	Classes           int          `json:"classes"`
+	CaptionsPerSample int          `json:"captions_per_sample,omitempty"`
+	GroupSize         ByGroup[int] `json:"group_size"` // classes of each group
+	TopK              int          `json:"top_k"`
 	// OutsideRange counts the scores that are no probability; 0 with log-odds. If it is not 0, the Brier
 	// score, the calibration errors and everything at a threshold mean little.
 	OutsideRange int         `json:"outside_range,omitempty"`
 	Measures                 // for Scores, the clean-label prediction p(y=1|I)
 	Observed     *Measures   `json:"observed,omitempty"`   // for the observed-label prediction p(z=1|I)
 	Transition   *Transition `json:"transition,omitempty"` // for estimated noise rates
-	Words        []Word      `json:"words"`                // in class order
+	Words        []Word      `json:"by_class"`             // in class order
 }
 
 // Unmeasure removes the measures, of scores that were learned from the same labels or cannot be ranked.
@@ -96,7 +96,7 @@ type MultiLabel struct {
 
 // Word holds the figures of one class.
 type Word struct {
-	Word         string        `json:"word"`
+	Word         string        `json:"class"`
 	POS          string        `json:"pos,omitempty"`
 	WordMeasures               // for Scores
 	Observed     *WordMeasures `json:"observed,omitempty"`

@@ -90,7 +90,7 @@ func (b *block) evaluate(t *tallies, first, last int) {
 		order := b.ranker.rank(b.scores[lo:hi])
 		probabilities(b.probability, b.scores[lo:hi], t.in.Logits)
 		if t.human != nil {
-			t.human[c] = agreement(order, b.counts[lo:hi], t.in.CaptionsPerBag)
+			t.human[c] = agreement(order, b.counts[lo:hi], t.in.CaptionsPerSample)
 		}
 		if t.truth != nil {
 			t.truth[c].column(t, order, b.probability, b.truth[lo:hi])

@@ -102,10 +102,10 @@ func (g *Grid) ResolveArms() error {
 			"experiment: `experiment.reference` %s is not among the arms: give `experiment.arms` %s too", g.Reference,
 			g.Reference)
 	}
-	if t := &g.Config.Train; min(t.BatchBags, t.BatchBagsMIL) == train.AutoBatch {
-		return setting.Errorf("train.batch_bags",
-			"experiment: all runs of an experiment have batches of the same size: give `train.batch_bags` and "+
-				"`train.batch_bags_mil` as numbers")
+	if t := &g.Config.Train; min(t.BatchSize, t.BatchSizeMIL) == train.AutoBatch {
+		return setting.Errorf("train.batch_size",
+			"experiment: all runs of an experiment have batches of the same size: give `train.batch_size` and "+
+				"`train.batch_size_mil` as numbers")
 	}
 	for _, a := range g.Arms {
 		c := g.Config
@@ -148,14 +148,18 @@ func (g *Grid) ResolveNoise() error {
 // noiseLevel is one of an experiment: a share of captions, or flips of labels.
 type noiseLevel struct {
 	share float64
-	kind  inject.Kind // of the replaced captions; empty for the paper's
+	kind  inject.Kind // of the replaced captions
 	flips dataset.FlipLevel
 }
 
 func (g *Grid) levels() []noiseLevel {
 	var all []noiseLevel
 	for _, share := range g.ReplaceCaptions {
-		all = append(all, noiseLevel{share: share, kind: g.kind(share)})
+		level := noiseLevel{share: share}
+		if share > 0 {
+			level.kind = g.Config.Data.NoiseKind
+		}
+		all = append(all, level)
 	}
 	for _, flips := range g.Flips {
 		all = append(all, noiseLevel{flips: flips})
@@ -163,27 +167,19 @@ func (g *Grid) levels() []noiseLevel {
 	return all
 }
 
-// kind returns the configured kind of noise, or empty for the paper's and without noise.
-func (g *Grid) kind(share float64) inject.Kind {
-	if kind := g.Config.Data.NoiseKind; share > 0 && !kind.IsZero() {
-		return kind
-	}
-	return ""
-}
-
 // String names the level for people, folder for files.
 func (l noiseLevel) String() string {
 	if l.flips != "" {
 		return string(l.flips)
 	}
-	return strings.TrimSpace(fmt.Sprintf("%.4g %% %s", 100*l.share, l.kind))
+	return strings.TrimSpace(fmt.Sprintf("%.4g %% %s", 100*l.share, l.kind.Remark()))
 }
 
 func (l noiseLevel) folder() string {
 	if l.flips != "" {
 		return "flips-" + strings.ReplaceAll(string(l.flips), ":", "-")
 	}
-	return strings.TrimSuffix(fmt.Sprintf("noise-%.4g-%s", 100*l.share, l.kind), "-")
+	return strings.TrimSuffix(fmt.Sprintf("noise-%.4g-%s", 100*l.share, l.kind.Remark()), "-")
 }
 
 // Check reports the first mistake in what the caller has set, as a *setting.Error with the key of the setting.

@@ -36,9 +36,9 @@ func TestTable_OfARunReadsBackWithRemarks(t *testing.T) {
 }
 
 func TestRead_LeftTakesNoOtherTable(t *testing.T) {
-	const file = "word,q01,q10,labels\ncat,,,1\nred,,,2\n\"up,side\",,,3\n"
+	const file = "class,q01,q10,labels\ncat,,,1\nred,,,2\n\"up,side\",,,3\n"
 	if _, err := Read(strings.NewReader(file), threeWords(t), Left); err == nil ||
-		!strings.Contains(err.Error(), `column 4 is "labels", want word, pos, q01, q10, t01, t10 or remarks`) {
+		!strings.Contains(err.Error(), `column 4 is "labels", want class, pos, q01, q10, t01, t10 or remarks`) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -48,10 +48,10 @@ func TestTable_LearntColumnsAreThoseWithContent(t *testing.T) {
 	row := func(t01, t10 float64, remarks string) Row { return Row{T01: t01, T10: t10, Remarks: remarks} }
 	none := math.NaN()
 	for want, table := range map[string]Table{
-		"word pos q01 q10":                 {row(none, none, ""), row(none, math.Inf(1), "")},
-		"word pos q01 q10 t01 t10":         {row(none, none, ""), row(0, none, "")},
-		"word pos q01 q10 remarks":         {row(none, none, ""), row(none, none, "weak")},
-		"word pos q01 q10 t01 t10 remarks": {row(none, .5, "weak"), row(none, none, "")},
+		"class pos q01 q10":                 {row(none, none, ""), row(none, math.Inf(1), "")},
+		"class pos q01 q10 t01 t10":         {row(none, none, ""), row(0, none, "")},
+		"class pos q01 q10 remarks":         {row(none, none, ""), row(none, none, "weak")},
+		"class pos q01 q10 t01 t10 remarks": {row(none, .5, "weak"), row(none, none, "")},
 	} {
 		if got := strings.Join(table.LearntColumns(), " "); got != want {
 			t.Errorf("%+v has the columns %q, want %q", table, got, want)
@@ -62,7 +62,7 @@ func TestTable_LearntColumnsAreThoseWithContent(t *testing.T) {
 func TestReadWordsFile_TakesWordsInTheirOrder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rates.csv")
 	table := Table{{Word: "a", Q01: .5, Q10: .25}, {Word: "b", Q01: .125, Q10: 1}}
-	if err := table.WriteFile(path, []string{"word", "q01", "q10"}); err != nil {
+	if err := table.WriteFile(path, []string{"class", "q01", "q10"}); err != nil {
 		t.Fatal(err)
 	}
 	back, err := ReadWordsFile(path, []string{"b", "a"}, Given)

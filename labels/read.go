@@ -24,7 +24,7 @@ type Empty int
 const (
 	EmptyRefused Empty = iota // an error
 	EmptyUnknown              // NaN
-	EmptyZero                 // 0; words without a row also have rates of 0
+	EmptyZero                 // 0; classes without a row also have rates of 0
 )
 
 // Options select what Read takes from a table and what it refuses.
@@ -42,19 +42,19 @@ type Options struct {
 var (
 	// Learnt reads a table for training: every rate must be there.
 	Learnt = Options{
-		Columns: []string{"word", "pos", "q01", "q10", "t01", "t10", "remarks"}, Needed: []string{"q01", "q10"},
+		Columns: []string{"class", "pos", "q01", "q10", "t01", "t10", "remarks"}, Needed: []string{"q01", "q10"},
 		Only: true,
 	}
-	// Left reads a table that a run has written: a word whose rates were not estimated has none.
+	// Left reads a table that a run has written: a class whose rates were not estimated has none.
 	Left = Options{Columns: Learnt.Columns, Needed: Learnt.Needed, Only: true, Empty: EmptyUnknown}
 	// Given reads a table for an audit: rates, and the calibration if the table has it.
 	Given = Options{
-		Columns: []string{"word", "q01", "q10", "a", "b"}, Needed: []string{"q01", "q10"}, Empty: EmptyUnknown,
+		Columns: []string{"class", "q01", "q10", "a", "b"}, Needed: []string{"q01", "q10"}, Empty: EmptyUnknown,
 	}
 	// Estimated reads the rates of an estimate from scores with their intervals and remarks.
-	Estimated = Options{Columns: append([]string{"word"}, estimated...), Needed: estimated, Empty: EmptyUnknown}
+	Estimated = Options{Columns: append([]string{"class"}, estimated...), Needed: estimated, Empty: EmptyUnknown}
 	// Flips reads the rates with which labels are to be flipped.
-	Flips = Options{Columns: []string{"word", "q01", "q10"}, Needed: []string{"q01", "q10"}, Empty: EmptyZero}
+	Flips = Options{Columns: []string{"class", "q01", "q10"}, Needed: []string{"q01", "q10"}, Empty: EmptyZero}
 
 	estimated = []string{"q01", "q01_low", "q01_high", "q10", "q10_low", "q10_high", "remarks"}
 )
@@ -67,7 +67,7 @@ func ReadWordsFile(path string, words []string, o Options) (Table, error) {
 	}
 	v, err := text.NewVocabulary(list)
 	if err != nil {
-		return nil, fmt.Errorf("the words of the scores: %w", err)
+		return nil, fmt.Errorf("the classes of the scores: %w", err)
 	}
 	return ReadFile(path, v, o)
 }
@@ -85,7 +85,7 @@ func ReadFile(path string, v *text.Vocabulary, o Options) (Table, error) {
 // readNamed is Read with the name of the file in errors.
 func readNamed(r io.Reader, name string, v *text.Vocabulary, o Options) (Table, error) {
 	t, err := Read(r, v, o)
-	var at *text.WordTableError
+	var at *text.ClassTableError
 	switch {
 	case errors.As(err, &at):
 		return nil, fmt.Errorf("%s:%d: %w: %w", name, at.Line, at.Err, ErrRates)
@@ -97,9 +97,9 @@ func readNamed(r io.Reader, name string, v *text.Vocabulary, o Options) (Table, 
 
 // Read reads a table as a program or a person wrote it: CSV with a header, at most one row for each word of the
 // vocabulary, in any order of rows and columns. Rates lie in 0 to 1, and every word must have a row, unless EmptyZero
-// makes up for it. The result is in class order. An error that belongs to a line is a *text.WordTableError.
+// makes up for it. The result is in class order. An error that belongs to a line is a *text.ClassTableError.
 func Read(r io.Reader, v *text.Vocabulary, o Options) (Table, error) {
-	lines, err := text.NewWordTable(r, v, o.Needed...)
+	lines, err := text.NewClassTable(r, v, o.Needed...)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func Read(r io.Reader, v *text.Vocabulary, o Options) (Table, error) {
 		}
 		for _, column := range columns {
 			if err := t[class].set(column, lines.Field(column), o.Empty); err != nil {
-				return nil, &text.WordTableError{Line: lines.Line(), Err: fmt.Errorf("word %q: %w", t[class].Word, err)}
+				return nil, &text.ClassTableError{Line: lines.Line(), Err: fmt.Errorf("class %q: %w", t[class].Word, err)}
 			}
 		}
 	}
@@ -127,7 +127,7 @@ func Read(r io.Reader, v *text.Vocabulary, o Options) (Table, error) {
 		if o.Empty == EmptyRefused {
 			lacking = "rate"
 		}
-		return nil, fmt.Errorf("%d of %d words have no %s, the first is %q", missing, v.Len(), lacking, first)
+		return nil, fmt.Errorf("%d of %d classes have no %s, the first is %q", missing, v.Len(), lacking, first)
 	}
 	return t, nil
 }
@@ -141,7 +141,7 @@ func (o Options) columnsOf(header []string) ([]string, error) {
 			columns = append(columns, column)
 		case o.Only:
 			last := len(o.Columns) - 1
-			return nil, &text.WordTableError{Line: 1, Err: fmt.Errorf("column %d is %.40q, want %s or %s", i+1, column,
+			return nil, &text.ClassTableError{Line: 1, Err: fmt.Errorf("column %d is %.40q, want %s or %s", i+1, column,
 				strings.Join(o.Columns[:last], ", "), o.Columns[last])}
 		}
 	}
@@ -163,10 +163,10 @@ func (o Options) blank(v *text.Vocabulary) Table {
 	return t
 }
 
-// set takes one field; the word and its group are already known from the vocabulary.
+// set takes one field; the class and its group are already known from the vocabulary.
 func (r *Row) set(column, field string, empty Empty) error {
 	switch column {
-	case "word":
+	case "class":
 		return nil
 	case "pos":
 		if pos, err := text.ParsePOS(field); field != "" && (err != nil || pos != r.POS) {

@@ -13,28 +13,28 @@ var readings = map[string]Options{"learnt": Learnt, "given": Given, "estimated":
 
 func TestRead_EachReadingTakesAndRefuses(t *testing.T) {
 	const words = "red,.2,.3\n\"up,side\",0,1\n"
-	estimate := "word,q01,q01_low,q01_high,q10,q10_low,q10_high,remarks,a\ncat,,,,,,,too few labels,x\n" +
+	estimate := "class,q01,q01_low,q01_high,q10,q10_low,q10_high,remarks,a\ncat,,,,,,,too few labels,x\n" +
 		"red,.1,0,.2,.3,.2,.4,,\n\"up,side\",.1,0,.2,.3,.2,.4,,\n"
 	for _, c := range []struct {
 		name, file string
 		says       map[string]string // by the readings that refuse the file
 	}{
-		{"whole", "word,q01,q10\ncat,.1,.1\n" + words, map[string]string{"estimated": `no column "q01_low"`}},
-		{"empty rate", "word,q01,q10\ncat,,.1\n" + words, map[string]string{
-			"learnt": `line 2: word "cat": q01 is "", want a rate from 0 to 1`, "estimated": `no column "q01_low"`}},
-		{"word without a line", "word,q01,q10\n" + words, map[string]string{
-			"learnt":    `1 of 3 words have no rate, the first is "cat"`,
-			"given":     `1 of 3 words have no line, the first is "cat"`,
+		{"whole", "class,q01,q10\ncat,.1,.1\n" + words, map[string]string{"estimated": `no column "q01_low"`}},
+		{"empty rate", "class,q01,q10\ncat,,.1\n" + words, map[string]string{
+			"learnt": `line 2: class "cat": q01 is "", want a rate from 0 to 1`, "estimated": `no column "q01_low"`}},
+		{"class without a line", "class,q01,q10\n" + words, map[string]string{
+			"learnt":    `1 of 3 classes have no rate, the first is "cat"`,
+			"given":     `1 of 3 classes have no line, the first is "cat"`,
 			"estimated": `no column "q01_low"`}},
 		{"estimate", estimate,
-			map[string]string{"learnt": `column 3 is "q01_low", want word, pos, q01, q10, t01, t10 or remarks`}},
+			map[string]string{"learnt": `column 3 is "q01_low", want class, pos, q01, q10, t01, t10 or remarks`}},
 		{"interval", strings.Replace(estimate, ".4,,\n", "1.4,,\n", 1), map[string]string{
 			"learnt":    `column 3 is "q01_low"`,
-			"estimated": `line 3: word "red": q10_high is "1.4", want a rate from 0 to 1`}},
-		{"a alone", "word,q01,q10,a\ncat,.1,.1,x\nred,.2,.3,y\n\"up,side\",0,1,z\n", map[string]string{
+			"estimated": `line 3: class "red": q10_high is "1.4", want a rate from 0 to 1`}},
+		{"a alone", "class,q01,q10,a\ncat,.1,.1,x\nred,.2,.3,y\n\"up,side\",0,1,z\n", map[string]string{
 			"learnt": `column 4 is "a"`, "estimated": `no column "q01_low"`}},
-		{"calibration", "word,q01,q10,b,a\ncat,.1,.1,0,inf\n", map[string]string{
-			"learnt": `column 4 is "b"`, "given": `line 2: word "cat": a is "inf", want a number`,
+		{"calibration", "class,q01,q10,b,a\ncat,.1,.1,0,inf\n", map[string]string{
+			"learnt": `column 4 is "b"`, "given": `line 2: class "cat": a is "inf", want a number`,
 			"estimated": `no column "q01_low"`}},
 	} {
 		for name, o := range readings {
@@ -48,11 +48,11 @@ func TestRead_EachReadingTakesAndRefuses(t *testing.T) {
 }
 
 func TestRead_WhatTheTableLacks(t *testing.T) {
-	table, err := Read(strings.NewReader("word,q01,q10\ncat,,.1\n"), threeWords(t), Flips)
+	table, err := Read(strings.NewReader("class,q01,q10\ncat,,.1\n"), threeWords(t), Flips)
 	if err != nil || table[0].Q01 != 0 || table[0].Q10 != .1 || table[1].Q10 != 0 || !math.IsNaN(table[0].Q01Low) {
 		t.Errorf("flips %+v, %v", table, err)
 	}
-	const file = "word,q01,q10,a,b\ncat,,.1,2,-1\nred,.5,,1,0\n\"up,side\",,,1,0\n"
+	const file = "class,q01,q10,a,b\ncat,,.1,2,-1\nred,.5,,1,0\n\"up,side\",,,1,0\n"
 	if table, err = Read(strings.NewReader(file), threeWords(t), Given); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestTable_EstimateReadsBack(t *testing.T) {
 	if err := table.WriteCSV(&b, EstimateColumns); err != nil {
 		t.Fatal(err)
 	}
-	const want = "word,q01,q10,q01_low,q01_high,q10_low,q10_high,a,b,labels,remarks\ncat,,,,,,,1.5,-0.25,7,\n" +
+	const want = "class,q01,q10,q01_low,q01_high,q10_low,q10_high,a,b,labels,remarks\ncat,,,,,,,1.5,-0.25,7,\n" +
 		"red,0.3333333333333333,,0.25,0.5,,,1.5,-0.25,7,weak; few\n\"up,side\",,,,,,,1.5,-0.25,7,\n"
 	if b.String() != want {
 		t.Fatalf("wrote\n%s", &b)
@@ -98,10 +98,10 @@ func FuzzReadGiven(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add("word,q01,q10,a,b\ncat,.1,.2,1,0\ndog,,,1,0\n")
-	f.Add("q10,word,q01,remarks\n1,dog,0,x\n1e-3,cat,.5,\n")
-	f.Add("word,q01,q10,a,b\ncat,.1,.2,,0\n")
-	f.Add("word,q01,q01_low,q01_high,q10,q10_low,q10_high,remarks\ncat,.1,0,1,,,,x\ndog,,,,,,,\n")
+	f.Add("class,q01,q10,a,b\ncat,.1,.2,1,0\ndog,,,1,0\n")
+	f.Add("q10,class,q01,remarks\n1,dog,0,x\n1e-3,cat,.5,\n")
+	f.Add("class,q01,q10,a,b\ncat,.1,.2,,0\n")
+	f.Add("class,q01,q01_low,q01_high,q10,q10_low,q10_high,remarks\ncat,.1,0,1,,,,x\ndog,,,,,,,\n")
 	f.Fuzz(func(t *testing.T, file string) {
 		for name, o := range readings {
 			table, err := Read(strings.NewReader(file), v, o)

@@ -54,8 +54,8 @@ func TestTable_ReadsBackEqual(t *testing.T) {
 	}
 }
 
-func TestRead_AnyOrderOfWordsAndColumns(t *testing.T) {
-	rates, err := Read(strings.NewReader("\ufeffQ10, word ,q01\n.1,red,.2\n.3,\"up,side\",.4\r\n0,cat,1\n"),
+func TestRead_AnyOrderOfClassesAndColumns(t *testing.T) {
+	rates, err := Read(strings.NewReader("\ufeffQ10, class ,q01\n.1,red,.2\n.3,\"up,side\",.4\r\n0,cat,1\n"),
 		threeWords(t), Learnt)
 	if err != nil {
 		t.Fatal(err)
@@ -67,15 +67,15 @@ func TestRead_AnyOrderOfWordsAndColumns(t *testing.T) {
 }
 
 func TestRead_NamesTheFault(t *testing.T) {
-	const head = "word,pos,q01,q10\n"
+	const head = "class,pos,q01,q10\n"
 	for _, c := range []struct{ name, file, says string }{
 		{"empty", "", "q.csv:1: the file is empty"},
-		{"no q10", "word,q01\ncat,.1\n", `no column "q10"`},
-		{"unknown column", "word,q01,q10,q11\n", `column 4 is "q11"`},
-		{"column twice", "word,q01,q10,q01\n", "twice"},
+		{"no q10", "class,q01\ncat,.1\n", `no column "q10"`},
+		{"unknown column", "class,q01,q10,q11\n", `column 4 is "q11"`},
+		{"column twice", "class,q01,q10,q01\n", "twice"},
 		{"unknown word", head + "cat,NN,.1,.1\ndog,NN,.1,.1\n", `q.csv:3: "dog"`},
 		{"word twice", head + "cat,NN,.1,.1\ncat,NN,.1,.1\n", "given in line 2"},
-		{"word missing", head + "red,JJ,.1,.1\n", `2 of 3 words have no rate, the first is "cat"`},
+		{"class missing", head + "red,JJ,.1,.1\n", `2 of 3 classes have no rate, the first is "cat"`},
 		{"above one", head + "cat,NN,1.1,.1\n", "rate from 0 to 1"},
 		{"negative", head + "cat,NN,.1,-.1\n", `q10 is "-.1"`},
 		{"NaN", head + "cat,NN,nan,.1\n", `q01 is "nan"`},
@@ -98,8 +98,8 @@ func TestRead_NamesTheFault(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, s := range []string{"word,pos,q01,q10\ncat,NN,.1,.2\nred,JJ,0,1\n\"up,side\",other,.5,.5\n",
-		"word,q01,q10,t01,t10\ncat,.1,.2,,\n", "q01,q10,word\n,,\n"} {
+	for _, s := range []string{"class,pos,q01,q10\ncat,NN,.1,.2\nred,JJ,0,1\n\"up,side\",other,.5,.5\n",
+		"class,q01,q10,t01,t10\ncat,.1,.2,,\n", "q01,q10,class\n,,\n"} {
 		f.Add([]byte(s))
 	}
 	v := threeWords(f)

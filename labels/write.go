@@ -15,13 +15,13 @@ import (
 
 // EstimateColumns are the columns of rates.csv, which nmn rates and a recipe write.
 var EstimateColumns = []string{
-	"word", "q01", "q10", "q01_low", "q01_high", "q10_low", "q10_high", "a", "b", "labels", "remarks",
+	"class", "q01", "q10", "q01_low", "q01_high", "q10_low", "q10_high", "a", "b", "labels", "remarks",
 }
 
 // LearntColumns are the columns of the q.csv that a run writes: with parts of speech if words have any, the
 // true rates if one of them is known, and remarks if there are any.
 func (t Table) LearntColumns() []string {
-	columns := []string{"word", "pos", "q01", "q10"}
+	columns := []string{"class", "pos", "q01", "q10"}
 	if !t.HasPOS() {
 		columns = slices.Delete(columns, 1, 2)
 	}
@@ -62,7 +62,7 @@ func (t Table) WriteCSV(w io.Writer, columns []string) error {
 
 func (r *Row) field(column string) string {
 	switch column {
-	case "word":
+	case "class":
 		return r.Word
 	case "pos":
 		return r.POS.String()

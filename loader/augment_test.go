@@ -104,7 +104,7 @@ func TestAugment_FramesOfAClipAgree(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			set, config := texturedSet(t, 3, 3, 3, 3), augmentConfig()
-			config.BatchBags, config.Augment = 4, augment.Config{}
+			config.BatchSize, config.Augment = 4, augment.Config{}
 			plain := mustReadEpoch(t, mustLoader(t, set, config), 1, 0)[0]
 			config.Augment = of
 			changed := mustReadEpoch(t, mustLoader(t, set, config), 1, 0)[0]
@@ -138,7 +138,7 @@ func TestAugment_MixupMixesPixelsAndLabelsAlike(t *testing.T) {
 	source := &clips{frames: []int{1, 3, 1, 2, 1, 1, 2}, size: [2]int{4, 4}}
 	source.broken = map[[2]int]error{{3, 1}: ErrCorrupt}
 	set, config := clipSet(t, source), clipConfig()
-	config.BatchBags, config.MaxBadSamples, config.Flip = 7, 1, false
+	config.BatchSize, config.MaxBadSamples, config.Flip = 7, 1, false
 	config.Augment = augment.Config{Mixup: 1}
 	draws := augment.NewDraws(config.Augment, config.Seed)
 	b := mustReadEpoch(t, mustLoader(t, set, config), 5, 0)[0]
@@ -181,7 +181,7 @@ func TestAugment_MixupMixesPixelsAndLabelsAlike(t *testing.T) {
 func TestAugment_MixupOfSoftTargets(t *testing.T) {
 	source := &clips{frames: []int{1, 1}}
 	set, config := clipSet(t, source), clipConfig()
-	config.BatchBags, config.Shuffle, config.Augment = 2, false, augment.Config{Mixup: 1}
+	config.BatchSize, config.Shuffle, config.Augment = 2, false, augment.Config{Mixup: 1}
 	config.Targets = dense.New(dense.WithShape(2, 3), dense.WithBacking([]float32{.5, Unknown, 1, .25, 1, Unknown}))
 	b := mustReadEpoch(t, mustLoader(t, set, config), 1, 0)[0]
 	draws := augment.NewDraws(config.Augment, config.Seed)

@@ -39,8 +39,8 @@ const (
 
 // ClipLabelsForm is what holds for all lines of a file of labels.
 type ClipLabelsForm struct {
-	// CaptionsPerBag is the largest number of captions; 0 where labels do not come from captions.
-	CaptionsPerBag int `json:"captions_per_bag,omitempty"`
+	// CaptionsPerSample is the largest number of captions; 0 where labels do not come from captions.
+	CaptionsPerSample int `json:"captions_per_sample,omitempty"`
 	// Truth reports whether lines have true labels. An empty list of a line then means that no class holds.
 	Truth bool `json:"truth,omitempty"`
 }
@@ -101,21 +101,21 @@ func (c *ClipLabel) check(form ClipLabelsForm) error {
 		return errors.New("\"clip\" is missing")
 	case kinds > 1:
 		return fmt.Errorf("clip %q: of captions, counts and labels there may be one", Excerpt(c.Clip))
-	case form.CaptionsPerBag == 0 && (c.Captions != nil || c.Counts != nil):
-		return fmt.Errorf("clip %q: captions or counts need captions_per_bag in the header", Excerpt(c.Clip))
-	case form.CaptionsPerBag > 0 && c.Labels != nil:
-		return fmt.Errorf("clip %q: labels without captions, and the header has captions_per_bag %d",
-			Excerpt(c.Clip), form.CaptionsPerBag)
+	case form.CaptionsPerSample == 0 && (c.Captions != nil || c.Counts != nil):
+		return fmt.Errorf("clip %q: captions or counts need captions_per_sample in the header", Excerpt(c.Clip))
+	case form.CaptionsPerSample > 0 && c.Labels != nil:
+		return fmt.Errorf("clip %q: labels without captions, and the header has captions_per_sample %d",
+			Excerpt(c.Clip), form.CaptionsPerSample)
 	case c.Truth != nil && !form.Truth:
 		return fmt.Errorf("clip %q: truth needs \"truth\":true in the header", Excerpt(c.Clip))
-	case len(c.Captions) > form.CaptionsPerBag:
+	case len(c.Captions) > form.CaptionsPerSample:
 		return fmt.Errorf("clip %q: %d captions, want at most %d", Excerpt(c.Clip), len(c.Captions),
-			form.CaptionsPerBag)
+			form.CaptionsPerSample)
 	}
 	for word, n := range c.Counts {
-		if n < 1 || n > form.CaptionsPerBag {
+		if n < 1 || n > form.CaptionsPerSample {
 			return fmt.Errorf("clip %q: count of %q is %d, want 1 to %d", Excerpt(c.Clip), Excerpt(word), n,
-				form.CaptionsPerBag)
+				form.CaptionsPerSample)
 		}
 	}
 	return nil

@@ -56,8 +56,8 @@ func (l *ClipLabels) readHeader() error {
 		return fmt.Errorf("format is %q, want %q", Excerpt(h.Format), labelsFormat)
 	case h.Version != labelsVersion:
 		return fmt.Errorf("version %d, this program reads %d", h.Version, labelsVersion)
-	case h.CaptionsPerBag < 0 || h.CaptionsPerBag > MaxCaptions:
-		return fmt.Errorf("captions_per_bag is %d, want 0 to %d", h.CaptionsPerBag, MaxCaptions)
+	case h.CaptionsPerSample < 0 || h.CaptionsPerSample > MaxCaptions:
+		return fmt.Errorf("captions_per_sample is %d, want 0 to %d", h.CaptionsPerSample, MaxCaptions)
 	}
 	l.form = h.ClipLabelsForm
 	return nil
@@ -106,7 +106,7 @@ func (l *ClipLabels) fail(i int, err error) error {
 }
 
 // Captioned reports whether labels come from captions.
-func (l *ClipLabels) Captioned() bool { return l.form.CaptionsPerBag > 0 }
+func (l *ClipLabels) Captioned() bool { return l.form.CaptionsPerSample > 0 }
 
 // Texts yields the captions of all clips, for a vocabulary. A line that cannot be used ends it with *failed.
 func (l *ClipLabels) Texts(ctx context.Context, failed *error) iter.Seq[string] {

@@ -63,7 +63,7 @@ func streamSet(t testing.TB, frames ...int) *Set {
 		}
 	}
 	set, err := StreamClips("stream", mustOpenClips(t, writeClips(t, shard.Shards, frames...)),
-		mustOpenLabels(t, writeLabels(t, ClipLabelsForm{CaptionsPerBag: 20}, labels...)), vocabularyOf(t, words...))
+		mustOpenLabels(t, writeLabels(t, ClipLabelsForm{CaptionsPerSample: 20}, labels...)), vocabularyOf(t, words...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestStreamClips_EqualsTheSetInMemory(t *testing.T) {
 func TestStreamClips_BrokenClipsAreLeftOutWithTheirLabels(t *testing.T) {
 	set, config := streamSet(t, 1, 3, 2, 1, 4), streamConfig()
 	set.Source = brokenBags{set.Source, []int{0, 2}}
-	config.Shuffle, config.BatchBags, config.MaxBadSamples = false, 4, 2
+	config.Shuffle, config.BatchSize, config.MaxBadSamples = false, 4, 2
 	l := mustLoader(t, set, config)
 	var index []int
 	for _, b := range mustReadEpoch(t, l, 0, 0) {
@@ -193,9 +193,9 @@ func TestStreamClips_RefusesWhatNeedsAllLabels(t *testing.T) {
 		t.Error("identifiers in memory beside rows")
 	}
 	huge := *set
-	huge.Source, config.Size, config.BatchBags = endless{set.Source}, 64, 1
+	huge.Source, config.Size, config.BatchSize = endless{set.Source}, 64, 1
 	if _, err := readEpoch(t, mustLoader(t, &huge, config), 0, 0); err == nil ||
-		!strings.Contains(err.Error(), "lower BatchBags or Size") {
+		!strings.Contains(err.Error(), "lower BatchSize or Size") {
 		t.Errorf("a batch beyond all memory: %v", err)
 	}
 }
@@ -238,7 +238,7 @@ func TestClipLabels_CountsOfWords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.label.Clip = "a"
 			labels := mustOpenLabels(t,
-				writeLabels(t, ClipLabelsForm{CaptionsPerBag: c.perBag, Truth: c.label.Truth != nil}, c.label))
+				writeLabels(t, ClipLabelsForm{CaptionsPerSample: c.perBag, Truth: c.label.Truth != nil}, c.label))
 			row := Row{ID: "old", Labels: []int32{7, 8, 9, 10}, Counts: []Mention{{7, 1}, {8, 2}}, Truth: []int32{4},
 				Captions: [][]int32{{5}}, Known: true}
 			if err := labels.read(0, "a", v, &row); err != nil {
@@ -254,15 +254,15 @@ func TestClipLabels_CountsOfWords(t *testing.T) {
 }
 
 func TestClipLabels_ErrorsNameTheLine(t *testing.T) {
-	header := `{"format":"nmn-labels","version":1,"captions_per_bag":2}` + "\n"
+	header := `{"format":"nmn-labels","version":1,"captions_per_sample":2}` + "\n"
 	v := vocabularyOf(t, "dog")
 	for name, c := range map[string]struct{ content, says string }{
 		"empty":           {"", "the file is empty"},
 		"not JSON":        {"dog\n", "line 1: not the header"},
 		"another format":  {`{"format":"nmn-noise","version":1}` + "\n", `format is "nmn-noise"`},
 		"another version": {`{"format":"nmn-labels","version":2}` + "\n", "version 2"},
-		"too many captions": {`{"format":"nmn-labels","version":1,"captions_per_bag":300}` + "\n",
-			"captions_per_bag is 300"},
+		"too many captions": {`{"format":"nmn-labels","version":1,"captions_per_sample":300}` + "\n",
+			"captions_per_sample is 300"},
 		"cut short":     {header + `{"clip":"a"`, "line 2: the file is cut short"},
 		"line too long": {header + strings.Repeat("x", 1<<20+1) + "\n", "line 2: longer than 1048576 bytes"},
 		"another clip": {header + `{"clip":"b"}` + "\n",
@@ -354,9 +354,10 @@ func FuzzParseClipLabel(f *testing.F) {
 	f.Add([]byte(`{"clip":"a","counts":{"dog":3}}`), 5)
 	f.Add([]byte(`{"clip":"a","labels":["dog"]}`), 0)
 	v := vocabularyOf(f, "dog", "red")
-	f.Fuzz(func(t *testing.T, line []byte, captionsPerBag int) {
-		captionsPerBag = min(max(captionsPerBag, 0), MaxCaptions)
-		label, err := parseClipLabel(line, ClipLabelsForm{CaptionsPerBag: captionsPerBag, Truth: captionsPerBag%2 == 0})
+	f.Fuzz(func(t *testing.T, line []byte, captionsPerSample int) {
+		captionsPerSample = min(max(captionsPerSample, 0), MaxCaptions)
+		label, err := parseClipLabel(line, ClipLabelsForm{CaptionsPerSample: captionsPerSample,
+			Truth: captionsPerSample%2 == 0})
 		if err != nil {
 			return
 		}
@@ -366,12 +367,12 @@ func FuzzParseClipLabel(f *testing.F) {
 			len(row.Labels) > v.Len() {
 			t.Fatalf("labels %v", row.Labels)
 		}
-		if captionsPerBag == 0 && len(row.Counts) > 0 || captionsPerBag > 0 && len(row.Counts) != len(row.Labels) {
+		if captionsPerSample == 0 && len(row.Counts) > 0 || captionsPerSample > 0 && len(row.Counts) != len(row.Labels) {
 			t.Fatalf("counts %v of labels %v", row.Counts, row.Labels)
 		}
 		for i, of := range row.Counts {
-			if of.Captions < 1 || int(of.Captions) > captionsPerBag || of.Class != row.Labels[i] {
-				t.Fatalf("counts %v of labels %v, %d captions", row.Counts, row.Labels, captionsPerBag)
+			if of.Captions < 1 || int(of.Captions) > captionsPerSample || of.Class != row.Labels[i] {
+				t.Fatalf("counts %v of labels %v, %d captions", row.Counts, row.Labels, captionsPerSample)
 			}
 		}
 	})

@@ -93,7 +93,7 @@ func StreamClips(name string, clips *Clips, labels *ClipLabels, vocabulary *text
 			name, labels.lines.name(), labels.Len(), clips.Len()))
 	}
 	rows := clipRows{clips, labels, vocabulary}
-	return &Set{Name: name, Vocabulary: vocabulary, CaptionsPerBag: labels.form.CaptionsPerBag, Rows: rows,
+	return &Set{Name: name, Vocabulary: vocabulary, CaptionsPerSample: labels.form.CaptionsPerSample, Rows: rows,
 		ByBlocks: true,
 		survey:   &survey{}, Source: &clipStream{clips: clips, limits: picture.DefaultLimits()}}, nil
 }

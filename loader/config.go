@@ -14,7 +14,7 @@ import (
 
 // Config configures how a Loader makes batches of a Set.
 type Config struct {
-	BatchBags int         // bags per batch; with a Share of bags, of the batch of all ranks
+	BatchSize int         // bags per batch; with a Share of bags, of the batch of all ranks
 	Size      int         // width and height of the canvas, pixels; feature vectors have none
 	Fit       picture.Fit // how pictures get onto the canvas
 	// Resize is the filter for that, and Orientation whether pictures are turned upright before; the zero values are
@@ -74,7 +74,7 @@ const Unknown = -1
 // DefaultConfig is the setting for 224-pixel pictures.
 func DefaultConfig() Config {
 	return Config{
-		BatchBags: 32, Size: 224, Fit: picture.FitSquare, Flip: true, Shuffle: true, Seed: 1,
+		BatchSize: 32, Size: 224, Fit: picture.FitSquare, Flip: true, Shuffle: true, Seed: 1,
 		Workers: 2, Prefetch: 4, MaxPixels: picture.DefaultLimits().MaxPixels,
 	}
 }
@@ -108,7 +108,7 @@ func (c Config) Validate() error {
 		value        int
 		least, limit int
 	}{
-		{"BatchBags", c.BatchBags, 1, 1 << 20},
+		{"BatchSize", c.BatchSize, 1, 1 << 20},
 		{"Size", c.Size, 1, 1 << 14},
 		{"Workers", c.Workers, 1, 1 << 10},
 		{"Prefetch", c.Prefetch, 1, 1 << 10},
@@ -143,9 +143,9 @@ func checkSet(set *Set, config Config) (classes int, err error) {
 	if n == 0 {
 		return 0, fmt.Errorf("loader: the set %q has no samples", set.Name)
 	}
-	if config.DropLast && n < config.BatchBags {
-		return 0, fmt.Errorf("loader: DropLast leaves nothing of the %d samples of %q, a batch has %d; lower BatchBags",
-			n, set.Name, config.BatchBags)
+	if config.DropLast && n < config.BatchSize {
+		return 0, fmt.Errorf("loader: DropLast leaves nothing of the %d samples of %q, a batch has %d; lower BatchSize",
+			n, set.Name, config.BatchSize)
 	}
 	if (set.Source == nil) == (set.Vectors == nil) || (set.Labels == nil) == (set.Rows == nil) {
 		return 0, fmt.Errorf("loader: the set %q needs labels, and pictures or feature vectors, not both", set.Name)
@@ -228,11 +228,11 @@ func checkFrames(set *Set, config Config) error {
 		}
 		longest = max(longest, frames)
 	}
-	bags := config.Share.most(min(config.BatchBags, set.Len()))
+	bags := config.Share.most(min(config.BatchSize, set.Len()))
 	if all := bytes * float64(longest) * float64(bags); all > maxBatchBytes {
 		return fmt.Errorf("loader: a batch of %d samples of up to %d frames of %.0f bytes each takes up to %.3g bytes, "+
-			"the limit is %d; lower BatchBags or Size",
-			config.BatchBags, longest, bytes, all, int64(maxBatchBytes))
+			"the limit is %d; lower BatchSize or Size",
+			config.BatchSize, longest, bytes, all, int64(maxBatchBytes))
 	} else if err := checkMemory(config, all); err != nil {
 		return err
 	}

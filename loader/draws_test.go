@@ -145,7 +145,7 @@ func TestBatch_BrokenBagsTakeNothingFromOthers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := clipConfig()
-			config.BatchBags, config.Flip, config.MaxBadSamples = 5, true, 3
+			config.BatchSize, config.Flip, config.MaxBadSamples = 5, true, 3
 			whole, damaged := raggedClips(), raggedClips()
 			damaged.broken = map[[2]int]error{{0, 0}: ErrCorrupt, {4, 2}: ErrCorrupt, {7, 4}: ErrCorrupt}
 			var sets [2]*Set

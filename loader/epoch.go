@@ -106,9 +106,9 @@ func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- fra
 		if !l.config.Share.reads(number, l.Batches()) {
 			continue
 		}
-		from := number * l.config.BatchBags
+		from := number * l.config.BatchSize
 		batch := l.batch()
-		batch.begin(number, epoch, order.bags(batch.job.order, from, min(from+l.config.BatchBags, l.set.Len())))
+		batch.begin(number, epoch, order.bags(batch.job.order, from, min(from+l.config.BatchSize, l.set.Len())))
 		// Pieces are small enough that all workers share a batch, and large enough that handing them out is
 		// cheap.
 		frames := len(batch.job.frames)

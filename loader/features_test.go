@@ -30,7 +30,7 @@ func featureTable(t *testing.T, csv string, o features.Options) *features.Table 
 
 func vectorConfig() Config {
 	c := DefaultConfig()
-	c.BatchBags, c.Size, c.Shuffle, c.Flip = 2, 1, false, false
+	c.BatchSize, c.Size, c.Shuffle, c.Flip = 2, 1, false, false
 	return c
 }
 
@@ -99,7 +99,7 @@ func TestFeatureSet_MissingValuesBecomeTheMean(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := vectorConfig()
-	config.BatchBags, config.Standard = 3, standard
+	config.BatchSize, config.Standard = 3, standard
 	l, err := New(set, config)
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestFeatureSet_BrokenRowsAreBadSamples(t *testing.T) {
 	set.Vectors = brokenAt{set.Vectors, 1}
 	for allowed, want := range map[int]int{0: 0, 1: 3} {
 		config := vectorConfig()
-		config.BatchBags, config.MaxBadSamples = 4, allowed
+		config.BatchSize, config.MaxBadSamples = 4, allowed
 		l, err := New(set, config)
 		if err != nil {
 			t.Fatal(err)

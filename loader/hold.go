@@ -22,11 +22,11 @@ func Hold(ctx context.Context, s *Set) (*Set, error) {
 	held := *s
 	held.Rows, held.survey = nil, nil
 	held.IDs, held.Labels = make([]string, n), blank()
-	captions, mentioned := make([][][]int32, n), s.CaptionsPerBag > 0
+	captions, mentioned := make([][][]int32, n), s.CaptionsPerSample > 0
 	if s.KnowsTruth() {
 		held.Truth = blank()
 	}
-	if s.CaptionsPerBag > 0 {
+	if s.CaptionsPerSample > 0 {
 		held.Counts = blank()
 	}
 	err := s.EachRow(ctx, func(bag int, row *Row) error {

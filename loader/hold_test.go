@@ -99,7 +99,7 @@ func TestFrames_OfAStreamAreThoseInMemory(t *testing.T) {
 }
 
 func TestHold_CountsWithoutCaptions(t *testing.T) {
-	labels := writeLabels(t, ClipLabelsForm{CaptionsPerBag: 5},
+	labels := writeLabels(t, ClipLabelsForm{CaptionsPerSample: 5},
 		ClipLabel{Clip: "in/video0.mp4", Counts: map[string]int{"dog": 2}}, ClipLabel{Clip: "in/video1.mp4"})
 	set, err := StreamClips("counts", mustOpenClips(t, writeClips(t, shard.Shards, 1, 1)), mustOpenLabels(t, labels),
 		vocabularyOf(t, "dog"))

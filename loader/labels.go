@@ -41,11 +41,11 @@ func NewCaptionSet(name string, ids []string, captions [][]string, perBag int,
 		return nil, err
 	}
 	s := &Set{
-		Name:           name,
-		Vocabulary:     vocabulary,
-		IDs:            ids,
-		CaptionsPerBag: perBag,
-		Captions:       make([][][]int32, len(ids)),
+		Name:              name,
+		Vocabulary:        vocabulary,
+		IDs:               ids,
+		CaptionsPerSample: perBag,
+		Captions:          make([][][]int32, len(ids)),
 	}
 	parallel.Each(len(ids), func(i int) { s.Captions[i] = mentions(vocabulary, captions[i]) })
 	s.CaptionsInUse = s.Captions

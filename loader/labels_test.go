@@ -57,8 +57,8 @@ func TestNewCaptionSet_LabelsAreWordsOfAnyCaption(t *testing.T) {
 	if got, want := s.Captions, [][][]int32{{{1, 3}, {}, {2}}, {{}, {0, 1}}, {}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("captions %v, want %v", got, want)
 	}
-	if s.Truth != nil || s.Source != nil || s.CaptionsPerBag != 3 {
-		t.Errorf("truth %v, source %v, %d captions per bag", s.Truth, s.Source, s.CaptionsPerBag)
+	if s.Truth != nil || s.Source != nil || s.CaptionsPerSample != 3 {
+		t.Errorf("truth %v, source %v, %d captions per bag", s.Truth, s.Source, s.CaptionsPerSample)
 	}
 }
 

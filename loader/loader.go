@@ -87,8 +87,8 @@ func New(set *Set, config Config) (*Loader, error) {
 
 // Batches is the number of batches of an epoch.
 func (l *Loader) Batches() int {
-	n := l.set.Len() / l.config.BatchBags
-	if !l.config.DropLast && l.set.Len()%l.config.BatchBags > 0 {
+	n := l.set.Len() / l.config.BatchSize
+	if !l.config.DropLast && l.set.Len()%l.config.BatchSize > 0 {
 		n++
 	}
 	return n
@@ -133,7 +133,7 @@ func (l *Loader) width() int {
 func (l *Loader) tooLarge(bag, frames int) error {
 	if bytes := int64(frames) * int64(max(l.canvasBytes(), 4*l.width())); bytes > maxBatchBytes {
 		return fmt.Errorf("loader: with sample %d (%s) of %q a batch has %d frames, which take %d bytes, the limit is "+
-			"%d; lower BatchBags or Size",
+			"%d; lower BatchSize or Size",
 			bag, l.id(bag), l.set.Name, frames, bytes, int64(maxBatchBytes))
 	}
 	return nil

@@ -82,7 +82,7 @@ func clipSet(t testing.TB, source *clips) *Set {
 
 func clipConfig() Config {
 	c := DefaultConfig()
-	c.BatchBags, c.Size, c.Fit = 3, 4, picture.FitLongest
+	c.BatchSize, c.Size, c.Fit = 3, 4, picture.FitLongest
 	return c
 }
 
@@ -253,7 +253,7 @@ func TestLoader_OneBagOfOneFrame(t *testing.T) {
 func TestLoader_SameForAnyWorkersAndPrefetch(t *testing.T) {
 	set := noisyPictures(t, 50)
 	config := clipConfig()
-	config.BatchBags, config.Size, config.Fit = 7, noisySize, picture.FitNone
+	config.BatchSize, config.Size, config.Fit = 7, noisySize, picture.FitNone
 	config.Workers, config.Prefetch = 1, 1
 	want := mustReadEpoch(t, mustLoader(t, set, config), 3, 0)
 	for _, other := range [][2]int{{5, 1}, {5, 6}, {2, 3}} {
@@ -287,7 +287,7 @@ func TestLoader_ResumeEqualsUnbroken(t *testing.T) {
 func TestLoader_EveryBagOnceInANewOrder(t *testing.T) {
 	set := noisyPictures(t, 100)
 	config := clipConfig()
-	config.BatchBags, config.Size, config.Fit = 8, noisySize, picture.FitNone
+	config.BatchSize, config.Size, config.Fit = 8, noisySize, picture.FitNone
 	l := mustLoader(t, set, config)
 	var orders [][]int
 	flips := 0
@@ -557,13 +557,13 @@ func float32NaN() float32 { zero := float32(0); return zero / zero }
 func TestLoader_RefusesBadConfigAndSet(t *testing.T) {
 	set := clipSet(t, raggedClips())
 	for name, change := range map[string]func(*Config, *Set){
-		"no bags per batch": func(c *Config, _ *Set) { c.BatchBags = 0 },
+		"no bags per batch": func(c *Config, _ *Set) { c.BatchSize = 0 },
 		"no size":           func(c *Config, _ *Set) { c.Size = 0 },
 		"no workers":        func(c *Config, _ *Set) { c.Workers = 0 },
 		"no prefetch":       func(c *Config, _ *Set) { c.Prefetch = 0 },
 		"negative limit":    func(c *Config, _ *Set) { c.MaxBadSamples = -1 },
 		"unknown fit":       func(c *Config, _ *Set) { c.Fit = "fill" },
-		"less than a batch": func(c *Config, _ *Set) { c.DropLast, c.BatchBags = true, 12 },
+		"less than a batch": func(c *Config, _ *Set) { c.DropLast, c.BatchSize = true, 12 },
 		"no bags":           func(_ *Config, s *Set) { s.IDs = nil },
 		"no source":         func(_ *Config, s *Set) { s.Source = nil },
 		"no labels":         func(_ *Config, s *Set) { s.Labels = nil },
@@ -664,7 +664,7 @@ func TestLoader_BatchesAreHeldAgainstTheFreeMemory(t *testing.T) {
 		t.Skip("this system does not say how much memory is free")
 	}
 	config := clipConfig()
-	config.Size, config.BatchBags, config.Prefetch = 8192, 3, 1<<10 // batches of 3 GB each
+	config.Size, config.BatchSize, config.Prefetch = 8192, 3, 1<<10 // batches of 3 GB each
 	_, err := New(clipSet(t, raggedClips()), config)
 	if !errors.Is(err, memory.ErrFull) || !strings.Contains(err.Error(), "1026 batches need") {
 		t.Error(err)

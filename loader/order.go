@@ -33,8 +33,8 @@ func (l *Loader) Order(epoch int) *Order {
 // Batch lists the bags of a batch, those that cannot be used included. The list holds until the next call, and must not
 // be changed.
 func (o *Order) Batch(number int) []int {
-	from := number * o.config.BatchBags
-	o.bags = o.order.bags(o.bags, from, min(from+o.config.BatchBags, o.n))
+	from := number * o.config.BatchSize
+	o.bags = o.order.bags(o.bags, from, min(from+o.config.BatchSize, o.n))
 	return o.bags
 }
 

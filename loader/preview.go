@@ -69,8 +69,8 @@ func (p *Previewer) Bag(epoch, bag int) (*Preview, error) {
 func (l *Loader) batchOf(epoch, bag int) (number int, order []int, err error) {
 	whole := newOrder(l.set, l.config, epoch)
 	for number = range l.Batches() {
-		from := number * l.config.BatchBags
-		order = whole.bags(order, from, min(from+l.config.BatchBags, l.set.Len()))
+		from := number * l.config.BatchSize
+		order = whole.bags(order, from, min(from+l.config.BatchSize, l.set.Len()))
 		for _, of := range order {
 			if of == bag {
 				return number, order, nil

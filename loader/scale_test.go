@@ -183,7 +183,7 @@ func writeScale(t *testing.T, dir string, n int) {
 		t.Fatal(err)
 	}
 	writeScaleIndex(t, dir, n, records)
-	err = WriteClipLabels(filepath.Join(dir, "labels.jsonl"), ClipLabelsForm{CaptionsPerBag: 20},
+	err = WriteClipLabels(filepath.Join(dir, "labels.jsonl"), ClipLabelsForm{CaptionsPerSample: 20},
 		func(yield func(ClipLabel, error) bool) {
 			for i := range n {
 				counts := map[string]int{}

@@ -65,9 +65,9 @@ type Set struct {
 	Labels     *dense.Dense // N×K of 0, 1 or UnknownLabel: the observed labels z, possibly noisy
 	Truth      *dense.Dense // N×K of 0 or 1: the true labels y if known, else nil
 	Counts     *dense.Dense // N×K: number of captions of the bag that mention the word (c of the evaluation), else nil
-	// CaptionsPerBag is the number of captions from which Counts come (5 for COCO and scenes, 20 for
+	// CaptionsPerSample is the number of captions from which Counts come (5 for COCO and scenes, 20 for
 	// MSR-VTT), 0 if there are none.
-	CaptionsPerBag int
+	CaptionsPerSample int
 	// Captions holds, per bag and caption, the sorted class indices that the caption mentions;
 	// nil where labels do not come from captions. Noise by caption replacement reads it.
 	Captions [][][]int32

@@ -62,7 +62,7 @@ func TestShare_PartsAreTheBatch(t *testing.T) {
 		}
 		source := &clips{frames: frames, broken: map[[2]int]error{{stream.Intn(len(frames)), 0}: ErrCorrupt}}
 		set, config := clipSet(t, source), clipConfig()
-		config.BatchBags, config.MaxBadSamples = 1+stream.Intn(len(frames)), 1
+		config.BatchSize, config.MaxBadSamples = 1+stream.Intn(len(frames)), 1
 		if trial%3 > 0 {
 			config.Augment = augment.Config{Mixup: 1}
 		}
@@ -71,7 +71,7 @@ func TestShare_PartsAreTheBatch(t *testing.T) {
 			t.Run(fmt.Sprintf("trial %d, %d ranks", trial, ranks), func(t *testing.T) {
 				var parts []batchCopy
 				for rank, batches := range sharesOf(t, set, config, ranks, false) {
-					if ranks > 1 && len(batches) != (len(frames)+config.BatchBags-1)/config.BatchBags {
+					if ranks > 1 && len(batches) != (len(frames)+config.BatchSize-1)/config.BatchSize {
 						t.Errorf("rank %d sees %d batches", rank, len(batches))
 					}
 					parts = append(parts, batches...)
@@ -110,7 +110,7 @@ func checkBalance(t *testing.T, parts []batchCopy, source *clips, config Config)
 
 func TestShare_BagsOfOneFrameAreDealtEvenly(t *testing.T) {
 	config := clipConfig()
-	config.BatchBags = 5
+	config.BatchSize = 5
 	all := sharesOf(t, clipSet(t, &clips{frames: []int{1, 1, 1, 1, 1}}), config, 3, false)
 	for rank, want := range []int{2, 2, 1} {
 		if got := all[rank][0].N; got != want {
@@ -123,7 +123,7 @@ func TestShare_BagsOfOneFrameAreDealtEvenly(t *testing.T) {
 // memory it uses again, had some.
 func TestShare_EmptyParts(t *testing.T) {
 	config := clipConfig()
-	config.BatchBags, config.Prefetch = 4, 1
+	config.BatchSize, config.Prefetch = 4, 1
 	all := sharesOf(t, clipSet(t, &clips{frames: []int{1, 1, 1, 1, 1}}), config, 4, false)
 	for rank, batches := range all {
 		if len(batches) != 2 {

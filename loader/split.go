@@ -31,11 +31,11 @@ func Subset(s *Set, name string, indices []int) (*Set, error) {
 		used[i] = true
 	}
 	part := &Set{
-		Name:           name,
-		Vocabulary:     s.Vocabulary,
-		CaptionsPerBag: s.CaptionsPerBag,
-		ByFrame:        s.ByFrame,
-		ByBlocks:       s.ByBlocks,
+		Name:              name,
+		Vocabulary:        s.Vocabulary,
+		CaptionsPerSample: s.CaptionsPerSample,
+		ByFrame:           s.ByFrame,
+		ByBlocks:          s.ByBlocks,
 	}
 	if s.Rows != nil {
 		part.Rows, part.survey = chosenRows{s.Rows, slices.Clone(indices)}, &survey{}

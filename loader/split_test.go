@@ -33,7 +33,7 @@ func TestSubset_CarriesEverythingAlong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if part.Name != "part" || part.Vocabulary != s.Vocabulary || part.CaptionsPerBag != 5 || part.Len() != 3 {
+	if part.Name != "part" || part.Vocabulary != s.Vocabulary || part.CaptionsPerSample != 5 || part.Len() != 3 {
 		t.Errorf("subset %+v", part)
 	}
 	for at, i := range indices {

@@ -103,7 +103,7 @@ func (p *Plan) captionResults(u *Unit, c *captionScores) (all []claims.Result) {
 // replaced.
 type dataDigest struct {
 	Split  string `json:"split"`
-	Bags   int    `json:"bags"`
+	Bags   int    `json:"samples"`
 	SHA256 string `json:"sha256"`
 }
 

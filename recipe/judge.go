@@ -73,7 +73,7 @@ func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgeme
 	out := &Judgement{Audit: plan.audit, RateRemarks: plan.RateRemarks, RatesHeld: plan.Config.Noise.Frozen && j.Arm != EM,
 		Captions: plan.Captions}
 	l := j.Loader
-	l.BatchBags = j.Batch
+	l.BatchSize = j.Batch
 	var own *labelScores
 	audit := j.Data.Train.Truth != nil && plan.audit == nil && j.Arm != Clean // which has learned the truth
 	exclusive := net.Config().Exclusive
@@ -161,7 +161,7 @@ func (j *Judge) threshold(ctx context.Context, net *model.Net, plan *Plan, own *
 	return theta, from, err
 }
 
-// EvaluateNet scores a set on the ranks of g, in batches of l.BatchBags, and compares the scores with the
+// EvaluateNet scores a set on the ranks of g, in batches of l.BatchSize, and compares the scores with the
 // labels and the truth of the set. noisy, if not nil, is the training set, whose labels and truth give the
 // true noise rates. The rates of unestimated words are only the start of the noise model: they count for
 // nothing, and the words get the remark instead.

@@ -100,10 +100,10 @@ func (p *Plan) setThreshold(logits []float32, from string) error {
 // announce reports the result: one line for the user, and each word in the log.
 func (r *Recipe) announce() {
 	for _, c := range r.found.Classes {
-		r.log.Info("noise rates", "word", c.Word, "q01", c.Q01, "q10", c.Q10, "trained_with", c.Trainable(), "believed",
+		r.log.Info("noise rates", "class", c.Word, "q01", c.Q01, "q10", c.Q10, "trained_with", c.Trainable(), "believed",
 			c.Usable(), "remarks", c.Diagnoses)
 	}
-	r.log.Info("rates estimated", "q01", r.found.PooledQ01, "q10", r.found.PooledQ10, "bags", r.found.Bags, "epoch",
+	r.log.Info("rates estimated", "q01", r.found.PooledQ01, "q10", r.found.PooledQ10, "samples", r.found.Bags, "epoch",
 		r.plain.best)
 	r.message("rates", joinLines(r.remarks()))
 }

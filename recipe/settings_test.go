@@ -95,10 +95,10 @@ func TestSettings_Inestimable(t *testing.T) {
 	}{
 		"as many folds as bags": {5, func(s *Settings) { s.NoiseRates = "folds:5" }, ""},
 		"more folds than bags":  {4, func(s *Settings) { s.NoiseRates = "folds:5" }, "4 rows cannot be dealt to 5 folds"},
-		"two batches":           {9, func(s *Settings) { s.NoiseRates, s.Train.BatchBags = Online, 8 }, ""},
-		"one batch": {8, func(s *Settings) { s.NoiseRates, s.Train.BatchBags = Online, 8 },
+		"two batches":           {9, func(s *Settings) { s.NoiseRates, s.Train.BatchSize = Online, 8 }, ""},
+		"one batch": {8, func(s *Settings) { s.NoiseRates, s.Train.BatchSize = Online, 8 },
 			"8 rows are one batch of 8"},
-		"a file": {1, func(s *Settings) { s.NoiseRates, s.Train.BatchBags = "q.csv", 8 }, ""},
+		"a file": {1, func(s *Settings) { s.NoiseRates, s.Train.BatchSize = "q.csv", 8 }, ""},
 	} {
 		if got := settings(Estimate, c.change).Inestimable(data(t, c.bags)); (got == "") != (c.says == "") ||
 			!strings.Contains(got, c.says) {

@@ -48,7 +48,7 @@ type AuditPage struct {
 
 // AuditClass is a class on the page.
 type AuditClass struct {
-	Word        string          `json:"word"`
+	Word        string          `json:"name"`
 	Labels      int             `json:"labels"`
 	Audited     bool            `json:"audited"`
 	Pooled      bool            `json:"pooled"` // with the rates of all classes together

@@ -34,15 +34,15 @@ var captionPageTemplate = template.Must(template.Must(template.New("captions").P
 // the page reads its fields.
 type CaptionPage struct {
 	Name     string             `json:"name"`
-	Key      string             `json:"key"` // under which the browser keeps the decisions; other suspects have another key
+	Key      string             `json:"key"` // for the decisions that the browser keeps; other suspects have another key
 	Captions int                `json:"captions"`
-	AllBags  int                `json:"all_bags"`
+	AllBags  int                `json:"all_samples"`
 	Foreign  eval.Number        `json:"foreign"`
 	Interval *captions.Interval `json:"interval"`
 	Refused  string             `json:"refused"`
 	Total    int                `json:"total"` // number of suspects; Items holds the first
 	Items    []CaptionItem      `json:"items"`
-	Bags     []CaptionBag       `json:"bags"` // of the items
+	Bags     []CaptionBag       `json:"samples"` // of the items
 	Images   []string           `json:"images"`
 }
 
@@ -50,7 +50,7 @@ type CaptionPage struct {
 type CaptionItem struct {
 	ID          string   `json:"id"`
 	Label       string   `json:"label"` // printable form of ID
-	Bag         int      `json:"bag"`
+	Bag         int      `json:"sample"`
 	At          int      `json:"at"`
 	Own         float64  `json:"own"`
 	Dropped     bool     `json:"dropped"` // by the threshold

@@ -74,7 +74,7 @@ func sourcesOf(cells []cellOf) []source {
 
 // sameBlock reports whether two rows are rivals: equal noise, both with or both without MIL.
 func (k cellKey) sameBlock(o cellKey) bool {
-	return k.noise == o.noise && k.flips == o.flips && k.mil == o.mil
+	return k.setting() == o.setting()
 }
 
 func (t *Table) addMetrics(columns []metric, prefix string, spread bool) {

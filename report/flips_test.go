@@ -36,6 +36,40 @@ func TestExperimentTable_FlipsAreNoiseLevels(t *testing.T) {
 	}
 }
 
+// Runs whose captions were replaced in other ways are other rows, and are compared with their own baseline.
+func TestTables_KindsOfReplacedCaptionsAreNoiseLevels(t *testing.T) {
+	run := func(arm, kind string) Run {
+		result, err := eval.Evaluate(eval.Input{Bags: 2, Classes: 1, Scores: []float32{.2, .7}, Labels: []uint8{0, 1}},
+			eval.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Run{Arm: arm, Noise: .4, NoiseKind: kind, Seed: 1, Result: result}
+	}
+	runs := allTitled(run(nmnFI, "similar"), run(Baseline, "similar"), run(nmnFI, ""), run(Baseline, "pair"),
+		run(Baseline, ""))
+	experiment, err := ExperimentTable(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paired, err := PairedTable(runs, Baseline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for table, want := range map[*Table]string{
+		experiment: "40 / baseline; 40 / NMN-FI; 40 pair / baseline; 40 similar / baseline; 40 similar / NMN-FI",
+		paired:     "40 / NMN-FI; 40 similar / NMN-FI",
+	} {
+		var rows []string
+		for _, r := range table.Rows {
+			rows = append(rows, r.Cells[0].Text+" / "+r.Cells[1].Text)
+		}
+		if got := strings.Join(rows, "; "); got != want {
+			t.Errorf("rows %s\nwant %s", got, want)
+		}
+	}
+}
+
 // Labels without parts of speech have no columns for them.
 func TestEvaluationTables_LabelsWithoutPartsOfSpeech(t *testing.T) {
 	columns := func(pos text.POS) string {

@@ -37,7 +37,7 @@ type FoundTruth struct {
 
 // WorstCaption is a caption that probably belongs to another bag.
 type WorstCaption struct {
-	Bag     string   `json:"bag"`
+	Bag     string   `json:"sample"`
 	Number  int      `json:"caption"` // in its bag, from 1
 	Own     float64  `json:"own"`
 	Words   []string `json:"words"`   // that it mentions

@@ -64,7 +64,7 @@ func labelled(ap float64) *eval.MultiLabel {
 
 // drawnResult is an evaluation whose figures follow from one number.
 func drawnResult(ap float64) *eval.Result {
-	r := &eval.Result{Bags: 200, Classes: 3, CaptionsPerBag: 5, TopK: 3, GroupSize: publishedSizes(1)}
+	r := &eval.Result{Bags: 200, Classes: 3, CaptionsPerSample: 5, TopK: 3, GroupSize: publishedSizes(1)}
 	r.Threshold, r.PlugIn = .5, .312
 	r.Human = &eval.Human{AP: spreadOver(ap - .01), Precision: spreadOver(.7), Recall: spreadOver(.4),
 		PrecisionAtHumanRecall: spreadOver(ap + .05)}
@@ -116,7 +116,7 @@ func videoRuns() []Run {
 	for i, arm := range []string{Stage1, Baseline, nmnFI, nmnFD, "held-rates"} {
 		for _, level := range []string{VideoLevel, FrameLevel} {
 			result := drawnResult(.3 + float64(i)/50)
-			result.CaptionsPerBag, result.GroupSize = 20, publishedSizes(3)
+			result.CaptionsPerSample, result.GroupSize = 20, publishedSizes(3)
 			runs = append(runs, Run{Name: "run", Arm: arm, MIL: level == VideoLevel, Level: level, PaperData: true,
 				Result: result})
 		}

@@ -19,7 +19,7 @@ type NoiseReport struct {
 	Step             int    `json:"step"`
 	// A feature-dependent model has rates for each bag of Split. LeftOut counts the bags that could not be read.
 	Split   string `json:"split,omitempty"`
-	Bags    int    `json:"bags,omitempty"`
+	Bags    int    `json:"samples,omitempty"`
 	LeftOut int    `json:"left_out,omitempty"`
 	// Samples is the noun for bags.
 	Samples text.Plural `json:"-"`
@@ -34,14 +34,14 @@ type RateReport struct {
 	Mean  eval.Number `json:"mean"`
 	True  eval.Number `json:"true"`
 	Error eval.Number `json:"error"` // mean distance from the true rates, over classes with known rates
-	Words []WordRate  `json:"words"`
+	Words []WordRate  `json:"classes"`
 	// Departures are the bags that differ most from the mean of their class.
 	Departures []RateDeparture `json:"departures,omitempty"`
 }
 
 // WordRate is a rate of one class.
 type WordRate struct {
-	Word   string        `json:"word"`
+	Word   string        `json:"class"`
 	Rate   eval.Number   `json:"rate"` // mean over bags in a feature-dependent model
 	Spread *rates.Spread `json:"spread,omitempty"`
 	True   eval.Number   `json:"true"`
@@ -62,7 +62,7 @@ type WordEstimate struct {
 // RateDeparture is a bag whose rate differs from the mean of the class.
 type RateDeparture struct {
 	ID   string  `json:"id"`
-	Word string  `json:"word"`
+	Word string  `json:"class"`
 	Rate float64 `json:"rate"`
 	Mean float64 `json:"mean"`
 }

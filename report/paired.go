@@ -16,10 +16,10 @@ func PairedTable(runs []Run, reference string) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := map[cellKey]cellOf{} // by noise and MIL, cells of the reference
+	at := map[cellKey]cellOf{} // the cells of the reference, without its name
 	for _, c := range cells {
 		if c.arm == reference {
-			at[cellKey{noise: c.noise, flips: c.flips, mil: c.mil}] = c
+			at[c.setting()] = c
 		}
 	}
 	columns := measureTable(truthKnown(cells))
@@ -31,7 +31,7 @@ func PairedTable(runs []Run, reference string) (*Table, error) {
 	t.addMetrics(columns, "Δ ", true)
 	var last cellKey
 	for _, c := range cells {
-		other, ok := at[cellKey{noise: c.noise, flips: c.flips, mil: c.mil}]
+		other, ok := at[c.setting()]
 		if c.arm == reference || !ok {
 			continue
 		}

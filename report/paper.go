@@ -35,7 +35,7 @@ func PaperTable(runs []Run) (*Table, error) {
 	for i := 0; i < len(cells); {
 		first := len(t.Rows)
 		block := cells[i].cellKey
-		for ; i < len(cells) && cells[i].noise == block.noise && cells[i].mil == block.mil; i++ {
+		for ; i < len(cells) && cells[i].sameBlock(block); i++ {
 			published = t.addPaperRows(cells[i]) || published
 		}
 		t.Rows[first].Rule = true
@@ -155,7 +155,7 @@ func groupNames() []string {
 // publishedFor finds the figures of Tables 1 and 2 for an arm, or of Table 3 for an arm with a level.
 func publishedFor(k cellKey, level string) (Published, bool) {
 	for _, p := range PublishedRows() {
-		if p.Level == level && !p.Cited && p.Arm == k.arm && p.MIL == k.mil && near(p.Noise, k.noise) {
+		if k.kind == "" && p.Level == level && !p.Cited && p.Arm == k.arm && p.MIL == k.mil && near(p.Noise, k.noise) {
 			return p, true
 		}
 	}

@@ -134,6 +134,7 @@ func paperName(arm string, mil bool) string {
 // cellKey identifies the runs that differ in their seed alone.
 type cellKey struct {
 	noise float64
+	kind  string
 	flips Flips
 	mil   bool
 	place int // of the arm
@@ -141,7 +142,13 @@ type cellKey struct {
 }
 
 func (r *Run) key() cellKey {
-	return cellKey{noise: r.Noise, flips: r.Flips, mil: r.MIL, place: r.ArmPlace, arm: r.Arm}
+	return cellKey{noise: r.Noise, kind: r.NoiseKind, flips: r.Flips, mil: r.MIL, place: r.ArmPlace, arm: r.Arm}
+}
+
+// setting is the key without the arm: rivals have the same.
+func (k cellKey) setting() cellKey {
+	k.arm, k.place = "", 0
+	return k
 }
 
 // compare orders rows as the paper does: noise level, without MIL before with MIL, then the arms.
@@ -152,7 +159,7 @@ func (k cellKey) compare(o cellKey) int {
 		}
 		return 0
 	}
-	return cmp.Or(cmp.Compare(k.noise, o.noise), cmp.Compare(k.flips.Q01, o.flips.Q01),
+	return cmp.Or(cmp.Compare(k.noise, o.noise), cmp.Compare(k.kind, o.kind), cmp.Compare(k.flips.Q01, o.flips.Q01),
 		cmp.Compare(k.flips.Q10, o.flips.Q10), cmp.Compare(mil(k), mil(o)), cmp.Compare(k.place, o.place),
 		cmp.Compare(k.arm, o.arm))
 }
@@ -202,10 +209,13 @@ type Flips = labels.FlipRates
 // noiseCell is the noise level of a row in percent: the level of captions, or of missing and of incorrect
 // labels.
 func (k cellKey) noiseCell() Cell {
-	if k.flips == (Flips{}) {
-		return noiseCell(k.noise)
+	switch {
+	case k.flips != (Flips{}):
+		return words(k.flips.String())
+	case k.kind != "":
+		return words(noiseCell(k.noise).Text + " " + k.kind)
 	}
-	return words(k.flips.String())
+	return noiseCell(k.noise)
 }
 
 // noiseCell is a noise level in percent.

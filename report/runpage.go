@@ -62,7 +62,7 @@ func (r *Run) counts() string {
 
 // ClassNoun returns the noun for the classes of an evaluation: "words" of captions, otherwise "labels".
 func ClassNoun(r *eval.Result) text.Plural {
-	if r.CaptionsPerBag > 0 || r.GroupSize.Group != nil {
+	if r.CaptionsPerSample > 0 || r.GroupSize.Group != nil {
 		return "words"
 	}
 	if isOneClass(r) {

@@ -41,7 +41,7 @@ type ShownBag struct {
 
 // ShownLabel is a word that is predicted, or that holds and is not.
 type ShownLabel struct {
-	Word   string    `json:"word"`
+	Word   string    `json:"class"`
 	P      float64   `json:"p"` // p(y=1|I)
 	Kind   LabelKind `json:"kind"`
 	Surest bool      `json:"-"` // of the bag: why it is shown

@@ -56,7 +56,7 @@ func (r *armRun) Score(ctx context.Context, dir string, set *loader.Set) (logits
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
 	l := r.config.Loader()
-	l.BatchBags = r.config.Train.Batch(r.config.Net.MIL)
+	l.BatchSize = r.config.Train.Batch(r.config.Net.MIL)
 	scores, err := train.ScoreTogether(ctx, r.session.ranks, net, set, l, nil)
 	if err != nil {
 		return nil, err

@@ -109,7 +109,7 @@ func (b *batchChoice) why() string {
 // that run, and does not ask for another number.
 func (c *Config) KeepBatch(dir string) {
 	t := &c.Train
-	if min(t.BatchBags, t.BatchBagsMIL) != train.AutoBatch {
+	if min(t.BatchSize, t.BatchSizeMIL) != train.AutoBatch {
 		return
 	}
 	there, err := ReadConfig(dir)
@@ -117,14 +117,14 @@ func (c *Config) KeepBatch(dir string) {
 		return
 	}
 	for _, number := range []struct{ to, from *int }{
-		{&t.BatchBags, &there.Train.BatchBags}, {&t.BatchBagsMIL, &there.Train.BatchBagsMIL},
+		{&t.BatchSize, &there.Train.BatchSize}, {&t.BatchSizeMIL, &there.Train.BatchSizeMIL},
 	} {
 		if *number.to == train.AutoBatch {
 			*number.to = *number.from
 		}
 	}
 	for _, o := range there.Chosen {
-		if strings.HasPrefix(o.Key, "train.batch_bags") {
+		if strings.HasPrefix(o.Key, "train.batch_size") {
 			c.note(o.Key, o.Why)
 		}
 	}
@@ -142,13 +142,13 @@ func (s *Session) settleBatch(ctx context.Context) error {
 		}
 		number = b.chosen
 		s.Notify(Message{Topic: "batch", Text: b.text(t.LearningRate)})
-		key := "train.batch_bags"
+		key := "train.batch_size"
 		if mil {
-			key = "train.batch_bags_mil"
+			key = "train.batch_size_mil"
 		}
 		s.Config.note(key, b.why())
 	}
-	for _, to := range []*int{&t.BatchBags, &t.BatchBagsMIL} {
+	for _, to := range []*int{&t.BatchSize, &t.BatchSizeMIL} {
 		if *to == train.AutoBatch {
 			*to = number
 		}
@@ -183,7 +183,7 @@ func (s *Session) chooseBatch(ctx context.Context) (*batchChoice, error) {
 // speed returns the number of bags a second at a given batch size.
 func (s *Session) speed(ctx context.Context, arm train.Arm, bags int) (float64, error) {
 	tried := *s
-	tried.Config.Train.BatchBags, tried.Config.Train.BatchBagsMIL = bags, bags
+	tried.Config.Train.BatchSize, tried.Config.Train.BatchSizeMIL = bags, bags
 	net, err := tried.FreshNet(arm)
 	if err != nil {
 		return 0, err

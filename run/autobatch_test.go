@@ -56,7 +56,7 @@ func TestBatchChoice_PassesErrorsOn(t *testing.T) {
 func TestAutoBatch_IsANumberInTheFolder(t *testing.T) {
 	t.Parallel()
 	automatic := func(c *Config) {
-		c.Train.BatchBags, c.Train.Stage1Epochs, c.Train.MaxSteps = train.AutoBatch, 1, 2
+		c.Train.BatchSize, c.Train.Stage1Epochs, c.Train.MaxSteps = train.AutoBatch, 1, 2
 	}
 	var told string
 	s := smallScenes(t, automatic)
@@ -73,20 +73,20 @@ func TestAutoBatch_IsANumberInTheFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := there.Train.BatchBags
-	if n < 1 || n > 512/enoughSteps || n != s.Config.Train.BatchBags || there.Train.BatchBagsMIL != 32 ||
+	n := there.Train.BatchSize
+	if n < 1 || n > 512/enoughSteps || n != s.Config.Train.BatchSize || there.Train.BatchSizeMIL != 32 ||
 		!strings.Contains(told, "`train.learning_rate`") {
-		t.Errorf("%d bags, %d with MIL: %s", n, there.Train.BatchBagsMIL, told)
+		t.Errorf("%d bags, %d with MIL: %s", n, there.Train.BatchSizeMIL, told)
 	}
-	if c, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName)); err != nil || c.Config.BatchBags != n {
+	if c, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName)); err != nil || c.Config.BatchSize != n {
 		t.Errorf("the checkpoint has %v, %v", c, err)
 	}
 	again := smallScenes(t, automatic).Config
-	if again.KeepBatch(dir); again.Train.BatchBags != n {
-		t.Errorf("the same command asks for %d", again.Train.BatchBags)
+	if again.KeepBatch(dir); again.Train.BatchSize != n {
+		t.Errorf("the same command asks for %d", again.Train.BatchSize)
 	}
-	if again.KeepBatch(t.TempDir()); again.Train.BatchBags != n {
-		t.Errorf("a number has become %d", again.Train.BatchBags)
+	if again.KeepBatch(t.TempDir()); again.Train.BatchSize != n {
+		t.Errorf("a number has become %d", again.Train.BatchSize)
 	}
 }
 

@@ -50,7 +50,7 @@ func TestStartNoiseRates_OfAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	var table strings.Builder
-	table.WriteString("word,q01,q10\n")
+	table.WriteString("class,q01,q10\n")
 	for _, i := range []int{2, 1, 0} { // in another order
 		table.WriteString(words[i] + [...]string{",.1,.01\n", ",.2,.02\n", ",.3,.03\n"}[i])
 	}

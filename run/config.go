@@ -35,7 +35,7 @@ type Config struct {
 	Stage1 string `yaml:"stage1" help:"<checkpoint> of stage 1 to start from; empty trains stage 1"`
 	// NoiseRates is a file with the initial rates of the noise model for each word, instead of the rates of
 	// Train.Noise; with the recipe estimate also folds:N, nets that estimate them.
-	NoiseRates string `yaml:"noise_rates" help:"<source> of the noise rates: a file with word, q01 and q10; folds:N; or online"`
+	NoiseRates string `yaml:"noise_rates" help:"<source> of the noise rates: a file with class, q01 and q10; folds:N; or online"`
 	// Recipe says how stage 2 comes by its noise model.
 	Recipe recipe.Config `yaml:"recipe,omitempty"`
 	// EachEpoch evaluates after every epoch as at the end, and keeps the figures.

@@ -48,7 +48,7 @@ func estimated(t *testing.T, ctx context.Context, c Config) (all []Measured, err
 // of a step.
 func TestEstimate_LargeNetsAreEstimated(t *testing.T) {
 	c := DefaultConfig()
-	c.Net.Arch, c.Net.Width, c.Train.BatchBags, c.Train.Stage1Epochs = NetVGG16, .25, 16, 2
+	c.Net.Arch, c.Net.Width, c.Train.BatchSize, c.Train.Stage1Epochs = NetVGG16, .25, 16, 2
 	all, err := estimated(t, t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestEstimate_LargeNetsAreEstimated(t *testing.T) {
 	if !m.Estimated || m.Step <= 0 || m.Bags != 16 || m.Images != 16 || m.Steps != 2*5 || m.Mean != 14 || !m.Full() {
 		t.Errorf("%+v, want 10 steps of 16 pictures", m)
 	}
-	c.Train.BatchBags = 64
+	c.Train.BatchSize = 64
 	larger, err := estimated(t, t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestEstimate_LargeNetsAreEstimated(t *testing.T) {
 // The estimated memory of a step is the memory that the step takes.
 func TestEstimate_MemoryIsThatOfTheStep(t *testing.T) {
 	c := DefaultConfig()
-	c.Net.Arch, c.Net.Width, c.Train.BatchBags, c.Train.MaxSteps = NetVGG16, .125, 8, 1
+	c.Net.Arch, c.Net.Width, c.Train.BatchSize, c.Train.MaxSteps = NetVGG16, .125, 8, 1
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 32, 0, 1
 	c.Run.Device, c.Recipe.Form, c.Arm = "cpu", recipe.Paper, recipe.Stage1
 	all, err := estimated(t, t.Context(), c)

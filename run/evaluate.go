@@ -39,7 +39,7 @@ func (m *Model) Evaluate(ctx context.Context, o EvaluateOptions) (*eval.Result, 
 		o.PlugIn = run.Evaluation.PlugIn // of the whole run, from probabilities that are not judged
 	}
 	l := c.Loader()
-	l.BatchBags = m.checkpoint.Config.Batch(m.checkpoint.Model.MIL)
+	l.BatchSize = m.checkpoint.Config.Batch(m.checkpoint.Model.MIL)
 	result, _, err := recipe.EvaluateNet(ctx, nil, s.Log, m.net, c.Scored(set), s.Data.Train, l,
 		run.unestimated(), o.Options)
 	return result, err

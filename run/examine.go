@@ -139,8 +139,8 @@ func (c Config) opens(ctx context.Context, data *dataset.Splits, o *ExamineOptio
 	}
 	s := newSession(Options{Log: o.Log, Observer: Observer{Message: o.Message}})
 	s.Config, s.Data = c, data
-	s.Config.Train.BatchBags = cmp.Or(s.Config.Train.BatchBags, 1) // automatic ones are found by steps
-	s.Config.Train.BatchBagsMIL = cmp.Or(s.Config.Train.BatchBagsMIL, 1)
+	s.Config.Train.BatchSize = cmp.Or(s.Config.Train.BatchSize, 1) // automatic ones are found by steps
+	s.Config.Train.BatchSizeMIL = cmp.Or(s.Config.Train.BatchSizeMIL, 1)
 	if err := s.openDevice(); err != nil {
 		return err
 	}

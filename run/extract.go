@@ -77,7 +77,7 @@ func (m *Model) extractClips(ctx context.Context, paths []string,
 	clips.set.IDs = clips.names
 	l := m.loader(&o.Reading)
 	if !o.PerFrame {
-		l.BatchBags = clips.batch(o.Batch)
+		l.BatchSize = clips.batch(o.Batch)
 	}
 	return m.extraction(clips.set, l, o).Run(ctx)
 }
@@ -131,7 +131,7 @@ func (m *Model) splitExtraction(ctx context.Context, o *ExtractOptions) (*runfea
 		return nil, noTruth(o.Split)
 	}
 	l := c.Loader()
-	l.BatchBags = o.Batch
+	l.BatchSize = o.Batch
 	if err := m.refuseVideos(set, o, c.ByFrame()); err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func extractionOf(ctx context.Context, l *loader.Config, files findFiles, more .
 		return "", err
 	}
 	sum := sha256.New()
-	err = json.NewEncoder(sum).Encode([]any{ThisBuild().Identity(), l.BatchBags, l.Size, l.Fit, l.Resize, l.Orientation,
+	err = json.NewEncoder(sum).Encode([]any{ThisBuild().Identity(), l.BatchSize, l.Size, l.Fit, l.Resize, l.Orientation,
 		l.Preprocessing, l.MaxPixels, more})
 	for i := range list {
 		fmt.Fprintf(sum, "%q %d %d %s\n", list[i].Path, list[i].Size, list[i].Modified.UnixNano(), list[i].Digest)

@@ -21,7 +21,7 @@ const LeftOutFile = "left-out.json"
 
 // leftOut is a line of that file.
 type leftOut struct {
-	Bag int    `json:"bag"` // its place among the training bags
+	Bag int    `json:"sample"` // its place among the training bags
 	ID  string `json:"id"`
 	Why string `json:"why"`
 }
@@ -80,7 +80,7 @@ func (c *Config) readAll(ctx context.Context, set *loader.Set) ([]loader.BadSamp
 	if c.Net.Arch != NetMLP { // which learns what a backbone makes of pictures
 		config.Size = c.Net.Model(1, 0, "").Size
 	}
-	config.BatchBags, config.Shuffle, config.Flip, config.DropLast = 16, false, false, false
+	config.BatchSize, config.Shuffle, config.Flip, config.DropLast = 16, false, false, false
 	l, err := loader.New(set, config)
 	if err != nil {
 		return nil, err

@@ -156,7 +156,7 @@ func (q NoiseQuery) visit(ctx context.Context, s *Session, set *loader.Set, l *l
 	l.q01, l.q10 = rates.NewSpreads(k, q.Departures), rates.NewSpreads(k, q.Departures)
 	q.Config.readAsTrained(l.Checkpoint, filepath.Dir(q.File))
 	config := q.Config.Loader()
-	config.BatchBags = l.Config.Batch(l.Model.MIL)
+	config.BatchSize = l.Config.Batch(l.Model.MIL)
 	bad, err := train.EachNoiseRates(ctx, net, set, config, func(bag int, q01, q10 []float32) {
 		l.q01.Add(bag, q01)
 		l.q10.Add(bag, q10)

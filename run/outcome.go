@@ -27,16 +27,13 @@ func (o *Outcome) Report(c *Config, name string) (*report.Run, error) {
 	}
 	r := &report.Run{
 		Name: name, Dataset: string(c.Data.Set), Arm: string(o.Arm), ArmTitle: o.Arm.Title(false),
-		ArmPlace: o.Arm.Place(), MIL: o.MIL, Noise: o.Noise, Flips: o.Flips, Augment: c.Train.Augmentations(),
-		Seed:  o.Seed,
-		Start: c.startOf(o.Arm), Level: c.level(), PaperData: c.paperData(o), Result: o.Evaluation,
+		ArmPlace: o.Arm.Place(), MIL: o.MIL, Noise: o.Noise, NoiseKind: o.NoiseKind.Remark(), Flips: o.Flips,
+		Augment: c.Train.Augmentations(), Seed: o.Seed, Start: c.startOf(o.Arm), Level: c.level(),
+		PaperData: c.paperData(o), Result: o.Evaluation,
 		ThresholdFrom: o.PlugInFrom, Audit: o.Audit, Epochs: epochsOf(o.epochs, o.Before), Config: string(text),
 		Rates: o.Evaluation.NoiseRates(), Split: o.Split, RateRemarks: o.RateRemarks, RatesHeld: o.RatesHeld,
 		Captions: o.Captions, Weights: c.weightsText(), Features: o.Backbone.String(), LeftOut: o.LeftOut,
 		Samples: c.Data.Samples(), NotMeasured: o.NotMeasured, Transition: o.Transition,
-	}
-	if !o.NoiseKind.IsZero() {
-		r.NoiseKind = string(o.NoiseKind)
 	}
 	return r, nil
 }

@@ -71,7 +71,7 @@ func (o *PredictOptions) validate() error {
 	case o.Threshold != Automatic && !(o.Threshold >= 0 && o.Threshold <= 1):
 		return setting.Errorf("", "threshold is %g, want 0 to 1, or -1", o.Threshold)
 	case o.Top < 0:
-		return setting.Errorf("", "%d words of each sample, want at least 0", o.Top)
+		return setting.Errorf("", "%d classes of each sample, want at least 0", o.Top)
 	}
 	return o.Reading.validate()
 }
@@ -165,7 +165,7 @@ func (m *Model) score(ctx context.Context, set *loader.Set, o *PredictOptions) (
 // loader returns how the model reads bags that are named on the command line, and not in a configuration.
 func (m *Model) loader(r *Reading) loader.Config {
 	l := loader.DefaultConfig()
-	l.BatchBags, l.MaxBadSamples, l.MaxPixels = r.Batch, r.MaxBadSamples, r.MaxPixels
+	l.BatchSize, l.MaxBadSamples, l.MaxPixels = r.Batch, r.MaxBadSamples, r.MaxPixels
 	l.Workers, l.Prefetch = m.session.Config.Run.Workers, m.session.Config.Run.Prefetch
 	if !m.TakesFeatures() {
 		m.reads(&l, r.Fit)

@@ -71,10 +71,10 @@ func TestPredict_ClipsAsTheyAreEvaluated(t *testing.T) {
 	weights := withBackbone(t, 1).Net.Backbone
 	for name, more := range map[string][]string{
 		"frames":          nil,
-		"mil":             {"net.mil=true", "train.batch_bags_mil=4"},
+		"mil":             {"net.mil=true", "train.batch_size_mil=4"},
 		"mil of frames":   {"net.mil=true", "data.video_level=frame"},
-		"mil, in chunks":  {"net.mil=true", "train.batch_bags_mil=4", "train.chunk_frames=2"},
-		"means":           {"data.video_level=video", "train.batch_bags=4"},
+		"mil, in chunks":  {"net.mil=true", "train.batch_size_mil=4", "train.chunk_frames=2"},
+		"means":           {"data.video_level=video", "train.batch_size=4"},
 		"backbone, means": {"net.backbone=" + weights, "net.arch=mlp", "net.hidden=[]", "net.input_size=32"},
 		"backbone, mil": {"net.backbone=" + weights, "net.arch=mlp", "net.hidden=[]", "net.input_size=32",
 			"net.mil=true"},
@@ -89,7 +89,7 @@ func TestPredict_ClipsAsTheyAreEvaluated(t *testing.T) {
 			}
 			defer m.Close()
 			l := s.Config.Loader()
-			l.BatchBags = 2
+			l.BatchSize = 2
 			want, err := train.Score(t.Context(), m.Net(), s.Config.Scored(s.Data.Test), l)
 			if err != nil {
 				t.Fatal(err)
@@ -117,7 +117,7 @@ func TestPredict_ClipsAsTheyAreEvaluated(t *testing.T) {
 func TestExtract_ClipsAsOfASplit(t *testing.T) {
 	t.Parallel()
 	_, tested, common := clipFolders(t, shard.Shards)
-	s, dir := trainedOnClips(t, append(common, "data.test_clips="+tested, "net.mil=true", "train.batch_bags_mil=4"))
+	s, dir := trainedOnClips(t, append(common, "data.test_clips="+tested, "net.mil=true", "train.batch_size_mil=4"))
 	m, err := s.OpenModel(dir, run.Last)
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ func Preset(name PresetName, size Size) (Config, error) {
 		c.Train = train.Paper()
 	case PaperMSRVTTPreset:
 		c.Data.Set, c.Net.Arch = dataset.MSRVTT, NetVGG16
-		c.Data.CaptionsPerBag, c.Data.VocabularySize = annotation.MSRVTTCaptions, dataset.MSRVTTWords
+		c.Data.CaptionsPerSample, c.Data.VocabularySize = annotation.MSRVTTCaptions, dataset.MSRVTTWords
 		c.Train = train.Paper()
 	case FeaturesPreset:
 		c.Data.Set, c.Net.Arch, c.Net.Hidden = dataset.Features, NetMLP, []int{256, 256}

@@ -129,6 +129,11 @@ func (s Sources) keys() []string {
 // the kind of the data, if a file of captions, clips, features or a manifest is named.
 func (s Sources) Base(file *Document) (name PresetName, size Size, set dataset.Kind) {
 	fallback := ScenesPreset
+	named := dataset.Kind(file.text("data.set"))
+	if one := s.find("data.set"); one != nil {
+		named = dataset.Kind(one.Text())
+	}
+	embedded := named == dataset.Scenes || named == dataset.MovingScenes // Config.Unread refuses other sources
 	for _, of := range []struct {
 		key    string
 		preset PresetName
@@ -140,7 +145,7 @@ func (s Sources) Base(file *Document) (name PresetName, size Size, set dataset.K
 		{"data.manifest", PaperCOCOPreset, dataset.Manifest},
 		{"data.captions", PaperCOCOPreset, dataset.Captions},
 	} {
-		if file.has(of.key) || s.gives(of.key) {
+		if !embedded && (file.has(of.key) || s.gives(of.key)) {
 			fallback, set = of.preset, of.set
 			break
 		}

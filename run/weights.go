@@ -37,13 +37,13 @@ func (c *Config) findWeights() error {
 func (c *Config) startsThere() error {
 	settings := c.Settings()
 	for _, p := range []struct{ key, file string }{
-		{"net.backbone", c.Net.Backbone}, {"noise_rates", settings.RatesFile()},
+		{"net.backbone", c.Net.Backbone}, {"net.weights", c.Net.Weights}, {"noise_rates", settings.RatesFile()},
 	} {
 		if p.file == "" {
 			continue
 		}
 		if _, err := os.Stat(p.file); err != nil {
-			return &setting.Error{Key: p.key, Reason: err}
+			return setting.Errorf(p.key, "`%s`: %w", p.key, err)
 		}
 	}
 	if c.Net.Weights == "" {

@@ -84,7 +84,7 @@ func (b *Board) scored(step int, s *train.Scores) {
 		}
 		b.writer.PRCurve("against "+kind+"/"+of, step, tensorboard.NewCurve(thresholds, ps, ys))
 	}
-	curve("all words", func(int) bool { return true })
+	curve("all classes", func(int) bool { return true })
 	for _, pos := range partsOfSpeech(b.validation.Vocabulary) {
 		curve(pos.String(), func(i int) bool { return b.validation.Vocabulary.Word(i%k).POS == pos })
 	}

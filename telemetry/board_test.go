@@ -69,7 +69,7 @@ func TestBoard_TellsStepsMeasuresCurvesAndMistakes(t *testing.T) {
 	}
 	content := boardFiles(t, dir)
 	for _, want := range []string{"train/loss", "speed/images_per_s", "validation/map",
-		"against observed labels/all words", "against observed labels/NN",
+		"against observed labels/all classes", "against observed labels/NN",
 		"surest mistakes/1", "made up ball, p 0.950, b.png"} {
 		if !strings.Contains(content, want) {
 			t.Errorf("the events lack %q", want)

@@ -97,7 +97,7 @@ func LogTo(logger *slog.Logger) train.Observer {
 		},
 		Epoch: func(e train.EpochDone) {
 			logger.Info("epoch", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Float64("loss", e.Loss),
-				slog.Int("bags", e.Bags), slog.Int("images", e.Images), slog.Int("bad_samples", e.BadSamples),
+				slog.Int("samples", e.Bags), slog.Int("images", e.Images), slog.Int("bad_samples", e.BadSamples),
 				slog.Float64("data_wait_ms", Milliseconds(e.DataWait)),
 				slog.Float64("epoch_ms", Milliseconds(e.Duration)))
 		},

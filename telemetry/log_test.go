@@ -98,7 +98,7 @@ func TestLog_EpochsAndEvaluationsHaveAllFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []map[string]any{
-		{"msg": "epoch", "step": 7., "epoch": 2., "loss": 2.5, "bags": 80., "images": 160., "bad_samples": 3.,
+		{"msg": "epoch", "step": 7., "epoch": 2., "loss": 2.5, "samples": 80., "images": 160., "bad_samples": 3.,
 			"data_wait_ms": 1000., "epoch_ms": 2000.},
 		{"msg": "evaluation", "step": 7., "epoch": float64(done.Epoch), "best": done.Best, "evaluation_ms": 1000.},
 	}

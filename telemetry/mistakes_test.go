@@ -85,7 +85,7 @@ func TestBoard_OfASetWithoutPictures(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if content := boardFiles(t, dir); len(stepsOf(t, content, "against observed labels/all words")) != 1 ||
+	if content := boardFiles(t, dir); len(stepsOf(t, content, "against observed labels/all classes")) != 1 ||
 		strings.Contains(content, "surest mistakes") {
 		t.Error("want curves and no pictures")
 	}
@@ -115,7 +115,7 @@ func TestBoard_PicturesThatCannotBeRead(t *testing.T) {
 	if err := b.Close(); !errors.Is(err, fs.ErrClosed) || !strings.Contains(err.Error(), "a.png") {
 		t.Errorf("error %v", err)
 	}
-	if got := stepsOf(t, boardFiles(t, dir), "against observed labels/all words"); len(got) != 2 || source.asked != 1 {
+	if got := stepsOf(t, boardFiles(t, dir), "against observed labels/all classes"); len(got) != 2 || source.asked != 1 {
 		t.Errorf("curves of the steps %d, %d pictures asked for, want two and one", got, source.asked)
 	}
 }

@@ -14,7 +14,7 @@ func TestLoss_AsymmetricIsThatOfItsEquation(t *testing.T) {
 		DefaultLoss(Asymmetric),
 	} {
 		r := newRig()
-		r.bags, r.config.BatchBags, r.config.MaxSteps, r.config.Loss = 16, 16, 1, loss
+		r.bags, r.config.BatchSize, r.config.MaxSteps, r.config.Loss = 16, 16, 1, loss
 		r.config.ClassifierDeviation, r.config.Flip = 2, false // probabilities of all sizes
 		var losses []float64
 		r.observers = []Observer{record(&losses)}

@@ -134,7 +134,7 @@ func TestAverage_IsWhatValidationsAndCallbacksSee(t *testing.T) {
 		t.Error("the callback at the end of the last epoch saw other weights")
 	}
 	c := loader.DefaultConfig()
-	c.BatchBags = 8
+	c.BatchSize = 8
 	scores, err := Score(context.Background(), net, o.Validation, c)
 	if err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ func TestHold_WritesWhatWouldHaveBeenWrittenAtOnce(t *testing.T) {
 func standardisedOptions(t *testing.T) Options {
 	_, net, _, raw := standardNets(t)
 	r := newRig()
-	r.config.BatchBags = 1
+	r.config.BatchSize = 1
 	return Options{Config: r.config, Stage: 1, Net: net, Data: rowsSet(t, raw, "a", "b", "c"),
 		Loader:    loader.DefaultConfig(),
 		Directory: t.TempDir()}

@@ -80,7 +80,7 @@ func TestOpenNet_ScoresAsTheTrainedNet(t *testing.T) {
 	}
 	t.Cleanup(func() { check(t, net.Close()) })
 	config := trainerLoader(trainer.Options)
-	config.BatchBags = 7
+	config.BatchSize = 7
 	got, err := Score(t.Context(), net, trainer.Data, config)
 	if err != nil {
 		t.Fatal(err)

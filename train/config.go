@@ -54,10 +54,10 @@ type Config struct {
 	Stage2Epochs int `yaml:"stage2_epochs" json:"stage2_epochs" help:"<epochs> of stage 2" range:"[0,1e12]"`
 	// MaxSteps ends each stage after this number of steps; 0 for no limit.
 	MaxSteps int `yaml:"max_steps" json:"max_steps" help:"end each stage after this many <steps>, 0 for no limit" range:"[0,1e12]"`
-	// BatchBags is the number of bags in a batch without MIL, BatchBagsMIL with MIL. AutoBatch leaves it to the
+	// BatchSize is the number of bags in a batch without MIL, BatchSizeMIL with MIL. AutoBatch leaves it to the
 	// run, which finds a number before anything is trained.
-	BatchBags    int `yaml:"batch_bags" json:"batch_bags" help:"put this many <pictures> in a batch without MIL; 0 chooses a fast number" range:"[0,1048576]"`
-	BatchBagsMIL int `yaml:"batch_bags_mil" json:"batch_bags_mil" help:"put this many <pictures> or videos in a batch with MIL; 0 chooses a fast number" range:"[0,1048576]"`
+	BatchSize    int `yaml:"batch_size" json:"batch_size" help:"put this many <pictures> in a batch without MIL; 0 chooses a fast number" range:"[0,1048576]"`
+	BatchSizeMIL int `yaml:"batch_size_mil" json:"batch_size_mil" help:"put this many <pictures> or videos in a batch with MIL; 0 chooses a fast number" range:"[0,1048576]"`
 	// Accumulate is the number of batches whose gradients make one step. The gradient is the mean over all of
 	// their bags, as if they were one batch. The last step of an epoch may have fewer batches.
 	Accumulate int `yaml:"accumulate" json:"accumulate" help:"average the gradients of this many <batches> for each step" range:"[1,1048576]"`
@@ -139,9 +139,9 @@ func DefaultConfig() Config { return Paper() }
 // Batch is the number of bags in a batch.
 func (c Config) Batch(mil bool) int {
 	if mil {
-		return c.BatchBagsMIL
+		return c.BatchSizeMIL
 	}
-	return c.BatchBags
+	return c.BatchSize
 }
 
 // Epochs is the limit of stage 1 or 2, 0 for none.

@@ -25,7 +25,7 @@ func TestConfig_ValidateNamesFieldValueAndRange(t *testing.T) {
 		"learning_rate is NaN":                                  func(c *Config) { c.LearningRate = math.NaN() },
 		"momentum is 1, want at least 0":                        func(c *Config) { c.Momentum = 1 },
 		"accumulate is 0, want at least 1":                      func(c *Config) { c.Accumulate = 0 },
-		"batch_bags is -1":                                      func(c *Config) { c.BatchBags = -1 },
+		"batch_size is -1":                                      func(c *Config) { c.BatchSize = -1 },
 		`train.optimizer is "rmsprop", want sgd, adam or adamw`: func(c *Config) { c.Optimizer = "rmsprop" },
 		`schedule is "linear"`:                                  func(c *Config) { c.Schedule = "linear" },
 		"step_every is 0": func(c *Config) {

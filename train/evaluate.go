@@ -22,19 +22,19 @@ func Evaluate(s *Scores, set, noisy *loader.Set, o eval.Options) (*eval.Result, 
 			set.Name)
 	}
 	in := eval.Input{
-		Bags:           len(s.Index),
-		Classes:        set.Vocabulary.Len(),
-		Logits:         true,
-		Scores:         s.Logits.Float32s(),
-		Vocabulary:     set.Vocabulary,
-		Rates:          s.Rates,
-		Labels:         rows(set.Labels, s.Index),
-		Truth:          rows(set.Truth, s.Index),
-		Counts:         rows(set.Counts, s.Index),
-		CaptionsPerBag: set.CaptionsPerBag,
+		Bags:              len(s.Index),
+		Classes:           set.Vocabulary.Len(),
+		Logits:            true,
+		Scores:            s.Logits.Float32s(),
+		Vocabulary:        set.Vocabulary,
+		Rates:             s.Rates,
+		Labels:            rows(set.Labels, s.Index),
+		Truth:             rows(set.Truth, s.Index),
+		Counts:            rows(set.Counts, s.Index),
+		CaptionsPerSample: set.CaptionsPerSample,
 	}
-	if set.CaptionsPerBag < 2 { // human agreement needs several captions
-		in.Counts, in.CaptionsPerBag = nil, 0
+	if set.CaptionsPerSample < 2 { // human agreement needs several captions
+		in.Counts, in.CaptionsPerSample = nil, 0
 	}
 	in.IDs = make([]string, in.Bags)
 	for i, bag := range s.Index {

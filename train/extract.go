@@ -21,7 +21,7 @@ func Extract(ctx context.Context, net *model.Net, set *loader.Set, config loader
 			err = closing
 		}
 	}()
-	if err := x.hold(layers, max(1, min(config.BatchBags, set.Len()))); err != nil {
+	if err := x.hold(layers, max(1, min(config.BatchSize, set.Len()))); err != nil {
 		return nil, err
 	}
 	return wholeSet(ctx, net, set, config, x.outputs, x.add)

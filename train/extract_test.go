@@ -17,7 +17,7 @@ func TestExtract_StopsAtAnErrorOfTheWriterAndAtDamagedWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := loader.DefaultConfig()
-	config.BatchBags = 8
+	config.BatchSize = 8
 
 	full, rows := errors.New("the disk is full"), 0
 	_, err = Extract(t.Context(), net, data, config, []model.Layer{model.FC7}, func(bag int, _ [][]float32) error {

@@ -117,7 +117,7 @@ func TestCUDA_OutOfMemoryTellsWhatWouldFit(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "calls")
 	t.Setenv(emulator.LogVariable, log)
 	r := newRig()
-	r.device, r.config.BatchBags = card(false), 40
+	r.device, r.config.BatchSize = card(false), 40
 	t.Run("run", func(t *testing.T) {
 		o := r.options(t)
 		_, err := newTrainer(t, o).Run(t.Context())

@@ -16,11 +16,11 @@ import (
 
 // Features computes the outputs of layers of a pretrained net for the bags of a set, in order: a row for each
 // layer, valid until write returns. The row of a bag of several frames is the mean over its frames. Features
-// returns the bags that could not be read, which have no rows. At most config.BatchBags frames go through the
+// returns the bags that could not be read, which have no rows. At most config.BatchSize frames go through the
 // net at once. Rows do not depend on that number.
 func Features(ctx context.Context, net backbone.Net, set *loader.Set, config loader.Config,
 	layers []model.Layer, write func(bag int, rows [][]float32) error) (bad []loader.BadSample, err error) {
-	p := &featurePass{net: net, layers: layers, most: config.BatchBags}
+	p := &featurePass{net: net, layers: layers, most: config.BatchSize}
 	for _, layer := range layers {
 		width, err := net.Info().Width(layer)
 		if err != nil {

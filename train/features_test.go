@@ -53,7 +53,7 @@ func (n *meansNet) Features(pixels *dense.Dense, _ []model.Layer, rows [][]float
 func featuresOf(t *testing.T, batch int, set *loader.Set) (rows [][]float32, net *meansNet) {
 	t.Helper()
 	l := loader.DefaultConfig()
-	l.BatchBags, net = batch, newMeansNet()
+	l.BatchSize, net = batch, newMeansNet()
 	_, err := Features(t.Context(), net, set, l, []model.Layer{"cls"}, func(bag int, r [][]float32) error {
 		if bag != len(rows) {
 			t.Errorf("bag %d comes as row %d", bag, len(rows))

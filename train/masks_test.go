@@ -9,12 +9,12 @@ import (
 func TestDropout_MasksAreDrawnAnew(t *testing.T) {
 	for name, change := range map[string]func(*rig){
 		"steps of one batch":   func(r *rig) { r.config.Overfit = true },
-		"epochs of whole sets": func(r *rig) { r.config.BatchBags = r.bags },
+		"epochs of whole sets": func(r *rig) { r.config.BatchSize = r.bags },
 	} {
 		for _, dropout := range []float64{0, .5} {
 			r := newRig()
 			r.config.LearningRate, r.config.WeightDecay, r.config.Stage1Epochs = 1e-30, 0, 3
-			r.dropout, r.bags, r.config.BatchBags = dropout, 16, 8
+			r.dropout, r.bags, r.config.BatchSize = dropout, 16, 8
 			r.config.Flip = false
 			r.config.WarmupSteps = 0
 			change(&r)
@@ -37,7 +37,7 @@ func TestFlip_IsDrawnAnewInEveryEpoch(t *testing.T) {
 	for _, flip := range []bool{false, true} {
 		r := newRig()
 		r.config.LearningRate, r.config.WeightDecay, r.config.Stage1Epochs = 1e-30, 0, 3
-		r.bags, r.config.BatchBags, r.config.Flip = 16, 16, flip
+		r.bags, r.config.BatchSize, r.config.Flip = 16, 16, flip
 		var losses []float64 // of the epochs, each one batch
 		r.observers = []Observer{record(&losses)}
 		run(t, r.trainer(t))

@@ -102,7 +102,7 @@ func TestEachNoiseRates_AreThoseOfTheEquations(t *testing.T) {
 	params := net.Params() // the hidden layer first
 	w, b, u, c := parameter(params[0].Name), parameter(params[1].Name), parameter("nmn.weight"), parameter("nmn.bias")
 	config := loader.DefaultConfig()
-	config.BatchBags = 4 // the last batch is smaller
+	config.BatchSize = 4 // the last batch is smaller
 	visited := 0
 	bad, err := EachNoiseRates(t.Context(), net, set, config, func(bag int, q01, q10 []float32) {
 		if bag != visited {

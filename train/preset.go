@@ -12,7 +12,7 @@ const paperFlip = .03592
 // The last layer and the noise model learn at 10 (weights) and 20 (biases) times the rate, as in Fang et al.
 func Paper() Config {
 	return Config{
-		Seed: 1, Stage1Epochs: 3, Stage2Epochs: 2, BatchBags: 32, BatchBagsMIL: 1, Accumulate: 1,
+		Seed: 1, Stage1Epochs: 3, Stage2Epochs: 2, BatchSize: 32, BatchSizeMIL: 1, Accumulate: 1,
 		UpdateConfig:       UpdateConfig{Optimizer: SGD, Momentum: .9, Beta1: .9, Beta2: .999, Epsilon: 1e-8},
 		LearningRateConfig: LearningRateConfig{LearningRate: 1.5e-4, Schedule: Constant, StepEvery: 10000, StepFactor: .1},
 		WeightDecay:        5e-4,
@@ -49,7 +49,7 @@ func InformedNoise() NoiseConfig {
 // the classification.
 func ScenesPreset() Config {
 	c := Paper()
-	c.Stage2Epochs, c.BatchBagsMIL = 3, 32
+	c.Stage2Epochs, c.BatchSizeMIL = 3, 32
 	c.Optimizer, c.LearningRate, c.WeightDecay, c.WarmupSteps = AdamW, 1e-3, .2, 100
 	c.Flip, c.EMA = true, .99
 	c.LearningRates = nil
@@ -71,7 +71,7 @@ func ScenesQuick() Config {
 // memorised, so the decay is larger.
 func MovingPreset() Config {
 	c := ScenesPreset()
-	c.Stage1Epochs, c.Stage2Epochs, c.BatchBagsMIL, c.WeightDecay = 5, 3, 8, .5
+	c.Stage1Epochs, c.Stage2Epochs, c.BatchSizeMIL, c.WeightDecay = 5, 3, 8, .5
 	c.Noise.Q01, c.Noise.Q10 = []float32{.46}, []float32{.12}
 	return c
 }
@@ -80,7 +80,7 @@ func MovingPreset() Config {
 // as the loss on held-out noisy labels falls.
 func FeaturesPreset() Config {
 	c := Paper()
-	c.Stage1Epochs, c.Stage2Epochs, c.BatchBags, c.BatchBagsMIL = 100, 100, 64, 64
+	c.Stage1Epochs, c.Stage2Epochs, c.BatchSize, c.BatchSizeMIL = 100, 100, 64, 64
 	c.Optimizer, c.LearningRate, c.WeightDecay = Adam, 1e-3, 0
 	c.LearningRates = nil
 	c.ClassifierStart, c.ClassifierDeviation = labelMeans, .01

@@ -94,8 +94,8 @@ func TestScoreTogether_EqualInEveryBitWhateverIsLeftOut(t *testing.T) {
 		"broken pictures": func(s *loader.Set, c *loader.Config) {
 			s.Source, c.MaxBadSamples = spoilt{s.Source}, 38
 		},
-		"fewer batches than ranks": func(_ *loader.Set, c *loader.Config) { c.BatchBags = 20 },
-		"one batch":                func(_ *loader.Set, c *loader.Config) { c.BatchBags = 38 },
+		"fewer batches than ranks": func(_ *loader.Set, c *loader.Config) { c.BatchSize = 20 },
+		"one batch":                func(_ *loader.Set, c *loader.Config) { c.BatchSize = 38 },
 		"by their frames": func(s *loader.Set, c *loader.Config) {
 			s.Source, s.ByFrame, c.MaxBadSamples = spoilt{s.Source}, true, 100
 		},

@@ -44,7 +44,7 @@ func scoredStages(t *testing.T, n int) []Options {
 		r.mil, r.bags, r.validation, r.directory = true, 42, true, t.TempDir()
 		r.config.LearningRate, r.config.WeightDecay, r.config.Stage1Epochs = noRate, 0, 2
 		r.config.EvaluateEpochs, r.config.EvaluateSteps, r.config.CheckpointSteps = 1, 4, 1
-		r.config.BatchBagsMIL = 5
+		r.config.BatchSizeMIL = 5
 		o := r.options(t)
 		o.Validation.Source, o.Loader.MaxBadSamples = spoilt{o.Validation.Source}, 24
 		all[i] = o

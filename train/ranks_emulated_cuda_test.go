@@ -26,7 +26,7 @@ func cardSettings() map[string]func(*rig) {
 			r.source = func(s loader.Source) loader.Source { return films{s} }
 			r.mil, r.noise, r.bags = true, model.FeatureDependent, 35
 		},
-		"more ranks than bags": func(r *rig) { r.config.BatchBags, r.bags = 2, 9 },
+		"more ranks than bags": func(r *rig) { r.config.BatchSize, r.bags = 2, 9 },
 	}
 }
 

@@ -107,7 +107,7 @@ func TestRanks_BadSamplesAreNamedOnAll(t *testing.T) {
 func TestRanks_NonFiniteNamesTheBagsOfTheRank(t *testing.T) {
 	rows := rowsOf{{1, 0}, {0, 1}, {1, 1}, {2, 0}, {0, 2}, {float32(math.MaxFloat32), 0}}
 	config := newRig().config
-	config.MaxSteps, config.BatchBags = 1, 6
+	config.MaxSteps, config.BatchSize = 1, 6
 	all := make([]error, 3)
 	asRanks(t, 3, func(g ranks.Group) {
 		net := noisy(t, model.NoNoise, 2, 3)

@@ -117,10 +117,10 @@ func rankSettings() map[string]func(*rig) {
 			r.mil, r.noise, r.bags = true, model.FeatureIndependent, 35
 		},
 		"frozen backbone":      func(r *rig) { r.config.Freeze = []string{"backbone.*"} },
-		"more ranks than bags": func(r *rig) { r.config.BatchBags, r.bags = 2, 9 },
+		"more ranks than bags": func(r *rig) { r.config.BatchSize, r.bags = 2, 9 },
 		"bad samples": func(r *rig) {
 			r.source = func(s loader.Source) loader.Source { return broken{s} }
-			r.bags, r.config.BatchBags, r.badAllowed = 37, 3, 9
+			r.bags, r.config.BatchSize, r.badAllowed = 37, 3, 9
 		},
 	}
 	maps.Copy(settings, resumable())

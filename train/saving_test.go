@@ -91,7 +91,7 @@ func TestCheckpointMinutes_EveryCheckpointOfAnEpochResumesBitForBit(t *testing.T
 	for name, change := range map[string]func(*rig){
 		"accumulation, cosine": func(r *rig) { r.config.Accumulate, r.config.Schedule = 2, Cosine },
 		"patience": func(r *rig) {
-			r.config.BatchBags, r.validation = 16, true
+			r.config.BatchSize, r.validation = 16, true
 			r.config.EvaluateSteps, r.config.KeepBest, r.config.BestBy, r.config.Patience = 2, 2, "brier", 5
 		},
 	} {

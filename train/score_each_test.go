@@ -25,7 +25,7 @@ func TestEachScore_IsScoreAndRatesTogether(t *testing.T) {
 		set.IDs = append(set.IDs, string(rune('a'+i)))
 	}
 	config := loader.DefaultConfig()
-	config.BatchBags = 4 // the last batch is smaller
+	config.BatchSize = 4 // the last batch is smaller
 	for _, mode := range []model.NoiseMode{model.NoNoise, model.FeatureIndependent, model.FeatureDependent} {
 		net := noisy(t, mode, input, k)
 		scores, err := Score(t.Context(), net, set, config)

@@ -189,7 +189,7 @@ func TestCUDA_APassOverOneBatchTakesNothingMore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "calls")
 	t.Setenv(emulator.LogVariable, path)
 	net, set, config := ragged(t, card(false))
-	config.BatchBags = set.Len()
+	config.BatchSize = set.Len()
 	var of [2][]float32
 	var last map[string]int
 	for i := range of {

@@ -30,7 +30,7 @@ func ragged(t testing.TB, device func(testing.TB) kernels.Backend) (*model.Net, 
 		}
 		check(t, o.Net.SetValues(p, values))
 	}
-	o.Loader.BatchBags = 4
+	o.Loader.BatchSize = 4
 	return o.Net, o.Data, o.Loader
 }
 

@@ -38,7 +38,7 @@ func TestScore_LooksAtPicturesAsTheyAre(t *testing.T) {
 	check(t, err)
 	r.dropout = .5
 	o = r.options(t) // the same weights
-	config.Flip, config.Shuffle, config.DropLast, config.BatchBags = true, true, true, 7
+	config.Flip, config.Shuffle, config.DropLast, config.BatchSize = true, true, true, 7
 	got, err := Score(t.Context(), o.Net, o.Data, config)
 	check(t, err)
 	if !slices.Equal(got.Index, want.Index) || !slices.Equal(got.Logits.Float32s(), want.Logits.Float32s()) {

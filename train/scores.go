@@ -55,7 +55,7 @@ func (s *Scores) LogitsOf(bags int) []float32 {
 	return all
 }
 
-// Score runs a net over a set in order, in batches of config.BatchBags. It also uses config's Fit, Workers,
+// Score runs a net over a set in order, in batches of config.BatchSize. It also uses config's Fit, Workers,
 // Prefetch, MaxBadSamples and MaxPixels, and ignores the rest. It reads no labels. If the set is ByFrame, the
 // bags of a batch and the unreadable bags are frames.
 func Score(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config) (*Scores, error) {

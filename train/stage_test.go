@@ -138,7 +138,7 @@ func TestScore_RowsAndRates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.BatchBags, config.Workers = 40, 3
+	config.BatchSize, config.Workers = 40, 3
 	second, err := Score(t.Context(), o.Net, o.Data, config)
 	if err != nil {
 		t.Fatal(err)

@@ -56,7 +56,7 @@ func TestStep_AccumulatedBatchesEqualOneLargeBatch(t *testing.T) {
 		r := newRig()
 		r.config = sgd(r.config)
 		r.dropout, r.config.Flip, r.config.MaxSteps = .3, true, 3
-		r.config.Accumulate, r.config.BatchBags = accumulate, 20/accumulate
+		r.config.Accumulate, r.config.BatchSize = accumulate, 20/accumulate
 		trainer := r.trainer(t)
 		if result := run(t, trainer); result.Step != 3 {
 			t.Fatalf("%d steps, want 3", result.Step)

@@ -63,7 +63,7 @@ var views = map[string]func(t *testing.T, s *loader.Set) *loader.Set{
 	},
 	"noise": func(t *testing.T, s *loader.Set) *loader.Set {
 		if s.Rows == nil {
-			noise, err := inject.ReplaceCaptions(s, inject.Uniform, 2/float64(s.CaptionsPerBag), 9)
+			noise, err := inject.ReplaceCaptions(s, inject.Uniform, 2/float64(s.CaptionsPerSample), 9)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +73,7 @@ var views = map[string]func(t *testing.T, s *loader.Set) *loader.Set{
 			}
 			return noisy
 		}
-		noisy, err := inject.WithReplacedCaptions(t.Context(), s, inject.Uniform, 2/float64(s.CaptionsPerBag), 9)
+		noisy, err := inject.WithReplacedCaptions(t.Context(), s, inject.Uniform, 2/float64(s.CaptionsPerSample), 9)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -49,7 +49,7 @@ func plainScenes() Config {
 
 func newRig() rig {
 	c := plainScenes()
-	c.BatchBags, c.BatchBagsMIL, c.Stage1Epochs, c.Stage2Epochs = 8, 8, 2, 2
+	c.BatchSize, c.BatchSizeMIL, c.Stage1Epochs, c.Stage2Epochs = 8, 8, 2, 2
 	c.EvaluateEpochs, c.CheckpointEpochs, c.CheckpointMinutes = 0, 0, 0
 	return rig{threads: 1, workers: 1, noise: model.NoNoise, bags: 40, config: c}
 }

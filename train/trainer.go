@@ -248,7 +248,7 @@ func (o *Options) loaderConfig() loader.Config {
 // Reading returns the loader configuration of a stage for a net of this configuration: its batches, their
 // order, flips and augmentations. Other fields come from l.
 func (c Config) Reading(l loader.Config, net model.Config, stage int) loader.Config {
-	l.BatchBags, l.Size = c.Batch(net.MIL), net.Size
+	l.BatchSize, l.Size = c.Batch(net.MIL), net.Size
 	l.Shuffle, l.Flip, l.DropLast = true, c.Flip, false
 	l.Seed = rng.Derive(c.Seed, fmt.Sprintf("train/stage%d", stage))
 	l.Augment, l.Mean = c.Augment, meanColour(net)

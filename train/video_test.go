@@ -32,14 +32,14 @@ func TestScore_ByFrameIsTheMaximumOverTheFrames(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := loader.DefaultConfig()
-	config.BatchBags = 4
+	config.BatchSize = 4
 	each, err := Score(t.Context(), trainer.Net, frames, config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	byFrame := *set
 	byFrame.ByFrame = true
-	config.BatchBags = 3 // cuts clips of 5 frames
+	config.BatchSize = 3 // cuts clips of 5 frames
 	got, err := Score(t.Context(), trainer.Net, &byFrame, config)
 	if err != nil {
 		t.Fatal(err)

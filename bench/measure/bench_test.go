@@ -129,7 +129,7 @@ func TestLoad_GoesThroughTheFilesAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := loader.DefaultConfig()
-	c.Size, c.BatchBags, c.Fit, c.Flip, c.Shuffle = 16, 2, picture.FitLongest, false, false
+	c.Size, c.BatchSize, c.Fit, c.Flip, c.Shuffle = 16, 2, picture.FitLongest, false, false
 	f, err := Load(t.Context(), images, files, Loading{Options: twice, Loader: c, Images: 5})
 	if err != nil {
 		t.Fatal(err)

@@ -92,7 +92,7 @@ func Load(ctx context.Context, folder string, files []string, o Loading) (f *Loa
 	f = &LoadFigures{
 		Folder: folder, Decoder: string(c.Decoder), Images: set.Len(), Size: c.Size, Fit: string(c.Fit),
 		Resize: string(cmp.Or(c.Resize, picture.FilterBilinear)), Augment: c.Augment.String(),
-		Batch: c.BatchBags, Workers: c.Workers, Prefetch: c.Prefetch, StepMS: o.StepMS, Repeats: o.Repeats,
+		Batch: c.BatchSize, Workers: c.Workers, Prefetch: c.Prefetch, StepMS: o.StepMS, Repeats: o.Repeats,
 		Processors: runtime.GOMAXPROCS(0), BadSamples: l.Stats().BadSamples, Build: run.ThisBuild(),
 	}
 	f.summarize(passes, l.Batches(), bytes)

@@ -32,7 +32,7 @@ func (o Options) train(ctx context.Context, backend kernels.Backend, n Net, w wa
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	config := train.Paper()
-	config.BatchBags, config.BatchBagsMIL = n.Batch, n.Batch
+	config.BatchSize, config.BatchSizeMIL = n.Batch, n.Batch
 	config.Stage2Epochs, config.MaxSteps = 0, o.Warmup+o.Repeats
 	config.EvaluateEpochs, config.CheckpointEpochs = 0, 0
 	config.LearningRate = 1e-12 // so small that the weights stay what they are

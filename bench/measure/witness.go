@@ -19,7 +19,7 @@ import (
 // WitnessFigures are measurements of finding captions that belong to other bags.
 type WitnessFigures struct {
 	Source     string    `json:"source"` // file of the captions, or generated
-	Bags       int       `json:"bags"`
+	Bags       int       `json:"samples"`
 	Captions   int       `json:"captions"`
 	Words      int       `json:"words"`    // of the vocabulary
 	Mentions   float64   `json:"mentions"` // of each caption

@@ -48,7 +48,7 @@ func TestCaptionsArm_FindsForeignCaptions(t *testing.T) {
 		"MIL":    {"--mil"},
 		"folds":  {"--noise-rates", "folds:2", "--set", "recipe.fold_epochs=2", "--set", "recipe.epochs=1"},
 		"clips": {"--preset", "moving-scenes", "--set", "data.frames=3", "--set", "data.train_size=48", "--mil", "--set",
-			"train.batch_bags_mil=8"},
+			"train.batch_size_mil=8"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")

@@ -36,7 +36,7 @@ func TestTrain_OnClipsWhoseLabelsAreReadAsTheyComeUp(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains several runs")
 	_, data := clipFolders(t)
-	for name, level := range map[string][]string{"frame": nil, "video": {"--mil", "--set", "train.batch_bags_mil=4"}} {
+	for name, level := range map[string][]string{"frame": nil, "video": {"--mil", "--set", "train.batch_size_mil=4"}} {
 		t.Run(name, func(t *testing.T) {
 			args := slices.Concat([]string{"train", "--arm", "held-rates", "--noise", "0.4", "--epochs", "1",
 				"--set", "data.shuffle_block=4", "--set", "data.shuffle_window=2"}, data, level)
@@ -63,7 +63,7 @@ func TestTrain_StreamedClipsKilledAndResumed(t *testing.T) {
 	skipShort(t, "kills and restarts processes")
 	_, data := clipFolders(t)
 	killedRunEqualsWhole(t, 2, slices.Concat([]string{"train", "--arm", "nmn-fd", "--mil", "--noise", "0.4",
-		"--set", "train.batch_bags_mil=4", "--set", "net.dropout=0.3", "--set", "train.stage1_epochs=3", "--set",
+		"--set", "train.batch_size_mil=4", "--set", "net.dropout=0.3", "--set", "train.stage1_epochs=3", "--set",
 		"train.stage2_epochs=3",
 		"--set", "run.label_memory=0"}, data)...)
 }

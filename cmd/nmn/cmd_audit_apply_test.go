@@ -13,14 +13,14 @@ import (
 // decisionsOn writes decisions on the surest n suspects of score files. It accepts the first ones.
 func decisionsOn(t *testing.T, dir string, n, accepted int) string {
 	t.Helper()
-	text := "id,word,given,decision\n"
+	text := "id,class,given,decision\n"
 	for i, s := range readJSON(t, must(t, onScores("audit", dir, "--json", "--top",
 		fmt.Sprint(n))...))["suspects"].([]any) {
 		verdict, v := "reject", s.(map[string]any)
 		if i < accepted {
 			verdict = "accept"
 		}
-		text += fmt.Sprintf("%v,%v,%v,%s\n", v["id"], v["word"], v["given"], verdict)
+		text += fmt.Sprintf("%v,%v,%v,%s\n", v["id"], v["class"], v["given"], verdict)
 	}
 	path := filepath.Join(t.TempDir(), "decisions.csv")
 	write(t, path, text)

@@ -42,7 +42,7 @@ func TestAuditData_IsTrainingAndAudit(t *testing.T) {
 		if len(c.more) > 0 {
 			more[len(more)-1] = filepath.Join(filepath.Dir(data), "y.csv")
 		}
-		for _, s := range append(c.settings, "train.stage1_epochs=1", "train.stage2_epochs=1", "train.batch_bags=8") {
+		for _, s := range append(c.settings, "train.stage1_epochs=1", "train.stage2_epochs=1", "train.batch_size=8") {
 			more = append(more, "--set", s)
 		}
 		whole, dir := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")

@@ -36,7 +36,7 @@ func decided(t *testing.T, dir, output string, wrong ...[3]string) called {
 	if c.code != exitOK {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
-	decisions := "id,word,given,decision\n"
+	decisions := "id,class,given,decision\n"
 	for _, w := range wrong {
 		decisions += strings.Join(w[:], ",") + ",accept\n"
 	}

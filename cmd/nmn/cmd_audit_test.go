@@ -102,7 +102,7 @@ func TestRates_FindsRatesAndWritesThem(t *testing.T) {
 		class := classes[c].(map[string]any)
 		interval := class["q01_interval"].(map[string]any)
 		q := class["q01"].(float64)
-		if class["word"] != want || math.Abs(q-.3) > .12 ||
+		if class["class"] != want || math.Abs(q-.3) > .12 ||
 			!(interval["low"].(float64) < q && q < interval["high"].(float64)) {
 			t.Errorf("class %d: %v", c, class)
 		}
@@ -138,7 +138,7 @@ func TestAudit_RanksAndJudges(t *testing.T) {
 		t.Errorf("%d suspects", n)
 	}
 	first := v["suspects"].([]any)[0].(map[string]any)
-	if !(first["p_wrong"].(float64) > .9) || first["word"] == "fog" {
+	if !(first["p_wrong"].(float64) > .9) || first["class"] == "fog" {
 		t.Errorf("first suspect %v", first)
 	}
 	truth := v["truth"].(map[string]any)
@@ -150,7 +150,7 @@ func TestAudit_RanksAndJudges(t *testing.T) {
 		t.Errorf("%v: %d suspects in the file of %v", err, len(records)-1, v["suspects_total"])
 	}
 	for _, c := range v["classes"].([]any) {
-		if class := c.(map[string]any); class["audited"] != true || (class["word"] == "fog") != (class["pooled"] == true) {
+		if class := c.(map[string]any); class["audited"] != true || (class["class"] == "fog") != (class["pooled"] == true) {
 			t.Errorf("class %v", class)
 		}
 	}
@@ -169,7 +169,7 @@ func TestAudit_RanksAllLabels(t *testing.T) {
 	lines := strings.Split(read(t, labels), "\n")
 	lines[1], lines[2] = "bag0,,,", "bag1,1,,0"
 	write(t, labels, strings.Join(lines, "\n"))
-	write(t, rates, "word,q01,q10\ncat,.3,.05\ndog,.3,.05\nfog,,\n")
+	write(t, rates, "class,q01,q10\ncat,.3,.05\ndog,.3,.05\nfog,,\n")
 	const known = 2*800 - 3
 	audit := func(args ...string) map[string]any {
 		return readJSON(t, must(t, onScores("audit", dir, append(args, "--noise-rates", rates, "--json")...)...))
@@ -179,7 +179,7 @@ func TestAudit_RanksAllLabels(t *testing.T) {
 	suspects, last := all["suspects"].([]any), 1.
 	for i, s := range suspects {
 		s := s.(map[string]any)
-		if wrong := s["p_wrong"].(float64); wrong > last || s["word"] == "fog" || s["rank"] != float64(i+1) {
+		if wrong := s["p_wrong"].(float64); wrong > last || s["class"] == "fog" || s["rank"] != float64(i+1) {
 			t.Fatalf("suspect %d behind %g: %v", i, last, s)
 		} else {
 			last = wrong
@@ -224,7 +224,7 @@ func TestAudit_SuspectsAsParquet(t *testing.T) {
 	path := filepath.Join(dir, "suspects.parquet")
 	v := readJSON(t, must(t, onScores("audit", dir, "--suspects", path, "--top", "100000", "--json")...))
 	want := v["suspects"].([]any)
-	table, err := features.Open(t.Context(), features.Options{Features: path, Ignore: []string{"id", "word",
+	table, err := features.Open(t.Context(), features.Options{Features: path, Ignore: []string{"id", "class",
 		"kind", "rates"},
 		Unlabelled: true})
 	if err != nil {
@@ -289,7 +289,7 @@ func TestAudit_TakesRatesFromAFile(t *testing.T) {
 	for _, s := range given["suspects"].([]any) {
 		s := s.(map[string]any)
 		o := scores[fmt.Sprint(s["id"])]
-		if s["word"] != "cat" || math.Abs(o) > 6 { // beyond it the file has too few digits for the logit
+		if s["class"] != "cat" || math.Abs(o) > 6 { // beyond it the file has too few digits for the logit
 			continue
 		}
 		judged++
@@ -306,12 +306,12 @@ func TestAudit_TakesRatesFromAFile(t *testing.T) {
 		t.Error("scores are calibrated without --calibrate")
 	}
 	for text, says := range map[string]string{
-		"word,q01\ncat,.1\n":                              `no column "q10"`,
-		"word,q01,q10\ncat,.1,.1\n":                       "2 of 3 words have no line",
-		"word,q01,q10\ncat,.1,2\n":                        ":2: ",
-		"word,q01,q10\ncow,.1,.1\n":                       `"cow" is not a word`,
-		"word,q01,q10,a,b\ncat,.1,.1,NaN,0\n":             "a is",
-		"word,q01,q10\ncat,.1,.1\ncat,.1,.1\ndog,.1,.1\n": ":3: ",
+		"class,q01\ncat,.1\n":                              `no column "q10"`,
+		"class,q01,q10\ncat,.1,.1\n":                       "2 of 3 classes have no line",
+		"class,q01,q10\ncat,.1,2\n":                        ":2: ",
+		"class,q01,q10\ncow,.1,.1\n":                       `"cow" is not one of the classes`,
+		"class,q01,q10,a,b\ncat,.1,.1,NaN,0\n":             "a is",
+		"class,q01,q10\ncat,.1,.1\ncat,.1,.1\ndog,.1,.1\n": ":3: ",
 	} {
 		write(t, file, text)
 		if c := call(t, onScores("audit", dir, "--noise-rates", file)...); c.code != exitFailure ||
@@ -319,7 +319,7 @@ func TestAudit_TakesRatesFromAFile(t *testing.T) {
 			t.Errorf("%q: exit code %d, %s", text, c.code, c.err)
 		}
 	}
-	write(t, file, "word,q01,q10\ncat,.1,.1\ndog,.1,.1\nfog,,\n")
+	write(t, file, "class,q01,q10\ncat,.1,.1\ndog,.1,.1\nfog,,\n")
 	if c := call(t, onScores("audit", dir, "--noise-rates", file, "--calibrate")...); c.code != exitFailure ||
 		!strings.Contains(c.err, "columns a and b") {
 		t.Errorf("exit code %d, %s", c.code, c.err)
@@ -334,10 +334,10 @@ func TestAudit_CorrectsLabelsAndKeepsTheRecord(t *testing.T) {
 	dir := scoreFolder(t)
 	fixed, decisions := filepath.Join(dir, "fixed.csv"), filepath.Join(dir, "decisions.csv")
 	first := readJSON(t, must(t, onScores("audit", dir, "--json", "--top", "2")...))["suspects"].([]any)
-	verdicts := "id,word,given,decision\n"
+	verdicts := "id,class,given,decision\n"
 	for i, s := range first {
 		v := s.(map[string]any)
-		verdicts += fmt.Sprintf("%v,%v,%v,%s\n", v["id"], v["word"], v["given"], []string{"reject", "accept"}[i])
+		verdicts += fmt.Sprintf("%v,%v,%v,%s\n", v["id"], v["class"], v["given"], []string{"reject", "accept"}[i])
 	}
 	write(t, decisions, verdicts)
 	out := readJSON(t, must(t, onScores("audit", dir, "--apply=force", "--precision", "0.9", "--decisions", decisions,
@@ -384,7 +384,7 @@ func TestAudit_CorrectsLabelsAndKeepsTheRecord(t *testing.T) {
 		t.Errorf("%.2f of the changes are right, expected were .9", share)
 	}
 	rejected := first[0].(map[string]any)
-	if changed[fmt.Sprintf("%v %v", rejected["id"], rejected["word"])] {
+	if changed[fmt.Sprintf("%v %v", rejected["id"], rejected["class"])] {
 		t.Error("a rejected suspect was changed")
 	}
 	write(t, decisions, strings.Replace(verdicts, "reject", "perhaps", 1))
@@ -518,7 +518,7 @@ func TestAudit_OneSidedLabels(t *testing.T) {
 	}
 	for _, s := range readJSON(t, must(t, onScores("audit", dir, "--min-error", "1e-9", "--top", "9999",
 		"--json")...))["suspects"].([]any) {
-		if word := s.(map[string]any)["word"]; word != "cat" {
+		if word := s.(map[string]any)["class"]; word != "cat" {
 			t.Fatalf("a label of %v is suspected", word)
 		}
 	}

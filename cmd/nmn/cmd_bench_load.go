@@ -25,7 +25,7 @@ func newBenchLoad(p *program) *cobra.Command {
 	c := &loadCommand{loading: measure.Loading{Options: measure.Options{Repeats: 5, Warmup: 1},
 		Loader: loader.DefaultConfig()}}
 	l := &c.loading.Loader
-	l.Size, l.BatchBags, l.Fit, l.Flip, l.Shuffle, l.Decoder = 565, 8, picture.FitLongest, false, false, picture.DecoderGo
+	l.Size, l.BatchSize, l.Fit, l.Flip, l.Shuffle, l.Decoder = 565, 8, picture.FitLongest, false, false, picture.DecoderGo
 	l.Resize = picture.FilterBilinear
 	cmd := &cobra.Command{
 		Use:   "load FOLDER",
@@ -53,7 +53,7 @@ batch: "wait" is then the time that it waits for the loader.`),
 	enum(r, &l.Resize, "resize", "resize with this `filter`", picture.Filters()...)
 	enum(r, &l.Decoder, "decoder", "decode JPEG files with nmn's decoder or Go's image/jpeg",
 		picture.DecoderGo, picture.DecoderStd)
-	r.int(&l.BatchBags, "batch", "put this many `pictures` in a batch")
+	r.int(&l.BatchSize, "batch", "put this many `pictures` in a batch")
 	r.int(&l.Workers, "workers", "load with this many `goroutines`")
 	r.int(&l.Prefetch, "prefetch", "prepare this many `batches` ahead")
 	l.Mean = [3]uint8{124, 117, 104}

@@ -34,7 +34,7 @@ captions has been replaced. Captions are generated or read from a file.`,
 vocabulary of a file is its most frequent words. Time starts when captions and scores are in
 memory. Memory is the memory of the whole program.`),
 		Example: `  nmn bench witness --threads 1
-  nmn bench witness --bags 7010 --captions-per-bag 20 --json
+  nmn bench witness --samples 7010 --captions-per-sample 20 --json
   nmn bench witness --captions captions_train2014.json --replaced 0.4`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -47,8 +47,8 @@ memory. Memory is the memory of the whole program.`),
 	}
 	r := under(cmd, "Captions")
 	r.file(&c.file, "captions", "read captions from this `file` of COCO or MSR-VTT", "json", "gz", "zip")
-	r.int(&c.bags, "bags", "use this many `pictures` (default 82783, or all of a file)")
-	r.int(&c.perBag, "captions-per-bag", "use this many `captions` of each picture")
+	r.int(&c.bags, "samples", "use this many `pictures` (default 82783, or all of a file)")
+	r.int(&c.perBag, "captions-per-sample", "use this many `captions` of each picture")
 	r.int(&c.words, "words", "use a vocabulary of this many `words`")
 	r.float(&c.replaced, "replaced", "replace this `share` of each picture's captions")
 	r.bool(&c.scores, "with-scores", "also generate scores of a classifier")
@@ -70,7 +70,7 @@ func (c *witnessCommand) validate() error {
 	case o.Threads < 0:
 		return fmt.Errorf("bench: --threads is %d, want at least 0", o.Threads)
 	case c.bags < 0 || c.perBag < 0:
-		return fmt.Errorf("bench: --bags and --captions-per-bag are at least 1")
+		return fmt.Errorf("bench: --samples and --captions-per-sample are at least 1")
 	case c.ofAFile && c.scores:
 		return fmt.Errorf("bench: --with-scores is for generated captions: leave it out, or --captions")
 	}

@@ -10,16 +10,17 @@ import (
 func TestBenchWitness_FieldsForMachines(t *testing.T) {
 	t.Parallel()
 	for _, scores := range []bool{false, true} {
-		f := readJSON(t, must(t, "bench", "witness", "--bags", "300", "--captions-per-bag", "5", "--words", "100",
+		f := readJSON(t, must(t, "bench", "witness", "--samples", "300", "--captions-per-sample", "5", "--words", "100",
 			"--repeats", "2", "--threads", "1", fmt.Sprintf("--with-scores=%t", scores), "--json"))
 		positive(t, f, []string{"s", "s_min", "s_max", "captions_per_s", "peak_memory_mib", "foreign", "foreign_low",
 			"foreign_high", "auc", "mentions"})
-		if f["bags"] != 300. || f["captions"] != 1500. || f["words"] != 100. || f["replaced"] != .4 || f["threads"] != 1. ||
+		if f["samples"] != 300. || f["captions"] != 1500. || f["words"] != 100. || f["replaced"] != .4 ||
+			f["threads"] != 1. ||
 			f["scored"] != scores || f["source"] != "generated" || f["refusal"] != nil {
 			t.Errorf("the setting is told as %v", f)
 		}
 	}
-	out := must(t, "bench", "witness", "--bags", "300", "--words", "100")
+	out := must(t, "bench", "witness", "--samples", "300", "--words", "100")
 	if !strings.Contains(out, "1500 captions of 300 pictures") || !strings.Contains(out, "AUC") {
 		t.Errorf("got %s", out)
 	}
@@ -45,12 +46,12 @@ func captionsOfBags(t *testing.T, bags int) string {
 func TestBenchWitness_OfAFile(t *testing.T) {
 	path := captionsOfBags(t, 200)
 	f := readJSON(t, must(t, "bench", "witness", "--captions", path, "--replaced", "0", "--json"))
-	if f["source"] != path || f["bags"] != 200. || f["captions"] != 400. || f["words"] != 10. || f["auc"] != nil {
+	if f["source"] != path || f["samples"] != 200. || f["captions"] != 400. || f["words"] != 10. || f["auc"] != nil {
 		t.Errorf("got %v", f)
 	}
-	f = readJSON(t, must(t, "bench", "witness", "--captions", path, "--bags", "120", "--words", "4", "--replaced", ".5",
+	f = readJSON(t, must(t, "bench", "witness", "--captions", path, "--samples", "120", "--words", "4", "--replaced", ".5",
 		"--json"))
-	if f["bags"] != 120. || f["words"] != 4. || f["replaced"] != .5 || f["auc"] == nil {
+	if f["samples"] != 120. || f["words"] != 4. || f["replaced"] != .5 || f["auc"] == nil {
 		t.Errorf("got %v", f)
 	}
 	// One of two captions can be replaced, not two fifths of them.
@@ -60,7 +61,7 @@ func TestBenchWitness_OfAFile(t *testing.T) {
 }
 
 func TestBenchWitness_RefusesWhatItCannotMeasure(t *testing.T) {
-	for _, args := range [][]string{{"file"}, {"--bags", "-1"}, {"--bags", "1"}, {"--captions-per-bag", "-2"},
+	for _, args := range [][]string{{"file"}, {"--samples", "-1"}, {"--samples", "1"}, {"--captions-per-sample", "-2"},
 		{"--words", "0"}, {"--replaced", "1.5"}, {"--replaced", "nan"}, {"--threads", "-1"}, {"--repeats", "0"},
 		{"--warmup", "-1"}, {"--captions", ""}, {"--captions", "c.json", "--with-scores"}} {
 		if c := call(t, append([]string{"bench", "witness"}, args...)...); c.code != 2 {

@@ -22,7 +22,7 @@ type evalCommand struct {
 	vocabulary string
 	options    run.EvaluateOptions
 	checkpoint run.Checkpoint
-	words      int
+	classes    int
 	format     report.Format
 	asJSON     bool
 }
@@ -66,7 +66,8 @@ func (e *evalCommand) flags(cmd *cobra.Command) {
 	files.file(&e.scores.Counts, "counts", "read how many captions mention each label from this `file`", "csv", "npy")
 	files.file(&e.scores.Labels, "labels", "read observed labels from this `file`", "csv", "npy")
 	files.file(&e.scores.Truth, "truth", "read true labels from this `file`", "csv", "npy")
-	files.int(&e.scores.CaptionsPerBag, "captions-per-bag", "divide --counts by this many `captions` for each picture")
+	files.int(&e.scores.CaptionsPerSample, "captions-per-sample",
+		"divide --counts by this many `captions` for each picture")
 	files.file(&e.vocabulary, "vocab", "read the labels of the columns from this `file`", "txt")
 	files.bool(&e.scores.Logits, "logits", "read scores as log-odds instead of probabilities")
 	m := under(cmd, "Measures")
@@ -75,7 +76,7 @@ func (e *evalCommand) flags(cmd *cobra.Command) {
 		"also predict labels from this `probability`")
 	m.int(&e.options.TopK, "top-k", "predict this many `labels` for the top-k measures")
 	out := under(cmd, "Output")
-	out.int(&e.words, "words", "also list this many best and worst `labels`")
+	out.int(&e.classes, "classes", "also list this many best and worst `labels`")
 	enum(out, &e.format, "format", "print the tables in this `format`",
 		report.Text, report.Markdown, report.CSV, report.JSON)
 	out.bool(&e.asJSON, "json", "print everything as one JSON object")
@@ -87,8 +88,8 @@ func (e *evalCommand) evaluate(cmd *cobra.Command, p *program, args []string) (*
 		return nil, usageError{err}
 	}
 	switch {
-	case e.words < 0:
-		return nil, usagef("eval: --words is %d, want at least 0", e.words)
+	case e.classes < 0:
+		return nil, usagef("eval: --classes is %d, want at least 0", e.classes)
 	case e.scores.Scores != "" && len(args) > 0:
 		return nil, usagef("eval: give a model or --scores, not both")
 	case e.scores.Scores != "":
@@ -96,7 +97,7 @@ func (e *evalCommand) evaluate(cmd *cobra.Command, p *program, args []string) (*
 	case len(args) == 0:
 		return nil, usagef("eval: name a run folder or a checkpoint, or give --scores")
 	}
-	for _, name := range []string{"counts", "captions-per-bag", "labels", "truth", "vocab", "logits"} {
+	for _, name := range []string{"counts", "captions-per-sample", "labels", "truth", "vocab", "logits"} {
 		if cmd.Flags().Changed(name) {
 			return nil, usagef("eval: --%s belongs to --scores", name)
 		}
@@ -108,11 +109,11 @@ func (e *evalCommand) evaluate(cmd *cobra.Command, p *program, args []string) (*
 func evaluateScores(f eval.Files, vocabulary string, o eval.Options) (*eval.Result, error) {
 	switch {
 	case f.Counts == "" && f.Labels == "" && f.Truth == "":
-		return nil, usagef("eval: --scores needs --counts with --captions-per-bag, --labels or --truth")
-	case f.Counts != "" && f.CaptionsPerBag < 2:
-		return nil, usagef("eval: --counts needs --captions-per-bag N, at least 2")
-	case f.Counts == "" && f.CaptionsPerBag != 0:
-		return nil, usagef("eval: --captions-per-bag belongs to --counts")
+		return nil, usagef("eval: --scores needs --counts with --captions-per-sample, --labels or --truth")
+	case f.Counts != "" && f.CaptionsPerSample < 2:
+		return nil, usagef("eval: --counts needs --captions-per-sample N, at least 2")
+	case f.Counts == "" && f.CaptionsPerSample != 0:
+		return nil, usagef("eval: --captions-per-sample belongs to --counts")
 	}
 	var v *text.Vocabulary
 	if vocabulary != "" {
@@ -168,10 +169,10 @@ func (e *evalCommand) show(p *program, r *eval.Result) error {
 		return writeJSON(p.out, r)
 	}
 	tables := report.EvaluationTables(r)
-	if e.words > 0 {
-		tables = append(tables, report.WordTables(r, e.words)...)
+	if e.classes > 0 {
+		tables = append(tables, report.WordTables(r, e.classes)...)
 		if rates := r.NoiseRates(); len(rates) > 0 {
-			tables = append(tables, report.RateTables(rates, e.words)...)
+			tables = append(tables, report.RateTables(rates, e.classes)...)
 		}
 	}
 	return report.Write(p.out, e.format, tables...)

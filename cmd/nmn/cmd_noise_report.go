@@ -17,7 +17,7 @@ type noiseReport struct {
 	sources    sources
 	checkpoint run.Checkpoint
 	split      string
-	words      int
+	classes    int
 	departures int
 	output     string
 	asJSON     bool
@@ -27,7 +27,7 @@ type noiseReport struct {
 const maxDepartures = 1000
 
 func newNoiseReport(p *program) *cobra.Command {
-	n := noiseReport{sources: newSources(), checkpoint: run.Last, split: "train", words: 20, departures: 10}
+	n := noiseReport{sources: newSources(), checkpoint: run.Last, split: "train", classes: 20, departures: 10}
 	cmd := &cobra.Command{
 		Use:   "report RUN",
 		Short: "Show what the noise model of a run has learnt",
@@ -49,7 +49,7 @@ as the arms of nmn experiment are.`),
 	checkpointFlag(m, &n.checkpoint)
 	enum(m, &n.split, "split", "compute feature-dependent rates on this `split`", "train", "validation", "test")
 	out := under(cmd, "Output")
-	out.int(&n.words, "words", "print the `labels` with the highest rates; 0 for all")
+	out.int(&n.classes, "classes", "print the `labels` with the highest rates; 0 for all")
 	out.int(&n.departures, "departures", "print this many `pictures` farthest from the mean rate")
 	out.file(&n.output, "output", "write all labels to this `file`: .html or .md", "html", "md")
 	out.bool(&n.asJSON, "json", "print everything as one JSON object")
@@ -61,8 +61,8 @@ func (n *noiseReport) check() error {
 	switch ext := filepath.Ext(n.output); {
 	case n.output != "" && ext != ".html" && ext != ".md":
 		return usagef("noise report: --output is %s, want a file that ends in .html or .md", n.output)
-	case n.words < 0:
-		return usagef("noise report: --words is %d, want at least 0", n.words)
+	case n.classes < 0:
+		return usagef("noise report: --classes is %d, want at least 0", n.classes)
 	case n.departures < 0 || n.departures > maxDepartures:
 		return usagef("noise report: --departures is %d, want 0 to %d", n.departures, maxDepartures)
 	}
@@ -107,5 +107,5 @@ func (n *noiseReport) show(p *program, r *report.NoiseReport) error {
 	if n.asJSON {
 		return writeJSON(p.out, r)
 	}
-	return report.Write(p.out, report.Text, r.Tables(n.words)...)
+	return report.Write(p.out, report.Text, r.Tables(n.classes)...)
 }

@@ -81,9 +81,9 @@ func TestNoiseReport_OfFeatureIndependentRates(t *testing.T) {
 		t.Error("the words are not in order of their rates")
 	}
 	page := filepath.Join(t.TempDir(), "noise.html")
-	if text := must(t, "noise", "report", dir, "--words", "3", "--output", page); !strings.Contains(text,
+	if text := must(t, "noise", "report", dir, "--classes", "3", "--output", page); !strings.Contains(text,
 		"The table shows the first 3 of 36 classes.") {
-		t.Errorf("--words is not heeded:\n%s", text)
+		t.Errorf("--classes is not heeded:\n%s", text)
 	}
 	content, err := os.ReadFile(page)
 	if err != nil {
@@ -171,7 +171,7 @@ func ratesOfBags(t *testing.T, dir, split string, n int) (values map[string][]fl
 		t.Fatal(err)
 	}
 	l := c.Loader()
-	l.BatchBags = 5
+	l.BatchSize = 5
 	values = map[string][]float64{}
 	if _, err := train.EachNoiseRates(t.Context(), net, set, l, func(_ int, q01, _ []float32) {
 		for k, q := range q01 {

@@ -120,7 +120,7 @@ func TestTrain_BatchSizeAutoSaysWhatItTakes(t *testing.T) {
 		t.Errorf("%d: %s", c.code, c.err)
 	}
 	config, err := run.ReadConfig(dir)
-	if err != nil || config.Train.BatchBags < 1 {
+	if err != nil || config.Train.BatchSize < 1 {
 		t.Errorf("%v", err)
 	}
 	// The same command shows the run, whatever speed the machine has by now.

@@ -333,7 +333,7 @@ func TestTrain_RestartRemovesTheRunThatIsThere(t *testing.T) {
 	wantUsage(t, call(t, args(dir)...), "holds another run: its arm is caption-filter, this one's stage1", "--restart")
 	before := lastWeights(t, dir)
 	wantUsage(t, call(t, args(dir, "--restart", "--learning-rate", "-1")...), "--learning-rate")
-	if c := call(t, args(dir, "--restart", "--init", "absent.safetensors")...); c.code != exitFailure {
+	if c := call(t, args(dir, "--restart", "--init", "absent.safetensors")...); c.code != exitUsage {
 		t.Errorf("weights that are not there: exit code %d: %s", c.code, c.err)
 	}
 	must(t, args(dir, "--restart", "--dry-run")...)
@@ -367,7 +367,7 @@ func TestTrain_AMistakeBlocksNoFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	args := tiny("train", "--arm", "stage1", "--run-dir", dir)
-	if c := call(t, append(args, "--init", "absent.safetensors")...); c.code != exitFailure {
+	if c := call(t, append(args, "--init", "absent.safetensors")...); c.code != exitUsage {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 	must(t, args...)

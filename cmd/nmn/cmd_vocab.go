@@ -20,7 +20,7 @@ type vocabCommand struct {
 
 func newVocab(p *program) *cobra.Command {
 	c := vocabCommand{words: dataset.CaptionWords{VocabularyOptions: text.VocabularyOptions{Size: 1000, MinCount: 1},
-		CaptionsPerBag: 5, Split: loader.TrainSplit}}
+		CaptionsPerSample: 5, Split: loader.TrainSplit}}
 	cmd := &cobra.Command{
 		Use:   "vocab CAPTIONS...",
 		Short: "Build a vocabulary from captions",
@@ -40,12 +40,12 @@ clip, as in the paper. The paper's words need --keep-function-words.`),
 		Args:              arguments(p, counted(1, anyNumber)),
 		ValidArgsFunction: completeFiles("json", "gz", "zip"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if c.words.Size < 0 || c.words.MinCount < 0 || c.words.CaptionsPerBag < 0 {
-				return usagef("vocab: --vocab-size, --min-count and --captions-per-bag are at least 0")
+			if c.words.Size < 0 || c.words.MinCount < 0 || c.words.CaptionsPerSample < 0 {
+				return usagef("vocab: --vocab-size, --min-count and --captions-per-sample are at least 0")
 			}
 			c.words.NoFunctionWords = !c.keep
 			c.words.PaperSize, c.words.PaperCaptions = !cmd.Flags().Changed("vocab-size"),
-				!cmd.Flags().Changed("captions-per-bag")
+				!cmd.Flags().Changed("captions-per-sample")
 			v, err := dataset.VocabularyOf(cmd.Context(), p.log, args, c.words)
 			if err != nil {
 				return err
@@ -58,7 +58,7 @@ clip, as in the paper. The paper's words need --keep-function-words.`),
 	r.int(&c.words.MinCount, "min-count", "keep words with this many `occurrences`")
 	r.bool(&c.keep, "keep-function-words", "keep words such as a, on and of")
 	r.strings(&c.words.Exclude, "exclude", "leave out these words, as `word,...`")
-	r.int(&c.words.CaptionsPerBag, "captions-per-bag",
+	r.int(&c.words.CaptionsPerSample, "captions-per-sample",
 		"use the first `captions` of each picture or clip; 0 for all")
 	enum(r, &c.words.Split, "split", "use these `clips` of MSR-VTT", loader.TrainSplit, loader.ValidationSplit,
 		loader.TestSplit)

@@ -280,7 +280,7 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"experiment", "--seeds", ""}, "--seeds"},
 		{[]string{"eval"}, "--scores"},
 		{[]string{"eval", "--scores", "x.csv"}, "--counts"},
-		{[]string{"eval", "--scores", "x.csv", "--counts", "y.csv"}, "--captions-per-bag"},
+		{[]string{"eval", "--scores", "x.csv", "--counts", "y.csv"}, "--captions-per-sample"},
 		{[]string{"predict", "only-one"}, "predict"},
 		{[]string{"bench"}, "step"},
 		{[]string{"bench", "step", "--batch", "0"}, "--batch"},
@@ -298,7 +298,7 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"train", "--set", "net.dropout=NaN"}, "net.dropout: \"NaN\" is not a number"},
 		{[]string{"train", "--set", "data.validation_share=NaN"}, "data.validation_share: \"NaN\" is not a number"},
 		{[]string{"train", "--set", "data.vocabulary_size=-1"}, "vocabulary_size is -1"},
-		{[]string{"eval", "x", "--words", "-1"}, "--words is -1"},
+		{[]string{"eval", "x", "--classes", "-1"}, "--classes is -1"},
 		{[]string{"noise", "--missing", "0.3"}, "--kind flips"},
 		{[]string{"noise", "--kind", "flips", "--share", "0.3"}, "--kind uniform, uneven, similar, pair or shift"},
 		{[]string{"noise", "--kind", "odd"}, "uniform"},
@@ -390,7 +390,7 @@ func TestFigure3_WritesSVG(t *testing.T) {
 // settingsReference is the page docs/reference/settings.md.
 func settingsReference() string {
 	var b strings.Builder
-	b.WriteString("# Settings\n\nEvery setting of a run has a key. Change one with `--set KEY=VALUE`, or in a YAML file " +
+	b.WriteString("# Settings\n\nRead this page to look up a setting. Every setting of a run has a key. Change one with `--set KEY=VALUE`, or in a YAML file " +
 		"that `--config` reads. `nmn config` lists all keys with the values that hold, and `nmn config KEY` explains one. " +
 		"Some have a flag. Defaults come from `nmn train scenes`; other presets have others.\n\nThis page is generated: " +
 		"`go test ./cmd/nmn -run Reference -update`.\n")

@@ -53,4 +53,20 @@ func TestProgressJSON_NamesSettingsByTheirKeys(t *testing.T) {
 		!strings.Contains(said.Error.Message, "`data.images`: folder ") {
 		t.Errorf("%v: %s", err, c.err)
 	}
+	c = call(t, "config", "--set", "train.batch_size=many", "--progress", "json") // the first flag is wrong
+	if err := json.Unmarshal([]byte(c.err), &said); err != nil || said.Error.Key != "train.batch_size" {
+		t.Errorf("%v: %s", err, c.err)
+	}
+}
+
+// Settings of another source do not change what scenes are.
+func TestSet_RefusesAnotherSourceThanScenes(t *testing.T) {
+	for _, key := range []string{"clips", "msrvtt", "captions", "manifest", "features.train.features"} {
+		for _, data := range []string{"scenes", "moving-scenes"} {
+			c := call(t, "config", data, "--set", "data."+key+"=x.csv")
+			if c.code != exitUsage || !strings.Contains(c.err, "data."+key) || !strings.Contains(c.err, "leave ") {
+				t.Errorf("%s with %s: exit code %d: %s", data, key, c.code, c.err)
+			}
+		}
+	}
 }

@@ -44,7 +44,7 @@ var flagKeys = map[string][]string{
 	"noise": {"data.noise"}, "flips": {"data.flips"}, "max-bad-samples": {"data.max_bad_samples"},
 	"net": {"net.arch"}, "init": {"net.weights"}, "backbone": {"net.backbone"}, "input-size": {"net.input_size"},
 	"seed": {"train.seed"}, "epochs": {"train.stage1_epochs", "train.stage2_epochs"},
-	"batch-size":    {"train.batch_bags", "train.batch_bags_mil"},
+	"batch-size":    {"train.batch_size", "train.batch_size_mil"},
 	"learning-rate": {"train.learning_rate"}, "augment": {"train.augment"},
 	"device": {"run.device"}, "precision": {"run.precision"}, "threads": {"run.threads"},
 }
@@ -66,7 +66,7 @@ var flagHelp = map[string]string{
 	"net.input_size":             "resize pictures to this many `pixels`",
 	"train.seed":                 "draw weights, order and dropout from this `seed`",
 	"train.stage1_epochs":        "train each stage for this many `epochs`",
-	"train.batch_bags":           "put this many `pictures` in a batch; auto finds the number",
+	"train.batch_size":           "put this many `pictures` in a batch; auto finds the number",
 	"train.learning_rate":        "set the learning `rate`",
 	"train.augment":              "change pictures at random this `way`: none, light or strong",
 	"run.device":                 "compute on this `device`: auto, cpu, cuda or cuda:n",

@@ -52,13 +52,13 @@ func asConfig(args []string) []string {
 }
 
 func TestConfig_LayersInOrder(t *testing.T) {
-	file := writeConfigFile(t, "data:\n  noise: 0.2\n  test_size: 77\ntrain:\n  batch_bags: 8\n  learning_rate: 0.5\n")
+	file := writeConfigFile(t, "data:\n  noise: 0.2\n  test_size: 77\ntrain:\n  batch_size: 8\n  learning_rate: 0.5\n")
 	c := printed(t, "train", "--config", file, "--learning-rate", "0.25")
 	if c.Train.LearningRate != .25 { // flag over file
 		t.Errorf("learning rate %v, want that of the flag", c.Train.LearningRate)
 	}
-	if c.Data.Noise != .2 || c.Data.TestSize != 77 || c.Train.BatchBags != 8 { // file over preset
-		t.Errorf("data %+v, batch %d: want those of the file", c.Data, c.Train.BatchBags)
+	if c.Data.Noise != .2 || c.Data.TestSize != 77 || c.Train.BatchSize != 8 { // file over preset
+		t.Errorf("data %+v, batch %d: want those of the file", c.Data, c.Train.BatchSize)
 	}
 	if c.Train.Optimizer != "adamw" || c.Data.TrainSize != 4000 { // preset over defaults
 		t.Errorf("optimizer %q, %d pictures: want those of the preset", c.Train.Optimizer, c.Data.TrainSize)
@@ -165,7 +165,7 @@ func TestConfig_FaultsNameFileAndLine(t *testing.T) {
 	for _, test := range []struct{ name, text, says string }{
 		{"unknown key", "data:\n  noise: 0.2\n  noises: 3\n", `nmn.yaml:3: unknown key "noises"`},
 		{"unknown section", "optimiser:\n  x: 1\n", `nmn.yaml:1: unknown key "optimiser"`},
-		{"wrong type", "train:\n  batch_bags: many\n", `nmn.yaml:2: "many" is not a whole number`},
+		{"wrong type", "train:\n  batch_size: many\n", `nmn.yaml:2: "many" is not a whole number`},
 		{"syntax", "train: [1\n", "nmn.yaml:"},
 		{"repeated key", "size: quick\nsize: full\n", "nmn.yaml:2"},
 		{"two documents", "size: quick\n---\nsize: full\n", "more than one"},

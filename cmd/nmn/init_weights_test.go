@@ -319,9 +319,9 @@ func TestInit_AFirstTypoCostsNothing(t *testing.T) {
 	args := func(more ...string) []string {
 		return tiny("train", append([]string{"--arm", "baseline", "--run-dir", dir}, more...)...)
 	}
-	for _, file := range []string{filepath.Join(work, "none.pth"), broken} {
+	for file, code := range map[string]int{filepath.Join(work, "none.pth"): exitUsage, broken: exitFailure} {
 		c := call(t, args("--init", file)...)
-		if c.code != exitFailure || !strings.Contains(c.err, filepath.Base(file)) || strings.Contains(c.err, "data  ") {
+		if c.code != code || !strings.Contains(c.err, filepath.Base(file)) || strings.Contains(c.err, "data  ") {
 			t.Errorf("exit code %d: %s; want that of the weights, before the data are opened", c.code, c.err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, run.ConfigFile)); err == nil {

@@ -157,7 +157,7 @@ func TestMaxBadSamples_OfAnExperiment(t *testing.T) {
 				filepath.Join(t.TempDir(), "grid")})
 			if at := slices.Index(args, "--mil"); at >= 0 {
 				args[at] = "--mil=on" // it has a third value here
-				args = append(args, "--set", "train.batch_bags_mil=4")
+				args = append(args, "--set", "train.batch_size_mil=4")
 			}
 			must(t, args...)
 			if c := call(t, args...); c.code != exitOK || strings.Contains(c.err, "epoch 1") {

@@ -28,14 +28,14 @@ func TestEval_OfARunEqualsItsResult(t *testing.T) {
 	}
 	want := readJSON(t, string(whole.Evaluation))
 	got := readJSON(t, must(t, "eval", dir, "--json"))
-	for _, key := range []string{"truth", "human", "transition", "words"} {
+	for _, key := range []string{"truth", "human", "transition", "by_class"} {
 		a, _ := json.Marshal(got[key])
 		b, _ := json.Marshal(want[key])
 		if string(a) != string(b) || got[key] == nil {
 			t.Errorf("%s: %.200s, the run has %.200s", key, a, b)
 		}
 	}
-	if text := must(t, "eval", dir, "--split", "train", "--words", "3"); !strings.Contains(text, "human AP") ||
+	if text := must(t, "eval", dir, "--split", "train", "--classes", "3"); !strings.Contains(text, "human AP") ||
 		!strings.Contains(text, "q01") {
 		t.Errorf("tables lack human AP or rates:\n%s", text)
 	}
@@ -56,7 +56,7 @@ func TestEval_ScoresWithAKnownAnswer(t *testing.T) {
 	scores := write("scores.csv", "id,dog\na,0.9\nb,0.8\nc,0.7\nd,0.6\ne,0.1\n")
 	counts := write("counts.csv", "id,dog\ne,0\nd,2\nc,1\nb,0\na,5\n")
 	labels := write("labels.csv", "dog\n1\n0\n1\n1\n0\n")
-	v := readJSON(t, must(t, "eval", "--scores", scores, "--counts", counts, "--captions-per-bag", "5",
+	v := readJSON(t, must(t, "eval", "--scores", scores, "--counts", counts, "--captions-per-sample", "5",
 		"--labels", labels, "--json"))
 	human := v["human"].(map[string]any)
 	for name, want := range map[string]float64{"ap": .9407895, "human_precision": .956522, "human_recall": .6875,

@@ -63,7 +63,7 @@ func TestVocab_OfTheTrainingClipsOfMSRVTT(t *testing.T) {
 		got["w20"] != 0 {
 		t.Errorf("counts %v", got)
 	}
-	if got := count("--captions-per-bag", "5"); got["dog"] != 10 {
+	if got := count("--captions-per-sample", "5"); got["dog"] != 10 {
 		t.Errorf("counts of 5 captions %v", got)
 	}
 	if got := count("--split", "validate", "--vocab-size", "5"); got["dog"] != 20 || got["validate"] != 20 ||
@@ -111,12 +111,12 @@ func TestTrain_OnMSRVTT(t *testing.T) {
 	t.Parallel()
 	annotations, dir := writeMSRVTT(t, 12, 20), filepath.Join(t.TempDir(), "run")
 	args := []string{"train", "--preset", "scenes", annotations, "--arm", "nmn-fi", "--epochs", "1",
-		"--set", "net.width=0.5", "--batch-size", "4", "--set", "data.captions_per_bag=20", "--noise", "0.35",
+		"--set", "net.width=0.5", "--batch-size", "4", "--set", "data.captions_per_sample=20", "--noise", "0.35",
 		"--run-dir", dir,
 		"--set", "data.frames_dir=" + writeFrames(t, 12)}
 	must(t, args...)
 	o, err := run.ReadOutcome(dir)
-	if err != nil || o.Split != "validation" || o.Evaluation.Bags != 4 || o.Evaluation.CaptionsPerBag != 20 ||
+	if err != nil || o.Split != "validation" || o.Evaluation.Bags != 4 || o.Evaluation.CaptionsPerSample != 20 ||
 		o.Noise != .35 {
 		t.Errorf("outcome %+v, %v; want the four clips of the split validate with 20 captions, and noise of 7 in 20", o,
 			err)
@@ -153,7 +153,7 @@ func TestTrain_OnMSRVTTWithoutAllFrames(t *testing.T) {
 
 func TestPrintConfig_OfMSRVTT(t *testing.T) {
 	out := must(t, "config", "--set", "data.msrvtt=a.zip", "--set", "data.frames_dir=f")
-	for _, line := range []string{"preset: paper-msrvtt", "set: msrvtt", "captions_per_bag: 20",
+	for _, line := range []string{"preset: paper-msrvtt", "set: msrvtt", "captions_per_sample: 20",
 		"vocabulary_size: 1087", "arch: vgg16", "frames_dir: f"} {
 		if !strings.Contains(out, line) {
 			t.Errorf("the configuration has no %q:\n%s", line, out)

@@ -263,10 +263,10 @@ func pagesSayWhatTheTerminalSays(t *testing.T, arm string) {
 			t.Errorf("%s does not name the word without an estimate", name)
 		}
 	}
-	if out := must(t, "eval", dir, "--words", "6"); !strings.Contains(out, unknown) {
+	if out := must(t, "eval", dir, "--classes", "6"); !strings.Contains(out, unknown) {
 		t.Errorf("nmn eval tells a rate of every word:\n%s", out)
 	}
-	out := must(t, "noise", "report", dir, "--words", "0")
+	out := must(t, "noise", "report", dir, "--classes", "0")
 	at := strings.Index(out, "odd")
 	if at < 0 || !strings.HasPrefix(strings.Fields(out[at:])[1], "–") {
 		t.Errorf("nmn noise report tells a rate of the word without an estimate:\n%s", out)

@@ -21,7 +21,7 @@ func TestTrain_WritesForTensorBoardOnRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"train/loss", "against true labels/all words", "surest mistakes/1"} {
+	for _, want := range []string{"train/loss", "against true labels/all classes", "surest mistakes/1"} {
 		if !strings.Contains(string(content), want) {
 			t.Errorf("the events lack %q", want)
 		}

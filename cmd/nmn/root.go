@@ -43,7 +43,7 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 	if code == exitInterrupted && !errors.Is(err, run.ErrInterrupted) {
 		err = run.ErrInterrupted
 	}
-	if p.progress == progressJSON {
+	if p.progress == progressJSON || asksForJSON(args) {
 		p.writeError(err, code)
 		return code
 	}
@@ -53,6 +53,12 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 	}
 	fmt.Fprintln(p.err, p.paint(p.err, red, "nmn:")+" "+line+tellVideos(err, args))
 	return code
+}
+
+// asksForJSON reports whether arguments contain --progress json, which is not read after a mistake in an earlier flag.
+func asksForJSON(args []string) bool {
+	at := slices.Index(args, "--progress")
+	return slices.Contains(args, "--progress="+progressJSON) || at >= 0 && at+1 < len(args) && args[at+1] == progressJSON
 }
 
 // newRoot builds the tree of commands. Two calls share nothing.

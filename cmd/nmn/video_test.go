@@ -29,7 +29,7 @@ func TestTrain_VideosAtBothLevels(t *testing.T) {
 		"frame":                     nil,
 		"frame, with image MIL":     {"--set", "data.video_level=frame", "--mil"},
 		"video":                     {"--mil"},
-		"video, in chunks":          {"--mil", "--set", "train.batch_bags_mil=3", "--set", "train.chunk_frames=5"},
+		"video, in chunks":          {"--mil", "--set", "train.batch_size_mil=3", "--set", "train.chunk_frames=5"},
 		"video, mean of the frames": {"--set", "data.video_level=video"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestVideo_RefusesWhatCannotBe(t *testing.T) {
 func TestTrain_VideosKilledAndResumed(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "kills and restarts processes")
-	killedRunEqualsWhole(t, 4, tinyVideo("train", "--mil", "--arm", "nmn-fd", "--set", "train.batch_bags_mil=4",
+	killedRunEqualsWhole(t, 4, tinyVideo("train", "--mil", "--arm", "nmn-fd", "--set", "train.batch_size_mil=4",
 		"--set", "train.chunk_frames=6", "--set", "net.dropout=0.3", "--set", "train.stage1_epochs=3", "--set",
 		"train.stage2_epochs=3")...)
 }
@@ -135,7 +135,7 @@ func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 	}
 	defer net.Close()
 	l := loader.DefaultConfig()
-	l.BatchBags = 16
+	l.BatchSize = 16
 	scores, err := train.Score(t.Context(), net.Net(), single, l)
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 
 func TestDryRun_TellsTheChunksOfVideos(t *testing.T) {
 	t.Parallel()
-	out := must(t, tinyVideo("train", "--mil", "--set", "train.batch_bags_mil=4", "--arm", "stage1", "--dry-run")...)
+	out := must(t, tinyVideo("train", "--mil", "--set", "train.batch_size_mil=4", "--arm", "stage1", "--dry-run")...)
 	for _, want := range []string{"a step of 16 pictures", "maps of 16 frames: ",
 		"train.chunk_frames 8 ", "train.chunk_frames 2 "} {
 		if !strings.Contains(out, want) {

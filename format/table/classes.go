@@ -128,7 +128,7 @@ func (c *Classes) readCSV(r io.Reader, words []string, classes int) error {
 	if _, err := strconv.ParseFloat(c.Column, 64); err == nil {
 		return fmt.Errorf("%s:1: the first line holds a number, want a heading such as label: %w", c.Name, ErrFormat)
 	}
-	at, err := names("the scores", "word", words)
+	at, err := names("the scores", "class", words)
 	if err != nil {
 		return err
 	}
@@ -158,15 +158,15 @@ func (c *Classes) readCSV(r io.Reader, words []string, classes int) error {
 		if !isWord {
 			class, err = strconv.Atoi(field)
 			if err != nil || class < 0 || class >= classes {
-				return fmt.Errorf("%s:%d: label %.60q is neither a word of the scores nor the number of one, 0 to %d: %w",
+				return fmt.Errorf("%s:%d: label %.60q is neither a class of the scores nor the number of one, 0 to %d: %w",
 					c.Name, line, field, classes-1, ErrValue)
 			}
 		} else {
 			named++
 		}
 		if known++; named > 0 && named != known {
-			return fmt.Errorf("%s:%d: label %.60q: some labels are words of the scores and some are numbers; write all of "+
-				"them as words: %w", c.Name, line, field, ErrValue)
+			return fmt.Errorf("%s:%d: label %.60q: some labels are classes of the scores and some are numbers; write all of "+
+				"them as names: %w", c.Name, line, field, ErrValue)
 		}
 		c.Values = append(c.Values, int32(class))
 	}

@@ -62,8 +62,8 @@ func TestReadClasses_Refuses(t *testing.T) {
 		{"z.csv", "1\n0\n", "want a heading", ErrFormat},
 		{"z.csv", "id,a,b\nx,0,1\n", "3 columns", ErrFormat},
 		{"z.csv", "label\n0\n-1\n", ":3: label \"-1\"", ErrValue},
-		{"z.csv", "label\ncat\n1\n", ":3: label \"1\": some labels are words", ErrValue},
-		{"z.csv", "label\n1\ncat\n", ":3: label \"cat\": some labels are words", ErrValue},
+		{"z.csv", "label\ncat\n1\n", ":3: label \"1\": some labels are classes", ErrValue},
+		{"z.csv", "label\n1\ncat\n", ":3: label \"cat\": some labels are classes", ErrValue},
 		{"z.csv", "label\nfox\n", ":2: label \"fox\"", ErrValue},
 		{"z.csv", "id,label\na\n", ":2: 1 fields", ErrShape},
 		{"z.parquet", "", ".parquet", ErrFormat},
@@ -93,7 +93,7 @@ func TestReadClasses_WithGaps(t *testing.T) {
 		}
 	}
 	_, err := ReadClasses(classesFile(t, "z.csv", "label\ncat\n\"\"\n1\n"), words, 2, true)
-	if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "some labels are words") {
+	if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "some labels are classes") {
 		t.Errorf("words and a number, with a gap between them: %v", err)
 	}
 }

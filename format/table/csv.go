@@ -23,7 +23,7 @@ func readCSV(r io.Reader, file string, rule cellRule) (*Matrix, error) {
 	m := &Matrix{Name: file}
 	header, err := c.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: empty file, want a header of words: %w", file, ErrFormat)
+		return nil, fmt.Errorf("%s: empty file, want a header of class names: %w", file, ErrFormat)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", file, ErrFormat, err)
@@ -87,7 +87,7 @@ func (m *Matrix) setHeader(header []string) error {
 			continue
 		}
 		if word == "" {
-			return fmt.Errorf("%s:1: column %d of the header is empty, want a word: %w", m.Name, i+1, ErrFormat)
+			return fmt.Errorf("%s:1: column %d of the header is empty, want a class: %w", m.Name, i+1, ErrFormat)
 		}
 		if _, err := strconv.ParseFloat(word, 64); err == nil {
 			numbers++
@@ -95,12 +95,12 @@ func (m *Matrix) setHeader(header []string) error {
 		words = append(words, word)
 	}
 	if len(words) == 0 {
-		return fmt.Errorf("%s:1: the header names no word: %w", m.Name, ErrFormat)
+		return fmt.Errorf("%s:1: the header names no class: %w", m.Name, ErrFormat)
 	}
 	if numbers == len(header) { // of classes that are called by numbers, a column of identifiers shows that it is a header
-		return fmt.Errorf("%s:1: the first line holds only numbers, want a header of words: %w", m.Name, ErrFormat)
+		return fmt.Errorf("%s:1: the first line holds only numbers, want a header of class names: %w", m.Name, ErrFormat)
 	}
-	if _, err := names(m.Name+":1", "word", words); err != nil {
+	if _, err := names(m.Name+":1", "class", words); err != nil {
 		return err
 	}
 	m.Words, m.Cols = words, len(words)

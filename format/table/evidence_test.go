@@ -60,8 +60,8 @@ func TestSelect_RefusesWhatDoesNotMatch(t *testing.T) {
 			"has 2 rows, and the data have 3 samples"},
 		"too many rows": {"e.npy", npyBytes("<f4", "(4, 2)", false, make([]float32, 8)), all, ErrShape, "has 4 rows"},
 		"too many columns": {"e.npy", npyBytes("<f4", "(3, 3)", false, make([]float32, 9)), all, ErrShape,
-			"has 3 columns for the 2 words"},
-		"other words":          {"e.csv", []byte("dog,cow\n1,2\n1,2\n1,2\n"), all, ErrNames, `no word "cat"`},
+			"has 3 columns for the 2 classes"},
+		"other words":          {"e.csv", []byte("dog,cow\n1,2\n1,2\n1,2\n"), all, ErrNames, `no class "cat"`},
 		"a bag is missing":     {"e.csv", []byte("id,dog,cat\np,1,2\nr,1,2\n"), all, ErrNames, `no row of sample "q", number 2`},
 		"a sample comes twice": {"e.csv", []byte("id,dog,cat\np,1,2\np,1,2\n"), all[:1], ErrNames, "given twice"},
 	} {

@@ -28,7 +28,7 @@ func Join(scores, counts *Matrix, v *text.Vocabulary) (*Joined, error) {
 		return nil, differentRows(scores, counts)
 	}
 	if scores.Cols != counts.Cols {
-		return nil, fmt.Errorf("%s has %d words, %s has %d: %w", scores.Name, scores.Cols, counts.Name,
+		return nil, fmt.Errorf("%s has %d classes, %s has %d: %w", scores.Name, scores.Cols, counts.Name,
 			counts.Cols, ErrShape)
 	}
 	words, from := classOrder(scores, counts, v)
@@ -104,17 +104,17 @@ func classOrder(scores, counts *Matrix, v *text.Vocabulary) (words []string, fro
 // columnsFor returns the column of each word, or nil if the columns are in order already.
 func (m *Matrix) columnsFor(words []string, from string) ([]int, error) {
 	if words != nil && len(words) != m.Cols {
-		return nil, fmt.Errorf("%s has %d columns for the %d words of %s: %w",
+		return nil, fmt.Errorf("%s has %d columns for the %d classes of %s: %w",
 			m.Name, m.Cols, len(words), from, ErrShape)
 	}
 	if m.Words == nil || words == nil {
 		return nil, nil
 	}
 	if slices.Equal(m.Words, words) {
-		_, err := names(m.Name, "word", m.Words)
+		_, err := names(m.Name, "class", m.Words)
 		return nil, err
 	}
-	return positions(m.Name, "word", m.Words, words, from)
+	return positions(m.Name, "class", m.Words, words, from)
 }
 
 // rowsFor returns the row of m for each row of the reference, nil for the same order.

@@ -48,16 +48,16 @@ func finite(values []float32) bool {
 	return true
 }
 
-// ReadCounts reads caption counts, whole numbers from 0 to captionsPerBag, from a .csv or .npy file.
-func ReadCounts(path string, captionsPerBag int) (*Matrix, error) {
-	if captionsPerBag < 2 || captionsPerBag > 255 { // counts are held as bytes
+// ReadCounts reads caption counts, whole numbers from 0 to captionsPerSample, from a .csv or .npy file.
+func ReadCounts(path string, captionsPerSample int) (*Matrix, error) {
+	if captionsPerSample < 2 || captionsPerSample > 255 { // counts are held as bytes
 		return nil, fmt.Errorf("captions per sample: %d is outside 2 to 255; human agreement needs at least two "+
 			"captions of a sample to compare: %w",
-			captionsPerBag, ErrValue)
+			captionsPerSample, ErrValue)
 	}
-	return readMatrix(path, cellRule{limit: captionsPerBag, fault: func(v float64) error {
-		if !wholeUpTo(v, captionsPerBag) {
-			return fmt.Errorf("count %v, want a whole number from 0 to %d captions: %w", v, captionsPerBag, ErrValue)
+	return readMatrix(path, cellRule{limit: captionsPerSample, fault: func(v float64) error {
+		if !wholeUpTo(v, captionsPerSample) {
+			return fmt.Errorf("count %v, want a whole number from 0 to %d captions: %w", v, captionsPerSample, ErrValue)
 		}
 		return nil
 	}})

@@ -53,8 +53,8 @@ func TestReadDecisionsFile_NamesTheFile(t *testing.T) {
 	if _, err := in.decisions().ReadFile(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
-	for content, want := range map[string]string{"id,word,given,decision\nc,dog,0,accept\n": "",
-		"id,word,given,decision\nc,dog,1,accept\n": path + ":2: "} {
+	for content, want := range map[string]string{"id,class,given,decision\nc,dog,0,accept\n": "",
+		"id,class,given,decision\nc,dog,1,accept\n": path + ":2: "} {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -68,11 +68,11 @@ func WriteLabels(path string, in Input, labels []uint8) error {
 }
 
 // changeColumns are the columns of a record of changes.
-var changeColumns = []string{"id", "word", "original", "corrected", "p_wrong", "rho", "rule", "version"}
+var changeColumns = []string{"id", "class", "original", "corrected", "p_wrong", "rho", "rule", "version"}
 
-// changeRecords say where every changed label came from: bag and word, the label before and after, the probability that
-// it was wrong, rho = p(y=1|z,I), the rule, and the version of the program. The probabilities are empty if the noise
-// rates of the class are unknown.
+// changeRecords say where every changed label came from: bag and class, the label before and after, the probability
+// that it was wrong, rho = p(y=1|z,I), the rule, and the version of the program. The probabilities are empty if the
+// noise rates of the class are unknown.
 func changeRecords(in *Input, changes []Change, version string) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		for _, c := range changes {

@@ -37,7 +37,7 @@ func TestCorrected_DecisionsComeBeforeTheRule(t *testing.T) {
 		t.Fatalf("suspects %+v", r.Suspects)
 	}
 	d, err := in.decisions().Read(
-		strings.NewReader("id,word,given,decision\na,dog,1,reject\n\"b, the \"\"second\"\"\",cat,0,accept\n"),
+		strings.NewReader("id,class,given,decision\na,dog,1,reject\n\"b, the \"\"second\"\"\",cat,0,accept\n"),
 		"d.csv")
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestWriteChanges_TellsWhereALabelCameFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(c.Changes())
-	want := "id,word,original,corrected,p_wrong,rho,rule,version\n" +
+	want := "id,class,original,corrected,p_wrong,rho,rule,version\n" +
 		"a,dog,1,0,0.952574,0.0474259,precision 0.9,v1\n" +
 		"\"b, the \"\"second\"\"\",cat,0,1,,,accepted,v1\n"
 	if err != nil || string(b) != want {
@@ -99,7 +99,7 @@ func TestWriteChanges_TellsWhereALabelCameFrom(t *testing.T) {
 	}
 	var list bytes.Buffer
 	if err := WriteSuspects(&list, small(), []Suspect{{Bag: 0, Class: 1, Given: 1, Margin: 3, P: .25}}); err != nil ||
-		list.String() != "id,word,kind,given,p_wrong,p,q01,q10,rank,rates\na,dog,incorrect,1,0.952574,0.25,0.2,0.1,1,own\n" {
+		list.String() != "id,class,kind,given,p_wrong,p,q01,q10,rank,rates\na,dog,incorrect,1,0.952574,0.25,0.2,0.1,1,own\n" {
 		t.Errorf("suspects %q, %v", list.String(), err)
 	}
 }
@@ -107,15 +107,15 @@ func TestWriteChanges_TellsWhereALabelCameFrom(t *testing.T) {
 // badDecisions are files that are refused, with a part of the error message.
 var badDecisions = map[string][2]string{
 	"empty":    {"", "d.csv: the file is empty"},
-	"column":   {"id,word,decision\n", `d.csv:1: there is no column "given"`},
-	"bag":      {"id,word,given,decision\nz,cat,1,accept\n", `d.csv:2: no row has the id "z"`},
-	"word":     {"id,word,given,decision\na,cow,1,accept\n", `there is no class "cow"`},
-	"label":    {"id,word,given,decision\na,cat,2,accept\n", "want the label 0 or 1"},
-	"verdict":  {"id,word,given,decision\na,cat,1,maybe\n", "want accept or reject"},
-	"stale":    {"id,word,given,decision\na,cat,0,accept\n", "was decided when its label was 0; it is 1 now"},
-	"twice":    {"id,word,given,decision\na,cat,1,accept\nc,cat,0,reject\na,cat,1,accept\n", "d.csv:4:"},
-	"ragged":   {"id,word,given,decision\na,cat,1\n", "wrong number of fields"},
-	"no quote": {"id,word,given,decision\n\"a,cat,1,accept\n", "d.csv:"},
+	"column":   {"id,class,decision\n", `d.csv:1: there is no column "given"`},
+	"bag":      {"id,class,given,decision\nz,cat,1,accept\n", `d.csv:2: no row has the id "z"`},
+	"class":    {"id,class,given,decision\na,cow,1,accept\n", `there is no class "cow"`},
+	"label":    {"id,class,given,decision\na,cat,2,accept\n", "want the label 0 or 1"},
+	"verdict":  {"id,class,given,decision\na,cat,1,maybe\n", "want accept or reject"},
+	"stale":    {"id,class,given,decision\na,cat,0,accept\n", "was decided when its label was 0; it is 1 now"},
+	"twice":    {"id,class,given,decision\na,cat,1,accept\nc,cat,0,reject\na,cat,1,accept\n", "d.csv:4:"},
+	"ragged":   {"id,class,given,decision\na,cat,1\n", "wrong number of fields"},
+	"no quote": {"id,class,given,decision\n\"a,cat,1,accept\n", "d.csv:"},
 }
 
 func TestReadDecisions_RefusesWithTheLine(t *testing.T) {
@@ -132,7 +132,7 @@ func FuzzReadDecisions(f *testing.F) {
 	for _, c := range badDecisions {
 		f.Add([]byte(c[0]))
 	}
-	f.Add([]byte("\ufeffDecision,id,given,word,note\naccept,c,0,dog,x\n"))
+	f.Add([]byte("\ufeffDecision,id,given,class,note\naccept,c,0,dog,x\n"))
 	in := small()
 	f.Fuzz(func(t *testing.T, text []byte) {
 		d, err := in.decisions().Read(bytes.NewReader(text), "d.csv")

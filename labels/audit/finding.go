@@ -15,12 +15,12 @@ import (
 // ranked list in every format.
 type Finding struct {
 	ID    string  `json:"id" parquet:"id"`
-	Word  string  `json:"word" parquet:"word,dict"`
+	Word  string  `json:"class" parquet:"class,dict"`
 	Kind  Kind    `json:"kind" parquet:"kind,dict"`
 	Given uint8   `json:"given" parquet:"given"`     // the label z
 	Wrong float64 `json:"p_wrong" parquet:"p_wrong"` // probability that it is wrong
 	P     float64 `json:"p" parquet:"p"`             // p(y=1|I), without the label
-	Q01   float64 `json:"q01" parquet:"q01"`         // noise rates of the word
+	Q01   float64 `json:"q01" parquet:"q01"`         // noise rates of the class
 	Q10   float64 `json:"q10" parquet:"q10"`
 	Rank  int64   `json:"rank" parquet:"rank"`        // from 1; probabilities near 1 may be equal where ranks are not
 	Rates string  `json:"rates" parquet:"rates,dict"` // OwnRates or PooledRates
@@ -28,8 +28,8 @@ type Finding struct {
 
 // Whose rates a suspect is ranked by.
 const (
-	OwnRates = "own" // the rates of its word
-	// by the noise of the other words, because its word has no rates of its own: nothing is claimed for it
+	OwnRates = "own" // the rates of its class
+	// by the noise of the other classes, because its class has no rates of its own: nothing is claimed for it
 	PooledRates = "pooled"
 )
 
@@ -55,7 +55,7 @@ var SuspectFormats = append(records.Formats(), ".npy")
 
 // WriteSuspectsFile writes the ranked list as a table, one row for each suspect, in the format that the
 // ending of the name decides: one of SuspectFormats. Rows are written as they are made, and the file
-// appears when it is whole. A Parquet table has text as UTF-8, with words and kinds as dictionaries, given as an
+// appears when it is whole. A Parquet table has text as UTF-8, with classes and kinds as dictionaries, given as an
 // unsigned byte, probabilities as doubles, and rank as a 64-bit integer; no column has nulls. An array has
 // SuspectFields, numbers alone.
 func WriteSuspectsFile(path string, in Input, suspects []Suspect) error {
@@ -101,7 +101,7 @@ func writeSuspectArray(out io.Writer, in *Input, suspects []Suspect) error {
 
 // WriteSuspects writes suspects as CSV, the surest first.
 func WriteSuspects(out io.Writer, in Input, suspects []Suspect) error {
-	columns := []string{"id", "word", "kind", "given", "p_wrong", "p", "q01", "q10", "rank", "rates"}
+	columns := []string{"id", "class", "kind", "given", "p_wrong", "p", "q01", "q10", "rank", "rates"}
 	return records.CSV(out, columns, func(yield func([]string, error) bool) {
 		for at, s := range suspects {
 			f := in.Finding(at, s)

@@ -117,7 +117,7 @@ func TestWriteSuspectsFile_TypesOfParquet(t *testing.T) {
 		}
 		columns = append(columns, c.Name()+" "+c.Type().String())
 	}
-	want := "id STRING, word STRING, kind STRING, given INT(8,false), p_wrong DOUBLE, p DOUBLE, q01 DOUBLE, q10 " +
+	want := "id STRING, class STRING, kind STRING, given INT(8,false), p_wrong DOUBLE, p DOUBLE, q01 DOUBLE, q10 " +
 		"DOUBLE, rank INT(64,true), rates STRING"
 	if got := strings.Join(columns, ", "); got != want {
 		t.Errorf("columns %s, want %s", got, want)

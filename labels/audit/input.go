@@ -96,7 +96,7 @@ func (in *Input) check() error {
 		}
 	}
 	if in.Words != nil && len(in.Words) != in.Classes || in.IDs != nil && len(in.IDs) != in.Bags {
-		return fmt.Errorf("audit: %d words and %d identifiers for %d samples × %d classes: %w",
+		return fmt.Errorf("audit: %d names and %d identifiers for %d samples × %d classes: %w",
 			len(in.Words), len(in.IDs), in.Bags, in.Classes, eval.ErrShape)
 	}
 	if in.Rates == nil || len(in.Rates.Q01) != in.Classes || len(in.Rates.Q10) != in.Classes ||

@@ -85,7 +85,7 @@ func TestRecalibration_KeepsTheOrderWithinAKind(t *testing.T) {
 // decisionFile writes verdicts on the first suspects; each nth is accepted.
 func decisionFile(t *testing.T, in *Input, suspects []Suspect, accepted int) string {
 	t.Helper()
-	text := "id,word,given,decision\n"
+	text := "id,class,given,decision\n"
 	for i, s := range suspects {
 		f, verdict := in.Finding(i, s), Reject
 		if i%accepted == 0 {

@@ -74,7 +74,7 @@ type Summary struct {
 
 // ClassSummary is a class with its rates. Intervals and diagnoses are present if the rates were estimated.
 type ClassSummary struct {
-	Word              string            `json:"word"`
+	Word              string            `json:"class"`
 	Labels            int               `json:"labels"`
 	Audited           bool              `json:"audited"`
 	Pooled            bool              `json:"pooled,omitempty"` // with the rates of all classes together

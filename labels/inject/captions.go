@@ -32,7 +32,7 @@ func ReplaceCaptions(s *loader.Set, kind Kind, share float64, seed uint64) (*Inj
 	}
 	noise.Share = share
 	if kind.whole() {
-		noise.Share = float64(draw.n) / float64(s.CaptionsPerBag)
+		noise.Share = float64(draw.n) / float64(s.CaptionsPerSample)
 	}
 	from := donors{bags: s.Len()}
 	for i, captions := range s.Captions {
@@ -230,12 +230,12 @@ func betaOfMean(stream *rng.Stream, mean float64) float64 {
 // captionsForShare returns how many of the captions of a bag make a share, for example 2 of 5
 // for .4. A share between two numbers of captions is an error that names the possible ones.
 func captionsForShare(s *loader.Set, share float64) (int, error) {
-	exact := share * float64(s.CaptionsPerBag)
+	exact := share * float64(s.CaptionsPerSample)
 	n := int(math.Round(exact))
-	if !(math.Abs(exact-float64(n)) < 1e-6) || n < 1 || n > s.CaptionsPerBag {
-		return 0, fmt.Errorf("%s: a share of %g is not a whole number of its %d captions per bag; possible are "+
+	if !(math.Abs(exact-float64(n)) < 1e-6) || n < 1 || n > s.CaptionsPerSample {
+		return 0, fmt.Errorf("%s: a share of %g is not a whole number of its %d captions per sample; possible are "+
 			"multiples of %.4g up to 1",
-			s.Name, share, s.CaptionsPerBag, 1/float64(max(s.CaptionsPerBag, 1)))
+			s.Name, share, s.CaptionsPerSample, 1/float64(max(s.CaptionsPerSample, 1)))
 	}
 	return n, nil
 }

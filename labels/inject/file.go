@@ -52,25 +52,25 @@ type flipRates struct {
 
 // fileHeader is the first line of a noise file.
 type fileHeader struct {
-	Format         string     `json:"format"`
-	Version        int        `json:"version"`
-	Kind           string     `json:"kind"`
-	Drawn          Kind       `json:"drawn,omitzero"`     // how captions were drawn
-	Seed           uint64     `json:"seed,string"`        // a string: JSON numbers of other programs end at 2^53
-	Replaced       int        `json:"replaced,omitempty"` // captions of each bag; for kinds with whole captions
-	Share          float64    `json:"share,omitempty"`    // for the others
-	Rates          *flipRates `json:"rates,omitempty"`
-	Set            string     `json:"set"`
-	Bags           int        `json:"bags"`
-	Classes        int        `json:"classes"`
-	CaptionsPerBag int        `json:"captions_per_bag,omitempty"`
-	Fingerprint    string     `json:"fingerprint"`
-	Changes        int        `json:"changes"` // lines that follow
+	Format            string     `json:"format"`
+	Version           int        `json:"version"`
+	Kind              string     `json:"kind"`
+	Drawn             Kind       `json:"drawn,omitzero"`     // how captions were drawn
+	Seed              uint64     `json:"seed,string"`        // a string: JSON numbers of other programs end at 2^53
+	Replaced          int        `json:"replaced,omitempty"` // captions of each bag; for kinds with whole captions
+	Share             float64    `json:"share,omitempty"`    // for the others
+	Rates             *flipRates `json:"rates,omitempty"`
+	Set               string     `json:"set"`
+	Bags              int        `json:"samples"`
+	Classes           int        `json:"classes"`
+	CaptionsPerSample int        `json:"captions_per_sample,omitempty"`
+	Fingerprint       string     `json:"fingerprint"`
+	Changes           int        `json:"changes"` // lines that follow
 }
 
 // fileLine is one of the lines that follow. Captions are triples: slot, donor bag, donor's slot.
 type fileLine struct {
-	Bag      *int    `json:"bag"`
+	Bag      *int    `json:"sample"`
 	Captions [][]int `json:"captions,omitempty"`
 	Flips    []int   `json:"flips,omitempty"`
 }
@@ -78,8 +78,8 @@ type fileLine struct {
 // WriteTo writes the noise as JSON lines. The first holds format "nmn-noise", version 1, kind, seed
 // (in decimal, as a string), rates, and what identifies the set; then one line per changed bag:
 //
-//	{"bag":7,"captions":[[0,812,3],[4,15,1]]}    caption 0 becomes caption 3 of bag 812, ...
-//	{"bag":7,"flips":[12,530]}                   labels of classes 12 and 530 are flipped
+//	{"sample":7,"captions":[[0,812,3],[4,15,1]]}    caption 0 becomes caption 3 of sample 812, ...
+//	{"sample":7,"flips":[12,530]}                   labels of classes 12 and 530 are flipped
 //
 // Bags, captions and classes are counted from 0 in the order of the set (COCO: ascending ids).
 func (noise *Injection) WriteTo(w io.Writer) (int64, error) {
@@ -88,7 +88,7 @@ func (noise *Injection) WriteTo(w io.Writer) (int64, error) {
 	encoder := json.NewEncoder(out)
 	header := fileHeader{
 		Format: fileFormat, Version: fileVersion, Kind: noise.Kind.inFile(), Seed: noise.Seed,
-		Set: noise.SetName, Bags: noise.Bags, Classes: noise.Classes, CaptionsPerBag: noise.CaptionsPerBag,
+		Set: noise.SetName, Bags: noise.Bags, Classes: noise.Classes, CaptionsPerSample: noise.CaptionsPerSample,
 		Fingerprint: noise.Fingerprint, Changes: len(noise.Changes),
 	}
 	switch {
@@ -96,7 +96,7 @@ func (noise *Injection) WriteTo(w io.Writer) (int64, error) {
 		header.Rates = (*flipRates)(&noise.Rates)
 	case noise.Kind.whole():
 		header.Drawn = noise.Kind
-		header.Replaced = int(math.Round(noise.Share * float64(noise.CaptionsPerBag)))
+		header.Replaced = int(math.Round(noise.Share * float64(noise.CaptionsPerSample)))
 	default:
 		header.Drawn, header.Share = noise.Kind, noise.Share
 	}
@@ -247,7 +247,7 @@ func parseHeader(lines *bufio.Scanner) (*Injection, int, error) {
 	}
 	noise := &Injection{
 		Kind: kind, Seed: h.Seed, Share: share, SetName: h.Set, Bags: h.Bags, Classes: h.Classes,
-		CaptionsPerBag: h.CaptionsPerBag, Fingerprint: h.Fingerprint,
+		CaptionsPerSample: h.CaptionsPerSample, Fingerprint: h.Fingerprint,
 	}
 	if h.Rates != nil {
 		noise.Rates = labels.Rates(*h.Rates)
@@ -269,7 +269,7 @@ func (h *fileHeader) drawn() (Kind, float64, error) {
 			setting.Alternatives(CaptionKinds()))
 	}
 	if kind.whole() {
-		share = float64(h.Replaced) / float64(max(h.CaptionsPerBag, 1))
+		share = float64(h.Replaced) / float64(max(h.CaptionsPerSample, 1))
 	}
 	if !(share >= 0 && share <= 1) {
 		return "", 0, fmt.Errorf("a share of %g of the captions cannot be replaced, want 0 to 1", share)
@@ -289,7 +289,7 @@ func parseLine(b []byte, kind string) (BagChanges, error) {
 		return BagChanges{}, errors.New("something follows the change of the sample")
 	}
 	if line.Bag == nil {
-		return BagChanges{}, errors.New("\"bag\" is missing")
+		return BagChanges{}, errors.New("\"sample\" is missing")
 	}
 	if (kind == captionsInFile) != (len(line.Captions) > 0) || (kind == flipsInFile) != (len(line.Flips) > 0) {
 		return BagChanges{}, fmt.Errorf("sample %d: noise of kind %q wants \"%s\" and nothing else", *line.Bag, kind, kind)

@@ -247,8 +247,8 @@ func TestKinds_DependOnTheSeedAloneAndReadBack(t *testing.T) {
 // Noise files of earlier versions name no kind and mean Uniform. Their first line is still written for it.
 func TestUniform_FileIsThatOfEarlierVersions(t *testing.T) {
 	s := captionSet(t, 4, 3)
-	const first = `{"format":"nmn-noise","version":1,"kind":"captions","seed":"11","replaced":2,"set":"pattern","bags":4,` +
-		`"classes":6,"captions_per_bag":3,"fingerprint":"`
+	const first = `{"format":"nmn-noise","version":1,"kind":"captions","seed":"11","replaced":2,"set":"pattern","samples":4,` +
+		`"classes":6,"captions_per_sample":3,"fingerprint":"`
 	noise := mustReplace(t, s, 2, 11)
 	written := noiseText(t, noise)
 	if !strings.HasPrefix(written, first) {

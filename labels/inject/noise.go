@@ -35,6 +35,14 @@ func (k Kind) IsZero() bool { return k == "" || k == Uniform }
 // Relabels reports whether the kind replaces the one label of a bag.
 func (k Kind) Relabels() bool { return k == Symmetric || k == Asymmetric }
 
+// Remark is the kind as a remark on a share of noise. It is empty for the noise of the paper.
+func (k Kind) Remark() string {
+	if k.IsZero() {
+		return ""
+	}
+	return string(k)
+}
+
 // replaces reports whether the kind replaces captions.
 func (k Kind) replaces() bool { return slices.Contains(CaptionKinds(), k) }
 
@@ -56,10 +64,10 @@ type Injection struct {
 	Share float64
 	// Rates are the probabilities the flips were drawn with (Flips).
 	Rates labels.Rates
-	// SetName, Bags, Classes, CaptionsPerBag and Fingerprint identify the set the noise was made for.
-	SetName                       string
-	Bags, Classes, CaptionsPerBag int
-	Fingerprint                   string
+	// SetName, Bags, Classes, CaptionsPerSample and Fingerprint identify the set the noise was made for.
+	SetName                          string
+	Bags, Classes, CaptionsPerSample int
+	Fingerprint                      string
 	// Changes are by ascending bag; bags without a change are left out.
 	Changes []BagChanges
 }
@@ -89,7 +97,7 @@ func newInjection(s *loader.Set, kind Kind, seed uint64) (*Injection, error) {
 	}
 	return &Injection{
 		Kind: kind, Seed: seed, SetName: s.Name, Bags: s.Len(), Classes: s.Vocabulary.Len(),
-		CaptionsPerBag: s.CaptionsPerBag, Fingerprint: fingerprint(s, kind),
+		CaptionsPerSample: s.CaptionsPerSample, Fingerprint: fingerprint(s, kind),
 	}, nil
 }
 

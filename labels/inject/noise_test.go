@@ -54,7 +54,7 @@ func captionSet(t testing.TB, n, perBag int) *loader.Set {
 
 func mustReplace(t testing.TB, s *loader.Set, n int, seed uint64) *Injection {
 	t.Helper()
-	return mustDraw(t, s, Uniform, float64(n)/float64(s.CaptionsPerBag), seed)
+	return mustDraw(t, s, Uniform, float64(n)/float64(s.CaptionsPerSample), seed)
 }
 
 func mustDraw(t testing.TB, s *loader.Set, kind Kind, share float64, seed uint64) *Injection {
@@ -377,17 +377,17 @@ func TestStatistics_WriteAndReadAsRates(t *testing.T) {
 
 func TestParseFlipRates_RefusesBadTables(t *testing.T) {
 	v := vocabularyOf(t, "dog", "cat")
-	rates, err := parseFlipRates("r", strings.NewReader("\ufeffq10,x,Word,q01\n.5,,cat,\n"), v)
+	rates, err := parseFlipRates("r", strings.NewReader("\ufeffq10,x,Class,q01\n.5,,cat,\n"), v)
 	if err != nil || !reflect.DeepEqual(rates, labels.Rates{Q01: []float64{0, 0}, Q10: []float64{0, .5}}) {
 		t.Errorf("%v, %v", rates, err)
 	}
 	for in, want := range map[string]string{
-		"": "line 1: the file is empty", "\n\n": "the file is empty", "word,q01\n": "lacks one of the columns",
-		"word,q01,q10\nbird,0,0\n":         `line 2: "bird" is not a word`,
-		"word,q01,q10\ndog,0,0\ndog,0,0\n": `line 3: "dog" has a line already`,
-		"word,q01,q10\ndog,2,0\n":          `line 2: word "dog": q01 is "2"`,
-		"word,q01,q10\ndog,NaN,0\n":        `line 2: word "dog": q01 is "NaN"`,
-		"word,q01,q10\ndog,0\n":            "wrong number of fields", "word,q01,q10\n\"dog,0\n": "line",
+		"": "line 1: the file is empty", "\n\n": "the file is empty", "class,q01\n": "lacks one of the columns",
+		"class,q01,q10\nbird,0,0\n":         `line 2: "bird" is not one of the classes`,
+		"class,q01,q10\ndog,0,0\ndog,0,0\n": `line 3: "dog" has a line already`,
+		"class,q01,q10\ndog,2,0\n":          `line 2: class "dog": q01 is "2"`,
+		"class,q01,q10\ndog,NaN,0\n":        `line 2: class "dog": q01 is "NaN"`,
+		"class,q01,q10\ndog,0\n":            "wrong number of fields", "class,q01,q10\n\"dog,0\n": "line",
 	} {
 		if _, err := parseFlipRates("r", strings.NewReader(in), v); !errors.Is(err, loader.ErrAnnotations) ||
 			!strings.Contains(err.Error(), want) {
@@ -446,19 +446,19 @@ func TestParse_NamesThePlaceOfAnError(t *testing.T) {
 			"line 6: the file ends after 5 of 10 changes: it is truncated"},
 		"cut in a line":      {captions[:len(captions)-10], "line 11: not a change of a sample"},
 		"a line too many":    {captions + lines[1], "line 12: more than the 10 changes"},
-		"bag missing":        {second(`{"captions":[[0,1,1]]}`), `line 2: "bag" is missing`},
-		"bag out of range":   {second(`{"bag":10,"captions":[[0,1,1]]}`), "line 2: sample 10 is outside 0 to 9"},
-		"bag negative":       {second(`{"bag":-1,"captions":[[0,1,1]]}`), "sample -1 is outside"},
-		"bags not ascending": {second(`{"bag":1,"captions":[[0,2,1]]}`), "line 3: sample 1 follows sample 1"},
-		"slot out of range":  {second(`{"bag":0,"captions":[[5,1,1]]}`), "replaced caption 5"},
-		"slot twice":         {second(`{"bag":0,"captions":[[1,1,1],[1,2,1]]}`), "replaced caption 1 follows 1"},
-		"own caption":        {second(`{"bag":0,"captions":[[0,0,1]]}`), "donor 0 is not another sample"},
-		"donor out of range": {second(`{"bag":0,"captions":[[0,10,1]]}`), "donor 10 is not another sample"},
-		"donor slot":         {second(`{"bag":0,"captions":[[0,1,5]]}`), "caption 5 of donor 1, which has 5"},
-		"two numbers":        {second(`{"bag":0,"captions":[[0,1]]}`), "want [slot, donor, donor's slot]"},
-		"a flip":             {second(`{"bag":0,"flips":[1]}`), `noise of kind "captions" wants "captions"`},
-		"an unknown field":   {second(`{"bag":0,"captions":[[0,1,1]],"x":1}`), "unknown field"},
-		"something behind":   {second(`{"bag":0,"captions":[[0,1,1]]} {}`), "something follows"},
+		"bag missing":        {second(`{"captions":[[0,1,1]]}`), `line 2: "sample" is missing`},
+		"bag out of range":   {second(`{"sample":10,"captions":[[0,1,1]]}`), "line 2: sample 10 is outside 0 to 9"},
+		"bag negative":       {second(`{"sample":-1,"captions":[[0,1,1]]}`), "sample -1 is outside"},
+		"bags not ascending": {second(`{"sample":1,"captions":[[0,2,1]]}`), "line 3: sample 1 follows sample 1"},
+		"slot out of range":  {second(`{"sample":0,"captions":[[5,1,1]]}`), "replaced caption 5"},
+		"slot twice":         {second(`{"sample":0,"captions":[[1,1,1],[1,2,1]]}`), "replaced caption 1 follows 1"},
+		"own caption":        {second(`{"sample":0,"captions":[[0,0,1]]}`), "donor 0 is not another sample"},
+		"donor out of range": {second(`{"sample":0,"captions":[[0,10,1]]}`), "donor 10 is not another sample"},
+		"donor slot":         {second(`{"sample":0,"captions":[[0,1,5]]}`), "caption 5 of donor 1, which has 5"},
+		"two numbers":        {second(`{"sample":0,"captions":[[0,1]]}`), "want [slot, donor, donor's slot]"},
+		"a flip":             {second(`{"sample":0,"flips":[1]}`), `noise of kind "captions" wants "captions"`},
+		"an unknown field":   {second(`{"sample":0,"captions":[[0,1,1]],"x":1}`), "unknown field"},
+		"something behind":   {second(`{"sample":0,"captions":[[0,1,1]]} {}`), "something follows"},
 		"class out of range": {strings.Replace(flips, `[0,1,2,3,4,5]`, `[0,1,2,3,4,6]`, 1), "flipped class 6"},
 		"rates":              {strings.Replace(flips, `"missing":[1]`, `"missing":[3]`, 1), "Missing[0] = 3"},
 		"an endless line":    {lines[0] + strings.Repeat(" ", 9<<20), "longer than"},
@@ -549,7 +549,7 @@ func FuzzParse(f *testing.F) {
 	s := captionSet(f, 4, 3)
 	f.Add([]byte(noiseText(f, mustReplace(f, s, 2, 1))))
 	f.Add([]byte(noiseText(f, mustFlip(f, s, uniformRates(.5, .5), 1))))
-	f.Add([]byte(`{"format":"nmn-noise","version":1,"kind":"flips","seed":"1","bags":4,"classes":6,"changes":4}`))
+	f.Add([]byte(`{"format":"nmn-noise","version":1,"kind":"flips","seed":"1","samples":4,"classes":6,"changes":4}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		noise, err := parse("fuzz", bytes.NewReader(in), s)
 		if err != nil {
@@ -568,7 +568,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func FuzzParseFlipRates(f *testing.F) {
-	for _, in := range []string{"word,q01,q10\ndog,.1,.2\n", "q10,word,q01,x\n,cat,1,\n", "word,q01,q10\n\"dog", ""} {
+	for _, in := range []string{"class,q01,q10\ndog,.1,.2\n", "q10,class,q01,x\n,cat,1,\n", "class,q01,q10\n\"dog", ""} {
 		f.Add([]byte(in))
 	}
 	v := vocabularyOf(f, "dog", "cat")

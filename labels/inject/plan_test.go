@@ -17,7 +17,7 @@ import (
 func TestPlan_DrawsAsItSays(t *testing.T) {
 	s := captionSet(t, 300, 5)
 	rates := filepath.Join(t.TempDir(), "rates.csv")
-	content := "word,q10,q01\ndog,.9,.1\ncat,.9,.1\nred,.9,.1\nrun,.9,.1\npark,.9,.1\nball,.9,.1\n"
+	content := "class,q10,q01\ndog,.9,.1\ncat,.9,.1\nred,.9,.1\nrun,.9,.1\npark,.9,.1\nball,.9,.1\n"
 	if err := os.WriteFile(rates, []byte(content), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -20,9 +20,9 @@ func ReadFlipRates(path string, vocabulary *text.Vocabulary) (labels.Rates, erro
 	return parseFlipRates(path, f, vocabulary)
 }
 
-// parseFlipRates reads a CSV table with a header that names the columns word, q01 and q10, in any
+// parseFlipRates reads a CSV table with a header that names the columns class, q01 and q10, in any
 // order and among others: the table that Statistics writes is one. Words without a line, and
-// empty fields, have the rate 0. Unknown and repeated words are errors that wrap loader.ErrAnnotations.
+// empty fields, have the rate 0. Unknown and repeated classes are errors that wrap loader.ErrAnnotations.
 func parseFlipRates(name string, r io.Reader, vocabulary *text.Vocabulary) (labels.Rates, error) {
 	table, err := labels.Read(r, vocabulary, labels.Flips)
 	if err != nil {

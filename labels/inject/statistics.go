@@ -19,7 +19,7 @@ import (
 	"nmn/text"
 )
 
-// Rate is a probability, NaN if undefined (no bag has the word). In JSON NaN is null.
+// Rate is a probability, NaN if undefined (no bag has the class). In JSON NaN is null.
 type Rate float64
 
 // MarshalJSON writes the shortest number that reads back as the same, or null.
@@ -42,10 +42,10 @@ func ratio(n, of int) Rate { return Rate(float64(n) / float64(of)) } // 0/0 is N
 
 // ClassStatistics counts how the observed labels z of one class differ from the reference y.
 type ClassStatistics struct {
-	Word string `json:"word"`
+	Word string `json:"class"`
 	POS  string `json:"pos,omitempty"` // empty where words have no parts of speech
 	// Bags counts the bags by z (first index) and y (second index).
-	Bags [2][2]int `json:"bags"`
+	Bags [2][2]int `json:"samples"`
 	// T is the transition matrix: T[i][j] = p(z=i|y=j). Each column j sums to one.
 	T [2][2]Rate `json:"transition"`
 	// Q01 = T[0][1] = p(z=0|y=1) is the rate of missing labels, Q10 = T[1][0] = p(z=1|y=0) the rate of
@@ -65,7 +65,7 @@ type Statistics struct {
 	// Reference names the source of y: "truth" if the true labels are known, else "labels": the labels before
 	// the noise, which lack labels that no caption mentions.
 	Reference string            `json:"reference"`
-	Bags      int               `json:"bags"`
+	Bags      int               `json:"samples"`
 	Classes   []ClassStatistics `json:"classes"`
 	// All pools all pairs of bag and class; Mean holds the means of the rates over the classes that
 	// have them (its Bags are 0).
@@ -181,22 +181,22 @@ func (c *ClassStatistics) average(classes []ClassStatistics) {
 	}
 }
 
-// WriteCSV writes one line per class: word, pos (if words have parts of speech), the four counts n_zy, q01,
+// WriteCSV writes one line per class: its name, pos (if words have parts of speech), the four counts n_zy, q01,
 // q10, prevalence, observed, wrong, and the reference. parseFlipRates reads it back as the rates of flips, so
 // the rows over all classes are only in WriteJSON.
 func (s *Statistics) WriteCSV(w io.Writer) error {
 	table := csv.NewWriter(w)
 	hasPOS := slices.ContainsFunc(s.Classes, func(c ClassStatistics) bool { return c.POS != "" })
-	word := func(name, pos string) []string {
+	name := func(text, pos string) []string {
 		if hasPOS {
-			return []string{name, pos}
+			return []string{text, pos}
 		}
-		return []string{name}
+		return []string{text}
 	}
-	table.Write(append(word("word", "pos"), "n00", "n01", "n10", "n11", "q01", "q10", "prevalence", "observed", "wrong",
+	table.Write(append(name("class", "pos"), "n00", "n01", "n10", "n11", "q01", "q10", "prevalence", "observed", "wrong",
 		"reference"))
 	for _, c := range s.Classes {
-		record := word(c.Word, c.POS)
+		record := name(c.Word, c.POS)
 		for _, n := range []int{c.Bags[0][0], c.Bags[0][1], c.Bags[1][0], c.Bags[1][1]} {
 			record = append(record, strconv.Itoa(n))
 		}

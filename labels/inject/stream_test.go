@@ -89,7 +89,7 @@ func raggedStream(t *testing.T) *loader.Set {
 			}
 		}
 	}
-	return streamOf(t, loader.ClipLabelsForm{CaptionsPerBag: 20}, words, []int{1, 3, 2, 1, 4, 1, 2, 5}, labels...)
+	return streamOf(t, loader.ClipLabelsForm{CaptionsPerSample: 20}, words, []int{1, 3, 2, 1, 4, 1, 2, 5}, labels...)
 }
 
 // inMemory is a set with its labels in memory.
@@ -136,7 +136,7 @@ type batch struct {
 func batchesOf(t *testing.T, s *loader.Set, epoch int) (all []batch) {
 	t.Helper()
 	config := loader.DefaultConfig()
-	config.BatchBags, config.Size, config.Fit = 3, 16, picture.FitLongest
+	config.BatchSize, config.Size, config.Fit = 3, 16, picture.FitLongest
 	config.Block, config.Window = 2, 2
 	l, err := loader.New(s, config)
 	if err != nil {
@@ -226,7 +226,7 @@ func sameStatistics(t *testing.T, clean, noisy, heldClean, heldNoisy *loader.Set
 }
 
 func TestWithReplacedCaptions_NeedsCaptions(t *testing.T) {
-	set := streamOf(t, loader.ClipLabelsForm{CaptionsPerBag: 5}, []string{"dog"}, []int{1, 1},
+	set := streamOf(t, loader.ClipLabelsForm{CaptionsPerSample: 5}, []string{"dog"}, []int{1, 1},
 		loader.ClipLabel{Clip: "in/video0.mp4", Counts: map[string]int{"dog": 2}},
 		loader.ClipLabel{Clip: "in/video1.mp4"})
 	if _, err := WithReplacedCaptions(t.Context(), set, Uniform, .2, 1); err == nil ||

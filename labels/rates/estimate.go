@@ -24,7 +24,7 @@ type Result struct {
 
 // Class is the noise of one class.
 type Class struct {
-	Word      string `json:"word"`
+	Word      string `json:"class"`
 	Positives int    `json:"positives"` // observed labels
 	// Unknown is the number of bags whose label is not known.
 	Unknown int `json:"unknown,omitempty"`

@@ -218,7 +218,7 @@ func TestEstimate_RefusesBadInput(t *testing.T) {
 			eval.ErrValue, "(cat)"},
 		"scores":     {func(in *Input, _ *Options) { in.Scores = in.Scores[:7] }, eval.ErrShape, "7 scores"},
 		"labels":     {func(in *Input, _ *Options) { in.Labels = in.Labels[:6] }, eval.ErrShape, "6 labels"},
-		"words":      {func(in *Input, _ *Options) { in.Words = []string{"cat"} }, eval.ErrShape, "1 words"},
+		"words":      {func(in *Input, _ *Options) { in.Words = []string{"cat"} }, eval.ErrShape, "1 names"},
 		"empty":      {func(in *Input, _ *Options) { in.Bags = 0 }, eval.ErrShape, "0 samples"},
 		"slope":      {func(_ *Input, o *Options) { o.MinSlope = 0 }, eval.ErrValue, "MinSlope"},
 		"confidence": {func(_ *Input, o *Options) { o.Confidence = 1 }, eval.ErrValue, "Confidence"},

@@ -37,7 +37,7 @@ func (in *Input) check() error {
 		}
 	}
 	if in.Words != nil && len(in.Words) != in.Classes {
-		return fmt.Errorf("noise rates: %d words for %d classes: %w", len(in.Words), in.Classes, eval.ErrShape)
+		return fmt.Errorf("noise rates: %d names for %d classes: %w", len(in.Words), in.Classes, eval.ErrShape)
 	}
 	if in.IDs != nil && len(in.IDs) != in.Bags {
 		return fmt.Errorf("noise rates: %d identifiers for %d samples: %w", len(in.IDs), in.Bags, eval.ErrShape)

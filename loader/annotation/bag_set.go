@@ -18,8 +18,8 @@ import (
 
 // SetOptions say how captions of pictures become a Set.
 type SetOptions struct {
-	Name           string // of the Set; "" is the name of the caption file without folder and endings
-	CaptionsPerBag int    // the first captions that are used; 0 is 5, as in the paper
+	Name              string // of the Set; "" is the name of the caption file without folder and endings
+	CaptionsPerSample int    // the first captions that are used; 0 is 5, as in the paper
 	// Images is the folder in which every picture must have its file; "" checks none.
 	Images string
 	// Missing is called for each picture whose file is not in Images; the picture is then left out. Nil
@@ -33,7 +33,7 @@ type SetOptions struct {
 // relative to the folder of the images: NewFileSource(folder, files) is the Source to put into the Set before it is
 // split. Bags without a file are looked up by their identifiers.
 func (b *Bags) Set(vocabulary *text.Vocabulary, o SetOptions) (s *loader.Set, files []string, err error) {
-	perBag := o.CaptionsPerBag
+	perBag := o.CaptionsPerSample
 	if perBag == 0 {
 		perBag = 5
 	}

@@ -216,11 +216,11 @@ func TestCOCOSet_FirstFiveCaptionsByAnnotationID(t *testing.T) {
 	if got, want := s.Counts.Uint8s(), []uint8{1, 1, 0, 0, 0, 0, 0, 0, 1, 2, 2, 0}; !reflect.DeepEqual(got, want) {
 		t.Errorf("counts %v, want %v", got, want)
 	}
-	if s.Name != "c" || s.CaptionsPerBag != 5 {
-		t.Errorf("name %q, %d captions per bag", s.Name, s.CaptionsPerBag)
+	if s.Name != "c" || s.CaptionsPerSample != 5 {
+		t.Errorf("name %q, %d captions per bag", s.Name, s.CaptionsPerSample)
 	}
 	s, _, err = parseCOCO(t, smallCOCO).Bags().Set(vocabularyOf(t, "cat"),
-		SetOptions{Name: "six", CaptionsPerBag: 6, SkipUncaptioned: true})
+		SetOptions{Name: "six", CaptionsPerSample: 6, SkipUncaptioned: true})
 	if err != nil || s.Len() != 2 || s.Labels.Uint8s()[1] != 1 || s.Name != "six" {
 		t.Errorf("six captions: %v, %v", s, err)
 	}

@@ -189,9 +189,9 @@ func TestMSRVTTSet_CountsOfTheCaptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Name != "msrvtt-train" || s.CaptionsPerBag != MSRVTTCaptions ||
+	if s.Name != "msrvtt-train" || s.CaptionsPerSample != MSRVTTCaptions ||
 		!slices.Equal(s.IDs, []string{"video0", "video2"}) {
-		t.Errorf("set %q with %d captions per bag: %v", s.Name, s.CaptionsPerBag, s.IDs)
+		t.Errorf("set %q with %d captions per bag: %v", s.Name, s.CaptionsPerSample, s.IDs)
 	}
 	if got := s.Counts.Uint8s(); !slices.Equal(got, []uint8{2, 1, 0, 0, 1, 0}) {
 		t.Errorf("counts %v", got)
@@ -211,7 +211,7 @@ func TestMSRVTTSet_CountsOfTheCaptions(t *testing.T) {
 	}
 	one, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.ValidationSplit, CaptionsPerClip: 1,
 		Has: func(string) error { return nil }})
-	if err != nil || one.CaptionsPerBag != 1 {
+	if err != nil || one.CaptionsPerSample != 1 {
 		t.Errorf("%+v, %v; want one caption", one, err)
 	}
 	if _, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.ValidationSplit,
@@ -247,7 +247,7 @@ func TestMSRVTTSet_TheDataSetItself(t *testing.T) {
 	}
 	for split, clips := range map[string]int{loader.TrainSplit: 6513, loader.ValidationSplit: 497} {
 		s, err := MSRVTTSet(m, v, MSRVTTOptions{Split: split})
-		if err != nil || s.Len() != clips || s.CaptionsPerBag != 20 {
+		if err != nil || s.Len() != clips || s.CaptionsPerSample != 20 {
 			t.Fatalf("%s: %v, %v; want %d clips of 20 captions", split, s, err, clips)
 		}
 		most := slices.Max(s.Counts.Uint8s())

@@ -12,9 +12,9 @@ import (
 // CaptionWords selects which words of caption files become a vocabulary.
 type CaptionWords struct {
 	text.VocabularyOptions
-	// CaptionsPerBag of each picture or clip count, the first by their id; 0 for all.
-	CaptionsPerBag int
-	Split          string // MSR-VTT: the split whose captions count
+	// CaptionsPerSample of each picture or clip count, the first by their id; 0 for all.
+	CaptionsPerSample int
+	Split             string // MSR-VTT: the split whose captions count
 	// PaperSize takes as many words of MSR-VTT as the paper has, PaperCaptions as many captions of a clip.
 	PaperSize, PaperCaptions bool
 }
@@ -50,9 +50,9 @@ func VocabularyOf(ctx context.Context, log *slog.Logger, files []string, o Capti
 func (o *CaptionWords) texts(file *annotation.File) iter.Seq[string] {
 	switch {
 	case file.MSRVTT == nil:
-		return file.Bags().Texts(o.CaptionsPerBag)
+		return file.Bags().Texts(o.CaptionsPerSample)
 	case o.PaperCaptions:
 		return file.MSRVTT.Texts(o.Split, annotation.MSRVTTCaptions)
 	}
-	return file.MSRVTT.Texts(o.Split, o.CaptionsPerBag)
+	return file.MSRVTT.Texts(o.Split, o.CaptionsPerSample)
 }

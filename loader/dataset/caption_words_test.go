@@ -27,9 +27,9 @@ func TestVocabularyOf_CountsTheFirstCaptionsOfEachPicture(t *testing.T) {
 		}
 		return n
 	}
-	once, all := total(CaptionWords{CaptionsPerBag: 1, PaperSize: true}, file), total(CaptionWords{PaperCaptions: true},
+	once, all := total(CaptionWords{CaptionsPerSample: 1, PaperSize: true}, file), total(CaptionWords{PaperCaptions: true},
 		file)
-	if once >= all || all != total(CaptionWords{CaptionsPerBag: 5}, file) {
+	if once >= all || all != total(CaptionWords{CaptionsPerSample: 5}, file) {
 		t.Errorf("%d words in one caption of each, %d in all", once, all)
 	}
 	if twice := total(CaptionWords{}, file, file); twice != 2*all {

@@ -62,18 +62,18 @@ type Config struct {
 	VideoLevel VideoLevel `yaml:"video_level,omitempty" help:"what one training sample is: a frame or the whole video; auto is video with MIL" values:"auto,frame,video"`
 
 	// Captions: COCO files. Without validation captions, shares of the training pictures are held out.
-	Captions        string  `yaml:"captions" help:"caption <file> of the training pictures"`
-	Images          string  `yaml:"images" help:"<folder> of the training pictures, or of the frames of clips"`
-	ValCaptions     string  `yaml:"val_captions" help:"caption <file> of validation and test pictures"`
-	ValImages       string  `yaml:"val_images" help:"<folder> of validation and test pictures; empty for data.images"`
-	ValidationShare float64 `yaml:"validation_share" help:"hold out this <share> of the training data for validation, if no file has validation data" range:"[0,1)"`
-	TestShare       float64 `yaml:"test_share" help:"hold out this <share> of the training data as test data, if there are none" range:"[0,1)"`
-	ValidationIDs   string  `yaml:"validation_ids" help:"<file> with the identifiers of the validation pictures"`
-	TestIDs         string  `yaml:"test_ids" help:"<file> with the identifiers of the test pictures"`
-	CaptionsPerBag  int     `yaml:"captions_per_bag" help:"use this many <captions> of each picture, the lowest annotation ids first" range:"[1,]"`
-	Vocabulary      string  `yaml:"vocabulary" help:"vocabulary <file>: a word, part of speech and count on each line; empty builds one"`
-	VocabularySize  int     `yaml:"vocabulary_size" help:"build the vocabulary from this many of the most frequent <words>" range:"[1,]"`
-	MinCount        int     `yaml:"min_count" help:"leave words with fewer <occurrences> than this out of a built vocabulary" range:"[0,]"`
+	Captions          string  `yaml:"captions" help:"caption <file> of the training pictures"`
+	Images            string  `yaml:"images" help:"<folder> of the training pictures, or of the frames of clips"`
+	ValCaptions       string  `yaml:"val_captions" help:"caption <file> of validation and test pictures"`
+	ValImages         string  `yaml:"val_images" help:"<folder> of validation and test pictures; empty for data.images"`
+	ValidationShare   float64 `yaml:"validation_share" help:"hold out this <share> of the training data for validation, if no file has validation data" range:"[0,1)"`
+	TestShare         float64 `yaml:"test_share" help:"hold out this <share> of the training data as test data, if there are none" range:"[0,1)"`
+	ValidationIDs     string  `yaml:"validation_ids" help:"<file> with the identifiers of the validation pictures"`
+	TestIDs           string  `yaml:"test_ids" help:"<file> with the identifiers of the test pictures"`
+	CaptionsPerSample int     `yaml:"captions_per_sample" help:"use this many <captions> of each picture, the lowest annotation ids first" range:"[1,]"`
+	Vocabulary        string  `yaml:"vocabulary" help:"vocabulary <file>: a word, part of speech and count on each line; empty builds one"`
+	VocabularySize    int     `yaml:"vocabulary_size" help:"build the vocabulary from this many of the most frequent <words>" range:"[1,]"`
+	MinCount          int     `yaml:"min_count" help:"leave words with fewer <occurrences> than this out of a built vocabulary" range:"[0,]"`
 	// KeepFunctionWords has words such as "a", "on" and "of" become classes of a vocabulary built from captions.
 	KeepFunctionWords bool `yaml:"keep_function_words" help:"keep words such as a, on and of in a built vocabulary"`
 
@@ -117,7 +117,7 @@ type Config struct {
 	// from them, or a file with the rates of each class.
 	Flips      FlipLevel   `yaml:"flips" help:"flip training and validation labels with these probabilities, <missing:incorrect>"`
 	FlipSpread float64     `yaml:"flip_spread" help:"let the flip rates of a class differ from data.flips by at most this <share>" range:"[0,1)"`
-	FlipRates  string      `yaml:"flip_rates" help:"<file> with the flip rates of each class: word, q01, q10"`
+	FlipRates  string      `yaml:"flip_rates" help:"<file> with the flip rates of each class: class, q01, q10"`
 	NoiseSeed  uint64      `yaml:"noise_seed" help:"<seed> of label noise; 0 takes data.seed"`
 	Fit        picture.Fit `yaml:"fit" help:"fit pictures to the input; empty is longest with MIL on vgg16 and ResNets, else square" values:"longest,square,none"`
 	// Resize is the filter for resizing pictures, and Orientation the handling of the orientation in their
@@ -143,7 +143,7 @@ type Config struct {
 // frequent words of captions, whatever their part of speech, and no noise.
 func DefaultConfig() Config {
 	return Config{
-		Seed: 1, ValidationShare: .1, TestShare: .1, CaptionsPerBag: 5, VocabularySize: 1000, MinCount: 1,
+		Seed: 1, ValidationShare: .1, TestShare: .1, CaptionsPerSample: 5, VocabularySize: 1000, MinCount: 1,
 		KeepFunctionWords: true, MaxPixels: picture.DefaultLimits().MaxPixels, FlipSpread: .5, ShuffleWindow: 16,
 		Features: FeatureConfig{Standardise: true, Missing: MissingError, MemoryLimit: features.DefaultLimit >> 30},
 	}

@@ -98,7 +98,7 @@ func (d *Splits) featureSet(ctx context.Context, c *Config, files FeatureFiles, 
 		return nil, nil, fmt.Errorf("%s: there are no labels for %s: name their file or columns", name, files.Features)
 	}
 	if table.Counts != nil {
-		set.CaptionsPerBag = c.CaptionsPerBag
+		set.CaptionsPerSample = c.CaptionsPerSample
 	}
 	return set, table, nil
 }

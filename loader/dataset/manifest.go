@@ -66,7 +66,7 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 		split string
 		to    **loader.Set
 	}{{loader.TrainSplit, &d.Train}, {loader.ValidationSplit, &d.Validation}, {loader.TestSplit, &d.Test}} {
-		if *part.to, err = m.Set(part.split, vocabulary, c.CaptionsPerBag, folder); err != nil {
+		if *part.to, err = m.Set(part.split, vocabulary, c.CaptionsPerSample, folder); err != nil {
 			return err
 		}
 		if set := *part.to; set != nil && clips != nil {

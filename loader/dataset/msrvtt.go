@@ -22,7 +22,7 @@ func (d *Splits) openMSRVTT(ctx context.Context, c *Config) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	vocabulary, err := openVocabulary(c, annotations.Texts(loader.TrainSplit, c.CaptionsPerBag))
+	vocabulary, err := openVocabulary(c, annotations.Texts(loader.TrainSplit, c.CaptionsPerSample))
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (j *clipJoin) optional(split string) (*loader.Set, error) {
 // samples, which holds for all splits together.
 func (j *clipJoin) set(split string) (*loader.Set, error) {
 	c := j.config
-	o := annotation.MSRVTTOptions{Split: split, CaptionsPerClip: c.CaptionsPerBag, Has: j.frames.Has}
+	o := annotation.MSRVTTOptions{Split: split, CaptionsPerClip: c.CaptionsPerSample, Has: j.frames.Has}
 	if c.MaxBadSamples > 0 {
 		o.LeftOut = func(clip string, err error) {
 			j.missing++

@@ -180,7 +180,7 @@ func TestFlips_StartFromTheLabelsOfTheFiles(t *testing.T) {
 // q01 is the share of labels that go missing, q10 the share that are set, for each word.
 func TestFlips_RatesOfAFile(t *testing.T) {
 	rates := filepath.Join(t.TempDir(), "rates.csv")
-	if err := os.WriteFile(rates, []byte("word,q10,q01\ndog,1,0\ncat,0,1\n"), 0o644); err != nil {
+	if err := os.WriteFile(rates, []byte("class,q10,q01\ndog,1,0\ncat,0,1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	d := openFeatureFile(t, featureFile(t, 30, 12, 0), func(c *Config) { c.FlipRates = rates })

@@ -176,7 +176,7 @@ func (d *Splits) openCaptions(ctx context.Context, c *Config) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	vocabulary, err := openVocabulary(c, captions.Texts(c.CaptionsPerBag))
+	vocabulary, err := openVocabulary(c, captions.Texts(c.CaptionsPerSample))
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func unlabelled(train *loader.Set, c *Config) error {
 func (d *Splits) captionSet(c *Config, captions *annotation.Bags, key, folder string,
 	v *text.Vocabulary) (*loader.Set, error) {
 	missing := 0
-	o := annotation.SetOptions{CaptionsPerBag: c.CaptionsPerBag, Images: folder, SkipUncaptioned: true}
+	o := annotation.SetOptions{CaptionsPerSample: c.CaptionsPerSample, Images: folder, SkipUncaptioned: true}
 	if c.MaxBadSamples > 0 {
 		o.Missing = func(file string) {
 			missing++

@@ -53,7 +53,7 @@ var readings = []reading{
 	{key: "test_share", by: heldOut},
 	{key: "validation_ids", by: append([]Kind{MSRVTT}, heldOut...)},
 	{key: "test_ids", by: append([]Kind{MSRVTT}, heldOut...)},
-	{key: "captions_per_bag", by: []Kind{Captions, MSRVTT, Features, Manifest}},
+	{key: "captions_per_sample", by: []Kind{Captions, MSRVTT, Features, Manifest}},
 	{key: "vocabulary", by: append([]Kind{Features}, withWords...), because: "whose labels are words"},
 	{key: "vocabulary_size", by: withWords},
 	{key: "min_count", by: withWords},

@@ -25,7 +25,7 @@ type Labels struct {
 
 // ClassSize is a class and the number of bags that have it.
 type ClassSize struct {
-	Word string `json:"word"`
+	Word string `json:"class"`
 	Bags int    `json:"samples"`
 }
 

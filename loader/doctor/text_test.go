@@ -36,7 +36,7 @@ func TestOpening_HoldsBagsThatAreLeftOutAgainstTheLimit(t *testing.T) {
 	log.Warn("picture is missing", "bag", "7.jpg", "error", "no such file")
 	log.Warn("clip is left out", "clip", "v8")
 	log.Warn("captions", "file", "c.json", "warnings", "2 are empty")
-	log.Info("data", "bags", 3)
+	log.Info("data", "samples", 3)
 	for limit, want := range map[int]Weight{1: Error, 2: Warning} {
 		found := o.Findings(&Report{Samples: "clips", Files: "frames"}, limit)
 		if len(found) != 2 || found[0].Kind != "missing-files" || found[0].Weight != want || len(found[0].Examples) != 2 ||

@@ -262,11 +262,11 @@ func TestManifest_TruthAndCountsOfASplit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(s.Truth.Uint8s(), []uint8{1, 1, 0, 0}) || !slices.Equal(s.Counts.Uint8s(), []uint8{0, 4, 0, 0}) ||
-		s.CaptionsPerBag != 5 {
+		s.CaptionsPerSample != 5 {
 		t.Errorf("truth %v, counts %v", s.Truth, s.Counts)
 	}
 	if _, err := m.Set(loader.TestSplit, v, 3, t.TempDir()); err == nil ||
-		!strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "`data.captions_per_bag`") {
+		!strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "`data.captions_per_sample`") {
 		t.Errorf("four of three people: %v", err)
 	}
 	m.Rows[0].Split = loader.TestSplit

@@ -192,14 +192,15 @@ func (m *Manifest) fill(s *loader.Set, rows []*Row, perBag int) error {
 		for _, c := range row.Counts {
 			if int(c.Count) > perBag {
 				return fmt.Errorf("%s, column %q: %q has the count %d of %d annotators; set their number "+
-					"(`data.captions_per_bag`)", row.at(), m.column(countsColumn), loader.Excerpt(m.Labels[c.Label]), c.Count, perBag)
+					"(`data.captions_per_sample`)", row.at(), m.column(countsColumn), loader.Excerpt(m.Labels[c.Label]), c.Count,
+					perBag)
 			}
 			if class := classes[c.Label]; class >= 0 {
 				values[i*k+int(class)] = c.Count
 			}
 		}
 	}
-	s.Counts, s.CaptionsPerBag = loader.Matrix(values, k), perBag
+	s.Counts, s.CaptionsPerSample = loader.Matrix(values, k), perBag
 	return nil
 }
 

@@ -42,7 +42,7 @@ func TestClips_ChangesLabelsAlone(t *testing.T) {
 }
 
 func TestClips_WritesLabelsForCaptions(t *testing.T) {
-	got, _, err := rewriteClips(t, `{"format":"nmn-labels","version":1,"captions_per_bag":2,"truth":true}
+	got, _, err := rewriteClips(t, `{"format":"nmn-labels","version":1,"captions_per_sample":2,"truth":true}
 {"clip":"a","captions":["a dog","a dog"],"truth":["red"]}
 {"clip":"b","counts":{"red":1}}
 `, true)

@@ -34,7 +34,7 @@ func WriteMoving(ctx context.Context, config MovingConfig, frames shard.Config, 
 		return err
 	}
 	streams := newMovingStreams(config)
-	form := loader.ClipLabelsForm{CaptionsPerBag: CaptionsPerPicture, Truth: true}
+	form := loader.ClipLabelsForm{CaptionsPerSample: CaptionsPerPicture, Truth: true}
 	return loader.WriteClipLabels(filepath.Join(folder, loader.LabelsName), form,
 		func(yield func(loader.ClipLabel, error) bool) {
 			for i := range config.N {

@@ -47,7 +47,7 @@ func TestWriteMoving_ReadsBackAsTheSet(t *testing.T) {
 				got, want any
 			}{
 				{"names", got.IDs, want.IDs}, {"captions", got.Captions, want.Captions},
-				{"captions of a bag", got.CaptionsPerBag, want.CaptionsPerBag},
+				{"captions of a bag", got.CaptionsPerSample, want.CaptionsPerSample},
 				{"labels", got.Labels.Uint8s(), want.Labels.Uint8s()},
 				{"counts", got.Counts.Uint8s(), want.Counts.Uint8s()},
 				{"truth", got.Truth.Uint8s(), want.Truth.Uint8s()},

@@ -84,16 +84,16 @@ func blankScenes(name string, n int, source loader.Source) (*loader.Set, error) 
 	blank := func() *dense.Dense { return loader.Matrix(make([]uint8, n*classCount), classCount) }
 	captions := make([][][]int32, n)
 	return &loader.Set{
-		Name:           name,
-		Vocabulary:     vocabulary,
-		IDs:            make([]string, n),
-		Labels:         blank(),
-		Truth:          blank(),
-		Counts:         blank(),
-		CaptionsPerBag: CaptionsPerPicture,
-		Captions:       captions,
-		CaptionsInUse:  captions,
-		Source:         source,
+		Name:              name,
+		Vocabulary:        vocabulary,
+		IDs:               make([]string, n),
+		Labels:            blank(),
+		Truth:             blank(),
+		Counts:            blank(),
+		CaptionsPerSample: CaptionsPerPicture,
+		Captions:          captions,
+		CaptionsInUse:     captions,
+		Source:            source,
 	}, nil
 }
 

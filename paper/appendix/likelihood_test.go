@@ -73,7 +73,7 @@ func byHand(t *testing.T, dir string) float64 {
 	}
 	defer net.Close()
 	l := s.Config.Loader()
-	l.BatchBags = 16
+	l.BatchSize = 16
 	scores, err := train.Score(t.Context(), net, s.Data.Train, l)
 	if err != nil {
 		t.Fatal(err)

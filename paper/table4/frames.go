@@ -75,7 +75,7 @@ func (e *Experiment) extractSplit(ctx context.Context, s *run.Session, dir strin
 	config := e.Videos.Config
 	config.Net.MIL = checkpoint.Model.MIL // which says how pictures fit
 	l := config.Loader()
-	l.BatchBags = run.DefaultReading().Batch
+	l.BatchSize = run.DefaultReading().Batch
 	if err := e.writeProbabilities(ctx, net, frames, l, name+".npy"); err != nil {
 		return err
 	}

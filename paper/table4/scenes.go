@@ -104,7 +104,7 @@ func (e *Experiment) writeConcepts(ctx context.Context, s *run.Session, c *clips
 	config := e.nets()
 	config.Net.MIL = checkpoint.Model.MIL // which says how pictures fit
 	l := config.Loader()
-	l.BatchBags = 64
+	l.BatchSize = 64
 	for _, of := range []struct {
 		split string
 		set   *loader.Set

@@ -87,7 +87,7 @@ def _rates(rates: Any, calibrate: bool, inputs: _inputs.Inputs, folder: str) -> 
         usable &= np.asarray(rates["usable"], bool)
     path = os.path.join(folder, "rates.csv")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(",".join(["word", *names]) + "\n")
+        file.write(",".join(["class", *names]) + "\n")
         for k in range(inputs.width):
             cells = [repr(float(c[k])) if usable[k] else "" for c in columns]
             file.write(",".join([str(k + 1), *cells]) + "\n")

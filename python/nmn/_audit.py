@@ -110,7 +110,7 @@ def estimate_rates(
 def _class_names(found: Sequence[Mapping[str, Any]], inputs: _inputs.Inputs) -> list[Any]:
     """Return the names of classes. Only the program has the names from a text file."""
     if inputs.classes is None and inputs.width is None:
-        return [c["word"] for c in found]
+        return [c["class"] for c in found]
     return list(inputs.names(len(found)))
 
 
@@ -251,12 +251,12 @@ def _of_all(said: dict[str, Any]) -> Table:
 
 
 def _of_classes(said: dict[str, Any], inputs: _inputs.Inputs) -> Table:
-    words = said["words"]
+    classes = said["by_class"]
     columns: dict[str, Any] = {}
     for reference in ("labels", "truth"):
-        if words[0].get(reference):
-            for measure in words[0][reference]:
-                values = [_number(w[reference][measure]) for w in words]
+        if classes[0].get(reference):
+            for measure in classes[0][reference]:
+                values = [_number(c[reference][measure]) for c in classes]
                 kind = np.int64 if measure == "positives" else np.float64
                 columns[f"{reference}_{measure}"] = np.asarray(values).astype(kind)
-    return frame(columns, index=_class_names(words, inputs), index_name="class")
+    return frame(columns, index=_class_names(classes, inputs), index_name="class")

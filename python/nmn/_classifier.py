@@ -29,7 +29,7 @@ _KEYS = {
     "fold_epochs": ("recipe.fold_epochs",),
     "recipe_epochs": ("recipe.epochs",),
     "hidden_layers": ("net.hidden",),
-    "batch_size": ("train.batch_bags",),
+    "batch_size": ("train.batch_size",),
     "learning_rate": ("train.learning_rate",),
     "optimizer": ("train.optimizer",),
     "weight_decay": ("train.weight_decay",),

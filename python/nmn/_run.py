@@ -131,12 +131,12 @@ class Run:
         return _tables.frame(columns, index=list(rows), index_name="measure")
 
     @property
-    def words(self) -> _tables.Table:
+    def classes(self) -> _tables.Table:
         """A row for each class, with its own measures."""
-        flat = [dict(_leaves(word)) for word in (self.result.get("evaluation") or {}).get("words") or []]
-        names = list(dict.fromkeys(name for word in flat for name in word))
-        columns = {name: _column([word.get(name) for word in flat]) for name in names if name != "word"}
-        return _tables.frame(columns, index=[word.get("word") for word in flat], index_name="word")
+        flat = [dict(_leaves(row)) for row in (self.result.get("evaluation") or {}).get("by_class") or []]
+        names = list(dict.fromkeys(name for row in flat for name in row))
+        columns = {name: _column([row.get(name) for row in flat]) for name in names if name != "class"}
+        return _tables.frame(columns, index=[row.get("class") for row in flat], index_name="class")
 
     @property
     def history(self) -> _tables.Table:
@@ -163,7 +163,7 @@ class Run:
         if self.complete and not estimated.is_file() and not (self.folder / "q.csv").is_file():
             arm = self.result.get("arm")
             raise NmnError(f"{self.folder}: the arm {arm} learns no noise rates; arm held-rates does")
-        return _table(estimated if estimated.is_file() else self._file("q.csv"), index="word")
+        return _table(estimated if estimated.is_file() else self._file("q.csv"), index="class")
 
     @property
     def figures(self) -> dict[str, Figure]:

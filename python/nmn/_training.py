@@ -151,7 +151,7 @@ class Job:
         path = folder / "rates.csv"
         with open(path, "w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
-            writer.writerow(["word", "q01", "q10"])
+            writer.writerow(["class", "q01", "q10"])
             writer.writerows(zip(self.names, map(repr, q01), map(repr, q10)))
         return str(path)
 
@@ -196,7 +196,7 @@ class Job:
         place = {n: k for k, n in enumerate(self.names)}
         trained.issues = {
             "row": np.asarray(table["id"], np.int64) - 1,
-            "class": np.asarray([place[w] for w in table["word"]], np.int64),
+            "class": np.asarray([place[w] for w in table["class"]], np.int64),
             "given": np.asarray(table["given"], np.int64),
             "p_wrong": np.asarray(table["p_wrong"], np.float64),
         }

@@ -210,14 +210,14 @@ def test_history_has_each_epoch_and_each_validation_once(tmp_path):
         {"msg": "configuration", "time": "2026-11-26T21:23:39Z", "level": "INFO", "arm": "baseline"},
         {"msg": "step", "step": 2, "epoch": 1, "loss": 3.5},
         {"msg": "evaluation", "step": 2, "epoch": 1, "best": True, "map": 0.5},
-        {"msg": "epoch", "step": 2, "epoch": 1, "loss": 9, "bags": 4},
+        {"msg": "epoch", "step": 2, "epoch": 1, "loss": 9, "samples": 4},
         {"msg": "configuration", "resumed_at": 2},
-        {"msg": "epoch", "step": 2, "epoch": 1, "loss": 2.5, "bags": 4},
-        {"msg": "epoch", "step": 4, "epoch": 2, "loss": 2, "bags": 4},
+        {"msg": "epoch", "step": 2, "epoch": 1, "loss": 2.5, "samples": 4},
+        {"msg": "epoch", "step": 4, "epoch": 2, "loss": 2, "samples": 4},
     ]
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"msg":"ep')
     history = nmn.Run(tmp_path).history
-    assert list(history) == ["msg", "step", "epoch", "best", "map", "loss", "bags"]
+    assert list(history) == ["msg", "step", "epoch", "best", "map", "loss", "samples"]
     assert list(history["msg"]) == ["evaluation", "epoch", "epoch"]
     assert list(history["step"]) == [2, 2, 4]
     assert list(history["best"]) == [True, "", ""]

@@ -10,7 +10,7 @@ function matches(i, anyClass) {
 }
 
 const picture = i => [data.items[i].image, data.items[i].id];
-const says = i => (data.items[i].kind === "incorrect" ? "labelled " : "not labelled ") + data.classes[data.items[i].class].word;
+const says = i => (data.items[i].kind === "incorrect" ? "labelled " : "not labelled ") + data.classes[data.items[i].class].name;
 const none = ["No suspects", "No label is wrong with the required probability. nmn audit --min-error lowers it."];
 // The items come as a mix of classes.
 arrange = list => order === "mixed" ? list : list.sort((a, b) => data.items[b].wrong - data.items[a].wrong || a - b);
@@ -20,7 +20,7 @@ function card(i) {
   const item = data.items[i], c = data.classes[item.class];
   const [e, frame] = box(i, "card " + item.kind);
   frame.append(element("span", "tag", item.kind));
-  const body = element("div", "body"), claim = element("p", "claim"), name = element("b", "", c.word);
+  const body = element("div", "body"), claim = element("p", "claim"), name = element("b", "", c.name);
   if (item.kind === "incorrect") claim.append("Labelled ", name, ", but probably it is not there");
   else claim.append("Not labelled ", name, ", but probably it is there");
   const chance = element("div", "chance"), track = element("div", "track"), fill = element("div", "fill");
@@ -28,7 +28,7 @@ function card(i) {
   chance.append(track, element("span", "", percent(item.wrong)));
   chance.title = "probability that the label is wrong";
   const score = element("p", "facts", "score of the classifier: " + percent(item.p));
-  score.title = "probability that " + c.word + " is there, estimated by a classifier that has not seen the label";
+  score.title = "probability that " + c.name + " is there, estimated by a classifier that has not seen the label";
   if (c.pooled) chance.title += ", by the noise rates of all classes together: this class has too few labels for its own";
   if (c.pooled) claim.append(" (pooled rates)");
   body.append(claim, chance, score, element("p", "facts", item.id));
@@ -50,11 +50,11 @@ function drawClasses() {
     li.append(b);
     return li;
   };
-  const order = [...data.classes.keys()].filter(c => data.classes[c].word.toLowerCase().includes(wanted))
+  const order = [...data.classes.keys()].filter(c => data.classes[c].name.toLowerCase().includes(wanted))
     .sort((a, b) => counts[b] - counts[a] || a - b);
   const rows = order.map(c => {
     const k = data.classes[c];
-    return row(c, k.word + (k.pooled ? " *" : ""), counts[c], k.audited ? "missing " + percent(k.q01, 0) + " · incorrect " + percent(k.q10) + (k.pooled ? " (pooled)" : "") : "not audited");
+    return row(c, k.name + (k.pooled ? " *" : ""), counts[c], k.audited ? "missing " + percent(k.q01, 0) + " · incorrect " + percent(k.q10) + (k.pooled ? " (pooled)" : "") : "not audited");
   });
   if (!wanted) rows.unshift(row(-1, "All classes", all, ""));
   if (!rows.length) rows.push(element("li", "none", "No class matches"));
@@ -73,7 +73,7 @@ function drawSummary() {
     return;
   }
   const c = data.classes[chosen], range = i => i ? " (" + percent(i.low) + " to " + percent(i.high) + ")" : "";
-  const lines = [element("h2", "", c.word)];
+  const lines = [element("h2", "", c.name)];
   if (c.pooled) lines.push(element("p", "", some(c.labels, "label", "labels") + ". They are too few for noise rates of their own, so the pooled rates of all classes are used. No precision is claimed."));
   else if (c.audited) {
     lines.push(element("p", "", some(c.labels, "label", "labels") + ". About " + whole(c.incorrect) + " of them are incorrect, and " + whole(c.missing) + " more are missing."),
@@ -90,9 +90,9 @@ columns = () => getComputedStyle(at("cards")).gridTemplateColumns.split(" ").len
 function csv() {
   const rows = [...decisions].sort((a, b) => a[0] - b[0]).map(([i, verdict]) => {
     const item = data.items[i];
-    return [field(item.id), field(data.classes[item.class].word), item.given, verdict].join(",");
+    return [field(item.id), field(data.classes[item.class].name), item.given, verdict].join(",");
   });
-  return ["id,word,given,decision", ...rows].join("\n") + "\n";
+  return ["id,class,given,decision", ...rows].join("\n") + "\n";
 }
 
 segments("orders", v => order = v);

@@ -1,12 +1,12 @@
-// data.items and data.bags come from Go (CaptionPage). An item refers to its picture (a bag) and its caption by number.
+// data.items and data.samples come from Go (CaptionPage). An item refers to its picture and its caption by number.
 let wanted = "";
 const step = 40, listed = 20; // cards, and captions on a card, that are shown at first
 
 function matches(i) {
-  const item = data.items[i], bag = data.bags[item.bag], said = decisions.get(i);
+  const item = data.items[i], sample = data.samples[item.sample], said = decisions.get(i);
   return (kind === "all" || item.dropped === (kind === "dropped")) &&
     (state === "all" || (state === "open" ? !said : said === state)) &&
-    (!wanted || bag.captions[item.at].text.toLowerCase().includes(wanted) || bag.id.toLowerCase().includes(wanted));
+    (!wanted || sample.captions[item.at].text.toLowerCase().includes(wanted) || sample.id.toLowerCase().includes(wanted));
 }
 
 // marked appends a text to box and marks whole words in it, in upper or lower case.
@@ -23,21 +23,21 @@ function marked(box, text, words) {
   return box;
 }
 
-const picture = i => [data.bags[data.items[i].bag].image, data.bags[data.items[i].bag].id];
-const says = i => data.bags[data.items[i].bag].captions[data.items[i].at].text;
+const picture = i => [data.samples[data.items[i].sample].image, data.samples[data.items[i].sample].id];
+const says = i => data.samples[data.items[i].sample].captions[data.items[i].at].text;
 const none = ["No suspects", "No caption belongs to another picture with the required probability. nmn audit captions --min-error lowers it."];
 const apply = "Save the decisions (S) and apply them with nmn audit captions --decisions.";
 
 function card(i) {
-  const item = data.items[i], bag = data.bags[item.bag], [e] = box(i, "suspect");
+  const item = data.items[i], sample = data.samples[item.sample], [e] = box(i, "suspect");
   const body = element("div", "body"), claim = element("div", "claim-bar");
   const chance = element("b", "", "of another picture: " + percent(1 - item.own));
   chance.title = "probability that the marked caption belongs to another picture";
-  claim.append(chance, element("span", "id", "picture " + bag.id), element("span", "id", "caption " + item.label),
+  claim.append(chance, element("span", "id", "picture " + sample.id), element("span", "id", "caption " + item.label),
     element("span", "", item.dropped ? "dropped by probability" : "kept by probability"));
   const list = element("ul", "captions");
-  let more = bag.more;
-  bag.captions.forEach((c, n) => {
+  let more = sample.more;
+  sample.captions.forEach((c, n) => {
     if (n >= listed && n !== item.at) return void more++;
     const li = element("li", n === item.at ? "suspected" : ""), own = element("span", "own", c.own < .005 ? "< 1 %" : c.own > .995 ? "> 99 %" : Math.round(100 * c.own) + " %");
     own.title = "probability that this caption belongs to this picture";
@@ -68,7 +68,7 @@ function drawSummary() {
   const range = data.interval ? " (" + percent(data.interval.low) + " to " + percent(data.interval.high) + ")" : "";
   const share = data.foreign == null ? "The number that belongs to other pictures is unknown." : "About " + percent(data.foreign) + range + " of them belong to other pictures.";
   const lines = [element("h2", "", some(visible.length, "suspect", "suspects")),
-    element("p", "", some(data.captions, "caption", "captions") + " of " + some(data.all_bags, "picture", "pictures") + ". " + share)];
+    element("p", "", some(data.captions, "caption", "captions") + " of " + some(data.all_samples, "picture", "pictures") + ". " + share)];
   if (most) lines.push(element("p", "", most));
   if (data.refused) lines.push(element("p", "remark", "No caption is dropped by probability: " + data.refused + "."));
   at("summary").replaceChildren(...lines);

@@ -57,7 +57,7 @@ func (b *Backbone) Width(layer model.Layer) (int, error) { return b.Info().Width
 // Loader reads pictures upright: what is prepared for the net is what people see.
 func (b *Backbone) Loader(batch, maxBadSamples, maxPixels int) loader.Config {
 	l := loader.DefaultConfig()
-	l.BatchBags, l.MaxBadSamples, l.MaxPixels, l.Orientation = batch, maxBadSamples, maxPixels, picture.OrientationApply
+	l.BatchSize, l.MaxBadSamples, l.MaxPixels, l.Orientation = batch, maxBadSamples, maxPixels, picture.OrientationApply
 	l.Workers, l.Prefetch = b.Workers, b.Prefetch
 	l.Flip, l.Shuffle = false, false
 	return l

@@ -183,7 +183,7 @@ func (x *Extraction) left(kept *keptRows) (set *loader.Set, bags []int, err erro
 	if kept.next == 0 {
 		return x.Set, nil, nil
 	}
-	batch := max(x.Loader.BatchBags, 1)
+	batch := max(x.Loader.BatchSize, 1)
 	first := (kept.next - 1) / batch * batch
 	for bag := first; bag < x.Set.Len(); bag++ {
 		bags = append(bags, bag)

@@ -44,7 +44,7 @@ type keptRows struct {
 // Names in the metadata of a part.
 const (
 	partKey  = "extraction"
-	partBags = "bags" // a partRange
+	partBags = "samples" // a partRange
 )
 
 // partRange gives the bags of the rows of a part: all from one up to another, except the bad ones.

@@ -75,7 +75,7 @@ func (e *extraction) run(ctx context.Context, net *fakeNet, about string) error 
 		ids[i] = fmt.Sprint(i)
 	}
 	e.says.Reset()
-	x := &Extraction{Net: net, Set: dataset.Pictures(ids, words, 0), About: about, Loader: loader.Config{BatchBags: 16},
+	x := &Extraction{Net: net, Set: dataset.Pictures(ids, words, 0), About: about, Loader: loader.Config{BatchSize: 16},
 		Output: &Output{Layers: []model.Layer{"one", "two"},
 			Outputs: []string{filepath.Join(e.dir, "a.npy"), filepath.Join(e.dir, "b.safetensors")},
 			IDs:     filepath.Join(e.dir, "ids.txt")},

@@ -80,7 +80,7 @@ func New(registry prometheus.Registerer) (*Metrics, error) {
 			Buckets: prometheus.ExponentialBuckets(.001, 2, 18), // the first ends at 1 ms, the last at 131 s
 		}),
 		Validation: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "nmn", Name: "validation_measure",
-			Help: "Figure of the last validation, over all words."}, []string{"measure"}),
+			Help: "Figure of the last validation, over all classes."}, []string{"measure"}),
 		Info: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "nmn", Name: "run_info",
 			Help: "Always 1; the labels name the run in progress and the program."}, infoLabels),
 		State: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "nmn", Name: "run_state",

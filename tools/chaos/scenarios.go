@@ -73,10 +73,10 @@ var scenarios = []scenario{
 		" pictures/vocabulary.txt --backbone vgg.safetensors --input-size 64 --arm nmn-fd --set recipe.form=paper --epochs 2"+
 		tinyNet, []string{"pictures", "vgg.safetensors"},
 		[]string{"pictures/images/*.*g", "pictures/captions_train2014.json", "vgg.safetensors"}),
-	training("video-mil", "--arm nmn-fd --set recipe.form=paper --mil --epochs 2 --set train.batch_bags_mil=8"+
+	training("video-mil", "--arm nmn-fd --set recipe.form=paper --mil --epochs 2 --set train.batch_size_mil=8"+
 		tinyClips, nil, nil),
 	training("video-clips", "--preset moving-scenes --set data.clips=moving --vocab moving/vocabulary.txt --mil --arm "+
-		"baseline --epochs 2 --set train.batch_bags_mil=4 --set net.width=0.5 --device cpu --threads 1", []string{"moving"},
+		"baseline --epochs 2 --set train.batch_size_mil=4 --set net.width=0.5 --device cpu --threads 1", []string{"moving"},
 		[]string{"moving/labels.jsonl"}),
 	trainingOnRanks(2, "ranks", "--arm nmn-fd --set recipe.form=paper --epochs 3 --batch-size 8 --set train.optimizer=sgd"+
 		tinyPictures),
@@ -155,7 +155,7 @@ var scenarios = []scenario{
 	},
 	{
 		name: "audit-data", args: "audit x.npy --labels y.csv --noise-rates folds:2 --run-dir run --device cpu --threads 1" +
-			" --set net.hidden=[16] --set train.batch_bags=8 --set run.threads=1 --set recipe.fold_epochs=2 --set " +
+			" --set net.hidden=[16] --set train.batch_size=8 --set run.threads=1 --set recipe.fold_epochs=2 --set " +
 			"recipe.epochs=1 --set train.stage1_epochs=2 --set train.stage2_epochs=1 --apply=force --precision 0.1 --output " +
 			"fixed.csv" + often,
 		needs: features, data: features, outputs: []string{"fixed.csv"},

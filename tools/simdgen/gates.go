@@ -6,6 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"nmn/tools/simdgen/shared"
 )
 
 // constant is a float32 in every lane of a register, in read-only memory.
@@ -36,26 +38,21 @@ func (e *element) difference(a Op, b Op) reg.VecVirtual {
 
 // series is 1/k!.
 func series(k int) Mem {
-	coefficient := 1.0
-	for i := 2; i <= k; i++ {
-		coefficient /= float64(i)
-	}
-	return constant(label("series%d", k), float32(coefficient))
+	return constant(label("series%d", k), shared.Series(k))
 }
 
 // parts computes exp(x) = scale·(1 + rest) for x in a register, which is destroyed: the powers of two, and
 // exp(r) - 1 of the remainder by its series.
 func (e *element) parts(x reg.VecVirtual) (scale, rest reg.VecVirtual) {
-	const roundingShift = 3 << 22
-	shift := constant("roundingShift", roundingShift)
+	shift := constant("roundingShift", shared.RoundingShift)
 	scale = e.product(x, constant("log2e", math.Log2E))
 	VADDPS(shift, scale, scale)
 	k := e.register()
 	VSUBPS(shift, scale, k)
 	VPSLLD(Imm(23), scale, scale)
 	VPADDD(constant("ones", 1), scale, scale)
-	VSUBPS(e.product(k, constant("ln2High", ln2High)), x, x)
-	VSUBPS(e.product(k, constant("ln2Low", ln2Low)), x, x)
+	VSUBPS(e.product(k, constant("ln2High", shared.Ln2High)), x, x)
+	VSUBPS(e.product(k, constant("ln2Low", shared.Ln2Low)), x, x)
 	rest = e.product(x, series(7))
 	for k := 6; k >= 2; k-- {
 		VADDPS(series(k), rest, rest)
@@ -66,16 +63,10 @@ func (e *element) parts(x reg.VecVirtual) (scale, rest reg.VecVirtual) {
 	return scale, rest
 }
 
-// The logarithm of 2 in two parts, the first with few digits: its products with small integers are exact.
-const (
-	ln2High = 0.693359375
-	ln2Low  = math.Ln2 - ln2High
-)
-
 // lowest bounds the arguments of exponentials, so that powers of two stay normal numbers. NaN stays.
 func (e *element) lowest(x reg.VecVirtual) {
 	bound := e.register()
-	VMOVUPS(constant("exponentLowest", -87), bound)
+	VMOVUPS(constant("exponentLowest", shared.ExponentLowest), bound)
 	VMAXPS(x, bound, x)
 }
 
@@ -93,7 +84,7 @@ func (e *element) sigmoid(x reg.VecVirtual) reg.VecVirtual {
 	x = e.difference(constant("zeros", 0), x)
 	e.lowest(x)
 	bound := e.register()
-	VMOVUPS(constant("exponentHighest", 87), bound)
+	VMOVUPS(constant("exponentHighest", shared.ExponentHighest), bound)
 	VMINPS(x, bound, x)
 	scale, part := e.parts(x)
 	one := constant("ones", 1)

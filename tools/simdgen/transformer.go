@@ -6,22 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
-)
 
-// The constants of package simd's transformer.go.
-const (
-	geluEnd    = 5.6
-	geluLowest = -128
-	geluLinear = 1.5957691216057308
-	geluCubic  = geluLinear * .044715
-	geluSlope  = 1.702
-)
-
-var (
-	geluAbove = []float32{2.170595436723488e-08, 6.551345450134249e-06, 0.00018813746282830834, 0.0047938209027051926,
-		0.03567402809858322, 0.3989420533180237}
-	geluBelow = []float32{1.1819892051789793e-06, 8.021428220672533e-05, 0.0019926067907363176, 0.029701732099056244,
-		0.25608524680137634, 1}
+	"nmn/tools/simdgen/shared"
 )
 
 // transformerKernels writes the loops of package simd's transformer.go.
@@ -53,15 +39,15 @@ func transformerKernels(v vectors) {
 	elementwise(v, "geluTanh", []string{"dst", "x"}, nil, func(e *element) {
 		x := e.get(1)
 		u := e.product(x, x)
-		VMULPS(constant("geluCubic", geluCubic), u, u)
-		VADDPS(constant("geluLinear", geluLinear), u, u)
+		VMULPS(constant("geluCubic", shared.GELUCubic), u, u)
+		VADDPS(constant("geluLinear", shared.GELULinear), u, u)
 		VMULPS(x, u, u)
-		e.put(0, e.product(e.atLeast(x, "geluLowest", geluLowest), e.sigmoid(u)))
+		e.put(0, e.product(e.atLeast(x, "geluLowest", shared.GELULowest), e.sigmoid(u)))
 	})
 	elementwise(v, "geluQuick", []string{"dst", "x"}, nil, func(e *element) {
 		x := e.get(1)
-		u := e.product(x, constant("geluSlope", geluSlope))
-		e.put(0, e.product(e.atLeast(x, "geluLowest", geluLowest), e.sigmoid(u)))
+		u := e.product(x, constant("geluSlope", shared.GELUSlope))
+		e.put(0, e.product(e.atLeast(x, "geluLowest", shared.GELULowest), e.sigmoid(u)))
 	})
 	moments(v)
 	softmax(v)
@@ -92,10 +78,10 @@ func gelu(e *element) {
 	x := e.get(1)
 	size, near, tail := e.register(), e.register(), e.register()
 	VANDPS(constant("sizes", math.Float32frombits(0x7fffffff)), x, size)
-	VMOVUPS(constant("geluEnd", geluEnd), near)
+	VMOVUPS(constant("geluEnd", shared.GELUEnd), near)
 	VMINPS(size, near, near)
 	z := e.product(near, near)
-	above, below := e.horner("geluAbove", geluAbove, z), e.horner("geluBelow", geluBelow, z)
+	above, below := e.horner("geluAbove", shared.GELUAbove, z), e.horner("geluBelow", shared.GELUBelow, z)
 	VMULPS(near, above, above)
 	VDIVPS(below, above, above)
 	VMOVUPS(constant("halves", .5), tail)

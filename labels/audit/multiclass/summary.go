@@ -28,7 +28,7 @@ type Summary struct {
 
 // ClassSummary is a class with its noise.
 type ClassSummary struct {
-	Word         string  `json:"word"`
+	Word         string  `json:"class"`
 	Labels       int     `json:"labels"`
 	Suspects     int     `json:"suspects"`
 	True         float64 `json:"expected"`

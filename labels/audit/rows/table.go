@@ -70,7 +70,7 @@ type Row struct {
 	Quality  *float64 `json:"quality,omitempty" parquet:"quality,optional"`
 	Suspects int64    `json:"suspects" parquet:"suspects"` // labels that are probably wrong
 	// Word is the class whose label is most probably wrong, Kind how it would be, and Wrong how probably it is.
-	Word  string   `json:"word,omitempty" parquet:"word,dict"`
+	Word  string   `json:"class,omitempty" parquet:"class,dict"`
 	Kind  string   `json:"kind,omitempty" parquet:"kind,dict"`
 	Wrong *float64 `json:"p_wrong,omitempty" parquet:"p_wrong,optional"`
 	// Suggest is the class that the row probably belongs to, where classes exclude each other and it is another one.

@@ -32,7 +32,7 @@ func (t *Table) WriteFile(path string) error {
 	}.WriteFile(path, "rows")
 }
 
-var header = []string{"id", "rank", "quality", "suspects", "word", "kind", "p_wrong", "suggested", "outlier",
+var header = []string{"id", "rank", "quality", "suspects", "class", "kind", "p_wrong", "suggested", "outlier",
 	"outlier_score", "mean_distance", "nearest", "nearest_distance", "duplicates", "exact", "conflict"}
 
 // records are the rows as text.

@@ -21,8 +21,8 @@ type planFile struct {
 	Folds  int    `json:"folds"`
 	// Groups and Grouped are left out if no bags were kept together.
 	Groups  int       `json:"groups,omitempty"`
-	Grouped int       `json:"grouped_bags,omitempty"`
-	Bags    []planBag `json:"bags"`
+	Grouped int       `json:"grouped_samples,omitempty"`
+	Bags    []planBag `json:"samples"`
 }
 
 type planBag struct {

@@ -110,14 +110,14 @@ func TestPlan_GroupsComeBackFromTheFile(t *testing.T) {
 	if err := p.WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), `"groups":2,"grouped_bags":5,`) {
+	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), `"groups":2,"grouped_samples":5,`) {
 		t.Errorf("%s, %v", text, err)
 	}
 	if got, err := ReadFile(path); err != nil || !reflect.DeepEqual(got, p) {
 		t.Errorf("%+v, %v, want %+v", got, err, p)
 	}
-	const wrong = `{"format":"nmn folds 1","seed":1,"folds":2,"groups":3,"grouped_bags":2,` +
-		`"bags":[{"id":"a","fold":0},{"id":"b","fold":1}]}`
+	const wrong = `{"format":"nmn folds 1","seed":1,"folds":2,"groups":3,"grouped_samples":2,` +
+		`"samples":[{"id":"a","fold":0},{"id":"b","fold":1}]}`
 	if _, err := Read(strings.NewReader(wrong), "x"); !errors.Is(err, ErrPlan) {
 		t.Errorf("3 groups of 2 bags: %v", err)
 	}

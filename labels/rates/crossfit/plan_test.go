@@ -110,15 +110,15 @@ func TestNew_RefusesWhatCannotBeDealt(t *testing.T) {
 var bad = map[string]string{
 	"empty":        ``,
 	"cut":          `{"format":"nmn folds 1","seed":1,"fol`,
-	"other":        `{"format":"x","seed":1,"folds":2,"bags":[{"id":"a","fold":0},{"id":"b","fold":1}]}`,
+	"other":        `{"format":"x","seed":1,"folds":2,"samples":[{"id":"a","fold":0},{"id":"b","fold":1}]}`,
 	"unknown key":  `{"format":"nmn folds 1","seed":1,"folds":2,"bugs":[]}`,
-	"fold":         `{"format":"nmn folds 1","seed":1,"folds":2,"bags":[{"id":"a","fold":0},{"id":"b","fold":2}]}`,
-	"minus":        `{"format":"nmn folds 1","seed":1,"folds":2,"bags":[{"id":"a","fold":-1},{"id":"b","fold":1}]}`,
-	"empty fold":   `{"format":"nmn folds 1","seed":1,"folds":2,"bags":[{"id":"a","fold":0},{"id":"b","fold":0}]}`,
-	"twice":        `{"format":"nmn folds 1","seed":1,"folds":2,"bags":[{"id":"a","fold":0},{"id":"a","fold":1}]}`,
-	"huge":         `{"format":"nmn folds 1","seed":1,"folds":1000000000000,"bags":[]}`,
-	"two":          `{"format":"nmn folds 1","seed":1,"folds":2,"bags":[{"id":"a","fold":0},{"id":"b","fold":1}]} {}`,
-	"fold of half": `{"format":"nmn folds 1","seed":1,"folds":2,"bags":[{"id":"a","fold":0.5},{"id":"b","fold":1}]}`,
+	"fold":         `{"format":"nmn folds 1","seed":1,"folds":2,"samples":[{"id":"a","fold":0},{"id":"b","fold":2}]}`,
+	"minus":        `{"format":"nmn folds 1","seed":1,"folds":2,"samples":[{"id":"a","fold":-1},{"id":"b","fold":1}]}`,
+	"empty fold":   `{"format":"nmn folds 1","seed":1,"folds":2,"samples":[{"id":"a","fold":0},{"id":"b","fold":0}]}`,
+	"twice":        `{"format":"nmn folds 1","seed":1,"folds":2,"samples":[{"id":"a","fold":0},{"id":"a","fold":1}]}`,
+	"huge":         `{"format":"nmn folds 1","seed":1,"folds":1000000000000,"samples":[]}`,
+	"two":          `{"format":"nmn folds 1","seed":1,"folds":2,"samples":[{"id":"a","fold":0},{"id":"b","fold":1}]} {}`,
+	"fold of half": `{"format":"nmn folds 1","seed":1,"folds":2,"samples":[{"id":"a","fold":0.5},{"id":"b","fold":1}]}`,
 }
 
 func TestRead_RefusesDamagedFiles(t *testing.T) {
@@ -134,7 +134,7 @@ func FuzzRead(f *testing.F) {
 	for _, text := range bad {
 		f.Add([]byte(text))
 	}
-	f.Add([]byte(`{"format":"nmn folds 1","seed":1,"folds":2,"bags":[{"id":"a","fold":0},{"id":"b","fold":1}]}`))
+	f.Add([]byte(`{"format":"nmn folds 1","seed":1,"folds":2,"samples":[{"id":"a","fold":0},{"id":"b","fold":1}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		p, err := Read(bytes.NewReader(text), "folds.json")
 		if err != nil {

@@ -1,53 +1,36 @@
 package neon
 
-import "math"
+import (
+	"math"
 
-// The logarithm of 2 in two parts, the first with few digits: its products with small integers are exact.
-const (
-	ln2High = 0.693359375
-	ln2Low  = math.Ln2 - ln2High
+	"nmn/tools/simdgen/shared"
 )
-
-const (
-	roundingShift   = 3 << 22 // adding it rounds to an integer, left in the low bits
-	exponentLowest  = -87     // bound of arguments, so that powers of two stay normal numbers
-	exponentHighest = 87
-)
-
-// series is 1/k!.
-func series(k int) float32 {
-	coefficient := 1.0
-	for i := 2; i <= k; i++ {
-		coefficient /= float64(i)
-	}
-	return float32(coefficient)
-}
 
 // The numbers that exponential, sigmoid and tanh read.
 var (
-	exponentialNumbers = []float32{exponentLowest, math.Log2E, roundingShift, ln2High, ln2Low, series(7), series(6),
-		series(5), series(4), series(3), series(2), 1}
-	sigmoidNumbers = append([]float32{exponentHighest}, exponentialNumbers...)
+	exponentialNumbers = []float32{shared.ExponentLowest, math.Log2E, shared.RoundingShift, shared.Ln2High, shared.Ln2Low, shared.Series(7), shared.Series(6),
+		shared.Series(5), shared.Series(4), shared.Series(3), shared.Series(2), 1}
+	sigmoidNumbers = append([]float32{shared.ExponentHighest}, exponentialNumbers...)
 	tanhNumbers    = append([]float32{2, .5, float32(math.Copysign(0, -1))}, sigmoidNumbers...)
 )
 
 // parts computes exp(x) = scale·(1 + rest) for x, which is destroyed: the powers of two, and exp(r) - 1 of the
 // remainder by its series.
 func (e *element) parts(x []vector) (scale, rest []vector) {
-	shift := e.number(roundingShift)
+	shift := e.number(shared.RoundingShift)
 	scale = e.of("fmul.4s", x, e.number(math.Log2E))
 	e.each("fadd.4s", scale, scale, shift)
 	rest = e.of("fsub.4s", scale, shift)
 	e.each("shl.4s", scale, scale, 23)
 	e.each("add.4s", scale, scale, e.number(1))
-	high := e.of("fmul.4s", rest, e.number(ln2High))
+	high := e.of("fmul.4s", rest, e.number(shared.Ln2High))
 	e.each("fsub.4s", x, x, high)
 	e.free(high)
-	e.each("fmul.4s", rest, rest, e.number(ln2Low))
+	e.each("fmul.4s", rest, rest, e.number(shared.Ln2Low))
 	e.each("fsub.4s", x, x, rest)
-	e.each("fmul.4s", rest, x, e.number(series(7)))
+	e.each("fmul.4s", rest, x, e.number(shared.Series(7)))
 	for k := 6; k >= 2; k-- {
-		e.each("fadd.4s", rest, rest, e.number(series(k)))
+		e.each("fadd.4s", rest, rest, e.number(shared.Series(k)))
 		e.each("fmul.4s", rest, rest, x)
 	}
 	e.each("fmul.4s", rest, rest, x)
@@ -58,7 +41,7 @@ func (e *element) parts(x []vector) (scale, rest []vector) {
 
 // exponential returns exp(x), x not above 0, which is destroyed.
 func (e *element) exponential(x []vector) []vector {
-	e.each("fmax.4s", x, x, e.number(exponentLowest))
+	e.each("fmax.4s", x, x, e.number(shared.ExponentLowest))
 	scale, rest := e.parts(x)
 	e.each("fmul.4s", rest, rest, scale)
 	e.each("fadd.4s", rest, rest, scale)
@@ -69,8 +52,8 @@ func (e *element) exponential(x []vector) []vector {
 // sigmoid returns 1/(1 + exp(-x)) for x, which is destroyed.
 func (e *element) sigmoid(x []vector) []vector {
 	e.each("fneg.4s", x, x)
-	e.each("fmax.4s", x, x, e.number(exponentLowest))
-	e.each("fmin.4s", x, x, e.number(exponentHighest))
+	e.each("fmax.4s", x, x, e.number(shared.ExponentLowest))
+	e.each("fmin.4s", x, x, e.number(shared.ExponentHighest))
 	one := e.number(1)
 	scale, part := e.parts(x)
 	e.each("fmul.4s", part, part, scale)
@@ -92,7 +75,7 @@ func (e *element) tanh(x []vector) []vector {
 	y := e.of("orr.16b", x, signs) // -|x|
 	e.each("and.16b", x, x, signs)
 	e.each("fadd.4s", y, y, y)
-	e.each("fmax.4s", y, y, e.number(exponentLowest))
+	e.each("fmax.4s", y, y, e.number(shared.ExponentLowest))
 	scale, part := e.parts(y)
 	e.each("fmul.4s", part, part, scale)
 	e.each("fsub.4s", scale, scale, one)

@@ -1,21 +1,10 @@
 package neon
 
-// The constants of package simd's transformer.go.
-const (
-	geluEnd    = 5.6
-	geluLowest = -128
-	geluLinear = 1.5957691216057308
-	geluCubic  = geluLinear * .044715
-	geluSlope  = 1.702
-)
+import "nmn/tools/simdgen/shared"
 
 var (
-	geluAbove = []float32{2.170595436723488e-08, 6.551345450134249e-06, 0.00018813746282830834, 0.0047938209027051926,
-		0.03567402809858322, 0.3989420533180237}
-	geluBelow = []float32{1.1819892051789793e-06, 8.021428220672533e-05, 0.0019926067907363176, 0.029701732099056244,
-		0.25608524680137634, 1}
-	geluNumbers        = append(append([]float32{0, .5, geluEnd}, geluAbove...), geluBelow...)
-	geluSigmoidNumbers = append([]float32{geluLowest, geluLinear, geluCubic, geluSlope}, sigmoidNumbers...)
+	geluNumbers        = append(append([]float32{0, .5, shared.GELUEnd}, shared.GELUAbove...), shared.GELUBelow...)
+	geluSigmoidNumbers = append([]float32{shared.GELULowest, shared.GELULinear, shared.GELUCubic, shared.GELUSlope}, sigmoidNumbers...)
 )
 
 // transformerKernels writes the loops of package simd's transformer.go and squares.go, except softmax.
@@ -45,22 +34,22 @@ func transformerKernels(f *file) {
 	elementwise(f, "geluTanh", 8, []string{"dst", "x"}, nil, geluSigmoidNumbers, func(e *element) {
 		x := e.get(1)
 		u := e.of("fmul.4s", x, x)
-		e.each("fmul.4s", u, u, e.number(geluCubic))
-		e.each("fadd.4s", u, u, e.number(geluLinear))
+		e.each("fmul.4s", u, u, e.number(shared.GELUCubic))
+		e.each("fadd.4s", u, u, e.number(shared.GELULinear))
 		e.each("fmul.4s", u, u, x)
 		e.geluBy(x, u)
 	})
 	elementwise(f, "geluQuick", 8, []string{"dst", "x"}, nil, geluSigmoidNumbers, func(e *element) {
 		x := e.get(1)
-		e.geluBy(x, e.of("fmul.4s", x, e.number(geluSlope)))
+		e.geluBy(x, e.of("fmul.4s", x, e.number(shared.GELUSlope)))
 	})
 	moments(f)
 	sumSquares(f)
 }
 
-// geluBy writes max(x, geluLowest)·sigmoid(u).
+// geluBy writes max(x, shared.GELULowest)·sigmoid(u).
 func (e *element) geluBy(x, u []vector) {
-	e.each("fmax.4s", x, x, e.number(geluLowest))
+	e.each("fmax.4s", x, x, e.number(shared.GELULowest))
 	e.each("fmul.4s", x, x, e.sigmoid(u))
 	e.put(0, x)
 }
@@ -81,9 +70,9 @@ func (e *element) horner(coefficients []float32, z []vector) []vector {
 func gelu(e *element) {
 	x := e.get(1)
 	near := e.of("fabs.4s", x)
-	e.each("fmin.4s", near, near, e.number(geluEnd))
+	e.each("fmin.4s", near, near, e.number(shared.GELUEnd))
 	z := e.of("fmul.4s", near, near)
-	above, below := e.horner(geluAbove, z), e.horner(geluBelow, z)
+	above, below := e.horner(shared.GELUAbove, z), e.horner(shared.GELUBelow, z)
 	e.each("fmul.4s", above, above, near)
 	e.each("fdiv.4s", above, above, below)
 	e.each("fsub.4s", above, e.number(.5), above)
