@@ -15,8 +15,8 @@ import (
 	"nmn/train"
 )
 
-// CaptionsFolder is the folder of nets that learn captions. A run has it for arm caption-filter, and a recipe for the two
-// halves.
+// CaptionsFolder is the folder of nets that learn captions. A run has it for arm caption-filter, and a recipe for the
+// two halves.
 const CaptionsFolder = "captions"
 
 const (

@@ -50,7 +50,7 @@ type madeFor struct {
 // rounded, as the reference does.
 func (made calls) make(c Case, device tensor.Device) *call {
 	p := device.Precision()
-	key := madeFor{c.Op + "/" + c.Name, p == tensor.BF16, device.Formats(), c.Large}
+	key := madeFor{name: c.Op + "/" + c.Name, bf16: p == tensor.BF16, formats: device.Formats(), large: c.Large}
 	if k := made[key]; k != nil {
 		return k
 	}
