@@ -20,16 +20,16 @@ type oneClassMeasure struct {
 // oneClassMeasures lists the measures, the main one first.
 func oneClassMeasures(samples text.Plural) []oneClassMeasure {
 	return []oneClassMeasure{
-		{"accuracy", fmt.Sprintf("Share of %v whose most probable class is the right one.", samples), 100, 1,
-			func(m *eval.MultiLabel) eval.Number { return m.OneClass.Accuracy }},
-		{"top-5 accuracy", "Share with the right class among the five most probable ones.", 100, 1,
-			func(m *eval.MultiLabel) eval.Number { return m.OneClass.Top5 }},
-		{"balanced accuracy", "Mean over classes of the share that is found. Every class counts equally.", 100, 1,
-			func(m *eval.MultiLabel) eval.Number { return m.OneClass.Balanced }},
-		{"log loss", "Mean of −log p of the right class. Smaller is better.", 1, 3,
-			func(m *eval.MultiLabel) eval.Number { return m.LogLoss }},
-		{"ECE", "Calibration error: distance of probabilities from frequencies. Smaller is better.", 100, 1,
-			func(m *eval.MultiLabel) eval.Number { return m.ECE.All }},
+		{name: "accuracy", meaning: fmt.Sprintf("Share of %v whose most probable class is the right one.", samples),
+			scale: 100, decimals: 1, of: func(m *eval.MultiLabel) eval.Number { return m.OneClass.Accuracy }},
+		{name: "top-5 accuracy", meaning: "Share with the right class among the five most probable ones.",
+			scale: 100, decimals: 1, of: func(m *eval.MultiLabel) eval.Number { return m.OneClass.Top5 }},
+		{name: "balanced accuracy", meaning: "Mean over classes of the share that is found. Every class counts equally.",
+			scale: 100, decimals: 1, of: func(m *eval.MultiLabel) eval.Number { return m.OneClass.Balanced }},
+		{name: "log loss", meaning: "Mean of −log p of the right class. Smaller is better.",
+			scale: 1, decimals: 3, of: func(m *eval.MultiLabel) eval.Number { return m.LogLoss }},
+		{name: "ECE", meaning: "Calibration error: distance of probabilities from frequencies. Smaller is better.",
+			scale: 100, decimals: 1, of: func(m *eval.MultiLabel) eval.Number { return m.ECE.All }},
 	}
 }
 
