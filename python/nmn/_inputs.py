@@ -340,7 +340,7 @@ def diagnosed(inputs: Inputs, name: str, logits: bool, labels: str = "labels") -
                     bad = (part < 0) | (part > 1)
                     what, cure = "want probabilities from 0 to 1", "pass logits=True if they are log-odds"
                     if inputs.multi_label is False and not bad.any():
-                        _check_sums(part, name, start)
+                        check_sums(part, name, start)
             elif part.ndim == 2:
                 bad = (part != 0) & (part != 1)
                 what, cure = "want 0 or 1", "pass one label for each row as a vector, or lists of classes"
@@ -360,7 +360,7 @@ def diagnosed(inputs: Inputs, name: str, logits: bool, labels: str = "labels") -
 _SLACK = 0.02
 
 
-def _check_sums(part: npt.NDArray[Any], name: str, start: int) -> None:
+def check_sums(part: npt.NDArray[Any], name: str, start: int = 0) -> None:
     total = part.sum(axis=1, dtype=np.float64)
     off = np.abs(total - 1) > _SLACK
     if off.any():

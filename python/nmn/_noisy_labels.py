@@ -5,20 +5,21 @@ from __future__ import annotations
 import dataclasses
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nmn import _arrays, _asking, _audit, _estimator, _inputs, _issues, _labels, _program, _scores
+from nmn import _asking, _audit, _estimator, _inputs, _issues, _labels, _program, _scores
 from nmn._errors import NmnError
 from nmn._tables import Table, is_table
 
 __all__ = ["NoisyLabels"]
 
 Floats = npt.NDArray[np.float64]
-Folds = list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
+Numbers = npt.NDArray[np.int64]
+Folds = list[tuple[Numbers, Numbers]]
 
 #: Least posterior of a class that a row is duplicated for.
 _LEAST_WEIGHT = 0.02
@@ -32,8 +33,7 @@ _LEAST_SCORE = 1e-6
 #: Loss of the held-out log likelihood, in standard errors, that chance exceeds in 5 % of the cases.
 _BEYOND_CHANCE = 1.645
 
-#: Most rows that the likelihood is computed of, slopes of scores, and shares of the noise model that are tried.
-_LIKELIHOOD_ROWS = 20_000
+#: Powers of scores, and shares of them that pass through the noise, which the likelihood tries.
 _SLOPES = (0.1, 0.15, 0.2, 0.3, 0.45, 0.65, 1.0, 1.5, 2.0)
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -53,7 +53,8 @@ class NoisyLabels(_estimator.Classifier):
         A classifier with `fit` and `predict_proba`, such as one of scikit-learn, LightGBM or XGBoost, a net in skorch,
         or a pipeline. If its `fit` takes no ``sample_weight``, the copies leave out wrong labels too.
     cv : int, splitter or iterable, default=5
-        The folds, as in scikit-learn. With a number, rows are shuffled, and each class is spread over all folds.
+        The folds, as in scikit-learn. With a number, rows are shuffled, and each class is spread over all folds. Each
+        row is in the test rows of one fold.
     rounds : int, default=1
         Number of times that copies learn expected labels and find the wrong labels again. Each round fits all folds.
     guard : bool, default=True
@@ -75,10 +76,8 @@ class NoisyLabels(_estimator.Classifier):
         The fitted copy of `estimator`.
     classes_ : ndarray of shape (n_classes,)
         The classes, in the order of columns.
-    n_features_in_ : int
-        Number of features, if `estimator_` has it.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X was a table whose columns are all text.
+    n_features_in_, feature_names_in_ : int, ndarray
+        The attributes of `estimator_`, if it has them.
     label_issues_ : DataFrame, or structured array without pandas
         Labels that are probably wrong, the surest first: row, label, given value and probability. With one label for
         each row, `suggested` is the class of the row if the given one is wrong. It has the index of X or y, if one of
@@ -90,19 +89,10 @@ class NoisyLabels(_estimator.Classifier):
     pred_probs_ : ndarray of shape (n_rows, n_classes)
         Out-of-fold scores of the rows with a known label, by the plain classifier or as given.
     gain_ : float
-        By how much the cleaned fit explains held-out labels better than the plain one, in standard errors.
+        By how much the cleaned fit explains held-out labels better than the plain one, in standard errors. 0 without
+        the guard.
     guard_ : bool
         Whether the plain classifier was fitted, because the cleaned fit explains the labels worse.
-
-    Examples
-    --------
-    >>> import nmn
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = nmn.NoisyLabels(RandomForestClassifier(), guard=False).fit(X, y)
-    >>> model.predict(X).shape
-    (150,)
     """
 
     def __init__(
@@ -158,31 +148,56 @@ class NoisyLabels(_estimator.Classifier):
         """
         self._refuse(refused)
         self._check()
+        from sklearn.base import clone
         from sklearn.utils import _safe_indexing, indexable
+        from sklearn.utils.validation import _num_samples
 
-        index = _estimator.index_of(X)
-        X = indexable(X)[0]  # sparse matrices that have no rows, and lists
-        shape = getattr(X, "shape", None) or np.shape(X)
-        labels = self._checked_labels(y, int(shape[0]) if shape else 0)
-        given = labels.numbers if labels.exclusive else labels.indicator()
-        assert given is not None
-        if labels.some_unknown():
-            row = int(np.argmax((given == _labels.UNKNOWN).any(axis=1)))
-            raise ValueError(
-                f"y has known and unknown labels at row {row}, which classifiers cannot learn: write 0 for labels that "
-                f"were not given, or leave the row out. NoisyLabelClassifier learns such rows"
-            )
-        _check_counts(labels, given)
-        rows = np.flatnonzero(~labels.unknown_rows())
-        scores = None if pred_probs is None else _given_scores(pred_probs, labels)
-        self._index = _estimator.index_of(y) if index is None else index
-        if len(rows) < len(labels):
+        index = next((i for i in map(_estimator.index_of, (X, y)) if i is not None), None)
+        X = indexable(X)[0]  # some sparse matrices have no rows
+        labels = self._checked_labels(y, _num_samples(X))
+        given = _given(labels)
+        known = ~labels.unknown_rows()
+        rows = np.flatnonzero(known)
+        scores = None if pred_probs is None else _checked_scores(pred_probs, labels, known)
+        if not known.all():
             X, given = _safe_indexing(X, rows), given[rows]
             groups = None if groups is None else _safe_indexing(groups, rows)
             scores = None if scores is None else scores[rows]
-        data = _Data(self.estimator, X, given.astype(np.int64), labels.classes, self.n_jobs)
-        self.classes_, self._form, self._rows = labels.classes, labels.form, rows
-        self._fit(data, scores, groups)
+        data = _Data(self.estimator, X, given, len(labels.classes), self.n_jobs, _weight_name(self.estimator))
+        folds = self._folds(given, known, groups) if scores is None or self.rounds or self.guard else []
+        plain = _Targets(np.arange(len(given)), given)
+        if scores is None:
+            scores = data.out_of_fold(plain, folds)
+        # Scores of later rounds depend on the held-out labels, so issues and noise are from the first scores.
+        found = first = data.audit(scores, self.min_error)
+        gain = data.gain(folds, first.noise) if self.guard else 0.0
+        guarded = gain < -_BEYOND_CHANCE
+        if guarded:
+            warnings.warn(
+                f"the plain classifier was fitted: without the labels that are probably wrong it explains held-out "
+                f"labels worse, beyond chance ({gain:.1f} standard errors). label_issues_ ranks labels all the same, "
+                f"and guard=False fits cleaned labels without this comparison",
+                UserWarning,
+                stacklevel=2,
+            )
+        for _ in range(0 if guarded else self.rounds):
+            found = data.audit(data.out_of_fold(found.expected, folds))
+        learned = plain if guarded else found.right
+        named = labels.classes[learned.labels] if labels.exclusive else learned.labels
+        fitted = clone(self.estimator).fit(data.features(learned.rows), named)
+
+        for name in [n for n in vars(self) if n.endswith("_")]:  # of an earlier fit
+            delattr(self, name)
+        self.estimator_, self.classes_, self._form = fitted, labels.classes, labels.form
+        self.pred_probs_, self.gain_, self.guard_ = scores, gain, guarded
+        self.label_issues_ = _table_of(first.issues, rows, labels, index)
+        if labels.exclusive:
+            self.noise_matrix_ = _square(first.noise, labels.classes)
+        else:
+            self.noise_rates_ = first.rates
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
         return self
 
     def _check(self) -> None:
@@ -201,93 +216,32 @@ class NoisyLabels(_estimator.Classifier):
         if not 0 <= self.min_error <= 1:
             raise ValueError(f"min_error is {self.min_error!r}: want 0 to 1; 0 ranks all labels")
 
-    def _fit(self, data: _Data, scores: Floats | None, groups: Any) -> None:
-        plain, folds = data.plain(), []
-        if scores is None or self.rounds or self.guard:
-            folds = list(self._folds(data, groups))
-        if scores is None:
-            scores = data.out_of_fold(plain, folds)
-        # Scores of rounds depend on the held-out labels through the expected ones. Issues and noise are from the first.
-        self._found = found = data.audit(scores, self.min_error)
-        self.pred_probs_ = scores
-        self.gain_ = data.gain(folds, found) if self.guard else 0.0
-        self.guard_ = self.gain_ < -_BEYOND_CHANCE
-        if self.guard_:
-            warnings.warn(
-                f"the plain classifier was fitted: without the labels that are probably wrong it explains held-out "
-                f"labels worse, beyond chance ({self.gain_:.1f} standard errors). label_issues_ ranks labels all the "
-                f"same, and guard=False fits cleaned labels without this comparison",
-                UserWarning,
-                stacklevel=3,
-            )
-        for _ in range(0 if self.guard_ else self.rounds):
-            found = data.audit(data.out_of_fold(data.expected(found), folds), 0.5)
-        self.estimator_ = data.fit(plain if self.guard_ else data.right(found), named=True)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
-            elif name in self.__dict__:
-                delattr(self, name)
+    def _folds(self, given: Numbers, known: npt.NDArray[np.bool_], groups: Any) -> Folds:
+        """Return training and test rows of each fold, counted among the rows with a known label."""
+        from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 
-    def _folds(self, data: _Data, groups: Any) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
-        from sklearn.model_selection import KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
-
-        kind, several = self.cv, data.given.ndim == 2
-        if isinstance(kind, (int, np.integer)):
+        cv = self.cv
+        if isinstance(cv, (int, np.integer)):
             seed = _estimator.seed(self.random_state)
-            of = KFold if several else StratifiedKFold if groups is None else StratifiedGroupKFold
-            if several and groups is not None:
-                from sklearn.model_selection import GroupKFold
-
-                kind = GroupKFold(int(kind))
+            shuffled = {"shuffle": True, "random_state": 1 if seed is None else seed}
+            if given.ndim == 1:
+                cv = (StratifiedKFold if groups is None else StratifiedGroupKFold)(int(cv), **shuffled)
             else:
-                kind = of(int(kind), shuffle=True, random_state=1 if seed is None else seed)
+                cv = KFold(int(cv), **shuffled) if groups is None else GroupKFold(int(cv))
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class in y")
-            yield from check_cv(kind, data.given).split(np.zeros(len(data.given)), data.given, groups)
-
-    @property
-    def label_issues_(self) -> Any:
-        """Labels that are probably wrong, the surest first."""
-        issues = self._fitted().issues
-        at = self._rows[issues["row"]]
-        out = {"row": at, "given": issues["given"]}
-        if self._form == "one":
-            out |= {"given": self.classes_[issues["given"]], "suggested": self.classes_[issues["suggested"]]}
-        else:
-            out = {"row": at, "label": self.classes_[issues["class"]], "given": issues["given"]}
-        out["p_wrong"] = issues["p_wrong"]
-        return _estimator.table(out, None if self._index is None else self._index[at])
-
-    @property
-    def noise_matrix_(self) -> Any:
-        """p(given label | true class), a row for each true class."""
-        found = self._fitted()
-        if found.rates is not None:
-            raise AttributeError("noise_matrix_ needs rows with one label; noise_rates_ has the rates of each class")
-        try:
-            import pandas
-        except ImportError:
-            return found.noise
-        return pandas.DataFrame(found.noise, index=self.classes_, columns=self.classes_)
-
-    @property
-    def noise_rates_(self) -> Any:
-        """Noise rates of the classes, for rows with several labels."""
-        rates = self._fitted().rates
-        if rates is None:
-            raise AttributeError("noise_rates_ needs rows with several labels; noise_matrix_ has p(given | true class)")
-        return rates
-
-    def _fitted(self) -> _Found:
-        found: _Found | None = self.__dict__.get("_found")
-        if found is None:
-            raise _estimator.not_fitted(self)
-        return found
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Report whether `fit` was called."""
-        return "_found" in self.__dict__
+            folds = list(check_cv(cv, given).split(np.zeros(len(given)), given, groups))
+        if not hasattr(cv, "split"):  # an iterable has rows of X
+            place = np.cumsum(known) - 1
+            folds = [(place[train][known[train]], place[test][known[test]]) for train, test in folds]
+        times = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(given))
+        if (times != 1).any():
+            row = int(np.argmax(times != 1))
+            raise ValueError(
+                f"cv has row {np.flatnonzero(known)[row]} in the test rows of {times[row]} folds: pass a splitter that "
+                f"tests each row once, such as StratifiedKFold(5)"
+            )
+        return folds
 
     def __sklearn_tags__(self) -> Any:
         """Return the tags: what the classifier takes as input and as labels."""
@@ -298,68 +252,48 @@ class NoisyLabels(_estimator.Classifier):
         return tags
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the probability that each class holds.
+        """Return the probability of each class, of shape (n_samples, n_classes).
 
-        Parameters
-        ----------
-        X : array, DataFrame, sparse matrix or list of shape (n_samples, ...)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Probabilities. Rows sum to 1 if each row has one class.
+        Rows sum to 1 if each row has one class.
         """
-        self._fitted()
-        return _matrix(self.estimator_.predict_proba(X))
+        return _probabilities(self._fitted(), X)
 
     def predict(self, X: Any) -> Any:
-        """Return the labels of each row.
-
-        Parameters
-        ----------
-        X : array, DataFrame, sparse matrix or list of shape (n_samples, ...)
-            Features.
-
-        Returns
-        -------
-        ndarray or list of lists
-            In the form of y in `fit`: one class for each row, an indicator matrix, or a list of names for each row.
-        """
-        self._fitted()
-        labels = self.estimator_.predict(X)
-        if self._form == "one":
-            return labels
-        labels = labels.toarray() if _arrays.is_sparse(labels) else np.asarray(labels)
+        """Return labels in the form of y in `fit`: a class for each row, an indicator matrix, or lists of names."""
+        labels = np.asarray(self._fitted().predict(X))
         if self._form == "names":
             return [self.classes_[row > 0].tolist() for row in labels]
-        return labels.astype(np.int64)
+        return labels if self._form == "one" else labels.astype(np.int64)
 
-
-@dataclasses.dataclass
-class _Found:
-    """What an audit found: scores, posteriors of the classes or labels that hold, issues and noise."""
-
-    scores: Floats
-    posterior: Floats  # one label: (N, K). Several: the corrected matrix
-    flagged: npt.NDArray[np.bool_]  # rows with one label that is probably wrong
-    issues: Mapping[str, npt.NDArray[Any]]
-    noise: Floats  # p(given | true): (K, K), or (K, 2, 2) with several labels
-    rates: Table | None = None
+    def _fitted(self) -> Any:
+        if not hasattr(self, "estimator_"):
+            raise _estimator.not_fitted(self)
+        return self.estimator_
 
 
 @dataclasses.dataclass
 class _Targets:
     """Labels to learn: the rows of X that they are for, and their weights, or None if all count alike."""
 
-    rows: npt.NDArray[np.int64]
-    labels: npt.NDArray[np.int64]
+    rows: Numbers
+    labels: Numbers
     weights: Floats | None = None
 
-    def among(self, chosen: npt.NDArray[np.bool_]) -> _Targets:
+    def among(self, rows: Numbers) -> _Targets:
         """Return the targets of some rows."""
-        at = chosen[self.rows]
+        at = np.isin(self.rows, rows)
         return _Targets(self.rows[at], self.labels[at], None if self.weights is None else self.weights[at])
+
+
+@dataclasses.dataclass
+class _Found:
+    """What an audit found."""
+
+    issues: Mapping[str, npt.NDArray[Any]]
+    noise: Floats  # p(given | true): (K, K), or (K, 2, 2) with several labels
+    right: _Targets  # rows whose label is probably right, or corrected labels if a row has several
+    expected: _Targets  # each row with its plausible classes, weighted by their probabilities
+    rates: Table | None = None
 
 
 @dataclasses.dataclass
@@ -368,104 +302,78 @@ class _Data:
 
     estimator: Any
     X: Any
-    given: npt.NDArray[np.int64]
-    classes: npt.NDArray[Any]
+    given: Numbers
+    width: int  # number of classes
     n_jobs: int | None
+    weight: str | None  # argument of fit for weights of rows
 
-    def plain(self) -> _Targets:
-        return _Targets(np.arange(len(self.given)), self.given)
-
-    def expected(self, found: _Found) -> _Targets:
-        """Return each row with its plausible classes, weighted by their probabilities."""
-        if self.given.ndim == 2 or _weight_name(self.estimator) is None:
-            return self.right(found)
-        rows, labels = np.nonzero(found.posterior >= _LEAST_WEIGHT)
-        return _Targets(rows, labels, found.posterior[rows, labels])
-
-    def right(self, found: _Found) -> _Targets:
-        """Return the rows whose label is probably right, or corrected labels if a row has several.
-
-        Each class keeps its surest rows.
-        """
-        if self.given.ndim == 2:
-            return _Targets(np.arange(len(self.given)), found.posterior.astype(np.int64))
-        kept = ~found.flagged
-        own = found.posterior[np.arange(len(kept)), self.given]
-        for k in range(len(self.classes)):
-            labelled = np.flatnonzero(self.given == k)
-            if np.count_nonzero(kept[labelled]) < min(_LEAST_ROWS, len(labelled)):
-                kept[labelled[np.argsort(-own[labelled], kind="stable")[:_LEAST_ROWS]]] = True
-        return self.plain().among(kept)
-
-    def fit(self, targets: _Targets, named: bool = False) -> Any:
-        """Fit a copy of the classifier, on names of classes or on their numbers."""
-        from sklearn.base import clone
+    def features(self, rows: Numbers) -> Any:
         from sklearn.utils import _safe_indexing
 
-        whole = np.array_equal(targets.rows, np.arange(len(self.given)))
-        X = self.X if whole else _safe_indexing(self.X, targets.rows)
-        y = self.classes[targets.labels] if named and self.given.ndim == 1 else targets.labels
-        name = _weight_name(self.estimator)
-        more = {} if targets.weights is None or name is None else {name: targets.weights}
-        return clone(self.estimator).fit(X, y, **more)
+        return self.X if np.array_equal(rows, np.arange(len(self.given))) else _safe_indexing(self.X, rows)
+
+    def some(self, rows: Numbers) -> _Data:
+        """Return some rows."""
+        return dataclasses.replace(self, X=self.features(rows), given=self.given[rows])
 
     def out_of_fold(self, targets: _Targets, folds: Folds) -> Floats:
         """Return scores of each row by a copy that was fitted on the other folds."""
         from sklearn.utils.parallel import Parallel, delayed
 
-        out = np.full((len(self.given), len(self.classes)), np.nan)
-        scored = Parallel(n_jobs=self.n_jobs)(delayed(self._fold)(targets, *fold) for fold in folds)
-        for (_, test), p in zip(folds, scored):
+        out = np.empty((len(self.given), self.width))
+        jobs = (delayed(self.scored)(targets.among(train), self.features(test)) for train, test in folds)
+        for (_, test), p in zip(folds, Parallel(n_jobs=self.n_jobs)(jobs)):
             out[test] = p
         if np.isnan(out).any():
-            row = int(np.argmax(np.isnan(out).any(axis=1)))
-            raise ValueError(
-                f"no score for row {row}: each row needs to be in the test rows of a fold of cv, and the classifier "
-                f"must return numbers"
-            )
-        return np.asarray(np.clip(out, 0, 1))
-
-    def _fold(self, targets: _Targets, train: npt.NDArray[Any], test: npt.NDArray[Any]) -> Floats:
-        from sklearn.utils import _safe_indexing
-
-        chosen = np.zeros(len(self.given), bool)
-        chosen[train] = True
-        return self.scored(targets.among(chosen), _safe_indexing(self.X, test))
+            raise ValueError(f"predict_proba of {self.estimator!r} returns NaN: fill gaps in X, or scale it")
+        return np.clip(out, 0, 1)  # float32 exceeds 1 by rounding
 
     def scored(self, targets: _Targets, X: Any) -> Floats:
-        """Return scores of other rows. A class that the targets lack has the score 0."""
-        fitted = self.fit(targets)
-        p = _matrix(fitted.predict_proba(X))
-        if self.given.ndim == 2 or p.shape[1] == len(self.classes):
+        """Return scores of other rows by a copy of the classifier. A class that the targets lack has the score 0."""
+        from sklearn.base import clone
+
+        weights = {} if targets.weights is None else {str(self.weight): targets.weights}
+        fitted = clone(self.estimator).fit(self.features(targets.rows), targets.labels, **weights)
+        p = _probabilities(fitted, X)
+        if p.shape[1] == self.width:
             return p
-        out = np.zeros((len(p), len(self.classes)))
+        out = np.zeros((len(p), self.width))
         out[:, np.asarray(fitted.classes_, np.int64)] = p
         return out
 
-    def audit(self, scores: Floats, min_error: float) -> _Found:
-        """Estimate the noise, and the probabilities of the true labels."""
+    def audit(self, scores: Floats, min_error: float = 0.5) -> _Found:
+        """Estimate the noise, and find the labels that are right and the expected ones."""
         if self.given.ndim == 2:
             return self._audit_several(scores, min_error)
         with _program.scratch() as place:
-            folder = str(place)
-            inputs = _inputs.inputs_of(self.given, scores, folder)
-            file = os.path.join(folder, "rows.npy")
+            inputs = _inputs.inputs_of(self.given, scores, str(place))
+            file = os.path.join(place, "rows.npy")
             arguments = ["audit", *_asking.files(inputs, False), "--json", "--top=0", f"--rows={file}"]
             said = _asking.asked(arguments, inputs, False)
             rows = np.load(file)
         noise = np.asarray(said["transition"], np.float64)
         posterior = _powers(scores, float(said["slope"])) * noise[:, self.given].T
         posterior /= np.maximum(posterior.sum(axis=1, keepdims=True), 1e-300)
-        flagged = rows["suspects"] > 0
-        at = np.flatnonzero((rows["p_wrong"] >= min_error) | (flagged & (min_error <= 0.5)))
-        at = at[np.argsort(-rows["p_wrong"][at], kind="stable")]
-        issues = {
-            "row": at,
-            "given": self.given[at],
-            "suggested": _scores.suggested(rows["suggested"][at], self.given[at], scores[at]),
-            "p_wrong": rows["p_wrong"][at],
-        }
-        return _Found(scores, posterior, flagged, issues, noise)
+        wrong, p_wrong = rows["suspects"] > 0, rows["p_wrong"]
+        at = np.flatnonzero((p_wrong >= min_error) | (wrong & (min_error <= 0.5)))
+        at = at[np.argsort(-p_wrong[at], kind="stable")]
+        suggested = _scores.suggested(rows["suggested"][at], self.given[at], scores[at])
+        issues = {"row": at, "given": self.given[at], "suggested": suggested, "p_wrong": p_wrong[at]}
+        right = expected = self._right(wrong, posterior)
+        if self.weight is not None:
+            plausible, classes = np.nonzero(posterior >= _LEAST_WEIGHT)
+            expected = _Targets(plausible, classes, posterior[plausible, classes])
+        return _Found(issues, noise, right, expected)
+
+    def _right(self, wrong: npt.NDArray[np.bool_], posterior: Floats) -> _Targets:
+        """Return the rows whose label is probably right. Each class keeps its surest rows."""
+        kept = ~wrong
+        own = posterior[np.arange(len(kept)), self.given]
+        for k in range(self.width):
+            labelled = np.flatnonzero(self.given == k)
+            if np.count_nonzero(kept[labelled]) < _LEAST_ROWS:
+                kept[labelled[np.argsort(-own[labelled], kind="stable")[:_LEAST_ROWS]]] = True
+        return _Targets(np.flatnonzero(kept), self.given[kept])
 
     def _audit_several(self, scores: Floats, min_error: float) -> _Found:
         labels = self.given.astype(np.uint8)
@@ -473,17 +381,17 @@ class _Data:
         found = _issues.find_label_issues(labels, scores, details=True, min_error=min(min_error, 0.5))
         issues = {name: np.asarray(found[name]) for name in ("row", "class", "given", "p_wrong")}
         wrong = issues["p_wrong"] >= 0.5
-        right = self.given.copy()
-        at, k = issues["row"][wrong], issues["class"][wrong]
-        right[at, k] = 1 - right[at, k]
+        right, cells = self.given.copy(), (issues["row"][wrong], issues["class"][wrong])
+        right[cells] = 1 - right[cells]
         constant = (right == right[0]).all(axis=0)
         right[:, constant] = self.given[:, constant]
         issues = {name: column[issues["p_wrong"] >= min_error] for name, column in issues.items()}
         q01, q10 = (np.nan_to_num(np.asarray(rates[name], np.float64)) for name in ("q01", "q10"))
         noise = np.stack([np.stack([1 - q10, q10], axis=-1), np.stack([q01, 1 - q01], axis=-1)], axis=1)
-        return _Found(scores, right.astype(np.float64), wrong, issues, noise, rates)
+        targets = _Targets(np.arange(len(right)), right)
+        return _Found(issues, noise, targets, targets, rates)
 
-    def gain(self, folds: Folds, found: _Found) -> float:
+    def gain(self, folds: Folds, noise: Floats) -> float:
         """Return by how much cleaned labels explain held-out labels better than all labels, in standard errors.
 
         The folds are dealt to two parts. Each part is cleaned by its own folds alone, so nothing of the other part
@@ -494,58 +402,47 @@ class _Data:
         gains: list[Floats] = []
         tests = [test for _, test in folds]
         for part, rest in ((tests[::2], tests[1::2]), (tests[1::2], tests[::2])):
-            if len(part) < 2:
-                continue
-            inside, outside = np.sort(np.concatenate(part)), np.concatenate(rest)
-            place = np.full(len(self.given), -1)
-            place[inside] = np.arange(len(inside))
-            own = self.some(inside)
-            splits = [(np.setdiff1d(np.arange(len(inside)), place[test]), place[test]) for test in part]
+            inside = np.sort(np.concatenate(part))
+            own, held = self.some(inside), self.some(np.concatenate(rest))
+            every = np.arange(len(inside))
+            splits = [(np.setdiff1d(every, test), test) for test in (np.searchsorted(inside, t) for t in part)]
             if not all(own.learnable(train) for train, _ in splits):
                 continue
-            cleaned = own.right(own.audit(own.out_of_fold(own.plain(), splits), 0.5))
-            held = self.some(outside)
-            logs = [held.likelihood(own.scored(targets, held.X), found) for targets in (cleaned, own.plain())]
+            plain = _Targets(every, own.given)
+            cleaned = own.audit(own.out_of_fold(plain, splits)).right
+            logs = [held.likelihood(own.scored(targets, held.X), noise) for targets in (cleaned, plain)]
             gains.append(logs[0] - logs[1])
-        return _in_errors(np.concatenate(gains)) if gains else 0.0
+        gain = np.concatenate(gains) if gains else np.zeros(1)
+        spread = float(gain.std())
+        return float(gain.mean() / spread * np.sqrt(len(gain))) if spread > 0 else 0.0
 
-    def some(self, rows: npt.NDArray[np.int64]) -> _Data:
-        """Return some rows."""
-        from sklearn.utils import _safe_indexing
-
-        return dataclasses.replace(self, X=_safe_indexing(self.X, rows), given=self.given[rows])
-
-    def learnable(self, rows: npt.NDArray[np.int64]) -> bool:
+    def learnable(self, rows: Numbers) -> bool:
         """Report whether some rows have two classes, or both values of each label."""
         given = self.given[rows]
         return len(given) > 0 and bool((given != given[0]).any(axis=0).all())
 
-    def likelihood(self, scores: Floats, found: _Found) -> Floats:
-        """Return the log likelihood of the given labels of rows, for the scores with the best slope."""
-        some = slice(None, None, max(1, len(scores) // _LIKELIHOOD_ROWS))
-        p, given = scores[some], self.given[some]
-        if given.ndim == 1:
-            return _explained(p, given, found.noise)
-        both = np.stack([1 - p, p], axis=-1)
-        return np.asarray(sum(_explained(both[:, k], given[:, k], found.noise[k]) for k in range(p.shape[1])))
+    def likelihood(self, scores: Floats, noise: Floats) -> Floats:
+        """Return the log likelihood of the given labels of each row."""
+        if self.given.ndim == 1:
+            return _explained(scores, self.given, noise)
+        both = np.stack([1 - scores, scores], axis=-1)
+        logs = [_explained(both[:, k], self.given[:, k], noise[k]) for k in range(self.width)]
+        return np.asarray(np.sum(logs, axis=0))
 
 
-def _explained(scores: Floats, given: npt.NDArray[np.int64], noise: Floats) -> Floats:
+def _explained(scores: Floats, given: Numbers, noise: Floats) -> Floats:
     """Return log p(given | x) of each row: scores to a power, and a share of them passes through the noise.
 
     The power and the share are those that explain all rows best, so neither the confidence of scores nor a wrong amount
     of noise decides between two classifiers.
     """
-    at, best = np.arange(len(given)), None
+    at = np.arange(len(given))
+    tried = []
     for slope in _SLOPES:
         p = _powers(scores, slope)
         own, mixed = p[at, given], (p * noise[:, given].T).sum(axis=1)
-        for share in _SHARES:
-            log = np.log(np.maximum((1 - share) * own + share * mixed, 1e-9))
-            if best is None or log.sum() > best.sum():
-                best = log
-    assert best is not None
-    return np.asarray(best)
+        tried += [np.log(np.maximum((1 - share) * own + share * mixed, 1e-9)) for share in _SHARES]
+    return max(tried, key=np.sum)
 
 
 def _powers(p: Floats, slope: float) -> Floats:
@@ -554,54 +451,95 @@ def _powers(p: Floats, slope: float) -> Floats:
     return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
-def _in_errors(gains: Floats) -> float:
-    """Return the mean in standard errors."""
-    spread = float(gains.std())
-    return float(gains.mean() / spread * np.sqrt(len(gains))) if spread > 0 else 0.0
+def _probabilities(fitted: Any, X: Any) -> Floats:
+    """Return probabilities as a matrix.
 
-
-def _matrix(p: Any) -> Floats:
-    """Return probabilities as a matrix. Some classifiers return, for each label, a matrix for absent and present."""
+    Some classifiers return a list with a matrix for each label. It has a column for each value that was learned.
+    """
+    p = fitted.predict_proba(X)
     if isinstance(p, list):
-        return np.column_stack([np.asarray(one, np.float64)[:, -1] for one in p])
+        p = np.column_stack([(q * (values == 1)).sum(axis=1) for q, values in zip(p, fitted.classes_)])
     return np.asarray(p, np.float64)
 
 
 def _weight_name(estimator: Any) -> str | None:
     """Return the argument of `fit` for weights of rows: that of the last step of a pipeline, or None without one."""
+    from sklearn import get_config
     from sklearn.utils.validation import has_fit_parameter
 
     steps = getattr(estimator, "steps", None)
-    if steps:
-        inner = _weight_name(steps[-1][1])
-        return None if inner is None else f"{steps[-1][0]}__{inner}"
-    return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
+    if not steps:
+        return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
+    if get_config().get("enable_metadata_routing"):  # a pipeline then refuses names of steps
+        return None
+    inner = _weight_name(steps[-1][1])
+    return None if inner is None else f"{steps[-1][0]}__{inner}"
 
 
-def _check_counts(labels: _labels.Labels, given: npt.NDArray[Any]) -> None:
-    """Refuse a column of labels that is constant."""
+def _given(labels: _labels.Labels) -> Numbers:
+    """Return labels that classifiers can learn: numbers of classes, or an indicator matrix without constant columns."""
     if labels.exclusive:
-        return
-    known = given[~labels.unknown_rows()] > 0
-    same = (known == known[0]).all(axis=0)
-    if same.any():
-        k = int(np.argmax(same))
+        return np.asarray(labels.numbers)
+    given = labels.indicator().astype(np.int64)
+    known = ~labels.unknown_rows()
+    partly = known & (given == _labels.UNKNOWN).any(axis=1)
+    if partly.any():
         raise ValueError(
-            f"y has the same value in all rows of the class {labels.classes.tolist()[k]!r}, so it cannot be learned: "
-            f"leave out its column"
+            f"y has known and unknown labels at row {np.argmax(partly)}, which classifiers cannot learn: write 0 for "
+            f"labels that were not given, or leave the row out. NoisyLabelClassifier learns such rows"
         )
+    same = (given[known] == given[known][0]).all(axis=0)
+    if same.any():
+        raise ValueError(
+            f"y has the same value in all rows of the class {labels.classes.tolist()[np.argmax(same)]!r}, so it cannot "
+            f"be learned: leave out its column"
+        )
+    return given
 
 
-def _given_scores(pred_probs: Any, labels: _labels.Labels) -> Floats:
+def _checked_scores(pred_probs: Any, labels: _labels.Labels, known: npt.NDArray[np.bool_]) -> Floats:
+    """Return given scores, with columns in the order of the classes. Scores of rows without a known label are free."""
+    classes = labels.classes.tolist()
     if is_table(pred_probs):
         names = list(pred_probs.columns)
-        if set(names) == set(labels.classes.tolist()):
-            pred_probs = pred_probs[labels.classes.tolist()]
+        if set(names) == set(classes):
+            pred_probs = pred_probs[classes]
+        elif names != list(range(len(classes))):
+            raise ValueError(f"pred_probs has the columns {names}, and y has the classes {classes}: name them alike")
     scores = np.asarray(pred_probs, np.float64)
-    want = (len(labels), len(labels.classes))
+    want = (len(labels), len(classes))
     if scores.shape != want:
         raise ValueError(
             f"pred_probs has shape {scores.shape}: want {want}, a row for each row of X and a column for each class of "
             f"y, in sorted order"
         )
+    bad = known[:, None] & ~((scores >= 0) & (scores <= 1))
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise ValueError(
+            f"pred_probs holds {scores[row, column]} at row {row}, column {column}, want probabilities from 0 to 1: "
+            f"score these rows again"
+        )
+    if labels.exclusive:
+        _inputs.check_sums(np.where(known[:, None], scores, 1 / len(classes)), "pred_probs")
     return scores
+
+
+def _table_of(issues: Mapping[str, npt.NDArray[Any]], rows: Numbers, labels: _labels.Labels, index: Any) -> Any:
+    """Return issues with rows of X and names of classes."""
+    at = rows[issues["row"]]
+    out = {"row": at}
+    if labels.exclusive:
+        out |= {name: labels.classes[issues[name]] for name in ("given", "suggested")}
+    else:
+        out |= {"label": labels.classes[issues["class"]], "given": issues["given"]}
+    return _estimator.table(out | {"p_wrong": issues["p_wrong"]}, None if index is None else index[at])
+
+
+def _square(noise: Floats, classes: npt.NDArray[Any]) -> Any:
+    """Return a matrix as a DataFrame if pandas is installed."""
+    try:
+        import pandas
+    except ImportError:
+        return noise
+    return pandas.DataFrame(noise, index=classes, columns=classes)

@@ -18,11 +18,11 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_gaussian_quantiles
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import GridSearchCV, RepeatedKFold, StratifiedKFold, cross_val_predict
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]
@@ -101,6 +101,8 @@ def test_given_scores_take_the_place_of_the_first_fits() -> None:
         X, names, pred_probs=table
     )
     np.testing.assert_array_equal(again.pred_probs_, scores)
+    with pytest.raises(ValueError, match=r"pred_probs has the columns \['c', 'b', 'x'\].*name them alike"):
+        again.fit(X, names, pred_probs=table.rename(columns={"a": "x"}))
 
 
 @pytest.mark.parametrize(
@@ -122,8 +124,10 @@ def test_rows_with_several_labels(classifier: Any) -> None:
     assert (true[at] != noisy[at]).mean() > 0.7
     np.testing.assert_array_equal(issues["given"], noisy[at])
     assert abs(np.asarray(model.noise_rates_["q01"]).mean() - 0.2) < 0.1
-    with pytest.raises(AttributeError, match="noise_rates_ has the rates"):
-        _ = model.noise_matrix_
+    assert not hasattr(model, "noise_matrix_")
+    model.fit(*blobs(120)[::2])
+    assert not hasattr(model, "noise_rates_")
+    assert np.shape(model.noise_matrix_) == (3, 3)
 
 
 def test_corrected_labels_help_rows_with_several_labels() -> None:
@@ -233,6 +237,36 @@ def test_groups_stay_in_one_fold() -> None:
         assert (apart.pred_probs_[rows] == apart.pred_probs_[rows][0]).all()
 
 
+@pytest.mark.parametrize("classifier", [DecisionTreeClassifier(max_depth=3, random_state=0), KNeighborsClassifier(5)])
+def test_a_label_that_is_absent_from_a_fold_has_the_score_0_there(classifier: Any) -> None:
+    X, _, noisy = several(150)
+    rare = np.zeros((150, 1), int)
+    rare[3] = 1
+    model = nmn.NoisyLabels(classifier, rounds=0, guard=False).fit(X, np.hstack([noisy, rare]))
+    assert model.pred_probs_[3, 3] == 0
+    assert model.pred_probs_[:, 3].mean() < 0.1
+
+
+def test_folds_are_rows_of_x_also_with_unknown_labels() -> None:
+    X, _, noisy = blobs(150)
+    y = noisy.astype(float)
+    y[::10] = np.nan
+    known = ~np.isnan(y)
+    folds = [(np.setdiff1d(np.arange(150), test), test) for test in np.array_split(np.arange(150), 5)]
+    model = nmn.NoisyLabels(LogisticRegression(), cv=folds, rounds=0, guard=False).fit(X, y)
+    for train, test in folds:
+        some, held = train[known[train]], test[known[test]]
+        want = LogisticRegression().fit(X[some], noisy[some]).predict_proba(X[held])
+        np.testing.assert_allclose(model.pred_probs_[np.cumsum(known)[held] - 1], want)
+
+
+def test_rows_of_any_kind() -> None:
+    _, true, noisy = blobs(150)
+    rows = [["x"] * (1 + 2 * k) for k in true]  # lists of several lengths
+    counts = FunctionTransformer(lambda rows: np.array([[len(row)] for row in rows]))
+    assert nmn.NoisyLabels(make_pipeline(counts, DecisionTreeClassifier())).fit(rows, noisy).score(rows, true) > 0.9
+
+
 def test_unknown_labels_are_left_out() -> None:
     X, true, noisy = blobs()
     y = noisy.astype(float)
@@ -247,6 +281,7 @@ def test_unknown_labels_are_left_out() -> None:
         nmn.NoisyLabels(LogisticRegression()).fit(X, np.full(len(X), np.nan))
     X, _, Y = several(50)
     Z = Y.astype(float)
+    Z[2] = np.nan
     Z[7, 1] = np.nan
     with pytest.raises(ValueError, match=r"known and unknown labels at row 7.*NoisyLabelClassifier"):
         nmn.NoisyLabels(DecisionTreeClassifier()).fit(X, Z)
@@ -299,6 +334,12 @@ def test_refusals_name_the_cure() -> None:
     scores[4] = np.nan
     with pytest.raises(ValueError, match="pred_probs holds nan at row 4"):
         model.fit(X, noisy, pred_probs=scores)
+    y = np.r_[np.nan, noisy[1:]]
+    with pytest.raises(ValueError, match="pred_probs holds nan at row 4"):
+        model.fit(X, y, pred_probs=scores)
+    scores[4] = 0.5
+    with pytest.raises(ValueError, match=r"pred_probs sums to 1\.5 at row 4"):
+        model.fit(X, y, pred_probs=scores)
     with pytest.raises(TypeError, match="sample_weight is not supported"):
         model.fit(X, noisy, sample_weight=np.ones(60))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
@@ -309,8 +350,9 @@ def test_refusals_name_the_cure() -> None:
         nmn.NoisyLabels(LogisticRegression(), min_error=2).fit(X, noisy)
     with pytest.raises(ValueError, match="cv has 2 folds, and the guard needs 3"):
         nmn.NoisyLabels(LogisticRegression(), cv=2).fit(X, noisy)
-    with pytest.raises(ValueError, match="no score for row 0"):
-        nmn.NoisyLabels(LogisticRegression(), cv=[(np.arange(30), np.arange(30, 60))], guard=False).fit(X, noisy)
+    for cv, times in (([(np.arange(30), np.arange(30, 60))], 0), (RepeatedKFold(n_splits=3, n_repeats=2), 2)):
+        with pytest.raises(ValueError, match=f"cv has row 0 in the test rows of {times} folds"):
+            nmn.NoisyLabels(LogisticRegression(), cv=cv, guard=False).fit(X, noisy)
     Y = np.c_[noisy == 1, np.ones(60, bool)].astype(int)
     with pytest.raises(ValueError, match="same value in all rows of the class 1"):
         nmn.NoisyLabels(DecisionTreeClassifier()).fit(X, Y)
@@ -342,6 +384,8 @@ def test_metadata_is_routed_as_for_classifiers_of_scikit_learn() -> None:
         asks = nmn.NoisyLabels(LogisticRegression()).set_score_request(sample_weight=True)
         asks = make_pipeline(StandardScaler(), clone(asks)).fit(X, noisy)
         assert asks.score(X, noisy, sample_weight=weights) == pytest.approx(asks.score(X[:60], noisy[:60]))
+        inside = nmn.NoisyLabels(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, noisy)
+        assert inside.score(X, noisy) > 0.5
 
 
 def test_checks_of_scikit_learn() -> None:
