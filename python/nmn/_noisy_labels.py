@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -436,13 +436,15 @@ def _explained(scores: Floats, given: Numbers, noise: Floats) -> Floats:
     The power and the share are those that explain all rows best, so neither the confidence of scores nor a wrong amount
     of noise decides between two classifiers.
     """
-    at = np.arange(len(given))
-    tried = []
-    for slope in _SLOPES:
-        p = _powers(scores, slope)
-        own, mixed = p[at, given], (p * noise[:, given].T).sum(axis=1)
-        tried += [np.log(np.maximum((1 - share) * own + share * mixed, 1e-9)) for share in _SHARES]
-    return max(tried, key=np.sum)
+
+    def logs() -> Iterator[Floats]:
+        for slope in _SLOPES:
+            p = _powers(scores, slope)
+            own, mixed = p[np.arange(len(given)), given], (p * noise[:, given].T).sum(axis=1)
+            for share in _SHARES:
+                yield np.log(np.maximum((1 - share) * own + share * mixed, 1e-9))
+
+    return max(logs(), key=np.sum)
 
 
 def _powers(p: Floats, slope: float) -> Floats:
