@@ -66,7 +66,8 @@ func TestClasses_OfFolders(t *testing.T) {
 		t.Fatalf("outcome %+v, %v", o, err)
 	}
 	if page := read(t, filepath.Join(dir, report.HTMLFile)); !strings.Contains(page, "Which class is predicted") ||
-		!strings.Contains(page, "How classes are labelled") || strings.Contains(page, "OF1") {
+		!strings.Contains(page, "How classes are labelled") || strings.Contains(page, "OF1") ||
+		!strings.Contains(page, "The most probable class, in percent") || strings.Contains(page, "p ≥ 0.5") {
 		t.Error("the page lacks the classes, or has F1")
 	}
 	rows, err := csv.NewReader(strings.NewReader(must(t, "predict", dir, folders, "--format", "csv"))).ReadAll()
