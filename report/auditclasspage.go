@@ -34,7 +34,7 @@ func NewClassPage(name string, r *multiclass.Report, items int, picture func(row
 		shown.Lines = []string{fmt.Sprintf("%d labels. Suspects among them: %d.", c.Labels, c.Suspects)}
 		if r.Noise != multiclass.Unknown {
 			shown.Detail = fmt.Sprintf("labelled right %.0f %%", 100*c.Right)
-			shown.Lines = append(shown.Lines, fmt.Sprintf("About %.0f samples are of this class. %.1f %% of them are "+
+			shown.Lines = append(shown.Lines, fmt.Sprintf("About %.0f samples belong to this class. %.1f %% of them are "+
 				"labelled so, and %.1f %% are labelled %s.", c.True, 100*c.Right, 100*c.ConfusedRate, r.Word(c.Confused)))
 		}
 		p.Classes = append(p.Classes, shown)

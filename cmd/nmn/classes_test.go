@@ -37,7 +37,7 @@ func classFolders(t *testing.T, n int) string {
 
 func onFolders(folders, dir string, more ...string) []string {
 	return append([]string{"train", "--images", folders, "--preset", "scenes", "--set", "net.width=0.5",
-		"--batch-size", "8", "--epochs", "2", "--device", "cpu", "--set", "data.classes=auto", "--run-dir", dir}, more...)
+		"--batch-size", "8", "--epochs", "2", "--device", "cpu", "--run-dir", dir}, more...)
 }
 
 // Folders of classes are found by themselves, and the whole way works: train, report, predict, evaluate, audit and
@@ -221,7 +221,18 @@ func TestClasses_DryRunTellsTheDecision(t *testing.T) {
 			t.Errorf("arm %s: the dry run lacks %q:\n%s", of.arm, of.want, out)
 		}
 	}
+	if out := must(t, append(onFolders(folders, dir, "--mil"), "--dry-run")...); !strings.Contains(out,
+		"data.classes = multi: `net.mil` is for classes") && !strings.Contains(out, "data.classes = multi: --mil is for") {
+		t.Errorf("with MIL: %s", out)
+	}
+	if out := must(t, append(onFolders(folders, dir, "--set", "data.classes=multi"), "--dry-run")...); strings.Contains(
+		out, "exclusive") {
+		t.Errorf("multi: %s", out)
+	}
 	two := labelledPictures(t, 60)
+	if out := must(t, append(onManifest(two, dir), "--dry-run")...); strings.Contains(out, "data.classes") {
+		t.Errorf("two labels by default: %s", out)
+	}
 	if out := must(t, append(onManifest(two, dir, "--set", "data.classes=auto"), "--dry-run")...); !strings.Contains(out,
 		"data.classes = multi: row 1 of") || !strings.Contains(out, "has 2 labels") {
 		t.Errorf("two labels: %s", out)
