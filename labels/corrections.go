@@ -107,6 +107,15 @@ func Digits(v float64) string {
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
+// Positions are the positions of n bags or classes, by their names.
+func Positions(n int, name func(int) string) map[string]int32 {
+	out := make(map[string]int32, n)
+	for i := range n {
+		out[name(i)] = int32(i)
+	}
+	return out
+}
+
 // Name is a name of bags or classes, or the number counted from 1 if they have none.
 func Name(names []string, i int) string {
 	if names == nil {

@@ -22,13 +22,9 @@ func ClassAuditTables(r *multiclass.Report, top, classes int) []*Table {
 		tables = append(tables, classJudgement(r.Judgement))
 	}
 	tables = append(tables, rowTables(r.Table, top, r.Known(), "")...)
-	if o := r.Outcome; o != nil {
-		s := corrected(o.Changed) + " in " + o.Labels
-		if o.ExpectedPrecision.Defined() {
-			s += fmt.Sprintf(" with an expected precision of %.1f %%", 100*o.ExpectedPrecision)
-		}
+	if r.Outcome != nil {
 		last := tables[len(tables)-1]
-		last.Notes = append(last.Notes, s+". "+o.Changes+" lists every change with its reason.")
+		last.Notes = append(last.Notes, correctionNote(r.Outcome))
 	}
 	return tables
 }
@@ -39,6 +35,17 @@ func classSuspects(r *multiclass.Report, top int) *Table {
 		Columns: []Column{{Name: "sample", Text: true}, {Name: "label", Text: true}, {Name: "suggested", Text: true},
 			{Name: "p(wrong)", Decimals: 4}, {Name: "p(suggested)", Decimals: 4}},
 	}
+	t.Notes = []string{classSuspectNote(r) + fmt.Sprintf(" The confident joint flags %d.", len(r.Confident.Flagged))}
+	for at := range top {
+		f := r.Finding(at)
+		t.Rows = append(t.Rows, Row{Cells: []Cell{words(f.ID), words(f.Given), words(f.Suggested), figure(f.Wrong),
+			figure(f.P)}})
+	}
+	return t
+}
+
+// classSuspectNote returns the number of suspects in a sentence.
+func classSuspectNote(r *multiclass.Report) string {
 	surely := 0
 	for surely < len(r.Suspects) && r.Suspects[surely].Wrong >= r.MinError {
 		surely++
@@ -47,13 +54,7 @@ func classSuspects(r *multiclass.Report, top int) *Table {
 	if len(r.Suspects) > surely {
 		note += fmt.Sprintf(" Suspects with the labels that confident learning flags: %d.", len(r.Suspects))
 	}
-	t.Notes = []string{note + fmt.Sprintf(" The confident joint flags %d.", len(r.Confident.Flagged))}
-	for at := range top {
-		f := r.Finding(at)
-		t.Rows = append(t.Rows, Row{Cells: []Cell{words(f.ID), words(f.Given), words(f.Suggested), figure(f.Wrong),
-			figure(f.P)}})
-	}
-	return t
+	return note
 }
 
 // noiseNote returns a sentence about the kind of noise.

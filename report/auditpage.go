@@ -35,15 +35,17 @@ var auditPageTemplate = template.Must(template.New("audit").Parse(auditPageHTML)
 // AuditPage is one self-contained HTML file to look through suspects, decide on each of them, and save the decisions
 // in the form that Options.Decisions of an audit reads. The script of the page reads its fields.
 type AuditPage struct {
-	Name    string       `json:"name"`
-	Key     string       `json:"key"` // under which the browser keeps the decisions; other suspects have another key
-	Counts  audit.Counts `json:"counts"`
-	Summary []string     `json:"summary"` // sentences with the counts, as on the command line
-	Samples string       `json:"samples"` // what the labels belong to, such as "pictures"
-	Classes []AuditClass `json:"classes"`
-	Items   []AuditItem  `json:"items"`   // suspects without a decision, the surest of each class in turn
-	Images  []string     `json:"images"`  // data: URLs
-	Decided string       `json:"decided"` // compares the decisions with the expected ones; empty without decisions
+	Name string `json:"name"`
+	Key  string `json:"key"` // under which the browser keeps the decisions; other suspects have another key
+	// Exclusive classes have items with another class suggested.
+	Exclusive bool         `json:"exclusive,omitempty"`
+	Counts    audit.Counts `json:"counts"`
+	Summary   []string     `json:"summary"` // sentences with the counts, as on the command line
+	Samples   string       `json:"samples"` // what the labels belong to, such as "pictures"
+	Classes   []AuditClass `json:"classes"`
+	Items     []AuditItem  `json:"items"`   // suspects without a decision, the surest of each class in turn
+	Images    []string     `json:"images"`  // data: URLs
+	Decided   string       `json:"decided"` // compares the decisions with the expected ones; empty without decisions
 }
 
 // AuditClass is a class on the page.
@@ -59,6 +61,9 @@ type AuditClass struct {
 	Incorrect   eval.Number     `json:"incorrect"` // expected
 	Missing     eval.Number     `json:"missing"`
 	Remarks     string          `json:"remarks"`
+	// Detail and Lines sum up a class that excludes the others, in place of rates.
+	Detail string   `json:"detail,omitempty"`
+	Lines  []string `json:"lines,omitempty"`
 }
 
 // AuditItem is a suspect on the page; Class and Image are positions in the lists of the page.
@@ -70,6 +75,8 @@ type AuditItem struct {
 	Wrong float64    `json:"wrong"`
 	P     float64    `json:"p"`
 	Image *int       `json:"image"`
+	// Suggested is the class of an item of exclusive classes. P is its probability.
+	Suggested *int `json:"suggested,omitempty"`
 }
 
 // NewAuditPage returns a page with at most items suspects that have no decision yet, a mix of all classes (see mixed).
@@ -96,7 +103,7 @@ func NewAuditPage(name string, r *audit.Report, items int, picture func(bag int)
 	}
 	hash := fnv.New64a()
 	images := map[int32]*int{}
-	for _, s := range mixed(r.Open(), items) {
+	for _, s := range mixed(r.Open(), items, func(s audit.Suspect) int32 { return s.Class }) {
 		item := AuditItem{ID: r.ID(int(s.Bag)), Class: int(s.Class), Kind: s.Kind(), Given: s.Given, Wrong: s.Error(),
 			P: s.P}
 		if picture != nil {
@@ -116,15 +123,15 @@ func NewAuditPage(name string, r *audit.Report, items int, picture func(bag int)
 
 // mixed picks at most n suspects of a ranking, half of them by rank and half of them the surest of each class, and
 // returns them in turn: first the surest of every class, then the second of every class, and so on.
-func mixed(suspects []audit.Suspect, n int) []audit.Suspect {
+func mixed[S any](suspects []S, n int, class func(S) int32) []S {
 	type placed struct {
-		audit.Suspect
+		suspect     S
 		place, turn int // in the ranking, and among the suspects of the class
 	}
 	all, seen := make([]placed, len(suspects)), map[int32]int{}
 	for i, s := range suspects {
-		all[i] = placed{s, i, seen[s.Class]}
-		seen[s.Class]++
+		all[i] = placed{s, i, seen[class(s)]}
+		seen[class(s)]++
 	}
 	inTurn := func(a, b placed) int { return cmp.Or(cmp.Compare(a.turn, b.turn), cmp.Compare(a.place, b.place)) }
 	if n < len(all) {
@@ -132,9 +139,9 @@ func mixed(suspects []audit.Suspect, n int) []audit.Suspect {
 		all = all[:n]
 	}
 	slices.SortFunc(all, inTurn)
-	out := make([]audit.Suspect, len(all))
+	out := make([]S, len(all))
 	for i, p := range all {
-		out[i] = p.Suspect
+		out[i] = p.suspect
 	}
 	return out
 }

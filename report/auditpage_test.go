@@ -22,6 +22,8 @@ import (
 // hostile is a word that would end the script and start another, were it not escaped.
 const hostile = `</script><script>alert("x")</script> & 'long' <b>`
 
+func classOf(s audit.Suspect) int32 { return s.Class }
+
 func auditedInput() *audit.Report {
 	in := audit.Input{
 		Bags: 3, Classes: 3, IDs: []string{"a.jpg", "b.jpg", hostile}, Words: []string{"cat", hostile, "unknown"},
@@ -81,7 +83,7 @@ func TestAuditPage_HoldsTheSuspectsAndNothingFromElsewhere(t *testing.T) {
 		t.Fatalf("%d items of %d", len(got.Items), got.Counts.Suspects)
 	}
 	for i, item := range got.Items {
-		s := mixed(r.Suspects, 3)[i]
+		s := mixed(r.Suspects, 3, classOf)[i]
 		if item.ID != r.ID(int(s.Bag)) || item.Class != int(s.Class) || item.Kind != s.Kind() ||
 			item.Given != s.Given || item.Wrong != s.Error() || item.P != s.P {
 			t.Errorf("item %d is %+v, want %+v", i, item, s)
@@ -140,7 +142,7 @@ func TestMixed_TakesClassesInTurn(t *testing.T) {
 	for n, want := range map[int][]int32{9: {0, 6, 7, 1, 8, 2, 3, 4, 5}, 6: {0, 6, 7, 1, 8, 2}, 4: {0, 6, 7, 1},
 		1: {0}, 0: {}} {
 		got := []int32{}
-		for _, s := range mixed(all, n) {
+		for _, s := range mixed(all, n, classOf) {
 			got = append(got, s.Bag)
 		}
 		if !reflect.DeepEqual(got, want) {

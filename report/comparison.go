@@ -7,6 +7,7 @@ import "fmt"
 type Comparison struct {
 	Title          string
 	Against, Split string // as of Scored
+	Exclusive      bool
 	Arms           []ComparedArm
 	Chosen         string // how Bags were chosen
 	Bags           []ComparedBag

@@ -108,7 +108,11 @@ func (p *runHTML) draw(r *Run) {
 	p.Stripped = min(strippedWords, len(known))
 	p.Training = pageCharts("training", trainingCharts(r.Curve))
 	if r.Scored != nil && r.Result != nil && r.NotMeasured == "" {
-		p.Curves = pageCharts("recall", recallCharts(r.Scored.Curves, &r.Result.Measures))
+		cut := &r.Result.Measures
+		if r.Scored.Exclusive { // no threshold predicts
+			cut = nil
+		}
+		p.Curves = pageCharts("recall", recallCharts(r.Scored.Curves, cut))
 	}
 	p.Scatter = pageCharts("rates", rateCharts(r.Rates))
 	if len(known) > 0 {

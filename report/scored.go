@@ -11,9 +11,11 @@ import (
 // Scored holds the single scores that pages show: all of them for the page of the run, and in JSON the part
 // for the page of an experiment.
 type Scored struct {
-	Against string                          `json:"against"` // what the scores are held against: "true labels" or "labels"
-	Split   string                          `json:"split"`   // for example "test"
-	Curves  eval.ByGroup[[]eval.CurvePoint] `json:"curves"`
+	Against string `json:"against"` // what the scores are held against: "true labels" or "labels"
+	Split   string `json:"split"`   // for example "test"
+	// Exclusive classes exclude each other: the most probable one is predicted, else each with p ≥ .5.
+	Exclusive bool                            `json:"exclusive,omitempty"`
+	Curves    eval.ByGroup[[]eval.CurvePoint] `json:"curves"`
 	// Right and Wrong are the bags with the surest predictions of the arm that are right, and that are wrong.
 	Right []ShownBag `json:"-"`
 	Wrong []ShownBag `json:"-"`

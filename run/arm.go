@@ -236,7 +236,7 @@ func (r *armRun) writePage(ctx context.Context, o *Outcome, curve []report.Point
 	}
 	set, split := r.data.EvaluationSplit()
 	page.Curve, page.Duration = curve, time.Duration(o.Seconds*float64(time.Second))
-	if page.Scored, err = pageScores(ctx, scores, set, split); err != nil {
+	if page.Scored, err = pageScores(ctx, scores, set, split, r.config.Exclusive()); err != nil {
 		return err
 	}
 	if o.NotMeasured != "" && page.Scored != nil { // a curve is a measure, too

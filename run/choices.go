@@ -205,9 +205,10 @@ func (c *Config) FallBackToPaper(d *dataset.Splits) (why string) {
 }
 
 // normalize makes empty lists nil: the two mean the same, and should be the same in files too. Clips get a
-// number of frames if none is given. Multi is the default of classes, which files do not mention.
+// number of frames if none is given. Multi is the default of classes, which files do not mention, except for data
+// whose labels decide.
 func (c *Config) normalize() {
-	if c.Data.Classes == dataset.Multi && !c.leftOpen("data.classes") {
+	if c.Data.Classes == dataset.Multi && c.Data.Set != dataset.Manifest {
 		c.Data.Classes = ""
 	}
 	c.Net.Depths, c.Net.Widths, c.Net.Hidden = noneIfEmpty(c.Net.Depths), noneIfEmpty(c.Net.Widths),

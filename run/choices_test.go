@@ -187,3 +187,19 @@ func TestSources_MirrorAndAverageWherePicturesAreLearned(t *testing.T) {
 		}
 	}
 }
+
+// The configuration of an earlier run does not mention classes, and stays as it was. Other configurations of pictures
+// leave it to the labels.
+func TestResolve_ConfigurationsOfRunsKeepTheirClasses(t *testing.T) {
+	for build, want := range map[string]dataset.Classes{"": dataset.AutoClasses,
+		"build:\n  version: v1\n  folder: .\n": ""} {
+		file := filepath.Join(t.TempDir(), "config.yaml")
+		if err := os.WriteFile(file, []byte(build+"data:\n  manifest: pictures.csv\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var c Config
+		if err := (Sources{File: file}).Resolve(&c); err != nil || c.Data.Classes != want {
+			t.Errorf("build %q: classes %q, %v, want %q", build, c.Data.Classes, err, want)
+		}
+	}
+}

@@ -1,6 +1,9 @@
 package run
 
 import (
+	"fmt"
+	"slices"
+
 	"nmn/internal/setting"
 	"nmn/loader/dataset"
 	"nmn/model"
@@ -17,14 +20,25 @@ func (c *Config) model(classes, width int, noise model.NoiseMode) model.Config {
 	return m
 }
 
+// classesKey is the key of the setting of classes.
+const classesKey = "data.classes"
+
+// leaveClassesOpen leaves it to the labels of pictures whether classes exclude each other. Captions, features and
+// clips have several labels for each row unless the setting is given.
+func (c *Config) leaveClassesOpen() {
+	if c.Data.Set == dataset.Manifest {
+		c.Data.Classes = dataset.AutoClasses
+		c.note(classesKey, "the labels decide")
+	}
+}
+
 // settleClasses decides whether classes exclude each other, and refuses what does not go with that.
 func (c *Config) settleClasses(d *dataset.Splits) error {
-	const key = "data.classes"
 	why := d.NotExclusive()
 	switch c.Data.Classes {
 	case dataset.Exclusive:
 		if why != "" {
-			return setting.Errorf(key, "`data.classes` is exclusive, and %s: give `data.classes` multi", why)
+			return setting.Errorf(classesKey, "`data.classes` is exclusive, and %s: give `data.classes` multi", why)
 		}
 		if c.leftOpen("arm") {
 			c.chooseExclusiveArm()
@@ -34,28 +48,35 @@ func (c *Config) settleClasses(d *dataset.Splits) error {
 	default:
 		return nil
 	}
-	c.Data.Classes = dataset.Exclusive
-	if why == "" && c.leftOpen("arm") {
-		c.chooseExclusiveArm()
+	if why != "" && c.leftOpen(classesKey) { // it is no news that rows have several labels
+		c.Data.Classes = ""
+		c.Chosen = slices.DeleteFunc(slices.Clone(c.Chosen), func(o Choice) bool { return o.Key == classesKey })
+		return nil
+	}
+	arm, chosen := c.Arm, slices.Clone(c.Chosen)
+	if k := d.Train.Vocabulary.Len(); why == "" && k > mostExclusive {
+		why = fmt.Sprintf("the matrix of confusions of %d classes is too large", k)
 	}
 	if why == "" {
+		c.Data.Classes = dataset.Exclusive
+		if c.leftOpen("arm") {
+			c.chooseExclusiveArm()
+		}
 		if err := c.checkExclusive(); err != nil {
 			why = err.Error()
 		}
 	}
 	if why != "" {
-		c.Data.Classes = dataset.Multi
-		if c.leftOpen("arm") && c.Recipe.Form == recipe.Estimate {
-			arm, because := c.RecipeArm()
-			c.Arm = arm
-			c.note("arm", because)
-		}
-		c.note(key, why)
+		c.Data.Classes, c.Arm, c.Chosen = dataset.Multi, arm, chosen
+		c.note(classesKey, why)
 		return nil
 	}
-	c.note(key, "each row has exactly one label")
+	c.note(classesKey, "each row has exactly one label")
 	return nil
 }
+
+// mostExclusive is the most classes that exclude each other without having been asked for.
+const mostExclusive = 4096
 
 // chooseExclusiveArm replaces an arm that does not train exclusive classes.
 func (c *Config) chooseExclusiveArm() {

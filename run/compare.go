@@ -46,6 +46,7 @@ func (b *SideBySide) Comparison(title string, pictures *ShownPictures) report.Co
 	if len(b.shown) > 0 {
 		first := b.shown[0]
 		c.Against, c.Split, c.Chosen = first.Against, first.Split, chosenHow(len(c.Bags), len(first.Drawn))
+		c.Exclusive = first.Exclusive
 	}
 	return c
 }

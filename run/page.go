@@ -21,13 +21,19 @@ const (
 
 // pageScores are what the page of a run shows of single scores; nil where the set has no labels to hold them
 // against.
-func pageScores(ctx context.Context, s *train.Scores, set *loader.Set, split string) (*report.Scored, error) {
+// If classes exclude each other, the most probable one is predicted, else each with p ≥ .5.
+func pageScores(ctx context.Context, s *train.Scores, set *loader.Set, split string, exclusive bool) (*report.Scored,
+	error) {
 	answers, truth := train.Answers(s, set)
 	if answers == nil {
 		return nil, nil
 	}
 	logits, k := s.Logits.Float32s(), set.Vocabulary.Len()
-	out := &report.Scored{Against: "labels", Split: split}
+	signs := logits
+	if exclusive {
+		signs = mostProbable(logits, k)
+	}
+	out := &report.Scored{Against: "labels", Split: split, Exclusive: exclusive}
 	if truth {
 		out.Against = "true labels"
 	}
@@ -40,11 +46,11 @@ func pageScores(ctx context.Context, s *train.Scores, set *loader.Set, split str
 		to   *[]report.ShownBag
 		kind func(float32, uint8) bool
 	}{{&out.Right, train.Hit}, {&out.Wrong, train.Mistake}} {
-		for _, d := range train.Surest(logits, answers, k, side.kind, PageBags, pageRepeat) {
+		for _, d := range train.Surest(signs, answers, k, side.kind, PageBags, pageRepeat) {
 			bag := s.Index[d.Row]
 			row := d.Row * k
-			shown := report.ShownBag{ID: set.IDs[bag], Labels: shownLabels(set, logits[row:row+k], answers[row:row+k],
-				d.Class)}
+			shown := report.ShownBag{ID: set.IDs[bag], Labels: shownLabels(set, logits[row:row+k], signs[row:row+k],
+				answers[row:row+k], d.Class)}
 			if set.Preview() != nil {
 				small, _ := t.Middle(ctx, set.Preview(), bag) // a page is worth having without
 				shown.JPEG = small.JPEG
@@ -55,7 +61,7 @@ func pageScores(ctx context.Context, s *train.Scores, set *loader.Set, split str
 	for _, row := range drawBags(s, set) {
 		at := row * k
 		out.Drawn = append(out.Drawn, report.ShownBag{ID: set.IDs[s.Index[row]],
-			Labels: shownLabels(set, logits[at:at+k], answers[at:at+k], noClass)})
+			Labels: shownLabels(set, logits[at:at+k], signs[at:at+k], answers[at:at+k], noClass)})
 	}
 	return out, ctx.Err()
 }
@@ -63,12 +69,30 @@ func pageScores(ctx context.Context, s *train.Scores, set *loader.Set, split str
 // noClass is the value for a bag that is the surest of no class.
 const noClass = -1
 
+// mostProbable is positive for the most probable of k classes, more so if it is more probable. The others are the
+// least below 0, so that none of them is surest.
+func mostProbable(logits []float32, k int) []float32 {
+	signs := make([]float32, len(logits))
+	for row := 0; row < len(logits); row += k {
+		best := row
+		for at := row; at < row+k; at++ {
+			signs[at] = -math.SmallestNonzeroFloat32
+			if logits[at] > logits[best] {
+				best = at
+			}
+		}
+		signs[best] = max(logits[best]+float32(math.Log(float64(k))), math.SmallestNonzeroFloat32)
+	}
+	return signs
+}
+
 // shownLabels are the surest of what is predicted of a bag and of what it lacks: the word that it is shown
 // for, if any, then those that are right, incorrect and missing.
-func shownLabels(set *loader.Set, logits []float32, answers []uint8, surest int) []report.ShownLabel {
+// A class with a positive sign is predicted.
+func shownLabels(set *loader.Set, logits, signs []float32, answers []uint8, surest int) []report.ShownLabel {
 	var classes []int
-	for c, o := range logits {
-		if (o > 0 || answers[c] != 0) && answers[c] != loader.UnknownLabel {
+	for c, sign := range signs {
+		if (sign > 0 || answers[c] != 0) && answers[c] != loader.UnknownLabel {
 			classes = append(classes, c)
 		}
 	}
@@ -84,7 +108,7 @@ func shownLabels(set *loader.Set, logits []float32, answers []uint8, surest int)
 		switch {
 		case answers[c] == 0:
 			return report.IncorrectLabel
-		case logits[c] <= 0:
+		case signs[c] <= 0:
 			return report.MissingLabel
 		}
 		return report.HitLabel

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -39,7 +40,7 @@ func TestPageScores_ShowsTheSurestAndMarksThem(t *testing.T) {
 	set := &loader.Set{Name: "test", Vocabulary: v, IDs: []string{"a", "unread", "b"}, Source: unreadable{},
 		Labels: matrix(3, []uint8{1, 0, 1, 1, 1, 1, 0, 0, 0})}
 	scores := &train.Scores{Index: []int{0, 2}, Logits: matrix(2, []float32{3, 2, -4, -1, -1, -9})}
-	got, err := pageScores(t.Context(), scores, set, "test")
+	got, err := pageScores(t.Context(), scores, set, "test", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +70,44 @@ func TestPageScores_ShowsTheSurestAndMarksThem(t *testing.T) {
 		}
 	}
 	set.Labels = nil
-	if got, err := pageScores(t.Context(), scores, set, "test"); got != nil || err != nil {
+	if got, err := pageScores(t.Context(), scores, set, "test", false); got != nil || err != nil {
 		t.Errorf("without labels: %+v, %v", got, err)
+	}
+}
+
+// Of exclusive classes the most probable one is predicted, also with p < .5, and no other with p > .5 of its own.
+func TestPageScores_PredictsTheMostProbableClass(t *testing.T) {
+	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}, {Text: "dog", POS: text.NN},
+		{Text: "fox", POS: text.NN}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	matrix := func(backing any) *dense.Dense { return dense.New(dense.WithShape(3, 3), dense.WithBacking(backing)) }
+	set := &loader.Set{Name: "test", Vocabulary: v, IDs: []string{"a", "b", "c"}, Source: unreadable{},
+		Labels: matrix([]uint8{1, 0, 0, 0, 1, 0, 0, 0, 1})}
+	scores := &train.Scores{Index: []int{0, 1, 2}, Logits: matrix([]float32{-.3, -.9, -1.5, 2, -2.5, -3, -.5, -9, -.4})}
+	got, err := pageScores(t.Context(), scores, set, "test", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := func(bags []report.ShownBag) (all []string) {
+		for _, b := range bags {
+			line := b.ID
+			for _, l := range b.Labels {
+				line += fmt.Sprintf(" %s %s %v", l.Kind, l.Word, l.Surest)
+			}
+			all = append(all, line)
+		}
+		return all
+	}
+	if want := []string{"a hit cat true", "c hit fox true"}; !got.Exclusive || !reflect.DeepEqual(said(got.Right), want) {
+		t.Errorf("right are %q, want %q", said(got.Right), want)
+	}
+	if want := []string{"b incorrect cat true missing dog false"}; !reflect.DeepEqual(said(got.Wrong), want) {
+		t.Errorf("wrong are %q, want %q", said(got.Wrong), want)
+	}
+	if p := got.Right[0].Labels[0].P; p < .42 || p > .43 {
+		t.Errorf("the probability of a is %v", p)
 	}
 }
 

@@ -64,6 +64,7 @@ func (s Sources) Resolve(c *Config) error {
 		of := c.Data
 		chosenFrom = &of
 	}
+	ofRun := c.Build != nil
 	c.Preset, c.Size, c.Build = name, cmp.Or(size, Quick), nil
 	for _, one := range s.Settings {
 		if err := one.Apply(c); err != nil {
@@ -75,6 +76,9 @@ func (s Sources) Resolve(c *Config) error {
 	}
 	if err := c.findWeights(); err != nil {
 		return s.located(err, file)
+	}
+	if !ofRun && s.Arms == nil && !file.has("data.classes") && !s.gives("data.classes") {
+		c.leaveClassesOpen()
 	}
 	c.choose(s.given(file, c.Arm))
 	if err := c.Validate(); err != nil {

@@ -14,6 +14,7 @@ import (
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
+	runaudit "nmn/run/audit"
 )
 
 // classFolders is a folder with a folder of pictures for each of three classes.
@@ -36,7 +37,7 @@ func classFolders(t *testing.T, n int) string {
 
 func onFolders(folders, dir string, more ...string) []string {
 	return append([]string{"train", "--images", folders, "--preset", "scenes", "--set", "net.width=0.5",
-		"--batch-size", "8", "--epochs", "2", "--device", "cpu", "--set", "data.classes=auto", "--run-dir", dir}, more...)
+		"--batch-size", "8", "--epochs", "2", "--device", "cpu", "--run-dir", dir}, more...)
 }
 
 // Folders of classes are found by themselves, and the whole way works: train, report, predict, evaluate, audit and
@@ -65,7 +66,8 @@ func TestClasses_OfFolders(t *testing.T) {
 		t.Fatalf("outcome %+v, %v", o, err)
 	}
 	if page := read(t, filepath.Join(dir, report.HTMLFile)); !strings.Contains(page, "Which class is predicted") ||
-		!strings.Contains(page, "How classes are labelled") || strings.Contains(page, "OF1") {
+		!strings.Contains(page, "How classes are labelled") || strings.Contains(page, "OF1") ||
+		!strings.Contains(page, "The most probable class, in percent") || strings.Contains(page, "p ≥ 0.5") {
 		t.Error("the page lacks the classes, or has F1")
 	}
 	rows, err := csv.NewReader(strings.NewReader(must(t, "predict", dir, folders, "--format", "csv"))).ReadAll()
@@ -118,6 +120,91 @@ func TestClasses_AuditCorrectsFolders(t *testing.T) {
 		filepath.Join(t.TempDir(), "again"))
 }
 
+// auditedFolders is a run on folders of classes with noise, and the training pictures that its folds have scored, with
+// their labels.
+func auditedFolders(t *testing.T) (dir string, ids []string,
+	given map[string]string) {
+	t.Helper()
+	folders, dir := classFolders(t, 60), filepath.Join(t.TempDir(), "run")
+	must(t, onFolders(folders, dir, "--set", "noise_rates=folds:2", "--set", "recipe.fold_epochs=1", "--set",
+		"data.noise=0.3", "--set", "data.noise_kind=symmetric")...)
+	rows, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, run.RecipeFolder,
+		recipe.LabelsFile)))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	given = map[string]string{}
+	for _, row := range rows[1:] {
+		ids, given[row[0]] = append(ids, row[0]), row[1]
+	}
+	return dir, ids, given
+}
+
+// The page has a suspect for each picture that the list of suspects gives another class, with its picture.
+func TestAuditRun_WritesThePageOfClasses(t *testing.T) {
+	t.Parallel()
+	dir, ids, _ := auditedFolders(t)
+	list := filepath.Join(t.TempDir(), "suspects.csv")
+	c := call(t, "audit", dir, "--min-error", "0", "--suspects", list)
+	if c.code != exitOK || !strings.Contains(c.err, "review the page, save decisions.csv, then nmn audit") {
+		t.Fatalf("exit code %d: %s", c.code, c.err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(read(t, list))).ReadAll()
+	if err != nil || len(rows) != len(ids)+1 {
+		t.Fatalf("%d suspects of %d pictures, %v", len(rows)-1, len(ids), err)
+	}
+	suggested := 0
+	for _, row := range rows[1:] {
+		if row[1] != row[2] {
+			suggested++
+		}
+	}
+	page := read(t, filepath.Join(dir, runaudit.Folder, "audit.html"))
+	if n := strings.Count(page, `"suggested":`); n != suggested || n == 0 ||
+		strings.Count(page, `"data:image/jpeg;base64,`) != n {
+		t.Errorf("%d items on the page, %d pictures, and %d suspects with another class", n,
+			strings.Count(page, `"data:image/jpeg;base64,`), suggested)
+	}
+	if strings.Contains(page, "Kind of error") {
+		t.Error("the page has kinds of errors")
+	}
+}
+
+// A decision replaces the class in the form of the data, and one for other labels is refused.
+func TestAuditRun_WritesDecisionsOnClasses(t *testing.T) {
+	t.Parallel()
+	dir, ids, given := auditedFolders(t)
+	other := colours[0]
+	if given[ids[0]] == other {
+		other = colours[1]
+	}
+	decisions, fixed := filepath.Join(t.TempDir(), "decisions.csv"), filepath.Join(t.TempDir(), "fixed.csv")
+	decide := func(given, verdict string) called {
+		write(t, decisions, fmt.Sprintf("id,given,suggested,decision\n%s,%s,%s,%s\n", ids[0], given, other, verdict))
+		return call(t, "audit", dir, "--decisions", decisions, "--output", fixed)
+	}
+	if c := decide(other, "reject"); c.code != exitFailure || !strings.Contains(c.err, "decisions.csv:2") ||
+		!strings.Contains(c.err, "the decision is for other labels") {
+		t.Errorf("a decision on other labels: exit code %d, %s", c.code, c.err)
+	}
+	if c := decide(given[ids[0]], "accept"); c.code != exitOK || !strings.Contains(c.err, "a new manifest") {
+		t.Fatalf("exit code %d, %s", c.code, c.err)
+	}
+	if got := read(t, fixed); !strings.Contains(got, fmt.Sprintf("\n%s,%s,train\n", ids[0], other)) {
+		t.Errorf("%s is not %s in\n%s", ids[0], other, got)
+	}
+	changes := read(t, strings.TrimSuffix(fixed, ".csv")+".changes.csv")
+	if strings.Count(changes, "\n") != 2 || !strings.Contains(changes, ids[0]+","+given[ids[0]]+","+other+",") ||
+		!strings.Contains(changes, ",accepted,") {
+		t.Errorf("the record of changes is\n%s", changes)
+	}
+	learns(t, fixed)
+	if c := decide(given[ids[0]], "reject"); c.code != exitOK || strings.Count(read(t,
+		strings.TrimSuffix(fixed, ".csv")+".changes.csv"), "\n") != 1 {
+		t.Errorf("a rejected suspect is changed: exit code %d, %s", c.code, c.err)
+	}
+}
+
 func TestClasses_DryRunTellsTheDecision(t *testing.T) {
 	t.Parallel()
 	folders := classFolders(t, 60)
@@ -134,7 +221,18 @@ func TestClasses_DryRunTellsTheDecision(t *testing.T) {
 			t.Errorf("arm %s: the dry run lacks %q:\n%s", of.arm, of.want, out)
 		}
 	}
+	if out := must(t, append(onFolders(folders, dir, "--mil"), "--dry-run")...); !strings.Contains(out,
+		"data.classes = multi: `net.mil` is for classes") && !strings.Contains(out, "data.classes = multi: --mil is for") {
+		t.Errorf("with MIL: %s", out)
+	}
+	if out := must(t, append(onFolders(folders, dir, "--set", "data.classes=multi"), "--dry-run")...); strings.Contains(
+		out, "exclusive") {
+		t.Errorf("multi: %s", out)
+	}
 	two := labelledPictures(t, 60)
+	if out := must(t, append(onManifest(two, dir), "--dry-run")...); strings.Contains(out, "data.classes") {
+		t.Errorf("two labels by default: %s", out)
+	}
 	if out := must(t, append(onManifest(two, dir, "--set", "data.classes=auto"), "--dry-run")...); !strings.Contains(out,
 		"data.classes = multi: row 1 of") || !strings.Contains(out, "has 2 labels") {
 		t.Errorf("two labels: %s", out)

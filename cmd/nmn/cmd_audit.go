@@ -147,16 +147,22 @@ func (a *auditCommand) run(ctx context.Context, p *program, given func(string) b
 	if err := a.finish(ctx, p, r); err != nil {
 		return err
 	}
-	if a.page.file != "" {
-		p.message(run.Message{Topic: "page", Text: a.page.file})
-		if len(r.Suspects) > 0 && a.correction.Labels == "" {
-			p.message(run.Message{Topic: "next", Text: "review the page, save decisions.csv, then " +
-				shellLine([]string{"nmn", "audit",
-					"--scores", a.files.Scores, "--labels", a.files.Labels, "--decisions", "decisions.csv", "--output",
-					"fixed" + a.labelEnding()})})
-		}
-	}
+	a.tellPage(p, len(r.Suspects))
 	return nil
+}
+
+// tellPage prints the file of the page, and the next command after an audit of score files.
+func (a *auditCommand) tellPage(p *program, suspects int) {
+	if a.page.file == "" {
+		return
+	}
+	p.message(run.Message{Topic: "page", Text: a.page.file})
+	if suspects > 0 && a.correction.Labels == "" {
+		p.message(run.Message{Topic: "next", Text: "review the page, save decisions.csv, then " +
+			shellLine([]string{"nmn", "audit",
+				"--scores", a.files.Scores, "--labels", a.files.Labels, "--decisions", "decisions.csv", "--output",
+				"fixed" + a.labelEnding()})})
+	}
 }
 
 // writeManifest makes the correction write labels in the form of their manifest.

@@ -11,18 +11,16 @@ import (
 )
 
 // classesRefuse are the flags that an audit of one class for each picture does not use.
-var classesRefuse = []string{"noise-rates", "calibrate", "page", "decisions", "suspects", "min-slope",
-	"prior-missing", "prior-incorrect", "min-labels", "threads"}
+var classesRefuse = []string{"noise-rates", "calibrate", "min-slope", "prior-missing", "prior-incorrect", "min-labels",
+	"threads"}
 
-// refuseForClasses refuses the flags that an audit of a run with one class for each picture does not use, and
-// leaves out the page.
+// refuseForClasses refuses the flags that an audit of a run with one class for each picture does not use.
 func (a *auditCommand) refuseForClasses(given func(string) bool, dir string) error {
 	for _, name := range classesRefuse {
 		if given(name) && name != "noise-rates" && name != "threads" {
 			return usagef("audit: --%s is for several labels for each picture, and %s has one class for each picture", name, dir)
 		}
 	}
-	a.page.file = ""
 	return nil
 }
 
@@ -43,6 +41,9 @@ func (a *auditCommand) rankClasses(ctx context.Context, p *program, r *runaudit.
 	a.correction.WriteClasses = func(corrected []int32) (err error) {
 		written, err = r.WriteClasses(ctx, found, corrected, a.correction.Labels)
 		return err
+	}
+	if r.HasPictures() && a.page.images == "" {
+		a.page.ofRun = r.Picture
 	}
 	if err := a.showClasses(ctx, p, found); err != nil {
 		return err
@@ -69,15 +70,35 @@ func (a *auditCommand) runClasses(ctx context.Context, p *program, given func(st
 	if err != nil {
 		return err
 	}
-	return a.showClasses(ctx, p, r)
+	if err := a.showClasses(ctx, p, r); err != nil {
+		return err
+	}
+	a.tellPage(p, len(r.Suspects))
+	return nil
 }
 
-// showClasses corrects labels and prints the findings.
+// showClasses corrects labels, writes the files and prints the findings.
 func (a *auditCommand) showClasses(ctx context.Context, p *program, r *multiclass.Report) error {
+	if a.options.Decisions != "" {
+		if err := r.ReadDecisions(a.options.Decisions); err != nil {
+			return err
+		}
+	}
 	if err := a.correct(ctx, p, r, r.IDs, r.Input.Rows); err != nil {
 		return err
 	}
+	if a.suspects != "" {
+		if err := r.WriteSuspectsFile(a.suspects); err != nil {
+			return err
+		}
+	}
 	if err := a.rows.write(r.Table); err != nil {
+		return err
+	}
+	err := a.page.write(ctx, p, r.Rows, r.ID, func(picture func(row int) []byte) error {
+		return report.WriteAuditPage(a.page.file, report.NewClassPage(a.page.name(), r, a.page.items, picture))
+	})
+	if err != nil {
 		return err
 	}
 	return a.shown.write(p, func() any { return r.Summary(a.top) },

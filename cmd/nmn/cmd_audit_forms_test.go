@@ -30,7 +30,7 @@ func TestAuditRun_WritesInstancesOfCOCO(t *testing.T) {
 	}
 	file := filepath.Join(dir, "instances_all.json")
 	write(t, file, string(text))
-	folder, fixed := audited(t, onPictures("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.json")
+	folder, fixed := audited(t, severalOf("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.json")
 	must(t, "audit", folder, "--noise-rates", "folds:2")
 	id := trainIDs(t, folder)[0]
 	var n int
@@ -59,7 +59,7 @@ func TestAuditRun_WritesAManifestOfFolders(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	folder, fixed := audited(t, onPictures("--images", dir)...), filepath.Join(t.TempDir(), "fixed.csv")
+	folder, fixed := audited(t, severalOf("--images", dir)...), filepath.Join(t.TempDir(), "fixed.csv")
 	must(t, "audit", folder, "--noise-rates", "folds:2")
 	id := trainIDs(t, folder)[0]
 	label, _, _ := strings.Cut(id, "/")
@@ -98,7 +98,7 @@ func TestAuditRun_WritesRowsOfPicturesAndLabels(t *testing.T) {
 func TestAuditRun_WritesAManifestOfNumbers(t *testing.T) {
 	t.Parallel()
 	file := manifestOf(t, 40, "", func(i int) string { return fmt.Sprintf("%d.png %d", i, i%2) })
-	folder, fixed := audited(t, onPictures("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.csv")
+	folder, fixed := audited(t, severalOf("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.csv")
 	must(t, "audit", folder, "--noise-rates", "folds:2")
 	id := trainIDs(t, folder)[0]
 	var n int

@@ -153,6 +153,45 @@ func TestAudit_RanksAllClasses(t *testing.T) {
 	}
 }
 
+// One class for each row: the page, the list of suspects, and decisions without --apply.
+func TestAudit_DecisionsOnClasses(t *testing.T) {
+	t.Parallel()
+	dir := classFolder(t)
+	page, list, decisions, fixed := filepath.Join(dir, "page.html"), filepath.Join(dir, "suspects.csv"),
+		filepath.Join(dir, "decisions.csv"), filepath.Join(dir, "fixed.csv")
+	c := call(t, onScores("audit", dir, "--page", page, "--suspects", list)...)
+	if c.code != exitOK || !strings.Contains(c.err, "--decisions decisions.csv") {
+		t.Fatalf("exit code %d: %s", c.code, c.err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(read(t, list))).ReadAll()
+	if err != nil || len(rows) < 80 || strings.Join(rows[0], ",") != "id,given,suggested,p_wrong,p_suggested,rank" {
+		t.Fatalf("%d rows, the first is %v: %v", len(rows), rows[0], err)
+	}
+	if !strings.Contains(read(t, page), `"id":"`+rows[1][0]+`"`) {
+		t.Error("the page lacks the first suspect")
+	}
+	for _, ending := range []string{"jsonl", "parquet", "npy"} {
+		must(t, onScores("audit", dir, "--suspects", filepath.Join(dir, "suspects."+ending))...)
+	}
+	write(t, decisions, "id,given,suggested,decision\n"+strings.Join(rows[1][:3], ",")+",accept\n"+
+		strings.Join(rows[2][:3], ",")+",reject\n")
+	must(t, onScores("audit", dir, "--decisions", decisions, "--output", fixed)...)
+	before, after := strings.Split(read(t, filepath.Join(dir, "labels.csv")), "\n"), strings.Split(read(t, fixed), "\n")
+	changed := 0
+	for i, line := range after {
+		if line != before[i] {
+			if changed++; line != rows[1][0]+","+rows[1][2] {
+				t.Errorf("%q has become %q", before[i], line)
+			}
+		}
+	}
+	if changed != 1 || len(before) != len(after) {
+		t.Errorf("%d labels have changed, want 1", changed)
+	}
+	wantUsage(t, call(t, onScores("audit", dir, "--decisions", decisions, "--apply", "--output", fixed)...),
+		"decisions on 30 suspects (missing: 28)")
+}
+
 // Rows are ranked, and features show copies with other labels and outliers.
 func TestAudit_RowsAndFeatures(t *testing.T) {
 	dir := classFolder(t)
@@ -202,7 +241,7 @@ func TestAudit_MistakesAboutRowsAndClasses(t *testing.T) {
 		{onScores("audit", dir, "--rows", "x.pdf"), ".csv, .jsonl, .parquet"},
 		{onScores("audit", dir, "--near", "0.5"), "--near belongs to --features"},
 		{onScores("audit", dir, "--features", "x.npy", "--neighbours", "0"), "--neighbours"},
-		{onScores("audit", dir, "--page", "x.html"), "--page is for several labels for each picture"},
+		{onScores("audit", dir, "--calibrate", "--noise-rates", "x.csv"), "--noise-rates is for several labels"},
 		{onScores("audit", dir, "--apply", "--output", "x.txt"), ".npy for one class"},
 	} {
 		wantUsage(t, call(t, test.args...), test.says)

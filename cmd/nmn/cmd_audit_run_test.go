@@ -29,6 +29,11 @@ func onPictures(args ...string) []string {
 	return append([]string{"--preset", "scenes", "--set", "net.width=0.5", "--set", "data.validation_share=0"}, args...)
 }
 
+// severalOf are onPictures for classes that do not exclude each other, although each picture has one label.
+func severalOf(args ...string) []string {
+	return onPictures(append(args, "--set", "data.classes=multi")...)
+}
+
 // decided audits a run by nets of two folds and decides that some labels are wrong: given by bag, word and label.
 func decided(t *testing.T, dir, output string, wrong ...[3]string) called {
 	t.Helper()
@@ -180,7 +185,7 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 			cells[i%3] = "1"
 			return fmt.Sprintf("%d.png,%s", i, strings.Join(cells, ","))
 		})
-		dir, fixed := audited(t, onPictures("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.csv")
+		dir, fixed := audited(t, severalOf("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.csv")
 		must(t, "audit", dir, "--noise-rates", "folds:2")
 		id := trainIDs(t, dir)[0]
 		var n int

@@ -24,7 +24,7 @@ type Decisions map[Cell]labels.Verdict
 // the label at the time of review) and decision (accept or reject). A bag or a class that the audit does not
 // have, and a label that has changed since, are errors.
 func (in *Input) decisions() *labels.Decisions[Cell] {
-	bags, classes := positions(in.Bags, in.ID), positions(in.Classes, in.Word)
+	bags, classes := labels.Positions(in.Bags, in.ID), labels.Positions(in.Classes, in.Word)
 	return &labels.Decisions[Cell]{Columns: []string{"id", "class", "given", "decision"}, Needed: 4,
 		Verdicts: [2]labels.Verdict{Accept, Reject}, Find: func(fields []string) (cell Cell, name string, err error) {
 			id, class, given := fields[0], fields[1], strings.TrimSpace(fields[2])
@@ -49,14 +49,6 @@ func (in *Input) decisions() *labels.Decisions[Cell] {
 			}
 			return cell, name, nil
 		}}
-}
-
-func positions(n int, name func(int) string) map[string]int32 {
-	out := make(map[string]int32, n)
-	for i := range n {
-		out[name(i)] = int32(i)
-	}
-	return out
 }
 
 // Undecided returns the suspects without a decision.

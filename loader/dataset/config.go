@@ -49,7 +49,7 @@ const (
 type Config struct {
 	Set Kind `yaml:"set" help:"<kind> of data"`
 	// Classes says whether each bag has exactly one label. Empty is Multi. Auto is resolved when the data are open.
-	Classes Classes `yaml:"classes,omitempty" help:"whether each row has exactly one label; auto looks at the labels; empty is multi" values:"auto,exclusive,multi"`
+	Classes Classes `yaml:"classes,omitempty" help:"whether each row has exactly one label; empty is auto for pictures, else multi" values:"auto,exclusive,multi"`
 	Seed    uint64  `yaml:"seed" help:"<seed> of scenes, label noise and splits"`
 
 	// Scenes: pictures of each split, or clips and the frames of each.

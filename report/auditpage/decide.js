@@ -174,7 +174,7 @@ function toast(text) {
 }
 
 function segments(id, set) {
-  const all = [...at(id).children];
+  const all = [...(at(id)?.children ?? [])];
   for (const b of all) b.onclick = () => {
     for (const o of all) o.setAttribute("aria-pressed", o === b);
     set(b.dataset.value);
@@ -204,7 +204,7 @@ function begin(file, verdicts, found) {
   const keys = {
     ...verdicts, u: undo, s: () => save(file), z: zoom, j: () => move(1), k: () => move(-1), ArrowRight: () => move(1),
     ArrowLeft: () => move(-1), ArrowDown: () => move(columns()), ArrowUp: () => move(-columns()), "/": () => search.focus(),
-    "?": () => at("help").showModal(), 1: () => kinds[0].click(), 2: () => kinds[1].click(), 3: () => kinds[2].click(),
+    "?": () => at("help").showModal(), ...Object.fromEntries(kinds.map((b, i) => [i + 1, () => b.click()])),
   };
   document.addEventListener("keydown", e => {
     if (e.ctrlKey || e.metaKey || e.altKey || e.target.tagName === "INPUT" || at("help").open) return;

@@ -10,7 +10,13 @@ function matches(i, anyClass) {
 }
 
 const picture = i => [data.items[i].image, data.items[i].id];
-const says = i => (data.items[i].kind === "incorrect" ? "labelled " : "not labelled ") + data.classes[data.items[i].class].name;
+// better is the name of the class suggested for an item of exclusive classes.
+const better = item => data.classes[item.suggested]?.name;
+const says = i => {
+  const item = data.items[i], name = data.classes[item.class].name;
+  if (data.exclusive) return "labelled " + name + ", probably " + better(item);
+  return (item.kind === "incorrect" ? "labelled " : "not labelled ") + name;
+};
 const none = ["No suspects", "No label is wrong with the required probability. nmn audit --min-error lowers it."];
 // The items come as a mix of classes.
 arrange = list => order === "mixed" ? list : list.sort((a, b) => data.items[b].wrong - data.items[a].wrong || a - b);
@@ -21,18 +27,19 @@ function card(i) {
   const [e, frame] = box(i, "card " + item.kind);
   frame.append(element("span", "tag", item.kind));
   const body = element("div", "body"), claim = element("p", "claim"), name = element("b", "", c.name);
-  if (item.kind === "incorrect") claim.append("Labelled ", name, ", but probably it is not there");
+  if (data.exclusive) claim.append("Labelled ", name, ", probably ", element("b", "", better(item)));
+  else if (item.kind === "incorrect") claim.append("Labelled ", name, ", but probably it is not there");
   else claim.append("Not labelled ", name, ", but probably it is there");
   const chance = element("div", "chance"), track = element("div", "track"), fill = element("div", "fill");
   fill.style.width = 100 * item.wrong + "%"; track.append(fill);
   chance.append(track, element("span", "", percent(item.wrong)));
   chance.title = "probability that the label is wrong";
-  const score = element("p", "facts", "score of the classifier: " + percent(item.p));
-  score.title = "probability that " + c.name + " is there, estimated by a classifier that has not seen the label";
+  const score = element("p", "facts", (data.exclusive ? "probability of " + better(item) : "score of the classifier") + ": " + percent(item.p));
+  score.title = data.exclusive ? "probability that the corrected label is right, estimated from scores of a classifier that has not seen the label and from the label" : "probability that " + c.name + " is there, estimated by a classifier that has not seen the label";
   if (c.pooled) chance.title += ", by the noise rates of all classes together: this class has too few labels for its own";
   if (c.pooled) claim.append(" (pooled rates)");
   body.append(claim, chance, score, element("p", "facts", item.id));
-  const texts = item.kind === "incorrect" ? ["Wrong: remove it", "Right: keep it"] : ["Missing: add it", "Right: leave it out"];
+  const texts = data.exclusive ? ["Wrong: it is " + better(item), "Right: keep it"] : item.kind === "incorrect" ? ["Wrong: remove it", "Right: keep it"] : ["Missing: add it", "Right: leave it out"];
   e.append(body, buttons(i, [["accept", texts[0], "yes", "change the label (A)"], ["reject", texts[1], "no", "leave the label as it is (R)"]]));
   return e;
 }
@@ -54,7 +61,7 @@ function drawClasses() {
     .sort((a, b) => counts[b] - counts[a] || a - b);
   const rows = order.map(c => {
     const k = data.classes[c];
-    return row(c, k.name + (k.pooled ? " *" : ""), counts[c], k.audited ? "missing " + percent(k.q01, 0) + " · incorrect " + percent(k.q10) + (k.pooled ? " (pooled)" : "") : "not audited");
+    return row(c, k.name + (k.pooled ? " *" : ""), counts[c], data.exclusive ? k.detail : k.audited ? "missing " + percent(k.q01, 0) + " · incorrect " + percent(k.q10) + (k.pooled ? " (pooled)" : "") : "not audited");
   });
   if (!wanted) rows.unshift(row(-1, "All classes", all, ""));
   if (!rows.length) rows.push(element("li", "none", "No class matches"));
@@ -74,7 +81,8 @@ function drawSummary() {
   }
   const c = data.classes[chosen], range = i => i ? " (" + percent(i.low) + " to " + percent(i.high) + ")" : "";
   const lines = [element("h2", "", c.name)];
-  if (c.pooled) lines.push(element("p", "", some(c.labels, "label", "labels") + ". They are too few for noise rates of their own, so the pooled rates of all classes are used. No precision is claimed."));
+  if (c.lines) lines.push(...c.lines.map(l => element("p", "", l)));
+  else if (c.pooled) lines.push(element("p", "", some(c.labels, "label", "labels") + ". They are too few for noise rates of their own, so the pooled rates of all classes are used. No precision is claimed."));
   else if (c.audited) {
     lines.push(element("p", "", some(c.labels, "label", "labels") + ". About " + whole(c.incorrect) + " of them are incorrect, and " + whole(c.missing) + " more are missing."),
       element("p", "", "Of the " + data.samples + " that show it, " + percent(c.q01) + range(c.q01_interval) + " lack the label. Of the others, " + percent(c.q10) + range(c.q10_interval) + " have it."));
@@ -90,9 +98,10 @@ columns = () => getComputedStyle(at("cards")).gridTemplateColumns.split(" ").len
 function csv() {
   const rows = [...decisions].sort((a, b) => a[0] - b[0]).map(([i, verdict]) => {
     const item = data.items[i];
-    return [field(item.id), field(data.classes[item.class].name), item.given, verdict].join(",");
+    const name = field(data.classes[item.class].name);
+    return [field(item.id), ...(data.exclusive ? [name, field(better(item))] : [name, item.given]), verdict].join(",");
   });
-  return ["id,class,given,decision", ...rows].join("\n") + "\n";
+  return [data.exclusive ? "id,given,suggested,decision" : "id,class,given,decision", ...rows].join("\n") + "\n";
 }
 
 segments("orders", v => order = v);

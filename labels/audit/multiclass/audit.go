@@ -8,6 +8,7 @@ import (
 	"nmn/eval"
 	"nmn/format/table"
 	"nmn/internal/parallel"
+	"nmn/labels/audit"
 	"nmn/labels/audit/neighbours"
 	"nmn/labels/audit/rows"
 )
@@ -37,10 +38,11 @@ type Report struct {
 	MinError  float64
 	Classes   []Class
 	Table     *rows.Table
-	Agreement float64    // share of rows whose label has the highest score
-	Confident Confident  // result of confident learning
-	Judgement *Judgement // nil where true classes are not known
-	Outcome   *Outcome   // of Correct; nil if nothing was corrected
+	Agreement float64        // share of rows whose label has the highest score
+	Confident Confident      // result of confident learning
+	Judgement *Judgement     // nil where true classes are not known
+	Decisions Decisions      // of a reviewer; nil for none
+	Outcome   *audit.Outcome // of Correct; nil if nothing was corrected
 }
 
 // Class sums up a class.

@@ -2,8 +2,10 @@ package multiclass
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"encoding/csv"
+	"fmt"
 	"io"
 	"iter"
 	"path/filepath"
@@ -15,17 +17,9 @@ import (
 	"nmn/format/npy"
 	"nmn/format/table"
 	"nmn/internal/durable"
-	"nmn/internal/setting"
 	"nmn/labels"
+	"nmn/labels/audit"
 )
-
-// Outcome is what was corrected.
-type Outcome struct {
-	Changed           int         `json:"changed"`
-	ExpectedPrecision eval.Number `json:"expected_precision"`
-	Labels            string      `json:"labels"`
-	Changes           string      `json:"changes"`
-}
 
 // atPrecision is how many of the first suspects can be given the class suggested so that the mean probability that it
 // is right is at least the one asked for.
@@ -41,38 +35,46 @@ func atPrecision(suspects []Suspect, precision float64) int {
 
 var changeColumns = []string{"id", "original", "corrected", "p_wrong", "p_corrected", "rule", "version"}
 
-// Correct gives the surest suspects the classes suggested, up to the wanted precision. It writes all labels,
-// writes the record of changes next to them, and notes the outcome. If there are too few labels, it returns a
-// *setting.Error and writes nothing.
+// accepted is the rule of a change that a person has decided.
+const accepted = "accepted"
+
+// change is a corrected label, and why.
+type change struct {
+	Suspect
+	rule string
+}
+
+// Correct carries the decisions out, and gives the surest suspects without one the classes suggested, up to the
+// wanted precision, if Apply asks for that. It writes all labels, writes the record of changes next to them, and
+// notes the outcome. If there are too few labels (see audit.EnoughToApply), it returns a *setting.Error and writes
+// nothing.
 func (r *Report) Correct(c labels.Correction) error {
-	if n := r.Known(); n < labels.EnoughToApply && c.Apply == labels.ApplyCareful {
-		return setting.Errorf("audit.apply", "%d labels are too few for `audit.apply` alone, which needs %d of them: look "+
-			"at the suspects first (`audit.rows`), and correct the labels at your own risk with `audit.apply`=force", n,
-			labels.EnoughToApply)
-	}
-	order := slices.DeleteFunc(slices.Clone(r.Suspects), func(s Suspect) bool { return s.Suggested == s.Given })
-	// Those whose new label is surest to be right come first.
-	slices.SortStableFunc(order, func(a, b Suspect) int {
-		if a.P != b.P {
-			if a.P > b.P {
-				return -1
-			}
-			return 1
+	if c.Apply == labels.ApplyCareful {
+		if err := audit.EnoughToApply(r.Known(), len(r.Decisions)); err != nil {
+			return err
 		}
-		return int(a.Row) - int(b.Row)
-	})
-	changed := order[:atPrecision(order, c.Precision)]
-	corrected, sum := slices.Clone(r.Labels), 0.0
-	for _, s := range changed {
-		corrected[s.Row] = s.Suggested
+	}
+	changes := r.decided()
+	automatic := r.automatic(&c)
+	rule, sum := "expected precision at least "+labels.Digits(c.Precision), 0.0
+	r.Outcome = &audit.Outcome{Changed: len(changes) + len(automatic), Accepted: len(changes),
+		Rejected: len(r.Decisions) - len(changes), Automatic: len(automatic), ExpectedPrecision: eval.Undefined(),
+		Labels: c.Labels, Changes: c.Changes()}
+	for _, s := range automatic {
+		changes = append(changes, change{s, rule})
 		sum += s.P
 	}
-	r.Outcome = &Outcome{Changed: len(changed), ExpectedPrecision: eval.Undefined(), Labels: c.Labels,
-		Changes: c.Changes()}
-	if len(changed) > 0 {
-		r.Outcome.ExpectedPrecision = eval.Number(sum / float64(len(changed)))
+	if c.Apply != "" && len(automatic) == 0 {
+		r.Outcome.Reason = r.whyNone(&c)
 	}
-	return c.Save(changeColumns, r.changeRecords(changed, &c), func() error {
+	if len(automatic) > 0 {
+		r.Outcome.ExpectedPrecision = eval.Number(sum / float64(len(automatic)))
+	}
+	corrected := slices.Clone(r.Labels)
+	for _, s := range changes {
+		corrected[s.Row] = s.Suggested
+	}
+	return c.Save(changeColumns, r.changeRecords(changes, c.Version), func() error {
 		if c.WriteClasses != nil {
 			return c.WriteClasses(corrected)
 		}
@@ -83,12 +85,39 @@ func (r *Report) Correct(c labels.Correction) error {
 	})
 }
 
-func (r *Report) changeRecords(changed []Suspect, c *labels.Correction) iter.Seq[[]string] {
-	rule := "expected precision at least " + labels.Digits(c.Precision)
+// automatic returns the suspects to correct without a decision, the surest first.
+func (r *Report) automatic(c *labels.Correction) []Suspect {
+	if c.Apply == "" {
+		return nil
+	}
+	open := r.surest()
+	return open[:atPrecision(open, c.Precision)]
+}
+
+// surest returns the suspects without a decision, those whose new label is surest to be right first.
+func (r *Report) surest() []Suspect {
+	open := r.Open()
+	slices.SortStableFunc(open, func(a, b Suspect) int {
+		return cmp.Or(cmp.Compare(b.P, a.P), cmp.Compare(a.Row, b.Row))
+	})
+	return open
+}
+
+// whyNone explains why no suspect is corrected automatically.
+func (r *Report) whyNone(c *labels.Correction) string {
+	open := r.surest()
+	if len(open) == 0 {
+		return "no suspect without a decision has another class that is more probable"
+	}
+	return fmt.Sprintf("the surest class that is suggested is right with a probability of %.1f %%, and the expected "+
+		"precision must be at least %g %%", 100*open[0].P, 100*c.Precision)
+}
+
+func (r *Report) changeRecords(changes []change, version string) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
-		for _, s := range changed {
+		for _, s := range changes {
 			if !yield([]string{r.ID(int(s.Row)), r.label(s.Given), r.label(s.Suggested), labels.Digits(s.Wrong),
-				labels.Digits(s.P), rule, c.Version}) {
+				labels.Digits(s.P), s.rule, version}) {
 				return
 			}
 		}

@@ -2,6 +2,7 @@ package multiclass
 
 import (
 	"nmn/eval"
+	"nmn/labels/audit"
 	"nmn/labels/audit/rows"
 )
 
@@ -23,7 +24,7 @@ type Summary struct {
 	Groups     []rows.Group    `json:"near_duplicates,omitempty"`
 	Found      rows.Summary    `json:"found"`
 	Truth      *Judgement      `json:"truth,omitempty"`
-	Applied    *Outcome        `json:"correction,omitempty"`
+	Applied    *audit.Outcome  `json:"correction,omitempty"`
 }
 
 // ClassSummary is a class with its noise.
@@ -35,23 +36,6 @@ type ClassSummary struct {
 	Right        float64 `json:"labelled_right"`
 	Confused     string  `json:"mostly_labelled_otherwise"`
 	ConfusedRate float64 `json:"at_rate"`
-}
-
-// Finding is a suspect with names in place of numbers.
-type Finding struct {
-	ID        string  `json:"id"`
-	Given     string  `json:"given"`
-	Suggested string  `json:"suggested"`
-	Wrong     float64 `json:"p_wrong"`
-	P         float64 `json:"p_suggested"`
-	Rank      int64   `json:"rank"`
-}
-
-// Finding names the suspect at a place of the ranked list, counted from 0.
-func (r *Report) Finding(at int) Finding {
-	s := r.Suspects[at]
-	return Finding{ID: r.ID(int(s.Row)), Given: r.Word(int(s.Given)), Suggested: r.Word(int(s.Suggested)), Wrong: s.Wrong,
-		P: s.P, Rank: int64(at) + 1}
 }
 
 // Summary includes at most top of the suspects and rows, the first ones.
