@@ -43,6 +43,7 @@ func (c *Config) settleClasses(d *dataset.Splits) error {
 		if c.leftOpen("arm") {
 			c.chooseExclusiveArm()
 		}
+		c.chooseExclusiveRates()
 		return c.checkExclusive()
 	case dataset.AutoClasses:
 	default:
@@ -53,7 +54,7 @@ func (c *Config) settleClasses(d *dataset.Splits) error {
 		c.Chosen = slices.DeleteFunc(slices.Clone(c.Chosen), func(o Choice) bool { return o.Key == classesKey })
 		return nil
 	}
-	arm, chosen := c.Arm, slices.Clone(c.Chosen)
+	arm, rates, of, chosen := c.Arm, c.NoiseRates, c.Recipe, slices.Clone(c.Chosen)
 	if k := d.Train.Vocabulary.Len(); why == "" && k > mostExclusive {
 		why = fmt.Sprintf("the matrix of confusions of %d classes is too large", k)
 	}
@@ -62,12 +63,13 @@ func (c *Config) settleClasses(d *dataset.Splits) error {
 		if c.leftOpen("arm") {
 			c.chooseExclusiveArm()
 		}
+		c.chooseExclusiveRates()
 		if err := c.checkExclusive(); err != nil {
 			why = err.Error()
 		}
 	}
 	if why != "" {
-		c.Data.Classes, c.Arm, c.Chosen = dataset.Multi, arm, chosen
+		c.Data.Classes, c.Arm, c.NoiseRates, c.Recipe, c.Chosen = dataset.Multi, arm, rates, of, chosen
 		c.note(classesKey, why)
 		return nil
 	}
@@ -89,6 +91,20 @@ func (c *Config) chooseExclusiveArm() {
 		c.Arm, because = recipe.HeldRates, "it learns through the estimated confusion of classes"
 	}
 	c.note("arm", because)
+}
+
+// chooseExclusiveRates takes the confusion of classes from nets of folds if the net starts from random weights. After
+// one epoch such a net knows too little of classes that look alike (docs/guide/classes.md).
+func (c *Config) chooseExclusiveRates() {
+	if c.NoiseRates != recipe.Online || !c.leftOpen("noise_rates") || c.Net.Weights != "" {
+		return
+	}
+	c.NoiseRates = recipe.FoldsOf + "2"
+	c.note("noise_rates", "a net from random weights has learned too little after one epoch")
+	if c.Recipe.Epochs == 0 && c.Train.Stage2Epochs > 0 {
+		c.Recipe.Epochs = c.Train.Stage2Epochs
+		c.note("recipe.epochs", "nets of folds that find it out take as long again")
+	}
 }
 
 // checkExclusive refuses what does not go with classes that exclude each other.

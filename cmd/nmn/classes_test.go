@@ -210,7 +210,8 @@ func TestClasses_DryRunTellsTheDecision(t *testing.T) {
 	folders := classFolders(t, 60)
 	dir := filepath.Join(t.TempDir(), "run")
 	out := must(t, append(onFolders(folders, dir), "--dry-run")...)
-	for _, want := range []string{"data.classes = exclusive: each row has exactly one label", "arm = held-rates"} {
+	for _, want := range []string{"data.classes = exclusive: each row has exactly one label", "arm = held-rates",
+		"noise_rates = folds:2"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the dry run lacks %q:\n%s", want, out)
 		}
