@@ -94,7 +94,7 @@ func (c *Config) chooseExclusiveArm() {
 }
 
 // chooseExclusiveRates takes the confusion of classes from nets of folds if the net starts from random weights. After
-// one epoch such a net knows too little of classes that look alike (docs/guide/classes.md).
+// one epoch such a net has learned too little of classes that look alike (docs/guide/classes.md).
 func (c *Config) chooseExclusiveRates() {
 	if c.NoiseRates != recipe.Online || !c.leftOpen("noise_rates") || c.Net.Weights != "" {
 		return
