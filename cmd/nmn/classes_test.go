@@ -264,3 +264,28 @@ func TestClasses_KilledRunEqualsWhole(t *testing.T) {
 	killedRunEqualsWhole(t, 3, tiny("train", "--set", "data.classes=exclusive", "--arm", "held-rates", "--set",
 		"train.stage1_epochs=6", "--set", "train.stage2_epochs=6")...)
 }
+
+// Classes of folders exclude each other for a net on features of a backbone too.
+func TestClasses_OfFoldersWithABackbone(t *testing.T) {
+	t.Parallel()
+	folders, dir := classFolders(t, 90), filepath.Join(t.TempDir(), "run")
+	out := must(t, "train", "--images", folders, "--backbone", filepath.Join(transformers, "hf_clip.safetensors"), "--set",
+		"net.backbone_heads=3", "--set", "net.hidden=[]", "--set", "train.stage1_epochs=2", "--set", "recipe.fold_epochs=2",
+		"--device", "cpu", "--run-dir", dir)
+	for _, want := range []string{"3 classes", "accuracy", "balanced accuracy"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the run lacks %q:\n%s", want, out)
+		}
+	}
+	c, err := run.ReadConfig(dir)
+	if err != nil || c.Data.Classes != "exclusive" || c.Arm != "held-rates" || c.NoiseRates != "folds:5" {
+		t.Fatalf("classes are %q, the arm is %s and rates are from %s, %v", c.Data.Classes, c.Arm, c.NoiseRates, err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(must(t, "predict", dir, folders, "--format", "csv"))).ReadAll()
+	if err != nil || len(rows) != 91 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	if out := must(t, "audit", dir, "--top", "3"); !strings.Contains(out, "suggested") {
+		t.Errorf("the audit lacks a class that is suggested:\n%s", out)
+	}
+}
