@@ -83,7 +83,7 @@ func TestAuditRun_OffersFoldsWithTheirCost(t *testing.T) {
 	file := manifestOf(t, 60, "path,labels", func(i int) string {
 		return fmt.Sprintf("%d.png,%s", i, colours[(i+i%10/9)%3]) // a tenth is wrong
 	})
-	dir := audited(t, onPictures("--set", "data.manifest="+file)...)
+	dir := audited(t, onPictures("--set", "data.manifest="+file, "--noise-rates", "online")...)
 	c := call(t, "audit", dir)
 	for _, want := range []string{"has out-of-fold scores of 22 of 54 training pictures",
 		"2 folds, each 2 epochs on 27 of 54 pictures, about", "run --noise-rates folds:2\n", "--noise-rates folds:5",
@@ -388,7 +388,8 @@ func TestAuditRun_GoesOnAfterAnInterrupt(t *testing.T) {
 	file := manifestOf(t, 60, "path,labels", func(i int) string {
 		return fmt.Sprintf("%d.png,%s", i, colours[(i+i%10/9)%3])
 	})
-	whole := audited(t, onPictures("--set", "data.manifest="+file, "--set", "train.log_steps=1")...)
+	whole := audited(t, onPictures("--set", "data.manifest="+file, "--set", "train.log_steps=1", "--noise-rates",
+		"online")...)
 	broken := filepath.Join(t.TempDir(), "run")
 	if err := os.CopyFS(broken, os.DirFS(whole)); err != nil {
 		t.Fatal(err)
