@@ -5,7 +5,7 @@
 
 draws two sets of 5,000 scenes in FOLDER:
 
-    captions  labels are the words of five captions, two of which belong to other pictures
+    captions  labels are the words of five captions, and two of the five belong to other pictures
     tags      30 % of the true labels are missing, and 5 % of the others made up
 
 It trains each setting on both sets, a tenth of each held out and another tenth for the test, and prints a table for

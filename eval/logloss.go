@@ -26,7 +26,10 @@ func logLoss(scores []float32, labels []uint8, logits bool, bags int) Number {
 		if labels[i] == 1 {
 			o = -o
 		}
-		sum += max(o, 0) + math.Log1p(math.Exp(-math.Abs(o))) // softplus
+		sum += softplus(o)
 	}
 	return Number(sum / float64(bags))
 }
+
+// softplus is log(1+exp(x)), without overflow.
+func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }

@@ -2,7 +2,8 @@ package eval
 
 import (
 	"math"
-	"slices"
+
+	"nmn/format/table"
 )
 
 // OneClass holds the measures of data in which each bag has exactly one of K classes.
@@ -31,8 +32,8 @@ func (m *MultiLabel) oneClass(in *Input, scores []float32, labels []uint8) {
 	o, confusion := &OneClass{Top5: Undefined()}, make([]int, k*k)
 	right, top, nats := 0, 0, 0.0
 	for bag := range in.Bags {
-		label, ok := onlyLabel(labels[bag*k : (bag+1)*k])
-		if !ok {
+		label := int(table.OnlyClass(labels[bag*k : (bag+1)*k]))
+		if label == table.UnknownClass {
 			continue
 		}
 		row := scores[bag*k : (bag+1)*k]
@@ -81,14 +82,5 @@ func oneClassNats(score float32, logits bool) float64 {
 		return min(-math.Log(max(float64(score), 0)), mostLogOdds)
 	}
 	o := min(max(float64(score), -mostLogOdds), mostLogOdds)
-	return max(-o, 0) + math.Log1p(math.Exp(-math.Abs(o))) // softplus(-o)
-}
-
-// onlyLabel is the class whose label is 1, if there is exactly one.
-func onlyLabel(labels []uint8) (class int, ok bool) {
-	class = slices.Index(labels, 1)
-	if class < 0 || slices.Contains(labels[class+1:], 1) {
-		return 0, false
-	}
-	return class, true
+	return softplus(-o)
 }

@@ -151,20 +151,12 @@ func (n *Net) buildNoise() error {
 		b.Name, b.File, b.Shape = TransitionName, TransitionName, []int{c.Classes, c.Classes}
 	}
 	var err error
-	if b.W, err = n.params.Alloc(tensor.Float32, product(b.Shape)); err != nil {
+	if b.W, err = n.params.Alloc(tensor.Float32, b.FileLen()); err != nil {
 		return fmt.Errorf("model: cannot hold %s: %w", b.Name, err)
 	}
 	n.all = append(n.all, b)
 	n.noise = layer{name: "nmn", w: nil, b: b, pad: 0, stride: 1}
 	return nil
-}
-
-func product(shape []int) int {
-	n := 1
-	for _, d := range shape {
-		n *= d
-	}
-	return n
 }
 
 // TransitionName is the parameter of the noise model of classes that exclude each other: T of K×K, with the

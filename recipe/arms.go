@@ -79,6 +79,15 @@ type Arm struct {
 	plan func(*planner, context.Context) error
 }
 
+// LossOf returns the loss that the arm trains with: the configured one if the arm has no loss or the same, otherwise
+// its own with default parameters.
+func (a *Arm) LossOf(configured train.LossConfig) train.LossConfig {
+	if a.Loss == "" || a.Loss == configured.Kind {
+		return configured
+	}
+	return train.DefaultLoss(a.Loss)
+}
+
 // Arms lists all arms in the order of tables. It is the only list of them: flags, help, reports, experiments and
 // training take names and meanings from here.
 func Arms() []Arm {

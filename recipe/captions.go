@@ -10,6 +10,7 @@ import (
 
 	"nmn/internal/rng"
 	"nmn/labels/misplaced"
+	"nmn/labels/rates/crossfit"
 	"nmn/loader"
 	"nmn/report"
 	"nmn/train"
@@ -26,8 +27,7 @@ const (
 	// memorised is the share of the foreign captions that scores must find at least, of those that scores find which know
 	// nothing of a bag's labels. Scores that know them by heart take foreign captions for the bag's own.
 	memorised = .8
-	// If most bags have at most mostByScores captions, the nets of two halves of the bags judge them.
-	mostByScores, halves = 2, 2
+	halves    = 2 // of the bags, whose nets judge captions if most bags have few
 )
 
 // witnessed is what was found of the captions of a group.
@@ -62,11 +62,10 @@ func (p *planner) captions(ctx context.Context) error {
 		if err := p.goOn(ctx, net, w); err != nil {
 			return err
 		}
-		if w.outOfFold { // scores of bags that were learned would judge worse
-			continue
-		}
-		if w, err = p.judgedAgain(ctx, w); err != nil {
-			return err
+		if !w.outOfFold { // else scores of bags that were learned would judge worse
+			if w, err = p.judgedAgain(ctx, w); err != nil {
+				return err
+			}
 		}
 	}
 	if p.settings.Recipe.Epochs > 0 {
@@ -189,7 +188,7 @@ func (r *Recipe) witnessOnline(ctx context.Context, in misplaced.Input, stage1 s
 func fewCaptions(captions [][][]int32) bool {
 	few := 0
 	for _, of := range captions {
-		if len(of) <= mostByScores {
+		if len(of) <= misplaced.MostByScores {
 			few++
 		}
 	}
@@ -212,19 +211,22 @@ func (r *Recipe) witnessByHalves(ctx context.Context, w *witnessed) (*witnessed,
 	if err != nil {
 		return nil, err
 	}
-	in := misplaced.Input{Classes: w.input.Classes, Captions: w.input.Captions,
-		Scores: make([]float32, len(evidence))}
+	in := misplaced.Input{Classes: w.input.Classes, Captions: w.input.Captions}
+	scores, err := crossfit.NewScores(plan, in.Classes)
+	if err != nil {
+		return nil, err
+	}
 	for number := range halves {
 		t := Training{Title: fmt.Sprintf("half %d of the captions", number+1), Arm: arm, Config: r.settings.Train,
 			Dir: r.foldDir(CaptionsFolder, number)}
 		t.Config.Seed = rng.Derive(t.Config.Seed, fmt.Sprintf("recipe/%s/fold%d", CaptionsFolder, number+1))
 		t.Config.Patience, t.Config.KeepBest = 0, 0
 		data := *r.data
-		learned, held := plan.Training(number), plan.HeldOut(number)
+		learned := plan.Training(number)
 		if data.Train, err = loader.Subset(r.data.Train, t.Title, learned); err != nil {
 			return nil, err
 		}
-		other, err := loader.Subset(r.data.Train, t.Title+", held out", held)
+		other, err := loader.Subset(r.data.Train, t.Title+", held out", plan.HeldOut(number))
 		if err != nil {
 			return nil, err
 		}
@@ -232,13 +234,16 @@ func (r *Recipe) witnessByHalves(ctx context.Context, w *witnessed) (*witnessed,
 		if err := r.trainer.TrainNet(ctx, t); err != nil {
 			return nil, err
 		}
-		scores, err := r.trainer.Score(ctx, t.Dir, other)
+		logits, err := r.trainer.Score(ctx, t.Dir, other)
+		if err == nil {
+			err = scores.Put(number, logits)
+		}
 		if err != nil {
 			return nil, err
 		}
-		for i, bag := range held {
-			copy(in.Scores[bag*in.Classes:(bag+1)*in.Classes], scores[i*in.Classes:])
-		}
+	}
+	if in.Scores, err = scores.Logits(); err != nil {
+		return nil, err
 	}
 	better, err := r.judge(ctx, in)
 	if err != nil || better.Refusal != "" {

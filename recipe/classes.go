@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 
@@ -23,16 +22,6 @@ import (
 // each other: a row for each true class, a column for each given one.
 const TransitionFile = "transition.csv"
 
-// ClassOf returns the only class whose label is 1, table.UnknownClass if the labels are unknown, and
-// table.UnknownClass for rows without exactly one label.
-func ClassOf(labels []uint8) int32 {
-	class := slices.Index(labels, 1)
-	if class < 0 || slices.Contains(labels[class+1:], 1) {
-		return table.UnknownClass
-	}
-	return int32(class)
-}
-
 // ClassesInput makes the input of an audit of classes that exclude each other from log-odds of p(y=k), as nets
 // give them, and a label for each bag of a set.
 func ClassesInput(set *loader.Set, logits []float32) *multiclass.Input {
@@ -45,7 +34,7 @@ func ClassesInput(set *loader.Set, logits []float32) *multiclass.Input {
 	classes := func(labels []uint8) []int32 {
 		out := make([]int32, set.Len())
 		for bag := range out {
-			out[bag] = ClassOf(labels[bag*k : (bag+1)*k])
+			out[bag] = table.OnlyClass(labels[bag*k : (bag+1)*k])
 		}
 		return out
 	}
@@ -132,7 +121,7 @@ func (r *Recipe) writeClasses(round *round) error {
 	found := r.classes
 	logs := make([]float32, len(round.logits))
 	for i, o := range round.logits {
-		logs[i] = -float32(math.Log1p(math.Exp(-math.Abs(float64(o)))) + max(-float64(o), 0))
+		logs[i] = -float32(rates.Softplus(-float64(o)))
 	}
 	var scores, page, transition bytes.Buffer
 	if err := WriteScoreTable(&scores, found.Words, found.IDs, logs); err != nil {

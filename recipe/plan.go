@@ -72,9 +72,7 @@ func MakePlan(ctx context.Context, s *Settings, r *Recipe, t Trainer, data *data
 			p.Stage1Epochs = p.Config.Stage1Epochs - p.Config.Stage2Epochs
 		}
 	}
-	if e.Loss != "" && p.Config.Loss.Kind != e.Loss {
-		p.Config.Loss = train.DefaultLoss(e.Loss)
-	}
+	p.Config.Loss = e.LossOf(p.Config.Loss)
 	if e.plan == nil {
 		return &p.Plan, nil
 	}

@@ -40,11 +40,7 @@ func (c *Config) settleClasses(d *dataset.Splits) error {
 		if why != "" {
 			return setting.Errorf(classesKey, "`data.classes` is exclusive, and %s: give `data.classes` multi", why)
 		}
-		if c.leftOpen("arm") {
-			c.chooseExclusiveArm()
-		}
-		c.chooseExclusiveRates()
-		return c.checkExclusive()
+		return c.takeExclusive()
 	case dataset.AutoClasses:
 	default:
 		return nil
@@ -60,11 +56,7 @@ func (c *Config) settleClasses(d *dataset.Splits) error {
 	}
 	if why == "" {
 		c.Data.Classes = dataset.Exclusive
-		if c.leftOpen("arm") {
-			c.chooseExclusiveArm()
-		}
-		c.chooseExclusiveRates()
-		if err := c.checkExclusive(); err != nil {
+		if err := c.takeExclusive(); err != nil {
 			why = err.Error()
 		}
 	}
@@ -79,6 +71,15 @@ func (c *Config) settleClasses(d *dataset.Splits) error {
 
 // mostExclusive is the most classes that exclude each other without having been asked for.
 const mostExclusive = 4096
+
+// takeExclusive makes the choices that go with classes that exclude each other, and refuses what does not.
+func (c *Config) takeExclusive() error {
+	if c.leftOpen("arm") {
+		c.chooseExclusiveArm()
+	}
+	c.chooseExclusiveRates()
+	return c.checkExclusive()
+}
 
 // chooseExclusiveArm replaces an arm that does not train exclusive classes.
 func (c *Config) chooseExclusiveArm() {

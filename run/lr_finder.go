@@ -64,8 +64,8 @@ func (s *Session) FindLearningRate(ctx context.Context, dir string) (found *Lear
 	l := c.Loader()
 	l.Evidence = s.Data.Evidence
 	settings := c.Train
-	if e, ok := c.Arm.Arm(); ok && e.Loss != "" && settings.Loss.Kind != e.Loss {
-		settings.Loss = train.DefaultLoss(e.Loss)
+	if e, ok := c.Arm.Arm(); ok {
+		settings.Loss = e.LossOf(settings.Loss)
 	}
 	search, err := train.FindLearningRate(ctx, train.Options{Config: settings, Stage: arm.Stage, Net: net,
 		Data: s.Data.Train, Loader: l, Observers: s.Observe.Begin(Training{Title: "learning rates of " + arm.Name,

@@ -17,7 +17,6 @@ import (
 	"nmn/loader"
 	"nmn/ranks"
 	"nmn/run/folder"
-	"nmn/train"
 )
 
 // Several ranks train together. They make the same calls, see one run folder, and read the same data. Rank 0 alone
@@ -140,8 +139,8 @@ func (c *Config) refuseRanks(ranks int) error {
 			"on them", ranks)
 	}
 	loss := c.Train.Loss
-	if arm, ok := c.Arm.Arm(); ok && arm.Loss != "" && loss.Kind != arm.Loss {
-		loss = train.DefaultLoss(arm.Loss)
+	if arm, ok := c.Arm.Arm(); ok {
+		loss = arm.LossOf(loss)
 	}
 	if loss.Large() {
 		return setting.Errorf("arm", "loss %s looks for the largest losses of a whole batch, and each of %d ranks has only "+

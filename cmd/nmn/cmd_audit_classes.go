@@ -32,7 +32,7 @@ func (a *auditCommand) rankClasses(ctx context.Context, p *program, r *runaudit.
 			a.options.NoiseRates)
 	}
 	o := multiclass.DefaultOptions()
-	o.MinError, o.Plateau = a.options.MinError, true
+	o.MinError = a.options.MinError
 	found, err := r.RankClasses(ctx, scores, o)
 	if err != nil {
 		return err

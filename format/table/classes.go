@@ -29,6 +29,15 @@ type Classes struct {
 // UnknownClass is the class of a bag whose label is unknown.
 const UnknownClass = -1
 
+// OnlyClass returns the class of a row of labels if exactly one label is 1, and UnknownClass otherwise.
+func OnlyClass(labels []uint8) int32 {
+	class := slices.Index(labels, 1)
+	if class < 0 || slices.Contains(labels[class+1:], 1) {
+		return UnknownClass
+	}
+	return int32(class)
+}
+
 // ReadClasses reads one label for each bag from a .npy array of shape [N] or [N, 1], or from a .csv with one
 // column and optionally "id". Labels are the numbers 0 to classes-1, or the words of the classes, if there
 // are some. With gaps a label may be unknown: -1 or NaN, in a .csv also an empty field. It is UnknownClass

@@ -2,8 +2,8 @@ package inject
 
 import (
 	"fmt"
-	"slices"
 
+	"nmn/format/table"
 	"nmn/internal/rng"
 	"nmn/labels"
 	"nmn/loader"
@@ -30,8 +30,8 @@ func Relabel(s *loader.Set, kind Kind, share float64, seed uint64) (*Injection, 
 	key := rng.Derive(seed, "noise/classes")
 	for bag := range s.Len() {
 		row := labelsOf(s, bag)
-		given := slices.Index(row, 1)
-		if given < 0 || slices.Contains(row[given+1:], 1) {
+		given := int(table.OnlyClass(row))
+		if given == table.UnknownClass {
 			continue
 		}
 		stream := rng.New(key, bag)

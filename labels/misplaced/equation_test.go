@@ -174,7 +174,7 @@ func TestJudge_IsTheEquation(t *testing.T) {
 	for n := range p.captions {
 		size := 2 + n%4
 		if n%3 == 0 { // two captions with scores are not arranged
-			size = max(size, mostByScores+1)
+			size = max(size, MostByScores+1)
 		}
 		p.captions[n] = p.captions[n][:size]
 	}

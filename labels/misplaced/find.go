@@ -50,7 +50,6 @@ type unit struct {
 
 const (
 	mostTogether = 24      // captions of a unit
-	mostByScores = 2       // captions of a unit that scores judge if there are some
 	mostTabled   = 1 << 23 // values of a table
 )
 
@@ -136,11 +135,14 @@ func (f *finder) divide() (most int) {
 // witnessed reports whether a caption of the unit can be compared with others, or with scores.
 func (f *finder) witnessed(u *unit) bool { return u.captions > 1 || f.scored(u.bag) }
 
+// MostByScores is the number of captions of a bag up to which its scores judge them, if it has any.
+const MostByScores = 2
+
 // isExact reports whether all arrangements of some captions of a bag are compared. One or two captions with scores are
 // compared with captions of other bags, like units of many captions: their share depends on the scores, and the model
 // of arrangements takes those for independent words.
 func (f *finder) isExact(bag, captions int) bool {
-	if captions <= mostByScores && f.scored(bag) {
+	if captions <= MostByScores && f.scored(bag) {
 		return false
 	}
 	return captions > 1 && captions <= mostExact

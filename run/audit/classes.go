@@ -22,7 +22,8 @@ func (a *Audit) ratesFile() string {
 	return recipe.RatesFile
 }
 
-// RankClasses ranks the labels of the bags that have scores, if each bag has one label.
+// RankClasses ranks the labels of the bags that have scores, if each bag has one label. The estimate is that of the
+// recipe, so Options.Plateau is set.
 func (a *Audit) RankClasses(ctx context.Context, s *OutOfFold, o multiclass.Options) (*multiclass.Report, error) {
 	set, err := loader.Subset(a.session.Data.Train, a.session.Data.Train.Name+", scored", s.Bags)
 	if err == nil {
@@ -33,6 +34,7 @@ func (a *Audit) RankClasses(ctx context.Context, s *OutOfFold, o multiclass.Opti
 	}
 	in := recipe.ClassesInput(set, s.Logits)
 	in.Column, in.Named = "label", true
+	o.Plateau = true
 	r, err := multiclass.Audit(ctx, in, o)
 	if err != nil {
 		return nil, fmt.Errorf("cannot audit the labels of the run: %w", err)
