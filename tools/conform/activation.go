@@ -15,14 +15,14 @@ func activationCases() []Case {
 	for _, n := range lengths {
 		list = append(list, reluCase(n, false), reluCase(n, true))
 	}
-	list = append(list, reluLarge(), refusePair("ReLU", func(k kernels.Backend, a, b *operand) error {
-		return k.ReLU(a.t, b.t)
+	list = append(list, reluLarge(), refusePair("ReLU", func(k kernels.Backend, t []*tensor.Tensor) error {
+		return k.ReLU(t[0], t[1])
 	}))
 	for _, n := range lengths {
 		list = append(list, reluGradCase(n, false), reluGradCase(n, true))
 	}
-	list = append(list, refusePair("ReLUGrad", func(k kernels.Backend, a, b *operand) error {
-		return k.ReLUGrad(a.t, b.t, b.t)
+	list = append(list, refusePair("ReLUGrad", func(k kernels.Backend, t []*tensor.Tensor) error {
+		return k.ReLUGrad(t[0], t[1], t[1])
 	}))
 	return append(append(list, dropoutCases("Dropout", kernels.Backend.Dropout)...), dropoutCases("DropoutGrad",
 		kernels.Backend.DropoutGrad)...)
@@ -45,11 +45,10 @@ func reluCase(n int, inPlace bool) Case {
 	return Case{Op: "ReLU", Name: named("l=%d,inplace=%v", n, inPlace), build: func(r *values) *call {
 		x := input("x", r.awkward(n), n).computed()
 		y := output("y", ref.ReLU(wide(x.float32s)), exact, n).computed()
-		operands := []*operand{y, x}
 		if inPlace {
-			y.float32s, x, operands = x.float32s, y, operands[:1]
+			y.float32s, x = x.float32s, y
 		}
-		return &call{operands: operands, run: func(k kernels.Backend) error { return k.ReLU(y.t, x.t) }}
+		return &call{operands: []*operand{y, x}, run: func(k kernels.Backend) error { return k.ReLU(y.t, x.t) }}
 	}}
 }
 
@@ -66,11 +65,10 @@ func reluGradCase(n int, inPlace bool) Case {
 	return Case{Op: "ReLUGrad", Name: named("l=%d,inplace=%v", n, inPlace), build: func(r *values) *call {
 		dy, y := input("dy", r.normal(n), n).computed(), input("y", wideToFloat(ref.ReLU(wide(r.coarse(n)))), n).computed()
 		dx := output("dx", ref.ReLUGrad(wide(dy.float32s), wide(y.float32s)), exact, n).computed()
-		operands := []*operand{dx, dy, y}
 		if inPlace {
-			dx.float32s, dy, operands = dy.float32s, dx, []*operand{dx, y}
+			dx.float32s, dy = dy.float32s, dx
 		}
-		return &call{operands: operands, run: func(k kernels.Backend) error { return k.ReLUGrad(dx.t, dy.t, y.t) }}
+		return &call{operands: []*operand{dx, dy, y}, run: func(k kernels.Backend) error { return k.ReLUGrad(dx.t, dy.t, y.t) }}
 	}}
 }
 
@@ -83,11 +81,8 @@ func wideToFloat(list []float64) []float32 {
 }
 
 // refusePair calls an element-wise operation with two shapes that differ.
-func refusePair(op string, run func(k kernels.Backend, a, b *operand) error) Case {
-	return refuse(op, "length", func(*values) *call {
-		a, b := blank(2, 4), blank(2, 5)
-		return &call{operands: []*operand{a, b}, run: func(k kernels.Backend) error { return run(k, a, b) }}
-	})
+func refusePair(op string, run refusal) Case {
+	return refuse(op, "length", run, blank(2, 4), blank(2, 5))
 }
 
 // dropout is Dropout or DropoutGrad: the same linear map.
@@ -101,20 +96,17 @@ func dropoutCases(op string, run dropout) []Case {
 		}
 	}
 	list = append(list, dropoutCase(op, run, []int{32, 1, 1, 4096}, 0.5, false, true))
-	refusal := func(name string, keys, seed *operand) Case {
-		return refuse(op, name, func(*values) *call {
-			x := blank(3, 4)
-			return &call{operands: []*operand{x, keys, seed}, run: func(k kernels.Backend) error {
-				return run(k, x.t, x.t, keys.t, seed.t, 0.5)
-			}}
-		})
+	wrong := func(name string, keys, seed *operand) Case {
+		return refuse(op, name, func(k kernels.Backend, t []*tensor.Tensor) error {
+			return run(k, t[0], t[0], t[1], t[2], 0.5)
+		}, blank(3, 4), keys, seed)
 	}
 	three, two := []int32{1, 2, 3}, []int32{1, 2}
 	return append(list,
-		refusal("keys", ints("keys", two, 2), ints("seed", two, 2)),
-		refusal("key_type", blank(3), ints("seed", two, 2)),
-		refusal("seed", ints("keys", three, 3), ints("seed", three, 3)),
-		refusal("seed_type", ints("keys", three, 3), blank(2)))
+		wrong("keys", ints("keys", two, 2), ints("seed", two, 2)),
+		wrong("key_type", blank(3), ints("seed", two, 2)),
+		wrong("seed", ints("keys", three, 3), ints("seed", three, 3)),
+		wrong("seed_type", ints("keys", three, 3), blank(2)))
 }
 
 func dropoutCase(op string, run dropout, shape []int, rate float32, inPlace, large bool) Case {
@@ -133,10 +125,11 @@ func dropoutCase(op string, run dropout, shape []int, rate float32, inPlace, lar
 		seed := ints("seed", []int32{int32(number), int32(number >> 32)}, 2)
 		mask := ref.DropoutMask(keys.int32s, length, rate, number)
 		y := output("y", ref.Dropout(wide(x.float32s), mask, rate), pointwise(3e-7, 0), shape...).computed()
-		operands := []*operand{y, keys, seed, x}
 		if inPlace {
-			y.float32s, x, operands = x.float32s, y, operands[:3]
+			y.float32s, x = x.float32s, y
 		}
-		return &call{operands: operands, run: func(k kernels.Backend) error { return run(k, y.t, x.t, keys.t, seed.t, rate) }}
+		return &call{operands: []*operand{y, keys, seed, x}, run: func(k kernels.Backend) error {
+			return run(k, y.t, x.t, keys.t, seed.t, rate)
+		}}
 	}}
 }

@@ -3,6 +3,7 @@ package conform
 import (
 	"nmn/kernels"
 	"nmn/kernels/pool"
+	"nmn/kernels/tensor"
 	"nmn/tools/ref"
 )
 
@@ -40,14 +41,12 @@ func (b bagging) bags() []int {
 // count is the number of bags.
 func (b bagging) count() int { return len(b.bags()) - 1 }
 
-// with returns the operand of the offsets, which stays nil on the device if there are none, and all operands
-// of a call.
-func (b bagging) with(operands ...*operand) (bags *operand, all []*operand) {
+// operand is the operand of the offsets.
+func (b bagging) operand() *operand {
 	if b.offsets == nil {
-		return &operand{}, operands
+		return none()
 	}
-	bags = ints("bags", b.offsets, len(b.offsets))
-	return bags, append(operands, bags)
+	return ints("bags", b.offsets, len(b.offsets))
 }
 
 func bagName(b bagging, extra string) string { return mapName(b.Map, ",bags="+b.name+extra) }
@@ -73,11 +72,11 @@ func bagCases() []Case {
 			Case{Op: "BagPoolGrad", Name: bagName(large, ",kind="+kind.String()), Large: true,
 				build: func(r *values) *call { return bagPoolGradCall(large, kind, r, false) }})
 	}
-	list = append(list, refuseBags("BagPool", func(k kernels.Backend, x, flat, bags *operand) error {
-		return k.BagPool(flat.t, x.t, bags.t, pool.Mean)
+	list = append(list, refuseBags("BagPool", func(k kernels.Backend, x, flat, bags *tensor.Tensor) error {
+		return k.BagPool(flat, x, bags, pool.Mean)
 	})...)
-	return append(list, refuseBags("BagPoolGrad", func(k kernels.Backend, x, flat, bags *operand) error {
-		return k.BagPoolGrad(x.t, flat.t, x.t, flat.t, bags.t, pool.Max, false)
+	return append(list, refuseBags("BagPoolGrad", func(k kernels.Backend, x, flat, bags *tensor.Tensor) error {
+		return k.BagPoolGrad(x, flat, x, flat, bags, pool.Max, false)
 	})...)
 }
 
@@ -91,8 +90,10 @@ func bagPoolCall(b bagging, kind pool.Kind, r *values) *call {
 		x = onMap("x", b.Map, r.coarse(b.Len())).computed()
 		g = output("g", ref.BagMax(b.Map, wide(x.float32s), b.bags()), exact, b.count(), b.C)
 	}
-	bags, operands := b.with(g, x)
-	return &call{operands: operands, run: func(k kernels.Backend) error { return k.BagPool(g.t, x.t, bags.t, kind) }}
+	bags := b.operand()
+	return &call{operands: []*operand{g, x, bags}, run: func(k kernels.Backend) error {
+		return k.BagPool(g.t, x.t, bags.t, kind)
+	}}
 }
 
 func bagPoolGradCall(b bagging, kind pool.Kind, r *values, accumulate bool) *call {
@@ -110,14 +111,18 @@ func bagPoolGradCall(b bagging, kind pool.Kind, r *values, accumulate bool) *cal
 	} else if kind == pool.Mean && b.Len() < 2000 {
 		dx.numeric = differences(wideX, wideDG, func() []float64 { return ref.BagMean(b.Map, wideX, b.bags()) })
 	}
-	bags, operands := b.with(dx, dg, x, g)
-	return &call{operands: operands, run: func(k kernels.Backend) error {
+	bags := b.operand()
+	return &call{operands: []*operand{dx, dg, x, g, bags}, run: func(k kernels.Backend) error {
 		return k.BagPoolGrad(dx.t, dg.t, x.t, g.t, bags.t, kind, accumulate)
 	}}
 }
 
 // refuseBags calls an operation on 4×2×2×3 maps and 2×3 vectors with bags that do not fit.
-func refuseBags(op string, run func(k kernels.Backend, x, flat, bags *operand) error) []Case {
+func refuseBags(op string, run func(k kernels.Backend, x, flat, bags *tensor.Tensor) error) []Case {
+	of := func(name string, bags *operand) Case {
+		return refuse(op, name, func(k kernels.Backend, t []*tensor.Tensor) error { return run(k, t[0], t[1], t[2]) },
+			blank(4, 2, 2, 3), blank(2, 3), bags)
+	}
 	wrong := []struct {
 		name    string
 		offsets []int32
@@ -135,20 +140,9 @@ func refuseBags(op string, run func(k kernels.Backend, x, flat, bags *operand) e
 	}
 	var list []Case
 	for _, w := range wrong {
-		c := refuse(op, w.name, func(*values) *call {
-			x, flat, bags := blank(4, 2, 2, 3), blank(2, 3), &operand{}
-			operands := []*operand{x, flat}
-			if w.offsets != nil {
-				bags = ints("bags", w.offsets, len(w.offsets))
-				operands = append(operands, bags)
-			}
-			return &call{operands: operands, run: func(k kernels.Backend) error { return run(k, x, flat, bags) }}
-		})
+		c := of(w.name, bagging{offsets: w.offsets}.operand())
 		c.Values = w.values
 		list = append(list, c)
 	}
-	return append(list, refuse(op, "bags_type", func(*values) *call {
-		x, flat, bags := blank(4, 2, 2, 3), blank(2, 3), blank(3)
-		return &call{operands: []*operand{x, flat, bags}, run: func(k kernels.Backend) error { return run(k, x, flat, bags) }}
-	}))
+	return append(list, of("bags_type", blank(3)))
 }

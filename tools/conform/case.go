@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	dense "gorgonia.org/tensor"
@@ -30,7 +31,7 @@ type Case struct {
 
 // call is a case made concrete: operands with their values and the call of the operation on them.
 type call struct {
-	operands []*operand
+	operands []*operand // those that are none, or the memory of another, do not count
 	run      func(b kernels.Backend) error
 	flops    float64 // floating-point operations, 0 if memory decides the speed
 }
@@ -55,6 +56,7 @@ func (made calls) make(c Case, device tensor.Device) *call {
 		return k
 	}
 	k := c.build(&values{rng.New(rng.Derive(1, key.name)), p})
+	k.operands = distinct(k.operands)
 	for _, o := range k.operands {
 		o.precision, o.formats = p, key.formats
 	}
@@ -63,6 +65,16 @@ func (made calls) make(c Case, device tensor.Device) *call {
 	}
 	made[key] = k
 	return k
+}
+
+// distinct leaves out operands that are none, and repeated ones.
+func distinct(operands []*operand) (list []*operand) {
+	for _, o := range operands {
+		if o.shape != nil && !slices.Contains(list, o) {
+			list = append(list, o)
+		}
+	}
+	return list
 }
 
 // operand is a tensor of a call. Exactly one of float32s, int32s and uint8s is set for an input. None is set

@@ -7,6 +7,7 @@ import (
 
 	"nmn/kernels"
 	"nmn/kernels/conv"
+	"nmn/kernels/tensor"
 	"nmn/tools/ref"
 )
 
@@ -186,17 +187,21 @@ func (g convValues) input(s ref.Conv) *operand {
 func (g convValues) filter(s ref.Conv) *operand {
 	return input("w", g.w, s.K, s.R, s.S, s.C).computed()
 }
+func (g convValues) bias(s ref.Conv, v convVariant) *operand {
+	if !v.bias {
+		return none()
+	}
+	return input("b", g.b, s.K)
+}
+
 func (g convValues) upstream(s ref.Conv) *operand {
 	return input("dy", g.dy, s.N, s.P(), s.Q(), s.K).computed()
 }
 
 func forwardCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 	d := drawConv(g, r)
-	x, w, b := d.input(g), d.filter(g), input("b", d.b, g.K)
-	wideX, wideW, wideB := wide(d.x), wide(d.w), wide(d.b)
-	if !v.bias {
-		wideB = nil
-	}
+	x, w, b := d.input(g), d.filter(g), d.bias(g, v)
+	wideX, wideW, wideB := wide(d.x), wide(d.w), wide(b.float32s)
 	at, want := s.expect(g.N, g.P(), g.Q(), g.K, func(n, p, q, k int) float64 {
 		y := g.ForwardAt(wideX, wideW, wideB, n, p, q, k)
 		if v.relu && y < 0 {
@@ -206,12 +211,8 @@ func forwardCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 	})
 	y := output("y", want, sums(g.R*g.S*g.C), g.N, g.P(), g.Q(), g.K).computed()
 	y.at = at
-	operands := []*operand{y, x, w}
-	if v.bias {
-		operands = append(operands, b)
-	}
 	p := conv.Params{Pad: g.Pad, Stride: g.Stride, ReLU: v.relu}
-	return &call{operands: operands, flops: convFLOPs(g), run: func(k kernels.Backend) error {
+	return &call{operands: []*operand{y, x, w, b}, flops: convFLOPs(g), run: func(k kernels.Backend) error {
 		return k.Conv(y.t, x.t, w.t, b.t, p)
 	}}
 }
@@ -234,14 +235,11 @@ func gradDataCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 	})
 	dx := output("dx", want, sums(g.R*g.S*g.K), g.N, g.H, g.W, g.C).computed()
 	dx.at = at
-	operands := []*operand{dx, dy, w}
 	switch {
 	case v.inPlace:
 		dx.float32s, mask = mask.float32s, dx
-	case v.mask:
-		operands = append(operands, mask)
-	default:
-		mask = &operand{}
+	case !v.mask:
+		mask = none()
 		wideX := wide(d.x)
 		if !v.accumulate && smallEnough(g) {
 			dx.numeric = differences(wideX, wideDY, func() []float64 { return g.Forward(wideX, wideW, nil) })
@@ -251,7 +249,7 @@ func gradDataCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 		dx.float32s = held
 	}
 	p := conv.Params{Pad: g.Pad, Stride: g.Stride, Accumulate: v.accumulate}
-	return &call{operands: operands, flops: convFLOPs(g), run: func(k kernels.Backend) error {
+	return &call{operands: []*operand{dx, dy, w, mask}, flops: convFLOPs(g), run: func(k kernels.Backend) error {
 		return k.ConvGradData(dx.t, dy.t, w.t, mask.t, p)
 	}}
 }
@@ -334,17 +332,13 @@ func gradDataBiasCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 			return g.Forward(shifted(wideX, shift, wideMask), wideW, nil)
 		})
 	}
-	operands := []*operand{dx, db, dy, w}
-	switch {
-	case v.inPlace:
+	if v.inPlace {
 		dx.float32s, mask = mask.float32s, dx
-	case v.mask:
-		operands = append(operands, mask)
-	default:
-		mask = &operand{}
+	} else if !v.mask {
+		mask = none()
 	}
 	p := conv.Params{Pad: g.Pad, Stride: g.Stride, Accumulate: v.accumulate}
-	return &call{operands: operands, flops: convFLOPs(g), run: func(k kernels.Backend) error {
+	return &call{operands: []*operand{dx, db, dy, w, mask}, flops: convFLOPs(g), run: func(k kernels.Backend) error {
 		return k.ConvGradDataBias(dx.t, db.t, dy.t, w.t, mask.t, p)
 	}}
 }
@@ -386,55 +380,35 @@ func convRefusals() []Case {
 	}
 	var list []Case
 	for _, c := range cases {
-		list = append(list, refuse("Conv", c.name, func(*values) *call {
-			y, x, w := blank(c.y...), blank(c.x...), blank(c.w...)
-			return &call{operands: []*operand{y, x, w}, run: func(k kernels.Backend) error {
-				return k.Conv(y.t, x.t, w.t, nil, conv.Params{Pad: c.pad})
-			}}
-		}))
+		list = append(list, refuse("Conv", c.name, func(k kernels.Backend, t []*tensor.Tensor) error {
+			return k.Conv(t[0], t[1], t[2], nil, conv.Params{Pad: c.pad})
+		}, blank(c.y...), blank(c.x...), blank(c.w...)))
 	}
-	return append(list, refuse("Conv", "bias", func(*values) *call {
-		y, x, w, b := blank(1, 4, 4, 2), blank(1, 4, 4, 3), blank(2, 3, 3, 3), blank(3)
-		return &call{operands: []*operand{y, x, w, b}, run: func(k kernels.Backend) error {
-			return k.Conv(y.t, x.t, w.t, b.t, conv.Params{Pad: 1})
-		}}
-	}))
+	return append(list, refuse("Conv", "bias", func(k kernels.Backend, t []*tensor.Tensor) error {
+		return k.Conv(t[0], t[1], t[2], t[3], conv.Params{Pad: 1})
+	}, blank(1, 4, 4, 2), blank(1, 4, 4, 3), blank(2, 3, 3, 3), blank(3)))
 }
 
 func gradRefusals() []Case {
 	p := conv.Params{Pad: 1}
-	of := func(op, name string, shapes [][]int, run func(k kernels.Backend, o []*operand) error) Case {
-		return refuse(op, name, func(*values) *call {
-			var operands []*operand
-			for _, shape := range shapes {
-				operands = append(operands, blank(shape...))
-			}
-			return &call{operands: operands, run: func(k kernels.Backend) error { return run(k, operands) }}
-		})
+	data := func(k kernels.Backend, t []*tensor.Tensor) error { return k.ConvGradData(t[0], t[1], t[2], t[3], p) }
+	dataBias := func(k kernels.Backend, t []*tensor.Tensor) error {
+		return k.ConvGradDataBias(t[0], t[1], t[2], t[3], t[4], p)
 	}
-	var list []Case
+	filter := func(k kernels.Backend, t []*tensor.Tensor) error { return k.ConvGradFilter(t[0], t[1], t[2], p) }
+	bias := func(k kernels.Backend, t []*tensor.Tensor) error { return k.ConvGradBias(t[0], t[1], p) }
+	dx, dy, w := blank(1, 4, 4, 3), blank(1, 4, 4, 2), blank(2, 3, 3, 3)
+	list := []Case{
+		refuse("ConvGradData", "mask", data, dx, dy, w, blank(1, 4, 3, 3)),
+		refuse("ConvGradDataBias", "mask", dataBias, dx, blank(3), dy, w, blank(1, 4, 3, 3)),
+		refuse("ConvGradDataBias", "bias", dataBias, dx, blank(2), dy, w, blank(1, 4, 4, 3)),
+		refuse("ConvGradBias", "filters", bias, blank(3), dy),
+	}
 	for i, wrong := range [][]int{{1, 4, 4, 5}, {1, 4, 5, 3}, {2, 4, 4, 3}} {
 		list = append(list,
-			of("ConvGradData", fmt.Sprintf("dx_%d", i), [][]int{wrong, {1, 4, 4, 2}, {2, 3, 3, 3}},
-				func(k kernels.Backend, o []*operand) error { return k.ConvGradData(o[0].t, o[1].t, o[2].t, nil, p) }),
-			of("ConvGradDataBias", fmt.Sprintf("dx_%d", i), [][]int{wrong, {wrong[3]}, {1, 4, 4, 2}, {2, 3, 3, 3}},
-				func(k kernels.Backend, o []*operand) error {
-					return k.ConvGradDataBias(o[0].t, o[1].t, o[2].t, o[3].t, nil, p)
-				}),
-			of("ConvGradFilter", fmt.Sprintf("x_%d", i), [][]int{{2, 3, 3, 3}, wrong, {1, 4, 4, 2}},
-				func(k kernels.Backend, o []*operand) error { return k.ConvGradFilter(o[0].t, o[1].t, o[2].t, p) }))
+			refuse("ConvGradData", fmt.Sprintf("dx_%d", i), data, blank(wrong...), dy, w, none()),
+			refuse("ConvGradDataBias", fmt.Sprintf("dx_%d", i), dataBias, blank(wrong...), blank(wrong[3]), dy, w, none()),
+			refuse("ConvGradFilter", fmt.Sprintf("x_%d", i), filter, w, blank(wrong...), dy))
 	}
-	return append(list,
-		of("ConvGradData", "mask", [][]int{{1, 4, 4, 3}, {1, 4, 4, 2}, {2, 3, 3, 3}, {1, 4, 3, 3}},
-			func(k kernels.Backend, o []*operand) error { return k.ConvGradData(o[0].t, o[1].t, o[2].t, o[3].t, p) }),
-		of("ConvGradDataBias", "mask", [][]int{{1, 4, 4, 3}, {3}, {1, 4, 4, 2}, {2, 3, 3, 3}, {1, 4, 3, 3}},
-			func(k kernels.Backend, o []*operand) error {
-				return k.ConvGradDataBias(o[0].t, o[1].t, o[2].t, o[3].t, o[4].t, p)
-			}),
-		of("ConvGradDataBias", "bias", [][]int{{1, 4, 4, 3}, {2}, {1, 4, 4, 2}, {2, 3, 3, 3}, {1, 4, 4, 3}},
-			func(k kernels.Backend, o []*operand) error {
-				return k.ConvGradDataBias(o[0].t, o[1].t, o[2].t, o[3].t, o[4].t, p)
-			}),
-		of("ConvGradBias", "filters", [][]int{{3}, {1, 4, 4, 2}},
-			func(k kernels.Backend, o []*operand) error { return k.ConvGradBias(o[0].t, o[1].t, p) }))
+	return list
 }

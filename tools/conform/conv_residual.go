@@ -3,6 +3,7 @@ package conform
 import (
 	"nmn/kernels"
 	"nmn/kernels/conv"
+	"nmn/kernels/tensor"
 	"nmn/tools/ref"
 )
 
@@ -27,12 +28,9 @@ func convStrided() []ref.Conv {
 
 func convAddCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 	d := drawConv(g, r)
-	x, w, b := d.input(g), d.filter(g), input("b", d.b, g.K)
+	x, w, b := d.input(g), d.filter(g), d.bias(g, v)
 	shortcut := input("shortcut", d.dy, g.N, g.P(), g.Q(), g.K).computed()
-	wideX, wideW, wideB := wide(d.x), wide(d.w), wide(d.b)
-	if !v.bias {
-		wideB = nil
-	}
+	wideX, wideW, wideB := wide(d.x), wide(d.w), wide(b.float32s)
 	held := wide(d.dy)
 	at, want := s.expect(g.N, g.P(), g.Q(), g.K, func(n, p, q, k int) float64 {
 		y := g.ForwardAt(wideX, wideW, wideB, n, p, q, k) + held[((n*g.P()+p)*g.Q()+q)*g.K+k]
@@ -43,17 +41,11 @@ func convAddCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 	})
 	y := output("y", want, sums(g.R*g.S*g.C+1), g.N, g.P(), g.Q(), g.K).computed()
 	y.at = at
-	operands := []*operand{y, x, w}
 	if v.inPlace {
 		y.float32s, shortcut = d.dy, y
-	} else {
-		operands = append(operands, shortcut)
-	}
-	if v.bias {
-		operands = append(operands, b)
 	}
 	p := conv.Params{Pad: g.Pad, Stride: g.Stride, ReLU: v.relu}
-	return &call{operands: operands, flops: convFLOPs(g), run: func(k kernels.Backend) error {
+	return &call{operands: []*operand{y, x, w, shortcut, b}, flops: convFLOPs(g), run: func(k kernels.Backend) error {
 		return k.ConvAdd(y.t, x.t, w.t, b.t, shortcut.t, p)
 	}}
 }
@@ -61,12 +53,9 @@ func convAddCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 // convAddRefusals are calls with a stride or a shortcut that do not fit.
 func convAddRefusals() []Case {
 	of := func(name string, y, shortcut []int, p conv.Params) Case {
-		return refuse("ConvAdd", name, func(*values) *call {
-			y, x, w, b, shortcut := blank(y...), blank(1, 5, 5, 3), blank(2, 3, 3, 3), blank(2), blank(shortcut...)
-			return &call{operands: []*operand{y, x, w, b, shortcut}, run: func(k kernels.Backend) error {
-				return k.ConvAdd(y.t, x.t, w.t, b.t, shortcut.t, p)
-			}}
-		})
+		return refuse("ConvAdd", name, func(k kernels.Backend, t []*tensor.Tensor) error {
+			return k.ConvAdd(t[0], t[1], t[2], t[3], t[4], p)
+		}, blank(y...), blank(1, 5, 5, 3), blank(2, 3, 3, 3), blank(2), blank(shortcut...))
 	}
 	fits := []int{1, 3, 3, 2}
 	return []Case{

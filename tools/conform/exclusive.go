@@ -3,6 +3,7 @@ package conform
 import (
 	"nmn/kernels"
 	"nmn/kernels/noise"
+	"nmn/kernels/tensor"
 	"nmn/tools/ref"
 )
 
@@ -122,80 +123,37 @@ func (s exclusiveSetup) reference(logits, transition, labels []float64) stepArra
 }
 
 func (s exclusiveSetup) call(r *values) *call {
-	const scale = 0.375
 	n, k := s.count(), s.C
 	o, t, z := s.draw(r)
 	wideO, wideT, wideZ := wide(o), wide(t), wide(z)
-	if !s.transition {
-		wideT = nil
+	out := s.destinations(s.outputs, s.reference(wideO, wideT, wideZ), s.extreme)
+	out.dO = none()
+	if !s.extreme && s.Len() < 200 {
+		total := func() float64 { return stepScale * ref.Dot(s.reference(wideO, wideT, wideZ).loss, ones(n)) }
+		out.dLogits.numeric = func(i int) float64 { return ref.Central(total, wideO, i, 1e-4) }
 	}
-	want := s.reference(wideO, wideT, wideZ)
-	verdicts := noiseSetup{extreme: s.extreme}
-	gradient, lossVerdict := verdicts.verdicts(scale)
-	value, _ := verdicts.verdicts(1)
-
-	logits, labels, transition := onMap("logits", s.Map, o), &operand{}, &operand{}
-	bags, operands := s.with(logits)
+	labels, transition := none(), none()
 	if s.labels != "none" {
 		labels = input("labels", z, n, k)
-		operands = append(operands, labels)
 	}
 	if s.transition {
 		transition = input("transition", t, k, k)
-		operands = append(operands, transition)
 	}
-	none := &operand{}
-	loss, dLogits, prob, observed, posterior, bagLogit := none, none, none, none, none, none
-	all := s.outputs == "all"
-	if all || s.outputs == "loss" {
-		loss = output("loss", want.loss, lossVerdict, n)
-		operands = append(operands, loss)
-	}
-	if all || s.outputs == "gradients" {
-		dLogits = toMap("dLogits", s.Map, scaled(want.dLogits, scale), gradient)
-		operands = append(operands, dLogits)
-		if total := func() float64 {
-			return scale * ref.Dot(s.reference(wideO, wideT, wideZ).loss, ones(n))
-		}; !s.extreme && s.Len() < 200 {
-			dLogits.numeric = func(i int) float64 { return ref.Central(total, wideO, i, 1e-4) }
-		}
-	}
-	if all {
-		posterior = output("posterior", want.posterior, value, n, k)
-		operands = append(operands, posterior)
-	}
-	if all || s.outputs == "predictions" {
-		prob, observed = output("prob", want.prob, value, n, k), output("observed", want.observed, value, n, k)
-		bagLogit = output("bagLogit", want.bagLogit, pointwise(2e-5, 1e-5), n, k)
-		operands = append(operands, prob, observed, bagLogit)
-	}
-	return &call{operands: operands, run: func(b kernels.Backend) error {
-		out := noise.StepOutput{Loss: loss.t, DLogits: dLogits.t, Prob: prob.t, Observed: observed.t,
-			Posterior: posterior.t, BagLogit: bagLogit.t}
-		return b.NoiseStep(out, logits.t, transition.t, labels.t, bags.t, noise.StepParams{Exclusive: true, Scale: scale})
-	}}
+	return out.call(s.bagging, o, transition, labels, noise.StepParams{Exclusive: true})
 }
 
 func exclusiveRefusals() []Case {
-	step := func(name string, p noise.StepParams, classes int, transition ...int) Case {
+	step := func(name string, p noise.StepParams, classes int, transition *operand) Case {
 		p.Exclusive, p.Scale = true, 1
-		return refuse("NoiseStep", "exclusive_"+name, func(*values) *call {
-			logits, prob, t := blank(2, 1, 1, classes), blank(2, classes), &operand{}
-			operands := []*operand{logits, prob}
-			if transition != nil {
-				t = blank(transition...)
-				operands = append(operands, t)
-			}
-			return &call{operands: operands, run: func(b kernels.Backend) error {
-				return b.NoiseStep(noise.StepOutput{Prob: prob.t}, logits.t, t.t, nil, nil, p)
-			}}
-		})
+		return refuse("NoiseStep", "exclusive_"+name, func(k kernels.Backend, t []*tensor.Tensor) error {
+			return k.NoiseStep(noise.StepOutput{Prob: t[1]}, t[0], t[2], nil, nil, p)
+		}, blank(2, 1, 1, classes), blank(2, classes), transition)
 	}
 	return []Case{
-		step("one_class", noise.StepParams{}, 1),
-		step("mil", noise.StepParams{MIL: true}, 3),
-		step("evidence", noise.StepParams{Evidence: true}, 3),
-		step("transition", noise.StepParams{}, 3, 3, 4),
-		step("confidence", noise.StepParams{}, 3, 1, 2, 2, 3),
+		step("one_class", noise.StepParams{}, 1, none()),
+		step("mil", noise.StepParams{MIL: true}, 3, none()),
+		step("evidence", noise.StepParams{Evidence: true}, 3, none()),
+		step("transition", noise.StepParams{}, 3, blank(3, 4)),
+		step("confidence", noise.StepParams{}, 3, blank(1, 2, 2, 3)),
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"nmn/kernels"
 	"nmn/kernels/noise"
+	"nmn/kernels/tensor"
 	"nmn/tools/ref"
 )
 
@@ -24,6 +25,7 @@ func largeLossCases() []Case {
 		list = append(list, largeLossCase(shape, 1+n/20, "normal", 1, false))
 	}
 	list = append(list, largeLossCase([]int{16, 1000}, 320, "normal", 1, true))
+	run := func(k kernels.Backend, t []*tensor.Tensor) error { return k.LargeLosses(t[0], t[1], t[2], t[3], 1) }
 	for _, w := range []struct {
 		name                  string
 		targets, o, z, counts []int
@@ -33,20 +35,10 @@ func largeLossCases() []Case {
 		{"logits", []int{3, 4}, []int{12}, []int{3, 4}, []int{1}},
 		{"counts", []int{3, 4}, []int{3, 4}, []int{3, 4}, []int{2}},
 	} {
-		list = append(list, refuse("LargeLosses", w.name, func(*values) *call {
-			targets, o, z, counts := blank(w.targets...), blank(w.o...), blank(w.z...), ints("count", make([]int32, w.counts[0]),
-				w.counts...)
-			return &call{operands: []*operand{targets, o, z, counts}, run: func(b kernels.Backend) error {
-				return b.LargeLosses(targets.t, o.t, z.t, counts.t, 1)
-			}}
-		}))
+		list = append(list, refuse("LargeLosses", w.name, run, blank(w.targets...), blank(w.o...), blank(w.z...),
+			ints("count", make([]int32, w.counts[0]), w.counts...)))
 	}
-	return append(list, refuse("LargeLosses", "count_type", func(*values) *call {
-		targets, o, z, count := blank(3, 4), blank(3, 4), blank(3, 4), blank(1)
-		return &call{operands: []*operand{targets, o, z, count}, run: func(b kernels.Backend) error {
-			return b.LargeLosses(targets.t, o.t, z.t, count.t, 1)
-		}}
-	}))
+	return append(list, refuse("LargeLosses", "count_type", run, blank(3, 4), blank(3, 4), blank(3, 4), blank(1)))
 }
 
 func largeLossCase(shape []int, count int, logits string, instead float32, large bool) Case {

@@ -2,6 +2,7 @@ package conform
 
 import (
 	"nmn/kernels"
+	"nmn/kernels/tensor"
 	"nmn/tools/ref"
 )
 
@@ -16,11 +17,11 @@ func likelihoodCases() []Case {
 	large := bagLarge
 	large.C = 250
 	list = append(list, noisyORCase(large, false, true), noisyORGradCase(large, false, true))
-	list = append(list, refuseBags("NoisyOR", func(k kernels.Backend, x, flat, bags *operand) error {
-		return k.NoisyOR(flat.t, x.t, bags.t)
+	list = append(list, refuseBags("NoisyOR", func(k kernels.Backend, x, flat, bags *tensor.Tensor) error {
+		return k.NoisyOR(flat, x, bags)
 	})...)
-	list = append(list, refuseBags("NoisyORGrad", func(k kernels.Backend, x, flat, bags *operand) error {
-		return k.NoisyORGrad(x.t, flat.t, x.t, bags.t)
+	list = append(list, refuseBags("NoisyORGrad", func(k kernels.Backend, x, flat, bags *tensor.Tensor) error {
+		return k.NoisyORGrad(x, flat, x, bags)
 	})...)
 	for _, shape := range [][]int{{1, 1}, {3, 7}, {4, 16}, {5, 33}} {
 		for _, outputs := range []string{"both", "loss", "gradient"} {
@@ -28,22 +29,10 @@ func likelihoodCases() []Case {
 		}
 		list = append(list, bceCase(shape, "both", true))
 	}
-	return append(list, refuse("BCE", "labels", func(*values) *call {
-		loss, o, z := blank(3), blank(3, 4), blank(3, 5)
-		return &call{operands: []*operand{loss, o, z}, run: func(k kernels.Backend) error {
-			return k.BCE(loss.t, nil, o.t, z.t, 1)
-		}}
-	}), refuse("BCE", "loss", func(*values) *call {
-		loss, o, z := blank(4), blank(3, 4), blank(3, 4)
-		return &call{operands: []*operand{loss, o, z}, run: func(k kernels.Backend) error {
-			return k.BCE(loss.t, nil, o.t, z.t, 1)
-		}}
-	}), refuse("BCE", "gradient", func(*values) *call {
-		do, o, z := blank(4, 3), blank(3, 4), blank(3, 4)
-		return &call{operands: []*operand{do, o, z}, run: func(k kernels.Backend) error {
-			return k.BCE(nil, do.t, o.t, z.t, 1)
-		}}
-	}))
+	run := func(k kernels.Backend, t []*tensor.Tensor) error { return k.BCE(t[0], t[1], t[2], t[3], 1) }
+	return append(list, refuse("BCE", "labels", run, blank(3), none(), blank(3, 4), blank(3, 5)),
+		refuse("BCE", "loss", run, blank(4), none(), blank(3, 4), blank(3, 4)),
+		refuse("BCE", "gradient", run, none(), blank(4, 3), blank(3, 4), blank(3, 4)))
 }
 
 // spreadLogits are ordinary logits or, for extremes, magnitudes to 1e4.
@@ -71,8 +60,10 @@ func noisyORCase(b bagging, extreme, large bool) Case {
 		build: func(r *values) *call {
 			o := onMap("o", b.Map, spreadLogits(b.Len(), extreme, r))
 			p := output("p", noisyOR(b, wide(o.float32s)), tight(extreme), b.count(), b.C)
-			bags, operands := b.with(p, o)
-			return &call{operands: operands, run: func(k kernels.Backend) error { return k.NoisyOR(p.t, o.t, bags.t) }}
+			bags := b.operand()
+			return &call{operands: []*operand{p, o, bags}, run: func(k kernels.Backend) error {
+				return k.NoisyOR(p.t, o.t, bags.t)
+			}}
 		}}
 }
 
@@ -101,8 +92,8 @@ func noisyORGradCase(b bagging, extreme, large bool) Case {
 			if !extreme && b.Len() < 2000 {
 				do.numeric = differences(wideO, wideDP, func() []float64 { return noisyOR(b, wideO) })
 			}
-			bags, operands := b.with(do, dp, o)
-			return &call{operands: operands, run: func(k kernels.Backend) error {
+			bags := b.operand()
+			return &call{operands: []*operand{do, dp, o, bags}, run: func(k kernels.Backend) error {
 				return k.NoisyORGrad(do.t, dp.t, o.t, bags.t)
 			}}
 		}}
@@ -124,15 +115,14 @@ func bceCase(shape []int, outputs string, extreme bool) Case {
 			wantDO[i] = scale * d
 		}
 		loss, do := output("loss", wantLoss, pointwise(2e-6, 1e-6), n), output("do", wantDO, pointwise(1e-5, 1e-7), n, k)
-		operands := []*operand{o, z}
 		switch outputs {
-		case "both":
-			operands = append(operands, loss, do)
 		case "loss":
-			do, operands = &operand{}, append(operands, loss)
+			do = none()
 		case "gradient":
-			loss, operands = &operand{}, append(operands, do)
+			loss = none()
 		}
-		return &call{operands: operands, run: func(b kernels.Backend) error { return b.BCE(loss.t, do.t, o.t, z.t, scale) }}
+		return &call{operands: []*operand{o, z, loss, do}, run: func(b kernels.Backend) error {
+			return b.BCE(loss.t, do.t, o.t, z.t, scale)
+		}}
 	}}
 }

@@ -7,6 +7,7 @@ import (
 
 	"nmn/kernels"
 	"nmn/kernels/noise"
+	"nmn/kernels/tensor"
 	"nmn/tools/ref"
 )
 
@@ -278,71 +279,79 @@ func scaled(list []float64, scale float64) []float64 {
 
 // verdicts of the destinations. Extremes require relative accuracy down to underflow, and allow only the
 // rounding of large logits: 1e4 has a spacing of 1e-3 in float32.
-func (s noiseSetup) verdicts(scale float64) (small, loss verdict) {
-	if s.extreme {
+func verdicts(extreme bool, scale float64) (small, loss verdict) {
+	if extreme {
 		return pointwise(2e-3, 1e-30), pointwise(2e-5, 1e-5)
 	}
 	return pointwise(5e-5, 3e-7*scale), pointwise(1e-5, 1e-5)
 }
 
 func (s noiseSetup) call(r *values) *call {
-	const scale = 0.375
 	n, k := s.count(), s.C
 	o, c, z := s.draw(r)
 	wideO, wideC, wideZ := wide(o), wide(c), wide(z)
-	want := s.reference(wideO, wideC, wideZ)
-	gradient, lossVerdict := s.verdicts(scale)
-	value, _ := s.verdicts(1)
-
-	logits, labels, confidence := onMap("logits", s.Map, o), &operand{}, &operand{}
-	bags, operands := s.with(logits)
+	out := s.destinations(s.outputs, s.reference(wideO, wideC, wideZ), s.extreme)
+	total := func() float64 { return stepScale * ref.Dot(s.reference(wideO, wideC, wideZ).loss, ones(n)) }
+	if s.confidence == "none" {
+		out.dO = none()
+	}
+	if !s.extreme && s.Len() < 700 {
+		out.dLogits.numeric = func(i int) float64 { return ref.Central(total, wideO, i, 1e-4) }
+		if s.confidence == "each" {
+			out.dO.numeric = func(i int) float64 { return ref.Central(total, wideC, i, 1e-4) }
+		}
+	}
+	labels, confidence := none(), none()
 	if s.labels != "none" {
 		labels = input("labels", z, n, k)
-		operands = append(operands, labels)
 	}
-	switch s.confidence {
-	case "shared":
-		confidence = input("confidence", c, 1, 2, 2, k)
-		operands = append(operands, confidence)
-	case "each":
-		confidence = input("confidence", c, n, 2, 2, k)
-		operands = append(operands, confidence)
+	if s.confidence != "none" {
+		confidence = input("confidence", c, len(c)/(4*k), 2, 2, k)
 	}
-	none := &operand{}
-	loss, dLogits, dO, prob, observed, posterior, bagLogit := none, none, none, none, none, none, none
-	if s.outputs == "all" || s.outputs == "loss" {
-		loss = output("loss", want.loss, lossVerdict, n)
-		operands = append(operands, loss)
+	return out.call(s.bagging, o, confidence, labels, noise.StepParams{MIL: s.mil, Asymmetric: s.focus,
+		Evidence: s.labels == "evidence"})
+}
+
+// stepScale is the scale of the gradients in all calls of NoiseStep.
+const stepScale = 0.375
+
+// destinations are the operands that NoiseStep writes. Some are none.
+type destinations struct{ loss, dLogits, dO, prob, observed, posterior, bagLogit *operand }
+
+// destinations makes those of a kind of outputs: all, loss, gradients or predictions.
+func (b bagging) destinations(outputs string, want stepArrays, extreme bool) destinations {
+	d := destinations{loss: none(), dLogits: none(), dO: none(), prob: none(), observed: none(), posterior: none(),
+		bagLogit: none()}
+	n, k := b.count(), b.C
+	gradient, loss := verdicts(extreme, stepScale)
+	value, _ := verdicts(extreme, 1)
+	all := outputs == "all"
+	if all || outputs == "loss" {
+		d.loss = output("loss", want.loss, loss, n)
 	}
-	if s.outputs == "all" || s.outputs == "gradients" {
-		dLogits = toMap("dLogits", s.Map, scaled(want.dLogits, scale), gradient)
-		operands = append(operands, dLogits)
-		total := func() float64 { return scale * ref.Dot(s.reference(wideO, wideC, wideZ).loss, ones(n)) }
-		if !s.extreme && s.Len() < 700 {
-			dLogits.numeric = func(i int) float64 { return ref.Central(total, wideO, i, 1e-4) }
-		}
-		if s.confidence != "none" {
-			dO = output("dO", scaled(want.dO, scale), gradient, n, 2, 2, k)
-			operands = append(operands, dO)
-			if s.confidence == "each" && !s.extreme && s.Len() < 700 {
-				dO.numeric = func(i int) float64 { return ref.Central(total, wideC, i, 1e-4) }
-			}
-		}
+	if all || outputs == "gradients" {
+		d.dLogits = toMap("dLogits", b.Map, scaled(want.dLogits, stepScale), gradient)
+		d.dO = output("dO", scaled(want.dO, stepScale), gradient, n, 2, 2, k)
 	}
-	if s.outputs == "all" {
-		posterior = output("posterior", want.posterior, value, n, k)
-		operands = append(operands, posterior)
+	if all {
+		d.posterior = output("posterior", want.posterior, value, n, k)
 	}
-	if s.outputs == "all" || s.outputs == "predictions" {
-		prob, observed = output("prob", want.prob, value, n, k), output("observed", want.observed, value, n, k)
-		bagLogit = output("bagLogit", want.bagLogit, pointwise(2e-5, 1e-5), n, k)
-		operands = append(operands, prob, observed, bagLogit)
+	if all || outputs == "predictions" {
+		d.prob, d.observed = output("prob", want.prob, value, n, k), output("observed", want.observed, value, n, k)
+		d.bagLogit = output("bagLogit", want.bagLogit, pointwise(2e-5, 1e-5), n, k)
 	}
-	p := noise.StepParams{MIL: s.mil, Scale: scale, Asymmetric: s.focus, Evidence: s.labels == "evidence"}
-	return &call{operands: operands, run: func(b kernels.Backend) error {
-		out := noise.StepOutput{Loss: loss.t, DLogits: dLogits.t, DO: dO.t, Prob: prob.t, Observed: observed.t,
-			Posterior: posterior.t, BagLogit: bagLogit.t}
-		return b.NoiseStep(out, logits.t, confidence.t, labels.t, bags.t, p)
+	return d
+}
+
+// call is NoiseStep to the destinations. model is the noise model.
+func (d destinations) call(b bagging, o []float32, model, labels *operand, p noise.StepParams) *call {
+	p.Scale = stepScale
+	logits, bags := onMap("logits", b.Map, o), b.operand()
+	operands := []*operand{logits, bags, labels, model, d.loss, d.dLogits, d.dO, d.posterior, d.prob, d.observed, d.bagLogit}
+	return &call{operands: operands, run: func(k kernels.Backend) error {
+		out := noise.StepOutput{Loss: d.loss.t, DLogits: d.dLogits.t, DO: d.dO.t, Prob: d.prob.t, Observed: d.observed.t,
+			Posterior: d.posterior.t, BagLogit: d.bagLogit.t}
+		return k.NoiseStep(out, logits.t, model.t, labels.t, bags.t, p)
 	}}
 }
 
@@ -355,55 +364,39 @@ func ones(n int) []float64 {
 }
 
 func noiseRefusals() []Case {
-	with := func(p noise.StepParams, name string, labels, confidence *operand, out func(bad *operand) noise.StepOutput,
-		bad *operand) Case {
+	// of writes to one destination of a shape.
+	of := func(name string, p noise.StepParams, labels, confidence *operand, field func(*noise.StepOutput) **tensor.Tensor,
+		shape ...int) Case {
 		p.MIL, p.Scale = true, 1
-		return refuse("NoiseStep", name, func(*values) *call {
-			logits := blank(2, 2, 2, 3)
-			operands := []*operand{logits}
-			for _, o := range []*operand{labels, confidence, bad} {
-				if o.shape != nil {
-					operands = append(operands, o)
-				}
-			}
-			return &call{operands: operands, run: func(b kernels.Backend) error {
-				return b.NoiseStep(out(bad), logits.t, confidence.t, labels.t, nil, p)
-			}}
-		})
+		destination := none()
+		if shape != nil {
+			destination = blank(shape...)
+		}
+		return refuse("NoiseStep", name, func(k kernels.Backend, t []*tensor.Tensor) error {
+			var out noise.StepOutput
+			*field(&out) = t[3]
+			return k.NoiseStep(out, t[0], t[1], t[2], nil, p)
+		}, blank(2, 2, 2, 3), confidence, labels, destination)
 	}
-	step := func(name string, labels, confidence *operand, out func(bad *operand) noise.StepOutput, bad *operand) Case {
-		return with(noise.StepParams{}, name, labels, confidence, out, bad)
-	}
-	nothing := func(*operand) noise.StepOutput { return noise.StepOutput{} }
-	loss := func(o *operand) noise.StepOutput { return noise.StepOutput{Loss: o.t} }
+	plain, evidence := noise.StepParams{}, noise.StepParams{Evidence: true}
+	labels := blank(2, 3)
+	loss := func(o *noise.StepOutput) **tensor.Tensor { return &o.Loss }
 	list := []Case{
-		step("labels", blank(2, 4), &operand{}, loss, blank(2)),
-		step("labels_missing", &operand{}, &operand{}, loss, blank(2)),
-		step("confidence_classes", blank(2, 3), blank(2, 2, 2, 4), nothing, &operand{}),
-		step("confidence_bags", blank(2, 3), blank(3, 2, 2, 3), nothing, &operand{}),
-		step("loss", blank(2, 3), &operand{}, loss, blank(3)),
-		step("dlogits", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput {
-			return noise.StepOutput{DLogits: o.t}
-		}, blank(2, 2, 1, 3)),
-		step("do", blank(2, 3), blank(2, 2, 2, 3), func(o *operand) noise.StepOutput {
-			return noise.StepOutput{DO: o.t}
-		}, blank(1, 2, 2, 3)),
-		step("prob", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput {
-			return noise.StepOutput{Prob: o.t}
-		}, blank(3, 2)),
-		step("observed", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput {
-			return noise.StepOutput{Observed: o.t}
-		}, blank(1, 3)),
-		step("posterior", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput {
-			return noise.StepOutput{Posterior: o.t}
-		}, blank(2, 4)),
-		with(noise.StepParams{Evidence: true}, "evidence_confidence", blank(2, 3), blank(2, 2, 2, 3), nothing, &operand{}),
-		with(noise.StepParams{Evidence: true}, "evidence_missing", &operand{}, &operand{}, loss, blank(2)),
-		step("baglogit", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput {
-			return noise.StepOutput{BagLogit: o.t}
-		}, blank(2, 2)),
+		of("labels", plain, blank(2, 4), none(), loss, 2),
+		of("labels_missing", plain, none(), none(), loss, 2),
+		of("confidence_classes", plain, labels, blank(2, 2, 2, 4), loss),
+		of("confidence_bags", plain, labels, blank(3, 2, 2, 3), loss),
+		of("loss", plain, labels, none(), loss, 3),
+		of("dlogits", plain, labels, none(), func(o *noise.StepOutput) **tensor.Tensor { return &o.DLogits }, 2, 2, 1, 3),
+		of("do", plain, labels, blank(2, 2, 2, 3), func(o *noise.StepOutput) **tensor.Tensor { return &o.DO }, 1, 2, 2, 3),
+		of("prob", plain, labels, none(), func(o *noise.StepOutput) **tensor.Tensor { return &o.Prob }, 3, 2),
+		of("observed", plain, labels, none(), func(o *noise.StepOutput) **tensor.Tensor { return &o.Observed }, 1, 3),
+		of("posterior", plain, labels, none(), func(o *noise.StepOutput) **tensor.Tensor { return &o.Posterior }, 2, 4),
+		of("baglogit", plain, labels, none(), func(o *noise.StepOutput) **tensor.Tensor { return &o.BagLogit }, 2, 2),
+		of("evidence_confidence", evidence, labels, blank(2, 2, 2, 3), loss),
+		of("evidence_missing", evidence, none(), none(), loss, 2),
 	}
-	return append(list, refuseBags("NoiseStep", func(k kernels.Backend, x, flat, bags *operand) error {
-		return k.NoiseStep(noise.StepOutput{Prob: flat.t}, x.t, nil, nil, bags.t, noise.StepParams{MIL: true})
+	return append(list, refuseBags("NoiseStep", func(k kernels.Backend, x, flat, bags *tensor.Tensor) error {
+		return k.NoiseStep(noise.StepOutput{Prob: flat}, x, nil, nil, bags, noise.StepParams{MIL: true})
 	})...)
 }

@@ -3,6 +3,7 @@ package conform
 import (
 	"nmn/kernels"
 	"nmn/kernels/pixels"
+	"nmn/kernels/tensor"
 	"nmn/tools/ref"
 )
 
@@ -19,28 +20,18 @@ func pixelCases() []Case {
 		add(m, i%2 == 0, i%2 != 0, false)
 	}
 	add(ref.Map{T: 1, H: 565, W: 565, C: 3}, true, true, true)
-	for _, wrong := range []wrongShape{{"channels", []int{2, 3, 4, 2}}, {"rows", []int{2, 4, 4, 3}},
-		{"frames", []int{1, 3, 4, 3}}} {
-		list = append(list, refuse("Normalize", wrong.name, func(*values) *call {
-			x, p := blank(wrong.shape...), octets("pixels", make([]uint8, 72), 2, 3, 4, 3)
-			return &call{operands: []*operand{x, p}, run: func(k kernels.Backend) error {
-				return k.Normalize(x.t, p.t, nil, nil, pixels.Params{})
-			}}
-		}))
+	refused := func(name string, shape []int, sizes, flips *operand) Case {
+		return refuse("Normalize", name, func(k kernels.Backend, t []*tensor.Tensor) error {
+			return k.Normalize(t[0], t[1], t[2], t[3], pixels.Params{})
+		}, blank(shape...), octets("pixels", make([]uint8, 72), 2, 3, 4, 3), sizes, flips)
 	}
+	fits := []int{2, 3, 4, 3}
 	return append(list,
-		refuse("Normalize", "sizes", func(*values) *call {
-			x, p, s := blank(2, 3, 4, 3), octets("pixels", make([]uint8, 72), 2, 3, 4, 3), ints("sizes", []int32{3, 4}, 1, 2)
-			return &call{operands: []*operand{x, p, s}, run: func(k kernels.Backend) error {
-				return k.Normalize(x.t, p.t, s.t, nil, pixels.Params{})
-			}}
-		}),
-		refuse("Normalize", "flips", func(*values) *call {
-			x, p, f := blank(2, 3, 4, 3), octets("pixels", make([]uint8, 72), 2, 3, 4, 3), octets("flips", make([]uint8, 3), 3)
-			return &call{operands: []*operand{x, p, f}, run: func(k kernels.Backend) error {
-				return k.Normalize(x.t, p.t, nil, f.t, pixels.Params{})
-			}}
-		}))
+		refused("channels", []int{2, 3, 4, 2}, none(), none()),
+		refused("rows", []int{2, 4, 4, 3}, none(), none()),
+		refused("frames", []int{1, 3, 4, 3}, none(), none()),
+		refused("sizes", fits, ints("sizes", []int32{3, 4}, 1, 2), none()),
+		refused("flips", fits, none(), octets("flips", make([]uint8, 3), 3)))
 }
 
 func normalizeCall(m ref.Map, withSizes, withFlips bool, r *values) *call {
@@ -63,14 +54,13 @@ func normalizeCall(m ref.Map, withSizes, withFlips bool, r *values) *call {
 	p := pixels.Params{Mean: [3]float32{123.68, 116.779, 103.939}, Scale: [3]float32{1. / 58, 1. / 57, 1}}
 	want := ref.Normalize(m, picture.uint8s, valid, flipped, wide3(p.Mean), wide3(p.Scale))
 	x := toMap("x", m, want, normalized).computed()
-	operands := []*operand{x, picture}
-	if withSizes {
-		operands = append(operands, sizes)
+	if !withSizes {
+		sizes = none()
 	}
-	if withFlips {
-		operands = append(operands, flips)
+	if !withFlips {
+		flips = none()
 	}
-	return &call{operands: operands, run: func(k kernels.Backend) error {
+	return &call{operands: []*operand{x, picture, sizes, flips}, run: func(k kernels.Backend) error {
 		return k.Normalize(x.t, picture.t, sizes.t, flips.t, p)
 	}}
 }

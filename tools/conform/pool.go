@@ -45,14 +45,12 @@ func poolCases() []Case {
 			return build(poolLarge, r)
 		}})
 	}
-	each("MaxPool", "", maxPoolCall)
-	each("MaxPool3", "", maxPool3Call)
-	each("MaxPoolGrad", ",relu=false", func(m ref.Map, r *values) *call { return maxPoolGradCall(two, m, r, false) })
-	each("MaxPoolGrad", ",relu=true", func(m ref.Map, r *values) *call { return maxPoolGradCall(two, m, r, true) })
-	each("MaxPoolGrad", ",ties=none", func(m ref.Map, r *values) *call { return maxPoolSlopeCall(two, m, r) })
-	each("MaxPool3Grad", ",relu=false", func(m ref.Map, r *values) *call { return maxPoolGradCall(three, m, r, false) })
-	each("MaxPool3Grad", ",relu=true", func(m ref.Map, r *values) *call { return maxPoolGradCall(three, m, r, true) })
-	each("MaxPool3Grad", ",ties=none", func(m ref.Map, r *values) *call { return maxPoolSlopeCall(three, m, r) })
+	for _, wd := range []windows{two, three} {
+		each(wd.op, "", func(m ref.Map, r *values) *call { return maxPoolCall(wd, m, r) })
+		each(wd.op+"Grad", ",relu=false", func(m ref.Map, r *values) *call { return maxPoolGradCall(wd, m, r, false) })
+		each(wd.op+"Grad", ",relu=true", func(m ref.Map, r *values) *call { return maxPoolGradCall(wd, m, r, true) })
+		each(wd.op+"Grad", ",ties=none", func(m ref.Map, r *values) *call { return maxPoolSlopeCall(wd, m, r) })
+	}
 	for _, p := range []pool.MaxGradParams{{}, {ReLU: true}, {ReLU: true, Accumulate: true}} {
 		for _, wd := range []windows{two, three} {
 			name, build := wd.op+"GradBias", func(m ref.Map, r *values) *call { return maxPoolGradBiasCall(wd, m, r, p) }
@@ -65,13 +63,36 @@ func poolCases() []Case {
 	}
 	each("AvgPool", "", avgPoolCall)
 	each("AvgPoolGrad", "", avgPoolGradCall)
-	return append(append(list, poolRefusals()...), pool3Refusals()...)
+	return append(list, poolRefusals()...)
 }
 
-func maxPoolCall(m ref.Map, r *values) *call {
+// windows is one way to take maxima, with its operations and their reference.
+type windows struct {
+	op       string
+	maxima   func(m ref.Map, x []float64) []float64
+	gradient func(m ref.Map, dy, x []float64, relu bool) []float64
+	withBias func(m ref.Map, dy, x []float64, relu bool) (dx, db []float64)
+	verdict  verdict // of the gradient
+	overlap  bool    // an element may be in several windows
+	forward  func(k kernels.Backend, y, x *tensor.Tensor) error
+	run      func(k kernels.Backend, dx, dy, x, y *tensor.Tensor, relu bool) error
+	runBias  func(k kernels.Backend, dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error
+}
+
+var (
+	two = windows{op: "MaxPool", maxima: ref.MaxPool, gradient: ref.MaxPoolGrad, withBias: ref.MaxPoolGradBias,
+		verdict: exact, overlap: false, forward: kernels.Backend.MaxPool,
+		run: kernels.Backend.MaxPoolGrad, runBias: kernels.Backend.MaxPoolGradBias}
+	// three adds up to four gradients in one element.
+	three = windows{op: "MaxPool3", maxima: ref.MaxPool3, gradient: ref.MaxPool3Grad, withBias: ref.MaxPool3GradBias,
+		verdict: sums(4), overlap: true, forward: kernels.Backend.MaxPool3,
+		run: kernels.Backend.MaxPool3Grad, runBias: kernels.Backend.MaxPool3GradBias}
+)
+
+func maxPoolCall(wd windows, m ref.Map, r *values) *call {
 	x := onMap("x", m, r.coarse(m.Len())).computed()
-	y := toMap("y", m.CeilHalf(), ref.MaxPool(m, wide(x.float32s)), exact).computed()
-	return &call{operands: []*operand{y, x}, run: func(k kernels.Backend) error { return k.MaxPool(y.t, x.t) }}
+	y := toMap("y", m.CeilHalf(), wd.maxima(m, wide(x.float32s)), exact).computed()
+	return &call{operands: []*operand{y, x}, run: func(k kernels.Backend) error { return wd.forward(k, y.t, x.t) }}
 }
 
 func maxPoolGradCall(wd windows, m ref.Map, r *values, relu bool) *call {
@@ -151,43 +172,31 @@ func avgPoolGradCall(m ref.Map, r *values) *call {
 
 func poolRefusals() []Case {
 	var list []Case
-	for _, wrong := range []wrongShape{{"floor_mode", []int{1, 2, 2, 3}}, {"channels", []int{1, 3, 3, 4}},
-		{"frames", []int{2, 3, 3, 3}}, {"rank", []int{3, 9}}} {
-		list = append(list,
-			refuse("MaxPool", wrong.name, func(*values) *call {
-				y, x := blank(wrong.shape...), blank(1, 5, 5, 3)
-				return &call{operands: []*operand{y, x}, run: func(k kernels.Backend) error { return k.MaxPool(y.t, x.t) }}
-			}),
-			refuse("MaxPoolGrad", wrong.name, func(*values) *call {
-				dy, x, y := blank(wrong.shape...), blank(1, 5, 5, 3), blank(1, 3, 3, 3)
-				return &call{operands: []*operand{dy, x, y}, run: func(k kernels.Backend) error {
-					return k.MaxPoolGrad(x.t, dy.t, x.t, y.t, false)
-				}}
-			}),
-			refuse("MaxPoolGradBias", wrong.name, func(*values) *call {
-				dy, x, y, db := blank(wrong.shape...), blank(1, 5, 5, 3), blank(1, 3, 3, 3), blank(3)
-				return &call{operands: []*operand{dy, x, y, db}, run: func(k kernels.Backend) error {
-					return k.MaxPoolGradBias(x.t, db.t, dy.t, x.t, y.t, pool.MaxGradParams{})
-				}}
-			}))
+	// of adds the cases of an operation on a map of 1×5×5×3. Its smaller map, the first operand, has a wrong shape.
+	of := func(op string, run refusal, wrong []namedShape, others ...*operand) {
+		for _, w := range wrong {
+			list = append(list, refuse(op, w.name, run, append([]*operand{blank(w.shape...), blank(1, 5, 5, 3)}, others...)...))
+		}
 	}
-	list = append(list, refuse("MaxPoolGradBias", "bias", func(*values) *call {
-		dx, db, dy, x, y := blank(1, 5, 5, 3), blank(4), blank(1, 3, 3, 3), blank(1, 5, 5, 3), blank(1, 3, 3, 3)
-		return &call{operands: []*operand{dx, db, dy, x, y}, run: func(k kernels.Backend) error {
-			return k.MaxPoolGradBias(dx.t, db.t, dy.t, x.t, y.t, pool.MaxGradParams{})
-		}}
-	}))
-	for _, wrong := range []wrongShape{{"ceil_mode", []int{1, 3, 3, 3}}, {"channels", []int{1, 2, 2, 4}},
-		{"rank", []int{3, 4}}} {
-		list = append(list,
-			refuse("AvgPool", wrong.name, func(*values) *call {
-				y, x := blank(wrong.shape...), blank(1, 5, 5, 3)
-				return &call{operands: []*operand{y, x}, run: func(k kernels.Backend) error { return k.AvgPool(y.t, x.t) }}
-			}),
-			refuse("AvgPoolGrad", wrong.name, func(*values) *call {
-				dy, dx := blank(wrong.shape...), blank(1, 5, 5, 3)
-				return &call{operands: []*operand{dy, dx}, run: func(k kernels.Backend) error { return k.AvgPoolGrad(dx.t, dy.t) }}
-			}))
+	maxima := []namedShape{{"floor_mode", []int{1, 2, 2, 3}}, {"channels", []int{1, 3, 3, 4}},
+		{"frames", []int{2, 3, 3, 3}}, {"rank", []int{3, 9}}}
+	means := []namedShape{{"ceil_mode", []int{1, 3, 3, 3}}, {"channels", []int{1, 2, 2, 4}}, {"rank", []int{3, 4}}}
+	gradient := func(wd windows) refusal {
+		return func(k kernels.Backend, t []*tensor.Tensor) error { return wd.run(k, t[1], t[0], t[1], t[2], false) }
 	}
+	gradientBias := func(wd windows) refusal {
+		return func(k kernels.Backend, t []*tensor.Tensor) error {
+			return wd.runBias(k, t[1], t[3], t[0], t[1], t[2], pool.MaxGradParams{})
+		}
+	}
+	y := blank(1, 3, 3, 3)
+	for _, wd := range []windows{two, three} {
+		of(wd.op, func(k kernels.Backend, t []*tensor.Tensor) error { return wd.forward(k, t[0], t[1]) }, maxima)
+		of(wd.op+"Grad", gradient(wd), maxima, y)
+		of(wd.op+"GradBias", gradientBias(wd), maxima, y, blank(3))
+		list = append(list, refuse(wd.op+"GradBias", "bias", gradientBias(wd), y, blank(1, 5, 5, 3), y, blank(4)))
+	}
+	of("AvgPool", func(k kernels.Backend, t []*tensor.Tensor) error { return k.AvgPool(t[0], t[1]) }, means)
+	of("AvgPoolGrad", func(k kernels.Backend, t []*tensor.Tensor) error { return k.AvgPoolGrad(t[1], t[0]) }, means)
 	return list
 }

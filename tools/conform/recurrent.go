@@ -35,10 +35,10 @@ func (s sequence) forward() (h, c, gates []float64) {
 	return s.Forward(wide(s.projected), wide(s.wh), wide(s.h0), wide(s.c0))
 }
 
-// state is an operand of one step, or nil if the sequence has none.
+// state is an operand of one step.
 func (s sequence) state(name string, data []float32) *operand {
 	if data == nil {
-		return nil
+		return none()
 	}
 	return input(name, data, s.N, s.H)
 }
@@ -69,24 +69,6 @@ func lstmName(l ref.LSTM, states bool, size float32) string {
 	return named("t=%d,n=%d,h=%d,states=%v,size=%d", l.T, l.N, l.H, states, int(size))
 }
 
-// present leaves out nil operands.
-func present(operands ...*operand) (list []*operand) {
-	for _, o := range operands {
-		if o != nil {
-			list = append(list, o)
-		}
-	}
-	return list
-}
-
-// bound is the tensor of an operand, nil for none.
-func bound(o *operand) *tensor.Tensor {
-	if o == nil {
-		return nil
-	}
-	return o.t
-}
-
 func lstmCase(l ref.LSTM, states bool, size float32, large bool) Case {
 	return Case{Op: "LSTM", Name: lstmName(l, states, size), Large: large, build: func(r *values) *call {
 		s := r.drawSequence(l, states, size)
@@ -97,8 +79,8 @@ func lstmCase(l ref.LSTM, states bool, size float32, large bool) Case {
 		gates.float32s = s.projected
 		wh, h0, c0 := input("wh", s.wh, 4*l.H, l.H), s.state("h0", s.h0), s.state("c0", s.c0)
 		return &call{
-			operands: present(h, c, gates, wh, h0, c0), flops: 8 * float64(l.H*l.H) * float64(l.N*l.T),
-			run: func(k kernels.Backend) error { return k.LSTM(h.t, c.t, gates.t, wh.t, bound(h0), bound(c0)) },
+			operands: []*operand{h, c, gates, wh, h0, c0}, flops: 8 * float64(l.H*l.H) * float64(l.N*l.T),
+			run: func(k kernels.Backend) error { return k.LSTM(h.t, c.t, gates.t, wh.t, h0.t, c0.t) },
 		}
 	}}
 }
@@ -114,7 +96,7 @@ func lstmGradCase(l ref.LSTM, states bool, size float32, large bool) Case {
 		gates.float32s = activations
 		dh, c, wh := input("dh", s.dh, l.T, l.N, l.H), input("c", cells, l.T, l.N, l.H), input("wh", s.wh, 4*l.H, l.H)
 		c0, dcLast := s.state("c0", s.c0), s.state("dcLast", s.dcLast)
-		var dh0, dc0 *operand
+		dh0, dc0 := none(), none()
 		if states {
 			dh0, dc0 = output("dh0", wantH0, judge, l.N, l.H), output("dc0", wantC0, judge, l.N, l.H)
 			if !large && size == 1 {
@@ -122,9 +104,9 @@ func lstmGradCase(l ref.LSTM, states bool, size float32, large bool) Case {
 			}
 		}
 		return &call{
-			operands: present(gates, dh, c, wh, c0, dcLast, dh0, dc0), flops: 8 * float64(l.H*l.H) * float64(l.N*l.T),
+			operands: []*operand{gates, dh, c, wh, c0, dcLast, dh0, dc0}, flops: 8 * float64(l.H*l.H) * float64(l.N*l.T),
 			run: func(k kernels.Backend) error {
-				return k.LSTMGrad(gates.t, dh.t, c.t, wh.t, bound(c0), bound(dcLast), bound(dh0), bound(dc0))
+				return k.LSTMGrad(gates.t, dh.t, c.t, wh.t, c0.t, dcLast.t, dh0.t, dc0.t)
 			},
 		}
 	}}
@@ -144,46 +126,22 @@ func (s sequence) differentiate(gates, dh0, dc0 *operand) {
 }
 
 func lstmRefusals() []Case {
-	var list []Case
-	good := map[string][]int{"h": {2, 3, 4}, "c": {2, 3, 4}, "gates": {2, 3, 16}, "wh": {16, 4}, "h0": {3, 4},
-		"c0": {3, 4}}
-	for _, wrong := range []wrongShape{
-		{"h", []int{2, 3, 5}}, {"c", []int{3, 2, 4}}, {"gates", []int{2, 3, 15}}, {"gates", []int{0, 3, 16}},
-		{"wh", []int{15, 4}}, {"h0", []int{4, 3}}, {"c0", []int{3, 4, 1}},
-	} {
-		list = append(list, refuse("LSTM", wrong.name+"_"+dimensions(wrong.shape), func(*values) *call {
-			o := blanks(good, wrong)
-			return &call{operands: []*operand{o["h"], o["c"], o["gates"], o["wh"], o["h0"], o["c0"]},
-				run: func(k kernels.Backend) error {
-					return k.LSTM(o["h"].t, o["c"].t, o["gates"].t, o["wh"].t, o["h0"].t, o["c0"].t)
-				}}
-		}))
-	}
-	backward := map[string][]int{"gates": {2, 3, 16}, "dh": {2, 3, 4}, "c": {2, 3, 4}, "wh": {16, 4}, "c0": {3, 4},
-		"dcLast": {3, 4}, "dh0": {3, 4}, "dc0": {3, 4}}
-	for _, wrong := range []wrongShape{
-		{"gates", []int{2, 4, 16}}, {"dh", []int{2, 3, 3}}, {"c", []int{6, 4}}, {"wh", []int{16, 5}}, {"c0", []int{3, 5}},
-		{"dcLast", []int{2, 4}}, {"dh0", []int{12}}, {"dc0", []int{3, 3}},
-	} {
-		list = append(list, refuse("LSTMGrad", wrong.name+"_"+dimensions(wrong.shape), func(*values) *call {
-			o := blanks(backward, wrong)
-			return &call{operands: []*operand{o["gates"], o["dh"], o["c"], o["wh"], o["c0"], o["dcLast"], o["dh0"], o["dc0"]},
-				run: func(k kernels.Backend) error {
-					return k.LSTMGrad(o["gates"].t, o["dh"].t, o["c"].t, o["wh"].t, o["c0"].t, o["dcLast"].t, o["dh0"].t, o["dc0"].t)
-				}}
-		}))
-	}
-	return list
-}
-
-// blanks are operands of zeros by their names. One of them has a wrong shape.
-func blanks(shapes map[string][]int, wrong wrongShape) map[string]*operand {
-	operands := map[string]*operand{}
-	for name, shape := range shapes {
-		if name == wrong.name {
-			shape = wrong.shape
-		}
-		operands[name] = blank(shape...)
-	}
-	return operands
+	h, c, gates, wh, state := []int{2, 3, 4}, []int{2, 3, 4}, []int{2, 3, 16}, []int{16, 4}, []int{3, 4}
+	list := refuseShapes("LSTM",
+		[]namedShape{{"h", h}, {"c", c}, {"gates", gates}, {"wh", wh}, {"h0", state}, {"c0", state}},
+		[]namedShape{
+			{"h", []int{2, 3, 5}}, {"c", []int{3, 2, 4}}, {"gates", []int{2, 3, 15}}, {"gates", []int{0, 3, 16}},
+			{"wh", []int{15, 4}}, {"h0", []int{4, 3}}, {"c0", []int{3, 4, 1}},
+		},
+		func(k kernels.Backend, t []*tensor.Tensor) error { return k.LSTM(t[0], t[1], t[2], t[3], t[4], t[5]) })
+	return append(list, refuseShapes("LSTMGrad",
+		[]namedShape{{"gates", gates}, {"dh", h}, {"c", c}, {"wh", wh}, {"c0", state}, {"dcLast", state}, {"dh0", state},
+			{"dc0", state}},
+		[]namedShape{
+			{"gates", []int{2, 4, 16}}, {"dh", []int{2, 3, 3}}, {"c", []int{6, 4}}, {"wh", []int{16, 5}}, {"c0", []int{3, 5}},
+			{"dcLast", []int{2, 4}}, {"dh0", []int{12}}, {"dc0", []int{3, 3}},
+		},
+		func(k kernels.Backend, t []*tensor.Tensor) error {
+			return k.LSTMGrad(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7])
+		})...)
 }

@@ -2,6 +2,7 @@ package conform
 
 import (
 	"nmn/kernels"
+	"nmn/kernels/tensor"
 	"nmn/tools/ref"
 )
 
@@ -13,17 +14,12 @@ func addScaledCases() []Case {
 		}
 	}
 	list = append(list, addScaledCase([]int{4, 257, 384}, true, "r", true))
-	good := map[string][]int{"y": {2, 3, 5}, "x": {2, 3, 5}, "r": {2, 3, 5}, "scale": {5}}
-	for _, wrong := range []wrongShape{{"y", []int{2, 3, 4}}, {"x", []int{6, 5}}, {"r", []int{2, 4, 5}},
-		{"scale", []int{3}}, {"scale", []int{5, 1}}} {
-		list = append(list, refuse("AddScaled", wrong.name+"_"+dimensions(wrong.shape), func(*values) *call {
-			o := blanks(good, wrong)
-			return &call{operands: []*operand{o["y"], o["x"], o["r"], o["scale"]}, run: func(k kernels.Backend) error {
-				return k.AddScaled(o["y"].t, o["x"].t, o["r"].t, o["scale"].t)
-			}}
-		}))
-	}
-	return list
+	fits := []int{2, 3, 5}
+	return append(list, refuseShapes("AddScaled",
+		[]namedShape{{"y", fits}, {"x", fits}, {"r", fits}, {"scale", []int{5}}},
+		[]namedShape{{"y", []int{2, 3, 4}}, {"x", []int{6, 5}}, {"r", []int{2, 4, 5}}, {"scale", []int{3}},
+			{"scale", []int{5, 1}}},
+		func(k kernels.Backend, t []*tensor.Tensor) error { return k.AddScaled(t[0], t[1], t[2], t[3]) })...)
 }
 
 // addScaledCase writes to its own memory, or to the memory of x or r.
@@ -32,28 +28,20 @@ func addScaledCase(shape []int, scaled bool, over string, large bool) Case {
 	return Case{Op: "AddScaled", Name: name, Large: large, build: func(v *values) *call {
 		width, length := shape[len(shape)-1], blank(shape...).length()
 		x, r := input("x", v.normal(length), shape...).computed(), input("r", v.normal(length), shape...).computed()
-		var scale *operand
-		var factors []float64
+		scale := none()
 		if scaled {
 			scale = input("scale", full(v, width), width)
-			factors = wide(scale.float32s)
 		}
-		y := output("y", ref.AddScaled(wide(x.float32s), wide(r.float32s), factors, width), pointwise(2e-7, 1e-6),
-			shape...).computed()
+		want := ref.AddScaled(wide(x.float32s), wide(r.float32s), wide(scale.float32s), width)
+		y := output("y", want, pointwise(2e-7, 1e-6), shape...).computed()
 		switch over {
 		case "x":
 			y.float32s, x = x.float32s, y
 		case "r":
 			y.float32s, r = r.float32s, y
 		}
-		operands := []*operand{y}
-		for _, o := range present(x, r, scale) {
-			if o != y {
-				operands = append(operands, o)
-			}
-		}
-		return &call{operands: operands, run: func(k kernels.Backend) error {
-			return k.AddScaled(y.t, x.t, r.t, bound(scale))
+		return &call{operands: []*operand{y, x, r, scale}, run: func(k kernels.Backend) error {
+			return k.AddScaled(y.t, x.t, r.t, scale.t)
 		}}
 	}}
 }
@@ -66,21 +54,13 @@ func tokenCases() []Case {
 		}
 	}
 	list = append(list, tokenCase([]int{300, 1, 100}, 1, true))
-	good := map[string][]int{"y": {2, 4, 5}, "patches": {2, 3, 5}, "prefix": {1, 5}, "position": {3, 5}}
-	for _, wrong := range []wrongShape{
-		{"y", []int{2, 3, 5}}, {"y", []int{3, 4, 5}}, {"y", []int{8, 5}}, {"patches", []int{2, 3, 4}}, {"prefix", []int{5}},
-		{"prefix", []int{1, 4}},
-		{"position", []int{4, 5}}, {"position", []int{1, 3, 5}},
-	} {
-		list = append(list, refuse("Tokens", wrong.name+"_"+dimensions(wrong.shape), func(*values) *call {
-			o := blanks(good, wrong)
-			return &call{operands: []*operand{o["y"], o["patches"], o["prefix"], o["position"]},
-				run: func(k kernels.Backend) error {
-					return k.Tokens(o["y"].t, o["patches"].t, o["prefix"].t, o["position"].t)
-				}}
-		}))
-	}
-	return list
+	return append(list, refuseShapes("Tokens",
+		[]namedShape{{"y", []int{2, 4, 5}}, {"patches", []int{2, 3, 5}}, {"prefix", []int{1, 5}}, {"position", []int{3, 5}}},
+		[]namedShape{
+			{"y", []int{2, 3, 5}}, {"y", []int{3, 4, 5}}, {"y", []int{8, 5}}, {"patches", []int{2, 3, 4}}, {"prefix", []int{5}},
+			{"prefix", []int{1, 4}}, {"position", []int{4, 5}}, {"position", []int{1, 3, 5}},
+		},
+		func(k kernels.Backend, t []*tensor.Tensor) error { return k.Tokens(t[0], t[1], t[2], t[3]) })...)
 }
 
 func tokenCase(shape []int, before int, positions bool) Case {
@@ -88,20 +68,17 @@ func tokenCase(shape []int, before int, positions bool) Case {
 	return Case{Op: "Tokens", Name: named("patches=%s,prefix=%d,position=%v", dimensions(shape), before, positions),
 		build: func(r *values) *call {
 			patches := input("patches", r.normal(n*l*d), n, l, d).computed()
-			var prefix, position *operand
-			var wantPrefix, wantPosition []float64
+			prefix, position := none(), none()
 			if before > 0 {
 				prefix = input("prefix", full(r, before*d), before, d)
-				wantPrefix = wide(prefix.float32s)
 			}
 			if positions {
 				position = input("position", full(r, l*d), l, d)
-				wantPosition = wide(position.float32s)
 			}
-			want := ref.Tokens(wide(patches.float32s), wantPrefix, wantPosition, n, l, d)
+			want := ref.Tokens(wide(patches.float32s), wide(prefix.float32s), wide(position.float32s), n, l, d)
 			y := output("y", want, pointwise(1e-7, 1e-7), n, before+l, d).computed()
-			return &call{operands: present(y, patches, prefix, position), run: func(k kernels.Backend) error {
-				return k.Tokens(y.t, patches.t, bound(prefix), bound(position))
+			return &call{operands: []*operand{y, patches, prefix, position}, run: func(k kernels.Backend) error {
+				return k.Tokens(y.t, patches.t, prefix.t, position.t)
 			}}
 		}}
 }
@@ -119,20 +96,14 @@ func patchCases() []Case {
 		list = append(list, patchCase(s, i%2 == 1, false))
 	}
 	list = append(list, patchCase(patchShape{n: 2, h: 224, w: 224, c: 3, p: 16, k: 96}, true, true))
-	good := map[string][]int{"y": {2, 6, 5}, "x": {2, 4, 6, 3}, "w": {5, 2, 2, 3}, "b": {5}}
-	for _, wrong := range []wrongShape{
-		{"y", []int{2, 6, 4}}, {"y", []int{2, 5, 5}}, {"y", []int{2, 2, 3, 5}}, {"x", []int{2, 5, 6, 3}},
-		{"x", []int{2, 4, 6, 4}}, {"x", []int{2, 1, 1, 3}},
-		{"w", []int{5, 2, 3, 3}}, {"w", []int{5, 0, 0, 3}}, {"w", []int{5, 12}}, {"b", []int{6}},
-	} {
-		list = append(list, refuse("PatchEmbed", wrong.name+"_"+dimensions(wrong.shape), func(*values) *call {
-			o := blanks(good, wrong)
-			return &call{operands: []*operand{o["y"], o["x"], o["w"], o["b"]}, run: func(k kernels.Backend) error {
-				return k.PatchEmbed(o["y"].t, o["x"].t, o["w"].t, o["b"].t)
-			}}
-		}))
-	}
-	return list
+	return append(list, refuseShapes("PatchEmbed",
+		[]namedShape{{"y", []int{2, 6, 5}}, {"x", []int{2, 4, 6, 3}}, {"w", []int{5, 2, 2, 3}}, {"b", []int{5}}},
+		[]namedShape{
+			{"y", []int{2, 6, 4}}, {"y", []int{2, 5, 5}}, {"y", []int{2, 2, 3, 5}}, {"x", []int{2, 5, 6, 3}},
+			{"x", []int{2, 4, 6, 4}}, {"x", []int{2, 1, 1, 3}},
+			{"w", []int{5, 2, 3, 3}}, {"w", []int{5, 0, 0, 3}}, {"w", []int{5, 12}}, {"b", []int{6}},
+		},
+		func(k kernels.Backend, t []*tensor.Tensor) error { return k.PatchEmbed(t[0], t[1], t[2], t[3]) })...)
 }
 
 func patchCase(s patchShape, bias, large bool) Case {
@@ -140,18 +111,14 @@ func patchCase(s patchShape, bias, large bool) Case {
 		Large: large, build: func(r *values) *call {
 			x, w := input("x", r.normal(s.n*s.h*s.w*s.c), s.n, s.h, s.w, s.c).computed(), input("w", r.normal(s.k*s.p*s.p*s.c),
 				s.k, s.p, s.p, s.c).computed()
-			var b *operand
-			var biases []float64
+			b := none()
 			if bias {
 				b = input("b", full(r, s.k), s.k)
-				biases = wide(b.float32s)
 			}
 			l, terms := s.h/s.p*(s.w/s.p), s.p*s.p*s.c
-			y := output("y", ref.PatchEmbed(wide(x.float32s), wide(w.float32s), biases, s.n, s.h, s.w, s.c, s.p, s.k),
+			y := output("y", ref.PatchEmbed(wide(x.float32s), wide(w.float32s), wide(b.float32s), s.n, s.h, s.w, s.c, s.p, s.k),
 				sums(terms), s.n, l, s.k).computed()
-			return &call{operands: present(y, x, w, b), flops: 2 * float64(s.n*l*s.k) * float64(terms),
-				run: func(k kernels.Backend) error {
-					return k.PatchEmbed(y.t, x.t, w.t, bound(b))
-				}}
+			return &call{operands: []*operand{y, x, w, b}, flops: 2 * float64(s.n*l*s.k) * float64(terms),
+				run: func(k kernels.Backend) error { return k.PatchEmbed(y.t, x.t, w.t, b.t) }}
 		}}
 }

@@ -2,6 +2,7 @@ package conform
 
 import (
 	"nmn/kernels"
+	"nmn/kernels/tensor"
 	"nmn/kernels/transformer"
 	"nmn/tools/ref"
 )
@@ -26,17 +27,12 @@ func layerNormCases() []Case {
 		list = append(list, layerNormCase([]int{3, 48}, rows, false, false), layerNormCase([]int{2, 21}, rows, true, false))
 	}
 	list = append(list, layerNormCase([]int{4, 257, 384}, "plain", false, true))
-	good := map[string][]int{"y": {2, 3, 4}, "x": {2, 3, 4}, "gain": {4}, "bias": {4}}
-	for _, wrong := range []wrongShape{{"y", []int{2, 3, 5}}, {"y", []int{6, 4}}, {"x", []int{2, 4, 4}},
-		{"gain", []int{3}}, {"bias", []int{4, 1}}} {
-		list = append(list, refuse("LayerNorm", wrong.name+"_"+dimensions(wrong.shape), func(*values) *call {
-			o := blanks(good, wrong)
-			return &call{operands: []*operand{o["y"], o["x"], o["gain"], o["bias"]}, run: func(k kernels.Backend) error {
-				return k.LayerNorm(o["y"].t, o["x"].t, o["gain"].t, o["bias"].t, 1e-6)
-			}}
-		}))
-	}
-	return list
+	fits := []int{2, 3, 4}
+	return append(list, refuseShapes("LayerNorm",
+		[]namedShape{{"y", fits}, {"x", fits}, {"gain", []int{4}}, {"bias", []int{4}}},
+		[]namedShape{{"y", []int{2, 3, 5}}, {"y", []int{6, 4}}, {"x", []int{2, 4, 4}}, {"gain", []int{3}},
+			{"bias", []int{4, 1}}},
+		func(k kernels.Backend, t []*tensor.Tensor) error { return k.LayerNorm(t[0], t[1], t[2], t[3], 1e-6) })...)
 }
 
 func layerNormCase(shape []int, rows string, inPlace, large bool) Case {
@@ -59,11 +55,10 @@ func layerNormCase(shape []int, rows string, inPlace, large bool) Case {
 		gain, bias := input("gain", full(r, width), width), input("bias", full(r, width), width)
 		want := ref.LayerNorm(wide(x.float32s), wide(gain.float32s), wide(bias.float32s), width, float64(float32(eps)))
 		y := output("y", want, pointwise(1e-6, 2e-6), shape...).computed()
-		operands := []*operand{y, gain, bias, x}
 		if inPlace {
-			y.float32s, x, operands = x.float32s, y, operands[:3]
+			y.float32s, x = x.float32s, y
 		}
-		return &call{operands: operands, run: func(k kernels.Backend) error {
+		return &call{operands: []*operand{y, gain, bias, x}, run: func(k kernels.Backend) error {
 			return k.LayerNorm(y.t, x.t, gain.t, bias.t, eps)
 		}}
 	}}
@@ -92,8 +87,8 @@ func geluCases() []Case {
 		}
 		list = append(list, geluCase(kind, 20_000, false, false), geluCase(kind, 4*257*1536, false, true))
 	}
-	return append(list, refusePair("GELU", func(k kernels.Backend, a, b *operand) error {
-		return k.GELU(a.t, b.t, transformer.Exact)
+	return append(list, refusePair("GELU", func(k kernels.Backend, t []*tensor.Tensor) error {
+		return k.GELU(t[0], t[1], transformer.Exact)
 	}))
 }
 
@@ -107,11 +102,10 @@ func geluCase(kind transformer.GELUKind, n int, inPlace, large bool) Case {
 			copy(data, []float32{-1, 0, 1e4, -1e4, 60, -60, 5.5, -5.5, 1e-20, -1e-20})
 			x := input("x", r.held(data), n).computed()
 			y := output("y", gelus[kind](wide(x.float32s)), pointwise(5e-7, 1.5e-6), n).computed()
-			operands := []*operand{y, x}
 			if inPlace {
-				y.float32s, x, operands = x.float32s, y, operands[:1]
+				y.float32s, x = x.float32s, y
 			}
-			return &call{operands: operands, run: func(k kernels.Backend) error { return k.GELU(y.t, x.t, kind) }}
+			return &call{operands: []*operand{y, x}, run: func(k kernels.Backend) error { return k.GELU(y.t, x.t, kind) }}
 		}}
 }
 
@@ -140,22 +134,16 @@ func attentionCases() []Case {
 	list = append(list, attentionCase(attentionShape{n: 1, t: 30, heads: 2, width: 32}, "equal", false),
 		attentionCase(attentionShape{n: 1, t: 257, heads: 6, width: 64}, "plain", true),
 		attentionCase(attentionShape{n: 2, t: 197, heads: 3, width: 64}, "plain", true))
-	good := map[string][]int{"y": {2, 3, 8}, "qkv": {2, 3, 24}}
-	for _, wrong := range []wrongShape{
-		{"", nil}, {"y", []int{2, 3, 9}}, {"y", []int{3, 3, 8}}, {"y", []int{2, 2, 8}}, {"y", []int{6, 8}},
-		{"qkv", []int{2, 3, 8}}, {"qkv", []int{2, 1, 3, 24}},
-	} {
-		list = append(list, refuse("Attention", wrong.name+"_"+dimensions(wrong.shape), func(*values) *call {
-			o, heads := blanks(good, wrong), 2
-			if wrong.name == "" {
-				heads = 3 // which do not divide 8
-			}
-			return &call{operands: []*operand{o["y"], o["qkv"]}, run: func(k kernels.Backend) error {
-				return k.Attention(o["y"].t, o["qkv"].t, heads)
-			}}
-		}))
+	attention := func(heads int) refusal {
+		return func(k kernels.Backend, t []*tensor.Tensor) error { return k.Attention(t[0], t[1], heads) }
 	}
-	return list
+	list = append(list, refuse("Attention", "heads_that_do_not_divide", attention(3), blank(2, 3, 8), blank(2, 3, 24)))
+	return append(list, refuseShapes("Attention",
+		[]namedShape{{"y", []int{2, 3, 8}}, {"qkv", []int{2, 3, 24}}},
+		[]namedShape{
+			{"y", []int{2, 3, 9}}, {"y", []int{3, 3, 8}}, {"y", []int{2, 2, 8}}, {"y", []int{6, 8}},
+			{"qkv", []int{2, 3, 8}}, {"qkv", []int{2, 1, 3, 24}},
+		}, attention(2))...)
 }
 
 func attentionCase(s attentionShape, logits string, large bool) Case {
@@ -245,10 +233,9 @@ func linearCases() []Case {
 		list = append(list, l.withCase())
 	}
 	for _, shape := range [][]int{{5}, {5, 0}, {5, 3, 1, 4}, {1, 5, 4}} {
-		list = append(list, refuse("PrepareLinear", dimensions(shape), func(*values) *call {
-			w := blank(shape...)
-			return &call{operands: []*operand{w}, run: func(k kernels.Backend) error { return k.PrepareLinear(w.t) }}
-		}))
+		list = append(list, refuse("PrepareLinear", dimensions(shape), func(k kernels.Backend, t []*tensor.Tensor) error {
+			return k.PrepareLinear(t[0])
+		}, blank(shape...)))
 	}
 	return append(list, linearRefusals()...)
 }
@@ -272,64 +259,48 @@ func (l linear) withCase() Case {
 		if l.prepared {
 			w.want, w.verdict = make([]float64, k*c), anything
 		}
-		var b, scale, residual *operand
+		b, scale, residual := none(), none(), none()
 		if l.bias {
 			b = input("b", full(r, k), k)
 		}
 		if l.scale {
 			scale = input("scale", full(r, k), k)
 		}
-		var biases, factors []float64
-		if b != nil {
-			biases = wide(b.float32s)
-		}
-		if scale != nil {
-			factors = wide(scale.float32s)
-		}
-		want := gelus[l.kind](ref.Linear(wide(x.float32s), wide(w.float32s), biases, c, k))
+		want := gelus[l.kind](ref.Linear(wide(x.float32s), wide(w.float32s), wide(b.float32s), c, k))
 		rest := make([]float32, length)
 		if l.residual {
 			rest = r.normal(length)
 		}
-		want = ref.AddScaled(want, wide(rest), factors, k)
+		want = ref.AddScaled(want, wide(rest), wide(scale.float32s), k)
 		y := output("y", want, sums(c), shape...).computed()
 		if l.residual && l.alias {
 			y.float32s, residual = rest, y
 		} else if l.residual {
 			residual = input("residual", rest, shape...).computed()
 		}
-		operands := present(y, x, w, b, scale, residual)
-		if residual == y {
-			operands = operands[:len(operands)-1]
-		}
+		operands := []*operand{y, x, w, b, scale, residual}
 		return &call{operands: operands, flops: 2 * float64(length) * float64(c), run: func(d kernels.Backend) error {
 			if l.prepared {
 				if err := d.PrepareLinear(w.t); err != nil {
 					return err
 				}
 			}
-			return d.Linear(y.t, x.t, w.t, bound(b),
-				transformer.LinearParams{GELU: l.kind, Scale: bound(scale), Residual: bound(residual), Prepared: l.prepared})
+			return d.Linear(y.t, x.t, w.t, b.t,
+				transformer.LinearParams{GELU: l.kind, Scale: scale.t, Residual: residual.t, Prepared: l.prepared})
 		}}
 	}}
 }
 
 func linearRefusals() []Case {
-	var list []Case
-	good := map[string][]int{"y": {2, 3, 5}, "x": {2, 3, 4}, "w": {5, 4}, "b": {5}, "scale": {5}, "residual": {2, 3, 5}}
-	for _, wrong := range []wrongShape{
-		{"y", []int{2, 3, 4}}, {"y", []int{2, 2, 5}}, {"x", []int{2, 3, 5}}, {"x", []int{0, 3, 4}}, {"w", []int{5, 3}},
-		{"w", []int{5, 2, 1, 4}}, {"w", []int{20}},
-		{"w", []int{5, 0}}, {"b", []int{4}}, {"scale", []int{1, 5}}, {"residual", []int{6, 5}},
-	} {
-		list = append(list, refuse("Linear", wrong.name+"_"+dimensions(wrong.shape), func(*values) *call {
-			o := blanks(good, wrong)
-			return &call{operands: []*operand{o["y"], o["x"], o["w"], o["b"], o["scale"], o["residual"]},
-				run: func(k kernels.Backend) error {
-					return k.Linear(o["y"].t, o["x"].t, o["w"].t, o["b"].t, transformer.LinearParams{Scale: o["scale"].t,
-						Residual: o["residual"].t})
-				}}
-		}))
-	}
-	return list
+	return refuseShapes("Linear",
+		[]namedShape{{"y", []int{2, 3, 5}}, {"x", []int{2, 3, 4}}, {"w", []int{5, 4}}, {"b", []int{5}}, {"scale", []int{5}},
+			{"residual", []int{2, 3, 5}}},
+		[]namedShape{
+			{"y", []int{2, 3, 4}}, {"y", []int{2, 2, 5}}, {"x", []int{2, 3, 5}}, {"x", []int{0, 3, 4}}, {"w", []int{5, 3}},
+			{"w", []int{5, 2, 1, 4}}, {"w", []int{20}},
+			{"w", []int{5, 0}}, {"b", []int{4}}, {"scale", []int{1, 5}}, {"residual", []int{6, 5}},
+		},
+		func(k kernels.Backend, t []*tensor.Tensor) error {
+			return k.Linear(t[0], t[1], t[2], t[3], transformer.LinearParams{Scale: t[4], Residual: t[5]})
+		})
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"nmn/kernels"
+	"nmn/kernels/tensor"
 	"nmn/kernels/update"
 	"nmn/tools/ref"
 )
@@ -77,13 +78,7 @@ func (v *values) parameters(lengths []int) []parameter {
 	return list
 }
 
-// entries lists the parameters for a call, when all operands have memory.
-func entries(list []parameter) []update.Entry {
-	out := make([]update.Entry, len(list))
-	fillEntries(out, list)
-	return out
-}
-
+// fillEntries lists the parameters for a call, when all operands have memory.
 func fillEntries(out []update.Entry, list []parameter) {
 	for i, p := range list {
 		out[i] = update.Entry{W: p.w.t, G: p.g.t, LR: p.lr, Decay: p.decay}
@@ -242,49 +237,34 @@ func zeroCase(name string, t *operand) Case {
 }
 
 func updateRefusals() []Case {
+	adam := update.AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 1}
 	of := func(op, name string, w, g, m, v *operand, run func(k kernels.Backend, e []update.Entry) error) Case {
-		return refuse(op, name, func(*values) *call {
-			p := parameter{w: w, g: g, m: m, v: v, lr: 0.1}
-			operands := []*operand{w, g}
-			for _, o := range []*operand{m, v} {
-				if o != nil {
-					operands = append(operands, o)
-				}
-			}
-			return &call{operands: operands, run: func(k kernels.Backend) error { return run(k, entries([]parameter{p})) }}
-		})
+		return refuse(op, name, func(k kernels.Backend, t []*tensor.Tensor) error {
+			return run(k, []update.Entry{{W: t[0], G: t[1], M: t[2], V: t[3], LR: 0.1}})
+		}, w, g, m, v)
 	}
 	sgd := func(k kernels.Backend, e []update.Entry) error { return k.SGD(e, 0.9) }
-	adamW := func(k kernels.Backend, e []update.Entry) error {
-		return k.AdamW(e, update.AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 1})
-	}
-	adam := func(k kernels.Backend, e []update.Entry) error {
-		return k.Adam(e, update.AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 1})
-	}
+	adamW := func(k kernels.Backend, e []update.Entry) error { return k.AdamW(e, adam) }
+	plain := func(k kernels.Backend, e []update.Entry) error { return k.Adam(e, adam) }
+	four, five := blank(4), blank(5)
 	return []Case{
-		of("SGD", "gradient", blank(4), blank(5), blank(4), nil, sgd),
-		of("SGD", "momentum", blank(4), blank(4), blank(3), nil, sgd),
-		of("SGD", "momentum_missing", blank(4), blank(4), nil, nil, sgd),
-		of("Adam", "gradient", blank(4), blank(5), blank(4), blank(4), adam),
-		of("Adam", "second_moment", blank(4), blank(4), blank(4), blank(5), adam),
-		of("Adam", "second_moment_missing", blank(4), blank(4), blank(4), nil, adam),
-		of("AdamW", "second_moment", blank(4), blank(4), blank(4), blank(5), adamW),
-		of("AdamW", "second_moment_missing", blank(4), blank(4), blank(4), nil, adamW),
-		of("Average", "average_missing", blank(4), blank(4), nil, nil,
+		of("SGD", "gradient", four, five, four, none(), sgd),
+		of("SGD", "momentum", four, four, blank(3), none(), sgd),
+		of("SGD", "momentum_missing", four, four, none(), none(), sgd),
+		of("Adam", "gradient", four, five, four, four, plain),
+		of("Adam", "second_moment", four, four, four, five, plain),
+		of("Adam", "second_moment_missing", four, four, four, none(), plain),
+		of("AdamW", "second_moment", four, four, four, five, adamW),
+		of("AdamW", "second_moment_missing", four, four, four, none(), adamW),
+		of("Average", "average_missing", four, four, none(), none(),
 			func(k kernels.Backend, e []update.Entry) error { return k.Average(e, .1) }),
-		of("Exchange", "average_missing", blank(4), blank(4), nil, nil,
+		of("Exchange", "average_missing", four, four, none(), none(),
 			func(k kernels.Backend, e []update.Entry) error { return k.Exchange(e) }),
-		refuse("GradNorm", "norm", func(*values) *call {
-			w, g, norm := blank(4), blank(4), blank(2)
-			return &call{operands: []*operand{w, g, norm}, run: func(k kernels.Backend) error {
-				return k.GradNorm(norm.t, []update.Entry{{W: w.t, G: g.t, LR: 1}})
-			}}
-		}),
-		refuse("Clip", "norm", func(*values) *call {
-			w, g, norm := blank(4), blank(4), blank(2)
-			return &call{operands: []*operand{w, g, norm}, run: func(k kernels.Backend) error {
-				return k.Clip([]update.Entry{{W: w.t, G: g.t, LR: 1}}, norm.t, 1)
-			}}
-		}),
+		refuse("GradNorm", "norm", func(k kernels.Backend, t []*tensor.Tensor) error {
+			return k.GradNorm(t[1], []update.Entry{{W: t[0], G: t[0], LR: 1}})
+		}, four, blank(2)),
+		refuse("Clip", "norm", func(k kernels.Backend, t []*tensor.Tensor) error {
+			return k.Clip([]update.Entry{{W: t[0], G: t[0], LR: 1}}, t[1], 1)
+		}, four, blank(2)),
 	}
 }

@@ -34,11 +34,9 @@ func embedCases() []Case {
 	for _, paper := range []ref.Entropy{{M: 320, V: 23647, D: 300}, {M: 320, V: 3000, D: 1200}} {
 		list = append(list, embedCase(paper, true), embedGradCase(paper, true))
 	}
-	for op, run := range map[string]func(k kernels.Backend, rows, table, words *tensor.Tensor) error{
-		"Embed": func(k kernels.Backend, rows, table, words *tensor.Tensor) error { return k.Embed(rows, table, words) },
-		"EmbedGrad": func(k kernels.Backend, rows, table, words *tensor.Tensor) error {
-			return k.EmbedGrad(table, rows, words)
-		},
+	for op, run := range map[string]refusal{
+		"Embed":     func(k kernels.Backend, t []*tensor.Tensor) error { return k.Embed(t[0], t[1], t[2]) },
+		"EmbedGrad": func(k kernels.Backend, t []*tensor.Tensor) error { return k.EmbedGrad(t[1], t[0], t[2]) },
 	} {
 		list = append(list, embedRefusals(op, run)...)
 	}
@@ -71,7 +69,7 @@ func embedGradCase(e ref.Entropy, large bool) Case {
 	}}
 }
 
-func embedRefusals(op string, run func(k kernels.Backend, rows, table, words *tensor.Tensor) error) []Case {
+func embedRefusals(op string, run refusal) []Case {
 	var list []Case
 	for _, w := range []struct {
 		name        string
@@ -82,21 +80,11 @@ func embedRefusals(op string, run func(k kernels.Backend, rows, table, words *te
 		{"rank", []int{12}, []int{5, 4}, make([]int32, 12)},
 		{"word", []int{3, 4}, []int{5, 4}, []int32{0, 5, 2}},
 	} {
-		c := refuse(op, w.name, func(*values) *call {
-			rows, table, words := blank(w.rows...), blank(w.table...), ints("words", w.words, len(w.words))
-			return &call{operands: []*operand{rows, table, words}, run: func(k kernels.Backend) error {
-				return run(k, rows.t, table.t, words.t)
-			}}
-		})
+		c := refuse(op, w.name, run, blank(w.rows...), blank(w.table...), ints("words", w.words, len(w.words)))
 		c.Values = w.name == "word"
 		list = append(list, c)
 	}
-	return append(list, refuse(op, "word_type", func(*values) *call {
-		rows, table, words := blank(3, 4), blank(5, 4), blank(3)
-		return &call{operands: []*operand{rows, table, words}, run: func(k kernels.Backend) error {
-			return run(k, rows.t, table.t, words.t)
-		}}
-	}))
+	return append(list, refuse(op, "word_type", run, blank(3, 4), blank(5, 4), blank(3)))
 }
 
 // entropies have vocabularies on both sides of tiles and blocks, rows on both sides of vectors, and few words
@@ -153,7 +141,7 @@ func (s entropyOf) call(gradients, slopes bool) *call {
 	h, w, b, targets := input("h", s.h, s.M, s.D), input("w", s.w, s.V, s.D), input("b", s.b, s.V),
 		ints("targets", s.targets, s.M)
 	loss := output("loss", losses(), sums(s.D), s.M)
-	var dh, dw, db *operand
+	dh, dw, db := none(), none(), none()
 	if gradients {
 		wantH, wantW, wantB := s.Gradients(wideH, wideW, wideB, s.targets, scale)
 		products := s.D * int(s.size*s.size) // an error of a logit, as large as it is, is one of the probability
@@ -169,9 +157,9 @@ func (s entropyOf) call(gradients, slopes bool) *call {
 		}
 	}
 	return &call{
-		operands: present(loss, dh, dw, db, h, w, b, targets), flops: 6 * float64(s.M) * float64(s.V*s.D),
+		operands: []*operand{loss, dh, dw, db, h, w, b, targets}, flops: 6 * float64(s.M) * float64(s.V*s.D),
 		run: func(k kernels.Backend) error {
-			return k.CrossEntropy(loss.t, bound(dh), bound(dw), bound(db), h.t, w.t, b.t, targets.t, scale)
+			return k.CrossEntropy(loss.t, dh.t, dw.t, db.t, h.t, w.t, b.t, targets.t, scale)
 		},
 	}
 }
@@ -240,37 +228,37 @@ func addCase(n int) Case {
 }
 
 func entropyRefusals() []Case {
-	list := []Case{
-		refusePair("Add", func(k kernels.Backend, a, b *operand) error { return k.Add(a.t, b.t) }),
-		refuse("LogSoftmax", "rank", func(*values) *call {
-			x := blank(2, 3, 4)
-			return &call{operands: []*operand{x}, run: func(k kernels.Backend) error { return k.LogSoftmax(x.t) }}
-		}),
+	run := func(k kernels.Backend, t []*tensor.Tensor) error {
+		return k.CrossEntropy(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], 1)
 	}
-	good := map[string][]int{"loss": {3}, "dh": {3, 4}, "dw": {5, 4}, "db": {5}, "h": {3, 4}, "w": {5, 4}, "b": {5}}
-	refusal := func(name string, wrong wrongShape, targets []int32, without string) Case {
-		return refuse("CrossEntropy", name, func(*values) *call {
-			o := blanks(good, wrong)
-			words := ints("targets", targets, len(targets))
-			operands := []*operand{words}
-			for _, one := range o {
-				operands = append(operands, one)
+	fits := []namedShape{{"loss", []int{3}}, {"dh", []int{3, 4}}, {"dw", []int{5, 4}}, {"db", []int{5}}, {"h", []int{3, 4}},
+		{"w", []int{5, 4}}, {"b", []int{5}}}
+	refused := func(name string, wrong namedShape, targets ...int32) Case {
+		var operands []*operand
+		for _, o := range fits {
+			switch {
+			case o.name != wrong.name:
+				operands = append(operands, blank(o.shape...))
+			case wrong.shape == nil:
+				operands = append(operands, none())
+			default:
+				operands = append(operands, blank(wrong.shape...))
 			}
-			delete(o, without)
-			return &call{operands: operands, run: func(k kernels.Backend) error {
-				return k.CrossEntropy(o["loss"].t, bound(o["dh"]), bound(o["dw"]), bound(o["db"]), o["h"].t, o["w"].t, o["b"].t,
-					words.t, 1)
-			}}
-		})
+		}
+		return refuse("CrossEntropy", name, run, append(operands, ints("targets", targets, len(targets)))...)
 	}
-	for _, wrong := range []wrongShape{
+	var list []Case
+	for _, wrong := range []namedShape{
 		{"loss", []int{4}}, {"dh", []int{4, 3}}, {"dw", []int{4, 5}}, {"db", []int{3}}, {"h", []int{3, 5}}, {"w", []int{20}},
 		{"b", []int{4}},
 	} {
-		list = append(list, refusal(wrong.name, wrong, []int32{0, 1, 2}, ""))
+		list = append(list, refused(wrong.name, wrong, 0, 1, 2))
 	}
-	beyond := refusal("word", wrongShape{}, []int32{0, 1, 5}, "")
+	beyond := refused("word", namedShape{}, 0, 1, 5)
 	beyond.Values = true
-	return append(list, beyond, refusal("targets", wrongShape{}, []int32{0, 1}, ""), refusal("gradients_in_part",
-		wrongShape{}, []int32{0, 1, 2}, "dw"))
+	return append(list, beyond, refused("targets", namedShape{}, 0, 1), refused("gradients_in_part",
+		namedShape{name: "dw"}, 0, 1, 2),
+		refusePair("Add", func(k kernels.Backend, t []*tensor.Tensor) error { return k.Add(t[0], t[1]) }),
+		refuse("LogSoftmax", "rank", func(k kernels.Backend, t []*tensor.Tensor) error { return k.LogSoftmax(t[0]) },
+			blank(2, 3, 4)))
 }
