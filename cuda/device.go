@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"gorgonia.org/cu"
 )
@@ -17,11 +16,9 @@ const minimumCapability = 75
 
 // Options choose how a device reports.
 type Options struct {
-	// SyncLaunches waits for every launch: a fault is then noticed by the launch that caused it, and
-	// each launch is timed. Graphs should not be used with it.
+	// SyncLaunches waits for every launch: a fault is then noticed by the launch that caused it. Graphs should
+	// not be used with it.
 	SyncLaunches bool
-	// Trace, if set, is called with each launch and its time under SyncLaunches.
-	Trace func(launch string, took time.Duration)
 }
 
 // Info describes a device.

@@ -125,18 +125,15 @@ func scenario(d *Device) error {
 	if err != nil {
 		return err
 	}
-	f, err := m.Function("first")
-	if err != nil {
-		return err
-	}
-	if err := f.AllowShared(100 << 10); err != nil {
+	var k plainKernel
+	if err := k.Find(m, "first"); err != nil {
 		return err
 	}
 	s := d.Compute()
-	if err := s.Launch(f, Dim3{X: 1}, Dim3{X: 32}, 0, Pointer(a)); err != nil {
+	if err := k.launch(s); err != nil {
 		return err
 	}
-	return errors.Join(scenarioOfCopies(d, a), scenarioOfEvents(d, a), scenarioOfGraphs(s, f, a), d.Sync())
+	return errors.Join(scenarioOfCopies(d, a), scenarioOfEvents(d, a), scenarioOfGraphs(s, &k, a), d.Sync())
 }
 
 func scenarioOfCopies(d *Device, a Address) error {
@@ -191,10 +188,8 @@ func scenarioOfEvents(d *Device, a Address) error {
 	return err
 }
 
-func scenarioOfGraphs(s *Stream, f *Function, a Address) error {
-	g, err := s.Capture("step", func() error {
-		return errors.Join(s.Zero(a, 16), s.Launch(f, Dim3{X: 1}, Dim3{X: 32}, 0, Pointer(a)))
-	})
+func scenarioOfGraphs(s *Stream, k *plainKernel, a Address) error {
+	g, err := s.Capture("step", func() error { return errors.Join(s.Zero(a, 16), k.launch(s)) })
 	if err != nil {
 		return err
 	}
@@ -243,7 +238,6 @@ func tolerated(log []string) bool {
 
 func TestLaunch_PassesArgumentsOfAllTypes(t *testing.T) {
 	d := open(t, fakedriver.H200, Options{})
-	f := kernel(t, d, "arguments")
 	type record struct {
 		i int32
 		f float32
@@ -253,8 +247,17 @@ func TestLaunch_PassesArgumentsOfAllTypes(t *testing.T) {
 	}
 	at, err := d.Alloc(int(unsafe.Sizeof(record{})))
 	must(t, err)
-	must(t, d.Compute().Launch(f, Dim3{X: 1}, Dim3{X: 1}, 0,
-		Pointer(at), Int32(-5), Float32(1.5), Int64(-1<<40), Float64(-2.25), BFloat16(0x3fc0)))
+	type arguments struct {
+		at Address
+		i  int32
+		f  float32
+		l  int64
+		d  float64
+		h  uint32
+	}
+	var k Kernel[arguments]
+	find(t, d, "arguments", &k)
+	must(t, k.Launch(d.Compute(), Dim3{X: 1}, Dim3{X: 1}, arguments{at, -5, 1.5, -1 << 40, -2.25, 0x3fc0}))
 	var got record
 	must(t, d.Compute().Download(unsafe.Slice((*byte)(unsafe.Pointer(&got)), unsafe.Sizeof(got)), at))
 	if want := (record{-5, 1.5, -1 << 40, -2.25, 0x3fc0}); got != want {
@@ -266,9 +269,15 @@ func TestLaunch_AllocatesNothing(t *testing.T) {
 	c := fakedriver.H200
 	c.Eager = true
 	d := open(t, c, Options{})
-	f, s := kernel(t, d, "first"), d.Compute()
+	type arguments struct {
+		x Address
+		n int32
+		f float32
+	}
+	var k Kernel[arguments]
+	find(t, d, "first", &k)
 	allocations := testing.AllocsPerRun(100, func() {
-		if s.Launch(f, Dim3{X: 8}, Dim3{X: 256}, 0, Pointer(0), Int32(1), Float32(2)) != nil {
+		if k.Launch(d.Compute(), Dim3{X: 8}, Dim3{X: 256}, arguments{n: 1, f: 2}) != nil {
 			t.Fatal("launch failed")
 		}
 	})
@@ -279,16 +288,13 @@ func TestLaunch_AllocatesNothing(t *testing.T) {
 
 func TestLaunch_BadSizes(t *testing.T) {
 	d := open(t, fakedriver.H200, Options{})
-	f := kernel(t, d, "first")
+	k := kernel(t, d, "first")
 	for _, block := range []Dim3{{}, {X: 2048}, {X: 32, Y: 32, Z: 2}} {
-		err := d.Compute().Launch(f, Dim3{X: 1}, block, 0)
+		err := k.Launch(d.Compute(), Dim3{X: 1}, block, struct{}{})
 		var refused *Error
 		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "test.first") {
 			t.Errorf("block %v: error %v, want an Error that names the kernel", block, err)
 		}
-	}
-	if err := d.Compute().Launch(f, Dim3{X: 1}, Dim3{X: 1}, 0, make([]Arg, maxArguments+1)...); err == nil {
-		t.Error("too many arguments are no error")
 	}
 }
 
@@ -299,8 +305,13 @@ func TestModule_BadImagesAndNames(t *testing.T) {
 	}
 	m, err := d.LoadModule("test", "fake fatbin")
 	must(t, err)
-	if _, err := m.Function("missing"); err == nil || !strings.Contains(err.Error(), "test.missing") {
+	var missing Kernel[struct{}]
+	if err := missing.Find(m, "missing"); err == nil || !strings.Contains(err.Error(), "test.missing") {
 		t.Errorf("error %v, want one that names the kernel", err)
+	}
+	var odd Kernel[struct{ narrow uint16 }]
+	if err := odd.Find(m, "first"); err == nil || !strings.Contains(err.Error(), "narrow has 2 bytes") {
+		t.Errorf("error %v, want one that names the argument", err)
 	}
 	fake.Fail(fake.Calls()+2, 209) // after cuCtxSetCurrent
 	if _, err := d.LoadModule("new", "fake fatbin"); !errors.Is(err, ErrArchitecture) {

@@ -76,18 +76,32 @@ func open(t *testing.T, c fakedriver.Config, options Options) *Device {
 	return d
 }
 
+// plainKernel is a kernel without arguments.
+type plainKernel struct{ Kernel[struct{}] }
+
+// launch enqueues the kernel on a block of 32 threads.
+func (k *plainKernel) launch(s *Stream) error {
+	return k.Launch(s, Dim3{X: 1}, Dim3{X: 32}, struct{}{})
+}
+
 // kernel loads a kernel of the fake driver, which takes every name.
-func kernel(t *testing.T, d *Device, name string) *Function {
+func kernel(t *testing.T, d *Device, name string) *plainKernel {
+	t.Helper()
+	k := &plainKernel{}
+	find(t, d, name, &k.Kernel)
+	return k
+}
+
+// find loads a kernel with arguments.
+func find[A any](t *testing.T, d *Device, name string, k *Kernel[A]) {
 	t.Helper()
 	m, err := d.LoadModule("test", "fake fatbin")
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := m.Function(name)
-	if err != nil {
+	if err := k.Find(m, name); err != nil {
 		t.Fatal(err)
 	}
-	return f
 }
 
 func must(t *testing.T, err error) {

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"time"
 	"unsafe"
 )
 
@@ -75,14 +74,13 @@ func (d *Device) instantiate(g *Graph, captured unsafe.Pointer, failed error) (*
 
 // Launch enqueues the graph. A graph does not run in parallel with itself.
 func (g *Graph) Launch(s *Stream) error {
-	began := time.Now()
 	err := s.device.call("launch the graph", g.name, func() error {
 		return result(C.nmn_graph_launch(g.handle, rawOf(&s.stream)))
 	})
 	if err != nil {
 		return err
 	}
-	return s.Launched(g.text, began)
+	return s.Launched(g.text)
 }
 
 // String names the graph and, in short, its content.

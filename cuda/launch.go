@@ -9,8 +9,8 @@ import "C"
 
 import (
 	"fmt"
-	"math"
-	"time"
+	"reflect"
+	"unsafe"
 
 	"gorgonia.org/cu"
 )
@@ -18,45 +18,65 @@ import (
 // Dim3 is the size of a grid, in blocks, or of a block, in threads. 0 in Y and Z means 1.
 type Dim3 struct{ X, Y, Z int }
 
-// Arg is an argument of a kernel: up to 8 bytes, in the low bytes of the word.
-type Arg uint64
-
-// Arguments of the C types that kernels take.
-func Pointer(v Address) Arg    { return Arg(v) }
-func Int32(v int32) Arg        { return Arg(uint32(v)) }
-func Uint32(v uint32) Arg      { return Arg(v) }
-func Int64(v int64) Arg        { return Arg(v) }
-func Float32(v float32) Arg    { return Arg(math.Float32bits(v)) }
-func Float64(v float64) Arg    { return Arg(math.Float64bits(v)) }
-func BFloat16(bits uint16) Arg { return Arg(bits) }
-
-// maxArguments is the number of arguments of a launch that does not allocate.
+// maxArguments is the number of arguments that a kernel may have.
 const maxArguments = C.NMN_ARGUMENTS
 
-// Launch enqueues a kernel with shared bytes of dynamic shared memory. The arguments must match the kernel's
-// signature, in its order: the driver cannot check them.
-func (s *Stream) Launch(f *Function, grid, block Dim3, shared int, args ...Arg) error {
-	if len(args) > maxArguments {
-		return fmt.Errorf("cuda: launch %s: %d arguments, at most %d are supported", f.name, len(args), maxArguments)
+// Kernel is a kernel whose arguments are the fields of A, in the order of its signature: the driver cannot check them.
+type Kernel[A any] struct {
+	name      string // module.kernel
+	function  cu.Function
+	arguments []argument
+}
+
+// argument is the place of a field of 4 or 8 bytes.
+type argument struct{ offset, size uintptr }
+
+// Find finds the kernel in a module by its unmangled name.
+func (k *Kernel[A]) Find(m *Module, name string) error {
+	*k = Kernel[A]{name: m.name + "." + name}
+	all := reflect.TypeFor[A]()
+	if all.NumField() > maxArguments {
+		return fmt.Errorf("cuda: kernel %s: %d arguments, at most %d are supported", k.name, all.NumField(), maxArguments)
 	}
+	for i := range all.NumField() {
+		f := all.Field(i)
+		if size := f.Type.Size(); size != 4 && size != 8 {
+			return fmt.Errorf("cuda: kernel %s: argument %s has %d bytes, want 4 or 8", k.name, f.Name, size)
+		}
+		k.arguments = append(k.arguments, argument{f.Offset, f.Type.Size()})
+	}
+	return m.device.call("find the kernel", k.name, func() (err error) {
+		k.function, err = m.module.Function(name)
+		return err
+	})
+}
+
+// Launch enqueues the kernel on a stream.
+func (k *Kernel[A]) Launch(s *Stream, grid, block Dim3, a A) error {
 	var words [maxArguments]C.uint64_t
-	for i, a := range args {
-		words[i] = C.uint64_t(a)
+	for i, at := range k.arguments {
+		field := unsafe.Add(unsafe.Pointer(&a), at.offset)
+		if at.size == 8 {
+			words[i] = *(*C.uint64_t)(field)
+		} else {
+			words[i] = C.uint64_t(*(*uint32)(field))
+		}
 	}
+	return s.launch(k.name, &k.function, grid, block, words[:len(k.arguments)])
+}
+
+// launch is Launch with the arguments in the low bytes of words.
+func (s *Stream) launch(name string, function *cu.Function, grid, block Dim3, words []C.uint64_t) error {
 	grid, block = grid.filled(), block.filled()
 	blocks, threads := grid.numbers(), block.numbers()
-	began := time.Time{}
-	if s.device.options.SyncLaunches {
-		began = time.Now()
-	}
-	err := s.device.call("launch", f.name, func() error {
-		return result(C.nmn_launch(rawOf(&f.function), &blocks[0], &threads[0], C.uint(shared), rawOf(&s.stream), &words[0],
-			C.int(len(args))))
+	err := s.device.call("launch", name, func() error {
+		return result(C.nmn_launch(rawOf(function), &blocks[0], &threads[0], rawOf(&s.stream), unsafe.SliceData(words),
+			C.int(len(words))))
 	})
 	if err != nil {
-		return fmt.Errorf("cuda: %v blocks of %v threads with %d bytes of shared memory: %w", grid, block, shared, err)
+		return fmt.Errorf("cuda: %v blocks of %v threads: %w", grid, block, err)
 	}
-	return s.Launched(f.name, began)
+	return s.Launched(name)
 }
 
 func (d Dim3) filled() Dim3 { return Dim3{d.X, max(d.Y, 1), max(d.Z, 1)} }
@@ -64,24 +84,18 @@ func (d Dim3) filled() Dim3 { return Dim3{d.X, max(d.Y, 1), max(d.Z, 1)} }
 func (d Dim3) numbers() [3]C.uint { return [3]C.uint{C.uint(d.X), C.uint(d.Y), C.uint(d.Z)} }
 
 // Launched notes work that was enqueued on the stream, by Launch or by a library, under the name that
-// a fault is to be reported with. Under SyncLaunches it waits for the work, which was begun at began.
-func (s *Stream) Launched(name string, began time.Time) error {
+// a fault is to be reported with. Under SyncLaunches it waits for the work.
+func (s *Stream) Launched(name string) error {
 	if s.capturing != nil {
 		s.capturing.launches = append(s.capturing.launches, name)
 		return nil
 	}
 	mark, marked := s.launches.add(name)
-	if !s.device.options.SyncLaunches {
-		if marked {
-			return s.mark(mark)
-		}
-		return nil
-	}
-	if err := s.Sync(); err != nil {
-		return err
-	}
-	if s.device.options.Trace != nil {
-		s.device.options.Trace(name, time.Since(began))
+	switch {
+	case s.device.options.SyncLaunches:
+		return s.Sync()
+	case marked:
+		return s.mark(mark)
 	}
 	return nil
 }

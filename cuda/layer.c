@@ -46,16 +46,12 @@ const char *nmn_error_text(CUresult code) {
 
 CUresult nmn_host_alloc(void **at, size_t bytes) { return cuMemHostAlloc(at, bytes, CU_MEMHOSTALLOC_PORTABLE); }
 
-CUresult nmn_launch(void *function, const unsigned *grid, const unsigned *block, unsigned shared, void *stream,
-                    const uint64_t *words, int n) {
+CUresult nmn_launch(void *function, const unsigned *grid, const unsigned *block, void *stream, const uint64_t *words,
+                    int n) {
   void *arguments[NMN_ARGUMENTS];
   for (int i = 0; i < n; i++) arguments[i] = (void *)&words[i];
-  return cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared, stream, arguments,
+  return cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0, stream, arguments,
                         NULL);
-}
-
-CUresult nmn_function_allow_shared(void *function, int bytes) {
-  return cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
 }
 
 /* A capture restricts only calls of the capturing thread: uploads of other threads continue. */

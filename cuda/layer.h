@@ -22,10 +22,8 @@ CUresult nmn_host_alloc(void **at, size_t bytes);
  * numbers. gorgonia.org/cu builds the list of arguments in Go, in memory of malloc: storing a pointer there
  * while the garbage collector runs shows it what the memory held before, which may be anything. */
 #define NMN_ARGUMENTS 48
-CUresult nmn_launch(void *function, const unsigned *grid, const unsigned *block, unsigned shared, void *stream,
-                    const uint64_t *words, int n);
-
-CUresult nmn_function_allow_shared(void *function, int bytes);
+CUresult nmn_launch(void *function, const unsigned *grid, const unsigned *block, void *stream, const uint64_t *words,
+                    int n);
 
 CUresult nmn_capture_begin(void *stream);
 CUresult nmn_capture_end(void *stream, void **graph);

@@ -92,7 +92,7 @@ func TestGraph_ReplaysWhatWasCaptured(t *testing.T) {
 	must(t, err)
 	f := kernel(t, d, "first")
 	g, err := s.Capture("step", func() error {
-		return errors.Join(s.Copy(b, a, 4), s.Launch(f, Dim3{X: 1}, Dim3{X: 32}, 0))
+		return errors.Join(s.Copy(b, a, 4), f.launch(s))
 	})
 	must(t, err)
 	got := make([]byte, 4)

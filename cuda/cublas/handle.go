@@ -7,7 +7,6 @@ import "C"
 
 import (
 	"fmt"
-	"time"
 	"unsafe"
 
 	"nmn/cuda"
@@ -211,7 +210,7 @@ func (p *Plan) take(h *Handle, way C.nmn_way) {
 
 // Run enqueues the product with the scratch memory that its way needs.
 func (p *Plan) Run(o Operands, workspace cuda.Address) error {
-	h, began := p.handle, time.Now()
+	h := p.handle
 	err := h.device.Do(func() error {
 		if p.biased && o.Bias != p.bias {
 			if err := check("set a bias", C.nmn_cublas_set_bias(&p.product, C.uint64_t(o.Bias))); err != nil {
@@ -225,7 +224,7 @@ func (p *Plan) Run(o Operands, workspace cuda.Address) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.name, err)
 	}
-	return h.stream.Launched(p.name, began)
+	return h.stream.Launched(p.name)
 }
 
 // Close frees the descriptors. Closing twice is harmless.

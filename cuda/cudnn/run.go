@@ -8,7 +8,6 @@ import "C"
 import (
 	"errors"
 	"fmt"
-	"time"
 	"unsafe"
 
 	"nmn/cuda"
@@ -109,7 +108,6 @@ func (h *Handle) enqueue(p *plan, o Operands) error {
 	if p.kernel != nil {
 		return p.kernel.Run(o, workspace)
 	}
-	began := time.Now()
 	if p.direct != nil {
 		err = h.device.Do(func() error { return p.direct.run(h.context, o, workspace) })
 	} else {
@@ -118,7 +116,7 @@ func (h *Handle) enqueue(p *plan, o Operands) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.name, err)
 	}
-	return h.stream.Launched(p.name, began)
+	return h.stream.Launched(p.name)
 }
 
 // execute enqueues the plan of a graph.

@@ -3,6 +3,7 @@
 package activation
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -32,10 +33,8 @@ func grid(t *tensor.Tensor, count int) cuda.Dim3 {
 // NewCUDA makes the family on a graphics card with the kernels of a module.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 	c := &CUDA{device: device}
-	for _, load := range []func(*cuda.Module) error{c.relu.load, c.dropout.load} {
-		if err := load(module); err != nil {
-			return nil, fmt.Errorf("activation: %w", err)
-		}
+	if err := errors.Join(c.relu.load(module), c.dropout.load(module)); err != nil {
+		return nil, fmt.Errorf("activation: %w", err)
 	}
 	return c, nil
 }
@@ -51,10 +50,7 @@ func (c *CUDA) ReLU(y, x *tensor.Tensor) error {
 	}
 	grid, block := grid(x, x.Len()), cuda.Dim3{X: threads}
 	a := reluArguments{y: tensor.At(y), x: tensor.At(x), length: int64(x.Len())}
-	if dtype == tensor.BFloat16 {
-		return c.relu.launchReluBf16(c.device.Stream, grid, block, reluBf16Arguments(a))
-	}
-	return c.relu.launchRelu(c.device.Stream, grid, block, a)
+	return c.relu.relu.Launch(c.device.Stream, dtype, grid, block, a)
 }
 
 // ReLUGrad implements Ops.
@@ -69,10 +65,7 @@ func (c *CUDA) ReLUGrad(dx, dy, y *tensor.Tensor) error {
 	}
 	grid, block := grid(y, y.Len()), cuda.Dim3{X: threads}
 	a := reluGradientArguments{dx: tensor.At(dx), dy: tensor.At(dy), y: tensor.At(y), length: int64(y.Len())}
-	if dtype == tensor.BFloat16 {
-		return c.relu.launchReluGradientBf16(c.device.Stream, grid, block, reluGradientBf16Arguments(a))
-	}
-	return c.relu.launchReluGradient(c.device.Stream, grid, block, a)
+	return c.relu.reluGradient.Launch(c.device.Stream, dtype, grid, block, a)
 }
 
 // Dropout implements Ops.
@@ -109,8 +102,5 @@ func (c *CUDA) drop(operation string, out, in, keys, seed *tensor.Tensor, rate f
 		row:       int32(row),
 		threshold: uint32(float64(rate) * (1 << 32)), scale: float32(1 / (1 - float64(rate))),
 	}
-	if dtype == tensor.BFloat16 {
-		return c.dropout.launchDropoutBf16(c.device.Stream, grid, cuda.Dim3{X: threads}, dropoutBf16Arguments(a))
-	}
-	return c.dropout.launchDropout(c.device.Stream, grid, cuda.Dim3{X: threads}, a)
+	return c.dropout.dropout.Launch(c.device.Stream, dtype, grid, cuda.Dim3{X: threads}, a)
 }

@@ -4,23 +4,23 @@
 
 package activation
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+	"nmn/kernels/tensor"
+)
 
 // dropoutKernels are the kernels of dropout.cu.
 type dropoutKernels struct {
-	dropout     *cuda.Function
-	dropoutBf16 *cuda.Function
+	dropout tensor.Twins[dropoutArguments]
 }
 
 // load finds the kernels in a module.
-func (k *dropoutKernels) load(m *cuda.Module) (err error) {
-	if k.dropout, err = m.Function("dropout"); err != nil {
-		return err
-	}
-	if k.dropoutBf16, err = m.Function("dropout_bf16"); err != nil {
-		return err
-	}
-	return nil
+func (k *dropoutKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.dropout.Find(m, "dropout"),
+	)
 }
 
 // dropoutArguments are the arguments of dropout; pointers are 0 for none.
@@ -29,26 +29,4 @@ type dropoutArguments struct {
 	rows, row        int32
 	threshold        uint32
 	scale            float32
-}
-
-// launchDropout enqueues dropout.
-func (k *dropoutKernels) launchDropout(s *cuda.Stream, grid, block cuda.Dim3, a dropoutArguments) error {
-	return s.Launch(k.dropout, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Pointer(a.keys), cuda.Pointer(a.seed),
-		cuda.Int32(a.rows), cuda.Int32(a.row), cuda.Uint32(a.threshold), cuda.Float32(a.scale))
-}
-
-// dropoutBf16Arguments are the arguments of dropout_bf16; pointers are 0 for none.
-type dropoutBf16Arguments struct {
-	y, x, keys, seed cuda.Address
-	rows, row        int32
-	threshold        uint32
-	scale            float32
-}
-
-// launchDropoutBf16 enqueues dropout_bf16.
-func (k *dropoutKernels) launchDropoutBf16(s *cuda.Stream, grid, block cuda.Dim3, a dropoutBf16Arguments) error {
-	return s.Launch(k.dropoutBf16, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Pointer(a.keys), cuda.Pointer(a.seed),
-		cuda.Int32(a.rows), cuda.Int32(a.row), cuda.Uint32(a.threshold), cuda.Float32(a.scale))
 }

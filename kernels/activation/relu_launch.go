@@ -4,31 +4,25 @@
 
 package activation
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+	"nmn/kernels/tensor"
+)
 
 // reluKernels are the kernels of relu.cu.
 type reluKernels struct {
-	relu             *cuda.Function
-	reluBf16         *cuda.Function
-	reluGradient     *cuda.Function
-	reluGradientBf16 *cuda.Function
+	relu         tensor.Twins[reluArguments]
+	reluGradient tensor.Twins[reluGradientArguments]
 }
 
 // load finds the kernels in a module.
-func (k *reluKernels) load(m *cuda.Module) (err error) {
-	if k.relu, err = m.Function("relu"); err != nil {
-		return err
-	}
-	if k.reluBf16, err = m.Function("relu_bf16"); err != nil {
-		return err
-	}
-	if k.reluGradient, err = m.Function("relu_gradient"); err != nil {
-		return err
-	}
-	if k.reluGradientBf16, err = m.Function("relu_gradient_bf16"); err != nil {
-		return err
-	}
-	return nil
+func (k *reluKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.relu.Find(m, "relu"),
+		k.reluGradient.Find(m, "relu_gradient"),
+	)
 }
 
 // reluArguments are the arguments of relu; pointers are 0 for none.
@@ -37,44 +31,8 @@ type reluArguments struct {
 	length int64
 }
 
-// launchRelu enqueues relu.
-func (k *reluKernels) launchRelu(s *cuda.Stream, grid, block cuda.Dim3, a reluArguments) error {
-	return s.Launch(k.relu, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Int64(a.length))
-}
-
-// reluBf16Arguments are the arguments of relu_bf16; pointers are 0 for none.
-type reluBf16Arguments struct {
-	y, x   cuda.Address
-	length int64
-}
-
-// launchReluBf16 enqueues relu_bf16.
-func (k *reluKernels) launchReluBf16(s *cuda.Stream, grid, block cuda.Dim3, a reluBf16Arguments) error {
-	return s.Launch(k.reluBf16, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Int64(a.length))
-}
-
 // reluGradientArguments are the arguments of relu_gradient; pointers are 0 for none.
 type reluGradientArguments struct {
 	dx, dy, y cuda.Address
 	length    int64
-}
-
-// launchReluGradient enqueues relu_gradient.
-func (k *reluKernels) launchReluGradient(s *cuda.Stream, grid, block cuda.Dim3, a reluGradientArguments) error {
-	return s.Launch(k.reluGradient, grid, block, 0,
-		cuda.Pointer(a.dx), cuda.Pointer(a.dy), cuda.Pointer(a.y), cuda.Int64(a.length))
-}
-
-// reluGradientBf16Arguments are the arguments of relu_gradient_bf16; pointers are 0 for none.
-type reluGradientBf16Arguments struct {
-	dx, dy, y cuda.Address
-	length    int64
-}
-
-// launchReluGradientBf16 enqueues relu_gradient_bf16.
-func (k *reluKernels) launchReluGradientBf16(s *cuda.Stream, grid, block cuda.Dim3, a reluGradientBf16Arguments) error {
-	return s.Launch(k.reluGradientBf16, grid, block, 0,
-		cuda.Pointer(a.dx), cuda.Pointer(a.dy), cuda.Pointer(a.y), cuda.Int64(a.length))
 }

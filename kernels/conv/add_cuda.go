@@ -60,8 +60,5 @@ func (c *CUDA) forwardAdd(shape cudnn.Conv, y, x, w, b, shortcut *tensor.Tensor,
 		y: tensor.At(y), sums: o.Y, bias: tensor.At(b), other: tensor.At(shortcut),
 		length: int64(y.Len()), channels: int32(y.Dim(3)), relu: number(relu),
 	}
-	if y.DType() == tensor.BFloat16 {
-		return c.shortcut.launchAddShortcutBf16(c.device.Stream, grid, block, addShortcutBf16Arguments(a))
-	}
-	return c.shortcut.launchAddShortcut(c.device.Stream, grid, block, a)
+	return c.shortcut.addShortcut.Launch(c.device.Stream, y.DType(), grid, block, a)
 }

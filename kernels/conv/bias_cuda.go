@@ -31,10 +31,7 @@ func (c *CUDA) ConvGradBias(db, dy *tensor.Tensor, p Params) error {
 		db: tensor.At(db), dy: tensor.At(dy), partial: sum.Partial, tickets: sum.Tickets,
 		cells: int64(cells), channels: int32(channels), accumulate: number(p.Accumulate), lanes: sum.Lanes,
 	}
-	if dy.DType() == tensor.BFloat16 {
-		return c.bias.launchBiasGradientBf16(c.device.Stream, sum.Grid, sum.Block, biasGradientBf16Arguments(a))
-	}
-	return c.bias.launchBiasGradient(c.device.Stream, sum.Grid, sum.Block, a)
+	return c.bias.biasGradient.Launch(c.device.Stream, dy.DType(), sum.Grid, sum.Block, a)
 }
 
 // maskBias masks a gradient at added, which may be dx itself, writes it to dx and sums it as ConvGradBias
@@ -49,10 +46,7 @@ func (c *CUDA) maskBias(db, dx *tensor.Tensor, added cuda.Address, mask *tensor.
 		db: tensor.At(db), dx: tensor.At(dx), dy: added, mask: tensor.At(mask), partial: sum.Partial, tickets: sum.Tickets,
 		cells: int64(cells), channels: int32(channels), accumulate: number(accumulate), lanes: sum.Lanes,
 	}
-	if dx.DType() == tensor.BFloat16 {
-		return c.bias.launchMaskBiasGradientBf16(c.device.Stream, sum.Grid, sum.Block, maskBiasGradientBf16Arguments(a))
-	}
-	return c.bias.launchMaskBiasGradient(c.device.Stream, sum.Grid, sum.Block, a)
+	return c.bias.maskBiasGradient.Launch(c.device.Stream, dx.DType(), sum.Grid, sum.Block, a)
 }
 
 // addBias finishes Conv if the convolution itself has neither bias nor ReLU. b is float32 or nil.
@@ -60,10 +54,7 @@ func (c *CUDA) addBias(y, b *tensor.Tensor, relu bool) error {
 	grid, block := tensor.Spread(tensor.Ceil(y.Len(), 4), biasThreads), cuda.Dim3{X: biasThreads}
 	a := addBiasArguments{y: tensor.At(y), bias: tensor.At(b), length: int64(y.Len()), channels: int32(y.Dim(3)),
 		relu: number(relu)}
-	if y.DType() == tensor.BFloat16 {
-		return c.bias.launchAddBiasBf16(c.device.Stream, grid, block, addBiasBf16Arguments(a))
-	}
-	return c.bias.launchAddBias(c.device.Stream, grid, block, a)
+	return c.bias.addBias.Launch(c.device.Stream, y.DType(), grid, block, a)
 }
 
 // endGradient writes a gradient at added to d: masked, or added to the values of d. added and mask have the
@@ -72,15 +63,12 @@ func (c *CUDA) endGradient(d *tensor.Tensor, added cuda.Address, mask *tensor.Te
 	grid, block := tensor.Spread(tensor.Ceil(d.Len(), 4), biasThreads), cuda.Dim3{X: biasThreads}
 	a := endGradientArguments{dx: tensor.At(d), added: added, mask: tensor.At(mask), length: int64(d.Len()),
 		accumulate: number(accumulate)}
-	if d.DType() == tensor.BFloat16 {
-		return c.bias.launchEndGradientBf16(c.device.Stream, grid, block, endGradientBf16Arguments(a))
-	}
-	return c.bias.launchEndGradient(c.device.Stream, grid, block, a)
+	return c.bias.endGradient.Launch(c.device.Stream, d.DType(), grid, block, a)
 }
 
 // widen writes the bfloat16 numbers at from to a float32 tensor, or adds them.
 func (c *CUDA) widen(to *tensor.Tensor, from cuda.Address, accumulate bool) error {
-	return c.bias.launchFromBf16(c.device.Stream, tensor.Spread(tensor.Ceil(to.Len(), 4), biasThreads),
+	return c.bias.fromBf16.Launch(c.device.Stream, tensor.Spread(tensor.Ceil(to.Len(), 4), biasThreads),
 		cuda.Dim3{X: biasThreads},
 		fromBf16Arguments{to: tensor.At(to), from: from, length: int64(to.Len()), accumulate: number(accumulate)})
 }
@@ -95,7 +83,7 @@ func (c *CUDA) narrowed(t *tensor.Tensor) (cuda.Address, error) {
 	if err != nil {
 		return 0, err
 	}
-	return to, c.bias.launchToBf16(c.device.Stream, tensor.Spread(tensor.Ceil(t.Len(), 8), biasThreads),
+	return to, c.bias.toBf16.Launch(c.device.Stream, tensor.Spread(tensor.Ceil(t.Len(), 8), biasThreads),
 		cuda.Dim3{X: biasThreads},
 		toBf16Arguments{to: to, from: tensor.At(t), length: int64(t.Len())})
 }

@@ -4,55 +4,33 @@
 
 package conv
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+	"nmn/kernels/tensor"
+)
 
 // biasKernels are the kernels of bias.cu.
 type biasKernels struct {
-	addBias              *cuda.Function
-	addBiasBf16          *cuda.Function
-	endGradient          *cuda.Function
-	endGradientBf16      *cuda.Function
-	fromBf16             *cuda.Function
-	toBf16               *cuda.Function
-	biasGradient         *cuda.Function
-	biasGradientBf16     *cuda.Function
-	maskBiasGradient     *cuda.Function
-	maskBiasGradientBf16 *cuda.Function
+	addBias          tensor.Twins[addBiasArguments]
+	endGradient      tensor.Twins[endGradientArguments]
+	fromBf16         cuda.Kernel[fromBf16Arguments]
+	toBf16           cuda.Kernel[toBf16Arguments]
+	biasGradient     tensor.Twins[biasGradientArguments]
+	maskBiasGradient tensor.Twins[maskBiasGradientArguments]
 }
 
 // load finds the kernels in a module.
-func (k *biasKernels) load(m *cuda.Module) (err error) {
-	if k.addBias, err = m.Function("add_bias"); err != nil {
-		return err
-	}
-	if k.addBiasBf16, err = m.Function("add_bias_bf16"); err != nil {
-		return err
-	}
-	if k.endGradient, err = m.Function("end_gradient"); err != nil {
-		return err
-	}
-	if k.endGradientBf16, err = m.Function("end_gradient_bf16"); err != nil {
-		return err
-	}
-	if k.fromBf16, err = m.Function("from_bf16"); err != nil {
-		return err
-	}
-	if k.toBf16, err = m.Function("to_bf16"); err != nil {
-		return err
-	}
-	if k.biasGradient, err = m.Function("bias_gradient"); err != nil {
-		return err
-	}
-	if k.biasGradientBf16, err = m.Function("bias_gradient_bf16"); err != nil {
-		return err
-	}
-	if k.maskBiasGradient, err = m.Function("mask_bias_gradient"); err != nil {
-		return err
-	}
-	if k.maskBiasGradientBf16, err = m.Function("mask_bias_gradient_bf16"); err != nil {
-		return err
-	}
-	return nil
+func (k *biasKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.addBias.Find(m, "add_bias"),
+		k.endGradient.Find(m, "end_gradient"),
+		k.fromBf16.Find(m, "from_bf16"),
+		k.toBf16.Find(m, "to_bf16"),
+		k.biasGradient.Find(m, "bias_gradient"),
+		k.maskBiasGradient.Find(m, "mask_bias_gradient"),
+	)
 }
 
 // addBiasArguments are the arguments of add_bias; pointers are 0 for none.
@@ -62,53 +40,11 @@ type addBiasArguments struct {
 	channels, relu int32
 }
 
-// launchAddBias enqueues add_bias.
-func (k *biasKernels) launchAddBias(s *cuda.Stream, grid, block cuda.Dim3, a addBiasArguments) error {
-	return s.Launch(k.addBias, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.bias), cuda.Int64(a.length), cuda.Int32(a.channels),
-		cuda.Int32(a.relu))
-}
-
-// addBiasBf16Arguments are the arguments of add_bias_bf16; pointers are 0 for none.
-type addBiasBf16Arguments struct {
-	y, bias        cuda.Address
-	length         int64
-	channels, relu int32
-}
-
-// launchAddBiasBf16 enqueues add_bias_bf16.
-func (k *biasKernels) launchAddBiasBf16(s *cuda.Stream, grid, block cuda.Dim3, a addBiasBf16Arguments) error {
-	return s.Launch(k.addBiasBf16, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.bias), cuda.Int64(a.length), cuda.Int32(a.channels),
-		cuda.Int32(a.relu))
-}
-
 // endGradientArguments are the arguments of end_gradient; pointers are 0 for none.
 type endGradientArguments struct {
 	dx, added, mask cuda.Address
 	length          int64
 	accumulate      int32
-}
-
-// launchEndGradient enqueues end_gradient.
-func (k *biasKernels) launchEndGradient(s *cuda.Stream, grid, block cuda.Dim3, a endGradientArguments) error {
-	return s.Launch(k.endGradient, grid, block, 0,
-		cuda.Pointer(a.dx), cuda.Pointer(a.added), cuda.Pointer(a.mask), cuda.Int64(a.length),
-		cuda.Int32(a.accumulate))
-}
-
-// endGradientBf16Arguments are the arguments of end_gradient_bf16; pointers are 0 for none.
-type endGradientBf16Arguments struct {
-	dx, added, mask cuda.Address
-	length          int64
-	accumulate      int32
-}
-
-// launchEndGradientBf16 enqueues end_gradient_bf16.
-func (k *biasKernels) launchEndGradientBf16(s *cuda.Stream, grid, block cuda.Dim3, a endGradientBf16Arguments) error {
-	return s.Launch(k.endGradientBf16, grid, block, 0,
-		cuda.Pointer(a.dx), cuda.Pointer(a.added), cuda.Pointer(a.mask), cuda.Int64(a.length),
-		cuda.Int32(a.accumulate))
 }
 
 // fromBf16Arguments are the arguments of from_bf16; pointers are 0 for none.
@@ -118,22 +54,10 @@ type fromBf16Arguments struct {
 	accumulate int32
 }
 
-// launchFromBf16 enqueues from_bf16.
-func (k *biasKernels) launchFromBf16(s *cuda.Stream, grid, block cuda.Dim3, a fromBf16Arguments) error {
-	return s.Launch(k.fromBf16, grid, block, 0,
-		cuda.Pointer(a.to), cuda.Pointer(a.from), cuda.Int64(a.length), cuda.Int32(a.accumulate))
-}
-
 // toBf16Arguments are the arguments of to_bf16; pointers are 0 for none.
 type toBf16Arguments struct {
 	to, from cuda.Address
 	length   int64
-}
-
-// launchToBf16 enqueues to_bf16.
-func (k *biasKernels) launchToBf16(s *cuda.Stream, grid, block cuda.Dim3, a toBf16Arguments) error {
-	return s.Launch(k.toBf16, grid, block, 0,
-		cuda.Pointer(a.to), cuda.Pointer(a.from), cuda.Int64(a.length))
 }
 
 // biasGradientArguments are the arguments of bias_gradient; pointers are 0 for none.
@@ -143,53 +67,9 @@ type biasGradientArguments struct {
 	channels, accumulate, lanes int32
 }
 
-// launchBiasGradient enqueues bias_gradient.
-func (k *biasKernels) launchBiasGradient(s *cuda.Stream, grid, block cuda.Dim3, a biasGradientArguments) error {
-	return s.Launch(k.biasGradient, grid, block, 0,
-		cuda.Pointer(a.db), cuda.Pointer(a.dy), cuda.Pointer(a.partial), cuda.Pointer(a.tickets),
-		cuda.Int64(a.cells), cuda.Int32(a.channels), cuda.Int32(a.accumulate), cuda.Int32(a.lanes))
-}
-
-// biasGradientBf16Arguments are the arguments of bias_gradient_bf16; pointers are 0 for none.
-type biasGradientBf16Arguments struct {
-	db, dy, partial, tickets    cuda.Address
-	cells                       int64
-	channels, accumulate, lanes int32
-}
-
-// launchBiasGradientBf16 enqueues bias_gradient_bf16.
-func (k *biasKernels) launchBiasGradientBf16(s *cuda.Stream, grid, block cuda.Dim3, a biasGradientBf16Arguments) error {
-	return s.Launch(k.biasGradientBf16, grid, block, 0,
-		cuda.Pointer(a.db), cuda.Pointer(a.dy), cuda.Pointer(a.partial), cuda.Pointer(a.tickets),
-		cuda.Int64(a.cells), cuda.Int32(a.channels), cuda.Int32(a.accumulate), cuda.Int32(a.lanes))
-}
-
 // maskBiasGradientArguments are the arguments of mask_bias_gradient; pointers are 0 for none.
 type maskBiasGradientArguments struct {
 	db, dx, dy, mask, partial, tickets cuda.Address
 	cells                              int64
 	channels, accumulate, lanes        int32
-}
-
-// launchMaskBiasGradient enqueues mask_bias_gradient.
-func (k *biasKernels) launchMaskBiasGradient(s *cuda.Stream, grid, block cuda.Dim3, a maskBiasGradientArguments) error {
-	return s.Launch(k.maskBiasGradient, grid, block, 0,
-		cuda.Pointer(a.db), cuda.Pointer(a.dx), cuda.Pointer(a.dy), cuda.Pointer(a.mask),
-		cuda.Pointer(a.partial), cuda.Pointer(a.tickets), cuda.Int64(a.cells), cuda.Int32(a.channels),
-		cuda.Int32(a.accumulate), cuda.Int32(a.lanes))
-}
-
-// maskBiasGradientBf16Arguments are the arguments of mask_bias_gradient_bf16; pointers are 0 for none.
-type maskBiasGradientBf16Arguments struct {
-	db, dx, dy, mask, partial, tickets cuda.Address
-	cells                              int64
-	channels, accumulate, lanes        int32
-}
-
-// launchMaskBiasGradientBf16 enqueues mask_bias_gradient_bf16.
-func (k *biasKernels) launchMaskBiasGradientBf16(s *cuda.Stream, grid, block cuda.Dim3, a maskBiasGradientBf16Arguments) error {
-	return s.Launch(k.maskBiasGradientBf16, grid, block, 0,
-		cuda.Pointer(a.db), cuda.Pointer(a.dx), cuda.Pointer(a.dy), cuda.Pointer(a.mask),
-		cuda.Pointer(a.partial), cuda.Pointer(a.tickets), cuda.Int64(a.cells), cuda.Int32(a.channels),
-		cuda.Int32(a.accumulate), cuda.Int32(a.lanes))
 }

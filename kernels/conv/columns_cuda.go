@@ -24,11 +24,11 @@ func (c *CUDA) runDataGradient(s cudnn.Conv, o cudnn.Operands) error {
 	if !ok {
 		return c.cudnn.Run(cudnn.DataGradient, s, o)
 	}
-	half := s.Precision == cudnn.BFloat16
-	size := tensor.Float32.Size()
-	if half {
-		size = tensor.BFloat16.Size()
+	dtype := tensor.Float32
+	if s.Precision == cudnn.BFloat16 {
+		dtype = tensor.BFloat16
 	}
+	size := dtype.Size()
 	at, err := c.unfolded.Reserve(c.device, product.N*product.H*product.W*product.C*size)
 	if err != nil {
 		return err
@@ -41,10 +41,7 @@ func (c *CUDA) runDataGradient(s cudnn.Conv, o cudnn.Operands) error {
 		p: int32(product.H), q: int32(product.W), r: int32(s.R), s: int32(s.S), pad: int32(s.Pad),
 	}
 	grid, block := tensor.Spread(s.N*s.H*s.W*s.C*size/16, columnThreads), cuda.Dim3{X: columnThreads}
-	if half {
-		return c.columnSums.launchGatherColumnsBf16(c.device.Stream, grid, block, gatherColumnsBf16Arguments(a))
-	}
-	return c.columnSums.launchGatherColumns(c.device.Stream, grid, block, a)
+	return c.columnSums.gatherColumns.Launch(c.device.Stream, dtype, grid, block, a)
 }
 
 // byColumns is the name of a forward pass that is a product of unfolded windows.
@@ -73,7 +70,7 @@ func (c *CUDA) includeUnfolded(pass cudnn.Pass, s cudnn.Conv) {
 		if err != nil {
 			return err
 		}
-		err = c.columnSums.launchUnfold(c.device.Stream, cuda.Dim3{X: windows}, cuda.Dim3{X: columnThreads},
+		err = c.columnSums.unfold.Launch(c.device.Stream, cuda.Dim3{X: windows}, cuda.Dim3{X: columnThreads},
 			unfoldArguments{columns: at, x: o.X, h: int32(s.H), w: int32(s.W), wide: int32(groups), p: int32(product.H),
 				q: int32(product.W), r: int32(s.R), run: int32(s.S * groups)})
 		if err != nil {

@@ -4,27 +4,25 @@
 
 package conv
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+	"nmn/kernels/tensor"
+)
 
 // columnsKernels are the kernels of columns.cu.
 type columnsKernels struct {
-	gatherColumns     *cuda.Function
-	gatherColumnsBf16 *cuda.Function
-	unfold            *cuda.Function
+	gatherColumns tensor.Twins[gatherColumnsArguments]
+	unfold        cuda.Kernel[unfoldArguments]
 }
 
 // load finds the kernels in a module.
-func (k *columnsKernels) load(m *cuda.Module) (err error) {
-	if k.gatherColumns, err = m.Function("gather_columns"); err != nil {
-		return err
-	}
-	if k.gatherColumnsBf16, err = m.Function("gather_columns_bf16"); err != nil {
-		return err
-	}
-	if k.unfold, err = m.Function("unfold"); err != nil {
-		return err
-	}
-	return nil
+func (k *columnsKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.gatherColumns.Find(m, "gather_columns"),
+		k.unfold.Find(m, "unfold"),
+	)
 }
 
 // gatherColumnsArguments are the arguments of gather_columns; pointers are 0 for none.
@@ -34,39 +32,8 @@ type gatherColumnsArguments struct {
 	h, w, channels, p, q, r, s, pad int32
 }
 
-// launchGatherColumns enqueues gather_columns.
-func (k *columnsKernels) launchGatherColumns(s *cuda.Stream, grid, block cuda.Dim3, a gatherColumnsArguments) error {
-	return s.Launch(k.gatherColumns, grid, block, 0,
-		cuda.Pointer(a.dx), cuda.Pointer(a.columns), cuda.Int64(a.cells), cuda.Int32(a.h),
-		cuda.Int32(a.w), cuda.Int32(a.channels), cuda.Int32(a.p), cuda.Int32(a.q),
-		cuda.Int32(a.r), cuda.Int32(a.s), cuda.Int32(a.pad))
-}
-
-// gatherColumnsBf16Arguments are the arguments of gather_columns_bf16; pointers are 0 for none.
-type gatherColumnsBf16Arguments struct {
-	dx, columns                     cuda.Address
-	cells                           int64
-	h, w, channels, p, q, r, s, pad int32
-}
-
-// launchGatherColumnsBf16 enqueues gather_columns_bf16.
-func (k *columnsKernels) launchGatherColumnsBf16(s *cuda.Stream, grid, block cuda.Dim3, a gatherColumnsBf16Arguments) error {
-	return s.Launch(k.gatherColumnsBf16, grid, block, 0,
-		cuda.Pointer(a.dx), cuda.Pointer(a.columns), cuda.Int64(a.cells), cuda.Int32(a.h),
-		cuda.Int32(a.w), cuda.Int32(a.channels), cuda.Int32(a.p), cuda.Int32(a.q),
-		cuda.Int32(a.r), cuda.Int32(a.s), cuda.Int32(a.pad))
-}
-
 // unfoldArguments are the arguments of unfold; pointers are 0 for none.
 type unfoldArguments struct {
 	columns, x               cuda.Address
 	h, w, wide, p, q, r, run int32
-}
-
-// launchUnfold enqueues unfold.
-func (k *columnsKernels) launchUnfold(s *cuda.Stream, grid, block cuda.Dim3, a unfoldArguments) error {
-	return s.Launch(k.unfold, grid, block, 0,
-		cuda.Pointer(a.columns), cuda.Pointer(a.x), cuda.Int32(a.h), cuda.Int32(a.w),
-		cuda.Int32(a.wide), cuda.Int32(a.p), cuda.Int32(a.q), cuda.Int32(a.r),
-		cuda.Int32(a.run))
 }

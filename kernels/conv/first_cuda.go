@@ -24,7 +24,7 @@ const (
 func (c *CUDA) firstConv(s cudnn.Conv, o cudnn.Operands, relu bool) error {
 	tiles := s.N * tensor.Ceil(s.H, firstRows) * tensor.Ceil(s.W, firstColumns)
 	grid := cuda.Dim3{X: min(tiles, firstBlocks), Y: s.K / firstFilters}
-	return c.first.launchFirstConvBf16(c.device.Stream, grid, cuda.Dim3{X: firstThreads}, firstConvBf16Arguments{
+	return c.first.firstConvBf16.Launch(c.device.Stream, grid, cuda.Dim3{X: firstThreads}, firstConvBf16Arguments{
 		y: o.Y, x: o.X, w: o.W, bias: o.Bias, tiles: int32(tiles), height: int32(s.H), width: int32(s.W),
 		channels: int32(s.K), relu: number(relu),
 	})
@@ -45,7 +45,7 @@ func (c *CUDA) firstFilter(s cudnn.Conv) cudnn.Kernel {
 		if err != nil {
 			return err
 		}
-		err = c.first.launchFirstFilterBf16(c.device.Stream, grid, cuda.Dim3{X: firstFilterThreads},
+		err = c.first.firstFilterBf16.Launch(c.device.Stream, grid, cuda.Dim3{X: firstFilterThreads},
 			firstFilterBf16Arguments{partial: scratch, x: o.X, dy: o.Y, tiles: int32(tiles), height: int32(s.H),
 				width: int32(s.W), channels: int32(s.K)})
 		if err != nil {

@@ -4,23 +4,24 @@
 
 package conv
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+)
 
 // firstKernels are the kernels of first.cu.
 type firstKernels struct {
-	firstConvBf16   *cuda.Function
-	firstFilterBf16 *cuda.Function
+	firstConvBf16   cuda.Kernel[firstConvBf16Arguments]
+	firstFilterBf16 cuda.Kernel[firstFilterBf16Arguments]
 }
 
 // load finds the kernels in a module.
-func (k *firstKernels) load(m *cuda.Module) (err error) {
-	if k.firstConvBf16, err = m.Function("first_conv_bf16"); err != nil {
-		return err
-	}
-	if k.firstFilterBf16, err = m.Function("first_filter_bf16"); err != nil {
-		return err
-	}
-	return nil
+func (k *firstKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.firstConvBf16.Find(m, "first_conv_bf16"),
+		k.firstFilterBf16.Find(m, "first_filter_bf16"),
+	)
 }
 
 // firstConvBf16Arguments are the arguments of first_conv_bf16; pointers are 0 for none.
@@ -29,23 +30,8 @@ type firstConvBf16Arguments struct {
 	tiles, height, width, channels, relu int32
 }
 
-// launchFirstConvBf16 enqueues first_conv_bf16.
-func (k *firstKernels) launchFirstConvBf16(s *cuda.Stream, grid, block cuda.Dim3, a firstConvBf16Arguments) error {
-	return s.Launch(k.firstConvBf16, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Pointer(a.w), cuda.Pointer(a.bias),
-		cuda.Int32(a.tiles), cuda.Int32(a.height), cuda.Int32(a.width), cuda.Int32(a.channels),
-		cuda.Int32(a.relu))
-}
-
 // firstFilterBf16Arguments are the arguments of first_filter_bf16; pointers are 0 for none.
 type firstFilterBf16Arguments struct {
 	partial, x, dy                 cuda.Address
 	tiles, height, width, channels int32
-}
-
-// launchFirstFilterBf16 enqueues first_filter_bf16.
-func (k *firstKernels) launchFirstFilterBf16(s *cuda.Stream, grid, block cuda.Dim3, a firstFilterBf16Arguments) error {
-	return s.Launch(k.firstFilterBf16, grid, block, 0,
-		cuda.Pointer(a.partial), cuda.Pointer(a.x), cuda.Pointer(a.dy), cuda.Int32(a.tiles),
-		cuda.Int32(a.height), cuda.Int32(a.width), cuda.Int32(a.channels))
 }

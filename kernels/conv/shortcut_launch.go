@@ -4,23 +4,23 @@
 
 package conv
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+	"nmn/kernels/tensor"
+)
 
 // shortcutKernels are the kernels of shortcut.cu.
 type shortcutKernels struct {
-	addShortcut     *cuda.Function
-	addShortcutBf16 *cuda.Function
+	addShortcut tensor.Twins[addShortcutArguments]
 }
 
 // load finds the kernels in a module.
-func (k *shortcutKernels) load(m *cuda.Module) (err error) {
-	if k.addShortcut, err = m.Function("add_shortcut"); err != nil {
-		return err
-	}
-	if k.addShortcutBf16, err = m.Function("add_shortcut_bf16"); err != nil {
-		return err
-	}
-	return nil
+func (k *shortcutKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.addShortcut.Find(m, "add_shortcut"),
+	)
 }
 
 // addShortcutArguments are the arguments of add_shortcut; pointers are 0 for none.
@@ -28,25 +28,4 @@ type addShortcutArguments struct {
 	y, sums, bias, other cuda.Address
 	length               int64
 	channels, relu       int32
-}
-
-// launchAddShortcut enqueues add_shortcut.
-func (k *shortcutKernels) launchAddShortcut(s *cuda.Stream, grid, block cuda.Dim3, a addShortcutArguments) error {
-	return s.Launch(k.addShortcut, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.sums), cuda.Pointer(a.bias), cuda.Pointer(a.other),
-		cuda.Int64(a.length), cuda.Int32(a.channels), cuda.Int32(a.relu))
-}
-
-// addShortcutBf16Arguments are the arguments of add_shortcut_bf16; pointers are 0 for none.
-type addShortcutBf16Arguments struct {
-	y, sums, bias, other cuda.Address
-	length               int64
-	channels, relu       int32
-}
-
-// launchAddShortcutBf16 enqueues add_shortcut_bf16.
-func (k *shortcutKernels) launchAddShortcutBf16(s *cuda.Stream, grid, block cuda.Dim3, a addShortcutBf16Arguments) error {
-	return s.Launch(k.addShortcutBf16, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.sums), cuda.Pointer(a.bias), cuda.Pointer(a.other),
-		cuda.Int64(a.length), cuda.Int32(a.channels), cuda.Int32(a.relu))
 }

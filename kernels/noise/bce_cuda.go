@@ -15,7 +15,7 @@ func (c *CUDA) BCE(loss, do, o, z *tensor.Tensor, scale float32) error {
 		geometry{N: n, T: n, H: 1, W: 1, K: k}.fits(operation)); err != nil {
 		return err
 	}
-	return c.bce.launchBce(c.device.Stream, cuda.Dim3{X: n}, cuda.Dim3{X: tensor.PowerOfTwo(k, 32, 256)}, bceArguments{
+	return c.bce.bce.Launch(c.device.Stream, cuda.Dim3{X: n}, cuda.Dim3{X: tensor.PowerOfTwo(k, 32, 256)}, bceArguments{
 		loss: tensor.At(loss), gradient: tensor.At(do), o: tensor.At(o), z: tensor.At(z), classes: int32(k), scale: scale,
 	})
 }

@@ -4,19 +4,22 @@
 
 package noise
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+)
 
 // bceKernels are the kernels of bce.cu.
 type bceKernels struct {
-	bce *cuda.Function
+	bce cuda.Kernel[bceArguments]
 }
 
 // load finds the kernels in a module.
-func (k *bceKernels) load(m *cuda.Module) (err error) {
-	if k.bce, err = m.Function("bce"); err != nil {
-		return err
-	}
-	return nil
+func (k *bceKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.bce.Find(m, "bce"),
+	)
 }
 
 // bceArguments are the arguments of bce; pointers are 0 for none.
@@ -24,11 +27,4 @@ type bceArguments struct {
 	loss, gradient, o, z cuda.Address
 	classes              int32
 	scale                float32
-}
-
-// launchBce enqueues bce.
-func (k *bceKernels) launchBce(s *cuda.Stream, grid, block cuda.Dim3, a bceArguments) error {
-	return s.Launch(k.bce, grid, block, 0,
-		cuda.Pointer(a.loss), cuda.Pointer(a.gradient), cuda.Pointer(a.o), cuda.Pointer(a.z),
-		cuda.Int32(a.classes), cuda.Float32(a.scale))
 }

@@ -17,7 +17,7 @@ func (c *CUDA) exclusiveStep(out StepOutput, g geometry, logits, transition, lab
 	if err != nil {
 		return err
 	}
-	return c.exclusive.launchExclusiveStep(c.device.Stream, cuda.Dim3{X: g.N}, cuda.Dim3{X: exclusiveThreads},
+	return c.exclusive.exclusiveStep.Launch(c.device.Stream, cuda.Dim3{X: g.N}, cuda.Dim3{X: exclusiveThreads},
 		exclusiveStepArguments{
 			logits: tensor.At(logits), transition: tensor.At(transition), labels: tensor.At(labels),
 			offsets: tensor.At(bags), loss: tensor.At(out.Loss), dLogits: tensor.At(out.DLogits),

@@ -4,19 +4,22 @@
 
 package noise
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+)
 
 // exclusiveKernels are the kernels of exclusive.cu.
 type exclusiveKernels struct {
-	exclusiveStep *cuda.Function
+	exclusiveStep cuda.Kernel[exclusiveStepArguments]
 }
 
 // load finds the kernels in a module.
-func (k *exclusiveKernels) load(m *cuda.Module) (err error) {
-	if k.exclusiveStep, err = m.Function("exclusive_step"); err != nil {
-		return err
-	}
-	return nil
+func (k *exclusiveKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.exclusiveStep.Find(m, "exclusive_step"),
+	)
 }
 
 // exclusiveStepArguments are the arguments of exclusive_step; pointers are 0 for none.
@@ -24,13 +27,4 @@ type exclusiveStepArguments struct {
 	logits, transition, labels, offsets, loss, dLogits, prob, observed, posterior, bagLogit, work cuda.Address
 	frames, cells, classes                                                                        int32
 	scale                                                                                         float32
-}
-
-// launchExclusiveStep enqueues exclusive_step.
-func (k *exclusiveKernels) launchExclusiveStep(s *cuda.Stream, grid, block cuda.Dim3, a exclusiveStepArguments) error {
-	return s.Launch(k.exclusiveStep, grid, block, 0,
-		cuda.Pointer(a.logits), cuda.Pointer(a.transition), cuda.Pointer(a.labels), cuda.Pointer(a.offsets),
-		cuda.Pointer(a.loss), cuda.Pointer(a.dLogits), cuda.Pointer(a.prob), cuda.Pointer(a.observed),
-		cuda.Pointer(a.posterior), cuda.Pointer(a.bagLogit), cuda.Pointer(a.work), cuda.Int32(a.frames),
-		cuda.Int32(a.cells), cuda.Int32(a.classes), cuda.Float32(a.scale))
 }

@@ -4,19 +4,22 @@
 
 package noise
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+)
 
 // largeKernels are the kernels of large.cu.
 type largeKernels struct {
-	largeLosses *cuda.Function
+	largeLosses cuda.Kernel[largeLossesArguments]
 }
 
 // load finds the kernels in a module.
-func (k *largeKernels) load(m *cuda.Module) (err error) {
-	if k.largeLosses, err = m.Function("large_losses"); err != nil {
-		return err
-	}
-	return nil
+func (k *largeKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.largeLosses.Find(m, "large_losses"),
+	)
 }
 
 // largeLossesArguments are the arguments of large_losses; pointers are 0 for none.
@@ -24,11 +27,4 @@ type largeLossesArguments struct {
 	targets, o, z, count cuda.Address
 	labels               int32
 	instead              float32
-}
-
-// launchLargeLosses enqueues large_losses.
-func (k *largeKernels) launchLargeLosses(s *cuda.Stream, grid, block cuda.Dim3, a largeLossesArguments) error {
-	return s.Launch(k.largeLosses, grid, block, 0,
-		cuda.Pointer(a.targets), cuda.Pointer(a.o), cuda.Pointer(a.z), cuda.Pointer(a.count),
-		cuda.Int32(a.labels), cuda.Float32(a.instead))
 }

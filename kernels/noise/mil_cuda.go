@@ -46,7 +46,7 @@ func (c *CUDA) pool(operation string, g geometry, bags, p, do, dp, o *tensor.Ten
 		bags: int32(g.N), frames: int32(g.T), cells: int32(g.Cells()), classes: int32(g.K),
 	}
 	if b.wide {
-		return c.mil.launchNoisyOrWide(c.device.Stream, b.grid, b.block, noisyOrWideArguments(a))
+		return c.mil.noisyOrWide.Launch(c.device.Stream, b.grid, b.block, a)
 	}
-	return c.mil.launchNoisyOr(c.device.Stream, b.grid, b.block, a)
+	return c.mil.noisyOr.Launch(c.device.Stream, b.grid, b.block, a)
 }

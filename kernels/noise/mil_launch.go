@@ -4,49 +4,28 @@
 
 package noise
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+)
 
 // milKernels are the kernels of mil.cu.
 type milKernels struct {
-	noisyOrWide *cuda.Function
-	noisyOr     *cuda.Function
+	noisyOrWide cuda.Kernel[noisyOrArguments]
+	noisyOr     cuda.Kernel[noisyOrArguments]
 }
 
 // load finds the kernels in a module.
-func (k *milKernels) load(m *cuda.Module) (err error) {
-	if k.noisyOrWide, err = m.Function("noisy_or_wide"); err != nil {
-		return err
-	}
-	if k.noisyOr, err = m.Function("noisy_or"); err != nil {
-		return err
-	}
-	return nil
-}
-
-// noisyOrWideArguments are the arguments of noisy_or_wide; pointers are 0 for none.
-type noisyOrWideArguments struct {
-	p, gradient, dp, o, offsets  cuda.Address
-	bags, frames, cells, classes int32
-}
-
-// launchNoisyOrWide enqueues noisy_or_wide.
-func (k *milKernels) launchNoisyOrWide(s *cuda.Stream, grid, block cuda.Dim3, a noisyOrWideArguments) error {
-	return s.Launch(k.noisyOrWide, grid, block, 0,
-		cuda.Pointer(a.p), cuda.Pointer(a.gradient), cuda.Pointer(a.dp), cuda.Pointer(a.o),
-		cuda.Pointer(a.offsets), cuda.Int32(a.bags), cuda.Int32(a.frames), cuda.Int32(a.cells),
-		cuda.Int32(a.classes))
+func (k *milKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.noisyOrWide.Find(m, "noisy_or_wide"),
+		k.noisyOr.Find(m, "noisy_or"),
+	)
 }
 
 // noisyOrArguments are the arguments of noisy_or; pointers are 0 for none.
 type noisyOrArguments struct {
 	p, gradient, dp, o, offsets  cuda.Address
 	bags, frames, cells, classes int32
-}
-
-// launchNoisyOr enqueues noisy_or.
-func (k *milKernels) launchNoisyOr(s *cuda.Stream, grid, block cuda.Dim3, a noisyOrArguments) error {
-	return s.Launch(k.noisyOr, grid, block, 0,
-		cuda.Pointer(a.p), cuda.Pointer(a.gradient), cuda.Pointer(a.dp), cuda.Pointer(a.o),
-		cuda.Pointer(a.offsets), cuda.Int32(a.bags), cuda.Int32(a.frames), cuda.Int32(a.cells),
-		cuda.Int32(a.classes))
 }

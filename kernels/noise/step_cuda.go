@@ -3,6 +3,7 @@
 package noise
 
 import (
+	"errors"
 	"fmt"
 
 	"nmn/cuda"
@@ -31,10 +32,9 @@ var _ Ops = (*CUDA)(nil)
 // NewCUDA makes the family on a graphics card with the kernels of a module.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 	c := &CUDA{device: device}
-	for _, load := range []func(*cuda.Module) error{c.step.load, c.mil.load, c.bce.load, c.large.load, c.exclusive.load} {
-		if err := load(module); err != nil {
-			return nil, fmt.Errorf("noise: %w", err)
-		}
+	if err := errors.Join(c.step.load(module), c.mil.load(module), c.bce.load(module),
+		c.large.load(module), c.exclusive.load(module)); err != nil {
+		return nil, fmt.Errorf("noise: %w", err)
 	}
 	return c, nil
 }
@@ -127,9 +127,9 @@ func (c *CUDA) NoiseStep(out StepOutput, logits, confidence, labels, bags *tenso
 		positive: p.Asymmetric.Positive, negative: p.Asymmetric.Negative, margin: p.Asymmetric.Margin,
 	}
 	if b.wide {
-		return c.step.launchNoiseStepWide(c.device.Stream, b.grid, b.block, noiseStepWideArguments(a))
+		return c.step.noiseStepWide.Launch(c.device.Stream, b.grid, b.block, a)
 	}
-	return c.step.launchNoiseStep(c.device.Stream, b.grid, b.block, a)
+	return c.step.noiseStep.Launch(c.device.Stream, b.grid, b.block, a)
 }
 
 func number(b bool) int32 {

@@ -4,41 +4,24 @@
 
 package noise
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+)
 
 // stepKernels are the kernels of step.cu.
 type stepKernels struct {
-	noiseStepWide *cuda.Function
-	noiseStep     *cuda.Function
+	noiseStepWide cuda.Kernel[noiseStepArguments]
+	noiseStep     cuda.Kernel[noiseStepArguments]
 }
 
 // load finds the kernels in a module.
-func (k *stepKernels) load(m *cuda.Module) (err error) {
-	if k.noiseStepWide, err = m.Function("noise_step_wide"); err != nil {
-		return err
-	}
-	if k.noiseStep, err = m.Function("noise_step"); err != nil {
-		return err
-	}
-	return nil
-}
-
-// noiseStepWideArguments are the arguments of noise_step_wide; pointers are 0 for none.
-type noiseStepWideArguments struct {
-	logits, confidence, labels, offsets, loss, dLogits, dO, prob, observed, posterior, bagLogit, partial, tickets cuda.Address
-	bags, frames, cells, classes, perBag, mil, evidence                                                           int32
-	scale, positive, negative, margin                                                                             float32
-}
-
-// launchNoiseStepWide enqueues noise_step_wide.
-func (k *stepKernels) launchNoiseStepWide(s *cuda.Stream, grid, block cuda.Dim3, a noiseStepWideArguments) error {
-	return s.Launch(k.noiseStepWide, grid, block, 0,
-		cuda.Pointer(a.logits), cuda.Pointer(a.confidence), cuda.Pointer(a.labels), cuda.Pointer(a.offsets),
-		cuda.Pointer(a.loss), cuda.Pointer(a.dLogits), cuda.Pointer(a.dO), cuda.Pointer(a.prob),
-		cuda.Pointer(a.observed), cuda.Pointer(a.posterior), cuda.Pointer(a.bagLogit), cuda.Pointer(a.partial),
-		cuda.Pointer(a.tickets), cuda.Int32(a.bags), cuda.Int32(a.frames), cuda.Int32(a.cells),
-		cuda.Int32(a.classes), cuda.Int32(a.perBag), cuda.Int32(a.mil), cuda.Int32(a.evidence),
-		cuda.Float32(a.scale), cuda.Float32(a.positive), cuda.Float32(a.negative), cuda.Float32(a.margin))
+func (k *stepKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.noiseStepWide.Find(m, "noise_step_wide"),
+		k.noiseStep.Find(m, "noise_step"),
+	)
 }
 
 // noiseStepArguments are the arguments of noise_step; pointers are 0 for none.
@@ -46,15 +29,4 @@ type noiseStepArguments struct {
 	logits, confidence, labels, offsets, loss, dLogits, dO, prob, observed, posterior, bagLogit, partial, tickets cuda.Address
 	bags, frames, cells, classes, perBag, mil, evidence                                                           int32
 	scale, positive, negative, margin                                                                             float32
-}
-
-// launchNoiseStep enqueues noise_step.
-func (k *stepKernels) launchNoiseStep(s *cuda.Stream, grid, block cuda.Dim3, a noiseStepArguments) error {
-	return s.Launch(k.noiseStep, grid, block, 0,
-		cuda.Pointer(a.logits), cuda.Pointer(a.confidence), cuda.Pointer(a.labels), cuda.Pointer(a.offsets),
-		cuda.Pointer(a.loss), cuda.Pointer(a.dLogits), cuda.Pointer(a.dO), cuda.Pointer(a.prob),
-		cuda.Pointer(a.observed), cuda.Pointer(a.posterior), cuda.Pointer(a.bagLogit), cuda.Pointer(a.partial),
-		cuda.Pointer(a.tickets), cuda.Int32(a.bags), cuda.Int32(a.frames), cuda.Int32(a.cells),
-		cuda.Int32(a.classes), cuda.Int32(a.perBag), cuda.Int32(a.mil), cuda.Int32(a.evidence),
-		cuda.Float32(a.scale), cuda.Float32(a.positive), cuda.Float32(a.negative), cuda.Float32(a.margin))
 }

@@ -77,8 +77,5 @@ func (c *CUDA) launch(g geometry, first, frames int, x, pixels, sizes, flips *te
 		a.flips = tensor.At(flips) + cuda.Address(first)
 	}
 	grid, block := tensor.Cover(tensor.Ceil(length*x.DType().Size(), 16), threads, batch), cuda.Dim3{X: threads}
-	if x.DType() == tensor.BFloat16 {
-		return c.normalize.launchNormalizeBf16(c.device.Stream, grid, block, normalizeBf16Arguments(a))
-	}
-	return c.normalize.launchNormalize(c.device.Stream, grid, block, a)
+	return c.normalize.normalize.Launch(c.device.Stream, x.DType(), grid, block, a)
 }

@@ -4,23 +4,23 @@
 
 package pixels
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+	"nmn/kernels/tensor"
+)
 
 // normalizeKernels are the kernels of normalize.cu.
 type normalizeKernels struct {
-	normalize     *cuda.Function
-	normalizeBf16 *cuda.Function
+	normalize tensor.Twins[normalizeArguments]
 }
 
 // load finds the kernels in a module.
-func (k *normalizeKernels) load(m *cuda.Module) (err error) {
-	if k.normalize, err = m.Function("normalize"); err != nil {
-		return err
-	}
-	if k.normalizeBf16, err = m.Function("normalize_bf16"); err != nil {
-		return err
-	}
-	return nil
+func (k *normalizeKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.normalize.Find(m, "normalize"),
+	)
 }
 
 // normalizeArguments are the arguments of normalize; pointers are 0 for none.
@@ -28,29 +28,4 @@ type normalizeArguments struct {
 	x, pixels, sizes, flips                     cuda.Address
 	length, height, width, channels             uint32
 	mean0, mean1, mean2, scale0, scale1, scale2 float32
-}
-
-// launchNormalize enqueues normalize.
-func (k *normalizeKernels) launchNormalize(s *cuda.Stream, grid, block cuda.Dim3, a normalizeArguments) error {
-	return s.Launch(k.normalize, grid, block, 0,
-		cuda.Pointer(a.x), cuda.Pointer(a.pixels), cuda.Pointer(a.sizes), cuda.Pointer(a.flips),
-		cuda.Uint32(a.length), cuda.Uint32(a.height), cuda.Uint32(a.width), cuda.Uint32(a.channels),
-		cuda.Float32(a.mean0), cuda.Float32(a.mean1), cuda.Float32(a.mean2), cuda.Float32(a.scale0),
-		cuda.Float32(a.scale1), cuda.Float32(a.scale2))
-}
-
-// normalizeBf16Arguments are the arguments of normalize_bf16; pointers are 0 for none.
-type normalizeBf16Arguments struct {
-	x, pixels, sizes, flips                     cuda.Address
-	length, height, width, channels             uint32
-	mean0, mean1, mean2, scale0, scale1, scale2 float32
-}
-
-// launchNormalizeBf16 enqueues normalize_bf16.
-func (k *normalizeKernels) launchNormalizeBf16(s *cuda.Stream, grid, block cuda.Dim3, a normalizeBf16Arguments) error {
-	return s.Launch(k.normalizeBf16, grid, block, 0,
-		cuda.Pointer(a.x), cuda.Pointer(a.pixels), cuda.Pointer(a.sizes), cuda.Pointer(a.flips),
-		cuda.Uint32(a.length), cuda.Uint32(a.height), cuda.Uint32(a.width), cuda.Uint32(a.channels),
-		cuda.Float32(a.mean0), cuda.Float32(a.mean1), cuda.Float32(a.mean2), cuda.Float32(a.scale0),
-		cuda.Float32(a.scale1), cuda.Float32(a.scale2))
 }

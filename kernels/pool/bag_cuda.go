@@ -66,10 +66,7 @@ func (c *CUDA) BagPool(g, x, bags *tensor.Tensor, kind Kind) error {
 		bags: int32(s.N), frames: int32(s.T), cells: int32(s.Cells()), channels: int32(s.D), top: number(kind == Max),
 		lanes: int32(lanes),
 	}
-	if x.DType() == tensor.BFloat16 {
-		return c.bag.launchBagPoolBf16(c.device.Stream, grid, block, bagPoolBf16Arguments(a))
-	}
-	return c.bag.launchBagPool(c.device.Stream, grid, block, a)
+	return c.bag.bagPool.Launch(c.device.Stream, x.DType(), grid, block, a)
 }
 
 // BagPoolGrad implements Ops.
@@ -92,10 +89,7 @@ func (c *CUDA) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind Kind, accumul
 		dx: tensor.At(dx), dg: tensor.At(dg), x: tensor.At(x), g: tensor.At(g), offsets: tensor.At(bags),
 		bags: int32(s.N), frames: int32(s.T), cells: int32(s.Cells()), channels: int32(s.D), accumulate: number(accumulate),
 	}
-	if dx.DType() == tensor.BFloat16 {
-		return c.bag.launchBagMaxGradientBf16(c.device.Stream, grid, block, bagMaxGradientBf16Arguments(a))
-	}
-	return c.bag.launchBagMaxGradient(c.device.Stream, grid, block, a)
+	return c.bag.bagMaxGradient.Launch(c.device.Stream, dx.DType(), grid, block, a)
 }
 
 // meanGrad gives each frame its own blocks.
@@ -107,8 +101,5 @@ func (c *CUDA) meanGrad(s bagGeometry, dx, dg, bags *tensor.Tensor, accumulate b
 		dx: tensor.At(dx), dg: tensor.At(dg), offsets: tensor.At(bags),
 		bags: int32(s.N), cells: int32(s.Cells()), channels: int32(s.D), accumulate: number(accumulate),
 	}
-	if dx.DType() == tensor.BFloat16 {
-		return c.bag.launchBagMeanGradientBf16(c.device.Stream, grid, block, bagMeanGradientBf16Arguments(a))
-	}
-	return c.bag.launchBagMeanGradient(c.device.Stream, grid, block, a)
+	return c.bag.bagMeanGradient.Launch(c.device.Stream, dx.DType(), grid, block, a)
 }

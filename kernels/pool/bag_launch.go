@@ -4,39 +4,27 @@
 
 package pool
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+	"nmn/kernels/tensor"
+)
 
 // bagKernels are the kernels of bag.cu.
 type bagKernels struct {
-	bagPool             *cuda.Function
-	bagPoolBf16         *cuda.Function
-	bagMaxGradient      *cuda.Function
-	bagMaxGradientBf16  *cuda.Function
-	bagMeanGradient     *cuda.Function
-	bagMeanGradientBf16 *cuda.Function
+	bagPool         tensor.Twins[bagPoolArguments]
+	bagMaxGradient  tensor.Twins[bagMaxGradientArguments]
+	bagMeanGradient tensor.Twins[bagMeanGradientArguments]
 }
 
 // load finds the kernels in a module.
-func (k *bagKernels) load(m *cuda.Module) (err error) {
-	if k.bagPool, err = m.Function("bag_pool"); err != nil {
-		return err
-	}
-	if k.bagPoolBf16, err = m.Function("bag_pool_bf16"); err != nil {
-		return err
-	}
-	if k.bagMaxGradient, err = m.Function("bag_max_gradient"); err != nil {
-		return err
-	}
-	if k.bagMaxGradientBf16, err = m.Function("bag_max_gradient_bf16"); err != nil {
-		return err
-	}
-	if k.bagMeanGradient, err = m.Function("bag_mean_gradient"); err != nil {
-		return err
-	}
-	if k.bagMeanGradientBf16, err = m.Function("bag_mean_gradient_bf16"); err != nil {
-		return err
-	}
-	return nil
+func (k *bagKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.bagPool.Find(m, "bag_pool"),
+		k.bagMaxGradient.Find(m, "bag_max_gradient"),
+		k.bagMeanGradient.Find(m, "bag_mean_gradient"),
+	)
 }
 
 // bagPoolArguments are the arguments of bag_pool; pointers are 0 for none.
@@ -45,78 +33,14 @@ type bagPoolArguments struct {
 	bags, frames, cells, channels, top, lanes int32
 }
 
-// launchBagPool enqueues bag_pool.
-func (k *bagKernels) launchBagPool(s *cuda.Stream, grid, block cuda.Dim3, a bagPoolArguments) error {
-	return s.Launch(k.bagPool, grid, block, 0,
-		cuda.Pointer(a.g), cuda.Pointer(a.x), cuda.Pointer(a.offsets), cuda.Pointer(a.partial),
-		cuda.Pointer(a.tickets), cuda.Int32(a.bags), cuda.Int32(a.frames), cuda.Int32(a.cells),
-		cuda.Int32(a.channels), cuda.Int32(a.top), cuda.Int32(a.lanes))
-}
-
-// bagPoolBf16Arguments are the arguments of bag_pool_bf16; pointers are 0 for none.
-type bagPoolBf16Arguments struct {
-	g, x, offsets, partial, tickets           cuda.Address
-	bags, frames, cells, channels, top, lanes int32
-}
-
-// launchBagPoolBf16 enqueues bag_pool_bf16.
-func (k *bagKernels) launchBagPoolBf16(s *cuda.Stream, grid, block cuda.Dim3, a bagPoolBf16Arguments) error {
-	return s.Launch(k.bagPoolBf16, grid, block, 0,
-		cuda.Pointer(a.g), cuda.Pointer(a.x), cuda.Pointer(a.offsets), cuda.Pointer(a.partial),
-		cuda.Pointer(a.tickets), cuda.Int32(a.bags), cuda.Int32(a.frames), cuda.Int32(a.cells),
-		cuda.Int32(a.channels), cuda.Int32(a.top), cuda.Int32(a.lanes))
-}
-
 // bagMaxGradientArguments are the arguments of bag_max_gradient; pointers are 0 for none.
 type bagMaxGradientArguments struct {
 	dx, dg, x, g, offsets                     cuda.Address
 	bags, frames, cells, channels, accumulate int32
 }
 
-// launchBagMaxGradient enqueues bag_max_gradient.
-func (k *bagKernels) launchBagMaxGradient(s *cuda.Stream, grid, block cuda.Dim3, a bagMaxGradientArguments) error {
-	return s.Launch(k.bagMaxGradient, grid, block, 0,
-		cuda.Pointer(a.dx), cuda.Pointer(a.dg), cuda.Pointer(a.x), cuda.Pointer(a.g),
-		cuda.Pointer(a.offsets), cuda.Int32(a.bags), cuda.Int32(a.frames), cuda.Int32(a.cells),
-		cuda.Int32(a.channels), cuda.Int32(a.accumulate))
-}
-
-// bagMaxGradientBf16Arguments are the arguments of bag_max_gradient_bf16; pointers are 0 for none.
-type bagMaxGradientBf16Arguments struct {
-	dx, dg, x, g, offsets                     cuda.Address
-	bags, frames, cells, channels, accumulate int32
-}
-
-// launchBagMaxGradientBf16 enqueues bag_max_gradient_bf16.
-func (k *bagKernels) launchBagMaxGradientBf16(s *cuda.Stream, grid, block cuda.Dim3, a bagMaxGradientBf16Arguments) error {
-	return s.Launch(k.bagMaxGradientBf16, grid, block, 0,
-		cuda.Pointer(a.dx), cuda.Pointer(a.dg), cuda.Pointer(a.x), cuda.Pointer(a.g),
-		cuda.Pointer(a.offsets), cuda.Int32(a.bags), cuda.Int32(a.frames), cuda.Int32(a.cells),
-		cuda.Int32(a.channels), cuda.Int32(a.accumulate))
-}
-
 // bagMeanGradientArguments are the arguments of bag_mean_gradient; pointers are 0 for none.
 type bagMeanGradientArguments struct {
 	dx, dg, offsets                   cuda.Address
 	bags, cells, channels, accumulate int32
-}
-
-// launchBagMeanGradient enqueues bag_mean_gradient.
-func (k *bagKernels) launchBagMeanGradient(s *cuda.Stream, grid, block cuda.Dim3, a bagMeanGradientArguments) error {
-	return s.Launch(k.bagMeanGradient, grid, block, 0,
-		cuda.Pointer(a.dx), cuda.Pointer(a.dg), cuda.Pointer(a.offsets), cuda.Int32(a.bags),
-		cuda.Int32(a.cells), cuda.Int32(a.channels), cuda.Int32(a.accumulate))
-}
-
-// bagMeanGradientBf16Arguments are the arguments of bag_mean_gradient_bf16; pointers are 0 for none.
-type bagMeanGradientBf16Arguments struct {
-	dx, dg, offsets                   cuda.Address
-	bags, cells, channels, accumulate int32
-}
-
-// launchBagMeanGradientBf16 enqueues bag_mean_gradient_bf16.
-func (k *bagKernels) launchBagMeanGradientBf16(s *cuda.Stream, grid, block cuda.Dim3, a bagMeanGradientBf16Arguments) error {
-	return s.Launch(k.bagMeanGradientBf16, grid, block, 0,
-		cuda.Pointer(a.dx), cuda.Pointer(a.dg), cuda.Pointer(a.offsets), cuda.Int32(a.bags),
-		cuda.Int32(a.cells), cuda.Int32(a.channels), cuda.Int32(a.accumulate))
 }

@@ -22,10 +22,7 @@ func (c *CUDA) MaxPool3(y, x *tensor.Tensor) error {
 	a := maxPool3Arguments{
 		y: tensor.At(y), x: tensor.At(x), frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C),
 	}
-	if dtype == tensor.BFloat16 {
-		return c.overlap.launchMaxPool3Bf16(c.device.Stream, grid, block, maxPool3Bf16Arguments(a))
-	}
-	return c.overlap.launchMaxPool3(c.device.Stream, grid, block, a)
+	return c.overlap.maxPool3.Launch(c.device.Stream, dtype, grid, block, a)
 }
 
 // elements is a block for each row of elements, as shape has it for rows of windows.
@@ -49,8 +46,5 @@ func (c *CUDA) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 		dx: tensor.At(dx), dy: tensor.At(dy), x: tensor.At(x), y: tensor.At(y),
 		frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C), relu: number(relu),
 	}
-	if dtype == tensor.BFloat16 {
-		return c.overlap.launchMaxPool3GradientBf16(c.device.Stream, grid, block, maxPool3GradientBf16Arguments(a))
-	}
-	return c.overlap.launchMaxPool3Gradient(c.device.Stream, grid, block, a)
+	return c.overlap.maxPool3Gradient.Launch(c.device.Stream, dtype, grid, block, a)
 }

@@ -4,31 +4,25 @@
 
 package pool
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+	"nmn/kernels/tensor"
+)
 
 // overlapKernels are the kernels of overlap.cu.
 type overlapKernels struct {
-	maxPool3             *cuda.Function
-	maxPool3Bf16         *cuda.Function
-	maxPool3Gradient     *cuda.Function
-	maxPool3GradientBf16 *cuda.Function
+	maxPool3         tensor.Twins[maxPool3Arguments]
+	maxPool3Gradient tensor.Twins[maxPool3GradientArguments]
 }
 
 // load finds the kernels in a module.
-func (k *overlapKernels) load(m *cuda.Module) (err error) {
-	if k.maxPool3, err = m.Function("max_pool3"); err != nil {
-		return err
-	}
-	if k.maxPool3Bf16, err = m.Function("max_pool3_bf16"); err != nil {
-		return err
-	}
-	if k.maxPool3Gradient, err = m.Function("max_pool3_gradient"); err != nil {
-		return err
-	}
-	if k.maxPool3GradientBf16, err = m.Function("max_pool3_gradient_bf16"); err != nil {
-		return err
-	}
-	return nil
+func (k *overlapKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.maxPool3.Find(m, "max_pool3"),
+		k.maxPool3Gradient.Find(m, "max_pool3_gradient"),
+	)
 }
 
 // maxPool3Arguments are the arguments of max_pool3; pointers are 0 for none.
@@ -37,50 +31,8 @@ type maxPool3Arguments struct {
 	frames, height, width, channels int32
 }
 
-// launchMaxPool3 enqueues max_pool3.
-func (k *overlapKernels) launchMaxPool3(s *cuda.Stream, grid, block cuda.Dim3, a maxPool3Arguments) error {
-	return s.Launch(k.maxPool3, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Int32(a.frames), cuda.Int32(a.height),
-		cuda.Int32(a.width), cuda.Int32(a.channels))
-}
-
-// maxPool3Bf16Arguments are the arguments of max_pool3_bf16; pointers are 0 for none.
-type maxPool3Bf16Arguments struct {
-	y, x                            cuda.Address
-	frames, height, width, channels int32
-}
-
-// launchMaxPool3Bf16 enqueues max_pool3_bf16.
-func (k *overlapKernels) launchMaxPool3Bf16(s *cuda.Stream, grid, block cuda.Dim3, a maxPool3Bf16Arguments) error {
-	return s.Launch(k.maxPool3Bf16, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Int32(a.frames), cuda.Int32(a.height),
-		cuda.Int32(a.width), cuda.Int32(a.channels))
-}
-
 // maxPool3GradientArguments are the arguments of max_pool3_gradient; pointers are 0 for none.
 type maxPool3GradientArguments struct {
 	dx, dy, x, y                          cuda.Address
 	frames, height, width, channels, relu int32
-}
-
-// launchMaxPool3Gradient enqueues max_pool3_gradient.
-func (k *overlapKernels) launchMaxPool3Gradient(s *cuda.Stream, grid, block cuda.Dim3, a maxPool3GradientArguments) error {
-	return s.Launch(k.maxPool3Gradient, grid, block, 0,
-		cuda.Pointer(a.dx), cuda.Pointer(a.dy), cuda.Pointer(a.x), cuda.Pointer(a.y),
-		cuda.Int32(a.frames), cuda.Int32(a.height), cuda.Int32(a.width), cuda.Int32(a.channels),
-		cuda.Int32(a.relu))
-}
-
-// maxPool3GradientBf16Arguments are the arguments of max_pool3_gradient_bf16; pointers are 0 for none.
-type maxPool3GradientBf16Arguments struct {
-	dx, dy, x, y                          cuda.Address
-	frames, height, width, channels, relu int32
-}
-
-// launchMaxPool3GradientBf16 enqueues max_pool3_gradient_bf16.
-func (k *overlapKernels) launchMaxPool3GradientBf16(s *cuda.Stream, grid, block cuda.Dim3, a maxPool3GradientBf16Arguments) error {
-	return s.Launch(k.maxPool3GradientBf16, grid, block, 0,
-		cuda.Pointer(a.dx), cuda.Pointer(a.dy), cuda.Pointer(a.x), cuda.Pointer(a.y),
-		cuda.Int32(a.frames), cuda.Int32(a.height), cuda.Int32(a.width), cuda.Int32(a.channels),
-		cuda.Int32(a.relu))
 }

@@ -3,6 +3,7 @@
 package pool
 
 import (
+	"errors"
 	"fmt"
 
 	"nmn/cuda"
@@ -27,10 +28,8 @@ type CUDA struct {
 // NewCUDA makes the family on a graphics card with the kernels of a module.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 	c := &CUDA{device: device}
-	for _, load := range []func(*cuda.Module) error{c.window.load, c.overlap.load, c.bag.load} {
-		if err := load(module); err != nil {
-			return nil, fmt.Errorf("pool: %w", err)
-		}
+	if err := errors.Join(c.window.load(module), c.overlap.load(module), c.bag.load(module)); err != nil {
+		return nil, fmt.Errorf("pool: %w", err)
 	}
 	return c, nil
 }
@@ -71,10 +70,7 @@ func (c *CUDA) MaxPool(y, x *tensor.Tensor) error {
 	a := maxPoolArguments{
 		y: tensor.At(y), x: tensor.At(x), frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C),
 	}
-	if dtype == tensor.BFloat16 {
-		return c.window.launchMaxPoolBf16(c.device.Stream, grid, block, maxPoolBf16Arguments(a))
-	}
-	return c.window.launchMaxPool(c.device.Stream, grid, block, a)
+	return c.window.maxPool.Launch(c.device.Stream, dtype, grid, block, a)
 }
 
 // MaxPoolGrad implements Ops.
@@ -93,10 +89,7 @@ func (c *CUDA) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 		dx: tensor.At(dx), dy: tensor.At(dy), x: tensor.At(x), y: tensor.At(y),
 		frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C), relu: number(relu),
 	}
-	if dtype == tensor.BFloat16 {
-		return c.window.launchMaxPoolGradientBf16(c.device.Stream, grid, block, maxPoolGradientBf16Arguments(a))
-	}
-	return c.window.launchMaxPoolGradient(c.device.Stream, grid, block, a)
+	return c.window.maxPoolGradient.Launch(c.device.Stream, dtype, grid, block, a)
 }
 
 // MaxPoolGradBias implements Ops in one pass over the maps. It sums the gradients of the windows, 32 of them
@@ -121,11 +114,7 @@ func (c *CUDA) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p MaxGradParams)
 		frames:  int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C),
 		relu: number(p.ReLU), accumulate: number(p.Accumulate), lanes: sum.Lanes,
 	}
-	if dtype == tensor.BFloat16 {
-		return c.window.launchMaxPoolGradientBiasBf16(c.device.Stream, sum.Grid, sum.Block,
-			maxPoolGradientBiasBf16Arguments(a))
-	}
-	return c.window.launchMaxPoolGradientBias(c.device.Stream, sum.Grid, sum.Block, a)
+	return c.window.maxPoolGradientBias.Launch(c.device.Stream, dtype, sum.Grid, sum.Block, a)
 }
 
 // AvgPool implements Ops.
@@ -140,7 +129,7 @@ func (c *CUDA) AvgPool(y, x *tensor.Tensor) error {
 		return err
 	}
 	grid, block := g.shape()
-	return c.window.launchAvgPool(c.device.Stream, grid, block, avgPoolArguments{
+	return c.window.avgPool.Launch(c.device.Stream, grid, block, avgPoolArguments{
 		y: tensor.At(y), x: tensor.At(x), frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C),
 	})
 }
@@ -157,7 +146,7 @@ func (c *CUDA) AvgPoolGrad(dx, dy *tensor.Tensor) error {
 		return err
 	}
 	grid, block := g.shape()
-	return c.window.launchAvgPoolGradient(c.device.Stream, grid, block, avgPoolGradientArguments{
+	return c.window.avgPoolGradient.Launch(c.device.Stream, grid, block, avgPoolGradientArguments{
 		dx: tensor.At(dx), dy: tensor.At(dy), frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C),
 	})
 }

@@ -4,47 +4,31 @@
 
 package pool
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+	"nmn/kernels/tensor"
+)
 
 // windowKernels are the kernels of window.cu.
 type windowKernels struct {
-	maxPool                 *cuda.Function
-	maxPoolBf16             *cuda.Function
-	maxPoolGradient         *cuda.Function
-	maxPoolGradientBf16     *cuda.Function
-	maxPoolGradientBias     *cuda.Function
-	maxPoolGradientBiasBf16 *cuda.Function
-	avgPool                 *cuda.Function
-	avgPoolGradient         *cuda.Function
+	maxPool             tensor.Twins[maxPoolArguments]
+	maxPoolGradient     tensor.Twins[maxPoolGradientArguments]
+	maxPoolGradientBias tensor.Twins[maxPoolGradientBiasArguments]
+	avgPool             cuda.Kernel[avgPoolArguments]
+	avgPoolGradient     cuda.Kernel[avgPoolGradientArguments]
 }
 
 // load finds the kernels in a module.
-func (k *windowKernels) load(m *cuda.Module) (err error) {
-	if k.maxPool, err = m.Function("max_pool"); err != nil {
-		return err
-	}
-	if k.maxPoolBf16, err = m.Function("max_pool_bf16"); err != nil {
-		return err
-	}
-	if k.maxPoolGradient, err = m.Function("max_pool_gradient"); err != nil {
-		return err
-	}
-	if k.maxPoolGradientBf16, err = m.Function("max_pool_gradient_bf16"); err != nil {
-		return err
-	}
-	if k.maxPoolGradientBias, err = m.Function("max_pool_gradient_bias"); err != nil {
-		return err
-	}
-	if k.maxPoolGradientBiasBf16, err = m.Function("max_pool_gradient_bias_bf16"); err != nil {
-		return err
-	}
-	if k.avgPool, err = m.Function("avg_pool"); err != nil {
-		return err
-	}
-	if k.avgPoolGradient, err = m.Function("avg_pool_gradient"); err != nil {
-		return err
-	}
-	return nil
+func (k *windowKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.maxPool.Find(m, "max_pool"),
+		k.maxPoolGradient.Find(m, "max_pool_gradient"),
+		k.maxPoolGradientBias.Find(m, "max_pool_gradient_bias"),
+		k.avgPool.Find(m, "avg_pool"),
+		k.avgPoolGradient.Find(m, "avg_pool_gradient"),
+	)
 }
 
 // maxPoolArguments are the arguments of max_pool; pointers are 0 for none.
@@ -53,52 +37,10 @@ type maxPoolArguments struct {
 	frames, height, width, channels int32
 }
 
-// launchMaxPool enqueues max_pool.
-func (k *windowKernels) launchMaxPool(s *cuda.Stream, grid, block cuda.Dim3, a maxPoolArguments) error {
-	return s.Launch(k.maxPool, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Int32(a.frames), cuda.Int32(a.height),
-		cuda.Int32(a.width), cuda.Int32(a.channels))
-}
-
-// maxPoolBf16Arguments are the arguments of max_pool_bf16; pointers are 0 for none.
-type maxPoolBf16Arguments struct {
-	y, x                            cuda.Address
-	frames, height, width, channels int32
-}
-
-// launchMaxPoolBf16 enqueues max_pool_bf16.
-func (k *windowKernels) launchMaxPoolBf16(s *cuda.Stream, grid, block cuda.Dim3, a maxPoolBf16Arguments) error {
-	return s.Launch(k.maxPoolBf16, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Int32(a.frames), cuda.Int32(a.height),
-		cuda.Int32(a.width), cuda.Int32(a.channels))
-}
-
 // maxPoolGradientArguments are the arguments of max_pool_gradient; pointers are 0 for none.
 type maxPoolGradientArguments struct {
 	dx, dy, x, y                          cuda.Address
 	frames, height, width, channels, relu int32
-}
-
-// launchMaxPoolGradient enqueues max_pool_gradient.
-func (k *windowKernels) launchMaxPoolGradient(s *cuda.Stream, grid, block cuda.Dim3, a maxPoolGradientArguments) error {
-	return s.Launch(k.maxPoolGradient, grid, block, 0,
-		cuda.Pointer(a.dx), cuda.Pointer(a.dy), cuda.Pointer(a.x), cuda.Pointer(a.y),
-		cuda.Int32(a.frames), cuda.Int32(a.height), cuda.Int32(a.width), cuda.Int32(a.channels),
-		cuda.Int32(a.relu))
-}
-
-// maxPoolGradientBf16Arguments are the arguments of max_pool_gradient_bf16; pointers are 0 for none.
-type maxPoolGradientBf16Arguments struct {
-	dx, dy, x, y                          cuda.Address
-	frames, height, width, channels, relu int32
-}
-
-// launchMaxPoolGradientBf16 enqueues max_pool_gradient_bf16.
-func (k *windowKernels) launchMaxPoolGradientBf16(s *cuda.Stream, grid, block cuda.Dim3, a maxPoolGradientBf16Arguments) error {
-	return s.Launch(k.maxPoolGradientBf16, grid, block, 0,
-		cuda.Pointer(a.dx), cuda.Pointer(a.dy), cuda.Pointer(a.x), cuda.Pointer(a.y),
-		cuda.Int32(a.frames), cuda.Int32(a.height), cuda.Int32(a.width), cuda.Int32(a.channels),
-		cuda.Int32(a.relu))
 }
 
 // maxPoolGradientBiasArguments are the arguments of max_pool_gradient_bias; pointers are 0 for none.
@@ -107,52 +49,14 @@ type maxPoolGradientBiasArguments struct {
 	frames, height, width, channels, relu, accumulate, lanes int32
 }
 
-// launchMaxPoolGradientBias enqueues max_pool_gradient_bias.
-func (k *windowKernels) launchMaxPoolGradientBias(s *cuda.Stream, grid, block cuda.Dim3, a maxPoolGradientBiasArguments) error {
-	return s.Launch(k.maxPoolGradientBias, grid, block, 0,
-		cuda.Pointer(a.dx), cuda.Pointer(a.db), cuda.Pointer(a.dy), cuda.Pointer(a.x),
-		cuda.Pointer(a.y), cuda.Pointer(a.partial), cuda.Pointer(a.tickets), cuda.Int32(a.frames),
-		cuda.Int32(a.height), cuda.Int32(a.width), cuda.Int32(a.channels), cuda.Int32(a.relu),
-		cuda.Int32(a.accumulate), cuda.Int32(a.lanes))
-}
-
-// maxPoolGradientBiasBf16Arguments are the arguments of max_pool_gradient_bias_bf16; pointers are 0 for none.
-type maxPoolGradientBiasBf16Arguments struct {
-	dx, db, dy, x, y, partial, tickets                       cuda.Address
-	frames, height, width, channels, relu, accumulate, lanes int32
-}
-
-// launchMaxPoolGradientBiasBf16 enqueues max_pool_gradient_bias_bf16.
-func (k *windowKernels) launchMaxPoolGradientBiasBf16(s *cuda.Stream, grid, block cuda.Dim3, a maxPoolGradientBiasBf16Arguments) error {
-	return s.Launch(k.maxPoolGradientBiasBf16, grid, block, 0,
-		cuda.Pointer(a.dx), cuda.Pointer(a.db), cuda.Pointer(a.dy), cuda.Pointer(a.x),
-		cuda.Pointer(a.y), cuda.Pointer(a.partial), cuda.Pointer(a.tickets), cuda.Int32(a.frames),
-		cuda.Int32(a.height), cuda.Int32(a.width), cuda.Int32(a.channels), cuda.Int32(a.relu),
-		cuda.Int32(a.accumulate), cuda.Int32(a.lanes))
-}
-
 // avgPoolArguments are the arguments of avg_pool; pointers are 0 for none.
 type avgPoolArguments struct {
 	y, x                            cuda.Address
 	frames, height, width, channels int32
 }
 
-// launchAvgPool enqueues avg_pool.
-func (k *windowKernels) launchAvgPool(s *cuda.Stream, grid, block cuda.Dim3, a avgPoolArguments) error {
-	return s.Launch(k.avgPool, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Int32(a.frames), cuda.Int32(a.height),
-		cuda.Int32(a.width), cuda.Int32(a.channels))
-}
-
 // avgPoolGradientArguments are the arguments of avg_pool_gradient; pointers are 0 for none.
 type avgPoolGradientArguments struct {
 	dx, dy                          cuda.Address
 	frames, height, width, channels int32
-}
-
-// launchAvgPoolGradient enqueues avg_pool_gradient.
-func (k *windowKernels) launchAvgPoolGradient(s *cuda.Stream, grid, block cuda.Dim3, a avgPoolGradientArguments) error {
-	return s.Launch(k.avgPoolGradient, grid, block, 0,
-		cuda.Pointer(a.dx), cuda.Pointer(a.dy), cuda.Int32(a.frames), cuda.Int32(a.height),
-		cuda.Int32(a.width), cuda.Int32(a.channels))
 }

@@ -3,6 +3,7 @@
 package recurrent
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -39,10 +40,8 @@ const threads = 256 // of a block
 // stream.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module, products *product.Products) (*CUDA, error) {
 	c := &CUDA{device: device, multiply: products}
-	for _, load := range []func(*cuda.Module) error{c.lstm.load, c.table.load, c.softmax.load} {
-		if err := load(module); err != nil {
-			return nil, fmt.Errorf("recurrent: %w", err)
-		}
+	if err := errors.Join(c.lstm.load(module), c.table.load(module), c.softmax.load(module)); err != nil {
+		return nil, fmt.Errorf("recurrent: %w", err)
 	}
 	return c, nil
 }
@@ -90,6 +89,6 @@ func (c *CUDA) Add(dst, src *tensor.Tensor) error {
 }
 
 func (c *CUDA) add(dst, src cuda.Address, length int) error {
-	return c.lstm.launchAdd(c.device.Stream, tensor.Spread(length, threads), cuda.Dim3{X: threads}, addArguments{dst: dst,
+	return c.lstm.add.Launch(c.device.Stream, tensor.Spread(length, threads), cuda.Dim3{X: threads}, addArguments{dst: dst,
 		src: src, length: int64(length)})
 }

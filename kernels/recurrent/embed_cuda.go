@@ -16,7 +16,7 @@ func (c *CUDA) Embed(y, table, words *tensor.Tensor) error {
 	if err != nil || e.M == 0 {
 		return err
 	}
-	return c.table.launchEmbed(c.device.Stream, tensor.Spread(e.M, 1), cuda.Dim3{X: threads}, embedArguments{
+	return c.table.embed.Launch(c.device.Stream, tensor.Spread(e.M, 1), cuda.Dim3{X: threads}, embedArguments{
 		y: tensor.At(y), table: tensor.At(table), words: tensor.At(words), rows: int32(e.M), width: int32(e.D),
 		vocabulary: int32(e.V),
 	})
@@ -29,7 +29,7 @@ func (c *CUDA) EmbedGrad(dtable, dy, words *tensor.Tensor) error {
 		return err
 	}
 	const threads = 128
-	return c.table.launchEmbedGradient(c.device.Stream, tensor.Spread(e.V, 1), cuda.Dim3{X: threads},
+	return c.table.embedGradient.Launch(c.device.Stream, tensor.Spread(e.V, 1), cuda.Dim3{X: threads},
 		embedGradientArguments{
 			dtable: tensor.At(dtable), dy: tensor.At(dy), words: tensor.At(words), rows: int32(e.M), width: int32(e.D),
 			vocabulary: int32(e.V),

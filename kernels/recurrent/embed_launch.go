@@ -4,23 +4,24 @@
 
 package recurrent
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+)
 
 // embedKernels are the kernels of embed.cu.
 type embedKernels struct {
-	embed         *cuda.Function
-	embedGradient *cuda.Function
+	embed         cuda.Kernel[embedArguments]
+	embedGradient cuda.Kernel[embedGradientArguments]
 }
 
 // load finds the kernels in a module.
-func (k *embedKernels) load(m *cuda.Module) (err error) {
-	if k.embed, err = m.Function("embed"); err != nil {
-		return err
-	}
-	if k.embedGradient, err = m.Function("embed_gradient"); err != nil {
-		return err
-	}
-	return nil
+func (k *embedKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.embed.Find(m, "embed"),
+		k.embedGradient.Find(m, "embed_gradient"),
+	)
 }
 
 // embedArguments are the arguments of embed; pointers are 0 for none.
@@ -29,22 +30,8 @@ type embedArguments struct {
 	rows, width, vocabulary int32
 }
 
-// launchEmbed enqueues embed.
-func (k *embedKernels) launchEmbed(s *cuda.Stream, grid, block cuda.Dim3, a embedArguments) error {
-	return s.Launch(k.embed, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.table), cuda.Pointer(a.words), cuda.Int32(a.rows),
-		cuda.Int32(a.width), cuda.Int32(a.vocabulary))
-}
-
 // embedGradientArguments are the arguments of embed_gradient; pointers are 0 for none.
 type embedGradientArguments struct {
 	dtable, dy, words       cuda.Address
 	rows, width, vocabulary int32
-}
-
-// launchEmbedGradient enqueues embed_gradient.
-func (k *embedKernels) launchEmbedGradient(s *cuda.Stream, grid, block cuda.Dim3, a embedGradientArguments) error {
-	return s.Launch(k.embedGradient, grid, block, 0,
-		cuda.Pointer(a.dtable), cuda.Pointer(a.dy), cuda.Pointer(a.words), cuda.Int32(a.rows),
-		cuda.Int32(a.width), cuda.Int32(a.vocabulary))
 }

@@ -39,7 +39,7 @@ func (c *CUDA) LSTM(h, cell, gates, wh, h0, c0 *tensor.Tensor) error {
 				return err
 			}
 		}
-		if err := c.lstm.launchLstmGates(c.device.Stream, tensor.Spread(units, threads), cuda.Dim3{X: threads},
+		if err := c.lstm.lstmGates.Launch(c.device.Stream, tensor.Spread(units, threads), cuda.Dim3{X: threads},
 			a); err != nil {
 			return err
 		}
@@ -102,5 +102,5 @@ func (c *CUDA) stepBack(l Layer, t int, products, carried cuda.Address, gates, d
 			return err
 		}
 	}
-	return c.lstm.launchLstmGatesGradient(c.device.Stream, tensor.Spread(units, threads), cuda.Dim3{X: threads}, a)
+	return c.lstm.lstmGatesGradient.Launch(c.device.Stream, tensor.Spread(units, threads), cuda.Dim3{X: threads}, a)
 }

@@ -4,27 +4,26 @@
 
 package recurrent
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+)
 
 // lstmKernels are the kernels of lstm.cu.
 type lstmKernels struct {
-	lstmGates         *cuda.Function
-	lstmGatesGradient *cuda.Function
-	add               *cuda.Function
+	lstmGates         cuda.Kernel[lstmGatesArguments]
+	lstmGatesGradient cuda.Kernel[lstmGatesGradientArguments]
+	add               cuda.Kernel[addArguments]
 }
 
 // load finds the kernels in a module.
-func (k *lstmKernels) load(m *cuda.Module) (err error) {
-	if k.lstmGates, err = m.Function("lstm_gates"); err != nil {
-		return err
-	}
-	if k.lstmGatesGradient, err = m.Function("lstm_gates_gradient"); err != nil {
-		return err
-	}
-	if k.add, err = m.Function("add"); err != nil {
-		return err
-	}
-	return nil
+func (k *lstmKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.lstmGates.Find(m, "lstm_gates"),
+		k.lstmGatesGradient.Find(m, "lstm_gates_gradient"),
+		k.add.Find(m, "add"),
+	)
 }
 
 // lstmGatesArguments are the arguments of lstm_gates; pointers are 0 for none.
@@ -33,34 +32,14 @@ type lstmGatesArguments struct {
 	units, hidden                 int32
 }
 
-// launchLstmGates enqueues lstm_gates.
-func (k *lstmKernels) launchLstmGates(s *cuda.Stream, grid, block cuda.Dim3, a lstmGatesArguments) error {
-	return s.Launch(k.lstmGates, grid, block, 0,
-		cuda.Pointer(a.gates), cuda.Pointer(a.products), cuda.Pointer(a.before), cuda.Pointer(a.c),
-		cuda.Pointer(a.h), cuda.Int32(a.units), cuda.Int32(a.hidden))
-}
-
 // lstmGatesGradientArguments are the arguments of lstm_gates_gradient; pointers are 0 for none.
 type lstmGatesGradientArguments struct {
 	gates, dh, carried, before, c, dc cuda.Address
 	units, hidden                     int32
 }
 
-// launchLstmGatesGradient enqueues lstm_gates_gradient.
-func (k *lstmKernels) launchLstmGatesGradient(s *cuda.Stream, grid, block cuda.Dim3, a lstmGatesGradientArguments) error {
-	return s.Launch(k.lstmGatesGradient, grid, block, 0,
-		cuda.Pointer(a.gates), cuda.Pointer(a.dh), cuda.Pointer(a.carried), cuda.Pointer(a.before),
-		cuda.Pointer(a.c), cuda.Pointer(a.dc), cuda.Int32(a.units), cuda.Int32(a.hidden))
-}
-
 // addArguments are the arguments of add; pointers are 0 for none.
 type addArguments struct {
 	dst, src cuda.Address
 	length   int64
-}
-
-// launchAdd enqueues add.
-func (k *lstmKernels) launchAdd(s *cuda.Stream, grid, block cuda.Dim3, a addArguments) error {
-	return s.Launch(k.add, grid, block, 0,
-		cuda.Pointer(a.dst), cuda.Pointer(a.src), cuda.Int64(a.length))
 }

@@ -46,8 +46,9 @@ func (c *CUDA) CrossEntropy(loss, dh, dw, db, h, w, b, targets *tensor.Tensor, s
 		return err
 	}
 	rows, block := cuda.Dim3{X: s.M}, cuda.Dim3{X: threads}
-	if err := c.softmax.launchSoftmaxRows(c.device.Stream, rows, block, softmaxRowsArguments{kept: s.kept, h: tensor.At(h),
-		targets: s.targets, width: int32(s.D)}); err != nil {
+	if err := c.softmax.softmaxRows.Launch(c.device.Stream, rows, block, softmaxRowsArguments{
+		kept: s.kept, h: tensor.At(h), targets: s.targets, width: int32(s.D),
+	}); err != nil {
 		return err
 	}
 	for first := 0; first < s.V; first += wordBlock {
@@ -55,7 +56,7 @@ func (c *CUDA) CrossEntropy(loss, dh, dw, db, h, w, b, targets *tensor.Tensor, s
 			return err
 		}
 	}
-	if err := c.softmax.launchSoftmaxLoss(c.device.Stream, cuda.Dim3{X: tensor.Ceil(s.M, threads)}, block,
+	if err := c.softmax.softmaxLoss.Launch(c.device.Stream, cuda.Dim3{X: tensor.Ceil(s.M, threads)}, block,
 		softmaxLossArguments{
 			loss: tensor.At(loss), top: s.top, sum: s.sum, target: s.target, targets: s.targets, rows: int32(s.M),
 			vocabulary: int32(s.V),
@@ -113,7 +114,7 @@ func (c *CUDA) findSums(s *softmaxCall, first int) error {
 	if err != nil {
 		return err
 	}
-	return c.softmax.launchSoftmaxBlock(c.device.Stream, cuda.Dim3{X: s.M}, cuda.Dim3{X: threads}, softmaxBlockArguments{
+	return c.softmax.softmaxBlock.Launch(c.device.Stream, cuda.Dim3{X: s.M}, cuda.Dim3{X: threads}, softmaxBlockArguments{
 		logits: s.logits, bias: s.b, targets: s.targets, top: s.top, sum: s.sum, target: s.target, words: int32(words),
 		first: int32(first),
 	})
@@ -126,7 +127,7 @@ func (c *CUDA) giveGradients(s *softmaxCall, first int) error {
 		return err
 	}
 	block := cuda.Dim3{X: threads}
-	if err := c.softmax.launchSoftmaxGradient(c.device.Stream, cuda.Dim3{X: s.M}, block, softmaxGradientArguments{
+	if err := c.softmax.softmaxGradient.Launch(c.device.Stream, cuda.Dim3{X: s.M}, block, softmaxGradientArguments{
 		logits: s.logits, bias: s.b, top: s.top, sum: s.sum, targets: s.targets, words: int32(words), first: int32(first),
 		vocabulary: int32(s.V), scale: s.scale,
 	}); err != nil {
@@ -136,7 +137,7 @@ func (c *CUDA) giveGradients(s *softmaxCall, first int) error {
 	if err != nil {
 		return err
 	}
-	if err := c.softmax.launchSoftmaxBiasGradient(c.device.Stream, sum.Grid, sum.Block, softmaxBiasGradientArguments{
+	if err := c.softmax.softmaxBiasGradient.Launch(c.device.Stream, sum.Grid, sum.Block, softmaxBiasGradientArguments{
 		db: offset(s.db, first), gradients: s.logits, partial: sum.Partial, tickets: sum.Tickets,
 		rows: int32(s.M), words: int32(words),
 	}); err != nil {
@@ -165,6 +166,6 @@ func (c *CUDA) LogSoftmax(x *tensor.Tensor) error {
 	if err := tensor.OnDevice("log-softmax", tensor.Float32, x); err != nil || x.Len() == 0 {
 		return err
 	}
-	return c.softmax.launchLogSoftmax(c.device.Stream, cuda.Dim3{X: x.Dim(0)}, cuda.Dim3{X: threads},
+	return c.softmax.logSoftmax.Launch(c.device.Stream, cuda.Dim3{X: x.Dim(0)}, cuda.Dim3{X: threads},
 		logSoftmaxArguments{x: tensor.At(x), words: int32(x.Dim(1))})
 }

@@ -4,39 +4,32 @@
 
 package recurrent
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+)
 
 // softmaxKernels are the kernels of softmax.cu.
 type softmaxKernels struct {
-	softmaxBlock        *cuda.Function
-	softmaxLoss         *cuda.Function
-	softmaxGradient     *cuda.Function
-	softmaxBiasGradient *cuda.Function
-	softmaxRows         *cuda.Function
-	logSoftmax          *cuda.Function
+	softmaxBlock        cuda.Kernel[softmaxBlockArguments]
+	softmaxLoss         cuda.Kernel[softmaxLossArguments]
+	softmaxGradient     cuda.Kernel[softmaxGradientArguments]
+	softmaxBiasGradient cuda.Kernel[softmaxBiasGradientArguments]
+	softmaxRows         cuda.Kernel[softmaxRowsArguments]
+	logSoftmax          cuda.Kernel[logSoftmaxArguments]
 }
 
 // load finds the kernels in a module.
-func (k *softmaxKernels) load(m *cuda.Module) (err error) {
-	if k.softmaxBlock, err = m.Function("softmax_block"); err != nil {
-		return err
-	}
-	if k.softmaxLoss, err = m.Function("softmax_loss"); err != nil {
-		return err
-	}
-	if k.softmaxGradient, err = m.Function("softmax_gradient"); err != nil {
-		return err
-	}
-	if k.softmaxBiasGradient, err = m.Function("softmax_bias_gradient"); err != nil {
-		return err
-	}
-	if k.softmaxRows, err = m.Function("softmax_rows"); err != nil {
-		return err
-	}
-	if k.logSoftmax, err = m.Function("log_softmax"); err != nil {
-		return err
-	}
-	return nil
+func (k *softmaxKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.softmaxBlock.Find(m, "softmax_block"),
+		k.softmaxLoss.Find(m, "softmax_loss"),
+		k.softmaxGradient.Find(m, "softmax_gradient"),
+		k.softmaxBiasGradient.Find(m, "softmax_bias_gradient"),
+		k.softmaxRows.Find(m, "softmax_rows"),
+		k.logSoftmax.Find(m, "log_softmax"),
+	)
 }
 
 // softmaxBlockArguments are the arguments of softmax_block; pointers are 0 for none.
@@ -45,24 +38,10 @@ type softmaxBlockArguments struct {
 	words, first                            int32
 }
 
-// launchSoftmaxBlock enqueues softmax_block.
-func (k *softmaxKernels) launchSoftmaxBlock(s *cuda.Stream, grid, block cuda.Dim3, a softmaxBlockArguments) error {
-	return s.Launch(k.softmaxBlock, grid, block, 0,
-		cuda.Pointer(a.logits), cuda.Pointer(a.bias), cuda.Pointer(a.targets), cuda.Pointer(a.top),
-		cuda.Pointer(a.sum), cuda.Pointer(a.target), cuda.Int32(a.words), cuda.Int32(a.first))
-}
-
 // softmaxLossArguments are the arguments of softmax_loss; pointers are 0 for none.
 type softmaxLossArguments struct {
 	loss, top, sum, target, targets cuda.Address
 	rows, vocabulary                int32
-}
-
-// launchSoftmaxLoss enqueues softmax_loss.
-func (k *softmaxKernels) launchSoftmaxLoss(s *cuda.Stream, grid, block cuda.Dim3, a softmaxLossArguments) error {
-	return s.Launch(k.softmaxLoss, grid, block, 0,
-		cuda.Pointer(a.loss), cuda.Pointer(a.top), cuda.Pointer(a.sum), cuda.Pointer(a.target),
-		cuda.Pointer(a.targets), cuda.Int32(a.rows), cuda.Int32(a.vocabulary))
 }
 
 // softmaxGradientArguments are the arguments of softmax_gradient; pointers are 0 for none.
@@ -72,25 +51,10 @@ type softmaxGradientArguments struct {
 	scale                           float32
 }
 
-// launchSoftmaxGradient enqueues softmax_gradient.
-func (k *softmaxKernels) launchSoftmaxGradient(s *cuda.Stream, grid, block cuda.Dim3, a softmaxGradientArguments) error {
-	return s.Launch(k.softmaxGradient, grid, block, 0,
-		cuda.Pointer(a.logits), cuda.Pointer(a.bias), cuda.Pointer(a.top), cuda.Pointer(a.sum),
-		cuda.Pointer(a.targets), cuda.Int32(a.words), cuda.Int32(a.first), cuda.Int32(a.vocabulary),
-		cuda.Float32(a.scale))
-}
-
 // softmaxBiasGradientArguments are the arguments of softmax_bias_gradient; pointers are 0 for none.
 type softmaxBiasGradientArguments struct {
 	db, gradients, partial, tickets cuda.Address
 	rows, words                     int32
-}
-
-// launchSoftmaxBiasGradient enqueues softmax_bias_gradient.
-func (k *softmaxKernels) launchSoftmaxBiasGradient(s *cuda.Stream, grid, block cuda.Dim3, a softmaxBiasGradientArguments) error {
-	return s.Launch(k.softmaxBiasGradient, grid, block, 0,
-		cuda.Pointer(a.db), cuda.Pointer(a.gradients), cuda.Pointer(a.partial), cuda.Pointer(a.tickets),
-		cuda.Int32(a.rows), cuda.Int32(a.words))
 }
 
 // softmaxRowsArguments are the arguments of softmax_rows; pointers are 0 for none.
@@ -99,20 +63,8 @@ type softmaxRowsArguments struct {
 	width            int32
 }
 
-// launchSoftmaxRows enqueues softmax_rows.
-func (k *softmaxKernels) launchSoftmaxRows(s *cuda.Stream, grid, block cuda.Dim3, a softmaxRowsArguments) error {
-	return s.Launch(k.softmaxRows, grid, block, 0,
-		cuda.Pointer(a.kept), cuda.Pointer(a.h), cuda.Pointer(a.targets), cuda.Int32(a.width))
-}
-
 // logSoftmaxArguments are the arguments of log_softmax; pointers are 0 for none.
 type logSoftmaxArguments struct {
 	x     cuda.Address
 	words int32
-}
-
-// launchLogSoftmax enqueues log_softmax.
-func (k *softmaxKernels) launchLogSoftmax(s *cuda.Stream, grid, block cuda.Dim3, a logSoftmaxArguments) error {
-	return s.Launch(k.logSoftmax, grid, block, 0,
-		cuda.Pointer(a.x), cuda.Int32(a.words))
 }

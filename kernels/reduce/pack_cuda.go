@@ -30,13 +30,13 @@ const (
 
 // packed is a bucket to sum: its tensors in place, or in a buffer if they are many and small, or rounded.
 type packed struct {
-	spans   []nccl.Span // the memory to sum
-	kind    nccl.Type
-	chunks  int // in the launches that fill the buffer and read it; 0 for none
-	count   int // of tensors in it
-	table   cuda.Address
-	buffer  cuda.Address
-	rounded bool
+	spans  []nccl.Span // the memory to sum
+	kind   nccl.Type
+	chunks int // in the launches that fill the buffer and read it; 0 for none
+	count  int // of tensors in it
+	table  cuda.Address
+	buffer cuda.Address
+	dtype  tensor.DType // of the buffer
 }
 
 // pack plans a bucket. In float32, tensors of fewer than smallest elements are packed together. In bfloat16
@@ -45,17 +45,16 @@ func (c *CUDA) pack(tensors []*tensor.Tensor, wire ranks.Wire) (p packed, err er
 	if err := tensor.OnDevice("reduce", tensor.Float32, tensors...); err != nil {
 		return p, err
 	}
-	p.kind, p.rounded = nccl.Float32, wire == ranks.BFloat16
-	bytes := tensor.Float32.Size()
-	if p.rounded {
-		p.kind, bytes = nccl.BFloat16, tensor.BFloat16.Size()
+	p.kind, p.dtype = nccl.Float32, tensor.Float32
+	if wire == ranks.BFloat16 {
+		p.kind, p.dtype = nccl.BFloat16, tensor.BFloat16
 	}
 	var table []packedTensor
 	var room int64
 	for _, t := range tensors {
 		switch n := t.Len(); {
 		case n == 0:
-		case p.rounded || n < smallest:
+		case p.dtype == tensor.BFloat16 || n < smallest:
 			table = append(table, packedTensor{x: tensor.At(t), at: room, length: int64(n), firstChunk: uint32(p.chunks)})
 			p.chunks += tensor.Ceil(n, packChunk)
 			room += int64(tensor.Ceil(n, packLanes) * packLanes)
@@ -74,7 +73,7 @@ func (c *CUDA) pack(tensors []*tensor.Tensor, wire ranks.Wire) (p packed, err er
 	if p.table, err = device.Alloc(len(list)); err != nil {
 		return p, err
 	}
-	if p.buffer, err = device.Alloc(int(room) * bytes); err != nil {
+	if p.buffer, err = device.Alloc(int(room) * p.dtype.Size()); err != nil {
 		return p, err
 	}
 	p.spans = append(p.spans, nccl.Span{At: p.buffer, Count: int(room)})
@@ -104,14 +103,10 @@ func (c *CUDA) move(s *cuda.Stream, p *packed, to direction) error {
 		return nil
 	}
 	grid, block, count := cuda.Dim3{X: p.chunks}, cuda.Dim3{X: packThreads}, int32(p.count)
-	switch {
-	case to == into && p.rounded:
-		return c.kernels.launchPackBf16(s, grid, block, packBf16Arguments{tensors: p.table, count: count, buffer: p.buffer})
-	case to == into:
-		return c.kernels.launchPack(s, grid, block, packArguments{tensors: p.table, count: count, buffer: p.buffer})
-	case p.rounded:
-		return c.kernels.launchUnpackBf16(s, grid, block, unpackBf16Arguments{tensors: p.table, count: count,
-			buffer: p.buffer})
+	if to == into {
+		a := packArguments{tensors: p.table, count: count, buffer: p.buffer}
+		return c.kernels.pack.Launch(s, p.dtype, grid, block, a)
 	}
-	return c.kernels.launchUnpack(s, grid, block, unpackArguments{tensors: p.table, count: count, buffer: p.buffer})
+	a := unpackArguments{tensors: p.table, count: count, buffer: p.buffer}
+	return c.kernels.unpack.Launch(s, p.dtype, grid, block, a)
 }

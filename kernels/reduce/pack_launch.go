@@ -4,31 +4,25 @@
 
 package reduce
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+	"nmn/kernels/tensor"
+)
 
 // packKernels are the kernels of pack.cu.
 type packKernels struct {
-	pack       *cuda.Function
-	unpack     *cuda.Function
-	packBf16   *cuda.Function
-	unpackBf16 *cuda.Function
+	pack   tensor.Twins[packArguments]
+	unpack tensor.Twins[unpackArguments]
 }
 
 // load finds the kernels in a module.
-func (k *packKernels) load(m *cuda.Module) (err error) {
-	if k.pack, err = m.Function("pack"); err != nil {
-		return err
-	}
-	if k.unpack, err = m.Function("unpack"); err != nil {
-		return err
-	}
-	if k.packBf16, err = m.Function("pack_bf16"); err != nil {
-		return err
-	}
-	if k.unpackBf16, err = m.Function("unpack_bf16"); err != nil {
-		return err
-	}
-	return nil
+func (k *packKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.pack.Find(m, "pack"),
+		k.unpack.Find(m, "unpack"),
+	)
 }
 
 // packArguments are the arguments of pack; pointers are 0 for none.
@@ -38,47 +32,9 @@ type packArguments struct {
 	buffer  cuda.Address
 }
 
-// launchPack enqueues pack.
-func (k *packKernels) launchPack(s *cuda.Stream, grid, block cuda.Dim3, a packArguments) error {
-	return s.Launch(k.pack, grid, block, 0,
-		cuda.Pointer(a.tensors), cuda.Int32(a.count), cuda.Pointer(a.buffer))
-}
-
 // unpackArguments are the arguments of unpack; pointers are 0 for none.
 type unpackArguments struct {
 	tensors cuda.Address
 	count   int32
 	buffer  cuda.Address
-}
-
-// launchUnpack enqueues unpack.
-func (k *packKernels) launchUnpack(s *cuda.Stream, grid, block cuda.Dim3, a unpackArguments) error {
-	return s.Launch(k.unpack, grid, block, 0,
-		cuda.Pointer(a.tensors), cuda.Int32(a.count), cuda.Pointer(a.buffer))
-}
-
-// packBf16Arguments are the arguments of pack_bf16; pointers are 0 for none.
-type packBf16Arguments struct {
-	tensors cuda.Address
-	count   int32
-	buffer  cuda.Address
-}
-
-// launchPackBf16 enqueues pack_bf16.
-func (k *packKernels) launchPackBf16(s *cuda.Stream, grid, block cuda.Dim3, a packBf16Arguments) error {
-	return s.Launch(k.packBf16, grid, block, 0,
-		cuda.Pointer(a.tensors), cuda.Int32(a.count), cuda.Pointer(a.buffer))
-}
-
-// unpackBf16Arguments are the arguments of unpack_bf16; pointers are 0 for none.
-type unpackBf16Arguments struct {
-	tensors cuda.Address
-	count   int32
-	buffer  cuda.Address
-}
-
-// launchUnpackBf16 enqueues unpack_bf16.
-func (k *packKernels) launchUnpackBf16(s *cuda.Stream, grid, block cuda.Dim3, a unpackBf16Arguments) error {
-	return s.Launch(k.unpackBf16, grid, block, 0,
-		cuda.Pointer(a.tensors), cuda.Int32(a.count), cuda.Pointer(a.buffer))
 }

@@ -4,31 +4,25 @@
 
 package transformer
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+	"nmn/kernels/tensor"
+)
 
 // attentionKernels are the kernels of attention.cu.
 type attentionKernels struct {
-	attention64      *cuda.Function
-	attention64Bf16  *cuda.Function
-	attention160     *cuda.Function
-	attention160Bf16 *cuda.Function
+	attention64  tensor.Twins[attention64Arguments]
+	attention160 tensor.Twins[attention160Arguments]
 }
 
 // load finds the kernels in a module.
-func (k *attentionKernels) load(m *cuda.Module) (err error) {
-	if k.attention64, err = m.Function("attention_64"); err != nil {
-		return err
-	}
-	if k.attention64Bf16, err = m.Function("attention_64_bf16"); err != nil {
-		return err
-	}
-	if k.attention160, err = m.Function("attention_160"); err != nil {
-		return err
-	}
-	if k.attention160Bf16, err = m.Function("attention_160_bf16"); err != nil {
-		return err
-	}
-	return nil
+func (k *attentionKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.attention64.Find(m, "attention_64"),
+		k.attention160.Find(m, "attention_160"),
+	)
 }
 
 // attention64Arguments are the arguments of attention_64; pointers are 0 for none.
@@ -38,51 +32,9 @@ type attention64Arguments struct {
 	scale                float32
 }
 
-// launchAttention64 enqueues attention_64.
-func (k *attentionKernels) launchAttention64(s *cuda.Stream, grid, block cuda.Dim3, a attention64Arguments) error {
-	return s.Launch(k.attention64, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.qkv), cuda.Int32(a.tokens), cuda.Int32(a.heads),
-		cuda.Int32(a.width), cuda.Float32(a.scale))
-}
-
-// attention64Bf16Arguments are the arguments of attention_64_bf16; pointers are 0 for none.
-type attention64Bf16Arguments struct {
-	y, qkv               cuda.Address
-	tokens, heads, width int32
-	scale                float32
-}
-
-// launchAttention64Bf16 enqueues attention_64_bf16.
-func (k *attentionKernels) launchAttention64Bf16(s *cuda.Stream, grid, block cuda.Dim3, a attention64Bf16Arguments) error {
-	return s.Launch(k.attention64Bf16, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.qkv), cuda.Int32(a.tokens), cuda.Int32(a.heads),
-		cuda.Int32(a.width), cuda.Float32(a.scale))
-}
-
 // attention160Arguments are the arguments of attention_160; pointers are 0 for none.
 type attention160Arguments struct {
 	y, qkv               cuda.Address
 	tokens, heads, width int32
 	scale                float32
-}
-
-// launchAttention160 enqueues attention_160.
-func (k *attentionKernels) launchAttention160(s *cuda.Stream, grid, block cuda.Dim3, a attention160Arguments) error {
-	return s.Launch(k.attention160, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.qkv), cuda.Int32(a.tokens), cuda.Int32(a.heads),
-		cuda.Int32(a.width), cuda.Float32(a.scale))
-}
-
-// attention160Bf16Arguments are the arguments of attention_160_bf16; pointers are 0 for none.
-type attention160Bf16Arguments struct {
-	y, qkv               cuda.Address
-	tokens, heads, width int32
-	scale                float32
-}
-
-// launchAttention160Bf16 enqueues attention_160_bf16.
-func (k *attentionKernels) launchAttention160Bf16(s *cuda.Stream, grid, block cuda.Dim3, a attention160Bf16Arguments) error {
-	return s.Launch(k.attention160Bf16, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.qkv), cuda.Int32(a.tokens), cuda.Int32(a.heads),
-		cuda.Int32(a.width), cuda.Float32(a.scale))
 }

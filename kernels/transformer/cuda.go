@@ -3,6 +3,7 @@
 package transformer
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -38,10 +39,8 @@ const (
 // NewCUDA makes the family on a graphics card with the kernels of a module and the convolutions of the same device.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module, convolutions *conv.CUDA) (*CUDA, error) {
 	c := &CUDA{device: device, conv: convolutions}
-	for _, load := range []func(*cuda.Module) error{c.rows.load, c.attention.load} {
-		if err := load(module); err != nil {
-			return nil, fmt.Errorf("transformer: %w", err)
-		}
+	if err := errors.Join(c.rows.load(module), c.attention.load(module)); err != nil {
+		return nil, fmt.Errorf("transformer: %w", err)
 	}
 	return c, nil
 }
@@ -81,10 +80,7 @@ func (c *CUDA) LayerNorm(y, x, gain, bias *tensor.Tensor, eps float32) error {
 	grid, block := cuda.Dim3{X: min(tensor.Ceil(rows.Count, threads/32), mostGrid)}, cuda.Dim3{X: threads}
 	a := layerNormArguments{y: tensor.At(y), x: tensor.At(x), gain: tensor.At(gain), bias: tensor.At(bias),
 		rows: int64(rows.Count), width: int32(rows.Width), epsilon: eps}
-	if dtype == tensor.BFloat16 {
-		return c.rows.launchLayerNormBf16(c.device.Stream, grid, block, layerNormBf16Arguments(a))
-	}
-	return c.rows.launchLayerNorm(c.device.Stream, grid, block, a)
+	return c.rows.layerNorm.Launch(c.device.Stream, dtype, grid, block, a)
 }
 
 // GELU implements Ops.
@@ -113,10 +109,7 @@ func (c *CUDA) follow(operation string, y, x, r, scale *tensor.Tensor, kind GELU
 	a := followArguments{y: tensor.At(y), x: tensor.At(x), r: tensor.At(r), scale: tensor.At(scale),
 		length: int64(y.Len()),
 		width:  int32(y.Dim(-1)), kind: int32(kind)}
-	if dtype == tensor.BFloat16 {
-		return c.rows.launchFollowBf16(c.device.Stream, grid, block, followBf16Arguments(a))
-	}
-	return c.rows.launchFollow(c.device.Stream, grid, block, a)
+	return c.rows.follow.Launch(c.device.Stream, dtype, grid, block, a)
 }
 
 // Attention implements Ops.
@@ -146,15 +139,10 @@ func (c *CUDA) Attention(y, qkv *tensor.Tensor, heads int) error {
 		a := attention64Arguments{y: tensor.At(y) + skip, qkv: tensor.At(qkv) + 3*skip, tokens: int32(s.T),
 			heads: int32(heads),
 			width: int32(s.Width), scale: float32(1 / math.Sqrt(float64(s.Width)))}
-		switch {
-		case byTensorCores:
-			err = c.attention.launchAttention64Bf16(c.device.Stream, grid, block, attention64Bf16Arguments(a))
-		case dtype == tensor.BFloat16:
-			err = c.attention.launchAttention160Bf16(c.device.Stream, grid, block, attention160Bf16Arguments(a))
-		case s.Width <= 64:
-			err = c.attention.launchAttention64(c.device.Stream, grid, block, a)
-		default:
-			err = c.attention.launchAttention160(c.device.Stream, grid, block, attention160Arguments(a))
+		if byTensorCores || dtype == tensor.Float32 && s.Width <= 64 {
+			err = c.attention.attention64.Launch(c.device.Stream, dtype, grid, block, a)
+		} else {
+			err = c.attention.attention160.Launch(c.device.Stream, dtype, grid, block, attention160Arguments(a))
 		}
 		if err != nil {
 			return err
@@ -178,8 +166,5 @@ func (c *CUDA) Tokens(y, patches, prefix, position *tensor.Tensor) error {
 	a := tokensArguments{y: tensor.At(y), patches: tensor.At(patches), before: tensor.At(prefix),
 		position: tensor.At(position),
 		pictures: int64(s.N), prefix: int32(s.Prefix), count: int32(s.Patches), width: int32(s.D)}
-	if dtype == tensor.BFloat16 {
-		return c.rows.launchTokensBf16(c.device.Stream, grid, block, tokensBf16Arguments(a))
-	}
-	return c.rows.launchTokens(c.device.Stream, grid, block, a)
+	return c.rows.tokens.Launch(c.device.Stream, dtype, grid, block, a)
 }

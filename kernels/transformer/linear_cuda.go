@@ -61,12 +61,7 @@ func (c *CUDA) PatchEmbed(y, x, w, b *tensor.Tensor) error {
 	a := patchRowsArguments{y: tensor.At(rows), x: tensor.At(x), length: int64(x.Len()), width: int32(s.W),
 		channels: int32(s.C),
 		patch:    int32(s.P)}
-	if dtype == tensor.BFloat16 {
-		err = c.rows.launchPatchRowsBf16(c.device.Stream, grid, block, patchRowsBf16Arguments(a))
-	} else {
-		err = c.rows.launchPatchRows(c.device.Stream, grid, block, a)
-	}
-	if err != nil {
+	if err := c.rows.patchRows.Launch(c.device.Stream, dtype, grid, block, a); err != nil {
 		return err
 	}
 	return c.multiply(y, rows, w, b, l)

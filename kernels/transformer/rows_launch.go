@@ -4,47 +4,29 @@
 
 package transformer
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+	"nmn/kernels/tensor"
+)
 
 // rowsKernels are the kernels of rows.cu.
 type rowsKernels struct {
-	layerNorm     *cuda.Function
-	layerNormBf16 *cuda.Function
-	follow        *cuda.Function
-	followBf16    *cuda.Function
-	tokens        *cuda.Function
-	tokensBf16    *cuda.Function
-	patchRows     *cuda.Function
-	patchRowsBf16 *cuda.Function
+	layerNorm tensor.Twins[layerNormArguments]
+	follow    tensor.Twins[followArguments]
+	tokens    tensor.Twins[tokensArguments]
+	patchRows tensor.Twins[patchRowsArguments]
 }
 
 // load finds the kernels in a module.
-func (k *rowsKernels) load(m *cuda.Module) (err error) {
-	if k.layerNorm, err = m.Function("layer_norm"); err != nil {
-		return err
-	}
-	if k.layerNormBf16, err = m.Function("layer_norm_bf16"); err != nil {
-		return err
-	}
-	if k.follow, err = m.Function("follow"); err != nil {
-		return err
-	}
-	if k.followBf16, err = m.Function("follow_bf16"); err != nil {
-		return err
-	}
-	if k.tokens, err = m.Function("tokens"); err != nil {
-		return err
-	}
-	if k.tokensBf16, err = m.Function("tokens_bf16"); err != nil {
-		return err
-	}
-	if k.patchRows, err = m.Function("patch_rows"); err != nil {
-		return err
-	}
-	if k.patchRowsBf16, err = m.Function("patch_rows_bf16"); err != nil {
-		return err
-	}
-	return nil
+func (k *rowsKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.layerNorm.Find(m, "layer_norm"),
+		k.follow.Find(m, "follow"),
+		k.tokens.Find(m, "tokens"),
+		k.patchRows.Find(m, "patch_rows"),
+	)
 }
 
 // layerNormArguments are the arguments of layer_norm; pointers are 0 for none.
@@ -55,54 +37,11 @@ type layerNormArguments struct {
 	epsilon          float32
 }
 
-// launchLayerNorm enqueues layer_norm.
-func (k *rowsKernels) launchLayerNorm(s *cuda.Stream, grid, block cuda.Dim3, a layerNormArguments) error {
-	return s.Launch(k.layerNorm, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Pointer(a.gain), cuda.Pointer(a.bias),
-		cuda.Int64(a.rows), cuda.Int32(a.width), cuda.Float32(a.epsilon))
-}
-
-// layerNormBf16Arguments are the arguments of layer_norm_bf16; pointers are 0 for none.
-type layerNormBf16Arguments struct {
-	y, x, gain, bias cuda.Address
-	rows             int64
-	width            int32
-	epsilon          float32
-}
-
-// launchLayerNormBf16 enqueues layer_norm_bf16.
-func (k *rowsKernels) launchLayerNormBf16(s *cuda.Stream, grid, block cuda.Dim3, a layerNormBf16Arguments) error {
-	return s.Launch(k.layerNormBf16, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Pointer(a.gain), cuda.Pointer(a.bias),
-		cuda.Int64(a.rows), cuda.Int32(a.width), cuda.Float32(a.epsilon))
-}
-
 // followArguments are the arguments of follow; pointers are 0 for none.
 type followArguments struct {
 	y, x, r, scale cuda.Address
 	length         int64
 	width, kind    int32
-}
-
-// launchFollow enqueues follow.
-func (k *rowsKernels) launchFollow(s *cuda.Stream, grid, block cuda.Dim3, a followArguments) error {
-	return s.Launch(k.follow, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Pointer(a.r), cuda.Pointer(a.scale),
-		cuda.Int64(a.length), cuda.Int32(a.width), cuda.Int32(a.kind))
-}
-
-// followBf16Arguments are the arguments of follow_bf16; pointers are 0 for none.
-type followBf16Arguments struct {
-	y, x, r, scale cuda.Address
-	length         int64
-	width, kind    int32
-}
-
-// launchFollowBf16 enqueues follow_bf16.
-func (k *rowsKernels) launchFollowBf16(s *cuda.Stream, grid, block cuda.Dim3, a followBf16Arguments) error {
-	return s.Launch(k.followBf16, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Pointer(a.r), cuda.Pointer(a.scale),
-		cuda.Int64(a.length), cuda.Int32(a.width), cuda.Int32(a.kind))
 }
 
 // tokensArguments are the arguments of tokens; pointers are 0 for none.
@@ -112,51 +51,9 @@ type tokensArguments struct {
 	prefix, count, width         int32
 }
 
-// launchTokens enqueues tokens.
-func (k *rowsKernels) launchTokens(s *cuda.Stream, grid, block cuda.Dim3, a tokensArguments) error {
-	return s.Launch(k.tokens, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.patches), cuda.Pointer(a.before), cuda.Pointer(a.position),
-		cuda.Int64(a.pictures), cuda.Int32(a.prefix), cuda.Int32(a.count), cuda.Int32(a.width))
-}
-
-// tokensBf16Arguments are the arguments of tokens_bf16; pointers are 0 for none.
-type tokensBf16Arguments struct {
-	y, patches, before, position cuda.Address
-	pictures                     int64
-	prefix, count, width         int32
-}
-
-// launchTokensBf16 enqueues tokens_bf16.
-func (k *rowsKernels) launchTokensBf16(s *cuda.Stream, grid, block cuda.Dim3, a tokensBf16Arguments) error {
-	return s.Launch(k.tokensBf16, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.patches), cuda.Pointer(a.before), cuda.Pointer(a.position),
-		cuda.Int64(a.pictures), cuda.Int32(a.prefix), cuda.Int32(a.count), cuda.Int32(a.width))
-}
-
 // patchRowsArguments are the arguments of patch_rows; pointers are 0 for none.
 type patchRowsArguments struct {
 	y, x                   cuda.Address
 	length                 int64
 	width, channels, patch int32
-}
-
-// launchPatchRows enqueues patch_rows.
-func (k *rowsKernels) launchPatchRows(s *cuda.Stream, grid, block cuda.Dim3, a patchRowsArguments) error {
-	return s.Launch(k.patchRows, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Int64(a.length), cuda.Int32(a.width),
-		cuda.Int32(a.channels), cuda.Int32(a.patch))
-}
-
-// patchRowsBf16Arguments are the arguments of patch_rows_bf16; pointers are 0 for none.
-type patchRowsBf16Arguments struct {
-	y, x                   cuda.Address
-	length                 int64
-	width, channels, patch int32
-}
-
-// launchPatchRowsBf16 enqueues patch_rows_bf16.
-func (k *rowsKernels) launchPatchRowsBf16(s *cuda.Stream, grid, block cuda.Dim3, a patchRowsBf16Arguments) error {
-	return s.Launch(k.patchRowsBf16, grid, block, 0,
-		cuda.Pointer(a.y), cuda.Pointer(a.x), cuda.Int64(a.length), cuda.Int32(a.width),
-		cuda.Int32(a.channels), cuda.Int32(a.patch))
 }

@@ -4,23 +4,24 @@
 
 package update
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+)
 
 // adamKernels are the kernels of adam.cu.
 type adamKernels struct {
-	adam  *cuda.Function
-	adamw *cuda.Function
+	adam  cuda.Kernel[adamArguments]
+	adamw cuda.Kernel[adamwArguments]
 }
 
 // load finds the kernels in a module.
-func (k *adamKernels) load(m *cuda.Module) (err error) {
-	if k.adam, err = m.Function("adam"); err != nil {
-		return err
-	}
-	if k.adamw, err = m.Function("adamw"); err != nil {
-		return err
-	}
-	return nil
+func (k *adamKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.adam.Find(m, "adam"),
+		k.adamw.Find(m, "adamw"),
+	)
 }
 
 // adamArguments are the arguments of adam; pointers are 0 for none.
@@ -30,21 +31,9 @@ type adamArguments struct {
 	constants cuda.Address
 }
 
-// launchAdam enqueues adam.
-func (k *adamKernels) launchAdam(s *cuda.Stream, grid, block cuda.Dim3, a adamArguments) error {
-	return s.Launch(k.adam, grid, block, 0,
-		cuda.Pointer(a.entries), cuda.Int32(a.count), cuda.Pointer(a.constants))
-}
-
 // adamwArguments are the arguments of adamw; pointers are 0 for none.
 type adamwArguments struct {
 	entries   cuda.Address
 	count     int32
 	constants cuda.Address
-}
-
-// launchAdamw enqueues adamw.
-func (k *adamKernels) launchAdamw(s *cuda.Stream, grid, block cuda.Dim3, a adamwArguments) error {
-	return s.Launch(k.adamw, grid, block, 0,
-		cuda.Pointer(a.entries), cuda.Int32(a.count), cuda.Pointer(a.constants))
 }

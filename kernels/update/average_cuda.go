@@ -12,7 +12,7 @@ func (c *CUDA) Average(entries []Entry, share float32) error {
 		return err
 	}
 	grid, block := c.launchShape()
-	return c.mean.launchAverage(c.device.Stream, grid, block, averageArguments{entries: table, count: int32(len(c.next)),
+	return c.mean.average.Launch(c.device.Stream, grid, block, averageArguments{entries: table, count: int32(len(c.next)),
 		share: share})
 }
 
@@ -23,6 +23,6 @@ func (c *CUDA) Exchange(entries []Entry) error {
 		return err
 	}
 	grid, block := c.launchShape()
-	return c.mean.launchExchange(c.device.Stream, grid, block, exchangeArguments{entries: table,
+	return c.mean.exchange.Launch(c.device.Stream, grid, block, exchangeArguments{entries: table,
 		count: int32(len(c.next))})
 }

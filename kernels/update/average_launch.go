@@ -4,23 +4,24 @@
 
 package update
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+)
 
 // averageKernels are the kernels of average.cu.
 type averageKernels struct {
-	average  *cuda.Function
-	exchange *cuda.Function
+	average  cuda.Kernel[averageArguments]
+	exchange cuda.Kernel[exchangeArguments]
 }
 
 // load finds the kernels in a module.
-func (k *averageKernels) load(m *cuda.Module) (err error) {
-	if k.average, err = m.Function("average"); err != nil {
-		return err
-	}
-	if k.exchange, err = m.Function("exchange"); err != nil {
-		return err
-	}
-	return nil
+func (k *averageKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.average.Find(m, "average"),
+		k.exchange.Find(m, "exchange"),
+	)
 }
 
 // averageArguments are the arguments of average; pointers are 0 for none.
@@ -30,20 +31,8 @@ type averageArguments struct {
 	share   float32
 }
 
-// launchAverage enqueues average.
-func (k *averageKernels) launchAverage(s *cuda.Stream, grid, block cuda.Dim3, a averageArguments) error {
-	return s.Launch(k.average, grid, block, 0,
-		cuda.Pointer(a.entries), cuda.Int32(a.count), cuda.Float32(a.share))
-}
-
 // exchangeArguments are the arguments of exchange; pointers are 0 for none.
 type exchangeArguments struct {
 	entries cuda.Address
 	count   int32
-}
-
-// launchExchange enqueues exchange.
-func (k *averageKernels) launchExchange(s *cuda.Stream, grid, block cuda.Dim3, a exchangeArguments) error {
-	return s.Launch(k.exchange, grid, block, 0,
-		cuda.Pointer(a.entries), cuda.Int32(a.count))
 }

@@ -3,6 +3,7 @@
 package update
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -57,10 +58,9 @@ const (
 // NewCUDA makes the family on a graphics card with the kernels of a module.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 	c := &CUDA{device: device, nextAdam: make([]adamConstants, 1)}
-	for _, load := range []func(*cuda.Module) error{c.sgd.load, c.adam.load, c.norm.load, c.mean.load} {
-		if err := load(module); err != nil {
-			return nil, fmt.Errorf("update: %w", err)
-		}
+	if err := errors.Join(c.sgd.load(module), c.adam.load(module), c.norm.load(module),
+		c.mean.load(module)); err != nil {
+		return nil, fmt.Errorf("update: %w", err)
 	}
 	return c, nil
 }
@@ -140,7 +140,7 @@ func (c *CUDA) SGD(entries []Entry, momentum float32) error {
 		return err
 	}
 	grid, block := c.launchShape()
-	return c.sgd.launchSgd(c.device.Stream, grid, block, sgdArguments{entries: table, count: int32(len(c.next)),
+	return c.sgd.sgd.Launch(c.device.Stream, grid, block, sgdArguments{entries: table, count: int32(len(c.next)),
 		momentum: momentum})
 }
 
@@ -151,7 +151,7 @@ func (c *CUDA) Adam(entries []Entry, p AdamParams) error {
 		return err
 	}
 	grid, block := c.launchShape()
-	return c.adam.launchAdam(c.device.Stream, grid, block, adamArguments{entries: table, count: int32(len(c.next)),
+	return c.adam.adam.Launch(c.device.Stream, grid, block, adamArguments{entries: table, count: int32(len(c.next)),
 		constants: constants})
 }
 
@@ -162,7 +162,7 @@ func (c *CUDA) AdamW(entries []Entry, p AdamParams) error {
 		return err
 	}
 	grid, block := c.launchShape()
-	return c.adam.launchAdamw(c.device.Stream, grid, block, adamwArguments{entries: table, count: int32(len(c.next)),
+	return c.adam.adamw.Launch(c.device.Stream, grid, block, adamwArguments{entries: table, count: int32(len(c.next)),
 		constants: constants})
 }
 

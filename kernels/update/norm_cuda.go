@@ -30,7 +30,7 @@ func (c *CUDA) GradNorm(norm *tensor.Tensor, entries []Entry) error {
 	if err != nil {
 		return err
 	}
-	return c.norm.launchGradientNorm(c.device.Stream, grid, block, gradientNormArguments{
+	return c.norm.gradientNorm.Launch(c.device.Stream, grid, block, gradientNormArguments{
 		norm: tensor.At(norm), entries: table, count: int32(len(c.next)), chunks: int32(c.chunks), partial: partial,
 		ticket: ticket,
 	})
@@ -51,7 +51,7 @@ func (c *CUDA) Clip(entries []Entry, norm *tensor.Tensor, limit float32) error {
 		return err
 	}
 	grid, block := c.launchShape()
-	return c.norm.launchClip(c.device.Stream, grid, block, clipArguments{
+	return c.norm.clip.Launch(c.device.Stream, grid, block, clipArguments{
 		entries: table, count: int32(len(c.next)), norm: tensor.At(norm), limit: limit,
 	})
 }

@@ -4,23 +4,24 @@
 
 package update
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+)
 
 // normKernels are the kernels of norm.cu.
 type normKernels struct {
-	gradientNorm *cuda.Function
-	clip         *cuda.Function
+	gradientNorm cuda.Kernel[gradientNormArguments]
+	clip         cuda.Kernel[clipArguments]
 }
 
 // load finds the kernels in a module.
-func (k *normKernels) load(m *cuda.Module) (err error) {
-	if k.gradientNorm, err = m.Function("gradient_norm"); err != nil {
-		return err
-	}
-	if k.clip, err = m.Function("clip"); err != nil {
-		return err
-	}
-	return nil
+func (k *normKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.gradientNorm.Find(m, "gradient_norm"),
+		k.clip.Find(m, "clip"),
+	)
 }
 
 // gradientNormArguments are the arguments of gradient_norm; pointers are 0 for none.
@@ -30,23 +31,10 @@ type gradientNormArguments struct {
 	partial, ticket cuda.Address
 }
 
-// launchGradientNorm enqueues gradient_norm.
-func (k *normKernels) launchGradientNorm(s *cuda.Stream, grid, block cuda.Dim3, a gradientNormArguments) error {
-	return s.Launch(k.gradientNorm, grid, block, 0,
-		cuda.Pointer(a.norm), cuda.Pointer(a.entries), cuda.Int32(a.count), cuda.Int32(a.chunks),
-		cuda.Pointer(a.partial), cuda.Pointer(a.ticket))
-}
-
 // clipArguments are the arguments of clip; pointers are 0 for none.
 type clipArguments struct {
 	entries cuda.Address
 	count   int32
 	norm    cuda.Address
 	limit   float32
-}
-
-// launchClip enqueues clip.
-func (k *normKernels) launchClip(s *cuda.Stream, grid, block cuda.Dim3, a clipArguments) error {
-	return s.Launch(k.clip, grid, block, 0,
-		cuda.Pointer(a.entries), cuda.Int32(a.count), cuda.Pointer(a.norm), cuda.Float32(a.limit))
 }

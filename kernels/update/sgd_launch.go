@@ -4,19 +4,22 @@
 
 package update
 
-import "nmn/cuda"
+import (
+	"errors"
+
+	"nmn/cuda"
+)
 
 // sgdKernels are the kernels of sgd.cu.
 type sgdKernels struct {
-	sgd *cuda.Function
+	sgd cuda.Kernel[sgdArguments]
 }
 
 // load finds the kernels in a module.
-func (k *sgdKernels) load(m *cuda.Module) (err error) {
-	if k.sgd, err = m.Function("sgd"); err != nil {
-		return err
-	}
-	return nil
+func (k *sgdKernels) load(m *cuda.Module) error {
+	return errors.Join(
+		k.sgd.Find(m, "sgd"),
+	)
 }
 
 // sgdArguments are the arguments of sgd; pointers are 0 for none.
@@ -24,10 +27,4 @@ type sgdArguments struct {
 	entries  cuda.Address
 	count    int32
 	momentum float32
-}
-
-// launchSgd enqueues sgd.
-func (k *sgdKernels) launchSgd(s *cuda.Stream, grid, block cuda.Dim3, a sgdArguments) error {
-	return s.Launch(k.sgd, grid, block, 0,
-		cuda.Pointer(a.entries), cuda.Int32(a.count), cuda.Float32(a.momentum))
 }

@@ -35,7 +35,8 @@ func TestGenerate_TheTreeIsUpToDate(t *testing.T) {
 func TestGenerate_WritesTypedLaunches(t *testing.T) {
 	folder := t.TempDir()
 	source(t, folder, "pool", "bag",
-		`extern "C" __global__ void bag_mean(float *g, const int *offsets, int bags, long long cells, float scale) {}`)
+		`extern "C" __global__ void bag_mean(float *g, const int *offsets, int bags, long long cells, float scale) {}
+		extern "C" __global__ void bag_mean_bf16(bf16 *g, const int *offsets, int bags, long long cells, float scale) {}`)
 	files, err := generate(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -45,8 +46,7 @@ func TestGenerate_WritesTypedLaunches(t *testing.T) {
 		"//go:build cuda\n", "package pool\n", "type bagKernels struct",
 		"type bagMeanArguments struct {\n\tg, offsets cuda.Address\n\tbags       int32\n\tcells      int64\n\tscale      " +
 			"float32\n}",
-		"func (k *bagKernels) launchBagMean(s *cuda.Stream, grid, block cuda.Dim3, a bagMeanArguments) error {",
-		"cuda.Pointer(a.g), cuda.Pointer(a.offsets), cuda.Int32(a.bags), cuda.Int64(a.cells),\n\t\tcuda.Float32(a.scale))",
+		"bagMean tensor.Twins[bagMeanArguments]\n", "k.bagMean.Find(m, \"bag_mean\"),\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

@@ -42,20 +42,16 @@ func TestResources_CoverAllKernels(t *testing.T) {
 	for _, r := range parseTable(text) {
 		rows[r.kernel]++
 	}
-	launches, err := generate(kernelsFolder)
+	sources, err := parse(kernelsFolder)
 	if err != nil {
 		t.Fatal(err)
 	}
 	names := 0
-	for path, code := range launches {
-		if !strings.HasSuffix(path, "_launch.go") {
-			continue
-		}
-		for _, part := range strings.Split(string(code), ".Function(\"")[1:] {
-			name, _, _ := strings.Cut(part, `"`)
-			names++
-			if rows[name] != len(architectures) {
-				t.Errorf("%s has %d rows for %d architectures: make kernels", name, rows[name], len(architectures))
+	for _, kernels := range sources {
+		names += len(kernels)
+		for _, k := range kernels {
+			if rows[k.Name] != len(architectures) {
+				t.Errorf("%s has %d rows for %d architectures: make kernels", k.Name, rows[k.Name], len(architectures))
 			}
 		}
 	}

@@ -317,7 +317,6 @@ int cuModuleGetFunction(void **function, void *, const char *name) {
   if (!kernel) return notFound;
   return *function = new Function{name, kernel}, success;
 }
-int cuFuncSetAttribute(void *, int, int) { return success; }
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *stream, void **arguments, void **) {
   Call call("cuLaunchKernel");

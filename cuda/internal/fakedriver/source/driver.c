@@ -470,7 +470,6 @@ int cuModuleGetFunction(void **f, void *m, const char *name) {
   *f = keep(FUNCTION, strdup(name), 0);
   DONE;
 }
-int cuFuncSetAttribute(void *f, int attribute, int value) { (void)attribute; CALL("cuFuncSetAttribute", 1); WANT(lookup(FUNCTION, f) && value <= 232448, INVALID_VALUE); DONE; }
 int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *s, void **args, void **extra) {
   (void)shared, (void)extra;
