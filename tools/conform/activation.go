@@ -68,7 +68,9 @@ func reluGradCase(n int, inPlace bool) Case {
 		if inPlace {
 			dx.float32s, dy = dy.float32s, dx
 		}
-		return &call{operands: []*operand{dx, dy, y}, run: func(k kernels.Backend) error { return k.ReLUGrad(dx.t, dy.t, y.t) }}
+		return &call{operands: []*operand{dx, dy, y}, run: func(k kernels.Backend) error {
+			return k.ReLUGrad(dx.t, dy.t, y.t)
+		}}
 	}}
 }
 

@@ -318,7 +318,7 @@ const stepScale = 0.375
 // destinations are the operands that NoiseStep writes. Some are none.
 type destinations struct{ loss, dLogits, dO, prob, observed, posterior, bagLogit *operand }
 
-// destinations makes those of a kind of outputs: all, loss, gradients or predictions.
+// destinations makes the operands of a kind of outputs: all, loss, gradients or predictions.
 func (b bagging) destinations(outputs string, want stepArrays, extreme bool) destinations {
 	d := destinations{loss: none(), dLogits: none(), dO: none(), prob: none(), observed: none(), posterior: none(),
 		bagLogit: none()}
@@ -347,7 +347,8 @@ func (b bagging) destinations(outputs string, want stepArrays, extreme bool) des
 func (d destinations) call(b bagging, o []float32, model, labels *operand, p noise.StepParams) *call {
 	p.Scale = stepScale
 	logits, bags := onMap("logits", b.Map, o), b.operand()
-	operands := []*operand{logits, bags, labels, model, d.loss, d.dLogits, d.dO, d.posterior, d.prob, d.observed, d.bagLogit}
+	operands := []*operand{logits, bags, labels, model, d.loss, d.dLogits, d.dO, d.posterior, d.prob, d.observed,
+		d.bagLogit}
 	return &call{operands: operands, run: func(k kernels.Backend) error {
 		out := noise.StepOutput{Loss: d.loss.t, DLogits: d.dLogits.t, DO: d.dO.t, Prob: d.prob.t, Observed: d.observed.t,
 			Posterior: d.posterior.t, BagLogit: d.bagLogit.t}

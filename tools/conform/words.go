@@ -231,8 +231,8 @@ func entropyRefusals() []Case {
 	run := func(k kernels.Backend, t []*tensor.Tensor) error {
 		return k.CrossEntropy(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], 1)
 	}
-	fits := []namedShape{{"loss", []int{3}}, {"dh", []int{3, 4}}, {"dw", []int{5, 4}}, {"db", []int{5}}, {"h", []int{3, 4}},
-		{"w", []int{5, 4}}, {"b", []int{5}}}
+	fits := []namedShape{{"loss", []int{3}}, {"dh", []int{3, 4}}, {"dw", []int{5, 4}}, {"db", []int{5}},
+		{"h", []int{3, 4}}, {"w", []int{5, 4}}, {"b", []int{5}}}
 	refused := func(name string, wrong namedShape, targets ...int32) Case {
 		var operands []*operand
 		for _, o := range fits {
