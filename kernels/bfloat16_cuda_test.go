@@ -108,9 +108,7 @@ func (r *rig) layers(channels int) {
 	r.both("its gradient", dx, func(of func(p pair) *tensor.Tensor) error {
 		return r.b.MaxPoolGrad(of(dx), of(dy), of(x), of(y), true)
 	})
-	z, dz := r.space(2, 5, 7, channels), r.space(2, 5, 7, channels)
-	r.both("relu", z, func(of func(p pair) *tensor.Tensor) error { return r.b.ReLU(of(z), of(x)) })
-	r.both("its gradient", dz, func(of func(p pair) *tensor.Tensor) error { return r.b.ReLUGrad(of(dz), of(x), of(z)) })
+	dz := r.space(2, 5, 7, channels)
 	keys, err := r.b.Alloc(tensor.Int32, 2)
 	r.ok(err)
 	seed, err := r.b.Alloc(tensor.Int32, 2)

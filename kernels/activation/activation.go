@@ -1,15 +1,10 @@
-// Package activation holds the element-wise layers: ReLU and dropout. Convolutions in training include the
-// ReLU. The separate form is for tests and for nets without a convolution before it.
+// Package activation holds dropout. The ReLU is a part of the convolutions.
 package activation
 
 import "nmn/kernels/tensor"
 
 // Ops is the family. Tensors are float32 (or the device's computing type) and of equal shape.
 type Ops interface {
-	// ReLU computes y = max(x, 0). NaN stays NaN. y may be x.
-	ReLU(y, x *tensor.Tensor) error
-	// ReLUGrad computes dx = dy where y > 0, else 0, from the output y. dx may be dy.
-	ReLUGrad(dx, dy, y *tensor.Tensor) error
 	// Dropout computes y = x·m/(1-rate). m[t,i] is 0 with probability rate, in [0, 1), and else 1. It depends
 	// on the seed (int32, the lower and the upper word of a number derived from the run, the epoch and the
 	// layer), on keys[t] (int32, one for each row t of the first dimension: a hash of epoch, sample and

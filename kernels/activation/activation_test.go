@@ -38,39 +38,6 @@ func same(t *testing.T, what string, got, want []float32) {
 	}
 }
 
-func TestReLU_Values(t *testing.T) {
-	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	negativeNaN := math.Float32frombits(math.Float32bits(nan) | 1<<31) // the result of 0/0 on amd64
-	minusZero := math.Float32frombits(1 << 31)
-	x := []float32{-2, minusZero, 0, 1e-45, 3, -inf, inf, nan, negativeNaN}
-	dy := []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}
-	y, dx := optest.Floats(t, make([]float32, 9), 9), optest.Floats(t, make([]float32, 9), 9)
-	c := newTestCPU(t, 1)
-	optest.Must(t, c.ReLU(y, optest.Floats(t, x, 9)), c.ReLUGrad(dx, optest.Floats(t, dy, 9), y))
-	same(t, "y", y.Float32s()[:7], []float32{0, 0, 0, 1e-45, 3, 0, inf})
-	for i, v := range y.Float32s()[7:] {
-		if !math.IsNaN(float64(v)) {
-			t.Errorf("NaN %d became %g", i, v)
-		}
-	}
-	same(t, "dx", dx.Float32s(), []float32{0, 0, 0, 4, 5, 0, 7, 0, 0})
-}
-
-func TestReLU_InPlaceAcrossBlocks(t *testing.T) {
-	const n = 2*blockLength + 3
-	x := drawn(t, 1, n)
-	y := optest.Floats(t, make([]float32, n), n)
-	c := newTestCPU(t, 3)
-	optest.Must(t, c.ReLU(y, x))
-	for i, v := range x.Float32s() {
-		if y.Float32s()[i] != max(v, 0) {
-			t.Fatalf("relu of %g is %g", v, y.Float32s()[i])
-		}
-	}
-	optest.Must(t, c.ReLU(x, x), c.ReLUGrad(y, y, x)) // the gradient of y with y as upstream is y
-	same(t, "in place", x.Float32s(), y.Float32s())
-}
-
 // The mask as the contract words it, with the generator of package rng.
 func TestDropout_MaskIsThatOfTheContract(t *testing.T) {
 	for _, shape := range [][]int{{3, 1}, {2, 7}, {2, 3, 3, 5}, {2, blockLength + 6}, {1, 2 * blockLength}} {
@@ -145,12 +112,11 @@ func TestDropout_MaskBelongsToTheKey(t *testing.T) {
 	}
 }
 
-func TestActivation_AllocatesNothing(t *testing.T) {
+func TestDropout_AllocatesNothing(t *testing.T) {
 	x, y, keys, seed := drawn(t, 5, 4, 50), drawn(t, 6, 4, 50), optest.Ints(t, 1, 2, 3, 4), optest.Ints(t, 0, 0)
 	c := newTestCPU(t, 2)
 	allocations := testing.AllocsPerRun(20, func() {
-		optest.Must(t, c.ReLU(y, x), c.ReLUGrad(x, x, y), c.Dropout(y, x, keys, seed, 0.5), c.DropoutGrad(x, y, keys,
-			seed, 0.5))
+		optest.Must(t, c.Dropout(y, x, keys, seed, 0.5), c.DropoutGrad(x, y, keys, seed, 0.5))
 	})
 	if allocations != 0 {
 		t.Errorf("%g allocations", allocations)
@@ -161,11 +127,11 @@ func TestShapesAndRates_ThatDoNotFitAreRefused(t *testing.T) {
 	c := newTestCPU(t, 1)
 	x, keys, seed := drawn(t, 1, 2, 3), optest.Ints(t, 1, 2), optest.Ints(t, 1, 2)
 	for name, err := range map[string]error{
-		"relu of another shape":     c.ReLU(drawn(t, 1, 3, 2), x),
-		"relu of nothing":           c.ReLU(x, nil),
-		"relu to nothing":           c.ReLU(nil, x),
-		"relu of integers":          c.ReLU(keys, keys),
-		"gradient of another shape": c.ReLUGrad(x, x, drawn(t, 1, 6)),
+		"another shape":             c.Dropout(drawn(t, 1, 3, 2), x, keys, seed, 0.5),
+		"nothing to drop of":        c.Dropout(x, nil, keys, seed, 0.5),
+		"no destination":            c.Dropout(nil, x, keys, seed, 0.5),
+		"integers":                  c.Dropout(keys, keys, keys, seed, 0.5),
+		"gradient of another shape": c.DropoutGrad(x, drawn(t, 1, 6), keys, seed, 0.5),
 		"no keys":                   c.Dropout(x, x, nil, seed, 0.5),
 		"keys of other rows":        c.Dropout(x, x, optest.Ints(t, 1), seed, 0.5),
 		"keys of floats":            c.DropoutGrad(x, x, drawn(t, 1, 2), seed, 0.5),
@@ -187,47 +153,29 @@ func TestShapesAndRates_ThatDoNotFitAreRefused(t *testing.T) {
 }
 
 // B/s counts bytes read and written.
-func BenchmarkActivation(b *testing.B) {
+func BenchmarkDropout(b *testing.B) {
 	const n = 64 * 224 * 224
 	x, y, keys, seed := drawn(b, 1, 1, n), drawn(b, 2, 1, n), optest.Ints(b, 7), optest.Ints(b, 1, 2)
 	c := newTestCPU(b, 0)
-	for name, test := range map[string]struct {
-		arrays int
-		f      func() error
-	}{
-		"relu":          {2, func() error { return c.ReLU(y, x) }},
-		"relu_gradient": {3, func() error { return c.ReLUGrad(y, y, x) }},
-		"dropout":       {2, func() error { return c.Dropout(y, x, keys, seed, 0.5) }},
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(4 * n * test.arrays))
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := test.f(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+	b.SetBytes(4 * n * 2)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := c.Dropout(y, x, keys, seed, 0.5); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 
-func TestActivation_ThreadsAndLevelsChangeNoBit(t *testing.T) {
+func TestDropout_ThreadsAndLevelsChangeNoBit(t *testing.T) {
 	const row = 2*blockLength + 77
-	x, dy, keys, seed := drawn(t, 3, 2, row), drawn(t, 4, 2, row), optest.Ints(t, 11, -12), optest.Ints(t, 5, 0)
+	x, keys, seed := drawn(t, 3, 2, row), optest.Ints(t, 11, -12), optest.Ints(t, 5, 0)
 	var first []float32
 	optest.EachHost(func(level simd.Level, threads int) {
-		c := newCPUAt(t, threads, level)
-		y, dx, dropped := optest.Floats(t, make([]float32, 2*row), 2, row), optest.Floats(t, make([]float32, 2*row), 2, row),
-			optest.Floats(t, make([]float32, 2*row), 2, row)
-		optest.Must(t, c.ReLU(y, x), c.ReLUGrad(dx, dy, y), c.Dropout(dropped, x, keys, seed, 0.3))
-		all := append(append(append([]float32(nil), y.Float32s()...), dx.Float32s()...), dropped.Float32s()...)
+		y := optest.Floats(t, make([]float32, 2*row), 2, row)
+		optest.Must(t, newCPUAt(t, threads, level).Dropout(y, x, keys, seed, 0.3))
 		if first == nil {
-			first = all
+			first = y.Float32s()
 		}
-		for i, v := range all {
-			if math.Float32bits(v) != math.Float32bits(first[i]) {
-				t.Fatalf("%s, %d threads: element %d is %g, in Go with one thread %g", level, threads, i, v, first[i])
-			}
-		}
+		same(t, fmt.Sprintf("%s, %d threads", level, threads), y.Float32s(), first)
 	})
 }

@@ -18,16 +18,16 @@ type CPU struct {
 	level   simd.Level
 	job     job
 
-	// The blocks as values, made once: converting a method for each call would allocate.
-	reluBlock, reluGradBlock, dropoutBlock func(worker, block int)
+	// The block as a value, made once: converting a method for each call would allocate.
+	dropoutBlock func(worker, block int)
 }
 
 // blockLength is a multiple of the words of a counter, and of the batches of every level.
 const blockLength = 16384
 
-// job is the input of the blocks: out from in and, for ReLUGrad, y; the rest for dropout.
+// job is the input of the blocks.
 type job struct {
-	out, in, y        []float32
+	out, in           []float32
 	keys              []int32
 	row, blocksPerRow int
 	mask              simd.Dropout // of a first block
@@ -36,7 +36,7 @@ type job struct {
 // NewCPU makes the family on the host's device. Results are equal in every bit at all levels.
 func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 	c := &CPU{workers: dev.Workers, level: level}
-	c.reluBlock, c.reluGradBlock, c.dropoutBlock = c.runReLUBlock, c.runReLUGradBlock, c.runDropoutBlock
+	c.dropoutBlock = c.runDropoutBlock
 	return c
 }
 
@@ -45,53 +45,6 @@ func blocks(length int) int { return (length + blockLength - 1) / blockLength }
 // block returns a run of data.
 func block(data []float32, i int) []float32 {
 	return data[i*blockLength : min((i+1)*blockLength, len(data))]
-}
-
-// onHost checks that tensors are float32 in host memory.
-func onHost(operation string, tensors ...*tensor.Tensor) error {
-	for _, t := range tensors {
-		if t.Float32s() == nil {
-			return fmt.Errorf("%s: %s is not float32 in host memory: %w", operation, t, tensor.ErrShape)
-		}
-	}
-	return nil
-}
-
-// ReLU implements Ops.
-func (c *CPU) ReLU(y, x *tensor.Tensor) error {
-	if err := Fit("relu", y, x); err != nil {
-		return err
-	}
-	if err := onHost("relu", y, x); err != nil {
-		return err
-	}
-	c.job = job{out: y.Float32s(), in: x.Float32s()}
-	c.workers.Run(blocks(x.Len()), c.reluBlock)
-	c.job = job{}
-	return nil
-}
-
-func (c *CPU) runReLUBlock(_, i int) {
-	c.level.ReLU(block(c.job.out, i), block(c.job.in, i))
-}
-
-// ReLUGrad implements Ops.
-func (c *CPU) ReLUGrad(dx, dy, y *tensor.Tensor) error {
-	const operation = "gradient of relu"
-	if err := Fit(operation, dx, dy, y); err != nil {
-		return err
-	}
-	if err := onHost(operation, dx, dy, y); err != nil {
-		return err
-	}
-	c.job = job{out: dx.Float32s(), in: dy.Float32s(), y: y.Float32s()}
-	c.workers.Run(blocks(y.Len()), c.reluGradBlock)
-	c.job = job{}
-	return nil
-}
-
-func (c *CPU) runReLUGradBlock(_, i int) {
-	c.level.ReLUGrad(block(c.job.out, i), block(c.job.in, i), block(c.job.y, i))
 }
 
 // Dropout implements Ops.
@@ -110,7 +63,7 @@ func (c *CPU) drop(operation string, out, in, keys, seed *tensor.Tensor, rate fl
 	if err != nil {
 		return err
 	}
-	if err := onHost(operation, out, in); err != nil {
+	if err := tensor.OnHost(operation, tensor.Float32, out, in); err != nil {
 		return err
 	}
 	words := seed.Int32s()

@@ -3,7 +3,6 @@
 package activation
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -14,7 +13,6 @@ import (
 // CUDA implements Ops on a graphics card in float32, or in bfloat16 if all tensors are bfloat16.
 type CUDA struct {
 	device  *tensor.CUDA
-	relu    reluKernels
 	dropout dropoutKernels
 }
 
@@ -33,39 +31,10 @@ func grid(t *tensor.Tensor, count int) cuda.Dim3 {
 // NewCUDA makes the family on a graphics card with the kernels of a module.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 	c := &CUDA{device: device}
-	if err := errors.Join(c.relu.load(module), c.dropout.load(module)); err != nil {
+	if err := c.dropout.load(module); err != nil {
 		return nil, fmt.Errorf("activation: %w", err)
 	}
 	return c, nil
-}
-
-// ReLU implements Ops.
-func (c *CUDA) ReLU(y, x *tensor.Tensor) error {
-	if err := Fit("relu", y, x); err != nil {
-		return err
-	}
-	dtype, err := tensor.Computing("relu", y, x)
-	if err != nil || x.Len() == 0 {
-		return err
-	}
-	grid, block := grid(x, x.Len()), cuda.Dim3{X: threads}
-	a := reluArguments{y: tensor.At(y), x: tensor.At(x), length: int64(x.Len())}
-	return c.relu.relu.Launch(c.device.Stream, dtype, grid, block, a)
-}
-
-// ReLUGrad implements Ops.
-func (c *CUDA) ReLUGrad(dx, dy, y *tensor.Tensor) error {
-	const operation = "gradient of relu"
-	if err := Fit(operation, dx, dy, y); err != nil {
-		return err
-	}
-	dtype, err := tensor.Computing(operation, dx, dy, y)
-	if err != nil || y.Len() == 0 {
-		return err
-	}
-	grid, block := grid(y, y.Len()), cuda.Dim3{X: threads}
-	a := reluGradientArguments{dx: tensor.At(dx), dy: tensor.At(dy), y: tensor.At(y), length: int64(y.Len())}
-	return c.relu.reluGradient.Launch(c.device.Stream, dtype, grid, block, a)
 }
 
 // Dropout implements Ops.

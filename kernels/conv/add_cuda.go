@@ -58,7 +58,7 @@ func (c *CUDA) forwardAdd(shape cudnn.Conv, y, x, w, b, shortcut *tensor.Tensor,
 	grid, block := tensor.Spread(tensor.Ceil(y.Len(), 4), biasThreads), cuda.Dim3{X: biasThreads}
 	a := addShortcutArguments{
 		y: tensor.At(y), sums: o.Y, bias: tensor.At(b), other: tensor.At(shortcut),
-		length: int64(y.Len()), channels: int32(y.Dim(3)), relu: number(relu),
+		length: int64(y.Len()), channels: int32(y.Dim(3)), relu: tensor.Flag(relu),
 	}
 	return c.shortcut.addShortcut.Launch(c.device.Stream, y.DType(), grid, block, a)
 }

@@ -16,7 +16,7 @@ func (c *CPU) ConvGradBias(db, dy *tensor.Tensor, p Params) error {
 	if err := fitBias("conv bias gradient", db, dy); err != nil {
 		return err
 	}
-	if err := onHost("conv bias gradient", db, dy); err != nil {
+	if err := tensor.OnHost("conv bias gradient", tensor.Float32, db, dy); err != nil {
 		return err
 	}
 	if db.Len() == 0 {
@@ -24,8 +24,8 @@ func (c *CPU) ConvGradBias(db, dy *tensor.Tensor, p Params) error {
 	}
 	b := &c.bias
 	*b = biasSum{dy: dy.Float32s(), channels: db.Len(), cells: dy.Len() / db.Len()}
-	blocks := ceilDiv(b.cells, biasCells)
-	c.partial = grow(c.partial, blocks*b.channels)
+	blocks := tensor.Ceil(b.cells, biasCells)
+	c.partial = tensor.Grow(c.partial, blocks*b.channels)
 	clear(c.partial)
 	c.workers.Run(blocks, c.tasks.bias)
 	sums := db.Float32s()
@@ -48,7 +48,7 @@ func (c *CPU) ConvGradDataBias(dx, db, dy, w, mask *tensor.Tensor, p Params) err
 	if err := fitBias("conv data and bias gradient", db, dx); err != nil {
 		return err
 	}
-	if err := onHost("conv data and bias gradient", db); err != nil {
+	if err := tensor.OnHost("conv data and bias gradient", tensor.Float32, db); err != nil {
 		return err
 	}
 	if err := c.ConvGradData(dx, dy, w, mask, Params{Pad: p.Pad, Stride: p.Stride}); err != nil {

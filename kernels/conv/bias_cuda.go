@@ -29,7 +29,7 @@ func (c *CUDA) ConvGradBias(db, dy *tensor.Tensor, p Params) error {
 	}
 	a := biasGradientArguments{
 		db: tensor.At(db), dy: tensor.At(dy), partial: sum.Partial, tickets: sum.Tickets,
-		cells: int64(cells), channels: int32(channels), accumulate: number(p.Accumulate), lanes: sum.Lanes,
+		cells: int64(cells), channels: int32(channels), accumulate: tensor.Flag(p.Accumulate), lanes: sum.Lanes,
 	}
 	return c.bias.biasGradient.Launch(c.device.Stream, dy.DType(), sum.Grid, sum.Block, a)
 }
@@ -44,7 +44,7 @@ func (c *CUDA) maskBias(db, dx *tensor.Tensor, added cuda.Address, mask *tensor.
 	}
 	a := maskBiasGradientArguments{
 		db: tensor.At(db), dx: tensor.At(dx), dy: added, mask: tensor.At(mask), partial: sum.Partial, tickets: sum.Tickets,
-		cells: int64(cells), channels: int32(channels), accumulate: number(accumulate), lanes: sum.Lanes,
+		cells: int64(cells), channels: int32(channels), accumulate: tensor.Flag(accumulate), lanes: sum.Lanes,
 	}
 	return c.bias.maskBiasGradient.Launch(c.device.Stream, dx.DType(), sum.Grid, sum.Block, a)
 }
@@ -53,7 +53,7 @@ func (c *CUDA) maskBias(db, dx *tensor.Tensor, added cuda.Address, mask *tensor.
 func (c *CUDA) addBias(y, b *tensor.Tensor, relu bool) error {
 	grid, block := tensor.Spread(tensor.Ceil(y.Len(), 4), biasThreads), cuda.Dim3{X: biasThreads}
 	a := addBiasArguments{y: tensor.At(y), bias: tensor.At(b), length: int64(y.Len()), channels: int32(y.Dim(3)),
-		relu: number(relu)}
+		relu: tensor.Flag(relu)}
 	return c.bias.addBias.Launch(c.device.Stream, y.DType(), grid, block, a)
 }
 
@@ -62,7 +62,7 @@ func (c *CUDA) addBias(y, b *tensor.Tensor, relu bool) error {
 func (c *CUDA) endGradient(d *tensor.Tensor, added cuda.Address, mask *tensor.Tensor, accumulate bool) error {
 	grid, block := tensor.Spread(tensor.Ceil(d.Len(), 4), biasThreads), cuda.Dim3{X: biasThreads}
 	a := endGradientArguments{dx: tensor.At(d), added: added, mask: tensor.At(mask), length: int64(d.Len()),
-		accumulate: number(accumulate)}
+		accumulate: tensor.Flag(accumulate)}
 	return c.bias.endGradient.Launch(c.device.Stream, d.DType(), grid, block, a)
 }
 
@@ -70,7 +70,7 @@ func (c *CUDA) endGradient(d *tensor.Tensor, added cuda.Address, mask *tensor.Te
 func (c *CUDA) widen(to *tensor.Tensor, from cuda.Address, accumulate bool) error {
 	return c.bias.fromBf16.Launch(c.device.Stream, tensor.Spread(tensor.Ceil(to.Len(), 4), biasThreads),
 		cuda.Dim3{X: biasThreads},
-		fromBf16Arguments{to: tensor.At(to), from: from, length: int64(to.Len()), accumulate: number(accumulate)})
+		fromBf16Arguments{to: tensor.At(to), from: from, length: int64(to.Len()), accumulate: tensor.Flag(accumulate)})
 }
 
 // narrowed returns the address of a tensor in bfloat16. A float32 tensor is rounded into memory of this
@@ -86,11 +86,4 @@ func (c *CUDA) narrowed(t *tensor.Tensor) (cuda.Address, error) {
 	return to, c.bias.toBf16.Launch(c.device.Stream, tensor.Spread(tensor.Ceil(t.Len(), 8), biasThreads),
 		cuda.Dim3{X: biasThreads},
 		toBf16Arguments{to: to, from: tensor.At(t), length: int64(t.Len())})
-}
-
-func number(b bool) int32 {
-	if b {
-		return 1
-	}
-	return 0
 }

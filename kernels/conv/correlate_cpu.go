@@ -1,6 +1,9 @@
 package conv
 
-import "nmn/kernels/simd"
+import (
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
 
 // correlation is the common form of forward pass and data gradient:
 //
@@ -62,8 +65,6 @@ const (
 	privateFilter = 4 << 20  // filters from this size on are not packed as a whole
 )
 
-func ceilDiv(a, b int) int { return (a + b - 1) / b }
-
 // reduction is the number of products in one output.
 func (k *correlation) reduction() int { return k.r * k.s * k.depth }
 
@@ -100,10 +101,10 @@ func (c *CPU) correlate() {
 	case scattered:
 		blocks, task, needed = k.n*k.plan.groups, c.tasks.scatter, k.scatterNeed()
 	case overImages:
-		blocks, task = ceilDiv(k.n, k.plan.rows)*k.plan.panels, c.tasks.images
+		blocks, task = tensor.Ceil(k.n, k.plan.rows)*k.plan.panels, c.tasks.images
 	}
 	if !k.plan.private {
-		c.packed = grow(c.packed, k.plan.packedLen(k.reduction()))
+		c.packed = tensor.Grow(c.packed, k.plan.packedLen(k.reduction()))
 		c.workers.Run(k.plan.panels, c.tasks.pack)
 	}
 	c.reserve(needed)
@@ -115,15 +116,15 @@ func (c *CPU) planCorrelation(k *correlation) plan {
 	var pl plan
 	pl.level = c.level.TileLevel(k.width)
 	pl.rows, pl.wide, pl.narrow = pl.level.TileShape()
-	pl.panels = ceilDiv(k.width, pl.wide)
+	pl.panels = tensor.Ceil(k.width, pl.wide)
 	large := k.reduction()*k.width >= privateFilter
 	pl.cutRows(k, large)
 	pl.private = large || pl.rowBlocks == 1
 	pl.perGroup = max(1, min(8, pl.panels*pl.rowBlocks/blockTarget))
 	if !pl.private {
-		pl.perGroup = max(1, pl.panels/ceilDiv(blockTarget, pl.rowBlocks))
+		pl.perGroup = max(1, pl.panels/tensor.Ceil(blockTarget, pl.rowBlocks))
 	}
-	pl.groups = ceilDiv(pl.panels, pl.perGroup)
+	pl.groups = tensor.Ceil(pl.panels, pl.perGroup)
 	working := 1 // panels that share the cache
 	if pl.private {
 		working = pl.perGroup
@@ -155,25 +156,25 @@ func (pl *plan) cutRows(k *correlation, large bool) {
 		pl.images = k.n
 	case cells <= cellTarget && image <= slabFloats:
 		pl.images = min(cellTarget/cells, max(1, slabFloats/max(1, image)))
-		pl.images = max(1, min(pl.images, ceilDiv(k.n, ceilDiv(k.n, pl.images))))
+		pl.images = max(1, min(pl.images, tensor.Ceil(k.n, tensor.Ceil(k.n, pl.images))))
 		if cells == 1 {
 			pl.images = min(roundUp(pl.images, pl.rows), k.n) // whole tiles
 		}
 	default:
 		pl.images = 1
 		lines := max(1, min(k.p, cellTarget/k.q, (slabFloats/max(1, line)-k.r)/k.step+1))
-		pl.imageBlocks = ceilDiv(k.p, lines)
-		pl.lines = ceilDiv(k.p, pl.imageBlocks)
-		pl.imageBlocks = ceilDiv(k.p, pl.lines)
+		pl.imageBlocks = tensor.Ceil(k.p, lines)
+		pl.lines = tensor.Ceil(k.p, pl.imageBlocks)
+		pl.imageBlocks = tensor.Ceil(k.p, pl.lines)
 	}
-	pl.rowBlocks = ceilDiv(k.n, pl.images) * pl.imageBlocks
+	pl.rowBlocks = tensor.Ceil(k.n, pl.images) * pl.imageBlocks
 }
 
 // need is the scratch memory of the plan.
 func (k *correlation) need() need {
 	pl := &k.plan
 	cells := pl.images * pl.lines * k.q
-	n := need{offsets: ceilDiv(cells, pl.rows) * pl.rows, edge: pl.rows * pl.wide}
+	n := need{offsets: tensor.Ceil(cells, pl.rows) * pl.rows, edge: pl.rows * pl.wide}
 	if k.padded() {
 		n.slab = pl.images * k.height(pl.lines) * k.columns() * k.depth
 	}
@@ -249,7 +250,7 @@ func (c *CPU) correlateChunk(k *correlation, s *scratch, b *block, lo, hi, tap, 
 	length := taps * depth
 	last := from+length == k.reduction()
 	if k.plan.private {
-		s.panel = grow(s.panel, (hi-lo)*k.plan.wide*length)
+		s.panel = tensor.Grow(s.panel, (hi-lo)*k.plan.wide*length)
 		for panel := lo; panel < hi; panel++ {
 			c.packPanel(k, s.panel[(panel-lo)*k.plan.wide*length:], panel, from, length)
 		}

@@ -82,14 +82,6 @@ func NewCPU(dev *tensor.CPU, level simd.Level, exact bool) *CPU {
 	return c
 }
 
-// grow returns a slice of length n, in the old memory if it suffices. Its contents are undefined.
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
-}
-
 // need is the scratch memory that each worker must have for an operation, in elements.
 type need struct{ slab, offsets, panel, edge, columns int }
 
@@ -97,20 +89,10 @@ type need struct{ slab, offsets, panel, edge, columns int }
 func (c *CPU) reserve(n need) {
 	for i := range c.scratch {
 		s := &c.scratch[i]
-		s.slab, s.panel = grow(s.slab, n.slab), grow(s.panel, n.panel)
-		s.offsets = grow(s.offsets, n.offsets)
-		s.edge, s.columns = grow(s.edge, n.edge), grow(s.columns, n.columns)
+		s.slab, s.panel = tensor.Grow(s.slab, n.slab), tensor.Grow(s.panel, n.panel)
+		s.offsets = tensor.Grow(s.offsets, n.offsets)
+		s.edge, s.columns = tensor.Grow(s.edge, n.edge), tensor.Grow(s.columns, n.columns)
 	}
-}
-
-// onHost checks that tensors hold float32 in host memory; nil tensors are skipped.
-func onHost(operation string, tensors ...*tensor.Tensor) error {
-	for _, t := range tensors {
-		if t != nil && (t.DType() != tensor.Float32 || len(t.Float32s()) != t.Len()) {
-			return fmt.Errorf("%s: %s is not float32 in host memory: %w", operation, t, tensor.ErrShape)
-		}
-	}
-	return nil
 }
 
 // Conv implements Ops.
@@ -124,7 +106,7 @@ func (c *CPU) ConvAdd(y, x, w, b, shortcut *tensor.Tensor, p Params) error {
 	if err := fitShortcut(operation, shortcut, y); err != nil {
 		return err
 	}
-	if err := onHost(operation, shortcut); err != nil {
+	if err := tensor.OnHost(operation, tensor.Float32, shortcut); err != nil {
 		return err
 	}
 	return c.convolve(operation, y, x, w, b, shortcut.Float32s(), p)
@@ -135,7 +117,7 @@ func (c *CPU) convolve(operation string, y, x, w, b *tensor.Tensor, shortcut []f
 	if err != nil {
 		return err
 	}
-	if err := onHost(operation, y, x, w, b); err != nil {
+	if err := tensor.OnHost(operation, tensor.Float32, y, x, w, b); err != nil {
 		return err
 	}
 	if b != nil && (b.Rank() != 1 || b.Len() != g.K) {
@@ -167,7 +149,7 @@ func (c *CPU) ConvGradData(dx, dy, w, mask *tensor.Tensor, p Params) error {
 	if err != nil {
 		return err
 	}
-	if err := onHost("conv data gradient", dx, dy, w, mask); err != nil {
+	if err := tensor.OnHost("conv data gradient", tensor.Float32, dx, dy, w, mask); err != nil {
 		return err
 	}
 	if mask != nil && !tensor.SameShape(mask, dx) {

@@ -40,7 +40,7 @@ func (c *CPU) ConvGradFilter(dw, x, dy *tensor.Tensor, p Params) error {
 	if err != nil {
 		return err
 	}
-	if err := onHost("conv filter gradient", dw, x, dy); err != nil {
+	if err := tensor.OnHost("conv filter gradient", tensor.Float32, dw, x, dy); err != nil {
 		return err
 	}
 	c.filter = filterSum{g: g.flat(), dw: dw.Float32s(), x: x.Float32s(), dy: dy.Float32s(), accumulate: p.Accumulate}
@@ -60,7 +60,7 @@ func (c *CPU) ConvGradFilter(dw, x, dy *tensor.Tensor, p Params) error {
 	}
 	c.planFilter(f)
 	if f.parts > 1 {
-		c.partial = grow(c.partial, f.parts*len(f.dw))
+		c.partial = tensor.Grow(c.partial, f.parts*len(f.dw))
 	}
 	cells := f.blockLines * f.g.Q
 	c.reserve(need{
@@ -69,7 +69,7 @@ func (c *CPU) ConvGradFilter(dw, x, dy *tensor.Tensor, p Params) error {
 	})
 	c.workers.Run(f.parts*f.bands*f.strips, c.tasks.filter)
 	if f.parts > 1 {
-		c.workers.Run(ceilDiv(len(f.dw), joinFloats), c.tasks.filterJoin)
+		c.workers.Run(tensor.Ceil(len(f.dw), joinFloats), c.tasks.filterJoin)
 	}
 	c.filter = filterSum{}
 	return nil
@@ -80,21 +80,21 @@ func (c *CPU) planFilter(f *filterSum) {
 	f.rows, f.width = c.level.OuterShape()
 	f.reduction = g.R * g.S * g.C
 	f.blockLines = max(1, sumCells/g.Q)
-	blocks := ceilDiv(g.N*g.P, f.blockLines)
+	blocks := tensor.Ceil(g.N*g.P, f.blockLines)
 	// Parts first: each reads its cells once. If copies of dw would take too much memory, the rest is shared
 	// by bands of output channels, wide enough to pay for packing the windows again, and then by strips of
 	// columns.
 	f.parts = max(1, min(blocks, blockTarget, partialLimit/len(f.dw)))
-	f.perPart = max(1, ceilDiv(blocks, f.parts))
-	f.parts = max(1, ceilDiv(blocks, f.perPart))
-	band := ceilDiv(bandChannels, f.rows) * f.rows
-	f.bands = min(ceilDiv(blockTarget, f.parts), ceilDiv(g.K, band))
-	f.perBand = ceilDiv(ceilDiv(g.K, f.rows), f.bands) * f.rows
-	f.bands = ceilDiv(g.K, f.perBand)
-	columns := ceilDiv(f.reduction, f.width)
-	f.strips = min(columns, ceilDiv(blockTarget, f.parts*f.bands))
-	f.perStrip = ceilDiv(columns, f.strips)
-	f.strips = ceilDiv(columns, f.perStrip)
+	f.perPart = max(1, tensor.Ceil(blocks, f.parts))
+	f.parts = max(1, tensor.Ceil(blocks, f.perPart))
+	band := tensor.Ceil(bandChannels, f.rows) * f.rows
+	f.bands = min(tensor.Ceil(blockTarget, f.parts), tensor.Ceil(g.K, band))
+	f.perBand = tensor.Ceil(tensor.Ceil(g.K, f.rows), f.bands) * f.rows
+	f.bands = tensor.Ceil(g.K, f.perBand)
+	columns := tensor.Ceil(f.reduction, f.width)
+	f.strips = min(columns, tensor.Ceil(blockTarget, f.parts*f.bands))
+	f.perStrip = tensor.Ceil(columns, f.strips)
+	f.strips = tensor.Ceil(columns, f.perStrip)
 }
 
 // filterBlock computes one part of the sum for one band of output channels and one strip of columns.
@@ -134,7 +134,7 @@ func clearBlock(dst []float32, stride, k0, k1, lo, hi int) {
 // filterPanel adds the cells of output rows line to end to one tile column of dw.
 func (c *CPU) filterPanel(f *filterSum, s *scratch, dst []float32, line, end, k0, k1, column int, load bool) {
 	cells := (end - line) * f.g.Q
-	s.panel = grow(s.panel, cells*f.width)
+	s.panel = tensor.Grow(s.panel, cells*f.width)
 	c.packWindows(f, s, s.panel, line, end, column)
 	t := &s.sum
 	t.Panel, t.Depth = s.panel, cells
@@ -142,7 +142,7 @@ func (c *CPU) filterPanel(f *filterSum, s *scratch, dst []float32, line, end, k0
 		t.Rows = min(f.rows, k1-k)
 		t.A, t.AStride = f.dy[line*f.g.Q*f.g.K+k:], f.g.K
 		if k+f.rows > f.g.K {
-			s.columns = grow(s.columns, cells*f.rows)
+			s.columns = tensor.Grow(s.columns, cells*f.rows)
 			clear(s.columns)
 			c.level.CopyRows(s.columns, f.rows, t.A, f.g.K, cells, t.Rows)
 			t.A, t.AStride = s.columns, f.rows
@@ -153,7 +153,7 @@ func (c *CPU) filterPanel(f *filterSum, s *scratch, dst []float32, line, end, k0
 			c.level.Outer(t)
 			continue
 		}
-		s.edge = grow(s.edge, f.rows*f.width)
+		s.edge = tensor.Grow(s.edge, f.rows*f.width)
 		t.Dst, t.DstStride, t.Load = s.edge, f.width, load
 		valid := f.reduction - column
 		if load {
@@ -191,7 +191,7 @@ func (c *CPU) packWindows(f *filterSum, s *scratch, panel []float32, line, end, 
 func (c *CPU) packSpan(f *filterSum, s *scratch, panel []float32, line, end, row, at, width int) {
 	g := f.g
 	if g.Pad > 0 {
-		s.slab = grow(s.slab, (g.W+2*g.Pad)*g.C)
+		s.slab = tensor.Grow(s.slab, (g.W+2*g.Pad)*g.C)
 		clear(s.slab)
 	}
 	for ; line < end; line++ {
@@ -213,8 +213,8 @@ func (c *CPU) packSpan(f *filterSum, s *scratch, panel []float32, line, end, row
 func (c *CPU) packTap(f *filterSum, panel []float32, line, end, row, tap, channel, width int) {
 	g := f.g
 	shift := tap - g.Pad
-	lo := min(ceilDiv(max(0, -shift), g.Stride), g.Q)             // first cell whose pixel is inside
-	hi := max(lo, min(g.Q, ceilDiv(max(0, g.W-shift), g.Stride))) // end of the columns inside
+	lo := min(tensor.Ceil(max(0, -shift), g.Stride), g.Q)             // first cell whose pixel is inside
+	hi := max(lo, min(g.Q, tensor.Ceil(max(0, g.W-shift), g.Stride))) // end of the columns inside
 	for ; line < end; line++ {
 		image, h := line/g.P, line%g.P*g.Stride+row-g.Pad
 		if h < 0 || h >= g.H || lo == hi {

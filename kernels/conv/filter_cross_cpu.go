@@ -1,6 +1,9 @@
 package conv
 
-import "nmn/kernels/simd"
+import (
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
 
 // crossFilter is the partition of a filter gradient whose outer products read x and dy from the core's own
 // cache, dw[k, e] (+)= sum over cells m of dy[m, k] · window(m)[e]. A task is a band of output channels × a
@@ -39,15 +42,15 @@ func (c *CPU) planCross(g *Geometry) crossFilter {
 	w.rows, w.wide = c.level.CrossShape()
 	reduction := g.R * g.S * g.C
 	w.columns = roundUp(reduction, w.wide)
-	w.bands = ceilDiv(g.K, crossBand)
-	w.band = roundUp(ceilDiv(g.K, w.bands), w.rows)
-	w.bands = ceilDiv(g.K, w.band)
-	w.strips = ceilDiv(w.columns, crossStrip)
-	w.strip = roundUp(ceilDiv(w.columns, w.strips), w.wide)
-	w.strips = ceilDiv(w.columns, w.strip)
+	w.bands = tensor.Ceil(g.K, crossBand)
+	w.band = roundUp(tensor.Ceil(g.K, w.bands), w.rows)
+	w.bands = tensor.Ceil(g.K, w.band)
+	w.strips = tensor.Ceil(w.columns, crossStrip)
+	w.strip = roundUp(tensor.Ceil(w.columns, w.strips), w.wide)
+	w.strips = tensor.Ceil(w.columns, w.strip)
 	w.blockLines = max(1, crossCells/g.Q)
-	w.blocks = ceilDiv(g.N*g.P, w.blockLines)
-	w.parts = max(1, min(w.blocks, ceilDiv(crossTasks, w.bands*w.strips)))
+	w.blocks = tensor.Ceil(g.N*g.P, w.blockLines)
+	w.parts = max(1, min(w.blocks, tensor.Ceil(crossTasks, w.bands*w.strips)))
 	w.packed = !w.dense || g.C > crossInPlace || w.columns > reduction
 	w.packedY = g.K > crossInPlace
 	return w
@@ -66,11 +69,11 @@ func (c *CPU) sumCross(f *filterSum) {
 	cells := w.blockLines * g.Q
 	c.reserve(need{panel: cells * w.strip, columns: cells * w.band, slab: (g.W + 2*g.Pad) * g.C})
 	if !w.inPlace(f) {
-		c.partial = grow(c.partial, w.parts*g.K*w.columns)
+		c.partial = tensor.Grow(c.partial, w.parts*g.K*w.columns)
 	}
 	c.workers.Run(w.parts*w.bands*w.strips, c.tasks.cross)
 	if !w.inPlace(f) {
-		c.workers.Run(ceilDiv(g.K, w.rows), c.tasks.crossJoin)
+		c.workers.Run(tensor.Ceil(g.K, w.rows), c.tasks.crossJoin)
 	}
 	c.crossFilter = crossFilter{}
 }
@@ -99,13 +102,13 @@ func (c *CPU) crossLines(f *filterSum, w *crossFilter, s *scratch, dst []float32
 	t.Depth = (next - line) * g.Q
 	t.A, t.AStride = f.dy[line*g.Q*g.K+k0:], g.K
 	if w.packedY {
-		s.columns = grow(s.columns, t.Depth*t.Rows)
+		s.columns = tensor.Grow(s.columns, t.Depth*t.Rows)
 		c.level.CopyRows(s.columns, t.Rows, t.A, g.K, t.Depth, t.Rows)
 		t.A, t.AStride = s.columns, t.Rows
 	}
 	var b []float32
 	if w.packed {
-		s.panel = grow(s.panel, t.Depth*f.width)
+		s.panel = tensor.Grow(s.panel, t.Depth*f.width)
 		c.packWindows(f, s, s.panel, line, next, column)
 		b, t.BStride = s.panel, f.width
 	} else {
@@ -128,9 +131,9 @@ func (w *crossFilter) ahead(f *filterSum, t *simd.Cross, next, k0, column, call,
 	each := t.Rows / w.rows // lines of a row for each call
 	ofX := 0
 	if w.dense {
-		ofX = ceilDiv(min(w.strip, f.g.C-column), each*simd.AheadLine)
+		ofX = tensor.Ceil(min(w.strip, f.g.C-column), each*simd.AheadLine)
 	}
-	ofY := ceilDiv(t.Rows, each*simd.AheadLine)
+	ofY := tensor.Ceil(t.Rows, each*simd.AheadLine)
 	unit := call * (ofX + ofY) / calls
 	if call > 0 && unit == (call-1)*(ofX+ofY)/calls {
 		return

@@ -26,7 +26,7 @@ func (c *CUDA) firstConv(s cudnn.Conv, o cudnn.Operands, relu bool) error {
 	grid := cuda.Dim3{X: min(tiles, firstBlocks), Y: s.K / firstFilters}
 	return c.first.firstConvBf16.Launch(c.device.Stream, grid, cuda.Dim3{X: firstThreads}, firstConvBf16Arguments{
 		y: o.Y, x: o.X, w: o.W, bias: o.Bias, tiles: int32(tiles), height: int32(s.H), width: int32(s.W),
-		channels: int32(s.K), relu: number(relu),
+		channels: int32(s.K), relu: tensor.Flag(relu),
 	})
 }
 

@@ -1,5 +1,7 @@
 package conv
 
+import "nmn/kernels/tensor"
+
 // gather makes the input of a block addressable with constant strides: the input itself if there is no
 // padding, else a copy with its zeros.
 func (c *CPU) gather(k *correlation, s *scratch, b *block) {
@@ -12,7 +14,7 @@ func (c *CPU) gather(k *correlation, s *scratch, b *block) {
 	b.lineStride = columns * k.depth
 	height := k.height(b.lines)
 	b.imageStride = height * b.lineStride
-	s.slab = grow(s.slab, b.images*b.imageStride)
+	s.slab = tensor.Grow(s.slab, b.images*b.imageStride)
 	b.base = s.slab
 	left, skip := min(max(0, k.padW), columns), max(0, -k.padW)
 	inside := max(0, min(k.w-skip, columns-left))
@@ -33,8 +35,8 @@ func (c *CPU) gather(k *correlation, s *scratch, b *block) {
 
 // windows writes the offsets of the windows of all cells. A last tile repeats the last cell.
 func (k *correlation) windows(s *scratch, b *block) {
-	tiles := ceilDiv(b.cells, k.plan.rows)
-	s.offsets = grow(s.offsets, tiles*k.plan.rows)
+	tiles := tensor.Ceil(b.cells, k.plan.rows)
+	s.offsets = tensor.Grow(s.offsets, tiles*k.plan.rows)
 	at := 0
 	for i := range b.images {
 		for p := range b.lines {

@@ -1,6 +1,9 @@
 package conv
 
-import "nmn/kernels/simd"
+import (
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
 
 // Small maps have much border: a 3×3 filter over 6×6 pixels finds a fifth of its products in the padding. If
 // there are enough images, a tile takes the same cell of several of them. All of its windows are cut off
@@ -32,7 +35,7 @@ func (c *CPU) imagesBlock(worker, index int) {
 	k, s := &c.corr, &c.scratch[worker]
 	image, panel := index/k.plan.panels*k.plan.rows, index%k.plan.panels
 	rows := min(k.plan.rows, k.n-image)
-	s.offsets = grow(s.offsets, k.plan.rows)
+	s.offsets = tensor.Grow(s.offsets, k.plan.rows)
 	for i := range s.offsets {
 		s.offsets[i] = min(i, rows-1) * k.h * k.w * k.depth
 	}

@@ -1,6 +1,9 @@
 package conv
 
-import "nmn/kernels/simd"
+import (
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
 
 // The data gradient of a large filter without padding has more outputs than inputs: fc6 sends 12×12 cells to
 // 18×18, and a correlation would multiply equally many zeros and numbers. Here every input cell is multiplied
@@ -27,7 +30,7 @@ func (k *correlation) suitsScatter(pl *plan) bool {
 	if !k.turned || k.taps.some() || k.mask != nil || k.r*k.s == 1 || k.padH != k.r-1 || k.padW != k.s-1 {
 		return false
 	}
-	cells := k.h * ceilDiv(k.w, pl.rows) * pl.rows // including the empty places of tiles
+	cells := k.h * tensor.Ceil(k.w, pl.rows) * pl.rows // including the empty places of tiles
 	return k.depth >= scatterDepth && float64(cells) <= scatterShare*float64(k.p*k.q)
 }
 
@@ -35,14 +38,14 @@ func (k *correlation) suitsScatter(pl *plan) bool {
 func (pl *plan) cutScatter(depth int) {
 	pl.private = true
 	pl.perGroup = min(scatterPanels, pl.panels)
-	pl.groups = ceilDiv(pl.panels, pl.perGroup)
+	pl.groups = tensor.Ceil(pl.panels, pl.perGroup)
 	pl.chunk = min(depth, panelFloats/(pl.perGroup*pl.wide))
 }
 
 // scatterNeed is the scratch memory of a block.
 func (k *correlation) scatterNeed() need {
 	pl := &k.plan
-	return need{offsets: ceilDiv(k.w, pl.rows) * pl.rows, edge: pl.rows * pl.wide, panel: pl.perGroup * pl.wide * pl.chunk}
+	return need{offsets: tensor.Ceil(k.w, pl.rows) * pl.rows, edge: pl.rows * pl.wide, panel: pl.perGroup * pl.wide * pl.chunk}
 }
 
 // scatterBlock computes an image for a group of panels.
@@ -54,7 +57,7 @@ func (c *CPU) scatterBlock(worker, index int) {
 		first := image * k.p * k.q * k.width
 		clearBlock(k.out[first:], k.width, 0, k.p*k.q, lo*k.plan.wide, min(hi*k.plan.wide, k.width))
 	}
-	s.offsets = grow(s.offsets, ceilDiv(k.w, k.plan.rows)*k.plan.rows)
+	s.offsets = tensor.Grow(s.offsets, tensor.Ceil(k.w, k.plan.rows)*k.plan.rows)
 	for i := range s.offsets {
 		s.offsets[i] = min(i, k.w-1) * k.depth
 	}
@@ -68,7 +71,7 @@ func (c *CPU) scatterBlock(worker, index int) {
 
 // scatterChunk sends channels at to at+length of an image through one tap, to panels lo to hi.
 func (c *CPU) scatterChunk(k *correlation, s *scratch, image, tap, at, length, lo, hi int) {
-	s.panel = grow(s.panel, (hi-lo)*k.plan.wide*length)
+	s.panel = tensor.Grow(s.panel, (hi-lo)*k.plan.wide*length)
 	for panel := lo; panel < hi; panel++ {
 		c.packPanel(k, s.panel[(panel-lo)*k.plan.wide*length:], panel, tap*k.depth+at, length)
 	}

@@ -1,5 +1,7 @@
 package conv
 
+import "nmn/kernels/tensor"
+
 // tapGrid selects the taps of a turned filter for a correlation. The zero value selects all of them.
 type tapGrid struct {
 	rows, columns     int // of the whole filter
@@ -40,8 +42,8 @@ type side struct{ pixels, taps, first, pad int }
 // phaseSide is the phase of a remainder: size pixels of dx, a filter of some taps.
 func phaseSide(remainder, size, filter, pad, stride int) side {
 	first := (remainder + pad) % stride
-	s := side{pixels: ceilDiv(max(0, size-remainder), stride), first: first}
-	s.taps = ceilDiv(max(0, filter-first), stride)
+	s := side{pixels: tensor.Ceil(max(0, size-remainder), stride), first: first}
+	s.taps = tensor.Ceil(max(0, filter-first), stride)
 	s.pad = s.taps - 1 - (remainder+pad-first)/stride
 	return s
 }
@@ -68,13 +70,13 @@ func (g Geometry) phase(row, column int) correlation {
 func (g Geometry) phaseStart(row, column int) int {
 	above := 0
 	for r := range row {
-		above += ceilDiv(max(0, g.H-r), g.Stride)
+		above += tensor.Ceil(max(0, g.H-r), g.Stride)
 	}
 	left := 0
 	for r := range column {
-		left += ceilDiv(max(0, g.W-r), g.Stride)
+		left += tensor.Ceil(max(0, g.W-r), g.Stride)
 	}
-	return g.N * g.C * (above*g.W + left*ceilDiv(max(0, g.H-row), g.Stride))
+	return g.N * g.C * (above*g.W + left*tensor.Ceil(max(0, g.H-row), g.Stride))
 }
 
 // gradDataStrided computes the data gradient of a convolution with a stride above 1.
@@ -82,7 +84,7 @@ func (c *CPU) gradDataStrided(g Geometry, dx, dy, w, mask []float32, accumulate 
 	if len(dx) == 0 {
 		return
 	}
-	c.phases = grow(c.phases, len(dx))
+	c.phases = tensor.Grow(c.phases, len(dx))
 	for row := range min(g.Stride, g.H) {
 		for column := range min(g.Stride, g.W) {
 			k := g.phase(row, column)

@@ -1,5 +1,7 @@
 package conv
 
+import "nmn/kernels/tensor"
+
 // begin copies the shortcut of some pixels to the output, to which Winograd's sums are then added. Tiles read
 // it in place.
 func (c *CPU) begin(k *correlation, at, stride, rows, width int) {
@@ -35,7 +37,7 @@ func (c *CPU) multiply(k *correlation, s *scratch, at, stride, column, width int
 // aside and finished by the rules of simd.Tile.
 func (c *CPU) multiplyEdge(k *correlation, s *scratch, at, stride, column, width int, last bool) {
 	t := &s.tile
-	s.edge = grow(s.edge, k.plan.rows*width)
+	s.edge = tensor.Grow(s.edge, k.plan.rows*width)
 	t.Dst, t.DstStride, t.Next = s.edge, width, 0
 	if t.Load {
 		from := k.out[at:]

@@ -1,6 +1,9 @@
 package conv
 
-import "nmn/kernels/simd"
+import (
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
 
 // winograd is a correlation with a 3×3 filter in progress, by Winograd's F(4×4, 3×3). The output is cut into
 // tiles of 4×4, each from a window of 6×6 inputs. Windows and filter are transformed to 36 points each. At
@@ -35,7 +38,7 @@ type winograd struct {
 type tileGrid struct{ down, across, tiles int }
 
 func newTileGrid(images, p, q int) tileGrid {
-	g := tileGrid{down: ceilDiv(p, tileSide), across: ceilDiv(q, tileSide)}
+	g := tileGrid{down: tensor.Ceil(p, tileSide), across: tensor.Ceil(q, tileSide)}
 	g.tiles = images * g.down * g.across
 	return g
 }
@@ -108,9 +111,9 @@ func (c *CPU) planWinograd(k *correlation) winograd {
 	w.run, w.group = roundUp(min(run, w.grid.tiles), w.rows), min(k.width, group)
 	w.block = w.run
 	if !w.ownWindows {
-		runs := ceilDiv(w.grid.tiles, w.run)
-		blocks := ceilDiv(runs, max(1, windowFloats/(points*k.depth*w.run)))
-		w.block = ceilDiv(runs, blocks) * w.run
+		runs := tensor.Ceil(w.grid.tiles, w.run)
+		blocks := tensor.Ceil(runs, max(1, windowFloats/(points*k.depth*w.run)))
+		w.block = tensor.Ceil(runs, blocks) * w.run
 	}
 	w.windowStride = w.block*k.depth + pointPad
 	w.filterStride = k.depth*w.wide + pointPad
@@ -121,14 +124,14 @@ func (c *CPU) planWinograd(k *correlation) winograd {
 // equalRuns shortens runs if there are few of them, so that all have about the same number of tiles and the
 // number of runs is a multiple of 4.
 func equalRuns(tiles, run int) int {
-	runs := ceilDiv(tiles, run)
+	runs := tensor.Ceil(tiles, run)
 	if runs >= fewRuns {
 		return run
 	}
-	return ceilDiv(tiles, roundUp(runs, 4))
+	return tensor.Ceil(tiles, roundUp(runs, 4))
 }
 
-func roundUp(n, multiple int) int { return ceilDiv(n, multiple) * multiple }
+func roundUp(n, multiple int) int { return tensor.Ceil(n, multiple) * multiple }
 
 // winogradLevel is the level with the fastest matrix product: AVX-512 would leave half of an odd panel empty.
 func (c *CPU) winogradLevel(channels int) simd.Level {
@@ -156,17 +159,17 @@ func (c *CPU) correlateWinograd(k *correlation) {
 
 func (c *CPU) correlateRuns(k *correlation, w *winograd) {
 	panels := k.width / w.wide
-	c.packed = grow(c.packed, panels*points*w.filterStride)
-	c.workers.Run(panels*ceilDiv(k.depth, filterChannels), c.tasks.winogradFilter)
+	c.packed = tensor.Grow(c.packed, panels*points*w.filterStride)
+	c.workers.Run(panels*tensor.Ceil(k.depth, filterChannels), c.tasks.winogradFilter)
 	w.tiles = w.grid.tiles
-	c.workers.Run(ceilDiv(w.tiles, w.run), c.tasks.winogradRun)
+	c.workers.Run(tensor.Ceil(w.tiles, w.run), c.tasks.winogradRun)
 }
 
 func (c *CPU) correlateGroups(k *correlation, w *winograd) {
-	c.windows = grow(c.windows, points*w.windowStride)
+	c.windows = tensor.Grow(c.windows, points*w.windowStride)
 	for ; w.first < w.grid.tiles; w.first += w.block {
 		w.tiles = min(w.block, w.grid.tiles-w.first)
-		c.workers.Run(ceilDiv(w.tiles, inputRun), c.tasks.winogradInput)
-		c.workers.Run(ceilDiv(k.width, w.group), c.tasks.winogradGroup)
+		c.workers.Run(tensor.Ceil(w.tiles, inputRun), c.tasks.winogradInput)
+		c.workers.Run(tensor.Ceil(k.width, w.group), c.tasks.winogradGroup)
 	}
 }

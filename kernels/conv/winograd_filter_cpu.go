@@ -1,6 +1,9 @@
 package conv
 
-import "nmn/kernels/simd"
+import (
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
 
 // winogradSum is a filter gradient in progress by Winograd's algorithm: with windows of the input and tiles
 // of the output's gradient transformed to 36 points,
@@ -56,13 +59,13 @@ func (c *CPU) planWinogradSum(g *Geometry) winogradSum {
 		_, w.wide = w.level.CrossShape()
 	}
 	w.band = min(g.K, bandRows)
-	w.bands = ceilDiv(g.K, w.band)
+	w.bands = tensor.Ceil(g.K, w.band)
 	floats := fewSumsFloats
 	if g.manySums() {
 		floats = sumFloats
 	}
-	blocks := ceilDiv(points*w.grid.tiles*(g.C+g.K), floats)
-	w.block = ceilDiv(w.grid.tiles, blocks)
+	blocks := tensor.Ceil(points*w.grid.tiles*(g.C+g.K), floats)
+	w.block = tensor.Ceil(w.grid.tiles, blocks)
 	w.windowStride = w.block*g.C + pointPad
 	w.gradientStride = w.block*g.K + pointPad
 	w.sumStride = g.K*g.C + pointPad
@@ -72,13 +75,13 @@ func (c *CPU) planWinogradSum(g *Geometry) winogradSum {
 func (c *CPU) sumWinograd(f *filterSum) {
 	c.winoSum = c.planWinogradSum(&f.g)
 	w := &c.winoSum
-	c.windows = grow(c.windows, points*w.windowStride)
-	c.packed = grow(c.packed, points*w.gradientStride)
-	c.partial = grow(c.partial, points*w.sumStride)
+	c.windows = tensor.Grow(c.windows, points*w.windowStride)
+	c.packed = tensor.Grow(c.packed, points*w.gradientStride)
+	c.partial = tensor.Grow(c.partial, points*w.sumStride)
 	c.reserve(need{slab: points * max(f.g.C, f.g.K)})
 	for ; w.first < w.grid.tiles; w.first += w.block {
 		w.tiles = min(w.block, w.grid.tiles-w.first)
-		c.workers.Run(ceilDiv(w.tiles, inputRun), c.tasks.sumInput)
+		c.workers.Run(tensor.Ceil(w.tiles, inputRun), c.tasks.sumInput)
 		c.workers.Run(points*w.bands, c.tasks.sumProduct)
 	}
 	c.workers.Run(f.g.K, c.tasks.sumOutput)

@@ -1,10 +1,13 @@
 package conv
 
-import "nmn/kernels/simd"
+import (
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
 
 // winogradFilterBlock transforms some input channels of one panel of the shared filters.
 func (c *CPU) winogradFilterBlock(worker, index int) {
-	w, blocks := &c.wino, ceilDiv(c.corr.depth, filterChannels)
+	w, blocks := &c.wino, tensor.Ceil(c.corr.depth, filterChannels)
 	panel := index / blocks
 	c.transformFilters(&c.scratch[worker], c.packed[panel*points*w.filterStride:], panel*w.wide,
 		index%blocks*filterChannels)
@@ -16,7 +19,7 @@ func (c *CPU) transformFilters(s *scratch, dst []float32, column, channel int) {
 	k, w := &c.corr, &c.wino
 	channels := min(filterChannels, k.depth-channel)
 	tap := channels * w.wide
-	s.columns = grow(s.columns, k.r*k.s*tap)
+	s.columns = tensor.Grow(s.columns, k.r*k.s*tap)
 	for i := range k.r * k.s {
 		k.packTap(c.level, s.columns[i*tap:], i, channel, channels, column, w.wide)
 	}
@@ -60,7 +63,7 @@ func windowOf(l simd.Level, s *scratch, image []float32, h, w, depth, top, left,
 	if top >= 0 && left >= 0 && top+side <= h && left+side <= w {
 		return simd.Matrix{Data: image[(top*w+left)*depth:], Row: w * depth, Column: depth}
 	}
-	s.slab = grow(s.slab, side*side*depth)
+	s.slab = tensor.Grow(s.slab, side*side*depth)
 	clear(s.slab)
 	y0, x0 := max(0, -top), max(0, -left)
 	y1, x1 := min(side, h-top), min(side, w-left)
@@ -75,7 +78,7 @@ func windowOf(l simd.Level, s *scratch, image []float32, h, w, depth, top, left,
 func (c *CPU) winogradRunBlock(worker, run int) {
 	k, w, s := &c.corr, &c.wino, &c.scratch[worker]
 	from := run * w.run
-	s.panel = grow(s.panel, points*w.windowStride)
+	s.panel = tensor.Grow(s.panel, points*w.windowStride)
 	c.transformWindows(s, s.panel, from, min(w.run, w.tiles-from))
 	for column := 0; column < k.width; column += w.group {
 		c.multiplyRun(s, s.panel, c.packed[column/w.wide*points*w.filterStride:], from, column)
@@ -88,7 +91,7 @@ func (c *CPU) winogradGroupBlock(worker, group int) {
 	k, w, s := &c.corr, &c.wino, &c.scratch[worker]
 	column := group * w.group
 	panels := (min(column+w.group, k.width) - column) / w.wide
-	s.panel = grow(s.panel, w.group/w.wide*points*w.filterStride)
+	s.panel = tensor.Grow(s.panel, w.group/w.wide*points*w.filterStride)
 	for panel := range panels {
 		for channel := 0; channel < k.depth; channel += filterChannels {
 			c.transformFilters(s, s.panel[panel*points*w.filterStride:], column+panel*w.wide, channel)
@@ -104,7 +107,7 @@ func (c *CPU) winogradGroupBlock(worker, group int) {
 func (c *CPU) multiplyRun(s *scratch, windows, filters []float32, from, column int) {
 	k, w := &c.corr, &c.wino
 	tiles, channels := min(w.run, w.tiles-from), min(w.group, k.width-column)
-	s.edge = grow(s.edge, points*w.productStride)
+	s.edge = tensor.Grow(s.edge, points*w.productStride)
 	s.batch = simd.Batch{
 		A: windows, APoint: w.windowStride, PanelPoint: w.filterStride, DstPoint: w.productStride, DstStride: w.group,
 		Points: points, Rows: roundUp(tiles, w.rows), Depth: k.depth,

@@ -1,4 +1,4 @@
-// Sums over the instances of a bag, shared by the noise step and noisy-or.
+// Sums over the instances of a bag, for the noise step.
 //
 // Mapping. A block of at most maxThreads owns one bag and a tile of neighbouring classes; blockIdx.x is bag * tiles + tile.
 // Threads stand in blockDim.x lanes of V classes each and blockDim.y strips of instances: the thread

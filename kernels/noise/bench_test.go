@@ -32,19 +32,6 @@ func BenchmarkNoiseStep(b *testing.B) {
 	}
 }
 
-func BenchmarkBCE(b *testing.B) {
-	c := newTestCPU(b, 0)
-	in := drawStep(b, 1, 32, 1, 1000)
-	o, _ := in.logits.Reshape(32, 1000)
-	loss, do := optest.Floats(b, nil, 32), optest.Floats(b, nil, 32, 1000)
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := c.BCE(loss, do, o, in.labels, 1); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // BenchmarkCopy copies the number of bytes that the largest step of BenchmarkNoiseStep reads.
 func BenchmarkCopy(b *testing.B) {
 	from, to := make([]float32, 3744*1000), make([]float32, 3744*1000)

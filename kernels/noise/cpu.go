@@ -2,7 +2,6 @@ package noise
 
 import (
 	"errors"
-	"fmt"
 
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
@@ -27,16 +26,13 @@ type CPU struct {
 	decided []classes // decisions of each block, if a step has parts
 	ranks   []uint32  // of the logits of labels 0, in LargeLosses
 
-	step    stepJob
-	pooling poolingJob
-	bce     bceJob
+	step stepJob
 
 	excluding []excluding // one for each worker, once a step with exclusive classes has come
 	bagLosses []float32   // of such a step, nil if not wanted
 
 	// The blocks as values, made once: converting a method for each call would allocate.
 	stepBlock, joinBlock, decideBlock, spreadBlock func(worker, block int)
-	noisyORBlock, noisyORGradBlock, bceBlock       func(worker, block int)
 	exclusiveBlock                                 func(worker, bag int)
 }
 
@@ -56,9 +52,6 @@ func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 	c := &CPU{workers: dev.Workers, level: level, scratch: make([]classes, dev.Workers.Threads())}
 	c.stepBlock, c.joinBlock = c.runStepBlock, c.runJoinBlock
 	c.decideBlock, c.spreadBlock = c.runDecideBlock, c.runSpreadBlock
-	c.noisyORBlock = c.runNoisyORBlock
-	c.noisyORGradBlock = c.runNoisyORGradBlock
-	c.bceBlock = c.runBCEBlock
 	return c
 }
 
@@ -71,16 +64,6 @@ func frames(offsets []int32, bag int) (lo, hi int) {
 		return bag, bag + 1
 	}
 	return int(offsets[bag]), int(offsets[bag+1])
-}
-
-// onHost checks that tensors are float32 in host memory. nil ones are skipped.
-func onHost(operation string, tensors ...*tensor.Tensor) error {
-	for _, t := range tensors {
-		if t != nil && t.Float32s() == nil {
-			return fmt.Errorf("%s: %s is not float32 in host memory: %w", operation, t, tensor.ErrShape)
-		}
-	}
-	return nil
 }
 
 // overlap reports whether two tensors begin at the same element: the mistake of passing one tensor

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
 )
 
 // excluding is a worker's memory for one bag whose classes exclude each other.
@@ -24,10 +25,10 @@ func (c *CPU) exclusiveStep(out StepOutput, g geometry) {
 	}
 	for i := range c.excluding {
 		w := &c.excluding[i]
-		w.o, w.p, w.q = grow(w.o, g.K), grow(w.p, g.K), grow(w.q, g.K)
-		w.d, w.rho = grow(w.d, g.K), grow(w.rho, g.K)
+		w.o, w.p, w.q = tensor.Grow(w.o, g.K), tensor.Grow(w.p, g.K), tensor.Grow(w.q, g.K)
+		w.d, w.rho = tensor.Grow(w.d, g.K), tensor.Grow(w.rho, g.K)
 	}
-	c.bagLosses = memory(out.Loss)
+	c.bagLosses = out.Loss.Float32s()
 	c.workers.Run(g.N, c.exclusiveBlock)
 	c.bagLosses = nil
 }

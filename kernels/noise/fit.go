@@ -1,6 +1,7 @@
 package noise
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -56,7 +57,7 @@ func fitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p 
 		return g, fmt.Errorf("%s: gradient of the logits is %s, want the shape of the logits, %s: %w",
 			operation, out.DLogits, logits, tensor.ErrShape)
 	}
-	return g, firstError(
+	return g, cmp.Or(
 		optional(operation, "labels", labels, g.N, g.K),
 		optional(operation, "loss", out.Loss, g.N),
 		optional(operation, "gradient of the confidence", out.DO, g.N, 2, 2, g.K),
@@ -64,37 +65,6 @@ func fitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p 
 		optional(operation, "observed probability", out.Observed, g.N, g.K),
 		optional(operation, "posterior", out.Posterior, g.N, g.K),
 		optional(operation, "bag logit", out.BagLogit, g.N, g.K))
-}
-
-// fitNoisyOR checks o T×h×w×K, bags and the bag tensor p or dp, N×K, against each other. do is nil or has the
-// shape of o. It is the shape rule of every device for NoisyOR and NoisyORGrad.
-func fitNoisyOR(operation string, do, p, o, bags *tensor.Tensor) (geometry, error) {
-	g, err := fitBags(operation, o, bags)
-	if err != nil {
-		return g, err
-	}
-	if !isFloats(p, g.N, g.K) {
-		return g, fmt.Errorf("%s: bag tensor is %s, want floats %d×%d: %w", operation, p, g.N, g.K, tensor.ErrShape)
-	}
-	if do != nil && !(isFloats(do) && tensor.SameShape(do, o)) {
-		return g, fmt.Errorf("%s: gradient is %s, want the shape of the logits, %s: %w", operation, do, o, tensor.ErrShape)
-	}
-	return g, nil
-}
-
-// fitBCE checks the tensors of BCE. It is the shape rule of every device.
-func fitBCE(loss, do, o, z *tensor.Tensor) (n, k int, err error) {
-	const operation = "bce"
-	if !isFloats(o) || o.Rank() != 2 || o.Len() == 0 {
-		return 0, 0, fmt.Errorf("%s: logits are %s, want floats N×K, not empty: %w", operation, o, tensor.ErrShape)
-	}
-	n, k = o.Dim(0), o.Dim(1)
-	if !isFloats(z, n, k) {
-		return 0, 0, fmt.Errorf("%s: labels are %s, want floats %d×%d: %w", operation, z, n, k, tensor.ErrShape)
-	}
-	return n, k, firstError(
-		optional(operation, "loss", loss, n),
-		optional(operation, "gradient of the logits", do, n, k))
 }
 
 // fitLargeLosses checks the tensors of LargeLosses. It is the shape rule of every device.
@@ -196,13 +166,4 @@ func optional(operation, name string, t *tensor.Tensor, shape ...int) error {
 	}
 	want := tensor.Format(append([]int(nil), shape...))
 	return fmt.Errorf("%s: %s is %s, want floats %s: %w", operation, name, t, want, tensor.ErrShape)
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package noise
 
 import (
+	"cmp"
 	"math"
 
 	"nmn/kernels/tensor"
@@ -13,14 +14,14 @@ import (
 func (c *CPU) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) error {
 	const operation = "large losses"
 	_, k, err := fitLargeLosses(targets, o, z, count)
-	if err := firstError(err, onHost(operation, targets, o, z)); err != nil {
+	if err := cmp.Or(err, tensor.OnHost(operation, tensor.Float32, targets, o, z)); err != nil {
 		return err
 	}
 	labels, logits, out := z.Float32s(), o.Float32s(), targets.Float32s()
 	if err := checkLabels(operation, labels, k, false); err != nil {
 		return err
 	}
-	c.ranks = grow(c.ranks, len(labels))
+	c.ranks = tensor.Grow(c.ranks, len(labels))
 	for i, label := range labels {
 		c.ranks[i] = rankOf(logits[i], label)
 	}

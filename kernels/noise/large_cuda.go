@@ -3,6 +3,8 @@
 package noise
 
 import (
+	"cmp"
+
 	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
@@ -11,7 +13,7 @@ import (
 func (c *CUDA) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) error {
 	const operation = "large losses"
 	n, k, err := fitLargeLosses(targets, o, z, count)
-	if err := firstError(err, tensor.OnDevice(operation, tensor.Float32, targets, o, z), tensor.OnDevice(operation,
+	if err := cmp.Or(err, tensor.OnDevice(operation, tensor.Float32, targets, o, z), tensor.OnDevice(operation,
 		tensor.Int32, count),
 		geometry{N: n, T: n * k, H: 1, W: 1, K: k}.fits(operation)); err != nil {
 		return err

@@ -111,14 +111,6 @@ type Ops interface {
 	//	Loss = - sum over k of z_k log s_k
 	//	rho_y = sum over k of z_k T_yk p_y / s_k,  dL/do_y = sum over k of z_k p_y (s_k - T_yk) / s_k
 	NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) error
-	// NoisyOR computes p[n,k] = 1 - prod over s of (1 - sigmoid(o_s)): o is T×h×w×K, p is N×K.
-	NoisyOR(p, o, bags *tensor.Tensor) error
-	// NoisyORGrad computes do_s = dp · (1-p) · sigmoid(o_s). do is overwritten and must not share memory with
-	// o.
-	NoisyORGrad(do, dp, o, bags *tensor.Tensor) error
-	// BCE is the baseline without instances: loss[n] = sum over classes of softplus(o) - z·o, do =
-	// Scale·(sigmoid(o) - z). o, z and do are N×K, z in [0, 1]. loss or do may be nil.
-	BCE(loss, do, o, z *tensor.Tensor, scale float32) error
 	// LargeLosses copies labels z to targets, but replaces the zero labels of a batch with the largest losses
 	// by instead. This is Unknown, which leaves them out (LL-R), or 1, which corrects them (LL-Ct; Kim et
 	// al., "Large Loss Matters in Weakly Supervised Multi-Label Classification", 2022). o are the logits of

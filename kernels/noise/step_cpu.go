@@ -1,6 +1,7 @@
 package noise
 
 import (
+	"cmp"
 	"fmt"
 
 	"nmn/kernels/simd"
@@ -20,9 +21,9 @@ type stepJob struct {
 func newStepJob(g geometry, p StepParams, out StepOutput, logits, confidence, labels *tensor.Tensor) stepJob {
 	return stepJob{
 		geometry: g, StepParams: p, parts: g.cutParts(),
-		logits: logits.Float32s(), confidence: memory(confidence), labels: memory(labels),
-		dLogits: memory(out.DLogits), dO: memory(out.DO), prob: memory(out.Prob),
-		observed: memory(out.Observed), posterior: memory(out.Posterior), bagLogits: memory(out.BagLogit),
+		logits: logits.Float32s(), confidence: confidence.Float32s(), labels: labels.Float32s(),
+		dLogits: out.DLogits.Float32s(), dO: out.DO.Float32s(), prob: out.Prob.Float32s(),
+		observed: out.Observed.Float32s(), posterior: out.Posterior.Float32s(), bagLogits: out.BagLogit.Float32s(),
 	}
 }
 
@@ -37,18 +38,18 @@ func (c *CPU) NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor
 		return err
 	}
 	offsets, err := tensor.HostOffsets(operation, bags, g.T)
-	if err := firstError(err,
-		onHost(operation, logits, confidence, labels),
-		onHost(operation, out.Loss, out.DLogits, out.DO, out.Prob, out.Observed, out.Posterior, out.BagLogit)); err != nil {
+	if err := cmp.Or(err,
+		tensor.OnHost(operation, tensor.Float32, logits, confidence, labels),
+		tensor.OnHost(operation, tensor.Float32, out.Loss, out.DLogits, out.DO, out.Prob, out.Observed, out.Posterior, out.BagLogit)); err != nil {
 		return err
 	}
 	if overlap(out.DLogits, logits) {
 		return fmt.Errorf("%s: the gradient must not overwrite the logits: %w", operation, tensor.ErrShape)
 	}
 	if p.Evidence {
-		err = checkEvidence(operation, memory(labels), g.K)
+		err = checkEvidence(operation, labels.Float32s(), g.K)
 	} else {
-		err = checkLabels(operation, memory(labels), g.K, confidence != nil && !p.Exclusive)
+		err = checkLabels(operation, labels.Float32s(), g.K, confidence != nil && !p.Exclusive)
 	}
 	if err != nil {
 		return err
@@ -61,7 +62,7 @@ func (c *CPU) NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor
 		return nil
 	}
 	blocks := g.N * blocksFor(g.K)
-	c.losses = grow(c.losses, blocks)
+	c.losses = tensor.Grow(c.losses, blocks)
 	if c.step.parts == 1 { // each block at a stretch, while its instances are in the cache
 		c.workers.Run(blocks, c.stepBlock)
 	} else {
@@ -91,28 +92,12 @@ func (g geometry) cutParts() int {
 // runStages runs the blocks of a step in three stages, if they are cut into parts.
 func (c *CPU) runStages(blocks int) {
 	j := &c.step
-	c.parts, c.decided = grow(c.parts, blocks*j.parts), grow(c.decided, blocks)
+	c.parts, c.decided = tensor.Grow(c.parts, blocks*j.parts), tensor.Grow(c.decided, blocks)
 	c.workers.Run(blocks*j.parts, c.joinBlock)
 	c.workers.Run(blocks, c.decideBlock)
 	if j.dLogits != nil {
 		c.workers.Run(blocks*j.parts, c.spreadBlock)
 	}
-}
-
-// grow returns a slice of length n, in the old memory if it suffices.
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
-}
-
-// memory is the memory of a tensor, nil for nil.
-func memory(t *tensor.Tensor) []float32 {
-	if t == nil {
-		return nil
-	}
-	return t.Float32s()
 }
 
 // checkLabels checks labels N×K: 0, 1 or Unknown for a noise model, else any target in [0, 1], or Unknown.

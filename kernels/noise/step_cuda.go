@@ -3,6 +3,7 @@
 package noise
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -16,8 +17,6 @@ import (
 type CUDA struct {
 	device *tensor.CUDA
 	step   stepKernels
-	mil    milKernels
-	bce    bceKernels
 	large  largeKernels
 
 	exclusive exclusiveKernels
@@ -32,8 +31,7 @@ var _ Ops = (*CUDA)(nil)
 // NewCUDA makes the family on a graphics card with the kernels of a module.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 	c := &CUDA{device: device}
-	if err := errors.Join(c.step.load(module), c.mil.load(module), c.bce.load(module),
-		c.large.load(module), c.exclusive.load(module)); err != nil {
+	if err := errors.Join(c.step.load(module), c.large.load(module), c.exclusive.load(module)); err != nil {
 		return nil, fmt.Errorf("noise: %w", err)
 	}
 	return c, nil
@@ -95,7 +93,7 @@ func rowsAligned(classes int, tensors ...*tensor.Tensor) bool {
 func (c *CUDA) NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) error {
 	const operation = "noise step"
 	g, err := fitStep(out, logits, confidence, labels, bags, p)
-	if err := firstError(err,
+	if err := cmp.Or(err,
 		tensor.OnDevice(operation, tensor.Float32, logits, confidence, labels),
 		tensor.OnDevice(operation, tensor.Float32, out.Loss, out.DLogits, out.DO, out.Prob, out.Observed, out.Posterior,
 			out.BagLogit),
@@ -123,18 +121,11 @@ func (c *CUDA) NoiseStep(out StepOutput, logits, confidence, labels, bags *tenso
 		observed: tensor.At(out.Observed), posterior: tensor.At(out.Posterior), bagLogit: tensor.At(out.BagLogit),
 		partial: partial, tickets: tickets,
 		bags: int32(g.N), frames: int32(g.T), cells: int32(g.Cells()), classes: int32(g.K),
-		perBag: number(g.PerBag), mil: number(p.MIL), evidence: number(p.Evidence), scale: p.Scale,
+		perBag: tensor.Flag(g.PerBag), mil: tensor.Flag(p.MIL), evidence: tensor.Flag(p.Evidence), scale: p.Scale,
 		positive: p.Asymmetric.Positive, negative: p.Asymmetric.Negative, margin: p.Asymmetric.Margin,
 	}
 	if b.wide {
 		return c.step.noiseStepWide.Launch(c.device.Stream, b.grid, b.block, a)
 	}
 	return c.step.noiseStep.Launch(c.device.Stream, b.grid, b.block, a)
-}
-
-func number(b bool) int32 {
-	if b {
-		return 1
-	}
-	return 0
 }

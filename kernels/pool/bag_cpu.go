@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"cmp"
+
 	"nmn/kernels/tensor"
 )
 
@@ -52,7 +54,7 @@ func (s channels) row(data []float32, cell, stride int) []float32 {
 // prepare checks the tensors of both operations and sets the job's geometry.
 func (c *CPU) prepare(operation string, g, x, bags *tensor.Tensor, kind Kind) error {
 	fit, err := FitBag(operation, g, x, bags)
-	if err := firstError(err, fitKind(operation, kind)); err != nil {
+	if err := cmp.Or(err, fitKind(operation, kind)); err != nil {
 		return err
 	}
 	offsets, err := tensor.HostOffsets(operation, bags, fit.T)
@@ -69,7 +71,7 @@ func (c *CPU) BagPool(g, x, bags *tensor.Tensor, kind Kind) error {
 	if err := c.prepare(operation, g, x, bags, kind); err != nil {
 		return err
 	}
-	if err := onHost(operation, g, x); err != nil {
+	if err := tensor.OnHost(operation, tensor.Float32, g, x); err != nil {
 		return err
 	}
 	c.bag.x, c.bag.g = x.Float32s(), g.Float32s()
@@ -118,7 +120,7 @@ func (c *CPU) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind Kind, accumula
 	if err := c.prepare(operation, dg, dx, bags, kind); err != nil {
 		return err
 	}
-	if err := onHost(operation, dx, dg); err != nil {
+	if err := tensor.OnHost(operation, tensor.Float32, dx, dg); err != nil {
 		return err
 	}
 	j := &c.bag
@@ -127,10 +129,10 @@ func (c *CPU) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind Kind, accumula
 		j.listFrames()
 		c.workers.Run((j.T*j.Cells()+blockCells-1)/blockCells, c.bagMeanGradBlock)
 	} else {
-		if err := firstError(fitLike(operation, dx, x), fitLike(operation, dg, g)); err != nil {
+		if err := cmp.Or(fitLike(operation, dx, x), fitLike(operation, dg, g)); err != nil {
 			return err
 		}
-		if err := onHost(operation, x, g); err != nil {
+		if err := tensor.OnHost(operation, tensor.Float32, x, g); err != nil {
 			return err
 		}
 		j.x, j.g = x.Float32s(), g.Float32s()

@@ -3,6 +3,7 @@
 package pool
 
 import (
+	"cmp"
 	"fmt"
 
 	"nmn/cuda"
@@ -27,7 +28,7 @@ func (c *CUDA) fitBag(operation string, g, x, bags *tensor.Tensor, kind Kind) (b
 		return s, err
 	}
 	_, err = tensor.Computing(operation, x)
-	if err := firstError(err, fitKind(operation, kind), tensor.OnDevice(operation, tensor.Float32, g),
+	if err := cmp.Or(err, fitKind(operation, kind), tensor.OnDevice(operation, tensor.Float32, g),
 		tensor.OnDevice(operation, tensor.Int32, bags)); err != nil {
 		return s, err
 	}
@@ -63,7 +64,7 @@ func (c *CUDA) BagPool(g, x, bags *tensor.Tensor, kind Kind) error {
 	grid, block := cuda.Dim3{X: s.tiles(), Y: parts}, cuda.Dim3{X: bagTile / lanes, Y: bagStrips * lanes}
 	a := bagPoolArguments{
 		g: tensor.At(g), x: tensor.At(x), offsets: tensor.At(bags), partial: partial, tickets: tickets,
-		bags: int32(s.N), frames: int32(s.T), cells: int32(s.Cells()), channels: int32(s.D), top: number(kind == Max),
+		bags: int32(s.N), frames: int32(s.T), cells: int32(s.Cells()), channels: int32(s.D), top: tensor.Flag(kind == Max),
 		lanes: int32(lanes),
 	}
 	return c.bag.bagPool.Launch(c.device.Stream, x.DType(), grid, block, a)
@@ -79,7 +80,7 @@ func (c *CUDA) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind Kind, accumul
 	if kind == Mean {
 		return c.meanGrad(s, dx, dg, bags, accumulate)
 	}
-	if err := firstError(fitLike(operation, dx, x), fitLike(operation, dg, g),
+	if err := cmp.Or(fitLike(operation, dx, x), fitLike(operation, dg, g),
 		tensor.OnDevice(operation, dx.DType(), x), tensor.OnDevice(operation, tensor.Float32, g)); err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func (c *CUDA) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind Kind, accumul
 	grid, block := cuda.Dim3{X: s.tiles()}, cuda.Dim3{X: bagTile, Y: strips}
 	a := bagMaxGradientArguments{
 		dx: tensor.At(dx), dg: tensor.At(dg), x: tensor.At(x), g: tensor.At(g), offsets: tensor.At(bags),
-		bags: int32(s.N), frames: int32(s.T), cells: int32(s.Cells()), channels: int32(s.D), accumulate: number(accumulate),
+		bags: int32(s.N), frames: int32(s.T), cells: int32(s.Cells()), channels: int32(s.D), accumulate: tensor.Flag(accumulate),
 	}
 	return c.bag.bagMaxGradient.Launch(c.device.Stream, dx.DType(), grid, block, a)
 }
@@ -99,7 +100,7 @@ func (c *CUDA) meanGrad(s bagGeometry, dx, dg, bags *tensor.Tensor, accumulate b
 	grid, block := cuda.Dim3{X: s.T, Y: parts}, cuda.Dim3{X: threads}
 	a := bagMeanGradientArguments{
 		dx: tensor.At(dx), dg: tensor.At(dg), offsets: tensor.At(bags),
-		bags: int32(s.N), cells: int32(s.Cells()), channels: int32(s.D), accumulate: number(accumulate),
+		bags: int32(s.N), cells: int32(s.Cells()), channels: int32(s.D), accumulate: tensor.Flag(accumulate),
 	}
 	return c.bag.bagMeanGradient.Launch(c.device.Stream, dx.DType(), grid, block, a)
 }

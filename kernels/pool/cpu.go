@@ -1,8 +1,6 @@
 package pool
 
 import (
-	"fmt"
-
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 )
@@ -24,7 +22,7 @@ type CPU struct {
 	scratch []bagScratch // one for each worker
 
 	// The blocks as values, made once: converting a method for each call would allocate.
-	maxBlock, maxGradBlock, avgBlock, avgGradBlock               func(worker, block int)
+	maxBlock, maxGradBlock                                       func(worker, block int)
 	max3Block, max3GradBlock                                     func(worker, block int)
 	bagMeanBlock, bagMaxBlock, bagMeanGradBlock, bagMaxGradBlock func(worker, block int)
 }
@@ -35,27 +33,7 @@ func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 	c.lines, c.offsets = make([][]float32, dev.Workers.Threads()), make([][16]int, dev.Workers.Threads())
 	c.max3Block, c.max3GradBlock = c.runMax3Block, c.runMax3GradBlock
 	c.maxBlock, c.maxGradBlock = c.runMaxBlock, c.runMaxGradBlock
-	c.avgBlock, c.avgGradBlock = c.runAvgBlock, c.runAvgGradBlock
 	c.bagMeanBlock, c.bagMaxBlock = c.runBagMeanBlock, c.runBagMaxBlock
 	c.bagMeanGradBlock, c.bagMaxGradBlock = c.runBagMeanGradBlock, c.runBagMaxGradBlock
 	return c
-}
-
-// onHost checks that tensors are float32 in host memory.
-func onHost(operation string, tensors ...*tensor.Tensor) error {
-	for _, t := range tensors {
-		if t.Float32s() == nil {
-			return fmt.Errorf("%s: %s is not float32 in host memory: %w", operation, t, tensor.ErrShape)
-		}
-	}
-	return nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"fmt"
 
 	"nmn/kernels/tensor"
@@ -12,37 +13,12 @@ type Geometry struct{ T, H, W, C, P, Q int }
 // fitMax checks x T×H×W×C and y T×ceil(H/2)×ceil(W/2)×C against each other. It is the shape rule of every
 // device for MaxPool. MaxPoolGrad also needs dx like x and dy like y.
 func fitMax(operation string, y, x *tensor.Tensor) (Geometry, error) {
-	return fit(operation, y, x, 1)
-}
-
-// FitMaxGrad checks the maps of MaxPoolGrad against each other. It is the shape rule of every device.
-func FitMaxGrad(operation string, dx, dy, x, y *tensor.Tensor) (Geometry, error) {
-	g, err := fitMax(operation, y, x)
-	return g, firstError(err, fitLike(operation, dx, x), fitLike(operation, dy, y))
-}
-
-// FitChannels checks that db is float32 with an element for each channel.
-func (g Geometry) FitChannels(operation string, db *tensor.Tensor) error {
-	if db == nil || db.DType() != tensor.Float32 || db.Rank() != 1 || db.Len() != g.C {
-		return fmt.Errorf("%s: bias gradient is %s, want float32 %d: %w", operation, db, g.C, tensor.ErrShape)
-	}
-	return nil
-}
-
-// fitAvg checks x T×H×W×C and y T×floor(H/2)×floor(W/2)×C against each other. It is the shape rule
-// of every device for AvgPool and AvgPoolGrad.
-func fitAvg(operation string, y, x *tensor.Tensor) (Geometry, error) {
-	return fit(operation, y, x, 0)
-}
-
-// fit: a window needs both rows and columns when partial is 0, one when it is 1.
-func fit(operation string, y, x *tensor.Tensor, partial int) (Geometry, error) {
 	if !isMap(x) || !isMap(y) {
 		return Geometry{}, fmt.Errorf("%s: input %s, output %s: each needs four dimensions of floats: %w",
 			operation, x, y, tensor.ErrShape)
 	}
 	g := Geometry{T: x.Dim(0), H: x.Dim(1), W: x.Dim(2), C: x.Dim(3)}
-	g.P, g.Q = (g.H+partial)/2, (g.W+partial)/2
+	g.P, g.Q = (g.H+1)/2, (g.W+1)/2
 	if g.P < 1 || g.Q < 1 {
 		return g, fmt.Errorf("%s: input %s is smaller than the window: %w", operation, x, tensor.ErrShape)
 	}
@@ -51,6 +27,20 @@ func fit(operation string, y, x *tensor.Tensor, partial int) (Geometry, error) {
 			tensor.Format([]int{g.T, g.P, g.Q, g.C}), y, tensor.ErrShape)
 	}
 	return g, nil
+}
+
+// FitMaxGrad checks the maps of MaxPoolGrad against each other. It is the shape rule of every device.
+func FitMaxGrad(operation string, dx, dy, x, y *tensor.Tensor) (Geometry, error) {
+	g, err := fitMax(operation, y, x)
+	return g, cmp.Or(err, fitLike(operation, dx, x), fitLike(operation, dy, y))
+}
+
+// FitChannels checks that db is float32 with an element for each channel.
+func (g Geometry) FitChannels(operation string, db *tensor.Tensor) error {
+	if db == nil || db.DType() != tensor.Float32 || db.Rank() != 1 || db.Len() != g.C {
+		return fmt.Errorf("%s: bias gradient is %s, want float32 %d: %w", operation, db, g.C, tensor.ErrShape)
+	}
+	return nil
 }
 
 // bagGeometry is the checked shape of a pooling of the cells of bags: x T×H×W×D, g N×D.

@@ -36,7 +36,7 @@ func (c *CPU) MaxPool3(y, x *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	if err := onHost(operation, y, x); err != nil {
+	if err := tensor.OnHost(operation, tensor.Float32, y, x); err != nil {
 		return err
 	}
 	for i := range c.lines {
@@ -80,7 +80,7 @@ func (c *CPU) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	if err != nil {
 		return err
 	}
-	if err := onHost(operation, dx, dy, x, y); err != nil {
+	if err := tensor.OnHost(operation, tensor.Float32, dx, dy, x, y); err != nil {
 		return err
 	}
 	c.runOverlap(windowJob{Geometry: g, x: x.Float32s(), y: y.Float32s(), dx: dx.Float32s(), dy: dy.Float32s(),

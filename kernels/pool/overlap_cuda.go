@@ -3,6 +3,8 @@
 package pool
 
 import (
+	"cmp"
+
 	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
@@ -15,7 +17,7 @@ func (c *CUDA) MaxPool3(y, x *tensor.Tensor) error {
 		return err
 	}
 	dtype, err := tensor.Computing(operation, y, x)
-	if err := firstError(err, g.indexed(operation)); err != nil || x.Len() == 0 {
+	if err := cmp.Or(err, g.indexed(operation)); err != nil || x.Len() == 0 {
 		return err
 	}
 	grid, block := g.shape()
@@ -38,13 +40,13 @@ func (c *CUDA) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 		return err
 	}
 	dtype, err := tensor.Computing(operation, dx, dy, x, y)
-	if err := firstError(err, g.indexed(operation)); err != nil || x.Len() == 0 {
+	if err := cmp.Or(err, g.indexed(operation)); err != nil || x.Len() == 0 {
 		return err
 	}
 	grid, block := g.elements()
 	a := maxPool3GradientArguments{
 		dx: tensor.At(dx), dy: tensor.At(dy), x: tensor.At(x), y: tensor.At(y),
-		frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C), relu: number(relu),
+		frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C), relu: tensor.Flag(relu),
 	}
 	return c.overlap.maxPool3Gradient.Launch(c.device.Stream, dtype, grid, block, a)
 }

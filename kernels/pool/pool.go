@@ -1,5 +1,4 @@
-// Package pool holds max and average pooling of feature maps, and the pooling of all cells of a bag
-// to one vector.
+// Package pool holds max pooling of feature maps, and the pooling of all cells of a bag to one vector.
 package pool
 
 import "nmn/kernels/tensor"
@@ -55,10 +54,6 @@ type Ops interface {
 	// MaxPool3GradBias is MaxPool3Grad that also puts the sum over all cells into db, as MaxPoolGradBias
 	// does. Sums use dx as it is stored.
 	MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p MaxGradParams) error
-	// AvgPool computes 2×2 means with stride 2. A last odd row or column is left out.
-	AvgPool(y, x *tensor.Tensor) error
-	// AvgPoolGrad spreads dy/4 over each window. dx is overwritten, and cells outside all windows get 0.
-	AvgPoolGrad(dx, dy *tensor.Tensor) error
 	// BagPool computes g[n,d] = mean or maximum of x over all cells of all frames of bag n: x is
 	// T×H×W×D, g is N×D.
 	BagPool(g, x, bags *tensor.Tensor, kind Kind) error

@@ -44,12 +44,9 @@ func check(t *testing.T, what string, got []float32, want []float64) {
 var mapSizes = [][4]int{{1, 1, 1, 1}, {2, 1, 5, 3}, {1, 5, 1, 8}, {2, 4, 6, 16}, {3, 5, 7, 17}, {1, 2, 2, 64}}
 
 // eachWindow calls f with the output element and the elements of its window, in row-major order.
-func eachWindow(size [4]int, ceil bool, f func(out int, window []int)) {
+func eachWindow(size [4]int, f func(out int, window []int)) {
 	h, w, c := size[1], size[2], size[3]
-	p, q := h/2, w/2
-	if ceil {
-		p, q = (h+1)/2, (w+1)/2
-	}
+	p, q := (h+1)/2, (w+1)/2
 	for out := range size[0] * p * q * c {
 		channel, column, row, frame := out%c, out/c%q, out/(c*q)%p, out/(c*q*p)
 		var window []int
@@ -72,7 +69,7 @@ func TestMaxPool_ValuesAndFirstOfTies(t *testing.T) {
 				c := newTestCPU(t, 2)
 				optest.Must(t, c.MaxPool(y, x), c.MaxPoolGrad(dx, dy, x, y, relu))
 				wantY, wantDX := make([]float64, y.Len()), make([]float64, x.Len())
-				eachWindow(size, true, func(out int, window []int) {
+				eachWindow(size, func(out int, window []int) {
 					best := window[0]
 					for _, i := range window {
 						if x.Float32s()[i] > x.Float32s()[best] {
@@ -88,25 +85,6 @@ func TestMaxPool_ValuesAndFirstOfTies(t *testing.T) {
 				check(t, "dx", dx.Float32s(), wantDX)
 			})
 		}
-	}
-}
-
-func TestAvgPool_ValuesAndGradient(t *testing.T) {
-	for _, size := range mapSizes[3:] {
-		x := drawn(t, 3, size[:]...)
-		shape := []int{size[0], size[1] / 2, size[2] / 2, size[3]}
-		y, dy, dx := optest.Floats(t, nil, shape...), drawn(t, 4, shape...), optest.Floats(t, nil, size[:]...)
-		c := newTestCPU(t, 2)
-		optest.Must(t, c.AvgPool(y, x), c.AvgPoolGrad(dx, dy))
-		wantY, wantDX := make([]float64, y.Len()), make([]float64, x.Len())
-		eachWindow(size, false, func(out int, window []int) {
-			for _, i := range window {
-				wantY[out] += float64(x.Float32s()[i]) / 4
-				wantDX[i] = float64(dy.Float32s()[out]) / 4
-			}
-		})
-		check(t, "y", y.Float32s(), wantY)
-		check(t, "dx", dx.Float32s(), wantDX)
 	}
 }
 
@@ -262,10 +240,10 @@ func TestPool_ThreadsAndLevelsChangeNoBit(t *testing.T) {
 
 func TestPool_AllocatesNothing(t *testing.T) {
 	x, dx, y := drawn(t, 1, 4, 5, 6, 70), optest.Floats(t, nil, 4, 5, 6, 70), optest.Floats(t, nil, 4, 3, 3, 70)
-	avg, g, bags := optest.Floats(t, nil, 4, 2, 3, 70), optest.Floats(t, nil, 2, 70), optest.Ints(t, 0, 1, 4)
+	g, bags := optest.Floats(t, nil, 2, 70), optest.Ints(t, 0, 1, 4)
 	c := newTestCPU(t, 2)
 	allocations := testing.AllocsPerRun(20, func() {
-		optest.Must(t, c.MaxPool(y, x), c.MaxPoolGrad(dx, y, x, y, true), c.AvgPool(avg, x), c.AvgPoolGrad(dx, avg),
+		optest.Must(t, c.MaxPool(y, x), c.MaxPoolGrad(dx, y, x, y, true),
 			c.BagPool(g, x, bags, Mean), c.BagPoolGrad(dx, g, x, g, bags, Mean, true),
 			c.BagPool(g, x, bags, Max), c.BagPoolGrad(dx, g, x, g, bags, Max, false))
 	})
@@ -282,14 +260,11 @@ func TestShapes_ThatDoNotFitAreRefused(t *testing.T) {
 		"no input":               c.MaxPool(y, nil),
 		"no output":              c.MaxPool(nil, x),
 		"floor for ceil":         c.MaxPool(floor, x),
-		"ceil for floor":         c.AvgPool(y, x),
 		"other channels":         c.MaxPool(optest.Floats(t, nil, 2, 3, 3, 5), x),
 		"other frames":           c.MaxPool(optest.Floats(t, nil, 1, 3, 3, 4), x),
 		"empty map":              c.MaxPool(optest.Floats(t, nil, 2, 0, 0, 4), optest.Floats(t, nil, 2, 0, 0, 4)),
-		"smaller than a window":  c.AvgPool(optest.Floats(t, nil, 2, 0, 2, 4), optest.Floats(t, nil, 2, 1, 5, 4)),
 		"no gradient":            c.MaxPoolGrad(nil, y, x, y, false),
 		"gradient of the output": c.MaxPoolGrad(x, x, x, y, false),
-		"average gradient":       c.AvgPoolGrad(x, y),
 		"integers":               c.BagPool(g, optest.Ints(t, 1), nil, Mean),
 		"vector of other bags":   c.BagPool(optest.Floats(t, nil, 3, 4), x, nil, Mean),
 		"no vector":              c.BagPool(nil, x, nil, Mean),

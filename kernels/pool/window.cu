@@ -1,15 +1,13 @@
-// 2x2 pooling with stride 2 over NHWC maps: maxima in ceil mode, means in floor mode, and their gradients.
-// The gradient of the maxima has the mask of the ReLU below fused in and, if wanted, the gradient of the bias
-// of the convolution below that.
+// 2x2 maxima with stride 2 over NHWC maps in ceil mode, and their gradient. The gradient has the mask of the ReLU
+// below fused in and, if wanted, the gradient of the bias of the convolution below that.
 //
 // Mapping: a block takes rows of windows, blockIdx.x and on in steps of gridDim.x. Its threads take (window,
 // channels) in order, so that neighbouring threads touch neighbouring channels, 16 bytes each if rows allow.
 // Every element of a gradient is written by the one thread of its window. Nothing is summed across threads. A
-// thread has all loads of a window under way at once, 4 of them for maxima and means and 5 for a gradient.
+// thread has all loads of a window under way at once, 4 of them for maxima and 5 for a gradient.
 //
-// Bytes, for each element of x of T bytes: maxima and means 1.25 T (x once, a quarter as many results),
-// gradients of maxima 2.5 T (x and dx, a quarter each of y and dy), gradients of means 1.25 T. Nothing is
-// read twice.
+// Bytes, for each element of x of T bytes: maxima 1.25 T (x once, a quarter as many results), gradients 2.5 T (x
+// and dx, a quarter each of y and dy). Nothing is read twice.
 //
 // Mapping with the gradient of the bias: block (tile, part) takes the windows of its part, in the order of y,
 // for 32 neighbouring channels, the columns of reduce.cuh. Thread (x, y) takes channel x, or the channels in
@@ -137,44 +135,6 @@ static __device__ __forceinline__ void maximaGradientBias(T *dx, float *db, cons
   columns::join(db, partial, tickets, s.channels, accumulate, shared);
 }
 
-// Windows that the border cuts have no mean and give no gradient.
-static __device__ __forceinline__ bool whole(const Window &w) { return w.right != 0 && w.down != 0; }
-
-// In floor mode no window is cut.
-template <int V, class T>
-static __device__ __forceinline__ void means(T *y, const T *x, const Shape &s) {
-  each<V>(s, [&](const Window &w) {
-    const Vec<V> a = load<V>(x + w.corner), b = load<V>(x + w.corner + w.right);
-    const Vec<V> c = load<V>(x + w.corner + w.down), d = load<V>(x + w.corner + w.down + w.right);
-    Vec<V> mean;
-#pragma unroll
-    for (int i = 0; i < V; i++) mean.v[i] = ((a.v[i] + b.v[i]) + (c.v[i] + d.v[i])) / 4;
-    store<V>(y + w.output, mean);
-  });
-}
-
-// Here windows are counted in ceil mode, so that the odd row and column are written too. dy has rows x
-// columns windows in floor mode.
-template <int V, class T>
-static __device__ __forceinline__ void meansGradient(T *dx, const T *dy, Shape s, int rows, int columns) {
-  each<V>(s, [&](const Window &w) {
-    Vec<V> g = {};
-    if (whole(w)) {
-      // w.output counts in the ceil grid: back to frame, row and column.
-      const long long place = w.output / s.channels, channel = w.output - place * s.channels;
-      const long long line = place / s.columns, column = place - line * s.columns;
-      const long long frame = line / s.rows, row = line - frame * s.rows;
-      g = load<V>(dy + ((frame * rows + row) * columns + column) * s.channels + channel);
-#pragma unroll
-      for (int i = 0; i < V; i++) g.v[i] /= 4;
-    }
-    store<V>(dx + w.corner + w.down + w.right, g);
-    store<V>(dx + w.corner + w.down, g);
-    store<V>(dx + w.corner + w.right, g);
-    store<V>(dx + w.corner, g);
-  });
-}
-
 template <class T>
 static __device__ __forceinline__ void maxPool(T *y, const T *x, const Shape &s) {
   if (rowsAligned(x, s.channels) && rowsAligned(y, s.channels)) return maxima<Wide<T>::lanes>(y, x, s);
@@ -246,21 +206,4 @@ max_pool_gradient_bias_bf16(bfloat16 *dx, float *db, const bfloat16 *dy, const b
   pool::maxPoolGradientBias(dx, db, dy, x, y, partial, tickets,
                             {frames, height, width, channels, (height + 1) / 2, (width + 1) / 2}, relu != 0,
                             accumulate != 0, lanes, shared);
-}
-
-// y[t,p,q,c] = mean of x over the window; rows and columns are halves rounded down.
-extern "C" __global__ void __launch_bounds__(256)
-avg_pool(float *y, const float *x, int frames, int height, int width, int channels) {
-  const pool::Shape s = {frames, height, width, channels, height / 2, width / 2};
-  if (rowsAligned(x, channels) && rowsAligned(y, channels)) return pool::means<4>(y, x, s);
-  pool::means<1>(y, x, s);
-}
-
-extern "C" __global__ void __launch_bounds__(256)
-avg_pool_gradient(float *dx, const float *dy, int frames, int height, int width, int channels) {
-  const pool::Shape s = {frames, height, width, channels, (height + 1) / 2, (width + 1) / 2};
-  if (rowsAligned(dx, channels) && rowsAligned(dy, channels)) {
-    return pool::meansGradient<4>(dx, dy, s, height / 2, width / 2);
-  }
-  pool::meansGradient<1>(dx, dy, s, height / 2, width / 2);
 }

@@ -55,7 +55,7 @@ func (c *CPU) MaxPool(y, x *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	if err := onHost(operation, y, x); err != nil {
+	if err := tensor.OnHost(operation, tensor.Float32, y, x); err != nil {
 		return err
 	}
 	c.run(windowJob{Geometry: g, x: x.Float32s(), y: y.Float32s()}, c.maxBlock)
@@ -84,7 +84,7 @@ func (c *CPU) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	if err != nil {
 		return err
 	}
-	if err := onHost(operation, dx, dy, x, y); err != nil {
+	if err := tensor.OnHost(operation, tensor.Float32, dx, dy, x, y); err != nil {
 		return err
 	}
 	c.run(windowJob{Geometry: g, x: x.Float32s(), y: y.Float32s(), dx: dx.Float32s(), dy: dy.Float32s(), relu: relu},
@@ -109,60 +109,6 @@ func (c *CPU) runMaxGradBlock(_, block int) {
 				X:   [3][]float32{j.x[u:], j.x[u:], j.x[w:]},
 				Top: j.y[last:], Grad: j.dy[last:], ReLU: j.relu,
 			}, j.C)
-		}
-	}
-}
-
-// AvgPool implements Ops.
-func (c *CPU) AvgPool(y, x *tensor.Tensor) error {
-	const operation = "average pooling"
-	g, err := fitAvg(operation, y, x)
-	if err != nil {
-		return err
-	}
-	if err := onHost(operation, y, x); err != nil {
-		return err
-	}
-	c.run(windowJob{Geometry: g, x: x.Float32s(), y: y.Float32s()}, c.avgBlock)
-	return nil
-}
-
-func (c *CPU) runAvgBlock(_, block int) {
-	j := &c.window
-	lo, hi := j.rows(block)
-	for row := lo; row < hi; row++ {
-		upper, lower, y := j.cells(row)
-		c.level.MeanWindows(j.y[y:], j.x[upper:], j.x[lower:], j.C, j.Q)
-	}
-}
-
-// AvgPoolGrad implements Ops.
-func (c *CPU) AvgPoolGrad(dx, dy *tensor.Tensor) error {
-	const operation = "gradient of average pooling"
-	g, err := fitAvg(operation, dy, dx)
-	if err != nil {
-		return err
-	}
-	if err := onHost(operation, dx, dy); err != nil {
-		return err
-	}
-	c.run(windowJob{Geometry: g, dx: dx.Float32s(), dy: dy.Float32s()}, c.avgGradBlock)
-	return nil
-}
-
-// runAvgGradBlock clears the last odd column, and the last odd row, which belong to no window.
-func (c *CPU) runAvgGradBlock(_, block int) {
-	j := &c.window
-	lo, hi := j.rows(block)
-	line := j.W * j.C
-	for row := lo; row < hi; row++ {
-		upper, lower, y := j.cells(row)
-		c.level.SpreadWindows(j.dx[upper:], j.dx[lower:], j.dy[y:], j.C, j.Q)
-		inside := 2 * j.Q * j.C
-		clear(j.dx[upper+inside : upper+line])
-		clear(j.dx[lower+inside : lower+line])
-		if row%j.P == j.P-1 {
-			clear(j.dx[lower+line : (row/j.P+1)*j.H*line])
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package pool
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -63,7 +64,7 @@ func (c *CUDA) MaxPool(y, x *tensor.Tensor) error {
 		return err
 	}
 	dtype, err := tensor.Computing(operation, y, x)
-	if err := firstError(err, g.indexed(operation)); err != nil || x.Len() == 0 {
+	if err := cmp.Or(err, g.indexed(operation)); err != nil || x.Len() == 0 {
 		return err
 	}
 	grid, block := g.shape()
@@ -81,13 +82,13 @@ func (c *CUDA) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 		return err
 	}
 	dtype, err := tensor.Computing(operation, dx, dy, x, y)
-	if err := firstError(err, g.indexed(operation)); err != nil || x.Len() == 0 {
+	if err := cmp.Or(err, g.indexed(operation)); err != nil || x.Len() == 0 {
 		return err
 	}
 	grid, block := g.shape()
 	a := maxPoolGradientArguments{
 		dx: tensor.At(dx), dy: tensor.At(dy), x: tensor.At(x), y: tensor.At(y),
-		frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C), relu: number(relu),
+		frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C), relu: tensor.Flag(relu),
 	}
 	return c.window.maxPoolGradient.Launch(c.device.Stream, dtype, grid, block, a)
 }
@@ -97,11 +98,11 @@ func (c *CUDA) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 func (c *CUDA) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p MaxGradParams) error {
 	const operation = "gradient of max pooling and bias"
 	g, err := FitMaxGrad(operation, dx, dy, x, y)
-	if err := firstError(err, g.FitChannels(operation, db), tensor.OnDevice(operation, tensor.Float32, db)); err != nil {
+	if err := cmp.Or(err, g.FitChannels(operation, db), tensor.OnDevice(operation, tensor.Float32, db)); err != nil {
 		return err
 	}
 	dtype, err := tensor.Computing(operation, dx, dy, x, y)
-	if err := firstError(err, g.indexed(operation)); err != nil || g.C == 0 {
+	if err := cmp.Or(err, g.indexed(operation)); err != nil || g.C == 0 {
 		return err
 	}
 	sum, err := c.columns.Sum(c.device, operation, g.T*g.P*g.Q, g.C, dx, dy, x, y)
@@ -112,48 +113,7 @@ func (c *CUDA) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p MaxGradParams)
 		dx: tensor.At(dx), db: tensor.At(db), dy: tensor.At(dy), x: tensor.At(x), y: tensor.At(y), partial: sum.Partial,
 		tickets: sum.Tickets,
 		frames:  int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C),
-		relu: number(p.ReLU), accumulate: number(p.Accumulate), lanes: sum.Lanes,
+		relu: tensor.Flag(p.ReLU), accumulate: tensor.Flag(p.Accumulate), lanes: sum.Lanes,
 	}
 	return c.window.maxPoolGradientBias.Launch(c.device.Stream, dtype, sum.Grid, sum.Block, a)
-}
-
-// AvgPool implements Ops.
-func (c *CUDA) AvgPool(y, x *tensor.Tensor) error {
-	const operation = "average pooling"
-	g, err := fitAvg(operation, y, x)
-	if err != nil {
-		return err
-	}
-	if err := firstError(g.indexed(operation), tensor.OnDevice(operation, tensor.Float32, y, x)); err != nil ||
-		x.Len() == 0 {
-		return err
-	}
-	grid, block := g.shape()
-	return c.window.avgPool.Launch(c.device.Stream, grid, block, avgPoolArguments{
-		y: tensor.At(y), x: tensor.At(x), frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C),
-	})
-}
-
-// AvgPoolGrad implements Ops.
-func (c *CUDA) AvgPoolGrad(dx, dy *tensor.Tensor) error {
-	const operation = "gradient of average pooling"
-	g, err := fitAvg(operation, dy, dx)
-	if err != nil {
-		return err
-	}
-	if err := firstError(g.indexed(operation), tensor.OnDevice(operation, tensor.Float32, dx, dy)); err != nil ||
-		dx.Len() == 0 {
-		return err
-	}
-	grid, block := g.shape()
-	return c.window.avgPoolGradient.Launch(c.device.Stream, grid, block, avgPoolGradientArguments{
-		dx: tensor.At(dx), dy: tensor.At(dy), frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C),
-	})
-}
-
-func number(b bool) int32 {
-	if b {
-		return 1
-	}
-	return 0
 }

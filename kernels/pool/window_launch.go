@@ -16,8 +16,6 @@ type windowKernels struct {
 	maxPool             tensor.Twins[maxPoolArguments]
 	maxPoolGradient     tensor.Twins[maxPoolGradientArguments]
 	maxPoolGradientBias tensor.Twins[maxPoolGradientBiasArguments]
-	avgPool             cuda.Kernel[avgPoolArguments]
-	avgPoolGradient     cuda.Kernel[avgPoolGradientArguments]
 }
 
 // load finds the kernels in a module.
@@ -26,8 +24,6 @@ func (k *windowKernels) load(m *cuda.Module) error {
 		k.maxPool.Find(m, "max_pool"),
 		k.maxPoolGradient.Find(m, "max_pool_gradient"),
 		k.maxPoolGradientBias.Find(m, "max_pool_gradient_bias"),
-		k.avgPool.Find(m, "avg_pool"),
-		k.avgPoolGradient.Find(m, "avg_pool_gradient"),
 	)
 }
 
@@ -47,16 +43,4 @@ type maxPoolGradientArguments struct {
 type maxPoolGradientBiasArguments struct {
 	dx, db, dy, x, y, partial, tickets                       cuda.Address
 	frames, height, width, channels, relu, accumulate, lanes int32
-}
-
-// avgPoolArguments are the arguments of avg_pool; pointers are 0 for none.
-type avgPoolArguments struct {
-	y, x                            cuda.Address
-	frames, height, width, channels int32
-}
-
-// avgPoolGradientArguments are the arguments of avg_pool_gradient; pointers are 0 for none.
-type avgPoolGradientArguments struct {
-	dx, dy                          cuda.Address
-	frames, height, width, channels int32
 }

@@ -88,18 +88,6 @@ func again(t *tensor.Tensor, read bool) *tensor.Tensor {
 	return nil
 }
 
-// ReLU implements activation.Ops.
-func (r *Recorder) ReLU(y, x *tensor.Tensor) error {
-	o := Op{Layer: r.layer(x), Name: "relu", Shape: shapeOf(x), Bytes: bytesOf(y, x)}
-	return r.do(o, func() error { return r.backend.ReLU(y, x) })
-}
-
-// ReLUGrad implements activation.Ops.
-func (r *Recorder) ReLUGrad(dx, dy, y *tensor.Tensor) error {
-	o := Op{Layer: r.layer(y), Name: "relu gradient", Shape: shapeOf(y), Bytes: bytesOf(dx, dy, y)}
-	return r.do(o, func() error { return r.backend.ReLUGrad(dx, dy, y) })
-}
-
 // Dropout implements activation.Ops. The seed identifies the gradient.
 func (r *Recorder) Dropout(y, x, keys, seed *tensor.Tensor, rate float32) error {
 	r.names[seed] = r.layer(x)
@@ -155,18 +143,6 @@ func (r *Recorder) MaxPool3(y, x *tensor.Tensor) error {
 	return r.do(o, func() error { return r.backend.MaxPool3(y, x) })
 }
 
-// AvgPool implements pool.Ops.
-func (r *Recorder) AvgPool(y, x *tensor.Tensor) error {
-	o := Op{Layer: r.layer(x), Name: "average pool", Shape: shapeOf(x), Bytes: bytesOf(y, x)}
-	return r.do(o, func() error { return r.backend.AvgPool(y, x) })
-}
-
-// AvgPoolGrad implements pool.Ops.
-func (r *Recorder) AvgPoolGrad(dx, dy *tensor.Tensor) error {
-	o := Op{Layer: r.layer(dx), Name: "average pool gradient", Shape: shapeOf(dx), Bytes: bytesOf(dx, dy)}
-	return r.do(o, func() error { return r.backend.AvgPoolGrad(dx, dy) })
-}
-
 // BagPool implements pool.Ops.
 func (r *Recorder) BagPool(g, x, bags *tensor.Tensor, kind pool.Kind) error {
 	o := Op{Layer: r.layer(x), Name: "bag pool", Shape: shapeOf(x), Bytes: bytesOf(g, x, bags)}
@@ -190,24 +166,6 @@ func (r *Recorder) NoiseStep(out noise.StepOutput, logits, confidence, labels, b
 	o := Op{Layer: "noise", Name: "noise step", Shape: shapeOf(logits), Bytes: bytesOf(logits, confidence, labels, bags,
 		out.Loss, out.DLogits, out.DO, out.Prob, out.Observed, out.Posterior, out.BagLogit)}
 	return r.do(o, func() error { return r.backend.NoiseStep(out, logits, confidence, labels, bags, p) })
-}
-
-// NoisyOR implements noise.Ops.
-func (r *Recorder) NoisyOR(p, o, bags *tensor.Tensor) error {
-	op := Op{Layer: "noise", Name: "noisy-or", Shape: shapeOf(o), Bytes: bytesOf(p, o, bags)}
-	return r.do(op, func() error { return r.backend.NoisyOR(p, o, bags) })
-}
-
-// NoisyORGrad implements noise.Ops.
-func (r *Recorder) NoisyORGrad(do, dp, o, bags *tensor.Tensor) error {
-	op := Op{Layer: "noise", Name: "noisy-or gradient", Shape: shapeOf(o), Bytes: bytesOf(do, dp, o, bags)}
-	return r.do(op, func() error { return r.backend.NoisyORGrad(do, dp, o, bags) })
-}
-
-// BCE implements noise.Ops.
-func (r *Recorder) BCE(loss, do, o, z *tensor.Tensor, scale float32) error {
-	op := Op{Layer: "noise", Name: "cross-entropy", Shape: shapeOf(o), Bytes: bytesOf(loss, do, o, z)}
-	return r.do(op, func() error { return r.backend.BCE(loss, do, o, z, scale) })
 }
 
 // LargeLosses implements noise.Ops.

@@ -60,37 +60,14 @@ func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 	return c
 }
 
-// grow returns a slice of length n, in the old memory if it suffices. Its contents are undefined.
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
-}
-
-func ceilDiv(a, b int) int { return (a + b - 1) / b }
-
-// ceilTo is a rounded up to a multiple of b.
-func ceilTo(a, b int) int { return ceilDiv(a, b) * b }
-
 // rowOffsets writes the offsets of n rows in an array, a stride apart. The last offset is repeated for as
 // many rows as a tile may read.
 func (c *CPU) rowOffsets(offsets []int, n, stride int) []int {
-	offsets = grow(offsets, ceilTo(n, c.rows)+c.rows)
+	offsets = tensor.Grow(offsets, tensor.CeilTo(n, c.rows)+c.rows)
 	for i := range offsets {
 		offsets[i] = min(i, n-1) * stride
 	}
 	return offsets
-}
-
-// onHost checks that tensors are in host memory. nil tensors are skipped.
-func onHost(operation string, tensors ...*tensor.Tensor) error {
-	for _, t := range tensors {
-		if t != nil && t.Len() > 0 && t.Float32s() == nil && t.Int32s() == nil {
-			return fmt.Errorf("%s: %s is not in host memory: %w", operation, t, tensor.ErrShape)
-		}
-	}
-	return nil
 }
 
 // known checks that no word is beyond a vocabulary.
@@ -104,14 +81,6 @@ func known(operation string, words []int32, vocabulary int) error {
 	return nil
 }
 
-// list is the memory of a tensor, nil for none.
-func list(t *tensor.Tensor) []float32 {
-	if t == nil {
-		return nil
-	}
-	return t.Float32s()
-}
-
 // addition is an Add in progress, and addLength the elements of a task.
 type addition struct{ dst, src []float32 }
 
@@ -122,11 +91,11 @@ func (c *CPU) Add(dst, src *tensor.Tensor) error {
 	if err := FitAdd(dst, src); err != nil {
 		return err
 	}
-	if err := onHost("add", dst, src); err != nil {
+	if err := tensor.OnHost("add", tensor.Float32, dst, src); err != nil {
 		return err
 	}
 	c.sum = addition{dst.Float32s(), src.Float32s()}
-	c.workers.Run(ceilDiv(dst.Len(), addLength), c.tasks.add)
+	c.workers.Run(tensor.Ceil(dst.Len(), addLength), c.tasks.add)
 	c.sum = addition{}
 	return nil
 }

@@ -1,6 +1,10 @@
 package recurrent
 
-import "nmn/kernels/tensor"
+import (
+	"cmp"
+
+	"nmn/kernels/tensor"
+)
 
 // lookup is an embedding or its gradient in progress.
 type lookup struct {
@@ -19,7 +23,7 @@ func (c *CPU) Embed(y, table, words *tensor.Tensor) error {
 	if err := c.prepareLookup("embedding", y, table, words); err != nil {
 		return err
 	}
-	c.workers.Run(ceilDiv(c.look.M, embedRows), c.tasks.embed)
+	c.workers.Run(tensor.Ceil(c.look.M, embedRows), c.tasks.embed)
 	c.look = lookup{}
 	return nil
 }
@@ -39,7 +43,8 @@ func (c *CPU) prepareLookup(operation string, rows, table, words *tensor.Tensor)
 	if err != nil {
 		return err
 	}
-	if err := onHost(operation, rows, table, words); err != nil {
+	if err := cmp.Or(tensor.OnHost(operation, tensor.Float32, rows, table),
+		tensor.OnHost(operation, tensor.Int32, words)); err != nil {
 		return err
 	}
 	if err := known(operation, words.Int32s(), shape.V); err != nil {

@@ -1,6 +1,7 @@
 package recurrent
 
 import (
+	"cmp"
 	"math"
 
 	"nmn/kernels/simd"
@@ -61,7 +62,8 @@ func (c *CPU) CrossEntropy(loss, dh, dw, db, h, w, b, targets *tensor.Tensor, sc
 	if err != nil {
 		return err
 	}
-	if err := onHost(operation, loss, dh, dw, db, h, w, b, targets); err != nil {
+	if err := cmp.Or(tensor.OnHost(operation, tensor.Float32, loss, dh, dw, db, h, w, b),
+		tensor.OnHost(operation, tensor.Int32, targets)); err != nil {
 		return err
 	}
 	if err := known(operation, targets.Int32s(), shape.V); err != nil {
@@ -69,7 +71,7 @@ func (c *CPU) CrossEntropy(loss, dh, dw, db, h, w, b, targets *tensor.Tensor, sc
 	}
 	e := &c.entropy
 	e.Lookup, e.scale, e.targets = shape, scale, targets.Int32s()
-	e.loss, e.dh, e.dw, e.db = loss.Float32s(), list(dh), list(dw), list(db)
+	e.loss, e.dh, e.dw, e.db = loss.Float32s(), dh.Float32s(), dw.Float32s(), db.Float32s()
 	e.h, e.w, e.b = h.Float32s(), w.Float32s(), b.Float32s()
 	clear(e.loss)
 	clear(e.dh)
@@ -94,7 +96,7 @@ func (c *CPU) gatherRows() {
 			e.rows = append(e.rows, int32(m))
 		}
 	}
-	e.compact = grow(e.compact, len(e.rows)*e.D)
+	e.compact = tensor.Grow(e.compact, len(e.rows)*e.D)
 	for i, m := range e.rows {
 		copy(e.compact[i*e.D:(i+1)*e.D], e.h[int(m)*e.D:])
 	}
@@ -118,18 +120,18 @@ func (c *CPU) computeEntropy() {
 func (c *CPU) planEntropy() {
 	e := &c.entropy
 	rows := len(e.rows)
-	e.lanes, e.columns = ceilTo(rows, c.width), ceilTo(e.D+1, c.width)
+	e.lanes, e.columns = tensor.CeilTo(rows, c.width), tensor.CeilTo(e.D+1, c.width)
 	e.words = max(1, min(logitFloats/e.lanes, weightFloats/e.D)/c.rows) * c.rows
-	e.blocks = ceilDiv(e.V, e.words)
+	e.blocks = tensor.Ceil(e.V, e.words)
 	e.groups = min(e.blocks, entropyGroups)
-	e.byRow, e.byWord = grow(e.byRow, e.lanes*e.D), grow(e.byWord, rows*e.columns)
-	e.tops, e.sums = grow(e.tops, e.blocks*e.lanes), grow(e.sums, e.blocks*e.lanes)
-	e.top, e.factor = grow(e.top, e.lanes), grow(e.factor, e.lanes)
-	e.logNorm, e.target = grow(e.logNorm, rows), grow(e.target, rows)
+	e.byRow, e.byWord = tensor.Grow(e.byRow, e.lanes*e.D), tensor.Grow(e.byWord, rows*e.columns)
+	e.tops, e.sums = tensor.Grow(e.tops, e.blocks*e.lanes), tensor.Grow(e.sums, e.blocks*e.lanes)
+	e.top, e.factor = tensor.Grow(e.top, e.lanes), tensor.Grow(e.factor, e.lanes)
+	e.logNorm, e.target = tensor.Grow(e.logNorm, rows), tensor.Grow(e.target, rows)
 	if e.dh != nil {
-		e.partial = grow(e.partial, e.groups*e.lanes*e.columns)
+		e.partial = tensor.Grow(e.partial, e.groups*e.lanes*e.columns)
 		block := e.words * e.lanes
-		e.kept = grow(e.kept, min(e.blocks, c.keep/block)*block)
+		e.kept = tensor.Grow(e.kept, min(e.blocks, c.keep/block)*block)
 	} else {
 		e.kept = e.kept[:0]
 	}
@@ -139,8 +141,8 @@ func (c *CPU) planEntropy() {
 	c.reserveSums(c.rows)
 	for i := range c.scratch {
 		s := &c.scratch[i]
-		s.logits, s.turned = grow(s.logits, e.words*e.lanes), grow(s.turned, e.words*rows)
-		s.strip = grow(s.strip, e.words*c.width)
+		s.logits, s.turned = tensor.Grow(s.logits, e.words*e.lanes), tensor.Grow(s.turned, e.words*rows)
+		s.strip = tensor.Grow(s.strip, e.words*c.width)
 	}
 }
 

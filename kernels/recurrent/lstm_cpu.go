@@ -25,20 +25,20 @@ func (c *CPU) LSTM(h, cell, gates, wh, h0, c0 *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	if err := onHost("lstm", h, cell, gates, wh, h0, c0); err != nil {
+	if err := tensor.OnHost("lstm", tensor.Float32, h, cell, gates, wh, h0, c0); err != nil {
 		return err
 	}
 	l := &c.layer
-	zero := grow(l.zero, shape.H)
+	zero := tensor.Grow(l.zero, shape.H)
 	clear(zero)
 	*l = layer{
-		Layer: shape, h: h.Float32s(), c: cell.Float32s(), gates: gates.Float32s(), wh: wh.Float32s(), h0: list(h0),
-		c0:      list(c0),
+		Layer: shape, h: h.Float32s(), c: cell.Float32s(), gates: gates.Float32s(), wh: wh.Float32s(), h0: h0.Float32s(),
+		c0:      c0.Float32s(),
 		carried: l.carried, zero: zero,
 	}
-	blocks := ceilDiv(l.H, c.width)
+	blocks := tensor.Ceil(l.H, c.width)
 	if l.T > 1 || l.h0 != nil {
-		c.packed = grow(c.packed, 4*blocks*c.width*l.H)
+		c.packed = tensor.Grow(c.packed, 4*blocks*c.width*l.H)
 		c.workers.Run(4*blocks, c.tasks.packForward)
 	}
 	c.offsets = c.rowOffsets(c.offsets, l.N, l.H)
@@ -53,7 +53,7 @@ func (c *CPU) LSTM(h, cell, gates, wh, h0, c0 *tensor.Tensor) error {
 // reserveSums gives every worker memory for a block of sums of n rows.
 func (c *CPU) reserveSums(n int) {
 	for i := range c.scratch {
-		c.scratch[i].sums = grow(c.scratch[i].sums, n*c.width)
+		c.scratch[i].sums = tensor.Grow(c.scratch[i].sums, n*c.width)
 	}
 }
 
@@ -135,21 +135,21 @@ func (c *CPU) LSTMGrad(gates, dh, cell, wh, c0, dcLast, dh0, dc0 *tensor.Tensor)
 	if err != nil {
 		return err
 	}
-	if err := onHost("lstm gradient", gates, dh, cell, wh, c0, dcLast, dh0, dc0); err != nil {
+	if err := tensor.OnHost("lstm gradient", tensor.Float32, gates, dh, cell, wh, c0, dcLast, dh0, dc0); err != nil {
 		return err
 	}
 	l := &c.layer
-	zero, carried := grow(l.zero, shape.H), grow(l.carried, shape.N*shape.H)
+	zero, carried := tensor.Grow(l.zero, shape.H), tensor.Grow(l.carried, shape.N*shape.H)
 	clear(zero)
 	clear(carried)
-	copy(carried, list(dcLast))
+	copy(carried, dcLast.Float32s())
 	*l = layer{
-		Layer: shape, c: cell.Float32s(), gates: gates.Float32s(), wh: wh.Float32s(), c0: list(c0),
-		dh: dh.Float32s(), dh0: list(dh0), carried: carried, zero: zero,
+		Layer: shape, c: cell.Float32s(), gates: gates.Float32s(), wh: wh.Float32s(), c0: c0.Float32s(),
+		dh: dh.Float32s(), dh0: dh0.Float32s(), carried: carried, zero: zero,
 	}
-	blocks := ceilDiv(l.H, c.width)
+	blocks := tensor.Ceil(l.H, c.width)
 	if l.T > 1 || l.dh0 != nil {
-		c.packed = grow(c.packed, 4*l.H*blocks*c.width)
+		c.packed = tensor.Grow(c.packed, 4*l.H*blocks*c.width)
 		c.workers.Run(blocks, c.tasks.packBackward)
 	}
 	c.offsets = c.rowOffsets(c.offsets, l.N, 4*l.H)
@@ -160,7 +160,7 @@ func (c *CPU) LSTMGrad(gates, dh, cell, wh, c0, dcLast, dh0, dc0 *tensor.Tensor)
 	if l.dh0 != nil {
 		c.workers.Run(blocks, c.tasks.carry)
 	}
-	copy(list(dc0), carried)
+	copy(dc0.Float32s(), carried)
 	c.forget()
 	return nil
 }

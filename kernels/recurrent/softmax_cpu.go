@@ -20,11 +20,11 @@ func (c *CPU) LogSoftmax(x *tensor.Tensor) error {
 	if err := FitLogSoftmax(x); err != nil {
 		return err
 	}
-	if err := onHost("log-softmax", x); err != nil {
+	if err := tensor.OnHost("log-softmax", tensor.Float32, x); err != nil {
 		return err
 	}
 	for i := range c.scratch {
-		c.scratch[i].lanes = grow(c.scratch[i].lanes, 2*softmaxLanes)
+		c.scratch[i].lanes = tensor.Grow(c.scratch[i].lanes, 2*softmaxLanes)
 	}
 	c.logits = normalizer{x.Float32s(), x.Dim(1)}
 	c.workers.Run(x.Dim(0), c.tasks.logSoftmax)

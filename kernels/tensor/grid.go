@@ -20,11 +20,11 @@ const (
 // columnGrid returns the number of blocks across the columns, each thread taking lanes of them, and of parts
 // that the rows are cut into: whole waves of blocks.
 func columnGrid(rows, columns, lanes int) (tiles, parts int) {
-	tiles = max(1, ceil(columns, columnTile))
+	tiles = max(1, Ceil(columns, columnTile))
 	strips := columnThreads * lanes / columnTile
-	waves := tiles * ceil(rows, strips*columnRows) / columnWave
+	waves := tiles * Ceil(rows, strips*columnRows) / columnWave
 	waves = min(max(1, waves), columnWaves)
-	return tiles, max(1, min(waves*columnWave/tiles, ceil(rows, strips*leastRows)))
+	return tiles, max(1, min(waves*columnWave/tiles, Ceil(rows, strips*leastRows)))
 }
 
 // coverBlocks is the number of blocks for count groups of elements, batch of them a thread. Each group
@@ -32,7 +32,5 @@ func columnGrid(rows, columns, lanes int) (tiles, parts int) {
 // idle, and it is a small share of the blocks.
 func coverBlocks(count, threads, batch int) int {
 	const most = 1 << 16 // further groups are taken in turn
-	return max(1, min(ceil(count, threads*batch), most))
+	return max(1, min(Ceil(count, threads*batch), most))
 }
-
-func ceil(a, b int) int { return (a + b - 1) / b }

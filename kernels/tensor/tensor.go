@@ -148,8 +148,13 @@ func (t *Tensor) Bytes() int { return t.size * t.dtype.Size() }
 // DType is the type of the elements.
 func (t *Tensor) DType() DType { return t.dtype }
 
-// Float32s is the memory of a CPU tensor of float32, nil for any other.
-func (t *Tensor) Float32s() []float32 { return t.float32s }
+// Float32s is the memory of a CPU tensor of float32, nil for any other and for a nil tensor.
+func (t *Tensor) Float32s() []float32 {
+	if t == nil {
+		return nil
+	}
+	return t.float32s
+}
 
 // Int32s is the memory of a CPU tensor of int32, nil for any other.
 func (t *Tensor) Int32s() []int32 { return t.int32s }

@@ -63,8 +63,13 @@ func At(t *Tensor) cuda.Address {
 	return cuda.Address(t.address)
 }
 
-// Ceil is a/b, rounded up.
-func Ceil(a, b int) int { return ceil(a, b) }
+// Flag is a condition as kernels take it.
+func Flag(b bool) int32 {
+	if b {
+		return 1
+	}
+	return 0
+}
 
 // PowerOfTwo is the smallest power of two that is at least n, within lo and hi, themselves such powers.
 func PowerOfTwo(n, lo, hi int) int {

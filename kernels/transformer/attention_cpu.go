@@ -37,21 +37,21 @@ func (c *CPU) Attention(y, qkv *tensor.Tensor, heads int) error {
 	if err != nil {
 		return err
 	}
-	if err := onHost("attention", y, qkv); err != nil {
+	if err := tensor.OnHost("attention", tensor.Float32, y, qkv); err != nil {
 		return err
 	}
 	if shape.N*shape.T == 0 {
 		return nil
 	}
 	a := &c.attention
-	*a = attention{Heads: shape, qkv: list(qkv), out: list(y), scale: float32(1 / math.Sqrt(float64(shape.Width)))}
+	*a = attention{Heads: shape, qkv: qkv.Float32s(), out: y.Float32s(), scale: float32(1 / math.Sqrt(float64(shape.Width)))}
 	a.cut(c.level)
 	for i := range c.scratch {
 		s := &c.scratch[i]
-		s.keys, s.values = grow(s.keys, a.T*a.Width), grow(s.values, a.T*a.valueWidth)
-		s.queries, s.logits = grow(s.queries, queryBlock*a.Width), grow(s.logits, a.keys*queryBlock)
-		s.sums, s.lanes = grow(s.sums, queryBlock*a.valueWidth), grow(s.lanes, 3*queryBlock)
-		s.offsets = grow(s.offsets, ceilTo(a.keys, a.rows))
+		s.keys, s.values = tensor.Grow(s.keys, a.T*a.Width), tensor.Grow(s.values, a.T*a.valueWidth)
+		s.queries, s.logits = tensor.Grow(s.queries, queryBlock*a.Width), tensor.Grow(s.logits, a.keys*queryBlock)
+		s.sums, s.lanes = tensor.Grow(s.sums, queryBlock*a.valueWidth), tensor.Grow(s.lanes, 3*queryBlock)
+		s.offsets = tensor.Grow(s.offsets, tensor.CeilTo(a.keys, a.rows))
 	}
 	c.workers.Run(a.N*a.Heads.Heads*a.parts, c.tasks.attend)
 	*a = attention{}
@@ -63,13 +63,13 @@ func (a *attention) cut(level simd.Level) {
 	a.rows, a.wide, a.narrow = level.TileShape()
 	var width int
 	a.crossRows, width = level.CrossShape()
-	a.valueWidth = ceilTo(a.Width, width)
-	a.parts = ceilDiv(a.T, partTarget)
-	a.perPart = ceilTo(ceilDiv(a.T, a.parts), queryBlock)
-	a.parts = ceilDiv(a.T, a.perPart)
-	a.keyBlocks = ceilDiv(a.T, keyTarget)
-	a.keys = min(a.T, ceilTo(ceilDiv(a.T, a.keyBlocks), a.rows))
-	a.keyBlocks = ceilDiv(a.T, a.keys)
+	a.valueWidth = tensor.CeilTo(a.Width, width)
+	a.parts = tensor.Ceil(a.T, partTarget)
+	a.perPart = tensor.CeilTo(tensor.Ceil(a.T, a.parts), queryBlock)
+	a.parts = tensor.Ceil(a.T, a.perPart)
+	a.keyBlocks = tensor.Ceil(a.T, keyTarget)
+	a.keys = min(a.T, tensor.CeilTo(tensor.Ceil(a.T, a.keyBlocks), a.rows))
+	a.keyBlocks = tensor.Ceil(a.T, a.keys)
 }
 
 // attendBlock computes a run of queries of a head.
@@ -86,7 +86,7 @@ func (c *CPU) attendBlock(worker, block int) {
 	c.level.CopyRows(s.values, a.valueWidth, a.qkv[first+2*a.D():], stride, a.T, a.Width)
 	for query := part * a.perPart; query < min((part+1)*a.perPart, a.T); query += queryBlock {
 		count := min(queryBlock, a.T-query, (part+1)*a.perPart-query)
-		lanes := ceilTo(count, simd.SoftmaxLanes)
+		lanes := tensor.CeilTo(count, simd.SoftmaxLanes)
 		c.packQueries(a, s, a.qkv[first+query*stride:], count, lanes)
 		for i := range s.lanes {
 			s.lanes[i] = float32(math.Inf(-1)) // the largest logits

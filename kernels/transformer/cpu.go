@@ -1,8 +1,6 @@
 package transformer
 
 import (
-	"fmt"
-
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 )
@@ -53,41 +51,10 @@ func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 	return c
 }
 
-// grow returns a slice of length n, in the old memory if it suffices. Its contents are undefined.
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
-}
-
-func ceilDiv(a, b int) int { return (a + b - 1) / b }
-
-// ceilTo is a rounded up to a multiple of b.
-func ceilTo(a, b int) int { return ceilDiv(a, b) * b }
-
-// onHost checks that tensors are float32 in host memory. nil tensors are skipped.
-func onHost(operation string, tensors ...*tensor.Tensor) error {
-	for _, t := range tensors {
-		if t != nil && (t.DType() != tensor.Float32 || len(t.Float32s()) != t.Len()) {
-			return fmt.Errorf("%s: %s is not float32 in host memory: %w", operation, t, tensor.ErrShape)
-		}
-	}
-	return nil
-}
-
 // weightsOnHost checks that weights are float32 or bfloat16 in host memory.
 func weightsOnHost(operation string, w *tensor.Tensor) error {
 	if w.DType() == tensor.BFloat16 && len(w.BFloat16s()) == w.Len() {
 		return nil
 	}
-	return onHost(operation, w)
-}
-
-// list is the memory of a tensor, nil for none.
-func list(t *tensor.Tensor) []float32 {
-	if t == nil {
-		return nil
-	}
-	return t.Float32s()
+	return tensor.OnHost(operation, tensor.Float32, w)
 }

@@ -59,12 +59,12 @@ func (c *CPU) Linear(y, x, w, b *tensor.Tensor, p LinearParams) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(onHost("linear", y, x, b, p.Scale, p.Residual), weightsOnHost("linear", w)); err != nil {
+	if err := cmp.Or(tensor.OnHost("linear", tensor.Float32, y, x, b, p.Scale, p.Residual), weightsOnHost("linear", w)); err != nil {
 		return err
 	}
 	k := linearOf(l, w)
-	k.in, k.rows, k.prepared, k.out = list(x), l.Rows, p.Prepared, list(y)
-	k.bias, k.gelu, k.scale, k.residual = list(b), p.GELU, list(p.Scale), list(p.Residual)
+	k.in, k.rows, k.prepared, k.out = x.Float32s(), l.Rows, p.Prepared, y.Float32s()
+	k.bias, k.gelu, k.scale, k.residual = b.Float32s(), p.GELU, p.Scale.Float32s(), p.Residual.Float32s()
 	c.multiply(k)
 	return nil
 }
@@ -73,7 +73,7 @@ func (c *CPU) Linear(y, x, w, b *tensor.Tensor, p LinearParams) error {
 func linearOf(l Layer, w *tensor.Tensor) product {
 	k := product{taps: 1, depth: l.C, numbers: l.C, weights: w.Float32s(), width: l.K}
 	if halves := w.BFloat16s(); halves != nil {
-		k.bfloat16, k.depth = true, ceilDiv(l.C, 2)
+		k.bfloat16, k.depth = true, tensor.Ceil(l.C, 2)
 		if l.C%2 == 0 {
 			k.weights = simd.Pairs(halves)
 		} else {
@@ -96,7 +96,7 @@ func (c *CPU) PrepareLinear(w *tensor.Tensor) error {
 	k.cut(c.level)
 	if k.fillsPanels() {
 		for i := range c.scratch {
-			c.scratch[i].sums = grow(c.scratch[i].sums, k.plan.wide*k.depth)
+			c.scratch[i].sums = tensor.Grow(c.scratch[i].sums, k.plan.wide*k.depth)
 		}
 		c.product = k
 		c.workers.Run(k.plan.panels, c.tasks.prepare)
@@ -124,12 +124,12 @@ func (c *CPU) PatchEmbed(y, x, w, b *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	if err := onHost("patch embedding", y, x, w, b); err != nil {
+	if err := tensor.OnHost("patch embedding", tensor.Float32, y, x, w, b); err != nil {
 		return err
 	}
-	k := product{in: list(x), rows: s.N * s.Count(), taps: s.P, depth: s.P * s.C, tapStride: s.W * s.C, shape: s,
-		weights: list(w),
-		out:     list(y), bias: list(b), width: s.K}
+	k := product{in: x.Float32s(), rows: s.N * s.Count(), taps: s.P, depth: s.P * s.C, tapStride: s.W * s.C, shape: s,
+		weights: w.Float32s(),
+		out:     y.Float32s(), bias: b.Float32s(), width: s.K}
 	c.multiply(k)
 	return nil
 }
@@ -154,7 +154,7 @@ func (c *CPU) multiply(k product) {
 	}
 	k.cut(c.level)
 	if k.packed = k.weights; !k.prepared || !k.fillsPanels() {
-		c.packed = grow(c.packed, k.plan.panels*k.plan.wide*k.reduction())
+		c.packed = tensor.Grow(c.packed, k.plan.panels*k.plan.wide*k.reduction())
 		k.packed = c.packed
 		c.product = k
 		c.workers.Run(k.plan.panels, c.tasks.pack)
@@ -162,15 +162,15 @@ func (c *CPU) multiply(k product) {
 	c.product = k
 	for i := range c.scratch {
 		s := &c.scratch[i]
-		s.offsets = grow(s.offsets, k.plan.perBlock)
+		s.offsets = tensor.Grow(s.offsets, k.plan.perBlock)
 		if k.bfloat16 {
-			s.pairs = grow(s.pairs, k.plan.perBlock*k.plan.chunk)
+			s.pairs = tensor.Grow(s.pairs, k.plan.perBlock*k.plan.chunk)
 		}
 		if !k.plan.direct {
-			s.sums = grow(s.sums, k.plan.perBlock*(k.plan.perPass*k.plan.wide+k.plan.apart))
+			s.sums = tensor.Grow(s.sums, k.plan.perBlock*(k.plan.perPass*k.plan.wide+k.plan.apart))
 		}
 	}
-	c.workers.Run(ceilDiv(k.rows, k.plan.perBlock)*k.plan.groups, c.tasks.multiply)
+	c.workers.Run(tensor.Ceil(k.rows, k.plan.perBlock)*k.plan.groups, c.tasks.multiply)
 	c.product = product{} // do not keep the caller's memory alive
 }
 
@@ -181,21 +181,21 @@ func (k *product) cut(level simd.Level) {
 		pl.level = level.TileLevel(k.width)
 	}
 	pl.rows, pl.wide, pl.narrow = pl.level.TileShape()
-	pl.panels = ceilDiv(k.width, pl.wide)
+	pl.panels = tensor.Ceil(k.width, pl.wide)
 	pl.chunk = k.reduction()
 	if k.taps == 1 {
-		pl.chunk = ceilDiv(k.depth, ceilDiv(k.depth, chunkSteps))
+		pl.chunk = tensor.Ceil(k.depth, tensor.Ceil(k.depth, chunkSteps))
 	}
-	pl.perBlock = max(pl.rows, min(mostRows, inputFloats/max(1, pl.chunk), ceilTo(k.rows, pl.rows))/pl.rows*pl.rows)
-	blocks := max(1, ceilDiv(k.rows, pl.perBlock))
-	pl.perGroup = max(1, pl.panels/ceilDiv(blockTarget, blocks))
+	pl.perBlock = max(pl.rows, min(mostRows, inputFloats/max(1, pl.chunk), tensor.CeilTo(k.rows, pl.rows))/pl.rows*pl.rows)
+	blocks := max(1, tensor.Ceil(k.rows, pl.perBlock))
+	pl.perGroup = max(1, pl.panels/tensor.Ceil(blockTarget, blocks))
 	pl.apart = 16
 	pl.direct = k.gelu == None && k.scale == nil && k.residual == nil && k.width%pl.narrow == 0 &&
 		pl.chunk == k.reduction()
 	if pl.perPass = pl.perGroup; !pl.direct {
 		pl.perPass = max(1, min(pl.perGroup, outputFloats/(pl.perBlock*pl.wide)))
 	}
-	pl.groups = ceilDiv(pl.panels, pl.perGroup)
+	pl.groups = tensor.Ceil(pl.panels, pl.perGroup)
 }
 
 // panelWidth is the width of a panel's tiles. It is narrow if that covers the remaining columns.
@@ -226,7 +226,7 @@ func (c *CPU) packBlock(worker, panel int) {
 
 // completed returns rows of weights as pairs. The last pair of each row has a 0.
 func (c *CPU) completed(k *product, s *scratch, row, count int) []float32 {
-	s.sums = grow(s.sums, count*k.depth)
+	s.sums = tensor.Grow(s.sums, count*k.depth)
 	for i := range count {
 		halves, pairs := k.odd[(row+i)*k.numbers:][:k.numbers], s.sums[i*k.depth:][:k.depth]
 		for e := range pairs {
@@ -250,7 +250,7 @@ func (c *CPU) multiplyBlock(worker, block int) {
 	end := min(begin+pl.perGroup, pl.panels)
 	base := k.offset(lo)
 	if !k.bfloat16 {
-		for i := range s.offsets[:ceilTo(rows, pl.rows)] { // a last tile repeats the last row
+		for i := range s.offsets[:tensor.CeilTo(rows, pl.rows)] { // a last tile repeats the last row
 			s.offsets[i] = k.offset(lo+min(i, rows-1)) - base
 		}
 	}
@@ -283,7 +283,7 @@ func (c *CPU) roundRows(k *product, s *scratch, first, rows, from, steps int) {
 		row := k.in[(first+i)*k.numbers:][:k.numbers]
 		c.level.RoundBFloat16(s.pairs[i*steps:][:steps], row[2*from:min(2*(from+steps), len(row))])
 	}
-	for i := range s.offsets[:ceilTo(rows, k.plan.rows)] { // a last tile repeats the last row
+	for i := range s.offsets[:tensor.CeilTo(rows, k.plan.rows)] { // a last tile repeats the last row
 		s.offsets[i] = min(i, rows-1) * steps
 	}
 }

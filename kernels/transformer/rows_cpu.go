@@ -25,7 +25,7 @@ func (c *CPU) runRows(job rowJob, task func(worker, block int)) {
 	if job.count*job.width > 0 {
 		job.perBlock = max(1, blockFloats/job.width)
 		c.rows = job
-		c.workers.Run(ceilDiv(job.count, job.perBlock), task)
+		c.workers.Run(tensor.Ceil(job.count, job.perBlock), task)
 	}
 	c.rows = rowJob{}
 }
@@ -41,10 +41,10 @@ func (c *CPU) LayerNorm(y, x, gain, bias *tensor.Tensor, eps float32) error {
 	if err != nil {
 		return err
 	}
-	if err := onHost("layer norm", y, x, gain, bias); err != nil {
+	if err := tensor.OnHost("layer norm", tensor.Float32, y, x, gain, bias); err != nil {
 		return err
 	}
-	c.runRows(rowJob{out: list(y), in: list(x), factor: list(gain), bias: list(bias), count: rows.Count, width: rows.Width,
+	c.runRows(rowJob{out: y.Float32s(), in: x.Float32s(), factor: gain.Float32s(), bias: bias.Float32s(), count: rows.Count, width: rows.Width,
 		epsilon: float64(eps)}, c.tasks.normalize)
 	return nil
 }
@@ -70,10 +70,10 @@ func (c *CPU) GELU(y, x *tensor.Tensor, kind GELUKind) error {
 	if err := FitGELU(y, x, kind); err != nil {
 		return err
 	}
-	if err := onHost("gelu", y, x); err != nil {
+	if err := tensor.OnHost("gelu", tensor.Float32, y, x); err != nil {
 		return err
 	}
-	c.runRows(rowJob{out: list(y), in: list(x), count: x.Len(), width: 1, kind: kind}, c.tasks.gelu)
+	c.runRows(rowJob{out: y.Float32s(), in: x.Float32s(), count: x.Len(), width: 1, kind: kind}, c.tasks.gelu)
 	return nil
 }
 
@@ -101,10 +101,10 @@ func (c *CPU) AddScaled(y, x, r, scale *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	if err := onHost("scaled sum", y, x, r, scale); err != nil {
+	if err := tensor.OnHost("scaled sum", tensor.Float32, y, x, r, scale); err != nil {
 		return err
 	}
-	job := rowJob{out: list(y), in: list(x), other: list(r), factor: list(scale), count: rows.Count, width: rows.Width}
+	job := rowJob{out: y.Float32s(), in: x.Float32s(), other: r.Float32s(), factor: scale.Float32s(), count: rows.Count, width: rows.Width}
 	if scale == nil {
 		job.count, job.width = job.count*job.width, 1
 		c.runRows(job, c.tasks.sum)
@@ -134,10 +134,10 @@ func (c *CPU) Tokens(y, patches, prefix, position *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	if err := onHost("tokens", y, patches, prefix, position); err != nil {
+	if err := tensor.OnHost("tokens", tensor.Float32, y, patches, prefix, position); err != nil {
 		return err
 	}
-	c.runRows(rowJob{out: list(y), in: list(patches), other: list(prefix), bias: list(position), sequence: s,
+	c.runRows(rowJob{out: y.Float32s(), in: patches.Float32s(), other: prefix.Float32s(), bias: position.Float32s(), sequence: s,
 		count: s.N * (s.Prefix + s.Patches), width: s.D}, c.tasks.arrange)
 	return nil
 }

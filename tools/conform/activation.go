@@ -1,8 +1,6 @@
 package conform
 
 import (
-	"math"
-
 	"nmn/kernels"
 	"nmn/kernels/tensor"
 	"nmn/tools/ref"
@@ -11,67 +9,8 @@ import (
 var lengths = []int{1, 7, 15, 16, 17, 31, 33, 1000}
 
 func activationCases() []Case {
-	var list []Case
-	for _, n := range lengths {
-		list = append(list, reluCase(n, false), reluCase(n, true))
-	}
-	list = append(list, reluLarge(), refusePair("ReLU", func(k kernels.Backend, t []*tensor.Tensor) error {
-		return k.ReLU(t[0], t[1])
-	}))
-	for _, n := range lengths {
-		list = append(list, reluGradCase(n, false), reluGradCase(n, true))
-	}
-	list = append(list, refusePair("ReLUGrad", func(k kernels.Backend, t []*tensor.Tensor) error {
-		return k.ReLUGrad(t[0], t[1], t[1])
-	}))
-	return append(append(list, dropoutCases("Dropout", kernels.Backend.Dropout)...), dropoutCases("DropoutGrad",
+	return append(dropoutCases("Dropout", kernels.Backend.Dropout), dropoutCases("DropoutGrad",
 		kernels.Backend.DropoutGrad)...)
-}
-
-// awkward puts both zeros, the smallest numbers, infinities and a NaN among the values.
-func (v *values) awkward(n int) []float32 {
-	list := v.normal(n)
-	special := []float32{0, float32(math.Copysign(0, -1)), math.SmallestNonzeroFloat32, -math.SmallestNonzeroFloat32,
-		math.MaxFloat32, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())}
-	for i := range special {
-		if at := 2*i + 1; at < n {
-			list[at] = special[i]
-		}
-	}
-	return v.held(list)
-}
-
-func reluCase(n int, inPlace bool) Case {
-	return Case{Op: "ReLU", Name: named("l=%d,inplace=%v", n, inPlace), build: func(r *values) *call {
-		x := input("x", r.awkward(n), n).computed()
-		y := output("y", ref.ReLU(wide(x.float32s)), exact, n).computed()
-		if inPlace {
-			y.float32s, x = x.float32s, y
-		}
-		return &call{operands: []*operand{y, x}, run: func(k kernels.Backend) error { return k.ReLU(y.t, x.t) }}
-	}}
-}
-
-func reluLarge() Case {
-	const n = 56 * 56 * 256
-	return Case{Op: "ReLU", Name: named("l=%d", n), Large: true, build: func(r *values) *call {
-		x := input("x", r.coarse(n), n).computed()
-		y := output("y", ref.ReLU(wide(x.float32s)), exact, n).computed()
-		return &call{operands: []*operand{y, x}, run: func(k kernels.Backend) error { return k.ReLU(y.t, x.t) }}
-	}}
-}
-
-func reluGradCase(n int, inPlace bool) Case {
-	return Case{Op: "ReLUGrad", Name: named("l=%d,inplace=%v", n, inPlace), build: func(r *values) *call {
-		dy, y := input("dy", r.normal(n), n).computed(), input("y", wideToFloat(ref.ReLU(wide(r.coarse(n)))), n).computed()
-		dx := output("dx", ref.ReLUGrad(wide(dy.float32s), wide(y.float32s)), exact, n).computed()
-		if inPlace {
-			dx.float32s, dy = dy.float32s, dx
-		}
-		return &call{operands: []*operand{dx, dy, y}, run: func(k kernels.Backend) error {
-			return k.ReLUGrad(dx.t, dy.t, y.t)
-		}}
-	}}
 }
 
 func wideToFloat(list []float64) []float32 {

@@ -70,13 +70,6 @@ func (b *broken) ConvGradFilter(dw, x, dy *tensor.Tensor, p conv.Params) error {
 	return b.referenceBackend.ConvGradFilter(dw, x, dy, p)
 }
 
-func (b *broken) ReLUGrad(dx, dy, y *tensor.Tensor) error {
-	if b.reluGrad != nil {
-		return b.reluGrad(b.referenceBackend, dx, dy, y)
-	}
-	return b.referenceBackend.ReLUGrad(dx, dy, y)
-}
-
 func (b *broken) Dropout(y, x, keys, seed *tensor.Tensor, rate float32) error {
 	if b.dropout != nil {
 		return b.dropout(b.referenceBackend, y, x, keys, seed, rate)
@@ -118,20 +111,6 @@ func (b *broken) NoiseStep(out noise.StepOutput, logits, confidence, labels, bag
 		return b.noiseStep(b.referenceBackend, out, logits, confidence, labels, bags, p)
 	}
 	return b.referenceBackend.NoiseStep(out, logits, confidence, labels, bags, p)
-}
-
-func (b *broken) NoisyOR(p, o, bags *tensor.Tensor) error {
-	if b.noisyOR != nil {
-		return b.noisyOR(b.referenceBackend, p, o, bags)
-	}
-	return b.referenceBackend.NoisyOR(p, o, bags)
-}
-
-func (b *broken) BCE(loss, do, o, z *tensor.Tensor, scale float32) error {
-	if b.bce != nil {
-		return b.bce(b.referenceBackend, loss, do, o, z, scale)
-	}
-	return b.referenceBackend.BCE(loss, do, o, z, scale)
 }
 
 func (b *broken) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) error {

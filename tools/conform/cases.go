@@ -11,7 +11,7 @@ import (
 func Cases() []Case {
 	var list []Case
 	for _, family := range []func() []Case{
-		activationCases, poolCases, bagCases, noiseCases, exclusiveCases, likelihoodCases, largeLossCases, updateCases,
+		activationCases, poolCases, bagCases, noiseCases, exclusiveCases, largeLossCases, updateCases,
 		pixelCases, embedCases,
 		transformerCases, lstmCases, entropyCases, convCases,
 	} {

@@ -24,8 +24,6 @@ func (idle) ConvGradData(_, _, _, _ array, _ conv.Params) error               { 
 func (idle) ConvGradDataBias(_, _, _, _, _ array, _ conv.Params) error        { return nil }
 func (idle) ConvGradFilter(_, _, _ array, _ conv.Params) error                { return nil }
 func (idle) ConvGradBias(_, _ array, _ conv.Params) error                     { return nil }
-func (idle) ReLU(_, _ array) error                                            { return nil }
-func (idle) ReLUGrad(_, _, _ array) error                                     { return nil }
 func (idle) Dropout(_, _, _, _ array, _ float32) error                        { return nil }
 func (idle) DropoutGrad(_, _, _, _ array, _ float32) error                    { return nil }
 func (idle) MaxPool(_, _ array) error                                         { return nil }
@@ -34,13 +32,8 @@ func (idle) MaxPoolGradBias(_, _, _, _, _ array, _ pool.MaxGradParams) error  { 
 func (idle) MaxPool3(_, _ array) error                                        { return nil }
 func (idle) MaxPool3Grad(_, _, _, _ array, _ bool) error                      { return nil }
 func (idle) MaxPool3GradBias(_, _, _, _, _ array, _ pool.MaxGradParams) error { return nil }
-func (idle) AvgPool(_, _ array) error                                         { return nil }
-func (idle) AvgPoolGrad(_, _ array) error                                     { return nil }
 func (idle) BagPool(_, _, _ array, _ pool.Kind) error                         { return nil }
 func (idle) BagPoolGrad(_, _, _, _, _ array, _ pool.Kind, _ bool) error       { return nil }
-func (idle) NoisyOR(_, _, _ array) error                                      { return nil }
-func (idle) NoisyORGrad(_, _, _, _ array) error                               { return nil }
-func (idle) BCE(_, _, _, _ array, _ float32) error                            { return nil }
 func (idle) LargeLosses(_, _, _, _ array, _ float32) error                    { return nil }
 func (idle) SGD([]update.Entry, float32) error                                { return nil }
 func (idle) Adam([]update.Entry, update.AdamParams) error                     { return nil }

@@ -66,3 +66,16 @@ func largeLossCase(shape []int, count int, logits string, instead float32, large
 		}}
 	}}
 }
+
+// spreadLogits are ordinary logits or, for extremes, magnitudes to 1e4.
+func spreadLogits(n int, extreme bool, r *values) []float32 {
+	o := r.normal(n)
+	if extreme {
+		r.stretch(o, 1e4)
+		return o
+	}
+	for i := range o {
+		o[i] = 3*o[i] - 2
+	}
+	return o
+}

@@ -1,8 +1,6 @@
 package conform
 
 import (
-	"strings"
-
 	"nmn/kernels"
 	"nmn/kernels/pool"
 	"nmn/kernels/tensor"
@@ -36,9 +34,6 @@ func poolCases() []Case {
 	var list []Case
 	each := func(op string, extra string, build func(m ref.Map, r *values) *call) {
 		for _, m := range poolMaps() {
-			if strings.HasPrefix(op, "Avg") && m.FloorHalf().Len() == 0 {
-				continue // no whole window
-			}
 			list = append(list, Case{Op: op, Name: mapName(m, extra), build: func(r *values) *call { return build(m, r) }})
 		}
 		list = append(list, Case{Op: op, Name: mapName(poolLarge, extra), Large: true, build: func(r *values) *call {
@@ -61,8 +56,6 @@ func poolCases() []Case {
 			}
 		}
 	}
-	each("AvgPool", "", avgPoolCall)
-	each("AvgPoolGrad", "", avgPoolGradCall)
 	return append(list, poolRefusals()...)
 }
 
@@ -153,34 +146,15 @@ func maxPoolGradBiasCall(wd windows, m ref.Map, r *values, p pool.MaxGradParams)
 	}}
 }
 
-func avgPoolCall(m ref.Map, r *values) *call {
-	x := onMap("x", m, r.normal(m.Len()))
-	y := toMap("y", m.FloorHalf(), ref.AvgPool(m, wide(x.float32s)), pointwise(0, 1e-6))
-	return &call{operands: []*operand{y, x}, run: func(k kernels.Backend) error { return k.AvgPool(y.t, x.t) }}
-}
-
-func avgPoolGradCall(m ref.Map, r *values) *call {
-	out := m.FloorHalf()
-	dy := onMap("dy", out, r.normal(out.Len()))
-	wideX, wideDY := wide(r.normal(m.Len())), wide(dy.float32s)
-	dx := toMap("dx", m, ref.AvgPoolGrad(m, wideDY), exact)
-	if m.Len() < 2000 {
-		dx.numeric = differences(wideX, wideDY, func() []float64 { return ref.AvgPool(m, wideX) })
-	}
-	return &call{operands: []*operand{dx, dy}, run: func(k kernels.Backend) error { return k.AvgPoolGrad(dx.t, dy.t) }}
-}
-
 func poolRefusals() []Case {
 	var list []Case
 	// of adds the cases of an operation on a map of 1×5×5×3. Its smaller map, the first operand, has a wrong shape.
-	of := func(op string, run refusal, wrong []namedShape, others ...*operand) {
-		for _, w := range wrong {
+	of := func(op string, run refusal, others ...*operand) {
+		for _, w := range []namedShape{{"floor_mode", []int{1, 2, 2, 3}}, {"channels", []int{1, 3, 3, 4}},
+			{"frames", []int{2, 3, 3, 3}}, {"rank", []int{3, 9}}} {
 			list = append(list, refuse(op, w.name, run, append([]*operand{blank(w.shape...), blank(1, 5, 5, 3)}, others...)...))
 		}
 	}
-	maxima := []namedShape{{"floor_mode", []int{1, 2, 2, 3}}, {"channels", []int{1, 3, 3, 4}},
-		{"frames", []int{2, 3, 3, 3}}, {"rank", []int{3, 9}}}
-	means := []namedShape{{"ceil_mode", []int{1, 3, 3, 3}}, {"channels", []int{1, 2, 2, 4}}, {"rank", []int{3, 4}}}
 	gradient := func(wd windows) refusal {
 		return func(k kernels.Backend, t []*tensor.Tensor) error { return wd.run(k, t[1], t[0], t[1], t[2], false) }
 	}
@@ -191,12 +165,10 @@ func poolRefusals() []Case {
 	}
 	y := blank(1, 3, 3, 3)
 	for _, wd := range []windows{two, three} {
-		of(wd.op, func(k kernels.Backend, t []*tensor.Tensor) error { return wd.forward(k, t[0], t[1]) }, maxima)
-		of(wd.op+"Grad", gradient(wd), maxima, y)
-		of(wd.op+"GradBias", gradientBias(wd), maxima, y, blank(3))
+		of(wd.op, func(k kernels.Backend, t []*tensor.Tensor) error { return wd.forward(k, t[0], t[1]) })
+		of(wd.op+"Grad", gradient(wd), y)
+		of(wd.op+"GradBias", gradientBias(wd), y, blank(3))
 		list = append(list, refuse(wd.op+"GradBias", "bias", gradientBias(wd), y, blank(1, 5, 5, 3), y, blank(4)))
 	}
-	of("AvgPool", func(k kernels.Backend, t []*tensor.Tensor) error { return k.AvgPool(t[0], t[1]) }, means)
-	of("AvgPoolGrad", func(k kernels.Backend, t []*tensor.Tensor) error { return k.AvgPoolGrad(t[1], t[0]) }, means)
 	return list
 }

@@ -156,22 +156,6 @@ func (b *referenceBackend) ConvGradBias(db, dy *tensor.Tensor, p conv.Params) er
 	return nil
 }
 
-func (b *referenceBackend) ReLU(y, x *tensor.Tensor) error {
-	if err := need("relu", is(y, x.Shape()...)); err != nil {
-		return err
-	}
-	put(y, ref.ReLU(get(x)))
-	return nil
-}
-
-func (b *referenceBackend) ReLUGrad(dx, dy, y *tensor.Tensor) error {
-	if err := need("relu gradient", is(dx, y.Shape()...), is(dy, y.Shape()...)); err != nil {
-		return err
-	}
-	put(dx, ref.ReLUGrad(get(dy), get(y)))
-	return nil
-}
-
 func (b *referenceBackend) Dropout(y, x, keys, seed *tensor.Tensor, rate float32) error {
 	if err := need("dropout", is(y, x.Shape()...), keys.DType() == tensor.Int32 && keys.Rank() == 1 &&
 		keys.Len() == x.Dim(0), seed.DType() == tensor.Int32 && seed.Len() == 2); err != nil {
@@ -262,24 +246,6 @@ func (b *referenceBackend) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p p
 	}
 	put(dx, gradient)
 	put(db, sums)
-	return nil
-}
-
-func (b *referenceBackend) AvgPool(y, x *tensor.Tensor) error {
-	m, ok := mapOf(x)
-	if err := need("average pool", ok, isMap(y, m.FloorHalf())); err != nil {
-		return err
-	}
-	put(y, ref.AvgPool(m, get(x)))
-	return nil
-}
-
-func (b *referenceBackend) AvgPoolGrad(dx, dy *tensor.Tensor) error {
-	m, ok := mapOf(dx)
-	if err := need("average pool gradient", ok, isMap(dy, m.FloorHalf())); err != nil {
-		return err
-	}
-	put(dx, ref.AvgPoolGrad(m, get(dy)))
 	return nil
 }
 
@@ -400,50 +366,6 @@ func exclusiveStep(s exclusiveSetup, out noise.StepOutput, logits, transition, l
 	put(out.Observed, r.observed)
 	put(out.Posterior, r.posterior)
 	put(out.BagLogit, r.bagLogit)
-	return nil
-}
-
-func (b *referenceBackend) NoisyOR(p, o, bags *tensor.Tensor) error {
-	s, err := bagged("noisy-or", o, bags)
-	if err == nil {
-		err = need("noisy-or", is(p, s.count(), s.C))
-	}
-	if err == nil {
-		put(p, noisyOR(s, get(o)))
-	}
-	return err
-}
-
-func (b *referenceBackend) NoisyORGrad(do, dp, o, bags *tensor.Tensor) error {
-	s, err := bagged("noisy-or gradient", o, bags)
-	if err == nil {
-		err = need("noisy-or gradient", is(dp, s.count(), s.C), isMap(do, s.Map))
-	}
-	if err != nil {
-		return err
-	}
-	out := make([]float64, s.Len())
-	for n := range s.count() {
-		for k := range s.C {
-			s.scatter(out, ref.NoisyORGrad(get(dp)[n*s.C+k], s.instances(get(o), n, k)), n, k)
-		}
-	}
-	put(do, out)
-	return nil
-}
-
-func (b *referenceBackend) BCE(loss, do, o, z *tensor.Tensor, scale float32) error {
-	if err := need("bce", o.Rank() == 2, is(z, o.Shape()...), may(loss, o.Dim(0)), may(do, o.Shape()...)); err != nil {
-		return err
-	}
-	losses, gradients := make([]float64, o.Dim(0)), make([]float64, o.Len())
-	for i, v := range get(o) {
-		l, d := ref.BCE(v, get(z)[i])
-		losses[i/o.Dim(1)] += l
-		gradients[i] = float64(scale) * d
-	}
-	put(loss, losses)
-	put(do, gradients)
 	return nil
 }
 

@@ -13,17 +13,6 @@ func ReLU(x []float64) []float64 {
 	return y
 }
 
-// ReLUGrad is dy if y > 0, else 0.
-func ReLUGrad(dy, y []float64) []float64 {
-	dx := make([]float64, len(dy))
-	for i, v := range y {
-		if v > 0 {
-			dx[i] = dy[i]
-		}
-	}
-	return dx
-}
-
 // DropoutMask is the mask, 0 or 1, of len(keys) rows of rowLength elements: word i mod 4 of Philox
 // with counter (i/4, keys[t], 0, 0) and the seed as key keeps element i of row t when it is at least
 // rate·2^32 rounded down.

@@ -130,21 +130,3 @@ func log1mExp(l, logL float64) float64 {
 	}
 	return math.Log1p(-math.Exp(-l))
 }
-
-// NoisyOR is 1 - prod over s of (1 - sigmoid(o_s)), as 1 - exp(-sum of softplus).
-func NoisyOR(o []float64) float64 { return math.Exp(joinBag(o, true).logP) }
-
-// NoisyORGrad is dp · (1-p) · sigmoid(o_s) for each instance.
-func NoisyORGrad(dp float64, o []float64) []float64 {
-	log1mP := joinBag(o, true).log1mP
-	d := make([]float64, len(o))
-	for s, v := range o {
-		d[s] = dp * math.Exp(log1mP+LogSigmoid(v))
-	}
-	return d
-}
-
-// BCE is softplus(o) - z·o and its derivative sigmoid(o) - z, in the form (1-z)·p - z·(1-p).
-func BCE(o, z float64) (loss, do float64) {
-	return (1-z)*Softplus(o) + z*Softplus(-o), (1-z)*Sigmoid(o) - z*Sigmoid(-o)
-}

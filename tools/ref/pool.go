@@ -12,9 +12,6 @@ func (m Map) At(t, h, w, c int) int { return index4(m.H, m.W, m.C, t, h, w, c) }
 // CeilHalf is the shape after 2×2 pooling with stride 2 in ceil mode.
 func (m Map) CeilHalf() Map { return Map{T: m.T, H: (m.H + 1) / 2, W: (m.W + 1) / 2, C: m.C} }
 
-// FloorHalf is the shape after 2×2 pooling with stride 2 in floor mode.
-func (m Map) FloorHalf() Map { return Map{T: m.T, H: m.H / 2, W: m.W / 2, C: m.C} }
-
 // MaxPoolArg returns for each element of the CeilHalf output the place in x of the first largest element,
 // row-major, of its window. Windows are cut off at the border.
 func MaxPoolArg(m Map, x []float64) []int {
@@ -122,26 +119,6 @@ func ofChannels(m Map, dx []float64) []float64 {
 		db[i%m.C] += d
 	}
 	return db
-}
-
-// AvgPool is the mean of each whole 2×2 window.
-func AvgPool(m Map, x []float64) []float64 {
-	out := m.FloorHalf()
-	return all(out.T, out.H, out.W, out.C, func(t, p, q, c int) float64 {
-		return (x[m.At(t, 2*p, 2*q, c)] + x[m.At(t, 2*p, 2*q+1, c)] + x[m.At(t, 2*p+1, 2*q, c)] +
-			x[m.At(t, 2*p+1, 2*q+1, c)]) / 4
-	})
-}
-
-// AvgPoolGrad is dy/4 in each cell of a whole window, 0 elsewhere.
-func AvgPoolGrad(m Map, dy []float64) []float64 {
-	out := m.FloorHalf()
-	return all(m.T, m.H, m.W, m.C, func(t, h, w, c int) float64 {
-		if h/2 >= out.H || w/2 >= out.W {
-			return 0
-		}
-		return dy[out.At(t, h/2, w/2, c)] / 4
-	})
 }
 
 // BagMean is g[n,d], the mean over all cells of the frames bags[n] to bags[n+1].

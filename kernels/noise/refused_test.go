@@ -9,50 +9,13 @@ import (
 	"nmn/tools/optest"
 )
 
-// Against the same formulae with the library's logarithm for each class.
-func TestBCE_SumOfClasses(t *testing.T) {
-	const n, k, scale = 3, foldAfter + 7, 0.5
-	in := drawStep(t, 6, n, 1, k)
-	o, _ := in.logits.Reshape(n, k)
-	for i := range o.Float32s() {
-		in.labels.Float32s()[i] = float32(i%5) / 4
-	}
-	o.Float32s()[0], o.Float32s()[1], o.Float32s()[k] = 1e4, -1e4, -700
-	loss, do := optest.Floats(t, nil, n), optest.Floats(t, nil, n, k)
-	if err := newTestCPU(t, 2).BCE(loss, do, o, in.labels, scale); err != nil {
-		t.Fatal(err)
-	}
-	for row := range n {
-		want := 0.0
-		for class := range k {
-			v, z := float64(o.Float32s()[row*k+class]), float64(in.labels.Float32s()[row*k+class])
-			want += (1-z)*softplus(v) + z*softplus(-v)
-			near(t, "gradient", do.Float32s()[row*k+class], scale*(1/(1+math.Exp(-v))-z), 1e-6, 1e-8)
-		}
-		near(t, "loss", loss.Float32s()[row], want, 1e-6, 0)
-	}
-}
-
 // sigmoid(o) - z would round to 0 here.
-func TestBCE_GradientOfConfidentLogitsKeepsItsDigits(t *testing.T) {
-	do := optest.Floats(t, nil, 1, 2)
-	if err := newTestCPU(t, 1).BCE(nil, do, optest.Floats(t, []float32{40, -40}, 1, 2), optest.Floats(t, []float32{1, 0},
-		1, 2), 1); err != nil {
-		t.Fatal(err)
-	}
+func TestNoiseStep_GradientOfConfidentLogitsKeepsItsDigits(t *testing.T) {
+	do := optest.Floats(t, nil, 1, 1, 1, 2)
+	optest.Must(t, newTestCPU(t, 1).NoiseStep(StepOutput{DLogits: do}, optest.Floats(t, []float32{40, -40}, 1, 1, 1, 2), nil,
+		optest.Floats(t, []float32{1, 0}, 1, 2), nil, StepParams{Scale: 1}))
 	near(t, "gradient at 40, label 1", do.Float32s()[0], -math.Exp(-40), 1e-6, 0)
 	near(t, "gradient at -40, label 0", do.Float32s()[1], math.Exp(-40), 1e-6, 0)
-}
-
-func TestBCE_GradientMayOverwriteTheLogits(t *testing.T) {
-	in := drawStep(t, 12, 2, 1, 30)
-	o, _ := in.logits.Reshape(2, 30)
-	do := optest.Floats(t, nil, 2, 30)
-	c := newTestCPU(t, 1)
-	if err := errors.Join(c.BCE(nil, do, o, in.labels, 1), c.BCE(nil, o, o, in.labels, 1)); err != nil {
-		t.Fatal(err)
-	}
-	equal(t, StepOutput{DLogits: do}, StepOutput{DLogits: o})
 }
 
 func TestLabels_OutOfRangeAreRefused(t *testing.T) {
@@ -69,10 +32,6 @@ func TestLabels_OutOfRangeAreRefused(t *testing.T) {
 		out, confidence := in.newOutput(t), in.confidence
 		if !test.noisy {
 			out.DO, confidence = nil, nil
-			o := optest.Floats(t, make([]float32, 8), 2, 4)
-			if err := c.BCE(nil, o, o, in.labels, 1); test.ok != (err == nil) || err != nil && !errors.Is(err, ErrLabel) {
-				t.Errorf("bce, label %g: %v", test.label, err)
-			}
 		}
 		err := c.NoiseStep(out, in.logits, confidence, in.labels, nil, StepParams{Scale: 1})
 		if test.ok != (err == nil) || err != nil && !errors.Is(err, ErrLabel) {
@@ -93,6 +52,7 @@ func TestShapes_ThatDoNotFitAreRefused(t *testing.T) {
 		return c.NoiseStep(out, logits, confidence, labels, bags, StepParams{Scale: 1})
 	}
 	cases := map[string]error{
+		"integer logits":             step(StepOutput{}, optest.Ints(t, 1), nil, nil, nil),
 		"no logits":                  step(StepOutput{}, nil, nil, nil, nil),
 		"logits of two dimensions":   step(StepOutput{}, o, nil, nil, nil),
 		"no cells":                   step(StepOutput{}, optest.Floats(t, nil, 2, 0, 3, 4), nil, nil, nil),
@@ -112,16 +72,6 @@ func TestShapes_ThatDoNotFitAreRefused(t *testing.T) {
 		"posterior":                  step(StepOutput{Posterior: bad}, logits, nil, z, nil),
 		"bag logit":                  step(StepOutput{BagLogit: bad}, logits, nil, nil, nil),
 		"bags of floats":             step(StepOutput{}, logits, nil, nil, optest.Floats(t, []float32{0, 1, 2}, 3)),
-		"integer logits":             c.NoisyOR(o, optest.Ints(t, 1), nil),
-		"noisy-or to other classes":  c.NoisyOR(bad, logits, nil),
-		"noisy-or to nothing":        c.NoisyOR(nil, logits, nil),
-		"gradient to nothing":        c.NoisyORGrad(nil, o, logits, nil),
-		"gradient of another shape":  c.NoisyORGrad(o, o, logits, nil),
-		"noisy-or gradient in place": c.NoisyORGrad(logits, o, logits, nil),
-		"bce labels":                 c.BCE(nil, nil, o, bad, 1),
-		"bce loss":                   c.BCE(bad, nil, o, z, 1),
-		"bce gradient":               c.BCE(nil, bad, o, z, 1),
-		"bce without logits":         c.BCE(nil, nil, nil, z, 1),
 	}
 	for name, err := range cases {
 		if !errors.Is(err, tensor.ErrShape) {
