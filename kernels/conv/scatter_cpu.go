@@ -45,7 +45,7 @@ func (pl *plan) cutScatter(depth int) {
 // scatterNeed is the scratch memory of a block.
 func (k *correlation) scatterNeed() need {
 	pl := &k.plan
-	return need{offsets: tensor.Ceil(k.w, pl.rows) * pl.rows, edge: pl.rows * pl.wide, panel: pl.perGroup * pl.wide * pl.chunk}
+	return need{offsets: tensor.CeilTo(k.w, pl.rows), edge: pl.rows * pl.wide, panel: pl.perGroup * pl.wide * pl.chunk}
 }
 
 // scatterBlock computes an image for a group of panels.

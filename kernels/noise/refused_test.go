@@ -12,8 +12,8 @@ import (
 // sigmoid(o) - z would round to 0 here.
 func TestNoiseStep_GradientOfConfidentLogitsKeepsItsDigits(t *testing.T) {
 	do := optest.Floats(t, nil, 1, 1, 1, 2)
-	optest.Must(t, newTestCPU(t, 1).NoiseStep(StepOutput{DLogits: do}, optest.Floats(t, []float32{40, -40}, 1, 1, 1, 2), nil,
-		optest.Floats(t, []float32{1, 0}, 1, 2), nil, StepParams{Scale: 1}))
+	o, z := optest.Floats(t, []float32{40, -40}, 1, 1, 1, 2), optest.Floats(t, []float32{1, 0}, 1, 2)
+	optest.Must(t, newTestCPU(t, 1).NoiseStep(StepOutput{DLogits: do}, o, nil, z, nil, StepParams{Scale: 1}))
 	near(t, "gradient at 40, label 1", do.Float32s()[0], -math.Exp(-40), 1e-6, 0)
 	near(t, "gradient at -40, label 0", do.Float32s()[1], math.Exp(-40), 1e-6, 0)
 }

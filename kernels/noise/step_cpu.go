@@ -40,7 +40,8 @@ func (c *CPU) NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor
 	offsets, err := tensor.HostOffsets(operation, bags, g.T)
 	if err := cmp.Or(err,
 		tensor.OnHost(operation, tensor.Float32, logits, confidence, labels),
-		tensor.OnHost(operation, tensor.Float32, out.Loss, out.DLogits, out.DO, out.Prob, out.Observed, out.Posterior, out.BagLogit)); err != nil {
+		tensor.OnHost(operation, tensor.Float32, out.Loss, out.DLogits, out.DO, out.Prob, out.Observed, out.Posterior,
+			out.BagLogit)); err != nil {
 		return err
 	}
 	if overlap(out.DLogits, logits) {

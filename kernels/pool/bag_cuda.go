@@ -88,7 +88,8 @@ func (c *CUDA) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind Kind, accumul
 	grid, block := cuda.Dim3{X: s.tiles()}, cuda.Dim3{X: bagTile, Y: strips}
 	a := bagMaxGradientArguments{
 		dx: tensor.At(dx), dg: tensor.At(dg), x: tensor.At(x), g: tensor.At(g), offsets: tensor.At(bags),
-		bags: int32(s.N), frames: int32(s.T), cells: int32(s.Cells()), channels: int32(s.D), accumulate: tensor.Flag(accumulate),
+		bags: int32(s.N), frames: int32(s.T), cells: int32(s.Cells()), channels: int32(s.D),
+		accumulate: tensor.Flag(accumulate),
 	}
 	return c.bag.bagMaxGradient.Launch(c.device.Stream, dx.DType(), grid, block, a)
 }

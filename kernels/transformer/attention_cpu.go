@@ -44,7 +44,8 @@ func (c *CPU) Attention(y, qkv *tensor.Tensor, heads int) error {
 		return nil
 	}
 	a := &c.attention
-	*a = attention{Heads: shape, qkv: qkv.Float32s(), out: y.Float32s(), scale: float32(1 / math.Sqrt(float64(shape.Width)))}
+	*a = attention{Heads: shape, qkv: qkv.Float32s(), out: y.Float32s(),
+		scale: float32(1 / math.Sqrt(float64(shape.Width)))}
 	a.cut(c.level)
 	for i := range c.scratch {
 		s := &c.scratch[i]

@@ -59,7 +59,8 @@ func (c *CPU) Linear(y, x, w, b *tensor.Tensor, p LinearParams) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(tensor.OnHost("linear", tensor.Float32, y, x, b, p.Scale, p.Residual), weightsOnHost("linear", w)); err != nil {
+	if err := cmp.Or(tensor.OnHost("linear", tensor.Float32, y, x, b, p.Scale, p.Residual),
+		weightsOnHost("linear", w)); err != nil {
 		return err
 	}
 	k := linearOf(l, w)

@@ -44,8 +44,8 @@ func (c *CPU) LayerNorm(y, x, gain, bias *tensor.Tensor, eps float32) error {
 	if err := tensor.OnHost("layer norm", tensor.Float32, y, x, gain, bias); err != nil {
 		return err
 	}
-	c.runRows(rowJob{out: y.Float32s(), in: x.Float32s(), factor: gain.Float32s(), bias: bias.Float32s(), count: rows.Count, width: rows.Width,
-		epsilon: float64(eps)}, c.tasks.normalize)
+	c.runRows(rowJob{out: y.Float32s(), in: x.Float32s(), factor: gain.Float32s(), bias: bias.Float32s(),
+		count: rows.Count, width: rows.Width, epsilon: float64(eps)}, c.tasks.normalize)
 	return nil
 }
 
@@ -104,7 +104,8 @@ func (c *CPU) AddScaled(y, x, r, scale *tensor.Tensor) error {
 	if err := tensor.OnHost("scaled sum", tensor.Float32, y, x, r, scale); err != nil {
 		return err
 	}
-	job := rowJob{out: y.Float32s(), in: x.Float32s(), other: r.Float32s(), factor: scale.Float32s(), count: rows.Count, width: rows.Width}
+	job := rowJob{out: y.Float32s(), in: x.Float32s(), other: r.Float32s(), factor: scale.Float32s(),
+		count: rows.Count, width: rows.Width}
 	if scale == nil {
 		job.count, job.width = job.count*job.width, 1
 		c.runRows(job, c.tasks.sum)
@@ -137,8 +138,8 @@ func (c *CPU) Tokens(y, patches, prefix, position *tensor.Tensor) error {
 	if err := tensor.OnHost("tokens", tensor.Float32, y, patches, prefix, position); err != nil {
 		return err
 	}
-	c.runRows(rowJob{out: y.Float32s(), in: patches.Float32s(), other: prefix.Float32s(), bias: position.Float32s(), sequence: s,
-		count: s.N * (s.Prefix + s.Patches), width: s.D}, c.tasks.arrange)
+	c.runRows(rowJob{out: y.Float32s(), in: patches.Float32s(), other: prefix.Float32s(), bias: position.Float32s(),
+		sequence: s, count: s.N * (s.Prefix + s.Patches), width: s.D}, c.tasks.arrange)
 	return nil
 }
 
