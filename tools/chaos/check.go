@@ -44,7 +44,7 @@ func (t *trial) checkEnd() {
 		if e.code < 0 || e.code == 2 || len(t.s.runs) > 0 && e.code == 141 {
 			t.lose("%v, since its output has no reader: %s", e, e.stderr)
 		}
-	case halved, delayed, clocked:
+	case halved, delayed:
 		if e.code != 0 {
 			t.lose("%v: %s", e, e.stderr)
 		}

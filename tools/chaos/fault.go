@@ -26,7 +26,6 @@ const (
 	filled     = "full"      // the disk is full for some milliseconds, from a save of a checkpoint on
 	halved     = "short"     // writes take half of what they are given
 	delayed    = "delay"     // calls are slow
-	clocked    = "clock"     // the time of day jumps
 	raced      = "two"       // a second process does the same
 	changed    = "changed"   // killed, then an input is another one
 	touched    = "touched"   // killed, then files claim another age
@@ -48,8 +47,6 @@ type fault struct {
 	Half bool
 	// Share of the time of the undisturbed run, or of a file, from 0 to 1.
 	Share float64
-	// Jump of the clock.
-	Jump time.Duration
 	// Times is how often something is killed, or which save of a checkpoint it is.
 	Times int
 	File  string // the checkpoint
@@ -77,8 +74,6 @@ func (f fault) String() string {
 		s += fmt.Sprintf(", %s for %v", unix.ErrnoName(f.Errno), f.For)
 	case halved, delayed:
 		s += fmt.Sprintf(" and the %d after it", f.Over)
-	case clocked:
-		s += fmt.Sprintf(", by %v", f.Jump)
 	case damaged:
 		s += fmt.Sprintf(", then %s", map[bool]string{false: "cut", true: "a bit flips"}[f.Other])
 	}
@@ -101,7 +96,7 @@ func (s scenario) draw(r *rand.Rand, calls int, saves map[string]int) fault {
 		return drawKind(r, killedRank, calls)
 	}
 	kinds := []string{killed, killed, killed, killedLate, signalled, signalled, twice, unheard, failsOnce, failsOnce,
-		failsShort, failsShort, failsOn, failsOn, halved, delayed, clocked, raced}
+		failsShort, failsShort, failsOn, failsOn, halved, delayed, raced}
 	if len(s.data) > 0 {
 		kinds = append(kinds, changed, changed, touched)
 	}
@@ -127,8 +122,6 @@ func drawKind(r *rand.Rand, kind string, calls int) fault {
 	signals := []unix.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGUSR1}
 	f.Signals = []unix.Signal{signals[r.IntN(len(signals))]}
 	half := r.IntN(2) == 0
-	jumps := []time.Duration{-time.Hour, time.Hour, -30 * 365 * 24 * time.Hour, 75 * 365 * 24 * time.Hour, -time.Second}
-	f.Jump = jumps[r.IntN(len(jumps))]
 	switch kind {
 	case killed, failsOnce, failsOn:
 		f.Half = half
@@ -171,7 +164,6 @@ var meaning = map[string]string{
 	filled:     "the disk is full for a moment while a checkpoint is saved",
 	halved:     "writes take half of what they are given",
 	delayed:    "a slow disk",
-	clocked:    "the clock jumps",
 	raced:      "two processes do the same at once",
 	changed:    "killed, and data changed before it goes on",
 	touched:    "killed, and the times of data files changed",

@@ -50,7 +50,6 @@ type figures struct {
 
 	mutex  sync.Mutex
 	repeat string
-	quiet  bool // losses are not printed
 }
 
 func newFigures(c *settings) *figures {
@@ -113,9 +112,6 @@ func (f *figures) add(t *trial) {
 		return
 	}
 	f.Failures = append(f.Failures, t)
-	if f.quiet {
-		return
-	}
 	fmt.Printf("\nLOST %s: %s\n", t.Scenario, t.What)
 	for _, line := range t.Commands {
 		fmt.Println("  " + line)
@@ -135,58 +131,18 @@ func shortened(text string) string {
 	return text
 }
 
+// print prints the figures as a table in Markdown.
 func (f *figures) print() {
-	fmt.Printf("\n%d faults tried in %.1f minutes, %d survived, %d lost; %d more came too late to do anything\n",
-		f.Tried, f.Minutes,
-		f.Survived, f.Lost, f.Missed)
-	for _, kind := range slices.Sorted(maps.Keys(f.Kinds)) {
-		c := f.Kinds[kind]
-		fmt.Printf("  %-10s %5d tried %5d survived %5d lost\n", kind, c.Tried, c.Survived, c.Lost)
-	}
-}
-
-func (f *figures) save(path string) error { return durable.SaveJSON(path, f) }
-
-// These lines enclose the table of a page.
-const (
-	tableBegin = "<!-- chaos: begin -->\n"
-	tableEnd   = "<!-- chaos: end -->\n"
-)
-
-// writeTable puts the figures of a campaign into a page.
-func writeTable(figuresPath, page string) error {
-	f, err := durable.LoadJSON[figures](figuresPath, "let chaos write it by --json")
-	if err != nil {
-		return err
-	}
-	if f == nil {
-		return fmt.Errorf("--table: there are no figures in %q; name the file by --json", figuresPath)
-	}
-	text, err := os.ReadFile(page)
-	if err != nil {
-		return err
-	}
-	before, rest, begins := strings.Cut(string(text), tableBegin)
-	_, after, ends := strings.Cut(rest, tableEnd)
-	if !begins || !ends {
-		return fmt.Errorf("%s: no lines %q and %q, between which the table stands", page, tableBegin, tableEnd)
-	}
-	return durable.Save(page, []byte(before+tableBegin+f.table()+tableEnd+after))
-}
-
-// table is the table in Markdown.
-func (f *figures) table() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s, commit %s, %s: %.0f minutes, seed %d, %d scenarios.\n\n", f.Date, f.Commit, f.Machine,
-		f.Minutes, f.Seed,
-		len(f.Scenarios))
-	b.WriteString("| fault | tried | survived | lost |\n|:--|--:|--:|--:|\n")
+	fmt.Printf("\n%s, commit %s, %s: %.0f minutes, seed %d, %d scenarios. %d more faults came too late to do anything.\n",
+		f.Date, f.Commit, f.Machine, f.Minutes, f.Seed, len(f.Scenarios), f.Missed)
+	fmt.Print("\n| fault | tried | survived | lost |\n|:--|--:|--:|--:|\n")
 	for _, kind := range slices.SortedFunc(maps.Keys(f.Kinds), func(a, b string) int {
 		return strings.Compare(meaning[a], meaning[b])
 	}) {
 		c := f.Kinds[kind]
-		fmt.Fprintf(&b, "| %s | %d | %d | %d |\n", meaning[kind], c.Tried, c.Survived, c.Lost)
+		fmt.Printf("| %s | %d | %d | %d |\n", meaning[kind], c.Tried, c.Survived, c.Lost)
 	}
-	fmt.Fprintf(&b, "| **all** | **%d** | **%d** | **%d** |\n", f.Tried, f.Survived, f.Lost)
-	return b.String()
+	fmt.Printf("| **all** | **%d** | **%d** | **%d** |\n", f.Tried, f.Survived, f.Lost)
 }
+
+func (f *figures) save(path string) error { return durable.SaveJSON(path, f) }

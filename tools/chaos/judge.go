@@ -21,7 +21,6 @@ type judge struct {
 	hits    int  // calls that were meddled with
 	kept    bool // a file could not be removed
 	torn    bool // half of a write was made
-	jumped  bool
 }
 
 func (j *judge) verdict(c inject.Call) inject.Verdict {
@@ -78,8 +77,6 @@ func (j *judge) verdict(c inject.Call) inject.Verdict {
 		if c.N <= f.At+f.Over {
 			v.Delay = 20 * time.Millisecond
 		}
-	case clocked:
-		j.jumped = true
 	}
 	j.kept = j.kept || v.Errno != 0 && c.Name == "unlinkat"
 	if v.Kill || v.Half || v.Errno != 0 || len(v.Signals) > 0 || v.Delay > 0 {
@@ -105,16 +102,6 @@ func (j *judge) fail(half bool) inject.Verdict {
 		return inject.Verdict{Half: true}
 	}
 	return inject.Verdict{Errno: j.fault.Errno}
-}
-
-// clock is the time of day that the program sees.
-func (j *judge) clock(now time.Time) time.Time {
-	j.mutex.Lock()
-	defer j.mutex.Unlock()
-	if j.jumped {
-		return now.Add(j.fault.Jump)
-	}
-	return now
 }
 
 // failed reports whether the program has received a failure.

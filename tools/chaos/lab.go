@@ -171,9 +171,6 @@ func (l *lab) start(folder string, args []string, d disturbance) (*running, erro
 		}
 		return v
 	}}
-	if d.judge != nil && d.judge.fault.Kind == clocked {
-		o.Clock = d.judge.clock
-	}
 	var err error
 	r.begun = time.Now()
 	r.process, err = inject.Start(cmd, o)

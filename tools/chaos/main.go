@@ -30,9 +30,7 @@ type settings struct {
 	program   string
 	keep      string
 	json      string
-	table     string
 	list      bool
-	broken    bool
 }
 
 func main() {
@@ -58,10 +56,6 @@ func main() {
 	flag.StringVar(&c.program, "program", "", "`file` of the nmn to try (default: it is built)")
 	flag.StringVar(&c.keep, "keep", "", "`folder`, a new one, to keep what failed in")
 	flag.StringVar(&c.json, "json", "", "`file` for the figures")
-	flag.StringVar(&c.table, "table", "", "write the figures in the file of --json into the table of this `page`, and do "+
-		"nothing else")
-	flag.BoolVar(&c.broken, "broken", false, "break one promise after the other in a copy of nmn, try faults on each for "+
-		"--minutes, and print which are noticed")
 	flag.BoolVar(&c.list, "list", false, "list the scenarios, and do nothing else")
 	flag.Parse()
 	if err := c.run(ctx); err != nil {
@@ -79,10 +73,6 @@ func (c *settings) run(ctx context.Context) error {
 			fmt.Printf("%-22s nmn %s\n", s.name, s.args)
 		}
 		return nil
-	case c.broken:
-		return c.breakPromises(ctx)
-	case c.table != "":
-		return writeTable(c.json, c.table)
 	}
 	chosen := c.chosen()
 	if len(chosen) == 0 {

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -33,13 +32,4 @@ func (s scenario) command() []string { return strings.Fields(s.args) }
 // writes features row by row, and these writes do not wait.
 func (s scenario) outlives() bool {
 	return len(s.runs) > 0 || strings.HasPrefix(s.args, "experiment --")
-}
-
-// subcommand are the words of the command line before its arguments, as "caption train".
-func (s scenario) subcommand(known []string) string {
-	words := s.command()
-	if len(words) > 1 && slices.Contains(known, words[0]+" "+words[1]) {
-		return words[0] + " " + words[1]
-	}
-	return words[0]
 }

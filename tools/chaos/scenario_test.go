@@ -64,6 +64,15 @@ func TestScenarios_HaveAllCommands(t *testing.T) {
 	}
 }
 
+// subcommand are the words of the command line before its arguments, as "caption train".
+func (s scenario) subcommand(known []string) string {
+	words := s.command()
+	if len(words) > 1 && slices.Contains(known, words[0]+" "+words[1]) {
+		return words[0] + " " + words[1]
+	}
+	return words[0]
+}
+
 // writingFlags are the flags of a command that name a file or folder to write.
 func writingFlags(help string) (flags []string) {
 	for _, match := range regexp.MustCompile(`(?m)^ +(?:-., )?(--[a-z-]+) (?:file|folder)`).FindAllStringSubmatch(help,

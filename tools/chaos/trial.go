@@ -160,7 +160,7 @@ func (t *trial) disturb() error {
 	switch t.f.Kind {
 	case killedLate:
 		t.Missed = t.end.code >= 0
-	case unheard, clocked:
+	case unheard:
 	case changed, touched, damaged:
 	default:
 		t.Missed = t.judge.idle()

@@ -125,31 +125,14 @@ func TestReference_FindsWhatIsNotSynced(t *testing.T) {
 	}
 }
 
-func TestFigures_IntoThePage(t *testing.T) {
+func TestFigures_CountByKindAndScenario(t *testing.T) {
 	f := newFigures(&settings{seed: 3})
 	f.add(&trial{Scenario: "a", Kind: killed})
-	f.add(&trial{Scenario: "a", Kind: killed, Lost: []string{"all"}})
-	f.add(&trial{Scenario: "a", Kind: clocked, Missed: true})
-	dir := t.TempDir()
-	numbers, page := filepath.Join(dir, "f.json"), filepath.Join(dir, "page.md")
-	write(t, dir, "page.md", "before\n"+tableBegin+"old\n"+tableEnd+"after\n")
-	if err := f.save(numbers); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeTable(numbers, page); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"before\n", "seed 3, 1 scenarios", "| " + meaning[killed] + " | 2 | 1 | 1 |\n",
-		"| **all** | **2** | **1** | **1** |\n" + tableEnd + "after\n"} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("%q is not in %s", want, text)
-		}
-	}
-	if strings.Contains(string(text), "old") {
-		t.Error("the old table is there still")
+	f.add(&trial{Scenario: "b", Kind: killed, Lost: []string{"all"}})
+	f.add(&trial{Scenario: "a", Kind: delayed, Missed: true})
+	two, one, lost := count{Tried: 2, Survived: 1, Lost: 1}, count{Tried: 1, Survived: 1}, count{Tried: 1, Lost: 1}
+	if f.count != two || *f.Kinds[killed] != two || *f.Scenarios["a"] != one || *f.Scenarios["b"] != lost ||
+		f.Missed != 1 || len(f.Kinds) != 1 || len(f.Failures) != 1 {
+		t.Errorf("%+v", f)
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"nmn/format/safetensors"
 )
 
 // aside is the name of a file that is being written and has not got its own yet.
@@ -107,27 +109,8 @@ func endsIn(content []byte, end string) error {
 
 // wholeTensors holds the size of a safetensors file to its header.
 func wholeTensors(content []byte) error {
-	if len(content) < 8 {
-		return io.ErrUnexpectedEOF
-	}
-	header := binary.LittleEndian.Uint64(content)
-	if header > uint64(len(content)-8) {
-		return io.ErrUnexpectedEOF
-	}
-	var tensors map[string]struct {
-		Offsets [2]int `json:"data_offsets"`
-	}
-	if err := json.Unmarshal(content[8:8+header], &tensors); err != nil {
-		return err
-	}
-	end := 0
-	for _, t := range tensors {
-		end = max(end, t.Offsets[1])
-	}
-	if size := 8 + int(header) + end; size != len(content) {
-		return fmt.Errorf("%d bytes, want %d", len(content), size)
-	}
-	return nil
+	_, err := safetensors.NewReader(bytes.NewReader(content), int64(len(content)))
+	return err
 }
 
 var (

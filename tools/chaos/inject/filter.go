@@ -42,8 +42,8 @@ const (
 )
 
 // filter makes the program of the kernel's filter. Calls that may change files are sent to the listener, all
-// others pass. With clock, reading the time of day is also sent.
-func filter(clock bool) []unix.SockFilter {
+// others pass.
+func filter() []unix.SockFilter {
 	load := func(offset uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 	}
@@ -60,10 +60,6 @@ func filter(clock bool) []unix.SockFilter {
 	const changing = unix.O_WRONLY | unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC
 	program = append(program, equal(unix.SYS_OPENAT, 4), load(offsetArgs+8*2),
 		unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: changing, Jf: 1}, tell, pass)
-	if clock {
-		program = append(program, equal(unix.SYS_CLOCK_GETTIME, 4), load(offsetArgs), equal(unix.CLOCK_REALTIME, 1),
-			tell, pass)
-	}
 	for number := range filtered {
 		if number != unix.SYS_OPENAT {
 			program = append(program, equal(uint32(number), 1), tell)
@@ -73,11 +69,11 @@ func filter(clock bool) []unix.SockFilter {
 }
 
 // install puts the filter on this thread and its later programs, and returns its listener.
-func install(clock bool) (int, error) {
+func install() (int, error) {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return 0, err
 	}
-	code := filter(clock)
+	code := filter()
 	program := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
 	set := func(flags uintptr) (int, unix.Errno) {
 		fd, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags,

@@ -50,7 +50,6 @@ var programs = map[string]func() error{
 		}
 		return errors.New((<-heard).String())
 	},
-	"tells the time": func() error { return errors.New(time.Now().UTC().Format(time.DateOnly)) },
 	"leaves a child": func() error {
 		child := exec.Command("sleep", "3600")
 		if err := child.Start(); err != nil {
@@ -164,18 +163,6 @@ func TestVerdict_SignalArrivesBeforeTheCall(t *testing.T) {
 	}})
 	if err == nil || out != "hangup\n" {
 		t.Errorf("%v, it prints %q, want that it received the hangup", err, out)
-	}
-}
-
-func TestStart_ClockOfTheProgramAlone(t *testing.T) {
-	_, out, err := supervised(t, "tells the time", folder(t), Options{Clock: func(time.Time) time.Time {
-		return time.Date(1999, 12, 31, 12, 0, 0, 0, time.UTC)
-	}})
-	if err == nil || out != "1999-12-31\n" {
-		t.Errorf("%v, it prints %q", err, out)
-	}
-	if time.Now().Year() < 2020 {
-		t.Error("the clock of this process is another one too")
 	}
 }
 

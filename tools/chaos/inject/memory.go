@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -52,16 +51,6 @@ func readMemory(pid int, at uint64, size int) ([]byte, error) {
 	return b[:n], err
 }
 
-func writeMemory(pid int, at uint64, content []byte) error {
-	memory, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer memory.Close()
-	_, err = memory.WriteAt(content, int64(at))
-	return err
-}
-
 // writeHalf makes the first half of a write in place of the process, through its own open file, so that its offset
 // moves.
 func writeHalf(n *notification) (int, error) {
@@ -98,17 +87,4 @@ func tgid(thread int) int {
 		}
 	}
 	return thread
-}
-
-// tellTime answers a question for the time of day.
-func (p *Process) tellTime(n *notification) response {
-	now := p.options.Clock(time.Now()).UnixNano()
-	told := unix.NsecToTimespec(now)
-	content := make([]byte, 16)
-	putInt64(content, told.Sec)
-	putInt64(content[8:], told.Nsec)
-	if err := writeMemory(int(n.pid), n.args[1], content); err != nil {
-		return response{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
-	}
-	return response{id: n.id}
 }

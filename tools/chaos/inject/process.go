@@ -21,9 +21,6 @@ type Options struct {
 	Watch string
 	// Judge is asked about each call, one at a time. nil lets all pass.
 	Judge func(Call) Verdict
-	// Clock, if set, returns the time of day that the program and its children read. It receives the true
-	// time.
-	Clock func(time.Time) time.Time
 	// Leave is how long after the program its children may end; 0 is 5 s.
 	Leave time.Duration
 }
@@ -57,11 +54,7 @@ func Start(cmd *exec.Cmd, o Options) (*Process, error) {
 		return nil, err
 	}
 	defer ours.Close()
-	name := stubName
-	if o.Clock != nil {
-		name = stubClockName
-	}
-	cmd.Args = append([]string{name, path}, cmd.Args[1:]...)
+	cmd.Args = append([]string{stubName, path}, cmd.Args[1:]...)
 	cmd.Path = self
 	cmd.ExtraFiles = []*os.File{theirs}
 	if cmd.SysProcAttr == nil {

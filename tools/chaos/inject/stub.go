@@ -11,44 +11,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The name under which the program starts itself as a stub, without a clock of its own and with one.
-const (
-	stubName      = "inject-stub"
-	stubClockName = "inject-stub-clock"
-)
+// stubName is the name under which the program starts itself as a stub.
+const stubName = "inject-stub"
 
 // stubSocket is the descriptor of the stub's end of the socket pair.
 const stubSocket = 3
 
 func init() {
-	if len(os.Args) > 1 && (os.Args[0] == stubName || os.Args[0] == stubClockName) {
+	if len(os.Args) > 1 && os.Args[0] == stubName {
 		runtime.LockOSThread() // the first thread, as this is an init: the filter is on it, and it stays on exec
-		fmt.Fprintln(os.Stderr, "inject: cannot start the program:", stub(os.Args[1:], os.Args[0] == stubClockName))
+		fmt.Fprintln(os.Stderr, "inject: cannot start the program:", stub(os.Args[1:]))
 		os.Exit(127)
 	}
 }
 
 // stub installs the filter, hands over its listener and becomes the program.
-func stub(args []string, clock bool) error {
+func stub(args []string) error {
 	path, err := exec.LookPath(args[0])
 	if err != nil {
 		return err
 	}
 	unix.CloseOnExec(stubSocket)
 	environment := os.Environ()
-	listener, err := install(clock)
+	listener, err := install()
 	if err != nil {
 		return fmt.Errorf("the kernel's filter of system calls: %w", err)
 	}
 	if err := unix.Sendmsg(stubSocket, []byte{0}, unix.UnixRights(listener), nil, 0); err != nil {
 		return err
-	}
-	if clock {
-		// Wait until the parent traces this thread, which lets it take away the clock that is read without a call. It
-		// answers no call before the program begins, so that from here on nothing may be written.
-		_, _ = unix.Read(stubSocket, make([]byte, 1))
-		_ = unix.Exec(path, args, environment)
-		unix.Exit(127)
 	}
 	return unix.Exec(path, args, environment)
 }
