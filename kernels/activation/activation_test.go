@@ -26,42 +26,11 @@ func drawn(t testing.TB, seed uint64, shape ...int) *tensor.Tensor {
 	return optest.Normal(t, &stream, 1, shape...)
 }
 
-// wordsOf is a seed as its tensor holds it.
-func wordsOf(seed uint64) []int32 { return []int32{int32(seed), int32(seed >> 32)} }
-
 func same(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	for i, w := range want {
 		if math.Float32bits(got[i]) != math.Float32bits(w) {
 			t.Fatalf("%s: element %d is %g, want %g", what, i, got[i], w)
-		}
-	}
-}
-
-// The mask as the contract words it, with the generator of package rng.
-func TestDropout_MaskIsThatOfTheContract(t *testing.T) {
-	for _, shape := range [][]int{{3, 1}, {2, 7}, {2, 3, 3, 5}, {2, blockLength + 6}, {1, 2 * blockLength}} {
-		for _, rate := range []float32{0, 0.1, 0.5, 0.999} {
-			t.Run(fmt.Sprintf("%v/rate=%g", shape, rate), func(t *testing.T) {
-				x := drawn(t, 2, shape...)
-				keys := optest.Ints(t, []int32{5, -7, math.MaxInt32}[:shape[0]]...)
-				seed := optest.Ints(t, wordsOf(0x123456789abcdef0)...)
-				y := optest.Floats(t, make([]float32, x.Len()), shape...)
-				optest.Must(t, newTestCPU(t, 2).Dropout(y, x, keys, seed, rate))
-				row := x.Len() / shape[0]
-				threshold := uint32(math.Floor(float64(rate) * (1 << 32)))
-				for i, v := range x.Float32s() {
-					word := rng.Block([4]uint32{uint32(i % row / 4), uint32(keys.Int32s()[i/row])},
-						[2]uint32{0x9abcdef0, 0x12345678})[i%row%4]
-					want := 0.0
-					if word >= threshold {
-						want = float64(v) / (1 - float64(rate))
-					}
-					if got := float64(y.Float32s()[i]); math.Abs(got-want) > 2e-7*math.Abs(want) {
-						t.Fatalf("element %d is %g, want %g", i, got, want)
-					}
-				}
-			})
 		}
 	}
 }
@@ -112,17 +81,6 @@ func TestDropout_MaskBelongsToTheKey(t *testing.T) {
 	}
 }
 
-func TestDropout_AllocatesNothing(t *testing.T) {
-	x, y, keys, seed := drawn(t, 5, 4, 50), drawn(t, 6, 4, 50), optest.Ints(t, 1, 2, 3, 4), optest.Ints(t, 0, 0)
-	c := newTestCPU(t, 2)
-	allocations := testing.AllocsPerRun(20, func() {
-		optest.Must(t, c.Dropout(y, x, keys, seed, 0.5), c.DropoutGrad(x, y, keys, seed, 0.5))
-	})
-	if allocations != 0 {
-		t.Errorf("%g allocations", allocations)
-	}
-}
-
 func TestShapesAndRates_ThatDoNotFitAreRefused(t *testing.T) {
 	c := newTestCPU(t, 1)
 	x, keys, seed := drawn(t, 1, 2, 3), optest.Ints(t, 1, 2), optest.Ints(t, 1, 2)
@@ -148,20 +106,6 @@ func TestShapesAndRates_ThatDoNotFitAreRefused(t *testing.T) {
 	for _, rate := range []float32{-0.1, 1, 1.5, float32(math.NaN()), float32(math.Inf(1))} {
 		if err := c.Dropout(x, x, keys, seed, rate); !errors.Is(err, ErrRate) {
 			t.Errorf("rate %g: %v", rate, err)
-		}
-	}
-}
-
-// B/s counts bytes read and written.
-func BenchmarkDropout(b *testing.B) {
-	const n = 64 * 224 * 224
-	x, y, keys, seed := drawn(b, 1, 1, n), drawn(b, 2, 1, n), optest.Ints(b, 7), optest.Ints(b, 1, 2)
-	c := newTestCPU(b, 0)
-	b.SetBytes(4 * n * 2)
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := c.Dropout(y, x, keys, seed, 0.5); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

@@ -208,34 +208,6 @@ func TestResults_SameBitsForAnyNumberOfThreads(t *testing.T) {
 	}
 }
 
-// Whichever worker takes a block, its memory is there after the first call.
-func TestSteadyState_AllocatesNothing(t *testing.T) {
-	for _, level := range simd.Levels() {
-		dev := tensor.NewCPU(3, level.String())
-		defer dev.Close()
-		c := NewCPU(dev, level, false)
-		for _, s := range []shape{{2, 12, 12, 19, 37, 3, 3, 1, 1}, {13, 4, 4, 5, 37, 3, 3, 1, 1}, {2, 3, 3, 64, 33, 3, 3, 0,
-			1}, {1, 30, 40, 3, 5, 3, 3, 1, 1}, {1, 5, 5, 300, 12, 7, 7, 3, 1},
-			{2, 9, 8, 19, 37, 3, 3, 1, 2}, {2, 9, 8, 16, 32, 1, 1, 0, 2}, {1, 30, 33, 3, 16, 7, 7, 3, 2}, {2, 20, 20, 32, 32, 3,
-				3, 1, 1}} {
-			p := newProblem(s)
-			x, w, b, y := p.tensors(t)
-			dx, dw := of(t, make([]float32, x.Len()), x.Shape()...), of(t, make([]float32, w.Len()), w.Shape()...)
-			step := func() {
-				must(t, c.Conv(y, x, w, b, Params{Pad: s.pad, Stride: s.stride, ReLU: true}))
-				must(t, c.ConvGradFilter(dw, x, y, Params{Pad: s.pad, Stride: s.stride}))
-				must(t, c.ConvGradData(dx, y, w, x, Params{Pad: s.pad, Stride: s.stride}))
-				must(t, c.ConvGradBias(b, y, Params{}))
-				must(t, c.ConvAdd(y, x, w, b, y, Params{Pad: s.pad, Stride: s.stride, ReLU: true}))
-			}
-			// Rounded down: now and then Go itself allocates when a worker waits.
-			if n := testing.AllocsPerRun(10, step); n != 0 {
-				t.Fatalf("%s, %v: a step allocates %g times", level, s, n)
-			}
-		}
-	}
-}
-
 func TestConv_KeepsNaN(t *testing.T) {
 	eachLevel(t, func(t *testing.T, c *CPU) {
 		for _, k := range []int{36, 64} {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
+	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 	"nmn/tools/optest"
 )
@@ -39,4 +40,13 @@ func (in stepInput) newOutput(t testing.TB) StepOutput {
 		Prob: optest.Floats(t, nil, n, k), Observed: optest.Floats(t, nil, n, k), Posterior: optest.Floats(t, nil, n, k),
 		BagLogit: optest.Floats(t, nil, n, k),
 	}
+}
+
+// newTestCPU computes at the level of the environment, the best one by default.
+func newTestCPU(t testing.TB, threads int) *CPU {
+	return newCPUAt(t, threads, optest.Level(t))
+}
+
+func newCPUAt(t testing.TB, threads int, level simd.Level) *CPU {
+	return NewCPU(optest.Device(t, threads), level)
 }

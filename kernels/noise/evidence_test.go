@@ -152,35 +152,3 @@ func TestEvidence_NaNLogitSurfaces(t *testing.T) {
 		}
 	}
 }
-
-func TestEvidence_AllocatesNothing(t *testing.T) {
-	in := drawStep(t, 73, 4, 5, 100).witness(1)
-	out, c := in.newOutput(t), newTestCPU(t, 2)
-	out.DO = nil
-	if n := testing.AllocsPerRun(20, func() {
-		optest.Must(t, c.NoiseStep(out, in.logits, nil, in.labels, nil, StepParams{MIL: true, Scale: 1, Evidence: true}))
-	}); n != 0 {
-		t.Errorf("%g allocations a step", n)
-	}
-}
-
-// BenchmarkEvidence times the step with evidence and the step with labels.
-func BenchmarkEvidence(b *testing.B) {
-	for _, evidence := range []bool{true, false} {
-		b.Run(fmt.Sprintf("evidence=%t", evidence), func(b *testing.B) {
-			in, c := drawStep(b, 1, 32, 1, 1000), newTestCPU(b, 1)
-			if evidence {
-				in = in.witness(1)
-			}
-			out := in.newOutput(b)
-			out.DO = nil
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := c.NoiseStep(out, in.logits, nil, in.labels, nil, StepParams{MIL: true, Scale: 1,
-					Evidence: evidence}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

@@ -80,14 +80,6 @@ func TestExclusive_IdentityTransitionChangesNothing(t *testing.T) {
 	}
 }
 
-func TestExclusive_SameBitsForAnyNumberOfThreads(t *testing.T) {
-	in := drawExclusive(t, 33, 2, 40)
-	want := in.run(t, 1, in.transition)
-	for _, threads := range []int{2, 3, 8} {
-		equal(t, want, in.run(t, threads, in.transition))
-	}
-}
-
 func TestExclusive_AnUnknownLabelTeachesNothing(t *testing.T) {
 	in := drawExclusive(t, 2, 1, 6)
 	for k := range 6 {
@@ -118,21 +110,6 @@ func TestExclusive_NaNStaysInItsBag(t *testing.T) {
 	}
 }
 
-func TestExclusive_AllocatesNothing(t *testing.T) {
-	in := drawExclusive(t, 4, 2, 50)
-	out, c := in.newOutput(t), newTestCPU(t, 2)
-	out.DO = nil
-	allocations := testing.AllocsPerRun(20, func() {
-		if err := c.NoiseStep(out, in.logits, in.transition, in.labels, nil,
-			StepParams{Exclusive: true, Scale: 1}); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if allocations != 0 {
-		t.Errorf("%v allocations", allocations)
-	}
-}
-
 func TestExclusive_WhatDoesNotFitIsRefused(t *testing.T) {
 	in := drawExclusive(t, 2, 1, 4)
 	p := StepParams{Exclusive: true, Scale: 1}
@@ -149,18 +126,6 @@ func TestExclusive_WhatDoesNotFitIsRefused(t *testing.T) {
 		if err := newTestCPU(t, 1).NoiseStep(refused.out, in.logits, nil, in.labels, nil,
 			refused.p); !errors.Is(err, tensor.ErrShape) {
 			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-func BenchmarkExclusive(b *testing.B) {
-	in := drawExclusive(b, 32, 1, 36)
-	out, c := in.newOutput(b), newTestCPU(b, 0)
-	out.DO, out.Observed, out.BagLogit = nil, nil, nil
-	for b.Loop() {
-		if err := c.NoiseStep(out, in.logits, in.transition, in.labels, nil,
-			StepParams{Exclusive: true, Scale: 1}); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

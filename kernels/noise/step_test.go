@@ -190,22 +190,6 @@ func TestNoiseStep_ColumnsAndRanges(t *testing.T) {
 	}
 }
 
-func TestNoiseStep_SharedConfidenceEqualsARepeatedOne(t *testing.T) {
-	in := drawStep(t, 13, 3, 2, 5)
-	row := in.confidence.Float32s()[:4*in.classes]
-	for bag := range in.bags {
-		copy(in.confidence.Float32s()[bag*4*in.classes:], row)
-	}
-	c, p := newTestCPU(t, 1), StepParams{Scale: 1}
-	repeated, shared := in.newOutput(t), in.newOutput(t)
-	err := errors.Join(c.NoiseStep(repeated, in.logits, in.confidence, in.labels, nil, p),
-		c.NoiseStep(shared, in.logits, optest.Floats(t, row, 1, 2, 2, in.classes), in.labels, nil, p))
-	if err != nil {
-		t.Fatal(err)
-	}
-	equal(t, repeated, shared)
-}
-
 // equal demands equal bits in all tensors of two outputs.
 func equal(t *testing.T, a, b StepOutput) {
 	t.Helper()
@@ -323,32 +307,6 @@ func TestNoiseStep_DestinationsMayBeLeftOut(t *testing.T) {
 	}
 }
 
-// Bags of one, three and two frames equal three steps on a bag each.
-func TestNoiseStep_RaggedBagsAreSeparate(t *testing.T) {
-	in := drawStep(t, 23, 6, 4, 5) // six frames of four cells
-	offsets := optest.Ints(t, 0, 1, 4, 6)
-	for _, mil := range []bool{true, false} {
-		c, p := newTestCPU(t, 2), StepParams{MIL: mil, Scale: 1}
-		joint := StepOutput{Loss: optest.Floats(t, nil, 3), DLogits: optest.Floats(t, nil, 6, 4, 1, 5)}
-		labels := optest.Floats(t, in.labels.Float32s()[:15], 3, 5)
-		if err := c.NoiseStep(joint, in.logits, nil, labels, offsets, p); err != nil {
-			t.Fatal(err)
-		}
-		for bag := range 3 {
-			lo, hi := int(offsets.Int32s()[bag]), int(offsets.Int32s()[bag+1])
-			logits, _ := in.logits.Rows(lo, hi)
-			flat, _ := logits.Reshape(1, (hi-lo)*4, 1, 5)
-			label, _ := labels.Rows(bag, bag+1)
-			alone := StepOutput{Loss: optest.Floats(t, nil, 1), DLogits: optest.Floats(t, nil, 1, (hi-lo)*4, 1, 5)}
-			if err := c.NoiseStep(alone, flat, nil, label, nil, p); err != nil {
-				t.Fatal(err)
-			}
-			part, _ := joint.DLogits.Rows(lo, hi)
-			equal(t, StepOutput{Loss: optest.Floats(t, joint.Loss.Float32s()[bag:bag+1], 1), DLogits: part}, alone)
-		}
-	}
-}
-
 // A bag of many cells crosses the point at which the running product may be folded, and the point at which
 // the cells are cut into parts. p is far from, near and far beyond float32's range.
 func TestNoiseStep_ManyCells(t *testing.T) {
@@ -378,23 +336,6 @@ func TestNoiseStep_ManyCells(t *testing.T) {
 			near(t, fmt.Sprintf("bag logit of %d cells at %g", cells, o), out.BagLogit.Float32s()[0], logit, 1e-6, 0)
 			near(t, fmt.Sprintf("loss of %d cells at %g", cells, o), out.Loss.Float32s()[0], softplus(-logit), 1e-6, 1e-30)
 			near(t, fmt.Sprintf("gradient of %d cells at %g", cells, o), out.DLogits.Float32s()[cells/2], share, 2e-5, 1e-35)
-		}
-	}
-}
-
-func TestNoiseStep_AllocatesNothing(t *testing.T) {
-	// The sizes give whole blocks, and parts of blocks.
-	for _, in := range []stepInput{drawStep(t, 29, 4, 5, 100), drawStep(t, 29, 1, 20000, 3)} {
-		out, c := in.newOutput(t), newTestCPU(t, 2)
-		offsets := optest.Ints(t, []int32{0, 1, 2, 3, 4}[:in.bags+1]...)
-		allocations := testing.AllocsPerRun(20, func() {
-			if err := c.NoiseStep(out, in.logits, in.confidence, in.labels, offsets,
-				StepParams{MIL: true, Scale: 1}); err != nil {
-				t.Fatal(err)
-			}
-		})
-		if allocations != 0 {
-			t.Errorf("%g allocations a step of %d bags", allocations, in.bags)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package pixels
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"testing"
 
@@ -36,48 +35,6 @@ func drawn(t testing.TB, shape ...int) *tensor.Tensor {
 
 var imageNet = Params{Mean: [3]float32{123.68, 116.779, 103.939}, Scale: [3]float32{1, 0.5, 1 / 57.375}}
 
-func TestNormalize_ValidPartFlipAndCanvas(t *testing.T) {
-	const frames, h, w = 4, 5, 13
-	sizes := []int32{5, 13, 3, 11, 0, 0, 5, 1}
-	for _, channels := range []int{3, 4, 8} {
-		for _, flip := range []bool{false, true} {
-			for _, sized := range []bool{false, true} {
-				t.Run(fmt.Sprintf("channels=%d/flip=%t/sizes=%t", channels, flip, sized), func(t *testing.T) {
-					pixels, x := drawn(t, frames, h, w, 3), optest.Floats(t, nil, frames, h, w, channels)
-					var size, flips *tensor.Tensor
-					flipped := []uint8{1, 0, 1, 1}
-					if sized {
-						size = must[*tensor.Tensor](t)(tensor.OfInt32s(sizes, frames, 2))
-					}
-					if flip {
-						flips = must[*tensor.Tensor](t)(tensor.OfUint8s(flipped, frames))
-					}
-					optest.Must(t, newTestCPU(t, 2).Normalize(x, pixels, size, flips, imageNet))
-					for i, got := range x.Float32s() {
-						channel, column, row, frame := i%channels, i/channels%w, i/(channels*w)%h, i/(channels*w*h)
-						height, width := h, w
-						if sized {
-							height, width = int(sizes[2*frame]), int(sizes[2*frame+1])
-						}
-						want := float32(0)
-						if channel < 3 && row < height && column < width {
-							source := column
-							if flip && flipped[frame] != 0 {
-								source = width - 1 - column
-							}
-							v := pixels.Uint8s()[((frame*h+row)*w+source)*3+channel]
-							want = (float32(v) - imageNet.Mean[channel]) * imageNet.Scale[channel]
-						}
-						if got != want {
-							t.Fatalf("frame %d, row %d, column %d, channel %d is %g, want %g", frame, row, column, channel, got, want)
-						}
-					}
-				})
-			}
-		}
-	}
-}
-
 // Each call uses its own constants.
 func TestNormalize_OtherConstantsGiveOtherValues(t *testing.T) {
 	c, pixels, x := newTestCPU(t, 1), drawn(t, 1, 1, 1, 3), optest.Floats(t, nil, 1, 1, 1, 3)
@@ -88,20 +45,6 @@ func TestNormalize_OtherConstantsGiveOtherValues(t *testing.T) {
 				t.Errorf("%v: channel %d is %g, want %g", p, i, got, want)
 			}
 		}
-	}
-}
-
-func TestNormalize_AllocatesNothing(t *testing.T) {
-	c, pixels, x := newTestCPU(t, 2), drawn(t, 2, 5, 5, 3), optest.Floats(t, nil, 2, 5, 5, 4)
-	sizes := must[*tensor.Tensor](t)(tensor.OfInt32s([]int32{5, 5, 3, 2}, 2, 2))
-	flips := must[*tensor.Tensor](t)(tensor.OfUint8s([]uint8{0, 1}, 2))
-	allocations := testing.AllocsPerRun(20, func() {
-		if err := c.Normalize(x, pixels, sizes, flips, imageNet); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if allocations != 0 {
-		t.Errorf("%g allocations", allocations)
 	}
 }
 
@@ -132,22 +75,5 @@ func TestNormalize_RefusesWhatDoesNotFit(t *testing.T) {
 		if err := c.Normalize(x, pixels, nil, nil, p); !errors.Is(err, ErrParams) {
 			t.Errorf("scale %g: %v", v, err)
 		}
-	}
-}
-
-// B/s counts bytes read and floats written.
-func BenchmarkNormalize(b *testing.B) {
-	const n, side = 8, 224
-	for _, channels := range []int{3, 4} {
-		b.Run(fmt.Sprintf("channels=%d", channels), func(b *testing.B) {
-			c, pixels, x := newTestCPU(b, 0), drawn(b, n, side, side, 3), optest.Floats(b, nil, n, side, side, channels)
-			b.SetBytes(int64(pixels.Bytes() + x.Bytes()))
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := c.Normalize(x, pixels, nil, nil, imageNet); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

@@ -16,24 +16,6 @@ func averagedEntries(t *testing.T, seed uint64) []Entry {
 	return entries
 }
 
-func TestAverage_IsTheFormula(t *testing.T) {
-	entries := averagedEntries(t, 7)
-	var want [][]float64
-	for _, e := range entries {
-		w, _, _, average := copied(e)
-		for i := range average {
-			if e.LR != 0 {
-				average[i] = .99*average[i] + .01*w[i]
-			}
-		}
-		want = append(want, average)
-	}
-	optest.Must(t, newTestCPU(t, 2).Average(entries, .01))
-	for i, e := range entries {
-		check(t, "average", e.Average, want[i])
-	}
-}
-
 // After a validation with the averages, training continues from equal bits.
 func TestExchange_TwiceIsNothing(t *testing.T) {
 	entries := averagedEntries(t, 8)
