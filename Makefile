@@ -137,8 +137,8 @@ sbom: ## write a bill of materials of the program, build/nmn.cdx.json (CycloneDX
 vulnerabilities: ## check the program's dependencies against Go's database of vulnerabilities (needs vuln.go.dev)
 	$$($(GO) -C tools/extern tool -n govulncheck) ./...
 
-mutate: ## make small mistakes in PACKAGES (default all), print the mistakes that no test finds, and write the scores into build/mutation.md (MUTANTS of each package, default 12)
-	$(GO) run ./tools/mutate --per-package $${MUTANTS:-12} --table build/mutation.md $(PACKAGES)
+mutate: ## make small mistakes in PACKAGES (default all), and print the mistakes that no test finds (MUTANTS of each package, default 12)
+	$(GO) run ./tools/mutate --per-package $${MUTANTS:-12} $(PACKAGES)
 
 module: ## rename the module, so that others can require it: make module MODULE=host/owner/nmn (GNU sed)
 	test -n '$(MODULE)'

@@ -37,13 +37,13 @@ const (
 
 // all tries the packages one after the other, and prints the score of each and of all. A package whose tests
 // fail without a mutant has no score.
-func (c *campaign) all(ctx context.Context, packages []*pkg) ([]*score, error) {
+func (c *campaign) all(ctx context.Context, packages []*pkg) error {
 	var scores []*score
 	var errs []error
 	for _, p := range packages {
 		s, err := c.one(ctx, p)
 		if ctx.Err() != nil {
-			return scores, ctx.Err()
+			return ctx.Err()
 		} else if err != nil {
 			errs = append(errs, err)
 			continue
@@ -51,7 +51,7 @@ func (c *campaign) all(ctx context.Context, packages []*pkg) ([]*score, error) {
 		scores = append(scores, s)
 	}
 	fmt.Fprintln(c.out, total(scores))
-	return scores, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 func (c *campaign) one(ctx context.Context, p *pkg) (*score, error) {

@@ -2,7 +2,7 @@
 // < for a <= or a Sync left out, and runs the package's own tests. A mutant that makes a test fail is killed.
 // One that does not has survived, and shows a change that could go unnoticed.
 //
-//	go run ./tools/mutate --per-package 12 --table build/mutation.md ./internal/durable ./eval/...
+//	go run ./tools/mutate --per-package 12 ./internal/durable ./eval/...
 //
 // Mutate never touches the checkout: it builds mutants with go's -overlay and tests them in a copy of the
 // module. It chooses mutants at random by a seed. Equal seeds and code give equal mutants. The tests run with
@@ -21,7 +21,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -31,7 +30,6 @@ type options struct {
 	dir        string
 	seed       uint64
 	perPackage int // 0 for all
-	table      string
 	patterns   []string
 }
 
@@ -39,7 +37,6 @@ func main() {
 	o := &options{dir: "."}
 	flag.Uint64Var(&o.seed, "seed", 1, "`number` that chooses the mutants")
 	flag.IntVar(&o.perPackage, "per-package", 12, "most `mutants` of a package; 0 for all")
-	flag.StringVar(&o.table, "table", "", "`file` for the table of scores, in Markdown")
 	flag.Parse()
 	o.patterns = flag.Args()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -51,8 +48,8 @@ func main() {
 	}
 }
 
-// mutate prints the score and the survivors of each package, and writes the table. The error names the packages whose
-// tests fail without a mutant.
+// mutate prints the score and the survivors of each package. The error names the packages whose tests fail
+// without a mutant.
 func mutate(ctx context.Context, o *options, out io.Writer) error {
 	m, packages, err := openModule(ctx, o.dir, o.patterns)
 	if err != nil {
@@ -63,16 +60,5 @@ func mutate(ctx context.Context, o *options, out io.Writer) error {
 		return err
 	}
 	c := &campaign{module: m, laboratory: l, seed: o.seed, perPackage: o.perPackage, out: out}
-	scores, err := c.all(ctx, packages)
-	if o.table != "" && len(scores) > 0 {
-		err = errors.Join(err, writeTable(o.table, c.table(scores)))
-	}
-	return errors.Join(err, l.Close())
-}
-
-func writeTable(name, table string) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return err
-	}
-	return os.WriteFile(name, []byte(table), 0o666)
+	return errors.Join(c.all(ctx, packages), l.Close())
 }

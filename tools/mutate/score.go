@@ -1,9 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // score counts the results for a package's mutants.
 type score struct {
@@ -46,21 +43,4 @@ func total(scores []*score) *score {
 		sum.notCovered += s.notCovered
 	}
 	return sum
-}
-
-// table is the scores in Markdown.
-func (c *campaign) table(scores []*score) string {
-	var b strings.Builder
-	if c.perPackage > 0 {
-		fmt.Fprintf(&b, "At most %d mutants of each package, chosen by seed %d.\n", c.perPackage, c.seed)
-	} else {
-		b.WriteString("All mutants.\n")
-	}
-	b.WriteString("\n| package | mutants | tried | killed | survived | not covered | score |\n")
-	b.WriteString("|---|--:|--:|--:|--:|--:|--:|\n")
-	for _, s := range append(scores, total(scores)) {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %s |\n", s.name, s.mutants, s.tried(), s.killed, s.survived,
-			s.notCovered, s.percent())
-	}
-	return b.String()
 }
