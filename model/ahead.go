@@ -37,7 +37,7 @@ func (n *Net) planAhead(p *Plan, training bool) {
 		params.ReLU = u.ReLU
 		add(&u.layer, x, c.maps[i], mask, params, n.needed[u.X])
 	}
-	lowest := n.lowest(false)
+	lowest := n.lowest()
 	for i := range n.fc {
 		l := &n.fc[i]
 		x, mask := n.belowHead(c, i)

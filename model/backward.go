@@ -1,9 +1,6 @@
 package model
 
 import (
-	"fmt"
-
-	"nmn/kernels"
 	"nmn/kernels/conv"
 	"nmn/kernels/noise"
 	"nmn/kernels/tensor"
@@ -29,8 +26,6 @@ type StepOptions struct {
 	// Evidence is set if Labels are log-likelihood ratios of the observations (noise.StepParams). It requires
 	// a net without a noise model, and excludes Asymmetric and LargeLosses.
 	Evidence bool
-	// InputGradient computes the gradient with respect to X too, into DX.
-	InputGradient bool
 	// Done, if set, is called for each of the Gradients, in their order, after the calls that complete them.
 	Done func(layer int) error
 	// Part selects a part of the step; the zero value does it all.
@@ -95,25 +90,7 @@ func (n *Net) Step(p *Plan, o StepOptions) error {
 	if err := o.done(0); err != nil {
 		return err
 	}
-	if o.InputGradient {
-		if err := n.holdInputGradient(p); err != nil {
-			return err
-		}
-	}
 	return n.backwardChunks(p, o, out.DO != nil)
-}
-
-// holdInputGradient makes room for DX.
-func (n *Net) holdInputGradient(p *Plan) (err error) {
-	switch {
-	case len(p.chunks) > 1:
-		return fmt.Errorf("model: no gradient of the input for %d frames in %d chunks: raise ChunkFrames: %w",
-			p.Frames, len(p.chunks), kernels.ErrUnsupported)
-	case p.DX == nil:
-		p.DX, err = n.buffers.Alloc(p.X.DType(), p.X.Shape()...)
-		p.chunks[0].dx = p.DX
-	}
-	return err
 }
 
 // backwardNoise computes the gradients of U and b, and the gradient of g(X) into dPooled. If there are
@@ -144,7 +121,7 @@ func (n *Net) backwardNoise(p *Plan, o StepOptions) error {
 // backward sends the dLogits of a chunk down to the lowest layer that learns. noisy is set if there is a
 // gradient of the pooled features.
 func (n *Net) backward(c *chunk, o StepOptions, noisy bool) error {
-	lowest := n.lowest(o.InputGradient)
+	lowest := n.lowest()
 	flat := len(n.units) // position of the head's first layer, counted over all units
 	dy := c.dLogits
 	for i := len(n.fc) - 1; i >= 0; i-- {
@@ -157,7 +134,7 @@ func (n *Net) backward(c *chunk, o StepOptions, noisy bool) error {
 		if err := o.done(len(n.fc) - i); err != nil {
 			return err
 		}
-		if flat+i <= lowest && !(o.InputGradient && flat+i == 0) {
+		if flat+i <= lowest {
 			return nil
 		}
 		if err := n.backwardHead(c, i, dy, noisy); err != nil {
@@ -173,7 +150,7 @@ func (n *Net) backward(c *chunk, o StepOptions, noisy bool) error {
 
 // backwardLower does the part of backward that UpperPart leaves out.
 func (n *Net) backwardLower(p *Plan, o StepOptions) error {
-	lowest := n.lowest(o.InputGradient)
+	lowest := n.lowest()
 	if lowest >= len(n.units) {
 		return nil
 	}

@@ -8,11 +8,8 @@ import (
 )
 
 // lowest is the position of the first layer that learns, counted over the units of the backbone and then the
-// layers of the head. The gradient of the input needs all of them.
-func (n *Net) lowest(input bool) int {
-	if input {
-		return 0
-	}
+// layers of the head.
+func (n *Net) lowest() int {
 	position := slices.IndexFunc(n.units, func(u *unit) bool { return u.learns() })
 	if position >= 0 {
 		return position
@@ -73,7 +70,7 @@ func (n *Net) backwardUnits(c *chunk, o StepOptions, lowest int) error {
 		if err := o.done(layer); err != nil {
 			return err
 		}
-		if n.needed[u.X] || o.InputGradient {
+		if n.needed[u.X] {
 			if err := n.backwardConv(c, u, c.maps[i].dy, o); err != nil {
 				return err
 			}

@@ -11,7 +11,7 @@ import (
 // the pooled features of each frame, which are small, are kept for the noise model.
 type chunk struct {
 	pixels, sizes, flips, keys *tensor.Tensor // of its frames
-	x, dx                      *tensor.Tensor // input; dx is nil without InputGradient
+	x                          *tensor.Tensor // input
 	maps                       []output       // outputs of the backbone's units
 	hidden                     []output       // outputs of the head except for the last layer's, after ReLU and dropout
 	features                   *tensor.Tensor // the map that the noise model sees
@@ -25,7 +25,7 @@ type chunk struct {
 // at is a map of the backbone: 0 is the input.
 func (c *chunk) at(m int) output {
 	if m == 0 {
-		return output{c.x, c.dx}
+		return output{y: c.x}
 	}
 	return c.maps[m-1]
 }

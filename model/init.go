@@ -75,23 +75,6 @@ func (n *Net) Init(c InitConfig) error {
 	return nil
 }
 
-// SetRates sets the noise model's bias from rates, as Init does, and U to 0.
-func (n *Net) SetRates(q01, q10 []float32) error {
-	if n.noise.b == nil || n.config.Exclusive {
-		return fmt.Errorf("model: the network has no noise model to set rates of")
-	}
-	values := make([]float32, n.noise.b.W.Len())
-	if err := noiseBias(values, InitConfig{Q01: q01, Q10: q10}, n.config.Classes); err != nil {
-		return err
-	}
-	if n.noise.w != nil {
-		if err := n.backend.Zero(n.noise.w.W); err != nil {
-			return err
-		}
-	}
-	return n.noise.b.SetValues(n.backend, values)
-}
-
 // hiddenDeviation is the deviation of the weights of a layer with a ReLU. He et al.'s deviation keeps the
 // scale of pictures through many layers. The few layers of a net on features start smaller, as PyTorch's
 // Linear does. With He et al.'s deviation they fit wrong labels before they rank well.

@@ -368,10 +368,9 @@ func TestForward_ProbabilitiesFollowTheNoiseModel(t *testing.T) {
 }
 
 func TestRates_UndoInit(t *testing.T) {
-	c := small(FeatureIndependent)
-	n := newNet(t, openCPU(t, 1), c)
+	n := newNet(t, openCPU(t, 1), small(FeatureIndependent))
 	miss, wrong := []float32{0, .1, .5, .9, 1}, []float32{.2, .3, .01, .0001, .6}
-	if err := n.SetRates(miss, wrong); err != nil {
+	if err := n.Init(InitConfig{ClassifierBias: []float32{0}, Q01: miss, Q10: wrong}); err != nil {
 		t.Fatal(err)
 	}
 	o, err := n.Values(n.noise.b)
@@ -386,7 +385,7 @@ func TestRates_UndoInit(t *testing.T) {
 		}
 	}
 	for _, bad := range [][]float32{{.1, .2}, {-.1}, {1.1}, {float32(math.NaN())}} {
-		if n.SetRates(bad, wrong) == nil {
+		if n.Init(InitConfig{ClassifierBias: []float32{0}, Q01: bad, Q10: wrong}) == nil {
 			t.Errorf("miss rates %v are accepted", bad)
 		}
 	}

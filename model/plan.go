@@ -38,8 +38,6 @@ type Plan struct {
 	BagLogit   *tensor.Tensor // N×K: log-odds of Prob
 	Posterior  *tensor.Tensor // N×K: p(y=1|z,I), after a step or a Forward with labels
 	Loss       *tensor.Tensor // N: loss of each bag
-	// DX is the gradient of the input, after a step with InputGradient.
-	DX *tensor.Tensor
 
 	chunks   []chunk
 	means    *tensor.Tensor // T×1×1×D: g of each frame; nil if there is one chunk

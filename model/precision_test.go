@@ -85,7 +85,7 @@ func TestTinyNet_StepInTF32AndBF16(t *testing.T) {
 		params, f := conform.LoadFixture(t, "tiny_net_params"), conform.LoadFixture(t, "tiny_net")
 		device := conform.OpenDeviceIn(t, 2, precision)
 		n, p := tinyOn(t, device, params, params.Input("x"), params.Input("z"), func(*Config) {})
-		step(t, n, p, StepOptions{Scale: 1 / float32(p.Bags), InputGradient: true})
+		step(t, n, p, StepOptions{Scale: 1 / float32(p.Bags)})
 		for name, got := range map[string]*tensor.Tensor{"pool": p.Features, "o": p.Logits, "g": p.Pooled, "p": p.Prob,
 			"rho1": p.Posterior, "p_obs": p.Observed} {
 			off := distance(conform.Download(t, device, got), f.Expected(name).NHWC().Data)
