@@ -1,11 +1,8 @@
 package model
 
 import (
-	"errors"
 	"math"
 	"testing"
-
-	"nmn/kernels"
 )
 
 func TestExclusive_NeedsWhatItCanHave(t *testing.T) {
@@ -28,17 +25,9 @@ func TestExclusive_NeedsWhatItCanHave(t *testing.T) {
 
 // The matrix that a net starts with is the one that it holds, with rows that sum to one and no zeros.
 func TestExclusive_HoldsItsTransition(t *testing.T) {
-	backend, err := kernels.OpenCPU(kernels.CPUConfig{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
 	config := MLP(4, 3, nil)
 	config.Exclusive, config.Noise = true, FeatureIndependent
-	net, err := New(config, backend)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = errors.Join(net.Close(), backend.Close()) })
+	net := newNet(t, openCPU(t, 1), config)
 	init := PaperInit(1)
 	for _, test := range []struct {
 		from, want []float32

@@ -7,8 +7,6 @@ import (
 
 	"nmn/kernels/tensor"
 	"nmn/tools/conform"
-
-	dense "gorgonia.org/tensor"
 )
 
 // extracted downloads the output of a layer for the bags of a plan.
@@ -28,24 +26,17 @@ func extracted(t *testing.T, n *Net, p *Plan, l Layer) []float32 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, err := n.download(rows)
-	if err != nil {
-		t.Fatal(err)
+	got := values(t, n, rows)
+	if len(got) != p.Bags*width {
+		t.Fatalf("%s: %d values for %d bags of %d", l, len(got), p.Bags, width)
 	}
-	if len(values) != p.Bags*width {
-		t.Fatalf("%s: %d values for %d bags of %d", l, len(values), p.Bags, width)
-	}
-	return values
+	return got
 }
 
 // plainMean is the mean of a map over the cells of all frames of each bag.
 func plainMean(t *testing.T, n *Net, m *tensor.Tensor, offsets []int) []float64 {
 	t.Helper()
-	values, err := n.download(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	shape := m.Shape()
+	all, shape := values(t, n, m), m.Shape()
 	cells, width := shape[1]*shape[2], shape[3]
 	var means []float64
 	for bag := range len(offsets) - 1 {
@@ -53,7 +44,7 @@ func plainMean(t *testing.T, n *Net, m *tensor.Tensor, offsets []int) []float64 
 		for c := range width {
 			sum := 0.0
 			for cell := from; cell < to; cell++ {
-				sum += float64(values[cell*width+c])
+				sum += float64(all[cell*width+c])
 			}
 			means = append(means, sum/float64(to-from))
 		}
@@ -100,10 +91,7 @@ func TestExtract_JoinsTheFramesOfABag(t *testing.T) {
 	n, whole := tiny(t, params, x, params.Input("z"), func(*Config) {})
 	p := plan(t, n, whole.Frames, 1)
 	conform.Put(t, n.backend, p.X, x.NHWC().Float32s())
-	starts := dense.New(dense.WithShape(2), dense.WithBacking([]int32{0, int32(p.Frames)}))
-	if err := n.backend.Upload(p.Offsets, starts); err != nil {
-		t.Fatal(err)
-	}
+	put(t, n, p.Offsets, []int32{0, int32(p.Frames)})
 	if err := n.Forward(p, false); err != nil {
 		t.Fatal(err)
 	}

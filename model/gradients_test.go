@@ -1,37 +1,43 @@
 package model
 
 import (
-	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// Whichever parameters learn, and in any number of chunks, a layer's gradients are complete when the step
-// reports them, in the order of Gradients. Every gradient is reported.
-func TestStep_SaysWhenGradientsAreComplete(t *testing.T) {
-	for name, frozen := range map[string]func(*Param) bool{
-		"all learn":           func(*Param) bool { return false },
-		"the lowest rest":     func(p *Param) bool { return strings.HasPrefix(p.Name, "backbone.conv1") },
-		"the backbone rests":  func(p *Param) bool { return strings.HasPrefix(p.Name, "backbone.") },
-		"a layer rests":       func(p *Param) bool { return strings.HasPrefix(p.Name, "backbone.conv2_1") },
-		"weights, not biases": func(p *Param) bool { return p.Bias },
-		"biases alone":        func(p *Param) bool { return !p.Bias },
-		"without noise":       func(p *Param) bool { return strings.HasPrefix(p.Name, "nmn.") },
-	} {
-		for _, noise := range []NoiseMode{NoNoise, FeatureIndependent, FeatureDependent} {
-			for _, chunk := range []int{0, 4} {
-				t.Run(fmt.Sprintf("%s, noise %q, chunks of %d", name, noise, chunk), func(t *testing.T) {
-					n := newNet(t, openCPU(t, 2), small(noise))
-					if err := n.Freeze(frozen); err != nil {
-						t.Fatal(err)
-					}
-					checkDone(t, n, inChunks(t, n, chunk))
-				})
+// Whichever parameters learn, in whole batches and in chunks, each gets the gradient that it gets when all learn.
+// A layer's gradients are complete when the step reports them, in the order of Gradients. Every gradient is
+// reported.
+func TestFreeze_LeavesOtherGradientsAsTheyWere(t *testing.T) {
+	configs := nets()
+	configs["no noise"], configs["fi"] = small(NoNoise), small(FeatureIndependent)
+	inWholeAndChunks(t, configs, func(t *testing.T, c Config, chunk int) {
+		n := unsettled(t, newNet(t, openCPU(t, 2), c))
+		p := inChunks(t, n, chunk)
+		checkDone(t, n, p)
+		all := gradients(t, n)
+		for _, pattern := range []string{"^backbone.conv1", "^backbone", "^backbone.conv2_1", "^backbone.(conv|layer[12])|^nmn",
+			"^head", "^head.fc[16]", "^head.fc2", "^head.fc3.bias", "^nmn", "^nmn.weight", "bias$", "weight$",
+			"!layer2.0.downsample", "!layer2.0.conv2.weight"} {
+			expression, but := strings.CutPrefix(pattern, "!")
+			match := regexp.MustCompile(expression)
+			frozen := func(p *Param) bool { return match.MatchString(p.Name) != but }
+			if err := n.Freeze(frozen); err != nil {
+				t.Fatal(err)
 			}
+			checkDone(t, n, p)
+			some := gradients(t, n)
+			for _, param := range n.Params() {
+				if frozen(param) != (some[param.Name] == nil) {
+					t.Errorf("%s rests: %s has a gradient: %t", pattern, param.Name, some[param.Name] != nil)
+				}
+			}
+			sameGradients(t, pattern+" rests", some, all, 0)
 		}
-	}
+	})
 }
 
 func checkDone(t *testing.T, n *Net, p *Plan) {
@@ -54,31 +60,25 @@ func checkDone(t *testing.T, n *Net, p *Plan) {
 
 // The two parts of a step are the step, in every bit.
 func TestStep_PartsAreTheWhole(t *testing.T) {
-	for _, chunk := range []int{0, 4} {
+	inWholeAndChunks(t, nets(), func(t *testing.T, c Config, chunk int) {
 		for _, accumulate := range []bool{false, true} {
-			n := newNet(t, openCPU(t, 2), small(FeatureDependent))
+			n := unsettled(t, newNet(t, openCPU(t, 2), c))
 			p := inChunks(t, n, chunk)
-			o := StepOptions{Scale: .5, DropoutSeed: 3}
 			run := func(parts ...StepPart) map[string][]float32 {
+				o := StepOptions{Scale: .5, DropoutSeed: 3}
+				step(t, n, p, o)
+				o.Accumulate = accumulate
 				for _, part := range parts {
 					o.Part = part
 					step(t, n, p, o)
 				}
 				return gradients(t, n)
 			}
-			run(WholeStep)
-			if accumulate {
-				o.Accumulate = true
-			}
-			want := run(WholeStep)
-			o.Accumulate = false
-			run(WholeStep)
-			o.Accumulate = accumulate
-			if got := run(UpperPart, LowerPart); !reflect.DeepEqual(got, want) {
-				t.Errorf("chunks of %d, accumulated %t: the parts make other gradients", chunk, accumulate)
+			if want := run(WholeStep); !reflect.DeepEqual(run(UpperPart, LowerPart), want) {
+				t.Errorf("accumulated %t: the parts make other gradients", accumulate)
 			}
 		}
-	}
+	})
 }
 
 // After the upper part the gradients of the noise model and of the head are there.

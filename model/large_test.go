@@ -1,13 +1,12 @@
 package model
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	"nmn/kernels/noise"
-
-	dense "gorgonia.org/tensor"
 )
 
 // A loss that shifts little with the weights keeps its choice of labels, so that its gradient is a slope.
@@ -55,19 +54,12 @@ func TestStep_LargeLossesAreOtherLabels(t *testing.T) {
 		if changed != min(o.Count, zeros) {
 			t.Errorf("%+v: %d of %d labels 0 are others", o, changed, zeros)
 		}
-		if err := n.backend.Upload(p.Labels,
-			dense.New(dense.WithShape(len(targets)), dense.WithBacking(targets))); err != nil {
-			t.Fatal(err)
-		}
+		put(t, n, p.Labels, targets)
 		step(t, n, p, StepOptions{Scale: 1, DropoutSeed: 9})
 		if want := lossOf(t, n, p); math.Abs(loss-want) > 1e-9*want {
 			t.Errorf("%+v: loss %g, on its labels %g", o, loss, want)
 		}
-		for name, want := range gradients(t, n) {
-			if err := close32(got[name], want, 1e-9); err != nil {
-				t.Errorf("%+v: %s: %v", o, name, err)
-			}
-		}
+		sameGradients(t, fmt.Sprint(o), got, gradients(t, n), 1e-9)
 	}
 }
 

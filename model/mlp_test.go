@@ -1,53 +1,12 @@
 package model
 
 import (
-	"bytes"
 	"errors"
 	"math"
 	"slices"
 	"strings"
 	"testing"
-
-	"nmn/format/safetensors"
-	"nmn/internal/rng"
-	"nmn/kernels/tensor"
-
-	dense "gorgonia.org/tensor"
 )
-
-// feedFeatures uploads random features and labels, of bags of equally many frames, and returns the features.
-func feedFeatures(t testing.TB, n *Net, p *Plan) (x, z []float32) {
-	t.Helper()
-	s := rng.New(5)
-	x, z = make([]float32, p.X.Len()), make([]float32, p.Labels.Len())
-	for i := range x {
-		x[i] = float32(s.Normal(0, 1))
-	}
-	for i := range z {
-		z[i] = float32(s.Intn(2))
-	}
-	keys := make([]int32, p.Frames)
-	for i := range keys {
-		keys[i] = int32(i + 7)
-	}
-	offsets := make([]int32, p.Bags+1)
-	for i := range offsets {
-		offsets[i] = int32(i * p.Frames / p.Bags)
-	}
-	for _, u := range []struct {
-		to   *tensor.Tensor
-		from any
-	}{{p.X, x}, {p.Labels, z}, {p.Keys, keys}, {p.Offsets, offsets}} {
-		if err := n.backend.Upload(u.to,
-			dense.New(dense.WithShape(u.to.Len()), dense.WithBacking(u.from))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := n.Normalize(p); err != nil {
-		t.Fatal(err)
-	}
-	return x, z
-}
 
 // plainLoss is the loss of a net on features without dropout, summed over bags of equally many rows, written
 // in float64 as in the equations.
@@ -146,15 +105,12 @@ func TestMLP_GradientsAreThoseOfTheEquations(t *testing.T) {
 			c.Dropout, c.Noise, c.MIL = 0, noise, of.mil
 			n := newNet(t, openCPU(t, 2), c)
 			p := plan(t, n, 4*of.frames, 4)
-			x, z := feedFeatures(t, n, p)
+			fill(t, n, p, 0)
+			inputs, z := widen(values(t, n, p.X)), values(t, n, p.Labels)
 			step(t, n, p, StepOptions{Scale: 1})
-			params, inputs := map[string][]float64{}, widen(x)
+			params := map[string][]float64{}
 			for _, param := range n.all {
-				values, err := n.Values(param)
-				if err != nil {
-					t.Fatal(err)
-				}
-				params[param.Name] = widen(values)
+				params[param.Name] = widen(values(t, n, param.W))
 			}
 			got := gradients(t, n)
 			for name, values := range params {
@@ -181,44 +137,6 @@ func TestMLP_GradientsAreThoseOfTheEquations(t *testing.T) {
 	}
 }
 
-// With dropout the loss is a function of the seed, and the gradient its slope.
-func TestMLP_GradientWithDropoutIsTheSlope(t *testing.T) {
-	c := MLP(6, 3, []int{16, 8})
-	c.Noise = FeatureDependent
-	n := newNet(t, openCPU(t, 2), c)
-	p := plan(t, n, 8, 8)
-	feedFeatures(t, n, p)
-	o := StepOptions{Scale: 1, DropoutSeed: 4}
-	step(t, n, p, o)
-	other := lossOf(t, n, p)
-	o.DropoutSeed = 3
-	step(t, n, p, o)
-	if lossOf(t, n, p) == other {
-		t.Error("another seed gives the same masks")
-	}
-	isSlope(t, n, p, o, []*Param{n.fc[0].w})
-}
-
-func TestMLP_FreezingEndsThePassAboveWhatLearns(t *testing.T) {
-	n := newNet(t, openCPU(t, 1), MLP(5, 3, []int{4, 4}))
-	p := plan(t, n, 4, 4)
-	feedFeatures(t, n, p)
-	o := StepOptions{Scale: 1, DropoutSeed: 9}
-	step(t, n, p, o)
-	all := gradients(t, n)
-	for _, prefix := range []string{"head.fc1", "head.fc2", "head.fc3", "head.fc3.bias"} {
-		if err := n.Freeze(func(p *Param) bool { return strings.HasPrefix(p.Name, prefix) }); err != nil {
-			t.Fatal(err)
-		}
-		step(t, n, p, o)
-		for name, g := range gradients(t, n) {
-			if strings.HasPrefix(name, prefix) || !slices.Equal(g, all[name]) {
-				t.Errorf("frozen %s*: the gradient of %s changed", prefix, name)
-			}
-		}
-	}
-}
-
 func TestMLP_NamesSizesAndStandardInFiles(t *testing.T) {
 	c := MLP(294, 6, []int{256, 256})
 	if classifier, _ := c.Parameters(); classifier != 295*256+257*256+257*6 {
@@ -231,14 +149,7 @@ func TestMLP_NamesSizesAndStandardInFiles(t *testing.T) {
 	if err := n.SetStandard([]float32{1, 2, 3}, []float32{4, 5, 0}); err != nil {
 		t.Fatal(err)
 	}
-	var b bytes.Buffer
-	if err := safetensors.Write(&b, nil, n.Weights()); err != nil {
-		t.Fatal(err)
-	}
-	f, err := safetensors.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := saved(t, n)
 	if names := strings.Join(f.Names(),
 		" "); names != "head.fc1.weight head.fc1.bias head.fc2.weight head.fc2.bias input.mean input.scale" {
 		t.Errorf("names in the file: %s", names)
@@ -258,31 +169,9 @@ func TestMLP_NamesSizesAndStandardInFiles(t *testing.T) {
 		t.Error("a standard of another width is taken")
 	}
 	c.Standardised = false
-	b.Reset()
-	if err := safetensors.Write(&b, nil, newNet(t, backend, c).Weights()); err != nil {
-		t.Fatal(err)
-	}
-	if f, err = safetensors.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len())); err != nil {
-		t.Fatal(err)
-	}
+	f = saved(t, newNet(t, backend, c))
 	if _, err := other.Load(f, nil); !errors.Is(err, ErrOtherModel) || !strings.Contains(err.Error(), "input.mean") {
 		t.Errorf("weights without the standard: %v", err)
-	}
-}
-
-func TestMLP_ValidateNamesTheField(t *testing.T) {
-	for field, change := range map[string]func(*Config){
-		"input":     func(c *Config) { c.Input = -1 },
-		"hidden[1]": func(c *Config) { c.Hidden[1] = 0 },
-		"size":      func(c *Config) { c.Size = 2 },
-		"depths":    func(c *Config) { c.Depths, c.Widths = []int{1}, []int{4} },
-		"pictures":  func(c *Config) { *c = small(NoNoise); c.Hidden = []int{3} },
-	} {
-		c := MLP(5, 3, []int{4, 4})
-		change(&c)
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), field) {
-			t.Errorf("a bad %s gives %v", field, err)
-		}
 	}
 	if c := MLP(5, 3, []int{100, 7}).Narrow(.5); !slices.Equal(c.Hidden, []int{48, 8}) || c.FC6 != 0 {
 		t.Errorf("narrow: %+v", c)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -57,40 +58,60 @@ func newNet(t testing.TB, backend kernels.Backend, c Config) *Net {
 	return n
 }
 
-// fill uploads a random batch whose frames depend on first+t alone.
+// put uploads numbers.
+func put(t testing.TB, n *Net, to *tensor.Tensor, from any) {
+	t.Helper()
+	if err := n.backend.Upload(to, dense.New(dense.WithShape(to.Len()), dense.WithBacking(from))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func values(t testing.TB, n *Net, from *tensor.Tensor) []float32 {
+	t.Helper()
+	v, err := n.download(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// fill uploads a random batch of bags of equally many frames. Frame t depends on first+t alone, and so do the
+// labels of bag t.
 func fill(t testing.TB, n *Net, p *Plan, first int) {
 	t.Helper()
-	b := n.backend
-	s := rng.New(11, first)
-	pixels := make([]uint8, p.Pixels.Len())
-	frame := len(pixels) / p.Frames
-	keys, sizes, flips := make([]int32, p.Frames), make([]int32, 2*p.Frames), make([]uint8, p.Frames)
-	labels := make([]float32, p.Labels.Len())
+	keys, labels, offsets := make([]int32, p.Frames), []float32{}, []int32{0}
+	pixels, sizes, flips, x := []uint8{}, []int32{}, []uint8{}, []float32{}
 	for f := range p.Frames {
-		s = rng.New(11, first+f)
-		for i := range frame {
-			pixels[f*frame+i] = uint8(s.Intn(256))
+		s := rng.New(11, first+f)
+		keys[f] = int32(first + f)
+		for range n.config.Input {
+			x = append(x, float32(s.Normal(0, 1)))
 		}
-		keys[f], flips[f] = int32(first+f), uint8(s.Intn(2))
-		sizes[2*f], sizes[2*f+1] = int32(n.config.Size), int32(n.config.width()-s.Intn(3))
-		if p.Bags == p.Frames {
-			for k := range n.config.Classes {
-				labels[f*n.config.Classes+k] = float32(s.Intn(2))
-			}
+		if n.config.Input > 0 {
+			continue
 		}
+		for range p.Pixels.Len() / p.Frames {
+			pixels = append(pixels, uint8(s.Intn(256)))
+		}
+		flips = append(flips, uint8(s.Intn(2)))
+		sizes = append(sizes, int32(n.config.Size), int32(n.config.width()-s.Intn(3)))
 	}
-	offsets := make([]int32, p.Bags+1)
-	for i := range offsets {
-		offsets[i] = int32(i * p.Frames / p.Bags)
-	}
-	for _, u := range []struct {
-		to   *tensor.Tensor
-		from any
-	}{{p.Pixels, pixels}, {p.Keys, keys}, {p.Sizes, sizes}, {p.Flips, flips}, {p.Labels, labels},
-		{p.Offsets, offsets}} {
-		if err := b.Upload(u.to, dense.New(dense.WithShape(u.to.Len()), dense.WithBacking(u.from))); err != nil {
-			t.Fatal(err)
+	for bag := range p.Bags {
+		s := rng.New(12, first+bag)
+		for range n.config.Classes {
+			labels = append(labels, float32(s.Intn(2)))
 		}
+		offsets = append(offsets, int32((bag+1)*p.Frames/p.Bags))
+	}
+	put(t, n, p.Keys, keys)
+	put(t, n, p.Labels, labels)
+	put(t, n, p.Offsets, offsets)
+	if n.config.Input > 0 {
+		put(t, n, p.X, x)
+	} else {
+		put(t, n, p.Pixels, pixels)
+		put(t, n, p.Sizes, sizes)
+		put(t, n, p.Flips, flips)
 	}
 	if err := n.Normalize(p); err != nil {
 		t.Fatal(err)
@@ -120,13 +141,37 @@ func gradients(t testing.TB, n *Net) map[string][]float32 {
 		if p.G == nil {
 			continue
 		}
-		g, err := n.download(p.G)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[p.Name] = g
+		all[p.Name] = values(t, n, p.G)
 	}
 	return all
+}
+
+// sameGradients compares by the largest difference relative to the largest value of each.
+func sameGradients(t testing.TB, what string, got, want map[string][]float32, tolerance float64) {
+	t.Helper()
+	for name, g := range got {
+		if err := close32(g, want[name], tolerance); err != nil {
+			t.Errorf("%s: %s: %v", what, name, err)
+		}
+	}
+}
+
+// nets have every kind of layer and of block.
+func nets() map[string]Config {
+	features := MLP(6, 3, []int{16, 8})
+	features.Noise = FeatureDependent
+	return map[string]Config{"vgg": small(FeatureDependent), "features": features,
+		"basic": smallResNet(Basic, FeatureDependent), "bottleneck": smallResNet(Bottleneck, FeatureDependent)}
+}
+
+// inWholeAndChunks runs a test of each net with whole batches and with chunks.
+func inWholeAndChunks(t *testing.T, configs map[string]Config, test func(t *testing.T, c Config, chunk int)) {
+	t.Helper()
+	for name, c := range configs {
+		for _, chunk := range []int{0, 4} {
+			t.Run(fmt.Sprintf("%s, chunks of %d", name, chunk), func(t *testing.T) { test(t, c, chunk) })
+		}
+	}
 }
 
 // close32 compares by the largest difference relative to the largest value; NaN fails.
@@ -163,87 +208,74 @@ func TestStep_GradientsOfTwoHalvesAccumulateToTheWhole(t *testing.T) {
 			fill(t, n, half, 2)
 			o.Accumulate = true
 			step(t, n, half, o)
-			for name, g := range gradients(t, n) {
-				if err := close32(g, whole[name], 2e-5); err != nil {
-					t.Errorf("%s: %v", name, err)
-				}
-			}
+			sameGradients(t, "two halves", gradients(t, n), whole, 2e-5)
 		})
 	}
 }
 
-func TestStep_GradientsDoNotDependOnThreads(t *testing.T) {
-	var first map[string][]float32
-	for _, threads := range []int{1, 2, 5} {
-		n := newNet(t, openCPU(t, threads), small(FeatureDependent))
-		p := plan(t, n, 6, 2)
-		fill(t, n, p, 0)
-		step(t, n, p, StepOptions{Scale: .5, DropoutSeed: 9})
-		g := gradients(t, n)
-		if first == nil {
-			first = g
-			continue
-		}
-		for name := range g {
-			if !slices.Equal(g[name], first[name]) {
-				t.Errorf("%d threads: gradient of %s differs from that of one thread", threads, name)
+func TestStep_AllocatesNothingAndFollowsNoThreads(t *testing.T) {
+	inWholeAndChunks(t, nets(), func(t *testing.T, c Config, chunk int) {
+		var first map[string][]float32
+		for _, threads := range []int{1, 2, 5} {
+			n := unsettled(t, newNet(t, openCPU(t, threads), c))
+			p := inChunks(t, n, chunk)
+			run := func() {
+				p, err := n.Plan(p.Frames, p.Bags, true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := n.Normalize(p); err != nil {
+					t.Fatal(err)
+				}
+				step(t, n, p, StepOptions{Scale: .5, DropoutSeed: 9})
+			}
+			run()
+			g := gradients(t, n)
+			if first == nil {
+				first = g
+			}
+			if !reflect.DeepEqual(g, first) {
+				t.Errorf("%d threads make other gradients", threads)
+			}
+			if allocations := testing.AllocsPerRun(10, run); allocations != 0 {
+				t.Errorf("%d threads: a step allocates %v times", threads, allocations)
 			}
 		}
-	}
-}
-
-func TestFreeze_LeavesOtherGradientsAsTheyWere(t *testing.T) {
-	n := newNet(t, openCPU(t, 1), small(FeatureDependent))
-	p := plan(t, n, 2, 2)
-	fill(t, n, p, 0)
-	o := StepOptions{Scale: 1, DropoutSeed: 9}
-	step(t, n, p, o)
-	all := gradients(t, n)
-	for _, prefix := range []string{"backbone.conv1", "backbone.", "head.fc6", "head.", "nmn.", "nmn.weight"} {
-		if err := n.Freeze(func(p *Param) bool { return strings.HasPrefix(p.Name, prefix) }); err != nil {
-			t.Fatal(err)
-		}
-		step(t, n, p, o)
-		some := gradients(t, n)
-		for _, param := range n.Params() {
-			if frozen := strings.HasPrefix(param.Name, prefix); frozen != (some[param.Name] == nil) {
-				t.Errorf("frozen %s*: %s has a gradient: %v", prefix, param.Name, some[param.Name] != nil)
-			}
-		}
-		for name, g := range some {
-			if !slices.Equal(g, all[name]) {
-				t.Errorf("frozen %s*: the gradient of %s changed", prefix, name)
-			}
-		}
-	}
+	})
 }
 
 // The directional derivative of the loss along the gradient equals its squared norm. Dropout stays
 // on: the masks are functions of the seed.
 func TestStep_GradientIsTheSlopeOfTheLoss(t *testing.T) {
-	for _, variant := range []struct {
-		name   string
-		change func(*Config)
-	}{
-		{"mil fd", func(*Config) {}},
-		{"no mil", func(c *Config) { c.MIL = false }},
-		{"fi", func(c *Config) { c.Noise = FeatureIndependent }},
-		{"max features", func(c *Config) { c.NoisePool = "max" }},
-		{"no last pool", func(c *Config) { c.LastPool = false }},
-		{"no last pool, no noise", func(c *Config) { c.LastPool, c.Noise = false, NoNoise }},
-		{"padded fc6", func(c *Config) { c.FC6Pad = 1 }},
+	configs := nets()
+	for name, change := range map[string]func(*Config){
+		"no mil":                 func(c *Config) { c.MIL = false },
+		"fi":                     func(c *Config) { c.Noise = FeatureIndependent },
+		"max features":           func(c *Config) { c.NoisePool = "max" },
+		"no last pool":           func(c *Config) { c.LastPool = false },
+		"no last pool, no noise": func(c *Config) { c.LastPool, c.Noise = false, NoNoise },
+		"padded fc6":             func(c *Config) { c.FC6Pad = 1 },
+		"basic, fi":              func(c *Config) { *c = smallResNet(Basic, FeatureIndependent) },
+		"basic, no noise":        func(c *Config) { *c = smallResNet(Basic, NoNoise) },
+		"bottleneck, fi":         func(c *Config) { *c = smallResNet(Bottleneck, FeatureIndependent) },
+		"bottleneck, no noise":   func(c *Config) { *c = smallResNet(Bottleneck, NoNoise) },
 	} {
-		t.Run(variant.name, func(t *testing.T) {
-			c := small(FeatureDependent)
-			variant.change(&c)
-			n := newNet(t, openCPU(t, 2), c)
-			p := plan(t, n, 4, 2)
-			fill(t, n, p, 0)
-			o := StepOptions{Scale: 1, DropoutSeed: 9}
-			step(t, n, p, o)
-			isSlope(t, n, p, o, n.all)
-		})
+		c := small(FeatureDependent)
+		change(&c)
+		configs[name] = c
 	}
+	inWholeAndChunks(t, configs, func(t *testing.T, c Config, chunk int) {
+		n := unsettled(t, newNet(t, openCPU(t, 2), c))
+		p, o := inChunks(t, n, chunk), StepOptions{Scale: 1, DropoutSeed: 4}
+		step(t, n, p, o)
+		other := lossOf(t, n, p)
+		o.DropoutSeed = 9
+		step(t, n, p, o)
+		if c.Dropout > 0 && lossOf(t, n, p) == other {
+			t.Error("another seed gives the same masks")
+		}
+		isSlope(t, n, p, o, n.all)
+	})
 }
 
 // isSlope demands that along the gradient of some parameters, which the last step has computed, the loss
@@ -282,35 +314,11 @@ func isSlope(t *testing.T, n *Net, p *Plan, o StepOptions, params []*Param) {
 // lossOf sums the losses of the last step's bags.
 func lossOf(t testing.TB, n *Net, p *Plan) float64 {
 	t.Helper()
-	losses, err := n.download(p.Loss)
-	if err != nil {
-		t.Fatal(err)
-	}
 	sum := 0.0
-	for _, l := range losses {
+	for _, l := range values(t, n, p.Loss) {
 		sum += float64(l)
 	}
 	return sum
-}
-
-func TestStep_AllocatesNothing(t *testing.T) {
-	n := newNet(t, openCPU(t, 2), small(FeatureDependent))
-	p := plan(t, n, 4, 4)
-	fill(t, n, p, 0)
-	run := func() {
-		p, err := n.Plan(4, 4, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := n.Normalize(p); err != nil {
-			t.Fatal(err)
-		}
-		step(t, n, p, StepOptions{Scale: .25, DropoutSeed: 9})
-	}
-	run()
-	if allocations := testing.AllocsPerRun(20, run); allocations != 0 {
-		t.Errorf("a step allocates %v times", allocations)
-	}
 }
 
 func TestPlan_GrowsAndKeepsResults(t *testing.T) {
@@ -324,11 +332,7 @@ func TestPlan_GrowsAndKeepsResults(t *testing.T) {
 		if err := n.Forward(p, true); err != nil {
 			t.Fatal(err)
 		}
-		values, err := n.download(p.Prob)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return values
+		return values(t, n, p.Prob)
 	}
 	two := scores(2)
 	four := scores(4)
@@ -347,10 +351,8 @@ func TestForward_ProbabilitiesFollowTheNoiseModel(t *testing.T) {
 	if err := n.Forward(p, true); err != nil {
 		t.Fatal(err)
 	}
-	prob, _ := n.download(p.Prob)
-	observed, _ := n.download(p.Observed)
-	loss, _ := n.download(p.Loss)
-	labels, _ := n.download(p.Labels)
+	prob, observed := values(t, n, p.Prob), values(t, n, p.Observed)
+	loss, labels := values(t, n, p.Loss), values(t, n, p.Labels)
 	want := make([]float64, 3)
 	for i := range prob {
 		q := .1*(1-float64(prob[i])) + .7*float64(prob[i])
@@ -391,14 +393,23 @@ func TestRates_UndoInit(t *testing.T) {
 	}
 }
 
-// saved is the weight file of a net.
-func saved(t *testing.T, n *Net) *safetensors.File {
+// saved is the weight file of a net, after edits.
+func saved(t testing.TB, n *Net, edits ...func([]safetensors.Tensor) []safetensors.Tensor) *safetensors.File {
 	t.Helper()
-	var file bytes.Buffer
-	if err := safetensors.Write(&file, nil, n.Weights()); err != nil {
+	list := n.Weights()
+	for _, edit := range edits {
+		list = edit(list)
+	}
+	return fileOf(t, list)
+}
+
+func fileOf(t testing.TB, list []safetensors.Tensor) *safetensors.File {
+	t.Helper()
+	var b bytes.Buffer
+	if err := safetensors.Write(&b, nil, list); err != nil {
 		t.Fatal(err)
 	}
-	f, err := safetensors.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	f, err := safetensors.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -407,32 +418,27 @@ func saved(t *testing.T, n *Net) *safetensors.File {
 
 func TestWeights_RoundTripThroughAFile(t *testing.T) {
 	backend := openCPU(t, 1)
-	n := newNet(t, backend, small(FeatureDependent))
-	f := saved(t, n)
-	other, err := New(small(FeatureDependent), backend)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	report, err := other.Load(f, nil)
-	if err != nil || len(report.Missing)+len(report.Unused) > 0 {
-		t.Fatalf("loading gave %+v, %v", report, err)
-	}
-	for i, p := range n.all {
-		want, _ := n.Values(p)
-		got, _ := other.Values(other.all[i])
-		if !slices.Equal(got, want) {
-			t.Errorf("%s changed on its way through a file", p.Name)
+	for name, c := range nets() {
+		n, other := unsettled(t, newNet(t, backend, c)), newNet(t, backend, c)
+		report, err := other.Load(saved(t, n), nil)
+		if err != nil || report.Folded || len(report.Missing)+len(report.Unused) > 0 {
+			t.Fatalf("%s: loading gave %+v, %v", name, report, err)
+		}
+		for i, p := range n.all {
+			if !slices.Equal(values(t, n, p.W), values(t, other, other.all[i].W)) {
+				t.Errorf("%s: %s changed on its way through a file", name, p.Name)
+			}
 		}
 	}
+	n := newNet(t, backend, small(FeatureDependent))
+	f := saved(t, n)
 	// The file has filters as K, C, R, S.
 	w := n.units[1].w
 	inFile, shape, err := f.Float32("features.2.weight")
 	if err != nil || !slices.Equal(shape, []int{4, 4, 3, 3}) {
 		t.Fatalf("features.2.weight: %v, %v", shape, err)
 	}
-	values, _ := n.Values(w)
-	if got, want := inFile[((1*4+2)*3+0)*3+1], values[((1*3+0)*3+1)*4+2]; got != want {
+	if got, want := inFile[((1*4+2)*3+0)*3+1], values(t, n, w.W)[((1*3+0)*3+1)*4+2]; got != want {
 		t.Errorf("element [1][2][0][1] of the file is %v, want %v of the device", got, want)
 	}
 }
@@ -440,35 +446,23 @@ func TestWeights_RoundTripThroughAFile(t *testing.T) {
 func TestLoad_RefusesAnotherModel(t *testing.T) {
 	backend := openCPU(t, 1)
 	n := newNet(t, backend, small(NoNoise))
-	file := func(net *Net, edit func([]safetensors.Tensor) []safetensors.Tensor) *safetensors.File {
-		var b bytes.Buffer
-		if err := safetensors.Write(&b, nil, edit(net.Weights())); err != nil {
-			t.Fatal(err)
-		}
-		f, err := safetensors.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return f
-	}
-	same := func(w []safetensors.Tensor) []safetensors.Tensor { return w }
 	more := small(NoNoise)
 	more.Classes = 6
-	if _, err := n.Load(file(newNet(t, backend, more), same), nil); !errors.Is(err, ErrOtherModel) ||
+	if _, err := n.Load(saved(t, newNet(t, backend, more)), nil); !errors.Is(err, ErrOtherModel) ||
 		!strings.Contains(err.Error(), "classifier.6.weight") {
 		t.Errorf("six classes into five: %v", err)
 	}
-	if _, err := n.Load(file(n, func(w []safetensors.Tensor) []safetensors.Tensor { return w[1:] }),
+	if _, err := n.Load(saved(t, n, func(w []safetensors.Tensor) []safetensors.Tensor { return w[1:] }),
 		nil); !errors.Is(err, ErrOtherModel) {
 		t.Errorf("a missing parameter: %v", err)
 	}
 	noisy := newNet(t, backend, small(FeatureDependent))
-	report, err := noisy.Load(file(n, same), func(p *Param) bool { return strings.HasPrefix(p.Name, "nmn.") })
+	report, err := noisy.Load(saved(t, n), func(p *Param) bool { return strings.HasPrefix(p.Name, "nmn.") })
 	if err != nil || len(report.Missing) != 2 || report.Missing[0].Param != "nmn.weight" ||
 		report.Missing[1].Param != "nmn.bias" {
 		t.Errorf("a classifier into a net with a noise model: %+v, %v", report, err)
 	}
-	broken := file(n, func(w []safetensors.Tensor) []safetensors.Tensor {
+	broken := saved(t, n, func(w []safetensors.Tensor) []safetensors.Tensor {
 		w[1] = safetensors.Tensor{Name: w[1].Name, Shape: w[1].Shape, Data: []float32{1, 2, float32(math.NaN()), 4}}
 		return w
 	})
@@ -504,20 +498,34 @@ func TestVGG16_HasTorchvisionsNamesAndTheKnownSize(t *testing.T) {
 }
 
 func TestConfig_ValidateNamesTheField(t *testing.T) {
-	for field, change := range map[string]func(*Config){
-		"classes":    func(c *Config) { c.Classes = 0 },
-		"depths":     func(c *Config) { c.Depths = nil },
-		"widths[1]":  func(c *Config) { c.Widths[1] = -1 },
-		"dropout":    func(c *Config) { c.Dropout = math.NaN() },
-		"fc6-pad":    func(c *Config) { c.FC6Pad = 3 },
-		"noise":      func(c *Config) { c.Noise = "maybe" },
-		"noise-pool": func(c *Config) { c.NoisePool = "median" },
-		"fc6-kernel": func(c *Config) { c.Size = 4 },
+	for _, test := range []struct {
+		field  string
+		of     Config
+		change func(*Config)
+	}{
+		{"classes", small(NoNoise), func(c *Config) { c.Classes = 0 }},
+		{"depths", small(NoNoise), func(c *Config) { c.Depths = nil }},
+		{"widths[1]", small(NoNoise), func(c *Config) { c.Widths[1] = -1 }},
+		{"dropout", small(NoNoise), func(c *Config) { c.Dropout = math.NaN() }},
+		{"fc6-pad", small(NoNoise), func(c *Config) { c.FC6Pad = 3 }},
+		{"noise", small(NoNoise), func(c *Config) { c.Noise = "maybe" }},
+		{"noise-pool", small(NoNoise), func(c *Config) { c.NoisePool = "median" }},
+		{"fc6-kernel", small(NoNoise), func(c *Config) { c.Size = 4 }},
+		{"pictures", small(NoNoise), func(c *Config) { c.Hidden = []int{3} }},
+		{"residual", smallResNet(Basic, NoNoise), func(c *Config) { c.Residual = "dense" }},
+		{"fc6", smallResNet(Basic, NoNoise), func(c *Config) { c.FC6 = 8 }},
+		{"dropout", smallResNet(Basic, NoNoise), func(c *Config) { c.Dropout = .5 }},
+		{"last_pool", smallResNet(Basic, NoNoise), func(c *Config) { c.LastPool = true }},
+		{"widths[1]", smallResNet(Basic, NoNoise), func(c *Config) { c.Widths[1] = 0 }},
+		{"features", smallResNet(Basic, NoNoise), func(c *Config) { c.Input = 8 }},
+		{"input", MLP(5, 3, []int{4, 4}), func(c *Config) { c.Input = -1 }},
+		{"hidden[1]", MLP(5, 3, []int{4, 4}), func(c *Config) { c.Hidden[1] = 0 }},
+		{"size", MLP(5, 3, []int{4, 4}), func(c *Config) { c.Size = 2 }},
+		{"depths", MLP(5, 3, []int{4, 4}), func(c *Config) { c.Depths, c.Widths = []int{1}, []int{4} }},
 	} {
-		c := small(NoNoise)
-		change(&c)
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), field) {
-			t.Errorf("a bad %s gives %v", field, err)
+		test.change(&test.of)
+		if err := test.of.Validate(); err == nil || !strings.Contains(err.Error(), test.field) {
+			t.Errorf("a bad %s gives %v", test.field, err)
 		}
 	}
 	for _, c := range []Config{small(NoNoise), VGG16(1000, true), Scenes(36, true), Scenes(36, false)} {

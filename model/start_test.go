@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"errors"
 	"math"
 	"strings"
@@ -46,16 +45,12 @@ func TestInit_DeviationsOfLayers(t *testing.T) {
 				if !ok {
 					t.Fatalf("no deviation is listed for %s", p.Name)
 				}
-				values, err := n.Values(p)
-				if err != nil {
-					t.Fatal(err)
-				}
-				squares := 0.0
-				for _, v := range values {
+				squares, weights := 0.0, values(t, n, p.W)
+				for _, v := range weights {
 					squares += float64(v) * float64(v)
 				}
-				got := math.Sqrt(squares / float64(len(values)))
-				if near := 4 / math.Sqrt(2*float64(len(values))); math.Abs(got/want-1) > near {
+				got := math.Sqrt(squares / float64(len(weights)))
+				if near := 4 / math.Sqrt(2*float64(len(weights))); math.Abs(got/want-1) > near {
 					t.Errorf("%s starts with the deviation %.4f, want %.4f", p.Name, got, want)
 				}
 			}
@@ -78,14 +73,7 @@ func TestLoad_RefusesADamagedStandard(t *testing.T) {
 		if err := n.SetStandard(damage.mean, damage.scale); err != nil {
 			t.Fatal(err)
 		}
-		var file bytes.Buffer
-		err := safetensors.Write(&file, nil, n.Weights())
-		if err == nil {
-			var f *safetensors.File
-			if f, err = safetensors.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len())); err == nil {
-				_, err = newNet(t, backend, c).Load(f, nil)
-			}
-		}
+		_, err := newNet(t, backend, c).Load(saved(t, n), nil)
 		if err == nil || !strings.Contains(err.Error(), name) || errors.Is(err, ErrOtherModel) {
 			t.Errorf("error %v, want %q", err, name)
 		}
@@ -117,15 +105,7 @@ func TestLoad_RefusesAStandardOfOtherFeatures(t *testing.T) {
 				tensors = append(tensors, x)
 			}
 		}
-		var file bytes.Buffer
-		if err := safetensors.Write(&file, nil, tensors); err != nil {
-			t.Fatal(err)
-		}
-		f, err := safetensors.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := n.Load(f, nil); !errors.Is(err, ErrOtherModel) || !strings.Contains(err.Error(), want) {
+		if _, err := n.Load(fileOf(t, tensors), nil); !errors.Is(err, ErrOtherModel) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
