@@ -24,7 +24,6 @@ type resource struct {
 	threads, registers       int
 	stack, shared, constant  int // bytes; registers are spilled to the stack
 	blocks, warps, occupancy int // that reside on a multiprocessor, and percent of the warps that it can hold
-	loads                    int // of 16 bytes, under way at a time; -1 if it was not read
 }
 
 var (
@@ -47,17 +46,7 @@ func readResources(fatbin string) ([]resource, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := parseResources(usage, ptx)
-	if err != nil {
-		return nil, err
-	}
-	loads, err := readLoads(fatbin)
-	for i, r := range list {
-		if n, known := loads[r.kernel]; known && r.architecture == loadsArchitecture {
-			list[i].loads = n
-		}
-	}
-	return list, err
+	return parseResources(usage, ptx)
 }
 
 func cuobjdump(arguments ...string) ([]byte, error) {
@@ -80,7 +69,7 @@ func parseResources(usage, ptx []byte) ([]resource, error) {
 			kernel = string(m[1])
 		} else if m := usageLine.FindSubmatch(line); m != nil {
 			r := resource{kernel: kernel, architecture: architecture, threads: bounds[kernel],
-				registers: number(m[1]), stack: number(m[2]), shared: number(m[3]), loads: -1}
+				registers: number(m[1]), stack: number(m[2]), shared: number(m[3])}
 			for _, bank := range constants.FindAllSubmatch(line, -1) {
 				r.constant += number(bank[1])
 			}
@@ -139,15 +128,11 @@ const resourcesHead = "# What every kernel of kernels.fatbin takes of a multipro
 func resourcesText(list []resource) []byte {
 	var b bytes.Buffer
 	b.WriteString(resourcesHead)
-	fmt.Fprintf(&b, "%-28s %5s %7s %9s %5s %6s %8s %6s %5s %9s %5s\n", "kernel", "sm", "threads", "registers",
-		"stack", "shared", "constant", "blocks", "warps", "occupancy", "loads")
+	fmt.Fprintf(&b, "%-28s %5s %7s %9s %5s %6s %8s %6s %5s %9s\n", "kernel", "sm", "threads", "registers",
+		"stack", "shared", "constant", "blocks", "warps", "occupancy")
 	for _, r := range list {
-		loads := "-"
-		if r.loads >= 0 {
-			loads = strconv.Itoa(r.loads)
-		}
-		fmt.Fprintf(&b, "%-28s %5s %7d %9d %5d %6d %8d %6d %5d %8d%% %5s\n", r.kernel, r.architecture, r.threads,
-			r.registers, r.stack, r.shared, r.constant, r.blocks, r.warps, r.occupancy, loads)
+		fmt.Fprintf(&b, "%-28s %5s %7d %9d %5d %6d %8d %6d %5d %8d%%\n", r.kernel, r.architecture, r.threads,
+			r.registers, r.stack, r.shared, r.constant, r.blocks, r.warps, r.occupancy)
 	}
 	return b.Bytes()
 }
@@ -156,12 +141,9 @@ func resourcesText(list []resource) []byte {
 func parseTable(text []byte) []resource {
 	var list []resource
 	for line := range bytes.Lines(text) {
-		r, loads := resource{loads: -1}, ""
-		if n, _ := fmt.Sscanf(string(line), "%s %s %d %d %d %d %d %d %d %d%% %s", &r.kernel, &r.architecture, &r.threads,
-			&r.registers, &r.stack, &r.shared, &r.constant, &r.blocks, &r.warps, &r.occupancy, &loads); n == 11 {
-			if loads != "-" {
-				r.loads = number([]byte(loads))
-			}
+		r := resource{}
+		if n, _ := fmt.Sscanf(string(line), "%s %s %d %d %d %d %d %d %d %d%%", &r.kernel, &r.architecture, &r.threads,
+			&r.registers, &r.stack, &r.shared, &r.constant, &r.blocks, &r.warps, &r.occupancy); n == 10 {
 			list = append(list, r)
 		}
 	}
@@ -190,8 +172,6 @@ func changes(table, now []resource) []string {
 			what = fmt.Sprintf("regression: spills more, %d bytes of stack instead of %d", r.stack, old.stack)
 		case r.warps < old.warps:
 			what = fmt.Sprintf("regression: %d warps reside on a multiprocessor instead of %d", r.warps, old.warps)
-		case r.loads < old.loads:
-			what = fmt.Sprintf("regression: %d loads of 16 bytes are under way at a time instead of %d", r.loads, old.loads)
 		}
 		list = append(list, fmt.Sprintf("%s for sm_%s: %s (%d registers, %d bytes of shared memory; were %d, %d)", r.kernel,
 			r.architecture, what, r.registers, r.shared, old.registers, old.shared))

@@ -86,14 +86,12 @@ func TestParseResources_ReadsWhatCuobjdumpPrints(t *testing.T) {
 	}
 	want := []resource{
 		{kernel: "step", architecture: "75", threads: 512, registers: 128, stack: 24, shared: 19080, constant: 868, blocks: 1,
-			warps: 16, occupancy: 50, loads: -1},
-		{kernel: "step", architecture: "90", threads: 512, registers: 40, constant: 544, blocks: 3, warps: 48, occupancy: 75,
-			loads: -1},
+			warps: 16, occupancy: 50},
+		{kernel: "step", architecture: "90", threads: 512, registers: 40, constant: 544, blocks: 3, warps: 48, occupancy: 75},
 	}
 	if len(list) != 2 || list[0] != want[0] || list[1] != want[1] {
 		t.Errorf("got %+v, want %+v", list, want)
 	}
-	list[1].loads, want[1].loads = 4, 4
 	if again := parseTable(resourcesText(list)); len(again) != 2 || again[0] != want[0] || again[1] != want[1] {
 		t.Errorf("the table gives %+v", again)
 	}
@@ -108,9 +106,9 @@ func TestParseResources_ReadsWhatCuobjdumpPrints(t *testing.T) {
 }
 
 func TestChanges_NameRegressions(t *testing.T) {
-	was := resource{kernel: "k", architecture: "90", registers: 64, warps: 32, loads: 4}
-	spilled, fewer, narrow, other := was, was, was, was
-	spilled.stack, fewer.warps, narrow.loads, other.registers = 8, 24, 1, 62
+	was := resource{kernel: "k", architecture: "90", registers: 64, warps: 32}
+	spilled, fewer, other := was, was, was
+	spilled.stack, fewer.warps, other.registers = 8, 24, 62
 	for _, test := range []struct {
 		name   string
 		before []resource
@@ -120,8 +118,6 @@ func TestChanges_NameRegressions(t *testing.T) {
 		{"same", []resource{was}, []resource{was}, ""},
 		{"spilled", []resource{was}, []resource{spilled}, "regression: spills more, 8 bytes of stack instead of 0"},
 		{"fewer warps", []resource{was}, []resource{fewer}, "regression: 24 warps reside on a multiprocessor instead of 32"},
-		{"one load at a time", []resource{was}, []resource{narrow},
-			"regression: 1 loads of 16 bytes are under way at a time instead of 4"},
 		{"registers", []resource{was}, []resource{other}, "changed (62 registers"},
 		{"new", nil, []resource{was}, "is new"},
 		{"gone", []resource{was}, nil, "is gone"},
