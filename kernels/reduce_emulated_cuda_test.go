@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -57,11 +58,7 @@ func sumOnce(t *testing.T, plan string) error {
 	t.Helper()
 	var wrong error
 	conform.EachRank(t, 2, openCard, func(g ranks.Group, b kernels.Backend) error {
-		x, y, err := twoTensors(b)
-		if err != nil {
-			return err
-		}
-		r, err := reduce.New(g, b, [][]*tensor.Tensor{{x}}, ranks.Float32)
+		x, y, r, err := twoTensors(g, b, ranks.Float32, 1)
 		if err != nil {
 			return err
 		}
@@ -99,20 +96,21 @@ func inTurn(g ranks.Group, f func() error) error {
 	return f()
 }
 
-// twoTensors are one of zeroes and one of ones.
-func twoTensors(b kernels.Backend) (x, y *tensor.Tensor, err error) {
+// twoTensors are one of zeroes and one of ones, and the sum of the first or of both.
+func twoTensors(g ranks.Group, b kernels.Backend, wire ranks.Wire, summed int) (x, y *tensor.Tensor, r reduce.Reducer,
+	err error) {
 	const n = 1 << 15
-	ones := make([]float32, n)
-	for i := range ones {
-		ones[i] = 1
+	x, err = b.Alloc(tensor.Float32, n)
+	if err == nil {
+		y, err = b.Alloc(tensor.Float32, n)
 	}
-	if x, err = b.Alloc(tensor.Float32, n); err != nil {
-		return nil, nil, err
+	if err == nil {
+		err = b.Upload(y, tensor.HostArray(tensor.Float32, slices.Repeat([]float32{1}, n)))
 	}
-	if y, err = b.Alloc(tensor.Float32, n); err != nil {
-		return nil, nil, err
+	if err == nil {
+		r, err = reduce.New(g, b, [][]*tensor.Tensor{{x}, {y}}[:summed], wire)
 	}
-	return x, y, b.Upload(y, tensor.HostArray(tensor.Float32, ones))
+	return x, y, r, err
 }
 
 // After the first steps a sum allocates nothing on the host, and makes nothing on the card.
@@ -121,11 +119,7 @@ func TestCUDA_SumsOverRanksAllocateNothing(t *testing.T) {
 	const steps = 100
 	var mallocs uint64
 	conform.EachRank(t, 2, openCard, func(g ranks.Group, b kernels.Backend) error {
-		x, y, err := twoTensors(b)
-		if err != nil {
-			return err
-		}
-		r, err := reduce.New(g, b, [][]*tensor.Tensor{{x}, {y}}, ranks.BFloat16)
+		_, _, r, err := twoTensors(g, b, ranks.BFloat16, 2)
 		if err != nil {
 			return err
 		}
@@ -170,11 +164,7 @@ func TestCUDA_SumsOverRanksAllocateNothing(t *testing.T) {
 func TestCUDA_AFailedSumEndsAllRanks(t *testing.T) {
 	ended := make([]error, 3)
 	conform.EachRank(t, 3, openCard, func(g ranks.Group, b kernels.Backend) error {
-		x, _, err := twoTensors(b)
-		if err != nil {
-			return err
-		}
-		r, err := reduce.New(g, b, [][]*tensor.Tensor{{x}}, ranks.Float32)
+		_, _, r, err := twoTensors(g, b, ranks.Float32, 1)
 		if err != nil {
 			return err
 		}
@@ -215,11 +205,7 @@ func TestCUDA_SumsWaitAsLongAsTheGroup(t *testing.T) {
 		b := openCard(t)
 		all.Go(func() {
 			errs[rank] = func() error {
-				x, _, err := twoTensors(b)
-				if err != nil {
-					return err
-				}
-				r, err := reduce.New(g, b, [][]*tensor.Tensor{{x}}, ranks.Float32)
+				_, _, r, err := twoTensors(g, b, ranks.Float32, 1)
 				if err != nil {
 					return err
 				}

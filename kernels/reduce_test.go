@@ -8,12 +8,5 @@ import (
 )
 
 func TestCPU_SumsOverRanks(t *testing.T) {
-	conform.RunReduce(t, func(t testing.TB) kernels.Backend {
-		b, err := kernels.OpenCPU(kernels.CPUConfig{Threads: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { b.Close() })
-		return b
-	})
+	conform.RunReduce(t, func(t testing.TB) kernels.Backend { return conform.OpenCPU(t, 1) })
 }

@@ -9,6 +9,7 @@ import (
 
 	"nmn/kernels"
 	"nmn/kernels/tensor"
+	"nmn/tools/conform"
 )
 
 // clips are bags of several frames, of different lengths.
@@ -52,7 +53,7 @@ func TestChunks_GradientsAreThoseOfTheWholeBatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, o := small(FeatureDependent), StepOptions{Scale: .25, DropoutSeed: 9}
 			change(&c, &o)
-			n := unsettled(t, newNet(t, openCPU(t, 2), c))
+			n := unsettled(t, newNet(t, conform.OpenCPU(t, 2), c))
 			run := func(chunk int) (p *Plan, g map[string][]float32) {
 				p = inChunks(t, n, chunk)
 				if err := n.Freeze(func(*Param) bool { return false }); err != nil { // clears the gradients
@@ -83,7 +84,7 @@ func TestChunks_GradientsAreThoseOfTheWholeBatch(t *testing.T) {
 }
 
 func TestChunks_ForwardIsThatOfTheWholeBatch(t *testing.T) {
-	n := newNet(t, openCPU(t, 1), small(FeatureIndependent))
+	n := newNet(t, conform.OpenCPU(t, 1), small(FeatureIndependent))
 	var want [][]float32
 	for _, chunk := range []int{0, 3, 0} {
 		p := inChunks(t, n, chunk)
@@ -103,7 +104,7 @@ func TestChunks_ForwardIsThatOfTheWholeBatch(t *testing.T) {
 }
 
 func TestChunks_TakeLessMemory(t *testing.T) {
-	n := newNet(t, openCPU(t, 2), small(FeatureDependent))
+	n := newNet(t, conform.OpenCPU(t, 2), small(FeatureDependent))
 	whole := inChunks(t, n, 0)
 	bytes := n.buffers.Bytes()
 	if counted := n.ChunkBytes(whole.Frames, whole.Bags, whole.Frames, true); counted != bytes {
@@ -118,7 +119,7 @@ func TestChunks_TakeLessMemory(t *testing.T) {
 }
 
 func TestChunks_SayWhatTheyCannot(t *testing.T) {
-	n := newNet(t, openCPU(t, 1), small(FeatureDependent))
+	n := newNet(t, conform.OpenCPU(t, 1), small(FeatureDependent))
 	p := inChunks(t, n, 4)
 	if _, err := n.Extract(nil, p, Pool5); !errors.Is(err, kernels.ErrUnsupported) {
 		t.Errorf("features of bags in chunks give %v", err)
@@ -157,9 +158,9 @@ func (l *limited) MostBytes() int          { return 0 }
 
 // If a bag does not fit in one piece, the error proposes chunks, and with these it fits.
 func TestPlan_TellsWhichChunksWouldFit(t *testing.T) {
-	counting := newNet(t, openCPU(t, 1), small(FeatureDependent))
+	counting := newNet(t, conform.OpenCPU(t, 1), small(FeatureDependent))
 	room := counting.ChunkBytes(26, 1, 7, true)
-	backend := &limited{Backend: openCPU(t, 1), free: 1 << 30}
+	backend := &limited{Backend: conform.OpenCPU(t, 1), free: 1 << 30}
 	n := newNet(t, backend, small(FeatureDependent))
 	backend.free = room
 	_, err := n.Plan(26, 1, true)

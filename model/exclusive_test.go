@@ -3,6 +3,8 @@ package model
 import (
 	"math"
 	"testing"
+
+	"nmn/tools/conform"
 )
 
 func TestExclusive_NeedsWhatItCanHave(t *testing.T) {
@@ -27,7 +29,7 @@ func TestExclusive_NeedsWhatItCanHave(t *testing.T) {
 func TestExclusive_HoldsItsTransition(t *testing.T) {
 	config := MLP(4, 3, nil)
 	config.Exclusive, config.Noise = true, FeatureIndependent
-	net := newNet(t, openCPU(t, 1), config)
+	net := newNet(t, conform.OpenCPU(t, 1), config)
 	init := PaperInit(1)
 	for _, test := range []struct {
 		from, want []float32

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/tools/conform"
 )
 
 // weightsOf are the tensors of a file by their names.
@@ -51,7 +52,7 @@ func TestFold_IsTheEquation(t *testing.T) {
 	tensors := weightsOf(t, "testdata/resnet_basic.safetensors")
 	own := []float32{1, -2, 3, -4}
 	tensors["conv1.bias"] = safetensors.Tensor{Shape: []int{4}, Data: own}
-	n := newNet(t, openCPU(t, 1), smallResNet(Basic, NoNoise))
+	n := newNet(t, conform.OpenCPU(t, 1), smallResNet(Basic, NoNoise))
 	if _, err := n.Load(fileOf(t, sorted(tensors)), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +144,7 @@ func TestFold_NamesTheTensorAtFault(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tensors := weightsOf(t, "testdata/resnet_basic.safetensors")
 			c.edit(tensors)
-			n := newNet(t, openCPU(t, 1), smallResNet(Basic, NoNoise))
+			n := newNet(t, conform.OpenCPU(t, 1), smallResNet(Basic, NoNoise))
 			_, err := n.Load(fileOf(t, sorted(tensors)), nil)
 			if err == nil || errors.Is(err, ErrOtherModel) != c.other {
 				t.Fatalf("error %v", err)
@@ -192,7 +193,7 @@ func TestRecogniseResNet(t *testing.T) {
 	}
 	c, _ := ResNet("resnet34", 2, false)
 	f := blockNames(c)
-	n := newNet(t, openCPU(t, 1), func() Config { c, _ := ResNet("resnet18", 2, false); return c.Narrow(.1) }())
+	n := newNet(t, conform.OpenCPU(t, 1), func() Config { c, _ := ResNet("resnet18", 2, false); return c.Narrow(.1) }())
 	if _, err := n.source(f); !errors.Is(err, ErrOtherModel) || !strings.Contains(err.Error(), "`net.arch` to resnet34") {
 		t.Errorf("resnet34 instead of resnet18: %v", err)
 	}
@@ -243,8 +244,8 @@ func foldSeed(f *testing.F) []byte {
 
 func FuzzFold(f *testing.F) {
 	seed := foldSeed(f)
-	n := newNet(f, openCPU(f, 1), Config{Classes: 1, Size: 16, Residual: Basic, Depths: []int{1, 1}, Widths: []int{1, 1},
-		Noise: NoNoise, NoisePool: "mean", Scale: [3]float32{1, 1, 1}})
+	n := newNet(f, conform.OpenCPU(f, 1), Config{Classes: 1, Size: 16, Residual: Basic, Depths: []int{1, 1},
+		Widths: []int{1, 1}, Noise: NoNoise, NoisePool: "mean", Scale: [3]float32{1, 1, 1}})
 	file, err := safetensors.NewReader(bytes.NewReader(seed), int64(len(seed)))
 	if err != nil {
 		f.Fatal(err)

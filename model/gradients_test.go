@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/tools/conform"
 )
 
 // Whichever parameters learn, in whole batches and in chunks, each gets the gradient that it gets when all learn.
@@ -15,12 +17,12 @@ func TestFreeze_LeavesOtherGradientsAsTheyWere(t *testing.T) {
 	configs := nets()
 	configs["no noise"], configs["fi"] = small(NoNoise), small(FeatureIndependent)
 	inWholeAndChunks(t, configs, func(t *testing.T, c Config, chunk int) {
-		n := unsettled(t, newNet(t, openCPU(t, 2), c))
+		n := unsettled(t, newNet(t, conform.OpenCPU(t, 2), c))
 		p := inChunks(t, n, chunk)
 		checkDone(t, n, p)
 		all := gradients(t, n)
-		for _, pattern := range []string{"^backbone.conv1", "^backbone", "^backbone.conv2_1", "^backbone.(conv|layer[12])|^nmn",
-			"^head", "^head.fc[16]", "^head.fc2", "^head.fc3.bias", "^nmn", "^nmn.weight", "bias$", "weight$",
+		for _, pattern := range []string{"^backbone.conv1", "^backbone", "^backbone.conv2_1",
+			"^backbone.(conv|layer[12])|^nmn", "^head", "^head.fc[16]", "^head.fc2", "^head.fc3.bias", "^nmn", "^nmn.weight", "bias$", "weight$",
 			"!layer2.0.downsample", "!layer2.0.conv2.weight"} {
 			expression, but := strings.CutPrefix(pattern, "!")
 			match := regexp.MustCompile(expression)
@@ -62,7 +64,7 @@ func checkDone(t *testing.T, n *Net, p *Plan) {
 func TestStep_PartsAreTheWhole(t *testing.T) {
 	inWholeAndChunks(t, nets(), func(t *testing.T, c Config, chunk int) {
 		for _, accumulate := range []bool{false, true} {
-			n := unsettled(t, newNet(t, openCPU(t, 2), c))
+			n := unsettled(t, newNet(t, conform.OpenCPU(t, 2), c))
 			p := inChunks(t, n, chunk)
 			run := func(parts ...StepPart) map[string][]float32 {
 				o := StepOptions{Scale: .5, DropoutSeed: 3}
@@ -83,7 +85,7 @@ func TestStep_PartsAreTheWhole(t *testing.T) {
 
 // After the upper part the gradients of the noise model and of the head are there.
 func TestStep_UpperPartCompletesTheHead(t *testing.T) {
-	n := newNet(t, openCPU(t, 2), small(FeatureDependent))
+	n := newNet(t, conform.OpenCPU(t, 2), small(FeatureDependent))
 	p := inChunks(t, n, 4)
 	step(t, n, p, StepOptions{Scale: .5, Part: UpperPart})
 	upper := gradients(t, n)
@@ -102,7 +104,7 @@ func TestStep_UpperPartCompletesTheHead(t *testing.T) {
 }
 
 func TestClearGradients(t *testing.T) {
-	n := newNet(t, openCPU(t, 2), small(FeatureDependent))
+	n := newNet(t, conform.OpenCPU(t, 2), small(FeatureDependent))
 	step(t, n, inChunks(t, n, 0), StepOptions{Scale: .5})
 	if err := n.ClearGradients(); err != nil {
 		t.Fatal(err)

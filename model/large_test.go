@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nmn/kernels/noise"
+	"nmn/tools/conform"
 )
 
 // A loss that shifts little with the weights keeps its choice of labels, so that its gradient is a slope.
@@ -17,7 +18,7 @@ func TestStep_GradientOfOtherLossesIsTheirSlope(t *testing.T) {
 		"corrected":  func(o *StepOptions) { o.LargeLosses = LargeLosses{CorrectLarge, 4} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := newNet(t, openCPU(t, 2), small(NoNoise))
+			n := newNet(t, conform.OpenCPU(t, 2), small(NoNoise))
 			p, o := fillClips(t, n), StepOptions{Scale: 1, DropoutSeed: 9}
 			step(t, n, p, o)
 			plain := lossOf(t, n, p)
@@ -34,7 +35,7 @@ func TestStep_GradientOfOtherLossesIsTheirSlope(t *testing.T) {
 // A step through large losses is one on the labels that it makes, whose count may change from step to step.
 func TestStep_LargeLossesAreOtherLabels(t *testing.T) {
 	for _, o := range []LargeLosses{{RejectLarge, 0}, {RejectLarge, 6}, {CorrectLarge, 2}, {CorrectLarge, 100}} {
-		n := newNet(t, openCPU(t, 2), small(NoNoise))
+		n := newNet(t, conform.OpenCPU(t, 2), small(NoNoise))
 		p := fillClips(t, n)
 		zeros := 0
 		for _, z := range values(t, n, p.Labels) {
@@ -64,7 +65,7 @@ func TestStep_LargeLossesAreOtherLabels(t *testing.T) {
 }
 
 func TestStep_RefusesOtherLossesThroughANoiseModel(t *testing.T) {
-	n := newNet(t, openCPU(t, 1), small(FeatureIndependent))
+	n := newNet(t, conform.OpenCPU(t, 1), small(FeatureIndependent))
 	p := fillClips(t, n)
 	err := n.Step(p, StepOptions{Scale: 1, LargeLosses: LargeLosses{RejectLarge, 1}})
 	if err == nil || !strings.Contains(err.Error(), "without a noise model") {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"nmn/kernels/tensor"
+	"nmn/tools/conform"
 )
 
 // played is the memory of the maps while a test plays through a step: the last writer of each place.
@@ -62,7 +63,7 @@ func TestLayout_KeepsWhatIsStillRead(t *testing.T) {
 		"features": MLP(30, 4, []int{20, 10}), "one layer": MLP(30, 4, nil),
 		"basic blocks": smallResNet(Basic, FeatureDependent), "bottlenecks": smallResNet(Bottleneck, NoNoise),
 	} {
-		n, err := New(config, counted{openCPU(t, 1), tensor.FP32})
+		n, err := New(config, counted{conform.OpenCPU(t, 1), tensor.FP32})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +147,7 @@ func TestLayout_TakesLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, config := range map[string]Config{"vgg16": VGG16(20, true), "resnet50": resnet} {
-		n, err := New(config, counted{openCPU(t, 1), tensor.FP32})
+		n, err := New(config, counted{conform.OpenCPU(t, 1), tensor.FP32})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"reflect"
 	"testing"
+
+	"nmn/tools/conform"
 )
 
 func TestMatchFile_TellsWhatLoadTakes(t *testing.T) {
-	backend := openCPU(t, 1)
+	backend := conform.OpenCPU(t, 1)
 	f := saved(t, newNet(t, backend, small(FeatureDependent)))
 	need := func(p *Param) Need {
 		if p.Name == "head.fc8.weight" {

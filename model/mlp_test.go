@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/tools/conform"
 )
 
 // plainLoss is the loss of a net on features without dropout, summed over bags of equally many rows, written
@@ -103,7 +105,7 @@ func TestMLP_GradientsAreThoseOfTheEquations(t *testing.T) {
 			of := []bags{{1, false}, {1, false}, {1, false}, {3, true}, {3, true}, {2, false}}[i]
 			c := MLP(5, 3, hidden)
 			c.Dropout, c.Noise, c.MIL = 0, noise, of.mil
-			n := newNet(t, openCPU(t, 2), c)
+			n := newNet(t, conform.OpenCPU(t, 2), c)
 			p := plan(t, n, 4*of.frames, 4)
 			fill(t, n, p, 0)
 			inputs, z := widen(values(t, n, p.X)), values(t, n, p.Labels)
@@ -144,7 +146,7 @@ func TestMLP_NamesSizesAndStandardInFiles(t *testing.T) {
 	}
 	c = MLP(3, 2, []int{4})
 	c.Standardised = true
-	backend := openCPU(t, 1)
+	backend := conform.OpenCPU(t, 1)
 	n := newNet(t, backend, c)
 	if err := n.SetStandard([]float32{1, 2, 3}, []float32{4, 5, 0}); err != nil {
 		t.Fatal(err)

@@ -14,23 +14,10 @@ import (
 	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
+	"nmn/tools/conform"
 
 	dense "gorgonia.org/tensor"
 )
-
-func openCPU(t testing.TB, threads int) kernels.Backend {
-	t.Helper()
-	backend, err := kernels.OpenCPU(kernels.CPUConfig{Threads: threads})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := backend.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return backend
-}
 
 // small is a net with every kind of layer, two convolutions in a block and odd sizes.
 func small(noise NoiseMode) Config {
@@ -196,7 +183,7 @@ func close32(got, want []float32, tolerance float64) error {
 func TestStep_GradientsOfTwoHalvesAccumulateToTheWhole(t *testing.T) {
 	for _, noise := range []NoiseMode{NoNoise, FeatureIndependent, FeatureDependent} {
 		t.Run(string(noise), func(t *testing.T) {
-			n := newNet(t, openCPU(t, 2), small(noise))
+			n := newNet(t, conform.OpenCPU(t, 2), small(noise))
 			o := StepOptions{Scale: .25, DropoutSeed: 9}
 			p := plan(t, n, 4, 4)
 			fill(t, n, p, 0)
@@ -217,7 +204,7 @@ func TestStep_AllocatesNothingAndFollowsNoThreads(t *testing.T) {
 	inWholeAndChunks(t, nets(), func(t *testing.T, c Config, chunk int) {
 		var first map[string][]float32
 		for _, threads := range []int{1, 2, 5} {
-			n := unsettled(t, newNet(t, openCPU(t, threads), c))
+			n := unsettled(t, newNet(t, conform.OpenCPU(t, threads), c))
 			p := inChunks(t, n, chunk)
 			run := func() {
 				p, err := n.Plan(p.Frames, p.Bags, true)
@@ -265,7 +252,7 @@ func TestStep_GradientIsTheSlopeOfTheLoss(t *testing.T) {
 		configs[name] = c
 	}
 	inWholeAndChunks(t, configs, func(t *testing.T, c Config, chunk int) {
-		n := unsettled(t, newNet(t, openCPU(t, 2), c))
+		n := unsettled(t, newNet(t, conform.OpenCPU(t, 2), c))
 		p, o := inChunks(t, n, chunk), StepOptions{Scale: 1, DropoutSeed: 4}
 		step(t, n, p, o)
 		other := lossOf(t, n, p)
@@ -322,7 +309,7 @@ func lossOf(t testing.TB, n *Net, p *Plan) float64 {
 }
 
 func TestPlan_GrowsAndKeepsResults(t *testing.T) {
-	n := newNet(t, openCPU(t, 1), small(FeatureIndependent))
+	n := newNet(t, conform.OpenCPU(t, 1), small(FeatureIndependent))
 	scores := func(frames int) []float32 {
 		p, err := n.Plan(frames, frames, false)
 		if err != nil {
@@ -345,7 +332,7 @@ func TestPlan_GrowsAndKeepsResults(t *testing.T) {
 }
 
 func TestForward_ProbabilitiesFollowTheNoiseModel(t *testing.T) {
-	n := newNet(t, openCPU(t, 1), small(FeatureIndependent))
+	n := newNet(t, conform.OpenCPU(t, 1), small(FeatureIndependent))
 	p := plan(t, n, 3, 3)
 	fill(t, n, p, 0)
 	if err := n.Forward(p, true); err != nil {
@@ -370,7 +357,7 @@ func TestForward_ProbabilitiesFollowTheNoiseModel(t *testing.T) {
 }
 
 func TestRates_UndoInit(t *testing.T) {
-	n := newNet(t, openCPU(t, 1), small(FeatureIndependent))
+	n := newNet(t, conform.OpenCPU(t, 1), small(FeatureIndependent))
 	miss, wrong := []float32{0, .1, .5, .9, 1}, []float32{.2, .3, .01, .0001, .6}
 	if err := n.Init(InitConfig{ClassifierBias: []float32{0}, Q01: miss, Q10: wrong}); err != nil {
 		t.Fatal(err)
@@ -417,7 +404,7 @@ func fileOf(t testing.TB, list []safetensors.Tensor) *safetensors.File {
 }
 
 func TestWeights_RoundTripThroughAFile(t *testing.T) {
-	backend := openCPU(t, 1)
+	backend := conform.OpenCPU(t, 1)
 	for name, c := range nets() {
 		n, other := unsettled(t, newNet(t, backend, c)), newNet(t, backend, c)
 		report, err := other.Load(saved(t, n), nil)
@@ -444,7 +431,7 @@ func TestWeights_RoundTripThroughAFile(t *testing.T) {
 }
 
 func TestLoad_RefusesAnotherModel(t *testing.T) {
-	backend := openCPU(t, 1)
+	backend := conform.OpenCPU(t, 1)
 	n := newNet(t, backend, small(NoNoise))
 	more := small(NoNoise)
 	more.Classes = 6
@@ -483,7 +470,7 @@ func TestVGG16_HasTorchvisionsNamesAndTheKnownSize(t *testing.T) {
 	if c.Instances() != 1 {
 		t.Errorf("224 pixels give %d instances, want 1", c.Instances())
 	}
-	n := newNet(t, openCPU(t, 1), func() Config { c := c.Narrow(.01); c.Classes = 10; return c }())
+	n := newNet(t, conform.OpenCPU(t, 1), func() Config { c := c.Narrow(.01); c.Classes = 10; return c }())
 	var names []string
 	for _, p := range n.Params() {
 		if !p.Bias {

@@ -245,7 +245,7 @@ func (c counted) Alloc(dtype tensor.DType, shape ...int) (*tensor.Tensor, error)
 // filters and biases have copies.
 func TestBytes_TellTheTruthInBF16(t *testing.T) {
 	bytes := func(p tensor.Precision) (params, buffers int) {
-		n, err := New(VGG16(20, true), counted{openCPU(t, 1), p})
+		n, err := New(VGG16(20, true), counted{conform.OpenCPU(t, 1), p})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +259,7 @@ func TestBytes_TellTheTruthInBF16(t *testing.T) {
 	}
 	params, buffers := bytes(tensor.FP32)
 	halfParams, halfBuffers := bytes(tensor.BF16)
-	n, err := New(VGG16(20, true), counted{openCPU(t, 1), tensor.FP32})
+	n, err := New(VGG16(20, true), counted{conform.OpenCPU(t, 1), tensor.FP32})
 	if err != nil {
 		t.Fatal(err)
 	}

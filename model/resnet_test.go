@@ -180,7 +180,7 @@ func TestResNet_StartsAtTheScaleOfItsInput(t *testing.T) {
 		c, _ := ResNet(name, 5, true)
 		c = c.Narrow(.125)
 		c.Size = 64
-		n := newNet(t, openCPU(t, 2), c)
+		n := newNet(t, conform.OpenCPU(t, 2), c)
 		p := plan(t, n, 4, 4)
 		fill(t, n, p, 0)
 		step(t, n, p, StepOptions{Scale: .25})

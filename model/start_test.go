@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/tools/conform"
 )
 
 // wide is a net on pictures whose layers have enough weights to measure their deviation.
@@ -36,7 +37,7 @@ func TestInit_DeviationsOfLayers(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := newNet(t, openCPU(t, 1), c.config)
+			n := newNet(t, conform.OpenCPU(t, 1), c.config)
 			for _, p := range n.Params() {
 				if p.Bias {
 					continue
@@ -62,7 +63,7 @@ func TestInit_DeviationsOfLayers(t *testing.T) {
 func TestLoad_RefusesADamagedStandard(t *testing.T) {
 	c := MLP(3, 2, []int{4})
 	c.Standardised = true
-	backend := openCPU(t, 1)
+	backend := conform.OpenCPU(t, 1)
 	for name, damage := range map[string]struct{ mean, scale []float32 }{
 		"element 1 of input.mean is NaN":   {[]float32{1, float32(math.NaN()), 3}, []float32{4, 5, 6}},
 		"element 0 of input.mean is +Inf":  {[]float32{float32(math.Inf(1)), 2, 3}, []float32{4, 5, 6}},
@@ -84,7 +85,7 @@ func TestLoad_RefusesADamagedStandard(t *testing.T) {
 func TestLoad_RefusesAStandardOfOtherFeatures(t *testing.T) {
 	c := MLP(3, 2, []int{4})
 	c.Standardised = true
-	n := newNet(t, openCPU(t, 1), c)
+	n := newNet(t, conform.OpenCPU(t, 1), c)
 	if err := n.SetStandard([]float32{1, 2, 3}, []float32{4, 5, 6}); err != nil {
 		t.Fatal(err)
 	}

@@ -4,11 +4,8 @@ package conv
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"testing"
-
-	dense "gorgonia.org/tensor"
 
 	"nmn/cuda"
 	"nmn/cuda/cudnn"
@@ -51,30 +48,12 @@ func emulate(t *testing.T) *CUDA {
 // half makes a bfloat16 tensor of numbers that it holds exactly.
 func half(t *testing.T, c *CUDA, numbers ...float32) *tensor.Tensor {
 	t.Helper()
-	bits := make([]uint16, len(numbers))
-	for i, x := range numbers {
-		bits[i] = uint16(math.Float32bits(x) >> 16)
-	}
-	x, err := c.device.Alloc(tensor.BFloat16, 1, 1, len(bits)/3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.device.Upload(x, dense.New(dense.WithShape(len(bits)), dense.WithBacking(bits))); err != nil {
-		t.Fatal(err)
-	}
-	return x
+	return alloc(t, c, list(numbers...), tensor.BFloat16, 1, 1, len(numbers)/3, 3)
 }
 
-func wantHalf(t *testing.T, what string, c *CUDA, x *tensor.Tensor, want ...float32) {
+func wantValues(t *testing.T, what string, c *CUDA, x *tensor.Tensor, want ...float32) {
 	t.Helper()
-	bits, got := make([]uint16, x.Len()), make([]float32, x.Len())
-	if err := c.device.Download(dense.New(dense.WithShape(len(bits)), dense.WithBacking(bits)), x); err != nil {
-		t.Fatal(err)
-	}
-	for i, b := range bits {
-		got[i] = math.Float32frombits(uint32(b) << 16)
-	}
-	if !slices.Equal(got, want) {
+	if got := values(t, c, x); !slices.Equal(got, want) {
 		t.Errorf("%s: %v, want %v", what, got, want)
 	}
 }
@@ -84,57 +63,35 @@ func wantHalf(t *testing.T, what string, c *CUDA, x *tensor.Tensor, want ...floa
 func TestCUDA_EndsConvolutionsInBFloat16(t *testing.T) {
 	c := emulate(t)
 	y := half(t, c, -2, 1, 0.5, 3, -4, 8, 0, 0, 0)
-	bias, err := c.device.Alloc(tensor.Float32, 3)
-	if err != nil {
+	if err := c.addBias(y, alloc(t, c, list(1, 2, -1), tensor.Float32, 3), true); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.device.Upload(bias, dense.New(dense.WithShape(3), dense.WithBacking([]float32{1, 2, -1}))); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.addBias(y, bias, true); err != nil {
-		t.Fatal(err)
-	}
-	wantHalf(t, "bias and relu", c, y, 0, 3, 0, 4, 0, 7, 1, 2, 0)
+	wantValues(t, "bias and relu", c, y, 0, 3, 0, 4, 0, 7, 1, 2, 0)
 
 	dx, added := half(t, c, 1, 2, 3, 4, 5, 6, 7, 8, 9), half(t, c, 1, 1, 1, 1, 1, 1, -7, 2, 0.5)
 	if err := c.endGradient(dx, tensor.At(added), y, true); err != nil {
 		t.Fatal(err)
 	}
-	wantHalf(t, "masked sum", c, dx, 0, 3, 0, 5, 0, 7, 0, 10, 0)
+	wantValues(t, "masked sum", c, dx, 0, 3, 0, 5, 0, 7, 0, 10, 0)
 
-	dw, err := c.device.Alloc(tensor.Float32, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := make([]float32, 9)
+	dw := alloc(t, c, normals(1, 2), tensor.Float32, 9)
 	for _, accumulate := range []bool{false, true} {
 		if err := c.widen(dw, tensor.At(added), accumulate); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := c.device.Download(dense.New(dense.WithShape(9), dense.WithBacking(got)), dw); err != nil {
-		t.Fatal(err)
-	}
-	if want := []float32{2, 2, 2, 2, 2, 2, -14, 4, 1}; !slices.Equal(got, want) {
-		t.Errorf("float32 gradient %v, want %v", got, want)
-	}
+	wantValues(t, "float32 gradient", c, dw, 2, 2, 2, 2, 2, 2, -14, 4, 1)
 }
 
 // The plan that takes a bias in bfloat16 reads the caller's rounded one. The other forms add the bias itself.
 func TestCUDA_AddsARoundedBias(t *testing.T) {
 	c := convolving(t)
-	alloc := func(dtype tensor.DType, value float32, dims ...int) *tensor.Tensor {
-		x, err := c.device.Alloc(dtype, dims...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fill(t, c, x, func() float32 { return value })
-		return x
+	of := func(value float32, dtype tensor.DType, dims ...int) *tensor.Tensor {
+		return alloc(t, c, func() float32 { return value }, dtype, dims...)
 	}
 	const k = 16
-	x, w, y := alloc(tensor.BFloat16, 0, 1, 3, 2, 8), alloc(tensor.BFloat16, 1, k, 1, 1, 8), alloc(tensor.BFloat16, 0, 1,
-		3, 2, k)
-	b, own := alloc(tensor.Float32, 1, k), alloc(tensor.BFloat16, 3, k)
+	x, w, y := of(0, tensor.BFloat16, 1, 3, 2, 8), of(1, tensor.BFloat16, k, 1, 1, 8), of(0, tensor.BFloat16, 1, 3, 2, k)
+	b, own := of(1, tensor.Float32, k), of(3, tensor.BFloat16, k)
 	q := question{pass: cudnn.ForwardBias, conv: cudnn.Conv{N: 1, H: 3, W: 2, C: 8, K: k, R: 1, S: 1,
 		Precision: cudnn.BFloat16}}
 	for _, test := range []struct {
@@ -154,7 +111,7 @@ func TestCUDA_AddsARoundedBias(t *testing.T) {
 		}
 	}
 	for name, err := range map[string]error{
-		"length":      c.Conv(y, x, w, b, Params{RoundedBias: alloc(tensor.BFloat16, 0, k-1)}),
+		"length":      c.Conv(y, x, w, b, Params{RoundedBias: of(0, tensor.BFloat16, k-1)}),
 		"type":        c.Conv(y, x, w, b, Params{RoundedBias: b}),
 		"without one": c.Conv(y, x, w, nil, Params{RoundedBias: own}),
 	} {

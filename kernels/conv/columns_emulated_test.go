@@ -4,7 +4,6 @@ package conv
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -18,19 +17,12 @@ func TestCUDA_ComputesDataGradientsByColumns(t *testing.T) {
 	c := convolving(t)
 	for dtype, tolerance := range map[tensor.DType]float64{tensor.Float32: 1e-6, tensor.BFloat16: 4e-3} {
 		g := Geometry{N: 3, H: 6, W: 5, C: 64, K: 512, R: 4, S: 3, P: 3, Q: 3, Stride: 1}
-		r := rand.New(rand.NewPCG(8, 9))
-		var all [4]*tensor.Tensor // dx by columns, dx by a plan, dy, w
-		for i, dims := range [...][]int{{g.N, g.H, g.W, g.C}, {g.N, g.H, g.W, g.C}, {g.N, g.P, g.Q, g.K},
-			{g.K, g.R, g.S, g.C}} {
-			var err error
-			if all[i], err = c.device.Alloc(dtype, dims...); err != nil {
-				t.Fatal(err)
-			}
-			fill(t, c, all[i], func() float32 { return float32(r.NormFloat64()) })
-		}
+		normal := normals(8, 9)
+		byColumns, byPlan := alloc(t, c, normal, dtype, g.N, g.H, g.W, g.C), alloc(t, c, normal, dtype, g.N, g.H, g.W, g.C)
+		dy, w := alloc(t, c, normal, dtype, g.N, g.P, g.Q, g.K), alloc(t, c, normal, dtype, g.K, g.R, g.S, g.C)
 		for i, most := range []int{mostElements, g.N * g.P * g.Q * g.K} { // more columns than that are not made
 			c.most = most
-			if err := c.ConvGradData(all[i], all[2], all[3], nil, Params{}); err != nil {
+			if err := c.ConvGradData([]*tensor.Tensor{byColumns, byPlan}[i], dy, w, nil, Params{}); err != nil {
 				t.Fatal(err)
 			}
 			how := c.Algorithm(DataGradient, g)
@@ -38,7 +30,7 @@ func TestCUDA_ComputesDataGradientsByColumns(t *testing.T) {
 				t.Errorf("%v with %d elements: computed as %q", dtype, most, how)
 			}
 		}
-		if e := apartBy(values(t, c, all[0]), values(t, c, all[1])); !(e <= tolerance) {
+		if e := apartBy(values(t, c, byColumns), values(t, c, byPlan)); !(e <= tolerance) {
 			t.Errorf("%v: apart by %.2g, at most %.2g", dtype, e, tolerance)
 		}
 	}
@@ -52,19 +44,10 @@ func TestCUDA_ComputesForwardPassesByColumns(t *testing.T) {
 		{N: 3, H: 6, W: 5, C: 64, K: 512, R: 4, S: 3, P: 3, Q: 3, Stride: 1},
 		{N: 1, H: 3, W: 9, C: 8, K: 528, R: 1, S: 7, P: 3, Q: 3, Stride: 1},
 	} {
-		folder, r := t.TempDir(), rand.New(rand.NewPCG(8, 9))
-		var all [4]*tensor.Tensor // x, w, b, y
-		for i, dims := range [...][]int{{g.N, g.H, g.W, g.C}, {g.K, g.R, g.S, g.C}, {g.K}, {g.N, g.P, g.Q, g.K}} {
-			dtype := tensor.BFloat16
-			if i == 2 {
-				dtype = tensor.Float32
-			}
-			var err error
-			if all[i], err = c.device.Alloc(dtype, dims...); err != nil {
-				t.Fatal(err)
-			}
-			fill(t, c, all[i], func() float32 { return float32(r.NormFloat64()) })
-		}
+		folder, normal := t.TempDir(), normals(8, 9)
+		x, b := alloc(t, c, normal, tensor.BFloat16, g.N, g.H, g.W, g.C), alloc(t, c, normal, tensor.Float32, g.K)
+		w := alloc(t, c, normal, tensor.BFloat16, g.K, g.R, g.S, g.C)
+		y := alloc(t, c, normal, tensor.BFloat16, g.N, g.P, g.Q, g.K)
 		forward := func(byColumns bool) []float32 {
 			library, err := cudnn.Open(c.device.Stream, cudnn.Options{CacheFolder: folder})
 			if err != nil {
@@ -73,14 +56,14 @@ func TestCUDA_ComputesForwardPassesByColumns(t *testing.T) {
 			defer library.Close()
 			c.cudnn = library
 			clear(c.forms)
-			fill(t, c, all[3], func() float32 { return 3 })
-			if err := c.Conv(all[3], all[0], all[1], all[2], Params{ReLU: true}); err != nil {
+			fill(t, c, y, func() float32 { return 3 })
+			if err := c.Conv(y, x, w, b, Params{ReLU: true}); err != nil {
 				t.Fatal(err)
 			}
 			if how := c.Algorithm(Forward, g); strings.HasSuffix(how, " by columns") != byColumns {
 				t.Errorf("%v: computed as %q, by columns is %v", g, how, byColumns)
 			}
-			return values(t, c, all[3])
+			return values(t, c, y)
 		}
 		want := forward(false)
 		plan := fmt.Sprintf("forward-bias-relu-of-*-by-%d-%d-%d-*-narrow-bias.json", g.K, g.R, g.S)

@@ -48,20 +48,12 @@ func firstBy(s cudnn.Conv, x, w, b []float32, relu bool) []float32 {
 // pixels around it.
 func TestCUDA_ComputesTheFirstConvolutionItself(t *testing.T) {
 	c := convolving(t)
-	r := rand.New(rand.NewPCG(3, 4))
+	normal := normals(3, 4)
 	for _, s := range []cudnn.Conv{{N: 1, H: 1, W: 1, K: 64}, {N: 300, H: 1, W: 2, K: 64}, {N: 2, H: 5, W: 3, K: 128},
 		{N: 1, H: 17, W: 33, K: 64}, {N: 1, H: 8, W: 63, K: 64}, {N: 1, H: 7, W: 64, K: 128}, {N: 2, H: 9, W: 65, K: 64}} {
 		s.C, s.R, s.S, s.Pad, s.Precision = 8, 3, 3, 1, cudnn.BFloat16
-		alloc := func(dtype tensor.DType, dims ...int) *tensor.Tensor {
-			x, err := c.device.Alloc(dtype, dims...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			fill(t, c, x, func() float32 { return float32(r.NormFloat64()) })
-			return x
-		}
-		x, w := alloc(tensor.BFloat16, s.N, s.H, s.W, 8), alloc(tensor.BFloat16, s.K, 3, 3, 8)
-		y, b := alloc(tensor.BFloat16, s.N, s.H, s.W, s.K), alloc(tensor.Float32, s.K)
+		x, w := alloc(t, c, normal, tensor.BFloat16, s.N, s.H, s.W, 8), alloc(t, c, normal, tensor.BFloat16, s.K, 3, 3, 8)
+		y, b := alloc(t, c, normal, tensor.BFloat16, s.N, s.H, s.W, s.K), alloc(t, c, normal, tensor.Float32, s.K)
 		numbers := values(t, c, x)
 		for _, with := range []struct{ bias, relu, nan bool }{{true, true, false}, {true, false, true}, {false, true, true},
 			{}} {
@@ -70,8 +62,7 @@ func TestCUDA_ComputesTheFirstConvolutionItself(t *testing.T) {
 			if with.nan {
 				in[len(in)/3] = float32(math.NaN())
 			}
-			next := 0
-			fill(t, c, x, func() float32 { next++; return in[next-1] })
+			fill(t, c, x, list(in...))
 			var err error
 			var bias []float32
 			if with.bias {
@@ -131,16 +122,9 @@ func firstGradients(t *testing.T, c *CUDA, s *cudnn.Conv) (x, dy, dw *tensor.Ten
 	t.Helper()
 	s.C, s.R, s.S, s.Pad, s.Precision, s.Wide = 8, 3, 3, 1, cudnn.BFloat16, true
 	r := rand.New(rand.NewPCG(3, uint64(s.N)))
-	alloc := func(dtype tensor.DType, dims ...int) *tensor.Tensor {
-		x, err := c.device.Alloc(dtype, dims...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fill(t, c, x, func() float32 { return float32(r.IntN(9) - 4) })
-		return x
-	}
-	return alloc(tensor.BFloat16, s.N, s.H, s.W, 8), alloc(tensor.BFloat16, s.N, s.H, s.W, s.K),
-		alloc(tensor.Float32, s.K, 3, 3, 8)
+	small := func() float32 { return float32(r.IntN(9) - 4) }
+	return alloc(t, c, small, tensor.BFloat16, s.N, s.H, s.W, 8), alloc(t, c, small, tensor.BFloat16, s.N, s.H, s.W, s.K),
+		alloc(t, c, small, tensor.Float32, s.K, 3, 3, 8)
 }
 
 // The filter gradient of the first convolution equals the sums of loops, also with more tiles than blocks.

@@ -20,17 +20,10 @@ type results map[string][]float32
 // compute runs all operations over equal numbers in a type. Gradients accumulate.
 func compute(t *testing.T, c *CUDA, s shape, dtype tensor.DType) results {
 	t.Helper()
-	r := rand.New(rand.NewPCG(5, uint64(s.n)))
-	out := results{}
-	tensors := map[string]*tensor.Tensor{}
+	numbers, out, tensors := normals(5, uint64(s.n)), results{}, map[string]*tensor.Tensor{}
 	make := func(name string, of tensor.DType, dims ...int) *tensor.Tensor {
-		x, err := c.device.Alloc(of, dims...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fill(t, c, x, func() float32 { return float32(r.NormFloat64()) })
-		tensors[name] = x
-		return x
+		tensors[name] = alloc(t, c, numbers, of, dims...)
+		return tensors[name]
 	}
 	p, q := s.out()
 	x, w := make("x", dtype, s.n, s.h, s.w, s.c), make("w", dtype, s.k, s.r, s.s, s.c)
@@ -56,6 +49,28 @@ func compute(t *testing.T, c *CUDA, s shape, dtype tensor.DType) results {
 		out[name] = values(t, c, x)
 	}
 	return out
+}
+
+func normals(seed, stream uint64) (next func() float32) {
+	r := rand.New(rand.NewPCG(seed, stream))
+	return func() float32 { return float32(r.NormFloat64()) }
+}
+
+// list gives numbers one after the other.
+func list(numbers ...float32) (next func() float32) {
+	at := -1
+	return func() float32 { at++; return numbers[at] }
+}
+
+// alloc makes a tensor of numbers.
+func alloc(t *testing.T, c *CUDA, next func() float32, dtype tensor.DType, dims ...int) *tensor.Tensor {
+	t.Helper()
+	x, err := c.device.Alloc(dtype, dims...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(t, c, x, next)
+	return x
 }
 
 // fill uploads numbers to a tensor of either type. values reads them.

@@ -3,7 +3,6 @@
 package conv
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"nmn/cuda/cudnn"
@@ -25,16 +24,10 @@ func TestCUDA_WindowAsLargeAsTheInput(t *testing.T) {
 		{Geometry{N: 3, H: 2, W: 2, C: 8, K: 16, R: 2, S: 2, P: 3, Q: 3, Pad: 1, Stride: 1},
 			cudnn.Conv{N: 3, H: 2, W: 2, C: 8, K: 16, R: 2, S: 2, Pad: 1}},
 	} {
-		g, r := test.g, rand.New(rand.NewPCG(8, 9))
-		var all [3]*tensor.Tensor // x, y, w
-		for i, dims := range [...][]int{{g.N, g.H, g.W, g.C}, {g.N, g.P, g.Q, g.K}, {g.K, g.R, g.S, g.C}} {
-			var err error
-			if all[i], err = c.device.Alloc(tensor.Float32, dims...); err != nil {
-				t.Fatal(err)
-			}
-			fill(t, c, all[i], func() float32 { return float32(r.NormFloat64()) })
-		}
-		x, y, w, p := all[0], all[1], all[2], Params{Pad: g.Pad, Stride: g.Stride}
+		g, normal, p := test.g, normals(8, 9), Params{Pad: test.g.Pad, Stride: test.g.Stride}
+		x := alloc(t, c, normal, tensor.Float32, g.N, g.H, g.W, g.C)
+		y := alloc(t, c, normal, tensor.Float32, g.N, g.P, g.Q, g.K)
+		w := alloc(t, c, normal, tensor.Float32, g.K, g.R, g.S, g.C)
 		for pass, run := range map[Pass]func() error{
 			Forward:        func() error { return c.Conv(y, x, w, nil, p) },
 			DataGradient:   func() error { return c.ConvGradData(x, y, w, nil, p) },

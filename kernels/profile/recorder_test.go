@@ -13,6 +13,7 @@ import (
 	"nmn/kernels/tensor"
 	"nmn/kernels/transformer"
 	"nmn/kernels/update"
+	"nmn/tools/conform"
 )
 
 func must(t *testing.T, err error) {
@@ -30,15 +31,13 @@ type rig struct {
 
 func newRig(t *testing.T) rig {
 	t.Helper()
-	backend, err := kernels.OpenCPU(kernels.CPUConfig{Threads: 1})
-	must(t, err)
-	t.Cleanup(func() { must(t, backend.Close()) })
-	r := rig{Recorder: profile.New(backend)}
+	r := rig{Recorder: profile.New(conform.OpenCPU(t, 1))}
 	for _, a := range []struct {
 		to    **tensor.Tensor
 		shape []int
 	}{{&r.x, []int{2, 6, 6, 3}}, {&r.w, []int{4, 3, 3, 3}}, {&r.b, []int{4}}, {&r.y, []int{2, 6, 6, 4}},
 		{&r.pooled, []int{2, 3, 3, 4}}, {&r.dw, []int{4, 3, 3, 3}}} {
+		var err error
 		*a.to, err = r.Alloc(tensor.Float32, a.shape...)
 		must(t, err)
 		for i := range (*a.to).Float32s() {

@@ -7,13 +7,14 @@ import (
 
 	"nmn/internal/rng"
 	"nmn/model"
+	"nmn/tools/conform"
 
 	dense "gorgonia.org/tensor"
 )
 
 // Options set properties that tensors do not show, and change the net's output.
 func TestOpen_Options(t *testing.T) {
-	backend, path := openCPU(t), smallTransformer(t)
+	backend, path := conform.OpenCPU(t, 2), smallTransformer(t)
 	pixels, stream := make([]uint8, 32*32*3), rng.New(1)
 	for i := range pixels {
 		pixels[i] = uint8(stream.Uint64())
@@ -51,7 +52,7 @@ func TestOpen_Options(t *testing.T) {
 }
 
 func TestOptions_OutOfRange(t *testing.T) {
-	backend, path := openCPU(t), smallTransformer(t)
+	backend, path := conform.OpenCPU(t, 2), smallTransformer(t)
 	nan := float32(0)
 	nan /= nan
 	for want, o := range map[string]Options{

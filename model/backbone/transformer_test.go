@@ -9,8 +9,8 @@ import (
 
 	"nmn/format/safetensors"
 	"nmn/internal/rng"
-	"nmn/kernels"
 	"nmn/model"
+	"nmn/tools/conform"
 
 	dense "gorgonia.org/tensor"
 )
@@ -50,24 +50,10 @@ func smallTransformer(t *testing.T, extra ...safetensors.Tensor) string {
 	return path
 }
 
-func openCPU(t *testing.T) kernels.Backend {
-	t.Helper()
-	backend, err := kernels.OpenCPU(kernels.CPUConfig{Threads: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := backend.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return backend
-}
-
 // A vision transformer is recognised with its layers, accepts other sizes of pictures, and returns several
 // layers at once.
 func TestOpen_VisionTransformer(t *testing.T) {
-	backend, path := openCPU(t), smallTransformer(t)
+	backend, path := conform.OpenCPU(t, 2), smallTransformer(t)
 	for _, size := range []int{0, 48} {
 		net, err := Open(path, Options{Size: size}, backend)
 		if err != nil {
@@ -98,7 +84,7 @@ func TestOpen_VisionTransformer(t *testing.T) {
 
 // The error names the tensor that does not fit, instead of calling the network unknown.
 func TestOpen_RefusesVisionTransformers(t *testing.T) {
-	backend := openCPU(t)
+	backend := conform.OpenCPU(t, 2)
 	one := safetensors.Tensor{Name: "blocks.0.attn.q_norm.weight", Shape: []int{1}, Data: make([]float32, 1)}
 	for path, want := range map[string]string{
 		smallTransformer(t, one): `"blocks.0.attn.q_norm.weight": it has norms of queries and keys`,

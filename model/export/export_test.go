@@ -13,24 +13,20 @@ import (
 
 	"nmn/format/npy"
 	"nmn/format/safetensors"
-	"nmn/kernels"
 	"nmn/model"
+	"nmn/tools/conform"
 )
 
 func newNet(t *testing.T, c model.Config) *model.Net {
 	t.Helper()
-	backend, err := kernels.OpenCPU(kernels.CPUConfig{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	net, err := model.New(c, backend)
+	net, err := model.New(c, conform.OpenCPU(t, 1))
 	if err == nil {
 		err = net.Init(model.PaperInit(1))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = errors.Join(net.Close(), backend.Close()) })
+	t.Cleanup(func() { _ = net.Close() })
 	return net
 }
 

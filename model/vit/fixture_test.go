@@ -16,20 +16,6 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-func openCPU(t testing.TB, threads int) kernels.Backend {
-	t.Helper()
-	backend, err := kernels.OpenCPU(kernels.CPUConfig{Threads: threads})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := backend.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return backend
-}
-
 // loaded is a net of a configuration with the weights of a file.
 func loaded(t testing.TB, backend kernels.Backend, c Config, f Source, m *Mapping) *Net {
 	t.Helper()

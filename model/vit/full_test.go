@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nmn/tools/conform"
 )
 
 // Nets of full size with random weights give the features of PyTorch, from the files that its programs write.
@@ -27,7 +29,7 @@ func TestFull_FeaturesAreThoseOfPyTorch(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	backend := openCPU(t, 0)
+	backend := conform.OpenCPU(t, 0)
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			if _, why, left := strings.Cut(string(said), "left out "+name+": "); left {

@@ -13,6 +13,7 @@ import (
 	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/model/param"
+	"nmn/tools/conform"
 
 	dense "gorgonia.org/tensor"
 )
@@ -47,8 +48,8 @@ func noise(c Config, pictures int) []uint8 {
 // A picture's features do not depend on the others of its batch, on the batches before, or on the number of threads.
 func TestFeatures_OfAPictureAreItsOwn(t *testing.T) {
 	for _, l := range []Layer{Class, Mean, ClassMean, Embedding} {
-		n := tiny(t, openCPU(t, 1), "hf_clip.safetensors", nil)
-		other := tiny(t, openCPU(t, 3), "hf_clip.safetensors", nil)
+		n := tiny(t, conform.OpenCPU(t, 1), "hf_clip.safetensors", nil)
+		other := tiny(t, conform.OpenCPU(t, 3), "hf_clip.safetensors", nil)
 		c := n.Config()
 		width, err := c.LayerWidth(l)
 		if err != nil {
@@ -71,7 +72,7 @@ func TestFeatures_OfAPictureAreItsOwn(t *testing.T) {
 
 // Features does the same in one call.
 func TestFeatures_InOneCall(t *testing.T) {
-	n := tiny(t, openCPU(t, 1), "hf_clip.safetensors", nil)
+	n := tiny(t, conform.OpenCPU(t, 1), "hf_clip.safetensors", nil)
 	pixels := noise(n.Config(), 2)
 	p := upload(t, n, pixels)
 	class, embedding := features(t, n, p, Class), features(t, n, p, Embedding)
@@ -93,7 +94,7 @@ func TestFeatures_InOneCall(t *testing.T) {
 // The class token comes before the mean of the patches.
 func TestExtract_ClassBesideMean(t *testing.T) {
 	for _, name := range []string{"timm.safetensors", "dinov2_reg4.safetensors"} {
-		n := tiny(t, openCPU(t, 1), name, nil)
+		n := tiny(t, conform.OpenCPU(t, 1), name, nil)
 		p := upload(t, n, noise(n.Config(), 2))
 		class, mean, both := features(t, n, p, Class), features(t, n, p, Mean), features(t, n, p, ClassMean)
 		want := slices.Concat(class[:24], mean[:24], class[24:], mean[24:])
@@ -104,7 +105,7 @@ func TestExtract_ClassBesideMean(t *testing.T) {
 }
 
 func TestExtract_RefusesWhatIsNotThere(t *testing.T) {
-	n := tiny(t, openCPU(t, 1), "timm.safetensors", nil)
+	n := tiny(t, conform.OpenCPU(t, 1), "timm.safetensors", nil)
 	p := upload(t, n, noise(n.Config(), 2))
 	for _, test := range []struct {
 		rows  int
@@ -124,7 +125,7 @@ func TestResample_KindsDiffer(t *testing.T) {
 	for _, size := range [][2]int{{24, 24}, {12, 8}} {
 		var seen [][]float32
 		for _, kind := range kinds {
-			n := tiny(t, openCPU(t, 1), "timm.safetensors", func(c *Config) { c.Size, c.Resampling = size, kind })
+			n := tiny(t, conform.OpenCPU(t, 1), "timm.safetensors", func(c *Config) { c.Size, c.Resampling = size, kind })
 			got := features(t, n, upload(t, n, noise(n.Config(), 1)), Class)
 			for i, other := range seen {
 				if off := farthest(got, other); off < 1e-3 {
@@ -156,7 +157,7 @@ func TestResample_KeepsAConstant(t *testing.T) {
 func TestForward_GELUs(t *testing.T) {
 	var seen [][]float32
 	for _, kind := range []GELU{Exact, Tanh, Quick} {
-		n := tiny(t, openCPU(t, 1), "timm_clip.safetensors", func(c *Config) { c.GELU = kind })
+		n := tiny(t, conform.OpenCPU(t, 1), "timm_clip.safetensors", func(c *Config) { c.GELU = kind })
 		got := features(t, n, upload(t, n, noise(n.Config(), 1)), Class)
 		for _, other := range seen {
 			if off := farthest(got, other); off < 1e-5 {
@@ -168,7 +169,7 @@ func TestForward_GELUs(t *testing.T) {
 }
 
 func TestNew_RefusesSizesAndForms(t *testing.T) {
-	backend := openCPU(t, 1)
+	backend := conform.OpenCPU(t, 1)
 	base, _ := recognised(t, listing(t, "timm_dinov2.pth"))
 	base.Heads = tinyHeads
 	for _, test := range []struct {
@@ -233,7 +234,7 @@ func TestLoad_RefusesNaN(t *testing.T) {
 		}
 		c, m := recognised(t, broken)
 		c.Heads = tinyHeads
-		n, err := New(c, openCPU(t, 1))
+		n, err := New(c, conform.OpenCPU(t, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +259,7 @@ func TestLoad_RefusesAnothersMapping(t *testing.T) {
 	pathless := *own
 	pathless.Taken = slices.DeleteFunc(slices.Clone(own.Taken), func(m Match) bool { return m.Param == "position" })
 	for i, mapping := range []*Mapping{m, &short, &pathless} {
-		n, err := New(c, openCPU(t, 1))
+		n, err := New(c, conform.OpenCPU(t, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +278,7 @@ func TestLoad_RefusesAnothersMapping(t *testing.T) {
 
 // Batches of known sizes allocate nothing, and a smaller one fits in the memory of a larger one.
 func TestPlan_TakesMemoryOnce(t *testing.T) {
-	n := tiny(t, openCPU(t, 2), "hf_clip.safetensors", nil)
+	n := tiny(t, conform.OpenCPU(t, 2), "hf_clip.safetensors", nil)
 	if _, err := n.Plan(0); err == nil {
 		t.Error("a batch of nothing")
 	}

@@ -35,7 +35,7 @@ func OpenForFeatures(t testing.TB, threads int, p tensor.Precision) kernels.Back
 
 func openDevice(t testing.TB, c kernels.Config) kernels.Backend {
 	t.Helper()
-	c.Device = cmp.Or(os.Getenv(DeviceEnv), "cpu")
+	c.Device = cmp.Or(c.Device, os.Getenv(DeviceEnv), "cpu")
 	backend, note, err := kernels.Open(c)
 	if errors.Is(err, tensor.ErrPrecision) {
 		Skip(t, string(c.Precision), err.Error())
@@ -50,6 +50,12 @@ func openDevice(t testing.TB, c kernels.Config) kernels.Backend {
 		}
 	})
 	return backend
+}
+
+// OpenCPU opens the host, whatever DeviceEnv names, and closes it when the test ends.
+func OpenCPU(t testing.TB, threads int) kernels.Backend {
+	t.Helper()
+	return openDevice(t, kernels.Config{Device: "cpu", Threads: threads})
 }
 
 // Put copies numbers to a tensor in the tensor's type: float32, or rounded to bfloat16. If the tensor's last
