@@ -22,8 +22,8 @@ func TestFreeze_LeavesOtherGradientsAsTheyWere(t *testing.T) {
 		checkDone(t, n, p)
 		all := gradients(t, n)
 		for _, pattern := range []string{"^backbone.conv1", "^backbone", "^backbone.conv2_1",
-			"^backbone.(conv|layer[12])|^nmn", "^head", "^head.fc[16]", "^head.fc2", "^head.fc3.bias", "^nmn", "^nmn.weight", "bias$", "weight$",
-			"!layer2.0.downsample", "!layer2.0.conv2.weight"} {
+			"^backbone.(conv|layer[12])|^nmn", "^head", "^head.fc[16]", "^head.fc2", "^head.fc3.bias", "^nmn", "^nmn.weight",
+			"bias$", "weight$", "!layer2.0.downsample", "!layer2.0.conv2.weight"} {
 			expression, but := strings.CutPrefix(pattern, "!")
 			match := regexp.MustCompile(expression)
 			frozen := func(p *Param) bool { return match.MatchString(p.Name) != but }

@@ -18,45 +18,28 @@ type brokenSequences struct {
 }
 
 func (b *broken) LSTM(h, c, gates, wh, h0, c0 *tensor.Tensor) error {
-	if b.lstm != nil {
-		return b.lstm(b.referenceBackend, h, c, gates, wh, h0, c0)
-	}
-	return b.referenceBackend.LSTM(h, c, gates, wh, h0, c0)
+	return or(b.lstm, (*referenceBackend).LSTM)(b.referenceBackend, h, c, gates, wh, h0, c0)
 }
 
 func (b *broken) LSTMGrad(gates, dh, c, wh, c0, dcLast, dh0, dc0 *tensor.Tensor) error {
-	if b.lstmGrad != nil {
-		return b.lstmGrad(b.referenceBackend, gates, dh, c, wh, c0, dcLast, dh0, dc0)
-	}
-	return b.referenceBackend.LSTMGrad(gates, dh, c, wh, c0, dcLast, dh0, dc0)
+	return or(b.lstmGrad, (*referenceBackend).LSTMGrad)(b.referenceBackend, gates, dh, c, wh, c0, dcLast, dh0, dc0)
 }
 
 func (b *broken) Embed(y, table, words *tensor.Tensor) error {
-	if b.embed != nil {
-		return b.embed(b.referenceBackend, y, table, words)
-	}
-	return b.referenceBackend.Embed(y, table, words)
+	return or(b.embed, (*referenceBackend).Embed)(b.referenceBackend, y, table, words)
 }
 
 func (b *broken) EmbedGrad(dtable, dy, words *tensor.Tensor) error {
-	if b.embedGrad != nil {
-		return b.embedGrad(b.referenceBackend, dtable, dy, words)
-	}
-	return b.referenceBackend.EmbedGrad(dtable, dy, words)
+	return or(b.embedGrad, (*referenceBackend).EmbedGrad)(b.referenceBackend, dtable, dy, words)
 }
 
 func (b *broken) CrossEntropy(loss, dh, dw, db, h, w, bias, targets *tensor.Tensor, scale float32) error {
-	if b.entropy != nil {
-		return b.entropy(b.referenceBackend, loss, dh, dw, db, h, w, bias, targets, scale)
-	}
-	return b.referenceBackend.CrossEntropy(loss, dh, dw, db, h, w, bias, targets, scale)
+	entropy := or(b.entropy, (*referenceBackend).CrossEntropy)
+	return entropy(b.referenceBackend, loss, dh, dw, db, h, w, bias, targets, scale)
 }
 
 func (b *broken) LogSoftmax(x *tensor.Tensor) error {
-	if b.logSoftmax != nil {
-		return b.logSoftmax(b.referenceBackend, x)
-	}
-	return b.referenceBackend.LogSoftmax(x)
+	return or(b.logSoftmax, (*referenceBackend).LogSoftmax)(b.referenceBackend, x)
 }
 
 // sequenceFaults are the faults of package recurrent.

@@ -14,24 +14,15 @@ type brokenResidual struct {
 }
 
 func (b *broken) ConvAdd(y, x, w, bias, shortcut *tensor.Tensor, p conv.Params) error {
-	if b.convAdd != nil {
-		return b.convAdd(b.referenceBackend, y, x, w, bias, shortcut, p)
-	}
-	return b.referenceBackend.ConvAdd(y, x, w, bias, shortcut, p)
+	return or(b.convAdd, (*referenceBackend).ConvAdd)(b.referenceBackend, y, x, w, bias, shortcut, p)
 }
 
 func (b *broken) MaxPool3(y, x *tensor.Tensor) error {
-	if b.maxPool3 != nil {
-		return b.maxPool3(b.referenceBackend, y, x)
-	}
-	return b.referenceBackend.MaxPool3(y, x)
+	return or(b.maxPool3, (*referenceBackend).MaxPool3)(b.referenceBackend, y, x)
 }
 
 func (b *broken) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
-	if b.maxPool3Grad != nil {
-		return b.maxPool3Grad(b.referenceBackend, dx, dy, x, y, relu)
-	}
-	return b.referenceBackend.MaxPool3Grad(dx, dy, x, y, relu)
+	return or(b.maxPool3Grad, (*referenceBackend).MaxPool3Grad)(b.referenceBackend, dx, dy, x, y, relu)
 }
 
 // residualFaults are faults of strides, of shortcuts and of windows that overlap.

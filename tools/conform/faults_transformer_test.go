@@ -20,52 +20,31 @@ type brokenTransformers struct {
 }
 
 func (b *broken) LayerNorm(y, x, gain, bias *tensor.Tensor, eps float32) error {
-	if b.layerNorm != nil {
-		return b.layerNorm(b.referenceBackend, y, x, gain, bias, eps)
-	}
-	return b.referenceBackend.LayerNorm(y, x, gain, bias, eps)
+	return or(b.layerNorm, (*referenceBackend).LayerNorm)(b.referenceBackend, y, x, gain, bias, eps)
 }
 
 func (b *broken) GELU(y, x *tensor.Tensor, kind transformer.GELUKind) error {
-	if b.gelu != nil {
-		return b.gelu(b.referenceBackend, y, x, kind)
-	}
-	return b.referenceBackend.GELU(y, x, kind)
+	return or(b.gelu, (*referenceBackend).GELU)(b.referenceBackend, y, x, kind)
 }
 
 func (b *broken) Attention(y, qkv *tensor.Tensor, heads int) error {
-	if b.attention != nil {
-		return b.attention(b.referenceBackend, y, qkv, heads)
-	}
-	return b.referenceBackend.Attention(y, qkv, heads)
+	return or(b.attention, (*referenceBackend).Attention)(b.referenceBackend, y, qkv, heads)
 }
 
 func (b *broken) Linear(y, x, w, bias *tensor.Tensor, p transformer.LinearParams) error {
-	if b.linear != nil {
-		return b.linear(b.referenceBackend, y, x, w, bias, p)
-	}
-	return b.referenceBackend.Linear(y, x, w, bias, p)
+	return or(b.linear, (*referenceBackend).Linear)(b.referenceBackend, y, x, w, bias, p)
 }
 
 func (b *broken) AddScaled(y, x, r, scale *tensor.Tensor) error {
-	if b.addScaled != nil {
-		return b.addScaled(b.referenceBackend, y, x, r, scale)
-	}
-	return b.referenceBackend.AddScaled(y, x, r, scale)
+	return or(b.addScaled, (*referenceBackend).AddScaled)(b.referenceBackend, y, x, r, scale)
 }
 
 func (b *broken) Tokens(y, patches, prefix, position *tensor.Tensor) error {
-	if b.tokens != nil {
-		return b.tokens(b.referenceBackend, y, patches, prefix, position)
-	}
-	return b.referenceBackend.Tokens(y, patches, prefix, position)
+	return or(b.tokens, (*referenceBackend).Tokens)(b.referenceBackend, y, patches, prefix, position)
 }
 
 func (b *broken) PatchEmbed(y, x, w, bias *tensor.Tensor) error {
-	if b.patches != nil {
-		return b.patches(b.referenceBackend, y, x, w, bias)
-	}
-	return b.referenceBackend.PatchEmbed(y, x, w, bias)
+	return or(b.patches, (*referenceBackend).PatchEmbed)(b.referenceBackend, y, x, w, bias)
 }
 
 // swapped exchanges two of the parts of each row.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,28 +90,32 @@ func nvccVersion() (string, error) {
 	return string(m[1]), nil
 }
 
+// sources are the files that the kernels of a folder are compiled from, sorted.
+func sources(folder string) (names []string, err error) {
+	for _, pattern := range []string{"*.cu", "*.cuh", "*/*.cu", "*/*.cuh"} {
+		found, err := fs.Glob(os.DirFS(folder), pattern)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, found...)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
 // hashSources covers every file that a kernel is compiled from.
 func hashSources(folder string) (string, error) {
-	var paths []string
-	for _, pattern := range []string{"*.cu", "*.cuh", "*/*.cu", "*/*.cuh"} {
-		found, err := filepath.Glob(filepath.Join(folder, pattern))
-		if err != nil {
-			return "", err
-		}
-		paths = append(paths, found...)
+	names, err := sources(folder)
+	if err != nil {
+		return "", err
 	}
-	slices.Sort(paths)
 	hash := sha256.New()
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil {
 			return "", err
 		}
-		name, err := filepath.Rel(folder, path)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(hash, "%s %d\n", filepath.ToSlash(name), len(text))
+		fmt.Fprintf(hash, "%s %d\n", name, len(text))
 		hash.Write(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")))
 	}
 	return fmt.Sprintf("%x", hash.Sum(nil)), nil

@@ -46,7 +46,9 @@ func TestFatbin_IsReproducible(t *testing.T) {
 	}
 	// Another folder, so that no path of the machine can be among the bytes.
 	folder := t.TempDir()
-	copySources(t, folder)
+	if err := os.CopyFS(folder, os.DirFS(kernelsFolder)); err != nil {
+		t.Fatal(err)
+	}
 	got, err := compile(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -60,54 +62,25 @@ func TestFatbin_IsReproducible(t *testing.T) {
 	}
 }
 
-func copySources(t *testing.T, folder string) {
-	t.Helper()
-	for _, pattern := range []string{"*.cu", "*.cuh", "*/*.cu", "*/*.cuh"} {
-		paths, err := filepath.Glob(filepath.Join(kernelsFolder, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range paths {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			name, err := filepath.Rel(kernelsFolder, path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			copied := filepath.Join(folder, name)
-			if err := os.MkdirAll(filepath.Dir(copied), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(copied, text, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-}
-
 // nvcc names the shared memory of a static function by a new number in each run, so that the module would
 // differ from build to build. Such functions are therefore inline without being static.
 func TestSources_StaticFunctionsHaveNoSharedMemory(t *testing.T) {
 	function := regexp.MustCompile(`(?ms)^static __device__ [^;{]*\{\n.*?^\}`)
+	names, err := sources(kernelsFolder)
+	if err != nil {
+		t.Fatal(err)
+	}
 	functions := 0
-	for _, pattern := range []string{"*.cuh", "*/*.cu", "*/*.cuh"} {
-		paths, err := filepath.Glob(filepath.Join(kernelsFolder, pattern))
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(kernelsFolder, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, path := range paths {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, found := range function.FindAllString(string(text), -1) {
-				functions++
-				if strings.Contains(found, "__shared__") {
-					head, _, _ := strings.Cut(found, "{")
-					t.Errorf("%s: %s is static and has shared memory", path, head)
-				}
+		for _, found := range function.FindAllString(string(text), -1) {
+			functions++
+			if strings.Contains(found, "__shared__") {
+				head, _, _ := strings.Cut(found, "{")
+				t.Errorf("%s: %s is static and has shared memory", name, head)
 			}
 		}
 	}
