@@ -87,25 +87,20 @@ func OpenCPU(c CPUConfig) (Backend, error) {
 	}, nil
 }
 
-// MaxPoolGradBias implements pool.Ops by two passes. The sums equal ConvGradBias in every bit.
+// MaxPoolGradBias implements pool.Ops.
 func (c *cpu) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
-	const operation = "gradient of max pooling and bias"
-	g, err := pool.FitMaxGrad(operation, dx, dy, x, y)
-	if err != nil {
-		return err
-	}
-	if err := g.FitChannels(operation, db); err != nil { // before anything is written
-		return err
-	}
-	if err := c.MaxPoolGrad(dx, dy, x, y, p.ReLU); err != nil {
-		return err
-	}
-	return c.ConvGradBias(db, dx, conv.Params{Accumulate: p.Accumulate})
+	return poolAndBias("gradient of max pooling and bias", c.MaxPoolGrad, c, dx, db, dy, x, y, p)
 }
 
-// MaxPool3GradBias implements pool.Ops by two passes too.
+// MaxPool3GradBias implements pool.Ops.
 func (c *cpu) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
-	const operation = "gradient of 3×3 max pooling and bias"
+	return poolAndBias("gradient of 3×3 max pooling and bias", c.MaxPool3Grad, c, dx, db, dy, x, y, p)
+}
+
+// poolAndBias computes the gradients of a pool and of the bias below in two passes. The sums equal ConvGradBias in
+// every bit.
+func poolAndBias(operation string, gradient func(dx, dy, x, y *tensor.Tensor, relu bool) error, b conv.Ops,
+	dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
 	g, err := pool.FitMaxGrad(operation, dx, dy, x, y)
 	if err != nil {
 		return err
@@ -113,10 +108,10 @@ func (c *cpu) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradPa
 	if err := g.FitChannels(operation, db); err != nil { // before anything is written
 		return err
 	}
-	if err := c.MaxPool3Grad(dx, dy, x, y, p.ReLU); err != nil {
+	if err := gradient(dx, dy, x, y, p.ReLU); err != nil {
 		return err
 	}
-	return c.ConvGradBias(db, dx, conv.Params{Accumulate: p.Accumulate})
+	return b.ConvGradBias(db, dx, conv.Params{Accumulate: p.Accumulate})
 }
 
 // selectLevel selects a named level, which overrides the environment.

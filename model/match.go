@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"strings"
 
 	"nmn/kernels"
@@ -10,17 +9,30 @@ import (
 // MatchVGG16 reports what the convolutional and hidden layers of VGG16 would load from a file, as MatchFile
 // does. Its classifier loads nothing. misfit is the reason why none of the file fits, or nil.
 func MatchVGG16(f Source) (report LoadReport, misfit, err error) {
+	return matchBelow("head.fc8.", VGG16(1000, false), f)
+}
+
+// MatchResNet reports what a residual net with a name of ResNets would load from a file, as MatchFile does.
+// Its classifier loads nothing. misfit is the reason why none of the file fits, or nil.
+func MatchResNet(name string, f Source) (report LoadReport, misfit, err error) {
+	config, err := ResNet(name, 1, false)
+	if err != nil {
+		return report, nil, err
+	}
+	return matchBelow("head.", config, f)
+}
+
+// matchBelow is MatchFile for all layers but the classifier.
+func matchBelow(classifier string, config Config, f Source) (report LoadReport, misfit, err error) {
 	backend, _, err := kernels.Open(kernels.Config{Device: "cpu", Threads: 1})
 	if err != nil {
 		return report, nil, err
 	}
-	defer func() { err = cmp.Or(err, backend.Close()) }()
-	const classes = 1000
-	report, misfit = MatchFile(VGG16(classes, false), backend, f, func(q *Param) Need {
-		if strings.HasPrefix(q.Name, "head.fc8.") {
+	report, misfit = MatchFile(config, backend, f, func(q *Param) Need {
+		if strings.HasPrefix(q.Name, classifier) {
 			return Unwanted
 		}
 		return Required
 	})
-	return report, misfit, nil
+	return report, misfit, backend.Close()
 }

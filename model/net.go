@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 
 	"nmn/kernels"
@@ -220,14 +221,8 @@ func (n *Net) Bytes() int { return n.params.Bytes() + n.grads.Bytes() + n.buffer
 
 // Close frees the device memory.
 func (n *Net) Close() error {
-	var first error
-	for _, arena := range []*tensor.Arena{n.buffers, n.grads, n.params} {
-		if err := arena.Close(); err != nil && first == nil {
-			first = err
-		}
-	}
 	clear(n.plans)
-	return first
+	return cmp.Or(n.buffers.Close(), n.grads.Close(), n.params.Close())
 }
 
 func joinClose(err error, n *Net) error {

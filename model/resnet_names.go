@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"nmn/kernels"
 )
 
 // maxDepth is more blocks than a stage of any known net has.
@@ -113,24 +111,4 @@ func (c Config) describe() string {
 		return name
 	}
 	return fmt.Sprintf("a residual net of %v blocks", c.Depths)
-}
-
-// MatchResNet reports what a residual net with a name of ResNets would load from a file, as MatchFile does.
-// Its classifier loads nothing. misfit is the reason why none of the file fits, or nil.
-func MatchResNet(name string, f Source) (report LoadReport, misfit, err error) {
-	config, err := ResNet(name, 1, false)
-	if err != nil {
-		return report, nil, err
-	}
-	backend, _, err := kernels.Open(kernels.Config{Device: "cpu", Threads: 1})
-	if err != nil {
-		return report, nil, err
-	}
-	report, misfit = MatchFile(config, backend, f, func(q *Param) Need {
-		if strings.HasPrefix(q.Name, "head.") {
-			return Unwanted
-		}
-		return Required
-	})
-	return report, misfit, backend.Close()
 }
