@@ -108,7 +108,7 @@ var notInProduct = append([]string{"tools/ref", "tools/emulator/library"}, forSu
 // suiteUsers are the packages whose tests may use those for suites.
 var suiteUsers = append([]string{
 	"kernels", "kernels/tensor", "model", "captioner/s2vt", "train", "captioner", "cuda", "cuda/cudnn", "cuda/nccl",
-	"model/vit", "bench/measure", "ranks", "ranks/local", "ranks/mpi",
+	"model/vit", "model/backbone", "model/export", "kernels/profile", "bench/measure", "ranks", "ranks/local", "ranks/mpi",
 }, families...)
 
 // dataSets make, read and write data sets. Tests of every package that reaches the loader take their data from them.
