@@ -22,8 +22,8 @@ import (
 )
 
 // slurm is a cluster of SLURM on this host: a controller and two nodes, n1 and n2, of 32 processors and four cards
-// each. No process opens the cards, which are copies of /dev/null. The nodes have names of their own, since Open MPI takes ranks on hosts
-// of one name for ranks of one host, but share the file system and the network.
+// each. No process opens the cards, which are copies of /dev/null. The nodes have names of their own, since Open MPI
+// takes ranks on hosts of one name for ranks of one host, but share the file system and the network.
 type slurm struct {
 	t       *testing.T
 	dir     string
