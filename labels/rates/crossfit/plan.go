@@ -13,7 +13,7 @@ import (
 var (
 	// ErrPlan reports a plan that cannot be, or that belongs to other bags.
 	ErrPlan = errors.New("not a valid fold plan")
-	// ErrScores reports scores that do not fit the plan, or that are missing.
+	// ErrScores reports scores that do not fit the plan.
 	ErrScores = errors.New("scores do not fit the fold plan")
 )
 

@@ -63,10 +63,14 @@ func TestPlan_DependsOnTheSeedAlone(t *testing.T) {
 
 func TestPlan_ComesBackFromItsFile(t *testing.T) {
 	p := plan(t, 12, 3, 1<<63+5)
-	p.IDs[3] = "a \"quoted\" <name>\nwith a line"
+	p.IDs[2], p.IDs[3] = "cats & <dogs>.jpg", "a \"quoted\" <name>\nwith a line"
 	path := filepath.Join(t.TempDir(), "folds.json")
 	if err := p.WriteFile(path); err != nil {
 		t.Fatal(err)
+	}
+	// The plan is meant to be read and searched: names are not escaped.
+	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), `"cats & <dogs>.jpg"`) {
+		t.Errorf("%s, %v", text, err)
 	}
 	got, err := ReadFile(path)
 	if err != nil || !reflect.DeepEqual(got, p) {
