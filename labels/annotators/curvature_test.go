@@ -191,9 +191,7 @@ func modelled(t *testing.T) map[string]*Input {
 func exactly(t *testing.T, in *Input) *estimator {
 	t.Helper()
 	e, err := estimate(t.Context(), in, exact())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return e
 }
 
@@ -237,9 +235,7 @@ func TestClimb_OfOnePairEndsAtTheMaximum(t *testing.T) {
 		e.vote()
 		e.pooled = true
 		e.maximise()
-		if err := e.climb(t.Context(), 0, 1e-15); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.climb(t.Context(), 0, 1e-15))
 		f := func() float64 {
 			pairs, classes := logPriors(e)
 			return logLikelihood(e) + pairs + classes
@@ -378,9 +374,7 @@ func TestRetreat_HalvesTheStep(t *testing.T) {
 		}
 	}
 	far()
-	if err := e.retreat(t.Context(), best-3); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.retreat(t.Context(), best-3))
 	left := (e.a[0] - a[0]) / 40
 	if n := math.Log2(left); e.objective < best-3 || !(left < .1) || math.Abs(n-math.Round(n)) > 1e-9 {
 		t.Errorf("%.6g of the step is left, with the objective %.3f, want one of at least %.3f", left, e.objective, best-3)
@@ -413,9 +407,7 @@ func TestEstimate_EndsAfterItsIterations(t *testing.T) {
 		o := exact()
 		o.Iterations = 3
 		e, err := estimate(t.Context(), in, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		pairs, classes := logPriors(e)
 		if want := logLikelihood(e) + pairs + classes; math.Abs(e.objective-want) > 1e-9*math.Abs(want) {
 			t.Errorf("%s: objective %.12g, want %.12g", name, e.objective, want)

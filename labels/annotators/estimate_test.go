@@ -195,9 +195,7 @@ func TestEstimate_ByLabel(t *testing.T) {
 		o := DefaultOptions()
 		o.ByLabel = true
 		r, err := Estimate(t.Context(), in, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		finite(t, r)
 		p, e := make([]float64, 5), make([]float64, 5)
 		likely, right := 0, 0
@@ -276,9 +274,7 @@ func TestEstimate_ObjectiveNeverFalls(t *testing.T) {
 				}
 			}
 			e, err := estimate(t.Context(), &in, DefaultOptions())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for i := 1; i < len(e.trace); i++ {
 				a, b := e.trace[i-1], e.trace[i]
 				if a.phase == b.phase && !(b.objective >= a.objective-1e-9*math.Abs(a.objective)) {
@@ -300,9 +296,7 @@ func TestExpect_GridIsTheDirectSum(t *testing.T) {
 	o := DefaultOptions()
 	o.Iterations = 5
 	e, err := estimate(t.Context(), &in, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	g, ok := e.background().(*grid)
 	if !ok {
 		t.Fatal("no grid")
@@ -329,9 +323,7 @@ func TestExpect_GridIsTheDirectSum(t *testing.T) {
 func TestEstimate_LikelihoodAndPosteriorAreThoseOfTheModel(t *testing.T) {
 	for name, in := range modelled(t) {
 		e, err := estimate(t.Context(), in, DefaultOptions())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got, want := e.objective-e.penalty(), logLikelihood(e); !(math.Abs(got-want) < 1e-8*math.Abs(want)) {
 			t.Errorf("%s: log likelihood %.12g, want %.12g", name, got, want)
 		}
@@ -614,5 +606,13 @@ func TestEstimate_AnnotatorsOfTheSameLabelsDoNotDecide(t *testing.T) {
 				t.Errorf("flipped %g, annotator %d: %q, %+v", flip, j, a.Remarks, a)
 			}
 		}
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -372,9 +372,7 @@ func TestTemper_WhereBagsDifferInDifficulty(t *testing.T) {
 		in, truth := c.drawn()
 		x := newExclusive(&in, DefaultOptions(), in.overlap(), make([]bool, len(in.Rows)))
 		x.vote()
-		if err := x.climb(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, x.climb(t.Context()))
 		before, rates := x.result(), slices.Clone(x.rates)
 		x.temper()
 		if changed := !slices.Equal(rates, x.rates); changed != (hard > 0) {

@@ -23,9 +23,7 @@ func TestEstimate_OneLabelByLabel(t *testing.T) {
 	in, _ := c.simulated()
 	want := estimated(t, in)
 	got, err := Estimate(t.Context(), in, byLabelOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	width := func(i Interval) float64 { return i.High - i.Low }
 	for j, a := range want.Annotators {
 		b := got.Annotators[j]
@@ -70,9 +68,7 @@ func TestEstimate_ByLabelRemarks(t *testing.T) {
 	in.Rows = append(in.Rows, Row{Bag: 500, Annotator: 9, Given: []int32{0}})
 	in.Bags, in.Annotators, in.Classes = 501, 12, 4
 	r, err := Estimate(t.Context(), in, byLabelOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	finite(t, r)
 	for j, want := range map[int]Remark{7: NoBetter, 8: AlwaysSame, 9: Alone, 10: Idle, 11: Reversed} {
 		if !slices.Contains(r.Annotators[j].Remarks, want) {
@@ -219,9 +215,7 @@ func TestReport_AnnotatorsFile(t *testing.T) {
 	r := &Report{&Table{AnnotatorNames: []string{"ann", "b,c"}}, &Result{Annotators: []Annotator{told,
 		{Q01: .5, Q10: .5, Q01Interval: none, Q10Interval: none, Accuracy: math.NaN(), Agreement: math.NaN()}}}}
 	path := filepath.Join(t.TempDir(), "a.csv")
-	if err := r.WriteAnnotatorsFile(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.WriteAnnotatorsFile(path))
 	want :=
 		"annotator,samples,shared,asked,given,q01,q01_low,q01_high,q10,q10_low,q10_high,informedness,accuracy,incorrect," +
 			"missing,agreement,remarks\n" +

@@ -103,9 +103,7 @@ func TestAuditFiles_ReadsAndEstimates(t *testing.T) {
 	}
 	r, err := AuditFiles(t.Context(), Files{Labels: path, Vocabulary: written(t, "words.txt", words.String())},
 		DefaultOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := estimated(t, in)
 	for j, name := range r.AnnotatorNames {
 		got, a := r.Result.Annotators[j], want.Annotators[name[0]-'A']

@@ -25,9 +25,7 @@ func grid() Input {
 func TestCorrected_RecordsEachCellAsItIs(t *testing.T) {
 	in := grid()
 	found, err := Run(in, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := Decisions{}
 	for bag := range int32(2) {
 		for class := range int32(3) {
@@ -55,9 +53,7 @@ func TestReadDecisionsFile_NamesTheFile(t *testing.T) {
 	}
 	for content, want := range map[string]string{"id,class,given,decision\nc,dog,0,accept\n": "",
 		"id,class,given,decision\nc,dog,1,accept\n": path + ":2: "} {
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(content), 0o600))
 		d, err := in.decisions().ReadFile(path)
 		if want == "" && (err != nil || len(d) != 1 || d[Cell{2, 1}] != Accept) ||
 			want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
@@ -151,13 +147,9 @@ func TestRun_CalibratesByClass(t *testing.T) {
 		plain.Logits[i] = float32(calibrated.A[i%3]*float64(o) + calibrated.B[i%3])
 	}
 	a, err := Run(plain, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b, err := Run(calibrated, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range a.Suspects {
 		if x, y := a.Suspects[i], b.Suspects[i]; x.Bag != y.Bag || x.Class != y.Class ||
 			math.Abs(x.Margin-y.Margin) > 1e-6 {
@@ -171,9 +163,7 @@ func TestWriteSuspectLines_KeepsNamesAsTheyAre(t *testing.T) {
 	in := small()
 	in.IDs[0] = "cats & <dogs>.jpg"
 	path := filepath.Join(t.TempDir(), "suspects.jsonl")
-	if err := WriteSuspectsFile(path, in, []Suspect{{Bag: 0, Class: 1, Given: 1}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteSuspectsFile(path, in, []Suspect{{Bag: 0, Class: 1, Given: 1}}))
 	line, err := os.ReadFile(path)
 	if err != nil || !strings.HasPrefix(string(line), `{"id":"cats & <dogs>.jpg",`) {
 		t.Errorf("%s, %v", line, err)

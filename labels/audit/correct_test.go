@@ -29,9 +29,7 @@ func small() Input {
 func TestCorrected_DecisionsComeBeforeTheRule(t *testing.T) {
 	in := small()
 	r, err := Run(in, .5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(r.Suspects) != 2 || r.Suspects[0] != (Suspect{0, 1, 1, r.Suspects[0].Margin, r.Suspects[0].P}) ||
 		r.Suspects[1].Kind() != Missing {
 		t.Fatalf("suspects %+v", r.Suspects)
@@ -39,13 +37,9 @@ func TestCorrected_DecisionsComeBeforeTheRule(t *testing.T) {
 	d, err := in.decisions().Read(
 		strings.NewReader("id,class,given,decision\na,dog,1,reject\n\"b, the \"\"second\"\"\",cat,0,accept\n"),
 		"d.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	corrected, changes, err := Corrected(in, d, r.Suspects, "rule")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if want := []uint8{1, 1, 1, 1, 0, 1}; !slices.Equal(corrected, want) {
 		t.Errorf("labels %v, want %v", corrected, want)
 	}
@@ -63,13 +57,9 @@ func TestCorrected_DecisionsComeBeforeTheRule(t *testing.T) {
 func TestWriteLabels_ReadsBackAsLabels(t *testing.T) {
 	in, dir := small(), t.TempDir()
 	path := filepath.Join(dir, "labels.csv")
-	if err := WriteLabels(path, in, in.Labels); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteLabels(path, in, in.Labels))
 	m, err := table.ReadLabels(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, v := range m.Values {
 		if uint8(v) != in.Labels[i] {
 			t.Errorf("cell %d is %v", i, v)
@@ -87,9 +77,7 @@ func TestWriteChanges_TellsWhereALabelCameFrom(t *testing.T) {
 	changes := []Change{{Suspect{Bag: 0, Class: 1, Given: 1, Margin: 3}, "precision 0.9"},
 		{Suspect{Bag: 1, Class: 0}, "accepted"}}
 	err := c.Save(changeColumns, changeRecords(&in, changes, "v1"), func() error { return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b, err := os.ReadFile(c.Changes())
 	want := "id,class,original,corrected,p_wrong,rho,rule,version\n" +
 		"a,dog,1,0,0.952574,0.0474259,precision 0.9,v1\n" +
@@ -177,16 +165,12 @@ func TestRun_RefusesBadInput(t *testing.T) {
 func TestCorrect_RefusesToOverwriteWhatIsNoRecordOfChanges(t *testing.T) {
 	in := small()
 	found, err := Run(in, .5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := &Report{Input: in, Result: found}
 	dir := t.TempDir()
 	c := labels.Correction{Apply: labels.ApplyForce, Precision: .01, Labels: filepath.Join(dir, "y.csv")}
 	notes := filepath.Join(dir, "y.changes.csv")
-	if err := os.WriteFile(notes, []byte(strings.Repeat("what I have changed, and why\n", 3)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(notes, []byte(strings.Repeat("what I have changed, and why\n", 3)), 0o644))
 	var mistake *setting.Error
 	if err := r.Correct(c); !errors.As(err, &mistake) || !strings.HasPrefix(err.Error(), notes+" would be overwritten") {
 		t.Errorf("notes of somebody: %v", err)
@@ -194,9 +178,7 @@ func TestCorrect_RefusesToOverwriteWhatIsNoRecordOfChanges(t *testing.T) {
 	if durable.Exists(c.Labels) {
 		t.Error("the labels were written even so")
 	}
-	if err := os.Remove(notes); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(notes))
 	for range 2 { // the second time over the record of the first
 		if err := r.Correct(c); err != nil {
 			t.Error(err)

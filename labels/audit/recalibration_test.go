@@ -94,9 +94,7 @@ func decisionFile(t *testing.T, in *Input, suspects []Suspect, accepted int) str
 		text += strings.Join([]string{f.ID, f.Word, string('0' + rune(f.Given)), string(verdict)}, ",") + "\n"
 	}
 	path := filepath.Join(t.TempDir(), "decisions.csv")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -117,9 +115,7 @@ func TestScores_DecisionsRecalibrateTheRest(t *testing.T) {
 	}
 	o.Decisions = decisionFile(t, &without.Input, without.Suspects[:83], 4)
 	with, err := Scores(t.Context(), in, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if d := with.Decided; d.Labels != 83 || d.Suspects != 83 || d.Wrong != 21 || !(d.Expected > 75) ||
 		!strings.Contains(d.Note,
 			"Of 83 labels with decisions, 9") || !strings.Contains(d.Note, "25.3 % are, so") {

@@ -38,9 +38,7 @@ func estimate(t *testing.T, in Input, change func(*Options)) *Result {
 		change(&o)
 	}
 	r, err := Estimate(t.Context(), in, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
@@ -304,5 +302,13 @@ func TestEstimate_RareClassesStayOutOfThePool(t *testing.T) {
 	if alone.PooledQ01 != together.PooledQ01 || alone.PooledQ10 != together.PooledQ10 {
 		t.Errorf("pooled rates %g and %g, with two classes of 5 labels more %g and %g", alone.PooledQ01, alone.PooledQ10,
 			together.PooledQ01, together.PooledQ10)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -75,9 +75,7 @@ func choose(s *rng.Stream, p []float64) int {
 func audited(t *testing.T, in *Input) *Report {
 	t.Helper()
 	r, err := Audit(t.Context(), in, DefaultOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
@@ -216,5 +214,13 @@ func TestAudit_Refuses(t *testing.T) {
 	cancel()
 	if _, err := Audit(ended, good, DefaultOptions()); !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended context: %v", err)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

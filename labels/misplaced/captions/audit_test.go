@@ -45,9 +45,7 @@ func generated(t testing.TB) (b *annotation.Bags, foreign []string) {
 		}
 	}
 	b, err := annotation.ParseBags("g.csv", annotation.FormCSV, strings.NewReader(lines.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b, foreign
 }
 
@@ -55,14 +53,10 @@ func TestAudit_FindsForeignCaptions(t *testing.T) {
 	b, foreign := generated(t)
 	o := DefaultOptions()
 	o.Truth = filepath.Join(t.TempDir(), "foreign.txt")
-	if err := os.WriteFile(o.Truth, []byte(strings.Join(foreign, "\n")), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(o.Truth, []byte(strings.Join(foreign, "\n")), 0o666))
 	o.Precision = .6
 	r, err := Audit(t.Context(), b, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	n, expected := r.Drops()
 	if j := r.Judgement; j.Foreign != len(foreign) || !(j.AUC > .97) || !(j.Precision > .9) || !(j.Recall > .85) ||
 		n == 0 || !(expected >= .6) {
@@ -167,9 +161,7 @@ func TestLowest_OrdersTies(t *testing.T) {
 		}
 	}
 	r, err := Audit(t.Context(), b, DefaultOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	mentions := Mentions(b, r.Vocabulary)
 	against := func(p [2]int) (sum float64) {
 		if len(b.Captions[p[0]]) > mostOfBag {
@@ -215,9 +207,7 @@ func TestAudit_ChoosesTheWords(t *testing.T) {
 		t.Fatalf("%v, %v; want the 7 most frequent", r, err)
 	}
 	o.Scores = filepath.Join(t.TempDir(), "s.csv")
-	if err := os.WriteFile(o.Scores, []byte("id,dog,train\n0,.9,.1\n5,.1,.2\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(o.Scores, []byte("id,dog,train\n0,.9,.1\n5,.1,.2\n"), 0o666))
 	if r, err = Audit(t.Context(), b, o); err != nil || !slices.Equal(r.Vocabulary.Texts(), []string{"dog", "train"}) {
 		t.Fatalf("%v; want the words of the scores", err)
 	}
@@ -327,9 +317,7 @@ func TestRemarks_CountWhatIsUnusual(t *testing.T) {
 	b.Captions[0][2].Text = "cats sleep" // in two bags now; in one of them twice
 	r := judged(b, [][]float64{{1, 1, 1}, {1, 1}, {}}, nil)
 	r.input.Captions[0][0] = []int32{0}
-	if err := r.countMentions(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.countMentions())
 	want := []string{"pictures without captions: 1",
 		"captions without a word of the vocabulary, judged only by the words that they leave out: 4",
 		"captions that occur, word for word, with more than one picture: 1"}
@@ -360,13 +348,9 @@ func TestAudit_Remarks(t *testing.T) {
 	for _, id := range []string{"10", "0", "x", "y"} {
 		scores += "\n" + id + strings.Repeat(",.3", 18)
 	}
-	if err := os.WriteFile(o.Scores, []byte(scores), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(o.Scores, []byte(scores), 0o666))
 	r, err := Audit(t.Context(), b, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := []string{
 		"1 captions cannot be compared with others, and are kept",
 		"pictures without captions: 4",

@@ -16,9 +16,7 @@ func TestGather_PutsEveryBagInItsRow(t *testing.T) {
 		}
 		return logits, nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for bag := range 11 {
 		if want := []float32{float32(bag), -float32(bag)}; !slices.Equal(all[2*bag:2*bag+2], want) {
 			t.Errorf("bag %d has logits %v", bag, all[2*bag:2*bag+2])

@@ -118,9 +118,7 @@ func run(t *testing.T, c Classifier, labels []uint8, change func(*Options)) *Res
 		change(&o)
 	}
 	r, err := Run(t.Context(), c, labels, bags, classes, startRates(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
@@ -148,9 +146,7 @@ func TestRun_GoesOnFromARound(t *testing.T) {
 	}
 	o.Rounds, o.AfterRound = 4, nil
 	got, err := Run(t.Context(), l, z, bags, classes, kept, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !slices.Equal(got.Rates.Q01, want.Rates.Q01) || !slices.Equal(got.Rates.Q10, want.Rates.Q10) ||
 		!slices.Equal(got.Posteriors, want.Posteriors) {
 		t.Errorf("rates %+v, without a stop %+v", got.Rates, want.Rates)
@@ -354,9 +350,7 @@ func TestRun_OfFixedScoresFindsTheRates(t *testing.T) {
 	scores := make([]float64, bags*classes)
 	copy(l.weights[0], []float64{-.5, 3, -2})
 	copy(l.weights[1], []float64{.3, -2, -3})
-	if err := l.Logits(scores); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Logits(scores))
 	a := run(t, Fixed(scores), labels, nil)
 	b := run(t, Fixed(scores), labels, func(o *Options) { o.NoiseStep = ByLikelihood })
 	for c := range classes {
@@ -449,9 +443,7 @@ func TestRun_ConvergesByTheGainOfABag(t *testing.T) {
 	copy(l.weights[0], []float64{-.5, 3, -2})
 	copy(l.weights[1], []float64{.3, -2, -3})
 	scores := make(Fixed, bags*classes)
-	if err := l.Logits(scores); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Logits(scores))
 	o := DefaultOptions()
 	o.Tolerance = 1e-6
 	rounds := func(times int) int {
@@ -512,3 +504,11 @@ func (f Fixed) Logits(out []float64) error {
 
 // Fit does nothing.
 func (f Fixed) Fit(context.Context, []float64) error { return nil }
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
