@@ -1,6 +1,10 @@
 package annotators
 
-import "context"
+import (
+	"context"
+
+	"nmn/labels"
+)
 
 // Ridge of the calibration of logits: slopes are drawn to 1 and offsets to 0, as with captions as witnesses.
 const (
@@ -8,35 +12,17 @@ const (
 	offsetRidge = 5.
 )
 
-// slope holds the sums for a Newton step of a class's calibration: gradient and curvature over bags.
-type slope struct{ ga, gb, haa, hab, hbb float64 }
-
-func (s *slope) add(o *slope) {
-	s.ga += o.ga
-	s.gb += o.gb
-	s.haa += o.haa
-	s.hab += o.hab
-	s.hbb += o.hbb
-}
-
-// move changes the expected label of a bag with logit o.
-func (s *slope) move(difference, o float64) {
-	s.ga += difference * o
-	s.gb += difference
-}
-
-// step is the Newton step of slope a and offset b.
-func (s *slope) step(a, b float64) (da, db float64) {
-	ga, gb := s.ga-slopeRidge*(a-1), s.gb-offsetRidge*b
-	haa, hbb := s.haa+slopeRidge, s.hbb+offsetRidge
-	det := haa*hbb - s.hab*s.hab
-	return (hbb*ga - s.hab*gb) / det, (haa*gb - s.hab*ga) / det
+// ridged is the Newton step of a class with slope a and offset b.
+func ridged(s labels.Logistic, a, b float64) (da, db float64) {
+	s.A, s.B = s.A-slopeRidge*(a-1), s.B-offsetRidge*b
+	s.AA, s.BB = s.AA+slopeRidge, s.BB+offsetRidge
+	return s.Step()
 }
 
 // calibrate makes a Newton step of the logistic regression of the posterior on the logits, class by class.
 func (e *estimator) calibrate() {
 	for k := range e.a {
-		e.stepA[k], e.stepB[k] = e.total.calibrated[k].step(e.a[k], e.b[k])
+		e.stepA[k], e.stepB[k] = ridged(e.total.calibrated[k], e.a[k], e.b[k])
 		e.a[k] += e.stepA[k]
 		e.b[k] += e.stepB[k]
 	}
@@ -73,8 +59,7 @@ func (b scored) bag(s *sums, bag int) (expected, likelihood float64) {
 		expected += rho
 		likelihood += with - soft
 		s.class[k] += rho
-		v := p * (1 - p)
-		s.calibrated[k].add(&slope{ga: (rho - p) * o, gb: rho - p, haa: v * o * o, hab: v * o, hbb: v})
+		s.calibrated[k].Add(rho-p, p*(1-p), o)
 	}
 	return expected, likelihood
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"nmn/internal/parallel"
+	"nmn/labels"
 )
 
 // Bounds of rates, so that no label of one annotator decides alone, whatever the others say.
@@ -60,11 +61,11 @@ type step struct {
 // sums are the results of the expectation for the maximisation, over some bags.
 type sums struct {
 	likelihood float64
-	true1      []float64 // per annotator: expected true labels among those that it gave
-	true0      []float64 // and among those that it did not give
-	class      []float64 // per class: expected true labels
-	calibrated []slope   // per class, with logits
-	points     []float64 // of each point of the grid of log likelihood ratios: bags
+	true1      []float64         // per annotator: expected true labels among those that it gave
+	true0      []float64         // and among those that it did not give
+	class      []float64         // per class: expected true labels
+	calibrated []labels.Logistic // per class, with logits
+	points     []float64         // of each point of the grid of log likelihood ratios: bags
 }
 
 // blockBudget is how many numbers the sums of all blocks may hold.
@@ -98,7 +99,7 @@ func newSums(in *Input) sums {
 	s := sums{true1: make([]float64, in.Annotators), true0: make([]float64, in.Annotators),
 		class: make([]float64, in.Classes)}
 	if in.Logits != nil {
-		s.calibrated = make([]slope, in.Classes)
+		s.calibrated = make([]labels.Logistic, in.Classes)
 	}
 	return s
 }
@@ -145,7 +146,7 @@ func (s *sums) add(o *sums) {
 		s.class[k] += o.class[k]
 	}
 	for k := range s.calibrated {
-		s.calibrated[k].add(&o.calibrated[k])
+		s.calibrated[k].Plus(&o.calibrated[k])
 	}
 }
 
@@ -244,7 +245,7 @@ func (e *estimator) expectBag(s *sums, back background, i int) {
 		expected += rho - rho0
 		s.class[k] += rho - rho0
 		if s.calibrated != nil {
-			s.calibrated[k].move(rho-rho0, float64(e.in.Logits[i*e.in.Classes+int(k)]))
+			s.calibrated[k].Add(rho-rho0, 0, float64(e.in.Logits[i*e.in.Classes+int(k)]))
 		}
 		s.answered(marks, rho)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nmn/internal/parallel"
+	"nmn/labels"
 )
 
 // exclusive estimates classes that exclude each other: every answer is one class. It is the model of Dawid
@@ -181,18 +182,7 @@ func (x *exclusive) of(bag int) []float64 { return x.rho[bag*x.in.Classes : (bag
 
 // likely is the most probable class of a bag.
 func (x *exclusive) likely(bag int) int {
-	return largest(x.of(bag))
-}
-
-// largest is the place of the largest number, the first of several.
-func largest(list []float64) int {
-	best := 0
-	for i, v := range list {
-		if v > list[best] {
-			best = i
-		}
-	}
-	return best
+	return labels.Largest(x.of(bag))
 }
 
 // climb alternates maximisation and expectation until the log likelihood settles.
@@ -466,16 +456,15 @@ func (x *exclusive) calibrate() {
 	classes := x.in.Classes
 	inParts(classes, func(k int) {
 		for range 2 {
-			var s slope
+			var s labels.Logistic
 			for i := range x.in.Bags {
 				if len(x.bags.of(i)) > 0 {
 					o := float64(x.in.Logits[i*classes+k])
 					p, _ := sigmoidSoftplus(x.a[k]*o + x.b[k])
-					d, v := x.rho[i*classes+k]-p, p*(1-p)
-					s.add(&slope{ga: d * o, gb: d, haa: v * o * o, hab: v * o, hbb: v})
+					s.Add(x.rho[i*classes+k]-p, p*(1-p), o)
 				}
 			}
-			da, db := s.step(x.a[k], x.b[k])
+			da, db := ridged(s, x.a[k], x.b[k])
 			x.a[k], x.b[k] = x.a[k]+da, x.b[k]+db
 		}
 	})
@@ -530,7 +519,7 @@ func (x *exclusive) evidences(bag int, evidence []float64) {
 // logOdds turns log probabilities, less any constant, into log-odds. For the largest one it sums over all
 // other classes, because 1 - p would lose precision close to 0.
 func logOdds(logs []float64) {
-	most := largest(logs)
+	most := labels.Largest(logs)
 	top, second, sum := logs[most], math.Inf(-1), 0.
 	for k, v := range logs {
 		if k != most {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
+	"nmn/labels"
 )
 
 // oneClass describes simulated annotators of classes that exclude each other.
@@ -87,7 +88,7 @@ func right(r *Result, in Input, truth []int) (found, votes float64) {
 		counts[int(row.Bag)*in.Classes+int(row.Given[0])]++
 	}
 	for i, class := range truth {
-		if r.Posterior(i, p); largest(p) == class {
+		if r.Posterior(i, p); labels.Largest(p) == class {
 			found++
 		}
 		of := counts[i*in.Classes : (i+1)*in.Classes]
@@ -316,7 +317,7 @@ func TestExclusive_UnusualCrowds(t *testing.T) {
 	t.Run("one answer each", func(t *testing.T) {
 		r := estimated(t, rows([3]int32{0, 0, 0}, [3]int32{0, 1, 0}, [3]int32{0, 2, 1}, [3]int32{1, 3, 1}))
 		finite(t, r)
-		if r.Posterior(0, p); largest(p) != 0 || p[2] > p[1] || !slices.Contains(r.Annotators[3].Remarks, Alone) ||
+		if r.Posterior(0, p); labels.Largest(p) != 0 || p[2] > p[1] || !slices.Contains(r.Annotators[3].Remarks, Alone) ||
 			!slices.Contains(r.Annotators[0].Remarks, MostlyPrior) {
 			t.Errorf("%v, %+v", p, r)
 		}

@@ -158,5 +158,5 @@ func (e *estimator) baseVariance(class int) float64 {
 		p, _ := sigmoidSoftplus(e.prior[class])
 		return (float64(e.in.Bags) + 2*half) * p * (1 - p)
 	}
-	return e.total.calibrated[class].hbb + offsetRidge
+	return e.total.calibrated[class].BB + offsetRidge
 }

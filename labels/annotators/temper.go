@@ -1,6 +1,10 @@
 package annotators
 
-import "math"
+import (
+	"math"
+
+	"nmn/labels"
+)
 
 // Bounds of the power of answers, and numbers of bags that determine it.
 const (
@@ -52,7 +56,7 @@ func (x *exclusive) predict(power float64) float64 {
 			for k, q := range rates {
 				logs[k] = all[k] - power*math.Log(q)
 			}
-			top := logs[largest(logs)]
+			top := logs[labels.Largest(logs)]
 			for k, q := range rates {
 				v := math.Exp(logs[k] - top)
 				sum += v

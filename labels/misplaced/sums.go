@@ -1,13 +1,15 @@
 package misplaced
 
+import "nmn/labels"
+
 // sums are what a block of units adds to the next rates and to the next prior.
 type sums struct {
 	// Per class: captions of groups for which the word holds, mentions in these, mentions in other groups, and
 	// groups for which it holds.
 	holds, mentions, mistakes, grouped []float64
-	captions, groups                   float64   // of all groups
-	sizes                              []float64 // plain groups of each size, before their words are added
-	regression                         []newton  // of p(y=1) on scores; nil without scores
+	captions, groups                   float64           // of all groups
+	sizes                              []float64         // plain groups of each size, before their words are added
+	regression                         []labels.Logistic // of p(y=1) on scores; nil without scores
 
 	foreign, unscored [][]float64 // units by captions and foreign ones, with scores and without
 	anyForeign        []float64   // units by number of foreign captions
@@ -29,7 +31,7 @@ func (f *finder) newSums() *sums {
 		s.foreign[n], s.unscored[n] = make([]float64, n+1), make([]float64, n+1)
 	}
 	if f.rows != nil {
-		s.regression = make([]newton, k)
+		s.regression = make([]labels.Logistic, k)
 	}
 	return s
 }
@@ -57,7 +59,7 @@ func (s *sums) add(o *sums) {
 	s.scoresGain += o.scoresGain
 	s.members += o.members
 	for c := range s.regression {
-		s.regression[c].plus(&o.regression[c])
+		s.regression[c].Plus(&o.regression[c])
 	}
 }
 

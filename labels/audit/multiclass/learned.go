@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nmn/internal/parallel"
+	"nmn/labels"
 )
 
 // leastUnmixed is the least probability of a class when scores are separated by the inverse; smaller values
@@ -64,7 +65,7 @@ func surest(in *Input, stride int) [][]int32 {
 	known, out := in.known(), make([][]int32, k)
 	for at := 0; at < len(known); at += stride {
 		i := known[at]
-		y := argmax(in.Scores[int(i)*k:][:k])
+		y := labels.Largest(in.Scores[int(i)*k:][:k])
 		out[y] = append(out[y], i)
 	}
 	parallel.Each(k, func(y int) {
