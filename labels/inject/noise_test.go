@@ -396,10 +396,7 @@ func TestNoise_FileReadsBack(t *testing.T) {
 func noiseText(t testing.TB, noise *Injection) string {
 	t.Helper()
 	var b bytes.Buffer
-	n, err := noise.WriteTo(&b)
-	if err != nil || n != int64(b.Len()) {
-		t.Fatalf("%d bytes, %v", n, err)
-	}
+	must(t, noise.write(&b))
 	return b.String()
 }
 
@@ -499,9 +496,7 @@ func TestRead_TruncatedGzip(t *testing.T) {
 	s := captionSet(t, 200, 5)
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	if _, err := mustReplace(t, s, 2, 1).WriteTo(z); err != nil {
-		t.Fatal(err)
-	}
+	must(t, mustReplace(t, s, 2, 1).write(z))
 	z.Close()
 	path := filepath.Join(t.TempDir(), "n.jsonl.gz")
 	must(t, os.WriteFile(path, b.Bytes()[:b.Len()/2], 0o644))
