@@ -67,7 +67,7 @@ func TestReadWordsFile_TakesWordsInTheirOrder(t *testing.T) {
 		t.Error("a word that comes twice: no error")
 	}
 	if err := table.WriteFile(filepath.Join(path, "below"), nil); err == nil ||
-		!strings.Contains(err.Error(), "cannot write noise rates") {
+		!strings.Contains(err.Error(), "cannot write ") {
 		t.Errorf("a file in a file: %v", err)
 	}
 }

@@ -117,17 +117,13 @@ func (noise *Injection) write(w io.Writer) error {
 // WriteFile writes the noise to a file, compressed when the name ends in .gz. The file appears
 // whole or not at all.
 func (noise *Injection) WriteFile(path string) error {
-	err := durable.Stream(path, 0o644, func(out io.Writer) error {
+	return durable.Stream(path, 0o644, func(out io.Writer) error {
 		if !strings.EqualFold(filepath.Ext(path), ".gz") {
 			return noise.write(out)
 		}
 		z := gzip.NewWriter(out)
 		return cmp.Or(noise.write(z), z.Close())
 	})
-	if err != nil {
-		return fmt.Errorf("cannot write the noise file %q: %w", path, err)
-	}
-	return nil
 }
 
 // Read reads a noise file, plain or .gz, and checks it against the set it is meant for: a file

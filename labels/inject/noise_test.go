@@ -279,7 +279,7 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 			_, err := ReplaceCaptions(&c, Uniform, .2, 1)
 			return err
 		},
-		"cannot write the noise file ": func() error {
+		"cannot write \"": func() error {
 			return new(Injection).WriteFile(filepath.Join(t.TempDir(), "none", "n"))
 		},
 	}

@@ -1,13 +1,11 @@
 package rates
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
 
 	"nmn/eval"
-	"nmn/internal/durable"
 	"nmn/labels"
 	"nmn/text"
 )
@@ -189,9 +187,5 @@ func (e *estimator) class(c int, s summary, posteriors []float64) Class {
 
 // WriteFile writes rates and calibration of all classes to a CSV file; a rate that is not to be believed is empty.
 func (r *Result) WriteFile(path string) error {
-	var b bytes.Buffer
-	if err := r.Table().WriteCSV(&b, labels.EstimateColumns); err != nil {
-		return err
-	}
-	return durable.Save(path, b.Bytes())
+	return r.Table().WriteFile(path, labels.EstimateColumns)
 }
