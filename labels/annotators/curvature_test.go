@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"nmn/labels/rates"
 )
 
 // logJoint returns the log probabilities of the annotators' answers for a label, with the label and without
@@ -257,24 +259,24 @@ func TestResult_IntervalsAreThoseOfTheCurvature(t *testing.T) {
 		if _, ok := e.background().(*grid); ok != (name == "grid") {
 			t.Fatalf("%s: the sums come from a %T", name, e.background())
 		}
-		rates, classes := shifts(e, -1)
+		all, classes := shifts(e, -1)
 		common := covarianceOf(func() float64 {
 			_, classes := logPriors(e)
 			return logLikelihood(e) + classes
-		}, append(rates, classes...))
+		}, append(all, classes...))
 		r := e.result()
 		for j, a := range r.Annotators {
 			if !e.free[j] {
 				continue
 			}
-			rates, _ := shifts(e, j)
+			pair, _ := shifts(e, j)
 			own := covarianceOf(func() float64 {
 				pairs, _ := logPriors(e)
 				return logLikelihood(e) + pairs
-			}, rates)
+			}, pair)
 			for i, of := range []struct {
 				q  float64
-				in Interval
+				in rates.Interval
 			}{{a.Q01, a.Q01Interval}, {a.Q10, a.Q10Interval}} {
 				const z = 1.2815515655446004 // 80 % of a normal distribution lie within z standard deviations
 				low, high := of.q, of.q

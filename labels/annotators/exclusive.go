@@ -81,8 +81,7 @@ func newExclusive(in *Input, o Options, seen overlap, repeats []bool) *exclusive
 		truths: make([]float64, in.Annotators*in.Classes), wrong: make([]float64, in.Classes*in.Classes),
 		rho: make([]float64, in.Bags*in.Classes), prior: make([]float64, in.Classes),
 		strength: slices.Repeat([]float64{mostStrength}, in.Annotators)}
-	rows := gathered(in.Annotators, len(in.Rows), func(i int) int { return int(in.Rows[i].Annotator) },
-		func(i int) int32 { return int32(i) })
+	rows := in.byAnnotator()
 	x.answers.from, x.rows = make([]int32, in.Annotators+1), lists[vote]{rows.from, make([]vote, len(in.Rows))}
 	place := make([]int32, len(in.Rows))
 	at := make([]int32, in.Classes) // place of each class among the answers of an annotator, counted from 1

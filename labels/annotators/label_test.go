@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/labels/rates"
 )
 
 func byLabelOptions() Options {
@@ -24,7 +26,7 @@ func TestEstimate_OneLabelByLabel(t *testing.T) {
 	want := estimated(t, in)
 	got, err := Estimate(t.Context(), in, byLabelOptions())
 	must(t, err)
-	width := func(i Interval) float64 { return i.High - i.Low }
+	width := func(i rates.Interval) float64 { return i.High - i.Low }
 	for j, a := range want.Annotators {
 		b := got.Annotators[j]
 		if math.Abs(a.Q01-b.Q01) > .02 || math.Abs(a.Q10-b.Q10) > .01 || a.Agreement != b.Agreement || a.Asked != b.Asked ||
@@ -89,8 +91,8 @@ func TestEstimate_ByLabelRemarks(t *testing.T) {
 func TestJoin_OfTwoLabels(t *testing.T) {
 	const z = 1.2815515655446004 // for a confidence of 80 %
 	// around a rate, as wide as a standard error of its own
-	within := func(q, deviation float64) Interval {
-		i := Interval{q, q}
+	within := func(q, deviation float64) rates.Interval {
+		i := rates.Interval{Low: q, High: q}
 		shift(&i.Low, -z*deviation/(q*(1-q)))
 		shift(&i.High, z*deviation/(q*(1-q)))
 		return i
@@ -139,7 +141,7 @@ func TestJoin_OfTwoLabels(t *testing.T) {
 	}
 	// Expected missing labels vary by 20 true labels of each class times the standard errors .05 and .1.
 	d01, d10 := math.Hypot(20*.05, 20*.1)/40, math.Hypot(80*.02, 80*.02)/160
-	for _, c := range []struct{ got, want Interval }{{r.Annotators[0].Q01Interval, within(.2, d01)},
+	for _, c := range []struct{ got, want rates.Interval }{{r.Annotators[0].Q01Interval, within(.2, d01)},
 		{r.Annotators[0].Q10Interval, within(.05, d10)}} {
 		if math.Abs(c.got.Low-c.want.Low)+math.Abs(c.got.High-c.want.High) > 1e-9 {
 			t.Errorf("interval %.6f, want %.6f", c.got, c.want)
@@ -166,7 +168,7 @@ func TestEstimate_ByLabelChecksItsInput(t *testing.T) {
 	if _, err := Estimate(t.Context(), in, o); err == nil || !strings.Contains(err.Error(), "tolerance 2") {
 		t.Errorf("%v", err)
 	}
-	in.Rows[0].Given = []int32{3}
+	in.Classes = 0
 	if _, err := Estimate(t.Context(), in, byLabelOptions()); !errors.Is(err, ErrInput) ||
 		strings.Contains(err.Error(), "label 1 of") {
 		t.Errorf("%v", err)
@@ -189,7 +191,7 @@ func TestEstimate_IntervalsHoldTheRate(t *testing.T) {
 		r := estimated(t, in)
 		for j, a := range r.Annotators {
 			for _, v := range []struct {
-				i Interval
+				i rates.Interval
 				q float64
 			}{{a.Q01Interval, a.Q01}, {a.Q10Interval, a.Q10}} {
 				if a.Told != (v.i.Low < v.q && v.q < v.i.High && v.i.Low >= 0 && v.i.High <= 1) {
@@ -208,10 +210,11 @@ func TestEstimate_IntervalsHoldTheRate(t *testing.T) {
 }
 
 func TestReport_AnnotatorsFile(t *testing.T) {
-	told := Annotator{Bags: 3, Shared: 2, Asked: 6, Given: 1, Q01: .25, Q01Interval: Interval{.125, .5}, Q10: .0625,
-		Q10Interval: Interval{.03125, .0703125}, Informedness: .6875, Accuracy: .75, Incorrect: .5, Missing: 1.5,
+	told := Annotator{Bags: 3, Shared: 2, Asked: 6, Given: 1, Q01: .25, Q01Interval: rates.Interval{Low: .125, High: .5},
+		Q10: .0625, Q10Interval: rates.Interval{Low: .03125, High: .0703125},
+		Informedness: .6875, Accuracy: .75, Incorrect: .5, Missing: 1.5,
 		Agreement: .2, Remarks: []Remark{NoBetter, AlwaysSame}}
-	none := Interval{math.NaN(), math.NaN()}
+	none := rates.Interval{Low: math.NaN(), High: math.NaN()}
 	r := &Report{&Table{AnnotatorNames: []string{"ann", "b,c"}}, &Result{Annotators: []Annotator{told,
 		{Q01: .5, Q10: .5, Q01Interval: none, Q10Interval: none, Accuracy: math.NaN(), Agreement: math.NaN()}}}}
 	path := filepath.Join(t.TempDir(), "a.csv")

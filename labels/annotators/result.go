@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"nmn/labels/rates"
 )
 
 // Remark is a warning about an annotator.
@@ -28,7 +30,7 @@ type Annotator struct {
 	Given  float64 // labels 1
 
 	Q01, Q10                 float64 // missing if it holds, given if it does not
-	Q01Interval, Q10Interval Interval
+	Q01Interval, Q10Interval rates.Interval
 	Told                     bool    // the rates are the annotator's own, and have intervals
 	Informedness             float64 // 1 - q01 - q10: 1 for an annotator who is always right, 0 for chance
 	Accuracy                 float64 // expected share of right labels among those asked
@@ -127,7 +129,7 @@ func (e *estimator) annotator(j int, u uncertain, common information, told bool)
 	if a.Asked > 0 {
 		a.Accuracy = 1 - (t.invented+t.missed)/a.Asked
 	}
-	a.Q01Interval, a.Q10Interval = Interval{math.NaN(), math.NaN()}, Interval{math.NaN(), math.NaN()}
+	a.Q01Interval, a.Q10Interval = unbounded()
 	switch {
 	case a.Bags == 0:
 		a.Remarks = append(a.Remarks, Idle)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nmn/eval"
+	"nmn/labels/rates"
 )
 
 // AuditFiles reads files and estimates.
@@ -103,21 +104,21 @@ type ConsensusSummary struct {
 
 // AnnotatorSummary describes an annotator. Intervals are null if the rates are not the annotator's own.
 type AnnotatorSummary struct {
-	Annotator    string      `json:"annotator"`
-	Bags         int         `json:"samples"`
-	Shared       int         `json:"shared"`
-	Asked        float64     `json:"asked"`
-	Given        float64     `json:"given"`
-	Q01          float64     `json:"q01"`
-	Q01Interval  *Interval   `json:"q01_interval"`
-	Q10          float64     `json:"q10"`
-	Q10Interval  *Interval   `json:"q10_interval"`
-	Informedness float64     `json:"informedness"`
-	Accuracy     eval.Number `json:"accuracy"`
-	Incorrect    float64     `json:"expected_incorrect"`
-	Missing      float64     `json:"expected_missing"`
-	Agreement    eval.Number `json:"agreement"`
-	Remarks      []Remark    `json:"remarks"`
+	Annotator    string          `json:"annotator"`
+	Bags         int             `json:"samples"`
+	Shared       int             `json:"shared"`
+	Asked        float64         `json:"asked"`
+	Given        float64         `json:"given"`
+	Q01          float64         `json:"q01"`
+	Q01Interval  *rates.Interval `json:"q01_interval"`
+	Q10          float64         `json:"q10"`
+	Q10Interval  *rates.Interval `json:"q10_interval"`
+	Informedness float64         `json:"informedness"`
+	Accuracy     eval.Number     `json:"accuracy"`
+	Incorrect    float64         `json:"expected_incorrect"`
+	Missing      float64         `json:"expected_missing"`
+	Agreement    eval.Number     `json:"agreement"`
+	Remarks      []Remark        `json:"remarks"`
 }
 
 // ConsensusShares are the expected shares of the consensus' labels that are wrong, and of the true labels that it

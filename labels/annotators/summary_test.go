@@ -9,13 +9,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/labels/rates"
 )
 
 func TestSummary_AsJSON(t *testing.T) {
-	told := Annotator{Bags: 3, Shared: 2, Asked: 6, Given: 1, Q01: .25, Q01Interval: Interval{.125, .5}, Q10: .0625,
-		Q10Interval: Interval{.03125, .07}, Told: true, Informedness: .6875, Accuracy: .75, Incorrect: .5, Missing: 1.5,
+	told := Annotator{Bags: 3, Shared: 2, Asked: 6, Given: 1, Q01: .25, Q01Interval: rates.Interval{Low: .125, High: .5},
+		Q10: .0625, Q10Interval: rates.Interval{Low: .03125, High: .07},
+		Told: true, Informedness: .6875, Accuracy: .75, Incorrect: .5, Missing: 1.5,
 		Agreement: .2, Remarks: []Remark{NoBetter}}
-	none := Interval{math.NaN(), math.NaN()}
+	none := rates.Interval{Low: math.NaN(), High: math.NaN()}
 	r := &Report{&Table{Input: Input{Rows: make([]Row, 4)}, Words: []string{"cat", "dog"},
 		AnnotatorNames: []string{"ann", "bob"}, Outside: 5},
 		&Result{Bags: 3, Classes: 2, Annotators: []Annotator{told, {Q01: .5, Q10: .5, Q01Interval: none, Q10Interval: none,
