@@ -31,14 +31,6 @@ func TestTable_OfARunReadsBackWithRemarks(t *testing.T) {
 	}
 }
 
-func TestRead_LeftTakesNoOtherTable(t *testing.T) {
-	const file = "class,q01,q10,labels\ncat,,,1\nred,,,2\n\"up,side\",,,3\n"
-	if _, err := Read(strings.NewReader(file), threeWords(t), Left); err == nil ||
-		!strings.Contains(err.Error(), `column 4 is "labels", want class, pos, q01, q10, t01, t10 or remarks`) {
-		t.Errorf("error %v", err)
-	}
-}
-
 // Columns without any content are left out.
 func TestTable_LearntColumnsAreThoseWithContent(t *testing.T) {
 	row := func(t01, t10 float64, remarks string) Row { return Row{T01: t01, T10: t10, Remarks: remarks} }

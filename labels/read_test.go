@@ -9,7 +9,8 @@ import (
 )
 
 // readings are all options of this program by name.
-var readings = map[string]Options{"learnt": Learnt, "given": Given, "estimated": Estimated, "flips": Flips}
+var readings = map[string]Options{"learnt": Learnt, "given": Given, "estimated": Estimated, "flips": Flips,
+	"left": Left}
 
 func TestRead_EachReadingTakesAndRefuses(t *testing.T) {
 	const words = "red,.2,.3\n\"up,side\",0,1\n"
@@ -25,16 +26,18 @@ func TestRead_EachReadingTakesAndRefuses(t *testing.T) {
 		{"class without a line", "class,q01,q10\n" + words, map[string]string{
 			"learnt":    `1 of 3 classes have no rate, the first is "cat"`,
 			"given":     `1 of 3 classes have no line, the first is "cat"`,
+			"left":      `1 of 3 classes have no line, the first is "cat"`,
 			"estimated": `no column "q01_low"`}},
 		{"estimate", estimate,
-			map[string]string{"learnt": `column 3 is "q01_low", want class, pos, q01, q10, t01, t10 or remarks`}},
+			map[string]string{"learnt": `column 3 is "q01_low", want class, pos, q01, q10, t01, t10 or remarks`,
+				"left": `column 3 is "q01_low"`}},
 		{"interval", strings.Replace(estimate, ".4,,\n", "1.4,,\n", 1), map[string]string{
-			"learnt":    `column 3 is "q01_low"`,
+			"learnt": `column 3 is "q01_low"`, "left": `column 3 is "q01_low"`,
 			"estimated": `line 3: class "red": q10_high is "1.4", want a rate from 0 to 1`}},
 		{"a alone", "class,q01,q10,a\ncat,.1,.1,x\nred,.2,.3,y\n\"up,side\",0,1,z\n", map[string]string{
-			"learnt": `column 4 is "a"`, "estimated": `no column "q01_low"`}},
+			"learnt": `column 4 is "a"`, "left": `column 4 is "a"`, "estimated": `no column "q01_low"`}},
 		{"calibration", "class,q01,q10,b,a\ncat,.1,.1,0,inf\n", map[string]string{
-			"learnt": `column 4 is "b"`, "given": `line 2: class "cat": a is "inf", want a number`,
+			"learnt": `column 4 is "b"`, "left": `column 4 is "b"`, "given": `line 2: class "cat": a is "inf", want a number`,
 			"estimated": `no column "q01_low"`}},
 	} {
 		for name, o := range readings {

@@ -1,8 +1,6 @@
 package annotators
 
 import (
-	"context"
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -291,20 +289,6 @@ func TestResult_IntervalsAreThoseOfTheCurvature(t *testing.T) {
 	}
 }
 
-// Informedness is a sum of two rates that are not independent, and its standard error accounts for that.
-func TestInformedness_HasTheErrorOfASum(t *testing.T) {
-	q, v := pair{.2, .1}, information{.04, .01, .09}
-	value, deviation := q.informedness(v)
-	// Rates vary by q(1-q) times their logits.
-	want := math.Sqrt(.16*.16*.04 + .09*.09*.09 + 2*.16*.09*.01)
-	if math.Abs(value-.7) > 1e-12 || math.Abs(deviation-want) > 1e-12 {
-		t.Errorf("%.6f with a deviation of %.6f, want .7 with %.6f", value, deviation, want)
-	}
-	if _, deviation := q.informedness(information{.01, -.1, .01}); deviation != 0 {
-		t.Errorf("a deviation of %g by rounding", deviation)
-	}
-}
-
 // The curvature also decides which annotators are reported as no better than chance, or as worse.
 func TestResult_RemarksFollowFromTheCurvature(t *testing.T) {
 	c := crowd{bags: 80, pairs: append(some(4, pair{.1, .02}, pair{.5, .3}), pair{.7, .45}), prior: frequencies(3, .2, .5),
@@ -362,44 +346,6 @@ func TestShared_LeavesOutClassesThatSayNothing(t *testing.T) {
 	h.class[1] = coupled{}
 	if got, _ := h.covariance(); got == want {
 		t.Error("other classes say nothing either")
-	}
-}
-
-// A step of the calibration that leads too far is taken back by half, again and again.
-func TestRetreat_HalvesTheStep(t *testing.T) {
-	e := exactly(t, modelled(t)["scored"])
-	best, a, b := e.objective, slices.Clone(e.a), slices.Clone(e.b)
-	far := func() {
-		for k := range e.a {
-			e.stepA[k], e.stepB[k] = 40, -30
-			e.a[k], e.b[k] = a[k]+40, b[k]-30
-		}
-	}
-	far()
-	must(t, e.retreat(t.Context(), best-3))
-	left := (e.a[0] - a[0]) / 40
-	if n := math.Log2(left); e.objective < best-3 || !(left < .1) || math.Abs(n-math.Round(n)) > 1e-9 {
-		t.Errorf("%.6g of the step is left, with the objective %.3f, want one of at least %.3f", left, e.objective, best-3)
-	}
-	for k := range e.a {
-		if math.Abs(e.a[k]-a[k]-40*left) > 1e-12 || math.Abs(e.b[k]-b[k]+30*left) > 1e-12 ||
-			math.Abs(e.stepA[k]-40*left) > 1e-12 {
-			t.Errorf("class %d: %g and %g are left of the step", k, e.a[k]-a[k], e.b[k]-b[k])
-		}
-	}
-	far()
-	if err := e.retreat(t.Context(), best+1); err != nil { // which nothing reaches
-		t.Fatal(err)
-	}
-	for k := range e.a {
-		if math.Abs(e.a[k]-a[k]) > 1e-7 || math.Abs(e.b[k]-b[k]) > 1e-7 {
-			t.Errorf("class %d: %g and %g are left of the step", k, e.a[k]-a[k], e.b[k]-b[k])
-		}
-	}
-	cut, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := e.retreat(cut, best+1); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the end: %v", err)
 	}
 }
 

@@ -58,34 +58,22 @@ func TestEstimate_FindsRates(t *testing.T) {
 
 // area is the area under the ROC curve of scores.
 func area(scores []float64, truth []bool) float64 {
-	order := make([]int, len(scores))
-	for i := range order {
-		order[i] = i
+	var holds, not []float64
+	for i, v := range scores {
+		if truth[i] {
+			holds = append(holds, v)
+		} else {
+			not = append(not, v)
+		}
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case scores[a] < scores[b]:
-			return -1
-		case scores[a] > scores[b]:
-			return 1
-		}
-		return 0
-	})
-	sum, positives := 0.0, 0.0
-	for i := 0; i < len(order); {
-		end := i
-		for end < len(order) && scores[order[end]] == scores[order[i]] {
-			end++
-		}
-		for _, at := range order[i:end] {
-			if truth[at] {
-				sum += float64(i+end+1) / 2
-				positives++
-			}
-		}
-		i = end
+	slices.Sort(not)
+	sum := 0.0
+	for _, v := range holds {
+		below, _ := slices.BinarySearch(not, v)
+		upTo, _ := slices.BinarySearch(not, math.Nextafter(v, math.Inf(1)))
+		sum += float64(below+upTo) / 2
 	}
-	return (sum - positives*(positives+1)/2) / (positives * (float64(len(order)) - positives))
+	return sum / float64(len(holds)*len(not))
 }
 
 // dense are the posteriors of all labels, and the shares of votes.

@@ -288,18 +288,6 @@ func TestJudge_PrefersThePosteriorWhereRatesDiffer(t *testing.T) {
 	}
 }
 
-// Equal rates for all words and both kinds leave the order of |z - p|.
-func TestJudge_EqualRatesGiveTheOrderOfTheDifference(t *testing.T) {
-	in := noisy(1000, 4)
-	for c := range in.Classes {
-		in.Rates.Q01[c], in.Rates.Q10[c] = .1, .1
-	}
-	j, err := Judge(in, []int{50})
-	must(t, err)
-	near(t, "AP", float64(j.Posterior.AP), float64(j.Difference.AP))
-	near(t, "precision at 50", float64(j.Posterior.PrecisionAt[50]), float64(j.Difference.PrecisionAt[50]))
-}
-
 // By hand. Among the labels given, the wrong one comes first: AP 1. Among the labels not given, it comes
 // second: AP 1/2. Among all, the wrong ones come first and fourth: AP (1/1 + 2/4)/2.
 func TestRank_ByHand(t *testing.T) {

@@ -3,10 +3,7 @@ package audit
 import (
 	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"nmn/eval"
@@ -41,23 +38,6 @@ func TestCorrected_RecordsEachCellAsItIs(t *testing.T) {
 		if int(c.Bag) != at/3 || int(c.Class) != at%3 || c.Given != in.Labels[at] ||
 			c.Margin != found.Suspects[i].Margin {
 			t.Errorf("change %d is %+v, want that of bag %d and class %d, as %+v", at, c, at/3, at%3, found.Suspects[i])
-		}
-	}
-}
-
-func TestReadDecisionsFile_NamesTheFile(t *testing.T) {
-	in := small()
-	path := filepath.Join(t.TempDir(), "d.csv")
-	if _, err := in.decisions().ReadFile(path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a missing file: %v", err)
-	}
-	for content, want := range map[string]string{"id,class,given,decision\nc,dog,0,accept\n": "",
-		"id,class,given,decision\nc,dog,1,accept\n": path + ":2: "} {
-		must(t, os.WriteFile(path, []byte(content), 0o600))
-		d, err := in.decisions().ReadFile(path)
-		if want == "" && (err != nil || len(d) != 1 || d[Cell{2, 1}] != Accept) ||
-			want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
-			t.Errorf("%q: %v, %v", content, d, err)
 		}
 	}
 }
@@ -155,17 +135,5 @@ func TestRun_CalibratesByClass(t *testing.T) {
 			math.Abs(x.Margin-y.Margin) > 1e-6 {
 			t.Errorf("suspect %d is %+v, and calibrated %+v", i, x, y)
 		}
-	}
-}
-
-// Names are written as plain text, readable and searchable by grep, not escaped for a page.
-func TestWriteSuspectLines_KeepsNamesAsTheyAre(t *testing.T) {
-	in := small()
-	in.IDs[0] = "cats & <dogs>.jpg"
-	path := filepath.Join(t.TempDir(), "suspects.jsonl")
-	must(t, WriteSuspectsFile(path, in, []Suspect{{Bag: 0, Class: 1, Given: 1}}))
-	line, err := os.ReadFile(path)
-	if err != nil || !strings.HasPrefix(string(line), `{"id":"cats & <dogs>.jpg",`) {
-		t.Errorf("%s, %v", line, err)
 	}
 }

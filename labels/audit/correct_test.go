@@ -11,9 +11,6 @@ import (
 	"testing"
 
 	"nmn/eval"
-	"nmn/format/table"
-	"nmn/internal/durable"
-	"nmn/internal/setting"
 	"nmn/labels"
 )
 
@@ -51,22 +48,6 @@ func TestCorrected_DecisionsComeBeforeTheRule(t *testing.T) {
 	}
 	if left := Decisions(d).Undecided(r.Suspects); len(left) != 1 || left[0].Bag != 2 {
 		t.Errorf("undecided %+v", left)
-	}
-}
-
-func TestWriteLabels_ReadsBackAsLabels(t *testing.T) {
-	in, dir := small(), t.TempDir()
-	path := filepath.Join(dir, "labels.csv")
-	must(t, WriteLabels(path, in, in.Labels))
-	m, err := table.ReadLabels(path)
-	must(t, err)
-	for i, v := range m.Values {
-		if uint8(v) != in.Labels[i] {
-			t.Errorf("cell %d is %v", i, v)
-		}
-	}
-	if !slices.Equal(m.IDs, in.IDs) || !slices.Equal(m.Words, in.Words) {
-		t.Errorf("names %q, %q", m.IDs, m.Words)
 	}
 }
 
@@ -158,30 +139,5 @@ func TestRun_RefusesBadInput(t *testing.T) {
 	}
 	if _, err := Judge(small(), nil); !errors.Is(err, eval.ErrShape) {
 		t.Errorf("no truth: %v", err)
-	}
-}
-
-// The record is written next to the labels, under a derived name.
-func TestCorrect_RefusesToOverwriteWhatIsNoRecordOfChanges(t *testing.T) {
-	in := small()
-	found, err := Run(in, .5)
-	must(t, err)
-	r := &Report{Input: in, Result: found}
-	dir := t.TempDir()
-	c := labels.Correction{Apply: labels.ApplyForce, Precision: .01, Labels: filepath.Join(dir, "y.csv")}
-	notes := filepath.Join(dir, "y.changes.csv")
-	must(t, os.WriteFile(notes, []byte(strings.Repeat("what I have changed, and why\n", 3)), 0o644))
-	var mistake *setting.Error
-	if err := r.Correct(c); !errors.As(err, &mistake) || !strings.HasPrefix(err.Error(), notes+" would be overwritten") {
-		t.Errorf("notes of somebody: %v", err)
-	}
-	if durable.Exists(c.Labels) {
-		t.Error("the labels were written even so")
-	}
-	must(t, os.Remove(notes))
-	for range 2 { // the second time over the record of the first
-		if err := r.Correct(c); err != nil {
-			t.Error(err)
-		}
 	}
 }

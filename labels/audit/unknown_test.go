@@ -84,6 +84,7 @@ func TestRun_LeavesUnknownLabelsOut(t *testing.T) {
 // Unknown labels of single cells stay unknown in corrected files.
 func TestWriteLabels_KeepsUnknownOnes(t *testing.T) {
 	in := grid()
+	in.IDs, in.Words = []string{"a", "b, the \"second\""}, []string{"cat", "dog", "cow"}
 	in.Labels[4] = table.Unknown
 	found, err := Run(in, 0)
 	if err != nil || len(found.Suspects) != 5 {
@@ -94,7 +95,8 @@ func TestWriteLabels_KeepsUnknownOnes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "z.csv")
 	must(t, WriteLabels(path, in, fixed))
 	m, err := table.ReadKnownLabels(path)
-	if err != nil || !slices.Equal(m.Values, []float32{1, 0, 1, 0, table.Unknown, 0}) {
+	if err != nil || !slices.Equal(m.Values, []float32{1, 0, 1, 0, table.Unknown, 0}) || !slices.Equal(m.IDs, in.IDs) ||
+		!slices.Equal(m.Words, in.Words) {
 		t.Errorf("%v, %v", m, err)
 	}
 }

@@ -369,11 +369,3 @@ func TestFingerprint_TellsTextsApart(t *testing.T) {
 		t.Errorf("%s, %s", a, empty)
 	}
 }
-
-func TestWriteFile_NamesTheFileThatItCannotWrite(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "none", "a.csv")
-	if err := smallReport(t).WriteFile(path); err == nil || !strings.Contains(err.Error(), "cannot write") ||
-		!strings.Contains(err.Error(), path) {
-		t.Errorf("%v", err)
-	}
-}

@@ -397,6 +397,11 @@ func TestRun_TellsWhatWentWrong(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	z[classes+1] = 2
+	if _, err := Run(t.Context(), good, z, bags, classes, startRates(), o); !errors.Is(err, eval.ErrValue) ||
+		!strings.Contains(err.Error(), "row 2, column 2: label 2") {
+		t.Errorf("a label that is none: %v", err)
+	}
 }
 
 // Labels that the scores explain without noise lead to rates of a millionth, from which EM can come back, not to 0.
