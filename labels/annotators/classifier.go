@@ -44,24 +44,3 @@ func (e *estimator) retreat(ctx context.Context, last float64) error {
 	}
 	return nil
 }
-
-// scored is the background of bags with logits.
-type scored struct{ e *estimator }
-
-func (b scored) bag(s *sums, bag int) (expected, likelihood float64) {
-	e := b.e
-	row := e.in.Logits[bag*e.in.Classes : (bag+1)*e.in.Classes]
-	for k, logit := range row {
-		o := float64(logit)
-		base := e.a[k]*o + e.b[k]
-		p, soft := sigmoidSoftplus(base)
-		rho, with := sigmoidSoftplus(base + e.whole[bag])
-		expected += rho
-		likelihood += with - soft
-		s.class[k] += rho
-		s.calibrated[k].Add(rho-p, p*(1-p), o)
-	}
-	return expected, likelihood
-}
-
-func (b scored) finish(*sums) {}

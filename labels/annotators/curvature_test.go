@@ -254,8 +254,8 @@ func TestClimb_OfOnePairEndsAtTheMaximum(t *testing.T) {
 func TestResult_IntervalsAreThoseOfTheCurvature(t *testing.T) {
 	for name, in := range modelled(t) {
 		e := exactly(t, in)
-		if _, ok := e.background().(*grid); ok != (name == "grid") {
-			t.Fatalf("%s: the sums come from a %T", name, e.background())
+		if g := e.gridOf(); (g != nil) != (name == "grid") {
+			t.Fatalf("%s: the sums come from a grid: %t", name, g != nil)
 		}
 		all, classes := shifts(e, -1)
 		common := covarianceOf(func() float64 {

@@ -118,13 +118,10 @@ func (e *estimator) count() {
 // inBlocks calls f for runs of bags, each block once, from as many goroutines as there are processors.
 func (e *estimator) inBlocks(f func(s *sums, from, to int)) {
 	n := len(e.blocks)
-	inParts(n, func(b int) {
+	parallel.Blocks(n, 1, func(b, _ int) {
 		f(&e.blocks[b], b*e.in.Bags/n, (b+1)*e.in.Bags/n)
 	})
 }
-
-// inParts calls f for 0 to n-1, each once and one at a time, from as many goroutines as there are processors.
-func inParts(n int, f func(part int)) { parallel.Blocks(n, 1, func(part, _ int) { f(part) }) }
 
 // clear sets all sums to 0, and add adds the sums of another.
 func (s *sums) clear() {
@@ -188,11 +185,11 @@ func (e *estimator) expect(ctx context.Context) error {
 			e.whole[i] += e.wholeWeight[j]
 		}
 	}
-	back := e.background()
+	g := e.gridOf()
 	e.inBlocks(func(s *sums, from, to int) {
 		s.clear()
 		for i := from; i < to; i++ {
-			e.expectBag(s, back, i)
+			e.expectBag(s, g, i)
 		}
 	})
 	if err := ctx.Err(); err != nil {
@@ -202,7 +199,9 @@ func (e *estimator) expect(ctx context.Context) error {
 	for b := range e.blocks {
 		e.total.add(&e.blocks[b])
 	}
-	back.finish(&e.total)
+	if g != nil {
+		g.finish(&e.total)
+	}
 	e.objective = e.total.likelihood + e.untrue() + e.penalty()
 	return nil
 }
@@ -218,18 +217,15 @@ func (e *estimator) weigh() {
 	}
 }
 
-// background gives the sums of a bag over classes without marks, and over the others as if they had none.
-type background interface {
-	// bag returns the sums over all classes of p(y=1), and of softplus(base + whole) - softplus(base) as far as finish
-	// does not add it. It adds to s.class what finish does not.
-	bag(s *sums, bag int) (expected, likelihood float64)
-	finish(total *sums)
-}
-
 // expectBag adds a bag to the sums.
-func (e *estimator) expectBag(s *sums, back background, i int) {
+func (e *estimator) expectBag(s *sums, g *grid, i int) {
 	whole := e.whole[i]
-	expected, likelihood := back.bag(s, i)
+	var expected, likelihood float64
+	if g != nil {
+		expected, likelihood = g.bag(s, i)
+	} else {
+		expected, likelihood = e.direct(s, i)
+	}
 	for at := e.cells.first[i]; at < e.cells.first[i+1]; at++ {
 		k := e.cells.class[at]
 		without := e.base(i, int(k)) + whole

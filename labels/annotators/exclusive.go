@@ -211,14 +211,11 @@ const (
 	someAnswers    = 8 // are multiplied before a number could become too small
 )
 
-func inPieces(n, size int, f func(piece, from, to int)) {
-	parallel.Blocks(n, size, func(from, to int) { f(from/size, from, to) })
-}
-
 // expect computes the posterior of every bag, and returns the log likelihood of the answers.
 func (x *exclusive) expect() float64 {
 	sums := make([]float64, (x.in.Bags+someBags-1)/someBags)
-	inPieces(x.in.Bags, someBags, func(p, from, to int) {
+	parallel.Blocks(x.in.Bags, someBags, func(from, to int) {
+		p := from / someBags
 		for i := from; i < to; i++ {
 			rho := x.of(i)
 			copy(rho, x.before(i))
@@ -274,7 +271,7 @@ const leastCount = 1e-3
 // maximise sets the parameters from the posterior.
 func (x *exclusive) maximise() {
 	each := func(f func(j int)) {
-		inPieces(x.in.Annotators, someAnnotators, func(_, from, to int) {
+		parallel.Blocks(x.in.Annotators, someAnnotators, func(from, to int) {
 			for j := from; j < to; j++ {
 				f(j)
 			}
@@ -332,7 +329,7 @@ func (x *exclusive) count(j int) {
 // recognises the class.
 func (x *exclusive) confuse() {
 	classes := x.in.Classes
-	inPieces(classes, someClasses, func(_, from, to int) {
+	parallel.Blocks(classes, someClasses, func(from, to int) {
 		clear(x.wrong[from*classes : to*classes])
 		for j, s := range x.shares {
 			for n, a := range x.answers.of(j) {
@@ -417,7 +414,7 @@ func (x *exclusive) rate(j int, count, all, mean float64) float64 {
 // shrink finds what annotators confuse, and the most likely strength of the prior of the matrix of each.
 func (x *exclusive) shrink() {
 	x.confuse()
-	inPieces(x.in.Annotators, someAnnotators, func(_, from, to int) {
+	parallel.Blocks(x.in.Annotators, someAnnotators, func(from, to int) {
 		for j := from; j < to; j++ {
 			if x.strength[j] = x.options.Strength01; x.strength[j] == 0 {
 				const steps = 10 // to a tenth
@@ -453,7 +450,7 @@ func (x *exclusive) evidence(j int, strength float64) float64 {
 // exclude each other, and normalised.
 func (x *exclusive) calibrate() {
 	classes := x.in.Classes
-	inParts(classes, func(k int) {
+	parallel.Blocks(classes, 1, func(k, _ int) {
 		for range 2 {
 			var s labels.Logistic
 			for i := range x.in.Bags {

@@ -71,9 +71,6 @@ type Result struct {
 	Agreement              float64 // of two annotators: 2 |both| / (|given| + |given|); NaN if no pair shares a bag
 	Consensus              int     // labels that probably hold, as Cell has it
 	Incorrect, Missing     float64 // expected errors of the consensus
-	// Misfit are the classes on which annotators agree much more, or much less, than their rates explain: rates differ
-	// among labels. Ascending.
-	Misfit []int
 	// Exclusive is set if every answer has exactly one class. Then the truth has one class too, and the
 	// consensus has one class for each bag with an answer. Rates are then means over classes, and strengths
 	// are in answers of one true class.
@@ -168,7 +165,6 @@ func (a *Annotator) remarkInformed(value, reach float64) {
 func (e *estimator) agreement(r *Result) (both, named []float64) {
 	both, named = make([]float64, e.in.Annotators), make([]float64, e.in.Annotators)
 	pairs, all := 0.0, 0.0
-	fit := newFit(e)
 	p := make([]float64, e.in.Classes)
 	for i := range e.in.Bags {
 		if len(e.cells.whole.of(i)) == 0 && e.cells.first[i] == e.cells.first[i+1] {
@@ -191,7 +187,6 @@ func (e *estimator) agreement(r *Result) (both, named []float64) {
 				likely++
 			}
 			pairs += float64(c.Given) * float64(c.Given-1)
-			fit.observe(c)
 			all += float64(c.Given) * float64(c.Asked-1)
 			if c.at < 0 {
 				return
@@ -211,7 +206,6 @@ func (e *estimator) agreement(r *Result) (both, named []float64) {
 	r.Missing = max(r.Missing, 0)
 	r.pairs, r.asked = pairs, all
 	r.Agreement = pairs / all // NaN for 0/0
-	r.Misfit = fit.misfit()
 	return both, named
 }
 

@@ -3,7 +3,6 @@ package annotators
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"nmn/eval"
 	"nmn/labels/rates"
@@ -23,24 +22,8 @@ func AuditFiles(ctx context.Context, f Files, o Options) (*Report, error) {
 		return nil, err
 	}
 	report := &Report{t, r}
-	report.noteMisfit()
 	report.noteUnknown()
 	return report, nil
-}
-
-// noteMisfit names the classes that the rates do not explain.
-func (r *Report) noteMisfit() {
-	if len(r.Misfit) == 0 {
-		return
-	}
-	var names []string
-	for _, k := range r.Misfit[:min(5, len(r.Misfit))] {
-		names = append(names, r.Words[k])
-	}
-	r.Result.Notes = append(r.Result.Notes, fmt.Sprintf("Annotators agree on %d of %d labels much more or much less than "+
-		"their rates explain (%s): rates differ among labels. Give scores of a classifier, or estimate each label "+
-		"separately.",
-		len(r.Misfit), r.Result.Classes, strings.Join(names, ", ")))
 }
 
 // noteUnknown counts the bags without a row.

@@ -3,6 +3,7 @@ package annotators
 import (
 	"math"
 
+	"nmn/internal/parallel"
 	"nmn/labels"
 )
 
@@ -26,7 +27,7 @@ func (x *exclusive) temper() {
 	if best == 1 {
 		return
 	}
-	inPieces(len(x.rates), 1<<12, func(_, from, to int) {
+	parallel.Blocks(len(x.rates), 1<<12, func(from, to int) {
 		for at, q := range x.rates[from:to] {
 			x.rates[from+at] = math.Pow(q, best)
 		}
@@ -38,7 +39,7 @@ func (x *exclusive) temper() {
 func (x *exclusive) predict(power float64) float64 {
 	step := max(1, x.in.Bags/someHeld)
 	sums := make([]float64, (x.in.Bags+step-1)/step)
-	inParts(len(sums), func(p int) {
+	parallel.Blocks(len(sums), 1, func(p, _ int) {
 		places, classes := x.bags.of(p*step), x.in.Classes
 		if len(places) < 2 {
 			return
