@@ -31,7 +31,8 @@ func combine(in *Input) []float32 {
 	n := in.Bags * in.Classes
 	if in.Classes < 2 || float64(n)*(200+float64(in.Classes)) > mostCombined || n != len(in.Logits) ||
 		n != len(in.Labels) ||
-		!rates.Finite(in.Logits) || !rates.BinaryOrUnknown(in.Labels) {
+		slices.ContainsFunc(in.Logits, func(o float32) bool { return o-o != 0 }) || // NaN or infinite
+		slices.ContainsFunc(in.Labels, func(z uint8) bool { return z > 1 && z != table.Unknown }) {
 		return nil
 	}
 	out, columns := slices.Clone(in.Logits), make([][]float64, in.Classes)

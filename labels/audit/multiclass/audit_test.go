@@ -203,9 +203,7 @@ func TestAudit_Refuses(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	for _, o := range []Options{{Iterations: 0, Strength: 20, MinError: .5},
-		{Iterations: 9, Strength: 0, MinError: .5}, {Iterations: 9, Strength: 20, MinError: -.1},
-		{Iterations: 9, Strength: 20, MinError: 1.1}, {Iterations: 9, Strength: 20, MinError: math.NaN()}} {
+	for _, o := range []Options{{MinError: -.1}, {MinError: 1.1}, {MinError: math.NaN()}} {
 		if _, err := Audit(t.Context(), good, o); !errors.Is(err, eval.ErrValue) {
 			t.Errorf("%+v: %v", o, err)
 		}

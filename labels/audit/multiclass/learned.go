@@ -48,14 +48,7 @@ func (m Model) learned(in *Input, likeliest [][]int32) *Model {
 	for i, v := range inverse {
 		m.Inverse[i] = float32(v)
 	}
-	m.given = make([]float64, k*k)
-	m.Pooled = 1
-	for y := range k {
-		m.Pooled -= t[y*k+y] / float64(k)
-		for z := range k {
-			m.given[z*k+y] = t[y*k+z]
-		}
-	}
+	m.given, m.Pooled = transposed(t, k), meanError(t, k)
 	return &m
 }
 
