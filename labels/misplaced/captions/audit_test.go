@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/format/table"
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/loader/annotation"
@@ -295,19 +294,6 @@ func TestAudit_WhateverCaptionsAre(t *testing.T) {
 		if n, _ := r.Drops(); r.Refusal != "" && n > 0 || s.Captions != 1500 ||
 			!slices.ContainsFunc(r.Remarks, func(s string) bool { return strings.HasPrefix(s, "pictures without captions") }) {
 			t.Errorf("%s: %+v", name, s)
-		}
-	}
-}
-
-func TestArranged_AnyRowsAndColumns(t *testing.T) {
-	m := &table.Matrix{Rows: 2, Cols: 3, Values: []float32{1, 2, 3, 4, 5, 6}}
-	for _, c := range []struct {
-		rows, columns []int
-		want          []float32
-	}{{nil, nil, m.Values}, {[]int{1}, nil, []float32{4, 5, 6}}, {nil, []int{2, 0}, []float32{3, 1, 6, 4}},
-		{[]int{1, 0}, []int{1}, []float32{5, 2}}} {
-		if got := arranged(m, c.rows, c.columns); !slices.Equal(got, c.want) {
-			t.Errorf("rows %v, columns %v: %v", c.rows, c.columns, got)
 		}
 	}
 }
