@@ -228,27 +228,6 @@ func TestEstimate_EndsAtTheMaximumOfThePosterior(t *testing.T) {
 	}
 }
 
-// While all annotators have one pair of rates, that is the best one.
-func TestClimb_OfOnePairEndsAtTheMaximum(t *testing.T) {
-	for name, in := range modelled(t) {
-		e := newEstimator(in, exact())
-		e.vote()
-		e.pooled = true
-		e.maximise()
-		must(t, e.climb(t.Context(), 0, 1e-15))
-		f := func() float64 {
-			pairs, classes := logPriors(e)
-			return logLikelihood(e) + pairs + classes
-		}
-		rates, classes := shifts(e, -1)
-		for i, shift := range append(rates, classes...) {
-			if d := slopeOf(f, shift); math.Abs(d) > 2e-3 {
-				t.Errorf("%s: parameter %d: the log posterior rises by %.4f", name, i, d)
-			}
-		}
-	}
-}
-
 // Intervals follow from the curvature of the log posterior: by an annotator's own rates while all else is held, and by
 // a shift of all annotators together with the base rates.
 func TestResult_IntervalsAreThoseOfTheCurvature(t *testing.T) {

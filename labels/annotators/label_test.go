@@ -161,20 +161,6 @@ func TestJoin_OfTwoLabels(t *testing.T) {
 	}
 }
 
-func TestEstimate_ByLabelChecksItsInput(t *testing.T) {
-	in := *asked3()
-	o := byLabelOptions()
-	o.Tolerance = 2
-	if _, err := Estimate(t.Context(), in, o); err == nil || !strings.Contains(err.Error(), "tolerance 2") {
-		t.Errorf("%v", err)
-	}
-	in.Classes = 0
-	if _, err := Estimate(t.Context(), in, byLabelOptions()); !errors.Is(err, ErrInput) ||
-		strings.Contains(err.Error(), "label 1 of") {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestEstimate_ByLabelIsBounded(t *testing.T) {
 	in := Input{Bags: 1, Annotators: 1, Classes: maxByLabel + 1, Rows: []Row{{Given: []int32{0}}}}
 	if _, err := Estimate(t.Context(), in, byLabelOptions()); !errors.Is(err, ErrInput) ||

@@ -98,18 +98,6 @@ func TestRun_AveragesWhatAClassMayBe(t *testing.T) {
 	}
 }
 
-func TestRun_OfASingleBagAndOfNone(t *testing.T) {
-	in := grid()
-	in.Bags, in.Logits, in.Labels = 1, in.Logits[:3], in.Labels[:3]
-	if r, err := Run(in, 0); err != nil || len(r.Suspects) != 3 {
-		t.Errorf("one bag: %v", err)
-	}
-	in.Bags, in.Logits, in.Labels = 0, nil, nil
-	if _, err := Run(in, 0); !errors.Is(err, eval.ErrShape) {
-		t.Errorf("no bag: %v", err)
-	}
-}
-
 func TestRank_RefusesListsOfDifferentLengths(t *testing.T) {
 	for _, n := range [][3]int{{2, 3, 3}, {3, 2, 3}, {3, 3, 2}, {3, 3, 4}} {
 		if _, err := Rank(make([]float32, n[0]), make([]uint8, n[1]), make([]uint8, n[2]), nil); !errors.Is(err,

@@ -127,6 +127,7 @@ func TestRun_RefusesBadInput(t *testing.T) {
 		"truth":       func(in *Input) { in.Truth = in.Labels[1:] },
 		"words":       func(in *Input) { in.Words = in.Words[1:] },
 		"logits":      func(in *Input) { in.Logits = in.Logits[1:] },
+		"no bags":     func(in *Input) { in.Bags, in.Logits, in.Labels, in.IDs = 0, nil, nil, nil },
 	} {
 		in := small()
 		spoil(&in)

@@ -119,18 +119,6 @@ func TestEstimate_IntervalsCoverTheTruth(t *testing.T) {
 	}
 }
 
-func TestEstimate_WiderConfidenceGivesWiderIntervals(t *testing.T) {
-	in := draw(3, 800, 2, -1, 3, always(.3), always(.1))
-	half := estimate(t, in, func(o *Options) { o.Confidence = .5 })
-	most := estimate(t, in, func(o *Options) { o.Confidence = .99 })
-	for c := range half.Classes {
-		h, m := half.Classes[c].Q01Interval, most.Classes[c].Q01Interval
-		if !(m.Low < h.Low && h.High < m.High) {
-			t.Errorf("class %d: the interval of 50 %% is %v, that of 99 %% is %v", c, h, m)
-		}
-	}
-}
-
 // Problems are reported, and such classes have no rates.
 func TestEstimate_DiagnosesWhatCannotBeKnown(t *testing.T) {
 	const bags, classes = 2000, 7

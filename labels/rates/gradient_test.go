@@ -31,26 +31,6 @@ func TestEvidence_GradientIsThatOfItsValue(t *testing.T) {
 	}
 }
 
-// At its top the target is higher than a little way off in any direction.
-func TestEvidence_ClimbsToTheTop(t *testing.T) {
-	in := draw(5, 4000, 1, -1, 3, always(.3), always(.1))
-	start := model{.1, .02, 1, 0}
-	e := evidence{cells: summarise(start, firstColumn(&in)).cells, minSlope: DefaultOptions().MinSlope, confidence: .95}
-	top, best := e.climb(start.parameters(), held{})
-	if best <= e.value(start.parameters()) {
-		t.Errorf("the target is %g at the top, %g at the start", best, e.value(start.parameters()))
-	}
-	for i := range top {
-		for _, way := range []float64{-.05, .05} {
-			off := top
-			off[i] += way
-			if there := e.value(off); there > best {
-				t.Errorf("parameter %d by %g: %g, above the top of %g", i, way, there, best)
-			}
-		}
-	}
-}
-
 func TestRaise_RefusesBadInput(t *testing.T) {
 	in := draw(1, 40, 2, 0, 2, always(.1), always(.1))
 	r := estimate(t, in, nil)

@@ -166,26 +166,6 @@ func TestConfident_KnownAnswer(t *testing.T) {
 	}
 }
 
-// A class that no row is labelled with, and one row of a class, are no trouble.
-func TestAudit_RareClasses(t *testing.T) {
-	in := draw(9, 500, 4, transition(4, .1), false)
-	for i, z := range in.Labels {
-		if z == 3 {
-			in.Labels[i] = 0
-		}
-	}
-	in.Labels[0] = 2
-	r := audited(t, in)
-	for _, v := range r.T {
-		if !(v >= 0 && v <= 1) {
-			t.Fatalf("T %v", r.T)
-		}
-	}
-	if r.Classes[3].Labels != 0 {
-		t.Errorf("class 3: %+v", r.Classes[3])
-	}
-}
-
 func TestAudit_Refuses(t *testing.T) {
 	good := draw(1, 20, 3, transition(3, .1), false)
 	for what, change := range map[string]func(in *Input){
