@@ -106,26 +106,6 @@ func TestWriteSuspectsFile_TypesOfParquet(t *testing.T) {
 	}
 }
 
-func TestWriteSuspectsFile_LeavesNothingBehindWhereItFails(t *testing.T) {
-	in, suspects, _ := ranking(t)
-	dir := t.TempDir()
-	if err := WriteSuspectsFile(filepath.Join(dir, "s.pdf"), in, suspects); err == nil ||
-		!strings.Contains(err.Error(), ".parquet") {
-		t.Errorf("another ending: %v", err)
-	}
-	in.Words[suspects[1500].Class] = "caf\xe9"
-	for _, ending := range []string{".parquet", ".jsonl"} {
-		path := filepath.Join(dir, "s"+ending)
-		if err := WriteSuspectsFile(path, in, suspects); err == nil || !strings.Contains(err.Error(), "not UTF-8") ||
-			!strings.Contains(err.Error(), path) {
-			t.Errorf("a name that is not UTF-8: %v", err)
-		}
-	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
-}
-
 // An array holds what the table does, in its order, with the places of bags and classes in the scores.
 func TestWriteSuspectsFile_AsAnArray(t *testing.T) {
 	_, in := fixture(t)

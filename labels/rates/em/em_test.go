@@ -328,25 +328,6 @@ func TestPosterior_HasTheGradientOfTheLikelihood(t *testing.T) {
 	}
 }
 
-// With fixed scores only the rates move, to the maximum of the likelihood, by either way.
-func TestRun_OfFixedScoresFindsTheRates(t *testing.T) {
-	l, labels := problem()
-	scores := make([]float64, bags*classes)
-	copy(l.weights[0], []float64{-.5, 3, -2})
-	copy(l.weights[1], []float64{.3, -2, -3})
-	must(t, l.Logits(scores))
-	a := run(t, Fixed(scores), labels, nil)
-	b := run(t, Fixed(scores), labels, func(o *Options) { o.NoiseStep = ByLikelihood })
-	for c := range classes {
-		if math.Abs(a.Rates.Q01[c]-b.Rates.Q01[c]) > 1e-4 || math.Abs(a.Rates.Q10[c]-b.Rates.Q10[c]) > 1e-4 {
-			t.Errorf("class %d: by counts %+v, by likelihood %+v", c, a.Rates, b.Rates)
-		}
-		if math.Abs(a.Rates.Q01[c]-.3) > .08 || math.Abs(a.Rates.Q10[c]-.1) > .05 {
-			t.Errorf("class %d: q01 %.3f, q10 %.3f, drawn with .3 and .1", c, a.Rates.Q01[c], a.Rates.Q10[c])
-		}
-	}
-}
-
 // broken fails at its second M-step.
 type broken struct {
 	Fixed
