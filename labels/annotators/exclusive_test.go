@@ -351,18 +351,6 @@ func TestExclusive_UnusualCrowds(t *testing.T) {
 	})
 }
 
-// It takes 3 s of processor time on an AMD EPYC (2026).
-func BenchmarkEstimate_MillionAnswersOfOneClass(b *testing.B) {
-	c := oneClass{bags: 250_000, frequencies: slices.Repeat([]float64{.1}, 10), least: 4, most: 4, seed: 1}
-	for j := range 1000 {
-		c.matrices = append(c.matrices, coin(10, .4+.0005*float64(j)))
-	}
-	in, _ := c.drawn()
-	for b.Loop() {
-		b.ReportMetric(float64(estimated(b, in).Iterations), "iterations")
-	}
-}
-
 // Answers for bags of unequal difficulty are not independent given the truth: they count less.
 func TestTemper_WhereBagsDifferInDifficulty(t *testing.T) {
 	for _, hard := range []float64{0, .3} {

@@ -60,8 +60,8 @@ type element struct {
 	Pooled bool    `npy:"pooled"`
 }
 
-// suspectList is the ranked list. A Parquet table has text as UTF-8, with classes and kinds as dictionaries, given as an
-// unsigned byte, probabilities as doubles, and rank as a 64-bit integer; no column has nulls.
+// suspectList is the ranked list. A Parquet table has text as UTF-8, with classes and kinds as dictionaries, given as
+// an unsigned byte, probabilities as doubles, and rank as a 64-bit integer; no column has nulls.
 func suspectList(in *Input, suspects []Suspect) rows.List[Finding, element] {
 	return rows.List[Finding, element]{What: "suspects", N: len(suspects), Row: func(at int) (Finding, error) {
 		f := in.Finding(at, suspects[at])

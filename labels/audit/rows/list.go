@@ -70,7 +70,8 @@ func (l List[Row, Element]) WriteCSV(out io.Writer) error {
 
 // fields are the fields of an element.
 func fields(element reflect.Type) (all []npy.Field) {
-	types := map[reflect.Kind]string{reflect.Int32: "<i4", reflect.Float64: "<f8", reflect.Uint8: "|u1", reflect.Bool: "|b1"}
+	types := map[reflect.Kind]string{reflect.Int32: "<i4", reflect.Float64: "<f8", reflect.Uint8: "|u1",
+		reflect.Bool: "|b1"}
 	for _, field := range reflect.VisibleFields(element) {
 		if !field.Anonymous {
 			all = append(all, npy.Field{Name: field.Tag.Get("npy"), Type: types[field.Type.Kind()]})

@@ -50,15 +50,6 @@ func TestPlan_HoldsOutEveryBagOnce(t *testing.T) {
 	}
 }
 
-func TestPlan_DependsOnTheSeedAlone(t *testing.T) {
-	if !reflect.DeepEqual(plan(t, 50, 5, 1), plan(t, 50, 5, 1)) {
-		t.Error("the same seed deals otherwise")
-	}
-	if reflect.DeepEqual(plan(t, 50, 5, 1).Fold, plan(t, 50, 5, 2).Fold) {
-		t.Error("another seed deals the same")
-	}
-}
-
 func TestPlan_ComesBackFromItsFile(t *testing.T) {
 	p := plan(t, 12, 3, 1<<63+5)
 	p.IDs[2], p.IDs[3] = "cats & <dogs>.jpg", "a \"quoted\" <name>\nwith a line"
