@@ -38,7 +38,7 @@ func CountConfident[Z uint8 | int32](z []Z, classes int, scores func(row int, p 
 		for y, v := range p {
 			if v >= j.Thresholds[y]-ConfidenceSlack {
 				if guess >= 0 {
-					guess = largest(p)
+					guess = Largest(p)
 					break
 				}
 				guess = y
@@ -52,15 +52,4 @@ func CountConfident[Z uint8 | int32](z []Z, classes int, scores func(row int, p 
 		j.Counts[z*classes+z] = max(j.Counts[z*classes+z], 1)
 	}
 	return j
-}
-
-// largest is the place of the largest score, the first of several.
-func largest(p []float64) int {
-	best := 0
-	for i, v := range p {
-		if v > p[best] {
-			best = i
-		}
-	}
-	return best
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // readings are all options of this program by name.
-var readings = map[string]Options{"learnt": Learnt, "given": Given, "estimated": Estimated, "flips": Flips}
+var readings = map[string]Options{"learnt": Learnt, "given": Given, "estimated": Estimated, "flips": Flips,
+	"left": Left}
 
 func TestRead_EachReadingTakesAndRefuses(t *testing.T) {
 	const words = "red,.2,.3\n\"up,side\",0,1\n"
@@ -25,16 +26,18 @@ func TestRead_EachReadingTakesAndRefuses(t *testing.T) {
 		{"class without a line", "class,q01,q10\n" + words, map[string]string{
 			"learnt":    `1 of 3 classes have no rate, the first is "cat"`,
 			"given":     `1 of 3 classes have no line, the first is "cat"`,
+			"left":      `1 of 3 classes have no line, the first is "cat"`,
 			"estimated": `no column "q01_low"`}},
 		{"estimate", estimate,
-			map[string]string{"learnt": `column 3 is "q01_low", want class, pos, q01, q10, t01, t10 or remarks`}},
+			map[string]string{"learnt": `column 3 is "q01_low", want class, pos, q01, q10, t01, t10 or remarks`,
+				"left": `column 3 is "q01_low"`}},
 		{"interval", strings.Replace(estimate, ".4,,\n", "1.4,,\n", 1), map[string]string{
-			"learnt":    `column 3 is "q01_low"`,
+			"learnt": `column 3 is "q01_low"`, "left": `column 3 is "q01_low"`,
 			"estimated": `line 3: class "red": q10_high is "1.4", want a rate from 0 to 1`}},
 		{"a alone", "class,q01,q10,a\ncat,.1,.1,x\nred,.2,.3,y\n\"up,side\",0,1,z\n", map[string]string{
-			"learnt": `column 4 is "a"`, "estimated": `no column "q01_low"`}},
+			"learnt": `column 4 is "a"`, "left": `column 4 is "a"`, "estimated": `no column "q01_low"`}},
 		{"calibration", "class,q01,q10,b,a\ncat,.1,.1,0,inf\n", map[string]string{
-			"learnt": `column 4 is "b"`, "given": `line 2: class "cat": a is "inf", want a number`,
+			"learnt": `column 4 is "b"`, "left": `column 4 is "b"`, "given": `line 2: class "cat": a is "inf", want a number`,
 			"estimated": `no column "q01_low"`}},
 	} {
 		for name, o := range readings {
@@ -78,9 +81,7 @@ func TestTable_EstimateReadsBack(t *testing.T) {
 	}
 	table[1].Q01, table[1].Q01Low, table[1].Q01High, table[1].Remarks = 1./3, .25, .5, "weak; few"
 	var b strings.Builder
-	if err := table.WriteCSV(&b, EstimateColumns); err != nil {
-		t.Fatal(err)
-	}
+	must(t, table.WriteCSV(&b, EstimateColumns))
 	const want = "class,q01,q10,q01_low,q01_high,q10_low,q10_high,a,b,labels,remarks\ncat,,,,,,,1.5,-0.25,7,\n" +
 		"red,0.3333333333333333,,0.25,0.5,,,1.5,-0.25,7,weak; few\n\"up,side\",,,,,,,1.5,-0.25,7,\n"
 	if b.String() != want {

@@ -38,29 +38,11 @@ var (
 
 // number is the field of a column of numbers, nil of any other.
 func (r *Row) number(column string) *float64 {
-	switch column {
-	case "q01":
-		return &r.Q01
-	case "q10":
-		return &r.Q10
-	case "t01":
-		return &r.T01
-	case "t10":
-		return &r.T10
-	case "q01_low":
-		return &r.Q01Low
-	case "q01_high":
-		return &r.Q01High
-	case "q10_low":
-		return &r.Q10Low
-	case "q10_high":
-		return &r.Q10High
-	case "a":
-		return &r.A
-	case "b":
-		return &r.B
-	}
-	return nil
+	return map[string]*float64{
+		"q01": &r.Q01, "q10": &r.Q10, "t01": &r.T01, "t10": &r.T10,
+		"q01_low": &r.Q01Low, "q01_high": &r.Q01High, "q10_low": &r.Q10Low, "q10_high": &r.Q10High,
+		"a": &r.A, "b": &r.B,
+	}[column]
 }
 
 // Table is a file of noise rates: a row for each word, in class order.

@@ -1,9 +1,7 @@
 package labels
 
 import (
-	"bytes"
 	"encoding/csv"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -79,12 +77,5 @@ func (r *Row) field(column string) string {
 
 // WriteFile writes columns of the table to a file, which appears whole or not at all.
 func (t Table) WriteFile(path string, columns []string) error {
-	var b bytes.Buffer
-	if err := t.WriteCSV(&b, columns); err != nil {
-		return err
-	}
-	if err := durable.WriteFile(path, b.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("cannot write noise rates %q: %w", path, err)
-	}
-	return nil
+	return durable.Stream(path, 0o644, func(out io.Writer) error { return t.WriteCSV(out, columns) })
 }

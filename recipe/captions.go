@@ -10,7 +10,6 @@ import (
 
 	"nmn/internal/rng"
 	"nmn/labels/misplaced"
-	"nmn/labels/rates/crossfit"
 	"nmn/loader"
 	"nmn/report"
 	"nmn/train"
@@ -212,17 +211,14 @@ func (r *Recipe) witnessByHalves(ctx context.Context, w *witnessed) (*witnessed,
 		return nil, err
 	}
 	in := misplaced.Input{Classes: w.input.Classes, Captions: w.input.Captions}
-	scores, err := crossfit.NewScores(plan, in.Classes)
-	if err != nil {
-		return nil, err
-	}
-	for number := range halves {
+	in.Scores, err = plan.Gather(in.Classes, func(number int) ([]float32, error) {
 		t := Training{Title: fmt.Sprintf("half %d of the captions", number+1), Arm: arm, Config: r.settings.Train,
 			Dir: r.foldDir(CaptionsFolder, number)}
 		t.Config.Seed = rng.Derive(t.Config.Seed, fmt.Sprintf("recipe/%s/fold%d", CaptionsFolder, number+1))
 		t.Config.Patience, t.Config.KeepBest = 0, 0
 		data := *r.data
 		learned := plan.Training(number)
+		var err error
 		if data.Train, err = loader.Subset(r.data.Train, t.Title, learned); err != nil {
 			return nil, err
 		}
@@ -234,15 +230,9 @@ func (r *Recipe) witnessByHalves(ctx context.Context, w *witnessed) (*witnessed,
 		if err := r.trainer.TrainNet(ctx, t); err != nil {
 			return nil, err
 		}
-		logits, err := r.trainer.Score(ctx, t.Dir, other)
-		if err == nil {
-			err = scores.Put(number, logits)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	if in.Scores, err = scores.Logits(); err != nil {
+		return r.trainer.Score(ctx, t.Dir, other)
+	})
+	if err != nil {
 		return nil, err
 	}
 	better, err := r.judge(ctx, in)

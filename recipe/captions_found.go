@@ -32,9 +32,8 @@ func (r *Recipe) foundCaptions(ctx context.Context, w *witnessed) *report.FoundC
 		}
 	}
 	if foreign := replacedCaptions(set); foreign != nil {
-		j := w.Judge(foreign, kept)
-		out.Truth = &report.FoundTruth{Foreign: j.Foreign, AUC: eval.Number(j.AUC), Precision: eval.Number(j.Precision),
-			Recall: eval.Number(j.Recall), ForeignKept: eval.Number(j.ForeignKept)}
+		truth := report.FoundTruth(w.Judge(foreign, kept))
+		out.Truth = &truth
 	}
 	r.addWorst(ctx, out, w)
 	r.addRates(out, w)

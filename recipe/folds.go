@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"nmn/format/safetensors"
@@ -161,47 +163,30 @@ func (f *fold) keep(dir string, e *train.Evaluated) error {
 	return err
 }
 
-// gather puts the scores of all folds together, at the epoch at which they explain the labels best.
-func (r *Recipe) gather(plan *crossfit.Plan, name string) (*round, error) {
-	epochs := r.settings.Recipe.foldEpochs()
-	curve, err := crossfit.NewCurve(plan, epochs)
-	if err != nil {
-		return nil, err
-	}
-	for number := range plan.Folds {
-		held := float64(len(plan.HeldOut(number)))
-		for epoch := 1; epoch <= epochs; epoch++ {
+// gather puts the scores of all folds together, at the epoch at which they explain the labels best: the first with the
+// least out-of-fold loss on the noisy labels,
+//
+//	V(e) = mean over bags of  sum over classes of BCE(O(e), z)
+//
+// Early in training the nets have learned too little, later they have memorised the noise of their own folds.
+func (r *Recipe) gather(plan *crossfit.Plan, name string) (out *round, err error) {
+	out = &round{}
+	for epoch := 1; epoch <= r.settings.Recipe.foldEpochs(); epoch++ {
+		v := 0.0
+		for number := range plan.Folds {
 			loss, _, err := readEpoch(epochFile(r.foldDir(name, number), epoch), false)
 			if err != nil {
 				return nil, err
 			}
-			if err := curve.Put(epoch, number, loss*held); err != nil {
-				return nil, err
-			}
+			v += loss * float64(len(plan.HeldOut(number)))
 		}
+		out.loss = append(out.loss, v/float64(len(plan.IDs)))
 	}
-	out := &round{}
-	if out.best, _, err = curve.Best(); err != nil {
-		return nil, err
-	}
-	for epoch := 1; epoch <= epochs; epoch++ {
-		v, _ := curve.Mean(epoch)
-		out.loss = append(out.loss, v)
-	}
-	scores, err := crossfit.NewScores(plan, r.data.Train.Vocabulary.Len())
-	if err != nil {
-		return nil, err
-	}
-	for number := range plan.Folds {
+	out.best = 1 + slices.Index(out.loss, slices.Min(out.loss))
+	out.logits, err = plan.Gather(r.data.Train.Vocabulary.Len(), func(number int) ([]float32, error) {
 		_, logits, err := readEpoch(epochFile(r.foldDir(name, number), out.best), true)
-		if err != nil {
-			return nil, err
-		}
-		if err := scores.Put(number, logits); err != nil {
-			return nil, err
-		}
-	}
-	out.logits, err = scores.Logits()
+		return logits, err
+	})
 	return out, err
 }
 
@@ -214,6 +199,9 @@ func readEpoch(path string, scores bool) (loss float64, logits []float32, err er
 	defer func() { err = cmp.Or(err, file.Close()) }()
 	if loss, err = strconv.ParseFloat(file.Metadata[epochKey], 64); err != nil {
 		return 0, nil, fmt.Errorf("%s: its loss: %w", path, err)
+	}
+	if math.IsNaN(loss) || math.IsInf(loss, 0) {
+		return 0, nil, fmt.Errorf("%s: its loss is %v", path, loss)
 	}
 	if scores {
 		logits, _, err = file.Float32(logitsName)

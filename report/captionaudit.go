@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"nmn/eval"
+	"nmn/labels/misplaced"
 	"nmn/labels/misplaced/captions"
 )
 
@@ -120,7 +121,7 @@ func captionOutcome(o *captions.Outcome) string {
 }
 
 // captionJudgementTable compares an audit with the captions that are known to be foreign.
-func captionJudgementTable(j *captions.Judgement) *Table {
+func captionJudgementTable(j *misplaced.Judgement) *Table {
 	return &Table{
 		Title: fmt.Sprintf("Finding the %d foreign captions", j.Foreign),
 		Columns: []Column{{Name: "AUC", Decimals: 3}, {Name: "precision of the dropped", Decimals: 3},

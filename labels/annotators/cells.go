@@ -67,8 +67,7 @@ type cells struct {
 // compile makes the cells of an input that has been checked.
 func compile(in *Input) *cells {
 	c := &cells{first: make([]int32, in.Bags+1)}
-	rows := gathered(in.Bags, len(in.Rows), func(i int) int { return int(in.Rows[i].Bag) },
-		func(i int) int32 { return int32(i) })
+	rows := in.byBag()
 	type named struct {
 		class int32
 		mark

@@ -26,8 +26,7 @@ const (
 // annotators who repeat another one. Annotators marked in apart are no copies; apart may be nil.
 func (in *Input) copies(apart []bool) (repeats []bool, n int) {
 	repeats = make([]bool, len(in.Rows))
-	rows := gathered(in.Annotators, len(in.Rows), func(i int) int { return int(in.Rows[i].Annotator) },
-		func(i int) int32 { return int32(i) }).all
+	rows := in.byAnnotator().all
 	bags := gathered(in.Bags, len(rows), func(i int) int { return int(in.Rows[rows[i]].Bag) },
 		func(i int) int32 { return rows[i] }) // per bag: rows ascending by annotator
 	first := in.first(in.agreements(bags), apart)
@@ -222,8 +221,7 @@ const leastVariation = .25
 func (in *Input) constant() []bool {
 	_, all := in.chance()
 	constant := make([]bool, in.Annotators)
-	rows := gathered(in.Annotators, len(in.Rows), func(i int) int { return int(in.Rows[i].Annotator) },
-		func(i int) int32 { return int32(i) })
+	rows := in.byAnnotator()
 	given := make([]float64, in.Classes)
 	for j := range constant {
 		var named []int32

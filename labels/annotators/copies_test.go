@@ -54,17 +54,13 @@ func TestEstimate_CopiedLabelsCountOnce(t *testing.T) {
 			o := DefaultOptions()
 			o.ByLabel = alone
 			r, err := Estimate(t.Context(), in, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			each := estimateLabels
 			if o.ByLabel {
 				each = byLabel
 			}
 			twice, err := each(t.Context(), &in, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if n, before := wrong(r, truth), wrong(twice, truth); 10*n > 8*before {
 				t.Errorf("seed %d, by label %v: %d labels are wrong, and %d if each copy counts", seed, alone, n, before)
 			}

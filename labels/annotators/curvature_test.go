@@ -1,11 +1,11 @@
 package annotators
 
 import (
-	"context"
-	"errors"
 	"math"
 	"slices"
 	"testing"
+
+	"nmn/labels/rates"
 )
 
 // logJoint returns the log probabilities of the annotators' answers for a label, with the label and without
@@ -191,9 +191,7 @@ func modelled(t *testing.T) map[string]*Input {
 func exactly(t *testing.T, in *Input) *estimator {
 	t.Helper()
 	e, err := estimate(t.Context(), in, exact())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return e
 }
 
@@ -230,55 +228,32 @@ func TestEstimate_EndsAtTheMaximumOfThePosterior(t *testing.T) {
 	}
 }
 
-// While all annotators have one pair of rates, that is the best one.
-func TestClimb_OfOnePairEndsAtTheMaximum(t *testing.T) {
-	for name, in := range modelled(t) {
-		e := newEstimator(in, exact())
-		e.vote()
-		e.pooled = true
-		e.maximise()
-		if err := e.climb(t.Context(), 0, 1e-15); err != nil {
-			t.Fatal(err)
-		}
-		f := func() float64 {
-			pairs, classes := logPriors(e)
-			return logLikelihood(e) + pairs + classes
-		}
-		rates, classes := shifts(e, -1)
-		for i, shift := range append(rates, classes...) {
-			if d := slopeOf(f, shift); math.Abs(d) > 2e-3 {
-				t.Errorf("%s: parameter %d: the log posterior rises by %.4f", name, i, d)
-			}
-		}
-	}
-}
-
 // Intervals follow from the curvature of the log posterior: by an annotator's own rates while all else is held, and by
 // a shift of all annotators together with the base rates.
 func TestResult_IntervalsAreThoseOfTheCurvature(t *testing.T) {
 	for name, in := range modelled(t) {
 		e := exactly(t, in)
-		if _, ok := e.background().(*grid); ok != (name == "grid") {
-			t.Fatalf("%s: the sums come from a %T", name, e.background())
+		if g := e.gridOf(); (g != nil) != (name == "grid") {
+			t.Fatalf("%s: the sums come from a grid: %t", name, g != nil)
 		}
-		rates, classes := shifts(e, -1)
+		all, classes := shifts(e, -1)
 		common := covarianceOf(func() float64 {
 			_, classes := logPriors(e)
 			return logLikelihood(e) + classes
-		}, append(rates, classes...))
+		}, append(all, classes...))
 		r := e.result()
 		for j, a := range r.Annotators {
 			if !e.free[j] {
 				continue
 			}
-			rates, _ := shifts(e, j)
+			pair, _ := shifts(e, j)
 			own := covarianceOf(func() float64 {
 				pairs, _ := logPriors(e)
 				return logLikelihood(e) + pairs
-			}, rates)
+			}, pair)
 			for i, of := range []struct {
 				q  float64
-				in Interval
+				in rates.Interval
 			}{{a.Q01, a.Q01Interval}, {a.Q10, a.Q10Interval}} {
 				const z = 1.2815515655446004 // 80 % of a normal distribution lie within z standard deviations
 				low, high := of.q, of.q
@@ -290,20 +265,6 @@ func TestResult_IntervalsAreThoseOfTheCurvature(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// Informedness is a sum of two rates that are not independent, and its standard error accounts for that.
-func TestInformedness_HasTheErrorOfASum(t *testing.T) {
-	q, v := pair{.2, .1}, information{.04, .01, .09}
-	value, deviation := q.informedness(v)
-	// Rates vary by q(1-q) times their logits.
-	want := math.Sqrt(.16*.16*.04 + .09*.09*.09 + 2*.16*.09*.01)
-	if math.Abs(value-.7) > 1e-12 || math.Abs(deviation-want) > 1e-12 {
-		t.Errorf("%.6f with a deviation of %.6f, want .7 with %.6f", value, deviation, want)
-	}
-	if _, deviation := q.informedness(information{.01, -.1, .01}); deviation != 0 {
-		t.Errorf("a deviation of %g by rounding", deviation)
 	}
 }
 
@@ -367,55 +328,13 @@ func TestShared_LeavesOutClassesThatSayNothing(t *testing.T) {
 	}
 }
 
-// A step of the calibration that leads too far is taken back by half, again and again.
-func TestRetreat_HalvesTheStep(t *testing.T) {
-	e := exactly(t, modelled(t)["scored"])
-	best, a, b := e.objective, slices.Clone(e.a), slices.Clone(e.b)
-	far := func() {
-		for k := range e.a {
-			e.stepA[k], e.stepB[k] = 40, -30
-			e.a[k], e.b[k] = a[k]+40, b[k]-30
-		}
-	}
-	far()
-	if err := e.retreat(t.Context(), best-3); err != nil {
-		t.Fatal(err)
-	}
-	left := (e.a[0] - a[0]) / 40
-	if n := math.Log2(left); e.objective < best-3 || !(left < .1) || math.Abs(n-math.Round(n)) > 1e-9 {
-		t.Errorf("%.6g of the step is left, with the objective %.3f, want one of at least %.3f", left, e.objective, best-3)
-	}
-	for k := range e.a {
-		if math.Abs(e.a[k]-a[k]-40*left) > 1e-12 || math.Abs(e.b[k]-b[k]+30*left) > 1e-12 ||
-			math.Abs(e.stepA[k]-40*left) > 1e-12 {
-			t.Errorf("class %d: %g and %g are left of the step", k, e.a[k]-a[k], e.b[k]-b[k])
-		}
-	}
-	far()
-	if err := e.retreat(t.Context(), best+1); err != nil { // which nothing reaches
-		t.Fatal(err)
-	}
-	for k := range e.a {
-		if math.Abs(e.a[k]-a[k]) > 1e-7 || math.Abs(e.b[k]-b[k]) > 1e-7 {
-			t.Errorf("class %d: %g and %g are left of the step", k, e.a[k]-a[k], e.b[k]-b[k])
-		}
-	}
-	cut, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := e.retreat(cut, best+1); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the end: %v", err)
-	}
-}
-
 // If the estimate stops at its iteration limit, the returned figures are still consistent with each other.
 func TestEstimate_EndsAfterItsIterations(t *testing.T) {
 	for name, in := range modelled(t) {
 		o := exact()
 		o.Iterations = 3
 		e, err := estimate(t.Context(), in, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		pairs, classes := logPriors(e)
 		if want := logLikelihood(e) + pairs + classes; math.Abs(e.objective-want) > 1e-9*math.Abs(want) {
 			t.Errorf("%s: objective %.12g, want %.12g", name, e.objective, want)

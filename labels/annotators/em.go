@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"nmn/internal/parallel"
+	"nmn/labels"
 )
 
 // Bounds of rates, so that no label of one annotator decides alone, whatever the others say.
@@ -60,11 +61,11 @@ type step struct {
 // sums are the results of the expectation for the maximisation, over some bags.
 type sums struct {
 	likelihood float64
-	true1      []float64 // per annotator: expected true labels among those that it gave
-	true0      []float64 // and among those that it did not give
-	class      []float64 // per class: expected true labels
-	calibrated []slope   // per class, with logits
-	points     []float64 // of each point of the grid of log likelihood ratios: bags
+	true1      []float64         // per annotator: expected true labels among those that it gave
+	true0      []float64         // and among those that it did not give
+	class      []float64         // per class: expected true labels
+	calibrated []labels.Logistic // per class, with logits
+	points     []float64         // of each point of the grid of log likelihood ratios: bags
 }
 
 // blockBudget is how many numbers the sums of all blocks may hold.
@@ -98,7 +99,7 @@ func newSums(in *Input) sums {
 	s := sums{true1: make([]float64, in.Annotators), true0: make([]float64, in.Annotators),
 		class: make([]float64, in.Classes)}
 	if in.Logits != nil {
-		s.calibrated = make([]slope, in.Classes)
+		s.calibrated = make([]labels.Logistic, in.Classes)
 	}
 	return s
 }
@@ -117,13 +118,10 @@ func (e *estimator) count() {
 // inBlocks calls f for runs of bags, each block once, from as many goroutines as there are processors.
 func (e *estimator) inBlocks(f func(s *sums, from, to int)) {
 	n := len(e.blocks)
-	inParts(n, func(b int) {
+	parallel.Blocks(n, 1, func(b, _ int) {
 		f(&e.blocks[b], b*e.in.Bags/n, (b+1)*e.in.Bags/n)
 	})
 }
-
-// inParts calls f for 0 to n-1, each once and one at a time, from as many goroutines as there are processors.
-func inParts(n int, f func(part int)) { parallel.Blocks(n, 1, func(part, _ int) { f(part) }) }
 
 // clear sets all sums to 0, and add adds the sums of another.
 func (s *sums) clear() {
@@ -145,7 +143,7 @@ func (s *sums) add(o *sums) {
 		s.class[k] += o.class[k]
 	}
 	for k := range s.calibrated {
-		s.calibrated[k].add(&o.calibrated[k])
+		s.calibrated[k].Plus(&o.calibrated[k])
 	}
 }
 
@@ -187,11 +185,11 @@ func (e *estimator) expect(ctx context.Context) error {
 			e.whole[i] += e.wholeWeight[j]
 		}
 	}
-	back := e.background()
+	g := e.gridOf()
 	e.inBlocks(func(s *sums, from, to int) {
 		s.clear()
 		for i := from; i < to; i++ {
-			e.expectBag(s, back, i)
+			e.expectBag(s, g, i)
 		}
 	})
 	if err := ctx.Err(); err != nil {
@@ -201,7 +199,9 @@ func (e *estimator) expect(ctx context.Context) error {
 	for b := range e.blocks {
 		e.total.add(&e.blocks[b])
 	}
-	back.finish(&e.total)
+	if g != nil {
+		g.finish(&e.total)
+	}
 	e.objective = e.total.likelihood + e.untrue() + e.penalty()
 	return nil
 }
@@ -217,18 +217,15 @@ func (e *estimator) weigh() {
 	}
 }
 
-// background gives the sums of a bag over classes without marks, and over the others as if they had none.
-type background interface {
-	// bag returns the sums over all classes of p(y=1), and of softplus(base + whole) - softplus(base) as far as finish
-	// does not add it. It adds to s.class what finish does not.
-	bag(s *sums, bag int) (expected, likelihood float64)
-	finish(total *sums)
-}
-
 // expectBag adds a bag to the sums.
-func (e *estimator) expectBag(s *sums, back background, i int) {
+func (e *estimator) expectBag(s *sums, g *grid, i int) {
 	whole := e.whole[i]
-	expected, likelihood := back.bag(s, i)
+	var expected, likelihood float64
+	if g != nil {
+		expected, likelihood = g.bag(s, i)
+	} else {
+		expected, likelihood = e.direct(s, i)
+	}
 	for at := e.cells.first[i]; at < e.cells.first[i+1]; at++ {
 		k := e.cells.class[at]
 		without := e.base(i, int(k)) + whole
@@ -244,7 +241,7 @@ func (e *estimator) expectBag(s *sums, back background, i int) {
 		expected += rho - rho0
 		s.class[k] += rho - rho0
 		if s.calibrated != nil {
-			s.calibrated[k].move(rho-rho0, float64(e.in.Logits[i*e.in.Classes+int(k)]))
+			s.calibrated[k].Add(rho-rho0, 0, float64(e.in.Logits[i*e.in.Classes+int(k)]))
 		}
 		s.answered(marks, rho)
 	}
@@ -308,5 +305,44 @@ func (e *estimator) climb(ctx context.Context, phase int, tolerance float64) err
 		return err
 	}
 	e.trace = append(e.trace, step{phase, e.objective})
+	return nil
+}
+
+// Ridge of the calibration of logits: slopes are drawn to 1 and offsets to 0, as with captions as witnesses.
+const (
+	slopeRidge  = 50.
+	offsetRidge = 5.
+)
+
+// ridged is the Newton step of a class with slope a and offset b.
+func ridged(s labels.Logistic, a, b float64) (da, db float64) {
+	s.A, s.B = s.A-slopeRidge*(a-1), s.B-offsetRidge*b
+	s.AA, s.BB = s.AA+slopeRidge, s.BB+offsetRidge
+	return s.Step()
+}
+
+// calibrate makes a Newton step of the logistic regression of the posterior on the logits, class by class.
+func (e *estimator) calibrate() {
+	for k := range e.a {
+		e.stepA[k], e.stepB[k] = ridged(e.total.calibrated[k], e.a[k], e.b[k])
+		e.a[k] += e.stepA[k]
+		e.b[k] += e.stepB[k]
+	}
+}
+
+// retreat halves the last step of the calibration until the objective is no lower than before: far from the maximum a
+// Newton step may lead beyond it. The rates keep theirs, which never lowers the objective.
+func (e *estimator) retreat(ctx context.Context, last float64) error {
+	for range 30 {
+		for k := range e.a {
+			e.stepA[k] /= 2
+			e.stepB[k] /= 2
+			e.a[k] -= e.stepA[k]
+			e.b[k] -= e.stepB[k]
+		}
+		if err := e.expect(ctx); err != nil || e.objective >= last {
+			return err
+		}
+	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nmn/internal/parallel"
+	"nmn/labels"
 )
 
 // exclusive estimates classes that exclude each other: every answer is one class. It is the model of Dawid
@@ -80,8 +81,7 @@ func newExclusive(in *Input, o Options, seen overlap, repeats []bool) *exclusive
 		truths: make([]float64, in.Annotators*in.Classes), wrong: make([]float64, in.Classes*in.Classes),
 		rho: make([]float64, in.Bags*in.Classes), prior: make([]float64, in.Classes),
 		strength: slices.Repeat([]float64{mostStrength}, in.Annotators)}
-	rows := gathered(in.Annotators, len(in.Rows), func(i int) int { return int(in.Rows[i].Annotator) },
-		func(i int) int32 { return int32(i) })
+	rows := in.byAnnotator()
 	x.answers.from, x.rows = make([]int32, in.Annotators+1), lists[vote]{rows.from, make([]vote, len(in.Rows))}
 	place := make([]int32, len(in.Rows))
 	at := make([]int32, in.Classes) // place of each class among the answers of an annotator, counted from 1
@@ -181,18 +181,7 @@ func (x *exclusive) of(bag int) []float64 { return x.rho[bag*x.in.Classes : (bag
 
 // likely is the most probable class of a bag.
 func (x *exclusive) likely(bag int) int {
-	return largest(x.of(bag))
-}
-
-// largest is the place of the largest number, the first of several.
-func largest(list []float64) int {
-	best := 0
-	for i, v := range list {
-		if v > list[best] {
-			best = i
-		}
-	}
-	return best
+	return labels.Largest(x.of(bag))
 }
 
 // climb alternates maximisation and expectation until the log likelihood settles.
@@ -222,14 +211,11 @@ const (
 	someAnswers    = 8 // are multiplied before a number could become too small
 )
 
-func inPieces(n, size int, f func(piece, from, to int)) {
-	parallel.Blocks(n, size, func(from, to int) { f(from/size, from, to) })
-}
-
 // expect computes the posterior of every bag, and returns the log likelihood of the answers.
 func (x *exclusive) expect() float64 {
 	sums := make([]float64, (x.in.Bags+someBags-1)/someBags)
-	inPieces(x.in.Bags, someBags, func(p, from, to int) {
+	parallel.Blocks(x.in.Bags, someBags, func(from, to int) {
+		p := from / someBags
 		for i := from; i < to; i++ {
 			rho := x.of(i)
 			copy(rho, x.before(i))
@@ -285,7 +271,7 @@ const leastCount = 1e-3
 // maximise sets the parameters from the posterior.
 func (x *exclusive) maximise() {
 	each := func(f func(j int)) {
-		inPieces(x.in.Annotators, someAnnotators, func(_, from, to int) {
+		parallel.Blocks(x.in.Annotators, someAnnotators, func(from, to int) {
 			for j := from; j < to; j++ {
 				f(j)
 			}
@@ -343,7 +329,7 @@ func (x *exclusive) count(j int) {
 // recognises the class.
 func (x *exclusive) confuse() {
 	classes := x.in.Classes
-	inPieces(classes, someClasses, func(_, from, to int) {
+	parallel.Blocks(classes, someClasses, func(from, to int) {
 		clear(x.wrong[from*classes : to*classes])
 		for j, s := range x.shares {
 			for n, a := range x.answers.of(j) {
@@ -428,7 +414,7 @@ func (x *exclusive) rate(j int, count, all, mean float64) float64 {
 // shrink finds what annotators confuse, and the most likely strength of the prior of the matrix of each.
 func (x *exclusive) shrink() {
 	x.confuse()
-	inPieces(x.in.Annotators, someAnnotators, func(_, from, to int) {
+	parallel.Blocks(x.in.Annotators, someAnnotators, func(from, to int) {
 		for j := from; j < to; j++ {
 			if x.strength[j] = x.options.Strength01; x.strength[j] == 0 {
 				const steps = 10 // to a tenth
@@ -464,18 +450,17 @@ func (x *exclusive) evidence(j int, strength float64) float64 {
 // exclude each other, and normalised.
 func (x *exclusive) calibrate() {
 	classes := x.in.Classes
-	inParts(classes, func(k int) {
+	parallel.Blocks(classes, 1, func(k, _ int) {
 		for range 2 {
-			var s slope
+			var s labels.Logistic
 			for i := range x.in.Bags {
 				if len(x.bags.of(i)) > 0 {
 					o := float64(x.in.Logits[i*classes+k])
 					p, _ := sigmoidSoftplus(x.a[k]*o + x.b[k])
-					d, v := x.rho[i*classes+k]-p, p*(1-p)
-					s.add(&slope{ga: d * o, gb: d, haa: v * o * o, hab: v * o, hbb: v})
+					s.Add(x.rho[i*classes+k]-p, p*(1-p), o)
 				}
 			}
-			da, db := s.step(x.a[k], x.b[k])
+			da, db := ridged(s, x.a[k], x.b[k])
 			x.a[k], x.b[k] = x.a[k]+da, x.b[k]+db
 		}
 	})
@@ -530,7 +515,7 @@ func (x *exclusive) evidences(bag int, evidence []float64) {
 // logOdds turns log probabilities, less any constant, into log-odds. For the largest one it sums over all
 // other classes, because 1 - p would lose precision close to 0.
 func logOdds(logs []float64) {
-	most := largest(logs)
+	most := labels.Largest(logs)
 	top, second, sum := logs[most], math.Inf(-1), 0.
 	for k, v := range logs {
 		if k != most {

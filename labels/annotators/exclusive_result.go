@@ -3,6 +3,8 @@ package annotators
 import (
 	"math"
 	"slices"
+
+	"nmn/labels/rates"
 )
 
 // result collects the results of the estimate.
@@ -50,8 +52,7 @@ func (x *exclusive) annotator(j int, same bool) Annotator {
 	classes, rows := x.in.Classes, x.rows.of(j)
 	n := float64(len(rows))
 	a := Annotator{Bags: len(rows), Shared: x.overlap.shared[j], Asked: n * float64(classes), Given: n}
-	nan := math.NaN()
-	a.Q01Interval, a.Q10Interval = Interval{nan, nan}, Interval{nan, nan}
+	a.Q01Interval, a.Q10Interval = unbounded()
 	right := 0.
 	for _, row := range rows {
 		k := int(x.answers.all[row.place].class)
@@ -78,7 +79,7 @@ func (x *exclusive) annotator(j int, same bool) Annotator {
 	z := quantile(x.options.Confidence)
 	a.Told = true
 	a.Q01Interval = around(a.Q01, variance/squared(a.Q01*(1-a.Q01)), z)
-	a.Q10Interval = Interval{a.Q01Interval.Low / others, a.Q01Interval.High / others}
+	a.Q10Interval = rates.Interval{Low: a.Q01Interval.Low / others, High: a.Q01Interval.High / others}
 	a.remarkInformed(a.Informedness, z*math.Sqrt(variance)*(1+1/others))
 	if n < shareWeight+x.strength[j] {
 		a.Remarks = append(a.Remarks, MostlyPrior)

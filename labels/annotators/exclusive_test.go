@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
+	"nmn/labels"
 )
 
 // oneClass describes simulated annotators of classes that exclude each other.
@@ -87,7 +88,7 @@ func right(r *Result, in Input, truth []int) (found, votes float64) {
 		counts[int(row.Bag)*in.Classes+int(row.Given[0])]++
 	}
 	for i, class := range truth {
-		if r.Posterior(i, p); largest(p) == class {
+		if r.Posterior(i, p); labels.Largest(p) == class {
 			found++
 		}
 		of := counts[i*in.Classes : (i+1)*in.Classes]
@@ -316,7 +317,7 @@ func TestExclusive_UnusualCrowds(t *testing.T) {
 	t.Run("one answer each", func(t *testing.T) {
 		r := estimated(t, rows([3]int32{0, 0, 0}, [3]int32{0, 1, 0}, [3]int32{0, 2, 1}, [3]int32{1, 3, 1}))
 		finite(t, r)
-		if r.Posterior(0, p); largest(p) != 0 || p[2] > p[1] || !slices.Contains(r.Annotators[3].Remarks, Alone) ||
+		if r.Posterior(0, p); labels.Largest(p) != 0 || p[2] > p[1] || !slices.Contains(r.Annotators[3].Remarks, Alone) ||
 			!slices.Contains(r.Annotators[0].Remarks, MostlyPrior) {
 			t.Errorf("%v, %+v", p, r)
 		}
@@ -350,18 +351,6 @@ func TestExclusive_UnusualCrowds(t *testing.T) {
 	})
 }
 
-// It takes 3 s of processor time on an AMD EPYC (2026).
-func BenchmarkEstimate_MillionAnswersOfOneClass(b *testing.B) {
-	c := oneClass{bags: 250_000, frequencies: slices.Repeat([]float64{.1}, 10), least: 4, most: 4, seed: 1}
-	for j := range 1000 {
-		c.matrices = append(c.matrices, coin(10, .4+.0005*float64(j)))
-	}
-	in, _ := c.drawn()
-	for b.Loop() {
-		b.ReportMetric(float64(estimated(b, in).Iterations), "iterations")
-	}
-}
-
 // Answers for bags of unequal difficulty are not independent given the truth: they count less.
 func TestTemper_WhereBagsDifferInDifficulty(t *testing.T) {
 	for _, hard := range []float64{0, .3} {
@@ -372,9 +361,7 @@ func TestTemper_WhereBagsDifferInDifficulty(t *testing.T) {
 		in, truth := c.drawn()
 		x := newExclusive(&in, DefaultOptions(), in.overlap(), make([]bool, len(in.Rows)))
 		x.vote()
-		if err := x.climb(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, x.climb(t.Context()))
 		before, rates := x.result(), slices.Clone(x.rates)
 		x.temper()
 		if changed := !slices.Equal(rates, x.rates); changed != (hard > 0) {

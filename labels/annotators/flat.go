@@ -1,6 +1,10 @@
 package annotators
 
-import "math"
+import (
+	"math"
+
+	"nmn/internal/parallel"
+)
 
 // Grid of the log likelihood ratios of bags. Interpolation between six points so far apart is right to about 1e-10 of
 // the value.
@@ -10,10 +14,11 @@ const (
 	gridReach  = 50. // below its negative no label is left; above it there is no grid
 )
 
-// background chooses how classes without marks are summed up; it is made anew in every iteration.
-func (e *estimator) background() background {
+// gridOf returns the grid on which classes without marks are summed up, or nil if they are better summed up bag by bag.
+// It is made anew in every iteration.
+func (e *estimator) gridOf() *grid {
 	if e.a != nil {
-		return scored{e}
+		return nil
 	}
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, w := range e.whole {
@@ -22,26 +27,27 @@ func (e *estimator) background() background {
 	}
 	points := int(min((hi-lo)/gridStep, math.MaxInt32)) + gridPoints
 	if hi > gridReach || e.in.Bags <= points {
-		return direct{e}
+		return nil
 	}
 	return newGrid(e, lo, points)
 }
 
-// direct sums over bags and classes.
-type direct struct{ e *estimator }
-
-func (d direct) bag(s *sums, bag int) (expected, likelihood float64) {
-	for k, prior := range d.e.prior {
-		_, soft0 := sigmoidSoftplus(prior)
-		rho, soft := sigmoidSoftplus(prior + d.e.whole[bag])
+// direct returns the sums over all classes of a bag, as if it had no marks, of p(y=1), and of softplus(base + whole) -
+// softplus(base).
+func (e *estimator) direct(s *sums, bag int) (expected, likelihood float64) {
+	for k := range e.in.Classes {
+		base := e.base(bag, k)
+		p, soft := sigmoidSoftplus(base)
+		rho, with := sigmoidSoftplus(base + e.whole[bag])
 		expected += rho
-		likelihood += soft - soft0
+		likelihood += with - soft
 		s.class[k] += rho
+		if s.calibrated != nil {
+			s.calibrated[k].Add(rho-p, p*(1-p), float64(e.in.Logits[bag*e.in.Classes+k]))
+		}
 	}
 	return expected, likelihood
 }
-
-func (d direct) finish(*sums) {}
 
 // grid sums over classes once for each point of a grid. The sums of a bag depend only on whole, its log
 // likelihood ratio of labels that no annotator gave, so they are interpolated. Sums over bags use the
@@ -59,7 +65,7 @@ func newGrid(e *estimator, lo float64, points int) *grid {
 	for k, prior := range e.prior {
 		_, soft0[k] = sigmoidSoftplus(prior)
 	}
-	inParts(points, func(m int) {
+	parallel.Blocks(points, 1, func(m, _ int) {
 		x := g.lo + float64(m)*gridStep
 		for k, prior := range e.prior {
 			rho, soft := sigmoidSoftplus(prior + x)
@@ -97,6 +103,7 @@ func (g *grid) place(whole float64) (first int, weights [gridPoints]float64) {
 // lagrange are 1 / prod (m - n) over all n other than m, from 0 to 5.
 var lagrange = [gridPoints]float64{-1. / 120, 1. / 24, -1. / 12, 1. / 12, -1. / 24, 1. / 120}
 
+// bag is direct on the grid. It leaves the sums by class to finish.
 func (g *grid) bag(s *sums, bag int) (expected, likelihood float64) {
 	first, weights := g.place(g.e.whole[bag])
 	for m, w := range weights {
@@ -115,7 +122,7 @@ func (g *grid) finish(total *sums) {
 			bags[m] += w
 		}
 	}
-	inParts(g.e.in.Classes, func(k int) {
+	parallel.Blocks(g.e.in.Classes, 1, func(k, _ int) {
 		for m, w := range bags {
 			if w != 0 {
 				rho, _ := sigmoidSoftplus(g.e.prior[k] + g.lo + float64(m)*gridStep)

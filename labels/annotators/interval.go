@@ -1,6 +1,10 @@
 package annotators
 
-import "math"
+import (
+	"math"
+
+	"nmn/labels/rates"
+)
 
 // information is the observed information of an annotator's pair, on the scale of logits (Louis, JRSS B 44,
 // 1982): the information if the truth were known, less the part lost because it is hidden. The other
@@ -29,18 +33,18 @@ func (i information) covariance() (v information, ok bool) {
 	return information{i.i10 / det, -i.both / det, i.i01 / det}, true
 }
 
-// Interval bounds a rate.
-type Interval struct {
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
+// unbounded are the intervals of an annotator whose rates are not its own.
+func unbounded() (q01, q10 rates.Interval) {
+	nan := math.NaN()
+	return rates.Interval{Low: nan, High: nan}, rates.Interval{Low: nan, High: nan}
 }
 
 // around is the interval of a rate by the normal distribution of its logit.
-func around(q, variance, z float64) Interval {
+func around(q, variance, z float64) rates.Interval {
 	o, reach := math.Log(q)-math.Log1p(-q), z*math.Sqrt(variance)
 	low, _ := sigmoidSoftplus(o - reach)
 	high, _ := sigmoidSoftplus(o + reach)
-	return Interval{low, high}
+	return rates.Interval{Low: low, High: high}
 }
 
 // informedness is 1 - q01 - q10 with its standard error.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"nmn/labels/rates"
 )
 
 // maxByLabel bounds rows × classes of estimates label by label, which keep the rows for each label.
@@ -56,7 +58,7 @@ func (in *Input) only(class int) *Input {
 	}
 	for i := range in.Rows {
 		r := &in.Rows[i]
-		row := Row{Bag: r.Bag, Annotator: r.Annotator, Line: r.Line, Given: list(r.Given)}
+		row := Row{Bag: r.Bag, Annotator: r.Annotator, Given: list(r.Given)}
 		if r.Asked != nil && len(list(r.Asked)) == 0 || len(list(r.Unknown)) > 0 {
 			continue
 		}
@@ -133,8 +135,8 @@ func (j *join) take(one *Result, class int) {
 		}
 		to.Told = to.Told && from.Told
 		positive := from.Given - from.Incorrect + from.Missing
-		j.variance01[i] += squared(positive * from.Q01Interval.deviation(from.Q01, z))
-		j.variance[i] += squared((from.Asked - positive) * from.Q10Interval.deviation(from.Q10, z))
+		j.variance01[i] += squared(positive * deviation(from.Q01Interval, from.Q01, z))
+		j.variance[i] += squared((from.Asked - positive) * deviation(from.Q10Interval, from.Q10, z))
 		if slices.Contains(from.Remarks, MostlyPrior) {
 			j.prior[i]++
 		}
@@ -144,7 +146,7 @@ func (j *join) take(one *Result, class int) {
 func squared(x float64) float64 { return x * x }
 
 // deviation is the standard error of a rate whose interval was made by around.
-func (i Interval) deviation(q, z float64) float64 {
+func deviation(i rates.Interval, q, z float64) float64 {
 	logit := func(p float64) float64 { return math.Log(p) - math.Log1p(-p) }
 	return q * (1 - q) * (logit(i.High) - logit(i.Low)) / (2 * z)
 }
@@ -201,7 +203,7 @@ func (a *Annotator) shares(pooled pair) (positive float64) {
 	a.Informedness = 1 - a.Q01 - a.Q10
 	a.Agreement = a.both / a.named // NaN for 0/0
 	a.Accuracy = 1 - (a.Incorrect+a.Missing)/a.Asked
-	a.Q01Interval, a.Q10Interval = Interval{math.NaN(), math.NaN()}, Interval{math.NaN(), math.NaN()}
+	a.Q01Interval, a.Q10Interval = unbounded()
 	return positive
 }
 

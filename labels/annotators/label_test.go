@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/labels/rates"
 )
 
 func byLabelOptions() Options {
@@ -23,10 +25,8 @@ func TestEstimate_OneLabelByLabel(t *testing.T) {
 	in, _ := c.simulated()
 	want := estimated(t, in)
 	got, err := Estimate(t.Context(), in, byLabelOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
-	width := func(i Interval) float64 { return i.High - i.Low }
+	must(t, err)
+	width := func(i rates.Interval) float64 { return i.High - i.Low }
 	for j, a := range want.Annotators {
 		b := got.Annotators[j]
 		if math.Abs(a.Q01-b.Q01) > .02 || math.Abs(a.Q10-b.Q10) > .01 || a.Agreement != b.Agreement || a.Asked != b.Asked ||
@@ -70,9 +70,7 @@ func TestEstimate_ByLabelRemarks(t *testing.T) {
 	in.Rows = append(in.Rows, Row{Bag: 500, Annotator: 9, Given: []int32{0}})
 	in.Bags, in.Annotators, in.Classes = 501, 12, 4
 	r, err := Estimate(t.Context(), in, byLabelOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	finite(t, r)
 	for j, want := range map[int]Remark{7: NoBetter, 8: AlwaysSame, 9: Alone, 10: Idle, 11: Reversed} {
 		if !slices.Contains(r.Annotators[j].Remarks, want) {
@@ -93,8 +91,8 @@ func TestEstimate_ByLabelRemarks(t *testing.T) {
 func TestJoin_OfTwoLabels(t *testing.T) {
 	const z = 1.2815515655446004 // for a confidence of 80 %
 	// around a rate, as wide as a standard error of its own
-	within := func(q, deviation float64) Interval {
-		i := Interval{q, q}
+	within := func(q, deviation float64) rates.Interval {
+		i := rates.Interval{Low: q, High: q}
 		shift(&i.Low, -z*deviation/(q*(1-q)))
 		shift(&i.High, z*deviation/(q*(1-q)))
 		return i
@@ -143,7 +141,7 @@ func TestJoin_OfTwoLabels(t *testing.T) {
 	}
 	// Expected missing labels vary by 20 true labels of each class times the standard errors .05 and .1.
 	d01, d10 := math.Hypot(20*.05, 20*.1)/40, math.Hypot(80*.02, 80*.02)/160
-	for _, c := range []struct{ got, want Interval }{{r.Annotators[0].Q01Interval, within(.2, d01)},
+	for _, c := range []struct{ got, want rates.Interval }{{r.Annotators[0].Q01Interval, within(.2, d01)},
 		{r.Annotators[0].Q10Interval, within(.05, d10)}} {
 		if math.Abs(c.got.Low-c.want.Low)+math.Abs(c.got.High-c.want.High) > 1e-9 {
 			t.Errorf("interval %.6f, want %.6f", c.got, c.want)
@@ -163,20 +161,6 @@ func TestJoin_OfTwoLabels(t *testing.T) {
 	}
 }
 
-func TestEstimate_ByLabelChecksItsInput(t *testing.T) {
-	in := *asked3()
-	o := byLabelOptions()
-	o.Tolerance = 2
-	if _, err := Estimate(t.Context(), in, o); err == nil || !strings.Contains(err.Error(), "tolerance 2") {
-		t.Errorf("%v", err)
-	}
-	in.Rows[0].Given = []int32{3}
-	if _, err := Estimate(t.Context(), in, byLabelOptions()); !errors.Is(err, ErrInput) ||
-		strings.Contains(err.Error(), "label 1 of") {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestEstimate_ByLabelIsBounded(t *testing.T) {
 	in := Input{Bags: 1, Annotators: 1, Classes: maxByLabel + 1, Rows: []Row{{Given: []int32{0}}}}
 	if _, err := Estimate(t.Context(), in, byLabelOptions()); !errors.Is(err, ErrInput) ||
@@ -193,7 +177,7 @@ func TestEstimate_IntervalsHoldTheRate(t *testing.T) {
 		r := estimated(t, in)
 		for j, a := range r.Annotators {
 			for _, v := range []struct {
-				i Interval
+				i rates.Interval
 				q float64
 			}{{a.Q01Interval, a.Q01}, {a.Q10Interval, a.Q10}} {
 				if a.Told != (v.i.Low < v.q && v.q < v.i.High && v.i.Low >= 0 && v.i.High <= 1) {
@@ -212,16 +196,15 @@ func TestEstimate_IntervalsHoldTheRate(t *testing.T) {
 }
 
 func TestReport_AnnotatorsFile(t *testing.T) {
-	told := Annotator{Bags: 3, Shared: 2, Asked: 6, Given: 1, Q01: .25, Q01Interval: Interval{.125, .5}, Q10: .0625,
-		Q10Interval: Interval{.03125, .0703125}, Informedness: .6875, Accuracy: .75, Incorrect: .5, Missing: 1.5,
+	told := Annotator{Bags: 3, Shared: 2, Asked: 6, Given: 1, Q01: .25, Q01Interval: rates.Interval{Low: .125, High: .5},
+		Q10: .0625, Q10Interval: rates.Interval{Low: .03125, High: .0703125},
+		Informedness: .6875, Accuracy: .75, Incorrect: .5, Missing: 1.5,
 		Agreement: .2, Remarks: []Remark{NoBetter, AlwaysSame}}
-	none := Interval{math.NaN(), math.NaN()}
+	none := rates.Interval{Low: math.NaN(), High: math.NaN()}
 	r := &Report{&Table{AnnotatorNames: []string{"ann", "b,c"}}, &Result{Annotators: []Annotator{told,
 		{Q01: .5, Q10: .5, Q01Interval: none, Q10Interval: none, Accuracy: math.NaN(), Agreement: math.NaN()}}}}
 	path := filepath.Join(t.TempDir(), "a.csv")
-	if err := r.WriteAnnotatorsFile(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.WriteAnnotatorsFile(path))
 	want :=
 		"annotator,samples,shared,asked,given,q01,q01_low,q01_high,q10,q10_low,q10_high,informedness,accuracy,incorrect," +
 			"missing,agreement,remarks\n" +

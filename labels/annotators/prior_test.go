@@ -151,9 +151,7 @@ func TestEstimate_KeepsAGivenStrength(t *testing.T) {
 	o := exact()
 	o.Strength01, o.Strength10 = 300, 5
 	r, err := Estimate(t.Context(), in, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r.Strength01 != 300 || r.Strength10 != 5 {
 		t.Errorf("strengths %g and %g", r.Strength01, r.Strength10)
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -30,7 +29,6 @@ const (
 // Table is a file of labels by several annotators.
 type Table struct {
 	Input
-	File           string
 	BagIDs         []string // in the order in which they are met, or as ReadOptions has them
 	AnnotatorNames []string // in the order in which they are met
 	Words          []string // names of the classes, in order of appearance or as in ReadOptions
@@ -100,7 +98,7 @@ func read(ctx context.Context, path string, o ReadOptions) (*Table, error) {
 
 // Parse is read for a stream of plain text; name stands in messages.
 func Parse(name string, r io.Reader, o ReadOptions) (*Table, error) {
-	t, err := parse(name, bufio.NewReaderSize(r, 1<<16), o)
+	t, err := parse(bufio.NewReaderSize(r, 1<<16), o)
 	if err != nil {
 		return nil, inputError{fmt.Errorf("labels of annotators %q: %w", name, err)}
 	}
@@ -118,8 +116,8 @@ type record struct {
 // rowReader reads the rows of a format; io.EOF after the last. A record is good until the next one is read.
 type rowReader interface{ next(r *record) error }
 
-func parse(name string, text *bufio.Reader, o ReadOptions) (*Table, error) {
-	b := newBuilder(name, o)
+func parse(text *bufio.Reader, o ReadOptions) (*Table, error) {
+	b := newBuilder(o)
 	rows, err := b.reader(text)
 	if err != nil {
 		return nil, err
@@ -291,12 +289,12 @@ type builder struct {
 	table                   *Table
 	bags, annotators, words map[string]int32
 	fixedBags, fixedWords   bool
-	lines                   map[int64]int32 // per bag and annotator
+	lines                   map[int64]int // per bag and annotator
 }
 
-func newBuilder(name string, o ReadOptions) *builder {
-	b := &builder{table: &Table{File: name}, fixedBags: o.Bags != nil, fixedWords: o.Words != nil,
-		bags: map[string]int32{}, annotators: map[string]int32{}, words: map[string]int32{}, lines: map[int64]int32{}}
+func newBuilder(o ReadOptions) *builder {
+	b := &builder{table: &Table{}, fixedBags: o.Bags != nil, fixedWords: o.Words != nil,
+		bags: map[string]int32{}, annotators: map[string]int32{}, words: map[string]int32{}, lines: map[int64]int{}}
 	for i, id := range o.Bags {
 		b.bags[id] = int32(i)
 	}
@@ -312,7 +310,7 @@ func (b *builder) add(r *record) error {
 	if len(t.Rows) == maxMarks {
 		return fmt.Errorf("there are more than %d rows", maxMarks)
 	}
-	row := Row{Line: int32(min(r.line, math.MaxInt32))}
+	var row Row
 	var err error
 	if row.Bag, err = b.bag(r.bag); err != nil {
 		return columnError(r.column, err)
@@ -325,7 +323,7 @@ func (b *builder) add(r *record) error {
 		return fmt.Errorf("annotator %q has labelled sample %q in line %d already; join the two rows, or take one out",
 			loader.Excerpt(r.annotator), loader.Excerpt(r.bag), first)
 	}
-	b.lines[key] = row.Line
+	b.lines[key] = r.line
 	for _, list := range []struct {
 		column string
 		names  []string

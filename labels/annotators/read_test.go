@@ -24,9 +24,7 @@ const pets = "picture,annotator,labels,unknown,asked\n" +
 func parsed(t *testing.T, text string, o ReadOptions) *Table {
 	t.Helper()
 	table, err := Parse("pets.csv", strings.NewReader(text), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return table
 }
 
@@ -144,9 +142,7 @@ func TestFiles_ReadPacked(t *testing.T) {
 func written(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(content), 0o666))
 	return path
 }
 
@@ -154,9 +150,7 @@ func TestFiles_ScoresGiveBagsAndClasses(t *testing.T) {
 	labels := written(t, "pets.csv", pets)
 	scores := written(t, "scores.csv", "id,cat,dog,fox\nc.jpg,.5,.5,.5\nb.jpg,.9,.2,.1\na.jpg,.25,.75,0\n")
 	got, err := Files{Labels: labels, Scores: scores}.Read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !slices.Equal(got.BagIDs, []string{"c.jpg", "b.jpg", "a.jpg"}) || !slices.Equal(got.Words, []string{"cat", "dog",
 		"fox"}) || got.Outside != 1 || got.Logits[0] != 0 || !(got.Logits[7] > 1.09 && got.Logits[7] < 1.1) {
 		t.Errorf("%+v", got)
@@ -188,9 +182,7 @@ func shortest(t *testing.T, v float64) string {
 		t.Fatal(err)
 	}
 	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(b)
 }
 
@@ -210,18 +202,12 @@ func TestReport_FilesReadBack(t *testing.T) {
 	for _, err := range []error{r.WriteConsensusFile(at("c.csv")), r.WriteConsensusFile(at("c.jsonl")),
 		r.WriteEvidenceFile(at("e.npy")), r.WriteEvidenceFile(at("e.csv")), r.WriteLabelsFile(at("l.csv")),
 		r.WriteLabelsFile(at("l.jsonl")), r.WriteAnnotatorsFile(at("a.csv"))} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	labels, err := table.ReadLabels(at("c.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	evidence, err := table.ReadScores(at("e.npy"), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	named, err := table.ReadScores(at("e.csv"), true)
 	if err != nil || !slices.Equal(named.Values, evidence.Values) || named.IDs[59] != r.BagIDs[59] {
 		t.Errorf("evidence as CSV: %v", err)
@@ -323,16 +309,12 @@ func TestReport_ConsensusLeavesOutWhatNobodyAnswered(t *testing.T) {
 			`{"path":"a","labels":["cat"]} {"path":"b","labels":["dog"]} {"path":"d","labels":["cat"]}`},
 	} {
 		table, err := Parse("crowd.csv", strings.NewReader(c.labels), ReadOptions{Bags: []string{"a", "b", "c", "d", "e"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r, dir := &Report{table, estimated(t, table.Input)}, t.TempDir()
 		for path, want := range map[string]string{"c.csv": c.csv,
 			"c.jsonl": strings.ReplaceAll(c.jsonl, "} {", "}\n{") + "\n"} {
 			path = filepath.Join(dir, path)
-			if err := r.WriteConsensusFile(path); err != nil {
-				t.Fatal(err)
-			}
+			must(t, r.WriteConsensusFile(path))
 			if got, err := os.ReadFile(path); err != nil || string(got) != want {
 				t.Errorf("%s: %v, consensus\n%swant\n%s", name, err, got, want)
 			}

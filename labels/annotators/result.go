@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"nmn/labels/rates"
 )
 
 // Remark is a warning about an annotator.
@@ -28,7 +30,7 @@ type Annotator struct {
 	Given  float64 // labels 1
 
 	Q01, Q10                 float64 // missing if it holds, given if it does not
-	Q01Interval, Q10Interval Interval
+	Q01Interval, Q10Interval rates.Interval
 	Told                     bool    // the rates are the annotator's own, and have intervals
 	Informedness             float64 // 1 - q01 - q10: 1 for an annotator who is always right, 0 for chance
 	Accuracy                 float64 // expected share of right labels among those asked
@@ -69,9 +71,6 @@ type Result struct {
 	Agreement              float64 // of two annotators: 2 |both| / (|given| + |given|); NaN if no pair shares a bag
 	Consensus              int     // labels that probably hold, as Cell has it
 	Incorrect, Missing     float64 // expected errors of the consensus
-	// Misfit are the classes on which annotators agree much more, or much less, than their rates explain: rates differ
-	// among labels. Ascending.
-	Misfit []int
 	// Exclusive is set if every answer has exactly one class. Then the truth has one class too, and the
 	// consensus has one class for each bag with an answer. Rates are then means over classes, and strengths
 	// are in answers of one true class.
@@ -127,7 +126,7 @@ func (e *estimator) annotator(j int, u uncertain, common information, told bool)
 	if a.Asked > 0 {
 		a.Accuracy = 1 - (t.invented+t.missed)/a.Asked
 	}
-	a.Q01Interval, a.Q10Interval = Interval{math.NaN(), math.NaN()}, Interval{math.NaN(), math.NaN()}
+	a.Q01Interval, a.Q10Interval = unbounded()
 	switch {
 	case a.Bags == 0:
 		a.Remarks = append(a.Remarks, Idle)
@@ -166,7 +165,6 @@ func (a *Annotator) remarkInformed(value, reach float64) {
 func (e *estimator) agreement(r *Result) (both, named []float64) {
 	both, named = make([]float64, e.in.Annotators), make([]float64, e.in.Annotators)
 	pairs, all := 0.0, 0.0
-	fit := newFit(e)
 	p := make([]float64, e.in.Classes)
 	for i := range e.in.Bags {
 		if len(e.cells.whole.of(i)) == 0 && e.cells.first[i] == e.cells.first[i+1] {
@@ -189,7 +187,6 @@ func (e *estimator) agreement(r *Result) (both, named []float64) {
 				likely++
 			}
 			pairs += float64(c.Given) * float64(c.Given-1)
-			fit.observe(c)
 			all += float64(c.Given) * float64(c.Asked-1)
 			if c.at < 0 {
 				return
@@ -209,7 +206,6 @@ func (e *estimator) agreement(r *Result) (both, named []float64) {
 	r.Missing = max(r.Missing, 0)
 	r.pairs, r.asked = pairs, all
 	r.Agreement = pairs / all // NaN for 0/0
-	r.Misfit = fit.misfit()
 	return both, named
 }
 

@@ -69,41 +69,6 @@ func near(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) < 1e-12 })
 }
 
-// A class is reported if annotators agree on it more or less than the rates explain: by more than a fifth, and by more
-// than chance does.
-func TestMisfit_IsFarFromWhatRatesExplain(t *testing.T) {
-	e := newEstimator(&Input{Bags: 10, Annotators: 2, Classes: 1, Rows: []Row{{Given: []int32{0}},
-		{Annotator: 1, Given: []int32{}}, {Bag: 1, Given: []int32{}}}}, DefaultOptions())
-	e.pairs = []pair{{.2, .1}, {.4, .3}}
-	f := newFit(e) // fit of one bag of two
-	if math.Abs(f.true1-2*.8*.6) > 1e-12 || math.Abs(f.untrue-2*.1*.3) > 1e-12 {
-		t.Errorf("%g pairs where the label holds, %g where it does not", f.true1, f.untrue)
-	}
-	f.observe(Cell{Given: 3})
-	f.observe(Cell{Given: 2})
-	if f.observed[0] != 6+2 || f.square[0] != 36+4 {
-		t.Errorf("%g pairs, of squares %g", f.observed, f.square)
-	}
-	f.true1, f.untrue = 20, 10
-	e.total.class[0] = 2 // in 10 bags: 12 pairs are expected
-	for _, c := range []struct {
-		observed, square float64
-		told             bool
-	}{{15, .5, true}, {15, .6, false}, {14.3, .01, false}, {9.5, .1, true}, {9.7, .1, false}, {0, 0, false}} {
-		f.observed[0], f.square[0] = c.observed, c.square
-		if list := f.misfit(); (len(list) == 1) != c.told {
-			t.Errorf("%+v: %v", c, list)
-		}
-	}
-	f.observed[0], f.square[0] = 30, 1
-	for _, row := range []Row{{Asked: []int32{0}}, {Unknown: []int32{0}}} {
-		e.in.Rows[1] = row
-		if list := f.misfit(); list != nil {
-			t.Errorf("%+v: told of %v, where what to expect is not known", row, list)
-		}
-	}
-}
-
 func TestOverlap_OfWhoSharesBags(t *testing.T) {
 	// 0, 1 and 2 are linked by bags, 3 and 4 too, 5 is alone, 6 idle.
 	var rows []Row
@@ -212,9 +177,7 @@ func TestResult_RemarksOnTheSameLabelsFromSomeBagsOn(t *testing.T) {
 			o := DefaultOptions()
 			o.ByLabel = byLabel
 			r, err := Estimate(t.Context(), in, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if told := slices.Contains(r.Annotators[6].Remarks, AlwaysSame); told != c.told {
 				t.Errorf("%+v, by label %t: %q, %.2f incorrect and %.2f missing", c, byLabel, r.Annotators[6].Remarks,
 					r.Annotators[6].Incorrect, r.Annotators[6].Missing)

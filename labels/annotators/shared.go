@@ -1,5 +1,7 @@
 package annotators
 
+import "nmn/internal/parallel"
+
 // shared is the observed information on what annotators have in common: a shift of all logits of q01 and one
 // of all logits of q10, with the frequency of each class free. If few annotators look at each bag, labels
 // leave this open: either all annotators miss more, or fewer labels are true. Its inverse is added to the
@@ -85,8 +87,7 @@ func (h *shared) cell(at int, whole slopes) float64 {
 // bagVariance gives the sum of p(y=1) p(y=0) over all classes of a bag as if it had no cells.
 func (h *shared) bagVariance() func(bag int, s slopes) float64 {
 	e := h.e
-	var ok bool
-	if h.grid, ok = e.background().(*grid); !ok {
+	if h.grid = e.gridOf(); h.grid == nil {
 		return func(bag int, s slopes) (sum float64) {
 			for k := range e.in.Classes {
 				rho, _ := sigmoidSoftplus(e.base(bag, k) + e.whole[bag])
@@ -99,7 +100,7 @@ func (h *shared) bagVariance() func(bag int, s slopes) float64 {
 	}
 	points := make([]float64, len(h.grid.expected))
 	h.weights = make([]coupled, len(points))
-	inParts(len(points), func(m int) {
+	parallel.Blocks(len(points), 1, func(m, _ int) {
 		for _, prior := range e.prior {
 			rho, _ := sigmoidSoftplus(prior + h.grid.lo + float64(m)*gridStep)
 			points[m] += rho * (1 - rho)
@@ -120,7 +121,7 @@ func (h *shared) finish() {
 	if h.grid == nil {
 		return
 	}
-	inParts(len(h.class), func(k int) {
+	parallel.Blocks(len(h.class), 1, func(k, _ int) {
 		for m, w := range h.weights {
 			rho, _ := sigmoidSoftplus(h.e.prior[k] + h.grid.lo + float64(m)*gridStep)
 			v := rho * (1 - rho)
@@ -158,5 +159,5 @@ func (e *estimator) baseVariance(class int) float64 {
 		p, _ := sigmoidSoftplus(e.prior[class])
 		return (float64(e.in.Bags) + 2*half) * p * (1 - p)
 	}
-	return e.total.calibrated[class].hbb + offsetRidge
+	return e.total.calibrated[class].BB + offsetRidge
 }

@@ -63,9 +63,7 @@ func (c crowd) simulated() (Input, []bool) {
 func estimated(t testing.TB, in Input) *Result {
 	t.Helper()
 	r, err := Estimate(t.Context(), in, DefaultOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 

@@ -3,9 +3,9 @@ package annotators
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"nmn/eval"
+	"nmn/labels/rates"
 )
 
 // AuditFiles reads files and estimates.
@@ -22,24 +22,8 @@ func AuditFiles(ctx context.Context, f Files, o Options) (*Report, error) {
 		return nil, err
 	}
 	report := &Report{t, r}
-	report.noteMisfit()
 	report.noteUnknown()
 	return report, nil
-}
-
-// noteMisfit names the classes that the rates do not explain.
-func (r *Report) noteMisfit() {
-	if len(r.Misfit) == 0 {
-		return
-	}
-	var names []string
-	for _, k := range r.Misfit[:min(5, len(r.Misfit))] {
-		names = append(names, r.Words[k])
-	}
-	r.Result.Notes = append(r.Result.Notes, fmt.Sprintf("Annotators agree on %d of %d labels much more or much less than "+
-		"their rates explain (%s): rates differ among labels. Give scores of a classifier, or estimate each label "+
-		"separately.",
-		len(r.Misfit), r.Result.Classes, strings.Join(names, ", ")))
 }
 
 // noteUnknown counts the bags without a row.
@@ -103,21 +87,21 @@ type ConsensusSummary struct {
 
 // AnnotatorSummary describes an annotator. Intervals are null if the rates are not the annotator's own.
 type AnnotatorSummary struct {
-	Annotator    string      `json:"annotator"`
-	Bags         int         `json:"samples"`
-	Shared       int         `json:"shared"`
-	Asked        float64     `json:"asked"`
-	Given        float64     `json:"given"`
-	Q01          float64     `json:"q01"`
-	Q01Interval  *Interval   `json:"q01_interval"`
-	Q10          float64     `json:"q10"`
-	Q10Interval  *Interval   `json:"q10_interval"`
-	Informedness float64     `json:"informedness"`
-	Accuracy     eval.Number `json:"accuracy"`
-	Incorrect    float64     `json:"expected_incorrect"`
-	Missing      float64     `json:"expected_missing"`
-	Agreement    eval.Number `json:"agreement"`
-	Remarks      []Remark    `json:"remarks"`
+	Annotator    string          `json:"annotator"`
+	Bags         int             `json:"samples"`
+	Shared       int             `json:"shared"`
+	Asked        float64         `json:"asked"`
+	Given        float64         `json:"given"`
+	Q01          float64         `json:"q01"`
+	Q01Interval  *rates.Interval `json:"q01_interval"`
+	Q10          float64         `json:"q10"`
+	Q10Interval  *rates.Interval `json:"q10_interval"`
+	Informedness float64         `json:"informedness"`
+	Accuracy     eval.Number     `json:"accuracy"`
+	Incorrect    float64         `json:"expected_incorrect"`
+	Missing      float64         `json:"expected_missing"`
+	Agreement    eval.Number     `json:"agreement"`
+	Remarks      []Remark        `json:"remarks"`
 }
 
 // ConsensusShares are the expected shares of the consensus' labels that are wrong, and of the true labels that it

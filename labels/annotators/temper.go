@@ -1,6 +1,11 @@
 package annotators
 
-import "math"
+import (
+	"math"
+
+	"nmn/internal/parallel"
+	"nmn/labels"
+)
 
 // Bounds of the power of answers, and numbers of bags that determine it.
 const (
@@ -22,7 +27,7 @@ func (x *exclusive) temper() {
 	if best == 1 {
 		return
 	}
-	inPieces(len(x.rates), 1<<12, func(_, from, to int) {
+	parallel.Blocks(len(x.rates), 1<<12, func(from, to int) {
 		for at, q := range x.rates[from:to] {
 			x.rates[from+at] = math.Pow(q, best)
 		}
@@ -34,7 +39,7 @@ func (x *exclusive) temper() {
 func (x *exclusive) predict(power float64) float64 {
 	step := max(1, x.in.Bags/someHeld)
 	sums := make([]float64, (x.in.Bags+step-1)/step)
-	inParts(len(sums), func(p int) {
+	parallel.Blocks(len(sums), 1, func(p, _ int) {
 		places, classes := x.bags.of(p*step), x.in.Classes
 		if len(places) < 2 {
 			return
@@ -52,7 +57,7 @@ func (x *exclusive) predict(power float64) float64 {
 			for k, q := range rates {
 				logs[k] = all[k] - power*math.Log(q)
 			}
-			top := logs[largest(logs)]
+			top := logs[labels.Largest(logs)]
 			for k, q := range rates {
 				v := math.Exp(logs[k] - top)
 				sum += v

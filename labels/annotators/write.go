@@ -107,8 +107,7 @@ func (r *Report) WriteLabelsFile(path string) error {
 // are named by their bags. Labels that no annotator was asked about are unknown: the field of the table is
 // empty. Bags without any answer are omitted from the manifest.
 func (r *Report) WriteConsensusFile(path string) error {
-	row, rows := make([]uint8, r.Result.Classes), gathered(r.Result.Bags, len(r.Rows),
-		func(i int) int { return int(r.Rows[i].Bag) }, func(i int) int32 { return int32(i) })
+	row, rows := make([]uint8, r.Result.Classes), r.byBag()
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv":
 		return named(path, table.WriteFile(path, r.Words, r.BagIDs, r.Result.Bags, func(i int) ([]uint8, error) {

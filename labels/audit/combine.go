@@ -31,7 +31,8 @@ func combine(in *Input) []float32 {
 	n := in.Bags * in.Classes
 	if in.Classes < 2 || float64(n)*(200+float64(in.Classes)) > mostCombined || n != len(in.Logits) ||
 		n != len(in.Labels) ||
-		!rates.Finite(in.Logits) || !rates.BinaryOrUnknown(in.Labels) {
+		slices.ContainsFunc(in.Logits, func(o float32) bool { return o-o != 0 }) || // NaN or infinite
+		slices.ContainsFunc(in.Labels, func(z uint8) bool { return z > 1 && z != table.Unknown }) {
 		return nil
 	}
 	out, columns := slices.Clone(in.Logits), make([][]float64, in.Classes)
@@ -83,7 +84,7 @@ type combination struct {
 
 func (k *combination) scores() []float64 {
 	k.base = make([]float64, len(k.z))
-	own := [][]float64{nil, k.columns[k.class]}
+	own := [][]float64{slices.Repeat([]float64{1}, len(k.z)), k.columns[k.class]}
 	k.base = k.predict(own, k.fit(own, []float64{1e-3, .1}, -1))
 	moments := k.moments()
 	out := make([]float64, len(k.z))
@@ -145,16 +146,12 @@ func (k *combination) partners(of [][combineFolds]moments, held int) []int {
 	return all[:min(partners, len(all))]
 }
 
-// predict is base + sum over j of w_j x_j. A column nil is 1 throughout.
+// predict is base + sum over j of w_j x_j.
 func (k *combination) predict(x [][]float64, w []float64) []float64 {
 	out := slices.Clone(k.base)
 	for j, x := range x {
 		for i := range out {
-			if x == nil {
-				out[i] += w[j]
-			} else {
-				out[i] += w[j] * x[i]
-			}
+			out[i] += w[j] * x[i]
 		}
 	}
 	return out
@@ -173,9 +170,7 @@ func (k *combination) fit(x [][]float64, penalty []float64, held int) []float64 
 			p := rates.Sigmoid(o[i])
 			r, v := float64(z)-p, p*(1-p)
 			for a, x := range x {
-				if row[a] = 1; x != nil {
-					row[a] = x[i]
-				}
+				row[a] = x[i]
 				g[a] += r * row[a]
 				for b := range a + 1 {
 					h[a*n+b] += v * row[a] * row[b]

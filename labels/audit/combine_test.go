@@ -68,9 +68,7 @@ func TestScores_ErrorsOfTheNetAreNotNoise(t *testing.T) {
 		alone := in
 		audited(t, &alone, rates.Input{Bags: in.Bags, Classes: in.Classes, Scores: in.Logits, Labels: in.Labels})
 		r, err := Run(alone, .01)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		said, wrong := first40(&in, r.Suspects)
 		if said-wrong < .2 {
 			t.Errorf("each score alone: %.2f are said to be wrong, %.2f are: the test tests nothing", said, wrong)
@@ -78,9 +76,7 @@ func TestScores_ErrorsOfTheNetAreNotNoise(t *testing.T) {
 		report, err := Scores(t.Context(), &eval.Input{Bags: in.Bags, Classes: in.Classes, Scores: in.Logits,
 			Labels: in.Labels,
 			Truth:  in.Truth}, Options{Estimation: rates.DefaultOptions(), MinError: .01})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if said, wrong = first40(&in, report.Suspects); math.Abs(said-wrong) > .15 {
 			t.Errorf("%.2f are said to be wrong, %.2f are", said, wrong)
 		}

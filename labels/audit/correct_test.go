@@ -11,9 +11,6 @@ import (
 	"testing"
 
 	"nmn/eval"
-	"nmn/format/table"
-	"nmn/internal/durable"
-	"nmn/internal/setting"
 	"nmn/labels"
 )
 
@@ -29,9 +26,7 @@ func small() Input {
 func TestCorrected_DecisionsComeBeforeTheRule(t *testing.T) {
 	in := small()
 	r, err := Run(in, .5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(r.Suspects) != 2 || r.Suspects[0] != (Suspect{0, 1, 1, r.Suspects[0].Margin, r.Suspects[0].P}) ||
 		r.Suspects[1].Kind() != Missing {
 		t.Fatalf("suspects %+v", r.Suspects)
@@ -39,13 +34,9 @@ func TestCorrected_DecisionsComeBeforeTheRule(t *testing.T) {
 	d, err := in.decisions().Read(
 		strings.NewReader("id,class,given,decision\na,dog,1,reject\n\"b, the \"\"second\"\"\",cat,0,accept\n"),
 		"d.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	corrected, changes, err := Corrected(in, d, r.Suspects, "rule")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if want := []uint8{1, 1, 1, 1, 0, 1}; !slices.Equal(corrected, want) {
 		t.Errorf("labels %v, want %v", corrected, want)
 	}
@@ -60,26 +51,6 @@ func TestCorrected_DecisionsComeBeforeTheRule(t *testing.T) {
 	}
 }
 
-func TestWriteLabels_ReadsBackAsLabels(t *testing.T) {
-	in, dir := small(), t.TempDir()
-	path := filepath.Join(dir, "labels.csv")
-	if err := WriteLabels(path, in, in.Labels); err != nil {
-		t.Fatal(err)
-	}
-	m, err := table.ReadLabels(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, v := range m.Values {
-		if uint8(v) != in.Labels[i] {
-			t.Errorf("cell %d is %v", i, v)
-		}
-	}
-	if !slices.Equal(m.IDs, in.IDs) || !slices.Equal(m.Words, in.Words) {
-		t.Errorf("names %q, %q", m.IDs, m.Words)
-	}
-}
-
 func TestWriteChanges_TellsWhereALabelCameFrom(t *testing.T) {
 	in := small()
 	in.Rates.Q01[0] = math.NaN()
@@ -87,9 +58,7 @@ func TestWriteChanges_TellsWhereALabelCameFrom(t *testing.T) {
 	changes := []Change{{Suspect{Bag: 0, Class: 1, Given: 1, Margin: 3}, "precision 0.9"},
 		{Suspect{Bag: 1, Class: 0}, "accepted"}}
 	err := c.Save(changeColumns, changeRecords(&in, changes, "v1"), func() error { return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b, err := os.ReadFile(c.Changes())
 	want := "id,class,original,corrected,p_wrong,rho,rule,version\n" +
 		"a,dog,1,0,0.952574,0.0474259,precision 0.9,v1\n" +
@@ -158,6 +127,7 @@ func TestRun_RefusesBadInput(t *testing.T) {
 		"truth":       func(in *Input) { in.Truth = in.Labels[1:] },
 		"words":       func(in *Input) { in.Words = in.Words[1:] },
 		"logits":      func(in *Input) { in.Logits = in.Logits[1:] },
+		"no bags":     func(in *Input) { in.Bags, in.Logits, in.Labels, in.IDs = 0, nil, nil, nil },
 	} {
 		in := small()
 		spoil(&in)
@@ -170,36 +140,5 @@ func TestRun_RefusesBadInput(t *testing.T) {
 	}
 	if _, err := Judge(small(), nil); !errors.Is(err, eval.ErrShape) {
 		t.Errorf("no truth: %v", err)
-	}
-}
-
-// The record is written next to the labels, under a derived name.
-func TestCorrect_RefusesToOverwriteWhatIsNoRecordOfChanges(t *testing.T) {
-	in := small()
-	found, err := Run(in, .5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &Report{Input: in, Result: found}
-	dir := t.TempDir()
-	c := labels.Correction{Apply: labels.ApplyForce, Precision: .01, Labels: filepath.Join(dir, "y.csv")}
-	notes := filepath.Join(dir, "y.changes.csv")
-	if err := os.WriteFile(notes, []byte(strings.Repeat("what I have changed, and why\n", 3)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	var mistake *setting.Error
-	if err := r.Correct(c); !errors.As(err, &mistake) || !strings.HasPrefix(err.Error(), notes+" would be overwritten") {
-		t.Errorf("notes of somebody: %v", err)
-	}
-	if durable.Exists(c.Labels) {
-		t.Error("the labels were written even so")
-	}
-	if err := os.Remove(notes); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 { // the second time over the record of the first
-		if err := r.Correct(c); err != nil {
-			t.Error(err)
-		}
 	}
 }

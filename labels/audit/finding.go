@@ -1,14 +1,10 @@
 package audit
 
 import (
-	"encoding/binary"
 	"io"
-	"math"
-	"strconv"
 
-	"nmn/format/npy"
 	"nmn/format/records"
-	"nmn/labels"
+	"nmn/labels/audit/rows"
 )
 
 // Finding is a suspect with names in place of numbers. It is a row of the
@@ -51,66 +47,39 @@ func (in *Input) ratesOf(class int) string {
 }
 
 // SuspectFormats are the endings of files of suspects.
-var SuspectFormats = append(records.Formats(), ".npy")
+var SuspectFormats = rows.Formats
+
+// element is a suspect in an array: the bag and the class, counted from 0 in the order of the scores, the probability
+// that the label is wrong, p(y=1|I) without the label, the label, and whether the rates are pooled.
+type element struct {
+	Row    int32   `npy:"row"`
+	Class  int32   `npy:"class"`
+	Wrong  float64 `npy:"p_wrong"`
+	P      float64 `npy:"p"`
+	Given  uint8   `npy:"given"`
+	Pooled bool    `npy:"pooled"`
+}
+
+// suspectList is the ranked list. A Parquet table has text as UTF-8, with classes and kinds as dictionaries, given as
+// an unsigned byte, probabilities as doubles, and rank as a 64-bit integer; no column has nulls.
+func suspectList(in *Input, suspects []Suspect) rows.List[Finding, element] {
+	return rows.List[Finding, element]{What: "suspects", N: len(suspects), Row: func(at int) (Finding, error) {
+		f := in.Finding(at, suspects[at])
+		return f, records.CheckText("suspect", f.Rank, f.ID, f.Word)
+	}, Element: func(at int) element {
+		s := &suspects[at]
+		return element{Row: s.Bag, Class: s.Class, Wrong: s.Error(), P: s.P, Given: s.Given,
+			Pooled: in.IsPooled(int(s.Class))}
+	}}
+}
 
 // WriteSuspectsFile writes the ranked list as a table, one row for each suspect, in the format that the
-// ending of the name decides: one of SuspectFormats. Rows are written as they are made, and the file
-// appears when it is whole. A Parquet table has text as UTF-8, with classes and kinds as dictionaries, given as an
-// unsigned byte, probabilities as doubles, and rank as a 64-bit integer; no column has nulls. An array has
-// SuspectFields, numbers alone.
+// ending of the name decides: one of SuspectFormats.
 func WriteSuspectsFile(path string, in Input, suspects []Suspect) error {
-	rows := func(yield func(Finding, error) bool) {
-		for at, s := range suspects {
-			f := in.Finding(at, s)
-			if !yield(f, records.CheckText("suspect", f.Rank, f.ID, f.Word)) {
-				return
-			}
-		}
-	}
-	return records.Writer{
-		CSV:     func(out io.Writer) error { return WriteSuspects(out, in, suspects) },
-		Lines:   func(out io.Writer) error { return records.Lines(out, rows) },
-		Parquet: func(out io.Writer) error { return records.Parquet(out, rows) },
-		Array:   func(out io.Writer) error { return writeSuspectArray(out, &in, suspects) },
-	}.WriteFile(path, "suspects")
-}
-
-// SuspectFields are the fields of an array of suspects: the bag and the class, counted from 0 in the order of
-// the scores, the probability that the label is wrong, p(y=1|I) without the label, the label, and whether the
-// rates are pooled.
-func SuspectFields() []npy.Field {
-	return []npy.Field{{Name: "row", Type: "<i4"}, {Name: "class", Type: "<i4"}, {Name: "p_wrong", Type: "<f8"},
-		{Name: "p", Type: "<f8"}, {Name: "given", Type: "|u1"}, {Name: "pooled", Type: "|b1"}}
-}
-
-// writeSuspectArray writes suspects as a structured array, the surest first.
-func writeSuspectArray(out io.Writer, in *Input, suspects []Suspect) error {
-	return npy.WriteTable(out, SuspectFields(), len(suspects), func(data []byte, i int) []byte {
-		s := &suspects[i]
-		data = binary.LittleEndian.AppendUint32(data, uint32(s.Bag))
-		data = binary.LittleEndian.AppendUint32(data, uint32(s.Class))
-		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(s.Error()))
-		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(s.P))
-		pooled := byte(0)
-		if in.IsPooled(int(s.Class)) {
-			pooled = 1
-		}
-		return append(data, s.Given, pooled)
-	})
+	return suspectList(&in, suspects).WriteFile(path)
 }
 
 // WriteSuspects writes suspects as CSV, the surest first.
 func WriteSuspects(out io.Writer, in Input, suspects []Suspect) error {
-	columns := []string{"id", "class", "kind", "given", "p_wrong", "p", "q01", "q10", "rank", "rates"}
-	return records.CSV(out, columns, func(yield func([]string, error) bool) {
-		for at, s := range suspects {
-			f := in.Finding(at, s)
-			record := []string{f.ID, f.Word, string(f.Kind), strconv.Itoa(int(f.Given)), labels.Digits(f.Wrong),
-				labels.Digits(f.P),
-				labels.Digits(f.Q01), labels.Digits(f.Q10), strconv.FormatInt(f.Rank, 10), f.Rates}
-			if !yield(record, nil) {
-				return
-			}
-		}
-	})
+	return suspectList(&in, suspects).WriteCSV(out)
 }

@@ -114,9 +114,6 @@ func (in *Input) checkValues() error {
 			}
 		}
 	}
-	if rates.Finite(in.Logits) && rates.BinaryOrUnknown(in.Labels) && rates.Binary(in.Truth) {
-		return nil
-	}
 	for i, o := range in.Logits {
 		place := func() string {
 			return fmt.Sprintf("audit: sample %s, class %s", in.ID(i/in.Classes), in.Word(i%in.Classes))

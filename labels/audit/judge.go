@@ -32,8 +32,7 @@ type Flagged struct {
 	PosteriorPrecision eval.Number `json:"posterior_precision"`
 }
 
-// Judge compares an audit with the true labels of in. Its memory grows with the wrong labels and a few
-// columns, not with all cells.
+// Judge compares an audit with the true labels of in.
 func Judge(in Input, at []int) (*Judgement, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -49,16 +48,16 @@ func Judge(in Input, at []int) (*Judgement, error) {
 	}
 	flagged, hits := in.confident()
 	j.Confident = Flagged{Labels: flagged, Precision: share(hits, flagged), Recall: share(hits, j.Wrong)}
-	o := order{bags: in.Bags, classes: in.Classes, labels: in.Labels, scores: in.posteriorScores(),
-		wrong: in.wrong}
-	j.Posterior = o.ranking(append(at[:len(at):len(at)], flagged))
+	var err error
+	if j.Posterior, err = in.ranking(in.posteriorScore(), append(slices.Clone(at), flagged)); err != nil {
+		return nil, err
+	}
 	j.Confident.PosteriorPrecision = j.Posterior.PrecisionAt[flagged]
 	if !slices.Contains(at, flagged) {
 		delete(j.Posterior.PrecisionAt, flagged)
 	}
-	o.scores = in.differences
-	j.Difference = o.ranking(at)
-	return j, nil
+	j.Difference, err = in.ranking(in.difference, at)
+	return j, err
 }
 
 // wrong reports whether a label differs from the truth; one that is unknown does not.
@@ -67,31 +66,23 @@ func (in *Input) wrong(cell int) bool {
 	return z != in.Truth[cell] && z != table.Unknown
 }
 
-// differences order the cells of a row as |z - p| does.
-func (in *Input) differences(bag int, row []float32) {
-	first := bag * len(row)
-	labels := in.Labels[first:][:len(row)]
-	for c, o := range in.Logits[first:][:len(row)] {
-		switch row[c] = o; labels[c] {
-		case 1:
-			row[c] = -o
-		case table.Unknown:
-			row[c] = -math.MaxFloat32
-		}
+// difference orders cells as |z - p| does.
+func (in *Input) difference(cell int) float32 {
+	if in.Labels[cell] == 1 {
+		return -in.Logits[cell]
 	}
+	return in.Logits[cell]
 }
 
-// posteriorScores returns a function that writes the margins of a row's cells. Classes that are not audited
-// come last.
-func (in *Input) posteriorScores() func(bag int, row []float32) {
+// posteriorScore returns a function for the margin of a cell. Classes that are not audited come last.
+func (in *Input) posteriorScore() func(cell int) float32 {
 	posteriors := in.posteriors()
-	return func(bag int, row []float32) {
-		for c := range row {
-			cell := bag*in.Classes + c
-			if row[c] = -math.MaxFloat32; in.audited(c) && in.Labels[cell] != table.Unknown {
-				row[c] = float32(posteriors[c].margin(in.Labels[cell], in.judged()[cell]))
-			}
+	return func(cell int) float32 {
+		c := cell % in.Classes
+		if !in.audited(c) {
+			return -math.MaxFloat32
 		}
+		return float32(posteriors[c].margin(in.Labels[cell], in.judged()[cell]))
 	}
 }
 

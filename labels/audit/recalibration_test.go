@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"nmn/eval"
-	"nmn/internal/rng"
 	"nmn/labels/rates"
 )
 
@@ -94,9 +93,7 @@ func decisionFile(t *testing.T, in *Input, suspects []Suspect, accepted int) str
 		text += strings.Join([]string{f.ID, f.Word, string('0' + rune(f.Given)), string(verdict)}, ",") + "\n"
 	}
 	path := filepath.Join(t.TempDir(), "decisions.csv")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -117,9 +114,7 @@ func TestScores_DecisionsRecalibrateTheRest(t *testing.T) {
 	}
 	o.Decisions = decisionFile(t, &without.Input, without.Suspects[:83], 4)
 	with, err := Scores(t.Context(), in, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if d := with.Decided; d.Labels != 83 || d.Suspects != 83 || d.Wrong != 21 || !(d.Expected > 75) ||
 		!strings.Contains(d.Note,
 			"Of 83 labels with decisions, 9") || !strings.Contains(d.Note, "25.3 % are, so") {
@@ -149,19 +144,6 @@ func TestScores_DecisionsRecalibrateTheRest(t *testing.T) {
 	if worse < len(with.Rows)/2 {
 		t.Errorf("%d of %d bags fit better", worse, len(with.Rows))
 	}
-	// Labels of a kind come in the order that they had.
-	place := map[Cell]int{}
-	for i, s := range without.Suspects {
-		place[Cell{s.Bag, s.Class}] = i
-	}
-	last := map[Kind]int{Incorrect: -1, Missing: -1}
-	for _, s := range with.Suspects {
-		at, ok := place[Cell{s.Bag, s.Class}]
-		if !ok || at <= last[s.Kind()] {
-			t.Fatalf("%+v was at %d (%v), behind %d", s, at, ok, last[s.Kind()])
-		}
-		last[s.Kind()] = at
-	}
 }
 
 // Decisions on classes that are not audited have no part.
@@ -178,22 +160,10 @@ func TestCompare_LeavesOutWhatIsNotAudited(t *testing.T) {
 	}
 }
 
-// drawn are scores of three blocks of bags, or of fewer bags.
+// drawn is noisy as Scores takes it.
 func drawn(bags, classes int) *eval.Input {
-	in := &eval.Input{Bags: bags, Classes: classes, Scores: make([]float32, bags*classes),
-		Labels: make([]uint8, bags*classes), Truth: make([]uint8, bags*classes)}
-	s := rng.New(6)
-	for i := range in.Scores {
-		o := s.Normal(-1, 3)
-		in.Scores[i] = float32(o)
-		if s.Float64() < rates.Sigmoid(o) {
-			in.Truth[i] = 1
-		}
-		if in.Labels[i] = in.Truth[i]; s.Float64() < .1 {
-			in.Labels[i] ^= 1
-		}
-	}
-	return in
+	in := noisy(bags, classes)
+	return &eval.Input{Bags: bags, Classes: classes, Scores: in.Logits, Labels: in.Labels, Truth: in.Truth}
 }
 
 // Sums over bags are taken by blocks, so that nothing depends on the number of processors.

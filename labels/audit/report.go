@@ -68,7 +68,11 @@ func Scores(ctx context.Context, scores *eval.Input, o Options) (r *Report, err 
 		Bags: scores.Bags, Classes: scores.Classes, Logits: scores.Scores, Labels: scores.Labels,
 		Words: scores.Words, IDs: scores.IDs, Truth: scores.Truth,
 	}}
-	if err := r.findRates(ctx, scores, o); err != nil {
+	find := r.estimateRates
+	if o.NoiseRates != "" {
+		find = r.readRates
+	}
+	if err := find(ctx, scores, o); err != nil {
 		return nil, err
 	}
 	if o.Decisions != "" {
@@ -126,16 +130,8 @@ func (r *Report) sameLabels(i, j int) bool {
 	return bytes.Equal(r.Labels[i*k:(i+1)*k], r.Labels[j*k:(j+1)*k])
 }
 
-// findRates reads the rates from a file or estimates them.
-func (r *Report) findRates(ctx context.Context, scores *eval.Input, o Options) error {
-	if o.NoiseRates == "" {
-		return r.estimateRates(ctx, scores, o)
-	}
-	return r.readRates(scores, o)
-}
-
 // readRates reads them from a file.
-func (r *Report) readRates(scores *eval.Input, o Options) error {
+func (r *Report) readRates(_ context.Context, scores *eval.Input, o Options) error {
 	given, err := labels.ReadWordsFile(o.NoiseRates, scores.Words, labels.Given)
 	if err != nil {
 		return err

@@ -40,9 +40,7 @@ func photographs(seed uint64, bags, classes int) (Input, rates.Input) {
 func audited(t *testing.T, in *Input, scores rates.Input) *rates.Result {
 	t.Helper()
 	found, err := rates.Estimate(t.Context(), scores, rates.DefaultOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	in.FromEstimate(found)
 	return found
 }
@@ -59,18 +57,14 @@ func TestFromEstimate_KeepsSmallClassesByPooledRates(t *testing.T) {
 			}
 		}
 		with, err := Judge(in, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for c := range in.Classes {
 			if in.IsPooled(c) {
 				in.Rates.Q01[c], in.Rates.Q10[c] = math.NaN(), math.NaN()
 			}
 		}
 		without, err := Judge(in, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if small < 3 || with.Difference.AP < .99 || with.Posterior.AP < .97 || without.Posterior.AP > .85 {
 			t.Errorf("%d small classes: AP %.3f with them, %.3f without, %.3f by |z - p|", small, with.Posterior.AP,
 				without.Posterior.AP, with.Difference.AP)
@@ -84,9 +78,7 @@ func TestFromEstimate_LargeClassesRankAsWithoutSmallOnes(t *testing.T) {
 	found := audited(t, &in, scores)
 	ofLarge := func(in Input) (all []Suspect) {
 		r, err := Run(in, .01)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, s := range r.Suspects {
 			if found.Classes[s.Class].Usable() {
 				all = append(all, s)
@@ -107,9 +99,7 @@ func TestFromEstimate_MarksPooledRates(t *testing.T) {
 	in, scores := photographs(1, 108, 20)
 	audited(t, &in, scores)
 	result, err := Run(in, .5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := &Report{Input: in, Result: result}
 	own, pooled := 0, 0
 	for at, s := range r.Suspects {

@@ -46,13 +46,9 @@ func withGaps(t *testing.T, gaps bool) Input {
 func TestRun_LeavesUnknownLabelsOut(t *testing.T) {
 	whole, part := withGaps(t, true), withGaps(t, false)
 	got, err := Run(whole, .5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want, err := Run(part, .5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if n := len(want.Suspects); n < 20 || len(got.Suspects) != n || !reflect.DeepEqual(got.Classes, want.Classes) {
 		t.Fatalf("%d suspects, want %d; classes %+v, want %+v", len(got.Suspects), n, got.Classes, want.Classes)
 	}
@@ -67,9 +63,7 @@ func TestRun_LeavesUnknownLabelsOut(t *testing.T) {
 		}
 	}
 	judged, err := Judge(whole, []int{10, 100, 1e6})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	wanted, err := Judge(part, []int{10, 100, 1e6})
 	if err != nil || judged.Wrong < 20 {
 		t.Fatal(err, judged)
@@ -90,21 +84,19 @@ func TestRun_LeavesUnknownLabelsOut(t *testing.T) {
 // Unknown labels of single cells stay unknown in corrected files.
 func TestWriteLabels_KeepsUnknownOnes(t *testing.T) {
 	in := grid()
+	in.IDs, in.Words = []string{"a", "b, the \"second\""}, []string{"cat", "dog", "cow"}
 	in.Labels[4] = table.Unknown
 	found, err := Run(in, 0)
 	if err != nil || len(found.Suspects) != 5 {
 		t.Fatal(err, found)
 	}
 	fixed, _, err := Corrected(in, nil, found.Suspects, "all")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path := filepath.Join(t.TempDir(), "z.csv")
-	if err := WriteLabels(path, in, fixed); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteLabels(path, in, fixed))
 	m, err := table.ReadKnownLabels(path)
-	if err != nil || !slices.Equal(m.Values, []float32{1, 0, 1, 0, table.Unknown, 0}) {
+	if err != nil || !slices.Equal(m.Values, []float32{1, 0, 1, 0, table.Unknown, 0}) || !slices.Equal(m.IDs, in.IDs) ||
+		!slices.Equal(m.Words, in.Words) {
 		t.Errorf("%v, %v", m, err)
 	}
 }

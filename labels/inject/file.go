@@ -75,16 +75,15 @@ type fileLine struct {
 	Flips    []int   `json:"flips,omitempty"`
 }
 
-// WriteTo writes the noise as JSON lines. The first holds format "nmn-noise", version 1, kind, seed
+// write writes the noise as JSON lines. The first holds format "nmn-noise", version 1, kind, seed
 // (in decimal, as a string), rates, and what identifies the set; then one line per changed bag:
 //
 //	{"sample":7,"captions":[[0,812,3],[4,15,1]]}    caption 0 becomes caption 3 of sample 812, ...
 //	{"sample":7,"flips":[12,530]}                   labels of classes 12 and 530 are flipped
 //
 // Bags, captions and classes are counted from 0 in the order of the set (COCO: ascending ids).
-func (noise *Injection) WriteTo(w io.Writer) (int64, error) {
-	counter := &countingWriter{w: w}
-	out := bufio.NewWriter(counter)
+func (noise *Injection) write(w io.Writer) error {
+	out := bufio.NewWriter(w)
 	encoder := json.NewEncoder(out)
 	header := fileHeader{
 		Format: fileFormat, Version: fileVersion, Kind: noise.Kind.inFile(), Seed: noise.Seed,
@@ -101,7 +100,7 @@ func (noise *Injection) WriteTo(w io.Writer) (int64, error) {
 		header.Drawn, header.Share = noise.Kind, noise.Share
 	}
 	if err := encoder.Encode(header); err != nil {
-		return counter.n, fmt.Errorf("cannot write the noise: %w", err)
+		return err
 	}
 	for _, change := range noise.Changes {
 		line := fileLine{Bag: &change.Bag, Flips: change.Flips}
@@ -109,51 +108,22 @@ func (noise *Injection) WriteTo(w io.Writer) (int64, error) {
 			line.Captions = append(line.Captions, []int{r.Slot, r.Donor, r.DonorSlot})
 		}
 		if err := encoder.Encode(line); err != nil {
-			return counter.n, fmt.Errorf("cannot write the noise: %w", err)
+			return err
 		}
 	}
-	err := out.Flush()
-	return counter.n, err
-}
-
-type countingWriter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *countingWriter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += int64(n)
-	return n, err
+	return out.Flush()
 }
 
 // WriteFile writes the noise to a file, compressed when the name ends in .gz. The file appears
 // whole or not at all.
 func (noise *Injection) WriteFile(path string) error {
-	if err := noise.writeFile(path); err != nil {
-		return fmt.Errorf("cannot write the noise file %q: %w", path, err)
-	}
-	return nil
-}
-
-func (noise *Injection) writeFile(path string) (err error) {
-	file, err := durable.Create(path, 0o644)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	if strings.EqualFold(filepath.Ext(path), ".gz") {
-		z := gzip.NewWriter(file)
-		if _, err := noise.WriteTo(z); err != nil {
-			return err
+	return durable.Stream(path, 0o644, func(out io.Writer) error {
+		if !strings.EqualFold(filepath.Ext(path), ".gz") {
+			return noise.write(out)
 		}
-		if err := z.Close(); err != nil {
-			return err
-		}
-	} else if _, err := noise.WriteTo(file); err != nil {
-		return err
-	}
-	return file.Commit()
+		z := gzip.NewWriter(out)
+		return cmp.Or(noise.write(z), z.Close())
+	})
 }
 
 // Read reads a noise file, plain or .gz, and checks it against the set it is meant for: a file

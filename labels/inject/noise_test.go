@@ -11,7 +11,6 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -28,9 +27,7 @@ func vocabularyOf(t testing.TB, words ...string) *text.Vocabulary {
 		list[i] = text.Word{Text: w, POS: text.NN}
 	}
 	v, err := text.NewVocabulary(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return v
 }
 
@@ -46,9 +43,7 @@ func captionSet(t testing.TB, n, perBag int) *loader.Set {
 		}
 	}
 	s, err := loader.NewCaptionSet("pattern", ids, captions, perBag, vocabularyOf(t, words...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
@@ -60,27 +55,21 @@ func mustReplace(t testing.TB, s *loader.Set, n int, seed uint64) *Injection {
 func mustDraw(t testing.TB, s *loader.Set, kind Kind, share float64, seed uint64) *Injection {
 	t.Helper()
 	noise, err := ReplaceCaptions(s, kind, share, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return noise
 }
 
 func mustFlip(t testing.TB, s *loader.Set, rates labels.Rates, seed uint64) *Injection {
 	t.Helper()
 	noise, err := FlipLabels(s, rates, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return noise
 }
 
 func mustApply(t testing.TB, noise *Injection, s *loader.Set) *loader.Set {
 	t.Helper()
 	noisy, err := noise.Apply(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return noisy
 }
 
@@ -111,6 +100,9 @@ func TestReplaceCaptions_ReplacesNSlotsByOriginalCaptionsOfOthers(t *testing.T) 
 			}
 			if got := noisy.Labels.Uint8s()[i*6 : i*6+6]; !bytes.Equal(got, want) {
 				t.Fatalf("bag %d: labels %v, want %v", i, got, want)
+			}
+			if got := noisy.CaptionsInUse[i]; !reflect.DeepEqual(got, captions) {
+				t.Fatalf("bag %d: captions %v, want %v", i, got, captions)
 			}
 		}
 	}
@@ -144,9 +136,7 @@ func TestReplaceCaptions_DrawsSlotsAndDonorsEvenly(t *testing.T) {
 func TestReplaceCaptions_UnevenBags(t *testing.T) {
 	captions := [][]string{{"dog"}, {}, {"cat", "red", "dog"}}
 	s, err := loader.NewCaptionSet("s", []string{"1", "2", "3"}, captions, 5, vocabularyOf(t, "dog", "cat", "red"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	noise := mustReplace(t, s, 2, 1)
 	if len(noise.Changes) != 2 || len(noise.Changes[0].Captions) != 1 || len(noise.Changes[1].Captions) != 2 {
 		t.Errorf("changes %+v", noise.Changes)
@@ -185,6 +175,9 @@ func TestNoise_ApplyChangesLabelsAlone(t *testing.T) {
 		if noisy.Counts != s.Counts || !reflect.DeepEqual(noisy.Captions, s.Captions) || noisy.Len() != s.Len() {
 			t.Errorf("%s: more than the labels changed", noise.Kind)
 		}
+		if (noisy.CaptionsInUse == nil) != (noise.Kind == Flips) || s.CaptionsInUse == nil {
+			t.Errorf("%s: labels come from captions: %t", noise.Kind, noisy.CaptionsInUse != nil)
+		}
 	}
 	noise := mustReplace(t, s, 2, 1)
 	once := mustApply(t, noise, s)
@@ -202,9 +195,7 @@ func TestFlipLabels_RatesAreMet(t *testing.T) {
 	missing, incorrect := []float64{.1, .2, .3, .4, .5, 0}, []float64{0, .5, .05, 1, .2, .3}
 	noisy := mustApply(t, mustFlip(t, s, labels.Rates{Q01: missing, Q10: incorrect}, 4), s)
 	stats, err := Measure(t.Context(), s, noisy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for k, c := range stats.Classes {
 		if math.Abs(float64(c.Q01)-missing[k]) > .035 || math.Abs(float64(c.Q10)-incorrect[k]) > .035 {
 			t.Errorf("class %d: q01 %.3f and q10 %.3f, want %g and %g", k, c.Q01, c.Q10, missing[k], incorrect[k])
@@ -293,7 +284,7 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 			_, err := ReplaceCaptions(&c, Uniform, .2, 1)
 			return err
 		},
-		"cannot write the noise file ": func() error {
+		"cannot write \"": func() error {
 			return new(Injection).WriteFile(filepath.Join(t.TempDir(), "none", "n"))
 		},
 	}
@@ -307,6 +298,12 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 			t.Errorf("share %g: %d captions, %v; want %d", share, n, err, want)
 		}
 	}
+	s.CaptionsPerSample = 20
+	for share, want := range map[float64]int{.05: 1, .4: 8, .95: 19} {
+		if n, err := captionsForShare(s, share); err != nil || n != want {
+			t.Errorf("share %g of 20: %d captions, %v; want %d", share, n, err, want)
+		}
+	}
 }
 
 func TestStatistics_CountsAndRates(t *testing.T) {
@@ -316,9 +313,7 @@ func TestStatistics_CountsAndRates(t *testing.T) {
 	noisy := &loader.Set{Name: "noisy", Vocabulary: v, IDs: clean.IDs,
 		Labels: loader.Matrix([]uint8{1, 1, 0 /**/, 0, 1, 0 /**/, 1, 1, 0 /**/, 0, 0, 0}, 3)}
 	s, err := Measure(t.Context(), clean, noisy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dog, cat, none := s.Classes[0], s.Classes[1], s.Classes[2]
 	if dog.Bags != [2][2]int{{1, 1}, {1, 1}} || cat.Bags != [2][2]int{{0, 1}, {1, 2}} ||
 		none.Bags != [2][2]int{{4, 0}, {0, 0}} {
@@ -348,18 +343,12 @@ func TestStatistics_CountsAndRates(t *testing.T) {
 func TestStatistics_WriteAndReadAsRates(t *testing.T) {
 	s := captionSet(t, 50, 5)
 	stats, err := Measure(t.Context(), s, mustApply(t, mustReplace(t, s, 2, 1), s))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir := t.TempDir()
 	table, object := filepath.Join(dir, "s.csv"), filepath.Join(dir, "s.json")
-	if err := errors.Join(stats.WriteFile(table), stats.WriteFile(object)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(stats.WriteFile(table), stats.WriteFile(object)))
 	rates, err := ReadFlipRates(table, s.Vocabulary)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for k, c := range stats.Classes {
 		if want := float64(c.Q01); !math.IsNaN(want) && math.Abs(rates.Q01[k]-want) > 1e-6 {
 			t.Errorf("class %d: %g, want %g", k, rates.Q01[k], want)
@@ -402,13 +391,9 @@ func TestNoise_FileReadsBack(t *testing.T) {
 		mustFlip(t, s, labels.Rates{}, 1)} {
 		for _, name := range []string{"n.jsonl", "n.jsonl.gz"} {
 			path := filepath.Join(t.TempDir(), name)
-			if err := noise.WriteFile(path); err != nil {
-				t.Fatal(err)
-			}
+			must(t, noise.WriteFile(path))
 			got, err := Read(t.Context(), path, s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if len(noise.Changes) == 0 {
 				noise.Changes, got.Changes = nil, nil
 			}
@@ -422,10 +407,7 @@ func TestNoise_FileReadsBack(t *testing.T) {
 func noiseText(t testing.TB, noise *Injection) string {
 	t.Helper()
 	var b bytes.Buffer
-	n, err := noise.WriteTo(&b)
-	if err != nil || n != int64(b.Len()) {
-		t.Fatalf("%d bytes, %v", n, err)
-	}
+	must(t, noise.write(&b))
 	return b.String()
 }
 
@@ -489,9 +471,7 @@ func TestParse_RefusesAnotherSet(t *testing.T) {
 	s := captionSet(t, 10, 5)
 	captions, flips := noiseText(t, mustReplace(t, s, 1, 1)), noiseText(t, mustFlip(t, s, uniformRates(.5, .5), 1))
 	backwards, err := loader.Subset(s, "backwards", []int{9, 8, 7, 6, 5, 4, 3, 2, 1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, in := range []string{captions, flips} {
 		for _, other := range []*loader.Set{captionSet(t, 11, 5), backwards} {
 			if _, err := parse("n", strings.NewReader(in), other); !errors.Is(err, ErrOtherSet) ||
@@ -512,13 +492,9 @@ func TestParse_RefusesAnotherSet(t *testing.T) {
 	}
 	larger, err := loader.NewCaptionSet("larger", ids, texts, 5,
 		vocabularyOf(t, "a", "dog", "c", "d", "e", "f", "g", "zebra"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	noise, err := parse("n", strings.NewReader(captions), larger)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if z := mustApply(t, noise, larger).Labels; z.Shape()[1] != 8 || len(z.Uint8s()) != 80 {
 		t.Errorf("noise under a vocabulary of 8 words gives labels %v", z.Shape())
 	}
@@ -531,14 +507,10 @@ func TestRead_TruncatedGzip(t *testing.T) {
 	s := captionSet(t, 200, 5)
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	if _, err := mustReplace(t, s, 2, 1).WriteTo(z); err != nil {
-		t.Fatal(err)
-	}
+	must(t, mustReplace(t, s, 2, 1).write(z))
 	z.Close()
 	path := filepath.Join(t.TempDir(), "n.jsonl.gz")
-	if err := os.WriteFile(path, b.Bytes()[:b.Len()/2], 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, b.Bytes()[:b.Len()/2], 0o644))
 	_, err := Read(t.Context(), path, s)
 	if !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), path) {
 		t.Errorf("error %v", err)
@@ -579,29 +551,14 @@ func FuzzParseFlipRates(f *testing.F) {
 		} else if errors.Is(err, loader.ErrAnnotations) {
 			err = nil
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	})
-}
-
-func BenchmarkNoise(b *testing.B) {
-	s := captionSet(b, 30000, 5)
-	for b.Loop() {
-		noise := mustReplace(b, s, 2, 1)
-		if _, err := Measure(b.Context(), s, mustApply(b, noise, s)); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.N*s.Len())/b.Elapsed().Seconds(), "bags/s")
 }
 
 func TestRandomRates_AroundTheirMeans(t *testing.T) {
 	const classes = 4000
 	r := RandomRates(classes, .3, .1, .5, 7)
-	if err := checkFlipRates(r, classes); err != nil {
-		t.Fatal(err)
-	}
+	must(t, checkFlipRates(r, classes))
 	for name, side := range map[string]struct {
 		rates []float64
 		mean  float64
@@ -630,87 +587,10 @@ func TestRandomRates_AroundTheirMeans(t *testing.T) {
 	}
 }
 
-// TestReplaceCaptions_OfTwenty replaces a share of the sentences of each clip.
-func TestReplaceCaptions_OfTwenty(t *testing.T) {
-	const perClip = 20 // captions, as in MSR-VTT
-	v := vocabularyOf(t, "a", "b", "c", "d", "e", "f")
-	var ids []string
-	var captions [][]string
-	for i := range 6 { // bag i mentions word i in all its captions, so that a strange word comes from a replaced one
-		ids = append(ids, strconv.Itoa(i))
-		captions = append(captions, slices.Repeat([]string{v.Word(i).Text}, perClip))
-	}
-	s, err := loader.NewCaptionSet("msrvtt-train", ids, captions, perClip, v)
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
-	}
-	for share, want := range map[float64]int{.05: 1, .2: 4, .4: 8, .6: 12, .95: 19} {
-		n, err := captionsForShare(s, share)
-		if err != nil || n != want {
-			t.Fatalf("share %g: %d captions, %v; want %d", share, n, err, want)
-		}
-		noise, err := ReplaceCaptions(s, Uniform, share, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, change := range noise.Changes {
-			if len(change.Captions) != want {
-				t.Errorf("share %g: bag %d has %d captions replaced, want %d",
-					share, change.Bag, len(change.Captions), want)
-			}
-		}
-		noisy, err := noise.Apply(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for bag := range 6 {
-			row := noisy.Labels.Uint8s()[bag*6 : bag*6+6]
-			if own := row[bag]; own != 1 {
-				t.Errorf("share %g: bag %d lost its word, though some captions stay", share, bag)
-			}
-			if !slices.Contains(slices.Concat(row[:bag], row[bag+1:]), 1) {
-				t.Errorf("share %g: bag %d has no word of another: %v", share, bag, row)
-			}
-		}
-		if !slices.Equal(noisy.Counts.Uint8s(), s.Counts.Uint8s()) {
-			t.Errorf("share %g: the counts of the evaluation have changed", share)
-		}
-	}
-	if _, err := captionsForShare(s, .33); err == nil || !strings.Contains(err.Error(), "multiples of 0.05") {
-		t.Errorf("a third of 20: %v", err)
-	}
-}
-
-// Labels of replaced captions match the captions in Said; flipped labels match no captions.
-func TestApply_SaysWhereLabelsComeFrom(t *testing.T) {
-	s := captionSet(t, 30, 5)
-	noise := mustReplace(t, s, 2, 1)
-	noisy := mustApply(t, noise, s)
-	z, _ := loader.CaptionMatrices(noisy.CaptionsInUse, s.Vocabulary.Len())
-	if !bytes.Equal(z.Uint8s(), noisy.Labels.Uint8s()) || !reflect.DeepEqual(s.CaptionsInUse, s.Captions) {
-		t.Error("labels are not those of the captions said, or these changed in the set itself")
-	}
-	replaced := 0
-	for _, change := range noise.Changes {
-		slots := map[int]bool{}
-		for _, r := range change.Captions {
-			slots[r.Slot] = true
-			if got := noisy.CaptionsInUse[change.Bag][r.Slot]; !slices.Equal(got, s.Captions[r.Donor][r.DonorSlot]) {
-				t.Errorf("bag %d, caption %d: %v is not that of its donor", change.Bag, r.Slot, got)
-			}
-			replaced++
-		}
-		for c, own := range s.Captions[change.Bag] {
-			if !slots[c] && !slices.Equal(noisy.CaptionsInUse[change.Bag][c], own) {
-				t.Errorf("bag %d, caption %d was not replaced and is another", change.Bag, c)
-			}
-		}
-	}
-	if replaced != 60 {
-		t.Errorf("%d captions were replaced, want 60", replaced)
-	}
-	if flipped := mustApply(t, mustFlip(t, s, uniformRates(.5, .5), 1), s); flipped.CaptionsInUse != nil ||
-		s.CaptionsInUse == nil {
-		t.Error("flipped labels are said to come from captions")
 	}
 }

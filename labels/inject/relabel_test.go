@@ -11,9 +11,7 @@ import (
 func oneLabelScenes(t *testing.T) *loader.Set {
 	t.Helper()
 	set, err := scenes.Make(scenes.Config{Seed: 3, Split: "train", N: 4000, MainObject: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return set
 }
 
@@ -22,13 +20,9 @@ func TestRelabel_ReplacesAShareByOneOtherClass(t *testing.T) {
 	k := set.Vocabulary.Len()
 	for _, kind := range []inject.Kind{inject.Symmetric, inject.Asymmetric} {
 		noise, err := inject.Relabel(set, kind, .4, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		noisy, err := noise.Apply(set)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		wrong, steps := 0, make([]int, k)
 		for bag := range set.Len() {
 			was, is := -1, -1
@@ -69,13 +63,9 @@ func TestRelabel_ReplacesAShareByOneOtherClass(t *testing.T) {
 func TestRelabel_SmallerSharesAreParts(t *testing.T) {
 	set := oneLabelScenes(t)
 	few, err := inject.Relabel(set, inject.Symmetric, .1, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	many, err := inject.Relabel(set, inject.Symmetric, .3, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	at := map[int][]int{}
 	for _, c := range many.Changes {
 		at[c.Bag] = c.Flips

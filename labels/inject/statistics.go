@@ -1,7 +1,6 @@
 package inject
 
 import (
-	"bytes"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -230,21 +229,11 @@ func (s *Statistics) WriteText(w io.Writer, noun text.Plural) error {
 // WriteFile writes CSV or JSON, depending on the extension of the name. The file appears complete or not at
 // all.
 func (s *Statistics) WriteFile(path string) error {
-	var b bytes.Buffer
-	var err error
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv":
-		err = s.WriteCSV(&b)
+		return durable.Stream(path, 0o644, s.WriteCSV)
 	case ".json":
-		err = s.WriteJSON(&b)
-	default:
-		err = errors.New("the name must end in .csv or .json")
+		return durable.Stream(path, 0o644, s.WriteJSON)
 	}
-	if err == nil {
-		err = durable.WriteFile(path, b.Bytes(), 0o644)
-	}
-	if err != nil {
-		return fmt.Errorf("cannot write the noise statistics %q: %w", path, err)
-	}
-	return nil
+	return fmt.Errorf("cannot write %q: the name must end in .csv or .json", path)
 }

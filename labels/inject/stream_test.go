@@ -23,9 +23,7 @@ func streamOf(t *testing.T, form loader.ClipLabelsForm, words []string, frames [
 	t.Helper()
 	dir := t.TempDir()
 	w, err := shard.Create(dir, shard.Config{Form: shard.Shards, ShardBytes: 64 << 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer w.Close()
 	for i, n := range frames {
 		record := &shard.Record{Clip: labels[i].Clip, Width: 16, Height: 8, PictureWidth: 16, PictureHeight: 8,
@@ -39,13 +37,9 @@ func streamOf(t *testing.T, form loader.ClipLabelsForm, words []string, frames [
 				t.Fatal(err)
 			}
 		}
-		if err := w.Add(record, files); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Add(record, files))
 	}
-	if err := w.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Finish())
 	path := filepath.Join(dir, loader.LabelsName)
 	sequence := iter.Seq2[loader.ClipLabel, error](func(yield func(loader.ClipLabel, error) bool) {
 		for _, label := range labels {
@@ -54,23 +48,15 @@ func streamOf(t *testing.T, form loader.ClipLabelsForm, words []string, frames [
 			}
 		}
 	})
-	if err := loader.WriteClipLabels(path, form, sequence); err != nil {
-		t.Fatal(err)
-	}
+	must(t, loader.WriteClipLabels(path, form, sequence))
 	clips, err := loader.OpenClips(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = clips.Close() })
 	file, err := loader.OpenClipLabels(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = file.Close() })
 	set, err := loader.StreamClips("stream", clips, file, vocabularyOf(t, words...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return set
 }
 
@@ -96,18 +82,14 @@ func raggedStream(t *testing.T) *loader.Set {
 func inMemory(t *testing.T, s *loader.Set) *loader.Set {
 	t.Helper()
 	held, err := loader.Hold(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return held
 }
 
 func censusOf(t *testing.T, s *loader.Set) *loader.Census {
 	t.Helper()
 	census, err := s.Census(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return census
 }
 
@@ -139,22 +121,16 @@ func batchesOf(t *testing.T, s *loader.Set, epoch int) (all []batch) {
 	config.BatchSize, config.Size, config.Fit = 3, 16, picture.FitLongest
 	config.Block, config.Window = 2, 2
 	l, err := loader.New(s, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	e, err := l.Epoch(t.Context(), epoch, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer e.Close()
 	for {
 		b, err := e.Next(t.Context())
 		if errors.Is(err, io.EOF) {
 			return all
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all = append(all, batch{slices.Clone(b.IDs), slices.Clone(b.Index), slices.Clone(b.Offsets.Int32s()),
 			slices.Clone(b.Labels.Float32s()), slices.Clone(b.Pixels.Uint8s())})
 		b.Release()
@@ -167,9 +143,7 @@ func TestWithReplacedCaptions_DrawsAsInMemory(t *testing.T) {
 	for _, plan := range []Plan{{Kind: Uniform, Share: .05}, {Kind: Uniform, Share: .15}, {Kind: Uniform, Share: 1},
 		{Kind: Uneven, Share: .37}, {Kind: Pair, Share: .15}, {Kind: Shift, Share: .6}} {
 		streamed, err := WithReplacedCaptions(t.Context(), set, plan.Kind, plan.Share, 7)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		noisy := mustApply(t, mustDraw(t, held, plan.Kind, plan.Share, 7), held)
 		if reflect.DeepEqual(censusOf(t, noisy).Digest, censusOf(t, held).Digest) {
 			t.Fatalf("%s: no label has changed", plan.Kind)
@@ -184,13 +158,9 @@ func TestWithFlippedLabels_DrawsAsInMemory(t *testing.T) {
 	held := inMemory(t, set)
 	rates := labels.Rates{Q01: []float64{.9, .1, .5}, Q10: []float64{.3}}
 	streamed, err := WithFlippedLabels(set, rates, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	noise, err := FlipLabels(held, rates, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	noisy := mustApply(t, noise, held)
 	sameBatches(t, streamed, noisy)
 	sameStatistics(t, set, streamed, held, noisy)
@@ -213,13 +183,9 @@ func TestWithFlippedLabels_DrawsAsInMemory(t *testing.T) {
 func sameStatistics(t *testing.T, clean, noisy, heldClean, heldNoisy *loader.Set) {
 	t.Helper()
 	got, err := Measure(t.Context(), clean, noisy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want, err := Measure(t.Context(), heldClean, heldNoisy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if fmt.Sprint(got) != fmt.Sprint(want) { // rates that are not defined are NaN
 		t.Errorf("statistics %v\nin memory %v", got, want)
 	}

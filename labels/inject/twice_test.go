@@ -12,20 +12,14 @@ import (
 func TestWithReplacedCaptions_GivesOriginalCaptions(t *testing.T) {
 	set := raggedStream(t)
 	noisy, err := WithReplacedCaptions(t.Context(), set, Uniform, .1, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	twice, err := WithReplacedCaptions(t.Context(), noisy, Uniform, .1, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	changed := false
 	for bag := range set.Len() {
 		var clean, once, again loader.Row
 		for s, row := range map[*loader.Set]*loader.Row{set: &clean, noisy: &once, twice: &again} {
-			if err := s.Row(t.Context(), bag, row); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Row(t.Context(), bag, row))
 		}
 		if !slices.EqualFunc(once.Captions, clean.Captions, func(a, b []int32) bool { return slices.Equal(a, b) }) {
 			t.Errorf("bag %d gives the captions %v, want its own, %v", bag, once.Captions, clean.Captions)

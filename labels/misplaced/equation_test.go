@@ -64,6 +64,19 @@ func (f *finder) similarByEquation(caption []int32, own [][]int32) (log float64)
 	return log
 }
 
+// priorOf are the probabilities of words in a bag without its captions.
+func (f *finder) priorOf(n int) []float64 {
+	scores := f.scoresOf(n)
+	if scores == nil {
+		return f.words.p
+	}
+	p := make([]float64, len(scores))
+	for class, o := range scores {
+		p[class] = sigmoid(f.words.alpha[class]*float64(o) + f.words.beta[class])
+	}
+	return p
+}
+
 // labelings are all ways to give captions to groups: 0 for the bag's own, and others numbered by their first.
 func labelings(n int) (all [][]int) {
 	var add func(labels []int, most int)
@@ -84,13 +97,7 @@ func labelings(n int) (all [][]int) {
 // the captions' likelihood to that of captions of random bags.
 func (f *finder) byEquation(n int) (own []float64, likelihood float64) {
 	w, captions := f.words, f.in.Captions[n]
-	size, p := len(captions), w.p
-	if scores := f.scoresOf(n); scores != nil {
-		p = nil
-		for class, o := range scores {
-			p = append(p, sigmoid(w.alpha[class]*float64(o)+w.beta[class]))
-		}
-	}
+	size, p := len(captions), f.priorOf(n)
 	own = make([]float64, size)
 	total := 0.0
 	for _, labels := range labelings(size) {
@@ -226,14 +233,7 @@ func TestUpdate_IsTheEquation(t *testing.T) {
 		s.finish(f.tables)
 		holds, mentions, mistakes := make([]float64, k), make([]float64, k), make([]float64, k)
 		for n, of := range p.captions {
-			prior := f.words.p
-			if scores != nil {
-				prior = nil
-				for class, o := range f.scoresOf(n) {
-					prior = append(prior, sigmoid(f.words.alpha[class]*float64(o)+f.words.beta[class]))
-				}
-			}
-			_, rho := f.groupByEquation(of, prior)
+			_, rho := f.groupByEquation(of, f.priorOf(n))
 			for class := range k {
 				holds[class] += 5 * rho[class]
 				for _, caption := range of {
@@ -276,13 +276,7 @@ func TestByOthers_IsTheEquation(t *testing.T) {
 		_, err := f.pass(t.Context(), 0, 1)
 		check(t, err)
 		for n, of := range captions {
-			prior := f.words.p
-			if scores != nil {
-				prior = nil
-				for class, o := range f.scoresOf(n) {
-					prior = append(prior, sigmoid(f.words.alpha[class]*float64(o)+f.words.beta[class]))
-				}
-			}
+			prior := f.priorOf(n)
 			for c := range of {
 				var rest [][]int32
 				for d, caption := range of {

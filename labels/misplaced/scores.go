@@ -88,7 +88,7 @@ func (s *scoredUnit) group(to *sums, union []int32, counts []uint8, n int, weigh
 		holds, _ := s.mentions(class, n, int(m))
 		none := s.none(class, n)
 		to.mention(class, n, int(m), weight, holds, none)
-		to.regression[class].add(weight*(holds-none), 0, float64(s.scores[class]))
+		to.regression[class].Add(weight*(holds-none), 0, float64(s.scores[class]))
 	}
 }
 
@@ -117,6 +117,6 @@ func (s *scoredUnit) end(to *sums) {
 		to.holds[class] += captions
 		to.grouped[class] += holds
 		p := s.p[class]
-		to.regression[class].add(holds-all*p, all*p*(1-p), float64(o))
+		to.regression[class].Add(holds-all*p, all*p*(1-p), float64(o))
 	}
 }

@@ -1,13 +1,15 @@
 package misplaced
 
+import "nmn/labels"
+
 // sums are what a block of units adds to the next rates and to the next prior.
 type sums struct {
 	// Per class: captions of groups for which the word holds, mentions in these, mentions in other groups, and
 	// groups for which it holds.
 	holds, mentions, mistakes, grouped []float64
-	captions, groups                   float64   // of all groups
-	sizes                              []float64 // plain groups of each size, before their words are added
-	regression                         []newton  // of p(y=1) on scores; nil without scores
+	captions, groups                   float64           // of all groups
+	sizes                              []float64         // plain groups of each size, before their words are added
+	regression                         []labels.Logistic // of p(y=1) on scores; nil without scores
 
 	foreign, unscored [][]float64 // units by captions and foreign ones, with scores and without
 	anyForeign        []float64   // units by number of foreign captions
@@ -29,7 +31,7 @@ func (f *finder) newSums() *sums {
 		s.foreign[n], s.unscored[n] = make([]float64, n+1), make([]float64, n+1)
 	}
 	if f.rows != nil {
-		s.regression = make([]newton, k)
+		s.regression = make([]labels.Logistic, k)
 	}
 	return s
 }
@@ -57,7 +59,7 @@ func (s *sums) add(o *sums) {
 	s.scoresGain += o.scoresGain
 	s.members += o.members
 	for c := range s.regression {
-		s.regression[c].plus(&o.regression[c])
+		s.regression[c].Plus(&o.regression[c])
 	}
 }
 
@@ -109,4 +111,36 @@ func (s *sums) unit(scored bool, n, k int, weight float64) {
 		s.unscored[n][k] += weight
 	}
 	s.anyForeign[k] += weight
+}
+
+// Units are handled in blocks, which goroutines share. Sums are added block by block, so that results do not
+// depend on how many goroutines there are.
+const (
+	fewBlocks   = 16
+	mostBlocks  = 64
+	manyBlocked = 1 << 18 // units from which there are mostBlocks
+)
+
+func blocksOf(units int) int {
+	if units < manyBlocked {
+		return fewBlocks
+	}
+	return mostBlocks
+}
+
+// block are the units of a block.
+func (f *finder) block(b int) (from, to int) {
+	units := len(f.units)
+	return b * units / f.blocks, (b + 1) * units / f.blocks
+}
+
+// sumBlocks adds the vectors of blocks, in their order.
+func sumBlocks(blocks [][]float64) []float64 {
+	sum := make([]float64, len(blocks[0]))
+	for _, block := range blocks {
+		for i, v := range block {
+			sum[i] += v
+		}
+	}
+	return sum
 }

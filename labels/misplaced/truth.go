@@ -2,19 +2,19 @@ package misplaced
 
 import (
 	"cmp"
-	"math"
 	"slices"
+
+	"nmn/eval"
 )
 
 // Judgement compares the result with captions that are known to be foreign or not. Figures without data are
-// NaN.
+// undefined.
 type Judgement struct {
-	Foreign int // captions that are
-	// AUC is the probability that a foreign caption ranks below one of its bag's own.
-	AUC float64
-	// Precision is the share of dropped captions that are foreign, Recall the share of foreign captions that
-	// are dropped, and ForeignKept the share of kept captions that are foreign.
-	Precision, Recall, ForeignKept float64
+	Foreign     int         `json:"foreign"`      // captions that are
+	AUC         eval.Number `json:"auc"`          // probability that a foreign caption ranks below one of its bag's own
+	Precision   eval.Number `json:"precision"`    // share of dropped captions that are foreign
+	Recall      eval.Number `json:"recall"`       // share of foreign captions that are dropped
+	ForeignKept eval.Number `json:"foreign_kept"` // share of kept captions that are foreign
 }
 
 // Judge holds the captions that are kept, and the order of all by their probability, against the truth.
@@ -54,11 +54,11 @@ func (r *Result) Judge(foreign, kept [][]bool) Judgement {
 		sum += own * (below + others/2)
 		below += others
 	}
-	share := func(a, b float64) float64 {
+	share := func(a, b float64) eval.Number {
 		if b == 0 {
-			return math.NaN()
+			return eval.Undefined()
 		}
-		return a / b
+		return eval.Number(a / b)
 	}
 	n := float64(j.Foreign)
 	j.AUC = share(sum, n*(float64(len(all))-n))

@@ -53,10 +53,10 @@ func TestJudge_IsThatOfAllPairs(t *testing.T) {
 			t.Errorf("seed %d: %d foreign, want %d", seed, j.Foreign, len(others))
 		}
 		for name, pair := range map[string][2]float64{
-			"AUC":          {j.AUC, sum / (n * (all - n))},
-			"precision":    {j.Precision, right / dropped},
-			"recall":       {j.Recall, right / n},
-			"foreign kept": {j.ForeignKept, keptForeign / (all - dropped)},
+			"AUC":          {float64(j.AUC), sum / (n * (all - n))},
+			"precision":    {float64(j.Precision), right / dropped},
+			"recall":       {float64(j.Recall), right / n},
+			"foreign kept": {float64(j.ForeignKept), keptForeign / (all - dropped)},
 		} {
 			if got, want := pair[0], pair[1]; math.IsNaN(got) != math.IsNaN(want) || math.Abs(got-want) > 1e-12 {
 				t.Errorf("seed %d: %s %g, want %g", seed, name, got, want)
@@ -81,8 +81,8 @@ func TestJudge_IsUndefinedWithoutAnythingToMeasure(t *testing.T) {
 	} {
 		r := &Result{Own: own}
 		j := r.Judge(test.foreign, test.kept)
-		if !math.IsNaN(j.AUC) != test.auc || !math.IsNaN(j.Precision) != test.precision ||
-			!math.IsNaN(j.Recall) != test.recall || !math.IsNaN(j.ForeignKept) != test.foreignKept {
+		if j.AUC.Defined() != test.auc || j.Precision.Defined() != test.precision ||
+			j.Recall.Defined() != test.recall || j.ForeignKept.Defined() != test.foreignKept {
 			t.Errorf("%s: %+v", name, j)
 		}
 	}

@@ -82,8 +82,8 @@ func (w *words) updateSlope(s *sums) {
 	first, second := 0., 0.
 	for c := range s.regression {
 		n := &s.regression[c]
-		first += n.a * w.startAlpha[c]
-		second += n.aa * w.startAlpha[c] * w.startAlpha[c]
+		first += n.A * w.startAlpha[c]
+		second += n.AA * w.startAlpha[c] * w.startAlpha[c]
 	}
 	if second > 0 {
 		w.slope = max(w.slope+first/second, 0)
@@ -113,9 +113,10 @@ func (w *words) update(s *sums) {
 	for c := range s.regression { // toward the slope of all words
 		const ridgeA, ridgeB = 50, 5
 		n := &s.regression[c]
-		n.a, n.b = n.a-ridgeA*(w.alpha[c]-w.slope*w.startAlpha[c]), n.b-ridgeB*(w.beta[c]-w.startBeta[c])
-		n.aa, n.bb = n.aa+ridgeA, n.bb+ridgeB
-		n.step(&w.alpha[c], &w.beta[c])
+		n.A, n.B = n.A-ridgeA*(w.alpha[c]-w.slope*w.startAlpha[c]), n.B-ridgeB*(w.beta[c]-w.startBeta[c])
+		n.AA, n.BB = n.AA+ridgeA, n.BB+ridgeB
+		da, db := n.Step()
+		w.alpha[c], w.beta[c] = w.alpha[c]+da, w.beta[c]+db
 	}
 	w.weigh()
 }

@@ -1,13 +1,11 @@
 package rates
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
 
 	"nmn/eval"
-	"nmn/internal/durable"
 	"nmn/labels"
 	"nmn/text"
 )
@@ -189,9 +187,16 @@ func (e *estimator) class(c int, s summary, posteriors []float64) Class {
 
 // WriteFile writes rates and calibration of all classes to a CSV file; a rate that is not to be believed is empty.
 func (r *Result) WriteFile(path string) error {
-	var b bytes.Buffer
-	if err := r.Table().WriteCSV(&b, labels.EstimateColumns); err != nil {
-		return err
+	return r.Table().WriteFile(path, labels.EstimateColumns)
+}
+
+// Calibrated returns the logits of p(y=1) of all cells, a o + b with the slope and shift of each class. Use
+// them if you do not train on. Probabilities from them are well calibrated, but a slope above 1 also
+// amplifies memorised noise, so a second stage starts from the net as it is.
+func (r *Result) Calibrated(scores []float32) []float32 {
+	out := make([]float32, len(scores))
+	for i, o := range scores {
+		out[i] = float32(r.Classes[i%len(r.Classes)].Calibrate(float64(o)))
 	}
-	return durable.Save(path, b.Bytes())
+	return out
 }

@@ -31,46 +31,17 @@ func TestEvidence_GradientIsThatOfItsValue(t *testing.T) {
 	}
 }
 
-// At its top the target is higher than a little way off in any direction.
-func TestEvidence_ClimbsToTheTop(t *testing.T) {
-	in := draw(5, 4000, 1, -1, 3, always(.3), always(.1))
-	start := model{.1, .02, 1, 0}
-	e := evidence{cells: summarise(start, firstColumn(&in)).cells, minSlope: DefaultOptions().MinSlope, confidence: .95}
-	top, best := e.climb(start.parameters(), held{})
-	if best <= e.value(start.parameters()) {
-		t.Errorf("the target is %g at the top, %g at the start", best, e.value(start.parameters()))
-	}
-	for i := range top {
-		for _, way := range []float64{-.05, .05} {
-			off := top
-			off[i] += way
-			if there := e.value(off); there > best {
-				t.Errorf("parameter %d by %g: %g, above the top of %g", i, way, there, best)
-			}
-		}
-	}
-}
-
 func TestRaise_RefusesBadInput(t *testing.T) {
 	in := draw(1, 40, 2, 0, 2, always(.1), always(.1))
 	r := estimate(t, in, nil)
-	for name, c := range map[string]struct {
-		spoil func(in *Input, r *Result, o *Options)
-		cause error
-	}{
-		"NaN": {func(in *Input, _ *Result, _ *Options) {
-			in.Scores = slices.Clone(in.Scores)
-			in.Scores[3] = float32(math.NaN())
-		}, eval.ErrValue},
-		"labels":     {func(in *Input, _ *Result, _ *Options) { in.Labels = in.Labels[1:] }, eval.ErrShape},
-		"confidence": {func(_ *Input, _ *Result, o *Options) { o.Confidence = 1 }, eval.ErrValue},
-		"classes":    {func(_ *Input, r *Result, _ *Options) { r.Classes = r.Classes[1:] }, eval.ErrShape},
-	} {
-		bad, rates, o := in, *r, DefaultOptions()
-		c.spoil(&bad, &rates, &o)
-		if raised, _, err := RaiseToFloor(t.Context(), bad, &rates, o); raised != nil || !errors.Is(err, c.cause) {
-			t.Errorf("%s: %v, want %v", name, err, c.cause)
-		}
+	r.Classes = r.Classes[1:]
+	if raised, _, err := RaiseToFloor(t.Context(), in, r, DefaultOptions()); raised != nil || !errors.Is(err, eval.ErrShape) {
+		t.Errorf("rates of one class for two: %v", err)
+	}
+	in.Labels = in.Labels[1:]
+	if _, _, err := RaiseToFloor(t.Context(), in, &Result{Classes: make([]Class, 2)}, DefaultOptions()); !errors.Is(err,
+		eval.ErrShape) {
+		t.Errorf("a label is missing: %v", err)
 	}
 }
 
@@ -82,9 +53,7 @@ func TestNewReport_OfDrawnLabels(t *testing.T) {
 	in := &eval.Input{Bags: drawn.Bags, Classes: drawn.Classes, Scores: drawn.Scores, Logits: true,
 		Labels: drawn.Labels}
 	r, err := NewReport(t.Context(), in, false, DefaultOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r.Floor != nil || r.Truth != nil || r.MeanError != nil || len(r.Thresholds) != 2 {
 		t.Errorf("without floors and truth: %+v", r)
 	}
@@ -95,9 +64,7 @@ func TestNewReport_OfDrawnLabels(t *testing.T) {
 	}
 	in.Truth = clean.Labels
 	r, err = NewReport(t.Context(), in, true, DefaultOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r.Floor == nil || r.Classes[0].Q01 < r.Floor.Q01 || r.Classes[1].Q10 < r.Floor.Q10 {
 		t.Errorf("raised to %+v, rates %+v", r.Floor, r.Classes)
 	}

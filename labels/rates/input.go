@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync/atomic"
+	"strconv"
 
 	"nmn/eval"
 	"nmn/format/table"
@@ -42,9 +42,6 @@ func (in *Input) check() error {
 	if in.IDs != nil && len(in.IDs) != in.Bags {
 		return fmt.Errorf("noise rates: %d identifiers for %d samples: %w", len(in.IDs), in.Bags, eval.ErrShape)
 	}
-	if Finite(in.Scores) && BinaryOrUnknown(in.Labels) {
-		return nil
-	}
 	for i, o := range in.Scores {
 		if f := float64(o); math.IsNaN(f) || math.IsInf(f, 0) {
 			return fmt.Errorf("noise rates: %s: logit %v, want a finite number: %w", in.place(i), o, eval.ErrValue)
@@ -54,33 +51,6 @@ func (in *Input) check() error {
 		}
 	}
 	return nil
-}
-
-// Finite reports whether no value is NaN or infinite.
-func Finite(values []float32) bool {
-	return allOf(values, func(v float32) bool { return v-v == 0 })
-}
-
-// Binary reports whether all values are 0 or 1.
-func Binary(values []uint8) bool { return allOf(values, func(v uint8) bool { return v <= 1 }) }
-
-// BinaryOrUnknown reports whether all values are 0, 1 or table.Unknown.
-func BinaryOrUnknown(values []uint8) bool {
-	return allOf(values, func(v uint8) bool { return v <= 1 || v == table.Unknown })
-}
-
-// allOf reports whether something holds of all values, in blocks that all processors share.
-func allOf[T any](values []T, holds func(T) bool) bool {
-	var broken atomic.Bool
-	parallel.Blocks(len(values), blockOf, func(from, to int) {
-		for _, v := range values[from:to] {
-			if !holds(v) {
-				broken.Store(true)
-				return
-			}
-		}
-	})
-	return !broken.Load()
 }
 
 // blockOf is how many values are looked at together.
@@ -104,8 +74,7 @@ func Logits(probabilities []float32) ([]float32, error) {
 
 // logitsInto writes the logits of probabilities to out, which may be the same.
 func logitsInto(out, probabilities []float32) error {
-	if !allOf(probabilities, func(v float32) bool { return v >= 0 && v <= 1 }) {
-		i := slices.IndexFunc(probabilities, func(v float32) bool { return !(v >= 0 && v <= 1) })
+	if i := slices.IndexFunc(probabilities, func(v float32) bool { return !(v >= 0 && v <= 1) }); i >= 0 {
 		return fmt.Errorf("score %d is %v, want a probability from 0 to 1: %w", i+1, probabilities[i], eval.ErrValue)
 	}
 	parallel.Blocks(len(out), blockOf, func(from, to int) {
@@ -116,4 +85,32 @@ func logitsInto(out, probabilities []float32) error {
 		}
 	})
 	return nil
+}
+
+// ReadFiles reads out-of-fold scores with their labels for what works on logits: an estimate of rates, an audit.
+// Labels may be unknown.
+// Classes that no file names are named by their numbers, counted from 1.
+func ReadFiles(f eval.Files) (eval.Input, error) {
+	f.Gaps = true
+	in, err := f.Read(nil)
+	if err != nil {
+		return in, err
+	}
+	if in.Words == nil {
+		for c := range in.Classes {
+			in.Words = append(in.Words, strconv.Itoa(c+1))
+		}
+	}
+	if f.Logits {
+		return in, nil
+	}
+	if err = logitsInto(in.Scores, in.Scores); err != nil {
+		return in, fmt.Errorf("%s: %w (set `scores.logits` if the scores are log-odds)", f.Scores, err)
+	}
+	return in, nil
+}
+
+// InputOf takes what rates are estimated from out of what ReadFiles has read.
+func InputOf(in *eval.Input) Input {
+	return Input{Bags: in.Bags, Classes: in.Classes, Scores: in.Scores, Labels: in.Labels, Words: in.Words, IDs: in.IDs}
 }

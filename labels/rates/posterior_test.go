@@ -45,9 +45,7 @@ func TestPosterior_IsStable(t *testing.T) {
 func TestLogits_TurnProbabilitiesBack(t *testing.T) {
 	p := []float32{0, 1e-20, .25, .5, .999, 1}
 	o, err := Logits(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, v := range o {
 		if got := Sigmoid(float64(v)); math.Abs(got-float64(p[i])) > 1e-7 || math.IsInf(float64(v), 0) {
 			t.Errorf("%g has logit %g, and that has probability %g", p[i], v, got)

@@ -37,9 +37,7 @@ func TestEstimate_LeavesUnknownLabelsOut(t *testing.T) {
 		whole.Scores, whole.Labels = append(whole.Scores, scores...), append(whole.Labels, labels...)
 	}
 	want, err := Estimate(t.Context(), known, DefaultOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got, err := Estimate(t.Context(), whole, DefaultOptions())
 	for c := range want.Classes {
 		want.Classes[c].Unknown = bags

@@ -53,7 +53,7 @@ func (f *fitting) anchored(m Model, in *Input, likeliest [][]int32) *Model {
 		return nil
 	}
 	m.Noise, m.held = Directed, true
-	m.given, m.Pooled = f.drawn(cells, k)
+	m.given, m.Pooled = drawn(cells, k)
 	out, _ := f.fit(m, everyRow)
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"nmn/eval"
 	"nmn/format/table"
 	"nmn/internal/parallel"
+	"nmn/labels"
 	"nmn/labels/audit"
 	"nmn/labels/audit/neighbours"
 	"nmn/labels/audit/rows"
@@ -125,7 +126,7 @@ func (r *Report) rank() {
 			continue
 		}
 		known++
-		if argmax(r.Scores[i*k:(i+1)*k]) == int(s.Given) {
+		if labels.Largest(r.Scores[i*k:(i+1)*k]) == int(s.Given) {
 			agree++
 		}
 		to.Worst, to.Wrong, to.Suggested = s.Given, s.Wrong, -1
@@ -165,9 +166,9 @@ func (r *Report) suspected(all []Suspect) []Suspect {
 // suspect judges a row that has been set, by its label.
 func (r *row) suspect(i, z int32) Suspect {
 	r.judge(int(z))
-	best := argmax(r.posterior)
+	best := labels.Largest(r.posterior)
 	if r.m.Noise == Unknown {
-		best = argmax(r.p) // half of the doubt is never the greater one
+		best = labels.Largest(r.p) // half of the doubt is never the greater one
 	}
 	// The sum over the others keeps digits if the label is almost surely right.
 	wrong := 0.0
@@ -177,16 +178,6 @@ func (r *row) suspect(i, z int32) Suspect {
 		}
 	}
 	return Suspect{Row: i, Given: z, Suggested: int32(best), Wrong: wrong, P: r.posterior[best]}
-}
-
-func argmax[T float32 | float64](values []T) int {
-	best := 0
-	for i, v := range values {
-		if v > values[best] {
-			best = i
-		}
-	}
-	return best
 }
 
 func (r *Report) classes() {

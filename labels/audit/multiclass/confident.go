@@ -53,7 +53,7 @@ func confidentOf(in *Input) Confident {
 	for n, i := range known {
 		scores, z := in.Scores[int(i)*k:][:k], of[n]
 		if guess := joint.Guess[n]; guess >= 0 && guess != z &&
-			float64(scores[z])+labels.ConfidenceSlack < float64(scores[argmax(scores)]) {
+			float64(scores[z])+labels.ConfidenceSlack < float64(scores[labels.Largest(scores)]) {
 			c.Flagged = append(c.Flagged, int(i))
 		}
 	}

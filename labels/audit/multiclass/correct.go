@@ -55,7 +55,11 @@ func (r *Report) Correct(c labels.Correction) error {
 		}
 	}
 	changes := r.decided()
-	automatic := r.automatic(&c)
+	var open []Suspect
+	if c.Apply != "" {
+		open = r.surest()
+	}
+	automatic := open[:atPrecision(open, c.Precision)]
 	rule, sum := "expected precision at least "+labels.Digits(c.Precision), 0.0
 	r.Outcome = &audit.Outcome{Changed: len(changes) + len(automatic), Accepted: len(changes),
 		Rejected: len(r.Decisions) - len(changes), Automatic: len(automatic), ExpectedPrecision: eval.Undefined(),
@@ -65,7 +69,7 @@ func (r *Report) Correct(c labels.Correction) error {
 		sum += s.P
 	}
 	if c.Apply != "" && len(automatic) == 0 {
-		r.Outcome.Reason = r.whyNone(&c)
+		r.Outcome.Reason = whyNone(open, c.Precision)
 	}
 	if len(automatic) > 0 {
 		r.Outcome.ExpectedPrecision = eval.Number(sum / float64(len(automatic)))
@@ -85,15 +89,6 @@ func (r *Report) Correct(c labels.Correction) error {
 	})
 }
 
-// automatic returns the suspects to correct without a decision, the surest first.
-func (r *Report) automatic(c *labels.Correction) []Suspect {
-	if c.Apply == "" {
-		return nil
-	}
-	open := r.surest()
-	return open[:atPrecision(open, c.Precision)]
-}
-
 // surest returns the suspects without a decision, those whose new label is surest to be right first.
 func (r *Report) surest() []Suspect {
 	open := r.Open()
@@ -103,14 +98,13 @@ func (r *Report) surest() []Suspect {
 	return open
 }
 
-// whyNone explains why no suspect is corrected automatically.
-func (r *Report) whyNone(c *labels.Correction) string {
-	open := r.surest()
+// whyNone explains why none of the suspects without a decision is corrected.
+func whyNone(open []Suspect, precision float64) string {
 	if len(open) == 0 {
 		return "no suspect without a decision has another class that is more probable"
 	}
 	return fmt.Sprintf("the surest class that is suggested is right with a probability of %.1f %%, and the expected "+
-		"precision must be at least %g %%", 100*open[0].P, 100*c.Precision)
+		"precision must be at least %g %%", 100*open[0].P, 100*precision)
 }
 
 func (r *Report) changeRecords(changes []change, version string) iter.Seq[[]string] {

@@ -22,9 +22,7 @@ func corrected() *Report {
 func contentOf(t *testing.T, path string) string {
 	t.Helper()
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(content)
 }
 
@@ -65,9 +63,7 @@ func TestCorrect_AsManyAsThePrecisionAllows(t *testing.T) {
 
 func TestCorrect_WritesIntegersOf64Bits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fixed.NPY")
-	if err := corrected().Correct(labels.Correction{Apply: labels.ApplyForce, Precision: .7, Labels: path}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, corrected().Correct(labels.Correction{Apply: labels.ApplyForce, Precision: .7, Labels: path}))
 	content := contentOf(t, path)
 	if !strings.HasPrefix(content, "\x93NUMPY") || len(content) < 4*8 {
 		t.Fatalf("%q is no array", content)
@@ -83,9 +79,7 @@ func TestCorrect_OverwritesNoFileOfOthers(t *testing.T) {
 	for _, foreign := range []string{"", "id,original\n", strings.Repeat("my own notes ", 20)} {
 		dir := t.TempDir()
 		changes, fixed := filepath.Join(dir, "fixed.changes.csv"), filepath.Join(dir, "fixed.csv")
-		if err := os.WriteFile(changes, []byte(foreign), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(changes, []byte(foreign), 0o600))
 		err := corrected().Correct(labels.Correction{Apply: labels.ApplyForce, Precision: .7, Labels: fixed})
 		var wrong *setting.Error
 		if !errors.As(err, &wrong) || contentOf(t, changes) != foreign {

@@ -10,31 +10,16 @@ import (
 	"nmn/kernels/simd"
 )
 
-// Options are the settings of an audit; DefaultOptions has those that were tried.
+// Options are the settings of an audit.
 type Options struct {
-	Iterations int     // at most, of each fit
-	Strength   float64 // weight of the prior on a row of T, in labels
-	MinError   float64 // least probability of being wrong of a suspect; 0 lists every label
+	MinError float64 // least probability of being wrong of a suspect; 0 lists every label
 	// Plateau also looks for noise of one direction that a classifier has learned, in how often labels agree with
 	// its surest rows. It is for scores of nets that may have learned the noise.
 	Plateau bool
 }
 
-// DefaultOptions are 60 iterations, a prior worth 30 labels, and suspects from .5.
-func DefaultOptions() Options { return Options{Iterations: 60, Strength: 30, MinError: .5} }
-
-// Validate names the field that is out of range.
-func (o Options) Validate() error {
-	switch {
-	case o.Iterations < 1 || o.Iterations > 1e6:
-		return fmt.Errorf("audit of classes: Iterations is %d, want 1 to 1e6: %w", o.Iterations, eval.ErrValue)
-	case !(o.Strength > 0 && o.Strength <= 1e9):
-		return fmt.Errorf("audit of classes: Strength is %g, want above 0 to 1e9: %w", o.Strength, eval.ErrValue)
-	case !(o.MinError >= 0 && o.MinError <= 1):
-		return fmt.Errorf("audit of classes: MinError is %g, want 0 to 1: %w", o.MinError, eval.ErrValue)
-	}
-	return nil
-}
+// DefaultOptions lists suspects from .5.
+func DefaultOptions() Options { return Options{MinError: .5} }
 
 // Noise is a kind of noise.
 type Noise int
@@ -99,16 +84,16 @@ const (
 // held-out labels support. If ctx is cancelled, it returns the error of ctx; other errors wrap eval.ErrShape
 // or eval.ErrValue. If there are many rows, it uses every n-th.
 func estimate(ctx context.Context, in Input, o Options) (*Model, error) {
-	level, err := simd.Detect()
-	if err = cmp.Or(err, o.Validate()); err == nil {
-		err = in.check()
+	if !(o.MinError >= 0 && o.MinError <= 1) {
+		return nil, fmt.Errorf("audit of classes: MinError is %g, want 0 to 1: %w", o.MinError, eval.ErrValue)
 	}
-	if err != nil {
+	level, err := simd.Detect()
+	if err = cmp.Or(err, in.check()); err != nil {
 		return nil, err
 	}
 	k := in.Classes
 	m := Model{Classes: k, A: 1, B: make([]float64, k), floor: math.Log(in.leastScore()), level: level}
-	f := &fitting{ctx: ctx, sample: sampleOf(&in, &m), options: o}
+	f := &fitting{ctx: ctx, sample: sampleOf(&in, &m)}
 	all := f.kinds(m, everyRow)
 	var heldOut [kinds]float64
 	for side := range everyRow {
@@ -163,16 +148,30 @@ func choice(heldOut [kinds]float64, rate float64) Noise {
 
 // transition is T row by row.
 func (m *Model) transition() []float64 {
-	k := m.Classes
-	t := even(m.Pooled, k)
 	if m.given != nil {
-		for y := range k {
-			for z := range k {
-				t[y*k+z] = m.given[z*k+y]
-			}
+		return transposed(m.given, m.Classes)
+	}
+	return even(m.Pooled, m.Classes)
+}
+
+// transposed turns T row by row into T by label, and the other way.
+func transposed(t []float64, k int) []float64 {
+	out := make([]float64, k*k)
+	for y := range k {
+		for z := range k {
+			out[y*k+z] = t[z*k+y]
 		}
 	}
-	return t
+	return out
+}
+
+// meanError is the mean over the classes of p(z≠y), with T row by row.
+func meanError(t []float64, k int) float64 {
+	mean := 1.
+	for y := range k {
+		mean -= t[y*k+y] / float64(k)
+	}
+	return mean
 }
 
 // even is T of k classes with one rate of errors, row by row and by label.

@@ -21,14 +21,15 @@ const (
 	minOdds, maxOdds     = -9., 3. // bounds of the rate, as logarithms
 	settled              = 1e-3    // gain of the objective that is worth no other iteration
 	leastIterations      = 6
+	mostIterations       = 60
+	strength             = 30. // weight of the prior on a row of T, in labels
 )
 
 // fitting is what all fits share.
 type fitting struct {
 	*sample
-	ctx     context.Context
-	options Options
-	err     error // the first; sums are 0 from then on
+	ctx context.Context
+	err error // the first; sums are 0 from then on
 }
 
 // kinds fits every kind of noise to the rows of a side. The likelihood of even noise may have two peaks, so
@@ -58,7 +59,7 @@ func (f *fitting) kinds(m Model, side int) [kinds]*Model {
 // objective at the end.
 func (f *fitting) fit(m Model, side int) (*Model, float64) {
 	best, reached, by, damping := m, math.Inf(-1), step{}, 1.
-	for i := range f.options.Iterations {
+	for i := range mostIterations {
 		s := f.pass(&m, side)
 		objective := s[likelihood] + m.prior()
 		if gain := objective - reached; gain >= 0 || m.freeT() {
@@ -72,7 +73,7 @@ func (f *fitting) fit(m Model, side int) (*Model, float64) {
 		}
 		m = best.moved(by, damping)
 		if m.freeT() {
-			m.given, m.Pooled = f.drawn(s[sumsOf(m.Classes):], m.Classes)
+			m.given, m.Pooled = drawn(s[sumsOf(m.Classes):], m.Classes)
 		}
 	}
 	return &best, reached
@@ -137,7 +138,7 @@ func (m Model) moved(by step, damping float64) Model {
 
 // drawn is T by label from the counts of its cells, by label too, each row drawn to the rate of all of them; and the
 // rate.
-func (f *fitting) drawn(counts []float64, k int) ([]float64, float64) {
+func drawn(counts []float64, k int) ([]float64, float64) {
 	sizes, all, right := make([]float64, k), 0., 0.
 	for z := range k {
 		for y, n := range counts[z*k : (z+1)*k] {
@@ -150,7 +151,7 @@ func (f *fitting) drawn(counts []float64, k int) ([]float64, float64) {
 	t := even(rate, k)
 	for z := range k {
 		for y, n := range counts[z*k : (z+1)*k] {
-			t[z*k+y] = (n + f.options.Strength*t[z*k+y]) / (sizes[y] + f.options.Strength)
+			t[z*k+y] = (n + strength*t[z*k+y]) / (sizes[y] + strength)
 		}
 	}
 	return t, rate

@@ -36,30 +36,18 @@ func TestAudit_IsGolden(t *testing.T) {
 		in := draw(11, 400, 4, transition(4, .25), learned)
 		r := audited(t, in)
 		text, err := json.Marshal(map[string]any{"summary": r.Summary(12), "model": r.Model})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var v any
-		if err := json.Unmarshal(text, &v); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(text, &v))
 		got, err := json.MarshalIndent(rounded(v), "", " ")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		path := filepath.Join("testdata", name+".json")
 		if *update {
-			if err := os.MkdirAll("testdata", 0o777); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, got, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.MkdirAll("testdata", 0o777))
+			must(t, os.WriteFile(path, got, 0o666))
 		}
 		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if string(got) != string(want) {
 			t.Errorf("%s differs (go test ./labels/audit/multiclass -update writes it anew):\n%s", path, got)
 		}

@@ -2,18 +2,20 @@ package multiclass
 
 import (
 	"math"
+	"slices"
 
 	"nmn/eval"
 	"nmn/format/table"
+	"nmn/labels/audit"
 )
 
 // Judgement compares orders of the labels with the truth.
 type Judgement struct {
-	Wrong     int     `json:"wrong"` // labels that differ from the truth
-	Posterior Ranking `json:"posterior"`
-	Self      Ranking `json:"self_confidence"`
-	Margin    Ranking `json:"normalized_margin"`
-	Confident Flagged `json:"confident"`
+	Wrong     int           `json:"wrong"` // labels that differ from the truth
+	Posterior Ranking       `json:"posterior"`
+	Self      Ranking       `json:"self_confidence"`
+	Margin    Ranking       `json:"normalized_margin"`
+	Confident audit.Flagged `json:"confident"`
 	// Suggested is the share of right suggestions among the suspects with a wrong label. Suspects without a
 	// suggested class do not count.
 	Suggested eval.Number `json:"suggested_right"`
@@ -23,15 +25,6 @@ type Judgement struct {
 type Ranking struct {
 	AP          eval.Number         `json:"ap"`
 	PrecisionAt map[int]eval.Number `json:"precision_at"`
-}
-
-// Flagged describes the rows that confident learning flags, and the precision of the same number of rows by
-// posterior.
-type Flagged struct {
-	Labels             int         `json:"labels"`
-	Precision          eval.Number `json:"precision"`
-	Recall             eval.Number `json:"recall"`
-	PosteriorPrecision eval.Number `json:"posterior_precision"`
 }
 
 var judgedAt = []int{10, 100, 1000}
@@ -72,10 +65,10 @@ func (r *Report) judge() (*Judgement, error) {
 	for _, i := range r.Confident.Flagged {
 		hits += int(wrong[i])
 	}
-	j.Confident = Flagged{Labels: flags, Precision: share(hits, flags), Recall: share(hits, j.Wrong),
+	j.Confident = audit.Flagged{Labels: flags, Precision: share(hits, flags), Recall: share(hits, j.Wrong),
 		PosteriorPrecision: j.Posterior.PrecisionAt[flags]}
 	for _, ranking := range []*Ranking{&j.Posterior, &j.Self, &j.Margin} {
-		if flags != 10 && flags != 100 && flags != 1000 {
+		if !slices.Contains(judgedAt, flags) {
 			delete(ranking.PrecisionAt, flags)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nmn/internal/parallel"
+	"nmn/labels"
 )
 
 // leastUnmixed is the least probability of a class when scores are separated by the inverse; smaller values
@@ -47,14 +48,7 @@ func (m Model) learned(in *Input, likeliest [][]int32) *Model {
 	for i, v := range inverse {
 		m.Inverse[i] = float32(v)
 	}
-	m.given = make([]float64, k*k)
-	m.Pooled = 1
-	for y := range k {
-		m.Pooled -= t[y*k+y] / float64(k)
-		for z := range k {
-			m.given[z*k+y] = t[y*k+z]
-		}
-	}
+	m.given, m.Pooled = transposed(t, k), meanError(t, k)
 	return &m
 }
 
@@ -64,7 +58,7 @@ func surest(in *Input, stride int) [][]int32 {
 	known, out := in.known(), make([][]int32, k)
 	for at := 0; at < len(known); at += stride {
 		i := known[at]
-		y := argmax(in.Scores[int(i)*k:][:k])
+		y := labels.Largest(in.Scores[int(i)*k:][:k])
 		out[y] = append(out[y], i)
 	}
 	parallel.Each(k, func(y int) {

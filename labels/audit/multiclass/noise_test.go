@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
+	"nmn/labels"
 )
 
 // even noise of a fifth is found with scores that are not sure enough, too sure, or right.
@@ -52,13 +53,13 @@ func TestAudit_NoiseAtTheBoundary(t *testing.T) {
 	s := rng.New(24, 1)
 	for i := range in.Labels {
 		p := in.Scores[i*5:][:5]
-		best := argmax(p)
+		best := labels.Largest(p)
 		in.Truth[i] = int32(best)
 		in.Labels[i] = int32(best)
 		if s.Float64() > float64(p[best]) { // the scores are p(z|x)
 			second := slices.Clone(p)
 			second[best] = 0
-			in.Labels[i] = int32(argmax(second))
+			in.Labels[i] = int32(labels.Largest(second))
 		}
 	}
 	r := audited(t, in)

@@ -25,14 +25,7 @@ func (f *fitting) plateau(m Model, in *Input, likeliest [][]int32) *Model {
 	if t == nil {
 		return nil
 	}
-	k := m.Classes
-	m.Noise, m.held, m.Pooled, m.given = Directed, true, 1, make([]float64, k*k)
-	for y := range k {
-		m.Pooled -= t[y*k+y] / float64(k)
-		for z := range k {
-			m.given[z*k+y] = t[y*k+z]
-		}
-	}
+	m.Noise, m.held, m.Pooled, m.given = Directed, true, meanError(t, m.Classes), transposed(t, m.Classes)
 	out, _ := f.fit(m, everyRow)
 	return out
 }

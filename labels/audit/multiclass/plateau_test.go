@@ -47,9 +47,7 @@ func TestPlateau_FindsADirectionThatTheClassifierHasLearned(t *testing.T) {
 	o := DefaultOptions()
 	o.Plateau = true
 	r, err := Audit(context.Background(), simulated(12000, 5, .4), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	found := r.T
 	if r.Noise != Directed {
 		t.Fatalf("the noise is %v", r.Noise)
@@ -85,14 +83,10 @@ func TestPlateau_OfLabelsWithoutNoiseIsNone(t *testing.T) {
 	for _, sharp := range []float64{.3, 1, 2, 3, 5, 8} {
 		in, o := simulated(12000, sharp, 0), DefaultOptions()
 		without, err := Audit(context.Background(), in, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		o.Plateau = true
 		r, err := Audit(context.Background(), in, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if r.Noise != without.Noise || r.Noise == Directed {
 			t.Errorf("sharpness %g: %v, %v", sharp, r.Noise, r.T[:6])
 		}

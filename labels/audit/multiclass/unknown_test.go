@@ -22,13 +22,9 @@ func TestAudit_LeavesUnknownLabelsOut(t *testing.T) {
 		whole.Truth = append(whole.Truth, part.Truth[i], part.Truth[i])
 	}
 	want, err := Audit(t.Context(), part, DefaultOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got, err := Audit(t.Context(), whole, DefaultOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range got.Suspects {
 		got.Suspects[i].Row /= 2
 	}
@@ -43,9 +39,7 @@ func TestAudit_LeavesUnknownLabelsOut(t *testing.T) {
 		t.Errorf("%+v, want %+v", a, b)
 	}
 	path := filepath.Join(t.TempDir(), "z.csv")
-	if err := got.Correct(labels.Correction{Apply: labels.ApplyForce, Precision: 1, Labels: path}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, got.Correct(labels.Correction{Apply: labels.ApplyForce, Precision: 1, Labels: path}))
 	if text, err := os.ReadFile(path); err != nil || strings.Count(string(text), "\n-1\n") != part.Rows {
 		t.Errorf("%v: %d of %d labels stay unknown", err, strings.Count(string(text), "\n-1\n"), part.Rows)
 	}

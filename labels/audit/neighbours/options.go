@@ -19,8 +19,6 @@ const (
 type Options struct {
 	K      int    // neighbours; fewer if there are fewer rows
 	Metric Metric // empty: euclidean up to 3 features, cosine for more
-	// Outlier is how many interquartile ranges above the third quartile the mean distance of an outlier lies.
-	Outlier float64
 	// Duplicate is the share of the median distance to the nearest neighbour below which two rows are near-duplicates.
 	Duplicate float64
 	// Limit is the most floating-point operations, in units of 10^12.
@@ -29,8 +27,11 @@ type Options struct {
 	Progress func(done, total int)
 }
 
-// DefaultOptions are 10 neighbours, 1.7 interquartile ranges, .13 of the median, and 200·10^12 operations.
-func DefaultOptions() Options { return Options{K: 10, Outlier: 1.7, Duplicate: .13, Limit: 200} }
+// DefaultOptions are 10 neighbours, .13 of the median, and 200·10^12 operations.
+func DefaultOptions() Options { return Options{K: 10, Duplicate: .13, Limit: 200} }
+
+// outlierRanges is how many interquartile ranges above the third quartile the mean distance of an outlier lies.
+const outlierRanges = 1.7
 
 // Validate names the setting that is out of range.
 func (o Options) Validate() error {
@@ -39,8 +40,6 @@ func (o Options) Validate() error {
 		return setting.Errorf("audit.neighbours", "`audit.neighbours` is %d, want 1 to %d", o.K, maxK)
 	case o.Metric != "" && o.Metric != Cosine && o.Metric != Euclidean:
 		return setting.Errorf("audit.distance", "`audit.distance` is %q, want %s or %s", o.Metric, Cosine, Euclidean)
-	case !(o.Outlier >= 0):
-		return fmt.Errorf("neighbours: %g interquartile ranges, want at least 0: %w", o.Outlier, ErrValue)
 	case !(o.Duplicate >= 0 && o.Duplicate < 1):
 		return setting.Errorf("audit.near", "`audit.near` is %g, want at least 0 and below 1", o.Duplicate)
 	case !(o.Limit > 0):

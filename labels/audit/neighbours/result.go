@@ -8,10 +8,7 @@ import (
 // Result describes the neighbours of N rows.
 type Result struct {
 	Metric Metric
-	K      int
 	Rows   []Row
-	// MedianMean is the median of Row.Mean, and MedianNearest the median of Row.Distance.
-	MedianMean, MedianNearest float64
 	// OutlierAbove is the mean distance above which a row is an outlier, and DuplicateBelow the distance below which two
 	// rows are near-duplicates.
 	OutlierAbove, DuplicateBelow float64
@@ -24,7 +21,7 @@ type Row struct {
 	Nearest  int     // the row that is nearest
 	Distance float64 // to it
 	Mean     float64 // distance to the k nearest
-	// Score is exp(-Mean/MedianMean): 1 in the midst of others, 0 far away from all.
+	// Score is exp(-Mean/median of all Mean): 1 in the midst of others, 0 far away from all.
 	Score   float64
 	Outlier bool
 	Group   int  // number in Result.Groups, -1 for none
@@ -41,10 +38,10 @@ type Group struct {
 // result draws the conclusions: with d̄ the mean distance of a row to its k nearest, Q1 and Q3 the quartiles of all
 // d̄,
 //
-//	outlier         d̄ > Q3 + Outlier (Q3 - Q1)
+//	outlier         d̄ > Q3 + 1.7 (Q3 - Q1)
 //	near-duplicate  d < Duplicate median(d of the nearest), to any of the k nearest
 func (s *search) result(o Options) *Result {
-	r := &Result{Metric: s.metric, K: s.k, Rows: make([]Row, s.n)}
+	r := &Result{Metric: s.metric, Rows: make([]Row, s.n)}
 	means, nearest := make([]float64, s.n), make([]float64, s.n)
 	for i := range r.Rows {
 		own, sum := s.nearest[i*s.k:(i+1)*s.k], 0.0
@@ -56,10 +53,9 @@ func (s *search) result(o Options) *Result {
 	}
 	slices.Sort(means)
 	slices.Sort(nearest)
-	r.MedianMean, r.MedianNearest = quantile(means, .5), quantile(nearest, .5)
 	q1, q3 := quantile(means, .25), quantile(means, .75)
-	r.OutlierAbove, r.DuplicateBelow = q3+o.Outlier*(q3-q1), o.Duplicate*r.MedianNearest
-	scale := max(r.MedianMean, 0x1p-40)
+	r.OutlierAbove, r.DuplicateBelow = q3+outlierRanges*(q3-q1), o.Duplicate*quantile(nearest, .5)
+	scale := max(quantile(means, .5), 0x1p-40)
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		row.Score = math.Exp(-row.Mean / scale)

@@ -21,13 +21,9 @@ func TestTable_WritesAnArray(t *testing.T) {
 			table.Neighbours = nil
 		}
 		path := filepath.Join(t.TempDir(), "rows.npy")
-		if err := table.WriteFile(path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, table.WriteFile(path))
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		end := bytes.IndexByte(data, '\n') + 1
 		if header := string(data[:end]); strings.Count(header, "', '") != fields || !strings.Contains(header, "(6,)") {
 			t.Errorf("header %q", header)

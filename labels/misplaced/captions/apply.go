@@ -52,6 +52,9 @@ func (r *Report) Apply(ctx context.Context, path string, decisions Decisions) (*
 	}
 	o.Dropped = len(dropped)
 	o.Kept = r.Len() - o.Dropped
-	o.ExpectedPrecision = ratio(sum, float64(o.Automatic))
+	o.ExpectedPrecision = eval.Undefined()
+	if o.Automatic > 0 {
+		o.ExpectedPrecision = eval.Number(sum / float64(o.Automatic))
+	}
 	return o, r.WriteWithout(ctx, path, dropped)
 }

@@ -52,7 +52,7 @@ type Report struct {
 	// stop.
 	Remarks []string
 	// Judgement is the comparison with the truth; nil if the truth is unknown.
-	Judgement *Judgement
+	Judgement *misplaced.Judgement
 
 	input  misplaced.Input
 	empty  int // captions that mention nothing
@@ -87,14 +87,12 @@ func Audit(ctx context.Context, bags *annotation.Bags, o Options) (*Report, erro
 			}
 		}
 	}
-	if err := r.check(); err != nil {
-		return nil, err
-	}
 	r.Remarks = slices.Concat(r.Result.Remarks, r.remarks())
 	r.choose()
 	r.rank()
 	if r.truth != nil {
-		r.Judgement = r.judge()
+		j := r.Judge(r.truth, r.Kept(r.Threshold))
+		r.Judgement = &j
 	}
 	return r, nil
 }
@@ -198,23 +196,6 @@ func Mentions(bags *annotation.Bags, v *text.Vocabulary) [][][]int32 {
 // judged reports whether captions were compared at all, which a refusal may rule out from the start.
 func (r *Report) judged() bool { return r.Refusal == "" || r.Gain != 0 || r.Foreign != 0 }
 
-// check verifies that the inference returned a probability for each caption.
-func (r *Report) check() error {
-	for b, captions := range r.Captions {
-		if len(r.Own[b]) != len(captions) {
-			return fmt.Errorf("captions %q: picture %q has %d captions, %d were judged", r.Name, r.IDs[b], len(captions),
-				len(r.Own[b]))
-		}
-		for c, own := range r.Own[b] {
-			if !(own >= 0 && own <= 1) {
-				return fmt.Errorf("captions %q: caption %s has probability %g, want 0 to 1",
-					r.Name, captions[c].ID, own)
-			}
-		}
-	}
-	return nil
-}
-
 // choose sets the threshold and the captions that it drops: never one that more likely belongs to its bag
 // than not.
 func (r *Report) choose() {
@@ -307,10 +288,9 @@ func (r *Report) rank() {
 			r.ranked = append(r.ranked, [2]int{b, c})
 		}
 	}
-	own := func(p [2]int) float64 { return r.Own[p[0]][p[1]] }
-	slices.SortStableFunc(r.ranked, func(x, y [2]int) int { return cmp.Compare(own(x), own(y)) })
+	slices.SortStableFunc(r.ranked, func(x, y [2]int) int { return cmp.Compare(r.own(x), r.own(y)) })
 	foreign, _ := slices.BinarySearchFunc(r.ranked, .5, func(p [2]int, half float64) int {
-		return cmp.Compare(own(p), half)
+		return cmp.Compare(r.own(p), half)
 	})
 	suspects := r.ranked[:min(foreign, mostTied)]
 	against := map[[2]int]float64{}
@@ -324,9 +304,12 @@ func (r *Report) rank() {
 		}
 	}
 	slices.SortStableFunc(suspects, func(x, y [2]int) int {
-		return cmp.Or(cmp.Compare(own(x), own(y)), cmp.Compare(against[x], against[y]))
+		return cmp.Or(cmp.Compare(r.own(x), r.own(y)), cmp.Compare(against[x], against[y]))
 	})
 }
+
+// own is the probability of the caption at a place.
+func (r *Report) own(place [2]int) float64 { return r.Own[place[0]][place[1]] }
 
 // Against are the words that speak against a caption: those that it has, and those that it lacks although its bag
 // speaks of them, each beginning with the worst; at most n of both together.

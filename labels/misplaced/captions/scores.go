@@ -36,24 +36,29 @@ func (r *Report) join(m *table.Matrix) error {
 	if err != nil {
 		return err
 	}
-	if m.IDs == nil {
-		if m.Rows != len(r.IDs) {
-			return fmt.Errorf("%s has %d rows, %q has %d pictures: give each row the id of its picture, in a column id, "+
-				"or score "+
-				"all pictures in the order of the file: %w", m.Name, m.Rows, r.Name, len(r.IDs), table.ErrShape)
-		}
-		r.input.Scores = arranged(m, nil, columns)
-		return nil
-	}
 	rows, err := r.rows(m)
 	if err != nil {
 		return err
 	}
-	r.input.Scores = arranged(m, rows, columns)
+	r.input.Scores = make([]float32, 0, len(rows)*len(columns))
+	for _, row := range rows {
+		for _, column := range columns {
+			r.input.Scores = append(r.input.Scores, m.Values[row*m.Cols+column])
+		}
+	}
 	return nil
 }
 
-// columns finds the column of each word of the vocabulary; nil if the columns are already in its order.
+// inOrder are the numbers from 0 to n-1.
+func inOrder(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// columns finds the column of each word of the vocabulary.
 func (r *Report) columns(m *table.Matrix) ([]int, error) {
 	classes := r.Vocabulary.Len()
 	if m.Words == nil {
@@ -61,7 +66,7 @@ func (r *Report) columns(m *table.Matrix) ([]int, error) {
 			return nil, fmt.Errorf("%s has %d columns for the %d words of the vocabulary: name the vocabulary of the "+
 				"classifier (`audit.vocabulary`): %w", m.Name, m.Cols, classes, table.ErrShape)
 		}
-		return nil, nil
+		return inOrder(classes), nil
 	}
 	at := make(map[string]int, m.Cols)
 	for i, word := range m.Words {
@@ -82,6 +87,13 @@ func (r *Report) columns(m *table.Matrix) ([]int, error) {
 
 // rows finds the bags that are scored, in the order of the file of captions, and the rows of their scores.
 func (r *Report) rows(m *table.Matrix) ([]int, error) {
+	if m.IDs == nil {
+		if m.Rows != len(r.IDs) {
+			return nil, fmt.Errorf("%s has %d rows, %q has %d pictures: give each row the id of its picture, in a column id, "+
+				"or score all pictures in the order of the file: %w", m.Name, m.Rows, r.Name, len(r.IDs), table.ErrShape)
+		}
+		return inOrder(m.Rows), nil
+	}
 	ids := m.IDs
 	if r.Form == annotation.FormCOCO {
 		ids = annotation.COCOIDs(ids) // the names of pictures are as good
@@ -107,30 +119,4 @@ func (r *Report) rows(m *table.Matrix) ([]int, error) {
 			m.IDs[0], r.Name, r.IDs[0], table.ErrNames)
 	}
 	return rows, nil
-}
-
-// arranged copies rows and columns of a matrix; nil takes all in their order.
-func arranged(m *table.Matrix, rows, columns []int) []float32 {
-	if rows == nil && columns == nil {
-		return m.Values
-	}
-	if rows == nil {
-		rows = make([]int, m.Rows)
-		for i := range rows {
-			rows[i] = i
-		}
-	}
-	if columns == nil {
-		columns = make([]int, m.Cols)
-		for k := range columns {
-			columns[k] = k
-		}
-	}
-	out := make([]float32, 0, len(rows)*len(columns))
-	for _, row := range rows {
-		for _, column := range columns {
-			out = append(out, m.Values[row*m.Cols+column])
-		}
-	}
-	return out
 }

@@ -1,6 +1,9 @@
 package captions
 
-import "nmn/eval"
+import (
+	"nmn/eval"
+	"nmn/labels/misplaced"
+)
 
 // Summary is a report as JSON has it.
 type Summary struct {
@@ -17,13 +20,13 @@ type Summary struct {
 	Remarks []string `json:"remarks"`
 	// Dropped are the captions below the threshold, and ExpectedPrecision their mean probability to be foreign, which is
 	// at least Precision.
-	Precision         float64     `json:"precision"`
-	Threshold         float64     `json:"threshold"`
-	Dropped           int         `json:"dropped"`
-	ExpectedPrecision eval.Number `json:"expected_precision"`
-	Worst             []Finding   `json:"worst"`
-	Truth             *Judgement  `json:"truth,omitempty"`
-	Applied           *Outcome    `json:"applied,omitempty"`
+	Precision         float64              `json:"precision"`
+	Threshold         float64              `json:"threshold"`
+	Dropped           int                  `json:"dropped"`
+	ExpectedPrecision eval.Number          `json:"expected_precision"`
+	Worst             []Finding            `json:"worst"`
+	Truth             *misplaced.Judgement `json:"truth,omitempty"`
+	Applied           *Outcome             `json:"applied,omitempty"`
 }
 
 // Interval is a range of 95 %.

@@ -9,23 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"nmn/eval"
 	"nmn/internal/input"
 	"nmn/loader"
 	"nmn/loader/annotation"
 )
-
-// Judgement holds an audit against the captions that are known to be foreign.
-type Judgement struct {
-	Foreign int `json:"foreign"` // how many there are
-	// AUC is the probability that a foreign caption is ranked below an own one. Precision and Recall describe
-	// the captions that are dropped. Figures without a meaning are undefined.
-	AUC       eval.Number `json:"auc"`
-	Precision eval.Number `json:"precision"`
-	Recall    eval.Number `json:"recall"`
-	// ForeignKept is the share of foreign captions among those that are kept.
-	ForeignKept eval.Number `json:"foreign_kept"`
-}
 
 // ErrTruth is wrapped by every error about the content of a file of foreign captions.
 var ErrTruth = errors.New("not a valid list of captions")
@@ -118,26 +105,4 @@ func placesOf(bags *annotation.Bags) map[string][2]int {
 		}
 	}
 	return at
-}
-
-// judge holds the ranking and the drops against the truth.
-func (r *Report) judge() *Judgement {
-	kept := make([][]bool, len(r.Dropped))
-	for b, dropped := range r.Dropped {
-		kept[b] = make([]bool, len(dropped))
-		for c, d := range dropped {
-			kept[b][c] = !d
-		}
-	}
-	j := r.Result.Judge(r.truth, kept)
-	return &Judgement{Foreign: j.Foreign, AUC: eval.Number(j.AUC), Precision: eval.Number(j.Precision),
-		Recall: eval.Number(j.Recall), ForeignKept: eval.Number(j.ForeignKept)}
-}
-
-// ratio is undefined for a denominator of 0.
-func ratio(a, b float64) eval.Number {
-	if b == 0 {
-		return eval.Undefined()
-	}
-	return eval.Number(a / b)
 }

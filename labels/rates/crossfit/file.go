@@ -1,7 +1,6 @@
 package crossfit
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,23 +32,18 @@ type planBag struct {
 // WriteFile writes the plan as JSON; the file appears whole or not at all.
 func (p *Plan) WriteFile(path string) error {
 	if err := p.Validate(); err != nil {
-		return fmt.Errorf("cannot write fold plan %q: %w", path, err)
+		return fmt.Errorf("cannot write %q: %w", path, err)
 	}
 	f := planFile{Format: planFormat, Seed: p.Seed, Folds: p.Folds, Groups: p.Groups, Grouped: p.Grouped,
 		Bags: make([]planBag, len(p.IDs))}
 	for i, id := range p.IDs {
 		f.Bags[i] = planBag{id, p.Fold[i]}
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(f); err != nil {
-		return fmt.Errorf("cannot write fold plan %q: %w", path, err)
-	}
-	if err := durable.WriteFile(path, b.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("cannot write fold plan %q: %w", path, err)
-	}
-	return nil
+	return durable.Stream(path, 0o644, func(out io.Writer) error {
+		e := json.NewEncoder(out)
+		e.SetEscapeHTML(false)
+		return e.Encode(f)
+	})
 }
 
 // ReadFile reads a plan; see Read.

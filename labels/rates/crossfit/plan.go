@@ -13,7 +13,7 @@ import (
 var (
 	// ErrPlan reports a plan that cannot be, or that belongs to other bags.
 	ErrPlan = errors.New("not a valid fold plan")
-	// ErrScores reports scores that do not fit the plan, or that are missing.
+	// ErrScores reports scores that do not fit the plan.
 	ErrScores = errors.New("scores do not fit the fold plan")
 )
 
@@ -150,4 +150,29 @@ func (p *Plan) Matches(ids []string) error {
 		}
 	}
 	return nil
+}
+
+// Gather returns the out-of-fold logits of all bags in their order, N×K. of returns the logits of the bags that a fold
+// holds out, in the order of HeldOut. NaN is refused with bag and class.
+func (p *Plan) Gather(classes int, of func(fold int) ([]float32, error)) ([]float32, error) {
+	all := make([]float32, len(p.IDs)*classes)
+	for fold := range p.Folds {
+		logits, err := of(fold)
+		if err != nil {
+			return nil, err
+		}
+		bags := p.HeldOut(fold)
+		if len(logits) != len(bags)*classes {
+			return nil, fmt.Errorf("fold %d: %d logits for %d samples × %d classes: %w",
+				fold, len(logits), len(bags), classes, ErrScores)
+		}
+		for i, o := range logits {
+			bag, class := bags[i/classes], i%classes
+			if o != o {
+				return nil, fmt.Errorf("fold %d: sample %q, class %d: the logit is NaN: %w", fold, p.IDs[bag], class+1, ErrScores)
+			}
+			all[bag*classes+class] = o
+		}
+	}
+	return all, nil
 }

@@ -15,7 +15,6 @@
 //	then in each round
 //	  Fit(posteriors)            rho_1 of the last logits and rates: a few epochs on them as soft targets
 //	  Logits                     of the net that has learned
-//	  Options.AfterRound         the rates and the likelihood of the round
 //
 // Logits scores the training set in order, one row for each bag. All scores must be finite, so remove
 // unreadable bags from the set first. Fit turns the posteriors into a float32 matrix of soft targets for a

@@ -38,9 +38,6 @@ type Options struct {
 	NoiseStep NoiseStep
 	Rounds    int     // at most
 	Tolerance float64 // ends when a round gains less log likelihood, in nats a bag
-	// AfterRound, where set, is called at the end of each round, counted from 1, with the rates, which it must not
-	// change or keep, and the log likelihood of all labels. Its error ends Run.
-	AfterRound func(round int, r labels.Rates, logLikelihood float64) error
 }
 
 // DefaultOptions are 200 rounds by counts, to 1e-9 nats a bag.
@@ -61,16 +58,14 @@ func (o Options) Validate() error {
 
 // Result is where EM ended.
 type Result struct {
-	Rates      labels.Rates
-	Posteriors []float64 // rho_1 of the last E-step
+	Rates labels.Rates
 	// LogLikelihood of all labels, log p(z), before the first round and after each.
 	LogLikelihood []float64
-	Converged     bool
 }
 
 // Run alternates between the E-step, rho_1 = p(y=1|z,I), and the M-steps of classifier and rates, from the
 // classifier as it is and the given rates. Errors wrap eval.ErrShape or eval.ErrValue, or come from the
-// classifier, Options.AfterRound or ctx, with the round.
+// classifier or ctx, with the round.
 func Run(ctx context.Context, classifier Classifier, labels []uint8, bags, classes int, start labels.Rates,
 	o Options) (*Result, error) {
 	if err := o.Validate(); err != nil {
@@ -81,13 +76,12 @@ func Run(ctx context.Context, classifier Classifier, labels []uint8, bags, class
 	}
 	s := &state{
 		labels:     labels,
-		bags:       bags,
 		classes:    classes,
 		logits:     make([]float64, len(labels)),
 		posteriors: make([]float64, len(labels)),
 	}
 	s.rates.Q01, s.rates.Q10 = slices.Clone(start.Q01), slices.Clone(start.Q10)
-	r := &Result{Rates: s.rates, Posteriors: s.posteriors}
+	r := &Result{Rates: s.rates}
 	if err := classifier.Logits(s.logits); err != nil {
 		return nil, fmt.Errorf("em: logits at the start: %w", err)
 	}
@@ -103,13 +97,7 @@ func Run(ctx context.Context, classifier Classifier, labels []uint8, bags, class
 		}
 		gain := now - r.LogLikelihood[round]
 		r.LogLikelihood = append(r.LogLikelihood, now)
-		if o.AfterRound != nil {
-			if err := o.AfterRound(round+1, r.Rates, now); err != nil {
-				return nil, fmt.Errorf("em: after round %d of %d: %w", round+1, o.Rounds, err)
-			}
-		}
 		if math.Abs(gain) < o.Tolerance*float64(bags) {
-			r.Converged = true
 			break
 		}
 	}
@@ -142,7 +130,7 @@ func check(labels []uint8, bags, classes int, start labels.Rates) error {
 // state is where EM stands.
 type state struct {
 	labels             []uint8
-	bags, classes      int
+	classes            int
 	logits, posteriors []float64
 	rates              labels.Rates
 }
