@@ -39,43 +39,13 @@ func (c *Clips) Close() error { return c.reader.Close() }
 // Len is the number of clips.
 func (c *Clips) Len() int { return c.reader.Len() }
 
-// read decodes a frame of a clip.
-func (c *Clips) read(ctx context.Context, record *shard.Record, frame int, pic *picture.Picture,
-	limits picture.Limits) (err error) {
-	buffer := c.buffers.Get().(*[]byte)
-	defer c.buffers.Put(buffer)
-	if *buffer, err = c.load(ctx, record, frame, *buffer, limits); err != nil {
-		return err
-	}
-	if err := picture.Decode(*buffer, pic, limits.MaxPixels); err != nil {
-		return fmt.Errorf("cannot decode %s: %w", framePlace(record, frame), err)
-	}
-	if pic.Width != record.PictureWidth || pic.Height != record.PictureHeight {
-		return fmt.Errorf("%w: %s has %d×%d pixels, the index says %d×%d", ErrCorrupt, framePlace(record, frame),
-			pic.Width, pic.Height, record.PictureWidth, record.PictureHeight)
-	}
-	return nil
-}
-
-// load reads the picture of a frame into buffer, undecoded.
-func (c *Clips) load(ctx context.Context, record *shard.Record, frame int, buffer []byte,
-	limits picture.Limits) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
-		return buffer, err
-	}
-	if frame < 0 || frame >= len(record.Frames) {
-		return buffer, fmt.Errorf("%w: the clip %q has %d frames, there is no frame %d",
-			ErrCorrupt, Excerpt(record.Clip), len(record.Frames), frame)
-	}
-	if size := record.Frames[frame].Size; size > limits.MaxBytes {
-		return buffer, fmt.Errorf("%w: frame %d of the clip %q has %d bytes, more than the limit of %d",
-			ErrCorrupt, frame, Excerpt(record.Clip), size, limits.MaxBytes)
-	}
-	buffer, err := c.reader.ReadFrame(record, frame, buffer)
+// record returns the frames of a clip by its place in the index. The record must not be changed.
+func (c *Clips) record(clip int) (*shard.Record, error) {
+	record, err := c.records.get(clip)
 	if err != nil {
-		return buffer, unusable(err)
+		return nil, unusable(fmt.Errorf("frames: %w", err))
 	}
-	return buffer, nil
+	return record, nil
 }
 
 // framePlace returns the location of a frame.
@@ -148,39 +118,78 @@ func (t *ClipTable) Has(clip string) error {
 
 // Source gives the frames of clips by name: bag i is ids[i].
 func (t *ClipTable) Source(ids []string) (*ClipSource, error) {
-	s := &ClipSource{clips: t.clips, limits: picture.DefaultLimits(), bags: make([]*shard.Record, len(ids))}
+	bags := make([]*shard.Record, len(ids))
 	for i, id := range ids {
 		at, err := t.Find(id)
 		if err != nil {
 			return nil, fmt.Errorf("frames: sample %d (%s): %w", i, Excerpt(id), err)
 		}
-		s.bags[i] = &t.records[at]
+		bags[i] = &t.records[at]
 	}
-	return s, nil
+	return &ClipSource{t.clips, func(bag int) (*shard.Record, error) {
+		if bag < 0 || bag >= len(bags) {
+			return nil, fmt.Errorf("frames: there is no sample %d among %d", bag, len(bags))
+		}
+		return bags[bag], nil
+	}}, nil
 }
 
-// ClipSource gives the frames of some clips, a bag each.
+// ClipSource gives the frames of clips, a bag each.
 type ClipSource struct {
 	clips  *Clips
-	limits picture.Limits
-	bags   []*shard.Record
+	record func(bag int) (*shard.Record, error)
 }
 
-// Frames is the number of frames of a bag.
-func (s *ClipSource) Frames(bag int) int { return len(s.bags[bag].Frames) }
+// Frames is the number of frames of a bag; 0 if its line of the index cannot be used, which Read reports.
+func (s *ClipSource) Frames(bag int) int {
+	record, err := s.record(bag)
+	if err != nil {
+		return 0
+	}
+	return len(record.Frames)
+}
 
 // Read decodes a frame. The error names file, clip and frame, and wraps ErrCorrupt unless the system
 // itself has failed.
-func (s *ClipSource) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
-	if bag < 0 || bag >= len(s.bags) {
-		return fmt.Errorf("frames: there is no sample %d among %d", bag, len(s.bags))
+func (s *ClipSource) Read(ctx context.Context, bag, frame int, pic *picture.Picture) (err error) {
+	buffer := s.clips.buffers.Get().(*[]byte)
+	defer s.clips.buffers.Put(buffer)
+	if *buffer, err = s.ReadEncoded(ctx, bag, frame, *buffer); err != nil {
+		return err
 	}
-	return s.clips.read(ctx, s.bags[bag], frame, pic, s.limits)
+	record, err := s.record(bag)
+	if err != nil {
+		return err
+	}
+	if err := picture.Decode(*buffer, pic); err != nil {
+		return fmt.Errorf("cannot decode %s: %w", framePlace(record, frame), err)
+	}
+	if pic.Width != record.PictureWidth || pic.Height != record.PictureHeight {
+		return fmt.Errorf("%w: %s has %d×%d pixels, the index says %d×%d", ErrCorrupt, framePlace(record, frame),
+			pic.Width, pic.Height, record.PictureWidth, record.PictureHeight)
+	}
+	return nil
 }
 
-// WithMaxPixels returns a source of the same frames that refuses frames of more than n pixels.
-func (s *ClipSource) WithMaxPixels(n int) (Source, error) {
-	limited := *s
-	limited.limits.MaxPixels = n
-	return &limited, limited.limits.Validate()
+// ReadEncoded reads the picture of a frame as it is stored; see the function of that name.
+func (s *ClipSource) ReadEncoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return buffer, err
+	}
+	record, err := s.record(bag)
+	if err != nil {
+		return buffer, err
+	}
+	if frame < 0 || frame >= len(record.Frames) {
+		return buffer, fmt.Errorf("%w: the clip %q has %d frames, there is no frame %d",
+			ErrCorrupt, Excerpt(record.Clip), len(record.Frames), frame)
+	}
+	if size := record.Frames[frame].Size; size > picture.MaxFileBytes {
+		return buffer, fmt.Errorf("%w: frame %d of the clip %q has %d bytes, more than the limit of %d",
+			ErrCorrupt, frame, Excerpt(record.Clip), size, picture.MaxFileBytes)
+	}
+	if buffer, err = s.clips.reader.ReadFrame(record, frame, buffer); err != nil {
+		return buffer, unusable(err)
+	}
+	return buffer, nil
 }

@@ -36,7 +36,7 @@ type Config struct {
 	// out; one more ends the epoch with an error that names the first, so 0 allows none.
 	MaxBadSamples int
 	DropLast      bool            // leave out a last batch of fewer bags
-	MaxPixels     int             // pictures with more pixels are refused; 0 leaves the limit of the Source
+	MaxPixels     int             // pictures with more pixels are refused; 0 is picture.DefaultMaxPixels
 	Decoder       picture.Decoder // for JPEG files; the zero value is DecoderGo
 	// Standard scales feature vectors; nil leaves them as they are.
 	Standard *Standard
@@ -75,7 +75,7 @@ const Unknown = -1
 func DefaultConfig() Config {
 	return Config{
 		BatchSize: 32, Size: 224, Fit: picture.FitSquare, Flip: true, Shuffle: true, Seed: 1,
-		Workers: 2, Prefetch: 4, MaxPixels: picture.DefaultLimits().MaxPixels,
+		Workers: 2, Prefetch: 4, MaxPixels: picture.DefaultMaxPixels,
 	}
 }
 

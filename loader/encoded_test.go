@@ -24,7 +24,7 @@ func TestReadEncoded_GivesTheBytesOfAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chosen := chosenSource{source, []int{2, 1}}
+	chosen := placedSource{source, chosenBags{2, 1}}
 	for _, c := range []struct {
 		source Source
 		bag    int

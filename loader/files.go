@@ -17,11 +17,10 @@ import (
 type FileSource struct {
 	folder string
 	files  []string
-	limits picture.Limits
 	reads  *sync.Pool // holds *[]byte: the bytes of a file while it is decoded
 }
 
-// NewFileSource takes paths with slashes, relative to a folder or absolute, and DefaultLimits. It looks for the folder,
+// NewFileSource takes paths with slashes, relative to a folder or absolute. It looks for the folder,
 // but reads no file: one that is missing or broken is reported when it is read.
 func NewFileSource(folder string, files []string) (*FileSource, error) {
 	switch info, err := os.Stat(folder); {
@@ -31,7 +30,7 @@ func NewFileSource(folder string, files []string) (*FileSource, error) {
 		return nil, fmt.Errorf("pictures: %q is no folder", folder)
 	}
 	reads := &sync.Pool{New: func() any { return new([]byte) }}
-	return &FileSource{folder: folder, files: files, limits: picture.DefaultLimits(), reads: reads}, nil
+	return &FileSource{folder: folder, files: files, reads: reads}, nil
 }
 
 // PathIn returns the path of a file whose slash-separated name is absolute or relative to a folder.
@@ -42,47 +41,35 @@ func PathIn(folder, file string) string {
 	return filepath.Join(folder, filepath.FromSlash(file))
 }
 
-// WithLimits returns a source of the same files with other limits.
-func (s *FileSource) WithLimits(limits picture.Limits) (*FileSource, error) {
-	if err := limits.Validate(); err != nil {
-		return nil, err
-	}
-	limited := *s
-	limited.limits = limits
-	return &limited, nil
-}
-
-// Limits returns the limits of its pictures.
-func (s *FileSource) Limits() picture.Limits { return s.limits }
-
-// WithMaxPixels is a source of the same files that refuses pictures of more than n pixels.
-func (s *FileSource) WithMaxPixels(n int) (Source, error) {
-	limits := s.limits
-	limits.MaxPixels = n
-	return s.WithLimits(limits)
-}
-
 // Frames is 1.
 func (s *FileSource) Frames(int) int { return 1 }
 
 // Read decodes file bag as picture.Decode describes. The error names the file, its index and its
 // size, and wraps ErrCorrupt unless the system itself has failed (too many open files, no memory).
-func (s *FileSource) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := s.has(bag, frame); err != nil {
-		return err
-	}
+func (s *FileSource) Read(ctx context.Context, bag, frame int, pic *picture.Picture) (err error) {
 	buffer := s.reads.Get().(*[]byte)
 	defer s.reads.Put(buffer)
-	if err := s.load(s.files[bag], buffer); err != nil {
-		return fmt.Errorf("cannot read %q (image %d): %w", s.files[bag], bag, err)
+	if *buffer, err = s.ReadEncoded(ctx, bag, frame, *buffer); err != nil {
+		return err
 	}
-	if err := picture.Decode(*buffer, pic, s.limits.MaxPixels); err != nil {
+	if err := picture.Decode(*buffer, pic); err != nil {
 		return fmt.Errorf("cannot decode %q (image %d, %d bytes): %w", s.files[bag], bag, len(*buffer), err)
 	}
 	return nil
+}
+
+// ReadEncoded reads the file of a bag as it is stored; see the function of that name.
+func (s *FileSource) ReadEncoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return buffer, err
+	}
+	if err := s.has(bag, frame); err != nil {
+		return buffer, err
+	}
+	if err := s.load(s.files[bag], &buffer); err != nil {
+		return buffer, fmt.Errorf("cannot read %q (image %d): %w", s.files[bag], bag, err)
+	}
+	return buffer, nil
 }
 
 func (s *FileSource) has(bag, frame int) error {
@@ -104,8 +91,8 @@ func (s *FileSource) load(name string, buffer *[]byte) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%w: not a regular file but %v", ErrCorrupt, info.Mode().Type())
 	}
-	if info.Size() > s.limits.MaxBytes {
-		return fmt.Errorf("%w: %d bytes are more than the limit of %d", ErrCorrupt, info.Size(), s.limits.MaxBytes)
+	if info.Size() > picture.MaxFileBytes {
+		return fmt.Errorf("%w: %d bytes are more than the limit of %d", ErrCorrupt, info.Size(), picture.MaxFileBytes)
 	}
 	file, err := os.Open(path)
 	if err != nil {

@@ -128,21 +128,14 @@ func TestFileSource_Limits(t *testing.T) {
 		t.Fatal(err)
 	}
 	source := newTestSource(t, root, "a.png")
-	for _, limits := range []picture.Limits{{MaxPixels: 399, MaxBytes: 1 << 20},
-		{MaxPixels: 400, MaxBytes: int64(len(data)) - 1}} {
-		limited, err := source.WithLimits(limits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := limited.Read(context.Background(), 0, 0, new(picture.Picture)); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%+v: %v", limits, err)
-		}
+	if err := source.Read(t.Context(), 0, 0, &picture.Picture{MaxPixels: 399}); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("400 pixels at a limit of 399: %v", err)
 	}
-	for _, limits := range []picture.Limits{{}, {MaxPixels: 1}, {MaxPixels: 1, MaxBytes: 1 << 40},
-		{MaxPixels: picture.PixelCeiling + 1, MaxBytes: 1}} {
-		if _, err := source.WithLimits(limits); err == nil {
-			t.Errorf("%+v: no error", limits)
-		}
+	if err := os.Truncate(filepath.Join(root, "a.png"), picture.MaxFileBytes+1); err != nil {
+		t.Fatal(err)
+	}
+	if err := source.Read(t.Context(), 0, 0, new(picture.Picture)); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("a file that is too large: %v", err)
 	}
 	if err := source.Read(context.Background(), 1, 0, new(picture.Picture)); err == nil {
 		t.Error("index 1 of 1: no error")

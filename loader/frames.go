@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"nmn/internal/parallel"
-	"nmn/loader/picture"
 	"sort"
 	"strconv"
 )
@@ -29,9 +28,9 @@ func Frames(ctx context.Context, s *Set) (*Set, *FrameIndex, error) {
 		return nil, nil, fmt.Errorf("%s: %w", frames.Name, err)
 	}
 	if s.Source != nil {
-		frames.Source = singleFrames{s.Source, index}
+		frames.Source = placedSource{s.Source, index}
 	} else {
-		frames.Vectors = singleVectors{s.Vectors, index}
+		frames.Vectors = placedVectors{s.Vectors, index}
 	}
 	return frames, index, nil
 }
@@ -180,40 +179,5 @@ func (x *FrameIndex) place(bag, frame int) (video, position int, err error) {
 	return video, position, nil
 }
 
-// singleFrames gives the frames of another Source, each as a bag.
-type singleFrames struct {
-	from  Source
-	index *FrameIndex
-}
-
-func (s singleFrames) Frames(int) int { return 1 }
-
-func (s singleFrames) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
-	video, position, err := s.index.place(bag, frame)
-	if err != nil {
-		return err
-	}
-	return s.from.Read(ctx, video, position, pic)
-}
-
-// WithMaxPixels lets a Loader apply its own limit, where the underlying Source can.
-func (s singleFrames) WithMaxPixels(n int) (Source, error) {
-	from, err := limitPixels(s.from, n)
-	return singleFrames{from, s.index}, err
-}
-
-// singleVectors gives the frames of other Vectors, each as a bag.
-type singleVectors struct {
-	Vectors
-	index *FrameIndex
-}
-
-func (s singleVectors) Frames(int) int { return 1 }
-
-func (s singleVectors) Read(ctx context.Context, bag, frame int, dst []float32) error {
-	video, position, err := s.index.place(bag, frame)
-	if err != nil {
-		return err
-	}
-	return s.Vectors.Read(ctx, video, position, dst)
-}
+// frames is 1.
+func (x *FrameIndex) frames(int, func(int) int) int { return 1 }

@@ -65,21 +65,6 @@ func (s *FileSource) Identity(_ context.Context, bag, frame int) (string, error)
 	return fmt.Sprintf("%s\x00%d\x00%d", path, info.Size(), info.ModTime().UnixNano()), nil
 }
 
-func (c chosenSource) Identity(ctx context.Context, bag, frame int) (string, error) {
-	if bag < 0 || bag >= len(c.indices) {
-		return "", fmt.Errorf("there is no sample %d among %d", bag, len(c.indices))
-	}
-	return Identity(ctx, c.from, c.indices[bag], frame)
-}
-
-func (s singleFrames) Identity(ctx context.Context, bag, frame int) (string, error) {
-	video, position, err := s.index.place(bag, frame)
-	if err != nil {
-		return "", err
-	}
-	return Identity(ctx, s.from, video, position)
-}
-
 // HeldVectors are vectors in memory.
 type HeldVectors struct {
 	Dim  int       // length of a vector

@@ -24,7 +24,7 @@ func TestIdentity_IsAnotherOneWhereAFileHasChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := func(bag int) string {
-		identity, err := Identity(t.Context(), chosenSource{source, []int{1, 0}}, bag, 0)
+		identity, err := Identity(t.Context(), placedSource{source, chosenBags{1, 0}}, bag, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,6 @@ import (
 type Loader struct {
 	set     *Set
 	config  Config
-	source  Source
 	draws   sampleDraws
 	augment *augment.Draws // nil if nothing is changed
 	classes int
@@ -68,18 +67,12 @@ func New(set *Set, config Config) (*Loader, error) {
 	if err != nil {
 		return nil, err
 	}
-	source := set.Source
-	if config.MaxPixels > 0 {
-		if source, err = limitPixels(source, config.MaxPixels); err != nil {
-			return nil, err
-		}
-	}
 	level, err := simd.Detect()
 	if err != nil {
 		return nil, fmt.Errorf("loader: %w", err)
 	}
 	return &Loader{
-		set: set, config: config, source: source, classes: classes, level: level,
+		set: set, config: config, classes: classes, level: level,
 		draws: newSampleDraws(config), augment: newAugment(config), seen: map[int]bool{}, room: picture.NewRoom(decodeBytes,
 			config.Workers),
 	}, nil

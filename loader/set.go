@@ -2,6 +2,8 @@ package loader
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"nmn/loader/picture"
 	"nmn/text"
@@ -15,31 +17,30 @@ var ErrCorrupt = picture.ErrCorrupt
 
 // Source gives the pixels of the frames of bags. It must be safe for concurrent use.
 //
-// A Source may have two more methods. WithMaxPixels(n int) (Source, error) returns the same pictures with a
-// limit on their pixels, which a Loader sets. ReadEncoded returns a file as it is stored, for the function of
-// that name.
+// A Source may have two more methods, ReadEncoded and Identity, for the functions of these names.
 type Source interface {
 	// Frames is the number of frames of bag i: 1 for an image, at least 1 for a video.
 	Frames(bag int) int
-	// Read decodes a frame into pic, growing pic.Pix where needed. A picture that cannot be
-	// decoded gives an error that wraps ErrCorrupt and names the file.
+	// Read decodes a frame into pic, as the settings of pic ask for, growing pic.Pix if needed. A picture that
+	// cannot be decoded gives an error that wraps ErrCorrupt and names the file.
 	Read(ctx context.Context, bag, frame int, pic *picture.Picture) error
 }
 
-// pixelLimiter is a Source that can refuse pictures by their size. A Loader applies the limit of its configuration
-// to it.
-type pixelLimiter interface {
-	// WithMaxPixels returns a Source of the same pictures that refuses pictures of more than n pixels.
-	WithMaxPixels(n int) (Source, error)
+// encodedSource is a Source of files that can be looked at as they are stored.
+type encodedSource interface {
+	// ReadEncoded reads the file of a frame into buffer, growing it where needed.
+	ReadEncoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error)
 }
 
-// limitPixels makes a Source refuse pictures of more than n pixels, if it supports such a limit.
-func limitPixels(s Source, n int) (Source, error) {
-	limited, ok := s.(pixelLimiter)
+// ReadEncoded reads the file of a frame as it is stored, undecoded, into buffer, which it grows if needed. If
+// a file cannot be read, the error wraps ErrCorrupt. If the Source has no files, as for scenes, the error
+// wraps errors.ErrUnsupported.
+func ReadEncoded(ctx context.Context, s Source, bag, frame int, buffer []byte) ([]byte, error) {
+	files, ok := s.(encodedSource)
 	if !ok {
-		return s, nil
+		return buffer, fmt.Errorf("pictures: a source of the kind %T has no files: %w", s, errors.ErrUnsupported)
 	}
-	return limited.WithMaxPixels(n)
+	return files.ReadEncoded(ctx, bag, frame, buffer)
 }
 
 // Vectors gives the feature vectors of the frames of bags, in place of pictures. It must be safe for

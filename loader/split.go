@@ -1,13 +1,11 @@
 package loader
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"nmn/internal/rng"
-	"nmn/loader/picture"
 
 	dense "gorgonia.org/tensor"
 )
@@ -37,8 +35,9 @@ func Subset(s *Set, name string, indices []int) (*Set, error) {
 		ByFrame:           s.ByFrame,
 		ByBlocks:          s.ByBlocks,
 	}
+	bags := chosenBags(slices.Clone(indices))
 	if s.Rows != nil {
-		part.Rows, part.survey = chosenRows{s.Rows, slices.Clone(indices)}, &survey{}
+		part.Rows, part.survey = chosenRows{s.Rows, bags}, &survey{}
 	} else {
 		part.IDs = pick(s.IDs, indices)
 	}
@@ -58,13 +57,13 @@ func Subset(s *Set, name string, indices []int) (*Set, error) {
 		part.CaptionsInUse = pick(s.CaptionsInUse, indices)
 	}
 	if s.Source != nil {
-		part.Source = chosenSource{s.Source, slices.Clone(indices)}
+		part.Source = placedSource{s.Source, bags}
 	}
 	if s.Pictures != nil {
-		part.Pictures = chosenSource{s.Pictures, slices.Clone(indices)}
+		part.Pictures = placedSource{s.Pictures, bags}
 	}
 	if s.Vectors != nil {
-		part.Vectors = chosenVectors{s.Vectors, slices.Clone(indices)}
+		part.Vectors = placedVectors{s.Vectors, bags}
 		part.Standard = s.Standard
 	}
 	return part, nil
@@ -101,42 +100,6 @@ func rows(m *dense.Dense, n int, indices []int) (*dense.Dense, error) {
 		copy(to[at*k:(at+1)*k], from[i*k:(i+1)*k])
 	}
 	return Matrix(to, k), nil
-}
-
-// chosenSource gives the pictures of some bags of another Source.
-type chosenSource struct {
-	from    Source
-	indices []int
-}
-
-func (c chosenSource) Frames(bag int) int { return c.from.Frames(c.indices[bag]) }
-
-func (c chosenSource) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
-	if bag < 0 || bag >= len(c.indices) {
-		return fmt.Errorf("there is no sample %d among %d", bag, len(c.indices))
-	}
-	return c.from.Read(ctx, c.indices[bag], frame, pic)
-}
-
-// WithMaxPixels lets a Loader apply its own limit, where the underlying Source can.
-func (c chosenSource) WithMaxPixels(n int) (Source, error) {
-	from, err := limitPixels(c.from, n)
-	return chosenSource{from, c.indices}, err
-}
-
-// chosenVectors gives the vectors of some bags of other Vectors.
-type chosenVectors struct {
-	Vectors
-	indices []int
-}
-
-func (c chosenVectors) Frames(bag int) int { return c.Vectors.Frames(c.indices[bag]) }
-
-func (c chosenVectors) Read(ctx context.Context, bag, frame int, dst []float32) error {
-	if bag < 0 || bag >= len(c.indices) {
-		return fmt.Errorf("there is no sample %d among %d", bag, len(c.indices))
-	}
-	return c.Vectors.Read(ctx, c.indices[bag], frame, dst)
 }
 
 // SplitHalves splits a set in two, as the paper splits val2014 into validation and test. The rule:

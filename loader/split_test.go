@@ -14,14 +14,13 @@ import (
 )
 
 // numberedSource paints bag i as one pixel of value i and has i+1 frames.
-type numberedSource struct{ limit int }
+type numberedSource struct{}
 
 func (numberedSource) Frames(bag int) int { return bag + 1 }
 func (numberedSource) Read(_ context.Context, bag, frame int, pic *picture.Picture) error {
 	pic.Width, pic.Height, pic.Pix = 1, 1, []uint8{uint8(bag), uint8(frame), 0}
 	return nil
 }
-func (numberedSource) WithMaxPixels(n int) (Source, error) { return numberedSource{n}, nil }
 
 func TestSubset_CarriesEverythingAlong(t *testing.T) {
 	s := captionSet(t, 6, 5)
@@ -69,16 +68,10 @@ func TestSubset_CarriesEverythingAlong(t *testing.T) {
 	}
 }
 
-func TestSubset_PassesThePixelLimitOn(t *testing.T) {
+func TestSubset_HasNothingThatTheSetLacks(t *testing.T) {
 	part, err := Subset(&Set{Name: "s", IDs: []string{"a"}, Source: numberedSource{}}, "p", []int{0})
 	if err != nil {
 		t.Fatal(err)
-	}
-	limited, err := part.Source.(interface {
-		WithMaxPixels(int) (Source, error)
-	}).WithMaxPixels(7)
-	if err != nil || limited.(chosenSource).from != (numberedSource{7}) {
-		t.Errorf("%v, %v", limited, err)
 	}
 	if part.Truth != nil || part.Captions != nil || part.Counts != nil {
 		t.Error("a subset has what the set lacks")

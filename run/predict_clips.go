@@ -74,8 +74,8 @@ func (m *Model) findClips(ctx context.Context, paths []string, r *Reading, ffmpe
 	}
 	found.close = func() error { return errors.Join(clips.Close(), remove()) }
 	r.skipped(clips.Skipped)
-	found.set, err = clips.Set(m.vocabulary, r.MaxPixels)
-	return found, err
+	found.set = clips.Set(m.vocabulary, r.MaxPixels)
+	return found, nil
 }
 
 // takeFrames takes the frames of videos into a folder, which remove removes. What cannot be read of a clip is noted

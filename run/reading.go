@@ -32,7 +32,7 @@ type Reading struct {
 
 // DefaultReading leaves out whatever cannot be read.
 func DefaultReading() Reading {
-	return Reading{Batch: 16, MaxBadSamples: math.MaxInt32, MaxPixels: picture.DefaultLimits().MaxPixels}
+	return Reading{Batch: 16, MaxBadSamples: math.MaxInt32, MaxPixels: picture.DefaultMaxPixels}
 }
 
 func (r *Reading) validate() error {

@@ -51,19 +51,17 @@ func At(ctx context.Context, set *loader.Set, from, to int, o Options) ([]Look, 
 
 // reader has the memory of one goroutine.
 type reader struct {
-	set       *loader.Set
-	maxPixels int
-	picture   picture.Picture
-	bytes     []byte
-	row       []float32
+	set     *loader.Set
+	picture picture.Picture
+	bytes   []byte
+	row     []float32
 }
 
 func newReader(set *loader.Set, o Options) *reader {
-	r := &reader{set: set, maxPixels: o.MaxPixels}
+	r := &reader{set: set, picture: picture.Picture{MaxPixels: o.MaxPixels, Orientation: o.Orientation}}
 	if set.Vectors != nil {
 		r.row = make([]float32, set.Vectors.Width())
 	}
-	r.picture.Orientation = o.Orientation
 	return r
 }
 
@@ -82,7 +80,7 @@ func (r *reader) look(ctx context.Context, bag int, l *Look) (err error) {
 	if source == nil {
 		return nil
 	}
-	if err := picture.Decode(r.bytes, &r.picture, r.maxPixels); err != nil {
+	if err := picture.Decode(r.bytes, &r.picture); err != nil {
 		*l = Look{}
 		return err
 	}

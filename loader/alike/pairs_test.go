@@ -38,7 +38,7 @@ func halved(t *testing.T, p *picture.Picture, quality int) *picture.Picture {
 func decoded(t *testing.T, file []byte) *picture.Picture {
 	t.Helper()
 	var p picture.Picture
-	if err := picture.Decode(file, &p, 1<<24); err != nil {
+	if err := picture.Decode(file, &p); err != nil {
 		t.Fatal(err)
 	}
 	return &p

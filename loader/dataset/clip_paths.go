@@ -146,26 +146,17 @@ func (c *ClipPaths) Paths() []string {
 
 // Set is a set of the clips, each named by its path, without labels. The frames of videos must be there. Pictures of
 // more than maxPixels pixels are not decoded; 0 sets no limit but picture.PixelCeiling.
-func (c *ClipPaths) Set(v *text.Vocabulary, maxPixels int) (*loader.Set, error) {
+func (c *ClipPaths) Set(v *text.Vocabulary, maxPixels int) *loader.Set {
 	maxPixels = cmp.Or(maxPixels, picture.PixelCeiling)
 	s := &clipPathSource{clips: c.Clips, offsets: make([]int, len(c.Clips))}
-	s.pictures = pathSource{maxPixels: maxPixels, maxBytes: int64(picture.DefaultLimits().MaxBytes)}
-	limited := map[*loader.ClipSource]loader.Source{}
+	s.pictures = pathSource{maxPixels: maxPixels, maxBytes: picture.MaxFileBytes}
 	for i := range c.Clips {
 		clip := &c.Clips[i]
 		s.offsets[i] = len(s.pictures.files)
 		s.pictures.files = append(s.pictures.files, clip.Frames...)
-		if clip.from == nil || limited[clip.from] != nil {
-			continue
-		}
-		var err error
-		if limited[clip.from], err = clip.from.WithMaxPixels(maxPixels); err != nil {
-			return nil, err
-		}
 	}
-	s.indexed = limited
 	return &loader.Set{Name: "clips", Vocabulary: v, IDs: c.Paths(), Labels: unknownLabels(len(c.Clips), v.Len()),
-		Source: s}, nil
+		Source: s}
 }
 
 // clipPathSource reads the frames of clips from anywhere.
@@ -173,7 +164,6 @@ type clipPathSource struct {
 	clips    []ClipPath
 	pictures pathSource // all frames that are files
 	offsets  []int      // the first of each clip there
-	indexed  map[*loader.ClipSource]loader.Source
 }
 
 // Frames and Read implement loader.Source. A clip that cannot be used has one frame, whose error gives the
@@ -192,7 +182,8 @@ func (s *clipPathSource) Read(ctx context.Context, bag, frame int, pic *picture.
 	case clip.Err != nil:
 		return fmt.Errorf("%s: %w", clip.Path, badClip{clip.Err})
 	case clip.from != nil:
-		if err := s.indexed[clip.from].Read(ctx, clip.bag, frame, pic); err != nil {
+		pic.MaxPixels = s.pictures.maxPixels
+		if err := clip.from.Read(ctx, clip.bag, frame, pic); err != nil {
 			return fmt.Errorf("%s: %w", clip.Path, err)
 		}
 		return nil

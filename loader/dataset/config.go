@@ -144,7 +144,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Seed: 1, ValidationShare: .1, TestShare: .1, CaptionsPerSample: 5, VocabularySize: 1000, MinCount: 1,
-		KeepFunctionWords: true, MaxPixels: picture.DefaultLimits().MaxPixels, FlipSpread: .5, ShuffleWindow: 16,
+		KeepFunctionWords: true, MaxPixels: picture.DefaultMaxPixels, FlipSpread: .5, ShuffleWindow: 16,
 		Features: FeatureConfig{Standardise: true, Missing: MissingError, MemoryLimit: features.DefaultLimit >> 30},
 	}
 }

@@ -142,7 +142,7 @@ func PictureIDs(paths, files []string) []string {
 // maxPixels pixels are not decoded; 0 sets no limit but picture.PixelCeiling.
 func Pictures(files []string, v *text.Vocabulary, maxPixels int) *loader.Set {
 	return &loader.Set{Name: "pictures", Vocabulary: v, IDs: files, Labels: unknownLabels(len(files), v.Len()),
-		Source: &pathSource{files, cmp.Or(maxPixels, picture.PixelCeiling), int64(picture.DefaultLimits().MaxBytes)}}
+		Source: &pathSource{files, cmp.Or(maxPixels, picture.PixelCeiling), picture.MaxFileBytes}}
 }
 
 // unknownLabels are the bags×classes labels of a set without labels. They are never read.
@@ -166,7 +166,8 @@ func (s *pathSource) Read(ctx context.Context, bag, _ int, pic *picture.Picture)
 	}
 	data, err := s.load(s.files[bag])
 	if err == nil {
-		err = picture.Decode(data, pic, s.maxPixels)
+		pic.MaxPixels = s.maxPixels
+		err = picture.Decode(data, pic)
 	}
 	if err != nil && !errors.Is(err, loader.ErrCorrupt) {
 		err = fmt.Errorf("%w: %w", loader.ErrCorrupt, err)

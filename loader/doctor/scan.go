@@ -102,7 +102,8 @@ func (s *scan) run(ctx context.Context) error {
 	group, within := errgroup.WithContext(ctx)
 	for worker := range s.o.Workers {
 		group.Go(func() error {
-			w := scanWorker{scan: s, number: worker}
+			w := scanWorker{scan: s, number: worker,
+				pic: picture.Picture{MaxPixels: s.o.MaxPixels, Orientation: s.o.Orientation}}
 			for {
 				at := int(s.next.Add(1)) - 1
 				if at >= len(s.looks) {
@@ -193,11 +194,10 @@ func (w *scanWorker) stored(ctx context.Context, source loader.Source, l *look, 
 	if picture.StoredOrientation(w.file) != 1 {
 		l.state |= isTurned
 	}
-	w.pic.Orientation = w.o.Orientation
 	if !w.decode[at] {
 		return nil
 	}
-	if err := picture.Decode(w.file, &w.pic, w.o.MaxPixels); err != nil {
+	if err := picture.Decode(w.file, &w.pic); err != nil {
 		// The source returns the same error, and names the file.
 		if named := source.Read(ctx, int(l.bag), int(l.frame), &w.pic); named != nil {
 			return named

@@ -71,17 +71,6 @@ func (s *Source) Identity(ctx context.Context, bag, frame int) (string, error) {
 	return s.files.Identity(ctx, file, 0)
 }
 
-// WithMaxPixels is a source of the same files that refuses pictures of more than n pixels.
-func (s *Source) WithMaxPixels(n int) (loader.Source, error) {
-	limits := s.files.Limits()
-	limits.MaxPixels = n
-	files, err := s.files.WithLimits(limits)
-	if err != nil {
-		return nil, err
-	}
-	return &Source{manifest: s.manifest, lines: s.lines, files: files, offsets: s.offsets}, nil
-}
-
 // encoded reads the file of a frame as it is stored; see ReadEncoded.
 func (s *Source) ReadEncoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
 	file, err := s.place(bag, frame)

@@ -2,6 +2,7 @@ package picture
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 )
 
@@ -14,10 +15,10 @@ import (
 // interpolated linearly, as libjpeg does by default; the pixels of package picture/jpeg equal libjpeg's.
 // pic.Orientation selects whether the orientation in the file is applied.
 //
-// A picture of more than maxPixels pixels is refused after reading its header, before memory is allocated. So
+// A picture of more than pic.MaxPixels pixels is refused after reading its header, before memory is allocated. So
 // is a file that is too short for the pixels that its header claims, and a JPEG of more than 256 scans. All
-// errors wrap ErrCorrupt; pic is then undefined.
-func Decode(data []byte, pic *Picture, maxPixels int) (err error) {
+// errors wrap ErrCorrupt; the pixels are then undefined.
+func Decode(data []byte, pic *Picture) (err error) {
 	defer func() { // a fault of a decoder must cost one picture, not the training run
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("%w: the decoder failed: %v", ErrCorrupt, fault)
@@ -36,16 +37,16 @@ func Decode(data []byte, pic *Picture, maxPixels int) (err error) {
 			format.bytesPerPixel += turnBytes
 		}
 	}
-	if err := pic.decode(data, format, maxPixels); err != nil {
+	if err := pic.decode(data, format); err != nil {
 		return err
 	}
 	pic.turn(orientation)
 	return nil
 }
 
-func (p *Picture) decode(data []byte, format fileFormat, maxPixels int) error {
+func (p *Picture) decode(data []byte, format fileFormat) error {
 	if format.name == jpegFormat {
-		if done, err := p.decodeJPEG(data, format, maxPixels); done {
+		if done, err := p.decodeJPEG(data, format); done {
 			return err
 		}
 	}
@@ -53,7 +54,7 @@ func (p *Picture) decode(data []byte, format fileFormat, maxPixels int) error {
 	if err != nil {
 		return fmt.Errorf("%w: %s header: %w", ErrCorrupt, format.name, err)
 	}
-	if err := format.check(data, header.Width, header.Height, maxPixels); err != nil {
+	if err := p.check(data, &format, header.Width, header.Height); err != nil {
 		return err
 	}
 	p.take(header.Width, header.Height, format.bytesPerPixel)
@@ -70,24 +71,18 @@ func (p *Picture) decode(data []byte, format fileFormat, maxPixels int) error {
 }
 
 // check refuses a file whose header claims a size that is too large, or more than the file can hold.
-func (f *fileFormat) check(data []byte, width, height, maxPixels int) error {
-	if err := checkSize(width, height, maxPixels); err != nil {
-		return err
+func (p *Picture) check(data []byte, f *fileFormat, width, height int) error {
+	most := cmp.Or(p.MaxPixels, DefaultMaxPixels)
+	if width <= 0 || height <= 0 {
+		return fmt.Errorf("%w: it has %d×%d pixels", ErrCorrupt, width, height)
+	}
+	if width > most/height {
+		return fmt.Errorf("%w: %d×%d pixels are more than the limit of %d; shrink it or raise the limit",
+			ErrCorrupt, width, height, most)
 	}
 	if least := f.leastBytes(data, int64(width)*int64(height)); int64(len(data)) < least {
 		return fmt.Errorf("%w: %s of %d×%d pixels in %d bytes, at least %d are needed: the file is cut short",
 			ErrCorrupt, f.name, width, height, len(data), least)
-	}
-	return nil
-}
-
-func checkSize(width, height, maxPixels int) error {
-	if width <= 0 || height <= 0 {
-		return fmt.Errorf("%w: it has %d×%d pixels", ErrCorrupt, width, height)
-	}
-	if width > maxPixels/height {
-		return fmt.Errorf("%w: %d×%d pixels are more than the limit of %d; shrink it or raise the limit",
-			ErrCorrupt, width, height, maxPixels)
 	}
 	return nil
 }

@@ -20,8 +20,6 @@ import (
 	"nmn/kernels/simd"
 )
 
-const testMaxPixels = 1 << 20
-
 func encodePNG(t testing.TB, img image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -105,7 +103,7 @@ func TestDecode_ColourModels(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var pic Picture
-			if err := Decode(encodePNG(t, img), &pic, testMaxPixels); err != nil {
+			if err := Decode(encodePNG(t, img), &pic); err != nil {
 				t.Fatal(err)
 			}
 			if pic.Width != w || pic.Height != h {
@@ -132,7 +130,7 @@ func TestDecode_JPEGIsClose(t *testing.T) {
 	}
 	for name, img := range map[string]image.Image{"colour": source, "grey": grey} {
 		var pic Picture
-		if err := Decode(encodedJPEG(t, img), &pic, testMaxPixels); err != nil {
+		if err := Decode(encodedJPEG(t, img), &pic); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 101 * 67 {
@@ -188,12 +186,12 @@ func TestDecode_IsTheSameAtEveryLevel(t *testing.T) {
 	for _, width := range []int{1, 9, 10, 61} {
 		data := encodedJPEG(t, smooth(width, 33))
 		var want Picture
-		if err := Decode(data, &want, testMaxPixels); err != nil {
+		if err := Decode(data, &want); err != nil {
 			t.Fatal(err)
 		}
 		for _, level := range simd.Levels() {
 			got := Picture{Level: level}
-			if err := Decode(data, &got, testMaxPixels); err != nil || !bytes.Equal(got.Pix, want.Pix) {
+			if err := Decode(data, &got); err != nil || !bytes.Equal(got.Pix, want.Pix) {
 				t.Errorf("%s: width %d: %v, or other pixels", level, width, err)
 			}
 		}
@@ -220,7 +218,7 @@ func TestDecode_GIFFrameSmallerThanScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	var pic Picture
-	if err := Decode(b.Bytes(), &pic, testMaxPixels); err != nil {
+	if err := Decode(b.Bytes(), &pic); err != nil {
 		t.Fatal(err)
 	}
 	inside, outside := 3*(1*6+2), 3*(1*6+1)
@@ -250,7 +248,7 @@ func TestDecode_Hostile(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		var pic Picture
-		err := Decode(data, &pic, testMaxPixels)
+		err := Decode(data, &pic)
 		runtime.ReadMemStats(&after)
 		if !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%s: %v, want ErrCorruptPicture", name, err)
@@ -263,10 +261,10 @@ func TestDecode_Hostile(t *testing.T) {
 
 func TestDecode_LimitIsExact(t *testing.T) {
 	data := encodePNG(t, smooth(10, 7))
-	if err := Decode(data, new(Picture), 70); err != nil {
+	if err := Decode(data, &Picture{MaxPixels: 70}); err != nil {
 		t.Errorf("70 pixels at a limit of 70: %v", err)
 	}
-	if err := Decode(data, new(Picture), 69); !errors.Is(err, ErrCorrupt) {
+	if err := Decode(data, &Picture{MaxPixels: 69}); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("70 pixels at a limit of 69: %v", err)
 	}
 }
@@ -275,7 +273,7 @@ func TestDecode_LimitIsExact(t *testing.T) {
 func TestDecode_FlatPicturesAreNotTooShort(t *testing.T) {
 	flat := image.NewGray(image.Rect(0, 0, 2000, 500))
 	for name, data := range map[string][]byte{"png": encodePNG(t, flat), "jpeg": encodedJPEG(t, flat)} {
-		if err := Decode(data, new(Picture), testMaxPixels); err != nil {
+		if err := Decode(data, new(Picture)); err != nil {
 			t.Errorf("%s of %d bytes: %v", name, len(data), err)
 		}
 	}
@@ -296,8 +294,8 @@ func FuzzDecode(f *testing.F) {
 		f.Add(decoded64(f, text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		pic := Picture{Orientation: OrientationApply}
-		err := Decode(data, &pic, 1<<16)
+		pic := Picture{Orientation: OrientationApply, MaxPixels: 1 << 16}
+		err := Decode(data, &pic)
 		if err != nil {
 			// Panics of decoders that are not ours are errors too.
 			ours := slices.Contains([]string{jpegFormat, pngFormat, "GIF"}, Format(data))
@@ -324,7 +322,7 @@ func BenchmarkDecode(b *testing.B) {
 	var pic Picture
 	b.SetBytes(640 * 480 * 3)
 	for b.Loop() {
-		if err := Decode(data, &pic, testMaxPixels); err != nil {
+		if err := Decode(data, &pic); err != nil {
 			b.Fatal(err)
 		}
 	}

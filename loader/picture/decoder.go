@@ -32,7 +32,7 @@ type jpegDecoder = jpeg.Decoder
 
 // decodeJPEG decodes a JPEG file by the decoder of the picture. done is false if the file's kind is left to
 // image/jpeg.
-func (p *Picture) decodeJPEG(data []byte, format fileFormat, maxPixels int) (done bool, err error) {
+func (p *Picture) decodeJPEG(data []byte, format fileFormat) (done bool, err error) {
 	if err := jpeg.CheckScans(data); err != nil {
 		return true, fmt.Errorf("%w: %s: %w", ErrCorrupt, format.name, err)
 	}
@@ -45,7 +45,7 @@ func (p *Picture) decodeJPEG(data []byte, format fileFormat, maxPixels int) (don
 	d := p.jpeg // taking room may release it from the picture
 	width, height, err := d.Header(data)
 	if err == nil {
-		if err := format.check(data, width, height, maxPixels); err != nil {
+		if err := p.check(data, &format, width, height); err != nil {
 			return true, err
 		}
 		p.take(width, height, ownJPEGBytes+format.bytesPerPixel-stdJPEGBytes)

@@ -2,7 +2,7 @@
 // turns pictures upright, and resizes them onto a square canvas.
 //
 //	var pic picture.Picture // keeps its memory from one file to the next
-//	if err := picture.Decode(data, &pic, picture.DefaultLimits().MaxPixels); err != nil {
+//	if err := picture.Decode(data, &pic); err != nil {
 //		... // wraps picture.ErrCorrupt: one bad file, not a reason to stop
 //	}
 //	width, height, err := resizer.Place(canvas, 224, &pic, picture.FitLongest)

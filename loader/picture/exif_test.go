@@ -78,10 +78,10 @@ func TestDecode_OrientationsAreApplied(t *testing.T) {
 			var stored Picture
 			pic := Picture{Orientation: OrientationApply}
 			for range 2 { // once more in the same memory
-				if err := Decode(data, &stored, testMaxPixels); err != nil {
+				if err := Decode(data, &stored); err != nil {
 					t.Fatal(err)
 				}
-				if err := Decode(data, &pic, testMaxPixels); err != nil {
+				if err := Decode(data, &pic); err != nil {
 					t.Fatal(err)
 				}
 				if turned := orientation > 4; stored.Width != width || turned && pic.Width != height ||
@@ -131,7 +131,7 @@ func TestStoredOrientation_OfNoSenseIsThatOfNone(t *testing.T) {
 		if Format(data) == "" || name[0] == 's' || name == "chunk beyond the end" {
 			continue
 		}
-		if err := Decode(data, &Picture{Orientation: OrientationApply, Level: simd.Generic}, testMaxPixels); err != nil {
+		if err := Decode(data, &Picture{Orientation: OrientationApply, Level: simd.Generic}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -69,7 +69,7 @@ func TestDecode_WebP(t *testing.T) {
 			{1, 14, [3]int{127, 127, 255}}}},
 	} {
 		pic := Picture{Orientation: OrientationApply}
-		if err := Decode(decoded64(t, c.file), &pic, testMaxPixels); err != nil || pic.Width != c.width ||
+		if err := Decode(decoded64(t, c.file), &pic); err != nil || pic.Width != c.width ||
 			pic.Height != c.height {
 			t.Errorf("%s: %d×%d, %v", name, pic.Width, pic.Height, err)
 			continue
@@ -114,12 +114,12 @@ func TestDecode_FormatsWithoutLossAreTheSame(t *testing.T) {
 		"16 bits": sixteen} {
 		files := stored(t, img)
 		var want Picture
-		if err := Decode(files["PNG"], &want, testMaxPixels); err != nil {
+		if err := Decode(files["PNG"], &want); err != nil {
 			t.Fatal(err)
 		}
 		for format, data := range files {
 			var got Picture
-			err := Decode(data, &got, testMaxPixels)
+			err := Decode(data, &got)
 			if err != nil || got.Width != want.Width || got.Height != want.Height || !bytes.Equal(got.Pix, want.Pix) {
 				t.Errorf("%s, %s: %d×%d differs, %v", name, format, got.Width, got.Height, err)
 			}
@@ -135,13 +135,13 @@ func TestDecode_ForeignFormatsAreNamed(t *testing.T) {
 		"HEIC": "\x00\x00\x00\x18ftypheic\x00\x00", "AVIF": "\x00\x00\x00\x20ftypavif", "JPEG XL": "\xff\x0a\x7f",
 		"JPEG 2000": "\x00\x00\x00\x0cjP  \r\n\x87\n\x00",
 	} {
-		err := Decode([]byte(start), new(Picture), testMaxPixels)
+		err := Decode([]byte(start), new(Picture))
 		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "convert") ||
 			Format([]byte(start)) != name || !slices.Contains(ForeignFormats(), name) {
 			t.Errorf("%s: %v, a %q", name, err, Format([]byte(start)))
 		}
 	}
-	if err := Decode([]byte("hello there"), new(Picture), testMaxPixels); err == nil || !strings.Contains(err.Error(),
+	if err := Decode([]byte("hello there"), new(Picture)); err == nil || !strings.Contains(err.Error(),
 		"68656c6c") {
 		t.Error(err)
 	}
@@ -158,12 +158,12 @@ func TestDecode_CutShortInEveryFormat(t *testing.T) {
 			if n%7 > 0 && n > 100 {
 				continue
 			}
-			if err := Decode(data[:n], new(Picture), testMaxPixels); err != nil && !errors.Is(err, ErrCorrupt) {
+			if err := Decode(data[:n], new(Picture)); err != nil && !errors.Is(err, ErrCorrupt) {
 				t.Errorf("%s, %d bytes: %v", name, n, err)
 			}
 		}
 		runtime.ReadMemStats(&after)
-		if err := Decode(data[:len(data)/2], new(Picture), testMaxPixels); err == nil && name != "TIFF" {
+		if err := Decode(data[:len(data)/2], new(Picture)); err == nil && name != "TIFF" {
 			t.Errorf("half of a %s is one", name)
 		}
 		if taken := after.TotalAlloc - before.TotalAlloc; taken > 256<<20 {
@@ -172,14 +172,14 @@ func TestDecode_CutShortInEveryFormat(t *testing.T) {
 	}
 	wide := bytes.Clone(files["BMP"])
 	wide[20], wide[24] = 1, 1 // 65,573×65,559 pixels
-	if err := Decode(wide, new(Picture), PixelCeiling); !errors.Is(err, ErrCorrupt) {
+	if err := Decode(wide, &Picture{MaxPixels: PixelCeiling}); !errors.Is(err, ErrCorrupt) {
 		t.Error(err)
 	}
 }
 
 func TestLeastBytes_FlatPicturesAreNotTooShort(t *testing.T) {
 	for name, data := range stored(t, image.NewGray(image.Rect(0, 0, 2000, 500))) {
-		if err := Decode(data, new(Picture), testMaxPixels); err != nil {
+		if err := Decode(data, new(Picture)); err != nil {
 			t.Errorf("%s of %d bytes: %v", name, len(data), err)
 		}
 	}

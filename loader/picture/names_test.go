@@ -27,7 +27,7 @@ func TestVideoFormat_KnowsVideosFromPictures(t *testing.T) {
 		}
 	}
 	var pic Picture
-	err := Decode([]byte("\x1a\x45\xdf\xa3 and more"), &pic, 100)
+	err := Decode([]byte("\x1a\x45\xdf\xa3 and more"), &pic)
 	if err == nil || !strings.Contains(err.Error(), "it is a video (Matroska or WebM)") ||
 		!strings.Contains(err.Error(), "nmn frames") {
 		t.Errorf("a video in the place of a picture: %v", err)

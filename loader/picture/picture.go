@@ -21,6 +21,7 @@ type Picture struct {
 	Level         simd.Level  // instruction set for conversion; no pixel depends on it
 	Decoder       Decoder     // for JPEG files; the zero value is DecoderGo
 	Orientation   Orientation // handling of the file's orientation; the zero value is OrientationIgnore
+	MaxPixels     int         // larger pictures are not decoded; 0 is DefaultMaxPixels
 	Room          *Room       // that decoders share; nil for no bound. Release gives back what a picture takes of it
 
 	jpeg   *jpegDecoder // made when it is first needed; it keeps its memory

@@ -13,7 +13,7 @@ func TestRoom_LargePicturesWaitForEachOther(t *testing.T) {
 		"grey": encodePNG(t, image.NewGray(image.Rect(0, 0, 100, 200)))}
 	room := NewRoom(200_000, 2) // 100,000 bytes are shared, 50,000 are each worker's: two do not fit
 	first := Picture{Room: room}
-	if err := Decode(files["JPEG"], &first, testMaxPixels); err != nil || first.taken != 100_000 {
+	if err := Decode(files["JPEG"], &first); err != nil || first.taken != 100_000 {
 		t.Fatalf("%d bytes, %v", first.taken, err)
 	}
 	if room.shared.TryAcquire(1) {
@@ -25,11 +25,11 @@ func TestRoom_LargePicturesWaitForEachOther(t *testing.T) {
 			var want Picture
 			got := Picture{Room: room}
 			for range 3 {
-				if err := Decode(data, &got, testMaxPixels); err != nil {
+				if err := Decode(data, &got); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
-			if err := Decode(data, &want, testMaxPixels); err != nil || !bytes.Equal(got.Pix, want.Pix) {
+			if err := Decode(data, &want); err != nil || !bytes.Equal(got.Pix, want.Pix) {
 				t.Errorf("%s: %v, or other pixels", name, err)
 			}
 			got.Release()
@@ -49,7 +49,7 @@ func TestRoom_LargePicturesWaitForEachOther(t *testing.T) {
 func TestRoom_SmallPicturesKeepTheirMemory(t *testing.T) {
 	pic := Picture{Room: NewRoom(1<<20, 2)}
 	data := encodedJPEG(t, smooth(20, 10))
-	if err := Decode(data, &pic, testMaxPixels); err != nil || pic.taken != 0 {
+	if err := Decode(data, &pic); err != nil || pic.taken != 0 {
 		t.Fatalf("%d bytes, %v", pic.taken, err)
 	}
 	pic.Release()

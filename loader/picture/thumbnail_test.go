@@ -95,7 +95,7 @@ func TestPNGLeastBytes_ByDepthAndChannels(t *testing.T) {
 // Nothing that a decoder does ends the program: here it has no picture to decode into.
 func TestDecode_AFaultCostsOnePicture(t *testing.T) {
 	for name, data := range map[string][]byte{"PNG": encodePNG(t, smooth(8, 8)), "JPEG": encodedJPEG(t, smooth(8, 8))} {
-		if err := Decode(data, nil, 1<<20); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(),
+		if err := Decode(data, nil); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(),
 			"decoder failed") {
 			t.Errorf("%s: error %v", name, err)
 		}
