@@ -3,7 +3,7 @@
 #
 #   bench/load.sh [-r ROUNDS] [-o FIGURES] [-s SIZE] [-w WORKERS] [-p PROGRAM] [-z RESIZE] [-f FIT] FOLDER
 #
-# nmn runs with each decoder, its own with each instruction set. PyTorch's DataLoader runs with float canvases,
+# nmn runs with each instruction set. PyTorch's DataLoader runs with float canvases,
 # mean subtracted, and with uint8 ones. The better of them counts. With -z antialias Pillow runs too. FIT is
 # longest or square. PYTHON names a Python with torch and torchvision, and PROGRAM another nmn than the one
 # built here. FIGURES, by default build/bench/load.jsonl, gets a JSON line for each measurement. The table of
@@ -45,10 +45,10 @@ setting=(--size "$size" --workers "$workers" --batch 8 --warmup 1 --repeats 3 --
 # keep CASE WHO stores the figures of a measurement.
 keep() { "$python" bench/table.py add "$figures" "$1" "$2" "$round"; }
 
-ours() { # with each decoder
+ours() { # with each instruction set
   local name
   for name in "${names[@]}"; do
-    on "$name" "$program" bench load "$1" --decoder "${name% *}" "${setting[@]}" --json | keep "$name" nmn
+    on "$name" "$program" bench load "$1" "${setting[@]}" --json | keep "$name" nmn
   done
 }
 theirs() {
@@ -61,16 +61,16 @@ theirs() {
   done
 }
 
-# on NAME COMMAND... runs a command with the instruction set at the end of the case's name.
+# on SET COMMAND... runs a command with an instruction set.
 on() {
-  local set=${1#* }
+  local set=$1
   shift
   NMN_SIMD=$set "$@"
 }
 
 names=()
-for name in "std avx2" "go generic" "go avx2" "go avx512"; do
-  if on "$name" "$program" bench load "$1" --decoder "${name% *}" --images 1 --warmup 0 --repeats 1 >/dev/null 2>&1; then names+=("$name"); fi
+for name in generic avx2 avx512; do
+  if on "$name" "$program" bench load "$1" --images 1 --warmup 0 --repeats 1 >/dev/null 2>&1; then names+=("$name"); fi
 done
 [ ${#names[@]} -gt 0 ] || { echo "load.sh: $program cannot load $1" >&2; exit 1; }
 for ((round = 1; round <= rounds; round++)); do

@@ -35,9 +35,8 @@ type Config struct {
 	// MaxBadSamples is how many different bags with a picture that cannot be used a Loader leaves
 	// out; one more ends the epoch with an error that names the first, so 0 allows none.
 	MaxBadSamples int
-	DropLast      bool            // leave out a last batch of fewer bags
-	MaxPixels     int             // pictures with more pixels are refused; 0 is picture.DefaultMaxPixels
-	Decoder       picture.Decoder // for JPEG files; the zero value is DecoderGo
+	DropLast      bool // leave out a last batch of fewer bags
+	MaxPixels     int  // pictures with more pixels are refused; 0 is picture.DefaultMaxPixels
 	// Standard scales feature vectors; nil leaves them as they are.
 	Standard *Standard
 	// Memory is where pixels and vectors of batches lie: memory that a graphics card can read by itself, for
@@ -123,8 +122,7 @@ func (c Config) Validate() error {
 				field.limit)
 		}
 	}
-	if err := errors.Join(c.Fit.Validate(), c.Resize.Validate(), c.Orientation.Validate(),
-		c.Decoder.Validate()); err != nil {
+	if err := errors.Join(c.Fit.Validate(), c.Resize.Validate(), c.Orientation.Validate()); err != nil {
 		return fmt.Errorf("loader: %w", err)
 	}
 	if err := c.validatePreprocessing(); err != nil {

@@ -44,7 +44,7 @@ func (l *Loader) newWorker(ctx context.Context) *worker {
 	w := &worker{ctx: ctx, resizer: picture.NewResizer(l.level), augment: l.augmentWorker()}
 	w.resizer.Filter = l.config.Resize
 	if l.set.Vectors == nil {
-		w.reader = startReader(ctx, l.set.Source, picture.Picture{MaxPixels: l.config.MaxPixels, Level: l.level, Decoder: l.config.Decoder,
+		w.reader = startReader(ctx, l.set.Source, picture.Picture{Level: l.level, MaxPixels: l.config.MaxPixels,
 			Orientation: l.config.Orientation, Room: l.room})
 	}
 	return w

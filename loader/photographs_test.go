@@ -3,8 +3,6 @@ package loader
 import (
 	"context"
 	"encoding/csv"
-	"errors"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -108,34 +106,5 @@ func BenchmarkPhotographs(b *testing.B) {
 			}
 			b.ReportMetric(float64(i)/b.Elapsed().Seconds(), "images/s")
 		})
-	}
-}
-
-// The decoders differ little: the inverse transform of Go's standard library rounds otherwise.
-func TestPhotographs_EveryDecoderHasTheSamePixels(t *testing.T) {
-	folder, list := photographs(t)
-	levels := simd.Levels()
-	own := picture.Picture{Level: levels[len(levels)-1]}
-	for _, d := range []picture.Decoder{picture.DecoderGo, picture.DecoderStd} {
-		other := picture.Picture{Decoder: d}
-		var sum, most, all float64
-		for _, p := range list {
-			data, err := os.ReadFile(filepath.Join(folder, p.file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := errors.Join(picture.Decode(data, &own), picture.Decode(data, &other)); err != nil {
-				t.Fatal(err)
-			}
-			for i, v := range own.Pix {
-				difference := math.Abs(float64(v) - float64(other.Pix[i]))
-				sum, most = sum+difference, max(most, difference)
-			}
-			all += float64(len(own.Pix))
-		}
-		t.Logf("%s: %d photographs, %.4f off in the mean, %.0f at most", d, len(list), sum/all, most)
-		if d != picture.DecoderStd && most > 0 || !(sum/all < 1) {
-			t.Errorf("%s: other pixels", d)
-		}
 	}
 }

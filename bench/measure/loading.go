@@ -30,7 +30,6 @@ type Loading struct {
 // LoadFigures are measurements of loading pictures: medians of the passes, except for the extremes.
 type LoadFigures struct {
 	Folder      string    `json:"folder"`
-	Decoder     string    `json:"decoder"`
 	Images      int       `json:"images"` // of a repeat
 	Size        int       `json:"size"`
 	Fit         string    `json:"fit"`
@@ -90,7 +89,7 @@ func Load(ctx context.Context, folder string, files []string, o Loading) (f *Loa
 		}
 	}
 	f = &LoadFigures{
-		Folder: folder, Decoder: string(c.Decoder), Images: set.Len(), Size: c.Size, Fit: string(c.Fit),
+		Folder: folder, Images: set.Len(), Size: c.Size, Fit: string(c.Fit),
 		Resize: string(cmp.Or(c.Resize, picture.FilterBilinear)), Augment: c.Augment.String(),
 		Batch: c.BatchSize, Workers: c.Workers, Prefetch: c.Prefetch, StepMS: o.StepMS, Repeats: o.Repeats,
 		Processors: runtime.GOMAXPROCS(0), BadSamples: l.Stats().BadSamples, Build: run.ThisBuild(),

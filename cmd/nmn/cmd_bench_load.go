@@ -25,7 +25,7 @@ func newBenchLoad(p *program) *cobra.Command {
 	c := &loadCommand{loading: measure.Loading{Options: measure.Options{Repeats: 5, Warmup: 1},
 		Loader: loader.DefaultConfig()}}
 	l := &c.loading.Loader
-	l.Size, l.BatchSize, l.Fit, l.Flip, l.Shuffle, l.Decoder = 565, 8, picture.FitLongest, false, false, picture.DecoderGo
+	l.Size, l.BatchSize, l.Fit, l.Flip, l.Shuffle = 565, 8, picture.FitLongest, false, false
 	l.Resize = picture.FilterBilinear
 	cmd := &cobra.Command{
 		Use:   "load FOLDER",
@@ -51,8 +51,6 @@ batch: "wait" is then the time that it waits for the loader.`),
 	r.int(&l.Size, "size", "set height and width of the canvas in `pixels`")
 	enum(r, &l.Fit, "fit", "fit pictures onto the canvas this way", picture.FitLongest, picture.FitSquare)
 	enum(r, &l.Resize, "resize", "resize with this `filter`", picture.Filters()...)
-	enum(r, &l.Decoder, "decoder", "decode JPEG files with nmn's decoder or Go's image/jpeg",
-		picture.DecoderGo, picture.DecoderStd)
 	r.int(&l.BatchSize, "batch", "put this many `pictures` in a batch")
 	r.int(&l.Workers, "workers", "load with this many `goroutines`")
 	r.int(&l.Prefetch, "prefetch", "prepare this many `batches` ahead")
@@ -97,10 +95,10 @@ func (c *loadCommand) run(ctx context.Context, p *program, folder string) error 
 	if c.asJSON {
 		return writeJSON(p.out, f)
 	}
-	_, err = fmt.Fprintf(p.out, "%d pictures of %s to %d pixels, batches of %d, %d workers, decoder %s, SIMD %s\n"+
+	_, err = fmt.Fprintf(p.out, "%d pictures of %s to %d pixels, batches of %d, %d workers, SIMD %s\n"+
 		"%.1f images/s (%.1f to %.1f), %.1f MB/s of files, %.2f ms of the processors for each\n"+
 		"wait for a batch %.2f ms, %.0f %% of the time, %.1f allocations for each picture\n",
-		f.Images, f.Folder, f.Size, f.Batch, f.Workers, f.Decoder, f.Build.SIMD,
+		f.Images, f.Folder, f.Size, f.Batch, f.Workers, f.Build.SIMD,
 		f.ImagesPerS, f.ImagesMin, f.ImagesMax, f.BytesPerS/1e6, f.ImageCPUMS, f.WaitMS, 100*f.WaitShare, f.AllocsImage)
 	if err == nil && f.Augment != "" {
 		_, err = fmt.Fprintln(p.out, f.Augment)

@@ -14,8 +14,6 @@ func (p *Picture) convert(img image.Image) {
 		bounds = bounds.Intersect(whole)
 	}
 	switch img := img.(type) {
-	case *image.YCbCr:
-		newChroma(img, bounds).convert(p)
 	case *image.Gray:
 		p.eachRow(bounds, func(y int, row []uint8) { greyRow(row, img.Pix[img.PixOffset(bounds.Min.X, y):]) })
 	case *image.RGBA:
@@ -29,7 +27,7 @@ func (p *Picture) convert(img image.Image) {
 		p.eachRow(bounds, func(y int, row []uint8) {
 			paletteRow(row, img.Pix[img.PixOffset(bounds.Min.X, y):], &palette)
 		})
-	case image.RGBA64Image: // 16 bits, and whatever a decoder may give in the future
+	case image.RGBA64Image: // 16 bits, and other kinds that a decoder may return
 		p.eachRow(bounds, func(y int, row []uint8) {
 			for x := range len(row) / 3 {
 				setOver(row[3*x:], img.RGBA64At(bounds.Min.X+x, y))

@@ -3,17 +3,19 @@ package picture
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+
+	"nmn/loader/picture/jpeg"
 )
 
 // Decode decodes a picture of one of the Formats into 8-bit RGB, reusing the buffer of pic if it is large
-// enough. It takes the first frame of a GIF and the first page of a TIFF. A JPEG is decoded by pic.Decoder,
-// or by image/jpeg if that does not support its kind.
+// enough. It takes the first frame of a GIF and the first page of a TIFF. A JPEG is decoded by package
+// picture/jpeg, or by image/jpeg if that does not support its kind.
 //
 // Every colour model is accepted. Grey is repeated over the channels, CMYK is converted, the upper 8 of 16
 // bits are used, and transparent pixels become white. Chroma that was stored at half the resolution is
-// interpolated linearly, as libjpeg does by default; the pixels of package picture/jpeg equal libjpeg's.
-// pic.Orientation selects whether the orientation in the file is applied.
+// interpolated linearly. pic.Orientation selects whether the orientation in the file is applied.
 //
 // A picture of more than pic.MaxPixels pixels is refused after reading its header, before memory is allocated. So
 // is a file that is too short for the pixels that its header claims, and a JPEG of more than 256 scans. All
@@ -68,6 +70,30 @@ func (p *Picture) decode(data []byte, format fileFormat) error {
 	}
 	p.convert(decoded)
 	return nil
+}
+
+// decodeJPEG decodes a JPEG file by package picture/jpeg. done is false if the file's kind is left to image/jpeg.
+func (p *Picture) decodeJPEG(data []byte, format fileFormat) (done bool, err error) {
+	if err := jpeg.CheckScans(data); err != nil {
+		return true, fmt.Errorf("%w: %s: %w", ErrCorrupt, format.name, err)
+	}
+	if p.jpeg == nil {
+		p.jpeg = &jpeg.Decoder{Level: p.Level}
+	}
+	d := p.jpeg // taking room may release it from the picture
+	width, height, err := d.Header(data)
+	if err == nil {
+		if err := p.check(data, &format, width, height); err != nil {
+			return true, err
+		}
+		p.take(width, height, ownJPEGBytes+format.bytesPerPixel-stdJPEGBytes)
+		p.Resize(width, height)
+		err = d.Decode(p.Pix)
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %s: %w", ErrCorrupt, format.name, err)
+	}
+	return !errors.Is(err, jpeg.ErrUnsupported), err
 }
 
 // check refuses a file whose header claims a size that is too large, or more than the file can hold.

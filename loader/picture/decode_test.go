@@ -11,6 +11,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"math"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -144,39 +145,21 @@ func TestDecode_JPEGIsClose(t *testing.T) {
 	}
 }
 
-// A ramp of chroma must come out as a ramp at every subsampling, not as stairs.
-func TestConvert_ChromaIsInterpolated(t *testing.T) {
-	for _, ratio := range []image.YCbCrSubsampleRatio{
-		image.YCbCrSubsampleRatio444, image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420,
-		image.YCbCrSubsampleRatio440,
-	} {
-		img := image.NewYCbCr(image.Rect(0, 0, 32, 32), ratio)
-		for i := range img.Y {
-			img.Y[i] = 128
+// A ramp of chroma at half the resolution must come out as a ramp, not as stairs.
+func TestChroma_IsInterpolated(t *testing.T) {
+	img := image.NewYCbCr(image.Rect(0, 0, 32, 32), image.YCbCrSubsampleRatio420)
+	ramp := func(x, y float64) float64 { return 60 + 2*x + y }
+	for y := range 16 {
+		for x := range 16 {
+			img.Cr[y*img.CStride+x] = uint8(math.Round(ramp(2*float64(x)+.5, 2*float64(y)+.5)))
 		}
-		stepX, stepY := 1, 1
-		if ratio == image.YCbCrSubsampleRatio422 || ratio == image.YCbCrSubsampleRatio420 {
-			stepX = 2
-		}
-		if ratio == image.YCbCrSubsampleRatio440 || ratio == image.YCbCrSubsampleRatio420 {
-			stepY = 2
-		}
-		ramp := func(x, y float64) float64 { return 60 + 2*x + y }
-		for y := range 32 / stepY {
-			for x := range 32 / stepX {
-				v := ramp((float64(x)+.5)*float64(stepX)-.5, (float64(y)+.5)*float64(stepY)-.5)
-				img.Cb[y*img.CStride+x], img.Cr[y*img.CStride+x] = 128, uint8(math.Round(v))
-			}
-		}
-		var pic Picture
-		pic.Resize(32, 32)
-		pic.convert(img)
-		for y := 2; y < 30; y++ {
-			for x := 2; x < 30; x++ {
-				want := 128 + 1.402*(ramp(float64(x), float64(y))-128)
-				if got := float64(pic.Pix[3*(y*32+x)]); math.Abs(got-math.Min(math.Max(want, 0), 255)) > 2.2 {
-					t.Fatalf("%v: red of (%d,%d) is %v, want %.1f", ratio, x, y, got, want)
-				}
+	}
+	c := newChroma(img)
+	for y := 2; y < 30; y++ {
+		row := c.row(img.Cr, y, c.cr)
+		for x := 2; x < 30; x++ {
+			if got, want := float64(row[x]), ramp(float64(x), float64(y)); math.Abs(got-want) > 1.5 {
+				t.Fatalf("(%d,%d) is %v, want %v", x, y, got, want)
 			}
 		}
 	}
@@ -195,6 +178,21 @@ func TestDecode_IsTheSameAtEveryLevel(t *testing.T) {
 				t.Errorf("%s: width %d: %v, or other pixels", level, width, err)
 			}
 		}
+	}
+}
+
+// A JPEG of four inks is left to image/jpeg, also by a picture that has decoded others.
+func TestDecode_JPEGOfInks(t *testing.T) {
+	data, err := os.ReadFile("jpeg/testdata/cmyk.jpg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got Picture
+	if err := errors.Join(Decode(data, &want), Decode(encodedJPEG(t, smooth(101, 67)), &got)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Decode(data, &got); err != nil || !bytes.Equal(got.Pix, want.Pix) {
+		t.Errorf("%v, or other pixels", err)
 	}
 }
 
@@ -260,12 +258,13 @@ func TestDecode_Hostile(t *testing.T) {
 }
 
 func TestDecode_LimitIsExact(t *testing.T) {
-	data := encodePNG(t, smooth(10, 7))
-	if err := Decode(data, &Picture{MaxPixels: 70}); err != nil {
-		t.Errorf("70 pixels at a limit of 70: %v", err)
-	}
-	if err := Decode(data, &Picture{MaxPixels: 69}); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("70 pixels at a limit of 69: %v", err)
+	for _, data := range [][]byte{encodePNG(t, smooth(10, 7)), encodedJPEG(t, smooth(10, 7))} {
+		if err := Decode(data, &Picture{MaxPixels: 70}); err != nil {
+			t.Errorf("70 pixels at a limit of 70: %v", err)
+		}
+		if err := Decode(data, &Picture{MaxPixels: 69}); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("70 pixels at a limit of 69: %v", err)
+		}
 	}
 }
 

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"image"
-	"image/jpeg"
+	std "image/jpeg"
 
 	"nmn/kernels/simd"
+	"nmn/loader/picture/jpeg"
 )
 
 // ErrCorrupt marks a picture that cannot be used: its file is not a picture, cut short, damaged or beyond
@@ -19,14 +20,13 @@ type Picture struct {
 	Width, Height int
 	Pix           []uint8
 	Level         simd.Level  // instruction set for conversion; no pixel depends on it
-	Decoder       Decoder     // for JPEG files; the zero value is DecoderGo
 	Orientation   Orientation // handling of the file's orientation; the zero value is OrientationIgnore
 	MaxPixels     int         // larger pictures are not decoded; 0 is DefaultMaxPixels
 	Room          *Room       // that decoders share; nil for no bound. Release gives back what a picture takes of it
 
-	jpeg   *jpegDecoder // made when it is first needed; it keeps its memory
-	turned []uint8      // memory to turn pictures in
-	taken  int64        // bytes of Room
+	jpeg   *jpeg.Decoder // made when it is first needed; it keeps its memory
+	turned []uint8       // memory to turn pictures in
+	taken  int64         // bytes of Room
 }
 
 // Resize sets the size, keeping the buffer if it is large enough. Pixels are not cleared.
@@ -53,6 +53,6 @@ func encodeJPEG(pixels []uint8, stride, width, height, quality int) ([]byte, err
 		}
 	}
 	var data bytes.Buffer
-	err := jpeg.Encode(&data, img, &jpeg.Options{Quality: quality})
+	err := std.Encode(&data, img, &std.Options{Quality: quality})
 	return data.Bytes(), err
 }

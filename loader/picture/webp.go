@@ -23,7 +23,7 @@ func (p *Picture) convertWebP(img image.Image) error {
 	if bounds != image.Rect(0, 0, p.Width, p.Height) {
 		return fmt.Errorf("%w: %s: the size of the picture differs from its header", ErrCorrupt, webpFormat)
 	}
-	c := newChroma(colours, bounds)
+	c := newChroma(colours)
 	p.eachRow(bounds, func(y int, row []uint8) {
 		n := len(row) / 3
 		luma := colours.Y[colours.YOffset(0, y):][:n]
@@ -36,6 +36,36 @@ func (p *Picture) convertWebP(img image.Image) error {
 		}
 	})
 	return nil
+}
+
+// chroma interpolates the chroma of a picture that stores it at half the resolution (4:2:0). Along each axis the nearest
+// sample weighs three quarters and the next one a quarter.
+type chroma struct {
+	width, height, stride int // samples of a plane
+	mixed                 []uint16
+	cb, cr                []uint8 // one row at full resolution
+}
+
+func newChroma(img *image.YCbCr) *chroma {
+	c := &chroma{width: (img.Rect.Dx() + 1) / 2, height: (img.Rect.Dy() + 1) / 2, stride: img.CStride}
+	c.mixed, c.cb, c.cr = make([]uint16, c.width), make([]uint8, 2*c.width), make([]uint8, 2*c.width)
+	return c
+}
+
+// row returns row y of a plane at full resolution in into.
+func (c *chroma) row(plane []uint8, y int, into []uint8) []uint8 {
+	sample := func(row int) []uint8 { return plane[min(max(row, 0), c.height-1)*c.stride:][:c.width] }
+	far := sample(y/2 - 1 + 2*(y&1))
+	for i, v := range sample(y / 2) { // in quarters
+		c.mixed[i] = 3*uint16(v) + uint16(far[i])
+	}
+	left, last := c.mixed[0], len(c.mixed)-1
+	for i, v := range c.mixed { // halves are rounded up and down by turns, so that the mean does not shift
+		into[2*i] = uint8((3*v + left + 8) >> 4)
+		into[2*i+1] = uint8((3*v + c.mixed[min(i+1, last)] + 7) >> 4)
+		left = v
+	}
+	return into
 }
 
 // studioRGB converts one pixel by ITU-R BT.601 in its studio range, in units of 2^-16.
