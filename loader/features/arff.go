@@ -2,7 +2,6 @@ package features
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,12 +13,10 @@ import (
 // arffRecords reads Weka's ARFF as Mulan and MEKA write it: a header of attributes, then rows in dense
 // or sparse form.
 type arffRecords struct {
-	source     *bufio.Reader
+	textLines
 	relation   string
 	attributes []attribute
 	row        []string // values of the current row; "?" is missing
-	line       int
-	closer     io.Closer
 }
 
 // attribute is a column.
@@ -32,23 +29,9 @@ type attribute struct {
 	numbers []float32
 }
 
-func openARFF(ctx context.Context, name string) (*arffRecords, error) {
-	text, closer, err := openText(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	a, err := newARFF(text)
-	if err != nil {
-		_ = closer.Close() // it was only read
-		return nil, fmt.Errorf("features: %q: %w", name, err)
-	}
-	a.closer = closer
-	return a, nil
-}
-
 // newARFF reads the header.
 func newARFF(text *bufio.Reader) (*arffRecords, error) {
-	a := &arffRecords{source: text}
+	a := &arffRecords{textLines: textLines{source: text, comment: "%"}}
 	for {
 		line, err := a.readLine()
 		if errors.Is(err, io.EOF) {
@@ -74,40 +57,6 @@ func newARFF(text *bufio.Reader) (*arffRecords, error) {
 		}
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", a.line, err)
-		}
-	}
-}
-
-// readLine returns the next line that is neither empty nor a comment, without blanks around it.
-func (a *arffRecords) readLine() (string, error) {
-	for {
-		line, err := readLine(a.source)
-		if err == io.EOF {
-			return "", err
-		}
-		if err != nil {
-			return "", fmt.Errorf("after line %d: %w", a.line, err)
-		}
-		a.line++
-		if line = strings.TrimSpace(line); line != "" && line[0] != '%' {
-			return line, nil
-		}
-	}
-}
-
-// readLine reads up to a line break or the end of the file; io.EOF if nothing is left.
-func readLine(r *bufio.Reader) (string, error) {
-	var b strings.Builder
-	for {
-		part, err := r.ReadSlice('\n')
-		b.Write(part)
-		switch {
-		case b.Len() > maxLine:
-			return "", formatf("a line of more than %d bytes", maxLine)
-		case err == nil, errors.Is(err, io.EOF) && b.Len() > 0:
-			return b.String(), nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return "", err
 		}
 	}
 }

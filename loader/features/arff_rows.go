@@ -78,8 +78,6 @@ func (a *attribute) absent() string {
 	return "0"
 }
 
-func (a *arffRecords) place() string { return fmt.Sprintf("line %d", a.line) }
-
 // numbers appends one number. For a nominal attribute, unless it has two values that are numbers, it appends
 // one for each of its values, 1 for the one that holds.
 func (a *arffRecords) numbers(dst []float32, c int) ([]float32, error) {
@@ -120,5 +118,3 @@ func (a *arffRecords) numbers(dst []float32, c int) ([]float32, error) {
 func (a *arffRecords) text(c int) (string, error) { return a.row[c], nil }
 
 func (a *arffRecords) list(c int) ([]string, error) { return splitList(a.row[c]), nil }
-
-func (a *arffRecords) close() error { return a.closer.Close() }

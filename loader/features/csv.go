@@ -2,7 +2,6 @@ package features
 
 import (
 	"bufio"
-	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -22,21 +21,6 @@ type csvRecords struct {
 	first  []string // the first row, if it is no header
 	header bool
 	line   int
-	closer io.Closer
-}
-
-func openCSV(ctx context.Context, name string) (*csvRecords, error) {
-	text, closer, err := openText(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	c, err := newCSV(text, maxLine, false)
-	if err != nil {
-		_ = closer.Close() // it was only read
-		return nil, fmt.Errorf("features: %q: %w", name, err)
-	}
-	c.closer = closer
-	return c, nil
 }
 
 // maxColumns bounds the columns of a table of text: names and places of more take long, and such a table is a mistake.
@@ -145,5 +129,3 @@ func (c *csvRecords) text(column int) (string, error) {
 func (c *csvRecords) list(column int) ([]string, error) {
 	return splitList(strings.Clone(c.record[column])), nil
 }
-
-func (c *csvRecords) close() error { return c.closer.Close() }

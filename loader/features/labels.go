@@ -1,6 +1,7 @@
 package features
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -46,10 +47,7 @@ func (o *Options) labelFile(ctx context.Context, name, array string, rule labelR
 			return nil, nil, err
 		}
 		labels, err := o.matrixLabels(ctx, name, rows, rule)
-		if closing := rows.Close(); err == nil {
-			err = closing
-		}
-		return labels, nil, err
+		return labels, nil, cmp.Or(err, rows.Close())
 	case ".csv", ".tsv", ".parquet", ".arff", ".jsonl":
 		return o.labelTable(ctx, name, rule)
 	default:
@@ -127,10 +125,7 @@ func (o *Options) labelTable(ctx context.Context, name string, rule labelRule) (
 		return nil, nil, err
 	}
 	d, err := o.labelRecords(ctx, name, r, rule)
-	if closing := r.close(); err == nil {
-		err = closing
-	}
-	if err != nil {
+	if err = cmp.Or(err, r.close()); err != nil {
 		return nil, nil, err
 	}
 	labels, err := o.labelsOf(name, d)

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"nmn/internal/input"
 )
 
 // maxXML bounds a file of label names: a million of them.
@@ -19,9 +17,9 @@ const maxXML = 64 << 20
 //
 // Labels inside of labels, which describe a hierarchy, count like others.
 func readLabelXML(ctx context.Context, name string) ([]string, error) {
-	f, err := input.Open(ctx, name)
+	f, err := openRegular(ctx, name)
 	if err != nil {
-		return nil, fmt.Errorf("features: %w", err)
+		return nil, err
 	}
 	defer f.Close()
 	names, err := parseLabelXML(f)

@@ -16,11 +16,11 @@ const headerRoom = 1 << 17
 
 // openNPY opens a matrix that stays on disk.
 func openNPY(ctx context.Context, name string, missing bool) (Rows, error) {
-	f, size, err := openRegular(ctx, name)
+	f, err := openRegular(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	a, err := npyArray(f, size)
+	a, err := npyArray(f, f.Size())
 	if err != nil {
 		_ = f.Close() // it was only read
 		return nil, fmt.Errorf("features: %q: %w", name, err)
@@ -28,13 +28,13 @@ func openNPY(ctx context.Context, name string, missing bool) (Rows, error) {
 	return newFileRows(name, a, missing, f), nil
 }
 
-// openRegular opens a regular file and returns its size.
-func openRegular(ctx context.Context, name string) (*input.File, int64, error) {
+// openRegular opens a regular file.
+func openRegular(ctx context.Context, name string) (*input.File, error) {
 	f, err := input.Open(ctx, name)
 	if err != nil {
-		return nil, 0, fmt.Errorf("features: %w", err)
+		return nil, fmt.Errorf("features: %w", err)
 	}
-	return f, f.Size(), nil
+	return f, nil
 }
 
 // npyArray finds the matrix of an .npy file of size bytes.

@@ -15,11 +15,11 @@ import (
 // openNPZ opens one array of an .npz file. An uncompressed array stays on disk. A compressed one is read into
 // memory within the limit, and never beyond the size on which its header and the archive agree.
 func openNPZ(ctx context.Context, name, array string, o *Options) (Rows, error) {
-	f, size, err := openRegular(ctx, name)
+	f, err := openRegular(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := npzRows(ctx, f, size, name, array, o)
+	rows, err := npzRows(ctx, f, f.Size(), name, array, o)
 	if err != nil {
 		_ = f.Close() // it was only read
 		return nil, fmt.Errorf("features: %q: %w", name, err)

@@ -1,7 +1,6 @@
 package features
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,21 +13,6 @@ import (
 // strings.
 type parquetRecords struct {
 	formats.Table
-	closer io.Closer
-}
-
-func openParquet(ctx context.Context, name string) (*parquetRecords, error) {
-	f, size, err := openRegular(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	p, err := newParquet(f, size)
-	if err != nil {
-		_ = f.Close() // it was only read
-		return nil, fmt.Errorf("features: %q: %w", name, err)
-	}
-	p.closer = f
-	return p, nil
 }
 
 func newParquet(f io.ReaderAt, size int64) (p *parquetRecords, err error) {
@@ -107,5 +91,3 @@ func (p *parquetRecords) list(c int) ([]string, error) {
 	text, err := p.text(c)
 	return splitList(text), err
 }
-
-func (p *parquetRecords) close() error { return errors.Join(p.Close(), p.closer.Close()) }

@@ -23,7 +23,6 @@ type records interface {
 	text(c int) (string, error)
 	// list is column c as a list of labels.
 	list(c int) ([]string, error)
-	close() error
 }
 
 // decoded is a table in memory.

@@ -1,10 +1,14 @@
 package features
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+
+	"nmn/internal/input"
 )
 
 // Table is a file of features with the labels and identifiers of its rows.
@@ -77,17 +81,47 @@ func (o *Options) openArray(ctx context.Context, name, array string) (Rows, erro
 	return openNPY(ctx, name, o.Missing)
 }
 
+// openedRecords are records in an open file.
+type openedRecords struct {
+	records
+	file *input.File
+}
+
 // openRecords opens a table.
-func openRecords(ctx context.Context, name string) (records, error) {
-	switch kindOf(name) {
-	case ".parquet":
-		return openParquet(ctx, name)
-	case ".arff":
-		return openARFF(ctx, name)
-	case ".jsonl":
-		return openJSONLines(ctx, name)
+func openRecords(ctx context.Context, name string) (opened *openedRecords, err error) {
+	opened = new(openedRecords)
+	var text *bufio.Reader
+	kind := kindOf(name)
+	if kind == ".parquet" {
+		opened.file, err = openRegular(ctx, name)
+	} else {
+		text, opened.file, err = openText(ctx, name)
 	}
-	return openCSV(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case ".parquet":
+		opened.records, err = newParquet(opened.file, opened.file.Size())
+	case ".arff":
+		opened.records, err = newARFF(text)
+	case ".jsonl":
+		opened.records, err = newJSONLines(text)
+	default:
+		opened.records, err = newCSV(text, maxLine, false)
+	}
+	if err != nil {
+		_ = opened.file.Close() // it was only read
+		return nil, fmt.Errorf("features: %q: %w", name, err)
+	}
+	return opened, nil
+}
+
+func (o *openedRecords) close() error {
+	if table, ok := o.records.(*parquetRecords); ok {
+		return errors.Join(table.Close(), o.file.Close())
+	}
+	return o.file.Close()
 }
 
 func (o *Options) openTable(ctx context.Context) (*Table, error) {
@@ -95,11 +129,8 @@ func (o *Options) openTable(ctx context.Context) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := o.featureRecords(ctx, r)
-	if closing := r.close(); err == nil {
-		err = closing
-	}
-	if err != nil {
+	d, err := o.featureRecords(ctx, r.records)
+	if err = cmp.Or(err, r.close()); err != nil {
 		return nil, err
 	}
 	t := &Table{

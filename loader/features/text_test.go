@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -287,7 +286,6 @@ func FuzzCSV(f *testing.F) {
 			}
 			return
 		}
-		c.closer = io.NopCloser(nil)
 		checkRecords(t, c)
 	})
 }
@@ -320,9 +318,8 @@ func FuzzParquet(f *testing.F) {
 			}
 			return
 		}
-		p.closer = io.NopCloser(nil)
 		checkRecords(t, p)
-		if err := p.close(); err != nil {
+		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
 	})

@@ -14,10 +14,10 @@ import (
 )
 
 // openText opens a text file, plain or compressed with gzip, and skips a byte order mark.
-func openText(ctx context.Context, name string) (*bufio.Reader, io.Closer, error) {
-	f, err := input.Open(ctx, name)
+func openText(ctx context.Context, name string) (*bufio.Reader, *input.File, error) {
+	f, err := openRegular(ctx, name)
 	if err != nil {
-		return nil, nil, fmt.Errorf("features: %w", err)
+		return nil, nil, err
 	}
 	text := bufio.NewReaderSize(f, 1<<16)
 	if magic, _ := text.Peek(2); string(magic) == "\x1f\x8b" {
@@ -41,6 +41,49 @@ func (i inflated) Read(p []byte) (int, error) {
 		err = formatf("the compressed file is cut short or damaged (%v): copy or write it again", err)
 	}
 	return n, err
+}
+
+// textLines reads the lines of a text that are neither blank nor comments.
+type textLines struct {
+	source  *bufio.Reader
+	comment string // what comments begin with; empty for none
+	line    int    // the number of the last line that was read
+}
+
+// readLine returns the next line without blanks around it, io.EOF after the last.
+func (t *textLines) readLine() (string, error) {
+	for {
+		line, err := readLine(t.source)
+		if err == io.EOF {
+			return "", err
+		}
+		if err != nil {
+			return "", fmt.Errorf("after line %d: %w", t.line, err)
+		}
+		t.line++
+		if line = strings.TrimSpace(line); line != "" && (t.comment == "" || !strings.HasPrefix(line, t.comment)) {
+			return line, nil
+		}
+	}
+}
+
+func (t *textLines) place() string { return fmt.Sprintf("line %d", t.line) }
+
+// readLine reads up to a line break or the end of the file; io.EOF if nothing is left.
+func readLine(r *bufio.Reader) (string, error) {
+	var b strings.Builder
+	for {
+		part, err := r.ReadSlice('\n')
+		b.Write(part)
+		switch {
+		case b.Len() > maxLine:
+			return "", formatf("a line of more than %d bytes", maxLine)
+		case err == nil, errors.Is(err, io.EOF) && b.Len() > 0:
+			return b.String(), nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return "", err
+		}
+	}
 }
 
 // skipMark drops the byte order mark with which some programs begin UTF-8.
