@@ -9,19 +9,6 @@ import (
 	"testing"
 )
 
-// folderOf opens a folder of small files; each holds its name.
-func folderOf(t *testing.T, names ...string) *os.Root {
-	t.Helper()
-	dir := t.TempDir()
-	for _, name := range names {
-		check(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644))
-	}
-	root, err := os.OpenRoot(dir)
-	check(t, err)
-	t.Cleanup(func() { check(t, root.Close()) })
-	return root
-}
-
 // isClosed reports whether a file is closed.
 func isClosed(f *openFile) bool {
 	_, err := f.file.Stat()
@@ -30,7 +17,14 @@ func isClosed(f *openFile) bool {
 
 // A stopped epoch leaves readers running, and the folder is closed while they read.
 func TestOpenFiles_CloseLeavesReadersTheirFiles(t *testing.T) {
-	o := newOpenFiles(folderOf(t, "a", "b"), 4)
+	dir := t.TempDir()
+	for _, name := range []string{"a", "b"} {
+		check(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644))
+	}
+	root, err := os.OpenRoot(dir)
+	check(t, err)
+	defer root.Close()
+	o := newOpenFiles(root, 4)
 	idle, err := o.acquire("b")
 	check(t, err)
 	o.release(idle)
@@ -56,29 +50,6 @@ func TestOpenFiles_CloseLeavesReadersTheirFiles(t *testing.T) {
 		t.Error("the last reader has left its file open")
 	}
 	check(t, o.Close())
-	if n := len(o.slots); n != 0 {
-		t.Errorf("%d slots are taken, want none", n)
-	}
-}
-
-// A caller that waits for a slot while the folder is closed gets the slot and no file.
-func TestOpenFiles_CloseWhileAReaderWaits(t *testing.T) {
-	o := newOpenFiles(folderOf(t, "a", "b"), 1)
-	a, err := o.acquire("a")
-	check(t, err)
-	waited := make(chan error)
-	go func() {
-		_, err := o.acquire("b")
-		waited <- err
-	}()
-	check(t, o.Close())
-	o.release(a)
-	if err := <-waited; !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("the reader that waited: %v", err)
-	}
-	if !isClosed(a) || len(o.files) != 0 || len(o.slots) != 0 {
-		t.Errorf("after all: closed %v, %d files, %d slots taken", isClosed(a), len(o.files), len(o.slots))
-	}
 }
 
 // Close may come at any moment of other goroutines' reads: each returns the picture or reports that the
