@@ -98,7 +98,9 @@ func (d *Decoder) Decode(rgb []uint8) error {
 			return fmt.Errorf("no scan has component %d", i)
 		}
 	}
-	d.reconstruct()
+	if d.progressive {
+		d.reconstruct()
+	}
 	d.paint(rgb)
 	return nil
 }

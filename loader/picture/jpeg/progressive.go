@@ -1,45 +1,7 @@
 package jpeg
 
-// refineOrAdd takes a progressive scan: the mean of the blocks, or a band of coefficients of one component,
-// either their upper bits or one bit more (T.81, annex G).
-func (d *Decoder) refineOrAdd() error {
-	columns, rows := d.grid()
-	for row := range rows {
-		for column := range columns {
-			if err := d.countMCU(); err != nil {
-				return err
-			}
-			if err := d.progressiveMCU(column, row); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (d *Decoder) progressiveMCU(column, row int) error {
-	for i := range d.scan.all() {
-		part := &d.scan.parts[i]
-		c, across, down := part.component, 1, 1
-		if d.scan.components > 1 {
-			across, down = c.sampling[0], c.sampling[1]
-		}
-		for y := range down {
-			for x := range across {
-				at := 64 * ((row*down+y)*c.padded[0] + column*across + x)
-				if d.entropy.spent() {
-					return errShort
-				}
-				if !d.progressiveBlock(part, (*[64]int16)(c.coefs[at:at+64])) {
-					return errCode
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// progressiveBlock reads the part of a block that a scan holds; false for a code that is in no table.
+// progressiveBlock takes the part of a block that a scan holds: the mean, or a band of coefficients, either their upper
+// bits or one bit more (T.81, annex G). It returns false for a code that is in no table.
 func (d *Decoder) progressiveBlock(part *scanPart, coefs *[64]int16) bool {
 	s, r := &d.scan, &d.entropy.bitReader
 	switch {

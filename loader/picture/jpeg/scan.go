@@ -109,12 +109,11 @@ func (d *Decoder) readScan() error {
 		}
 	}
 	d.scan.left = d.interval
-	take := d.sequential
-	if d.progressive {
-		take = d.refineOrAdd
-	}
-	if err := take(); err != nil {
-		return err
+	columns, rows := d.grid()
+	for row := range rows {
+		if err := d.mcuRow(columns, row); err != nil {
+			return err
+		}
 	}
 	if d.entropy.overrun() {
 		return errShort
@@ -157,95 +156,91 @@ func (d *Decoder) countMCU() error {
 		return nil
 	}
 	if d.scan.left == 0 {
-		if err := d.nextInterval(); err != nil {
-			return err
+		if d.entropy.overrun() {
+			return errShort
 		}
-		d.scan.left = d.interval
+		if !d.entropy.restart() {
+			return errRestarts
+		}
+		for i := range d.scan.all() {
+			d.scan.parts[i].mean = 0
+		}
+		d.scan.skip, d.scan.left = 0, d.interval
 	}
 	d.scan.left--
 	return nil
 }
 
-// nextInterval is called between MCUs at the place of a restart marker.
-func (d *Decoder) nextInterval() error {
-	if d.entropy.overrun() {
-		return errShort
+// mcuRow takes a row of MCUs. Those of a sequential scan have whole blocks, which are transformed at once.
+func (d *Decoder) mcuRow(columns, row int) error {
+	if d.progressive {
+		return d.takeMCUs(columns, row)
 	}
-	if !d.entropy.restart() {
-		return errRestarts
+	for _, part := range d.scan.all() {
+		clear(part.component.coefs)
 	}
-	for i := range d.scan.all() {
-		d.scan.parts[i].mean = 0
+	if err := d.takeMCUs(columns, 0); err != nil {
+		return err
 	}
-	d.scan.skip = 0
-	return nil
-}
-
-// sequential takes a scan whose blocks are whole. A row of MCUs is transformed once it is there.
-func (d *Decoder) sequential() error {
-	columns, rows := d.grid()
-	for row := range rows {
-		for i := range d.scan.all() {
-			clear(d.scan.parts[i].component.coefs)
-		}
-		for column := range columns {
-			if err := d.countMCU(); err != nil {
-				return err
-			}
-			if err := d.sequentialMCU(column); err != nil {
-				return err
-			}
-		}
-		for i := range d.scan.all() {
-			d.transformRow(d.scan.parts[i].component, row)
-		}
-	}
-	return nil
-}
-
-// sequentialMCU takes the blocks of an MCU into the row of its components.
-func (d *Decoder) sequentialMCU(column int) error {
-	for i := range d.scan.all() {
-		part := &d.scan.parts[i]
-		c, across, down := part.component, 1, 1
-		if d.scan.components > 1 {
-			across, down = c.sampling[0], c.sampling[1]
-		}
+	for _, part := range d.scan.all() {
+		c := part.component
+		_, down := d.scan.blocksOf(c)
 		for y := range down {
-			for x := range across {
-				if d.entropy.spent() {
-					return errShort
+			d.inverse(c, y, row*down+y)
+		}
+	}
+	return nil
+}
+
+// takeMCUs takes the blocks of a row of MCUs into the coefficients of its components, from a row of MCUs there on.
+func (d *Decoder) takeMCUs(columns, row int) error {
+	for column := range columns {
+		if err := d.countMCU(); err != nil {
+			return err
+		}
+		for i := range d.scan.all() {
+			part := &d.scan.parts[i]
+			c := part.component
+			across, down := d.scan.blocksOf(c)
+			for y := range down {
+				for x := range across {
+					if d.entropy.spent() {
+						return errShort
+					}
+					at := 64 * ((row*down+y)*c.padded[0] + column*across + x)
+					if !d.block(part, (*[64]int16)(c.coefs[at:at+64])) {
+						return errCode
+					}
 				}
-				at := 64 * (y*c.padded[0] + column*across + x)
-				block := (*[64]int16)(c.coefs[at : at+64])
-				difference, ok := d.entropy.block(d.Level, block, part.dc, part.ac)
-				if !ok {
-					return errCode
-				}
-				part.mean += difference
-				block[0] = int16(part.mean)
 			}
 		}
 	}
 	return nil
 }
 
-// transformRow turns a row of MCUs of a sequential component into samples. A scan of one component has a
-// row of blocks in place of one.
-func (d *Decoder) transformRow(c *component, row int) {
-	down := c.sampling[1]
-	if d.scan.components == 1 {
-		down = 1
+// block takes what a scan holds of a block; false for a code that is in no table.
+func (d *Decoder) block(part *scanPart, coefs *[64]int16) bool {
+	if d.progressive {
+		return d.progressiveBlock(part, coefs)
 	}
-	for y := range down {
-		d.transform1(c, c.coefs[64*y*c.padded[0]:], row*down+y)
-	}
+	difference, ok := d.entropy.block(d.Level, coefs, part.dc, part.ac)
+	part.mean += difference
+	coefs[0] = int16(part.mean)
+	return ok
 }
 
-// transform1 turns a row of blocks into samples.
-func (d *Decoder) transform1(c *component, coefs []int16, row int) {
+// blocksOf returns the blocks of a component in an MCU. In a scan of one component it is one.
+func (s *scan) blocksOf(c *component) (across, down int) {
+	if s.components == 1 {
+		return 1, 1
+	}
+	return c.sampling[0], c.sampling[1]
+}
+
+// inverse turns a row of blocks in memory into a row of the picture's samples.
+func (d *Decoder) inverse(c *component, from, row int) {
 	n := c.stride() * 8
-	d.Level.InverseDCT(c.plane[row*n:(row+1)*n], c.stride(), coefs[:n], &c.factors)
+	d.Level.InverseDCT(c.plane[row*n:(row+1)*n], c.stride(), c.coefs[from*n:(from+1)*n], &c.factors)
 }
 
 // reconstruct turns the coefficients of a progressive picture into samples.
@@ -253,9 +248,7 @@ func (d *Decoder) reconstruct() {
 	for i := range d.comps() {
 		c := &d.comps()[i]
 		for row := range c.padded[1] {
-			if d.progressive {
-				d.transform1(c, c.coefs[64*row*c.padded[0]:], row)
-			}
+			d.inverse(c, row, row)
 		}
 	}
 }
