@@ -23,7 +23,7 @@ func BenchmarkOperations(b *testing.B) {
 			}
 		})
 	}
-	for op := range ops {
+	for op := range Op(len(randOperations)) {
 		step := Step{op, op.strength(9, false, size, size)}
 		measure(op.String(), func() { w.apply(&v, step) })
 	}

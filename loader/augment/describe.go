@@ -38,22 +38,3 @@ func (d *Draws) Describe(epoch, bag int, fromWidth, fromHeight, width, height in
 	}
 	return lines
 }
-
-// String is the operation with its strength.
-func (s Step) String() string {
-	switch s.Op {
-	case Identity, AutoContrast, Equalize:
-		return s.Op.String()
-	case ShearX, ShearY:
-		return fmt.Sprintf("%s %+.2f", s.Op, s.Strength)
-	case TranslateX, TranslateY:
-		return fmt.Sprintf("%s %+.0f px", s.Op, s.Strength)
-	case Rotate:
-		return fmt.Sprintf("%s %+.0f°", s.Op, s.Strength)
-	case Posterize:
-		return fmt.Sprintf("%s to %.0f bits", s.Op, s.Strength)
-	case Solarize:
-		return fmt.Sprintf("%s from %.0f", s.Op, s.Strength)
-	}
-	return fmt.Sprintf("%s ×%.2f", s.Op, s.Strength)
-}

@@ -82,7 +82,7 @@ func (d *Draws) Jitter(epoch, bag int) Jitter {
 	return j
 }
 
-// Step is an operation of RandAugment with its strength, in the unit of the operation; see Op.
+// Step is an operation of RandAugment with its strength, in the unit of the operation; see randOperations.
 type Step struct {
 	Op       Op
 	Strength float64
@@ -92,7 +92,7 @@ type Step struct {
 func (d *Draws) Steps(dst []Step, epoch, bag, width, height int) []Step {
 	stream := rng.New(d.rand, epoch, bag)
 	for range d.config.Rand.Operations {
-		op, negative := Op(stream.Intn(int(ops))), stream.Uint32()>>31 == 1
+		op, negative := Op(stream.Intn(len(randOperations))), stream.Uint32()>>31 == 1
 		dst = append(dst, Step{op, op.strength(d.config.Rand.Magnitude, negative, width, height)})
 	}
 	return dst

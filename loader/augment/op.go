@@ -1,62 +1,79 @@
 package augment
 
-import "math"
-
-// Op is an operation of RandAugment.
-type Op int
-
-// The operations, in torchvision's order, each with the unit of its strength.
-const (
-	Identity     Op = iota
-	ShearX          // pixels to the left for each row down
-	ShearY          // pixels up for each column to the right
-	TranslateX      // pixels to the right
-	TranslateY      // pixels down
-	Rotate          // degrees, against the clock
-	Brightness      // factor: 0 is black, 1 changes nothing
-	Color           // factor: 0 is grey, 1 changes nothing
-	Contrast        // factor: 0 is the mean grey, 1 changes nothing
-	Sharpness       // factor: 0 is smoothed, 1 changes nothing
-	Posterize       // bits of each colour that are kept
-	Solarize        // value from which colours are inverted
-	AutoContrast    // none: each colour is stretched to 0 to 255
-	Equalize        // none: each colour gets a flat histogram
-	ops             // their number
+import (
+	"fmt"
+	"math"
 )
 
-// String is the name that papers use.
-func (o Op) String() string {
-	names := [ops]string{"Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color",
-		"Contrast", "Sharpness", "Posterize", "Solarize", "AutoContrast", "Equalize"}
-	if o < 0 || o >= ops {
-		return "Op"
-	}
-	return names[o]
+// Op is an operation of RandAugment: an index of randOperations.
+type Op int
+
+// magnitude is how far an operation goes, for magnitudes of 0 to 30 as in torchvision's RandAugment with 31 bins.
+type magnitude struct {
+	share         float64 // of the greatest magnitude
+	signed        float64 // share, or -share to go the other way
+	width, height int     // of the picture
 }
 
-// strength returns the strength for a magnitude of 0 to 30, as in torchvision's RandAugment with 31 bins.
-// Operations with two directions, stronger and weaker or left and right, are reversed if negative is set.
-func (o Op) strength(magnitude int, negative bool, width, height int) float64 {
-	share, sign := float64(magnitude)/mostMagnitude, 1.
+// farthest is how far a picture is moved at most, as a share of its side.
+const farthest = 150. / 331
+
+// randOperations are the operations in torchvision's order, by the names that papers use.
+var randOperations = [...]struct {
+	name     string
+	format   string                    // of the strength, for a description; empty if the operation has none
+	strength func(m magnitude) float64 // strength in the unit that apply takes
+	apply    func(w *Worker, v *view, strength float64)
+}{
+	{"Identity", "", none, func(*Worker, *view, float64) {}},
+	// Pixels to the left for each row down, and up for each column to the right.
+	{"ShearX", " %+.2f", shear, func(w *Worker, v *view, s float64) { w.transform(v, affine{a: 1, b: s, e: 1}) }},
+	{"ShearY", " %+.2f", shear, func(w *Worker, v *view, s float64) { w.transform(v, affine{a: 1, d: s, e: 1}) }},
+	// Pixels to the right, and down.
+	{"TranslateX", " %+.0f px", func(m magnitude) float64 { return math.Trunc(farthest * float64(m.width) * m.signed) },
+		func(w *Worker, v *view, s float64) { w.transform(v, affine{a: 1, c: -s, e: 1}) }},
+	{"TranslateY", " %+.0f px", func(m magnitude) float64 { return math.Trunc(farthest * float64(m.height) * m.signed) },
+		func(w *Worker, v *view, s float64) { w.transform(v, affine{a: 1, e: 1, f: -s}) }},
+	// Degrees, against the clock.
+	{"Rotate", " %+.0f°", func(m magnitude) float64 { return 30 * m.signed },
+		func(w *Worker, v *view, s float64) { w.transform(v, rotation(s, v.width, v.height)) }},
+	// Factors: 1 changes nothing, 0 makes the picture black, grey, of its mean grey, and smooth.
+	{"Brightness", " ×%.2f", factor, func(_ *Worker, v *view, s float64) { brightness(v, s) }},
+	{"Color", " ×%.2f", factor, func(_ *Worker, v *view, s float64) { saturation(v, s) }},
+	{"Contrast", " ×%.2f", factor, func(_ *Worker, v *view, s float64) { contrast(v, s) }},
+	{"Sharpness", " ×%.2f", factor, func(w *Worker, v *view, s float64) { w.sharpness(v, s) }},
+	// Bits of each colour that are kept, and the value from which colours are inverted.
+	{"Posterize", " to %.0f bits", func(m magnitude) float64 { return 8 - math.RoundToEven(4*m.share) },
+		func(_ *Worker, v *view, s float64) { posterize(v, int(s)) }},
+	{"Solarize", " from %.0f", func(m magnitude) float64 { return 255 - 255*m.share },
+		func(_ *Worker, v *view, s float64) { solarize(v, s) }},
+	// Each colour is stretched to 0 to 255, or gets a flat histogram.
+	{"AutoContrast", "", none, func(_ *Worker, v *view, _ float64) { autoContrast(v) }},
+	{"Equalize", "", none, func(_ *Worker, v *view, _ float64) { equalize(v) }},
+}
+
+func none(magnitude) float64     { return 0 }
+func shear(m magnitude) float64  { return .3 * m.signed }
+func factor(m magnitude) float64 { return 1 + .9*m.signed }
+
+// String is the name that papers use.
+func (o Op) String() string { return randOperations[o].name }
+
+// strength returns the strength for a magnitude of 0 to 30. Operations with two directions, stronger and weaker or left
+// and right, are reversed if negative is set.
+func (o Op) strength(of int, negative bool, width, height int) float64 {
+	m := magnitude{share: float64(of) / mostMagnitude, width: width, height: height}
+	m.signed = m.share
 	if negative {
-		sign = -1
+		m.signed = -m.share
 	}
-	const farthest = 150. / 331 // share of the side
-	switch o {
-	case ShearX, ShearY:
-		return sign * .3 * share
-	case TranslateX:
-		return sign * math.Trunc(farthest*float64(width)*share)
-	case TranslateY:
-		return sign * math.Trunc(farthest*float64(height)*share)
-	case Rotate:
-		return sign * 30 * share
-	case Brightness, Color, Contrast, Sharpness:
-		return 1 + sign*.9*share
-	case Posterize:
-		return 8 - math.RoundToEven(4*share)
-	case Solarize:
-		return 255 - 255*share
+	return randOperations[o].strength(m)
+}
+
+// String is the operation with its strength.
+func (s Step) String() string {
+	if format := randOperations[s.Op].format; format != "" {
+		return s.Op.String() + fmt.Sprintf(format, s.Strength)
 	}
-	return 0
+	return s.Op.String()
 }

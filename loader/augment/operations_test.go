@@ -49,7 +49,7 @@ func operations(t *testing.T) ([]operation, []uint8) {
 
 // opNamed is the operation of RandAugment with a name.
 func opNamed(name string) (Op, bool) {
-	for op := range ops {
+	for op := range Op(len(randOperations)) {
 		if op.String() == name {
 			return op, true
 		}
@@ -134,7 +134,7 @@ func TestOperations_AreThoseOfTorchvision(t *testing.T) {
 				o.Strength, o.Magnitude, o.Negative, o.Width, o.Height, differ, n, most)
 		}
 	}
-	for op := range ops {
+	for op := range Op(len(randOperations)) {
 		if counted[op.String()] < 3 {
 			t.Errorf("%d cases of %s", counted[op.String()], op)
 		}

@@ -16,6 +16,7 @@ type Worker struct {
 	scratch []uint8  // a copy of the picture
 	columns []uint16 // sums of columns
 	steps   []Step   // steps of RandAugment
+	view    view     // the picture, here so that it needs no allocation
 }
 
 // NewWorker makes a Worker; mean is the colour that the network sees as 0.
@@ -45,15 +46,16 @@ func cut(pic *picture.Picture, r Rect) {
 // Canvas changes the picture in the top left corner of a canvas of size×size pixels: colour jitter, then RandAugment,
 // then random erasing. The rest of the canvas stays.
 func (w *Worker) Canvas(canvas []uint8, size, width, height int, at Place) {
-	v := view{pix: canvas, stride: 3 * size, width: width, height: height}
+	w.view = view{pix: canvas, stride: 3 * size, width: width, height: height}
+	v := &w.view
 	c := &w.draws.config
 	if c.jitters() {
-		w.jitter(&v, w.draws.Jitter(at.Epoch, at.Bag))
+		w.jitter(v, w.draws.Jitter(at.Epoch, at.Bag))
 	}
 	if c.Rand.Operations > 0 {
 		w.steps = w.draws.Steps(w.steps[:0], at.Epoch, at.Bag, width, height)
 		for _, s := range w.steps {
-			w.apply(&v, s)
+			w.apply(v, s)
 		}
 	}
 	if c.Erasing.Probability > 0 {
@@ -80,36 +82,7 @@ func (w *Worker) jitter(v *view, j Jitter) {
 }
 
 // apply does an operation of RandAugment.
-func (w *Worker) apply(v *view, s Step) {
-	switch s.Op {
-	case ShearX:
-		w.transform(v, affine{a: 1, b: s.Strength, e: 1})
-	case ShearY:
-		w.transform(v, affine{a: 1, d: s.Strength, e: 1})
-	case TranslateX:
-		w.transform(v, affine{a: 1, c: -s.Strength, e: 1})
-	case TranslateY:
-		w.transform(v, affine{a: 1, e: 1, f: -s.Strength})
-	case Rotate:
-		w.transform(v, rotation(s.Strength, v.width, v.height))
-	case Brightness:
-		brightness(v, s.Strength)
-	case Color:
-		saturation(v, s.Strength)
-	case Contrast:
-		contrast(v, s.Strength)
-	case Sharpness:
-		w.sharpness(v, s.Strength)
-	case Posterize:
-		posterize(v, int(s.Strength))
-	case Solarize:
-		solarize(v, s.Strength)
-	case AutoContrast:
-		autoContrast(v)
-	case Equalize:
-		equalize(v)
-	}
-}
+func (w *Worker) apply(v *view, s Step) { randOperations[s.Op].apply(w, v, s.Strength) }
 
 // erase fills a rectangle with the mean colour or with noise of the frame.
 func (w *Worker) erase(v view, at Place) {
