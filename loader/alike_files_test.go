@@ -1,12 +1,10 @@
-package loader_test
+package loader
 
 import (
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
-
-	"nmn/loader"
 )
 
 // é as one letter, and as e with an accent.
@@ -17,18 +15,14 @@ func TestAlikeFiles_InTheOtherNormalForm(t *testing.T) {
 	for _, file := range []string{"Caf" + decomposed + "/" + composed + ".jpg", "Caf" + decomposed + "/x.mp4", "b/Th" +
 		decomposed + ".png", "b/th" + composed + ".PNG", "a/A.jpg"} {
 		path := filepath.Join(dir, filepath.FromSlash(file))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		check(t, os.WriteFile(path, nil, 0o644))
 	}
 	if _, err := os.Stat(filepath.Join(dir, "Caf"+composed)); err == nil {
 		t.Skip("the file system compares names in one normal form")
 	}
 	in := "Caf" + decomposed + "/"
-	alike := loader.NewAlikeFiles(dir)
+	alike := NewAlikeFiles(dir)
 	for path, want := range map[string][]string{
 		"Caf" + composed + "/" + decomposed + ".jpg": {in + composed + ".jpg"},
 		"CAF" + composed + "/" + decomposed + ".JPG": {in + composed + ".jpg"},
@@ -51,12 +45,12 @@ func TestAlikeFiles_InTheOtherNormalForm(t *testing.T) {
 }
 
 func TestSplitByIDs_InTheOtherNormalForm(t *testing.T) {
-	set := &loader.Set{Name: "s", IDs: []string{"Caf" + composed, "Th" + decomposed, "x"}}
-	parts, err := loader.SplitByIDs(set, []string{"Th" + composed, "x"}, []string{"Caf" + decomposed})
+	set := &Set{Name: "s", IDs: []string{"Caf" + composed, "Th" + decomposed, "x"}}
+	parts, err := SplitByIDs(set, []string{"Th" + composed, "x"}, []string{"Caf" + decomposed})
 	if err != nil || !slices.Equal(parts[0].IDs, []string{"Th" + decomposed, "x"}) || parts[1].IDs[0] != set.IDs[0] {
 		t.Errorf("%v, %v", parts, err)
 	}
-	if _, err := loader.SplitByIDs(set, []string{"Caf" + composed, "Caf" + decomposed}); err == nil {
+	if _, err := SplitByIDs(set, []string{"Caf" + composed, "Caf" + decomposed}); err == nil {
 		t.Error("one bag is listed twice, in both forms")
 	}
 }
@@ -66,14 +60,10 @@ func TestAlikeFiles_RepeatTheFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data", "pics")
 	for _, file := range []string{"1.png", "1.PNG", "pics/2.png", "Sub/3.png"} {
 		path := filepath.Join(dir, filepath.FromSlash(file))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		check(t, os.WriteFile(path, nil, 0o644))
 	}
-	alike := loader.NewAlikeFiles(dir)
+	alike := NewAlikeFiles(dir)
 	for path, want := range map[string]string{"pics/1.png": "1.png", "data/pics/1.png": "1.png", "pics/1.PNG": "1.PNG",
 		"pics/2.png": "pics/2.png", "pics/sub/3.png": "Sub/3.png", "other/1.png": "", "ics/1.png": ""} {
 		got, err := alike.Find(path)

@@ -1,11 +1,9 @@
-package loader_test
+package loader
 
 import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"nmn/loader"
 )
 
 func TestAlikeNames_DifferInSpellingAlone(t *testing.T) {
@@ -16,7 +14,7 @@ func TestAlikeNames_DifferInSpellingAlone(t *testing.T) {
 		"-1|1|0|01|T1|T-1|-":                   "[]",
 		"":                                     "[]",
 	} {
-		if got := fmt.Sprint(loader.AlikeNames(strings.Split(names, "|"))); got != want {
+		if got := fmt.Sprint(AlikeNames(strings.Split(names, "|"))); got != want {
 			t.Errorf("%q: %s, want %s", names, got, want)
 		}
 	}

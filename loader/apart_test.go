@@ -41,9 +41,7 @@ func TestLoader_CancellationDoesNotWaitForDecoders(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancel(context.Background())
 		e, err := l.Epoch(ctx, 0, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		<-source.inside
 		if err := end(e, cancel); !errors.Is(err, context.Canceled) { // before the decoder is let go
 			t.Errorf("%s: %v", name, err)

@@ -50,14 +50,10 @@ func TestMemory_HoldsThePixelsOfBatches(t *testing.T) {
 		t.Error("batches depend on whose memory they are in")
 	}
 	epoch, err := l.Epoch(t.Context(), 1, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer epoch.Close()
 	batch, err := epoch.Next(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	memory.mutex.Lock() // the planner takes memory for the next batches
 	given := memory.given[unsafe.SliceData(batch.Pixels.Uint8s())]
 	memory.mutex.Unlock()
@@ -76,14 +72,10 @@ func TestMemory_DoesNotGrowWithEpochsThatEndEarly(t *testing.T) {
 	for round := range 60 {
 		ctx, cancel := context.WithCancel(t.Context())
 		epoch, err := l.Epoch(ctx, round, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for range round % 3 {
 			batch, err := epoch.Next(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			batch.Release()
 		}
 		if round%2 == 0 {

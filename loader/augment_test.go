@@ -259,18 +259,14 @@ func TestPreview_ShowsWhatTheEpochHas(t *testing.T) {
 	config.Resize, config.Orientation = picture.FilterAntialias, picture.OrientationApply
 	l := mustLoader(t, set, config)
 	previews, err := l.Previews(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer previews.Close()
 	mirrored := 0
 	for epoch := 1; epoch < 4; epoch++ {
 		for _, b := range mustReadEpoch(t, l, epoch, 0) {
 			for n, bag := range b.Index {
 				p, err := previews.Bag(epoch, bag)
-				if err != nil {
-					t.Fatal(err)
-				}
+				check(t, err)
 				i := int(b.Offsets[n]+b.Offsets[n+1]) / 2
 				height, width := int(b.Sizes[2*i]), int(b.Sizes[2*i+1])
 				if p.Picture.Width != width || p.Picture.Height != height {
@@ -310,9 +306,7 @@ func TestPreview_OfWhatCannotBeShown(t *testing.T) {
 	set, config := clipSet(t, c), augmentConfig()
 	set.Source = textured{c}
 	previews, err := mustLoader(t, set, config).Previews(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer previews.Close()
 	if _, err := previews.Bag(1, 1); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a broken picture: %v", err)

@@ -35,9 +35,7 @@ func writeClips(t testing.TB, form shard.Form, frames ...int) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "frames")
 	w, err := shard.Create(dir, shard.Config{Form: form, ShardBytes: 16 << 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer w.Close()
 	for i, n := range frames {
 		record := &shard.Record{Clip: fmt.Sprintf("in/video%d.mp4", i), Width: 32, Height: 16, PictureWidth: 16,
@@ -47,13 +45,9 @@ func writeClips(t testing.TB, form shard.Form, frames ...int) (dir string) {
 			record.Frames = append(record.Frames, shard.Frame{Number: f})
 			pictures = append(pictures, greyJPEG(t, 16, 8, greyOf(i, f)))
 		}
-		if err := w.Add(record, pictures); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Add(record, pictures))
 	}
-	if err := w.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, w.Finish())
 	return dir
 }
 
@@ -63,9 +57,7 @@ var raggedFrames = []int{3, 1, 5, 2, 4}
 func mustOpenClips(t testing.TB, dir string) *Clips {
 	t.Helper()
 	clips, err := OpenClips(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { _ = clips.Close() })
 	return clips
 }
@@ -74,15 +66,11 @@ func mustOpenClips(t testing.TB, dir string) *Clips {
 func videoSet(t testing.TB, dir string, ids ...string) *Set {
 	t.Helper()
 	table, err := mustOpenClips(t, dir).Table()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	set := clipSet(t, &clips{frames: make([]int, len(ids))})
 	set.IDs = ids
 	source, err := table.Source(ids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	set.Source = source
 	return set
 }
@@ -139,9 +127,7 @@ func TestClips_DamageCostsTheClipsThatHaveIt(t *testing.T) {
 	edit := func(file, from, to string) func(testing.TB, string) {
 		return func(t testing.TB, dir string) {
 			content, err := os.ReadFile(filepath.Join(dir, file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if !bytes.Contains(content, []byte(from)) || len(from) != len(to) {
 				t.Fatalf("%q cannot become %q in %s", from, to, file)
 			}
@@ -154,9 +140,7 @@ func TestClips_DamageCostsTheClipsThatHaveIt(t *testing.T) {
 		says   []string
 	}{
 		"a shard cut in the middle": {func(t testing.TB, dir string) {
-			if err := os.Truncate(filepath.Join(dir, "frames-000000.tar"), 1700); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.Truncate(filepath.Join(dir, "frames-000000.tar"), 1700))
 		}, []string{"video0", "video1"}, []string{"frames-000000.tar", `"in/video0.mp4"`, "picture 1", "cut short"}},
 		"index and shard disagree": {edit("index.jsonl", `"offset":1536,`, `"offset":2048,`), []string{"video0"},
 			[]string{"frames-000000.tar, byte 2048", `picture 1 of the clip "in/video0.mp4"`,
@@ -205,9 +189,7 @@ func TestClips_DamageCostsTheClipsThatHaveIt(t *testing.T) {
 func TestClips_TableNamesWhatCannotBeUsed(t *testing.T) {
 	dir := writeClips(t, shard.Shards, raggedFrames...)
 	table, err := mustOpenClips(t, dir).Table()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if err := table.Has("video2"); err != nil {
 		t.Errorf("video2: %v", err)
 	}
@@ -221,16 +203,12 @@ func TestClips_TableNamesWhatCannotBeUsed(t *testing.T) {
 	// A clip of zero frames is no line of an index: the clip is missing, and the line is named.
 	index := filepath.Join(dir, shard.IndexName)
 	content, err := os.ReadFile(index)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	lines := bytes.SplitAfter(content, []byte("\n"))
 	at := bytes.Index(lines[2], []byte(`"frames":[`)) // line of video1
 	lines[2] = append(lines[2][:at:at], []byte("\"frames\":[]}\n")...)
 	write(t, index, bytes.Join(lines, nil))
-	if err := os.Remove(filepath.Join(dir, "index.offsets")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(filepath.Join(dir, "index.offsets")))
 	clips, err := OpenClips(dir)
 	if err == nil {
 		defer clips.Close()
@@ -249,24 +227,16 @@ func TestClips_TableNamesWhatCannotBeUsed(t *testing.T) {
 func TestClips_TwoOfOneName(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "frames")
 	w, err := shard.Create(dir, shard.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer w.Close()
 	for _, name := range []string{"a/video1.mp4", "b/video1.webm"} {
 		record := &shard.Record{Clip: name, Width: 16, Height: 8, PictureWidth: 16, PictureHeight: 8, Decoded: 1,
 			Frames: make([]shard.Frame, 1)}
-		if err := w.Add(record, [][]byte{greyJPEG(t, 16, 8, 1)}); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Add(record, [][]byte{greyJPEG(t, 16, 8, 1)}))
 	}
-	if err := w.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, w.Finish())
 	table, err := mustOpenClips(t, dir).Table()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if err := table.Has("video1"); !errors.Is(err, ErrSameName) ||
 		!strings.Contains(err.Error(), `"a/video1.mp4" and "b/video1.webm"`) {
 		t.Errorf("error %v, want one that names both", err)
@@ -322,9 +292,7 @@ func BenchmarkClipSource(b *testing.B) {
 	const frames = 64
 	dir := filepath.Join(b.TempDir(), "frames")
 	w, err := shard.Create(dir, shard.DefaultConfig())
-	if err != nil {
-		b.Fatal(err)
-	}
+	check(b, err)
 	defer w.Close()
 	record := &shard.Record{Clip: "video0.mp4", Width: 340, Height: 256, PictureWidth: 340, PictureHeight: 256,
 		Decoded: frames, Frames: make([]shard.Frame, frames)}
@@ -332,28 +300,20 @@ func BenchmarkClipSource(b *testing.B) {
 	for i := range record.Frames {
 		record.Frames[i].Number = i
 	}
-	if err := w.Add(record, slices.Repeat([][]byte{file}, frames)); err != nil {
-		b.Fatal(err)
-	}
-	if err := w.Finish(); err != nil {
-		b.Fatal(err)
-	}
+	check(b, w.Add(record, slices.Repeat([][]byte{file}, frames)))
+	check(b, w.Finish())
 	source := videoSet(b, dir, "video0").Source
 	var pic picture.Picture
 	b.Run("read=shard", func(b *testing.B) {
 		b.ReportAllocs()
 		for i := range b.N {
-			if err := source.Read(b.Context(), 0, i*37%frames, &pic); err != nil {
-				b.Fatal(err)
-			}
+			check(b, source.Read(b.Context(), 0, i*37%frames, &pic))
 		}
 	})
 	b.Run("read=memory", func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
-			if err := picture.Decode(file, &pic); err != nil {
-				b.Fatal(err)
-			}
+			check(b, picture.Decode(file, &pic))
 		}
 	})
 }

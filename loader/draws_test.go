@@ -108,16 +108,12 @@ func framesByBag(t *testing.T, set *Set, config Config, epoch int) map[int][]fra
 	t.Helper()
 	l := mustLoader(t, set, config)
 	e, err := l.Epoch(t.Context(), epoch, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer e.Close()
 	all := map[int][]frameCopy{}
 	for range l.Batches() {
 		b, err := e.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		offsets := b.Offsets.Int32s()
 		for n, bag := range b.Index {
 			for i := int(offsets[n]); i < int(offsets[n+1]); i++ {

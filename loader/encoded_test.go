@@ -16,14 +16,10 @@ func TestReadEncoded_GivesTheBytesOfAFile(t *testing.T) {
 	files := map[string][]byte{"a.jpg": greyJPEG(t, 8, 8, 10), "b.jpg": greyJPEG(t, 8, 8, 200),
 		"c.jpg": []byte("no picture")}
 	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(dir, name), content, 0o666))
 	}
 	source, err := NewFileSource(dir, []string{"a.jpg", "b.jpg", "c.jpg", "missing.jpg"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	chosen := placedSource{source, chosenBags{2, 1}}
 	for _, c := range []struct {
 		source Source

@@ -17,13 +17,9 @@ import (
 func featureTable(t *testing.T, csv string, o features.Options) *features.Table {
 	t.Helper()
 	o.Features = filepath.Join(t.TempDir(), "x.csv")
-	if err := os.WriteFile(o.Features, []byte(csv), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(o.Features, []byte(csv), 0o666))
 	table, err := features.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { table.Close() })
 	return table
 }
@@ -39,16 +35,12 @@ const fourRows = "id,u,v,cat,dog\na,1,5,1,0\nb,3,5,0,0\nc,5,5,1,1\nd,7,6,0,1\n"
 func TestFeatureSet_BatchesOfVectors(t *testing.T) {
 	set, err := FeatureSet("train", featureTable(t, fourRows, features.Options{LabelColumns: []string{"cat", "dog"}}),
 		nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if w := set.Vocabulary.Word(1); w.Text != "dog" || w.Count != 2 || set.Labels.Uint8s()[4] != 1 {
 		t.Errorf("word %+v, labels %v", w, set.Labels)
 	}
 	part, err := Subset(set, "part", []int{0, 1, 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	standard, moments, err := Measure(t.Context(), part)
 	if err != nil || moments.Constant != 1 || !slices.Equal(standard.Mean, []float32{3, 5}) || standard.Scale[1] != 0 {
 		t.Fatalf("%+v, %+v, %v", standard, moments, err)
@@ -57,13 +49,9 @@ func TestFeatureSet_BatchesOfVectors(t *testing.T) {
 	config := vectorConfig()
 	config.Standard = standard
 	l, err := New(set, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	epoch, err := l.Epoch(t.Context(), 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer epoch.Close()
 	var got, labels []float32
 	for {
@@ -71,9 +59,7 @@ func TestFeatureSet_BatchesOfVectors(t *testing.T) {
 		if err == io.EOF {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if batch.Pixels != nil || !slices.Equal(batch.Vectors.Shape(), []int{batch.T, 2}) || batch.T != batch.N {
 			t.Errorf("pixels %v, vectors %v for %d frames of %d bags",
 				batch.Pixels, batch.Vectors.Shape(), batch.T, batch.N)
@@ -91,23 +77,15 @@ func TestFeatureSet_BatchesOfVectors(t *testing.T) {
 func TestFeatureSet_MissingValuesBecomeTheMean(t *testing.T) {
 	table := featureTable(t, "v,cat\n1,0\n?,1\n3,0\n", features.Options{LabelColumns: []string{"cat"}, Missing: true})
 	set, err := FeatureSet("train", table, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	standard, _, err := Measure(t.Context(), set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	config := vectorConfig()
 	config.BatchSize, config.Standard = 3, standard
 	l, err := New(set, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	epoch, err := l.Epoch(t.Context(), 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer epoch.Close()
 	batch, err := epoch.Next(t.Context())
 	if err != nil || !slices.Equal(batch.Vectors.Float32s(), []float32{-1, 0, 1}) ||
@@ -120,21 +98,15 @@ func TestFeatureSet_MissingValuesBecomeTheMean(t *testing.T) {
 func TestFeatureSet_BrokenRowsAreBadSamples(t *testing.T) {
 	set, err := FeatureSet("train", featureTable(t, fourRows, features.Options{LabelColumns: []string{"cat", "dog"}}),
 		nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	set.Vectors = brokenAt{set.Vectors, 1}
 	for allowed, want := range map[int]int{0: 0, 1: 3} {
 		config := vectorConfig()
 		config.BatchSize, config.MaxBadSamples = 4, allowed
 		l, err := New(set, config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		epoch, err := l.Epoch(t.Context(), 0, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		batch, err := epoch.Next(t.Context())
 		epoch.Close()
 		if want == 0 {
@@ -178,9 +150,7 @@ func TestFeatureSet_WithoutLabels(t *testing.T) {
 func TestNew_RefusesAStandardThatDoesNotFit(t *testing.T) {
 	set, err := FeatureSet("train", featureTable(t, fourRows, features.Options{LabelColumns: []string{"cat", "dog"}}),
 		nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	config := vectorConfig()
 	config.Standard = &Standard{Mean: make([]float32, 3), Scale: make([]float32, 3)}
 	if _, err := New(set, config); err == nil || !strings.Contains(err.Error(), "2 features, the standard is for 3") {

@@ -20,18 +20,14 @@ import (
 func pngFile(t testing.TB, img image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		t.Fatal(err)
-	}
+	check(t, png.Encode(&b, img))
 	return b.Bytes()
 }
 
 func jpegFile(t testing.TB, img image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: 95}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, jpeg.Encode(&b, img, &jpeg.Options{Quality: 95}))
 	return b.Bytes()
 }
 
@@ -50,9 +46,7 @@ func smoothImage(width, height int) *image.NRGBA {
 func newTestSource(t *testing.T, root string, files ...string) *FileSource {
 	t.Helper()
 	source, err := NewFileSource(root, files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return source
 }
 
@@ -61,13 +55,9 @@ func TestFileSource_BadFilesAreNamed(t *testing.T) {
 	root := filepath.Join(folder, "root")
 	write := func(name string, data []byte) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(folder, name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(folder, name), data, 0o644))
 	}
-	if err := os.MkdirAll(filepath.Join(root, "directory.jpg"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Join(root, "directory.jpg"), 0o755))
 	whole := jpegFile(t, smoothImage(40, 30))
 	write("root/good.jpg", whole)
 	write("root/cut.jpg", whole[:len(whole)/2])
@@ -98,12 +88,8 @@ func TestFileSource_BadFilesAreNamed(t *testing.T) {
 func TestFileSource_ReadsFilesWhereverTheyLie(t *testing.T) {
 	folder := t.TempDir()
 	root, outside := filepath.Join(folder, "root"), filepath.Join(folder, "outside.jpg")
-	if err := os.Mkdir(root, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(outside, jpegFile(t, smoothImage(40, 30)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(root, 0o755))
+	check(t, os.WriteFile(outside, jpegFile(t, smoothImage(40, 30)), 0o644))
 	if err := os.Symlink("../outside.jpg", filepath.Join(root, "link.jpg")); err != nil {
 		t.Skip(err)
 	}
@@ -124,16 +110,12 @@ func TestFileSource_ReadsFilesWhereverTheyLie(t *testing.T) {
 func TestFileSource_Limits(t *testing.T) {
 	root := t.TempDir()
 	data := pngFile(t, smoothImage(20, 20))
-	if err := os.WriteFile(filepath.Join(root, "a.png"), data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(root, "a.png"), data, 0o644))
 	source := newTestSource(t, root, "a.png")
 	if err := source.Read(t.Context(), 0, 0, &picture.Picture{MaxPixels: 399}); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("400 pixels at a limit of 399: %v", err)
 	}
-	if err := os.Truncate(filepath.Join(root, "a.png"), picture.MaxFileBytes+1); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Truncate(filepath.Join(root, "a.png"), picture.MaxFileBytes+1))
 	if err := source.Read(t.Context(), 0, 0, new(picture.Picture)); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a file that is too large: %v", err)
 	}

@@ -15,9 +15,7 @@ func TestFrames_EveryFrameIsABagWithTheLabelsOfItsVideo(t *testing.T) {
 	source := raggedClips()
 	videos := clipSet(t, source)
 	frames, index, err := Frames(t.Context(), videos)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	config := clipConfig()
 	config.Shuffle, config.Flip = false, false
 	seen := 0
@@ -51,9 +49,7 @@ func TestFrames_OneBrokenFrameCostsNoOther(t *testing.T) {
 	source := raggedClips()
 	source.broken = map[[2]int]error{{1, 1}: fmt.Errorf("torn: %w", ErrCorrupt)}
 	frames, index, err := Frames(t.Context(), clipSet(t, source))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	config := clipConfig()
 	config.Shuffle, config.MaxBadSamples = false, 1
 	var read []int
@@ -72,9 +68,7 @@ func TestFrames_BagsWithoutFrames(t *testing.T) {
 		t.Errorf("error %v, want one that names clip-4", err)
 	}
 	frames, _, err := Frames(t.Context(), clipSet(t, raggedClips()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, place := range [][2]int{{-1, 0}, {24, 0}, {3, 1}} {
 		if err := frames.Source.Read(context.Background(), place[0], place[1], &picture.Picture{}); err == nil {
 			t.Errorf("frame %d of bag %d can be read", place[1], place[0])

@@ -27,16 +27,12 @@ func photographs(t testing.TB) (folder string, list []photograph) {
 	}
 	folder = filepath.Join(data, "coco-images")
 	file, err := os.Open(filepath.Join(folder, "images.tsv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer file.Close()
 	reader := csv.NewReader(file)
 	reader.Comma, reader.LazyQuotes = '\t', true
 	rows, err := reader.ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, row := range rows[1:] {
 		if _, err := os.Stat(filepath.Join(folder, row[1])); err != nil {
 			continue // the table lists more than there are
@@ -80,9 +76,7 @@ func BenchmarkPhotographs(b *testing.B) {
 		names[i] = p.file
 	}
 	source, err := NewFileSource(folder, names)
-	if err != nil {
-		b.Fatal(err)
-	}
+	check(b, err)
 	levels := simd.Levels()
 	for name, c := range map[string]struct {
 		size int
@@ -94,9 +88,7 @@ func BenchmarkPhotographs(b *testing.B) {
 			canvas := make([]uint8, c.size*c.size*3)
 			i := 0
 			for b.Loop() {
-				if err := source.Read(context.Background(), i%len(names), 0, &pic); err != nil {
-					b.Fatal(err)
-				}
+				check(b, source.Read(context.Background(), i%len(names), 0, &pic))
 				if c.size > 0 {
 					if _, _, err := resizer.Place(canvas, c.size, &pic, c.fit); err != nil {
 						b.Fatal(err)

@@ -41,9 +41,7 @@ func TestScale_MemoryDoesNotGrow(t *testing.T) {
 	var first int
 	for i, field := range strings.Split(sizes, ",") {
 		n, err := strconv.Atoi(field)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		dir := t.TempDir()
 		writeScale(t, dir, n)
 		peak, summary := scaleChild(t, dir)
@@ -55,9 +53,7 @@ func TestScale_MemoryDoesNotGrow(t *testing.T) {
 		if grown := peak - first; grown > 16<<10 {
 			t.Errorf("%d clips take %d kB more than the first number", n, grown)
 		}
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.RemoveAll(dir))
 	}
 }
 
@@ -93,9 +89,7 @@ func TestScale_Child(t *testing.T) {
 	began := time.Now()
 	clips, labels := mustOpenClips(t, dir), mustOpenLabels(t, filepath.Join(dir, "labels.jsonl"))
 	set, err := StreamClips("scale", clips, labels, scaleVocabulary(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	config := DefaultConfig()
 	config.Size, config.Block, config.Window = 32, 256, 16
 	l := mustLoader(t, set, config)
@@ -105,17 +99,13 @@ func TestScale_Child(t *testing.T) {
 	read := 0
 	for epoch := 0; read < scaleBatches; epoch++ {
 		e, err := l.Epoch(context.Background(), epoch, l.Batches()/2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for read < scaleBatches {
 			b, err := e.Next(context.Background())
 			if err == io.EOF {
 				break
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if read == 0 {
 				toFirst = time.Since(began)
 			}
@@ -136,9 +126,7 @@ func TestScale_Child(t *testing.T) {
 func peakMemory(t *testing.T) int {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	_, rest, ok := strings.Cut(string(status), "VmHWM:")
 	var kilobytes int
 	if _, err := fmt.Sscan(rest, &kilobytes); !ok || err != nil {
@@ -164,9 +152,7 @@ func scaleClip(i int) string { return fmt.Sprintf("clip-%0100d", i) }
 func writeScale(t *testing.T, dir string, n int) {
 	t.Helper()
 	w, err := shard.Create(dir, shard.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer w.Close()
 	const shared = 4
 	var records []shard.Record
@@ -179,9 +165,7 @@ func writeScale(t *testing.T, dir string, n int) {
 		}
 		records = append(records, r)
 	}
-	if err := w.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, w.Finish())
 	writeScaleIndex(t, dir, n, records)
 	err = WriteClipLabels(filepath.Join(dir, "labels.jsonl"), ClipLabelsForm{CaptionsPerSample: 20},
 		func(yield func(ClipLabel, error) bool) {
@@ -195,23 +179,17 @@ func writeScale(t *testing.T, dir string, n int) {
 				}
 			}
 		})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 }
 
 // writeScaleIndex overwrites the index of the shard and its file of offsets.
 func writeScaleIndex(t *testing.T, dir string, n int, records []shard.Record) {
 	t.Helper()
 	index, err := os.ReadFile(filepath.Join(dir, shard.IndexName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	head, _, _ := strings.Cut(string(index), "\n")
 	file, err := os.Create(filepath.Join(dir, shard.IndexName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer file.Close()
 	var offsets []byte
 	out, size := bufio.NewWriter(file), int64(0)
@@ -226,19 +204,13 @@ func writeScaleIndex(t *testing.T, dir string, n int, records []shard.Record) {
 		r := records[i%len(records)]
 		r.Clip, r.Key = scaleClip(i), scaleClip(i)
 		line, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		offsets = binary.LittleEndian.AppendUint64(offsets, uint64(size))
 		put(line)
 	}
-	if err := out.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, out.Flush())
 	magic, err := os.ReadFile(filepath.Join(dir, "index.offsets"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	start := binary.LittleEndian.AppendUint64(magic[:8:8], uint64(size))
 	write(t, filepath.Join(dir, "index.offsets"), append(start, offsets...))
 }

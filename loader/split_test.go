@@ -29,9 +29,7 @@ func TestSubset_CarriesEverythingAlong(t *testing.T) {
 	s.Source = numberedSource{}
 	indices := []int{4, 0, 3}
 	part, err := Subset(s, "part", indices)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if part.Name != "part" || part.Vocabulary != s.Vocabulary || part.CaptionsPerSample != 5 || part.Len() != 3 {
 		t.Errorf("subset %+v", part)
 	}
@@ -70,9 +68,7 @@ func TestSubset_CarriesEverythingAlong(t *testing.T) {
 
 func TestSubset_HasNothingThatTheSetLacks(t *testing.T) {
 	part, err := Subset(&Set{Name: "s", IDs: []string{"a"}, Source: numberedSource{}}, "p", []int{0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if part.Truth != nil || part.Captions != nil || part.Counts != nil {
 		t.Error("a subset has what the set lacks")
 	}
@@ -91,9 +87,7 @@ func TestSubset_RefusesBadIndices(t *testing.T) {
 func TestSplitHalves_DependsOnIDsAndSeedAlone(t *testing.T) {
 	s := captionSet(t, 101, 2)
 	a, b, err := SplitHalves(s, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if a.Len() != 51 || b.Len() != 50 {
 		t.Fatalf("halves of %d and %d bags", a.Len(), b.Len())
 	}
@@ -106,13 +100,9 @@ func TestSplitHalves_DependsOnIDsAndSeedAlone(t *testing.T) {
 		backwards[i] = s.Len() - 1 - i
 	}
 	r, err := Subset(s, "backwards", backwards)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	reversed, _, err := SplitHalves(r, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	slices.Reverse(reversed.IDs)
 	if !slices.Equal(a.IDs, reversed.IDs) {
 		t.Error("another order of the set gives other halves, or the order of the set is lost")
@@ -133,13 +123,9 @@ func TestSplitHalves_KnownAnswer(t *testing.T) {
 		ids[i] = fmt.Sprint(i)
 	}
 	s, err := NewCaptionSet("ten", ids, captions, 5, vocabularyOf(t, "dog"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	a, _, err := SplitHalves(s, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if got, want := strings.Join(a.IDs, ""), "12369"; got != want {
 		t.Errorf("first half %s, want %s", got, want)
 	}
@@ -148,9 +134,7 @@ func TestSplitHalves_KnownAnswer(t *testing.T) {
 func TestSplitByIDs(t *testing.T) {
 	s := captionSet(t, 5, 2)
 	parts, err := SplitByIDs(s, []string{"bage", "baga"}, []string{"bagc"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !slices.Equal(parts[0].IDs, []string{"bage", "baga"}) || !slices.Equal(parts[1].IDs, []string{"bagc"}) {
 		t.Errorf("parts %v and %v", parts[0].IDs, parts[1].IDs)
 	}
@@ -211,9 +195,7 @@ func FuzzParseIDs(f *testing.F) {
 func TestWriteIDs_ReadsBackOrIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ids.txt")
 	want := []string{"b/1.jpg", "a 2.jpg", "3"}
-	if err := WriteIDs(path, want); err != nil {
-		t.Fatal(err)
-	}
+	check(t, WriteIDs(path, want))
 	if got, err := ReadIDs(t.Context(), path); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v", got, err)
 	}

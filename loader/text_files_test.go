@@ -22,13 +22,9 @@ func TestOpenText_ReadsUTF16(t *testing.T) {
 		}
 		for _, cut := range []int{0, 1} {
 			path := filepath.Join(t.TempDir(), "table.csv")
-			if err := os.WriteFile(path, content[:len(content)-cut], 0o666); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.WriteFile(path, content[:len(content)-cut], 0o666))
 			text, mark, err := OpenMarkedText(t.Context(), path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			got, err := io.ReadAll(text)
 			if cut == 0 && (string(got) != want || err != nil || mark != byteOrderMark) {
 				t.Errorf("%v: %q, mark %q, %v", order, got, mark, err)

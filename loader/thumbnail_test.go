@@ -32,13 +32,9 @@ func TestThumbnailer_KeepsProportionsAndColours(t *testing.T) {
 	var maker Thumbnailer
 	for _, size := range [][2]int{{1500, 700}, {1281, 3}, {101, 640}, {20, 10}} {
 		small, err := maker.Middle(t.Context(), halfRed{size[0], size[1]}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		img, err := jpeg.Decode(bytes.NewReader(small.JPEG))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		side := min(picture.ThumbnailSize, 2*max(size[0], size[1]))
 		if width, height := img.Bounds().Dx(), img.Bounds().Dy(); max(width, height) != side ||
 			width != small.Width || height != small.Height {

@@ -37,9 +37,7 @@ func scene(seed uint64, side int) *image.RGBA {
 func encoded(t *testing.T, img image.Image, quality int) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: quality}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, jpeg.Encode(&b, img, &jpeg.Options{Quality: quality}))
 	return b.Bytes()
 }
 
@@ -50,9 +48,7 @@ func folder(t *testing.T) *loader.Set {
 	dir, s := t.TempDir(), &loader.Set{Name: "folder"}
 	write := func(name string, file []byte) {
 		s.IDs = append(s.IDs, name)
-		if err := os.WriteFile(filepath.Join(dir, name), file, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(dir, name), file, 0o666))
 	}
 	for i := range 6 {
 		write(fmt.Sprintf("%d.jpg", i), encoded(t, scene(uint64(i), 240), 90))
@@ -63,9 +59,7 @@ func folder(t *testing.T) *loader.Set {
 	write("broken.jpg", []byte("no picture"))
 	s.IDs = append(s.IDs, "missing.jpg")
 	source, err := loader.NewFileSource(dir, s.IDs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	s.Source = source
 	return s
 }
@@ -73,9 +67,7 @@ func folder(t *testing.T) *loader.Set {
 func TestAt_FindsSiblingsAndPassesOverWhatCannotBeRead(t *testing.T) {
 	set := folder(t)
 	looks, err := At(t.Context(), set, 0, set.Len(), Options{MaxPixels: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	groups, split := Groups(looks, 5)
 	if got := fmt.Sprint(groups); got != "[[1 6 7] [2 8]]" || split != 0 {
 		t.Errorf("groups %s, %d split", got, split)
@@ -126,11 +118,17 @@ func TestAt_FeaturesAreAlikeIfTheyAreEqual(t *testing.T) {
 	set := &loader.Set{IDs: []string{"a", "b", "c", "d", "e"}, Vectors: &loader.HeldVectors{Dim: 2,
 		Rows: []float32{1, 2, 1, 2.5, 1, 2, 1, 2, 1, 2.5}, Why: []error{nil, nil, nil, why, nil}}}
 	looks, err := At(t.Context(), set, 0, 5, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	groups, _ := Groups(looks, 5)
 	if got := fmt.Sprint(groups); got != "[[0 2] [1 4]]" {
 		t.Errorf("groups %s", got)
+	}
+}
+
+// check ends a test at an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

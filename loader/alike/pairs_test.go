@@ -29,18 +29,14 @@ func halved(t *testing.T, p *picture.Picture, quality int) *picture.Picture {
 		}
 	}
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, small, &jpeg.Options{Quality: quality}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, jpeg.Encode(&b, small, &jpeg.Options{Quality: quality}))
 	return decoded(t, b.Bytes())
 }
 
 func decoded(t *testing.T, file []byte) *picture.Picture {
 	t.Helper()
 	var p picture.Picture
-	if err := picture.Decode(file, &p); err != nil {
-		t.Fatal(err)
-	}
+	check(t, picture.Decode(file, &p))
 	return &p
 }
 
@@ -57,9 +53,7 @@ func TestSign_Photographs(t *testing.T) {
 	plain, recognised, nearest := 0, 0, 128
 	for _, name := range files {
 		file, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		p := decoded(t, file)
 		s, clear := Sign(p)
 		if !clear {

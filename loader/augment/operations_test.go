@@ -29,21 +29,13 @@ var fill = [3]uint8{124, 117, 104}
 func operations(t *testing.T) ([]operation, []uint8) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/operations.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var all []operation
-	if err := json.Unmarshal(text, &all); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(text, &all))
 	file, err := os.ReadFile("testdata/pixels.npy")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	_, n, err := npy.ReadHeader(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return all, file[n:]
 }
 

@@ -239,3 +239,11 @@ func TestConfig_ValidateAndString(t *testing.T) {
 		t.Errorf("nothing is %q", got)
 	}
 }
+
+// check ends a test at an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -37,18 +37,14 @@ func painted(number, width, height int) image.Image {
 func encodedJPEG(t *testing.T, img image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, img, nil); err != nil {
-		t.Fatal(err)
-	}
+	check(t, jpeg.Encode(&b, img, nil))
 	return b.Bytes()
 }
 
 func encodedPNG(t *testing.T, img image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		t.Fatal(err)
-	}
+	check(t, png.Encode(&b, img))
 	return b.Bytes()
 }
 
@@ -80,27 +76,19 @@ func split(t *testing.T, name string, bags []bag, words ...string) doctor.Split 
 		all[i] = text.Word{Text: w}
 	}
 	vocabulary, err := text.NewVocabulary(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	dir := t.TempDir()
 	var ids, files []string
 	var captions [][]string
 	for _, b := range bags {
 		file := b.id + ".jpg"
-		if err := os.WriteFile(filepath.Join(dir, file), b.file, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(dir, file), b.file, 0o666))
 		ids, files, captions = append(ids, b.id), append(files, file), append(captions, b.captions)
 	}
 	set, err := loader.NewCaptionSet(name, ids, captions, 5, vocabulary)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	source, err := loader.NewFileSource(dir, files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	set.Source = source
 	return doctor.Split{Name: name, Set: set}
 }
@@ -112,9 +100,7 @@ func options() doctor.Options {
 func examine(t *testing.T, o doctor.Options, splits ...doctor.Split) *doctor.Report {
 	t.Helper()
 	r, err := doctor.Examine(t.Context(), splits, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return r
 }
 
@@ -397,4 +383,12 @@ func TestExamine_CancellationDoesNotWaitForDecoders(t *testing.T) {
 		t.Errorf("asked to end while a picture is decoded: %v", err)
 	}
 	close(source.letGo)
+}
+
+// check ends a test at an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

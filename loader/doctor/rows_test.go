@@ -34,9 +34,7 @@ func (v vectors) Read(ctx context.Context, bag, _ int, dst []float32) error {
 func rowsOf(t *testing.T, name string, rows vectors) doctor.Split {
 	t.Helper()
 	vocabulary, err := text.NewVocabulary([]text.Word{{Text: "cat"}, {Text: "dog"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	set := &loader.Set{Name: name, Vocabulary: vocabulary, Vectors: rows}
 	labels := make([]uint8, 2*len(rows))
 	for i := range rows {

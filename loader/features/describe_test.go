@@ -10,14 +10,10 @@ import (
 func TestDescribe_LabelsOnNoRowAndOnAll(t *testing.T) {
 	text := []byte("id,a,b,l1,l2,l3\nu,1,2,0,1,1\nv,3,4,0,1,0\n")
 	table, err := Open(t.Context(), Options{Features: file(t, "x.csv", text), LabelColumns: []string{"l*"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer table.Close()
 	d, err := table.Describe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if d.Rows != 2 || d.Features != 2 || d.PerRow != 1.5 || d.FirstID != "u" || !slices.Equal(d.Never, []string{"l1"}) ||
 		!slices.Equal(d.Always, []string{"l2"}) {
 		t.Errorf("described as %+v", d)
@@ -27,17 +23,11 @@ func TestDescribe_LabelsOnNoRowAndOnAll(t *testing.T) {
 func TestDescribe_CountsRowsOnDiskThatAreNoFeatures(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.npy")
 	table, err := Open(t.Context(), Options{Features: file(t, "x.csv", []byte("a,b\n1,2\n3,4\n5,6\n"))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer table.Close()
-	if err := WriteFile(name, table.Rows); err != nil {
-		t.Fatal(err)
-	}
+	check(t, WriteFile(name, table.Rows))
 	onDisk, err := Open(t.Context(), Options{Features: name})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer onDisk.Close()
 	d, err := onDisk.Describe()
 	if err != nil || !d.OnDisk || d.Rows != 3 || d.Features != 2 || d.Unusable != 0 {

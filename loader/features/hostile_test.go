@@ -71,9 +71,7 @@ func TestRecords_ColumnsAreListedAFewTimes(t *testing.T) {
 		},
 	} {
 		arff, err := newARFF(bufio.NewReader(strings.NewReader(text)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		r := &countedRecords{records: arff}
 		if err := read(r); err != nil || r.listed > 5 {
 			t.Errorf("%s: the columns are listed %d times, %v", name, r.listed, err)

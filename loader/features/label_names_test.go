@@ -26,9 +26,7 @@ func shown(l *Labels) string {
 func parquetOf[T any](t *testing.T, rows ...T) string {
 	t.Helper()
 	var b strings.Builder
-	if err := parquet.Write(&b, rows); err != nil {
-		t.Fatal(err)
-	}
+	check(t, parquet.Write(&b, rows))
 	return file(t, "x.parquet", []byte(b.String()))
 }
 

@@ -134,13 +134,9 @@ func npz(t testing.TB, method uint16, arrays map[string][]byte) []byte {
 		if err == nil {
 			_, err = w.Write(content)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, z.Close())
 	return b.Bytes()
 }
 
@@ -196,9 +192,7 @@ func TestOpenTensor_TypesAndNames(t *testing.T) {
 			return err
 		}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	path := file(t, "x.safetensors", b.Bytes())
 	table := mustOpen(t, Options{Features: path, Array: "x", LabelArray: "y"})
 	if got := all(t, table.Rows); !slices.Equal(got, []float32{1, 2, 3, 4}) ||
@@ -273,9 +267,7 @@ func TestFileRows_TakesMemoryOfRows(t *testing.T) {
 	const rows, width = 1 << 16, 1 << 10 // 256 MiB, a hole in the file
 	head := npyWithHeader(fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", rows, width),
 		false, []float32{})
-	if err := os.WriteFile(path, head, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, head, 0o666))
 	if err := os.Truncate(path, int64(len(head))+4*rows*width); err != nil {
 		t.Skip("the file system has no holes:", err)
 	}
@@ -283,9 +275,7 @@ func TestFileRows_TakesMemoryOfRows(t *testing.T) {
 	row := make([]float32, width)
 	read := func() {
 		for i := 0; i < rows; i += 97 {
-			if err := table.Rows.Read(i, row); err != nil {
-				t.Fatal(err)
-			}
+			check(t, table.Rows.Read(i, row))
 		}
 	}
 	read()

@@ -12,9 +12,7 @@ func TestMemoryRows_ReadsWhatWasAdded(t *testing.T) {
 		m, row := newMemoryRows(width), make([]float32, width)
 		for i := range 2*m.perBlock + 1 {
 			row[0], row[width-1] = float32(i), float32(i)
-			if err := m.add(row); err != nil {
-				t.Fatal(err)
-			}
+			check(t, m.add(row))
 		}
 		if m.Len() != 2*m.perBlock+1 || len(m.blocks) != 3 || m.bytes() != 4*int64(width)*int64(m.Len()) {
 			t.Fatalf("width %d: %d rows in %d blocks, %d bytes", width, m.Len(), len(m.blocks), m.bytes())

@@ -15,9 +15,7 @@ import (
 func TestOpen_RefusesPipes(t *testing.T) {
 	for _, ending := range []string{"csv", "arff", "npy", "npz", "safetensors", "parquet"} {
 		pipe := filepath.Join(t.TempDir(), "pipe."+ending)
-		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, syscall.Mkfifo(pipe, 0o600))
 		if _, err := Open(t.Context(), Options{Features: pipe}); !errors.Is(err, input.ErrNoFile) {
 			t.Errorf(".%s: %v", ending, err)
 		}

@@ -18,9 +18,7 @@ import (
 func file(t testing.TB, name string, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, content, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, content, 0o666))
 	return path
 }
 
@@ -31,9 +29,7 @@ func zipped(t testing.TB, content string) []byte {
 	if _, err := z.Write([]byte(content)); err != nil {
 		t.Fatal(err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, z.Close())
 	return b.Bytes()
 }
 
@@ -41,9 +37,7 @@ func zipped(t testing.TB, content string) []byte {
 func mustOpen(t testing.TB, o Options) *Table {
 	t.Helper()
 	table, err := Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() {
 		if err := table.Close(); err != nil {
 			t.Error(err)
@@ -58,9 +52,7 @@ func all(t testing.TB, rows Rows) []float32 {
 	values := make([]float32, 0, rows.Len()*rows.Width())
 	row := make([]float32, rows.Width())
 	for i := range rows.Len() {
-		if err := rows.Read(i, row); err != nil {
-			t.Fatal(err)
-		}
+		check(t, rows.Read(i, row))
 		values = append(values, row...)
 	}
 	return values
@@ -243,14 +235,10 @@ func TestMeasure_ColumnsOnTheirOwn(t *testing.T) {
 		{99, 99, 99, 99}, // not among those asked for
 		{1e7 + 4, 4, .1, 5},
 	} {
-		if err := rows.add(row); err != nil {
-			t.Fatal(err)
-		}
+		check(t, rows.add(row))
 	}
 	m, err := Measure(4, chosen(rows, 0, 1, 3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if m.Rows != 3 || m.Constant != 2 || m.Mean[0] != 1e7+2 || m.Mean[1] != 4 || m.Mean[3] != 4 {
 		t.Errorf("%+v", m)
 	}
@@ -277,28 +265,30 @@ func TestWriter_BothFormatsReadBack(t *testing.T) {
 	for _, name := range []string{"x.npy", "x.safetensors"} {
 		path := filepath.Join(t.TempDir(), name)
 		w, err := Create(path, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		var want []float32
 		for i := range 20_000 { // beyond the buffer
 			row := []float32{float32(i), -1, .5}
-			if err := w.Write(row); err != nil {
-				t.Fatal(err)
-			}
+			check(t, w.Write(row))
 			want = append(want, row...)
 		}
 		if _, err := os.Stat(path); err == nil {
 			t.Errorf("%s is there before it is complete", name)
 		}
-		if err := errors.Join(w.Commit(), w.Close()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, errors.Join(w.Commit(), w.Close()))
 		if got := all(t, mustOpen(t, Options{Features: path}).Rows); !slices.Equal(got, want) {
 			t.Errorf("%s: other rows come back", name)
 		}
 	}
 	if _, err := Create("x.csv", 3); !errors.Is(err, ErrFormat) {
 		t.Errorf("another format: %v", err)
+	}
+}
+
+// check ends a test at an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -177,9 +177,7 @@ func TestReadLabelXML_Refuses(t *testing.T) {
 func parquetFile[T any](t *testing.T, rows []T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.parquet")
-	if err := parquet.WriteFile(path, rows, parquet.MaxRowsPerRowGroup(100)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, parquet.WriteFile(path, rows, parquet.MaxRowsPerRowGroup(100)))
 	return path
 }
 
@@ -214,9 +212,7 @@ func TestOpenParquet_VectorsAndLists(t *testing.T) {
 	rows[7].Vector = []float32{1, float32(math.NaN())}
 	refused(t, Options{Features: parquetFile(t, rows)}, ErrValue, "row 8", "embedding", "number 2 is NaN")
 	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	claims := slices.Clone(whole)
 	claims[len(claims)-5] = 0xff // 4 GB of metadata
 	refused(t, Options{Features: file(t, "claims.parquet", claims)}, ErrFormat, "does not end as")

@@ -237,7 +237,7 @@ func TestConfig_Bounds(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, err error) {
+func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -65,9 +65,7 @@ func TestAntialias_AgreesWithReference(t *testing.T) {
 				for _, fit := range []Fit{FitLongest, FitSquare} {
 					pic := randomPicture(uint64(i), s[0], s[1])
 					width, height, err := resizer.Place(canvas, 61, pic, fit)
-					if err != nil {
-						t.Fatal(err)
-					}
+					check(t, err)
 					want := referenceAntialias(pic, width, height)
 					other := 0
 					for y := range 61 {
@@ -188,9 +186,7 @@ func TestAntialias_PixelsArePillows(t *testing.T) {
 				resizer := NewResizer(simd.Levels()[len(simd.Levels())-1])
 				resizer.Filter = FilterAntialias
 				width, height, err := resizer.Place(canvas, size, pic, fit)
-				if err != nil {
-					t.Fatal(err)
-				}
+				check(t, err)
 				var rows []uint8
 				for y := range height {
 					rows = append(rows, canvas[3*size*y:3*(size*y+width)]...)
@@ -198,20 +194,14 @@ func TestAntialias_PixelsArePillows(t *testing.T) {
 				wants = append(wants, rows)
 				file := filepath.Join(dir, fmt.Sprint(len(plan)))
 				plan = append(plan, map[string]any{"file": file, "size": s, "to": [2]int{width, height}})
-				if err := os.WriteFile(file, pic.Pix, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				check(t, os.WriteFile(file, pic.Pix, 0o644))
 			}
 		}
 	}
 	text, err := json.Marshal(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	file := filepath.Join(dir, "plan")
-	if err := os.WriteFile(file, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(file, text, 0o644))
 	if output, err := exec.CommandContext(t.Context(), python, "-c", pillow, file).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}

@@ -24,18 +24,14 @@ import (
 func encodePNG(t testing.TB, img image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		t.Fatal(err)
-	}
+	check(t, png.Encode(&b, img))
 	return b.Bytes()
 }
 
 func encodedJPEG(t testing.TB, img image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: 95}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, jpeg.Encode(&b, img, &jpeg.Options{Quality: 95}))
 	return b.Bytes()
 }
 
@@ -104,9 +100,7 @@ func TestDecode_ColourModels(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var pic Picture
-			if err := Decode(encodePNG(t, img), &pic); err != nil {
-				t.Fatal(err)
-			}
+			check(t, Decode(encodePNG(t, img), &pic))
 			if pic.Width != w || pic.Height != h {
 				t.Fatalf("%d×%d", pic.Width, pic.Height)
 			}
@@ -131,9 +125,7 @@ func TestDecode_JPEGIsClose(t *testing.T) {
 	}
 	for name, img := range map[string]image.Image{"colour": source, "grey": grey} {
 		var pic Picture
-		if err := Decode(encodedJPEG(t, img), &pic); err != nil {
-			t.Fatal(err)
-		}
+		check(t, Decode(encodedJPEG(t, img), &pic))
 		for i := range 101 * 67 {
 			r, g, b, _ := img.At(i%101, i/101).RGBA()
 			for c, v := range [3]uint32{r, g, b} {
@@ -169,9 +161,7 @@ func TestDecode_IsTheSameAtEveryLevel(t *testing.T) {
 	for _, width := range []int{1, 9, 10, 61} {
 		data := encodedJPEG(t, smooth(width, 33))
 		var want Picture
-		if err := Decode(data, &want); err != nil {
-			t.Fatal(err)
-		}
+		check(t, Decode(data, &want))
 		for _, level := range simd.Levels() {
 			got := Picture{Level: level}
 			if err := Decode(data, &got); err != nil || !bytes.Equal(got.Pix, want.Pix) {
@@ -184,13 +174,9 @@ func TestDecode_IsTheSameAtEveryLevel(t *testing.T) {
 // A JPEG of four inks is left to image/jpeg, also by a picture that has decoded others.
 func TestDecode_JPEGOfInks(t *testing.T) {
 	data, err := os.ReadFile("jpeg/testdata/cmyk.jpg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var want, got Picture
-	if err := errors.Join(Decode(data, &want), Decode(encodedJPEG(t, smooth(101, 67)), &got)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(Decode(data, &want), Decode(encodedJPEG(t, smooth(101, 67)), &got)))
 	if err := Decode(data, &got); err != nil || !bytes.Equal(got.Pix, want.Pix) {
 		t.Errorf("%v, or other pixels", err)
 	}
@@ -216,9 +202,7 @@ func TestDecode_GIFFrameSmallerThanScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	var pic Picture
-	if err := Decode(b.Bytes(), &pic); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Decode(b.Bytes(), &pic))
 	inside, outside := 3*(1*6+2), 3*(1*6+1)
 	if pic.Width != 6 || pic.Height != 5 || pic.Pix[inside] != 200 || pic.Pix[outside] != 255 {
 		t.Errorf("%d×%d, inside %d, outside %d", pic.Width, pic.Height, pic.Pix[inside], pic.Pix[outside])
@@ -321,8 +305,14 @@ func BenchmarkDecode(b *testing.B) {
 	var pic Picture
 	b.SetBytes(640 * 480 * 3)
 	for b.Loop() {
-		if err := Decode(data, &pic); err != nil {
-			b.Fatal(err)
-		}
+		check(b, Decode(data, &pic))
+	}
+}
+
+// check ends a test at an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -33,9 +33,7 @@ const (
 func decoded64(t testing.TB, text string) []byte {
 	t.Helper()
 	data, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return data
 }
 
@@ -88,9 +86,7 @@ func stored(t testing.TB, img image.Image) map[string][]byte {
 	files := map[string][]byte{"PNG": encodePNG(t, img)}
 	encode := func(name string, f func(*bytes.Buffer) error) {
 		var b bytes.Buffer
-		if err := f(&b); err != nil {
-			t.Fatal(err)
-		}
+		check(t, f(&b))
 		files[name] = b.Bytes()
 	}
 	encode("BMP", func(b *bytes.Buffer) error { return bmp.Encode(b, img) })
@@ -114,9 +110,7 @@ func TestDecode_FormatsWithoutLossAreTheSame(t *testing.T) {
 		"16 bits": sixteen} {
 		files := stored(t, img)
 		var want Picture
-		if err := Decode(files["PNG"], &want); err != nil {
-			t.Fatal(err)
-		}
+		check(t, Decode(files["PNG"], &want))
 		for format, data := range files {
 			var got Picture
 			err := Decode(data, &got)

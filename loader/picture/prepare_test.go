@@ -34,9 +34,7 @@ func detailed(width, height int) *Picture {
 
 func TestPrepare_PixelsAreThoseOfTheFixtures(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "prepare.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var cases []struct {
 		Width, Height, Resize, Crop int
 		Square                      bool
@@ -51,9 +49,7 @@ func TestPrepare_PixelsAreThoseOfTheFixtures(t *testing.T) {
 		for _, c := range cases {
 			p := Preprocessing{Resize: c.Resize, Square: c.Square, Filter: c.Filter, Crop: c.Crop}
 			canvas := make([]uint8, 3*c.Crop*c.Crop)
-			if err := resizer.Prepare(canvas, detailed(c.Width, c.Height), &p); err != nil {
-				t.Fatal(err)
-			}
+			check(t, resizer.Prepare(canvas, detailed(c.Width, c.Height), &p))
 			if !bytes.Equal(canvas, c.Pixels) {
 				t.Errorf("%s: %d×%d, %+v: other pixels than Pillow's", level, c.Width, c.Height, p)
 			}
@@ -96,26 +92,18 @@ func TestPrepare_PixelsAreTorchvisions(t *testing.T) {
 		for _, p := range []Preprocessing{TorchvisionPreprocessing(), DINOv2Preprocessing(), timmDINOv2Preprocessing(),
 			timmDINOv2Preprocessing().At(224), CLIPPreprocessing(), square} {
 			pic, canvas := randomPicture(uint64(i), s[0], s[1]), make([]uint8, 3*p.Crop*p.Crop)
-			if err := resizer.Prepare(canvas, pic, &p); err != nil {
-				t.Fatal(err)
-			}
+			check(t, resizer.Prepare(canvas, pic, &p))
 			wants = append(wants, canvas)
 			file := filepath.Join(dir, fmt.Sprint(len(plan)))
 			plan = append(plan, map[string]any{"file": file, "size": s, "resize": p.Resize, "square": p.Square,
 				"filter": p.Filter, "crop": p.Crop})
-			if err := os.WriteFile(file, pic.Pix, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.WriteFile(file, pic.Pix, 0o644))
 		}
 	}
 	text, err := json.Marshal(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	file := filepath.Join(dir, "plan")
-	if err := os.WriteFile(file, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(file, text, 0o644))
 	if output, err := exec.CommandContext(t.Context(), python, "-c", torchvisions, file).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
@@ -198,9 +186,7 @@ func BenchmarkPrepare(b *testing.B) {
 				resizer := NewResizer(level)
 				b.ReportAllocs()
 				for b.Loop() {
-					if err := resizer.Prepare(canvas, pic, &p); err != nil {
-						b.Fatal(err)
-					}
+					check(b, resizer.Prepare(canvas, pic, &p))
 				}
 			})
 		}

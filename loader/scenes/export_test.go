@@ -17,13 +17,9 @@ import (
 func TestWrite_IsACOCOSet(t *testing.T) {
 	config, folder := Config{Seed: 3, Split: "val", N: 6}, t.TempDir()
 	path, err := Write(context.Background(), config, nil, folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var file struct {
 		Images []struct {
 			ID            int
@@ -36,9 +32,7 @@ func TestWrite_IsACOCOSet(t *testing.T) {
 			Caption string
 		}
 	}
-	if err := json.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(data, &file))
 	set := makeScenes(t, config.Seed, config.Split, config.N)
 	if len(file.Images) != config.N || len(file.Annotations) != config.N*CaptionsPerPicture {
 		t.Fatalf("%d images and %d annotations", len(file.Images), len(file.Annotations))
@@ -62,17 +56,11 @@ func TestWrite_IsACOCOSet(t *testing.T) {
 		names[i] = image.FileName
 	}
 	source, err := loader.NewFileSource(filepath.Join(folder, "images"), names)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i := range names {
 		var written, painted picture.Picture
-		if err := source.Read(context.Background(), i, 0, &written); err != nil {
-			t.Fatal(err)
-		}
-		if err := set.Source.Read(context.Background(), i, 0, &painted); err != nil {
-			t.Fatal(err)
-		}
+		check(t, source.Read(context.Background(), i, 0, &written))
+		check(t, set.Source.Read(context.Background(), i, 0, &painted))
 		difference := 0.0
 		for p := range painted.Pix {
 			difference += math.Abs(float64(painted.Pix[p]) - float64(written.Pix[p]))

@@ -14,20 +14,14 @@ import (
 func TestWriteFolder_TruthHasTheNamesOfTheFiles(t *testing.T) {
 	config, dir := Config{Split: "train", N: 3, Seed: 1}, filepath.Join(t.TempDir(), "new", "scenes")
 	captions, err := WriteFolder(t.Context(), config, nil, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := os.Stat(captions); err != nil {
 		t.Error(err)
 	}
 	truth, err := table.ReadLabels(filepath.Join(dir, truthName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	set, err := Make(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	names := []string{FileName("train", 0), FileName("train", 1), FileName("train", 2)}
 	if !slices.Equal(truth.IDs, names) || !slices.Equal(truth.Words, set.Vocabulary.Texts()) {
 		t.Errorf("truth of %q on %q", truth.IDs, truth.Words)
@@ -47,9 +41,7 @@ func TestWriteFolder_TruthHasTheNamesOfTheFiles(t *testing.T) {
 
 func TestWriteMovingFolder_TruthHasTheNamesOfTheClips(t *testing.T) {
 	config, dir := MovingConfig{Split: "train", N: 2, Seed: 1, Frames: 3}, t.TempDir()
-	if err := WriteMovingFolder(t.Context(), config, shard.DefaultConfig(), dir); err != nil {
-		t.Fatal(err)
-	}
+	check(t, WriteMovingFolder(t.Context(), config, shard.DefaultConfig(), dir))
 	found, err := shard.CheckFolder(t.Context(), dir)
 	if err != nil || found.Clips != 2 || found.Frames != 6 || found.Form != shard.Shards {
 		t.Errorf("found %+v, %v", found, err)
@@ -58,9 +50,7 @@ func TestWriteMovingFolder_TruthHasTheNamesOfTheClips(t *testing.T) {
 		t.Errorf("rebuilt %+v, want %+v (%v)", rebuilt, found, err)
 	}
 	set, err := MakeMoving(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if truth, err := table.ReadLabels(filepath.Join(dir, truthName)); err != nil || !slices.Equal(truth.IDs, set.IDs) {
 		t.Errorf("truth of %+v, %v", truth, err)
 	}

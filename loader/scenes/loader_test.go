@@ -12,9 +12,7 @@ import (
 
 func TestMake_HasNoFiles(t *testing.T) {
 	set, err := Make(Config{Seed: 1, Split: "train", N: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := loader.ReadEncoded(t.Context(), set.Source, 0, 0, nil); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("%v, want that it is not supported", err)
 	}
@@ -24,22 +22,16 @@ func BenchmarkLoader(b *testing.B) {
 	for _, cache := range []bool{false, true} {
 		b.Run(fmt.Sprintf("cache=%v", cache), func(b *testing.B) {
 			set, err := Make(Config{Seed: 1, Split: "train", N: 3200, Cache: cache})
-			if err != nil {
-				b.Fatal(err)
-			}
+			check(b, err)
 			config := loader.DefaultConfig()
 			config.Size, config.Fit = pictureSize, picture.FitNone
 			l, err := loader.New(set, config)
-			if err != nil {
-				b.Fatal(err)
-			}
+			check(b, err)
 			b.ReportAllocs()
 			epoch := 0
 			for b.Loop() {
 				e, err := l.Epoch(context.Background(), epoch, 0)
-				if err != nil {
-					b.Fatal(err)
-				}
+				check(b, err)
 				for batch, err := e.Next(context.Background()); err == nil; batch, err = e.Next(context.Background()) {
 					batch.Release()
 				}

@@ -12,9 +12,7 @@ func TestMovingCaptions_SayWhatTheLabelsSay(t *testing.T) {
 	config := MovingConfig{Seed: 3, Split: "train", N: 200, Frames: 8}
 	set := makeMoving(t, config)
 	ids, captions, err := MovingCaptions(config, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !slices.Equal(ids, set.IDs) {
 		t.Fatal("the captions are of other clips")
 	}
@@ -56,14 +54,10 @@ func TestMovingCaptions_SayWhatTheLabelsSay(t *testing.T) {
 func TestMovingCaptions_EachAlone(t *testing.T) {
 	config := MovingConfig{Seed: 5, Split: "test", N: 90, Frames: 8}
 	_, long, err := MovingCaptions(config, 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	config.N = 40
 	_, short, err := MovingCaptions(config, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i := range short {
 		if !reflect.DeepEqual(short[i], long[i][:5]) {
 			t.Fatalf("clip %d: %q, among more clips and captions %q", i, short[i], long[i][:5])
@@ -79,9 +73,7 @@ func TestMovingCaptions_EachAlone(t *testing.T) {
 // Sentences that were measured on stay comparable.
 func TestMovingCaptions_NeverDrift(t *testing.T) {
 	_, got, err := MovingCaptions(MovingConfig{Seed: 1, Split: "train", N: 3, Frames: 8}, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want := [][]string{
 		{"there is a large running box behind a box together", "there is a box beside a running box at night",
 			"there is a white box"},

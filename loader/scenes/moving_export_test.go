@@ -14,9 +14,7 @@ import (
 func TestWriteMoving_ReadsBackAsTheSet(t *testing.T) {
 	config := MovingConfig{Seed: 3, Split: "val", N: 70, Frames: 4}
 	want, err := MakeMoving(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, form := range []shard.Form{shard.Shards, shard.Folder} {
 		t.Run(string(form), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "val")
@@ -25,23 +23,15 @@ func TestWriteMoving_ReadsBackAsTheSet(t *testing.T) {
 				t.Fatal(err)
 			}
 			clips, err := loader.OpenClips(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			defer clips.Close()
 			labels, err := loader.OpenClipLabels(filepath.Join(dir, loader.LabelsName))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			defer labels.Close()
 			set, err := loader.StreamClips(want.Name, clips, labels, want.Vocabulary)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			got, err := loader.Hold(t.Context(), set)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			for _, of := range []struct {
 				what      string
 				got, want any
@@ -70,12 +60,8 @@ func pictureDifference(t *testing.T, a, b *loader.Set) float64 {
 	var p, q picture.Picture
 	for bag := range a.Len() {
 		for frame := range a.Source.Frames(bag) {
-			if err := a.Source.Read(t.Context(), bag, frame, &p); err != nil {
-				t.Fatal(err)
-			}
-			if err := b.Source.Read(t.Context(), bag, frame, &q); err != nil {
-				t.Fatal(err)
-			}
+			check(t, a.Source.Read(t.Context(), bag, frame, &p))
+			check(t, b.Source.Read(t.Context(), bag, frame, &q))
 			for i, v := range p.Pix {
 				sum, n = sum+max(int(v)-int(q.Pix[i]), int(q.Pix[i])-int(v)), n+1
 			}

@@ -15,18 +15,14 @@ import (
 func makeMoving(t testing.TB, config MovingConfig) *loader.Set {
 	t.Helper()
 	set, err := MakeMoving(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return set
 }
 
 func frameSum(t testing.TB, set *loader.Set, bag, frame int) string {
 	t.Helper()
 	var pic picture.Picture
-	if err := set.Source.Read(context.Background(), bag, frame, &pic); err != nil {
-		t.Fatal(err)
-	}
+	check(t, set.Source.Read(context.Background(), bag, frame, &pic))
 	return pictureHash(t, &pic)
 }
 
@@ -61,9 +57,7 @@ func TestMakeMoving_TruthIsTheUnionOfFrames(t *testing.T) {
 	changing := 0
 	for i := range set.Len() {
 		frames, err := FrameTruth(config, i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		union := make([]uint8, classCount)
 		for f := range config.Frames {
 			row := frames.Uint8s()[f*classCount : (f+1)*classCount]
@@ -192,9 +186,7 @@ func BenchmarkPaintMoving(b *testing.B) {
 	var pic picture.Picture
 	i := 0
 	for b.Loop() {
-		if err := set.Source.Read(context.Background(), i/frames%clips, i%frames, &pic); err != nil {
-			b.Fatal(err)
-		}
+		check(b, set.Source.Read(context.Background(), i/frames%clips, i%frames, &pic))
 		i++
 	}
 	b.ReportMetric(float64(i)/b.Elapsed().Seconds(), "images/s")

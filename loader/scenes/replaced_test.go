@@ -12,25 +12,15 @@ import (
 func TestWriteFolder_ReplacesCaptions(t *testing.T) {
 	config := Config{Split: "train", N: 30, Seed: 1}
 	set, err := Make(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	noise, err := inject.ReplaceCaptions(set, inject.Shift, .5, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	path, err := WriteFolder(t.Context(), config, noise, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var got exportedSet
-	if err := json.Unmarshal(data, &got); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(data, &got))
 	own := describeScenes(config).Annotations
 	want := map[int]int{} // own caption by place
 	for _, change := range noise.Changes {

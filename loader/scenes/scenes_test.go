@@ -23,9 +23,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func makeScenes(t testing.TB, seed uint64, split string, n int) *loader.Set {
 	t.Helper()
 	set, err := Make(Config{Seed: seed, Split: split, N: n})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return set
 }
 
@@ -151,9 +149,7 @@ func TestMake_EachPictureAlone(t *testing.T) {
 		t.Error("true labels depend on N")
 	}
 	cached, err := Make(Config{Seed: 5, Split: "train", N: 130, Cache: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for range 2 { // the second time from the cache
 		if a, b := pictureSum(t, cached, 99), pictureSum(t, short, 99); a != b {
 			t.Error("the cached picture differs")
@@ -167,9 +163,7 @@ func TestMake_EachPictureAlone(t *testing.T) {
 func pictureSum(t testing.TB, set *loader.Set, i int) string {
 	t.Helper()
 	var pic picture.Picture
-	if err := set.Source.Read(context.Background(), i, 0, &pic); err != nil {
-		t.Fatal(err)
-	}
+	check(t, set.Source.Read(context.Background(), i, 0, &pic))
 	return pictureHash(t, &pic)
 }
 
@@ -192,9 +186,7 @@ type goldenScene struct {
 func TestMake_NeverDrifts(t *testing.T) {
 	config := Config{Seed: 1, Split: "train", N: 40}
 	set, err := Make(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	streams := newSceneStreams(config)
 	var got []goldenScene
 	places := map[int32]bool{}
@@ -229,13 +221,9 @@ func holdToGolden[T any](t *testing.T, path string, got []T) {
 		writeGolden(t, path, got)
 	}
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var want []T
-	if err := json.Unmarshal(data, &want); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(data, &want))
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the data set has drifted: got %+v, want %+v", got, want)
 	}
@@ -250,9 +238,7 @@ func writeGolden(t *testing.T, path string, value any) {
 	if err == nil {
 		err = os.WriteFile(path, append(data, '\n'), 0o644)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 }
 
 func TestMake_BadConfig(t *testing.T) {
@@ -281,10 +267,16 @@ func BenchmarkPaint(b *testing.B) {
 	var pic picture.Picture
 	i := 0
 	for b.Loop() {
-		if err := set.Source.Read(context.Background(), i%1000, 0, &pic); err != nil {
-			b.Fatal(err)
-		}
+		check(b, set.Source.Read(context.Background(), i%1000, 0, &pic))
 		i++
 	}
 	b.ReportMetric(float64(i)/b.Elapsed().Seconds(), "images/s")
+}
+
+// check ends a test at an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

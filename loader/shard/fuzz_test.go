@@ -15,9 +15,7 @@ func FuzzIndex(f *testing.F) {
 	r.Key, r.Shard = Key(r.Clip), shardName(0)
 	r.Frames[0].Offset, r.Frames[0].Size, r.Frames[1].Offset, r.Frames[1].Size = 512, 5, 1536, 700
 	text, err := json.Marshal(r)
-	if err != nil {
-		f.Fatal(err)
-	}
+	check(f, err)
 	head := `{"format":"nmn-frames","version":1,"form":"shards"}` + "\n"
 	f.Add([]byte(head + string(text) + "\n"))
 	f.Add([]byte(head + string(text)))
@@ -59,9 +57,7 @@ func wantBelievable(t *testing.T, r *Record, form Form) {
 		end = f.Offset + f.Size
 	}
 	text, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if back, err := parseRecord(text, form); err != nil || !back.Equal(r) {
 		t.Fatalf("written and read again: %v, %+v, want %+v", err, back, r)
 	}
@@ -83,13 +79,9 @@ func FuzzWalkTar(f *testing.F) {
 		for i := range r.Frames {
 			r.Frames[i].Size = int64(len(pictures[i]))
 		}
-		if err := w.add(r, pictures); err != nil {
-			f.Fatal(err)
-		}
+		check(f, w.add(r, pictures))
 	}
-	if err := w.tar.Close(); err != nil {
-		f.Fatal(err)
-	}
+	check(f, w.tar.Close())
 	f.Add(b.Bytes())
 	f.Add(b.Bytes()[:1500])
 	f.Add(b.Bytes()[512:])

@@ -304,7 +304,7 @@ func TestWriter_MembersOfAClip(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, err error) {
+func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

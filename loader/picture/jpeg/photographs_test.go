@@ -21,9 +21,7 @@ func photographs(t testing.TB) (all [][]byte) {
 	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		all = append(all, data)
 	}
 	return all
@@ -39,12 +37,8 @@ func BenchmarkPhotographs(b *testing.B) {
 			for b.Loop() {
 				data := all[i%len(all)]
 				width, height, err := d.Header(data)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := d.Decode(rgb[:3*width*height]); err != nil {
-					b.Fatal(err)
-				}
+				check(b, err)
+				check(b, d.Decode(rgb[:3*width*height]))
 				i++
 			}
 		})
