@@ -135,7 +135,7 @@ func (c *scenesCommand) still(ctx context.Context, dir string) (captions string,
 	if err != nil {
 		return "", err
 	}
-	captions, err = scenes.WriteFolder(ctx, c.scenes, noise, dir)
+	captions, err = scenes.Write(ctx, c.scenes, noise, dir)
 	if err != nil || c.flips == "" {
 		return captions, err
 	}
@@ -174,7 +174,7 @@ func (c *scenesCommand) clips(ctx context.Context, dir string) (string, error) {
 	}
 	frames := shard.DefaultConfig()
 	frames.Form = c.form
-	return dir, scenes.WriteMovingFolder(ctx, config, frames, dir)
+	return dir, scenes.WriteMoving(ctx, config, frames, dir)
 }
 
 // refuseFilled refuses a folder that is not empty, because a written file could replace a file of the user.

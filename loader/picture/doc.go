@@ -8,6 +8,6 @@
 //	width, height, err := resizer.Place(canvas, 224, &pic, picture.FitLongest)
 //
 // Files are not trusted: sizes in their headers are checked against limits and against the length of the file
-// before memory is allocated. JPEG files are decoded by package picture/jpeg, those of kinds that it does not
-// support by image/jpeg.
+// before memory is allocated. JPEG files are decoded by package picture/jpeg, or by image/jpeg if it does not
+// support their kind.
 package picture

@@ -12,9 +12,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"nmn/format/table"
 	"nmn/internal/durable"
 	"nmn/internal/parallel"
 	"nmn/labels/inject"
+	"nmn/loader"
 	"nmn/loader/picture"
 )
 
@@ -48,16 +50,25 @@ var splitInFileName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // Write writes a split of the scenes as a data set in the format of COCO captions: pictures
 // as JPEG in folder/images, named COCO_<split>2014_000000000001.jpg and so on, and
-// folder/captions_<split>2014.json with five captions each. It returns the path of the caption file,
-// which is written last.
+// folder/captions_<split>2014.json with five captions each. Next to them it writes the words in vocabularyName, and the
+// true content of the pictures in truthName with a row for each file. It returns the path of the caption file, which is
+// written last.
 //
 // The words of a caption that are in Vocabulary are exactly the words of Set.Captions. Captions are replaced as in
 // noise, unless it is nil.
 func Write(ctx context.Context, config Config, noise *inject.Injection, folder string) (captions string, err error) {
-	if err := config.Validate(); err != nil {
+	if err := CheckSplitName(config.Split); err != nil {
 		return "", err
 	}
-	if err := CheckSplitName(config.Split); err != nil {
+	set, err := Make(config)
+	if err != nil {
+		return "", err
+	}
+	files := make([]string, config.N)
+	for i := range files {
+		files[i] = FileName(config.Split, i)
+	}
+	if err := writeTruth(folder, set, files); err != nil {
 		return "", err
 	}
 	if err := os.MkdirAll(filepath.Join(folder, "images"), 0o777); err != nil {
@@ -108,7 +119,11 @@ func writeScenePictures(ctx context.Context, config Config, folder string) error
 					return err
 				}
 				path := filepath.Join(folder, "images", FileName(config.Split, i))
-				if err := writeJPEG(path, &pic); err != nil {
+				data, err := pic.EncodeJPEG(jpegQuality)
+				if err == nil {
+					err = durable.WriteNew(path, data, 0o666)
+				}
+				if err != nil {
 					return fmt.Errorf("scenes: picture %d: %w", i, err)
 				}
 			}
@@ -116,14 +131,6 @@ func writeScenePictures(ctx context.Context, config Config, folder string) error
 		})
 	}
 	return group.Wait()
-}
-
-func writeJPEG(path string, pic *picture.Picture) error {
-	data, err := pic.EncodeJPEG(jpegQuality)
-	if err != nil {
-		return err
-	}
-	return durable.WriteNew(path, data, 0o666)
 }
 
 // replace replaces captions by captions of other pictures.
@@ -159,4 +166,23 @@ func describeScenes(config Config) exportedSet {
 		}
 	})
 	return file
+}
+
+// Files next to the pictures or frames of a split.
+const (
+	vocabularyName = "vocabulary.txt"
+	truthName      = "truth.csv"
+)
+
+// writeTruth makes the folder of a split and writes its words and truth, with a row for each of the names.
+func writeTruth(folder string, set *loader.Set, names []string) error {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	if err := set.Vocabulary.WriteFile(filepath.Join(folder, vocabularyName)); err != nil {
+		return err
+	}
+	k, truth := set.Vocabulary.Len(), set.Truth.Uint8s()
+	row := func(bag int) ([]uint8, error) { return truth[bag*k : (bag+1)*k], nil }
+	return table.WriteFile(filepath.Join(folder, truthName), set.Vocabulary.Texts(), names, set.Len(), row)
 }

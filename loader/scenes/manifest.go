@@ -15,7 +15,7 @@ import (
 // manifestName is the manifest of a folder of pictures, in which some labels are wrong.
 const manifestName = "pictures.csv"
 
-// WriteManifest writes, next to the pictures of WriteFolder, a manifest with a row for each of them: its
+// WriteManifest writes, next to the pictures of Write, a manifest with a row for each of them: its
 // path, its labels, some of them wrong, and its true labels. A label that holds goes missing with the first
 // probability, and one that does not hold is set with the second, drawn from the seed of the scenes.
 func WriteManifest(ctx context.Context, config Config, missing, incorrect float64, folder string) (string, error) {

@@ -3,7 +3,6 @@ package scenes
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 
@@ -16,29 +15,26 @@ import (
 )
 
 // WriteMoving writes a split of the moving scenes as a folder of frames: shards or pictures with their index,
-// as nmn frames writes them, and LabelsName with the five captions and the true content of each clip. The
-// labels are written last. StreamClips reads the folder, and returns the labels, counts, captions and truth
+// as nmn frames writes them, and LabelsName with the five captions and the true content of each clip. Next to them it
+// writes the words in vocabularyName and the true content again in truthName. The labels are written last. StreamClips reads the folder, and returns the labels, counts, captions and truth
 // of MakeMoving; pictures differ by the loss of JPEG.
 func WriteMoving(ctx context.Context, config MovingConfig, frames shard.Config, folder string) error {
-	if err := config.Validate(); err != nil {
+	set, err := MakeMoving(config)
+	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return fmt.Errorf("moving scenes: %w", err)
+	if err := writeTruth(folder, set, set.IDs); err != nil {
+		return err
 	}
 	if err := writeMovingFrames(ctx, config, frames, folder); err != nil {
 		return fmt.Errorf("moving scenes: %w", err)
-	}
-	vocabulary, err := Vocabulary()
-	if err != nil {
-		return err
 	}
 	streams := newMovingStreams(config)
 	form := loader.ClipLabelsForm{CaptionsPerSample: CaptionsPerPicture, Truth: true}
 	return loader.WriteClipLabels(filepath.Join(folder, loader.LabelsName), form,
 		func(yield func(loader.ClipLabel, error) bool) {
 			for i := range config.N {
-				if !yield(streams.label(i, vocabulary), ctx.Err()) {
+				if !yield(streams.label(i, set.Vocabulary), ctx.Err()) {
 					return
 				}
 			}

@@ -9,13 +9,13 @@ import (
 )
 
 // Replaced captions have the texts of their donors, and all others stay.
-func TestWriteFolder_ReplacesCaptions(t *testing.T) {
+func TestWrite_ReplacesCaptions(t *testing.T) {
 	config := Config{Split: "train", N: 30, Seed: 1}
 	set, err := Make(config)
 	check(t, err)
 	noise, err := inject.ReplaceCaptions(set, inject.Shift, .5, 1)
 	check(t, err)
-	path, err := WriteFolder(t.Context(), config, noise, t.TempDir())
+	path, err := Write(t.Context(), config, noise, t.TempDir())
 	check(t, err)
 	data, err := os.ReadFile(path)
 	check(t, err)

@@ -171,7 +171,7 @@ func (d *Decoder) countMCU() error {
 	return nil
 }
 
-// mcuRow takes a row of MCUs. Those of a sequential scan have whole blocks, which are transformed at once.
+// mcuRow takes a row of MCUs. A sequential scan has whole blocks, which are transformed at once.
 func (d *Decoder) mcuRow(columns, row int) error {
 	if d.progressive {
 		return d.takeMCUs(columns, row)
