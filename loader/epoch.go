@@ -101,14 +101,13 @@ func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- fra
 	defer close(e.ready)
 	defer close(work)
 	l := e.loader
-	order := newOrder(l.set, l.config, epoch)
+	order := l.Order(epoch)
 	for number := startBatch; number < l.Batches(); number++ {
 		if !l.config.Share.reads(number, l.Batches()) {
 			continue
 		}
-		from := number * l.config.BatchSize
 		batch := l.batch()
-		batch.begin(number, epoch, order.bags(batch.job.order, from, min(from+l.config.BatchSize, l.set.Len())))
+		batch.begin(number, epoch, order.batchIn(batch.job.order, number))
 		// Pieces are small enough that all workers share a batch, and large enough that handing them out is
 		// cheap.
 		frames := len(batch.job.frames)

@@ -9,33 +9,36 @@ type epochOrder interface {
 	bags(dst []int, from, to int) []int
 }
 
-// newOrder is the order of an epoch of a set.
-func newOrder(set *Set, config Config, epoch int) epochOrder {
-	if set.ByBlocks {
-		return newStreamOrder(config, epoch, set.Len())
-	}
-	return listedOrder(config.Seed, epoch, set.Len(), config.Shuffle)
-}
-
 // Order is the order of an epoch's bags.
 type Order struct {
-	order  epochOrder
-	config Config
-	n      int
-	bags   []int
+	epochOrder
+	n, batch int // bags, of the epoch and of a batch
+	last     []int
 }
 
 // Order returns the order of an epoch for all ranks.
-func (l *Loader) Order(epoch int) *Order {
-	return &Order{order: newOrder(l.set, l.config, epoch), config: l.config, n: l.set.Len()}
+func (l *Loader) Order(epoch int) *Order { return newOrder(l.set, l.config, epoch) }
+
+func newOrder(set *Set, config Config, epoch int) *Order {
+	o := &Order{n: set.Len(), batch: config.BatchSize}
+	if set.ByBlocks {
+		o.epochOrder = newStreamOrder(config, epoch, o.n)
+	} else {
+		o.epochOrder = listedOrder(config.Seed, epoch, o.n, config.Shuffle)
+	}
+	return o
 }
 
 // Batch lists the bags of a batch, those that cannot be used included. The list holds until the next call, and must not
 // be changed.
 func (o *Order) Batch(number int) []int {
-	from := number * o.config.BatchSize
-	o.bags = o.order.bags(o.bags, from, min(from+o.config.BatchSize, o.n))
-	return o.bags
+	o.last = o.batchIn(o.last, number)
+	return o.last
+}
+
+// batchIn is Batch with memory of the caller's, which is used if it is needed.
+func (o *Order) batchIn(dst []int, number int) []int {
+	return o.bags(dst, number*o.batch, min((number+1)*o.batch, o.n))
 }
 
 // listed is an order in memory.

@@ -86,64 +86,52 @@ func findBracketed(labels []string) *Packed {
 	return p
 }
 
-// count counts the labels that hold a separator, their parts, and how many of these recur.
+// count counts the labels that hold a separator, their parts, how many of these recur, and the lists that have parts in
+// common.
 func (p *Packed) count(labels []string, separator string) {
-	whole, first, later := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	for _, label := range labels {
-		whole[strings.TrimSpace(label)] = true
+	type part struct {
+		whole, first, later bool // it is a label, and stands first or later in a list
+		labels, lists       int  // that have it
+	}
+	all := map[string]*part{}
+	of := func(name string) *part {
+		if all[name] == nil {
+			all[name] = new(part)
+		}
+		return all[name]
 	}
 	for _, label := range labels {
-		of := parts(label, separator)
-		if len(of) < 2 {
-			continue
+		of(strings.TrimSpace(label)).whole = true
+		list := parts(label, separator)
+		if len(list) > 1 {
+			if p.Lists++; p.Example == "" {
+				p.Example, p.Cured = label, strings.Join(list, ";")
+			}
+			of(list[0]).first = true
+			for _, name := range list[1:] {
+				of(name).later = true
+			}
 		}
-		if p.Lists++; p.Example == "" {
-			p.Example, p.Cured = label, strings.Join(of, ";")
-		}
-		first[of[0]] = true
-		for _, part := range of[1:] {
-			later[part] = true
+		distinct := distinctParts(label, separator)
+		for _, name := range distinct {
+			of(name).labels++
+			if len(distinct) > 1 {
+				of(name).lists++
+			}
 		}
 	}
-	for part := range first {
-		p.Parts++
-		if whole[part] || later[part] {
+	for _, part := range all {
+		p.Common = max(p.Common, part.lists)
+		if part.first || part.later {
+			p.Parts++
+		}
+		if part.first && part.later || part.whole && (part.first || part.later) {
 			p.Recurring++
 		}
 	}
-	for part := range later {
-		if first[part] {
-			continue
-		}
-		p.Parts++
-		if whole[part] {
-			p.Recurring++
-		}
-	}
-	p.share(labels, separator)
-}
-
-// share counts the lists that have parts in common.
-func (p *Packed) share(labels []string, separator string) {
-	in := map[string]int{}
 	for _, label := range labels {
-		for _, part := range distinctParts(label, separator) {
-			in[part]++
-		}
-	}
-	lists := map[string]int{}
-	for _, label := range labels {
-		of := distinctParts(label, separator)
-		if len(of) < 2 {
-			continue
-		}
-		shares := false
-		for _, part := range of {
-			shares = shares || in[part] > 1
-			lists[part]++
-			p.Common = max(p.Common, lists[part])
-		}
-		if shares {
+		list := distinctParts(label, separator)
+		if len(list) > 1 && slices.ContainsFunc(list, func(name string) bool { return all[name].labels > 1 }) {
 			p.Sharing++
 		}
 	}

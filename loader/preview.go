@@ -3,6 +3,7 @@ package loader
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"nmn/loader/augment"
 	"nmn/loader/picture"
@@ -66,15 +67,11 @@ func (p *Previewer) Bag(epoch, bag int) (*Preview, error) {
 }
 
 // batchOf finds the batch of an epoch that has a bag.
-func (l *Loader) batchOf(epoch, bag int) (number int, order []int, err error) {
-	whole := newOrder(l.set, l.config, epoch)
+func (l *Loader) batchOf(epoch, bag int) (number int, bags []int, err error) {
+	order := l.Order(epoch)
 	for number = range l.Batches() {
-		from := number * l.config.BatchSize
-		order = whole.bags(order, from, min(from+l.config.BatchSize, l.set.Len()))
-		for _, of := range order {
-			if of == bag {
-				return number, order, nil
-			}
+		if bags = order.Batch(number); slices.Contains(bags, bag) {
+			return number, bags, nil
 		}
 	}
 	return 0, nil, fmt.Errorf("preview: sample %d of %q is in no batch of epoch %d", bag, l.set.Name, epoch)

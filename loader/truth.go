@@ -9,41 +9,35 @@ func (s *Set) LabelsAsTruth() *Set {
 		return s
 	}
 	if s.Rows != nil {
-		return s.WithRows(labelsAsTruth{s.Rows})
+		return s.WithRows(truthRows{s.Rows, func(row *Row) {
+			row.Truth, row.Known = append(row.Truth[:0], row.Labels...), true
+		}})
 	}
 	known := *s
 	known.Truth = known.Labels
 	return &known
 }
 
-// labelsAsTruth are rows whose labels are taken as the true labels.
-type labelsAsTruth struct{ Rows }
-
-func (r labelsAsTruth) Read(ctx context.Context, bag int, row *Row) error {
-	err := r.Rows.Read(ctx, bag, row)
-	row.Truth, row.Known = append(row.Truth[:0], row.Labels...), true
-	return err
-}
-
-func (labelsAsTruth) KnowsTruth() bool { return true }
-
 // TruthAsLabels returns the set with its true labels in place of its labels. The set must have them.
 func (s *Set) TruthAsLabels() *Set {
 	relabelled := *s
 	if s.Rows != nil {
-		relabelled = *s.WithRows(truthAsLabels{s.Rows})
+		relabelled = *s.WithRows(truthRows{s.Rows, func(row *Row) { row.Labels = append(row.Labels[:0], row.Truth...) }})
 	}
 	relabelled.Name, relabelled.Labels, relabelled.CaptionsInUse = s.Name+", true labels", s.Truth, nil
 	return &relabelled
 }
 
-// truthAsLabels are rows whose true labels are taken as the labels.
-type truthAsLabels struct{ Rows }
+// truthRows are rows with true labels, made of others by change.
+type truthRows struct {
+	Rows
+	change func(*Row)
+}
 
-func (r truthAsLabels) Read(ctx context.Context, bag int, row *Row) error {
+func (r truthRows) Read(ctx context.Context, bag int, row *Row) error {
 	err := r.Rows.Read(ctx, bag, row)
-	row.Labels = append(row.Labels[:0], row.Truth...)
+	r.change(row)
 	return err
 }
 
-func (truthAsLabels) KnowsTruth() bool { return true }
+func (truthRows) KnowsTruth() bool { return true }

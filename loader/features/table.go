@@ -71,7 +71,7 @@ func (o *Options) openArray(ctx context.Context, name, array string) (Rows, erro
 	case ".npz":
 		return openNPZ(ctx, name, array, o)
 	case ".safetensors":
-		return openTensor(ctx, name, array, o.Missing)
+		return openTensor(name, array, o.Missing)
 	}
 	if array != "" {
 		return nil, formatf("features: %q is one array without a name: leave out `data.features.array` and "+

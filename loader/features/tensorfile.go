@@ -1,7 +1,6 @@
 package features
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -9,7 +8,7 @@ import (
 )
 
 // openTensor opens one matrix of a .safetensors file, which stays on disk.
-func openTensor(ctx context.Context, name, tensor string, missing bool) (Rows, error) {
+func openTensor(name, tensor string, missing bool) (Rows, error) {
 	f, err := safetensors.Open(name)
 	if err != nil {
 		if errors.Is(err, safetensors.ErrCorrupt) {

@@ -149,7 +149,7 @@ func (e *extraction) packets(ctx context.Context) (*listing, error) {
 	defer cancel()
 	args := append(e.arguments(), "-map", video, "-c", "copy", "-f", "framecrc", "pipe:1")
 	var l listing
-	err := e.tool.run(ctx, e.addressSpace(0), args, l.read)
+	_, err := e.tool.run(ctx, e.addressSpace(0), args, l.read)
 	if end, is := errors.AsType[failure](err); is {
 		switch {
 		case strings.Contains(end.complaints, "matches no streams"):
@@ -177,7 +177,7 @@ func (e *extraction) decode(ctx context.Context, chosen []int) (*Clip, error) {
 		"-enc_time_base", "1:1000000", "-c:v", "wrapped_avframe", "-f", "framecrc", "pipe:3")
 	l := listing{wanted: chosen}
 	p := pictures{quality: e.config.Quality, most: len(chosen), maxPixels: e.config.MaxPixels}
-	complaint, err := e.tool.runHeard(ctx, e.limit, args, p.read, l.read)
+	complaint, err := e.tool.run(ctx, e.limit, args, p.read, l.read)
 	if err == nil {
 		err = e.checkSize(&l)
 	}

@@ -43,7 +43,7 @@ func Find(ctx context.Context, name string) (*FFmpeg, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var text []byte
-	err = f.run(ctx, 0, []string{"-version"}, func(r io.Reader) error {
+	_, err = f.run(ctx, 0, []string{"-version"}, func(r io.Reader) error {
 		text, err = io.ReadAll(io.LimitReader(r, 1<<16))
 		return err
 	})

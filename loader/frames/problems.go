@@ -36,9 +36,6 @@ type problems struct {
 // openProblems continues the existing file, without its lines about clips that are tried again.
 func openProblems(dir string, unfinished []Source) (*problems, error) {
 	p := &problems{name: filepath.Join(dir, ProblemsName)}
-	if err := removeAside(dir); err != nil {
-		return nil, p.failed(err)
-	}
 	old, err := readProblems(p.name)
 	if err != nil {
 		return nil, p.failed(err)
@@ -62,22 +59,6 @@ func openProblems(dir string, unfinished []Source) (*problems, error) {
 	}
 	p.file, err = os.OpenFile(p.name, os.O_WRONLY|os.O_APPEND, 0)
 	return p, p.failed(err)
-}
-
-// removeAside removes temporary files that a killed process left while writing the file.
-func removeAside(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if target, is := durable.Target(e.Name()); is && target == ProblemsName {
-			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // readProblems reads the file of an earlier run; lines that a kill has cut are skipped.

@@ -42,14 +42,9 @@ func (f failure) Unwrap() error { return f.err }
 
 // run runs ffmpeg and passes its output to the readers: its standard output to the first, its file 3 to the
 // second. If a reader fails or the context ends, the child and all processes that it has started are killed.
-// memory limits the child's address space, in bytes; 0 is no limit.
-func (f *FFmpeg) run(ctx context.Context, memory uint64, args []string, readers ...func(io.Reader) error) error {
-	_, err := f.runHeard(ctx, memory, args, readers...)
-	return err
-}
-
-// runHeard is run, and returns the complaints of a child that did not fail too.
-func (f *FFmpeg) runHeard(ctx context.Context, memory uint64, args []string,
+// memory limits the child's address space, in bytes; 0 is no limit. It returns the complaints of the child, also if it
+// did not fail.
+func (f *FFmpeg) run(ctx context.Context, memory uint64, args []string,
 	readers ...func(io.Reader) error) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err

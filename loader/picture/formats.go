@@ -81,15 +81,31 @@ var fileFormats = [...]fileFormat{
 	},
 }
 
-// foreign are formats that are known and not read.
-var foreign = []struct {
+// startingAs is a format by how its files start; a ? stands for any byte.
+type startingAs struct {
 	name  string
 	magic []string
-}{
+}
+
+// foreign are formats of pictures that are known and not read.
+var foreign = []startingAs{
 	{"AVIF", []string{"????ftypavif", "????ftypavis"}},
 	{"HEIC", []string{"????ftyphei", "????ftyphev", "????ftypmif1", "????ftypmsf1"}},
 	{"JPEG 2000", []string{"\x00\x00\x00\x0cjP  \r\n\x87\n", "\xff\x4f\xff\x51"}},
 	{"JPEG XL", []string{"\x00\x00\x00\x0cJXL \r\n\x87\n", "\xff\x0a"}},
+}
+
+// videos are the formats of video files.
+var videos = []startingAs{
+	{"Matroska or WebM", []string{"\x1a\x45\xdf\xa3"}},
+	{"MP4 or QuickTime", []string{"????ftyp", "????moov", "????mdat", "????wide"}},
+	{"AVI", []string{"RIFF????AVI "}},
+	{"ASF or WMV", []string{"\x30\x26\xb2\x75\x8e\x66\xcf\x11"}},
+	{"FLV", []string{"FLV\x01"}},
+	{"MPEG", []string{"\x00\x00\x01\xba", "\x00\x00\x01\xb3"}},
+	{"Ogg", []string{"OggS"}},
+	{"MXF", []string{"\x06\x0e\x2b\x34\x02\x05\x01\x01"}},
+	{"YUV4MPEG2", []string{"YUV4MPEG2 "}},
 }
 
 // Formats are the names of the formats that Decode reads.
@@ -115,7 +131,19 @@ func Format(data []byte) string {
 	if format, known := sniff(data); known {
 		return format.name
 	}
-	for _, format := range foreign {
+	return nameOf(data, foreign)
+}
+
+// VideoFormat names the format of a video file by how it starts; empty if it is none, or a picture.
+func VideoFormat(data []byte) string {
+	if Format(data) != "" {
+		return ""
+	}
+	return nameOf(data, videos)
+}
+
+func nameOf(data []byte, formats []startingAs) string {
+	for _, format := range formats {
 		if startsAs(data, format.magic) {
 			return format.name
 		}

@@ -30,11 +30,8 @@ const longest = 1 << 15
 // are equal to it. The corner of the crop is at half of the remaining size, rounded to the nearest, and
 // halves to even.
 func (r *Resizer) Prepare(canvas []uint8, pic *Picture, p *Preprocessing) error {
-	if len(canvas) != p.Crop*p.Crop*3 {
-		return fmt.Errorf("resize: a canvas of %d bytes does not hold %d×%d pixels of 3 bytes", len(canvas), p.Crop, p.Crop)
-	}
-	if pic.Width < 1 || pic.Height < 1 || len(pic.Pix) != pic.Width*pic.Height*3 {
-		return fmt.Errorf("resize: a picture of %d×%d pixels with %d bytes", pic.Width, pic.Height, len(pic.Pix))
+	if err := checkPlace(canvas, p.Crop, pic); err != nil {
+		return err
 	}
 	width, height := p.scaled(pic.Width, pic.Height)
 	if max(width, height) > longest {

@@ -41,13 +41,6 @@ func DINOv2Preprocessing() Preprocessing {
 		Deviation: imageNetDeviation()}
 }
 
-// timmDINOv2Preprocessing is the preprocessing of timm's DINOv2, such as vit_small_patch14_dinov2: the whole
-// of the shorter side of 518 pixels, the size of its position embeddings.
-func timmDINOv2Preprocessing() Preprocessing {
-	return Preprocessing{Resize: 518, Filter: FilterBicubic, Crop: 518, Mean: imageNetMean(),
-		Deviation: imageNetDeviation()}
-}
-
 // CLIPPreprocessing is the preprocessing of OpenAI's CLIP for pictures of 224 pixels.
 func CLIPPreprocessing() Preprocessing {
 	return Preprocessing{Resize: 224, Filter: FilterBicubic, Crop: 224,

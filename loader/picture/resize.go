@@ -73,12 +73,8 @@ func NewResizer(level simd.Level) *Resizer { return &Resizer{level: level} }
 // integer, halves up. Weights have 14 bits, so a value may differ from the exact one by .02 more than
 // rounding does.
 func (r *Resizer) Place(canvas []uint8, size int, pic *Picture, fit Fit) (width, height int, err error) {
-	if len(canvas) != size*size*3 {
-		return 0, 0, fmt.Errorf("resize: a canvas of %d bytes does not hold %d×%d pixels of 3 bytes",
-			len(canvas), size, size)
-	}
-	if pic.Width < 1 || pic.Height < 1 || len(pic.Pix) != pic.Width*pic.Height*3 {
-		return 0, 0, fmt.Errorf("resize: a picture of %d×%d pixels with %d bytes", pic.Width, pic.Height, len(pic.Pix))
+	if err := checkPlace(canvas, size, pic); err != nil {
+		return 0, 0, err
 	}
 	width, height, err = fit.extent(pic.Width, pic.Height, size)
 	if err != nil {
@@ -96,6 +92,17 @@ func (r *Resizer) Place(canvas []uint8, size int, pic *Picture, fit Fit) (width,
 	}
 	clear(canvas[3*size*height:])
 	return width, height, nil
+}
+
+// checkPlace refuses memory that does not have the size of its canvas or its picture.
+func checkPlace(canvas []uint8, size int, pic *Picture) error {
+	if len(canvas) != size*size*3 {
+		return fmt.Errorf("resize: a canvas of %d bytes does not hold %d×%d pixels of 3 bytes", len(canvas), size, size)
+	}
+	if pic.Width < 1 || pic.Height < 1 || len(pic.Pix) != pic.Width*pic.Height*3 {
+		return fmt.Errorf("resize: a picture of %d×%d pixels with %d bytes", pic.Width, pic.Height, len(pic.Pix))
+	}
+	return nil
 }
 
 // resize writes pic with width×height pixels by a filter into the top left corner of the canvas, whose rows have stride
