@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -92,35 +91,6 @@ func TestStreamClips_EveryClipWithItsLabels(t *testing.T) {
 	}
 	if len(seen) != 8 {
 		t.Errorf("%d bags, want 8", len(seen))
-	}
-}
-
-func TestStreamClips_SameForAnyWorkersAndFromAnyBatch(t *testing.T) {
-	set, config := streamSet(t, 1, 3, 2, 1, 4, 1, 2, 5), streamConfig()
-	config.Workers = 1
-	whole := mustReadEpoch(t, mustLoader(t, set, config), 1, 0)
-	config.Workers, config.Prefetch = 3, 1
-	for start := range len(whole) + 1 {
-		if got := mustReadEpoch(t, mustLoader(t, set, config), 1, start); len(got)+start != len(whole) ||
-			len(got) > 0 && !reflect.DeepEqual(got, whole[start:]) {
-			t.Errorf("from batch %d the epoch is another one", start)
-		}
-	}
-}
-
-// TestStreamClips_EqualsTheSetInMemory holds the two kinds of set to each other.
-func TestStreamClips_EqualsTheSetInMemory(t *testing.T) {
-	set := streamSet(t, 1, 3, 2, 1, 4)
-	dense := clipSet(t, &clips{frames: make([]int, 5)})
-	dense.Source = set.Source
-	for i := range dense.IDs {
-		dense.IDs[i] = fmt.Sprintf("in/video%d.mp4", i)
-	}
-	config := streamConfig()
-	config.Shuffle = false
-	if got, want := mustReadEpoch(t, mustLoader(t, set, config), 1, 0),
-		mustReadEpoch(t, mustLoader(t, dense, config), 1, 0); !reflect.DeepEqual(got, want) {
-		t.Errorf("batches %+v\nwant %+v", got, want)
 	}
 }
 

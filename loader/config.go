@@ -35,8 +35,7 @@ type Config struct {
 	// MaxBadSamples is how many different bags with a picture that cannot be used a Loader leaves
 	// out; one more ends the epoch with an error that names the first, so 0 allows none.
 	MaxBadSamples int
-	DropLast      bool // leave out a last batch of fewer bags
-	MaxPixels     int  // pictures with more pixels are refused; 0 is picture.DefaultMaxPixels
+	MaxPixels     int // pictures with more pixels are refused; 0 is picture.DefaultMaxPixels
 	// Standard scales feature vectors; nil leaves them as they are.
 	Standard *Standard
 	// Memory is where pixels and vectors of batches lie: memory that a graphics card can read by itself, for
@@ -140,10 +139,6 @@ func checkSet(set *Set, config Config) (classes int, err error) {
 	n := set.Len()
 	if n == 0 {
 		return 0, fmt.Errorf("loader: the set %q has no samples", set.Name)
-	}
-	if config.DropLast && n < config.BatchSize {
-		return 0, fmt.Errorf("loader: DropLast leaves nothing of the %d samples of %q, a batch has %d; lower BatchSize",
-			n, set.Name, config.BatchSize)
 	}
 	if (set.Source == nil) == (set.Vectors == nil) || (set.Labels == nil) == (set.Rows == nil) {
 		return 0, fmt.Errorf("loader: the set %q needs labels, and pictures or feature vectors, not both", set.Name)

@@ -106,14 +106,8 @@ type frameCopy struct {
 // framesByBag sorts the frames of an epoch by their bag.
 func framesByBag(t *testing.T, set *Set, config Config, epoch int) map[int][]frameCopy {
 	t.Helper()
-	l := mustLoader(t, set, config)
-	e, err := l.Epoch(t.Context(), epoch, 0)
-	check(t, err)
-	defer e.Close()
 	all := map[int][]frameCopy{}
-	for range l.Batches() {
-		b, err := e.Next(t.Context())
-		check(t, err)
+	check(t, mustLoader(t, set, config).Pass(t.Context(), epoch, func(b *Batch) {
 		offsets := b.Offsets.Int32s()
 		for n, bag := range b.Index {
 			for i := int(offsets[n]); i < int(offsets[n+1]); i++ {
@@ -127,8 +121,7 @@ func framesByBag(t *testing.T, set *Set, config Config, epoch int) map[int][]fra
 				all[bag] = append(all[bag], f)
 			}
 		}
-		b.Release()
-	}
+	}))
 	return all
 }
 

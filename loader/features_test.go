@@ -3,7 +3,6 @@ package loader
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +23,15 @@ func featureTable(t *testing.T, csv string, o features.Options) *features.Table 
 	return table
 }
 
+// fourRowsSet is the set of the table fourRows.
+func fourRowsSet(t *testing.T) *Set {
+	t.Helper()
+	set, err := FeatureSet("train", featureTable(t, fourRows, features.Options{LabelColumns: []string{"cat", "dog"}}),
+		nil)
+	check(t, err)
+	return set
+}
+
 func vectorConfig() Config {
 	c := DefaultConfig()
 	c.BatchSize, c.Size, c.Shuffle, c.Flip = 2, 1, false, false
@@ -33,9 +41,7 @@ func vectorConfig() Config {
 const fourRows = "id,u,v,cat,dog\na,1,5,1,0\nb,3,5,0,0\nc,5,5,1,1\nd,7,6,0,1\n"
 
 func TestFeatureSet_BatchesOfVectors(t *testing.T) {
-	set, err := FeatureSet("train", featureTable(t, fourRows, features.Options{LabelColumns: []string{"cat", "dog"}}),
-		nil)
-	check(t, err)
+	set := fourRowsSet(t)
 	if w := set.Vocabulary.Word(1); w.Text != "dog" || w.Count != 2 || set.Labels.Uint8s()[4] != 1 {
 		t.Errorf("word %+v, labels %v", w, set.Labels)
 	}
@@ -48,25 +54,14 @@ func TestFeatureSet_BatchesOfVectors(t *testing.T) {
 	standard.Scale[0] = .5 // rounder than 1/1.633
 	config := vectorConfig()
 	config.Standard = standard
-	l, err := New(set, config)
-	check(t, err)
-	epoch, err := l.Epoch(t.Context(), 0, 0)
-	check(t, err)
-	defer epoch.Close()
 	var got, labels []float32
-	for {
-		batch, err := epoch.Next(t.Context())
-		if err == io.EOF {
-			break
-		}
-		check(t, err)
+	check(t, mustLoader(t, set, config).Pass(t.Context(), 0, func(batch *Batch) {
 		if batch.Pixels != nil || !slices.Equal(batch.Vectors.Shape(), []int{batch.T, 2}) || batch.T != batch.N {
 			t.Errorf("pixels %v, vectors %v for %d frames of %d bags",
 				batch.Pixels, batch.Vectors.Shape(), batch.T, batch.N)
 		}
 		got, labels = append(got, batch.Vectors.Float32s()...), append(labels, batch.Labels.Float32s()...)
-		batch.Release()
-	}
+	}))
 	// The last row differs in a column that is constant in training: it stays 0.
 	if !slices.Equal(got, []float32{-1, 0, 0, 0, 1, 0, 2, 0}) ||
 		!slices.Equal(labels, []float32{1, 0, 0, 0, 1, 1, 0, 1}) {
@@ -82,44 +77,30 @@ func TestFeatureSet_MissingValuesBecomeTheMean(t *testing.T) {
 	check(t, err)
 	config := vectorConfig()
 	config.BatchSize, config.Standard = 3, standard
-	l, err := New(set, config)
-	check(t, err)
-	epoch, err := l.Epoch(t.Context(), 0, 0)
-	check(t, err)
-	defer epoch.Close()
-	batch, err := epoch.Next(t.Context())
-	if err != nil || !slices.Equal(batch.Vectors.Float32s(), []float32{-1, 0, 1}) ||
-		!slices.Equal(set.IDs, []string{"1", "2", "3"}) {
-		t.Errorf("%v, %v, %v", batch.Vectors, set.IDs, err)
-	}
+	check(t, mustLoader(t, set, config).Pass(t.Context(), 0, func(batch *Batch) {
+		if !slices.Equal(batch.Vectors.Float32s(), []float32{-1, 0, 1}) || !slices.Equal(batch.IDs, []string{"1", "2", "3"}) {
+			t.Errorf("%v, %v", batch.Vectors, batch.IDs)
+		}
+	}))
 }
 
 // Rows that turn out broken when they are read count as bad samples, as broken pictures do.
 func TestFeatureSet_BrokenRowsAreBadSamples(t *testing.T) {
-	set, err := FeatureSet("train", featureTable(t, fourRows, features.Options{LabelColumns: []string{"cat", "dog"}}),
-		nil)
-	check(t, err)
+	set := fourRowsSet(t)
 	set.Vectors = brokenAt{set.Vectors, 1}
-	for allowed, want := range map[int]int{0: 0, 1: 3} {
-		config := vectorConfig()
-		config.BatchSize, config.MaxBadSamples = 4, allowed
-		l, err := New(set, config)
-		check(t, err)
-		epoch, err := l.Epoch(t.Context(), 0, 0)
-		check(t, err)
-		batch, err := epoch.Next(t.Context())
-		epoch.Close()
-		if want == 0 {
-			if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "1 rows") ||
-				!strings.Contains(err.Error(), "row 2 is no good") {
-				t.Errorf("%v", err)
-			}
-			continue
-		}
-		if err != nil || batch.N != want || !slices.Equal(batch.Vectors.Float32s(), []float32{1, 5, 5, 5, 7, 6}) {
-			t.Errorf("%v, %v", batch, err)
-		}
+	config := vectorConfig()
+	config.BatchSize = 4
+	err := mustLoader(t, set, config).Pass(t.Context(), 0, func(*Batch) { t.Error("a batch with a broken row") })
+	if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "1 rows") ||
+		!strings.Contains(err.Error(), "row 2 is no good") {
+		t.Error(err)
 	}
+	config.MaxBadSamples = 1
+	check(t, mustLoader(t, set, config).Pass(t.Context(), 0, func(batch *Batch) {
+		if batch.N != 3 || !slices.Equal(batch.Vectors.Float32s(), []float32{1, 5, 5, 5, 7, 6}) {
+			t.Errorf("%v", batch.Vectors)
+		}
+	}))
 }
 
 // brokenAt cannot read one row.
@@ -148,9 +129,7 @@ func TestFeatureSet_WithoutLabels(t *testing.T) {
 }
 
 func TestNew_RefusesAStandardThatDoesNotFit(t *testing.T) {
-	set, err := FeatureSet("train", featureTable(t, fourRows, features.Options{LabelColumns: []string{"cat", "dog"}}),
-		nil)
-	check(t, err)
+	set := fourRowsSet(t)
 	config := vectorConfig()
 	config.Standard = &Standard{Mean: make([]float32, 3), Scale: make([]float32, 3)}
 	if _, err := New(set, config); err == nil || !strings.Contains(err.Error(), "2 features, the standard is for 3") {

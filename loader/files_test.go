@@ -1,47 +1,15 @@
 package loader
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"image"
-	"image/color"
-	"image/jpeg"
-	"image/png"
 	"io/fs"
-	"math"
 	"nmn/loader/picture"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
-
-func pngFile(t testing.TB, img image.Image) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	check(t, png.Encode(&b, img))
-	return b.Bytes()
-}
-
-func jpegFile(t testing.TB, img image.Image) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	check(t, jpeg.Encode(&b, img, &jpeg.Options{Quality: 95}))
-	return b.Bytes()
-}
-
-// smoothImage is a picture without sharp edges, which JPEG keeps.
-func smoothImage(width, height int) *image.NRGBA {
-	img := image.NewNRGBA(image.Rect(0, 0, width, height))
-	for y := range height {
-		for x := range width {
-			wave := func(a, b float64) uint8 { return uint8(128 + 100*math.Sin(a*float64(x)+b*float64(y))) }
-			img.SetNRGBA(x, y, color.NRGBA{wave(.05, .02), wave(.03, -.04), wave(-.02, .05), 255})
-		}
-	}
-	return img
-}
 
 func newTestSource(t *testing.T, root string, files ...string) *FileSource {
 	t.Helper()
@@ -58,7 +26,7 @@ func TestFileSource_BadFilesAreNamed(t *testing.T) {
 		check(t, os.WriteFile(filepath.Join(folder, name), data, 0o644))
 	}
 	check(t, os.MkdirAll(filepath.Join(root, "directory.jpg"), 0o755))
-	whole := jpegFile(t, smoothImage(40, 30))
+	whole := greyJPEG(t, 40, 30, 9)
 	write("root/good.jpg", whole)
 	write("root/cut.jpg", whole[:len(whole)/2])
 	write("root/empty.jpg", nil)
@@ -89,7 +57,7 @@ func TestFileSource_ReadsFilesWhereverTheyLie(t *testing.T) {
 	folder := t.TempDir()
 	root, outside := filepath.Join(folder, "root"), filepath.Join(folder, "outside.jpg")
 	check(t, os.Mkdir(root, 0o755))
-	check(t, os.WriteFile(outside, jpegFile(t, smoothImage(40, 30)), 0o644))
+	check(t, os.WriteFile(outside, greyJPEG(t, 40, 30, 9), 0o644))
 	if err := os.Symlink("../outside.jpg", filepath.Join(root, "link.jpg")); err != nil {
 		t.Skip(err)
 	}
@@ -109,13 +77,12 @@ func TestFileSource_ReadsFilesWhereverTheyLie(t *testing.T) {
 
 func TestFileSource_Limits(t *testing.T) {
 	root := t.TempDir()
-	data := pngFile(t, smoothImage(20, 20))
-	check(t, os.WriteFile(filepath.Join(root, "a.png"), data, 0o644))
-	source := newTestSource(t, root, "a.png")
+	check(t, os.WriteFile(filepath.Join(root, "a.jpg"), greyJPEG(t, 20, 20, 9), 0o644))
+	source := newTestSource(t, root, "a.jpg")
 	if err := source.Read(t.Context(), 0, 0, &picture.Picture{MaxPixels: 399}); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("400 pixels at a limit of 399: %v", err)
 	}
-	check(t, os.Truncate(filepath.Join(root, "a.png"), picture.MaxFileBytes+1))
+	check(t, os.Truncate(filepath.Join(root, "a.jpg"), picture.MaxFileBytes+1))
 	if err := source.Read(t.Context(), 0, 0, new(picture.Picture)); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a file that is too large: %v", err)
 	}

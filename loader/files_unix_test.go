@@ -30,7 +30,7 @@ func TestFileSource_NoPermission(t *testing.T) {
 		t.Skip("the superuser may read everything")
 	}
 	root := t.TempDir()
-	check(t, os.WriteFile(filepath.Join(root, "a.jpg"), jpegFile(t, smoothImage(8, 8)), 0o000))
+	check(t, os.WriteFile(filepath.Join(root, "a.jpg"), greyJPEG(t, 8, 8, 9), 0o000))
 	err := newTestSource(t, root, "a.jpg").Read(context.Background(), 0, 0, new(picture.Picture))
 	if !errors.Is(err, ErrCorrupt) || !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("%v, want ErrCorrupt and its cause", err)

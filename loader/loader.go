@@ -79,13 +79,7 @@ func New(set *Set, config Config) (*Loader, error) {
 }
 
 // Batches is the number of batches of an epoch.
-func (l *Loader) Batches() int {
-	n := l.set.Len() / l.config.BatchSize
-	if !l.config.DropLast && l.set.Len()%l.config.BatchSize > 0 {
-		n++
-	}
-	return n
-}
+func (l *Loader) Batches() int { return (l.set.Len() + l.config.BatchSize - 1) / l.config.BatchSize }
 
 // Classes is the number of labels of a bag.
 func (l *Loader) Classes() int { return l.classes }

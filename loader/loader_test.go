@@ -313,10 +313,10 @@ func TestLoader_EveryBagOnceInANewOrder(t *testing.T) {
 	if len(keys) != 400 {
 		t.Errorf("%d different dropout keys for 400 frames", len(keys))
 	}
-	config.Flip, config.Shuffle, config.DropLast = false, false, true
+	config.Flip, config.Shuffle = false, false
 	plain := mustReadEpoch(t, mustLoader(t, set, config), 1, 0)
-	if len(plain) != 12 || plain[11].Index[7] != 95 {
-		t.Errorf("%d whole batches, want 12 in the order of the set", len(plain))
+	if len(plain) != 13 || plain[11].Index[7] != 95 || plain[12].N != 4 {
+		t.Errorf("%d batches, want 13 in the order of the set", len(plain))
 	}
 	for _, b := range plain {
 		for _, flip := range b.Flips {
@@ -480,63 +480,53 @@ func TestLoader_BatchesThatAreKeptStayWhole(t *testing.T) {
 	}
 }
 
-func TestLoader_Targets(t *testing.T) {
-	set, config := clipSet(t, raggedClips()), clipConfig()
-	soft := make([]float32, set.Len()*3)
-	for i := range soft {
-		soft[i] = float32(i) / 100
+// Soft targets and evidence take the place of labels.
+func TestLoader_TargetsAndEvidence(t *testing.T) {
+	set := clipSet(t, raggedClips())
+	n := set.Len()
+	matrix := func(rows, columns int, values []float32) *dense.Dense {
+		return dense.New(dense.WithShape(rows, columns), dense.WithBacking(values))
 	}
-	config.Targets = dense.New(dense.WithShape(set.Len(), 3), dense.WithBacking(soft))
-	for _, b := range mustReadEpoch(t, mustLoader(t, set, config), 0, 0) {
-		for n, bag := range b.Index {
-			if !reflect.DeepEqual(b.Targets[3*n:3*n+3], soft[3*bag:3*bag+3]) {
-				t.Errorf("bag %d has targets %v", bag, b.Targets[3*n:3*n+3])
+	for what, c := range map[string]struct {
+		value func(i int) float32
+		bad   []float64
+		put   func(*Config, *dense.Dense)
+	}{
+		"target": {func(i int) float32 { return float32(i) / 100 }, []float64{math.NaN(), 1.5},
+			func(c *Config, m *dense.Dense) { c.Targets = m }},
+		"evidence": {func(i int) float32 { return float32(i-9) * 1e3 }, []float64{math.NaN(), math.Inf(1), math.Inf(-1)},
+			func(c *Config, m *dense.Dense) { c.Evidence = m }},
+	} {
+		values, config := make([]float32, 3*n), clipConfig()
+		for i := range values {
+			values[i] = c.value(i)
+		}
+		c.put(&config, matrix(n, 3, values))
+		for _, b := range mustReadEpoch(t, mustLoader(t, set, config), 0, 0) {
+			for n, bag := range b.Index {
+				if !reflect.DeepEqual(b.Targets[3*n:3*n+3], values[3*bag:3*bag+3]) {
+					t.Errorf("%s of bag %d is %v", what, bag, b.Targets[3*n:3*n+3])
+				}
 			}
 		}
-	}
-	soft[4] = float32NaN()
-	if _, err := New(set, config); err == nil || !strings.Contains(err.Error(), "sample 1 (clip-1), class 1") {
-		t.Errorf("NaN: %v", err)
-	}
-	config.Targets = dense.New(dense.WithShape(3, set.Len()), dense.WithBacking(make([]float32, set.Len()*3)))
-	if _, err := New(set, config); err == nil {
-		t.Error("targets of another shape: no error")
-	}
-}
-
-func TestLoader_Evidence(t *testing.T) {
-	set, config := clipSet(t, raggedClips()), clipConfig()
-	values := make([]float32, set.Len()*3)
-	for i := range values {
-		values[i] = float32(i-9) * 1e3
-	}
-	config.Evidence = dense.New(dense.WithShape(set.Len(), 3), dense.WithBacking(values))
-	for _, b := range mustReadEpoch(t, mustLoader(t, set, config), 0, 0) {
-		for n, bag := range b.Index {
-			if !reflect.DeepEqual(b.Targets[3*n:3*n+3], values[3*bag:3*bag+3]) {
-				t.Errorf("bag %d has evidence %v", bag, b.Targets[3*n:3*n+3])
+		for _, v := range c.bad {
+			values[4] = float32(v)
+			if _, err := New(set, config); err == nil || !strings.Contains(err.Error(), what+" of sample 1 (clip-1), class 1") {
+				t.Errorf("%s %g: %v", what, v, err)
 			}
 		}
-	}
-	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		values[4] = float32(v)
-		_, err := New(set, config)
-		if err == nil || !strings.Contains(err.Error(), "evidence of sample 1 (clip-1), class 1") {
-			t.Errorf("%g: %v", v, err)
+		c.put(&config, matrix(3, n, make([]float32, 3*n)))
+		if _, err := New(set, config); err == nil || !strings.Contains(err.Error(), what+" for") {
+			t.Errorf("%s of another shape: %v", what, err)
 		}
 	}
-	values[4] = 0
-	config.Targets = config.Evidence
-	if _, err := New(set, config); err == nil || !strings.Contains(err.Error(), "leave out one") {
-		t.Errorf("with targets: %v", err)
-	}
-	config.Targets, config.Evidence = nil, dense.New(dense.WithShape(3, set.Len()), dense.WithBacking(values))
-	if _, err := New(set, config); err == nil || !strings.Contains(err.Error(), "evidence for") {
-		t.Errorf("evidence of another shape: %v", err)
+	both := clipConfig()
+	both.Targets = matrix(n, 3, make([]float32, 3*n))
+	both.Evidence = both.Targets
+	if _, err := New(set, both); err == nil || !strings.Contains(err.Error(), "leave out one") {
+		t.Errorf("evidence with targets: %v", err)
 	}
 }
-
-func float32NaN() float32 { zero := float32(0); return zero / zero }
 
 func TestLoader_RefusesBadConfigAndSet(t *testing.T) {
 	set := clipSet(t, raggedClips())
@@ -547,7 +537,6 @@ func TestLoader_RefusesBadConfigAndSet(t *testing.T) {
 		"no prefetch":       func(c *Config, _ *Set) { c.Prefetch = 0 },
 		"negative limit":    func(c *Config, _ *Set) { c.MaxBadSamples = -1 },
 		"unknown fit":       func(c *Config, _ *Set) { c.Fit = "fill" },
-		"less than a batch": func(c *Config, _ *Set) { c.DropLast, c.BatchSize = true, 12 },
 		"no bags":           func(_ *Config, s *Set) { s.IDs = nil },
 		"no source":         func(_ *Config, s *Set) { s.Source = nil },
 		"no labels":         func(_ *Config, s *Set) { s.Labels = nil },
@@ -576,9 +565,9 @@ func TestLoader_RefusesBadConfigAndSet(t *testing.T) {
 
 func TestLoader_AppliesItsPixelLimitToFiles(t *testing.T) {
 	root := t.TempDir()
-	check(t, os.WriteFile(filepath.Join(root, "a.png"), pngFile(t, smoothImage(20, 20)), 0o644))
+	check(t, os.WriteFile(filepath.Join(root, "a.jpg"), greyJPEG(t, 20, 20, 9), 0o644))
 	set := clipSet(t, &clips{frames: []int{1}})
-	set.Source = newTestSource(t, root, "a.png")
+	set.Source = newTestSource(t, root, "a.jpg")
 	config := clipConfig()
 	config.MaxPixels = 399
 	if _, err := readEpoch(t, mustLoader(t, set, config), 0, 0); !errors.Is(err, ErrCorrupt) {

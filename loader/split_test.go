@@ -165,17 +165,6 @@ func TestParseIDs(t *testing.T) {
 	}
 }
 
-func TestReadIDs(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ids.txt")
-	write(t, path, []byte("1\n2\n"))
-	if ids, err := ReadIDs(t.Context(), path); err != nil || !slices.Equal(ids, []string{"1", "2"}) {
-		t.Errorf("%v, %v", ids, err)
-	}
-	if _, err := ReadIDs(t.Context(), path+"x"); err == nil || !strings.Contains(err.Error(), "ids.txtx") {
-		t.Errorf("missing file: %v", err)
-	}
-}
-
 func FuzzParseIDs(f *testing.F) {
 	for _, s := range []string{"1\n2\n", "\ufeffa\r\n#\n", "a\na", "\x00\n \n"} {
 		f.Add([]byte(s))
@@ -198,6 +187,9 @@ func TestWriteIDs_ReadsBackOrIsRefused(t *testing.T) {
 	check(t, WriteIDs(path, want))
 	if got, err := ReadIDs(t.Context(), path); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := ReadIDs(t.Context(), path+"x"); err == nil || !strings.Contains(err.Error(), "ids.txtx") {
+		t.Errorf("a file that is not there: %v", err)
 	}
 	for _, bad := range []string{"", "#1", " x", "two\nlines", "a"} {
 		if err := WriteIDs(path, []string{"a", bad}); err == nil {

@@ -80,7 +80,7 @@ func (c *Config) readAll(ctx context.Context, set *loader.Set) ([]loader.BadSamp
 	if c.Net.Arch != NetMLP { // which learns what a backbone makes of pictures
 		config.Size = c.Net.Model(1, 0, "").Size
 	}
-	config.BatchSize, config.Shuffle, config.Flip, config.DropLast = 16, false, false, false
+	config.BatchSize, config.Shuffle, config.Flip = 16, false, false
 	l, err := loader.New(set, config)
 	if err != nil {
 		return nil, err

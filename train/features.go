@@ -58,7 +58,7 @@ func (p *featurePass) open(ctx context.Context, set *loader.Set, config loader.C
 	pictures := p.net.Info().Pictures
 	config.Preprocessing, config.Size, config.Mean = &pictures, pictures.Crop, [3]uint8{}
 	config.Targets, config.Evidence, config.Standard, config.Memory = nil, nil, nil, nil
-	config.Flip, config.Shuffle, config.DropLast, config.Augment = false, false, false, augment.Config{}
+	config.Flip, config.Shuffle, config.Augment = false, false, augment.Config{}
 	config.Share = loader.Share{}
 	l, err := loader.New(set, config)
 	if err != nil {

@@ -69,7 +69,7 @@ func openScoring(ctx context.Context, net *model.Net, set *loader.Set, config lo
 	}
 	config.Standard = standardOf(net)
 	config.Size, config.Targets, config.Evidence = net.Config().Size, nil, nil
-	config.Flip, config.Shuffle, config.DropLast, config.Augment = false, false, false, augment.Config{}
+	config.Flip, config.Shuffle, config.Augment = false, false, augment.Config{}
 	p, err := newPass(net, outputs, set.Len() > config.BatchSize*max(1, config.Share.Ranks))
 	if err != nil {
 		return nil, err

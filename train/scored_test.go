@@ -33,12 +33,12 @@ func TestScore_LooksAtPicturesAsTheyAre(t *testing.T) {
 	r := newRig()
 	o := r.options(t)
 	config := trainerLoader(o)
-	config.Flip, config.Shuffle, config.DropLast = false, false, false
+	config.Flip, config.Shuffle = false, false
 	want, err := Score(t.Context(), o.Net, o.Data, config)
 	check(t, err)
 	r.dropout = .5
 	o = r.options(t) // the same weights
-	config.Flip, config.Shuffle, config.DropLast, config.BatchSize = true, true, true, 7
+	config.Flip, config.Shuffle, config.BatchSize = true, true, 7
 	got, err := Score(t.Context(), o.Net, o.Data, config)
 	check(t, err)
 	if !slices.Equal(got.Index, want.Index) || !slices.Equal(got.Logits.Float32s(), want.Logits.Float32s()) {

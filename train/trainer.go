@@ -249,7 +249,7 @@ func (o *Options) loaderConfig() loader.Config {
 // order, flips and augmentations. Other fields come from l.
 func (c Config) Reading(l loader.Config, net model.Config, stage int) loader.Config {
 	l.BatchSize, l.Size = c.Batch(net.MIL), net.Size
-	l.Shuffle, l.Flip, l.DropLast = true, c.Flip, false
+	l.Shuffle, l.Flip = true, c.Flip
 	l.Seed = rng.Derive(c.Seed, fmt.Sprintf("train/stage%d", stage))
 	l.Augment, l.Mean = c.Augment, meanColour(net)
 	return l
