@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/parquet-go/parquet-go"
 )
 
 // shown are the labels of all rows by name.
@@ -21,13 +19,6 @@ func shown(l *Labels) string {
 		rows = append(rows, strings.Join(names, ";"))
 	}
 	return strings.Join(rows, " ")
-}
-
-func parquetOf[T any](t *testing.T, rows ...T) string {
-	t.Helper()
-	var b strings.Builder
-	check(t, parquet.Write(&b, rows))
-	return file(t, "x.parquet", []byte(b.String()))
 }
 
 // The number of each row's class, as scikit-learn and cleanlab have it, is a label of its own.
@@ -47,20 +38,14 @@ func TestOpen_NumbersOfClasses(t *testing.T) {
 		"a column of CSV": {Options{Features: file(t, "x.csv",
 			[]byte("a,label,b\n1,2,3\n1,0.0,5\n1,10,3\n1,2,9\n"))}, "2 0 10 2"},
 		"names in such a file": {Options{Features: file(t, "x.csv", []byte("a,Class\n1,dog\n2,cat\n3,\n"))}, "dog cat "},
-		"a column of Parquet": {Options{Features: parquetOf(t, struct {
+		"a column of Parquet": {Options{Features: parquetFile(t, []struct {
 			A     float32 `parquet:"a"`
 			Label int64   `parquet:"label"`
-		}{1, 3}, struct {
-			A     float32 `parquet:"a"`
-			Label int64   `parquet:"label"`
-		}{2, 7})}, "3 7"},
-		"names in Parquet": {Options{Features: parquetOf(t, struct {
+		}{{1, 3}, {2, 7}})}, "3 7"},
+		"names in Parquet": {Options{Features: parquetFile(t, []struct {
 			A     float32 `parquet:"a"`
 			Label string  `parquet:"label"`
-		}{1, "dog"}, struct {
-			A     float32 `parquet:"a"`
-			Label string  `parquet:"label"`
-		}{2, "cat"})}, "dog cat"},
+		}{{1, "dog"}, {2, "cat"}})}, "dog cat"},
 	} {
 		table := mustOpen(t, c.o)
 		if table.Labels == nil || shown(table.Labels) != c.want {

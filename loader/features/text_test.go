@@ -264,7 +264,15 @@ func checkRecords(t *testing.T, r records) {
 			t.Errorf("features of %d rows for %d rows of %d", d.kept.Len(), d.rows, d.width)
 		}
 	}
-	if err != nil && !errors.Is(err, ErrFormat) && !errors.Is(err, ErrValue) {
+	if err != nil {
+		ofAKind(t, err)
+	}
+}
+
+// ofAKind checks that an error has one of the package's kinds.
+func ofAKind(t *testing.T, err error) {
+	t.Helper()
+	if !errors.Is(err, ErrFormat) && !errors.Is(err, ErrValue) {
 		t.Errorf("an error of no kind: %v", err)
 	}
 }
@@ -277,9 +285,7 @@ func FuzzCSV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c, err := newCSV(bufio.NewReader(strings.NewReader(string(b))), maxLine, false)
 		if err != nil {
-			if !errors.Is(err, ErrFormat) {
-				t.Errorf("an error of no kind: %v", err)
-			}
+			ofAKind(t, err)
 			return
 		}
 		checkRecords(t, c)
@@ -309,9 +315,7 @@ func FuzzParquet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, err := newParquet(bytes.NewReader(b), int64(len(b)))
 		if err != nil {
-			if !errors.Is(err, ErrFormat) {
-				t.Errorf("an error of no kind: %v", err)
-			}
+			ofAKind(t, err)
 			return
 		}
 		checkRecords(t, p)
@@ -332,9 +336,7 @@ func FuzzARFF(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		a, err := newARFF(bufio.NewReader(strings.NewReader(string(b))))
 		if err != nil {
-			if !errors.Is(err, ErrFormat) {
-				t.Errorf("an error of no kind: %v", err)
-			}
+			ofAKind(t, err)
 			return
 		}
 		a.meka()

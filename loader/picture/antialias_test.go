@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"os"
 	"os/exec"
@@ -93,26 +92,6 @@ func TestAntialias_AgreesWithReference(t *testing.T) {
 	}
 }
 
-// The sum was taken from a Resizer without vector instructions.
-func TestAntialias_IsTheSameAtEveryLevel(t *testing.T) {
-	for _, level := range simd.Levels() {
-		sum := fnv.New64a()
-		resizer, canvas := NewResizer(level), make([]uint8, 113*113*3)
-		resizer.Filter = FilterAntialias
-		for i, s := range [][2]int{{640, 427}, {333, 500}, {113, 112}, {64, 48}, {3, 2}, {1, 7}} {
-			for _, fit := range []Fit{FitLongest, FitSquare} {
-				if _, _, err := resizer.Place(canvas, 113, randomPicture(uint64(i), s[0], s[1]), fit); err != nil {
-					t.Fatal(err)
-				}
-				sum.Write(canvas)
-			}
-		}
-		if got, want := sum.Sum64(), uint64(0xe22219bea7fc9be); got != want {
-			t.Errorf("%s: %#x, want %#x", level, got, want)
-		}
-	}
-}
-
 // A shift by one pixel hardly changes what a picture of fine stripes looks like when it is small.
 func TestAntialias_StripesBecomeGrey(t *testing.T) {
 	pic := randomPicture(1, 640, 480)
@@ -169,16 +148,7 @@ for plan in json.load(open(sys.argv[1])):
 `
 
 func TestAntialias_PixelsArePillows(t *testing.T) {
-	python := os.Getenv("NMN_PYTHON")
-	if python == "" {
-		t.Skip("NMN_PYTHON names no Python with pillow")
-	}
-	if output, err := exec.CommandContext(t.Context(), python, "-c", "import PIL").CombinedOutput(); err != nil {
-		t.Skipf("%s: %v, %s", python, err, output)
-	}
-	dir := t.TempDir()
-	var plan []map[string]any
-	var wants [][]uint8
+	python := pythonWith(t, "PIL")
 	for i, s := range append(antialiasSizes, [2]int{640, 480}, [2]int{4032, 3024}) {
 		for _, fit := range []Fit{FitLongest, FitSquare} {
 			for _, size := range []int{61, 224} {
@@ -191,51 +161,63 @@ func TestAntialias_PixelsArePillows(t *testing.T) {
 				for y := range height {
 					rows = append(rows, canvas[3*size*y:3*(size*y+width)]...)
 				}
-				wants = append(wants, rows)
-				file := filepath.Join(dir, fmt.Sprint(len(plan)))
-				plan = append(plan, map[string]any{"file": file, "size": s, "to": [2]int{width, height}})
-				check(t, os.WriteFile(file, pic.Pix, 0o644))
+				python.add(t, pic, rows, map[string]any{"to": [2]int{width, height}})
 			}
 		}
 	}
-	text, err := json.Marshal(plan)
+	python.compare(t, pillow, 1)
+}
+
+// pythonPixels compares pictures with those that a script of Python makes of the same pixels.
+type pythonPixels struct {
+	python string
+	dir    string
+	plan   []map[string]any
+	wants  [][]uint8
+}
+
+// pythonWith finds a Python that has modules, or skips the test.
+func pythonWith(t *testing.T, modules string) *pythonPixels {
+	t.Helper()
+	p := &pythonPixels{python: os.Getenv("NMN_PYTHON"), dir: t.TempDir()}
+	if p.python == "" {
+		t.Skipf("NMN_PYTHON names no Python with %s", modules)
+	}
+	if output, err := exec.CommandContext(t.Context(), p.python, "-c", "import "+modules).CombinedOutput(); err != nil {
+		t.Skipf("%s: %v, %s", p.python, err, output)
+	}
+	return p
+}
+
+// add plans a picture, whose result is to be want. The script finds size and file of the pixels in its plan.
+func (p *pythonPixels) add(t *testing.T, pic *Picture, want []uint8, plan map[string]any) {
+	t.Helper()
+	plan["file"], plan["size"] = filepath.Join(p.dir, fmt.Sprint(len(p.plan))), [2]int{pic.Width, pic.Height}
+	check(t, os.WriteFile(plan["file"].(string), pic.Pix, 0o644))
+	p.plan, p.wants = append(p.plan, plan), append(p.wants, want)
+}
+
+// compare runs the script, which writes two results into each file: one that must be equal, and another one that may
+// differ by most.
+func (p *pythonPixels) compare(t *testing.T, script string, most int) {
+	t.Helper()
+	text, err := json.Marshal(p.plan)
 	check(t, err)
-	file := filepath.Join(dir, "plan")
+	file := filepath.Join(p.dir, "plan")
 	check(t, os.WriteFile(file, text, 0o644))
-	if output, err := exec.CommandContext(t.Context(), python, "-c", pillow, file).CombinedOutput(); err != nil {
+	if output, err := exec.CommandContext(t.Context(), p.python, "-c", script, file).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	for i, want := range wants {
-		got, err := os.ReadFile(plan[i]["file"].(string))
+	for i, want := range p.wants {
+		got, err := os.ReadFile(p.plan[i]["file"].(string))
 		if err != nil || len(got) != 2*len(want) || !bytes.Equal(got[:len(want)], want) {
-			t.Errorf("%v to %v: pixels are not those of Pillow, %v", plan[i]["size"], plan[i]["to"], err)
+			t.Errorf("%v: other pixels than in Python, %v", p.plan[i], err)
 			continue
 		}
 		for j, v := range got[len(want):] {
-			if off := int(v) - int(want[j]); off < -1 || off > 1 {
-				t.Fatalf("%v to %v: byte %d is %d, in Pillow %d", plan[i]["size"], plan[i]["to"], j, want[j], v)
+			if off := int(v) - int(want[j]); off < -most || off > most {
+				t.Fatalf("%v: byte %d is %d, in Python %d", p.plan[i], j, want[j], v)
 			}
-		}
-	}
-}
-
-func BenchmarkAntialias(b *testing.B) {
-	for _, c := range []struct {
-		size int
-		fit  Fit
-	}{{565, FitLongest}, {224, FitSquare}} {
-		for _, level := range simd.Levels() {
-			b.Run(fmt.Sprintf("to=%d/simd=%s", c.size, level), func(b *testing.B) {
-				pic, canvas := randomPicture(1, 640, 480), make([]uint8, c.size*c.size*3)
-				resizer := NewResizer(level)
-				resizer.Filter = FilterAntialias
-				b.ReportAllocs()
-				for b.Loop() {
-					if _, _, err := resizer.Place(canvas, c.size, pic, c.fit); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
 		}
 	}
 }

@@ -170,11 +170,3 @@ func TestDecode_CutShortInEveryFormat(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestLeastBytes_FlatPicturesAreNotTooShort(t *testing.T) {
-	for name, data := range stored(t, image.NewGray(image.Rect(0, 0, 2000, 500))) {
-		if err := Decode(data, new(Picture)); err != nil {
-			t.Errorf("%s of %d bytes: %v", name, len(data), err)
-		}
-	}
-}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -74,51 +73,20 @@ for plan in json.load(open(sys.argv[1])):
 `
 
 func TestPrepare_PixelsAreTorchvisions(t *testing.T) {
-	python := os.Getenv("NMN_PYTHON")
-	if python == "" {
-		t.Skip("NMN_PYTHON names no Python with pillow and torchvision")
-	}
-	if output, err := exec.CommandContext(t.Context(), python, "-c",
-		"import torchvision, PIL").CombinedOutput(); err != nil {
-		t.Skipf("%s: %v, %s", python, err, output)
-	}
+	python := pythonWith(t, "torchvision, PIL")
 	square := TorchvisionPreprocessing()
 	square.Square = true
-	dir := t.TempDir()
-	var plan []map[string]any
-	var wants [][]uint8
 	resizer := NewResizer(simd.Levels()[len(simd.Levels())-1])
 	for i, s := range [][2]int{{640, 480}, {427, 640}, {256, 300}, {97, 61}, {225, 224}, {1023, 333}, {2016, 1512}} {
 		for _, p := range []Preprocessing{TorchvisionPreprocessing(), DINOv2Preprocessing(),
 			DINOv2Preprocessing().At(518), CLIPPreprocessing(), square} {
 			pic, canvas := randomPicture(uint64(i), s[0], s[1]), make([]uint8, 3*p.Crop*p.Crop)
 			check(t, resizer.Prepare(canvas, pic, &p))
-			wants = append(wants, canvas)
-			file := filepath.Join(dir, fmt.Sprint(len(plan)))
-			plan = append(plan, map[string]any{"file": file, "size": s, "resize": p.Resize, "square": p.Square,
-				"filter": p.Filter, "crop": p.Crop})
-			check(t, os.WriteFile(file, pic.Pix, 0o644))
+			python.add(t, pic, canvas, map[string]any{"resize": p.Resize, "square": p.Square, "filter": p.Filter,
+				"crop": p.Crop})
 		}
 	}
-	text, err := json.Marshal(plan)
-	check(t, err)
-	file := filepath.Join(dir, "plan")
-	check(t, os.WriteFile(file, text, 0o644))
-	if output, err := exec.CommandContext(t.Context(), python, "-c", torchvisions, file).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	}
-	for i, want := range wants {
-		got, err := os.ReadFile(plan[i]["file"].(string))
-		if err != nil || len(got) != 2*len(want) || !bytes.Equal(got[:len(want)], want) {
-			t.Errorf("%v: pixels are not those of torchvision, %v", plan[i], err)
-			continue
-		}
-		for j, v := range got[len(want):] {
-			if off := int(v) - int(want[j]); off < -2 || off > 2 { // rounded in another order, and enlarged by the curve
-				t.Fatalf("%v: byte %d is %d, in torchvision %d", plan[i], j, want[j], v)
-			}
-		}
-	}
+	python.compare(t, torchvisions, 2) // rounded in another order, and enlarged by the curve
 }
 
 func TestPrepare_RefusesWhatDoesNotFit(t *testing.T) {

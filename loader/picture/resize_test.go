@@ -72,8 +72,7 @@ func TestResize_AgreesWithReference(t *testing.T) {
 // agreesWithReference takes one Resizer for all: tables and rows of another size must not show.
 func agreesWithReference(t *testing.T, resizer *Resizer) {
 	canvas := make([]uint8, 61*61*3)
-	for i, s := range [][2]int{{61, 61}, {640, 427}, {427, 640}, {1, 1}, {1, 300}, {300, 1}, {60, 61}, {62, 30},
-		{122, 122}, {2, 3}, {7, 500}, {61, 60}, {640, 427}} {
+	for i, s := range antialiasSizes {
 		for _, fit := range []Fit{FitLongest, FitSquare} {
 			pic := randomPicture(uint64(i), s[0], s[1])
 			for j := range canvas {
@@ -92,19 +91,22 @@ func agreesWithReference(t *testing.T, resizer *Resizer) {
 // The sums were taken from a Resizer without vector instructions: pictures stay what they were, at every
 // level.
 func TestResize_IsTheSameAtEveryLevel(t *testing.T) {
-	for _, level := range simd.Levels() {
-		sum := fnv.New64a()
-		resizer, canvas := NewResizer(level), make([]uint8, 113*113*3)
-		for i, s := range [][2]int{{640, 427}, {333, 500}, {113, 112}, {64, 48}, {3, 2}, {1, 7}} {
-			for _, fit := range []Fit{FitLongest, FitSquare} {
-				if _, _, err := resizer.Place(canvas, 113, randomPicture(uint64(i), s[0], s[1]), fit); err != nil {
-					t.Fatal(err)
+	for filter, want := range map[Filter]uint64{FilterBilinear: 0xf5850167bac77f33, FilterAntialias: 0xe22219bea7fc9be} {
+		for _, level := range simd.Levels() {
+			sum := fnv.New64a()
+			resizer, canvas := NewResizer(level), make([]uint8, 113*113*3)
+			resizer.Filter = filter
+			for i, s := range [][2]int{{640, 427}, {333, 500}, {113, 112}, {64, 48}, {3, 2}, {1, 7}} {
+				for _, fit := range []Fit{FitLongest, FitSquare} {
+					if _, _, err := resizer.Place(canvas, 113, randomPicture(uint64(i), s[0], s[1]), fit); err != nil {
+						t.Fatal(err)
+					}
+					sum.Write(canvas)
 				}
-				sum.Write(canvas)
 			}
-		}
-		if got, want := sum.Sum64(), uint64(0xf5850167bac77f33); got != want {
-			t.Errorf("%s: %#x, want %#x", level, got, want)
+			if got := sum.Sum64(); got != want {
+				t.Errorf("%s at %s: %#x, want %#x", filter, level, got, want)
+			}
 		}
 	}
 }
@@ -181,13 +183,16 @@ func FuzzResize(f *testing.F) {
 
 func BenchmarkResize(b *testing.B) {
 	for _, c := range []struct {
-		size int
-		fit  Fit
-	}{{565, FitLongest}, {224, FitSquare}} {
+		size   int
+		fit    Fit
+		filter Filter
+	}{{565, FitLongest, FilterBilinear}, {224, FitSquare, FilterBilinear}, {565, FitLongest, FilterAntialias},
+		{224, FitSquare, FilterAntialias}} {
 		for _, level := range simd.Levels() {
-			b.Run(fmt.Sprintf("to=%d/simd=%s", c.size, level), func(b *testing.B) {
+			b.Run(fmt.Sprintf("filter=%s/to=%d/simd=%s", c.filter, c.size, level), func(b *testing.B) {
 				pic, canvas := randomPicture(1, 640, 480), make([]uint8, c.size*c.size*3)
 				resizer := NewResizer(level)
+				resizer.Filter = c.filter
 				b.ReportAllocs()
 				for b.Loop() {
 					if _, _, err := resizer.Place(canvas, c.size, pic, c.fit); err != nil {
