@@ -19,8 +19,10 @@ var ErrNoFrames = errors.New("it has no frames")
 type Clips struct {
 	dir     string
 	reader  *shard.Reader
-	records *recordCache
 	buffers *sync.Pool // holds *[]byte: the bytes of a picture while it is decoded
+
+	mutex   sync.Mutex
+	records map[int]*shard.Record // some of those that were asked for last
 }
 
 // OpenClips opens a folder. Close it when it is no longer used.
@@ -29,7 +31,7 @@ func OpenClips(dir string) (*Clips, error) {
 	if err != nil {
 		return nil, fmt.Errorf("frames: %w", err)
 	}
-	return &Clips{dir: dir, reader: reader, records: newRecordCache(reader),
+	return &Clips{dir: dir, reader: reader, records: map[int]*shard.Record{},
 		buffers: &sync.Pool{New: func() any { return new([]byte) }}}, nil
 }
 
@@ -39,13 +41,32 @@ func (c *Clips) Close() error { return c.reader.Close() }
 // Len is the number of clips.
 func (c *Clips) Len() int { return c.reader.Len() }
 
+// heldRecords is how many records are held: enough for several batches, so that the frames of a clip share one reading
+// of its line. A record of 26 frames takes a kilobyte.
+const heldRecords = 1024
+
 // record returns the frames of a clip by its place in the index. The record must not be changed.
 func (c *Clips) record(clip int) (*shard.Record, error) {
-	record, err := c.records.get(clip)
+	c.mutex.Lock()
+	held := c.records[clip]
+	c.mutex.Unlock()
+	if held != nil {
+		return held, nil
+	}
+	record, err := c.reader.Record(clip) // if two callers miss at once, both read, and neither waits
 	if err != nil {
 		return nil, unusable(fmt.Errorf("frames: %w", err))
 	}
-	return record, nil
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for other := range c.records {
+		if len(c.records) < heldRecords {
+			break
+		}
+		delete(c.records, other)
+	}
+	c.records[clip] = &record
+	return &record, nil
 }
 
 // framePlace returns the location of a frame.

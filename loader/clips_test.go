@@ -270,23 +270,15 @@ func TestClips_ReadOutsideAndCancelled(t *testing.T) {
 	}
 }
 
-// TestRecordCache_KeepsTheLast asks for more clips than it holds.
-func TestRecordCache_KeepsTheLast(t *testing.T) {
+func TestClips_HoldABoundedNumberOfRecords(t *testing.T) {
 	clips := mustOpenClips(t, writeClips(t, shard.Shards, raggedFrames...))
-	c := clips.records
-	for clip := range 2*cachedRecords + 3 {
-		c.put(clip, &shard.Record{Decoded: clip})
+	for clip := range heldRecords {
+		clips.records[-clip-1] = &shard.Record{}
 	}
-	if len(c.records) != cachedRecords || len(c.order) != cachedRecords {
-		t.Errorf("%d records in a cache of %d", len(c.records), cachedRecords)
-	}
-	for clip := cachedRecords + 3; clip < 2*cachedRecords+3; clip++ {
-		if r := c.records[clip]; r == nil || r.Decoded != clip {
-			t.Fatalf("record %d is gone", clip)
+	for range 2 {
+		if r, err := clips.record(1); err != nil || r.Clip != "in/video1.mp4" || len(clips.records) != heldRecords {
+			t.Errorf("%+v, %v, %d records are held", r, err, len(clips.records))
 		}
-	}
-	if r, err := c.get(1); err != nil || r.Clip != "in/video1.mp4" {
-		t.Errorf("a record that is gone is read as %+v, %v", r, err)
 	}
 }
 

@@ -13,26 +13,18 @@ type Thumbnail struct {
 	JPEG          []byte
 }
 
-// Shrinker makes thumbnails. It keeps its memory from one to the next, and is for one goroutine.
-type Shrinker struct {
-	resizer Resizer
-	canvas  []uint8
-}
-
-// Shrink makes a thumbnail of a picture, whose pixels it overwrites.
-func (s *Shrinker) Shrink(pic *Picture) (Thumbnail, error) {
-	for min(pic.Width, pic.Height) > 1 && max(pic.Width, pic.Height) >= 2*ThumbnailSize {
-		halve(pic)
+// Thumbnail makes a thumbnail of a picture, whose pixels it overwrites.
+func (p *Picture) Thumbnail() (Thumbnail, error) {
+	for min(p.Width, p.Height) > 1 && max(p.Width, p.Height) >= 2*ThumbnailSize {
+		halve(p)
 	}
-	if s.canvas == nil {
-		s.canvas = make([]uint8, 3*ThumbnailSize*ThumbnailSize)
-	}
-	side := min(ThumbnailSize, 2*max(pic.Width, pic.Height))
-	width, height, err := s.resizer.Place(s.canvas[:3*side*side], side, pic, FitLongest)
+	side := min(ThumbnailSize, 2*max(p.Width, p.Height))
+	canvas := make([]uint8, 3*side*side)
+	width, height, err := new(Resizer).Place(canvas, side, p, FitLongest)
 	if err != nil {
 		return Thumbnail{}, err
 	}
-	data, err := encodeJPEG(s.canvas, side, width, height, thumbnailQuality)
+	data, err := encodeJPEG(canvas, side, width, height, thumbnailQuality)
 	return Thumbnail{width, height, data}, err
 }
 

@@ -26,13 +26,12 @@ func halves(width, height int) *Picture {
 }
 
 // A thumbnail has the shape and the colours of its picture, in their places.
-func TestShrink_KeepsShapeAndColours(t *testing.T) {
-	var s Shrinker // the same for all, as a page of many pictures has it
+func TestThumbnail_KeepsShapeAndColours(t *testing.T) {
 	for _, c := range []struct{ width, height, toWidth, toHeight int }{
 		{1280, 640, 320, 160}, {639, 300, 320, 150}, {640, 640, 320, 320}, {300, 900, 107, 320}, {161, 80, 320, 159},
 		{40, 20, 80, 40},
 	} {
-		small, err := s.Shrink(halves(c.width, c.height))
+		small, err := halves(c.width, c.height).Thumbnail()
 		if err != nil || small.Width != c.toWidth || small.Height != c.toHeight {
 			t.Errorf("%d×%d becomes %d×%d, %v; want %d×%d", c.width, c.height, small.Width, small.Height, err,
 				c.toWidth, c.toHeight)
@@ -56,7 +55,7 @@ func TestShrink_KeepsShapeAndColours(t *testing.T) {
 			}
 		}
 	}
-	if small, err := s.Shrink(halves(2, 4000)); err != nil || small.Width != 1 || small.Height != 320 {
+	if small, err := halves(2, 4000).Thumbnail(); err != nil || small.Width != 1 || small.Height != 320 {
 		t.Errorf("a line becomes %d×%d, %v", small.Width, small.Height, err)
 	}
 }
