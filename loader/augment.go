@@ -9,14 +9,6 @@ import (
 	"nmn/loader/picture"
 )
 
-// newAugment returns the random draws; nil if nothing is changed.
-func newAugment(config Config) *augment.Draws {
-	if config.Augment.IsZero() {
-		return nil
-	}
-	return augment.NewDraws(config.Augment, config.Seed)
-}
-
 // checkAugment refuses augmentations that the set, its targets or its evidence do not allow.
 func checkAugment(set *Set, config *Config) error {
 	switch {
@@ -27,14 +19,6 @@ func checkAugment(set *Set, config *Config) error {
 		return errors.New("loader: `train.augment.mixup` mixes labels, and evidence takes their place: leave out one")
 	}
 	return nil
-}
-
-// augmentWorker changes pictures for one worker; nil if they stay as they are.
-func (l *Loader) augmentWorker() *augment.Worker {
-	if l.augment == nil || !l.config.Augment.Pictures() {
-		return nil
-	}
-	return augment.NewWorker(l.augment, l.config.Mean)
 }
 
 // crop cuts a picture down and returns how the rest is fitted onto the canvas: a picture that already has the

@@ -41,8 +41,11 @@ type worker struct {
 
 // newWorker makes a worker that prepares pictures as configured. Close it.
 func (l *Loader) newWorker(ctx context.Context) *worker {
-	w := &worker{ctx: ctx, resizer: picture.NewResizer(l.level), augment: l.augmentWorker()}
+	w := &worker{ctx: ctx, resizer: picture.NewResizer(l.level)}
 	w.resizer.Filter = l.config.Resize
+	if l.config.Augment.Pictures() {
+		w.augment = augment.NewWorker(l.augment, l.config.Mean)
+	}
 	if l.set.Vectors == nil {
 		w.reader = startReader(ctx, l.set.Source, picture.Picture{Level: l.level, MaxPixels: l.config.MaxPixels,
 			Orientation: l.config.Orientation, Room: l.room})

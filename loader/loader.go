@@ -71,11 +71,12 @@ func New(set *Set, config Config) (*Loader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("loader: %w", err)
 	}
-	return &Loader{
-		set: set, config: config, classes: classes, level: level,
-		draws: newSampleDraws(config), augment: newAugment(config), seen: map[int]bool{}, room: picture.NewRoom(decodeBytes,
-			config.Workers),
-	}, nil
+	l := &Loader{set: set, config: config, classes: classes, level: level, draws: newSampleDraws(config),
+		seen: map[int]bool{}, room: picture.NewRoom(decodeBytes, config.Workers)}
+	if !config.Augment.IsZero() {
+		l.augment = augment.NewDraws(config.Augment, config.Seed)
+	}
+	return l, nil
 }
 
 // Batches is the number of batches of an epoch.

@@ -8,6 +8,7 @@ import (
 
 	"nmn/loader/alike"
 	"nmn/loader/dataset"
+	"nmn/loader/picture"
 	"nmn/ranks"
 	"nmn/text"
 )
@@ -62,9 +63,9 @@ func alikeText(groups [][]int, split, bags, most int, noun text.Plural) (text st
 
 // looks looks at all training bags. Each rank reads its share of them.
 func (s *Session) looks(ctx context.Context) ([]alike.Look, error) {
-	set, o := s.Data.Train, alike.Options{MaxPixels: s.Config.Data.MaxPixels, Orientation: s.Config.Data.Orientation}
+	set, as := s.Data.Train, picture.Picture{MaxPixels: s.Config.Data.MaxPixels, Orientation: s.Config.Data.Orientation}
 	rank, size := s.ranks.Rank(), s.ranks.Size()
-	own, err := alike.At(ctx, set, rank*set.Len()/size, (rank+1)*set.Len()/size, o)
+	own, err := alike.At(ctx, set, rank*set.Len()/size, (rank+1)*set.Len()/size, as)
 	all, err := ranks.Every(s.ranks, own, err)
 	return slices.Concat(all...), err
 }

@@ -21,20 +21,14 @@ type Look struct {
 	Signed  bool // Sign is known
 }
 
-// Options say how pictures are decoded.
-type Options struct {
-	MaxPixels   int // larger ones are not decoded
-	Orientation picture.Orientation
-}
-
 // At looks at the bags of a set from one up to another, on all processors. Bags with features are looked at by the
 // pictures that these were computed from, if there are any. A picture that cannot be used has a zero Look, and so has
-// one that is drawn rather than read. It returns an error of the system or of ctx.
-func At(ctx context.Context, set *loader.Set, from, to int, o Options) ([]Look, error) {
+// one that is drawn rather than read. as has the settings by which pictures are decoded. It returns an error of the system or of ctx.
+func At(ctx context.Context, set *loader.Set, from, to int, as picture.Picture) ([]Look, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	looks := make([]Look, to-from)
-	readers := sync.Pool{New: func() any { return newReader(set, o) }}
+	readers := sync.Pool{New: func() any { return newReader(set, as) }}
 	parallel.Each(len(looks), func(i int) {
 		if ctx.Err() != nil {
 			return
@@ -57,8 +51,8 @@ type reader struct {
 	row     []float32
 }
 
-func newReader(set *loader.Set, o Options) *reader {
-	r := &reader{set: set, picture: picture.Picture{MaxPixels: o.MaxPixels, Orientation: o.Orientation}}
+func newReader(set *loader.Set, as picture.Picture) *reader {
+	r := &reader{set: set, picture: as}
 	if set.Vectors != nil {
 		r.row = make([]float32, set.Vectors.Width())
 	}

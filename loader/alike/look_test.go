@@ -14,6 +14,7 @@ import (
 
 	"nmn/internal/rng"
 	"nmn/loader"
+	"nmn/loader/picture"
 )
 
 // scene is a picture of random coloured patches.
@@ -66,7 +67,7 @@ func folder(t *testing.T) *loader.Set {
 
 func TestAt_FindsSiblingsAndPassesOverWhatCannotBeRead(t *testing.T) {
 	set := folder(t)
-	looks, err := At(t.Context(), set, 0, set.Len(), Options{MaxPixels: 1 << 20})
+	looks, err := At(t.Context(), set, 0, set.Len(), picture.Picture{MaxPixels: 1 << 20})
 	check(t, err)
 	groups, split := Groups(looks, 5)
 	if got := fmt.Sprint(groups); got != "[[1 6 7] [2 8]]" || split != 0 {
@@ -77,11 +78,11 @@ func TestAt_FindsSiblingsAndPassesOverWhatCannotBeRead(t *testing.T) {
 			t.Errorf("%s has the look %+v", set.IDs[bag], looks[bag])
 		}
 	}
-	part, err := At(t.Context(), set, 5, 8, Options{MaxPixels: 1 << 20})
+	part, err := At(t.Context(), set, 5, 8, picture.Picture{MaxPixels: 1 << 20})
 	if err != nil || fmt.Sprint(part) != fmt.Sprint(looks[5:8]) {
 		t.Errorf("the looks of bags 6 to 8 alone are %+v, %v; want %+v", part, err, looks[5:8])
 	}
-	small, err := At(t.Context(), set, 0, 1, Options{MaxPixels: 100})
+	small, err := At(t.Context(), set, 0, 1, picture.Picture{MaxPixels: 100})
 	if err != nil || small[0] != (Look{}) {
 		t.Errorf("a picture beyond the limit has the look %+v, %v", small[0], err)
 	}
@@ -91,7 +92,7 @@ func TestAt_EndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	set := folder(t)
-	if _, err := At(ctx, set, 0, set.Len(), Options{MaxPixels: 1 << 20}); !errors.Is(err, context.Canceled) {
+	if _, err := At(ctx, set, 0, set.Len(), picture.Picture{MaxPixels: 1 << 20}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -108,7 +109,7 @@ func (failing) ReadEncoded(_ context.Context, _, _ int, b []byte) ([]byte, error
 
 func TestAt_FailsWithTheSystem(t *testing.T) {
 	set := &loader.Set{IDs: []string{"a"}, Source: failing{}}
-	if _, err := At(t.Context(), set, 0, 1, Options{}); !errors.Is(err, errDisk) {
+	if _, err := At(t.Context(), set, 0, 1, picture.Picture{}); !errors.Is(err, errDisk) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -117,7 +118,7 @@ func TestAt_FeaturesAreAlikeIfTheyAreEqual(t *testing.T) {
 	why := fmt.Errorf("row 4: %w", loader.ErrCorrupt)
 	set := &loader.Set{IDs: []string{"a", "b", "c", "d", "e"}, Vectors: &loader.HeldVectors{Dim: 2,
 		Rows: []float32{1, 2, 1, 2.5, 1, 2, 1, 2, 1, 2.5}, Why: []error{nil, nil, nil, why, nil}}}
-	looks, err := At(t.Context(), set, 0, 5, Options{})
+	looks, err := At(t.Context(), set, 0, 5, picture.Picture{})
 	check(t, err)
 	groups, _ := Groups(looks, 5)
 	if got := fmt.Sprint(groups); got != "[[0 2] [1 4]]" {

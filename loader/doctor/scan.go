@@ -27,9 +27,7 @@ func (r *Report) lookAtPictures(ctx context.Context, splits []Split, o Options) 
 	for i := range splits {
 		n := r.Splits[i].Frames
 		p := measurePictures(s.looks[at:at+n], splits[i].Set.IDs, o.InputSize)
-		for _, b := range s.bytes[i] {
-			p.Bytes += b
-		}
+		p.Bytes = s.bytes[i].Load()
 		for _, e := range s.errors {
 			if e.at >= at && e.at < at+n {
 				p.Errors = append(p.Errors, e.text)
@@ -52,7 +50,7 @@ type scan struct {
 	o      Options
 	looks  []look // split by split, in the order of bags and frames
 	decode []bool
-	bytes  [][]int64 // for each split and worker
+	bytes  []atomic.Int64 // of the files of each split
 
 	next   atomic.Int64
 	mutex  sync.Mutex
@@ -66,7 +64,7 @@ type brokenPicture struct {
 }
 
 func newScan(splits []Split, o Options) *scan {
-	s := &scan{splits: splits, o: o, bytes: make([][]int64, len(splits))}
+	s := &scan{splits: splits, o: o, bytes: make([]atomic.Int64, len(splits))}
 	for i, split := range splits {
 		first := len(s.looks)
 		for bag := range split.Set.Len() {
@@ -74,7 +72,6 @@ func newScan(splits []Split, o Options) *scan {
 				s.looks = append(s.looks, look{split: uint8(i), bag: int32(bag), frame: int32(frame)})
 			}
 		}
-		s.bytes[i] = make([]int64, o.Workers)
 		s.decode = append(s.decode, drawn(len(s.looks)-first, o.Sample, rng.Derive(o.Seed, "doctor/"+split.Name))...)
 	}
 	return s
@@ -82,13 +79,10 @@ func newScan(splits []Split, o Options) *scan {
 
 // drawn returns which of n pictures are decoded: as many as the sample has, or all.
 func drawn(n, sample int, seed uint64) []bool {
-	in := make([]bool, n)
 	if sample == 0 || sample >= n {
-		for i := range in {
-			in[i] = true
-		}
-		return in
+		return slices.Repeat([]bool{true}, n)
 	}
+	in := make([]bool, n)
 	order := rng.NewPermutation(seed, n)
 	for i := range sample {
 		in[order.At(i)] = true
@@ -100,10 +94,9 @@ func drawn(n, sample int, seed uint64) []bool {
 // pictures that they are in, and the scan must not be used any more.
 func (s *scan) run(ctx context.Context) error {
 	group, within := errgroup.WithContext(ctx)
-	for worker := range s.o.Workers {
+	for range s.o.Workers {
 		group.Go(func() error {
-			w := scanWorker{scan: s, number: worker,
-				pic: picture.Picture{MaxPixels: s.o.MaxPixels, Orientation: s.o.Orientation}}
+			w := scanWorker{scan: s, pic: picture.Picture{MaxPixels: s.o.MaxPixels, Orientation: s.o.Orientation}}
 			for {
 				at := int(s.next.Add(1)) - 1
 				if at >= len(s.looks) {
@@ -157,9 +150,8 @@ func (s *scan) sortErrors() {
 // scanWorker has the memory of one goroutine.
 type scanWorker struct {
 	*scan
-	number int
-	file   []byte
-	pic    picture.Picture
+	file []byte
+	pic  picture.Picture
 }
 
 // look reads a picture and records its properties. A picture that cannot be used is recorded too; an error
@@ -190,7 +182,7 @@ func (w *scanWorker) look(ctx context.Context, at int) error {
 func (w *scanWorker) stored(ctx context.Context, source loader.Source, l *look, at int) error {
 	l.note(w.file)
 	l.format = formatOf(picture.Format(w.file))
-	w.bytes[l.split][w.number] += int64(len(w.file))
+	w.bytes[l.split].Add(int64(len(w.file)))
 	if picture.StoredOrientation(w.file) != 1 {
 		l.state |= isTurned
 	}

@@ -22,23 +22,19 @@ type Preprocessing struct {
 	Deviation [3]float32 `json:"deviation"`
 }
 
-// imageNetMean and imageNetDeviation describe ImageNet's pixels; torchvision, timm and DINOv2 use them.
-func imageNetMean() [3]float32 { return [3]float32{.485, .456, .406} }
-
-// imageNetDeviation is the deviation that goes with imageNetMean.
-func imageNetDeviation() [3]float32 { return [3]float32{.229, .224, .225} }
-
 // TorchvisionPreprocessing is the preprocessing of torchvision's classifiers: ResNets (IMAGENET1K_V1), VGG
-// and vit_b_16.
+// and vit_b_16. Mean and deviation describe ImageNet's pixels.
 func TorchvisionPreprocessing() Preprocessing {
-	return Preprocessing{Resize: 256, Filter: FilterAntialias, Crop: 224, Mean: imageNetMean(),
-		Deviation: imageNetDeviation()}
+	return Preprocessing{Resize: 256, Filter: FilterAntialias, Crop: 224,
+		Mean:      [3]float32{.485, .456, .406},
+		Deviation: [3]float32{.229, .224, .225}}
 }
 
 // DINOv2Preprocessing is the preprocessing of Meta's evaluation of DINOv2 and of its models on Hugging Face.
 func DINOv2Preprocessing() Preprocessing {
-	return Preprocessing{Resize: 256, Filter: FilterBicubic, Crop: 224, Mean: imageNetMean(),
-		Deviation: imageNetDeviation()}
+	p := TorchvisionPreprocessing()
+	p.Filter = FilterBicubic
+	return p
 }
 
 // CLIPPreprocessing is the preprocessing of OpenAI's CLIP for pictures of 224 pixels.
