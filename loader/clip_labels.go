@@ -1,7 +1,6 @@
 package loader
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -54,36 +53,29 @@ type labelsHeader struct {
 
 // WriteClipLabels writes a file of labels in JSON lines: a header, then a line for each clip, in the
 // order of the index of their frames. The file appears whole or not at all; memory does not grow with it.
-func WriteClipLabels(path string, form ClipLabelsForm, clips iter.Seq2[ClipLabel, error]) (err error) {
-	fail := func(err error) error { return fmt.Errorf("cannot write the labels %q: %w", path, err) }
-	file, err := durable.Create(path, 0o644)
+func WriteClipLabels(path string, form ClipLabelsForm, clips iter.Seq2[ClipLabel, error]) error {
+	err := durable.Stream(path, 0o644, func(w io.Writer) error {
+		encoder := json.NewEncoder(w)
+		if err := encoder.Encode(labelsHeader{labelsFormat, labelsVersion, form}); err != nil {
+			return err
+		}
+		n := 0
+		for clip, err := range clips {
+			if err == nil {
+				err = clip.check(form)
+			}
+			if err == nil {
+				err = encoder.Encode(clip)
+			}
+			if err != nil {
+				return fmt.Errorf("clip %d: %w", n, err)
+			}
+			n++
+		}
+		return nil
+	})
 	if err != nil {
-		return fail(err)
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	out := bufio.NewWriter(file)
-	encoder := json.NewEncoder(out)
-	if err := encoder.Encode(labelsHeader{labelsFormat, labelsVersion, form}); err != nil {
-		return fail(err)
-	}
-	n := 0
-	for clip, err := range clips {
-		if err == nil {
-			err = clip.check(form)
-		}
-		if err == nil {
-			err = encoder.Encode(clip)
-		}
-		if err != nil {
-			return fail(fmt.Errorf("clip %d: %w", n, err))
-		}
-		n++
-	}
-	if err := out.Flush(); err != nil {
-		return fail(err)
-	}
-	if err := file.Commit(); err != nil {
-		return fail(err)
+		return fmt.Errorf("labels of clips: %w", err)
 	}
 	return nil
 }

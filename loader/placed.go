@@ -83,7 +83,7 @@ type chosenRows struct {
 
 func (c chosenRows) Len() int { return len(c.bags) }
 
-func (c chosenRows) KnowsTruth() bool { return RowsKnowTruth(c.from) }
+func (c chosenRows) KnowsTruth() bool { return c.from.KnowsTruth() }
 
 func (c chosenRows) Read(ctx context.Context, bag int, row *Row) error {
 	of, _, err := c.bags.place(bag, 0)

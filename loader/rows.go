@@ -10,10 +10,12 @@ import (
 )
 
 // Rows reads, one bag at a time, the data that a Set's IDs and matrices hold for all bags. It must be safe
-// for concurrent use. Rows with true labels have a method KnowsTruth() bool that returns true.
+// for concurrent use.
 type Rows interface {
 	// Len is the number of bags.
 	Len() int
+	// KnowsTruth reports whether rows have true labels. Row.Known reports it for a single row.
+	KnowsTruth() bool
 	// Read fills row, whose memory it uses again. An error is about the file of labels as a whole, unless it
 	// wraps ErrCorrupt: then it is about this bag.
 	Read(ctx context.Context, bag int, row *Row) error
@@ -37,17 +39,7 @@ type Mention struct {
 }
 
 // KnowsTruth reports whether the true labels of the bags are known.
-func (s *Set) KnowsTruth() bool { return s.Truth != nil || s.Rows != nil && RowsKnowTruth(s.Rows) }
-
-// truthKnower is implemented by Rows that report whether they have true labels; others have none.
-type truthKnower interface{ KnowsTruth() bool }
-
-// RowsKnowTruth reports whether rows have true labels, which is the case if their method KnowsTruth returns
-// true. Row.Known reports it for a single row.
-func RowsKnowTruth(rows Rows) bool {
-	r, ok := rows.(truthKnower)
-	return ok && r.KnowsTruth()
-}
+func (s *Set) KnowsTruth() bool { return s.Truth != nil || s.Rows != nil && s.Rows.KnowsTruth() }
 
 // WithRows is the set with the labels of other rows, of the same bags.
 func (s *Set) WithRows(rows Rows) *Set {

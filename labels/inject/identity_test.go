@@ -74,6 +74,8 @@ var errRow = errors.New("the row cannot be read")
 
 func (failingRows) Len() int { return 3 }
 
+func (failingRows) KnowsTruth() bool { return false }
+
 func (failingRows) Read(_ context.Context, bag int, row *loader.Row) error {
 	row.Captions, row.Labels = [][]int32{{0}}, append(row.Labels[:0], 0)
 	if bag > 0 {

@@ -75,8 +75,6 @@ type replacedRows struct {
 	draw replacementDraw // without captions
 }
 
-func (r *replacedRows) KnowsTruth() bool { return loader.RowsKnowTruth(r.Rows) }
-
 func (r *replacedRows) Read(ctx context.Context, bag int, row *loader.Row) error {
 	if err := r.Rows.Read(ctx, bag, row); err != nil || len(row.Captions) == 0 {
 		return err
@@ -124,8 +122,6 @@ type flippedRows struct {
 	loader.Rows
 	draw flipDraw
 }
-
-func (r *flippedRows) KnowsTruth() bool { return loader.RowsKnowTruth(r.Rows) }
 
 func (r *flippedRows) Read(ctx context.Context, bag int, row *loader.Row) error {
 	if err := r.Rows.Read(ctx, bag, row); err != nil {

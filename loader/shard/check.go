@@ -145,7 +145,7 @@ func CheckFolder(ctx context.Context, dir string) (c Contents, err error) {
 
 // RebuildFolder is rebuild, and counts the content of the new index.
 func RebuildFolder(dir string) (c Contents, err error) {
-	if _, err := rebuild(dir); err != nil {
+	if err := rebuild(dir); err != nil {
 		return c, err
 	}
 	r, err := Open(dir)

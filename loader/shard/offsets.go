@@ -1,10 +1,8 @@
 package shard
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -102,7 +100,7 @@ func (o *fileOffsets) span(i int) (start, end int64, err error) {
 }
 
 // writeOffsets makes index.offsets from the index, in memory of one line.
-func writeOffsets(dir string) (err error) {
+func writeOffsets(dir string) error {
 	index, err := openIndex(dir)
 	if err != nil {
 		return err
@@ -116,27 +114,20 @@ func writeOffsets(dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(dir, offsetsName)
-	file, err := durable.Create(name, 0o644)
-	if err != nil {
-		return fmt.Errorf("shard: cannot write %q: %w", name, err)
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	w := bufio.NewWriter(file)
-	w.Write(offsetsHeader(info.Size())) // the first error stays in w
-	for {
-		if err := s.line(); err == io.EOF {
-			break
-		} else if err != nil {
-			return err
+	err = durable.Stream(filepath.Join(dir, offsetsName), 0o644, func(w io.Writer) error {
+		_, err := w.Write(offsetsHeader(info.Size()))
+		for err == nil {
+			if err = s.line(); err == nil {
+				_, err = w.Write(binary.LittleEndian.AppendUint64(nil, uint64(s.start)))
+			}
 		}
-		w.Write(binary.LittleEndian.AppendUint64(nil, uint64(s.start)))
-	}
-	if err = w.Flush(); err == nil {
-		err = file.Commit()
-	}
+		if err == io.EOF {
+			return nil
+		}
+		return err
+	})
 	if err != nil {
-		return fmt.Errorf("shard: cannot write %q: %w", name, err)
+		return fmt.Errorf("shard: %w", err)
 	}
 	return nil
 }

@@ -15,21 +15,20 @@ import (
 )
 
 // rebuild makes the index of a folder again from its shards, or from its folders of pictures, which are then
-// in the order of their keys. Settings come from the existing index; if it cannot be read there are none. It
-// returns the number of clips.
-func rebuild(dir string) (clips int, err error) {
+// in the order of their keys. Settings come from the existing index; if it cannot be read there are none.
+func rebuild(dir string) (err error) {
 	header, err := headerOf(dir)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	line, err := header.line()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	name := filepath.Join(dir, IndexName)
 	file, err := durable.Create(name, 0o644)
 	if err != nil {
-		return 0, fmt.Errorf("shard: cannot write %q: %w", name, err)
+		return fmt.Errorf("shard: cannot write %q: %w", name, err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	seen := seenClips{}
@@ -51,9 +50,9 @@ func rebuild(dir string) (clips int, err error) {
 		err = file.Commit()
 	}
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return len(seen), writeOffsets(dir)
+	return writeOffsets(dir)
 }
 
 // headerOf returns the header of the existing index, or one that fits the existing files.
