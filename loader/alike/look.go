@@ -23,7 +23,8 @@ type Look struct {
 
 // At looks at the bags of a set from one up to another, on all processors. Bags with features are looked at by the
 // pictures that these were computed from, if there are any. A picture that cannot be used has a zero Look, and so has
-// one that is drawn rather than read. as has the settings by which pictures are decoded. It returns an error of the system or of ctx.
+// one that is drawn rather than read. Pictures are decoded by the settings of as. It returns an error of the system or
+// of ctx.
 func At(ctx context.Context, set *loader.Set, from, to int, as picture.Picture) ([]Look, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -116,7 +116,8 @@ func TestMake_StoppedAndResumed(t *testing.T) {
 			t.Fatalf("error %v", err)
 		}
 		o.Notify = nil
-		check(t, os.WriteFile(filepath.Join(o.Output, "."+ProblemsName+"12345678901234567"), nil, 0o644)) // as a kill leaves it
+		leftover := filepath.Join(o.Output, "."+ProblemsName+"12345678901234567") // as a kill leaves it
+		check(t, os.WriteFile(leftover, nil, 0o644))
 		if _, err := Make(t.Context(), f, config(4), sources, o); !errors.Is(err, shard.ErrSettings) {
 			t.Errorf("other settings: %v", err)
 		}

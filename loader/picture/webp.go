@@ -38,8 +38,8 @@ func (p *Picture) convertWebP(img image.Image) error {
 	return nil
 }
 
-// chroma interpolates the chroma of a picture that stores it at half the resolution (4:2:0). Along each axis the nearest
-// sample weighs three quarters and the next one a quarter.
+// chroma interpolates the chroma of a picture that stores it at half the resolution (4:2:0). Along each axis the
+// nearest sample weighs three quarters and the next one a quarter.
 type chroma struct {
 	width, height, stride int // samples of a plane
 	mixed                 []uint16
