@@ -51,6 +51,9 @@ func classSuspectNote(r *multiclass.Report) string {
 		surely++
 	}
 	note := suspectCount(surely, r.Known(), "labels", r.MinError) + "."
+	if r.Memorised && r.Noise != multiclass.Unknown {
+		note += " p(wrong) orders them but is not calibrated, because what the nets confuse counts as noise."
+	}
 	if len(r.Suspects) > surely {
 		note += fmt.Sprintf(" Suspects with the labels that confident learning flags: %d.", len(r.Suspects))
 	}

@@ -37,6 +37,8 @@ type Report struct {
 	// every row whose label is known.
 	Suspects  []Suspect
 	MinError  float64
+	// Memorised is Options.Plateau: what the nets confuse counts as noise, and p(wrong) is not calibrated.
+	Memorised bool
 	Classes   []Class
 	Table     *rows.Table
 	Agreement float64        // share of rows whose label has the highest score
@@ -72,7 +74,7 @@ func Audit(ctx context.Context, in *Input, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Input: in, Model: m, MinError: o.MinError, Confident: confidentOf(in)}
+	r := &Report{Input: in, Model: m, MinError: o.MinError, Memorised: o.Plateau, Confident: confidentOf(in)}
 	r.rank()
 	r.classes()
 	if in.Truth != nil {

@@ -10,6 +10,7 @@ import (
 
 	"nmn/internal/setting"
 	"nmn/labels"
+	"nmn/labels/audit"
 )
 
 // corrected is a report of four rows with three suspects, which are in no order of P.
@@ -89,4 +90,20 @@ func TestCorrect_OverwritesNoFileOfOthers(t *testing.T) {
 			t.Error("labels were written without a record")
 		}
 	}
+}
+
+// Scores of nets that may have learned the noise need decisions, however many labels there are.
+func TestCorrect_MemorisedNoiseNeedsDecisions(t *testing.T) {
+	r := corrected()
+	r.Input.Labels = make([]int32, labels.EnoughToApply)
+	must(t, r.checkApply())
+	r.Memorised = true
+	if err := r.checkApply(); err == nil || !strings.Contains(err.Error(), "decisions on 30 suspects (missing: 30)") {
+		t.Errorf("without decisions: %v", err)
+	}
+	r.Decisions = Decisions{}
+	for i := range int32(audit.EnoughDecisions) {
+		r.Decisions[i] = 0
+	}
+	must(t, r.checkApply())
 }
