@@ -19,9 +19,7 @@ func open(t *testing.T, g *Grid, told func(string)) *run.Session {
 	t.Helper()
 	s, err := run.Open(t.Context(), g.Config, run.Options{Observer: run.Observer{
 		Message: func(m run.Message) { told(m.Text) }}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -47,9 +45,7 @@ func TestRunTask_BesideOtherProcesses(t *testing.T) {
 	}
 	held := func(dir string) (release func()) {
 		unlock, err := s.Lock(t.Context(), dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return func() {
 			if err := unlock(); err != nil {
 				t.Error(err)

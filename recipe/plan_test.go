@@ -14,9 +14,7 @@ import (
 
 func TestJudge_RanksLabelsByTheirPosterior(t *testing.T) {
 	v, err := text.NewVocabulary([]text.Word{{Text: "a"}, {Text: "b"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	set := &loader.Set{Vocabulary: v, IDs: []string{"0", "1", "2"},
 		Labels: dense.New(dense.WithShape(3, 2), dense.WithBacking([]uint8{1, 0, 0, 1, 1, 0})),
 		Truth:  dense.New(dense.WithShape(3, 2), dense.WithBacking([]uint8{0, 0, 0, 1, 1, 1}))}

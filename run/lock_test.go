@@ -21,13 +21,9 @@ func TestTrain_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 	for _, written := range []string{"", Stage1Folder} {
 		dir := t.TempDir()
 		release, err := s.Lock(t.Context(), filepath.Join(dir, written))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		aside := filepath.Join(dir, written, "."+ConfigFile+"123")
-		if err := os.WriteFile(aside, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(aside, nil, 0o666))
 		if _, err := s.Train(t.Context(), dir); !errors.Is(err, ErrLocked) {
 			t.Errorf("Train while %q is being written: %v", written, err)
 		}
@@ -60,13 +56,9 @@ func TestTrainArm_IsNotCompleteIfItBeganFromAnotherStage1(t *testing.T) {
 	}
 	last := filepath.Join(first.Dir, train.LastName)
 	finished, err := os.ReadFile(last)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	earlier, err := os.ReadFile(filepath.Join(first.Dir, train.PreviousName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	put := func(content []byte) error { return durable.Save(last, content) }
 	arm := ArmOptions{Arm: recipe.FD, Dir: filepath.Join(dir, "fd"), From: last, Heading: "begins"}
 	s.Observe.Message = func(m Message) {
@@ -80,9 +72,7 @@ func TestTrainArm_IsNotCompleteIfItBeganFromAnotherStage1(t *testing.T) {
 	if _, _, err := s.TrainArm(t.Context(), arm); err != nil {
 		t.Fatal(err)
 	}
-	if err := put(finished); err != nil {
-		t.Fatal(err)
-	}
+	must(t, put(finished))
 	s.Observe.Message = nil
 	if o, err := s.FinishedArm(t.Context(), arm); err != nil || o != nil {
 		t.Errorf("it counts as complete: %+v, %v", o, err)
@@ -90,9 +80,7 @@ func TestTrainArm_IsNotCompleteIfItBeganFromAnotherStage1(t *testing.T) {
 	if _, _, err := s.TrainArm(t.Context(), arm); !errors.Is(err, train.ErrOtherRun) {
 		t.Errorf("to go on ends with %v, want ErrOtherRun", err)
 	}
-	if err := os.RemoveAll(arm.Dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(arm.Dir))
 	if _, _, err := s.TrainArm(t.Context(), arm); err != nil {
 		t.Fatal(err)
 	}
@@ -123,18 +111,12 @@ func TestTrainArm_IsNotCompleteIfItWasPlannedByAnotherRecipe(t *testing.T) {
 	for _, name := range []string{recipe.RatesFile, recipe.NoisyScoresFile} {
 		path := filepath.Join(made.Dir(), name)
 		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := durable.Save(path, append(content, '\n')); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, durable.Save(path, append(content, '\n')))
 		if o, err := s.FinishedArm(t.Context(), arm); err != nil || o != nil {
 			t.Errorf("with another %s it counts as complete (%v)", name, err)
 		}
-		if err := durable.Save(path, content); err != nil {
-			t.Fatal(err)
-		}
+		must(t, durable.Save(path, content))
 		if o, err := s.FinishedArm(t.Context(), arm); err != nil || o == nil {
 			t.Errorf("with %s as it was, it is not complete (%v)", name, err)
 		}

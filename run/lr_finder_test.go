@@ -20,13 +20,9 @@ func smallScenes(t *testing.T, change func(*Config)) *Session {
 		"data.test_size=64", "net.width=.5", "run.device=cpu", "run.threads=1", "train.stage1_epochs=6",
 		"train.stage2_epochs=1")}.Resolve(&c)
 	change(&c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s, err := Open(context.Background(), c, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -57,9 +53,7 @@ func TestFindLearningRate_SuggestsOneThatTrainsAsTheDefaultDoes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	s := smallScenes(t, func(*Config) {})
 	found, err := s.FindLearningRate(context.Background(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if found.Suggested < 1e-4 || found.Suggested > 2e-2 || found.Arm != "stage1" || found.LearningRate != 1e-3 {
 		t.Errorf("found %+v", *found.LearningRateSearch)
 	}

@@ -46,24 +46,16 @@ func TestMeasured_CountsWhatIsInTheSteps(t *testing.T) {
 
 func TestMeasure_OfDataWithoutAFullBatch(t *testing.T) {
 	c, err := Preset(ScenesPreset, Quick)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = c.Train.Batch(false)-3, 0, 1
 	c.Net.Width, c.Run.Device, c.Recipe.Form = .5, "cpu", recipe.Paper
 	s, err := Open(t.Context(), c, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	arm, err := recipe.Stage1.ForTraining(false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m, err := s.Measure(t.Context(), arm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if m.Full() || m.Bags != c.Data.TrainSize || m.Images != m.Bags || m.Mean != float64(m.Bags) {
 		t.Errorf("%+v, want steps of %d pictures", m, c.Data.TrainSize)
 	}
@@ -94,9 +86,7 @@ func TestMeasure_AnInterruptOfOneRankIsOneOfAll(t *testing.T) {
 	c.Net.Width, c.Run.Device, c.Run.Threads, c.Recipe.Form = .5, "cpu", 1, recipe.Paper
 	c.Train.Stage1Epochs = 10_000
 	arm, err := recipe.Stage1.ForTraining(false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var all sync.WaitGroup
 	for _, g := range local.New(3, 5*time.Minute) {
 		all.Go(func() {

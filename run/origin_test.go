@@ -26,13 +26,9 @@ func vectors(t *testing.T, file string, seed uint64) Config {
 		fmt.Fprintf(&b, "r%d,%+.3f,%+.3f,%d,%d\n", i, values.NormFloat64(), values.NormFloat64(), labels.IntN(2),
 			labels.IntN(2))
 	}
-	if err := os.WriteFile(file, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, b.Bytes(), 0o666))
 	c, err := Preset(FeaturesPreset, Quick)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	f := &c.Data.Features
 	f.Train.Features, f.LabelColumns, f.IDColumn = file, []string{"cat", "dog"}, "id"
 	c.Data.Set, c.Recipe.Form, c.Arm, c.Run.Device = "features", recipe.Paper, recipe.Baseline, "cpu"
@@ -112,9 +108,7 @@ func TestResume_RefusesFeaturesThatHaveChanged(t *testing.T) {
 	}
 	vectors(t, file, 2)
 	for _, part := range []string{"", Stage1Folder} { // those that refuse before the recipe does
-		if err := os.Remove(filepath.Join(dir, part, DataFile)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(filepath.Join(dir, part, DataFile)))
 	}
 	if _, err := opened(t, c, Options{}).Train(t.Context(), dir); err == nil ||
 		!strings.Contains(err.Error(), file+" has changed since this run began") {
@@ -131,9 +125,7 @@ func TestTrain_NotesTheDataOfOlderRunsOnce(t *testing.T) {
 	if _, err := opened(t, c, Options{}).Train(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(dir, DataFile)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(dir, DataFile)))
 	var log bytes.Buffer
 	s := opened(t, c, Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	for range 2 {
@@ -157,9 +149,7 @@ func TestModel_WarnsOfDataThatHaveChanged(t *testing.T) {
 		var log bytes.Buffer
 		m, err := OpenModel(t.Context(), dir, ModelOptions{Run: Resources{Device: "cpu"},
 			Log: slog.New(slog.NewTextHandler(&log, nil))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		o := DefaultEvaluateOptions()
 		o.Split = "train"
 		if _, err := m.Evaluate(t.Context(), o); err != nil {
@@ -168,8 +158,6 @@ func TestModel_WarnsOfDataThatHaveChanged(t *testing.T) {
 		if got := strings.Contains(log.String(), file+" has changed since"); got != warns {
 			t.Errorf("data of seed %d: the log says %q", seed, log.String())
 		}
-		if err := m.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.Close())
 	}
 }

@@ -28,13 +28,9 @@ func TestReadOutcome_DropsMeasuresThatShowNothing(t *testing.T) {
 			Words: []eval.Word{{Word: "cat", WordMeasures: eval.WordMeasures{Labels: labels}}}}
 		dir := t.TempDir()
 		old := run.Outcome{Split: c.split, Judgement: recipe.Judgement{Evaluation: result}}
-		if err := durable.SaveJSON(filepath.Join(dir, run.ResultFile), old); err != nil {
-			t.Fatal(err)
-		}
+		must(t, durable.SaveJSON(filepath.Join(dir, run.ResultFile), old))
 		o, err := run.ReadOutcome(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !strings.Contains(o.NotMeasured, c.want) || o.Evaluation.Measured() != (c.want == "") ||
 			o.Evaluation.PlugIn != .4 {
 			t.Errorf("%d pictures of %s: %q, measured %t", c.bags, c.split, o.NotMeasured, o.Evaluation.Measured())

@@ -14,14 +14,10 @@ import (
 func TestEpochs_RecordGoesOnBehindAStep(t *testing.T) {
 	dir := t.TempDir()
 	r, err := openEpochs(dir, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	judged := &recipe.Judgement{Evaluation: &eval.Result{}}
 	for epoch := 1; epoch <= 3; epoch++ {
-		if err := r.put(train.Position{Epoch: epoch, Step: 10 * epoch}, judged); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.put(train.Position{Epoch: epoch, Step: 10 * epoch}, judged))
 	}
 	if r, err = openEpochs(dir, 20); err != nil || len(r.rows) != 2 {
 		t.Fatalf("%d rows behind step 20 (%v), want 2", len(r.rows), err)
@@ -62,9 +58,7 @@ func TestEpochLoss_IsThatOfTheLastEpoch(t *testing.T) {
 		`{"msg":"epoch","step":20,"loss":3.5}` + "\n" + `{"msg":"epoch","step":40,"loss":2.5}` + "\n" +
 			`{"msg":"step","step":60,"loss":9}` + "\n": 2.5,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, LogFile), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, LogFile), []byte(text), 0o666))
 		if loss, err := EpochLoss(dir); err != nil || loss != want {
 			t.Errorf("%s: %v (%v), want %v", text, loss, err, want)
 		}

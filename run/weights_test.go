@@ -13,9 +13,7 @@ import (
 func tiny(t *testing.T) Config {
 	t.Helper()
 	c, err := Preset(ScenesPreset, Quick)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 24, 0, 8
 	c.Net.Width, c.Train.Stage1Epochs, c.Train.Stage2Epochs, c.Run.Device = .5, 1, 1, "cpu"
 	c.Arm = recipe.Stage1
@@ -26,9 +24,7 @@ func tiny(t *testing.T) Config {
 func opened(t *testing.T, c Config, o Options) *Session {
 	t.Helper()
 	s, err := Open(t.Context(), c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -51,24 +47,26 @@ func TestLoadWeights_AreShownOnceOverSeeds(t *testing.T) {
 		}
 	}}})
 	arms, err := c.PlannedArms()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, seed := range []uint64{1, 2} {
 		c.Train.Seed = seed
 		s, err := all.With(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		net, err := s.FreshNet(arms[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := net.Close(); err != nil {
 			t.Error(err)
 		}
 	}
 	if shown != 1 {
 		t.Errorf("the table of weights is shown %d times for 2 seeds, want once", shown)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

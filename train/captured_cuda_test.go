@@ -40,9 +40,7 @@ func open(t testing.TB, c kernels.Config) kernels.Backend {
 	if errors.Is(err, kernels.ErrUnsupported) {
 		conform.Skip(t, "cuda", err.Error())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { check(t, backend.Close()) })
 	return backend
 }
@@ -210,9 +208,7 @@ func emulates() bool { return strings.Contains(os.Getenv("NMN_LIBCUDA"), "emulat
 func calls(t *testing.T, path string, from int) map[string]int {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	counts := map[string]int{}
 	for _, name := range strings.Fields(string(data[from:])) {
 		counts[name]++
@@ -316,9 +312,7 @@ func TestCUDA_RecordedStepAllocatesNothing(t *testing.T) {
 	step := func() {
 		updates++
 		e := StepDone{Progress: Progress{Step: updates}}
-		if err := trainer.trainBatch(t.Context(), trainer.held, &e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, trainer.trainBatch(t.Context(), trainer.held, &e))
 	}
 	step()
 	step()

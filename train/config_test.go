@@ -128,9 +128,7 @@ func TestRules_FrozenNoiseModelKeepsItsRates(t *testing.T) {
 	trainer := r.trainer(t)
 	run(t, trainer)
 	scores, err := Score(t.Context(), trainer.Net, trainer.Data, trainerLoader(trainer.Options))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for c := range 36 {
 		if q01, q10 := scores.Rates.Q01[c], scores.Rates.Q10[c]; math.Abs(q01-.35) > 1e-6 || math.Abs(q10-.16) > 1e-6 {
 			t.Fatalf("class %d: rates %v and %v, want .35 and .16", c, q01, q10)

@@ -150,9 +150,7 @@ func TestCUDA_OutOfMemoryForASingleBag(t *testing.T) {
 	r := newRig()
 	backend := card(false)(t)
 	net, err := model.New(r.net(), backend)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { check(t, net.Close()) }()
 	held := backend.(kernels.Card).MostBytes()
 	t.Setenv(emulator.MemoryVariable, strconv.Itoa(held+1000))

@@ -119,9 +119,7 @@ func wordsOf(t *testing.T, words ...string) *text.Vocabulary {
 		all = append(all, text.Word{Text: w, POS: text.NN})
 	}
 	v, err := text.NewVocabulary(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return v
 }
 
@@ -134,9 +132,7 @@ func TestTrueRates_CountLabelsAgainstTheTruth(t *testing.T) {
 		Truth:   matrix(1, 0, 1, 0, 1, 0, 1, 0, 0, 0),
 		Labels:  matrix(0, 0, 1, 1, 1, 0, 1, 0, 0, 0)}
 	r, err := TrueRates(set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// 1 of 4 cats is missed, and the 1 other is not called a cat. There is no dog, and 1 of 5 others is
 	// called one.
 	if r.Q01[0] != .25 || r.Q10[0] != 0 || !math.IsNaN(r.Q01[1]) || r.Q10[1] != .2 {

@@ -20,9 +20,7 @@ func TestCUDA_LoadsWeightsOfManyBlocks(t *testing.T) {
 	const input, hidden, classes = 700, 900, 3 // three blocks
 	made := func(device kernels.Backend) *model.Net {
 		net, err := model.New(model.MLP(input, classes, []int{hidden}), device)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { check(t, net.Close()) })
 		return net
 	}
@@ -39,9 +37,7 @@ func TestCUDA_LoadsWeightsOfManyBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	file, err := safetensors.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	for _, precision := range []tensor.Precision{tensor.FP32, tensor.BF16} {
 		net := made(cardIn(precision, false)(t))

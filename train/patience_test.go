@@ -37,9 +37,7 @@ func TestPatience_EndsTheStageAndGoesBackToTheBest(t *testing.T) {
 	there := weights(t, trainer.Net)
 	for _, name := range []string{BestName, LastName} {
 		net, checkpoint, err := OpenNet(filepath.Join(r.directory, name), openCPU(t, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !maps.EqualFunc(weights(t, net), there, slices.Equal) {
 			t.Errorf("%s (step %d) has other weights than the net", name, checkpoint.Position.Step)
 		}
@@ -64,9 +62,7 @@ func TestPatience_InterruptedEqualsUnbroken(t *testing.T) {
 	}
 	r.observers = nil
 	resumed := r.trainer(t)
-	if err := resumed.Resume(filepath.Join(r.directory, LastName)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, resumed.Resume(filepath.Join(r.directory, LastName)))
 	if got := run(t, resumed); got.Position != want.Position ||
 		!maps.EqualFunc(weights(t, resumed.Net), weights(t, trainer.Net), slices.Equal) {
 		t.Errorf("position %+v, unbroken %+v, or other weights", got.Position, want.Position)

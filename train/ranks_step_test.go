@@ -48,9 +48,7 @@ func TestRanks_AStepAllocatesNothingOnceShapesAreKnown(t *testing.T) {
 			step := func() {
 				check(t, trainer.meet(t.Context(), nil))
 				e := StepDone{Progress: Progress{Step: 1}}
-				if err := trainer.trainBatch(t.Context(), trainer.held, &e); err != nil {
-					t.Fatal(err)
-				}
+				must(t, trainer.trainBatch(t.Context(), trainer.held, &e))
 				if e.Ranks != 2 || e.Bags < 8 {
 					t.Fatalf("%+v", e)
 				}

@@ -154,9 +154,7 @@ func resume(t *testing.T, r rig, losses *[]float64, threads int) (*Trainer, Resu
 	r.threads, r.workers = 3-min(threads, 2), 3
 	r.observers = []Observer{record(losses)}
 	trainer := r.trainer(t)
-	if err := trainer.Resume(filepath.Join(r.directory, LastName)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, trainer.Resume(filepath.Join(r.directory, LastName)))
 	return trainer, run(t, trainer)
 }
 

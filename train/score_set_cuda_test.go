@@ -103,9 +103,7 @@ func begun(t *testing.T) (*pass, *loader.Batch) {
 	net, set, config := ragged(t, card(false))
 	s := newScorer(net, set.Len())
 	p, err := newPass(net, s.outputs, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	config.Size, config.Memory = net.Config().Size, p.feed.memory()
 	l, err := loader.New(set, config)
 	check(t, err)
@@ -121,9 +119,7 @@ func begun(t *testing.T) (*pass, *loader.Batch) {
 func TestCUDA_APassAllocatesNothing(t *testing.T) {
 	p, batch := begun(t)
 	once := func() {
-		if err := p.begin(batch); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.begin(batch))
 		if len(p.begun) == 2 {
 			if _, err := p.finish(batch); err != nil {
 				t.Fatal(err)
@@ -196,9 +192,7 @@ func TestCUDA_APassOverOneBatchTakesNothingMore(t *testing.T) {
 		info, err := os.Stat(path)
 		check(t, err)
 		scores, err := Score(t.Context(), net, set, config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		of[i], last = scores.Logits.Float32s(), calls(t, path, int(info.Size()))
 	}
 	if last["cuStreamCreate"]+last["cuMemHostAlloc"]+last["cuEventCreate"]+last["cuStreamBeginCapture"] > 0 {
@@ -220,9 +214,7 @@ func TestCUDA_AFullCardScoresWithoutStaging(t *testing.T) {
 	check(t, err)
 	t.Setenv(emulator.MemoryVariable, strconv.Itoa(net.Backend().(kernels.Card).MostBytes()-20_000))
 	got, err := Score(t.Context(), net, set, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !slices.Equal(got.Logits.Float32s(), want.Logits.Float32s()) {
 		t.Error("scores differ on a full card")
 	}

@@ -59,9 +59,7 @@ func standardNets(t *testing.T) (plain, standard *model.Net, standardised, raw r
 	c := plain.Config()
 	c.Standardised = true
 	standard, err := model.New(c, plain.Backend())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { check(t, standard.Close()) })
 	check(t, standard.SetStandard(mean, scale))
 	for _, p := range plain.Params() {

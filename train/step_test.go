@@ -37,9 +37,7 @@ func TestStep_AllocatesNothingOnceShapesAreKnown(t *testing.T) {
 			trainer.epoch.Close() // its workers allocate too
 			step := func() {
 				e := StepDone{Progress: Progress{Step: 1}}
-				if err := trainer.trainBatch(t.Context(), trainer.held, &e); err != nil {
-					t.Fatal(err)
-				}
+				must(t, trainer.trainBatch(t.Context(), trainer.held, &e))
 				observers(trainer.Observers).Step(e)
 			}
 			step()

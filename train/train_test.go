@@ -68,9 +68,7 @@ func (r rig) net() model.Config {
 func openCPU(t testing.TB, threads int) kernels.Backend {
 	t.Helper()
 	backend, err := kernels.OpenCPU(kernels.CPUConfig{Threads: threads})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { check(t, backend.Close()) })
 	return backend
 }
@@ -78,9 +76,7 @@ func openCPU(t testing.TB, threads int) kernels.Backend {
 func sceneSet(t testing.TB, split string, n int) *loader.Set {
 	t.Helper()
 	set, err := scenes.Make(scenes.Config{Seed: 5, Split: split, N: n, Cache: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	painted, _ := pictures.LoadOrStore([2]string{split, fmt.Sprint(n)}, set.Source)
 	set.Source = painted.(loader.Source)
 	return set
@@ -112,9 +108,7 @@ func (r rig) options(t testing.TB) Options {
 		backend = openCPU(t, r.threads)
 	}
 	net, err := model.New(r.net(), backend)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { check(t, net.Close()) })
 	check(t, start(net, r.config, data))
 	o := Options{Config: r.config, Stage: max(r.stage, 1), Net: net, Data: data, Loader: loader.DefaultConfig(),
@@ -144,9 +138,7 @@ func (r rig) trainer(t testing.TB) *Trainer {
 func newTrainer(t testing.TB, o Options) *Trainer {
 	t.Helper()
 	trainer, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { check(t, trainer.Close()) })
 	return trainer
 }
@@ -154,9 +146,7 @@ func newTrainer(t testing.TB, o Options) *Trainer {
 func run(t testing.TB, trainer *Trainer) Result {
 	t.Helper()
 	result, err := trainer.Run(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return result
 }
 
@@ -181,5 +171,13 @@ func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
