@@ -20,7 +20,7 @@ func TestEM_RoundsGoOnFromEachOther(t *testing.T) {
 	f := &fakeTrainer{}
 	data := &dataset.Splits{Train: namedSet(t, 7)}
 	s := Settings{Arm: EM, Recipe: Config{Form: Paper}, Train: train.ScenesPreset()}
-	s.Train.Stage2Epochs, s.Train.Patience, s.Train.KeepBest, s.Train.MaxSteps = 3, 4, 2, 0
+	s.Train.Stage2Epochs, s.Train.Patience, s.Train.KeepBest, s.Train.MaxSteps = 3, 4, 1, 0
 	s.Train.Noise.Q01, s.Train.Noise.Q10 = []float32{.3}, []float32{.1}
 	run := t.TempDir()
 	p, err := MakePlan(t.Context(), &s, nil, f, data, filepath.Join(run, dir), filepath.Join(run, first, train.LastName))

@@ -101,7 +101,7 @@ func (f *fakeTrainer) TrainNet(_ context.Context, t Training) error {
 func crossFitted(t *testing.T, seed uint64, trainer Trainer) *Recipe {
 	t.Helper()
 	s := Settings{NoiseRates: FoldsOf + "3", Recipe: Config{Form: Estimate, FoldEpochs: 2}, Train: train.ScenesPreset()}
-	s.Train.Seed, s.Train.Patience, s.Train.KeepBest, s.Train.BestBy = seed, 5, 3, "map"
+	s.Train.Seed, s.Train.Patience, s.Train.KeepBest, s.Train.BestBy = seed, 5, 1, "map"
 	return New(Options{Settings: s, Data: &dataset.Splits{Train: namedSet(t, 7)}, Dir: t.TempDir(), Trainer: trainer})
 }
 

@@ -17,7 +17,7 @@ func TestTrain_OverwritesNoFileOfOthers(t *testing.T) {
 	text, err := c.YAML()
 	must(t, err)
 	for _, name := range []string{ConfigFile, VocabularyFile, LogFile, report.HTMLFile, train.LastName,
-		"best-3.safetensors"} {
+		train.BestName} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, name)
 		content := []byte("mine")

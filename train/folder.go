@@ -19,7 +19,7 @@ func PrepareDirectory(path string) error {
 
 // IsCheckpoint reports whether a file name is the name of a checkpoint.
 func IsCheckpoint(name string) bool {
-	return name == LastName || name == PreviousName || name == BestName || bestFile.MatchString(name)
+	return name == LastName || name == PreviousName || name == BestName
 }
 
 // removeLeftovers deletes unfinished files of a killed process.

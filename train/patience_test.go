@@ -16,7 +16,7 @@ func overfitting(t *testing.T) rig {
 	r := newRig()
 	r.validation, r.directory, r.bags = true, t.TempDir(), 16
 	r.config.Stage1Epochs, r.config.EvaluateEpochs, r.config.CheckpointEpochs, r.config.BestBy = 40, 1, 1, "loss"
-	r.config.ClassifierStart, r.config.LearningRate, r.config.Patience, r.config.KeepBest = baseRate, .01, 2, 2
+	r.config.ClassifierStart, r.config.LearningRate, r.config.Patience, r.config.KeepBest = baseRate, .01, 2, 1
 	return r
 }
 
@@ -42,10 +42,6 @@ func TestPatience_EndsTheStageAndGoesBackToTheBest(t *testing.T) {
 			t.Errorf("%s (step %d) has other weights than the net", name, checkpoint.Position.Step)
 		}
 		check(t, net.Close())
-	}
-	second := filepath.Join(r.directory, result.Best[1].Name())
-	if c, err := ReadCheckpoint(second); err != nil || c.Position.Step != result.Best[1].Step {
-		t.Errorf("the second best: %v, %v", c, err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/durable"
 )
 
 // generations is a run that has saved after each of three epochs and was best after the second and the third.
@@ -133,7 +134,7 @@ func TestResume_DamagedCheckpointWithoutOneBeforeIsBegunAnew(t *testing.T) {
 		if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %s: %v: %s", name, command, err, out)
 		}
-		if exists(last) {
+		if durable.Exists(last) {
 			t.Fatalf("%s: %s is still there", name, last)
 		}
 		trainer := r.trainer(t)

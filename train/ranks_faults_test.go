@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/model"
@@ -192,7 +193,7 @@ func TestRanks_ThatDriftApartAreFound(t *testing.T) {
 			t.Errorf("rank %d: %v", rank, err)
 		}
 	}
-	if exists(filepath.Join(folder, LastName)) {
+	if durable.Exists(filepath.Join(folder, LastName)) {
 		t.Error("a checkpoint was written")
 	}
 }

@@ -111,7 +111,7 @@ func TestRanks_ResumeWithAnyNumberOfRanks(t *testing.T) {
 		},
 		"averages, validation, the best": func(r *rig) {
 			r.config.Optimizer, r.config.EMA, r.validation = AdamW, .9, true
-			r.config.EvaluateSteps, r.config.KeepBest, r.config.CheckpointSteps = 3, 2, 4
+			r.config.EvaluateSteps, r.config.KeepBest, r.config.CheckpointSteps = 3, 1, 4
 		},
 		"all augmentations": func(r *rig) { r.config.Augment, r.config.Flip = allAugmentations(), true },
 	}

@@ -50,7 +50,7 @@ func TestCheck_RefusesToOverwriteFilesOfOthers(t *testing.T) {
 	if err := Check(dir, kind, nil, other); err != nil {
 		t.Errorf("another run that has learned nothing: %v", err)
 	}
-	for _, name := range []string{"last.safetensors", "seed-1/baseline/best-16.safetensors", "stage1/result.json",
+	for _, name := range []string{"last.safetensors", "seed-1/baseline/best.safetensors", "stage1/result.json",
 		"stage1/" + LockFile} {
 		file := filepath.Join(dir, name)
 		must(t, os.MkdirAll(filepath.Dir(file), 0o777))
