@@ -202,7 +202,7 @@ func scoreLabels(ctx context.Context, g ranks.Group, net *model.Net, set *loader
 	l loader.Config) (*labelScores, error) {
 	s := labelScores{}
 	labels, k := set.Labels.Uint8s(), set.Vocabulary.Len()
-	err := train.EachScore(ctx, g, net, set, l, func(bag int, logits, q01, q10 []float32) {
+	_, err := train.EachScore(ctx, g, net, set, l, func(bag int, logits, q01, q10 []float32) {
 		s.add(bag, labels[bag*k:(bag+1)*k], logits, q01, q10)
 	})
 	all, err := ranks.Every(ranks.Of(g), s, err)

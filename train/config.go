@@ -133,9 +133,6 @@ type Config struct {
 // AutoBatch stands for a number of bags that is not chosen yet.
 const AutoBatch = 0
 
-// DefaultConfig is Paper.
-func DefaultConfig() Config { return Paper() }
-
 // Batch is the number of bags in a batch.
 func (c Config) Batch(mil bool) int {
 	if mil {

@@ -11,7 +11,7 @@ import (
 )
 
 func TestPresets_AreValid(t *testing.T) {
-	for name, c := range map[string]Config{"default": DefaultConfig(), "paper": Paper(), "scenes": ScenesPreset(),
+	for name, c := range map[string]Config{"paper": Paper(), "scenes": ScenesPreset(),
 		"quick": ScenesQuick()} {
 		if err := c.Validate(); err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -13,6 +13,9 @@ import (
 	"nmn/model"
 )
 
+// losses are all, the usual one first.
+var losses = []string{crossEntropy, Asymmetric, RejectLarge, CorrectLarge}
+
 func TestLoss_ValidateNamesFieldAndCure(t *testing.T) {
 	for want, loss := range map[string]LossConfig{
 		`loss.kind is "focal", want bce, asl, ll-r or ll-ct`: {Kind: "focal"},
@@ -30,7 +33,7 @@ func TestLoss_ValidateNamesFieldAndCure(t *testing.T) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	for _, kind := range Losses() {
+	for _, kind := range losses {
 		c := Paper()
 		c.Loss = DefaultLoss(kind)
 		if err := c.Validate(); err != nil || c.Loss.Name() != kind {
@@ -40,7 +43,7 @@ func TestLoss_ValidateNamesFieldAndCure(t *testing.T) {
 }
 
 func TestLoss_IsRefusedForANoiseModel(t *testing.T) {
-	for _, kind := range Losses()[1:] {
+	for _, kind := range losses[1:] {
 		r := newRig()
 		r.noise, r.config.Loss = model.FeatureIndependent, DefaultLoss(kind)
 		if _, err := New(r.options(t)); err == nil ||
@@ -71,8 +74,8 @@ func TestLoss_ShareOfLargeLossesGrowsFromTheSecondEpoch(t *testing.T) {
 
 // Every loss learns something else, except that LL leaves its first epoch as it is.
 func TestLoss_ChangesWhatIsLearned(t *testing.T) {
-	losses := map[string][]float64{}
-	for _, kind := range Losses() {
+	found := map[string][]float64{}
+	for _, kind := range losses {
 		r := newRig()
 		if r.config.Loss = DefaultLoss(kind); kind == RejectLarge || kind == CorrectLarge {
 			r.config.Loss.Delta = 5
@@ -80,21 +83,21 @@ func TestLoss_ChangesWhatIsLearned(t *testing.T) {
 		var reported []float64
 		r.observers = []Observer{record(&reported)}
 		run(t, r.trainer(t))
-		losses[kind] = reported
+		found[kind] = reported
 	}
 	const perEpoch = 5
-	for i, a := range Losses() {
-		for _, b := range Losses()[i+1:] {
+	for i, a := range losses {
+		for _, b := range losses[i+1:] {
 			first := a != Asymmetric && b != Asymmetric
-			if got := slices.Equal(losses[a][:perEpoch], losses[b][:perEpoch]); got != first {
+			if got := slices.Equal(found[a][:perEpoch], found[b][:perEpoch]); got != first {
 				t.Errorf("%s and %s have equal losses in the first epoch: %t", a, b, got)
 			}
-			if slices.Equal(losses[a][perEpoch:], losses[b][perEpoch:]) {
+			if slices.Equal(found[a][perEpoch:], found[b][perEpoch:]) {
 				t.Errorf("%s and %s have equal losses in the second epoch", a, b)
 			}
 		}
 	}
-	if bce, rejected := losses[crossEntropy][perEpoch], losses[RejectLarge][perEpoch]; !(rejected < bce) {
+	if bce, rejected := found[crossEntropy][perEpoch], found[RejectLarge][perEpoch]; !(rejected < bce) {
 		t.Errorf("loss %g of step %d without large ones, %g with them", rejected, perEpoch+1, bce)
 	}
 }

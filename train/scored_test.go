@@ -115,7 +115,7 @@ func TestScore_RefusesNaN(t *testing.T) {
 		!strings.Contains(err.Error(), want) {
 		t.Errorf("Score: error %v, want %q", err, want)
 	}
-	err = EachScore(t.Context(), nil, net, set, loader.DefaultConfig(), func(int, []float32, []float32, []float32) {
+	_, err = EachScore(t.Context(), nil, net, set, loader.DefaultConfig(), func(int, []float32, []float32, []float32) {
 		t.Error("EachScore shows a bag with NaN")
 	})
 	if err == nil || !strings.Contains(err.Error(), want) {

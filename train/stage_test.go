@@ -42,7 +42,7 @@ func newNet(t *testing.T, arm string, r rig, data *loader.Set, from string) (*mo
 	t.Helper()
 	a := armNamed(t, arm)
 	r.mil = a.MIL
-	net, err := a.NewNet(r.net(), openCPU(t, 1), r.config, data, from)
+	net, _, err := a.NewNet(r.net(), openCPU(t, 1), r.config, data, from)
 	if err == nil {
 		t.Cleanup(func() { check(t, net.Close()) })
 	}

@@ -18,6 +18,7 @@ import (
 	"nmn/internal/durable"
 	"nmn/internal/lock"
 	"nmn/run/folder"
+	"nmn/train"
 )
 
 // keptRows are the rows of an extraction that has not ended, in a folder of parts next to its first file. The same
@@ -87,7 +88,7 @@ func (k *keptRows) lock(ctx context.Context) error {
 
 // read finds the parts.
 func (k *keptRows) read() error {
-	err := folder.RemoveLeftovers(k.dir, func(name string) bool { return strings.HasSuffix(name, partEnding) })
+	err := train.RemoveLeftovers(k.dir, func(name string) bool { return strings.HasSuffix(name, partEnding) })
 	if err != nil {
 		return err
 	}
