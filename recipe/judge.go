@@ -102,7 +102,7 @@ func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgeme
 		eval.Options{PlugIn: theta})
 	if out.Evaluation = result; err == nil {
 		out.Transition = matrixOf(scores.Transition, set.Vocabulary.Len())
-		out.DropMeasures(set != j.Data.Train)
+		out.dropMeasures(set != j.Data.Train)
 	}
 	return out, scores, err
 }
@@ -124,9 +124,9 @@ func matrixOf(values []float32, k int) (rows [][]eval.Number) {
 	return rows
 }
 
-// DropMeasures removes measures that show nothing and notes why: the judged set was not held out, or its scores cannot
+// dropMeasures removes measures that show nothing and notes why: the judged set was not held out, or its scores cannot
 // be ranked.
-func (j *Judgement) DropMeasures(heldOut bool) {
+func (j *Judgement) dropMeasures(heldOut bool) {
 	if j.Evaluation == nil || j.NotMeasured != "" {
 		return
 	}

@@ -198,12 +198,12 @@ func (m *Model) split(ctx context.Context, name string) (*loader.Set, *Session, 
 	}
 	c := s.Config
 	c.Net.MIL = m.checkpoint.Model.MIL // which says how pictures fit, and what a bag is
-	c.readAsTrained(m.checkpoint, m.folder)
+	c.readAsTrained(m.checkpoint)
 	return set, s, &c, nil
 }
 
 // Pictures says how the model reads pictures: as it was trained.
-func (m *Model) Pictures() train.Pictures { return picturesOf(m.checkpoint, m.folder) }
+func (m *Model) Pictures() train.Pictures { return picturesOf(m.checkpoint) }
 
 // reads sets how a loader reads pictures for the model; fit is one that is given, empty for that of the model.
 func (m *Model) reads(l *loader.Config, fit picture.Fit) {

@@ -154,7 +154,7 @@ func (q NoiseQuery) visit(ctx context.Context, s *Session, set *loader.Set, l *l
 	defer func() { err = cmp.Or(err, net.Close()) }()
 	k := l.vocabulary.Len()
 	l.q01, l.q10 = rates.NewSpreads(k, q.Departures), rates.NewSpreads(k, q.Departures)
-	q.Config.readAsTrained(l.Checkpoint, filepath.Dir(q.File))
+	q.Config.readAsTrained(l.Checkpoint)
 	config := q.Config.Loader()
 	config.BatchSize = l.Config.Batch(l.Model.MIL)
 	bad, err := train.EachScore(ctx, nil, net, set, config, func(bag int, _, q01, q10 []float32) {

@@ -45,7 +45,7 @@ func (s *Session) sameData(ctx context.Context, dir string, c *Config, d *datase
 	if err != nil {
 		return nil, err
 	}
-	kept, err := folder.SameData(ctx, dir, now, s.Log)
+	kept, err := folder.SameData(ctx, dir, now)
 	if err != nil || kept.Unread() == 0 || kept.Unread() > notedBytes {
 		return kept, err
 	}

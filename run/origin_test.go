@@ -116,28 +116,6 @@ func TestResume_RefusesFeaturesThatHaveChanged(t *testing.T) {
 	}
 }
 
-// Folders of older versions do not say what their runs learned from. They are used as before, with a warning, and say
-// it from then on.
-func TestTrain_NotesTheDataOfOlderRunsOnce(t *testing.T) {
-	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
-	c := vectors(t, file, 1)
-	c.Arm = recipe.Stage1
-	if _, err := opened(t, c, Options{}).Train(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
-	must(t, os.Remove(filepath.Join(dir, DataFile)))
-	var log bytes.Buffer
-	s := opened(t, c, Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
-	for range 2 {
-		if _, err := s.Train(t.Context(), dir); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n := strings.Count(log.String(), "does not say which files it began with"); n != 1 {
-		t.Errorf("%d warnings, want 1: %s", n, log.String())
-	}
-}
-
 // A model may later be evaluated on other data than its run's: a message says so.
 func TestModel_WarnsOfDataThatHaveChanged(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
