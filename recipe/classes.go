@@ -128,7 +128,8 @@ func (r *Recipe) writeClasses(round *round) error {
 		return err
 	}
 	return r.saveFiles([]named{{ScoresFile, scores.Bytes()}, {PageFile, page.Bytes()}, {LabelsFile,
-		classTable(found.Input, found.Labels)}, {TruthFile, classTable(found.Input, found.Truth)}, {TransitionFile, transition.Bytes()}})
+		classTable(found.Input, found.Labels)}, {TruthFile, classTable(found.Input, found.Truth)},
+		{TransitionFile, transition.Bytes()}})
 }
 
 // classTable is a table with the class of each row, empty if unknown; nil without classes.

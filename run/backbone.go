@@ -29,10 +29,8 @@ func OpenBackbone(ctx context.Context, path string, about backbone.Options, o Mo
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	base := BaseConfig().Run
-	o.Run.Workers, o.Run.Prefetch = cmp.Or(o.Run.Workers, base.Workers), cmp.Or(o.Run.Prefetch, base.Prefetch)
-	s := newSession(Options{Log: o.Log, Observer: Observer{Message: o.Message}, FeaturesAlone: true})
-	s.Config.Run = o.Run
+	s := o.session()
+	s.forward = true
 	if err := s.openDevice(); err != nil {
 		return nil, err
 	}

@@ -58,10 +58,7 @@ func OpenModel(ctx context.Context, path string, o ModelOptions) (*Model, error)
 	if err != nil {
 		return nil, err
 	}
-	base := BaseConfig().Run
-	o.Run.Workers, o.Run.Prefetch = cmp.Or(o.Run.Workers, base.Workers), cmp.Or(o.Run.Prefetch, base.Prefetch)
-	s := newSession(Options{Log: o.Log, Observer: Observer{Message: o.Message}})
-	s.Config.Run = o.Run
+	s := o.session()
 	if o.Run.Precision == tensor.BF16 {
 		checkpoint, err := train.ReadCheckpoint(file)
 		if err != nil {
@@ -78,6 +75,15 @@ func OpenModel(ctx context.Context, path string, o ModelOptions) (*Model, error)
 	}
 	m.owned = true
 	return m, nil
+}
+
+// session is one for a net alone, without a device.
+func (o *ModelOptions) session() *Session {
+	s, base := newSession(Options{Log: o.Log, Observer: Observer{Message: o.Message}}), BaseConfig().Run
+	s.Config.Run = o.Run
+	s.Config.Run.Workers = cmp.Or(o.Run.Workers, base.Workers)
+	s.Config.Run.Prefetch = cmp.Or(o.Run.Prefetch, base.Prefetch)
+	return s
 }
 
 // OpenModel opens a model on the device of the session, whose data it is evaluated on then. It must be closed before

@@ -8,6 +8,7 @@ import (
 
 	"nmn/eval"
 	"nmn/recipe"
+	"nmn/report"
 	"nmn/train"
 )
 
@@ -33,12 +34,18 @@ func TestEpochs_RecordGoesOnBehindAStep(t *testing.T) {
 	}
 }
 
+// parseCurve is ReadCurve of the text of a log.
+func parseCurve(text string) (points []report.Point, broken int, err error) {
+	broken, err = eachLine(strings.NewReader(text), func(l *logLine) { points = l.drawn(points, "stage1") })
+	return points, broken, err
+}
+
 func TestParseCurve_TakesStepsAndEvaluations(t *testing.T) {
-	points, broken, err := parseCurve(strings.NewReader(`{"msg":"configuration","step":0}
+	points, broken, err := parseCurve(`{"msg":"configuration","step":0}
 {"msg":"step","step":20,"loss":3.5}
 {"msg":"evaluation","step":20,"map":0.25,"true_map":0.5}
 {"msg":"evaluation","step":30,"map":0.25}
-`), "stage1")
+`)
 	if err != nil || broken != 0 || len(points) != 3 {
 		t.Fatalf("%v, %v", points, err)
 	}
@@ -69,12 +76,12 @@ func TestEpochLoss_IsThatOfTheLastEpoch(t *testing.T) {
 func TestParseCurve_LeavesOutBrokenLines(t *testing.T) {
 	step := `{"msg":"step","step":20,"loss":3.5}`
 	for text, want := range map[string]int{step + "\n" + step[:20]: 1, step + "\n" + step[:20] + "\n" + step + "\n": 2} {
-		points, broken, err := parseCurve(strings.NewReader(text), "")
+		points, broken, err := parseCurve(text)
 		if err != nil || broken != 1 || len(points) != want {
 			t.Errorf("%q: %d points, %d broken lines (%v), want %d and 1", text, len(points), broken, err, want)
 		}
 	}
-	if _, _, err := parseCurve(strings.NewReader("an essay\n"), ""); err == nil || !strings.Contains(err.Error(),
+	if _, _, err := parseCurve("an essay\n"); err == nil || !strings.Contains(err.Error(),
 		"line 1") {
 		t.Errorf("no log: %v", err)
 	}
@@ -84,7 +91,7 @@ func FuzzParseCurve(f *testing.F) {
 	f.Add("{\"msg\":\"step\",\"step\":1,\"loss\":2}\n")
 	f.Add("{\"msg\":\"evaluation\",\"map\":null}\n{")
 	f.Fuzz(func(t *testing.T, text string) {
-		points, _, err := parseCurve(strings.NewReader(text), "s")
+		points, _, err := parseCurve(text)
 		if err == nil && len(points) > strings.Count(text, "\n")+1 {
 			t.Errorf("%d points of %q", len(points), text)
 		}

@@ -92,7 +92,7 @@ func (k *keptRows) read() error {
 	if err != nil {
 		return err
 	}
-	if k.parts, err = filepath.Glob(filepath.Join(globbed(k.dir), "*"+partEnding)); err != nil {
+	if k.parts, err = filepath.Glob(filepath.Join(folder.Literal(k.dir), "*"+partEnding)); err != nil {
 		return err
 	}
 	slices.Sort(k.parts)
@@ -114,11 +114,6 @@ func (k *keptRows) read() error {
 		}
 		return nil
 	})
-}
-
-// globbed escapes what a pattern would take for more than itself.
-func globbed(dir string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }
 
 // part reads the range of a part, and passes its rows to a function if there is one.
@@ -253,7 +248,7 @@ func (k *keptRows) flush(ctx context.Context) error {
 
 // clear removes all parts.
 func (k *keptRows) clear() error {
-	parts, err := filepath.Glob(filepath.Join(globbed(k.dir), "*"+partEnding))
+	parts, err := filepath.Glob(filepath.Join(folder.Literal(k.dir), "*"+partEnding))
 	for _, path := range parts {
 		err = errors.Join(err, os.Remove(path))
 	}
