@@ -21,9 +21,7 @@ func open(t *testing.T, g *Grid, told func(string)) *run.Session {
 		Message: func(m run.Message) { told(m.Text) }}})
 	must(t, err)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, s.Close())
 	})
 	return s
 }
@@ -47,9 +45,7 @@ func TestRunTask_BesideOtherProcesses(t *testing.T) {
 		unlock, err := s.Lock(t.Context(), dir)
 		must(t, err)
 		return func() {
-			if err := unlock(); err != nil {
-				t.Error(err)
-			}
+			must(t, unlock())
 		}
 	}
 	release := held(g.Dir)

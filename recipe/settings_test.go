@@ -163,9 +163,7 @@ func TestSettings_ValidateEvidence(t *testing.T) {
 	}
 	d := data(t, 7)
 	d.Evidence = dense.New(dense.WithShape(7, 2), dense.Of(dense.Float32))
-	if err := settings(Paper, nil).Fits(d); err != nil {
-		t.Error(err)
-	}
+	must(t, settings(Paper, nil).Fits(d))
 	noisy := settings(Paper, func(s *Settings) { s.Arm = FD })
 	if err := noisy.Fits(d); err == nil || !strings.Contains(err.Error(), "noise model") {
 		t.Errorf("nmn-fd fits data with evidence: %v", err)

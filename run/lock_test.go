@@ -30,9 +30,7 @@ func TestTrain_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 		if _, err := os.Stat(aside); err != nil {
 			t.Errorf("what another process writes aside in %q: %v", written, err)
 		}
-		if err := release(); err != nil {
-			t.Error(err)
-		}
+		must(t, release())
 		if _, err := s.Train(t.Context(), dir); err != nil {
 			t.Errorf("after the other process has ended: %v", err)
 		}
@@ -65,9 +63,7 @@ func TestTrainArm_IsNotCompleteIfItBeganFromAnotherStage1(t *testing.T) {
 		if m.Text != arm.Heading {
 			return
 		}
-		if err := put(earlier); err != nil {
-			t.Error(err)
-		}
+		must(t, put(earlier))
 	}
 	if _, _, err := s.TrainArm(t.Context(), arm); err != nil {
 		t.Fatal(err)

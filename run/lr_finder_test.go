@@ -24,9 +24,7 @@ func smallScenes(t *testing.T, change func(*Config)) *Session {
 	s, err := Open(context.Background(), c, Options{})
 	must(t, err)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, s.Close())
 	})
 	return s
 }
@@ -78,7 +76,5 @@ func TestFindLearningRate_SuggestsOneThatTrainsAsTheDefaultDoes(t *testing.T) {
 	}
 	// The folder of a search is free for the run.
 	c := s.Config
-	if err := checkFolder(dir, ofRun, &c); err != nil {
-		t.Error(err)
-	}
+	must(t, checkFolder(dir, ofRun, &c))
 }

@@ -26,9 +26,7 @@ func opened(t *testing.T, c Config, o Options) *Session {
 	s, err := Open(t.Context(), c, o)
 	must(t, err)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, s.Close())
 	})
 	return s
 }
@@ -54,9 +52,7 @@ func TestLoadWeights_AreShownOnceOverSeeds(t *testing.T) {
 		must(t, err)
 		net, err := s.FreshNet(arms[0])
 		must(t, err)
-		if err := net.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, net.Close())
 	}
 	if shown != 1 {
 		t.Errorf("the table of weights is shown %d times for 2 seeds, want once", shown)

@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"math"
 	"path/filepath"
@@ -164,18 +163,6 @@ func TestAverage_StageTwoStartsFromTheAverages(t *testing.T) {
 	check(t, err)
 	if !maps.EqualFunc(weights(t, net), weights(t, trainer.Net), slices.Equal) {
 		t.Error("stage 2 starts from other weights")
-	}
-}
-
-// A checkpoint of a run without averages cannot continue a run with averages.
-func TestAverage_BelongsToTheRun(t *testing.T) {
-	r := averaging(t)
-	r.config.EMA = 0
-	run(t, r.trainer(t))
-	r.config.EMA = .9
-	err := r.trainer(t).Resume(filepath.Join(r.directory, LastName))
-	if !errors.Is(err, ErrOtherRun) || !strings.Contains(err.Error(), "setting ema") {
-		t.Error(err)
 	}
 }
 

@@ -127,7 +127,7 @@ func TestRules_FrozenNoiseModelKeepsItsRates(t *testing.T) {
 	r.noise, r.config.Noise.Frozen = model.FeatureIndependent, true
 	trainer := r.trainer(t)
 	run(t, trainer)
-	scores, err := Score(t.Context(), trainer.Net, trainer.Data, trainerLoader(trainer.Options))
+	scores, err := Score(t.Context(), trainer.Net, trainer.Data, trainer.Options.loaderConfig())
 	must(t, err)
 	for c := range 36 {
 		if q01, q10 := scores.Rates.Q01[c], scores.Rates.Q10[c]; math.Abs(q01-.35) > 1e-6 || math.Abs(q10-.16) > 1e-6 {

@@ -1,9 +1,6 @@
 package train
 
 import (
-	"errors"
-	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -102,21 +99,11 @@ func TestLoss_ChangesWhatIsLearned(t *testing.T) {
 	}
 }
 
-func TestLoss_IsOfTheRun(t *testing.T) {
+func TestLoss_IsTheSameByItsName(t *testing.T) {
 	r := newRig()
-	r.directory, r.config.Loss = t.TempDir(), DefaultLoss(Asymmetric)
-	run(t, r.trainer(t))
-	for _, loss := range []LossConfig{{}, DefaultLoss(RejectLarge), {Kind: Asymmetric, GammaNegative: 4}} {
-		r.config.Loss = loss
-		err := r.trainer(t).Resume(filepath.Join(r.directory, LastName))
-		if !errors.Is(err, ErrOtherRun) || !strings.Contains(fmt.Sprint(err), "setting loss") {
-			t.Errorf("resumed with %+v: %v", loss, err)
-		}
-	}
-	r.directory, r.config.Loss = t.TempDir(), LossConfig{}
-	run(t, r.trainer(t))
-	r.config.Loss.Kind = crossEntropy // by its name
-	check(t, r.trainer(t).Resume(filepath.Join(r.directory, LastName)))
+	path := trained(t, r)
+	r.config.Loss.Kind = crossEntropy
+	check(t, r.trainer(t).Resume(path))
 }
 
 // Unknown targets of a class teach neither its row of the last layer nor its bias. The rest learns.

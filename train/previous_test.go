@@ -101,10 +101,8 @@ func goOnFromPrevious(t *testing.T, share float64) {
 		t.Error("the net differs from the unbroken run")
 	}
 	for _, name := range []string{LastName, BestName} {
-		if err := frame.with(filepath.Join(r.directory, name),
-			func(_ *Checkpoint, file *safetensors.File) error { return whole(file) }); err != nil {
-			t.Error(err)
-		}
+		must(t, frame.with(filepath.Join(r.directory, name),
+			func(_ *Checkpoint, file *safetensors.File) error { return whole(file) }))
 	}
 }
 

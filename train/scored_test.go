@@ -32,7 +32,7 @@ func rowsSet(t *testing.T, rows rowsOf, words ...string) *loader.Set {
 func TestScore_LooksAtPicturesAsTheyAre(t *testing.T) {
 	r := newRig()
 	o := r.options(t)
-	config := trainerLoader(o)
+	config := o.loaderConfig()
 	config.Flip, config.Shuffle = false, false
 	want, err := Score(t.Context(), o.Net, o.Data, config)
 	check(t, err)

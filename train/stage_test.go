@@ -102,7 +102,7 @@ func TestStart_LabelMeansPredictThePrevalence(t *testing.T) {
 		r := newRig()
 		r.mil, r.config.ClassifierDeviation = mil, 0
 		o := r.options(t)
-		scores, err := Score(t.Context(), o.Net, o.Data, trainerLoader(o))
+		scores, err := Score(t.Context(), o.Net, o.Data, o.loaderConfig())
 		must(t, err)
 		for c := range 36 {
 			share := 0.0
@@ -127,7 +127,7 @@ func TestScore_RowsAndRates(t *testing.T) {
 		values[i] = float32(i%7-3) / 10
 	}
 	check(t, o.Net.SetValues(u, values))
-	config := trainerLoader(o)
+	config := o.loaderConfig()
 	scores, err := Score(t.Context(), o.Net, o.Data, config)
 	must(t, err)
 	config.BatchSize, config.Workers = 40, 3
@@ -154,7 +154,7 @@ func TestEvaluate_ComparesWithLabelsTruthCountsAndTrueRates(t *testing.T) {
 	r := newRig()
 	r.noise = model.FeatureIndependent
 	o := r.options(t)
-	scores, err := Score(t.Context(), o.Net, o.Data, trainerLoader(o))
+	scores, err := Score(t.Context(), o.Net, o.Data, o.loaderConfig())
 	must(t, err)
 	result, err := Evaluate(scores, o.Data, o.Data, eval.Options{})
 	must(t, err)

@@ -209,7 +209,7 @@ func TestRun_BadSamplesAreLeftOutAndReported(t *testing.T) {
 	if len(named) != 2 || !named[o.Data.IDs[3]] || !named[o.Data.IDs[17]] {
 		t.Errorf("bad samples are reported as %v", named)
 	}
-	scores, err := Score(t.Context(), o.Net, o.Data, trainerLoader(o))
+	scores, err := Score(t.Context(), o.Net, o.Data, o.loaderConfig())
 	if err != nil || len(scores.Index) != 38 || scores.Logits.Shape()[0] != 38 || slices.Contains(scores.Index, 17) {
 		t.Errorf("scores %+v, %v", scores, err)
 	}
@@ -218,7 +218,7 @@ func TestRun_BadSamplesAreLeftOutAndReported(t *testing.T) {
 	}
 	o.Loader.MaxBadSamples = 100
 	o.Data.Source = holes{o.Data.Source, everyBag(o.Data.Len())}
-	if _, err := Score(t.Context(), o.Net, o.Data, trainerLoader(o)); !errors.Is(err, os.ErrInvalid) {
+	if _, err := Score(t.Context(), o.Net, o.Data, o.loaderConfig()); !errors.Is(err, os.ErrInvalid) {
 		t.Errorf("nothing can be read: %v, want the cause", err)
 	}
 }
@@ -258,8 +258,6 @@ func TestRun_NothingReadableIsAnErrorNotAnEndlessLoop(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
-
-func trainerLoader(o Options) loader.Config { return o.loaderConfig() }
 
 func TestRun_CancelledBeforeItStartsSavesNothingNew(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

@@ -133,9 +133,9 @@ func TestResume_OfStreamedLabelsInTheMiddleOfAnEpoch(t *testing.T) {
 func TestScore_OfStreamedLabels(t *testing.T) {
 	stream := streamed(t, "test", 7)
 	trainer := newTrainer(t, streamOptions(t, stream, ""))
-	got, err := Score(t.Context(), trainer.Net, stream, trainerLoader(trainer.Options))
+	got, err := Score(t.Context(), trainer.Net, stream, trainer.Options.loaderConfig())
 	must(t, err)
-	want, err := Score(t.Context(), trainer.Net, held(t, stream), trainerLoader(trainer.Options))
+	want, err := Score(t.Context(), trainer.Net, held(t, stream), trainer.Options.loaderConfig())
 	must(t, err)
 	if !reflect.DeepEqual(got.Logits.Float32s(), want.Logits.Float32s()) {
 		t.Error("scores depend on where the labels are")

@@ -100,7 +100,7 @@ func TestStart_LabelMeansPredictThePrevalenceOfVideos(t *testing.T) {
 	o := r.options(t)
 	o.Data = moving(t, "train", 40)
 	check(t, start(o.Net, o.Config, o.Data))
-	scores, err := Score(t.Context(), o.Net, o.Data, trainerLoader(o))
+	scores, err := Score(t.Context(), o.Net, o.Data, o.loaderConfig())
 	must(t, err)
 	for c := range 36 {
 		positive := 0.0

@@ -39,9 +39,7 @@ func get(t *testing.T, url string) string {
 	response, err := http.Get(url)
 	must(t, err)
 	defer func() {
-		if err := response.Body.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, response.Body.Close())
 	}()
 	body, err := io.ReadAll(response.Body)
 	must(t, err)
@@ -106,9 +104,7 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 		t.Errorf("a run that is over is still reported:\n%s", text)
 	}
 	for range 2 {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, server.Close())
 	}
 }
 
@@ -132,9 +128,7 @@ func TestServe_PortAloneListensOnLocalhostAndEndsWithTheContext(t *testing.T) {
 			t.Errorf("%q listens on %s", address, server.Address())
 		}
 		cancel()
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, server.Close())
 		if _, err := net.DialTimeout("tcp", server.Address(), time.Second); err == nil {
 			t.Errorf("%s still answers", server.Address())
 		}
@@ -150,9 +144,7 @@ func TestServe_BadOrTakenAddressIsAnError(t *testing.T) {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
-	if err := server.Close(); err != nil {
-		t.Error(err)
-	}
+	must(t, server.Close())
 }
 
 // must ends the test at an error.
