@@ -20,9 +20,7 @@ func open(t *testing.T, g *Grid, told func(string)) *run.Session {
 	s, err := run.Open(t.Context(), g.Config, run.Options{Observer: run.Observer{
 		Message: func(m run.Message) { told(m.Text) }}})
 	must(t, err)
-	t.Cleanup(func() {
-		must(t, s.Close())
-	})
+	t.Cleanup(func() { must(t, s.Close()) })
 	return s
 }
 

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -64,9 +63,7 @@ func TestAutoBatch_IsANumberInTheFolder(t *testing.T) {
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	if _, err := s.Train(context.Background(), dir); err != nil {
-		t.Fatal(err)
-	}
+	learn(t, s, dir)
 	there, err := ReadConfig(dir)
 	must(t, err)
 	n := there.Train.BatchSize

@@ -15,9 +15,7 @@ func estimated(t *testing.T, ctx context.Context, c Config) (all []Measured, err
 	t.Helper()
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 70, 0, 1
 	c.Run.Device, c.Recipe.Form, c.Arm = "cpu", recipe.Paper, recipe.FD
-	s, err := Open(t.Context(), c, Options{})
-	must(t, err)
-	defer s.Close()
+	s := opened(t, c, Options{})
 	arms, err := c.PlannedArms()
 	must(t, err)
 	e := NewEstimator(s)
@@ -66,9 +64,7 @@ func TestEstimate_MemoryIsThatOfTheStep(t *testing.T) {
 	c.Run.Device, c.Recipe.Form, c.Arm = "cpu", recipe.Paper, recipe.Stage1
 	all, err := estimated(t, t.Context(), c)
 	must(t, err)
-	s, err := Open(t.Context(), c, Options{})
-	must(t, err)
-	defer s.Close()
+	s := opened(t, c, Options{})
 	arm, err := recipe.Stage1.ForTraining(false)
 	must(t, err)
 	net, err := s.FreshNet(arm)
@@ -108,9 +104,7 @@ func TestEstimate_EndsWithItsContext(t *testing.T) {
 func TestBlankNet_RefusesWeightsOfNothing(t *testing.T) {
 	c := DefaultConfig()
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Run.Device = 16, 0, 1, "cpu"
-	s, err := Open(t.Context(), c, Options{})
-	must(t, err)
-	defer s.Close()
+	s := opened(t, c, Options{})
 	s.Config.Net.Weights = t.TempDir() + "/none.pth"
 	arm, err := recipe.Stage1.ForTraining(false)
 	must(t, err)

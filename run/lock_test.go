@@ -49,9 +49,7 @@ func TestTrainArm_IsNotCompleteIfItBeganFromAnotherStage1(t *testing.T) {
 	s := opened(t, c, Options{})
 	dir := t.TempDir()
 	first := ArmOptions{Arm: recipe.Stage1, Dir: filepath.Join(dir, Stage1Folder)}
-	if _, _, err := s.TrainArm(t.Context(), first); err != nil {
-		t.Fatal(err)
-	}
+	learnArm(t, s, first)
 	last := filepath.Join(first.Dir, train.LastName)
 	finished, err := os.ReadFile(last)
 	must(t, err)
@@ -65,9 +63,7 @@ func TestTrainArm_IsNotCompleteIfItBeganFromAnotherStage1(t *testing.T) {
 		}
 		must(t, put(earlier))
 	}
-	if _, _, err := s.TrainArm(t.Context(), arm); err != nil {
-		t.Fatal(err)
-	}
+	learnArm(t, s, arm)
 	must(t, put(finished))
 	s.Observe.Message = nil
 	if o, err := s.FinishedArm(t.Context(), arm); err != nil || o != nil {
@@ -77,9 +73,7 @@ func TestTrainArm_IsNotCompleteIfItBeganFromAnotherStage1(t *testing.T) {
 		t.Errorf("to go on ends with %v, want ErrOtherRun", err)
 	}
 	must(t, os.RemoveAll(arm.Dir))
-	if _, _, err := s.TrainArm(t.Context(), arm); err != nil {
-		t.Fatal(err)
-	}
+	learnArm(t, s, arm)
 	if o, err := s.FinishedArm(t.Context(), arm); err != nil || o == nil {
 		t.Errorf("trained again, it is not complete: %v", err)
 	}
@@ -97,9 +91,7 @@ func TestTrainArm_IsNotCompleteIfItWasPlannedByAnotherRecipe(t *testing.T) {
 	arm := ArmOptions{Arm: recipe.HeldRates, Dir: filepath.Join(dir, "held-rates"),
 		From: filepath.Join(first.Dir, train.LastName), Recipe: made}
 	for _, a := range []ArmOptions{first, arm} {
-		if _, _, err := s.TrainArm(t.Context(), a); err != nil {
-			t.Fatal(err)
-		}
+		learnArm(t, s, a)
 		if o, err := s.FinishedArm(t.Context(), a); err != nil || o == nil {
 			t.Fatalf("%s is not complete (%v)", a.Arm, err)
 		}
@@ -117,4 +109,10 @@ func TestTrainArm_IsNotCompleteIfItWasPlannedByAnotherRecipe(t *testing.T) {
 			t.Errorf("with %s as it was, it is not complete (%v)", name, err)
 		}
 	}
+}
+
+func learnArm(t *testing.T, s *Session, a ArmOptions) {
+	t.Helper()
+	_, _, err := s.TrainArm(t.Context(), a)
+	must(t, err)
 }

@@ -21,12 +21,7 @@ func smallScenes(t *testing.T, change func(*Config)) *Session {
 		"train.stage2_epochs=1")}.Resolve(&c)
 	change(&c)
 	must(t, err)
-	s, err := Open(context.Background(), c, Options{})
-	must(t, err)
-	t.Cleanup(func() {
-		must(t, s.Close())
-	})
-	return s
+	return opened(t, c, Options{})
 }
 
 // lastLoss trains stage 1 and returns its loss.
@@ -37,9 +32,7 @@ func lastLoss(t *testing.T, rate float64) float64 {
 	s.Observe.Training = func(Training) []train.Observer {
 		return []train.Observer{{Epoch: func(e train.EpochDone) { loss = e.Loss }}}
 	}
-	if _, err := s.Train(context.Background(), t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
+	learn(t, s, t.TempDir())
 	return loss
 }
 

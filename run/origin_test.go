@@ -41,9 +41,7 @@ func vectors(t *testing.T, file string, seed uint64) Config {
 func TestTrain_RefusesFeaturesThatHaveChanged(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
 	c := vectors(t, file, 1)
-	if _, err := opened(t, c, Options{}).Train(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	learn(t, opened(t, c, Options{}), dir)
 	vectors(t, file, 2)
 	want := file + " has changed since this run began (sha256 "
 	for name, work := range map[string]func(*Session) error{
@@ -76,9 +74,7 @@ func TestTrain_SaysThatResultsAreShownWhereTheyAre(t *testing.T) {
 	c.Arm = recipe.Stage1
 	var said []Message
 	o := Options{Observer: Observer{Message: func(m Message) { said = append(said, m) }}}
-	if _, err := opened(t, c, o).Train(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	learn(t, opened(t, c, o), dir)
 	vectors(t, file, 2)
 	if _, err := opened(t, c, o).Train(t.Context(), dir); err == nil || slices.Contains(said, Reused(dir)) {
 		t.Errorf("on other features, with the error %v, it was said: %v", err, said)
@@ -119,9 +115,7 @@ func TestResume_RefusesFeaturesThatHaveChanged(t *testing.T) {
 // A model may later be evaluated on other data than its run's: a message says so.
 func TestModel_WarnsOfDataThatHaveChanged(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
-	if _, err := opened(t, vectors(t, file, 1), Options{}).Train(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	learn(t, opened(t, vectors(t, file, 1), Options{}), dir)
 	for seed, warns := range map[uint64]bool{1: false, 2: true} {
 		vectors(t, file, seed)
 		var log bytes.Buffer

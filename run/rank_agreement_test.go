@@ -110,17 +110,13 @@ func TestFolds_SiblingsAreInOne(t *testing.T) {
 		t.Errorf("a folder that has a plan: another plan, or %q was said: %v", said, err)
 	}
 	together := t.TempDir()
-	for rank, err := range localtest.Run(3, func(g ranks.Group) error {
+	localtest.Check(t, 3, "folds", func(g ranks.Group) error {
 		got, _, err := estimate(t.Context(), c, g, together)
 		if err == nil && got != file {
 			err = errors.New("another plan: " + got)
 		}
 		return err
-	}) {
-		if err != nil {
-			t.Errorf("rank %d: %v", rank, err)
-		}
-	}
+	})
 }
 
 func TestFolds_AreInterruptedWhileTheyLook(t *testing.T) {

@@ -25,18 +25,21 @@ func opened(t *testing.T, c Config, o Options) *Session {
 	t.Helper()
 	s, err := Open(t.Context(), c, o)
 	must(t, err)
-	t.Cleanup(func() {
-		must(t, s.Close())
-	})
+	t.Cleanup(func() { must(t, s.Close()) })
 	return s
+}
+
+// learn trains the run of a session, or goes on with it.
+func learn(t *testing.T, s *Session, dir string) {
+	t.Helper()
+	_, err := s.Train(t.Context(), dir)
+	must(t, err)
 }
 
 // Every net of an experiment starts from the same file: what was taken from it is shown for the first seed alone.
 func TestLoadWeights_AreShownOnceOverSeeds(t *testing.T) {
 	c, dir := tiny(t), t.TempDir()
-	if _, err := opened(t, c, Options{}).Train(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	learn(t, opened(t, c, Options{}), dir)
 	c.Net.Weights = filepath.Join(dir, train.LastName)
 	shown := 0
 	all := opened(t, c, Options{Observer: Observer{Message: func(m Message) {
