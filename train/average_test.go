@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -102,9 +101,8 @@ func TestAverage_ChangesNothingThatLearnsAndIsWhatCheckpointsHold(t *testing.T) 
 	net, _, err := OpenNet(filepath.Join(r.directory, LastName), openCPU(t, 1))
 	must(t, err)
 	defer func() { check(t, net.Close()) }()
-	if !maps.EqualFunc(weights(t, net), weights(t, trainer.Net), slices.Equal) {
-		t.Error("the net and its checkpoint differ after the end of the stage")
-	}
+	sameWeights(t, weights(t, net), weights(t, trainer.Net),
+		"the net and its checkpoint differ after the end of the stage")
 }
 
 func TestAverage_IsWhatValidationsAndCallbacksSee(t *testing.T) {
@@ -123,9 +121,7 @@ func TestAverage_IsWhatValidationsAndCallbacksSee(t *testing.T) {
 	net, _, err := OpenNet(last, openCPU(t, 1))
 	must(t, err)
 	defer func() { check(t, net.Close()) }()
-	if !maps.EqualFunc(seen[len(seen)-1], weights(t, net), slices.Equal) {
-		t.Error("the callback at the end of the last epoch saw other weights")
-	}
+	sameWeights(t, seen[len(seen)-1], weights(t, net), "the callback at the end of the last epoch saw other weights")
 	c := loader.DefaultConfig()
 	c.BatchSize = 8
 	scores, err := Score(context.Background(), net, o.Validation, c)
@@ -161,9 +157,7 @@ func TestAverage_StageTwoStartsFromTheAverages(t *testing.T) {
 	defer func() { check(t, net.Close()) }()
 	_, err = loadClassifier(net, filepath.Join(r.directory, LastName), trainer.Data)
 	check(t, err)
-	if !maps.EqualFunc(weights(t, net), weights(t, trainer.Net), slices.Equal) {
-		t.Error("stage 2 starts from other weights")
-	}
+	sameWeights(t, weights(t, net), weights(t, trainer.Net), "stage 2 starts from other weights")
 }
 
 func TestLayerDecay_FallsFromTheHeadToTheFirstLayerBesideTheRules(t *testing.T) {

@@ -77,8 +77,7 @@ func TestResume_RestoresABestFileThatWasNotNamedYet(t *testing.T) {
 	}
 	best := filepath.Join(r.directory, BestName)
 	check(t, os.Remove(best))
-	trainer := r.trainer(t)
-	check(t, trainer.Resume(filepath.Join(r.directory, LastName)))
+	trainer := r.resumed(t)
 	run(t, trainer)
 	if c, err := ReadCheckpoint(best); err != nil || c.Position.Step != newest.Step {
 		t.Errorf("%+v, %v", c, err)
@@ -97,8 +96,7 @@ func TestResume_KilledDuringValidationValidatesAgain(t *testing.T) {
 	}
 	evaluations := 0
 	r.observers = []Observer{{Evaluated: func(Evaluated) { evaluations++ }}}
-	trainer := r.trainer(t)
-	check(t, trainer.Resume(filepath.Join(r.directory, LastName)))
+	trainer := r.resumed(t)
 	got := run(t, trainer)
 	if evaluations != 4 || !slices.Equal(got.Best, want.Best) {
 		t.Errorf("%d validations, best %+v, unbroken %+v", evaluations, got.Best, want.Best)

@@ -3,9 +3,7 @@
 package train
 
 import (
-	"maps"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"nmn/format/safetensors"
@@ -44,8 +42,6 @@ func TestCUDA_LoadsWeightsOfManyBlocks(t *testing.T) {
 		if _, err := net.Load(file, nil); err != nil {
 			t.Fatal(err)
 		}
-		if !maps.EqualFunc(weights(t, net), weights(t, host), slices.Equal) {
-			t.Errorf("%s: weights differ from the file", precision)
-		}
+		sameWeights(t, weights(t, net), weights(t, host), "%s: weights differ from the file", precision)
 	}
 }

@@ -38,9 +38,7 @@ func TestPatience_EndsTheStageAndGoesBackToTheBest(t *testing.T) {
 	for _, name := range []string{BestName, LastName} {
 		net, checkpoint, err := OpenNet(filepath.Join(r.directory, name), openCPU(t, 1))
 		must(t, err)
-		if !maps.EqualFunc(weights(t, net), there, slices.Equal) {
-			t.Errorf("%s (step %d) has other weights than the net", name, checkpoint.Position.Step)
-		}
+		sameWeights(t, weights(t, net), there, "%s (step %d) has other weights than the net", name, checkpoint.Position.Step)
 		check(t, net.Close())
 	}
 }
@@ -57,8 +55,7 @@ func TestPatience_InterruptedEqualsUnbroken(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.observers = nil
-	resumed := r.trainer(t)
-	must(t, resumed.Resume(filepath.Join(r.directory, LastName)))
+	resumed := r.resumed(t)
 	if got := run(t, resumed); got.Position != want.Position ||
 		!maps.EqualFunc(weights(t, resumed.Net), weights(t, trainer.Net), slices.Equal) {
 		t.Errorf("position %+v, unbroken %+v, or other weights", got.Position, want.Position)

@@ -2,12 +2,10 @@ package train
 
 import (
 	"errors"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -97,9 +95,7 @@ func goOnFromPrevious(t *testing.T, share float64) {
 		t.Errorf("resumed at step %d, want 10", at)
 	}
 	run(t, trainer)
-	if !maps.EqualFunc(weights(t, trainer.Net), weights(t, unbroken.Net), slices.Equal) {
-		t.Error("the net differs from the unbroken run")
-	}
+	sameWeights(t, weights(t, trainer.Net), weights(t, unbroken.Net), "the net differs from the unbroken run")
 	for _, name := range []string{LastName, BestName} {
 		must(t, frame.with(filepath.Join(r.directory, name),
 			func(_ *Checkpoint, file *safetensors.File) error { return whole(file) }))
@@ -137,9 +133,7 @@ func TestResume_DamagedCheckpointWithoutOneBeforeIsBegunAnew(t *testing.T) {
 		}
 		trainer := r.trainer(t)
 		run(t, trainer)
-		if !maps.EqualFunc(weights(t, trainer.Net), weights(t, unbroken.Net), slices.Equal) {
-			t.Errorf("%s: the net differs from the unbroken run", name)
-		}
+		sameWeights(t, weights(t, trainer.Net), weights(t, unbroken.Net), "%s: the net differs from the unbroken run", name)
 		for path, step := range map[string]int{LastName: 15, PreviousName: 10} {
 			if c, err := ReadCheckpoint(filepath.Join(r.directory, path)); err != nil || c.Position.Step != step {
 				t.Errorf("%s: %s is of %+v, %v; want step %d", name, path, c, err, step)

@@ -54,9 +54,7 @@ func TestRanks_AStepAllocatesNothingOnceShapesAreKnown(t *testing.T) {
 				}
 			}
 			step()
-			if allocations := testing.AllocsPerRun(5, step); allocations != 0 {
-				t.Errorf("%v allocations in a step", allocations)
-			}
+			allocatesNothing(t, step)
 		})
 	}
 }

@@ -157,9 +157,7 @@ func TestRanks_LearnWhatOneRankLearns(t *testing.T) {
 
 func sameOnAll(t *testing.T, a, b outcome, who string) {
 	t.Helper()
-	if !maps.EqualFunc(a.weights, b.weights, slices.Equal) {
-		t.Errorf("%s have other weights", who)
-	}
+	sameWeights(t, a.weights, b.weights, "%s have other weights", who)
 	if !slices.EqualFunc(a.moments, b.moments, slices.Equal) {
 		t.Errorf("%s have other moments", who)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -144,9 +143,7 @@ func sameTail(t *testing.T, from string, got, want *history, resumed, unbroken *
 	if got.Online != nil && !slices.Equal(got.Online, want.Online) {
 		t.Errorf("%s: the online scores differ", from)
 	}
-	if !maps.EqualFunc(weights(t, resumed.Net), weights(t, unbroken.Net), slices.Equal) {
-		t.Errorf("%s: the net differs", from)
-	}
+	sameWeights(t, weights(t, resumed.Net), weights(t, unbroken.Net), "%s: the net differs", from)
 	if resumed.Position() != unbroken.Position() || !slices.Equal(resumed.keeper.best, unbroken.keeper.best) {
 		t.Errorf("%s: ended at %+v with %+v, unbroken %+v with %+v", from, resumed.at, resumed.keeper.best, unbroken.at,
 			unbroken.keeper.best)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
@@ -71,9 +70,7 @@ func TestCUDA_RanksScoreAsOneCardDoes(t *testing.T) {
 
 // A wait that is left out shows, or the test above shows nothing.
 func TestCUDA_AMissingEventOfAPassShows(t *testing.T) {
-	if !emulates() {
-		t.Skip("needs the emulator: on a card a missing event may go unnoticed")
-	}
+	needsEmulator(t)
 	net, set, config := ragged(t, card(false))
 	want, err := Score(t.Context(), net, set, config)
 	check(t, err)
@@ -129,17 +126,12 @@ func TestCUDA_APassAllocatesNothing(t *testing.T) {
 	for range 4 {
 		once()
 	}
-	if allocations := testing.AllocsPerRun(5, once); allocations != 0 {
-		t.Errorf("%v allocations for a batch", allocations)
-	}
+	allocatesNothing(t, once)
 }
 
 func TestCUDA_ABatchIsOneGraphAndOneDownload(t *testing.T) {
-	if !emulates() {
-		t.Skip("needs the emulator, which counts calls")
-	}
-	path := filepath.Join(t.TempDir(), "calls")
-	t.Setenv(emulator.LogVariable, path)
+	needsEmulator(t)
+	path := logCalls(t)
 	p, batch := begun(t)
 	size := func() int {
 		info, err := os.Stat(path)
@@ -179,11 +171,8 @@ func TestCUDA_ABatchIsOneGraphAndOneDownload(t *testing.T) {
 
 // A pass over one batch has nothing to overlap with, so it makes no stream, pinned memory or graph.
 func TestCUDA_APassOverOneBatchTakesNothingMore(t *testing.T) {
-	if !emulates() {
-		t.Skip("needs the emulator, which counts calls")
-	}
-	path := filepath.Join(t.TempDir(), "calls")
-	t.Setenv(emulator.LogVariable, path)
+	needsEmulator(t)
+	path := logCalls(t)
 	net, set, config := ragged(t, card(false))
 	config.BatchSize = set.Len()
 	var of [2][]float32
@@ -205,9 +194,7 @@ func TestCUDA_APassOverOneBatchTakesNothingMore(t *testing.T) {
 
 // A card that training has filled still validates: there is no room for the next batch, which waits for its turn.
 func TestCUDA_AFullCardScoresWithoutStaging(t *testing.T) {
-	if !emulates() {
-		t.Skip("needs the emulator, whose memory can be limited")
-	}
+	needsEmulator(t)
 	late(t, "all")
 	net, set, config := ragged(t, card(false))
 	want, err := Score(t.Context(), net, set, config)

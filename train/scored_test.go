@@ -1,7 +1,6 @@
 package train
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -96,9 +95,8 @@ func TestRun_LearnsFeaturesOnTheStandardOfTheNet(t *testing.T) {
 		run(t, newTrainer(t, Options{Config: config, Stage: 1, Net: n, Data: rowsSet(t, rows, "a", "b", "c"),
 			Loader: loader.DefaultConfig()}))
 	}
-	if !maps.EqualFunc(weights(t, net), weights(t, plain), slices.Equal) {
-		t.Error("a net with a standard learns something else than one that is shown standardised rows")
-	}
+	sameWeights(t, weights(t, net), weights(t, plain),
+		"a net with a standard learns something else than one that is shown standardised rows")
 }
 
 // NaN is no score: it compares with nothing, and would be ranked anywhere.

@@ -3,7 +3,6 @@ package train
 import (
 	"context"
 	"errors"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -41,9 +40,7 @@ func TestStep_AllocatesNothingOnceShapesAreKnown(t *testing.T) {
 				observers(trainer.Observers).Step(e)
 			}
 			step()
-			if allocations := testing.AllocsPerRun(5, step); allocations != 0 {
-				t.Errorf("%v allocations in a step", allocations)
-			}
+			allocatesNothing(t, step)
 		})
 	}
 }
@@ -164,9 +161,7 @@ func TestRun_NonFiniteLossStopsWithStepRateAndBagsAndKeepsWhatWasGood(t *testing
 		!strings.Contains(text, broken.IDs[0]) {
 		t.Errorf("message %q", text)
 	}
-	if !maps.EqualFunc(weights(t, trainer.Net), before, slices.Equal) {
-		t.Error("the step changed parameters")
-	}
+	sameWeights(t, weights(t, trainer.Net), before, "the step changed parameters")
 	c, err := ReadCheckpoint(filepath.Join(r.directory, LastName))
 	if err != nil || c.Position.Step != 2 {
 		t.Errorf("last checkpoint at %+v, %v", c, err)

@@ -3,6 +3,9 @@ package train
 import (
 	"context"
 	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -135,6 +138,14 @@ func (r rig) trainer(t testing.TB) *Trainer {
 	return newTrainer(t, r.options(t))
 }
 
+// resumed is a trainer that goes on from the last checkpoint of the rig.
+func (r rig) resumed(t testing.TB) *Trainer {
+	t.Helper()
+	trainer := r.trainer(t)
+	must(t, trainer.Resume(filepath.Join(r.directory, LastName)))
+	return trainer
+}
+
 func newTrainer(t testing.TB, o Options) *Trainer {
 	t.Helper()
 	trainer, err := New(o)
@@ -160,6 +171,21 @@ func weights(t testing.TB, net *model.Net) map[string][]float32 {
 		all[p.Name] = values
 	}
 	return all
+}
+
+// sameWeights checks that weights are equal to the last bit; else the format says what is wrong.
+func sameWeights(t testing.TB, a, b map[string][]float32, format string, args ...any) {
+	t.Helper()
+	if !maps.EqualFunc(a, b, slices.Equal) {
+		t.Errorf(format, args...)
+	}
+}
+
+func allocatesNothing(t *testing.T, step func()) {
+	t.Helper()
+	if allocations := testing.AllocsPerRun(5, step); allocations != 0 {
+		t.Errorf("%v allocations in a step", allocations)
+	}
 }
 
 // record collects the losses of all steps.
