@@ -354,20 +354,7 @@ func TestCUDA_NonFiniteStepOfARecordedRunChangesNothing(t *testing.T) {
 	late(t, "all")
 	r := newRig()
 	r.device = card(false)
-	var trainer *Trainer
-	var before map[string][]float32
-	r.observers = []Observer{{Step: func(e StepDone) {
-		if e.Step == 4 {
-			p := named(trainer.Net, "head.fc8.bias")
-			values, err := trainer.Net.Values(p)
-			check(t, err)
-			values[1] = float32(math.Inf(1))
-			check(t, trainer.Net.SetValues(p, values))
-			before = weights(t, trainer.Net)
-		}
-	}}}
-	trainer = r.trainer(t)
-	_, err := trainer.Run(t.Context())
+	trainer, before, err := diverged(t, r, 4)
 	var broken *NonFiniteError
 	if !errors.As(err, &broken) || broken.Step != 5 || len(broken.IDs) != 8 {
 		t.Fatalf("error %v", err)

@@ -122,7 +122,8 @@ func (k Frame[About]) Parse(file *safetensors.File) (*About, error) {
 type ReplaceFunc[About any] func(path, previous string, about *About, tensors []safetensors.Tensor) (int64, error)
 
 // Replace writes a checkpoint aside, syncs the file and renames it. The file that was there stays whole whatever
-// happens, and keeps the name previous, unless that is empty. Non-finite numbers, which would make the checkpoint unreadable, are a *NonFiniteError.
+// happens, and keeps the name previous, unless that is empty. Non-finite numbers, which would make the checkpoint
+// unreadable, are a *NonFiniteError.
 func (k Frame[About]) Replace(path, previous string, about *About, tensors []safetensors.Tensor) (size int64,
 	err error) {
 	meta, err := json.Marshal(about)

@@ -159,8 +159,8 @@ func (o *Optimizer) Begin(rate float64, bags int) (usual bool, err error) {
 }
 
 // Measure enqueues making the gradients the mean over the bags of the step, and writing their Euclidean norm,
-// which is not finite if any of them is not. norm is one float32 on the device. Gradients summed over several batches are divided by the number of their
-// bags: a gradient whose norm is that number is scaled to norm 1.
+// which is not finite if any of them is not. norm is one float32 on the device. Gradients summed over several
+// batches are divided by the number of their bags: a gradient whose norm is that number is scaled to norm 1.
 func (o *Optimizer) Measure(norm *tensor.Tensor) error {
 	if o.config.Accumulate > 1 {
 		if err := o.backend.Clip(o.entries, o.scalar, 1); err != nil {

@@ -131,25 +131,31 @@ func TestRun_OverfitsOneBatchOfTheFirstEpoch(t *testing.T) {
 	}
 }
 
-// broken writes NaN into a weight after some steps, as a fault of memory or a diverging run would.
+// diverged runs a rig of which a weight becomes infinite after a step, as by a fault of memory. It returns the weights
+// of that time, and how the run ended.
+func diverged(t *testing.T, r rig, after int) (trainer *Trainer, before map[string][]float32, err error) {
+	t.Helper()
+	r.observers = []Observer{{Step: func(e StepDone) {
+		if e.Step != after {
+			return
+		}
+		p := named(trainer.Net, "head.fc8.bias")
+		values, err := trainer.Net.Values(p)
+		check(t, err)
+		values[1] = float32(math.Inf(1))
+		check(t, trainer.Net.SetValues(p, values))
+		before = weights(t, trainer.Net)
+	}}}
+	trainer = r.trainer(t)
+	_, err = trainer.Run(t.Context())
+	return trainer, before, err
+}
+
 func TestRun_NonFiniteLossStopsWithStepRateAndBagsAndKeepsWhatWasGood(t *testing.T) {
 	r := newRig()
 	r.directory = t.TempDir()
 	r.config.CheckpointSteps = 2
-	var trainer *Trainer
-	var before map[string][]float32
-	r.observers = []Observer{{Step: func(e StepDone) {
-		if e.Step == 3 {
-			p := named(trainer.Net, "head.fc8.bias")
-			values, err := trainer.Net.Values(p)
-			check(t, err)
-			values[1] = float32(math.Inf(1))
-			check(t, trainer.Net.SetValues(p, values))
-			before = weights(t, trainer.Net)
-		}
-	}}}
-	trainer = r.trainer(t)
-	_, err := trainer.Run(t.Context())
+	trainer, before, err := diverged(t, r, 3)
 	var broken *NonFiniteError
 	if !errors.As(err, &broken) || !errors.Is(err, ErrNonFinite) {
 		t.Fatalf("error %v", err)
