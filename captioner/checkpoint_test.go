@@ -154,7 +154,7 @@ func rewrite(t *testing.T, path string, change func(*Checkpoint)) string {
 		tensors = append(tensors, safetensors.Tensor{Name: name, Shape: shape, Data: values})
 	}
 	to := filepath.Join(t.TempDir(), "changed.safetensors")
-	_, err = frame.Write(to, c, tensors)
+	_, err = frame.Replace(to, "", c, tensors)
 	check(t, err)
 	return to
 }

@@ -78,7 +78,7 @@ func (w work) String() string {
 // trainBatch changes the parameters by the gradients of the batch, unless loss or gradient is not finite. It waits
 // once, for the losses and the norm of the gradients.
 func (t *Trainer) trainBatch(e *StepDone) (err error) {
-	usual, err := t.optimizer.Begin(e.LearningRate)
+	usual, err := t.optimizer.Begin(e.LearningRate, 1)
 	if err != nil {
 		return t.failed(e, err)
 	}

@@ -15,36 +15,26 @@ import (
 func tinyGrid(t *testing.T) *Grid {
 	t.Helper()
 	c, err := run.Preset(run.ScenesPreset, run.Quick)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 24, 0, 8
 	c.Net.Width, c.Train.Stage1Epochs, c.Run.Device = .5, 1, "cpu"
 	g := New(c, t.TempDir())
 	g.Arms, g.Chosen = []recipe.Name{recipe.Stage1}, true
-	if err := g.Resolve(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Resolve())
 	return &g
 }
 
 func TestRun_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 	g := tinyGrid(t)
 	s, err := run.Open(t.Context(), g.Config, run.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	release, err := s.Lock(t.Context(), g.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := g.Run(t.Context(), s); !errors.Is(err, run.ErrLocked) {
 		t.Errorf("while another process writes the folder: %v", err)
 	}
-	if err := release(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, release())
 	if _, err := g.Run(t.Context(), s); err != nil {
 		t.Errorf("after it has ended: %v", err)
 	}
@@ -56,9 +46,7 @@ func TestRunTask_RemovesTheLockOfADeadProcess(t *testing.T) {
 	g := tinyGrid(t)
 	s := open(t, g, untold)
 	task, _, err := g.RunTask(t.Context(), s, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	again := func() {
 		t.Helper()
 		if _, reused, err := g.RunTask(t.Context(), s, 0); err != nil || !reused {
@@ -66,29 +54,29 @@ func TestRunTask_RemovesTheLockOfADeadProcess(t *testing.T) {
 		}
 	}
 	release, err := s.Lock(t.Context(), task.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	held, err := filepath.Glob(filepath.Join(task.Dir, "*.lock"))
 	if err != nil || len(held) != 1 {
 		t.Skipf("no lock here: %q (%v)", held, err)
 	}
 	content, err := os.ReadFile(held[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	again()
 	if _, err := os.Stat(held[0]); err != nil {
 		t.Errorf("a lock that is held: %v", err)
 	}
-	if err := release(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(held[0], content, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, release())
+	must(t, os.WriteFile(held[0], content, 0o666))
 	again()
 	if _, err := os.Stat(held[0]); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a lock that a dead process has left: %v, want none", err)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

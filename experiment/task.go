@@ -10,6 +10,7 @@ import (
 	"nmn/internal/setting"
 	"nmn/recipe"
 	"nmn/run"
+	"nmn/run/folder"
 )
 
 // Settle brings session and experiment to what is trained. It is part of Run and RunTask.
@@ -109,7 +110,7 @@ func (m *members) complete(ctx context.Context, t *Task) (bool, error) {
 // release is called.
 func Exclusively(ctx context.Context, s *run.Session, dir string) (release func() error, err error) {
 	err = whenFree(ctx, s, func() (err error) {
-		release, err = run.LockBeside(ctx, dir, s.Log)
+		release, err = folder.LockBeside(ctx, dir, s.Log)
 		return err
 	})
 	return release, err

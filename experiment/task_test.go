@@ -19,14 +19,8 @@ func open(t *testing.T, g *Grid, told func(string)) *run.Session {
 	t.Helper()
 	s, err := run.Open(t.Context(), g.Config, run.Options{Observer: run.Observer{
 		Message: func(m run.Message) { told(m.Text) }}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
 	return s
 }
 
@@ -47,13 +41,9 @@ func TestRunTask_BesideOtherProcesses(t *testing.T) {
 	}
 	held := func(dir string) (release func()) {
 		unlock, err := s.Lock(t.Context(), dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return func() {
-			if err := unlock(); err != nil {
-				t.Error(err)
-			}
+			must(t, unlock())
 		}
 	}
 	release := held(g.Dir)

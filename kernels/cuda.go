@@ -120,7 +120,7 @@ func (b *card) join(plans cudnn.Options, only product.Library) (err error) {
 	b.cardUpdates, errs[4] = update.NewCUDA(device, module)
 	b.cardNormalizations, errs[5] = pixels.NewCUDA(device, module)
 	b.cardSequences, errs[6] = recurrent.NewCUDA(device, module, b.products)
-	b.cardSums, errs[7] = reduce.NewCUDA(device, module, 0, plans.Logger)
+	b.cardSums, errs[7] = reduce.NewCUDA(device, module, plans.Logger)
 	b.cardTransformers, errs[8] = transformer.NewCUDA(device, module, b.cardConvolutions)
 	return errors.Join(errs[:]...)
 }

@@ -1,5 +1,7 @@
 package ranks
 
+import "time"
+
 // Wire is how numbers travel while they are summed.
 type Wire int
 
@@ -23,6 +25,8 @@ type Group interface {
 	LocalSize() int
 	// Names returns, for messages, the host and process of each rank.
 	Names() []string
+	// Timeout is how long a call waits for a rank before it gives up; 0 is for ever.
+	Timeout() time.Duration
 
 	// Sum starts to replace x, on each rank, by the sum of the x of all ranks, which have equal lengths.
 	// Every rank gets the same bits, and the same ranks with the same numbers always get them. Sums are
@@ -52,7 +56,8 @@ func (Alone) Size() int      { return 1 }
 func (Alone) Local() int     { return 0 }
 func (Alone) LocalSize() int { return 1 }
 
-func (Alone) Names() []string { return []string{"this process"} }
+func (Alone) Names() []string        { return []string{"this process"} }
+func (Alone) Timeout() time.Duration { return 0 }
 
 func (Alone) Sum([]float32, Wire) error           { return nil }
 func (Alone) Wait() error                         { return nil }

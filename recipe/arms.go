@@ -152,11 +152,10 @@ func PaperArms() []Name { return []Name{Stage1, Baseline, FI, FD} }
 // Arm is the row of an arm, and whether there is one.
 func (a Name) Arm() (Arm, bool) {
 	all := Arms()
-	i := slices.IndexFunc(all, func(e Arm) bool { return e.Name == a })
-	if i < 0 {
-		return Arm{}, false
+	if i := a.Place(); i < len(all) {
+		return all[i], true
 	}
-	return all[i], true
+	return Arm{}, false
 }
 
 // Place is where an arm stands in tables; unknown ones come last.

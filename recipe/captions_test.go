@@ -48,9 +48,7 @@ func captionsRecipe(t *testing.T, f *fakeTrainer, set *loader.Set, messages *[]s
 		index[i] = i
 	}
 	scores := &train.Scores{Index: index, Logits: dense.New(dense.WithShape(set.Len(), 2), dense.WithBacking(logits))}
-	if err := r.keepOnline(t.Context(), scores); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.keepOnline(t.Context(), scores))
 	return r
 }
 
@@ -63,9 +61,7 @@ func TestCaptions_AreTakenAsTheyAreWithoutWitnesses(t *testing.T) {
 	s.Arm = CaptionFilter
 	p, err := MakePlan(t.Context(), &s, r, f, r.data, filepath.Join(run, "run"), filepath.Join(run, "stage1",
 		train.LastName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if p.Captions == nil || p.Captions.Refused == "" || p.Captions.Doubted != 0 || p.Captions.Captions != 300 {
 		t.Fatalf("of captions without witnesses: %+v", p.Captions)
 	}
@@ -96,13 +92,9 @@ func TestCaptions_AreJudgedByHalves(t *testing.T) {
 		in.Scores[i] = float32(2 * (1 - 2*((i/2+i)%2)))
 	}
 	first, err := r.judge(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all, err := first.Evidence(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := r.witnessByHalves(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
@@ -137,9 +129,7 @@ func TestCaptions_AreJudgedOnce(t *testing.T) {
 	f, messages := &fakeTrainer{}, []string(nil)
 	r := captionsRecipe(t, f, loneCaptions(t, 300), &messages)
 	first, err := r.witness(t.Context(), "stage1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	again, err := r.witness(t.Context(), "elsewhere")
 	if err != nil || again != first || len(f.scored) != 1 || f.scored[0] != "stage1" {
 		t.Errorf("scores of %q were asked for (%v)", f.scored, err)
@@ -162,5 +152,13 @@ func TestReplacedCaptions(t *testing.T) {
 	set.Captions = nil
 	if got := replacedCaptions(set); got != nil {
 		t.Errorf("what was before is not known: %v", got)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -6,12 +6,10 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"nmn/eval"
 	"nmn/format/table"
-	"nmn/internal/durable"
 	"nmn/labels/audit/multiclass"
 	"nmn/labels/rates"
 	"nmn/loader"
@@ -59,18 +57,14 @@ func (r *Recipe) findClasses(ctx context.Context, round *round) error {
 	r.plain, r.classes = round, found
 	r.log.Info("transition estimated", "noise", found.Noise.String(), "wrong", found.Pooled, "bags", found.Rows,
 		"epoch", round.best)
-	lines := r.classRemarks()
-	r.message("rates", joinLines(lines))
+	r.message("rates", joinLines(r.classRemarks()))
 	return r.save(ctx, func() error { return r.writeClasses(round) })
 }
 
 // classRemarks sum the estimate up.
 func (r *Recipe) classRemarks() []string {
 	found := r.classes
-	source := fmt.Sprintf("out-of-fold scores after epoch %d of %d", r.plain.best, len(r.plain.loss))
-	if r.plain.loss == nil {
-		source = fmt.Sprintf("the scores of %d %s before they were learned", found.Rows, r.data.Train.Noun())
-	}
+	source := r.source(found.Rows)
 	if found.Noise == multiclass.Unknown {
 		return []string{"no noise was found in " + source + "; the labels are taken as they are"}
 	}
@@ -133,19 +127,9 @@ func (r *Recipe) writeClasses(round *round) error {
 	if err := report.Write(&page, report.Markdown, report.ClassAuditTables(found, 0, 0)...); err != nil {
 		return err
 	}
-	for _, file := range []struct {
-		name    string
-		content []byte
-	}{{ScoresFile, scores.Bytes()}, {PageFile, page.Bytes()}, {LabelsFile, classTable(found.Input, found.Labels)},
-		{TruthFile, classTable(found.Input, found.Truth)}, {TransitionFile, transition.Bytes()}} {
-		if file.content == nil {
-			continue
-		}
-		if err := durable.Save(filepath.Join(r.dir, file.name), file.content); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.saveFiles([]named{{ScoresFile, scores.Bytes()}, {PageFile, page.Bytes()}, {LabelsFile,
+		classTable(found.Input, found.Labels)}, {TruthFile, classTable(found.Input, found.Truth)},
+		{TransitionFile, transition.Bytes()}})
 }
 
 // classTable is a table with the class of each row, empty if unknown; nil without classes.

@@ -20,13 +20,11 @@ func TestEM_RoundsGoOnFromEachOther(t *testing.T) {
 	f := &fakeTrainer{}
 	data := &dataset.Splits{Train: namedSet(t, 7)}
 	s := Settings{Arm: EM, Recipe: Config{Form: Paper}, Train: train.ScenesPreset()}
-	s.Train.Stage2Epochs, s.Train.Patience, s.Train.KeepBest, s.Train.MaxSteps = 3, 4, 2, 0
+	s.Train.Stage2Epochs, s.Train.Patience, s.Train.KeepBest, s.Train.MaxSteps = 3, 4, 1, 0
 	s.Train.Noise.Q01, s.Train.Noise.Q10 = []float32{.3}, []float32{.1}
 	run := t.TempDir()
 	p, err := MakePlan(t.Context(), &s, nil, f, data, filepath.Join(run, dir), filepath.Join(run, first, train.LastName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	nets := []string{filepath.Join(run, first), filepath.Join(run, dir, EMFolder, "round-1"),
 		filepath.Join(run, dir, EMFolder, "round-2")}
 	if !slices.Equal(f.scored, nets) || len(f.trainings) != 2 {
@@ -67,10 +65,8 @@ func TestOnline_ScoresKeepTheirBags(t *testing.T) {
 	index, logits := []int{5, 2, 6}, []float32{1, 2, 3, 4, 5, 6}
 	err := r.keepOnline(t.Context(), &train.Scores{Index: index,
 		Logits: dense.New(dense.WithShape(3, 2), dense.WithBacking(logits))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	gotLogits, gotIndex, err := readOnline(filepath.Join(r.dir, OnlineFile))
+	must(t, err)
+	gotLogits, gotIndex, err := ReadOnline(filepath.Join(r.dir, OnlineFile))
 	if err != nil || !slices.Equal(gotIndex, index) || !slices.Equal(gotLogits, logits) {
 		t.Errorf("logits %v of bags %v (%v), want %v of %v", gotLogits, gotIndex, err, logits, index)
 	}

@@ -34,9 +34,7 @@ func (v vectors) Read(_ context.Context, bag, _ int, dst []float32) error {
 func namedSet(t *testing.T, bags int) *loader.Set {
 	t.Helper()
 	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}, {Text: "dog", POS: text.NN}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := &loader.Set{Name: "numbers", Vocabulary: v}
 	labels, truth, rows := make([]uint8, 2*bags), make([]uint8, 2*bags), make(vectors, bags)
 	for i := range bags {
@@ -103,7 +101,7 @@ func (f *fakeTrainer) TrainNet(_ context.Context, t Training) error {
 func crossFitted(t *testing.T, seed uint64, trainer Trainer) *Recipe {
 	t.Helper()
 	s := Settings{NoiseRates: FoldsOf + "3", Recipe: Config{Form: Estimate, FoldEpochs: 2}, Train: train.ScenesPreset()}
-	s.Train.Seed, s.Train.Patience, s.Train.KeepBest, s.Train.BestBy = seed, 5, 3, "map"
+	s.Train.Seed, s.Train.Patience, s.Train.KeepBest, s.Train.BestBy = seed, 5, 1, "map"
 	return New(Options{Settings: s, Data: &dataset.Splits{Train: namedSet(t, 7)}, Dir: t.TempDir(), Trainer: trainer})
 }
 
@@ -165,9 +163,7 @@ func TestFolds_BestEpochIsThatOfAllBags(t *testing.T) {
 	f := &fakeTrainer{losses: [][]float64{{1, 2.1}, {2, 1.35}, {2, 1.35}}}
 	r := crossFitted(t, 1, f)
 	round, err := r.folds(t.Context(), PlainRound, model.NoNoise, r.settings.Train)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if first := len(f.trainings[0].Data.Validation.IDs); first != 3 {
 		t.Fatalf("the first fold holds out %d bags, want 3", first)
 	}
@@ -185,9 +181,7 @@ func TestFolds_BestEpochIsThatOfAllBags(t *testing.T) {
 func TestFoldPlan_IsOfTheSeedAndKept(t *testing.T) {
 	dealt := func(r *Recipe) string {
 		plan, err := r.foldPlan(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return fmt.Sprint(plan.Fold)
 	}
 	r := crossFitted(t, 1, &fakeTrainer{})
@@ -225,9 +219,7 @@ func TestFoldPlan_KeepsNearDuplicatesTogether(t *testing.T) {
 	}
 	for range 2 {
 		plan, err := r.foldPlan(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if f := plan.Fold; f[0] != f[7] || f[0] != f[23] || f[2] != f[3] || plan.Groups != 2 || plan.Grouped != 5 {
 			t.Errorf("%d groups of %d bags in the folds %v", plan.Groups, plan.Grouped, f)
 		}

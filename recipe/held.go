@@ -43,46 +43,43 @@ func heldRates(q []float64) []float32 {
 
 // beliefs returns the posterior rho = p(y=1|z,o) of every label. With raised rates it returns the mean of rho
 // and p(y=1|o), so that the net does not memorise what is wrong in rho. A label whose class has no known noise
-// is taken as it is, and an unknown label is not learned.
+// is taken as it is.
 func (r *Recipe) beliefs() *dense.Dense {
-	z, q := r.data.Train.Labels.Uint8s(), r.found.TrainingRates()
-	k := len(q.Q01)
-	rho := make([]float32, len(z))
-	for i := range rho {
-		c := i % k
-		if z[i] == loader.UnknownLabel {
-			rho[i] = loader.Unknown
-			continue
+	q := r.found.TrainingRates()
+	return r.targets(func(i, c int, z uint8) float32 {
+		if math.IsNaN(q.Q01[c]) {
+			return float32(z)
 		}
-		rho[i] = float32(z[i])
-		if !math.IsNaN(q.Q01[c]) {
-			o := float64(r.noisy.logits[i])
-			belief := rates.Posterior(o, z[i], q.Q01[c], q.Q10[c])
-			if r.settings.Recipe.Floor {
-				belief = (belief + rates.Sigmoid(o)) / 2
-			}
-			rho[i] = float32(belief)
+		o := float64(r.noisy.logits[i])
+		belief := rates.Posterior(o, z, q.Q01[c], q.Q10[c])
+		if r.settings.Recipe.Floor {
+			belief = (belief + rates.Sigmoid(o)) / 2
 		}
-	}
-	return dense.New(dense.WithShape(len(z)/k, k), dense.WithBacking(rho))
+		return float32(belief)
+	})
 }
 
 // pruned returns the labels as targets. Labels that the out-of-fold audit finds wrong, with a posterior beyond
 // one half, are unknown.
 func (r *Recipe) pruned() *dense.Dense {
-	z, n := r.data.Train.Labels.Uint8s(), r.held(r.settings.Train).Noise
-	k, out := len(n.Q01), make([]float32, len(z))
-	for i := range out {
-		c := i % k
-		if z[i] == loader.UnknownLabel {
-			out[i] = loader.Unknown
-			continue
+	n := r.held(r.settings.Train).Noise
+	return r.targets(func(i, c int, z uint8) float32 {
+		rho := rates.Posterior(float64(r.noisy.logits[i]), z, float64(n.Q01[c]), float64(n.Q10[c]))
+		if z == 1 && rho < .5 || z == 0 && rho > .5 {
+			return loader.Unknown
 		}
-		out[i] = float32(z[i])
-		rho := rates.Posterior(float64(r.noisy.logits[i]), z[i], float64(n.Q01[c]), float64(n.Q10[c]))
-		if z[i] == 1 && rho < .5 || z[i] == 0 && rho > .5 {
-			out[i] = loader.Unknown
+		return float32(z)
+	})
+}
+
+// targets replaces each label i, of a class c. An unknown one is not learned.
+func (r *Recipe) targets(of func(i, c int, z uint8) float32) *dense.Dense {
+	labels, k := r.data.Train.Labels.Uint8s(), r.data.Train.Labels.Shape()[1]
+	out := make([]float32, len(labels))
+	for i, z := range labels {
+		if out[i] = loader.Unknown; z != loader.UnknownLabel {
+			out[i] = of(i, i%k, z)
 		}
 	}
-	return dense.New(dense.WithShape(len(z)/k, k), dense.WithBacking(out))
+	return dense.New(dense.WithShape(len(labels)/k, k), dense.WithBacking(out))
 }

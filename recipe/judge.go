@@ -102,7 +102,7 @@ func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgeme
 		eval.Options{PlugIn: theta})
 	if out.Evaluation = result; err == nil {
 		out.Transition = matrixOf(scores.Transition, set.Vocabulary.Len())
-		out.DropMeasures(set != j.Data.Train)
+		out.dropMeasures(set != j.Data.Train)
 	}
 	return out, scores, err
 }
@@ -124,9 +124,9 @@ func matrixOf(values []float32, k int) (rows [][]eval.Number) {
 	return rows
 }
 
-// DropMeasures removes measures that show nothing and notes why: the judged set was not held out, or its scores cannot
+// dropMeasures removes measures that show nothing and notes why: the judged set was not held out, or its scores cannot
 // be ranked.
-func (j *Judgement) DropMeasures(heldOut bool) {
+func (j *Judgement) dropMeasures(heldOut bool) {
 	if j.Evaluation == nil || j.NotMeasured != "" {
 		return
 	}
@@ -202,7 +202,7 @@ func scoreLabels(ctx context.Context, g ranks.Group, net *model.Net, set *loader
 	l loader.Config) (*labelScores, error) {
 	s := labelScores{}
 	labels, k := set.Labels.Uint8s(), set.Vocabulary.Len()
-	err := train.EachScore(ctx, g, net, set, l, func(bag int, logits, q01, q10 []float32) {
+	_, err := train.EachScore(ctx, g, net, set, l, func(bag int, logits, q01, q10 []float32) {
 		s.add(bag, labels[bag*k:(bag+1)*k], logits, q01, q10)
 	})
 	all, err := ranks.Every(ranks.Of(g), s, err)

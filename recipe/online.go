@@ -57,7 +57,7 @@ func (r *Recipe) estimateOnline(ctx context.Context) error {
 // onlineScores reads the scores that stage 1 has left, and the bag of each row.
 func (r *Recipe) onlineScores() (logits []float32, index []int, err error) {
 	path := filepath.Join(r.dir, OnlineFile)
-	if logits, index, err = readOnline(path); err != nil {
+	if logits, index, err = ReadOnline(path); err != nil {
 		return nil, nil, fmt.Errorf("online scores, which stage 1 writes: %w; remove the folder of stage 1 to train it again",
 			err)
 	}
@@ -67,13 +67,9 @@ func (r *Recipe) onlineScores() (logits []float32, index []int, err error) {
 	return logits, index, nil
 }
 
-// ReadOnline reads the scores that stage 1 of a run with rates online has left in the folder of its recipe,
-// and the training bag of each row. An error wraps fs.ErrNotExist if there are none.
-func ReadOnline(dir string) (logits []float32, index []int, err error) {
-	return readOnline(filepath.Join(dir, OnlineFile))
-}
-
-func readOnline(path string) (logits []float32, index []int, err error) {
+// ReadOnline reads the scores that stage 1 of a run with rates online has left in an OnlineFile, and the training bag
+// of each row. An error wraps fs.ErrNotExist if there are none.
+func ReadOnline(path string) (logits []float32, index []int, err error) {
 	file, err := safetensors.Open(path)
 	if err != nil {
 		return nil, nil, err

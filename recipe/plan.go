@@ -58,7 +58,7 @@ func MakePlan(ctx context.Context, s *Settings, r *Recipe, t Trainer, data *data
 		return nil, fmt.Errorf("there is no arm %q", s.Arm)
 	}
 	if s.Folds() > 0 {
-		if err := r.estimate(ctx); err != nil {
+		if err := r.Estimate(ctx); err != nil {
 			return nil, err
 		}
 		p.Files = append(p.Files, FoldsFile, ScoresFile, s.ratesFile())

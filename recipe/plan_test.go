@@ -2,10 +2,12 @@ package recipe
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/eval"
 	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/loader/dataset"
@@ -14,9 +16,7 @@ import (
 
 func TestJudge_RanksLabelsByTheirPosterior(t *testing.T) {
 	v, err := text.NewVocabulary([]text.Word{{Text: "a"}, {Text: "b"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	set := &loader.Set{Vocabulary: v, IDs: []string{"0", "1", "2"},
 		Labels: dense.New(dense.WithShape(3, 2), dense.WithBacking([]uint8{1, 0, 0, 1, 1, 0})),
 		Truth:  dense.New(dense.WithShape(3, 2), dense.WithBacking([]uint8{0, 0, 0, 1, 1, 1}))}
@@ -80,6 +80,29 @@ func TestPruned_LeavesOutWhatIsRatherWrong(t *testing.T) {
 	for i, got := range r.pruned().Float32s() {
 		if got != float32(r.data.Train.Labels.Uint8s()[i]) {
 			t.Errorf("target %d is %v though the label is rather right", i, got)
+		}
+	}
+}
+
+// Measures of a single picture, and of pictures that were learned, show nothing.
+func TestJudgement_DropsMeasuresThatShowNothing(t *testing.T) {
+	for _, c := range []struct {
+		heldOut        bool
+		bags, positive int
+		want           string
+	}{
+		{true, 1, 1, "each label is on all or on none of what is measured (1)"},
+		{false, 9, 4, "nothing was held out"},
+		{true, 9, 4, ""},
+	} {
+		j := Judgement{Evaluation: &eval.Result{Bags: c.bags, Classes: 1,
+			Measures: eval.Measures{PlugIn: .4, Labels: &eval.MultiLabel{}},
+			Words: []eval.Word{{Word: "cat",
+				WordMeasures: eval.WordMeasures{Labels: &eval.WordLabels{Positives: c.positive, AP: 1}}}}}}
+		j.dropMeasures(c.heldOut)
+		if !strings.Contains(j.NotMeasured, c.want) || j.Evaluation.Measured() != (c.want == "") ||
+			j.Evaluation.PlugIn != .4 {
+			t.Errorf("%d pictures: %q, measured %t", c.bags, j.NotMeasured, j.Evaluation.Measured())
 		}
 	}
 }

@@ -39,9 +39,7 @@ func planOf(t *testing.T, r *Recipe, arm Name, change func(*Settings)) *Plan {
 		change(&s)
 	}
 	p, err := MakePlan(t.Context(), &s, r, r.trainer, r.data, t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
@@ -128,9 +126,7 @@ func TestOutOfFold_AuditsThroughTheRatesOfTheNets(t *testing.T) {
 			s.add(bag, set.Labels.Uint8s()[2*bag:2*bag+2], logits[2*bag:2*bag+2], q01, q10)
 		}
 		a, err := s.audit(set, false, fromOutOfFold)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return fmt.Sprintf("%+v", *a)
 	}
 	q01, q10 := []float32{.3, .2}, []float32{.1, leastRate}
@@ -166,9 +162,7 @@ func TestBaselineEarly_EndsByTheLossOfObservedLabels(t *testing.T) {
 	for patience, want := range map[int]int{0: 11, 2: 2} { // 0: to the limit, and back
 		s.Train.Patience = patience
 		p, err := MakePlan(t.Context(), &s, nil, &fakeTrainer{}, data, t.TempDir(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if c := p.Config; c.BestBy != "loss" || c.Patience != want || c.KeepBest != 1 || c.EvaluateEpochs != 1 ||
 			c.EvaluateSteps != 0 || c.Stage1Epochs != 11 {
 			t.Errorf("patience %d: best by %s with patience %d, %d kept, validated every %d epochs and %d steps, for %d epochs",
@@ -180,25 +174,17 @@ func TestBaselineEarly_EndsByTheLossOfObservedLabels(t *testing.T) {
 // An audit asks how well wrong labels are found by who does not know them. The arm that learns the truth does.
 func TestJudge_AuditsNoArmThatKnowsTheTruth(t *testing.T) {
 	backend, err := kernels.OpenCPU(kernels.CPUConfig{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer backend.Close()
 	net, err := model.New(model.MLP(1, 2, []int{3}), backend)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer net.Close()
-	if err := net.Init(model.InitConfig{Seed: 1, ClassifierDeviation: 1, ClassifierBias: []float32{0}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, net.Init(model.InitConfig{Seed: 1, ClassifierDeviation: 1, ClassifierBias: []float32{0}}))
 	data := &dataset.Splits{Train: namedSet(t, 7), Test: namedSet(t, 5)}
 	for arm, audited := range map[Name]bool{Baseline: true, ForwardTrue: true, Clean: false} {
 		j := &Judge{Arm: arm, Data: data, Loader: loader.DefaultConfig(), Batch: 4}
 		judged, _, err := j.Judge(t.Context(), net, &Plan{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		a := judged.Audit
 		if (a != nil) != audited || audited && (a.From != FromOwn || !a.AP.Defined()) {
 			t.Errorf("%s: audit %+v, want one: %t", arm, a, audited)

@@ -30,9 +30,10 @@ const (
 	PageFile        = "recipe.md"
 )
 
-// estimate trains the nets of folds on the labels as they are, and estimates the rates from what they say
-// about bags that they have not seen.
-func (r *Recipe) estimate(ctx context.Context) error {
+// Estimate trains the nets of folds on the labels as they are, or goes on after an interruption, estimates the
+// rates from their scores of bags that they have not seen, and keeps both in the folder, in ScoresFile and
+// RatesFile.
+func (r *Recipe) Estimate(ctx context.Context) error {
 	if r.plain != nil {
 		return nil
 	}
@@ -125,22 +126,26 @@ func (r *Recipe) unestimated() map[string]string {
 	return words
 }
 
+// source says which scores of a number of bags the estimate is from.
+func (r *Recipe) source(bags int) string {
+	if r.plain.loss == nil {
+		return fmt.Sprintf("the scores of %d %s before they were learned", bags, r.data.Train.Noun())
+	}
+	return fmt.Sprintf("out-of-fold scores after epoch %d of %d", r.plain.best, len(r.plain.loss))
+}
+
 // remarks sum the estimate up, for people at a terminal and for pages alike. Where no noise was found, or none can be,
 // they say so.
 func (r *Recipe) remarks() []string {
 	if r.classes != nil {
 		return r.classRemarks()
 	}
-	source := fmt.Sprintf("out-of-fold scores after epoch %d of %d", r.plain.best, len(r.plain.loss))
-	if r.plain.loss == nil {
-		source = fmt.Sprintf("the scores of %d %s before they were learned", r.found.Bags, r.data.Train.Noun())
-	}
 	enough := func(c rates.Class) bool { return !slices.Contains(c.Diagnoses, rates.TooFew) }
 	if !slices.ContainsFunc(r.found.Classes, enough) {
 		return []string{report.TooFewText(len(r.found.Classes)) + "; their labels are taken as they are"}
 	}
 	lines := []string{fmt.Sprintf("q01 %.3f, q10 %.4f over all labels, from %s", r.found.PooledQ01, r.found.PooledQ10,
-		source)}
+		r.source(r.found.Bags))}
 	if r.settings.Recipe.Floor {
 		lines = append(lines, fmt.Sprintf("raised to at least q01 %.3f, q10 %.4f, as far as the labels let them",
 			r.floor.Q01, r.floor.Q10))
@@ -213,18 +218,32 @@ func (r *Recipe) write(name string, round *round, calibrate bool) error {
 	if err != nil {
 		return err
 	}
-	for _, file := range []struct {
-		name    string
-		content []byte
-	}{{name, scores.Bytes()}, {SuspectsFile, suspects.Bytes()}, {PageFile, page}} {
-		if err := durable.Save(filepath.Join(r.dir, file.name), file.content); err != nil {
-			return err
-		}
+	err = r.saveFiles([]named{{name, scores.Bytes()}, {SuspectsFile, suspects.Bytes()}, {PageFile, page}})
+	if err != nil {
+		return err
 	}
 	if err := audit.WriteLabels(filepath.Join(r.dir, LabelsFile), in, in.Labels); err != nil {
 		return err
 	}
 	return r.found.WriteFile(filepath.Join(r.dir, RatesFile))
+}
+
+// named is a file of the recipe's folder; one without content is not written.
+type named struct {
+	name    string
+	content []byte
+}
+
+func (r *Recipe) saveFiles(files []named) error {
+	for _, file := range files {
+		if file.content == nil {
+			continue
+		}
+		if err := durable.Save(filepath.Join(r.dir, file.name), file.content); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // page shows the estimate and the losses that chose the epochs.

@@ -77,11 +77,6 @@ func New(o Options) *Recipe {
 		message: o.Message, keep: o.Save, byFrame: o.ByFrame, alike: o.Alike}
 }
 
-// Estimate trains the nets of folds on the labels as they are, or goes on after an interruption, estimates the
-// rates from their scores of bags that they have not seen, and keeps both in the folder, in ScoresFile and
-// RatesFile.
-func (r *Recipe) Estimate(ctx context.Context) error { return r.estimate(ctx) }
-
 // save calls write, which writes whole files and may be called again. If the disk is full, save logs a warning
 // and tries again after a moment.
 func (r *Recipe) save(ctx context.Context, write func() error) error {

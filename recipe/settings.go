@@ -158,16 +158,9 @@ func (s *Settings) NeedsEstimate(a Name) bool {
 func (s *Settings) Validate() error {
 	r := s.Recipe
 	switch {
-	case r.Form != Paper && !s.Estimates():
-		return setting.Errorf("recipe.form", "recipe.form is %q, want paper or estimate", r.Form)
-	case r.Captions != "" && r.Captions != Witness && r.Captions != Labels:
-		return setting.Errorf("recipe.captions", "`recipe.captions` is %q, want witness or labels", r.Captions)
 	case r.Captions == Labels && s.Arm == CaptionFilter:
 		return setting.Errorf("recipe.captions",
 			"`recipe.captions` is labels, and arm %s judges captions: leave it out, or give `arm` held-rates", s.Arm)
-	case r.FoldEpochs < 0 || r.FoldEpochs > 1000 || r.Epochs < 0 || r.Epochs > 1<<20:
-		return fmt.Errorf("recipe.fold_epochs is %d and recipe.epochs %d, want 0 to 1000 and at least 0", r.FoldEpochs,
-			r.Epochs)
 	case r.Floor && (!s.Estimates() || !s.FromTraining()):
 		return errors.New(
 			"recipe.floor raises rates that are estimated, with `recipe.form` estimate and no file of rates")

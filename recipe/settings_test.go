@@ -31,13 +31,8 @@ func TestSettings_Validate(t *testing.T) {
 		change func(*Settings)
 		says   string // of the error; empty for none
 	}{
-		"paper":        {Paper, nil, ""},
-		"estimate":     {Estimate, func(s *Settings) { s.NoiseRates = Online }, ""},
-		"another form": {"guess", nil, `recipe.form is "guess"`},
-		"fold epochs": {Estimate, func(s *Settings) { s.Recipe.FoldEpochs = 1001 },
-			"recipe.fold_epochs is 1001"},
-		"negative epochs":    {Estimate, func(s *Settings) { s.Recipe.Epochs = -1 }, "recipe.epochs -1"},
-		"many fold epochs":   {Estimate, func(s *Settings) { s.Recipe.FoldEpochs, s.NoiseRates = 1000, Online }, ""},
+		"paper":              {Paper, nil, ""},
+		"estimate":           {Estimate, func(s *Settings) { s.NoiseRates = Online }, ""},
 		"floor":              {Estimate, func(s *Settings) { s.Recipe.Floor, s.NoiseRates = true, Online }, ""},
 		"floor of the paper": {Paper, func(s *Settings) { s.Recipe.Floor = true }, "recipe.floor"},
 		"floor of a file": {Estimate, func(s *Settings) { s.Recipe.Floor, s.NoiseRates = true, "q.csv" },
@@ -168,9 +163,7 @@ func TestSettings_ValidateEvidence(t *testing.T) {
 	}
 	d := data(t, 7)
 	d.Evidence = dense.New(dense.WithShape(7, 2), dense.Of(dense.Float32))
-	if err := settings(Paper, nil).Fits(d); err != nil {
-		t.Error(err)
-	}
+	must(t, settings(Paper, nil).Fits(d))
 	noisy := settings(Paper, func(s *Settings) { s.Arm = FD })
 	if err := noisy.Fits(d); err == nil || !strings.Contains(err.Error(), "noise model") {
 		t.Errorf("nmn-fd fits data with evidence: %v", err)

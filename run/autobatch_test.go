@@ -1,7 +1,6 @@
 package run
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -32,9 +31,7 @@ func TestBatchChoice_TakesTheSmallestThatIsAboutAsFastAsAny(t *testing.T) {
 		{1, 1, 1, 1, "memory holds no larger one"},
 	} {
 		b := &batchChoice{fits: c.fits, allows: c.allows}
-		if err := b.choose(saturating(c.step)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.choose(saturating(c.step)))
 		if b.chosen != c.want || !strings.Contains(b.text(.001), c.why) {
 			t.Errorf("%+v: %s", c, b.text(.001))
 		}
@@ -66,13 +63,9 @@ func TestAutoBatch_IsANumberInTheFolder(t *testing.T) {
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	if _, err := s.Train(context.Background(), dir); err != nil {
-		t.Fatal(err)
-	}
+	learn(t, s, dir)
 	there, err := ReadConfig(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	n := there.Train.BatchSize
 	if n < 1 || n > 512/enoughSteps || n != s.Config.Train.BatchSize || there.Train.BatchSizeMIL != 32 ||
 		!strings.Contains(told, "`train.learning_rate`") {
@@ -94,13 +87,9 @@ func TestAutoBatch_IsANumberInTheFolder(t *testing.T) {
 func TestMostInMemory_GoesByThePlan(t *testing.T) {
 	s := smallScenes(t, func(*Config) {})
 	arms, err := s.Config.PlannedArms()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	net, err := s.FreshNet(arms[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = net.Close() }()
 	one, two := s.stepBytes(net, 64, 1), s.stepBytes(net, 128, 1)
 	if one <= 0 || two < one*3/2 || two > one*5/2 {

@@ -9,7 +9,6 @@ import (
 	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/loader"
-	"nmn/loader/dataset"
 	"nmn/model"
 	"nmn/model/backbone"
 	runfeatures "nmn/run/features"
@@ -30,10 +29,8 @@ func OpenBackbone(ctx context.Context, path string, about backbone.Options, o Mo
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	base := BaseConfig().Run
-	o.Run.Workers, o.Run.Prefetch = cmp.Or(o.Run.Workers, base.Workers), cmp.Or(o.Run.Prefetch, base.Prefetch)
-	s := newSession(Options{Log: o.Log, Observer: Observer{Message: o.Message}, FeaturesAlone: true})
-	s.Config.Run = o.Run
+	s := o.session()
+	s.forward = true
 	if err := s.openDevice(); err != nil {
 		return nil, err
 	}
@@ -92,35 +89,16 @@ func (b *Backbone) Extract(ctx context.Context, paths []string, o ExtractOptions
 			return nil, &setting.Error{Key: "extract.layer", Reason: err}
 		}
 	}
-	x, err := b.extraction(ctx, paths, &o)
-	if err != nil {
-		return nil, err
+	x, c := extraction{backboneRows{b.net}, b.session, &o}, &b.session.Config
+	if len(paths) > 0 {
+		// a set has labels; these are never read
+		words, err := text.NewVocabulary([]text.Word{{Text: "picture", POS: text.Others}})
+		if err != nil {
+			return nil, err
+		}
+		return x.ofPictures(ctx, paths, words, b.net.Loader(o.Batch, o.MaxBadSamples, o.MaxPixels), b.net.About(""),
+			c.Run.Precision)
 	}
-	return x.Run(ctx)
-}
-
-func (b *Backbone) extraction(ctx context.Context, paths []string, o *ExtractOptions) (*runfeatures.Extraction, error) {
-	if len(paths) == 0 {
-		return b.splitExtraction(ctx, o)
-	}
-	files, skipped, err := o.find(paths)
-	if err != nil {
-		return nil, err
-	}
-	// a set has labels; these are never read
-	words, err := text.NewVocabulary([]text.Word{{Text: "picture", POS: text.Others}})
-	if err != nil {
-		return nil, err
-	}
-	set := dataset.Pictures(files, words, o.MaxPixels)
-	o.skipped(skipped)
-	set.IDs = pictureNames(paths, files)
-	x := b.passOver(set, o, o.MaxBadSamples, o.MaxPixels)
-	x.About, err = extractionOf(ctx, &x.Loader, filesOf(files), b.net.About(""), b.session.Config.Run.Precision)
-	return x, err
-}
-
-func (b *Backbone) splitExtraction(ctx context.Context, o *ExtractOptions) (*runfeatures.Extraction, error) {
 	if b.session.Data == nil {
 		return nil, setting.Errorf("", "extract: name pictures, a folder of them, or data")
 	}
@@ -128,26 +106,8 @@ func (b *Backbone) splitExtraction(ctx context.Context, o *ExtractOptions) (*run
 	if err != nil {
 		return nil, err
 	}
-	if o.Truth != "" && !set.KnowsTruth() {
-		return nil, noTruth(o.Split)
-	}
-	if set, err = o.Shard.set(set); err != nil {
-		return nil, err
-	}
-	d := &b.session.Config.Data
-	if err := o.checkFrames(set); err != nil {
-		return nil, err
-	}
-	x := b.passOver(set, o, d.MaxBadSamples, d.MaxPixels)
-	x.About, err = extractionOf(ctx, &x.Loader, b.session.filesOfSplit, b.net.About(""), b.session.Config.Run.Precision, d,
-		o.Split, o.Shard)
-	return x, err
-}
-
-func (b *Backbone) passOver(set *loader.Set, o *ExtractOptions, maxBadSamples, maxPixels int) *runfeatures.Extraction {
-	return &runfeatures.Extraction{Net: backboneRows{b.net}, Set: set,
-		Loader: b.net.Loader(o.Batch, maxBadSamples, maxPixels), Output: &o.Output, LeftOut: o.leftOut, Log: b.session.Log,
-		Notify: func(text string) { b.session.Notify(Message{Text: text}) }}
+	return x.ofSplit(ctx, set, b.session, b.net.Loader(o.Batch, c.Data.MaxBadSamples, c.Data.MaxPixels), b.net.About(""),
+		c.Run.Precision, c.Data, o.Split, o.Shard)
 }
 
 // backboneRows are the rows of a backbone. It is an error if none of the pictures can be read.

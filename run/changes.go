@@ -18,30 +18,7 @@ const gradients = "run.gradients"
 
 // FirstChange finds the first setting that makes two configurations different runs.
 func FirstChange(a, b *Config) (key, was, is string) {
-	x, y := flatten(a), flatten(b)
+	x, y := folder.Flatten(a), folder.Flatten(b)
 	a.places().Hide(x, y)
-	for _, values := range []map[string]string{x, y} {
-		for key, before := range unsaid() {
-			if values[key] == "" { // for people, who are to read what it is
-				values[key] = before
-			}
-		}
-	}
 	return folder.ChangedKey(x, y, mayChange, convExact, gradients)
-}
-
-// flatten maps the keys of a configuration to their values; runs differ if these differ.
-func flatten(c *Config) map[string]string {
-	values := folder.Flatten(c)
-	for key, before := range unsaid() {
-		if values[key] == before {
-			delete(values, key)
-		}
-	}
-	return values
-}
-
-// unsaid are the values of settings that older runs do not record, since they had no other value then.
-func unsaid() map[string]string {
-	return map[string]string{gradients: GradientsFP32}
 }

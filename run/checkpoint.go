@@ -15,7 +15,6 @@ import (
 type Checkpoint string
 
 // The checkpoints of a run folder.
-// The checkpoints of a run folder.
 const (
 	Last Checkpoint = "last" // after the last step
 	Best Checkpoint = "best" // after the best validation

@@ -11,12 +11,13 @@ import (
 	"nmn/model"
 	"nmn/recipe"
 	"nmn/report"
+	"nmn/run/folder"
 	"nmn/train"
 )
 
 // DescribeChoices says which settings were chosen, with values and reasons, a line each.
 func (c *Config) DescribeChoices() (lines []string) {
-	values := flatten(c)
+	values := folder.Flatten(c)
 	for _, o := range c.Chosen {
 		lines = append(lines, fmt.Sprintf("%s = %s: %s", o.Key, values[o.Key], o.Why))
 	}

@@ -37,9 +37,7 @@ func TestRecipe_JudgesCaptionsWhereItCan(t *testing.T) {
 		}, recipe.SoftLabels},
 	} {
 		config, err := Preset(c.preset, Quick)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if c.change != nil {
 			c.change(&config)
 		}
@@ -54,9 +52,7 @@ func TestRecipe_JudgesCaptionsWhereItCan(t *testing.T) {
 // refused. Data that are too small for rates are learned by the plain form.
 func TestSettle_TakesCaptionsAsLabels(t *testing.T) {
 	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	set := &loader.Set{Name: "s", Vocabulary: v, IDs: make([]string, 1000), Vectors: oneFrame{}}
 	for _, c := range []struct {
 		name   string
@@ -74,9 +70,7 @@ func TestSettle_TakesCaptionsAsLabels(t *testing.T) {
 			recipe.CaptionFilter, true},
 	} {
 		config, err := Preset(ScenesPreset, Quick)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if c.chosen.arm {
 			config.Arm = recipe.CaptionFilter
 		}
@@ -114,9 +108,7 @@ func TestChosen_IsWhatNobodyGave(t *testing.T) {
 		return keys
 	}
 	var c Config
-	if err := (Sources{Settings: settings(t, "noise_rates=folds:3")}).Resolve(&c); err != nil {
-		t.Fatal(err)
-	}
+	must(t, (Sources{Settings: settings(t, "noise_rates=folds:3")}).Resolve(&c))
 	if want := []string{"arm", "recipe.captions", "recipe.form"}; !slices.Equal(keys(&c), want) {
 		t.Errorf("chosen are %q, want %q", keys(&c), want)
 	}
@@ -125,17 +117,11 @@ func TestChosen_IsWhatNobodyGave(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	text, err := c.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file := filepath.Join(t.TempDir(), ConfigFile)
-	if err := os.WriteFile(file, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, text, 0o666))
 	var again Config
-	if err := (Sources{File: file, Settings: settings(t, "arm=baseline")}).Resolve(&again); err != nil {
-		t.Fatal(err)
-	}
+	must(t, (Sources{File: file, Settings: settings(t, "arm=baseline")}).Resolve(&again))
 	if want := []string{"recipe.captions", "recipe.form"}; !slices.Equal(keys(&again), want) {
 		t.Errorf("with an arm chosen are %q, want %q", keys(&again), want)
 	}
@@ -151,13 +137,9 @@ func TestChosen_IsWhatNobodyGave(t *testing.T) {
 // A user's own pictures are mirrored and weights averaged, unless the user says otherwise or names a preset.
 func TestSources_MirrorAndAverageWherePicturesAreLearned(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "own.yaml")
-	if err := os.WriteFile(file, []byte("train:\n  flip: false\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("train:\n  flip: false\n"), 0o600))
 	settings, err := ParseSettings("data.manifest=pictures.csv", "train.ema=0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	own := settings[:1]
 	for _, c := range []struct {
 		name    string
@@ -194,9 +176,7 @@ func TestResolve_ConfigurationsOfRunsKeepTheirClasses(t *testing.T) {
 	for build, want := range map[string]dataset.Classes{"": dataset.AutoClasses,
 		"build:\n  version: v1\n  folder: .\n": ""} {
 		file := filepath.Join(t.TempDir(), "config.yaml")
-		if err := os.WriteFile(file, []byte(build+"data:\n  manifest: pictures.csv\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(build+"data:\n  manifest: pictures.csv\n"), 0o600))
 		var c Config
 		if err := (Sources{File: file}).Resolve(&c); err != nil || c.Data.Classes != want {
 			t.Errorf("build %q: classes %q, %v, want %q", build, c.Data.Classes, err, want)

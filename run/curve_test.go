@@ -18,9 +18,7 @@ func TestAfterStage1_StepsGoOn(t *testing.T) {
 	}
 	log := `{"msg":"step","step":1,"loss":5}` + "\n" + `{"msg":"step","step":7,"loss":3}` + "\n" +
 		`{"msg":"evaluation","step":7,"map":0.5}` + "\n"
-	if err := os.WriteFile(filepath.Join(dir, LogFile), []byte(log), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, LogFile), []byte(log), 0o644))
 	got := afterStage1(dir, second)
 	if len(got) != 4 || got[0].Stage != "stage1" || got[1].Step != 7 || got[2].AP != .5 || got[3].Step != 8 ||
 		got[3].Stage != "held-rates" {

@@ -15,26 +15,16 @@ func estimated(t *testing.T, ctx context.Context, c Config) (all []Measured, err
 	t.Helper()
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 70, 0, 1
 	c.Run.Device, c.Recipe.Form, c.Arm = "cpu", recipe.Paper, recipe.FD
-	s, err := Open(t.Context(), c, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := opened(t, c, Options{})
 	arms, err := c.PlannedArms()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	e := NewEstimator(s)
 	for _, arm := range arms {
 		net, err := s.BlankNet(arm)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer net.Close()
 		w, err := s.Workload(t.Context(), &c, arm, net)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		m, err := e.Estimate(ctx, arm, &w, net)
 		if err != nil {
 			return nil, err
@@ -50,9 +40,7 @@ func TestEstimate_LargeNetsAreEstimated(t *testing.T) {
 	c := DefaultConfig()
 	c.Net.Arch, c.Net.Width, c.Train.BatchSize, c.Train.Stage1Epochs = NetVGG16, .25, 16, 2
 	all, err := estimated(t, t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(all) != 2 {
 		t.Fatalf("%d estimates, want stage 1 and the arm", len(all))
 	}
@@ -62,9 +50,7 @@ func TestEstimate_LargeNetsAreEstimated(t *testing.T) {
 	}
 	c.Train.BatchSize = 64
 	larger, err := estimated(t, t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if larger[0].Memory <= m.Memory || larger[0].Steps != 2*2 {
 		t.Errorf("%+v of a larger batch beside %+v", larger[0], m)
 	}
@@ -77,27 +63,15 @@ func TestEstimate_MemoryIsThatOfTheStep(t *testing.T) {
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 32, 0, 1
 	c.Run.Device, c.Recipe.Form, c.Arm = "cpu", recipe.Paper, recipe.Stage1
 	all, err := estimated(t, t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := Open(t.Context(), c, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	must(t, err)
+	s := opened(t, c, Options{})
 	arm, err := recipe.Stage1.ForTraining(false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	net, err := s.FreshNet(arm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer net.Close()
 	made, err := s.measureNet(t.Context(), arm, net, 1, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const small = 1 << 10 // the norm of the gradients, and the like
 	if d := made.Memory - all[0].Memory; !all[0].Estimated || made.Estimated || d < 0 || d > small {
 		t.Errorf("estimated %d bytes, taken %d", all[0].Memory, made.Memory)
@@ -107,14 +81,10 @@ func TestEstimate_MemoryIsThatOfTheStep(t *testing.T) {
 // Short steps are made: nothing is as true.
 func TestEstimate_ShortStepsAreMade(t *testing.T) {
 	c, err := Preset(ScenesPreset, Quick)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.Net.Width = .5
 	all, err := estimated(t, t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if all[0].Estimated || all[0].Step <= 0 {
 		t.Errorf("%+v", all[0])
 	}
@@ -134,16 +104,10 @@ func TestEstimate_EndsWithItsContext(t *testing.T) {
 func TestBlankNet_RefusesWeightsOfNothing(t *testing.T) {
 	c := DefaultConfig()
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Run.Device = 16, 0, 1, "cpu"
-	s, err := Open(t.Context(), c, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := opened(t, c, Options{})
 	s.Config.Net.Weights = t.TempDir() + "/none.pth"
 	arm, err := recipe.Stage1.ForTraining(false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if net, err := s.BlankNet(arm); err == nil || !strings.Contains(err.Error(), "none.pth") {
 		t.Errorf("%v, %v", net, err)
 	}

@@ -14,9 +14,7 @@ import (
 func TestExamine_SoundDataIsOpenedAndNotTrained(t *testing.T) {
 	t.Parallel()
 	c, err := Preset(ScenesPreset, Quick)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Net.Width, c.Run.Device, c.Arm = 48, 16, 16, .5,
 		"cpu", recipe.FD
 	var topics []string
@@ -24,9 +22,7 @@ func TestExamine_SoundDataIsOpenedAndNotTrained(t *testing.T) {
 		topics = append(topics,
 			m.Topic)
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if n := doctor.Count(found.Findings, doctor.Error); n != 0 || len(found.Splits) != 3 ||
 		found.Data != dataset.Scenes {
 		t.Errorf("%d errors in %d splits of %s: %+v", n, len(found.Splits), found.Data, found.Findings)
@@ -41,9 +37,7 @@ func TestExamine_DataThatCannotBeOpenedIsAFinding(t *testing.T) {
 	c.Data.Set = dataset.Captions
 	c.Data.Captions, c.Data.Images = filepath.Join(t.TempDir(), "nothing.json"), t.TempDir()
 	found, err := Examine(t.Context(), &c, ExamineOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(found.Findings) != 1 || found.Findings[0].Kind != "unreadable-data" ||
 		found.Findings[0].Weight != doctor.Error {
 		t.Errorf("found %+v", found.Findings)

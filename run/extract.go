@@ -16,6 +16,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/model"
 	runfeatures "nmn/run/features"
+	"nmn/text"
 	"nmn/train"
 )
 
@@ -47,20 +48,27 @@ func (m *Model) Extract(ctx context.Context, paths []string, o ExtractOptions) (
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	find := m.splitExtraction
-	if len(paths) > 0 {
-		find = func(ctx context.Context, o *ExtractOptions) (*runfeatures.Extraction, error) {
-			return m.pictureExtraction(ctx, paths, o)
-		}
-	}
 	if len(paths) > 0 && m.checkpoint.Clips != nil && !o.Listed {
 		return m.extractClips(ctx, paths, &o)
 	}
-	x, err := find(ctx, &o)
+	net, err := filesOf([]string{m.file})(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return x.Run(ctx)
+	x, l := extraction{modelRows{m.net}, m.session, &o}, m.loader(&o.Reading)
+	if len(paths) > 0 {
+		return x.ofPictures(ctx, paths, m.vocabulary, l, net)
+	}
+	set, s, c, err := m.split(ctx, o.Split)
+	if err != nil {
+		return nil, err
+	}
+	l = c.Loader()
+	l.BatchSize = o.Batch
+	if err := m.refuseVideos(set, &o, c.ByFrame()); err != nil {
+		return nil, err
+	}
+	return x.ofSplit(ctx, set, s, l, c.Data, o.Split, o.Shard, net)
 }
 
 // extractClips extracts from clips. Nothing is kept for a later call if it is interrupted.
@@ -79,7 +87,7 @@ func (m *Model) extractClips(ctx context.Context, paths []string,
 	if !o.PerFrame {
 		l.BatchSize = clips.batch(o.Batch)
 	}
-	return m.extraction(clips.set, l, o).Run(ctx)
+	return extraction{modelRows{m.net}, m.session, o}.of(clips.set, l).Run(ctx)
 }
 
 func (o *ExtractOptions) validate() error {
@@ -105,54 +113,59 @@ func (o *ExtractOptions) find(paths []string) (files, skipped []string, err erro
 	return files, skipped, err
 }
 
-func (m *Model) pictureExtraction(ctx context.Context, paths []string,
-	o *ExtractOptions) (*runfeatures.Extraction, error) {
-	files, skipped, err := o.find(paths)
+// extraction takes rows of bags with a net.
+type extraction struct {
+	net     runfeatures.Net
+	session *Session
+	*ExtractOptions
+}
+
+// ofPictures takes the rows of pictures. They depend on those and on more.
+func (x extraction) ofPictures(ctx context.Context, paths []string, v *text.Vocabulary, l loader.Config, more ...any) (
+	[]runfeatures.Extracted, error) {
+	files, skipped, err := x.find(paths)
 	if err != nil {
 		return nil, err
 	}
-	set := dataset.Pictures(files, m.vocabulary, o.MaxPixels)
-	if err := o.checkFrames(set); err != nil {
+	set := dataset.Pictures(files, v, x.MaxPixels)
+	if err := x.checkFrames(set); err != nil {
 		return nil, err
 	}
-	o.skipped(skipped)
+	x.skipped(skipped)
 	set.IDs = pictureNames(paths, files)
-	x := m.extraction(set, m.loader(&o.Reading), o)
-	x.About, err = m.about(ctx, x, filesOf(files))
-	return x, err
+	return x.from(ctx, set, l, filesOf(files), more...)
 }
 
-func (m *Model) splitExtraction(ctx context.Context, o *ExtractOptions) (*runfeatures.Extraction, error) {
-	set, s, c, err := m.split(ctx, o.Split)
+// ofSplit takes the rows of a split of the data of a session.
+func (x extraction) ofSplit(ctx context.Context, set *loader.Set, s *Session, l loader.Config, more ...any) (
+	[]runfeatures.Extracted, error) {
+	if x.Truth != "" && !set.KnowsTruth() {
+		return nil, setting.Errorf("", "extract: the true labels of the %s split are not known: leave out "+
+			"`extract.output_truth`, or give data that have them (scenes)", x.Split)
+	}
+	set, err := x.Shard.set(set)
 	if err != nil {
 		return nil, err
 	}
-	if o.Truth != "" && !set.KnowsTruth() {
-		return nil, noTruth(o.Split)
-	}
-	l := c.Loader()
-	l.BatchSize = o.Batch
-	if err := m.refuseVideos(set, o, c.ByFrame()); err != nil {
+	if err := x.checkFrames(set); err != nil {
 		return nil, err
 	}
-	if set, err = o.Shard.set(set); err != nil {
-		return nil, err
-	}
-	if err := o.checkFrames(set); err != nil {
-		return nil, err
-	}
-	x := m.extraction(set, l, o)
-	x.About, err = m.about(ctx, x, s.filesOfSplit, c.Data, o.Split, o.Shard)
-	return x, err
+	return x.from(ctx, set, l, func(ctx context.Context) (origin.List, error) { return s.Data.Files(ctx, false) }, more...)
 }
 
-// about says what the rows of an extraction depend on.
-func (m *Model) about(ctx context.Context, x *runfeatures.Extraction, files findFiles, more ...any) (string, error) {
-	net, err := filesOf([]string{m.file})(ctx)
-	if err != nil {
-		return "", err
+// from takes the rows of a set that is read from files.
+func (x extraction) from(ctx context.Context, set *loader.Set, l loader.Config, files findFiles, more ...any) (
+	done []runfeatures.Extracted, err error) {
+	pass := x.of(set, l)
+	if pass.About, err = extractionOf(ctx, &l, files, more...); err != nil {
+		return nil, err
 	}
-	return extractionOf(ctx, &x.Loader, files, append(more, net)...)
+	return pass.Run(ctx)
+}
+
+func (x extraction) of(set *loader.Set, l loader.Config) *runfeatures.Extraction {
+	return &runfeatures.Extraction{Net: x.net, Set: set, Loader: l, Output: &x.Output, LeftOut: x.leftOut,
+		Log: x.session.Log, Notify: func(text string) { x.session.Notify(Message{Text: text}) }}
 }
 
 // findFiles finds what is read in an extraction.
@@ -166,10 +179,6 @@ func filesOf(paths []string) findFiles {
 		}
 		return origin.Find(ctx, places, false)
 	}
-}
-
-func (s *Session) filesOfSplit(ctx context.Context) (origin.List, error) {
-	return s.Data.Files(ctx, false)
 }
 
 // extractionOf is a digest of what rows depend on: how pictures are read, which files they come from, by size and time,
@@ -188,11 +197,6 @@ func extractionOf(ctx context.Context, l *loader.Config, files findFiles, more .
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-func (m *Model) extraction(set *loader.Set, l loader.Config, o *ExtractOptions) *runfeatures.Extraction {
-	return &runfeatures.Extraction{Net: modelRows{m.net}, Set: set, Loader: l, Output: &o.Output, LeftOut: o.leftOut,
-		Log: m.session.Log, Notify: func(text string) { m.session.Notify(Message{Text: text}) }}
-}
-
 // modelRows are what the layers of a trained net say.
 type modelRows struct{ net *model.Net }
 
@@ -207,11 +211,6 @@ func (m modelRows) Rows(ctx context.Context, set *loader.Set, l loader.Config, l
 		}
 	}
 	return train.Extract(ctx, m.net, set, l, layers, write)
-}
-
-func noTruth(split string) error {
-	return setting.Errorf("", "extract: the true labels of the %s split are not known: leave out `extract.output_truth`, "+
-		"or give data that have them (scenes)", split)
 }
 
 // checkFrames refuses a row for each frame if there are no videos.

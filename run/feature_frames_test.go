@@ -26,13 +26,9 @@ func backboned(t *testing.T, set dataset.Kind, mil bool) run.Config {
 		texts = append(texts, "data.frames=3")
 	}
 	given, err := run.ParseSettings(texts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	err = run.Sources{Settings: given}.Resolve(&c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 
@@ -42,9 +38,7 @@ func TestOpen_TakesFeaturesOfEachFrameOfClips(t *testing.T) {
 	open := func() (s *run.Session, taken int) {
 		t.Helper()
 		s, err := run.Open(t.Context(), c, run.Options{RunDir: dir, FeaturesTaken: func(int, int) { taken++ }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { s.Close() })
 		return s, taken
 	}
@@ -57,9 +51,7 @@ func TestOpen_TakesFeaturesOfEachFrameOfClips(t *testing.T) {
 	for bag := range s.Data.Train.Len() {
 		for frame := range v.Frames(bag) {
 			row := make([]float32, v.Width())
-			if err := v.Read(t.Context(), bag, frame, row); err != nil {
-				t.Fatal(err)
-			}
+			must(t, v.Read(t.Context(), bag, frame, row))
 			got = append(got, row)
 		}
 	}
@@ -67,14 +59,10 @@ func TestOpen_TakesFeaturesOfEachFrameOfClips(t *testing.T) {
 	plain.Net = run.BaseConfig().Net
 	plain.Net.Arch, plain.Data.VideoLevel = run.NetScenes, dataset.LevelVideo
 	other, err := run.Open(t.Context(), plain, run.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer other.Close()
 	b, err := other.OpenBackbone(t.Context(), c.Net.Backbone, backbone.Options{Size: 32})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer b.Close()
 	o := run.DefaultExtractOptions()
 	o.Layers, o.PerFrame = nil, true
@@ -119,13 +107,9 @@ func TestTrain_BehindABackboneOnClips(t *testing.T) {
 		if o.Backbone == nil || o.Backbone.Layer != "pool5" || o.MIL != c.Net.MIL {
 			t.Errorf("%s: the result says %+v, MIL %t", name, o.Backbone, o.MIL)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
 		f, err := safetensors.Open(filepath.Join(dir, train.LastName))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		values, _, err := f.Float32("head.fc1.weight")
 		if err != nil {
 			t.Fatal(name, err, f.Names())

@@ -46,30 +46,20 @@ func withBackbone(t *testing.T, pictures int) run.Config {
 			img.SetNRGBA(at%36, at/36, color.NRGBA{uint8(stream.Intn(256)), uint8(11 * i), uint8(at), 255})
 		}
 		var data bytes.Buffer
-		if err := png.Encode(&data, img); err != nil {
-			t.Fatal(err)
-		}
+		must(t, png.Encode(&data, img))
 		name := fmt.Sprintf("%02d.png", i)
-		if err := os.WriteFile(filepath.Join(dir, name), data.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), data.Bytes(), 0o666))
 		list += fmt.Sprintf("%s,word%d\n", name, i%2)
 	}
 	manifest := filepath.Join(dir, "list.csv")
-	if err := os.WriteFile(manifest, []byte(list), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(manifest, []byte(list), 0o666))
 	var c run.Config
 	given, err := run.ParseSettings("data.manifest="+manifest, "net.backbone="+weights, "net.input_size=32",
 		"run.device=cpu",
 		"run.threads=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	err = run.Sources{Settings: given}.Resolve(&c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 
@@ -97,9 +87,7 @@ func endWith(t *testing.T, path string, b byte, cut int) {
 	if err == nil {
 		err = os.WriteFile(path, append(data[:len(data)+cut], b), 0o666)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 func TestOpen_KeepsFeatures(t *testing.T) {
@@ -119,9 +107,7 @@ func TestOpen_KeepsFeatures(t *testing.T) {
 	}
 	for i, path := range pictures {
 		when := time.Date(2001, 1, 1, 0, 0, i, 0, time.UTC)
-		if err := os.Chtimes(path, when, when); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(path, when, when))
 	}
 	for _, why := range []string{"touched", "again"} {
 		if again, taken, err := featuresOf(t.Context(), c, own); err != nil || taken != 0 || !slices.Equal(again, want) {
@@ -131,5 +117,13 @@ func TestOpen_KeepsFeatures(t *testing.T) {
 	endWith(t, pictures[20], 'b', -1)
 	if _, taken, err := featuresOf(t.Context(), c, own); err != nil || taken != 1 {
 		t.Errorf("%d features were taken of one changed picture: %v", taken, err)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -68,7 +68,7 @@ func fingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string)
 
 // learned returns the settings that determine what is learned, and how, except for the device.
 func (c *Config) learned() map[string]string {
-	values := flatten(c)
+	values := folder.Flatten(c)
 	maps.DeleteFunc(values, func(k, _ string) bool {
 		return strings.HasPrefix(k, "run.") || strings.HasPrefix(k, "build.") || strings.HasPrefix(k, "chosen") ||
 			k == "train.log_steps" || k == "train.checkpoint_minutes"

@@ -12,9 +12,7 @@ func TestFingerprint_TellsPrecisionsApart(t *testing.T) {
 	ran := DefaultConfig()
 	ran.Data.TrainSize, ran.Data.ValidationSize, ran.Data.TestSize = 8, 0, 8
 	data, err := ran.OpenData(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer data.Close()
 	of := func(precision tensor.Precision, device string) string {
 		c := ran
@@ -23,9 +21,7 @@ func TestFingerprint_TellsPrecisionsApart(t *testing.T) {
 			t.Errorf("%s on %s cannot go on for its %s", precision, device, key)
 		}
 		id, err := fingerprint(t.Context(), &c, data, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return id
 	}
 	plain := of(tensor.FP32, "cpu")
@@ -47,9 +43,7 @@ func TestFingerprint_DoesNotDependOnTheMinutesBetweenCheckpoints(t *testing.T) {
 	ran := DefaultConfig()
 	ran.Data.TrainSize, ran.Data.ValidationSize, ran.Data.TestSize = 8, 0, 8
 	data, err := ran.OpenData(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer data.Close()
 	often := ran
 	often.Train.CheckpointMinutes = .5
@@ -57,9 +51,7 @@ func TestFingerprint_DoesNotDependOnTheMinutesBetweenCheckpoints(t *testing.T) {
 		t.Errorf("a run cannot go on for its %s: %s, then %s", key, was, is)
 	}
 	a, err := fingerprint(t.Context(), &ran, data, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if b, err := fingerprint(t.Context(), &often, data, ""); err != nil || a != b {
 		t.Errorf("a result of the same run is not found again (%v)", err)
 	}

@@ -135,11 +135,6 @@ func LockFolder(ctx context.Context, dir string, log *slog.Logger) (release func
 	return folder.Lock(ctx, dir, log)
 }
 
-// LockBeside keeps other processes out of a folder by a file next to it. What works in the folder may lock it too.
-func LockBeside(ctx context.Context, dir string, log *slog.Logger) (release func() error, err error) {
-	return folder.LockBeside(ctx, dir, log)
-}
-
 // TidyLock removes the locks of a folder, in it and next to it, if the process that held them has died. A lock that is
 // held stays.
 func TidyLock(dir string) error {

@@ -15,20 +15,16 @@ func TestTrain_OverwritesNoFileOfOthers(t *testing.T) {
 	c := tiny(t)
 	s := opened(t, c, Options{})
 	text, err := c.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, name := range []string{ConfigFile, VocabularyFile, LogFile, report.HTMLFile, train.LastName,
-		"best-3.safetensors"} {
+		train.BestName} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, name)
 		content := []byte("mine")
 		if name == ConfigFile {
 			content = text
 		}
-		if err := os.WriteFile(file, content, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, content, 0o666))
 		if _, err := s.Train(t.Context(), dir); err == nil || !strings.HasPrefix(err.Error(), file+" would be overwritten") {
 			t.Errorf("a folder with a %s of somebody: %v", name, err)
 		}

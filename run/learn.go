@@ -21,20 +21,17 @@ func (r *armRun) newNet(arm train.Arm, p *recipe.Plan, resumed bool) (*model.Net
 	if p.From != "" {
 		from = p.From
 	}
-	net, digest, err := arm.StartNet(r.config.model(classes, r.data.Width(), model.NoNoise),
+	net, digest, err := arm.NewNet(r.config.model(classes, r.data.Width(), model.NoNoise),
 		r.session.Backend, p.Config,
 		p.Data.Train, from)
 	if err != nil {
 		return nil, err
 	}
 	r.start = startOf(r.dir, from, digest)
-	if r.config.Net.Weights == "" || arm.Stage == 2 || resumed { // the checkpoint has all weights
+	if arm.Stage == 2 || resumed { // the checkpoint has all weights
 		return net, nil
 	}
-	if err := r.session.LoadWeights(net, &r.config.Net, r.data.Train.Vocabulary); err != nil {
-		return nil, cmp.Or(err, net.Close())
-	}
-	return net, nil
+	return r.session.loadWeights(net)
 }
 
 // resumes reports whether the folder has a checkpoint to go on from.

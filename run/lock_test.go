@@ -21,22 +21,16 @@ func TestTrain_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 	for _, written := range []string{"", Stage1Folder} {
 		dir := t.TempDir()
 		release, err := s.Lock(t.Context(), filepath.Join(dir, written))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		aside := filepath.Join(dir, written, "."+ConfigFile+"123")
-		if err := os.WriteFile(aside, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(aside, nil, 0o666))
 		if _, err := s.Train(t.Context(), dir); !errors.Is(err, ErrLocked) {
 			t.Errorf("Train while %q is being written: %v", written, err)
 		}
 		if _, err := os.Stat(aside); err != nil {
 			t.Errorf("what another process writes aside in %q: %v", written, err)
 		}
-		if err := release(); err != nil {
-			t.Error(err)
-		}
+		must(t, release())
 		if _, err := s.Train(t.Context(), dir); err != nil {
 			t.Errorf("after the other process has ended: %v", err)
 		}
@@ -55,34 +49,22 @@ func TestTrainArm_IsNotCompleteIfItBeganFromAnotherStage1(t *testing.T) {
 	s := opened(t, c, Options{})
 	dir := t.TempDir()
 	first := ArmOptions{Arm: recipe.Stage1, Dir: filepath.Join(dir, Stage1Folder)}
-	if _, _, err := s.TrainArm(t.Context(), first); err != nil {
-		t.Fatal(err)
-	}
+	learnArm(t, s, first)
 	last := filepath.Join(first.Dir, train.LastName)
 	finished, err := os.ReadFile(last)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	earlier, err := os.ReadFile(filepath.Join(first.Dir, train.PreviousName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	put := func(content []byte) error { return durable.Save(last, content) }
 	arm := ArmOptions{Arm: recipe.FD, Dir: filepath.Join(dir, "fd"), From: last, Heading: "begins"}
 	s.Observe.Message = func(m Message) {
 		if m.Text != arm.Heading {
 			return
 		}
-		if err := put(earlier); err != nil {
-			t.Error(err)
-		}
+		must(t, put(earlier))
 	}
-	if _, _, err := s.TrainArm(t.Context(), arm); err != nil {
-		t.Fatal(err)
-	}
-	if err := put(finished); err != nil {
-		t.Fatal(err)
-	}
+	learnArm(t, s, arm)
+	must(t, put(finished))
 	s.Observe.Message = nil
 	if o, err := s.FinishedArm(t.Context(), arm); err != nil || o != nil {
 		t.Errorf("it counts as complete: %+v, %v", o, err)
@@ -90,12 +72,8 @@ func TestTrainArm_IsNotCompleteIfItBeganFromAnotherStage1(t *testing.T) {
 	if _, _, err := s.TrainArm(t.Context(), arm); !errors.Is(err, train.ErrOtherRun) {
 		t.Errorf("to go on ends with %v, want ErrOtherRun", err)
 	}
-	if err := os.RemoveAll(arm.Dir); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := s.TrainArm(t.Context(), arm); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(arm.Dir))
+	learnArm(t, s, arm)
 	if o, err := s.FinishedArm(t.Context(), arm); err != nil || o == nil {
 		t.Errorf("trained again, it is not complete: %v", err)
 	}
@@ -113,9 +91,7 @@ func TestTrainArm_IsNotCompleteIfItWasPlannedByAnotherRecipe(t *testing.T) {
 	arm := ArmOptions{Arm: recipe.HeldRates, Dir: filepath.Join(dir, "held-rates"),
 		From: filepath.Join(first.Dir, train.LastName), Recipe: made}
 	for _, a := range []ArmOptions{first, arm} {
-		if _, _, err := s.TrainArm(t.Context(), a); err != nil {
-			t.Fatal(err)
-		}
+		learnArm(t, s, a)
 		if o, err := s.FinishedArm(t.Context(), a); err != nil || o == nil {
 			t.Fatalf("%s is not complete (%v)", a.Arm, err)
 		}
@@ -123,20 +99,20 @@ func TestTrainArm_IsNotCompleteIfItWasPlannedByAnotherRecipe(t *testing.T) {
 	for _, name := range []string{recipe.RatesFile, recipe.NoisyScoresFile} {
 		path := filepath.Join(made.Dir(), name)
 		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := durable.Save(path, append(content, '\n')); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, durable.Save(path, append(content, '\n')))
 		if o, err := s.FinishedArm(t.Context(), arm); err != nil || o != nil {
 			t.Errorf("with another %s it counts as complete (%v)", name, err)
 		}
-		if err := durable.Save(path, content); err != nil {
-			t.Fatal(err)
-		}
+		must(t, durable.Save(path, content))
 		if o, err := s.FinishedArm(t.Context(), arm); err != nil || o == nil {
 			t.Errorf("with %s as it was, it is not complete (%v)", name, err)
 		}
 	}
+}
+
+func learnArm(t *testing.T, s *Session, a ArmOptions) {
+	t.Helper()
+	_, _, err := s.TrainArm(t.Context(), a)
+	must(t, err)
 }

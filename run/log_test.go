@@ -29,15 +29,11 @@ func TestResume_LogTellsOfEachStepOnce(t *testing.T) {
 			return []train.Observer{{Step: func(train.StepDone) { interrupt() }}}
 		},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := session.Train(ctx, dir); !errors.Is(err, run.ErrInterrupted) {
 		t.Fatalf("error %v, want that of an interruption after step 1", err)
 	}
-	if err := session.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, session.Close())
 	const mark = 777777 // of the loss of steps that the checkpoint does not have
 	log, err := os.OpenFile(filepath.Join(dir, run.LogFile), os.O_WRONLY|os.O_APPEND, 0)
 	if err == nil {
@@ -46,9 +42,7 @@ func TestResume_LogTellsOfEachStepOnce(t *testing.T) {
 `)
 		err = errors.Join(err, log.Close())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if session, err = run.Open(t.Context(), config, run.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -66,9 +60,7 @@ func TestResume_LogTellsOfEachStepOnce(t *testing.T) {
 func loggedSteps(t *testing.T, path string, mark float64) (steps []int) {
 	t.Helper()
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for lines := bufio.NewScanner(strings.NewReader(string(content))); lines.Scan(); {
 		var line struct {
 			Msg  string

@@ -88,8 +88,9 @@ func (s *Session) startNet(arm train.Arm) (*model.Net, error) {
 		return s.FreshNet(arm)
 	}
 	c := &s.Config
-	return arm.NewNet(c.model(s.Data.Train.Vocabulary.Len(), s.Data.Width(), arm.Noise), s.Backend, c.Train,
+	net, _, err := arm.NewNet(c.model(s.Data.Train.Vocabulary.Len(), s.Data.Width(), arm.Noise), s.Backend, c.Train,
 		s.Data.Train, c.Stage1)
+	return net, err
 }
 
 func (r *LearningRateSearch) write(dir string) error {

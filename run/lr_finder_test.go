@@ -20,19 +20,8 @@ func smallScenes(t *testing.T, change func(*Config)) *Session {
 		"data.test_size=64", "net.width=.5", "run.device=cpu", "run.threads=1", "train.stage1_epochs=6",
 		"train.stage2_epochs=1")}.Resolve(&c)
 	change(&c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := Open(context.Background(), c, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
+	must(t, err)
+	return opened(t, c, Options{})
 }
 
 // lastLoss trains stage 1 and returns its loss.
@@ -43,9 +32,7 @@ func lastLoss(t *testing.T, rate float64) float64 {
 	s.Observe.Training = func(Training) []train.Observer {
 		return []train.Observer{{Epoch: func(e train.EpochDone) { loss = e.Loss }}}
 	}
-	if _, err := s.Train(context.Background(), t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
+	learn(t, s, t.TempDir())
 	return loss
 }
 
@@ -57,9 +44,7 @@ func TestFindLearningRate_SuggestsOneThatTrainsAsTheDefaultDoes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	s := smallScenes(t, func(*Config) {})
 	found, err := s.FindLearningRate(context.Background(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if found.Suggested < 1e-4 || found.Suggested > 2e-2 || found.Arm != "stage1" || found.LearningRate != 1e-3 {
 		t.Errorf("found %+v", *found.LearningRateSearch)
 	}
@@ -84,7 +69,5 @@ func TestFindLearningRate_SuggestsOneThatTrainsAsTheDefaultDoes(t *testing.T) {
 	}
 	// The folder of a search is free for the run.
 	c := s.Config
-	if err := checkFolder(dir, ofRun, &c); err != nil {
-		t.Error(err)
-	}
+	must(t, checkFolder(dir, ofRun, &c))
 }

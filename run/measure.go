@@ -32,15 +32,12 @@ func (s *Session) FreshNet(arm train.Arm) (*model.Net, error) {
 	c := &s.Config
 	initial := arm.Stage == 1
 	arm.Stage = 1
-	net, err := arm.NewNet(c.model(s.Data.Train.Vocabulary.Len(), s.Data.Width(), arm.Noise), s.Backend, c.Train,
+	net, _, err := arm.NewNet(c.model(s.Data.Train.Vocabulary.Len(), s.Data.Width(), arm.Noise), s.Backend, c.Train,
 		s.Data.Train, "")
-	if err != nil || !initial || c.Net.Weights == "" {
+	if err != nil || !initial {
 		return net, err
 	}
-	if err := s.LoadWeights(net, &c.Net, s.Data.Train.Vocabulary); err != nil {
-		return nil, cmp.Or(err, net.Close())
-	}
-	return net, nil
+	return s.loadWeights(net)
 }
 
 // BlankNet makes the net of an arm with weights of 0, for what follows from its shape: of a large net drawing weights
@@ -54,13 +51,10 @@ func (s *Session) BlankNet(arm train.Arm) (*model.Net, error) {
 	}
 	config.Standardised = s.Data.Train.Standard != nil
 	net, err := model.New(config, s.Backend)
-	if err != nil || arm.Stage != 1 || c.Net.Weights == "" {
+	if err != nil || arm.Stage != 1 {
 		return net, err
 	}
-	if err := s.LoadWeights(net, &c.Net, s.Data.Train.Vocabulary); err != nil {
-		return nil, cmp.Or(err, net.Close())
-	}
-	return net, nil
+	return s.loadWeights(net)
 }
 
 // MeasureSteps is how many steps are timed at most, and MeasureTime how long. The first of the steps also makes

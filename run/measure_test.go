@@ -3,12 +3,11 @@ package run
 import (
 	"context"
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
 	"nmn/ranks"
-	"nmn/ranks/local"
+	"nmn/ranks/local/localtest"
 	"nmn/recipe"
 	"nmn/train"
 )
@@ -46,24 +45,14 @@ func TestMeasured_CountsWhatIsInTheSteps(t *testing.T) {
 
 func TestMeasure_OfDataWithoutAFullBatch(t *testing.T) {
 	c, err := Preset(ScenesPreset, Quick)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = c.Train.Batch(false)-3, 0, 1
 	c.Net.Width, c.Run.Device, c.Recipe.Form = .5, "cpu", recipe.Paper
-	s, err := Open(t.Context(), c, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := opened(t, c, Options{})
 	arm, err := recipe.Stage1.ForTraining(false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m, err := s.Measure(t.Context(), arm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if m.Full() || m.Bags != c.Data.TrainSize || m.Images != m.Bags || m.Mean != float64(m.Bags) {
 		t.Errorf("%+v, want steps of %d pictures", m, c.Data.TrainSize)
 	}
@@ -94,38 +83,32 @@ func TestMeasure_AnInterruptOfOneRankIsOneOfAll(t *testing.T) {
 	c.Net.Width, c.Run.Device, c.Run.Threads, c.Recipe.Form = .5, "cpu", 1, recipe.Paper
 	c.Train.Stage1Epochs = 10_000
 	arm, err := recipe.Stage1.ForTraining(false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all sync.WaitGroup
-	for _, g := range local.New(3, 5*time.Minute) {
-		all.Go(func() {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			sums := &counted{Group: g}
-			s, err := Open(ctx, c, Options{Group: sums})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer s.Close()
-			net, err := s.FreshNet(arm)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer net.Close()
-			if g.Rank() == 1 {
-				sums.at(10, cancel)
-			}
-			_, err = s.measureNet(ctx, arm, net, 1<<30, time.Hour)
-			if !errors.Is(err, context.Canceled) || !Agreed(err) {
-				t.Errorf("rank %d: %v", g.Rank(), err)
-			}
-			if err := s.agree(nil); err != nil { // the group goes on
-				t.Errorf("rank %d, afterwards: %v", g.Rank(), err)
-			}
-		})
-	}
-	all.Wait()
+	must(t, err)
+	localtest.Each(3, func(g ranks.Group) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		sums := &counted{Group: g}
+		s, err := Open(ctx, c, Options{Group: sums})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer s.Close()
+		net, err := s.FreshNet(arm)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer net.Close()
+		if g.Rank() == 1 {
+			sums.at(10, cancel)
+		}
+		_, err = s.measureNet(ctx, arm, net, 1<<30, time.Hour)
+		if !errors.Is(err, context.Canceled) || !Agreed(err) {
+			t.Errorf("rank %d: %v", g.Rank(), err)
+		}
+		if err := s.agree(nil); err != nil { // the group goes on
+			t.Errorf("rank %d, afterwards: %v", g.Rank(), err)
+		}
+	})
 }

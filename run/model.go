@@ -58,10 +58,7 @@ func OpenModel(ctx context.Context, path string, o ModelOptions) (*Model, error)
 	if err != nil {
 		return nil, err
 	}
-	base := BaseConfig().Run
-	o.Run.Workers, o.Run.Prefetch = cmp.Or(o.Run.Workers, base.Workers), cmp.Or(o.Run.Prefetch, base.Prefetch)
-	s := newSession(Options{Log: o.Log, Observer: Observer{Message: o.Message}})
-	s.Config.Run = o.Run
+	s := o.session()
 	if o.Run.Precision == tensor.BF16 {
 		checkpoint, err := train.ReadCheckpoint(file)
 		if err != nil {
@@ -78,6 +75,15 @@ func OpenModel(ctx context.Context, path string, o ModelOptions) (*Model, error)
 	}
 	m.owned = true
 	return m, nil
+}
+
+// session is one for a net alone, without a device.
+func (o *ModelOptions) session() *Session {
+	s, base := newSession(Options{Log: o.Log, Observer: Observer{Message: o.Message}}), BaseConfig().Run
+	s.Config.Run = o.Run
+	s.Config.Run.Workers = cmp.Or(o.Run.Workers, base.Workers)
+	s.Config.Run.Prefetch = cmp.Or(o.Run.Prefetch, base.Prefetch)
+	return s
 }
 
 // OpenModel opens a model on the device of the session, whose data it is evaluated on then. It must be closed before
@@ -198,12 +204,12 @@ func (m *Model) split(ctx context.Context, name string) (*loader.Set, *Session, 
 	}
 	c := s.Config
 	c.Net.MIL = m.checkpoint.Model.MIL // which says how pictures fit, and what a bag is
-	c.readAsTrained(m.checkpoint, m.folder)
+	c.readAsTrained(m.checkpoint)
 	return set, s, &c, nil
 }
 
 // Pictures says how the model reads pictures: as it was trained.
-func (m *Model) Pictures() train.Pictures { return picturesOf(m.checkpoint, m.folder) }
+func (m *Model) Pictures() train.Pictures { return picturesOf(m.checkpoint) }
 
 // reads sets how a loader reads pictures for the model; fit is one that is given, empty for that of the model.
 func (m *Model) reads(l *loader.Config, fit picture.Fit) {

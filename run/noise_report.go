@@ -154,10 +154,10 @@ func (q NoiseQuery) visit(ctx context.Context, s *Session, set *loader.Set, l *l
 	defer func() { err = cmp.Or(err, net.Close()) }()
 	k := l.vocabulary.Len()
 	l.q01, l.q10 = rates.NewSpreads(k, q.Departures), rates.NewSpreads(k, q.Departures)
-	q.Config.readAsTrained(l.Checkpoint, filepath.Dir(q.File))
+	q.Config.readAsTrained(l.Checkpoint)
 	config := q.Config.Loader()
 	config.BatchSize = l.Config.Batch(l.Model.MIL)
-	bad, err := train.EachNoiseRates(ctx, net, set, config, func(bag int, q01, q10 []float32) {
+	bad, err := train.EachScore(ctx, nil, net, set, config, func(bag int, _, q01, q10 []float32) {
 		l.q01.Add(bag, q01)
 		l.q10.Add(bag, q10)
 	})

@@ -45,7 +45,7 @@ func (s *Session) sameData(ctx context.Context, dir string, c *Config, d *datase
 	if err != nil {
 		return nil, err
 	}
-	kept, err := folder.SameData(ctx, dir, now, s.Log)
+	kept, err := folder.SameData(ctx, dir, now)
 	if err != nil || kept.Unread() == 0 || kept.Unread() > notedBytes {
 		return kept, err
 	}
@@ -70,7 +70,11 @@ func (s *Session) PrepareFolder(ctx context.Context, dir string, written ...stri
 
 func (s *Session) prepareFolder(ctx context.Context, dir string, kind folder.Kind, c *Config,
 	d *dataset.Splits) error {
-	files, err := s.check(ctx, dir, kind, c, d)
+	err := checkFolder(dir, kind, c)
+	var files origin.List
+	if err == nil {
+		files, err = s.sameData(ctx, dir, c, d)
+	}
 	if err := s.agree(err); err != nil {
 		return err
 	}
@@ -84,16 +88,4 @@ func (s *Session) prepareFolder(ctx context.Context, dir string, kind folder.Kin
 		}
 		return errors.Join(folder.KeepData(dir, files), keepLeftOut(dir, d))
 	})
-}
-
-// check refuses a folder that is not of this run, and returns the list of files to keep there.
-func (s *Session) check(ctx context.Context, dir string, kind folder.Kind, c *Config,
-	d *dataset.Splits) (files origin.List, err error) {
-	if err := checkFolder(dir, kind, c); err != nil {
-		return nil, err
-	}
-	if files, err = s.sameData(ctx, dir, c, d); err != nil {
-		return nil, err
-	}
-	return files, nil
 }

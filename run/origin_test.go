@@ -26,13 +26,9 @@ func vectors(t *testing.T, file string, seed uint64) Config {
 		fmt.Fprintf(&b, "r%d,%+.3f,%+.3f,%d,%d\n", i, values.NormFloat64(), values.NormFloat64(), labels.IntN(2),
 			labels.IntN(2))
 	}
-	if err := os.WriteFile(file, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, b.Bytes(), 0o666))
 	c, err := Preset(FeaturesPreset, Quick)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	f := &c.Data.Features
 	f.Train.Features, f.LabelColumns, f.IDColumn = file, []string{"cat", "dog"}, "id"
 	c.Data.Set, c.Recipe.Form, c.Arm, c.Run.Device = "features", recipe.Paper, recipe.Baseline, "cpu"
@@ -45,9 +41,7 @@ func vectors(t *testing.T, file string, seed uint64) Config {
 func TestTrain_RefusesFeaturesThatHaveChanged(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
 	c := vectors(t, file, 1)
-	if _, err := opened(t, c, Options{}).Train(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	learn(t, opened(t, c, Options{}), dir)
 	vectors(t, file, 2)
 	want := file + " has changed since this run began (sha256 "
 	for name, work := range map[string]func(*Session) error{
@@ -80,9 +74,7 @@ func TestTrain_SaysThatResultsAreShownWhereTheyAre(t *testing.T) {
 	c.Arm = recipe.Stage1
 	var said []Message
 	o := Options{Observer: Observer{Message: func(m Message) { said = append(said, m) }}}
-	if _, err := opened(t, c, o).Train(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	learn(t, opened(t, c, o), dir)
 	vectors(t, file, 2)
 	if _, err := opened(t, c, o).Train(t.Context(), dir); err == nil || slices.Contains(said, Reused(dir)) {
 		t.Errorf("on other features, with the error %v, it was said: %v", err, said)
@@ -112,9 +104,7 @@ func TestResume_RefusesFeaturesThatHaveChanged(t *testing.T) {
 	}
 	vectors(t, file, 2)
 	for _, part := range []string{"", Stage1Folder} { // those that refuse before the recipe does
-		if err := os.Remove(filepath.Join(dir, part, DataFile)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(filepath.Join(dir, part, DataFile)))
 	}
 	if _, err := opened(t, c, Options{}).Train(t.Context(), dir); err == nil ||
 		!strings.Contains(err.Error(), file+" has changed since this run began") {
@@ -122,44 +112,16 @@ func TestResume_RefusesFeaturesThatHaveChanged(t *testing.T) {
 	}
 }
 
-// Folders of older versions do not say what their runs learned from. They are used as before, with a warning, and say
-// it from then on.
-func TestTrain_NotesTheDataOfOlderRunsOnce(t *testing.T) {
-	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
-	c := vectors(t, file, 1)
-	c.Arm = recipe.Stage1
-	if _, err := opened(t, c, Options{}).Train(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(dir, DataFile)); err != nil {
-		t.Fatal(err)
-	}
-	var log bytes.Buffer
-	s := opened(t, c, Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
-	for range 2 {
-		if _, err := s.Train(t.Context(), dir); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n := strings.Count(log.String(), "does not say which files it began with"); n != 1 {
-		t.Errorf("%d warnings, want 1: %s", n, log.String())
-	}
-}
-
 // A model may later be evaluated on other data than its run's: a message says so.
 func TestModel_WarnsOfDataThatHaveChanged(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
-	if _, err := opened(t, vectors(t, file, 1), Options{}).Train(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	learn(t, opened(t, vectors(t, file, 1), Options{}), dir)
 	for seed, warns := range map[uint64]bool{1: false, 2: true} {
 		vectors(t, file, seed)
 		var log bytes.Buffer
 		m, err := OpenModel(t.Context(), dir, ModelOptions{Run: Resources{Device: "cpu"},
 			Log: slog.New(slog.NewTextHandler(&log, nil))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		o := DefaultEvaluateOptions()
 		o.Split = "train"
 		if _, err := m.Evaluate(t.Context(), o); err != nil {
@@ -168,8 +130,6 @@ func TestModel_WarnsOfDataThatHaveChanged(t *testing.T) {
 		if got := strings.Contains(log.String(), file+" has changed since"); got != warns {
 			t.Errorf("data of seed %d: the log says %q", seed, log.String())
 		}
-		if err := m.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.Close())
 	}
 }

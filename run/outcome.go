@@ -12,7 +12,6 @@ import (
 	"nmn/internal/origin"
 	"nmn/labels"
 	"nmn/labels/inject"
-	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
@@ -99,8 +98,8 @@ type Outcome struct {
 	Backbone *train.Backbone `json:"backbone,omitempty"`
 	// LeftOut says which training bags could not be used; empty for none.
 	LeftOut string `json:"left_out,omitempty"`
-	// Start is what stage 2 began from; nil for arms of one stage, and in results of older programs. Recipe are the
-	// folds, scores and rates that the arm was planned by.
+	// Start is what stage 2 began from; nil for arms of one stage. Recipe are the folds, scores and rates that the arm
+	// was planned by.
 	Start  *Start  `json:"start,omitempty"`
 	Recipe []Start `json:"recipe,omitempty"`
 
@@ -161,15 +160,8 @@ func (s *Start) same(ctx context.Context, dir string, d *dataset.Splits) (bool, 
 	return err == nil && now[0].Digest == s.SHA256, err
 }
 
-// ReadOutcome reads the result of a folder; nil if there is none. It leaves out measures that show nothing, which
-// older programs have written.
-func ReadOutcome(dir string) (*Outcome, error) {
-	o, err := loadResult[Outcome](dir)
-	if o != nil {
-		o.DropMeasures(o.Split != loader.TrainSplit)
-	}
-	return o, err
-}
+// ReadOutcome reads the result of a folder; nil if there is none.
+func ReadOutcome(dir string) (*Outcome, error) { return loadResult[Outcome](dir) }
 
 func loadResult[T any](dir string) (*T, error) {
 	return durable.LoadJSON[T](filepath.Join(dir, ResultFile), "remove the file to evaluate again")

@@ -31,9 +31,7 @@ func (unreadable) Read(context.Context, int, int, *picture.Picture) error {
 func TestPageScores_ShowsTheSurestAndMarksThem(t *testing.T) {
 	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}, {Text: "dog", POS: text.NN},
 		{Text: "red", POS: text.JJ}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	matrix := func(rows int, backing any) *dense.Dense {
 		return dense.New(dense.WithShape(rows, 3), dense.WithBacking(backing))
 	}
@@ -41,9 +39,7 @@ func TestPageScores_ShowsTheSurestAndMarksThem(t *testing.T) {
 		Labels: matrix(3, []uint8{1, 0, 1, 1, 1, 1, 0, 0, 0})}
 	scores := &train.Scores{Index: []int{0, 2}, Logits: matrix(2, []float32{3, 2, -4, -1, -1, -9})}
 	got, err := pageScores(t.Context(), scores, set, "test", false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got.Against != "labels" || len(got.Curves.All) == 0 || len(got.Right) != 1 || len(got.Wrong) != 1 {
 		t.Fatalf("%+v", got)
 	}
@@ -79,17 +75,13 @@ func TestPageScores_ShowsTheSurestAndMarksThem(t *testing.T) {
 func TestPageScores_PredictsTheMostProbableClass(t *testing.T) {
 	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}, {Text: "dog", POS: text.NN},
 		{Text: "fox", POS: text.NN}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	matrix := func(backing any) *dense.Dense { return dense.New(dense.WithShape(3, 3), dense.WithBacking(backing)) }
 	set := &loader.Set{Name: "test", Vocabulary: v, IDs: []string{"a", "b", "c"}, Source: unreadable{},
 		Labels: matrix([]uint8{1, 0, 0, 0, 1, 0, 0, 0, 1})}
 	scores := &train.Scores{Index: []int{0, 1, 2}, Logits: matrix([]float32{-.3, -.9, -1.5, 2, -2.5, -3, -.5, -9, -.4})}
 	got, err := pageScores(t.Context(), scores, set, "test", true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	said := func(bags []report.ShownBag) (all []string) {
 		for _, b := range bags {
 			line := b.ID
@@ -126,14 +118,10 @@ func TestReadShown_IsWhatTheResultFileHolds(t *testing.T) {
 		Drawn:  []report.ShownBag{{ID: "a", Labels: []report.ShownLabel{{Word: "cat", P: .75, Kind: report.HitLabel}}}}}
 	for _, s := range []*report.Scored{want, nil} {
 		o := &Outcome{Arm: "baseline", Steps: 7, shown: s}
-		if err := o.write(dir); err != nil {
-			t.Fatal(err)
-		}
+		must(t, o.write(dir))
 		shown(s)
 		read, err := ReadOutcome(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		told, err := json.Marshal(o)
 		if again, reading := json.Marshal(read); err != nil || reading != nil || string(again) != string(told) ||
 			strings.Contains(string(told), "shown") {

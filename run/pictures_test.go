@@ -11,9 +11,7 @@ import (
 func TestResolve_HowPicturesAreRead(t *testing.T) {
 	file := func(text string) string {
 		path := filepath.Join(t.TempDir(), "config.yaml")
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text), 0o666))
 		return path
 	}
 	of := settings(t, "data.manifest=list.csv")

@@ -21,12 +21,8 @@ func clipFolders(t *testing.T, form shard.Form) (learned, tested string, common 
 	t.Helper()
 	dir := t.TempDir()
 	words, err := scenes.Vocabulary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := words.WriteFile(filepath.Join(dir, run.VocabularyFile)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, words.WriteFile(filepath.Join(dir, run.VocabularyFile)))
 	for split, n := range map[string]int{"train": 12, "test": 5} {
 		kept := shard.DefaultConfig()
 		kept.Form = form
@@ -45,13 +41,9 @@ func clipFolders(t *testing.T, form shard.Form) (learned, tested string, common 
 func trainedOnClips(t *testing.T, settings []string) (s *run.Session, dir string) {
 	t.Helper()
 	given, err := run.ParseSettings(settings...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var c run.Config
-	if err := (run.Sources{Preset: run.MovingScenesPreset, Settings: given}).Resolve(&c); err != nil {
-		t.Fatal(err)
-	}
+	must(t, (run.Sources{Preset: run.MovingScenesPreset, Settings: given}).Resolve(&c))
 	if s, err = run.Open(t.Context(), c, run.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -84,20 +76,14 @@ func TestPredict_ClipsAsTheyAreEvaluated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, dir := trainedOnClips(t, slices.Concat(common, []string{"data.test_clips=" + tested}, more))
 			m, err := run.OpenModel(t.Context(), dir, run.ModelOptions{Run: run.Resources{Device: "cpu"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer m.Close()
 			l := s.Config.Loader()
 			l.BatchSize = 2
 			want, err := train.Score(t.Context(), m.Net(), s.Config.Scored(s.Data.Test), l)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			got, err := m.Predict(t.Context(), []string{tested}, run.DefaultPredictOptions())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got.Len() != 5 || !got.Clips || got.ID(1) != filepath.Join(tested, s.Data.Test.IDs[1]) {
 				t.Errorf("%d answers, of clips %t, the second is %q", got.Len(), got.Clips, got.ID(1))
 			}
@@ -119,9 +105,7 @@ func TestExtract_ClipsAsOfASplit(t *testing.T) {
 	_, tested, common := clipFolders(t, shard.Shards)
 	s, dir := trainedOnClips(t, append(common, "data.test_clips="+tested, "net.mil=true", "train.batch_size_mil=4"))
 	m, err := s.OpenModel(dir, run.Last)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer m.Close()
 	o := run.DefaultExtractOptions()
 	o.Split = "test"
@@ -143,9 +127,7 @@ func TestExtract_ClipsAsOfASplit(t *testing.T) {
 	}
 	o.PerFrame = false
 	video := filepath.Join(t.TempDir(), "clip.mkv")
-	if err := os.WriteFile(video, []byte("\x1a\x45\xdf\xa3"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(video, []byte("\x1a\x45\xdf\xa3"), 0o666))
 	o.FFmpeg = filepath.Join(t.TempDir(), "no-ffmpeg")
 	if _, err := m.Extract(t.Context(), []string{video}, o); err == nil || !strings.Contains(err.Error(),
 		"get ffmpeg 5.1") {
@@ -164,24 +146,16 @@ func TestPredict_FoldersOfFrames(t *testing.T) {
 	_, tested, common := clipFolders(t, shard.Folder)
 	s, dir := trainedOnClips(t, append(common, "data.validation_share=.2", "data.test_share=.2", "net.mil=true"))
 	m, err := s.OpenModel(dir, run.Last)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer m.Close()
 	indexed, err := m.Predict(t.Context(), []string{tested}, run.DefaultPredictOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(tested, shard.IndexName)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.Remove(filepath.Join(tested, shard.IndexName)))
 	o := run.DefaultPredictOptions()
 	var skipped []string
 	o.Skipped = func(files []string) { skipped = files }
 	plain, err := m.Predict(t.Context(), []string{tested}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !slices.Equal(plain.Probabilities, indexed.Probabilities) || len(skipped) == 0 {
 		t.Errorf("folders of pictures give %v, those with an index %v; skipped %q", plain.Probabilities,
 			indexed.Probabilities, skipped)
@@ -201,17 +175,13 @@ func TestPredict_FoldersOfFrames(t *testing.T) {
 	if single, err := m.Predict(t.Context(), pictures[:1], o); err != nil || single.Len() != 1 {
 		t.Errorf("a picture: %v, %v", single, err)
 	}
-	if err := os.WriteFile(pictures[1], []byte("\xff\xd8\xff"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(pictures[1], []byte("\xff\xd8\xff"), 0o666))
 	bad, err := m.Predict(t.Context(), []string{tested}, o)
 	if err != nil || bad.Len() != 4 || len(bad.Bad) != 1 || !strings.Contains(bad.Bad[0].Err.Error(), pictures[1]) {
 		t.Errorf("a broken frame: %+v, %v", bad, err)
 	}
 	video := filepath.Join(t.TempDir(), "clip.mkv")
-	if err := os.WriteFile(video, []byte("\x1a\x45\xdf\xa3"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(video, []byte("\x1a\x45\xdf\xa3"), 0o666))
 	o.FFmpeg = filepath.Join(t.TempDir(), "no-ffmpeg")
 	if _, err := m.Predict(t.Context(), []string{video}, o); err == nil || !strings.Contains(err.Error(),
 		"get ffmpeg 5.1") {

@@ -15,22 +15,16 @@ import (
 
 func TestPredictionsWriteFile_HoldsEveryProbability(t *testing.T) {
 	v, err := text.NewVocabulary([]text.Word{{Text: "dog"}, {Text: "cat"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p := &Predictions{Vocabulary: v, Probabilities: []float32{.25, 1, 1e-9, .1}, Threshold: .5,
 		set: &loader.Set{IDs: []string{"a", "b", "c"}}, names: []string{"a", "b", "c"}, index: []int{0, 2}}
 	dir := t.TempDir()
 	matrix, table := filepath.Join(dir, "p.npy"), filepath.Join(dir, "p.csv")
 	for _, path := range []string{matrix, table} {
-		if err := p.WriteFile(path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.WriteFile(path))
 	}
 	rows, err := features.Open(t.Context(), features.Options{Features: matrix})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer rows.Close()
 	if rows.Rows.Len() != 2 || rows.Rows.Width() != 2 {
 		t.Fatalf("%d×%d, want 2×2", rows.Rows.Len(), rows.Rows.Width())
@@ -42,9 +36,7 @@ func TestPredictionsWriteFile_HoldsEveryProbability(t *testing.T) {
 		}
 	}
 	var want bytes.Buffer
-	if err := p.WriteTable(&want); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.WriteTable(&want))
 	if got, err := os.ReadFile(table); err != nil || !bytes.Equal(got, want.Bytes()) {
 		t.Errorf("the table is %q (%v), want %q", got, err, want.Bytes())
 	}

@@ -29,13 +29,9 @@ func TestOpen_CompletesAPresetAsSourcesDo(t *testing.T) {
 			sources := Sources{Preset: name, Settings: settings(t, given...)}
 			failure := sources.Resolve(&want)
 			got, err := Preset(name, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, one := range sources.Settings {
-				if err := one.Apply(&got); err != nil {
-					t.Fatal(err)
-				}
+				must(t, one.Apply(&got))
 			}
 			if err := got.Complete(); (err == nil) != (failure == nil) {
 				t.Errorf("%s, arm %q: %v, want %v", name, arm, err, failure)

@@ -28,9 +28,7 @@ func withSiblings(t *testing.T) run.Config {
 	dir, list := t.TempDir(), "path,labels,split\n"
 	write := func(name string, number int, file []byte) {
 		list += fmt.Sprintf("%s,word%d,train\n", name, number%2)
-		if err := os.WriteFile(filepath.Join(dir, name), file, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), file, 0o666))
 	}
 	for i := range 24 {
 		write(fmt.Sprintf("%02d.jpg", i), i, patches(t, i, 96, 0, 90))
@@ -40,19 +38,13 @@ func withSiblings(t *testing.T) run.Config {
 	}
 	write("broken.jpg", 0, []byte("no picture"))
 	manifest := filepath.Join(dir, "list.csv")
-	if err := os.WriteFile(manifest, []byte(list), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(manifest, []byte(list), 0o666))
 	var c run.Config
 	given, err := run.ParseSettings("data.manifest="+manifest, "data.max_bad_samples=1", "net.width=.5", "run.device=cpu",
 		"run.threads=1", "recipe.form=estimate", "noise_rates=folds:2", "recipe.fold_epochs=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	err = run.Sources{Preset: run.ScenesPreset, Settings: given}.Resolve(&c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 
@@ -69,9 +61,7 @@ func patches(t *testing.T, number, side, border, quality int) []byte {
 		img.SetRGBA(x, y, colours[y*12/side*12+x*12/side])
 	}
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, img.SubImage(img.Rect.Inset(border)), &jpeg.Options{Quality: quality}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, jpeg.Encode(&b, img.SubImage(img.Rect.Inset(border)), &jpeg.Options{Quality: quality}))
 	return b.Bytes()
 }
 
@@ -97,9 +87,7 @@ func TestFolds_SiblingsAreInOne(t *testing.T) {
 	t.Parallel()
 	c, dir := withSiblings(t), t.TempDir()
 	file, said, err := estimate(t.Context(), c, nil, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	plan, err := crossfit.Read(strings.NewReader(file), "plan")
 	if err != nil || plan.Groups != 4 || plan.Grouped != 8 || len(plan.IDs) != 28 {
 		t.Fatalf("the plan has %d groups of %d bags, of %d: %v", plan.Groups, plan.Grouped, len(plan.IDs), err)
@@ -122,17 +110,13 @@ func TestFolds_SiblingsAreInOne(t *testing.T) {
 		t.Errorf("a folder that has a plan: another plan, or %q was said: %v", said, err)
 	}
 	together := t.TempDir()
-	for rank, err := range localtest.Run(3, func(g ranks.Group) error {
+	localtest.Check(t, 3, "folds", func(g ranks.Group) error {
 		got, _, err := estimate(t.Context(), c, g, together)
 		if err == nil && got != file {
 			err = errors.New("another plan: " + got)
 		}
 		return err
-	}) {
-		if err != nil {
-			t.Errorf("rank %d: %v", rank, err)
-		}
-	}
+	})
 }
 
 func TestFolds_AreInterruptedWhileTheyLook(t *testing.T) {
@@ -144,9 +128,7 @@ func TestFolds_AreInterruptedWhileTheyLook(t *testing.T) {
 			cancel()
 		}
 	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	if err := s.Recipe(dir).Estimate(ctx); !errors.Is(err, run.ErrInterrupted) {
 		t.Errorf("error %v", err)

@@ -122,64 +122,38 @@ type logLine struct {
 // ReadCurve reads loss and validation AP of a whole run from its log. A line that is broken, as one that a full disk or
 // a kill has cut, is left out and counted; a file whose first line is broken is no log.
 func ReadCurve(path, stage string) (points []report.Point, broken int, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer f.Close()
-	points, broken, err = parseCurve(f, stage)
-	if err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", path, err)
-	}
-	return points, broken, nil
+	broken, err = readLog(path, func(line *logLine) { points = line.drawn(points, stage) })
+	return points, broken, err
 }
 
-func parseCurve(r io.Reader, stage string) (points []report.Point, broken int, err error) {
-	broken, err = readLog(r, func(line *logLine) {
-		point := report.Point{Step: line.Step, Stage: stage, Loss: eval.Undefined(), AP: eval.Undefined()}
-		switch {
-		case line.Message == "step" && line.Loss != nil:
-			point.Loss = eval.Number(*line.Loss)
-		case line.Message == "evaluation":
-			point.AP = firstDefined(line.Truth, line.Human, line.Labels)
-		default:
-			return
-		}
-		points = append(points, point)
-	})
-	if err != nil {
-		return nil, 0, err
+// drawn adds the point of a curve that a line is, if it is one.
+func (l *logLine) drawn(points []report.Point, stage string) []report.Point {
+	point := report.Point{Step: l.Step, Stage: stage, Loss: eval.Undefined(), AP: eval.Undefined()}
+	switch {
+	case l.Message == "step" && l.Loss != nil:
+		point.Loss = eval.Number(*l.Loss)
+	case l.Message == "evaluation":
+		point.AP = firstDefined(l.Truth, l.Human, l.Labels)
+	default:
+		return points
 	}
-	return points, broken, nil
+	return append(points, point)
 }
 
 // EpochLoss is the loss of the last epoch by the log of a run folder; 0 for none.
 func EpochLoss(dir string) (loss float64, err error) {
-	f, err := os.Open(filepath.Join(dir, LogFile))
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	_, err = readLog(f, func(line *logLine) {
+	_, err = readLog(filepath.Join(dir, LogFile), func(line *logLine) {
 		if line.Message == "epoch" && line.Loss != nil {
 			loss = *line.Loss
 		}
 	})
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", f.Name(), err)
-	}
-	return loss, nil
+	return loss, err
 }
 
 // LogSpeed is how many images a second the epochs in the log of a run folder have learned; 0 if it has none.
 func LogSpeed(dir string) float64 {
-	f, err := os.Open(filepath.Join(dir, LogFile))
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
 	images, milliseconds := 0., 0.
-	_, err = readLog(f, func(line *logLine) {
+	_, err := readLog(filepath.Join(dir, LogFile), func(line *logLine) {
 		if line.Message == "epoch" {
 			images, milliseconds = images+line.Images, milliseconds+line.Milliseconds
 		}
@@ -190,8 +164,20 @@ func LogSpeed(dir string) float64 {
 	return 1000 * images / milliseconds
 }
 
-// readLog shows each line of a log; broken ones are counted.
-func readLog(r io.Reader, show func(*logLine)) (broken int, err error) {
+// readLog shows each line of the log of a path; broken ones are counted.
+func readLog(path string, show func(*logLine)) (broken int, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	if broken, err = eachLine(f, show); err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
+	}
+	return broken, nil
+}
+
+func eachLine(r io.Reader, show func(*logLine)) (broken int, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
 	number := 0
@@ -206,12 +192,10 @@ func readLog(r io.Reader, show func(*logLine)) (broken int, err error) {
 		}
 		show(&line)
 	}
-	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
 		return 0, fmt.Errorf("line %d is too long: it is no log", number+1)
-	} else if err != nil {
-		return 0, err
 	}
-	return broken, nil
+	return broken, lines.Err()
 }
 
 // firstDefined is the AP that people are shown: against the truth, else with human agreement, else

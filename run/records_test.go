@@ -8,20 +8,17 @@ import (
 
 	"nmn/eval"
 	"nmn/recipe"
+	"nmn/report"
 	"nmn/train"
 )
 
 func TestEpochs_RecordGoesOnBehindAStep(t *testing.T) {
 	dir := t.TempDir()
 	r, err := openEpochs(dir, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	judged := &recipe.Judgement{Evaluation: &eval.Result{}}
 	for epoch := 1; epoch <= 3; epoch++ {
-		if err := r.put(train.Position{Epoch: epoch, Step: 10 * epoch}, judged); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.put(train.Position{Epoch: epoch, Step: 10 * epoch}, judged))
 	}
 	if r, err = openEpochs(dir, 20); err != nil || len(r.rows) != 2 {
 		t.Fatalf("%d rows behind step 20 (%v), want 2", len(r.rows), err)
@@ -37,12 +34,18 @@ func TestEpochs_RecordGoesOnBehindAStep(t *testing.T) {
 	}
 }
 
+// parseCurve is ReadCurve of the text of a log.
+func parseCurve(text string) (points []report.Point, broken int, err error) {
+	broken, err = eachLine(strings.NewReader(text), func(l *logLine) { points = l.drawn(points, "stage1") })
+	return points, broken, err
+}
+
 func TestParseCurve_TakesStepsAndEvaluations(t *testing.T) {
-	points, broken, err := parseCurve(strings.NewReader(`{"msg":"configuration","step":0}
+	points, broken, err := parseCurve(`{"msg":"configuration","step":0}
 {"msg":"step","step":20,"loss":3.5}
 {"msg":"evaluation","step":20,"map":0.25,"true_map":0.5}
 {"msg":"evaluation","step":30,"map":0.25}
-`), "stage1")
+`)
 	if err != nil || broken != 0 || len(points) != 3 {
 		t.Fatalf("%v, %v", points, err)
 	}
@@ -62,9 +65,7 @@ func TestEpochLoss_IsThatOfTheLastEpoch(t *testing.T) {
 		`{"msg":"epoch","step":20,"loss":3.5}` + "\n" + `{"msg":"epoch","step":40,"loss":2.5}` + "\n" +
 			`{"msg":"step","step":60,"loss":9}` + "\n": 2.5,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, LogFile), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, LogFile), []byte(text), 0o666))
 		if loss, err := EpochLoss(dir); err != nil || loss != want {
 			t.Errorf("%s: %v (%v), want %v", text, loss, err, want)
 		}
@@ -75,12 +76,12 @@ func TestEpochLoss_IsThatOfTheLastEpoch(t *testing.T) {
 func TestParseCurve_LeavesOutBrokenLines(t *testing.T) {
 	step := `{"msg":"step","step":20,"loss":3.5}`
 	for text, want := range map[string]int{step + "\n" + step[:20]: 1, step + "\n" + step[:20] + "\n" + step + "\n": 2} {
-		points, broken, err := parseCurve(strings.NewReader(text), "")
+		points, broken, err := parseCurve(text)
 		if err != nil || broken != 1 || len(points) != want {
 			t.Errorf("%q: %d points, %d broken lines (%v), want %d and 1", text, len(points), broken, err, want)
 		}
 	}
-	if _, _, err := parseCurve(strings.NewReader("an essay\n"), ""); err == nil || !strings.Contains(err.Error(),
+	if _, _, err := parseCurve("an essay\n"); err == nil || !strings.Contains(err.Error(),
 		"line 1") {
 		t.Errorf("no log: %v", err)
 	}
@@ -90,7 +91,7 @@ func FuzzParseCurve(f *testing.F) {
 	f.Add("{\"msg\":\"step\",\"step\":1,\"loss\":2}\n")
 	f.Add("{\"msg\":\"evaluation\",\"map\":null}\n{")
 	f.Fuzz(func(t *testing.T, text string) {
-		points, _, err := parseCurve(strings.NewReader(text), "s")
+		points, _, err := parseCurve(text)
 		if err == nil && len(points) > strings.Count(text, "\n")+1 {
 			t.Errorf("%d points of %q", len(points), text)
 		}

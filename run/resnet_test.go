@@ -19,9 +19,7 @@ import (
 func settings(t *testing.T, texts ...string) []*Setting {
 	t.Helper()
 	all, err := ParseSettings(texts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 
@@ -35,9 +33,7 @@ func resolved(t *testing.T, texts ...string) (Config, error) {
 
 func TestResNet_ConfigurationIsThatOfTheNet(t *testing.T) {
 	c, err := resolved(t, "net.arch=resnet50", "net.mil=true")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m := c.Net.Model(7, 0, model.NoNoise)
 	want, _ := model.ResNet("resnet50", 7, true)
 	if !reflect.DeepEqual(m, want) || m.Size != 448 || c.Fit() != picture.FitLongest {
@@ -74,9 +70,7 @@ func TestResNet_PaintedScenesAreMadeTwiceAsLarge(t *testing.T) {
 // A file of a residual net determines its architecture, unless the user names a net or a preset.
 func TestResNet_ArchitectureOfTheFile(t *testing.T) {
 	config, err := model.ResNet("resnet34", 2, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var tensors []safetensors.Tensor
 	for _, node := range config.Backbone() {
 		if node.Kind == model.Convolution {
@@ -84,13 +78,9 @@ func TestResNet_ArchitectureOfTheFile(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := safetensors.Write(&b, nil, tensors); err != nil {
-		t.Fatal(err)
-	}
+	must(t, safetensors.Write(&b, nil, tensors))
 	file := filepath.Join(t.TempDir(), "net.safetensors")
-	if err := os.WriteFile(file, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, b.Bytes(), 0o666))
 	for _, c := range []struct {
 		keys []string
 		want NetName

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -54,6 +55,19 @@ func (c *Config) startsThere() error {
 		return fmt.Errorf("cannot open the weights: %w", err)
 	}
 	return file.Close()
+}
+
+// loadWeights is LoadWeights for the file that the configuration names, if it does. It closes a net that does not take
+// the file.
+func (s *Session) loadWeights(net *model.Net) (*model.Net, error) {
+	n := &s.Config.Net
+	if n.Weights == "" {
+		return net, nil
+	}
+	if err := s.LoadWeights(net, n, s.Data.Train.Vocabulary); err != nil {
+		return nil, cmp.Or(err, net.Close())
+	}
+	return net, nil
 }
 
 // LoadWeights starts the classifier from a file. The last layer keeps its start unless the file is known to

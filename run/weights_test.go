@@ -13,9 +13,7 @@ import (
 func tiny(t *testing.T) Config {
 	t.Helper()
 	c, err := Preset(ScenesPreset, Quick)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 24, 0, 8
 	c.Net.Width, c.Train.Stage1Epochs, c.Train.Stage2Epochs, c.Run.Device = .5, 1, 1, "cpu"
 	c.Arm = recipe.Stage1
@@ -26,23 +24,22 @@ func tiny(t *testing.T) Config {
 func opened(t *testing.T, c Config, o Options) *Session {
 	t.Helper()
 	s, err := Open(t.Context(), c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
 	return s
+}
+
+// learn trains the run of a session, or goes on with it.
+func learn(t *testing.T, s *Session, dir string) {
+	t.Helper()
+	_, err := s.Train(t.Context(), dir)
+	must(t, err)
 }
 
 // Every net of an experiment starts from the same file: what was taken from it is shown for the first seed alone.
 func TestLoadWeights_AreShownOnceOverSeeds(t *testing.T) {
 	c, dir := tiny(t), t.TempDir()
-	if _, err := opened(t, c, Options{}).Train(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	learn(t, opened(t, c, Options{}), dir)
 	c.Net.Weights = filepath.Join(dir, train.LastName)
 	shown := 0
 	all := opened(t, c, Options{Observer: Observer{Message: func(m Message) {
@@ -51,24 +48,24 @@ func TestLoadWeights_AreShownOnceOverSeeds(t *testing.T) {
 		}
 	}}})
 	arms, err := c.PlannedArms()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, seed := range []uint64{1, 2} {
 		c.Train.Seed = seed
 		s, err := all.With(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		net, err := s.FreshNet(arms[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := net.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, err)
+		must(t, net.Close())
 	}
 	if shown != 1 {
 		t.Errorf("the table of weights is shown %d times for 2 seeds, want once", shown)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -33,9 +33,7 @@ func TestConfig_AugmentationsMakeAnotherRun(t *testing.T) {
 		}
 	}
 	text, err := changed.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	read := DefaultConfig()
 	if err := decodeYAML("config.yaml", text, &read); err != nil || read.Train.Augment != changed.Train.Augment {
 		t.Errorf("read back as %+v, %v", read.Train.Augment, err)
@@ -71,9 +69,7 @@ func FuzzReadConfig(f *testing.F) {
 			return
 		}
 		written, err := c.YAML()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var again Config
 		if err := decodeYAML("again.yaml", written, &again); err != nil {
 			t.Fatalf("%v in\n%s", err, written)

@@ -30,9 +30,7 @@ func (r red) Read(_ context.Context, _, _ int, p *picture.Picture) error {
 func validationSet(t *testing.T) *loader.Set {
 	t.Helper()
 	v, err := text.NewVocabulary([]text.Word{{Text: "ball", POS: text.NN}, {Text: "red", POS: text.JJ}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &loader.Set{Name: "validation", Vocabulary: v, IDs: []string{"a.png", "b.png"}, Source: red{20, 10},
 		Labels: dense.New(dense.WithShape(2, 2), dense.WithBacking([]uint8{1, 0, 0, 1}))}
 }
@@ -45,18 +43,14 @@ func boardFiles(t *testing.T, dir string) string {
 		t.Fatalf("%v, %v", files, err)
 	}
 	content, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(content)
 }
 
 func TestBoard_TellsStepsMeasuresCurvesAndMistakes(t *testing.T) {
 	dir := t.TempDir()
 	b, err := OpenBoard(dir, -1, validationSet(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o := b.Observer()
 	o.Step(stepDone(7))
 	e := evaluated(t, 7)
@@ -64,9 +58,7 @@ func TestBoard_TellsStepsMeasuresCurvesAndMistakes(t *testing.T) {
 	prob := dense.New(dense.WithShape(2, 2), dense.WithBacking([]float32{.88, .27, .95, .38}))
 	e.Scores = &train.Scores{Index: []int{0, 1}, Logits: logits, Prob: prob}
 	o.Evaluated(e)
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Close())
 	content := boardFiles(t, dir)
 	for _, want := range []string{"train/loss", "speed/images_per_s", "validation/map",
 		"against observed labels/all classes", "against observed labels/NN",

@@ -111,31 +111,21 @@ func LogTo(logger *slog.Logger) train.Observer {
 			}
 			logger.Info("evaluation", attributes...)
 		},
-		Saved:   logSaved(logger),
-		Unsaved: logUnsaved(logger),
+		Saved: func(e train.Saved) {
+			logger.Info("checkpoint", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch),
+				slog.String("path", filepath.Base(e.Path)),
+				slog.Bool("best", e.Best), slog.Int64("bytes", e.Bytes), slog.Float64("save_ms", Milliseconds(e.Duration)))
+		},
+		Unsaved: func(e train.Unsaved) {
+			logger.Warn("checkpoint not saved, training goes on and tries again", slog.Int("step", e.Step),
+				slog.Int("epoch", e.Epoch), slog.String("cause", e.Err.Error()))
+		},
 		Bad: func(e train.BadSamples) {
 			for _, bad := range e.New {
 				logger.Warn("bad sample left out", slog.String("id", bad.ID), slog.String("cause", bad.Err.Error()),
 					slog.Int("count", e.Count))
 			}
 		},
-	}
-}
-
-// logSaved writes a line for each checkpoint.
-func logSaved(logger *slog.Logger) func(train.Saved) {
-	return func(e train.Saved) {
-		logger.Info("checkpoint", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch),
-			slog.String("path", filepath.Base(e.Path)),
-			slog.Bool("best", e.Best), slog.Int64("bytes", e.Bytes), slog.Float64("save_ms", Milliseconds(e.Duration)))
-	}
-}
-
-// logUnsaved writes a warning for each checkpoint that found no room.
-func logUnsaved(logger *slog.Logger) func(train.Unsaved) {
-	return func(e train.Unsaved) {
-		logger.Warn("checkpoint not saved, training goes on and tries again", slog.Int("step", e.Step),
-			slog.Int("epoch", e.Epoch), slog.String("cause", e.Err.Error()))
 	}
 }
 
@@ -158,7 +148,10 @@ func truncateLog(path string, step int) (broken int, err error) {
 	if len(kept) == len(old) {
 		return 0, nil
 	}
-	return broken, replace(path, kept)
+	if err := durable.WriteFile(path, kept, 0o644); err != nil {
+		return 0, fmt.Errorf("cannot rewrite %q: %w", path, err)
+	}
+	return broken, nil
 }
 
 // linesUntil returns the lines up to a step, and the number of broken lines that it has left out. A file
@@ -193,12 +186,4 @@ func linesUntil(r io.Reader, step int) (kept []byte, broken int, err error) {
 			kept = append(kept, line...)
 		}
 	}
-}
-
-// replace writes a file aside and renames it.
-func replace(path string, content []byte) error {
-	if err := durable.WriteFile(path, content, 0o644); err != nil {
-		return fmt.Errorf("cannot rewrite %q: %w", path, err)
-	}
-	return nil
 }

@@ -50,14 +50,10 @@ func stepsOf(t *testing.T, content, holds string) (steps []int) {
 func TestBoard_NamesMistakesAsTheyAre(t *testing.T) {
 	dir := t.TempDir()
 	b, err := OpenBoard(dir, -1, validationSet(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b.Observer().Evaluated(scored(t, 7))
 	b.Observer().Evaluated(scored(t, 9))
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Close())
 	content := boardFiles(t, dir)
 	for _, tag := range []string{"made up red, p 0.950, a.png",
 		"missed red, p 0.380, b.png", "against observed labels/JJ", "validation/map"} {
@@ -78,13 +74,9 @@ func TestBoard_OfASetWithoutPictures(t *testing.T) {
 	dir, set := t.TempDir(), validationSet(t)
 	set.Source = nil
 	b, err := OpenBoard(dir, -1, set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b.Observer().Evaluated(scored(t, 7))
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Close())
 	if content := boardFiles(t, dir); len(stepsOf(t, content, "against observed labels/all classes")) != 1 ||
 		strings.Contains(content, "surest mistakes") {
 		t.Error("want curves and no pictures")
@@ -107,9 +99,7 @@ func TestBoard_PicturesThatCannotBeRead(t *testing.T) {
 	dir, set, source := t.TempDir(), validationSet(t), &unreadable{}
 	set.Source = source
 	b, err := OpenBoard(dir, -1, set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b.Observer().Evaluated(scored(t, 7))
 	b.Observer().Evaluated(scored(t, 9))
 	if err := b.Close(); !errors.Is(err, fs.ErrClosed) || !strings.Contains(err.Error(), "a.png") {
@@ -132,9 +122,7 @@ func TestOpenLog_WhereNoFileCanBe(t *testing.T) {
 
 func TestLog_CloseReportsWhatTheFileSays(t *testing.T) {
 	l := openLog(t, filepath.Join(t.TempDir(), "log.jsonl"), -1)
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close())
 	if err := l.Close(); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("closed twice: %v", err)
 	}

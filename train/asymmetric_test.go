@@ -19,7 +19,7 @@ func TestLoss_AsymmetricIsThatOfItsEquation(t *testing.T) {
 		var losses []float64
 		r.observers = []Observer{record(&losses)}
 		o := r.options(t)
-		scores, err := Score(t.Context(), o.Net, o.Data, trainerLoader(o))
+		scores, err := Score(t.Context(), o.Net, o.Data, o.loaderConfig())
 		check(t, err)
 		want := 0.0
 		for i, logit := range scores.Logits.Float32s() {

@@ -12,10 +12,11 @@ import (
 // Scoring reads unchanged pictures, whatever augmentations training uses.
 func TestScore_PicturesAreNotAugmented(t *testing.T) {
 	r := newRig()
-	plain := trainerLoader(r.options(t))
-	r.config.Augment = allAugmentations()
 	o := r.options(t)
-	changed := trainerLoader(o)
+	plain := o.loaderConfig()
+	r.config.Augment = allAugmentations()
+	o = r.options(t)
+	changed := o.loaderConfig()
 	if changed.Augment.IsZero() || changed.AugmentFrom != 0 || changed.Mean == [3]uint8{} {
 		t.Fatalf("training reads with %+v from epoch %d, mean %v", changed.Augment, changed.AugmentFrom, changed.Mean)
 	}
@@ -60,17 +61,6 @@ func TestNew_MixturesAreNotForNoiseModels(t *testing.T) {
 	evidence.certainty, evidence.config.Augment = 1.5, augment.Config{Mixup: .2}
 	if _, err := New(evidence.options(t)); err == nil || !strings.Contains(err.Error(), "evidence") {
 		t.Errorf("evidence: %v", err)
-	}
-}
-
-// A checkpoint of a training with other augmentations is one of another training.
-func TestResume_OtherAugmentationsAreAnotherRun(t *testing.T) {
-	r := short()
-	r.config.Augment = augment.Light.Config()
-	path := trained(t, r)
-	r.config.Augment.Mixup = .1
-	if err := r.trainer(t).Resume(path); err == nil || !strings.Contains(err.Error(), "setting augment") {
-		t.Errorf("error %v", err)
 	}
 }
 

@@ -21,9 +21,9 @@ func (o *Optimizer) startAverages() error {
 	return nil
 }
 
-// advance counts an update that was made, and takes it into the averages. That is never part of recorded work, for
+// End counts an update that was enqueued, and takes it into the averages. That is never part of recorded work, for
 // the share changes from step to step.
-func (o *Optimizer) advance() error {
+func (o *Optimizer) End() error {
 	o.updates++
 	if o.config.Average == 0 {
 		return nil

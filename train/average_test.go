@@ -2,8 +2,6 @@ package train
 
 import (
 	"context"
-	"errors"
-	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -29,9 +27,7 @@ func averaging(t *testing.T) rig {
 func tensorsOf(t *testing.T, path string) map[string][]float32 {
 	t.Helper()
 	f, err := safetensors.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { check(t, f.Close()) }()
 	all := map[string][]float32{}
 	for _, name := range f.Names() {
@@ -103,13 +99,10 @@ func TestAverage_ChangesNothingThatLearnsAndIsWhatCheckpointsHold(t *testing.T) 
 		t.Errorf("%d averages", averaged)
 	}
 	net, _, err := OpenNet(filepath.Join(r.directory, LastName), openCPU(t, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { check(t, net.Close()) }()
-	if !maps.EqualFunc(weights(t, net), weights(t, trainer.Net), slices.Equal) {
-		t.Error("the net and its checkpoint differ after the end of the stage")
-	}
+	sameWeights(t, weights(t, net), weights(t, trainer.Net),
+		"the net and its checkpoint differ after the end of the stage")
 }
 
 func TestAverage_IsWhatValidationsAndCallbacksSee(t *testing.T) {
@@ -126,19 +119,13 @@ func TestAverage_IsWhatValidationsAndCallbacksSee(t *testing.T) {
 	run(t, trainer)
 	last := filepath.Join(r.directory, LastName)
 	net, _, err := OpenNet(last, openCPU(t, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { check(t, net.Close()) }()
-	if !maps.EqualFunc(seen[len(seen)-1], weights(t, net), slices.Equal) {
-		t.Error("the callback at the end of the last epoch saw other weights")
-	}
+	sameWeights(t, seen[len(seen)-1], weights(t, net), "the callback at the end of the last epoch saw other weights")
 	c := loader.DefaultConfig()
 	c.BatchSize = 8
 	scores, err := Score(context.Background(), net, o.Validation, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	result, err := Evaluate(scores, o.Validation, o.Data, eval.Options{})
 	check(t, err)
 	if want := float64(Measure(r.config.BestBy, result)); values[len(values)-1] != want {
@@ -166,27 +153,11 @@ func TestAverage_StageTwoStartsFromTheAverages(t *testing.T) {
 	trainer := r.trainer(t)
 	run(t, trainer)
 	net, err := model.New(r.net(), openCPU(t, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { check(t, net.Close()) }()
 	_, err = loadClassifier(net, filepath.Join(r.directory, LastName), trainer.Data)
 	check(t, err)
-	if !maps.EqualFunc(weights(t, net), weights(t, trainer.Net), slices.Equal) {
-		t.Error("stage 2 starts from other weights")
-	}
-}
-
-// A checkpoint of a run without averages cannot continue a run with averages.
-func TestAverage_BelongsToTheRun(t *testing.T) {
-	r := averaging(t)
-	r.config.EMA = 0
-	run(t, r.trainer(t))
-	r.config.EMA = .9
-	err := r.trainer(t).Resume(filepath.Join(r.directory, LastName))
-	if !errors.Is(err, ErrOtherRun) || !strings.Contains(err.Error(), "setting ema") {
-		t.Error(err)
-	}
+	sameWeights(t, weights(t, net), weights(t, trainer.Net), "stage 2 starts from other weights")
 }
 
 func TestLayerDecay_FallsFromTheHeadToTheFirstLayerBesideTheRules(t *testing.T) {

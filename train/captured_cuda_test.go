@@ -40,9 +40,7 @@ func open(t testing.TB, c kernels.Config) kernels.Backend {
 	if errors.Is(err, kernels.ErrUnsupported) {
 		conform.Skip(t, "cuda", err.Error())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { check(t, backend.Close()) })
 	return backend
 }
@@ -174,9 +172,7 @@ func TestCUDA_ResumedRecordedTrainingEqualsUnbroken(t *testing.T) {
 			t.Fatalf("loss of step %d is %v, unbroken %v", i+1, loss, want[2*i])
 		}
 	}
-	if !maps.EqualFunc(weights(t, trainer.Net), wantWeights, slices.Equal) {
-		t.Error("weights differ from the unbroken run")
-	}
+	sameWeights(t, weights(t, trainer.Net), wantWeights, "weights differ from the unbroken run")
 }
 
 // Work that waits for nothing must show, or the tests above show nothing: any one wait between the streams
@@ -206,13 +202,26 @@ func TestCUDA_AMissingEventShows(t *testing.T) {
 // emulates reports whether the driver is the emulator.
 func emulates() bool { return strings.Contains(os.Getenv("NMN_LIBCUDA"), "emulator") }
 
+func needsEmulator(t *testing.T) {
+	t.Helper()
+	if !emulates() {
+		t.Skip("needs the emulator")
+	}
+}
+
+// logCalls has the emulator log the calls of the driver in a file.
+func logCalls(t *testing.T) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "calls")
+	t.Setenv(emulator.LogVariable, file)
+	return file
+}
+
 // calls counts the driver calls in the log after its first from bytes.
 func calls(t *testing.T, path string, from int) map[string]int {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	counts := map[string]int{}
 	for _, name := range strings.Fields(string(data[from:])) {
 		counts[name]++
@@ -221,11 +230,8 @@ func calls(t *testing.T, path string, from int) map[string]int {
 }
 
 func TestCUDA_AStepIsTwoGraphsAndOneDownload(t *testing.T) {
-	if !emulates() {
-		t.Skip("needs the emulator, which counts calls")
-	}
-	path := filepath.Join(t.TempDir(), "calls")
-	t.Setenv(emulator.LogVariable, path)
+	needsEmulator(t)
+	path := logCalls(t)
 	r := newRig()
 	r.dropout, r.device, r.config.Stage1Epochs = .3, card(false), 3
 	marks := map[int]int{}
@@ -266,9 +272,7 @@ func TestCUDA_AStepIsTwoGraphsAndOneDownload(t *testing.T) {
 
 // The layers are reported when a step is enqueued call by call, its phases always.
 func TestCUDA_TellsAProfilerLayersAndPhases(t *testing.T) {
-	if !emulates() {
-		t.Skip("needs the emulator: one process has one profiler")
-	}
+	needsEmulator(t)
 	library, log := filepath.Join(t.TempDir(), "libprofiler.so"), filepath.Join(t.TempDir(), "log")
 	if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", library,
 		"../cuda/testdata/profiler.c").CombinedOutput(); err != nil {
@@ -316,16 +320,12 @@ func TestCUDA_RecordedStepAllocatesNothing(t *testing.T) {
 	step := func() {
 		updates++
 		e := StepDone{Progress: Progress{Step: updates}}
-		if err := trainer.trainBatch(t.Context(), trainer.held, &e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, trainer.trainBatch(t.Context(), trainer.held, &e))
 	}
 	step()
 	step()
 	step()
-	if allocations := testing.AllocsPerRun(5, step); allocations != 0 {
-		t.Errorf("%v allocations in a step", allocations)
-	}
+	allocatesNothing(t, step)
 }
 
 // More shapes than graphs are kept for: the oldest give way, and the results stay.
@@ -354,20 +354,7 @@ func TestCUDA_NonFiniteStepOfARecordedRunChangesNothing(t *testing.T) {
 	late(t, "all")
 	r := newRig()
 	r.device = card(false)
-	var trainer *Trainer
-	var before map[string][]float32
-	r.observers = []Observer{{Step: func(e StepDone) {
-		if e.Step == 4 {
-			p := named(trainer.Net, "head.fc8.bias")
-			values, err := trainer.Net.Values(p)
-			check(t, err)
-			values[1] = float32(math.Inf(1))
-			check(t, trainer.Net.SetValues(p, values))
-			before = weights(t, trainer.Net)
-		}
-	}}}
-	trainer = r.trainer(t)
-	_, err := trainer.Run(t.Context())
+	trainer, before, err := diverged(t, r, 4)
 	var broken *NonFiniteError
 	if !errors.As(err, &broken) || broken.Step != 5 || len(broken.IDs) != 8 {
 		t.Fatalf("error %v", err)

@@ -46,14 +46,13 @@ type Checkpoint struct {
 	Data   DataID       `json:"data"`  // what it was trained on
 	Stage  int          `json:"stage"`
 	// Start is the SHA-256 of the stage 1 checkpoint that this stage started from. It is empty if there was
-	// none, and in files of older versions.
+	// none.
 	Start    string   `json:"start,omitempty"`
 	Config   Config   `json:"config"`
 	Position Position `json:"position"`
 	Updates  int      `json:"updates"` // since the optimizer was fresh
 	Best     []Best   `json:"best"`    // at this time, the best first
-	// Pictures describes how pictures were read. It is nil for a net on features, and in files of older
-	// versions.
+	// Pictures describes how pictures were read. It is nil for a net on features.
 	Pictures *Pictures `json:"pictures,omitempty"`
 	// Backbone is the pretrained net that turns pictures into features for this net; nil for none.
 	Backbone *Backbone `json:"backbone,omitempty"`

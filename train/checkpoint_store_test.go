@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,13 +18,10 @@ func offered(k *CheckpointStore, values ...float64) (taken []bool) {
 }
 
 func TestKeeper_KeepsTheBestByDirectionAndTheEarlierOfEquals(t *testing.T) {
-	higher := NewCheckpointStore(CheckpointStoreOptions{Count: 2})
-	if got := offered(&higher, .3, .5, .5, .2, .4, .6); !slices.Equal(got,
-		[]bool{true, true, true, false, false, true}) {
-		t.Errorf("taken %v", got)
-	}
-	if higher.best[0].Step != 6 || higher.best[1].Step != 2 {
-		t.Errorf("best %+v", higher.best)
+	higher := NewCheckpointStore(CheckpointStoreOptions{Count: 1})
+	if got := offered(&higher, .3, .5, .5, .2, .6); !slices.Equal(got, []bool{true, true, false, false, true}) ||
+		!slices.Equal(higher.Best(), []Best{{Step: 5, Value: .6}}) {
+		t.Errorf("taken %v, best %+v", got, higher.Best())
 	}
 	lower := NewCheckpointStore(CheckpointStoreOptions{Count: 1, Lower: true})
 	if got := offered(&lower, .3, .5, .2, .2); !slices.Equal(got, []bool{true, false, true, false}) ||
@@ -38,12 +34,12 @@ func TestKeeper_KeepsTheBestByDirectionAndTheEarlierOfEquals(t *testing.T) {
 	}
 }
 
-// validating is a run that validates and keeps two.
+// validating is a run that validates and keeps the best.
 func validating(t *testing.T) rig {
 	t.Helper()
 	r := newRig()
 	r.validation, r.directory = true, t.TempDir()
-	r.config.Stage1Epochs, r.config.EvaluateEpochs, r.config.KeepBest, r.config.BestBy = 4, 1, 2, "brier"
+	r.config.Stage1Epochs, r.config.EvaluateEpochs, r.config.KeepBest, r.config.BestBy = 4, 1, 1, "brier"
 	return r
 }
 
@@ -52,49 +48,39 @@ func TestRun_KeepsBestAndLastOnDisk(t *testing.T) {
 	values := map[int]float64{}
 	r.observers = []Observer{{Evaluated: func(e Evaluated) { values[e.Step] = e.Value }}}
 	result := run(t, r.trainer(t))
-	if len(values) != 4 || len(result.Best) != 2 || result.Validation == nil {
+	if len(values) != 4 || len(result.Best) != 1 || result.Validation == nil {
 		t.Fatalf("validations %v, best %+v", values, result.Best)
 	}
-	ranked := slices.SortedFunc(maps.Keys(values), func(a, b int) int {
-		if values[a] != values[b] {
-			return int(math.Copysign(1, values[a]-values[b]))
-		}
-		return a - b
-	})
-	if result.Best[0].Step != ranked[0] || result.Best[1].Step != ranked[1] {
+	least := slices.Min(slices.Collect(maps.Values(values)))
+	best := result.Best[0].Step
+	if values[best] != least {
 		t.Errorf("best %+v of %v", result.Best, values)
 	}
-	want := []string{"best.safetensors", result.Best[0].Name(), result.Best[1].Name(), "last.safetensors",
-		"previous.safetensors"}
-	slices.Sort(want)
+	want := []string{"best.safetensors", "last.safetensors", "previous.safetensors"}
 	if got := names(t, r.directory); !slices.Equal(got, want) {
 		t.Errorf("files %q, want %q", got, want)
 	}
-	for name, step := range map[string]int{BestName: ranked[0], result.Best[1].Name(): ranked[1],
-		LastName: result.Step} {
+	for name, step := range map[string]int{BestName: best, LastName: result.Step} {
 		if c, err := ReadCheckpoint(filepath.Join(r.directory, name)); err != nil || c.Position.Step != step {
 			t.Errorf("%s is of step %+v, %v, want %d", name, c, err, step)
 		}
 	}
 }
 
-// A process may die between the checkpoint and its names, or in the middle of a validation.
-func TestResume_RestoresBestFilesThatWereNotNamedYet(t *testing.T) {
+// A process may die between the checkpoint and its name, or in the middle of a validation.
+func TestResume_RestoresABestFileThatWasNotNamedYet(t *testing.T) {
 	r := validating(t)
 	result := run(t, r.trainer(t))
 	newest := result.Best[0]
 	if newest.Step != result.Step {
 		t.Skipf("the last step is not the best: %+v", result.Best)
 	}
-	check(t, os.Remove(filepath.Join(r.directory, newest.Name())))
-	check(t, os.Remove(filepath.Join(r.directory, BestName)))
-	trainer := r.trainer(t)
-	check(t, trainer.Resume(filepath.Join(r.directory, LastName)))
+	best := filepath.Join(r.directory, BestName)
+	check(t, os.Remove(best))
+	trainer := r.resumed(t)
 	run(t, trainer)
-	for _, name := range []string{newest.Name(), BestName} {
-		if c, err := ReadCheckpoint(filepath.Join(r.directory, name)); err != nil || c.Position.Step != newest.Step {
-			t.Errorf("%s: %+v, %v", name, c, err)
-		}
+	if c, err := ReadCheckpoint(best); err != nil || c.Position.Step != newest.Step {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 
@@ -110,8 +96,7 @@ func TestResume_KilledDuringValidationValidatesAgain(t *testing.T) {
 	}
 	evaluations := 0
 	r.observers = []Observer{{Evaluated: func(Evaluated) { evaluations++ }}}
-	trainer := r.trainer(t)
-	check(t, trainer.Resume(filepath.Join(r.directory, LastName)))
+	trainer := r.resumed(t)
 	got := run(t, trainer)
 	if evaluations != 4 || !slices.Equal(got.Best, want.Best) {
 		t.Errorf("%d validations, best %+v, unbroken %+v", evaluations, got.Best, want.Best)

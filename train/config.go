@@ -120,9 +120,9 @@ type Config struct {
 	// CheckpointMinutes is the most time between two checkpoints, within epochs too, 0 for no limit: the first step
 	// that ends later is followed by one. Checkpoints do not name it: it changes nothing in them.
 	CheckpointMinutes float64 `yaml:"checkpoint_minutes" json:"-" help:"most <minutes> between checkpoints, also within an epoch; 0 for no limit" range:"[0,1e12]"`
-	// KeepBest is the number of best checkpoints kept in addition to the last one, by the validation measure
-	// BestBy, one of Measures.
-	KeepBest int    `yaml:"keep_best" json:"keep_best" help:"keep this many of the best <checkpoints>, in addition to the last" range:"[0,1000]"`
+	// KeepBest is 1 to keep the best checkpoint in addition to the last one, by the validation measure BestBy,
+	// one of Measures; 0 keeps the last alone.
+	KeepBest int    `yaml:"keep_best" json:"keep_best" help:"best <checkpoints> to keep in addition to the last: 1 or none" range:"[0,1]"`
 	BestBy   string `yaml:"best_by" json:"best_by" help:"validation <measure> that decides which checkpoint is best" values:"human_ap,loss,map,true_map,of1,true_of1,cf1,true_cf1,brier,true_brier,ece,true_ece"`
 	// Patience ends a stage after this number of validations without a new best, and returns to the best
 	// checkpoint. The stage also returns to it if its limit of epochs ends it. 0 trains to the limit and
@@ -132,9 +132,6 @@ type Config struct {
 
 // AutoBatch stands for a number of bags that is not chosen yet.
 const AutoBatch = 0
-
-// DefaultConfig is Paper.
-func DefaultConfig() Config { return Paper() }
 
 // Batch is the number of bags in a batch.
 func (c Config) Batch(mil bool) int {

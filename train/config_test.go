@@ -11,7 +11,7 @@ import (
 )
 
 func TestPresets_AreValid(t *testing.T) {
-	for name, c := range map[string]Config{"default": DefaultConfig(), "paper": Paper(), "scenes": ScenesPreset(),
+	for name, c := range map[string]Config{"paper": Paper(), "scenes": ScenesPreset(),
 		"quick": ScenesQuick()} {
 		if err := c.Validate(); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -127,10 +127,8 @@ func TestRules_FrozenNoiseModelKeepsItsRates(t *testing.T) {
 	r.noise, r.config.Noise.Frozen = model.FeatureIndependent, true
 	trainer := r.trainer(t)
 	run(t, trainer)
-	scores, err := Score(t.Context(), trainer.Net, trainer.Data, trainerLoader(trainer.Options))
-	if err != nil {
-		t.Fatal(err)
-	}
+	scores, err := Score(t.Context(), trainer.Net, trainer.Data, trainer.Options.loaderConfig())
+	must(t, err)
 	for c := range 36 {
 		if q01, q10 := scores.Rates.Q01[c], scores.Rates.Q10[c]; math.Abs(q01-.35) > 1e-6 || math.Abs(q10-.16) > 1e-6 {
 			t.Fatalf("class %d: rates %v and %v, want .35 and .16", c, q01, q10)

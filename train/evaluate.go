@@ -143,7 +143,7 @@ func (t *Trainer) evaluate(ctx context.Context) error {
 		e.Best = t.keeper.Offer(Best{Step: t.at.Step, Epoch: t.at.Epoch, Value: float64(value)})
 	}
 	t.at.Stale++
-	if e.Best && t.keeper.best[0].Step == t.at.Step {
+	if e.Best {
 		t.at.Stale = 0
 	}
 	e.Duration = time.Since(began)

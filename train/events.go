@@ -105,7 +105,7 @@ type Evaluated struct {
 	Epoch, Step int
 	Result      *eval.Result
 	Scores      *Scores // of the validation set; Result is computed from them
-	// Best is set if the checkpoint of this step joins the best. Value is its measure BestBy.
+	// Best is set if the checkpoint of this step is the best so far. Value is its measure BestBy.
 	Best     bool
 	Value    float64
 	Duration time.Duration
@@ -115,7 +115,7 @@ type Evaluated struct {
 type Saved struct {
 	Epoch, Step int
 	Path        string
-	Best        bool // it was also kept as one of the best
+	Best        bool // it was also kept as the best
 	Bytes       int64
 	Duration    time.Duration
 }

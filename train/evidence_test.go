@@ -3,7 +3,6 @@ package train
 import (
 	"errors"
 	"math"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -100,25 +99,19 @@ func TestEvidence_RefusesWhatDoesNotGoWithIt(t *testing.T) {
 	}
 }
 
-func TestEvidence_IsOfTheRun(t *testing.T) {
-	r := newRig()
-	r.directory, r.certainty = t.TempDir(), .5
-	run(t, r.trainer(t))
-	last := filepath.Join(r.directory, LastName)
-	check(t, r.trainer(t).Resume(last))
-	for _, certainty := range []float32{0, .6} {
-		r.certainty = certainty
-		if err := r.trainer(t).Resume(last); !errors.Is(err, ErrOtherRun) {
-			t.Errorf("evidence of %g: %v", certainty, err)
+func TestResume_RefusesOtherTargetsAndEvidence(t *testing.T) {
+	soft, sure := newRig(), newRig()
+	soft.soft, sure.certainty = .2, .5
+	softer, surer := soft, sure
+	softer.soft, surer.certainty = .3, .6
+	for _, of := range [][]rig{{soft, softer, sure, newRig()}, {sure, surer, soft, newRig()}} {
+		last := trained(t, of[0])
+		check(t, of[0].trainer(t).Resume(last))
+		for i, r := range of[1:] {
+			if err := r.trainer(t).Resume(last); !errors.Is(err, ErrOtherRun) {
+				t.Errorf("targets, certainty %g, %g: other %d gives %v", of[0].soft, of[0].certainty, i, err)
+			}
 		}
-	}
-	o := r.options(t)
-	o.Loader.Evidence, o.Loader.Targets = nil, evidenceOf(o.Data.Labels, .5)
-	for i, v := range o.Loader.Targets.Float32s() {
-		o.Loader.Targets.Float32s()[i] = max(v, 0)
-	}
-	if err := newTrainer(t, o).Resume(last); !errors.Is(err, ErrOtherRun) {
-		t.Errorf("targets: %v", err)
 	}
 }
 

@@ -15,60 +15,51 @@ import (
 // not be read, which have no rows. It needs the memory of one batch, however large the set.
 func Extract(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, layers []model.Layer,
 	write func(bag int, rows [][]float32) error) (bad []loader.BadSample, err error) {
-	x := &extractor{net: net, arena: tensor.NewArena(net.Backend()), write: write, rows: make([][]float32, len(layers))}
+	x := &extractor{net: net, arena: tensor.NewArena(net.Backend())}
 	defer func() {
 		if closing := x.arena.Close(); err == nil {
 			err = closing
 		}
 	}()
-	if err := x.hold(layers, max(1, min(config.BatchSize, set.Len()))); err != nil {
+	if x.layerRows, err = newLayerRows(layers, net.Config().LayerWidth, write); err != nil {
+		return nil, err
+	}
+	if err := x.hold(max(1, min(config.BatchSize, set.Len()))); err != nil {
 		return nil, err
 	}
 	return wholeSet(ctx, net, set, config, x.outputs, x.add)
 }
 
+// extractor takes rows off the device.
+type extractor struct {
+	*layerRows
+	net   *model.Net
+	arena *tensor.Arena
+	rooms []*tensor.Tensor // on the device, for the outputs of each layer for the largest batch
+	list  []*tensor.Tensor
+}
+
 // hold makes room for the layer outputs of this number of bags.
-func (x *extractor) hold(layers []model.Layer, bags int) error {
-	for _, layer := range layers {
-		width, err := x.net.Config().LayerWidth(layer)
-		if err != nil {
-			return err
-		}
-		room, err := x.arena.Alloc(tensor.Float32, bags, width)
+func (x *extractor) hold(bags int) error {
+	for i, layer := range x.layers {
+		room, err := x.arena.Alloc(tensor.Float32, bags, x.widths[i])
 		if err != nil {
 			return fmt.Errorf("training: cannot hold %s of %d samples: %w", layer, bags, err)
 		}
-		x.layers = append(x.layers, extractedLayer{layer, width, room})
+		x.rooms = append(x.rooms, room)
 	}
 	return nil
-}
-
-// extractor takes rows off the device.
-type extractor struct {
-	net    *model.Net
-	arena  *tensor.Arena
-	layers []extractedLayer
-	list   []*tensor.Tensor
-	rows   [][]float32 // of one bag
-	write  func(bag int, rows [][]float32) error
-}
-
-// extractedLayer has room on the device for the outputs of a layer for the largest batch.
-type extractedLayer struct {
-	name  model.Layer
-	width int
-	room  *tensor.Tensor
 }
 
 // outputs lists the rows of the layers, computed after the forward pass.
 func (x *extractor) outputs(plan *model.Plan) ([]*tensor.Tensor, error) {
 	x.list = x.list[:0]
-	for _, l := range x.layers {
-		room, err := l.room.Rows(0, plan.Bags)
+	for i, layer := range x.layers {
+		room, err := x.rooms[i].Rows(0, plan.Bags)
 		if err != nil {
 			return nil, err
 		}
-		rows, err := x.net.Extract(room, plan, l.name)
+		rows, err := x.net.Extract(room, plan, layer)
 		if err != nil {
 			return nil, err
 		}
@@ -77,30 +68,43 @@ func (x *extractor) outputs(plan *model.Plan) ([]*tensor.Tensor, error) {
 	return x.list, nil
 }
 
-// add writes the rows of a batch.
-func (x *extractor) add(batch *loader.Batch, values [][]float32) error {
-	for i, l := range x.layers {
-		if err := l.check(batch, values[i]); err != nil {
-			return err
+// layerRows passes on the rows of layers, bag by bag.
+type layerRows struct {
+	layers []model.Layer
+	widths []int
+	row    [][]float32 // of one bag
+	write  func(bag int, rows [][]float32) error
+}
+
+func newLayerRows(layers []model.Layer, width func(model.Layer) (int, error),
+	write func(bag int, rows [][]float32) error) (*layerRows, error) {
+	l := &layerRows{layers: layers, row: make([][]float32, len(layers)), write: write}
+	for _, layer := range layers {
+		n, err := width(layer)
+		if err != nil {
+			return nil, err
+		}
+		l.widths = append(l.widths, n)
+	}
+	return l, nil
+}
+
+// add writes the rows of a batch. It refuses those that are not finite.
+func (l *layerRows) add(batch *loader.Batch, values [][]float32) error {
+	for i, width := range l.widths {
+		for at, v := range values[i] {
+			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+				return fmt.Errorf("training: %s of sample %s is %v at %d: the weights are damaged",
+					l.layers[i], batch.IDs[at/width], v, at%width)
+			}
 		}
 	}
 	for n, bag := range batch.Index {
-		for i, l := range x.layers {
-			x.rows[i] = values[i][n*l.width : (n+1)*l.width]
+		for i, width := range l.widths {
+			l.row[i] = values[i][n*width : (n+1)*width]
 		}
-		if err := x.write(bag, x.rows); err != nil {
+		if err := l.write(bag, l.row); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// check refuses rows that are not finite.
-func (l *extractedLayer) check(batch *loader.Batch, rows []float32) error {
-	for i, v := range rows {
-		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return fmt.Errorf("training: %s of sample %s is %v at %d: the weights are damaged",
-				l.name, batch.IDs[i/l.width], v, i%l.width)
 		}
 	}
 	return nil

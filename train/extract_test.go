@@ -13,9 +13,7 @@ import (
 func TestExtract_StopsAtAnErrorOfTheWriterAndAtDamagedWeights(t *testing.T) {
 	data := sceneSet(t, "train", 20)
 	net, err := newNet(t, "stage1", short(), data, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	config := loader.DefaultConfig()
 	config.BatchSize = 8
 

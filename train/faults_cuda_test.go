@@ -38,8 +38,7 @@ func freed(t *testing.T, log string, refused map[string]int) {
 // the losses before it.
 func failing(t *testing.T, r rig, plan string) (err error, losses []float64) {
 	t.Helper()
-	log := filepath.Join(t.TempDir(), "calls")
-	t.Setenv(emulator.LogVariable, log)
+	log := logCalls(t)
 	t.Setenv(emulator.FailVariable, plan)
 	t.Run("run", func(t *testing.T) { // everything is closed at its end
 		r.observers = []Observer{record(&losses)}
@@ -52,14 +51,11 @@ func failing(t *testing.T, r rig, plan string) (err error, losses []float64) {
 }
 
 func TestCUDA_FaultsNameTheStepAndLeaveAResumableCheckpoint(t *testing.T) {
-	if !emulates() {
-		t.Skip("needs the emulator")
-	}
+	needsEmulator(t)
 	late(t, "all")
 	r := newRig()
 	r.dropout, r.device, r.config.CheckpointSteps = .3, card(false), 2
-	log := filepath.Join(t.TempDir(), "calls")
-	t.Setenv(emulator.LogVariable, log)
+	log := logCalls(t)
 	var want []float64
 	r.observers = []Observer{record(&want)}
 	unbroken := r.trainer(t)
@@ -110,12 +106,9 @@ func TestCUDA_FaultsNameTheStepAndLeaveAResumableCheckpoint(t *testing.T) {
 // If memory is full at the first step, the message names the batch size that would fit, and that size does
 // fit.
 func TestCUDA_OutOfMemoryTellsWhatWouldFit(t *testing.T) {
-	if !emulates() {
-		t.Skip("needs the emulator")
-	}
+	needsEmulator(t)
 	t.Setenv(emulator.MemoryVariable, strconv.Itoa(4<<20))
-	log := filepath.Join(t.TempDir(), "calls")
-	t.Setenv(emulator.LogVariable, log)
+	log := logCalls(t)
 	r := newRig()
 	r.device, r.config.BatchSize = card(false), 40
 	t.Run("run", func(t *testing.T) {
@@ -144,15 +137,11 @@ func TestCUDA_OutOfMemoryTellsWhatWouldFit(t *testing.T) {
 
 // A card that cannot hold one bag is reported as such.
 func TestCUDA_OutOfMemoryForASingleBag(t *testing.T) {
-	if !emulates() {
-		t.Skip("needs the emulator")
-	}
+	needsEmulator(t)
 	r := newRig()
 	backend := card(false)(t)
 	net, err := model.New(r.net(), backend)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { check(t, net.Close()) }()
 	held := backend.(kernels.Card).MostBytes()
 	t.Setenv(emulator.MemoryVariable, strconv.Itoa(held+1000))
@@ -164,12 +153,9 @@ func TestCUDA_OutOfMemoryForASingleBag(t *testing.T) {
 
 // An interrupted pass delivers the batches it has begun, and frees everything.
 func TestCUDA_AnInterruptedPassLeavesNothing(t *testing.T) {
-	if !emulates() {
-		t.Skip("needs the emulator, which counts calls")
-	}
+	needsEmulator(t)
 	late(t, "all")
-	log := filepath.Join(t.TempDir(), "calls")
-	t.Setenv(emulator.LogVariable, log)
+	log := logCalls(t)
 	t.Run("run", func(t *testing.T) {
 		net, set, config := ragged(t, card(false))
 		shown, err := interrupt(t, net, set, config, 8)
@@ -184,12 +170,9 @@ func TestCUDA_AnInterruptedPassLeavesNothing(t *testing.T) {
 }
 
 func TestCUDA_AFaultOfAPassNamesItsBags(t *testing.T) {
-	if !emulates() {
-		t.Skip("needs the emulator")
-	}
+	needsEmulator(t)
 	late(t, "all")
-	log := filepath.Join(t.TempDir(), "calls")
-	t.Setenv(emulator.LogVariable, log)
+	log := logCalls(t)
 	t.Run("run", func(t *testing.T) {
 		net, set, config := ragged(t, card(false))
 		bags := 0

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 
 	"nmn/loader"
 	"nmn/loader/augment"
@@ -20,34 +19,27 @@ import (
 // net at once. Rows do not depend on that number.
 func Features(ctx context.Context, net backbone.Net, set *loader.Set, config loader.Config,
 	layers []model.Layer, write func(bag int, rows [][]float32) error) (bad []loader.BadSample, err error) {
-	p := &featurePass{net: net, layers: layers, most: config.BatchSize}
-	for _, layer := range layers {
-		width, err := net.Info().Width(layer)
-		if err != nil {
-			return nil, err
-		}
-		p.widths, p.frames = append(p.widths, width), append(p.frames, nil)
+	rows, err := newLayerRows(layers, net.Info().Width, write)
+	if err != nil {
+		return nil, err
 	}
-	p.bags, p.row = make([][]float32, len(layers)), make([][]float32, len(layers))
+	p := &featurePass{layerRows: rows, net: net, most: config.BatchSize, frames: make([][]float32, len(layers)),
+		bags: make([][]float32, len(layers))}
 	s, err := p.open(ctx, set, config)
 	if err != nil {
 		return nil, err
 	}
-	_, bad, err = s.through(ctx, func(batch *loader.Batch, values [][]float32) error {
-		return p.write(batch, values, write)
-	})
+	_, bad, err = s.through(ctx, p.add)
 	return bad, err
 }
 
 // featurePass brings batches through a pretrained net. The next batches are read meanwhile, by the loader's workers.
 type featurePass struct {
+	*layerRows
 	net    backbone.Net
-	layers []model.Layer
-	widths []int
 	most   int         // frames that go through the net at once
 	frames [][]float32 // layer outputs for the frames of a batch
 	bags   [][]float32 // of its bags
-	row    [][]float32 // of one bag
 }
 
 // open begins to read the batches of a set.
@@ -116,13 +108,7 @@ func (p *featurePass) compute(batch *loader.Batch) error {
 	offsets := batch.Offsets.Int32s()
 	for n := range batch.N {
 		for i, width := range p.widths {
-			row := p.bags[i][n*width : (n+1)*width]
-			meanRow(row, p.frames[i][int(offsets[n])*width:int(offsets[n+1])*width])
-			for _, v := range row {
-				if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-					return fmt.Errorf("%s of sample %s is %v: the weights are damaged", p.layers[i], batch.IDs[n], v)
-				}
-			}
+			meanRow(p.bags[i][n*width:(n+1)*width], p.frames[i][int(offsets[n])*width:int(offsets[n+1])*width])
 		}
 	}
 	return nil
@@ -148,17 +134,4 @@ func meanRow(mean, rows []float32) {
 		}
 		mean[i] = float32(sum / float64(len(rows)/len(mean)))
 	}
-}
-
-// write shows the rows of a batch.
-func (p *featurePass) write(batch *loader.Batch, values [][]float32, write func(int, [][]float32) error) error {
-	for n, bag := range batch.Index {
-		for i, width := range p.widths {
-			p.row[i] = values[i][n*width : (n+1)*width]
-		}
-		if err := write(bag, p.row); err != nil {
-			return err
-		}
-	}
-	return nil
 }

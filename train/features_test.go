@@ -80,9 +80,7 @@ func TestFeatures_OfABagOfFramesAreTheirMean(t *testing.T) {
 	set := sceneSet(t, "train", 7)
 	set.Source = films{set.Source}
 	single, _, err := loader.Frames(t.Context(), set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got, net := featuresOf(t, 3, set)
 	frames, _ := featuresOf(t, 3, single)
 	if net.most > 3 {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"nmn/internal/durable"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
 )
@@ -67,7 +68,7 @@ func TestRun_CheckpointOfADivergingRunCanBeRead(t *testing.T) {
 			t.Errorf("rate %g: %v", rate, err)
 		}
 		last := filepath.Join(r.directory, LastName)
-		if !exists(last) {
+		if !durable.Exists(last) {
 			continue
 		}
 		if err := r.trainer(t).Resume(last); err != nil {

@@ -22,9 +22,7 @@ func tinyOn(t *testing.T, device kernels.Backend, params *conform.Fixture,
 		Depths: n.Depths, Widths: n.Widths, FC6: n.FC6, FC6Kernel: n.FC6Kernel, FC6Pad: n.FC6Pad, FC7: n.FC7,
 		Classes: n.Classes, Scale: [3]float32{1, 1, 1}}
 	net, err := model.New(c, device)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { check(t, net.Close()) })
 	for _, name := range params.Group("inputs.params") {
 		if p := named(net, conform.ParamName(name)); p != nil {
@@ -34,9 +32,7 @@ func tinyOn(t *testing.T, device kernels.Backend, params *conform.Fixture,
 	x := params.Input("x")
 	bags := x.Shape[0]
 	plan, err := net.Plan(bags, bags, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	conform.Put(t, device, plan.X, x.NHWC().Float32s())
 	conform.Put(t, device, plan.Labels, params.Input("z").Float32s())
 	return net, plan

@@ -14,27 +14,30 @@ func PrepareDirectory(path string) error {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return fmt.Errorf("training: cannot make the folder of checkpoints: %w", err)
 	}
-	return removeLeftovers(path)
+	if err := RemoveLeftovers(path, IsCheckpoint); err != nil {
+		return fmt.Errorf("training: %w", err)
+	}
+	return nil
 }
 
 // IsCheckpoint reports whether a file name is the name of a checkpoint.
 func IsCheckpoint(name string) bool {
-	return name == LastName || name == PreviousName || name == BestName || bestFile.MatchString(name)
+	return name == LastName || name == PreviousName || name == BestName
 }
 
-// removeLeftovers deletes unfinished files of a killed process.
-func removeLeftovers(directory string) error {
-	entries, err := os.ReadDir(directory)
+// RemoveLeftovers deletes what a killed process left of our files in a folder that it was writing aside.
+func RemoveLeftovers(dir string, ours func(name string) bool) error {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("training: cannot list the folder of checkpoints: %w", err)
+		return err
 	}
 	for _, e := range entries {
 		target, aside := durable.Target(e.Name())
-		if !aside || !IsCheckpoint(target) {
+		if !aside || !ours(target) {
 			continue
 		}
-		if err := os.Remove(filepath.Join(directory, e.Name())); err != nil {
-			return fmt.Errorf("training: cannot remove an unfinished file: %w", err)
+		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+			return fmt.Errorf("cannot remove an unfinished file: %w", err)
 		}
 	}
 	return nil

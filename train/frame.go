@@ -118,17 +118,12 @@ func (k Frame[About]) Parse(file *safetensors.File) (*About, error) {
 	return about, nil
 }
 
-// Write writes a checkpoint aside, syncs the file and renames it. The file that was there stays whole whatever
-// happens.
-func (k Frame[About]) Write(path string, about *About, tensors []safetensors.Tensor) (size int64, err error) {
-	return k.Replace(path, "", about, tensors)
-}
-
 // ReplaceFunc is the type of Frame.Replace.
 type ReplaceFunc[About any] func(path, previous string, about *About, tensors []safetensors.Tensor) (int64, error)
 
-// Replace is Write, but keeps the earlier file at path under the name previous, unless that is empty.
-// Non-finite numbers, which would make the checkpoint unreadable, are a *NonFiniteError.
+// Replace writes a checkpoint aside, syncs the file and renames it. The file that was there stays whole whatever
+// happens, and keeps the name previous, unless that is empty. Non-finite numbers, which would make the checkpoint
+// unreadable, are a *NonFiniteError.
 func (k Frame[About]) Replace(path, previous string, about *About, tensors []safetensors.Tensor) (size int64,
 	err error) {
 	meta, err := json.Marshal(about)

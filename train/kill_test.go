@@ -24,7 +24,7 @@ func killable(directory string) rig {
 	r := newRig()
 	r.noise, r.dropout, r.directory, r.validation = model.FeatureDependent, .3, directory, true
 	r.config.Flip, r.config.Stage1Epochs, r.config.CheckpointSteps = true, 12, 1
-	r.config.EvaluateSteps, r.config.KeepBest = 4, 3
+	r.config.EvaluateSteps, r.config.KeepBest = 4, 1
 	return r
 }
 

@@ -3,9 +3,7 @@
 package train
 
 import (
-	"maps"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"nmn/format/safetensors"
@@ -20,9 +18,7 @@ func TestCUDA_LoadsWeightsOfManyBlocks(t *testing.T) {
 	const input, hidden, classes = 700, 900, 3 // three blocks
 	made := func(device kernels.Backend) *model.Net {
 		net, err := model.New(model.MLP(input, classes, []int{hidden}), device)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { check(t, net.Close()) })
 		return net
 	}
@@ -39,17 +35,13 @@ func TestCUDA_LoadsWeightsOfManyBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	file, err := safetensors.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	for _, precision := range []tensor.Precision{tensor.FP32, tensor.BF16} {
 		net := made(cardIn(precision, false)(t))
 		if _, err := net.Load(file, nil); err != nil {
 			t.Fatal(err)
 		}
-		if !maps.EqualFunc(weights(t, net), weights(t, host), slices.Equal) {
-			t.Errorf("%s: weights differ from the file", precision)
-		}
+		sameWeights(t, weights(t, net), weights(t, host), "%s: weights differ from the file", precision)
 	}
 }

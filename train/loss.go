@@ -20,9 +20,6 @@ const (
 	CorrectLarge = "ll-ct" // the same: labels with large losses are not left out but taken as 1 in the step
 )
 
-// Losses lists them, the usual one first.
-func Losses() []string { return []string{crossEntropy, Asymmetric, RejectLarge, CorrectLarge} }
-
 // LossConfig configures the loss of the classifier without a noise model. The zero value is the
 // cross-entropy. Fields of other losses than Kind must be 0. Start from DefaultLoss.
 type LossConfig struct {
@@ -69,7 +66,7 @@ func (l *LossConfig) UnmarshalYAML(unmarshal func(any) error) error {
 // IsZero reports whether the loss is the cross-entropy, which files do not mention.
 func (l LossConfig) IsZero() bool { return l == LossConfig{} || l == LossConfig{Kind: crossEntropy} }
 
-// Name returns the loss's name among Losses.
+// Name returns the loss's name.
 func (l LossConfig) Name() string {
 	if l.Kind == "" {
 		return crossEntropy

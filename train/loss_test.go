@@ -1,9 +1,6 @@
 package train
 
 import (
-	"errors"
-	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +9,9 @@ import (
 	"nmn/loader"
 	"nmn/model"
 )
+
+// losses are all, the usual one first.
+var losses = []string{crossEntropy, Asymmetric, RejectLarge, CorrectLarge}
 
 func TestLoss_ValidateNamesFieldAndCure(t *testing.T) {
 	for want, loss := range map[string]LossConfig{
@@ -30,7 +30,7 @@ func TestLoss_ValidateNamesFieldAndCure(t *testing.T) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	for _, kind := range Losses() {
+	for _, kind := range losses {
 		c := Paper()
 		c.Loss = DefaultLoss(kind)
 		if err := c.Validate(); err != nil || c.Loss.Name() != kind {
@@ -40,7 +40,7 @@ func TestLoss_ValidateNamesFieldAndCure(t *testing.T) {
 }
 
 func TestLoss_IsRefusedForANoiseModel(t *testing.T) {
-	for _, kind := range Losses()[1:] {
+	for _, kind := range losses[1:] {
 		r := newRig()
 		r.noise, r.config.Loss = model.FeatureIndependent, DefaultLoss(kind)
 		if _, err := New(r.options(t)); err == nil ||
@@ -71,8 +71,8 @@ func TestLoss_ShareOfLargeLossesGrowsFromTheSecondEpoch(t *testing.T) {
 
 // Every loss learns something else, except that LL leaves its first epoch as it is.
 func TestLoss_ChangesWhatIsLearned(t *testing.T) {
-	losses := map[string][]float64{}
-	for _, kind := range Losses() {
+	found := map[string][]float64{}
+	for _, kind := range losses {
 		r := newRig()
 		if r.config.Loss = DefaultLoss(kind); kind == RejectLarge || kind == CorrectLarge {
 			r.config.Loss.Delta = 5
@@ -80,40 +80,30 @@ func TestLoss_ChangesWhatIsLearned(t *testing.T) {
 		var reported []float64
 		r.observers = []Observer{record(&reported)}
 		run(t, r.trainer(t))
-		losses[kind] = reported
+		found[kind] = reported
 	}
 	const perEpoch = 5
-	for i, a := range Losses() {
-		for _, b := range Losses()[i+1:] {
+	for i, a := range losses {
+		for _, b := range losses[i+1:] {
 			first := a != Asymmetric && b != Asymmetric
-			if got := slices.Equal(losses[a][:perEpoch], losses[b][:perEpoch]); got != first {
+			if got := slices.Equal(found[a][:perEpoch], found[b][:perEpoch]); got != first {
 				t.Errorf("%s and %s have equal losses in the first epoch: %t", a, b, got)
 			}
-			if slices.Equal(losses[a][perEpoch:], losses[b][perEpoch:]) {
+			if slices.Equal(found[a][perEpoch:], found[b][perEpoch:]) {
 				t.Errorf("%s and %s have equal losses in the second epoch", a, b)
 			}
 		}
 	}
-	if bce, rejected := losses[crossEntropy][perEpoch], losses[RejectLarge][perEpoch]; !(rejected < bce) {
+	if bce, rejected := found[crossEntropy][perEpoch], found[RejectLarge][perEpoch]; !(rejected < bce) {
 		t.Errorf("loss %g of step %d without large ones, %g with them", rejected, perEpoch+1, bce)
 	}
 }
 
-func TestLoss_IsOfTheRun(t *testing.T) {
+func TestLoss_IsTheSameByItsName(t *testing.T) {
 	r := newRig()
-	r.directory, r.config.Loss = t.TempDir(), DefaultLoss(Asymmetric)
-	run(t, r.trainer(t))
-	for _, loss := range []LossConfig{{}, DefaultLoss(RejectLarge), {Kind: Asymmetric, GammaNegative: 4}} {
-		r.config.Loss = loss
-		err := r.trainer(t).Resume(filepath.Join(r.directory, LastName))
-		if !errors.Is(err, ErrOtherRun) || !strings.Contains(fmt.Sprint(err), "setting loss") {
-			t.Errorf("resumed with %+v: %v", loss, err)
-		}
-	}
-	r.directory, r.config.Loss = t.TempDir(), LossConfig{}
-	run(t, r.trainer(t))
-	r.config.Loss.Kind = crossEntropy // by its name
-	check(t, r.trainer(t).Resume(filepath.Join(r.directory, LastName)))
+	path := trained(t, r)
+	r.config.Loss.Kind = crossEntropy
+	check(t, r.trainer(t).Resume(path))
 }
 
 // Unknown targets of a class teach neither its row of the last layer nor its bias. The rest learns.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"nmn/internal/durable"
 )
 
 // descended sweeps plain gradient descent over ½ Σ h x², whose rates diverge from 2/h of the largest h on.
@@ -93,7 +95,7 @@ func TestFindLearningRate_TwiceIsTheSameAndLeavesNoFiles(t *testing.T) {
 			t.Errorf("step %d has rate %g, want %g", p.Step, p.LearningRate, want)
 		}
 	}
-	if exists(r.directory + "/" + LastName) {
+	if durable.Exists(r.directory + "/" + LastName) {
 		t.Error("a checkpoint was written")
 	}
 }

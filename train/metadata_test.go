@@ -10,18 +10,12 @@ import (
 func TestExportMetadata_IsThatOfACheckpoint(t *testing.T) {
 	path := trained(t, short())
 	want, err := ReadCheckpoint(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, noise := range []bool{true, false} {
 		meta, err := ExportMetadata(path, noise)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got Checkpoint
-		if err := json.Unmarshal([]byte(meta["nmn.checkpoint"]), &got); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(meta["nmn.checkpoint"]), &got))
 		kept := want.Model.Noise
 		if !noise {
 			kept = model.NoNoise

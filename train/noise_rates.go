@@ -1,12 +1,9 @@
 package train
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
-	"nmn/kernels/tensor"
-	"nmn/loader"
 	"nmn/model"
 )
 
@@ -30,24 +27,6 @@ func NoiseRates(net *model.Net) (q01, q10 []float32, err error) {
 	}
 	err = bagRates(values, net.Config().Classes, func(miss, wrong []float32) { q01, q10 = miss, wrong })
 	return q01, q10, err
-}
-
-// EachNoiseRates runs a net with a feature-dependent noise model over a set in order, as Score does, and
-// visits q01 and q10 of each class for each bag of the set that can be read. The slices hold until visit
-// returns. It returns the bags that could not be read.
-func EachNoiseRates(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
-	visit func(bag int, q01, q10 []float32)) ([]loader.BadSample, error) {
-	if mode := net.Config().Noise; mode != model.FeatureDependent {
-		return nil, fmt.Errorf("training: rates of each sample, of the noise model %q: %w", mode, ErrNoNoiseModel)
-	}
-	confidence := func(p *model.Plan) ([]*tensor.Tensor, error) { return []*tensor.Tensor{p.Confidence}, nil }
-	return wholeSet(ctx, net, set, config, confidence, func(batch *loader.Batch, values [][]float32) error {
-		row := 0
-		return bagRates(values[0], net.Config().Classes, func(q01, q10 []float32) {
-			visit(batch.Index[row], q01, q10)
-			row++
-		})
-	})
 }
 
 // bagRates visits the noise rates in each row of the transition probabilities of k classes. There is a row

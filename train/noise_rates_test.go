@@ -60,9 +60,6 @@ func TestNoiseRates_AreTheSoftmaxOfTheBias(t *testing.T) {
 	if _, _, err := NoiseRates(net); err == nil {
 		t.Error("rates of damaged weights")
 	}
-	if _, err := EachNoiseRates(t.Context(), net, nil, loader.Config{}, nil); !errors.Is(err, ErrNoNoiseModel) {
-		t.Errorf("rates of each bag: %v", err)
-	}
 	if _, _, err := NoiseRates(noisy(t, model.NoNoise, 4, classes)); !errors.Is(err, ErrNoNoiseModel) {
 		t.Errorf("rates without a noise model: %v", err)
 	}
@@ -78,7 +75,7 @@ func (r rowsOf) Read(_ context.Context, bag, _ int, dst []float32) error {
 	return nil
 }
 
-func TestEachNoiseRates_AreThoseOfTheEquations(t *testing.T) {
+func TestEachScore_RatesAreThoseOfTheEquations(t *testing.T) {
 	const bags, input = 11, 4
 	v, err := text.NewVocabulary([]text.Word{{Text: "a"}, {Text: "b"}, {Text: "c"}})
 	check(t, err)
@@ -104,7 +101,7 @@ func TestEachNoiseRates_AreThoseOfTheEquations(t *testing.T) {
 	config := loader.DefaultConfig()
 	config.BatchSize = 4 // the last batch is smaller
 	visited := 0
-	bad, err := EachNoiseRates(t.Context(), net, set, config, func(bag int, q01, q10 []float32) {
+	bad, err := EachScore(t.Context(), nil, net, set, config, func(bag int, _, q01, q10 []float32) {
 		if bag != visited {
 			t.Errorf("bag %d, want %d", bag, visited)
 		}

@@ -50,23 +50,18 @@ func (t *Trainer) scoreOnline() error {
 		if t.online == nil {
 			t.online = t.newOnline()
 		}
-		if err := t.addOnline(batch); err != nil {
+		if batch.N == 0 { // this rank has no part of it
+			continue
+		}
+		values, err := t.scoreNow(batch)
+		if err == nil {
+			err = t.online.add(batch, values)
+		}
+		if err != nil {
 			return fmt.Errorf("online scores of step %d: %w", t.at.Step+1, err)
 		}
 	}
 	return nil
-}
-
-// addOnline scores a batch, or this rank's part of it.
-func (t *Trainer) addOnline(batch *loader.Batch) error {
-	if batch.N == 0 {
-		return nil
-	}
-	values, err := t.scoreNow(batch)
-	if err != nil {
-		return err
-	}
-	return t.online.add(batch, values)
 }
 
 // scoreNow scores a batch and waits for it.

@@ -27,9 +27,7 @@ func TestOnline_ScoresBagsBeforeTheyAreLearned(t *testing.T) {
 	before := r.trainer(t)
 	run(t, before)
 	all, err := Score(t.Context(), before.Net, before.Data, before.loaderConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 
 	var got *Scores
 	o := online(t, 1, &got)

@@ -29,7 +29,7 @@ type OptimizerConfig struct {
 }
 
 // Optimizer holds the state of SGD, Adam or AdamW for the parameters that learn, of a classifier or a
-// captioner. It serves one goroutine. A step of one batch is [Optimizer.Begin], [Optimizer.Measure],
+// captioner. It serves one goroutine. A step is [Optimizer.Begin], [Optimizer.Measure],
 // [Optimizer.Update] and [Optimizer.End]. Measure and Update enqueue work that can be recorded.
 type Optimizer struct {
 	config  OptimizerConfig
@@ -132,43 +132,36 @@ func (o *Optimizer) scale(bags int) float32 {
 	return 1 / float32(bags)
 }
 
-// begin sets the inputs of the step's update: the learning rate and the number of bags. A device that records
-// steps gets them by an upload here, because neither may change within recorded work.
-func (o *Optimizer) begin(rate float64, bags int) error {
+// Begin sets the inputs of the step's update: the learning rate and the number of bags. A device that records
+// steps gets them by an upload here, because neither may change within recorded work. Begin reports whether the
+// update has the usual shape. An update in which a parameter rests, at a rate of 0, must neither be recorded nor
+// replayed.
+func (o *Optimizer) Begin(rate float64, bags int) (usual bool, err error) {
+	usual = true
 	for i := range o.entries {
 		factor := 1.0
 		if o.factors != nil {
 			factor = o.factors[i]
 		}
 		o.entries[i].LR = float32(rate * factor)
+		usual = usual && o.entries[i].LR != 0
 	}
 	if o.config.Accumulate > 1 {
 		o.host.Float32s()[0] = float32(bags)
 		if err := o.backend.Upload(o.scalar, o.host); err != nil {
-			return err
+			return usual, err
 		}
 	}
 	if o.recorder == nil {
-		return nil
+		return usual, nil
 	}
-	return o.recorder.PrepareUpdate(o.entries, o.adam())
+	return usual, o.recorder.PrepareUpdate(o.entries, o.adam())
 }
 
-// resting reports whether a parameter that learns has a rate of 0 in this step, as schedules may end: the
-// update leaves it out, and so has another shape.
-func (o *Optimizer) resting() bool {
-	for i := range o.entries {
-		if o.entries[i].LR == 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// measure makes the gradients the mean over the bags of the step and writes their Euclidean norm, which is
-// not finite if any of them is not. Gradients summed over several batches are divided by the number of their
-// bags: a gradient whose norm is that number is scaled to norm 1.
-func (o *Optimizer) measure(norm *tensor.Tensor) error {
+// Measure enqueues making the gradients the mean over the bags of the step, and writing their Euclidean norm,
+// which is not finite if any of them is not. norm is one float32 on the device. Gradients summed over several
+// batches are divided by the number of their bags: a gradient whose norm is that number is scaled to norm 1.
+func (o *Optimizer) Measure(norm *tensor.Tensor) error {
 	if o.config.Accumulate > 1 {
 		if err := o.backend.Clip(o.entries, o.scalar, 1); err != nil {
 			return err
@@ -177,8 +170,8 @@ func (o *Optimizer) measure(norm *tensor.Tensor) error {
 	return o.backend.GradNorm(norm, o.entries)
 }
 
-// update clips the gradients that measure has seen, and changes the parameters.
-func (o *Optimizer) update(norm *tensor.Tensor) error {
+// Update enqueues clipping the gradients that Measure has seen, and changing the parameters.
+func (o *Optimizer) Update(norm *tensor.Tensor) error {
 	if o.config.ClipNorm > 0 {
 		if err := o.backend.Clip(o.entries, norm, float32(o.config.ClipNorm)); err != nil {
 			return err

@@ -5,7 +5,6 @@ package train
 import (
 	"maps"
 	"math"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -123,8 +122,7 @@ func TestCUDA_CheckpointsGoOnInAnotherPrecision(t *testing.T) {
 	for _, p := range []tensor.Precision{tensor.FP32, tensor.BF16} {
 		r.device = cardIn(p, false)
 		r.observers = nil
-		trainer := r.trainer(t)
-		check(t, trainer.Resume(filepath.Join(r.directory, LastName)))
+		trainer := r.resumed(t)
 		if trainer.Position().Step != 9 {
 			t.Fatalf("resumed at %+v", trainer.Position())
 		}
@@ -132,8 +130,7 @@ func TestCUDA_CheckpointsGoOnInAnotherPrecision(t *testing.T) {
 	}
 	var rest []float64
 	r.device, r.observers = nil, []Observer{record(&rest)} // the host
-	trainer := r.trainer(t)
-	check(t, trainer.Resume(filepath.Join(r.directory, LastName)))
+	trainer := r.resumed(t)
 	run(t, trainer)
 	if len(losses)+len(rest) != 30 || !(mean(rest[len(rest)-5:]) < mean(losses[:5])) {
 		t.Errorf("losses %v, then %v", losses, rest)

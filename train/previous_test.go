@@ -2,16 +2,15 @@ package train
 
 import (
 	"errors"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/durable"
 )
 
 // generations is a run that has saved after each of three epochs and was best after the second and the third.
@@ -96,14 +95,10 @@ func goOnFromPrevious(t *testing.T, share float64) {
 		t.Errorf("resumed at step %d, want 10", at)
 	}
 	run(t, trainer)
-	if !maps.EqualFunc(weights(t, trainer.Net), weights(t, unbroken.Net), slices.Equal) {
-		t.Error("the net differs from the unbroken run")
-	}
+	sameWeights(t, weights(t, trainer.Net), weights(t, unbroken.Net), "the net differs from the unbroken run")
 	for _, name := range []string{LastName, BestName} {
-		if err := frame.with(filepath.Join(r.directory, name),
-			func(_ *Checkpoint, file *safetensors.File) error { return whole(file) }); err != nil {
-			t.Error(err)
-		}
+		must(t, frame.with(filepath.Join(r.directory, name),
+			func(_ *Checkpoint, file *safetensors.File) error { return whole(file) }))
 	}
 }
 
@@ -133,14 +128,12 @@ func TestResume_DamagedCheckpointWithoutOneBeforeIsBegunAnew(t *testing.T) {
 		if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %s: %v: %s", name, command, err, out)
 		}
-		if exists(last) {
+		if durable.Exists(last) {
 			t.Fatalf("%s: %s is still there", name, last)
 		}
 		trainer := r.trainer(t)
 		run(t, trainer)
-		if !maps.EqualFunc(weights(t, trainer.Net), weights(t, unbroken.Net), slices.Equal) {
-			t.Errorf("%s: the net differs from the unbroken run", name)
-		}
+		sameWeights(t, weights(t, trainer.Net), weights(t, unbroken.Net), "%s: the net differs from the unbroken run", name)
 		for path, step := range map[string]int{LastName: 15, PreviousName: 10} {
 			if c, err := ReadCheckpoint(filepath.Join(r.directory, path)); err != nil || c.Position.Step != step {
 				t.Errorf("%s: %s is of %+v, %v; want step %d", name, path, c, err, step)

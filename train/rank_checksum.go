@@ -1,9 +1,11 @@
 package train
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 
 	"nmn/model"
 	"nmn/ranks"
@@ -23,22 +25,13 @@ func digest(net *model.Net) ([]byte, error) {
 	return sum.Sum(nil), nil
 }
 
-// other compares the weights of all ranks. It returns the first rank whose weights differ from rank 0, or 0.
-func (r *rankState) other(net *model.Net) (rank int, err error) {
-	own, err := digest(net)
-	if err = ranks.Agree(r.group, err); err != nil {
-		return 0, err
-	}
+// differs returns the first rank whose message differs from that of rank 0, or 0.
+func (r *rankState) differs(own []byte) (rank int, err error) {
 	all, err := r.group.Gather(own)
 	if err != nil {
 		return 0, err
 	}
-	for rank := range all {
-		if string(all[rank]) != string(all[0]) {
-			return rank, nil
-		}
-	}
-	return 0, nil
+	return max(slices.IndexFunc(all, func(told []byte) bool { return !bytes.Equal(told, all[0]) }), 0), nil
 }
 
 // together checks that all ranks have the same weights.
@@ -46,7 +39,11 @@ func (t *Trainer) together() error {
 	if !t.ranks.many {
 		return nil
 	}
-	rank, err := t.ranks.other(t.Net)
+	own, err := digest(t.Net)
+	if err := ranks.Agree(t.ranks.group, err); err != nil {
+		return err
+	}
+	rank, err := t.ranks.differs(own)
 	if err == nil && rank > 0 {
 		err = fmt.Errorf("training: after step %d the weights of rank %d (%s) differ from rank 0: %w: their "+
 			"machines compute differently, or one of them is faulty", t.at.Step, rank, t.ranks.group.Names()[rank],
@@ -55,28 +52,20 @@ func (t *Trainer) together() error {
 	return err
 }
 
-// alike refuses ranks that would make other steps: their calls would not fit together.
-func (r *rankState) alike(t *Trainer) error {
-	r.told = fmt.Appendf(r.told[:0], "%d samples, %d batches, %d steps, position %+v", t.Data.Len(), t.loader.Batches(),
-		t.steps, t.at)
-	all, err := r.group.Gather(r.told)
-	if err != nil {
-		return err
-	}
-	for rank := range all {
-		if string(all[rank]) != string(all[0]) {
-			return r.confused(rank)
-		}
-	}
-	return nil
-}
-
-// align refuses, before the first step of a Run, ranks that would make other steps or have other weights.
+// align refuses, before the first step of a Run, ranks that would make other steps, whose calls would not fit
+// together, or that have other weights.
 func (t *Trainer) align() error {
-	if !t.ranks.many {
+	r := &t.ranks
+	if !r.many {
 		return nil
 	}
-	if err := t.ranks.alike(t); err != nil {
+	r.told = fmt.Appendf(r.told[:0], "%d samples, %d batches, %d steps, position %+v", t.Data.Len(), t.loader.Batches(),
+		t.steps, t.at)
+	rank, err := r.differs(r.told)
+	if err == nil && rank > 0 {
+		err = r.confused(rank)
+	}
+	if err != nil {
 		return err
 	}
 	return t.together()

@@ -3,7 +3,10 @@ package train
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"time"
+
+	"nmn/ranks"
 )
 
 // heardRank reads a rank's message.
@@ -74,37 +77,25 @@ func (t *Trainer) sumUp(loss float64, e *StepDone) (float64, error) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
+// brokenStep is what a rank has of a step whose loss or gradient is not finite.
+type brokenStep struct {
+	IDs    []string // its bags
+	Broken bool     // its own loss is not finite
+}
+
 // idsTogether returns the bags of a step on all ranks. If the loss of some ranks is not finite, it returns
 // their bags alone.
 func (t *Trainer) idsTogether(broken bool) ([]string, error) {
-	r := &t.ranks
-	number := func(n int) { r.told = binary.LittleEndian.AppendUint64(r.told, uint64(n)) }
-	ids := idsOf(t.held)
-	r.told = r.told[:0]
-	number(map[bool]int{true: 1}[broken])
-	number(len(ids))
-	for _, id := range ids {
-		number(len(id))
-		r.told = append(r.told, id...)
-	}
-	all, err := r.group.Gather(r.told)
+	all, err := ranks.Every(t.ranks.group, brokenStep{idsOf(t.held), broken}, nil)
 	if err != nil {
-		return ids, err
+		return idsOf(t.held), err
 	}
-	var every, blamed []string
-	for _, told := range all {
-		h := heardRank{rest: told}
-		blame := h.number() == 1
-		for left := h.number(); left > 0 && !h.cut; left-- {
-			id := h.text()
-			every = append(every, id)
-			if blame {
-				blamed = append(blamed, id)
-			}
+	blamed := slices.ContainsFunc(all, func(its brokenStep) bool { return its.Broken })
+	var ids []string
+	for _, its := range all {
+		if its.Broken || !blamed {
+			ids = append(ids, its.IDs...)
 		}
 	}
-	if len(blamed) > 0 {
-		return blamed, nil
-	}
-	return every, nil
+	return ids, nil
 }

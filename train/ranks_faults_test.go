@@ -12,10 +12,12 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/model"
 	"nmn/ranks"
+	"nmn/ranks/local/localtest"
 )
 
 // unreadable are scenes with one that gives an error unrelated to its picture.
@@ -109,7 +111,7 @@ func TestRanks_NonFiniteNamesTheBagsOfTheRank(t *testing.T) {
 	config := newRig().config
 	config.MaxSteps, config.BatchSize = 1, 6
 	all := make([]error, 3)
-	asRanks(t, 3, func(g ranks.Group) {
+	localtest.Each(3, func(g ranks.Group) {
 		net := noisy(t, model.NoNoise, 2, 3)
 		for _, p := range net.Params() {
 			if strings.HasSuffix(p.Name, "weight") {
@@ -149,7 +151,7 @@ func TestRanks_NonFiniteNamesTheBagsOfTheRank(t *testing.T) {
 // Weights that differ at the start are refused.
 func TestRanks_StartWithTheSameWeights(t *testing.T) {
 	errs := make([]error, 2)
-	asRanks(t, 2, func(g ranks.Group) {
+	localtest.Each(2, func(g ranks.Group) {
 		r := newRig()
 		r.group = g
 		trainer := r.trainer(t)
@@ -171,7 +173,7 @@ func TestRanks_ThatDriftApartAreFound(t *testing.T) {
 	r.config.CheckpointSteps = 3
 	folder := t.TempDir()
 	all := make([]error, 3)
-	asRanks(t, 3, func(g ranks.Group) {
+	localtest.Each(3, func(g ranks.Group) {
 		own := r
 		own.group, own.directory = g, folder
 		var trainer *Trainer
@@ -192,7 +194,7 @@ func TestRanks_ThatDriftApartAreFound(t *testing.T) {
 			t.Errorf("rank %d: %v", rank, err)
 		}
 	}
-	if exists(filepath.Join(folder, LastName)) {
+	if durable.Exists(filepath.Join(folder, LastName)) {
 		t.Error("a checkpoint was written")
 	}
 }
@@ -208,7 +210,7 @@ func TestRanks_AFullDiskOfTheFirst(t *testing.T) {
 		r.config.CheckpointSteps, r.config.MaxSteps = 2, 6
 		all, unsaved := make([]error, 3), make([]int, 3)
 		folder := t.TempDir()
-		asRanks(t, 3, func(g ranks.Group) {
+		localtest.Each(3, func(g ranks.Group) {
 			own := r
 			own.group, own.directory = g, folder
 			own.observers = []Observer{{Unsaved: func(Unsaved) { unsaved[g.Rank()]++ }}}
@@ -276,7 +278,7 @@ func TestRanks_StepsTellOfAllRanks(t *testing.T) {
 func TestRanks_EndWithOneThatIsLost(t *testing.T) {
 	killed := errors.New("it was killed")
 	all := make([]error, 3)
-	asRanks(t, 3, func(g ranks.Group) {
+	localtest.Each(3, func(g ranks.Group) {
 		r := newRig()
 		r.group = g
 		r.observers = []Observer{{Step: func(e StepDone) {
@@ -302,7 +304,7 @@ func TestRanks_FindTheSameLearningRate(t *testing.T) {
 	var alone *LearningRateSearch
 	for _, size := range []int{1, 2} {
 		all := make([]*LearningRateSearch, size)
-		asRanks(t, size, func(g ranks.Group) {
+		localtest.Each(size, func(g ranks.Group) {
 			r := newRig()
 			r.group = g
 			var err error
@@ -328,7 +330,7 @@ func TestRanks_InterruptedAtTheLastStepOfASweep(t *testing.T) {
 	sweep := LearningRateSweep{First: 1e-5, Last: 1e6, Steps: 40}
 	find := func(at int) (steps int, errs []error) {
 		errs = make([]error, 3)
-		asRanks(t, 3, func(g ranks.Group) {
+		localtest.Each(3, func(g ranks.Group) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			r := newRig()

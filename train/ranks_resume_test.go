@@ -14,11 +14,13 @@ import (
 	"nmn/loader"
 	"nmn/model"
 	"nmn/ranks"
+	"nmn/ranks/local/localtest"
 )
 
 // rankRun is a run of a rig on several ranks.
 type rankRun struct {
 	rig
+	change func(rank int, r *rig) // of one rank; nil for none
 	resume bool
 	stop   int // after this step one rank is interrupted; 0 for none
 	// stopped is the rank that is interrupted.
@@ -29,7 +31,7 @@ type rankRun struct {
 func (r rankRun) on(t *testing.T, n int) []outcome {
 	t.Helper()
 	all := make([]outcome, n)
-	asRanks(t, n, func(g ranks.Group) {
+	localtest.Each(n, func(g ranks.Group) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		own, out := r.rig, &all[g.Rank()]
@@ -42,6 +44,9 @@ func (r rankRun) on(t *testing.T, n int) []outcome {
 			}
 			own.observers = append(own.observers, interruptAt(r.stop, end))
 		}
+		if r.change != nil {
+			r.change(g.Rank(), &own)
+		}
 		trainer := own.trainer(t)
 		if r.resume {
 			if out.err = trainer.Resume(filepath.Join(own.directory, LastName)); out.err != nil {
@@ -49,7 +54,7 @@ func (r rankRun) on(t *testing.T, n int) []outcome {
 			}
 		}
 		result, err := trainer.Run(ctx)
-		out.position, out.err = result.Position, err
+		out.position, out.err, out.graphs = result.Position, err, trainer.replays.Graphs()
 		out.weights, out.moments = weights(t, trainer.Net), momentsOf(t, trainer)
 		if _, err := g.Gather(nil); err != nil && !errors.Is(err, errKilled) {
 			t.Errorf("rank %d at the end: %v", g.Rank(), err)
@@ -111,7 +116,7 @@ func TestRanks_ResumeWithAnyNumberOfRanks(t *testing.T) {
 		},
 		"averages, validation, the best": func(r *rig) {
 			r.config.Optimizer, r.config.EMA, r.validation = AdamW, .9, true
-			r.config.EvaluateSteps, r.config.KeepBest, r.config.CheckpointSteps = 3, 2, 4
+			r.config.EvaluateSteps, r.config.KeepBest, r.config.CheckpointSteps = 3, 1, 4
 		},
 		"all augmentations": func(r *rig) { r.config.Augment, r.config.Flip = allAugmentations(), true },
 	}

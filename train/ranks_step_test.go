@@ -48,17 +48,13 @@ func TestRanks_AStepAllocatesNothingOnceShapesAreKnown(t *testing.T) {
 			step := func() {
 				check(t, trainer.meet(t.Context(), nil))
 				e := StepDone{Progress: Progress{Step: 1}}
-				if err := trainer.trainBatch(t.Context(), trainer.held, &e); err != nil {
-					t.Fatal(err)
-				}
+				must(t, trainer.trainBatch(t.Context(), trainer.held, &e))
 				if e.Ranks != 2 || e.Bags < 8 {
 					t.Fatalf("%+v", e)
 				}
 			}
 			step()
-			if allocations := testing.AllocsPerRun(5, step); allocations != 0 {
-				t.Errorf("%v allocations in a step", allocations)
-			}
+			allocatesNothing(t, step)
 		})
 	}
 }

@@ -2,14 +2,12 @@ package train
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,20 +18,6 @@ import (
 	"nmn/ranks"
 	"nmn/ranks/local"
 )
-
-// asRanks runs f on each of n ranks. A rank that leaves early ends the group.
-func asRanks(t *testing.T, n int, f func(g ranks.Group)) {
-	t.Helper()
-	var all sync.WaitGroup
-	for _, g := range local.New(n, time.Hour) {
-		all.Go(func() {
-			left := errors.New("it has left")
-			defer func() { g.Abort(left) }()
-			f(g)
-		})
-	}
-	all.Wait()
-}
 
 // outcome is the state of a rank after a run.
 type outcome struct {
@@ -48,23 +32,7 @@ type outcome struct {
 // learnOn runs a rig on n ranks. change, if not nil, changes the rig of one rank.
 func learnOn(t *testing.T, r rig, n int, change func(rank int, r *rig)) []outcome {
 	t.Helper()
-	all := make([]outcome, n)
-	asRanks(t, n, func(g ranks.Group) {
-		own, out := r, &all[g.Rank()]
-		own.group = g
-		own.observers = append(slices.Clone(r.observers), record(&out.losses))
-		if change != nil {
-			change(g.Rank(), &own)
-		}
-		trainer := own.trainer(t)
-		result, err := trainer.Run(context.Background())
-		out.position, out.err, out.graphs = result.Position, err, trainer.replays.Graphs()
-		out.weights, out.moments = weights(t, trainer.Net), momentsOf(t, trainer)
-		if _, err := g.Gather(nil); err != nil { // no rank leaves before all are done
-			t.Errorf("rank %d at the end: %v", g.Rank(), err)
-		}
-	})
-	return all
+	return rankRun{rig: r, change: change}.on(t, n)
 }
 
 // momentsOf are all numbers that the optimizer holds.
@@ -189,9 +157,7 @@ func TestRanks_LearnWhatOneRankLearns(t *testing.T) {
 
 func sameOnAll(t *testing.T, a, b outcome, who string) {
 	t.Helper()
-	if !maps.EqualFunc(a.weights, b.weights, slices.Equal) {
-		t.Errorf("%s have other weights", who)
-	}
+	sameWeights(t, a.weights, b.weights, "%s have other weights", who)
 	if !slices.EqualFunc(a.moments, b.moments, slices.Equal) {
 		t.Errorf("%s have other moments", who)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -120,9 +119,7 @@ func TestResume_EqualsUnbrokenRunBitForBit(t *testing.T) {
 					if !slices.Equal(losses, unbroken) {
 						t.Errorf("losses %v, unbroken %v", losses, unbroken)
 					}
-					if !maps.EqualFunc(weights(t, resumed.Net), weights(t, trainer.Net), slices.Equal) {
-						t.Error("weights differ from the unbroken run")
-					}
+					sameWeights(t, weights(t, resumed.Net), weights(t, trainer.Net), "weights differ from the unbroken run")
 					if got.Position != want.Position {
 						t.Errorf("position %+v, unbroken %+v", got.Position, want.Position)
 					}
@@ -153,10 +150,7 @@ func resume(t *testing.T, r rig, losses *[]float64, threads int) (*Trainer, Resu
 	t.Helper()
 	r.threads, r.workers = 3-min(threads, 2), 3
 	r.observers = []Observer{record(losses)}
-	trainer := r.trainer(t)
-	if err := trainer.Resume(filepath.Join(r.directory, LastName)); err != nil {
-		t.Fatal(err)
-	}
+	trainer := r.resumed(t)
 	return trainer, run(t, trainer)
 }
 

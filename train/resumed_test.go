@@ -17,9 +17,7 @@ import (
 func rewritten(t *testing.T, path string, change func(x *safetensors.Tensor) *safetensors.Tensor) string {
 	t.Helper()
 	f, err := safetensors.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { check(t, f.Close()) }()
 	var tensors []safetensors.Tensor
 	for _, name := range f.Names() {

@@ -8,8 +8,8 @@ import (
 	"nmn/loader/picture"
 )
 
-// save writes last.safetensors if anything has changed since the last save, and keeps it as one of the best
-// if the last validation was among them. If the disk is full, it waits a moment.
+// save writes last.safetensors if anything has changed since the last save, and keeps it as the best if the last
+// validation found it so. If the disk is full, it waits a moment.
 func (t *Trainer) save() error {
 	return t.saveTogether(func() error { return t.keeper.Finish(t.state, observers(t.Observers)) })
 }

@@ -29,9 +29,7 @@ func TestSave_DiskFullNamesFileAndNeedAndKeepsTheOldCheckpoint(t *testing.T) {
 	run(t, r.trainer(t))
 	path := filepath.Join(directory, LastName)
 	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	command := exec.Command(os.Args[0], "-test.run=^TestSave_DiskFull", "-test.v")
 	command.Env = append(os.Environ(), fullEnv+"="+directory)
 	output, err := command.CombinedOutput()
@@ -60,9 +58,7 @@ func saveOnFullDisk(t *testing.T, directory string) {
 	var before syscall.Rlimit
 	check(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before))
 	limit := syscall.Rlimit{Cur: 1 << 14, Max: before.Max}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 	// coverage writes further files
 	defer func() { check(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before)) }()
 	synctest.Test(t, func(t *testing.T) { // its last attempts wait for room

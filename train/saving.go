@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"nmn/internal/durable"
@@ -17,7 +16,7 @@ const DefaultCheckpointMinutes = 15
 // retryAfter is how long a checkpoint that found no room on the disk waits for the next attempt.
 const retryAfter = 10 * time.Second
 
-// mostHeld is how much memory best checkpoints take that found no room on the disk, in bytes.
+// mostHeld is how much memory a best checkpoint takes that found no room on the disk, in bytes.
 const mostHeld = 1<<31 - 1
 
 // State is a moment of a training, which can be written as a checkpoint.
@@ -36,12 +35,6 @@ type State struct {
 type Held struct {
 	Bytes int64
 	Write func(path string) error
-}
-
-// heldBest is one of the best checkpoints that is to be written when there is room.
-type heldBest struct {
-	Best
-	*Held
 }
 
 // Teller receives events about checkpoints. Observers implement it.
@@ -98,10 +91,10 @@ func (k *CheckpointStore) Finish(state func() State, tell Teller) error {
 	}, func() error { return k.Save(state(), tell) })
 }
 
-// Save writes last.safetensors if anything has changed since the last save, and keeps it as one of the best
-// if the last Offer was among them. The earlier last.safetensors becomes previous.safetensors.
+// Save writes last.safetensors if anything has changed since the last save, and keeps it as the best if the
+// last Offer was. The earlier last.safetensors becomes previous.safetensors.
 func (k *CheckpointStore) Save(s State, tell Teller) error {
-	if k.Directory == "" || !s.Changed && !k.waits && len(k.held) == 0 {
+	if k.Directory == "" || !s.Changed && !k.Waits() {
 		k.waits = false
 		return nil
 	}
@@ -119,11 +112,14 @@ func (k *CheckpointStore) Save(s State, tell Teller) error {
 	return nil
 }
 
-// write writes the files that are not written yet. The best come first: a checkpoint is never without the
-// best ones that it names.
+// write writes the files that are not written yet. The best comes first: a checkpoint is never without the
+// best one that it names.
 func (k *CheckpointStore) write(s State) (e Saved, err error) {
-	if err := k.writeHeld(); err != nil {
-		return e, err
+	if k.held != nil {
+		if err := k.held.Write(filepath.Join(k.Directory, BestName)); err != nil {
+			return e, fmt.Errorf("training: cannot keep the checkpoint of step %d as the best: %w", k.best[0].Step, err)
+		}
+		k.held = nil
 	}
 	path, previous := filepath.Join(k.Directory, LastName), ""
 	if s.Changed {
@@ -137,44 +133,8 @@ func (k *CheckpointStore) write(s State) (e Saved, err error) {
 }
 
 // hold keeps a new best in memory: the next step changes the net.
-func (k *CheckpointStore) hold(s State) error {
-	most := int64(mostHeld)
-	for _, h := range k.held {
-		most -= h.Bytes
-	}
-	held, err := s.Hold(most)
-	if err != nil {
-		return err
-	}
-	k.held, k.waits = append(k.held, heldBest{k.newest(), held}), false
-	return nil
-}
-
-// writeHeld writes the best checkpoints that are held, unless there are better ones by now.
-func (k *CheckpointStore) writeHeld() error {
-	for len(k.held) > 0 {
-		h := k.held[0]
-		if slices.Contains(k.best, h.Best) {
-			if err := k.writeBest(h); err != nil {
-				return fmt.Errorf("training: cannot keep the checkpoint of step %d as one of the best: %w", h.Step, err)
-			}
-		}
-		k.held = k.held[1:]
-		if err := k.prune(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (k *CheckpointStore) writeBest(h heldBest) error {
-	best := filepath.Join(k.Directory, BestName)
-	if k.Count == 1 {
-		return h.Write(best)
-	}
-	path := filepath.Join(k.Directory, h.Name())
-	if err := h.Write(path); err != nil || k.best[0] != h.Best {
-		return err
-	}
-	return durable.Link(path, best)
+func (k *CheckpointStore) hold(s State) (err error) {
+	k.held, err = s.Hold(mostHeld)
+	k.waits = err != nil
+	return err
 }

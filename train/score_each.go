@@ -14,9 +14,10 @@ import (
 // EachScore runs a net over a set in order, as Score does. It visits the logits of p(y=1|I) of each readable
 // bag, with q01 and q10 of each class from the noise model for this bag. Without a noise model these are nil.
 // The slices are valid until visit returns. Each rank of g, nil for this process alone, visits a part of the
-// set. The parts follow one another in the order of the ranks.
+// set. The parts follow one another in the order of the ranks. EachScore returns the bags that could not be
+// read.
 func EachScore(ctx context.Context, g ranks.Group, net *model.Net, set *loader.Set, config loader.Config,
-	visit func(bag int, logits, q01, q10 []float32)) error {
+	visit func(bag int, logits, q01, q10 []float32)) ([]loader.BadSample, error) {
 	g = ranks.Of(g)
 	k := net.Config().Classes
 	var q01, q10 []float32
@@ -60,6 +61,5 @@ func EachScore(ctx context.Context, g ranks.Group, net *model.Net, set *loader.S
 		}
 		return err
 	})
-	_, err = gatherBad(g, set, config, bags, bad, err)
-	return err
+	return gatherBad(g, set, config, bags, bad, err)
 }

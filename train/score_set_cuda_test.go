@@ -7,7 +7,6 @@ import (
 	"errors"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
@@ -71,9 +70,7 @@ func TestCUDA_RanksScoreAsOneCardDoes(t *testing.T) {
 
 // A wait that is left out shows, or the test above shows nothing.
 func TestCUDA_AMissingEventOfAPassShows(t *testing.T) {
-	if !emulates() {
-		t.Skip("needs the emulator: on a card a missing event may go unnoticed")
-	}
+	needsEmulator(t)
 	net, set, config := ragged(t, card(false))
 	want, err := Score(t.Context(), net, set, config)
 	check(t, err)
@@ -103,9 +100,7 @@ func begun(t *testing.T) (*pass, *loader.Batch) {
 	net, set, config := ragged(t, card(false))
 	s := newScorer(net, set.Len())
 	p, err := newPass(net, s.outputs, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	config.Size, config.Memory = net.Config().Size, p.feed.memory()
 	l, err := loader.New(set, config)
 	check(t, err)
@@ -121,9 +116,7 @@ func begun(t *testing.T) (*pass, *loader.Batch) {
 func TestCUDA_APassAllocatesNothing(t *testing.T) {
 	p, batch := begun(t)
 	once := func() {
-		if err := p.begin(batch); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.begin(batch))
 		if len(p.begun) == 2 {
 			if _, err := p.finish(batch); err != nil {
 				t.Fatal(err)
@@ -133,17 +126,12 @@ func TestCUDA_APassAllocatesNothing(t *testing.T) {
 	for range 4 {
 		once()
 	}
-	if allocations := testing.AllocsPerRun(5, once); allocations != 0 {
-		t.Errorf("%v allocations for a batch", allocations)
-	}
+	allocatesNothing(t, once)
 }
 
 func TestCUDA_ABatchIsOneGraphAndOneDownload(t *testing.T) {
-	if !emulates() {
-		t.Skip("needs the emulator, which counts calls")
-	}
-	path := filepath.Join(t.TempDir(), "calls")
-	t.Setenv(emulator.LogVariable, path)
+	needsEmulator(t)
+	path := logCalls(t)
 	p, batch := begun(t)
 	size := func() int {
 		info, err := os.Stat(path)
@@ -183,11 +171,8 @@ func TestCUDA_ABatchIsOneGraphAndOneDownload(t *testing.T) {
 
 // A pass over one batch has nothing to overlap with, so it makes no stream, pinned memory or graph.
 func TestCUDA_APassOverOneBatchTakesNothingMore(t *testing.T) {
-	if !emulates() {
-		t.Skip("needs the emulator, which counts calls")
-	}
-	path := filepath.Join(t.TempDir(), "calls")
-	t.Setenv(emulator.LogVariable, path)
+	needsEmulator(t)
+	path := logCalls(t)
 	net, set, config := ragged(t, card(false))
 	config.BatchSize = set.Len()
 	var of [2][]float32
@@ -196,9 +181,7 @@ func TestCUDA_APassOverOneBatchTakesNothingMore(t *testing.T) {
 		info, err := os.Stat(path)
 		check(t, err)
 		scores, err := Score(t.Context(), net, set, config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		of[i], last = scores.Logits.Float32s(), calls(t, path, int(info.Size()))
 	}
 	if last["cuStreamCreate"]+last["cuMemHostAlloc"]+last["cuEventCreate"]+last["cuStreamBeginCapture"] > 0 {
@@ -211,18 +194,14 @@ func TestCUDA_APassOverOneBatchTakesNothingMore(t *testing.T) {
 
 // A card that training has filled still validates: there is no room for the next batch, which waits for its turn.
 func TestCUDA_AFullCardScoresWithoutStaging(t *testing.T) {
-	if !emulates() {
-		t.Skip("needs the emulator, whose memory can be limited")
-	}
+	needsEmulator(t)
 	late(t, "all")
 	net, set, config := ragged(t, card(false))
 	want, err := Score(t.Context(), net, set, config)
 	check(t, err)
 	t.Setenv(emulator.MemoryVariable, strconv.Itoa(net.Backend().(kernels.Card).MostBytes()-20_000))
 	got, err := Score(t.Context(), net, set, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !slices.Equal(got.Logits.Float32s(), want.Logits.Float32s()) {
 		t.Error("scores differ on a full card")
 	}

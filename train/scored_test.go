@@ -1,7 +1,6 @@
 package train
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -32,7 +31,7 @@ func rowsSet(t *testing.T, rows rowsOf, words ...string) *loader.Set {
 func TestScore_LooksAtPicturesAsTheyAre(t *testing.T) {
 	r := newRig()
 	o := r.options(t)
-	config := trainerLoader(o)
+	config := o.loaderConfig()
 	config.Flip, config.Shuffle = false, false
 	want, err := Score(t.Context(), o.Net, o.Data, config)
 	check(t, err)
@@ -59,9 +58,7 @@ func standardNets(t *testing.T) (plain, standard *model.Net, standardised, raw r
 	c := plain.Config()
 	c.Standardised = true
 	standard, err := model.New(c, plain.Backend())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { check(t, standard.Close()) })
 	check(t, standard.SetStandard(mean, scale))
 	for _, p := range plain.Params() {
@@ -98,9 +95,8 @@ func TestRun_LearnsFeaturesOnTheStandardOfTheNet(t *testing.T) {
 		run(t, newTrainer(t, Options{Config: config, Stage: 1, Net: n, Data: rowsSet(t, rows, "a", "b", "c"),
 			Loader: loader.DefaultConfig()}))
 	}
-	if !maps.EqualFunc(weights(t, net), weights(t, plain), slices.Equal) {
-		t.Error("a net with a standard learns something else than one that is shown standardised rows")
-	}
+	sameWeights(t, weights(t, net), weights(t, plain),
+		"a net with a standard learns something else than one that is shown standardised rows")
 }
 
 // NaN is no score: it compares with nothing, and would be ranked anywhere.
@@ -117,7 +113,7 @@ func TestScore_RefusesNaN(t *testing.T) {
 		!strings.Contains(err.Error(), want) {
 		t.Errorf("Score: error %v, want %q", err, want)
 	}
-	err = EachScore(t.Context(), nil, net, set, loader.DefaultConfig(), func(int, []float32, []float32, []float32) {
+	_, err = EachScore(t.Context(), nil, net, set, loader.DefaultConfig(), func(int, []float32, []float32, []float32) {
 		t.Error("EachScore shows a bag with NaN")
 	})
 	if err == nil || !strings.Contains(err.Error(), want) {

@@ -39,16 +39,9 @@ func (a Arm) Model(base model.Config) (model.Config, error) {
 // configured, the biases start at the label means of the training set. In stage 2 the classifier comes from
 // the checkpoint from, written by stage 1 for the same vocabulary. The noise model starts as Config.Noise
 // describes. Features are standardised as in the training set, if it has a standard. Stage 2 takes the
-// standard of its checkpoint. The caller must Close the net.
+// standard of its checkpoint. NewNet also returns the SHA-256 of the checkpoint, for Options.Start, which is
+// empty if there was none. The caller must Close the net.
 func (a Arm) NewNet(base model.Config, backend kernels.Backend, c Config, data *loader.Set,
-	from string) (*model.Net, error) {
-	net, _, err := a.StartNet(base, backend, c, data, from)
-	return net, err
-}
-
-// StartNet is NewNet, and also returns the SHA-256 of the checkpoint it read, for Options.Start. It is empty
-// if there was none.
-func (a Arm) StartNet(base model.Config, backend kernels.Backend, c Config, data *loader.Set,
 	from string) (_ *model.Net, digest string, err error) {
 	config, err := a.Model(base)
 	if err != nil {

@@ -42,7 +42,7 @@ func newNet(t *testing.T, arm string, r rig, data *loader.Set, from string) (*mo
 	t.Helper()
 	a := armNamed(t, arm)
 	r.mil = a.MIL
-	net, err := a.NewNet(r.net(), openCPU(t, 1), r.config, data, from)
+	net, _, err := a.NewNet(r.net(), openCPU(t, 1), r.config, data, from)
 	if err == nil {
 		t.Cleanup(func() { check(t, net.Close()) })
 	}
@@ -54,9 +54,7 @@ func TestArm_Stage2StartsFromTheClassifierOfStage1WithAFreshNoiseModel(t *testin
 	r.directory = t.TempDir()
 	data := sceneSet(t, "train", 40)
 	first, err := newNet(t, "stage1", r, data, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o := r.options(t)
 	o.Net, o.Data = first, data
 	run(t, newTrainer(t, o))
@@ -64,9 +62,7 @@ func TestArm_Stage2StartsFromTheClassifierOfStage1WithAFreshNoiseModel(t *testin
 	want := weights(t, first)
 	for _, arm := range []string{"baseline", "nmn-fi", "nmn-fd"} {
 		net, err := newNet(t, arm, r, data, path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for name, values := range weights(t, net) {
 			switch {
 			case name == "nmn.weight":
@@ -106,10 +102,8 @@ func TestStart_LabelMeansPredictThePrevalence(t *testing.T) {
 		r := newRig()
 		r.mil, r.config.ClassifierDeviation = mil, 0
 		o := r.options(t)
-		scores, err := Score(t.Context(), o.Net, o.Data, trainerLoader(o))
-		if err != nil {
-			t.Fatal(err)
-		}
+		scores, err := Score(t.Context(), o.Net, o.Data, o.loaderConfig())
+		must(t, err)
 		for c := range 36 {
 			share := 0.0
 			for i := range o.Data.Len() {
@@ -133,16 +127,12 @@ func TestScore_RowsAndRates(t *testing.T) {
 		values[i] = float32(i%7-3) / 10
 	}
 	check(t, o.Net.SetValues(u, values))
-	config := trainerLoader(o)
+	config := o.loaderConfig()
 	scores, err := Score(t.Context(), o.Net, o.Data, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	config.BatchSize, config.Workers = 40, 3
 	second, err := Score(t.Context(), o.Net, o.Data, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !slices.Equal(scores.Logits.Float32s(), second.Logits.Float32s()) ||
 		!slices.Equal(scores.Rates.Q01, second.Rates.Q01) {
 		t.Error("scores depend on the batches")
@@ -164,14 +154,10 @@ func TestEvaluate_ComparesWithLabelsTruthCountsAndTrueRates(t *testing.T) {
 	r := newRig()
 	r.noise = model.FeatureIndependent
 	o := r.options(t)
-	scores, err := Score(t.Context(), o.Net, o.Data, trainerLoader(o))
-	if err != nil {
-		t.Fatal(err)
-	}
+	scores, err := Score(t.Context(), o.Net, o.Data, o.loaderConfig())
+	must(t, err)
 	result, err := Evaluate(scores, o.Data, o.Data, eval.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, name := range Measures() {
 		if !Measure(name, result).Defined() {
 			t.Errorf("%s is undefined", name)

@@ -104,8 +104,8 @@ func (t *Trainer) begin(batches []*loader.Batch, e *StepDone) error {
 // setRate prepares the update of a step of e.Bags bags.
 func (t *Trainer) setRate(e *StepDone) error {
 	e.LearningRate = t.schedule.At(e.Step)
-	err := t.optimizer.begin(e.LearningRate, e.Bags)
-	t.replays.direct = t.optimizer.resting()
+	usual, err := t.optimizer.Begin(e.LearningRate, e.Bags)
+	t.replays.direct = !usual
 	return err
 }
 
@@ -182,9 +182,9 @@ func (t *Trainer) enqueueGradients() error {
 // enqueueLower is the part of enqueueGradients that goes backward through the blocks of convolutions.
 func (t *Trainer) enqueueLower() error { return t.Net.Step(t.passes.work.plan, t.passes.options) }
 
-func (t *Trainer) enqueueMeasure() error { return t.optimizer.measure(t.results.norm) }
+func (t *Trainer) enqueueMeasure() error { return t.optimizer.Measure(t.results.norm) }
 
-func (t *Trainer) enqueueUpdate() error { return t.optimizer.update(t.results.norm) }
+func (t *Trainer) enqueueUpdate() error { return t.optimizer.Update(t.results.norm) }
 
 // finish waits for the gradients and changes the parameters by them, unless loss or gradient is not
 // finite.
@@ -209,7 +209,7 @@ func (t *Trainer) finish(e *StepDone) error {
 	if err := t.replays.do(work{}, t.passes.update); err != nil {
 		return err
 	}
-	return t.optimizer.advance()
+	return t.optimizer.End()
 }
 
 // dropoutPurpose keeps the masks of the stages apart.

@@ -3,7 +3,6 @@ package train
 import (
 	"context"
 	"errors"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -37,15 +36,11 @@ func TestStep_AllocatesNothingOnceShapesAreKnown(t *testing.T) {
 			trainer.epoch.Close() // its workers allocate too
 			step := func() {
 				e := StepDone{Progress: Progress{Step: 1}}
-				if err := trainer.trainBatch(t.Context(), trainer.held, &e); err != nil {
-					t.Fatal(err)
-				}
+				must(t, trainer.trainBatch(t.Context(), trainer.held, &e))
 				observers(trainer.Observers).Step(e)
 			}
 			step()
-			if allocations := testing.AllocsPerRun(5, step); allocations != 0 {
-				t.Errorf("%v allocations in a step", allocations)
-			}
+			allocatesNothing(t, step)
 		})
 	}
 }
@@ -136,25 +131,31 @@ func TestRun_OverfitsOneBatchOfTheFirstEpoch(t *testing.T) {
 	}
 }
 
-// broken writes NaN into a weight after some steps, as a fault of memory or a diverging run would.
+// diverged runs a rig of which a weight becomes infinite after a step, as by a fault of memory. It returns the weights
+// of that time, and how the run ended.
+func diverged(t *testing.T, r rig, after int) (trainer *Trainer, before map[string][]float32, err error) {
+	t.Helper()
+	r.observers = []Observer{{Step: func(e StepDone) {
+		if e.Step != after {
+			return
+		}
+		p := named(trainer.Net, "head.fc8.bias")
+		values, err := trainer.Net.Values(p)
+		check(t, err)
+		values[1] = float32(math.Inf(1))
+		check(t, trainer.Net.SetValues(p, values))
+		before = weights(t, trainer.Net)
+	}}}
+	trainer = r.trainer(t)
+	_, err = trainer.Run(t.Context())
+	return trainer, before, err
+}
+
 func TestRun_NonFiniteLossStopsWithStepRateAndBagsAndKeepsWhatWasGood(t *testing.T) {
 	r := newRig()
 	r.directory = t.TempDir()
 	r.config.CheckpointSteps = 2
-	var trainer *Trainer
-	var before map[string][]float32
-	r.observers = []Observer{{Step: func(e StepDone) {
-		if e.Step == 3 {
-			p := named(trainer.Net, "head.fc8.bias")
-			values, err := trainer.Net.Values(p)
-			check(t, err)
-			values[1] = float32(math.Inf(1))
-			check(t, trainer.Net.SetValues(p, values))
-			before = weights(t, trainer.Net)
-		}
-	}}}
-	trainer = r.trainer(t)
-	_, err := trainer.Run(t.Context())
+	trainer, before, err := diverged(t, r, 3)
 	var broken *NonFiniteError
 	if !errors.As(err, &broken) || !errors.Is(err, ErrNonFinite) {
 		t.Fatalf("error %v", err)
@@ -166,9 +167,7 @@ func TestRun_NonFiniteLossStopsWithStepRateAndBagsAndKeepsWhatWasGood(t *testing
 		!strings.Contains(text, broken.IDs[0]) {
 		t.Errorf("message %q", text)
 	}
-	if !maps.EqualFunc(weights(t, trainer.Net), before, slices.Equal) {
-		t.Error("the step changed parameters")
-	}
+	sameWeights(t, weights(t, trainer.Net), before, "the step changed parameters")
 	c, err := ReadCheckpoint(filepath.Join(r.directory, LastName))
 	if err != nil || c.Position.Step != 2 {
 		t.Errorf("last checkpoint at %+v, %v", c, err)
@@ -211,7 +210,7 @@ func TestRun_BadSamplesAreLeftOutAndReported(t *testing.T) {
 	if len(named) != 2 || !named[o.Data.IDs[3]] || !named[o.Data.IDs[17]] {
 		t.Errorf("bad samples are reported as %v", named)
 	}
-	scores, err := Score(t.Context(), o.Net, o.Data, trainerLoader(o))
+	scores, err := Score(t.Context(), o.Net, o.Data, o.loaderConfig())
 	if err != nil || len(scores.Index) != 38 || scores.Logits.Shape()[0] != 38 || slices.Contains(scores.Index, 17) {
 		t.Errorf("scores %+v, %v", scores, err)
 	}
@@ -220,7 +219,7 @@ func TestRun_BadSamplesAreLeftOutAndReported(t *testing.T) {
 	}
 	o.Loader.MaxBadSamples = 100
 	o.Data.Source = holes{o.Data.Source, everyBag(o.Data.Len())}
-	if _, err := Score(t.Context(), o.Net, o.Data, trainerLoader(o)); !errors.Is(err, os.ErrInvalid) {
+	if _, err := Score(t.Context(), o.Net, o.Data, o.loaderConfig()); !errors.Is(err, os.ErrInvalid) {
 		t.Errorf("nothing can be read: %v, want the cause", err)
 	}
 }
@@ -260,8 +259,6 @@ func TestRun_NothingReadableIsAnErrorNotAnEndlessLoop(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
-
-func trainerLoader(o Options) loader.Config { return o.loaderConfig() }
 
 func TestRun_CancelledBeforeItStartsSavesNothingNew(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

@@ -22,32 +22,22 @@ func streamed(t testing.TB, split string, clips int) *loader.Set {
 	config := scenes.MovingConfig{Seed: 5, Split: split, N: clips, Frames: 3}
 	check(t, scenes.WriteMoving(t.Context(), config, shard.Config{Form: shard.Shards, ShardBytes: 64 << 10}, dir))
 	frames, err := loader.OpenClips(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { check(t, frames.Close()) })
 	labels, err := loader.OpenClipLabels(filepath.Join(dir, loader.LabelsName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { check(t, labels.Close()) })
 	vocabulary, err := scenes.Vocabulary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	set, err := loader.StreamClips("clips-"+split, frames, labels, vocabulary)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return set
 }
 
 func held(t testing.TB, set *loader.Set) *loader.Set {
 	t.Helper()
 	held, err := loader.Hold(t.Context(), set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return held
 }
 
@@ -56,27 +46,19 @@ var views = map[string]func(t *testing.T, s *loader.Set) *loader.Set{
 	"video": func(_ *testing.T, s *loader.Set) *loader.Set { return s },
 	"frame": func(t *testing.T, s *loader.Set) *loader.Set {
 		frames, _, err := loader.Frames(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return frames
 	},
 	"noise": func(t *testing.T, s *loader.Set) *loader.Set {
 		if s.Rows == nil {
 			noise, err := inject.ReplaceCaptions(s, inject.Uniform, 2/float64(s.CaptionsPerSample), 9)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			noisy, err := noise.Apply(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return noisy
 		}
 		noisy, err := inject.WithReplacedCaptions(t.Context(), s, inject.Uniform, 2/float64(s.CaptionsPerSample), 9)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return noisy
 	},
 }
@@ -151,14 +133,10 @@ func TestResume_OfStreamedLabelsInTheMiddleOfAnEpoch(t *testing.T) {
 func TestScore_OfStreamedLabels(t *testing.T) {
 	stream := streamed(t, "test", 7)
 	trainer := newTrainer(t, streamOptions(t, stream, ""))
-	got, err := Score(t.Context(), trainer.Net, stream, trainerLoader(trainer.Options))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := Score(t.Context(), trainer.Net, held(t, stream), trainerLoader(trainer.Options))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got, err := Score(t.Context(), trainer.Net, stream, trainer.Options.loaderConfig())
+	must(t, err)
+	want, err := Score(t.Context(), trainer.Net, held(t, stream), trainer.Options.loaderConfig())
+	must(t, err)
 	if !reflect.DeepEqual(got.Logits.Float32s(), want.Logits.Float32s()) {
 		t.Error("scores depend on where the labels are")
 	}

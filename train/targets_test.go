@@ -1,8 +1,6 @@
 package train
 
 import (
-	"errors"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -78,19 +76,6 @@ func TestTargets_RefuseANoiseModelThatLearns(t *testing.T) {
 	o.Loader.Targets = softLabels(o.Data.Labels, 0)
 	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "noise.frozen") {
 		t.Errorf("a learning noise model: %v", err)
-	}
-}
-
-func TestTargets_AreOfTheRun(t *testing.T) {
-	r := newRig()
-	r.directory = t.TempDir()
-	o := r.options(t)
-	o.Loader.Targets = softLabels(o.Data.Labels, .2)
-	run(t, newTrainer(t, o))
-	o = r.options(t)
-	o.Loader.Targets = softLabels(o.Data.Labels, .3)
-	if err := newTrainer(t, o).Resume(filepath.Join(r.directory, LastName)); !errors.Is(err, ErrOtherRun) {
-		t.Errorf("other targets: %v", err)
 	}
 }
 

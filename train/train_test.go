@@ -3,6 +3,9 @@ package train
 import (
 	"context"
 	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -68,9 +71,7 @@ func (r rig) net() model.Config {
 func openCPU(t testing.TB, threads int) kernels.Backend {
 	t.Helper()
 	backend, err := kernels.OpenCPU(kernels.CPUConfig{Threads: threads})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { check(t, backend.Close()) })
 	return backend
 }
@@ -78,9 +79,7 @@ func openCPU(t testing.TB, threads int) kernels.Backend {
 func sceneSet(t testing.TB, split string, n int) *loader.Set {
 	t.Helper()
 	set, err := scenes.Make(scenes.Config{Seed: 5, Split: split, N: n, Cache: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	painted, _ := pictures.LoadOrStore([2]string{split, fmt.Sprint(n)}, set.Source)
 	set.Source = painted.(loader.Source)
 	return set
@@ -112,9 +111,7 @@ func (r rig) options(t testing.TB) Options {
 		backend = openCPU(t, r.threads)
 	}
 	net, err := model.New(r.net(), backend)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { check(t, net.Close()) })
 	check(t, start(net, r.config, data))
 	o := Options{Config: r.config, Stage: max(r.stage, 1), Net: net, Data: data, Loader: loader.DefaultConfig(),
@@ -141,12 +138,18 @@ func (r rig) trainer(t testing.TB) *Trainer {
 	return newTrainer(t, r.options(t))
 }
 
+// resumed is a trainer that goes on from the last checkpoint of the rig.
+func (r rig) resumed(t testing.TB) *Trainer {
+	t.Helper()
+	trainer := r.trainer(t)
+	must(t, trainer.Resume(filepath.Join(r.directory, LastName)))
+	return trainer
+}
+
 func newTrainer(t testing.TB, o Options) *Trainer {
 	t.Helper()
 	trainer, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { check(t, trainer.Close()) })
 	return trainer
 }
@@ -154,9 +157,7 @@ func newTrainer(t testing.TB, o Options) *Trainer {
 func run(t testing.TB, trainer *Trainer) Result {
 	t.Helper()
 	result, err := trainer.Run(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return result
 }
 
@@ -172,6 +173,21 @@ func weights(t testing.TB, net *model.Net) map[string][]float32 {
 	return all
 }
 
+// sameWeights checks that weights are equal to the last bit; else the format says what is wrong.
+func sameWeights(t testing.TB, a, b map[string][]float32, format string, args ...any) {
+	t.Helper()
+	if !maps.EqualFunc(a, b, slices.Equal) {
+		t.Errorf(format, args...)
+	}
+}
+
+func allocatesNothing(t *testing.T, step func()) {
+	t.Helper()
+	if allocations := testing.AllocsPerRun(5, step); allocations != 0 {
+		t.Errorf("%v allocations in a step", allocations)
+	}
+}
+
 // record collects the losses of all steps.
 func record(losses *[]float64) Observer {
 	return Observer{Step: func(s StepDone) { *losses = append(*losses, s.Loss) }}
@@ -181,5 +197,13 @@ func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

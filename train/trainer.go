@@ -31,8 +31,8 @@ type Options struct {
 	// frozen. Targets of loader.Unknown are left out. Evidence also replaces the labels, with a loss of its
 	// own: -log(p e^E + 1 - p) for each label, see noise.Ops.
 	Loader loader.Config
-	// Directory holds the checkpoints last.safetensors, previous.safetensors, best.safetensors and
-	// best-<step>.safetensors. It is empty for none. All ranks see it, and rank 0 writes there.
+	// Directory holds the checkpoints last.safetensors, previous.safetensors and best.safetensors. It is empty
+	// for none. All ranks see it, and rank 0 writes there.
 	Directory string
 	// Clock returns the time for Config.CheckpointMinutes; nil for time.Now.
 	Clock     func() time.Time
@@ -81,7 +81,7 @@ type Position struct {
 // Result is how a stage ended.
 type Result struct {
 	Position
-	// Best are the best checkpoints kept, the best one first.
+	// Best is the best checkpoint, if one is kept.
 	Best []Best
 	// Validation is the last evaluation; nil if this process made none.
 	Validation *eval.Result
@@ -300,7 +300,7 @@ func (t *Trainer) Close() error {
 // Run continues to the end of the stage. When ctx ends, Run finishes the current step, saves last.safetensors
 // and returns an error that wraps ErrInterrupted. A loss or gradient that is not finite ends it with a
 // *NonFiniteError. The parameters and the checkpoints are then as before that step. The Result has the
-// position and the best checkpoints in any case. After the end of the stage the net has the averages of its
+// position and the best checkpoint in any case. After the end of the stage the net has the averages of its
 // weights if Config.EMA is set.
 func (t *Trainer) Run(ctx context.Context) (Result, error) {
 	err := t.useWeights()
@@ -434,7 +434,7 @@ func (t *Trainer) backToBest() error {
 	if t.Config.Patience == 0 || len(t.keeper.best) == 0 || t.keeper.best[0].Step == t.at.Step {
 		return nil
 	}
-	// the last ones are among the best, though not the best, or there was no room for the best
+	// there may have been no room for the best
 	if t.ranks.many || t.keeper.Waits() {
 		if err := t.save(); err != nil {
 			return err

@@ -14,9 +14,7 @@ import (
 func moving(t testing.TB, split string, clips int) *loader.Set {
 	t.Helper()
 	set, err := scenes.MakeMoving(scenes.MovingConfig{Seed: 5, Split: split, N: clips, Frames: 5, Cache: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return set
 }
 
@@ -28,22 +26,16 @@ func TestScore_ByFrameIsTheMaximumOverTheFrames(t *testing.T) {
 	run(t, trainer)
 	set := moving(t, "test", 7)
 	frames, index, err := loader.Frames(t.Context(), set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	config := loader.DefaultConfig()
 	config.BatchSize = 4
 	each, err := Score(t.Context(), trainer.Net, frames, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	byFrame := *set
 	byFrame.ByFrame = true
 	config.BatchSize = 3 // cuts clips of 5 frames
 	got, err := Score(t.Context(), trainer.Net, &byFrame, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, of := range []struct {
 		what          string
 		frames, video []float32
@@ -53,9 +45,7 @@ func TestScore_ByFrameIsTheMaximumOverTheFrames(t *testing.T) {
 		{"observed", each.Observed.Float32s(), got.Observed.Float32s()},
 	} {
 		videos, want, err := index.Max(each.Index, of.frames, 36)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !slices.Equal(got.Index, videos) || !slices.Equal(of.video, want) {
 			t.Errorf("%s of videos %v differ from the maxima over their frames", of.what, got.Index)
 		}
@@ -110,10 +100,8 @@ func TestStart_LabelMeansPredictThePrevalenceOfVideos(t *testing.T) {
 	o := r.options(t)
 	o.Data = moving(t, "train", 40)
 	check(t, start(o.Net, o.Config, o.Data))
-	scores, err := Score(t.Context(), o.Net, o.Data, trainerLoader(o))
-	if err != nil {
-		t.Fatal(err)
-	}
+	scores, err := Score(t.Context(), o.Net, o.Data, o.loaderConfig())
+	must(t, err)
 	for c := range 36 {
 		positive := 0.0
 		for i := range 40 {

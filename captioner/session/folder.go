@@ -132,7 +132,7 @@ func (s *Session) sameData(ctx context.Context, dir string) (origin.List, error)
 	if err != nil {
 		return nil, err
 	}
-	return folder.SameData(ctx, dir, now, s.Log)
+	return folder.SameData(ctx, dir, now)
 }
 
 // isRunFile reports whether this package writes a file of a run folder. Checkpoints are written by another

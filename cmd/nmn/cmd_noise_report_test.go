@@ -173,7 +173,7 @@ func ratesOfBags(t *testing.T, dir, split string, n int) (values map[string][]fl
 	l := c.Loader()
 	l.BatchSize = 5
 	values = map[string][]float64{}
-	if _, err := train.EachNoiseRates(t.Context(), net, set, l, func(_ int, q01, _ []float32) {
+	if _, err := train.EachScore(t.Context(), nil, net, set, l, func(_ int, _, q01, _ []float32) {
 		for k, q := range q01 {
 			word := set.Vocabulary.Word(k).Text
 			values[word] = append(values[word], float64(q))

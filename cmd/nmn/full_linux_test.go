@@ -36,7 +36,7 @@ func TestTrain_DiskThatWasFullForAMomentCostsNothing(t *testing.T) {
 	}{
 		"pictures": {tiny("train"), "msg=step step=14"},
 		"features": {[]string{"train", filepath.Join(dir, "x.csv"), "--labels", filepath.Join(dir, "l.csv"),
-			"--batch-size", "16", "--set", "net.hidden=[8]", "--set", "train.keep_best=2", "--device", "cpu", "--threads", "1"},
+			"--batch-size", "16", "--set", "net.hidden=[8]", "--set", "train.keep_best=1", "--device", "cpu", "--threads", "1"},
 			"msg=step step=20"},
 	} {
 		args := func(dir string) []string {

@@ -26,7 +26,7 @@ func TestTrain_KilledTwentyTimes(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "kills and restarts processes")
 	killedRunEqualsWhole(t, 20, tiny("train", "--set", "train.stage1_epochs=6", "--set", "train.stage2_epochs=6", "--set",
-		"train.keep_best=2",
+		"train.keep_best=1",
 		"--set", "each_epoch=true")...)
 }
 

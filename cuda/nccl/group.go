@@ -143,7 +143,7 @@ func (g *cardGroup) Local() int      { return g.local }
 func (g *cardGroup) LocalSize() int  { return g.locals }
 func (g *cardGroup) Names() []string { return g.names }
 
-// Timeout implements ranks.Timed.
+// Timeout implements ranks.Group.
 func (g *cardGroup) Timeout() time.Duration {
 	if limit := g.comm.options.Timeout; limit != Forever {
 		return limit

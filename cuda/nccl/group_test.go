@@ -147,7 +147,7 @@ func TestGroup_SaysHowLongItWaits(t *testing.T) {
 		0: nccl.DefaultTimeout, 7 * time.Second: 7 * time.Second, nccl.Forever: 0,
 	} {
 		want(t, grouped(t, 2, given, func(g ranks.Group) error {
-			if got := ranks.TimeoutOf(g, time.Hour); got != says {
+			if got := g.Timeout(); got != says {
 				return fmt.Errorf("%v, want %v", got, says)
 			}
 			return nil

@@ -22,7 +22,6 @@ type CUDA struct {
 	device  *tensor.CUDA
 	kernels packKernels
 	logger  *slog.Logger
-	timeout time.Duration
 	comm    *nccl.Comm  // communicator of the group; nil for none yet
 	group   ranks.Group // that comm has joined
 	missing bool        // NCCL is not there on all ranks
@@ -30,13 +29,12 @@ type CUDA struct {
 
 var _ Summer = (*CUDA)(nil)
 
-// NewCUDA makes the family on a graphics card with the kernels of a module. Sums of a group without its own
-// timeout (ranks.Timed) end after timeout, 0 for NCCL's default. The logger may be nil.
-func NewCUDA(device *tensor.CUDA, module *cuda.Module, timeout time.Duration, logger *slog.Logger) (*CUDA, error) {
+// NewCUDA makes the family on a graphics card with the kernels of a module. The logger may be nil.
+func NewCUDA(device *tensor.CUDA, module *cuda.Module, logger *slog.Logger) (*CUDA, error) {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	c := &CUDA{device: device, timeout: timeout, logger: logger}
+	c := &CUDA{device: device, logger: logger}
 	if err := c.kernels.load(module); err != nil {
 		return nil, fmt.Errorf("reduce: %w", err)
 	}
@@ -80,16 +78,15 @@ func (c *CUDA) join(g ranks.Group) error {
 		return err
 	}
 	c.comm, err = nccl.Join(c.device.Device, id, g.Rank(), g.Size(), nccl.Options{
-		Timeout: c.patience(g), Name: g.Names()[g.Rank()], Failed: g.Abort,
+		Timeout: patience(g), Name: g.Names()[g.Rank()], Failed: g.Abort,
 	})
 	c.group = g
 	return ranks.Agree(g, err)
 }
 
 // patience is how long a sum waits for the other ranks: as long as the group does.
-func (c *CUDA) patience(g ranks.Group) time.Duration {
-	limit := ranks.TimeoutOf(g, cmp.Or(c.timeout, nccl.DefaultTimeout))
-	return cmp.Or(limit, nccl.Forever)
+func patience(g ranks.Group) time.Duration {
+	return cmp.Or(g.Timeout(), nccl.Forever)
 }
 
 // everywhere reports whether NCCL can be opened on all ranks.

@@ -50,7 +50,7 @@ func TestExchange_BringsMessagesOfAnyLength(t *testing.T) {
 	const long = 20<<20 + 3
 	message := func(rank, length int) []byte { return bytes.Repeat([]byte{byte(1 + rank)}, length) }
 	for _, lengths := range [][3]int{{0, 0, 0}, {1, 0, 56}, {long, 3, 0}, {0, 8 << 20, 8<<20 - 9}} {
-		for rank, err := range localtest.Run(3, func(g ranks.Group) error {
+		localtest.Check(t, 3, fmt.Sprint("lengths ", lengths), func(g ranks.Group) error {
 			all, err := ranks.Exchange(g, message(g.Rank(), lengths[g.Rank()]), nil)
 			if err != nil {
 				return err
@@ -61,11 +61,7 @@ func TestExchange_BringsMessagesOfAnyLength(t *testing.T) {
 				}
 			}
 			return nil
-		}) {
-			if err != nil {
-				t.Errorf("lengths %v, rank %d: %v", lengths, rank, err)
-			}
-		}
+		})
 	}
 }
 
@@ -74,7 +70,7 @@ func TestEvery_BringsTheValuesOfAllRanks(t *testing.T) {
 		Name   string
 		Values []float32
 	}
-	for rank, err := range localtest.Run(3, func(g ranks.Group) error {
+	localtest.Check(t, 3, "Every", func(g ranks.Group) error {
 		own := found{fmt.Sprint("rank ", g.Rank()), []float32{float32(math.Inf(-1)), float32(math.NaN()), float32(g.Rank())}}
 		all, err := ranks.Every(g, own, nil)
 		if err != nil {
@@ -87,9 +83,5 @@ func TestEvery_BringsTheValuesOfAllRanks(t *testing.T) {
 			}
 		}
 		return nil
-	}) {
-		if err != nil {
-			t.Errorf("rank %d: %v", rank, err)
-		}
-	}
+	})
 }

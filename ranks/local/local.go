@@ -129,12 +129,13 @@ type sum struct {
 	wire ranks.Wire
 }
 
-func (r *rank) Rank() int         { return r.rank }
-func (r *rank) Size() int         { return len(r.hub.names) }
-func (r *rank) Local() int        { return r.rank }
-func (r *rank) LocalSize() int    { return r.Size() }
-func (r *rank) Names() []string   { return r.hub.names }
-func (r *rank) Abort(cause error) { r.hub.end(r.rank, cause) }
+func (r *rank) Rank() int              { return r.rank }
+func (r *rank) Size() int              { return len(r.hub.names) }
+func (r *rank) Local() int             { return r.rank }
+func (r *rank) LocalSize() int         { return r.Size() }
+func (r *rank) Names() []string        { return r.hub.names }
+func (r *rank) Timeout() time.Duration { return r.hub.timeout }
+func (r *rank) Abort(cause error)      { r.hub.end(r.rank, cause) }
 
 // Sum delays the work until Wait, as late as the contract allows: a caller that reads x too early reads wrong
 // numbers.

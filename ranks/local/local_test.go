@@ -13,6 +13,16 @@ import (
 	"nmn/tools/ranksuite"
 )
 
+// check reports the errors of ranks.
+func check(t *testing.T, what string, errs []error) {
+	t.Helper()
+	for rank, err := range errs {
+		if err != nil {
+			t.Errorf("%s, rank %d of %d: %v", what, rank, len(errs), err)
+		}
+	}
+}
+
 // onEach runs f on each rank of a group of n, and returns its errors. Time passes only while all ranks wait.
 func onEach(t *testing.T, n int, timeout time.Duration, f func(ranks.Group) error) []error {
 	t.Helper()
@@ -44,46 +54,34 @@ func TestLocal_TellsWhoHasNotCome(t *testing.T) {
 
 func TestLocal_KeepsTheContract(t *testing.T) {
 	for n := 1; n <= 4; n++ {
-		for _, err := range onEach(t, n, time.Minute, func(g ranks.Group) error {
+		check(t, "the contract", onEach(t, n, time.Minute, func(g ranks.Group) error {
 			var wrong []error
 			for name, err := range ranksuite.Run(g) {
-				wrong = append(wrong, fmt.Errorf("%s, rank %d of %d: %w", name, g.Rank(), n, err))
+				wrong = append(wrong, fmt.Errorf("%s: %w", name, err))
 			}
 			return errors.Join(append(wrong, g.Close())...)
-		}) {
-			if err != nil {
-				t.Error(err)
-			}
-		}
+		}))
 	}
 }
 
 func TestLocal_EndsAsTheContractSays(t *testing.T) {
 	for _, c := range ranksuite.Endings() {
 		for n := 2; n <= 3; n++ {
-			for rank, err := range onEach(t, n, 100*time.Millisecond, c.Run) {
-				if err != nil {
-					t.Errorf("%s, rank %d of %d: %v", c.Name, rank, n, err)
-				}
-			}
+			check(t, c.Name, onEach(t, n, 100*time.Millisecond, c.Run))
 		}
 	}
 }
 
 func TestLocal_WaitsWithoutTimeout(t *testing.T) {
-	for rank, err := range onEach(t, 2, 0, func(g ranks.Group) error {
+	check(t, "no timeout", onEach(t, 2, 0, func(g ranks.Group) error {
 		time.Sleep(time.Duration(g.Rank()) * 24 * time.Hour)
 		_, err := g.Gather(nil)
 		return err
-	}) {
-		if err != nil {
-			t.Errorf("rank %d: %v", rank, err)
-		}
-	}
+	}))
 }
 
 func TestSum_IsDoneBehindWait(t *testing.T) {
-	for rank, err := range onEach(t, 3, time.Minute, func(g ranks.Group) error {
+	check(t, "a sum", onEach(t, 3, time.Minute, func(g ranks.Group) error {
 		x := []float32{float32(g.Rank()), 1}
 		if err := errors.Join(g.Sum(x, ranks.Float32), g.Wait()); err != nil {
 			return err
@@ -92,9 +90,5 @@ func TestSum_IsDoneBehindWait(t *testing.T) {
 			return errors.New("wrong sum")
 		}
 		return nil
-	}) {
-		if err != nil {
-			t.Errorf("rank %d: %v", rank, err)
-		}
-	}
+	}))
 }

@@ -115,11 +115,12 @@ func (r *rank) serve(opened chan<- error) {
 	r.served <- err
 }
 
-func (r *rank) Rank() int       { return int(r.engine.rank) }
-func (r *rank) Size() int       { return int(r.engine.size) }
-func (r *rank) Local() int      { return int(r.engine.local) }
-func (r *rank) LocalSize() int  { return int(r.engine.local_size) }
-func (r *rank) Names() []string { return r.names }
+func (r *rank) Rank() int              { return int(r.engine.rank) }
+func (r *rank) Size() int              { return int(r.engine.size) }
+func (r *rank) Local() int             { return int(r.engine.local) }
+func (r *rank) LocalSize() int         { return int(r.engine.local_size) }
+func (r *rank) Names() []string        { return r.names }
+func (r *rank) Timeout() time.Duration { return r.timeout }
 
 // failure is why the engine cannot go on, if so.
 func (r *rank) failure() error {

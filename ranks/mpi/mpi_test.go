@@ -45,9 +45,6 @@ func runCase(name string) error {
 	if strings.HasSuffix(name, "Late") || strings.HasPrefix(name, "Stopped") {
 		o.soon = shortly
 	}
-	if name == "Measure" {
-		o.piece = 0
-	}
 	g, err := Open(o)
 	if err != nil {
 		return err
@@ -81,7 +78,7 @@ func (r ran) endedByMPI() bool {
 }
 
 // start runs a case on n ranks, and skips the test where mpirun is missing.
-func start(t testing.TB, n int, name string) ran {
+func start(t *testing.T, n int, name string) ran {
 	t.Helper()
 	mpirun, err := exec.LookPath("mpirun")
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 	"nmn/report"
 	"nmn/run"
 	"nmn/train"
+
+	dense "gorgonia.org/tensor"
 )
 
 // CompareLabels reports, for finished runs on the same bags, how their labels differ from the labels of the
@@ -70,7 +72,7 @@ func labelledRun(dir string, set, first *loader.Set) (*report.LabelledRun, error
 				"equal data", dir, id)
 		}
 		for c, other := range column {
-			z, was := valueAt(set, row, other), first.Labels.Uint8s()[i*k+c]
+			z, was := labelAt(set.Labels, row, other), first.Labels.Uint8s()[i*k+c]
 			if z == loader.UnknownLabel || was == loader.UnknownLabel {
 				if z != was {
 					r.Differ++
@@ -79,7 +81,10 @@ func labelledRun(dir string, set, first *loader.Set) (*report.LabelledRun, error
 			}
 			r.Positives += int(z)
 			r.Differ += int(z ^ was)
-			if y := truthAt(set, row, other); set.Truth != nil && z != y {
+			if set.Truth == nil {
+				continue
+			}
+			if y := labelAt(set.Truth, row, other); z != y {
 				r.Incorrect += int(z)
 				r.Missing += int(y)
 			}
@@ -95,16 +100,10 @@ func labelledRun(dir string, set, first *loader.Set) (*report.LabelledRun, error
 	return r, nil
 }
 
-func valueAt(set *loader.Set, row, class int) uint8 {
+// labelAt is the label of a bag, 0 of no class.
+func labelAt(labels *dense.Dense, row, class int) uint8 {
 	if class < 0 {
 		return 0
 	}
-	return set.Labels.Uint8s()[row*set.Vocabulary.Len()+class]
-}
-
-func truthAt(set *loader.Set, row, class int) uint8 {
-	if class < 0 || set.Truth == nil {
-		return 0
-	}
-	return set.Truth.Uint8s()[row*set.Vocabulary.Len()+class]
+	return labels.Uint8s()[row*labels.Shape()[1]+class]
 }

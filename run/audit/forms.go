@@ -23,6 +23,7 @@ import (
 	"nmn/loader/relabel"
 	"nmn/recipe"
 	"nmn/run"
+	"nmn/run/folder"
 )
 
 // labelForm finds how the labels of the run are written.
@@ -242,17 +243,12 @@ func (a *Audit) arrayForm() *labelForm {
 			f := &c.Data.Features
 			if f.Train.Labels == "" && f.LabelArray == "" || ending(f.Train.Labels) == ".xml" { // among the features
 				for _, name := range append(a.session.Data.Train.Vocabulary.Texts(), cmp.Or(f.ListColumn, "labels")) {
-					f.Ignore = append(f.Ignore, literal(name))
+					f.Ignore = append(f.Ignore, folder.Literal(name))
 				}
 			}
 			f.Train.Labels, f.LabelArray, f.LabelColumns, f.ListColumn = path, "", nil, ""
 			c.Data.Vocabulary = cmp.Or(c.Data.Vocabulary, filepath.Join(a.Dir, run.VocabularyFile))
 		}}
-}
-
-// literal is a pattern that matches a name alone.
-func literal(name string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
 }
 
 // textForm writes a table with the columns that it has.

@@ -115,7 +115,7 @@ func (a *Audit) PartialScores() (*OutOfFold, error) {
 	if a.session.Config.ByFrame() && train.Videos() { // those scores are for frames
 		return out, nil
 	}
-	logits, index, err := recipe.ReadOnline(filepath.Join(a.Dir, run.RecipeFolder))
+	logits, index, err := recipe.ReadOnline(filepath.Join(a.Dir, run.RecipeFolder, recipe.OnlineFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, nil
 	}

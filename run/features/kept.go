@@ -18,6 +18,7 @@ import (
 	"nmn/internal/durable"
 	"nmn/internal/lock"
 	"nmn/run/folder"
+	"nmn/train"
 )
 
 // keptRows are the rows of an extraction that has not ended, in a folder of parts next to its first file. The same
@@ -87,11 +88,11 @@ func (k *keptRows) lock(ctx context.Context) error {
 
 // read finds the parts.
 func (k *keptRows) read() error {
-	err := folder.RemoveLeftovers(k.dir, func(name string) bool { return strings.HasSuffix(name, partEnding) })
+	err := train.RemoveLeftovers(k.dir, func(name string) bool { return strings.HasSuffix(name, partEnding) })
 	if err != nil {
 		return err
 	}
-	if k.parts, err = filepath.Glob(filepath.Join(globbed(k.dir), "*"+partEnding)); err != nil {
+	if k.parts, err = filepath.Glob(filepath.Join(folder.Literal(k.dir), "*"+partEnding)); err != nil {
 		return err
 	}
 	slices.Sort(k.parts)
@@ -113,11 +114,6 @@ func (k *keptRows) read() error {
 		}
 		return nil
 	})
-}
-
-// globbed escapes what a pattern would take for more than itself.
-func globbed(dir string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }
 
 // part reads the range of a part, and passes its rows to a function if there is one.
@@ -252,7 +248,7 @@ func (k *keptRows) flush(ctx context.Context) error {
 
 // clear removes all parts.
 func (k *keptRows) clear() error {
-	parts, err := filepath.Glob(filepath.Join(globbed(k.dir), "*"+partEnding))
+	parts, err := filepath.Glob(filepath.Join(folder.Literal(k.dir), "*"+partEnding))
 	for _, path := range parts {
 		err = errors.Join(err, os.Remove(path))
 	}

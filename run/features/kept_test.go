@@ -67,9 +67,7 @@ type extraction struct {
 func (e *extraction) run(ctx context.Context, net *fakeNet, about string) error {
 	e.t.Helper()
 	words, err := text.NewVocabulary([]text.Word{{Text: "x"}})
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	must(e.t, err)
 	ids := make([]string, 2500)
 	for i := range ids {
 		ids[i] = fmt.Sprint(i)
@@ -95,9 +93,7 @@ func (e *extraction) run(ctx context.Context, net *fakeNet, about string) error 
 func (e *extraction) files() map[string]string {
 	e.t.Helper()
 	entries, err := os.ReadDir(e.dir)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	must(e.t, err)
 	files := map[string]string{}
 	for _, entry := range entries {
 		content, _ := os.ReadFile(filepath.Join(e.dir, entry.Name()))
@@ -146,9 +142,9 @@ func TestExtraction_GoesOnAfterAnInterruption(t *testing.T) {
 		"the last one broke": {stop: 2400, again: &fakeNet{bad: append(bad, 2050)}, about: "a", first: "2048", asked: 4 + 2500, log: "differ"},
 		"another net":        {stop: 2400, again: &fakeNet{bad: bad, shift: 1}, about: "a", first: "2048", asked: 3 + 2500, log: "differ"},
 		"a part is cut": {stop: 2400, again: &fakeNet{bad: bad}, about: "a", first: "0", asked: 2500, log: "cannot be used",
-			spoil: func(parts string) { check(t, os.Truncate(filepath.Join(parts, "000000001026.safetensors"), 999)) }},
+			spoil: func(parts string) { must(t, os.Truncate(filepath.Join(parts, "000000001026.safetensors"), 999)) }},
 		"a part is gone": {stop: 2400, again: &fakeNet{bad: bad}, about: "a", first: "0", asked: 2500, log: "cannot be used",
-			spoil: func(parts string) { check(t, os.Remove(filepath.Join(parts, "000000000000.safetensors"))) }},
+			spoil: func(parts string) { must(t, os.Remove(filepath.Join(parts, "000000000000.safetensors"))) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := &extraction{t: t, dir: t.TempDir()}
@@ -168,9 +164,7 @@ func TestExtraction_GoesOnAfterAnInterruption(t *testing.T) {
 			if test.spoil != nil {
 				test.spoil(parts)
 			}
-			if err := e.run(t.Context(), test.again, test.about); err != nil {
-				t.Fatal(err)
-			}
+			must(t, e.run(t.Context(), test.again, test.about))
 			asked := test.again.asked
 			if asked[0] != test.first || test.asked > 0 && len(asked) != test.asked {
 				t.Errorf("%d bags were extracted from bag %s on, want %d from %s", len(asked), asked[0], test.asked, test.first)
@@ -182,7 +176,7 @@ func TestExtraction_GoesOnAfterAnInterruption(t *testing.T) {
 			want := whole
 			if !slices.Equal(test.again.bad, bad) || test.again.shift != 0 {
 				want = &extraction{t: t, dir: t.TempDir()}
-				check(t, want.run(t.Context(), &fakeNet{bad: test.again.bad, shift: test.again.shift}, "a"))
+				must(t, want.run(t.Context(), &fakeNet{bad: test.again.bad, shift: test.again.shift}, "a"))
 			}
 			sameFiles(t, e.files(), want.files())
 			if !slices.Equal(e.leftOut, want.leftOut) {
@@ -197,13 +191,13 @@ func TestExtraction_DoesWithoutAFolderOfItsOwn(t *testing.T) {
 	for name, take := range map[string]func(e *extraction) (release func() error){
 		"another process": func(e *extraction) func() error {
 			k, err := keepRows(t.Context(), filepath.Join(e.dir, "a.npy"), "a", []int{1, 2}, slog.New(slog.DiscardHandler))
-			check(t, err)
-			check(t, k.lock(t.Context()))
+			must(t, err)
+			must(t, k.lock(t.Context()))
 			return k.remove
 		},
 		"a file": func(e *extraction) func() error {
 			path := filepath.Join(e.dir, ".a.npy.parts")
-			check(t, os.WriteFile(path, nil, 0o666))
+			must(t, os.WriteFile(path, nil, 0o666))
 			return func() error { return os.Remove(path) }
 		},
 	} {
@@ -212,14 +206,15 @@ func TestExtraction_DoesWithoutAFolderOfItsOwn(t *testing.T) {
 		if err := e.run(t.Context(), &fakeNet{}, "a"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		check(t, release())
+		must(t, release())
 		if files := e.files(); len(files) != 3 {
 			t.Errorf("%s: %d files stay", name, len(files))
 		}
 	}
 }
 
-func check(t *testing.T, err error) {
+// must ends the test at an error.
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

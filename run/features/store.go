@@ -16,6 +16,7 @@ import (
 	"nmn/format/safetensors"
 	"nmn/internal/lock"
 	"nmn/run/folder"
+	"nmn/train"
 )
 
 // featureKey identifies a picture, or a kind of features.
@@ -95,7 +96,7 @@ func (f *featureStore) open(ctx context.Context, o *Options) (release func() err
 		case <-time.After(patience):
 		}
 	}
-	if err := folder.RemoveLeftovers(f.dir, func(name string) bool {
+	if err := train.RemoveLeftovers(f.dir, func(name string) bool {
 		return strings.HasSuffix(name, partEnding)
 	}); err != nil {
 		return func() error { return nil }, errors.Join(err, release())

@@ -2,12 +2,10 @@ package folder
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
-	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/train"
 )
@@ -94,7 +92,7 @@ func Claim(dir string, ours func(name string) bool) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	return RemoveLeftovers(dir, ours)
+	return train.RemoveLeftovers(dir, ours)
 }
 
 // Clear removes the files of a run in a folder, and the named folders below it. Unless a run has written the
@@ -125,25 +123,6 @@ func Clear(dir string, kind Kind, err error, found Found, below ...string) error
 	}
 	if err := os.Remove(filepath.Join(dir, kind.Config)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
-	}
-	return nil
-}
-
-// RemoveLeftovers deletes what a killed process left of our files that it was writing aside; the trainers do
-// so for their checkpoints.
-func RemoveLeftovers(dir string, ours func(name string) bool) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		target, aside := durable.Target(e.Name())
-		if !aside || !ours(target) {
-			continue
-		}
-		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
-			return fmt.Errorf("cannot remove an unfinished file: %w", err)
-		}
 	}
 	return nil
 }

@@ -21,9 +21,7 @@ func TestCheck_RefusesToOverwriteFilesOfOthers(t *testing.T) {
 		Changed: func() (key, was, is string) { return "", "", "" },
 	}
 	for _, name := range []string{LockFile, "notes.txt", ".report.html123"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
 	}
 	if err := Check(dir, kind, none, same); err != nil {
 		t.Errorf("a folder of other files, none of which is written: %v", err)
@@ -32,9 +30,7 @@ func TestCheck_RefusesToOverwriteFilesOfOthers(t *testing.T) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 	report := filepath.Join(dir, "report.html")
-	if err := os.WriteFile(report, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(report, nil, 0o666))
 	var mistake *setting.Error
 	if err := Check(dir, kind, none, same); !errors.As(err, &mistake) || mistake.Key != "run_dir" ||
 		!strings.HasPrefix(err.Error(), report+" would be overwritten") {
@@ -54,21 +50,23 @@ func TestCheck_RefusesToOverwriteFilesOfOthers(t *testing.T) {
 	if err := Check(dir, kind, nil, other); err != nil {
 		t.Errorf("another run that has learned nothing: %v", err)
 	}
-	for _, name := range []string{"last.safetensors", "seed-1/baseline/best-16.safetensors", "stage1/result.json",
+	for _, name := range []string{"last.safetensors", "seed-1/baseline/best.safetensors", "stage1/result.json",
 		"stage1/" + LockFile} {
 		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(file), 0o777))
+		must(t, os.WriteFile(file, nil, 0o666))
 		if err := Check(dir, kind, nil, other); !errors.As(err, &mistake) ||
 			!strings.Contains(err.Error(), "its train.batch is 1, this one's 2") {
 			t.Errorf("another run with %s: %v", name, err)
 		}
-		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(file))
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"path/filepath"
 
 	"nmn/internal/origin"
@@ -20,19 +19,14 @@ const (
 )
 
 // SameData refuses a folder whose run began with other files than those that there are now, and names the first one
-// that differs. It returns the list to keep in the folder. Where a run has learned already, by its last checkpoint or
-// its result, and the folder does not say from what, as one of an older version, that is logged as a warning.
-func SameData(ctx context.Context, dir string, now origin.List, log *slog.Logger) (origin.List, error) {
+// that differs. It returns the list to keep in the folder.
+func SameData(ctx context.Context, dir string, now origin.List) (origin.List, error) {
 	path := filepath.Join(dir, DataFile)
 	then, err := origin.Load(path)
 	if err != nil {
 		return nil, err
 	}
-	if begun := Begun(dir); then == nil || !begun {
-		if begun && len(now) > 0 {
-			log.Warn("this run of an older version does not say which files it began with: they are taken to be the same",
-				"dir", dir)
-		}
+	if then == nil || !Begun(dir) {
 		return now, nil
 	}
 	kept, d, err := now.Since(ctx, then)

@@ -75,3 +75,8 @@ func HashText(h hash.Hash, s string) {
 	h.Write(n[:])
 	h.Write([]byte(s))
 }
+
+// Literal is a pattern that matches a name alone.
+func Literal(name string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
+}

@@ -15,9 +15,7 @@ import (
 func TestLock_KeepsOthersOutAndNamesTheirProcess(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs", "new")
 	release, err := Lock(t.Context(), dir, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = Lock(t.Context(), dir, slog.New(slog.DiscardHandler))
 	want := fmt.Sprintf("%s is being written by process %d on ", dir, os.Getpid())
 	if !errors.Is(err, lock.ErrHeld) || !strings.HasPrefix(err.Error(), want) ||
@@ -30,9 +28,7 @@ func TestLock_KeepsOthersOutAndNamesTheirProcess(t *testing.T) {
 	} else if err := below(); err != nil {
 		t.Error(err)
 	}
-	if err := release(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, release())
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 		t.Errorf("%v is left (%v), want the folder of the stage alone", entries, err)
 	}

@@ -25,9 +25,7 @@ type query struct{ place, expr string }
 func readText(t *testing.T, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dockerFolder, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return text
 }
 
@@ -51,9 +49,7 @@ type dashboard struct {
 func readDashboard(t *testing.T) *dashboard {
 	t.Helper()
 	d := &dashboard{}
-	if err := json.Unmarshal(readText(t, "grafana/dashboards/training.json"), d); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(readText(t, "grafana/dashboards/training.json"), d))
 	if len(d.Panels) < 10 {
 		t.Fatalf("only %d panels", len(d.Panels))
 	}
@@ -77,9 +73,7 @@ func queries(t *testing.T) (all []query) {
 			Rules []struct{ Alert, Expr string }
 		}
 	}
-	if err := yaml.Unmarshal(readText(t, "rules.yml"), &rules); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.Unmarshal(readText(t, "rules.yml"), &rules))
 	for _, g := range rules.Groups {
 		for _, r := range g.Rules {
 			all = append(all, query{"alert " + r.Alert, r.Expr})
@@ -93,9 +87,7 @@ func served(t *testing.T) map[string]string {
 	t.Helper()
 	registry := prometheus.NewRegistry()
 	m, err := New(registry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m.Begin(Run{Arm: "nmn-fd"})
 	o := m.Observer()
 	o.Step(stepDone(1))
@@ -103,9 +95,7 @@ func served(t *testing.T) map[string]string {
 	o.Evaluated(evaluated(t, 1))
 	o.Saved(train.Saved{})
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	names := map[string]string{}
 	for _, f := range families {
 		name := f.GetName()
@@ -169,9 +159,7 @@ func TestDashboard_TableOfTheRunHasItsLabels(t *testing.T) {
 // Grafana shows panels over each other, and data of no source, without a word.
 func TestDashboard_PanelsHaveASourceAndAPlaceOfTheirOwn(t *testing.T) {
 	var sources struct{ Datasources []struct{ UID, Type string } }
-	if err := yaml.Unmarshal(readText(t, "grafana/provisioning/datasources/prometheus.yml"), &sources); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.Unmarshal(readText(t, "grafana/provisioning/datasources/prometheus.yml"), &sources))
 	if len(sources.Datasources) != 1 || sources.Datasources[0].Type != "prometheus" {
 		t.Fatalf("sources %+v", sources)
 	}

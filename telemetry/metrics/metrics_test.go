@@ -30,27 +30,19 @@ func evaluated(t *testing.T, step int) train.Evaluated {
 	t.Helper()
 	r, err := eval.Evaluate(eval.Input{Bags: 2, Classes: 1, Scores: []float32{.9, .2}, Labels: []uint8{1, 0}},
 		eval.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return train.Evaluated{Epoch: 2, Step: step, Result: r, Best: true, Value: 1, Duration: time.Second}
 }
 
 func get(t *testing.T, url string) string {
 	t.Helper()
 	response, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() {
-		if err := response.Body.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, response.Body.Close())
 	}()
 	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if response.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %s: %s", url, response.Status, body)
 	}
@@ -69,9 +61,7 @@ func scraped(t *testing.T, registry *prometheus.Registry) string {
 func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m, err := New(registry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	observer := m.Observer()
 	m.Begin(Run{Arm: "baseline", Seed: 1})
 	observer.Evaluated(evaluated(t, 100))
@@ -88,9 +78,7 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 	observer.Evaluated(evaluated(t, 2))
 	observer.Saved(train.Saved{})
 	server, err := Serve(t.Context(), "0", registry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text := get(t, "http://"+server.Address()+"/metrics")
 	for _, line := range []string{
 		"nmn_loss 1.5", "nmn_learning_rate 0.001", "nmn_gradient_norm 7", "nmn_epoch 2", "nmn_device_memory_bytes 4096",
@@ -108,9 +96,7 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 		}
 	}
 	problems, err := promlint.New(strings.NewReader(text)).Lint()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, p := range problems {
 		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
@@ -118,9 +104,7 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 		t.Errorf("a run that is over is still reported:\n%s", text)
 	}
 	for range 2 {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, server.Close())
 	}
 }
 
@@ -138,17 +122,13 @@ func TestServe_PortAloneListensOnLocalhostAndEndsWithTheContext(t *testing.T) {
 	for _, address := range []string{"0", ":0"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		server, err := Serve(ctx, address, prometheus.NewRegistry())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		host, _, err := net.SplitHostPort(server.Address())
 		if err != nil || !net.ParseIP(host).IsLoopback() {
 			t.Errorf("%q listens on %s", address, server.Address())
 		}
 		cancel()
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, server.Close())
 		if _, err := net.DialTimeout("tcp", server.Address(), time.Second); err == nil {
 			t.Errorf("%s still answers", server.Address())
 		}
@@ -157,16 +137,20 @@ func TestServe_PortAloneListensOnLocalhostAndEndsWithTheContext(t *testing.T) {
 
 func TestServe_BadOrTakenAddressIsAnError(t *testing.T) {
 	server, err := Serve(t.Context(), "0", prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, address := range []string{server.Address(), "a:b:c", "localhost:notaport"} {
 		if _, err := Serve(t.Context(), address, prometheus.NewRegistry()); err == nil ||
 			!strings.Contains(err.Error(), "metrics: ") {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
-	if err := server.Close(); err != nil {
-		t.Error(err)
+	must(t, server.Close())
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -75,9 +75,7 @@ func (m message) number(t *testing.T, path ...protowire.Number) int {
 func events(t *testing.T, path string) (all []message) {
 	t.Helper()
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for len(content) > 0 {
 		n := int(binary.LittleEndian.Uint64(content))
 		all = append(all, decode(t, content[12:12+n]))
@@ -170,15 +168,11 @@ func wantTensor(t *testing.T, e message, want []float32) {
 func TestScalar_LeavesOutWhatIsNotFinite(t *testing.T) {
 	dir := t.TempDir()
 	w, err := Create(dir, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, -2} {
 		w.Scalar("x", 1, v)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close())
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(files) != 1 || len(events(t, files[0])) != 3 {
 		t.Errorf("%v, %v: want the version and two numbers", files, err)
@@ -187,19 +181,13 @@ func TestScalar_LeavesOutWhatIsNotFinite(t *testing.T) {
 
 func TestWriter_ReportsWhatCannotBeWritten(t *testing.T) {
 	w, err := Create(t.TempDir(), -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, w.Close())
 	if err := w.Close(); !errors.Is(err, os.ErrClosed) || !strings.HasPrefix(err.Error(), "TensorBoard events: ") {
 		t.Errorf("of a file that is closed: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, nil, 0o600))
 	if w, err := Create(filepath.Join(path, "board"), -1); w != nil || err == nil {
 		t.Errorf("a folder in a file: %v", err)
 	}
@@ -213,12 +201,8 @@ func TestCreate_NeverWritesIntoAnotherFile(t *testing.T) {
 	dir := t.TempDir()
 	for range 3 {
 		f, err := create(dir, "events")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, f.Close())
 	}
 	var names []string
 	entries, err := os.ReadDir(dir)
@@ -227,5 +211,13 @@ func TestCreate_NeverWritesIntoAnotherFile(t *testing.T) {
 	}
 	if err != nil || !slices.Equal(names, []string{"events.0", "events.1", "events.2"}) {
 		t.Errorf("files %q, %v", names, err)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

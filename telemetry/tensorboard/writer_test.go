@@ -19,25 +19,17 @@ func written(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	first, err := Create(dir, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	first.Scalar("train/loss", 1, 4)
 	first.Scalar("train/loss", 2, 99)
 	first.Scalar("train/loss", 2, math.NaN())
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.Close())
 	second, err := Create(dir, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	second.Scalar("train/loss", 2, 3.5)
 	second.PRCurve("pr", 2, NewCurve(3, []float32{0, .4, .5, 1}, []uint8{0, 1, 0, 1}))
 	second.Image("mistake", 2, 4, 3, []byte("no picture"))
-	if err := second.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, second.Close())
 	return dir
 }
 
@@ -61,9 +53,7 @@ func TestWriter_RecordsAreFramed(t *testing.T) {
 		t.Fatalf("%v, %v", files, err)
 	}
 	content, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	records := 0
 	for ; len(content) > 0; records++ {
 		n := int(binary.LittleEndian.Uint64(content))
@@ -105,9 +95,7 @@ func TestWriter_TensorBoardReadsIt(t *testing.T) {
 		t.Skip("no Python with tensorboard (NMN_PYTHON names one)")
 	}
 	out, err := exec.Command(python, "testdata/read.py", written(t)).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got struct {
 		Scalars map[string]map[string]float64
 		Images  map[string]map[string][3]int
@@ -116,9 +104,7 @@ func TestWriter_TensorBoardReadsIt(t *testing.T) {
 			Steps      map[string][][]float64
 		}
 	}
-	if err := json.Unmarshal(out, &got); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(out, &got))
 	if loss := got.Scalars["train/loss"]; len(loss) != 2 || loss["1"] != 4 || loss["2"] != 3.5 {
 		t.Errorf("losses %v, want 4 and the second 3.5", loss)
 	}

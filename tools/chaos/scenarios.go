@@ -51,7 +51,7 @@ var features = []string{"x.npy", "y.csv"}
 
 var scenarios = []scenario{
 	training("features-nmn-fd", "--set data.features.train.features=x.npy --labels y.csv --arm nmn-fd --set "+
-		"recipe.form=paper --epochs 3 --set each_epoch=true --set train.keep_best=2"+tinyNet, features, features),
+		"recipe.form=paper --epochs 3 --set each_epoch=true --set train.keep_best=1"+tinyNet, features, features),
 	training("features-ema", "--set data.features.train.features=x.npy --labels y.csv --arm nmn-fd --set "+
 		"recipe.form=paper --epochs 3 --set train.optimizer=adamw --set train.ema=0.9 --set train.layer_decay=0.8"+tinyNet,
 		features, features),
@@ -62,7 +62,7 @@ var scenarios = []scenario{
 	training("features-tensorboard", "--set data.features.train.features=x.npy --labels y.csv --arm baseline --epochs 2 "+
 		"--set run.tensorboard=true"+tinyNet,
 		features, features),
-	training("scenes", "--arm nmn-fi --set recipe.form=paper --epochs 2 --set each_epoch=true --set train.keep_best=2"+
+	training("scenes", "--arm nmn-fi --set recipe.form=paper --epochs 2 --set each_epoch=true --set train.keep_best=1"+
 		tinyPictures, nil, nil),
 	training("scenes-caption-filter", "--arm caption-filter --epochs 2 --batch-size 8"+tinyPictures, nil, nil),
 	training("pictures", "--preset scenes --set data.captions=pictures/captions_train2014.json --images pictures/images "+

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"testing"
 	"time"
 
 	"nmn/ranks"
@@ -27,6 +28,16 @@ func Run(n int, f func(g ranks.Group) error) []error {
 	}
 	all.Wait()
 	return errs
+}
+
+// Check is Run where no rank may fail. what says what they do.
+func Check(t testing.TB, n int, what string, f func(g ranks.Group) error) {
+	t.Helper()
+	for rank, err := range Run(n, f) {
+		if err != nil {
+			t.Errorf("%s, rank %d of %d: %v", what, rank, n, err)
+		}
+	}
 }
 
 // Each is Run for what returns nothing.

@@ -21,19 +21,11 @@ func TestFind(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	folder, err := Folder()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	f, err := Named("dinov2-small")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(f.Path(folder), []byte("weights"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.MkdirAll(folder, 0o777))
+	must(t, os.WriteFile(f.Path(folder), []byte("weights"), 0o666))
 	if path, err := Find("dinov2-small"); err != nil || path != f.Path(folder) {
 		t.Errorf("path %q, error %v", path, err)
 	}
@@ -45,9 +37,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s is %q, error %v", other, path, err)
 		}
 	}
-	if err := os.WriteFile("vgg16", []byte("weights"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile("vgg16", []byte("weights"), 0o666))
 	if path, err := Find("vgg16"); err != nil || path != "vgg16" {
 		t.Errorf("a file of the user's is %q, error %v", path, err)
 	}
@@ -75,5 +65,13 @@ func TestFiles_AreWhole(t *testing.T) {
 		if u.Host == "download.pytorch.org" && !strings.Contains(f.Address, "-"+f.SHA256[:8]+".pth") {
 			t.Errorf("%s: the address has other digits than %s", f.Name, f.SHA256)
 		}
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

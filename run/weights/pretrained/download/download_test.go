@@ -91,13 +91,9 @@ func TestFile_GoesOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, folder := published(t, serve), t.TempDir()
-			if err := os.WriteFile(f.Path(folder)+partSuffix, content[:there], 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(f.Path(folder)+partSuffix, content[:there], 0o666))
 			path, err := File(t.Context(), f, folder, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			holds(t, path, content)
 		})
 	}
@@ -106,13 +102,9 @@ func TestFile_GoesOn(t *testing.T) {
 // A part that is whole already, because the process was killed before its last step, needs no more bytes.
 func TestFile_TakesAPartThatIsWhole(t *testing.T) {
 	f, folder := published(t, whole), t.TempDir()
-	if err := os.WriteFile(f.Path(folder)+partSuffix, content, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(f.Path(folder)+partSuffix, content, 0o666))
 	path, err := File(t.Context(), f, folder, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	holds(t, path, content)
 }
 
@@ -128,9 +120,7 @@ func TestFile_GoesOnByItselfWhenConnectionsBreak(t *testing.T) {
 		whole(&breaking{ResponseWriter: w, left: 50_000}, r)
 	})
 	path, err := File(t.Context(), f, t.TempDir(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	holds(t, path, content)
 	if n := requests.Load(); n != 4 {
 		t.Errorf("%d requests, want 4", n)
@@ -253,9 +243,7 @@ func TestFile_RefusesAPartThatIsNoFile(t *testing.T) {
 
 func TestFile_NeverWritesOverAFile(t *testing.T) {
 	f, folder := published(t, whole), t.TempDir()
-	if err := os.WriteFile(f.Path(folder), []byte("mine"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(f.Path(folder), []byte("mine"), 0o666))
 	if _, err := File(t.Context(), f, folder, Options{}); err == nil || !strings.Contains(err.Error(), "is there with") {
 		t.Errorf("error %v", err)
 	}
@@ -273,11 +261,17 @@ func TestFile_GoesThroughAProxy(t *testing.T) {
 	}))
 	t.Cleanup(proxy.Close)
 	at, err := url.Parse(proxy.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(at)}}
 	if _, err := File(t.Context(), f, t.TempDir(), Options{Client: client}); err != nil {
 		t.Error(err)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
