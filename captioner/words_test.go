@@ -16,9 +16,7 @@ import (
 func buildWords(t testing.TB, o WordOptions, captions ...string) (*Words, Counted) {
 	t.Helper()
 	w, counted, err := BuildWords(slices.Values(captions), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return w, counted
 }
 
@@ -76,9 +74,7 @@ func TestWords_ThereAndBack(t *testing.T) {
 func TestWords_SameNamesTheFirstDifference(t *testing.T) {
 	make := func(words ...string) *Words {
 		w, err := NewWords(words, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return w
 	}
 	w := make("a", "dog")
@@ -108,9 +104,7 @@ func TestNewWords_RefusesWhatIsNoWord(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 		encoded, err := json.Marshal(words)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if json.Unmarshal(encoded, new(Words)) == nil && want != "not UTF-8" { // which JSON cannot hold
 			t.Errorf("%s: JSON is accepted", want)
 		}
@@ -123,17 +117,13 @@ func TestNewWords_RefusesWhatIsNoWord(t *testing.T) {
 func TestWords_File(t *testing.T) {
 	w, _ := buildWords(t, WordOptions{}, "a dog and a cat", "1 1/2 cups")
 	path := filepath.Join(t.TempDir(), "words.txt")
-	if err := w.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	check(t, w.WriteFile(path))
 	read, err := ReadWords(path)
 	if err != nil || read.Same(w) != nil || !slices.Equal(read.counts, w.counts) {
 		t.Fatalf("%v: %q", err, read.List())
 	}
 	encoded, err := json.Marshal(w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var decoded Words
 	if err := json.Unmarshal(encoded, &decoded); err != nil || decoded.Same(w) != nil || decoded.Len() != w.Len() {
 		t.Errorf("%v: %s", err, encoded)

@@ -124,9 +124,7 @@ func described(page *report.Reproduction) string {
 func pageOf(t *testing.T, p *Plan, f *found) *report.Reproduction {
 	t.Helper()
 	page, err := p.page(t.Context(), &Options{}, f, claims.Check(p.results(f)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return page
 }
 
@@ -199,9 +197,7 @@ beyond: Beyond the paper: estimated rates, and captions as witnesses
 	}
 	table4 := p.Parts[3]
 	shown, err := p.show(t.Context(), &Options{}, f, &table4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if notes := strings.Join(shown.Tables[0].Notes, " "); !strings.Contains(notes, "CIDEr-D, BLEU-4, ROUGE-L and METEOR "+
 		"(1.5, modules exact) times 100") || !strings.Contains(notes, "Nets with MIL, at 40 % replaced captions.") {
 		t.Errorf("notes of Table 4: %q", notes)
@@ -218,9 +214,7 @@ func TestPage_OnThePapersData(t *testing.T) {
 	s, want := shaped(t)
 	s.Only = []Part{Table1, Table3, Observed}
 	p, err := plan(t.Context(), s, want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	p.Rename = func(text string) string { return strings.ReplaceAll(text, "`reproduce.", "`--") }
 	f := madeUp(p)
 	for i := range f.units {
@@ -293,9 +287,7 @@ func TestShow_PicturesOfTheFirstSeed(t *testing.T) {
 		put(t, says, r.Name, run.ResultFile)
 	}
 	shown, err := p.show(t.Context(), &Options{}, f, p.part(Figure4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	c := shown.Compared[0]
 	if c.Title != "Predictions of the arms with MIL, seed 9" || len(c.Arms) != 4 || len(c.Arms[0].Curves.All) > 0 ||
 		len(c.Bags) != 1 || len(c.Bags[0].JPEG) == 0 {
@@ -341,9 +333,7 @@ func TestRerun_NamesTheSettings(t *testing.T) {
 			s.Only = []Part{only}
 		}
 		p, err := plan(t.Context(), s, want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if got, want := p.rerun()[0], fmt.Sprintf("nmn reproduce `reproduce.size` smoke `reproduce.seeds` 3 "+
 			"`reproduce.coco` %s `reproduce.msrvtt` %s `reproduce.init` %s%s", s.COCO, s.MSRVTT, s.Init, says); got != want {
 			t.Errorf("%s, want %s", got, want)

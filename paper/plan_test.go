@@ -125,9 +125,7 @@ func TestNew_OfOnePart(t *testing.T) {
 		s.Only = []Part{part}
 		p := planOf(t, s)
 		tasks, err := p.Tasks()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		var runs []string
 		for _, task := range tasks {
 			if filepath.Dir(task.Folder) == filepath.Dir(tasks[0].Folder) {

@@ -19,21 +19,15 @@ import (
 func put(t *testing.T, content string, path ...string) string {
 	t.Helper()
 	file := filepath.Join(path...)
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Dir(file), 0o777))
+	check(t, os.WriteFile(file, []byte(content), 0o666))
 	return file
 }
 
 func object(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(b)
 }
 
@@ -83,9 +77,7 @@ func TestEstimate_OfThePapersProtocol(t *testing.T) {
 	t.Parallel()
 	s, want := shaped(t)
 	p, err := plan(t.Context(), s, want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	skipped := map[Part]string{}
 	for _, part := range p.Parts {
 		if part.Skip != "" {
@@ -101,17 +93,13 @@ func TestEstimate_OfThePapersProtocol(t *testing.T) {
 		t.Errorf("grid %+v", g)
 	}
 	e, err := p.Estimate(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	// 120 runs of 3 or 2 epochs of 82,783 pictures take thousands of hours on processors, and terabytes hold their nets.
 	if e.Units[0].Tasks != 120 || e.Time.Hours() < 100 || e.Disk < 1e11 {
 		t.Errorf("estimate %+v", e)
 	}
 	var b bytes.Buffer
-	if err := report.Write(&b, report.Text, p.Tables(e)...); err != nil {
-		t.Fatal(err)
-	}
+	check(t, report.Write(&b, report.Text, p.Tables(e)...))
 	for _, says := range []string{"skipped, see below", "Skipped on msrvtt", "captions_train2014.json", "vgg16.pth",
 		"Nothing was written"} {
 		if !strings.Contains(b.String(), says) {
@@ -140,9 +128,7 @@ func TestNew_SkipsPartsWithAWord(t *testing.T) {
 		s, want := shaped(t)
 		change(&s)
 		p, err := plan(t.Context(), s, want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if got := p.Parts[0].Skip; !strings.Contains(got, says) {
 			t.Errorf("table1 is skipped because %q; want %q", got, says)
 		}
@@ -170,9 +156,7 @@ func TestNew_EndsWithTheContext(t *testing.T) {
 
 func remove(t *testing.T, path ...string) {
 	t.Helper()
-	if err := os.RemoveAll(filepath.Join(path...)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.RemoveAll(filepath.Join(path...)))
 }
 
 // TestRun_ShowsWhatWasSkipped writes a page if only the figure without data can be made.
@@ -180,9 +164,7 @@ func TestRun_ShowsWhatWasSkipped(t *testing.T) {
 	s, want := shaped(t)
 	s.Only, s.COCO = []Part{Table1, Figure3}, t.TempDir()
 	p, err := plan(t.Context(), s, want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	p.Rename = func(text string) string { return strings.ReplaceAll(text, "`reproduce.only`", "--only") }
 	if _, err := p.Run(t.Context(), Options{}); err != nil {
 		t.Fatal(err)

@@ -64,9 +64,7 @@ func TestRecord_HoldsWhatWasFound(t *testing.T) {
 	out := &Outcome{Results: p.results(f), Verdicts: []claims.Verdict{{ID: "mil", Claim: "MIL gains", Where: "Table 1",
 		Data: "scenes", Outcome: claims.Confirmed, Reason: "why", Comparisons: make([]claims.Comparison, 2)}}}
 	r, err := p.record(t.Context(), f, out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if r.Form != planForm || r.Program != run.ThisBuild() || r.Settings.Dir != s.Dir || len(r.Files) != 1 ||
 		!slices.Equal(r.Parts, []recordedPart{{Figure3, "", ""}, {Observed, "scenes", "no pen"}}) {
 		t.Errorf("%+v", r)
@@ -142,12 +140,8 @@ func TestEM_ComparesWithWhatIsKnown(t *testing.T) {
 			known["scenes/"+filepath.Base(r.Name)] = likelihood{"f", float64(i)}
 		}
 	}
-	if err := durable.SaveJSON(filepath.Join(s.Dir, likelihoodFile), known); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.compareEM(t.Context(), &Options{}, f); err != nil {
-		t.Fatal(err)
-	}
+	check(t, durable.SaveJSON(filepath.Join(s.Dir, likelihoodFile), known))
+	check(t, p.compareEM(t.Context(), &Options{}, f))
 	var nets []string
 	for _, r := range f.em {
 		if r.Metric == claims.NLL {
@@ -163,9 +157,7 @@ func TestEM_ComparesWithWhatIsKnown(t *testing.T) {
 	f.small = []appendix.Solution{{Seed: 1, GradientGap: 2e-8, RateGap: 3e-3, LikelihoodGap: 4e-5, Rounds: 60,
 		Gradients: 700}}
 	var b strings.Builder
-	if err := report.Write(&b, report.Markdown, p.emTables(f)...); err != nil {
-		t.Fatal(err)
-	}
+	check(t, report.Write(&b, report.Markdown, p.emTables(f)...))
 	sameText(t, b.String(), `**A small problem, solved completely in both ways**
 
 | seed | gap of gradients | gap of noise rates | gap of likelihoods, nats a bag | rounds of EM | gradients of joint `+
@@ -220,9 +212,7 @@ func TestContents_AreTheFilesOfThePage(t *testing.T) {
 		page := pageOf(t, p, f)
 		out := &Outcome{Page: page}
 		files, err := p.contents(t.Context(), f, out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		var names []string
 		for _, file := range files {
 			names = append(names, file.name)
@@ -280,9 +270,7 @@ func TestCaptions_ScoresAreOfEachNetAndSeed(t *testing.T) {
 	save := func() {
 		t.Helper()
 		b, err := json.Marshal(scores)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		put(t, string(b), file)
 	}
 	save()

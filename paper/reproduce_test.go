@@ -34,9 +34,7 @@ func tiny(t *testing.T, only ...Part) Settings {
 func planOf(t *testing.T, s Settings) *Plan {
 	t.Helper()
 	p, err := New(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return p
 }
 
@@ -55,9 +53,7 @@ func TestNew_SharesRunsAmongParts(t *testing.T) {
 		t.Errorf("parts %q, want %q", parts, Parts())
 	}
 	tasks, err := p.Tasks()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	folders := map[string]bool{}
 	for i, task := range tasks {
 		if folders[task.Folder] || task.Number != i || task.After >= i {
@@ -83,9 +79,7 @@ func TestNew_SharesRunsAmongParts(t *testing.T) {
 
 func TestValidate_NamesTheSetting(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, []byte("x"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(file, []byte("x"), 0o666))
 	fields := []string{"size", "only", "seeds", "run_dir", "init", "coco", "msrvtt"}
 	for says, change := range map[string]func(*Settings){
 		"`reproduce.size` is \"huge\"":         func(s *Settings) { s.Size = "huge" },
@@ -133,20 +127,14 @@ func TestClaim_RefusesFoldersOfOthers(t *testing.T) {
 		},
 		"by another version of nmn (form 7": func(t *testing.T, dir string) { save(t, dir, planRecord{Form: 7}) },
 		"index.html would be overwritten": func(t *testing.T, dir string) {
-			if err := os.WriteFile(filepath.Join(dir, PageFile), nil, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.WriteFile(filepath.Join(dir, PageFile), nil, 0o666))
 		},
 		"plan.json": func(t *testing.T, dir string) {
-			if err := os.WriteFile(filepath.Join(dir, planFile), []byte("{"), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.WriteFile(filepath.Join(dir, planFile), []byte("{"), 0o666))
 		},
 	} {
 		s := tiny(t, Figure3)
-		if err := os.MkdirAll(s.Dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(s.Dir, 0o777))
 		if strings.Contains(says, "reproduce.coco") {
 			s.COCO = t.TempDir()
 		}
@@ -162,9 +150,7 @@ func TestClaim_RefusesFoldersOfOthers(t *testing.T) {
 		}
 	}
 	s := tiny(t, Figure3)
-	if err := os.WriteFile(s.Dir, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(s.Dir, nil, 0o666))
 	if _, err := planOf(t, s).Run(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), s.Dir) {
 		t.Errorf("in the place of a file: %v", err)
 	}
@@ -172,17 +158,13 @@ func TestClaim_RefusesFoldersOfOthers(t *testing.T) {
 
 func save(t *testing.T, dir string, r planRecord) {
 	t.Helper()
-	if err := durable.SaveJSON(filepath.Join(dir, planFile), r); err != nil {
-		t.Fatal(err)
-	}
+	check(t, durable.SaveJSON(filepath.Join(dir, planFile), r))
 }
 
 func tree(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -199,9 +181,7 @@ func written(t *testing.T, dir string) map[string]string {
 		if name == figureFile && errors.Is(err, fs.ErrNotExist) { // of a reproduction without it
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		all[name] = seconds.ReplaceAllString(string(content), `"seconds": 0`)
 	}
 	return all
@@ -267,9 +247,7 @@ func TestRun_InterruptedTenTimes(t *testing.T) {
 		t.Error("there is a page of a reproduction that is not complete")
 	}
 	out, err := planOf(t, broken).Run(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want := written(t, whole.Dir)
 	sameBytes(t, written(t, broken.Dir), want)
 	if len(out.Results) == 0 || len(out.Verdicts) == 0 {
@@ -282,9 +260,7 @@ func TestRun_InterruptedTenTimes(t *testing.T) {
 		}
 	}
 	var r record
-	if err := json.Unmarshal([]byte(want[RecordFile]), &r); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(want[RecordFile]), &r))
 	if u := r.Units[0]; r.Form != planForm || r.Program != run.ThisBuild() || len(u.Runs) != 4 ||
 		u.Data[0].Bags != 48 || len(u.Data[0].SHA256) != 64 || !strings.Contains(u.Config, "stage1_epochs: 1") ||
 		len(u.Runs[0].Fingerprint) != 64 {
@@ -358,13 +334,9 @@ func TestRun_FailsAsItsRunsDo(t *testing.T) {
 	t.Parallel()
 	p := planOf(t, tiny(t, Observed))
 	tasks, err := p.Tasks()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	taken := tasks[len(tasks)-1].Folder
-	if err := os.MkdirAll(filepath.Dir(taken), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Dir(taken), 0o777))
 	if err := os.WriteFile(taken, nil, 0o666); err != nil { // no folder
 		t.Fatal(err)
 	}
@@ -412,9 +384,7 @@ func collectedInPart(t *testing.T, s Settings) {
 		t.Errorf("collected before all are complete: %v", err)
 	}
 	out, err := planOf(t, s).Collect(t.Context(), Options{}, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !strings.HasSuffix(out.Page.Facts[3].Meaning, "; not complete: 2") || len(out.Results) == 0 {
 		t.Errorf("collected in part: %+v", out.Page.Facts)
 	}
@@ -435,24 +405,18 @@ func TestRun_Captions(t *testing.T) {
 	t.Parallel()
 	s := tiny(t, Table4)
 	first, err := planOf(t, s).Run(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if len(first.Results) != 3*4 { // arms × measures
 		t.Errorf("%d results", len(first.Results))
 	}
 	again, err := planOf(t, s).Run(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if a, b := fmt.Sprint(first.Results), fmt.Sprint(again.Results); a != b {
 		t.Errorf("again: %s, want %s", b, a)
 	}
 	recordsCaptioners(t, s.Dir)
 	scores := filepath.Join(s.Dir, "moving-scenes-captions", scoresFile)
-	if err := os.WriteFile(scores, []byte(`{"rows": []}`), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(scores, []byte(`{"rows": []}`), 0o666))
 	if _, err := planOf(t, s).Run(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "remove the "+
 		"file") {
 		t.Errorf("without scores: %v", err)
@@ -464,9 +428,7 @@ func recordsCaptioners(t *testing.T, dir string) {
 	t.Helper()
 	files := written(t, dir)
 	var r record
-	if err := json.Unmarshal([]byte(files[RecordFile]), &r); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(files[RecordFile]), &r))
 	u := r.Units[0]
 	// stage 1 and three arms; captioners on each arm, and on the truth
 	if len(u.Data) != 2 || u.Data[1].Bags != 8 || len(u.Runs) != 4+4 {
@@ -482,5 +444,12 @@ func recordsCaptioners(t *testing.T, dir string) {
 		if !strings.Contains(files[PageFile], says) {
 			t.Errorf("the page does not say %q", says)
 		}
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

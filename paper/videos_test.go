@@ -35,9 +35,7 @@ func clipsAndFrames(t *testing.T) (dir string, want counts) {
 	things := []string{"dog", "car", "ball"}
 	var clips, sentences []map[string]any
 	w, err := shard.Create(filepath.Join(dir, "frames"), shard.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i := range train + validate {
 		id, split := fmt.Sprintf("video%d", i), "train"
 		if i >= train {
@@ -55,13 +53,9 @@ func clipsAndFrames(t *testing.T) (dir string, want counts) {
 			pictures[f] = frame(t, i, f)
 			of.Frames = append(of.Frames, shard.Frame{Number: f})
 		}
-		if err := w.Add(&of, pictures); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Add(&of, pictures))
 	}
-	if err := errors.Join(w.Finish(), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(w.Finish(), w.Close()))
 	put(t, object(t, map[string]any{"info": map[string]any{}, "videos": clips, "sentences": sentences}), dir,
 		"train_val_videodatainfo.json")
 	put(t, "ball, NN, 9\ncar, NN, 9\ndog, NN, 9\n", dir, "words.txt")
@@ -78,9 +72,7 @@ func frame(t *testing.T, clip, number int) []byte {
 	}
 	img.Set(clip%16, number, color.White)
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, img, nil); err != nil {
-		t.Fatal(err)
-	}
+	check(t, jpeg.Encode(&b, img, nil))
 	return b.Bytes()
 }
 
@@ -91,9 +83,7 @@ func videoPlan(t *testing.T, msrvtt string, want counts, dir string, more ...Par
 	s.MSRVTT, s.Size, s.Seeds, s.Only = msrvtt, Smoke, []uint64{1}, append([]Part{Table4, Figure3}, more...)
 	s.Run.Device, s.Run.Threads = "cpu", 1
 	p, err := plan(t.Context(), s, want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i := range p.Units {
 		grid := p.Units[i].Grid
 		if e := p.Units[i].Captions; e != nil {
@@ -148,9 +138,7 @@ func TestRun_Table4OnVideos(t *testing.T) {
 	msrvtt, want := clipsAndFrames(t)
 	whole := filepath.Join(t.TempDir(), "whole")
 	out, err := videoPlan(t, msrvtt, want, whole).Run(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !slices.ContainsFunc(out.Verdicts, func(v claims.Verdict) bool { return v.ID == "captions" }) {
 		t.Errorf("verdicts %+v", out.Verdicts)
 	}
@@ -212,9 +200,7 @@ func videosDamaged(t *testing.T, p *Plan) {
 	for _, captioner := range []string{"nmn-fd", "baseline"} { // the last and the first
 		file := filepath.Join(p.folder(u), "captioners", "seed-1", captioner, "scores.json")
 		scores, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		put(t, "{", file)
 		_, reading := p.readCaptions(u)
 		_, _, doing := p.RunTask(t.Context(), Options{}, 9)
@@ -282,9 +268,7 @@ func TestEstimate_OfTable4OnVideos(t *testing.T) {
 	msrvtt, want := clipsAndFrames(t)
 	p := videoPlan(t, msrvtt, want, filepath.Join(t.TempDir(), "r"), Table3)
 	e, err := p.Estimate(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	captioners := e.Units[len(e.Units)-1]
 	if len(e.Units) != 2 || captioners.Tasks != 6 || captioners.Complete != 0 || captioners.Time < time.Hour ||
 		captioners.Disk < 3<<30 || !slices.ContainsFunc(captioners.Reads, func(path string) bool {
@@ -310,19 +294,13 @@ func TestNew_OnThePublishedAnnotationsOfMSRVTT(t *testing.T) {
 		t.Skip("no symbolic links: ", err)
 	}
 	w, err := shard.Create(filepath.Join(dir, "frames"), shard.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i := range msrvttClips {
 		of := shard.Record{Clip: fmt.Sprintf("TrainValVideo/video%d.mp4", i), Width: 2, Height: 2, PictureWidth: 2,
 			PictureHeight: 2, Decoded: 1, SourceBytes: 9, Frames: []shard.Frame{{}}}
-		if err := w.Add(&of, [][]byte{{1}}); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Add(&of, [][]byte{{1}}))
 	}
-	if err := errors.Join(w.Finish(), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(w.Finish(), w.Close()))
 	s := Defaults(filepath.Join(dir, "reproduction"))
 	s.MSRVTT, s.Run.Device = dir, "cpu"
 	p := planOf(t, s)

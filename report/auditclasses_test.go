@@ -32,13 +32,9 @@ func TestClassAuditTables_SayThatNoiseIsUnknown(t *testing.T) {
 		o := multiclass.DefaultOptions()
 		o.MinError = least
 		r, err := multiclass.Audit(t.Context(), in, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		var b strings.Builder
-		if err := Write(&b, Text, ClassAuditTables(r, 1, 0)...); err != nil {
-			t.Fatal(err)
-		}
+		check(t, Write(&b, Text, ClassAuditTables(r, 1, 0)...))
 		text := strings.Join(strings.Fields(b.String()), " ")
 		for _, s := range says {
 			if !strings.Contains(text, s) {
@@ -67,9 +63,7 @@ func exclusiveReport(t *testing.T, least float64) *multiclass.Report {
 	o := multiclass.DefaultOptions()
 	o.MinError, o.Plateau = least, true
 	r, err := multiclass.Audit(t.Context(), in, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return r
 }
 
@@ -83,9 +77,7 @@ func TestClassPage_SuggestsAnotherClass(t *testing.T) {
 		return []byte("jpeg")
 	})
 	var b bytes.Buffer
-	if err := p.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check(t, p.Write(&b))
 	got := pageData(t, b.String())
 	if !got.Exclusive || got.Counts.Suspects != 100 || got.Counts.Open != 98 || len(got.Items) != 5 ||
 		len(got.Images) != 5 || len(asked) != 5 {

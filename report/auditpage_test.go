@@ -52,9 +52,7 @@ func pageData(t *testing.T, page string) *AuditPage {
 		t.Errorf("the policy %q lets another script run than that of the page", policy)
 	}
 	var p AuditPage
-	if err := json.Unmarshal([]byte(elements[0][2]), &p); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(elements[0][2]), &p))
 	return &p
 }
 
@@ -75,9 +73,7 @@ func TestAuditPage_HoldsTheSuspectsAndNothingFromElsewhere(t *testing.T) {
 	r.Estimate = estimate
 	page := NewAuditPage("name", r, 3, picture)
 	var b bytes.Buffer
-	if err := page.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check(t, page.Write(&b))
 	got := pageData(t, b.String())
 	if len(got.Items) != 3 || got.Counts.Suspects != 4 || len(r.Suspects) != 4 {
 		t.Fatalf("%d items of %d", len(got.Items), got.Counts.Suspects)
@@ -123,9 +119,7 @@ func TestAuditPage_OfNothingIsAPage(t *testing.T) {
 	r := auditedInput()
 	r.Suspects = nil
 	var b bytes.Buffer
-	if err := NewAuditPage("name", r, 10, nil).Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check(t, NewAuditPage("name", r, 10, nil).Write(&b))
 	if got := pageData(t, b.String()); len(got.Items) != 0 || got.Items == nil || got.Images == nil ||
 		len(got.Classes) != 3 {
 		t.Errorf("page %+v", got)
@@ -178,9 +172,7 @@ func TestAuditPage_KeyTellsAuditsApart(t *testing.T) {
 func TestAuditTables_ShowWhatIsUnknownAsDashes(t *testing.T) {
 	r := auditedInput()
 	var b bytes.Buffer
-	if err := Write(&b, CSV, suspectTable(r, r.Suspects), auditClassTable(r, 0)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Write(&b, CSV, suspectTable(r, r.Suspects), auditClassTable(r, 0)))
 	for _, want := range []string{"\na.jpg,cat,missing,0.988968663,0.9975273768,0.2,0.1\n",
 		"\nunknown,2,,,,,,,no rates given\n", "\ncat,1,"} {
 		if !strings.Contains(b.String(), want) {

@@ -14,9 +14,7 @@ func TestSheet_ShowsEachEpochOfEachBag(t *testing.T) {
 		Rows: []SheetRow{{ID: "bag\u202e", Cells: []SheetCell{cell, cell}}, {ID: hostile,
 			Cells: []SheetCell{cell, {Lines: []string{"cut short"}}}}}}
 	var b bytes.Buffer
-	if err := s.WriteHTML(&b); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.WriteHTML(&b))
 	content, elements := parsed(t, b.Bytes())
 	if elements["img"] != 3 || elements["figure"] != 4 || elements["script"] != 0 || elements["b"] != 0 {
 		t.Errorf("elements %v", elements)

@@ -47,9 +47,7 @@ func auditedCaptions(t *testing.T) *captions.Report {
 	b.Captions[3][2].Text += hostileCaption
 	b.Captions[6][2].Text = strings.Repeat(b.Captions[6][2].Text+" ", 300)
 	r, err := captions.Audit(t.Context(), b, captions.DefaultOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return r
 }
 
@@ -61,9 +59,7 @@ func captionData(t *testing.T, page string) *CaptionPage {
 		t.Fatalf("%d scripts, want the data and the program", len(elements))
 	}
 	var p CaptionPage
-	if err := json.Unmarshal([]byte(elements[0][2]), &p); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(elements[0][2]), &p))
 	return &p
 }
 
@@ -80,9 +76,7 @@ func TestCaptionPage_HoldsSuspectsWithTheirBags(t *testing.T) {
 			return nil
 		}})
 	var b bytes.Buffer
-	if err := page.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check(t, page.Write(&b))
 	got := captionData(t, b.String())
 	if len(got.Items) != 200 || got.Total <= 200 || got.Captions != 1500 {
 		t.Fatalf("%d items of %d", len(got.Items), got.Total)
@@ -126,9 +120,7 @@ func TestCaptionPage_HoldsSuspectsWithTheirBags(t *testing.T) {
 
 func TestCaptionPage_OfNothingIsAPage(t *testing.T) {
 	var b bytes.Buffer
-	if err := NewCaptionPage("name", auditedCaptions(t), CaptionPageOptions{}).Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check(t, NewCaptionPage("name", auditedCaptions(t), CaptionPageOptions{}).Write(&b))
 	if got := captionData(t, b.String()); got.Items == nil || len(got.Items) != 0 || got.Bags == nil ||
 		got.Images == nil {
 		t.Errorf("%+v", got)
@@ -168,9 +160,7 @@ func TestCaptionAuditTables_SayWhatIsDroppedAndWhyNot(t *testing.T) {
 	outcome := &captions.Outcome{File: "kept.csv", Kept: 1, Dropped: 3, Automatic: 1, Decided: 2, Rescued: 4,
 		EmptyBags: 5}
 	var b bytes.Buffer
-	if err := Write(&b, Text, CaptionAuditTables(r, 3, outcome)...); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Write(&b, Text, CaptionAuditTables(r, 3, outcome)...))
 	for _, want := range []string{
 		"kept.csv has 1 captions. 3 are dropped (1 by probability, 2 by your decisions; your decisions keep 4 more)",
 		"Pictures without a caption left: 5.", "p(own) text words against it", "<b>"} {

@@ -20,9 +20,7 @@ func TestReproduction_ShowsClaimsAsAPlot(t *testing.T) {
 				Low: eval.Undefined(), High: eval.Undefined(), Published: -4, Kind: ClaimOpen}}},
 	}}
 	var b bytes.Buffer
-	if err := r.WriteHTML(&b); err != nil {
-		t.Fatal(err)
-	}
+	check(t, r.WriteHTML(&b))
 	page := b.String()
 	for _, want := range []string{`<span class="verdict confirmed"><i aria-hidden="true">✓</i> confirmed</span> on scenes`,
 		`<span class="verdict refuted"><i aria-hidden="true">✗</i> not confirmed</span>`, "It is not.",

@@ -26,9 +26,7 @@ func TestExperimentPage_ArmsSideBySide(t *testing.T) {
 		Bags: []ComparedBag{{ShownBag{ID: markup, JPEG: []byte("jpeg")}, []ArmWords{{"baseline", says(IncorrectLabel, .7)},
 			{"NMN-FI", says(MissingLabel, .2)}, {"none", nil}}}}}
 	var b bytes.Buffer
-	if err := (&ExperimentPage{Name: "x", Compared: []Comparison{c, c}}).Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check(t, (&ExperimentPage{Name: "x", Compared: []Comparison{c, c}}).Write(&b))
 	content, elements := parsed(t, b.Bytes())
 	if elements["figure"] != 6 || elements["img"] != 2 || elements["article"] != 2 || elements["details"] != 7 ||
 		elements["script"] != 0 {

@@ -48,9 +48,7 @@ func drawCharts(w io.Writer, list []numbered) (drawn bool, err error) {
 
 func TestCurves_OnePanelForEachMeasure(t *testing.T) {
 	var both bytes.Buffer
-	if err := drawCurves(&both, drawnCurve()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, drawCurves(&both, drawnCurve()))
 	checkXML(t, both.Bytes())
 	for _, label := range []string{"Training loss", "Validation AP", "stage1", "nmn-fd", "step"} {
 		if !strings.Contains(both.String(), label) {

@@ -21,9 +21,7 @@ func TestBestEpochTable_ChoosesOneEpochForAllSeeds(t *testing.T) {
 	runs := allTitled(run(Baseline, 1, .5, .8, .7, .9), run(Baseline, 2, .5, .4, .7), run(nmnFI, 1, .6, .6), bare)
 	rows := func(f func([]Run) (*Table, error)) string {
 		table, err := f(runs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		var out []string
 		for _, r := range table.Rows {
 			out = append(out, fmt.Sprintf("%s %s %s %.0f", r.Cells[1].Text, r.Cells[2].Text, r.Cells[3].Text,

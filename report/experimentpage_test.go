@@ -9,18 +9,14 @@ import (
 func TestExperimentPage_HoldsTablesAndLinksAndEscapes(t *testing.T) {
 	runs := drawnRuns(false)
 	table, err := ExperimentTable(runs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	odd := &Run{Arm: markup, Noise: .4, Seed: 9}
 	page := ExperimentPage{Name: markup, Shown: []*Table{table.Summary()}, Rows: []Explained{{markup, markup}},
 		Remarks: []string{markup}, All: []*Table{table},
 		Runs: []LinkedRun{{&runs[0], "noise-80/seed-0/a b", "noise-80/seed-0/a b/report.html"}, {odd, markup, ""},
 			{odd, "x", `javascript:alert("x")`}}}
 	var b bytes.Buffer
-	if err := page.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check(t, page.Write(&b))
 	content, elements := parsed(t, b.Bytes())
 	if elements["table"] != 3 || elements["a"] != 2 || elements["b"] != 0 || elements["script"] != 0 ||
 		strings.Count(content, markup) != 8 || elements["figure"] != 1 {
@@ -53,9 +49,7 @@ func TestExperimentPage_FigureThatEveryRunHas(t *testing.T) {
 		{[]LinkedRun{{Run: &known}, {Run: &unlike}}, []string{"mAP (labels) %", "<td>48.0</td>", "<td>58.0</td>"}},
 	} {
 		var b bytes.Buffer
-		if err := (&ExperimentPage{Runs: c.runs}).Write(&b); err != nil {
-			t.Fatal(err)
-		}
+		check(t, (&ExperimentPage{Runs: c.runs}).Write(&b))
 		for _, part := range c.want {
 			if !strings.Contains(b.String(), part) {
 				t.Errorf("%d runs: the page does not tell %q", len(c.runs), part)

@@ -19,9 +19,7 @@ func TestLossDerivative_IsThePapersFigure3(t *testing.T) {
 		folder = filepath.Join("testdata", "oracle")
 	}
 	b, err := os.ReadFile(filepath.Join(folder, "figure3.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	type array struct{ Data []float64 }
 	var f struct {
 		Inputs struct {
@@ -37,9 +35,7 @@ func TestLossDerivative_IsThePapersFigure3(t *testing.T) {
 		}
 		Tolerance map[string]struct{ Atol float64 }
 	}
-	if err := json.Unmarshal(b, &f); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(b, &f))
 	q := f.Inputs.Q
 	for _, c := range []struct {
 		name string
@@ -64,9 +60,7 @@ func TestLossDerivative_IsThePapersFigure3(t *testing.T) {
 
 func TestFigure3_WritesAWellFormedPicture(t *testing.T) {
 	var svg, again bytes.Buffer
-	if err := Figure3(&svg); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Figure3(&svg))
 	keepForEyes(t, "figure3.svg", svg.Bytes())
 	if err := Figure3(&again); err != nil || !bytes.Equal(svg.Bytes(), again.Bytes()) {
 		t.Errorf("drawn twice, the figure differs (%v)", err)
@@ -96,8 +90,6 @@ func checkXML(t *testing.T, b []byte) {
 func keepForEyes(t *testing.T, name string, b []byte) {
 	t.Helper()
 	if folder := os.Getenv("NMN_PICTURES"); folder != "" {
-		if err := os.WriteFile(filepath.Join(folder, name), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(folder, name), b, 0o600))
 	}
 }

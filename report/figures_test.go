@@ -36,9 +36,7 @@ func TestCurves_DrawWhateverTheLossIs(t *testing.T) {
 func TestWriteRun_OneHugeLossHasAPage(t *testing.T) {
 	dir := t.TempDir()
 	r := &Run{Name: "diverged", Arm: Stage1, Curve: []Point{{Step: 1, Stage: Stage1, Loss: 1e30, AP: eval.Undefined()}}}
-	if err := WriteRun(dir, r); err != nil {
-		t.Fatal(err)
-	}
+	check(t, WriteRun(dir, r))
 	page, err := os.ReadFile(filepath.Join(dir, HTMLFile))
 	if err != nil || !strings.Contains(string(page), "Training loss") {
 		t.Errorf("%v, without a curve:\n%s", err, page)

@@ -13,18 +13,14 @@ func TestExperimentTable_FlipsAreNoiseLevels(t *testing.T) {
 	run := func(arm string, f Flips, seed uint64) Run {
 		result, err := eval.Evaluate(eval.Input{Bags: 2, Classes: 1, Scores: []float32{.2, .7}, Labels: []uint8{0, 1}},
 			eval.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return Run{Arm: arm, Flips: f, Seed: seed, Result: result}
 	}
 	table, err := ExperimentTable(allTitled(
 		run(Baseline, Flips{Q01: .4}, 1), run(nmnFI, Flips{Q01: .4}, 1), run(Baseline, Flips{Q01: .3, Q10: .1}, 1),
 		run(Baseline, Flips{Q01: .3, Q10: .1}, 2), run(Baseline, Flips{}, 1),
 	))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var rows []string
 	for _, r := range table.Rows {
 		rows = append(rows, r.Cells[0].Text+" / "+r.Cells[1].Text+" / "+r.Cells[2].Text)
@@ -41,21 +37,15 @@ func TestTables_KindsOfReplacedCaptionsAreNoiseLevels(t *testing.T) {
 	run := func(arm, kind string) Run {
 		result, err := eval.Evaluate(eval.Input{Bags: 2, Classes: 1, Scores: []float32{.2, .7}, Labels: []uint8{0, 1}},
 			eval.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return Run{Arm: arm, Noise: .4, NoiseKind: kind, Seed: 1, Result: result}
 	}
 	runs := allTitled(run(nmnFI, "similar"), run(Baseline, "similar"), run(nmnFI, ""), run(Baseline, "pair"),
 		run(Baseline, ""))
 	experiment, err := ExperimentTable(runs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	paired, err := PairedTable(runs, Baseline)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for table, want := range map[*Table]string{
 		experiment: "40 / baseline; 40 / NMN-FI; 40 pair / baseline; 40 similar / baseline; 40 similar / NMN-FI",
 		paired:     "40 / NMN-FI; 40 similar / NMN-FI",
@@ -74,14 +64,10 @@ func TestTables_KindsOfReplacedCaptionsAreNoiseLevels(t *testing.T) {
 func TestEvaluationTables_LabelsWithoutPartsOfSpeech(t *testing.T) {
 	columns := func(pos text.POS) string {
 		v, err := text.NewVocabulary([]text.Word{{Text: "beach", POS: pos}, {Text: "urban", POS: text.Others}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		r, err := eval.Evaluate(eval.Input{Bags: 1, Classes: 2, Scores: []float32{.2, .7}, Labels: []uint8{0, 1},
 			Vocabulary: v}, eval.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		var names []string
 		for _, c := range EvaluationTables(r)[0].Columns {
 			names = append(names, c.Name)

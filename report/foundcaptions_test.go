@@ -80,9 +80,7 @@ func TestFoundCaptions_ReadBack(t *testing.T) {
 	f.Worst[0].JPEG = nil
 	f.Rates = f.Rates[:1]
 	text, err := json.Marshal(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var got FoundCaptions
 	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(&got, f) {
 		t.Errorf("%+v, want %+v (%v)", got, f, err)

@@ -22,14 +22,10 @@ func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", "golden", name)
 	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, got, 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s differs (go test ./report -update writes it anew):\n%s", name, got)
 	}
@@ -135,9 +131,7 @@ func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 	build := func(f func([]Run) (*Table, error), runs []Run) *Table {
 		t.Helper()
 		table, err := f(runs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return table
 	}
 	tables := map[string]*Table{
@@ -153,21 +147,15 @@ func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 	for name, table := range tables {
 		for format, ending := range map[Format]string{Markdown: ".md", CSV: ".csv", JSON: ".json", Text: ".txt"} {
 			var b bytes.Buffer
-			if err := Write(&b, format, table); err != nil {
-				t.Fatal(err)
-			}
+			check(t, Write(&b, format, table))
 			golden(t, name+ending, b.Bytes())
 		}
 	}
 	for table := 1; table <= 3; table++ {
 		var b bytes.Buffer
 		p, err := publishedTable(table)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := Write(&b, Text, p); err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
+		check(t, Write(&b, Text, p))
 		golden(t, "published"+string(rune('0'+table))+".txt", b.Bytes())
 	}
 }
@@ -179,32 +167,22 @@ func TestWriteRun_WritesPageAndRates(t *testing.T) {
 		Result: result,
 		Config: "learning_rate: 0.001\nnote: \"```\"\n", Curve: drawnCurve(), Rates: result.NoiseRates(),
 		Duration: 83 * time.Second}
-	if err := WriteRun(folder, r); err != nil {
-		t.Fatal(err)
-	}
+	check(t, WriteRun(folder, r))
 	page, err := os.ReadFile(filepath.Join(folder, HTMLFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if string(page) != htmlOf(t, r) {
 		t.Error("the file is not the page")
 	}
 	rates, err := os.ReadFile(filepath.Join(folder, RatesFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	golden(t, "q.csv", rates)
 }
 
 func TestWriteRun_BareRun(t *testing.T) {
 	folder := t.TempDir()
-	if err := WriteRun(folder, &Run{Arm: Baseline}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, WriteRun(folder, &Run{Arm: Baseline}))
 	files, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if len(files) != 1 || files[0].Name() != HTMLFile {
 		t.Errorf("files %v, want the page alone", files)
 	}
@@ -215,17 +193,11 @@ func TestWriteRun_BareRun(t *testing.T) {
 
 func TestExperimentTable_MeanAndSampleDeviation(t *testing.T) {
 	table, err := ExperimentTable(drawnRuns(false))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var b bytes.Buffer
-	if err := Write(&b, CSV, table); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Write(&b, CSV, table))
 	records, err := csv.NewReader(&b).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if records[0][3] != "AP (truth)" || records[0][4] != "AP (truth) sd" {
 		t.Fatalf("header %v", records[0])
 	}
@@ -234,9 +206,7 @@ func TestExperimentTable_MeanAndSampleDeviation(t *testing.T) {
 	}
 	// stage 1 at 40 %: .56 and .03 more with each seed
 	var mean, spread eval.Number
-	if err := json.Unmarshal([]byte("["+records[1][3]+","+records[1][4]+"]"), &[]any{&mean, &spread}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte("["+records[1][3]+","+records[1][4]+"]"), &[]any{&mean, &spread}))
 	if math.Abs(float64(mean)-59) > 1e-9 || math.Abs(float64(spread)-3) > 1e-9 {
 		t.Errorf("mean %v, deviation %v, want 59 and 3", mean, spread)
 	}
@@ -249,9 +219,7 @@ func TestPairedTable_UsesCommonSeedsOnly(t *testing.T) {
 		{Arm: nmnFD, MIL: true, Seed: 1, Result: drawnResult(.7)},
 	}
 	table, err := PairedTable(runs, Baseline)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if len(table.Rows) != 1 {
 		t.Fatalf("%d rows, want NMN-FI alone: NMN-FD with MIL has no baseline", len(table.Rows))
 	}
@@ -286,9 +254,7 @@ func TestTables_WithoutRunsOrTruth(t *testing.T) {
 	r := drawnResult(.5)
 	r.Truth, r.Transition, r.Human = nil, nil, nil
 	table, err := ExperimentTable([]Run{{Arm: Baseline, Result: r}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, c := range table.Columns {
 		if c.Name == "AP (truth)" || c.Name == "human AP" || c.Name == "q01 error" {
 			t.Errorf("column %q without a figure", c.Name)
@@ -317,5 +283,12 @@ func TestWrapped_BreaksBetweenWords(t *testing.T) {
 		if got := wrapped(c.in, 10); got != c.want {
 			t.Errorf("%q becomes %q, want %q", c.in, got, c.want)
 		}
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

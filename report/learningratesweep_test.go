@@ -14,9 +14,7 @@ func TestLearningRateSweep_DrawsDecadesAndTheSuggestion(t *testing.T) {
 		points = append(points, SweepPoint{math.Pow(10, e), loss + .1, loss})
 	}
 	var b bytes.Buffer
-	if err := LearningRateSweep(&b, points, 3.2e-3); err != nil {
-		t.Fatal(err)
-	}
+	check(t, LearningRateSweep(&b, points, 3.2e-3))
 	for _, want := range []string{"1e-5", "1e-2", "1e0", "suggested: 0.0032", "learning rate"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q", want)

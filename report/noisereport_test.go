@@ -58,9 +58,7 @@ func TestNoiseReport_SumsUpAndSorts(t *testing.T) {
 		t.Errorf("%d rows, notes %q", n, tables[1].Notes)
 	}
 	var b bytes.Buffer
-	if err := Write(&b, Text, noiseOf(5, true).Tables(0)...); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Write(&b, Text, noiseOf(5, true).Tables(0)...))
 	for _, part := range []string{"sd", "95 %", "T01", "not predictable", "Every clip of the train split (300 clips)",
 		"Clips whose q01", "picture-7"} {
 		if !strings.Contains(b.String(), part) {
@@ -113,9 +111,7 @@ func TestNoisePage_ShowsEveryClass(t *testing.T) {
 	}{{2, false}, {7, true}, {chartedWords + 30, true}} {
 		r := noiseOf(c.words, c.featureDependent)
 		var b bytes.Buffer
-		if err := r.WritePage(&b); err != nil {
-			t.Fatal(err)
-		}
+		check(t, r.WritePage(&b))
 		content, elements := parsed(t, b.Bytes())
 		charted := min(c.words, chartedWords)
 		for _, w := range r.Q01.Words {
@@ -139,9 +135,7 @@ func TestNoisePage_ShowsEveryClass(t *testing.T) {
 
 func TestNoiseReport_MarkdownHoldsAllWords(t *testing.T) {
 	var b bytes.Buffer
-	if err := noiseOf(40, true).WriteMarkdown(&b); err != nil {
-		t.Fatal(err)
-	}
+	check(t, noiseOf(40, true).WriteMarkdown(&b))
 	if n := strings.Count(b.String(), "| word0"); n != 2*39 {
 		t.Errorf("%d rows, want %d", n, 2*39)
 	}

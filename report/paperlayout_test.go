@@ -24,13 +24,9 @@ func humanRun(arm string, mil bool, noise float64, seed uint64, v eval.Number) R
 func laidOut(t *testing.T, table int, runs ...Run) string {
 	t.Helper()
 	of, err := PaperLayout(table, runs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var b bytes.Buffer
-	if err := Write(&b, CSV, of); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Write(&b, CSV, of))
 	return b.String()
 }
 
@@ -66,9 +62,7 @@ func TestPaperLayout_HasPublishedFiguresOnThePapersData(t *testing.T) {
 func TestPublishedLayout_HasAllPrintedFigures(t *testing.T) {
 	for table, rows := range map[int]int{1: 1 + 9, 2: 1 + 16, 3: 1 + 8} {
 		of, err := PublishedLayout(table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if len(of.Rows) != rows {
 			t.Errorf("table %d: %d rows, want %d", table, len(of.Rows), rows)
 		}
@@ -84,9 +78,7 @@ func TestObservedTable(t *testing.T) {
 	ours := humanRun(nmnFD, true, .8, 1, .3)
 	ours.Result.Observed = &eval.Measures{Human: &eval.Human{AP: eval.ByGroup[eval.Number]{All: .25}}}
 	of, err := ObservedTable([]Run{ours, humanRun(Baseline, true, .8, 1, .3)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if len(of.Rows) != 1 {
 		t.Fatalf("rows %v", of.Rows)
 	}
@@ -109,12 +101,8 @@ func TestReproduction_ShowsAllParts(t *testing.T) {
 					{Word: "ball", P: .9, Kind: HitLabel}, {Word: "tent", Kind: MissingLabel}}}}}}}}}},
 		Rerun: []string{"again"}}
 	var page, markdown bytes.Buffer
-	if err := r.WriteHTML(&page); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.WriteMarkdown(&markdown); err != nil {
-		t.Fatal(err)
-	}
+	check(t, r.WriteHTML(&page))
+	check(t, r.WriteMarkdown(&markdown))
 	for _, says := range []string{"A &lt;title", "Skipped: no data.", "(a) Missing label",
 		"AP by share of replaced captions, without MIL",
 		`href="#table2"`, "<span>ball</span>"} {

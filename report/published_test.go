@@ -85,9 +85,7 @@ func TestPublished_SizesAreThoseOfTheVocabulary(t *testing.T) {
 		t.Skip("NMN_DATA is not set: the vocabulary of Fang et al. is not compared with Table 1")
 	}
 	v, err := text.ReadVocabulary(filepath.Join(folder, "vocab-fang2015", "vocab_words.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	sizes, counts := publishedSizes(1), v.POSCounts()
 	if !slices.Equal(counts[:], sizes.Group) || v.Len() != sizes.All {
 		t.Errorf("vocabulary %v, Table 1 %v", counts, sizes)

@@ -14,9 +14,7 @@ import (
 // with a dot for each seed, on one axis.
 func TestResultCharts_ARowForEachArm(t *testing.T) {
 	charts, err := resultCharts(drawnRuns(false))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var titles []string
 	for _, c := range charts {
 		titles = append(titles, c.Title)
@@ -60,9 +58,7 @@ func TestTables_OfOneSeedClaimNoDeviation(t *testing.T) {
 	for name, f := range map[string]func([]Run) (*Table, error){"experiment": ExperimentTable, "paired": againstBaseline,
 		"epochs": EpochTable} {
 		table, err := f(runs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if strings.Contains(table.Title, "±") {
 			t.Errorf("%s: %q", name, table.Title)
 		}

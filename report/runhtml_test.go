@@ -37,9 +37,7 @@ func shownRun() *Run {
 func htmlOf(t *testing.T, r *Run) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := r.WriteHTML(&b); err != nil {
-		t.Fatal(err)
-	}
+	check(t, r.WriteHTML(&b))
 	return b.String()
 }
 

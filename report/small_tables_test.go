@@ -22,9 +22,7 @@ func TestTables_OfCaptionsAndFolds(t *testing.T) {
 			"| 1 | 0.3000 |  |", "| 2 | 0.2000 | least: the scores come from this epoch |", "| 3 | 0.2500 |  |"}},
 	} {
 		var b strings.Builder
-		if err := Write(&b, Markdown, c.table); err != nil {
-			t.Fatal(err)
-		}
+		check(t, Write(&b, Markdown, c.table))
 		for _, want := range c.want {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("no line %q in\n%s", want, b.String())
@@ -40,9 +38,7 @@ func TestWrite_WordsCannotActOnATerminal(t *testing.T) {
 		Notes: []string{word}}
 	for format, want := range map[Format]int{Text: 4, Markdown: 4, JSON: 0, CSV: 0} {
 		var b strings.Builder
-		if err := Write(&b, format, table); err != nil {
-			t.Fatal(err)
-		}
+		check(t, Write(&b, format, table))
 		if got := strings.Count(b.String(), `x1b[2J`); got != want || want > 0 && strings.Contains(b.String(), "\x1b") {
 			t.Errorf("%s: %d escapes are shown in %q, want %d", format, got, b.String(), want)
 		}

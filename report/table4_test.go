@@ -17,9 +17,7 @@ func TestTable4_MeansOverSeedsInTheOrderOfThePaper(t *testing.T) {
 		{Name: "true concepts", Scores: []metrics.Scores{scores(.9, .9, .9, .9)}, Aside: true},
 	})
 	var b strings.Builder
-	if err := Write(&b, Markdown, table); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Write(&b, Markdown, table))
 	for _, want := range []string{
 		"| Model | CIDEr | Bleu-4 | ROUGE-L | METEOR | seeds |",
 		"| baseline | 35.0 ± 7.1 | **20.0 ± 0.0** | 50.0 ± 0.0 | 25.0 ± 0.0 | 2 |",

@@ -24,9 +24,7 @@ func TestTables_HavePartsOfSpeechWhereWordsDo(t *testing.T) {
 		row.Q01, row.Q10 = .1, .2
 		tables := append(WordTables(r, 1), RateTables(labels.Table{row}, 1)...)
 		paper, err := PaperTable([]Run{{Arm: nmnFD, Result: r}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, table := range append(tables, paper) {
 			has := slices.ContainsFunc(table.Columns, func(c Column) bool { return c.Name == "POS" || c.Name == "NN" })
 			if has != want {

@@ -15,13 +15,9 @@ func TestSession_RefusesFeaturesThatHaveChanged(t *testing.T) {
 	}
 	file := c.Data.Train.Features
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	content[len(content)/3] ^= 1 // a bit of some frame
-	if err := os.WriteFile(file, content, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(file, content, 0o666))
 	again, _ := openSession(t, c)
 	if _, err := again.Train(t.Context(), dir); err == nil ||
 		!strings.Contains(err.Error(), file+" has changed since this run began (sha256 ") {

@@ -19,16 +19,12 @@ func TestSession_OverwritesNoFileOfOthers(t *testing.T) {
 	c := sceneConfig(t)
 	s, _ := openSession(t, c)
 	text, err := c.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, name := range []string{run.ConfigFile, captioner.WordsFile, train.LastName, train.PreviousName,
 		train.BestName} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(file, text, 0o666))
 		if _, err := s.Train(t.Context(), dir); err == nil || !strings.HasPrefix(err.Error(), file+" would be overwritten") {
 			t.Errorf("a folder with a %s of somebody: %v", name, err)
 		}
@@ -62,9 +58,7 @@ func TestSession_SaysThatResultsAreShownWhereTheyAre(t *testing.T) {
 	}
 	shown := run.Reused(dir).Text
 	data := filepath.Join(dir, run.DataFile)
-	if err := os.Remove(data); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(data))
 	// The list of data is missed, and a folder is in its place before it is written again.
 	quiet := s.Log
 	s.Log = slog.New(hook(func() {
@@ -75,9 +69,7 @@ func TestSession_SaysThatResultsAreShownWhereTheyAre(t *testing.T) {
 	if _, err := s.Train(t.Context(), dir); err == nil || slices.Contains(*messages, shown) {
 		t.Errorf("with the error %v it was said: %q", err, *messages)
 	}
-	if err := os.Remove(data); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(data))
 	s.Log = quiet
 	if _, err := s.Train(t.Context(), dir); err != nil || !slices.Contains(*messages, shown) {
 		t.Errorf("with the error %v it was said: %q", err, *messages)

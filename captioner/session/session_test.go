@@ -24,16 +24,10 @@ func sceneConfig(t *testing.T) *Config {
 	t.Helper()
 	dir, moving := t.TempDir(), scenes.MovingConfig{Seed: 1, Split: "train", N: 24, Frames: 4}
 	captions, err := captioner.SceneCaptions(moving, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := captioner.WriteScenes(dir, moving, captions); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, captioner.WriteScenes(dir, moving, captions))
 	c, err := FromPreset(MovingScenes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	files := &c.Data.Train
 	files.Features, files.Clips = filepath.Join(dir, "truth.npy"), filepath.Join(dir, "truth.csv")
 	files.Captions = filepath.Join(dir, captioner.CaptionsFile)
@@ -49,9 +43,7 @@ func openSession(t *testing.T, c *Config) (s *Session, messages *[]string) {
 	messages = new([]string)
 	observer := Observer{Message: func(m run.Message) { *messages = append(*messages, m.Text) }}
 	s, err := Open(t.Context(), *c, Options{Observer: observer})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -104,30 +96,22 @@ func TestSession_TrainsResumesAndCaptions(t *testing.T) {
 // captionScenes captions the clips of validation by the model of a run, which is what the run has scored.
 func captionScenes(t *testing.T, s *Session, dir string) {
 	file, err := FindCheckpoint(dir, run.Best)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	m, err := OpenModel(file, s.Backend)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer func() {
 		if err := m.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
 	clips := s.Data.Validation
-	if err := errors.Join(m.Fits(clips, false), m.HasWords(filepath.Join(dir, captioner.WordsFile))); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(m.Fits(clips, false), m.HasWords(filepath.Join(dir, captioner.WordsFile))))
 	generated, err := m.Caption(t.Context(), clips, s.Config.Validation, nil)
 	if err != nil || len(generated) != clips.Clips() {
 		t.Fatalf("%d captions of %d clips (%v)", len(generated), clips.Clips(), err)
 	}
 	result, err := captioner.Score(t.Context(), clips, generated, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if o, err := ReadOutcome(dir); err != nil || result.All != *o.Validation {
 		t.Errorf("scores %+v, those of the run %+v (%v)", result.All, o, err)
 	}
@@ -160,9 +144,7 @@ func TestFingerprint_DoesNotDependOnMinutesAndPlaces(t *testing.T) {
 		s.Config.Train.CheckpointMinutes = minutes
 		s.Config.Data.Train.Captions = fmt.Sprintf("captions%g.json", minutes)
 		id, err := s.fingerprint()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		ids[id] = true
 	}
 	if len(ids) != 1 {
@@ -210,9 +192,7 @@ func TestOpen_SaysWhatIsWrong(t *testing.T) {
 
 func TestOpen_DataThatDoNotFitAreNoMistakeOfTheConfiguration(t *testing.T) {
 	c := sceneConfig(t)
-	if err := os.WriteFile(c.Data.Train.Captions, []byte(`{"elsewhere": ["a ball"]}`), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(c.Data.Train.Captions, []byte(`{"elsewhere": ["a ball"]}`), 0o666))
 	var mistake *setting.Error
 	if _, err := Open(t.Context(), *c, Options{}); err == nil || errors.As(err, &mistake) {
 		t.Errorf("error %v", err)
@@ -241,8 +221,13 @@ func TestFindCheckpoint_TakesTheLastWhereThereIsNoBest(t *testing.T) {
 func readFile(t *testing.T, folder, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(folder, name))
+	check(t, err)
+	return content
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return content
 }

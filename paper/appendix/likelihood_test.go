@@ -16,29 +16,21 @@ import (
 func TestLikelihood_IsThatOfTheNoisyLabels(t *testing.T) {
 	t.Parallel()
 	c, err := run.Preset(run.ScenesPreset, run.Quick)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Net.Width = 48, 0, 8, .5
 	c.Train.Stage1Epochs, c.Train.Stage2Epochs, c.Recipe.Form, c.Run.Device = 1, 1, recipe.Paper, "cpu"
 	g := experiment.New(c, t.TempDir())
 	g.Arms, g.Chosen, g.ReplaceCaptions = []recipe.Name{recipe.Stage1, recipe.Baseline, recipe.FI, recipe.EM}, true,
 		[]float64{.4}
-	if err := g.Resolve(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, g.Resolve())
 	s, err := run.Open(t.Context(), g.Config, run.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer s.Close()
 	if _, err := g.Run(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	results, err := likelihoods(t.Context(), &g, claims.Scenes, run.ModelOptions{Run: g.Config.Run})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if err := claims.Validate(results); err != nil || len(results) != 2 {
 		t.Fatalf("%v: %v, want those of NMN-FI and EM", err, results)
 	}
@@ -59,25 +51,17 @@ func TestLikelihood_IsThatOfTheNoisyLabels(t *testing.T) {
 func byHand(t *testing.T, dir string) float64 {
 	t.Helper()
 	c, err := run.ReadConfig(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	s, err := run.Open(t.Context(), *c, run.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer s.Close()
 	net, _, err := train.OpenNet(filepath.Join(dir, train.LastName), s.Backend)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer net.Close()
 	l := s.Config.Loader()
 	l.BatchSize = 16
 	scores, err := train.Score(t.Context(), net, s.Data.Train, l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	z, k := s.Data.Train.Labels.Uint8s(), s.Data.Train.Vocabulary.Len()
 	sum := 0.0
 	for i, o := range scores.Logits.Float32s() {

@@ -24,14 +24,10 @@ func TestClaims_AreTheGoldenOnes(t *testing.T) {
 	}
 	path := filepath.Join("testdata", "list.txt")
 	if *update {
-		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, b.Bytes(), 0o666))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !bytes.Equal(b.Bytes(), want) {
 		t.Errorf("the claims differ from %s (-update writes it)", path)
 	}

@@ -44,19 +44,13 @@ func someResults() []Result {
 
 func TestTables_AreTheGoldenOnes(t *testing.T) {
 	var b bytes.Buffer
-	if err := report.Write(&b, report.Markdown, Tables(Check(someResults()))...); err != nil {
-		t.Fatal(err)
-	}
+	check(t, report.Write(&b, report.Markdown, Tables(Check(someResults()))...))
 	path := filepath.Join("testdata", "claims.md")
 	if *update {
-		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, b.Bytes(), 0o666))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !bytes.Equal(b.Bytes(), want) {
 		t.Errorf("the tables differ from %s (-update writes it)", path)
 	}
@@ -65,9 +59,7 @@ func TestTables_AreTheGoldenOnes(t *testing.T) {
 func TestTables_SayEveryVerdictInWordsOnAPageForNarrowScreens(t *testing.T) {
 	verdicts := Check(someResults())
 	var b bytes.Buffer
-	if err := report.WriteHTML(&b, Tables(verdicts)...); err != nil {
-		t.Fatal(err)
-	}
+	check(t, report.WriteHTML(&b, Tables(verdicts)...))
 	page := b.String()
 	for _, part := range []string{`class="stacked"`, `data-name="verdict">confirmed<`,
 		`data-name="verdict">not confirmed: `, `data-name="verdict">not tested: `, "What goes beyond the paper", "Table 1"} {
@@ -77,5 +69,12 @@ func TestTables_SayEveryVerdictInWordsOnAPageForNarrowScreens(t *testing.T) {
 	}
 	if n := strings.Count(page, `data-name="verdict"`); n != len(verdicts) {
 		t.Errorf("%d verdicts on the page, want %d", n, len(verdicts))
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -82,9 +82,7 @@ func TestInline_RowsFromTheTop(t *testing.T) {
 func TestWrite_FilesStandByThemselves(t *testing.T) {
 	var b, again bytes.Buffer
 	charts := []*Chart{sample(), rowChart(true), rowChart(false)}
-	if err := Write(&b, 2, charts...); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Write(&b, 2, charts...))
 	wellFormed(t, b.String())
 	for _, part := range []string{`role="img"`, "<title>", "<desc>", "sans-serif", "step", "loss", "−"} {
 		if part != "−" && !strings.Contains(b.String(), part) {
