@@ -70,7 +70,7 @@ func identify(s Source) DataID {
 	h, id := sha256.New(), DataID{Clips: s.Clips()}
 	for clip := range s.Clips() {
 		captions := s.Captions(clip)
-		fmt.Fprintf(h, "%q %d %d\n", s.ID(clip), frameCount(s, clip), len(captions)) // a hash cannot fail
+		fmt.Fprintf(h, "%q %d %d\n", s.ID(clip), s.FrameCount(clip), len(captions)) // a hash cannot fail
 		for _, words := range captions {
 			fmt.Fprintf(h, "%d\n", len(words))
 			_ = binary.Write(h, binary.LittleEndian, words)

@@ -12,7 +12,7 @@ import (
 	"nmn/text"
 )
 
-// Set is clips with features and captions, for training and evaluation: a Ragged Source.
+// Set is clips with features and captions, for training and evaluation: a Source.
 type Set struct {
 	features FrameFeatures
 	clips    []int       // of the features, in their order
@@ -20,8 +20,6 @@ type Set struct {
 	texts    [][]string  // the captions as people wrote them
 	Left     LeftOut
 }
-
-var _ Ragged = (*Set)(nil)
 
 // LeftOut counts what Join has left out.
 type LeftOut struct {
@@ -145,25 +143,25 @@ func (s *Set) encode(clip string, captions []string, words *Words,
 	return ids, texts, nil
 }
 
-// Clips implements Ragged, and so do the methods that follow.
+// Clips implements Source, and so do the methods that follow.
 func (s *Set) Clips() int { return len(s.clips) }
 
-// ID is the identifier of a clip.
+// ID implements Source.
 func (s *Set) ID(clip int) string { return s.features.ID(s.clips[clip]) }
 
-// Frames is the number of frames of the longest clip.
+// Frames implements Source.
 func (s *Set) Frames() int { return s.features.Frames() }
 
-// Width is the number of features of a frame.
+// Width implements Source.
 func (s *Set) Width() int { return s.features.Width() }
 
-// FrameCount is the number of frames of a clip.
+// FrameCount implements Source.
 func (s *Set) FrameCount(clip int) int { return s.features.FrameCount(s.clips[clip]) }
 
-// Features writes the features of a clip into dst.
+// Features implements Source.
 func (s *Set) Features(clip int, dst []float32) error { return s.features.Features(s.clips[clip], dst) }
 
-// Captions are the word ids of the captions of a clip, without Begin and End.
+// Captions implements Source.
 func (s *Set) Captions(clip int) [][]int32 { return s.ids[clip] }
 
 // References are the reference captions of a clip.

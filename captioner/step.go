@@ -51,7 +51,7 @@ func (t *Trainer) fetch(samples []int) error {
 		if err := t.Data.Features(p.clip, t.buffers[i]); err != nil {
 			return fmt.Errorf("captioning: features of clip %q: %w", t.Data.ID(p.clip), err)
 		}
-		b.Features = append(b.Features, t.buffers[i][:frameCount(t.Data, p.clip)*t.Data.Width()])
+		b.Features = append(b.Features, t.buffers[i][:t.Data.FrameCount(p.clip)*t.Data.Width()])
 		b.Captions, b.Samples = append(b.Captions, p.words), append(b.Samples, sample)
 	}
 	return nil

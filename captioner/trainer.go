@@ -80,7 +80,7 @@ func (t *Trainer) largest() s2vt.Size {
 	for i, p := range t.pairs {
 		said[i] = len(p.words) + 1
 		size.Words = max(size.Words, len(p.words))
-		size.Frames = max(size.Frames, frameCount(t.Data, p.clip))
+		size.Frames = max(size.Frames, t.Data.FrameCount(p.clip))
 	}
 	slices.Sort(said)
 	for _, words := range said[len(said)-size.Clips:] {

@@ -443,22 +443,6 @@ func TestNew_RefusesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// A source that does not count frames has all of them.
-func TestTrainer_SourcesThatCountNoFrames(t *testing.T) {
-	r := newRig()
-	r.source = func(s *reel) Source { return struct{ Source }{s} }
-	if _, ragged := r.source(newReel(t)).(Ragged); ragged {
-		t.Fatal("the source counts frames")
-	}
-	trainer := r.trainer(t)
-	run(t, trainer)
-	for i, features := range trainer.batch.Features {
-		if len(features) != 4*5 {
-			t.Errorf("clip %d of the last batch has %d features, want those of 4 frames", i, len(features))
-		}
-	}
-}
-
 func TestStep_AllocatesNothingForShapesItHasSeen(t *testing.T) {
 	if os.Getenv(conform.DeviceEnv) != "" {
 		t.Skip("counts the allocations of the host's operations")

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"nmn/captioner/metrics"
+	"nmn/captioner/s2vt"
 )
 
 func buildWords(t testing.TB, o WordOptions, captions ...string) (*Words, Counted) {
@@ -63,7 +64,7 @@ func TestWords_ThereAndBack(t *testing.T) {
 	if want := []int32{4, 6, 5, 7, Unknown}; !slices.Equal(ids, want) {
 		t.Errorf("ids %v, want %v of %q", ids, want, w.List())
 	}
-	if got := w.Caption(append([]int32{Begin}, append(ids, End, 4, Pad)...)); got != "a man does n't <unk>" {
+	if got := w.Caption(append([]int32{s2vt.BOS}, append(ids, s2vt.EOS, 4, s2vt.PAD)...)); got != "a man does n't <unk>" {
 		t.Errorf("caption %q", got)
 	}
 	if tokens := metrics.Tokens(w.Caption(ids[:4])); strings.Join(tokens, " ") != "a man does n't" {
