@@ -83,9 +83,9 @@ func TestTrainer_WeightDecaySparesBiases(t *testing.T) {
 	}
 	plain, decayed := oneStep(0), oneStep(.1)
 	for i, p := range plain.Net.Params() {
-		before, err := plain.Net.Values(p.W)
+		before, err := p.Values(plain.Net.Backend())
 		check(t, err)
-		after, err := decayed.Net.Values(decayed.Net.Params()[i].W)
+		after, err := decayed.Net.Params()[i].Values(decayed.Net.Backend())
 		check(t, err)
 		if same := slices.Equal(before, after); same != p.Bias {
 			t.Errorf("%s with and without decay: alike %t, want %t", p.Name, same, p.Bias)

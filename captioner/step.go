@@ -83,7 +83,7 @@ func (t *Trainer) trainBatch(e *StepDone) (err error) {
 		return t.failed(e, err)
 	}
 	p := &t.passes
-	if p.batch, err = t.Net.Place(&t.batch, s2vt.StepOptions{DropoutSeed: t.dropoutSeed()}); err == nil {
+	if p.batch, err = t.Net.Place(&t.batch, t.dropoutSeed()); err == nil {
 		err = t.do(usual, work{batch: p.batch}, p.gradients)
 	}
 	if err != nil {

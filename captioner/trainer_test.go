@@ -113,7 +113,7 @@ func (r rig) trainer(t testing.TB) *Trainer {
 
 // fakeCIDEr is a score that goes up and down while a net learns, and depends on nothing but the net.
 func fakeCIDEr(_ context.Context, n *s2vt.Net) (metrics.Scores, error) {
-	values, err := n.Values(n.Params()[0].W)
+	values, err := n.Params()[0].Values(n.Backend())
 	if err != nil {
 		return metrics.Scores{}, err
 	}
@@ -138,7 +138,7 @@ func run(t testing.TB, trainer *Trainer) Result {
 func weights(t testing.TB, n *s2vt.Net) (all []float32) {
 	t.Helper()
 	for _, p := range n.Params() {
-		values, err := n.Values(p.W)
+		values, err := p.Values(n.Backend())
 		check(t, err)
 		all = append(all, values...)
 	}

@@ -6,29 +6,9 @@ import (
 	"nmn/kernels/conv"
 )
 
-// StepOptions are what changes from one step to the next.
-type StepOptions struct {
-	// DropoutSeed selects the masks, together with the samples of the batch; it should change every epoch.
-	DropoutSeed uint64
-}
-
-// Step computes the loss of a batch, and the gradients of all parameters. The loss is summed over the words
-// of a caption, EOS among them, and averaged over the captions of the batch, in nats. No parameter changes.
-// It allocates nothing once it has seen the shape of a batch.
-func (n *Net) Step(b *Batch, o StepOptions) (loss float64, err error) {
-	w, err := n.Place(b, o)
-	if err != nil {
-		return 0, err
-	}
-	if err := n.Enqueue(w); err != nil {
-		return 0, err
-	}
-	loss, _, err = n.Wait(w)
-	return loss, err
-}
-
-// Place lays out a batch and uploads it. All work uses this batch until the next one is placed.
-func (n *Net) Place(b *Batch, o StepOptions) (Work, error) {
+// Place lays out a batch and uploads it. All work uses this batch until the next one is placed. The seed selects the
+// masks of dropout, together with the samples of the batch; it should change every epoch.
+func (n *Net) Place(b *Batch, dropoutSeed uint64) (Work, error) {
 	if n.all[0].G == nil {
 		return Work{}, fmt.Errorf("s2vt: a step without gradients: call Learn first")
 	}
@@ -45,7 +25,7 @@ func (n *Net) Place(b *Batch, o StepOptions) (Work, error) {
 	p.layWords(b)
 	if n.config.Dropout > 0 {
 		p.layKeys(b, n.config.Features)
-		if err := n.seeds.Upload(n.backend, o.DropoutSeed); err != nil {
+		if err := n.seeds.Upload(n.backend, dropoutSeed); err != nil {
 			return Work{}, wrapped(err)
 		}
 	}
@@ -65,7 +45,9 @@ func (n *Net) Enqueue(w Work) error {
 	return n.backward(w.plan)
 }
 
-// Wait waits for the losses and returns the loss, as Step does, and what has been written to the Norm of the work.
+// Wait waits for the losses and returns the loss, and what has been written to the Norm of the work. The loss is summed
+// over the words of a caption, EOS among them, and averaged over the captions of the batch, in nats. Place, Enqueue and
+// Wait allocate nothing once they have seen the shape of a batch.
 func (n *Net) Wait(w Work) (loss, norm float64, err error) {
 	p := w.plan
 	if err := n.backend.Download(p.resultsOut, p.results); err != nil {

@@ -16,8 +16,7 @@ func talkative(t *testing.T, device kernels.Backend, c Config) *Net {
 	t.Helper()
 	n := newNet(t, device, c)
 	for _, p := range n.Params() {
-		values, err := n.Values(p.W)
-		check(t, err)
+		values := valuesOf(t, n, p.W)
 		for i := range values {
 			values[i] *= 4
 		}
@@ -189,7 +188,7 @@ func TestBeam_ClipsDoNotDependOnEachOther(t *testing.T) {
 				}
 				if words := together[i].Words; together[i].Ended && len(words) > 0 {
 					ended++
-					loss := run(t, n, &Batch{Features: clips[i : i+1], Captions: [][]int32{words}}, StepOptions{})
+					loss := run(t, n, &Batch{Features: clips[i : i+1], Captions: [][]int32{words}}, 0)
 					if !(math.Abs(loss+together[i].LogProb) < 1e-4) {
 						t.Errorf("%v, %s: clip %d: log-probability %v, loss %v",
 							level, name, i, together[i].LogProb, loss)

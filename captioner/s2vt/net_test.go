@@ -72,21 +72,30 @@ func uneven(c Config) *Batch {
 	return b
 }
 
+// valuesOf copies a tensor of a net from the device.
+func valuesOf(t testing.TB, n *Net, of *tensor.Tensor) []float32 {
+	t.Helper()
+	values := make([]float32, of.Len())
+	check(t, n.backend.Download(tensor.HostArray(tensor.Float32, values), of))
+	return values
+}
+
 // gradients copies the gradients of all parameters from the device.
 func gradients(t testing.TB, n *Net) map[string][]float32 {
 	t.Helper()
 	all := map[string][]float32{}
 	for _, p := range n.Params() {
-		values, err := n.Values(p.G)
-		check(t, err)
-		all[p.Name] = values
+		all[p.Name] = valuesOf(t, n, p.G)
 	}
 	return all
 }
 
-func run(t testing.TB, n *Net, b *Batch, o StepOptions) float64 {
+func run(t testing.TB, n *Net, b *Batch, dropoutSeed uint64) float64 {
 	t.Helper()
-	loss, err := n.Step(b, o)
+	w, err := n.Place(b, dropoutSeed)
+	check(t, err)
+	check(t, n.Enqueue(w))
+	loss, _, err := n.Wait(w)
 	check(t, err)
 	return loss
 }
@@ -96,7 +105,7 @@ func TestStep_EqualsTheReferenceAndItsCentralDifferences(t *testing.T) {
 		n := newNet(t, device, small())
 		b := uneven(n.Config())
 		r := newReference(t, n)
-		got, want := run(t, n, b, StepOptions{}), r.loss(b)
+		got, want := run(t, n, b, 0), r.loss(b)
 		if !(math.Abs(got-want) < 1e-5) {
 			t.Errorf("loss %v, want %v", got, want)
 		}
@@ -141,8 +150,7 @@ func inputGradient(t *testing.T, n *Net, b *Batch) [][]float32 {
 	p, err := n.planFor(b)
 	check(t, err)
 	check(t, n.backend.ConvGradData(p.features, p.dembedded, n.p.embedW.filter, nil, conv.Params{}))
-	values, err := n.Values(p.features)
-	check(t, err)
+	values := valuesOf(t, n, p.features)
 	width, clips := n.config.Features, len(b.Features)
 	all := make([][]float32, clips)
 	for i, features := range b.Features {
@@ -162,7 +170,7 @@ func TestStep_SameBitsForAnyNumberOfThreads(t *testing.T) {
 			c := small()
 			c.Dropout, c.Vocabulary, c.Hidden = .4, 301, 37
 			n := newNet(t, openCPU(t, level.String(), threads), c)
-			got := run(t, n, uneven(c), StepOptions{DropoutSeed: 5})
+			got := run(t, n, uneven(c), 5)
 			all := gradients(t, n)
 			if want == nil {
 				want, loss = all, got
@@ -196,8 +204,8 @@ func TestStep_AllocatesNothingForShapesItHasSeen(t *testing.T) {
 	seed := uint64(0)
 	once := func() {
 		seed++
-		run(t, n, b, StepOptions{DropoutSeed: seed})
-		run(t, n, shorter, StepOptions{DropoutSeed: seed})
+		run(t, n, b, seed)
+		run(t, n, shorter, seed)
 	}
 	once()
 	once()
@@ -212,12 +220,12 @@ func TestStep_CaptionsDoNotDependOnTheRestOfTheBatch(t *testing.T) {
 	c.Dropout = .5
 	n := newNet(t, openCPU(t, "", 2), c)
 	b := uneven(c)
-	together := run(t, n, b, StepOptions{DropoutSeed: 9}) * 3
+	together := run(t, n, b, 9) * 3
 	apart, sums := 0.0, map[string][]float64{}
 	all := gradients(t, n)
 	for i := range b.Captions {
 		one := &Batch{Features: b.Features[i : i+1], Captions: b.Captions[i : i+1], Samples: b.Samples[i : i+1]}
-		apart += run(t, n, one, StepOptions{DropoutSeed: 9})
+		apart += run(t, n, one, 9)
 		for name, g := range gradients(t, n) {
 			if sums[name] == nil {
 				sums[name] = make([]float64, len(g))
@@ -246,7 +254,7 @@ func TestStep_NothingHappensBeforeTheFirstFrame(t *testing.T) {
 	eachDevice(t, func(t *testing.T, device kernels.Backend) {
 		n := newNet(t, device, small())
 		b := uneven(n.Config())
-		run(t, n, b, StepOptions{})
+		run(t, n, b, 0)
 		p, err := n.planFor(b)
 		check(t, err)
 		for _, x := range []struct {
@@ -257,8 +265,7 @@ func TestStep_NothingHappensBeforeTheFirstFrame(t *testing.T) {
 			{"h1", p.lower.h, 0}, {"h2", p.upper.h, 0}, {"c1", p.lower.c, 1e-37}, {"c2", p.upper.c, 1e-37},
 			{"gradient of gates 1", p.lower.gates, 1e-37}, {"gradient of gates 2", p.upper.gates, 1e-37},
 		} {
-			values, err := n.Values(x.of)
-			check(t, err)
+			values := valuesOf(t, n, x.of)
 			width := x.of.Dim(2)
 			for frame := range 2 { // the first clip has two frames of four
 				for _, v := range values[frame*p.clips*width:][:width] {
@@ -280,15 +287,15 @@ func TestStep_DropoutFollowsSeedAndSample(t *testing.T) {
 	c.Dropout = .5
 	n := newNet(t, openCPU(t, "", 1), c)
 	b := uneven(c)
-	first := run(t, n, b, StepOptions{DropoutSeed: 1})
-	if second := run(t, n, b, StepOptions{DropoutSeed: 1}); second != first {
+	first := run(t, n, b, 1)
+	if second := run(t, n, b, 1); second != first {
 		t.Errorf("loss %v and then %v with the same seed", first, second)
 	}
-	if other := run(t, n, b, StepOptions{DropoutSeed: 2}); other == first {
+	if other := run(t, n, b, 2); other == first {
 		t.Error("another seed drops the same")
 	}
 	b.Samples[0]++
-	if other := run(t, n, b, StepOptions{DropoutSeed: 1}); other == first {
+	if other := run(t, n, b, 1); other == first {
 		t.Error("another sample drops the same")
 	}
 }
@@ -299,13 +306,12 @@ func TestStep_EveryPlaceOfDropoutIsInUse(t *testing.T) {
 	c.Dropout = .5
 	n := newNet(t, openCPU(t, "", 1), c)
 	b := uneven(c)
-	run(t, n, b, StepOptions{DropoutSeed: 3})
+	run(t, n, b, 3)
 	p, err := n.planFor(b)
 	check(t, err)
 	for name, x := range map[string]*tensor.Tensor{"embedded frames": p.embedded, "words": p.seen,
 		"states that say": p.outputs} {
-		values, err := n.Values(x)
-		check(t, err)
+		values := valuesOf(t, n, x)
 		zeros := 0
 		for _, v := range values {
 			if v == 0 {
@@ -325,8 +331,8 @@ func TestStep_GradientsGoThroughTheMasksOfDropout(t *testing.T) {
 	c := small()
 	c.Dropout = .5
 	n := newNet(t, openCPU(t, "", 1), c)
-	b, o := uneven(c), StepOptions{DropoutSeed: 3}
-	run(t, n, b, o)
+	b := uneven(c)
+	run(t, n, b, 3)
 	all := gradients(t, n)
 	for _, p := range n.Params() {
 		length := 0.0
@@ -334,15 +340,14 @@ func TestStep_GradientsGoThroughTheMasksOfDropout(t *testing.T) {
 			length += float64(g) * float64(g)
 		}
 		length = math.Sqrt(length)
-		values, err := n.Values(p.W)
-		check(t, err)
+		values := valuesOf(t, n, p.W)
 		lossAt := func(way float64) float64 {
 			moved := make([]float32, len(values))
 			for i, v := range values {
 				moved[i] = v + float32(way*float64(all[p.Name][i])/length)
 			}
 			check(t, n.SetValues(p, moved))
-			return run(t, n, b, o)
+			return run(t, n, b, 3)
 		}
 		const h = 1e-2
 		slope := (lossAt(h) - lossAt(-h)) / (2 * h)
@@ -371,13 +376,13 @@ func TestStep_RefusesWhatDoesNotFit(t *testing.T) {
 	} {
 		b := uneven(c)
 		change(b)
-		if _, err := n.Step(b, StepOptions{}); err == nil {
+		if _, err := n.Place(b, 0); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
 	other, err := New(c, n.Backend())
 	check(t, err)
-	if _, err := other.Step(uneven(c), StepOptions{}); err == nil {
+	if _, err := other.Place(uneven(c), 0); err == nil {
 		t.Error("a step without gradients")
 	}
 }
@@ -412,11 +417,7 @@ func TestConfig_ParametersAreCounted(t *testing.T) {
 
 func TestInit_DependsOnTheSeedAlone(t *testing.T) {
 	n := newNet(t, openCPU(t, "", 1), small())
-	values := func() []float32 {
-		v, err := n.Values(n.p.word.W)
-		check(t, err)
-		return v
-	}
+	values := func() []float32 { return valuesOf(t, n, n.p.word.W) }
 	first := values()
 	check(t, n.Init(8))
 	if math.Float32bits(values()[0]) == math.Float32bits(first[0]) {
@@ -424,8 +425,7 @@ func TestInit_DependsOnTheSeedAlone(t *testing.T) {
 	}
 	check(t, n.Init(7))
 	sameBits(t, "words of the same seed", values(), first)
-	bias, err := n.Values(n.p.lstm1.b.W)
-	check(t, err)
+	bias := valuesOf(t, n, n.p.lstm1.b.W)
 	for i, v := range bias {
 		if want := float32(map[bool]int{true: forgetBias}[i/n.config.Hidden == 1]); v != want {
 			t.Errorf("bias %d of LSTM 1 starts at %v, want %v", i, v, want)

@@ -29,8 +29,7 @@ func (r *reference) take(t *testing.T, n *Net) {
 	t.Helper()
 	r.params = map[string][]float64{}
 	for _, p := range n.Params() {
-		values, err := n.Values(p.W)
-		check(t, err)
+		values := valuesOf(t, n, p.W)
 		for _, v := range values {
 			r.params[p.Name] = append(r.params[p.Name], float64(v))
 		}

@@ -41,7 +41,7 @@ func TestTail_RowsThatAreLeftOutChangeNothing(t *testing.T) {
 		for _, clips := range []int{9, 16, 21} {
 			b := long(c, clips)
 			before := slices.Clone(b.Samples)
-			got := run(t, n, b, StepOptions{DropoutSeed: 3})
+			got := run(t, n, b, 3)
 			p, err := n.planFor(n.arranged(b))
 			check(t, err)
 			if p.planKey.tail.steps < 2 || p.places() >= p.steps*p.clips {
@@ -52,7 +52,7 @@ func TestTail_RowsThatAreLeftOutChangeNothing(t *testing.T) {
 			}
 			packed := gradients(t, n)
 			n.wide = true
-			want := run(t, n, b, StepOptions{DropoutSeed: 3})
+			want := run(t, n, b, 3)
 			n.wide = false
 			if !(math.Abs(got-want) < 1e-5) {
 				t.Errorf("%d clips: loss %v, want %v", clips, got, want)
@@ -73,7 +73,7 @@ func TestTail_StepEqualsTheReference(t *testing.T) {
 		n := newNet(t, device, small())
 		b := long(n.Config(), 9)
 		r := newReference(t, n)
-		if got, want := run(t, n, b, StepOptions{}), r.loss(b); !(math.Abs(got-want) < 1e-5) {
+		if got, want := run(t, n, b, 0), r.loss(b); !(math.Abs(got-want) < 1e-5) {
 			t.Errorf("loss %v, want %v", got, want)
 		}
 		all := gradients(t, n)
@@ -90,7 +90,7 @@ func TestTail_SameBitsForAnyNumberOfThreads(t *testing.T) {
 	var want map[string][]float32
 	for _, threads := range []int{1, 2, 5} {
 		n := newNet(t, openCPU(t, "", threads), c)
-		run(t, n, long(c, 16), StepOptions{DropoutSeed: 5})
+		run(t, n, long(c, 16), 5)
 		all := gradients(t, n)
 		if want == nil {
 			want = all
@@ -108,7 +108,7 @@ func TestTail_AllocatesNothingForShapesItHasSeen(t *testing.T) {
 	b, seed := long(c, 16), uint64(0)
 	once := func() {
 		seed++
-		run(t, n, b, StepOptions{DropoutSeed: seed})
+		run(t, n, b, seed)
 	}
 	once()
 	if allocations := testing.AllocsPerRun(20, once); allocations > 0 {

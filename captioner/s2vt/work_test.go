@@ -29,9 +29,9 @@ func TestReserve_HoldsAllBatchesUpToItsSize(t *testing.T) {
 	held := n.Bytes()
 	seen := map[Work]bool{}
 	for _, b := range batches {
-		w, err := n.Place(b, StepOptions{})
+		w, err := n.Place(b, 0)
 		check(t, err)
-		again, err := n.Place(b, StepOptions{})
+		again, err := n.Place(b, 0)
 		check(t, err)
 		if w != again {
 			t.Fatalf("%v: the same batch is other work", w)
@@ -51,7 +51,7 @@ func TestReserve_HoldsAllBatchesUpToItsSize(t *testing.T) {
 func TestStep_RowsWithoutAWordChangeNothing(t *testing.T) {
 	n := newNet(t, openCPU(t, "", 2), small())
 	b := uneven(n.Config())
-	loss, want := run(t, n, b, StepOptions{}), gradients(t, n)
+	loss, want := run(t, n, b, 0), gradients(t, n)
 	p, err := n.planFor(b)
 	check(t, err)
 	key := p.planKey
@@ -59,7 +59,7 @@ func TestStep_RowsWithoutAWordChangeNothing(t *testing.T) {
 	wide, err := n.planOf(key)
 	check(t, err)
 	n.plans[p.planKey] = wide
-	if got := run(t, n, b, StepOptions{}); got != loss {
+	if got := run(t, n, b, 0); got != loss {
 		t.Errorf("loss %v, want %v", got, loss)
 	}
 	for name, values := range gradients(t, n) {
