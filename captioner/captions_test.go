@@ -102,7 +102,7 @@ func TestSet_HoldOutPartsClips(t *testing.T) {
 
 func TestWriteScores_HasARowForEachCaption(t *testing.T) {
 	items := []metrics.Item{{ID: "3", Candidate: "a ball", References: []string{"a ball"}}}
-	result, err := metrics.Evaluate(t.Context(), items, metrics.Options{})
+	result, err := metrics.Evaluate(t.Context(), items, nil)
 	check(t, err)
 	path := filepath.Join(t.TempDir(), "scores.csv")
 	check(t, WriteScores(path, items, result))

@@ -172,8 +172,8 @@ func TestTrainer_LearnsToCaption(t *testing.T) {
 		for clip := range data.Clips() {
 			features := make([]float32, data.Frames()*data.Width())
 			check(t, data.Features(clip, features))
-			captions, err := trainer.Net.Greedy([][]float32{features[:data.FrameCount(clip)*data.Width()]},
-				s2vt.BeamOptions{MaxLength: 8})
+			captions, err := trainer.Net.Beam([][]float32{features[:data.FrameCount(clip)*data.Width()]},
+				s2vt.BeamOptions{Width: 1, MaxLength: 8})
 			check(t, err)
 			generated := data.words.Caption(captions[0].Words)
 			if want := "a " + data.words.Word(5+data.number(clip)); !strings.HasPrefix(generated, want) {

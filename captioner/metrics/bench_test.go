@@ -15,7 +15,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	m, err := LoadMeteor(filepath.Join(dir, "meteor-data"))
 	check(b, err)
 	for b.Loop() {
-		if _, err := Evaluate(context.Background(), items, Options{Meteor: m}); err != nil {
+		if _, err := Evaluate(context.Background(), items, m); err != nil {
 			b.Fatal(err)
 		}
 	}

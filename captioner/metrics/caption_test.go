@@ -12,7 +12,7 @@ import (
 
 func evaluate(t *testing.T, items []Item, m *Meteor) *Result {
 	t.Helper()
-	r, err := Evaluate(context.Background(), items, Options{Meteor: m})
+	r, err := Evaluate(context.Background(), items, m)
 	check(t, err)
 	return r
 }

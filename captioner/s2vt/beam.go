@@ -8,58 +8,12 @@ import (
 	"slices"
 )
 
-// Greedy takes the likeliest word at every step, and of equally likely words the one with the lowest id. It
-// returns a caption for each clip. clips are features as in Batch. o.Width is ignored.
-func (n *Net) Greedy(clips [][]float32, o BeamOptions) (captions []Caption, err error) {
-	o.Width = 1
-	d, err := n.startDecoding(clips, o)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, d.close()) }()
-	captions = make([]Caption, len(clips))
-	live := begin(len(clips))
-	for range o.MaxLength {
-		logProbs, err := d.next(live)
-		if err != nil {
-			return nil, err
-		}
-		var still []hypothesis
-		for row, h := range live {
-			word := d.likeliest(logProbs[row*n.config.Vocabulary:][:n.config.Vocabulary])
-			if word < 0 {
-				return nil, speechless(h.clip)
-			}
-			h = h.say(word, float64(logProbs[row*n.config.Vocabulary+int(word)]), row)
-			captions[h.clip] = h.caption(o)
-			if word != EOS {
-				still = append(still, h)
-			}
-		}
-		if live = still; len(live) == 0 {
-			break
-		}
-	}
-	return captions, nil
-}
-
-// likeliest returns the word with the largest log-probability, or -1 if none is a number.
-func (d *decoding) likeliest(logProbs []float32) int32 {
-	best := int32(-1)
-	for w, p := range logProbs {
-		if !d.never[w] && p > float32(math.Inf(-1)) && (best < 0 || p > logProbs[best]) {
-			best = int32(w)
-		}
-	}
-	return best
-}
-
-// Beam searches for the caption with the best Score of each clip. Width hypotheses continue from step to
-// step: the likeliest of all that add a word to a hypothesis of the step before. One that ends with EOS is
-// done and keeps its place. The search of a clip ends when all are done, when no other can reach a better
-// score, or at MaxLength, which cuts hypotheses off. Ties are resolved by the lower word, then by the rank of
-// the hypothesis before. Equal scores are resolved by the one that was done first. Memory for clips·Width·V
-// numbers is needed.
+// Beam searches for the caption with the best Score of each clip. clips are features as in Batch. Width hypotheses
+// continue from step to step: the likeliest of all that add a word to a hypothesis of the step before. Width 1 takes
+// the likeliest word at each step. A hypothesis that ends with EOS is done and keeps its place. The search of a clip
+// ends when all are done, when no other can reach a better score, or at MaxLength, which cuts hypotheses off. Ties are
+// resolved by the lower word, then by the rank of the hypothesis before. Equal scores are resolved by the one that was
+// done first. Memory for clips·Width·V numbers is needed.
 func (n *Net) Beam(clips [][]float32, o BeamOptions) (captions []Caption, err error) {
 	d, err := n.startDecoding(clips, o)
 	if err != nil {

@@ -113,7 +113,7 @@ func TestGolden_GreedyWords(t *testing.T) {
 	most := int(f.Meta["max_decode"].(float64))
 	eachDevice(t, func(t *testing.T, device kernels.Backend) {
 		n, b := golden(t, device, f)
-		captions, err := n.Greedy(b.Features, BeamOptions{MaxLength: most})
+		captions, err := n.Beam(b.Features, BeamOptions{Width: 1, MaxLength: most})
 		check(t, err)
 		for i, want := range f.Rows("expected.greedy_tokens") {
 			got := captions[i].Words
