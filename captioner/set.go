@@ -3,6 +3,7 @@ package captioner
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -167,8 +168,11 @@ func (s *Set) Captions(clip int) [][]int32 { return s.ids[clip] }
 // References are the reference captions of a clip.
 func (s *Set) References(clip int) []string { return s.texts[clip] }
 
-// Subset is some of the clips, in the order given.
+// Subset is some of the clips, in the order given; nil for none.
 func (s *Set) Subset(clips []int) *Set {
+	if len(clips) == 0 {
+		return nil
+	}
 	sub := &Set{features: s.features}
 	for _, clip := range clips {
 		sub.clips = append(sub.clips, s.clips[clip])
@@ -230,13 +234,7 @@ func (s *Set) HoldOut(held map[string]bool) (rest, out *Set) {
 		}
 		parts[part] = append(parts[part], clip)
 	}
-	if len(parts[0]) > 0 {
-		rest = s.Subset(parts[0])
-	}
-	if len(parts[1]) > 0 {
-		out = s.Subset(parts[1])
-	}
-	return rest, out
+	return s.Subset(parts[0]), s.Subset(parts[1])
 }
 
 // Pairs is the number of captions of all clips.
@@ -257,13 +255,8 @@ func (s *Set) MostFrequent() string {
 			counts[strings.Join(Tokens(text), " ")]++
 		}
 	}
-	all := make([]string, 0, len(counts))
-	for text := range counts {
-		all = append(all, text)
-	}
-	slices.Sort(all)
 	best := ""
-	for _, text := range all {
+	for _, text := range slices.Sorted(maps.Keys(counts)) {
 		if counts[text] > counts[best] {
 			best = text
 		}

@@ -127,11 +127,9 @@ func check(t testing.TB, err error) {
 	}
 }
 
-func run(t testing.TB, trainer *Trainer) Result {
+func run(t testing.TB, trainer *Trainer) {
 	t.Helper()
-	result, err := trainer.Run(t.Context())
-	check(t, err)
-	return result
+	check(t, trainer.Run(t.Context()))
 }
 
 // weights are all parameters of a net.
@@ -163,9 +161,9 @@ func TestTrainer_LearnsToCaption(t *testing.T) {
 			}
 		}}}
 		trainer := r.trainer(t)
-		result := run(t, trainer)
-		if result.Position.Step != 120*4 || trainer.Steps() != 120*4 || !(last < first/3) {
-			t.Errorf("%s: loss %.3f and %.3f after %d steps of %d", optimizer, first, last, result.Position.Step,
+		run(t, trainer)
+		if trainer.Position().Step != 120*4 || trainer.Steps() != 120*4 || !(last < first/3) {
+			t.Errorf("%s: loss %.3f and %.3f after %d steps of %d", optimizer, first, last, trainer.Position().Step,
 				trainer.Steps())
 		}
 		data := newReel(t)
@@ -236,7 +234,7 @@ func TestResume_EqualsUnbrokenRunBitForBit(t *testing.T) {
 				broken.threads, broken.directory = 1, t.TempDir()
 				ctx, cancel := context.WithCancel(t.Context())
 				broken.observers = append(slices.Clone(r.observers), interruptAt(at, cancel))
-				_, err := broken.trainer(t).Run(ctx)
+				err := broken.trainer(t).Run(ctx)
 				if !errors.Is(err, train.ErrInterrupted) || !errors.Is(err, context.Canceled) {
 					t.Fatalf("interrupted with %v", err)
 				}
@@ -272,10 +270,11 @@ func TestTrainer_PatienceStopsAndTheBestStays(t *testing.T) {
 	r.observers = []Observer{{Evaluated: func(v Evaluated) { events = append(events, v) }, Saved: func(s train.Saved) {
 		saved = append(saved, s)
 	}}}
-	result := run(t, r.trainer(t))
-	if asked != 5 || result.Best != (Best{Step: 8, Epoch: 2, CIDEr: .5}) || result.Position.Stale != 3 {
+	trainer := r.trainer(t)
+	run(t, trainer)
+	if asked != 5 || trainer.best() != (Best{Step: 8, Epoch: 2, CIDEr: .5}) || trainer.Position().Stale != 3 {
 		t.Errorf("%d validations, %+v: want 5, the best of them after epoch 2 and three without a better one",
-			asked, result)
+			asked, trainer.Position())
 	}
 	for i, e := range events {
 		if want := i < 2; e.Best != want || e.Epoch != i+1 || e.Scores.CIDErD != scores[i] {
@@ -312,7 +311,7 @@ func TestTrainer_InterruptedValidationIsMadeAgain(t *testing.T) {
 		cancel()
 		return metrics.Scores{}, ctx.Err()
 	}
-	if _, err := r.trainer(t).Run(ctx); !errors.Is(err, train.ErrInterrupted) {
+	if err := r.trainer(t).Run(ctx); !errors.Is(err, train.ErrInterrupted) {
 		t.Fatalf("interrupted with %v", err)
 	}
 	var steps []int
@@ -338,7 +337,7 @@ func TestTrainer_StopsBeforeWhatIsNotFinite(t *testing.T) {
 		trainer := r.trainer(t)
 		trainer.Observers = []Observer{{Step: func(StepDone) { before = weights(t, trainer.Net) }}}
 		before = weights(t, trainer.Net)
-		_, err := trainer.Run(t.Context())
+		err := trainer.Run(t.Context())
 		broken := (*train.NonFiniteError)(nil)
 		if !errors.As(err, &broken) || !slices.Contains(broken.IDs, "clip3") ||
 			broken.Step != trainer.Position().Step+1 {
@@ -355,17 +354,17 @@ func TestTrainer_ErrorsOfValidationAndFeaturesAreReported(t *testing.T) {
 	r.config.ValidateEpochs = 1
 	cause := errors.New("no references")
 	r.validate = func(context.Context, *s2vt.Net) (metrics.Scores, error) { return metrics.Scores{}, cause }
-	if _, err := r.trainer(t).Run(t.Context()); !errors.Is(err, cause) || !strings.Contains(err.Error(), "step 4") {
+	if err := r.trainer(t).Run(t.Context()); !errors.Is(err, cause) || !strings.Contains(err.Error(), "step 4") {
 		t.Errorf("validation that fails: %v", err)
 	}
 	r.validate = func(context.Context, *s2vt.Net) (metrics.Scores, error) {
 		return metrics.Scores{CIDErD: math.NaN()}, nil
 	}
-	if _, err := r.trainer(t).Run(t.Context()); err == nil {
+	if err := r.trainer(t).Run(t.Context()); err == nil {
 		t.Error("validation without a number: accepted")
 	}
 	r.source = func(s *reel) Source { return unreadable{s, cause} }
-	if _, err := r.trainer(t).Run(t.Context()); !errors.Is(err, cause) || !strings.Contains(err.Error(), "clip") {
+	if err := r.trainer(t).Run(t.Context()); !errors.Is(err, cause) || !strings.Contains(err.Error(), "clip") {
 		t.Errorf("features that cannot be read: %v", err)
 	}
 }
@@ -379,7 +378,7 @@ func TestTrainer_ACheckpointThatCannotBeWrittenEndsIt(t *testing.T) {
 		}
 	}}}
 	trainer := r.trainer(t)
-	_, err := trainer.Run(t.Context())
+	err := trainer.Run(t.Context())
 	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), r.directory) || trainer.Position().Step != 2 {
 		t.Errorf("at step %d: %v", trainer.Position().Step, err)
 	}

@@ -50,9 +50,3 @@ func FromPreset(name Preset) (Config, error) {
 	}
 	return c, nil
 }
-
-// DefaultConfig is the preset Small.
-func DefaultConfig() Config {
-	c, _ := FromPreset(Small) // it is there
-	return c
-}
