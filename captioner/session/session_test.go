@@ -13,7 +13,6 @@ import (
 	"nmn/captioner"
 	"nmn/internal/durable"
 	"nmn/internal/setting"
-	"nmn/kernels"
 	"nmn/loader/scenes"
 	"nmn/run"
 	"nmn/train"
@@ -97,16 +96,18 @@ func TestSession_TrainsResumesAndCaptions(t *testing.T) {
 func captionScenes(t *testing.T, s *Session, dir string) {
 	file, err := FindCheckpoint(dir, run.Best)
 	check(t, err)
-	m, err := OpenModel(file, s.Backend)
+	net, about, err := captioner.OpenNet(file, s.Backend)
 	check(t, err)
 	defer func() {
-		if err := m.Close(); err != nil {
+		if err := net.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
+	words, err := captioner.ReadWords(filepath.Join(dir, captioner.WordsFile))
+	check(t, err)
 	clips := s.Data.Validation
-	check(t, errors.Join(m.Fits(clips, false), m.HasWords(filepath.Join(dir, captioner.WordsFile))))
-	generated, err := m.Caption(t.Context(), clips, s.Config.Validation, nil)
+	check(t, errors.Join(captioner.Fit(clips, about.Model.Frames, about.Model.Features, false), words.Same(about.Words)))
+	generated, err := captioner.Generate(t.Context(), net, words, clips, s.Config.Validation.Generation(), nil)
 	if err != nil || len(generated) != clips.Clips() {
 		t.Fatalf("%d captions of %d clips (%v)", len(generated), clips.Clips(), err)
 	}
@@ -212,9 +213,6 @@ func TestFindCheckpoint_TakesTheLastWhereThereIsNoBest(t *testing.T) {
 	}
 	if _, err := FindCheckpoint(filepath.Join(dir, "none"), run.Best); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v", err)
-	}
-	if _, err := OpenModel(filepath.Join(dir, captioner.WordsFile), kernels.Backend(nil)); err == nil {
-		t.Error("words are opened as a checkpoint")
 	}
 }
 
