@@ -14,7 +14,7 @@ import (
 	"nmn/captioner/s2vt"
 )
 
-// The ids after those of s2vt.
+// Ids that follow the reserved ids of s2vt.
 const (
 	Unknown   int32 = s2vt.Reserved // a word that is not in the vocabulary
 	firstWord       = Unknown + 1

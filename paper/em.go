@@ -36,13 +36,8 @@ func (p *Plan) compareEM(ctx context.Context, o *Options, f *found) error {
 		if err != nil {
 			return err
 		}
-		f.small = append(f.small, *s)
+		f.small, f.em = append(f.small, *s), append(f.em, s.Results()...)
 	}
-	small, err := appendix.Results(ctx, p.Settings.Seeds)
-	if err != nil {
-		return err
-	}
-	f.em = small
 	path := filepath.Join(p.Settings.Dir, likelihoodFile)
 	known, err := durable.LoadJSON[map[string]likelihood](path, "remove the file to score the nets again")
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/captioner/session"
 	"nmn/eval"
 	"nmn/internal/durable"
 	"nmn/loader/published"
@@ -25,22 +26,21 @@ import (
 func TestRecord_OfRunsWhoseResultIsGoneOrDamaged(t *testing.T) {
 	p := &Plan{Settings: Settings{Dir: t.TempDir()}}
 	dir := filepath.Join(p.Settings.Dir, "scenes", "baseline")
-	for name, of := range map[string]func(string) (*recordedRun, error){"net": p.recordRun,
-		"captioner": p.recordCaptioner} {
-		remove(t, dir)
-		if r, err := of(dir); err != nil || r.Folder != "scenes/baseline" || r.Fingerprint != "" {
-			t.Errorf("%s: %+v (%v)", name, r, err)
-		}
-		put(t, "{", dir, run.ResultFile)
-		if _, err := of(dir); err == nil {
-			t.Errorf("%s: a damaged result is taken", name)
-		}
-		put(t, `{"fingerprint": "f", "steps": 7, "seconds": 2}`, dir, run.ResultFile)
-		if r, err := of(dir); err != nil || r.Fingerprint != "f" || r.Steps != 7 || r.Seconds != 2 || r.Program == nil {
-			t.Errorf("%s: %+v (%v)", name, r, err)
-		}
-		put(t, object(t, map[string]any{"fingerprint": "f", "build": run.ThisBuild()}), dir, run.ResultFile)
-		if r, err := of(dir); err != nil || r.Program != nil {
+	if r, err := p.recordRun(dir); err != nil || r.Folder != "scenes/baseline" || r.Fingerprint != "" {
+		t.Errorf("%+v (%v)", r, err)
+	}
+	put(t, "{", dir, run.ResultFile)
+	if _, err := p.recordRun(dir); err == nil {
+		t.Error("a damaged result is taken")
+	}
+	put(t, `{"fingerprint": "f", "steps": 7, "seconds": 2}`, dir, run.ResultFile)
+	if r, err := p.recordRun(dir); err != nil || r.Fingerprint != "f" || r.Steps != 7 || r.Seconds != 2 || r.Program == nil {
+		t.Errorf("%+v (%v)", r, err)
+	}
+	for name, result := range map[string]any{"net": run.Outcome{Fingerprint: "f", Steps: 7, Build: run.ThisBuild()},
+		"captioner": session.Outcome{Fingerprint: "f", Steps: 7, Build: run.ThisBuild()}} {
+		put(t, object(t, result), dir, run.ResultFile)
+		if r, err := p.recordRun(dir); err != nil || r.Fingerprint != "f" || r.Steps != 7 || r.Program != nil {
 			t.Errorf("%s by this program: %+v (%v)", name, r, err)
 		}
 	}
@@ -76,7 +76,7 @@ func TestRecord_HoldsWhatWasFound(t *testing.T) {
 		t.Errorf("%+v", r.Units)
 	}
 	if v := r.Verdicts; len(v) != 1 || v[0].ID != "mil" || v[0].Claim != "MIL gains" || v[0].Where != "Table 1" ||
-		v[0].Data != "scenes" || v[0].Outcome != claims.Confirmed || v[0].Reason != "why" || len(v[0].Compare) != 2 {
+		v[0].Data != "scenes" || v[0].Outcome != claims.Confirmed || v[0].Reason != "why" || len(v[0].Comparisons) != 2 {
 		t.Errorf("verdicts %+v", v)
 	}
 	if len(r.Results) != len(out.Results)-1 || slices.ContainsFunc(r.Results, func(r claims.Result) bool {

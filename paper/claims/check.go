@@ -13,8 +13,8 @@ const fewestSeeds = 3
 const significance = .05
 
 // Check holds the results against every claim, and gives a verdict for each claim and kind of data that there are
-// results of; a claim without any has one verdict, not tested. The order of results does not matter. Comparisons with
-// a result that Validate refuses are not tested.
+// results of; a claim without any has one verdict, not tested. Validate accepts the results, whose order does not
+// matter.
 func Check(results []Result) []Verdict {
 	f := gather(results)
 	var verdicts []Verdict
@@ -49,9 +49,9 @@ func (f *figures) verdict(c *claim, data string, levels []float64) Verdict {
 		d.decide(len(v.Comparisons))
 		switch d.Outcome {
 		case NotTested:
-			open = append(open, fmt.Sprintf("%s: %s", d.name(), d.Reason))
+			open = append(open, d.name()+": "+d.Reason)
 		case NotConfirmed:
-			against = append(against, fmt.Sprintf("%s: %s", d.name(), d.Reason))
+			against = append(against, d.name()+": "+d.Reason)
 		}
 	}
 	switch {

@@ -38,6 +38,11 @@ func someResults() []Result {
 	results = slices.DeleteFunc(results, func(r Result) bool {
 		return r.Missing != .4 && (r.Data == MovingScenes || r.Arm == captionFilter)
 	})
+	return distinct(results)
+}
+
+// distinct keeps one result of each figure.
+func distinct(results []Result) []Result {
 	slices.SortFunc(results, order)
 	return slices.CompactFunc(results, func(a, b Result) bool { return a.key() == b.key() })
 }

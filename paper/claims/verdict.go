@@ -14,19 +14,19 @@ const (
 
 // Verdict is the outcome of a claim on one kind of data.
 type Verdict struct {
-	ID    string
-	Claim string // the claim in a sentence
-	Where string // where the paper makes it; empty for what goes beyond the paper
-	// Beyond says that the paper does not claim it.
-	Beyond bool
+	ID    string `json:"id"`
+	Claim string `json:"claim"`           // the claim in a sentence
+	Where string `json:"where,omitempty"` // where the paper makes it; empty for what goes beyond the paper
+	// Beyond is set if the paper does not claim it.
+	Beyond bool `json:"-"`
 	// Data names the data of the results. It is empty if there are no results for this claim. The comparisons
 	// then hold published figures alone.
-	Data string
+	Data string `json:"data,omitempty"`
 	// Outcome is Confirmed where all comparisons are, NotConfirmed where one of them is the other way beyond chance,
 	// and else NotTested. Reason says why in the last two cases.
-	Outcome     Outcome
-	Reason      string
-	Comparisons []Comparison
+	Outcome     Outcome      `json:"outcome"`
+	Reason      string       `json:"reason,omitempty"`
+	Comparisons []Comparison `json:"comparisons,omitempty"`
 }
 
 // Comparison is one arm and measure against another. Differences are left minus right; better is more, or less where
@@ -45,8 +45,8 @@ type Comparison struct {
 	// Mean and Spread (sample standard deviation) are over seeds, and P is the two-sided probability of the
 	// paired t test. They are undefined if there are too few seeds.
 	Mean, Spread, P eval.Number
-	// Units is the paired test over single words or bags, whose differences are means over seeds. It does not decide:
-	// its probability is about other words or pictures for the same nets.
+	// Units is the paired test over single words, whose differences are means over seeds. It does not decide: its
+	// probability is about other words for the same nets.
 	Units   Units
 	Outcome Outcome
 	Reason  string
@@ -59,7 +59,7 @@ type Side struct {
 	Mean        eval.Number // ours over the seeds of the comparison
 }
 
-// Units is a paired test over words or bags.
+// Units is a paired test over words.
 type Units struct {
 	Count int // 0 without single results
 	Ahead int // units on which left is better
