@@ -22,7 +22,6 @@ type captionScores struct {
 	Modules string              `json:"meteor"` // of METEOR
 	Rows    []report.CaptionRow `json:"rows"`
 	Seconds float64             `json:"seconds"`
-	Config  string              `json:"-"`
 }
 
 // scoresFile is the file of the folder of captioners on moving scenes with their scores for each seed.
@@ -102,7 +101,7 @@ func (p *Plan) trainCaptions(ctx context.Context, o *Options, u *Unit) (*foundUn
 	if e.Videos != nil {
 		return p.readCaptions(u)
 	}
-	scores := &captionScores{Title: fmt.Sprintf("Captions of %d %s", e.Nets.Data.TestSize, "moving scenes"),
+	scores := &captionScores{Title: fmt.Sprintf("Captions of %d moving scenes", e.Nets.Data.TestSize),
 		Modules: e.Meteor.Modules(), Rows: e.Rows()}
 	err := run.SaveFiles(ctx, o.log(), func() error {
 		return durable.SaveJSON(filepath.Join(p.folder(u), scoresFile), scores)

@@ -66,7 +66,7 @@ const wordPrefix = "word:"
 // Word names the results of a single word.
 func Word(word string) string { return wordPrefix + word }
 
-// OfWord reports whether the result is of one word, a unit of the second paired test.
+// OfWord reports whether the result belongs to one word, a unit of the second paired test.
 func (r Result) OfWord() bool { return strings.HasPrefix(r.Words, wordPrefix) }
 
 // String names the result in messages.
