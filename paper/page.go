@@ -181,14 +181,17 @@ func (p *Plan) renamed(text string) string {
 }
 
 // ofPart are the runs that a part is made of.
-func (p *Plan) ofPart(f *found, part *PlannedPart) []report.Run {
-	return p.runs(f, func(u *Unit, r *report.Run) bool {
-		return u.Data == part.Data && slices.ContainsFunc(part.Name.needs(), func(n need) bool {
+func (p *Plan) ofPart(f *found, part *PlannedPart) (all []report.Run) {
+	for u, r := range p.runs(f) {
+		if u.Data == part.Data && slices.ContainsFunc(part.Name.needs(), func(n need) bool {
 			return slices.Contains(n.levels, r.Noise) && slices.Contains(n.arms, recipe.Name(r.Arm)) &&
 				(r.MIL && n.mil != "off" || !r.MIL && n.mil != "on") &&
 				strings.HasSuffix(u.Folder, "-estimated") == n.estimated
-		})
-	})
+		}) {
+			all = append(all, *r)
+		}
+	}
+	return all
 }
 
 // showDetection shows one of Tables 1 to 3.

@@ -306,20 +306,17 @@ func TestRuns_AreTakenOnce(t *testing.T) {
 	p := planOf(t, s)
 	f := madeUp(p)
 	seen := map[string]bool{}
-	for _, r := range p.runs(f, func(*Unit, *report.Run) bool { return true }) {
+	for u, r := range p.runs(f) {
 		if seen[r.Name] {
 			t.Errorf("%s is taken twice", r.Name)
 		}
 		seen[r.Name] = true
-		if u := p.unitOf(f, &r); u == nil || (u.parts[0] == EM) != (r.Arm == string(recipe.EM)) {
+		if (u.parts[0] == EM) != (r.Arm == string(recipe.EM)) {
 			t.Errorf("%s is of %+v", r.Name, u)
 		}
 	}
 	if len(seen) != 4*8+1 {
 		t.Errorf("%d runs, want those of Table 2 and that of EM", len(seen))
-	}
-	if u := p.unitOf(f, &report.Run{Name: "another"}); u != nil {
-		t.Errorf("a run of nothing is of %+v", u)
 	}
 }
 
