@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"hash/fnv"
+	"html/template"
 
 	"nmn/labels/audit"
 	"nmn/labels/audit/multiclass"
@@ -12,7 +13,7 @@ import (
 // without another class that is more probable are left out.
 func NewClassPage(name string, r *multiclass.Report, items int, picture func(row int) []byte) *AuditPage {
 	open := r.Open()
-	p := &AuditPage{Name: name, Exclusive: true, Items: []AuditItem{}, Images: []string{},
+	p := &AuditPage{Name: name, Exclusive: true, Items: []AuditItem{}, Images: []template.URL{},
 		Counts: audit.Counts{Bags: r.Rows, Labels: r.Known(), Audited: r.Known(), Suspects: len(r.Suspects),
 			Open: len(open), Classes: len(r.Classes)},
 		Summary: []string{classSuspectNote(r), noiseNote(r)}}
@@ -45,7 +46,7 @@ func NewClassPage(name string, r *multiclass.Report, items int, picture func(row
 		item := AuditItem{ID: r.ID(int(s.Row)), Class: int(s.Given), Kind: audit.Incorrect, Given: 1, Wrong: s.Wrong,
 			P: s.P, Suggested: &suggested}
 		if picture != nil {
-			item.Image = p.add(picture(int(s.Row)))
+			item.Image = addPicture(&p.Images, picture(int(s.Row)))
 		}
 		p.Items = append(p.Items, item)
 		fmt.Fprintf(hash, "%q %q %q\n", item.ID, r.Word(item.Class), r.Word(suggested))

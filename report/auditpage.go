@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	_ "embed" // the page
 	"encoding/base64"
 	"fmt"
 	"hash/fnv"
@@ -19,18 +18,7 @@ import (
 	"nmn/labels/rates"
 )
 
-var (
-	//go:embed auditpage/page.html
-	auditPageHTML string
-	//go:embed auditpage/page.css
-	auditPageStyle string
-	//go:embed auditpage/decide.js
-	decideScript string // shared by the pages of audits
-	//go:embed auditpage/page.js
-	auditPageScript string
-)
-
-var auditPageTemplate = template.Must(template.New("audit").Parse(auditPageHTML))
+var auditPageTemplate = template.Must(template.New("audit").Parse(htmlFile("audit.html")))
 
 // AuditPage is one self-contained HTML file to look through suspects, decide on each of them, and save the decisions
 // in the form that Options.Decisions of an audit reads. The script of the page reads its fields.
@@ -38,14 +26,14 @@ type AuditPage struct {
 	Name string `json:"name"`
 	Key  string `json:"key"` // under which the browser keeps the decisions; other suspects have another key
 	// Exclusive classes have items with another class suggested.
-	Exclusive bool         `json:"exclusive,omitempty"`
-	Counts    audit.Counts `json:"counts"`
-	Summary   []string     `json:"summary"` // sentences with the counts, as on the command line
-	Samples   string       `json:"samples"` // what the labels belong to, such as "pictures"
-	Classes   []AuditClass `json:"classes"`
-	Items     []AuditItem  `json:"items"`   // suspects without a decision, the surest of each class in turn
-	Images    []string     `json:"images"`  // data: URLs
-	Decided   string       `json:"decided"` // compares the decisions with the expected ones; empty without decisions
+	Exclusive bool           `json:"exclusive,omitempty"`
+	Counts    audit.Counts   `json:"counts"`
+	Summary   []string       `json:"summary"` // sentences with the counts, as on the command line
+	Samples   string         `json:"samples"` // what the labels belong to, such as "pictures"
+	Classes   []AuditClass   `json:"classes"`
+	Items     []AuditItem    `json:"items"`   // suspects without a decision, the surest of each class in turn
+	Images    []template.URL `json:"images"`  // data: URLs
+	Decided   string         `json:"decided"` // compares the decisions with the expected ones; empty without decisions
 }
 
 // AuditClass is a class on the page.
@@ -83,7 +71,7 @@ type AuditItem struct {
 // picture returns the picture of a bag as JPEG, or nil. It is called once for each bag, in the order of the page, and
 // may be nil.
 func NewAuditPage(name string, r *audit.Report, items int, picture func(bag int) []byte) *AuditPage {
-	p := &AuditPage{Name: name, Counts: r.Counts(), Items: []AuditItem{}, Images: []string{}, Samples: r.Samples.String()}
+	p := &AuditPage{Name: name, Counts: r.Counts(), Items: []AuditItem{}, Images: []template.URL{}, Samples: r.Samples.String()}
 	p.Summary = countNotes(r, p.Counts)
 	if r.Decided != nil {
 		p.Decided = r.Decided.Note
@@ -109,7 +97,7 @@ func NewAuditPage(name string, r *audit.Report, items int, picture func(bag int)
 		if picture != nil {
 			image, asked := images[s.Bag]
 			if !asked {
-				image = p.add(picture(int(s.Bag)))
+				image = addPicture(&p.Images, picture(int(s.Bag)))
 				images[s.Bag] = image
 			}
 			item.Image = image
@@ -158,41 +146,45 @@ func (c *AuditClass) estimated(e *rates.Class) {
 	c.Remarks = strings.Join(remarks, "; ")
 }
 
-// add appends a picture and returns its index, or nil without a picture.
-func (p *AuditPage) add(jpeg []byte) *int {
+// addPicture appends a picture to a list and returns its index, or nil without a picture.
+func addPicture(list *[]template.URL, jpeg []byte) *int {
 	if len(jpeg) == 0 {
 		return nil
 	}
-	p.Images = append(p.Images, jpegURL(jpeg))
-	place := len(p.Images) - 1
+	*list = append(*list, jpegURL(jpeg))
+	place := len(*list) - 1
 	return &place
 }
 
 // WriteAuditPage writes the page to a file.
 func WriteAuditPage(path string, p *AuditPage) error {
+	return savePage(path, "page of the audit", p.Write)
+}
+
+// savePage writes a page to a file, whole or not at all.
+func savePage(path, what string, write func(io.Writer) error) error {
 	var b bytes.Buffer
-	if err := p.Write(&b); err != nil {
-		return fmt.Errorf("page of the audit: %w", err)
+	if err := write(&b); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	return durable.Save(path, b.Bytes())
 }
 
 // Write writes the page.
 func (p *AuditPage) Write(w io.Writer) error {
-	return auditPageTemplate.Execute(w, struct {
-		Data   *AuditPage
+	return writeDecisionPage(w, auditPageTemplate, p, "", htmlFile("audit.js"))
+}
+
+// writeDecisionPage writes a page to decide on suspects. Style and script follow those that such pages share. The
+// policy of the page allows that script alone, by its hash.
+func writeDecisionPage(w io.Writer, page *template.Template, data any, style, script string) error {
+	script = htmlFile("decide.js") + script
+	sum := sha256.Sum256([]byte(script))
+	return page.Execute(w, struct {
+		Data   any
 		Style  template.CSS
-		Script pageScript
-	}{p, template.CSS(pageColours + auditPageStyle), newPageScript(decideScript + auditPageScript)})
-}
-
-// pageScript is the only script that the policy of a page allows, with its hash.
-type pageScript struct {
-	Text template.JS
-	Hash string // SHA-256 in base64
-}
-
-func newPageScript(text string) pageScript {
-	sum := sha256.Sum256([]byte(text))
-	return pageScript{template.JS(text), base64.StdEncoding.EncodeToString(sum[:])}
+		Script template.JS
+		Hash   string // SHA-256 in base64
+	}{data, template.CSS(pageColours + htmlFile("audit.css") + style), template.JS(script),
+		base64.StdEncoding.EncodeToString(sum[:])})
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-var experimentTemplate = htmlTemplate("experiment", htmlFile("experiment.html"))
+var experimentTemplate = htmlTemplate("experiment")
 
 // ExperimentPage is one HTML file, without anything from elsewhere, with the tables of an experiment and
 // links to the pages of its runs.

@@ -3,9 +3,10 @@ package report
 import (
 	"embed"
 	"html/template"
-	"io"
 	"slices"
 	"unicode/utf8"
+
+	"nmn/internal/visible"
 )
 
 // htmlFiles are the pages of runs and experiments, and what all pages share.
@@ -13,11 +14,11 @@ import (
 //go:embed htmlpage
 var htmlFiles embed.FS
 
-// htmlTemplate parses a page with the tables and bags that pages share.
-func htmlTemplate(name, page string) *template.Template {
-	t := template.Must(template.New("tables").Parse(htmlFile("table.html") + htmlFile("chart.html") +
-		htmlFile("bags.html")))
-	return template.Must(t.New(name).Parse(page))
+// htmlTemplate parses the page of a name with the tables and bags that pages share.
+func htmlTemplate(name string) *template.Template {
+	t := template.New("tables").Funcs(template.FuncMap{"visible": visible.Line})
+	t = template.Must(t.Parse(htmlFile("table.html") + htmlFile("chart.html") + htmlFile("bags.html")))
+	return template.Must(t.New(name).Parse(htmlFile(name + ".html")))
 }
 
 // htmlFile is a file of the folder, which is part of the program.
@@ -91,16 +92,6 @@ func pageTables(tables []*Table) []pageTable {
 	}
 	return out
 }
-
-// WriteHTML writes tables as the sections of a page: a heading, the table and its notes.
-func WriteHTML(w io.Writer, tables ...*Table) error {
-	return tablesTemplate.Execute(w, pageTables(tables))
-}
-
-var tablesTemplate = htmlTemplate("sections", `{{range .}}<section>
-<h2>{{.Title}}</h2>
-{{template "table" .}}</section>
-{{end}}`)
 
 // sameNoise removes the column of noise from a table with one level, and prints the level in a note instead.
 // This saves space on telephones.

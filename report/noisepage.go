@@ -1,35 +1,24 @@
 package report
 
 import (
-	_ "embed" // the page
 	"fmt"
 	"html/template"
 	"io"
 )
 
-var (
-	//go:embed noisepage/page.html
-	noisePageHTML string
-)
-
-var noisePageTemplate = htmlTemplate("noise", noisePageHTML)
+var noisePageTemplate = htmlTemplate("noise")
 
 // WritePage writes one self-contained HTML file with the charts and all tables.
 func (r *NoiseReport) WritePage(w io.Writer) error {
-	page := struct {
+	return noisePageTemplate.Execute(w, struct {
 		Style   template.CSS
 		Report  *NoiseReport
 		Charts  []pageChart
 		Tables  []pageTable
 		Cut     bool
 		Charted int
-	}{
-		Style: template.CSS(pageStyle), Report: r, Charts: pageCharts("rates", noiseCharts(r, chartedWords)),
-		Charted: chartedWords,
-		Cut:     len(r.Q01.Words) > chartedWords,
-	}
-	page.Tables = pageTables(r.Tables(0))
-	return noisePageTemplate.Execute(w, page)
+	}{Style: template.CSS(pageStyle), Report: r, Charts: pageCharts("rates", noiseCharts(r, chartedWords)),
+		Tables: pageTables(r.Tables(0)), Cut: len(r.Q01.Words) > chartedWords, Charted: chartedWords})
 }
 
 // WriteMarkdown writes all tables.

@@ -11,7 +11,7 @@ import (
 	"nmn/report/chart"
 )
 
-var reproductionTemplate = htmlTemplate("reproduction", htmlFile("reproduction.html"))
+var reproductionTemplate = htmlTemplate("reproduction")
 
 // Reproduction holds the tables and figures of a paper that were made again. It can be written as one self-contained
 // page of HTML, and as Markdown.

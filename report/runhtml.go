@@ -12,7 +12,7 @@ import (
 	"nmn/text"
 )
 
-var runHTMLTemplate = htmlTemplate("run", htmlFile("run.html"))
+var runHTMLTemplate = htmlTemplate("run")
 
 // runHTML is the content of the page of a run, in its order.
 type runHTML struct {

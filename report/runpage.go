@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"path/filepath"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"nmn/eval"
-	"nmn/internal/durable"
 	"nmn/text"
 )
 
@@ -27,15 +25,7 @@ func WriteRun(folder string, r *Run) error {
 			return err
 		}
 	}
-	var page bytes.Buffer
-	if err := r.WriteHTML(&page); err != nil {
-		return fmt.Errorf("page of %s: %w", cmp.Or(r.Name, r.Arm), err)
-	}
-	path := filepath.Join(folder, HTMLFile)
-	if err := durable.WriteFile(path, page.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("cannot write %q: %w", path, err)
-	}
-	return nil
+	return savePage(filepath.Join(folder, HTMLFile), "page of "+cmp.Or(r.Name, r.Arm), r.WriteHTML)
 }
 
 // wordsShown is the length of lists of best and worst words on a page.

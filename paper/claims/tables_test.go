@@ -64,7 +64,7 @@ func TestTables_AreTheGoldenOnes(t *testing.T) {
 func TestTables_SayEveryVerdictInWordsOnAPageForNarrowScreens(t *testing.T) {
 	verdicts := Check(someResults())
 	var b bytes.Buffer
-	check(t, report.WriteHTML(&b, Tables(verdicts)...))
+	check(t, (&report.Reproduction{Claims: Tables(verdicts)}).WriteHTML(&b))
 	page := b.String()
 	for _, part := range []string{`class="stacked"`, `data-name="verdict">confirmed<`,
 		`data-name="verdict">not confirmed: `, `data-name="verdict">not tested: `, "What goes beyond the paper", "Table 1"} {
