@@ -153,7 +153,7 @@ func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 	}
 	for table := 1; table <= 3; table++ {
 		var b bytes.Buffer
-		p, err := publishedTable(table)
+		p, err := PublishedLayout(table)
 		check(t, err)
 		check(t, Write(&b, Text, p))
 		golden(t, "published"+string(rune('0'+table))+".txt", b.Bytes())

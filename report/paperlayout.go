@@ -43,11 +43,7 @@ func layoutRow[T any](table int, first Cell, arm string, g eval.ByGroup[T], mil 
 	if table != 1 {
 		row.Cells = append(row.Cells, first)
 	}
-	row.Cells = append(row.Cells, words(arm))
-	for _, p := range paperOrder {
-		row.Cells = append(row.Cells, groupCell(g, p, cell))
-	}
-	row.Cells = append(row.Cells, cell(g.All))
+	row.Cells = append(append(row.Cells, words(arm)), groupCells(g, paperOrder, cell)...)
 	if table == 2 {
 		row.Cells = append(row.Cells, cell(mil))
 	}
@@ -110,7 +106,7 @@ func PaperLayout(table int, runs []Run) (*Table, error) {
 func (t *Table) armRows(table int, cells []cellOf, c, of cellOf) []Row {
 	mil, first := overSeeds(nil), c.noiseCell()
 	if with := at(cells, c.noise, c.arm, true); table == 2 && with != nil {
-		mil = humanCells(with.runs).All
+		mil = humanCells(with.runs, humanOf).All
 	}
 	if table == 3 {
 		first = words(c.runs[0].Level)
@@ -122,7 +118,7 @@ func (t *Table) armRows(table int, cells []cellOf, c, of cellOf) []Row {
 	case c.mil && table != 2:
 		name += " + MIL"
 	}
-	rows := []Row{layoutRow(table, first, name, humanCells(of.runs), mil, same)}
+	rows := []Row{layoutRow(table, first, name, humanCells(of.runs, humanOf), mil, same)}
 	p, ok := publishedFor(c.cellKey, c.runs[0].Level)
 	if !ok || !c.runs[0].PaperData {
 		return rows
@@ -148,12 +144,12 @@ func at(cells []cellOf, noise float64, arm string, mil bool) *cellOf {
 	return &cells[i]
 }
 
-// humanCells are the figures of runs that differ in their seeds, in percent.
-func humanCells(runs []Run) (g eval.ByGroup[Cell]) {
+// humanCells are average precision with human agreement of runs that differ in their seeds, in percent.
+func humanCells(runs []Run, human func(*eval.Result) *eval.Human) (g eval.ByGroup[Cell]) {
 	over := func(figure func(eval.ByGroup[eval.Number]) eval.Number) Cell {
 		var values []eval.Number
 		for i := range runs {
-			if h := runs[i].Result.Human; h != nil {
+			if h := human(runs[i].Result); h != nil {
 				values = append(values, 100*figure(h.AP))
 			}
 		}

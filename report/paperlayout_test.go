@@ -58,22 +58,6 @@ func TestPaperLayout_HasPublishedFiguresOnThePapersData(t *testing.T) {
 	}
 }
 
-// TestPublishedLayout_HasAllPrintedFigures counts the rows of the paper's tables.
-func TestPublishedLayout_HasAllPrintedFigures(t *testing.T) {
-	for table, rows := range map[int]int{1: 1 + 9, 2: 1 + 16, 3: 1 + 8} {
-		of, err := PublishedLayout(table)
-		check(t, err)
-		if len(of.Rows) != rows {
-			t.Errorf("table %d: %d rows, want %d", table, len(of.Rows), rows)
-		}
-		for _, row := range of.Rows {
-			if len(row.Cells) != len(of.Columns) || !row.Cells[len(row.Cells)-1].Value.Defined() {
-				t.Errorf("table %d: row %v", table, row.Cells)
-			}
-		}
-	}
-}
-
 func TestObservedTable(t *testing.T) {
 	ours := humanRun(nmnFD, true, .8, 1, .3)
 	ours.Result.Observed = &eval.Measures{Human: &eval.Human{AP: eval.ByGroup[eval.Number]{All: .25}}}

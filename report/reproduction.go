@@ -107,7 +107,7 @@ func levelCharts(runs []Run) ([]numbered, error) {
 			if cell.mil != mil {
 				continue
 			}
-			v := humanCells(cell.runs).All.Value
+			v := humanCells(cell.runs, humanOf).All.Value
 			if !v.Defined() {
 				continue
 			}
