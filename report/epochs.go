@@ -17,7 +17,7 @@ type Epoch struct {
 // EpochTable has one row for each noise level, arm and epoch that all seeds of the arm have: means over
 // the seeds and their sample standard deviation. Runs without epochs are left out.
 func EpochTable(runs []Run) (*Table, error) {
-	t, err := epochTable(runs, "", func(c cellOf) []int { return c.commonEpochs() })
+	t, err := epochTable(runs, "", cellOf.commonEpochs)
 	if err != nil {
 		return nil, err
 	}
@@ -29,9 +29,7 @@ func EpochTable(runs []Run) (*Table, error) {
 // seeds: against the true labels if known, otherwise with human agreement, otherwise against the labels. The
 // choice uses the figures that the table shows, which is possible only if the truth is known.
 func BestEpochTable(runs []Run) (*Table, error) {
-	t, err := epochTable(runs,
-		"Every arm at its best epoch, chosen by the true labels of the test set",
-		func(c cellOf) []int { return c.bestEpoch() })
+	t, err := epochTable(runs, "Every arm at its best epoch, chosen by the true labels of the test set", cellOf.bestEpoch)
 	if err != nil {
 		return nil, err
 	}
@@ -46,20 +44,16 @@ func epochTable(runs []Run, title string, epochs func(cellOf) []int) (*Table, er
 	if err != nil {
 		return nil, err
 	}
-	known := truthKnown(cells)
-	columns := measureTable(known)
-	t := &Table{Title: title, Notes: []string{notesOn(known)},
-		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "epoch"}, {Name: "seeds"}}}
-	t.addMetrics(columns, "", true)
-	for i, c := range cells {
-		for j, epoch := range epochs(c) {
+	t, columns := armTable(cells, Column{Name: "epoch"}, Column{Name: "seeds"})
+	t.Title = title
+	for _, c := range cells {
+		for _, epoch := range epochs(c) {
 			at := c.after(epoch)
-			row := Row{Cells: []Cell{c.noiseCell(), words(c.runs[0].Title()), count(epoch), count(len(at))}}
+			figures := []Cell{count(epoch), count(len(at))}
 			for _, m := range columns {
-				row.Cells = append(row.Cells, overSeeds(valuesOf(m, at)))
+				figures = append(figures, overSeeds(valuesOf(m, at)))
 			}
-			row.Rule = j == 0 && i > 0 && !cells[i-1].sameBlock(c.cellKey)
-			t.Rows = append(t.Rows, row)
+			t.addArm(c, c.runs[0].Title(), figures)
 		}
 	}
 	t.dropEmptyColumns()

@@ -15,30 +15,24 @@ func ExperimentTable(runs []Run) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := truthKnown(cells)
-	columns := measureTable(known)
-	t := &Table{
-		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "seeds"}},
-		Notes:   []string{notesOn(known)},
-	}
-	t.addMetrics(columns, "", true)
+	t, columns := armTable(cells, Column{Name: "seeds"})
 	sources := sourcesOf(cells)
 	for _, s := range sources {
 		t.Columns = append(t.Columns, Column{Name: s.name, Text: true})
 	}
 	first := 0
 	for i, c := range cells {
-		row := Row{Cells: []Cell{c.noiseCell(), words(c.runs[0].Title()), count(len(c.runs))}}
+		figures := []Cell{count(len(c.runs))}
 		for _, m := range columns {
-			row.Cells = append(row.Cells, overSeeds(valuesOf(m, c.runs)))
+			figures = append(figures, overSeeds(valuesOf(m, c.runs)))
 		}
 		for _, s := range sources {
-			row.Cells = append(row.Cells, words(s.of(&c.runs[0])))
+			figures = append(figures, words(s.of(&c.runs[0])))
 		}
-		if row.Rule = i > 0 && !cells[i-1].sameBlock(c.cellKey); row.Rule {
+		t.addArm(c, c.runs[0].Title(), figures)
+		if t.Rows[i].Rule {
 			first = i
 		}
-		t.Rows = append(t.Rows, row)
 		if i+1 == len(cells) || !cells[i+1].sameBlock(c.cellKey) {
 			for j, m := range columns {
 				t.markBest(3+j, first, m.smallest)
@@ -77,10 +71,23 @@ func (k cellKey) sameBlock(o cellKey) bool {
 	return k.setting() == o.setting()
 }
 
-func (t *Table) addMetrics(columns []metric, prefix string, spread bool) {
+// armTable begins a table of measures of arms, and returns the measures. More columns stand between arm and measures.
+func armTable(cells []cellOf, more ...Column) (*Table, []metric) {
+	known := truthKnown(cells)
+	t := &Table{Columns: append([]Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}}, more...),
+		Notes: []string{notesOn(known)}}
+	columns := measureTable(known)
 	for _, m := range columns {
-		t.Columns = append(t.Columns, Column{Name: prefix + m.name, Decimals: m.decimals, Spread: spread})
+		t.Columns = append(t.Columns, Column{Name: m.name, Decimals: m.decimals, Spread: true})
 	}
+	return t, columns
+}
+
+// addArm adds a row of an arm. A rule stands between arms that are no rivals.
+func (t *Table) addArm(c cellOf, title string, figures []Cell) {
+	row := Row{Cells: append([]Cell{c.noiseCell(), words(title)}, figures...), block: c.setting()}
+	row.Rule = len(t.Rows) > 0 && t.Rows[len(t.Rows)-1].block != row.block
+	t.Rows = append(t.Rows, row)
 }
 
 func valuesOf(m metric, runs []Run) []eval.Number {
@@ -102,22 +109,18 @@ func SeedTable(runs []Run) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := truthKnown(cells)
-	columns := measureTable(known)
-	t := &Table{
-		Title:   "Experiment: every run",
-		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "seed"}},
-		Notes:   []string{notesOn(known)},
+	t, columns := armTable(cells, Column{Name: "seed"})
+	t.Title = "Experiment: every run"
+	for i := range t.Columns {
+		t.Columns[i].Spread = false
 	}
-	t.addMetrics(columns, "", false)
-	for i, c := range cells {
-		for j, r := range c.runs {
-			row := Row{Cells: []Cell{c.noiseCell(), words(r.Title()), words(strconv.FormatUint(r.Seed, 10))}}
+	for _, c := range cells {
+		for _, r := range c.runs {
+			figures := []Cell{words(strconv.FormatUint(r.Seed, 10))}
 			for _, m := range columns {
-				row.Cells = append(row.Cells, number(m.scale*m.of(&r)))
+				figures = append(figures, number(m.scale*m.of(&r)))
 			}
-			row.Rule = j == 0 && i > 0 && !cells[i-1].sameBlock(c.cellKey)
-			t.Rows = append(t.Rows, row)
+			t.addArm(c, r.Title(), figures)
 		}
 	}
 	t.dropEmptyColumns()

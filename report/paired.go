@@ -22,14 +22,11 @@ func PairedTable(runs []Run, reference string) (*Table, error) {
 			at[c.setting()] = c
 		}
 	}
-	columns := measureTable(truthKnown(cells))
-	t := &Table{
-		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "seeds"},
-			{Name: "ahead in AP"}},
-		Notes: []string{"AP, F1, ECE and audit in points of percent."},
+	t, columns := armTable(cells, Column{Name: "seeds"}, Column{Name: "ahead in AP"})
+	t.Notes = []string{"AP, F1, ECE and audit in points of percent."}
+	for i := range columns {
+		t.Columns[4+i].Name = "Δ " + columns[i].name
 	}
-	t.addMetrics(columns, "Δ ", true)
-	var last cellKey
 	for _, c := range cells {
 		other, ok := at[c.setting()]
 		if c.arm == reference || !ok {
@@ -39,13 +36,11 @@ func PairedTable(runs []Run, reference string) (*Table, error) {
 		if len(a) == 0 {
 			continue
 		}
-		row := Row{Cells: []Cell{c.noiseCell(), words(a[0].Title()), count(len(a)), words(ahead(a, b))}}
+		figures := []Cell{count(len(a)), words(ahead(a, b))}
 		for _, m := range columns {
-			row.Cells = append(row.Cells, overSeeds(differences(m, a, b)))
+			figures = append(figures, overSeeds(differences(m, a, b)))
 		}
-		row.Rule = len(t.Rows) > 0 && !last.sameBlock(c.cellKey)
-		last = c.cellKey
-		t.Rows = append(t.Rows, row)
+		t.addArm(c, a[0].Title(), figures)
 	}
 	t.dropEmptyColumns()
 	t.spreadTitle("Paired differences against "+titleOf(runs, reference)+": ", "of the same seed")

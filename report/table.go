@@ -36,7 +36,8 @@ type Row struct {
 	Cells []Cell
 	Rule  bool
 
-	aside bool // shown for comparison: not a candidate for the best of its block
+	aside bool    // shown for comparison: not a candidate for the best of its block
+	block cellKey // of rivals in tables of arms; zero in other tables
 }
 
 // Cell is text, or a number with an optional spread. An undefined number is printed as a dash. If a cell has
