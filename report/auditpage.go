@@ -71,7 +71,8 @@ type AuditItem struct {
 // picture returns the picture of a bag as JPEG, or nil. It is called once for each bag, in the order of the page, and
 // may be nil.
 func NewAuditPage(name string, r *audit.Report, items int, picture func(bag int) []byte) *AuditPage {
-	p := &AuditPage{Name: name, Counts: r.Counts(), Items: []AuditItem{}, Images: []template.URL{}, Samples: r.Samples.String()}
+	p := &AuditPage{Name: name, Counts: r.Counts(), Items: []AuditItem{}, Images: []template.URL{},
+		Samples: r.Samples.String()}
 	p.Summary = countNotes(r, p.Counts)
 	if r.Decided != nil {
 		p.Decided = r.Decided.Note

@@ -28,8 +28,8 @@ func suspectTable(r *audit.Report, suspects []audit.Suspect) *Table {
 		c := int(s.Class)
 		t.Rows = append(t.Rows, Row{Cells: []Cell{
 			words(in.ID(int(s.Bag))), words(in.Word(c)), words(string(s.Kind())),
-			number(eval.Number(s.Error())), number(eval.Number(s.P)), number(eval.Number(in.Rates.Q01[c])),
-			number(eval.Number(in.Rates.Q10[c])),
+			figure(s.Error()), figure(s.P), figure(in.Rates.Q01[c]),
+			figure(in.Rates.Q10[c]),
 		}})
 		if in.IsPooled(c) {
 			cells := t.Rows[len(t.Rows)-1].Cells
@@ -58,11 +58,8 @@ func auditClassTable(r *audit.Report, most int) *Table {
 		Columns: []Column{
 			{Name: "label", Text: true}, {Name: "labels"}, {Name: "incorrect, expected", Decimals: 1},
 			{Name: "suspected incorrect"}, {Name: "missing, expected", Decimals: 1}, {Name: "suspected missing"},
-			{Name: "q01", Decimals: 3}, {Name: "q10", Decimals: 4},
+			{Name: "q01", Decimals: 3}, {Name: "q10", Decimals: 4}, {Name: "not audited", Text: true},
 		},
-	}
-	if counts.NotAudited > 0 {
-		t.Columns = append(t.Columns, Column{Name: "not audited", Text: true})
 	}
 	for _, c := range noisiest(all, most) {
 		class := all[c]
@@ -73,16 +70,16 @@ func auditClassTable(r *audit.Report, most int) *Table {
 		if class.Audited {
 			incorrect, missing := class.Expected()
 			cells = append(cells, number(incorrect), count(class.Incorrect), number(missing), count(class.Missing),
-				number(eval.Number(r.Rates.Q01[c])), number(eval.Number(r.Rates.Q10[c])))
+				figure(r.Rates.Q01[c]), figure(r.Rates.Q10[c]))
 		} else {
 			for range 6 {
-				cells = append(cells, number(eval.Undefined()))
+				cells = append(cells, unknown())
 			}
 		}
-		if counts.NotAudited > 0 {
-			cells = append(cells, words(whyNotAudited(r, c)))
-		}
-		t.Rows = append(t.Rows, Row{Cells: cells})
+		t.Rows = append(t.Rows, Row{Cells: append(cells, words(whyNotAudited(r, c)))})
+	}
+	if counts.NotAudited == 0 {
+		t.drop(t.column("not audited"))
 	}
 	if len(t.Rows) < counts.Classes {
 		t.Notes = append(t.Notes, fmt.Sprintf("The table shows the %d of %d classes with the most labels expected to "+

@@ -53,7 +53,7 @@ func worstCaptions(worst []captions.Finding) *Table {
 	}}
 	for _, f := range worst {
 		t.Rows = append(t.Rows, Row{Cells: []Cell{
-			words(shortened(f.Caption, 80)), words(shortened(f.Bag, 80)), number(eval.Number(f.Own)),
+			words(shortened(f.Caption, 80)), words(shortened(f.Bag, 80)), figure(f.Own),
 			words(shortened(f.Text, 60)), words(reasons(&f)),
 		}})
 	}

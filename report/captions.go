@@ -1,9 +1,6 @@
 package report
 
-import (
-	"nmn/captioner/metrics"
-	"nmn/eval"
-)
+import "nmn/captioner/metrics"
 
 // CaptionTable shows the scores of generated captions, as the COCO evaluation names them.
 func CaptionTable(r *metrics.Result, meteorModules string) *Table {
@@ -21,7 +18,7 @@ func CaptionScores(title string, s metrics.Scores, captions int, meteorModules s
 	}
 	cells := []Cell{count(captions)}
 	for _, v := range append(s.BLEU[:], s.METEOR, s.ROUGEL, s.CIDErD) {
-		cells = append(cells, number(eval.Number(v)))
+		cells = append(cells, figure(v))
 	}
 	t.Rows = []Row{{Cells: cells}}
 	return t

@@ -1,7 +1,5 @@
 package report
 
-import "nmn/eval"
-
 // FoldLossTable shows the out-of-fold loss of each epoch, counted from 1, and which epoch was chosen by
 // it.
 func FoldLossTable(title string, loss []float64, best int) *Table {
@@ -12,7 +10,7 @@ func FoldLossTable(title string, loss []float64, best int) *Table {
 		if i+1 == best {
 			remark = "least: the scores come from this epoch"
 		}
-		t.Rows = append(t.Rows, Row{Cells: []Cell{count(i + 1), number(eval.Number(v)), words(remark)}})
+		t.Rows = append(t.Rows, Row{Cells: []Cell{count(i + 1), figure(v), words(remark)}})
 	}
 	return t
 }

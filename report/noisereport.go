@@ -153,7 +153,7 @@ func noiseTable(r *NoiseReport) *Table {
 		{Name: "highest for", Text: true}}}
 	for _, side := range r.sides() {
 		row := Row{Cells: []Cell{words(side.kind + " labels"), words(side.symbol), number(side.Mean), number(side.True),
-			number(eval.Undefined()), words("")}}
+			unknown(), words("")}}
 		if len(side.Words) > 0 {
 			row.Cells[4], row.Cells[5] = number(side.Words[0].Rate), words(side.Words[0].Word)
 		}
@@ -183,18 +183,10 @@ func (s noiseSide) table(most int) *Table {
 		shown = shown[:most]
 		t.Notes = append(t.Notes, fmt.Sprintf("The table shows the first %d of %d classes.", most, len(s.Words)))
 	}
-	remarks := false
 	for _, w := range shown {
 		t.Rows = append(t.Rows, Row{Cells: w.cells()})
-		remarks = remarks || w.Remark != "" || w.Estimate != nil && w.Estimate.Remarks != ""
 	}
-	if !remarks {
-		last := len(t.Columns) - 1
-		t.Columns = t.Columns[:last]
-		for i := range t.Rows {
-			t.Rows[i].Cells = t.Rows[i].Cells[:last]
-		}
-	}
+	t.dropIfEmpty("remarks")
 	t.dropEmptyColumns()
 	return t
 }
@@ -203,13 +195,13 @@ func (s noiseSide) table(most int) *Table {
 func (w WordRate) cells() []Cell {
 	row := []Cell{words(w.Word), number(w.Rate)}
 	if w.Spread != nil {
-		row = append(row, number(eval.Number(w.Spread.SD)))
+		row = append(row, figure(w.Spread.SD))
 		for _, q := range w.Spread.Quantiles {
-			row = append(row, number(eval.Number(q)))
+			row = append(row, figure(q))
 		}
 	} else {
 		for range 1 + len(rates.SpreadLevels) {
-			row = append(row, number(eval.Undefined()))
+			row = append(row, unknown())
 		}
 	}
 	row = append(row, number(w.True), number(w.Error))
@@ -227,8 +219,8 @@ func (s noiseSide) departures(samples text.Plural) *Table {
 			{Name: s.symbol, Decimals: s.decimals}, {Name: "mean", Decimals: s.decimals}},
 	}
 	for _, d := range s.Departures {
-		t.Rows = append(t.Rows, Row{Cells: []Cell{words(d.ID), words(d.Word), number(eval.Number(d.Rate)),
-			number(eval.Number(d.Mean))}})
+		t.Rows = append(t.Rows, Row{Cells: []Cell{words(d.ID), words(d.Word), figure(d.Rate),
+			figure(d.Mean)}})
 	}
 	return t
 }

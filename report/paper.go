@@ -44,13 +44,13 @@ func PaperTable(runs []Run) (*Table, error) {
 	}
 	tables := "Table 1 without replaced captions, Table 2 with"
 	if !slices.ContainsFunc(runs, func(r Run) bool { return r.Level != "" }) {
-		t.dropColumn(levelColumn)
+		t.drop(t.column(levelColumn))
 	} else {
 		tables = "Table 3"
 	}
 	if !slices.ContainsFunc(runs, func(r Run) bool { return r.Result == nil || r.Result.GroupSize.Group != nil }) {
 		for _, name := range groupNames()[:text.POSCount] {
-			t.dropColumn(name)
+			t.drop(t.column(name))
 		}
 	}
 	if published {
@@ -167,13 +167,4 @@ func commonSizes(cells []cellOf) (eval.ByGroup[int], bool) {
 		}
 	}
 	return sizes, len(cells) > 0
-}
-
-// dropColumn leaves a column out.
-func (t *Table) dropColumn(name string) {
-	at := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
-	t.Columns = slices.Delete(t.Columns, at, at+1)
-	for i := range t.Rows {
-		t.Rows[i].Cells = slices.Delete(t.Rows[i].Cells, at, at+1)
-	}
 }

@@ -259,7 +259,7 @@ func ObservedTable(runs []Run) (*Table, error) {
 			continue
 		}
 		row := Row{Cells: []Cell{c.noiseCell(), words(c.runs[0].armName()), overSeeds(y), overSeeds(z), overSeeds(d),
-			number(eval.Undefined()), number(eval.Undefined())}}
+			unknown(), unknown()}}
 		if p, ok := publishedFor(c.cellKey, ""); ok && c.arm == nmnFD && near(c.noise, observedNoise) {
 			row.Cells[5], row.Cells[6] = number(p.AP.All), number(PublishedObserved(c.mil))
 		}

@@ -43,11 +43,10 @@ const posColumn = "POS"
 
 // dropPOS removes the column of parts of speech if no word of the table has one.
 func (t *Table) dropPOS() {
-	at := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == posColumn })
-	if at < 0 || slices.ContainsFunc(t.Rows, func(r Row) bool {
+	at := t.column(posColumn)
+	if !slices.ContainsFunc(t.Rows, func(r Row) bool {
 		return r.Cells[at].Text != "" && r.Cells[at].Text != text.Others.String()
 	}) {
-		return
+		t.drop(t.column(posColumn))
 	}
-	t.dropColumn(posColumn)
 }

@@ -57,6 +57,8 @@ func number(v eval.Number) Cell { return Cell{Value: v, Spread: eval.Undefined()
 
 func figure(v float64) Cell { return number(eval.Number(v)) }
 
+func unknown() Cell { return number(eval.Undefined()) }
+
 // whole is a number that is always written without decimals.
 func whole(v float64) Cell {
 	return Cell{Text: strconv.FormatFloat(v, 'g', 6, 64), Value: eval.Number(v), Spread: eval.Undefined()}
@@ -137,16 +139,35 @@ func (t *Table) write(b *strings.Builder, format Format) error {
 
 // dropEmptyColumns removes number columns in which no cell has a value.
 func (t *Table) dropEmptyColumns() {
-	keep := make([]bool, len(t.Columns))
-	for i, c := range t.Columns {
-		keep[i] = c.Text
-		for _, row := range t.Rows {
-			keep[i] = keep[i] || row.Cells[i].Text != "" || row.Cells[i].Value.Defined()
+	for at := len(t.Columns) - 1; at >= 0; at-- {
+		if !t.Columns[at].Text && t.empty(at) {
+			t.drop(at)
 		}
 	}
-	t.Columns = kept(t.Columns, keep)
+}
+
+// dropIfEmpty removes named columns in which no cell has a text or a value.
+func (t *Table) dropIfEmpty(names ...string) {
+	for _, name := range names {
+		if at := t.column(name); t.empty(at) {
+			t.drop(at)
+		}
+	}
+}
+
+func (t *Table) empty(at int) bool {
+	return !slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[at].Text != "" || r.Cells[at].Value.Defined() })
+}
+
+// column is the place of a column, or -1.
+func (t *Table) column(name string) int {
+	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
+}
+
+func (t *Table) drop(at int) {
+	t.Columns = slices.Delete(t.Columns, at, at+1)
 	for i := range t.Rows {
-		t.Rows[i].Cells = kept(t.Rows[i].Cells, keep)
+		t.Rows[i].Cells = slices.Delete(t.Rows[i].Cells, at, at+1)
 	}
 }
 
