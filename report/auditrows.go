@@ -51,7 +51,12 @@ func rowTable(top []rows.Row, samples text.Plural) *Table {
 }
 
 // capital returns s with an upper-case first letter.
-func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
 
 func known(v *float64) Cell {
 	if v == nil {

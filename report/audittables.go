@@ -131,20 +131,24 @@ func knownLabels(r *audit.Report, class int) (n int) {
 // noisiest returns the most classes with the most labels expected to be wrong, in class order. Classes with pooled
 // rates are taken last, because no precision is claimed for them.
 func noisiest(classes []audit.Class, most int) []int {
-	order := make([]int, len(classes))
-	for c := range order {
-		order[c] = c
-	}
-	if most == 0 || most >= len(order) {
-		return order
-	}
-	wrong := func(c int) float64 {
+	return largest(len(classes), most, func(c int) float64 {
 		if classes[c].Pooled {
 			return -1
 		}
 		return classes[c].ExpectedIncorrect + classes[c].ExpectedMissing
+	})
+}
+
+// largest returns the most of n numbers from 0 that have the largest values, in ascending order; all if most is 0.
+func largest(n, most int, value func(int) float64) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(wrong(b), wrong(a)) })
+	if most == 0 || most >= n {
+		return order
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value(b), value(a)) })
 	order = order[:most]
 	slices.Sort(order)
 	return order

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -41,12 +42,7 @@ type PlottedClaim struct {
 }
 
 // Because is the reason as a sentence.
-func (c *PlottedClaim) Because() string {
-	if c.Reason == "" {
-		return ""
-	}
-	return capital(c.Reason)
-}
+func (c *PlottedClaim) Because() string { return capital(c.Reason) }
 
 // ClaimDifference is the difference between two arms. A positive one supports the claim.
 type ClaimDifference struct {
@@ -113,13 +109,7 @@ func claimGroups(claims []PlottedClaim) []claimGroup {
 		}
 		groups[at].Claims = append(groups[at].Claims, s)
 	}
-	var out []claimGroup
-	for _, g := range groups {
-		if len(g.Claims) > 0 {
-			out = append(out, g)
-		}
-	}
-	return out
+	return slices.DeleteFunc(groups, func(g claimGroup) bool { return len(g.Claims) == 0 })
 }
 
 // claimAxis holds all differences and 0.

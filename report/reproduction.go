@@ -75,12 +75,14 @@ func (r *Reproduction) WriteHTML(w io.Writer) error {
 }
 
 // charts draws the charts of a part.
-func (p *ReproducedPart) charts() ([]numbered, error) {
-	if p.Figure3 != "" {
-		return []numbered{{Chart: derivativeChart(0, "(a) Missing label: z = 0, y = 1")},
-			{Chart: derivativeChart(1, "(b) Incorrect label: z = 1, y = 0")}}, nil
+func (p *ReproducedPart) charts() (charts []numbered, err error) {
+	if p.Figure3 == "" {
+		return levelCharts(p.Levels)
 	}
-	return levelCharts(p.Levels)
+	for _, c := range figure3Charts() {
+		charts = append(charts, numbered{Chart: c})
+	}
+	return charts, nil
 }
 
 // levelCharts draws AP with human agreement against the share of replaced captions, with a line for each arm. Arms

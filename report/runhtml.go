@@ -46,6 +46,14 @@ type runHTML struct {
 // headline is a measure with its value and its meaning.
 type headline struct{ Name, Value, Meaning string }
 
+func newHeadline(name, meaning string, v, scale eval.Number, decimals int) headline {
+	h := headline{Name: name, Value: fmt.Sprintf("%.*f", decimals, float64(scale*v)), Meaning: meaning}
+	if scale == 100 {
+		h.Value += " %"
+	}
+	return h
+}
+
 // strippedWords is the length of the chart of the noisiest words.
 const strippedWords = 20
 
@@ -70,11 +78,7 @@ func (r *Run) WriteHTML(w io.Writer) error {
 		}
 		if e.Measured() {
 			p.Measures, p.Words = pageTables(EvaluationTables(e)), pageTables(WordTables(e, wordsShown))
-			for _, t := range []*Table{confusionTable(e), transitionTable(r)} {
-				if t != nil {
-					p.Measures = append(p.Measures, pageTables([]*Table{t})...)
-				}
-			}
+			p.Measures = append(p.Measures, pageTables(slices.Concat(confusionTable(e), transitionTable(r)))...)
 		}
 		if len(r.Epochs) > 0 {
 			table, err := EpochTable([]Run{*r})
@@ -85,9 +89,8 @@ func (r *Run) WriteHTML(w io.Writer) error {
 			p.Measures = append(p.Measures, pageTables([]*Table{table})...)
 		}
 	}
-	if c := r.Captions; c != nil {
-		p.Captions = c
-		p.MentionRates = pageTables(mentionRateTables(c.Rates))
+	if p.Captions = r.Captions; p.Captions != nil {
+		p.MentionRates = pageTables(mentionRateTables(p.Captions.Rates))
 	}
 	p.draw(r)
 	if r.Compared != nil {
@@ -167,9 +170,7 @@ func meanings(samples, classes text.Plural) []struct{ name, meaning string } {
 // judgedOn names the samples and classes that the measures are about.
 func judgedOn(r *Run) string {
 	set := ""
-	switch r.Split {
-	case "":
-	default:
+	if r.Split != "" {
 		set = " of the " + r.Split + " set"
 	}
 	return fmt.Sprintf("%d %v%s and %d %v", r.Result.Bags, r.Samples, set, r.Result.Classes, ClassNoun(r.Result))
@@ -188,11 +189,7 @@ func headlines(r *Run) []headline {
 		if !v.Defined() || m.name == "mAP (labels)" && r.Result.Truth != nil {
 			continue
 		}
-		h := headline{Name: m.name, Value: fmt.Sprintf("%.*f", metric.decimals, float64(metric.scale*v)),
-			Meaning: m.meaning}
-		if metric.scale == 100 {
-			h.Value += " %"
-		}
+		h := newHeadline(m.name, m.meaning, v, metric.scale, metric.decimals)
 		if strings.HasSuffix(m.name, "θ*") {
 			h.Meaning += fmt.Sprintf(" Here θ* is %.3f.", r.Result.PlugIn)
 		}

@@ -63,39 +63,33 @@ func ClassNoun(r *eval.Result) text.Plural {
 
 // facts returns what was trained and how. The arm is in the title of the page.
 func (r *Run) facts() (facts []string) {
-	add := func(name, value string) { facts = append(facts, name+": "+value) }
-	if r.Dataset != "" {
-		add("data", r.Dataset)
+	add := func(name, value string) {
+		if value != "" {
+			facts = append(facts, name+": "+value)
+		}
 	}
+	add("data", r.Dataset)
 	if r.Flips != (Flips{}) {
 		add("flipped labels", r.Flips.String()+" (percent)")
-	} else if r.Noise > 0 && r.Result != nil && isOneClass(r.Result) {
-		add("replaced labels", strings.TrimSpace(noiseCell(r.Noise).Text+" % "+r.NoiseKind))
 	} else if r.Noise > 0 { // 0 without captions
-		add("replaced captions", strings.TrimSpace(noiseCell(r.Noise).Text+" % "+r.NoiseKind))
+		replaced := "replaced captions"
+		if r.Result != nil && isOneClass(r.Result) {
+			replaced = "replaced labels"
+		}
+		add(replaced, strings.TrimSpace(noiseCell(r.Noise).Text+" % "+r.NoiseKind))
 	}
-	if r.LeftOut != "" {
-		add("left out", r.LeftOut)
-	}
-	if r.Augment != "" {
-		add("augmentations", r.Augment)
-	}
+	add("left out", r.LeftOut)
+	add("augmentations", r.Augment)
 	add("seed", fmt.Sprint(r.Seed))
 	if r.Duration > 0 {
 		add("duration", roundedDuration(r.Duration).String())
 	}
-	if r.Features != "" {
-		add("features", r.Features)
-	}
-	if r.Weights != "" {
-		add("weights", r.Weights)
-	}
-	if e := r.Result; e != nil {
+	add("features", r.Features)
+	add("weights", r.Weights)
+	if r.Result != nil {
 		add("evaluated on", r.counts())
 	}
-	if r.ThresholdFrom != "" {
-		add("threshold "+thresholdColumn, r.ThresholdFrom)
-	}
+	add("threshold "+thresholdColumn, r.ThresholdFrom)
 	if a := r.Audit; a != nil {
 		add("wrong labels found by", a.From)
 		for _, m := range measureTable(true) {
