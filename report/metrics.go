@@ -1,6 +1,10 @@
 package report
 
-import "nmn/eval"
+import (
+	"math"
+
+	"nmn/eval"
+)
 
 // metric is a column of the experiment table.
 type metric struct {
@@ -101,4 +105,30 @@ func truthKnown(cells []cellOf) bool {
 		}
 	}
 	return len(cells) > 0
+}
+
+// meanAndSpread returns the mean of the defined values and their sample standard deviation (n-1),
+// which is undefined with fewer than two values.
+func meanAndSpread(values []eval.Number) (mean, spread eval.Number) {
+	sum, n := 0.0, 0
+	for _, v := range values {
+		if v.Defined() {
+			sum += float64(v)
+			n++
+		}
+	}
+	if n == 0 {
+		return eval.Undefined(), eval.Undefined()
+	}
+	m := sum / float64(n)
+	if n == 1 {
+		return eval.Number(m), eval.Undefined()
+	}
+	squares := 0.0
+	for _, v := range values {
+		if v.Defined() {
+			squares += (float64(v) - m) * (float64(v) - m)
+		}
+	}
+	return eval.Number(m), eval.Number(math.Sqrt(squares / float64(n-1)))
 }
