@@ -44,9 +44,8 @@ func (p *Plan) lead() []string {
 		return []string{"The paper's protocol on the paper's data. Published figures are below ours. Each of them " +
 			"comes from one run."}
 	}
-	lines := []string{"The paper's protocol in miniature, on generated pictures and clips. Compare its figures " +
-		"with each other, and not " +
-		"with the paper's figures, which are about photographs and videos."}
+	lines := []string{"The paper's protocol in miniature, on generated pictures and clips. Compare its figures with " +
+		"each other, and not with the paper's figures, which are about photographs and videos."}
 	if p.Settings.Size == Smoke {
 		lines = append(lines, "The size smoke only shows that everything runs. Its figures mean nothing.")
 	}
@@ -88,9 +87,8 @@ func (p *Plan) facts(f *found, verdicts []claims.Verdict) []report.Explained {
 	facts = append(facts, report.Explained{Name: "verdicts", Meaning: fmt.Sprintf("%d confirmed, %d not confirmed, %d "+
 		"not tested "+
 		"well enough", counts[claims.Confirmed], counts[claims.NotConfirmed], counts[claims.NotTested])},
-		report.Explained{Name: "choices", Meaning: "Test data choose no epoch, rate or threshold. Nets are taken " +
-			"after their last " +
-			"step, and captioners at their best CIDEr-D on clips outside the test set."})
+		report.Explained{Name: "choices", Meaning: "Test data choose no epoch, rate or threshold. Nets are taken after " +
+			"their last step, and captioners at their best CIDEr-D on clips outside the test set."})
 	return facts
 }
 
@@ -303,8 +301,7 @@ func (p *Plan) showPictures(ctx context.Context, o *Options, f *found, out *repo
 	for i := range out.Compared[0].Arms { // the figure has no curves
 		out.Compared[0].Arms[i].Curves = eval.ByGroup[[]eval.CurvePoint]{}
 	}
-	out.Notes = []string{"64 pictures are drawn by their names alone, before anything is scored. The page shows " +
-		"the pictures on " +
-		"which the arms differ most. None was picked by hand."}
+	out.Notes = []string{"64 pictures are drawn by their names alone, before anything is scored. The page shows the " +
+		"pictures on which the arms differ most. None was picked by hand."}
 	return cmp.Or(ctx.Err(), s.Close())
 }

@@ -126,8 +126,7 @@ func suspectTable(r *audit.Report, suspects []audit.Suspect) *Table {
 const (
 	pooledMark = " *"
 	pooledNote = "* has too few labels for its own noise rates. It is audited with the pooled rates of the other " +
-		"classes, " +
-		"and no precision is claimed."
+		"classes, and no precision is claimed."
 )
 
 // auditClassTable has a row for each class: labels, labels expected to be wrong, and suspects. If most is not 0, it

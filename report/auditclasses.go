@@ -67,9 +67,8 @@ func noiseNote(r *multiclass.Report) string {
 		return "Noise depends on the class, and the classifier has learned it, because its scores reach a ceiling: " +
 			rate + "."
 	}
-	note := "The labels show no noise that is equal for all samples of a class. Either few labels are wrong, or " +
-		"the wrong " +
-		"ones belong to classes that overlap, which the scores cannot separate. p(wrong) ranks the labels by " +
+	note := "The labels show no noise that is equal for all samples of a class. Either few labels are wrong, or the " +
+		"wrong ones belong to classes that overlap, which the scores cannot separate. p(wrong) ranks the labels by " +
 		"self-confidence and normalised margin. It does not estimate how many labels are wrong."
 	if r.MinError <= multiclass.FlaggedToo {
 		note += " The suspects are the labels that confident learning flags."

@@ -34,9 +34,8 @@ func rowTable(top []rows.Row, samples text.Plural) *Table {
 			{Name: "most probably wrong", Text: true}, {Name: "p(wrong)", Decimals: 4},
 			{Name: "suggested", Text: true}, {Name: "outlier score", Decimals: 3},
 		},
-		Notes: []string{"Quality is between 0 and 1. It averages the probabilities that the labels of a row are " +
-			"right, and the " +
-			"least probable labels weigh most."},
+		Notes: []string{"Quality is between 0 and 1. It averages the probabilities that the labels of a row are right, and " +
+			"the least probable labels weigh most."},
 	}
 	for _, r := range top {
 		worst := r.Word

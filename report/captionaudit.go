@@ -57,9 +57,8 @@ func worstCaptions(worst []captions.Finding) *Table {
 			words(shortened(f.Text, 60)), words(reasons(&f)),
 		}})
 	}
-	t.Notes = []string{"p(own) is the probability that a caption belongs to its picture. Words after a minus are " +
-		"in the other captions of " +
-		"the picture, but not in this one."}
+	t.Notes = []string{"p(own) is the probability that a caption belongs to its picture. Words after a minus are in the " +
+		"other captions of the picture, but not in this one."}
 	return t
 }
 

@@ -240,8 +240,7 @@ func ObservedTable(runs []Run) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Title: "Prediction of observed and of true labels, average precision with human agreement " +
-		"(%)",
+	t := &Table{Title: "Prediction of observed and of true labels, average precision with human agreement (%)",
 		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true},
 			{Name: "p(y=1|I)", Decimals: 2, Spread: true}, {Name: "p(z=1|I)", Decimals: 2, Spread: true},
 			{Name: "difference", Decimals: 2, Spread: true}, {Name: "published p(y=1|I)", Decimals: 2},

@@ -203,10 +203,8 @@ func comparisons(verdicts []Verdict) *report.Table {
 		}
 	}
 	t.Notes = []string{"Both sides are means over their common seeds, in percent if the paper prints percent. " +
-		"Differences have " +
-		"their standard deviation over seeds and p of the paired t test. Words ahead counts single words or clips, " +
-		"with p of " +
-		"Wilcoxon's signed-rank test. It is about these nets on other words, and decides nothing."}
+		"Differences have their standard deviation over seeds and p of the paired t test. Words ahead counts single words " +
+		"or clips, with p of Wilcoxon's signed-rank test. It is about these nets on other words, and decides nothing."}
 	return t
 }
 
