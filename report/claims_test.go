@@ -11,13 +11,13 @@ import (
 // The page shows verdicts as words with a sign and a class of the style, a chart of differences, and folded figures.
 func TestReproduction_ShowsClaimsAsAPlot(t *testing.T) {
 	r := &Reproduction{Title: "x", Plots: []PlottedClaim{
-		{Claim: "A is better" + markup, Where: "Table 1", Data: "scenes", Verdict: "confirmed", Kind: ClaimConfirmed,
+		{Claim: "A is better" + markup, Where: "Table 1", Data: "scenes", Outcome: Confirmed,
 			Figures:     &Table{Title: "All figures", Columns: []Column{{Name: "p"}}, Rows: []Row{{Cells: []Cell{figure(.01)}}}},
-			Differences: []ClaimDifference{{Name: "20 % noise", Mean: 2, Low: 1, High: 3, Published: 1.5, Kind: ClaimConfirmed}}},
-		{Claim: "B is better", Data: "scenes", Verdict: "not confirmed", Reason: "it is not", Kind: ClaimRefuted},
-		{Claim: "C is better", Beyond: true, Verdict: "not tested", Kind: ClaimOpen,
+			Differences: []ClaimDifference{{Name: "20 % noise", Mean: 2, Low: 1, High: 3, Published: 1.5, Outcome: Confirmed}}},
+		{Claim: "B is better", Data: "scenes", Outcome: NotConfirmed, Reason: "it is not"},
+		{Claim: "C is better", Beyond: true, Outcome: NotTested,
 			Differences: []ClaimDifference{{Name: "a name that is too long for the left side", Mean: eval.Undefined(),
-				Low: eval.Undefined(), High: eval.Undefined(), Published: -4, Kind: ClaimOpen}}},
+				Low: eval.Undefined(), High: eval.Undefined(), Published: -4, Outcome: NotTested}}},
 	}}
 	var b bytes.Buffer
 	check(t, r.WriteHTML(&b))

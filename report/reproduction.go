@@ -65,11 +65,11 @@ func (r *Reproduction) WriteHTML(w io.Writer) error {
 	return reproductionTemplate.Execute(w, struct {
 		Style    template.CSS
 		Page     *Reproduction
-		Verdicts []VerdictCount
+		Verdicts []outcomeCount
 		Groups   []claimGroup
 		Tables   []pageTable
 		Parts    []reproducedSection
-	}{template.CSS(pageStyle + htmlFile("bags.css") + htmlFile("claims.css")), r, verdictCounts(r.Plots),
+	}{template.CSS(pageStyle + htmlFile("bags.css") + htmlFile("claims.css")), r, outcomeCounts(r.Plots),
 		claimGroups(r.Plots),
 		pageTables(slices.Concat(r.Claims, r.Details)), parts})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nmn/eval"
+	"nmn/report"
 )
 
 // fewestSeeds is the least number of seeds that can confirm or refute anything.
@@ -98,13 +99,13 @@ func (d *Comparison) decide(of int) {
 }
 
 // Outcome is what became of a claim or of one comparison of it.
-type Outcome string
+type Outcome = report.ClaimOutcome
 
-// The outcomes. They stand in words wherever they are shown.
+// The outcomes.
 const (
-	Confirmed    Outcome = "confirmed"
-	NotConfirmed Outcome = "not confirmed"
-	NotTested    Outcome = "not tested"
+	Confirmed    = report.Confirmed
+	NotConfirmed = report.NotConfirmed
+	NotTested    = report.NotTested
 )
 
 // Verdict is the outcome of a claim on one kind of data.

@@ -60,7 +60,7 @@ func summary(heading string, verdicts []Verdict, beyond bool) *report.Table {
 			said += " (" + v.Where + ")"
 		}
 		row := report.Row{Cells: words(said, cmp.Or(v.Data, dash), v.published(), v.ours(), v.spread(), v.test(),
-			v.Outcome.because(v.Reason))}
+			because(v.Outcome, v.Reason))}
 		if beyond {
 			row.Cells = slices.Delete(row.Cells, 2, 3)
 		}
@@ -84,7 +84,7 @@ func summary(heading string, verdicts []Verdict, beyond bool) *report.Table {
 const dash = "–"
 
 // because is the outcome in words, with its reason.
-func (o Outcome) because(reason string) string {
+func because(o Outcome, reason string) string {
 	if reason == "" {
 		return string(o)
 	}
@@ -198,7 +198,7 @@ func comparisons(verdicts []Verdict) *report.Table {
 			d := &v.Comparisons[j]
 			t.Rows = append(t.Rows, report.Row{Rule: last != v.ID+v.Data, Cells: words(d.name(), v.Data,
 				sides(d.Left.Published, d.Right.Published), d.ours(), d.difference(), strconv.Itoa(len(d.Seeds)),
-				probability(d.P), d.Units.String(), d.Outcome.because(d.Reason))})
+				probability(d.P), d.Units.String(), because(d.Outcome, d.Reason))})
 			last = v.ID + v.Data
 		}
 	}
