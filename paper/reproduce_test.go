@@ -253,12 +253,8 @@ func TestRun_InterruptedTenTimes(t *testing.T) {
 	if len(out.Results) == 0 || len(out.Verdicts) == 0 {
 		t.Error("there are no results, or no verdicts")
 	}
-	for _, says := range []string{"NMN-FD &#43; MIL", "Predictions of the arms with MIL, seed 1", "data:image/jpeg",
-		"A small problem", "None was picked by hand", "not tested"} {
-		if !strings.Contains(want[PageFile], says) {
-			t.Errorf("the page does not say %q", says)
-		}
-	}
+	has(t, want[PageFile], "NMN-FD &#43; MIL", "Predictions of the arms with MIL, seed 1", "data:image/jpeg",
+		"A small problem", "None was picked by hand", "not tested")
 	var r record
 	check(t, json.Unmarshal([]byte(want[RecordFile]), &r))
 	if u := r.Units[0]; r.Form != planForm || r.Program != run.ThisBuild() || len(u.Runs) != 4 ||
@@ -439,17 +435,23 @@ func recordsCaptioners(t *testing.T, dir string) {
 			t.Errorf("record of a run: %+v", one)
 		}
 	}
-	for _, says := range []string{"All settings of captioners on moving-scenes, for table4", "hidden: 12",
-		"stage1_epochs: 1"} {
-		if !strings.Contains(files[PageFile], says) {
-			t.Errorf("the page does not say %q", says)
-		}
-	}
+	has(t, files[PageFile], "All settings of captioners on moving-scenes, for table4", "hidden: 12",
+		"stage1_epochs: 1")
 }
 
 func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// has fails for each part that a text lacks.
+func has(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
 	}
 }

@@ -186,11 +186,7 @@ func videosByTasks(t *testing.T, msrvtt string, want counts, whole string) {
 	if left, _ := filepath.Glob(filepath.Join(tasked, "msrvtt-captions", "*", "*", "*.lock")); len(left) > 0 {
 		t.Errorf("locks are left: %v", left)
 	}
-	for _, says := range []string{"Captions of 4 validation clips of MSR-VTT", "NMN-FD + MIL", "Published: Table 4"} {
-		if !strings.Contains(got[MarkdownFile], says) {
-			t.Errorf("the page does not say %q", says)
-		}
-	}
+	has(t, got[MarkdownFile], "Captions of 4 validation clips of MSR-VTT", "NMN-FD + MIL", "Published: Table 4")
 }
 
 // videosDamaged finds what is wrong in a complete folder, wherever it is.

@@ -19,12 +19,8 @@ func TestSheet_ShowsEachEpochOfEachBag(t *testing.T) {
 	if elements["img"] != 3 || elements["figure"] != 4 || elements["script"] != 0 || elements["b"] != 0 {
 		t.Errorf("elements %v", elements)
 	}
-	for _, want := range []string{"RandAugment 2,9", "a note", "epoch 1", "ShearX +0.09", "63 %", "and 4 more",
-		"cut short"} {
-		if !strings.Contains(content, want) {
-			t.Errorf("the sheet lacks %q", want)
-		}
-	}
+	has(t, content, "RandAugment 2,9", "a note", "epoch 1", "ShearX +0.09", "63 %", "and 4 more",
+		"cut short")
 	if strings.Contains(content, "\u202e") || strings.Contains(b.String(), "://") {
 		t.Error("the sheet has an invisible character, or an address")
 	}

@@ -22,16 +22,8 @@ func TestExperimentPage_HoldsTablesAndLinksAndEscapes(t *testing.T) {
 		strings.Count(content, markup) != 8 || elements["figure"] != 1 {
 		t.Errorf("elements %v, %d names", elements, strings.Count(content, markup))
 	}
-	for _, part := range []string{`href="noise-80/seed-0/a%20b/report.html"`, "<strong>", ` class="rule"`} {
-		if !strings.Contains(b.String(), part) {
-			t.Errorf("the page lacks %q", part)
-		}
-	}
-	for _, elsewhere := range []string{"://", "src=", "url(", "javascript:"} {
-		if strings.Contains(b.String(), elsewhere) {
-			t.Errorf("the page has %q", elsewhere)
-		}
-	}
+	has(t, b.String(), `href="noise-80/seed-0/a%20b/report.html"`, "<strong>", ` class="rule"`)
+	lacks(t, b.String(), "://", "src=", "url(", "javascript:")
 }
 
 // The page compares runs by the first form of AP that all of them have.

@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -66,12 +65,8 @@ func TestFigure3_WritesAWellFormedPicture(t *testing.T) {
 		t.Errorf("drawn twice, the figure differs (%v)", err)
 	}
 	checkXML(t, svg.Bytes())
-	for _, label := range []string{"Missing label", "Incorrect label", "noise-free", "NMN, q01 = q10 = 0.05",
-		"Prediction"} {
-		if !strings.Contains(svg.String(), label) {
-			t.Errorf("the figure does not say %q", label)
-		}
-	}
+	has(t, svg.String(), "Missing label", "Incorrect label", "noise-free", "NMN, q01 = q10 = 0.05",
+		"Prediction")
 }
 
 func checkXML(t *testing.T, b []byte) {

@@ -15,11 +15,7 @@ func TestLearningRateSweep_DrawsDecadesAndTheSuggestion(t *testing.T) {
 	}
 	var b bytes.Buffer
 	check(t, LearningRateSweep(&b, points, 3.2e-3))
-	for _, want := range []string{"1e-5", "1e-2", "1e0", "suggested: 0.0032", "learning rate"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q", want)
-		}
-	}
+	has(t, b.String(), "1e-5", "1e-2", "1e0", "suggested: 0.0032", "learning rate")
 	b.Reset()
 	if err := LearningRateSweep(&b, nil, 0); err != nil || strings.Contains(b.String(), "suggested") {
 		t.Errorf("of no step: %v", err)
