@@ -22,9 +22,7 @@ func TestReadCaptions_RefusesWhatItCannotUnpack(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, errors.Join(z.Close(), os.WriteFile(path, packed.Bytes(), 0o666)))
-	if _, err := ReadCaptions(t.Context(), path, ""); err == nil || !strings.Contains(err.Error(), "unpack the file") {
-		t.Errorf("error %v", err)
-	}
+	refused(t, errOf(ReadCaptions(t.Context(), path, "")), "unpack the file")
 }
 
 func TestFirstCaptions_LeavesOutClipsWithoutOthers(t *testing.T) {

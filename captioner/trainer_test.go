@@ -420,9 +420,7 @@ func TestNew_RefusesWhatDoesNotFit(t *testing.T) {
 			source.reel = s
 			return source
 		}
-		if _, err := New(r.options(t)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		refused(t, errOf(New(r.options(t))), want)
 	}
 	for want, change := range map[string]func(*Options){
 		"a net, a source":            func(o *Options) { o.Words = nil },
@@ -436,9 +434,7 @@ func TestNew_RefusesWhatDoesNotFit(t *testing.T) {
 	} {
 		o := newRig().options(t)
 		change(&o)
-		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		refused(t, errOf(New(o)), want)
 	}
 }
 
@@ -460,3 +456,14 @@ func TestStep_AllocatesNothingForShapesItHasSeen(t *testing.T) {
 		t.Errorf("a step allocates %v times", n)
 	}
 }
+
+// refused fails unless an error says something.
+func refused(t testing.TB, err error, says string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("error %v, want one that has %q", err, says)
+	}
+}
+
+// errOf drops the value next to an error.
+func errOf[T any](_ T, err error) error { return err }

@@ -101,9 +101,7 @@ func TestNewWords_RefusesWhatIsNoWord(t *testing.T) {
 		"a control character":        {"a\x00"},
 		"something else":             {"<eos>"},
 	} {
-		if _, err := NewWords(words, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		refused(t, errOf(NewWords(words, nil)), want)
 		encoded, err := json.Marshal(words)
 		check(t, err)
 		if json.Unmarshal(encoded, new(Words)) == nil && want != "not UTF-8" { // which JSON cannot hold

@@ -151,9 +151,7 @@ func TestClaim_RefusesFoldersOfOthers(t *testing.T) {
 	}
 	s := tiny(t, Figure3)
 	check(t, os.WriteFile(s.Dir, nil, 0o666))
-	if _, err := planOf(t, s).Run(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), s.Dir) {
-		t.Errorf("in the place of a file: %v", err)
-	}
+	refused(t, errOf(planOf(t, s).Run(t.Context(), Options{})), s.Dir)
 }
 
 func save(t *testing.T, dir string, r planRecord) {
@@ -336,9 +334,7 @@ func TestRun_FailsAsItsRunsDo(t *testing.T) {
 	if err := os.WriteFile(taken, nil, 0o666); err != nil { // no folder
 		t.Fatal(err)
 	}
-	if _, err := p.Run(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), taken) {
-		t.Errorf("%v, want an error that names %s", err, taken)
-	}
+	refused(t, errOf(p.Run(t.Context(), Options{})), taken)
 }
 
 // Nothing is done with sets that were not read to the end.
@@ -455,3 +451,14 @@ func has(t *testing.T, text string, parts ...string) {
 		}
 	}
 }
+
+// refused fails unless an error says something.
+func refused(t testing.TB, err error, says string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("error %v, want one that has %q", err, says)
+	}
+}
+
+// errOf drops the value next to an error.
+func errOf[T any](_ T, err error) error { return err }
