@@ -57,11 +57,7 @@ func TestBeam_WideEnoughFindsTheBestOfAll(t *testing.T) {
 			got, err := n.Beam(clips, o)
 			check(t, err)
 			for i, features := range clips {
-				var numbers []float64
-				for _, v := range features {
-					numbers = append(numbers, float64(v))
-				}
-				all := r.everything(r.watch(numbers), BOS, nil, 0, o)
+				all := r.everything(r.watch(float64s(features)), BOS, nil, 0, o)
 				want := slices.MaxFunc(all, func(a, b Caption) int { return int(math.Copysign(1, a.Score-b.Score)) })
 				if !slices.Equal(got[i].Words, want.Words) || got[i].Ended != want.Ended ||
 					!(math.Abs(got[i].LogProb-want.LogProb) < 1e-4) || !(math.Abs(got[i].Score-want.Score) < 1e-4) {
@@ -82,12 +78,8 @@ type prefix struct {
 
 // beam is the search to its very end, for one clip.
 func (r *reference) beam(features []float32, o BeamOptions) Caption {
-	var numbers []float64
-	for _, v := range features {
-		numbers = append(numbers, float64(v))
-	}
 	var found []Caption
-	live := []prefix{{state: r.watch(numbers), words: []int32{BOS}}}
+	live := []prefix{{state: r.watch(float64s(features)), words: []int32{BOS}}}
 	for length := 1; length <= o.MaxLength && len(live) > 0; length++ {
 		var longer []prefix
 		for _, p := range live {
@@ -229,7 +221,6 @@ func TestBeam_TiesGoToTheLowestWord(t *testing.T) {
 
 func TestBeam_RefusesWhatDoesNotFit(t *testing.T) {
 	n := newNet(t, openCPU(t, "", 1), small())
-	clips := uneven(small()).Features
 	for name, o := range map[string]BeamOptions{
 		"no width": {MaxLength: 3}, "no length": {Width: 2},
 		"a penalty below 0":           {Width: 2, MaxLength: 3, LengthPenalty: -1},
@@ -237,19 +228,14 @@ func TestBeam_RefusesWhatDoesNotFit(t *testing.T) {
 		"EOS forbidden":               {Width: 2, MaxLength: 3, Never: []int32{EOS}},
 		"a word beyond":               {Width: 2, MaxLength: 3, Never: []int32{9}},
 	} {
-		if _, err := n.Beam(clips, o); err == nil {
+		if _, err := n.Beam(uneven(small()).Features, o); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	o := BeamOptions{Width: 2, MaxLength: 3}
-	if _, err := n.Beam(nil, o); err == nil {
-		t.Error("no clips: accepted")
-	}
-	if _, err := n.Beam([][]float32{make([]float32, 3)}, o); err == nil {
-		t.Error("half a frame: accepted")
-	}
-	bad := []float32{float32(math.NaN()), 0, 0, 0, 0}
-	if _, err := n.Beam([][]float32{bad}, o); err == nil {
-		t.Error("a feature that is no number gave a caption")
+	for name, clips := range map[string][][]float32{"no clips": nil, "half a frame": {make([]float32, 3)},
+		"a feature that is no number": {{float32(math.NaN()), 0, 0, 0, 0}}} {
+		if _, err := n.Beam(clips, BeamOptions{Width: 2, MaxLength: 3}); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
 	}
 }

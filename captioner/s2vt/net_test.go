@@ -105,14 +105,7 @@ func TestStep_EqualsTheReferenceAndItsCentralDifferences(t *testing.T) {
 		n := newNet(t, device, small())
 		b := uneven(n.Config())
 		r := newReference(t, n)
-		got, want := run(t, n, b, 0), r.loss(b)
-		if !(math.Abs(got-want) < 1e-5) {
-			t.Errorf("loss %v, want %v", got, want)
-		}
-		all := gradients(t, n)
-		for name, values := range r.params {
-			compareGradient(t, name, all[name], values, func() float64 { return r.loss(b) })
-		}
+		r.compare(t, n, b)
 		features := inputGradient(t, n, b)
 		for clip := range b.Features {
 			values := r.features(b, clip)
@@ -120,7 +113,22 @@ func TestStep_EqualsTheReferenceAndItsCentralDifferences(t *testing.T) {
 				return r.loss(b)
 			})
 		}
+		clear(r.inputs)
+		r.compare(t, n, long(n.Config(), 9)) // with a tail
 	})
+}
+
+// compare compares the loss of a step and the gradients of all parameters.
+func (r *reference) compare(t *testing.T, n *Net, b *Batch) {
+	t.Helper()
+	loss := func() float64 { return r.loss(b) }
+	if got, want := run(t, n, b, 0), loss(); !(math.Abs(got-want) < 1e-5) {
+		t.Errorf("loss %v, want %v", got, want)
+	}
+	all := gradients(t, n)
+	for name, values := range r.params {
+		compareGradient(t, name, all[name], values, loss)
+	}
 }
 
 // compareGradient moves each value by a little and looks how the loss follows.
@@ -170,13 +178,18 @@ func TestStep_SameBitsForAnyNumberOfThreads(t *testing.T) {
 			c := small()
 			c.Dropout, c.Vocabulary, c.Hidden = .4, 301, 37
 			n := newNet(t, openCPU(t, level.String(), threads), c)
-			got := run(t, n, uneven(c), 5)
-			all := gradients(t, n)
+			got, all := 0.0, map[string][]float32{}
+			for _, b := range []*Batch{uneven(c), long(c, 16)} { // without and with a tail
+				got += run(t, n, b, 5)
+				for name, g := range gradients(t, n) {
+					all[name] = append(all[name], g...)
+				}
+			}
 			if want == nil {
 				want, loss = all, got
 			}
 			if got != loss {
-				t.Errorf("%v: loss %v with %d threads, %v with one", level, got, threads, loss)
+				t.Errorf("%v: losses %v with %d threads, %v with one", level, got, threads, loss)
 			}
 			for name := range want {
 				sameBits(t, fmt.Sprintf("%v, %d threads: gradient of %s", level, threads, name), all[name], want[name])
@@ -201,16 +214,17 @@ func TestStep_AllocatesNothingForShapesItHasSeen(t *testing.T) {
 	n := newNet(t, openCPU(t, "", 2), c)
 	b := uneven(c)
 	shorter := &Batch{Features: b.Features[:2], Captions: b.Captions[:2], Samples: b.Samples[:2]}
-	seed := uint64(0)
+	tailed, seed := long(c, 16), uint64(0)
 	once := func() {
 		seed++
-		run(t, n, b, seed)
-		run(t, n, shorter, seed)
+		for _, b := range []*Batch{b, shorter, tailed} {
+			run(t, n, b, seed)
+		}
 	}
 	once()
 	once()
 	if allocations := testing.AllocsPerRun(20, once); allocations > 0 {
-		t.Errorf("two steps allocate %v times", allocations)
+		t.Errorf("three steps allocate %v times", allocations)
 	}
 }
 

@@ -63,10 +63,6 @@ func TestStep_RowsWithoutAWordChangeNothing(t *testing.T) {
 		t.Errorf("loss %v, want %v", got, loss)
 	}
 	for name, values := range gradients(t, n) {
-		for i, v := range values {
-			if v != want[name][i] {
-				t.Fatalf("%s[%d] is %v, want %v", name, i, v, want[name][i])
-			}
-		}
+		sameBits(t, name, values, want[name])
 	}
 }
