@@ -1,10 +1,6 @@
 package report
 
-import (
-	"bytes"
-	"strings"
-	"testing"
-)
+import "testing"
 
 func TestSheet_ShowsEachEpochOfEachBag(t *testing.T) {
 	cell := SheetCell{JPEG: []byte("jpeg"), Lines: []string{"ShearX +0.09", hostile},
@@ -13,24 +9,20 @@ func TestSheet_ShowsEachEpochOfEachBag(t *testing.T) {
 		"epoch 1"},
 		Rows: []SheetRow{{ID: "bag\u202e", Cells: []SheetCell{cell, cell}}, {ID: hostile,
 			Cells: []SheetCell{cell, {Lines: []string{"cut short"}}}}}}
-	var b bytes.Buffer
-	check(t, s.WriteHTML(&b))
-	content, elements := parsed(t, b.Bytes())
+	page := said(t, s.WriteHTML)
+	content, elements := parsed(t, page)
 	if elements["img"] != 3 || elements["figure"] != 4 || elements["script"] != 0 || elements["b"] != 0 {
 		t.Errorf("elements %v", elements)
 	}
 	has(t, content, "RandAugment 2,9", "a note", "epoch 1", "ShearX +0.09", "63 %", "and 4 more",
 		"cut short")
-	if strings.Contains(content, "\u202e") || strings.Contains(b.String(), "://") {
-		t.Error("the sheet has an invisible character, or an address")
-	}
+	lacks(t, content, "\u202e")
+	lacks(t, page, "://")
 }
 
 // What training pictures were changed by stands among the facts of a run.
 func TestFacts_NameTheAugmentations(t *testing.T) {
 	r := shownRun()
 	r.Augment = "mirrored half of the time, mixup 0.2"
-	if page := htmlOf(t, r); !strings.Contains(page, "augmentations: "+r.Augment) {
-		t.Errorf("the page does not say %q", r.Augment)
-	}
+	has(t, htmlOf(t, r), "augmentations: "+r.Augment)
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -19,9 +18,7 @@ func TestReproduction_ShowsClaimsAsAPlot(t *testing.T) {
 			Differences: []ClaimDifference{{Name: "a name that is too long for the left side", Mean: eval.Undefined(),
 				Low: eval.Undefined(), High: eval.Undefined(), Published: -4, Outcome: NotTested}}},
 	}}
-	var b bytes.Buffer
-	check(t, r.WriteHTML(&b))
-	page := b.String()
+	page := said(t, r.WriteHTML)
 	has(t, page, `<span class="verdict confirmed"><i aria-hidden="true">✓</i> confirmed</span> on scenes`,
 		`<span class="verdict refuted"><i aria-hidden="true">✗</i> not confirmed</span>`, "It is not.",
 		`<span class="verdict undecided"><i aria-hidden="true">?</i> not tested</span>`, "Claims beyond the paper",

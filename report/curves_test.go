@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"io"
 	"math"
 	"testing"
@@ -46,11 +45,9 @@ func drawCharts(w io.Writer, list []numbered) (drawn bool, err error) {
 }
 
 func TestCurves_OnePanelForEachMeasure(t *testing.T) {
-	var both bytes.Buffer
-	check(t, drawCurves(&both, drawnCurve()))
-	checkXML(t, both.Bytes())
-	has(t, both.String(), "Training loss", "Validation AP", "stage1", "nmn-fd", "step")
-	keepForEyes(t, "curves.svg", both.Bytes())
+	both := said(t, func(w io.Writer) error { return drawCurves(w, drawnCurve()) })
+	parsed(t, both)
+	has(t, both, "Training loss", "Validation AP", "stage1", "nmn-fd", "step")
 	curve := drawnCurve()
 	for i := range curve {
 		curve[i].AP = eval.Undefined()

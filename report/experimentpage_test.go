@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 )
@@ -15,15 +14,14 @@ func TestExperimentPage_HoldsTablesAndLinksAndEscapes(t *testing.T) {
 		Remarks: []string{markup}, All: []*Table{table},
 		Runs: []LinkedRun{{&runs[0], "noise-80/seed-0/a b", "noise-80/seed-0/a b/report.html"}, {odd, markup, ""},
 			{odd, "x", `javascript:alert("x")`}}}
-	var b bytes.Buffer
-	check(t, page.Write(&b))
-	content, elements := parsed(t, b.Bytes())
+	html := said(t, page.Write)
+	content, elements := parsed(t, html)
 	if elements["table"] != 3 || elements["a"] != 2 || elements["b"] != 0 || elements["script"] != 0 ||
 		strings.Count(content, markup) != 8 || elements["figure"] != 1 {
 		t.Errorf("elements %v, %d names", elements, strings.Count(content, markup))
 	}
-	has(t, b.String(), `href="noise-80/seed-0/a%20b/report.html"`, "<strong>", ` class="rule"`)
-	lacks(t, b.String(), "://", "src=", "url(", "javascript:")
+	has(t, html, `href="noise-80/seed-0/a%20b/report.html"`, "<strong>", ` class="rule"`)
+	lacks(t, html, "://", "src=", "url(", "javascript:")
 }
 
 // The page compares runs by the first form of AP that all of them have.
@@ -40,12 +38,6 @@ func TestExperimentPage_FigureThatEveryRunHas(t *testing.T) {
 		{[]LinkedRun{{Run: &known}, {Run: &unknown}}, []string{"human AP %", "<td>49.0</td>", "<td>69.0</td>"}},
 		{[]LinkedRun{{Run: &known}, {Run: &unlike}}, []string{"mAP (labels) %", "<td>48.0</td>", "<td>58.0</td>"}},
 	} {
-		var b bytes.Buffer
-		check(t, (&ExperimentPage{Runs: c.runs}).Write(&b))
-		for _, part := range c.want {
-			if !strings.Contains(b.String(), part) {
-				t.Errorf("%d runs: the page does not tell %q", len(c.runs), part)
-			}
-		}
+		has(t, said(t, (&ExperimentPage{Runs: c.runs}).Write), c.want...)
 	}
 }

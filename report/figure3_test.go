@@ -1,11 +1,7 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
-	"encoding/xml"
-	"errors"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -58,33 +54,11 @@ func TestLossDerivative_IsThePapersFigure3(t *testing.T) {
 }
 
 func TestFigure3_WritesAWellFormedPicture(t *testing.T) {
-	var svg, again bytes.Buffer
-	check(t, Figure3(&svg))
-	keepForEyes(t, "figure3.svg", svg.Bytes())
-	if err := Figure3(&again); err != nil || !bytes.Equal(svg.Bytes(), again.Bytes()) {
-		t.Errorf("drawn twice, the figure differs (%v)", err)
+	svg := said(t, Figure3)
+	if said(t, Figure3) != svg {
+		t.Error("drawn twice, the figure differs")
 	}
-	checkXML(t, svg.Bytes())
-	has(t, svg.String(), "Missing label", "Incorrect label", "noise-free", "NMN, q01 = q10 = 0.05",
+	parsed(t, svg)
+	has(t, svg, "Missing label", "Incorrect label", "noise-free", "NMN, q01 = q10 = 0.05",
 		"Prediction")
-}
-
-func checkXML(t *testing.T, b []byte) {
-	t.Helper()
-	d := xml.NewDecoder(bytes.NewReader(b))
-	for {
-		if _, err := d.Token(); errors.Is(err, io.EOF) {
-			return
-		} else if err != nil {
-			t.Fatalf("SVG: %v", err)
-		}
-	}
-}
-
-// keepForEyes saves an output in the folder that NMN_PICTURES names, to be looked at.
-func keepForEyes(t *testing.T, name string, b []byte) {
-	t.Helper()
-	if folder := os.Getenv("NMN_PICTURES"); folder != "" {
-		check(t, os.WriteFile(filepath.Join(folder, name), b, 0o600))
-	}
 }

@@ -38,7 +38,7 @@ func TestFoundCaptions_AreAsTheGoldenFiles(t *testing.T) {
 	section := regexp.MustCompile(`(?s)<section>\n<h2>Captions</h2>.*?</section>\n`).FindString(html)
 	golden(t, "captions.html", []byte(section))
 
-	content, elements := parsed(t, []byte(html))
+	content, elements := parsed(t, html)
 	if elements["script"] != 0 || elements["b"] != 0 || elements["img"] != 1 || elements["article"] != 2 ||
 		elements["details"] != 1 {
 		t.Errorf("elements %v", elements)

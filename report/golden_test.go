@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"flag"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -146,17 +147,13 @@ func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 	}
 	for name, table := range tables {
 		for format, ending := range map[Format]string{Markdown: ".md", CSV: ".csv", JSON: ".json", Text: ".txt"} {
-			var b bytes.Buffer
-			check(t, Write(&b, format, table))
-			golden(t, name+ending, b.Bytes())
+			golden(t, name+ending, []byte(written(t, format, table)))
 		}
 	}
 	for table := 1; table <= 3; table++ {
-		var b bytes.Buffer
 		p, err := PublishedLayout(table)
 		check(t, err)
-		check(t, Write(&b, Text, p))
-		golden(t, "published"+string(rune('0'+table))+".txt", b.Bytes())
+		golden(t, "published"+string(rune('0'+table))+".txt", []byte(written(t, Text, p)))
 	}
 }
 
@@ -194,9 +191,7 @@ func TestWriteRun_BareRun(t *testing.T) {
 func TestExperimentTable_MeanAndSampleDeviation(t *testing.T) {
 	table, err := ExperimentTable(drawnRuns(false))
 	check(t, err)
-	var b bytes.Buffer
-	check(t, Write(&b, CSV, table))
-	records, err := csv.NewReader(&b).ReadAll()
+	records, err := csv.NewReader(strings.NewReader(written(t, CSV, table))).ReadAll()
 	check(t, err)
 	if records[0][3] != "AP (truth)" || records[0][4] != "AP (truth) sd" {
 		t.Fatalf("header %v", records[0])
@@ -230,10 +225,13 @@ func TestPairedTable_UsesCommonSeedsOnly(t *testing.T) {
 	}
 }
 
+// tablesOfRuns are the ways to make a table of runs.
+var tablesOfRuns = map[string]func([]Run) (*Table, error){"paper": PaperTable, "experiment": ExperimentTable,
+	"paired": againstBaseline, "seeds": SeedTable}
+
 func TestTables_RefuseASeedGivenTwice(t *testing.T) {
 	runs := []Run{{Name: "a", Arm: Baseline, Result: drawnResult(.5)}, {Name: "b", Arm: Baseline, Result: drawnResult(.6)}}
-	for name, f := range map[string]func([]Run) (*Table, error){"paper": PaperTable, "experiment": ExperimentTable,
-		"paired": againstBaseline, "seeds": SeedTable} {
+	for name, f := range tablesOfRuns {
 		if _, err := f(runs); err == nil || !strings.Contains(err.Error(), `"a" and "b"`) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -241,15 +239,12 @@ func TestTables_RefuseASeedGivenTwice(t *testing.T) {
 }
 
 func TestTables_WithoutRunsOrTruth(t *testing.T) {
-	for name, f := range map[string]func([]Run) (*Table, error){"paper": PaperTable, "experiment": ExperimentTable,
-		"paired": againstBaseline, "seeds": SeedTable} {
+	for name, f := range tablesOfRuns {
 		table, err := f([]Run{{Arm: Baseline}})
 		if err != nil || len(table.Rows) != 0 {
 			t.Errorf("%s of a run that was not evaluated: %d rows, %v", name, len(table.Rows), err)
 		}
-		if err := Write(&bytes.Buffer{}, Markdown, table); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		written(t, Markdown, table)
 	}
 	r := drawnResult(.5)
 	r.Truth, r.Transition, r.Human = nil, nil, nil
@@ -291,6 +286,20 @@ func check(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// written are tables in a format.
+func written(t testing.TB, format Format, tables ...*Table) string {
+	t.Helper()
+	return said(t, func(w io.Writer) error { return Write(w, format, tables...) })
+}
+
+// said is what is written by a function.
+func said(t testing.TB, write func(io.Writer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	check(t, write(&b))
+	return b.String()
 }
 
 // has fails for each part that a text lacks.

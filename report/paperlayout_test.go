@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -25,9 +24,7 @@ func laidOut(t *testing.T, table int, runs ...Run) string {
 	t.Helper()
 	of, err := PaperLayout(table, runs)
 	check(t, err)
-	var b bytes.Buffer
-	check(t, Write(&b, CSV, of))
-	return b.String()
+	return written(t, CSV, of)
 }
 
 func TestPaperLayout_HasMILInAColumnOfTable2(t *testing.T) {
@@ -84,11 +81,8 @@ func TestReproduction_ShowsAllParts(t *testing.T) {
 				Bags: []ComparedBag{{ShownBag: ShownBag{ID: "b1"}, Says: []ArmWords{{"baseline", []ShownLabel{
 					{Word: "ball", P: .9, Kind: HitLabel}, {Word: "tent", Kind: MissingLabel}}}}}}}}}},
 		Rerun: []string{"again"}}
-	var page, markdown bytes.Buffer
-	check(t, r.WriteHTML(&page))
-	check(t, r.WriteMarkdown(&markdown))
-	has(t, page.String(), "A &lt;title", "Skipped: no data.", "(a) Missing label",
+	has(t, said(t, r.WriteHTML), "A &lt;title", "Skipped: no data.", "(a) Missing label",
 		"AP by share of replaced captions, without MIL",
 		`href="#table2"`, "<span>ball</span>")
-	has(t, markdown.String(), "# A &lt;title", "Skipped: no data.", "(figure3.svg)", "✓ ball, + tent", "again")
+	has(t, said(t, r.WriteMarkdown), "# A &lt;title", "Skipped: no data.", "(figure3.svg)", "✓ ball, + tent", "again")
 }

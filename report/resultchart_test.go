@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -114,9 +113,7 @@ func TestWriteHTML_SaysHowTheRatesCameAbout(t *testing.T) {
 				t.Errorf("%+v: the page says %q: %v", c, sentence, sentence != c.says)
 			}
 		}
-		if !strings.Contains(page, c.saysOther) {
-			t.Errorf("the page does not say %q", c.saysOther)
-		}
+		has(t, page, c.saysOther)
 	}
 }
 
@@ -125,13 +122,9 @@ func TestWriteHTML_SaysWhatWasJudgedOn(t *testing.T) {
 		"test": "on 200 samples of the test set and 3 words"} {
 		r := shownRun()
 		r.Split = split
-		if !strings.Contains(htmlOf(t, r), want) {
-			t.Errorf("%q: the page does not say %q", split, want)
-		}
+		has(t, htmlOf(t, r), want)
 	}
-	if r := (&Run{Dataset: "manifest", Arm: Baseline}); strings.Contains(htmlOf(t, r), "captions") {
-		t.Error("captions of a manifest")
-	}
+	lacks(t, htmlOf(t, &Run{Dataset: "manifest", Arm: Baseline}), "captions")
 }
 
 // A table of one level of noise has no column of it; labels that are no words have no part of speech.
@@ -149,11 +142,8 @@ func TestPageTables_WithoutColumnsThatSayNothing(t *testing.T) {
 	if shown := pageTables([]*Table{table})[0]; len(shown.Columns) != 3 {
 		t.Errorf("two levels: %+v", shown)
 	}
-	var b bytes.Buffer
 	list := []ranked{{eval.Word{Word: "x", POS: "Others"}, .5}}
-	if err := Write(&b, CSV, wordTable("words", "words", list)); err != nil || strings.Contains(b.String(), "POS") {
-		t.Errorf("%v\n%s", err, &b)
-	}
+	lacks(t, written(t, CSV, wordTable("words", "words", list)), "POS")
 	list[0].word.POS = "NN"
 	if notes := pageTables([]*Table{wordTable("words", "words", list)})[0].Notes; len(notes) != 1 ||
 		notes[0] != "Parts of speech: NN nouns." {

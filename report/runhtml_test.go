@@ -36,9 +36,7 @@ func shownRun() *Run {
 
 func htmlOf(t *testing.T, r *Run) string {
 	t.Helper()
-	var b bytes.Buffer
-	check(t, r.WriteHTML(&b))
-	return b.String()
+	return said(t, r.WriteHTML)
 }
 
 // drawn matches drawings, which the golden file leaves out: package chart tests their coordinates.
@@ -51,7 +49,7 @@ func TestWriteHTML_IsAsTheGoldenFile(t *testing.T) {
 }
 
 func TestWriteHTML_ShowsEverySectionInOrder(t *testing.T) {
-	content, elements := parsed(t, []byte(htmlOf(t, shownRun())))
+	content, elements := parsed(t, htmlOf(t, shownRun()))
 	at := 0
 	for _, heading := range []string{"Quality", "Training", "Precision and recall", "Noise of the labels",
 		"Words", "Predictions for single samples", "Configuration"} {
@@ -70,7 +68,7 @@ func TestWriteHTML_ShowsEverySectionInOrder(t *testing.T) {
 
 func TestWriteHTML_EscapesAndLoadsNothing(t *testing.T) {
 	page := htmlOf(t, shownRun())
-	content, elements := parsed(t, []byte(page))
+	content, elements := parsed(t, page)
 	if elements["script"] != 0 || strings.Contains(page, "</td><b>&\"odd\"") || strings.Contains(page, "alert(\"x\")") {
 		t.Errorf("markup of words becomes that of the page: %v", elements)
 	}
@@ -85,19 +83,17 @@ func TestWriteHTML_EscapesAndLoadsNothing(t *testing.T) {
 		}
 	}
 	lacks(t, page, "http:", "https:", "//", "@import", "url(", "<link", "<?xml", "ZgotmplZ")
-	if !strings.Contains(page, `content="default-src 'none'; img-src data:; style-src 'unsafe-inline'"`) {
-		t.Error("the page lets resources of others in")
-	}
+	has(t, page, `content="default-src 'none'; img-src data:; style-src 'unsafe-inline'"`)
 }
 
 func TestWriteHTML_OfWhatTheRunHas(t *testing.T) {
-	if _, elements := parsed(t, []byte(htmlOf(t, &Run{Arm: Baseline}))); elements["section"] != 0 || elements["h1"] != 1 {
+	if _, elements := parsed(t, htmlOf(t, &Run{Arm: Baseline})); elements["section"] != 0 || elements["h1"] != 1 {
 		t.Errorf("a run of nothing has %v", elements)
 	}
 	r := shownRun()
 	r.Result.Truth, r.Rates, r.Scored = nil, nil, nil
 	page := htmlOf(t, r)
-	if _, elements := parsed(t, []byte(page)); elements["section"] != 4 || !strings.Contains(page, "mAP (labels)") ||
+	if _, elements := parsed(t, page); elements["section"] != 4 || !strings.Contains(page, "mAP (labels)") ||
 		!strings.Contains(page, "Measured against the labels, on 200 samples") {
 		t.Errorf("without truth, rates and scores: %v", elements)
 	}

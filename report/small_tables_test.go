@@ -21,13 +21,7 @@ func TestTables_OfCaptionsAndFolds(t *testing.T) {
 		{FoldLossTable("Folds", []float64{.3, .2, .25}, 2), []string{
 			"| 1 | 0.3000 |  |", "| 2 | 0.2000 | least: the scores come from this epoch |", "| 3 | 0.2500 |  |"}},
 	} {
-		var b strings.Builder
-		check(t, Write(&b, Markdown, c.table))
-		for _, want := range c.want {
-			if !strings.Contains(b.String(), want) {
-				t.Errorf("no line %q in\n%s", want, b.String())
-			}
-		}
+		has(t, written(t, Markdown, c.table), c.want...)
 	}
 }
 
@@ -37,10 +31,9 @@ func TestWrite_WordsCannotActOnATerminal(t *testing.T) {
 	table := &Table{Title: word, Columns: []Column{{Name: word, Text: true}}, Rows: []Row{{Cells: []Cell{words(word)}}},
 		Notes: []string{word}}
 	for format, want := range map[Format]int{Text: 4, Markdown: 4, JSON: 0, CSV: 0} {
-		var b strings.Builder
-		check(t, Write(&b, format, table))
-		if got := strings.Count(b.String(), `x1b[2J`); got != want || want > 0 && strings.Contains(b.String(), "\x1b") {
-			t.Errorf("%s: %d escapes are shown in %q, want %d", format, got, b.String(), want)
+		text := written(t, format, table)
+		if got := strings.Count(text, `x1b[2J`); got != want || want > 0 && strings.Contains(text, "\x1b") {
+			t.Errorf("%s: %d escapes are shown in %q, want %d", format, got, text, want)
 		}
 	}
 	if got := table.Rows[0].Cells[0].Text; got != word {

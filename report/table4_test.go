@@ -1,7 +1,6 @@
 package report
 
 import (
-	"strings"
 	"testing"
 
 	"nmn/captioner/metrics"
@@ -16,9 +15,7 @@ func TestTable4_MeansOverSeedsInTheOrderOfThePaper(t *testing.T) {
 		{Name: "NMN-FI", Scores: []metrics.Scores{scores(.5, .1, .5, .25)}},
 		{Name: "true concepts", Scores: []metrics.Scores{scores(.9, .9, .9, .9)}, Aside: true},
 	})
-	var b strings.Builder
-	check(t, Write(&b, Markdown, table))
-	has(t, b.String(),
+	has(t, written(t, Markdown, table),
 		"| Model | CIDEr | Bleu-4 | ROUGE-L | METEOR | seeds |",
 		"| baseline | 35.0 ± 7.1 | **20.0 ± 0.0** | 50.0 ± 0.0 | 25.0 ± 0.0 | 2 |",
 		"| NMN-FI | **50.0** | 10.0 | 50.0 | 25.0 | 1 |",
