@@ -43,10 +43,7 @@ func TestWriteCounts_ReadsBackAsFrames(t *testing.T) {
 	check(t, err)
 	dir := filepath.Join(t.TempDir(), "counts")
 	check(t, WriteCounts(dir, given, rest, words))
-	f, err := OpenFrames(t.Context(), FrameFiles{Features: filepath.Join(dir, "counts.npy"),
-		Clips: filepath.Join(dir, "counts.csv")})
-	check(t, err)
-	defer f.Close()
+	f := openFrames(t, FrameFiles{Features: filepath.Join(dir, "counts.npy"), Clips: filepath.Join(dir, "counts.csv")})
 	row := make([]float32, f.Width())
 	for clip, want := range [][]float32{{1, 1, 0, .5}, {1, .5, .5, 0}} { // a dog cat runs
 		if err := f.Features(clip, row); err != nil || !slices.Equal(row, want) {
@@ -68,10 +65,7 @@ func TestWriteScenes_ReadsBackAsClips(t *testing.T) {
 	check(t, err)
 	dir := filepath.Join(t.TempDir(), "scenes")
 	check(t, WriteScenes(dir, config, captions))
-	f, err := OpenFrames(t.Context(), FrameFiles{Features: filepath.Join(dir, "truth.npy"),
-		Clips: filepath.Join(dir, "truth.csv")})
-	check(t, err)
-	defer f.Close()
+	f := openFrames(t, FrameFiles{Features: filepath.Join(dir, "truth.npy"), Clips: filepath.Join(dir, "truth.csv")})
 	read, err := ReadCaptions(t.Context(), filepath.Join(dir, CaptionsFile), "")
 	check(t, err)
 	words, _, err := BuildWords(AllTexts(read), WordOptions{MinCount: 1})

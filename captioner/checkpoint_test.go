@@ -70,9 +70,8 @@ func TestResume_RefusesWhatIsOfAnotherRunAndSaysWhat(t *testing.T) {
 		r := newRig()
 		test.change(&r)
 		err := r.trainer(t).Resume(path)
-		if !errors.Is(err, test.is) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		refused(t, err, want, test.is)
+		refused(t, err, path)
 	}
 }
 
@@ -95,11 +94,7 @@ func TestResume_DamagedCheckpointWithoutOneBeforeNamesHowToBeginAnew(t *testing.
 	path := trained(t, newRig())
 	check(t, os.RemoveAll(filepath.Join(filepath.Dir(path), train.PreviousName)))
 	check(t, os.Truncate(path, 1000))
-	r := newRig()
-	if err := r.trainer(t).Resume(path); !errors.Is(err, train.ErrCorrupt) ||
-		!strings.Contains(err.Error(), "To start over, remove it and resume: ") {
-		t.Errorf("error %v", err)
-	}
+	refused(t, newRig().trainer(t).Resume(path), "To start over, remove it and resume: ", train.ErrCorrupt)
 }
 
 func TestResume_LimitsAndIntervalsMayChange(t *testing.T) {
@@ -117,10 +112,7 @@ func TestResume_LimitsAndIntervalsMayChange(t *testing.T) {
 	path = trained(t, cosine)
 	check(t, cosine.trainer(t).Resume(path))
 	cosine.config.Epochs = 4
-	if err := cosine.trainer(t).Resume(path); !errors.Is(err, train.ErrOtherRun) || !strings.Contains(err.Error(),
-		"epochs is 3, this one 4") {
-		t.Errorf("a cosine over another number of epochs: %v", err)
-	}
+	refused(t, cosine.trainer(t).Resume(path), "epochs is 3, this one 4", train.ErrOtherRun)
 }
 
 func TestCheckpoint_CutShortAtAnyPlaceIsCorrupt(t *testing.T) {
@@ -130,13 +122,9 @@ func TestCheckpoint_CutShortAtAnyPlaceIsCorrupt(t *testing.T) {
 	for _, size := range []int{0, 5, 8, 100, len(whole) / 2, len(whole) - 1} {
 		cut := filepath.Join(t.TempDir(), "cut.safetensors")
 		check(t, os.WriteFile(cut, whole[:size], 0o644))
-		if _, err := ReadCheckpoint(cut); !errors.Is(err, train.ErrCorrupt) || !strings.Contains(err.Error(), cut) {
-			t.Errorf("%d of %d bytes: %v", size, len(whole), err)
-		}
+		refused(t, errOf(ReadCheckpoint(cut)), cut, train.ErrCorrupt)
 	}
-	if _, err := ReadCheckpoint(path + "x"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("missing file: %v", err)
-	}
+	refused(t, errOf(ReadCheckpoint(path+"x")), "", fs.ErrNotExist)
 }
 
 // rewrite writes a checkpoint again with other metadata.
@@ -190,9 +178,7 @@ func TestCheckpoint_HostileMetadataIsAnError(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain.safetensors")
 	_, err := safetensors.WriteFile(plain, nil, nil)
 	check(t, err)
-	if _, err := ReadCheckpoint(plain); !errors.Is(err, train.ErrCorrupt) {
-		t.Errorf("a file of something else: %v", err)
-	}
+	refused(t, errOf(ReadCheckpoint(plain)), "", train.ErrCorrupt)
 }
 
 // A process that was killed between a checkpoint and its name as the best gives it that name when it resumes.

@@ -1,7 +1,6 @@
 package captioner
 
 import (
-	"errors"
 	"slices"
 	"testing"
 )
@@ -39,10 +38,7 @@ func TestGenerate_RefusesAnotherVocabulary(t *testing.T) {
 	trainer, data := newRig().trainer(t), newReel(t)
 	words, err := NewWords([]string{"a", "dog"}, nil)
 	check(t, err)
-	_, err = Generate(t.Context(), trainer.Net, words, data, DefaultGeneration(), nil)
-	if !errors.Is(err, ErrOtherWords) {
-		t.Errorf("a vocabulary of 2 words for a net of 8: %v", err)
-	}
+	refused(t, errOf(Generate(t.Context(), trainer.Net, words, data, DefaultGeneration(), nil)), "", ErrOtherWords)
 }
 
 // A net whose likeliest word is the unknown one says the second likeliest.

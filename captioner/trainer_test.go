@@ -234,10 +234,7 @@ func TestResume_EqualsUnbrokenRunBitForBit(t *testing.T) {
 				broken.threads, broken.directory = 1, t.TempDir()
 				ctx, cancel := context.WithCancel(t.Context())
 				broken.observers = append(slices.Clone(r.observers), interruptAt(at, cancel))
-				err := broken.trainer(t).Run(ctx)
-				if !errors.Is(err, train.ErrInterrupted) || !errors.Is(err, context.Canceled) {
-					t.Fatalf("interrupted with %v", err)
-				}
+				refused(t, broken.trainer(t).Run(ctx), "", train.ErrInterrupted, context.Canceled)
 				broken.observers = r.observers
 				resumed := broken.trainer(t)
 				check(t, resumed.Resume(filepath.Join(broken.directory, train.LastName)))
@@ -311,9 +308,7 @@ func TestTrainer_InterruptedValidationIsMadeAgain(t *testing.T) {
 		cancel()
 		return metrics.Scores{}, ctx.Err()
 	}
-	if err := r.trainer(t).Run(ctx); !errors.Is(err, train.ErrInterrupted) {
-		t.Fatalf("interrupted with %v", err)
-	}
+	refused(t, r.trainer(t).Run(ctx), "", train.ErrInterrupted)
 	var steps []int
 	r.observers = []Observer{{Evaluated: func(v Evaluated) { steps = append(steps, v.Step) }}}
 	r.validate = func(context.Context, *s2vt.Net) (metrics.Scores, error) { return metrics.Scores{CIDErD: 1}, nil }
@@ -354,9 +349,7 @@ func TestTrainer_ErrorsOfValidationAndFeaturesAreReported(t *testing.T) {
 	r.config.ValidateEpochs = 1
 	cause := errors.New("no references")
 	r.validate = func(context.Context, *s2vt.Net) (metrics.Scores, error) { return metrics.Scores{}, cause }
-	if err := r.trainer(t).Run(t.Context()); !errors.Is(err, cause) || !strings.Contains(err.Error(), "step 4") {
-		t.Errorf("validation that fails: %v", err)
-	}
+	refused(t, r.trainer(t).Run(t.Context()), "step 4", cause)
 	r.validate = func(context.Context, *s2vt.Net) (metrics.Scores, error) {
 		return metrics.Scores{CIDErD: math.NaN()}, nil
 	}
@@ -364,9 +357,7 @@ func TestTrainer_ErrorsOfValidationAndFeaturesAreReported(t *testing.T) {
 		t.Error("validation without a number: accepted")
 	}
 	r.source = func(s *reel) Source { return unreadable{s, cause} }
-	if err := r.trainer(t).Run(t.Context()); !errors.Is(err, cause) || !strings.Contains(err.Error(), "clip") {
-		t.Errorf("features that cannot be read: %v", err)
-	}
+	refused(t, r.trainer(t).Run(t.Context()), "clip", cause)
 }
 
 func TestTrainer_ACheckpointThatCannotBeWrittenEndsIt(t *testing.T) {
@@ -378,9 +369,9 @@ func TestTrainer_ACheckpointThatCannotBeWrittenEndsIt(t *testing.T) {
 		}
 	}}}
 	trainer := r.trainer(t)
-	err := trainer.Run(t.Context())
-	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), r.directory) || trainer.Position().Step != 2 {
-		t.Errorf("at step %d: %v", trainer.Position().Step, err)
+	refused(t, trainer.Run(t.Context()), r.directory, fs.ErrNotExist)
+	if step := trainer.Position().Step; step != 2 {
+		t.Errorf("it ends at step %d", step)
 	}
 }
 
@@ -457,11 +448,16 @@ func TestStep_AllocatesNothingForShapesItHasSeen(t *testing.T) {
 	}
 }
 
-// refused fails unless an error says something.
-func refused(t testing.TB, err error, says string) {
+// refused fails unless an error says something, and is all of the others.
+func refused(t testing.TB, err error, says string, others ...error) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), says) {
 		t.Errorf("error %v, want one that has %q", err, says)
+	}
+	for _, other := range others {
+		if !errors.Is(err, other) {
+			t.Errorf("error %v, want %v", err, other)
+		}
 	}
 }
 

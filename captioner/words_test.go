@@ -81,9 +81,7 @@ func TestWords_SameNamesTheFirstDifference(t *testing.T) {
 	w := make("a", "dog")
 	for want, other := range map[string]*Words{`word 2 is "dog" in one of 2 words and "cat" in the other`: make("a",
 		"cat"), "2 words and the other 3": make("a", "dog", "cat")} {
-		if err := w.Same(other); !errors.Is(err, ErrOtherWords) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		refused(t, w.Same(other), want, ErrOtherWords)
 		if w.Fingerprint() == other.Fingerprint() {
 			t.Errorf("%q and %q have one fingerprint", w.List(), other.List())
 		}
@@ -132,9 +130,7 @@ func TestWords_File(t *testing.T) {
 func TestParseWords_NamesWhatIsWrong(t *testing.T) {
 	w, _ := buildWords(t, WordOptions{}, "a a dog")
 	var b bytes.Buffer
-	if _, err := w.WriteTo(&b); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errOf(w.WriteTo(&b)))
 	good := b.String()
 	header, _, _ := strings.Cut(good, "\n")
 	for want, content := range map[string]string{
@@ -150,14 +146,9 @@ func TestParseWords_NamesWhatIsWrong(t *testing.T) {
 		"line 2: \"a\\xff\" is not UTF-8":      header + "\na\xff\t2\n",
 		"its 2 words do not match its first l": strings.Replace(good, "dog", "cat", 1),
 	} {
-		if _, err := parseWords("f", strings.NewReader(content)); !errors.Is(err, ErrFormat) ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		refused(t, errOf(parseWords("f", strings.NewReader(content))), want, ErrFormat)
 	}
-	if _, err := ReadWords(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no file: %v", err)
-	}
+	refused(t, errOf(ReadWords(filepath.Join(t.TempDir(), "none"))), "", os.ErrNotExist)
 }
 
 // FuzzParseWords: what is accepted is written and read again as the same words.
@@ -180,9 +171,7 @@ func FuzzParseWords(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if _, err := w.WriteTo(&b); err != nil {
-			t.Fatal(err)
-		}
+		check(t, errOf(w.WriteTo(&b)))
 		readBack, err := parseWords("f", &b)
 		if err != nil || readBack.Same(w) != nil {
 			t.Errorf("written and read again: %v", err)
@@ -213,9 +202,7 @@ func FuzzBuildWords(f *testing.F) {
 			t.Errorf("%d unknown tokens, %d counted", unknown, counted.Unknown)
 		}
 		var b bytes.Buffer
-		if _, err := w.WriteTo(&b); err != nil {
-			t.Fatal(err)
-		}
+		check(t, errOf(w.WriteTo(&b)))
 		if read, err := parseWords("f", &b); err != nil || read.Same(w) != nil {
 			t.Errorf("the file of the words: %v", err)
 		}

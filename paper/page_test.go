@@ -394,7 +394,5 @@ table4 nmn-fd-mil at 0.4, Bleu-4 of all: 30.3000
 table4 nmn-fd-mil at 0.4, ROUGE-L of all: 30.1000
 table4 nmn-fd-mil at 0.4, METEOR of all: 30.2000
 `)
-	if err := claims.Validate(all); err != nil {
-		t.Error(err)
-	}
+	check(t, claims.Validate(all))
 }

@@ -185,11 +185,9 @@ func TestSlower_IsByThePicture(t *testing.T) {
 			t.Errorf("%v for %d: %g, want %g", c.step, c.bags, got, c.want)
 		}
 	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
 	s := Defaults(t.TempDir())
 	s.Only, s.Run.Device = []Part{Table4}, "cpu"
-	if e, err := planOf(t, s).Estimate(ended, Options{}); !errors.Is(err, context.Canceled) {
+	if e, err := planOf(t, s).Estimate(ended(t), Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: %+v, %v", e, err)
 	}
 }

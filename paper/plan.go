@@ -227,8 +227,8 @@ func (p *Plan) data(ctx context.Context, want counts) (map[kind]source, error) {
 			return nil, err
 		}
 		if pictures.missing = whyNot(f); pictures.missing == "" && f.Words == "" {
-			pictures.missing = s.COCO + " lacks vocab_words.txt, the vocabulary of 1,000 words of Fang et al. (2015), which is " +
-				"to be had from their project visual-concepts"
+			pictures.missing = s.COCO + " lacks vocab_words.txt, the vocabulary of 1,000 words of Fang et al. (2015), which " +
+				"is to be had from their project visual-concepts"
 		}
 		p.files = append(p.files, f.Files...)
 		pictures.config = func() run.Config { return s.coco(f) }

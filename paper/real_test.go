@@ -139,12 +139,10 @@ func TestNew_SkipsPartsWithAWord(t *testing.T) {
 
 // The end of the context, and what is wrong with a folder, are no plan.
 func TestNew_EndsWithTheContext(t *testing.T) {
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
 	for _, leave := range []func(*Settings){func(s *Settings) { s.MSRVTT = "" }, func(s *Settings) { s.COCO = "" }} {
 		s, want := shaped(t)
 		leave(&s)
-		if p, err := plan(ended, s, want); !errors.Is(err, context.Canceled) || p != nil {
+		if p, err := plan(ended(t), s, want); !errors.Is(err, context.Canceled) || p != nil {
 			t.Errorf("%s%s: %+v, %v", s.COCO, s.MSRVTT, p, err)
 		}
 	}
@@ -162,9 +160,7 @@ func TestRun_ShowsWhatWasSkipped(t *testing.T) {
 	p, err := plan(t.Context(), s, want)
 	check(t, err)
 	p.Rename = func(text string) string { return strings.ReplaceAll(text, "`reproduce.only`", "--only") }
-	if _, err := p.Run(t.Context(), Options{}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errOf(p.Run(t.Context(), Options{})))
 	files := written(t, s.Dir)
 	for _, name := range []string{PageFile, MarkdownFile} {
 		has(t, strings.ReplaceAll(files[name], `\`, ""), "Skipped: ", "captions_train2014.json", "--only table1,figure3")

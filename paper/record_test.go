@@ -34,7 +34,8 @@ func TestRecord_OfRunsWhoseResultIsGoneOrDamaged(t *testing.T) {
 		t.Error("a damaged result is taken")
 	}
 	put(t, `{"fingerprint": "f", "steps": 7, "seconds": 2}`, dir, run.ResultFile)
-	if r, err := p.recordRun(dir); err != nil || r.Fingerprint != "f" || r.Steps != 7 || r.Seconds != 2 || r.Program == nil {
+	if r, err := p.recordRun(dir); err != nil || r.Fingerprint != "f" || r.Steps != 7 || r.Seconds != 2 ||
+		r.Program == nil {
 		t.Errorf("%+v (%v)", r, err)
 	}
 	for name, result := range map[string]any{"net": run.Outcome{Fingerprint: "f", Steps: 7, Build: run.ThisBuild()},
@@ -91,9 +92,7 @@ func TestRecord_HoldsWhatWasFound(t *testing.T) {
 	refused(t, errOf(p.record(t.Context(), f, out)), run.ResultFile)
 	refused(t, errOf(p.write(t.Context(), &Options{}, f)), run.ResultFile)
 	remove(t, f.units[0].runs[1].Name)
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := p.record(ended, f, out); !errors.Is(err, context.Canceled) {
+	if _, err := p.record(ended(t), f, out); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: %v", err)
 	}
 }
@@ -226,13 +225,12 @@ func TestSummary_HasALineForEachVerdict(t *testing.T) {
 
 func TestInterrupted_IsWhatEndsWithTheContext(t *testing.T) {
 	broken := errors.New("broken")
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
+	over := ended(t)
 	for _, c := range []struct {
 		ctx  context.Context
 		err  error
 		want bool
-	}{{ended, nil, false}, {ended, broken, true}, {ended, fmt.Errorf("so: %w", run.ErrInterrupted), true},
+	}{{over, nil, false}, {over, broken, true}, {over, fmt.Errorf("so: %w", run.ErrInterrupted), true},
 		{t.Context(), broken, false}} {
 		got := interrupted(c.ctx, c.err)
 		if errors.Is(got, run.ErrInterrupted) != c.want || (got == nil) != (c.err == nil) || !errors.Is(got, c.err) ||

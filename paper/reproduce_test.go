@@ -109,36 +109,27 @@ func TestValidate_NamesTheSetting(t *testing.T) {
 }
 
 func TestClaim_RefusesFoldersOfOthers(t *testing.T) {
-	for says, prepare := range map[string]func(t *testing.T, dir string){
-		"its `reproduce.seeds` is [1 2], this one's [1]": func(t *testing.T, dir string) {
+	another := func(size Size, seeds ...uint64) func(string) {
+		return func(dir string) {
 			s := Defaults(dir)
-			s.Size, s.Seeds = Smoke, []uint64{1, 2}
-			save(t, dir, planRecord{planForm, s})
-		},
-		"its `reproduce.coco` is none, this one's": func(t *testing.T, dir string) {
-			s := Defaults(dir)
-			s.Size, s.Seeds = Smoke, []uint64{1}
-			save(t, dir, planRecord{planForm, s})
-		},
-		"its `reproduce.size` is quick": func(t *testing.T, dir string) {
-			s := Defaults(dir)
-			s.Seeds = []uint64{1}
-			save(t, dir, planRecord{planForm, s})
-		},
-		"by another version of nmn (form 7": func(t *testing.T, dir string) { save(t, dir, planRecord{Form: 7}) },
-		"index.html would be overwritten": func(t *testing.T, dir string) {
-			check(t, os.WriteFile(filepath.Join(dir, PageFile), nil, 0o666))
-		},
-		"plan.json": func(t *testing.T, dir string) {
-			check(t, os.WriteFile(filepath.Join(dir, planFile), []byte("{"), 0o666))
-		},
+			s.Size, s.Seeds = size, seeds
+			put(t, object(t, planRecord{planForm, s}), dir, planFile)
+		}
+	}
+	for says, prepare := range map[string]func(dir string){
+		"its `reproduce.seeds` is [1 2], this one's [1]": another(Smoke, 1, 2),
+		"its `reproduce.coco` is none, this one's":       another(Smoke, 1),
+		"its `reproduce.size` is quick":                  another(Quick, 1),
+		"by another version of nmn (form 7":              func(dir string) { put(t, `{"form": 7}`, dir, planFile) },
+		"index.html would be overwritten":                func(dir string) { put(t, "", dir, PageFile) },
+		"plan.json":                                      func(dir string) { put(t, "{", dir, planFile) },
 	} {
 		s := tiny(t, Figure3)
 		check(t, os.MkdirAll(s.Dir, 0o777))
 		if strings.Contains(says, "reproduce.coco") {
 			s.COCO = t.TempDir()
 		}
-		prepare(t, s.Dir)
+		prepare(s.Dir)
 		before := tree(t, s.Dir)
 		_, err := planOf(t, s).Run(t.Context(), Options{})
 		var mistake *setting.Error
@@ -152,11 +143,6 @@ func TestClaim_RefusesFoldersOfOthers(t *testing.T) {
 	s := tiny(t, Figure3)
 	check(t, os.WriteFile(s.Dir, nil, 0o666))
 	refused(t, errOf(planOf(t, s).Run(t.Context(), Options{})), s.Dir)
-}
-
-func save(t *testing.T, dir string, r planRecord) {
-	t.Helper()
-	check(t, durable.SaveJSON(filepath.Join(dir, planFile), r))
 }
 
 func tree(t *testing.T, dir string) (names []string) {
@@ -268,9 +254,7 @@ func TestTasks_CollectedEqualOneRun(t *testing.T) {
 		t.Skip("-short: trains many runs")
 	}
 	whole, tasked := tiny(t, Observed, Figure3), tiny(t, Observed, Figure3)
-	if _, err := planOf(t, whole).Run(t.Context(), Options{}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errOf(planOf(t, whole).Run(t.Context(), Options{})))
 	p := planOf(t, tasked)
 	tasks, err := p.Tasks()
 	if err != nil || len(tasks) != 4 || tasks[1].After >= 0 || tasks[3].After != 1 {
@@ -291,9 +275,7 @@ func TestTasks_CollectedEqualOneRun(t *testing.T) {
 	if _, reused, err := planOf(t, tasked).RunTask(t.Context(), Options{}, 0); err != nil || !reused {
 		t.Errorf("task 0 again: reused %t (%v)", reused, err)
 	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, _, err := planOf(t, tasked).RunTask(ended, Options{}, 2); !errors.Is(err, run.ErrInterrupted) {
+	if _, _, err := planOf(t, tasked).RunTask(ended(t), Options{}, 2); !errors.Is(err, run.ErrInterrupted) {
 		t.Errorf("a task after the end: %v", err)
 	}
 	var mistake *setting.Error
@@ -303,9 +285,7 @@ func TestTasks_CollectedEqualOneRun(t *testing.T) {
 			t.Errorf("task %d of 4: %v, reused %t (%v)", number, task, reused, err)
 		}
 	}
-	if _, err := planOf(t, tasked).Collect(t.Context(), Options{}, false); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errOf(planOf(t, tasked).Collect(t.Context(), Options{}, false)))
 	sameBytes(t, written(t, tasked.Dir), written(t, whole.Dir))
 }
 
@@ -313,13 +293,9 @@ func TestTasks_CollectedEqualOneRun(t *testing.T) {
 func TestRun_GivesTheFolderBack(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	s := tiny(t, Figure3)
-	if _, err := planOf(t, s).Run(t.Context(), Options{}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errOf(planOf(t, s).Run(t.Context(), Options{})))
 	free(t, s.Dir)
-	if _, err := planOf(t, s).Collect(t.Context(), Options{}, false); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errOf(planOf(t, s).Collect(t.Context(), Options{}, false)))
 	free(t, s.Dir)
 }
 
@@ -409,10 +385,7 @@ func TestRun_Captions(t *testing.T) {
 	recordsCaptioners(t, s.Dir)
 	scores := filepath.Join(s.Dir, "moving-scenes-captions", scoresFile)
 	check(t, os.WriteFile(scores, []byte(`{"rows": []}`), 0o666))
-	if _, err := planOf(t, s).Run(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "remove the "+
-		"file") {
-		t.Errorf("without scores: %v", err)
-	}
+	refused(t, errOf(planOf(t, s).Run(t.Context(), Options{})), "remove the file")
 }
 
 // recordsCaptioners finds the clips, nets and captioners of Table 4 in the record, and their settings on the page.
@@ -450,6 +423,13 @@ func has(t *testing.T, text string, parts ...string) {
 			t.Errorf("no %q in\n%s", part, text)
 		}
 	}
+}
+
+// ended is a context that has ended.
+func ended(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
 }
 
 // refused fails unless an error says something.

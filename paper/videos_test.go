@@ -177,9 +177,7 @@ func videosByTasks(t *testing.T, msrvtt string, want counts, whole string) {
 		!reused {
 		t.Errorf("concepts again: reused %t (%v)", reused, err)
 	}
-	if _, err := videoPlan(t, msrvtt, want, tasked).Collect(t.Context(), Options{}, false); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errOf(videoPlan(t, msrvtt, want, tasked).Collect(t.Context(), Options{}, false)))
 	got := written(t, tasked)
 	sameBytes(t, got, written(t, whole))
 	videosDamaged(t, videoPlan(t, msrvtt, want, tasked))
@@ -239,9 +237,7 @@ func videosInterrupted(t *testing.T, msrvtt string, want counts, whole string) {
 			t.Fatalf("after %d frames: %v", at, err)
 		}
 	}
-	if _, err := videoPlan(t, msrvtt, want, broken).Run(t.Context(), Options{}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errOf(videoPlan(t, msrvtt, want, broken).Run(t.Context(), Options{})))
 	sameBytes(t, written(t, broken), written(t, whole))
 	for _, name := range []string{"features/seed-1/baseline/train.npy", "features/seed-1/nmn-fd/test.csv",
 		"captioners/seed-1/nmn-fi/generated.json"} {

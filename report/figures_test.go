@@ -52,9 +52,7 @@ func FuzzFigures(f *testing.F) {
 		curve := []Point{{Step: step, Stage: "s", Loss: eval.Number(a), AP: eval.Number(b)},
 			{Step: step + 1, Stage: "s", Loss: eval.Number(b), AP: eval.Number(c)}}
 		var out bytes.Buffer
-		if err := drawCurves(&out, curve); err != nil {
-			t.Error(err)
-		}
+		check(t, drawCurves(&out, curve))
 		_, _ = drawCharts(&out, rateCharts(labels.Table{{Word: "w", Q01: a, T01: b, Q10: c, T10: a}}))
 		points := []eval.CurvePoint{{Recall: a, Precision: b}, {Recall: c, Precision: a}}
 		_, _ = drawCharts(&out, recallCharts(eval.ByGroup[[]eval.CurvePoint]{All: points}, nil))

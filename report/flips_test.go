@@ -21,15 +21,24 @@ func TestExperimentTable_FlipsAreNoiseLevels(t *testing.T) {
 		run(Baseline, Flips{Q01: .3, Q10: .1}, 2), run(Baseline, Flips{}, 1),
 	))
 	check(t, err)
-	var rows []string
-	for _, r := range table.Rows {
-		rows = append(rows, r.Cells[0].Text+" / "+r.Cells[1].Text+" / "+r.Cells[2].Text)
-	}
 	want := "0 / baseline / 1; 30 missing, 10 incorrect / baseline / 2; 40 missing, 0 incorrect / baseline / 1; 40 " +
 		"missing, 0 incorrect / NMN-FI / 1"
-	if got := strings.Join(rows, "; "); got != want {
+	if got := rowsOf(table, 3); got != want {
 		t.Errorf("rows %s\nwant %s", got, want)
 	}
+}
+
+// rowsOf are the words of the first columns of all rows.
+func rowsOf(table *Table, columns int) string {
+	var rows []string
+	for _, r := range table.Rows {
+		var row []string
+		for _, c := range r.Cells[:columns] {
+			row = append(row, c.Text)
+		}
+		rows = append(rows, strings.Join(row, " / "))
+	}
+	return strings.Join(rows, "; ")
 }
 
 // Runs whose captions were replaced in other ways are other rows, and are compared with their own baseline.
@@ -50,11 +59,7 @@ func TestTables_KindsOfReplacedCaptionsAreNoiseLevels(t *testing.T) {
 		experiment: "40 / baseline; 40 / NMN-FI; 40 pair / baseline; 40 similar / baseline; 40 similar / NMN-FI",
 		paired:     "40 / NMN-FI; 40 similar / NMN-FI",
 	} {
-		var rows []string
-		for _, r := range table.Rows {
-			rows = append(rows, r.Cells[0].Text+" / "+r.Cells[1].Text)
-		}
-		if got := strings.Join(rows, "; "); got != want {
+		if got := rowsOf(table, 2); got != want {
 			t.Errorf("rows %s\nwant %s", got, want)
 		}
 	}

@@ -22,9 +22,8 @@ func resources(t *testing.T, files map[string]string) string {
 		var b strings.Builder
 		if strings.HasSuffix(name, ".gz") {
 			z := gzip.NewWriter(&b)
-			if _, err := z.Write([]byte(content)); err != nil {
-				t.Fatal(err)
-			}
+			_, err := z.Write([]byte(content))
+			check(t, err)
 			check(t, z.Close())
 		} else {
 			b.WriteString(content)

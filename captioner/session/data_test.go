@@ -10,9 +10,8 @@ import (
 func TestSession_RefusesFeaturesThatHaveChanged(t *testing.T) {
 	c, dir := sceneConfig(t), t.TempDir()
 	s, _ := openSession(t, c)
-	if _, err := s.Train(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Train(t.Context(), dir)
+	check(t, err)
 	file := c.Data.Train.Features
 	content, err := os.ReadFile(file)
 	check(t, err)

@@ -53,19 +53,14 @@ func TestSession_SaysThatResultsAreShownWhereTheyAre(t *testing.T) {
 	c, dir := sceneConfig(t), filepath.Join(t.TempDir(), "run")
 	c.Train.MaxSteps = 2
 	s, messages := openSession(t, c)
-	if _, err := s.Train(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Train(t.Context(), dir)
+	check(t, err)
 	shown := run.Reused(dir).Text
 	data := filepath.Join(dir, run.DataFile)
 	check(t, os.Remove(data))
 	// The list of data is missed, and a folder is in its place before it is written again.
 	quiet := s.Log
-	s.Log = slog.New(hook(func() {
-		if err := os.Mkdir(data, 0o777); err != nil {
-			t.Error(err)
-		}
-	}))
+	s.Log = slog.New(hook(func() { check(t, os.Mkdir(data, 0o777)) }))
 	if _, err := s.Train(t.Context(), dir); err == nil || slices.Contains(*messages, shown) {
 		t.Errorf("with the error %v it was said: %q", err, *messages)
 	}

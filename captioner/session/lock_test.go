@@ -15,7 +15,5 @@ func TestSession_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 	if _, err := s.Train(t.Context(), dir); !errors.Is(err, run.ErrLocked) {
 		t.Errorf("while another process writes the folder: %v", err)
 	}
-	if err := release(); err != nil {
-		t.Error(err)
-	}
+	check(t, release())
 }

@@ -43,11 +43,7 @@ func openSession(t *testing.T, c *Config) (s *Session, messages *[]string) {
 	observer := Observer{Message: func(m run.Message) { *messages = append(*messages, m.Text) }}
 	s, err := Open(t.Context(), *c, Options{Observer: observer})
 	check(t, err)
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { check(t, s.Close()) })
 	return s, messages
 }
 
@@ -98,11 +94,7 @@ func captionScenes(t *testing.T, s *Session, dir string) {
 	check(t, err)
 	net, about, err := captioner.OpenNet(file, s.Backend)
 	check(t, err)
-	defer func() {
-		if err := net.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	t.Cleanup(func() { check(t, net.Close()) })
 	words, err := captioner.ReadWords(filepath.Join(dir, captioner.WordsFile))
 	check(t, err)
 	clips := s.Data.Validation
@@ -122,9 +114,8 @@ func TestSession_RefusesAnotherRun(t *testing.T) {
 	c, dir := sceneConfig(t), filepath.Join(t.TempDir(), "run")
 	c.Train.MaxSteps = 2
 	s, _ := openSession(t, c)
-	if _, err := s.Train(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Train(t.Context(), dir)
+	check(t, err)
 	there, err := ReadConfig(dir)
 	if err != nil || there.Net != c.Net || there.Build == nil {
 		t.Errorf("configuration of the folder %+v (%v)", there, err)

@@ -25,9 +25,8 @@ func TestLikelihood_IsThatOfTheNoisyLabels(t *testing.T) {
 	s, err := run.Open(t.Context(), g.Config, run.Options{})
 	check(t, err)
 	defer s.Close()
-	if _, err := g.Run(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	_, err = g.Run(t.Context(), s)
+	check(t, err)
 	for _, arm := range []recipe.Name{recipe.FI, recipe.EM} {
 		dir := filepath.Join(g.Dir, "noise-40", "seed-1", string(arm))
 		got, err := Likelihood(t.Context(), dir, run.ModelOptions{Run: g.Config.Run})

@@ -3,8 +3,6 @@ package claims
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -22,15 +20,7 @@ func TestClaims_AreTheGoldenOnes(t *testing.T) {
 			}
 		}
 	}
-	path := filepath.Join("testdata", "list.txt")
-	if *update {
-		check(t, os.WriteFile(path, b.Bytes(), 0o666))
-	}
-	want, err := os.ReadFile(path)
-	check(t, err)
-	if !bytes.Equal(b.Bytes(), want) {
-		t.Errorf("the claims differ from %s (-update writes it)", path)
-	}
+	golden(t, "list.txt", b.Bytes())
 }
 
 func TestClaims_OfEveryLevelNeedThemAll(t *testing.T) {
