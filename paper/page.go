@@ -85,8 +85,7 @@ func (p *Plan) facts(f *found, verdicts []claims.Verdict) []report.Explained {
 		counts[v.Outcome]++
 	}
 	facts = append(facts, report.Explained{Name: "verdicts", Meaning: fmt.Sprintf("%d confirmed, %d not confirmed, %d "+
-		"not tested "+
-		"well enough", counts[claims.Confirmed], counts[claims.NotConfirmed], counts[claims.NotTested])},
+		"not tested well enough", counts[claims.Confirmed], counts[claims.NotConfirmed], counts[claims.NotTested])},
 		report.Explained{Name: "choices", Meaning: "Test data choose no epoch, rate or threshold. Nets are taken after " +
 			"their last step, and captioners at their best CIDEr-D on clips outside the test set."})
 	return facts
@@ -238,8 +237,7 @@ func (p *Plan) showCaptions(f *found, out *report.ReproducedPart) {
 		}
 		table := report.Table4(c.Title, c.Rows)
 		table.Notes = append(table.Notes, fmt.Sprintf("CIDEr-D, BLEU-4, ROUGE-L and METEOR (1.5, modules %s) times 100; "+
-			"mean ± "+
-			"standard deviation over seeds. Nets with MIL, at %.4g %% replaced captions.", c.Modules,
+			"mean ± standard deviation over seeds. Nets with MIL, at %.4g %% replaced captions.", c.Modules,
 			100*p.Units[i].noise()))
 		out.Tables = append(out.Tables, table)
 	}

@@ -54,24 +54,34 @@ type foundUnit struct {
 // Run trains everything that is not complete, and writes the page, the Markdown and the record to repeat the
 // run. If the context ends, finished work has been saved, the error wraps run.ErrInterrupted, and the next
 // Run continues.
-func (p *Plan) Run(ctx context.Context, o Options) (out *Outcome, err error) {
-	release, err := p.lockFolder(ctx, &o)
+func (p *Plan) Run(ctx context.Context, o Options) (*Outcome, error) {
+	number := 0
+	out, err := p.writeUnits(ctx, &o, func(u *Unit) (*foundUnit, error) {
+		number++
+		o.tell("%s (%d of %d): for %s", u.Title, number, len(p.Units), names(u.parts))
+		unit, err := p.train(ctx, &o, u)
+		return unit, interrupted(ctx, err)
+	})
+	return out, interrupted(ctx, err)
+}
+
+// writeUnits writes the files of results that a function trains or reads.
+func (p *Plan) writeUnits(ctx context.Context, o *Options,
+	results func(*Unit) (*foundUnit, error)) (out *Outcome, err error) {
+	release, err := p.lockFolder(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	f := &found{}
 	for i := range p.Units {
-		u := &p.Units[i]
-		o.tell("%s (%d of %d): for %s", u.Title, i+1, len(p.Units), names(u.parts))
-		unit, err := p.train(ctx, &o, u)
+		unit, err := results(&p.Units[i])
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", u.Title, interrupted(ctx, err))
+			return nil, fmt.Errorf("%s: %w", p.Units[i].Title, err)
 		}
 		f.units = append(f.units, *unit)
 	}
-	out, err = p.write(ctx, &o, f)
-	return out, interrupted(ctx, err)
+	return p.write(ctx, o, f)
 }
 
 // interrupted wraps an error after the end of the context in run.ErrInterrupted: finished work is saved, even

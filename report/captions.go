@@ -64,7 +64,7 @@ func Table4(title string, rows []CaptionRow) *Table {
 		t.Rows = append(t.Rows, Row{Cells: append(row.Cells, count(len(r.Scores))), aside: row.aside, Rule: row.Rule})
 	}
 	for c := range table4Columns {
-		t.markBest(1+c, 0, false)
+		t.markBest(1+c, false)
 	}
 	return t
 }

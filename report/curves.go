@@ -35,14 +35,20 @@ func trainingCharts(curve []Point) []numbered {
 		if c.Empty() {
 			continue
 		}
-		for _, m := range c.Marks {
-			for _, p := range m.Points {
-				c.X.Max = max(c.X.Max, p.X)
-			}
-		}
+		c.X.Max = farthest(c.Marks)
 		out = append(out, numbered{Chart: c, numbers: curveTable(c, panel.axis, panel.decimals)})
 	}
 	return out
+}
+
+// farthest is the largest x of all points, at least 0.
+func farthest(marks []chart.Mark) (x float64) {
+	for _, m := range marks {
+		for _, p := range m.Points {
+			x = max(x, p.X)
+		}
+	}
+	return x
 }
 
 // addStages adds one line for each stage, in the order of their first points.

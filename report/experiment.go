@@ -18,54 +18,25 @@ func ExperimentTable(runs []Run) (*Table, error) {
 		return nil, err
 	}
 	t, columns := armTable(cells, Column{Name: "seeds"})
-	sources := sourcesOf(cells)
-	for _, s := range sources {
-		t.Columns = append(t.Columns, Column{Name: s.name, Text: true})
-	}
-	first := 0
-	for i, c := range cells {
+	t.Columns = append(t.Columns, Column{Name: thresholdColumn, Text: true}, Column{Name: auditColumn, Text: true})
+	for _, c := range cells {
 		figures := []Cell{count(len(c.runs))}
 		for _, m := range columns {
 			figures = append(figures, overSeeds(valuesOf(m, c.runs)))
 		}
-		for _, s := range sources {
-			figures = append(figures, words(s.of(&c.runs[0])))
+		r, auditBy := &c.runs[0], ""
+		if r.Audit != nil {
+			auditBy = r.Audit.From
 		}
-		t.addArm(c, c.runs[0].Title(), figures)
-		if t.Rows[i].Rule {
-			first = i
-		}
-		if i+1 == len(cells) || !cells[i+1].sameBlock(c.cellKey) {
-			for j, m := range columns {
-				t.markBest(3+j, first, m.smallest)
-			}
-		}
+		t.addArm(c, r.Title(), append(figures, words(r.ThresholdFrom), words(auditBy)))
+	}
+	for j, m := range columns {
+		t.markBest(3+j, m.smallest)
 	}
 	t.dropEmptyColumns()
+	t.dropIfEmpty(thresholdColumn, auditColumn)
 	t.spreadTitle("Experiment: ", "one seed")
 	return t, nil
-}
-
-// source is a column with the origin of figures.
-type source struct {
-	name string
-	of   func(*Run) string
-}
-
-// sourcesOf returns the columns that any run has.
-func sourcesOf(cells []cellOf) []source {
-	all := []source{
-		{thresholdColumn, func(r *Run) string { return r.ThresholdFrom }},
-		{auditColumn, func(r *Run) string {
-			if r.Audit == nil {
-				return ""
-			}
-			return r.Audit.From
-		}},
-	}
-	return slices.DeleteFunc(all, func(s source) bool {
-		return !slices.ContainsFunc(cells, func(c cellOf) bool { return s.of(&c.runs[0]) != "" })
-	})
 }
 
 // sameBlock reports whether two rows are rivals: equal noise, both with or both without MIL.
@@ -164,9 +135,8 @@ func BestEpochTable(runs []Run) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Notes = append(t.Notes, "The epoch has the highest AP in this table. It counts from the end of stage 1 if "+
-		"the length of "+
-		"stage 1 is fixed. This is an upper bound for early stopping, not a result.")
+	t.Notes = append(t.Notes, "The epoch has the highest AP in this table. It counts from the end of stage 1 if the "+
+		"length of stage 1 is fixed. This is an upper bound for early stopping, not a result.")
 	return t, nil
 }
 

@@ -48,8 +48,7 @@ func LabelGainTable(runs []LabelledRun) *Table {
 			against = "the true labels of"
 		}
 		t.Notes = append(t.Notes, fmt.Sprintf("The labels belong to the samples that each run has learned, with %d "+
-			"classes. AP "+
-			"and F1 are in percent, against %s its %s split.", runs[0].Classes, against, runs[0].Split))
+			"classes. AP and F1 are in percent, against %s its %s split.", runs[0].Classes, against, runs[0].Split))
 	}
 	return t
 }

@@ -261,36 +261,15 @@ func noiseCharts(r *NoiseReport, most int) []numbered {
 	var out []numbered
 	rows := min(most, len(r.Q01.Words))
 	for _, side := range r.sides() {
-		c := &chart.Chart{Title: side.title, Rows: []string{}, X: chart.Axis{Label: "rate", Max: reach(side.Words[:rows])},
-			Summary: "The rate of each class, the highest first."}
+		c := &chart.Chart{Title: side.title, Rows: []string{}, Summary: "The rate of each class, the highest first.",
+			Marks: strips(side.Words[:rows], r.Samples)}
 		for _, w := range side.Words[:rows] {
 			c.Rows = append(c.Rows, w.Word)
 		}
-		c.Marks = strips(side.Words[:rows], r.Samples)
+		c.X = chart.Axis{Label: "rate", Max: max(1.05*farthest(c.Marks), 1e-6)}
 		out = append(out, numbered{Chart: c})
 	}
 	return out
-}
-
-// reach returns the end of the axis, so that all marks fit.
-func reach(list []WordRate) float64 {
-	top := 0.0
-	to := func(v eval.Number) {
-		if v.Defined() {
-			top = max(top, float64(v))
-		}
-	}
-	for _, w := range list {
-		to(w.Rate)
-		to(w.True)
-		if w.Spread != nil {
-			to(eval.Number(w.Spread.Quantiles[4]))
-		}
-		if w.Estimate != nil {
-			to(w.Estimate.High)
-		}
-	}
-	return max(1.05*top, 1e-6)
 }
 
 // strips returns the marks of classes with rates, a row for each, the first at the top.

@@ -38,9 +38,9 @@ func PaperTable(runs []Run) (*Table, error) {
 			published = t.addPaperRows(cells[i]) || published
 		}
 		t.Rows[first].Rule = true
-		for c := 4; c < len(t.Columns); c++ {
-			t.markBest(c, first, false)
-		}
+	}
+	for c := 4; c < len(t.Columns); c++ {
+		t.markBest(c, false)
 	}
 	tables := "Table 1 without replaced captions, Table 2 with"
 	if !slices.ContainsFunc(runs, func(r Run) bool { return r.Level != "" }) {

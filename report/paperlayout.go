@@ -73,7 +73,6 @@ func PaperLayout(table int, runs []Run) (*Table, error) {
 		t.Rows = append(t.Rows, layoutRow(table, words(""), "count", sizes, sizes.All, count))
 		t.Rows[0].aside = true
 	}
-	first := len(t.Rows)
 	published := false
 	var block cellKey
 	for _, c := range cells {
@@ -84,17 +83,16 @@ func PaperLayout(table int, runs []Run) (*Table, error) {
 			}
 			of.runs = nil
 		}
-		begins := c.noise != block.noise || table != 2 && c.mil != block.mil
-		if begins && len(t.Rows) > first {
-			t.markBlock(table, first)
-			first = len(t.Rows)
-		}
 		rows := t.armRows(table, cells, c, of)
-		rows[0].Rule = begins && len(t.Rows) > 0
+		rows[0].Rule = len(t.Rows) > 0 && (c.noise != block.noise || table != 2 && c.mil != block.mil)
 		published = published || len(rows) > 1
 		t.Rows, block = append(t.Rows, rows...), c.cellKey
 	}
-	t.markBlock(table, first)
+	for i, c := range t.Columns {
+		if !c.Text {
+			t.markBest(i, false)
+		}
+	}
 	t.Notes = append(t.Notes, seedsNote(cells))
 	if published {
 		t.Notes = append(t.Notes, `Rows "`+publishedSource+`" are the published figures, of one run each.`)
@@ -161,17 +159,6 @@ func humanCells(runs []Run, human func(*eval.Result) *eval.Human) (g eval.ByGrou
 	}
 	g.All = over(func(g eval.ByGroup[eval.Number]) eval.Number { return g.All })
 	return g
-}
-
-// markBlock makes the best of a block of arms bold, in each column of figures.
-func (t *Table) markBlock(table, first int) {
-	heads := 1
-	if table != 1 {
-		heads = 2
-	}
-	for c := heads; c < len(t.Columns); c++ {
-		t.markBest(c, first, false)
-	}
 }
 
 // seedsNote returns a sentence with the number of seeds.

@@ -70,7 +70,7 @@ func TestMarkBest_EqualInPrintIsEqual(t *testing.T) {
 	for _, v := range []eval.Number{.5, 61.71, 61.74, 61.6} {
 		table.Rows = append(table.Rows, Row{Cells: []Cell{number(v)}})
 	}
-	table.markBest(0, 0, false)
+	table.markBest(0, false)
 	var bold []bool
 	for _, r := range table.Rows {
 		bold = append(bold, r.Cells[0].Bold)
@@ -79,7 +79,7 @@ func TestMarkBest_EqualInPrintIsEqual(t *testing.T) {
 		t.Errorf("bold %v", bold)
 	}
 	same := &Table{Columns: table.Columns, Rows: []Row{{Cells: []Cell{number(1.01)}}, {Cells: []Cell{number(1.02)}}}}
-	same.markBest(0, 0, false)
+	same.markBest(0, false)
 	if same.Rows[0].Cells[0].Bold || same.Rows[1].Cells[0].Bold {
 		t.Error("all are the same, and some are bold")
 	}

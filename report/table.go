@@ -221,11 +221,19 @@ func kept[T any](list []T, keep []bool) []T {
 	return out
 }
 
-// markBest makes the largest (or smallest) value of a column bold among the rows from first on,
-// without those that stand aside; those that are printed as the same share it, unless all are.
-func (t *Table) markBest(column, first int, smallest bool) {
+// markBest makes the largest (or smallest) value of a column bold among the rows between two rules, without those that
+// stand aside; those that are printed as the same share it, unless all are.
+func (t *Table) markBest(column int, smallest bool) {
+	for first, end := 0, 1; first < len(t.Rows); first, end = end, end+1 {
+		for end < len(t.Rows) && !t.Rows[end].Rule {
+			end++
+		}
+		t.markBestOf(t.Rows[first:end], column, smallest)
+	}
+}
+
+func (t *Table) markBestOf(rows []Row, column int, smallest bool) {
 	best, differ := eval.Undefined(), false
-	rows := t.Rows[first:]
 	for _, row := range rows {
 		v := row.Cells[column].printed(t.Columns[column])
 		if !v.Defined() || row.aside {
