@@ -1,9 +1,8 @@
-package appendix
+package paper
 
 import (
 	"math"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"nmn/experiment"
@@ -12,7 +11,7 @@ import (
 	"nmn/train"
 )
 
-func TestLikelihood_IsThatOfTheNoisyLabels(t *testing.T) {
+func TestNetLikelihood_IsThatOfTheNoisyLabels(t *testing.T) {
 	t.Parallel()
 	c, err := run.Preset(run.ScenesPreset, run.Quick)
 	check(t, err)
@@ -25,21 +24,17 @@ func TestLikelihood_IsThatOfTheNoisyLabels(t *testing.T) {
 	s, err := run.Open(t.Context(), g.Config, run.Options{})
 	check(t, err)
 	defer s.Close()
-	_, err = g.Run(t.Context(), s)
-	check(t, err)
+	check(t, errOf(g.Run(t.Context(), s)))
 	for _, arm := range []recipe.Name{recipe.FI, recipe.EM} {
 		dir := filepath.Join(g.Dir, "noise-40", "seed-1", string(arm))
-		got, err := Likelihood(t.Context(), dir, run.ModelOptions{Run: g.Config.Run})
+		got, err := netLikelihood(t.Context(), dir, run.ModelOptions{Run: g.Config.Run})
 		check(t, err)
 		if want := byHand(t, dir); math.Abs(got-want) > 1e-3 {
 			t.Errorf("%s: %v, want %v", arm, got, want)
 		}
 	}
 	baseline := filepath.Join(g.Dir, "noise-40", "seed-1", "baseline")
-	_, err = Likelihood(t.Context(), baseline, run.ModelOptions{Run: g.Config.Run})
-	if err == nil || !strings.Contains(err.Error(), "no noise model") {
-		t.Errorf("of a net without a noise model: %v", err)
-	}
+	refused(t, errOf(netLikelihood(t.Context(), baseline, run.ModelOptions{Run: g.Config.Run})), "no noise model")
 }
 
 // byHand is the same from scores, rates and noisy labels.
@@ -60,7 +55,12 @@ func byHand(t *testing.T, dir string) float64 {
 	z, k := s.Data.Train.Labels.Uint8s(), s.Data.Train.Vocabulary.Len()
 	sum := 0.0
 	for i, o := range scores.Logits.Float32s() {
-		sum += surprise(float64(o), z[scores.Index[i/k]*k+i%k], scores.Rates.Q01[i%k], scores.Rates.Q10[i%k])
+		p, q01, q10 := 1/(1+math.Exp(-float64(o))), scores.Rates.Q01[i%k], scores.Rates.Q10[i%k]
+		one := (1-q01)*p + q10*(1-p)
+		if z[scores.Index[i/k]*k+i%k] == 0 {
+			one = 1 - one
+		}
+		sum -= math.Log(one)
 	}
 	return sum / float64(len(scores.Index))
 }
