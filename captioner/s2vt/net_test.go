@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"testing"
 
 	"nmn/internal/rng"
@@ -445,4 +446,124 @@ func TestInit_DependsOnTheSeedAlone(t *testing.T) {
 			t.Errorf("bias %d of LSTM 1 starts at %v, want %v", i, v, want)
 		}
 	}
+}
+
+// Where room has been made for the largest batch, no batch moves the net's memory: recorded work names it.
+func TestReserve_HoldsAllBatchesUpToItsSize(t *testing.T) {
+	c := small()
+	n := newNet(t, openCPU(t, "", 1), c)
+	stream, most := rng.New(5), Size{Clips: 9, Frames: c.Frames, Words: 12}
+	batches := make([]*Batch, 60)
+	for i := range batches {
+		b, said := &Batch{}, 0
+		for range 1 + stream.Intn(most.Clips) {
+			words := make([]int32, 1+stream.Intn(min(most.Words, 1+i)))
+			for j := range words {
+				words[j] = Reserved
+			}
+			b.Features = append(b.Features, make([]float32, c.Features*(1+stream.Intn(c.Frames))))
+			b.Captions, b.Samples = append(b.Captions, words), append(b.Samples, i)
+			said += len(words) + 1
+		}
+		batches[i], most.Said = b, max(most.Said, said)
+	}
+	check(t, n.Reserve(most))
+	held := n.Bytes()
+	seen := map[Work]bool{}
+	for _, b := range batches {
+		w, err := n.Place(b, 0)
+		check(t, err)
+		again, err := n.Place(b, 0)
+		check(t, err)
+		if w != again {
+			t.Fatalf("%v: the same batch is other work", w)
+		}
+		seen[w] = true
+	}
+	if n.Bytes() != held {
+		t.Errorf("%d bytes after %d batches, %d were reserved", n.Bytes(), len(batches), held)
+	}
+	if len(seen) == len(batches) {
+		t.Error("every batch has a shape of its own")
+	}
+}
+
+// Rows that round the number of words up say nothing: the loss and all gradients are those without them, bit for bit
+// on the host, which leaves them out.
+func TestStep_RowsWithoutAWordChangeNothing(t *testing.T) {
+	n := newNet(t, openCPU(t, "", 2), small())
+	b := uneven(n.Config())
+	loss, want := run(t, n, b, 0), gradients(t, n)
+	p, err := n.planFor(b)
+	check(t, err)
+	key := p.planKey
+	key.words += 5 * rounded
+	wide, err := n.planOf(key)
+	check(t, err)
+	n.plans[p.planKey] = wide
+	if got := run(t, n, b, 0); got != loss {
+		t.Errorf("loss %v, want %v", got, loss)
+	}
+	for name, values := range gradients(t, n) {
+		sameBits(t, name, values, want[name])
+	}
+}
+
+// long is a batch of clips and captions of many lengths, most of them short, and the longest ones not the first.
+func long(c Config, clips int) *Batch {
+	stream, b := rng.New(13), &Batch{}
+	for i := range clips {
+		words := make([]int32, 1+stream.Intn(3))
+		if i%5 == 2 {
+			words = make([]int32, 6+stream.Intn(4))
+		}
+		for l := range words {
+			words[l] = int32(Reserved + stream.Intn(c.Vocabulary-Reserved))
+		}
+		features := make([]float32, c.Features*(1+stream.Intn(c.Frames)))
+		for j := range features {
+			features[j] = float32(stream.Normal(0, 1))
+		}
+		b.Features, b.Captions, b.Samples = append(b.Features, features), append(b.Captions, words), append(b.Samples, 3*i)
+	}
+	return b
+}
+
+// Rows that are left out are those that change nothing: with all of them losses and gradients are the same.
+func TestTail_RowsThatAreLeftOutChangeNothing(t *testing.T) {
+	eachDevice(t, func(t *testing.T, device kernels.Backend) {
+		c := small()
+		c.Dropout = .3
+		n := newNet(t, device, c)
+		if n.wide {
+			t.Skip("a card computes all rows")
+		}
+		for _, clips := range []int{9, 16, 21} {
+			b := long(c, clips)
+			before := slices.Clone(b.Samples)
+			got := run(t, n, b, 3)
+			p, err := n.planFor(n.arranged(b))
+			check(t, err)
+			if p.planKey.tail.steps < 2 || p.places() >= p.steps*p.clips {
+				t.Fatalf("%d clips have the tail %+v, want one", clips, p.planKey.tail)
+			}
+			if !slices.Equal(b.Samples, before) {
+				t.Fatal("the caller's batch has been rearranged")
+			}
+			packed := gradients(t, n)
+			n.wide = true
+			want := run(t, n, b, 3)
+			n.wide = false
+			if !(math.Abs(got-want) < 1e-5) {
+				t.Errorf("%d clips: loss %v, want %v", clips, got, want)
+			}
+			for name, values := range gradients(t, n) {
+				for i, v := range values {
+					if !(math.Abs(float64(packed[name][i]-v)) < 1e-5) {
+						t.Fatalf("%d clips: %s[%d] is %v, want %v", clips, name, i, packed[name][i], v)
+					}
+				}
+			}
+		}
+	})
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -69,4 +70,33 @@ func TestSession_SaysThatResultsAreShownWhereTheyAre(t *testing.T) {
 	if _, err := s.Train(t.Context(), dir); err != nil || !slices.Contains(*messages, shown) {
 		t.Errorf("with the error %v it was said: %q", err, *messages)
 	}
+}
+
+// Features that have changed in a clip that the identity of a result does not look at are noticed too.
+func TestSession_RefusesFeaturesThatHaveChanged(t *testing.T) {
+	c, dir := sceneConfig(t), t.TempDir()
+	s, _ := openSession(t, c)
+	_, err := s.Train(t.Context(), dir)
+	check(t, err)
+	file := c.Data.Train.Features
+	content, err := os.ReadFile(file)
+	check(t, err)
+	content[len(content)/3] ^= 1 // a bit of some frame
+	check(t, os.WriteFile(file, content, 0o666))
+	again, _ := openSession(t, c)
+	if _, err := again.Train(t.Context(), dir); err == nil ||
+		!strings.Contains(err.Error(), file+" has changed since this run began (sha256 ") {
+		t.Errorf("with other features: %v", err)
+	}
+}
+
+func TestSession_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
+	s, _ := openSession(t, sceneConfig(t))
+	dir := t.TempDir()
+	release, err := run.LockFolder(t.Context(), dir, s.Log)
+	check(t, err)
+	if _, err := s.Train(t.Context(), dir); !errors.Is(err, run.ErrLocked) {
+		t.Errorf("while another process writes the folder: %v", err)
+	}
+	check(t, release())
 }
