@@ -53,23 +53,31 @@ func shaped(t *testing.T) (s Settings, want counts) {
 			"captions_"+half+".json")
 	}
 	put(t, "ball, NN, 9\n", s.COCO, "vocab_words.txt")
-	var clips, sentences []map[string]any
 	for i := range 5 {
+		put(t, "x", s.MSRVTT, "TrainValVideo", fmt.Sprintf("video%d.mp4", i))
+	}
+	return s, counts{published.COCOSize{Train: 6, Val: 6, ValCaptions: 30, PerPicture: 5},
+		putClips(t, s.MSRVTT, 3, 2, func(int, int) string { return "a man runs" })}
+}
+
+// putClips writes annotations of clips in the form of MSR-VTT, with 20 captions each.
+func putClips(t *testing.T, dir string, train, validate int, caption func(clip, number int) string) published.MSRVTTSize {
+	t.Helper()
+	var clips, sentences []map[string]any
+	for i := range train + validate {
 		id, split := fmt.Sprintf("video%d", i), "train"
-		if i > 2 {
+		if i >= train {
 			split = "validate"
 		}
 		clips = append(clips, map[string]any{"video_id": id, "id": i, "split": split, "category": 1, "url": "u",
 			"start time": 0, "end time": 1})
 		for c := range 20 {
-			sentences = append(sentences, map[string]any{"video_id": id, "sen_id": 20*i + c, "caption": "a man runs"})
+			sentences = append(sentences, map[string]any{"video_id": id, "sen_id": 20*i + c, "caption": caption(i, c)})
 		}
-		put(t, "x", s.MSRVTT, "TrainValVideo", id+".mp4")
 	}
-	put(t, object(t, map[string]any{"info": map[string]any{}, "videos": clips, "sentences": sentences}), s.MSRVTT,
+	put(t, object(t, map[string]any{"info": map[string]any{}, "videos": clips, "sentences": sentences}), dir,
 		"train_val_videodatainfo.json")
-	return s, counts{published.COCOSize{Train: 6, Val: 6, ValCaptions: 30, PerPicture: 5},
-		published.MSRVTTSize{Train: 3, Validate: 2, PerClip: 20}}
+	return published.MSRVTTSize{Train: train, Validate: validate, PerClip: 20}
 }
 
 // TestEstimate_OfThePapersProtocol plans the real protocol on folders of the right shape.

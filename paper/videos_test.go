@@ -19,7 +19,6 @@ import (
 	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/loader/picture"
-	"nmn/loader/published"
 	"nmn/loader/shard"
 	"nmn/paper/claims"
 	"nmn/report"
@@ -33,22 +32,15 @@ func clipsAndFrames(t *testing.T) (dir string, want counts) {
 	dir = filepath.Join(t.TempDir(), "msrvtt")
 	const train, validate, frames = 12, 4, 3
 	things := []string{"dog", "car", "ball"}
-	var clips, sentences []map[string]any
+	want = publishedCounts()
+	want.msrvtt = putClips(t, dir, train, validate, func(clip, number int) string {
+		return fmt.Sprintf("a %s runs on the %s", things[clip%3], []string{"road", "grass"}[number%2])
+	})
 	w, err := shard.Create(filepath.Join(dir, "frames"), shard.DefaultConfig())
 	check(t, err)
 	for i := range train + validate {
-		id, split := fmt.Sprintf("video%d", i), "train"
-		if i >= train {
-			split = "validate"
-		}
-		clips = append(clips, map[string]any{"video_id": id, "id": i, "split": split, "category": 1, "url": "u",
-			"start time": 0, "end time": 1})
-		for c := range 20 {
-			sentences = append(sentences, map[string]any{"video_id": id, "sen_id": 20*i + c,
-				"caption": fmt.Sprintf("a %s runs on the %s", things[i%3], []string{"road", "grass"}[c%2])})
-		}
-		pictures, of := make([][]byte, frames-i%2), shard.Record{Clip: "TrainValVideo/" + id + ".mp4", Width: 16,
-			Height: 16, PictureWidth: 16, PictureHeight: 16, Decoded: frames, SourceBytes: 9}
+		pictures, of := make([][]byte, frames-i%2), shard.Record{Clip: fmt.Sprintf("TrainValVideo/video%d.mp4", i),
+			Width: 16, Height: 16, PictureWidth: 16, PictureHeight: 16, Decoded: frames, SourceBytes: 9}
 		for f := range pictures {
 			pictures[f] = frame(t, i, f)
 			of.Frames = append(of.Frames, shard.Frame{Number: f})
@@ -56,11 +48,7 @@ func clipsAndFrames(t *testing.T) (dir string, want counts) {
 		check(t, w.Add(&of, pictures))
 	}
 	check(t, errors.Join(w.Finish(), w.Close()))
-	put(t, object(t, map[string]any{"info": map[string]any{}, "videos": clips, "sentences": sentences}), dir,
-		"train_val_videodatainfo.json")
 	put(t, "ball, NN, 9\ncar, NN, 9\ndog, NN, 9\n", dir, "words.txt")
-	want = publishedCounts()
-	want.msrvtt = published.MSRVTTSize{Train: train, Validate: validate, PerClip: 20}
 	return dir, want
 }
 
