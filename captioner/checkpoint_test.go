@@ -235,15 +235,21 @@ func TestKilledAtRandomAndResumed_FilesEqualTheUnbrokenOnes(t *testing.T) {
 		}
 	}
 	goOn(t, validating(directory))
-	for _, name := range []string{train.LastName, train.PreviousName, train.BestName} {
-		want, err := os.ReadFile(filepath.Join(unbroken, name))
-		check(t, err)
-		if got, err := os.ReadFile(filepath.Join(directory, name)); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s differs after %d kills: %d bytes, unbroken %d, %v", name, kills, len(got), len(want), err)
-		}
-	}
+	sameFiles(t, directory, unbroken, train.LastName, train.PreviousName, train.BestName)
 	if entries, err := os.ReadDir(directory); err != nil || len(entries) != 3 {
 		t.Errorf("files %v, %v: want three", entries, err)
+	}
+}
+
+// sameFiles fails for each file of a folder that is not as in another.
+func sameFiles(t *testing.T, folder, other string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		want, err := os.ReadFile(filepath.Join(other, name))
+		check(t, err)
+		if got, err := os.ReadFile(filepath.Join(folder, name)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s differs: %d bytes, want %d (%v)", name, len(got), len(want), err)
+		}
 	}
 }
 
@@ -386,14 +392,6 @@ func TestRun_DiskThatIsFullForAWhileCostsNothing(t *testing.T) {
 		if unsaved == 0 {
 			t.Errorf("full from step %d to %d: nothing was told", window[0], window[1])
 		}
-		for _, name := range []string{train.LastName, train.BestName} {
-			a, err := os.ReadFile(filepath.Join(want, name))
-			check(t, err)
-			b, err := os.ReadFile(filepath.Join(r.directory, name))
-			check(t, err)
-			if !slices.Equal(a, b) {
-				t.Errorf("full from step %d to %d: %s differs", window[0], window[1], name)
-			}
-		}
+		sameFiles(t, r.directory, want, train.LastName, train.BestName)
 	}
 }

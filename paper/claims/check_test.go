@@ -52,6 +52,15 @@ func verdictOf(t *testing.T, results []Result, id, data string) Verdict {
 	return Verdict{}
 }
 
+// decided fails unless a claim has an outcome, for a reason.
+func decided(t *testing.T, results []Result, id, data string, want Outcome, reason string) (v Verdict) {
+	t.Helper()
+	if v = verdictOf(t, results, id, data); v.Outcome != want || !strings.Contains(v.Reason, reason) {
+		t.Errorf("%s (%s), want %s with %q", v.Outcome, v.Reason, want, reason)
+	}
+	return v
+}
+
 func TestCheck_MadeResultsConfirmRefuteAndLeaveOpenEveryClaim(t *testing.T) {
 	t.Parallel()
 	for _, c := range all() {
@@ -71,10 +80,8 @@ func TestCheck_MadeResultsConfirmRefuteAndLeaveOpenEveryClaim(t *testing.T) {
 				{"two seeds", 2, .9, .01, NotTested, "too few seeds: 2"},
 			} {
 				t.Run(c.id+"/"+data+"/"+test.name, func(t *testing.T) {
-					v := verdictOf(t, made(c, data, test.seeds, test.ahead, test.spread), c.id, data)
-					if v.Outcome != test.want || !strings.Contains(v.Reason, test.reason) {
-						t.Errorf("%s (%s), want %s with %q", v.Outcome, v.Reason, test.want, test.reason)
-					}
+					results := made(c, data, test.seeds, test.ahead, test.spread)
+					v := decided(t, results, c.id, data, test.want, test.reason)
 					if want := len(c.levels) * len(c.pairs); len(v.Comparisons) != want {
 						t.Errorf("%d comparisons, want %d", len(v.Comparisons), want)
 					}
@@ -92,14 +99,9 @@ func TestCheck_OneComparisonTheOtherWayRefutesAndALevelThatIsNotRunLeavesOpen(t 
 			results[i].Value -= 2
 		}
 	}
-	if v := verdictOf(t, results, c.id, Scenes); v.Outcome != NotConfirmed || !strings.Contains(v.Reason, "60 %") {
-		t.Errorf("%s (%s), want not confirmed at 60 %%", v.Outcome, v.Reason)
-	}
+	decided(t, results, c.id, Scenes, NotConfirmed, "60 %")
 	results = slices.DeleteFunc(results, func(r Result) bool { return r.Missing == .6 })
-	if v := verdictOf(t, results, c.id, Scenes); v.Outcome != NotTested ||
-		!strings.Contains(v.Reason, "60 %: there are no results") {
-		t.Errorf("%s (%s), want not tested for want of 60 %%", v.Outcome, v.Reason)
-	}
+	decided(t, results, c.id, Scenes, NotTested, "60 %: there are no results")
 }
 
 func TestCheck_NamesTheSeedThatIsMissing(t *testing.T) {
@@ -107,10 +109,7 @@ func TestCheck_NamesTheSeedThatIsMissing(t *testing.T) {
 	results := slices.DeleteFunc(made(c, COCO, 5, .8, .02), func(r Result) bool {
 		return r.Arm == fd && r.Seed == 4 && r.Missing == .4
 	})
-	v := verdictOf(t, results, c.id, COCO)
-	if v.Outcome != NotTested || !strings.Contains(v.Reason, "40 %: seed 4 of NMN-FD is missing") {
-		t.Errorf("%s (%s), want seed 4 of NMN-FD at 40 %% named", v.Outcome, v.Reason)
-	}
+	decided(t, results, c.id, COCO, NotTested, "40 %: seed 4 of NMN-FD is missing")
 }
 
 func TestValidate_RefusesWhatIsNoFigureAndWhatIsGivenTwice(t *testing.T) {
@@ -130,8 +129,8 @@ func TestValidate_RefusesWhatIsNoFigureAndWhatIsGivenTwice(t *testing.T) {
 	if err := Validate(twice); err != nil {
 		t.Errorf("the same figures of two parts: %v", err)
 	}
-	if v := verdictOf(t, twice, c.id, Scenes); v.Outcome != Confirmed || len(v.Comparisons[0].Seeds) != 3 {
-		t.Errorf("the same figures of two parts: %s (%s)", v.Outcome, v.Reason)
+	if v := decided(t, twice, c.id, Scenes, Confirmed, ""); len(v.Comparisons[0].Seeds) != 3 {
+		t.Errorf("seeds of two parts: %d", v.Comparisons[0].Seeds)
 	}
 }
 
@@ -156,9 +155,7 @@ func TestCheck_FiguresThatAreTheSameForAllSeedsShowNothing(t *testing.T) {
 	for i, r := range results {
 		results[i].Value = map[string]float64{fd: 31, baseline: 30}[r.Arm]
 	}
-	if v := verdictOf(t, results, c.id, Scenes); v.Outcome != NotTested {
-		t.Errorf("%s, want not tested: one run three times is one seed", v.Outcome)
-	}
+	decided(t, results, c.id, Scenes, NotTested, "as if they came from one run")
 }
 
 func TestCheck_NothingDependsOnTheOrderOfResults(t *testing.T) {
@@ -208,11 +205,8 @@ func TestCheck_WordsArePairedBesideAndDoNotDecide(t *testing.T) {
 			results = append(results, r)
 		}
 	}
-	v := verdictOf(t, results, c.id, Scenes)
+	v := decided(t, results, c.id, Scenes, NotTested, "") // words of the same nets do not decide
 	if u := v.Comparisons[0].Units; u.Count != 40 || u.Ahead != 40 || !(u.P < 1e-6) {
 		t.Errorf("%+v, want 40 of 40 words ahead", u)
-	}
-	if v.Outcome != NotTested {
-		t.Errorf("%s: words of the same nets have decided", v.Outcome)
 	}
 }
