@@ -109,9 +109,9 @@ func TestNew_OfOnePart(t *testing.T) {
 		tasks int
 		runs  []string // below the folder of the first seed, at the first level
 	}{
-		Table1: {claims.Scenes, 3 * 8, all},
-		Table2: {claims.Scenes, 4 * 3 * 8, all},
-		Table3: {claims.MovingScenes, 3 * 8, all},
+		Table1:   {claims.Scenes, 3 * 8, all},
+		Table2:   {claims.Scenes, 4 * 3 * 8, all},
+		Table3:   {claims.MovingScenes, 3 * 8, all},
 		Table4:   {claims.MovingScenes, 1, []string{"moving-scenes-captions"}},
 		Figure3:  {"", 0, nil},
 		Figure4:  {claims.Scenes, 3 * 4, []string{"stage1-mil", "baseline-mil", "nmn-fi-mil", "nmn-fd-mil"}},
