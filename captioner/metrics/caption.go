@@ -55,8 +55,8 @@ type item struct {
 // maxWords bounds a caption: more are no caption, and the time of an alignment grows with their square.
 const maxWords = 1000
 
-// Evaluate scores all items, with a METEOR without resources if meteor is nil. An item without references, or a caption of more than 1,000 words, is an
-// error that names it.
+// Evaluate scores all items, with a METEOR without resources if meteor is nil. An item without references, or a caption
+// of more than 1,000 words, is an error that names it.
 func Evaluate(ctx context.Context, items []Item, meteor *Meteor) (*Result, error) {
 	if len(items) == 0 {
 		return nil, fmt.Errorf("there are no captions: %w", ErrInput)
