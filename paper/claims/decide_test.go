@@ -106,7 +106,8 @@ func TestValidate_NamesTheFirstFault(t *testing.T) {
 			}
 		}
 	}
-	if !(Result{Words: Word("cat")}).OfWord() || (Result{Words: "NN"}).OfWord() || (Result{Words: "cat" + wordPrefix}).OfWord() {
+	if !(Result{Words: Word("cat")}).OfWord() || (Result{Words: "NN"}).OfWord() ||
+		(Result{Words: "cat" + wordPrefix}).OfWord() {
 		t.Error("single words are known by how they begin")
 	}
 }
