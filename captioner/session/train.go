@@ -47,10 +47,6 @@ func (s *Session) Run(ctx context.Context, dir string) (o *Outcome, reused bool,
 			return nil, false, err
 		}
 	}
-	return s.run(ctx, dir, identity)
-}
-
-func (s *Session) run(ctx context.Context, dir, identity string) (o *Outcome, reused bool, err error) {
 	if o, err = s.finished(ctx, dir, identity); err != nil || o != nil {
 		return o, o != nil, err
 	}
