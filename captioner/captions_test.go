@@ -21,12 +21,8 @@ func TestReadCaptions_RefusesWhatItCannotUnpack(t *testing.T) {
 	if _, err := z.Write([]byte(`{"a": ["a dog"]}`)); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(z.Close(), os.WriteFile(path, packed.Bytes(), 0o666)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ReadCaptions(t.Context(), path, ""); err == nil || !strings.Contains(err.Error(), "unpack the file") {
-		t.Errorf("error %v", err)
-	}
+	check(t, errors.Join(z.Close(), os.WriteFile(path, packed.Bytes(), 0o666)))
+	refused(t, errOf(ReadCaptions(t.Context(), path, "")), "unpack the file")
 }
 
 func TestFirstCaptions_LeavesOutClipsWithoutOthers(t *testing.T) {
@@ -44,19 +40,10 @@ func TestFirstCaptions_LeavesOutClipsWithoutOthers(t *testing.T) {
 func TestWriteCounts_ReadsBackAsFrames(t *testing.T) {
 	given, rest, _ := FirstCaptions(captionsOf("b:a dog", "b:A dog runs", "b:two cats", "a:a cat", "a:a dog", "a:x"), 2)
 	words, _, err := BuildWords(AllTexts(given), WordOptions{MinCount: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	dir := filepath.Join(t.TempDir(), "counts")
-	if err := WriteCounts(dir, given, rest, words); err != nil {
-		t.Fatal(err)
-	}
-	f, err := OpenFrames(t.Context(), FrameFiles{Features: filepath.Join(dir, "counts.npy"),
-		Clips: filepath.Join(dir, "counts.csv")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	check(t, WriteCounts(dir, given, rest, words))
+	f := openFrames(t, FrameFiles{Features: filepath.Join(dir, "counts.npy"), Clips: filepath.Join(dir, "counts.csv")})
 	row := make([]float32, f.Width())
 	for clip, want := range [][]float32{{1, 1, 0, .5}, {1, .5, .5, 0}} { // a dog cat runs
 		if err := f.Features(clip, row); err != nil || !slices.Equal(row, want) {
@@ -75,27 +62,14 @@ func TestWriteCounts_ReadsBackAsFrames(t *testing.T) {
 func TestWriteScenes_ReadsBackAsClips(t *testing.T) {
 	config := scenes.MovingConfig{Seed: 1, Split: "train", N: 3, Frames: 4}
 	captions, err := SceneCaptions(config, scenes.CaptionsPerPicture)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	dir := filepath.Join(t.TempDir(), "scenes")
-	if err := WriteScenes(dir, config, captions); err != nil {
-		t.Fatal(err)
-	}
-	f, err := OpenFrames(t.Context(), FrameFiles{Features: filepath.Join(dir, "truth.npy"),
-		Clips: filepath.Join(dir, "truth.csv")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	check(t, WriteScenes(dir, config, captions))
+	f := openFrames(t, FrameFiles{Features: filepath.Join(dir, "truth.npy"), Clips: filepath.Join(dir, "truth.csv")})
 	read, err := ReadCaptions(t.Context(), filepath.Join(dir, CaptionsFile), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	words, _, err := BuildWords(AllTexts(read), WordOptions{MinCount: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	s, err := Join(f, read, words, JoinOptions{})
 	if err != nil || s.Clips() != 3 || s.Frames() != 4 || s.Pairs() != 3*scenes.CaptionsPerPicture {
 		t.Fatalf("%+v (%v)", s, err)
@@ -105,9 +79,7 @@ func TestWriteScenes_ReadsBackAsClips(t *testing.T) {
 func TestSet_HoldOutPartsClips(t *testing.T) {
 	w, _ := buildWords(t, WordOptions{}, "a dog", "cat")
 	s, err := Join(memoryClips("xyz"), captionsOf("x:cat", "y:a dog", "z:a"), w, JoinOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	rest, out := s.HoldOut(map[string]bool{"y": true, "elsewhere": true})
 	if rest.Clips() != 2 || rest.ID(1) != "z" || out.Clips() != 1 || out.ID(0) != "y" {
 		t.Errorf("rest %v, held out %v", rest, out)
@@ -122,14 +94,10 @@ func TestSet_HoldOutPartsClips(t *testing.T) {
 
 func TestWriteScores_HasARowForEachCaption(t *testing.T) {
 	items := []metrics.Item{{ID: "3", Candidate: "a ball", References: []string{"a ball"}}}
-	result, err := metrics.Evaluate(t.Context(), items, metrics.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result, err := metrics.Evaluate(t.Context(), items, nil)
+	check(t, err)
 	path := filepath.Join(t.TempDir(), "scores.csv")
-	if err := WriteScores(path, items, result); err != nil {
-		t.Fatal(err)
-	}
+	check(t, WriteScores(path, items, result))
 	content, err := os.ReadFile(path)
 	if lines := strings.Split(string(content), "\n"); err != nil || len(lines) != 3 ||
 		!strings.HasPrefix(lines[1], "3,a ball,0.99999") {

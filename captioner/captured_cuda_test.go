@@ -103,7 +103,7 @@ func TestCUDA_ResumedRecordedTrainingEqualsUnbroken(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r.observers = []Observer{interruptAt(6, cancel)}
-	if _, err := r.trainer(t).Run(ctx); !errors.Is(err, train.ErrInterrupted) {
+	if err := r.trainer(t).Run(ctx); !errors.Is(err, train.ErrInterrupted) {
 		t.Fatalf("%v, want an interruption", err)
 	}
 	var losses []float64

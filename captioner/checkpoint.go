@@ -1,11 +1,13 @@
 package captioner
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 
 	"nmn/captioner/s2vt"
 	"nmn/format/safetensors"
@@ -70,7 +72,7 @@ func identify(s Source) DataID {
 	h, id := sha256.New(), DataID{Clips: s.Clips()}
 	for clip := range s.Clips() {
 		captions := s.Captions(clip)
-		fmt.Fprintf(h, "%q %d %d\n", s.ID(clip), frameCount(s, clip), len(captions)) // a hash cannot fail
+		fmt.Fprintf(h, "%q %d %d\n", s.ID(clip), s.FrameCount(clip), len(captions)) // a hash cannot fail
 		for _, words := range captions {
 			fmt.Fprintf(h, "%d\n", len(words))
 			_ = binary.Write(h, binary.LittleEndian, words)
@@ -119,4 +121,100 @@ func (c *Checkpoint) check(int) error {
 		return fmt.Errorf("metadata: %w: %w", train.ErrCorrupt, err)
 	}
 	return nil
+}
+
+// save writes last.safetensors if anything has changed since it was written, and keeps it as the best if the
+// last validation was the best. If the disk is full, it waits a moment.
+func (t *Trainer) save() error {
+	return t.keeper.Finish(t.state, observers(t.Observers))
+}
+
+// trySave is save during training: a full disk does not end it.
+func (t *Trainer) trySave() error {
+	return t.keeper.Try(t.state(), observers(t.Observers))
+}
+
+// state is the training as it is now.
+func (t *Trainer) state() train.State {
+	return train.State{Epoch: t.at.Epoch, Step: t.at.Step, Changed: t.at != t.saved, Write: t.write, Hold: t.hold}
+}
+
+func (t *Trainer) write(path, previous string) (size int64, err error) {
+	about, tensors := t.checkpoint()
+	if size, err = t.replace(path, previous, about, tensors); err == nil {
+		t.saved = t.at
+	}
+	return size, err
+}
+
+func (t *Trainer) hold(most int64) (*train.Held, error) {
+	about, tensors := t.checkpoint()
+	return train.Hold(about, tensors, most, t.replace)
+}
+
+// checkpoint returns a checkpoint of the current state. Tensors are read from the net when they are written.
+func (t *Trainer) checkpoint() (*Checkpoint, []safetensors.Tensor) {
+	about := &Checkpoint{Format: train.CheckpointFormat, Model: t.Net.Config(), Words: t.Words, Data: t.data,
+		Config: t.Config, Position: t.at, Best: t.best()}
+	return about, slices.Concat(t.Net.Weights(), t.optimizer.Moments())
+}
+
+// best is the validation that was the best so far.
+func (t *Trainer) best() Best {
+	for _, b := range t.keeper.Best() {
+		return Best{Step: b.Step, Epoch: b.Epoch, CIDEr: b.Value}
+	}
+	return Best{}
+}
+
+// Resume goes back to a checkpoint of the same training: weights, optimizer, position and the best. It must
+// be called before Run. The checkpoint must be of the same model, words, data, seed and settings; limits and
+// intervals may differ, so that training can be made longer. The error wraps train.ErrOtherModel,
+// train.ErrOtherRun, ErrOtherWords or train.ErrCorrupt; after one that does not, the net may have been
+// changed in part.
+func (t *Trainer) Resume(path string) error {
+	return frame.Resume(path, func(c *Checkpoint, file *safetensors.File) error {
+		if err := t.sameRun(c); err != nil {
+			return err
+		}
+		if batches := t.Batches(); c.Position.Batch > batches {
+			return fmt.Errorf("its position is batch %d of an epoch of %d: %w",
+				c.Position.Batch, batches, train.ErrCorrupt)
+		}
+		if err := t.optimizer.CheckMoments(file); err != nil {
+			return err
+		}
+		if err := t.Net.Load(file); err != nil {
+			return err
+		}
+		if err := t.optimizer.LoadMoments(file, c.Position.Step); err != nil {
+			return err
+		}
+		t.at, t.saved = c.Position, c.Position
+		var best []train.Best
+		if b := c.Best; b.Step > 0 {
+			best = append(best, train.Best{Step: b.Step, Epoch: b.Epoch, Value: b.CIDEr})
+		}
+		return t.keeper.Restore(best, t.at.Step)
+	})
+}
+
+// free are the settings that may change when training is resumed, because they do not change a step.
+var free = []string{"epochs", "max_steps", "log_steps", "validate_epochs", "checkpoint_steps", "patience"}
+
+// sameRun returns nil if training can continue from a checkpoint, otherwise the first difference.
+func (t *Trainer) sameRun(c *Checkpoint) error {
+	if err := cmp.Or(train.SameModel(c.Model, t.Net.Config()), c.Words.Same(t.Words)); err != nil {
+		return err
+	}
+	if c.Data != t.data {
+		return fmt.Errorf("it was trained on %d clips with %d captions (%.12s), these are %d with %d (%.12s): %w",
+			c.Data.Clips, c.Data.Captions, c.Data.Fingerprint, t.data.Clips, t.data.Captions, t.data.Fingerprint,
+			train.ErrOtherRun)
+	}
+	allowed := free
+	if t.Config.Schedule == train.Cosine { // the rate depends on the length of the training
+		allowed = free[2:]
+	}
+	return train.SameSettings(c.Config, t.Config, allowed...)
 }

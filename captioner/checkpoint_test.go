@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -70,9 +71,8 @@ func TestResume_RefusesWhatIsOfAnotherRunAndSaysWhat(t *testing.T) {
 		r := newRig()
 		test.change(&r)
 		err := r.trainer(t).Resume(path)
-		if !errors.Is(err, test.is) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		refused(t, err, want, test.is)
+		refused(t, err, path)
 	}
 }
 
@@ -95,11 +95,7 @@ func TestResume_DamagedCheckpointWithoutOneBeforeNamesHowToBeginAnew(t *testing.
 	path := trained(t, newRig())
 	check(t, os.RemoveAll(filepath.Join(filepath.Dir(path), train.PreviousName)))
 	check(t, os.Truncate(path, 1000))
-	r := newRig()
-	if err := r.trainer(t).Resume(path); !errors.Is(err, train.ErrCorrupt) ||
-		!strings.Contains(err.Error(), "To start over, remove it and resume: ") {
-		t.Errorf("error %v", err)
-	}
+	refused(t, newRig().trainer(t).Resume(path), "To start over, remove it and resume: ", train.ErrCorrupt)
 }
 
 func TestResume_LimitsAndIntervalsMayChange(t *testing.T) {
@@ -108,18 +104,16 @@ func TestResume_LimitsAndIntervalsMayChange(t *testing.T) {
 	r.config.Epochs, r.config.LogSteps, r.config.CheckpointSteps = 5, 3, 7
 	trainer := r.trainer(t)
 	check(t, trainer.Resume(path))
-	if result := run(t, trainer); result.Position.Step != 20 {
-		t.Errorf("ended at step %d, want 20", result.Position.Step)
+	run(t, trainer)
+	if step := trainer.Position().Step; step != 20 {
+		t.Errorf("ended at step %d, want 20", step)
 	}
 	cosine := newRig()
 	cosine.config.Schedule = train.Cosine
 	path = trained(t, cosine)
 	check(t, cosine.trainer(t).Resume(path))
 	cosine.config.Epochs = 4
-	if err := cosine.trainer(t).Resume(path); !errors.Is(err, train.ErrOtherRun) || !strings.Contains(err.Error(),
-		"epochs is 3, this one 4") {
-		t.Errorf("a cosine over another number of epochs: %v", err)
-	}
+	refused(t, cosine.trainer(t).Resume(path), "epochs is 3, this one 4", train.ErrOtherRun)
 }
 
 func TestCheckpoint_CutShortAtAnyPlaceIsCorrupt(t *testing.T) {
@@ -129,13 +123,9 @@ func TestCheckpoint_CutShortAtAnyPlaceIsCorrupt(t *testing.T) {
 	for _, size := range []int{0, 5, 8, 100, len(whole) / 2, len(whole) - 1} {
 		cut := filepath.Join(t.TempDir(), "cut.safetensors")
 		check(t, os.WriteFile(cut, whole[:size], 0o644))
-		if _, err := ReadCheckpoint(cut); !errors.Is(err, train.ErrCorrupt) || !strings.Contains(err.Error(), cut) {
-			t.Errorf("%d of %d bytes: %v", size, len(whole), err)
-		}
+		refused(t, errOf(ReadCheckpoint(cut)), cut, train.ErrCorrupt)
 	}
-	if _, err := ReadCheckpoint(path + "x"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("missing file: %v", err)
-	}
+	refused(t, errOf(ReadCheckpoint(path+"x")), "", fs.ErrNotExist)
 }
 
 // rewrite writes a checkpoint again with other metadata.
@@ -189,9 +179,7 @@ func TestCheckpoint_HostileMetadataIsAnError(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain.safetensors")
 	_, err := safetensors.WriteFile(plain, nil, nil)
 	check(t, err)
-	if _, err := ReadCheckpoint(plain); !errors.Is(err, train.ErrCorrupt) {
-		t.Errorf("a file of something else: %v", err)
-	}
+	refused(t, errOf(ReadCheckpoint(plain)), "", train.ErrCorrupt)
 }
 
 // A process that was killed between a checkpoint and its name as the best gives it that name when it resumes.
@@ -247,15 +235,21 @@ func TestKilledAtRandomAndResumed_FilesEqualTheUnbrokenOnes(t *testing.T) {
 		}
 	}
 	goOn(t, validating(directory))
-	for _, name := range []string{train.LastName, train.PreviousName, train.BestName} {
-		want, err := os.ReadFile(filepath.Join(unbroken, name))
-		check(t, err)
-		if got, err := os.ReadFile(filepath.Join(directory, name)); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s differs after %d kills: %d bytes, unbroken %d, %v", name, kills, len(got), len(want), err)
-		}
-	}
+	sameFiles(t, directory, unbroken, train.LastName, train.PreviousName, train.BestName)
 	if entries, err := os.ReadDir(directory); err != nil || len(entries) != 3 {
 		t.Errorf("files %v, %v: want three", entries, err)
+	}
+}
+
+// sameFiles fails for each file of a folder that is not as in another.
+func sameFiles(t *testing.T, folder, other string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		want, err := os.ReadFile(filepath.Join(other, name))
+		check(t, err)
+		if got, err := os.ReadFile(filepath.Join(folder, name)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s differs: %d bytes, want %d (%v)", name, len(got), len(want), err)
+		}
 	}
 }
 
@@ -318,4 +312,86 @@ func FuzzParseCheckpoint(f *testing.F) {
 			t.Errorf("accepted %+v", c)
 		}
 	})
+}
+
+// late makes the clock of a rig go on by a minute whenever it is looked at: a checkpoint is due at every step.
+func late(o Options) Options {
+	var now time.Time
+	o.Clock = func() time.Time {
+		now = now.Add(time.Minute)
+		return now
+	}
+	o.Config.CheckpointMinutes = 1
+	return o
+}
+
+func newTrainer(t *testing.T, o Options) *Trainer {
+	t.Helper()
+	trainer, err := New(o)
+	check(t, err)
+	t.Cleanup(func() { check(t, trainer.Close()) })
+	return trainer
+}
+
+func TestCheckpointMinutes_EveryCheckpointOfAnEpochResumesBitForBit(t *testing.T) {
+	t.Parallel()
+	r := validating(t.TempDir())
+	r.config.Epochs, r.config.CheckpointSteps = 4, 0
+	saved := map[int]string{}
+	var epochs []EpochDone
+	told := func(to *[]EpochDone) Observer {
+		return Observer{Epoch: func(e EpochDone) {
+			e.Duration = 0
+			*to = append(*to, e)
+		}}
+	}
+	r.observers = []Observer{told(&epochs), {Saved: func(e train.Saved) {
+		saved[e.Step] = t.TempDir()
+		check(t, os.CopyFS(filepath.Join(saved[e.Step], "run"), os.DirFS(r.directory)))
+	}}}
+	unbroken := newTrainer(t, late(r.options(t)))
+	run(t, unbroken)
+	if len(saved) != unbroken.Position().Step {
+		t.Fatalf("checkpoints of %d of %d steps", len(saved), unbroken.Position().Step)
+	}
+	for step, kept := range saved {
+		var resumed []EpochDone
+		r.directory, r.observers = filepath.Join(kept, "run"), []Observer{told(&resumed)}
+		trainer := r.trainer(t)
+		check(t, trainer.Resume(filepath.Join(r.directory, train.LastName)))
+		run(t, trainer)
+		if trainer.Position() != unbroken.Position() || trainer.best() != unbroken.best() ||
+			!slices.Equal(weights(t, trainer.Net), weights(t, unbroken.Net)) {
+			t.Errorf("from step %d: ended at %+v, unbroken %+v", step, trainer.Position(), unbroken.Position())
+		}
+		if n := len(epochs) - len(resumed); n < 0 || !slices.Equal(resumed, epochs[n:]) {
+			t.Errorf("from step %d: epochs %+v of %+v", step, resumed, epochs)
+		}
+	}
+}
+
+func TestRun_DiskThatIsFullForAWhileCostsNothing(t *testing.T) {
+	t.Parallel()
+	r := validating(t.TempDir())
+	r.config.Epochs = 5
+	run(t, newTrainer(t, late(r.options(t))))
+	want := r.directory
+	for _, window := range [][2]int{{1, 4}, {4, 13}, {3, 20}} {
+		r.directory = t.TempDir()
+		unsaved := 0
+		r.observers = []Observer{{Unsaved: func(train.Unsaved) { unsaved++ }}}
+		trainer := newTrainer(t, late(r.options(t)))
+		replace := trainer.replace
+		trainer.replace = func(path, previous string, c *Checkpoint, tensors []safetensors.Tensor) (int64, error) {
+			if step := trainer.at.Step; step >= window[0] && step < window[1] {
+				return 0, syscall.ENOSPC
+			}
+			return replace(path, previous, c, tensors)
+		}
+		run(t, trainer)
+		if unsaved == 0 {
+			t.Errorf("full from step %d to %d: nothing was told", window[0], window[1])
+		}
+		sameFiles(t, r.directory, want, train.LastName, train.BestName)
+	}
 }

@@ -11,14 +11,28 @@ import (
 // ErrInput is wrapped by all errors about data that do not fit each other or the captioner.
 var ErrInput = errors.New("data that cannot be captioned")
 
-// FrameFeatures are clips with features for each frame, as in a Source. They are safe for concurrent reads.
+// FrameFeatures are clips with features for each frame. They always return equal data for a clip.
 type FrameFeatures interface {
+	// Clips is the number of clips.
 	Clips() int
+	// ID names a clip in messages and results.
 	ID(clip int) string
+	// Frames is the largest number of frames of a clip, Width the number of features of a frame.
 	Frames() int
 	Width() int
+	// FrameCount is the number of frames of a clip, 1 to Frames().
 	FrameCount(clip int) int
+	// Features writes Frames()×Width() features of a clip into dst, frame by frame. Missing frames come last
+	// and are 0.
 	Features(clip int, dst []float32) error
+}
+
+// Source is the training data of a captioner: clips with features and captions. It serves one goroutine at a time.
+type Source interface {
+	FrameFeatures
+	// Captions are the word ids of a clip's captions, without BOS and EOS; the caller leaves them as they
+	// are. A clip may have none.
+	Captions(clip int) [][]int32
 }
 
 // FrameFiles name files of features: a row for each frame, with a table of the rows of each clip, as

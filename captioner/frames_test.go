@@ -16,39 +16,29 @@ func writeRows(t testing.TB, rows, width int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.npy")
 	w, err := features.Create(path, width)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for r := range rows {
 		row := make([]float32, width)
 		for c := range row {
 			row[c] = float32(r) + float32(c)/10
 		}
-		if err := w.Write(row); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Write(row))
 	}
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, w.Commit())
 	return path
 }
 
 func writeText(t testing.TB, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(content), 0o666))
 	return path
 }
 
 func openFrames(t testing.TB, o FrameFiles) *FrameFile {
 	t.Helper()
 	f, err := OpenFrames(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -56,9 +46,7 @@ func openFrames(t testing.TB, o FrameFiles) *FrameFile {
 func readClip(t testing.TB, f FrameFeatures, clip int) []float32 {
 	t.Helper()
 	dst := slices.Repeat([]float32{-1}, f.Frames()*f.Width())
-	if err := f.Features(clip, dst); err != nil {
-		t.Fatal(err)
-	}
+	check(t, f.Features(clip, dst))
 	return dst
 }
 
@@ -110,10 +98,7 @@ func TestOpenFrames_NamesWhatIsWrong(t *testing.T) {
 		"at most 10000":                       {Features: x, Clips: clips("clip,first,rows\na,0,10001\n")},
 	} {
 		f, err := OpenFrames(t.Context(), o)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-		if f != nil {
+		if refused(t, err, want); f != nil {
 			t.Errorf("%s: files are open", want)
 		}
 	}

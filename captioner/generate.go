@@ -33,10 +33,6 @@ func Generate(ctx context.Context, net *s2vt.Net, words *Words, f FrameFeatures,
 	if err := Fit(f, c.Frames, c.Features, true); err != nil {
 		return nil, err
 	}
-	search := net.Greedy
-	if o.Search.Width > 1 {
-		search = net.Beam
-	}
 	size := f.Frames() * f.Width()
 	room := make([]float32, max(1, min(o.Batch, f.Clips()))*size)
 	generated := make([]Generated, 0, f.Clips())
@@ -53,7 +49,7 @@ func Generate(ctx context.Context, net *s2vt.Net, words *Words, f FrameFeatures,
 			}
 			batch[i] = row[:f.FrameCount(first+i)*f.Width()]
 		}
-		captions, err := search(batch, o.Search)
+		captions, err := net.Beam(batch, o.Search)
 		if err != nil {
 			return nil, err
 		}
@@ -91,5 +87,5 @@ func Score(ctx context.Context, s *Set, generated []Generated, meteor *metrics.M
 	for i, g := range generated {
 		items[i] = metrics.Item{ID: g.ID, Candidate: g.Caption, References: s.References(i)}
 	}
-	return metrics.Evaluate(ctx, items, metrics.Options{Meteor: meteor})
+	return metrics.Evaluate(ctx, items, meteor)
 }

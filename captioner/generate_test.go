@@ -1,11 +1,8 @@
 package captioner
 
 import (
-	"errors"
 	"slices"
 	"testing"
-
-	"nmn/captioner/s2vt"
 )
 
 // Clips go through the net in batches, each with its own frames. Captions, identifiers and probabilities
@@ -16,27 +13,22 @@ func TestGenerate_CaptionsOfBatchesAreThoseOfEachClip(t *testing.T) {
 	trainer, data := r.trainer(t), newReel(t)
 	run(t, trainer)
 	net := trainer.Net
-	for name, search := range map[string]func([][]float32, s2vt.BeamOptions) ([]s2vt.Caption, error){
-		"the likeliest word": net.Greedy, "a beam": net.Beam,
-	} {
+	for _, width := range []int{1, 4} {
 		o := DefaultGeneration()
-		o.Batch, o.Search.MaxLength = 3, 6 // 10 clips: the last batch has one
-		if name == "a beam" {
-			o.Search.Width = 4
-		}
+		o.Batch, o.Search.MaxLength, o.Search.Width = 3, 6, width // 10 clips: the last batch has one
 		var progress []int
 		got, err := Generate(t.Context(), net, data.words, data, o, func(done int) { progress = append(progress, done) })
 		check(t, err)
 		if len(got) != data.Clips() || !slices.Equal(progress, []int{3, 6, 9, 10}) {
-			t.Fatalf("%s: %d captions, progress %v", name, len(got), progress)
+			t.Fatalf("width %d: %d captions, progress %v", width, len(got), progress)
 		}
 		for clip, g := range got {
 			features := make([]float32, data.Frames()*data.Width())
 			check(t, data.Features(clip, features))
-			alone, err := search([][]float32{features[:data.FrameCount(clip)*data.Width()]}, o.Search)
+			alone, err := net.Beam([][]float32{features[:data.FrameCount(clip)*data.Width()]}, o.Search)
 			check(t, err)
 			if want := (Generated{data.ID(clip), data.words.Caption(alone[0].Words), alone[0].LogProb}); g != want {
-				t.Errorf("%s: clip %d: %+v, want %+v", name, clip, g, want)
+				t.Errorf("width %d: clip %d: %+v, want %+v", width, clip, g, want)
 			}
 		}
 	}
@@ -46,10 +38,7 @@ func TestGenerate_RefusesAnotherVocabulary(t *testing.T) {
 	trainer, data := newRig().trainer(t), newReel(t)
 	words, err := NewWords([]string{"a", "dog"}, nil)
 	check(t, err)
-	_, err = Generate(t.Context(), trainer.Net, words, data, DefaultGeneration(), nil)
-	if !errors.Is(err, ErrOtherWords) {
-		t.Errorf("a vocabulary of 2 words for a net of 8: %v", err)
-	}
+	refused(t, errOf(Generate(t.Context(), trainer.Net, words, data, DefaultGeneration(), nil)), "", ErrOtherWords)
 }
 
 // A net whose likeliest word is the unknown one says the second likeliest.

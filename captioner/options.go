@@ -56,7 +56,7 @@ func (o *Options) check() error {
 func (o *Options) checkCaptions() error {
 	c, pairs := o.Net.Config(), 0
 	for clip := range o.Data.Clips() {
-		if frames := frameCount(o.Data, clip); frames < 1 || frames > o.Data.Frames() {
+		if frames := o.Data.FrameCount(clip); frames < 1 || frames > o.Data.Frames() {
 			return fmt.Errorf("captioning: clip %q has %d frames, want 1 to %d",
 				o.Data.ID(clip), frames, o.Data.Frames())
 		}

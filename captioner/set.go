@@ -3,6 +3,7 @@ package captioner
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,7 +13,7 @@ import (
 	"nmn/text"
 )
 
-// Set is clips with features and captions, for training and evaluation: a Ragged Source.
+// Set is clips with features and captions, for training and evaluation: a Source.
 type Set struct {
 	features FrameFeatures
 	clips    []int       // of the features, in their order
@@ -20,8 +21,6 @@ type Set struct {
 	texts    [][]string  // the captions as people wrote them
 	Left     LeftOut
 }
-
-var _ Ragged = (*Set)(nil)
 
 // LeftOut counts what Join has left out.
 type LeftOut struct {
@@ -145,32 +144,35 @@ func (s *Set) encode(clip string, captions []string, words *Words,
 	return ids, texts, nil
 }
 
-// Clips implements Ragged, and so do the methods that follow.
+// Clips implements Source, and so do the methods that follow.
 func (s *Set) Clips() int { return len(s.clips) }
 
-// ID is the identifier of a clip.
+// ID implements Source.
 func (s *Set) ID(clip int) string { return s.features.ID(s.clips[clip]) }
 
-// Frames is the number of frames of the longest clip.
+// Frames implements Source.
 func (s *Set) Frames() int { return s.features.Frames() }
 
-// Width is the number of features of a frame.
+// Width implements Source.
 func (s *Set) Width() int { return s.features.Width() }
 
-// FrameCount is the number of frames of a clip.
+// FrameCount implements Source.
 func (s *Set) FrameCount(clip int) int { return s.features.FrameCount(s.clips[clip]) }
 
-// Features writes the features of a clip into dst.
+// Features implements Source.
 func (s *Set) Features(clip int, dst []float32) error { return s.features.Features(s.clips[clip], dst) }
 
-// Captions are the word ids of the captions of a clip, without Begin and End.
+// Captions implements Source.
 func (s *Set) Captions(clip int) [][]int32 { return s.ids[clip] }
 
 // References are the reference captions of a clip.
 func (s *Set) References(clip int) []string { return s.texts[clip] }
 
-// Subset is some of the clips, in the order given.
+// Subset is some of the clips, in the order given; nil for none.
 func (s *Set) Subset(clips []int) *Set {
+	if len(clips) == 0 {
+		return nil
+	}
 	sub := &Set{features: s.features}
 	for _, clip := range clips {
 		sub.clips = append(sub.clips, s.clips[clip])
@@ -232,13 +234,7 @@ func (s *Set) HoldOut(held map[string]bool) (rest, out *Set) {
 		}
 		parts[part] = append(parts[part], clip)
 	}
-	if len(parts[0]) > 0 {
-		rest = s.Subset(parts[0])
-	}
-	if len(parts[1]) > 0 {
-		out = s.Subset(parts[1])
-	}
-	return rest, out
+	return s.Subset(parts[0]), s.Subset(parts[1])
 }
 
 // Pairs is the number of captions of all clips.
@@ -259,13 +255,8 @@ func (s *Set) MostFrequent() string {
 			counts[strings.Join(Tokens(text), " ")]++
 		}
 	}
-	all := make([]string, 0, len(counts))
-	for text := range counts {
-		all = append(all, text)
-	}
-	slices.Sort(all)
 	best := ""
-	for _, text := range all {
+	for _, text := range slices.Sorted(maps.Keys(counts)) {
 		if counts[text] > counts[best] {
 			best = text
 		}

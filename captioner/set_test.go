@@ -1,8 +1,8 @@
 package captioner
 
 import (
-	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -39,9 +39,7 @@ func TestJoin_ByIdentifiers(t *testing.T) {
 	w, _ := buildWords(t, WordOptions{}, "a dog", "cat")
 	captions := captionsOf("z:a dog", "x:cat", "z:", "z:A wolf!", "z:a dog and a cat", "y:a a a a")
 	s, err := Join(memoryClips("xyz"), captions, w, JoinOptions{MaxWords: 3, Partial: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if s.Clips() != 2 || s.ID(1) != "z" || s.Pairs() != 3 ||
 		s.Left.String() != "1 clip without captions, 1 caption without a word, 2 captions with too many words" {
 		t.Errorf("%d clips, %d pairs, left out: %v", s.Clips(), s.Pairs(), s.Left)
@@ -79,19 +77,14 @@ func TestJoin_NamesWhatDoesNotBelong(t *testing.T) {
 		`clip "x", caption 2 is not UTF-8`:                                       {"x", captionsOf("x:a", "x:\xff"), true},
 		"captions belong to clips such as \"u\" (`captions.partial` leaves them": {"xy", captionsOf("u:a"), false},
 	} {
-		if _, err := Join(c.clips, c.captions, w, JoinOptions{Partial: c.partial}); !errors.Is(err, ErrInput) ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		refused(t, errOf(Join(c.clips, c.captions, w, JoinOptions{Partial: c.partial})), want, ErrInput)
 	}
 }
 
 func TestSet_MostFrequent(t *testing.T) {
 	w, _ := buildWords(t, WordOptions{}, "a dog")
 	s, err := Join(memoryClips("xy"), captionsOf("x:two dogs", "x:a dog.", "y:A dog", "y:two dogs"), w, JoinOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if got := s.MostFrequent(); got != "a dog" {
 		t.Errorf("%q", got)
 	}
@@ -100,14 +93,36 @@ func TestSet_MostFrequent(t *testing.T) {
 func TestResults_AreRead(t *testing.T) {
 	content, err := Results([]Generated{{ID: "7", Caption: `a "dog"`}, {ID: "video9", Caption: "x"},
 		{ID: "07", Caption: ""}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !strings.Contains(string(content), `{"image_id":7,`) || !strings.Contains(string(content), `{"image_id":"07",`) {
 		t.Errorf("%s", content)
 	}
 	read, err := metrics.Read("f", strings.NewReader(string(content)))
 	if err != nil || !slices.Equal(read.IDs, []string{"7", "video9", "07"}) || read.Of["7"][0] != `a "dog"` {
 		t.Errorf("%v: %+v", err, read)
+	}
+}
+
+func TestSet_KeepLeavesCaptionsOut(t *testing.T) {
+	s := &Set{clips: []int{4, 7, 9}, ids: [][][]int32{{{3, 5}, {4}}, {{5, 5, 3}}, {{900}, {}}},
+		texts: [][]string{{"a", "b"}, {"c"}, {"d", "e"}}}
+	first := s.ids[0][0][0]
+	mentions := s.Mentions(5)
+	if got := mentions[1][0]; len(got) != 2 || got[0] >= got[1] || got[0] != mentions[0][0][0] {
+		t.Errorf("word ids %d are classes %d", s.ids[1][0], got)
+	}
+	if len(mentions[2][0]) != 0 || len(mentions[2]) != 2 {
+		t.Errorf("rare words: %d", mentions[2])
+	}
+	kept := s.Keep([][]bool{{false, true}, {false}, {true, true}})
+	if !reflect.DeepEqual(kept.clips, []int{4, 9}) || !reflect.DeepEqual(kept.ids, [][][]int32{{{4}}, {{900}, {}}}) ||
+		!reflect.DeepEqual(kept.texts, [][]string{{"a", "b"}, {"d", "e"}}) {
+		t.Errorf("kept %d, %d, %q", kept.clips, kept.ids, kept.texts)
+	}
+	if s.ids[0][0][0] != first || s.Pairs() != 5 || kept.Pairs() != 3 {
+		t.Errorf("%d of %d captions", kept.Pairs(), s.Pairs())
+	}
+	if s.Keep([][]bool{{false, false}, {false}, {false, false}}) != nil {
+		t.Error("no clip is left, and there is a set")
 	}
 }

@@ -18,16 +18,12 @@ func TestReadCaptions_FromPipes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, w, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			defer r.Close()
 			if _, err := io.WriteString(w, text); err != nil { // fits into the pipe
 				t.Fatal(err)
 			}
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
+			check(t, w.Close())
 			c, err := ReadCaptions(t.Context(), fmt.Sprintf("/dev/fd/%d", r.Fd()), "")
 			if err != nil || !slices.Equal(c.IDs, []string{"7"}) || !slices.Equal(c.Of["7"], []string{"a dog"}) {
 				t.Errorf("%+v, %v", c, err)

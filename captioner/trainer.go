@@ -80,7 +80,7 @@ func (t *Trainer) largest() s2vt.Size {
 	for i, p := range t.pairs {
 		said[i] = len(p.words) + 1
 		size.Words = max(size.Words, len(p.words))
-		size.Frames = max(size.Frames, frameCount(t.Data, p.clip))
+		size.Frames = max(size.Frames, t.Data.FrameCount(p.clip))
 	}
 	slices.Sort(said)
 	for _, words := range said[len(said)-size.Clips:] {
@@ -120,19 +120,12 @@ func (t *Trainer) Close() error {
 	return errors.Join(t.replays.Close(), t.optimizer.Close())
 }
 
-// Result is how training ended.
-type Result struct {
-	Position Position
-	Best     Best // its Step is 0 without validation
-}
-
 // Run trains to the end. When ctx ends, Run finishes the current step, saves last.safetensors and returns an
 // error that wraps train.ErrInterrupted. A loss or gradient that is not finite ends it with a
 // *train.NonFiniteError; parameters and checkpoints are then as before that step. best.safetensors has the
 // best net by validation. The net in memory is the net after the last step.
-func (t *Trainer) Run(ctx context.Context) (Result, error) {
-	err := train.SaveInterrupted(ctx, t.run(ctx), t.at.Epoch, t.at.Step, t.steps, t.save)
-	return Result{Position: t.at, Best: t.best()}, err
+func (t *Trainer) Run(ctx context.Context) error {
+	return train.SaveInterrupted(ctx, t.run(ctx), t.at.Epoch, t.at.Step, t.steps, t.save)
 }
 
 func (t *Trainer) run(ctx context.Context) error {

@@ -113,7 +113,7 @@ func (r rig) trainer(t testing.TB) *Trainer {
 
 // fakeCIDEr is a score that goes up and down while a net learns, and depends on nothing but the net.
 func fakeCIDEr(_ context.Context, n *s2vt.Net) (metrics.Scores, error) {
-	values, err := n.Values(n.Params()[0].W)
+	values, err := n.Params()[0].Values(n.Backend())
 	if err != nil {
 		return metrics.Scores{}, err
 	}
@@ -127,18 +127,16 @@ func check(t testing.TB, err error) {
 	}
 }
 
-func run(t testing.TB, trainer *Trainer) Result {
+func run(t testing.TB, trainer *Trainer) {
 	t.Helper()
-	result, err := trainer.Run(t.Context())
-	check(t, err)
-	return result
+	check(t, trainer.Run(t.Context()))
 }
 
 // weights are all parameters of a net.
 func weights(t testing.TB, n *s2vt.Net) (all []float32) {
 	t.Helper()
 	for _, p := range n.Params() {
-		values, err := n.Values(p.W)
+		values, err := p.Values(n.Backend())
 		check(t, err)
 		all = append(all, values...)
 	}
@@ -163,17 +161,17 @@ func TestTrainer_LearnsToCaption(t *testing.T) {
 			}
 		}}}
 		trainer := r.trainer(t)
-		result := run(t, trainer)
-		if result.Position.Step != 120*4 || trainer.Steps() != 120*4 || !(last < first/3) {
-			t.Errorf("%s: loss %.3f and %.3f after %d steps of %d", optimizer, first, last, result.Position.Step,
+		run(t, trainer)
+		if trainer.Position().Step != 120*4 || trainer.Steps() != 120*4 || !(last < first/3) {
+			t.Errorf("%s: loss %.3f and %.3f after %d steps of %d", optimizer, first, last, trainer.Position().Step,
 				trainer.Steps())
 		}
 		data := newReel(t)
 		for clip := range data.Clips() {
 			features := make([]float32, data.Frames()*data.Width())
 			check(t, data.Features(clip, features))
-			captions, err := trainer.Net.Greedy([][]float32{features[:data.FrameCount(clip)*data.Width()]},
-				s2vt.BeamOptions{MaxLength: 8})
+			captions, err := trainer.Net.Beam([][]float32{features[:data.FrameCount(clip)*data.Width()]},
+				s2vt.BeamOptions{Width: 1, MaxLength: 8})
 			check(t, err)
 			generated := data.words.Caption(captions[0].Words)
 			if want := "a " + data.words.Word(5+data.number(clip)); !strings.HasPrefix(generated, want) {
@@ -236,10 +234,7 @@ func TestResume_EqualsUnbrokenRunBitForBit(t *testing.T) {
 				broken.threads, broken.directory = 1, t.TempDir()
 				ctx, cancel := context.WithCancel(t.Context())
 				broken.observers = append(slices.Clone(r.observers), interruptAt(at, cancel))
-				_, err := broken.trainer(t).Run(ctx)
-				if !errors.Is(err, train.ErrInterrupted) || !errors.Is(err, context.Canceled) {
-					t.Fatalf("interrupted with %v", err)
-				}
+				refused(t, broken.trainer(t).Run(ctx), "", train.ErrInterrupted, context.Canceled)
 				broken.observers = r.observers
 				resumed := broken.trainer(t)
 				check(t, resumed.Resume(filepath.Join(broken.directory, train.LastName)))
@@ -272,10 +267,11 @@ func TestTrainer_PatienceStopsAndTheBestStays(t *testing.T) {
 	r.observers = []Observer{{Evaluated: func(v Evaluated) { events = append(events, v) }, Saved: func(s train.Saved) {
 		saved = append(saved, s)
 	}}}
-	result := run(t, r.trainer(t))
-	if asked != 5 || result.Best != (Best{Step: 8, Epoch: 2, CIDEr: .5}) || result.Position.Stale != 3 {
+	trainer := r.trainer(t)
+	run(t, trainer)
+	if asked != 5 || trainer.best() != (Best{Step: 8, Epoch: 2, CIDEr: .5}) || trainer.Position().Stale != 3 {
 		t.Errorf("%d validations, %+v: want 5, the best of them after epoch 2 and three without a better one",
-			asked, result)
+			asked, trainer.Position())
 	}
 	for i, e := range events {
 		if want := i < 2; e.Best != want || e.Epoch != i+1 || e.Scores.CIDErD != scores[i] {
@@ -312,9 +308,7 @@ func TestTrainer_InterruptedValidationIsMadeAgain(t *testing.T) {
 		cancel()
 		return metrics.Scores{}, ctx.Err()
 	}
-	if _, err := r.trainer(t).Run(ctx); !errors.Is(err, train.ErrInterrupted) {
-		t.Fatalf("interrupted with %v", err)
-	}
+	refused(t, r.trainer(t).Run(ctx), "", train.ErrInterrupted)
 	var steps []int
 	r.observers = []Observer{{Evaluated: func(v Evaluated) { steps = append(steps, v.Step) }}}
 	r.validate = func(context.Context, *s2vt.Net) (metrics.Scores, error) { return metrics.Scores{CIDErD: 1}, nil }
@@ -338,7 +332,7 @@ func TestTrainer_StopsBeforeWhatIsNotFinite(t *testing.T) {
 		trainer := r.trainer(t)
 		trainer.Observers = []Observer{{Step: func(StepDone) { before = weights(t, trainer.Net) }}}
 		before = weights(t, trainer.Net)
-		_, err := trainer.Run(t.Context())
+		err := trainer.Run(t.Context())
 		broken := (*train.NonFiniteError)(nil)
 		if !errors.As(err, &broken) || !slices.Contains(broken.IDs, "clip3") ||
 			broken.Step != trainer.Position().Step+1 {
@@ -355,19 +349,15 @@ func TestTrainer_ErrorsOfValidationAndFeaturesAreReported(t *testing.T) {
 	r.config.ValidateEpochs = 1
 	cause := errors.New("no references")
 	r.validate = func(context.Context, *s2vt.Net) (metrics.Scores, error) { return metrics.Scores{}, cause }
-	if _, err := r.trainer(t).Run(t.Context()); !errors.Is(err, cause) || !strings.Contains(err.Error(), "step 4") {
-		t.Errorf("validation that fails: %v", err)
-	}
+	refused(t, r.trainer(t).Run(t.Context()), "step 4", cause)
 	r.validate = func(context.Context, *s2vt.Net) (metrics.Scores, error) {
 		return metrics.Scores{CIDErD: math.NaN()}, nil
 	}
-	if _, err := r.trainer(t).Run(t.Context()); err == nil {
+	if err := r.trainer(t).Run(t.Context()); err == nil {
 		t.Error("validation without a number: accepted")
 	}
 	r.source = func(s *reel) Source { return unreadable{s, cause} }
-	if _, err := r.trainer(t).Run(t.Context()); !errors.Is(err, cause) || !strings.Contains(err.Error(), "clip") {
-		t.Errorf("features that cannot be read: %v", err)
-	}
+	refused(t, r.trainer(t).Run(t.Context()), "clip", cause)
 }
 
 func TestTrainer_ACheckpointThatCannotBeWrittenEndsIt(t *testing.T) {
@@ -379,9 +369,9 @@ func TestTrainer_ACheckpointThatCannotBeWrittenEndsIt(t *testing.T) {
 		}
 	}}}
 	trainer := r.trainer(t)
-	_, err := trainer.Run(t.Context())
-	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), r.directory) || trainer.Position().Step != 2 {
-		t.Errorf("at step %d: %v", trainer.Position().Step, err)
+	refused(t, trainer.Run(t.Context()), r.directory, fs.ErrNotExist)
+	if step := trainer.Position().Step; step != 2 {
+		t.Errorf("it ends at step %d", step)
 	}
 }
 
@@ -421,9 +411,7 @@ func TestNew_RefusesWhatDoesNotFit(t *testing.T) {
 			source.reel = s
 			return source
 		}
-		if _, err := New(r.options(t)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		refused(t, errOf(New(r.options(t))), want)
 	}
 	for want, change := range map[string]func(*Options){
 		"a net, a source":            func(o *Options) { o.Words = nil },
@@ -437,25 +425,7 @@ func TestNew_RefusesWhatDoesNotFit(t *testing.T) {
 	} {
 		o := newRig().options(t)
 		change(&o)
-		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
-	}
-}
-
-// A source that does not count frames has all of them.
-func TestTrainer_SourcesThatCountNoFrames(t *testing.T) {
-	r := newRig()
-	r.source = func(s *reel) Source { return struct{ Source }{s} }
-	if _, ragged := r.source(newReel(t)).(Ragged); ragged {
-		t.Fatal("the source counts frames")
-	}
-	trainer := r.trainer(t)
-	run(t, trainer)
-	for i, features := range trainer.batch.Features {
-		if len(features) != 4*5 {
-			t.Errorf("clip %d of the last batch has %d features, want those of 4 frames", i, len(features))
-		}
+		refused(t, errOf(New(o)), want)
 	}
 }
 
@@ -475,5 +445,184 @@ func TestStep_AllocatesNothingForShapesItHasSeen(t *testing.T) {
 		trainer.at.Batch %= trainer.Batches()
 	}); n > 0 {
 		t.Errorf("a step allocates %v times", n)
+	}
+}
+
+// refused fails unless an error says something, and is all of the others.
+func refused(t testing.TB, err error, says string, others ...error) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("error %v, want one that has %q", err, says)
+	}
+	for _, other := range others {
+		if !errors.Is(err, other) {
+			t.Errorf("error %v, want %v", err, other)
+		}
+	}
+}
+
+// errOf drops the value next to an error.
+func errOf[T any](_ T, err error) error { return err }
+
+// tooSmall is a learning rate that moves no weight: what then differs from epoch to epoch is not what was learned.
+const tooSmall = 1e-30
+
+// losses trains and gives the mean loss of a caption of each epoch.
+func losses(t *testing.T, r rig) (all []float64) {
+	t.Helper()
+	r.observers = append(r.observers, Observer{Epoch: func(e EpochDone) { all = append(all, e.Loss) }})
+	run(t, r.trainer(t))
+	return all
+}
+
+func TestTrainer_DropoutDrawsOtherMasksInEveryEpoch(t *testing.T) {
+	r := newRig()
+	r.config.LearningRate, r.config.Epochs = tooSmall, 3
+	alike := func(a, b float64) bool { return math.Abs(a-b) < 1e-5 }
+	if plain := losses(t, r); !alike(plain[0], plain[1]) || !alike(plain[1], plain[2]) {
+		t.Fatalf("without dropout the losses of epochs are %v, want them alike: no weight moves", plain)
+	}
+	r.dropout = .5
+	if dropped := losses(t, r); alike(dropped[0], dropped[1]) || alike(dropped[1], dropped[2]) ||
+		alike(dropped[0], dropped[2]) {
+		t.Errorf("with dropout the losses of epochs are %v: the masks of an epoch come again", dropped)
+	}
+}
+
+// The captions that stand together in a batch change from epoch to epoch, and none comes twice in one.
+func TestTrainer_CaptionsComeInAnotherOrderInEveryEpoch(t *testing.T) {
+	r := newRig()
+	trainer := r.trainer(t)
+	epochs := make([][]int, r.config.Epochs)
+	trainer.Observers = []Observer{{Step: func(s StepDone) {
+		epochs[s.Epoch-1] = append(epochs[s.Epoch-1], trainer.batch.Samples...)
+	}}}
+	run(t, trainer)
+	for epoch, samples := range epochs {
+		if epoch > 0 && slices.Equal(samples, epochs[epoch-1]) {
+			t.Errorf("epoch %d has the captions in the order of the one before", epoch+1)
+		}
+		if all := slices.Sorted(slices.Values(samples)); !slices.Equal(all, slices.Compact(slices.Clone(all))) ||
+			len(all) != len(trainer.pairs) {
+			t.Errorf("epoch %d has the captions %v", epoch+1, samples)
+		}
+	}
+}
+
+// A batch holds the frames that a clip has, not the room that the longest clip takes.
+func TestTrainer_ClipsHaveTheirOwnNumberOfFrames(t *testing.T) {
+	trainer, data := newRig().trainer(t), newReel(t)
+	trainer.Observers = []Observer{{Step: func(s StepDone) {
+		for i, sample := range trainer.batch.Samples {
+			clip := trainer.pairs[sample].clip
+			want := make([]float32, data.Frames()*data.Width())
+			check(t, data.Features(clip, want))
+			if got := trainer.batch.Features[i]; !slices.Equal(got, want[:data.FrameCount(clip)*data.Width()]) {
+				t.Errorf("step %d: the features of clip %d are %v, want its %d frames", s.Step, clip, got,
+					data.FrameCount(clip))
+			}
+		}
+	}}}
+	run(t, trainer)
+}
+
+// Weight decay shrinks weights. Biases, which begin with 1 where cells are to remember, are left alone.
+func TestTrainer_WeightDecaySparesBiases(t *testing.T) {
+	r := newRig()
+	r.config.Optimizer, r.config.Momentum, r.config.ClipNorm = train.SGD, 0, 0
+	r.config.Epochs, r.config.MaxSteps = 0, 1
+	oneStep := func(decay float64) *Trainer {
+		r.config.WeightDecay = decay
+		trainer := r.trainer(t)
+		run(t, trainer)
+		return trainer
+	}
+	plain, decayed := oneStep(0), oneStep(.1)
+	for i, p := range plain.Net.Params() {
+		before, err := p.Values(plain.Net.Backend())
+		check(t, err)
+		after, err := decayed.Net.Params()[i].Values(decayed.Net.Backend())
+		check(t, err)
+		if same := slices.Equal(before, after); same != p.Bias {
+			t.Errorf("%s with and without decay: alike %t, want %t", p.Name, same, p.Bias)
+		}
+	}
+}
+
+// The first step has the first rate of the schedule.
+func TestTrainer_RatesFollowTheSchedule(t *testing.T) {
+	r := newRig()
+	r.config.LearningRate, r.config.WarmupSteps, r.config.Epochs, r.config.MaxSteps = .04, 4, 0, 6
+	r.config.Schedule, r.config.StepEvery, r.config.StepFactor = train.StepDown, 5, .5
+	var rates []float64
+	r.observers = []Observer{{Step: func(s StepDone) { rates = append(rates, s.LearningRate) }}}
+	run(t, r.trainer(t))
+	want := []float64{.01, .02, .03, .04, .04, .02} // four steps of warm-up, and half of the rate after five
+	for i := range want {
+		if len(rates) != len(want) || math.Abs(rates[i]-want[i]) > 1e-12 {
+			t.Fatalf("rates %v, want %v", rates, want)
+		}
+	}
+}
+
+// mixed are pairs with captions of 1 to 20 words.
+func mixed(count int) []pair {
+	all := make([]pair, count)
+	for i := range all {
+		all[i].words = make([]int32, 1+i*7%20)
+	}
+	return all
+}
+
+func TestOrder_EachPairOnceInBatchesOfLikeLengths(t *testing.T) {
+	all := mixed(1003)
+	o := newOrder(all, 8, 5, 1)
+	seen, steps, words := make([]int, len(all)), 0, 0
+	var longest []int
+	for batch := range o.count() {
+		most := 0
+		for _, i := range o.at(batch) {
+			seen[i]++
+			most = max(most, len(all[i].words))
+			words += len(all[i].words)
+		}
+		steps += most * len(o.at(batch))
+		longest = append(longest, most)
+	}
+	for i, n := range seen {
+		if n != 1 {
+			t.Fatalf("pair %d comes %d times", i, n)
+		}
+	}
+	if steps > words*11/10 {
+		t.Errorf("%d steps for %d words: captions of like lengths are to be together", steps, words)
+	}
+	if slices.IsSorted(longest[:32]) {
+		t.Error("batches come by length")
+	}
+}
+
+// Both draws of an order are new in every epoch: which pairs stand together, and the order of the batches.
+func TestOrder_EveryEpochDrawsPairsAndBatches(t *testing.T) {
+	all := mixed(100)
+	batches := func(o order) (places []int) {
+		for batch := range o.count() {
+			places = append(places, o.batches.At(batch))
+		}
+		return places
+	}
+	for seed := range uint64(3) {
+		one, two := newOrder(all, 8, seed, 1), newOrder(all, 8, seed, 2)
+		again, other := newOrder(all, 8, seed, 1), newOrder(all, 8, seed+1, 1)
+		if !slices.Equal(one.pairs, again.pairs) || !slices.Equal(batches(one), batches(again)) ||
+			slices.Equal(one.pairs, other.pairs) {
+			t.Errorf("seed %d does not decide the order", seed)
+		}
+		if slices.Equal(one.pairs, two.pairs) {
+			t.Errorf("seed %d: the same pairs stand together in both epochs", seed)
+		}
+		if slices.Equal(batches(one), batches(two)) {
+			t.Errorf("seed %d: the batches of both epochs come in the same order", seed)
+		}
 	}
 }

@@ -14,11 +14,8 @@ import (
 	"nmn/captioner/s2vt"
 )
 
-// The ids that are no words of the vocabulary.
+// Ids that follow the reserved ids of s2vt.
 const (
-	Pad       int32 = s2vt.PAD      // where a caption has ended
-	Begin     int32 = s2vt.BOS      // before the first word
-	End       int32 = s2vt.EOS      // after the last word
 	Unknown   int32 = s2vt.Reserved // a word that is not in the vocabulary
 	firstWord       = Unknown + 1
 )
@@ -119,14 +116,14 @@ func (w *Words) Append(ids []int32, tokens []string) []int32 {
 	return ids
 }
 
-// Caption writes ids as a caption: words with blanks between them, up to the first End.
+// Caption writes ids as a caption: words with blanks between them, up to the first EOS.
 func (w *Words) Caption(ids []int32) string {
 	var b strings.Builder
 	for _, id := range ids {
-		if id == End {
+		if id == s2vt.EOS {
 			break
 		}
-		if id == Pad || id == Begin {
+		if id == s2vt.PAD || id == s2vt.BOS {
 			continue
 		}
 		if b.Len() > 0 {

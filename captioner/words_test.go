@@ -11,14 +11,13 @@ import (
 	"testing"
 
 	"nmn/captioner/metrics"
+	"nmn/captioner/s2vt"
 )
 
 func buildWords(t testing.TB, o WordOptions, captions ...string) (*Words, Counted) {
 	t.Helper()
 	w, counted, err := BuildWords(slices.Values(captions), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return w, counted
 }
 
@@ -65,7 +64,7 @@ func TestWords_ThereAndBack(t *testing.T) {
 	if want := []int32{4, 6, 5, 7, Unknown}; !slices.Equal(ids, want) {
 		t.Errorf("ids %v, want %v of %q", ids, want, w.List())
 	}
-	if got := w.Caption(append([]int32{Begin}, append(ids, End, 4, Pad)...)); got != "a man does n't <unk>" {
+	if got := w.Caption(append([]int32{s2vt.BOS}, append(ids, s2vt.EOS, 4, s2vt.PAD)...)); got != "a man does n't <unk>" {
 		t.Errorf("caption %q", got)
 	}
 	if tokens := metrics.Tokens(w.Caption(ids[:4])); strings.Join(tokens, " ") != "a man does n't" {
@@ -76,17 +75,13 @@ func TestWords_ThereAndBack(t *testing.T) {
 func TestWords_SameNamesTheFirstDifference(t *testing.T) {
 	make := func(words ...string) *Words {
 		w, err := NewWords(words, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return w
 	}
 	w := make("a", "dog")
 	for want, other := range map[string]*Words{`word 2 is "dog" in one of 2 words and "cat" in the other`: make("a",
 		"cat"), "2 words and the other 3": make("a", "dog", "cat")} {
-		if err := w.Same(other); !errors.Is(err, ErrOtherWords) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		refused(t, w.Same(other), want, ErrOtherWords)
 		if w.Fingerprint() == other.Fingerprint() {
 			t.Errorf("%q and %q have one fingerprint", w.List(), other.List())
 		}
@@ -104,13 +99,9 @@ func TestNewWords_RefusesWhatIsNoWord(t *testing.T) {
 		"a control character":        {"a\x00"},
 		"something else":             {"<eos>"},
 	} {
-		if _, err := NewWords(words, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		refused(t, errOf(NewWords(words, nil)), want)
 		encoded, err := json.Marshal(words)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if json.Unmarshal(encoded, new(Words)) == nil && want != "not UTF-8" { // which JSON cannot hold
 			t.Errorf("%s: JSON is accepted", want)
 		}
@@ -123,17 +114,13 @@ func TestNewWords_RefusesWhatIsNoWord(t *testing.T) {
 func TestWords_File(t *testing.T) {
 	w, _ := buildWords(t, WordOptions{}, "a dog and a cat", "1 1/2 cups")
 	path := filepath.Join(t.TempDir(), "words.txt")
-	if err := w.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	check(t, w.WriteFile(path))
 	read, err := ReadWords(path)
 	if err != nil || read.Same(w) != nil || !slices.Equal(read.counts, w.counts) {
 		t.Fatalf("%v: %q", err, read.List())
 	}
 	encoded, err := json.Marshal(w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var decoded Words
 	if err := json.Unmarshal(encoded, &decoded); err != nil || decoded.Same(w) != nil || decoded.Len() != w.Len() {
 		t.Errorf("%v: %s", err, encoded)
@@ -143,9 +130,7 @@ func TestWords_File(t *testing.T) {
 func TestParseWords_NamesWhatIsWrong(t *testing.T) {
 	w, _ := buildWords(t, WordOptions{}, "a a dog")
 	var b bytes.Buffer
-	if _, err := w.WriteTo(&b); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errOf(w.WriteTo(&b)))
 	good := b.String()
 	header, _, _ := strings.Cut(good, "\n")
 	for want, content := range map[string]string{
@@ -161,14 +146,9 @@ func TestParseWords_NamesWhatIsWrong(t *testing.T) {
 		"line 2: \"a\\xff\" is not UTF-8":      header + "\na\xff\t2\n",
 		"its 2 words do not match its first l": strings.Replace(good, "dog", "cat", 1),
 	} {
-		if _, err := parseWords("f", strings.NewReader(content)); !errors.Is(err, ErrFormat) ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		refused(t, errOf(parseWords("f", strings.NewReader(content))), want, ErrFormat)
 	}
-	if _, err := ReadWords(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no file: %v", err)
-	}
+	refused(t, errOf(ReadWords(filepath.Join(t.TempDir(), "none"))), "", os.ErrNotExist)
 }
 
 // FuzzParseWords: what is accepted is written and read again as the same words.
@@ -191,9 +171,7 @@ func FuzzParseWords(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if _, err := w.WriteTo(&b); err != nil {
-			t.Fatal(err)
-		}
+		check(t, errOf(w.WriteTo(&b)))
 		readBack, err := parseWords("f", &b)
 		if err != nil || readBack.Same(w) != nil {
 			t.Errorf("written and read again: %v", err)
@@ -224,9 +202,7 @@ func FuzzBuildWords(f *testing.F) {
 			t.Errorf("%d unknown tokens, %d counted", unknown, counted.Unknown)
 		}
 		var b bytes.Buffer
-		if _, err := w.WriteTo(&b); err != nil {
-			t.Fatal(err)
-		}
+		check(t, errOf(w.WriteTo(&b)))
 		if read, err := parseWords("f", &b); err != nil || read.Same(w) != nil {
 			t.Errorf("the file of the words: %v", err)
 		}

@@ -22,50 +22,31 @@ type captionScores struct {
 	Modules string              `json:"meteor"` // of METEOR
 	Rows    []report.CaptionRow `json:"rows"`
 	Seconds float64             `json:"seconds"`
-	Config  string              `json:"-"`
 }
 
 // scoresFile is the file of the folder of captioners on moving scenes with their scores for each seed.
 const scoresFile = "scores.json"
 
-// addCaptions plans the captioners of Table 4 on moving scenes.
+// addCaptions plans the captioners of Table 4: on moving scenes, or on MSR-VTT and the concepts of the nets of Table 3.
 func (p *Plan) addCaptions(part Part, of source) error {
-	if p.Settings.real() {
-		return p.addVideoCaptions(part, of)
-	}
-	e := p.captioners(of)
-	switch p.Settings.Size {
-	case Smoke:
+	e := table4.New(filepath.Join(p.Settings.Dir, of.name+"-captions"))
+	e.Seeds, e.Captioner, e.Nets.Run = p.Settings.Seeds, p.Settings.captioners(), p.Settings.Run
+	switch {
+	case p.Settings.real():
+		n := need{levels: []float64{0}, arms: table4.Arms(), mil: experiment.WithMIL}
+		if err := p.addGrid(part, of, n); err != nil {
+			return err
+		}
+		nets := *p.Units[len(p.Units)-1].Grid
+		e.Videos = &nets
+	case p.Settings.Size == Smoke:
 		d := &e.Nets.Data
 		d.TrainSize, d.ValidationSize, d.TestSize, d.Frames, e.PerClip = 16, 4, 8, 3, 5
 		smoke(&e.Nets)
-	case Full:
+	case p.Settings.Size == Full:
 		e.Nets.Data.TrainSize, e.Nets.Data.TestSize = 1000, 300
 		e.Nets.Train.Stage1Epochs, e.Nets.Train.Stage2Epochs = 20, 6
 	}
-	e.Nets.Run = p.Settings.Run
-	return p.addCaptioners(part, of, e)
-}
-
-// addVideoCaptions plans the captioners of Table 4 on MSR-VTT, on the concepts of the nets of Table 3.
-func (p *Plan) addVideoCaptions(part Part, of source) error {
-	n := need{levels: []float64{0}, arms: table4.Arms(), mil: experiment.WithMIL}
-	if err := p.addGrid(part, of, n); err != nil {
-		return err
-	}
-	e := p.captioners(of)
-	nets := *p.Units[len(p.Units)-1].Grid
-	e.Videos = &nets
-	return p.addCaptioners(part, of, e)
-}
-
-func (p *Plan) captioners(of source) *table4.Experiment {
-	e := table4.New(filepath.Join(p.Settings.Dir, of.name+"-captions"))
-	e.Seeds, e.Captioner = p.Settings.Seeds, p.Settings.captioners()
-	return e
-}
-
-func (p *Plan) addCaptioners(part Part, of source, e *table4.Experiment) error {
 	if err := e.Validate(); err != nil {
 		return err
 	}
@@ -99,18 +80,17 @@ func (p *Plan) trainCaptions(ctx context.Context, o *Options, u *Unit) (*foundUn
 	if _, err := e.Run(ctx); err != nil {
 		return nil, err
 	}
-	if e.Videos != nil {
-		return p.readCaptions(u)
+	if e.Videos == nil {
+		scores := captionScores{Title: fmt.Sprintf("Captions of %d moving scenes", e.Nets.Data.TestSize),
+			Modules: e.Meteor.Modules(), Rows: e.Rows()}
+		err := run.SaveFiles(ctx, o.log(), func() error {
+			return durable.SaveJSON(filepath.Join(p.folder(u), scoresFile), scores)
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	scores := &captionScores{Title: fmt.Sprintf("Captions of %d %s", e.Nets.Data.TestSize, "moving scenes"),
-		Modules: e.Meteor.Modules(), Rows: e.Rows()}
-	err := run.SaveFiles(ctx, o.log(), func() error {
-		return durable.SaveJSON(filepath.Join(p.folder(u), scoresFile), scores)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return p.captionUnit(u, scores)
+	return p.readCaptions(u)
 }
 
 // observed is the experiment of captioners with its observers.
@@ -144,7 +124,20 @@ func (p *Plan) readCaptions(u *Unit) (*foundUnit, error) {
 	if scores == nil {
 		return &foundUnit{missing: max(missing, 1)}, nil
 	}
-	return p.captionUnit(u, scores)
+	nets, err := u.nets().YAML()
+	if err != nil {
+		return nil, err
+	}
+	captioners, err := u.Captions.Captioner.YAML()
+	if err != nil {
+		return nil, err
+	}
+	if n := len(table4.Arms()); len(scores.Rows) < n || slices.ContainsFunc(scores.Rows[:n],
+		func(r report.CaptionRow) bool { return len(r.Scores) != len(p.Settings.Seeds) }) {
+		return nil, fmt.Errorf("%s: it does not have scores of each net and seed: remove the file to score the captioners "+
+			"again", filepath.Join(p.folder(u), scoresFile))
+	}
+	return &foundUnit{captions: scores, config: string(nets) + "---\n" + string(captioners)}, nil
 }
 
 // captionScores returns the scores, or nil if some are missing, and the number of incomplete tasks.
@@ -175,21 +168,4 @@ func (p *Plan) captionScores(u *Unit) (scores *captionScores, missing int, err e
 		}
 	}
 	return nil, missing, nil
-}
-
-func (p *Plan) captionUnit(u *Unit, scores *captionScores) (*foundUnit, error) {
-	nets, err := u.nets().YAML()
-	if err != nil {
-		return nil, err
-	}
-	captioners, err := u.Captions.Captioner.YAML()
-	if err != nil {
-		return nil, err
-	}
-	if n := len(table4.Arms()); len(scores.Rows) < n || slices.ContainsFunc(scores.Rows[:n],
-		func(r report.CaptionRow) bool { return len(r.Scores) != len(p.Settings.Seeds) }) {
-		return nil, fmt.Errorf("%s: it does not have scores of each net and seed: remove the file to score the captioners "+
-			"again", filepath.Join(p.folder(u), scoresFile))
-	}
-	return &foundUnit{captions: scores, config: string(nets) + "---\n" + string(captioners)}, nil
 }

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -36,13 +37,8 @@ func (p *Plan) compareEM(ctx context.Context, o *Options, f *found) error {
 		if err != nil {
 			return err
 		}
-		f.small = append(f.small, *s)
+		f.small, f.em = append(f.small, *s), append(f.em, s.Results()...)
 	}
-	small, err := appendix.Results(ctx, p.Settings.Seeds)
-	if err != nil {
-		return err
-	}
-	f.em = small
 	path := filepath.Join(p.Settings.Dir, likelihoodFile)
 	known, err := durable.LoadJSON[map[string]likelihood](path, "remove the file to score the nets again")
 	if err != nil {
@@ -83,9 +79,30 @@ func (p *Plan) likelihood(ctx context.Context, o *Options, r *report.Run,
 	if was, ok := known[folder]; ok && was.Fingerprint == outcome.Fingerprint {
 		return was.NLL, nil
 	}
-	nll, err := appendix.Likelihood(ctx, r.Name, run.ModelOptions{Run: p.Settings.Run, Log: o.Log})
+	nll, err := netLikelihood(ctx, r.Name, run.ModelOptions{Run: p.Settings.Run, Log: o.Log})
 	known[folder] = likelihood{outcome.Fingerprint, nll}
 	return nll, err
+}
+
+// netLikelihood is the mean negative log-likelihood -log p(z|I) of the noisy labels of the training set, in nats a bag
+// and summed over classes, by the last net of a run folder. The net must have a noise model.
+func netLikelihood(ctx context.Context, folder string, o run.ModelOptions) (nll float64, err error) {
+	o.Checkpoint = run.Last
+	m, err := run.OpenModel(ctx, folder, o)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = cmp.Or(err, m.Close()) }()
+	e := run.DefaultEvaluateOptions()
+	e.Split = "train"
+	found, err := m.Evaluate(ctx, e)
+	if err != nil {
+		return 0, err
+	}
+	if found.Observed == nil || found.Observed.Labels == nil {
+		return 0, fmt.Errorf("appendix: %s: its net has no noise model, and so no p(z|I) of its own", folder)
+	}
+	return float64(found.Observed.Labels.LogLoss), nil
 }
 
 // emTables are the small problem by seed, and the likelihoods.

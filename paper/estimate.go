@@ -87,9 +87,8 @@ func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
 		}
 	}
 	if p.Settings.real() && len(p.Units) > 0 {
-		e.How = fmt.Sprintf("The times come from docs/background/benchmarks.md, on two cores, multiplied by %.2g. "+
-			"That is the "+
-			"measured ratio for a step on scenes. A graphics card gains more on large nets than on scenes: a dry run "+
+		e.How = fmt.Sprintf("The times come from docs/background/benchmarks.md, on two cores, multiplied by %.2g. That is "+
+			"the measured ratio for a step on scenes. A graphics card gains more on large nets than on scenes: a dry run "+
 			"measures it.", scale)
 	}
 	for i := range p.Units {

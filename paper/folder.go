@@ -68,9 +68,8 @@ func (p *Plan) check() error {
 			likelihoodFile)
 	}
 	if there.Form != planForm {
-		return setting.Errorf("run_dir", "%s: it was written by another version of nmn (form %d, and this one has "+
-			"%d): go on with "+
-			"that version, or name another `run_dir`", path, there.Form, planForm)
+		return setting.Errorf("run_dir", "%s: it was written by another version of nmn (form %d, and this one has %d): go "+
+			"on with that version, or name another `run_dir`", path, there.Form, planForm)
 	}
 	was, is := reflect.ValueOf(there.Settings), reflect.ValueOf(p.Settings)
 	for i := range was.NumField() {

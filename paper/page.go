@@ -44,9 +44,8 @@ func (p *Plan) lead() []string {
 		return []string{"The paper's protocol on the paper's data. Published figures are below ours. Each of them " +
 			"comes from one run."}
 	}
-	lines := []string{"The paper's protocol in miniature, on generated pictures and clips. Compare its figures " +
-		"with each other, and not " +
-		"with the paper's figures, which are about photographs and videos."}
+	lines := []string{"The paper's protocol in miniature, on generated pictures and clips. Compare its figures with " +
+		"each other, and not with the paper's figures, which are about photographs and videos."}
 	if p.Settings.Size == Smoke {
 		lines = append(lines, "The size smoke only shows that everything runs. Its figures mean nothing.")
 	}
@@ -86,11 +85,9 @@ func (p *Plan) facts(f *found, verdicts []claims.Verdict) []report.Explained {
 		counts[v.Outcome]++
 	}
 	facts = append(facts, report.Explained{Name: "verdicts", Meaning: fmt.Sprintf("%d confirmed, %d not confirmed, %d "+
-		"not tested "+
-		"well enough", counts[claims.Confirmed], counts[claims.NotConfirmed], counts[claims.NotTested])},
-		report.Explained{Name: "choices", Meaning: "Test data choose no epoch, rate or threshold. Nets are taken " +
-			"after their last " +
-			"step, and captioners at their best CIDEr-D on clips outside the test set."})
+		"not tested well enough", counts[claims.Confirmed], counts[claims.NotConfirmed], counts[claims.NotTested])},
+		report.Explained{Name: "choices", Meaning: "Test data choose no epoch, rate or threshold. Nets are taken after " +
+			"their last step, and captioners at their best CIDEr-D on clips outside the test set."})
 	return facts
 }
 
@@ -181,14 +178,17 @@ func (p *Plan) renamed(text string) string {
 }
 
 // ofPart are the runs that a part is made of.
-func (p *Plan) ofPart(f *found, part *PlannedPart) []report.Run {
-	return p.runs(f, func(u *Unit, r *report.Run) bool {
-		return u.Data == part.Data && slices.ContainsFunc(part.Name.needs(), func(n need) bool {
+func (p *Plan) ofPart(f *found, part *PlannedPart) (all []report.Run) {
+	for u, r := range p.runs(f) {
+		if u.Data == part.Data && slices.ContainsFunc(part.Name.needs(), func(n need) bool {
 			return slices.Contains(n.levels, r.Noise) && slices.Contains(n.arms, recipe.Name(r.Arm)) &&
 				(r.MIL && n.mil != "off" || !r.MIL && n.mil != "on") &&
 				strings.HasSuffix(u.Folder, "-estimated") == n.estimated
-		})
-	})
+		}) {
+			all = append(all, *r)
+		}
+	}
+	return all
 }
 
 // showDetection shows one of Tables 1 to 3.
@@ -237,8 +237,7 @@ func (p *Plan) showCaptions(f *found, out *report.ReproducedPart) {
 		}
 		table := report.Table4(c.Title, c.Rows)
 		table.Notes = append(table.Notes, fmt.Sprintf("CIDEr-D, BLEU-4, ROUGE-L and METEOR (1.5, modules %s) times 100; "+
-			"mean ± "+
-			"standard deviation over seeds. Nets with MIL, at %.4g %% replaced captions.", c.Modules,
+			"mean ± standard deviation over seeds. Nets with MIL, at %.4g %% replaced captions.", c.Modules,
 			100*p.Units[i].noise()))
 		out.Tables = append(out.Tables, table)
 	}
@@ -300,8 +299,7 @@ func (p *Plan) showPictures(ctx context.Context, o *Options, f *found, out *repo
 	for i := range out.Compared[0].Arms { // the figure has no curves
 		out.Compared[0].Arms[i].Curves = eval.ByGroup[[]eval.CurvePoint]{}
 	}
-	out.Notes = []string{"64 pictures are drawn by their names alone, before anything is scored. The page shows " +
-		"the pictures on " +
-		"which the arms differ most. None was picked by hand."}
+	out.Notes = []string{"64 pictures are drawn by their names alone, before anything is scored. The page shows the " +
+		"pictures on which the arms differ most. None was picked by hand."}
 	return cmp.Or(ctx.Err(), s.Close())
 }

@@ -124,9 +124,7 @@ func described(page *report.Reproduction) string {
 func pageOf(t *testing.T, p *Plan, f *found) *report.Reproduction {
 	t.Helper()
 	page, err := p.page(t.Context(), &Options{}, f, claims.Check(p.results(f)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return page
 }
 
@@ -199,9 +197,7 @@ beyond: Beyond the paper: estimated rates, and captions as witnesses
 	}
 	table4 := p.Parts[3]
 	shown, err := p.show(t.Context(), &Options{}, f, &table4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if notes := strings.Join(shown.Tables[0].Notes, " "); !strings.Contains(notes, "CIDEr-D, BLEU-4, ROUGE-L and METEOR "+
 		"(1.5, modules exact) times 100") || !strings.Contains(notes, "Nets with MIL, at 40 % replaced captions.") {
 		t.Errorf("notes of Table 4: %q", notes)
@@ -218,9 +214,7 @@ func TestPage_OnThePapersData(t *testing.T) {
 	s, want := shaped(t)
 	s.Only = []Part{Table1, Table3, Observed}
 	p, err := plan(t.Context(), s, want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	p.Rename = func(text string) string { return strings.ReplaceAll(text, "`reproduce.", "`--") }
 	f := madeUp(p)
 	for i := range f.units {
@@ -293,18 +287,14 @@ func TestShow_PicturesOfTheFirstSeed(t *testing.T) {
 		put(t, says, r.Name, run.ResultFile)
 	}
 	shown, err := p.show(t.Context(), &Options{}, f, p.part(Figure4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	c := shown.Compared[0]
 	if c.Title != "Predictions of the arms with MIL, seed 9" || len(c.Arms) != 4 || len(c.Arms[0].Curves.All) > 0 ||
 		len(c.Bags) != 1 || len(c.Bags[0].JPEG) == 0 {
 		t.Errorf("%+v", c)
 	}
 	put(t, "{", f.units[1].runs[0].Name, run.ResultFile)
-	if _, err := p.page(t.Context(), &Options{}, f, nil); err == nil || !strings.Contains(err.Error(), run.ResultFile) {
-		t.Errorf("what a run says is damaged: %v", err)
-	}
+	refused(t, errOf(p.page(t.Context(), &Options{}, f, nil)), run.ResultFile)
 }
 
 // Runs that several grids have are taken once, whatever part is made of them.
@@ -314,20 +304,17 @@ func TestRuns_AreTakenOnce(t *testing.T) {
 	p := planOf(t, s)
 	f := madeUp(p)
 	seen := map[string]bool{}
-	for _, r := range p.runs(f, func(*Unit, *report.Run) bool { return true }) {
+	for u, r := range p.runs(f) {
 		if seen[r.Name] {
 			t.Errorf("%s is taken twice", r.Name)
 		}
 		seen[r.Name] = true
-		if u := p.unitOf(f, &r); u == nil || (u.parts[0] == EM) != (r.Arm == string(recipe.EM)) {
+		if (u.parts[0] == EM) != (r.Arm == string(recipe.EM)) {
 			t.Errorf("%s is of %+v", r.Name, u)
 		}
 	}
 	if len(seen) != 4*8+1 {
 		t.Errorf("%d runs, want those of Table 2 and that of EM", len(seen))
-	}
-	if u := p.unitOf(f, &report.Run{Name: "another"}); u != nil {
-		t.Errorf("a run of nothing is of %+v", u)
 	}
 }
 
@@ -341,9 +328,7 @@ func TestRerun_NamesTheSettings(t *testing.T) {
 			s.Only = []Part{only}
 		}
 		p, err := plan(t.Context(), s, want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if got, want := p.rerun()[0], fmt.Sprintf("nmn reproduce `reproduce.size` smoke `reproduce.seeds` 3 "+
 			"`reproduce.coco` %s `reproduce.msrvtt` %s `reproduce.init` %s%s", s.COCO, s.MSRVTT, s.Init, says); got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -409,7 +394,5 @@ table4 nmn-fd-mil at 0.4, Bleu-4 of all: 30.3000
 table4 nmn-fd-mil at 0.4, ROUGE-L of all: 30.1000
 table4 nmn-fd-mil at 0.4, METEOR of all: 30.2000
 `)
-	if err := claims.Validate(all); err != nil {
-		t.Error(err)
-	}
+	check(t, claims.Validate(all))
 }

@@ -59,9 +59,7 @@ func TestEstimate_TellsWhereItsTimesAreFrom(t *testing.T) {
 	}
 	p := planOf(t, tiny(t, Observed, Table4))
 	e, err := p.Estimate(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !strings.Contains(e.How, "measured now, on this machine") || strings.Contains(e.How, "benchmarks.md") {
 		t.Errorf("%q", e.How)
 	}
@@ -77,9 +75,7 @@ func TestEstimate_TellsWhereItsTimesAreFrom(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	tasks, err := p.Tasks()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, task := range tasks[len(tasks)-3:] { // of the four nets; what is complete takes no time
 		put(t, `{"fingerprint": "f"}`, task.Folder, run.ResultFile)
 	}
@@ -189,11 +185,9 @@ func TestSlower_IsByThePicture(t *testing.T) {
 			t.Errorf("%v for %d: %g, want %g", c.step, c.bags, got, c.want)
 		}
 	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
 	s := Defaults(t.TempDir())
 	s.Only, s.Run.Device = []Part{Table4}, "cpu"
-	if e, err := planOf(t, s).Estimate(ended, Options{}); !errors.Is(err, context.Canceled) {
+	if e, err := planOf(t, s).Estimate(ended(t), Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: %+v, %v", e, err)
 	}
 }
@@ -249,9 +243,7 @@ func TestTables_OfThePlan(t *testing.T) {
 			Disk: 2e9}, {Title: "more", Parts: []Part{Beyond}, Reads: []string{"c"}},
 		{Title: "scenes", Parts: []Part{Table2}}}}
 	var b strings.Builder
-	if err := report.Write(&b, report.Markdown, p.Tables(e)...); err != nil {
-		t.Fatal(err)
-	}
+	check(t, report.Write(&b, report.Markdown, p.Tables(e)...))
 	sameText(t, b.String(), `**Parts**
 
 | part | what | data | plan |

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"nmn/experiment"
+	"nmn/loader/doctor"
 	"nmn/loader/published"
 	"nmn/paper/claims"
 	"nmn/paper/table4"
@@ -45,20 +47,6 @@ type Unit struct {
 	parts    []Part             // that it is for
 }
 
-// Titles of parts.
-func (p Part) title() string {
-	return map[Part]string{
-		Table1: "Table 1: concept detection without replaced captions", Table2: "Table 2: concept detection with replaced " +
-			"captions",
-		Table3: "Table 3: concept detection in videos", Table4: "Table 4: captions of videos",
-		Figure3:  "Figure 3: the derivative of the loss",
-		Figure4:  "Figure 4: predictions for pictures, at 40 % replaced captions",
-		Observed: "The observed distribution under much noise", EM: "Appendix: joint training and " +
-			"expectation-maximisation",
-		Beyond: "Beyond the paper: estimated rates, and captions as witnesses",
-	}[p]
-}
-
 // kind is the source of a part.
 type kind int
 
@@ -68,18 +56,6 @@ const (
 	ofClips
 	ofCaptions
 )
-
-func (p Part) kind() kind {
-	switch p {
-	case Figure3:
-		return ofNothing
-	case Table3:
-		return ofClips
-	case Table4:
-		return ofCaptions
-	}
-	return ofPictures
-}
 
 // need are runs that a part is made of.
 type need struct {
@@ -98,28 +74,60 @@ const (
 	emNoise       = .4
 )
 
-func (p Part) needs() []need {
-	paper, both := recipe.PaperArms(), experiment.BothMIL
-	switch p {
-	case Table1, Table3:
-		return []need{{levels: []float64{0}, arms: paper, mil: both}}
-	case Table2:
-		return []need{{levels: []float64{.2, .4, .6, .8}, arms: paper, mil: both}}
-	case Figure4:
-		return []need{{levels: []float64{figure4Noise}, arms: paper, mil: experiment.WithMIL}}
-	case Observed:
-		return []need{{levels: []float64{observedNoise}, arms: []recipe.Name{recipe.FD}, mil: both}}
-	case EM:
-		return []need{{levels: []float64{emNoise}, arms: []recipe.Name{recipe.Stage1, recipe.Baseline, recipe.FI, recipe.EM},
-			mil: experiment.WithoutMIL}}
-	case Beyond:
-		levels := []float64{.2, .4, .6}
-		return []need{{levels: levels, arms: []recipe.Name{recipe.Baseline, recipe.FI}, mil: experiment.WithoutMIL},
-			{levels: levels, arms: []recipe.Name{recipe.HeldRates, recipe.CaptionFilter}, mil: experiment.WithoutMIL,
-				estimated: true}}
-	}
-	return nil
+// partPlan describes a part: its title, its source, and the runs that it is made of.
+type partPlan struct {
+	name  Part
+	title string
+	from  kind
+	needs []need
 }
+
+// partPlans lists all parts in the order of the page.
+func partPlans() []partPlan {
+	all := func(levels ...float64) need {
+		return need{levels: levels, arms: recipe.PaperArms(), mil: experiment.BothMIL}
+	}
+	some := func(levels []float64, mil experiment.MIL, arms ...recipe.Name) need {
+		return need{levels: levels, arms: arms, mil: mil}
+	}
+	figure4 := all(figure4Noise)
+	figure4.mil = experiment.WithMIL
+	beyond := []float64{.2, .4, .6}
+	estimated := some(beyond, experiment.WithoutMIL, recipe.HeldRates, recipe.CaptionFilter)
+	estimated.estimated = true
+	return []partPlan{
+		{name: Table1, from: ofPictures, needs: []need{all(0)},
+			title: "Table 1: concept detection without replaced captions"},
+		{name: Table2, from: ofPictures, needs: []need{all(.2, .4, .6, .8)},
+			title: "Table 2: concept detection with replaced captions"},
+		{name: Table3, from: ofClips, needs: []need{all(0)}, title: "Table 3: concept detection in videos"},
+		{name: Table4, from: ofCaptions, title: "Table 4: captions of videos"},
+		{name: Figure3, from: ofNothing, title: "Figure 3: the derivative of the loss"},
+		{name: Figure4, from: ofPictures, needs: []need{figure4},
+			title: "Figure 4: predictions for pictures, at 40 % replaced captions"},
+		{name: Observed, from: ofPictures, title: "The observed distribution under much noise",
+			needs: []need{some([]float64{observedNoise}, experiment.BothMIL, recipe.FD)}},
+		{name: EM, from: ofPictures, title: "Appendix: joint training and expectation-maximisation",
+			needs: []need{some([]float64{emNoise}, experiment.WithoutMIL, recipe.Stage1, recipe.Baseline, recipe.FI,
+				recipe.EM)}},
+		{name: Beyond, from: ofPictures, title: "Beyond the paper: estimated rates, and captions as witnesses",
+			needs: []need{some(beyond, experiment.WithoutMIL, recipe.Baseline, recipe.FI), estimated}},
+	}
+}
+
+// needs are the runs that a part is made of.
+func (p Part) needs() []need {
+	plans := partPlans()
+	return plans[slices.IndexFunc(plans, func(of partPlan) bool { return of.name == p })].needs
+}
+
+// counts are how much of the data sets there should be.
+type counts struct {
+	coco   published.COCOSize
+	msrvtt published.MSRVTTSize
+}
+
+func publishedCounts() counts { return counts{published.COCOCounts(), published.MSRVTTCounts()} }
 
 // New plans a reproduction. It examines folders of the paper's data and reads their annotations. Nothing is
 // trained or written. Wrong settings are a *setting.Error.
@@ -135,14 +143,13 @@ func plan(ctx context.Context, s Settings, want counts) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, part := range Parts() {
-		if len(s.Only) > 0 && !slices.Contains(s.Only, part) {
+	for _, part := range partPlans() {
+		if len(s.Only) > 0 && !slices.Contains(s.Only, part.name) {
 			continue
 		}
-		of := data[part.kind()]
-		planned := PlannedPart{Name: part, Title: part.title(), Data: of.name, Skip: of.missing}
-		p.Parts = append(p.Parts, planned)
-		if planned.Skip != "" {
+		of := data[part.from]
+		p.Parts = append(p.Parts, PlannedPart{Name: part.name, Title: part.title, Data: of.name, Skip: of.missing})
+		if of.missing != "" {
 			continue
 		}
 		if err := p.add(part, of); err != nil {
@@ -215,31 +222,55 @@ func (p *Plan) data(ctx context.Context, want counts) (map[kind]source, error) {
 	pictures.missing = "its data are COCO: name their folder by `reproduce.coco`"
 	clips.missing = "its data are MSR-VTT: name their folder by `reproduce.msrvtt`"
 	if s.COCO != "" {
-		files, missing, err := findCOCO(ctx, s.COCO, want.coco)
+		f, err := published.COCO(ctx, s.COCO, want.coco)
 		if err != nil {
 			return nil, err
 		}
-		pictures.missing, p.files = missing, append(p.files, files.digests...)
-		pictures.config = func() run.Config { return s.coco(files) }
+		if pictures.missing = whyNot(f); pictures.missing == "" && f.Words == "" {
+			pictures.missing = s.COCO + " lacks vocab_words.txt, the vocabulary of 1,000 words of Fang et al. (2015), which " +
+				"is to be had from their project visual-concepts"
+		}
+		p.files = append(p.files, f.Files...)
+		pictures.config = func() run.Config { return s.coco(f) }
 	}
 	if s.MSRVTT != "" {
-		files, missing, err := findMSRVTT(ctx, s.MSRVTT, want.msrvtt)
+		f, err := published.MSRVTT(ctx, s.MSRVTT, want.msrvtt)
 		if err != nil {
 			return nil, err
 		}
-		clips.missing, p.files = missing, append(p.files, files.digests...)
-		clips.config = func() run.Config { return s.msrvtt(files) }
+		if clips.missing = whyNot(f); clips.missing == "" && f.Frames == "" {
+			clips.missing = fmt.Sprintf("%s has clips and no folder frames: have nmn frames write it from %s", s.MSRVTT, f.Clips)
+		}
+		p.files = append(p.files, f.Files...)
+		clips.config = func() run.Config { return s.msrvtt(f) }
 	}
 	return map[kind]source{ofPictures: pictures, ofClips: clips, ofCaptions: clips}, nil
 }
 
-// add plans the training for a part.
-func (p *Plan) add(part Part, of source) error {
-	if part.kind() == ofCaptions {
-		return p.addCaptions(part, of)
+// whyNot is the first finding that would stop the paper's protocol, and how many more there are; empty for none.
+func whyNot(f *published.Folder) (text string) {
+	for _, finding := range f.Findings {
+		if finding.Weight == doctor.Error {
+			text = fmt.Sprintf("%s; to fix it, %s", finding.Text, finding.Cure)
+			if !strings.Contains(text, f.Dir) {
+				text = f.Dir + ": " + text
+			}
+			break
+		}
 	}
-	for _, n := range part.needs() {
-		if err := p.addGrid(part, of, n); err != nil {
+	if n := f.Errors() - 1; n > 0 {
+		text += fmt.Sprintf(" (and %d more, which nmn doctor lists)", n)
+	}
+	return text
+}
+
+// add plans the training for a part.
+func (p *Plan) add(part partPlan, of source) error {
+	if part.from == ofCaptions {
+		return p.addCaptions(part.name, of)
+	}
+	for _, n := range part.needs {
+		if err := p.addGrid(part.name, of, n); err != nil {
 			return err
 		}
 	}

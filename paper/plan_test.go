@@ -103,17 +103,15 @@ func TestNew_PlansWhatTheManualSays(t *testing.T) {
 
 // By itself each part has the runs that it is made of, and no more.
 func TestNew_OfOnePart(t *testing.T) {
+	all := []string{"baseline", "baseline-mil", "nmn-fd", "nmn-fd-mil", "nmn-fi", "nmn-fi-mil", "stage1", "stage1-mil"}
 	for part, want := range map[Part]struct {
 		data  string
 		tasks int
 		runs  []string // below the folder of the first seed, at the first level
 	}{
-		Table1: {claims.Scenes, 3 * 8, []string{"stage1", "baseline", "nmn-fi", "nmn-fd", "stage1-mil", "baseline-mil",
-			"nmn-fi-mil", "nmn-fd-mil"}},
-		Table2: {claims.Scenes, 4 * 3 * 8, []string{"stage1", "baseline", "nmn-fi", "nmn-fd", "stage1-mil", "baseline-mil",
-			"nmn-fi-mil", "nmn-fd-mil"}},
-		Table3: {claims.MovingScenes, 3 * 8, []string{"stage1", "baseline", "nmn-fi", "nmn-fd", "stage1-mil", "baseline-mil",
-			"nmn-fi-mil", "nmn-fd-mil"}},
+		Table1:   {claims.Scenes, 3 * 8, all},
+		Table2:   {claims.Scenes, 4 * 3 * 8, all},
+		Table3:   {claims.MovingScenes, 3 * 8, all},
 		Table4:   {claims.MovingScenes, 1, []string{"moving-scenes-captions"}},
 		Figure3:  {"", 0, nil},
 		Figure4:  {claims.Scenes, 3 * 4, []string{"stage1-mil", "baseline-mil", "nmn-fi-mil", "nmn-fd-mil"}},
@@ -125,9 +123,7 @@ func TestNew_OfOnePart(t *testing.T) {
 		s.Only = []Part{part}
 		p := planOf(t, s)
 		tasks, err := p.Tasks()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		var runs []string
 		for _, task := range tasks {
 			if filepath.Dir(task.Folder) == filepath.Dir(tasks[0].Folder) {

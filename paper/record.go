@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"strings"
+	"slices"
 
-	"nmn/captioner/session"
+	"nmn/internal/durable"
 	"nmn/internal/origin"
 	"nmn/loader/published"
 	"nmn/paper/claims"
@@ -21,7 +21,7 @@ type record struct {
 	Files    []published.File `json:"annotations,omitempty"` // of the paper's data
 	Parts    []recordedPart   `json:"parts"`
 	Units    []recordedUnit   `json:"units"`
-	Verdicts []verdict        `json:"verdicts"`
+	Verdicts []claims.Verdict `json:"verdicts"`
 	Results  []claims.Result  `json:"results"` // without single words, which the folders of the runs have
 }
 
@@ -49,20 +49,9 @@ type recordedRun struct {
 	Seconds     float64    `json:"seconds"`
 }
 
-// verdict is a claims.Verdict with the figures that it follows from.
-type verdict struct {
-	ID      string              `json:"id"`
-	Claim   string              `json:"claim"`
-	Where   string              `json:"where,omitempty"`
-	Data    string              `json:"data,omitempty"`
-	Outcome claims.Outcome      `json:"outcome"`
-	Reason  string              `json:"reason,omitempty"`
-	Compare []claims.Comparison `json:"comparisons,omitempty"`
-}
-
 // record makes the record.
 func (p *Plan) record(ctx context.Context, f *found, out *Outcome) (*record, error) {
-	r := &record{Form: planForm, Program: run.ThisBuild(), Settings: p.Settings, Files: p.files}
+	r := &record{Form: planForm, Program: run.ThisBuild(), Settings: p.Settings, Files: p.files, Verdicts: out.Verdicts}
 	for _, part := range p.Parts {
 		r.Parts = append(r.Parts, recordedPart{part.Name, part.Data, part.Skip})
 	}
@@ -73,15 +62,7 @@ func (p *Plan) record(ctx context.Context, f *found, out *Outcome) (*record, err
 		}
 		r.Units = append(r.Units, *unit)
 	}
-	for _, v := range out.Verdicts {
-		r.Verdicts = append(r.Verdicts, verdict{ID: v.ID, Claim: v.Claim, Where: v.Where, Data: v.Data, Outcome: v.Outcome,
-			Reason: v.Reason, Compare: v.Comparisons})
-	}
-	for _, one := range out.Results {
-		if !strings.Contains(one.Words, ":") {
-			r.Results = append(r.Results, one)
-		}
-	}
+	r.Results = slices.DeleteFunc(slices.Clone(out.Results), claims.Result.OfWord)
 	return r, nil
 }
 
@@ -130,15 +111,8 @@ func (p *Plan) recordCaptions(ctx context.Context, u *Unit, out *recordedUnit) e
 	if err != nil {
 		return err
 	}
-	for _, dir := range nets {
+	for _, dir := range slices.Concat(nets, captioners) {
 		one, err := p.recordRun(dir)
-		if err != nil {
-			return err
-		}
-		out.Runs = append(out.Runs, *one)
-	}
-	for _, dir := range captioners {
-		one, err := p.recordCaptioner(dir)
 		if err != nil {
 			return err
 		}
@@ -147,40 +121,29 @@ func (p *Plan) recordCaptions(ctx context.Context, u *Unit, out *recordedUnit) e
 	return nil
 }
 
+// recordRun is the record of a net or a captioner. It has the folder alone if the result is gone.
 func (p *Plan) recordRun(dir string) (*recordedRun, error) {
-	o, err := run.ReadOutcome(dir)
-	if err != nil {
-		return nil, err
-	}
-	if o == nil {
-		return p.recorded(dir, nil)
-	}
-	return p.recorded(dir, &recordedRun{Fingerprint: o.Fingerprint, Steps: o.Steps, Seconds: o.Seconds, Program: &o.Build})
-}
-
-func (p *Plan) recordCaptioner(dir string) (*recordedRun, error) {
-	o, err := session.ReadOutcome(dir)
-	if err != nil {
-		return nil, err
-	}
-	if o == nil {
-		return p.recorded(dir, nil)
-	}
-	return p.recorded(dir, &recordedRun{Fingerprint: o.Fingerprint, Steps: o.Steps, Seconds: o.Seconds, Program: &o.Build})
-}
-
-// recorded is the record of a run in a folder; nil for one whose result is gone.
-func (p *Plan) recorded(dir string, r *recordedRun) (*recordedRun, error) {
 	folder, err := filepath.Rel(p.Settings.Dir, dir)
 	if err != nil {
 		return nil, err
 	}
-	if r == nil {
-		r = &recordedRun{}
+	// The results of both have these fields.
+	o, err := durable.LoadJSON[struct {
+		Fingerprint string
+		Steps       int
+		Seconds     float64
+		Build       run.Build
+	}](filepath.Join(dir, run.ResultFile), "remove the file to evaluate again")
+	if err != nil {
+		return nil, err
 	}
-	r.Folder = filepath.ToSlash(folder)
-	if r.Program != nil && *r.Program == run.ThisBuild() {
-		r.Program = nil
+	r := &recordedRun{Folder: filepath.ToSlash(folder)}
+	if o == nil {
+		return r, nil
+	}
+	r.Fingerprint, r.Steps, r.Seconds = o.Fingerprint, o.Steps, o.Seconds
+	if o.Build != run.ThisBuild() {
+		r.Program = &o.Build
 	}
 	return r, nil
 }

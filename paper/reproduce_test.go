@@ -34,9 +34,7 @@ func tiny(t *testing.T, only ...Part) Settings {
 func planOf(t *testing.T, s Settings) *Plan {
 	t.Helper()
 	p, err := New(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return p
 }
 
@@ -55,9 +53,7 @@ func TestNew_SharesRunsAmongParts(t *testing.T) {
 		t.Errorf("parts %q, want %q", parts, Parts())
 	}
 	tasks, err := p.Tasks()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	folders := map[string]bool{}
 	for i, task := range tasks {
 		if folders[task.Folder] || task.Number != i || task.After >= i {
@@ -83,9 +79,7 @@ func TestNew_SharesRunsAmongParts(t *testing.T) {
 
 func TestValidate_NamesTheSetting(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, []byte("x"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(file, []byte("x"), 0o666))
 	fields := []string{"size", "only", "seeds", "run_dir", "init", "coco", "msrvtt"}
 	for says, change := range map[string]func(*Settings){
 		"`reproduce.size` is \"huge\"":         func(s *Settings) { s.Size = "huge" },
@@ -115,42 +109,27 @@ func TestValidate_NamesTheSetting(t *testing.T) {
 }
 
 func TestClaim_RefusesFoldersOfOthers(t *testing.T) {
-	for says, prepare := range map[string]func(t *testing.T, dir string){
-		"its `reproduce.seeds` is [1 2], this one's [1]": func(t *testing.T, dir string) {
+	another := func(size Size, seeds ...uint64) func(string) {
+		return func(dir string) {
 			s := Defaults(dir)
-			s.Size, s.Seeds = Smoke, []uint64{1, 2}
-			save(t, dir, planRecord{planForm, s})
-		},
-		"its `reproduce.coco` is none, this one's": func(t *testing.T, dir string) {
-			s := Defaults(dir)
-			s.Size, s.Seeds = Smoke, []uint64{1}
-			save(t, dir, planRecord{planForm, s})
-		},
-		"its `reproduce.size` is quick": func(t *testing.T, dir string) {
-			s := Defaults(dir)
-			s.Seeds = []uint64{1}
-			save(t, dir, planRecord{planForm, s})
-		},
-		"by another version of nmn (form 7": func(t *testing.T, dir string) { save(t, dir, planRecord{Form: 7}) },
-		"index.html would be overwritten": func(t *testing.T, dir string) {
-			if err := os.WriteFile(filepath.Join(dir, PageFile), nil, 0o666); err != nil {
-				t.Fatal(err)
-			}
-		},
-		"plan.json": func(t *testing.T, dir string) {
-			if err := os.WriteFile(filepath.Join(dir, planFile), []byte("{"), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		},
+			s.Size, s.Seeds = size, seeds
+			put(t, object(t, planRecord{planForm, s}), dir, planFile)
+		}
+	}
+	for says, prepare := range map[string]func(dir string){
+		"its `reproduce.seeds` is [1 2], this one's [1]": another(Smoke, 1, 2),
+		"its `reproduce.coco` is none, this one's":       another(Smoke, 1),
+		"its `reproduce.size` is quick":                  another(Quick, 1),
+		"by another version of nmn (form 7":              func(dir string) { put(t, `{"form": 7}`, dir, planFile) },
+		"index.html would be overwritten":                func(dir string) { put(t, "", dir, PageFile) },
+		"plan.json":                                      func(dir string) { put(t, "{", dir, planFile) },
 	} {
 		s := tiny(t, Figure3)
-		if err := os.MkdirAll(s.Dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(s.Dir, 0o777))
 		if strings.Contains(says, "reproduce.coco") {
 			s.COCO = t.TempDir()
 		}
-		prepare(t, s.Dir)
+		prepare(s.Dir)
 		before := tree(t, s.Dir)
 		_, err := planOf(t, s).Run(t.Context(), Options{})
 		var mistake *setting.Error
@@ -162,27 +141,14 @@ func TestClaim_RefusesFoldersOfOthers(t *testing.T) {
 		}
 	}
 	s := tiny(t, Figure3)
-	if err := os.WriteFile(s.Dir, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := planOf(t, s).Run(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), s.Dir) {
-		t.Errorf("in the place of a file: %v", err)
-	}
-}
-
-func save(t *testing.T, dir string, r planRecord) {
-	t.Helper()
-	if err := durable.SaveJSON(filepath.Join(dir, planFile), r); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(s.Dir, nil, 0o666))
+	refused(t, errOf(planOf(t, s).Run(t.Context(), Options{})), s.Dir)
 }
 
 func tree(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -199,9 +165,7 @@ func written(t *testing.T, dir string) map[string]string {
 		if name == figureFile && errors.Is(err, fs.ErrNotExist) { // of a reproduction without it
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		all[name] = seconds.ReplaceAllString(string(content), `"seconds": 0`)
 	}
 	return all
@@ -267,24 +231,16 @@ func TestRun_InterruptedTenTimes(t *testing.T) {
 		t.Error("there is a page of a reproduction that is not complete")
 	}
 	out, err := planOf(t, broken).Run(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want := written(t, whole.Dir)
 	sameBytes(t, written(t, broken.Dir), want)
 	if len(out.Results) == 0 || len(out.Verdicts) == 0 {
 		t.Error("there are no results, or no verdicts")
 	}
-	for _, says := range []string{"NMN-FD &#43; MIL", "Predictions of the arms with MIL, seed 1", "data:image/jpeg",
-		"A small problem", "None was picked by hand", "not tested"} {
-		if !strings.Contains(want[PageFile], says) {
-			t.Errorf("the page does not say %q", says)
-		}
-	}
+	has(t, want[PageFile], "NMN-FD &#43; MIL", "Predictions of the arms with MIL, seed 1", "data:image/jpeg",
+		"A small problem", "None was picked by hand", "not tested")
 	var r record
-	if err := json.Unmarshal([]byte(want[RecordFile]), &r); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(want[RecordFile]), &r))
 	if u := r.Units[0]; r.Form != planForm || r.Program != run.ThisBuild() || len(u.Runs) != 4 ||
 		u.Data[0].Bags != 48 || len(u.Data[0].SHA256) != 64 || !strings.Contains(u.Config, "stage1_epochs: 1") ||
 		len(u.Runs[0].Fingerprint) != 64 {
@@ -298,9 +254,7 @@ func TestTasks_CollectedEqualOneRun(t *testing.T) {
 		t.Skip("-short: trains many runs")
 	}
 	whole, tasked := tiny(t, Observed, Figure3), tiny(t, Observed, Figure3)
-	if _, err := planOf(t, whole).Run(t.Context(), Options{}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errOf(planOf(t, whole).Run(t.Context(), Options{})))
 	p := planOf(t, tasked)
 	tasks, err := p.Tasks()
 	if err != nil || len(tasks) != 4 || tasks[1].After >= 0 || tasks[3].After != 1 {
@@ -321,9 +275,7 @@ func TestTasks_CollectedEqualOneRun(t *testing.T) {
 	if _, reused, err := planOf(t, tasked).RunTask(t.Context(), Options{}, 0); err != nil || !reused {
 		t.Errorf("task 0 again: reused %t (%v)", reused, err)
 	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, _, err := planOf(t, tasked).RunTask(ended, Options{}, 2); !errors.Is(err, run.ErrInterrupted) {
+	if _, _, err := planOf(t, tasked).RunTask(ended(t), Options{}, 2); !errors.Is(err, run.ErrInterrupted) {
 		t.Errorf("a task after the end: %v", err)
 	}
 	var mistake *setting.Error
@@ -333,9 +285,7 @@ func TestTasks_CollectedEqualOneRun(t *testing.T) {
 			t.Errorf("task %d of 4: %v, reused %t (%v)", number, task, reused, err)
 		}
 	}
-	if _, err := planOf(t, tasked).Collect(t.Context(), Options{}, false); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errOf(planOf(t, tasked).Collect(t.Context(), Options{}, false)))
 	sameBytes(t, written(t, tasked.Dir), written(t, whole.Dir))
 }
 
@@ -343,13 +293,9 @@ func TestTasks_CollectedEqualOneRun(t *testing.T) {
 func TestRun_GivesTheFolderBack(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	s := tiny(t, Figure3)
-	if _, err := planOf(t, s).Run(t.Context(), Options{}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errOf(planOf(t, s).Run(t.Context(), Options{})))
 	free(t, s.Dir)
-	if _, err := planOf(t, s).Collect(t.Context(), Options{}, false); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errOf(planOf(t, s).Collect(t.Context(), Options{}, false)))
 	free(t, s.Dir)
 }
 
@@ -358,19 +304,13 @@ func TestRun_FailsAsItsRunsDo(t *testing.T) {
 	t.Parallel()
 	p := planOf(t, tiny(t, Observed))
 	tasks, err := p.Tasks()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	taken := tasks[len(tasks)-1].Folder
-	if err := os.MkdirAll(filepath.Dir(taken), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Dir(taken), 0o777))
 	if err := os.WriteFile(taken, nil, 0o666); err != nil { // no folder
 		t.Fatal(err)
 	}
-	if _, err := p.Run(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), taken) {
-		t.Errorf("%v, want an error that names %s", err, taken)
-	}
+	refused(t, errOf(p.Run(t.Context(), Options{})), taken)
 }
 
 // Nothing is done with sets that were not read to the end.
@@ -412,9 +352,7 @@ func collectedInPart(t *testing.T, s Settings) {
 		t.Errorf("collected before all are complete: %v", err)
 	}
 	out, err := planOf(t, s).Collect(t.Context(), Options{}, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !strings.HasSuffix(out.Page.Facts[3].Meaning, "; not complete: 2") || len(out.Results) == 0 {
 		t.Errorf("collected in part: %+v", out.Page.Facts)
 	}
@@ -435,28 +373,19 @@ func TestRun_Captions(t *testing.T) {
 	t.Parallel()
 	s := tiny(t, Table4)
 	first, err := planOf(t, s).Run(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if len(first.Results) != 3*4 { // arms × measures
 		t.Errorf("%d results", len(first.Results))
 	}
 	again, err := planOf(t, s).Run(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if a, b := fmt.Sprint(first.Results), fmt.Sprint(again.Results); a != b {
 		t.Errorf("again: %s, want %s", b, a)
 	}
 	recordsCaptioners(t, s.Dir)
 	scores := filepath.Join(s.Dir, "moving-scenes-captions", scoresFile)
-	if err := os.WriteFile(scores, []byte(`{"rows": []}`), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := planOf(t, s).Run(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "remove the "+
-		"file") {
-		t.Errorf("without scores: %v", err)
-	}
+	check(t, os.WriteFile(scores, []byte(`{"rows": []}`), 0o666))
+	refused(t, errOf(planOf(t, s).Run(t.Context(), Options{})), "remove the file")
 }
 
 // recordsCaptioners finds the clips, nets and captioners of Table 4 in the record, and their settings on the page.
@@ -464,9 +393,7 @@ func recordsCaptioners(t *testing.T, dir string) {
 	t.Helper()
 	files := written(t, dir)
 	var r record
-	if err := json.Unmarshal([]byte(files[RecordFile]), &r); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(files[RecordFile]), &r))
 	u := r.Units[0]
 	// stage 1 and three arms; captioners on each arm, and on the truth
 	if len(u.Data) != 2 || u.Data[1].Bags != 8 || len(u.Runs) != 4+4 {
@@ -477,10 +404,41 @@ func recordsCaptioners(t *testing.T, dir string) {
 			t.Errorf("record of a run: %+v", one)
 		}
 	}
-	for _, says := range []string{"All settings of captioners on moving-scenes, for table4", "hidden: 12",
-		"stage1_epochs: 1"} {
-		if !strings.Contains(files[PageFile], says) {
-			t.Errorf("the page does not say %q", says)
+	has(t, files[PageFile], "All settings of captioners on moving-scenes, for table4", "hidden: 12",
+		"stage1_epochs: 1")
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// has fails for each part that a text lacks.
+func has(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
 		}
 	}
 }
+
+// ended is a context that has ended.
+func ended(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+// refused fails unless an error says something.
+func refused(t testing.TB, err error, says string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("error %v, want one that has %q", err, says)
+	}
+}
+
+// errOf drops the value next to an error.
+func errOf[T any](_ T, err error) error { return err }

@@ -17,8 +17,8 @@ import (
 
 // results returns the figures of all runs, for the claims. The figures of single words come last in each run.
 func (p *Plan) results(f *found) (all []claims.Result) {
-	for _, r := range p.runs(f, func(*Unit, *report.Run) bool { return true }) {
-		all = append(all, p.resultsOf(f, &r)...)
+	for u, r := range p.runs(f) {
+		all = append(all, resultsOf(u, r)...)
 	}
 	for i := range f.units {
 		if c := f.units[i].captions; c != nil {
@@ -28,21 +28,8 @@ func (p *Plan) results(f *found) (all []claims.Result) {
 	return append(all, f.em...)
 }
 
-// unitOf returns the unit with a run.
-func (p *Plan) unitOf(f *found, r *report.Run) *Unit {
-	for i := range f.units {
-		for _, other := range f.units[i].runs {
-			if other.Name == r.Name {
-				return &p.Units[i]
-			}
-		}
-	}
-	return nil
-}
-
-// resultsOf are the figures of a run.
-func (p *Plan) resultsOf(f *found, r *report.Run) (all []claims.Result) {
-	u := p.unitOf(f, r)
+// resultsOf are the figures of a run of a unit.
+func resultsOf(u *Unit, r *report.Run) (all []claims.Result) {
 	base := claims.Result{Part: string(u.parts[0]), Data: u.Data, Arm: r.Arm, Missing: r.Noise, Seed: r.Seed,
 		Words: claims.All}
 	if r.MIL {

@@ -10,6 +10,7 @@ import (
 	"nmn/captioner/session"
 	"nmn/internal/setting"
 	"nmn/loader/dataset"
+	"nmn/loader/published"
 	"nmn/recipe"
 	"nmn/run"
 )
@@ -44,8 +45,11 @@ const (
 )
 
 // Parts lists all parts.
-func Parts() []Part {
-	return []Part{Table1, Table2, Table3, Table4, Figure3, Figure4, Observed, EM, Beyond}
+func Parts() (all []Part) {
+	for _, p := range partPlans() {
+		all = append(all, p.name)
+	}
+	return all
 }
 
 // Settings choose what to reproduce.
@@ -140,32 +144,34 @@ func isFolder(field, path string) error {
 
 // pictures is the configuration of the nets on scenes.
 func (s *Settings) pictures() run.Config {
-	size := run.Quick
-	if s.Size == Full {
-		size = run.Full
-	}
-	c := preset(run.ScenesPreset, size)
-	c.Data.ValidationSize = 0 // nothing is chosen on the way: the net of a run is that of its last step
+	c := s.generated(run.ScenesPreset)
 	if s.Size == Smoke {
 		c.Data.TrainSize, c.Data.TestSize = 48, 16
-		smoke(&c)
 	}
 	return s.with(c)
 }
 
 // clips is the configuration of the nets on moving scenes, without replaced captions, as the paper's Table 3 has it.
 func (s *Settings) clips() run.Config {
+	c := s.generated(run.MovingScenesPreset)
+	if s.Size == Smoke {
+		c.Data.TrainSize, c.Data.TestSize, c.Data.Frames = 12, 8, 3
+	}
+	return s.with(c)
+}
+
+// generated is a preset of generated data in the size of the reproduction.
+func (s *Settings) generated(name run.PresetName) run.Config {
 	size := run.Quick
 	if s.Size == Full {
 		size = run.Full
 	}
-	c := preset(run.MovingScenesPreset, size)
-	c.Data.ValidationSize = 0
+	c := preset(name, size)
+	c.Data.ValidationSize = 0 // nothing is chosen on the way: the net of a run is that of its last step
 	if s.Size == Smoke {
-		c.Data.TrainSize, c.Data.TestSize, c.Data.Frames = 12, 8, 3
 		smoke(&c)
 	}
-	return s.with(c)
+	return c
 }
 
 // preset is a preset with a name and a size that package run has.
@@ -200,17 +206,17 @@ func (s *Settings) captioners() session.Config {
 }
 
 // coco is the configuration of the nets on COCO, by the paper's protocol.
-func (s *Settings) coco(f *cocoFiles) run.Config {
+func (s *Settings) coco(f *published.Folder) run.Config {
 	c := preset(run.PaperCOCOPreset, run.Quick)
 	d := &c.Data
-	d.Set, d.Captions, d.Images, d.ValCaptions, d.ValImages = dataset.Captions, f.train, f.trainImages, f.val, f.valImages
-	d.Vocabulary = f.words
+	d.Set, d.Vocabulary = dataset.Captions, f.Words
+	d.Captions, d.Images, d.ValCaptions, d.ValImages = f.TrainCaptions, f.TrainImages, f.ValCaptions, f.ValImages
 	return s.with(c)
 }
 
 // msrvtt is the configuration of the nets on MSR-VTT, by the paper's protocol.
-func (s *Settings) msrvtt(f *msrvttFiles) run.Config {
+func (s *Settings) msrvtt(f *published.Folder) run.Config {
 	c := preset(run.PaperMSRVTTPreset, run.Quick)
-	c.Data.MSRVTT, c.Data.FramesDir = f.annotation, f.frames
+	c.Data.MSRVTT, c.Data.FramesDir = f.Annotations, f.Frames
 	return s.with(c)
 }

@@ -2,7 +2,6 @@ package paper
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -125,7 +124,7 @@ func (p *Plan) RunTask(ctx context.Context, o Options, number int) (t *Task, reu
 
 // Collect writes the files of Run from complete runs, and trains nothing. If some are missing it writes
 // nothing, and the error is a *MissingError. With partial it shows the complete ones.
-func (p *Plan) Collect(ctx context.Context, o Options, partial bool) (out *Outcome, err error) {
+func (p *Plan) Collect(ctx context.Context, o Options, partial bool) (*Outcome, error) {
 	tasks, err := p.Tasks()
 	if err != nil {
 		return nil, err
@@ -139,20 +138,7 @@ func (p *Plan) Collect(ctx context.Context, o Options, partial bool) (out *Outco
 	if len(missing.Tasks) > 0 && (!partial || len(missing.Tasks) == len(tasks)) {
 		return nil, missing
 	}
-	release, err := p.lockFolder(ctx, &o)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, release()) }()
-	f := &found{}
-	for i := range p.Units {
-		unit, err := p.finished(ctx, &o, &p.Units[i])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.Units[i].Title, err)
-		}
-		f.units = append(f.units, *unit)
-	}
-	return p.write(ctx, &o, f)
+	return p.writeUnits(ctx, &o, func(u *Unit) (*foundUnit, error) { return p.finished(ctx, &o, u) })
 }
 
 // finished reads the results of a unit.

@@ -19,7 +19,6 @@ import (
 	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/loader/picture"
-	"nmn/loader/published"
 	"nmn/loader/shard"
 	"nmn/paper/claims"
 	"nmn/report"
@@ -33,40 +32,23 @@ func clipsAndFrames(t *testing.T) (dir string, want counts) {
 	dir = filepath.Join(t.TempDir(), "msrvtt")
 	const train, validate, frames = 12, 4, 3
 	things := []string{"dog", "car", "ball"}
-	var clips, sentences []map[string]any
+	want = publishedCounts()
+	want.msrvtt = putClips(t, dir, train, validate, func(clip, number int) string {
+		return fmt.Sprintf("a %s runs on the %s", things[clip%3], []string{"road", "grass"}[number%2])
+	})
 	w, err := shard.Create(filepath.Join(dir, "frames"), shard.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i := range train + validate {
-		id, split := fmt.Sprintf("video%d", i), "train"
-		if i >= train {
-			split = "validate"
-		}
-		clips = append(clips, map[string]any{"video_id": id, "id": i, "split": split, "category": 1, "url": "u",
-			"start time": 0, "end time": 1})
-		for c := range 20 {
-			sentences = append(sentences, map[string]any{"video_id": id, "sen_id": 20*i + c,
-				"caption": fmt.Sprintf("a %s runs on the %s", things[i%3], []string{"road", "grass"}[c%2])})
-		}
-		pictures, of := make([][]byte, frames-i%2), shard.Record{Clip: "TrainValVideo/" + id + ".mp4", Width: 16,
-			Height: 16, PictureWidth: 16, PictureHeight: 16, Decoded: frames, SourceBytes: 9}
+		pictures, of := make([][]byte, frames-i%2), shard.Record{Clip: fmt.Sprintf("TrainValVideo/video%d.mp4", i),
+			Width: 16, Height: 16, PictureWidth: 16, PictureHeight: 16, Decoded: frames, SourceBytes: 9}
 		for f := range pictures {
 			pictures[f] = frame(t, i, f)
 			of.Frames = append(of.Frames, shard.Frame{Number: f})
 		}
-		if err := w.Add(&of, pictures); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Add(&of, pictures))
 	}
-	if err := errors.Join(w.Finish(), w.Close()); err != nil {
-		t.Fatal(err)
-	}
-	put(t, object(t, map[string]any{"info": map[string]any{}, "videos": clips, "sentences": sentences}), dir,
-		"train_val_videodatainfo.json")
+	check(t, errors.Join(w.Finish(), w.Close()))
 	put(t, "ball, NN, 9\ncar, NN, 9\ndog, NN, 9\n", dir, "words.txt")
-	want = publishedCounts()
-	want.msrvtt = published.MSRVTTSize{Train: train, Validate: validate, PerClip: 20}
 	return dir, want
 }
 
@@ -78,9 +60,7 @@ func frame(t *testing.T, clip, number int) []byte {
 	}
 	img.Set(clip%16, number, color.White)
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, img, nil); err != nil {
-		t.Fatal(err)
-	}
+	check(t, jpeg.Encode(&b, img, nil))
 	return b.Bytes()
 }
 
@@ -91,9 +71,7 @@ func videoPlan(t *testing.T, msrvtt string, want counts, dir string, more ...Par
 	s.MSRVTT, s.Size, s.Seeds, s.Only = msrvtt, Smoke, []uint64{1}, append([]Part{Table4, Figure3}, more...)
 	s.Run.Device, s.Run.Threads = "cpu", 1
 	p, err := plan(t.Context(), s, want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i := range p.Units {
 		grid := p.Units[i].Grid
 		if e := p.Units[i].Captions; e != nil {
@@ -148,9 +126,7 @@ func TestRun_Table4OnVideos(t *testing.T) {
 	msrvtt, want := clipsAndFrames(t)
 	whole := filepath.Join(t.TempDir(), "whole")
 	out, err := videoPlan(t, msrvtt, want, whole).Run(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !slices.ContainsFunc(out.Verdicts, func(v claims.Verdict) bool { return v.ID == "captions" }) {
 		t.Errorf("verdicts %+v", out.Verdicts)
 	}
@@ -189,20 +165,14 @@ func videosByTasks(t *testing.T, msrvtt string, want counts, whole string) {
 		!reused {
 		t.Errorf("concepts again: reused %t (%v)", reused, err)
 	}
-	if _, err := videoPlan(t, msrvtt, want, tasked).Collect(t.Context(), Options{}, false); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errOf(videoPlan(t, msrvtt, want, tasked).Collect(t.Context(), Options{}, false)))
 	got := written(t, tasked)
 	sameBytes(t, got, written(t, whole))
 	videosDamaged(t, videoPlan(t, msrvtt, want, tasked))
 	if left, _ := filepath.Glob(filepath.Join(tasked, "msrvtt-captions", "*", "*", "*.lock")); len(left) > 0 {
 		t.Errorf("locks are left: %v", left)
 	}
-	for _, says := range []string{"Captions of 4 validation clips of MSR-VTT", "NMN-FD + MIL", "Published: Table 4"} {
-		if !strings.Contains(got[MarkdownFile], says) {
-			t.Errorf("the page does not say %q", says)
-		}
-	}
+	has(t, got[MarkdownFile], "Captions of 4 validation clips of MSR-VTT", "NMN-FD + MIL", "Published: Table 4")
 }
 
 // videosDamaged finds what is wrong in a complete folder, wherever it is.
@@ -212,9 +182,7 @@ func videosDamaged(t *testing.T, p *Plan) {
 	for _, captioner := range []string{"nmn-fd", "baseline"} { // the last and the first
 		file := filepath.Join(p.folder(u), "captioners", "seed-1", captioner, "scores.json")
 		scores, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		put(t, "{", file)
 		_, reading := p.readCaptions(u)
 		_, _, doing := p.RunTask(t.Context(), Options{}, 9)
@@ -233,9 +201,7 @@ func videosDamaged(t *testing.T, p *Plan) {
 		}
 	}
 	last := put(t, "{", p.folder(u), "captioners", "seed-1", "nmn-fd", "scores.json")
-	if _, err := p.readCaptions(u); err == nil || !strings.Contains(err.Error(), last) {
-		t.Errorf("a captioner is missing, and scores are damaged: %v", err)
-	}
+	refused(t, errOf(p.readCaptions(u)), last)
 	remove(t, p.folder(u), "captioners") // by which the folder is known as ours
 	if _, _, err := p.RunTask(t.Context(), Options{}, 9); err == nil ||
 		!strings.Contains(err.Error(), "would be overwritten") {
@@ -259,9 +225,7 @@ func videosInterrupted(t *testing.T, msrvtt string, want counts, whole string) {
 			t.Fatalf("after %d frames: %v", at, err)
 		}
 	}
-	if _, err := videoPlan(t, msrvtt, want, broken).Run(t.Context(), Options{}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errOf(videoPlan(t, msrvtt, want, broken).Run(t.Context(), Options{})))
 	sameBytes(t, written(t, broken), written(t, whole))
 	for _, name := range []string{"features/seed-1/baseline/train.npy", "features/seed-1/nmn-fd/test.csv",
 		"captioners/seed-1/nmn-fi/generated.json"} {
@@ -282,9 +246,7 @@ func TestEstimate_OfTable4OnVideos(t *testing.T) {
 	msrvtt, want := clipsAndFrames(t)
 	p := videoPlan(t, msrvtt, want, filepath.Join(t.TempDir(), "r"), Table3)
 	e, err := p.Estimate(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	captioners := e.Units[len(e.Units)-1]
 	if len(e.Units) != 2 || captioners.Tasks != 6 || captioners.Complete != 0 || captioners.Time < time.Hour ||
 		captioners.Disk < 3<<30 || !slices.ContainsFunc(captioners.Reads, func(path string) bool {
@@ -310,19 +272,13 @@ func TestNew_OnThePublishedAnnotationsOfMSRVTT(t *testing.T) {
 		t.Skip("no symbolic links: ", err)
 	}
 	w, err := shard.Create(filepath.Join(dir, "frames"), shard.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i := range msrvttClips {
 		of := shard.Record{Clip: fmt.Sprintf("TrainValVideo/video%d.mp4", i), Width: 2, Height: 2, PictureWidth: 2,
 			PictureHeight: 2, Decoded: 1, SourceBytes: 9, Frames: []shard.Frame{{}}}
-		if err := w.Add(&of, [][]byte{{1}}); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Add(&of, [][]byte{{1}}))
 	}
-	if err := errors.Join(w.Finish(), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(w.Finish(), w.Close()))
 	s := Defaults(filepath.Join(dir, "reproduction"))
 	s.MSRVTT, s.Run.Device = dir, "cpu"
 	p := planOf(t, s)

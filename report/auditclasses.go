@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"nmn/eval"
 	"nmn/labels/audit/multiclass"
@@ -72,9 +70,8 @@ func noiseNote(r *multiclass.Report) string {
 		return "Noise depends on the class, and the classifier has learned it, because its scores reach a ceiling: " +
 			rate + "."
 	}
-	note := "The labels show no noise that is equal for all samples of a class. Either few labels are wrong, or " +
-		"the wrong " +
-		"ones belong to classes that overlap, which the scores cannot separate. p(wrong) ranks the labels by " +
+	note := "The labels show no noise that is equal for all samples of a class. Either few labels are wrong, or the " +
+		"wrong ones belong to classes that overlap, which the scores cannot separate. p(wrong) ranks the labels by " +
 		"self-confidence and normalised margin. It does not estimate how many labels are wrong."
 	if r.MinError <= multiclass.FlaggedToo {
 		note += " The suspects are the labels that confident learning flags."
@@ -91,14 +88,8 @@ func classNoise(r *multiclass.Report, most int) *Table {
 		Notes: []string{noiseNote(r), fmt.Sprintf("The given label has the highest score on %.1f %% of the samples.",
 			100*r.Agreement)},
 	}
-	order := make([]int, len(r.Classes))
-	for c := range order {
-		order[c] = c
-	}
-	if most > 0 && most < len(order) {
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.Classes[b].Suspects, r.Classes[a].Suspects) })
-		order = order[:most]
-		slices.Sort(order)
+	order := largest(len(r.Classes), most, func(c int) float64 { return float64(r.Classes[c].Suspects) })
+	if len(order) < len(r.Classes) {
 		t.Notes = append(t.Notes, fmt.Sprintf("The table shows the %d of %d classes with the most suspects.", most,
 			len(r.Classes)))
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	_ "embed" // the page
 	"encoding/base64"
 	"fmt"
 	"hash/fnv"
@@ -16,21 +15,11 @@ import (
 	"nmn/eval"
 	"nmn/internal/durable"
 	"nmn/labels/audit"
+	"nmn/labels/audit/multiclass"
 	"nmn/labels/rates"
 )
 
-var (
-	//go:embed auditpage/page.html
-	auditPageHTML string
-	//go:embed auditpage/page.css
-	auditPageStyle string
-	//go:embed auditpage/decide.js
-	decideScript string // shared by the pages of audits
-	//go:embed auditpage/page.js
-	auditPageScript string
-)
-
-var auditPageTemplate = template.Must(template.New("audit").Parse(auditPageHTML))
+var auditPageTemplate = template.Must(template.New("audit").Parse(htmlFile("audit.html")))
 
 // AuditPage is one self-contained HTML file to look through suspects, decide on each of them, and save the decisions
 // in the form that Options.Decisions of an audit reads. The script of the page reads its fields.
@@ -38,14 +27,14 @@ type AuditPage struct {
 	Name string `json:"name"`
 	Key  string `json:"key"` // under which the browser keeps the decisions; other suspects have another key
 	// Exclusive classes have items with another class suggested.
-	Exclusive bool         `json:"exclusive,omitempty"`
-	Counts    audit.Counts `json:"counts"`
-	Summary   []string     `json:"summary"` // sentences with the counts, as on the command line
-	Samples   string       `json:"samples"` // what the labels belong to, such as "pictures"
-	Classes   []AuditClass `json:"classes"`
-	Items     []AuditItem  `json:"items"`   // suspects without a decision, the surest of each class in turn
-	Images    []string     `json:"images"`  // data: URLs
-	Decided   string       `json:"decided"` // compares the decisions with the expected ones; empty without decisions
+	Exclusive bool           `json:"exclusive,omitempty"`
+	Counts    audit.Counts   `json:"counts"`
+	Summary   []string       `json:"summary"` // sentences with the counts, as on the command line
+	Samples   string         `json:"samples"` // what the labels belong to, such as "pictures"
+	Classes   []AuditClass   `json:"classes"`
+	Items     []AuditItem    `json:"items"`   // suspects without a decision, the surest of each class in turn
+	Images    []template.URL `json:"images"`  // data: URLs
+	Decided   string         `json:"decided"` // compares the decisions with the expected ones; empty without decisions
 }
 
 // AuditClass is a class on the page.
@@ -83,7 +72,8 @@ type AuditItem struct {
 // picture returns the picture of a bag as JPEG, or nil. It is called once for each bag, in the order of the page, and
 // may be nil.
 func NewAuditPage(name string, r *audit.Report, items int, picture func(bag int) []byte) *AuditPage {
-	p := &AuditPage{Name: name, Counts: r.Counts(), Items: []AuditItem{}, Images: []string{}, Samples: r.Samples.String()}
+	p := &AuditPage{Name: name, Counts: r.Counts(), Items: []AuditItem{}, Images: []template.URL{},
+		Samples: r.Samples.String()}
 	p.Summary = countNotes(r, p.Counts)
 	if r.Decided != nil {
 		p.Decided = r.Decided.Note
@@ -109,7 +99,7 @@ func NewAuditPage(name string, r *audit.Report, items int, picture func(bag int)
 		if picture != nil {
 			image, asked := images[s.Bag]
 			if !asked {
-				image = p.add(picture(int(s.Bag)))
+				image = addPicture(&p.Images, picture(int(s.Bag)))
 				images[s.Bag] = image
 			}
 			item.Image = image
@@ -158,41 +148,101 @@ func (c *AuditClass) estimated(e *rates.Class) {
 	c.Remarks = strings.Join(remarks, "; ")
 }
 
-// add appends a picture and returns its index, or nil without a picture.
-func (p *AuditPage) add(jpeg []byte) *int {
+// addPicture appends a picture to a list and returns its index, or nil without a picture.
+func addPicture(list *[]template.URL, jpeg []byte) *int {
 	if len(jpeg) == 0 {
 		return nil
 	}
-	p.Images = append(p.Images, jpegURL(jpeg))
-	place := len(p.Images) - 1
+	*list = append(*list, jpegURL(jpeg))
+	place := len(*list) - 1
 	return &place
 }
 
 // WriteAuditPage writes the page to a file.
 func WriteAuditPage(path string, p *AuditPage) error {
+	return savePage(path, "page of the audit", p.Write)
+}
+
+// savePage writes a page to a file, whole or not at all.
+func savePage(path, what string, write func(io.Writer) error) error {
 	var b bytes.Buffer
-	if err := p.Write(&b); err != nil {
-		return fmt.Errorf("page of the audit: %w", err)
+	if err := write(&b); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	return durable.Save(path, b.Bytes())
 }
 
 // Write writes the page.
 func (p *AuditPage) Write(w io.Writer) error {
-	return auditPageTemplate.Execute(w, struct {
-		Data   *AuditPage
+	return writeDecisionPage(w, auditPageTemplate, p, "", htmlFile("audit.js"))
+}
+
+// writeDecisionPage writes a page to decide on suspects. Style and script follow those that such pages share. The
+// policy of the page allows that script alone, by its hash.
+func writeDecisionPage(w io.Writer, page *template.Template, data any, style, script string) error {
+	script = htmlFile("decide.js") + script
+	sum := sha256.Sum256([]byte(script))
+	return page.Execute(w, struct {
+		Data   any
 		Style  template.CSS
-		Script pageScript
-	}{p, template.CSS(pageColours + auditPageStyle), newPageScript(decideScript + auditPageScript)})
+		Script template.JS
+		Hash   string // SHA-256 in base64
+	}{data, template.CSS(pageColours + htmlFile("audit.css") + style), template.JS(script),
+		base64.StdEncoding.EncodeToString(sum[:])})
 }
 
-// pageScript is the only script that the policy of a page allows, with its hash.
-type pageScript struct {
-	Text template.JS
-	Hash string // SHA-256 in base64
+// NewClassPage is NewAuditPage for classes that exclude each other: each item suggests another class. Suspects
+// without another class that is more probable are left out.
+func NewClassPage(name string, r *multiclass.Report, items int, picture func(row int) []byte) *AuditPage {
+	open := r.Open()
+	p := &AuditPage{Name: name, Exclusive: true, Items: []AuditItem{}, Images: []template.URL{},
+		Counts: audit.Counts{Bags: r.Rows, Labels: r.Known(), Audited: r.Known(), Suspects: len(r.Suspects),
+			Open: len(open), Classes: len(r.Classes)},
+		Summary: []string{classSuspectNote(r), noiseNote(r)}}
+	if left := len(r.Suspects) - len(open) - decidedSuspects(r); left > 0 {
+		p.Summary = append(p.Summary, fmt.Sprintf("The page leaves out %d of them, because no other class is more "+
+			"probable.", left))
+	}
+	if n := len(r.Decisions); n > 0 {
+		changed := 0
+		for row, class := range r.Decisions {
+			if class != r.Labels[row] {
+				changed++
+			}
+		}
+		p.Decided = fmt.Sprintf("You have decided on %d labels, and found %d of them wrong.", n, changed)
+	}
+	for y, c := range r.Classes {
+		shown := AuditClass{Word: r.Word(y), Labels: c.Labels, Audited: true}
+		shown.Lines = []string{fmt.Sprintf("%d labels. Suspects among them: %d.", c.Labels, c.Suspects)}
+		if r.Noise != multiclass.Unknown {
+			shown.Detail = fmt.Sprintf("labelled right %.0f %%", 100*c.Right)
+			shown.Lines = append(shown.Lines, fmt.Sprintf("About %.0f samples belong to this class. %.1f %% of them are "+
+				"labelled so, and %.1f %% are labelled %s.", c.True, 100*c.Right, 100*c.ConfusedRate, r.Word(c.Confused)))
+		}
+		p.Classes = append(p.Classes, shown)
+	}
+	hash := fnv.New64a()
+	for _, s := range mixed(open, items, func(s multiclass.Suspect) int32 { return s.Given }) {
+		suggested := int(s.Suggested)
+		item := AuditItem{ID: r.ID(int(s.Row)), Class: int(s.Given), Kind: audit.Incorrect, Given: 1, Wrong: s.Wrong,
+			P: s.P, Suggested: &suggested}
+		if picture != nil {
+			item.Image = addPicture(&p.Images, picture(int(s.Row)))
+		}
+		p.Items = append(p.Items, item)
+		fmt.Fprintf(hash, "%q %q %q\n", item.ID, r.Word(item.Class), r.Word(suggested))
+	}
+	p.Key = fmt.Sprintf("%016x", hash.Sum64())
+	return p
 }
 
-func newPageScript(text string) pageScript {
-	sum := sha256.Sum256([]byte(text))
-	return pageScript{template.JS(text), base64.StdEncoding.EncodeToString(sum[:])}
+// decidedSuspects returns how many suspects have a decision.
+func decidedSuspects(r *multiclass.Report) (n int) {
+	for _, s := range r.Suspects {
+		if _, decided := r.Decisions[s.Row]; decided {
+			n++
+		}
+	}
+	return n
 }

@@ -32,45 +32,34 @@ func rowTable(top []rows.Row, samples text.Plural) *Table {
 		Columns: []Column{
 			{Name: samples.One(), Text: true}, {Name: "quality", Decimals: 4}, {Name: "suspects"},
 			{Name: "most probably wrong", Text: true}, {Name: "p(wrong)", Decimals: 4},
+			{Name: "suggested", Text: true}, {Name: "outlier score", Decimals: 3},
 		},
-		Notes: []string{"Quality is between 0 and 1. It averages the probabilities that the labels of a row are " +
-			"right, and the " +
-			"least probable labels weigh most."},
-	}
-	suggested, outliers := false, false
-	for _, r := range top {
-		suggested = suggested || r.Suggest != ""
-		outliers = outliers || r.Score != nil
-	}
-	if suggested {
-		t.Columns = append(t.Columns, Column{Name: "suggested", Text: true})
-	}
-	if outliers {
-		t.Columns = append(t.Columns, Column{Name: "outlier score", Decimals: 3})
+		Notes: []string{"Quality is between 0 and 1. It averages the probabilities that the labels of a row are right, and " +
+			"the least probable labels weigh most."},
 	}
 	for _, r := range top {
 		worst := r.Word
 		if r.Kind != "class" && r.Kind != "" {
 			worst += " (" + r.Kind + ")"
 		}
-		cells := []Cell{words(r.ID), known(r.Quality), count(int(r.Suspects)), words(worst), known(r.Wrong)}
-		if suggested {
-			cells = append(cells, words(r.Suggest))
-		}
-		if outliers {
-			cells = append(cells, known(r.Score))
-		}
-		t.Rows = append(t.Rows, Row{Cells: cells})
+		t.Rows = append(t.Rows, Row{Cells: []Cell{words(r.ID), known(r.Quality), count(int(r.Suspects)), words(worst),
+			known(r.Wrong), words(r.Suggest), known(r.Score)}})
 	}
+	t.dropIfEmpty("suggested", "outlier score")
 	return t
 }
 
 // capital returns s with an upper-case first letter.
-func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
 
 func known(v *float64) Cell {
 	if v == nil {
-		return number(eval.Undefined())
+		return unknown()
 	}
 	return figure(*v)
 }

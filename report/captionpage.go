@@ -1,8 +1,6 @@
 package report
 
 import (
-	"bytes"
-	_ "embed" // the page
 	"fmt"
 	"hash/fnv"
 	"html/template"
@@ -11,23 +9,12 @@ import (
 	"unicode/utf8"
 
 	"nmn/eval"
-	"nmn/internal/durable"
 	"nmn/internal/visible"
 	"nmn/labels/misplaced/captions"
 )
 
-var (
-	//go:embed captionpage/page.html
-	captionPageHTML string
-	//go:embed captionpage/page.css
-	captionPageStyle string
-	//go:embed captionpage/page.js
-	captionPageScript string
-)
-
 // captionPageTemplate is the page of labels with other texts.
-var captionPageTemplate = template.Must(template.Must(template.New("captions").Parse(auditPageHTML)).Parse(
-	captionPageHTML))
+var captionPageTemplate = template.Must(template.Must(auditPageTemplate.Clone()).Parse(htmlFile("captionaudit.html")))
 
 // CaptionPage is one self-contained HTML file to look at captions that probably belong to other pictures,
 // decide on each of them, and save the decisions in the form that captions.ReadDecisions reads. The script of
@@ -43,7 +30,7 @@ type CaptionPage struct {
 	Total    int                `json:"total"` // number of suspects; Items holds the first
 	Items    []CaptionItem      `json:"items"`
 	Bags     []CaptionBag       `json:"samples"` // of the items
-	Images   []string           `json:"images"`
+	Images   []template.URL     `json:"images"`
 }
 
 // CaptionItem is a suspect on the page: caption At of bag Bag of the page.
@@ -97,7 +84,7 @@ type CaptionPageOptions struct {
 func NewCaptionPage(name string, r *captions.Report, o CaptionPageOptions) *CaptionPage {
 	s := r.Summary(0, nil)
 	p := &CaptionPage{Name: name, Captions: s.Captions, AllBags: s.Bags, Foreign: s.Foreign, Interval: s.Interval,
-		Refused: s.Refused, Items: []CaptionItem{}, Bags: []CaptionBag{}, Images: []string{}}
+		Refused: s.Refused, Items: []CaptionItem{}, Bags: []CaptionBag{}, Images: []template.URL{}}
 	var suspects [][2]int
 	for _, at := range r.Lowest(-1) {
 		if _, decided := o.Decisions[r.Captions[at[0]][at[1]].ID]; !decided && 1-r.Own[at[0]][at[1]] >= o.MinError {
@@ -159,11 +146,7 @@ func (p *CaptionPage) addBags(r *captions.Report, suspects [][2]int, picture fun
 			bag.Captions = append(bag.Captions, shownCaption(caption.Text, r.Own[b][c]))
 		}
 		if picture != nil {
-			if jpeg := picture(b); len(jpeg) > 0 {
-				p.Images = append(p.Images, jpegURL(jpeg))
-				place := len(p.Images) - 1
-				bag.Image = &place
-			}
+			bag.Image = addPicture(&p.Images, picture(b))
 		}
 		p.Bags = append(p.Bags, bag)
 	}
@@ -186,18 +169,10 @@ func shownCaption(text string, own float64) ShownCaption {
 
 // WriteCaptionPage writes the page to a file.
 func WriteCaptionPage(path string, p *CaptionPage) error {
-	var b bytes.Buffer
-	if err := p.Write(&b); err != nil {
-		return fmt.Errorf("page of the captions: %w", err)
-	}
-	return durable.Save(path, b.Bytes())
+	return savePage(path, "page of the captions", p.Write)
 }
 
 // Write writes the page.
 func (p *CaptionPage) Write(w io.Writer) error {
-	return captionPageTemplate.Execute(w, struct {
-		Data   *CaptionPage
-		Style  template.CSS
-		Script pageScript
-	}{p, template.CSS(pageColours + auditPageStyle + captionPageStyle), newPageScript(decideScript + captionPageScript)})
+	return writeDecisionPage(w, captionPageTemplate, p, htmlFile("captionaudit.css"), htmlFile("captionaudit.js"))
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -9,51 +10,59 @@ import (
 	"nmn/report/chart"
 )
 
-// VerdictKind chooses the colour and the sign of a verdict.
-type VerdictKind string
+// ClaimOutcome is what became of a claim or of one comparison of it.
+type ClaimOutcome string
 
-// The kinds of verdicts. They are classes of the page's style.
+// The outcomes. They stand in words wherever they are shown.
 const (
-	ClaimConfirmed VerdictKind = "confirmed"
-	ClaimRefuted   VerdictKind = "refuted"
-	ClaimOpen      VerdictKind = "undecided"
+	Confirmed    ClaimOutcome = "confirmed"
+	NotConfirmed ClaimOutcome = "not confirmed"
+	NotTested    ClaimOutcome = "not tested"
 )
 
-// Mark is the sign of the verdict, which does not need colour.
-func (k VerdictKind) Mark() string {
-	switch k {
-	case ClaimConfirmed:
-		return "✓"
-	case ClaimRefuted:
-		return "✗"
+// look is how an outcome is drawn: the class of the page's style, a sign that does not need colour, and the mark of a
+// chart.
+func (o ClaimOutcome) look() (class, sign string, mark chart.Mark) {
+	switch o {
+	case Confirmed:
+		return "confirmed", "✓", chart.Mark{Shape: chart.Dot, Color: chart.Green}
+	case NotConfirmed:
+		return "refuted", "✗", chart.Mark{Shape: chart.Square, Color: chart.Red}
 	}
-	return "?"
+	return "undecided", "?", chart.Mark{Shape: chart.Triangle, Color: chart.Grey}
+}
+
+// Class is the class of the outcome in the page's style.
+func (o ClaimOutcome) Class() string {
+	class, _, _ := o.look()
+	return class
+}
+
+// Mark is the sign of the outcome.
+func (o ClaimOutcome) Mark() string {
+	_, sign, _ := o.look()
+	return sign
 }
 
 // PlottedClaim is a claim of a paper with its verdict and the differences that decide it.
 type PlottedClaim struct {
 	Claim, Where, Data string // Where is empty for a claim that the paper does not make, Data if there are no results
 	Beyond             bool   // the paper does not make the claim
-	Verdict, Reason    string
-	Kind               VerdictKind
+	Outcome            ClaimOutcome
+	Reason             string
 	Differences        []ClaimDifference
 	Figures            *Table // every comparison, folded; nil for none
 }
 
 // Because is the reason as a sentence.
-func (c *PlottedClaim) Because() string {
-	if c.Reason == "" {
-		return ""
-	}
-	return capital(c.Reason)
-}
+func (c *PlottedClaim) Because() string { return capital(c.Reason) }
 
 // ClaimDifference is the difference between two arms. A positive one supports the claim.
 type ClaimDifference struct {
 	Name            string
 	Mean, Low, High eval.Number // over seeds; an interval from Mean to Mean is not drawn
 	Published       eval.Number // undefined if the paper has none
-	Kind            VerdictKind
+	Outcome         ClaimOutcome
 }
 
 // claimSection is a claim as the page shows it.
@@ -69,26 +78,23 @@ type claimGroup struct {
 	Claims []claimSection
 }
 
-// VerdictCount is the number of claims with a verdict.
-type VerdictCount struct {
-	Kind    VerdictKind
-	Verdict string
+// outcomeCount is the number of claims with an outcome.
+type outcomeCount struct {
+	Outcome ClaimOutcome
 	Count   int
 }
 
-// verdictCounts counts the verdicts in the order confirmed, refuted, undecided.
-func verdictCounts(claims []PlottedClaim) []VerdictCount {
-	var out []VerdictCount
-	for _, kind := range []VerdictKind{ClaimConfirmed, ClaimRefuted, ClaimOpen} {
-		c := VerdictCount{Kind: kind}
+// outcomeCounts counts the outcomes that there are.
+func outcomeCounts(claims []PlottedClaim) (out []outcomeCount) {
+	for _, o := range []ClaimOutcome{Confirmed, NotConfirmed, NotTested} {
+		n := 0
 		for i := range claims {
-			if claims[i].Kind == kind {
-				c.Verdict = claims[i].Verdict
-				c.Count++
+			if claims[i].Outcome == o {
+				n++
 			}
 		}
-		if c.Count > 0 {
-			out = append(out, c)
+		if n > 0 {
+			out = append(out, outcomeCount{o, n})
 		}
 	}
 	return out
@@ -113,13 +119,7 @@ func claimGroups(claims []PlottedClaim) []claimGroup {
 		}
 		groups[at].Claims = append(groups[at].Claims, s)
 	}
-	var out []claimGroup
-	for _, g := range groups {
-		if len(g.Claims) > 0 {
-			out = append(out, g)
-		}
-	}
-	return out
+	return slices.DeleteFunc(groups, func(g claimGroup) bool { return len(g.Claims) == 0 })
 }
 
 // claimAxis holds all differences and 0.
@@ -150,11 +150,6 @@ func claimChart(c *PlottedClaim, axis chart.Axis) *chart.Chart {
 	}
 	out := &chart.Chart{X: axis, Summary: "Each row is a difference between two arms. A difference right of 0 supports " +
 		"the claim: " + c.Claim}
-	kinds := map[VerdictKind]chart.Mark{
-		ClaimConfirmed: {Shape: chart.Dot, Color: chart.Green},
-		ClaimRefuted:   {Shape: chart.Square, Color: chart.Red},
-		ClaimOpen:      {Shape: chart.Triangle, Color: chart.Grey},
-	}
 	zero := chart.Mark{Shape: chart.Thin, Color: chart.Ink}
 	published := chart.Mark{Shape: chart.Diamond, Color: chart.Purple}
 	var marks []chart.Mark
@@ -168,7 +163,7 @@ func claimChart(c *PlottedClaim, axis chart.Axis) *chart.Chart {
 		if !d.Mean.Defined() {
 			continue
 		}
-		sign := kinds[d.Kind]
+		_, _, sign := d.Outcome.look()
 		if d.High-d.Low > 0 && !math.IsInf(float64(d.High), 0) {
 			marks = append(marks, chart.Mark{Shape: chart.Thin, Color: sign.Color, Points: []chart.Point{at(d.Low), at(d.High)}})
 		}

@@ -1,6 +1,13 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"nmn/eval"
+	"nmn/report/chart"
+	"nmn/text"
+)
 
 // Comparison shows the predictions of several arms for the same bags side by side, like the paper's Figure 4,
 // and their precision against recall.
@@ -44,4 +51,62 @@ func comparisonSections(name string, all []Comparison) []comparisonSection {
 		sections = append(sections, comparisonSection{c, pageCharts(fmt.Sprintf("%s-%d", name, i+1), armCharts(c.Arms))})
 	}
 	return sections
+}
+
+// ComparedArm is an arm with its curves.
+type ComparedArm struct {
+	Name   string
+	MIL    bool
+	Curves eval.ByGroup[[]eval.CurvePoint]
+}
+
+// armCharts are precision against recall with a line for each arm: a panel for all words, and then one for each part of
+// speech if there are several. Arms with MIL are dashed if others are there too. Without a curve there is no panel.
+func armCharts(arms []ComparedArm) []numbered {
+	all, ok := armChart("All words", arms, func(a *ComparedArm) []eval.CurvePoint { return a.Curves.All })
+	if !ok {
+		return nil
+	}
+	var groups []numbered
+	for p := range text.POSCount {
+		if c, ok := armChart(groupTitle(text.POS(p)), arms,
+			func(a *ComparedArm) []eval.CurvePoint { return a.Curves.In(text.POS(p), nil) }); ok {
+			groups = append(groups, c)
+		}
+	}
+	if len(groups) < 2 {
+		groups = nil
+	}
+	return append([]numbered{all}, groups...)
+}
+
+// armChart is the panel of a group of words, if any arm has a curve there.
+func armChart(title string, arms []ComparedArm, of func(*ComparedArm) []eval.CurvePoint) (numbered, bool) {
+	var lines []namedCurve
+	c := recallChart(title)
+	for i := range arms {
+		if points := of(&arms[i]); len(points) > 0 {
+			c.Marks = append(c.Marks, chart.Mark{Name: arms[i].Name, Color: armColor(arms, i),
+				Dashed: arms[i].MIL && bothMIL(arms), Points: curvePoints(points)})
+			lines = append(lines, namedCurve{arms[i].Name, points})
+		}
+	}
+	c.Summary = "Precision against recall, a line for each arm."
+	return numbered{Chart: c, numbers: recallTable(lines)}, len(lines) > 0
+}
+
+// bothMIL reports whether there are arms with MIL and arms without.
+func bothMIL(arms []ComparedArm) bool {
+	return slices.ContainsFunc(arms, func(a ComparedArm) bool { return a.MIL != arms[0].MIL })
+}
+
+// armColor gives an arm without and with MIL one colour. Dashes distinguish them.
+func armColor(arms []ComparedArm, i int) chart.Color {
+	at := 0
+	for _, a := range arms[:i] {
+		if a.MIL == arms[i].MIL {
+			at++
+		}
+	}
+	return chart.Color(at % chart.Colors)
 }

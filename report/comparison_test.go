@@ -25,16 +25,12 @@ func TestExperimentPage_ArmsSideBySide(t *testing.T) {
 		Arms: []ComparedArm{comparedArm("baseline", false), comparedArm("NMN-FI", false)},
 		Bags: []ComparedBag{{ShownBag{ID: markup, JPEG: []byte("jpeg")}, []ArmWords{{"baseline", says(IncorrectLabel, .7)},
 			{"NMN-FI", says(MissingLabel, .2)}, {"none", nil}}}}}
-	var b bytes.Buffer
-	if err := (&ExperimentPage{Name: "x", Compared: []Comparison{c, c}}).Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	content, elements := parsed(t, b.Bytes())
+	page := said(t, (&ExperimentPage{Name: "x", Compared: []Comparison{c, c}}).Write)
+	content, elements := parsed(t, page)
 	if elements["figure"] != 6 || elements["img"] != 2 || elements["article"] != 2 || elements["details"] != 7 ||
 		elements["script"] != 0 {
 		t.Errorf("elements %v", elements)
 	}
-	page := b.String()
 	for _, part := range []string{`<li class="incorrect"><i>✗</i>`, `<li class="missing"><i>&#43;</i>`,
 		"data:image/jpeg;base64,anBlZw==", "no label predicted, and none is right"} {
 		if strings.Count(page, part) < 2 {

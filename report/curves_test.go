@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"nmn/eval"
+	"nmn/labels"
 	"nmn/report/chart"
 )
 
@@ -47,17 +50,9 @@ func drawCharts(w io.Writer, list []numbered) (drawn bool, err error) {
 }
 
 func TestCurves_OnePanelForEachMeasure(t *testing.T) {
-	var both bytes.Buffer
-	if err := drawCurves(&both, drawnCurve()); err != nil {
-		t.Fatal(err)
-	}
-	checkXML(t, both.Bytes())
-	for _, label := range []string{"Training loss", "Validation AP", "stage1", "nmn-fd", "step"} {
-		if !strings.Contains(both.String(), label) {
-			t.Errorf("the curves do not say %q", label)
-		}
-	}
-	keepForEyes(t, "curves.svg", both.Bytes())
+	both := said(t, func(w io.Writer) error { return drawCurves(w, drawnCurve()) })
+	parsed(t, both)
+	has(t, both, "Training loss", "Validation AP", "stage1", "nmn-fd", "step")
 	curve := drawnCurve()
 	for i := range curve {
 		curve[i].AP = eval.Undefined()
@@ -77,4 +72,54 @@ func TestCurves_NothingToDraw(t *testing.T) {
 	if err := drawCurves(io.Discard, []Point{{Step: 1, Loss: 2, AP: nan}}); err != nil {
 		t.Errorf("a single point: %v", err)
 	}
+}
+
+func TestLearningRateSweep_DrawsDecadesAndTheSuggestion(t *testing.T) {
+	var points []SweepPoint
+	for e := -5.0; e <= 1; e += .25 {
+		loss := 10 - e/2 + math.Exp(2*e)
+		points = append(points, SweepPoint{math.Pow(10, e), loss + .1, loss})
+	}
+	var b bytes.Buffer
+	check(t, LearningRateSweep(&b, points, 3.2e-3))
+	has(t, b.String(), "1e-5", "1e-2", "1e0", "suggested: 0.0032", "learning rate")
+	b.Reset()
+	if err := LearningRateSweep(&b, nil, 0); err != nil || strings.Contains(b.String(), "suggested") {
+		t.Errorf("of no step: %v", err)
+	}
+}
+
+// extremes are numbers that a training may well come to.
+var extremes = []float64{0, 1, -1, 25, 1e-320, 1e10, 3.2e38, 1e300, 1e308, -1e308, math.MaxFloat64, math.NaN(),
+	math.Inf(1), math.Inf(-1), 1 + 1e-15}
+
+func TestWriteRun_OneHugeLossHasAPage(t *testing.T) {
+	dir := t.TempDir()
+	r := &Run{Name: "diverged", Arm: Stage1, Curve: []Point{{Step: 1, Stage: Stage1, Loss: 1e30, AP: eval.Undefined()}}}
+	check(t, WriteRun(dir, r))
+	page, err := os.ReadFile(filepath.Join(dir, HTMLFile))
+	if err != nil || !strings.Contains(string(page), "Training loss") {
+		t.Errorf("%v, without a curve:\n%s", err, page)
+	}
+}
+
+// Figures end with a drawing or with an error, whatever they show.
+func FuzzFigures(f *testing.F) {
+	for i, a := range extremes {
+		for j, b := range extremes {
+			f.Add(a, b, extremes[(i+5)%len(extremes)], []int{i, math.MaxInt - 1}[j%2])
+		}
+	}
+	f.Fuzz(func(t *testing.T, a, b, c float64, step int) {
+		curve := []Point{{Step: step, Stage: "s", Loss: eval.Number(a), AP: eval.Number(b)},
+			{Step: step, Loss: eval.Number(c)}, {Step: step + 1, Stage: "s", Loss: eval.Number(b), AP: eval.Number(c)}}
+		var out bytes.Buffer
+		check(t, drawCurves(&out, curve))
+		check(t, drawCurves(&out, curve[:1]))
+		_, _ = drawCharts(&out, rateCharts(labels.Table{{Word: "w", Q01: a, T01: b, Q10: c, T10: a}}))
+		points := []eval.CurvePoint{{Recall: a, Precision: b}, {Recall: c, Precision: a}}
+		_, _ = drawCharts(&out, recallCharts(eval.ByGroup[[]eval.CurvePoint]{All: points}, nil))
+		noise := noiseOfRates(labels.Table{{Word: "w", Q01: a, T01: b, Q10: c, T10: a}})
+		_, _ = drawCharts(&out, noiseCharts(noise, chartedWords))
+	})
 }

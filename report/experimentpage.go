@@ -4,9 +4,15 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"nmn/eval"
+	"nmn/report/chart"
 )
 
-var experimentTemplate = htmlTemplate("experiment", htmlFile("experiment.html"))
+var experimentTemplate = htmlTemplate("experiment")
 
 // ExperimentPage is one HTML file, without anything from elsewhere, with the tables of an experiment and
 // links to the pages of its runs.
@@ -72,4 +78,126 @@ func (p *ExperimentPage) Write(w io.Writer) error {
 		Compared      []comparisonSection
 	}{template.CSS(pageStyle + htmlFile("bags.css")), p, pageCharts("result", results), pageTables(p.Shown),
 		pageTables(p.All), rows, noiseColumn, figure.name + " %", comparisonSections("arms", p.Compared)})
+}
+
+// mainMetric is the measure that compares arms: accuracy if classes exclude each other, else AP against the truth if
+// every run has it, otherwise with human agreement, otherwise against the labels.
+func mainMetric(runs []Run) metric {
+	all := measureTable(true)
+	for _, m := range all[:aps-1] {
+		if !slices.ContainsFunc(runs, func(r Run) bool { return r.Result != nil && !m.of(&r).Defined() }) {
+			return m
+		}
+	}
+	return all[aps-1]
+}
+
+// resultCharts show the main measure of every arm: each seed, their mean and standard deviation. There is one for each
+// level of noise, without and with MIL apart, all on the same axis.
+func resultCharts(runs []Run) ([]numbered, error) {
+	cells, err := group(runs)
+	if err != nil {
+		return nil, err
+	}
+	m := mainMetric(runs)
+	var out []numbered
+	low, high := math.Inf(1), math.Inf(-1)
+	noises, mils := map[string]bool{}, map[bool]bool{}
+	for _, c := range cells {
+		noises[c.noiseCell().Text], mils[c.mil] = true, true
+	}
+	for first := 0; first < len(cells); {
+		end := first
+		for end < len(cells) && cells[end].sameBlock(cells[first].cellKey) {
+			end++
+		}
+		c := resultChart(m, cells[first:end])
+		first = end
+		if c.Empty() {
+			continue
+		}
+		block := cells[end-1].cellKey
+		c.Title = m.name
+		if len(noises) > 1 {
+			c.Title += " at noise of " + block.noiseCell().Text + " %"
+		}
+		if len(mils) > 1 && block.mil {
+			c.Title += ", with MIL"
+		} else if len(mils) > 1 {
+			c.Title += ", without MIL"
+		}
+		for _, mark := range c.Marks {
+			for _, p := range mark.Points {
+				low, high = min(low, p.X), max(high, p.X)
+			}
+		}
+		out = append(out, numbered{Chart: c})
+	}
+	room := max(.5, (high-low)*.06)
+	for i := range out {
+		out[i].X.Min, out[i].X.Max = max(0, low-room), min(100, high+room)
+	}
+	return out, nil
+}
+
+// resultChart is the chart of the arms of a block, a row for each.
+func resultChart(m metric, cells []cellOf) *chart.Chart {
+	c := &chart.Chart{X: chart.Axis{Label: m.name + ", %"}, Above: true}
+	spread := chart.Mark{Name: "mean ± standard deviation", Shape: chart.Thick, Color: chart.Blue, Faint: true}
+	mean := chart.Mark{Name: "mean", Shape: chart.Upright, Color: chart.Ink}
+	seeds := chart.Mark{Name: "a seed", Shape: chart.Dot, Color: chart.Blue}
+	column := Column{Decimals: m.decimals}
+	for i := range cells {
+		of := &cells[i]
+		y := float64(i)
+		cell := overSeeds(valuesOf(m, of.runs))
+		c.Rows = append(c.Rows, of.runs[0].Title())
+		c.Values = append(c.Values, cell.display(column))
+		c.Summary += fmt.Sprintf("%s: %s. ", of.runs[0].Title(), cell.display(column))
+		if cell.Spread.Defined() {
+			spread.Points = append(spread.Points, chart.Point{X: float64(cell.Value - cell.Spread), Y: y},
+				chart.Point{X: float64(cell.Value + cell.Spread), Y: y})
+			mean.Points = append(mean.Points, chart.Point{X: float64(cell.Value), Y: y})
+		}
+		for _, v := range valuesOf(m, of.runs) {
+			if v.Defined() {
+				seeds.Points = append(seeds.Points, chart.Point{X: float64(v), Y: y})
+			}
+		}
+	}
+	for _, mark := range []chart.Mark{spread, mean, seeds} {
+		if len(mark.Points) > 0 {
+			c.Marks = append(c.Marks, mark)
+		}
+	}
+	return c
+}
+
+// spreadTitle completes a title with the kind of figures in the cells: over seeds, or of one seed.
+func (t *Table) spreadTitle(what, single string) {
+	for _, row := range t.Rows {
+		for _, c := range row.Cells {
+			if c.Spread.Defined() {
+				t.Title = what + "mean ± standard deviation over seeds"
+				return
+			}
+		}
+	}
+	t.Title = what + single
+}
+
+// printed is a value as a column prints it, so that figures that look equal are equal.
+func (c Cell) printed(column Column) eval.Number {
+	if !c.Value.Defined() {
+		return c.Value
+	}
+	decimals := column.Decimals
+	if c.decimals != 0 {
+		decimals = c.decimals
+	}
+	v, err := strconv.ParseFloat(strconv.FormatFloat(float64(c.Value), 'f', decimals, 64), 64)
+	if err != nil {
+		return c.Value
+	}
+	return eval.Number(v)
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 )
@@ -9,33 +8,20 @@ import (
 func TestExperimentPage_HoldsTablesAndLinksAndEscapes(t *testing.T) {
 	runs := drawnRuns(false)
 	table, err := ExperimentTable(runs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	odd := &Run{Arm: markup, Noise: .4, Seed: 9}
 	page := ExperimentPage{Name: markup, Shown: []*Table{table.Summary()}, Rows: []Explained{{markup, markup}},
 		Remarks: []string{markup}, All: []*Table{table},
 		Runs: []LinkedRun{{&runs[0], "noise-80/seed-0/a b", "noise-80/seed-0/a b/report.html"}, {odd, markup, ""},
 			{odd, "x", `javascript:alert("x")`}}}
-	var b bytes.Buffer
-	if err := page.Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	content, elements := parsed(t, b.Bytes())
+	html := said(t, page.Write)
+	content, elements := parsed(t, html)
 	if elements["table"] != 3 || elements["a"] != 2 || elements["b"] != 0 || elements["script"] != 0 ||
 		strings.Count(content, markup) != 8 || elements["figure"] != 1 {
 		t.Errorf("elements %v, %d names", elements, strings.Count(content, markup))
 	}
-	for _, part := range []string{`href="noise-80/seed-0/a%20b/report.html"`, "<strong>", ` class="rule"`} {
-		if !strings.Contains(b.String(), part) {
-			t.Errorf("the page lacks %q", part)
-		}
-	}
-	for _, elsewhere := range []string{"://", "src=", "url(", "javascript:"} {
-		if strings.Contains(b.String(), elsewhere) {
-			t.Errorf("the page has %q", elsewhere)
-		}
-	}
+	has(t, html, `href="noise-80/seed-0/a%20b/report.html"`, "<strong>", ` class="rule"`)
+	lacks(t, html, "://", "src=", "url(", "javascript:")
 }
 
 // The page compares runs by the first form of AP that all of them have.
@@ -52,14 +38,6 @@ func TestExperimentPage_FigureThatEveryRunHas(t *testing.T) {
 		{[]LinkedRun{{Run: &known}, {Run: &unknown}}, []string{"human AP %", "<td>49.0</td>", "<td>69.0</td>"}},
 		{[]LinkedRun{{Run: &known}, {Run: &unlike}}, []string{"mAP (labels) %", "<td>48.0</td>", "<td>58.0</td>"}},
 	} {
-		var b bytes.Buffer
-		if err := (&ExperimentPage{Runs: c.runs}).Write(&b); err != nil {
-			t.Fatal(err)
-		}
-		for _, part := range c.want {
-			if !strings.Contains(b.String(), part) {
-				t.Errorf("%d runs: the page does not tell %q", len(c.runs), part)
-			}
-		}
+		has(t, said(t, (&ExperimentPage{Runs: c.runs}).Write), c.want...)
 	}
 }

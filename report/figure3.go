@@ -33,8 +33,12 @@ const Figure3Rate = 0.05
 // 0) and an incorrect one (z = 1), without a noise model and with one whose rates are both 0.05. If the
 // prediction contradicts the label, the noise model takes the gradient back to zero.
 func Figure3(w io.Writer) error {
-	return chart.Write(w, 2, derivativeChart(0, "(a) Missing label: z = 0, y = 1"),
-		derivativeChart(1, "(b) Incorrect label: z = 1, y = 0"))
+	return chart.Write(w, 2, figure3Charts()...)
+}
+
+func figure3Charts() []*chart.Chart {
+	return []*chart.Chart{derivativeChart(0, "(a) Missing label: z = 0, y = 1"),
+		derivativeChart(1, "(b) Incorrect label: z = 1, y = 0")}
 }
 
 const curveSamples = 1000

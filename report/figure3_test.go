@@ -1,15 +1,10 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
-	"encoding/xml"
-	"errors"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -19,9 +14,7 @@ func TestLossDerivative_IsThePapersFigure3(t *testing.T) {
 		folder = filepath.Join("testdata", "oracle")
 	}
 	b, err := os.ReadFile(filepath.Join(folder, "figure3.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	type array struct{ Data []float64 }
 	var f struct {
 		Inputs struct {
@@ -37,9 +30,7 @@ func TestLossDerivative_IsThePapersFigure3(t *testing.T) {
 		}
 		Tolerance map[string]struct{ Atol float64 }
 	}
-	if err := json.Unmarshal(b, &f); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(b, &f))
 	q := f.Inputs.Q
 	for _, c := range []struct {
 		name string
@@ -63,41 +54,11 @@ func TestLossDerivative_IsThePapersFigure3(t *testing.T) {
 }
 
 func TestFigure3_WritesAWellFormedPicture(t *testing.T) {
-	var svg, again bytes.Buffer
-	if err := Figure3(&svg); err != nil {
-		t.Fatal(err)
+	svg := said(t, Figure3)
+	if said(t, Figure3) != svg {
+		t.Error("drawn twice, the figure differs")
 	}
-	keepForEyes(t, "figure3.svg", svg.Bytes())
-	if err := Figure3(&again); err != nil || !bytes.Equal(svg.Bytes(), again.Bytes()) {
-		t.Errorf("drawn twice, the figure differs (%v)", err)
-	}
-	checkXML(t, svg.Bytes())
-	for _, label := range []string{"Missing label", "Incorrect label", "noise-free", "NMN, q01 = q10 = 0.05",
-		"Prediction"} {
-		if !strings.Contains(svg.String(), label) {
-			t.Errorf("the figure does not say %q", label)
-		}
-	}
-}
-
-func checkXML(t *testing.T, b []byte) {
-	t.Helper()
-	d := xml.NewDecoder(bytes.NewReader(b))
-	for {
-		if _, err := d.Token(); errors.Is(err, io.EOF) {
-			return
-		} else if err != nil {
-			t.Fatalf("SVG: %v", err)
-		}
-	}
-}
-
-// keepForEyes saves an output in the folder that NMN_PICTURES names, to be looked at.
-func keepForEyes(t *testing.T, name string, b []byte) {
-	t.Helper()
-	if folder := os.Getenv("NMN_PICTURES"); folder != "" {
-		if err := os.WriteFile(filepath.Join(folder, name), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	parsed(t, svg)
+	has(t, svg, "Missing label", "Incorrect label", "noise-free", "NMN, q01 = q10 = 0.05",
+		"Prediction")
 }

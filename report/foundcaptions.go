@@ -110,9 +110,4 @@ func (w *WorstCaption) Marked() []ShownLabel {
 func (w *WorstCaption) Name() string { return visible.Line(w.Bag) }
 
 // Picture returns the picture as a data: URL, or "" without a picture.
-func (w *WorstCaption) Picture() template.URL {
-	if len(w.JPEG) == 0 {
-		return ""
-	}
-	return template.URL(jpegURL(w.JPEG))
-}
+func (w *WorstCaption) Picture() template.URL { return jpegURL(w.JPEG) }

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"flag"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -22,14 +23,10 @@ func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", "golden", name)
 	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, got, 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s differs (go test ./report -update writes it anew):\n%s", name, got)
 	}
@@ -135,9 +132,7 @@ func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 	build := func(f func([]Run) (*Table, error), runs []Run) *Table {
 		t.Helper()
 		table, err := f(runs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return table
 	}
 	tables := map[string]*Table{
@@ -152,23 +147,13 @@ func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 	}
 	for name, table := range tables {
 		for format, ending := range map[Format]string{Markdown: ".md", CSV: ".csv", JSON: ".json", Text: ".txt"} {
-			var b bytes.Buffer
-			if err := Write(&b, format, table); err != nil {
-				t.Fatal(err)
-			}
-			golden(t, name+ending, b.Bytes())
+			golden(t, name+ending, []byte(written(t, format, table)))
 		}
 	}
 	for table := 1; table <= 3; table++ {
-		var b bytes.Buffer
-		p, err := publishedTable(table)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := Write(&b, Text, p); err != nil {
-			t.Fatal(err)
-		}
-		golden(t, "published"+string(rune('0'+table))+".txt", b.Bytes())
+		p, err := PublishedLayout(table)
+		check(t, err)
+		golden(t, "published"+string(rune('0'+table))+".txt", []byte(written(t, Text, p)))
 	}
 }
 
@@ -179,32 +164,22 @@ func TestWriteRun_WritesPageAndRates(t *testing.T) {
 		Result: result,
 		Config: "learning_rate: 0.001\nnote: \"```\"\n", Curve: drawnCurve(), Rates: result.NoiseRates(),
 		Duration: 83 * time.Second}
-	if err := WriteRun(folder, r); err != nil {
-		t.Fatal(err)
-	}
+	check(t, WriteRun(folder, r))
 	page, err := os.ReadFile(filepath.Join(folder, HTMLFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if string(page) != htmlOf(t, r) {
 		t.Error("the file is not the page")
 	}
 	rates, err := os.ReadFile(filepath.Join(folder, RatesFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	golden(t, "q.csv", rates)
 }
 
 func TestWriteRun_BareRun(t *testing.T) {
 	folder := t.TempDir()
-	if err := WriteRun(folder, &Run{Arm: Baseline}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, WriteRun(folder, &Run{Arm: Baseline}))
 	files, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if len(files) != 1 || files[0].Name() != HTMLFile {
 		t.Errorf("files %v, want the page alone", files)
 	}
@@ -215,17 +190,9 @@ func TestWriteRun_BareRun(t *testing.T) {
 
 func TestExperimentTable_MeanAndSampleDeviation(t *testing.T) {
 	table, err := ExperimentTable(drawnRuns(false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := Write(&b, CSV, table); err != nil {
-		t.Fatal(err)
-	}
-	records, err := csv.NewReader(&b).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	records, err := csv.NewReader(strings.NewReader(written(t, CSV, table))).ReadAll()
+	check(t, err)
 	if records[0][3] != "AP (truth)" || records[0][4] != "AP (truth) sd" {
 		t.Fatalf("header %v", records[0])
 	}
@@ -234,9 +201,7 @@ func TestExperimentTable_MeanAndSampleDeviation(t *testing.T) {
 	}
 	// stage 1 at 40 %: .56 and .03 more with each seed
 	var mean, spread eval.Number
-	if err := json.Unmarshal([]byte("["+records[1][3]+","+records[1][4]+"]"), &[]any{&mean, &spread}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte("["+records[1][3]+","+records[1][4]+"]"), &[]any{&mean, &spread}))
 	if math.Abs(float64(mean)-59) > 1e-9 || math.Abs(float64(spread)-3) > 1e-9 {
 		t.Errorf("mean %v, deviation %v, want 59 and 3", mean, spread)
 	}
@@ -249,9 +214,7 @@ func TestPairedTable_UsesCommonSeedsOnly(t *testing.T) {
 		{Arm: nmnFD, MIL: true, Seed: 1, Result: drawnResult(.7)},
 	}
 	table, err := PairedTable(runs, Baseline)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if len(table.Rows) != 1 {
 		t.Fatalf("%d rows, want NMN-FI alone: NMN-FD with MIL has no baseline", len(table.Rows))
 	}
@@ -262,10 +225,13 @@ func TestPairedTable_UsesCommonSeedsOnly(t *testing.T) {
 	}
 }
 
+// tablesOfRuns are the ways to make a table of runs.
+var tablesOfRuns = map[string]func([]Run) (*Table, error){"paper": PaperTable, "experiment": ExperimentTable,
+	"paired": againstBaseline, "seeds": SeedTable}
+
 func TestTables_RefuseASeedGivenTwice(t *testing.T) {
 	runs := []Run{{Name: "a", Arm: Baseline, Result: drawnResult(.5)}, {Name: "b", Arm: Baseline, Result: drawnResult(.6)}}
-	for name, f := range map[string]func([]Run) (*Table, error){"paper": PaperTable, "experiment": ExperimentTable,
-		"paired": againstBaseline, "seeds": SeedTable} {
+	for name, f := range tablesOfRuns {
 		if _, err := f(runs); err == nil || !strings.Contains(err.Error(), `"a" and "b"`) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -273,22 +239,17 @@ func TestTables_RefuseASeedGivenTwice(t *testing.T) {
 }
 
 func TestTables_WithoutRunsOrTruth(t *testing.T) {
-	for name, f := range map[string]func([]Run) (*Table, error){"paper": PaperTable, "experiment": ExperimentTable,
-		"paired": againstBaseline, "seeds": SeedTable} {
+	for name, f := range tablesOfRuns {
 		table, err := f([]Run{{Arm: Baseline}})
 		if err != nil || len(table.Rows) != 0 {
 			t.Errorf("%s of a run that was not evaluated: %d rows, %v", name, len(table.Rows), err)
 		}
-		if err := Write(&bytes.Buffer{}, Markdown, table); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		written(t, Markdown, table)
 	}
 	r := drawnResult(.5)
 	r.Truth, r.Transition, r.Human = nil, nil, nil
 	table, err := ExperimentTable([]Run{{Arm: Baseline, Result: r}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, c := range table.Columns {
 		if c.Name == "AP (truth)" || c.Name == "human AP" || c.Name == "q01 error" {
 			t.Errorf("column %q without a figure", c.Name)
@@ -318,4 +279,73 @@ func TestWrapped_BreaksBetweenWords(t *testing.T) {
 			t.Errorf("%q becomes %q, want %q", c.in, got, c.want)
 		}
 	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// written are tables in a format.
+func written(t testing.TB, format Format, tables ...*Table) string {
+	t.Helper()
+	return said(t, func(w io.Writer) error { return Write(w, format, tables...) })
+}
+
+// said is what is written by a function.
+func said(t testing.TB, write func(io.Writer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	check(t, write(&b))
+	return b.String()
+}
+
+// has fails for each part that a text lacks.
+func has(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+}
+
+// lacks fails for each part that a text has.
+func lacks(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if strings.Contains(text, part) {
+			t.Errorf("%q is in\n%s", part, text)
+		}
+	}
+}
+
+// titles are the titles of arms in the program, in the order of tables.
+var titles = []struct{ arm, title string }{
+	{Stage1, "stage 1"}, {Baseline, "baseline"}, {"baseline-early", "baseline, in time"}, {nmnFI, "NMN-FI"},
+	{nmnFD, "NMN-FD"}, {"held-rates", "held rates"}, {"soft-labels", "soft labels"}, {"forward", "forward"},
+	{"forward-true", "forward, true T"}, {"asl", "ASL"},
+	{"ll-r", "LL-R"}, {"ll-ct", "LL-Ct"}, {"pruned", "pruned"}, {"clean", "clean labels"},
+}
+
+// titled gives a run the title and the place of its arm.
+func titled(r Run) Run {
+	r.ArmPlace = len(titles)
+	for i, t := range titles {
+		if t.arm == r.Arm {
+			r.ArmTitle, r.ArmPlace = t.title, i
+		}
+	}
+	return r
+}
+
+// allTitled gives them to all runs.
+func allTitled(runs ...Run) []Run {
+	out := make([]Run, len(runs))
+	for i, r := range runs {
+		out[i] = titled(r)
+	}
+	return out
 }

@@ -2,10 +2,13 @@ package report
 
 import (
 	"embed"
+	"fmt"
 	"html/template"
-	"io"
 	"slices"
 	"unicode/utf8"
+
+	"nmn/internal/visible"
+	"nmn/report/chart"
 )
 
 // htmlFiles are the pages of runs and experiments, and what all pages share.
@@ -13,11 +16,11 @@ import (
 //go:embed htmlpage
 var htmlFiles embed.FS
 
-// htmlTemplate parses a page with the tables and bags that pages share.
-func htmlTemplate(name, page string) *template.Template {
-	t := template.Must(template.New("tables").Parse(htmlFile("table.html") + htmlFile("chart.html") +
-		htmlFile("bags.html")))
-	return template.Must(t.New(name).Parse(page))
+// htmlTemplate parses the page of a name with the tables and bags that pages share.
+func htmlTemplate(name string) *template.Template {
+	t := template.New("tables").Funcs(template.FuncMap{"visible": visible.Line})
+	t = template.Must(t.Parse(htmlFile("table.html") + htmlFile("chart.html") + htmlFile("bags.html")))
+	return template.Must(t.New(name).Parse(htmlFile(name + ".html")))
 }
 
 // htmlFile is a file of the folder, which is part of the program.
@@ -92,16 +95,6 @@ func pageTables(tables []*Table) []pageTable {
 	return out
 }
 
-// WriteHTML writes tables as the sections of a page: a heading, the table and its notes.
-func WriteHTML(w io.Writer, tables ...*Table) error {
-	return tablesTemplate.Execute(w, pageTables(tables))
-}
-
-var tablesTemplate = htmlTemplate("sections", `{{range .}}<section>
-<h2>{{.Title}}</h2>
-{{template "table" .}}</section>
-{{end}}`)
-
 // sameNoise removes the column of noise from a table with one level, and prints the level in a note instead.
 // This saves space on telephones.
 func (t *pageTable) sameNoise() {
@@ -116,4 +109,50 @@ func (t *pageTable) sameNoise() {
 	for i := range t.Rows {
 		t.Rows[i].Cells = slices.Delete(t.Rows[i].Cells, at, at+1)
 	}
+}
+
+// pageChart is a chart as a page shows it, with its numbers.
+type pageChart struct {
+	Drawing template.HTML
+	Note    string
+	Table   *pageTable
+}
+
+// numbered is a chart with the table of its numbers, which may be nil.
+type numbered struct {
+	*chart.Chart
+	numbers *Table
+	note    string
+}
+
+// pageCharts converts charts for a page. name makes their ids unique.
+func pageCharts(name string, charts []numbered) []pageChart {
+	var out []pageChart
+	for i, c := range charts {
+		shown := pageChart{Drawing: c.Inline(fmt.Sprintf("%s-%d", name, i+1)), Note: c.note}
+		if c.numbers != nil {
+			table := c.numbers.visible().page()
+			table.Title = "The numbers of this chart"
+			table.Label = c.Title
+			shown.Table = &table
+		}
+		out = append(out, shown)
+	}
+	return out
+}
+
+// everyOther reports whether line i is dashed, which distinguishes neighbours in grey.
+func everyOther(i int) bool { return i%2 == 1 }
+
+// spread picks at most most of n numbers evenly, including the first and the last.
+func spread(n, most int) []int {
+	var out []int
+	for i := range min(n, most) {
+		at := i
+		if n > most {
+			at = i * (n - 1) / (most - 1)
+		}
+		out = append(out, at)
+	}
+	return out
 }

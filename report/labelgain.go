@@ -39,7 +39,8 @@ func LabelGainTable(runs []LabelledRun) *Table {
 			share = figure(100 * float64(n) / float64(max(r.Bags*r.Classes, 1)))
 		}
 		t.Rows = append(t.Rows, Row{Cells: []Cell{words(r.Name), count(r.Bags), count(r.Positives), count(r.Differ), wrong,
-			incorrect, missing, share, percentOf(r.AP), percentOf(r.OF1), percentOf(r.CF1)}})
+			incorrect, missing, share, number(100 * r.AP), number(100 * r.OF1),
+			number(100 * r.CF1)}})
 	}
 	if len(runs) > 0 {
 		against := "the labels of"
@@ -47,17 +48,7 @@ func LabelGainTable(runs []LabelledRun) *Table {
 			against = "the true labels of"
 		}
 		t.Notes = append(t.Notes, fmt.Sprintf("The labels belong to the samples that each run has learned, with %d "+
-			"classes. AP "+
-			"and F1 are in percent, against %s its %s split.", runs[0].Classes, against, runs[0].Split))
+			"classes. AP and F1 are in percent, against %s its %s split.", runs[0].Classes, against, runs[0].Split))
 	}
 	return t
-}
-
-func unknown() Cell { return number(eval.Undefined()) }
-
-func percentOf(v eval.Number) Cell {
-	if !v.Defined() {
-		return unknown()
-	}
-	return number(100 * v)
 }

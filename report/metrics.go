@@ -1,6 +1,10 @@
 package report
 
-import "nmn/eval"
+import (
+	"math"
+
+	"nmn/eval"
+)
 
 // metric is a column of the experiment table.
 type metric struct {
@@ -10,21 +14,6 @@ type metric struct {
 	smallest bool // smaller is better
 	of       func(*Run) eval.Number
 }
-
-// reference picks the labels that the classification measures refer to.
-type reference func(*eval.Result) *eval.MultiLabel
-
-func against(f reference, of func(*eval.MultiLabel) eval.Number) func(*Run) eval.Number {
-	return func(r *Run) eval.Number {
-		if m := f(r.Result); m != nil {
-			return of(m)
-		}
-		return eval.Undefined()
-	}
-}
-
-func truthOf(r *eval.Result) *eval.MultiLabel  { return r.Truth }
-func labelsOf(r *eval.Result) *eval.MultiLabel { return r.Labels }
 
 // orUndefined is a figure of a part of the evaluation that not every run has.
 func orUndefined[T any](part func(*Run) *T, of func(*T) eval.Number) func(*Run) eval.Number {
@@ -36,84 +25,60 @@ func orUndefined[T any](part func(*Run) *T, of func(*T) eval.Number) func(*Run) 
 	}
 }
 
-func human(of func(*eval.Human) eval.Number) func(*Run) eval.Number {
-	return orUndefined(func(r *Run) *eval.Human { return r.Result.Human }, of)
-}
+func truthOf(r *Run) *eval.MultiLabel  { return r.Result.Truth }
+func labelsOf(r *Run) *eval.MultiLabel { return r.Result.Labels }
 
-func rate(of func(*eval.Transition) eval.Number) func(*Run) eval.Number {
-	return orUndefined(func(r *Run) *eval.Transition { return r.Result.Transition }, of)
-}
+// aps is the number of the first measures, which compare arms: accuracy and three forms of AP.
+const aps = 4
 
-func audited(of func(*AuditFigures) eval.Number) func(*Run) eval.Number {
-	return orUndefined(func(r *Run) *AuditFigures { return r.Audit }, of)
-}
-
-// metrics lists the columns. AP refers to the true labels, mAP to the labels of the test set, and all others
-// to the true labels if every run has them. The first ones, aps in number, compare arms.
-const aps = 4 // accuracy and three forms of AP
-
+// measureTable lists the columns. AP refers to the true labels, mAP to the labels of the test set, and all others
+// to the true labels if every run has them.
 func measureTable(known bool) []metric {
-	ref := labelsOf
+	reference := labelsOf
 	if known {
-		ref = truthOf
+		reference = truthOf
 	}
-	f1 := func(f func(*eval.MultiLabel) eval.Number) func(*Run) eval.Number { return against(ref, f) }
+	percent := func(name string, of func(*Run) eval.Number) metric {
+		return metric{name: name, scale: 100, decimals: 1, of: of}
+	}
+	fraction := func(name string, of func(*Run) eval.Number) metric {
+		return metric{name: name, scale: 1, decimals: 3, smallest: true, of: of}
+	}
+	judged := func(of func(*eval.MultiLabel) eval.Number) func(*Run) eval.Number { return orUndefined(reference, of) }
+	rate := func(of func(*eval.Transition) eval.Number) func(*Run) eval.Number {
+		return orUndefined(func(r *Run) *eval.Transition { return r.Result.Transition }, of)
+	}
+	audited := func(of func(*AuditFigures) eval.Number) func(*Run) eval.Number {
+		return orUndefined(func(r *Run) *AuditFigures { return r.Audit }, of)
+	}
+	ap := func(m *eval.MultiLabel) eval.Number { return m.AP.All }
+	human := func(r *Run) *eval.Human { return r.Result.Human }
+	ece := percent("ECE", judged(func(m *eval.MultiLabel) eval.Number { return m.ECE.All }))
+	ece.smallest = true
 	return []metric{
-		{name: "accuracy", scale: 100, decimals: 1, smallest: false, of: f1(func(m *eval.MultiLabel) eval.Number {
+		percent("accuracy", judged(func(m *eval.MultiLabel) eval.Number {
 			if m.OneClass == nil {
 				return eval.Undefined()
 			}
 			return m.OneClass.Accuracy
-		})},
-		{name: "AP (truth)", scale: 100, decimals: 1, smallest: false,
-			of: against(truthOf, func(m *eval.MultiLabel) eval.Number { return m.AP.All })},
-		{name: "human AP", scale: 100, decimals: 1, smallest: false, of: human(func(h *eval.Human) eval.Number {
-			return h.AP.All
-		})},
-		{name: "mAP (labels)", scale: 100, decimals: 1, smallest: false,
-			of: against(labelsOf, func(m *eval.MultiLabel) eval.Number { return m.AP.All })},
-		{name: "OF1", scale: 100, decimals: 1, smallest: false, of: f1(func(m *eval.MultiLabel) eval.Number {
-			return m.AtThreshold.All.OF1
-		})},
-		{name: "CF1", scale: 100, decimals: 1, smallest: false, of: f1(func(m *eval.MultiLabel) eval.Number {
-			return m.AtThreshold.All.CF1
-		})},
-		{name: "OF1 at θ*", scale: 100, decimals: 1, smallest: false, of: f1(func(m *eval.MultiLabel) eval.Number {
-			return m.AtPlugIn.All.OF1
-		})},
-		{name: "CF1 at θ*", scale: 100, decimals: 1, smallest: false, of: f1(func(m *eval.MultiLabel) eval.Number {
-			return m.AtPlugIn.All.CF1
-		})},
-		{name: "OF1 top-k", scale: 100, decimals: 1, smallest: false, of: f1(func(m *eval.MultiLabel) eval.Number {
-			return m.AtTopK.All.OF1
-		})},
-		{name: "CF1 top-k", scale: 100, decimals: 1, smallest: false, of: f1(func(m *eval.MultiLabel) eval.Number {
-			return m.AtTopK.All.CF1
-		})},
-		{name: "Brier", scale: 1, decimals: 3, smallest: true, of: f1(func(m *eval.MultiLabel) eval.Number {
-			return m.Brier.All
-		})},
-		{name: "ECE", scale: 100, decimals: 1, smallest: true, of: f1(func(m *eval.MultiLabel) eval.Number {
-			return m.ECE.All
-		})},
-		{name: "q01 error", scale: 1, decimals: 3, smallest: true, of: rate(func(t *eval.Transition) eval.Number {
-			return t.Q01Error.All
-		})},
-		{name: "q10 error", scale: 1, decimals: 3, smallest: true, of: rate(func(t *eval.Transition) eval.Number {
-			return t.Q10Error.All
-		})},
-		{name: "audit AP", scale: 100, decimals: 1, smallest: false, of: audited(func(a *AuditFigures) eval.Number {
-			return a.AP
-		})},
-		{name: "audit AP, z=1", scale: 100, decimals: 1, smallest: false, of: audited(func(a *AuditFigures) eval.Number {
-			return a.IncorrectAP
-		})},
-		{name: "audit AP, z=0", scale: 100, decimals: 1, smallest: false, of: audited(func(a *AuditFigures) eval.Number {
-			return a.MissingAP
-		})},
-		{name: "audit P@1000", scale: 100, decimals: 1, smallest: false, of: audited(func(a *AuditFigures) eval.Number {
-			return a.At1000
-		})},
+		})),
+		percent("AP (truth)", orUndefined(truthOf, ap)),
+		percent("human AP", orUndefined(human, func(h *eval.Human) eval.Number { return h.AP.All })),
+		percent("mAP (labels)", orUndefined(labelsOf, ap)),
+		percent("OF1", judged(func(m *eval.MultiLabel) eval.Number { return m.AtThreshold.All.OF1 })),
+		percent("CF1", judged(func(m *eval.MultiLabel) eval.Number { return m.AtThreshold.All.CF1 })),
+		percent("OF1 at θ*", judged(func(m *eval.MultiLabel) eval.Number { return m.AtPlugIn.All.OF1 })),
+		percent("CF1 at θ*", judged(func(m *eval.MultiLabel) eval.Number { return m.AtPlugIn.All.CF1 })),
+		percent("OF1 top-k", judged(func(m *eval.MultiLabel) eval.Number { return m.AtTopK.All.OF1 })),
+		percent("CF1 top-k", judged(func(m *eval.MultiLabel) eval.Number { return m.AtTopK.All.CF1 })),
+		fraction("Brier", judged(func(m *eval.MultiLabel) eval.Number { return m.Brier.All })),
+		ece,
+		fraction("q01 error", rate(func(t *eval.Transition) eval.Number { return t.Q01Error.All })),
+		fraction("q10 error", rate(func(t *eval.Transition) eval.Number { return t.Q10Error.All })),
+		percent("audit AP", audited(func(a *AuditFigures) eval.Number { return a.AP })),
+		percent("audit AP, z=1", audited(func(a *AuditFigures) eval.Number { return a.IncorrectAP })),
+		percent("audit AP, z=0", audited(func(a *AuditFigures) eval.Number { return a.MissingAP })),
+		percent("audit P@1000", audited(func(a *AuditFigures) eval.Number { return a.At1000 })),
 	}
 }
 
@@ -140,4 +105,30 @@ func truthKnown(cells []cellOf) bool {
 		}
 	}
 	return len(cells) > 0
+}
+
+// meanAndSpread returns the mean of the defined values and their sample standard deviation (n-1),
+// which is undefined with fewer than two values.
+func meanAndSpread(values []eval.Number) (mean, spread eval.Number) {
+	sum, n := 0.0, 0
+	for _, v := range values {
+		if v.Defined() {
+			sum += float64(v)
+			n++
+		}
+	}
+	if n == 0 {
+		return eval.Undefined(), eval.Undefined()
+	}
+	m := sum / float64(n)
+	if n == 1 {
+		return eval.Number(m), eval.Undefined()
+	}
+	squares := 0.0
+	for _, v := range values {
+		if v.Defined() {
+			squares += (float64(v) - m) * (float64(v) - m)
+		}
+	}
+	return eval.Number(m), eval.Number(math.Sqrt(squares / float64(n-1)))
 }

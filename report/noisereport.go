@@ -3,11 +3,14 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"html/template"
+	"io"
 	"math"
 	"slices"
 
 	"nmn/eval"
 	"nmn/labels/rates"
+	"nmn/report/chart"
 	"nmn/text"
 )
 
@@ -153,7 +156,7 @@ func noiseTable(r *NoiseReport) *Table {
 		{Name: "highest for", Text: true}}}
 	for _, side := range r.sides() {
 		row := Row{Cells: []Cell{words(side.kind + " labels"), words(side.symbol), number(side.Mean), number(side.True),
-			number(eval.Undefined()), words("")}}
+			unknown(), words("")}}
 		if len(side.Words) > 0 {
 			row.Cells[4], row.Cells[5] = number(side.Words[0].Rate), words(side.Words[0].Word)
 		}
@@ -183,18 +186,10 @@ func (s noiseSide) table(most int) *Table {
 		shown = shown[:most]
 		t.Notes = append(t.Notes, fmt.Sprintf("The table shows the first %d of %d classes.", most, len(s.Words)))
 	}
-	remarks := false
 	for _, w := range shown {
 		t.Rows = append(t.Rows, Row{Cells: w.cells()})
-		remarks = remarks || w.Remark != "" || w.Estimate != nil && w.Estimate.Remarks != ""
 	}
-	if !remarks {
-		last := len(t.Columns) - 1
-		t.Columns = t.Columns[:last]
-		for i := range t.Rows {
-			t.Rows[i].Cells = t.Rows[i].Cells[:last]
-		}
-	}
+	t.dropIfEmpty("remarks")
 	t.dropEmptyColumns()
 	return t
 }
@@ -203,13 +198,13 @@ func (s noiseSide) table(most int) *Table {
 func (w WordRate) cells() []Cell {
 	row := []Cell{words(w.Word), number(w.Rate)}
 	if w.Spread != nil {
-		row = append(row, number(eval.Number(w.Spread.SD)))
+		row = append(row, figure(w.Spread.SD))
 		for _, q := range w.Spread.Quantiles {
-			row = append(row, number(eval.Number(q)))
+			row = append(row, figure(q))
 		}
 	} else {
 		for range 1 + len(rates.SpreadLevels) {
-			row = append(row, number(eval.Undefined()))
+			row = append(row, unknown())
 		}
 	}
 	row = append(row, number(w.True), number(w.Error))
@@ -227,8 +222,91 @@ func (s noiseSide) departures(samples text.Plural) *Table {
 			{Name: s.symbol, Decimals: s.decimals}, {Name: "mean", Decimals: s.decimals}},
 	}
 	for _, d := range s.Departures {
-		t.Rows = append(t.Rows, Row{Cells: []Cell{words(d.ID), words(d.Word), number(eval.Number(d.Rate)),
-			number(eval.Number(d.Mean))}})
+		t.Rows = append(t.Rows, Row{Cells: []Cell{words(d.ID), words(d.Word), figure(d.Rate),
+			figure(d.Mean)}})
 	}
 	return t
+}
+
+var noisePageTemplate = htmlTemplate("noise")
+
+// WritePage writes one self-contained HTML file with the charts and all tables.
+func (r *NoiseReport) WritePage(w io.Writer) error {
+	return noisePageTemplate.Execute(w, struct {
+		Style   template.CSS
+		Report  *NoiseReport
+		Charts  []pageChart
+		Tables  []pageTable
+		Cut     bool
+		Charted int
+	}{Style: template.CSS(pageStyle), Report: r, Charts: pageCharts("rates", noiseCharts(r, chartedWords)),
+		Tables: pageTables(r.Tables(0)), Cut: len(r.Q01.Words) > chartedWords, Charted: chartedWords})
+}
+
+// WriteMarkdown writes all tables.
+func (r *NoiseReport) WriteMarkdown(w io.Writer) error {
+	if _, err := fmt.Fprintf(w, "# Noise of %s\n\n", markdownEscapes.Replace(r.Run)); err != nil {
+		return err
+	}
+	return Write(w, Markdown, r.Tables(0)...)
+}
+
+// chartedWords is the number of classes up to which a chart is readable.
+const chartedWords = 100
+
+// noiseCharts draws both rates side by side, each with the most classes that have the highest rates. A rate is
+// a dot on a bar from 0, or on the quantiles of a feature-dependent model (5 to 95 % thin, 25 to 75 % thick).
+// The true rate is a cross line, and the interval estimated from scores lies below the bar.
+func noiseCharts(r *NoiseReport, most int) []numbered {
+	var out []numbered
+	rows := min(most, len(r.Q01.Words))
+	for _, side := range r.sides() {
+		c := &chart.Chart{Title: side.title, Rows: []string{}, Summary: "The rate of each class, the highest first.",
+			Marks: strips(side.Words[:rows], r.Samples)}
+		for _, w := range side.Words[:rows] {
+			c.Rows = append(c.Rows, w.Word)
+		}
+		c.X = chart.Axis{Label: "rate", Max: max(1.05*farthest(c.Marks), 1e-6)}
+		out = append(out, numbered{Chart: c})
+	}
+	return out
+}
+
+// strips returns the marks of classes with rates, a row for each, the first at the top.
+func strips(list []WordRate, samples text.Plural) []chart.Mark {
+	of := " of the " + samples.String()
+	thin := chart.Mark{Name: "5 to 95 %" + of, Shape: chart.Thin, Color: chart.Blue, Faint: true}
+	thick := chart.Mark{Name: "25 to 75 %" + of, Shape: chart.Thick, Color: chart.Blue, Faint: true}
+	bar := chart.Mark{Shape: chart.Thick, Color: chart.Blue, Faint: true}
+	estimate := chart.Mark{Name: "interval of the estimate from scores", Shape: chart.Thin, Color: chart.Green, Lift: 7}
+	truth := chart.Mark{Name: "true rate", Shape: chart.Upright, Color: chart.Red}
+	rate := chart.Mark{Name: "rate of the model", Shape: chart.Dot, Color: chart.Blue}
+	for i, w := range list {
+		if !w.Rate.Defined() {
+			continue
+		}
+		y := float64(i)
+		at := func(v float64) chart.Point { return chart.Point{X: v, Y: y} }
+		if q := w.Spread; q != nil {
+			thin.Points = append(thin.Points, at(q.Quantiles[0]), at(q.Quantiles[4]))
+			thick.Points = append(thick.Points, at(q.Quantiles[1]), at(q.Quantiles[3]))
+			rate.Name = "mean over the " + samples.String()
+		} else {
+			bar.Points = append(bar.Points, at(0), at(float64(w.Rate)))
+		}
+		if e := w.Estimate; e != nil && e.Low.Defined() && e.High.Defined() {
+			estimate.Points = append(estimate.Points, at(float64(e.Low)), at(float64(e.High)))
+		}
+		if w.True.Defined() {
+			truth.Points = append(truth.Points, at(float64(w.True)))
+		}
+		rate.Points = append(rate.Points, at(float64(w.Rate)))
+	}
+	var marks []chart.Mark
+	for _, m := range []chart.Mark{bar, thin, thick, estimate, truth, rate} {
+		if len(m.Points) > 0 {
+			marks = append(marks, m)
+		}
+	}
+	return marks
 }

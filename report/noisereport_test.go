@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -57,16 +56,8 @@ func TestNoiseReport_SumsUpAndSorts(t *testing.T) {
 	if n := len(tables[1].Rows); n != 2 || !strings.Contains(strings.Join(tables[1].Notes, ""), "2 of 5") {
 		t.Errorf("%d rows, notes %q", n, tables[1].Notes)
 	}
-	var b bytes.Buffer
-	if err := Write(&b, Text, noiseOf(5, true).Tables(0)...); err != nil {
-		t.Fatal(err)
-	}
-	for _, part := range []string{"sd", "95 %", "T01", "not predictable", "Every clip of the train split (300 clips)",
-		"Clips whose q01", "picture-7"} {
-		if !strings.Contains(b.String(), part) {
-			t.Errorf("the tables do not tell %q:\n%s", part, b.String())
-		}
-	}
+	has(t, written(t, Text, noiseOf(5, true).Tables(0)...), "sd", "95 %", "T01", "not predictable", "Every clip of the train split (300 clips)",
+		"Clips whose q01", "picture-7")
 	data, err := json.Marshal(r)
 	if err != nil || !strings.Contains(string(data), `"true":null`) {
 		t.Errorf("%v: %.300s", err, data)
@@ -74,9 +65,9 @@ func TestNoiseReport_SumsUpAndSorts(t *testing.T) {
 }
 
 // parsed reads a page strictly and returns its text and the elements in it.
-func parsed(t *testing.T, page []byte) (content string, elements map[string]int) {
+func parsed(t *testing.T, page string) (content string, elements map[string]int) {
 	t.Helper()
-	d := xml.NewDecoder(bytes.NewReader(page))
+	d := xml.NewDecoder(strings.NewReader(page))
 	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
 	var b strings.Builder
 	elements = map[string]int{}
@@ -112,11 +103,8 @@ func TestNoisePage_ShowsEveryClass(t *testing.T) {
 		featureDependent bool
 	}{{2, false}, {7, true}, {chartedWords + 30, true}} {
 		r := noiseOf(c.words, c.featureDependent)
-		var b bytes.Buffer
-		if err := r.WritePage(&b); err != nil {
-			t.Fatal(err)
-		}
-		content, elements := parsed(t, b.Bytes())
+		page := said(t, r.WritePage)
+		content, elements := parsed(t, page)
 		charted := min(c.words, chartedWords)
 		for _, w := range r.Q01.Words {
 			if n := strings.Count(content, "\n"+w.Word+"\n"); n < 2 {
@@ -129,20 +117,12 @@ func TestNoisePage_ShowsEveryClass(t *testing.T) {
 		if cut := strings.Contains(content, "The 100 labels"); cut != (c.words > chartedWords) {
 			t.Errorf("%d words: told that the chart is cut: %v", c.words, cut)
 		}
-		for _, elsewhere := range []string{"src=", "href=\"http", "@import", "<?xml"} {
-			if strings.Contains(b.String(), elsewhere) {
-				t.Errorf("the page has %q", elsewhere)
-			}
-		}
+		lacks(t, page, "src=", "href=\"http", "@import", "<?xml")
 	}
 }
 
 func TestNoiseReport_MarkdownHoldsAllWords(t *testing.T) {
-	var b bytes.Buffer
-	if err := noiseOf(40, true).WriteMarkdown(&b); err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(b.String(), "| word0"); n != 2*39 {
+	if n := strings.Count(said(t, noiseOf(40, true).WriteMarkdown), "| word0"); n != 2*39 {
 		t.Errorf("%d rows, want %d", n, 2*39)
 	}
 }

@@ -46,15 +46,9 @@ func isOneClass(r *eval.Result) bool {
 func oneClassHeadlines(r *Run) (out []headline) {
 	m := judgedLabels(r.Result)
 	for _, o := range oneClassMeasures(r.Samples) {
-		v := o.of(m)
-		if !v.Defined() {
-			continue
+		if v := o.of(m); v.Defined() {
+			out = append(out, newHeadline(o.name, o.meaning, v, o.scale, o.decimals))
 		}
-		h := headline{Name: o.name, Value: fmt.Sprintf("%.*f", o.decimals, float64(o.scale*v)), Meaning: o.meaning}
-		if o.scale == 100 {
-			h.Value += " %"
-		}
-		out = append(out, h)
 	}
 	return out
 }
@@ -65,8 +59,8 @@ const mostColumns = 12
 // confusionsShown is the length of the list of confusions of more classes.
 const confusionsShown = 20
 
-// confusionTable shows which class is predicted for which label; nil if the counts were not kept.
-func confusionTable(r *eval.Result) *Table {
+// confusionTable shows which class is predicted for which label; none if the counts were not kept.
+func confusionTable(r *eval.Result) []*Table {
 	m := judgedLabels(r)
 	if m == nil || m.OneClass == nil || m.OneClass.Confusion == nil {
 		return nil
@@ -79,16 +73,16 @@ func confusionTable(r *eval.Result) *Table {
 	for i, n := range m.OneClass.Confusion {
 		cells[i] = eval.Number(n)
 	}
-	return classMatrix("Which class is predicted", against, "predicted", r, cells, 1, 0)
+	return []*Table{classMatrix("Which class is predicted", against, "predicted", r, cells, 1, 0)}
 }
 
-// transitionTable shows the matrix that a net learned through; nil without one.
-func transitionTable(r *Run) *Table {
+// transitionTable shows the matrix that a net learned through; none without one.
+func transitionTable(r *Run) []*Table {
 	if r.Transition == nil || r.Result == nil || len(r.Transition) != len(r.Result.Words) {
 		return nil
 	}
-	return classMatrix("How classes are labelled, as the net assumes (%)", "class", "labelled", r.Result,
-		slices.Concat(r.Transition...), 100, 1)
+	return []*Table{classMatrix("How classes are labelled, as the net assumes (%)", "class", "labelled", r.Result,
+		slices.Concat(r.Transition...), 100, 1)}
 }
 
 // classMatrix is a table of K×K cells, or of the largest ones off its diagonal if there are many classes.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -29,7 +28,7 @@ func PaperTable(runs []Run) (*Table, error) {
 		t.Columns = append(t.Columns, Column{Name: name, Decimals: 2})
 	}
 	if sizes, ok := commonSizes(cells); ok {
-		t.Rows = append(t.Rows, groupRow(words(""), "", "words", "", sizes, count))
+		t.Rows = append(t.Rows, groupRow(words(""), "", "words", "", groupCells(sizes, tagOrder, count)))
 	}
 	published := false
 	for i := 0; i < len(cells); {
@@ -39,19 +38,19 @@ func PaperTable(runs []Run) (*Table, error) {
 			published = t.addPaperRows(cells[i]) || published
 		}
 		t.Rows[first].Rule = true
-		for c := 4; c < len(t.Columns); c++ {
-			t.markBest(c, first, false)
-		}
+	}
+	for c := 4; c < len(t.Columns); c++ {
+		t.markBest(c, false)
 	}
 	tables := "Table 1 without replaced captions, Table 2 with"
 	if !slices.ContainsFunc(runs, func(r Run) bool { return r.Level != "" }) {
-		t.dropColumn(levelColumn)
+		t.drop(t.column(levelColumn))
 	} else {
 		tables = "Table 3"
 	}
 	if !slices.ContainsFunc(runs, func(r Run) bool { return r.Result == nil || r.Result.GroupSize.Group != nil }) {
 		for _, name := range groupNames()[:text.POSCount] {
-			t.dropColumn(name)
+			t.drop(t.column(name))
 		}
 	}
 	if published {
@@ -70,7 +69,7 @@ const (
 func (t *Table) addPaperRows(c cellOf) (published bool) {
 	paper := c.runs[0].PaperData
 	name := c.runs[0].armName()
-	t.Rows = append(t.Rows, apRow(c, name, func(r *eval.Result) *eval.Human { return r.Human }))
+	t.Rows = append(t.Rows, apRow(c, name, humanOf))
 	if p, ok := publishedFor(c.cellKey, c.runs[0].Level); ok && paper {
 		t.Rows = append(t.Rows, publishedRow(c, name, p.AP))
 		published = true
@@ -96,23 +95,12 @@ func (t *Table) addPaperRows(c cellOf) (published bool) {
 
 // apRow averages the human-agreement AP over the seeds of a cell.
 func apRow(c cellOf, name string, human func(*eval.Result) *eval.Human) Row {
-	over := func(figure func(eval.ByGroup[eval.Number]) eval.Number) eval.Number {
-		var values []eval.Number
-		for i := range c.runs {
-			if h := human(c.runs[i].Result); h != nil {
-				values = append(values, 100*figure(h.AP))
-			}
-		}
-		m, _ := meanAndSpread(values)
-		return m
-	}
-	mean := eval.ByGroup[eval.Number]{Group: make([]eval.Number, text.POSCount)}
-	for p := range mean.Group {
-		mean.Group[p] = over(func(g eval.ByGroup[eval.Number]) eval.Number { return g.In(text.POS(p), eval.Undefined()) })
-	}
-	mean.All = over(func(g eval.ByGroup[eval.Number]) eval.Number { return g.All })
-	return groupRow(c.noiseCell(), c.runs[0].Level, name, seeds(len(c.runs)), mean, number)
+	mean := func(c Cell) Cell { return number(c.Value) }
+	return groupRow(c.noiseCell(), c.runs[0].Level, name, seeds(len(c.runs)),
+		groupCells(humanCells(c.runs, human), tagOrder, mean))
 }
+
+func humanOf(r *eval.Result) *eval.Human { return r.Human }
 
 func seeds(n int) string {
 	if n == 1 {
@@ -122,32 +110,33 @@ func seeds(n int) string {
 }
 
 func publishedRow(c cellOf, name string, ap eval.ByGroup[eval.Number]) Row {
-	row := groupRow(c.noiseCell(), c.runs[0].Level, name, publishedSource, ap, number)
+	row := groupRow(c.noiseCell(), c.runs[0].Level, name, publishedSource, groupCells(ap, tagOrder, number))
 	row.aside = true
 	return row
 }
 
-func groupRow[T any](setting Cell, level, arm, source string, g eval.ByGroup[T], cell func(T) Cell) Row {
-	row := Row{Cells: []Cell{setting, words(level), words(arm), words(source)}}
-	for p := range text.POSCount {
-		row.Cells = append(row.Cells, groupCell(g, text.POS(p), cell))
-	}
-	row.Cells = append(row.Cells, cell(g.All))
-	return row
+func groupRow(setting Cell, level, arm, source string, figures []Cell) Row {
+	return Row{Cells: append([]Cell{setting, words(level), words(arm), words(source)}, figures...)}
 }
 
-// groupCell is the cell of a group, empty without parts of speech.
-func groupCell[T any](g eval.ByGroup[T], p text.POS, cell func(T) Cell) Cell {
-	if g.Group == nil {
-		return Cell{}
+// tagOrder are the parts of speech in the order of their tags.
+var tagOrder = []text.POS{text.NN, text.VB, text.JJ, text.DT, text.PRP, text.IN, text.Others}
+
+// groupCells are the cells of some groups and of all words. Without parts of speech the groups are empty.
+func groupCells[T any](g eval.ByGroup[T], order []text.POS, cell func(T) Cell) []Cell {
+	cells := make([]Cell, len(order))
+	for i, p := range order {
+		if g.Group != nil {
+			cells[i] = cell(g.Group[p])
+		}
 	}
-	return cell(g.Group[p])
+	return append(cells, cell(g.All))
 }
 
 func groupNames() []string {
 	var names []string
-	for p := range text.POSCount {
-		names = append(names, text.POS(p).String())
+	for _, p := range tagOrder {
+		names = append(names, p.String())
 	}
 	return append(names, "All")
 }
@@ -178,50 +167,4 @@ func commonSizes(cells []cellOf) (eval.ByGroup[int], bool) {
 		}
 	}
 	return sizes, len(cells) > 0
-}
-
-// publishedTable prints a table of the paper as it is, with the figures of this package.
-func publishedTable(table int) (*Table, error) {
-	if table < 1 || table > 3 {
-		return nil, fmt.Errorf("report: published table %d, want 1, 2 or 3", table)
-	}
-	t := &Table{
-		Title: fmt.Sprintf("Published: Table %d, average precision (%%)", table),
-		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: levelColumn, Text: true}, {Name: "arm", Text: true},
-			{Name: "source", Text: true}},
-	}
-	for _, name := range groupNames() {
-		t.Columns = append(t.Columns, Column{Name: name, Decimals: 2})
-	}
-	t.Rows = append(t.Rows, groupRow(words(""), "", "words", "", publishedSizes(table), count))
-	last := ""
-	for _, p := range PublishedRows() {
-		if p.Table != table {
-			continue
-		}
-		source := publishedSource
-		if p.Cited {
-			source = "Fang et al."
-		}
-		setting := noiseCell(p.Noise)
-		row := groupRow(setting, p.Level, paperName(p.Arm, p.MIL), source, p.AP, number)
-		row.Rule = setting.Text+p.Level != last
-		last = setting.Text + p.Level
-		t.Rows = append(t.Rows, row)
-	}
-	if table == 3 {
-		t.dropColumn(noiseColumn)
-	} else {
-		t.dropColumn(levelColumn)
-	}
-	return t, nil
-}
-
-// dropColumn leaves a column out.
-func (t *Table) dropColumn(name string) {
-	at := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
-	t.Columns = slices.Delete(t.Columns, at, at+1)
-	for i := range t.Rows {
-		t.Rows[i].Cells = slices.Delete(t.Rows[i].Cells, at, at+1)
-	}
 }

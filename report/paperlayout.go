@@ -43,11 +43,7 @@ func layoutRow[T any](table int, first Cell, arm string, g eval.ByGroup[T], mil 
 	if table != 1 {
 		row.Cells = append(row.Cells, first)
 	}
-	row.Cells = append(row.Cells, words(arm))
-	for _, p := range paperOrder {
-		row.Cells = append(row.Cells, groupCell(g, p, cell))
-	}
-	row.Cells = append(row.Cells, cell(g.All))
+	row.Cells = append(append(row.Cells, words(arm)), groupCells(g, paperOrder, cell)...)
 	if table == 2 {
 		row.Cells = append(row.Cells, cell(mil))
 	}
@@ -77,7 +73,6 @@ func PaperLayout(table int, runs []Run) (*Table, error) {
 		t.Rows = append(t.Rows, layoutRow(table, words(""), "count", sizes, sizes.All, count))
 		t.Rows[0].aside = true
 	}
-	first := len(t.Rows)
 	published := false
 	var block cellKey
 	for _, c := range cells {
@@ -88,17 +83,16 @@ func PaperLayout(table int, runs []Run) (*Table, error) {
 			}
 			of.runs = nil
 		}
-		begins := c.noise != block.noise || table != 2 && c.mil != block.mil
-		if begins && len(t.Rows) > first {
-			t.markBlock(table, first)
-			first = len(t.Rows)
-		}
 		rows := t.armRows(table, cells, c, of)
-		rows[0].Rule = begins && len(t.Rows) > 0
+		rows[0].Rule = len(t.Rows) > 0 && (c.noise != block.noise || table != 2 && c.mil != block.mil)
 		published = published || len(rows) > 1
 		t.Rows, block = append(t.Rows, rows...), c.cellKey
 	}
-	t.markBlock(table, first)
+	for i, c := range t.Columns {
+		if !c.Text {
+			t.markBest(i, false)
+		}
+	}
 	t.Notes = append(t.Notes, seedsNote(cells))
 	if published {
 		t.Notes = append(t.Notes, `Rows "`+publishedSource+`" are the published figures, of one run each.`)
@@ -110,7 +104,7 @@ func PaperLayout(table int, runs []Run) (*Table, error) {
 func (t *Table) armRows(table int, cells []cellOf, c, of cellOf) []Row {
 	mil, first := overSeeds(nil), c.noiseCell()
 	if with := at(cells, c.noise, c.arm, true); table == 2 && with != nil {
-		mil = humanCells(with.runs).All
+		mil = humanCells(with.runs, humanOf).All
 	}
 	if table == 3 {
 		first = words(c.runs[0].Level)
@@ -122,7 +116,7 @@ func (t *Table) armRows(table int, cells []cellOf, c, of cellOf) []Row {
 	case c.mil && table != 2:
 		name += " + MIL"
 	}
-	rows := []Row{layoutRow(table, first, name, humanCells(of.runs), mil, same)}
+	rows := []Row{layoutRow(table, first, name, humanCells(of.runs, humanOf), mil, same)}
 	p, ok := publishedFor(c.cellKey, c.runs[0].Level)
 	if !ok || !c.runs[0].PaperData {
 		return rows
@@ -148,12 +142,12 @@ func at(cells []cellOf, noise float64, arm string, mil bool) *cellOf {
 	return &cells[i]
 }
 
-// humanCells are the figures of runs that differ in their seeds, in percent.
-func humanCells(runs []Run) (g eval.ByGroup[Cell]) {
+// humanCells are average precision with human agreement of runs that differ in their seeds, in percent.
+func humanCells(runs []Run, human func(*eval.Result) *eval.Human) (g eval.ByGroup[Cell]) {
 	over := func(figure func(eval.ByGroup[eval.Number]) eval.Number) Cell {
 		var values []eval.Number
 		for i := range runs {
-			if h := runs[i].Result.Human; h != nil {
+			if h := human(runs[i].Result); h != nil {
 				values = append(values, 100*figure(h.AP))
 			}
 		}
@@ -165,17 +159,6 @@ func humanCells(runs []Run) (g eval.ByGroup[Cell]) {
 	}
 	g.All = over(func(g eval.ByGroup[eval.Number]) eval.Number { return g.All })
 	return g
-}
-
-// markBlock makes the best of a block of arms bold, in each column of figures.
-func (t *Table) markBlock(table, first int) {
-	heads := 1
-	if table != 1 {
-		heads = 2
-	}
-	for c := heads; c < len(t.Columns); c++ {
-		t.markBest(c, first, false)
-	}
 }
 
 // seedsNote returns a sentence with the number of seeds.
@@ -244,8 +227,7 @@ func ObservedTable(runs []Run) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Title: "Prediction of observed and of true labels, average precision with human agreement " +
-		"(%)",
+	t := &Table{Title: "Prediction of observed and of true labels, average precision with human agreement (%)",
 		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true},
 			{Name: "p(y=1|I)", Decimals: 2, Spread: true}, {Name: "p(z=1|I)", Decimals: 2, Spread: true},
 			{Name: "difference", Decimals: 2, Spread: true}, {Name: "published p(y=1|I)", Decimals: 2},
@@ -263,7 +245,7 @@ func ObservedTable(runs []Run) (*Table, error) {
 			continue
 		}
 		row := Row{Cells: []Cell{c.noiseCell(), words(c.runs[0].armName()), overSeeds(y), overSeeds(z), overSeeds(d),
-			number(eval.Undefined()), number(eval.Undefined())}}
+			unknown(), unknown()}}
 		if p, ok := publishedFor(c.cellKey, ""); ok && c.arm == nmnFD && near(c.noise, observedNoise) {
 			row.Cells[5], row.Cells[6] = number(p.AP.All), number(PublishedObserved(c.mil))
 		}

@@ -1,7 +1,10 @@
 package report
 
 import (
-	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,14 +27,8 @@ func humanRun(arm string, mil bool, noise float64, seed uint64, v eval.Number) R
 func laidOut(t *testing.T, table int, runs ...Run) string {
 	t.Helper()
 	of, err := PaperLayout(table, runs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := Write(&b, CSV, of); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
+	check(t, err)
+	return written(t, CSV, of)
 }
 
 func TestPaperLayout_HasMILInAColumnOfTable2(t *testing.T) {
@@ -62,31 +59,11 @@ func TestPaperLayout_HasPublishedFiguresOnThePapersData(t *testing.T) {
 	}
 }
 
-// TestPublishedLayout_HasAllPrintedFigures counts the rows of the paper's tables.
-func TestPublishedLayout_HasAllPrintedFigures(t *testing.T) {
-	for table, rows := range map[int]int{1: 1 + 9, 2: 1 + 16, 3: 1 + 8} {
-		of, err := PublishedLayout(table)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(of.Rows) != rows {
-			t.Errorf("table %d: %d rows, want %d", table, len(of.Rows), rows)
-		}
-		for _, row := range of.Rows {
-			if len(row.Cells) != len(of.Columns) || !row.Cells[len(row.Cells)-1].Value.Defined() {
-				t.Errorf("table %d: row %v", table, row.Cells)
-			}
-		}
-	}
-}
-
 func TestObservedTable(t *testing.T) {
 	ours := humanRun(nmnFD, true, .8, 1, .3)
 	ours.Result.Observed = &eval.Measures{Human: &eval.Human{AP: eval.ByGroup[eval.Number]{All: .25}}}
 	of, err := ObservedTable([]Run{ours, humanRun(Baseline, true, .8, 1, .3)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if len(of.Rows) != 1 {
 		t.Fatalf("rows %v", of.Rows)
 	}
@@ -108,23 +85,105 @@ func TestReproduction_ShowsAllParts(t *testing.T) {
 				Bags: []ComparedBag{{ShownBag: ShownBag{ID: "b1"}, Says: []ArmWords{{"baseline", []ShownLabel{
 					{Word: "ball", P: .9, Kind: HitLabel}, {Word: "tent", Kind: MissingLabel}}}}}}}}}},
 		Rerun: []string{"again"}}
-	var page, markdown bytes.Buffer
-	if err := r.WriteHTML(&page); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.WriteMarkdown(&markdown); err != nil {
-		t.Fatal(err)
-	}
-	for _, says := range []string{"A &lt;title", "Skipped: no data.", "(a) Missing label",
+	has(t, said(t, r.WriteHTML), "A &lt;title", "Skipped: no data.", "(a) Missing label",
 		"AP by share of replaced captions, without MIL",
-		`href="#table2"`, "<span>ball</span>"} {
-		if !strings.Contains(page.String(), says) {
-			t.Errorf("the page does not say %q", says)
+		`href="#table2"`, "<span>ball</span>")
+	has(t, said(t, r.WriteMarkdown), "# A &lt;title", "Skipped: no data.", "(figure3.svg)", "✓ ball, + tent", "again")
+}
+
+// TestPublished_GroupsAverageToAll catches typing errors: the mean over all words must be the mean
+// of the groups weighted by their sizes, within what rounding to the printed digits allows.
+func TestPublished_GroupsAverageToAll(t *testing.T) {
+	for _, p := range PublishedRows() {
+		if !p.AP.Group[text.NN].Defined() {
+			continue
+		}
+		sizes := publishedSizes(p.Table)
+		sum := 0.0
+		for g, n := range sizes.Group {
+			sum += float64(n) * float64(p.AP.Group[g])
+		}
+		allowed := .011
+		if p.Cited {
+			allowed = .06 // printed with one digit after the point
+		}
+		if mean := sum / float64(sizes.All); math.Abs(mean-float64(p.AP.All)) > allowed {
+			t.Errorf("Table %d, noise %v, %s: the groups average to %.3f, printed is %v", p.Table, p.Noise,
+				paperName(p.Arm, p.MIL), mean, p.AP.All)
 		}
 	}
-	for _, says := range []string{"# A &lt;title", "Skipped: no data.", "(figure3.svg)", "✓ ball, + tent", "again"} {
-		if !strings.Contains(markdown.String(), says) {
-			t.Errorf("the Markdown does not say %q", says)
+	for table := 1; table <= 3; table += 2 {
+		sizes, n := publishedSizes(table), 0
+		for _, g := range sizes.Group {
+			n += g
 		}
+		if n != sizes.All {
+			t.Errorf("Table %d: groups of %d words in all, printed %d", table, n, sizes.All)
+		}
+	}
+}
+
+func TestPublished_EveryArmOfEveryTable(t *testing.T) {
+	n := map[int]int{}
+	for _, p := range PublishedRows() {
+		n[p.Table]++
+	}
+	if n[1] != 9 || n[2] != 32 || n[3] != 8 {
+		t.Errorf("rows %v, want 9, 2·16 and 8", n)
+	}
+	for _, noise := range []float64{0, .2, .4, .6, .8} {
+		for _, mil := range []bool{false, true} {
+			of := map[string]eval.Number{}
+			for _, arm := range []string{Stage1, Baseline, nmnFI, nmnFD} {
+				p, ok := publishedFor(cellKey{noise: noise, mil: mil, arm: arm}, "")
+				if of[arm] = p.AP.All; !ok || !of[arm].Defined() || p.Cited {
+					t.Errorf("noise %v, arm %s, MIL %v: %+v, %v", noise, arm, mil, p, ok)
+				}
+			}
+			// The text of the paper: FD is above the baseline, and the observed prediction is below the clean one.
+			if !(of[nmnFD] > of[Baseline]) {
+				t.Errorf("noise %v, MIL %v: FD %v, baseline %v", noise, mil, of[nmnFD], of[Baseline])
+			}
+			if noise == observedNoise && !(PublishedObserved(mil) < of[nmnFD]) {
+				t.Errorf("MIL %v: observed %v, clean %v", mil, PublishedObserved(mil), of[nmnFD])
+			}
+		}
+	}
+}
+
+func TestPublished_SizesAreThoseOfTheVocabulary(t *testing.T) {
+	folder := os.Getenv("NMN_DATA")
+	if folder == "" {
+		t.Skip("NMN_DATA is not set: the vocabulary of Fang et al. is not compared with Table 1")
+	}
+	v, err := text.ReadVocabulary(filepath.Join(folder, "vocab-fang2015", "vocab_words.txt"))
+	check(t, err)
+	sizes, counts := publishedSizes(1), v.POSCounts()
+	if !slices.Equal(counts[:], sizes.Group) || v.Len() != sizes.All {
+		t.Errorf("vocabulary %v, Table 1 %v", counts, sizes)
+	}
+}
+
+// The page shows verdicts as words with a sign and a class of the style, a chart of differences, and folded figures.
+func TestReproduction_ShowsClaimsAsAPlot(t *testing.T) {
+	r := &Reproduction{Title: "x", Plots: []PlottedClaim{
+		{Claim: "A is better" + markup, Where: "Table 1", Data: "scenes", Outcome: Confirmed,
+			Figures:     &Table{Title: "All figures", Columns: []Column{{Name: "p"}}, Rows: []Row{{Cells: []Cell{figure(.01)}}}},
+			Differences: []ClaimDifference{{Name: "20 % noise", Mean: 2, Low: 1, High: 3, Published: 1.5, Outcome: Confirmed}}},
+		{Claim: "B is better", Data: "scenes", Outcome: NotConfirmed, Reason: "it is not"},
+		{Claim: "C is better", Beyond: true, Outcome: NotTested,
+			Differences: []ClaimDifference{{Name: "a name that is too long for the left side", Mean: eval.Undefined(),
+				Low: eval.Undefined(), High: eval.Undefined(), Published: -4, Outcome: NotTested}}},
+	}}
+	page := said(t, r.WriteHTML)
+	has(t, page, `<span class="verdict confirmed"><i aria-hidden="true">✓</i> confirmed</span> on scenes`,
+		`<span class="verdict refuted"><i aria-hidden="true">✗</i> not confirmed</span>`, "It is not.",
+		`<span class="verdict undecided"><i aria-hidden="true">?</i> not tested</span>`, "Claims beyond the paper",
+		"<summary>Source and figures</summary>", `id="claim-1-1-t"`, `id="claim-3-1-t"`, ">20 % noise</text>")
+	if a := claimAxis(r.Plots); a.Min >= -4 || a.Max <= 3 {
+		t.Errorf("axis %+v does not hold all differences", a)
+	}
+	if strings.Contains(page, markup) || claimChart(&r.Plots[1], claimAxis(r.Plots)) != nil {
+		t.Error("markup of a claim is not escaped, or a claim without differences has a chart")
 	}
 }

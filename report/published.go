@@ -20,15 +20,18 @@ type Published struct {
 // publishedSizes gives the number of words of each group: the "count" row of Tables 1 and 2, and
 // of Table 3.
 func publishedSizes(table int) eval.ByGroup[int] {
-	var g eval.ByGroup[int]
-	vb, nn, jj, dt, prp, in, others := 176, 616, 119, 10, 11, 38, 30
-	g.All = 1000
 	if table == 3 {
-		vb, nn, jj, dt, prp, in, others = 265, 620, 104, 9, 16, 33, 40
-		g.All = 1087
+		return inGroups(265, 620, 104, 9, 16, 33, 40, 1087)
 	}
-	g.Group = []int{text.NN: nn, text.VB: vb, text.JJ: jj, text.DT: dt, text.PRP: prp, text.IN: in,
-		text.Others: others}
+	return inGroups(176, 616, 119, 10, 11, 38, 30, 1000)
+}
+
+// inGroups takes the figures in the paper's order of columns, with the figure of all words last.
+func inGroups[T any](figures ...T) eval.ByGroup[T] {
+	g := eval.ByGroup[T]{Group: make([]T, text.POSCount), All: figures[len(paperOrder)]}
+	for i, p := range paperOrder {
+		g.Group[p] = figures[i]
+	}
 	return g
 }
 
@@ -54,11 +57,7 @@ func PublishedRows() []Published {
 
 // printed takes the figures in the paper's order of columns: VB NN JJ DT PRP IN Others All.
 func printed(vb, nn, jj, dt, prp, in, others, all eval.Number) eval.ByGroup[eval.Number] {
-	var g eval.ByGroup[eval.Number]
-	g.Group = []eval.Number{text.NN: nn, text.VB: vb, text.JJ: jj, text.DT: dt, text.PRP: prp, text.IN: in,
-		text.Others: others}
-	g.All = all
-	return g
+	return inGroups(vb, nn, jj, dt, prp, in, others, all)
 }
 
 func onlyAll(all eval.Number) eval.ByGroup[eval.Number] {

@@ -79,13 +79,11 @@ func TooFewText(labels int) string {
 func RateReportTable(r *rates.Report) *Table {
 	t := RateEstimateTable(r.Result, r.Truth, r.Thresholds)
 	t.Notes = append(t.Notes, fmt.Sprintf(
-		"Calibrated probabilities, sigmoid(a o + b), have their best expected F1 at the threshold %.3f (column theta "+
-			"for each "+
-			"label).", r.Threshold))
+		"Calibrated probabilities, sigmoid(a o + b), have their best expected F1 at the threshold %.3f (column theta for "+
+			"each label).", r.Threshold))
 	if r.Floor != nil {
 		t.Notes = append(t.Notes, fmt.Sprintf(
-			"Rates are raised to at least q01 %.3f and q10 %.4f, as far as the labels "+
-				"allow.", r.Floor.Q01, r.Floor.Q10))
+			"Rates are raised to at least q01 %.3f and q10 %.4f, as far as the labels allow.", r.Floor.Q01, r.Floor.Q10))
 	}
 	if r.MeanError != nil {
 		t.Notes = append(t.Notes, fmt.Sprintf(

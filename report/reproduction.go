@@ -11,7 +11,7 @@ import (
 	"nmn/report/chart"
 )
 
-var reproductionTemplate = htmlTemplate("reproduction", htmlFile("reproduction.html"))
+var reproductionTemplate = htmlTemplate("reproduction")
 
 // Reproduction holds the tables and figures of a paper that were made again. It can be written as one self-contained
 // page of HTML, and as Markdown.
@@ -65,22 +65,24 @@ func (r *Reproduction) WriteHTML(w io.Writer) error {
 	return reproductionTemplate.Execute(w, struct {
 		Style    template.CSS
 		Page     *Reproduction
-		Verdicts []VerdictCount
+		Verdicts []outcomeCount
 		Groups   []claimGroup
 		Tables   []pageTable
 		Parts    []reproducedSection
-	}{template.CSS(pageStyle + htmlFile("bags.css") + htmlFile("claims.css")), r, verdictCounts(r.Plots),
+	}{template.CSS(pageStyle + htmlFile("bags.css") + htmlFile("claims.css")), r, outcomeCounts(r.Plots),
 		claimGroups(r.Plots),
 		pageTables(slices.Concat(r.Claims, r.Details)), parts})
 }
 
 // charts draws the charts of a part.
-func (p *ReproducedPart) charts() ([]numbered, error) {
-	if p.Figure3 != "" {
-		return []numbered{{Chart: derivativeChart(0, "(a) Missing label: z = 0, y = 1")},
-			{Chart: derivativeChart(1, "(b) Incorrect label: z = 1, y = 0")}}, nil
+func (p *ReproducedPart) charts() (charts []numbered, err error) {
+	if p.Figure3 == "" {
+		return levelCharts(p.Levels)
 	}
-	return levelCharts(p.Levels)
+	for _, c := range figure3Charts() {
+		charts = append(charts, numbered{Chart: c})
+	}
+	return charts, nil
 }
 
 // levelCharts draws AP with human agreement against the share of replaced captions, with a line for each arm. Arms
@@ -107,7 +109,7 @@ func levelCharts(runs []Run) ([]numbered, error) {
 			if cell.mil != mil {
 				continue
 			}
-			v := humanCells(cell.runs).All.Value
+			v := humanCells(cell.runs, humanOf).All.Value
 			if !v.Defined() {
 				continue
 			}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,9 +13,7 @@ import (
 // with a dot for each seed, on one axis.
 func TestResultCharts_ARowForEachArm(t *testing.T) {
 	charts, err := resultCharts(drawnRuns(false))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var titles []string
 	for _, c := range charts {
 		titles = append(titles, c.Title)
@@ -60,9 +57,7 @@ func TestTables_OfOneSeedClaimNoDeviation(t *testing.T) {
 	for name, f := range map[string]func([]Run) (*Table, error){"experiment": ExperimentTable, "paired": againstBaseline,
 		"epochs": EpochTable} {
 		table, err := f(runs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if strings.Contains(table.Title, "±") {
 			t.Errorf("%s: %q", name, table.Title)
 		}
@@ -75,7 +70,7 @@ func TestMarkBest_EqualInPrintIsEqual(t *testing.T) {
 	for _, v := range []eval.Number{.5, 61.71, 61.74, 61.6} {
 		table.Rows = append(table.Rows, Row{Cells: []Cell{number(v)}})
 	}
-	table.markBest(0, 0, false)
+	table.markBest(0, false)
 	var bold []bool
 	for _, r := range table.Rows {
 		bold = append(bold, r.Cells[0].Bold)
@@ -84,7 +79,7 @@ func TestMarkBest_EqualInPrintIsEqual(t *testing.T) {
 		t.Errorf("bold %v", bold)
 	}
 	same := &Table{Columns: table.Columns, Rows: []Row{{Cells: []Cell{number(1.01)}}, {Cells: []Cell{number(1.02)}}}}
-	same.markBest(0, 0, false)
+	same.markBest(0, false)
 	if same.Rows[0].Cells[0].Bold || same.Rows[1].Cells[0].Bold {
 		t.Error("all are the same, and some are bold")
 	}
@@ -118,9 +113,7 @@ func TestWriteHTML_SaysHowTheRatesCameAbout(t *testing.T) {
 				t.Errorf("%+v: the page says %q: %v", c, sentence, sentence != c.says)
 			}
 		}
-		if !strings.Contains(page, c.saysOther) {
-			t.Errorf("the page does not say %q", c.saysOther)
-		}
+		has(t, page, c.saysOther)
 	}
 }
 
@@ -129,13 +122,9 @@ func TestWriteHTML_SaysWhatWasJudgedOn(t *testing.T) {
 		"test": "on 200 samples of the test set and 3 words"} {
 		r := shownRun()
 		r.Split = split
-		if !strings.Contains(htmlOf(t, r), want) {
-			t.Errorf("%q: the page does not say %q", split, want)
-		}
+		has(t, htmlOf(t, r), want)
 	}
-	if r := (&Run{Dataset: "manifest", Arm: Baseline}); strings.Contains(htmlOf(t, r), "captions") {
-		t.Error("captions of a manifest")
-	}
+	lacks(t, htmlOf(t, &Run{Dataset: "manifest", Arm: Baseline}), "captions")
 }
 
 // A table of one level of noise has no column of it; labels that are no words have no part of speech.
@@ -153,11 +142,8 @@ func TestPageTables_WithoutColumnsThatSayNothing(t *testing.T) {
 	if shown := pageTables([]*Table{table})[0]; len(shown.Columns) != 3 {
 		t.Errorf("two levels: %+v", shown)
 	}
-	var b bytes.Buffer
 	list := []ranked{{eval.Word{Word: "x", POS: "Others"}, .5}}
-	if err := Write(&b, CSV, wordTable("words", "words", list)); err != nil || strings.Contains(b.String(), "POS") {
-		t.Errorf("%v\n%s", err, &b)
-	}
+	lacks(t, written(t, CSV, wordTable("words", "words", list)), "POS")
 	list[0].word.POS = "NN"
 	if notes := pageTables([]*Table{wordTable("words", "words", list)})[0].Notes; len(notes) != 1 ||
 		notes[0] != "Parts of speech: NN nouns." {

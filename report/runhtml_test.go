@@ -36,11 +36,7 @@ func shownRun() *Run {
 
 func htmlOf(t *testing.T, r *Run) string {
 	t.Helper()
-	var b bytes.Buffer
-	if err := r.WriteHTML(&b); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
+	return said(t, r.WriteHTML)
 }
 
 // drawn matches drawings, which the golden file leaves out: package chart tests their coordinates.
@@ -53,7 +49,7 @@ func TestWriteHTML_IsAsTheGoldenFile(t *testing.T) {
 }
 
 func TestWriteHTML_ShowsEverySectionInOrder(t *testing.T) {
-	content, elements := parsed(t, []byte(htmlOf(t, shownRun())))
+	content, elements := parsed(t, htmlOf(t, shownRun()))
 	at := 0
 	for _, heading := range []string{"Quality", "Training", "Precision and recall", "Noise of the labels",
 		"Words", "Predictions for single samples", "Configuration"} {
@@ -66,17 +62,13 @@ func TestWriteHTML_ShowsEverySectionInOrder(t *testing.T) {
 	if elements["figure"] != 7 || elements["img"] != 1 || elements["article"] != 2 || elements["section"] != 7 {
 		t.Errorf("elements %v", elements)
 	}
-	for _, part := range []string{"AP (truth)", "60.0 %", "human AP", "OF1 at θ*", "Here θ* is 0.312.", "ECE", "> 99.9",
-		"< 0.1", "61.0", "✗", "seed: 7"} {
-		if !strings.Contains(content, part) {
-			t.Errorf("the page does not tell %q", part)
-		}
-	}
+	has(t, content, "AP (truth)", "60.0 %", "human AP", "OF1 at θ*", "Here θ* is 0.312.", "ECE", "> 99.9",
+		"< 0.1", "61.0", "✗", "seed: 7")
 }
 
 func TestWriteHTML_EscapesAndLoadsNothing(t *testing.T) {
 	page := htmlOf(t, shownRun())
-	content, elements := parsed(t, []byte(page))
+	content, elements := parsed(t, page)
 	if elements["script"] != 0 || strings.Contains(page, "</td><b>&\"odd\"") || strings.Contains(page, "alert(\"x\")") {
 		t.Errorf("markup of words becomes that of the page: %v", elements)
 	}
@@ -90,24 +82,18 @@ func TestWriteHTML_EscapesAndLoadsNothing(t *testing.T) {
 			t.Errorf("the page loads %q", source[1])
 		}
 	}
-	for _, elsewhere := range []string{"http:", "https:", "//", "@import", "url(", "<link", "<?xml", "ZgotmplZ"} {
-		if strings.Contains(page, elsewhere) {
-			t.Errorf("the page has %q", elsewhere)
-		}
-	}
-	if !strings.Contains(page, `content="default-src 'none'; img-src data:; style-src 'unsafe-inline'"`) {
-		t.Error("the page lets resources of others in")
-	}
+	lacks(t, page, "http:", "https:", "//", "@import", "url(", "<link", "<?xml", "ZgotmplZ")
+	has(t, page, `content="default-src 'none'; img-src data:; style-src 'unsafe-inline'"`)
 }
 
 func TestWriteHTML_OfWhatTheRunHas(t *testing.T) {
-	if _, elements := parsed(t, []byte(htmlOf(t, &Run{Arm: Baseline}))); elements["section"] != 0 || elements["h1"] != 1 {
+	if _, elements := parsed(t, htmlOf(t, &Run{Arm: Baseline})); elements["section"] != 0 || elements["h1"] != 1 {
 		t.Errorf("a run of nothing has %v", elements)
 	}
 	r := shownRun()
 	r.Result.Truth, r.Rates, r.Scored = nil, nil, nil
 	page := htmlOf(t, r)
-	if _, elements := parsed(t, []byte(page)); elements["section"] != 4 || !strings.Contains(page, "mAP (labels)") ||
+	if _, elements := parsed(t, page); elements["section"] != 4 || !strings.Contains(page, "mAP (labels)") ||
 		!strings.Contains(page, "Measured against the labels, on 200 samples") {
 		t.Errorf("without truth, rates and scores: %v", elements)
 	}
@@ -128,4 +114,29 @@ func TestRateCharts_NeedsTheTruth(t *testing.T) {
 		strings.Contains(b.String(), "q10") {
 		t.Errorf("of one rate: %v, %v", drawn, err)
 	}
+}
+
+func TestSheet_ShowsEachEpochOfEachBag(t *testing.T) {
+	cell := SheetCell{JPEG: []byte("jpeg"), Lines: []string{"ShearX +0.09", hostile},
+		Labels: []SheetLabel{{"dog", ""}, {hostile, "63 %"}}, Further: 4}
+	s := Sheet{Name: hostile, Applied: "RandAugment 2,9", Notes: []string{"a note"}, Columns: []string{"as it is",
+		"epoch 1"},
+		Rows: []SheetRow{{ID: "bag\u202e", Cells: []SheetCell{cell, cell}}, {ID: hostile,
+			Cells: []SheetCell{cell, {Lines: []string{"cut short"}}}}}}
+	page := said(t, s.WriteHTML)
+	content, elements := parsed(t, page)
+	if elements["img"] != 3 || elements["figure"] != 4 || elements["script"] != 0 || elements["b"] != 0 {
+		t.Errorf("elements %v", elements)
+	}
+	has(t, content, "RandAugment 2,9", "a note", "epoch 1", "ShearX +0.09", "63 %", "and 4 more",
+		"cut short")
+	lacks(t, content, "\u202e")
+	lacks(t, page, "://")
+}
+
+// What training pictures were changed by stands among the facts of a run.
+func TestFacts_NameTheAugmentations(t *testing.T) {
+	r := shownRun()
+	r.Augment = "mirrored half of the time, mixup 0.2"
+	has(t, htmlOf(t, r), "augmentations: "+r.Augment)
 }

@@ -71,16 +71,14 @@ func (k LabelKind) Mark() string {
 }
 
 // Picture is the picture as a data: URL, empty for none.
-func (b *ShownBag) Picture() template.URL {
-	if len(b.JPEG) == 0 {
+func (b *ShownBag) Picture() template.URL { return jpegURL(b.JPEG) }
+
+// jpegURL is a picture as a data: URL, empty for none.
+func jpegURL(jpeg []byte) template.URL {
+	if len(jpeg) == 0 {
 		return ""
 	}
-	return template.URL(jpegURL(b.JPEG))
-}
-
-// jpegURL is a picture as a data: URL.
-func jpegURL(jpeg []byte) string {
-	return "data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(jpeg)
+	return template.URL("data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(jpeg))
 }
 
 // Percent prints the probability. An uncertain one is never printed as 0 or 100.

@@ -36,7 +36,8 @@ type Row struct {
 	Cells []Cell
 	Rule  bool
 
-	aside bool // shown for comparison: not a candidate for the best of its block
+	aside bool    // shown for comparison: not a candidate for the best of its block
+	block cellKey // of rivals in tables of arms; zero in other tables
 }
 
 // Cell is text, or a number with an optional spread. An undefined number is printed as a dash. If a cell has
@@ -55,6 +56,8 @@ func words(s string) Cell { return Cell{Text: s, Value: eval.Undefined(), Spread
 func number(v eval.Number) Cell { return Cell{Value: v, Spread: eval.Undefined()} }
 
 func figure(v float64) Cell { return number(eval.Number(v)) }
+
+func unknown() Cell { return number(eval.Undefined()) }
 
 // whole is a number that is always written without decimals.
 func whole(v float64) Cell {
@@ -136,16 +139,35 @@ func (t *Table) write(b *strings.Builder, format Format) error {
 
 // dropEmptyColumns removes number columns in which no cell has a value.
 func (t *Table) dropEmptyColumns() {
-	keep := make([]bool, len(t.Columns))
-	for i, c := range t.Columns {
-		keep[i] = c.Text
-		for _, row := range t.Rows {
-			keep[i] = keep[i] || row.Cells[i].Text != "" || row.Cells[i].Value.Defined()
+	for at := len(t.Columns) - 1; at >= 0; at-- {
+		if !t.Columns[at].Text && t.empty(at) {
+			t.drop(at)
 		}
 	}
-	t.Columns = kept(t.Columns, keep)
+}
+
+// dropIfEmpty removes named columns in which no cell has a text or a value.
+func (t *Table) dropIfEmpty(names ...string) {
+	for _, name := range names {
+		if at := t.column(name); t.empty(at) {
+			t.drop(at)
+		}
+	}
+}
+
+func (t *Table) empty(at int) bool {
+	return !slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[at].Text != "" || r.Cells[at].Value.Defined() })
+}
+
+// column is the place of a column, or -1.
+func (t *Table) column(name string) int {
+	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
+}
+
+func (t *Table) drop(at int) {
+	t.Columns = slices.Delete(t.Columns, at, at+1)
 	for i := range t.Rows {
-		t.Rows[i].Cells = kept(t.Rows[i].Cells, keep)
+		t.Rows[i].Cells = slices.Delete(t.Rows[i].Cells, at, at+1)
 	}
 }
 
@@ -199,11 +221,19 @@ func kept[T any](list []T, keep []bool) []T {
 	return out
 }
 
-// markBest makes the largest (or smallest) value of a column bold among the rows from first on,
-// without those that stand aside; those that are printed as the same share it, unless all are.
-func (t *Table) markBest(column, first int, smallest bool) {
+// markBest makes the largest (or smallest) value of a column bold among the rows between two rules, without those that
+// stand aside; those that are printed as the same share it, unless all are.
+func (t *Table) markBest(column int, smallest bool) {
+	for first, end := 0, 1; first < len(t.Rows); first, end = end, end+1 {
+		for end < len(t.Rows) && !t.Rows[end].Rule {
+			end++
+		}
+		t.markBestOf(t.Rows[first:end], column, smallest)
+	}
+}
+
+func (t *Table) markBestOf(rows []Row, column int, smallest bool) {
 	best, differ := eval.Undefined(), false
-	rows := t.Rows[first:]
 	for _, row := range rows {
 		v := row.Cells[column].printed(t.Columns[column])
 		if !v.Defined() || row.aside {

@@ -99,7 +99,7 @@ func CaptionStep(ctx context.Context, backend kernels.Backend, n Captioner, o Op
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, trainer.Close()) }()
-	if _, err := trainer.Run(ctx); err != nil {
+	if err := trainer.Run(ctx); err != nil {
 		return nil, run.Interrupted(err)
 	}
 	cpu = processorTime() - cpu

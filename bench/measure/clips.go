@@ -45,10 +45,11 @@ func newRandomClips(c s2vt.Config, count int) *randomClips {
 	return s
 }
 
-// Clips, ID, Frames, Width, Features and Captions implement captioning.Source.
+// Clips, ID, Frames, FrameCount, Width, Features and Captions implement captioner.Source.
 func (s *randomClips) Clips() int                  { return len(s.captions) }
 func (s *randomClips) ID(clip int) string          { return fmt.Sprint("clip", clip) }
 func (s *randomClips) Frames() int                 { return s.config.Frames }
+func (s *randomClips) FrameCount(int) int          { return s.config.Frames }
 func (s *randomClips) Width() int                  { return s.config.Features }
 func (s *randomClips) Captions(clip int) [][]int32 { return s.captions[clip : clip+1] }
 

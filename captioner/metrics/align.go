@@ -63,7 +63,7 @@ func (a *aligner) align(candidate, reference []string) meteorCount {
 func (a *aligner) begin(candidate, reference []string) {
 	a.words = [2][]string{candidate, reference}
 	for side, words := range a.words {
-		a.covered[side] = zeroed(a.covered[side], len(words))
+		a.covered[side] = append(a.covered[side][:0], make([]int, len(words))...)
 	}
 	for len(a.matches) < len(reference) {
 		a.matches = append(a.matches, nil)
@@ -72,15 +72,6 @@ func (a *aligner) begin(candidate, reference []string) {
 	for i := range a.matches {
 		a.matches[i] = a.matches[i][:0]
 	}
-}
-
-func zeroed(s []int, n int) []int {
-	if cap(s) < n {
-		return make([]int, n)
-	}
-	s = s[:n]
-	clear(s)
-	return s
 }
 
 // matchWords adds every pair of words that are alike.

@@ -13,11 +13,9 @@ func BenchmarkEvaluate(b *testing.B) {
 		items = append(items, items[:min(1000, 5000-len(items))]...)
 	}
 	m, err := LoadMeteor(filepath.Join(dir, "meteor-data"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	check(b, err)
 	for b.Loop() {
-		if _, err := Evaluate(context.Background(), items, Options{Meteor: m}); err != nil {
+		if _, err := Evaluate(context.Background(), items, m); err != nil {
 			b.Fatal(err)
 		}
 	}

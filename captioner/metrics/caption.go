@@ -41,11 +41,6 @@ type Result struct {
 	Counts   BLEUCount `json:"bleu_counts"`
 }
 
-// Options of Evaluate.
-type Options struct {
-	Meteor *Meteor // nil for one without resources
-}
-
 // Tokens splits a caption into the words that are compared.
 func Tokens(caption string) []string {
 	return text.Tokenizer{DropPunctuation: true}.Append(nil, caption)
@@ -60,14 +55,14 @@ type item struct {
 // maxWords bounds a caption: more are no caption, and the time of an alignment grows with their square.
 const maxWords = 1000
 
-// Evaluate scores all items. An item without references, or a caption of more than 1,000 words, is an
-// error that names it.
-func Evaluate(ctx context.Context, items []Item, o Options) (*Result, error) {
+// Evaluate scores all items, with a METEOR without resources if meteor is nil. An item without references, or a caption
+// of more than 1,000 words, is an error that names it.
+func Evaluate(ctx context.Context, items []Item, meteor *Meteor) (*Result, error) {
 	if len(items) == 0 {
 		return nil, fmt.Errorf("there are no captions: %w", ErrInput)
 	}
-	if o.Meteor == nil {
-		o.Meteor = NewMeteor()
+	if meteor == nil {
+		meteor = NewMeteor()
 	}
 	all := make([]item, len(items))
 	for i, it := range items {
@@ -82,11 +77,11 @@ func Evaluate(ctx context.Context, items []Item, o Options) (*Result, error) {
 	frequencies := documentFrequencies(all)
 	totals := make([]meteorCount, len(all))
 	err := parallel.Run(ctx, len(all), 0, func() func(int) {
-		aligner, weights := o.Meteor.aligner(), newCIDEr(frequencies, len(all))
+		aligner, weights := meteor.aligner(), newCIDEr(frequencies, len(all))
 		return func(i int) {
 			r.Captions[i].CIDErD = weights.score(all[i])
 			totals[i] = aligner.best(all[i])
-			r.Captions[i].METEOR = totals[i].score(o.Meteor.modules())
+			r.Captions[i].METEOR = totals[i].score(meteor.modules())
 		}
 	})
 	if err != nil {
@@ -97,7 +92,7 @@ func Evaluate(ctx context.Context, items []Item, o Options) (*Result, error) {
 		sum.add(t)
 		r.All.CIDErD += r.Captions[i].CIDErD / float64(len(all))
 	}
-	r.All.METEOR = sum.score(o.Meteor.modules())
+	r.All.METEOR = sum.score(meteor.modules())
 	return r, nil
 }
 

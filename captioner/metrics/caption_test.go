@@ -12,10 +12,8 @@ import (
 
 func evaluate(t *testing.T, items []Item, m *Meteor) *Result {
 	t.Helper()
-	r, err := Evaluate(context.Background(), items, Options{Meteor: m})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, err := Evaluate(context.Background(), items, m)
+	check(t, err)
 	return r
 }
 
@@ -50,9 +48,7 @@ func fakecap(t testing.TB) (items []Item, dir string) {
 		if err == nil {
 			err = json.Unmarshal(content, into)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 	}
 	var results []struct {
 		ID      int64  `json:"image_id"`
@@ -86,9 +82,7 @@ func TestEvaluate_PublishedScores(t *testing.T) {
 func TestEvaluate_MeteorOfPublishedCaptions(t *testing.T) {
 	items, dir := fakecap(t)
 	full, err := LoadMeteor(filepath.Join(dir, "meteor-data"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for last, want := range map[module]float64{exact: 0.18077688747876358, stem: 0.18465432227251194,
 		synonym: 0.18967223242926706} {
 		m := *full
@@ -96,4 +90,11 @@ func TestEvaluate_MeteorOfPublishedCaptions(t *testing.T) {
 		near(t, "METEOR by "+m.Modules(), evaluate(t, items, &m).All.METEOR, want, 1e-4)
 	}
 	near(t, "METEOR without files", evaluate(t, items, nil).All.METEOR, 0.18465432227251194, 5e-3)
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -18,24 +18,17 @@ func resources(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, content := range files {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		var b strings.Builder
 		if strings.HasSuffix(name, ".gz") {
 			z := gzip.NewWriter(&b)
-			if _, err := z.Write([]byte(content)); err != nil {
-				t.Fatal(err)
-			}
-			if err := z.Close(); err != nil {
-				t.Fatal(err)
-			}
+			_, err := z.Write([]byte(content))
+			check(t, err)
+			check(t, z.Close())
 		} else {
 			b.WriteString(content)
 		}
-		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, []byte(b.String()), 0o644))
 	}
 	return dir
 }
@@ -52,9 +45,7 @@ func wordFiles() map[string]string {
 
 func TestMeteor_ModulesMatchInTheirOrder(t *testing.T) {
 	m, err := LoadMeteor(resources(t, wordFiles()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if m.Modules() != "exact stem synonym paraphrase" {
 		t.Errorf("modules %s", m.Modules())
 	}
@@ -151,10 +142,8 @@ func TestLoadMeteor_NamesWhatIsWrong(t *testing.T) {
 
 func broken(t *testing.T) string {
 	dir := resources(t, wordFiles())
-	if err := os.WriteFile(filepath.Join(dir, "synonym", "english.synsets.gz"), []byte("no gzip, though named so"),
-		0o644); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(dir, "synonym", "english.synsets.gz"), []byte("no gzip, though named so"),
+		0o644))
 	return dir
 }
 
@@ -165,14 +154,10 @@ func TestStemmer_SnowballsList(t *testing.T) {
 		t.Skip("NMN_DATA names no folder with stemmer/english_pairs.tsv.gz")
 	}
 	f, err := os.Open(filepath.Join(dir, "stemmer", "english_pairs.tsv.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer f.Close()
 	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	s, lines := newStemmer(), bufio.NewScanner(z)
 	var differ []string
 	n := 0

@@ -2,11 +2,13 @@ package metrics
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,20 +17,17 @@ import (
 // ErrFormat is wrapped by all errors about the form of a file.
 var ErrFormat = errors.New("not a file of captions that can be read")
 
-// identified is a caption with the identifier of its picture.
-type identified struct{ id, caption string }
-
 // Captions are the captions of each picture, in the order of the file.
 type Captions struct {
 	IDs []string // each once, in the order in which they first come
 	Of  map[string][]string
 }
 
-func (c *Captions) add(s identified) {
-	if _, known := c.Of[s.id]; !known {
-		c.IDs = append(c.IDs, s.id)
+func (c *Captions) add(id, caption string) {
+	if _, known := c.Of[id]; !known {
+		c.IDs = append(c.IDs, id)
 	}
-	c.Of[s.id] = append(c.Of[s.id], s.caption)
+	c.Of[id] = append(c.Of[id], caption)
 }
 
 // Read takes captions from any of the forms that they are kept in: COCO results ([{"image_id", "caption"},
@@ -93,16 +92,16 @@ type entry struct {
 	Caption *string          `json:"caption"`
 }
 
-func (e entry) identify() (identified, error) {
-	raw := e.ImageID
-	if raw == nil {
-		raw = e.VideoID
-	}
+func (c *Captions) addEntry(e entry) error {
+	raw := cmp.Or(e.ImageID, e.VideoID)
 	if raw == nil || e.Caption == nil {
-		return identified{}, fmt.Errorf("it lacks image_id (or video_id) or caption: %w", ErrFormat)
+		return fmt.Errorf("it lacks image_id (or video_id) or caption: %w", ErrFormat)
 	}
 	id, err := identifier(*raw)
-	return identified{id, *e.Caption}, err
+	if err == nil {
+		c.add(id, *e.Caption)
+	}
+	return err
 }
 
 func identifier(raw json.RawMessage) (string, error) {
@@ -123,55 +122,37 @@ func (c *Captions) readList(list []byte, what string) error {
 		return fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	for i, e := range entries {
-		s, err := e.identify()
-		if err != nil {
+		if err := c.addEntry(e); err != nil {
 			return fmt.Errorf("%selement %d: %w", what, i, err)
 		}
-		c.add(s)
 	}
 	return nil
 }
 
 // readObject takes annotations, an object of lists, or lines of objects.
 func (c *Captions) readObject(content []byte) error {
-	fields, rest, err := firstObject(content)
-	if err != nil {
-		return err
+	d := json.NewDecoder(bytes.NewReader(content))
+	var fields map[string]json.RawMessage
+	if err := d.Decode(&fields); err != nil {
+		return fmt.Errorf("near byte %d: %w: %w", d.InputOffset(), ErrFormat, err)
 	}
-	if rest || fields["caption"] != nil {
+	if d.More() || fields["caption"] != nil {
 		return c.readLines(content)
 	}
 	if list := fields["annotations"]; list != nil {
 		return c.readList(list, "annotations, ")
 	}
-	for _, id := range sortedKeys(fields) {
+	for _, id := range slices.Sorted(maps.Keys(fields)) {
 		var captions []string
 		if err := json.Unmarshal(fields[id], &captions); err != nil {
 			return fmt.Errorf("the captions of %.60q are not a list of strings, and there is no list "+
 				"\"annotations\": %w", id, ErrFormat)
 		}
 		for _, caption := range captions {
-			c.add(identified{id, caption})
+			c.add(id, caption)
 		}
 	}
 	return nil
-}
-
-func firstObject(content []byte) (fields map[string]json.RawMessage, rest bool, err error) {
-	d := json.NewDecoder(bytes.NewReader(content))
-	if err := d.Decode(&fields); err != nil {
-		return nil, false, fmt.Errorf("near byte %d: %w: %w", d.InputOffset(), ErrFormat, err)
-	}
-	return fields, d.More(), nil
-}
-
-func sortedKeys(fields map[string]json.RawMessage) []string {
-	keys := make([]string, 0, len(fields))
-	for key := range fields {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 func (c *Captions) readLines(content []byte) error {
@@ -181,18 +162,12 @@ func (c *Captions) readLines(content []byte) error {
 			continue
 		}
 		var e entry
-		err := json.Unmarshal(line, &e)
-		if err != nil {
-			err = fmt.Errorf("%w: %w", ErrFormat, err)
+		if err := json.Unmarshal(line, &e); err != nil {
+			return fmt.Errorf("line %d: %w: %w", number, ErrFormat, err)
 		}
-		var s identified
-		if err == nil {
-			s, err = e.identify()
-		}
-		if err != nil {
+		if err := c.addEntry(e); err != nil {
 			return fmt.Errorf("line %d: %w", number, err)
 		}
-		c.add(s)
 	}
 	return nil
 }
@@ -221,7 +196,7 @@ func (c *Captions) readCSV(content []byte) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrFormat, err)
 		}
-		c.add(identified{record[id], record[caption]})
+		c.add(record[id], record[caption])
 	}
 }
 

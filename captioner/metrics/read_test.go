@@ -50,28 +50,28 @@ func TestRead_NamesWhatIsWrong(t *testing.T) {
 }
 
 func TestJoin_NamesWhatDoesNotBelong(t *testing.T) {
-	of := func(pairs ...identified) *Captions {
+	of := func(pairs ...[2]string) *Captions {
 		c := &Captions{Of: map[string][]string{}}
-		for _, s := range pairs {
-			c.add(s)
+		for _, p := range pairs {
+			c.add(p[0], p[1])
 		}
 		return c
 	}
-	references := of(identified{"1", "a dog"}, identified{"1", "dogs"}, identified{"2", "a cat"})
-	items, err := Join(of(identified{"2", "cats"}, identified{"1", "a wolf"}), references, false)
+	references := of([2]string{"1", "a dog"}, [2]string{"1", "dogs"}, [2]string{"2", "a cat"})
+	items, err := Join(of([2]string{"2", "cats"}, [2]string{"1", "a wolf"}), references, false)
 	if err != nil || len(items) != 2 || items[1].ID != "1" || len(items[1].References) != 2 {
 		t.Errorf("%+v, %v", items, err)
 	}
-	if _, err := Join(of(identified{"2", "cats"}), references, false); !errors.Is(err, ErrInput) ||
+	if _, err := Join(of([2]string{"2", "cats"}), references, false); !errors.Is(err, ErrInput) ||
 		!strings.Contains(err.Error(), "1 of 2 pictures with references have no generated caption, the first is 1") {
 		t.Errorf("%v", err)
 	}
-	if items, err := Join(of(identified{"2", "cats"}), references, true); err != nil || len(items) != 1 {
+	if items, err := Join(of([2]string{"2", "cats"}), references, true); err != nil || len(items) != 1 {
 		t.Errorf("%+v, %v", items, err)
 	}
 	for want, candidates := range map[string]*Captions{
-		"3 (caption 2) is not among the 2": of(identified{"2", "cats"}, identified{"3", "a cow"}),
-		"2 has 2 generated":                of(identified{"2", "cats"}, identified{"2", "a cow"}),
+		"3 (caption 2) is not among the 2": of([2]string{"2", "cats"}, [2]string{"3", "a cow"}),
+		"2 has 2 generated":                of([2]string{"2", "cats"}, [2]string{"2", "a cow"}),
 	} {
 		if _, err := Join(candidates, references, true); !errors.Is(err, ErrInput) ||
 			!strings.Contains(err.Error(), want) {

@@ -4,31 +4,12 @@ import (
 	"fmt"
 
 	"nmn/kernels/conv"
+	"nmn/kernels/tensor"
 )
 
-// StepOptions are what changes from one step to the next.
-type StepOptions struct {
-	// DropoutSeed selects the masks, together with the samples of the batch; it should change every epoch.
-	DropoutSeed uint64
-}
-
-// Step computes the loss of a batch, and the gradients of all parameters. The loss is summed over the words
-// of a caption, EOS among them, and averaged over the captions of the batch, in nats. No parameter changes.
-// It allocates nothing once it has seen the shape of a batch.
-func (n *Net) Step(b *Batch, o StepOptions) (loss float64, err error) {
-	w, err := n.Place(b, o)
-	if err != nil {
-		return 0, err
-	}
-	if err := n.Enqueue(w); err != nil {
-		return 0, err
-	}
-	loss, _, err = n.Wait(w)
-	return loss, err
-}
-
-// Place lays out a batch and uploads it. All work uses this batch until the next one is placed.
-func (n *Net) Place(b *Batch, o StepOptions) (Work, error) {
+// Place lays out a batch and uploads it. All work uses this batch until the next one is placed. The seed selects the
+// masks of dropout, together with the samples of the batch; it should change every epoch.
+func (n *Net) Place(b *Batch, dropoutSeed uint64) (Work, error) {
 	if n.all[0].G == nil {
 		return Work{}, fmt.Errorf("s2vt: a step without gradients: call Learn first")
 	}
@@ -45,7 +26,7 @@ func (n *Net) Place(b *Batch, o StepOptions) (Work, error) {
 	p.layWords(b)
 	if n.config.Dropout > 0 {
 		p.layKeys(b, n.config.Features)
-		if err := n.seeds.Upload(n.backend, o.DropoutSeed); err != nil {
+		if err := n.seeds.Upload(n.backend, dropoutSeed); err != nil {
 			return Work{}, wrapped(err)
 		}
 	}
@@ -65,7 +46,9 @@ func (n *Net) Enqueue(w Work) error {
 	return n.backward(w.plan)
 }
 
-// Wait waits for the losses and returns the loss, as Step does, and what has been written to the Norm of the work.
+// Wait waits for the losses and returns the loss, and what has been written to the Norm of the work. The loss is summed
+// over the words of a caption, EOS among them, and averaged over the captions of the batch, in nats. Place, Enqueue and
+// Wait allocate nothing once they have seen the shape of a batch.
 func (n *Net) Wait(w Work) (loss, norm float64, err error) {
 	p := w.plan
 	if err := n.backend.Download(p.resultsOut, p.results); err != nil {
@@ -167,4 +150,37 @@ func (n *Net) backwardLower(p *plan) error {
 		return err
 	}
 	return n.backend.ConvGradBias(n.p.embedB.G, p.dembedded, conv.Params{})
+}
+
+// Work is what Enqueue does with a batch: batches of one shape are the same calls on the same memory, and their
+// Work is equal, until a batch that is larger than what Reserve has made room for moves the memory.
+type Work struct {
+	plan   *plan
+	norm   *tensor.Tensor
+	ragged bool
+}
+
+// String names the work in messages.
+func (w Work) String() string {
+	return fmt.Sprintf("gradients of %d captions of up to %d words of %d frames", w.plan.clips, w.plan.steps-1,
+		w.plan.frames)
+}
+
+// Norm is one float32 on the device, for the norm of the gradients, which Wait downloads together with the losses.
+// It is the same for all shapes, until the memory moves.
+func (w Work) Norm() *tensor.Tensor { return w.norm }
+
+// Size is what batches may be as large as.
+type Size struct {
+	Clips  int // with a caption each
+	Frames int // of the longest clip
+	Words  int // of the longest caption, without EOS
+	Said   int // of all captions together, with an EOS for each
+}
+
+// Reserve makes room for all batches up to a size, so that memory does not move while a net is trained.
+func (n *Net) Reserve(s Size) error {
+	steps := s.Words + 1 // a batch of shorter captions may be rounded up further than the largest, but by less than a part
+	return n.hold(planKey{frames: s.Frames, steps: steps, clips: s.Clips,
+		words: roundedWords(s.Said, steps, s.Clips) + part(steps, s.Clips)})
 }

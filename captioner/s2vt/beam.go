@@ -8,58 +8,12 @@ import (
 	"slices"
 )
 
-// Greedy takes the likeliest word at every step, and of equally likely words the one with the lowest id. It
-// returns a caption for each clip. clips are features as in Batch. o.Width is ignored.
-func (n *Net) Greedy(clips [][]float32, o BeamOptions) (captions []Caption, err error) {
-	o.Width = 1
-	d, err := n.startDecoding(clips, o)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, d.close()) }()
-	captions = make([]Caption, len(clips))
-	live := begin(len(clips))
-	for range o.MaxLength {
-		logProbs, err := d.next(live)
-		if err != nil {
-			return nil, err
-		}
-		var still []hypothesis
-		for row, h := range live {
-			word := d.likeliest(logProbs[row*n.config.Vocabulary:][:n.config.Vocabulary])
-			if word < 0 {
-				return nil, speechless(h.clip)
-			}
-			h = h.say(word, float64(logProbs[row*n.config.Vocabulary+int(word)]), row)
-			captions[h.clip] = h.caption(o)
-			if word != EOS {
-				still = append(still, h)
-			}
-		}
-		if live = still; len(live) == 0 {
-			break
-		}
-	}
-	return captions, nil
-}
-
-// likeliest returns the word with the largest log-probability, or -1 if none is a number.
-func (d *decoding) likeliest(logProbs []float32) int32 {
-	best := int32(-1)
-	for w, p := range logProbs {
-		if !d.never[w] && p > float32(math.Inf(-1)) && (best < 0 || p > logProbs[best]) {
-			best = int32(w)
-		}
-	}
-	return best
-}
-
-// Beam searches for the caption with the best Score of each clip. Width hypotheses continue from step to
-// step: the likeliest of all that add a word to a hypothesis of the step before. One that ends with EOS is
-// done and keeps its place. The search of a clip ends when all are done, when no other can reach a better
-// score, or at MaxLength, which cuts hypotheses off. Ties are resolved by the lower word, then by the rank of
-// the hypothesis before. Equal scores are resolved by the one that was done first. Memory for clips·Width·V
-// numbers is needed.
+// Beam searches for the caption with the best Score of each clip. clips are features as in Batch. Width hypotheses
+// continue from step to step: the likeliest of all that add a word to a hypothesis of the step before. Width 1 takes
+// the likeliest word at each step. A hypothesis that ends with EOS is done and keeps its place. The search of a clip
+// ends when all are done, when no other can reach a better score, or at MaxLength, which cuts hypotheses off. Ties are
+// resolved by the lower word, then by the rank of the hypothesis before. Equal scores are resolved by the one that was
+// done first. Memory for clips·Width·V numbers is needed.
 func (n *Net) Beam(clips [][]float32, o BeamOptions) (captions []Caption, err error) {
 	d, err := n.startDecoding(clips, o)
 	if err != nil {
@@ -204,4 +158,44 @@ func (h hypothesis) caption(o BeamOptions) Caption {
 func speechless(clip int) error {
 	return fmt.Errorf("s2vt: no word has a probability for clip %d of the batch: a weight or a feature is not finite",
 		clip)
+}
+
+// BeamOptions are the settings of the search for captions.
+type BeamOptions struct {
+	// Width is the number of hypotheses of each clip, from 1.
+	Width int
+	// MaxLength is the most words of a caption, EOS among them.
+	MaxLength int
+	// LengthPenalty a divides the log-probability of a hypothesis of L words (EOS among them) by L^a before
+	// hypotheses are compared: 0 for none, which favours short captions; 1 for the mean over words.
+	LengthPenalty float64
+	// Never are words that are never generated, in addition to PAD and BOS: for example the unknown word.
+	Never []int32
+}
+
+// Validate names the first option that is out of range, for a vocabulary.
+func (o BeamOptions) Validate(vocabulary int) error {
+	switch {
+	case o.Width < 1 || o.Width > 1<<12:
+		return fmt.Errorf("s2vt: beam width is %d, want 1 to %d", o.Width, 1<<12)
+	case o.MaxLength < 1 || o.MaxLength > 1<<12:
+		return fmt.Errorf("s2vt: the length of a caption is limited to %d words, want 1 to %d", o.MaxLength, 1<<12)
+	case !(o.LengthPenalty >= 0 && o.LengthPenalty <= 10):
+		return fmt.Errorf("s2vt: length penalty is %v, want 0 to 10", o.LengthPenalty)
+	}
+	for _, w := range o.Never {
+		if w < 0 || int(w) >= vocabulary || w == EOS {
+			return fmt.Errorf("s2vt: word %d cannot be forbidden: want 0 to %d, and not %d, which ends a caption",
+				w, vocabulary-1, EOS)
+		}
+	}
+	return nil
+}
+
+// Caption is a generated caption of a clip.
+type Caption struct {
+	Words   []int32 // without EOS
+	LogProb float64 // of the words, and of EOS where it was said; natural logarithm
+	Score   float64 // LogProb after length normalisation: what hypotheses are compared by
+	Ended   bool    // EOS was said; else the caption was cut off
 }

@@ -2,7 +2,6 @@ package s2vt
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -16,8 +15,7 @@ func talkative(t *testing.T, device kernels.Backend, c Config) *Net {
 	t.Helper()
 	n := newNet(t, device, c)
 	for _, p := range n.Params() {
-		values, err := n.Values(p.W)
-		check(t, err)
+		values := valuesOf(t, n, p.W)
 		for i := range values {
 			values[i] *= 4
 		}
@@ -59,11 +57,7 @@ func TestBeam_WideEnoughFindsTheBestOfAll(t *testing.T) {
 			got, err := n.Beam(clips, o)
 			check(t, err)
 			for i, features := range clips {
-				var numbers []float64
-				for _, v := range features {
-					numbers = append(numbers, float64(v))
-				}
-				all := r.everything(r.watch(numbers), BOS, nil, 0, o)
+				all := r.everything(r.watch(float64s(features)), BOS, nil, 0, o)
 				want := slices.MaxFunc(all, func(a, b Caption) int { return int(math.Copysign(1, a.Score-b.Score)) })
 				if !slices.Equal(got[i].Words, want.Words) || got[i].Ended != want.Ended ||
 					!(math.Abs(got[i].LogProb-want.LogProb) < 1e-4) || !(math.Abs(got[i].Score-want.Score) < 1e-4) {
@@ -84,12 +78,8 @@ type prefix struct {
 
 // beam is the search to its very end, for one clip.
 func (r *reference) beam(features []float32, o BeamOptions) Caption {
-	var numbers []float64
-	for _, v := range features {
-		numbers = append(numbers, float64(v))
-	}
 	var found []Caption
-	live := []prefix{{state: r.watch(numbers), words: []int32{BOS}}}
+	live := []prefix{{state: r.watch(float64s(features)), words: []int32{BOS}}}
 	for length := 1; length <= o.MaxLength && len(live) > 0; length++ {
 		var longer []prefix
 		for _, p := range live {
@@ -126,8 +116,8 @@ func TestBeam_FindsWhatASearchToTheEndFinds(t *testing.T) {
 		for seed := range 8 {
 			check(t, n.SetValues(n.p.outB.Param, endingSooner(c, seed)))
 			r.take(t, n)
-			for _, o := range []BeamOptions{{Width: 2, MaxLength: 12}, {Width: 4, MaxLength: 9, LengthPenalty: .6},
-				{Width: 7, MaxLength: 15, LengthPenalty: 1}} {
+			for _, o := range []BeamOptions{{Width: 1, MaxLength: 12}, {Width: 2, MaxLength: 12},
+				{Width: 4, MaxLength: 9, LengthPenalty: .6}, {Width: 7, MaxLength: 15, LengthPenalty: 1}} {
 				got, err := n.Beam(clips, o)
 				check(t, err)
 				for i, features := range clips {
@@ -149,23 +139,6 @@ func endingSooner(c Config, number int) []float32 {
 	return bias
 }
 
-func TestBeam_OfWidth1IsGreedy(t *testing.T) {
-	c := small()
-	c.Vocabulary = 40
-	n := talkative(t, openCPU(t, "", 2), c)
-	for _, o := range []BeamOptions{{Width: 1, MaxLength: 12},
-		{Width: 1, MaxLength: 3, LengthPenalty: 1, Never: []int32{3, 20}}} {
-		clips := uneven(c).Features
-		beam, err := n.Beam(clips, o)
-		check(t, err)
-		greedy, err := n.Greedy(clips, o)
-		check(t, err)
-		if got, want := fmt.Sprint(beam), fmt.Sprint(greedy); got != want {
-			t.Errorf("beam of 1 says %s, greedy %s", got, want)
-		}
-	}
-}
-
 // Each clip is captioned as if it were alone, in every bit, whatever other beams the batch has and however
 // many frames other clips have. The log-probability of a caption equals its loss in a step.
 func TestBeam_ClipsDoNotDependOnEachOther(t *testing.T) {
@@ -173,26 +146,26 @@ func TestBeam_ClipsDoNotDependOnEachOther(t *testing.T) {
 	c.Vocabulary, c.Hidden, c.Frames = 400, 70, 26
 	for _, level := range simd.Levels() {
 		n := talkative(t, openCPU(t, level.String(), 2), c)
-		clips, o := paperBatch(c).Features, BeamOptions{Width: 5, MaxLength: 9, LengthPenalty: 1}
+		clips := paperBatch(c).Features
 		clips[3] = clips[3][:7*c.Features]
 		check(t, n.SetValues(n.p.outB.Param, endingSooner(c, 3)))
 		ended := 0
-		for name, search := range map[string]func([][]float32, BeamOptions) ([]Caption, error){"beam": n.Beam,
-			"greedy": n.Greedy} {
-			together, err := search(clips, o)
+		for _, width := range []int{1, 5} {
+			o := BeamOptions{Width: width, MaxLength: 9, LengthPenalty: 1}
+			together, err := n.Beam(clips, o)
 			check(t, err)
 			for i := range 8 {
-				alone, err := search(clips[i:i+1], o)
+				alone, err := n.Beam(clips[i:i+1], o)
 				check(t, err)
 				if !slices.Equal(alone[0].Words, together[i].Words) || alone[0].LogProb != together[i].LogProb {
-					t.Errorf("%v, %s: clip %d: %+v among others, %+v alone", level, name, i, together[i], alone[0])
+					t.Errorf("%v, width %d: clip %d: %+v among others, %+v alone", level, width, i, together[i], alone[0])
 				}
 				if words := together[i].Words; together[i].Ended && len(words) > 0 {
 					ended++
-					loss := run(t, n, &Batch{Features: clips[i : i+1], Captions: [][]int32{words}}, StepOptions{})
+					loss := run(t, n, &Batch{Features: clips[i : i+1], Captions: [][]int32{words}}, 0)
 					if !(math.Abs(loss+together[i].LogProb) < 1e-4) {
-						t.Errorf("%v, %s: clip %d: log-probability %v, loss %v",
-							level, name, i, together[i].LogProb, loss)
+						t.Errorf("%v, width %d: clip %d: log-probability %v, loss %v",
+							level, width, i, together[i].LogProb, loss)
 					}
 				}
 			}
@@ -209,21 +182,21 @@ func TestBeam_WidthMatters(t *testing.T) {
 	c.Vocabulary = 60
 	n := talkative(t, openCPU(t, "", 2), c)
 	clips := uneven(c).Features
-	narrow, err := n.Greedy(clips, BeamOptions{MaxLength: 8})
+	narrow, err := n.Beam(clips, BeamOptions{Width: 1, MaxLength: 8})
 	check(t, err)
 	wide, err := n.Beam(clips, BeamOptions{Width: 200, MaxLength: 8})
 	check(t, err)
 	better := 0
 	for i := range clips {
 		if wide[i].LogProb < narrow[i].LogProb-1e-6 {
-			t.Errorf("clip %d: a beam of 200 finds %v, greedy %v", i, wide[i].LogProb, narrow[i].LogProb)
+			t.Errorf("clip %d: a beam of 200 finds %v, one of 1 %v", i, wide[i].LogProb, narrow[i].LogProb)
 		}
 		if wide[i].LogProb > narrow[i].LogProb+1e-6 {
 			better++
 		}
 	}
 	if better == 0 {
-		t.Error("no caption of a wide beam is likelier than that of the greedy search: the test shows nothing")
+		t.Error("no caption of a wide beam is likelier than that of a beam of 1: the test shows nothing")
 	}
 }
 
@@ -248,7 +221,6 @@ func TestBeam_TiesGoToTheLowestWord(t *testing.T) {
 
 func TestBeam_RefusesWhatDoesNotFit(t *testing.T) {
 	n := newNet(t, openCPU(t, "", 1), small())
-	clips := uneven(small()).Features
 	for name, o := range map[string]BeamOptions{
 		"no width": {MaxLength: 3}, "no length": {Width: 2},
 		"a penalty below 0":           {Width: 2, MaxLength: 3, LengthPenalty: -1},
@@ -256,22 +228,14 @@ func TestBeam_RefusesWhatDoesNotFit(t *testing.T) {
 		"EOS forbidden":               {Width: 2, MaxLength: 3, Never: []int32{EOS}},
 		"a word beyond":               {Width: 2, MaxLength: 3, Never: []int32{9}},
 	} {
-		if _, err := n.Beam(clips, o); err == nil {
+		if _, err := n.Beam(uneven(small()).Features, o); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	o := BeamOptions{Width: 2, MaxLength: 3}
-	if _, err := n.Beam(nil, o); err == nil {
-		t.Error("no clips: accepted")
-	}
-	if _, err := n.Beam([][]float32{make([]float32, 3)}, o); err == nil {
-		t.Error("half a frame: accepted")
-	}
-	bad := []float32{float32(math.NaN()), 0, 0, 0, 0}
-	for name, search := range map[string]func([][]float32, BeamOptions) ([]Caption, error){"beam": n.Beam,
-		"greedy": n.Greedy} {
-		if _, err := search([][]float32{bad}, o); err == nil {
-			t.Errorf("%s: a feature that is no number gave a caption", name)
+	for name, clips := range map[string][][]float32{"no clips": nil, "half a frame": {make([]float32, 3)},
+		"a feature that is no number": {{float32(math.NaN()), 0, 0, 0, 0}}} {
+		if _, err := n.Beam(clips, BeamOptions{Width: 2, MaxLength: 3}); err == nil {
+			t.Errorf("%s: accepted", name)
 		}
 	}
 }

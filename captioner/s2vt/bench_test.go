@@ -29,10 +29,10 @@ func paperBatch(c Config) *Batch {
 func BenchmarkStep(b *testing.B) {
 	c := Paper(1000, 23647)
 	n, batch := newNet(b, openCPU(b, "", 0), c), paperBatch(c)
-	run(b, n, batch, StepOptions{})
+	run(b, n, batch, 0)
 	b.ReportAllocs()
 	for b.Loop() {
-		run(b, n, batch, StepOptions{DropoutSeed: 9})
+		run(b, n, batch, 9)
 	}
 	b.ReportMetric(float64(b.N*len(batch.Captions))/b.Elapsed().Seconds(), "captions/s")
 }

@@ -133,21 +133,13 @@ func (d *decoding) next(live []hypothesis) ([]float32, error) {
 		host[i], host[r+i], host[2*r+i] = h.word, int32(h.parent), int32(h.clip)
 	}
 	words, parents, of := v.Row(ids, 0), v.Row(ids, 1), v.Row(ids, 2)
-	s := step{
-		seen:      v.Start(d.seen, r, c.Words),
-		seenMap:   v.Start(d.seen, r, 1, 1, c.Words),
-		gates:     v.Start(d.gates, r, 4*c.Hidden),
-		gatesMap:  v.Start(d.gates, r, 1, 1, 4*c.Hidden),
-		gatesStep: v.Start(d.gates, 1, r, 4*c.Hidden),
-		product:   v.Start(d.product, r, 1, 1, 4*c.Hidden),
-		h0:        v.Start(d.h[0], r, c.Hidden),
-		c0:        v.Start(d.c[0], r, c.Hidden),
-		h:         v.Start(d.h[1], 1, r, c.Hidden),
-		c:         v.Start(d.c[1], 1, r, c.Hidden),
-		hMap:      v.Start(d.h[1], r, 1, 1, c.Hidden),
-		logits:    v.Start(d.logProbs, r, 1, 1, c.Vocabulary),
-		logProbs:  v.Start(d.logProbs, r, c.Vocabulary),
-	}
+	seen, seenMap := v.Start(d.seen, r, c.Words), v.Start(d.seen, r, 1, 1, c.Words)
+	gates, gatesMap := v.Start(d.gates, r, 4*c.Hidden), v.Start(d.gates, r, 1, 1, 4*c.Hidden)
+	gatesStep, product := v.Start(d.gates, 1, r, 4*c.Hidden), v.Start(d.product, r, 1, 1, 4*c.Hidden)
+	h0, c0 := v.Start(d.h[0], r, c.Hidden), v.Start(d.c[0], r, c.Hidden)
+	h1, c1 := v.Start(d.h[1], 1, r, c.Hidden), v.Start(d.c[1], 1, r, c.Hidden)
+	hMap, logits := v.Start(d.h[1], r, 1, 1, c.Hidden), v.Start(d.logProbs, r, 1, 1, c.Vocabulary)
+	said := v.Start(d.logProbs, r, c.Vocabulary)
 	hBefore, cBefore, fromBelow := d.before(v)
 	if v.Err != nil {
 		return nil, v.Err
@@ -156,18 +148,31 @@ func (d *decoding) next(live []hypothesis) ([]float32, error) {
 		return nil, err
 	}
 	for _, gather := range [...]struct{ to, table, ids *tensor.Tensor }{
-		{s.h0, hBefore, parents}, {s.c0, cBefore, parents}, {s.gates, fromBelow, of}, {s.seen, n.p.word.W, words},
+		{h0, hBefore, parents}, {c0, cBefore, parents}, {gates, fromBelow, of}, {seen, n.p.word.W, words},
 	} {
 		if err := n.backend.Embed(gather.to, gather.table, gather.ids); err != nil {
 			return nil, err
 		}
 	}
-	if err := n.sayNext(s); err != nil {
+	// LSTM 2 runs for one step.
+	if err := n.backend.Conv(product, seenMap, n.p.wx2word.filter, nil, conv.Params{}); err != nil {
+		return nil, err
+	}
+	if err := n.backend.Add(gatesMap, product); err != nil {
+		return nil, err
+	}
+	if err := n.backend.LSTM(h1, c1, gatesStep, n.p.lstm2.wh.W, h0, c0); err != nil {
+		return nil, err
+	}
+	if err := n.backend.Conv(logits, hMap, n.p.outW.filter, n.p.outB.W, conv.Params{}); err != nil {
+		return nil, err
+	}
+	if err := n.backend.LogSoftmax(said); err != nil {
 		return nil, err
 	}
 	d.step++
 	got := d.hostLogProbs[:r*c.Vocabulary]
-	return got, n.backend.Download(tensor.HostArray(tensor.Float32, got), s.logProbs)
+	return got, n.backend.Download(tensor.HostArray(tensor.Float32, got), said)
 }
 
 // before are the states that the next step goes on from, and what LSTM 2 gets from below in it, for each
@@ -183,30 +188,4 @@ func (d *decoding) before(v *viewer) (h, c, fromBelow *tensor.Tensor) {
 		return v.Shaped(v.Rows(t, p.frames-1, p.frames), p.clips, hidden)
 	}
 	return last(p.upper.h), last(p.upper.c), fromBelow
-}
-
-// step are the buffers of a step of decoding, cut to its rows.
-type step struct {
-	seen, seenMap              *tensor.Tensor
-	gates, gatesMap, gatesStep *tensor.Tensor
-	product                    *tensor.Tensor
-	h0, c0, h, c, hMap         *tensor.Tensor
-	logits, logProbs           *tensor.Tensor
-}
-
-// sayNext runs LSTM 2 for one step and gives the log-probabilities of all words.
-func (n *Net) sayNext(s step) error {
-	if err := n.backend.Conv(s.product, s.seenMap, n.p.wx2word.filter, nil, conv.Params{}); err != nil {
-		return err
-	}
-	if err := n.backend.Add(s.gatesMap, s.product); err != nil {
-		return err
-	}
-	if err := n.backend.LSTM(s.h, s.c, s.gatesStep, n.p.lstm2.wh.W, s.h0, s.c0); err != nil {
-		return err
-	}
-	if err := n.backend.Conv(s.logits, s.hMap, n.p.outW.filter, n.p.outB.W, conv.Params{}); err != nil {
-		return err
-	}
-	return n.backend.LogSoftmax(s.logProbs)
 }

@@ -53,7 +53,7 @@ func TestGolden_LossLogitsAndAllGradients(t *testing.T) {
 	f := conform.LoadFixture(t, "s2vt")
 	eachDevice(t, func(t *testing.T, device kernels.Backend) {
 		n, b := golden(t, device, f)
-		loss := run(t, n, b, StepOptions{})
+		loss := run(t, n, b, 0)
 		clips := float32(len(b.Captions)) // the fixture's loss is their sum
 		f.Expected("loss").Check(t, []float32{float32(loss) * clips})
 		scaled := func(values []float32) []float32 {
@@ -105,9 +105,7 @@ func allLogits(t *testing.T, n *Net, p *plan) []float32 {
 	y, err := n.backend.Alloc(tensor.Float32, p.words, 1, 1, n.config.Vocabulary)
 	check(t, err)
 	check(t, n.backend.Conv(y, x, n.p.outW.filter, n.p.outB.W, conv.Params{}))
-	values, err := n.Values(y)
-	check(t, err)
-	return values
+	return valuesOf(t, n, y)
 }
 
 func TestGolden_GreedyWords(t *testing.T) {
@@ -115,7 +113,7 @@ func TestGolden_GreedyWords(t *testing.T) {
 	most := int(f.Meta["max_decode"].(float64))
 	eachDevice(t, func(t *testing.T, device kernels.Backend) {
 		n, b := golden(t, device, f)
-		captions, err := n.Greedy(b.Features, BeamOptions{MaxLength: most})
+		captions, err := n.Beam(b.Features, BeamOptions{Width: 1, MaxLength: most})
 		check(t, err)
 		for i, want := range f.Rows("expected.greedy_tokens") {
 			got := captions[i].Words

@@ -108,3 +108,15 @@ func (n *Net) dropGrad(dx, keys *tensor.Tensor, s site) error {
 	}
 	return n.backend.DropoutGrad(dx, dx, keys, n.seeds.Of[s], float32(n.config.Dropout))
 }
+
+// site is a place with dropout in the net.
+type site int
+
+const (
+	frameSite  site = iota // input of LSTM 1
+	wordSite               // words that LSTM 2 sees
+	outputSite             // output of LSTM 2
+)
+
+// sitePurpose keeps the masks of the sites apart.
+var sitePurpose = []string{frameSite: "s2vt/frame", wordSite: "s2vt/word", outputSite: "s2vt/said"}

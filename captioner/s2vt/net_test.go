@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"testing"
 
 	"nmn/internal/rng"
@@ -72,21 +73,30 @@ func uneven(c Config) *Batch {
 	return b
 }
 
+// valuesOf copies a tensor of a net from the device.
+func valuesOf(t testing.TB, n *Net, of *tensor.Tensor) []float32 {
+	t.Helper()
+	values := make([]float32, of.Len())
+	check(t, n.backend.Download(tensor.HostArray(tensor.Float32, values), of))
+	return values
+}
+
 // gradients copies the gradients of all parameters from the device.
 func gradients(t testing.TB, n *Net) map[string][]float32 {
 	t.Helper()
 	all := map[string][]float32{}
 	for _, p := range n.Params() {
-		values, err := n.Values(p.G)
-		check(t, err)
-		all[p.Name] = values
+		all[p.Name] = valuesOf(t, n, p.G)
 	}
 	return all
 }
 
-func run(t testing.TB, n *Net, b *Batch, o StepOptions) float64 {
+func run(t testing.TB, n *Net, b *Batch, dropoutSeed uint64) float64 {
 	t.Helper()
-	loss, err := n.Step(b, o)
+	w, err := n.Place(b, dropoutSeed)
+	check(t, err)
+	check(t, n.Enqueue(w))
+	loss, _, err := n.Wait(w)
 	check(t, err)
 	return loss
 }
@@ -96,14 +106,7 @@ func TestStep_EqualsTheReferenceAndItsCentralDifferences(t *testing.T) {
 		n := newNet(t, device, small())
 		b := uneven(n.Config())
 		r := newReference(t, n)
-		got, want := run(t, n, b, StepOptions{}), r.loss(b)
-		if !(math.Abs(got-want) < 1e-5) {
-			t.Errorf("loss %v, want %v", got, want)
-		}
-		all := gradients(t, n)
-		for name, values := range r.params {
-			compareGradient(t, name, all[name], values, func() float64 { return r.loss(b) })
-		}
+		r.compare(t, n, b)
 		features := inputGradient(t, n, b)
 		for clip := range b.Features {
 			values := r.features(b, clip)
@@ -111,7 +114,22 @@ func TestStep_EqualsTheReferenceAndItsCentralDifferences(t *testing.T) {
 				return r.loss(b)
 			})
 		}
+		clear(r.inputs)
+		r.compare(t, n, long(n.Config(), 9)) // with a tail
 	})
+}
+
+// compare compares the loss of a step and the gradients of all parameters.
+func (r *reference) compare(t *testing.T, n *Net, b *Batch) {
+	t.Helper()
+	loss := func() float64 { return r.loss(b) }
+	if got, want := run(t, n, b, 0), loss(); !(math.Abs(got-want) < 1e-5) {
+		t.Errorf("loss %v, want %v", got, want)
+	}
+	all := gradients(t, n)
+	for name, values := range r.params {
+		compareGradient(t, name, all[name], values, loss)
+	}
 }
 
 // compareGradient moves each value by a little and looks how the loss follows.
@@ -141,8 +159,7 @@ func inputGradient(t *testing.T, n *Net, b *Batch) [][]float32 {
 	p, err := n.planFor(b)
 	check(t, err)
 	check(t, n.backend.ConvGradData(p.features, p.dembedded, n.p.embedW.filter, nil, conv.Params{}))
-	values, err := n.Values(p.features)
-	check(t, err)
+	values := valuesOf(t, n, p.features)
 	width, clips := n.config.Features, len(b.Features)
 	all := make([][]float32, clips)
 	for i, features := range b.Features {
@@ -162,13 +179,18 @@ func TestStep_SameBitsForAnyNumberOfThreads(t *testing.T) {
 			c := small()
 			c.Dropout, c.Vocabulary, c.Hidden = .4, 301, 37
 			n := newNet(t, openCPU(t, level.String(), threads), c)
-			got := run(t, n, uneven(c), StepOptions{DropoutSeed: 5})
-			all := gradients(t, n)
+			got, all := 0.0, map[string][]float32{}
+			for _, b := range []*Batch{uneven(c), long(c, 16)} { // without and with a tail
+				got += run(t, n, b, 5)
+				for name, g := range gradients(t, n) {
+					all[name] = append(all[name], g...)
+				}
+			}
 			if want == nil {
 				want, loss = all, got
 			}
 			if got != loss {
-				t.Errorf("%v: loss %v with %d threads, %v with one", level, got, threads, loss)
+				t.Errorf("%v: losses %v with %d threads, %v with one", level, got, threads, loss)
 			}
 			for name := range want {
 				sameBits(t, fmt.Sprintf("%v, %d threads: gradient of %s", level, threads, name), all[name], want[name])
@@ -193,16 +215,17 @@ func TestStep_AllocatesNothingForShapesItHasSeen(t *testing.T) {
 	n := newNet(t, openCPU(t, "", 2), c)
 	b := uneven(c)
 	shorter := &Batch{Features: b.Features[:2], Captions: b.Captions[:2], Samples: b.Samples[:2]}
-	seed := uint64(0)
+	tailed, seed := long(c, 16), uint64(0)
 	once := func() {
 		seed++
-		run(t, n, b, StepOptions{DropoutSeed: seed})
-		run(t, n, shorter, StepOptions{DropoutSeed: seed})
+		for _, b := range []*Batch{b, shorter, tailed} {
+			run(t, n, b, seed)
+		}
 	}
 	once()
 	once()
 	if allocations := testing.AllocsPerRun(20, once); allocations > 0 {
-		t.Errorf("two steps allocate %v times", allocations)
+		t.Errorf("three steps allocate %v times", allocations)
 	}
 }
 
@@ -212,12 +235,12 @@ func TestStep_CaptionsDoNotDependOnTheRestOfTheBatch(t *testing.T) {
 	c.Dropout = .5
 	n := newNet(t, openCPU(t, "", 2), c)
 	b := uneven(c)
-	together := run(t, n, b, StepOptions{DropoutSeed: 9}) * 3
+	together := run(t, n, b, 9) * 3
 	apart, sums := 0.0, map[string][]float64{}
 	all := gradients(t, n)
 	for i := range b.Captions {
 		one := &Batch{Features: b.Features[i : i+1], Captions: b.Captions[i : i+1], Samples: b.Samples[i : i+1]}
-		apart += run(t, n, one, StepOptions{DropoutSeed: 9})
+		apart += run(t, n, one, 9)
 		for name, g := range gradients(t, n) {
 			if sums[name] == nil {
 				sums[name] = make([]float64, len(g))
@@ -246,7 +269,7 @@ func TestStep_NothingHappensBeforeTheFirstFrame(t *testing.T) {
 	eachDevice(t, func(t *testing.T, device kernels.Backend) {
 		n := newNet(t, device, small())
 		b := uneven(n.Config())
-		run(t, n, b, StepOptions{})
+		run(t, n, b, 0)
 		p, err := n.planFor(b)
 		check(t, err)
 		for _, x := range []struct {
@@ -257,8 +280,7 @@ func TestStep_NothingHappensBeforeTheFirstFrame(t *testing.T) {
 			{"h1", p.lower.h, 0}, {"h2", p.upper.h, 0}, {"c1", p.lower.c, 1e-37}, {"c2", p.upper.c, 1e-37},
 			{"gradient of gates 1", p.lower.gates, 1e-37}, {"gradient of gates 2", p.upper.gates, 1e-37},
 		} {
-			values, err := n.Values(x.of)
-			check(t, err)
+			values := valuesOf(t, n, x.of)
 			width := x.of.Dim(2)
 			for frame := range 2 { // the first clip has two frames of four
 				for _, v := range values[frame*p.clips*width:][:width] {
@@ -280,15 +302,15 @@ func TestStep_DropoutFollowsSeedAndSample(t *testing.T) {
 	c.Dropout = .5
 	n := newNet(t, openCPU(t, "", 1), c)
 	b := uneven(c)
-	first := run(t, n, b, StepOptions{DropoutSeed: 1})
-	if second := run(t, n, b, StepOptions{DropoutSeed: 1}); second != first {
+	first := run(t, n, b, 1)
+	if second := run(t, n, b, 1); second != first {
 		t.Errorf("loss %v and then %v with the same seed", first, second)
 	}
-	if other := run(t, n, b, StepOptions{DropoutSeed: 2}); other == first {
+	if other := run(t, n, b, 2); other == first {
 		t.Error("another seed drops the same")
 	}
 	b.Samples[0]++
-	if other := run(t, n, b, StepOptions{DropoutSeed: 1}); other == first {
+	if other := run(t, n, b, 1); other == first {
 		t.Error("another sample drops the same")
 	}
 }
@@ -299,13 +321,12 @@ func TestStep_EveryPlaceOfDropoutIsInUse(t *testing.T) {
 	c.Dropout = .5
 	n := newNet(t, openCPU(t, "", 1), c)
 	b := uneven(c)
-	run(t, n, b, StepOptions{DropoutSeed: 3})
+	run(t, n, b, 3)
 	p, err := n.planFor(b)
 	check(t, err)
 	for name, x := range map[string]*tensor.Tensor{"embedded frames": p.embedded, "words": p.seen,
 		"states that say": p.outputs} {
-		values, err := n.Values(x)
-		check(t, err)
+		values := valuesOf(t, n, x)
 		zeros := 0
 		for _, v := range values {
 			if v == 0 {
@@ -325,8 +346,8 @@ func TestStep_GradientsGoThroughTheMasksOfDropout(t *testing.T) {
 	c := small()
 	c.Dropout = .5
 	n := newNet(t, openCPU(t, "", 1), c)
-	b, o := uneven(c), StepOptions{DropoutSeed: 3}
-	run(t, n, b, o)
+	b := uneven(c)
+	run(t, n, b, 3)
 	all := gradients(t, n)
 	for _, p := range n.Params() {
 		length := 0.0
@@ -334,15 +355,14 @@ func TestStep_GradientsGoThroughTheMasksOfDropout(t *testing.T) {
 			length += float64(g) * float64(g)
 		}
 		length = math.Sqrt(length)
-		values, err := n.Values(p.W)
-		check(t, err)
+		values := valuesOf(t, n, p.W)
 		lossAt := func(way float64) float64 {
 			moved := make([]float32, len(values))
 			for i, v := range values {
 				moved[i] = v + float32(way*float64(all[p.Name][i])/length)
 			}
 			check(t, n.SetValues(p, moved))
-			return run(t, n, b, o)
+			return run(t, n, b, 3)
 		}
 		const h = 1e-2
 		slope := (lossAt(h) - lossAt(-h)) / (2 * h)
@@ -371,13 +391,13 @@ func TestStep_RefusesWhatDoesNotFit(t *testing.T) {
 	} {
 		b := uneven(c)
 		change(b)
-		if _, err := n.Step(b, StepOptions{}); err == nil {
+		if _, err := n.Place(b, 0); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
 	other, err := New(c, n.Backend())
 	check(t, err)
-	if _, err := other.Step(uneven(c), StepOptions{}); err == nil {
+	if _, err := other.Place(uneven(c), 0); err == nil {
 		t.Error("a step without gradients")
 	}
 }
@@ -412,11 +432,7 @@ func TestConfig_ParametersAreCounted(t *testing.T) {
 
 func TestInit_DependsOnTheSeedAlone(t *testing.T) {
 	n := newNet(t, openCPU(t, "", 1), small())
-	values := func() []float32 {
-		v, err := n.Values(n.p.word.W)
-		check(t, err)
-		return v
-	}
+	values := func() []float32 { return valuesOf(t, n, n.p.word.W) }
 	first := values()
 	check(t, n.Init(8))
 	if math.Float32bits(values()[0]) == math.Float32bits(first[0]) {
@@ -424,11 +440,130 @@ func TestInit_DependsOnTheSeedAlone(t *testing.T) {
 	}
 	check(t, n.Init(7))
 	sameBits(t, "words of the same seed", values(), first)
-	bias, err := n.Values(n.p.lstm1.b.W)
-	check(t, err)
+	bias := valuesOf(t, n, n.p.lstm1.b.W)
 	for i, v := range bias {
 		if want := float32(map[bool]int{true: forgetBias}[i/n.config.Hidden == 1]); v != want {
 			t.Errorf("bias %d of LSTM 1 starts at %v, want %v", i, v, want)
 		}
 	}
+}
+
+// Where room has been made for the largest batch, no batch moves the net's memory: recorded work names it.
+func TestReserve_HoldsAllBatchesUpToItsSize(t *testing.T) {
+	c := small()
+	n := newNet(t, openCPU(t, "", 1), c)
+	stream, most := rng.New(5), Size{Clips: 9, Frames: c.Frames, Words: 12}
+	batches := make([]*Batch, 60)
+	for i := range batches {
+		b, said := &Batch{}, 0
+		for range 1 + stream.Intn(most.Clips) {
+			words := make([]int32, 1+stream.Intn(min(most.Words, 1+i)))
+			for j := range words {
+				words[j] = Reserved
+			}
+			b.Features = append(b.Features, make([]float32, c.Features*(1+stream.Intn(c.Frames))))
+			b.Captions, b.Samples = append(b.Captions, words), append(b.Samples, i)
+			said += len(words) + 1
+		}
+		batches[i], most.Said = b, max(most.Said, said)
+	}
+	check(t, n.Reserve(most))
+	held := n.Bytes()
+	seen := map[Work]bool{}
+	for _, b := range batches {
+		w, err := n.Place(b, 0)
+		check(t, err)
+		again, err := n.Place(b, 0)
+		check(t, err)
+		if w != again {
+			t.Fatalf("%v: the same batch is other work", w)
+		}
+		seen[w] = true
+	}
+	if n.Bytes() != held {
+		t.Errorf("%d bytes after %d batches, %d were reserved", n.Bytes(), len(batches), held)
+	}
+	if len(seen) == len(batches) {
+		t.Error("every batch has a shape of its own")
+	}
+}
+
+// Rows that round the number of words up say nothing: the loss and all gradients are those without them, bit for bit
+// on the host, which leaves them out.
+func TestStep_RowsWithoutAWordChangeNothing(t *testing.T) {
+	n := newNet(t, openCPU(t, "", 2), small())
+	b := uneven(n.Config())
+	loss, want := run(t, n, b, 0), gradients(t, n)
+	p, err := n.planFor(b)
+	check(t, err)
+	key := p.planKey
+	key.words += 5 * rounded
+	wide, err := n.planOf(key)
+	check(t, err)
+	n.plans[p.planKey] = wide
+	if got := run(t, n, b, 0); got != loss {
+		t.Errorf("loss %v, want %v", got, loss)
+	}
+	for name, values := range gradients(t, n) {
+		sameBits(t, name, values, want[name])
+	}
+}
+
+// long is a batch of clips and captions of many lengths, most of them short, and the longest ones not the first.
+func long(c Config, clips int) *Batch {
+	stream, b := rng.New(13), &Batch{}
+	for i := range clips {
+		words := make([]int32, 1+stream.Intn(3))
+		if i%5 == 2 {
+			words = make([]int32, 6+stream.Intn(4))
+		}
+		for l := range words {
+			words[l] = int32(Reserved + stream.Intn(c.Vocabulary-Reserved))
+		}
+		features := make([]float32, c.Features*(1+stream.Intn(c.Frames)))
+		for j := range features {
+			features[j] = float32(stream.Normal(0, 1))
+		}
+		b.Features, b.Captions, b.Samples = append(b.Features, features), append(b.Captions, words), append(b.Samples, 3*i)
+	}
+	return b
+}
+
+// Rows that are left out are those that change nothing: with all of them losses and gradients are the same.
+func TestTail_RowsThatAreLeftOutChangeNothing(t *testing.T) {
+	eachDevice(t, func(t *testing.T, device kernels.Backend) {
+		c := small()
+		c.Dropout = .3
+		n := newNet(t, device, c)
+		if n.wide {
+			t.Skip("a card computes all rows")
+		}
+		for _, clips := range []int{9, 16, 21} {
+			b := long(c, clips)
+			before := slices.Clone(b.Samples)
+			got := run(t, n, b, 3)
+			p, err := n.planFor(n.arranged(b))
+			check(t, err)
+			if p.planKey.tail.steps < 2 || p.places() >= p.steps*p.clips {
+				t.Fatalf("%d clips have the tail %+v, want one", clips, p.planKey.tail)
+			}
+			if !slices.Equal(b.Samples, before) {
+				t.Fatal("the caller's batch has been rearranged")
+			}
+			packed := gradients(t, n)
+			n.wide = true
+			want := run(t, n, b, 3)
+			n.wide = false
+			if !(math.Abs(got-want) < 1e-5) {
+				t.Errorf("%d clips: loss %v, want %v", clips, got, want)
+			}
+			for name, values := range gradients(t, n) {
+				for i, v := range values {
+					if !(math.Abs(float64(packed[name][i]-v)) < 1e-5) {
+						t.Fatalf("%d clips: %s[%d] is %v, want %v", clips, name, i, packed[name][i], v)
+					}
+				}
+			}
+		}
+	})
 }

@@ -59,7 +59,7 @@ func (n *Net) build() error {
 	return nil
 }
 
-// Learn makes room for gradients, which Step and optimizers need and captioning does not. Again it does
+// Learn makes room for gradients, which Place and optimizers need and captioning does not. Again it does
 // nothing.
 func (n *Net) Learn() error {
 	for _, p := range n.all {

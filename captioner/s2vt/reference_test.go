@@ -29,22 +29,23 @@ func (r *reference) take(t *testing.T, n *Net) {
 	t.Helper()
 	r.params = map[string][]float64{}
 	for _, p := range n.Params() {
-		values, err := n.Values(p.W)
-		check(t, err)
-		for _, v := range values {
-			r.params[p.Name] = append(r.params[p.Name], float64(v))
-		}
+		r.params[p.Name] = float64s(valuesOf(t, n, p.W))
 	}
 }
 
 // features returns the features of a clip as numbers that a test may change.
 func (r *reference) features(b *Batch, clip int) []float64 {
 	if r.inputs[clip] == nil {
-		for _, v := range b.Features[clip] {
-			r.inputs[clip] = append(r.inputs[clip], float64(v))
-		}
+		r.inputs[clip] = float64s(b.Features[clip])
 	}
 	return r.inputs[clip]
+}
+
+func float64s(values []float32) (all []float64) {
+	for _, v := range values {
+		all = append(all, float64(v))
+	}
+	return all
 }
 
 // state are both LSTMs between two steps.

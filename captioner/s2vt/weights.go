@@ -10,12 +10,6 @@ import (
 	"nmn/model/param"
 )
 
-// Values copies a tensor of the net from the device.
-func (n *Net) Values(t *tensor.Tensor) ([]float32, error) {
-	values := make([]float32, t.Len())
-	return values, n.backend.Download(tensor.HostArray(tensor.Float32, values), t)
-}
-
 // SetValues copies values to a parameter, row-major.
 func (n *Net) SetValues(p *param.Param, values []float32) error {
 	return wrapped(p.SetValues(n.backend, values))

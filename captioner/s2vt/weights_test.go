@@ -28,18 +28,15 @@ func TestWeights_ThereAndBack(t *testing.T) {
 	check(t, other.Init(99))
 	check(t, other.Load(file(t, n.Weights())))
 	for i, p := range n.Params() {
-		want, err := n.Values(p.W)
-		check(t, err)
-		got, err := other.Values(other.Params()[i].W)
-		check(t, err)
+		want := valuesOf(t, n, p.W)
+		got := valuesOf(t, other, other.Params()[i].W)
 		sameBits(t, p.Name, got, want)
 	}
 }
 
 func TestLoad_RefusesBeforeAnythingIsSet(t *testing.T) {
 	n := newNet(t, openCPU(t, "", 1), small())
-	before, err := n.Values(n.p.embedW.W)
-	check(t, err)
+	before := valuesOf(t, n, n.p.embedW.W)
 	bigger := small()
 	bigger.Words++
 	other := newNet(t, openCPU(t, "", 1), bigger)
@@ -51,16 +48,14 @@ func TestLoad_RefusesBeforeAnythingIsSet(t *testing.T) {
 	if err := n.Load(file(t, other.Weights()[:4])); !errors.Is(err, safetensors.ErrNotFound) {
 		t.Errorf("parameters that are missing: %v", err)
 	}
-	after, err := n.Values(n.p.embedW.W)
-	check(t, err)
+	after := valuesOf(t, n, n.p.embedW.W)
 	sameBits(t, "embed.w", after, before)
 }
 
 func TestLoad_NumbersAreFinite(t *testing.T) {
 	n := newNet(t, openCPU(t, "", 1), small())
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		values, err := n.Values(n.p.outB.W)
-		check(t, err)
+		values := valuesOf(t, n, n.p.outB.W)
 		values[3] = float32(v)
 		tensors := n.Weights()
 		tensors[len(tensors)-1].Data = values

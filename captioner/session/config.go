@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
@@ -9,8 +10,10 @@ import (
 	"nmn/captioner/s2vt"
 	"nmn/internal/setting"
 	"nmn/kernels/tensor"
+	"nmn/loader"
 	"nmn/recipe"
 	"nmn/run"
+	"nmn/train"
 )
 
 // Config is all that a captioner is trained by. It is written to the run folder, and reading that file back gives the
@@ -123,3 +126,68 @@ func (c *Config) Resources() run.Resources {
 
 // YAML writes the configuration as the file of a run folder.
 func (c Config) YAML() ([]byte, error) { return yaml.Marshal(c) }
+
+// ClipFiles names features of clips and reference captions.
+type ClipFiles struct {
+	Features string `yaml:"features" help:"<file> of features, written by nmn extract: a row for each frame or for each clip"`
+	Array    string `yaml:"array,omitempty" help:"<name> of the array in .npz and .safetensors files; empty if it is the only one"`
+	Clips    string `yaml:"clips" help:"<file> with the rows of each clip, written by nmn extract"`
+	IDs      string `yaml:"ids" help:"<file> of identifiers, a line for each row, if each row is a clip"`
+	PerRow   int    `yaml:"frames_per_row" help:"<frames> in a row, if each row is a clip"`
+	Captions string `yaml:"captions" help:"<file> of captions: MSR-VTT annotations (zip too), COCO captions, lists, JSON lines or CSV"`
+	Split    string `yaml:"split" help:"MSR-VTT: use the captions of this <split>"`
+}
+
+// Open opens the features. Close the file.
+func (f *ClipFiles) Open(ctx context.Context) (*captioner.FrameFile, error) {
+	o := captioner.FrameFiles{Features: f.Features, Array: f.Array, Clips: f.Clips, PerRow: f.PerRow}
+	if f.IDs != "" {
+		var err error
+		if o.IDs, err = loader.ReadIDs(ctx, f.IDs); err != nil {
+			return nil, err
+		}
+	}
+	return captioner.OpenFrames(ctx, o)
+}
+
+// Preset names a configuration to start from.
+type Preset string
+
+// The presets of captioners.
+const (
+	Paper        Preset = "paper"         // the sizes of section 4.4
+	Small        Preset = "small"         // a smaller net than the paper's
+	MovingScenes Preset = "moving-scenes" // for the embedded clips
+)
+
+// Presets lists all presets.
+func Presets() []Preset { return []Preset{Paper, Small, MovingScenes} }
+
+// FromPreset returns a configuration to start from. Settings that the paper does not state (section 4.4),
+// such as rates, batches and dropout, come from the authors of S2VT or are common choices. An unknown name is
+// a *setting.Error.
+func FromPreset(name Preset) (Config, error) {
+	c := Config{Preset: name, Device: "auto", Words: captioner.WordOptions{MinCount: 1},
+		Train: captioner.DefaultConfig(),
+		Data: DataConfig{
+			Train:           ClipFiles{PerRow: 1, Split: loader.TrainSplit},
+			Validation:      ClipFiles{PerRow: 1, Split: loader.ValidationSplit},
+			ValidationShare: .1, Seed: 1, MaxWords: 30,
+		},
+		Validation: DefaultSearch()}
+	switch t := &c.Train; name {
+	case Paper:
+		paper := s2vt.Paper(1, s2vt.Reserved+1)
+		c.Net = NetConfig{Embedding: paper.Embedding, Words: paper.Words, Hidden: paper.Hidden, Dropout: paper.Dropout}
+		t.Optimizer, t.LearningRate, t.Schedule, t.StepEvery, t.ClipNorm = train.SGD, .01, train.StepDown, 20_000, 10
+	case Small:
+		c.Net, c.Words.MinCount = NetConfig{Embedding: 256, Words: 128, Hidden: 256, Dropout: .3}, 3
+		c.Data.CaptionsRecipe = recipe.Witness
+	case MovingScenes:
+		c.Net = NetConfig{Embedding: 64, Words: 32, Hidden: 96, Dropout: .2}
+		t.Epochs, t.LearningRate, t.Patience = 20, 3e-3, 8
+	default:
+		return Config{}, setting.Errorf("preset", "preset is %q, want %s", name, setting.Alternatives(Presets()))
+	}
+	return c, nil
+}

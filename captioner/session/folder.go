@@ -39,6 +39,17 @@ func ReadOutcome(dir string) (*Outcome, error) {
 	return durable.LoadJSON[Outcome](filepath.Join(dir, run.ResultFile), "remove the file to score again")
 }
 
+// FindCheckpoint finds the checkpoint that a path names, a file or a run folder. A run in which nothing was held out
+// has no best one, and then the last is taken.
+func FindCheckpoint(path string, which run.Checkpoint) (file string, err error) {
+	if which == run.Best && !durable.Exists(filepath.Join(path, train.BestName)) &&
+		durable.Exists(filepath.Join(path, train.LastName)) {
+		which = run.Last
+	}
+	file, _, err = run.FindCheckpoint(path, which)
+	return file, err
+}
+
 // ReadConfig reads the configuration of a run folder.
 func ReadConfig(dir string) (*Config, error) {
 	var c Config

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,16 +18,12 @@ func TestSession_OverwritesNoFileOfOthers(t *testing.T) {
 	c := sceneConfig(t)
 	s, _ := openSession(t, c)
 	text, err := c.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, name := range []string{run.ConfigFile, captioner.WordsFile, train.LastName, train.PreviousName,
 		train.BestName} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(file, text, 0o666))
 		if _, err := s.Train(t.Context(), dir); err == nil || !strings.HasPrefix(err.Error(), file+" would be overwritten") {
 			t.Errorf("a folder with a %s of somebody: %v", name, err)
 		}
@@ -42,24 +39,46 @@ func TestSession_SaysThatResultsAreShownWhereTheyAre(t *testing.T) {
 	c, dir := sceneConfig(t), filepath.Join(t.TempDir(), "run")
 	c.Train.MaxSteps = 2
 	s, messages := openSession(t, c)
-	if _, err := s.Train(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Train(t.Context(), dir)
+	check(t, err)
 	shown := run.Reused(dir).Text
 	data := filepath.Join(dir, run.DataFile)
-	if err := os.Remove(data); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(data, 0o777); err != nil { // in the place of the list of files
-		t.Fatal(err)
-	}
+	check(t, os.Remove(data))
+	check(t, os.Mkdir(data, 0o777)) // in the place of the list of files
 	if _, err := s.Train(t.Context(), dir); err == nil || slices.Contains(*messages, shown) {
 		t.Errorf("with the error %v it was said: %q", err, *messages)
 	}
-	if err := os.Remove(data); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(data))
 	if _, err := s.Train(t.Context(), dir); err != nil || !slices.Contains(*messages, shown) {
 		t.Errorf("with the error %v it was said: %q", err, *messages)
 	}
+}
+
+// Features that have changed in a clip that the identity of a result does not look at are noticed too.
+func TestSession_RefusesFeaturesThatHaveChanged(t *testing.T) {
+	c, dir := sceneConfig(t), t.TempDir()
+	s, _ := openSession(t, c)
+	_, err := s.Train(t.Context(), dir)
+	check(t, err)
+	file := c.Data.Train.Features
+	content, err := os.ReadFile(file)
+	check(t, err)
+	content[len(content)/3] ^= 1 // a bit of some frame
+	check(t, os.WriteFile(file, content, 0o666))
+	again, _ := openSession(t, c)
+	if _, err := again.Train(t.Context(), dir); err == nil ||
+		!strings.Contains(err.Error(), file+" has changed since this run began (sha256 ") {
+		t.Errorf("with other features: %v", err)
+	}
+}
+
+func TestSession_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
+	s, _ := openSession(t, sceneConfig(t))
+	dir := t.TempDir()
+	release, err := run.LockFolder(t.Context(), dir, s.Log)
+	check(t, err)
+	if _, err := s.Train(t.Context(), dir); !errors.Is(err, run.ErrLocked) {
+		t.Errorf("while another process writes the folder: %v", err)
+	}
+	check(t, release())
 }

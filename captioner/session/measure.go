@@ -56,7 +56,7 @@ func (s *Session) Measure(ctx context.Context) (m run.Measured, err error) {
 		return m, err
 	}
 	defer func() { err = cmp.Or(err, trainer.Close()) }()
-	if _, err := trainer.Run(inner); err != nil && (ctx.Err() != nil || !errors.Is(err, train.ErrInterrupted)) {
+	if err := trainer.Run(inner); err != nil && (ctx.Err() != nil || !errors.Is(err, train.ErrInterrupted)) {
 		return m, err
 	}
 	return run.Measured{Step: watch.mean(), Bags: watch.captions, Batch: s.Config.Train.Batch,

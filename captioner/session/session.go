@@ -102,16 +102,16 @@ func (s *Session) trainerOptions(net *s2vt.Net, dir string) captioner.Options {
 		o.Config.ValidateEpochs, o.Config.Patience = 0, 0
 		return o
 	}
-	o.Validate = func(ctx context.Context, net *s2vt.Net) (metrics.Scores, error) {
-		result, _, err := s.judge().Score(ctx, net)
-		if err != nil {
-			return metrics.Scores{}, err
-		}
-		return result.All, nil
-	}
+	o.Validate = s.score
 	return o
 }
 
-func (s *Session) judge() *captioner.Judge {
-	return &captioner.Judge{Words: s.Data.Words, Data: s.Data.Validation, Generation: s.Config.Validation.Generation()}
+// score judges a net by the validation clips.
+func (s *Session) score(ctx context.Context, net *s2vt.Net) (metrics.Scores, error) {
+	j := captioner.Judge{Words: s.Data.Words, Data: s.Data.Validation, Generation: s.Config.Validation.Generation()}
+	result, _, err := j.Score(ctx, net)
+	if err != nil {
+		return metrics.Scores{}, err
+	}
+	return result.All, nil
 }

@@ -3,17 +3,20 @@ package session
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"nmn/captioner"
+	"nmn/captioner/metrics"
 	"nmn/internal/durable"
 	"nmn/internal/setting"
-	"nmn/kernels"
 	"nmn/loader/scenes"
 	"nmn/run"
 	"nmn/train"
@@ -24,16 +27,10 @@ func sceneConfig(t *testing.T) *Config {
 	t.Helper()
 	dir, moving := t.TempDir(), scenes.MovingConfig{Seed: 1, Split: "train", N: 24, Frames: 4}
 	captions, err := captioner.SceneCaptions(moving, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := captioner.WriteScenes(dir, moving, captions); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, captioner.WriteScenes(dir, moving, captions))
 	c, err := FromPreset(MovingScenes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	files := &c.Data.Train
 	files.Features, files.Clips = filepath.Join(dir, "truth.npy"), filepath.Join(dir, "truth.csv")
 	files.Captions = filepath.Join(dir, captioner.CaptionsFile)
@@ -49,14 +46,8 @@ func openSession(t *testing.T, c *Config) (s *Session, messages *[]string) {
 	messages = new([]string)
 	observer := Observer{Message: func(m run.Message) { *messages = append(*messages, m.Text) }}
 	s, err := Open(t.Context(), *c, Options{Observer: observer})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	check(t, err)
+	t.Cleanup(func() { check(t, s.Close()) })
 	return s, messages
 }
 
@@ -104,30 +95,20 @@ func TestSession_TrainsResumesAndCaptions(t *testing.T) {
 // captionScenes captions the clips of validation by the model of a run, which is what the run has scored.
 func captionScenes(t *testing.T, s *Session, dir string) {
 	file, err := FindCheckpoint(dir, run.Best)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := OpenModel(file, s.Backend)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	check(t, err)
+	net, about, err := captioner.OpenNet(file, s.Backend)
+	check(t, err)
+	t.Cleanup(func() { check(t, net.Close()) })
+	words, err := captioner.ReadWords(filepath.Join(dir, captioner.WordsFile))
+	check(t, err)
 	clips := s.Data.Validation
-	if err := errors.Join(m.Fits(clips, false), m.HasWords(filepath.Join(dir, captioner.WordsFile))); err != nil {
-		t.Fatal(err)
-	}
-	generated, err := m.Caption(t.Context(), clips, s.Config.Validation, nil)
+	check(t, errors.Join(captioner.Fit(clips, about.Model.Frames, about.Model.Features, false), words.Same(about.Words)))
+	generated, err := captioner.Generate(t.Context(), net, words, clips, s.Config.Validation.Generation(), nil)
 	if err != nil || len(generated) != clips.Clips() {
 		t.Fatalf("%d captions of %d clips (%v)", len(generated), clips.Clips(), err)
 	}
 	result, err := captioner.Score(t.Context(), clips, generated, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if o, err := ReadOutcome(dir); err != nil || result.All != *o.Validation {
 		t.Errorf("scores %+v, those of the run %+v (%v)", result.All, o, err)
 	}
@@ -137,9 +118,8 @@ func TestSession_RefusesAnotherRun(t *testing.T) {
 	c, dir := sceneConfig(t), filepath.Join(t.TempDir(), "run")
 	c.Train.MaxSteps = 2
 	s, _ := openSession(t, c)
-	if _, err := s.Train(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Train(t.Context(), dir)
+	check(t, err)
 	there, err := ReadConfig(dir)
 	if err != nil || there.Net != c.Net || there.Build == nil {
 		t.Errorf("configuration of the folder %+v (%v)", there, err)
@@ -160,9 +140,7 @@ func TestFingerprint_DoesNotDependOnMinutesAndPlaces(t *testing.T) {
 		s.Config.Train.CheckpointMinutes = minutes
 		s.Config.Data.Train.Captions = fmt.Sprintf("captions%g.json", minutes)
 		id, err := s.fingerprint()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		ids[id] = true
 	}
 	if len(ids) != 1 {
@@ -210,9 +188,7 @@ func TestOpen_SaysWhatIsWrong(t *testing.T) {
 
 func TestOpen_DataThatDoNotFitAreNoMistakeOfTheConfiguration(t *testing.T) {
 	c := sceneConfig(t)
-	if err := os.WriteFile(c.Data.Train.Captions, []byte(`{"elsewhere": ["a ball"]}`), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(c.Data.Train.Captions, []byte(`{"elsewhere": ["a ball"]}`), 0o666))
 	var mistake *setting.Error
 	if _, err := Open(t.Context(), *c, Options{}); err == nil || errors.As(err, &mistake) {
 		t.Errorf("error %v", err)
@@ -233,16 +209,77 @@ func TestFindCheckpoint_TakesTheLastWhereThereIsNoBest(t *testing.T) {
 	if _, err := FindCheckpoint(filepath.Join(dir, "none"), run.Best); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := OpenModel(filepath.Join(dir, captioner.WordsFile), kernels.Backend(nil)); err == nil {
-		t.Error("words are opened as a checkpoint")
-	}
 }
 
 func readFile(t *testing.T, folder, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(folder, name))
+	check(t, err)
+	return content
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return content
+}
+
+// 9 captions in batches of 4 leave a batch of 1, which says nothing of the others.
+func TestStopwatch_TakesTheMeanOfFullBatchesAfterTheFirst(t *testing.T) {
+	var w stopwatch
+	for i, e := range []struct {
+		captions int
+		took     time.Duration
+	}{{4, 90 * time.Second}, {4, 3 * time.Second}, {1, time.Millisecond}, {4, 5 * time.Second}} {
+		w.see(captioner.StepDone{Progress: train.Progress{Step: i + 1, Duration: e.took}, Captions: e.captions})
+		if i == 0 && w.mean() != 90*time.Second {
+			t.Errorf("the only step takes %v", w.mean())
+		}
+	}
+	if w.mean() != 4*time.Second || w.captions != 4 {
+		t.Errorf("%d captions take %v, want 4 in 4 s", w.captions, w.mean())
+	}
+}
+
+// captionEvents sends the events of two epochs to an observer.
+func captionEvents(o captioner.Observer) {
+	for epoch := 1; epoch <= 2; epoch++ {
+		o.Epoch(captioner.EpochDone{Epoch: epoch, Step: 10 * epoch, Loss: 8 / float64(epoch), WordLoss: 2,
+			Captions: 64, Words: 256, Duration: time.Second})
+		o.Evaluated(captioner.Evaluated{Epoch: epoch, Step: 10 * epoch, Best: true,
+			Scores:   metrics.Scores{BLEU: [4]float64{1, 1, 1, .25}, ROUGEL: .75, METEOR: .125, CIDErD: .5 * float64(epoch)},
+			Duration: time.Second})
+	}
+}
+
+func TestLogTo_StepsHaveTypedKeys(t *testing.T) {
+	var b bytes.Buffer
+	o := LogTo(slog.New(slog.NewJSONHandler(&b, nil)))
+	o.Step(captioner.StepDone{Progress: train.Progress{Step: 1, Loss: 9}})
+	o.Step(captioner.StepDone{Progress: train.Progress{Epoch: 1, Step: 50, Loss: 20, Duration: 3 * time.Millisecond,
+		Log: true}, Captions: 8, Words: 80})
+	o.Saved(train.Saved{Epoch: 1, Step: 50, Path: "runs/x/last.safetensors", Best: true})
+	captionEvents(o)
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	if len(lines) != 6 {
+		t.Fatalf("%d lines, want a step, a checkpoint, and two epochs with validations:\n%s", len(lines), b.String())
+	}
+	var step map[string]any
+	if err := json.Unmarshal([]byte(lines[0]), &step); err != nil || step["step"] != 50. || step["word_loss"] != 2. ||
+		step["step_ms"] != 3. {
+		t.Errorf("%v: %s", err, lines[0])
+	}
+	if !strings.Contains(lines[1], `"path":"last.safetensors"`) {
+		t.Errorf("%s", lines[1])
+	}
+	for i, want := range map[int]string{
+		4: `"msg":"epoch","step":20,"epoch":2,"loss":4,"word_loss":2,"captions":64,"words":256,"epoch_ms":1000}`,
+		5: `"msg":"validation","step":20,"epoch":2,"cider_d":1,"bleu_4":0.25,"rouge_l":0.75,"meteor":0.125,"best":true,` +
+			`"validation_ms":1000}`,
+	} {
+		if !strings.HasSuffix(lines[i], want) {
+			t.Errorf("%s\nwant %s", lines[i], want)
+		}
+	}
 }

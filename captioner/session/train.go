@@ -47,10 +47,6 @@ func (s *Session) Run(ctx context.Context, dir string) (o *Outcome, reused bool,
 			return nil, false, err
 		}
 	}
-	return s.run(ctx, dir, identity)
-}
-
-func (s *Session) run(ctx context.Context, dir, identity string) (o *Outcome, reused bool, err error) {
 	if o, err = s.finished(ctx, dir, identity); err != nil || o != nil {
 		return o, o != nil, err
 	}
@@ -122,7 +118,7 @@ func (s *Session) trainStage(ctx context.Context, net *s2vt.Net, dir string) (o 
 	watching := s.Observe.Begin(run.Training{Title: s.Title, Seed: s.Config.Train.Seed, Device: s.Backend.Name()})
 	trainer.Observers = append([]captioner.Observer{LogTo(log.Logger())}, watching...)
 	began := time.Now()
-	reached, err := trainer.Run(ctx)
+	err = trainer.Run(ctx)
 	s.Observe.End()
 	missing := run.SaveFiles(context.WithoutCancel(ctx), s.Log, log.Flush)
 	if err = cmp.Or(err, log.Close(), missing); err != nil {
@@ -132,7 +128,8 @@ func (s *Session) trainStage(ctx context.Context, net *s2vt.Net, dir string) (o 
 	if err != nil {
 		return nil, err
 	}
-	return &Outcome{Epochs: reached.Position.Epoch - 1, Steps: reached.Position.Step,
+	reached := trainer.Position()
+	return &Outcome{Epochs: reached.Epoch - 1, Steps: reached.Step,
 		Loss: loss, Seconds: time.Since(began).Seconds(),
 		Words: s.Data.Words.AtLeast(0), Clips: s.Data.Train.Clips(), Captions: s.Data.Train.Pairs()}, nil
 }
@@ -144,25 +141,21 @@ func (s *Session) finish(ctx context.Context, o *Outcome, dir string) error {
 		o.Checkpoint = train.BestName
 	}
 	if s.Data.Validation != nil {
-		scores, err := s.score(ctx, filepath.Join(dir, o.Checkpoint))
+		scores, err := s.scoreCheckpoint(ctx, filepath.Join(dir, o.Checkpoint))
 		if err != nil {
 			return err
 		}
-		o.Validation = scores
+		o.Validation = &scores
 	}
 	return run.SaveFiles(ctx, s.Log, func() error { return durable.SaveJSON(filepath.Join(dir, run.ResultFile), o) })
 }
 
-// score judges a checkpoint by the validation clips.
-func (s *Session) score(ctx context.Context, checkpoint string) (_ *metrics.Scores, err error) {
+// scoreCheckpoint judges a checkpoint by the validation clips.
+func (s *Session) scoreCheckpoint(ctx context.Context, checkpoint string) (scores metrics.Scores, err error) {
 	net, _, err := captioner.OpenNet(checkpoint, s.Backend)
 	if err != nil {
-		return nil, err
+		return scores, err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
-	result, _, err := s.judge().Score(ctx, net)
-	if err != nil {
-		return nil, err
-	}
-	return &result.All, nil
+	return s.score(ctx, net)
 }

@@ -94,7 +94,7 @@ func (c *captionEval) run(ctx context.Context, p *program) error {
 			return err
 		}
 	}
-	result, err := metrics.Evaluate(ctx, items, metrics.Options{Meteor: meteor})
+	result, err := metrics.Evaluate(ctx, items, meteor)
 	if err != nil {
 		return err
 	}

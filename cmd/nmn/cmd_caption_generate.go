@@ -89,16 +89,16 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, backend.Close()) }()
-	model, err := session.OpenModel(file, backend)
+	net, model, err := captioner.OpenNet(file, backend)
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, model.Close()) }()
+	defer func() { err = cmp.Or(err, net.Close()) }()
 	if err := g.fits(model, clips); err != nil {
 		return err
 	}
 	draw := p.lines()
-	generated, err := model.Caption(cmd.Context(), clips, g.search, func(done int) {
+	generated, err := captioner.Generate(cmd.Context(), net, model.Words, clips, g.search.Generation(), func(done int) {
 		if draw != nil {
 			draw(stage{Title: "captions", Done: done, Total: clips.Clips(), Unit: "clips"}, func(since time.Duration) string {
 				return fmt.Sprintf("captions: %d of %s, %s left", done, text.Count(clips.Clips(), "clips"),
@@ -114,13 +114,17 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 }
 
 // fits checks that features and vocabulary fit the model.
-func (g *captionGenerate) fits(m *session.Model, clips *captioner.FrameFile) error {
+func (g *captionGenerate) fits(m *captioner.Checkpoint, clips *captioner.FrameFile) error {
 	if g.words != "" {
-		if err := m.HasWords(g.words); err != nil {
+		words, err := captioner.ReadWords(g.words)
+		if err == nil {
+			err = m.Words.Same(words)
+		}
+		if err != nil {
 			return fmt.Errorf("%s and the model %s: %w", g.words, g.model, err)
 		}
 	}
-	if err := m.Fits(clips, g.fewer); err != nil {
+	if err := captioner.Fit(clips, m.Model.Frames, m.Model.Features, g.fewer); err != nil {
 		return fmt.Errorf("%s and the model %s: %w", g.clips.Features, g.model, err)
 	}
 	return nil

@@ -398,7 +398,7 @@ func settingsReference() string {
 	writeReference(&b, &config, func(key string) string { return flagOfSetting(key) })
 	b.WriteString("\n# Settings of captioners\n\n`nmn caption train` and `nmn experiment table4` take these by `--set`. " +
 		"Defaults come from the preset small.\n")
-	captions := session.DefaultConfig()
+	captions, _ := session.FromPreset(session.Small)
 	writeReference(&b, &captions, func(key string) string {
 		for flag, of := range captionerKeys {
 			if of == key {

@@ -4,6 +4,5 @@
 // from both. Solve checks this with numbers, on a small problem whose optimum both can reach. It compares the gradient
 // of the operation that trains nets with the gradient of EM's auxiliary function and with differences of the
 // likelihood, and it compares the noise rates of both optima. The paper also claims, without a figure, that joint
-// training converges earlier. That is tested on nets: Likelihood measures how well a net explains the noisy labels it
-// has learned from, after equal numbers of epochs.
+// training converges earlier. Package paper tests that on nets.
 package appendix

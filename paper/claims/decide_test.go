@@ -46,7 +46,7 @@ func TestCompareUnits_TakesMeansOverTheSeedsOfBothSides(t *testing.T) {
 		f := figures{units: map[cell]map[string]map[uint64]float64{left: {}, right: {}}}
 		var differences []float64
 		for i := range 14 {
-			name, d := bag(fmt.Sprint(i)), float64(i+1)
+			name, d := Word(fmt.Sprint(i)), float64(i+1)
 			switch i {
 			case 12:
 				d = 0 // neither is ahead
@@ -57,7 +57,7 @@ func TestCompareUnits_TakesMeansOverTheSeedsOfBothSides(t *testing.T) {
 			f.units[right][name] = map[uint64]float64{1: 10, 2: 20, 4: -1e6}
 			differences = append(differences, d)
 		}
-		f.units[left][bag("alone")] = map[uint64]float64{1: 1}
+		f.units[left][Word("alone")] = map[uint64]float64{1: 1}
 		u := f.compareUnits(left, right)
 		if u.Count != 14 || u.Ahead != ahead || u.P != signedRank(differences) || !u.P.Defined() {
 			t.Errorf("%s: %+v, want %d of 14 ahead, p %v", metric, u, ahead, signedRank(differences))
@@ -106,8 +106,9 @@ func TestValidate_NamesTheFirstFault(t *testing.T) {
 			}
 		}
 	}
-	if !single(Word("cat")) || !single(bag("7")) || single("NN") || single("cat"+wordPrefix) || single("7"+bagPrefix) {
-		t.Error("single words and bags are known by how they begin")
+	if !(Result{Words: Word("cat")}).OfWord() || (Result{Words: "NN"}).OfWord() ||
+		(Result{Words: "cat" + wordPrefix}).OfWord() {
+		t.Error("single words are known by how they begin")
 	}
 }
 

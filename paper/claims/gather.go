@@ -1,8 +1,8 @@
 package claims
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -24,36 +24,20 @@ type cell struct {
 
 // figures are results by cell.
 type figures struct {
-	seeds  map[cell]map[uint64]float64
-	faults map[cell]string                        // why the figures of a cell cannot be used
-	units  map[cell]map[string]map[uint64]float64 // of single words and bags, by name and seed; the cell has words All
+	seeds map[cell]map[uint64]float64
+	units map[cell]map[string]map[uint64]float64 // of single words, by word and seed; the cell has words All
 }
 
 func gather(results []Result) *figures {
-	f := &figures{
-		seeds: map[cell]map[uint64]float64{}, faults: map[cell]string{},
-		units: map[cell]map[string]map[uint64]float64{},
-	}
-	for _, r := range slices.SortedFunc(slices.Values(results), order) {
+	f := &figures{seeds: map[cell]map[uint64]float64{}, units: map[cell]map[string]map[uint64]float64{}}
+	for _, r := range results {
 		at := cell{data: r.Data, side: side{r.Arm, r.Metric}, missing: r.key().Missing, words: r.Words}
-		if single(r.Words) {
+		if r.OfWord() {
 			at.words = All
-			if finite(r.Value) { // a word that no picture of the split has is without a figure
-				put(put(f.units, at), r.Words)[r.Seed] = r.Value
-			}
-			continue
+			put(put(f.units, at), r.Words)[r.Seed] = r.Value
+		} else {
+			put(f.seeds, at)[r.Seed] = r.Value
 		}
-		values := put(f.seeds, at)
-		old, twice := values[r.Seed]
-		switch {
-		case f.faults[at] != "":
-		case !finite(r.Value):
-			f.faults[at] = fmt.Sprintf("%s of %s with seed %d is %v", r.Metric, title(r.Arm), r.Seed, r.Value)
-		case twice && old != r.Value:
-			f.faults[at] = fmt.Sprintf("%s of %s with seed %d is given twice, as %v and %v", r.Metric, title(r.Arm), r.Seed,
-				old, r.Value)
-		}
-		values[r.Seed] = r.Value
 	}
 	return f
 }
@@ -104,20 +88,16 @@ func (p *pair) cell(s side, data string, missing float64) cell {
 
 // compare takes the differences of equal seeds. Reason says what is missing, and is empty where all is there.
 func (f *figures) compare(p *pair, data string, missing float64) Comparison {
-	video := slices.Contains(videos, data)
-	d := Comparison{
-		Left: Side{Arm: p.left.arm, Metric: p.left.metric, Published: published(video, p.left, missing, p.words),
-			Mean: eval.Undefined()},
-		Right: Side{Arm: p.right.arm, Metric: p.right.metric, Published: published(video, p.right, missing, p.words),
-			Mean: eval.Undefined()},
+	of := func(s side) Side {
+		return Side{Arm: s.arm, Metric: s.metric, Published: published(slices.Contains(videos, data), s, missing, p.words),
+			Mean: eval.Undefined()}
+	}
+	d := Comparison{Left: of(p.left), Right: of(p.right),
 		Missing: missing, Words: p.words, Bound: p.bound,
 		Mean: eval.Undefined(), Spread: eval.Undefined(), P: eval.Undefined(), Units: Units{P: eval.Undefined()},
 	}
 	d.Published = d.Left.Published - d.Right.Published
 	left, right := p.cell(p.left, data, missing), p.cell(p.right, data, missing)
-	if d.Reason = cmp.Or(f.faults[left], f.faults[right]); d.Reason != "" {
-		return d
-	}
 	other := f.seeds[right]
 	if p.bounded() {
 		other = map[uint64]float64{}
@@ -176,20 +156,12 @@ func (d *Comparison) pair(left, right map[uint64]float64) string {
 func same(values []float64) bool { return slices.Min(values) == slices.Max(values) }
 
 func union(a, b map[uint64]float64) []uint64 {
-	var all []uint64
-	for seed := range a {
-		all = append(all, seed)
-	}
-	for seed := range b {
-		if _, ok := a[seed]; !ok {
-			all = append(all, seed)
-		}
-	}
+	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 	slices.Sort(all)
-	return all
+	return slices.Compact(all)
 }
 
-// compareUnits is the test over single words or bags: of each the mean difference over the seeds of both sides.
+// compareUnits is the test over single words: of each the mean difference over the seeds of both sides.
 func (f *figures) compareUnits(left, right cell) Units {
 	u := Units{P: eval.Undefined()}
 	if left.words != All {
@@ -239,16 +211,12 @@ func (d *Comparison) name() string {
 	case d.Left.Metric != AP:
 		measure = ", " + d.Left.Metric
 	}
-	joined := " against "
-	if d.Right.Arm == "" {
-		joined = " "
-	}
 	words := ""
 	if d.Words != All {
 		words = ", " + d.Words
 	}
 	if d.Right.Arm == "" {
-		return left + joined + right + words
+		return left + " " + right + words
 	}
-	return fmt.Sprintf("%s%s%s%s, %.4g %%%s", left, joined, right, measure, math.Round(100*d.Missing), words)
+	return fmt.Sprintf("%s against %s%s, %.4g %%%s", left, right, measure, math.Round(100*d.Missing), words)
 }

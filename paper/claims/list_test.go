@@ -3,8 +3,6 @@ package claims
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -22,19 +20,7 @@ func TestClaims_AreTheGoldenOnes(t *testing.T) {
 			}
 		}
 	}
-	path := filepath.Join("testdata", "list.txt")
-	if *update {
-		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(b.Bytes(), want) {
-		t.Errorf("the claims differ from %s (-update writes it)", path)
-	}
+	golden(t, "list.txt", b.Bytes())
 }
 
 func TestClaims_OfEveryLevelNeedThemAll(t *testing.T) {
@@ -43,10 +29,7 @@ func TestClaims_OfEveryLevelNeedThemAll(t *testing.T) {
 			continue
 		}
 		results := slices.DeleteFunc(made(c, c.data[0], 3, .8, .02), func(r Result) bool { return r.Missing == c.levels[1] })
-		v := verdictOf(t, results, c.id, c.data[0])
-		if want := map[bool]Outcome{true: NotTested, false: Confirmed}[c.every]; v.Outcome != want {
-			t.Errorf("%s without %g: %s, want %s", c.id, c.levels[1], v.Outcome, want)
-		}
+		decided(t, results, c.id, c.data[0], map[bool]Outcome{true: NotTested, false: Confirmed}[c.every], "")
 	}
 }
 

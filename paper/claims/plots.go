@@ -21,7 +21,7 @@ func Plots(verdicts []Verdict) []report.PlottedClaim {
 	for i := range verdicts {
 		v := &verdicts[i]
 		c := report.PlottedClaim{Claim: v.Claim, Where: v.Where, Data: v.Data, Beyond: v.Beyond,
-			Verdict: string(v.Outcome), Reason: v.Reason, Kind: v.Outcome.kind()}
+			Outcome: v.Outcome, Reason: v.Reason}
 		if v.Data != "" {
 			one := comparisons(verdicts[i : i+1])
 			one.Title, one.Notes = "All figures", nil
@@ -38,17 +38,6 @@ func Plots(verdicts []Verdict) []report.PlottedClaim {
 	return all
 }
 
-// kind maps an outcome to the colour and sign of a plot.
-func (o Outcome) kind() report.VerdictKind {
-	switch o {
-	case Confirmed:
-		return report.ClaimConfirmed
-	case NotConfirmed:
-		return report.ClaimRefuted
-	}
-	return report.ClaimOpen
-}
-
 // plotted reports whether the difference is in points, where more is better: errors and bounds have other units.
 func (d *Comparison) plotted() bool {
 	return d.Right.Arm != "" && !lessIsBetter(d.Left.Metric) && (d.Mean.Defined() || d.Published.Defined())
@@ -57,7 +46,7 @@ func (d *Comparison) plotted() bool {
 // difference95 returns the mean difference with its confidence interval. Fewer than fewestSeeds seeds have no interval.
 func (d *Comparison) difference95(name string) report.ClaimDifference {
 	out := report.ClaimDifference{Name: name, Mean: d.Mean, Low: d.Mean, High: d.Mean, Published: d.Published,
-		Kind: d.Outcome.kind()}
+		Outcome: d.Outcome}
 	if n := float64(len(d.Differences)); len(d.Differences) >= fewestSeeds && d.Spread.Defined() {
 		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile((1 + confidence) / 2)
 		half := t * float64(d.Spread) / math.Sqrt(n)

@@ -20,8 +20,7 @@ type Result struct {
 	// Missing is the share of captions that were replaced, 0 to 1: what takes right labels away and adds wrong ones.
 	Missing float64
 	Seed    uint64
-	// Words are All, a part of speech ("NN", "VB", "JJ", ...), or one word by Word. One clip or picture is named by
-	// bag in the same place.
+	// Words are All, a part of speech ("NN", "VB", "JJ", ...), or one word by Word.
 	Words string
 	// Metric is the measure, one of the constants below.
 	Metric string
@@ -62,21 +61,13 @@ const (
 // All stands for the mean over all words of the vocabulary, or the score over all captions.
 const All = "all"
 
-const (
-	wordPrefix = "word:"
-	bagPrefix  = "bag:"
-)
+const wordPrefix = "word:"
 
 // Word names the results of a single word.
 func Word(word string) string { return wordPrefix + word }
 
-// bag names the results of a single picture or clip.
-func bag(id string) string { return bagPrefix + id }
-
-// single reports whether words names one word or one bag, the units of the second paired test.
-func single(words string) bool {
-	return strings.HasPrefix(words, wordPrefix) || strings.HasPrefix(words, bagPrefix)
-}
+// OfWord reports whether the result belongs to one word, a unit of the second paired test.
+func (r Result) OfWord() bool { return strings.HasPrefix(r.Words, wordPrefix) }
 
 // String names the result in messages.
 func (r Result) String() string {

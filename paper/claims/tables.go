@@ -27,8 +27,12 @@ func Tables(verdicts []Verdict) []*report.Table {
 	return tables
 }
 
-func words(s string) report.Cell {
-	return report.Cell{Text: s, Value: eval.Undefined(), Spread: eval.Undefined()}
+func words(all ...string) []report.Cell {
+	var cells []report.Cell
+	for _, s := range all {
+		cells = append(cells, report.TextCell(s))
+	}
+	return cells
 }
 
 func textColumns(names ...string) []report.Column {
@@ -55,8 +59,8 @@ func summary(heading string, verdicts []Verdict, beyond bool) *report.Table {
 		if v.Where != "" {
 			said += " (" + v.Where + ")"
 		}
-		row := report.Row{Cells: []report.Cell{words(said), words(cmp.Or(v.Data, dash)), words(v.published()),
-			words(v.ours()), words(v.spread()), words(v.test()), words(v.outcome())}}
+		row := report.Row{Cells: words(said, cmp.Or(v.Data, dash), v.published(), v.ours(), v.spread(), v.test(),
+			because(v.Outcome, v.Reason))}
 		if beyond {
 			row.Cells = slices.Delete(row.Cells, 2, 3)
 		}
@@ -79,12 +83,12 @@ func summary(heading string, verdicts []Verdict, beyond bool) *report.Table {
 
 const dash = "–"
 
-// outcome is the verdict in words, with its reason.
-func (v *Verdict) outcome() string {
-	if v.Reason == "" {
-		return string(v.Outcome)
+// because is the outcome in words, with its reason.
+func because(o Outcome, reason string) string {
+	if reason == "" {
+		return string(o)
 	}
-	return string(v.Outcome) + ": " + v.Reason
+	return string(o) + ": " + reason
 }
 
 // between is the range of some figures of the comparisons.
@@ -192,26 +196,16 @@ func comparisons(verdicts []Verdict) *report.Table {
 				break
 			}
 			d := &v.Comparisons[j]
-			t.Rows = append(t.Rows, report.Row{Rule: last != v.ID+v.Data, Cells: []report.Cell{
-				words(d.name()), words(v.Data), words(sides(d.Left.Published, d.Right.Published)),
-				words(d.ours()), words(d.difference()), words(strconv.Itoa(len(d.Seeds))), words(probability(d.P)),
-				words(d.Units.String()), words(d.outcome())}})
+			t.Rows = append(t.Rows, report.Row{Rule: last != v.ID+v.Data, Cells: words(d.name(), v.Data,
+				sides(d.Left.Published, d.Right.Published), d.ours(), d.difference(), strconv.Itoa(len(d.Seeds)),
+				probability(d.P), d.Units.String(), because(d.Outcome, d.Reason))})
 			last = v.ID + v.Data
 		}
 	}
 	t.Notes = []string{"Both sides are means over their common seeds, in percent if the paper prints percent. " +
-		"Differences have " +
-		"their standard deviation over seeds and p of the paired t test. Words ahead counts single words or clips, " +
-		"with p of " +
-		"Wilcoxon's signed-rank test. It is about these nets on other words, and decides nothing."}
+		"Differences have their standard deviation over seeds and p of the paired t test. Words ahead counts single words " +
+		"or clips, with p of Wilcoxon's signed-rank test. It is about these nets on other words, and decides nothing."}
 	return t
-}
-
-func (d *Comparison) outcome() string {
-	if d.Reason == "" {
-		return string(d.Outcome)
-	}
-	return string(d.Outcome) + ": " + d.Reason
 }
 
 func (d *Comparison) ours() string {

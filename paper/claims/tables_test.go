@@ -38,36 +38,39 @@ func someResults() []Result {
 	results = slices.DeleteFunc(results, func(r Result) bool {
 		return r.Missing != .4 && (r.Data == MovingScenes || r.Arm == captionFilter)
 	})
+	return distinct(results)
+}
+
+// distinct keeps one result of each figure.
+func distinct(results []Result) []Result {
 	slices.SortFunc(results, order)
 	return slices.CompactFunc(results, func(a, b Result) bool { return a.key() == b.key() })
 }
 
 func TestTables_AreTheGoldenOnes(t *testing.T) {
 	var b bytes.Buffer
-	if err := report.Write(&b, report.Markdown, Tables(Check(someResults()))...); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join("testdata", "claims.md")
+	check(t, report.Write(&b, report.Markdown, Tables(Check(someResults()))...))
+	golden(t, "claims.md", b.Bytes())
+}
+
+// golden compares with a file of testdata, or writes it.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, got, 0o666))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(b.Bytes(), want) {
-		t.Errorf("the tables differ from %s (-update writes it)", path)
+	check(t, err)
+	if !bytes.Equal(got, want) {
+		t.Errorf("what there is differs from %s (-update writes it)", path)
 	}
 }
 
 func TestTables_SayEveryVerdictInWordsOnAPageForNarrowScreens(t *testing.T) {
 	verdicts := Check(someResults())
 	var b bytes.Buffer
-	if err := report.WriteHTML(&b, Tables(verdicts)...); err != nil {
-		t.Fatal(err)
-	}
+	check(t, (&report.Reproduction{Claims: Tables(verdicts)}).WriteHTML(&b))
 	page := b.String()
 	for _, part := range []string{`class="stacked"`, `data-name="verdict">confirmed<`,
 		`data-name="verdict">not confirmed: `, `data-name="verdict">not tested: `, "What goes beyond the paper", "Table 1"} {
@@ -77,5 +80,12 @@ func TestTables_SayEveryVerdictInWordsOnAPageForNarrowScreens(t *testing.T) {
 	}
 	if n := strings.Count(page, `data-name="verdict"`); n != len(verdicts) {
 		t.Errorf("%d verdicts on the page, want %d", n, len(verdicts))
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

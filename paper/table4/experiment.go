@@ -8,13 +8,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 
+	"nmn/captioner"
 	"nmn/captioner/metrics"
 	"nmn/captioner/session"
 	"nmn/experiment"
+	"nmn/internal/durable"
 	"nmn/internal/setting"
+	"nmn/loader"
 	"nmn/loader/annotation"
 	"nmn/loader/scenes"
 	"nmn/recipe"
@@ -243,4 +247,86 @@ func (e *Experiment) names() (all []string) {
 // captioner is the folder of a captioner.
 func (e *Experiment) captioner(seed uint64, name string) string {
 	return filepath.Join(e.Dir, captionersFolder, fmt.Sprintf("seed-%d", seed), name)
+}
+
+// takeFolder makes the folder of everything, or takes it, until release is called; alone keeps other processes out.
+func (e *Experiment) takeFolder(ctx context.Context, alone bool) (release func() error, err error) {
+	release = func() error { return nil }
+	if alone {
+		if release, err = run.LockFolder(ctx, e.Dir, e.Log); err != nil {
+			return nil, err
+		}
+	}
+	if err := run.SaveFiles(ctx, e.Log, e.makeFolder); err != nil {
+		return nil, errors.Join(err, release())
+	}
+	return release, nil
+}
+
+// makeFolder makes the folder, and refuses one with other files.
+func (e *Experiment) makeFolder() error {
+	if err := run.RefuseForeign(e.Dir, captionersFolder, append(experiment.TableFiles(), featuresFolder,
+		conceptsFolder)...); err != nil {
+		return err
+	}
+	return os.MkdirAll(filepath.Join(e.Dir, captionersFolder), 0o777)
+}
+
+// clips are the clips of the experiment: captions, and folders of features.
+type clips struct {
+	title string // for the heading of the table
+	// captions of each split. The test split is nil if there is none, and validation clips are scored.
+	captions map[string]*metrics.Captions
+	held     map[string]bool // training clips that end the training of a captioner, where they are not a split
+	rows     []row
+}
+
+// row is a captioner of the table: its name, and the place of its features for a seed.
+type row struct {
+	name, title string
+	folder      func(seed uint64) string
+	aside       bool
+}
+
+// The splits of the experiment, as files of features are called after them.
+const (
+	splitTrain      = "train"
+	splitValidation = "validation"
+	splitTest       = "test"
+)
+
+// judged is the split that the table scores.
+func (c *clips) judged() string {
+	if c.captions[splitTest] != nil {
+		return splitTest
+	}
+	return splitValidation
+}
+
+// ownClips are those in the folders of the caller, with the captions of one file.
+func (e *Experiment) ownClips(ctx context.Context) (*clips, error) {
+	c := &clips{captions: map[string]*metrics.Captions{}}
+	msrvtt, err := annotation.IsMSRVTT(ctx, e.Captions)
+	if err != nil {
+		return nil, err
+	}
+	splits := map[string]string{splitTrain: "", splitValidation: "", splitTest: ""}
+	if msrvtt {
+		splits = map[string]string{splitTrain: loader.TrainSplit, splitValidation: loader.ValidationSplit,
+			splitTest: loader.TestSplit}
+	}
+	for split, of := range splits {
+		if split == splitTest && !durable.Exists(filepath.Join(e.Features[0].Folder, splitTest+".npy")) {
+			continue
+		}
+		if c.captions[split], err = captioner.ReadCaptions(ctx, e.Captions, of); err != nil {
+			return nil, err
+		}
+	}
+	e.Captioner.Data.Partial = e.Captioner.Data.Partial || !msrvtt // one file has the captions of all splits
+	c.title = fmt.Sprintf("%s clips of %s", c.judged(), filepath.Base(e.Captions))
+	for _, f := range e.Features {
+		c.rows = append(c.rows, row{name: f.Name, title: f.Name, folder: func(uint64) string { return f.Folder }})
+	}
+	return c, nil
 }

@@ -25,19 +25,13 @@ func ownFeatures(t *testing.T) (folder, captions string) {
 	for split, n := range map[string]int{splitTrain: 16, splitValidation: 6, splitTest: 5} {
 		config := scenes.MovingConfig{Seed: 1, Split: split, N: n, Frames: 3}
 		of, err := captioner.SceneCaptions(config, scenes.CaptionsPerPicture)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := captioner.WriteSceneTruth(filepath.Join(folder, split), config, of.IDs); err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
+		check(t, captioner.WriteSceneTruth(filepath.Join(folder, split), config, of.IDs))
 		for id, texts := range of.Of {
 			all[id] = texts
 		}
 	}
-	if err := durable.SaveJSON(captions, all); err != nil {
-		t.Fatal(err)
-	}
+	check(t, durable.SaveJSON(captions, all))
 	return folder, captions
 }
 
@@ -98,5 +92,12 @@ func TestClips_ValidationIsJudgedWithoutTestClips(t *testing.T) {
 	c.captions[splitTest] = &metrics.Captions{}
 	if got := c.judged(); got != splitTest {
 		t.Errorf("judged by %s", got)
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

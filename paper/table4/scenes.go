@@ -12,6 +12,7 @@ import (
 	"nmn/captioner/metrics"
 	"nmn/internal/setting"
 	"nmn/loader"
+	"nmn/loader/dataset"
 	"nmn/loader/features"
 	"nmn/loader/scenes"
 	"nmn/model"
@@ -26,7 +27,7 @@ func (e *Experiment) scenes(ctx context.Context) (*clips, error) {
 	if err := e.writeTruth(ctx, c, given); err != nil {
 		return nil, err
 	}
-	if err := e.trainNets(ctx, c); err != nil {
+	if err := e.trainNets(ctx); err != nil {
 		return nil, err
 	}
 	for _, a := range Arms() {
@@ -67,7 +68,7 @@ func (e *Experiment) sceneSplits() map[string]scenes.MovingConfig {
 }
 
 // trainNets trains the nets for each seed, and writes their features.
-func (e *Experiment) trainNets(ctx context.Context, c *clips) (err error) {
+func (e *Experiment) trainNets(ctx context.Context) (err error) {
 	grid := e.grid(filepath.Join(e.Dir, conceptsFolder))
 	if err := grid.ResolveNoise(); err != nil {
 		return err
@@ -81,46 +82,18 @@ func (e *Experiment) trainNets(ctx context.Context, c *clips) (err error) {
 	if err != nil {
 		return err
 	}
-	for i := range runs {
-		if err := e.writeConcepts(ctx, s, c, runs[i].Name, e.features(runs[i].Seed, runs[i].Arm)); err != nil {
+	for _, r := range runs {
+		folder := e.features(r.Seed, r.Arm)
+		if err := s.Save(ctx, func() error { return os.MkdirAll(folder, 0o777) }); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// writeConcepts writes the concept probabilities of every frame by the net of a run.
-func (e *Experiment) writeConcepts(ctx context.Context, s *run.Session, c *clips, dir, folder string) (err error) {
-	net, checkpoint, err := train.OpenNet(filepath.Join(dir, train.LastName), s.Backend)
-	if err != nil {
-		return err
-	}
-	defer func() { err = cmp.Or(err, net.Close()) }()
-	making := s.Save(ctx, func() error { return os.MkdirAll(folder, 0o777) })
-	// The size of the batch is the limit on what goes through the net together.
-	if err := cmp.Or(making, net.ChunkFrames(0)); err != nil {
-		return err
-	}
-	config := e.nets()
-	config.Net.MIL = checkpoint.Model.MIL // which says how pictures fit
-	l := config.Loader()
-	l.BatchSize = 64
-	for _, of := range []struct {
-		split string
-		set   *loader.Set
-	}{{splitTrain, s.Data.Train}, {splitValidation, s.Data.Validation}, {splitTest, s.Data.Test}} {
-		frames, _, err := loader.Frames(ctx, of.set)
-		if err != nil {
-			return err
-		}
-		err = e.writeProbabilities(ctx, net, frames, l, filepath.Join(folder, of.split+".npy"))
-		if err == nil {
-			err = s.Save(ctx, func() error {
-				return captioner.WriteClips(filepath.Join(folder, of.split+".csv"), c.captions[of.split].IDs, config.Data.Frames)
-			})
-		}
-		if err != nil {
-			return err
+		for _, of := range []struct {
+			split string
+			set   *loader.Set
+		}{{splitTrain, s.Data.Train}, {splitValidation, s.Data.Validation}, {splitTest, s.Data.Test}} {
+			if err := e.extractSplit(ctx, s, r.Name, of.set, filepath.Join(folder, of.split)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -154,4 +127,38 @@ func (e *Experiment) writeProbabilities(ctx context.Context, net *model.Net, set
 		return fmt.Errorf("frame %s cannot be read: %w", bad[0].ID, bad[0].Err)
 	}
 	return w.Commit()
+}
+
+// extractSplit writes the concept probabilities of all frames of a set of clips, by the net of a run, to files of a
+// name, with the rows of each clip.
+func (e *Experiment) extractSplit(ctx context.Context, s *run.Session, dir string, set *loader.Set,
+	name string) (err error) {
+	net, checkpoint, err := train.OpenNet(filepath.Join(dir, train.LastName), s.Backend)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, net.Close()) }()
+	frames, index, err := loader.Frames(ctx, set)
+	if err == nil {
+		err = net.ChunkFrames(0) // the size of the batch is the limit
+	}
+	if err != nil {
+		return err
+	}
+	config := s.Config
+	config.Net.MIL = checkpoint.Model.MIL // which says how pictures fit
+	l := config.Loader()
+	l.BatchSize = run.DefaultReading().Batch
+	if err := e.writeProbabilities(ctx, net, frames, l, name+".npy"); err != nil {
+		return err
+	}
+	table, offsets := dataset.NewClipTable(), index.Offsets()
+	var r loader.Row
+	for i := range index.Videos() {
+		if err := set.Row(ctx, i, &r); err != nil {
+			return err
+		}
+		table.Add(r.ID, offsets[i], offsets[i+1]-offsets[i])
+	}
+	return s.Save(ctx, func() error { return table.WriteFile(name + ".csv") })
 }

@@ -37,12 +37,17 @@ type tick struct {
 	label string
 }
 
+// step is the distance between ticks.
+func (a Axis) step() float64 {
+	if a.Step > 0 {
+		return a.Step
+	}
+	return roundStep((a.Max - a.Min) / mostTicks)
+}
+
 // ticks returns at most six round numbers, with the decimals needed to distinguish them.
 func (a Axis) ticks() []tick {
-	step := a.Step
-	if step <= 0 {
-		step = roundStep((a.Max - a.Min) / mostTicks)
-	}
+	step := a.step()
 	if a.Decades {
 		step = math.Ceil(step)
 	}
@@ -97,10 +102,7 @@ func number(v float64, decimals int, step float64) string {
 
 // nice widens an axis to the ticks around it.
 func (a Axis) nice() Axis {
-	step := a.Step
-	if step <= 0 {
-		step = roundStep((a.Max - a.Min) / mostTicks)
-	}
+	step := a.step()
 	low, high := math.Floor(a.Min/step+1e-9)*step, math.Ceil(a.Max/step-1e-9)*step
 	if finite(low) && finite(high) && low < high {
 		a.Min, a.Max, a.Step = low, high, step

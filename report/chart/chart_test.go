@@ -82,12 +82,10 @@ func TestInline_RowsFromTheTop(t *testing.T) {
 func TestWrite_FilesStandByThemselves(t *testing.T) {
 	var b, again bytes.Buffer
 	charts := []*Chart{sample(), rowChart(true), rowChart(false)}
-	if err := Write(&b, 2, charts...); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Write(&b, 2, charts...))
 	wellFormed(t, b.String())
-	for _, part := range []string{`role="img"`, "<title>", "<desc>", "sans-serif", "step", "loss", "−"} {
-		if part != "−" && !strings.Contains(b.String(), part) {
+	for _, part := range []string{`role="img"`, "<title>", "<desc>", "sans-serif", "step", "loss"} {
+		if !strings.Contains(b.String(), part) {
 			t.Errorf("the file lacks %q", part)
 		}
 	}
@@ -136,14 +134,6 @@ func TestDrawable_LeavesOutWhatHasNoPlace(t *testing.T) {
 	}
 	if got := drawable([]Point{{0, math.Inf(1)}, {1, 1e308}}, Dot); len(got) != 1 || got[0].Y != mostDrawn {
 		t.Errorf("huge: %v", got)
-	}
-	long := make([]Point, 10*mostPoints)
-	for i := range long {
-		long[i].X = float64(i)
-	}
-	got := drawable(long, Line)
-	if len(got) > mostPoints+1 || got[0].X != 0 || got[len(got)-1].X != float64(len(long)-1) {
-		t.Errorf("%d points from %v to %v", len(got), got[0], got[len(got)-1])
 	}
 	if !(&Chart{Marks: []Mark{{Points: []Point{{bad, bad}}}}}).Empty() || sample().Empty() {
 		t.Error("what is empty")

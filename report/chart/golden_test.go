@@ -18,26 +18,25 @@ func TestCharts_AreGolden(t *testing.T) {
 	for name, c := range map[string]*Chart{"numbers": sample(), "bounds": bounds, "above": rowChart(true),
 		"beside": rowChart(false)} {
 		var svg bytes.Buffer
-		if err := Write(&svg, 1, c); err != nil {
-			t.Fatal(err)
-		}
+		check(t, Write(&svg, 1, c))
 		for ending, got := range map[string]string{".html": string(c.Inline("x")), ".svg": svg.String()} {
 			path := filepath.Join("testdata", name+ending)
 			if *update {
-				if err := os.MkdirAll("testdata", 0o777); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-					t.Fatal(err)
-				}
+				check(t, os.MkdirAll("testdata", 0o777))
+				check(t, os.WriteFile(path, []byte(got), 0o666))
 			}
 			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if got != string(want) {
 				t.Errorf("%s differs (go test ./report/chart -update writes it anew):\n%s", path, got)
 			}
 		}
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

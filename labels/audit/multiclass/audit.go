@@ -35,8 +35,8 @@ type Report struct {
 	// Suspects are the rows whose label is wrong with a probability of at least MinError, the surest first; equal ones
 	// in the order of rows. Up to a MinError of .5 they are no fewer than confident learning prunes. A MinError of 0 lists
 	// every row whose label is known.
-	Suspects  []Suspect
-	MinError  float64
+	Suspects []Suspect
+	MinError float64
 	// Memorised is Options.Plateau: what the nets confuse counts as noise, and p(wrong) is not calibrated.
 	Memorised bool
 	Classes   []Class
