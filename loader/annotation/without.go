@@ -102,10 +102,11 @@ func (b *Bags) CopyWithout(out io.Writer, in io.Reader, dropped map[string]bool)
 	case FormArray:
 		found, err = b.copyArray(out, in, dropped)
 	default:
-		c := &jsonCopier{out: out, dropped: dropped, array: "annotations", id: "id"}
+		names := &cocoNames
 		if b.Form == FormMSRVTT {
-			c.array, c.id = "sentences", "sen_id"
+			names = &msrvttNames
 		}
+		c := &jsonCopier{out: out, dropped: dropped, array: names.captions, id: names.captionID}
 		found, err = c.copy(b.Name, in)
 	}
 	if err == nil && found != len(dropped) {
@@ -216,20 +217,14 @@ func (c *jsonCopier) elements(name string) error {
 
 // drops reports whether an element is one of those that are dropped.
 func (c *jsonCopier) drops(raw json.RawMessage) bool {
-	var id int64
-	switch c.id {
-	case "id":
-		var e struct {
-			ID int64 `json:"id"`
-		}
-		_ = json.Unmarshal(raw, &e) // other elements have the id 0, and are dropped if 0 is dropped
-		id = e.ID
-	default:
-		var e struct {
-			ID int64 `json:"sen_id"`
-		}
-		_ = json.Unmarshal(raw, &e)
-		id = e.ID
+	var e struct {
+		ID    int64 `json:"id"`
+		SenID int64 `json:"sen_id"`
+	}
+	_ = json.Unmarshal(raw, &e) // other elements have the id 0, and are dropped if 0 is dropped
+	id := e.ID
+	if c.id == msrvttNames.captionID {
+		id = e.SenID
 	}
 	if c.dropped[strconv.FormatInt(id, 10)] {
 		c.found++

@@ -23,12 +23,13 @@ type CaptionWords struct {
 func VocabularyOf(ctx context.Context, log *slog.Logger, files []string, o CaptionWords) (*text.Vocabulary, error) {
 	var all []iter.Seq[string]
 	for _, file := range files {
-		captions, err := readCaptionFile(ctx, log, file)
+		captions, err := annotation.ReadBags(ctx, file)
 		if err != nil {
 			return nil, err
 		}
+		logCaptions(log, captions)
 		all = append(all, o.texts(captions))
-		if captions.MSRVTT != nil && o.PaperSize {
+		if captions.Form == annotation.FormMSRVTT && o.PaperSize {
 			o.Size = MSRVTTWords
 		}
 		if err := ctx.Err(); err != nil {
@@ -47,12 +48,13 @@ func VocabularyOf(ctx context.Context, log *slog.Logger, files []string, o Capti
 }
 
 // texts are the captions that count.
-func (o *CaptionWords) texts(file *annotation.File) iter.Seq[string] {
-	switch {
-	case file.MSRVTT == nil:
-		return file.Bags().Texts(o.CaptionsPerSample)
-	case o.PaperCaptions:
-		return file.MSRVTT.Texts(o.Split, annotation.MSRVTTCaptions)
+func (o *CaptionWords) texts(captions *annotation.Bags) iter.Seq[string] {
+	perBag := o.CaptionsPerSample
+	if captions.Form == annotation.FormMSRVTT {
+		captions = captions.Split(o.Split)
+		if o.PaperCaptions {
+			perBag = annotation.MSRVTTCaptions
+		}
 	}
-	return file.MSRVTT.Texts(o.Split, o.CaptionsPerSample)
+	return captions.Texts(perBag)
 }

@@ -54,36 +54,26 @@ func taggedVocabulary(o text.VocabularyOptions, captions iter.Seq[string]) (*tex
 
 // readCaptions reads captions of pictures.
 func readCaptions(ctx context.Context, log *slog.Logger, file string) (*annotation.Bags, error) {
-	captions, err := readCaptionFile(ctx, log, file)
-	if err == nil && captions.MSRVTT != nil {
-		err = setting.Errorf("data.captions", "%s: annotations of MSR-VTT, whose bags are clips: name them with "+
+	captions, err := annotation.ReadBags(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	logCaptions(log, captions)
+	if captions.Form == annotation.FormMSRVTT {
+		return nil, setting.Errorf("data.captions", "%s: annotations of MSR-VTT, whose bags are clips: name them with "+
 			"`data.msrvtt` and the frames with `data.frames_dir`", file)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return captions.Bags(), nil
-}
-
-// readCaptionFile reads captions of any format.
-func readCaptionFile(ctx context.Context, log *slog.Logger, file string) (*annotation.File, error) {
-	captions, err := annotation.Read(ctx, file)
-	if err != nil {
-		return nil, err
-	}
-	kind := "pictures"
-	if captions.MSRVTT != nil {
-		kind = "clips"
-	}
-	bags := captions.Bags()
-	logCaptions(log, file, bags.Warnings, kind, len(bags.IDs))
 	return captions, nil
 }
 
-// logCaptions logs the content of a file of captions: a number of bags of a kind.
-func logCaptions(log *slog.Logger, file, warnings, kind string, bags int) {
-	if warnings != "" {
-		log.Warn("captions", "file", file, "warnings", warnings)
+// logCaptions logs the content of a file of captions.
+func logCaptions(log *slog.Logger, captions *annotation.Bags) {
+	kind := "pictures"
+	if captions.Form == annotation.FormMSRVTT {
+		kind = "clips"
 	}
-	log.Info("captions read", "file", file, kind, bags)
+	if captions.Warnings != "" {
+		log.Warn("captions", "file", captions.Name, "warnings", captions.Warnings)
+	}
+	log.Info("captions read", "file", captions.Name, kind, len(captions.IDs))
 }

@@ -14,15 +14,15 @@ import (
 // openMSRVTT joins the annotations of clips with their frames. Training clips come from the split train,
 // validation clips from validate or from lists of identifiers, and test clips from test, if the file has any.
 func (d *Splits) openMSRVTT(ctx context.Context, c *Config) error {
-	annotations, err := annotation.ReadMSRVTT(ctx, c.MSRVTT)
+	annotations, err := annotation.ReadForm(ctx, c.MSRVTT, annotation.FormMSRVTT)
 	if err != nil {
 		return whereItStarted(err, c.MSRVTT)
 	}
-	logCaptions(d.options.Log, c.MSRVTT, annotations.Warnings.String(), "clips", len(annotations.Clips))
+	logCaptions(d.options.Log, annotations)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	vocabulary, err := openVocabulary(c, annotations.Texts(loader.TrainSplit, c.CaptionsPerSample))
+	vocabulary, err := openVocabulary(c, annotations.Split(loader.TrainSplit).Texts(c.CaptionsPerSample))
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (d *Splits) openMSRVTT(ctx context.Context, c *Config) error {
 type clipJoin struct {
 	log         *slog.Logger
 	config      *Config
-	annotations *annotation.MSRVTT
+	annotations *annotation.Bags
 	frames      *loader.ClipTable
 	vocabulary  *text.Vocabulary
 	missing     int // clips left out of all splits
@@ -78,14 +78,14 @@ func (j *clipJoin) optional(split string) (*loader.Set, error) {
 // samples, which holds for all splits together.
 func (j *clipJoin) set(split string) (*loader.Set, error) {
 	c := j.config
-	o := annotation.MSRVTTOptions{Split: split, CaptionsPerClip: c.CaptionsPerSample, Has: j.frames.Has}
+	o := annotation.ClipOptions{Split: split, CaptionsPerSample: c.CaptionsPerSample, Has: j.frames.Has}
 	if c.MaxBadSamples > 0 {
 		o.LeftOut = func(clip string, err error) {
 			j.missing++
 			j.log.Warn("clip is left out", "clip", clip, "reason", err)
 		}
 	}
-	set, err := annotation.MSRVTTSet(j.annotations, j.vocabulary, o)
+	set, err := j.annotations.ClipSet(j.vocabulary, o)
 	if err != nil {
 		return nil, err
 	}

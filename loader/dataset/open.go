@@ -212,7 +212,7 @@ func unlabelled(train *loader.Set, c *Config) error {
 func (d *Splits) captionSet(c *Config, captions *annotation.Bags, key, folder string,
 	v *text.Vocabulary) (*loader.Set, error) {
 	missing := 0
-	o := annotation.SetOptions{CaptionsPerSample: c.CaptionsPerSample, Images: folder, SkipUncaptioned: true}
+	o := annotation.SetOptions{CaptionsPerSample: c.CaptionsPerSample, Images: folder}
 	if c.MaxBadSamples > 0 {
 		o.Missing = func(file string) {
 			missing++
