@@ -16,11 +16,11 @@ type FeatureConfig struct {
 
 	Array        string   `yaml:"array" help:"<name> of the features in .npz and .safetensors files; empty if there is one array"`
 	LabelArray   string   `yaml:"label_array" help:"<name> of the labels array in .npz and .safetensors files"`
-	LabelColumns []string `yaml:"label_columns,flow" help:"columns that are labels, as <pattern,...>, such as label_*"`
-	ListColumn   string   `yaml:"list_column" help:"<column> that lists all labels of a row; empty detects it"`
+	LabelColumns []string `yaml:"label_columns,flow" of:"features manifest" help:"columns that are labels, as <pattern,...>, such as label_*"`
+	ListColumn   string   `yaml:"list_column" of:"features manifest" help:"<column> that lists all labels of a row; empty detects it"`
 	IDColumn     string   `yaml:"id_column" help:"<column> with identifiers; empty is id"`
 	SplitColumn  string   `yaml:"split_column" help:"<column> that says train, validation or test; empty is split"`
-	Ignore       []string `yaml:"ignore_columns,flow" help:"columns that are neither features nor labels, as <pattern,...>"`
+	Ignore       []string `yaml:"ignore_columns,flow" of:"features manifest" help:"columns that are neither features nor labels, as <pattern,...>"`
 	// FeatureColumns are features though they are called as labels are, such as y.
 	FeatureColumns []string `yaml:"feature_columns,flow,omitempty" help:"columns that are features although their names, such as y, suggest labels, as <pattern,...>"`
 

@@ -53,21 +53,13 @@ func ofKind(set Kind) Config {
 	return c
 }
 
-func TestReadings_HaveEverySettingOfData(t *testing.T) {
-	all := setting.Values(Config{})
-	for _, r := range readings {
-		if _, ok := all[r.key]; !ok {
-			t.Errorf("data.%s is no setting, or has two lines", r.key)
-		}
-		delete(all, r.key)
-		for _, kind := range r.by {
+func TestConfig_TagsNameKindsOfData(t *testing.T) {
+	for _, s := range setting.Describe(Config{}) {
+		for _, kind := range readBy(s) {
 			if !slices.Contains(kinds(), kind) {
-				t.Errorf("data.%s is read by data of the kind %q", r.key, kind)
+				t.Errorf("data.%s is read by data of the kind %q", s.Key, kind)
 			}
 		}
-	}
-	for key := range all {
-		t.Errorf("nothing says which kinds of data read data.%s", key)
 	}
 }
 
@@ -75,21 +67,21 @@ func TestReadings_HaveEverySettingOfData(t *testing.T) {
 func TestUnread_RefusesWhatAKindOfDataDoesNotRead(t *testing.T) {
 	for _, kind := range kinds() {
 		base := ofKind(kind)
-		for _, r := range readings {
-			if r.key == "set" {
+		for _, r := range setting.Describe(Config{}) {
+			if r.Key == "set" {
 				continue
 			}
-			byName := base.Unread(&base, func(key string) bool { return key == "data."+r.key })
-			byValue := changed(t, base, r.key).Unread(&base, func(string) bool { return false })
+			byName := base.Unread(&base, func(key string) bool { return key == "data."+r.Key })
+			byValue := changed(t, base, r.Key).Unread(&base, func(string) bool { return false })
 			for how, err := range map[string]error{"name": byName, "value": byValue} {
 				var refused *setting.Error
-				switch read := slices.Contains(r.by, kind); {
+				switch read := slices.Contains(readBy(r), kind); {
 				case read && err != nil:
-					t.Errorf("%s, data.%s by its %s: %v", kind, r.key, how, err)
+					t.Errorf("%s, data.%s by its %s: %v", kind, r.Key, how, err)
 				case !read && !errors.As(err, &refused):
-					t.Errorf("%s, data.%s by its %s: not refused (%v)", kind, r.key, how, err)
-				case !read && (refused.Key != "data."+r.key || !strings.Contains(err.Error(), "`data."+r.key+"`")):
-					t.Errorf("%s, data.%s by its %s: the message is about %s: %v", kind, r.key, how, refused.Key, err)
+					t.Errorf("%s, data.%s by its %s: not refused (%v)", kind, r.Key, how, err)
+				case !read && (refused.Key != "data."+r.Key || !strings.Contains(err.Error(), "`data."+r.Key+"`")):
+					t.Errorf("%s, data.%s by its %s: the message is about %s: %v", kind, r.Key, how, refused.Key, err)
 				}
 			}
 		}

@@ -6,6 +6,11 @@ import (
 	"nmn/internal/setting"
 )
 
+// ConfigError is a setting that is out of range, or conflicts with other settings or the data: a mistake of
+// the caller, not a failure. Field is the key of the setting in a configuration file, such as data.noise. It
+// is empty if several settings are at fault.
+type ConfigError = setting.Error
+
 // Validate names the first field that is out of range.
 func (f *FeatureConfig) Validate() error {
 	switch {
@@ -59,18 +64,6 @@ func (d *Config) Validate() error {
 			"(`data.frames_dir` DIR)")
 	case d.Set == Clips && d.Clips == "":
 		return fmt.Errorf("data.set is clips: name the folder of the training clips (`data.clips` DIR)")
-	case d.Clips+d.ValClips+d.TestClips != "" && (d.Set != Clips || d.Captions != "" || d.MSRVTT != "" ||
-		d.Features.Train.Features != ""):
-		return fmt.Errorf("data.clips is %q, but other data are set too (data.set is %s): folders of clips have their "+
-			"labels next to "+
-			"them: leave out one",
-			d.Clips, d.Set)
-	case d.Manifest != "" && (d.Set != Manifest || d.Captions != "" || d.ValCaptions != "" || d.MSRVTT != "" ||
-		d.Features.Train.Features != ""):
-		return fmt.Errorf("data.manifest is %q, but other data are set too (data.set is %s): a manifest has pictures "+
-			"and labels, "+
-			"and may have a column split: leave out one",
-			d.Manifest, d.Set)
 	case d.ValidationShare+d.TestShare >= 1:
 		return fmt.Errorf("data.validation_share %g and data.test_share %g leave nothing to train on",
 			d.ValidationShare, d.TestShare)
