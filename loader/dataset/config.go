@@ -194,6 +194,3 @@ func (d *Config) Samples() text.Plural {
 func (d *Config) Videos() bool {
 	return d.Set == MovingScenes || d.Set == MSRVTT || d.Set == Clips || d.ManifestOfClips
 }
-
-// VideoLevels lists all levels.
-func VideoLevels() []VideoLevel { return []VideoLevel{LevelAuto, LevelFrame, LevelVideo} }

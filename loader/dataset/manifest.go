@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -17,12 +18,9 @@ import (
 // openManifest reads a list of pictures. The splits come from the file, or from lists of identifiers, or are
 // shares. The classes come from the vocabulary, or else from the labels of training rows.
 func (d *Splits) openManifest(ctx context.Context, c *Config) error {
-	var known *text.Vocabulary
-	if c.Vocabulary != "" {
-		var err error
-		if known, err = manifestWords(c); err != nil {
-			return err
-		}
+	known, err := knownWords(c)
+	if err != nil {
+		return err
 	}
 	m, clips, err := d.readManifest(ctx, c, known)
 	if err != nil {
@@ -62,10 +60,7 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 	if err := d.foreignLabels(c, m, vocabulary); err != nil {
 		return err
 	}
-	for _, part := range []struct {
-		split string
-		to    **loader.Set
-	}{{loader.TrainSplit, &d.Train}, {loader.ValidationSplit, &d.Validation}, {loader.TestSplit, &d.Test}} {
+	for _, part := range d.parts() {
 		if *part.to, err = m.Set(part.split, vocabulary, c.CaptionsPerSample, folder); err != nil {
 			return err
 		}
@@ -169,22 +164,12 @@ func assignSplits(ctx context.Context, c *Config, m *manifest.Manifest) error {
 	if err := parts.holdOut(ctx, c, &loader.Set{Name: m.Stem(), IDs: m.IDs()}); err != nil {
 		return err
 	}
-	for split, set := range map[string]*loader.Set{loader.TrainSplit: parts.Train,
-		loader.ValidationSplit: parts.Validation, loader.TestSplit: parts.Test} {
-		if set != nil {
-			m.Assign(split, set.IDs)
+	for _, part := range parts.parts() {
+		if set := *part.to; set != nil {
+			m.Assign(part.split, set.IDs)
 		}
 	}
 	return nil
-}
-
-// manifestWords are the classes that a file lists.
-func manifestWords(c *Config) (*text.Vocabulary, error) {
-	v, err := text.ReadVocabulary(c.Vocabulary)
-	if err == nil && v.Len() > MaxClasses {
-		return nil, tooManyClasses(c, v)
-	}
-	return v, err
 }
 
 // foreignLabels refuses labels that the user's vocabulary does not have. If the classes come from training
@@ -206,4 +191,22 @@ func (d *Splits) foreignLabels(c *Config, m *manifest.Manifest, v *text.Vocabula
 	d.options.Log.Warn("labels that are no classes", "file", m.File, "labels", n, "rows", foreign.Rows,
 		"first", foreign.Where)
 	return nil
+}
+
+// ReadManifest reads the manifest of a configuration again, to write it with other labels. The result holds
+// the folder of its pictures.
+func ReadManifest(ctx context.Context, c *Config, o Options) (*manifest.Manifest, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	d := &Splits{options: o, sources: &sources{}}
+	known, err := knownWords(c)
+	if err != nil {
+		return nil, err
+	}
+	m, clips, err := d.readManifest(ctx, c, known)
+	if clips != nil {
+		err = errors.Join(err, clips.Close())
+	}
+	return m, err
 }
