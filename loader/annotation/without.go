@@ -351,7 +351,10 @@ func withoutCaptions(object []byte, n, found *int, dropped map[string]bool) (kep
 	if len(left) == len(r.captions) {
 		return object, false, nil
 	}
-	start, end := valueAt(object, r.list)
+	start, end, err := ValueOf(object, r.list)
+	if err != nil {
+		return nil, false, err
+	}
 	return slices.Concat(object[:start], []byte("["+strings.Join(left, ", ")+"]"), object[end:]), false, nil
 }
 
@@ -363,20 +366,29 @@ func (r *record) id(n int) string {
 	return strconv.Itoa(n)
 }
 
-// valueAt returns where the value of a key begins and ends in an object of JSON that has the key.
-func valueAt(object []byte, key string) (start, end int) {
+// ValueOf finds the value of a key of an object of JSON, of several the last, which is the one that counts.
+func ValueOf(object []byte, key string) (start, end int, err error) {
 	d := json.NewDecoder(bytes.NewReader(object))
-	_, _ = d.Token() // the object has been parsed before
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return 0, 0, errors.New("not a JSON object")
+	}
+	start = -1
 	for d.More() {
-		name, _ := d.Token()
+		name, err := d.Token()
+		if err != nil {
+			return 0, 0, err
+		}
 		var value json.RawMessage
-		if d.Decode(&value) != nil {
-			break
+		if err := d.Decode(&value); err != nil {
+			return 0, 0, err
 		}
 		if name == key {
 			end = int(d.InputOffset())
 			start = end - len(value)
 		}
 	}
-	return start, end
+	if start < 0 {
+		return 0, 0, fmt.Errorf("there is no %q", key)
+	}
+	return start, end, nil
 }

@@ -26,9 +26,6 @@ type Table struct {
 // Text writes a table of labels with corrected labels, and returns the number of rows that it has changed.
 // Every other byte stays unchanged.
 func (t *Table) Text(ctx context.Context, l Labels, path string) (rows int, err error) {
-	if err := l.check(); err != nil {
-		return 0, err
-	}
 	of := func(row int, named string) string {
 		if named != "" || row >= len(t.IDs) {
 			return named
@@ -44,7 +41,7 @@ func (t *Table) Text(ctx context.Context, l Labels, path string) (rows int, err 
 			_ = json.Unmarshal(text, &named) // other values are refused when they are read
 			return of(row, named.ID)
 		}}
-		return rewrite(ctx, t.File, path, lines.edit)
+		return l.rewrite(ctx, t.File, path, lines.edit)
 	}
 	s := sheet{labels: &l, list: t.List, separator: ";", id: func(_, row int, cell func(string) string) string {
 		if t.IDColumn == "" {
@@ -52,7 +49,7 @@ func (t *Table) Text(ctx context.Context, l Labels, path string) (rows int, err 
 		}
 		return cell(t.IDColumn)
 	}}
-	return rewrite(ctx, t.File, path, func(in io.Reader, out io.Writer) (int, error) {
+	return l.rewrite(ctx, t.File, path, func(in io.Reader, out io.Writer) (int, error) {
 		text := bufio.NewReaderSize(in, 1<<16)
 		start, _ := text.Peek(text.Size())
 		first, _, _ := strings.Cut(string(start), "\n")
@@ -75,10 +72,7 @@ func numbers(line string) bool {
 // Matrix writes an array of labels, a row for each of ids, with corrected labels: the type of its elements
 // and their order stay unchanged.
 func Matrix(ctx context.Context, file string, ids []string, l Labels, path string) (rows int, err error) {
-	if err := l.check(); err != nil {
-		return 0, err
-	}
-	return rewrite(ctx, file, path, func(in io.Reader, out io.Writer) (int, error) {
+	return l.rewrite(ctx, file, path, func(in io.Reader, out io.Writer) (int, error) {
 		data, err := io.ReadAll(in)
 		if err != nil {
 			return 0, err

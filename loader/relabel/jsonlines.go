@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+
+	"nmn/loader/annotation"
 )
 
 // jsonLines describes the labels in JSON lines.
@@ -16,9 +19,9 @@ type jsonLines struct {
 	separator string // separator if they are one text
 	// id gives the bag of a row by its line, its number from 0 and its text; empty for none.
 	id func(line, row int, text []byte) string
-	// current and single are as in a sheet; names are written as JSON.
+	// current and stated are as in a sheet; names are written as JSON.
 	current func(line int) []string
-	single  map[string]string
+	stated  map[string]string
 }
 
 // edit copies the lines with the labels as they should be.
@@ -66,16 +69,16 @@ func (j *jsonLines) line(line []byte, number int, id string) (edited []byte, cha
 	if err != nil {
 		return nil, false, err
 	}
-	if j.single != nil {
+	if j.stated != nil {
 		names, changed := j.labels.Names(id, j.current(number))
 		if !changed {
 			return line, false, nil
 		}
-		stated := `""` // which is a list of nothing, too
+		value := `""` // which is a list of nothing, too
 		if len(names) > 0 {
-			stated = j.single[names[0]]
+			value = j.stated[names[0]]
 		}
-		return bytes.Join([][]byte{line[:start], []byte(stated), line[end:]}, nil), true, nil
+		return slices.Concat(line[:start], []byte(value), line[end:]), true, nil
 	}
 	var current []string
 	style := list{array: true, blank: bytes.Contains(line[start:end], []byte(", "))}
@@ -93,32 +96,22 @@ func (j *jsonLines) line(line []byte, number int, id string) (edited []byte, cha
 	if line[start] == '"' {
 		value = jsonName(string(value))
 	}
-	return bytes.Join([][]byte{line[:start], value, line[end:]}, nil), true, nil
+	return slices.Concat(line[:start], value, line[end:]), true, nil
 }
 
-// valueOf finds the value of a key of an object, of several the last, which is the one that counts.
+// valueOf finds the value of a key of an object; see annotation.ValueOf.
 func valueOf(line []byte, key string) (start, end int, err error) {
-	d := json.NewDecoder(bytes.NewReader(line))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return 0, 0, fmt.Errorf("not a JSON object: %w", ErrForm)
+	if start, end, err = annotation.ValueOf(line, key); err != nil {
+		err = fmt.Errorf("%w: %w", err, ErrForm)
 	}
-	start = -1
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return 0, 0, err
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return 0, 0, err
-		}
-		if name == key {
-			end = int(d.InputOffset())
-			start = end - len(value)
-		}
+	return start, end, err
+}
+
+// withValue is an object of JSON with another value of a key.
+func withValue(line []byte, key, value string) ([]byte, error) {
+	start, end, err := valueOf(line, key)
+	if err != nil {
+		return nil, err
 	}
-	if start < 0 {
-		return 0, 0, fmt.Errorf("there is no %q: %w", key, ErrForm)
-	}
-	return start, end, nil
+	return slices.Concat(line[:start], []byte(value), line[end:]), nil
 }

@@ -25,8 +25,11 @@ type sheet struct {
 	id func(line, row int, cell func(column string) string) string
 	// current are the labels of a row as they were read from it; nil to part the cell here.
 	current func(line int) []string
-	// single holds the cells that give one name each, for forms in which a cell is no list; nil for lists.
-	single map[string]string
+	// stated holds the cells that give one name each, for forms in which a cell is no list; nil for lists.
+	stated map[string]string
+	// plan has the lines of a table with a line for each picture and label; nil for other tables.
+	plan       pairPlan
+	confidence string // column that says whether a picture has the label of its line; empty for none
 }
 
 // edit copies a table with the labels as they should be.
@@ -57,9 +60,15 @@ func (s *sheet) edit(in io.Reader, out io.Writer) (changed int, err error) {
 		}
 		id := s.id(r.line, row, cell)
 		var cells map[int]string
-		if s.list == "" {
+		switch {
+		case s.plan != nil:
+			if err := r.copies(s.planned(r.line, slices.Index(columns, s.list), slices.Index(columns, s.confidence))); err != nil {
+				return changed, err
+			}
+			continue
+		case s.list == "":
 			cells, err = s.flags(r, columns, id)
-		} else {
+		default:
 			cells, err = s.names(r, slices.Index(columns, s.list), id, &style)
 		}
 		if err == nil {
@@ -70,6 +79,25 @@ func (s *sheet) edit(in io.Reader, out io.Writer) (changed int, err error) {
 		}
 		changed += min(len(cells), 1)
 	}
+}
+
+// planned returns the cells of each copy of a line of pictures and labels.
+func (s *sheet) planned(line, label, confidence int) []map[int]string {
+	names, ok := s.plan[line]
+	if !ok {
+		return []map[int]string{nil}
+	}
+	copies := make([]map[int]string, len(names))
+	for i, name := range names {
+		if name == same {
+			continue
+		}
+		copies[i] = map[int]string{label: s.stated[name]}
+		if confidence >= 0 && name != "" {
+			copies[i][confidence] = "1"
+		}
+	}
+	return copies
 }
 
 // header reads the names of the columns.
@@ -160,7 +188,7 @@ func (s *sheet) names(r *records, at int, id string, style *list) (map[int]strin
 	}
 	current, own := parse(r.fields[at], s.separator, *style)
 	*style = own
-	foreign := s.single != nil || pythonic(r.fields[at])
+	foreign := s.stated != nil || pythonic(r.fields[at])
 	if foreign && s.current != nil {
 		current = s.current(r.line)
 	}
@@ -168,10 +196,10 @@ func (s *sheet) names(r *records, at int, id string, style *list) (map[int]strin
 	switch {
 	case !changed:
 		return nil, nil
-	case s.single != nil && len(names) == 0:
+	case s.stated != nil && len(names) == 0:
 		return map[int]string{at: ""}, nil
-	case s.single != nil:
-		return map[int]string{at: s.single[names[0]]}, nil
+	case s.stated != nil:
+		return map[int]string{at: s.stated[names[0]]}, nil
 	case foreign:
 		return map[int]string{at: python(names)}, nil
 	}
