@@ -54,17 +54,17 @@ func TestReadClasses_Refuses(t *testing.T) {
 		name, text, says string
 		want             error
 	}{
-		{"z.npy", integers(0, 2), "label 2 is 2, want the number of a class, 0 to 1", ErrValue},
+		{"z.npy", integers(0, 2), "row 2, column 1: label 2, want a class of the scores or its number, 0 to 1", ErrValue},
 		{"z.npy", integers(0, 1)[:140], "cut short", ErrShape},
 		{"z.npy", "no array", "z.npy", ErrFormat},
 		{"z.csv", "", "z.csv", ErrFormat},
 		{"z.csv", "label\n", "no rows", ErrFormat},
-		{"z.csv", "1\n0\n", "want a heading", ErrFormat},
+		{"z.csv", "1\n0\n", "want a header", ErrFormat},
 		{"z.csv", "id,a,b\nx,0,1\n", "3 columns", ErrFormat},
-		{"z.csv", "label\n0\n-1\n", ":3: label \"-1\"", ErrValue},
-		{"z.csv", "label\ncat\n1\n", ":3: label \"1\": some labels are classes", ErrValue},
-		{"z.csv", "label\n1\ncat\n", ":3: label \"cat\": some labels are classes", ErrValue},
-		{"z.csv", "label\nfox\n", ":2: label \"fox\"", ErrValue},
+		{"z.csv", "label\n0\n-1\n", ":3: column 1 (label): label -1", ErrValue},
+		{"z.csv", "label\ncat\n1\n", ":3: column 1 (label): label \"1\": some labels are classes", ErrValue},
+		{"z.csv", "label\n1\ncat\n", ":3: column 1 (label): label \"cat\": some labels are classes", ErrValue},
+		{"z.csv", "label\nfox\n", ":2: column 1 (label): label \"fox\"", ErrValue},
 		{"z.csv", "id,label\na\n", ":2: 1 fields", ErrShape},
 		{"z.parquet", "", ".parquet", ErrFormat},
 	} {

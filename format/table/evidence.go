@@ -38,22 +38,7 @@ func (m *Matrix) Select(bags, all, words []string) ([]float32, error) {
 	if rows == nil && columns == nil {
 		return m.Values, nil
 	}
-	out := make([]float32, 0, len(bags)*m.Cols)
-	for i := range bags {
-		at := i
-		if rows != nil {
-			at = rows[i]
-		}
-		row := m.Values[at*m.Cols:][:m.Cols]
-		if columns == nil {
-			out = append(out, row...)
-			continue
-		}
-		for _, c := range columns {
-			out = append(out, row[c])
-		}
-	}
-	return out, nil
+	return arranged(m, m.Values, len(bags), rows, columns, func(v float32) float32 { return v }), nil
 }
 
 // rowsOf returns the row of each bag, or nil if the rows belong to the bags in order.

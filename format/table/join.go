@@ -49,15 +49,15 @@ func Join(scores, counts *Matrix, v *text.Vocabulary) (*Joined, error) {
 		j.IDs = counts.IDs
 	}
 	if j.Scores = scores.Values; scoreColumns != nil {
-		j.Scores = arranged(scores, scores.Values, nil, scoreColumns, func(v float32) float32 { return v })
+		j.Scores = arranged(scores, scores.Values, scores.Rows, nil, scoreColumns, func(v float32) float32 { return v })
 	}
 	switch {
 	case counts.Counts == nil:
-		j.Counts = arranged(counts, counts.Values, rows, countColumns, func(v float32) uint8 { return uint8(v) })
+		j.Counts = arranged(counts, counts.Values, counts.Rows, rows, countColumns, func(v float32) uint8 { return uint8(v) })
 	case rows == nil && countColumns == nil:
 		j.Counts = counts.Counts
 	default:
-		j.Counts = arranged(counts, counts.Counts, rows, countColumns, func(v uint8) uint8 { return v })
+		j.Counts = arranged(counts, counts.Counts, counts.Rows, rows, countColumns, func(v uint8) uint8 { return v })
 	}
 	return j, nil
 }
@@ -149,10 +149,10 @@ func positions(file, what string, have, want []string, from string) ([]int, erro
 	return out, nil
 }
 
-// arranged copies the values of a matrix with its rows and columns permuted. nil leaves them in order.
-func arranged[S, T any](m *Matrix, values []S, rows, columns []int, convert func(S) T) []T {
-	out := make([]T, len(values))
-	for i := range m.Rows {
+// arranged copies n rows of a matrix: those at rows and columns, or the first ones in order if these are nil.
+func arranged[S, T any](m *Matrix, values []S, n int, rows, columns []int, convert func(S) T) []T {
+	out := make([]T, n*m.Cols)
+	for i := range n {
 		from := i
 		if rows != nil {
 			from = rows[i]
