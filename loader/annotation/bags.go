@@ -139,7 +139,7 @@ func tableForm(path string) Form {
 // captions keep the order of the file. A missing bag, an id twice, a picture that another line of the bag contradicts
 // and text that is not UTF-8 are errors that name the line.
 func ParseBags(name string, form Form, r io.Reader) (*Bags, error) {
-	text := bufio.NewReader(&utf8Reader{r: r, line: 1})
+	text := bufio.NewReader(newUTF8Reader(r))
 	if form == "" && beginsArray(text) {
 		form = FormArray
 	}

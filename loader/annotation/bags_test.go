@@ -212,14 +212,14 @@ func TestUTF8Reader_AnyReads(t *testing.T) {
 		"halves":       iotest.HalfReader(strings.NewReader(good)),
 		"with its end": iotest.DataErrReader(strings.NewReader(good)),
 	} {
-		if got, err := io.ReadAll(&utf8Reader{r: r, line: 1}); err != nil || string(got) != good {
+		if got, err := io.ReadAll(newUTF8Reader(r)); err != nil || string(got) != good {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
 	for text, line := range map[string]int{"\xff": 1, "a\nb\n\xe2\x82": 3, "\xe2\x82a": 1, "ø\n\xf0\x9d\x84\n": 2,
 		"\xc0\x80": 1, "\n\xed\xa0\x80": 2} {
 		for _, r := range []io.Reader{iotest.OneByteReader(strings.NewReader(text)), strings.NewReader(text)} {
-			if _, err := io.ReadAll(&utf8Reader{r: r, line: 1}); err == nil ||
+			if _, err := io.ReadAll(newUTF8Reader(r)); err == nil ||
 				!strings.Contains(err.Error(), fmt.Sprintf("line %d ", line)) {
 				t.Errorf("%q: %v, want line %d", text, err, line)
 			}

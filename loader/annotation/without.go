@@ -100,14 +100,11 @@ func (b *Bags) CopyWithout(out io.Writer, in io.Reader, dropped map[string]bool)
 	case FormLines:
 		found, err = b.copyLines(out, in, dropped)
 	case FormArray:
-		found, err = b.copyArray(out, in, dropped)
+		found, err = b.copyArray(out, in, func(object []byte, n, found *int) ([]byte, bool, error) {
+			return withoutCaptions(object, n, found, dropped)
+		})
 	default:
-		names := &cocoNames
-		if b.Form == FormMSRVTT {
-			names = &msrvttNames
-		}
-		c := &jsonCopier{out: out, dropped: dropped, array: names.captions, id: names.captionID}
-		found, err = c.copy(b.Name, in)
+		found, err = b.copyJSON(out, in, dropped)
 	}
 	if err == nil && found != len(dropped) {
 		err = loader.Unusable(fmt.Errorf(
@@ -117,129 +114,44 @@ func (b *Bags) CopyWithout(out io.Writer, in io.Reader, dropped map[string]bool)
 	return err
 }
 
-// jsonCopier copies an object with arrays, less the elements of one of them that have one of some identifiers.
-type jsonCopier struct {
-	out       io.Writer
-	in        fileReader
-	array, id string
-	dropped   map[string]bool
-	found     int
-	err       error // error of writing
-}
-
-func (c *jsonCopier) copy(name string, in io.Reader) (found int, err error) {
-	c.in = fileReader{what: captionFile, name: name, budget: budgetReader{r: in}}
-	c.in.json = json.NewDecoder(&c.in.budget)
-	c.in.json.UseNumber()
-	if _, err := c.in.next(); err != nil {
-		return 0, err
+// copyJSON copies a file of COCO or MSR-VTT, all but the dropped elements of its array of captions. It holds the file in
+// memory, as the captions are.
+func (b *Bags) copyJSON(out io.Writer, in io.Reader, dropped map[string]bool) (found int, err error) {
+	names := &cocoNames
+	if b.Form == FormMSRVTT {
+		names = &msrvttNames
 	}
-	if err := c.members(); err != nil {
-		return 0, err
-	}
-	c.write("\n")
-	return c.found, c.err
-}
-
-func (c *jsonCopier) write(s string) {
-	if c.err == nil {
-		_, c.err = io.WriteString(c.out, s)
-	}
-}
-
-// members copies the members of an object whose bracket has been read, and the closing bracket.
-func (c *jsonCopier) members() error {
-	c.write("{")
-	for first := true; ; first = false {
-		key, err := c.in.next()
-		if err != nil {
-			return err
-		}
-		if key == json.Delim('}') {
-			c.write("}")
-			return c.err
-		}
-		if !first {
-			c.write(",\n")
-		}
-		name, _ := key.(string) // the decoder allows nothing else here
-		c.write(encoded(name) + ": ")
-		if err := c.value(name); err != nil {
-			return err
-		}
-	}
-}
-
-// value copies the value of a key. Arrays are copied element by element, because they may exceed the memory.
-func (c *jsonCopier) value(name string) error {
-	token, err := c.in.next()
+	data, err := io.ReadAll(io.LimitReader(in, maxFileBytes))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	switch token {
-	case json.Delim('['):
-		return c.elements(name)
-	case json.Delim('{'):
-		array := c.array
-		c.array = "" // another object may have an array of the same name
-		defer func() { c.array = array }()
-		return c.members()
+	start, end, err := ValueOf(data, names.captions)
+	if err != nil {
+		return 0, fmt.Errorf("captions %q: %w", b.Name, err)
 	}
-	c.write(encoded(token))
-	return c.err
-}
-
-func (c *jsonCopier) elements(name string) error {
-	c.write("[")
-	for first := true; ; {
-		c.in.grant()
-		if !c.in.json.More() {
-			break
+	if _, err := out.Write(data[:start]); err != nil {
+		return 0, err
+	}
+	found, err = b.copyArray(out, bytes.NewReader(data[start:end]), func(object []byte, _, found *int) ([]byte, bool, error) {
+		var caption struct {
+			ID    json.RawMessage `json:"id"`
+			SenID json.RawMessage `json:"sen_id"`
 		}
-		var raw json.RawMessage
-		c.in.grant()
-		if err := c.in.json.Decode(&raw); err != nil {
-			return fmt.Errorf("captions %q, near byte %d: %w", c.in.name, c.in.json.InputOffset(), err)
+		err := json.Unmarshal(object, &caption)
+		id := caption.ID
+		if b.Form == FormMSRVTT {
+			id = caption.SenID
 		}
-		if name == c.array && c.drops(raw) {
-			continue
+		if !dropped[string(id)] {
+			return object, false, err
 		}
-		if !first {
-			c.write(",\n")
-		}
-		first = false
-		c.write(string(raw))
+		*found++
+		return nil, true, err
+	})
+	if err == nil {
+		_, err = out.Write(data[end:])
 	}
-	c.write("]")
-	_, err := c.in.next()
-	return errors.Join(err, c.err)
-}
-
-// drops reports whether an element is one of those that are dropped.
-func (c *jsonCopier) drops(raw json.RawMessage) bool {
-	var e struct {
-		ID    int64 `json:"id"`
-		SenID int64 `json:"sen_id"`
-	}
-	_ = json.Unmarshal(raw, &e) // other elements have the id 0, and are dropped if 0 is dropped
-	id := e.ID
-	if c.id == msrvttNames.captionID {
-		id = e.SenID
-	}
-	if c.dropped[strconv.FormatInt(id, 10)] {
-		c.found++
-		return true
-	}
-	return false
-}
-
-// encoded is a token as JSON, with the characters of the file.
-func encoded(token any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(token) // a string, a number, a truth value or null
-	return strings.TrimSuffix(b.String(), "\n")
+	return found, err
 }
 
 // copyCSV copies rows byte by byte: one reader finds their ends, another has the bytes.
@@ -290,8 +202,9 @@ func (b *Bags) copyLines(out io.Writer, in io.Reader, dropped map[string]bool) (
 	}
 }
 
-// copyArray copies the objects of an array as they are, one a line.
-func (b *Bags) copyArray(out io.Writer, in io.Reader, dropped map[string]bool) (found int, err error) {
+// copyArray copies the objects of an array, one a line, after without, which is withoutCaptions for objects of a form.
+func (b *Bags) copyArray(out io.Writer, in io.Reader,
+	without func(object []byte, n, found *int) (kept []byte, drop bool, err error)) (found int, err error) {
 	rows, err := rowsOf(in)
 	if err != nil {
 		return 0, fmt.Errorf("captions %q: %w", b.Name, err)
@@ -305,7 +218,7 @@ func (b *Bags) copyArray(out io.Writer, in io.Reader, dropped map[string]bool) (
 		}
 		drop := false
 		if err == nil {
-			raw, drop, err = withoutCaptions(raw, &n, &found, dropped)
+			raw, drop, err = without(raw, &n, &found)
 		}
 		if err != nil {
 			return found, fmt.Errorf("captions %q: %w", b.Name, err)

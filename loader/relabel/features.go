@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -114,9 +117,7 @@ func matrix(data []byte, ids []string, l *Labels) (rows int, err error) {
 			if now := h.Float64(element); now == float64(want) {
 				continue
 			}
-			if !putNumber(h, element, want) {
-				return 0, fmt.Errorf("its elements are %s, which cannot be written: %w", h.Descr, ErrForm)
-			}
+			copy(element, numberOf(h, want))
 			other = true
 		}
 		if other {
@@ -126,38 +127,17 @@ func matrix(data []byte, ids []string, l *Labels) (rows int, err error) {
 	return rows, nil
 }
 
-// putNumber writes 0 or 1 as an element of an array, and reads it back.
-func putNumber(h *npy.Header, element []byte, v uint8) bool {
-	for _, one := range ones(h.Width) {
-		for i := range element {
-			element[i] = 0
-		}
-		if v == 1 {
-			copy(element, one)
-		}
-		if h.Float64(element) == float64(v) {
-			return true
-		}
+// numberOf is 0 or 1 as an element of an array.
+func numberOf(h *npy.Header, v uint8) []byte {
+	bits := uint64(v)
+	if h.Descr[1] == 'f' && v == 1 {
+		bits = map[int]uint64{2: 0x3c00, 4: uint64(math.Float32bits(1)), 8: math.Float64bits(1)}[h.Width]
 	}
-	return false
-}
-
-// ones are the bytes of the number 1 in all types of a width.
-func ones(width int) [][]byte {
-	little := append([]byte{1}, make([]byte, width-1)...)
-	big := append(make([]byte, width-1), 1)
-	all := [][]byte{little, big}
-	for _, float := range map[int][]byte{2: {0x3c, 0}, 4: {0x3f, 0x80, 0, 0}, 8: {0x3f, 0xf0, 0, 0, 0, 0, 0, 0}} {
-		if len(float) != width {
-			continue
-		}
-		reversed := make([]byte, width)
-		for i, b := range float {
-			reversed[width-1-i] = b
-		}
-		all = append(all, float, reversed)
+	element := binary.LittleEndian.AppendUint64(nil, bits)[:h.Width]
+	if h.Descr[0] == '>' {
+		slices.Reverse(element)
 	}
-	return all
+	return element
 }
 
 // Columns returns the names in the header of a table; nil if the first line is already a row, or if the file
