@@ -145,7 +145,7 @@ func TestParse_NumbersOfClasses(t *testing.T) {
 	const table = "path,label\na.jpg,2\nb.jpg,0\nc.jpg,\nd.jpg,1.0\n"
 	of := func(o Options) string {
 		t.Helper()
-		m, err := Parse("m.csv", strings.NewReader(table), o)
+		m, err := parseText("m.csv", table, o)
 		if err != nil || m.Form != FormIntegers || m.LabelsColumn != "label" {
 			t.Fatalf("%+v, %v", m, err)
 		}
@@ -177,7 +177,7 @@ func TestParse_KnownWordsDecide(t *testing.T) {
 		words []string
 		form  Form
 	}{{nil, FormCommas}, {[]string{"a,b", "b,c", "c,a"}, FormSingle}, {[]string{"a", "b", "c"}, FormCommas}} {
-		m, err := Parse("m.csv", strings.NewReader(table), Options{Words: c.words})
+		m, err := parseText("m.csv", table, Options{Words: c.words})
 		if err != nil || m.Form != c.form {
 			t.Errorf("words %q: %+v, %v, want %s", c.words, m, err, c.form)
 		}
@@ -203,7 +203,7 @@ func TestParse_RefusesWhatIsNotClear(t *testing.T) {
 		{"path,label,tags\na.jpg,dog,x\nb.jpg,cat,y\n", []string{`"label" and "tags"`, "`data.features.list_column`"}, nil},
 		{"path,label\na.jpg,3\nb.jpg,-1\n", []string{"line 3", `"-1" is not the number`}, []Form{FormSingle}},
 	} {
-		_, err := Parse("m.csv", strings.NewReader(c.content), Options{})
+		_, err := parseText("m.csv", c.content, Options{})
 		if err == nil || !errors.Is(err, loader.ErrAnnotations) {
 			t.Errorf("%q: %v", c.content, err)
 			continue
@@ -214,7 +214,7 @@ func TestParse_RefusesWhatIsNotClear(t *testing.T) {
 			}
 		}
 		for _, form := range c.forms {
-			m, err := Parse("m.csv", strings.NewReader(c.content), Options{Form: form})
+			m, err := parseText("m.csv", c.content, Options{Form: form})
 			if err != nil || m.Form != form {
 				t.Errorf("%q as %s: %+v, %v", c.content, form, m, err)
 			}
@@ -228,7 +228,7 @@ func TestParse_ColumnsWithTheNamesOfLists(t *testing.T) {
 	if m.Form != FormColumns || m.named(m.Rows[0].Labels) != "class,dog" || m.LabelsColumn != "" {
 		t.Errorf("%s, %q", m.Form, m.named(m.Rows[0].Labels))
 	}
-	m, err := Parse("m", strings.NewReader("path,what,labels\na.jpg,dog;cat,x\n"), Options{ListColumn: "what"})
+	m, err := parseText("m", "path,what,labels\na.jpg,dog;cat,x\n", Options{ListColumn: "what"})
 	if err != nil || m.LabelsColumn != "what" || m.named(m.Rows[0].Labels) != "cat,dog" {
 		t.Errorf("%+v, %v", m, err)
 	}
@@ -245,12 +245,12 @@ func TestParse_TruthInTheFormOfLabels(t *testing.T) {
 func TestParse_AbsolutePaths(t *testing.T) {
 	dir := t.TempDir()
 	inside := filepath.ToSlash(filepath.Join(dir, "a", "1.jpg"))
-	m, err := Parse("m.csv", strings.NewReader("path,labels\n"+inside+",dog\n"), Options{Images: dir})
+	m, err := parseText("m.csv", "path,labels\n"+inside+",dog\n", Options{Images: dir})
 	if err != nil || m.Rows[0].Files[0] != "a/1.jpg" || m.Rows[0].ID != "a/1.jpg" {
 		t.Errorf("%+v, %v", m, err)
 	}
 	for _, other := range []string{filepath.ToSlash(filepath.Dir(dir)) + "/x.jpg", inside + "/../../../x.jpg"} {
-		m, err := Parse("m.csv", strings.NewReader("path,labels\n"+other+",dog\n"), Options{Images: dir})
+		m, err := parseText("m.csv", "path,labels\n"+other+",dog\n", Options{Images: dir})
 		if err != nil || m.Rows[0].Files[0] != other || m.Rows[0].ID != other {
 			t.Errorf("%s: %+v, %v", other, m, err)
 		}
@@ -266,7 +266,7 @@ func TestParse_ReadsSpellingsOfFlags(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"path,dog,cat\na.jpg,1,\nb.jpg,x,x\n", "path,dog,cat\na.jpg,,\nb.jpg,,\n"} {
-		if _, err := Parse("m.csv", strings.NewReader(text), Options{}); err == nil ||
+		if _, err := parseText("m.csv", text, Options{}); err == nil ||
 			!strings.Contains(err.Error(), "line 2, column") {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -280,11 +280,11 @@ func TestParse_ReadsSpellingsOfFlags(t *testing.T) {
 func TestParse_AsksAboutOtherSeparators(t *testing.T) {
 	for _, separator := range []string{"/", "+", " & "} {
 		text := rowsOf("tags", joined(separator))
-		if _, err := Parse("m.csv", strings.NewReader(text), Options{}); err == nil ||
+		if _, err := parseText("m.csv", text, Options{}); err == nil ||
 			!strings.Contains(err.Error(), "write ; for it") {
 			t.Errorf("%q: %v", separator, err)
 		}
-		if _, err := Parse("m.csv", strings.NewReader(text), Options{Form: FormSingle}); err != nil {
+		if _, err := parseText("m.csv", text, Options{Form: FormSingle}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -180,56 +180,32 @@ func readAny(ctx context.Context, path string, o Options) (*Manifest, error) {
 	})
 }
 
-// Parse is Read for a stream of plain text; name stands in messages.
-func Parse(name string, r io.Reader, o Options) (*Manifest, error) {
-	again, ok := r.(io.ReadSeeker)
-	if !ok {
-		content, err := io.ReadAll(r)
-		if err != nil {
-			return nil, fmt.Errorf("manifest %q: %w", name, err)
-		}
-		again = bytes.NewReader(content)
-	}
-	return read(name, o, func() (io.ReadCloser, error) {
-		_, err := again.Seek(0, io.SeekStart)
-		return io.NopCloser(again), err
-	})
-}
-
 // read reads a file that open opens. If the form of labels shows only over all rows, it reads the file once
 // more for that.
-func read(name string, o Options, open func() (io.ReadCloser, error)) (m *Manifest, err error) {
-	err = opened(name, open, func(text *bufio.Reader) (err error) {
-		m, err = parse(name, text, o, nil)
-		return err
-	})
-	if errors.Is(err, errUndecided) {
-		var stated *statement
-		err = opened(name, open, func(text *bufio.Reader) (err error) {
-			stated, err = surveyed(text, &o)
-			return err
-		})
-		if err == nil {
-			err = opened(name, open, func(text *bufio.Reader) (err error) {
-				m, err = parse(name, text, o, stated)
-				return err
-			})
-		}
+func read(name string, o Options, open func() (io.ReadCloser, error)) (*Manifest, error) {
+	m, err := opened(name, open, func(text *bufio.Reader) (*Manifest, error) { return parse(name, text, o, nil) })
+	if !errors.Is(err, errUndecided) {
+		return m, err
 	}
-	return m, err
+	stated, err := opened(name, open, func(text *bufio.Reader) (*statement, error) { return surveyed(text, &o) })
+	if err != nil {
+		return nil, err
+	}
+	return opened(name, open, func(text *bufio.Reader) (*Manifest, error) { return parse(name, text, o, stated) })
 }
 
-// opened hands a file to a function, whose error gets the file's name.
-func opened(name string, open func() (io.ReadCloser, error), use func(*bufio.Reader) error) error {
+// opened returns what a function reads from a file. Its error gets the file's name.
+func opened[T any](name string, open func() (io.ReadCloser, error), use func(*bufio.Reader) (T, error)) (found T,
+	err error) {
 	r, err := open()
 	if err != nil {
-		return err
+		return found, err
 	}
 	defer r.Close()
-	if err := use(bufio.NewReaderSize(r, 1<<16)); err != nil {
-		return loader.Unusable(fmt.Errorf("manifest %q: %w", name, err))
+	if found, err = use(bufio.NewReaderSize(r, 1<<16)); err != nil {
+		err = loader.Unusable(fmt.Errorf("manifest %q: %w", name, err))
 	}
-	return nil
+	return found, err
 }
 
 // surveyed finds how a file states labels by all of its rows.
@@ -237,9 +213,6 @@ func surveyed(text *bufio.Reader, o *Options) (*statement, error) {
 	records, err := newRowReader(text, *o, nil)
 	if err != nil {
 		return nil, err
-	}
-	if j, ok := records.(*jsonRows); ok {
-		j.survey = newSurvey(labelsColumn)
 	}
 	return records.surveyed(o)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,9 +17,14 @@ import (
 	"nmn/text"
 )
 
+// parseText reads a manifest from its text.
+func parseText(name, text string, o Options) (*Manifest, error) {
+	return read(name, o, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil })
+}
+
 func parsed(t *testing.T, content string) *Manifest {
 	t.Helper()
-	m, err := Parse("m.csv", strings.NewReader(content), Options{})
+	m, err := parseText("m.csv", content, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +206,7 @@ func TestParse_ErrorsNamePlaceAndCure(t *testing.T) {
 		{"{\"path\": \"a\", \"frames\": [\"b\"], \"labels\": []}", "one list of frames"},
 		{"{\"path\": \"a\",\n\"labels\": []}", "whole on its line"},
 	} {
-		_, err := Parse("m.csv", strings.NewReader(c.content), Options{})
+		_, err := parseText("m.csv", c.content, Options{})
 		if err == nil || !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), c.says) ||
 			!strings.Contains(err.Error(), `"m.csv"`) {
 			t.Errorf("%.60q: %v, want ErrAnnotations that says %q", c.content, err, c.says)
@@ -210,7 +216,7 @@ func TestParse_ErrorsNamePlaceAndCure(t *testing.T) {
 
 func TestParse_ColumnsThatAreChosen(t *testing.T) {
 	const table = "path,l_dog,l_cat,height,split\na.jpg,1,0,480,odd\n"
-	m, err := Parse("m", strings.NewReader(table), Options{LabelColumns: []string{"l_*"}, Ignore: []string{"split"}})
+	m, err := parseText("m", table, Options{LabelColumns: []string{"l_*"}, Ignore: []string{"split"}})
 	if err != nil || m.named(m.Rows[0].Labels) != "l_dog" ||
 		!slices.Equal(m.Columns.Labels, []string{"l_dog", "l_cat"}) ||
 		!slices.Equal(m.Columns.Ignored, []string{"height", "split"}) || m.HasSplits() {
@@ -329,7 +335,7 @@ func TestManifest_FindFilesAsTheyAreWritten(t *testing.T) {
 		"v1.2/X.Y.jpeg": "v1.2/x.y.JPEG", "cat/a%20b%25.png": "cat/a b%.png", "cat/A%20b%25.PNG": "cat/a b%.png",
 		"file://" + outside: outside,
 	} {
-		m, err := Parse("m.csv", strings.NewReader("path,labels\n"+written+",x\n"), Options{Images: dir})
+		m, err := parseText("m.csv", "path,labels\n"+written+",x\n", Options{Images: dir})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -367,7 +373,7 @@ func TestManifest_QuotesInCells(t *testing.T) {
 	if got := strings.Join(m.Labels, "|"); got != `a "red" dog|cat|dog` {
 		t.Errorf("labels %s", got)
 	}
-	_, err := Parse("m.csv", strings.NewReader("path,labels\n1.png,5\" wide\n"), Options{})
+	_, err := parseText("m.csv", "path,labels\n1.png,5\" wide\n", Options{})
 	if err == nil || !strings.Contains(err.Error(), "line 2") ||
 		!strings.Contains(err.Error(), "write each of them twice") {
 		t.Errorf("a bare quote: %v", err)
@@ -382,7 +388,7 @@ func TestManifest_SeveralColumnsOfNames(t *testing.T) {
 			t.Errorf("%s: the picture is %s", header, m.Rows[0].Files[0])
 		}
 	}
-	_, err := Parse("m.csv", strings.NewReader("image,filename,label\n7,7.png,dog\n"), Options{})
+	_, err := parseText("m.csv", "image,filename,label\n7,7.png,dog\n", Options{})
 	if err == nil || !strings.Contains(err.Error(), `"filename" and "image" may both name the pictures`) {
 		t.Errorf("two names of files: %v", err)
 	}
@@ -426,7 +432,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		m, err := Parse("fuzz", bytes.NewReader(in), Options{})
+		m, err := parseText("fuzz", string(in), Options{})
 		if err != nil {
 			if !errors.Is(err, loader.ErrAnnotations) {
 				t.Fatalf("%v does not wrap ErrAnnotations", err)

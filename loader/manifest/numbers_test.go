@@ -32,7 +32,7 @@ func TestParse_NumbersAfterNames(t *testing.T) {
 		"pairs":  {text: "a.jpg 3\nb.jpg 2\na.jpg 2\n", want: "1 a.jpg 3,2; 2 b.jpg 2", form: FormPairs},
 		"videos": {text: "Archery/v_Archery_g01_c01.avi 3\n", want: "1 Archery/v_Archery_g01_c01.avi 3", form: FormIntegers},
 	} {
-		m, err := Parse("list.txt", strings.NewReader(c.text), c.o)
+		m, err := parseText("list.txt", c.text, c.o)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -65,7 +65,7 @@ func TestParse_NumbersNameWhatIsWrong(t *testing.T) {
 		{"a.jpg 0 1\nb.jpg 1\n", Options{Form: FormColumns}, []string{"a 0 or 1 for each class", "set integers"}},
 		{"a.jpg 3" + strings.Repeat(" 1", maxLine/2), Options{}, []string{"line 1: longer than"}},
 	} {
-		_, err := Parse("list.txt", strings.NewReader(c.text), c.o)
+		_, err := parseText("list.txt", c.text, c.o)
 		if err == nil || slices.ContainsFunc(c.want, func(part string) bool { return !strings.Contains(err.Error(), part) }) {
 			t.Errorf("%.40q: error %v, want %q", c.text, err, c.want)
 		}
@@ -78,7 +78,7 @@ func TestDescribe_NumbersAfterNames(t *testing.T) {
 		"a.jpg 0 1\nb.jpg 1 1\n":             "labels: 2 classes, a 0 or 1 for each after the name of the picture",
 		"a.jpg 3\na.jpg 2\na.jpg 2\nb.jpg 2": "labels: 2 classes, a line for each picture and number; 1 row repeats another row",
 	} {
-		m, err := Parse("list.txt", strings.NewReader(text), Options{})
+		m, err := parseText("list.txt", text, Options{})
 		if err != nil || !strings.HasPrefix(m.Describe(), want) {
 			t.Errorf("%q: %v, want %q", m.Describe(), err, want)
 		}

@@ -34,7 +34,7 @@ func TestParse_SaysWhichRowLacksASplit(t *testing.T) {
 		"path,labels,split\na,dog,\nb,dog,test\n":  "line 3 has a split and line 2 has none",
 		"path,labels,split\na,dog,x\n":             `"x" is no split`,
 	} {
-		if m, err := Parse("m.csv", strings.NewReader(content), Options{}); err == nil ||
+		if m, err := parseText("m.csv", content, Options{}); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v; want %q", content, m, err, want)
 		}
@@ -111,12 +111,12 @@ func TestParse_PathColumnThatIsChosen(t *testing.T) {
 		"{\"Foto\": \"a.jpg\", \"label\": [\"dog\"]}":    {PathColumn: "Foto"},
 		"{\"path\": 1, \"Foto\": \"a.jpg\", \"y\": [1]}": {PathColumn: "Foto"},
 	} {
-		m, err := Parse("m.csv", strings.NewReader(content), o)
+		m, err := parseText("m.csv", content, o)
 		if err != nil || m.Rows[0].ID != "a.jpg" || len(m.Rows[0].Labels) != 1 {
 			t.Errorf("%q: %+v, %v", content, m, err)
 		}
 		o.PathColumn = "foto"
-		if _, err := Parse("m.csv", strings.NewReader(content), o); err == nil ||
+		if _, err := parseText("m.csv", content, o); err == nil ||
 			!strings.Contains(err.Error(), "line 1") || !strings.Contains(err.Error(), "\"foto\" (`data.path_column`)") {
 			t.Errorf("%q: %v does not name the column that is not there", content, err)
 		}

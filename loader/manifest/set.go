@@ -39,25 +39,35 @@ func (m *Manifest) Assign(split string, ids []string) {
 // Vocabulary makes classes of the labels of the training rows: the labels of at least minCount rows, at most
 // size of them, the most frequent first and ties by name.
 func (m *Manifest) Vocabulary(size, minCount int) (*text.Vocabulary, error) {
-	rows := make([]int, len(m.Labels))
+	rows := make(map[string]int, len(m.Labels))
 	for i := range m.Rows {
 		if m.Rows[i].Split != loader.TrainSplit {
 			continue
 		}
 		for _, k := range m.Rows[i].Labels {
-			rows[k]++
+			rows[m.Labels[k]]++
 		}
 	}
+	v, err := MostFrequent(rows, size, minCount)
+	if v == nil && err == nil {
+		err = loader.Unusable(fmt.Errorf(
+			"manifest %q: no training row has a label (of %d rows or more); label some, or lower "+
+				"`data.min_count`", m.File, max(minCount, 1)))
+	}
+	return v, err
+}
+
+// MostFrequent makes classes of labels by the rows that have them: the labels of at least minCount rows, at most size of
+// them, the most frequent first and ties by name. It returns nil if there is none.
+func MostFrequent(rows map[string]int, size, minCount int) (*text.Vocabulary, error) {
 	var words []text.Word
-	for k, n := range rows {
-		if n > 0 && n >= minCount {
-			words = append(words, text.Word{Text: m.Labels[k], POS: text.Others, Count: n})
+	for label, n := range rows {
+		if n >= minCount {
+			words = append(words, text.Word{Text: label, POS: text.Others, Count: n})
 		}
 	}
 	if len(words) == 0 {
-		return nil, loader.Unusable(fmt.Errorf(
-			"manifest %q: no training row has a label (of %d rows or more); label some, or lower "+
-				"`data.min_count`", m.File, max(minCount, 1)))
+		return nil, nil
 	}
 	slices.SortFunc(words, func(a, b text.Word) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))

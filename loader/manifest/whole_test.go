@@ -47,7 +47,7 @@ func TestParse_WholeJSONNamesWhatIsWrong(t *testing.T) {
 		`{"a.jpg": ["cat"],` + "\n" + `"a.jpg": ["dog"]}`:         `"a.jpg" repeats line 1`,
 		`[{"path": "` + strings.Repeat("x", 3<<20) + `"}]`:        "a row of more than",
 	} {
-		_, err := Parse("m.json", strings.NewReader(text), Options{})
+		_, err := parseText("m.json", text, Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %v, want %q", text, err, want)
 		}
@@ -64,8 +64,8 @@ func FuzzWholeJSON(f *testing.F) {
 				return
 			}
 		}
-		lines, errLines := Parse("m", strings.NewReader(string(a)+"\n"+string(b)), Options{})
-		whole, err := Parse("m", strings.NewReader("["+string(a)+",\n"+string(b)+"]"), Options{})
+		lines, errLines := parseText("m", string(a)+"\n"+string(b), Options{})
+		whole, err := parseText("m", "["+string(a)+",\n"+string(b)+"]", Options{})
 		if lines != nil && lines.WholeJSON { // labels by the names of pictures
 			return
 		}

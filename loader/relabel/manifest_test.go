@@ -35,7 +35,7 @@ func rewritten(t *testing.T, name, text string, o manifest.Options) (string, int
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := manifest.Parse(to, strings.NewReader(string(content)), o); err != nil {
+	if _, err := manifest.Read(t.Context(), to, o); err != nil {
 		t.Errorf("what was written cannot be read: %v\n%s", err, content)
 	}
 	return string(content), rows, nil
