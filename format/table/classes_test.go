@@ -12,15 +12,6 @@ import (
 	"nmn/format/npy"
 )
 
-func classesFile(t *testing.T, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 func integers(values ...byte) string {
 	b := npy.Int64Header(len(values))
 	for _, v := range values {
@@ -40,7 +31,7 @@ func TestReadClasses_EveryForm(t *testing.T) {
 		{"z.csv", "label\n2\n0\n1\n", "label", nil, false},
 		{"z.csv", "\xef\xbb\xbfid,animal\na,cow\nb,cat\nc, dog\n", "animal", []string{"a", "b", "c"}, true},
 	} {
-		got, err := ReadClasses(classesFile(t, c.name, c.text), words, 3, false)
+		got, err := ReadClasses(writeFile(t, c.name, c.text), words, 3, false)
 		if err != nil || !slices.Equal(got.Values, []int32{2, 0, 1}) || got.Column != c.column || got.Named != c.named ||
 			!slices.Equal(got.IDs, c.ids) {
 			t.Errorf("%q: %v, %+v", c.text, err, got)
@@ -68,7 +59,7 @@ func TestReadClasses_Refuses(t *testing.T) {
 		{"z.csv", "id,label\na\n", ":2: 1 fields", ErrShape},
 		{"z.parquet", "", ".parquet", ErrFormat},
 	} {
-		_, err := ReadClasses(classesFile(t, c.name, c.text), words, 2, false)
+		_, err := ReadClasses(writeFile(t, c.name, c.text), words, 2, false)
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q: %v, want %q", c.text, err, c.says)
 		}
@@ -83,7 +74,7 @@ func TestReadClasses_WithGaps(t *testing.T) {
 		{"z.csv", "id,label\na,1\nb,\nc,0\nd,-1\n"},
 		{"z.csv", "id,label\na,dog\nb, \nc,cat\nd,NaN\n"},
 	} {
-		path := classesFile(t, c.name, c.text)
+		path := writeFile(t, c.name, c.text)
 		got, err := ReadClasses(path, words, 2, true)
 		if err != nil || !slices.Equal(got.Values, []int32{1, UnknownClass, 0, UnknownClass}) {
 			t.Errorf("%q: %v, %+v", c.text, err, got)
@@ -92,7 +83,7 @@ func TestReadClasses_WithGaps(t *testing.T) {
 			t.Errorf("%q although labels must be known: %v", c.text, err)
 		}
 	}
-	_, err := ReadClasses(classesFile(t, "z.csv", "label\ncat\n\"\"\n1\n"), words, 2, true)
+	_, err := ReadClasses(writeFile(t, "z.csv", "label\ncat\n\"\"\n1\n"), words, 2, true)
 	if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "some labels are classes") {
 		t.Errorf("words and a number, with a gap between them: %v", err)
 	}

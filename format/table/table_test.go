@@ -162,6 +162,11 @@ func TestReadCSV_WordsAndIdentifiers(t *testing.T) {
 	if err != nil || m.IDs != nil || m.Cols != 2 {
 		t.Errorf("without identifiers: %+v, %v", m, err)
 	}
+	// Runs on vectors of classes call these by their numbers, and write tables with identifiers.
+	m, err = readCSV(strings.NewReader("id,0,1\na,0.25,0.5\n"), "s.csv", cellRule{fault: anyNumber})
+	if err != nil || !slices.Equal(m.Words, []string{"0", "1"}) || m.Rows != 1 {
+		t.Errorf("classes called by numbers: %+v, %v", m, err)
+	}
 }
 
 func TestReadCSV_NamesFileRowAndColumn(t *testing.T) {
@@ -223,8 +228,16 @@ func TestReadScoresAndCounts_CheckTheirValues(t *testing.T) {
 	if m, err := ReadCounts(npy, 20); err != nil || m.Counts[1] != 20 || m.Values != nil {
 		t.Errorf("counts of 20 captions as uint8: %v", err)
 	}
-	if _, err := ReadCounts(npy, 1); !errors.Is(err, ErrValue) {
-		t.Errorf("one caption: %v", err)
+	// Counts are held as bytes, and agreement needs two captions.
+	file := writeFile(t, "c.csv", "cat,dog\n1,0\n")
+	for captions, ok := range map[int]bool{-1: false, 0: false, 1: false, 2: true, 255: true, 256: false, 1000: false} {
+		if _, err := ReadCounts(file, captions); (err == nil) != ok || err != nil && (!errors.Is(err, ErrValue) ||
+			!strings.Contains(err.Error(), "2 to 255")) {
+			t.Errorf("%d captions: %v", captions, err)
+		}
+	}
+	if m, err := ReadCounts(writeFile(t, "c.csv", "cat,dog\n255,0\n"), 255); err != nil || m.Values[0] != 255 {
+		t.Errorf("255 of 255: %v", err)
 	}
 	for label, ok := range map[string]bool{"0": true, "1.0": true, "2": false, "0.5": false, "nan": false} {
 		if _, err := ReadLabels(writeFile(t, "z.csv", "cat\n"+label+"\n")); (err == nil) != ok ||
