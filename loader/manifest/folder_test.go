@@ -37,6 +37,29 @@ func (m *Manifest) rows() []string {
 	return rows
 }
 
+// text returns the labels of all rows as text.
+func (m *Manifest) text() string {
+	var rows []string
+	for _, r := range m.Rows {
+		rows = append(rows, m.named(r.Labels))
+	}
+	return strings.Join(rows, " ")
+}
+
+// numbered returns the rows of a manifest as text: line, file and split, and labels in their order.
+func (m *Manifest) numbered() string {
+	var rows []string
+	for _, r := range m.Rows {
+		var labels []string
+		for _, k := range r.Labels {
+			labels = append(labels, m.Labels[k])
+		}
+		rows = append(rows, strings.TrimSpace(fmt.Sprintf("%d %s %s", r.Line, strings.TrimSpace(r.Files[0]+" "+r.Split),
+			strings.Join(labels, ","))))
+	}
+	return strings.Join(rows, "; ")
+}
+
 func xmlOf(filename string, names ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<annotation>\n\t<folder>x</folder>\n\t<filename>%s</filename>\n", filename)

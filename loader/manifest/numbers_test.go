@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -21,9 +20,9 @@ func TestParse_NumbersAfterNames(t *testing.T) {
 		"words":       {text: "a.jpg 3\nb.jpg 0\n", o: words, want: "1 a.jpg fox; 2 b.jpg cat", form: FormIntegers},
 		"words that are numbers": {text: "a.jpg 3\n", o: Options{Words: []string{"1", "3"}}, want: "1 a.jpg 3",
 			form: FormIntegers},
-		"several numbers": {text: "a.jpg 0 3\nb.jpg\nc.jpg 2\n", o: words, want: "1 a.jpg cat,fox; 2 b.jpg ; 3 c.jpg emu",
+		"several numbers": {text: "a.jpg 0 3\nb.jpg\nc.jpg 2\n", o: words, want: "1 a.jpg cat,fox; 2 b.jpg; 3 c.jpg emu",
 			form: FormIntegers},
-		"flags": {text: "a.jpg 0 0 1\nb.jpg 1 0 1\nc.jpg 0 0 0\n", want: "1 a.jpg 2; 2 b.jpg 2,0; 3 c.jpg ",
+		"flags": {text: "a.jpg 0 0 1\nb.jpg 1 0 1\nc.jpg 0 0 0\n", want: "1 a.jpg 2; 2 b.jpg 2,0; 3 c.jpg",
 			form: FormColumns},
 		"named flags": {text: "a.jpg 0 0 1\nb.jpg 1 0 1\n", o: words, want: "1 a.jpg emu; 2 b.jpg emu,cat",
 			form: FormColumns},
@@ -37,15 +36,8 @@ func TestParse_NumbersAfterNames(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		var rows []string
-		for _, r := range m.Rows {
-			var labels []string
-			for _, k := range r.Labels {
-				labels = append(labels, m.Labels[k])
-			}
-			rows = append(rows, fmt.Sprintf("%d %s %s", r.Line, r.Files[0], strings.Join(labels, ",")))
-		}
-		if got := strings.Join(rows, "; "); got != c.want || m.Form != c.form || !m.Headless {
+		got := m.numbered()
+		if got != c.want || m.Form != c.form || !m.Headless {
 			t.Errorf("%s: %q of form %s, want %q of form %s", name, got, m.Form, c.want, c.form)
 		}
 	}

@@ -11,23 +11,15 @@ import (
 func TestParse_WholeJSON(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"list": {"\n[\n  {\"image\": \"a.jpg\", \"labels\": [\"cat\", \"dog\"], \"split\": \"train\"},\n\n" +
-			"  {\"image\": \"b.jpg\",\n \"labels\": [], \"split\": \"val\"}\n]\n", "3 a.jpg train cat,dog; 5 b.jpg validate "},
-		"labels by names": {"{\"a.jpg\": [\"cat\", \"dog\"],\n\"b.jpg\": []}", "1 a.jpg  cat,dog; 2 b.jpg  "},
-		"one label each":  {`{"a.jpg": "cat", "b.jpg": "dog"}`, "1 a.jpg  cat; 1 b.jpg  dog"},
-		"numbers":         {`{"a.jpg": 3, "b.jpg": 0}`, "1 a.jpg  3; 1 b.jpg  0"},
+			"  {\"image\": \"b.jpg\",\n \"labels\": [], \"split\": \"val\"}\n]\n", "3 a.jpg train cat,dog; 5 b.jpg validate"},
+		"labels by names": {"{\"a.jpg\": [\"cat\", \"dog\"],\n\"b.jpg\": []}", "1 a.jpg cat,dog; 2 b.jpg"},
+		"one label each":  {`{"a.jpg": "cat", "b.jpg": "dog"}`, "1 a.jpg cat; 1 b.jpg dog"},
+		"numbers":         {`{"a.jpg": 3, "b.jpg": 0}`, "1 a.jpg 3; 1 b.jpg 0"},
 		"objects by names": {"{\"a.jpg\": {\"labels\": [\"cat\"], \"split\": \"test\"},\n " +
 			"\"b.jpg\": {\"split\": \"train\", \"labels\": [\"dog\"]}}", "1 a.jpg test cat; 2 b.jpg train dog"},
 	} {
 		m := parsed(t, c.text)
-		var rows []string
-		for _, r := range m.Rows {
-			var labels []string
-			for _, k := range r.Labels {
-				labels = append(labels, m.Labels[k])
-			}
-			rows = append(rows, fmt.Sprintf("%d %s %s %s", r.Line, r.Files[0], r.Split, strings.Join(labels, ",")))
-		}
-		if got := strings.Join(rows, "; "); got != c.want || !m.WholeJSON || m.JSONLines {
+		if got := m.numbered(); got != c.want || !m.WholeJSON || m.JSONLines {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
