@@ -1,8 +1,6 @@
 package dataset
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,13 +9,7 @@ import (
 // A table of captions is data like COCO's file: its pictures are the bags, also in lists of identifiers.
 func TestOpen_TableOfCaptions(t *testing.T) {
 	dir := t.TempDir()
-	write := func(name, content string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	write := func(name, content string) string { return fileOf(t, dir, name, content) }
 	for _, name := range []string{"7.jpg", "8.JPG", "9.jpg"} {
 		write(name, "")
 	}
@@ -30,10 +22,7 @@ func TestOpen_TableOfCaptions(t *testing.T) {
 		"all.token":    "7.jpg#0\tA dog , and a cat\n8.jpg#0\tA dog\n9.jpg#0\tA cat\n",
 	} {
 		c.Captions = write(name, content)
-		d, err := Open(t.Context(), &c, Options{})
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		d := openedData(t, &c)
 		if !slices.Equal(d.Train.IDs, []string{"7.jpg", "9.jpg"}) || !slices.Equal(d.Validation.IDs, []string{"8.jpg"}) ||
 			d.Train.Vocabulary.Len() != 2 || !slices.Equal(d.Train.Labels.Uint8s(), []uint8{1, 1, 1, 0}) {
 			t.Errorf("%s: %v and %v, labels %v of %v", name, d.Train.IDs, d.Validation.IDs, d.Train.Labels.Uint8s(),
@@ -41,9 +30,6 @@ func TestOpen_TableOfCaptions(t *testing.T) {
 		}
 		if file, ok := d.PictureFile("8.jpg"); !ok || file.Name != "8.JPG" {
 			t.Errorf("%s: the picture of 8.jpg is %v", name, file)
-		}
-		if err := d.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 	c.Captions = write("v.json", `{"videos": [{"video_id": "a", "split": "train"}], "sentences": []}`)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"image"
 	"image/jpeg"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,12 +55,7 @@ func framesOfClips(t *testing.T, form shard.Form, names ...string) string {
 func fileOf(t *testing.T, dir, name, content string) string {
 	t.Helper()
 	path := filepath.Join(dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path, content)
 	return path
 }
 
@@ -76,11 +70,7 @@ func tableConfig(table, images string) *Config {
 // clipsOf returns the number of frames and the labels of each training clip.
 func clipsOf(t *testing.T, c *Config) (rows []string) {
 	t.Helper()
-	d, err := Open(t.Context(), c, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
+	d := openedData(t, c)
 	k := d.Train.Vocabulary.Len()
 	for i := range d.Train.Len() {
 		var labels []string

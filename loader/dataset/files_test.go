@@ -39,20 +39,14 @@ func pictureList(t *testing.T, dir string) *Config {
 	c := DefaultConfig()
 	c.Set, c.Manifest, c.Images = Manifest, filepath.Join(dir, "list.csv"), filepath.Join(dir, "images")
 	c.ValidationShare, c.TestShare = .25, .25
-	if err := os.WriteFile(c.Manifest, []byte(lines), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, c.Manifest, lines)
 	return &c
 }
 
 // Files that settings name are known by their content, pictures by size and time alone unless their content is asked
 // for; all splits are in, and names do not depend on where the folder lies.
 func TestFiles_OfAManifest(t *testing.T) {
-	d, err := Open(t.Context(), pictureList(t, t.TempDir()), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
+	d := openedData(t, pictureList(t, t.TempDir()))
 	for _, content := range []bool{false, true} {
 		files, err := d.Files(t.Context(), content)
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"image"
 	"image/png"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -20,9 +19,7 @@ func TestPictures_AreDecodedUpToTheirLimitAndAllWithoutOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "a.png")
-	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, file, b.String())
 	words, err := text.NewVocabulary([]text.Word{{Text: "dog"}})
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package dataset
 import (
 	"bytes"
 	"compress/gzip"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,9 +14,6 @@ func TestRecognise_ByContent(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string) string {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
 		if strings.HasSuffix(name, ".gz") {
 			var b bytes.Buffer
 			z := gzip.NewWriter(&b)
@@ -29,9 +25,7 @@ func TestRecognise_ByContent(t *testing.T) {
 			}
 			content = b.String()
 		}
-		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, content)
 		return path
 	}
 	write("clips/"+loader.LabelsName, "{}\n")
@@ -121,9 +115,7 @@ func FuzzRecognise(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content string, ending uint8) {
 		names := []string{"d.json", "d.csv", "d.json.gz", "d.tsv"}
 		path := filepath.Join(t.TempDir(), names[int(ending)%len(names)])
-		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, content)
 		if got, err := Recognise(t.Context(), path); err == nil && got.Key == "" {
 			t.Errorf("%q is taken for %+v", content, got)
 		}
