@@ -50,19 +50,7 @@ func (m *Matrix) rowsOf(bags, all []string) ([]int, error) {
 		}
 		have, of = all, "the data"
 	}
-	at, err := names(of, "id", have)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]int, len(bags))
-	for i, id := range bags {
-		row, ok := at[id]
-		if !ok {
-			return nil, fmt.Errorf("%s: no row of sample %q, number %d of the training set: %w", m.Name, id, i+1, ErrNames)
-		}
-		rows[i] = row
-	}
-	return rows, nil
+	return positions(of, "id", have, bags, "the training set")
 }
 
 func first(list []string) string {

@@ -51,7 +51,7 @@ func TestSelect_RefusesWhatDoesNotMatch(t *testing.T) {
 		"too many columns": {"e.npy", string(npyBytes("<f4", "(3, 3)", false, make([]float32, 9))), all, ErrShape,
 			"has 3 columns for the 2 classes"},
 		"other words":          {"e.csv", "dog,cow\n1,2\n1,2\n1,2\n", all, ErrNames, `no class "cat"`},
-		"a bag is missing":     {"e.csv", "id,dog,cat\np,1,2\nr,1,2\n", all, ErrNames, `no row of sample "q", number 2`},
+		"a bag is missing":     {"e.csv", "id,dog,cat\np,1,2\nr,1,2\n", all, ErrNames, `no id "q", number 2`},
 		"a sample comes twice": {"e.csv", "id,dog,cat\np,1,2\np,1,2\n", all[:1], ErrNames, "given twice"},
 	} {
 		m, err := ReadEvidence(writeFile(t, c.file, c.content))

@@ -131,8 +131,7 @@ func (m *Matrix) rowsFor(reference *Matrix) ([]int, error) {
 	return positions(m.Name, "id", m.IDs, reference.IDs, reference.Name)
 }
 
-// positions finds each wanted name in have. The lists are equally long, so nothing is left over when have has
-// no repeats.
+// positions finds each wanted name in have, which has no repeats.
 func positions(file, what string, have, want []string, from string) ([]int, error) {
 	at, err := names(file, what, have)
 	if err != nil {

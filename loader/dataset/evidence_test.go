@@ -146,7 +146,7 @@ func TestEvidence_RefusesOtherData(t *testing.T) {
 	features := featureFile(t, 4, 3, 2)
 	for says, file := range map[string]string{
 		"has 4 rows, and the data have 9 samples": evidenceOf(t, false, "cat,dog", idsOf(4, 0, 0)...),
-		`no row of sample "train-3"`:              evidenceOf(t, true, "cat,dog", idsOf(3, 3, 2)...),
+		`no id "train-3"`:                         evidenceOf(t, true, "cat,dog", idsOf(3, 3, 2)...),
 		"has 3 columns for the 2 classes":         evidenceOf(t, true, "cat,dog,cow", idsOf(4, 3, 2)...),
 		"no such file":                            filepath.Join(t.TempDir(), "none.npy"),
 		"file type":                               features + ".txt",

@@ -3,6 +3,7 @@ package relabel
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,9 @@ type jsonLines struct {
 	// current and stated are as in a sheet; names are written as JSON.
 	current func(line int) []string
 	stated  map[string]string
+	// plan and confidence are as in a sheet; confidence is a key.
+	plan       pairPlan
+	confidence string
 }
 
 // edit copies the lines with the labels as they should be.
@@ -29,6 +33,10 @@ func (j *jsonLines) edit(in io.Reader, out io.Writer) (changed int, err error) {
 	row := -1
 	return editLines(in, out, func(line []byte, number int) ([]byte, bool, error) {
 		row++
+		if j.plan != nil {
+			edited, err := j.planned(line, number)
+			return edited, true, err
+		}
 		return j.line(line, number, j.id(number, row, line))
 	})
 }
@@ -97,6 +105,40 @@ func (j *jsonLines) line(line []byte, number int, id string) (edited []byte, cha
 		value = jsonName(string(value))
 	}
 	return slices.Concat(line[:start], value, line[end:]), true, nil
+}
+
+// planned returns the copies of a line of a picture and a label.
+func (j *jsonLines) planned(line []byte, number int) ([]byte, error) {
+	names, ok := j.plan[number]
+	if !ok {
+		return line, nil
+	}
+	body, end := lineEnd(line)
+	var copies [][]byte
+	for _, name := range names {
+		if name == same {
+			copies = append(copies, body)
+			continue
+		}
+		value := `""` // which is a list of nothing, too
+		if name != "" {
+			value = j.stated[name]
+		}
+		edited, err := withValue(body, j.key, value)
+		if err == nil && j.confidence != "" && name != "" {
+			if _, _, none := valueOf(edited, j.confidence); none == nil {
+				edited, err = withValue(edited, j.confidence, "1")
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		copies = append(copies, edited)
+	}
+	if len(copies) == 0 {
+		return nil, nil
+	}
+	return append(bytes.Join(copies, []byte(cmp.Or(end, "\n"))), end...), nil
 }
 
 // valueOf finds the value of a key of an object; see annotation.ValueOf.

@@ -51,17 +51,9 @@ func Manifest(ctx context.Context, m *manifest.Manifest, l Labels, path string) 
 		s.confidence = m.Confidence
 	}
 	edit := s.edit
-	switch {
-	case m.JSONLines && pairs:
-		edit = func(in io.Reader, out io.Writer) (int, error) {
-			return editLines(in, out, func(line []byte, number int) ([]byte, bool, error) {
-				edited, err := s.plan.json(line, number, m, stated)
-				return edited, true, err
-			})
-		}
-	case m.JSONLines:
+	if m.JSONLines {
 		lines := jsonLines{labels: &l, key: m.LabelsColumn, separator: m.Separator, current: of.names, stated: stated,
-			id: func(line, _ int, _ []byte) string { return of.id(line) }}
+			plan: s.plan, confidence: m.Confidence, id: func(line, _ int, _ []byte) string { return of.id(line) }}
 		edit = lines.edit
 	}
 	changed, err := l.rewrite(ctx, m.File, path, edit)

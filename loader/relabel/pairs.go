@@ -1,8 +1,6 @@
 package relabel
 
 import (
-	"bytes"
-	"cmp"
 	"slices"
 
 	"nmn/loader/manifest"
@@ -58,37 +56,3 @@ func planPairs(m *manifest.Manifest, l *Labels) (plan pairPlan, changed int) {
 
 // same marks, in a plan, that a line keeps its name.
 const same = "\x00"
-
-// json is a line of JSON and its copies.
-func (plan pairPlan) json(line []byte, number int, m *manifest.Manifest, stated map[string]string) ([]byte, error) {
-	names, ok := plan[number]
-	if !ok {
-		return line, nil
-	}
-	body, end := lineEnd(line)
-	var copies [][]byte
-	for _, name := range names {
-		if name == same {
-			copies = append(copies, body)
-			continue
-		}
-		value := `""` // which is a list of nothing, too
-		if name != "" {
-			value = stated[name]
-		}
-		edited, err := withValue(body, m.LabelsColumn, value)
-		if err == nil && m.Confidence != "" && name != "" {
-			if _, _, none := valueOf(edited, m.Confidence); none == nil {
-				edited, err = withValue(edited, m.Confidence, "1")
-			}
-		}
-		if err != nil {
-			return nil, err
-		}
-		copies = append(copies, edited)
-	}
-	if len(copies) == 0 {
-		return nil, nil
-	}
-	return append(bytes.Join(copies, []byte(cmp.Or(end, "\n"))), end...), nil
-}
