@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -29,35 +28,29 @@ type Table struct {
 // Text writes a table of labels with corrected labels, and returns the number of rows that it has changed.
 // Every other byte stays unchanged.
 func (t *Table) Text(ctx context.Context, l Labels, path string) (rows int, err error) {
-	of := func(row int, named string) string {
+	lines := strings.HasSuffix(strings.ToLower(strings.TrimSuffix(t.File, ".gz")), ".jsonl")
+	s := editor{labels: &l, list: t.List, separator: ";", id: func(_, row int, cell func(string) string) string {
+		named := ""
+		if lines {
+			named = cell("id")
+		} else if t.IDColumn != "" {
+			return cell(t.IDColumn)
+		}
 		if named != "" || row >= len(t.IDs) {
 			return named
 		}
 		return t.IDs[row]
-	}
-	kind := strings.ToLower(strings.TrimSuffix(t.File, ".gz"))
-	if strings.HasSuffix(kind, ".jsonl") {
-		lines := jsonLines{labels: &l, key: "labels", id: func(_, row int, text []byte) string {
-			var named struct {
-				ID string `json:"id"`
-			}
-			_ = json.Unmarshal(text, &named) // other values are refused when they are read
-			return of(row, named.ID)
-		}}
-		return l.rewrite(ctx, t.File, path, lines.edit)
-	}
-	s := sheet{labels: &l, list: t.List, separator: ";", id: func(_, row int, cell func(string) string) string {
-		if t.IDColumn == "" {
-			return of(row, "")
-		}
-		return cell(t.IDColumn)
 	}}
+	if lines {
+		s.list = "labels"
+		return l.rewrite(ctx, t.File, path, s.lines)
+	}
 	return l.rewrite(ctx, t.File, path, func(in io.Reader, out io.Writer) (int, error) {
 		text := bufio.NewReaderSize(in, 1<<16)
 		start, _ := text.Peek(text.Size())
 		first, _, _ := strings.Cut(string(start), "\n")
 		s.headless = numbers(first)
-		return s.edit(text, out)
+		return s.table(text, out)
 	})
 }
 

@@ -13,31 +13,21 @@ import (
 	"nmn/loader/annotation"
 )
 
-// jsonLines describes the labels in JSON lines.
-type jsonLines struct {
-	labels    *Labels
-	key       string // key of the labels
-	separator string // separator if they are one text
-	// id gives the bag of a row by its line, its number from 0 and its text; empty for none.
-	id func(line, row int, text []byte) string
-	// current and stated are as in a sheet; names are written as JSON.
-	current func(line int) []string
-	stated  map[string]string
-	// plan and confidence are as in a sheet; confidence is a key.
-	plan       pairPlan
-	confidence string
-}
-
-// edit copies the lines with the labels as they should be.
-func (j *jsonLines) edit(in io.Reader, out io.Writer) (changed int, err error) {
+// lines copies JSON lines with the labels as they should be.
+func (s *editor) lines(in io.Reader, out io.Writer) (changed int, err error) {
 	row := -1
 	return editLines(in, out, func(line []byte, number int) ([]byte, bool, error) {
 		row++
-		if j.plan != nil {
-			edited, err := j.planned(line, number)
+		if s.plan != nil {
+			edited, err := s.plannedLine(line, number)
 			return edited, true, err
 		}
-		return j.line(line, number, j.id(number, row, line))
+		return s.line(line, number, s.id(number, row, func(key string) (text string) {
+			if start, end, err := valueOf(line, key); err == nil {
+				_ = json.Unmarshal(line[start:end], &text) // other values are refused when they are read
+			}
+			return text
+		}))
 	})
 }
 
@@ -69,47 +59,34 @@ func editLines(in io.Reader, out io.Writer,
 }
 
 // line is a line with the labels of its bag.
-func (j *jsonLines) line(line []byte, number int, id string) (edited []byte, changed bool, err error) {
-	if _, ok := j.labels.Rows[id]; !ok {
+func (s *editor) line(line []byte, number int, id string) (edited []byte, changed bool, err error) {
+	if _, ok := s.labels.Rows[id]; !ok {
 		return line, false, nil
 	}
-	start, end, err := valueOf(line, j.key)
+	start, end, err := valueOf(line, s.list)
 	if err != nil {
 		return nil, false, err
 	}
-	if j.stated != nil {
-		names, changed := j.labels.Names(id, j.current(number))
-		if !changed {
-			return line, false, nil
-		}
-		value := `""` // which is a list of nothing, too
-		if len(names) > 0 {
-			value = j.stated[names[0]]
-		}
-		return slices.Concat(line[:start], []byte(value), line[end:]), true, nil
+	value, cell := line[start:end], string(line[start:end])
+	text := json.Unmarshal(value, &cell) == nil
+	if !text && s.stated == nil && json.Unmarshal(value, new([]string)) != nil {
+		return nil, false, fmt.Errorf("%s is no list of names: %w", s.list, ErrForm)
 	}
-	var current []string
-	style := list{array: true, blank: bytes.Contains(line[start:end], []byte(", "))}
-	var one string
-	if json.Unmarshal(line[start:end], &one) == nil {
-		current, style = parse(one, j.separator, list{separator: j.separator})
-	} else if err := json.Unmarshal(line[start:end], &current); err != nil {
-		return nil, false, fmt.Errorf("%s is no list of names: %w", j.key, ErrForm)
-	}
-	names, changed := j.labels.Names(id, current)
-	if !changed {
+	cell, changed = s.restated(number, id, cell, &list{separator: s.separator})
+	switch {
+	case !changed:
 		return line, false, nil
+	case s.stated != nil:
+		cell = cmp.Or(cell, `""`) // which is a list of nothing, too
+	case text:
+		cell = string(jsonName(cell))
 	}
-	value := []byte(style.cell(names))
-	if line[start] == '"' {
-		value = jsonName(string(value))
-	}
-	return slices.Concat(line[:start], value, line[end:]), true, nil
+	return slices.Concat(line[:start], []byte(cell), line[end:]), true, nil
 }
 
-// planned returns the copies of a line of a picture and a label.
-func (j *jsonLines) planned(line []byte, number int) ([]byte, error) {
-	names, ok := j.plan[number]
+// plannedLine returns the copies of a line of a picture and a label.
+func (s *editor) plannedLine(line []byte, number int) ([]byte, error) {
+	names, ok := s.plan[number]
 	if !ok {
 		return line, nil
 	}
@@ -122,12 +99,12 @@ func (j *jsonLines) planned(line []byte, number int) ([]byte, error) {
 		}
 		value := `""` // which is a list of nothing, too
 		if name != "" {
-			value = j.stated[name]
+			value = s.stated[name]
 		}
-		edited, err := withValue(body, j.key, value)
-		if err == nil && j.confidence != "" && name != "" {
-			if _, _, none := valueOf(edited, j.confidence); none == nil {
-				edited, err = withValue(edited, j.confidence, "1")
+		edited, err := withValue(body, s.list, value)
+		if err == nil && s.confidence != "" && name != "" {
+			if _, _, none := valueOf(edited, s.confidence); none == nil {
+				edited, err = withValue(edited, s.confidence, "1")
 			}
 		}
 		if err != nil {

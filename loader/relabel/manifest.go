@@ -44,17 +44,17 @@ func Manifest(ctx context.Context, m *manifest.Manifest, l Labels, path string) 
 			return 0, err
 		}
 	}
-	s := of.sheet()
-	s.labels, s.stated = &l, stated
+	s := editor{labels: &l, separator: m.Separator, mark: m.Mark, current: of.names, stated: stated,
+		confidence: m.Confidence, id: func(line, _ int, _ func(string) string) string { return of.id(line) }}
+	if m.Form != manifest.FormColumns {
+		s.list = m.LabelsColumn
+	}
 	if pairs {
 		s.plan, rows = planPairs(m, &l)
-		s.confidence = m.Confidence
 	}
-	edit := s.edit
+	edit := s.table
 	if m.JSONLines {
-		lines := jsonLines{labels: &l, key: m.LabelsColumn, separator: m.Separator, current: of.names, stated: stated,
-			plan: s.plan, confidence: m.Confidence, id: func(line, _ int, _ []byte) string { return of.id(line) }}
-		edit = lines.edit
+		edit = s.lines
 	}
 	changed, err := l.rewrite(ctx, m.File, path, edit)
 	if pairs {
@@ -107,15 +107,6 @@ func namesOf(m *manifest.Manifest, row *manifest.Row) []string {
 	return names
 }
 
-func (r manifestRows) sheet() sheet {
-	s := sheet{separator: r.m.Separator, current: r.names, mark: r.m.Mark,
-		id: func(line, _ int, _ func(string) string) string { return r.id(line) }}
-	if r.m.Form != manifest.FormColumns {
-		s.list = r.m.LabelsColumn
-	}
-	return s
-}
-
 // statements are what states each name that a line has alone: a cell, or a value of JSON.
 func (r manifestRows) statements(ctx context.Context) (map[string]string, error) {
 	m := r.m
@@ -161,7 +152,7 @@ func (r manifestRows) statements(ctx context.Context) (map[string]string, error)
 		}
 	}
 	records := newRecords(text, io.Discard, features.Separator(text))
-	s := sheet{list: m.LabelsColumn}
+	s := editor{list: m.LabelsColumn}
 	columns, err := s.header(records)
 	at := slices.Index(columns, s.list)
 	for err == nil {
