@@ -28,9 +28,6 @@ type sources struct {
 // cached.
 func (d *Splits) Files(ctx context.Context, content bool) (origin.List, error) {
 	s := d.sources
-	if s == nil { // data that were put together elsewhere
-		return nil, nil
-	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if l, done := s.found[content]; done {
@@ -56,9 +53,6 @@ func (d *Splits) Beside(ctx context.Context, places []origin.Place) (origin.List
 		return nil, err
 	}
 	s := d.sources
-	if s == nil {
-		s = &sources{}
-	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.beside == nil {

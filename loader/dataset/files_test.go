@@ -109,9 +109,6 @@ func TestBeside_ReadsAFileOnce(t *testing.T) {
 	if got := digest(&view); got != abc {
 		t.Errorf("a view of the data has read the file again: %s", got)
 	}
-	if got := digest(&Splits{}); len(got) != 64 || got == abc {
-		t.Errorf("data that were put together elsewhere: %s", got)
-	}
 	put("xyz", began.Add(time.Second))
 	other := digest(d)
 	if len(other) != 64 || other == abc {

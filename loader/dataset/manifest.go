@@ -87,16 +87,11 @@ func describeAlike(words []string, cure string) string {
 	if len(groups) == 0 {
 		return ""
 	}
-	const shown = 3
-	names := make([]string, min(shown, len(groups)))
-	for i := range names {
-		names[i] = visible.Line(strings.Join(groups[i], " and "))
+	var names []string
+	for _, group := range groups {
+		names = append(names, visible.Line(strings.Join(group, " and ")))
 	}
-	line := "nearly equal: " + strings.Join(names, ", ")
-	if n := len(groups) - shown; n > 0 {
-		line += fmt.Sprintf(" and %d more", n)
-	}
-	return line + "; " + cure
+	return "nearly equal: " + manifest.FirstOf(names, 3) + "; " + cure
 }
 
 // namesLabels reports whether labels are certainly names: each stands alone in its field, or the user has set

@@ -16,6 +16,7 @@ import (
 	"nmn/internal/setting"
 	"nmn/internal/visible"
 	"nmn/loader"
+	"nmn/loader/manifest"
 	"nmn/loader/picture"
 	"nmn/text"
 )
@@ -81,18 +82,15 @@ func CheckPictures(files []string) error {
 // what to do about pictures in an unsupported format.
 func DescribeSkipped(files []string) string {
 	const named = 3
-	var first []string
-	for _, file := range files[:min(named, len(files))] {
-		first = append(first, visible.Line(file))
+	names := slices.Clone(files)
+	for i, file := range files[:min(named, len(files))] {
+		names[i] = visible.Line(file)
 	}
 	are := "1 file was skipped, because its name has no picture's extension: "
 	if n := len(files); n > 1 {
 		are = fmt.Sprintf("%d files were skipped, because their names have no picture's extension: ", n)
 	}
-	if more := len(files) - named; more > 0 {
-		first = append(first, fmt.Sprintf("and %d more", more))
-	}
-	are += strings.Join(first, ", ")
+	are += manifest.FirstOf(names, named)
 	if slices.ContainsFunc(files, picture.IsForeignName) {
 		are += "; " + picture.ForeignCure()
 	}

@@ -332,11 +332,16 @@ func (c Columns) String() string {
 		line += fmt.Sprintf(", %d of counts", c.Counts)
 	}
 	if len(c.Ignored) > 0 {
-		const shown = 8
-		line += "; not used: " + strings.Join(c.Ignored[:min(shown, len(c.Ignored))], ", ")
-		if len(c.Ignored) > shown {
-			line += fmt.Sprintf(" and %d more", len(c.Ignored)-shown)
-		}
+		line += "; not used: " + FirstOf(c.Ignored, 8)
+	}
+	return line
+}
+
+// FirstOf lists the first names of many.
+func FirstOf(names []string, most int) string {
+	line := strings.Join(names[:min(most, len(names))], ", ")
+	if n := len(names) - most; n > 0 {
+		line += fmt.Sprintf(" and %d more", n)
 	}
 	return line
 }
