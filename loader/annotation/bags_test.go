@@ -173,49 +173,47 @@ func TestParseBags_NamesWhatIsWrong(t *testing.T) {
 		"file zero":    {FormLines, `{"sample":"a","caption":"x","file":"b\u0000"}`, "is not a path inside"},
 		"files differ": {FormCSV, "sample,caption,file\na,x,b.jpg\na,x,\na,y,c.jpg\n",
 			`line 4: file "c.jpg" of sample "a" is "b.jpg"`},
-		"no UTF-8":              {FormCSV, "sample,caption\na,x\nb,caf\xe9 x\n", "line 3 is not UTF-8"},
-		"no UTF-8 at end":       {FormLines, `{"sample":"a","caption":"x"}` + "\n\xe2\x82", "line 2 is not UTF-8"},
-		"no UTF-8 in JSON":      {"", strings.Replace(smallCOCO, "red ball", "red b\xffll", 1), "line 8 is not UTF-8"},
-		"no object":             {FormLines, "\n[1]\n", "line 2: json: cannot unmarshal array"},
-		"null":                  {FormLines, "null\n", "line 1: null instead of an object"},
-		"no caption":            {FormLines, `{"sample":"a","caption":null}`, "line 1: the caption is missing"},
-		"array cut short":       {"", `[{"image":"a","caption":"x"},`, "unexpected EOF"},
-		"array of numbers":      {"", `[1]`, "row 1: json: cannot unmarshal number"},
-		"array without bag":     {"", `[{"caption":"x"}]`, "row 1: the sample, or its picture, is missing"},
-		"empty array":           {"", `[]`, "there are no captions"},
-		"list of numbers":       {FormLines, `{"sample":"a","caption":[3]}`, "line 1: caption: want a list of strings"},
-		"list without bag":      {FormLines, `{"caption":["a"]}`, "line 1: the sample, or its picture, is missing"},
-		"caption a number":      {FormLines, `{"sample":"a","caption":3}`, "line 1: caption: want a string"},
-		"bag a fraction":        {FormLines, `{"sample":1.5,"caption":"x"}`, "line 1: sample: want a string or a whole number"},
-		"bag by two names":      {FormLines, `{"sample":1,"video_id":2,"caption":"x"}`, "line 1: sample is given twice"},
-		"cut short":             {FormLines, `{"sample":1,"capt`, "line 1: unexpected end of JSON input"},
-		"an endless line":       {FormLines, `{"sample":"` + strings.Repeat("x", 5<<20), "line 1: longer than"},
-		"an endless field":      {FormCSV, "sample,caption\na,\"" + strings.Repeat("x", 5<<20), "an element of more than"},
-		"neither of JSON's":     {"", "{}", "COCO or an annotation file of MSR-VTT"},
+		"no UTF-8":          {FormCSV, "sample,caption\na,x\nb,caf\xe9 x\n", "line 3 is not UTF-8"},
+		"no UTF-8 at end":   {FormLines, `{"sample":"a","caption":"x"}` + "\n\xe2\x82", "line 2 is not UTF-8"},
+		"no UTF-8 in JSON":  {"", strings.Replace(smallCOCO, "red ball", "red b\xffll", 1), "line 8 is not UTF-8"},
+		"no object":         {FormLines, "\n[1]\n", "line 2: json: cannot unmarshal array"},
+		"null":              {FormLines, "null\n", "line 1: null instead of an object"},
+		"no caption":        {FormLines, `{"sample":"a","caption":null}`, "line 1: the caption is missing"},
+		"array cut short":   {"", `[{"image":"a","caption":"x"},`, "unexpected EOF"},
+		"array of numbers":  {"", `[1]`, "row 1: json: cannot unmarshal number"},
+		"array without bag": {"", `[{"caption":"x"}]`, "row 1: the sample, or its picture, is missing"},
+		"empty array":       {"", `[]`, "there are no captions"},
+		"list of numbers":   {FormLines, `{"sample":"a","caption":[3]}`, "line 1: caption: want a list of strings"},
+		"list without bag":  {FormLines, `{"caption":["a"]}`, "line 1: the sample, or its picture, is missing"},
+		"caption a number":  {FormLines, `{"sample":"a","caption":3}`, "line 1: caption: want a string"},
+		"bag a fraction":    {FormLines, `{"sample":1.5,"caption":"x"}`, "line 1: sample: want a string or a whole number"},
+		"bag by two names":  {FormLines, `{"sample":1,"video_id":2,"caption":"x"}`, "line 1: sample is given twice"},
+		"cut short":         {FormLines, `{"sample":1,"capt`, "line 1: unexpected end of JSON input"},
+		"an endless line":   {FormLines, `{"sample":"` + strings.Repeat("x", 5<<20), "line 1: longer than"},
+		"an endless field":  {FormCSV, "sample,caption\na,\"" + strings.Repeat("x", 5<<20), "an element of more than"},
+		"neither of JSON's": {"", "{}",
+			`there is no "images"; is this a caption file of COCO or an annotation file of MSR-VTT?`},
+		"a number":              {"", "3", `want a JSON object with "images" and "annotations" or "videos" and "sentences", found 3`},
 		"a sample that is none": {"", strings.Replace(smallCOCO, `"image_id": 7`, `"image_id": 9`, 1), "none of the images"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := ParseBags("t.x", c.form, strings.NewReader(c.in))
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), `"t.x"`) ||
-				!errors.Is(err, loader.ErrAnnotations) {
-				t.Errorf("error %v, want one of the annotations with t.x and %q", err, c.want)
-			}
-		})
+		refuse(t, name, c.form, c.in, c.want)
 	}
 }
 
-// Characters are whole wherever the reads below them end.
-func TestUTF8Reader_AnyReads(t *testing.T) {
-	good := "a\nø€𝄞\n\ufffd x"
-	for name, r := range map[string]io.Reader{
-		"one":          iotest.OneByteReader(strings.NewReader(good)),
-		"halves":       iotest.HalfReader(strings.NewReader(good)),
-		"with its end": iotest.DataErrReader(strings.NewReader(good)),
-	} {
-		if got, err := io.ReadAll(newUTF8Reader(r)); err != nil || string(got) != good {
-			t.Errorf("%s: %q, %v", name, got, err)
+// refuse wants an error of the annotations that names the file and says what is wanted.
+func refuse(t *testing.T, name string, form Form, in, want string) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		_, err := ParseBags("t.x", form, strings.NewReader(in))
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"t.x"`) ||
+			!errors.Is(err, loader.ErrAnnotations) {
+			t.Errorf("error %v, want one of the annotations with t.x and %q", err, want)
 		}
-	}
+	})
+}
+
+// The line is right wherever the reads below end.
+func TestUTF8Reader_NamesTheLine(t *testing.T) {
 	for text, line := range map[string]int{"\xff": 1, "a\nb\n\xe2\x82": 3, "\xe2\x82a": 1, "ø\n\xf0\x9d\x84\n": 2,
 		"\xc0\x80": 1, "\n\xed\xa0\x80": 2} {
 		for _, r := range []io.Reader{iotest.OneByteReader(strings.NewReader(text)), strings.NewReader(text)} {

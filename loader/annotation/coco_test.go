@@ -121,7 +121,7 @@ func TestParseCOCO_NamesThePlaceOfAnError(t *testing.T) {
 		return `{"images": [{"id": 1, "file_name": "a.jpg"}], "annotations": [` + list + `]}`
 	}
 	good := `{"id": 5, "image_id": 1, "caption": "a"}`
-	cases := map[string]struct{ in, want string }{
+	for name, c := range map[string]struct{ in, want string }{
 		"empty file":          {"", "end early, at byte 0"},
 		"not JSON":            {"\x89PNG", "near byte"},
 		"not an object":       {"[]", "want a JSON object"},
@@ -161,17 +161,8 @@ func TestParseCOCO_NamesThePlaceOfAnError(t *testing.T) {
 		"endless string": {`{"images": [{"id": 1, "file_name": "` + strings.Repeat("x", 5<<20),
 			"an element of more than"},
 		"endless string within": {`{"info": "` + strings.Repeat("x", 5<<20), "an element of more than"},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			_, err := ParseBags("c.json", FormCOCO, strings.NewReader(c.in))
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), `"c.json"`) {
-				t.Fatalf("error %v, want one with c.json and %q", err, c.want)
-			}
-			if !errors.Is(err, loader.ErrAnnotations) {
-				t.Errorf("%v does not wrap ErrAnnotations", err)
-			}
-		})
+	} {
+		refuse(t, name, FormCOCO, c.in, c.want)
 	}
 }
 
@@ -353,28 +344,6 @@ func TestCOCO_BuiltVocabularyIsCloseToFang(t *testing.T) {
 	}
 }
 
-func TestCOCO_Photographs(t *testing.T) {
-	c, err := ReadBags(t.Context(), dataFile(t, "coco-images", "captions.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := text.ReadVocabulary(dataFile(t, "vocab-fang2015", "vocab_words.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, files, err := c.Set(v, SetOptions{CaptionsPerSample: 5, Images: dataFile(t, "coco-images")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	captions := 0
-	for _, list := range s.Captions {
-		captions += len(list)
-	}
-	if s.Len() != 170 || len(files) != 170 || captions != 850 {
-		t.Errorf("%d images, %d files, %d captions; want 170, 170, 850", s.Len(), len(files), captions)
-	}
-}
-
 func BenchmarkReadCOCO(b *testing.B) {
 	path := dataFile(b, "coco-captions", "captions_restval2014_rebuilt.json.gz")
 	captions := 0
@@ -386,23 +355,6 @@ func BenchmarkReadCOCO(b *testing.B) {
 		captions += c.Len()
 	}
 	b.ReportMetric(float64(captions)/b.Elapsed().Seconds(), "captions/s")
-}
-
-func BenchmarkCOCOSet(b *testing.B) {
-	c, err := ReadBags(b.Context(), dataFile(b, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	v, err := text.ReadVocabulary(dataFile(b, "vocab-fang2015", "vocab_words.txt"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if _, _, err := c.Set(v, SetOptions{CaptionsPerSample: 5}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.N*len(c.IDs))/b.Elapsed().Seconds(), "images/s")
 }
 
 func FuzzParseCOCO(f *testing.F) {

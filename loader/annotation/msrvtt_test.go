@@ -75,13 +75,7 @@ func TestParseMSRVTT_NamesThePlaceOfAnError(t *testing.T) {
 		"endless string":      {videos(`{"video_id": "` + strings.Repeat("x", 5<<20)), "an element of more than"},
 		"endless, not needed": {`{"info": "` + strings.Repeat("x", 5<<20), "an element of more than"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := ParseBags("m.json", FormMSRVTT, strings.NewReader(c.in))
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), `"m.json"`) ||
-				!errors.Is(err, loader.ErrAnnotations) {
-				t.Errorf("error %v, want one of the annotations with m.json and %q", err, c.want)
-			}
-		})
+		refuse(t, name, FormMSRVTT, c.in, c.want)
 	}
 }
 
@@ -103,19 +97,6 @@ func zipOf(t testing.TB, files map[string]string) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
-}
-
-// If a file holds something else, the error names the wanted content, in each of the forms.
-func TestReadBags_SaysWhatIsWanted(t *testing.T) {
-	for content, want := range map[string]string{
-		"3":  `want a JSON object with "images" and "annotations" or "videos" and "sentences", found 3`,
-		"{}": `there is no "images"; is this a caption file of COCO or an annotation file of MSR-VTT?`,
-	} {
-		if _, err := ParseBags("c", "", strings.NewReader(content)); !errors.Is(err, loader.ErrAnnotations) ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", content, err, want)
-		}
-	}
 }
 
 // clipSet makes a set of a split of MSR-VTT whose clips all have frames.
