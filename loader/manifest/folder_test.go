@@ -1,15 +1,12 @@
 package manifest
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"nmn/loader"
 )
 
 // folderWith is a folder with files; the content of pictures does not matter here.
@@ -236,15 +233,7 @@ func TestRead_FolderErrorsNamePlaceAndCure(t *testing.T) {
 	} {
 		dir := folderWith(t, c.files)
 		_, err := Read(t.Context(), dir, Options{Form: c.form})
-		if err == nil || !errors.Is(err, loader.ErrAnnotations) {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		for _, part := range append(c.says, dir) {
-			if !strings.Contains(err.Error(), part) {
-				t.Errorf("%s: %.300v does not say %s", name, err, part)
-			}
-		}
+		refuse(t, name, err, append(c.says, dir)...)
 	}
 }
 
@@ -442,9 +431,7 @@ func TestRead_FolderWithoutLabels(t *testing.T) {
 	} {
 		dir := folderWith(t, map[string]string{"1.jpg": "", "2.jpg": "", table: ""})
 		_, err := Read(t.Context(), dir, Options{})
-		if err == nil || !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", table, err)
-		}
+		refuse(t, table, err, want)
 		if err := CheckLabelled(dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", table, err)
 		}

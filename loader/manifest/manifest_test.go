@@ -17,6 +17,20 @@ import (
 	"nmn/text"
 )
 
+// refuse wants an error of the annotations that has some parts.
+func refuse(t *testing.T, what string, err error, parts ...string) {
+	t.Helper()
+	if err == nil || !errors.Is(err, loader.ErrAnnotations) {
+		t.Errorf("%.60s: %v", what, err)
+		return
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%.60s: %.300v does not say %s", what, err, part)
+		}
+	}
+}
+
 // parseText reads a manifest from its text.
 func parseText(name, text string, o Options) (*Manifest, error) {
 	return read(name, o, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil })
@@ -213,10 +227,7 @@ func TestParse_ErrorsNamePlaceAndCure(t *testing.T) {
 		{"{\"path\": \"a\",\n\"labels\": []}", "whole on its line"},
 	} {
 		_, err := parseText("m.csv", c.content, Options{})
-		if err == nil || !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), c.says) ||
-			!strings.Contains(err.Error(), `"m.csv"`) {
-			t.Errorf("%.60q: %v, want ErrAnnotations that says %q", c.content, err, c.says)
-		}
+		refuse(t, c.content, err, c.says, `"m.csv"`)
 	}
 }
 

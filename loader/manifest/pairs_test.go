@@ -72,9 +72,7 @@ func TestParse_OneLabelEachIsNoPair(t *testing.T) {
 			"one of several labels, set `data.label_form` pairs",
 			FormCommas: "repeats line 2 with other content; make one row of the two"}[form]
 		_, err := parseText("m.csv", "path,label\na.jpg,cat\na.jpg,dog\n", Options{Form: form})
-		if err == nil || !strings.Contains(err.Error(), "line 3, column \"path\": \"a.jpg\" "+says) {
-			t.Errorf("%s: %v", form, err)
-		}
+		refuse(t, string(form), err, "line 3, column \"path\": \"a.jpg\" "+says)
 	}
 	crowd := "id,path,label\n1,a.jpg,cat\n2,a.jpg,dog\n" // rows with identifiers that are declared to name pictures
 	if m, err := parseText("m.csv", crowd, Options{Form: FormSingle}); err != nil || len(m.Rows) != 2 {

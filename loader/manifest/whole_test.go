@@ -40,9 +40,7 @@ func TestParse_WholeJSONNamesWhatIsWrong(t *testing.T) {
 		`[{"path": "` + strings.Repeat("x", 3<<20) + `"}]`:        "a row of more than",
 	} {
 		_, err := parseText("m.json", text, Options{})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.60q: %v, want %q", text, err, want)
-		}
+		refuse(t, text, err, want)
 	}
 }
 
