@@ -60,9 +60,7 @@ func TestReadClasses_Refuses(t *testing.T) {
 		{"z.parquet", "", ".parquet", ErrFormat},
 	} {
 		_, err := ReadClasses(writeFile(t, c.name, c.text), words, 2, false)
-		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%q: %v, want %q", c.text, err, c.says)
-		}
+		wantError(t, c.text, err, c.want, c.says)
 	}
 }
 
@@ -84,9 +82,7 @@ func TestReadClasses_WithGaps(t *testing.T) {
 		}
 	}
 	_, err := ReadClasses(writeFile(t, "z.csv", "label\ncat\n\"\"\n1\n"), words, 2, true)
-	if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "some labels are classes") {
-		t.Errorf("words and a number, with a gap between them: %v", err)
-	}
+	wantError(t, "words and a number, with a gap between them", err, ErrValue, "some labels are classes")
 }
 
 // Labels are brought into the order of the scores by their names.

@@ -24,6 +24,30 @@ func writeFile(t testing.TB, path, content string) {
 	}
 }
 
+// refuse wants an error with some parts.
+func refuse(t *testing.T, what string, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("%s is no error", what)
+		return
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%s: the message %v does not say %q", what, err, part)
+		}
+	}
+}
+
+// refuseData wants an error of opening data.
+func refuseData(t *testing.T, what string, c *Config, parts ...string) {
+	t.Helper()
+	d, err := Open(t.Context(), c, Options{})
+	if err == nil {
+		d.Close()
+	}
+	refuse(t, what, err, parts...)
+}
+
 // openedData opens data, which are closed after the test.
 func openedData(t *testing.T, c *Config) *Splits {
 	t.Helper()

@@ -112,10 +112,7 @@ func TestUnread_SaysWhatWouldReadASetting(t *testing.T) {
 	} {
 		base := DefaultConfig()
 		base.Set = test.set
-		err := changed(t, base, test.key).Unread(&base, none)
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s, data.%s: %v\nwant %s", test.set, test.key, err, test.want)
-		}
+		refuse(t, string(test.set), changed(t, base, test.key).Unread(&base, none), test.want)
 	}
 }
 
@@ -124,8 +121,5 @@ func TestUnread_SaysThatThePicturesAreNotThere(t *testing.T) {
 	base.Set = Scenes
 	c := base
 	c.Images = filepath.Join(t.TempDir(), "picures")
-	err := c.Unread(&base, func(string) bool { return false })
-	if err == nil || !strings.Contains(err.Error(), "does not exist") {
-		t.Error(err)
-	}
+	refuse(t, "no folder", c.Unread(&base, func(string) bool { return false }), "does not exist")
 }
