@@ -12,6 +12,7 @@ import (
 
 	"nmn/internal/origin"
 	"nmn/loader"
+	"nmn/loader/manifest"
 	"nmn/loader/shard"
 )
 
@@ -82,7 +83,7 @@ func (d *Splits) readFrom(c *Config) {
 		{"data.test_ids", c.TestIDs}, {"data.noise_file", c.NoiseFile}, {"data.flip_rates", c.FlipRates},
 		{"data.features.ids", f.IDs}, {"data.evidence", c.Evidence},
 	} {
-		if info, err := os.Stat(p.file); err == nil && info.IsDir() {
+		if manifest.IsFolder(p.file) {
 			continue // a manifest that is a folder: its files are added when it is read
 		}
 		d.readFile(p.key, p.file)

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,9 @@ import (
 	"time"
 
 	"nmn/internal/origin"
+	"nmn/loader"
+	"nmn/loader/picture"
+	"nmn/text"
 )
 
 // pictureList writes a manifest of pictures in a folder below it, and configures data on it.
@@ -122,5 +126,24 @@ func TestBeside_ReadsAFileOnce(t *testing.T) {
 	cancel()
 	if list, err := d.Beside(ctx, []origin.Place{{Name: "stage1", Path: weights}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v, %v", list, err)
+	}
+}
+
+func TestPictures_AreDecodedUpToTheirLimitAndAllWithoutOne(t *testing.T) {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 4, 3))); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "a.png")
+	writeFile(t, file, b.String())
+	words, err := text.NewVocabulary([]text.Word{{Text: "dog"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for limit, want := range map[int]error{0: nil, 12: nil, 11: loader.ErrCorrupt} {
+		var p picture.Picture
+		if err := Pictures([]string{file}, words, limit).Source.Read(t.Context(), 0, 0, &p); !errors.Is(err, want) {
+			t.Errorf("12 pixels, at most %d: %v", limit, err)
+		}
 	}
 }

@@ -49,10 +49,10 @@ func (m *Manifest) FindFiles(ctx context.Context, folder string, leftOut func(er
 		case err == nil:
 			return false
 		case errors.Is(err, syscall.EIO):
-			failed = fmt.Errorf("manifest %q, %s: %w", m.File, row.at(), err)
+			failed = fmt.Errorf("manifest %q, %s: %w", m.File, row.At(), err)
 			return false
 		}
-		err = fmt.Errorf("%s: %w", row.at(), err)
+		err = fmt.Errorf("%s: %w", row.At(), err)
 		if leftOut != nil {
 			leftOut(err)
 		}

@@ -71,8 +71,8 @@ type Row struct {
 // column returns the file's name of a column, for messages.
 func (m *Manifest) column(name string) string { return cmp.Or(m.columns[name], name) }
 
-// at returns the location of a row, for messages.
-func (r *Row) at() string {
+// At returns the location of a row, for messages.
+func (r *Row) At() string {
 	if r.Line == 0 {
 		return fmt.Sprintf("picture %q", loader.Excerpt(r.Files[0]))
 	}
@@ -146,7 +146,7 @@ func Read(ctx context.Context, path string, o Options) (*Manifest, error) {
 func readAny(ctx context.Context, path string, o Options) (*Manifest, error) {
 	extension := strings.ToLower(filepath.Ext(path))
 	switch {
-	case isFolder(path):
+	case IsFolder(path):
 		return readFolder(ctx, path, o)
 	case extension == ".yaml" || extension == ".yml":
 		if o.Form == "" || o.Form == FormAuto {
@@ -310,7 +310,7 @@ func (m *Manifest) Where(label string) string {
 	class := int32(slices.Index(m.Labels, label))
 	for _, row := range m.Rows {
 		if slices.Contains(row.Labels, class) {
-			return m.File + ", " + row.at()
+			return m.File + ", " + row.At()
 		}
 	}
 	return m.File

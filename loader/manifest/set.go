@@ -112,7 +112,7 @@ func (m *Manifest) Foreign(v *text.Vocabulary) ForeignLabels {
 		if any {
 			f.Rows++
 			if f.Where == "" {
-				f.Where = row.at()
+				f.Where = row.At()
 			}
 		}
 	}
@@ -204,7 +204,7 @@ func (m *Manifest) fill(s *loader.Set, rows []*Row, perBag int) error {
 		for _, c := range row.Counts {
 			if int(c.Count) > perBag {
 				return fmt.Errorf("%s, column %q: %q has the count %d of %d annotators; set their number "+
-					"(`data.captions_per_sample`)", row.at(), m.column(countsColumn), loader.Excerpt(m.Labels[c.Label]), c.Count,
+					"(`data.captions_per_sample`)", row.At(), m.column(countsColumn), loader.Excerpt(m.Labels[c.Label]), c.Count,
 					perBag)
 			}
 			if class := classes[c.Label]; class >= 0 {
@@ -220,7 +220,7 @@ func (m *Manifest) fill(s *loader.Set, rows []*Row, perBag int) error {
 func allOrNone(rows []*Row, column string, has func(*Row) bool) (bool, error) {
 	for _, row := range rows {
 		if has(row) != has(rows[0]) {
-			with, without := rows[0].at(), row.at()
+			with, without := rows[0].At(), row.At()
 			if has(row) {
 				with, without = without, with
 			}

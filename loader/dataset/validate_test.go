@@ -2,12 +2,14 @@ package dataset
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 
 	"nmn/internal/setting"
 )
@@ -15,32 +17,22 @@ import (
 // changed is a configuration in which one single setting, by its key, has another value than before.
 func changed(t *testing.T, c Config, key string) *Config {
 	t.Helper()
-	v := reflect.ValueOf(&c).Elem()
-	for part := range strings.SplitSeq(key, ".") {
-		at := slices.IndexFunc(reflect.VisibleFields(v.Type()), func(f reflect.StructField) bool {
-			name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-			return name == part
-		})
-		if at < 0 {
-			t.Fatalf("there is no setting %s", key)
-		}
-		v = v.Field(at)
+	value := "given"
+	switch v := setting.Values(c)[key].(type) {
+	case int:
+		value = fmt.Sprint(v + 1)
+	case uint64:
+		value = fmt.Sprint(v + 1)
+	case float64:
+		value = fmt.Sprint(v + .25)
+	case bool:
+		value = fmt.Sprint(!v)
+	case []string:
+		value = "[given]"
 	}
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString("given")
-	case reflect.Int:
-		v.SetInt(v.Int() + 1)
-	case reflect.Uint64:
-		v.SetUint(v.Uint() + 1)
-	case reflect.Float64:
-		v.SetFloat(v.Float() + .25)
-	case reflect.Bool:
-		v.SetBool(!v.Bool())
-	case reflect.Slice:
-		v.Set(reflect.ValueOf([]string{"given"}))
-	default:
-		t.Fatalf("%s is a %s: say here how it is changed", key, v.Kind())
+	text := strings.ReplaceAll(key, ".", ": {") + ": " + value + strings.Repeat("}", strings.Count(key, "."))
+	if err := yaml.Unmarshal([]byte(text), &c); err != nil {
+		t.Fatal(err)
 	}
 	return &c
 }
