@@ -28,8 +28,12 @@ func (m *Matrix) Select(bags, all, words []string) ([]float32, error) {
 		return nil, err
 	}
 	if m.IDs == nil && m.Rows != len(all) {
-		return nil, fmt.Errorf("%s has %d rows, and the data have %d samples, from %q to %q: want one row for each, or a "+
-			"column %q: %w", m.Name, m.Rows, len(all), first(all), last(all), idColumn, ErrShape)
+		ends := ""
+		if len(all) > 0 {
+			ends = fmt.Sprintf(", from %q to %q", all[0], all[len(all)-1])
+		}
+		return nil, fmt.Errorf("%s has %d rows, and the data have %d samples%s: want one row for each, or a column %q: %w",
+			m.Name, m.Rows, len(all), ends, idColumn, ErrShape)
 	}
 	rows, err := m.rowsOf(bags, all)
 	if err != nil {
@@ -51,18 +55,4 @@ func (m *Matrix) rowsOf(bags, all []string) ([]int, error) {
 		have, of = all, "the data"
 	}
 	return positions(of, "id", have, bags, "the training set")
-}
-
-func first(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return list[0]
-}
-
-func last(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return list[len(list)-1]
 }
