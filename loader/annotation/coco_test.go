@@ -344,19 +344,6 @@ func TestCOCO_BuiltVocabularyIsCloseToFang(t *testing.T) {
 	}
 }
 
-func BenchmarkReadCOCO(b *testing.B) {
-	path := dataFile(b, "coco-captions", "captions_restval2014_rebuilt.json.gz")
-	captions := 0
-	for b.Loop() {
-		c, err := ReadBags(b.Context(), path)
-		if err != nil {
-			b.Fatal(err)
-		}
-		captions += c.Len()
-	}
-	b.ReportMetric(float64(captions)/b.Elapsed().Seconds(), "captions/s")
-}
-
 func FuzzParseCOCO(f *testing.F) {
 	for _, s := range []string{smallCOCO,
 		`{"images": [{"id": 1, "file_name": "a"}], "annotations": [{"id": 1, "image_id": 1, "caption": "a dog"}]}`,

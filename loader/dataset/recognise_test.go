@@ -17,10 +17,7 @@ func TestRecognise_ByContent(t *testing.T) {
 		if strings.HasSuffix(name, ".gz") {
 			var b bytes.Buffer
 			z := gzip.NewWriter(&b)
-			if _, err := z.Write([]byte(content)); err != nil {
-				t.Fatal(err)
-			}
-			if err := z.Close(); err != nil {
+			if _, err := z.Write([]byte(content)); err != nil || z.Close() != nil {
 				t.Fatal(err)
 			}
 			content = b.String()

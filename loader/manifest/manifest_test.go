@@ -83,18 +83,12 @@ func TestRead_MarkAndCompression(t *testing.T) {
 	const content = "\ufeffpath,labels\na.jpg,dog\n"
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
-	if _, err := z.Write([]byte(content)); err != nil {
+	if _, err := z.Write([]byte(content)); err != nil || z.Close() != nil {
 		t.Fatal(err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for name, data := range map[string][]byte{"my.list.csv": []byte(content), "my.list.csv.gz": zipped.Bytes()} {
-		file := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(file, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		m, err := Read(t.Context(), file, Options{})
+	dir := folderWith(t, map[string]string{"my.list.csv": content, "my.list.csv.gz": zipped.String()})
+	for _, name := range []string{"my.list.csv", "my.list.csv.gz"} {
+		m, err := Read(t.Context(), filepath.Join(dir, name), Options{})
 		if err != nil || len(m.Rows) != 1 || m.Rows[0].ID != "a.jpg" || m.Stem() != "my.list" {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
@@ -457,11 +451,8 @@ func TestManifest_AssignsRowsToSplits(t *testing.T) {
 	}
 	m.Assign(loader.ValidationSplit, []string{"a", "c"})
 	m.Assign(loader.TrainSplit, []string{"b", "none"})
-	var got []string
-	for _, r := range m.Rows {
-		got = append(got, r.ID+" "+r.Split)
-	}
-	if want := []string{"a validate", "b train", "c validate"}; !slices.Equal(got, want) || !m.HasSplits() {
+	want := []string{"a validate dog", "b train cat", "c validate ape"}
+	if got := m.rows(); !slices.Equal(got, want) || !m.HasSplits() {
 		t.Errorf("rows %q, want %q", got, want)
 	}
 	// The vocabulary comes from the training rows, though others come first.
