@@ -127,8 +127,8 @@ func tableForm(path string) Form {
 // MSR-VTT, or an array of objects, whichever the content is.
 //
 // Memory grows with the bags and captions, not with the text around them. In JSON of COCO and MSR-VTT, missing and
-// repeated ids, wrong types, captions of unknown bags, unknown splits, file names that lead out of the folder and a file
-// without bags are errors. They name file, array, index and the byte (after decompression) before the element.
+// repeated ids, wrong types, captions of unknown bags, unknown splits, file names that lead out of the folder and a
+// file without bags are errors. They name file, array, index and the byte (after decompression) before the element.
 //
 // A table has a line for each caption: the columns sample and caption, and perhaps id, of the caption, and file, the
 // picture of the bag, in any order and among others. The names that COCO and MSR-VTT use do too: image_id and video_id,

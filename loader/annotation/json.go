@@ -26,8 +26,8 @@ type fileArray struct {
 	read func(*fileReader) error
 }
 
-// elements is an array whose elements are handed to keep one by one, with their position in the file. Errors of keep get
-// the place of the element.
+// elements is an array whose elements are handed to keep one by one, with their position in the file. Errors of keep
+// get the place of the element.
 func elements[E any](name string, keep func(e E, offset int64) error) fileArray {
 	return fileArray{name, func(r *fileReader) error { return readElements(r, name, keep) }}
 }

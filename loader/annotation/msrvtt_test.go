@@ -146,8 +146,8 @@ func TestClipSet_CountsClipsThatCannotBeUsed(t *testing.T) {
 		leftOut func(string, error)
 		says    string // part of the error; empty for none
 	}{
-		{loader.TrainSplit, nil, `2 of 3 clips of the split "train" cannot be used, first "a"; complete them, or leave them out (` +
-			"`data.max_bad_samples`): it has no captions"},
+		{loader.TrainSplit, nil, `2 of 3 clips of the split "train" cannot be used, first "a"; complete them, or leave ` +
+			"them out (`data.max_bad_samples`): it has no captions"},
 		{loader.ValidationSplit, leftOut, `none of 1 clips of the split "validate" can be used, first "d"`},
 		{loader.TrainSplit, leftOut, ""}, {loader.TestSplit, nil, ""},
 	} {

@@ -114,8 +114,8 @@ func (b *Bags) CopyWithout(out io.Writer, in io.Reader, dropped map[string]bool)
 	return err
 }
 
-// copyJSON copies a file of COCO or MSR-VTT, all but the dropped elements of its array of captions. It holds the file in
-// memory, as the captions are.
+// copyJSON copies a file of COCO or MSR-VTT, all but the dropped elements of its array of captions. It holds the file
+// in memory, as the captions are.
 func (b *Bags) copyJSON(out io.Writer, in io.Reader, dropped map[string]bool) (found int, err error) {
 	names := &cocoNames
 	if b.Form == FormMSRVTT {
@@ -132,7 +132,8 @@ func (b *Bags) copyJSON(out io.Writer, in io.Reader, dropped map[string]bool) (f
 	if _, err := out.Write(data[:start]); err != nil {
 		return 0, err
 	}
-	found, err = b.copyArray(out, bytes.NewReader(data[start:end]), func(object []byte, _, found *int) ([]byte, bool, error) {
+	array := bytes.NewReader(data[start:end])
+	found, err = b.copyArray(out, array, func(object []byte, _, found *int) ([]byte, bool, error) {
 		var caption struct {
 			ID    json.RawMessage `json:"id"`
 			SenID json.RawMessage `json:"sen_id"`

@@ -136,7 +136,8 @@ func readClipRows(ctx context.Context, path, frames string, o manifest.Options, 
 	}
 	inFrames := o
 	o.Images = "" // absolute names are names of clips, not of frames
-	if m, err = manifest.Read(ctx, path, o); err == nil && manifest.IsFolder(path) || m != nil && m.Form == manifest.FormCOCO {
+	m, err = manifest.Read(ctx, path, o)
+	if err == nil && manifest.IsFolder(path) || m != nil && m.Form == manifest.FormCOCO {
 		m, err = manifest.Read(ctx, path, inFrames)
 		return m, nil, err
 	}

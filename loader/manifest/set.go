@@ -59,8 +59,8 @@ func (m *Manifest) Vocabulary(size, minCount int) (*text.Vocabulary, error) {
 	return v, err
 }
 
-// MostFrequent makes classes of labels by the rows that have them: the labels of at least minCount rows, at most size of
-// them, the most frequent first and ties by name. It returns nil if there is none.
+// MostFrequent makes classes of labels by the rows that have them: the labels of at least minCount rows, at most size
+// of them, the most frequent first and ties by name. It returns nil if there is none.
 func MostFrequent(rows map[string]int, size, minCount int) (*text.Vocabulary, error) {
 	var words []text.Word
 	for label, n := range rows {

@@ -170,8 +170,8 @@ func (r manifestRows) statements(ctx context.Context) (map[string]string, error)
 	return stated, err
 }
 
-// checkStated refuses corrected labels that the form cannot state: several for a row of a form with one, or a label that
-// no row states alone.
+// checkStated refuses corrected labels that the form cannot state: several for a row of a form with one, or a label
+// that no row states alone.
 func checkStated(m *manifest.Manifest, l *Labels, stated map[string]string) error {
 	for i := range m.Rows {
 		row := &m.Rows[i]

@@ -63,7 +63,7 @@ func (s *editor) table(in io.Reader, out io.Writer) (changed int, err error) {
 		var cells map[int]string
 		switch {
 		case s.plan != nil:
-			if err := r.copies(s.planned(r.line, slices.Index(columns, s.list), slices.Index(columns, s.confidence))); err != nil {
+			if err := r.copies(s.planned(r.line, columns)); err != nil {
 				return changed, err
 			}
 			continue
@@ -83,7 +83,8 @@ func (s *editor) table(in io.Reader, out io.Writer) (changed int, err error) {
 }
 
 // planned returns the cells of each copy of a line of pictures and labels.
-func (s *editor) planned(line, label, confidence int) []map[int]string {
+func (s *editor) planned(line int, columns []string) []map[int]string {
+	label, confidence := slices.Index(columns, s.list), slices.Index(columns, s.confidence)
 	names, ok := s.plan[line]
 	if !ok {
 		return []map[int]string{nil}
