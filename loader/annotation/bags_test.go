@@ -232,7 +232,7 @@ func without(t testing.TB, b *Bags, text string, ids ...string) string {
 		dropped[id] = true
 	}
 	var out bytes.Buffer
-	if err := b.CopyWithout(&out, strings.NewReader(text), dropped); err != nil {
+	if err := b.copyWithout(&out, strings.NewReader(text), dropped); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -292,7 +292,7 @@ func TestCopyWithout_LeavesTheRest(t *testing.T) {
 func TestCopyWithout_NoticesAnotherFile(t *testing.T) {
 	for form, text := range map[Form]string{FormCSV: smallCSV, FormLines: smallLines, FormCOCO: smallCOCO} {
 		b := &Bags{Name: "t", Form: form}
-		if err := b.CopyWithout(io.Discard, strings.NewReader(text), map[string]bool{"123": true}); err == nil ||
+		if err := b.copyWithout(io.Discard, strings.NewReader(text), map[string]bool{"123": true}); err == nil ||
 			!strings.Contains(err.Error(), "1 of 1 captions to drop are not in") {
 			t.Errorf("%s: %v", form, err)
 		}
@@ -382,7 +382,7 @@ func FuzzParseBags(f *testing.F) {
 			}
 		}
 		var out bytes.Buffer
-		if err := b.CopyWithout(&out, bytes.NewReader(data), dropped); err != nil {
+		if err := b.copyWithout(&out, bytes.NewReader(data), dropped); err != nil {
 			t.Fatal(err)
 		}
 		rest, err := ParseBags("f", form, &out)

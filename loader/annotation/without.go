@@ -39,7 +39,7 @@ func (b *Bags) WriteWithout(ctx context.Context, path string, dropped map[string
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	out, finish := packed(path, file)
-	if err := b.CopyWithout(out, in, dropped); err != nil {
+	if err := b.copyWithout(out, in, dropped); err != nil {
 		return fmt.Errorf("cannot write %q: %w", path, err)
 	}
 	if err := finish(); err != nil {
@@ -91,8 +91,8 @@ func packed(path string, file io.Writer) (out io.Writer, finish func() error) {
 	return z, func() error { return errors.Join(z.Close(), buffered.Flush()) }
 }
 
-// CopyWithout is WriteWithout for streams of plain text; in is the source of the captions.
-func (b *Bags) CopyWithout(out io.Writer, in io.Reader, dropped map[string]bool) (err error) {
+// copyWithout is WriteWithout for streams of plain text; in is the source of the captions.
+func (b *Bags) copyWithout(out io.Writer, in io.Reader, dropped map[string]bool) (err error) {
 	var found int
 	switch b.Form {
 	case FormCSV:
