@@ -63,6 +63,8 @@ var outside = map[string][]string{
 		"ranks/launch", "internal/lock", "loader/frames", "tools/chaos", "tools/chaos/inject",
 	},
 	"golang.org/x/sys/windows":                      {"internal/lock"},
+	"golang.org/x/text/encoding":                    {"loader/annotation"},
+	"golang.org/x/text/transform":                   {"loader/annotation"},
 	"golang.org/x/text/unicode/norm":                {"loader", "loader/features", "loader/manifest", "loader/relabel"},
 	"google.golang.org/protobuf/encoding/protowire": {"format/onnx", "format/weights", "telemetry/tensorboard"},
 	"gorgonia.org/cu":                               {"cuda", "cuda/cudnn"},
@@ -79,7 +81,7 @@ var outsideInTests = map[string][]string{
 	"github.com/jdkato/prose/v2": {"text"},
 	"github.com/parquet-go/parquet-go": {"format/records", "loader/features", "labels/audit",
 		"labels/misplaced/captions", "labels/audit/rows"},
-	"go.yaml.in/yaml/v3":                            {"telemetry/metrics"},
+	"go.yaml.in/yaml/v3":                            {"loader/dataset", "telemetry/metrics"},
 	"google.golang.org/protobuf/encoding/protowire": {"model/export", "telemetry"},
 	"gorgonia.org/tensor":                           {"telemetry"},
 }

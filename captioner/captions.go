@@ -18,7 +18,7 @@ import (
 )
 
 // ReadCaptions reads the captions of clips in any form: the annotations of MSR-VTT, which may be compressed, or one
-// of those that caption.Read takes. split chooses among the clips of MSR-VTT; empty takes all.
+// of those that metrics.Read takes. split chooses among the clips of MSR-VTT; empty takes all.
 func ReadCaptions(ctx context.Context, path, split string) (_ *metrics.Captions, err error) {
 	if info, err := os.Stat(path); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
 		return readStream(ctx, path, split)
@@ -41,7 +41,7 @@ func ReadCaptions(ctx context.Context, path, split string) (_ *metrics.Captions,
 }
 
 func readMSRVTT(ctx context.Context, path, split string) (*metrics.Captions, error) {
-	m, err := annotation.ReadMSRVTT(ctx, path)
+	m, err := annotation.ReadForm(ctx, path, annotation.FormMSRVTT)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func readStream(ctx context.Context, path, split string) (_ *metrics.Captions, e
 	case err != nil:
 		return nil, fmt.Errorf("captions %q: %w", path, err)
 	case len(content) <= maxStream && annotation.HoldsMSRVTT(bytes.NewReader(content)):
-		m, err := annotation.ParseMSRVTT(path, bytes.NewReader(content))
+		m, err := annotation.ParseBags(path, annotation.FormMSRVTT, bytes.NewReader(content))
 		if err != nil {
 			return nil, err
 		}
@@ -73,16 +73,14 @@ func readStream(ctx context.Context, path, split string) (_ *metrics.Captions, e
 }
 
 // ofSplit returns the captions of the clips of a split, or of all if it is empty.
-func ofSplit(m *annotation.MSRVTT, path, split string) (*metrics.Captions, error) {
-	c := &metrics.Captions{Of: map[string][]string{}}
-	for i := range m.Clips {
-		clip := &m.Clips[i]
-		if split != "" && clip.Split != split {
-			continue
-		}
-		c.IDs = append(c.IDs, clip.ID)
-		for _, s := range clip.Sentences {
-			c.Of[clip.ID] = append(c.Of[clip.ID], s.Text)
+func ofSplit(m *annotation.Bags, path, split string) (*metrics.Captions, error) {
+	if split != "" {
+		m = m.Split(split)
+	}
+	c := &metrics.Captions{IDs: m.IDs, Of: map[string][]string{}}
+	for i, id := range m.IDs {
+		for _, s := range m.Captions[i] {
+			c.Of[id] = append(c.Of[id], s.Text)
 		}
 	}
 	if len(c.IDs) == 0 {

@@ -49,7 +49,7 @@ func WriteSceneTruth(base string, config scenes.MovingConfig, ids []string) erro
 
 // WriteClips writes the table of the rows of each clip, for clips with equal numbers of rows.
 func WriteClips(path string, ids []string, rows int) error {
-	table := dataset.NewClipTable()
+	var table dataset.ClipTable
 	for i, id := range ids {
 		table.Add(id, i*rows, rows)
 	}

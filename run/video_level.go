@@ -3,9 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
-	"slices"
 
-	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/report"
@@ -33,8 +31,6 @@ func (c *Config) validateVideo() error {
 	switch {
 	case d.Set == dataset.MovingScenes && (d.Frames < 3 || d.Frames > 1000):
 		return fmt.Errorf("data.frames is %d, want 3 to 1000", d.Frames)
-	case d.VideoLevel != "" && !slices.Contains(dataset.VideoLevels(), d.VideoLevel):
-		return fmt.Errorf("data.video_level is %q, want %s", d.VideoLevel, setting.Alternatives(dataset.VideoLevels()))
 	case c.level() == report.FrameLevel && settings.Folds() > 0:
 		return errors.New("recipe: folds of frames would have a video in several folds: take `data.video_level` video, or " +
 			"the rates of `noise_rates` online")

@@ -42,11 +42,11 @@ func (c *CaptionFile) Validate() error {
 
 // Read reads captions, and replaces some.
 func (c *CaptionFile) Read(ctx context.Context) (*Captions, error) {
-	file, err := annotation.Read(ctx, c.File)
+	bags, err := annotation.ReadBags(ctx, c.File)
 	if err != nil {
 		return nil, err
 	}
-	ids, texts := c.bags(file)
+	ids, texts := c.bags(bags)
 	set, err := c.set(ids, texts)
 	if err != nil {
 		return nil, err
@@ -60,12 +60,11 @@ func (c *CaptionFile) Read(ctx context.Context) (*Captions, error) {
 }
 
 // bags are the ids and captions of the bags that count.
-func (c *CaptionFile) bags(file *annotation.File) (ids []string, texts [][]string) {
+func (c *CaptionFile) bags(bags *annotation.Bags) (ids []string, texts [][]string) {
 	perBag := cmp.Or(c.PerBag, 5)
-	if file.MSRVTT != nil {
+	if bags.Form == annotation.FormMSRVTT {
 		perBag = cmp.Or(c.PerBag, annotation.MSRVTTCaptions)
 	}
-	bags := file.Bags()
 	for i, captions := range bags.Captions[:min(len(bags.Captions), cmp.Or(c.Bags, math.MaxInt))] {
 		var all []string
 		for _, caption := range captions[:min(perBag, len(captions))] {

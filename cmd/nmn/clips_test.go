@@ -141,7 +141,7 @@ func TestClips_Refused(t *testing.T) {
 		{with("--set", "data.val_clips=", "--set", "run.label_memory=0"), []string{"not held in memory", "data.val_clips"}},
 		{with("--set", "run.label_memory=0", "--noise-rates", "folds:2", "--arm", "soft-labels"),
 			[]string{"folds", "data.video_level video"}},
-		{with("--set", "data.captions=c.json", "--images", "d"), []string{"but other data are set too"}},
+		{with("--set", "data.captions=c.json", "--images", "d"), []string{"data come from one source"}},
 		{[]string{"train", words, "--set", "data.min_count=2"}, []string{"no clip has a label", "--vocab"}},
 		{[]string{"scenes", "--format", "folder", filepath.Join(t.TempDir(), "x")}, []string{"add --moving"}},
 		{[]string{"scenes", "--moving", "--frames", "2", filepath.Join(t.TempDir(), "x")}, []string{"Frames = 2"}},

@@ -198,7 +198,7 @@ func TestTrain_EvidenceRefusesWhatDoesNotGoWithIt(t *testing.T) {
 		words + "1,2,3,4,nan\n":           "column 5 (label_wet): evidence NaN",
 		"id," + words + "1,1,2,3,4,inf\n": "column 6 (label_wet): evidence +Inf",
 		words + "1,2,3,4,5\n1,2,3,4,5\n":  "has 2 rows, and the data have 800 samples",
-		"id," + words + "1,1,2,3,4,5\n":   `no row of sample "2"`,
+		"id," + words + "1,1,2,3,4,5\n":   `no id "2"`,
 		"id,label_hot,label_dry\n1,1,2\n": "has 2 columns for the 5 classes",
 		"id,a,b,c,d,e\n1,1,2,3,4,5\n":     `no class "label_hot"`,
 		"":                                "empty file",

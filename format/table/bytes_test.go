@@ -2,11 +2,9 @@ package table
 
 import (
 	"bytes"
-	"errors"
-	"io"
+	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -41,19 +39,13 @@ func TestReadLabels_OfBytesThatAreNone(t *testing.T) {
 	many := make([]uint8, 3*readTogether)
 	many[2*readTogether+7] = 2
 	_, err := ReadLabels(writeFile(t, "z.npy", string(npyBytes("|u1", "(65536, 3)", false, many))))
-	if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "z.npy: row 43694, column 1: label 2, want 0 or 1") {
-		t.Error(err)
-	}
+	wantError(t, "in rows", err, ErrValue, "z.npy: row 43694, column 1: label 2, want 0 or 1")
 	_, err = ReadLabels(writeFile(t, "z.npy", string(npyBytes("|u1", "(3, 65536)", true, many))))
-	if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "row 1, column 43694") {
-		t.Error(err)
-	}
+	wantError(t, "in columns", err, ErrValue, "row 1, column 43694")
 	short := npyBytes("|u1", "(65536, 3)", false, many[:2*readTogether])
 	rule := cellRule{limit: 1, fault: func(float64) error { return ErrValue }}
-	if _, err := readNPY(io.MultiReader(bytes.NewReader(short)), "z.npy", -1, rule); !errors.Is(err, ErrShape) ||
-		!strings.Contains(err.Error(), "file ends at row 43691, column 3 of 65536×3") {
-		t.Error(err)
-	}
+	_, err = readNPY(bytes.NewReader(short), "z.npy", -1, rule)
+	wantError(t, "short", err, ErrShape, "file ends at row 43691, column 3 of 65536×3")
 }
 
 func TestReadKnownLabels_EveryForm(t *testing.T) {
@@ -83,10 +75,8 @@ func TestReadKnownLabels_EveryForm(t *testing.T) {
 		"label -2, want 0": string(npyBytes("|i1", "(1, 2)", false, []int8{1, -2})),
 		"label 0.5, want":  string(npyBytes("<f4", "(1, 2)", false, []float32{1, .5})),
 	} {
-		if _, err := ReadKnownLabels(writeFile(t, "z.npy", text)); !errors.Is(err, ErrValue) ||
-			!strings.Contains(err.Error(), name) {
-			t.Errorf("%v, want %q", err, name)
-		}
+		_, err := ReadKnownLabels(writeFile(t, "z.npy", text))
+		wantError(t, name, err, ErrValue, name)
 	}
 }
 
@@ -98,8 +88,6 @@ func TestReadScores_FindsTheFirstThatIsWrong(t *testing.T) {
 		values := make([]float32, 3*readTogether)
 		values[at] = nan
 		_, err := ReadScores(writeFile(t, "s.npy", string(npyBytes("<f4", "(196608, 1)", false, values))), false)
-		if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "NaN") {
-			t.Errorf("NaN at %d: %v", at, err)
-		}
+		wantError(t, fmt.Sprint("at ", at), err, ErrValue, "NaN")
 	}
 }

@@ -12,15 +12,6 @@ import (
 	"nmn/format/npy"
 )
 
-func classesFile(t *testing.T, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 func integers(values ...byte) string {
 	b := npy.Int64Header(len(values))
 	for _, v := range values {
@@ -40,7 +31,7 @@ func TestReadClasses_EveryForm(t *testing.T) {
 		{"z.csv", "label\n2\n0\n1\n", "label", nil, false},
 		{"z.csv", "\xef\xbb\xbfid,animal\na,cow\nb,cat\nc, dog\n", "animal", []string{"a", "b", "c"}, true},
 	} {
-		got, err := ReadClasses(classesFile(t, c.name, c.text), words, 3, false)
+		got, err := ReadClasses(writeFile(t, c.name, c.text), words, 3, false)
 		if err != nil || !slices.Equal(got.Values, []int32{2, 0, 1}) || got.Column != c.column || got.Named != c.named ||
 			!slices.Equal(got.IDs, c.ids) {
 			t.Errorf("%q: %v, %+v", c.text, err, got)
@@ -54,24 +45,22 @@ func TestReadClasses_Refuses(t *testing.T) {
 		name, text, says string
 		want             error
 	}{
-		{"z.npy", integers(0, 2), "label 2 is 2, want the number of a class, 0 to 1", ErrValue},
+		{"z.npy", integers(0, 2), "row 2, column 1: label 2, want a class of the scores or its number, 0 to 1", ErrValue},
 		{"z.npy", integers(0, 1)[:140], "cut short", ErrShape},
 		{"z.npy", "no array", "z.npy", ErrFormat},
 		{"z.csv", "", "z.csv", ErrFormat},
 		{"z.csv", "label\n", "no rows", ErrFormat},
-		{"z.csv", "1\n0\n", "want a heading", ErrFormat},
+		{"z.csv", "1\n0\n", "want a header", ErrFormat},
 		{"z.csv", "id,a,b\nx,0,1\n", "3 columns", ErrFormat},
-		{"z.csv", "label\n0\n-1\n", ":3: label \"-1\"", ErrValue},
-		{"z.csv", "label\ncat\n1\n", ":3: label \"1\": some labels are classes", ErrValue},
-		{"z.csv", "label\n1\ncat\n", ":3: label \"cat\": some labels are classes", ErrValue},
-		{"z.csv", "label\nfox\n", ":2: label \"fox\"", ErrValue},
+		{"z.csv", "label\n0\n-1\n", ":3: column 1 (label): label -1", ErrValue},
+		{"z.csv", "label\ncat\n1\n", ":3: column 1 (label): label \"1\": some labels are classes", ErrValue},
+		{"z.csv", "label\n1\ncat\n", ":3: column 1 (label): label \"cat\": some labels are classes", ErrValue},
+		{"z.csv", "label\nfox\n", ":2: column 1 (label): label \"fox\"", ErrValue},
 		{"z.csv", "id,label\na\n", ":2: 1 fields", ErrShape},
 		{"z.parquet", "", ".parquet", ErrFormat},
 	} {
-		_, err := ReadClasses(classesFile(t, c.name, c.text), words, 2, false)
-		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%q: %v, want %q", c.text, err, c.says)
-		}
+		_, err := ReadClasses(writeFile(t, c.name, c.text), words, 2, false)
+		wantError(t, c.text, err, c.want, c.says)
 	}
 }
 
@@ -83,7 +72,7 @@ func TestReadClasses_WithGaps(t *testing.T) {
 		{"z.csv", "id,label\na,1\nb,\nc,0\nd,-1\n"},
 		{"z.csv", "id,label\na,dog\nb, \nc,cat\nd,NaN\n"},
 	} {
-		path := classesFile(t, c.name, c.text)
+		path := writeFile(t, c.name, c.text)
 		got, err := ReadClasses(path, words, 2, true)
 		if err != nil || !slices.Equal(got.Values, []int32{1, UnknownClass, 0, UnknownClass}) {
 			t.Errorf("%q: %v, %+v", c.text, err, got)
@@ -92,10 +81,8 @@ func TestReadClasses_WithGaps(t *testing.T) {
 			t.Errorf("%q although labels must be known: %v", c.text, err)
 		}
 	}
-	_, err := ReadClasses(classesFile(t, "z.csv", "label\ncat\n\"\"\n1\n"), words, 2, true)
-	if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "some labels are classes") {
-		t.Errorf("words and a number, with a gap between them: %v", err)
-	}
+	_, err := ReadClasses(writeFile(t, "z.csv", "label\ncat\n\"\"\n1\n"), words, 2, true)
+	wantError(t, "words and a number, with a gap between them", err, ErrValue, "some labels are classes")
 }
 
 // Labels are brought into the order of the scores by their names.

@@ -28,7 +28,7 @@ func readCSV(r io.Reader, file string, rule cellRule) (*Matrix, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", file, ErrFormat, err)
 	}
-	if err := m.setHeader(header); err != nil {
+	if err := m.setHeader(header, rule.single); err != nil {
 		return nil, err
 	}
 	hasIDs := len(header) > m.Cols
@@ -78,7 +78,7 @@ func skipByteOrderMark(r *bufio.Reader) io.Reader {
 	return r
 }
 
-func (m *Matrix) setHeader(header []string) error {
+func (m *Matrix) setHeader(header []string, single bool) error {
 	words := make([]string, 0, len(header))
 	numbers := 0
 	for i, field := range header {
@@ -93,6 +93,10 @@ func (m *Matrix) setHeader(header []string) error {
 			numbers++
 		}
 		words = append(words, word)
+	}
+	if single && len(words) != 1 {
+		return fmt.Errorf("%s:1: %d columns, want one label for each sample, and at most id before it: %w", m.Name,
+			len(header), ErrFormat)
 	}
 	if len(words) == 0 {
 		return fmt.Errorf("%s:1: the header names no class: %w", m.Name, ErrFormat)
@@ -120,17 +124,11 @@ func (m *Matrix) addRow(c *csv.Reader, record []string, hasIDs bool, rule cellRu
 		m.IDs = append(m.IDs, strings.Clone(strings.TrimSpace(record[0])))
 	}
 	for i, field := range record[first:] {
-		text := strings.TrimSpace(field)
-		if text == "" && rule.gaps {
-			m.Values = append(m.Values, Unknown)
-			continue
+		v, err := rule.number(strings.TrimSpace(field))
+		if err == nil {
+			err = rule.fault(v)
 		}
-		v, err := strconv.ParseFloat(text, 32)
 		if err != nil {
-			return fmt.Errorf("%s:%d: column %d (%s): %.40q is not a number that float32 holds: %w",
-				m.Name, line, i+first+1, m.Words[i], field, ErrFormat)
-		}
-		if err := rule.fault(v); err != nil {
 			return fmt.Errorf("%s:%d: column %d (%s): %w", m.Name, line, i+first+1, m.Words[i], err)
 		}
 		m.Values = append(m.Values, rule.held(float32(v)))

@@ -28,8 +28,12 @@ func (m *Matrix) Select(bags, all, words []string) ([]float32, error) {
 		return nil, err
 	}
 	if m.IDs == nil && m.Rows != len(all) {
-		return nil, fmt.Errorf("%s has %d rows, and the data have %d samples, from %q to %q: want one row for each, or a "+
-			"column %q: %w", m.Name, m.Rows, len(all), first(all), last(all), idColumn, ErrShape)
+		ends := ""
+		if len(all) > 0 {
+			ends = fmt.Sprintf(", from %q to %q", all[0], all[len(all)-1])
+		}
+		return nil, fmt.Errorf("%s has %d rows, and the data have %d samples%s: want one row for each, or a column %q: %w",
+			m.Name, m.Rows, len(all), ends, idColumn, ErrShape)
 	}
 	rows, err := m.rowsOf(bags, all)
 	if err != nil {
@@ -38,22 +42,7 @@ func (m *Matrix) Select(bags, all, words []string) ([]float32, error) {
 	if rows == nil && columns == nil {
 		return m.Values, nil
 	}
-	out := make([]float32, 0, len(bags)*m.Cols)
-	for i := range bags {
-		at := i
-		if rows != nil {
-			at = rows[i]
-		}
-		row := m.Values[at*m.Cols:][:m.Cols]
-		if columns == nil {
-			out = append(out, row...)
-			continue
-		}
-		for _, c := range columns {
-			out = append(out, row[c])
-		}
-	}
-	return out, nil
+	return arranged(m, m.Values, len(bags), rows, columns, func(v float32) float32 { return v }), nil
 }
 
 // rowsOf returns the row of each bag, or nil if the rows belong to the bags in order.
@@ -65,31 +54,5 @@ func (m *Matrix) rowsOf(bags, all []string) ([]int, error) {
 		}
 		have, of = all, "the data"
 	}
-	at, err := names(of, "id", have)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]int, len(bags))
-	for i, id := range bags {
-		row, ok := at[id]
-		if !ok {
-			return nil, fmt.Errorf("%s: no row of sample %q, number %d of the training set: %w", m.Name, id, i+1, ErrNames)
-		}
-		rows[i] = row
-	}
-	return rows, nil
-}
-
-func first(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return list[0]
-}
-
-func last(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return list[len(list)-1]
+	return positions(of, "id", have, bags, "the training set")
 }

@@ -49,15 +49,15 @@ func Join(scores, counts *Matrix, v *text.Vocabulary) (*Joined, error) {
 		j.IDs = counts.IDs
 	}
 	if j.Scores = scores.Values; scoreColumns != nil {
-		j.Scores = arranged(scores, scores.Values, nil, scoreColumns, func(v float32) float32 { return v })
+		j.Scores = arranged(scores, scores.Values, scores.Rows, nil, scoreColumns, func(v float32) float32 { return v })
 	}
 	switch {
 	case counts.Counts == nil:
-		j.Counts = arranged(counts, counts.Values, rows, countColumns, func(v float32) uint8 { return uint8(v) })
+		j.Counts = arranged(counts, counts.Values, counts.Rows, rows, countColumns, func(v float32) uint8 { return uint8(v) })
 	case rows == nil && countColumns == nil:
 		j.Counts = counts.Counts
 	default:
-		j.Counts = arranged(counts, counts.Counts, rows, countColumns, func(v uint8) uint8 { return v })
+		j.Counts = arranged(counts, counts.Counts, counts.Rows, rows, countColumns, func(v uint8) uint8 { return v })
 	}
 	return j, nil
 }
@@ -131,8 +131,7 @@ func (m *Matrix) rowsFor(reference *Matrix) ([]int, error) {
 	return positions(m.Name, "id", m.IDs, reference.IDs, reference.Name)
 }
 
-// positions finds each wanted name in have. The lists are equally long, so nothing is left over when have has
-// no repeats.
+// positions finds each wanted name in have, which has no repeats.
 func positions(file, what string, have, want []string, from string) ([]int, error) {
 	at, err := names(file, what, have)
 	if err != nil {
@@ -149,10 +148,10 @@ func positions(file, what string, have, want []string, from string) ([]int, erro
 	return out, nil
 }
 
-// arranged copies the values of a matrix with its rows and columns permuted. nil leaves them in order.
-func arranged[S, T any](m *Matrix, values []S, rows, columns []int, convert func(S) T) []T {
-	out := make([]T, len(values))
-	for i := range m.Rows {
+// arranged copies n rows of a matrix: those at rows and columns, or the first ones in order if these are nil.
+func arranged[S, T any](m *Matrix, values []S, n int, rows, columns []int, convert func(S) T) []T {
+	out := make([]T, n*m.Cols)
+	for i := range n {
 		from := i
 		if rows != nil {
 			from = rows[i]

@@ -23,7 +23,7 @@ func readNPY(r io.Reader, file string, size int64, rule cellRule) (*Matrix, erro
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	rows, cols, err := shapeOf(h)
+	rows, cols, err := shapeOf(h, rule.single)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -141,12 +141,18 @@ func transposed[T any](values []T, rows, cols int) []T {
 	return out
 }
 
-// shapeOf returns the shape when it is a matrix that can be held.
-func shapeOf(h *npy.Header) (rows, cols int, err error) {
-	if len(h.Shape) != 2 {
+// shapeOf returns the shape when it is a matrix that can be held, or a single column.
+func shapeOf(h *npy.Header, single bool) (rows, cols int, err error) {
+	switch {
+	case single && len(h.Shape) == 1:
+		rows, cols = h.Shape[0], 1
+	case single && (len(h.Shape) != 2 || h.Shape[1] != 1):
+		return 0, 0, fmt.Errorf("array of shape %v, want one label for each sample: %w", h.Shape, ErrShape)
+	case len(h.Shape) != 2:
 		return 0, 0, fmt.Errorf("array of shape %v, want samples × classes: %w", h.Shape, ErrShape)
+	default:
+		rows, cols = h.Shape[0], h.Shape[1]
 	}
-	rows, cols = h.Shape[0], h.Shape[1]
 	if rows < 1 || cols < 1 {
 		return 0, 0, fmt.Errorf("array of shape %v is empty: %w", h.Shape, ErrShape)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"nmn/internal/input"
@@ -80,7 +81,7 @@ const Unknown = 255
 // ReadKnownLabels reads labels as ReadLabels does. Some may be unknown: -1 or NaN, and in a .csv also an empty field.
 // They come back as Unknown.
 func ReadKnownLabels(path string) (*Matrix, error) {
-	return readMatrix(path, cellRule{limit: 1, gaps: true, fault: func(v float64) error {
+	return readMatrix(path, cellRule{limit: 1, gaps: true, gap: Unknown, fault: func(v float64) error {
 		if !wholeUpTo(v, 1) && !isGap(v) {
 			return fmt.Errorf("label %v, want 0 or 1, or -1 if it is unknown: %w", v, ErrValue)
 		}
@@ -102,14 +103,39 @@ type cellRule struct {
 	clean func(values []float32) bool
 	// limit is not 0 if values are whole numbers from 0 up to it, which bytes hold.
 	limit int
-	// gaps is set if -1, NaN and an empty field stand for Unknown.
+	// gaps is set if -1, NaN and an empty field stand for an unknown label, which becomes gap.
 	gaps bool
+	gap  float32
+	// single is set for one column, whatever its heading. A .npy may have one dimension then.
+	single bool
+	// parse reads a field of text; nil for parseNumber.
+	parse func(field string) (float64, error)
+}
+
+// number reads a field of text.
+func (r *cellRule) number(field string) (float64, error) {
+	if r.parse != nil {
+		return r.parse(field)
+	}
+	return parseNumber(field, r.gaps)
+}
+
+// parseNumber reads a number. An empty field is NaN if there may be gaps.
+func parseNumber(field string, gaps bool) (float64, error) {
+	if field == "" && gaps {
+		return math.NaN(), nil
+	}
+	v, err := strconv.ParseFloat(field, 32)
+	if err != nil {
+		return 0, fmt.Errorf("%.40q is not a number that float32 holds: %w", field, ErrFormat)
+	}
+	return v, nil
 }
 
 // held is a value as it is kept.
 func (r *cellRule) held(v float32) float32 {
 	if r.gaps && isGap(float64(v)) {
-		return Unknown
+		return r.gap
 	}
 	return v
 }

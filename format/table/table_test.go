@@ -41,6 +41,14 @@ func npyWithHeader(header string, data any, bigEndian bool) []byte {
 	return b.Bytes()
 }
 
+// wantError wants an error of a kind that says something.
+func wantError(t *testing.T, name string, err, want error, says string) {
+	t.Helper()
+	if !errors.Is(err, want) || !strings.Contains(err.Error(), says) {
+		t.Errorf("%.60q: error %v, want %v naming %q", name, err, want, says)
+	}
+}
+
 func anyNumber(v float64) error {
 	if v != v {
 		return fmt.Errorf("NaN: %w", ErrValue)
@@ -134,13 +142,11 @@ func TestReadNPY_RefusesHostileFiles(t *testing.T) {
 		{"NaN in Fortran layout", npyBytes("<f4", "(2, 2)", true, []float32{1, 2, nan, 4}), ErrValue,
 			"row 1, column 2"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			_, err := readNPY(bytes.NewReader(c.file), "s.npy", -1, cellRule{fault: anyNumber})
-			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) ||
-				!strings.HasPrefix(err.Error(), "s.npy") {
-				t.Errorf("error %v, want %v naming %q", err, c.want, c.says)
-			}
-		})
+		_, err := readNPY(bytes.NewReader(c.file), "s.npy", -1, cellRule{fault: anyNumber})
+		wantError(t, c.name, err, c.want, c.says)
+		if err != nil && !strings.HasPrefix(err.Error(), "s.npy") {
+			t.Errorf("%s: %v does not name the file", c.name, err)
+		}
 	}
 	if _, err := readNPY(bytes.NewReader(good), "s.npy", int64(len(good))+1, cellRule{fault: anyNumber}); !errors.Is(err,
 		ErrShape) {
@@ -161,6 +167,11 @@ func TestReadCSV_WordsAndIdentifiers(t *testing.T) {
 	m, err = readCSV(strings.NewReader("cat,dog\n1,2\n"), "s.csv", cellRule{fault: anyNumber})
 	if err != nil || m.IDs != nil || m.Cols != 2 {
 		t.Errorf("without identifiers: %+v, %v", m, err)
+	}
+	// Runs on vectors of classes call these by their numbers, and write tables with identifiers.
+	m, err = readCSV(strings.NewReader("id,0,1\na,0.25,0.5\n"), "s.csv", cellRule{fault: anyNumber})
+	if err != nil || !slices.Equal(m.Words, []string{"0", "1"}) || m.Rows != 1 {
+		t.Errorf("classes called by numbers: %+v, %v", m, err)
 	}
 }
 
@@ -184,12 +195,8 @@ func TestReadCSV_NamesFileRowAndColumn(t *testing.T) {
 		{"empty field", "cat,dog\n1,\n", ErrFormat, "column 2 (dog)"},
 		{"open quote", "cat,dog\n\"1,2\n3,4\n", ErrFormat, "s.csv"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			_, err := readCSV(strings.NewReader(c.file), "s.csv", cellRule{fault: anyNumber})
-			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("error %v, want %v naming %q", err, c.want, c.says)
-			}
-		})
+		_, err := readCSV(strings.NewReader(c.file), "s.csv", cellRule{fault: anyNumber})
+		wantError(t, c.name, err, c.want, c.says)
 	}
 }
 
@@ -223,8 +230,16 @@ func TestReadScoresAndCounts_CheckTheirValues(t *testing.T) {
 	if m, err := ReadCounts(npy, 20); err != nil || m.Counts[1] != 20 || m.Values != nil {
 		t.Errorf("counts of 20 captions as uint8: %v", err)
 	}
-	if _, err := ReadCounts(npy, 1); !errors.Is(err, ErrValue) {
-		t.Errorf("one caption: %v", err)
+	// Counts are held as bytes, and agreement needs two captions.
+	file := writeFile(t, "c.csv", "cat,dog\n1,0\n")
+	for captions, ok := range map[int]bool{-1: false, 0: false, 1: false, 2: true, 255: true, 256: false, 1000: false} {
+		if _, err := ReadCounts(file, captions); (err == nil) != ok || err != nil && (!errors.Is(err, ErrValue) ||
+			!strings.Contains(err.Error(), "2 to 255")) {
+			t.Errorf("%d captions: %v", captions, err)
+		}
+	}
+	if m, err := ReadCounts(writeFile(t, "c.csv", "cat,dog\n255,0\n"), 255); err != nil || m.Values[0] != 255 {
+		t.Errorf("255 of 255: %v", err)
 	}
 	for label, ok := range map[string]bool{"0": true, "1.0": true, "2": false, "0.5": false, "nan": false} {
 		if _, err := ReadLabels(writeFile(t, "z.csv", "cat\n"+label+"\n")); (err == nil) != ok ||
@@ -306,12 +321,8 @@ func TestJoin_RefusesWhatDoesNotMatch(t *testing.T) {
 		{"id of the scores twice", matrix("s", ab, []string{"x", "x"}, 2, 1, 2, 3, 4),
 			matrix("c", ab, xy, 2, 1, 2, 3, 4), nil, ErrNames, "given twice"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			if _, err := Join(c.scores, c.counts, c.v); !errors.Is(err, c.want) ||
-				!strings.Contains(err.Error(), c.says) {
-				t.Errorf("error %v, want %v naming %q", err, c.want, c.says)
-			}
-		})
+		_, err := Join(c.scores, c.counts, c.v)
+		wantError(t, c.name, err, c.want, c.says)
 	}
 }
 

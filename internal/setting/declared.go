@@ -15,11 +15,12 @@ import (
 // The tag help is one line, with a description of the value, or its unit, in angle brackets. The tag values
 // lists the accepted texts, with commas between them. A type with a method Values() []string needs no tag.
 // The tag range limits a number, or each number of a list: square brackets include a bound, parentheses
-// exclude it, and an empty bound is none.
+// exclude it, and an empty bound is none. The tag of lists, with blanks between them, what the setting belongs to.
 type Declared struct {
 	Key    string
 	Help   string
 	Values []string // nil for any
+	Of     []string // empty for everything
 	Value  any      // in the configuration that was described
 	limits string
 }
@@ -50,7 +51,8 @@ func describe(all []Declared, v reflect.Value, path string) []Declared {
 			all = describe(all, value, key)
 			continue
 		}
-		d := Declared{Key: key, Help: field.Tag.Get("help"), Value: value.Interface(), limits: field.Tag.Get("range")}
+		d := Declared{Key: key, Help: field.Tag.Get("help"), Of: strings.Fields(field.Tag.Get("of")),
+			Value: value.Interface(), limits: field.Tag.Get("range")}
 		if e, ok := value.Interface().(enumerated); ok {
 			d.Values = e.Values()
 		} else if tag := field.Tag.Get("values"); tag != "" {

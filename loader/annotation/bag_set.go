@@ -18,32 +18,31 @@ import (
 
 // SetOptions say how captions of pictures become a Set.
 type SetOptions struct {
-	Name              string // of the Set; "" is the name of the caption file without folder and endings
-	CaptionsPerSample int    // the first captions that are used; 0 is 5, as in the paper
+	CaptionsPerSample int // the first captions that are used
 	// Images is the folder in which every picture must have its file; "" checks none.
 	Images string
 	// Missing is called for each picture whose file is not in Images; the picture is then left out. Nil
 	// makes a missing file an error that wraps fs.ErrNotExist.
 	Missing func(file string)
-	// SkipUncaptioned leaves out pictures without captions, which else have no labels at all.
-	SkipUncaptioned bool
 }
 
-// Set labels pictures by their captions, see NewCaptionSet. files are the names of the pictures, one per bag,
-// relative to the folder of the images: NewFileSource(folder, files) is the Source to put into the Set before it is
-// split. Bags without a file are looked up by their identifiers.
+// Set labels pictures by their captions, see NewCaptionSet; it leaves out pictures without captions. files are the
+// names of the pictures, one per bag, relative to the folder of the images: NewFileSource(folder, files) is the Source
+// to put into the Set before it is split. Bags without a file are looked up by their identifiers.
 func (b *Bags) Set(vocabulary *text.Vocabulary, o SetOptions) (s *loader.Set, files []string, err error) {
-	perBag := o.CaptionsPerSample
-	if perBag == 0 {
-		perBag = 5
-	}
-	if perBag < 0 || perBag > loader.MaxCaptions {
-		return nil, nil, fmt.Errorf("captions %q: %d captions per picture, allowed are 1 to %d, or 0 for 5",
-			b.Name, perBag, loader.MaxCaptions)
-	}
 	bags, files, err := b.choose(&o)
 	if err != nil {
 		return nil, nil, err
+	}
+	name := strings.TrimSuffix(filepath.Base(b.Name), ".gz")
+	s, err = b.labelled(strings.TrimSuffix(name, filepath.Ext(name)), bags, o.CaptionsPerSample, vocabulary)
+	return s, files, err
+}
+
+// labelled makes a set of some bags.
+func (b *Bags) labelled(name string, bags []int, perBag int, vocabulary *text.Vocabulary) (*loader.Set, error) {
+	if perBag < 1 || perBag > loader.MaxCaptions {
+		return nil, fmt.Errorf("captions %q: %d captions per sample, want 1 to %d", b.Name, perBag, loader.MaxCaptions)
 	}
 	ids, captions := make([]string, len(bags)), make([][]string, len(bags))
 	for i, bag := range bags {
@@ -52,14 +51,7 @@ func (b *Bags) Set(vocabulary *text.Vocabulary, o SetOptions) (s *loader.Set, fi
 			captions[i] = append(captions[i], caption.Text)
 		}
 	}
-	s, err = loader.NewCaptionSet(cmp.Or(o.Name, b.stem()), ids, captions, perBag, vocabulary)
-	return s, files, err
-}
-
-// stem is the name of the file without folder and endings, for example captions_train2014.
-func (b *Bags) stem() string {
-	name := strings.TrimSuffix(filepath.Base(b.Name), ".gz")
-	return strings.TrimSuffix(name, filepath.Ext(name))
+	return loader.NewCaptionSet(name, ids, captions, perBag, vocabulary)
 }
 
 // choose returns the bags to use, and their files.
@@ -67,7 +59,7 @@ func (b *Bags) choose(o *SetOptions) (bags []int, files []string, err error) {
 	var missing []string
 	alike := loader.NewAlikeFiles(o.Images)
 	for i, id := range b.IDs {
-		if o.SkipUncaptioned && len(b.Captions[i]) == 0 {
+		if len(b.Captions[i]) == 0 {
 			continue
 		}
 		file := cmp.Or(b.Files[i], id)
@@ -97,6 +89,57 @@ func (b *Bags) choose(o *SetOptions) (bags []int, files []string, err error) {
 			b.Name, len(b.IDs), len(missing), o.Images)
 	}
 	return bags, files, nil
+}
+
+// errNoCaptions is why a clip without any sentence is left out: it would have no labels.
+var errNoCaptions = errors.New("it has no captions")
+
+// ErrNoClips is wrapped by the error about a split that a file has no clips of.
+var ErrNoClips = errors.New("there are no such clips")
+
+// ClipOptions say which clips of a split of MSR-VTT become a Set, and how.
+type ClipOptions struct {
+	Split             string // train, validate or test
+	CaptionsPerSample int    // the first captions by sen_id that are used
+	// Has returns why the frames of a clip cannot be used, nil if they can.
+	Has func(clip string) error
+	// LeftOut is called for each clip that is left out because it has no captions, or no frames according to
+	// Has. Nil makes it an error.
+	LeftOut func(clip string, err error)
+}
+
+// ClipSet labels the clips of a split by their sentences, see NewCaptionSet. The Set has no Source yet.
+func (b *Bags) ClipSet(vocabulary *text.Vocabulary, o ClipOptions) (*loader.Set, error) {
+	of := b.Split(o.Split)
+	var usable, unused []int
+	var why []error
+	for i, id := range of.IDs {
+		err := errNoCaptions
+		if len(of.Captions[i]) > 0 {
+			err = o.Has(id)
+		}
+		if err == nil {
+			usable = append(usable, i)
+		} else {
+			unused, why = append(unused, i), append(why, err)
+		}
+	}
+	switch {
+	case len(of.IDs) == 0:
+		return nil, fmt.Errorf("captions %q: split %q: %w", b.Name, o.Split, ErrNoClips)
+	case len(unused) > 0 && o.LeftOut == nil:
+		return nil, fmt.Errorf("captions %q: %d of %d clips of the split %q cannot be used, first %q; complete them, "+
+			"or leave them out (`data.max_bad_samples`): %w",
+			b.Name, len(unused), len(of.IDs), o.Split, loader.Excerpt(of.IDs[unused[0]]), why[0])
+	}
+	for i, clip := range unused {
+		o.LeftOut(of.IDs[clip], why[i])
+	}
+	if len(usable) == 0 {
+		return nil, fmt.Errorf("captions %q: none of %d clips of the split %q can be used, first %q: %w",
+			b.Name, len(of.IDs), o.Split, loader.Excerpt(of.IDs[unused[0]]), why[0])
+	}
+	return of.labelled("msrvtt-"+o.Split, usable, o.CaptionsPerSample, vocabulary)
 }
 
 // file returns the name under which the file of a picture is there; empty if there is none.

@@ -1,12 +1,17 @@
 package annotation
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"iter"
 	"path/filepath"
-	"strconv"
 	"strings"
+
+	"nmn/loader"
 )
 
 // Form is how a file of captions is written.
@@ -29,8 +34,26 @@ type Bags struct {
 	// Files are the pictures of the bags, relative to a folder and never leading out of it; empty if the file
 	// names none.
 	Files    []string
+	Splits   []string // of the clips of MSR-VTT; nil for other forms
 	Captions [][]BagCaption
 	Warnings string // what is unusual, for a log; empty for nothing
+}
+
+// BagCaption is a caption with its identifier, unique in the file: the annotation id of COCO, the sen_id of
+// MSR-VTT, or the column of a table. If a table has no such column, it is the number of the line of data,
+// from 1.
+type BagCaption struct{ ID, Text string }
+
+// Split returns the bags of a split of MSR-VTT.
+func (b *Bags) Split(split string) *Bags {
+	of := &Bags{Name: b.Name, Form: b.Form, Warnings: b.Warnings}
+	for i, s := range b.Splits {
+		if s == split {
+			of.IDs, of.Files, of.Splits = append(of.IDs, b.IDs[i]), append(of.Files, b.Files[i]), append(of.Splits, s)
+			of.Captions = append(of.Captions, b.Captions[i])
+		}
+	}
+	return of
 }
 
 // Texts goes through the first perBag captions of every bag (0: all), for text.BuildVocabulary.
@@ -46,10 +69,13 @@ func (b *Bags) Texts(perBag int) iter.Seq[string] {
 	}
 }
 
-// BagCaption is a caption with its identifier, unique in the file: the annotation id of COCO, the sen_id of
-// MSR-VTT, or the column of a table. If a table has no such column, it is the number of the line of data,
-// from 1.
-type BagCaption struct{ ID, Text string }
+// first returns the first n captions, all of them when n is 0 or too large.
+func first(captions []BagCaption, n int) []BagCaption {
+	if n <= 0 || n > len(captions) {
+		return captions
+	}
+	return captions[:n]
+}
 
 // Len is the number of captions of all bags.
 func (b *Bags) Len() int {
@@ -66,17 +92,24 @@ func (b *Bags) NumberedCaptions() bool { return b.Form == FormCOCO || b.Form == 
 // NumberedBags is NumberedCaptions for the identifiers of bags.
 func (b *Bags) NumberedBags() bool { return b.Form == FormCOCO }
 
-// ReadBags reads all captions of a file, as Read does.
+// ReadBags reads all captions of a file, whose name and content decide the form: tables are CSV if the name ends in
+// .csv, .tsv, .txt or .token, and JSON lines if it ends in .jsonl or .ndjson, all also followed by .gz. Other files are
+// JSON of COCO or MSR-VTT, or an array of objects. Errors about the content wrap loader.ErrAnnotations.
 func ReadBags(ctx context.Context, path string) (*Bags, error) {
-	file, err := Read(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	return file.Bags(), nil
+	return ReadForm(ctx, path, tableForm(path))
 }
 
-// tableForm returns the form of a table by the name of its file. It is empty for the JSON of COCO and
-// MSR-VTT, which differ by content.
+// ReadForm reads a file in one form; see ParseBags. It may be compressed (.gz), or in the zip archive of MSR-VTT.
+func ReadForm(ctx context.Context, path string, form Form) (*Bags, error) {
+	r, err := openFile(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("captions: %w", err)
+	}
+	defer r.Close()
+	return ParseBags(path, form, r)
+}
+
+// tableForm returns the form of a table by the name of its file. It is empty for JSON, whose forms differ by content.
 func tableForm(path string) Form {
 	if strings.EqualFold(filepath.Ext(path), ".gz") {
 		path = path[:len(path)-len(".gz")]
@@ -90,8 +123,12 @@ func tableForm(path string) Form {
 	return ""
 }
 
-// ParseBags is ReadBags for a stream of plain text; name stands in messages. form is FormCSV or FormLines; with any
-// other it is JSON of COCO or MSR-VTT, or an array of objects, whichever the content is.
+// ParseBags reads captions from a stream of plain text; name stands in messages. An empty form is JSON of COCO or
+// MSR-VTT, or an array of objects, whichever the content is.
+//
+// Memory grows with the bags and captions, not with the text around them. In JSON of COCO and MSR-VTT, missing and
+// repeated ids, wrong types, captions of unknown bags, unknown splits, file names that lead out of the folder and a
+// file without bags are errors. They name file, array, index and the byte (after decompression) before the element.
 //
 // A table has a line for each caption: the columns sample and caption, and perhaps id, of the caption, and file, the
 // picture of the bag, in any order and among others. The names that COCO and MSR-VTT use do too: image_id and video_id,
@@ -102,11 +139,47 @@ func tableForm(path string) Form {
 // captions keep the order of the file. A missing bag, an id twice, a picture that another line of the bag contradicts
 // and text that is not UTF-8 are errors that name the line.
 func ParseBags(name string, form Form, r io.Reader) (*Bags, error) {
-	file, err := parseFile(name, form, &utf8Reader{r: r, line: 1})
+	text := bufio.NewReader(newUTF8Reader(r))
+	if form == "" && beginsArray(text) {
+		form = FormArray
+	}
+	t := newTableReader(name, form)
+	if read := map[Form]func(io.Reader) error{FormCSV: t.readCSV, FormLines: t.readLines,
+		FormArray: t.readArray}[form]; read != nil {
+		if err := read(text); err != nil {
+			return nil, loader.Unusable(err)
+		}
+		return t.bags, nil
+	}
+	coco, msrvtt := newJSONCaptions[int64](&cocoNames), newJSONCaptions[string](&msrvttNames)
+	formats := []fileFormat{cocoFormat(coco), msrvttFormat(msrvtt)}
+	wanted := formats
+	switch form {
+	case FormCOCO:
+		wanted = formats[:1]
+	case FormMSRVTT:
+		wanted = formats[1:]
+	}
+	found, err := readFile(captionFile, name, text, wanted...)
 	if err != nil {
 		return nil, err
 	}
-	return file.Bags(), nil
+	var b *Bags
+	if found == &formats[0] {
+		b, err = coco.join(name, FormCOCO)
+	} else {
+		b, err = msrvtt.join(name, FormMSRVTT)
+	}
+	if err != nil {
+		return nil, loader.Unusable(err)
+	}
+	return b, nil
+}
+
+// beginsArray reports whether the first character of a text, after blanks, begins an array of JSON.
+func beginsArray(text *bufio.Reader) bool {
+	start, _ := text.Peek(1 << 10) // an error comes back when it is read
+	return bytes.HasPrefix(bytes.TrimLeft(start, " \t\r\n"), []byte("["))
 }
 
 // IsTable reports whether the first two lines of a file begin a table of captions.
@@ -119,33 +192,38 @@ func IsTable(lines string) bool {
 	return err == nil && first.values[captionField] != "0" && first.values[captionField] != "1" // a label has this name
 }
 
-// Bags are all images with all their captions.
-func (c *COCO) Bags() *Bags {
-	b := &Bags{Name: c.Name, Form: FormCOCO, Warnings: c.Warnings.String()}
-	for i := range c.Images {
-		image := &c.Images[i]
-		b.IDs = append(b.IDs, strconv.FormatInt(image.ID, 10))
-		b.Files = append(b.Files, image.FileName)
-		b.Captions = append(b.Captions, bagCaptions(image.Captions))
+// IsMSRVTT reports whether a file of captions has the form of MSR-VTT: an object with the key "videos" or "sentences".
+// It returns false for files that are not JSON.
+func IsMSRVTT(ctx context.Context, path string) (bool, error) {
+	r, err := openFile(ctx, path)
+	if err != nil {
+		return false, fmt.Errorf("captions: %w", err)
 	}
-	return b
+	defer r.Close()
+	return HoldsMSRVTT(r), nil
 }
 
-// Bags are the clips of all splits with all their sentences.
-func (m *MSRVTT) Bags() *Bags {
-	b := &Bags{Name: m.Name, Form: FormMSRVTT, Warnings: m.Warnings.String()}
-	for i := range m.Clips {
-		clip := &m.Clips[i]
-		b.IDs, b.Files = append(b.IDs, clip.ID), append(b.Files, "")
-		b.Captions = append(b.Captions, bagCaptions(clip.Sentences))
+// HoldsMSRVTT is IsMSRVTT for a stream of plain JSON. It reads no more than it needs.
+func HoldsMSRVTT(r io.Reader) bool {
+	d := json.NewDecoder(r)
+	if start, err := d.Token(); err != nil || start != json.Delim('{') {
+		return false
 	}
-	return b
-}
-
-func bagCaptions(captions []Caption) []BagCaption {
-	out := make([]BagCaption, len(captions))
-	for i, c := range captions {
-		out[i] = BagCaption{ID: strconv.FormatInt(c.ID, 10), Text: c.Text}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return false
+		}
+		switch key {
+		case msrvttNames.bags, msrvttNames.captions:
+			return true
+		case cocoNames.bags, cocoNames.captions:
+			return false
+		}
+		var skipped json.RawMessage
+		if d.Decode(&skipped) != nil {
+			return false
+		}
 	}
-	return out
+	return false
 }

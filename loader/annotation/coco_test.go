@@ -6,10 +6,12 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -31,74 +33,84 @@ const smallCOCO = `{"info": {"year": 2014, "deep": [[{"x": null}], "y"]}, "licen
  "images": [{"id": 42, "file_name": "b.jpg", "width": 640, "height": 480, "license": 3},
   {"id": 7, "file_name": "sub/a.jpg"}, {"id": 8, "file_name": "c.jpg"}], "type": "captions"}`
 
-func parseCOCO(t testing.TB, json string) *COCO {
+// packed is a text as gzip compresses it.
+func packedText(t testing.TB, text string) []byte {
 	t.Helper()
-	c, err := ParseCOCO("c.json", strings.NewReader(json))
-	if err != nil {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := io.WriteString(z, text); err != nil || z.Close() != nil {
 		t.Fatal(err)
 	}
-	return c
+	return b.Bytes()
 }
 
-// TestReadCOCO_KnowsHowTheFileIsWritten goes by content: names of files lie.
-func TestReadCOCO_KnowsHowTheFileIsWritten(t *testing.T) {
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	if _, err := io.WriteString(z, smallCOCO); err != nil || z.Close() != nil {
-		t.Fatal(err)
-	}
-	damaged := bytes.Clone(packed.Bytes())
-	damaged[len(damaged)-6] ^= 1 // a byte of the checksum
+// The content of a file decides how it is read: names lie.
+func TestReadForm_PlainOrPacked(t *testing.T) {
+	coco := packedText(t, smallCOCO)
+	sum := bytes.Clone(coco)
+	sum[len(sum)-6] ^= 1 // a byte of the checksum
+	zipped := zipOf(t, map[string]string{"readme.txt": "no", "other.json": "[]",
+		"in/train_val_videodatainfo.json": "\ufeff" + smallMSRVTT})
+	one := map[string]string{"a.json": smallMSRVTT}
+	damaged := zipOf(t, one)
+	const checksum = 16 // in the entry of the central directory
+	damaged[bytes.Index(damaged, []byte("PK\x01\x02"))+checksum] ^= 1
 	for _, test := range []struct {
 		name, file string
+		form       Form
 		data       []byte
-		says       string
+		says       string // empty if it can be read
 	}{
-		{"plain", "c.json", []byte(smallCOCO), ""},
-		{"byte order mark", "c.json", []byte("\ufeff" + smallCOCO), ""},
-		{"gzip", "c.json.gz", packed.Bytes(), ""},
-		{"gzip under a plain name", "c.json", packed.Bytes(), ""},
-		{"plain under the name of gzip", "c.json.gz", []byte(smallCOCO), "not a gzip file"},
-		{"gzip without its end", "c.json.gz", packed.Bytes()[:packed.Len()-8], "end early"},
-		{"gzip with a wrong checksum", "c.json.gz", damaged, "checksum"},
+		{"plain", "c.json", FormCOCO, []byte(smallCOCO), ""},
+		{"byte order mark", "c.json", FormCOCO, []byte("\ufeff" + smallCOCO), ""},
+		{"gzip", "c.json.gz", FormCOCO, coco, ""},
+		{"gzip under a plain name", "c.json", FormCOCO, coco, ""},
+		{"plain under the name of gzip", "c.json.gz", FormCOCO, []byte(smallCOCO), "not a gzip file"},
+		{"gzip without its end", "c.json.gz", FormCOCO, coco[:len(coco)-8], "end early"},
+		{"half of gzip", "c.json.gz", FormCOCO, coco[:len(coco)/2], io.ErrUnexpectedEOF.Error()},
+		{"gzip with a wrong checksum", "c.json.gz", FormCOCO, sum, "checksum"},
+		{"clips, plain", "m", FormMSRVTT, []byte(smallMSRVTT), ""},
+		{"clips, gzip", "m", FormMSRVTT, packedText(t, smallMSRVTT), ""},
+		{"zip", "m", FormMSRVTT, zipped, ""},
+		{"zip of one", "m", FormMSRVTT, zipOf(t, one), ""},
+		{"zip of two", "m", FormMSRVTT, zipOf(t, map[string]string{"a.json": smallMSRVTT, "b.json": smallMSRVTT}),
+			"2 files end in"},
+		{"zip of none", "m", FormMSRVTT, zipOf(t, map[string]string{"a.txt": ""}), "none of the 1 files"},
+		{"zip cut", "m", FormMSRVTT, zipped[:len(zipped)/2], "damaged"},
+		{"zip with wrong sums", "m", FormMSRVTT, damaged, "checksum"},
+		{"nothing", "m", FormMSRVTT, nil, "end early"},
+		{"captions of COCO, too", "m", FormMSRVTT, []byte(smallCOCO), `no "videos"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), test.file)
-			if err := os.WriteFile(path, test.data, 0o666); err != nil {
-				t.Fatal(err)
-			}
-			c, err := ReadCOCO(t.Context(), path)
+			writeBytes(t, path, test.data)
+			b, err := ReadForm(t.Context(), path, test.form)
 			if test.says == "" {
-				if err != nil || len(c.Images) != 3 {
-					t.Errorf("%v, %v, want three images", c, err)
+				if err != nil || b.Form != test.form || len(b.IDs) != map[Form]int{FormCOCO: 3, FormMSRVTT: 4}[test.form] {
+					t.Errorf("%+v, %v, want all bags", b, err)
 				}
-			} else if err == nil || !strings.Contains(err.Error(), test.says) || !errors.Is(err,
-				loader.ErrAnnotations) {
+			} else if err == nil || !strings.Contains(err.Error(), test.says) || !errors.Is(err, loader.ErrAnnotations) {
 				t.Errorf("%v, want an error of the annotations that says %q", err, test.says)
 			}
 		})
 	}
+	if _, err := ReadBags(t.Context(), filepath.Join(t.TempDir(), "none.json")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing file: %v", err)
+	}
 }
 
 func TestParseCOCO_OrdersByID(t *testing.T) {
-	c := parseCOCO(t, smallCOCO)
-	want := []COCOImage{
-		{ID: 7, FileName: "sub/a.jpg", Captions: []Caption{{100, "A red dog."}}},
-		{ID: 8, FileName: "c.jpg"},
-		{ID: 42, FileName: "b.jpg", Width: 640, Height: 480, Captions: []Caption{
-			{3, "a dog\n"}, {4, "  "}, {5, "the ball"}, {6, "red ball"}, {8, "red"}, {9, "a ninth cat"}}},
+	b := parseBags(t, FormCOCO, smallCOCO)
+	want := [][]BagCaption{{{"100", "A red dog."}}, nil, {{"3", "a dog\n"}, {"4", "  "}, {"5", "the ball"},
+		{"6", "red ball"}, {"8", "red"}, {"9", "a ninth cat"}}}
+	if !slices.Equal(b.IDs, []string{"7", "8", "42"}) || !slices.Equal(b.Files, []string{"sub/a.jpg", "c.jpg", "b.jpg"}) ||
+		!reflect.DeepEqual(b.Captions, want) || b.Splits != nil {
+		t.Errorf("bags %+v\nwant captions %v", b, want)
 	}
-	if !reflect.DeepEqual(c.Images, want) {
-		t.Errorf("images %v\nwant %v", c.Images, want)
+	if want := "1 empty captions give no labels; 1 images have no caption and no labels"; b.Warnings != want {
+		t.Errorf("warnings %q, want %q", b.Warnings, want)
 	}
-	if c.Warnings != (COCOWarnings{EmptyCaptions: 1, Uncaptioned: 1}) {
-		t.Errorf("warnings %+v", c.Warnings)
-	}
-	if got, want := c.Warnings.String(),
-		"1 empty captions give no labels; 1 images have no caption and no labels"; got != want {
-		t.Errorf("warnings %q, want %q", got, want)
-	}
-	if got := slices.Collect(c.Bags().Texts(2)); !reflect.DeepEqual(got, []string{"A red dog.", "a dog\n", "  "}) {
+	if got := slices.Collect(b.Texts(2)); !slices.Equal(got, []string{"A red dog.", "a dog\n", "  "}) {
 		t.Errorf("first two texts %q", got)
 	}
 }
@@ -109,7 +121,7 @@ func TestParseCOCO_NamesThePlaceOfAnError(t *testing.T) {
 		return `{"images": [{"id": 1, "file_name": "a.jpg"}], "annotations": [` + list + `]}`
 	}
 	good := `{"id": 5, "image_id": 1, "caption": "a"}`
-	cases := map[string]struct{ in, want string }{
+	for name, c := range map[string]struct{ in, want string }{
 		"empty file":          {"", "end early, at byte 0"},
 		"not JSON":            {"\x89PNG", "near byte"},
 		"not an object":       {"[]", "want a JSON object"},
@@ -149,47 +161,8 @@ func TestParseCOCO_NamesThePlaceOfAnError(t *testing.T) {
 		"endless string": {`{"images": [{"id": 1, "file_name": "` + strings.Repeat("x", 5<<20),
 			"an element of more than"},
 		"endless string within": {`{"info": "` + strings.Repeat("x", 5<<20), "an element of more than"},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			_, err := ParseCOCO("c.json", strings.NewReader(c.in))
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), `"c.json"`) {
-				t.Fatalf("error %v, want one with c.json and %q", err, c.want)
-			}
-			if !errors.Is(err, loader.ErrAnnotations) {
-				t.Errorf("%v does not wrap ErrAnnotations", err)
-			}
-		})
-	}
-}
-
-func TestReadCOCO_PlainAndCompressed(t *testing.T) {
-	dir := t.TempDir()
-	plain, packed := filepath.Join(dir, "c.json"), filepath.Join(dir, "c.json.gz")
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	io.WriteString(z, smallCOCO)
-	z.Close()
-	writeBytes(t, plain, []byte(smallCOCO))
-	writeBytes(t, packed, b.Bytes())
-	want := parseCOCO(t, smallCOCO).Images
-	for _, path := range []string{plain, packed} {
-		if c, err := ReadCOCO(t.Context(), path); err != nil || !reflect.DeepEqual(c.Images, want) {
-			t.Errorf("%s: %v, %v", path, c, err)
-		}
-	}
-	writeBytes(t, packed, b.Bytes()[:b.Len()/2])
-	if _, err := ReadCOCO(t.Context(), packed); !errors.Is(err, io.ErrUnexpectedEOF) ||
-		!errors.Is(err, loader.ErrAnnotations) {
-		t.Errorf("truncated .gz: %v", err)
-	}
-	writeBytes(t, packed, []byte("not gzip"))
-	if _, err := ReadCOCO(t.Context(), packed); !errors.Is(err, loader.ErrAnnotations) ||
-		!strings.Contains(err.Error(), "c.json.gz") {
-		t.Errorf("not a .gz: %v", err)
-	}
-	if _, err := ReadCOCO(t.Context(), filepath.Join(dir, "none.json")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("missing file: %v", err)
+	} {
+		refuse(t, name, FormCOCO, c.in, c.want)
 	}
 }
 
@@ -204,46 +177,49 @@ func writeBytes(t testing.TB, path string, b []byte) {
 }
 
 func TestCOCOSet_FirstFiveCaptionsByAnnotationID(t *testing.T) {
-	s, files, err := parseCOCO(t, smallCOCO).Bags().Set(vocabularyOf(t, "dog", "red", "ball", "cat"), SetOptions{})
+	b := parseBags(t, FormCOCO, smallCOCO)
+	s, files, err := b.Set(vocabularyOf(t, "dog", "red", "ball", "cat"), SetOptions{CaptionsPerSample: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"7", "8", "42"}; !reflect.DeepEqual(s.IDs, want) ||
-		!reflect.DeepEqual(files, []string{"sub/a.jpg", "c.jpg", "b.jpg"}) {
+	if !slices.Equal(s.IDs, []string{"7", "42"}) || !slices.Equal(files, []string{"sub/a.jpg", "b.jpg"}) {
 		t.Errorf("ids %v, files %v", s.IDs, files)
 	}
 	// The sixth caption of image 42, with the cat, is not used.
-	if got, want := s.Counts.Uint8s(), []uint8{1, 1, 0, 0, 0, 0, 0, 0, 1, 2, 2, 0}; !reflect.DeepEqual(got, want) {
+	if got, want := s.Counts.Uint8s(), []uint8{1, 1, 0, 0, 1, 2, 2, 0}; !reflect.DeepEqual(got, want) {
 		t.Errorf("counts %v, want %v", got, want)
 	}
-	if s.Name != "c" || s.CaptionsPerSample != 5 {
+	if s.Name != "t" || s.CaptionsPerSample != 5 {
 		t.Errorf("name %q, %d captions per bag", s.Name, s.CaptionsPerSample)
 	}
-	s, _, err = parseCOCO(t, smallCOCO).Bags().Set(vocabularyOf(t, "cat"),
-		SetOptions{Name: "six", CaptionsPerSample: 6, SkipUncaptioned: true})
-	if err != nil || s.Len() != 2 || s.Labels.Uint8s()[1] != 1 || s.Name != "six" {
+	if s, _, err = b.Set(vocabularyOf(t, "cat"), SetOptions{CaptionsPerSample: 6}); err != nil || s.Labels.Uint8s()[1] != 1 {
 		t.Errorf("six captions: %v, %v", s, err)
+	}
+	for _, n := range []int{0, -1, loader.MaxCaptions + 1} {
+		if _, _, err := b.Set(vocabularyOf(t, "cat"), SetOptions{CaptionsPerSample: n}); err == nil {
+			t.Errorf("%d captions of each picture are no error", n)
+		}
 	}
 }
 
 func TestCOCOSet_MissingFiles(t *testing.T) {
 	dir := t.TempDir()
 	writeBytes(t, filepath.Join(dir, "sub", "a.jpg"), nil)
-	c, v := parseCOCO(t, smallCOCO), vocabularyOf(t, "dog")
-	_, _, err := c.Bags().Set(v, SetOptions{Images: dir})
-	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "2 of 3 pictures") ||
+	b, v := parseBags(t, FormCOCO, smallCOCO), vocabularyOf(t, "dog")
+	_, _, err := b.Set(v, SetOptions{CaptionsPerSample: 5, Images: dir})
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "1 of 3 pictures") ||
 		!strings.Contains(err.Error(), "b.jpg") {
 		t.Errorf("error %v", err)
 	}
 	var missing []string
-	s, files, err := c.Bags().Set(v, SetOptions{Images: dir, Missing: func(f string) { missing = append(missing, f) }})
+	s, files, err := b.Set(v, SetOptions{CaptionsPerSample: 5, Images: dir, Missing: func(f string) { missing = append(missing, f) }})
 	if err != nil || !reflect.DeepEqual(s.IDs, []string{"7"}) || !reflect.DeepEqual(files, []string{"sub/a.jpg"}) {
 		t.Errorf("%v, files %v, %v", s, files, err)
 	}
-	if !reflect.DeepEqual(missing, []string{"c.jpg", "b.jpg"}) {
+	if !reflect.DeepEqual(missing, []string{"b.jpg"}) {
 		t.Errorf("missing %v", missing)
 	}
-	if _, _, err := c.Bags().Set(v, SetOptions{Images: t.TempDir(), Missing: func(string) {}}); err == nil ||
+	if _, _, err := b.Set(v, SetOptions{CaptionsPerSample: 5, Images: t.TempDir(), Missing: func(string) {}}); err == nil ||
 		!strings.Contains(err.Error(), "none of 3 pictures") {
 		t.Errorf("no image left: %v", err)
 	}
@@ -256,8 +232,8 @@ func TestCOCOSet_FilesOfAnotherSpelling(t *testing.T) {
 	for _, name := range names {
 		writeBytes(t, filepath.Join(dir, filepath.FromSlash(name)), nil)
 	}
-	c := parseCOCO(t, strings.Replace(smallCOCO, "sub/a.jpg", "sub/caf\u00e9.jpg", 1))
-	if _, files, err := c.Bags().Set(vocabularyOf(t, "dog"), SetOptions{Images: dir}); err != nil ||
+	b := parseBags(t, FormCOCO, strings.Replace(smallCOCO, "sub/a.jpg", "sub/caf\u00e9.jpg", 1))
+	if _, files, err := b.Set(vocabularyOf(t, "dog"), SetOptions{CaptionsPerSample: 5, Images: dir}); err != nil ||
 		!slices.Contains(files, names[0]) && !slices.Contains(files, "sub/caf\u00e9.jpg") {
 		t.Errorf("files %+q, %v", files, err)
 	}
@@ -297,22 +273,18 @@ func dataFile(t testing.TB, parts ...string) string {
 }
 
 func TestCOCO_RestvalCaptions(t *testing.T) {
-	c, err := ReadCOCO(t.Context(), dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
+	c, err := ReadBags(t.Context(), dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	total := 0
-	for _, image := range c.Images {
-		total += len(image.Captions)
-	}
-	if len(c.Images) != 30504 || total != 152634 || c.Warnings != (COCOWarnings{}) {
-		t.Fatalf("%d images, %d captions, warnings %v; want 30504, 152634 and none", len(c.Images), total, c.Warnings)
+	if len(c.IDs) != 30504 || c.Len() != 152634 || c.Warnings != "" {
+		t.Fatalf("%d images, %d captions, warnings %q; want 30504, 152634 and none", len(c.IDs), c.Len(), c.Warnings)
 	}
 	v, err := text.ReadVocabulary(dataFile(t, "vocab-fang2015", "vocab_words.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, files, err := c.Bags().Set(v, SetOptions{})
+	s, files, err := c.Set(v, SetOptions{CaptionsPerSample: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +312,7 @@ func TestCOCO_RestvalCaptions(t *testing.T) {
 
 // Fang et al. took their words from the training captions; the validation captions give nearly equal ones.
 func TestCOCO_BuiltVocabularyIsCloseToFang(t *testing.T) {
-	c, err := ReadCOCO(t.Context(), dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
+	c, err := ReadBags(t.Context(), dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +324,7 @@ func TestCOCO_BuiltVocabularyIsCloseToFang(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	built, err := text.BuildVocabulary(c.Bags().Texts(5), text.VocabularyOptions{Size: 1000, Tagger: tagger})
+	built, err := text.BuildVocabulary(c.Texts(5), text.VocabularyOptions{Size: 1000, Tagger: tagger})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,60 +344,6 @@ func TestCOCO_BuiltVocabularyIsCloseToFang(t *testing.T) {
 	}
 }
 
-func TestCOCO_Photographs(t *testing.T) {
-	c, err := ReadCOCO(t.Context(), dataFile(t, "coco-images", "captions.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := text.ReadVocabulary(dataFile(t, "vocab-fang2015", "vocab_words.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, files, err := c.Bags().Set(v, SetOptions{Images: dataFile(t, "coco-images")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	captions := 0
-	for _, list := range s.Captions {
-		captions += len(list)
-	}
-	if s.Len() != 170 || len(files) != 170 || captions != 850 {
-		t.Errorf("%d images, %d files, %d captions; want 170, 170, 850", s.Len(), len(files), captions)
-	}
-}
-
-func BenchmarkReadCOCO(b *testing.B) {
-	path := dataFile(b, "coco-captions", "captions_restval2014_rebuilt.json.gz")
-	captions := 0
-	for b.Loop() {
-		c, err := ReadCOCO(b.Context(), path)
-		if err != nil {
-			b.Fatal(err)
-		}
-		for _, image := range c.Images {
-			captions += len(image.Captions)
-		}
-	}
-	b.ReportMetric(float64(captions)/b.Elapsed().Seconds(), "captions/s")
-}
-
-func BenchmarkCOCOSet(b *testing.B) {
-	c, err := ReadCOCO(b.Context(), dataFile(b, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	v, err := text.ReadVocabulary(dataFile(b, "vocab-fang2015", "vocab_words.txt"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if _, _, err := c.Bags().Set(v, SetOptions{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.N*len(c.Images))/b.Elapsed().Seconds(), "images/s")
-}
-
 func FuzzParseCOCO(f *testing.F) {
 	for _, s := range []string{smallCOCO,
 		`{"images": [{"id": 1, "file_name": "a"}], "annotations": [{"id": 1, "image_id": 1, "caption": "a dog"}]}`,
@@ -434,21 +352,25 @@ func FuzzParseCOCO(f *testing.F) {
 	}
 	v := vocabularyOf(f, "a", "dog")
 	f.Fuzz(func(t *testing.T, in []byte) {
-		c, err := ParseCOCO("fuzz", bytes.NewReader(in))
+		b, err := ParseBags("fuzz", FormCOCO, bytes.NewReader(in))
 		if err != nil {
 			if !errors.Is(err, loader.ErrAnnotations) {
 				t.Fatalf("%v does not wrap ErrAnnotations", err)
 			}
 			return
 		}
-		for i, image := range c.Images {
-			if i > 0 && image.ID <= c.Images[i-1].ID || !filepath.IsLocal(image.FileName) {
-				t.Fatalf("image %d: %+v", i, image)
+		last, captioned := int64(math.MinInt64), 0
+		for i, id := range b.IDs {
+			n, err := strconv.ParseInt(id, 10, 64)
+			if err != nil || i > 0 && n <= last || !filepath.IsLocal(b.Files[i]) {
+				t.Fatalf("image %d: %s, %s", i, id, b.Files[i])
 			}
+			last = n
+			captioned += min(len(b.Captions[i]), 1)
 		}
-		s, files, err := c.Bags().Set(v, SetOptions{})
-		if err != nil || s.Len() != len(c.Images) || len(files) != s.Len() {
-			t.Fatalf("a file that was read gives no set: %v", err)
+		s, files, err := b.Set(v, SetOptions{CaptionsPerSample: 5})
+		if (err == nil) != (captioned > 0) || err == nil && (s.Len() != captioned || len(files) != captioned) {
+			t.Fatalf("a file of %d images with captions gives %v, %v", captioned, s, err)
 		}
 	})
 }

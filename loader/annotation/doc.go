@@ -4,7 +4,7 @@
 //
 //	captions, err := annotation.ReadBags(ctx, "captions_train2014.json")
 //	vocabulary, err := text.BuildVocabulary(captions.Texts(5), ...)
-//	set, files, err := captions.Set(vocabulary, annotation.SetOptions{Images: folder})
+//	set, files, err := captions.Set(vocabulary, annotation.SetOptions{CaptionsPerSample: 5, Images: folder})
 //	set.Source, err = loader.NewFileSource(folder, files)
 //
 // Bags.WriteWithout writes such a file again without some captions.

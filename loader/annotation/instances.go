@@ -2,6 +2,7 @@ package annotation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -45,7 +46,8 @@ func ReadInstances(ctx context.Context, path string) (*Instances, error) {
 
 // parseInstances is ReadInstances for a stream of plain JSON; name stands in messages.
 func parseInstances(name string, r io.Reader) (*Instances, error) {
-	f := instancesFile{name: name}
+	f := instancesFile{found: &Instances{Name: name}, images: map[int64]int{}, files: map[string]int{},
+		categories: map[int64]int32{}, named: map[string]int32{}, elements: map[int64]int{}}
 	if _, err := readFile(instanceFile, name, r, f.format()); err != nil {
 		return nil, err
 	}
@@ -56,20 +58,15 @@ func parseInstances(name string, r io.Reader) (*Instances, error) {
 	return found, nil
 }
 
-// instancesFile is the part of the file that labels need, element by element as it is written.
+// instancesFile is the part of the file that labels need, as it is read.
 type instancesFile struct {
-	name       string
-	images     []cocoImage
-	categories []categoryElement
+	found      *Instances
+	images     map[int64]int    // positions by id
+	files      map[string]int   // positions by name
+	categories map[int64]int32  // positions in found.Categories by id
+	named      map[string]int32 // positions by name
+	elements   map[int64]int    // positions in the array of categories by id
 	objects    []objectElement
-	headless   int64 // 1 + the position of the first object without an image or a category, and its offset
-	headlessAt int64
-}
-
-type categoryElement struct {
-	ID     *int64  `json:"id"`
-	Name   *string `json:"name"`
-	offset int64
 }
 
 // objectElement is an element of "annotations", in little memory: there are many.
@@ -77,58 +74,80 @@ type objectElement struct{ image, category, offset int64 }
 
 func (f *instancesFile) format() fileFormat {
 	return fileFormat{"a file of COCO's instances", []fileArray{
-		elements("images", func(e cocoImage, offset int64) {
-			e.offset = offset
-			f.images = append(f.images, e)
-		}),
+		elements("images", f.addImage),
 		elements("annotations", func(e struct {
 			Image    *int64 `json:"image_id"`
 			Category *int64 `json:"category_id"`
-		}, offset int64) {
+		}, offset int64) error {
 			if e.Image == nil || e.Category == nil {
-				if f.headless == 0 {
-					f.headless, f.headlessAt = int64(len(f.objects))+1, offset
-				}
-				return
+				return errors.New("\"image_id\" or \"category_id\" is missing")
 			}
 			f.objects = append(f.objects, objectElement{*e.Image, *e.Category, offset})
+			return nil
 		}),
-		elements("categories", func(e categoryElement, offset int64) {
-			e.offset = offset
-			f.categories = append(f.categories, e)
-		}),
+		elements("categories", f.addCategory),
 	}}
 }
 
-// join checks the elements and hangs the categories on the images.
-func (f *instancesFile) join() (*Instances, error) {
+func (f *instancesFile) addImage(e cocoImage, _ int64) error {
+	if err := e.check(); err != nil {
+		return err
+	}
+	if first, ok := f.images[*e.ID]; ok {
+		return fmt.Errorf("id %d repeats images[%d]", *e.ID, first)
+	}
+	file := filepath.ToSlash(filepath.Clean(filepath.FromSlash(*e.FileName)))
+	if first, ok := f.files[file]; ok {
+		return fmt.Errorf("file_name %q repeats images[%d]", loader.Excerpt(file), first)
+	}
+	f.images[*e.ID], f.files[file] = len(f.found.Images), len(f.found.Images)
+	f.found.Images = append(f.found.Images, InstanceImage{ID: *e.ID, FileName: file})
+	return nil
+}
+
+type categoryElement struct {
+	ID   *int64  `json:"id"`
+	Name *string `json:"name"`
+}
+
+func (f *instancesFile) addCategory(e categoryElement, _ int64) error {
 	switch {
-	case len(f.images) == 0:
-		return nil, fmt.Errorf("%s %q: there are no images", instanceFile, f.name)
-	case len(f.categories) == 0:
-		return nil, fmt.Errorf("%s %q: there are no categories, which are the labels", instanceFile, f.name)
-	case f.headless > 0:
-		return nil, fmt.Errorf("%s: \"image_id\" or \"category_id\" is missing",
-			elementPlace(instanceFile, f.name, "annotations", int(f.headless-1), f.headlessAt))
+	case e.ID == nil:
+		return errors.New("\"id\" is missing")
+	case e.Name == nil || strings.TrimSpace(*e.Name) == "":
+		return fmt.Errorf("category %d: \"name\" is missing", *e.ID)
 	}
-	found := &Instances{Name: f.name}
-	images, err := f.placeImages(found)
-	if err != nil {
-		return nil, err
+	if before, ok := f.elements[*e.ID]; ok {
+		return fmt.Errorf("id %d repeats categories[%d]", *e.ID, before)
 	}
-	categories, err := f.placeCategories(found)
-	if err != nil {
-		return nil, err
+	name := strings.TrimSpace(*e.Name)
+	k, known := f.named[name]
+	if !known {
+		k = int32(len(f.found.Categories))
+		f.found.Categories, f.named[name] = append(f.found.Categories, name), k
+	}
+	f.elements[*e.ID], f.categories[*e.ID] = len(f.elements), k
+	return nil
+}
+
+// join hangs the categories on the images.
+func (f *instancesFile) join() (*Instances, error) {
+	found := f.found
+	switch {
+	case len(found.Images) == 0:
+		return nil, fmt.Errorf("%s %q: there are no images", instanceFile, found.Name)
+	case len(found.Categories) == 0:
+		return nil, fmt.Errorf("%s %q: there are no categories, which are the labels", instanceFile, found.Name)
 	}
 	for i, o := range f.objects {
-		at, ok := images[o.image]
-		category, known := categories[o.category]
+		at, ok := f.images[o.image]
+		category, known := f.categories[o.category]
 		if !ok || !known {
 			what := fmt.Sprintf("image_id %d is that of no image", o.image)
 			if ok {
 				what = fmt.Sprintf("category_id %d is that of no category", o.category)
 			}
-			return nil, fmt.Errorf("%s: %s", elementPlace(instanceFile, f.name, "annotations", i, o.offset), what)
+			return nil, fmt.Errorf("%s: %s", elementPlace(instanceFile, found.Name, "annotations", i, o.offset), what)
 		}
 		of := &found.Images[at].Categories
 		*of = append(*of, category)
@@ -139,52 +158,4 @@ func (f *instancesFile) join() (*Instances, error) {
 		*of = slices.Clip(slices.Compact(*of))
 	}
 	return found, nil
-}
-
-// placeImages takes the images, and returns the position of each id.
-func (f *instancesFile) placeImages(found *Instances) (map[int64]int, error) {
-	found.Images = make([]InstanceImage, len(f.images))
-	position, named := make(map[int64]int, len(f.images)), make(map[string]int, len(f.images))
-	for i := range f.images {
-		e := &f.images[i]
-		place := func() string { return elementPlace(instanceFile, f.name, "images", i, e.offset) }
-		if err := e.check(); err != nil {
-			return nil, fmt.Errorf("%s: %w", place(), err)
-		}
-		if first, ok := position[*e.ID]; ok {
-			return nil, fmt.Errorf("%s: id %d repeats images[%d]", place(), *e.ID, first)
-		}
-		file := filepath.ToSlash(filepath.Clean(filepath.FromSlash(*e.FileName)))
-		if first, ok := named[file]; ok {
-			return nil, fmt.Errorf("%s: file_name %q repeats images[%d]", place(), loader.Excerpt(file), first)
-		}
-		position[*e.ID], named[file] = i, i
-		found.Images[i] = InstanceImage{ID: *e.ID, FileName: file}
-	}
-	return position, nil
-}
-
-// placeCategories reads the names, and returns the position of each id.
-func (f *instancesFile) placeCategories(found *Instances) (map[int64]int32, error) {
-	of, named, first := map[int64]int32{}, map[string]int32{}, map[int64]int{}
-	for i, e := range f.categories {
-		place := elementPlace(instanceFile, f.name, "categories", i, e.offset)
-		switch {
-		case e.ID == nil:
-			return nil, fmt.Errorf("%s: \"id\" is missing", place)
-		case e.Name == nil || strings.TrimSpace(*e.Name) == "":
-			return nil, fmt.Errorf("%s: category %d: \"name\" is missing", place, *e.ID)
-		}
-		if before, ok := first[*e.ID]; ok {
-			return nil, fmt.Errorf("%s: id %d repeats categories[%d]", place, *e.ID, before)
-		}
-		name := strings.TrimSpace(*e.Name)
-		k, known := named[name]
-		if !known {
-			k = int32(len(found.Categories))
-			found.Categories, named[name] = append(found.Categories, name), k
-		}
-		of[*e.ID], first[*e.ID] = k, i
-	}
-	return of, nil
 }

@@ -26,8 +26,9 @@ type fileArray struct {
 	read func(*fileReader) error
 }
 
-// elements is an array whose elements are handed to keep one by one, with their position in the file.
-func elements[E any](name string, keep func(e E, offset int64)) fileArray {
+// elements is an array whose elements are handed to keep one by one, with their position in the file. Errors of keep
+// get the place of the element.
+func elements[E any](name string, keep func(e E, offset int64) error) fileArray {
 	return fileArray{name, func(r *fileReader) error { return readElements(r, name, keep) }}
 }
 
@@ -190,7 +191,7 @@ func (a *fileReader) skip(name string) error {
 }
 
 // readElements decodes an array of objects and hands them to keep one by one.
-func readElements[E any](a *fileReader, name string, keep func(e E, offset int64)) error {
+func readElements[E any](a *fileReader, name string, keep func(e E, offset int64) error) error {
 	if token, err := a.next(); err != nil {
 		return err
 	} else if token != json.Delim('[') {
@@ -213,7 +214,9 @@ func readElements[E any](a *fileReader, name string, keep func(e E, offset int64
 		if e == nil {
 			return fmt.Errorf("%s: null instead of an object", elementPlace(a.what, a.name, name, i, offset))
 		}
-		keep(*e, offset)
+		if err := keep(*e, offset); err != nil {
+			return fmt.Errorf("%s: %w", elementPlace(a.what, a.name, name, i, offset), err)
+		}
 	}
 	_, err := a.next() // the closing bracket
 	return err

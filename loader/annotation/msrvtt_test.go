@@ -4,9 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"errors"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -31,30 +29,17 @@ const smallMSRVTT = `{"info": {"year": "2016"}, "videos": [
   {"caption": "a cat", "video_id": "video1", "sen_id": 2},
   {"caption": "a red red dog", "video_id": "video0", "sen_id": 1}]}`
 
-func parseMSRVTT(t testing.TB, json string) *MSRVTT {
-	t.Helper()
-	m, err := ParseMSRVTT("m.json", strings.NewReader(json))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
 func TestParseMSRVTT_SentencesByTheirID(t *testing.T) {
-	m := parseMSRVTT(t, smallMSRVTT)
-	want := []MSRVTTClip{
-		{"video0", loader.TrainSplit, []Caption{{1, "a red red dog"}, {4, "the red ball"}}},
-		{"video1", loader.ValidationSplit, []Caption{{2, "a cat"}}},
-		{"video2", loader.TrainSplit, []Caption{{6, " "}, {7, "a dog runs"}}},
-		{"video3", loader.TrainSplit, nil},
+	b := parseBags(t, FormMSRVTT, smallMSRVTT)
+	want := &Bags{Name: "t", Form: FormMSRVTT, IDs: []string{"video0", "video1", "video2", "video3"},
+		Files: make([]string, 4), Splits: []string{"train", "validate", "train", "train"},
+		Captions: [][]BagCaption{{{"1", "a red red dog"}, {"4", "the red ball"}}, {{"2", "a cat"}},
+			{{"6", " "}, {"7", "a dog runs"}}, nil}, Warnings: "1 empty captions give no labels"}
+	if !reflect.DeepEqual(b, want) {
+		t.Errorf("%+v\nwant %+v", b, want)
 	}
-	if !reflect.DeepEqual(m.Clips, want) {
-		t.Errorf("clips %v\nwant %v", m.Clips, want)
-	}
-	if got := m.Warnings.String(); got != "1 empty captions give no labels" {
-		t.Errorf("warnings %q", got)
-	}
-	if got := slices.Collect(m.Texts(loader.TrainSplit, 1)); !slices.Equal(got, []string{"a red red dog", " "}) {
+	got := slices.Collect(b.Split(loader.TrainSplit).Texts(1))
+	if !slices.Equal(got, []string{"a red red dog", " "}) {
 		t.Errorf("first sentences of training clips %q", got)
 	}
 }
@@ -90,13 +75,7 @@ func TestParseMSRVTT_NamesThePlaceOfAnError(t *testing.T) {
 		"endless string":      {videos(`{"video_id": "` + strings.Repeat("x", 5<<20)), "an element of more than"},
 		"endless, not needed": {`{"info": "` + strings.Repeat("x", 5<<20), "an element of more than"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := ParseMSRVTT("m.json", strings.NewReader(c.in))
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), `"m.json"`) ||
-				!errors.Is(err, loader.ErrAnnotations) {
-				t.Errorf("error %v, want one of the annotations with m.json and %q", err, c.want)
-			}
-		})
+		refuse(t, name, FormMSRVTT, c.in, c.want)
 	}
 }
 
@@ -120,72 +99,16 @@ func zipOf(t testing.TB, files map[string]string) []byte {
 	return b.Bytes()
 }
 
-func TestReadMSRVTT_PlainOrPacked(t *testing.T) {
-	var gz bytes.Buffer
-	z := gzip.NewWriter(&gz)
-	if _, err := z.Write([]byte(smallMSRVTT)); err != nil || z.Close() != nil {
-		t.Fatal(err)
-	}
-	packed := zipOf(t, map[string]string{"readme.txt": "no", "other.json": "[]",
-		"in/train_val_videodatainfo.json": "\ufeff" + smallMSRVTT})
-	damaged := zipOf(t, map[string]string{"a.json": smallMSRVTT})
-	const checksum = 16 // in the entry of the central directory
-	damaged[bytes.Index(damaged, []byte("PK\x01\x02"))+checksum] ^= 1
-	for name, c := range map[string]struct {
-		data []byte
-		says string
-	}{
-		"plain":      {[]byte(smallMSRVTT), ""},
-		"gzip":       {gz.Bytes(), ""},
-		"zip":        {packed, ""},
-		"zip of one": {zipOf(t, map[string]string{"a.json": smallMSRVTT}), ""},
-		"zip of two": {zipOf(t, map[string]string{"a.json": smallMSRVTT, "b.json": smallMSRVTT}),
-			"2 files end in"},
-		"zip of none":           {zipOf(t, map[string]string{"a.txt": ""}), "none of the 1 files"},
-		"zip cut":               {packed[:len(packed)/2], "damaged"},
-		"zip with wrong sums":   {damaged, "checksum"},
-		"nothing":               {nil, "end early"},
-		"captions of COCO, too": {[]byte(smallCOCO), `no "videos"`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "m")
-			writeBytes(t, path, c.data)
-			m, err := ReadMSRVTT(t.Context(), path)
-			if c.says == "" {
-				if err != nil || len(m.Clips) != 4 {
-					t.Errorf("%v, %v; want four clips", m, err)
-				}
-			} else if err == nil || !strings.Contains(err.Error(), c.says) || !errors.Is(err, loader.ErrAnnotations) {
-				t.Errorf("error %v, want one of the annotations that says %q", err, c.says)
-			}
-		})
-	}
+// clipSet makes a set of a split of MSR-VTT whose clips all have frames.
+func clipSet(b *Bags, v *text.Vocabulary, split string, leftOut func(string, error)) (*loader.Set, error) {
+	return b.ClipSet(v, ClipOptions{Split: split, CaptionsPerSample: MSRVTTCaptions, LeftOut: leftOut,
+		Has: func(string) error { return nil }})
 }
 
-func TestRead_KnowsTheFormat(t *testing.T) {
-	dir := t.TempDir()
-	for name, content := range map[string]string{"coco": smallCOCO, "msrvtt": smallMSRVTT, "neither": `{"info": 1}`} {
-		writeBytes(t, filepath.Join(dir, name), []byte(content))
-	}
-	if f, err := Read(t.Context(), filepath.Join(dir, "coco")); err != nil || f.COCO == nil || f.MSRVTT != nil {
-		t.Errorf("COCO: %+v, %v", f, err)
-	}
-	if f, err := Read(t.Context(), filepath.Join(dir, "msrvtt")); err != nil || f.MSRVTT == nil || f.COCO != nil {
-		t.Errorf("MSR-VTT: %+v, %v", f, err)
-	}
-	if _, err := Read(t.Context(), filepath.Join(dir, "neither")); err == nil ||
-		!strings.Contains(err.Error(), "COCO or an annotation file of MSR-VTT") {
-		t.Errorf("neither: %v", err)
-	}
-}
-
-func TestMSRVTTSet_CountsOfTheCaptions(t *testing.T) {
+func TestClipSet_CountsOfTheCaptions(t *testing.T) {
 	v := vocabularyOf(t, "red", "dog", "cat")
-	m := parseMSRVTT(t, smallMSRVTT)
-	left := map[string]error{}
-	s, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.TrainSplit, LeftOut: func(clip string, err error) {
-		left[clip] = err
-	}})
+	b := parseBags(t, FormMSRVTT, smallMSRVTT)
+	s, err := clipSet(b, v, loader.TrainSplit, func(string, error) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,54 +122,93 @@ func TestMSRVTTSet_CountsOfTheCaptions(t *testing.T) {
 	if got := s.Labels.Uint8s(); !slices.Equal(got, []uint8{1, 1, 0, 0, 1, 0}) {
 		t.Errorf("labels %v", got)
 	}
-	if len(left) != 1 || !errors.Is(left["video3"], ErrNoCaptions) {
-		t.Errorf("left out %v, want video3 for want of captions", left)
-	}
-	if _, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.TrainSplit}); !errors.Is(err, ErrNoCaptions) ||
-		!strings.Contains(err.Error(), "video3") {
-		t.Errorf("nobody to tell: %v", err)
-	}
-	if _, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.TestSplit}); !errors.Is(err, ErrNoClips) {
+	if _, err := clipSet(b, v, loader.TestSplit, nil); !errors.Is(err, ErrNoClips) {
 		t.Errorf("no test clips: %v", err)
 	}
-	one, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.ValidationSplit, CaptionsPerClip: 1,
-		Has: func(string) error { return nil }})
-	if err != nil || one.CaptionsPerSample != 1 {
-		t.Errorf("%+v, %v; want one caption", one, err)
-	}
-	if _, err := MSRVTTSet(m, v, MSRVTTOptions{Split: loader.ValidationSplit,
+	if _, err := b.ClipSet(v, ClipOptions{Split: loader.ValidationSplit, CaptionsPerSample: 1,
 		Has: func(string) error { return loader.ErrNoFrames }}); !errors.Is(err, loader.ErrNoFrames) ||
 		!strings.Contains(err.Error(), "video1") {
 		t.Errorf("no frames: %v", err)
 	}
 }
 
-// TestMSRVTTSet_TheDataSetItself reads the annotations of MSR-VTT.
-func TestMSRVTTSet_TheDataSetItself(t *testing.T) {
-	data := os.Getenv("NMN_DATA")
-	if data == "" {
-		t.Skip("NMN_DATA names no folder: skipping the annotations of msrvtt")
-	}
-	m, err := ReadMSRVTT(t.Context(), filepath.Join(data, "msrvtt", "train_val_annotation.zip"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := text.BuildVocabulary(m.Texts(loader.TrainSplit, 0), text.VocabularyOptions{Size: 1087})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sentences := 0
-	for i, clip := range m.Clips {
-		sentences += len(clip.Sentences)
-		if clip.ID != "video"+strconv.Itoa(i) || len(clip.Sentences) != MSRVTTCaptions {
-			t.Fatalf("clip %d is %q with %d sentences", i, clip.ID, len(clip.Sentences))
+// Numbers in the message count the split that was asked for.
+func TestClipSet_CountsClipsThatCannotBeUsed(t *testing.T) {
+	b := parseBags(t, FormMSRVTT, `{"videos": [{"video_id": "a", "split": "train"}, {"video_id": "b", "split": "train"},
+		{"video_id": "c", "split": "train"}, {"video_id": "d", "split": "validate"}, {"video_id": "e", "split": "test"}],
+		"sentences": [{"sen_id": 5, "video_id": "b", "caption": "a red dog"},
+		{"sen_id": 6, "video_id": "e", "caption": "a cat"}]}`)
+	v := vocabularyOf(t, "red", "dog", "cat")
+	var left []string
+	leftOut := func(clip string, _ error) { left = append(left, clip) }
+	for _, c := range []struct {
+		split   string
+		leftOut func(string, error)
+		says    string // part of the error; empty for none
+	}{
+		{loader.TrainSplit, nil, `2 of 3 clips of the split "train" cannot be used, first "a"; complete them, or leave ` +
+			"them out (`data.max_bad_samples`): it has no captions"},
+		{loader.ValidationSplit, leftOut, `none of 1 clips of the split "validate" can be used, first "d"`},
+		{loader.TrainSplit, leftOut, ""}, {loader.TestSplit, nil, ""},
+	} {
+		s, err := clipSet(b, v, c.split, c.leftOut)
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) ||
+			err == nil && s.Len() != 1 {
+			t.Errorf("%s: %v, want %q", c.split, err, c.says)
 		}
 	}
-	if sentences != 140_200 {
-		t.Errorf("%d sentences, want 140,200", sentences)
+	if got := strings.Join(left, " "); got != "d a c" {
+		t.Errorf("left out %s, want d, then a and c", got)
+	}
+}
+
+func TestIsMSRVTT(t *testing.T) {
+	for content, want := range map[string]bool{
+		smallMSRVTT: true,
+		`{"info": {"videos": 1}, "sentences": []}`:  true,
+		`{"a": 1, "b": {"images": []}, "videos": 0`: true,
+		`{"images": [], "videos": []}`:              false,
+		`{"a": ["videos"]}`:                         false,
+		`{"a": {"videos": [{"videos": 1}]}}`:        false,
+		`[{"videos": 1}]`:                           false,
+		`{"a": 1, b`:                                false,
+		`{"a": 1, 7: "videos"}`:                     false,
+		`{"a": "videos"}`:                           false,
+		`id,caption`:                                false,
+		`{"info": {`:                                false,
+		``:                                          false,
+	} {
+		path := filepath.Join(t.TempDir(), "captions.json")
+		writeBytes(t, path, []byte(content))
+		if got, err := IsMSRVTT(t.Context(), path); err != nil || got != want {
+			t.Errorf("%.40q: %v, %v", content, got, err)
+		}
+	}
+	if _, err := IsMSRVTT(t.Context(), filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("a file that is not there has a form")
+	}
+}
+
+// TestClipSet_TheDataSetItself reads the annotations of MSR-VTT.
+func TestClipSet_TheDataSetItself(t *testing.T) {
+	b, err := ReadBags(t.Context(), dataFile(t, "msrvtt", "train_val_annotation.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := text.BuildVocabulary(b.Split(loader.TrainSplit).Texts(0), text.VocabularyOptions{Size: 1087})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range b.IDs {
+		if id != "video"+strconv.Itoa(i) || len(b.Captions[i]) != MSRVTTCaptions {
+			t.Fatalf("clip %d is %q with %d sentences", i, id, len(b.Captions[i]))
+		}
+	}
+	if b.Len() != 140_200 {
+		t.Errorf("%d sentences, want 140,200", b.Len())
 	}
 	for split, clips := range map[string]int{loader.TrainSplit: 6513, loader.ValidationSplit: 497} {
-		s, err := MSRVTTSet(m, v, MSRVTTOptions{Split: split})
+		s, err := clipSet(b, v, split, nil)
 		if err != nil || s.Len() != clips || s.CaptionsPerSample != 20 {
 			t.Fatalf("%s: %v, %v; want %d clips of 20 captions", split, s, err, clips)
 		}
@@ -265,7 +227,7 @@ func FuzzParseMSRVTT(f *testing.F) {
 				` "split": "test"}]}`))
 	f.Add([]byte(`{"videos": [{"video_id": "a", "split": "train"}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := ParseMSRVTT("f", bytes.NewReader(b))
+		m, err := ParseBags("f", FormMSRVTT, bytes.NewReader(b))
 		if err != nil {
 			if !errors.Is(err, loader.ErrAnnotations) {
 				t.Errorf("%v does not wrap ErrAnnotations", err)
@@ -273,13 +235,17 @@ func FuzzParseMSRVTT(f *testing.F) {
 			return
 		}
 		seen := map[string]bool{}
-		for _, clip := range m.Clips {
-			if clip.ID == "" || seen[clip.ID] {
-				t.Fatalf("clip %q twice or without a name", clip.ID)
+		for i, id := range m.IDs {
+			if id == "" || seen[id] {
+				t.Fatalf("clip %q twice or without a name", id)
 			}
-			seen[clip.ID] = true
-			if !slices.IsSortedFunc(clip.Sentences, func(a, b Caption) int { return cmp.Compare(a.ID, b.ID) }) {
-				t.Fatalf("clip %q: sentences out of order", clip.ID)
+			seen[id] = true
+			if !slices.IsSortedFunc(m.Captions[i], func(a, b BagCaption) int {
+				x, _ := strconv.ParseInt(a.ID, 10, 64)
+				y, _ := strconv.ParseInt(b.ID, 10, 64)
+				return cmp.Compare(x, y)
+			}) {
+				t.Fatalf("clip %q: sentences out of order", id)
 			}
 		}
 	})

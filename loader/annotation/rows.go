@@ -34,7 +34,7 @@ func newRows(r io.Reader) (*rows, error) {
 	start, _ := text.Peek(longest) // an error comes back when it is read
 	line, _, _ := bytes.Cut(bytes.TrimLeft(start, "\r\n"), []byte("\n"))
 	if key, _, ok := strings.Cut(string(line), "\t"); ok {
-		if file, _, ok := token(key); ok && picture.IsName(file) {
+		if file, ok := token(key); ok && picture.IsName(file) {
 			return &rows{lines: text}, nil
 		}
 	}
@@ -93,14 +93,14 @@ func columnsOf(header []string) (at [fieldCount]int, err error) {
 	return at, nil
 }
 
-// token parts the name of a caption in a token file, such as a.jpg#0, into picture and number.
-func token(key string) (file, number string, ok bool) {
+// token returns the picture of the name of a caption in a token file, such as a.jpg#0.
+func token(key string) (file string, ok bool) {
 	at := strings.LastIndexByte(key, '#')
 	if at < 1 {
-		return "", "", false
+		return "", false
 	}
 	_, err := strconv.ParseUint(key[at+1:], 10, 32)
-	return key[:at], key[at+1:], err == nil
+	return key[:at], err == nil
 }
 
 // next reads a row; io.EOF after the last. Errors name the line.
@@ -152,7 +152,7 @@ func (t *rows) nextToken() (*record, error) {
 		}
 		key, caption, tab := strings.Cut(line, "\t")
 		key = strings.TrimSpace(key)
-		file, _, ok := token(key)
+		file, ok := token(key)
 		switch {
 		case !tab:
 			return nil, lineError(t.number, fmt.Errorf("%q has no tab between the picture and its caption; correct the "+

@@ -74,14 +74,6 @@ func newTableReader(name string, form Form) *tableReader {
 	return &tableReader{bags: &Bags{Name: name, Form: form}, position: map[string]int{}, ids: map[string]int{}}
 }
 
-// done checks that there are captions.
-func (t *tableReader) done() error {
-	if t.records == 0 {
-		return fmt.Errorf("captions %q: there are no captions", t.bags.Name)
-	}
-	return nil
-}
-
 // add takes a record. An identifier of one with a list of captions is not that of a caption.
 func (t *tableReader) add(line int, r *record) error {
 	if r.captions == nil {
@@ -165,70 +157,79 @@ func (t *tableReader) setFile(bag int, file string) error {
 	return nil
 }
 
+// read takes all records. next returns one with its number, and io.EOF after the last; unit is what is counted.
+func (t *tableReader) read(unit string, next func() (number int, r *record, err error)) error {
+	for {
+		number, r, err := next()
+		if errors.Is(err, io.EOF) && t.records > 0 {
+			return nil
+		}
+		if errors.Is(err, io.EOF) {
+			return fmt.Errorf("captions %q: there are no captions", t.bags.Name)
+		}
+		if err == nil {
+			err = t.add(number, r)
+		}
+		if err != nil && number > 0 {
+			err = fmt.Errorf("%s %d: %w", unit, number, err)
+		}
+		if err != nil {
+			return fmt.Errorf("captions %q: %w", t.bags.Name, err)
+		}
+	}
+}
+
 func (t *tableReader) readCSV(text io.Reader) error {
 	budget := &budgetReader{r: text, granted: maxElementBytes}
 	rows, err := newRows(budget)
-	for err == nil {
-		budget.granted = min(rows.end()+maxElementBytes, maxFileBytes)
-		var r *record
-		if r, err = rows.next(); errors.Is(err, io.EOF) {
-			return t.done()
-		}
+	return t.read("line", func() (int, *record, error) {
 		if err != nil {
-			break
+			return 0, nil, err
 		}
-		if err = t.add(rows.number, r); err != nil {
-			err = lineError(rows.number, err)
+		budget.granted = min(rows.end()+maxElementBytes, maxFileBytes)
+		r, err := rows.next() // its errors name the line
+		if err != nil {
+			return 0, nil, err
 		}
-	}
-	return fmt.Errorf("captions %q: %w", t.bags.Name, err)
+		return rows.number, r, nil
+	})
 }
 
 func (t *tableReader) readLines(text io.Reader) error {
 	lines := bufio.NewScanner(text)
 	lines.Buffer(nil, maxElementBytes)
 	n := 0
-	for lines.Scan() && lines.Err() == nil { // a line that could not be read to its end comes with the error
-		n++
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
-			continue
+	return t.read("line", func() (int, *record, error) {
+		for lines.Scan() && lines.Err() == nil { // a line that could not be read to its end comes with the error
+			n++
+			if len(bytes.TrimSpace(lines.Bytes())) > 0 {
+				r, err := parseLine(lines.Bytes())
+				return n, r, err
+			}
 		}
-		r, err := parseLine(lines.Bytes())
-		if err == nil {
-			err = t.add(n, r)
+		if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+			return n + 1, nil, fmt.Errorf("longer than %d bytes", maxElementBytes)
+		} else if err != nil {
+			return 0, nil, err
 		}
-		if err != nil {
-			return fmt.Errorf("captions %q: %w", t.bags.Name, lineError(n, err))
-		}
-	}
-	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return fmt.Errorf("captions %q, line %d: longer than %d bytes", t.bags.Name, n+1, maxElementBytes)
-	} else if err != nil {
-		return fmt.Errorf("captions %q: %w", t.bags.Name, err)
-	}
-	return t.done()
+		return 0, nil, io.EOF
+	})
 }
 
 // readArray reads one array of objects.
 func (t *tableReader) readArray(text io.Reader) error {
 	d, err := rowsOf(text)
-	for err == nil {
-		var raw json.RawMessage
-		if raw, err = d.next(); errors.Is(err, io.EOF) {
-			return t.done()
-		}
+	return t.read("row", func() (int, *record, error) {
 		if err != nil {
-			break
+			return 0, nil, err
 		}
-		r, fault := parseLine(raw)
-		if fault == nil {
-			fault = t.add(d.row, r)
+		raw, err := d.next() // its errors name the row
+		if err != nil {
+			return 0, nil, err
 		}
-		if fault != nil {
-			err = fmt.Errorf("row %d: %w", d.row, fault)
-		}
-	}
-	return fmt.Errorf("captions %q: %w", t.bags.Name, err)
+		r, err := parseLine(raw)
+		return d.row, r, err
+	})
 }
 
 // arrayRows reads the elements of an array of JSON one by one.

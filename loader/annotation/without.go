@@ -39,7 +39,7 @@ func (b *Bags) WriteWithout(ctx context.Context, path string, dropped map[string
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	out, finish := packed(path, file)
-	if err := b.CopyWithout(out, in, dropped); err != nil {
+	if err := b.copyWithout(out, in, dropped); err != nil {
 		return fmt.Errorf("cannot write %q: %w", path, err)
 	}
 	if err := finish(); err != nil {
@@ -91,8 +91,8 @@ func packed(path string, file io.Writer) (out io.Writer, finish func() error) {
 	return z, func() error { return errors.Join(z.Close(), buffered.Flush()) }
 }
 
-// CopyWithout is WriteWithout for streams of plain text; in is the source of the captions.
-func (b *Bags) CopyWithout(out io.Writer, in io.Reader, dropped map[string]bool) (err error) {
+// copyWithout is WriteWithout for streams of plain text; in is the source of the captions.
+func (b *Bags) copyWithout(out io.Writer, in io.Reader, dropped map[string]bool) (err error) {
 	var found int
 	switch b.Form {
 	case FormCSV:
@@ -100,13 +100,11 @@ func (b *Bags) CopyWithout(out io.Writer, in io.Reader, dropped map[string]bool)
 	case FormLines:
 		found, err = b.copyLines(out, in, dropped)
 	case FormArray:
-		found, err = b.copyArray(out, in, dropped)
+		found, err = b.copyArray(out, in, func(object []byte, n, found *int) ([]byte, bool, error) {
+			return withoutCaptions(object, n, found, dropped)
+		})
 	default:
-		c := &jsonCopier{out: out, dropped: dropped, array: "annotations", id: "id"}
-		if b.Form == FormMSRVTT {
-			c.array, c.id = "sentences", "sen_id"
-		}
-		found, err = c.copy(b.Name, in)
+		found, err = b.copyJSON(out, in, dropped)
 	}
 	if err == nil && found != len(dropped) {
 		err = loader.Unusable(fmt.Errorf(
@@ -116,135 +114,45 @@ func (b *Bags) CopyWithout(out io.Writer, in io.Reader, dropped map[string]bool)
 	return err
 }
 
-// jsonCopier copies an object with arrays, less the elements of one of them that have one of some identifiers.
-type jsonCopier struct {
-	out       io.Writer
-	in        fileReader
-	array, id string
-	dropped   map[string]bool
-	found     int
-	err       error // error of writing
-}
-
-func (c *jsonCopier) copy(name string, in io.Reader) (found int, err error) {
-	c.in = fileReader{what: captionFile, name: name, budget: budgetReader{r: in}}
-	c.in.json = json.NewDecoder(&c.in.budget)
-	c.in.json.UseNumber()
-	if _, err := c.in.next(); err != nil {
-		return 0, err
+// copyJSON copies a file of COCO or MSR-VTT, all but the dropped elements of its array of captions. It holds the file
+// in memory, as the captions are.
+func (b *Bags) copyJSON(out io.Writer, in io.Reader, dropped map[string]bool) (found int, err error) {
+	names := &cocoNames
+	if b.Form == FormMSRVTT {
+		names = &msrvttNames
 	}
-	if err := c.members(); err != nil {
-		return 0, err
-	}
-	c.write("\n")
-	return c.found, c.err
-}
-
-func (c *jsonCopier) write(s string) {
-	if c.err == nil {
-		_, c.err = io.WriteString(c.out, s)
-	}
-}
-
-// members copies the members of an object whose bracket has been read, and the closing bracket.
-func (c *jsonCopier) members() error {
-	c.write("{")
-	for first := true; ; first = false {
-		key, err := c.in.next()
-		if err != nil {
-			return err
-		}
-		if key == json.Delim('}') {
-			c.write("}")
-			return c.err
-		}
-		if !first {
-			c.write(",\n")
-		}
-		name, _ := key.(string) // the decoder allows nothing else here
-		c.write(encoded(name) + ": ")
-		if err := c.value(name); err != nil {
-			return err
-		}
-	}
-}
-
-// value copies the value of a key. Arrays are copied element by element, because they may exceed the memory.
-func (c *jsonCopier) value(name string) error {
-	token, err := c.in.next()
+	data, err := io.ReadAll(io.LimitReader(in, maxFileBytes))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	switch token {
-	case json.Delim('['):
-		return c.elements(name)
-	case json.Delim('{'):
-		array := c.array
-		c.array = "" // another object may have an array of the same name
-		defer func() { c.array = array }()
-		return c.members()
+	start, end, err := ValueOf(data, names.captions)
+	if err != nil {
+		return 0, fmt.Errorf("captions %q: %w", b.Name, err)
 	}
-	c.write(encoded(token))
-	return c.err
-}
-
-func (c *jsonCopier) elements(name string) error {
-	c.write("[")
-	for first := true; ; {
-		c.in.grant()
-		if !c.in.json.More() {
-			break
-		}
-		var raw json.RawMessage
-		c.in.grant()
-		if err := c.in.json.Decode(&raw); err != nil {
-			return fmt.Errorf("captions %q, near byte %d: %w", c.in.name, c.in.json.InputOffset(), err)
-		}
-		if name == c.array && c.drops(raw) {
-			continue
-		}
-		if !first {
-			c.write(",\n")
-		}
-		first = false
-		c.write(string(raw))
+	if _, err := out.Write(data[:start]); err != nil {
+		return 0, err
 	}
-	c.write("]")
-	_, err := c.in.next()
-	return errors.Join(err, c.err)
-}
-
-// drops reports whether an element is one of those that are dropped.
-func (c *jsonCopier) drops(raw json.RawMessage) bool {
-	var id int64
-	switch c.id {
-	case "id":
-		var e struct {
-			ID int64 `json:"id"`
+	array := bytes.NewReader(data[start:end])
+	found, err = b.copyArray(out, array, func(object []byte, _, found *int) ([]byte, bool, error) {
+		var caption struct {
+			ID    json.RawMessage `json:"id"`
+			SenID json.RawMessage `json:"sen_id"`
 		}
-		_ = json.Unmarshal(raw, &e) // other elements have the id 0, and are dropped if 0 is dropped
-		id = e.ID
-	default:
-		var e struct {
-			ID int64 `json:"sen_id"`
+		err := json.Unmarshal(object, &caption)
+		id := caption.ID
+		if b.Form == FormMSRVTT {
+			id = caption.SenID
 		}
-		_ = json.Unmarshal(raw, &e)
-		id = e.ID
+		if !dropped[string(id)] {
+			return object, false, err
+		}
+		*found++
+		return nil, true, err
+	})
+	if err == nil {
+		_, err = out.Write(data[end:])
 	}
-	if c.dropped[strconv.FormatInt(id, 10)] {
-		c.found++
-		return true
-	}
-	return false
-}
-
-// encoded is a token as JSON, with the characters of the file.
-func encoded(token any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(token) // a string, a number, a truth value or null
-	return strings.TrimSuffix(b.String(), "\n")
+	return found, err
 }
 
 // copyCSV copies rows byte by byte: one reader finds their ends, another has the bytes.
@@ -295,8 +203,9 @@ func (b *Bags) copyLines(out io.Writer, in io.Reader, dropped map[string]bool) (
 	}
 }
 
-// copyArray copies the objects of an array as they are, one a line.
-func (b *Bags) copyArray(out io.Writer, in io.Reader, dropped map[string]bool) (found int, err error) {
+// copyArray copies the objects of an array, one a line, after without, which is withoutCaptions for objects of a form.
+func (b *Bags) copyArray(out io.Writer, in io.Reader,
+	without func(object []byte, n, found *int) (kept []byte, drop bool, err error)) (found int, err error) {
 	rows, err := rowsOf(in)
 	if err != nil {
 		return 0, fmt.Errorf("captions %q: %w", b.Name, err)
@@ -310,7 +219,7 @@ func (b *Bags) copyArray(out io.Writer, in io.Reader, dropped map[string]bool) (
 		}
 		drop := false
 		if err == nil {
-			raw, drop, err = withoutCaptions(raw, &n, &found, dropped)
+			raw, drop, err = without(raw, &n, &found)
 		}
 		if err != nil {
 			return found, fmt.Errorf("captions %q: %w", b.Name, err)
@@ -356,7 +265,10 @@ func withoutCaptions(object []byte, n, found *int, dropped map[string]bool) (kep
 	if len(left) == len(r.captions) {
 		return object, false, nil
 	}
-	start, end := valueAt(object, r.list)
+	start, end, err := ValueOf(object, r.list)
+	if err != nil {
+		return nil, false, err
+	}
 	return slices.Concat(object[:start], []byte("["+strings.Join(left, ", ")+"]"), object[end:]), false, nil
 }
 
@@ -368,20 +280,29 @@ func (r *record) id(n int) string {
 	return strconv.Itoa(n)
 }
 
-// valueAt returns where the value of a key begins and ends in an object of JSON that has the key.
-func valueAt(object []byte, key string) (start, end int) {
+// ValueOf finds the value of a key of an object of JSON, of several the last, which is the one that counts.
+func ValueOf(object []byte, key string) (start, end int, err error) {
 	d := json.NewDecoder(bytes.NewReader(object))
-	_, _ = d.Token() // the object has been parsed before
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return 0, 0, errors.New("not a JSON object")
+	}
+	start = -1
 	for d.More() {
-		name, _ := d.Token()
+		name, err := d.Token()
+		if err != nil {
+			return 0, 0, err
+		}
 		var value json.RawMessage
-		if d.Decode(&value) != nil {
-			break
+		if err := d.Decode(&value); err != nil {
+			return 0, 0, err
 		}
 		if name == key {
 			end = int(d.InputOffset())
 			start = end - len(value)
 		}
 	}
-	return start, end
+	if start < 0 {
+		return 0, 0, fmt.Errorf("there is no %q", key)
+	}
+	return start, end, nil
 }

@@ -15,24 +15,25 @@ import (
 // MaxClasses bounds the memory of labels and of the last layer: a vocabulary beyond it is a mistake.
 const MaxClasses = 100_000
 
-func openVocabulary(c *Config, captions iter.Seq[string]) (*text.Vocabulary, error) {
-	v, err := readOrBuildVocabulary(c, captions)
+// knownWords reads the vocabulary of the configuration; nil if it names none.
+func knownWords(c *Config) (*text.Vocabulary, error) {
+	if c.Vocabulary == "" {
+		return nil, nil
+	}
+	v, err := text.ReadVocabulary(c.Vocabulary)
 	if err == nil && v.Len() > MaxClasses {
-		return nil, tooManyClasses(c, v)
+		return nil, fmt.Errorf("vocabulary %s: %d words, at most %d can be classes: keep the most frequent", c.Vocabulary,
+			v.Len(), MaxClasses)
 	}
 	return v, err
 }
 
-func tooManyClasses(c *Config, v *text.Vocabulary) error {
-	return fmt.Errorf("vocabulary %s: %d words, at most %d can be classes: keep the most frequent", c.Vocabulary,
-		v.Len(), MaxClasses)
-}
-
-func readOrBuildVocabulary(c *Config, captions iter.Seq[string]) (*text.Vocabulary, error) {
-	if c.Vocabulary != "" {
-		return text.ReadVocabulary(c.Vocabulary)
+// openVocabulary reads the vocabulary of the configuration, or builds one from captions.
+func openVocabulary(c *Config, captions iter.Seq[string]) (*text.Vocabulary, error) {
+	if v, err := knownWords(c); v != nil || err != nil {
+		return v, err
 	}
-	return taggedVocabulary(text.VocabularyOptions{Size: c.VocabularySize, MinCount: c.MinCount,
+	return taggedVocabulary(text.VocabularyOptions{Size: min(c.VocabularySize, MaxClasses), MinCount: c.MinCount,
 		NoFunctionWords: !c.KeepFunctionWords}, captions)
 }
 
@@ -54,36 +55,76 @@ func taggedVocabulary(o text.VocabularyOptions, captions iter.Seq[string]) (*tex
 
 // readCaptions reads captions of pictures.
 func readCaptions(ctx context.Context, log *slog.Logger, file string) (*annotation.Bags, error) {
-	captions, err := readCaptionFile(ctx, log, file)
-	if err == nil && captions.MSRVTT != nil {
-		err = setting.Errorf("data.captions", "%s: annotations of MSR-VTT, whose bags are clips: name them with "+
+	captions, err := annotation.ReadBags(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	logCaptions(log, captions)
+	if captions.Form == annotation.FormMSRVTT {
+		return nil, setting.Errorf("data.captions", "%s: annotations of MSR-VTT, whose bags are clips: name them with "+
 			"`data.msrvtt` and the frames with `data.frames_dir`", file)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return captions.Bags(), nil
-}
-
-// readCaptionFile reads captions of any format.
-func readCaptionFile(ctx context.Context, log *slog.Logger, file string) (*annotation.File, error) {
-	captions, err := annotation.Read(ctx, file)
-	if err != nil {
-		return nil, err
-	}
-	kind := "pictures"
-	if captions.MSRVTT != nil {
-		kind = "clips"
-	}
-	bags := captions.Bags()
-	logCaptions(log, file, bags.Warnings, kind, len(bags.IDs))
 	return captions, nil
 }
 
-// logCaptions logs the content of a file of captions: a number of bags of a kind.
-func logCaptions(log *slog.Logger, file, warnings, kind string, bags int) {
-	if warnings != "" {
-		log.Warn("captions", "file", file, "warnings", warnings)
+// logCaptions logs the content of a file of captions.
+func logCaptions(log *slog.Logger, captions *annotation.Bags) {
+	kind := "pictures"
+	if captions.Form == annotation.FormMSRVTT {
+		kind = "clips"
 	}
-	log.Info("captions read", "file", file, kind, bags)
+	if captions.Warnings != "" {
+		log.Warn("captions", "file", captions.Name, "warnings", captions.Warnings)
+	}
+	log.Info("captions read", "file", captions.Name, kind, len(captions.IDs))
+}
+
+// CaptionWords selects which words of caption files become a vocabulary.
+type CaptionWords struct {
+	text.VocabularyOptions
+	// CaptionsPerSample of each picture or clip count, the first by their id; 0 for all.
+	CaptionsPerSample int
+	Split             string // MSR-VTT: the split whose captions count
+	// PaperSize takes as many words of MSR-VTT as the paper has, PaperCaptions as many captions of a clip.
+	PaperSize, PaperCaptions bool
+}
+
+// VocabularyOf builds the vocabulary of files of captions in any format.
+func VocabularyOf(ctx context.Context, log *slog.Logger, files []string, o CaptionWords) (*text.Vocabulary, error) {
+	var all []iter.Seq[string]
+	for _, file := range files {
+		captions, err := annotation.ReadBags(ctx, file)
+		if err != nil {
+			return nil, err
+		}
+		logCaptions(log, captions)
+		all = append(all, o.texts(captions))
+		if captions.Form == annotation.FormMSRVTT && o.PaperSize {
+			o.Size = MSRVTTWords
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return taggedVocabulary(o.VocabularyOptions, func(yield func(string) bool) {
+		for _, captions := range all {
+			for caption := range captions {
+				if !yield(caption) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// texts are the captions that count.
+func (o *CaptionWords) texts(captions *annotation.Bags) iter.Seq[string] {
+	perBag := o.CaptionsPerSample
+	if captions.Form == annotation.FormMSRVTT {
+		captions = captions.Split(o.Split)
+		if o.PaperCaptions {
+			perBag = annotation.MSRVTTCaptions
+		}
+	}
+	return captions.Texts(perBag)
 }

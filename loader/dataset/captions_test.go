@@ -1,23 +1,21 @@
 package dataset
 
 import (
-	"os"
-	"path/filepath"
+	"context"
+	"errors"
+	"log/slog"
 	"slices"
-	"strings"
 	"testing"
+
+	"nmn/loader/scenes"
+	"nmn/text"
+	_ "nmn/text/english"
 )
 
 // A table of captions is data like COCO's file: its pictures are the bags, also in lists of identifiers.
 func TestOpen_TableOfCaptions(t *testing.T) {
 	dir := t.TempDir()
-	write := func(name, content string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	write := func(name, content string) string { return fileOf(t, dir, name, content) }
 	for _, name := range []string{"7.jpg", "8.JPG", "9.jpg"} {
 		write(name, "")
 	}
@@ -30,10 +28,7 @@ func TestOpen_TableOfCaptions(t *testing.T) {
 		"all.token":    "7.jpg#0\tA dog , and a cat\n8.jpg#0\tA dog\n9.jpg#0\tA cat\n",
 	} {
 		c.Captions = write(name, content)
-		d, err := Open(t.Context(), &c, Options{})
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		d := openedData(t, &c)
 		if !slices.Equal(d.Train.IDs, []string{"7.jpg", "9.jpg"}) || !slices.Equal(d.Validation.IDs, []string{"8.jpg"}) ||
 			d.Train.Vocabulary.Len() != 2 || !slices.Equal(d.Train.Labels.Uint8s(), []uint8{1, 1, 1, 0}) {
 			t.Errorf("%s: %v and %v, labels %v of %v", name, d.Train.IDs, d.Validation.IDs, d.Train.Labels.Uint8s(),
@@ -42,16 +37,46 @@ func TestOpen_TableOfCaptions(t *testing.T) {
 		if file, ok := d.PictureFile("8.jpg"); !ok || file.Name != "8.JPG" {
 			t.Errorf("%s: the picture of 8.jpg is %v", name, file)
 		}
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
 	}
 	c.Captions = write("v.json", `{"videos": [{"video_id": "a", "split": "train"}], "sentences": []}`)
-	if _, err := Open(t.Context(), &c, Options{}); err == nil || !strings.Contains(err.Error(), "data.msrvtt") {
-		t.Errorf("captions of clips: %v", err)
-	}
+	refuseData(t, "captions of clips", &c, "data.msrvtt")
 	lists := captionIDs([]string{"000000000042.jpg", "7.jpg"}, []string{"42", "7.jpg"})
 	if !slices.Equal(lists, []string{"42", "7.jpg"}) {
 		t.Errorf("lists name %v", lists)
+	}
+}
+
+func TestVocabularyOf_CountsTheFirstCaptionsOfEachPicture(t *testing.T) {
+	file, err := scenes.Write(t.Context(), scenes.Config{Split: "train", N: 4, Seed: 1}, nil, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	total := func(o CaptionWords, files ...string) (n int) {
+		v, err := VocabularyOf(t.Context(), log, files, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range v.Words() {
+			n += w.Count
+		}
+		return n
+	}
+	once, all := total(CaptionWords{CaptionsPerSample: 1, PaperSize: true}, file), total(CaptionWords{PaperCaptions: true},
+		file)
+	if once >= all || all != total(CaptionWords{CaptionsPerSample: 5}, file) {
+		t.Errorf("%d words in one caption of each, %d in all", once, all)
+	}
+	if twice := total(CaptionWords{}, file, file); twice != 2*all {
+		t.Errorf("%d words in a file that is named twice, want %d", twice, 2*all)
+	}
+	if v, err := VocabularyOf(t.Context(), log, []string{file},
+		CaptionWords{VocabularyOptions: text.VocabularyOptions{Size: 3}}); err != nil || v.Len() != 3 {
+		t.Errorf("%v, want 3 words (%v)", v, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := VocabularyOf(ctx, log, []string{file}, CaptionWords{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("without time: %v", err)
 	}
 }

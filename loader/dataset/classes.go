@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"nmn/internal/rng"
 	"nmn/labels/inject"
 	"nmn/loader"
 )
@@ -22,10 +21,7 @@ const (
 // NotExclusive returns why classes do not exclude each other: the first row without exactly one label. It is
 // empty if they do. Rows whose labels are all unknown do not count.
 func (d *Splits) NotExclusive() string {
-	for _, set := range []*loader.Set{d.Train, d.Validation, d.Test} {
-		if set == nil {
-			continue
-		}
+	for _, set := range d.Distinct() {
 		if why := notExclusive(set); why != "" {
 			return why
 		}
@@ -72,26 +68,15 @@ func (d *Splits) relabel(c *Config) error {
 	d.declareTruth()
 	kind := cmp.Or(c.NoiseKind, inject.Symmetric)
 	d.Noise, d.NoiseKind = c.Noise, kind
-	for _, split := range []struct {
-		set  **loader.Set
-		to   **inject.Injection
-		seed uint64
-	}{{&d.Train, &d.injected.train, noiseSeed(c)},
-		{&d.Validation, &d.injected.validation, rng.Derive(noiseSeed(c), "validation")}} {
-		if *split.set == nil {
-			continue
+	return d.inject(c, func(set *loader.Set, seed uint64) (*loader.Set, *inject.Injection, error) {
+		if why := notExclusive(set); why != "" {
+			return nil, nil, fmt.Errorf("`data.noise_kind` %s replaces the one label of each row, and %s", kind, why)
 		}
-		if why := notExclusive(*split.set); why != "" {
-			return fmt.Errorf("`data.noise_kind` %s replaces the one label of each row, and %s", kind, why)
-		}
-		noise, err := inject.Relabel(*split.set, kind, c.Noise, split.seed)
-		if err == nil {
-			*split.set, err = noise.Apply(*split.set)
-		}
+		noise, err := inject.Relabel(set, kind, c.Noise, seed)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		*split.to = noise
-	}
-	return nil
+		noisy, err := noise.Apply(set)
+		return noisy, noise, err
+	})
 }

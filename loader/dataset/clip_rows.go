@@ -136,7 +136,8 @@ func readClipRows(ctx context.Context, path, frames string, o manifest.Options, 
 	}
 	inFrames := o
 	o.Images = "" // absolute names are names of clips, not of frames
-	if m, err = manifest.Read(ctx, path, o); err == nil && isFolder(path) || m != nil && m.Form == manifest.FormCOCO {
+	m, err = manifest.Read(ctx, path, o)
+	if err == nil && manifest.IsFolder(path) || m != nil && m.Form == manifest.FormCOCO {
 		m, err = manifest.Read(ctx, path, inFrames)
 		return m, nil, err
 	}
@@ -149,20 +150,12 @@ func readClipRows(ctx context.Context, path, frames string, o manifest.Options, 
 	return m, clips, clips.match(m, leftOut)
 }
 
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
 // listsFiles reports whether the rows of a manifest name pictures in its folder, and not clips.
 func listsFiles(m *manifest.Manifest) bool {
 	files := m.Rows[0].Files
 	return len(files) > 1 || picture.IsName(files[0]) &&
 		durable.Exists(filepath.Join(m.Folder, filepath.FromSlash(files[0])))
 }
-
-// rowAt returns the location of a row.
-func rowAt(row *manifest.Row) string { return fmt.Sprintf("line %d", row.Line) }
 
 // labelsOfClips takes the labels of clips from their folders.
 func labelsOfClips(frames string, names []string) (*manifest.Manifest, error) {
@@ -191,7 +184,7 @@ func (r *rowClips) match(m *manifest.Manifest, leftOut func(error)) error {
 		case failed != nil:
 			return false
 		case err != nil:
-			err = fmt.Errorf("%s, %s: the clip %q: %w", m.File, rowAt(&row), loader.Excerpt(row.Files[0]), err)
+			err = fmt.Errorf("%s, %s: the clip %q: %w", m.File, row.At(), loader.Excerpt(row.Files[0]), err)
 			if missing++; leftOut != nil {
 				leftOut(err)
 			}
@@ -199,7 +192,7 @@ func (r *rowClips) match(m *manifest.Manifest, leftOut func(error)) error {
 			return true
 		case taken[i] != nil:
 			failed = loader.Unusable(fmt.Errorf("%s, %s and %s: both are the clip %q of %s: remove one of the two", m.File,
-				rowAt(taken[i]), rowAt(&row), loader.Excerpt(r.Names()[i]), r.folder))
+				taken[i].At(), row.At(), loader.Excerpt(r.Names()[i]), r.folder))
 			return false
 		}
 		taken[i] = &row
@@ -244,7 +237,7 @@ func framesOfRows(ctx context.Context, m *manifest.Manifest) error {
 		}
 		at, err := folder.names.Find(row.Files[0])
 		if err != nil {
-			return loader.Unusable(fmt.Errorf("%s, %s: %w", m.File, rowAt(row), err))
+			return loader.Unusable(fmt.Errorf("%s, %s: %w", m.File, row.At(), err))
 		}
 		if at >= 0 {
 			row.Files = folder.frames[at]
@@ -321,10 +314,10 @@ func videoFormat(path string) string {
 // video returns an error for a row that names a video, with the fix.
 func (c *clipFolder) video(m *manifest.Manifest, row *manifest.Row, file string) *VideoError {
 	clips := c.folder
-	if below := commonFolder(m); isFolder(filepath.Join(clips, below)) {
+	if below := commonFolder(m); manifest.IsFolder(filepath.Join(clips, below)) {
 		clips = filepath.Join(clips, below)
 	}
-	return &VideoError{Where: m.File + ", " + rowAt(row), Video: row.Files[0],
+	return &VideoError{Where: m.File + ", " + row.At(), Video: row.Files[0],
 		Format: videoFormat(filepath.Join(c.folder, filepath.FromSlash(file))), Clips: clips, Frames: framesBeside(clips),
 		Table: true}
 }
@@ -351,7 +344,7 @@ func framesBeside(clips string) string {
 
 // videosIn is a *VideoError if a folder has videos; nil if it has none, or is no folder.
 func videosIn(ctx context.Context, path string) error {
-	if !isFolder(path) {
+	if !manifest.IsFolder(path) {
 		return nil
 	}
 	c, err := scanClips(ctx, path)

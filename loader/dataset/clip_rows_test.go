@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"image"
 	"image/jpeg"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,12 +55,7 @@ func framesOfClips(t *testing.T, form shard.Form, names ...string) string {
 func fileOf(t *testing.T, dir, name, content string) string {
 	t.Helper()
 	path := filepath.Join(dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path, content)
 	return path
 }
 
@@ -76,11 +70,7 @@ func tableConfig(table, images string) *Config {
 // clipsOf returns the number of frames and the labels of each training clip.
 func clipsOf(t *testing.T, c *Config) (rows []string) {
 	t.Helper()
-	d, err := Open(t.Context(), c, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
+	d := openedData(t, c)
 	k := d.Train.Vocabulary.Len()
 	for i := range d.Train.Len() {
 		var labels []string
@@ -183,17 +173,7 @@ func TestOpen_ClipsThatAreNotThere(t *testing.T) {
 	} {
 		c := tableConfig(fileOf(t, t.TempDir(), "t.csv", content), frames)
 		c.MinCount = 1
-		d, err := Open(t.Context(), c, Options{})
-		if err == nil {
-			t.Errorf("%q is opened", content)
-			d.Close()
-			continue
-		}
-		for _, part := range want {
-			if !strings.Contains(err.Error(), part) {
-				t.Errorf("%q: %v, want %q", content, err, part)
-			}
-		}
+		refuseData(t, content, c, want...)
 	}
 	some := tableConfig(fileOf(t, t.TempDir(), "t.csv", "clip,labels\nb,dog\nc,cat\ny/a,dog\n"), frames)
 	some.MaxBadSamples = 1
@@ -201,21 +181,12 @@ func TestOpen_ClipsThatAreNotThere(t *testing.T) {
 		t.Errorf("one that may be left out: %q", got)
 	}
 	flat := framesOfClips(t, shard.Shards, "a.mp4")
-	if _, err := Open(t.Context(), tableConfig(flat, ""), Options{}); err == nil ||
-		!strings.Contains(err.Error(), `"a.mp4,dog;grass"`) || !strings.Contains(err.Error(), loader.ClipLabelsExample) {
-		t.Errorf("clips without labels: %v", err)
-	}
+	refuseData(t, "clips without labels", tableConfig(flat, ""), `"a.mp4,dog;grass"`, loader.ClipLabelsExample)
 	own := DefaultConfig()
 	own.Set, own.Clips = Clips, flat
-	if _, err := Open(t.Context(), &own, Options{}); err == nil ||
-		!strings.Contains(err.Error(), loader.ClipLabelsExample) {
-		t.Errorf("no file of labels: %v", err)
-	}
+	refuseData(t, "no file of labels", &own, loader.ClipLabelsExample)
 	own.ClipLabels = fileOf(t, t.TempDir(), "t.csv", "clip,labels\na,dog\n")
-	if _, err := Open(t.Context(), &own, Options{}); err == nil ||
-		!strings.Contains(err.Error(), loader.ClipLabelsExample) || !strings.Contains(err.Error(), "`data.images`") {
-		t.Errorf("a table in the place of labels: %v", err)
-	}
+	refuseData(t, "a table in the place of labels", &own, loader.ClipLabelsExample, "`data.images`")
 }
 
 // Videos are known by their names or their first bytes, before anything is decoded.
@@ -251,16 +222,8 @@ func TestOpen_VideosWithoutFrames(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "set")
 	fileOf(t, dir, "a.mkv", matroska)
-	if _, err := Open(t.Context(), tableConfig(dir, ""), Options{}); err == nil ||
-		!strings.Contains(err.Error(), `"a.mkv,dog;grass"`) {
-		t.Errorf("videos without labels: %v", err)
-	}
+	refuseData(t, "videos without labels", tableConfig(dir, ""), `"a.mkv,dog;grass"`)
 	table := fileOf(t, dir, "t.csv", "path,labels\nb.mkv,dog\n")
-	if _, err := Open(t.Context(), tableConfig(table, ""), Options{}); err == nil || !strings.Contains(err.Error(), "b.mkv") {
-		t.Errorf("a video that is not there: %v", err)
-	}
-	if _, err := Open(t.Context(), tableConfig(table, filepath.Join(dir, "none")), Options{}); err == nil ||
-		!strings.Contains(err.Error(), "none") {
-		t.Errorf("a folder that is not there: %v", err)
-	}
+	refuseData(t, "a video that is not there", tableConfig(table, ""), "b.mkv")
+	refuseData(t, "a folder that is not there", tableConfig(table, filepath.Join(dir, "none")), "none")
 }

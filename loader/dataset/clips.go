@@ -8,10 +8,10 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
-	"slices"
 
 	"nmn/internal/setting"
 	"nmn/loader"
+	"nmn/loader/manifest"
 	"nmn/text"
 )
 
@@ -143,18 +143,10 @@ func (f *clipData) labelVocabulary(ctx context.Context, c *Config) (*text.Vocabu
 	if failed != nil {
 		return nil, failed
 	}
-	var words []text.Word
-	for word, n := range clips {
-		if n >= c.MinCount {
-			words = append(words, text.Word{Text: word, POS: text.Others, Count: n})
-		}
-	}
-	if len(words) == 0 {
-		return nil, setting.Errorf("data.vocabulary", "%s: no clip has a label (of %d clips or more): label some, lower "+
+	v, err := manifest.MostFrequent(clips, min(c.VocabularySize, MaxClasses), c.MinCount)
+	if v == nil && err == nil {
+		err = setting.Errorf("data.vocabulary", "%s: no clip has a label (of %d clips or more): label some, lower "+
 			"`data.min_count`, or name the words (`data.vocabulary` FILE)", f.dir, max(c.MinCount, 1))
 	}
-	slices.SortFunc(words, func(a, b text.Word) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
-	})
-	return text.NewVocabulary(words[:min(c.VocabularySize, MaxClasses, len(words))])
+	return v, err
 }

@@ -25,11 +25,7 @@ func (d *Splits) readEvidence(c *Config) error {
 	if err != nil {
 		return whereItStarted(err, c.Evidence)
 	}
-	all := d.originalIDs
-	if all == nil {
-		all = set.IDs
-	}
-	values, err := file.Select(set.IDs, all, set.Vocabulary.Texts())
+	values, err := file.Select(set.IDs, d.OriginalIDs(), set.Vocabulary.Texts())
 	if err != nil {
 		return fmt.Errorf("evidence: %w", err)
 	}

@@ -3,7 +3,6 @@ package dataset
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,11 +30,7 @@ func evidenceOf(t *testing.T, named bool, words string, ids ...string) string {
 		}
 		text = text[:len(text)-1] + "\n"
 	}
-	path := filepath.Join(t.TempDir(), "evidence.csv")
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return fileOf(t, t.TempDir(), "evidence.csv", text)
 }
 
 // ids returns the identifiers of all rows of a file of features, in order.
@@ -109,10 +104,7 @@ func TestEvidence_FollowsHeldOutShares(t *testing.T) {
 			words, c.Manifest, c.Images = "cat,dog", "", ""
 		}
 		c.Evidence = evidenceOf(t, false, words, all...)
-		d, err := Open(t.Context(), c, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := openedData(t, c)
 		k := strings.Count(words, ",") + 1
 		if d.Train.Len() == len(all) {
 			t.Error("nothing was held out")
@@ -123,9 +115,6 @@ func TestEvidence_FollowsHeldOutShares(t *testing.T) {
 				t.Errorf("evidence of %s is %g, want that of row %d", id, got, row)
 			}
 		}
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
 	}
 }
 
@@ -133,16 +122,10 @@ func TestEvidence_FollowsHeldOutShares(t *testing.T) {
 func TestEvidence_OfFramesIsThatOfTheirClip(t *testing.T) {
 	c := DefaultConfig()
 	c.Set, c.TrainSize, c.ValidationSize, c.TestSize, c.Frames = MovingScenes, 3, 0, 1, 3
-	plain, err := Open(t.Context(), &c, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := openedData(t, &c)
 	words := plain.Train.Vocabulary.Texts()
 	c.Evidence = evidenceOf(t, false, strings.Join(words, ","), plain.Train.IDs...)
-	d, err := Open(t.Context(), &c, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := openedData(t, &c)
 	frames, err := d.ByFrame(t.Context(), true)
 	if err != nil {
 		t.Fatal(err)
@@ -157,24 +140,19 @@ func TestEvidence_OfFramesIsThatOfTheirClip(t *testing.T) {
 	if frames.Evidence.Shape()[0] != 9 || d.Evidence.Shape()[0] != 3 {
 		t.Errorf("evidence of %d frames and %d clips", frames.Evidence.Shape()[0], d.Evidence.Shape()[0])
 	}
-	if err := errors.Join(plain.Close(), d.Close()); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestEvidence_RefusesOtherData(t *testing.T) {
 	features := featureFile(t, 4, 3, 2)
 	for says, file := range map[string]string{
 		"has 4 rows, and the data have 9 samples": evidenceOf(t, false, "cat,dog", idsOf(4, 0, 0)...),
-		`no row of sample "train-3"`:              evidenceOf(t, true, "cat,dog", idsOf(3, 3, 2)...),
+		`no id "train-3"`:                         evidenceOf(t, true, "cat,dog", idsOf(3, 3, 2)...),
 		"has 3 columns for the 2 classes":         evidenceOf(t, true, "cat,dog,cow", idsOf(4, 3, 2)...),
 		"no such file":                            filepath.Join(t.TempDir(), "none.npy"),
 		"file type":                               features + ".txt",
 	} {
 		if strings.HasSuffix(file, ".txt") {
-			if err := os.WriteFile(file, nil, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			writeFile(t, file, "")
 		}
 		c := DefaultConfig()
 		c.Set, c.Evidence = Features, file

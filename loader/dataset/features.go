@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"nmn/loader"
@@ -16,12 +15,9 @@ import (
 // openFeatures reads feature files. The classes come from the vocabulary, or else from the training labels.
 func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 	f := &c.Features
-	var vocabulary *text.Vocabulary
-	if c.Vocabulary != "" {
-		var err error
-		if vocabulary, err = text.ReadVocabulary(c.Vocabulary); err != nil {
-			return err
-		}
+	vocabulary, err := knownWords(c)
+	if err != nil {
+		return err
 	}
 	whole, table, err := d.featureSet(ctx, c, f.Train, vocabulary, f.IDs)
 	if err != nil {
@@ -73,9 +69,7 @@ func (d *Splits) featureSet(ctx context.Context, c *Config, files FeatureFiles, 
 	idFile string) (*loader.Set, *features.Table, error) {
 	var words []string
 	if v != nil {
-		for _, w := range v.Words() {
-			words = append(words, w.Text)
-		}
+		words = v.Texts()
 	}
 	o := c.Features.Options(files, words)
 	if idFile != "" {
@@ -124,26 +118,21 @@ func sameColumns(a, b *features.Table) error {
 // bySplits splits a set by a column with the split of each row.
 func (d *Splits) bySplits(whole *loader.Set, table *features.Table) error {
 	d.originalIDs = whole.IDs
-	var rows [3][]int
-	splits, names := [...]string{loader.TrainSplit, loader.ValidationSplit, loader.TestSplit},
-		[...]string{"train", "validation", "test"}
-	for i, name := range table.Splits {
-		split, ok := loader.SplitNamed(name)
+	rows := map[string][]int{}
+	for i, written := range table.Splits {
+		split, ok := loader.SplitNamed(written)
 		if !ok {
 			return fmt.Errorf("%s: the split of %s is %q, want train, validation or test", table.Name, whole.IDs[i],
-				name)
+				written)
 		}
-		at := slices.Index(splits[:], split)
-		rows[at] = append(rows[at], i)
+		for _, part := range d.parts() {
+			if part.split == split {
+				rows[part.name] = append(rows[part.name], i)
+			}
+		}
 	}
-	for at, to := range [...]**loader.Set{&d.Train, &d.Validation, &d.Test} {
-		if len(rows[at]) == 0 {
-			continue
-		}
-		var err error
-		if *to, err = loader.Subset(whole, whole.Name+"-"+names[at], rows[at]); err != nil {
-			return err
-		}
+	if err := d.take(whole, rows); err != nil {
+		return err
 	}
 	if d.Train == nil {
 		return fmt.Errorf("%s: no row belongs to the split train", table.Name)
@@ -177,4 +166,19 @@ func Abridged(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return strings.Join(names[:shown], ", ") + ", ..., " + names[len(names)-1]
+}
+
+// DescribeOneSided explains labels that hold on no row or on every row; empty if there are none.
+func DescribeOneSided(never, always []string) string {
+	var parts []string
+	if never != nil {
+		parts = append(parts, fmt.Sprintf("%d on no row: %s", len(never), Abridged(never)))
+	}
+	if always != nil {
+		parts = append(parts, fmt.Sprintf("%d on every row: %s", len(always), Abridged(always)))
+	}
+	if parts == nil {
+		return ""
+	}
+	return strings.Join(parts, "; ") + ". Nothing can be learned or measured for them"
 }

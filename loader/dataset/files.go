@@ -12,6 +12,7 @@ import (
 
 	"nmn/internal/origin"
 	"nmn/loader"
+	"nmn/loader/manifest"
 	"nmn/loader/shard"
 )
 
@@ -28,9 +29,6 @@ type sources struct {
 // cached.
 func (d *Splits) Files(ctx context.Context, content bool) (origin.List, error) {
 	s := d.sources
-	if s == nil { // data that were put together elsewhere
-		return nil, nil
-	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if l, done := s.found[content]; done {
@@ -56,9 +54,6 @@ func (d *Splits) Beside(ctx context.Context, places []origin.Place) (origin.List
 		return nil, err
 	}
 	s := d.sources
-	if s == nil {
-		s = &sources{}
-	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.beside == nil {
@@ -88,7 +83,7 @@ func (d *Splits) readFrom(c *Config) {
 		{"data.test_ids", c.TestIDs}, {"data.noise_file", c.NoiseFile}, {"data.flip_rates", c.FlipRates},
 		{"data.features.ids", f.IDs}, {"data.evidence", c.Evidence},
 	} {
-		if info, err := os.Stat(p.file); err == nil && info.IsDir() {
+		if manifest.IsFolder(p.file) {
 			continue // a manifest that is a folder: its files are added when it is read
 		}
 		d.readFile(p.key, p.file)

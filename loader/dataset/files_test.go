@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,9 @@ import (
 	"time"
 
 	"nmn/internal/origin"
+	"nmn/loader"
+	"nmn/loader/picture"
+	"nmn/text"
 )
 
 // pictureList writes a manifest of pictures in a folder below it, and configures data on it.
@@ -39,20 +43,14 @@ func pictureList(t *testing.T, dir string) *Config {
 	c := DefaultConfig()
 	c.Set, c.Manifest, c.Images = Manifest, filepath.Join(dir, "list.csv"), filepath.Join(dir, "images")
 	c.ValidationShare, c.TestShare = .25, .25
-	if err := os.WriteFile(c.Manifest, []byte(lines), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, c.Manifest, lines)
 	return &c
 }
 
 // Files that settings name are known by their content, pictures by size and time alone unless their content is asked
 // for; all splits are in, and names do not depend on where the folder lies.
 func TestFiles_OfAManifest(t *testing.T) {
-	d, err := Open(t.Context(), pictureList(t, t.TempDir()), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
+	d := openedData(t, pictureList(t, t.TempDir()))
 	for _, content := range []bool{false, true} {
 		files, err := d.Files(t.Context(), content)
 		if err != nil {
@@ -115,9 +113,6 @@ func TestBeside_ReadsAFileOnce(t *testing.T) {
 	if got := digest(&view); got != abc {
 		t.Errorf("a view of the data has read the file again: %s", got)
 	}
-	if got := digest(&Splits{}); len(got) != 64 || got == abc {
-		t.Errorf("data that were put together elsewhere: %s", got)
-	}
 	put("xyz", began.Add(time.Second))
 	other := digest(d)
 	if len(other) != 64 || other == abc {
@@ -131,5 +126,24 @@ func TestBeside_ReadsAFileOnce(t *testing.T) {
 	cancel()
 	if list, err := d.Beside(ctx, []origin.Place{{Name: "stage1", Path: weights}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v, %v", list, err)
+	}
+}
+
+func TestPictures_AreDecodedUpToTheirLimitAndAllWithoutOne(t *testing.T) {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 4, 3))); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "a.png")
+	writeFile(t, file, b.String())
+	words, err := text.NewVocabulary([]text.Word{{Text: "dog"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for limit, want := range map[int]error{0: nil, 12: nil, 11: loader.ErrCorrupt} {
+		var p picture.Picture
+		if err := Pictures([]string{file}, words, limit).Source.Read(t.Context(), 0, 0, &p); !errors.Is(err, want) {
+			t.Errorf("12 pixels, at most %d: %v", limit, err)
+		}
 	}
 }

@@ -76,12 +76,18 @@ func (d *Splits) injectFlips(c *Config) error {
 			return err
 		}
 	}
-	if d.Train, d.injected.train, err = flipped(d.Train, rates, noiseSeed(c)); err != nil {
-		return err
-	}
-	if d.Validation != nil {
-		// Validation chooses the epoch to stop at, so it must have no cleaner labels than training.
-		d.Validation, d.injected.validation, err = flipped(d.Validation, rates, rng.Derive(noiseSeed(c), "validation"))
+	return d.inject(c, func(set *loader.Set, seed uint64) (*loader.Set, *inject.Injection, error) {
+		return flipped(set, rates, seed)
+	})
+}
+
+// inject makes the labels of training and validation noisy. Validation chooses the epoch to stop at, so it must have no
+// cleaner labels than training.
+func (d *Splits) inject(c *Config,
+	draw func(set *loader.Set, seed uint64) (*loader.Set, *inject.Injection, error)) (err error) {
+	d.Train, d.injected.train, err = draw(d.Train, noiseSeed(c))
+	if err == nil && d.Validation != nil {
+		d.Validation, d.injected.validation, err = draw(d.Validation, rng.Derive(noiseSeed(c), "validation"))
 	}
 	return err
 }

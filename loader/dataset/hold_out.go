@@ -89,29 +89,18 @@ func (d *Splits) holdOut(ctx context.Context, c *Config, whole *loader.Set) erro
 				rest = append(rest, i)
 			}
 		}
-		d.Train, err = loader.Subset(whole, whole.Name+"-train", rest)
-		return err
+		return d.take(whole, map[string][]int{"train": rest})
 	}
 	order := ShuffledByID(whole.IDs, rng.Derive(c.Seed, "held-out pictures"))
 	n := func(share float64) int { return int(math.Round(share * float64(len(order)))) }
 	validation, test := n(c.ValidationShare), n(c.TestShare)
-	for _, part := range []struct {
-		name string
-		of   []int
-		to   **loader.Set
-	}{
-		{"validation", order[:validation], &d.Validation}, {"test", order[validation : validation+test], &d.Test},
-		{"train", order[validation+test:], &d.Train},
-	} {
-		if len(part.of) == 0 {
-			continue
-		}
-		slices.Sort(part.of)
-		set, err := loader.Subset(whole, whole.Name+"-"+part.name, part.of)
-		if err != nil {
-			return err
-		}
-		*part.to = set
+	rows := map[string][]int{"validation": order[:validation], "test": order[validation : validation+test],
+		"train": order[validation+test:]}
+	for _, of := range rows {
+		slices.Sort(of)
+	}
+	if err := d.take(whole, rows); err != nil {
+		return err
 	}
 	if d.Train == nil {
 		return fmt.Errorf("%s: %d %v leave none to train on: lower `data.validation_share` and `data.test_share`",

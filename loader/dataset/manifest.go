@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -17,12 +18,9 @@ import (
 // openManifest reads a list of pictures. The splits come from the file, or from lists of identifiers, or are
 // shares. The classes come from the vocabulary, or else from the labels of training rows.
 func (d *Splits) openManifest(ctx context.Context, c *Config) error {
-	var known *text.Vocabulary
-	if c.Vocabulary != "" {
-		var err error
-		if known, err = manifestWords(c); err != nil {
-			return err
-		}
+	known, err := knownWords(c)
+	if err != nil {
+		return err
 	}
 	m, clips, err := d.readManifest(ctx, c, known)
 	if err != nil {
@@ -62,10 +60,7 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 	if err := d.foreignLabels(c, m, vocabulary); err != nil {
 		return err
 	}
-	for _, part := range []struct {
-		split string
-		to    **loader.Set
-	}{{loader.TrainSplit, &d.Train}, {loader.ValidationSplit, &d.Validation}, {loader.TestSplit, &d.Test}} {
+	for _, part := range d.parts() {
 		if *part.to, err = m.Set(part.split, vocabulary, c.CaptionsPerSample, folder); err != nil {
 			return err
 		}
@@ -92,16 +87,11 @@ func describeAlike(words []string, cure string) string {
 	if len(groups) == 0 {
 		return ""
 	}
-	const shown = 3
-	names := make([]string, min(shown, len(groups)))
-	for i := range names {
-		names[i] = visible.Line(strings.Join(groups[i], " and "))
+	var names []string
+	for _, group := range groups {
+		names = append(names, visible.Line(strings.Join(group, " and ")))
 	}
-	line := "nearly equal: " + strings.Join(names, ", ")
-	if n := len(groups) - shown; n > 0 {
-		line += fmt.Sprintf(" and %d more", n)
-	}
-	return line + "; " + cure
+	return "nearly equal: " + manifest.FirstOf(names, 3) + "; " + cure
 }
 
 // namesLabels reports whether labels are certainly names: each stands alone in its field, or the user has set
@@ -169,22 +159,12 @@ func assignSplits(ctx context.Context, c *Config, m *manifest.Manifest) error {
 	if err := parts.holdOut(ctx, c, &loader.Set{Name: m.Stem(), IDs: m.IDs()}); err != nil {
 		return err
 	}
-	for split, set := range map[string]*loader.Set{loader.TrainSplit: parts.Train,
-		loader.ValidationSplit: parts.Validation, loader.TestSplit: parts.Test} {
-		if set != nil {
-			m.Assign(split, set.IDs)
+	for _, part := range parts.parts() {
+		if set := *part.to; set != nil {
+			m.Assign(part.split, set.IDs)
 		}
 	}
 	return nil
-}
-
-// manifestWords are the classes that a file lists.
-func manifestWords(c *Config) (*text.Vocabulary, error) {
-	v, err := text.ReadVocabulary(c.Vocabulary)
-	if err == nil && v.Len() > MaxClasses {
-		return nil, tooManyClasses(c, v)
-	}
-	return v, err
 }
 
 // foreignLabels refuses labels that the user's vocabulary does not have. If the classes come from training
@@ -206,4 +186,58 @@ func (d *Splits) foreignLabels(c *Config, m *manifest.Manifest, v *text.Vocabula
 	d.options.Log.Warn("labels that are no classes", "file", m.File, "labels", n, "rows", foreign.Rows,
 		"first", foreign.Where)
 	return nil
+}
+
+// ReadManifest reads the manifest of a configuration again, to write it with other labels. The result holds
+// the folder of its pictures.
+func ReadManifest(ctx context.Context, c *Config, o Options) (*manifest.Manifest, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	d := &Splits{options: o, sources: &sources{}}
+	known, err := knownWords(c)
+	if err != nil {
+		return nil, err
+	}
+	m, clips, err := d.readManifest(ctx, c, known)
+	if clips != nil {
+		err = errors.Join(err, clips.Close())
+	}
+	return m, err
+}
+
+// refusePacked refuses labels that look like lists in one string each, unless the user has named the classes
+// or wants to inspect the labels as they are. where returns the location of the first list.
+func refusePacked(c *Config, labels []string, alone bool, where func(label string) string) error {
+	if c.Vocabulary != "" || c.PackedLabels {
+		return nil
+	}
+	p, found := loader.FindPacked(labels, alone)
+	if !found {
+		return nil
+	}
+	return fmt.Errorf("%s: the label %s: %s; %s", where(p.Example), p, p.Cure(), p.Names())
+}
+
+// refusePackedManifest is refusePacked for the labels of a manifest.
+func refusePackedManifest(c *Config, m *manifest.Manifest) error {
+	if namesLabels(c, m) {
+		return nil
+	}
+	alone := !slices.ContainsFunc(m.Rows, func(r manifest.Row) bool { return len(r.Labels) > 1 })
+	return refusePacked(c, m.Labels, alone, m.Where)
+}
+
+// refusePackedFeatures is refusePacked for the labels of feature files.
+func refusePackedFeatures(c *Config, whole *loader.Set) error {
+	words := whole.Vocabulary.Texts()
+	return refusePacked(c, words, loader.OneEach(whole.Labels), func(label string) string {
+		values, k, class := whole.Labels.Uint8s(), len(words), slices.Index(words, label)
+		for row, id := range whole.IDs {
+			if values[row*k+class] == 1 {
+				return fmt.Sprintf("%s, row %d (%s)", c.Features.Train.Features, row+1, id)
+			}
+		}
+		return c.Features.Train.Features
+	})
 }

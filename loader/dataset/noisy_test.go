@@ -13,6 +13,56 @@ import (
 	"nmn/loader"
 )
 
+// writeFile writes a file, and the folders above it.
+func writeFile(t testing.TB, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refuse wants an error with some parts.
+func refuse(t *testing.T, what string, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("%s is no error", what)
+		return
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%s: the message %v does not say %q", what, err, part)
+		}
+	}
+}
+
+// refuseData wants an error of opening data.
+func refuseData(t *testing.T, what string, c *Config, parts ...string) {
+	t.Helper()
+	d, err := Open(t.Context(), c, Options{})
+	if err == nil {
+		d.Close()
+	}
+	refuse(t, what, err, parts...)
+}
+
+// openedData opens data, which are closed after the test.
+func openedData(t *testing.T, c *Config) *Splits {
+	t.Helper()
+	d, err := Open(t.Context(), c, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
 // featureFile writes a table with the given number of rows in each split. Every third row has a cat and the
 // others a dog. The one feature is 10 or 12 in training and far from there elsewhere.
 func featureFile(t *testing.T, train, validation, test int) string {
@@ -32,11 +82,7 @@ func featureFile(t *testing.T, train, validation, test int) string {
 			fmt.Fprintf(&b, "%s-%d,%d,%s,%d,%d\n", split.name, i, split.level+2*(i%2), split.name, cat, 1-cat)
 		}
 	}
-	path := filepath.Join(t.TempDir(), "x.csv")
-	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return fileOf(t, t.TempDir(), "x.csv", b.String())
 }
 
 // openFeatureFile opens such a table.
@@ -45,15 +91,7 @@ func openFeatureFile(t *testing.T, path string, change func(*Config)) *Splits {
 	c := DefaultConfig()
 	c.Set, c.Features.Train.Features, c.Features.LabelColumns = Features, path, []string{"cat", "dog"}
 	change(&c)
-	d, err := Open(t.Context(), &c, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	d := openedData(t, &c)
 	if _, err := d.Standardise(t.Context(), &c); err != nil {
 		t.Fatal(err)
 	}
@@ -179,10 +217,7 @@ func TestFlips_StartFromTheLabelsOfTheFiles(t *testing.T) {
 
 // q01 is the share of labels that go missing, q10 the share that are set, for each word.
 func TestFlips_RatesOfAFile(t *testing.T) {
-	rates := filepath.Join(t.TempDir(), "rates.csv")
-	if err := os.WriteFile(rates, []byte("class,q10,q01\ndog,1,0\ncat,0,1\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	rates := fileOf(t, t.TempDir(), "rates.csv", "class,q10,q01\ndog,1,0\ncat,0,1\n")
 	d := openFeatureFile(t, featureFile(t, 30, 12, 0), func(c *Config) { c.FlipRates = rates })
 	for _, s := range []*loader.Set{d.Train, d.Validation} {
 		for bag := range s.Len() {
@@ -226,10 +261,7 @@ func TestHoldOut_IsOfNamesAndSeed(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("row-%d,%d,%d", i, i, i%2))
 	}
 	heldOut := func(seed uint64) (validation, test string) {
-		path := filepath.Join(t.TempDir(), "x.csv")
-		if err := os.WriteFile(path, []byte("id,x,cat\n"+strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		path := fileOf(t, t.TempDir(), "x.csv", "id,x,cat\n"+strings.Join(lines, "\n")+"\n")
 		d := openFeatureFile(t, path, func(c *Config) {
 			c.Features.LabelColumns, c.Seed, c.ValidationShare, c.TestShare = []string{"cat"}, seed, .25, .1
 		})

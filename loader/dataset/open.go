@@ -92,11 +92,37 @@ func (d *Splits) Labels() string { return d.labelSource }
 
 // Split returns a split by name.
 func (d *Splits) Split(name string) (*loader.Set, error) {
-	set := map[string]*loader.Set{"train": d.Train, "validation": d.Validation, "test": d.Test}[name]
-	if set == nil {
-		return nil, setting.Errorf("", "the data has no %s split", name)
+	for _, part := range d.parts() {
+		if set := *part.to; part.name == name && set != nil {
+			return set, nil
+		}
 	}
-	return set, nil
+	return nil, setting.Errorf("", "the data has no %s split", name)
+}
+
+// part is one of the splits.
+type part struct {
+	name, split string // as users and as files name it
+	to          **loader.Set
+}
+
+// parts are all splits, the training split first.
+func (d *Splits) parts() []part {
+	return []part{{"train", loader.TrainSplit, &d.Train}, {"validation", loader.ValidationSplit, &d.Validation},
+		{"test", loader.TestSplit, &d.Test}}
+}
+
+// take makes the splits of some rows of a set, by the names of parts. Splits without rows stay as they are.
+func (d *Splits) take(whole *loader.Set, rows map[string][]int) (err error) {
+	for _, part := range d.parts() {
+		if len(rows[part.name]) == 0 {
+			continue
+		}
+		if *part.to, err = loader.Subset(whole, whole.Name+"-"+part.name, rows[part.name]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Open reads or makes the data of a configuration. The caller must close it.
@@ -212,7 +238,7 @@ func unlabelled(train *loader.Set, c *Config) error {
 func (d *Splits) captionSet(c *Config, captions *annotation.Bags, key, folder string,
 	v *text.Vocabulary) (*loader.Set, error) {
 	missing := 0
-	o := annotation.SetOptions{CaptionsPerSample: c.CaptionsPerSample, Images: folder, SkipUncaptioned: true}
+	o := annotation.SetOptions{CaptionsPerSample: c.CaptionsPerSample, Images: folder}
 	if c.MaxBadSamples > 0 {
 		o.Missing = func(file string) {
 			missing++

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,15 +42,9 @@ func written(t *testing.T, content string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for i := range 40 {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d.png", i)), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fileOf(t, dir, fmt.Sprintf("%02d.png", i), "")
 	}
-	file := filepath.Join(dir, "rows.csv")
-	if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return file
+	return fileOf(t, dir, "rows.csv", content)
 }
 
 // sourcesOf are a manifest and a table of features with the same lists of labels.
@@ -75,26 +68,10 @@ func TestOpen_RefusesListsOfLabelsInOneString(t *testing.T) {
 		Features: {file + ", row 11 ", `"ant,cat" looks like a list`, "(ant;cat)", `["ant", "cat"]`},
 	}
 	for kind, c := range of {
-		_, err := Open(t.Context(), c, Options{})
-		if err == nil {
-			t.Errorf("%s: opened", kind)
-			continue
-		}
-		for _, part := range append(says[kind], map[Kind]string{Features: "15 of 20", Manifest: "15 of 21"}[kind]+
-			" labels hold a comma", "`data.vocabulary`") {
-			if !strings.Contains(err.Error(), part) {
-				t.Errorf("%s: the message %v does not say %q", kind, err, part)
-			}
-		}
+		refuseData(t, string(kind), c, append(says[kind], map[Kind]string{Features: "15 of 20", Manifest: "15 of 21"}[kind]+
+			" labels hold a comma", "`data.vocabulary`")...)
 		c.PackedLabels = true
-		data, err := Open(t.Context(), c, Options{})
-		if err != nil {
-			t.Errorf("%s, as they are: %v", kind, err)
-			continue
-		}
-		if err := data.Close(); err != nil {
-			t.Error(err)
-		}
+		openedData(t, c)
 	}
 }
 
@@ -102,15 +79,9 @@ func TestOpen_RefusesListsOfLabelsInOneString(t *testing.T) {
 func TestOpen_PartsListsOfAManifest(t *testing.T) {
 	for separator, says := range map[string]string{",": "labels: 10 classes, separated by commas in the column labels",
 		";": "separated by ; in the column labels"} {
-		data, err := Open(t.Context(), sourcesOf(written(t, packedTable(separator)))[Manifest], Options{})
-		if err != nil {
-			t.Fatalf("%q: %v", separator, err)
-		}
+		data := openedData(t, sourcesOf(written(t, packedTable(separator)))[Manifest])
 		if n := data.Train.Vocabulary.Len(); n != 10 || !strings.Contains(data.Describe(), says) {
 			t.Errorf("%q: %d classes, %s", separator, n, data.Describe())
-		}
-		if err := data.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }
@@ -136,19 +107,10 @@ func TestOpen_TakesNamesThatAVocabularyLists(t *testing.T) {
 			fmt.Fprintf(&lines, "%s, %s\n", name, rest)
 		}
 		c.Vocabulary = filepath.Join(t.TempDir(), "names.txt")
-		if err := os.WriteFile(c.Vocabulary, []byte(lines.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		data, err := Open(t.Context(), c, Options{})
-		if err != nil {
-			t.Errorf("%s: %v", kind, err)
-			continue
-		}
+		writeFile(t, c.Vocabulary, lines.String())
+		data := openedData(t, c)
 		if got := data.Train.Vocabulary.Texts(); !slices.Equal(got, names) {
 			t.Errorf("%s: classes %q, want %q", kind, got, names)
-		}
-		if err := data.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }
@@ -156,16 +118,9 @@ func TestOpen_TakesNamesThatAVocabularyLists(t *testing.T) {
 func TestOpen_TakesListsThatComeApart(t *testing.T) {
 	file := written(t, strings.ReplaceAll(packedTable(";"), "ant", "ant bear, large"))
 	for kind, c := range sourcesOf(file) {
-		data, err := Open(t.Context(), c, Options{})
-		if err != nil {
-			t.Errorf("%s: %v", kind, err)
-			continue
-		}
+		data := openedData(t, c)
 		if n := data.Train.Vocabulary.Len(); n != 10 {
 			t.Errorf("%s: %d classes, want 10", kind, n)
-		}
-		if err := data.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }

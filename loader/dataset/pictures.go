@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"nmn/internal/setting"
 	"nmn/internal/visible"
 	"nmn/loader"
+	"nmn/loader/manifest"
 	"nmn/loader/picture"
 	"nmn/text"
 )
@@ -78,47 +78,23 @@ func CheckPictures(files []string) error {
 	return nil
 }
 
-// DescribeSkipped describes at least one file that FindPictures has skipped: how many of each extension, the first
-// names, and what to do about pictures in an unsupported format.
+// DescribeSkipped describes at least one file that FindPictures has skipped: how many there are, the first names, and
+// what to do about pictures in an unsupported format.
 func DescribeSkipped(files []string) string {
 	const named = 3
-	var first []string
-	for _, file := range files[:min(named, len(files))] {
-		first = append(first, visible.Line(file))
+	names := slices.Clone(files)
+	for i, file := range files[:min(named, len(files))] {
+		names[i] = visible.Line(file)
 	}
 	are := "1 file was skipped, because its name has no picture's extension: "
 	if n := len(files); n > 1 {
-		are = fmt.Sprintf("%d files were skipped, because their names have no picture's extension (%s): ", n, endings(files))
+		are = fmt.Sprintf("%d files were skipped, because their names have no picture's extension: ", n)
 	}
-	if more := len(files) - named; more > 0 {
-		first = append(first, fmt.Sprintf("and %d more", more))
-	}
-	are += strings.Join(first, ", ")
+	are += manifest.FirstOf(names, named)
 	if slices.ContainsFunc(files, picture.IsForeignName) {
 		are += "; " + picture.ForeignCure()
 	}
 	return are
-}
-
-// endings counts the endings of names, the most frequent first.
-func endings(files []string) string {
-	const told = 5
-	counts := map[string]int{}
-	for _, file := range files {
-		counts[cmp.Or(strings.ToLower(filepath.Ext(file)), "without ending")]++
-	}
-	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
-	})
-	var parts []string
-	for i, name := range names {
-		if i == told {
-			parts = append(parts, fmt.Sprintf("%d other endings", len(names)-told))
-			break
-		}
-		parts = append(parts, fmt.Sprintf("%d %s", counts[name], visible.Line(name)))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // PictureIDs names the files that FindPictures has found in paths, for tables. Files of one folder are named

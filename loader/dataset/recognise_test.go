@@ -3,7 +3,6 @@ package dataset
 import (
 	"bytes"
 	"compress/gzip"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,23 +14,15 @@ func TestRecognise_ByContent(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string) string {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
 		if strings.HasSuffix(name, ".gz") {
 			var b bytes.Buffer
 			z := gzip.NewWriter(&b)
-			if _, err := z.Write([]byte(content)); err != nil {
-				t.Fatal(err)
-			}
-			if err := z.Close(); err != nil {
+			if _, err := z.Write([]byte(content)); err != nil || z.Close() != nil {
 				t.Fatal(err)
 			}
 			content = b.String()
 		}
-		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, content)
 		return path
 	}
 	write("clips/"+loader.LabelsName, "{}\n")
@@ -97,16 +88,13 @@ func TestRecognise_ByContent(t *testing.T) {
 		write("notes.txt", "x"):                           "want a header such as path,labels or image,caption",
 		filepath.Join(dir, "gone/"):                       "want a folder of pictures or clips",
 	} {
-		if _, err := Recognise(t.Context(), path); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %q", path, err, want)
-		}
+		_, err := Recognise(t.Context(), path)
+		refuse(t, path, err, want)
 	}
 	t.Chdir(dir)
 	write("scenes/cat/1.jpg", "")
-	if _, err := Recognise(t.Context(), "scenes"); err == nil || !strings.Contains(err.Error(),
-		"write ./scenes for the path") {
-		t.Errorf("what could be two things: %v", err)
-	}
+	_, err := Recognise(t.Context(), "scenes")
+	refuse(t, "what could be two things", err, "write ./scenes for the path")
 	if got, err := Recognise(t.Context(), "./scenes"); err != nil || got.Kind != Manifest {
 		t.Errorf("the path: %+v, %v", got, err)
 	}
@@ -121,9 +109,7 @@ func FuzzRecognise(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content string, ending uint8) {
 		names := []string{"d.json", "d.csv", "d.json.gz", "d.tsv"}
 		path := filepath.Join(t.TempDir(), names[int(ending)%len(names)])
-		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, content)
 		if got, err := Recognise(t.Context(), path); err == nil && got.Key == "" {
 			t.Errorf("%q is taken for %+v", content, got)
 		}

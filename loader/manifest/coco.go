@@ -125,8 +125,8 @@ func (b *builder) instances(found *annotation.Instances, split string, place fun
 	return nil
 }
 
-// isFolder reports whether a path leads to a folder.
-func isFolder(path string) bool {
+// IsFolder reports whether a path leads to a folder.
+func IsFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }

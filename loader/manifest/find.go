@@ -23,9 +23,12 @@ import (
 // ending of its file. Rows whose picture has no usable name or file go to leftOut and are dropped. If leftOut is nil,
 // they are an error, which wraps fs.ErrNotExist if all of them lack a file.
 func (m *Manifest) FindFiles(ctx context.Context, folder string, leftOut func(error)) error {
-	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return fmt.Errorf("manifest %q: cannot open the folder of its pictures: %w", m.File,
-			errors.Join(err, notFolder(folder, err)))
+	info, err := os.Stat(folder)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%q is no folder", folder)
+	}
+	if err != nil {
+		return fmt.Errorf("manifest %q: cannot open the folder of its pictures: %w", m.File, err)
 	}
 	if m.found {
 		return nil
@@ -46,10 +49,10 @@ func (m *Manifest) FindFiles(ctx context.Context, folder string, leftOut func(er
 		case err == nil:
 			return false
 		case errors.Is(err, syscall.EIO):
-			failed = fmt.Errorf("manifest %q, %s: %w", m.File, row.at(), err)
+			failed = fmt.Errorf("manifest %q, %s: %w", m.File, row.At(), err)
 			return false
 		}
-		err = fmt.Errorf("%s: %w", row.at(), err)
+		err = fmt.Errorf("%s: %w", row.At(), err)
 		if leftOut != nil {
 			leftOut(err)
 		}
@@ -66,13 +69,6 @@ func (m *Manifest) FindFiles(ctx context.Context, folder string, leftOut func(er
 			"with `data.images`", m.File, all, lost.first[0])
 	}
 	return nil
-}
-
-func notFolder(path string, err error) error {
-	if err != nil {
-		return nil
-	}
-	return fmt.Errorf("%q is no folder", path)
 }
 
 // faults are rows that cannot be used.

@@ -33,16 +33,6 @@ func IsTree(folder string) bool {
 	return err == nil && found
 }
 
-// nested reports whether any picture lies in a folder of the folder.
-func (l *listing) nested() bool {
-	for _, p := range l.pictures {
-		if strings.Contains(p, "/") {
-			return true
-		}
-	}
-	return false
-}
-
 // folderReader reads one of the forms that folders have.
 type folderReader struct {
 	labels, pictures *listing // the same one where both are in one folder
@@ -141,7 +131,7 @@ func (r *folderReader) form() (Form, error) {
 			formats[found[0]], formats[found[1]], found[0], found[1])
 	case len(found) == 1:
 		return found[0], nil
-	case r.pictures.nested():
+	case slices.ContainsFunc(r.pictures.pictures, func(p string) bool { return strings.Contains(p, "/") }):
 		return FormFolders, nil
 	case len(r.pictures.pictures) > 0:
 		return "", unlabelled(len(r.pictures.pictures), r.pictures.withExtension(tables...))

@@ -1,6 +1,12 @@
 package manifest
 
-import "nmn/internal/setting"
+import (
+	"fmt"
+
+	"nmn/internal/setting"
+	"nmn/internal/visible"
+	"nmn/text"
+)
 
 // Form is how a source states which labels its pictures have.
 type Form string
@@ -43,4 +49,67 @@ func (f Form) separator() string {
 		return " "
 	}
 	return ""
+}
+
+// Describe returns the number of labels and the form in which they were found, as text.
+func (m *Manifest) Describe() string {
+	line := fmt.Sprintf("labels: %s, %s", text.Count(len(m.Labels), "classes"), m.stated())
+	for _, note := range []struct {
+		rows      int
+		one, many string
+	}{{m.Repeated, "1 row repeats another row, and counts once",
+		"%d rows repeat other rows, and count once"},
+		{m.Denied, "1 row of confidence 0 gives no label", "%d rows of confidence 0 give no label"}} {
+		switch {
+		case note.rows == 1:
+			line += "; " + note.one
+		case note.rows > 1:
+			line += "; " + fmt.Sprintf(note.many, note.rows)
+		}
+	}
+	return line
+}
+
+// stated returns how labels are given, as text.
+func (m *Manifest) stated() string {
+	in := "in the column " + visible.Line(m.LabelsColumn)
+	if m.JSONLines || m.WholeJSON {
+		in = "in the key " + visible.Line(m.LabelsColumn)
+	}
+	switch {
+	case m.Headless && m.Form == FormColumns:
+		return "a 0 or 1 for each after the name of the picture"
+	case m.Headless && m.Form == FormPairs:
+		return "a line for each picture and number"
+	case m.Headless:
+		return "numbers after the name of the picture"
+	}
+	switch m.Form {
+	case FormFolders:
+		return "a folder of pictures for each"
+	case FormCOCO:
+		return "the categories of COCO's instances"
+	case FormVOC:
+		return "the objects in annotations of Pascal VOC"
+	case FormYOLO:
+		return "the objects in label files of YOLO"
+	case FormColumns:
+		return "a column of 0 and 1 for each"
+	case FormSingle:
+		return "one name for each row " + in
+	case FormPairs:
+		return "a row for each picture and label, " + in
+	case FormIntegers:
+		return "the number of one for each row " + in
+	case FormCommas:
+		return "separated by commas " + in
+	case FormBlanks:
+		return "separated by blanks " + in
+	case FormJSON:
+		return "in arrays " + in
+	}
+	if m.Separator == "|" {
+		return "separated by | " + in
+	}
+	return "separated by ; " + in
 }

@@ -1,14 +1,11 @@
 package manifest
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"nmn/loader"
 )
 
 var animals = strings.Fields("ant bear cat dog eel fox goat hen ibis jay")
@@ -145,15 +142,11 @@ func TestParse_NumbersOfClasses(t *testing.T) {
 	const table = "path,label\na.jpg,2\nb.jpg,0\nc.jpg,\nd.jpg,1.0\n"
 	of := func(o Options) string {
 		t.Helper()
-		m, err := Parse("m.csv", strings.NewReader(table), o)
+		m, err := parseText("m.csv", table, o)
 		if err != nil || m.Form != FormIntegers || m.LabelsColumn != "label" {
 			t.Fatalf("%+v, %v", m, err)
 		}
-		var rows []string
-		for _, r := range m.Rows {
-			rows = append(rows, m.named(r.Labels))
-		}
-		return strings.Join(rows, " ")
+		return m.text()
 	}
 	if got := of(Options{}); got != "2 0  1" {
 		t.Errorf("labels %q", got)
@@ -177,7 +170,7 @@ func TestParse_KnownWordsDecide(t *testing.T) {
 		words []string
 		form  Form
 	}{{nil, FormCommas}, {[]string{"a,b", "b,c", "c,a"}, FormSingle}, {[]string{"a", "b", "c"}, FormCommas}} {
-		m, err := Parse("m.csv", strings.NewReader(table), Options{Words: c.words})
+		m, err := parseText("m.csv", table, Options{Words: c.words})
 		if err != nil || m.Form != c.form {
 			t.Errorf("words %q: %+v, %v, want %s", c.words, m, err, c.form)
 		}
@@ -203,18 +196,10 @@ func TestParse_RefusesWhatIsNotClear(t *testing.T) {
 		{"path,label,tags\na.jpg,dog,x\nb.jpg,cat,y\n", []string{`"label" and "tags"`, "`data.features.list_column`"}, nil},
 		{"path,label\na.jpg,3\nb.jpg,-1\n", []string{"line 3", `"-1" is not the number`}, []Form{FormSingle}},
 	} {
-		_, err := Parse("m.csv", strings.NewReader(c.content), Options{})
-		if err == nil || !errors.Is(err, loader.ErrAnnotations) {
-			t.Errorf("%q: %v", c.content, err)
-			continue
-		}
-		for _, part := range append(c.says, `"m.csv"`) {
-			if !strings.Contains(err.Error(), part) {
-				t.Errorf("%q: %v does not say %s", c.content, err, part)
-			}
-		}
+		_, err := parseText("m.csv", c.content, Options{})
+		refuse(t, c.content, err, append(c.says, `"m.csv"`)...)
 		for _, form := range c.forms {
-			m, err := Parse("m.csv", strings.NewReader(c.content), Options{Form: form})
+			m, err := parseText("m.csv", c.content, Options{Form: form})
 			if err != nil || m.Form != form {
 				t.Errorf("%q as %s: %+v, %v", c.content, form, m, err)
 			}
@@ -228,7 +213,7 @@ func TestParse_ColumnsWithTheNamesOfLists(t *testing.T) {
 	if m.Form != FormColumns || m.named(m.Rows[0].Labels) != "class,dog" || m.LabelsColumn != "" {
 		t.Errorf("%s, %q", m.Form, m.named(m.Rows[0].Labels))
 	}
-	m, err := Parse("m", strings.NewReader("path,what,labels\na.jpg,dog;cat,x\n"), Options{ListColumn: "what"})
+	m, err := parseText("m", "path,what,labels\na.jpg,dog;cat,x\n", Options{ListColumn: "what"})
 	if err != nil || m.LabelsColumn != "what" || m.named(m.Rows[0].Labels) != "cat,dog" {
 		t.Errorf("%+v, %v", m, err)
 	}
@@ -245,12 +230,12 @@ func TestParse_TruthInTheFormOfLabels(t *testing.T) {
 func TestParse_AbsolutePaths(t *testing.T) {
 	dir := t.TempDir()
 	inside := filepath.ToSlash(filepath.Join(dir, "a", "1.jpg"))
-	m, err := Parse("m.csv", strings.NewReader("path,labels\n"+inside+",dog\n"), Options{Images: dir})
+	m, err := parseText("m.csv", "path,labels\n"+inside+",dog\n", Options{Images: dir})
 	if err != nil || m.Rows[0].Files[0] != "a/1.jpg" || m.Rows[0].ID != "a/1.jpg" {
 		t.Errorf("%+v, %v", m, err)
 	}
 	for _, other := range []string{filepath.ToSlash(filepath.Dir(dir)) + "/x.jpg", inside + "/../../../x.jpg"} {
-		m, err := Parse("m.csv", strings.NewReader("path,labels\n"+other+",dog\n"), Options{Images: dir})
+		m, err := parseText("m.csv", "path,labels\n"+other+",dog\n", Options{Images: dir})
 		if err != nil || m.Rows[0].Files[0] != other || m.Rows[0].ID != other {
 			t.Errorf("%s: %+v, %v", other, m, err)
 		}
@@ -266,10 +251,8 @@ func TestParse_ReadsSpellingsOfFlags(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"path,dog,cat\na.jpg,1,\nb.jpg,x,x\n", "path,dog,cat\na.jpg,,\nb.jpg,,\n"} {
-		if _, err := Parse("m.csv", strings.NewReader(text), Options{}); err == nil ||
-			!strings.Contains(err.Error(), "line 2, column") {
-			t.Errorf("%q: %v", text, err)
-		}
+		_, err := parseText("m.csv", text, Options{})
+		refuse(t, text, err, "line 2, column")
 	}
 	if m := parsed(t, "path,label\na.jpg,yes\nb.jpg,no\n"); m.Form != FormSingle {
 		t.Errorf("classes yes and no have the form %s", m.Form)
@@ -280,16 +263,72 @@ func TestParse_ReadsSpellingsOfFlags(t *testing.T) {
 func TestParse_AsksAboutOtherSeparators(t *testing.T) {
 	for _, separator := range []string{"/", "+", " & "} {
 		text := rowsOf("tags", joined(separator))
-		if _, err := Parse("m.csv", strings.NewReader(text), Options{}); err == nil ||
-			!strings.Contains(err.Error(), "write ; for it") {
-			t.Errorf("%q: %v", separator, err)
-		}
-		if _, err := Parse("m.csv", strings.NewReader(text), Options{Form: FormSingle}); err != nil {
+		_, err := parseText("m.csv", text, Options{})
+		refuse(t, separator, err, "write ; for it")
+		if _, err := parseText("m.csv", text, Options{Form: FormSingle}); err != nil {
 			t.Error(err)
 		}
 	}
 	m := parsed(t, "path,label\na.jpg,on/off\nb.jpg,AC/DC\nc.jpg,R&B\nd.jpg,C++\n")
 	if m.Form != FormSingle || len(m.Labels) != 4 {
 		t.Errorf("form %s, labels %q", m.Form, m.Labels)
+	}
+}
+
+func TestParse_NumbersAfterNames(t *testing.T) {
+	words := Options{Words: []string{"cat", "dog", "emu", "fox"}}
+	for name, c := range map[string]struct {
+		text string
+		o    Options
+		want string
+		form Form
+	}{
+		"one number": {text: "a.jpg 3\nsub dir/b 1.JPG 0\r\n\nc.png\t3\n",
+			want: "1 a.jpg 3; 2 sub dir/b 1.JPG 0; 4 c.png 3", form: FormIntegers},
+		"two classes": {text: "a.jpg 1\nb.jpg 0\n", want: "1 a.jpg 1; 2 b.jpg 0", form: FormIntegers},
+		"words":       {text: "a.jpg 3\nb.jpg 0\n", o: words, want: "1 a.jpg fox; 2 b.jpg cat", form: FormIntegers},
+		"words that are numbers": {text: "a.jpg 3\n", o: Options{Words: []string{"1", "3"}}, want: "1 a.jpg 3",
+			form: FormIntegers},
+		"several numbers": {text: "a.jpg 0 3\nb.jpg\nc.jpg 2\n", o: words, want: "1 a.jpg cat,fox; 2 b.jpg; 3 c.jpg emu",
+			form: FormIntegers},
+		"flags": {text: "a.jpg 0 0 1\nb.jpg 1 0 1\nc.jpg 0 0 0\n", want: "1 a.jpg 2; 2 b.jpg 2,0; 3 c.jpg",
+			form: FormColumns},
+		"named flags": {text: "a.jpg 0 0 1\nb.jpg 1 0 1\n", o: words, want: "1 a.jpg emu; 2 b.jpg emu,cat",
+			form: FormColumns},
+		"numbers that look like flags": {text: "a.jpg 0 1\nb.jpg 1 0\n", o: Options{Form: FormIntegers},
+			want: "1 a.jpg 0,1; 2 b.jpg 0,1", form: FormIntegers},
+		"pairs":  {text: "a.jpg 3\nb.jpg 2\na.jpg 2\n", want: "1 a.jpg 3,2; 2 b.jpg 2", form: FormPairs},
+		"videos": {text: "Archery/v_Archery_g01_c01.avi 3\n", want: "1 Archery/v_Archery_g01_c01.avi 3", form: FormIntegers},
+	} {
+		m, err := parseText("list.txt", c.text, c.o)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		says := map[Form]string{FormIntegers: "numbers after the name of the picture",
+			FormColumns: "a 0 or 1 for each after the name of the picture",
+			FormPairs:   "a line for each picture and number"}[c.form]
+		if got := m.numbered(); got != c.want || m.Form != c.form || !m.Headless || !strings.Contains(m.Describe(), says) {
+			t.Errorf("%s: %q of form %s, %s; want %q of form %s", name, got, m.Form, m.Describe(), c.want, c.form)
+		}
+	}
+}
+
+func TestParse_NumbersNameWhatIsWrong(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		o    Options
+		want []string
+	}{
+		{"a.jpg 3\nb.jpg dog\n", Options{}, []string{"line 2: ", `"b.jpg dog"`, "path,labels"}},
+		{"a.jpg 3\nb.jpg 0.5\n", Options{}, []string{"line 2: ", `"b.jpg 0.5"`}},
+		{"a.jpg 3\nb.jpg -1\n", Options{}, []string{"line 2: ", `"-1" is not the number of a class`}},
+		{"a.jpg 3\n", Options{Words: []string{"cat"}}, []string{"line 1: there is no class 3 among the 1 word of"}},
+		{"a.jpg 3\n", Options{Form: FormCommas}, []string{"`data.label_form` commas", "want integers, columns or pairs"}},
+		{"a.jpg 0 1\nb.jpg 1\n", Options{Form: FormColumns}, []string{"a 0 or 1 for each class", "set integers"}},
+		{"a.jpg 3" + strings.Repeat(" 1", maxLine/2), Options{}, []string{"line 1: longer than"}},
+	} {
+		_, err := parseText("list.txt", c.text, c.o)
+		refuse(t, c.text, err, c.want...)
 	}
 }

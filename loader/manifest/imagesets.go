@@ -17,19 +17,27 @@ import (
 
 // imageSets are the lists in ImageSets/Main, by the folder above ImageSets.
 type imageSets struct {
-	of    map[string]map[string]listed // by folder and name of a picture
-	notes []string
+	of    map[string]map[string]*listed // by folder and name of a picture
+	lists []*imageList                  // by their names
 }
 
+type imageList struct {
+	file, split string
+	all         []*listed
+	seen        int // names that have an annotation
+}
+
+// listed is a name in a list.
 type listed struct {
-	split, list string
-	line        int
-	seen        *bool // there is an annotation
+	list *imageList
+	name string
+	line int
+	seen bool // there is an annotation
 }
 
 // imageSets reads the lists: train.txt, or trainval.txt without it, val.txt and test.txt.
 func (r *folderReader) imageSets(ctx context.Context) (*imageSets, error) {
-	s := &imageSets{of: map[string]map[string]listed{}}
+	s := &imageSets{of: map[string]map[string]*listed{}}
 	lists := map[string]string{}
 	for _, file := range r.labels.withExtension(".txt") {
 		if strings.HasSuffix(strings.ToLower(slashed.Dir("/"+file)), "/imagesets/main") {
@@ -45,7 +53,9 @@ func (r *folderReader) imageSets(ctx context.Context) (*imageSets, error) {
 		if !ok {
 			continue // trainval in addition to train, and a list for each label
 		}
-		err := r.labels.read(file, func(text io.Reader) error { return s.add(file, split, text) })
+		list := &imageList{file: file, split: split}
+		s.lists = append(s.lists, list)
+		err := r.labels.read(file, func(text io.Reader) error { return s.add(list, text) })
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -58,10 +68,10 @@ func (r *folderReader) imageSets(ctx context.Context) (*imageSets, error) {
 }
 
 // add adds a list of names, one per line.
-func (s *imageSets) add(file, split string, text io.Reader) error {
-	folder := slashed.Dir(slashed.Dir(slashed.Dir(file)))
+func (s *imageSets) add(list *imageList, text io.Reader) error {
+	folder := slashed.Dir(slashed.Dir(slashed.Dir(list.file)))
 	if s.of[folder] == nil {
-		s.of[folder] = map[string]listed{}
+		s.of[folder] = map[string]*listed{}
 	}
 	lines := bufio.NewScanner(text)
 	for n := 1; lines.Scan(); n++ {
@@ -72,9 +82,10 @@ func (s *imageSets) add(file, split string, text io.Reader) error {
 		name := norm.NFC.String(fields[0])
 		if before, ok := s.of[folder][name]; ok {
 			return fmt.Errorf("line %d: %q is in line %d of %s too; a picture belongs to one split", n,
-				loader.Excerpt(name), before.line, before.list)
+				loader.Excerpt(name), before.line, before.list.file)
 		}
-		s.of[folder][name] = listed{split: split, list: file, line: n, seen: new(bool)}
+		l := &listed{list: list, name: name, line: n}
+		s.of[folder][name], list.all = l, append(list.all, l)
 	}
 	return lines.Err()
 }
@@ -88,10 +99,14 @@ func (s *imageSets) split(file string) (string, bool) {
 	for dir := slashed.Dir(file); ; dir = slashed.Dir(dir) {
 		if of, ok := s.of[dir]; ok {
 			l, ok := of[norm.NFC.String(slashed.Base(stem(file)))]
-			if ok {
-				*l.seen = true
+			if !ok {
+				return "", false
 			}
-			return l.split, ok
+			if !l.seen {
+				l.seen = true
+				l.list.seen++
+			}
+			return l.list.split, true
 		}
 		if dir == "." || dir == "/" {
 			return "", false
@@ -100,27 +115,18 @@ func (s *imageSets) split(file string) (string, bool) {
 }
 
 // complete refuses names in lists that have no annotation. A list without any annotation, such as the list of
-// a test set whose labels are not public, is ignored.
-func (s *imageSets) complete() error {
-	all, seen, first := map[string]int{}, map[string]int{}, map[string]listed{}
-	names := map[string]string{}
-	for _, of := range s.of {
-		for name, l := range of {
-			all[l.list]++
-			if *l.seen {
-				seen[l.list]++
-			} else if before, ok := first[l.list]; !ok || l.line < before.line {
-				first[l.list], names[l.list] = l, name
-			}
+// a test set whose labels are not public, is ignored, and notes say so.
+func (s *imageSets) complete() (notes []string, err error) {
+	for _, list := range s.lists {
+		missing := len(list.all) - list.seen
+		switch {
+		case missing > 0 && list.seen == 0:
+			notes = append(notes, fmt.Sprintf("%s: no annotation for its %d pictures", list.file, missing))
+		case missing > 0:
+			l := list.all[slices.IndexFunc(list.all, func(l *listed) bool { return !l.seen })]
+			return nil, fmt.Errorf("%q, line %d: there is no annotation of %q (nor of %d others); add it, or take it out",
+				list.file, l.line, loader.Excerpt(l.name), missing-1)
 		}
 	}
-	for _, list := range slices.Sorted(maps.Keys(first)) {
-		l := first[list]
-		if seen[list] > 0 {
-			return fmt.Errorf("%q, line %d: there is no annotation of %q (nor of %d others); add it, or take it out", list,
-				l.line, loader.Excerpt(names[list]), all[list]-seen[list]-1)
-		}
-		s.notes = append(s.notes, fmt.Sprintf("%s: no annotation for its %d pictures", list, all[list]))
-	}
-	return nil
+	return notes, nil
 }

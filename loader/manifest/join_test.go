@@ -3,7 +3,6 @@ package manifest
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -20,11 +19,7 @@ func TestRead_JoinsLabels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var rows []string
-		for _, r := range m.Rows {
-			rows = append(rows, m.named(r.Labels))
-		}
-		return m, strings.Join(rows, " ")
+		return m, m.text()
 	}
 	const lists = "path,labels,truth,counts\na,Dog;cat,dog,dog:2;Dog:1\nb,dog;DOG,Dog,-\nc,dog;ice-cream,-,cat:1\nd,Ice Cream,-,-\n"
 	m, got := read(lists, Options{JoinLabels: true})

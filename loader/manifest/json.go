@@ -77,6 +77,7 @@ func (j *jsonRows) state(m *Manifest) {
 
 // surveyed examines labels that are no arrays, and returns their form.
 func (j *jsonRows) surveyed(o *Options) (*statement, error) {
+	j.survey = newSurvey(labelsColumn)
 	for {
 		_, err := j.next()
 		if errors.Is(err, io.EOF) {
@@ -91,31 +92,30 @@ func (j *jsonRows) surveyed(o *Options) (*statement, error) {
 }
 
 func (j *jsonRows) next() (*record, error) {
+	content, err := j.content()
+	if err != nil {
+		return nil, err
+	}
+	r, err := j.record(content)
+	if err != nil {
+		return nil, fmt.Errorf("line %d, %w", j.line, err)
+	}
+	return r, nil
+}
+
+// content returns the text of the next row; io.EOF after the last.
+func (j *jsonRows) content() (content []byte, err error) {
 	if j.whole != nil {
-		content, line, err := j.whole.next()
-		if errors.Is(err, io.EOF) {
-			return nil, err
+		if content, j.line, err = j.whole.next(); err != nil && !errors.Is(err, io.EOF) {
+			err = fmt.Errorf("line %d, %w", j.line, err)
 		}
-		var r *record
-		if j.line = line; err == nil {
-			r, err = j.record(content)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("line %d, %w", line, err)
-		}
-		return r, nil
+		return content, err
 	}
 	for j.lines.Scan() {
 		j.line++
-		content := bytes.TrimSpace(j.lines.Bytes())
-		if len(content) == 0 {
-			continue
+		if content = bytes.TrimSpace(j.lines.Bytes()); len(content) > 0 {
+			return content, nil
 		}
-		r, err := j.record(content)
-		if err != nil {
-			return nil, fmt.Errorf("line %d, %w", j.line, err)
-		}
-		return r, nil
 	}
 	switch err := j.lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):

@@ -71,8 +71,8 @@ type Row struct {
 // column returns the file's name of a column, for messages.
 func (m *Manifest) column(name string) string { return cmp.Or(m.columns[name], name) }
 
-// at returns the location of a row, for messages.
-func (r *Row) at() string {
+// At returns the location of a row, for messages.
+func (r *Row) At() string {
 	if r.Line == 0 {
 		return fmt.Sprintf("picture %q", loader.Excerpt(r.Files[0]))
 	}
@@ -146,7 +146,7 @@ func Read(ctx context.Context, path string, o Options) (*Manifest, error) {
 func readAny(ctx context.Context, path string, o Options) (*Manifest, error) {
 	extension := strings.ToLower(filepath.Ext(path))
 	switch {
-	case isFolder(path):
+	case IsFolder(path):
 		return readFolder(ctx, path, o)
 	case extension == ".yaml" || extension == ".yml":
 		if o.Form == "" || o.Form == FormAuto {
@@ -180,56 +180,32 @@ func readAny(ctx context.Context, path string, o Options) (*Manifest, error) {
 	})
 }
 
-// Parse is Read for a stream of plain text; name stands in messages.
-func Parse(name string, r io.Reader, o Options) (*Manifest, error) {
-	again, ok := r.(io.ReadSeeker)
-	if !ok {
-		content, err := io.ReadAll(r)
-		if err != nil {
-			return nil, fmt.Errorf("manifest %q: %w", name, err)
-		}
-		again = bytes.NewReader(content)
-	}
-	return read(name, o, func() (io.ReadCloser, error) {
-		_, err := again.Seek(0, io.SeekStart)
-		return io.NopCloser(again), err
-	})
-}
-
 // read reads a file that open opens. If the form of labels shows only over all rows, it reads the file once
 // more for that.
-func read(name string, o Options, open func() (io.ReadCloser, error)) (m *Manifest, err error) {
-	err = opened(name, open, func(text *bufio.Reader) (err error) {
-		m, err = parse(name, text, o, nil)
-		return err
-	})
-	if errors.Is(err, errUndecided) {
-		var stated *statement
-		err = opened(name, open, func(text *bufio.Reader) (err error) {
-			stated, err = surveyed(text, &o)
-			return err
-		})
-		if err == nil {
-			err = opened(name, open, func(text *bufio.Reader) (err error) {
-				m, err = parse(name, text, o, stated)
-				return err
-			})
-		}
+func read(name string, o Options, open func() (io.ReadCloser, error)) (*Manifest, error) {
+	m, err := opened(name, open, func(text *bufio.Reader) (*Manifest, error) { return parse(name, text, o, nil) })
+	if !errors.Is(err, errUndecided) {
+		return m, err
 	}
-	return m, err
+	stated, err := opened(name, open, func(text *bufio.Reader) (*statement, error) { return surveyed(text, &o) })
+	if err != nil {
+		return nil, err
+	}
+	return opened(name, open, func(text *bufio.Reader) (*Manifest, error) { return parse(name, text, o, stated) })
 }
 
-// opened hands a file to a function, whose error gets the file's name.
-func opened(name string, open func() (io.ReadCloser, error), use func(*bufio.Reader) error) error {
+// opened returns what a function reads from a file. Its error gets the file's name.
+func opened[T any](name string, open func() (io.ReadCloser, error), use func(*bufio.Reader) (T, error)) (found T,
+	err error) {
 	r, err := open()
 	if err != nil {
-		return err
+		return found, err
 	}
 	defer r.Close()
-	if err := use(bufio.NewReaderSize(r, 1<<16)); err != nil {
-		return loader.Unusable(fmt.Errorf("manifest %q: %w", name, err))
+	if found, err = use(bufio.NewReaderSize(r, 1<<16)); err != nil {
+		err = loader.Unusable(fmt.Errorf("manifest %q: %w", name, err))
 	}
-	return nil
+	return found, err
 }
 
 // surveyed finds how a file states labels by all of its rows.
@@ -237,9 +213,6 @@ func surveyed(text *bufio.Reader, o *Options) (*statement, error) {
 	records, err := newRowReader(text, *o, nil)
 	if err != nil {
 		return nil, err
-	}
-	if j, ok := records.(*jsonRows); ok {
-		j.survey = newSurvey(labelsColumn)
 	}
 	return records.surveyed(o)
 }
@@ -337,7 +310,7 @@ func (m *Manifest) Where(label string) string {
 	class := int32(slices.Index(m.Labels, label))
 	for _, row := range m.Rows {
 		if slices.Contains(row.Labels, class) {
-			return m.File + ", " + row.at()
+			return m.File + ", " + row.At()
 		}
 	}
 	return m.File
@@ -359,11 +332,16 @@ func (c Columns) String() string {
 		line += fmt.Sprintf(", %d of counts", c.Counts)
 	}
 	if len(c.Ignored) > 0 {
-		const shown = 8
-		line += "; not used: " + strings.Join(c.Ignored[:min(shown, len(c.Ignored))], ", ")
-		if len(c.Ignored) > shown {
-			line += fmt.Sprintf(" and %d more", len(c.Ignored)-shown)
-		}
+		line += "; not used: " + FirstOf(c.Ignored, 8)
+	}
+	return line
+}
+
+// FirstOf lists the first names of many.
+func FirstOf(names []string, most int) string {
+	line := strings.Join(names[:min(most, len(names))], ", ")
+	if n := len(names) - most; n > 0 {
+		line += fmt.Sprintf(" and %d more", n)
 	}
 	return line
 }

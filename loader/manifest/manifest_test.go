@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,9 +17,28 @@ import (
 	"nmn/text"
 )
 
+// refuse wants an error of the annotations that has some parts.
+func refuse(t *testing.T, what string, err error, parts ...string) {
+	t.Helper()
+	if err == nil || !errors.Is(err, loader.ErrAnnotations) {
+		t.Errorf("%.60s: %v", what, err)
+		return
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%.60s: %.300v does not say %s", what, err, part)
+		}
+	}
+}
+
+// parseText reads a manifest from its text.
+func parseText(name, text string, o Options) (*Manifest, error) {
+	return read(name, o, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil })
+}
+
 func parsed(t *testing.T, content string) *Manifest {
 	t.Helper()
-	m, err := Parse("m.csv", strings.NewReader(content), Options{})
+	m, err := parseText("m.csv", content, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,18 +83,12 @@ func TestRead_MarkAndCompression(t *testing.T) {
 	const content = "\ufeffpath,labels\na.jpg,dog\n"
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
-	if _, err := z.Write([]byte(content)); err != nil {
+	if _, err := z.Write([]byte(content)); err != nil || z.Close() != nil {
 		t.Fatal(err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for name, data := range map[string][]byte{"my.list.csv": []byte(content), "my.list.csv.gz": zipped.Bytes()} {
-		file := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(file, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		m, err := Read(t.Context(), file, Options{})
+	dir := folderWith(t, map[string]string{"my.list.csv": content, "my.list.csv.gz": zipped.String()})
+	for _, name := range []string{"my.list.csv", "my.list.csv.gz"} {
+		m, err := Read(t.Context(), filepath.Join(dir, name), Options{})
 		if err != nil || len(m.Rows) != 1 || m.Rows[0].ID != "a.jpg" || m.Stem() != "my.list" {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
@@ -105,13 +119,16 @@ func TestParse_OtherNamesOfThePath(t *testing.T) {
 		"ImageID,Source,LabelName\na.jpg,x,dog\n":           "CSV with path (ImageID), LabelName; not used: Source",
 		",filename,label\n0,a.jpg,dog\n":                    "CSV with path (filename), label; not used: Unnamed: 0",
 		"name,label\na.jpg,dog\n":                           "CSV with path (name), label",
+		"id,filename,label\na.jpg,a.jpg,dog\n":              "CSV with id, path (filename), label",
+		"image_id,filename,label\n7,a.jpg,dog\n":            "CSV with path (filename), label; not used: image_id",
+		"path,labels\na.jpg,\"d\"\"o\"\"g\"\n":              "CSV with path, labels",
 		"Path,path,dog\n0,a.jpg,1\n":                        "CSV with path, 2 columns of labels (0 or 1)",
 		"{\"Image\": \"a.jpg\", \"Label\": \"dog\"}":        "JSON lines with path (Image), Label",
 		"{\"file_name\": \"a.jpg\", \"labels\": [\"dog\"]}": "JSON lines with path (file_name), labels",
 	} {
 		m := parsed(t, content)
 		if got := m.Columns.String(); got != description || m.Rows[0].ID != "a.jpg" ||
-			m.named(m.Rows[0].Labels) != "dog" {
+			strings.ReplaceAll(m.named(m.Rows[0].Labels), `"`, "") != "dog" {
 			t.Errorf("%q: %q, %+v, want %q", content, got, m.Rows[0], description)
 		}
 	}
@@ -176,6 +193,9 @@ func TestParse_ErrorsNamePlaceAndCure(t *testing.T) {
 		{"frames,labels\n,x\n", "column \"path\": it is missing"},
 		{"path,labels,split\na,x,holdout\n", "\"holdout\" is no split; want train, validation or test"},
 		{"path,labels,split\na,x,train\nb,x,\n", "line 2 has a split and line 3 has none"},
+		{"path,labels,split\na,x,\nb,x,test\n", "line 3 has a split and line 2 has none"},
+		{"path,labels\n1.png,5\" wide\n", "line 2"},
+		{"path,labels\n1.png,5\" wide\n", "write each of them twice"},
 		{"path,labels,truth:x,truth:y\na,x,1,\n", "line 2, column \"truth:y\": it and column \"truth:x\""},
 		{"path,labels,truth:x\na,x,2\n", "line 2, column \"truth:x\": \"2\" is neither 0 nor 1"},
 		{"path,labels,truth:\na,x,1\n", "line 2, column \"truth\": a name is empty"},
@@ -200,17 +220,14 @@ func TestParse_ErrorsNamePlaceAndCure(t *testing.T) {
 		{"{\"path\": \"a\", \"frames\": [\"b\"], \"labels\": []}", "one list of frames"},
 		{"{\"path\": \"a\",\n\"labels\": []}", "whole on its line"},
 	} {
-		_, err := Parse("m.csv", strings.NewReader(c.content), Options{})
-		if err == nil || !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), c.says) ||
-			!strings.Contains(err.Error(), `"m.csv"`) {
-			t.Errorf("%.60q: %v, want ErrAnnotations that says %q", c.content, err, c.says)
-		}
+		_, err := parseText("m.csv", c.content, Options{})
+		refuse(t, c.content, err, c.says, `"m.csv"`)
 	}
 }
 
 func TestParse_ColumnsThatAreChosen(t *testing.T) {
 	const table = "path,l_dog,l_cat,height,split\na.jpg,1,0,480,odd\n"
-	m, err := Parse("m", strings.NewReader(table), Options{LabelColumns: []string{"l_*"}, Ignore: []string{"split"}})
+	m, err := parseText("m", table, Options{LabelColumns: []string{"l_*"}, Ignore: []string{"split"}})
 	if err != nil || m.named(m.Rows[0].Labels) != "l_dog" ||
 		!slices.Equal(m.Columns.Labels, []string{"l_dog", "l_cat"}) ||
 		!slices.Equal(m.Columns.Ignored, []string{"height", "split"}) || m.HasSplits() {
@@ -235,6 +252,9 @@ func TestManifest_VocabularyIsOfTrainingRows(t *testing.T) {
 	if v, err := m.Vocabulary(10, 2); err != nil || v.Len() != 1 {
 		t.Errorf("%v, %v; want the one label on two rows", v, err)
 	}
+	if few, err := m.Vocabulary(2, 1); err != nil || !slices.Equal(few.Texts(), []string{"dog", "ape"}) {
+		t.Errorf("%v, %v; want the most frequent two", few, err)
+	}
 	if _, err := m.Vocabulary(10, 3); err == nil {
 		t.Error("no label is on three rows")
 	}
@@ -251,8 +271,10 @@ func TestManifest_VocabularyIsOfTrainingRows(t *testing.T) {
 	}
 }
 
+// Every row has its labels, truth and counts in its own place of the matrices.
 func TestManifest_TruthAndCountsOfASplit(t *testing.T) {
-	m := parsed(t, "path,labels,split,truth,counts\na,dog,train,,\nb,dog,test,dog;cat,dog:4\nc,cat,test,-,-\n")
+	m := parsed(t, "path,labels,split,truth,counts\na,dog,train,,\nb,dog,test,cat,dog:4\nc,cat;dog,test,-,cat:1;dog:2\n"+
+		"d,ape;cat,test,dog,ape:5;cat:2\n")
 	v, err := text.NewVocabulary([]text.Word{{Text: "cat"}, {Text: "dog"}})
 	if err != nil {
 		t.Fatal(err)
@@ -261,9 +283,10 @@ func TestManifest_TruthAndCountsOfASplit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(s.Truth.Uint8s(), []uint8{1, 1, 0, 0}) || !slices.Equal(s.Counts.Uint8s(), []uint8{0, 4, 0, 0}) ||
-		s.CaptionsPerSample != 5 {
-		t.Errorf("truth %v, counts %v", s.Truth, s.Counts)
+	if !slices.Equal(s.Labels.Uint8s(), []uint8{0, 1, 1, 1, 1, 0}) ||
+		!slices.Equal(s.Truth.Uint8s(), []uint8{1, 0, 0, 0, 0, 1}) ||
+		!slices.Equal(s.Counts.Uint8s(), []uint8{0, 4, 1, 2, 2, 0}) || s.CaptionsPerSample != 5 {
+		t.Errorf("labels %v, truth %v, counts %v", s.Labels, s.Truth, s.Counts)
 	}
 	if _, err := m.Set(loader.TestSplit, v, 3, t.TempDir()); err == nil ||
 		!strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "`data.captions_per_sample`") {
@@ -329,7 +352,7 @@ func TestManifest_FindFilesAsTheyAreWritten(t *testing.T) {
 		"v1.2/X.Y.jpeg": "v1.2/x.y.JPEG", "cat/a%20b%25.png": "cat/a b%.png", "cat/A%20b%25.PNG": "cat/a b%.png",
 		"file://" + outside: outside,
 	} {
-		m, err := Parse("m.csv", strings.NewReader("path,labels\n"+written+",x\n"), Options{Images: dir})
+		m, err := parseText("m.csv", "path,labels\n"+written+",x\n", Options{Images: dir})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -358,33 +381,6 @@ func TestManifest_FindFilesAsTheyAreWritten(t *testing.T) {
 		if err := m.FindFiles(t.Context(), dir, func(error) { left++ }); err != nil || left != 1 || len(m.Rows) != 1 {
 			t.Errorf("%q: %d rows are left out, %d stay, %v", written, left, len(m.Rows), err)
 		}
-	}
-}
-
-// Cells may hold quotes as CSV writes them. Other quotes are refused with the cure.
-func TestManifest_QuotesInCells(t *testing.T) {
-	m := parsed(t, "path,labels\n1.png,\"a \"\"red\"\" dog\"\n2.png,\"cat; dog\"\n")
-	if got := strings.Join(m.Labels, "|"); got != `a "red" dog|cat|dog` {
-		t.Errorf("labels %s", got)
-	}
-	_, err := Parse("m.csv", strings.NewReader("path,labels\n1.png,5\" wide\n"), Options{})
-	if err == nil || !strings.Contains(err.Error(), "line 2") ||
-		!strings.Contains(err.Error(), "write each of them twice") {
-		t.Errorf("a bare quote: %v", err)
-	}
-}
-
-// Tables of databases name a picture in several ways: the name of the file takes precedence over identifiers.
-func TestManifest_SeveralColumnsOfNames(t *testing.T) {
-	for header, want := range map[string]string{"id,filename,label": "7.png", "image_id,filename,label": "7.png"} {
-		m := parsed(t, header+"\n7,7.png,dog\n")
-		if m.Rows[0].Files[0] != want {
-			t.Errorf("%s: the picture is %s", header, m.Rows[0].Files[0])
-		}
-	}
-	_, err := Parse("m.csv", strings.NewReader("image,filename,label\n7,7.png,dog\n"), Options{})
-	if err == nil || !strings.Contains(err.Error(), `"filename" and "image" may both name the pictures`) {
-		t.Errorf("two names of files: %v", err)
 	}
 }
 
@@ -426,7 +422,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		m, err := Parse("fuzz", bytes.NewReader(in), Options{})
+		m, err := parseText("fuzz", string(in), Options{})
 		if err != nil {
 			if !errors.Is(err, loader.ErrAnnotations) {
 				t.Fatalf("%v does not wrap ErrAnnotations", err)
@@ -446,4 +442,40 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestManifest_AssignsRowsToSplits(t *testing.T) {
+	m := parsed(t, "path,labels\na,dog\nb,cat\nc,ape\n")
+	if m.HasSplits() {
+		t.Error("splits that nobody has given")
+	}
+	m.Assign(loader.ValidationSplit, []string{"a", "c"})
+	m.Assign(loader.TrainSplit, []string{"b", "none"})
+	want := []string{"a validate dog", "b train cat", "c validate ape"}
+	if got := m.rows(); !slices.Equal(got, want) || !m.HasSplits() {
+		t.Errorf("rows %q, want %q", got, want)
+	}
+	// The vocabulary comes from the training rows, though others come first.
+	if v, err := m.Vocabulary(10, 1); err != nil || v.Len() != 1 || v.Word(0).Text != "cat" {
+		t.Errorf("words %v, %v", v, err)
+	}
+}
+
+// The column of the pictures may have any name if the user names it.
+func TestParse_PathColumnThatIsChosen(t *testing.T) {
+	for content, o := range map[string]Options{
+		"Foto,label\na.jpg,dog\n":                        {PathColumn: "Foto"},
+		"file,image,label\nx,a.jpg,dog\n":                {PathColumn: "image"},
+		"path,thumb,label\nx,a.jpg,dog\n":                {PathColumn: "thumb"},
+		"{\"Foto\": \"a.jpg\", \"label\": [\"dog\"]}":    {PathColumn: "Foto"},
+		"{\"path\": 1, \"Foto\": \"a.jpg\", \"y\": [1]}": {PathColumn: "Foto"},
+	} {
+		m, err := parseText("m.csv", content, o)
+		if err != nil || m.Rows[0].ID != "a.jpg" || len(m.Rows[0].Labels) != 1 {
+			t.Errorf("%q: %+v, %v", content, m, err)
+		}
+		o.PathColumn = "foto"
+		_, err = parseText("m.csv", content, o)
+		refuse(t, content, err, "line 1", "\"foto\" (`data.path_column`)")
+	}
 }

@@ -45,12 +45,9 @@ func (m *Manifest) Values(bags, words []string) ([]float32, error) {
 // Find are the rows of bags, as Values finds them.
 func (m *Manifest) Find(bags []string) ([]int, error) {
 	const several = -1
-	at := map[string]int{}
+	at, names := map[string]int{}, map[string]int{}
 	for i := range m.Rows {
 		at[m.Rows[i].ID] = i
-	}
-	names := map[string]int{}
-	for i := range m.Rows {
 		if files := m.Rows[i].Files; len(files) == 1 {
 			base := path.Base(files[0])
 			for _, name := range []string{files[0], strings.TrimSuffix(files[0], path.Ext(files[0])), base,

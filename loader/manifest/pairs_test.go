@@ -41,11 +41,11 @@ func TestParse_RowsOfPicturesAndLabels(t *testing.T) {
 // Numbers of classes come in pairs, too; columns and lists do not.
 func TestParse_PairsOfNumbers(t *testing.T) {
 	o := Options{Words: []string{"ant", "bear", "cat"}}
-	m, err := Parse("m.csv", strings.NewReader("path,y\na,2\na,0\nb,1.0\n"), o)
+	m, err := parseText("m.csv", "path,y\na,2\na,0\nb,1.0\n", o)
 	if err != nil || m.Form != FormPairs || m.named(m.Rows[0].Labels) != "ant,cat" || m.named(m.Rows[1].Labels) != "bear" {
 		t.Errorf("%+v, %v", m, err)
 	}
-	m, err = Parse("m.csv", strings.NewReader("path,y\na,0\nb,1\n"), Options{Form: FormPairs})
+	m, err = parseText("m.csv", "path,y\na,0\nb,1\n", Options{Form: FormPairs})
 	if err != nil || m.Form != FormPairs || m.named(m.Rows[1].Labels) != "1" {
 		t.Errorf("zeros and ones that are said to be pairs: %+v, %v", m, err)
 	}
@@ -71,13 +71,11 @@ func TestParse_OneLabelEachIsNoPair(t *testing.T) {
 		says := map[Form]string{FormSingle: "repeats line 2 with another label; remove one of the rows, or if each row has " +
 			"one of several labels, set `data.label_form` pairs",
 			FormCommas: "repeats line 2 with other content; make one row of the two"}[form]
-		_, err := Parse("m.csv", strings.NewReader("path,label\na.jpg,cat\na.jpg,dog\n"), Options{Form: form})
-		if err == nil || !strings.Contains(err.Error(), "line 3, column \"path\": \"a.jpg\" "+says) {
-			t.Errorf("%s: %v", form, err)
-		}
+		_, err := parseText("m.csv", "path,label\na.jpg,cat\na.jpg,dog\n", Options{Form: form})
+		refuse(t, string(form), err, "line 3, column \"path\": \"a.jpg\" "+says)
 	}
 	crowd := "id,path,label\n1,a.jpg,cat\n2,a.jpg,dog\n" // rows with identifiers that are declared to name pictures
-	if m, err := Parse("m.csv", strings.NewReader(crowd), Options{Form: FormSingle}); err != nil || len(m.Rows) != 2 {
+	if m, err := parseText("m.csv", crowd, Options{Form: FormSingle}); err != nil || len(m.Rows) != 2 {
 		t.Errorf("%+v, %v", m, err)
 	}
 }

@@ -151,7 +151,7 @@ func (b *builder) split(row *Row, r *record) error {
 		}
 	}
 	if rows := b.manifest.Rows; len(rows) > 0 && (rows[0].Split == "") != (row.Split == "") {
-		has, lacks := rows[0].at(), row.at()
+		has, lacks := rows[0].At(), row.At()
 		if row.Split != "" {
 			has, lacks = lacks, has
 		}

@@ -2,12 +2,14 @@ package manifest
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
 	"golang.org/x/text/unicode/norm"
 
 	"nmn/loader"
+	"nmn/loader/picture"
 	"nmn/text"
 )
 
@@ -39,25 +41,35 @@ func (m *Manifest) Assign(split string, ids []string) {
 // Vocabulary makes classes of the labels of the training rows: the labels of at least minCount rows, at most
 // size of them, the most frequent first and ties by name.
 func (m *Manifest) Vocabulary(size, minCount int) (*text.Vocabulary, error) {
-	rows := make([]int, len(m.Labels))
+	rows := make(map[string]int, len(m.Labels))
 	for i := range m.Rows {
 		if m.Rows[i].Split != loader.TrainSplit {
 			continue
 		}
 		for _, k := range m.Rows[i].Labels {
-			rows[k]++
+			rows[m.Labels[k]]++
 		}
 	}
+	v, err := MostFrequent(rows, size, minCount)
+	if v == nil && err == nil {
+		err = loader.Unusable(fmt.Errorf(
+			"manifest %q: no training row has a label (of %d rows or more); label some, or lower "+
+				"`data.min_count`", m.File, max(minCount, 1)))
+	}
+	return v, err
+}
+
+// MostFrequent makes classes of labels by the rows that have them: the labels of at least minCount rows, at most size
+// of them, the most frequent first and ties by name. It returns nil if there is none.
+func MostFrequent(rows map[string]int, size, minCount int) (*text.Vocabulary, error) {
 	var words []text.Word
-	for k, n := range rows {
-		if n > 0 && n >= minCount {
-			words = append(words, text.Word{Text: m.Labels[k], POS: text.Others, Count: n})
+	for label, n := range rows {
+		if n >= minCount {
+			words = append(words, text.Word{Text: label, POS: text.Others, Count: n})
 		}
 	}
 	if len(words) == 0 {
-		return nil, loader.Unusable(fmt.Errorf(
-			"manifest %q: no training row has a label (of %d rows or more); label some, or lower "+
-				"`data.min_count`", m.File, max(minCount, 1)))
+		return nil, nil
 	}
 	slices.SortFunc(words, func(a, b text.Word) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
@@ -100,7 +112,7 @@ func (m *Manifest) Foreign(v *text.Vocabulary) ForeignLabels {
 		if any {
 			f.Rows++
 			if f.Where == "" {
-				f.Where = row.at()
+				f.Where = row.At()
 			}
 		}
 	}
@@ -192,7 +204,7 @@ func (m *Manifest) fill(s *loader.Set, rows []*Row, perBag int) error {
 		for _, c := range row.Counts {
 			if int(c.Count) > perBag {
 				return fmt.Errorf("%s, column %q: %q has the count %d of %d annotators; set their number "+
-					"(`data.captions_per_sample`)", row.at(), m.column(countsColumn), loader.Excerpt(m.Labels[c.Label]), c.Count,
+					"(`data.captions_per_sample`)", row.At(), m.column(countsColumn), loader.Excerpt(m.Labels[c.Label]), c.Count,
 					perBag)
 			}
 			if class := classes[c.Label]; class >= 0 {
@@ -208,7 +220,7 @@ func (m *Manifest) fill(s *loader.Set, rows []*Row, perBag int) error {
 func allOrNone(rows []*Row, column string, has func(*Row) bool) (bool, error) {
 	for _, row := range rows {
 		if has(row) != has(rows[0]) {
-			with, without := rows[0].at(), row.at()
+			with, without := rows[0].At(), row.At()
 			if has(row) {
 				with, without = without, with
 			}
@@ -218,4 +230,77 @@ func allOrNone(rows []*Row, column string, has func(*Row) bool) (bool, error) {
 		}
 	}
 	return has(rows[0]), nil
+}
+
+// Source reads the pictures of rows: bag i has the files of row i as its frames.
+type Source struct {
+	manifest string
+	lines    []int // line of each row; 0 for rows without one
+	files    *loader.FileSource
+	offsets  []int // files offsets[i] to offsets[i+1]-1 are the frames of row i
+}
+
+func newSource(manifest, folder string, rows []*Row) (*Source, error) {
+	offsets, lines := make([]int, len(rows)+1), make([]int, len(rows))
+	var files []string
+	for i, row := range rows {
+		lines[i] = row.Line
+		files = append(files, row.Files...)
+		offsets[i+1] = len(files)
+	}
+	source, err := loader.NewFileSource(folder, files)
+	if err != nil {
+		return nil, err
+	}
+	return &Source{manifest: manifest, lines: lines, files: source, offsets: offsets}, nil
+}
+
+// Frames is the number of files of a row.
+func (s *Source) Frames(bag int) int { return s.offsets[bag+1] - s.offsets[bag] }
+
+// Read decodes a frame; see FileSource. The error names the row of the manifest too.
+func (s *Source) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
+	file, err := s.place(bag, frame)
+	if err != nil {
+		return err
+	}
+	return s.inRow(bag, s.files.Read(ctx, file, 0, pic))
+}
+
+// inRow adds to an error the row of the file that cannot be used.
+func (s *Source) inRow(bag int, err error) error {
+	if err == nil {
+		return nil
+	}
+	if s.lines[bag] == 0 { // the error names the file, which is all that there is to say
+		return fmt.Errorf("%s: %w", s.manifest, err)
+	}
+	return fmt.Errorf("%s, line %d: %w", s.manifest, s.lines[bag], err)
+}
+
+// place is the file of a frame.
+func (s *Source) place(bag, frame int) (file int, err error) {
+	if bag < 0 || bag >= len(s.lines) || frame < 0 || frame >= s.Frames(bag) {
+		return 0, fmt.Errorf("pictures: there is no frame %d of sample %d among %d samples", frame, bag, len(s.lines))
+	}
+	return s.offsets[bag] + frame, nil
+}
+
+// Identity names the file of a frame; see loader.Identity.
+func (s *Source) Identity(ctx context.Context, bag, frame int) (string, error) {
+	file, err := s.place(bag, frame)
+	if err != nil {
+		return "", err
+	}
+	return s.files.Identity(ctx, file, 0)
+}
+
+// encoded reads the file of a frame as it is stored; see ReadEncoded.
+func (s *Source) ReadEncoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
+	file, err := s.place(bag, frame)
+	if err != nil {
+		return buffer, err
+	}
+	buffer, err = loader.ReadEncoded(ctx, s.files, file, 0, buffer)
+	return buffer, s.inRow(bag, err)
 }

@@ -72,19 +72,12 @@ func (r *folderReader) empty(splits bool, filled map[string]bool) []string {
 
 // emptyFolders names folders of labels that hold no picture.
 func emptyFolders(empty []string) string {
-	const shown = 8
-	noun, more := "folders of labels", ""
-	switch n := len(empty); {
-	case n == 1:
+	noun := "folders of labels"
+	if len(empty) == 1 {
 		noun = "folder of a label"
-	case n > shown:
-		more = fmt.Sprintf(" and %d more", n-shown)
 	}
-	names := slices.Clone(empty[:min(shown, len(empty))])
-	for i, name := range names {
-		names[i] = loader.Excerpt(name)
-	}
-	return fmt.Sprintf("%d %s without a picture that can be read: %s%s", len(empty), noun, strings.Join(names, ", "), more)
+	return fmt.Sprintf("%d %s without a picture that can be read: %s", len(empty), noun,
+		FirstOf(each(empty, loader.Excerpt), 8))
 }
 
 // splitFolders reports whether the top folders are splits that contain folders of labels: all of them have a
@@ -120,4 +113,18 @@ func splitFolders(pictures []string) (bool, error) {
 		}
 	}
 	return false, nil // labels with such names
+}
+
+// ReadClips takes the labels of clips from their names, which have slashes: the first folder is the label, as in a
+// folder of pictures (Tree), maybe below train, val and test. The folder holds their frames.
+func ReadClips(folder string, names []string) (*Manifest, error) {
+	r := &folderReader{pictures: &listing{folder: folder, pictures: names}, o: &Options{}, b: newBuilder(folder, folder)}
+	r.labels = r.pictures
+	if err := r.tree(); err != nil {
+		return nil, loader.Unusable(fmt.Errorf("clips of %q: %w", folder, err))
+	}
+	m := r.b.manifest
+	m.Form, m.found = FormFolders, true
+	m.Columns.Format, m.Columns.Ignored = "folders of clips", r.notes
+	return m, nil
 }

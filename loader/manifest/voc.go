@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	slashed "path"
+	"slices"
 	"strings"
 
 	"nmn/loader"
@@ -57,7 +58,8 @@ func (r *folderReader) voc(ctx context.Context) error {
 }
 
 func (r *folderReader) vocNotes(lists *imageSets, unlisted []string, used map[string]bool) error {
-	if err := lists.complete(); err != nil {
+	notes, err := lists.complete()
+	if err != nil {
 		return err
 	}
 	var bare []string
@@ -72,7 +74,7 @@ func (r *folderReader) vocNotes(lists *imageSets, unlisted []string, used map[st
 	if len(bare) > 0 && len(lists.of) == 0 {
 		r.notes = append(r.notes, skipped(bare, "picture without an annotation", "pictures without an annotation"))
 	}
-	r.notes = append(append(r.notes, lists.notes...), r.pictures.foreign()...)
+	r.notes = slices.Concat(r.notes, notes, r.pictures.foreign())
 	return nil
 }
 

@@ -11,23 +11,15 @@ import (
 func TestParse_WholeJSON(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"list": {"\n[\n  {\"image\": \"a.jpg\", \"labels\": [\"cat\", \"dog\"], \"split\": \"train\"},\n\n" +
-			"  {\"image\": \"b.jpg\",\n \"labels\": [], \"split\": \"val\"}\n]\n", "3 a.jpg train cat,dog; 5 b.jpg validate "},
-		"labels by names": {"{\"a.jpg\": [\"cat\", \"dog\"],\n\"b.jpg\": []}", "1 a.jpg  cat,dog; 2 b.jpg  "},
-		"one label each":  {`{"a.jpg": "cat", "b.jpg": "dog"}`, "1 a.jpg  cat; 1 b.jpg  dog"},
-		"numbers":         {`{"a.jpg": 3, "b.jpg": 0}`, "1 a.jpg  3; 1 b.jpg  0"},
+			"  {\"image\": \"b.jpg\",\n \"labels\": [], \"split\": \"val\"}\n]\n", "3 a.jpg train cat,dog; 5 b.jpg validate"},
+		"labels by names": {"{\"a.jpg\": [\"cat\", \"dog\"],\n\"b.jpg\": []}", "1 a.jpg cat,dog; 2 b.jpg"},
+		"one label each":  {`{"a.jpg": "cat", "b.jpg": "dog"}`, "1 a.jpg cat; 1 b.jpg dog"},
+		"numbers":         {`{"a.jpg": 3, "b.jpg": 0}`, "1 a.jpg 3; 1 b.jpg 0"},
 		"objects by names": {"{\"a.jpg\": {\"labels\": [\"cat\"], \"split\": \"test\"},\n " +
 			"\"b.jpg\": {\"split\": \"train\", \"labels\": [\"dog\"]}}", "1 a.jpg test cat; 2 b.jpg train dog"},
 	} {
 		m := parsed(t, c.text)
-		var rows []string
-		for _, r := range m.Rows {
-			var labels []string
-			for _, k := range r.Labels {
-				labels = append(labels, m.Labels[k])
-			}
-			rows = append(rows, fmt.Sprintf("%d %s %s %s", r.Line, r.Files[0], r.Split, strings.Join(labels, ",")))
-		}
-		if got := strings.Join(rows, "; "); got != c.want || !m.WholeJSON || m.JSONLines {
+		if got := m.numbered(); got != c.want || !m.WholeJSON || m.JSONLines {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -47,10 +39,8 @@ func TestParse_WholeJSONNamesWhatIsWrong(t *testing.T) {
 		`{"a.jpg": ["cat"],` + "\n" + `"a.jpg": ["dog"]}`:         `"a.jpg" repeats line 1`,
 		`[{"path": "` + strings.Repeat("x", 3<<20) + `"}]`:        "a row of more than",
 	} {
-		_, err := Parse("m.json", strings.NewReader(text), Options{})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.60q: %v, want %q", text, err, want)
-		}
+		_, err := parseText("m.json", text, Options{})
+		refuse(t, text, err, want)
 	}
 }
 
@@ -64,8 +54,8 @@ func FuzzWholeJSON(f *testing.F) {
 				return
 			}
 		}
-		lines, errLines := Parse("m", strings.NewReader(string(a)+"\n"+string(b)), Options{})
-		whole, err := Parse("m", strings.NewReader("["+string(a)+",\n"+string(b)+"]"), Options{})
+		lines, errLines := parseText("m", string(a)+"\n"+string(b), Options{})
+		whole, err := parseText("m", "["+string(a)+",\n"+string(b)+"]", Options{})
 		if lines != nil && lines.WholeJSON { // labels by the names of pictures
 			return
 		}

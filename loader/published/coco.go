@@ -55,10 +55,12 @@ func (h half) prefix() string   { return "COCO_" + h.name + "_" }
 // have other causes, such as an interruption.
 func COCO(ctx context.Context, dir string, want COCOSize) (*Folder, error) {
 	f, ok := open("coco", dir, "annotations, train2014 and val2014")
-	if !ok || f.wrongCOCO() {
+	if !ok || f.elsewhere("COCO", holdsCOCO, []string{"annotations", trainHalf.name, valHalf.name},
+		fmt.Sprintf("holds none of annotations/%s, annotations/%s, train2014 and val2014", trainHalf.captions(),
+			valHalf.captions()), "give the folder that COCO 2014 was unpacked into; available at "+cocoPage) {
 		return f, nil
 	}
-	ids := map[int64]bool{}
+	ids := map[string]bool{}
 	for _, h := range []half{trainHalf, valHalf} {
 		captions, err := f.cocoCaptions(ctx, h, want)
 		if err != nil {
@@ -119,27 +121,8 @@ func captionFiles(h half) []string {
 	return all
 }
 
-// wrongCOCO finds out whether another folder was meant: its parent, a subfolder or a neighbour.
-func (f *Folder) wrongCOCO() bool {
-	parent := f.partOf(holdsCOCO, "annotations", trainHalf.name, valHalf.name)
-	if parent == "" && holdsCOCO(f.Dir) {
-		return false
-	}
-	inner := nested(f.Dir, holdsCOCO)
-	switch {
-	case parent != "":
-		f.wrong("is only a part of COCO", fmt.Sprintf("give its parent, %q", parent))
-	case inner != "":
-		f.wrong("does not hold COCO itself", fmt.Sprintf("give %q", inner))
-	default:
-		f.wrong(fmt.Sprintf("holds none of annotations/%s, annotations/%s, train2014 and val2014", trainHalf.captions(),
-			valHalf.captions()), "give the folder that COCO 2014 was unpacked into; available at "+cocoPage)
-	}
-	return true
-}
-
 // cocoCaptions reads the captions of a half; nil if they are unusable.
-func (f *Folder) cocoCaptions(ctx context.Context, h half, want COCOSize) (*annotation.COCO, error) {
+func (f *Folder) cocoCaptions(ctx context.Context, h half, want COCOSize) (*annotation.Bags, error) {
 	file := f.first(false, captionFiles(h)...)
 	if file == "" {
 		cure := fmt.Sprintf("unpack it from %s, available at %s", cocoArchive, cocoPage)
@@ -153,12 +136,9 @@ func (f *Folder) cocoCaptions(ctx context.Context, h half, want COCOSize) (*anno
 	if h == trainHalf && want == COCOCounts() && path.Ext(file) == ".json" {
 		known = cocoTrainSHA256
 	}
-	if err := f.digest(ctx, file, known); err != nil {
-		return nil, f.unreadable(ctx, file, err)
-	}
-	captions, err := annotation.ReadCOCO(ctx, file)
-	if err != nil {
-		return nil, f.unreadable(ctx, file, err)
+	captions, err := f.read(ctx, file, known, annotation.FormCOCO)
+	if captions == nil {
+		return nil, err
 	}
 	pictures, total := want.Train, 0
 	if h == trainHalf {
@@ -171,32 +151,20 @@ func (f *Folder) cocoCaptions(ctx context.Context, h half, want COCOSize) (*anno
 	return captions, nil
 }
 
-// unreadable makes a finding of an error of a file, unless the look was interrupted.
-func (f *Folder) unreadable(ctx context.Context, file string, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	line := strings.ReplaceAll(err.Error(), "\n", " ")
-	f.add(doctor.Error, "unreadable-annotations", f.below(file)+" cannot be used: "+line,
-		"fetch and unpack it again: a copy that was cut short ends in the middle of the file")
-	return nil
-}
-
 // cocoCounts compares a file of captions with the expected counts.
-func (f *Folder) cocoCounts(h half, c *annotation.COCO, pictures, total, perPicture int) {
+func (f *Folder) cocoCounts(h half, c *annotation.Bags, pictures, total, perPicture int) {
 	other, captions := 0, 0
 	var few []string
-	for i := range c.Images {
-		p := &c.Images[i]
-		captions += len(p.Captions)
-		if strings.HasPrefix(path.Base(p.FileName), half{name: h.other}.prefix()) {
+	for i, file := range c.Files {
+		captions += len(c.Captions[i])
+		if strings.HasPrefix(path.Base(file), half{name: h.other}.prefix()) {
 			other++
 		}
-		if len(p.Captions) < perPicture {
-			few = append(few, p.FileName)
+		if len(c.Captions[i]) < perPicture {
+			few = append(few, file)
 		}
 	}
-	rightPictures := f.count("pictures in the captions of "+h.name, len(c.Images), pictures)
+	rightPictures := f.count("pictures in the captions of "+h.name, len(c.IDs), pictures)
 	rightCaptions := f.count("captions of "+h.name, captions, total)
 	switch {
 	case other > 0:
@@ -205,7 +173,7 @@ func (f *Folder) cocoCounts(h half, c *annotation.COCO, pictures, total, perPict
 			"put the file of that name from "+cocoArchive+" there")
 	case !rightPictures:
 		f.add(doctor.Error, "annotation-counts", fmt.Sprintf("%s describes %d pictures, but %d were published", h.captions(),
-			len(c.Images), pictures),
+			len(c.IDs), pictures),
 			"put the file of that name from "+cocoArchive+" there: this one has another year, a part, or is cut short")
 	case !rightCaptions:
 		f.add(doctor.Warning, "annotation-counts", fmt.Sprintf("%s has %d captions, and %d were published", h.captions(),
@@ -219,13 +187,13 @@ func (f *Folder) cocoCounts(h half, c *annotation.COCO, pictures, total, perPict
 }
 
 // sharedPictures finds pictures that occur in both halves.
-func (f *Folder) sharedPictures(c *annotation.COCO, seen map[int64]bool) {
+func (f *Folder) sharedPictures(c *annotation.Bags, seen map[string]bool) {
 	var shared []string
-	for i := range c.Images {
-		if seen[c.Images[i].ID] {
-			shared = append(shared, fmt.Sprint(c.Images[i].ID))
+	for _, id := range c.IDs {
+		if seen[id] {
+			shared = append(shared, id)
 		}
-		seen[c.Images[i].ID] = true
+		seen[id] = true
 	}
 	if len(shared) > 0 {
 		f.add(doctor.Error, "shared-pictures", "pictures in both files of captions: "+onlyThese(shared),
@@ -234,21 +202,16 @@ func (f *Folder) sharedPictures(c *annotation.COCO, seen map[int64]bool) {
 }
 
 // cocoPictures looks for the pictures of a half, and returns their folder.
-func (f *Folder) cocoPictures(ctx context.Context, h half, captions *annotation.COCO) (string, error) {
+func (f *Folder) cocoPictures(ctx context.Context, h half, captions *annotation.Bags) (string, error) {
 	from := fmt.Sprintf("unpack %s.zip, available at %s", h.name, cocoPage)
 	dir := f.first(true, h.name, "images/"+h.name)
 	if dir == "" {
 		f.add(doctor.Error, "missing-pictures", "the folder "+h.name+" is missing", from)
 		return "", nil
 	}
-	names, err := list(ctx, dir)
-	if err != nil {
-		if ctx.Err() != nil {
-			return "", err
-		}
-		f.add(doctor.Error, "missing-pictures", fmt.Sprintf("%s cannot be read: %v", f.below(dir), cause(err)),
-			"see to its permissions")
-		return "", nil
+	names, err := f.names(ctx, dir, "pictures")
+	if names == nil {
+		return "", err
 	}
 	ours, others := hasPrefix(names, h.prefix()), hasPrefix(names, half{name: h.other}.prefix())
 	f.count("files in "+h.name, ours, 0)
@@ -264,32 +227,8 @@ func (f *Folder) cocoPictures(ctx context.Context, h half, captions *annotation.
 		return dir, nil
 	}
 	if captions != nil {
-		f.cocoMissing(h, captions, names, from)
+		f.present(wanted{noun: "pictures", place: "of " + h.name, weight: doctor.Error, cure: from,
+			counts: "pictures of " + h.name + " that the captions name and that are there"}, captions.Files, names)
 	}
 	return dir, nil
-}
-
-// cocoMissing counts pictures that captions name and that are missing or empty.
-func (f *Folder) cocoMissing(h half, captions *annotation.COCO, names map[string]int64, from string) {
-	var missing, empty []string
-	for i := range captions.Images {
-		name := captions.Images[i].FileName
-		switch size, ok := names[name]; {
-		case !ok || size < 0:
-			missing = append(missing, name)
-		case size == 0:
-			empty = append(empty, name)
-		}
-	}
-	f.count("pictures of "+h.name+" that the captions name and that are there",
-		len(captions.Images)-len(missing)-len(empty),
-		len(captions.Images))
-	if len(missing) > 0 {
-		f.add(doctor.Error, "missing-pictures", "pictures of "+h.name+" that are missing: "+onlyThese(missing), from,
-			some(missing)...)
-	}
-	if len(empty) > 0 {
-		f.add(doctor.Error, "empty-pictures", "pictures of "+h.name+" that are empty files: "+onlyThese(empty), from+
-			" again", some(empty)...)
-	}
 }

@@ -1,7 +1,6 @@
 package published
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -93,80 +92,90 @@ func TestCOCO_AWholeFolderHasNoFindings(t *testing.T) {
 		f.ValImages != filepath.Join(dir, "val2014") || len(f.Files) != 2 || len(f.Files[0].SHA256) != 64 {
 		t.Errorf("found %+v", f)
 	}
-	var b bytes.Buffer
-	if err := f.Write(&b); err != nil || !strings.Contains(b.String(), "12 of 12") {
-		t.Errorf("%v: %s", err, b.String())
+}
+
+// spoiler changes a folder that is whole.
+type spoiler func(t *testing.T, dir string)
+
+// spoiled is a folder with one fault, and the finding that names it.
+type spoiled struct {
+	name             string
+	spoil            spoiler
+	kind, text, cure string
+}
+
+// without removes a file or a folder, with puts other content into a file, copied puts that of another file or folder
+// there, and both does two things.
+func without(path ...string) spoiler {
+	return func(t *testing.T, dir string) { remove(t, append([]string{dir}, path...)...) }
+}
+
+func with(content string, path ...string) spoiler {
+	return func(t *testing.T, dir string) {
+		put(t, filepath.Join(append([]string{dir}, path...)...), []byte(content))
+	}
+}
+
+func copied(from, to string) spoiler {
+	return func(t *testing.T, dir string) {
+		remove(t, dir, to)
+		if content, err := os.ReadFile(filepath.Join(dir, from)); err == nil {
+			put(t, filepath.Join(dir, to), content)
+		} else if err := os.CopyFS(filepath.Join(dir, to), os.DirFS(filepath.Join(dir, from))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func both(first, second spoiler) spoiler {
+	return func(t *testing.T, dir string) {
+		first(t, dir)
+		second(t, dir)
+	}
+}
+
+// expectEach wants the finding of each fault. small makes a whole folder and a look at it.
+func expectEach(t *testing.T, small func(t *testing.T) (dir string, look func() *Folder), cases []spoiled) {
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			dir, look := small(t)
+			c.spoil(t, dir)
+			expect(t, look(), c.kind, c.text, c.cure)
+		})
 	}
 }
 
 func TestCOCO_WhatIsWrongIsNamedWithItsCure(t *testing.T) {
-	for _, c := range []struct {
-		name             string
-		spoil            func(t *testing.T, dir string)
-		kind, text, cure string
-	}{
-		{"another vocabulary", func(t *testing.T, dir string) {
-			put(t, filepath.Join(dir, "vocab_words.txt"), []byte("a, DT, 1\n"))
-		}, "digest", "vocab_words.txt has the SHA-256", "compare"},
-		{"no captions", func(t *testing.T, dir string) { remove(t, dir, "annotations", "captions_val2014.json") },
-			"missing-annotations", "annotations/captions_val2014.json is missing", "cocodataset.org"},
-		{"archive not unpacked", func(t *testing.T, dir string) {
-			remove(t, dir, "annotations", "captions_val2014.json")
-			put(t, filepath.Join(dir, cocoArchive), []byte("PK"))
-		}, "missing-annotations", "captions_val2014.json is missing", "which is there"},
-		{"archive of other content", func(t *testing.T, dir string) { put(t, filepath.Join(dir, cocoArchive), []byte("PK")) },
-			"digest", "was published with " + cocoArchiveSHA256, "compare"},
-		{"captions cut short", func(t *testing.T, dir string) {
-			path := filepath.Join(dir, "annotations", "captions_train2014.json")
-			content, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			put(t, path, content[:len(content)/2])
-		}, "unreadable-annotations", "annotations/captions_train2014.json cannot be used", "again"},
-		{"captions of the other half", func(t *testing.T, dir string) {
-			content, err := os.ReadFile(filepath.Join(dir, "annotations", "captions_val2014.json"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			put(t, filepath.Join(dir, "annotations", "captions_train2014.json"), content)
-		}, "wrong-half", "captions_train2014.json describes 6 pictures of val2014", cocoArchive},
-		{"both halves the same pictures", func(t *testing.T, dir string) {
-			writeHalf(t, dir, valHalf, 7, 6)
-		}, "shared-pictures", "6, first 7", "no test picture"},
+	train, val := "annotations/captions_train2014.json", "annotations/captions_val2014.json"
+	expectEach(t, func(t *testing.T) (string, func() *Folder) {
+		dir, size := smallCOCO(t)
+		return dir, func() *Folder { return coco(t, dir, size) }
+	}, []spoiled{
+		{"another vocabulary", with("a, DT, 1\n", "vocab_words.txt"), "digest", "vocab_words.txt has the SHA-256", "compare"},
+		{"no captions", without(val), "missing-annotations", "annotations/captions_val2014.json is missing",
+			"cocodataset.org"},
+		{"archive not unpacked", both(without(val), with("PK", cocoArchive)), "missing-annotations",
+			"captions_val2014.json is missing", "which is there"},
+		{"archive of other content", with("PK", cocoArchive), "digest", "was published with " + cocoArchiveSHA256, "compare"},
+		{"captions cut short", with(`{"images": [{"id": 1`, train), "unreadable-annotations",
+			"annotations/captions_train2014.json cannot be used", "again"},
+		{"captions of the other half", copied(val, train), "wrong-half",
+			"captions_train2014.json describes 6 pictures of val2014", cocoArchive},
+		{"both halves the same pictures", func(t *testing.T, dir string) { writeHalf(t, dir, valHalf, 7, 6) },
+			"shared-pictures", "6, first 7", "no test picture"},
 		{"a part of the captions", func(t *testing.T, dir string) { writeHalf(t, dir, trainHalf, 1, 11) },
 			"annotation-counts", "describes 11 pictures, but 12 were published", "another year"},
-		{"pictures missing", func(t *testing.T, dir string) {
-			remove(t, dir, "train2014", "COCO_train2014_000000000003.jpg")
-			remove(t, dir, "train2014", "COCO_train2014_000000000009.jpg")
-		}, "missing-pictures", "2, first COCO_train2014_000000000003.jpg", "train2014.zip"},
-		{"empty picture", func(t *testing.T, dir string) {
-			put(t, filepath.Join(dir, "val2014", "COCO_val2014_000000001002.jpg"), nil)
-		}, "empty-pictures", "1, first COCO_val2014_000000001002.jpg", "val2014.zip"},
-		{"no pictures", func(t *testing.T, dir string) { remove(t, dir, "val2014") },
-			"missing-pictures", "the folder val2014 is missing", "val2014.zip"},
-		{"pictures of the other half", func(t *testing.T, dir string) {
-			remove(t, dir, "train2014")
-			if err := os.CopyFS(filepath.Join(dir, "train2014"), os.DirFS(filepath.Join(dir, "val2014"))); err != nil {
-				t.Fatal(err)
-			}
-		}, "wrong-half", "train2014 holds 6 pictures of val2014", "train2014.zip"},
-		{"pictures one folder too deep", func(t *testing.T, dir string) {
-			if err := os.CopyFS(filepath.Join(dir, "deep", "train2014"), os.DirFS(filepath.Join(dir, "train2014"))); err != nil {
-				t.Fatal(err)
-			}
-			remove(t, dir, "train2014")
-			if err := os.Rename(filepath.Join(dir, "deep"), filepath.Join(dir, "train2014")); err != nil {
-				t.Fatal(err)
-			}
-		}, "wrong-folder", "one folder too deep", "one folder up"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir, size := smallCOCO(t)
-			c.spoil(t, dir)
-			expect(t, coco(t, dir, size), c.kind, c.text, c.cure)
-		})
-	}
+		{"pictures missing", both(without("train2014", "COCO_train2014_000000000003.jpg"),
+			without("train2014", "COCO_train2014_000000000009.jpg")),
+			"missing-pictures", "2, first COCO_train2014_000000000003.jpg", "train2014.zip"},
+		{"empty picture", with("", "val2014", "COCO_val2014_000000001002.jpg"), "empty-pictures",
+			"1, first COCO_val2014_000000001002.jpg", "val2014.zip"},
+		{"no pictures", without("val2014"), "missing-pictures", "the folder val2014 is missing", "val2014.zip"},
+		{"pictures of the other half", copied("val2014", "train2014"), "wrong-half", "train2014 holds 6 pictures of val2014",
+			"train2014.zip"},
+		{"pictures one folder too deep", both(copied("train2014", "deep/train2014"), copied("deep", "train2014")),
+			"wrong-folder", "one folder too deep", "one folder up"},
+	})
 }
 
 func TestCOCO_AnotherFolderWasMeant(t *testing.T) {

@@ -1,16 +1,21 @@
 package published
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"nmn/internal/origin"
+	"nmn/internal/visible"
+	"nmn/loader/annotation"
 	"nmn/loader/doctor"
 )
 
@@ -133,19 +138,88 @@ func (f *Folder) digest(ctx context.Context, path, known string) error {
 	return nil
 }
 
-// partOf returns the parent of the folder if the folder has one of the names of parts and the parent holds
-// them; otherwise empty.
-func (f *Folder) partOf(holds func(dir string) bool, parts ...string) string {
+// elsewhere finds out whether another folder than this one was meant: its parent, if the folder has one of the names of
+// parts, or a folder in it. It adds a finding if this folder does not hold the set itself.
+func (f *Folder) elsewhere(set string, holds func(dir string) bool, parts []string, absent, cure string) bool {
 	dir, err := filepath.Abs(f.Dir)
-	if err != nil || !slices.Contains(parts, filepath.Base(dir)) || !holds(filepath.Dir(dir)) {
-		return ""
+	switch parent := filepath.Dir(dir); {
+	case err == nil && slices.Contains(parts, filepath.Base(dir)) && holds(parent):
+		absent, cure = "is only a part of "+set, fmt.Sprintf("give its parent, %q", parent)
+	case holds(f.Dir):
+		return false
+	default:
+		if inner := nested(f.Dir, holds); inner != "" {
+			absent, cure = "does not hold "+set+" itself", fmt.Sprintf("give %q", inner)
+		}
 	}
-	return filepath.Dir(dir)
+	f.add(doctor.Error, "wrong-folder", fmt.Sprintf("%q ", f.Dir)+absent, cure)
+	return true
 }
 
-// wrong is the finding that another folder was meant.
-func (f *Folder) wrong(text, cure string) {
-	f.add(doctor.Error, "wrong-folder", fmt.Sprintf("%q ", f.Dir)+text, cure)
+// unreadable makes a finding of an error of a file of annotations, unless the look was interrupted.
+func (f *Folder) unreadable(ctx context.Context, file string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	line := strings.ReplaceAll(err.Error(), "\n", " ")
+	f.add(doctor.Error, "unreadable-annotations", f.below(file)+" cannot be used: "+line,
+		"fetch and unpack it again: a copy that was cut short ends in the middle of the file")
+	return nil
+}
+
+// read digests and reads a file of annotations; nil if it is unusable, which is a finding.
+func (f *Folder) read(ctx context.Context, file, digest string, form annotation.Form) (*annotation.Bags, error) {
+	err := f.digest(ctx, file, digest)
+	if err == nil {
+		var bags *annotation.Bags
+		if bags, err = annotation.ReadForm(ctx, file, form); err == nil {
+			return bags, nil
+		}
+	}
+	return nil, f.unreadable(ctx, file, err)
+}
+
+// names lists a folder of pictures or clips, which is the noun of findings; nil if it cannot be read.
+func (f *Folder) names(ctx context.Context, dir, noun string) (map[string]int64, error) {
+	names, err := list(ctx, dir)
+	if err != nil && ctx.Err() == nil {
+		f.add(doctor.Error, "missing-"+noun, fmt.Sprintf("%s cannot be read: %v", f.below(dir), cause(err)),
+			"see to its permissions")
+		return nil, nil
+	}
+	return names, err
+}
+
+// wanted are the pictures or clips that annotations name.
+type wanted struct {
+	noun   string // pictures or clips
+	place  string // whose they are, or where they should be, for findings
+	counts string // what is counted
+	weight doctor.Weight
+	cure   string
+}
+
+// present counts the names whose files are there, and adds findings about missing and empty files. sizes are the sizes
+// of the files that are there, negative for folders.
+func (f *Folder) present(w wanted, names []string, sizes map[string]int64) {
+	var missing, empty []string
+	for _, name := range names {
+		switch size, ok := sizes[name]; {
+		case !ok || size < 0:
+			missing = append(missing, name)
+		case size == 0:
+			empty = append(empty, name)
+		}
+	}
+	f.count(w.counts, len(names)-len(missing)-len(empty), len(names))
+	if len(missing) > 0 {
+		f.add(w.weight, "missing-"+w.noun, fmt.Sprintf("%s %s that are missing: %s", w.noun, w.place, onlyThese(missing)),
+			w.cure, some(missing)...)
+	}
+	if len(empty) > 0 {
+		f.add(w.weight, "empty-"+w.noun, fmt.Sprintf("%s %s that are empty files: %s", w.noun, w.place, onlyThese(empty)),
+			w.cure+" again", some(empty)...)
+	}
 }
 
 // nested is a folder one level below that has what was looked for, for a folder that is the parent of the right one.
@@ -202,4 +276,31 @@ func hasPrefix(names map[string]int64, prefix string) int {
 		}
 	}
 	return n
+}
+
+// Write prints what was found: files with their digests, and counts next to the published ones. Findings are
+// not included.
+func (f *Folder) Write(out io.Writer) error {
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, file := range f.Files {
+		known := "not as published"
+		switch file.Published {
+		case "":
+			known = "no published digest is known"
+		case file.SHA256:
+			known = "as published"
+		}
+		fmt.Fprintf(w, "%s\t%d bytes\tSHA-256 %s\t%s\n", visible.Line(file.Path), file.Bytes, file.SHA256, known)
+	}
+	_ = w.Flush() // into memory
+	for _, c := range f.Counts {
+		if c.Want > 0 {
+			fmt.Fprintf(&b, "%s: %d of %d\n", visible.Line(c.What), c.Found, c.Want)
+		} else {
+			fmt.Fprintf(&b, "%s: %d\n", visible.Line(c.What), c.Found)
+		}
+	}
+	_, err := out.Write(b.Bytes())
+	return err
 }

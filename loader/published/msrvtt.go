@@ -65,7 +65,10 @@ var clipEndings = []string{".mp4", ".avi", ".mkv", ".webm", ".mov"}
 // errors are as for COCO.
 func MSRVTT(ctx context.Context, dir string, want MSRVTTSize) (*Folder, error) {
 	f, ok := open("msrvtt", dir, msrvttJSON+" and the folder TrainValVideo")
-	if !ok || f.wrongMSRVTT() {
+	if !ok || f.elsewhere("MSR-VTT", holdsMSRVTT,
+		append([]string{"TestVideo", "annotation", "annotations", "train_val_annotation"}, msrvttClips...),
+		fmt.Sprintf("holds neither %s nor %s nor TrainValVideo", msrvttJSON, msrvttArchive),
+		"give the folder that MSR-VTT was unpacked into; available at "+msrvttPage) {
 		return f, nil
 	}
 	clips, err := f.msrvttSentences(ctx, want)
@@ -87,28 +90,8 @@ func holdsMSRVTT(dir string) bool {
 	return f.first(false, msrvttAnnotations...) != "" || f.first(true, msrvttClips[:2]...) != ""
 }
 
-// wrongMSRVTT finds out whether another folder was meant.
-func (f *Folder) wrongMSRVTT() bool {
-	parts := append([]string{"TestVideo", "annotation", "annotations", "train_val_annotation"}, msrvttClips...)
-	parent := f.partOf(holdsMSRVTT, parts...)
-	if parent == "" && holdsMSRVTT(f.Dir) {
-		return false
-	}
-	inner := nested(f.Dir, holdsMSRVTT)
-	switch {
-	case parent != "":
-		f.wrong("is only a part of MSR-VTT", fmt.Sprintf("give its parent, %q", parent))
-	case inner != "":
-		f.wrong("does not hold MSR-VTT itself", fmt.Sprintf("give %q", inner))
-	default:
-		f.wrong(fmt.Sprintf("holds neither %s nor %s nor TrainValVideo", msrvttJSON, msrvttArchive),
-			"give the folder that MSR-VTT was unpacked into; available at "+msrvttPage)
-	}
-	return true
-}
-
 // msrvttSentences reads the annotations of the train and validate clips; nil if they are unusable.
-func (f *Folder) msrvttSentences(ctx context.Context, want MSRVTTSize) (*annotation.MSRVTT, error) {
+func (f *Folder) msrvttSentences(ctx context.Context, want MSRVTTSize) (*annotation.Bags, error) {
 	file := f.first(false, msrvttAnnotations...)
 	if file == "" {
 		f.add(doctor.Error, "missing-annotations", msrvttJSON+" is missing, and so is "+msrvttArchive,
@@ -119,17 +102,14 @@ func (f *Folder) msrvttSentences(ctx context.Context, want MSRVTTSize) (*annotat
 	if want != MSRVTTCounts() {
 		known = "" // a part of the data has a digest of its own
 	}
-	if err := f.digest(ctx, file, known); err != nil {
-		return nil, f.unreadable(ctx, file, err)
-	}
-	clips, err := annotation.ReadMSRVTT(ctx, file)
-	if err != nil {
-		return nil, f.unreadable(ctx, file, err)
+	clips, err := f.read(ctx, file, known, annotation.FormMSRVTT)
+	if clips == nil {
+		return nil, err
 	}
 	f.Annotations = file
 	splits := map[string]int{}
-	for i := range clips.Clips {
-		splits[clips.Clips[i].Split]++
+	for _, split := range clips.Splits {
+		splits[split]++
 	}
 	train := f.count("clips of train", splits[loader.TrainSplit], want.Train)
 	validate := f.count("clips of validate", splits[loader.ValidationSplit], want.Validate)
@@ -146,16 +126,14 @@ func (f *Folder) msrvttSentences(ctx context.Context, want MSRVTTSize) (*annotat
 }
 
 // msrvttPerClip counts sentences, and finds clips with another number than published.
-func (f *Folder) msrvttPerClip(file string, m *annotation.MSRVTT, want MSRVTTSize) {
-	sentences := 0
+func (f *Folder) msrvttPerClip(file string, m *annotation.Bags, want MSRVTTSize) {
 	var odd []string
-	for i := range m.Clips {
-		sentences += len(m.Clips[i].Sentences)
-		if len(m.Clips[i].Sentences) != want.PerClip {
-			odd = append(odd, m.Clips[i].ID)
+	for i, sentences := range m.Captions {
+		if len(sentences) != want.PerClip {
+			odd = append(odd, m.IDs[i])
 		}
 	}
-	f.count("sentences of "+filepath.Base(file), sentences, len(m.Clips)*want.PerClip)
+	f.count("sentences of "+filepath.Base(file), m.Len(), len(m.IDs)*want.PerClip)
 	if len(odd) > 0 {
 		f.add(doctor.Error, "few-captions", fmt.Sprintf("clips of %s with another number of sentences than %d: %s",
 			f.below(file), want.PerClip, onlyThese(odd)), "put the file as it was published there", some(odd)...)
@@ -163,10 +141,8 @@ func (f *Folder) msrvttPerClip(file string, m *annotation.MSRVTT, want MSRVTTSiz
 }
 
 // msrvttTestSentences looks at the annotations of the test clips, which the protocol does not need.
-func (f *Folder) msrvttTestSentences(ctx context.Context, want MSRVTTSize, known *annotation.MSRVTT) error {
-	inside := known != nil && slices.ContainsFunc(known.Clips, func(c annotation.MSRVTTClip) bool {
-		return c.Split == loader.TestSplit
-	})
+func (f *Folder) msrvttTestSentences(ctx context.Context, want MSRVTTSize, known *annotation.Bags) error {
+	inside := known != nil && slices.Contains(known.Splits, loader.TestSplit)
 	file := f.first(false, msrvttTests...)
 	if file == "" {
 		if !inside {
@@ -175,20 +151,12 @@ func (f *Folder) msrvttTestSentences(ctx context.Context, want MSRVTTSize, known
 		}
 		return nil
 	}
-	if err := f.digest(ctx, file, ""); err != nil {
-		return f.unreadable(ctx, file, err)
-	}
-	clips, err := annotation.ReadMSRVTT(ctx, file)
-	if err != nil {
-		return f.unreadable(ctx, file, err)
+	clips, err := f.read(ctx, file, "", annotation.FormMSRVTT)
+	if clips == nil {
+		return err
 	}
 	f.TestAnnotations = file
-	test := 0
-	for i := range clips.Clips {
-		if clips.Clips[i].Split == loader.TestSplit {
-			test++
-		}
-	}
+	test := len(clips.Split(loader.TestSplit).IDs)
 	if !f.count("clips of test", test, want.Test) {
 		f.add(doctor.Warning, "annotation-counts", fmt.Sprintf("%s describes %d test clips, but %d were published",
 			f.below(file), test, want.Test), "put the "+msrvttTest+" of the publication there")
@@ -198,7 +166,7 @@ func (f *Folder) msrvttTestSentences(ctx context.Context, want MSRVTTSize, known
 }
 
 // msrvttPresent looks for the clips of train and validate, or for their frames.
-func (f *Folder) msrvttPresent(ctx context.Context, m *annotation.MSRVTT) error {
+func (f *Folder) msrvttPresent(ctx context.Context, m *annotation.Bags) error {
 	if frames := f.first(true, msrvttFrames...); frames != "" {
 		inside := Folder{Dir: frames}
 		if inside.first(false, "index.jsonl") != "" {
@@ -219,26 +187,23 @@ func (f *Folder) msrvttPresent(ctx context.Context, m *annotation.MSRVTT) error 
 		f.add(doctor.Error, "missing-clips", "there is no folder TrainValVideo, videos or clips, nor one with frames", from)
 		return nil
 	}
-	names, err := list(ctx, f.Clips)
-	if err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-		f.add(doctor.Error, "missing-clips", fmt.Sprintf("%s cannot be read: %v", f.below(f.Clips), cause(err)),
-			"see to its permissions")
-		return nil
-	}
-	if m != nil {
+	names, err := f.names(ctx, f.Clips, "clips")
+	if names != nil && m != nil {
 		f.msrvttMissing(m, names, from)
 	}
-	return nil
+	return err
+}
+
+// needed are the clips of train and validate: the paper does not use the test clips.
+func needed(m *annotation.Bags) []string {
+	return append(m.Split(loader.TrainSplit).IDs, m.Split(loader.ValidationSplit).IDs...)
 }
 
 // framesOfClip is the number of frames that the paper takes of every clip.
 const framesOfClip = 26
 
 // msrvttInFrames counts clips of train and validate that have no frames, by the index of the folder of frames.
-func (f *Folder) msrvttInFrames(ctx context.Context, m *annotation.MSRVTT) error {
+func (f *Folder) msrvttInFrames(ctx context.Context, m *annotation.Bags) error {
 	const again = "have nmn frames write them again from the clips"
 	frames := map[string]int{}
 	for record, err := range shard.Records(f.Frames) {
@@ -254,20 +219,16 @@ func (f *Folder) msrvttInFrames(ctx context.Context, m *annotation.MSRVTT) error
 		frames[strings.TrimSuffix(base, path.Ext(base))] = len(record.Frames)
 	}
 	var missing, fewer []string
-	needed := 0
-	for i := range m.Clips {
-		if m.Clips[i].Split == loader.TestSplit {
-			continue
-		}
-		needed++
-		switch n, ok := frames[m.Clips[i].ID]; {
+	all := needed(m)
+	for _, clip := range all {
+		switch n, ok := frames[clip]; {
 		case !ok:
-			missing = append(missing, m.Clips[i].ID)
+			missing = append(missing, clip)
 		case n != framesOfClip:
-			fewer = append(fewer, m.Clips[i].ID)
+			fewer = append(fewer, clip)
 		}
 	}
-	f.count("clips of train and validate that have frames", needed-len(missing), needed)
+	f.count("clips of train and validate that have frames", len(all)-len(missing), len(all))
 	if len(missing) > 0 {
 		f.add(doctor.Error, "missing-frames", fmt.Sprintf("clips without frames in %s: %s", f.below(f.Frames),
 			onlyThese(missing)), again+", and see problems.jsonl next to them", some(missing)...)
@@ -280,7 +241,7 @@ func (f *Folder) msrvttInFrames(ctx context.Context, m *annotation.MSRVTT) error
 }
 
 // msrvttMissing counts clips of train and validate that are not there, or empty.
-func (f *Folder) msrvttMissing(m *annotation.MSRVTT, names map[string]int64, from string) {
+func (f *Folder) msrvttMissing(m *annotation.Bags, names map[string]int64, from string) {
 	sizes := map[string]int64{} // by identifier
 	for name, size := range names {
 		ending := filepath.Ext(name)
@@ -289,31 +250,10 @@ func (f *Folder) msrvttMissing(m *annotation.MSRVTT, names map[string]int64, fro
 			sizes[id] = max(sizes[id], size)
 		}
 	}
-	var missing, empty []string
-	needed := 0
-	for i := range m.Clips {
-		if m.Clips[i].Split == loader.TestSplit {
-			continue
-		}
-		needed++
-		switch size, ok := sizes[m.Clips[i].ID]; {
-		case !ok:
-			missing = append(missing, m.Clips[i].ID)
-		case size == 0:
-			empty = append(empty, m.Clips[i].ID)
-		}
-	}
-	f.count("clips of train and validate that are there", needed-len(missing)-len(empty), needed)
-	weight := doctor.Error
+	w := wanted{noun: "clips", place: "of " + f.below(f.Clips), weight: doctor.Error, cure: from,
+		counts: "clips of train and validate that are there"}
 	if f.Frames != "" {
-		weight = doctor.Note // the frames were made of them once
+		w.weight = doctor.Note // the frames were made of them once
 	}
-	if len(missing) > 0 {
-		f.add(weight, "missing-clips", fmt.Sprintf("clips that are missing in %s: %s", f.below(f.Clips), onlyThese(missing)),
-			from, some(missing)...)
-	}
-	if len(empty) > 0 {
-		f.add(weight, "empty-clips", fmt.Sprintf("clips in %s that are empty files: %s", f.below(f.Clips), onlyThese(empty)),
-			from+" again", some(empty)...)
-	}
+	f.present(w, needed(m), sizes)
 }

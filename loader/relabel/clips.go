@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"nmn/loader"
 )
@@ -17,25 +18,18 @@ import (
 // instead, and l needs the rows of all clips; the captions and their counts are left out. rows counts the
 // lines that have changed.
 func Clips(ctx context.Context, from string, captioned bool, l Labels, to string) (rows int, err error) {
-	if err := l.check(); err != nil {
-		return 0, err
-	}
-	return rewrite(ctx, from, to, func(in io.Reader, out io.Writer) (int, error) {
-		return l.editClips(ctx, in, out, captioned)
-	})
-}
-
-func (l *Labels) editClips(ctx context.Context, in io.Reader, out io.Writer, captioned bool) (changed int, err error) {
-	return editLines(in, out, func(line []byte, number int) (edited []byte, other bool, err error) {
-		switch {
-		case number == 1 && captioned:
-			edited, err = withoutCaptions(line)
-		case number == 1:
-			edited = line
-		default:
-			edited, other, err = l.clip(line, captioned)
-		}
-		return edited, other, errors.Join(err, ctx.Err())
+	return l.rewrite(ctx, from, to, func(in io.Reader, out io.Writer) (int, error) {
+		return editLines(in, out, func(line []byte, number int) (edited []byte, other bool, err error) {
+			switch {
+			case number == 1 && captioned:
+				edited, err = withoutCaptions(line)
+			case number == 1:
+				edited = line
+			default:
+				edited, other, err = l.clip(line, captioned)
+			}
+			return edited, other, errors.Join(err, ctx.Err())
+		})
 	})
 }
 
@@ -82,5 +76,5 @@ func (l *Labels) clip(line []byte, captioned bool) (edited []byte, changed bool,
 	} else if err != nil {
 		return nil, false, err
 	}
-	return bytes.Join([][]byte{line[:start], value, line[end:]}, nil), true, nil
+	return slices.Concat(line[:start], value, line[end:]), true, nil
 }

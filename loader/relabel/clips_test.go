@@ -2,8 +2,6 @@ package relabel
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -13,15 +11,11 @@ var corrections = Labels{Words: []string{"dog", "red"}, Rows: map[string][]uint8
 
 func rewriteClips(t *testing.T, text string, captioned bool) (got string, rows int, err error) {
 	t.Helper()
-	from, to := filepath.Join(t.TempDir(), "labels.jsonl"), filepath.Join(t.TempDir(), "fixed.jsonl")
-	if err := os.WriteFile(from, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	from, to := written(t, "labels.jsonl", text)
 	if rows, err = Clips(t.Context(), from, captioned, corrections, to); err != nil {
 		return "", rows, err
 	}
-	content, err := os.ReadFile(to)
-	return string(content), rows, err
+	return contentOf(t, to), rows, nil
 }
 
 // Lines keep their bytes but for labels, and words that are no classes stay.

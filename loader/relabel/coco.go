@@ -1,7 +1,7 @@
 package relabel
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,9 +21,6 @@ const mostCOCO int64 = 4 << 30
 // added label becomes one more annotation, with the whole picture as its box and "nmn" as its mark. All other
 // annotations stay unchanged, byte for byte. m is the manifest that was read from the file.
 func COCO(ctx context.Context, m *manifest.Manifest, l Labels, path string) (rows int, err error) {
-	if err := l.check(); err != nil {
-		return 0, err
-	}
 	ids := make(map[string]string, len(m.Rows))
 	for i := range m.Rows {
 		for _, file := range m.Rows[i].Files {
@@ -31,7 +28,7 @@ func COCO(ctx context.Context, m *manifest.Manifest, l Labels, path string) (row
 		}
 	}
 	l.joined = m.Joined
-	return rewrite(ctx, m.File, path, func(in io.Reader, out io.Writer) (int, error) {
+	return l.rewrite(ctx, m.File, path, func(in io.Reader, out io.Writer) (int, error) {
 		data, err := io.ReadAll(io.LimitReader(in, mostCOCO))
 		if err != nil {
 			return 0, err
@@ -107,18 +104,18 @@ func (c *coco) edit(data []byte, out io.Writer) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	w := errorWriter{out: out}
-	w.write(data[:start])
-	w.write([]byte("["))
+	w := bufio.NewWriter(out)
+	_, _ = w.Write(data[:start]) // Flush returns the error
+	_ = w.WriteByte('[')
 	for i, a := range append(annotations, added...) {
 		if i > 0 {
-			w.write([]byte(","))
+			_ = w.WriteByte(',')
 		}
-		w.write(a)
+		_, _ = w.Write(a)
 	}
-	w.write([]byte("]"))
-	w.write(data[end:])
-	return len(c.changed), w.err
+	_ = w.WriteByte(']')
+	_, _ = w.Write(data[end:])
+	return len(c.changed), w.Flush()
 }
 
 // kept returns the annotations without the removed labels.
@@ -179,16 +176,4 @@ func (c *coco) added() (added []json.RawMessage, err error) {
 		}
 	}
 	return added, nil
-}
-
-// errorWriter keeps the first error of many writes.
-type errorWriter struct {
-	out io.Writer
-	err error
-}
-
-func (w *errorWriter) write(b []byte) {
-	if w.err == nil {
-		_, w.err = bytes.NewReader(b).WriteTo(w.out)
-	}
 }

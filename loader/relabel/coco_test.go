@@ -2,8 +2,6 @@ package relabel
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -20,22 +18,14 @@ const instances = `{"info": {"x": [1, 2]}, "images": [{"id": 7, "file_name": "a.
 
 func cocoCorrected(t *testing.T, l Labels) (string, int, error) {
 	t.Helper()
-	dir := t.TempDir()
-	from, to := filepath.Join(dir, "instances.json"), filepath.Join(dir, "fixed.json")
-	if err := os.WriteFile(from, []byte(instances), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	from, to := written(t, "instances.json", instances)
 	m := &manifest.Manifest{File: from, Form: manifest.FormCOCO, Rows: []manifest.Row{{ID: "7", Files: []string{"a.jpg"}},
 		{ID: "9", Files: []string{"b.jpg"}}}}
 	rows, err := COCO(t.Context(), m, l, to)
 	if err != nil {
 		return "", 0, err
 	}
-	content, err := os.ReadFile(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content), rows, nil
+	return contentOf(t, to), rows, nil
 }
 
 // The dog of a.jpg was wrong, and a cat is missing: both annotations of dogs go, and one of a cat comes.
@@ -73,14 +63,9 @@ func TestCOCO_RefusesLabelsWithoutCategory(t *testing.T) {
 
 // The reader trims blanks around names and "./" of paths, and the corrections use the trimmed names.
 func TestCOCO_KnowsNamesAsTheyWereRead(t *testing.T) {
-	dir := t.TempDir()
-	from, to := filepath.Join(dir, "instances.json"), filepath.Join(dir, "fixed.json")
-	content := `{"images": [{"id": 7, "file_name": "./x/../a.jpg", "width": 64, "height": 48}],
+	from, to := written(t, "instances.json", `{"images": [{"id": 7, "file_name": "./x/../a.jpg", "width": 64, "height": 48}],
  "annotations": [{"id": 1, "image_id": 7, "category_id": 2}],
- "categories": [{"id": 1, "name": "cat "}, {"id": 2, "name": " dog"}]}`
-	if err := os.WriteFile(from, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
+ "categories": [{"id": 1, "name": "cat "}, {"id": 2, "name": " dog"}]}`)
 	m, err := manifest.Read(t.Context(), from, manifest.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
+	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,38 +28,29 @@ type Table struct {
 // Text writes a table of labels with corrected labels, and returns the number of rows that it has changed.
 // Every other byte stays unchanged.
 func (t *Table) Text(ctx context.Context, l Labels, path string) (rows int, err error) {
-	if err := l.check(); err != nil {
-		return 0, err
-	}
-	of := func(row int, named string) string {
+	lines := strings.HasSuffix(strings.ToLower(strings.TrimSuffix(t.File, ".gz")), ".jsonl")
+	s := editor{labels: &l, list: t.List, separator: ";", id: func(_, row int, cell func(string) string) string {
+		named := ""
+		if lines {
+			named = cell("id")
+		} else if t.IDColumn != "" {
+			return cell(t.IDColumn)
+		}
 		if named != "" || row >= len(t.IDs) {
 			return named
 		}
 		return t.IDs[row]
-	}
-	kind := strings.ToLower(strings.TrimSuffix(t.File, ".gz"))
-	if strings.HasSuffix(kind, ".jsonl") {
-		lines := jsonLines{labels: &l, key: "labels", id: func(_, row int, text []byte) string {
-			var named struct {
-				ID string `json:"id"`
-			}
-			_ = json.Unmarshal(text, &named) // other values are refused when they are read
-			return of(row, named.ID)
-		}}
-		return rewrite(ctx, t.File, path, lines.edit)
-	}
-	s := sheet{labels: &l, list: t.List, separator: ";", id: func(_, row int, cell func(string) string) string {
-		if t.IDColumn == "" {
-			return of(row, "")
-		}
-		return cell(t.IDColumn)
 	}}
-	return rewrite(ctx, t.File, path, func(in io.Reader, out io.Writer) (int, error) {
+	if lines {
+		s.list = "labels"
+		return l.rewrite(ctx, t.File, path, s.lines)
+	}
+	return l.rewrite(ctx, t.File, path, func(in io.Reader, out io.Writer) (int, error) {
 		text := bufio.NewReaderSize(in, 1<<16)
 		start, _ := text.Peek(text.Size())
 		first, _, _ := strings.Cut(string(start), "\n")
 		s.headless = numbers(first)
-		return s.edit(text, out)
+		return s.table(text, out)
 	})
 }
 
@@ -75,10 +68,7 @@ func numbers(line string) bool {
 // Matrix writes an array of labels, a row for each of ids, with corrected labels: the type of its elements
 // and their order stay unchanged.
 func Matrix(ctx context.Context, file string, ids []string, l Labels, path string) (rows int, err error) {
-	if err := l.check(); err != nil {
-		return 0, err
-	}
-	return rewrite(ctx, file, path, func(in io.Reader, out io.Writer) (int, error) {
+	return l.rewrite(ctx, file, path, func(in io.Reader, out io.Writer) (int, error) {
 		data, err := io.ReadAll(in)
 		if err != nil {
 			return 0, err
@@ -120,9 +110,7 @@ func matrix(data []byte, ids []string, l *Labels) (rows int, err error) {
 			if now := h.Float64(element); now == float64(want) {
 				continue
 			}
-			if !putNumber(h, element, want) {
-				return 0, fmt.Errorf("its elements are %s, which cannot be written: %w", h.Descr, ErrForm)
-			}
+			copy(element, numberOf(h, want))
 			other = true
 		}
 		if other {
@@ -132,38 +120,17 @@ func matrix(data []byte, ids []string, l *Labels) (rows int, err error) {
 	return rows, nil
 }
 
-// putNumber writes 0 or 1 as an element of an array, and reads it back.
-func putNumber(h *npy.Header, element []byte, v uint8) bool {
-	for _, one := range ones(h.Width) {
-		for i := range element {
-			element[i] = 0
-		}
-		if v == 1 {
-			copy(element, one)
-		}
-		if h.Float64(element) == float64(v) {
-			return true
-		}
+// numberOf is 0 or 1 as an element of an array.
+func numberOf(h *npy.Header, v uint8) []byte {
+	bits := uint64(v)
+	if h.Descr[1] == 'f' && v == 1 {
+		bits = map[int]uint64{2: 0x3c00, 4: uint64(math.Float32bits(1)), 8: math.Float64bits(1)}[h.Width]
 	}
-	return false
-}
-
-// ones are the bytes of the number 1 in all types of a width.
-func ones(width int) [][]byte {
-	little := append([]byte{1}, make([]byte, width-1)...)
-	big := append(make([]byte, width-1), 1)
-	all := [][]byte{little, big}
-	for _, float := range map[int][]byte{2: {0x3c, 0}, 4: {0x3f, 0x80, 0, 0}, 8: {0x3f, 0xf0, 0, 0, 0, 0, 0, 0}} {
-		if len(float) != width {
-			continue
-		}
-		reversed := make([]byte, width)
-		for i, b := range float {
-			reversed[width-1-i] = b
-		}
-		all = append(all, float, reversed)
+	element := binary.LittleEndian.AppendUint64(nil, bits)[:h.Width]
+	if h.Descr[0] == '>' {
+		slices.Reverse(element)
 	}
-	return all
+	return element
 }
 
 // Columns returns the names in the header of a table; nil if the first line is already a row, or if the file

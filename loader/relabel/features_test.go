@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -27,18 +25,14 @@ func TestTable_ChangesLabelsAndNothingElse(t *testing.T) {
 			"{\"id\":\"b\",\"labels\":[]}\n{\"id\":\"a\",\"labels\":[\"cat\"]}\n", Table{}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			c.table.File, c.table.IDs = filepath.Join(dir, c.file), []string{"a", "b"}
-			to := filepath.Join(dir, "fixed"+c.file)
-			if err := os.WriteFile(c.table.File, []byte(c.from), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			from, to := written(t, c.file, c.from)
+			c.table.File, c.table.IDs = from, []string{"a", "b"}
 			l := Labels{Words: []string{"cat", "dog"}, Rows: map[string][]uint8{"a": {1, 0}}}
 			rows, err := c.table.Text(t.Context(), l, to)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, _ := os.ReadFile(to); string(got) != c.want || rows != c.rows {
+			if got := contentOf(t, to); got != c.want || rows != c.rows {
 				t.Errorf("%d rows: %q, want %q", rows, got, c.want)
 			}
 		})

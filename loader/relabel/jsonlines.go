@@ -3,30 +3,31 @@ package relabel
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+
+	"nmn/loader/annotation"
 )
 
-// jsonLines describes the labels in JSON lines.
-type jsonLines struct {
-	labels    *Labels
-	key       string // key of the labels
-	separator string // separator if they are one text
-	// id gives the bag of a row by its line, its number from 0 and its text; empty for none.
-	id func(line, row int, text []byte) string
-	// current and single are as in a sheet; names are written as JSON.
-	current func(line int) []string
-	single  map[string]string
-}
-
-// edit copies the lines with the labels as they should be.
-func (j *jsonLines) edit(in io.Reader, out io.Writer) (changed int, err error) {
+// lines copies JSON lines with the labels as they should be.
+func (s *editor) lines(in io.Reader, out io.Writer) (changed int, err error) {
 	row := -1
 	return editLines(in, out, func(line []byte, number int) ([]byte, bool, error) {
 		row++
-		return j.line(line, number, j.id(number, row, line))
+		if s.plan != nil {
+			edited, err := s.plannedLine(line, number)
+			return edited, true, err
+		}
+		return s.line(line, number, s.id(number, row, func(key string) (text string) {
+			if start, end, err := valueOf(line, key); err == nil {
+				_ = json.Unmarshal(line[start:end], &text) // other values are refused when they are read
+			}
+			return text
+		}))
 	})
 }
 
@@ -58,67 +59,78 @@ func editLines(in io.Reader, out io.Writer,
 }
 
 // line is a line with the labels of its bag.
-func (j *jsonLines) line(line []byte, number int, id string) (edited []byte, changed bool, err error) {
-	if _, ok := j.labels.Rows[id]; !ok {
+func (s *editor) line(line []byte, number int, id string) (edited []byte, changed bool, err error) {
+	if _, ok := s.labels.Rows[id]; !ok {
 		return line, false, nil
 	}
-	start, end, err := valueOf(line, j.key)
+	start, end, err := valueOf(line, s.list)
 	if err != nil {
 		return nil, false, err
 	}
-	if j.single != nil {
-		names, changed := j.labels.Names(id, j.current(number))
-		if !changed {
-			return line, false, nil
-		}
-		stated := `""` // which is a list of nothing, too
-		if len(names) > 0 {
-			stated = j.single[names[0]]
-		}
-		return bytes.Join([][]byte{line[:start], []byte(stated), line[end:]}, nil), true, nil
+	value, cell := line[start:end], string(line[start:end])
+	text := json.Unmarshal(value, &cell) == nil
+	if !text && s.stated == nil && json.Unmarshal(value, new([]string)) != nil {
+		return nil, false, fmt.Errorf("%s is no list of names: %w", s.list, ErrForm)
 	}
-	var current []string
-	style := list{array: true, blank: bytes.Contains(line[start:end], []byte(", "))}
-	var one string
-	if json.Unmarshal(line[start:end], &one) == nil {
-		current, style = parse(one, j.separator, list{separator: j.separator})
-	} else if err := json.Unmarshal(line[start:end], &current); err != nil {
-		return nil, false, fmt.Errorf("%s is no list of names: %w", j.key, ErrForm)
-	}
-	names, changed := j.labels.Names(id, current)
-	if !changed {
+	cell, changed = s.restated(number, id, cell, &list{separator: s.separator})
+	switch {
+	case !changed:
 		return line, false, nil
+	case s.stated != nil:
+		cell = cmp.Or(cell, `""`) // which is a list of nothing, too
+	case text:
+		cell = string(jsonName(cell))
 	}
-	value := []byte(style.cell(names))
-	if line[start] == '"' {
-		value = jsonName(string(value))
-	}
-	return bytes.Join([][]byte{line[:start], value, line[end:]}, nil), true, nil
+	return slices.Concat(line[:start], []byte(cell), line[end:]), true, nil
 }
 
-// valueOf finds the value of a key of an object, of several the last, which is the one that counts.
-func valueOf(line []byte, key string) (start, end int, err error) {
-	d := json.NewDecoder(bytes.NewReader(line))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return 0, 0, fmt.Errorf("not a JSON object: %w", ErrForm)
+// plannedLine returns the copies of a line of a picture and a label.
+func (s *editor) plannedLine(line []byte, number int) ([]byte, error) {
+	names, ok := s.plan[number]
+	if !ok {
+		return line, nil
 	}
-	start = -1
-	for d.More() {
-		name, err := d.Token()
+	body, end := lineEnd(line)
+	var copies [][]byte
+	for _, name := range names {
+		if name == same {
+			copies = append(copies, body)
+			continue
+		}
+		value := `""` // which is a list of nothing, too
+		if name != "" {
+			value = s.stated[name]
+		}
+		edited, err := withValue(body, s.list, value)
+		if err == nil && s.confidence != "" && name != "" {
+			if _, _, none := valueOf(edited, s.confidence); none == nil {
+				edited, err = withValue(edited, s.confidence, "1")
+			}
+		}
 		if err != nil {
-			return 0, 0, err
+			return nil, err
 		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return 0, 0, err
-		}
-		if name == key {
-			end = int(d.InputOffset())
-			start = end - len(value)
-		}
+		copies = append(copies, edited)
 	}
-	if start < 0 {
-		return 0, 0, fmt.Errorf("there is no %q: %w", key, ErrForm)
+	if len(copies) == 0 {
+		return nil, nil
 	}
-	return start, end, nil
+	return append(bytes.Join(copies, []byte(cmp.Or(end, "\n"))), end...), nil
+}
+
+// valueOf finds the value of a key of an object; see annotation.ValueOf.
+func valueOf(line []byte, key string) (start, end int, err error) {
+	if start, end, err = annotation.ValueOf(line, key); err != nil {
+		err = fmt.Errorf("%w: %w", err, ErrForm)
+	}
+	return start, end, err
+}
+
+// withValue is an object of JSON with another value of a key.
+func withValue(line []byte, key, value string) ([]byte, error) {
+	start, end, err := valueOf(line, key)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(line[:start], []byte(value), line[end:]), nil
 }

@@ -79,7 +79,11 @@ func (l *Labels) check() error {
 
 // rewrite reads a text file and writes another one, compressed where its name ends in .gz, which appears whole or not
 // at all. edit copies from one to the other and counts the rows that it has changed.
-func rewrite(ctx context.Context, from, to string, edit func(io.Reader, io.Writer) (int, error)) (rows int, err error) {
+func (l *Labels) rewrite(ctx context.Context, from, to string,
+	edit func(io.Reader, io.Writer) (int, error)) (rows int, err error) {
+	if err := l.check(); err != nil {
+		return 0, err
+	}
 	in, mark, err := loader.OpenMarkedText(ctx, from)
 	if err != nil {
 		return 0, err

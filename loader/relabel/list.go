@@ -1,9 +1,9 @@
 package relabel
 
 import (
-	"context"
 	"encoding/csv"
 	"fmt"
+	"slices"
 	"strings"
 
 	"nmn/internal/durable"
@@ -20,38 +20,28 @@ type Row struct {
 
 // NewManifest writes a manifest as CSV, for data whose form cannot be written again: a column of paths, or of frames,
 // then labels and split.
-func NewManifest(ctx context.Context, rows []Row, path string) error {
-	column, ids := "path", false
+func NewManifest(rows []Row, path string) error {
+	header, ids := []string{"path", "labels", "split"}, false
 	for _, row := range rows {
 		if len(row.Files) > 1 {
-			column = "frames"
+			header[0] = "frames"
 		}
 		ids = ids || row.ID != "" && (len(row.Files) != 1 || row.ID != row.Files[0])
 	}
-	return durable.CSV(path, 0o644, func(w *csv.Writer) error {
-		header := []string{column, "labels", "split"}
-		if ids {
-			header = append(header, "id")
-		}
-		if err := w.Write(header); err != nil {
-			return err
-		}
-		for _, row := range rows {
-			for _, name := range append(append([]string{}, row.Labels...), row.Files...) {
-				if strings.ContainsAny(name, ";|") {
-					return fmt.Errorf("%q has a ; or |, which part names in a list: rename it: %w", name, ErrForm)
-				}
-			}
-			record := []string{strings.Join(row.Files, ";"), strings.Join(row.Labels, ";"), row.Split}
-			if ids {
-				record = append(record, row.ID)
-			}
-			if err := w.Write(record); err != nil {
-				return err
+	if ids {
+		header = append(header, "id")
+	}
+	table := [][]string{header}
+	for _, row := range rows {
+		for _, name := range slices.Concat(row.Labels, row.Files) {
+			if strings.ContainsAny(name, ";|") {
+				return fmt.Errorf("%q has a ; or |, which part names in a list: rename it: %w", name, ErrForm)
 			}
 		}
-		return nil
-	})
+		record := []string{strings.Join(row.Files, ";"), strings.Join(row.Labels, ";"), row.Split, row.ID}
+		table = append(table, record[:len(header)])
+	}
+	return durable.CSV(path, 0o644, func(w *csv.Writer) error { return w.WriteAll(table) })
 }
 
 // RowsOf returns the rows of a manifest of any form, with corrected labels. split returns the split of a row.

@@ -22,7 +22,7 @@ func TestNewManifest_HasTheColumnsThatRowsNeed(t *testing.T) {
 			{ID: "clip", Files: []string{"1.jpg", "2.jpg"}, Labels: []string{"cat"}, Split: "validation"}}},
 	} {
 		path := filepath.Join(t.TempDir(), "new.csv")
-		if err := NewManifest(t.Context(), test.rows, path); err != nil {
+		if err := NewManifest(test.rows, path); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(path); err != nil || string(got) != test.want {
@@ -35,7 +35,7 @@ func TestNewManifest_HasTheColumnsThatRowsNeed(t *testing.T) {
 func TestNewManifest_RefusesNamesThatWouldBeParted(t *testing.T) {
 	for _, row := range []Row{{Files: []string{"a;b.jpg"}}, {Files: []string{"a.jpg"}, Labels: []string{"cat|dog"}}} {
 		path := filepath.Join(t.TempDir(), "new.csv")
-		if err := NewManifest(t.Context(), []Row{row}, path); !errors.Is(err, ErrForm) {
+		if err := NewManifest([]Row{row}, path); !errors.Is(err, ErrForm) {
 			t.Errorf("%+v: %v", row, err)
 		}
 		if _, err := os.Stat(path); err == nil {

@@ -33,37 +33,34 @@ func Manifest(ctx context.Context, m *manifest.Manifest, l Labels, path string) 
 		return 0, fmt.Errorf("%s: labels of the form %s are not lines: %w", m.File, m.Form, ErrForm)
 	}
 	l.joined = m.Joined
-	if m.Form == manifest.FormPairs {
-		stated, err := pairStatements(ctx, m)
-		if err == nil {
-			err = checkPairs(m, &l, stated)
+	of := rowsOf(m)
+	pairs := m.Form == manifest.FormPairs
+	var stated map[string]string
+	if pairs || m.Form == manifest.FormSingle || m.Form == manifest.FormIntegers {
+		if stated, err = of.statements(ctx); err == nil {
+			err = checkStated(m, &l, stated)
 		}
 		if err != nil {
 			return 0, err
 		}
-		return rewritePairs(ctx, m, &l, stated, path)
 	}
-	of := rowsOf(m)
-	var single map[string]string
-	if m.Form == manifest.FormSingle || m.Form == manifest.FormIntegers {
-		if err := oneEach(m, &l); err != nil {
-			return 0, err
-		}
-		if single, err = of.statements(ctx); err != nil {
-			return 0, err
-		}
-		if err := states(m, &l, single); err != nil {
-			return 0, err
-		}
+	s := editor{labels: &l, separator: m.Separator, mark: m.Mark, current: of.names, stated: stated,
+		confidence: m.Confidence, id: func(line, _ int, _ func(string) string) string { return of.id(line) }}
+	if m.Form != manifest.FormColumns {
+		s.list = m.LabelsColumn
 	}
+	if pairs {
+		s.plan, rows = planPairs(m, &l)
+	}
+	edit := s.table
 	if m.JSONLines {
-		lines := jsonLines{labels: &l, key: m.LabelsColumn, separator: m.Separator, current: of.names, single: single,
-			id: func(line, _ int, _ []byte) string { return of.id(line) }}
-		return rewrite(ctx, m.File, path, lines.edit)
+		edit = s.lines
 	}
-	s := of.sheet()
-	s.labels, s.single = &l, single
-	return rewrite(ctx, m.File, path, s.edit)
+	changed, err := l.rewrite(ctx, m.File, path, edit)
+	if pairs {
+		return rows, err
+	}
+	return changed, err
 }
 
 // manifestRows are the rows of a manifest by their lines.
@@ -110,27 +107,24 @@ func namesOf(m *manifest.Manifest, row *manifest.Row) []string {
 	return names
 }
 
-func (r manifestRows) sheet() sheet {
-	s := sheet{separator: r.m.Separator, current: r.names, mark: r.m.Mark,
-		id: func(line, _ int, _ func(string) string) string { return r.id(line) }}
-	if r.m.Form != manifest.FormColumns {
-		s.list = r.m.LabelsColumn
-	}
-	return s
-}
-
-// statements are what states each name that a row has alone: a cell, or a value of JSON.
+// statements are what states each name that a line has alone: a cell, or a value of JSON.
 func (r manifestRows) statements(ctx context.Context) (map[string]string, error) {
-	return statementsOf(ctx, r.m, func(line int) string {
+	m := r.m
+	paired := make(map[int]string, len(m.Lines))
+	for _, line := range m.Lines {
+		if line.Label >= 0 {
+			paired[line.Number] = m.Labels[line.Label]
+		}
+	}
+	name := func(line int) string {
+		if m.Form == manifest.FormPairs {
+			return paired[line]
+		}
 		if names := r.names(line); len(names) == 1 {
 			return names[0]
 		}
 		return ""
-	})
-}
-
-// statementsOf are what states each name that a line has alone; name gives it, empty for none.
-func statementsOf(ctx context.Context, m *manifest.Manifest, name func(line int) string) (map[string]string, error) {
+	}
 	in, err := loader.OpenText(ctx, m.File)
 	if err != nil {
 		return nil, err
@@ -158,7 +152,7 @@ func statementsOf(ctx context.Context, m *manifest.Manifest, name func(line int)
 		}
 	}
 	records := newRecords(text, io.Discard, features.Separator(text))
-	s := sheet{list: m.LabelsColumn}
+	s := editor{list: m.LabelsColumn}
 	columns, err := s.header(records)
 	at := slices.Index(columns, s.list)
 	for err == nil {
@@ -176,24 +170,23 @@ func statementsOf(ctx context.Context, m *manifest.Manifest, name func(line int)
 	return stated, err
 }
 
-// states refuses corrected labels if a row would get a label that no row has.
-func states(m *manifest.Manifest, l *Labels, stated map[string]string) error {
-	for i := range m.Rows {
-		names, changed := l.Names(m.Rows[i].ID, namesOf(m, &m.Rows[i]))
-		if changed && len(names) > 0 && stated[names[0]] == "" {
-			return fmt.Errorf("%s: no row states %q alone: %w", m.File, names[0], ErrForm)
-		}
-	}
-	return nil
-}
-
-// oneEach refuses corrected labels that give a row several, in forms that state one or none.
-func oneEach(m *manifest.Manifest, l *Labels) error {
+// checkStated refuses corrected labels that the form cannot state: several for a row of a form with one, or a label
+// that no row states alone.
+func checkStated(m *manifest.Manifest, l *Labels, stated map[string]string) error {
 	for i := range m.Rows {
 		row := &m.Rows[i]
-		if names, changed := l.Names(row.ID, namesOf(m, row)); changed && len(names) > 1 {
+		names, changed := l.Names(row.ID, namesOf(m, row))
+		if !changed {
+			continue
+		}
+		if m.Form != manifest.FormPairs && len(names) > 1 {
 			return fmt.Errorf("%s, line %d: the row would have %d labels, and its form states one: %w", m.File, row.Line,
 				len(names), ErrForm)
+		}
+		for _, name := range names {
+			if stated[name] == "" {
+				return fmt.Errorf("%s: no row states %q alone: %w", m.File, loader.Excerpt(name), ErrForm)
+			}
 		}
 	}
 	return nil

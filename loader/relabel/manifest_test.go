@@ -10,35 +10,55 @@ import (
 	"nmn/loader/manifest"
 )
 
-// rewritten is a manifest with some labels corrected: a.jpg is a cat and no dog, c.jpg a dog.
-func rewritten(t *testing.T, name, text string, o manifest.Options) (string, int, error) {
+// written writes a file into a folder of its own, and returns its path and another one next to it.
+func written(t *testing.T, name, text string) (from, to string) {
 	t.Helper()
-	dir := t.TempDir()
-	from, to := filepath.Join(dir, name), filepath.Join(dir, "fixed-"+name)
+	from = filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(from, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	return from, filepath.Join(filepath.Dir(from), "fixed-"+name)
+}
+
+// contentOf reads what was written.
+func contentOf(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// corrected is a manifest with the labels of some pictures corrected.
+func corrected(t *testing.T, name, text string, o manifest.Options, words []string,
+	pictures map[string][]uint8) (string, int, error) {
+	t.Helper()
+	from, to := written(t, name, text)
 	m, err := manifest.Read(t.Context(), from, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids := map[string]string{}
+	l := Labels{Words: words, Rows: map[string][]uint8{}}
 	for _, row := range m.Rows {
-		ids[row.Files[0]] = row.ID
+		if labels, ok := pictures[row.Files[0]]; ok {
+			l.Rows[row.ID] = labels
+		}
 	}
-	l := Labels{Words: []string{"cat", "dog"}, Rows: map[string][]uint8{ids["a.jpg"]: {1, 0}, ids["c.jpg"]: {0, 1}}}
 	rows, err := Manifest(t.Context(), m, l, to)
 	if err != nil {
 		return "", 0, err
 	}
-	content, err := os.ReadFile(to)
-	if err != nil {
-		t.Fatal(err)
+	if again, err := manifest.Read(t.Context(), to, o); err != nil || len(again.Rows) != len(m.Rows) {
+		t.Errorf("what was written is read as %+v: %v\n%s", again, err, contentOf(t, to))
 	}
-	if _, err := manifest.Parse(to, strings.NewReader(string(content)), o); err != nil {
-		t.Errorf("what was written cannot be read: %v\n%s", err, content)
-	}
-	return string(content), rows, nil
+	return contentOf(t, to), rows, nil
+}
+
+// rewritten is a manifest with some labels corrected: a.jpg is a cat and no dog, c.jpg a dog.
+func rewritten(t *testing.T, name, text string, o manifest.Options) (string, int, error) {
+	t.Helper()
+	return corrected(t, name, text, o, []string{"cat", "dog"}, map[string][]uint8{"a.jpg": {1, 0}, "c.jpg": {0, 1}})
 }
 
 func TestManifest_ChangesLabelsAndNothingElse(t *testing.T) {
@@ -94,16 +114,11 @@ func TestManifest_ChangesLabelsAndNothingElse(t *testing.T) {
 }
 
 func TestManifest_NumbersOfClasses(t *testing.T) {
-	o := manifest.Options{Words: []string{"dog", "cat"}}
-	got, rows, err := rewritten(t, "m.csv", "path,label\na.jpg,0\nb.jpg,1\nc.jpg,0\nd.jpg,1\n", withIntegers(o))
+	o := manifest.Options{Words: []string{"dog", "cat"}, Form: manifest.FormIntegers}
+	got, rows, err := rewritten(t, "m.csv", "path,label\na.jpg,0\nb.jpg,1\nc.jpg,0\nd.jpg,1\n", o)
 	if want := "path,label\na.jpg,1\nb.jpg,1\nc.jpg,0\nd.jpg,1\n"; err != nil || got != want || rows != 1 {
 		t.Errorf("%d rows, %v: %q", rows, err, got)
 	}
-}
-
-func withIntegers(o manifest.Options) manifest.Options {
-	o.Form = manifest.FormIntegers
-	return o
 }
 
 // A form that states one name cannot hold none, nor a name that it has no number for.
@@ -158,36 +173,15 @@ func TestManifest_KeepsWhatIsNotALabel(t *testing.T) {
 	for name, test := range map[string]struct{ from, want string }{
 		"csv": {"\ufeffpath,label,note é\r\na.jpg,\"cat\",\"x,1\"\r\nb.jpg,dog, 2\r\nc.jpg,cat,\r\n",
 			"\ufeffpath,label,note é\r\na.jpg,\"\",\"x,1\"\r\nb.jpg,cat, 2\r\nc.jpg,cat,\r\n"},
-		"json": {"\ufeff{\"path\": \"a.jpg\", \"label\": \"cat\", \"note\": 1}\r\n{\"path\": " +
+		"jsonl": {"\ufeff{\"path\": \"a.jpg\", \"label\": \"cat\", \"note\": 1}\r\n{\"path\": " +
 			"\"b.jpg\",\"label\":\"dog\"}\r\n{\"path\": \"c.jpg\", \"label\": \"cat\"}\n", "\ufeff{\"path\": \"a.jpg\", " +
 			"\"label\": \"\", \"note\": 1}\r\n{\"path\": \"b.jpg\",\"label\":\"cat\"}\r\n{\"path\": \"c.jpg\", \"label\": " +
 			"\"cat\"}\n"},
 	} {
-		dir := t.TempDir()
-		from, to := filepath.Join(dir, "m."+name), filepath.Join(dir, "to."+name)
-		if name == "json" {
-			from, to = from+"l", to+"l"
-		}
-		for _, file := range []string{from, filepath.Join(dir, "a.jpg"), filepath.Join(dir, "b.jpg"),
-			filepath.Join(dir, "c.jpg")} {
-			if err := os.WriteFile(file, []byte(test.from), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		m, err := manifest.Read(t.Context(), from, manifest.Options{Form: manifest.FormSingle})
-		if err != nil {
-			t.Fatal(err)
-		}
-		l := Labels{Words: []string{"cat", "dog"}, Rows: map[string][]uint8{"a.jpg": {0, 0}, "b.jpg": {1, 0}}}
-		if _, err := Manifest(t.Context(), m, l, to); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := os.ReadFile(to); err != nil || string(got) != test.want {
+		got, _, err := corrected(t, "m."+name, test.from, manifest.Options{Form: manifest.FormSingle}, []string{"cat", "dog"},
+			map[string][]uint8{"a.jpg": {0, 0}, "b.jpg": {1, 0}})
+		if err != nil || got != test.want {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, test.want)
-		}
-		again, err := manifest.Read(t.Context(), to, manifest.Options{Form: manifest.FormSingle})
-		if err != nil || len(again.Rows) != 3 || len(again.Rows[0].Labels) != 0 {
-			t.Errorf("%s: it is read as %+v, %v", name, again, err)
 		}
 	}
 }
@@ -223,21 +217,9 @@ func TestManifest_CorrectsLabelsInBothNormalForms(t *testing.T) {
 		"columns": {"path," + decomposed + ",dog\na.jpg,1,0\nb.jpg,1,1\nc.jpg,1,1\n",
 			"path," + decomposed + ",dog\na.jpg,0,1\nb.jpg,1,1\nc.jpg,0,1\n"},
 	} {
-		dir := t.TempDir()
-		from, to := filepath.Join(dir, "m.csv"), filepath.Join(dir, "fixed.csv")
-		if err := os.WriteFile(from, []byte(c[0]), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		m, err := manifest.Read(t.Context(), from, manifest.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		l := Labels{Words: []string{composed, "dog"}, Rows: map[string][]uint8{"a.jpg": {0, 1}, "b.jpg": {1, 1},
-			"c.jpg": {0, 1}}}
-		if _, err := Manifest(t.Context(), m, l, to); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := os.ReadFile(to); err != nil || string(got) != c[1] {
+		got, _, err := corrected(t, "m.csv", c[0], manifest.Options{}, []string{composed, "dog"},
+			map[string][]uint8{"a.jpg": {0, 1}, "b.jpg": {1, 1}, "c.jpg": {0, 1}})
+		if err != nil || got != c[1] {
 			t.Errorf("%s: %q, want\n%q, %v", name, got, c[1], err)
 		}
 	}

@@ -2,8 +2,6 @@ package relabel
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -53,25 +51,15 @@ func TestManifest_RowsOfPicturesAndLabels(t *testing.T) {
 
 // A picture that loses all labels stays, with an empty cell, and numbers of classes are written as the file has them.
 func TestManifest_PairsWithoutLabelsAndWithNumbers(t *testing.T) {
-	dir := t.TempDir()
-	from, to := filepath.Join(dir, "m.csv"), filepath.Join(dir, "to.csv")
-	if err := os.WriteFile(from, []byte("file,y\na.jpg,0\na.jpg,1.0\nb.jpg,1.0\n"), 0o666); err != nil {
-		t.Fatal(err)
+	const table = "file,y\na.jpg,0\na.jpg,1.0\nb.jpg,1.0\n"
+	o := manifest.Options{Form: manifest.FormPairs, Words: []string{"cat", "dog", "emu"}}
+	got, rows, err := corrected(t, "m.csv", table, o, []string{"cat", "dog"},
+		map[string][]uint8{"a.jpg": {0, 0}, "b.jpg": {1, 1}})
+	if err != nil || rows != 2 || got != "file,y\na.jpg,\nb.jpg,1.0\nb.jpg,0\n" {
+		t.Errorf("%d rows, %v: %q", rows, err, got)
 	}
-	m, err := manifest.Read(t.Context(), from,
-		manifest.Options{Form: manifest.FormPairs, Words: []string{"cat", "dog", "emu"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := Labels{Words: []string{"cat", "dog"}, Rows: map[string][]uint8{"a.jpg": {0, 0}, "b.jpg": {1, 1}}}
-	if rows, err := Manifest(t.Context(), m, l, to); err != nil || rows != 2 {
-		t.Fatalf("%d rows, %v", rows, err)
-	}
-	if got, err := os.ReadFile(to); err != nil || string(got) != "file,y\na.jpg,\nb.jpg,1.0\nb.jpg,0\n" {
-		t.Errorf("%q, %v", got, err)
-	}
-	l = Labels{Words: []string{"emu"}, Rows: map[string][]uint8{"a.jpg": {1}}}
-	if _, err := Manifest(t.Context(), m, l, to); !errors.Is(err, ErrForm) || !strings.Contains(err.Error(), `"emu"`) {
+	_, _, err = corrected(t, "m.csv", table, o, []string{"emu"}, map[string][]uint8{"a.jpg": {1}})
+	if !errors.Is(err, ErrForm) || !strings.Contains(err.Error(), `"emu"`) {
 		t.Errorf("a class that no row has a number for: %v", err)
 	}
 }

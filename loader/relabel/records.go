@@ -2,6 +2,7 @@ package relabel
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -39,8 +40,32 @@ func (r *records) next() (err error) {
 }
 
 // copy writes the record with some cells replaced, by column.
-func (r *records) copy(cells map[int]string) error {
-	return r.write(r.take(), cells)
+func (r *records) copy(cells map[int]string) error { return r.write(r.take(), cells) }
+
+// copies writes the record once for each of all, with those cells replaced. Without any, the record is left out.
+func (r *records) copies(all []map[int]string) error {
+	if len(all) == 1 {
+		return r.copy(all[0])
+	}
+	body, end := lineEnd(bytes.Clone(r.take()))
+	for i, cells := range all {
+		if i > 0 {
+			body = append([]byte(cmp.Or(end, "\n")), bytes.TrimLeft(body, "\r\n")...)
+		}
+		if err := r.write(body, cells); err != nil {
+			return err
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return r.write([]byte(end), nil)
+}
+
+// lineEnd parts a line from what ends it.
+func lineEnd(line []byte) (body []byte, end string) {
+	body = bytes.TrimRight(line, "\r\n")
+	return body, string(line[len(body):])
 }
 
 // take is the text of the record, which counts as copied. It is good until the next record is read.

@@ -14,8 +14,8 @@ import (
 	"nmn/loader/features"
 )
 
-// sheet describes the labels of a CSV table.
-type sheet struct {
+// editor describes the labels of a CSV table or of JSON lines, whose keys are columns.
+type editor struct {
 	labels    *Labels
 	separator string // between the names of a list
 	mark      string // the x of a table whose empty cells are 0; empty for other tables
@@ -25,12 +25,16 @@ type sheet struct {
 	id func(line, row int, cell func(column string) string) string
 	// current are the labels of a row as they were read from it; nil to part the cell here.
 	current func(line int) []string
-	// single holds the cells that give one name each, for forms in which a cell is no list; nil for lists.
-	single map[string]string
+	// stated holds the cells, or values of JSON, that give one name each, for forms in which a cell is no list; nil for
+	// lists.
+	stated map[string]string
+	// plan has the lines of a table with a line for each picture and label; nil for other tables.
+	plan       pairPlan
+	confidence string // column that says whether a picture has the label of its line; empty for none
 }
 
-// edit copies a table with the labels as they should be.
-func (s *sheet) edit(in io.Reader, out io.Writer) (changed int, err error) {
+// table copies a CSV table with the labels as they should be.
+func (s *editor) table(in io.Reader, out io.Writer) (changed int, err error) {
 	text := bufio.NewReaderSize(in, 1<<16)
 	r := newRecords(text, out, features.Separator(text))
 	columns, err := s.header(r)
@@ -57,9 +61,15 @@ func (s *sheet) edit(in io.Reader, out io.Writer) (changed int, err error) {
 		}
 		id := s.id(r.line, row, cell)
 		var cells map[int]string
-		if s.list == "" {
+		switch {
+		case s.plan != nil:
+			if err := r.copies(s.planned(r.line, columns)); err != nil {
+				return changed, err
+			}
+			continue
+		case s.list == "":
 			cells, err = s.flags(r, columns, id)
-		} else {
+		default:
 			cells, err = s.names(r, slices.Index(columns, s.list), id, &style)
 		}
 		if err == nil {
@@ -72,8 +82,28 @@ func (s *sheet) edit(in io.Reader, out io.Writer) (changed int, err error) {
 	}
 }
 
+// planned returns the cells of each copy of a line of pictures and labels.
+func (s *editor) planned(line int, columns []string) []map[int]string {
+	label, confidence := slices.Index(columns, s.list), slices.Index(columns, s.confidence)
+	names, ok := s.plan[line]
+	if !ok {
+		return []map[int]string{nil}
+	}
+	copies := make([]map[int]string, len(names))
+	for i, name := range names {
+		if name == same {
+			continue
+		}
+		copies[i] = map[int]string{label: s.stated[name]}
+		if confidence >= 0 && name != "" {
+			copies[i][confidence] = "1"
+		}
+	}
+	return copies
+}
+
 // header reads the names of the columns.
-func (s *sheet) header(r *records) ([]string, error) {
+func (s *editor) header(r *records) ([]string, error) {
 	if s.headless {
 		return nil, nil
 	}
@@ -91,7 +121,7 @@ func (s *sheet) header(r *records) ([]string, error) {
 }
 
 // flags are the cells of columns of 0 and 1 that change.
-func (s *sheet) flags(r *records, columns []string, id string) (map[int]string, error) {
+func (s *editor) flags(r *records, columns []string, id string) (map[int]string, error) {
 	row, ok := s.labels.Rows[id]
 	if !ok {
 		return nil, nil
@@ -119,7 +149,7 @@ func (s *sheet) flags(r *records, columns []string, id string) (map[int]string, 
 }
 
 // columnsOf are the columns of a word: with its own name, and with other spellings of it.
-func (s *sheet) columnsOf(columns []string, word string) []int {
+func (s *editor) columnsOf(columns []string, word string) []int {
 	var at []int
 	for i, name := range columns {
 		if name == word {
@@ -132,7 +162,7 @@ func (s *sheet) columnsOf(columns []string, word string) []int {
 }
 
 // flag has the columns of a word say whether a row has it.
-func (s *sheet) flag(r *records, at []int, word string, on bool, cells map[int]string) error {
+func (s *editor) flag(r *records, at []int, word string, on bool, cells map[int]string) error {
 	stated := false // in any of them
 	for _, column := range at {
 		stated = stated || column < len(r.fields) && isOn(strings.TrimSpace(r.fields[column]))
@@ -154,26 +184,33 @@ func (s *sheet) flag(r *records, at []int, word string, on bool, cells map[int]s
 }
 
 // names returns the cell of a list if it changes.
-func (s *sheet) names(r *records, at int, id string, style *list) (map[int]string, error) {
+func (s *editor) names(r *records, at int, id string, style *list) (map[int]string, error) {
 	if at >= len(r.fields) {
 		return nil, fmt.Errorf("line %d: there is no cell %q: %w", r.line, s.list, ErrForm)
 	}
-	current, own := parse(r.fields[at], s.separator, *style)
+	cell, changed := s.restated(r.line, id, r.fields[at], style)
+	if !changed {
+		return nil, nil
+	}
+	return map[int]string{at: cell}, nil
+}
+
+// restated returns a cell with the labels of its bag, in the style of the cell. style is that of the cells before.
+func (s *editor) restated(line int, id, cell string, style *list) (edited string, changed bool) {
+	current, own := parse(cell, s.separator, *style)
 	*style = own
-	foreign := s.single != nil || pythonic(r.fields[at])
+	foreign := s.stated != nil || pythonic(cell)
 	if foreign && s.current != nil {
-		current = s.current(r.line)
+		current = s.current(line)
 	}
 	names, changed := s.labels.Names(id, current)
 	switch {
-	case !changed:
-		return nil, nil
-	case s.single != nil && len(names) == 0:
-		return map[int]string{at: ""}, nil
-	case s.single != nil:
-		return map[int]string{at: s.single[names[0]]}, nil
+	case !changed || s.stated != nil && len(names) == 0:
+		return "", changed
+	case s.stated != nil:
+		return s.stated[names[0]], true
 	case foreign:
-		return map[int]string{at: python(names)}, nil
+		return python(names), true
 	}
-	return map[int]string{at: own.cell(names)}, nil
+	return own.cell(names), true
 }

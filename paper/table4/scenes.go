@@ -152,7 +152,8 @@ func (e *Experiment) extractSplit(ctx context.Context, s *run.Session, dir strin
 	if err := e.writeProbabilities(ctx, net, frames, l, name+".npy"); err != nil {
 		return err
 	}
-	table, offsets := dataset.NewClipTable(), index.Offsets()
+	var table dataset.ClipTable
+	offsets := index.Offsets()
 	var r loader.Row
 	for i := range index.Videos() {
 		if err := set.Row(ctx, i, &r); err != nil {

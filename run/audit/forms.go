@@ -109,8 +109,8 @@ func (a *Audit) listedForm(m *manifest.Manifest) *labelForm {
 	folder := m.Folder
 	split := a.splits()
 	return &labelForm{name: newManifest, endings: []string{".csv"},
-		write: func(ctx context.Context, l relabel.Labels, path string) (int, error) {
-			return -1, relabel.NewManifest(ctx, relabel.RowsOf(m, l, func(id string) string { return split[id] }), path)
+		write: func(_ context.Context, l relabel.Labels, path string) (int, error) {
+			return -1, relabel.NewManifest(relabel.RowsOf(m, l, func(id string) string { return split[id] }), path)
 		},
 		learn: func(c *run.Config, path string) { learnManifest(c, path, folder) }}
 }
@@ -137,12 +137,12 @@ func (a *Audit) splits() map[string]string {
 // captionForm writes a manifest of the pictures: labels come from words of captions, in which they cannot be corrected.
 func (a *Audit) captionForm() *labelForm {
 	return &labelForm{name: newManifest, endings: []string{".csv"}, note: "labels came from the words of captions",
-		write: func(ctx context.Context, l relabel.Labels, path string) (int, error) {
+		write: func(_ context.Context, l relabel.Labels, path string) (int, error) {
 			rows, err := a.pictureRows(l)
 			if err != nil {
 				return 0, err
 			}
-			return -1, relabel.NewManifest(ctx, rows, path)
+			return -1, relabel.NewManifest(rows, path)
 		},
 		learn: func(c *run.Config, path string) {
 			folder, _ := a.pictureFolder() // without which the labels could not have been written

@@ -70,7 +70,7 @@ type clipRows struct {
 // the number of its rows. frames holds the frames of the rows, ascending. A frame that could not be read has
 // no row.
 func (c *clipRows) write(ctx context.Context, path string, frames []int) error {
-	clips := dataset.NewClipTable()
+	var clips dataset.ClipTable
 	var row loader.Row
 	for first := 0; first < len(frames); {
 		clip, _ := c.index.Of(frames[first])

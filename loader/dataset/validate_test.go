@@ -2,12 +2,14 @@ package dataset
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 
 	"nmn/internal/setting"
 )
@@ -15,32 +17,22 @@ import (
 // changed is a configuration in which one single setting, by its key, has another value than before.
 func changed(t *testing.T, c Config, key string) *Config {
 	t.Helper()
-	v := reflect.ValueOf(&c).Elem()
-	for part := range strings.SplitSeq(key, ".") {
-		at := slices.IndexFunc(reflect.VisibleFields(v.Type()), func(f reflect.StructField) bool {
-			name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-			return name == part
-		})
-		if at < 0 {
-			t.Fatalf("there is no setting %s", key)
-		}
-		v = v.Field(at)
+	value := "given"
+	switch v := setting.Values(c)[key].(type) {
+	case int:
+		value = fmt.Sprint(v + 1)
+	case uint64:
+		value = fmt.Sprint(v + 1)
+	case float64:
+		value = fmt.Sprint(v + .25)
+	case bool:
+		value = fmt.Sprint(!v)
+	case []string:
+		value = "[given]"
 	}
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString("given")
-	case reflect.Int:
-		v.SetInt(v.Int() + 1)
-	case reflect.Uint64:
-		v.SetUint(v.Uint() + 1)
-	case reflect.Float64:
-		v.SetFloat(v.Float() + .25)
-	case reflect.Bool:
-		v.SetBool(!v.Bool())
-	case reflect.Slice:
-		v.Set(reflect.ValueOf([]string{"given"}))
-	default:
-		t.Fatalf("%s is a %s: say here how it is changed", key, v.Kind())
+	text := strings.ReplaceAll(key, ".", ": {") + ": " + value + strings.Repeat("}", strings.Count(key, "."))
+	if err := yaml.Unmarshal([]byte(text), &c); err != nil {
+		t.Fatal(err)
 	}
 	return &c
 }
@@ -53,21 +45,13 @@ func ofKind(set Kind) Config {
 	return c
 }
 
-func TestReadings_HaveEverySettingOfData(t *testing.T) {
-	all := setting.Values(Config{})
-	for _, r := range readings {
-		if _, ok := all[r.key]; !ok {
-			t.Errorf("data.%s is no setting, or has two lines", r.key)
-		}
-		delete(all, r.key)
-		for _, kind := range r.by {
+func TestConfig_TagsNameKindsOfData(t *testing.T) {
+	for _, s := range setting.Describe(Config{}) {
+		for _, kind := range readBy(s) {
 			if !slices.Contains(kinds(), kind) {
-				t.Errorf("data.%s is read by data of the kind %q", r.key, kind)
+				t.Errorf("data.%s is read by data of the kind %q", s.Key, kind)
 			}
 		}
-	}
-	for key := range all {
-		t.Errorf("nothing says which kinds of data read data.%s", key)
 	}
 }
 
@@ -75,21 +59,21 @@ func TestReadings_HaveEverySettingOfData(t *testing.T) {
 func TestUnread_RefusesWhatAKindOfDataDoesNotRead(t *testing.T) {
 	for _, kind := range kinds() {
 		base := ofKind(kind)
-		for _, r := range readings {
-			if r.key == "set" {
+		for _, r := range setting.Describe(Config{}) {
+			if r.Key == "set" {
 				continue
 			}
-			byName := base.Unread(&base, func(key string) bool { return key == "data."+r.key })
-			byValue := changed(t, base, r.key).Unread(&base, func(string) bool { return false })
+			byName := base.Unread(&base, func(key string) bool { return key == "data."+r.Key })
+			byValue := changed(t, base, r.Key).Unread(&base, func(string) bool { return false })
 			for how, err := range map[string]error{"name": byName, "value": byValue} {
 				var refused *setting.Error
-				switch read := slices.Contains(r.by, kind); {
+				switch read := slices.Contains(readBy(r), kind); {
 				case read && err != nil:
-					t.Errorf("%s, data.%s by its %s: %v", kind, r.key, how, err)
+					t.Errorf("%s, data.%s by its %s: %v", kind, r.Key, how, err)
 				case !read && !errors.As(err, &refused):
-					t.Errorf("%s, data.%s by its %s: not refused (%v)", kind, r.key, how, err)
-				case !read && (refused.Key != "data."+r.key || !strings.Contains(err.Error(), "`data."+r.key+"`")):
-					t.Errorf("%s, data.%s by its %s: the message is about %s: %v", kind, r.key, how, refused.Key, err)
+					t.Errorf("%s, data.%s by its %s: not refused (%v)", kind, r.Key, how, err)
+				case !read && (refused.Key != "data."+r.Key || !strings.Contains(err.Error(), "`data."+r.Key+"`")):
+					t.Errorf("%s, data.%s by its %s: the message is about %s: %v", kind, r.Key, how, refused.Key, err)
 				}
 			}
 		}
@@ -120,10 +104,7 @@ func TestUnread_SaysWhatWouldReadASetting(t *testing.T) {
 	} {
 		base := DefaultConfig()
 		base.Set = test.set
-		err := changed(t, base, test.key).Unread(&base, none)
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s, data.%s: %v\nwant %s", test.set, test.key, err, test.want)
-		}
+		refuse(t, string(test.set), changed(t, base, test.key).Unread(&base, none), test.want)
 	}
 }
 
@@ -132,8 +113,5 @@ func TestUnread_SaysThatThePicturesAreNotThere(t *testing.T) {
 	base.Set = Scenes
 	c := base
 	c.Images = filepath.Join(t.TempDir(), "picures")
-	err := c.Unread(&base, func(string) bool { return false })
-	if err == nil || !strings.Contains(err.Error(), "does not exist") {
-		t.Error(err)
-	}
+	refuse(t, "no folder", c.Unread(&base, func(string) bool { return false }), "does not exist")
 }
