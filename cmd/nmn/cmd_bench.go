@@ -84,12 +84,11 @@ func newBench(p *program) *cobra.Command {
 	for _, b := range benchmarks {
 		names = append(names, b.name)
 	}
-	names = append(names, "load", "witness")
+	names = append(names, "load")
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the speed of training, loading and the machine",
-		Long: "Measure the speed of training on random pictures, of loading pictures, and of finding misplaced\n" +
-			"captions, on this machine.",
+		Long:  "Measure the speed of training on random pictures, and of loading pictures, on this machine.",
 		Example: `  nmn bench step --model scenes --batch 32
   nmn bench ops --model vgg16 --batch 1 --width 0.25 --json`,
 		Args: refuseArguments,
@@ -100,7 +99,7 @@ func newBench(p *program) *cobra.Command {
 	for _, b := range benchmarks {
 		cmd.AddCommand(newBenchOf(p, b))
 	}
-	cmd.AddCommand(newBenchLoad(p), newBenchWitness(p))
+	cmd.AddCommand(newBenchLoad(p))
 	return cmd
 }
 
