@@ -134,10 +134,9 @@ func (a *auditCommand) run(ctx context.Context, p *program, given func(string) b
 	if c := a.correction.Labels; c != "" && !strings.EqualFold(filepath.Ext(c), a.labelEnding()) {
 		return usagef("audit: --output is %q, want a name that ends in %s", c, a.labelEnding())
 	}
-	estimation, done := watchedEstimation(p, a.options.Estimation)
-	a.options.Estimation = estimation
+	a.options.Estimation.Progress = p.counted("noise rates", "iterations")
 	r, err := audit.Files(ctx, a.files, a.options)
-	done()
+	p.status.clear()
 	if err != nil {
 		return err
 	}

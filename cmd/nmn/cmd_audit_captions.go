@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -108,12 +107,7 @@ func (a *auditCaptions) run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if p.watched() {
-		a.options.Witness.Progress = func(round, rounds int) {
-			p.draw(stage{Title: "captions", Done: round, Total: rounds, Unit: "rounds"},
-				fmt.Sprintf("captions: round %d of %d", round, rounds))
-		}
-	}
+	a.options.Witness.Progress = p.counted("captions", "rounds")
 	r, err := captions.Audit(ctx, bags, a.options)
 	p.status.clear()
 	if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"nmn/labels/audit/neighbours"
@@ -43,19 +42,10 @@ func (a *auditRows) neighbours(ctx context.Context, p *program, ids []string, ba
 		return nil, nil
 	}
 	o := a.options
-	if p.watched() {
-		shown := -1
-		o.Progress = func(done, total int) {
-			if percent := 100 * done / total; percent != shown {
-				shown = percent
-				p.draw(stage{Title: "neighbours", Done: done, Total: total, Unit: "pictures"},
-					fmt.Sprintf("neighbours: %d %%", percent))
-			}
-		}
-		defer p.status.clear()
-	}
+	o.Progress = p.counted("neighbours", "pictures")
 	start := time.Now()
 	r, err := neighbours.File(ctx, a.features, ids, bags, o)
+	p.status.clear()
 	if err == nil && time.Since(start) > 10*time.Second {
 		p.note("finding the neighbours of %d pictures took %.0f s", bags, time.Since(start).Seconds())
 	}

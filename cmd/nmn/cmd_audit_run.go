@@ -207,10 +207,9 @@ func (a *auditCommand) rankRun(ctx context.Context, p *program, r *runaudit.Audi
 	if r.Exclusive() {
 		return a.rankClasses(ctx, p, r, scores)
 	}
-	estimation, done := watchedEstimation(p, a.options.Estimation)
-	a.options.Estimation = estimation
+	a.options.Estimation.Progress = p.counted("noise rates", "iterations")
 	found, err := r.Rank(ctx, scores, a.options)
-	done()
+	p.status.clear()
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -97,13 +96,10 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 	if err := g.fits(model, clips); err != nil {
 		return err
 	}
-	draw := p.lines()
+	show := p.counted("captions", "clips")
 	generated, err := model.Caption(cmd.Context(), clips, g.search, func(done int) {
-		if draw != nil {
-			draw(stage{Title: "captions", Done: done, Total: clips.Clips(), Unit: "clips"}, func(since time.Duration) string {
-				return fmt.Sprintf("captions: %d of %s, %s left", done, text.Count(clips.Clips(), "clips"),
-					timeLeft(since, done, clips.Clips()-done))
-			})
+		if show != nil {
+			show(done, clips.Clips())
 		}
 	})
 	p.status.clear()

@@ -105,7 +105,7 @@ func (t *table4Command) run(cmd *cobra.Command, p *program) (err error) {
 		}
 	}
 	w := &watch{program: p}
-	t.Log, t.Observe, t.Captioning, t.Extracted = p.log, w.observer(), p.captionObserver(), showExtracted(p)
+	t.Log, t.Observe, t.Captioning, t.Extracted = p.log, w.observer(), p.captionObserver(), p.counted("extracted", "pictures")
 	tables, err := t.Run(cmd.Context())
 	p.status.clear()
 	switch {
@@ -141,22 +141,4 @@ func (t *table4Command) resolve(cmd *cobra.Command) (err error) {
 		return err
 	}
 	return t.Validate()
-}
-
-// showExtracted returns a function that shows the progress of an extraction, or nil without a terminal.
-func showExtracted(p *program) func(done, of int) {
-	if !p.watched() {
-		return nil
-	}
-	shown := -1
-	return func(done, of int) {
-		if percent := 100 * done / of; percent != shown {
-			shown = percent
-			p.draw(stage{Title: "extracted", Done: done, Total: of, Unit: "pictures"},
-				fmt.Sprintf("extracted: %d %%, %d of %d pictures", percent, done, of))
-		}
-		if done == of {
-			p.status.clear()
-		}
-	}
 }

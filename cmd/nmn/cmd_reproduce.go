@@ -91,7 +91,7 @@ func (r *reproduceCommand) run(cmd *cobra.Command, p *program) error {
 func (r *reproduceCommand) work(ctx context.Context, p *program, plan *paper.Plan) error {
 	w := &watch{program: p}
 	o := paper.Options{Log: p.log, Observe: w.observer(), Captioning: p.captionObserver(), Notify: p.message,
-		Extracted: showExtracted(p)}
+		Extracted: p.counted("extracted", "pictures")}
 	switch {
 	case r.dryRun:
 		return r.tellPlan(ctx, p, plan, paper.Options{Log: p.log})

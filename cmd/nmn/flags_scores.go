@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"nmn/eval"
 	"nmn/labels/rates"
 )
@@ -33,20 +31,4 @@ func checkScores(command string, f *eval.Files, o rates.Options) error {
 		return usagef("%s: needs --scores, out-of-fold scores of every picture, and --labels, the observed labels", command)
 	}
 	return nil
-}
-
-// watchedEstimation shows the progress of an estimate on a terminal. The second result clears it.
-func watchedEstimation(p *program, o rates.Options) (rates.Options, func()) {
-	if !p.watched() {
-		return o, func() {}
-	}
-	shown := -1
-	o.Progress = func(done, total int) {
-		if percent := 100 * done / total; percent != shown {
-			shown = percent
-			p.draw(stage{Title: "noise rates", Done: done, Total: total, Unit: "iterations"},
-				fmt.Sprintf("noise rates: %d %%", percent))
-		}
-	}
-	return o, p.status.clear
 }
