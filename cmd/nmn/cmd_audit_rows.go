@@ -5,6 +5,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"nmn/labels/audit/neighbours"
 	"nmn/labels/audit/rows"
 )
@@ -27,10 +29,10 @@ func (a *auditRows) flags(r group) {
 	r.rare("neighbours", "distance", "near", "neighbours-limit")
 }
 
-func (a *auditRows) check(given func(string) bool) error {
-	for _, name := range []string{"neighbours", "distance", "near", "neighbours-limit"} {
-		if a.features == "" && given(name) {
-			return usagef("audit: --%s belongs to --features", name)
+func (a *auditRows) check(cmd *cobra.Command) error {
+	if a.features == "" {
+		if err := refuse(cmd, "belongs to --features", "neighbours", "distance", "near", "neighbours-limit"); err != nil {
+			return err
 		}
 	}
 	return cmp.Or(checkEnding("audit", "rows", a.file, rows.Formats), a.options.Validate())

@@ -136,10 +136,8 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 	r.int(&b.options.Warmup, "warmup", "run this many unmeasured `runs` first")
 	r.bool(&b.asJSON, "json", "print JSON")
 	run := under(cmd, "Run")
-	run.string(&b.run.Device, "device", "compute on this `device`: auto, cpu, cuda or cuda:n")
+	deviceFlags(run, &b.run.Device, &b.run.Threads)
 	precisionFlag(run, &b.run)
-	convExactFlag(run, &b.run)
-	run.int(&b.run.Threads, "threads", "compute with this many `goroutines`")
 	return cmd
 }
 

@@ -97,10 +97,9 @@ func (e *evalCommand) evaluate(cmd *cobra.Command, p *program, args []string) (*
 	case len(args) == 0:
 		return nil, usagef("eval: name a run folder or a checkpoint, or give --scores")
 	}
-	for _, name := range []string{"counts", "captions-per-sample", "labels", "truth", "vocab", "logits"} {
-		if cmd.Flags().Changed(name) {
-			return nil, usagef("eval: --%s belongs to --scores", name)
-		}
+	if err := refuse(cmd, "belongs to --scores", "counts", "captions-per-sample", "labels", "truth", "vocab",
+		"logits"); err != nil {
+		return nil, err
 	}
 	return e.model(cmd, p, args[0])
 }

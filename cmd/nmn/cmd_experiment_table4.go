@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 	"nmn/captioner/session"
 	"nmn/paper/table4"
 	"nmn/report"
-	"nmn/run"
 )
 
 // table4Command are the flags of nmn experiment table4.
@@ -89,9 +87,7 @@ func folders(r group, v *[]table4.Features, name, usage string) {
 		}
 		return table4.Features{Name: name, Folder: folder}, nil
 	}
-	r.set.Var(list[table4.Features]{v, parse, func(f table4.Features) string { return f.Name + "=" + f.Folder }}, name,
-		usage)
-	r.keep(name)
+	r.value(list[table4.Features]{v, parse}, name, usage)
 }
 
 func (t *table4Command) run(cmd *cobra.Command, p *program) (err error) {
@@ -108,11 +104,8 @@ func (t *table4Command) run(cmd *cobra.Command, p *program) (err error) {
 	t.Log, t.Observe, t.Captioning, t.Extracted = p.log, w.observer(), p.captionObserver(), p.counted("extracted", "pictures")
 	tables, err := t.Run(cmd.Context())
 	p.status.clear()
-	switch {
-	case errors.Is(err, run.ErrInterrupted):
-		return fmt.Errorf("%w; run the same command again to continue", err)
-	case err != nil:
-		return err
+	if err != nil {
+		return goesOn(err, false)
 	}
 	if t.format == report.CSV {
 		tables = tables[:1]
@@ -132,9 +125,9 @@ func (t *table4Command) resolve(cmd *cobra.Command) (err error) {
 		t.format = report.JSON
 	}
 	if len(t.Features) == 0 {
-		err = unreadFlags(cmd, "without --features", "partial")
+		err = refuse(cmd, "has no effect without --features", "partial")
 	} else {
-		err = unreadFlags(cmd, "with --features: it is for moving scenes", "train-size", "validation-size",
+		err = refuse(cmd, "has no effect with --features: it is for moving scenes", "train-size", "validation-size",
 			"test-size", "frames", "captions-per-clip", "noise", "stage1-epochs", "stage2-epochs")
 	}
 	if err != nil {

@@ -7,25 +7,20 @@ import (
 	"nmn/run"
 )
 
-func deviceFlag(cmd *cobra.Command, r group, device *string) {
+func deviceFlag(r group, device *string) {
 	r.string(device, "device", "compute on this `device`: auto, cpu, cuda or cuda:n")
 	r.completes("device", "auto", "cpu", "cuda")
 }
 
 // deviceFlags declares --device and --threads.
-func deviceFlags(cmd *cobra.Command, r group, device *string, threads *int) {
-	deviceFlag(cmd, r, device)
+func deviceFlags(r group, device *string, threads *int) {
+	deviceFlag(r, device)
 	r.int(threads, "threads", "compute with this many `goroutines`")
 }
 
 // precisionFlag declares --precision.
 func precisionFlag(r group, c *run.Resources) {
 	enum(r, &c.Precision, "precision", "compute in this `format`", tensor.Precisions()...)
-}
-
-// convExactFlag declares --conv-exact.
-func convExactFlag(r group, c *run.Resources) {
-	r.bool(&c.ConvExact, "conv-exact", "convolve on the CPU without Winograd: slower, slightly more exact")
 }
 
 func checkpointFlag(r group, v *run.Checkpoint) {

@@ -38,15 +38,14 @@ type progress struct {
 	columns func() int // of the terminal, which may change
 }
 
-func newProgress(title string, now time.Time, columns func() int) *progress {
-	return &progress{title: title, began: now, first: -1, pace: pace{every: redraw}, unit: "images", columns: columns}
+func newProgress(title, unit string, now time.Time, columns func() int) *progress {
+	return &progress{title: title, began: now, first: -1, pace: pace{every: redraw}, unit: unit, columns: columns}
 }
 
 // showProgress returns a function that draws the steps of a stage with a title. A step has a number of items, in a
 // unit.
 func (p *program) showProgress(title, unit string) func(e train.Progress, items int) {
-	bar := newProgress(title, time.Now(), func() int { return p.width(p.err) })
-	bar.unit = unit
+	bar := newProgress(title, unit, time.Now(), func() int { return p.width(p.err) })
 	return func(e train.Progress, items int) {
 		if now := time.Now(); bar.step(e, items, now) {
 			done := stage{Title: title, Done: e.Step, Total: e.Steps, Unit: "steps", Epoch: e.Epoch}
