@@ -149,10 +149,7 @@ func (f *multiLabelFixture) input() Input {
 func TestEvaluate_MatchesPeersOnMultiLabelMeasures(t *testing.T) {
 	var f multiLabelFixture
 	readFixture(t, "eval_multilabel", &f)
-	r, err := Evaluate(f.input(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := evaluate(t, f.input(), Options{})
 	e, m := &f.Expected, r.Labels
 	f.Tolerance.near(t, "mAP", m.AP.All, e.MAP)
 	f.Tolerance.near(t, "mAP, stable", m.StableAP.All, e.MAPStable)

@@ -29,14 +29,8 @@ func TestEvaluate_LeavesUnknownLabelsOut(t *testing.T) {
 	whole.Bags, part.Bags = bags, len(part.Scores)/classes
 	whole.Truth, part.Truth = nil, nil
 	o := Options{PlugIn: .4}
-	got, err := Evaluate(whole, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := Evaluate(part, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := evaluate(t, whole, o)
+	want := evaluate(t, part, o)
 	for c := range classes {
 		if *got.Words[c].Labels != *want.Words[c].Labels {
 			t.Errorf("class %d: %+v, want %+v", c, *got.Words[c].Labels, *want.Words[c].Labels)

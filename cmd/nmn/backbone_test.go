@@ -73,9 +73,7 @@ func colouredPictures(t *testing.T, folder string, n int) (manifest string) {
 		}
 		img.Set(0, 0, color.White)
 		var data bytes.Buffer
-		if err := png.Encode(&data, img); err != nil {
-			t.Fatal(err)
-		}
+		check(t, png.Encode(&data, img))
 		name := fmt.Sprintf("p%03d.png", i)
 		writeFiles(t, folder, data.Bytes(), name)
 		label := i
@@ -161,10 +159,8 @@ func extractsAList(t *testing.T, weights, folder, all string) {
 		}
 	}
 	write(t, list, lines+folder+"\n")
-	if c := call(t, "extract", "--weights", weights, "--paths", list, "--output", x); c.code != exitFailure ||
-		!strings.Contains(c.err, "picture 5 of the list: "+folder+" is a folder") {
-		t.Errorf("a folder in the list: exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, "extract", "--weights", weights, "--paths", list, "--output", x),
+		"picture 5 of the list: "+folder+" is a folder")
 }
 
 // randomTensors makes tensors of normal numbers, and of positive ones where a variance is.
@@ -360,9 +356,7 @@ func TestTrain_BehindABackbone(t *testing.T) {
 	}
 	for _, e := range entries {
 		if e.Name() != run.FeaturesFolder {
-			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}
 	c := call(t, slices.DeleteFunc(backboneRun(manifest, weights, dir, "--seed", "2", "-v"), func(s string) bool {
@@ -374,9 +368,7 @@ func TestTrain_BehindABackbone(t *testing.T) {
 
 	tinyVGG(t, weights, 2)
 	wantUsage(t, call(t, "predict", dir, filepath.Join(work, "p000.png"), "-q"), "has changed")
-	if err := os.Remove(weights); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(weights))
 	wantUsage(t, call(t, "predict", dir, filepath.Join(work, "p000.png"), "-q"), "vgg.safetensors", "no such file")
 }
 
@@ -390,9 +382,7 @@ func TestTrain_BackboneCountsPicturesThatCannotBeRead(t *testing.T) {
 	writeFiles(t, work, []byte("no picture"), "p007.png")
 	dir := filepath.Join(work, "run")
 	c := call(t, backboneRun(manifest, weights, dir)...)
-	if c.code != exitFailure || !strings.Contains(c.err, "p007.png") || !strings.Contains(c.err, "--max-bad-samples") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantFailure(t, c, "p007.png", "--max-bad-samples")
 	// By now the features of all other pictures are there: only this picture has none.
 	args := backboneRun(manifest, weights, dir, "--max-bad-samples", "1")
 	if c := interruptAfter(t, dir, args...); c.code != exitInterrupted ||
@@ -408,9 +398,7 @@ func TestTrain_BackboneCountsPicturesThatCannotBeRead(t *testing.T) {
 		writeFiles(t, work, []byte("no picture"), fmt.Sprintf("p%03d.png", i))
 	}
 	c = call(t, backboneRun(manifest, weights, filepath.Join(work, "none"), "--max-bad-samples", "40")...)
-	if c.code != exitFailure || !strings.Contains(c.err, "none of the 24 pictures") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantFailure(t, c, "none of the 24 pictures")
 }
 
 func TestTrain_BackboneDryRunTakesFewFeatures(t *testing.T) {
@@ -516,15 +504,11 @@ func TestTrain_BehindATransformerWithAnotherGELU(t *testing.T) {
 		found, _ := filepath.Glob(filepath.Join(dir, run.FeaturesFolder, "*"))
 		return len(found)
 	}
-	if err := os.Remove(filepath.Join(dir, run.ConfigFile)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(filepath.Join(dir, run.ConfigFile)))
 	if n := kinds(); n != 1 {
 		t.Errorf("%d kinds of features", n)
 	}
-	if err := os.Remove(filepath.Join(dir, train.LastName)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(filepath.Join(dir, train.LastName)))
 	call(t, args...)
 	if n := kinds(); n != 2 {
 		t.Errorf("%d kinds of features, want another for another net", n)

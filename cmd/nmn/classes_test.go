@@ -24,13 +24,9 @@ func classFolders(t *testing.T, n int) string {
 	writePictures(t, from, n)
 	for i := range n {
 		to := filepath.Join(dir, colours[i%3])
-		if err := os.MkdirAll(to, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(to, 0o755))
 		name := fmt.Sprintf("%d.png", i)
-		if err := os.Rename(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Rename(filepath.Join(from, name), filepath.Join(to, name)))
 	}
 	return dir
 }
@@ -45,10 +41,7 @@ func onFolders(folders, dir string, more ...string) []string {
 func TestClasses_OfFolders(t *testing.T) {
 	t.Parallel()
 	folders, dir := classFolders(t, 90), filepath.Join(t.TempDir(), "run")
-	c := call(t, onFolders(folders, dir, "--set", "noise_rates=folds:2", "--set", "recipe.fold_epochs=2")...)
-	if c.code != exitOK {
-		t.Fatalf("exit code %d: %s", c.code, c.err)
-	}
+	c := succeeds(t, onFolders(folders, dir, "--set", "noise_rates=folds:2", "--set", "recipe.fold_epochs=2")...)
 	for _, want := range []string{"3 classes", "accuracy", "balanced accuracy", "log loss"} {
 		if !strings.Contains(c.out, want) {
 			t.Errorf("the table lacks %q:\n%s", want, c.out)
@@ -184,10 +177,7 @@ func TestAuditRun_WritesDecisionsOnClasses(t *testing.T) {
 		write(t, decisions, fmt.Sprintf("id,given,suggested,decision\n%s,%s,%s,%s\n", ids[0], given, other, verdict))
 		return call(t, "audit", dir, "--decisions", decisions, "--output", fixed)
 	}
-	if c := decide(other, "reject"); c.code != exitFailure || !strings.Contains(c.err, "decisions.csv:2") ||
-		!strings.Contains(c.err, "the decision is for other labels") {
-		t.Errorf("a decision on other labels: exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, decide(other, "reject"), "decisions.csv:2", "the decision is for other labels")
 	if c := decide(given[ids[0]], "accept"); c.code != exitOK || !strings.Contains(c.err, "a new manifest") {
 		t.Fatalf("exit code %d, %s", c.code, c.err)
 	}

@@ -67,9 +67,7 @@ func TestAudit_CountsAreTheSameEverywhere(t *testing.T) {
 				Summary []string
 			}
 			data := regexp.MustCompile(`(?s)<script id="data"[^>]*>(.*?)</script>`).FindStringSubmatch(read(t, page))
-			if err := json.Unmarshal([]byte(data[1]), &shown); err != nil {
-				t.Fatal(err)
-			}
+			check(t, json.Unmarshal([]byte(data[1]), &shown))
 			if fmt.Sprint(shown.Counts) != fmt.Sprint(counts) || len(shown.Items) != of("open_suspects") {
 				t.Errorf("the page has %v and %d items, JSON %v", shown.Counts, len(shown.Items), counts)
 			}

@@ -51,13 +51,9 @@ func TestAuditRun_WritesAManifestOfFolders(t *testing.T) {
 	writePictures(t, dir, 36)
 	for i := range 36 {
 		label := filepath.Join(dir, colours[i%3])
-		if err := os.MkdirAll(label, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(label, 0o777))
 		name := fmt.Sprintf("%d.png", i)
-		if err := os.Rename(filepath.Join(dir, name), filepath.Join(label, name)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Rename(filepath.Join(dir, name), filepath.Join(label, name)))
 	}
 	folder, fixed := audited(t, severalOf("--images", dir)...), filepath.Join(t.TempDir(), "fixed.csv")
 	must(t, "audit", folder, "--noise-rates", "folds:2")

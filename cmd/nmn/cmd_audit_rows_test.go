@@ -248,17 +248,10 @@ func TestAudit_MistakesAboutRowsAndClasses(t *testing.T) {
 	}
 	features := filepath.Join(dir, "features.csv")
 	cost := onScores("audit", dir, "--features", features, "--neighbours-limit", "1e-9")
-	if c := call(t, cost...); c.code != exitFailure || !strings.Contains(c.err, "--neighbours-limit") {
-		t.Errorf("a search that is too long: exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, cost...), "--neighbours-limit")
 	write(t, features, "id,a\nb0,1\nb1,2\n")
-	if c := call(t, onScores("audit", dir, "--features", features)...); c.code != exitFailure || !strings.Contains(c.err,
-		`no features of "b2"`) {
-		t.Errorf("features of other bags: exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, onScores("audit", dir, "--features", features)...), `no features of "b2"`)
 	write(t, filepath.Join(dir, "scores.csv"), "id,cat,dog,cow\nb0,.5,.9,.1\n")
 	write(t, filepath.Join(dir, "labels.csv"), "id,animal\nb0,cat\n")
-	if c := call(t, onScores("audit", dir)...); c.code != exitFailure || !strings.Contains(c.err, "sum up to 1.5") {
-		t.Errorf("scores that do not sum up to 1: exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, onScores("audit", dir)...), "sum up to 1.5")
 }

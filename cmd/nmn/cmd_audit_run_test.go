@@ -37,20 +37,14 @@ func severalOf(args ...string) []string {
 // decided audits a run by nets of two folds and decides that some labels are wrong: given by bag, word and label.
 func decided(t *testing.T, dir, output string, wrong ...[3]string) called {
 	t.Helper()
-	c := call(t, "audit", dir, "--noise-rates", "folds:2", "--top", "0", "--classes", "1")
-	if c.code != exitOK {
-		t.Fatalf("exit code %d: %s", c.code, c.err)
-	}
+	c := succeeds(t, "audit", dir, "--noise-rates", "folds:2", "--top", "0", "--classes", "1")
 	decisions := "id,class,given,decision\n"
 	for _, w := range wrong {
 		decisions += strings.Join(w[:], ",") + ",accept\n"
 	}
 	file := filepath.Join(t.TempDir(), "decisions.csv")
 	write(t, file, decisions)
-	c = call(t, "audit", dir, "--decisions", file, "--output", output, "--top", "0", "--classes", "1")
-	if c.code != exitOK {
-		t.Fatalf("exit code %d: %s", c.code, c.err)
-	}
+	c = succeeds(t, "audit", dir, "--decisions", file, "--output", output, "--top", "0", "--classes", "1")
 	return c
 }
 
@@ -115,9 +109,7 @@ func TestAuditRun_OffersFoldsWithTheirCost(t *testing.T) {
 
 func TestAuditRun_RefusesWhatIsNoRunOrDoesNotGoWithOne(t *testing.T) {
 	empty := t.TempDir()
-	if c := call(t, "audit", empty); c.code != exitFailure || !strings.Contains(c.err, "there are no pictures in it") {
-		t.Errorf("an empty folder: exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, "audit", empty), "there are no pictures in it")
 	wantUsage(t, call(t, "audit", "--device", "cpu", "--scores", "s.csv", "--labels", "l.csv"),
 		"--device is for nmn audit RUN")
 	write(t, filepath.Join(empty, run.ConfigFile), "preset: scenes\n")
@@ -129,9 +121,7 @@ func TestAuditRun_RefusesWhatIsNoRunOrDoesNotGoWithOne(t *testing.T) {
 	wantUsage(t, call(t, "audit", "--run-dir", "x", "--scores", "s.csv", "--labels", "l.csv"), "--run-dir is for "+
 		"nmn audit DATA")
 	write(t, filepath.Join(empty, run.IndexFile), "")
-	if err := os.Remove(filepath.Join(empty, run.ConfigFile)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(filepath.Join(empty, run.ConfigFile)))
 	wantUsage(t, call(t, "audit", empty), "holds an experiment")
 }
 
@@ -201,9 +191,7 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 			return fmt.Sprintf(`{"path": "%d.png", "labels": ["%s", "thing"], "x": [%d]}`, i, colours[i%3], i)
 		})
 		lines := strings.TrimSuffix(file, ".csv") + ".jsonl"
-		if err := os.Rename(file, lines); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Rename(file, lines))
 		dir, fixed := audited(t, onPictures("--set", "data.manifest="+lines)...), filepath.Join(t.TempDir(), "fixed.jsonl")
 		must(t, "audit", dir, "--noise-rates", "folds:2")
 		id := trainIDs(t, dir)[0]
@@ -391,9 +379,7 @@ func TestAuditRun_GoesOnAfterAnInterrupt(t *testing.T) {
 	whole := audited(t, onPictures("--set", "data.manifest="+file, "--set", "train.log_steps=1", "--noise-rates",
 		"online")...)
 	broken := filepath.Join(t.TempDir(), "run")
-	if err := os.CopyFS(broken, os.DirFS(whole)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.CopyFS(broken, os.DirFS(whole)))
 	args := []string{"--noise-rates", "folds:2", "--fold-epochs", "4"}
 	must(t, append([]string{"audit", whole}, args...)...)
 	second := filepath.Join(broken, runaudit.Folder, "folds-2", "stage1", "fold-2")
@@ -416,13 +402,8 @@ func TestAuditRun_OneAtATime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := call(t, "audit", dir, "--noise-rates", "folds:2"); c.code != exitFailure ||
-		!strings.Contains(c.err, "is being written") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
-	if err := release(); err != nil {
-		t.Fatal(err)
-	}
+	wantFailure(t, call(t, "audit", dir, "--noise-rates", "folds:2"), "is being written")
+	check(t, release())
 	must(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "1")
 }
 
@@ -448,9 +429,7 @@ func TestAuditCompare_CountsWhatIsWrong(t *testing.T) {
 	before := audited(t, onPictures(append(share, "--set", "data.manifest="+file)...)...)
 	after := audited(t, onPictures(append(share, "--set", "data.manifest="+other)...)...)
 	var runs []map[string]any
-	if err := json.Unmarshal([]byte(must(t, "audit", "compare", before, after, "--json")), &runs); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(must(t, "audit", "compare", before, after, "--json")), &runs))
 	for i, want := range []map[string]float64{{"incorrect": 6, "missing": 6, "changed": 0, "samples": 30, "labels": 30},
 		{"incorrect": 2, "missing": 2, "changed": 8}} {
 		for key, v := range want {

@@ -69,22 +69,6 @@ func scoreFolder(t *testing.T) string {
 	return dir
 }
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func read(t *testing.T, path string) string {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
 // onScores is a command line on the files of a folder.
 func onScores(command, dir string, args ...string) []string {
 	return append([]string{command, "--scores", filepath.Join(dir, "scores.csv"), "--labels", filepath.Join(dir,
@@ -236,9 +220,7 @@ func TestAudit_SuspectsAsParquet(t *testing.T) {
 	}
 	row := make([]float32, table.Rows.Width())
 	for i, s := range want {
-		if err := table.Rows.Read(i, row); err != nil {
-			t.Fatal(err)
-		}
+		check(t, table.Rows.Read(i, row))
 		for c, column := range table.Columns {
 			if x := s.(map[string]any)[column].(float64); row[c] != float32(x) {
 				t.Fatalf("row %d: %s is %v, want %v", i+1, column, row[c], x)
@@ -257,9 +239,7 @@ func TestAudit_SuspectsAsParquet(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []any
-		if err := json.Unmarshal(out, &got); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal(out, &got))
 		if got[0] != "uint8" || !reflect.DeepEqual(got[1], v["suspects"]) {
 			t.Errorf("given is of type %v, or other rows", got[0])
 		}
@@ -314,16 +294,10 @@ func TestAudit_TakesRatesFromAFile(t *testing.T) {
 		"class,q01,q10\ncat,.1,.1\ncat,.1,.1\ndog,.1,.1\n": ":3: ",
 	} {
 		write(t, file, text)
-		if c := call(t, onScores("audit", dir, "--noise-rates", file)...); c.code != exitFailure ||
-			!strings.Contains(c.err, says) {
-			t.Errorf("%q: exit code %d, %s", text, c.code, c.err)
-		}
+		wantFailure(t, call(t, onScores("audit", dir, "--noise-rates", file)...), says)
 	}
 	write(t, file, "class,q01,q10\ncat,.1,.1\ndog,.1,.1\nfog,,\n")
-	if c := call(t, onScores("audit", dir, "--noise-rates", file, "--calibrate")...); c.code != exitFailure ||
-		!strings.Contains(c.err, "columns a and b") {
-		t.Errorf("exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, onScores("audit", dir, "--noise-rates", file, "--calibrate")...), "columns a and b")
 	must(t, onScores("audit", dir, "--noise-rates", file)...)
 }
 
@@ -388,19 +362,14 @@ func TestAudit_CorrectsLabelsAndKeepsTheRecord(t *testing.T) {
 		t.Error("a rejected suspect was changed")
 	}
 	write(t, decisions, strings.Replace(verdicts, "reject", "perhaps", 1))
-	if c := call(t, onScores("audit", dir, "--decisions", decisions, "--output", fixed)...); c.code != exitFailure ||
-		!strings.Contains(c.err, "decisions.csv:2") {
-		t.Errorf("exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, onScores("audit", dir, "--decisions", decisions, "--output", fixed)...), "decisions.csv:2")
 }
 
 func TestAudit_WritesAPageWithPictures(t *testing.T) {
 	t.Parallel()
 	dir := scoreFolder(t)
 	pictures := filepath.Join(dir, "pictures")
-	if err := os.Mkdir(pictures, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(pictures, 0o777))
 	first := readJSON(t, must(t, onScores("audit", dir, "--json", "--top", "3")...))["suspects"].([]any)
 	for i, s := range first {
 		f, err := os.Create(filepath.Join(pictures, s.(map[string]any)["id"].(string)+".jpg"))
@@ -424,10 +393,7 @@ func TestAudit_WritesAPageWithPictures(t *testing.T) {
 	if strings.Contains(read(t, page), "data:image/jpeg") {
 		t.Error("a picture more than allowed")
 	}
-	if c := call(t, onScores("audit", dir, "--page", page, "--images", filepath.Join(dir,
-		"none"))...); c.code != exitFailure || !strings.Contains(c.err, "none") {
-		t.Errorf("exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, onScores("audit", dir, "--page", page, "--images", filepath.Join(dir, "none"))...), "none")
 }
 
 func halfRed(width, height int) image.Image {
@@ -483,16 +449,12 @@ func TestAudit_MistakesInUsage(t *testing.T) {
 		write(t, filepath.Join(dir, "scores.csv"), test.scores)
 		write(t, filepath.Join(dir, "labels.csv"), test.labels)
 		for _, command := range []string{"rates", "audit"} {
-			if c := call(t, onScores(command, dir)...); c.code != exitFailure || !strings.Contains(c.err, test.says) {
-				t.Errorf("exit code %d, %s, want %q", c.code, c.err, test.says)
-			}
+			wantFailure(t, call(t, onScores(command, dir)...), test.says)
 		}
 	}
 	write(t, filepath.Join(dir, "scores.csv"), "id,cat,dog,fog\nbag0,.5,7,.5\n")
 	write(t, filepath.Join(dir, "labels.csv"), "id,cat,dog,fog\nbag0,1,0,0\n")
-	if c := call(t, onScores("rates", dir)...); c.code != exitFailure || !strings.Contains(c.err, "set --logits") {
-		t.Errorf("scores beyond 0 and 1: exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, onScores("rates", dir)...), "set --logits")
 }
 
 // No noise can be estimated for words on no bag, on one, or on all. The tables give the reason.

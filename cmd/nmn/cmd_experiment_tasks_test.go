@@ -65,7 +65,7 @@ func sameExperiments(t *testing.T, got, want string) {
 		case run.LogFile, report.HTMLFile, run.ResultFile:
 			continue // hold times
 		}
-		if string(readFile(t, got, name)) != string(readFile(t, want, name)) {
+		if string(readBytes(t, got, name)) != string(readBytes(t, want, name)) {
 			t.Errorf("%s differs", name)
 		}
 	}
@@ -88,17 +88,13 @@ func TestTasks_AtOnceEqualOneExperiment(t *testing.T) {
 				Complete    bool
 			}
 		}
-		if err := json.Unmarshal([]byte(must(t, smallGrid(file, dir, "--tasks", "--json")...)), &list); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal([]byte(must(t, smallGrid(file, dir, "--tasks", "--json")...)), &list))
 		if list.Count != 8 || len(list.Tasks) != 8 || list.Tasks[0].After >= 0 || list.Tasks[7].After != 1 ||
 			list.Tasks[7].Complete || durable.Exists(dir) {
 			t.Fatalf("tasks %+v", list)
 		}
-		if c := call(t, smallGrid(file, dir, "--task", "7", "-q")...); c.code != exitFailure ||
-			!strings.Contains(c.err, "which is not complete: do that one first") {
-			t.Errorf("a task whose stage 1 is missing: exit code %d: %s", c.code, c.err)
-		}
+		wantFailure(t, call(t, smallGrid(file, dir, "--task", "7", "-q")...),
+			"which is not complete: do that one first")
 		for _, wave := range [][]int{{0, 1}, {2, 3, 4, 5, 6, 7}} {
 			order := rand.New(rand.NewPCG(uint64(processes), 0)).Perm(len(wave))
 			queue := make(chan int, len(wave))
@@ -151,7 +147,7 @@ func TestTasks_GoOnAfterTheDead(t *testing.T) {
 	for _, n := range []string{"0", "1", "2", "3", "4", "5"} {
 		must(t, args(dir, "--task", n, "-q")...)
 	}
-	if text := string(readFile(t, stage1, run.LogFile)); strings.Count(text, `"step":1,`) != 1 {
+	if text := string(readBytes(t, stage1, run.LogFile)); strings.Count(text, `"step":1,`) != 1 {
 		t.Error("stage 1 was begun anew, and not gone on with")
 	}
 	must(t, args(dir, "--collect", "-q")...)

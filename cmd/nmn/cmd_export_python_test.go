@@ -141,9 +141,7 @@ func graphCases(t *testing.T) []graphCase {
 	for i := range mean {
 		mean[i], scale[i] = float32(i)-3, 1/float32(i+1)
 	}
-	if err := cases[len(cases)-1].net.SetStandard(mean, scale); err != nil {
-		t.Fatal(err)
-	}
+	check(t, cases[len(cases)-1].net.SetStandard(mean, scale))
 	return cases
 }
 
@@ -172,9 +170,7 @@ func unsettle(t *testing.T, net *model.Net, bias float32) {
 				values[i] /= 8
 			}
 		}
-		if err := net.SetValues(p, values); err != nil {
-			t.Fatal(err)
-		}
+		check(t, net.SetValues(p, values))
 	}
 }
 
@@ -256,9 +252,7 @@ func TestExport_ONNXRuntimeGivesWhatNMNPredicts(t *testing.T) {
 			Words: []string{"a"}, Version: "test"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := file.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, file.Close())
 		shape, input, prob, observed := c.predictHere(t)
 		wants[i] = [2][]float32{prob, observed}
 		writeArray(t, path("input.npy"), input, shape...)
@@ -306,17 +300,13 @@ func TestExport_WeightsGoThroughPyTorchAndBack(t *testing.T) {
 		if _, err := write(file); err != nil {
 			t.Fatal(err)
 		}
-		if err := file.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, file.Close())
 	}
 	start := func(file string) {
 		net := newTestNet(t, narrowVGG(5), 2)
 		s := &run.Session{Log: slog.New(slog.DiscardHandler)}
 		n := &run.NetConfig{Arch: run.NetVGG16, Pixels: run.PixelsUnit, Weights: file, WeightsClassifier: true}
-		if err := s.LoadWeights(net, n, testVocabulary(t, 5)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.LoadWeights(net, n, testVocabulary(t, 5)))
 		sameParams(t, source, net, func(string) bool { return true })
 	}
 	start(weights + ".safetensors")

@@ -64,10 +64,7 @@ func TestExport_MistakesAreNamed(t *testing.T) {
 	t.Parallel()
 	dir := trainedArm(t, "stage1")
 	last := filepath.Join(dir, train.LastName)
-	before, err := os.ReadFile(last)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := readBytes(t, last)
 	link := filepath.Join(t.TempDir(), "same.safetensors")
 	if err := os.Link(last, link); err != nil {
 		t.Skip(err)
@@ -84,7 +81,5 @@ func TestExport_MistakesAreNamed(t *testing.T) {
 		t.Errorf("the checkpoint has changed, %v", err)
 	}
 	c := call(t, "export", dir, "--output", filepath.Join(t.TempDir(), "nowhere", "m.onnx"))
-	if c.code != exitFailure || !strings.Contains(c.err, "nowhere") {
-		t.Errorf("no folder: exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, c, "nowhere")
 }

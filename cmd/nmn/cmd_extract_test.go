@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,21 +27,10 @@ func readRows(t *testing.T, file, labels string) (rows [][]float32, table *featu
 	t.Cleanup(func() { table.Close() })
 	for i := range table.Rows.Len() {
 		row := make([]float32, table.Rows.Width())
-		if err := table.Rows.Read(i, row); err != nil {
-			t.Fatal(err)
-		}
+		check(t, table.Rows.Read(i, row))
 		rows = append(rows, row)
 	}
 	return rows, table
-}
-
-func readBytes(t *testing.T, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 // noisyScenes is the training split that tiny runs on.
@@ -146,9 +134,7 @@ func TestExtract_PicturesThatCannotBeReadHaveNoRow(t *testing.T) {
 	}
 	whole := captions("whole")
 	second := filepath.Join(images, "COCO_test2014_000000000002.jpg")
-	if err := os.WriteFile(second, []byte("no picture"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, second, "no picture")
 	x, ids := filepath.Join(work, "x.npy"), filepath.Join(work, "ids.txt")
 	c := call(t, "extract", dir, images, "--layer", "fc7", "--output", x, "--output-ids", ids, "--batch-size", "2",
 		"--json")
@@ -181,9 +167,7 @@ func TestExtract_PicturesThatCannotBeReadHaveNoRow(t *testing.T) {
 			"none.csv")), "true labels of the train split are not known")
 	refused := filepath.Join(work, "refused.npy")
 	c = call(t, "extract", dir, images, "--output", refused, "--max-bad-samples", "0")
-	if c.code != exitFailure || !strings.Contains(c.err, second) {
-		t.Errorf("no bad samples allowed: exit code %d, %q", c.code, c.err)
-	}
+	wantFailure(t, c, second)
 	if left, _ := filepath.Glob(filepath.Join(work, "*refused.npy*")); left != nil {
 		t.Errorf("a failure leaves %v", left)
 	}

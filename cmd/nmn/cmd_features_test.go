@@ -22,9 +22,7 @@ func featureData(t *testing.T) (trainFile, testFile, labels string) {
 	dir := t.TempDir()
 	labels = filepath.Join(dir, "labels.xml")
 	text := `<labels><label name="hot"/><label name="dry"/><label name="windy"/></labels>`
-	if err := os.WriteFile(labels, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, labels, text)
 	for name, rows := range map[string]int{"train.arff": 160, "test.arff": 80} {
 		var b strings.Builder
 		b.WriteString("@relation weather\n")
@@ -43,9 +41,7 @@ func featureData(t *testing.T) (trainFile, testFile, labels string) {
 			}
 			fmt.Fprintf(&b, "5,%d,%d,%d\n", z[0], z[1], z[2])
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(b.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, name), b.String())
 	}
 	return filepath.Join(dir, "train.arff"), filepath.Join(dir, "test.arff"), labels
 }
@@ -94,9 +90,7 @@ func TestFeatures_TrainEvaluatePredict(t *testing.T) {
 	x, y, scores := filepath.Join(work, "x.npy"), filepath.Join(work, "y.csv"), filepath.Join(work, "scores.csv")
 	must(t, "features", test, "--labels", args[4], "--output", x, "--output-labels", y)
 	table := must(t, "predict", dir, test, "--format", "csv")
-	if err := os.WriteFile(scores, []byte(table), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, scores, table)
 	if got := labelAP(t, must(t, "eval", "--scores", withoutIDs(t, scores), "--labels", y, "--json")); got != ap {
 		t.Errorf("AP of predicted scores %v, of the evaluation %v", got, ap)
 	}
@@ -105,29 +99,20 @@ func TestFeatures_TrainEvaluatePredict(t *testing.T) {
 		t.Error("predictions of the checkpoint on .npy differ from those of the run on .arff")
 	}
 	other := filepath.Join(work, "other.csv")
-	if err := os.WriteFile(other, []byte("1,2\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, other, "1,2\n")
 	c := call(t, "predict", dir, other)
-	if c.code != exitFailure || !strings.Contains(c.err, "8 features") {
-		t.Errorf("another width: %d, %s", c.code, c.err)
-	}
+	wantFailure(t, c, "8 features")
 }
 
 // withoutIDs drops the first column of a table.
 func withoutIDs(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readBytes(t, path)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	for i, line := range lines {
 		_, lines[i], _ = strings.Cut(line, ",")
 	}
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, path, strings.Join(lines, "\n")+"\n")
 	return path
 }
 
@@ -246,7 +231,7 @@ func TestFeatures_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 	}
 	must(t, goOn(dir)...)
 	for _, folder := range []string{run.Stage1Folder, ""} {
-		if string(lastWeights(t, filepath.Join(dir, folder))) != string(lastWeights(t, filepath.Join(whole, folder))) {
+		if string(readBytes(t, filepath.Join(dir, folder), train.LastName)) != string(readBytes(t, filepath.Join(whole, folder), train.LastName)) {
 			t.Errorf("stage %q: other weights than those of the unbroken run", folder)
 		}
 	}
@@ -263,7 +248,7 @@ func TestFeatures_ExperimentOverFlips(t *testing.T) {
 			t.Errorf("the table does not tell %q: %.300s", text, table)
 		}
 	}
-	a, b := readFile(t, filepath.Join(dir, "flips-0.3-0.1", "seed-1", "stage1"), dataset.FlipsFile), readFile(t,
+	a, b := readBytes(t, filepath.Join(dir, "flips-0.3-0.1", "seed-1", "stage1"), dataset.FlipsFile), readBytes(t,
 		filepath.Join(dir, "flips-0.3-0.1", "seed-2", "stage1"), dataset.FlipsFile)
 	if string(a) == string(b) {
 		t.Error("two seeds flip the same labels")
@@ -287,28 +272,19 @@ func TestFeatures_SplitsByColumnAndByShare(t *testing.T) {
 		fmt.Fprintf(&b, "r%d,%d,%d,%d,%s\n", i, i%2, i, i%2, []string{"train", "train", "val", "test"}[i/10])
 	}
 	path := filepath.Join(t.TempDir(), "x.csv")
-	if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, path, b.String())
 	args := []string{"train", path, "--set", "data.features.label_columns=[cat]", "--dry-run"}
 	if out := must(t, args...); !strings.Contains(out, "20 training, 10 validation, 10 test rows") ||
 		strings.Contains(out, "missing") || !strings.Contains(out, "2 features, in memory: u, v") {
 		t.Errorf("by the column: %s", out)
 	}
-	if c := call(t, append(args, "--set", "data.features.test.features="+path)...); c.code != exitFailure ||
-		!strings.Contains(c.err, "column of splits") {
-		t.Errorf("by the column and by a file: %d, %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, append(args, "--set", "data.features.test.features="+path)...), "column of splits")
 	if out := must(t, append(args, "--set", "data.features.ignore_columns=[split]")...); !strings.Contains(out,
 		"24 training, 8 validation, 8 test rows") {
 		t.Errorf("by shares: %s", out)
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(b.String(), ",val", ",perhaps", 1)), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if c := call(t, args...); c.code != exitFailure || !strings.Contains(c.err, `the split of r20 is "perhaps"`) {
-		t.Errorf("another split: %d, %s", c.code, c.err)
-	}
+	write(t, path, strings.Replace(b.String(), ",val", ",perhaps", 1))
+	wantFailure(t, call(t, args...), `the split of r20 is "perhaps"`)
 }
 
 func TestFeatures_MistakesAreToldWithTheCure(t *testing.T) {

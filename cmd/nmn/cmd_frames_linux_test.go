@@ -53,9 +53,7 @@ func framesOnFullDisk(t *testing.T, folders string) {
 	source, out, _ := strings.Cut(folders, "\n")
 	signal.Ignore(syscall.SIGXFSZ)
 	limit := syscall.Rlimit{Cur: 1 << 16, Max: 1 << 16}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 	c := call(t, fullDiskArgs(source, out)...)
 	t.Logf("exit code %d: %s", c.code, c.err)
 }

@@ -16,7 +16,7 @@ func onePicture(t *testing.T) (model string, jpeg []byte) {
 	model = trainedArm(t, "nmn-fi")
 	folder := filepath.Join(t.TempDir(), "scenes")
 	must(t, "scenes", "--number", "1", folder)
-	return model, readFile(t, filepath.Join(folder, "images"), "COCO_train2014_000000000001.jpg")
+	return model, readBytes(t, filepath.Join(folder, "images"), "COCO_train2014_000000000001.jpg")
 }
 
 func writeFiles(t *testing.T, folder string, data []byte, names ...string) {
@@ -49,9 +49,7 @@ func TestPredict_CountsWhatItSkips(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
-	if err := os.Remove(filepath.Join(folder, "a.jpg")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(filepath.Join(folder, "a.jpg")))
 	wantUsage(t, call(t, "predict", model, folder), "there is no picture", "4 files were skipped")
 }
 
@@ -71,9 +69,7 @@ func TestPredict_NamesAreHarmlessAndDifferent(t *testing.T) {
 		t.Errorf("%q, %q", c.out, c.err)
 	}
 	var pictures []predicted
-	if err := json.Unmarshal([]byte(must(t, "predict", model, folder, "--json")), &pictures); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(must(t, "predict", model, folder, "--json")), &pictures))
 	found := map[string]bool{}
 	for _, p := range pictures {
 		found[filepath.Base(visible.FileName(p.Picture))] = true

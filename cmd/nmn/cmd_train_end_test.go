@@ -20,10 +20,7 @@ func labelledPictures(t *testing.T, n int) string {
 func TestTrain_EndsWithOneTableAndWhatComesNext(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
-	c := call(t, onManifest(labelledPictures(t, 60), dir)...)
-	if c.code != exitOK {
-		t.Fatalf("exit code %d: %s", c.code, c.err)
-	}
+	c := succeeds(t, onManifest(labelledPictures(t, 60), dir)...)
 	for _, want := range []string{"held-out pictures", "4 labels", "given labels", "AP, the mean over labels",
 		"OF1 at θ*"} {
 		if !strings.Contains(c.out, want) {

@@ -65,9 +65,7 @@ func TestTrain_AveragesAreWhatEverybodySees(t *testing.T) {
 	var evaluated struct {
 		Truth struct{ AP map[string]float64 }
 	}
-	if err := json.Unmarshal([]byte(must(t, "eval", dir, "--json", "--device", "cpu")), &evaluated); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(must(t, "eval", dir, "--json", "--device", "cpu")), &evaluated))
 	if ap := evaluated.Truth.AP["NN"]; ap == 0 || ap != result.Evaluation.Truth.AP["NN"] {
 		t.Errorf("evaluated at %v, the run at %v", evaluated.Truth.AP, result.Evaluation.Truth.AP)
 	}

@@ -31,9 +31,7 @@ func TestWeights_WhatIsInAFile(t *testing.T) {
 		t.Errorf("a name that acts on a terminal: %q", text)
 	}
 	c := call(t, "weights", written(t, "w.pth", []byte("\x80\x02cposix\nsystem\n.")))
-	if c.code != exitFailure || !strings.Contains(c.err, `"posix.system"`) {
-		t.Errorf("exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, c, `"posix.system"`)
 }
 
 // Published weights are known by name: listed, and asked for where they are not downloaded.
@@ -45,9 +43,7 @@ func TestWeights_Published(t *testing.T) {
 	var listed []struct{ Name, Address, Path string }
 	list := func() map[string]string {
 		t.Helper()
-		if err := json.Unmarshal([]byte(must(t, "weights", "--json")), &listed); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal([]byte(must(t, "weights", "--json")), &listed))
 		paths := map[string]string{}
 		for _, f := range listed {
 			paths[f.Name] = f.Path
@@ -72,9 +68,7 @@ func TestWeights_Published(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := tensorFile(t, safetensors.Tensor{Name: "mine", Shape: []int{2}, Data: make([]float32, 2)})
-	if err := errors.Join(os.MkdirAll(folder, 0o777), os.Rename(file, filepath.Join(folder, "resnet18.pth"))); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(os.MkdirAll(folder, 0o777), os.Rename(file, filepath.Join(folder, "resnet18.pth"))))
 	if paths := list(); paths["resnet18"] != filepath.Join(folder, "resnet18.pth") {
 		t.Errorf("listed %v", paths)
 	}
@@ -85,9 +79,7 @@ func TestWeights_Published(t *testing.T) {
 		t.Error("the configuration does not name the file")
 	}
 	c := call(t, "weights", "get", "resnet18") // what is there is not the publisher's, and stays
-	if c.code != exitFailure || !strings.Contains(c.err, "is there with the SHA-256") {
-		t.Errorf("exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, c, "is there with the SHA-256")
 }
 
 // A run folder stands for its last checkpoint, which is recognised as a checkpoint of nmn.

@@ -35,9 +35,7 @@ func compile(t *testing.T, name, source string) string {
 	}
 	folder := t.TempDir()
 	c, library := filepath.Join(folder, "fake.c"), filepath.Join(folder, name)
-	if err := os.WriteFile(c, []byte(source), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, c, source)
 	compiler := os.Getenv("CC")
 	if compiler == "" {
 		compiler = "cc"
@@ -161,9 +159,7 @@ func TestDevice_TellsHowMuchMemoryItLacks(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			cache := t.TempDir()
-			if err := lay(filepath.Join(cache, "nmn")); err != nil {
-				t.Fatal(err)
-			}
+			check(t, lay(filepath.Join(cache, "nmn")))
 			dir := filepath.Join(t.TempDir(), "run")
 			got := on(t, libcuda, libcudnn, cache, tiny("train", "--device", "cuda", "--run-dir", dir)...)
 			message := lastLine(got.err)

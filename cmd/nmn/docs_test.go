@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -27,10 +26,7 @@ func TestDocs_CommandLinesAreTaken(t *testing.T) {
 	}
 	blocks, sentences := 0, 0
 	for _, page := range append(pages, atTop...) {
-		content, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := readBytes(t, page)
 		inBlocks, inSentences := commandLines(string(content))
 		for _, line := range inBlocks {
 			blocks++

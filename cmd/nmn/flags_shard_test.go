@@ -21,7 +21,7 @@ func TestShards_JoinedAreTheWhole(t *testing.T) {
 	pictures := filepath.Join(dir, "data", "images")
 	rows := func(name string) []byte {
 		t.Helper()
-		data := readFile(t, dir, name)
+		data := readBytes(t, dir, name)
 		_, begin, err := npy.ReadHeader(bytes.NewReader(data))
 		if err != nil {
 			t.Fatal(err)

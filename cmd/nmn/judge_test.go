@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -56,9 +55,7 @@ func TestExperiment_ComparesWithAReference(t *testing.T) {
 		Title string
 		Rows  []map[string]any
 	}
-	if err := json.Unmarshal(readFile(t, dir, "table.json"), &tables); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(readBytes(t, dir, "table.json"), &tables))
 	figure := map[string]float64{}
 	for _, table := range tables {
 		for _, row := range table.Rows {
@@ -93,18 +90,14 @@ func TestExperiment_RefusesALossForNoiseArms(t *testing.T) {
 func TestExperiment_PrintsHowLongItTakes(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, "")
 	for budget, wanted := range map[string][]string{
 		"1ns":   {"size    quick: takes about ", "full would take ", "--budget allows 1ns"},
 		"1000h": {"size    full: takes about ", "--budget allows 1000h"},
 	} {
 		c := call(t, tiny("experiment", "--size", "auto", "--arms", "baseline", "--budget", budget, "--run-dir", file)...)
 		for _, want := range wanted {
-			if c.code != exitFailure || !strings.Contains(c.err, want) {
-				t.Errorf("budget %s: code %d, %q is not in %s", budget, c.code, want, c.err)
-			}
+			wantFailure(t, c, want)
 		}
 	}
 }

@@ -20,10 +20,7 @@ func TestKubernetes_JobsAreOfThisProgram(t *testing.T) {
 	}
 	read := []string{metricsVariable, pushVariable}
 	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := readBytes(t, file)
 		var job struct {
 			Spec struct {
 				Template struct {
@@ -57,10 +54,7 @@ func TestKubernetes_ArraysHaveAPodForEachTask(t *testing.T) {
 	skipShort(t, "starts processes")
 	t.Parallel()
 	read := func(file string) (completions int, args []string) {
-		content, err := os.ReadFile(filepath.Join("../../docker/kubernetes", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := readBytes(t, filepath.Join("../../docker/kubernetes", file))
 		var job struct {
 			Spec struct {
 				Completions int
@@ -89,10 +83,7 @@ func TestKubernetes_ArraysHaveAPodForEachTask(t *testing.T) {
 		t.Errorf("%d pods for stage 1: %s", completions, table)
 	}
 	count := strings.TrimSpace(must(t, append(same, "--tasks", "--count")...))
-	page, err := os.ReadFile("../../docs/guide/kubernetes.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := readBytes(t, "../../docs/guide/kubernetes.md")
 	if all := fmt.Sprintf("s/completions: %d/completions: %s/", completions, count); !strings.Contains(string(page), all) {
 		t.Errorf("docs/guide/kubernetes.md does not say %q", all)
 	}
@@ -116,10 +107,7 @@ func TestKubernetes_MPIJobsStartRanksOfThisProgram(t *testing.T) {
 		t.Fatalf("%q, %v", files, err)
 	}
 	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := readBytes(t, file)
 		var job struct {
 			Spec struct {
 				Slots    int `yaml:"slotsPerWorker"`
@@ -180,9 +168,7 @@ func TestTrain_ContinuesByTheSameCommand(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	args := tiny("train", "--arm", "stage1", "--run-dir", dir)
 	must(t, append(args, "--set", "train.max_steps=1")...)
-	if err := os.Remove(filepath.Join(dir, "result.json")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(filepath.Join(dir, "result.json")))
 	if first, again := must(t, args...), must(t, args...); first != again || !strings.Contains(first, "3 steps") {
 		t.Errorf("it says %s, then %s", first, again)
 	}

@@ -63,9 +63,7 @@ func spoilFrames(t *testing.T, dir string, clips ...int) {
 	lines := strings.Split(string(readBytes(t, filepath.Join(dir, "index.jsonl"))), "\n")
 	for i, clip := range clips {
 		var record struct{ Frames []struct{ Offset, Size int } }
-		if err := json.Unmarshal([]byte(lines[1+clip]), &record); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal([]byte(lines[1+clip]), &record))
 		frame := record.Frames[0]
 		content := shard[frame.Offset:][:frame.Size]
 		switch i {
@@ -77,9 +75,7 @@ func spoilFrames(t *testing.T, dir string, clips ...int) {
 			copy(content, "<html>")
 		}
 	}
-	if err := os.WriteFile(path, shard, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, path, shard)
 }
 
 // What --max-bad-samples allows is allowed to the end, whatever the arm computes from the training pictures, and by
@@ -182,18 +178,14 @@ func TestMaxBadSamples_AllowedWhenTheRunHasBegun(t *testing.T) {
 			must(t, "scenes", data, "--number", "40")
 			picture := filepath.Join(data, "images/COCO_train2014_000000000014.jpg")
 			content := readBytes(t, picture)
-			if err := os.WriteFile(picture, content[:len(content)/2], 0o666); err != nil {
-				t.Fatal(err)
-			}
+			write(t, picture, content[:len(content)/2])
 			dir := filepath.Join(t.TempDir(), "run")
 			c := call(t, slices.Concat([]string{"train", filepath.Join(data, "captions_train2014.json"), "--images",
 				filepath.Join(data, "images"), "--vocab", filepath.Join(data, "vocabulary.txt"), "--preset", "scenes", "--set",
 				"net.width=0.25"}, settings, []string{"--epochs", "1", "--batch-size", "4", "--set", "train.checkpoint_steps=1",
 				"--set", "train.log_steps=1", "--threads",
 				"1", "--device", "cpu", "--run-dir", dir})...)
-			if c.code != exitFailure || !strings.Contains(c.err, "--max-bad-samples") {
-				t.Fatalf("exit code %d: %s", c.code, c.err)
-			}
+			wantFailure(t, c, "--max-bad-samples")
 			must(t, goOn(dir, "--max-bad-samples", "1")...)
 			must(t, "eval", dir)
 		})

@@ -19,13 +19,8 @@ func TestEval_OfARunEqualsItsResult(t *testing.T) {
 	var whole struct {
 		Evaluation json.RawMessage
 	}
-	data, err := os.ReadFile(filepath.Join(dir, run.ResultFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, &whole); err != nil {
-		t.Fatal(err)
-	}
+	data := readBytes(t, filepath.Join(dir, run.ResultFile))
+	check(t, json.Unmarshal(data, &whole))
 	want := readJSON(t, string(whole.Evaluation))
 	got := readJSON(t, must(t, "eval", dir, "--json"))
 	for _, key := range []string{"truth", "human", "transition", "by_class"} {
@@ -48,9 +43,7 @@ func TestEval_ScoresWithAKnownAnswer(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, path, text)
 		return path
 	}
 	scores := write("scores.csv", "id,dog\na,0.9\nb,0.8\nc,0.7\nd,0.6\ne,0.1\n")
@@ -66,13 +59,9 @@ func TestEval_ScoresWithAKnownAnswer(t *testing.T) {
 		}
 	}
 	c := call(t, "eval", "--scores", write("bad.csv", "dog\nNaN\n0\n0\n0\n0\n"), "--labels", labels)
-	if c.code != exitFailure || !strings.Contains(c.err, "bad.csv") {
-		t.Errorf("NaN: exit code %d, %q", c.code, c.err)
-	}
+	wantFailure(t, c, "bad.csv")
 	c = call(t, "eval", "--scores", scores, "--labels", counts)
-	if c.code != exitFailure || !strings.Contains(c.err, "counts.csv") {
-		t.Errorf("a label of 2: exit code %d, %q", c.code, c.err)
-	}
+	wantFailure(t, c, "counts.csv")
 }
 
 func TestPredict_AllFormatsAgree(t *testing.T) {
@@ -80,9 +69,7 @@ func TestPredict_AllFormatsAgree(t *testing.T) {
 	dir := trainedArm(t, "nmn-fi")
 	folder := filepath.Join(t.TempDir(), "scenes")
 	must(t, "scenes", "--number", "6", "--split", "test", folder)
-	if err := os.WriteFile(filepath.Join(folder, "images", "broken.jpg"), []byte("no picture"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(folder, "images", "broken.jpg"), "no picture")
 	c := call(t, "predict", dir, folder, "--json", "--threshold", "0")
 	var pictures []predicted
 	if err := json.Unmarshal([]byte(c.out), &pictures); err != nil || c.code != exitOK {
@@ -94,10 +81,7 @@ func TestPredict_AllFormatsAgree(t *testing.T) {
 		!strings.Contains(c.err, "no picture of a known format") {
 		t.Fatalf("%d pictures, want 6; %q, want the one that is broken, and why", len(pictures), c.err)
 	}
-	if c := call(t, "predict", dir, broken); c.code != exitFailure || !strings.Contains(c.err, broken) ||
-		!strings.Contains(c.err, "no picture of a known format") {
-		t.Errorf("exit code %d, %q, want the picture and why", c.code, c.err)
-	}
+	wantFailure(t, call(t, "predict", dir, broken), broken, "no picture of a known format")
 	for _, p := range pictures {
 		if len(p.Words) != 36 || p.Words[0].Probability < p.Words[35].Probability {
 			t.Errorf("%s: %d words, or not in order", p.Picture, len(p.Words))
@@ -127,9 +111,7 @@ func TestPredict_ScoresOfScenesJoinTheirTruth(t *testing.T) {
 	must(t, "scenes", "--number", "12", "--split", "test", folder)
 	images := filepath.Join(folder, "images")
 	scores := filepath.Join(t.TempDir(), "scores.csv")
-	if err := os.WriteFile(scores, []byte(must(t, "predict", dir, images, "--format", "csv")), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, scores, must(t, "predict", dir, images, "--format", "csv"))
 	v := readJSON(t, must(t, "eval", "--scores", scores, "--truth", filepath.Join(folder, "truth.csv"), "--json"))
 	if v["samples"].(float64) != 12 {
 		t.Errorf("%v pictures, want 12", v["samples"])
@@ -149,9 +131,7 @@ func TestPredict_FollowsLinksInAFolder(t *testing.T) {
 		filepath.Join(links, "a.jpg")); err != nil {
 		t.Skipf("no links here: %v", err)
 	}
-	if err := os.Symlink("b.jpg", filepath.Join(links, "b.jpg")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Symlink("b.jpg", filepath.Join(links, "b.jpg")))
 	c := call(t, "predict", dir, links, "--top", "1")
 	if c.code != exitOK || !strings.HasPrefix(c.out, filepath.Join(links, "a.jpg")) ||
 		!strings.Contains(c.err, "b.jpg") {
@@ -179,7 +159,7 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 			t.Errorf("the table does not tell %q:\n%s", part, first.out)
 		}
 	}
-	index := string(readFile(t, dir, run.IndexFile))
+	index := string(readBytes(t, dir, run.IndexFile))
 	for _, link := range []string{"noise-20/seed-1/nmn-fd/report.html", "noise-40/seed-2/baseline/report.html"} {
 		if !strings.Contains(index, `<a href="`+link+`">`) || !durable.Exists(filepath.Join(dir, link)) {
 			t.Errorf("the page of the experiment does not lead to %s", link)
@@ -206,9 +186,7 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 			t.Errorf("%s was written again", runs[i])
 		}
 	}
-	if err := os.Remove(runs[0]); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(runs[0]))
 	if third := call(t, args...); third.out != first.out {
 		t.Error("a run that was evaluated again gave another table")
 	}

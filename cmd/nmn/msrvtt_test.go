@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"image"
 	"image/jpeg"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,9 +33,7 @@ func writeMSRVTT(t *testing.T, clips, sentences int) string {
 	}
 	path := filepath.Join(t.TempDir(), "train_val_videodatainfo.json")
 	text := fmt.Sprintf(`{"videos": [%s], "sentences": [%s]}`, strings.Join(videos, ","), strings.Join(all, ","))
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, path, text)
 	return path
 }
 
@@ -48,10 +45,7 @@ func TestVocab_OfTheTrainingClipsOfMSRVTT(t *testing.T) {
 			Word  string
 			Count int
 		}
-		if err := json.Unmarshal([]byte(must(t, append([]string{"vocab", file, "--json"}, args...)...)),
-			&words); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal([]byte(must(t, append([]string{"vocab", file, "--json"}, args...)...)), &words))
 		counts := map[string]int{}
 		for _, w := range words {
 			counts[w.Word] = w.Count
@@ -92,18 +86,12 @@ func writeFrames(t *testing.T, clips int, without ...int) string {
 			picture := image.NewGray(image.Rect(0, 0, 64, 48))
 			picture.Pix[i] = 255
 			var b bytes.Buffer
-			if err := jpeg.Encode(&b, picture, nil); err != nil {
-				t.Fatal(err)
-			}
+			check(t, jpeg.Encode(&b, picture, nil))
 			record.Frames, pictures = append(record.Frames, shard.Frame{Number: f}), append(pictures, b.Bytes())
 		}
-		if err := w.Add(record, pictures); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Add(record, pictures))
 	}
-	if err := w.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, w.Finish())
 	return dir
 }
 

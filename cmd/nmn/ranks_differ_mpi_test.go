@@ -102,9 +102,7 @@ func TestMPI_RanksThatDifferAreRefused(t *testing.T) {
 				t.Skip("there is but one instruction set")
 			}
 			theirs := filepath.Join(t.TempDir(), "theirs")
-			if err := os.CopyFS(theirs, os.DirFS(mine)); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.CopyFS(theirs, os.DirFS(mine)))
 			c.other.n, c.other.dir = 1, theirs
 			if c.change != nil {
 				c.change(t, theirs)
@@ -159,7 +157,7 @@ func contents(t *testing.T, dir string) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all[name] = info.ModTime().String() + string(readFile(t, dir, name))
+		all[name] = info.ModTime().String() + string(readBytes(t, dir, name))
 	}
 	return all
 }

@@ -52,9 +52,7 @@ func weather(t *testing.T, untold bool) string {
 		b.WriteString(map[bool]string{true: "train\n", false: "test\n"}[row < 500])
 	}
 	path := filepath.Join(t.TempDir(), "weather.csv")
-	if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, path, b.String())
 	return path
 }
 
@@ -73,9 +71,7 @@ func armsOf(t *testing.T, text string) map[string]map[string]float64 {
 	var tables []struct {
 		Rows []map[string]any
 	}
-	if err := json.Unmarshal([]byte(text), &tables); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(text), &tables))
 	out := map[string]map[string]float64{}
 	for _, row := range tables[0].Rows {
 		values := map[string]float64{}
@@ -92,10 +88,7 @@ func armsOf(t *testing.T, text string) map[string]map[string]float64 {
 func TestRecipe_BeatsThePlainFormOnNoiseThatItFinds(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c := call(t, byRecipe("experiment", weather(t, false), "--json", "--run-dir", dir)...)
-	if c.code != exitOK {
-		t.Fatal(c.err)
-	}
+	c := succeeds(t, byRecipe("experiment", weather(t, false), "--json", "--run-dir", dir)...)
 	if !strings.Contains(c.err,
 		"3 folds, trained 2 × for 8 epochs on the other folds: the time of 32 epochs of stage 1 more") {
 		t.Errorf("the cost is not told before: %.300s", c.err)
@@ -122,7 +115,7 @@ func TestRecipe_BeatsThePlainFormOnNoiseThatItFinds(t *testing.T) {
 	again := filepath.Join(t.TempDir(), "rates.csv")
 	must(t, "rates", "--scores", at(recipe.ScoresFile), "--logits", "--labels", at(recipe.LabelsFile),
 		"--output", again)
-	if !bytes.Equal(readFile(t, filepath.Dir(again), "rates.csv"), readFile(t, found, recipe.RatesFile)) {
+	if !bytes.Equal(readBytes(t, filepath.Dir(again), "rates.csv"), readBytes(t, found, recipe.RatesFile)) {
 		t.Error("nmn rates finds other rates in the files of the recipe")
 	}
 	judged := readJSON(t, must(t, "audit", "--scores", at(recipe.NoisyScoresFile),
@@ -131,7 +124,7 @@ func TestRecipe_BeatsThePlainFormOnNoiseThatItFinds(t *testing.T) {
 	if judged["truth"] == nil {
 		t.Errorf("no judgement in the audit: %v", judged)
 	}
-	if !strings.Contains(string(readFile(t, found, recipe.PageFile)), "the scores come from this epoch") {
+	if !strings.Contains(string(readBytes(t, found, recipe.PageFile)), "the scores come from this epoch") {
 		t.Error("the page does not tell the best epoch")
 	}
 }
@@ -155,9 +148,7 @@ func TestRecipe_InterruptedEqualsTheUnbroken(t *testing.T) {
 			t.Fatal(err)
 		}
 		aside := filepath.Join(filepath.Dir(done), ".epoch-03.safetensors123") // as a killed process leaves it
-		if err := os.WriteFile(aside, []byte("half"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, aside, "half")
 		must(t, goOn(broken, "-q")...)
 		if durable.Exists(aside) {
 			t.Errorf("%s: an unfinished file stays", place)
@@ -167,8 +158,8 @@ func TestRecipe_InterruptedEqualsTheUnbroken(t *testing.T) {
 		}
 		for _, name := range []string{recipe.FoldsFile, recipe.ScoresFile, recipe.NoisyScoresFile, recipe.RatesFile,
 			recipe.SuspectsFile, recipe.PageFile} {
-			if !bytes.Equal(readFile(t, filepath.Join(broken, run.RecipeFolder), name),
-				readFile(t, filepath.Join(whole, run.RecipeFolder), name)) {
+			if !bytes.Equal(readBytes(t, filepath.Join(broken, run.RecipeFolder), name),
+				readBytes(t, filepath.Join(whole, run.RecipeFolder), name)) {
 				t.Errorf("%s: %s differs", place, name)
 			}
 		}
@@ -195,11 +186,8 @@ func weightsOf(t *testing.T, dir string) []byte {
 func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
-	c := call(t, byRecipe("train", weather(t, true), "--arm", "held-rates", "--set", "recipe.epochs=1",
+	c := succeeds(t, byRecipe("train", weather(t, true), "--arm", "held-rates", "--set", "recipe.epochs=1",
 		"--run-dir", dir)...)
-	if c.code != exitOK {
-		t.Fatal(c.err)
-	}
 	if !strings.Contains(c.err, "1 of 6 labels: the scores do not show their noise") ||
 		strings.Contains(c.err, "noise held") {
 		t.Errorf("said: %s", c.err)
@@ -247,10 +235,7 @@ func TestRecipe_PagesSayWhatTheTerminalSays(t *testing.T) {
 
 func pagesSayWhatTheTerminalSays(t *testing.T, arm string) {
 	dir := filepath.Join(t.TempDir(), "run")
-	c := call(t, byRecipe("train", weather(t, true), "--arm", arm, "--set", "recipe.epochs=1", "--run-dir", dir)...)
-	if c.code != exitOK {
-		t.Fatal(c.err)
-	}
+	c := succeeds(t, byRecipe("train", weather(t, true), "--arm", arm, "--set", "recipe.epochs=1", "--run-dir", dir)...)
 	const said = "1 of 6 labels: the scores do not show their noise; their labels are taken as they are"
 	const unknown = "1 of 6 classes not estimated: "
 	for name, text := range map[string]string{"the terminal": c.err,
@@ -326,8 +311,8 @@ func TestRecipe_IsTheDefaultWhereItFits(t *testing.T) {
 		{[]string{"train", "--set", "stage1=x.safetensors"}, recipe.FD, ""},
 		{[]string{"train", "--set", "train.overfit=true"}, recipe.FD, ""},
 		{[]string{"train", "--set", "recipe.form=paper"}, recipe.FD, ""},
-		{[]string{"train", "--config", writeConfigFile(t, "arm: nmn-fi\n")}, recipe.FI, ""},
-		{[]string{"train", "--config", writeConfigFile(t, "train:\n  noise: {miss_rate: [0.2]}\n")}, recipe.FD, ""},
+		{[]string{"train", "--config", written(t, "nmn.yaml", "arm: nmn-fi\n")}, recipe.FI, ""},
+		{[]string{"train", "--config", written(t, "nmn.yaml", "train:\n  noise: {miss_rate: [0.2]}\n")}, recipe.FD, ""},
 	} {
 		c := printed(t, test.args...)
 		settings := c.Settings()
@@ -352,11 +337,8 @@ func TestRecipe_GoesBackWhereTheDataCannotTellRates(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	tell := func(args ...string) string {
-		c := call(t, tiny("train", append([]string{"--set", "data.train_size=24", "--run-dir", filepath.Join(dir, "run"),
+		c := succeeds(t, tiny("train", append([]string{"--set", "data.train_size=24", "--run-dir", filepath.Join(dir, "run"),
 			"--dry-run"}, args...)...)...)
-		if c.code != exitOK {
-			t.Fatal(c.err)
-		}
 		return c.err + c.out
 	}
 	if said := tell(); !strings.Contains(said, "recipe  paper: 24 pictures are one batch of 32") ||
@@ -377,7 +359,7 @@ func TestRecipe_GoesBackWhereTheDataCannotTellRates(t *testing.T) {
 // A class on no bag or on all bags has no rates. The rates of other classes are estimated, and the run reports both.
 func TestRecipe_ClassesWithoutPositivesOrNegatives(t *testing.T) {
 	t.Parallel()
-	text := string(readFile(t, filepath.Dir(weather(t, false)), "weather.csv"))
+	text := string(readBytes(t, filepath.Dir(weather(t, false)), "weather.csv"))
 	for _, test := range []struct {
 		constant map[int]string // by column of the label
 		says     string
@@ -488,10 +470,7 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 			"--set", "train.patience=0", "--learning-rate", "0.01", "--run-dir", dir}, more...)
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	c := call(t, args(dir)...)
-	if c.code != exitOK {
-		t.Fatal(c.err)
-	}
+	c := succeeds(t, args(dir)...)
 	if !strings.Contains(c.err, "without an extra epoch") ||
 		!strings.Contains(c.err, "from the scores of 248 rows before they were learned") ||
 		strings.Contains(c.err, "fold") {
@@ -511,8 +490,8 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 	}
 	must(t, goOn(broken, "-q")...)
 	for _, name := range []string{recipe.OnlineFile, recipe.ScoresFile, recipe.LabelsFile, recipe.RatesFile} {
-		if !bytes.Equal(readFile(t, filepath.Join(broken, run.RecipeFolder), name),
-			readFile(t, filepath.Join(dir, run.RecipeFolder), name)) {
+		if !bytes.Equal(readBytes(t, filepath.Join(broken, run.RecipeFolder), name),
+			readBytes(t, filepath.Join(dir, run.RecipeFolder), name)) {
 			t.Errorf("%s differs after an interruption", name)
 		}
 	}
@@ -524,11 +503,8 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 func TestRecipe_PicturesEstimateOnline(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c := call(t, tiny("experiment", "--size", "quick", "--batch-size", "8", "--arms", "stage1,held-rates",
+	c := succeeds(t, tiny("experiment", "--size", "quick", "--batch-size", "8", "--arms", "stage1,held-rates",
 		"--run-dir", dir, "--json")...)
-	if c.code != exitOK {
-		t.Fatal(c.err)
-	}
 	arms := armsOf(t, c.out)
 	if arms["held rates, rates estimated"] == nil || arms["stage 1"] == nil {
 		t.Errorf("arms %v", arms)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,10 +16,7 @@ func TestTrain_WritesForTensorBoardOnRequest(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatalf("event files %v, %v", files, err)
 	}
-	content, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := readBytes(t, files[0])
 	for _, want := range []string{"train/loss", "against true labels/all classes", "surest mistakes/1"} {
 		if !strings.Contains(string(content), want) {
 			t.Errorf("the events lack %q", want)

@@ -36,15 +36,9 @@ func meanLogits(t *testing.T, net *model.Net, shape []int, x []float32) []float3
 	}
 	backend := net.Backend()
 	logits := model.Host(plan.Logits.Shape()...)
-	if err := backend.Upload(plan.X, tensor.HostArray(tensor.Float32, here)); err != nil {
-		t.Fatal(err)
-	}
-	if err := net.Forward(plan, false); err != nil {
-		t.Fatal(err)
-	}
-	if err := backend.Download(logits, plan.Logits); err != nil {
-		t.Fatal(err)
-	}
+	check(t, backend.Upload(plan.X, tensor.HostArray(tensor.Float32, here)))
+	check(t, net.Forward(plan, false))
+	check(t, backend.Download(logits, plan.Logits))
 	classes, instances := net.Config().Classes, net.Config().Instances()
 	means := make([]float32, shape[0]*classes)
 	for i, v := range logits.Float32s() {
@@ -83,9 +77,7 @@ func TestInit_ResNetsOfTorchvisionAndTimm(t *testing.T) {
 	var write, read [][]string
 	for _, c := range cases {
 		folder := filepath.Join(dir, c.String())
-		if err := os.Mkdir(folder, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Mkdir(folder, 0o777))
 		write = append(write, []string{"write", c.source, c.name, strconv.Itoa(c.pixels), folder})
 		read = append(read, []string{"folded", c.name, filepath.Join(folder, "folded.safetensors"), folder})
 	}
@@ -117,9 +109,7 @@ func checkResNet(t *testing.T, c resNetCase, folder string) {
 		s := &run.Session{Log: slog.New(slog.DiscardHandler)}
 		n := &run.NetConfig{Arch: run.NetName(c.name), Pixels: run.PixelsUnit, Weights: filepath.Join(folder, file),
 			WeightsClassifier: true}
-		if err := s.LoadWeights(net, n, testVocabulary(t, 1000)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.LoadWeights(net, n, testVocabulary(t, 1000)))
 		worst := largestDifference(meanLogits(t, net, shape, x), want)
 		t.Logf("%s: logits from %.3g to %.3g, largest difference %.2g", file, slices.Min(want), slices.Max(want), worst)
 		if !(worst <= 2e-4) {
@@ -148,9 +138,7 @@ func TestInit_VariantsOfResNetsAreRefused(t *testing.T) {
 	var plan [][]string
 	for c := range wants {
 		folder := filepath.Join(dir, c.String())
-		if err := os.Mkdir(folder, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Mkdir(folder, 0o777))
 		plan = append(plan, []string{"names", c.source, c.name, folder})
 	}
 	pythonOf(t, resNetScript, len(wants), resNetModules, plan)

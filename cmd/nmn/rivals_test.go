@@ -13,15 +13,6 @@ import (
 	"nmn/train"
 )
 
-func outcomeOf(t *testing.T, dir string) *run.Outcome {
-	t.Helper()
-	o, err := run.ReadOutcome(dir)
-	if err != nil || o == nil {
-		t.Fatal(dir, o, err)
-	}
-	return o
-}
-
 func TestRivals_InOneExperiment(t *testing.T) {
 	skipShort(t, "trains many runs")
 	t.Parallel()

@@ -74,7 +74,7 @@ func TestExperiment_VideosInTheFormOfTable3(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}
 	}
-	table := string(readFile(t, dir, "table.md"))
+	table := string(readBytes(t, dir, "table.md"))
 	if !strings.Contains(table, "| 40 | frame | held rates |") ||
 		!strings.Contains(table, "| 40 | video | held rates + MIL |") {
 		t.Errorf("table\n%s", table)
