@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -121,11 +120,7 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 		if err != nil || p.follows() {
 			return err
 		}
-		if b.asJSON {
-			return writeJSON(p.out, measured.figures)
-		}
-		_, err = io.WriteString(p.out, measured.text)
-		return err
+		return p.print(b.asJSON, measured.figures, "%s", measured.text)
 	}
 	m.flags(b, cmd)
 	if m.ranks {

@@ -145,11 +145,7 @@ func (g *captionGenerate) write(p *program, generated []captioner.Generated) err
 	for _, c := range generated {
 		mean += c.LogProbability / float64(len(generated))
 	}
-	if g.asJSON {
-		return writeJSON(p.out, map[string]any{"file": g.output, "captions": len(generated),
-			"mean_log_probability": mean})
-	}
-	_, err := fmt.Fprintf(p.out, "%s: %s, mean log-probability %.2f\n", g.output, text.Count(len(generated), "captions"),
+	return p.print(g.asJSON, map[string]any{"file": g.output, "captions": len(generated), "mean_log_probability": mean},
+		"%s: %s, mean log-probability %.2f\n", g.output, text.Count(len(generated), "captions"),
 		mean)
-	return err
 }

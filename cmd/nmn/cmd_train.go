@@ -208,9 +208,5 @@ func (t *trainCommand) findRate(ctx context.Context, p *program, s *run.Session)
 	if err != nil {
 		return err
 	}
-	if t.asJSON {
-		return writeJSON(p.out, found)
-	}
-	_, err = fmt.Fprintf(p.out, "%s%s\n%s\n", withFlags(found.Text()), found.Table, found.Chart)
-	return err
+	return p.print(t.asJSON, found, "%s%s\n%s\n", withFlags(found.Text()), found.Table, found.Chart)
 }
