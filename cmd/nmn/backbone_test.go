@@ -113,7 +113,7 @@ func TestExtract_ByPretrainedWeights(t *testing.T) {
 			t.Errorf("standard error has no %q: %s", want, c.err)
 		}
 	}
-	if names := strings.Fields(string(readBytes(t, ids))); len(names) != 21 || !strings.HasSuffix(names[20], "p020.png") {
+	if names := strings.Fields(read(t, ids)); len(names) != 21 || !strings.HasSuffix(names[20], "p020.png") {
 		t.Errorf("identifiers %q", names)
 	}
 	other, labels := filepath.Join(dir, "other.npy"), filepath.Join(dir, "labels.csv")
@@ -150,7 +150,7 @@ func extractsAList(t *testing.T, weights, folder, all string) {
 	must(t, "extract", "--weights", weights, "--layer", "pool5", "--paths", list, "--output", x, "--output-ids", ids)
 	want, _ := readRows(t, all, "")
 	got, _ := readRows(t, x, "")
-	if string(readBytes(t, ids)) != lines || len(got) != len(order) {
+	if read(t, ids) != lines || len(got) != len(order) {
 		t.Fatalf("%d rows of %q, want %q", len(got), readBytes(t, ids), lines)
 	}
 	for row, i := range order {
@@ -316,7 +316,7 @@ func TestTrain_BehindABackbone(t *testing.T) {
 	if len(before) == 0 {
 		t.Fatal("the run folder keeps no features")
 	}
-	page := string(readBytes(t, filepath.Join(dir, "report.html")))
+	page := read(t, filepath.Join(dir, "report.html"))
 	if !strings.Contains(page, "data:image/jpeg") {
 		t.Error("the page of the run shows no pictures")
 	}

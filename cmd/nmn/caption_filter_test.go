@@ -28,7 +28,7 @@ func captionsOf(t *testing.T, dir string) *report.FoundCaptions {
 	if found == nil {
 		t.Fatalf("%s: nothing is told of captions", dir)
 	}
-	page := string(readBytes(t, dir, report.HTMLFile))
+	page := read(t, dir, report.HTMLFile)
 	if !strings.Contains(page, "<h2>Captions</h2>") {
 		t.Errorf("%s: the page has no section of captions", dir)
 	}
@@ -96,7 +96,7 @@ func TestCaptionsArm_NamesTheKindOfNoise(t *testing.T) {
 	if err != nil || outcome == nil || outcome.NoiseKind != inject.Shift {
 		t.Fatalf("outcome %+v, %v; want the kind %s", outcome, err, inject.Shift)
 	}
-	if page := string(readBytes(t, dir, report.HTMLFile)); !strings.Contains(page, "% shift") {
+	if page := read(t, dir, report.HTMLFile); !strings.Contains(page, "% shift") {
 		t.Error("the page does not name the kind")
 	}
 }
@@ -244,7 +244,7 @@ func TestCaptionsArm_IsTheDefaultOfCaptions(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "run")
 		must(t, tiny("train", append([]string{"-q", "--set", "data.train_size=32", "--batch-size", "8", "--run-dir", dir},
 			args...)...)...)
-		if config := string(readBytes(t, dir, run.ConfigFile)); !strings.Contains(config, want) {
+		if config := read(t, dir, run.ConfigFile); !strings.Contains(config, want) {
 			t.Errorf("%q: not %s", args, want)
 		}
 	}

@@ -95,7 +95,7 @@ func TestClips_OtherCommandsReadThem(t *testing.T) {
 		!strings.Contains(out, "96 rows of 64 features, pool5") {
 		t.Errorf("extract said %q", out)
 	}
-	if lines := strings.Split(string(readBytes(t, work, "clips.csv")), "\n"); lines[2] != "moving-train-000001,4,4" {
+	if lines := strings.Split(read(t, work, "clips.csv"), "\n"); lines[2] != "moving-train-000001,4,4" {
 		t.Errorf("clips %q", lines)
 	}
 	noisy := noisyScenes(t, run).Train
@@ -159,7 +159,7 @@ func TestClips_LabelsAloneMakeTheClasses(t *testing.T) {
 	_, data := clipFolders(t)
 	train := strings.TrimPrefix(data[3], "data.clips=")
 	lines := []string{`{"format":"nmn-labels","version":1}`}
-	for i, line := range strings.Split(strings.TrimSpace(string(readBytes(t, train, loader.LabelsName))), "\n")[1:] {
+	for i, line := range strings.Split(strings.TrimSpace(read(t, train, loader.LabelsName)), "\n")[1:] {
 		clip, _, _ := strings.Cut(strings.SplitN(line, `"clip":"`, 2)[1], `"`)
 		labels := `"dog"`
 		if i%2 == 0 {
@@ -171,7 +171,7 @@ func TestClips_LabelsAloneMakeTheClasses(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	must(t, "train", train, "--preset", "moving-scenes", "--arm", "stage1", "--epochs", "1", "--set", "data.min_count=1",
 		"--set", "data.validation_share=0.2", "--set", "net.width=0.5", "--device", "cpu", "--threads", "1", "--run-dir", dir)
-	if words := string(readBytes(t, dir, run.VocabularyFile)); words != "dog, other, 24\nzebra, other, 12\n" {
+	if words := read(t, dir, run.VocabularyFile); words != "dog, other, 24\nzebra, other, 12\n" {
 		t.Errorf("the classes are %q", words)
 	}
 }

@@ -64,7 +64,8 @@ func (a *auditCommand) checkCorrection(cmd *cobra.Command) error {
 	case c.Labels != "" && c.Apply == "" && a.options.Decisions == "":
 		return usagef("audit: --output is for corrected labels and needs --apply or --decisions; use --suspects %s "+
 			"for the ranked list", c.Labels)
-	case c.Labels != "" && !a.ofRun.on && !slices.Contains([]string{".csv", ".jsonl", ".npy"}, strings.ToLower(filepath.Ext(c.Labels))):
+	case c.Labels != "" && !a.ofRun.on &&
+		!slices.Contains([]string{".csv", ".jsonl", ".npy"}, strings.ToLower(filepath.Ext(c.Labels))):
 		return usagef("audit: --output is %q, want a name that ends in .csv, in .jsonl for a manifest of that form, or in "+
 			".npy for one class for each picture", c.Labels)
 	}

@@ -59,7 +59,7 @@ func TestCaption_TrainGenerateEval(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "generated.json")
 	must(t, append([]string{"caption", "generate", dir, "--output", out, "--generate-batch", "7"}, features...)...)
 	if one := must(t, append([]string{"caption", "generate", dir, "--generate-batch", "1", "--threads", "1"},
-		features...)...); one != string(readBytes(t, out)) {
+		features...)...); one != read(t, out) {
 		t.Error("captions depend on the size of the batch or the number of threads")
 	}
 	beam := must(t, append([]string{"caption", "generate", dir, "--beam", "3", "--length-penalty", "1",
@@ -137,8 +137,8 @@ func TestCaptionTrain_KilledRunEqualsWhole(t *testing.T) {
 			t.Errorf("%s differs from that of a run in one piece", name)
 		}
 	}
-	a, b := readJSON(t, string(readBytes(t, broken, run.ResultFile))), readJSON(t,
-		string(readBytes(t, whole, run.ResultFile)))
+	a, b := readJSON(t, read(t, broken, run.ResultFile)), readJSON(t,
+		read(t, whole, run.ResultFile))
 	for _, key := range []string{"seconds"} { // times are others
 		delete(a, key)
 		delete(b, key)
@@ -182,7 +182,7 @@ func TestCaptionTrain_RefusesTheVocabularyOfAnotherRun(t *testing.T) {
 	}
 	must(t, args("2")...)
 	captions := filepath.Join(scenes, "captions.json")
-	changed := strings.Replace(string(readBytes(t, captions)), "ball", "balloon", 1)
+	changed := strings.Replace(read(t, captions), "ball", "balloon", 1)
 	write(t, captions, changed)
 	wantUsage(t, call(t, args("4")...),
 		captions+" has changed since this run began")
@@ -292,7 +292,7 @@ func TestCaptionCounts_AreOfTheFirstCaptions(t *testing.T) {
 		!slices.Equal(rows[1], want[1]) {
 		t.Errorf("counts %v, want %v (a dog cat runs)", rows, want)
 	}
-	left := readJSON(t, string(readBytes(t, dir, "captions.json")))
+	left := readJSON(t, read(t, dir, "captions.json"))
 	if got := left["b"].([]any); len(left) != 2 || len(got) != 1 || got[0] != "two cats" {
 		t.Errorf("captions to say: %v", left)
 	}
@@ -311,7 +311,7 @@ func TestCaptionVocab_TellsTheCuts(t *testing.T) {
 		cuts["2"] != 1. {
 		t.Errorf("%v", v)
 	}
-	if lines := strings.Count(string(readBytes(t, words)), "\n"); lines != 5 {
+	if lines := strings.Count(read(t, words), "\n"); lines != 5 {
 		t.Errorf("%d lines in the vocabulary", lines)
 	}
 	if out := must(t, "caption", "vocab", captions); !strings.Contains(out, "at least   2 times:      1") ||

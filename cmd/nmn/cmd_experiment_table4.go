@@ -101,7 +101,8 @@ func (t *table4Command) run(cmd *cobra.Command, p *program) (err error) {
 		}
 	}
 	w := &watch{program: p}
-	t.Log, t.Observe, t.Captioning, t.Extracted = p.log, w.observer(), p.captionObserver(), p.counted("extracted", "pictures")
+	t.Log, t.Observe, t.Captioning = p.log, w.observer(), p.captionObserver()
+	t.Extracted = p.counted("extracted", "pictures")
 	tables, err := t.Run(cmd.Context())
 	p.status.clear()
 	if err != nil {

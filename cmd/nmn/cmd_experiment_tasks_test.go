@@ -65,7 +65,7 @@ func sameExperiments(t *testing.T, got, want string) {
 		case run.LogFile, report.HTMLFile, run.ResultFile:
 			continue // hold times
 		}
-		if string(readBytes(t, got, name)) != string(readBytes(t, want, name)) {
+		if read(t, got, name) != read(t, want, name) {
 			t.Errorf("%s differs", name)
 		}
 	}
@@ -147,7 +147,7 @@ func TestTasks_GoOnAfterTheDead(t *testing.T) {
 	for _, n := range []string{"0", "1", "2", "3", "4", "5"} {
 		must(t, args(dir, "--task", n, "-q")...)
 	}
-	if text := string(readBytes(t, stage1, run.LogFile)); strings.Count(text, `"step":1,`) != 1 {
+	if text := read(t, stage1, run.LogFile); strings.Count(text, `"step":1,`) != 1 {
 		t.Error("stage 1 was begun anew, and not gone on with")
 	}
 	must(t, args(dir, "--collect", "-q")...)

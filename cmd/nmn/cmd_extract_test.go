@@ -130,7 +130,7 @@ func TestExtract_PicturesThatCannotBeReadHaveNoRow(t *testing.T) {
 			"--set", "data.images="+images, "--set", "data.validation_share=0", "--set", "data.test_share=0", "--set",
 			"data.noise=0",
 			"--max-bad-samples", "1", "--output", filepath.Join(work, file+".npy"), "--output-labels", table)
-		return strings.Split(strings.TrimSpace(string(readBytes(t, table))), "\n")
+		return strings.Split(strings.TrimSpace(read(t, table)), "\n")
 	}
 	whole := captions("whole")
 	second := filepath.Join(images, "COCO_test2014_000000000002.jpg")

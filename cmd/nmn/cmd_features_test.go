@@ -231,7 +231,7 @@ func TestFeatures_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 	}
 	must(t, goOn(dir)...)
 	for _, folder := range []string{run.Stage1Folder, ""} {
-		if string(readBytes(t, filepath.Join(dir, folder), train.LastName)) != string(readBytes(t, filepath.Join(whole, folder), train.LastName)) {
+		if read(t, dir, folder, train.LastName) != read(t, whole, folder, train.LastName) {
 			t.Errorf("stage %q: other weights than those of the unbroken run", folder)
 		}
 	}

@@ -75,7 +75,7 @@ func TestFrames_MakesChecksAndGoesOn(t *testing.T) {
 	if got["clips"] != 3. || got["frames"] != 9. || got["left_out"] != 1. {
 		t.Errorf("%v", got)
 	}
-	if text := string(readBytes(t, out, frames.ProblemsName)); !strings.Contains(text,
+	if text := read(t, out, frames.ProblemsName); !strings.Contains(text,
 		`"clip":"empty.mp4","kept":false,"cause":"the file is empty"`) {
 		t.Errorf("problems: %s", text)
 	}

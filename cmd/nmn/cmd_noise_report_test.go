@@ -195,7 +195,7 @@ func TestNoiseReport_ShowsTheEstimateOfTheRecipe(t *testing.T) {
 		}
 	}
 	path := filepath.Join(dir, run.RecipeFolder, recipe.RatesFile)
-	data := string(readBytes(t, filepath.Dir(path), recipe.RatesFile))
+	data := read(t, filepath.Dir(path), recipe.RatesFile)
 	lines := strings.Split(data, "\n")
 	fields := strings.Split(lines[2], ",")
 	fields[4] = "1.5" // q01_high

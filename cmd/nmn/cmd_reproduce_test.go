@@ -26,7 +26,7 @@ func TestReproduce_WritesPageMarkdownAndRecord(t *testing.T) {
 	if !strings.Contains(out, "observed, scenes") || !strings.Contains(out, filepath.Join(dir, paper.PageFile)) {
 		t.Errorf("output %s", out)
 	}
-	page := string(readBytes(t, dir, paper.PageFile))
+	page := read(t, dir, paper.PageFile)
 	if !strings.Contains(page, "nmn reproduce --size smoke --seeds 1 --only figure3,observed") {
 		t.Error("the page does not say how to run it again")
 	}

@@ -358,7 +358,7 @@ func TestTrain_RestartLeavesWhatIsSomebodyElses(t *testing.T) {
 	kept := func(dir string, names ...string) {
 		t.Helper()
 		for _, name := range names {
-			if got := string(readBytes(t, dir, name)); got != "mine: 1\n" {
+			if got := read(t, dir, name); got != "mine: 1\n" {
 				t.Errorf("%s holds %q", name, got)
 			}
 		}

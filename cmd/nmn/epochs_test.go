@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -38,7 +37,7 @@ func TestEpochs_AreThoseOfShorterRuns(t *testing.T) {
 	plain := trained(t, "--arm", "nmn-fd", "--set", "train.stage2_epochs=3")
 	long := trained(t, "--arm", "nmn-fd", "--set", "train.stage2_epochs=3", "--set", "each_epoch=true")
 	for _, stage := range []string{run.Stage1Folder, ""} {
-		if !bytes.Equal(readBytes(t, filepath.Join(plain, stage), train.LastName), readBytes(t, filepath.Join(long, stage), train.LastName)) {
+		if read(t, plain, stage, train.LastName) != read(t, long, stage, train.LastName) {
 			t.Errorf("stage %q: other weights with --each-epoch", stage)
 		}
 	}
@@ -64,7 +63,7 @@ func TestEpochs_AreThoseOfShorterRuns(t *testing.T) {
 	if asJSON(t, epochRows(t, short)) != asJSON(t, rows) {
 		t.Error("a run that was made longer has other epochs")
 	}
-	if page := string(readBytes(t, long, report.HTMLFile)); !strings.Contains(page, "After each epoch") {
+	if page := read(t, long, report.HTMLFile); !strings.Contains(page, "After each epoch") {
 		t.Error("the page does not tell the epochs")
 	}
 	wantUsage(t, call(t, goOn(plain, "--set", "each_epoch=true")...), "each_epoch")

@@ -86,8 +86,8 @@ func smallDiskEqualsWhole(t *testing.T, e event, args []string, whole string) {
 	removePrevious(t, out)
 	sameRuns(t, out, whole)
 	for _, message := range []string{`"msg":"step"`, `"msg":"epoch"`, `"msg":"evaluation"`} {
-		got := strings.Count(string(readBytes(t, out, run.LogFile)), message)
-		if want := strings.Count(string(readBytes(t, whole, run.LogFile)), message); got != want {
+		got := strings.Count(read(t, out, run.LogFile), message)
+		if want := strings.Count(read(t, whole, run.LogFile), message); got != want {
 			t.Errorf("%d lines of %s, want %d", got, message, want)
 		}
 	}

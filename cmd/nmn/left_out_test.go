@@ -60,7 +60,7 @@ func spoilFrames(t *testing.T, dir string, clips ...int) {
 	t.Helper()
 	path := filepath.Join(dir, "frames-000000.tar")
 	shard := readBytes(t, path)
-	lines := strings.Split(string(readBytes(t, filepath.Join(dir, "index.jsonl"))), "\n")
+	lines := strings.Split(read(t, filepath.Join(dir, "index.jsonl")), "\n")
 	for i, clip := range clips {
 		var record struct{ Frames []struct{ Offset, Size int } }
 		check(t, json.Unmarshal([]byte(lines[1+clip]), &record))
@@ -108,7 +108,7 @@ func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 				if c.code != exitOK || strings.Count(c.err, "cannot be used and are left out") != 1 {
 					t.Fatalf("exit code %d: %s", c.code, c.err)
 				}
-				if page := string(readBytes(t, filepath.Join(dir, "report.html"))); !strings.Contains(page,
+				if page := read(t, filepath.Join(dir, "report.html")); !strings.Contains(page,
 					"cannot be used and are left out") {
 					t.Error("the page does not tell what was left out")
 				}

@@ -159,7 +159,7 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 			t.Errorf("the table does not tell %q:\n%s", part, first.out)
 		}
 	}
-	index := string(readBytes(t, dir, run.IndexFile))
+	index := read(t, dir, run.IndexFile)
 	for _, link := range []string{"noise-20/seed-1/nmn-fd/report.html", "noise-40/seed-2/baseline/report.html"} {
 		if !strings.Contains(index, `<a href="`+link+`">`) || !durable.Exists(filepath.Join(dir, link)) {
 			t.Errorf("the page of the experiment does not lead to %s", link)

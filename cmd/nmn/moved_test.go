@@ -170,7 +170,7 @@ func TestTrain_GoesOnWithTouchedPicturesAndRefusesNewOnes(t *testing.T) {
 		t.Errorf("touched pictures: exit code %d: %s", c.code, c.err)
 	}
 	added := filepath.Join(tree, colours[0], "new.png")
-	write(t, added, string(readBytes(t, filepath.Join(tree, colours[0], "0.png"))))
+	write(t, added, read(t, filepath.Join(tree, colours[0], "0.png")))
 	wantUsage(t, call(t, append(args("3"), "-q")...), added+" was not there when this run began: take it away, or begin "+
 		"anew: with another --run-dir, or, with nmn train and nmn caption train, by --restart")
 }

@@ -11,7 +11,7 @@ import (
 // The page of a run shows bags with their pictures and loads nothing.
 func TestTrain_PageShowsBagsAndLoadsNothing(t *testing.T) {
 	t.Parallel()
-	page := string(readBytes(t, trainedArm(t, "nmn-fi"), report.HTMLFile))
+	page := read(t, trainedArm(t, "nmn-fi"), report.HTMLFile)
 	pictures := strings.Count(page, `<img src="data:image/jpeg;base64,`)
 	cards, beside := strings.Count(page, `<article class="card">`), strings.Count(page, `<article class="says">`)
 	if cards == 0 || cards > 2*run.PageBags || beside != run.ComparedByChance+run.ComparedApart ||

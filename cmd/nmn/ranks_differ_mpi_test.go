@@ -157,7 +157,7 @@ func contents(t *testing.T, dir string) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all[name] = info.ModTime().String() + string(readBytes(t, dir, name))
+		all[name] = info.ModTime().String() + read(t, dir, name)
 	}
 	return all
 }

@@ -124,7 +124,7 @@ func TestRecipe_BeatsThePlainFormOnNoiseThatItFinds(t *testing.T) {
 	if judged["truth"] == nil {
 		t.Errorf("no judgement in the audit: %v", judged)
 	}
-	if !strings.Contains(string(readBytes(t, found, recipe.PageFile)), "the scores come from this epoch") {
+	if !strings.Contains(read(t, found, recipe.PageFile), "the scores come from this epoch") {
 		t.Error("the page does not tell the best epoch")
 	}
 }
@@ -239,8 +239,8 @@ func pagesSayWhatTheTerminalSays(t *testing.T, arm string) {
 	const said = "1 of 6 labels: the scores do not show their noise; their labels are taken as they are"
 	const unknown = "1 of 6 classes not estimated: "
 	for name, text := range map[string]string{"the terminal": c.err,
-		"report.html": string(readBytes(t, filepath.Join(dir, report.HTMLFile))),
-		"result.json": string(readBytes(t, filepath.Join(dir, run.ResultFile)))} {
+		"report.html": read(t, filepath.Join(dir, report.HTMLFile)),
+		"result.json": read(t, filepath.Join(dir, run.ResultFile))} {
 		if !strings.Contains(text, said) {
 			t.Errorf("%s does not say that %s", name, said)
 		}
@@ -359,7 +359,7 @@ func TestRecipe_GoesBackWhereTheDataCannotTellRates(t *testing.T) {
 // A class on no bag or on all bags has no rates. The rates of other classes are estimated, and the run reports both.
 func TestRecipe_ClassesWithoutPositivesOrNegatives(t *testing.T) {
 	t.Parallel()
-	text := string(readBytes(t, filepath.Dir(weather(t, false)), "weather.csv"))
+	text := read(t, filepath.Dir(weather(t, false)), "weather.csv")
 	for _, test := range []struct {
 		constant map[int]string // by column of the label
 		says     string

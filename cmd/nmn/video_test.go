@@ -74,7 +74,7 @@ func TestExperiment_VideosInTheFormOfTable3(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}
 	}
-	table := string(readBytes(t, dir, "table.md"))
+	table := read(t, dir, "table.md")
 	if !strings.Contains(table, "| 40 | frame | held rates |") ||
 		!strings.Contains(table, "| 40 | video | held rates + MIL |") {
 		t.Errorf("table\n%s", table)
@@ -120,7 +120,7 @@ func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 	if len(rows) != 48 || len(rows[0]) != 36 || table.IDs[5] != "moving-test-000001#1" {
 		t.Fatalf("%d rows of %d, the sixth is %q", len(rows), len(rows[0]), table.IDs[5])
 	}
-	lines := strings.Split(strings.TrimSpace(string(readBytes(t, clips))), "\n")
+	lines := strings.Split(strings.TrimSpace(read(t, clips)), "\n")
 	if len(lines) != 13 || lines[0] != "clip,first,rows" || lines[3] != "moving-test-000002,8,4" {
 		t.Errorf("clips %q", lines)
 	}

@@ -13,9 +13,7 @@ import (
 
 func TestOpen_ReadsUntilTheContextEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
-	if err := os.WriteFile(path, []byte("abcd"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte("abcd"), 0o600))
 	ctx, cancel := context.WithCancel(context.Background())
 	f, err := input.Open(ctx, path)
 	if err != nil {
@@ -47,5 +45,12 @@ func TestOpen_TakesFilesAlone(t *testing.T) {
 		if _, err := open(context.Background(), filepath.Join(folder, "none")); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("a missing file: %v", err)
 		}
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -40,13 +40,9 @@ func TestOpenFile_SaysWhatIsNoFile(t *testing.T) {
 // If a file exists and cannot be opened, the caller receives an error and no file.
 func TestOpenFile_CannotBeOpened(t *testing.T) {
 	path, pipe := filepath.Join(t.TempDir(), "a"), makePipe(t)
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, nil, 0o600))
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	none := limit
 	none.Cur = 0
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none); err != nil {

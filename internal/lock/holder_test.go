@@ -27,9 +27,7 @@ func TestHolder_KeepsLettersAndNothingThatControls(t *testing.T) {
 // The file of a process that was killed may hold more than the next one writes.
 func TestTake_OverwritesAllThatAnotherHasWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	if err := os.WriteFile(path, []byte(`{"pid":1,"command":"`+strings.Repeat("x", 1<<14)+"\"}\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(`{"pid":1,"command":"`+strings.Repeat("x", 1<<14)+"\"}\n"), 0o666))
 	mine, err := Take(path)
 	if errors.Is(err, ErrUnsupported) {
 		t.Skip(err)
@@ -56,9 +54,7 @@ func TestTake_HeldByWhoKnowsWhom(t *testing.T) {
 	}
 	defer mine.Release()
 	for _, content := range []string{"", `{"pid": 7, "host"`, `{"pid": 7, "host": 8}`} {
-		if err := errors.Join(mine.file.Truncate(0), writeAt(mine.file, content)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, errors.Join(mine.file.Truncate(0), writeAt(mine.file, content)))
 		if _, err := Take(path); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(),
 			"locked by another process") {
 			t.Errorf("%q: error %v", content, err)

@@ -52,9 +52,7 @@ func TestTake_IsRefusedWithTheProcessThatHoldsIt(t *testing.T) {
 		time.Since(held.Holder.Since) > time.Hour {
 		t.Fatalf("a lock that is held: %v", err)
 	}
-	if err := mine.Release(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, mine.Release())
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the file of a lock that was given back: %v, want none", err)
 	}
@@ -99,9 +97,7 @@ func TestTake_AfterTheHolderWasKilled(t *testing.T) {
 	if err := l.Release(); err != nil {
 		t.Error(err)
 	}
-	if err := os.WriteFile(path, []byte(`{"pid":1,"host":"h"}`+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(`{"pid":1,"host":"h"}`+"\n"), 0o666))
 	for range 2 { // the second time there is no file
 		if err := Tidy(path); err != nil || there(path) {
 			t.Errorf("the file that a dead process has left: there %t, %v", there(path), err)
@@ -118,9 +114,7 @@ func there(path string) bool {
 func TestTake_LeavesFilesOfOthersAlone(t *testing.T) {
 	dir := t.TempDir()
 	theirs, link := filepath.Join(dir, "theirs"), filepath.Join(dir, "link")
-	if err := os.WriteFile(theirs, []byte("precious"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(theirs, []byte("precious"), 0o666))
 	if err := os.Symlink(theirs, link); err != nil {
 		t.Skip(err)
 	}
@@ -138,9 +132,7 @@ func TestTake_LeavesFilesOfOthersAlone(t *testing.T) {
 func TestTake_AfterThePowerFailed(t *testing.T) {
 	for _, left := range []string{"", `{"p`, `{"pid":12,"ho`, "\x00\x00\x00\x00\x00\x00\x00\x00\x00"} {
 		path := filepath.Join(t.TempDir(), "lock")
-		if err := os.WriteFile(path, []byte(left), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, []byte(left), 0o666))
 		l, err := Take(path)
 		if errors.Is(err, ErrUnsupported) {
 			t.Skip(err)
@@ -256,5 +248,12 @@ func TestTake_WhereRemovedFilesAreNotForgottenAtOnce(t *testing.T) {
 	}
 	if _, err := Take(filepath.Join(t.TempDir(), "no", "l")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("in a folder that is not there: %v", err)
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

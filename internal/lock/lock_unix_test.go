@@ -21,9 +21,7 @@ func TestRelease_ReportsAFileThatIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(path))
 	if err := mine.Release(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}

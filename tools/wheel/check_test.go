@@ -20,9 +20,7 @@ func header(t *testing.T, p platform) []byte {
 	var b bytes.Buffer
 	write := func(parts ...any) {
 		for _, part := range parts {
-			if err := binary.Write(&b, binary.LittleEndian, part); err != nil {
-				t.Fatal(err)
-			}
+			succeeds(t, binary.Write(&b, binary.LittleEndian, part))
 		}
 	}
 	switch p.name {
@@ -63,9 +61,7 @@ func packed(t *testing.T, p platform, program []byte) string {
 	t.Helper()
 	folder := t.TempDir()
 	file := filepath.Join(folder, p.program())
-	if err := os.WriteFile(file, program, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, os.WriteFile(file, program, 0o755))
 	of := source{version: "1.2.3+g0123abc", time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	name := filepath.Join(folder, p.fileName(of.version))
 	_, err := writeWheel(name, []entry{{name: "nmn/__init__.py", text: "x = 1\n"},
@@ -164,12 +160,8 @@ func rewritten(t *testing.T, wheel string, change func(name, text string) (strin
 		}
 		to.Write(data)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, w.Close())
 	name := filepath.Join(t.TempDir(), filepath.Base(wheel))
-	if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, os.WriteFile(name, b.Bytes(), 0o644))
 	return name
 }

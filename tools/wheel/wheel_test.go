@@ -61,9 +61,7 @@ func TestChoose_NamesTheOthers(t *testing.T) {
 func made(t *testing.T, folder string) (name string) {
 	t.Helper()
 	program := filepath.Join(folder, "program")
-	if err := os.WriteFile(program, bytes.Repeat([]byte("nmn"), 1000), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, os.WriteFile(program, bytes.Repeat([]byte("nmn"), 1000), 0o755))
 	of := source{version: "1.2.3", time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	name = filepath.Join(folder, platforms[0].fileName(of.version))
 	files := []entry{{name: "nmn/__init__.py", text: "x = 1\n"},
@@ -142,16 +140,12 @@ func TestCompile_WritesTheSameBytesElsewhere(t *testing.T) {
 		folder := t.TempDir()
 		writeFile(t, folder, "go.mod", "module tiny\n")
 		writeFile(t, folder, "main.go", "package main\n\nimport \"tiny/run\"\n\nfunc main() { run.Tell() }\n")
-		if err := os.Mkdir(filepath.Join(folder, "run"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, os.Mkdir(filepath.Join(folder, "run"), 0o755))
 		writeFile(t, folder, "run/run.go",
 			"package run\n\nvar revision, version string\n\nfunc Tell() { println(version, revision) }\n")
 		t.Chdir(folder)
 		program := filepath.Join(folder, "out", fmt.Sprint("tiny", i))
-		if err := compile(platforms[0], of, ".", program); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, compile(platforms[0], of, ".", program))
 		var err error
 		if programs[i], err = os.ReadFile(program); err != nil {
 			t.Fatal(err)
@@ -167,9 +161,7 @@ func TestCompile_WritesTheSameBytesElsewhere(t *testing.T) {
 
 func writeFile(t *testing.T, folder, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644))
 }
 
 func TestDescribe_TakesTheTimeOfTheEnvironment(t *testing.T) {
@@ -242,5 +234,12 @@ func TestMetadata_IsThatOfTheProject(t *testing.T) {
 	}
 	if len(found) < 15 {
 		t.Errorf("pyproject.toml has %v", found)
+	}
+}
+
+func succeeds(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
