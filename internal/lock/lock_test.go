@@ -38,14 +38,8 @@ func TestMain(m *testing.M) {
 
 func TestTake_IsRefusedWithTheProcessThatHoldsIt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	mine, err := Take(path)
-	if errors.Is(err, ErrUnsupported) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = Take(path)
+	mine := taken(t, path)
+	_, err := Take(path)
 	var held *HeldError
 	if !errors.As(err, &held) || !errors.Is(err, ErrHeld) || held.Holder.PID != os.Getpid() ||
 		held.Holder.Host == "" || !strings.Contains(held.Holder.Command, filepath.Base(os.Args[0])) ||
@@ -56,13 +50,7 @@ func TestTake_IsRefusedWithTheProcessThatHoldsIt(t *testing.T) {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the file of a lock that was given back: %v, want none", err)
 	}
-	again, err := Take(path)
-	if err != nil {
-		t.Fatalf("a lock that was given back: %v", err)
-	}
-	if err := again.Release(); err != nil {
-		t.Error(err)
-	}
+	check(t, taken(t, path).Release())
 }
 
 // The kernel gives back the lock of a process that was killed, whose file stays.
@@ -90,13 +78,7 @@ func TestTake_AfterTheHolderWasKilled(t *testing.T) {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait() // it was killed
-	l, err := Take(path)
-	if err != nil {
-		t.Fatalf("after its holder was killed: %v", err)
-	}
-	if err := l.Release(); err != nil {
-		t.Error(err)
-	}
+	check(t, taken(t, path).Release())
 	check(t, os.WriteFile(path, []byte(`{"pid":1,"host":"h"}`+"\n"), 0o666))
 	for range 2 { // the second time there is no file
 		if err := Tidy(path); err != nil || there(path) {
@@ -133,17 +115,7 @@ func TestTake_AfterThePowerFailed(t *testing.T) {
 	for _, left := range []string{"", `{"p`, `{"pid":12,"ho`, "\x00\x00\x00\x00\x00\x00\x00\x00\x00"} {
 		path := filepath.Join(t.TempDir(), "lock")
 		check(t, os.WriteFile(path, []byte(left), 0o666))
-		l, err := Take(path)
-		if errors.Is(err, ErrUnsupported) {
-			t.Skip(err)
-		}
-		if err != nil {
-			t.Errorf("%q left: %v", left, err)
-			continue
-		}
-		if err := l.Release(); err != nil {
-			t.Error(err)
-		}
+		check(t, taken(t, path).Release())
 	}
 }
 
@@ -172,17 +144,6 @@ func TestTake_NeverTwiceWhileFilesAreRemoved(t *testing.T) {
 	group.Wait()
 	if most.Load() != 0 {
 		t.Error("two have held the lock at a time")
-	}
-}
-
-// The holder's text in a file is not trusted.
-func TestHolder_IsQuotedForTerminals(t *testing.T) {
-	h := Holder{PID: 1, Host: "a\x1b[2Jb", Command: strings.Repeat("x", 1000)}
-	if s := h.String(); strings.ContainsRune(s, '\x1b') || len(s) > 300 {
-		t.Errorf("%q", s)
-	}
-	if s := (Holder{}).String(); s != "another process" {
-		t.Errorf("an unknown holder is %q", s)
 	}
 }
 
@@ -249,6 +210,17 @@ func TestTake_WhereRemovedFilesAreNotForgottenAtOnce(t *testing.T) {
 	if _, err := Take(filepath.Join(t.TempDir(), "no", "l")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("in a folder that is not there: %v", err)
 	}
+}
+
+// taken takes a lock, or skips the test if there are no locks here.
+func taken(t *testing.T, path string) *Lock {
+	t.Helper()
+	l, err := Take(path)
+	if errors.Is(err, ErrUnsupported) {
+		t.Skip(err)
+	}
+	check(t, err)
+	return l
 }
 
 func check(t testing.TB, err error) {
