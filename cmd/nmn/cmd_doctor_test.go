@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"nmn/loader/doctor"
 	"nmn/loader/scenes"
@@ -155,13 +154,6 @@ func TestDoctor_InterruptWritesNothing(t *testing.T) {
 	c := callIn(t, ctx, tiny("doctor", "--output", file)...)
 	if _, err := os.Stat(file); c.code != exitInterrupted || c.out != "" || err == nil {
 		t.Errorf("exit code %d, %q, %v", c.code, c.out, err)
-	}
-}
-
-func TestDoctorLine_TellsWhatIsLeft(t *testing.T) {
-	if line := doctorLine(doctor.Progress{Pass: "pictures", Done: 25, Total: 100},
-		10*time.Second); line != "pictures: 25 %, 30s left, 25 of 100" {
-		t.Errorf("line %q", line)
 	}
 }
 
