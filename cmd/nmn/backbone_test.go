@@ -108,11 +108,7 @@ func TestExtract_ByPretrainedWeights(t *testing.T) {
 		!strings.Contains(c.out, "21 rows of 16 features, fc7") {
 		t.Fatalf("%d: %s%s", c.code, c.out, c.err)
 	}
-	for _, want := range []string{"VGG16 at 224 pixels", "shorter side to 256, bilinear, middle 224×224", "p100.png"} {
-		if !strings.Contains(c.err, want) {
-			t.Errorf("standard error has no %q: %s", want, c.err)
-		}
-	}
+	wantParts(t, c.err, "VGG16 at 224 pixels", "shorter side to 256, bilinear, middle 224×224", "p100.png")
 	if names := strings.Fields(read(t, ids)); len(names) != 21 || !strings.HasSuffix(names[20], "p020.png") {
 		t.Errorf("identifiers %q", names)
 	}
@@ -129,11 +125,7 @@ func TestExtract_ByPretrainedWeights(t *testing.T) {
 	}
 	extractsAList(t, weights, folder, x)
 	config := must(t, "config", "--set", "data.manifest=m.csv", "--backbone", weights)
-	for _, want := range []string{"VGG16", "224", "256", "antialias", "pool5", "fc7"} {
-		if !strings.Contains(config, want) {
-			t.Errorf("nmn config does not say %q:\n%s", want, config)
-		}
-	}
+	wantParts(t, config, "VGG16", "224", "256", "antialias", "pool5", "fc7")
 }
 
 // extractsAList takes pictures of a folder in the order of a list, given the rows of all.
@@ -333,9 +325,7 @@ func TestTrain_BehindABackbone(t *testing.T) {
 
 	predicted := must(t, "predict", dir, filepath.Join(work, "p000.png"), filepath.Join(work, "p001.png"),
 		"--top", "1", "-q")
-	if !strings.Contains(predicted, "p000.png: red") || !strings.Contains(predicted, "p001.png: green") {
-		t.Errorf("predicted %q", predicted)
-	}
+	wantParts(t, predicted, "p000.png: red", "p001.png: green")
 	must(t, "eval", dir)
 	if c := call(t, "export", dir, "--output", filepath.Join(work, "head.onnx")); c.code != exitOK ||
 		!strings.Contains(c.err, "only the head: it takes 8 features, pool5 of "+weights) {
@@ -407,9 +397,7 @@ func TestTrain_BackboneDryRunTakesFewFeatures(t *testing.T) {
 	weights, dir := filepath.Join(work, "vgg.safetensors"), filepath.Join(work, "run")
 	tinyVGG(t, weights, 1)
 	out := must(t, backboneRun(colouredPictures(t, work, 60), weights, dir, "--dry-run")...)
-	if !strings.Contains(out, "to compute them for all pictures, once") {
-		t.Errorf("the plan does not tell how long features take: %s", out)
-	}
+	wantParts(t, out, "to compute them for all pictures, once")
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("a dry run has written")
 	}

@@ -29,13 +29,9 @@ func captionsOf(t *testing.T, dir string) *report.FoundCaptions {
 		t.Fatalf("%s: nothing is told of captions", dir)
 	}
 	page := read(t, dir, report.HTMLFile)
-	if !strings.Contains(page, "<h2>Captions</h2>") {
-		t.Errorf("%s: the page has no section of captions", dir)
-	}
+	wantParts(t, page, "<h2>Captions</h2>")
 	for _, line := range found.Lines() {
-		if !strings.Contains(page, "<p>"+html.EscapeString(line)+".</p>") {
-			t.Errorf("%s: the page does not say %q", dir, line)
-		}
+		wantParts(t, page, "<p>"+html.EscapeString(line)+".</p>")
 	}
 	return found
 }

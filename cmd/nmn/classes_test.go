@@ -42,11 +42,7 @@ func TestClasses_OfFolders(t *testing.T) {
 	t.Parallel()
 	folders, dir := classFolders(t, 90), filepath.Join(t.TempDir(), "run")
 	c := succeeds(t, onFolders(folders, dir, "--set", "noise_rates=folds:2", "--set", "recipe.fold_epochs=2")...)
-	for _, want := range []string{"3 classes", "accuracy", "balanced accuracy", "log loss"} {
-		if !strings.Contains(c.out, want) {
-			t.Errorf("the table lacks %q:\n%s", want, c.out)
-		}
-	}
+	wantParts(t, c.out, "3 classes", "accuracy", "balanced accuracy", "log loss")
 	if strings.Contains(c.out, "OF1") || strings.Contains(c.out, "top-5") {
 		t.Errorf("the table has measures of several labels:\n%s", c.out)
 	}
@@ -86,9 +82,7 @@ func TestClasses_OfFolders(t *testing.T) {
 			t.Errorf("several classes are predicted: %q", line)
 		}
 	}
-	if out := must(t, "eval", dir); !strings.Contains(out, "accuracy") {
-		t.Errorf("eval prints\n%s", out)
-	}
+	wantParts(t, must(t, "eval", dir), "accuracy")
 	audited := readJSON(t, must(t, "audit", dir, "--json"))
 	if audited["form"] != "classes" {
 		t.Errorf("the audit is of the form %v", audited["form"])
@@ -201,17 +195,11 @@ func TestClasses_DryRunTellsTheDecision(t *testing.T) {
 	folders := classFolders(t, 60)
 	dir := filepath.Join(t.TempDir(), "run")
 	out := must(t, append(onFolders(folders, dir), "--dry-run")...)
-	for _, want := range []string{"data.classes = exclusive: each row has exactly one label", "arm = held-rates",
-		"noise_rates = folds:2"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the dry run lacks %q:\n%s", want, out)
-		}
-	}
+	wantParts(t, out, "data.classes = exclusive: each row has exactly one label", "arm = held-rates",
+		"noise_rates = folds:2")
 	for _, of := range []struct{ arm, want string }{{"nmn-fd", "data.classes = multi: arm nmn-fd is for"},
 		{"baseline", "data.classes = exclusive"}} {
-		if out := must(t, append(onFolders(folders, dir, "--arm", of.arm), "--dry-run")...); !strings.Contains(out, of.want) {
-			t.Errorf("arm %s: the dry run lacks %q:\n%s", of.arm, of.want, out)
-		}
+		wantParts(t, must(t, append(onFolders(folders, dir, "--arm", of.arm), "--dry-run")...), of.want)
 	}
 	if out := must(t, append(onFolders(folders, dir, "--mil"), "--dry-run")...); !strings.Contains(out,
 		"data.classes = multi: `net.mil` is for classes") && !strings.Contains(out, "data.classes = multi: --mil is for") {
@@ -225,10 +213,8 @@ func TestClasses_DryRunTellsTheDecision(t *testing.T) {
 	if out := must(t, append(onManifest(two, dir), "--dry-run")...); strings.Contains(out, "data.classes") {
 		t.Errorf("two labels by default: %s", out)
 	}
-	if out := must(t, append(onManifest(two, dir, "--set", "data.classes=auto"), "--dry-run")...); !strings.Contains(out,
-		"data.classes = multi: row 1 of") || !strings.Contains(out, "has 2 labels") {
-		t.Errorf("two labels: %s", out)
-	}
+	wantParts(t, must(t, append(onManifest(two, dir, "--set", "data.classes=auto"), "--dry-run")...),
+		"data.classes = multi: row 1 of", "has 2 labels")
 }
 
 func TestClasses_WhatDoesNotGoWithThemIsRefused(t *testing.T) {
@@ -262,11 +248,7 @@ func TestClasses_OfFoldersWithABackbone(t *testing.T) {
 	out := must(t, "train", "--images", folders, "--backbone", filepath.Join(transformers, "hf_clip.safetensors"), "--set",
 		"net.backbone_heads=3", "--set", "net.hidden=[]", "--set", "train.stage1_epochs=2", "--set", "recipe.fold_epochs=2",
 		"--device", "cpu", "--run-dir", dir)
-	for _, want := range []string{"3 classes", "accuracy", "balanced accuracy"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the run lacks %q:\n%s", want, out)
-		}
-	}
+	wantParts(t, out, "3 classes", "accuracy", "balanced accuracy")
 	c, err := run.ReadConfig(dir)
 	if err != nil || c.Data.Classes != "exclusive" || c.Arm != "held-rates" || c.NoiseRates != "folds:5" {
 		t.Fatalf("classes are %q, the arm is %s and rates are from %s, %v", c.Data.Classes, c.Arm, c.NoiseRates, err)
@@ -275,7 +257,5 @@ func TestClasses_OfFoldersWithABackbone(t *testing.T) {
 	if err != nil || len(rows) != 91 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
-	if out := must(t, "audit", dir, "--top", "3"); !strings.Contains(out, "suggested") {
-		t.Errorf("the audit lacks a class that is suggested:\n%s", out)
-	}
+	wantParts(t, must(t, "audit", dir, "--top", "3"), "suggested")
 }

@@ -77,24 +77,14 @@ func TestClips_OtherCommandsReadThem(t *testing.T) {
 	in := func(name string) string { return filepath.Join(work, name) }
 	must(t, slices.Concat([]string{"train", "--arm", "stage1", "--mil", "--set", "train.stage1_epochs=1", "--noise", "0.4",
 		"--set", "run.label_memory=0", "--run-dir", run}, data)...)
-	if out := must(t, "eval", run, "--split", "train"); !strings.Contains(out, "AP, truth") {
-		t.Errorf("eval said %q", out)
-	}
-	if out := must(t, slices.Concat([]string{"noise", "--share", "0.4"}, data[:10])...); !strings.Contains(out,
-		"24 clips, 36 classes, against the truth") {
-		t.Errorf("noise said %q", out)
-	}
-	if out := must(t, slices.Concat([]string{"doctor", "--set", "run.label_memory=0"}, data)...); !strings.Contains(out,
-		"errors 0") {
-		t.Errorf("doctor said %q", out)
-	}
+	wantParts(t, must(t, "eval", run, "--split", "train"), "AP, truth")
+	wantParts(t, must(t, slices.Concat([]string{"noise", "--share", "0.4"}, data[:10])...),
+		"24 clips, 36 classes, against the truth")
+	wantParts(t, must(t, slices.Concat([]string{"doctor", "--set", "run.label_memory=0"}, data)...), "errors 0")
 	out := must(t, "extract", run, "--split", "train", "--per-frame", "--layer", "probabilities,pool5",
 		"--output", in("p.npy")+","+in("x.safetensors"), "--output-labels", in("y.csv"),
 		"--output-truth", in("truth.csv"), "--output-clips", in("clips.csv"), "--set", "run.label_memory=0")
-	if !strings.Contains(out, "96 rows of 36 features, probabilities") ||
-		!strings.Contains(out, "96 rows of 64 features, pool5") {
-		t.Errorf("extract said %q", out)
-	}
+	wantParts(t, out, "96 rows of 36 features, probabilities", "96 rows of 64 features, pool5")
 	if lines := strings.Split(read(t, work, "clips.csv"), "\n"); lines[2] != "moving-train-000001,4,4" {
 		t.Errorf("clips %q", lines)
 	}

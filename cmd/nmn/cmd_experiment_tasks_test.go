@@ -175,9 +175,7 @@ func TestTasks_NumbersAndWhatIsMissing(t *testing.T) {
 	if n := must(t, quick("--tasks", "--count")...); n != "6\n" {
 		t.Errorf("the count is %q", n)
 	}
-	if table := must(t, quick("--tasks")...); !strings.Contains(table, "Run 0-2 first, then 3-5:") {
-		t.Errorf("the waves: %s", table)
-	}
+	wantParts(t, must(t, quick("--tasks")...), "Run 0-2 first, then 3-5:")
 }
 
 func TestTasks_RefusesWhatDoesNotFit(t *testing.T) {

@@ -56,9 +56,7 @@ func TestExtract_TrainsAHeadOnWhatARunHasLearned(t *testing.T) {
 		"ids.txt"), filepath.Join(work, "truth.csv")
 	out := must(t, "extract", dir, "--output", x, "--output-labels", y, "--output-truth", truth, "--output-ids", ids,
 		"--threads", "1", "--batch-size", "7")
-	if !strings.Contains(out, "96 rows of 64 features, pool5") {
-		t.Errorf("said %q", out)
-	}
+	wantParts(t, out, "96 rows of 64 features, pool5")
 	rows, table := readRows(t, x, y)
 	set := noisyScenes(t, dir).Train
 	if len(rows) != set.Len() || !slices.Equal(table.IDs, set.IDs) ||

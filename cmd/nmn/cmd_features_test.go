@@ -154,12 +154,8 @@ func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 	copy(matrix[len(matrix)-12:], "\x00\x00\xc0\x7f\x00\x00\x80\x7f") // row 3, column 2: NaN; row 4, column 1: infinite
 	write(t, path("bad.npy"), string(matrix))
 	out := must(t, "features", path("bad.npy"), "--labels", path("y.csv"))
-	for _, want := range []string{"1 on no row: l_no", "1 on every row: l_all", "unusable     2 rows",
-		"bad.npy\", row 3, column 2 is NaN", "data.features.missing_values mean"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the description lacks %q:\n%s", want, out)
-		}
-	}
+	wantParts(t, out, "1 on no row: l_no", "1 on every row: l_all", "unusable     2 rows",
+		"bad.npy\", row 3, column 2 is NaN", "data.features.missing_values mean")
 	v := readJSON(t, must(t, "features", path("bad.npy"), "--labels", path("y.csv"), "--set",
 		"data.features.missing_values=mean",
 		"--json"))
@@ -209,9 +205,7 @@ func TestFeatures_RecipeOnLabelsThatAreAllEqual(t *testing.T) {
 	}
 	rates := read(t, filepath.Join(dir, "run", report.RatesFile))
 	for _, word := range []string{"l_no", "l_all"} {
-		if !strings.Contains(rates, "\n"+word+",,,not estimated: too few labels\n") {
-			t.Errorf("%s is given rates, or none without a reason:\n%s", word, rates)
-		}
+		wantParts(t, rates, "\n"+word+",,,not estimated: too few labels\n")
 	}
 	suspects := read(t, filepath.Join(dir, "run", run.RecipeFolder, recipe.SuspectsFile))
 	if strings.Count(suspects, "\n") != 1 {
@@ -243,11 +237,7 @@ func TestFeatures_ExperimentOverFlips(t *testing.T) {
 	args := onFeatures(t, "experiment", "--arms", "stage1,nmn-fi", "--flips", "0:0,0.3:0.1", "--seeds", "1,2",
 		"--run-dir", dir, "--json")
 	table := must(t, args...)
-	for _, text := range []string{"30 missing, 10 incorrect", "NMN-FI"} {
-		if !strings.Contains(table, text) {
-			t.Errorf("the table does not tell %q: %.300s", text, table)
-		}
-	}
+	wantParts(t, table, "30 missing, 10 incorrect", "NMN-FI")
 	a, b := readBytes(t, filepath.Join(dir, "flips-0.3-0.1", "seed-1", "stage1"), dataset.FlipsFile), readBytes(t,
 		filepath.Join(dir, "flips-0.3-0.1", "seed-2", "stage1"), dataset.FlipsFile)
 	if string(a) == string(b) {
@@ -279,10 +269,8 @@ func TestFeatures_SplitsByColumnAndByShare(t *testing.T) {
 		t.Errorf("by the column: %s", out)
 	}
 	wantFailure(t, call(t, append(args, "--set", "data.features.test.features="+path)...), "column of splits")
-	if out := must(t, append(args, "--set", "data.features.ignore_columns=[split]")...); !strings.Contains(out,
-		"24 training, 8 validation, 8 test rows") {
-		t.Errorf("by shares: %s", out)
-	}
+	wantParts(t, must(t, append(args, "--set", "data.features.ignore_columns=[split]")...),
+		"24 training, 8 validation, 8 test rows")
 	write(t, path, strings.Replace(b.String(), ",val", ",perhaps", 1))
 	wantFailure(t, call(t, args...), `the split of r20 is "perhaps"`)
 }
@@ -327,9 +315,7 @@ func TestFeatures_MistakesAreToldWithTheCure(t *testing.T) {
 			t.Errorf("%v: exit code %d, %s", c.args, called.code, called.err)
 		}
 		for _, text := range c.says {
-			if !strings.Contains(called.err, text) {
-				t.Errorf("%v: %q does not say %q", c.args, called.err, text)
-			}
+			wantParts(t, called.err, text)
 		}
 	}
 }
@@ -337,11 +323,7 @@ func TestFeatures_MistakesAreToldWithTheCure(t *testing.T) {
 func TestFeatures_DescribesAFile(t *testing.T) {
 	a, _, labels := featureData(t)
 	text := must(t, "features", a, "--labels", labels)
-	for _, part := range []string{"160 rows of 8 features", "x0, x1", "hot, dry, windy", "memory"} {
-		if !strings.Contains(text, part) {
-			t.Errorf("%q does not say %q", text, part)
-		}
-	}
+	wantParts(t, text, "160 rows of 8 features", "x0, x1", "hot, dry, windy", "memory")
 	v := readJSON(t, must(t, "features", a, "--json"))
 	if v["features"] != 11. || v["labels"] != nil {
 		t.Errorf("without the list of labels: %v", v)

@@ -23,9 +23,7 @@ func TestReproduce_WritesPageMarkdownAndRecord(t *testing.T) {
 		t.Errorf("%q tasks", n)
 	}
 	out := must(t, append(args, "-q")...)
-	if !strings.Contains(out, "observed, scenes") || !strings.Contains(out, filepath.Join(dir, paper.PageFile)) {
-		t.Errorf("output %s", out)
-	}
+	wantParts(t, out, "observed, scenes", filepath.Join(dir, paper.PageFile))
 	page := read(t, dir, paper.PageFile)
 	if !strings.Contains(page, "nmn reproduce --size smoke --seeds 1 --only figure3,observed") {
 		t.Error("the page does not say how to run it again")

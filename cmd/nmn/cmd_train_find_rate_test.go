@@ -19,13 +19,8 @@ func TestTrain_FindLearningRateSaysOneAndLeavesTheFolderForTheRun(t *testing.T) 
 	args := tiny("train", "--run-dir", dir, "--arm", "baseline", "--set", "train.optimizer=adamw",
 		"--set", "net.width=0.25", "--batch-size", "8")
 	out := must(t, append(args, "--find-learning-rate")...)
-	for _, want := range []string{"from the start of stage1", "steepest descent", "a tenth of divergence",
-		"--learning-rate",
-		filepath.Join(dir, run.LearningRateSearchFile), filepath.Join(dir, run.LearningRateSearchChart)} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %q in: %s", want, out)
-		}
-	}
+	wantParts(t, out, "from the start of stage1", "steepest descent", "a tenth of divergence", "--learning-rate",
+		filepath.Join(dir, run.LearningRateSearchFile), filepath.Join(dir, run.LearningRateSearchChart))
 	var found struct {
 		LearningRate float64 `json:"learning_rate"`
 		Suggested    float64

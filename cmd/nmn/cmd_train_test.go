@@ -199,11 +199,7 @@ func TestTrain_DryRunWritesNothing(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "none")
 	out := must(t, tiny("train", "--run-dir", dir, "--dry-run")...)
-	for _, part := range []string{"stage1", "caption-filter", "parameters", "GFLOP", "steps", "device"} {
-		if !strings.Contains(out, part) {
-			t.Errorf("the plan does not tell %q:\n%s", part, out)
-		}
-	}
+	wantParts(t, out, "stage1", "caption-filter", "parameters", "GFLOP", "steps", "device")
 	if i, j := strings.Index(out, "device"), strings.Index(out, "images/s"); i < 0 || i > j {
 		t.Errorf("what is known before the steps does not come first:\n%s", out)
 	}
@@ -247,9 +243,7 @@ func TestTrain_VGG16AtRandomStaysFiniteAtThePapersRate(t *testing.T) {
 			"--learning-rate", "1.5e-4", "--set", "train.learning_rates=[{pattern: \"head.fc8.weight\", multiplier: 10}, "+
 				"{pattern: \"head.fc8.bias\", multiplier: 20}]", "--epochs", "1",
 			"--set", "train.log_steps=1", "--set", "net.pixels="+pixels, "--run-dir", dir)
-		if !strings.Contains(c.err, "random weights") {
-			t.Errorf("%q gives no notice of the start at random", c.err)
-		}
+		wantParts(t, c.err, "random weights")
 		curve, _, err := run.ReadCurve(filepath.Join(dir, run.LogFile), "stage1")
 		if err != nil || len(curve) == 0 {
 			t.Fatalf("%v, exit code %d: %s", err, c.code, c.err)

@@ -109,11 +109,7 @@ func wantUsage(t *testing.T, c called, contains ...string) {
 	if strings.Count(c.err, "\n") != 1 || !strings.HasPrefix(c.err, "nmn: ") {
 		t.Errorf("standard error %q, want one line that starts with nmn:", c.err)
 	}
-	for _, part := range contains {
-		if !strings.Contains(c.err, part) {
-			t.Errorf("message %q does not say %q", c.err, part)
-		}
-	}
+	wantParts(t, c.err, contains...)
 }
 
 // wantFailure checks for exit code 1 and parts of standard error.
@@ -122,9 +118,15 @@ func wantFailure(t *testing.T, c called, contains ...string) {
 	if c.code != exitFailure {
 		t.Errorf("exit code %d, want %d; %s", c.code, exitFailure, c.err)
 	}
-	for _, part := range contains {
-		if !strings.Contains(c.err, part) {
-			t.Errorf("message %q does not say %q", c.err, part)
+	wantParts(t, c.err, contains...)
+}
+
+// wantParts checks that a text has all parts.
+func wantParts(t testing.TB, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is not in:\n%.8000s", part, text)
 		}
 	}
 }
@@ -414,9 +416,7 @@ func TestCompletion_KnowsValuesOfEnums(t *testing.T) {
 		}
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if script := must(t, "completion", shell); !strings.Contains(script, "nmn") {
-			t.Errorf("%s: %.80q", shell, script)
-		}
+		wantParts(t, must(t, "completion", shell), "nmn")
 	}
 }
 

@@ -48,9 +48,7 @@ func TestVocab_CountsWordsOfCaptions(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "vocab.txt")
-	if out := must(t, "vocab", captions, "--output", file); !strings.Contains(out, "words in") {
-		t.Errorf("standard output %q", out)
-	}
+	wantParts(t, must(t, "vocab", captions, "--output", file), "words in")
 }
 
 func TestNoise_FileGivesTheSameLabelsAsTheRate(t *testing.T) {
@@ -123,9 +121,7 @@ func TestTrain_BadSamplesUpToALimit(t *testing.T) {
 	if c.code != exitOK || !strings.Contains(c.out, "not measured: nothing was held out") {
 		t.Errorf("exit code %d, %s %s", c.code, c.err, c.out)
 	}
-	if !strings.Contains(c.err, filepath.Base(pictures[3])) {
-		t.Errorf("%q does not name the picture that is broken", c.err)
-	}
+	wantParts(t, c.err, filepath.Base(pictures[3]))
 }
 
 func TestEval_NamesThePicturesThatItLeavesOut(t *testing.T) {

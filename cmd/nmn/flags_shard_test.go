@@ -67,7 +67,5 @@ func TestShards_JoinedAreTheWhole(t *testing.T) {
 		}
 	}
 	said := call(t, "predict", model, pictures, "--shard", "1/3", "--format", "csv")
-	if !strings.Contains(said.err, "join the lines") {
-		t.Errorf("it is not said how shards are joined: %s", said.err)
-	}
+	wantParts(t, said.err, "join the lines")
 }

@@ -176,11 +176,7 @@ func TestConfig_EmptyFileChangesNothing(t *testing.T) {
 // Captions of one's own get estimated rates; the paper's protocol, asked for by name, the paper's noise model.
 func TestConfig_CaptionsTakeTheRecipeAndThePaperIsKept(t *testing.T) {
 	captions := []string{"config", "--set", "data.captions=captions.json", "--images", "pictures"}
-	if out := must(t, captions...); !strings.Contains(out, "arm: caption-filter") ||
-		!strings.Contains(out, "noise_rates: online") ||
-		!strings.Contains(out, "preset: paper-coco") {
-		t.Errorf("%.400s", out)
-	}
+	wantParts(t, must(t, captions...), "arm: caption-filter", "noise_rates: online", "preset: paper-coco")
 	if out := must(t, append(captions, "--preset", "paper-coco")...); !strings.Contains(out, "arm: nmn-fd") ||
 		strings.Contains(out, "form: estimate") {
 		t.Errorf("with the preset by name: %.400s", out)

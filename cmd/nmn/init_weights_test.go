@@ -187,11 +187,7 @@ func TestInit_NamesOfEveryProgram(t *testing.T) {
 						!strings.HasPrefix(name, "head.fc8")
 				})
 				table := messages.String()
-				for _, part := range []string{"conv1_1", "8×3×3×3", "fc6", "conv5_3"} {
-					if !strings.Contains(table, part) {
-						t.Errorf("%q is not in the table\n%s", part, table)
-					}
-				}
+				wantParts(t, table, "conv1_1", "8×3×3×3", "fc6", "conv5_3")
 				if as := strings.Contains(table, "512×256        F32   as 512×64×2×2"); as == (from == "timm") {
 					t.Errorf("fc6 is a matrix in the files but timm's:\n%s", table)
 				}

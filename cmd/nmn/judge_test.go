@@ -45,12 +45,8 @@ func TestExperiment_ComparesWithAReference(t *testing.T) {
 	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "baseline,nmn-fi,nmn-fd", "--seeds", "1,2",
 		"--reference", "nmn-fi")
 	out := must(t, args...)
-	for _, part := range []string{"differences against baseline", "differences against NMN-FI", "audit P@1000",
-		"validation", "own scores"} {
-		if !strings.Contains(out, part) {
-			t.Errorf("no %q in\n%s", part, out)
-		}
-	}
+	wantParts(t, out, "differences against baseline", "differences against NMN-FI", "audit P@1000", "validation",
+		"own scores")
 	var tables []struct {
 		Title string
 		Rows  []map[string]any

@@ -37,9 +37,7 @@ func TestKubernetes_JobsAreOfThisProgram(t *testing.T) {
 			t.Fatalf("%s: %v", file, err)
 		}
 		c := job.Spec.Template.Spec.Containers[0]
-		if out := must(t, asConfig(c.Args)...); !strings.Contains(out, "preset: ") {
-			t.Errorf("%s: %s", file, out)
-		}
+		wantParts(t, must(t, asConfig(c.Args)...), "preset: ")
 		for _, e := range c.Env {
 			if !slices.Contains(read, e.Name) {
 				t.Errorf("%s sets %s, which nothing reads", file, e.Name)
@@ -78,10 +76,7 @@ func TestKubernetes_ArraysHaveAPodForEachTask(t *testing.T) {
 	if len(same) != len(task)-2 || !slices.Equal(same, without(collect, "--collect")) {
 		t.Errorf("tasks are %q, collected is %q", task, collect)
 	}
-	if table := must(t, append(same, "--tasks")...); !strings.Contains(table, fmt.Sprintf("Run 0-%d first,",
-		completions-1)) {
-		t.Errorf("%d pods for stage 1: %s", completions, table)
-	}
+	wantParts(t, must(t, append(same, "--tasks")...), fmt.Sprintf("Run 0-%d first,", completions-1))
 	count := strings.TrimSpace(must(t, append(same, "--tasks", "--count")...))
 	page := readBytes(t, "../../docs/guide/kubernetes.md")
 	if all := fmt.Sprintf("s/completions: %d/completions: %s/", completions, count); !strings.Contains(string(page), all) {
@@ -135,9 +130,7 @@ func TestKubernetes_MPIJobsStartRanksOfThisProgram(t *testing.T) {
 			t.Fatalf("%s starts %q %q", file, c.Command, c.Args)
 		}
 		starter, args := c.Args[:at], c.Args[at+1:]
-		if out := must(t, asConfig(args)...); !strings.Contains(out, "preset: ") {
-			t.Errorf("%s: %s", file, out)
-		}
+		wantParts(t, must(t, asConfig(args)...), "preset: ")
 		after := func(flag string) string {
 			i := slices.Index(starter, flag)
 			if i < 0 || i+1 >= len(starter) {

@@ -18,13 +18,9 @@ func TestTrain_PageShowsBagsAndLoadsNothing(t *testing.T) {
 		pictures != cards+beside {
 		t.Errorf("%d pictures on %d cards and beside the words of two arms on %d", pictures, cards, beside)
 	}
-	for _, part := range []string{"Next to the net that it started from", "<h3>stage 1</h3>",
-		"<h3>NMN-FI, informed start</h3>", "Training", "Precision and recall", "Noise of the labels",
-		"true labels of the test set", "scenes-test-", "Configuration"} {
-		if !strings.Contains(page, part) {
-			t.Errorf("the page does not tell %q", part)
-		}
-	}
+	wantParts(t, page, "Next to the net that it started from", "<h3>stage 1</h3>", "<h3>NMN-FI, informed start</h3>",
+		"Training", "Precision and recall", "Noise of the labels", "true labels of the test set", "scenes-test-",
+		"Configuration")
 	if strings.Contains(page, "://") {
 		t.Error("the page names another place")
 	}

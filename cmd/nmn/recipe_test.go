@@ -89,10 +89,7 @@ func TestRecipe_BeatsThePlainFormOnNoiseThatItFinds(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := succeeds(t, byRecipe("experiment", weather(t, false), "--json", "--run-dir", dir)...)
-	if !strings.Contains(c.err,
-		"3 folds, trained 2 × for 8 epochs on the other folds: the time of 32 epochs of stage 1 more") {
-		t.Errorf("the cost is not told before: %.300s", c.err)
-	}
+	wantParts(t, c.err, "3 folds, trained 2 × for 8 epochs on the other folds: the time of 32 epochs of stage 1 more")
 	arms := armsOf(t, c.out)
 	for _, name := range []string{"held rates", "soft labels"} {
 		arm, plain := arms[name], arms["NMN-FI"]
@@ -241,16 +238,12 @@ func pagesSayWhatTheTerminalSays(t *testing.T, arm string) {
 	for name, text := range map[string]string{"the terminal": c.err,
 		"report.html": read(t, filepath.Join(dir, report.HTMLFile)),
 		"result.json": read(t, filepath.Join(dir, run.ResultFile))} {
-		if !strings.Contains(text, said) {
-			t.Errorf("%s does not say that %s", name, said)
-		}
+		wantParts(t, text, said)
 		if name == "report.html" && !strings.Contains(text, unknown) {
 			t.Errorf("%s does not name the word without an estimate", name)
 		}
 	}
-	if out := must(t, "eval", dir, "--classes", "6"); !strings.Contains(out, unknown) {
-		t.Errorf("nmn eval tells a rate of every word:\n%s", out)
-	}
+	wantParts(t, must(t, "eval", dir, "--classes", "6"), unknown)
 	out := must(t, "noise", "report", dir, "--classes", "0")
 	at := strings.Index(out, "odd")
 	if at < 0 || !strings.HasPrefix(strings.Fields(out[at:])[1], "–") {
@@ -268,9 +261,7 @@ func TestRecipe_PredictTakesTheThresholdOfTheRun(t *testing.T) {
 	}
 	given := fmt.Sprintf("%v", *o.Threshold)
 	usual := call(t, "predict", dir, file, "--json")
-	if !strings.Contains(usual.err, "out-of-fold") || !strings.Contains(usual.err, fmt.Sprintf("%.3f", *o.Threshold)) {
-		t.Errorf("said %q", usual.err)
-	}
+	wantParts(t, usual.err, "out-of-fold", fmt.Sprintf("%.3f", *o.Threshold))
 	if usual.out != must(t, "predict", dir, file, "--json", "--threshold", given) {
 		t.Error("the default is another threshold than that of the run")
 	}
@@ -436,9 +427,7 @@ func TestRecipe_DryRunTellsTheCost(t *testing.T) {
 			"--set", "recipe.epochs=2"),
 		"without an extra epoch": byRecipe("train", file, "--dry-run", "--noise-rates", "online"),
 	} {
-		if out := must(t, args...); !strings.Contains(out, want) {
-			t.Errorf("%q is not in %s", want, out)
-		}
+		wantParts(t, must(t, args...), want)
 	}
 }
 
@@ -509,8 +498,5 @@ func TestRecipe_PicturesEstimateOnline(t *testing.T) {
 	if arms["held rates, rates estimated"] == nil || arms["stage 1"] == nil {
 		t.Errorf("arms %v", arms)
 	}
-	if !strings.Contains(c.err, "from the scores of 48 pictures") ||
-		!strings.Contains(c.err, "labels: the scores do not show their noise") {
-		t.Errorf("said: %s", c.err)
-	}
+	wantParts(t, c.err, "from the scores of 48 pictures", "labels: the scores do not show their noise")
 }
