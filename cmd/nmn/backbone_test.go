@@ -102,12 +102,9 @@ func TestExtract_ByPretrainedWeights(t *testing.T) {
 	manifest := colouredPictures(t, folder, 21)
 	writeFiles(t, folder, []byte("no picture"), "p100.png")
 	x, y, ids := filepath.Join(dir, "x.npy"), filepath.Join(dir, "y.safetensors"), filepath.Join(dir, "ids.txt")
-	c := call(t, "extract", "--weights", weights, folder, "--layer", "pool5,fc7", "--output", x+","+y,
+	c := succeeds(t, "extract", "--weights", weights, folder, "--layer", "pool5,fc7", "--output", x+","+y,
 		"--output-ids", ids)
-	if c.code != exitOK || !strings.Contains(c.out, "21 rows of 8 features, pool5") ||
-		!strings.Contains(c.out, "21 rows of 16 features, fc7") {
-		t.Fatalf("%d: %s%s", c.code, c.out, c.err)
-	}
+	wantParts(t, c.out, "21 rows of 8 features, pool5", "21 rows of 16 features, fc7")
 	wantParts(t, c.err, "VGG16 at 224 pixels", "shorter side to 256, bilinear, middle 224×224", "p100.png")
 	if names := strings.Fields(read(t, ids)); len(names) != 21 || !strings.HasSuffix(names[20], "p020.png") {
 		t.Errorf("identifiers %q", names)
@@ -235,11 +232,9 @@ func TestExtract_ByATransformerAndAResNet(t *testing.T) {
 		}
 		for layer, width := range c.layers {
 			x, y := filepath.Join(dir, "x.npy"), filepath.Join(dir, "y.npy")
-			said := call(t, "extract", "--weights", file, folder, "--input-size", c.size, "--layer", layer, "--output", x)
-			if said.code != exitOK || !strings.Contains(said.out, fmt.Sprintf("9 rows of %d features, %s", width, layer)) ||
-				!strings.Contains(said.err, c.says) {
-				t.Fatalf("%s: %d: %s%s", c.name, said.code, said.out, said.err)
-			}
+			said := succeeds(t, "extract", "--weights", file, folder, "--input-size", c.size, "--layer", layer, "--output", x)
+			wantParts(t, said.out, fmt.Sprintf("9 rows of %d features, %s", width, layer))
+			wantParts(t, said.err, c.says)
 			must(t, "extract", "--weights", file, folder, "--input-size", c.size, "--layer", layer, "--output", y,
 				"--batch-size", "4",
 				"--threads", "2", "--set", "run.workers=1")
@@ -327,10 +322,8 @@ func TestTrain_BehindABackbone(t *testing.T) {
 		"--top", "1", "-q")
 	wantParts(t, predicted, "p000.png: red", "p001.png: green")
 	must(t, "eval", dir)
-	if c := call(t, "export", dir, "--output", filepath.Join(work, "head.onnx")); c.code != exitOK ||
-		!strings.Contains(c.err, "only the head: it takes 8 features, pool5 of "+weights) {
-		t.Errorf("export: %d: %s", c.code, c.err)
-	}
+	wantParts(t, succeeds(t, "export", dir, "--output", filepath.Join(work, "head.onnx")).err,
+		"only the head: it takes 8 features, pool5 of "+weights)
 	// The features of the run are there: weights that are gone are not asked for, but by their digest.
 	first := readBytes(t, filepath.Join(dir, "result.json"))
 	must(t, goOn(dir, "-q")...)
@@ -349,12 +342,10 @@ func TestTrain_BehindABackbone(t *testing.T) {
 			check(t, os.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}
-	c := call(t, slices.DeleteFunc(backboneRun(manifest, weights, dir, "--seed", "2", "-v"), func(s string) bool {
+	c := succeeds(t, slices.DeleteFunc(backboneRun(manifest, weights, dir, "--seed", "2", "-v"), func(s string) bool {
 		return s == "-q"
 	})...)
-	if c.code != exitOK || !strings.Contains(c.err, "the folder has features of 90 pictures; 0 are left") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantParts(t, c.err, "the folder has features of 90 pictures; 0 are left")
 
 	tinyVGG(t, weights, 2)
 	wantUsage(t, call(t, "predict", dir, filepath.Join(work, "p000.png"), "-q"), "has changed")

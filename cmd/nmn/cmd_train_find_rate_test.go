@@ -74,9 +74,7 @@ func TestTrain_AveragesAreWhatEverybodySees(t *testing.T) {
 			t.Errorf("%s: %v, %v", folder, c, err)
 		}
 	}
-	if c := call(t, goOn(dir)...); c.code != exitOK || !strings.Contains(c.err, "is complete") {
-		t.Errorf("%d: %s", c.code, c.err)
-	}
+	wantParts(t, succeeds(t, goOn(dir)...).err, "is complete")
 }
 
 func TestTrain_DryRunListsLayersWithTheirRates(t *testing.T) {
@@ -117,11 +115,9 @@ func TestTrain_BatchSizeAutoSaysWhatItTakes(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	// The same command shows the run, whatever speed the machine has by now.
-	c = call(t, tiny("train", "--run-dir", dir, "--arm", "stage1", "--set", "train.max_steps=1", "--batch-size",
+	c = succeeds(t, tiny("train", "--run-dir", dir, "--arm", "stage1", "--set", "train.max_steps=1", "--batch-size",
 		"auto")...)
-	if c.code != exitOK || !strings.Contains(c.err, "is complete") {
-		t.Errorf("%d: %s", c.code, c.err)
-	}
+	wantParts(t, c.err, "is complete")
 	for _, wrong := range []string{"0", "-1", "many"} {
 		if c := call(t, "train", "--batch-size", wrong); c.code != exitUsage || !strings.Contains(c.err, "or auto") {
 			t.Errorf("%s: %d, %s", wrong, c.code, c.err)

@@ -374,10 +374,8 @@ func TestRecipe_ClassesWithoutPositivesOrNegatives(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "run")
 		args := []string{"train", file, "--set", "data.features.label_columns=[\"label_*\"]", "--set", "net.hidden=[8]",
 			"--noise-rates", "folds:2", "--set", "recipe.fold_epochs=2", "--set", "train.stage2_epochs=1", "--run-dir", dir}
-		c := call(t, args...)
-		if c.code != exitOK || !strings.Contains(c.err, test.says) || !strings.Contains(c.err, "on no row: label_hot") {
-			t.Errorf("constant %v: exit code %d, %s", test.constant, c.code, c.err)
-		}
+		c := succeeds(t, args...)
+		wantParts(t, c.err, test.says, "on no row: label_hot")
 	}
 }
 
@@ -390,10 +388,8 @@ func TestRecipe_RaisesRates(t *testing.T) {
 			"--run-dir", filepath.Join(dir, name)), more...)
 	}
 	must(t, args("plain", "-q")...)
-	c := call(t, args("raised", "--set", "recipe.floor=true")...)
-	if c.code != exitOK || !strings.Contains(c.err, "raised to at least q01") {
-		t.Fatalf("%d: %s", c.code, c.err)
-	}
+	c := succeeds(t, args("raised", "--set", "recipe.floor=true")...)
+	wantParts(t, c.err, "raised to at least q01")
 	words := []string{"label_hot", "label_dry", "label_windy", "label_cold", "label_wet"}
 	of := func(name string) *labels.Rates {
 		found, err := labels.ReadWordsFile(filepath.Join(dir, name, run.RecipeFolder, recipe.RatesFile), words,
