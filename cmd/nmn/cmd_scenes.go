@@ -119,10 +119,6 @@ func (c *scenesCommand) next(dir, written string) string {
 	return shellLine(append(line, "--vocab", filepath.Join(dir, "vocabulary.txt")))
 }
 
-func completeFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveFilterDirs
-}
-
 // still writes pictures, and returns the path of their captions.
 func (c *scenesCommand) still(ctx context.Context, dir string) (captions string, err error) {
 	if err := cmp.Or(scenes.CheckSplitName(c.scenes.Split), c.scenes.Validate()); err != nil {
