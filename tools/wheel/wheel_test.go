@@ -73,6 +73,16 @@ func made(t *testing.T, folder string) (name string) {
 	return name
 }
 
+func TestPlatforms_NameTheirTagsTwice(t *testing.T) {
+	for _, p := range platforms {
+		for _, tag := range p.tags {
+			if !strings.Contains(p.fileName("1.2.3"), tag) || !strings.Contains(p.wheelFile(), "\nTag: py3-none-"+tag+"\n") {
+				t.Errorf("%s: no tag %s in %s or in\n%s", p.name, tag, p.fileName("1.2.3"), p.wheelFile())
+			}
+		}
+	}
+}
+
 func TestWriteWheel_RecordsEveryFile(t *testing.T) {
 	archive, err := zip.OpenReader(made(t, t.TempDir()))
 	if err != nil {
