@@ -63,9 +63,7 @@ func TestHumanAgreement_FollowsThePrintedFormula(t *testing.T) {
 			counts[i] = uint8(max(0, s.Intn(2*k+1)-k))
 		}
 		got, err := HumanAgreement(scores, counts, k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		order := new(ranker).rank(scores)
 		var tp, fp, total float64
 		for _, c := range counts {
@@ -152,9 +150,7 @@ func TestPlugInThreshold_IsTheBestOfAllThresholds(t *testing.T) {
 			best = max(best, expected(float64(v)))
 		}
 		theta, err := PlugInThreshold(p, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if total == 0 {
 			continue
 		}

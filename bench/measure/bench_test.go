@@ -13,9 +13,7 @@ import (
 func cpu(t *testing.T) kernels.Backend {
 	t.Helper()
 	backend, _, err := kernels.Open(kernels.Config{Device: "cpu", Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() {
 		if err := backend.Close(); err != nil {
 			t.Error(err)
@@ -78,5 +76,12 @@ func TestOperations_AreComparedByType(t *testing.T) {
 	}
 	if want := .5 + 1.6 + 2 + 2; math.Abs(f.LeastMS-want) > 1e-12 {
 		t.Errorf("all take %v ms at least, want %v", f.LeastMS, want)
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

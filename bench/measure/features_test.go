@@ -19,9 +19,7 @@ func TestTransformers_AreTheNetsOfTheirNames(t *testing.T) {
 	} {
 		w := newRandomWeights(name)
 		c, mapping, err := Transformer{Name: name}.recognise(w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if c.Name() != want.net || c.Layout != want.layout || c.Size != [2]int{want.size, want.size} ||
 			len(mapping.Unused) != 0 {
 			t.Errorf("%s is %s (%s) for %v pixels, without %v", name, c.Name(), c.Layout, c.Size, mapping.Unused)

@@ -31,9 +31,7 @@ type realCaptions struct {
 func readCaptions(t testing.TB, path string, most int, share float64) *realCaptions {
 	t.Helper()
 	file, err := annotation.Read(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	perBag := 5
 	if file.MSRVTT != nil {
 		perBag = annotation.MSRVTTCaptions
@@ -47,13 +45,9 @@ func readCaptions(t testing.TB, path string, most int, share float64) *realCapti
 		}
 	}
 	vocabulary, err := text.BuildVocabulary(slices.Values(slices.Concat(texts...)), text.VocabularyOptions{Size: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	set, err := loader.NewCaptionSet(path, bags.IDs[:most], texts, perBag, vocabulary)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	c := &realCaptions{classes: vocabulary.Len(), clean: set.Captions}
 	for _, captions := range set.Captions {
 		c.noisy, c.foreign = append(c.noisy, slices.Clone(captions)), append(c.foreign, make([]bool, len(captions)))
@@ -62,9 +56,7 @@ func readCaptions(t testing.TB, path string, most int, share float64) *realCapti
 		return c
 	}
 	injected, err := inject.ReplaceCaptions(set, inject.Uniform, share, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, change := range injected.Changes {
 		for _, r := range change.Captions {
 			c.noisy[change.Bag][r.Slot], c.foreign[change.Bag][r.Slot] = set.Captions[r.Donor][r.DonorSlot], true
@@ -137,9 +129,7 @@ func judge(t *testing.T, c *realCaptions) (f found, r *misplaced.Result) {
 	t.Helper()
 	r, err := misplaced.Find(t.Context(), misplaced.Input{Classes: c.classes, Captions: c.noisy},
 		misplaced.DefaultOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	f.foreign = r.Foreign
 	f.auc = c.auc(r)
 	kept, total, keptAll, keptForeign := r.Kept(.5), 0, 0, 0

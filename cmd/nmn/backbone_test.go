@@ -309,9 +309,7 @@ func TestTrain_BehindABackbone(t *testing.T) {
 	}
 	must(t, "audit", dir, "-q")
 	audit, err := runaudit.Open(t.Context(), dir, runaudit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	small, err := audit.Picture(t.Context(), audit.Data().Train.IDs[0])
 	if err := errors.Join(err, audit.Close()); err != nil || !audit.HasPictures() ||
 		!bytes.HasPrefix(small, []byte("\xff\xd8")) {
@@ -334,9 +332,7 @@ func TestTrain_BehindABackbone(t *testing.T) {
 
 	// Another seed in the same folder, once the run is gone, has the features.
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, e := range entries {
 		if e.Name() != run.FeaturesFolder {
 			check(t, os.RemoveAll(filepath.Join(dir, e.Name())))
@@ -473,9 +469,7 @@ func TestTrain_BehindATransformerWithAnotherGELU(t *testing.T) {
 	must(t, "predict", dir, filepath.Join(work, "p000.png"), "-q")
 	must(t, "eval", dir)
 	checkpoint, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if b := checkpoint.Backbone; b.GELU != "quick" || b.Heads != 4 || b.Pictures.Resize != 28 || b.Pictures.Mean[0] != .5 {
 		t.Errorf("the model knows %+v", b)
 	}

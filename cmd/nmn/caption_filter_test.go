@@ -69,9 +69,7 @@ func TestCaptionsArm_FindsForeignCaptions(t *testing.T) {
 				t.Errorf("worst captions %+v", found.Worst)
 			}
 			net, err := train.ReadCheckpoint(filepath.Join(dir, recipe.CaptionsFolder, "net", train.LastName))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if net.Stage != 2 || net.Start == "" {
 				t.Errorf("the net on the captions is of stage %d and starts from %q, not from stage 1", net.Stage, net.Start)
 			}
@@ -163,9 +161,7 @@ func TestCaptionsArm_IsReused(t *testing.T) {
 	var before []os.FileInfo
 	for _, name := range names {
 		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		before = append(before, info)
 	}
 	c := call(t, tiny("train", "--arm", "caption-filter", "--noise", "0.4", "--batch-size", "8", "--run-dir", dir)...)

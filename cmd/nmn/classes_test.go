@@ -68,9 +68,7 @@ func TestClasses_OfFolders(t *testing.T) {
 		sum := 0.0
 		for _, field := range row[1:] {
 			p, err := strconv.ParseFloat(field, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			sum += p
 		}
 		if math.Abs(sum-1) > 1e-5 {
@@ -118,9 +116,7 @@ func auditedFolders(t *testing.T) (dir string, ids []string,
 		"data.noise=0.3", "--set", "data.noise_kind=symmetric")...)
 	rows, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, run.RecipeFolder,
 		recipe.LabelsFile)))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	given = map[string]string{}
 	for _, row := range rows[1:] {
 		ids, given[row[0]] = append(ids, row[0]), row[1]

@@ -91,9 +91,7 @@ func TestClips_OtherCommandsReadThem(t *testing.T) {
 	noisy := noisyScenes(t, run).Train
 	rows, table := readRows(t, in("p.npy"), in("y.csv"))
 	held, err := loader.Hold(t.Context(), noisy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if len(rows) != 96 || table.IDs[7] != "moving-train-000001#3" ||
 		!bytes.Equal(table.Labels.Values[7*36:8*36], held.Labels.Uint8s()[36:72]) {
 		t.Errorf("%d rows, the eighth is %s with labels %v", len(rows), table.IDs[7], table.Labels.Values[7*36:8*36])

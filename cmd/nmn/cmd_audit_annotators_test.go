@@ -75,9 +75,7 @@ func TestAuditAnnotators_FindsTheGuesserAndWritesLabels(t *testing.T) {
 		t.Errorf("annotators:\n%s", text)
 	}
 	m, err := manifest.Read(t.Context(), at("c.jsonl"), manifest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	right, all := 0, 0
 	for _, row := range m.Rows {
 		for _, k := range row.Labels {

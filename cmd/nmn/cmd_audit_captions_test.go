@@ -68,9 +68,7 @@ func captionFolder(t *testing.T) string {
 		}
 	}
 	b, err := json.Marshal(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "captions.json"), string(b))
 	write(t, filepath.Join(dir, "foreign.txt"), foreign.String())

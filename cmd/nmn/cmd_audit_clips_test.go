@@ -34,9 +34,7 @@ func nameLabels(t *testing.T, file string) {
 		var label loader.ClipLabel
 		check(t, json.Unmarshal([]byte(line), &label))
 		text, err := json.Marshal(loader.ClipLabel{Clip: label.Clip, Labels: label.Truth})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		out = append(out, string(text))
 	}
 	write(t, file, strings.Join(out, "\n")+"\n")

@@ -25,9 +25,7 @@ func TestAuditRun_WritesInstancesOfCOCO(t *testing.T) {
 		categories = append(categories, object{"id": c + 1, "name": name})
 	}
 	text, err := json.Marshal(object{"images": images, "annotations": annotations, "categories": categories})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	file := filepath.Join(dir, "instances_all.json")
 	write(t, file, string(text))
 	folder, fixed := audited(t, severalOf("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.json")

@@ -61,9 +61,7 @@ func trainIDs(t *testing.T, dir string) []string {
 	t.Helper()
 	records, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, runaudit.Folder, "folds-2",
 		"labels.csv")))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var ids []string
 	for _, r := range records[1:] {
 		ids = append(ids, r[0])
@@ -385,9 +383,7 @@ func TestAuditRun_OneAtATime(t *testing.T) {
 	file := manifestOf(t, 30, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
 	dir := audited(t, onPictures("--set", "data.manifest="+file)...)
 	release, err := run.LockFolder(t.Context(), filepath.Join(dir, runaudit.Folder), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	wantFailure(t, call(t, "audit", dir, "--noise-rates", "folds:2"), "is being written")
 	check(t, release())
 	must(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "1")

@@ -205,9 +205,7 @@ func TestAudit_SuspectsAsParquet(t *testing.T) {
 	table, err := features.Open(t.Context(), features.Options{Features: path, Ignore: []string{"id", "class",
 		"kind", "rates"},
 		Unlabelled: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer table.Close()
 	if table.Rows.Len() != len(want) || len(want) < 100 {
 		t.Fatalf("%d rows of %d suspects", table.Rows.Len(), len(want))
@@ -229,9 +227,7 @@ func TestAudit_SuspectsAsParquet(t *testing.T) {
 		out, err := exec.Command(program, "-c", "import json, pyarrow.parquet as p, sys\n"+
 			"t = p.read_table(sys.argv[1]); print(json.dumps([str(t.schema.field('given').type), t.to_pylist()]))",
 			path).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		var got []any
 		check(t, json.Unmarshal(out, &got))
 		if got[0] != "uint8" || !reflect.DeepEqual(got[1], v["suspects"]) {
@@ -317,17 +313,13 @@ func TestAudit_CorrectsLabelsAndKeepsTheRecord(t *testing.T) {
 	}
 	labels := func(name string) *table.Matrix {
 		m, err := table.ReadLabels(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return m
 	}
 	before, after, truth := labels(filepath.Join(dir, "labels.csv")), labels(fixed), labels(filepath.Join(dir,
 		"truth.csv"))
 	record, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, "fixed.changes.csv")))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	changed := map[string]bool{}
 	for _, r := range record[1:] {
 		changed[r[0]+" "+r[1]] = true
@@ -367,9 +359,7 @@ func TestAudit_WritesAPageWithPictures(t *testing.T) {
 	first := readJSON(t, must(t, onScores("audit", dir, "--json", "--top", "3")...))["suspects"].([]any)
 	for i, s := range first {
 		f, err := os.Create(filepath.Join(pictures, s.(map[string]any)["id"].(string)+".jpg"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if i == 2 { // not a picture
 			f.WriteString("nothing")
 		} else if err := jpeg.Encode(f, halfRed(1500, 700), nil); err != nil {

@@ -16,9 +16,7 @@ func TestCaption_SplitsOfMSRVTT(t *testing.T) {
 	write := func(name string, clips ...int) []string {
 		file, table := filepath.Join(t.TempDir(), "x.npy"), filepath.Join(t.TempDir(), "clips.csv")
 		w, err := features.Create(file, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		lines := []string{"clip,first,rows"}
 		for i, clip := range clips {
 			for range 2 {

@@ -87,9 +87,7 @@ func TestCaptionTrain_OddCaptions(t *testing.T) {
 	of["somewhere"] = []string{"a clip without features"}
 	delete(of, "moving-train-000004")
 	content, err := json.Marshal(of)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	odd := filepath.Join(t.TempDir(), "odd.json")
 	write(t, odd, content)
 	args := captionArgs(scenes, filepath.Join(t.TempDir(), "run"), "--captions", odd, "--set", "train.max_steps=2",

@@ -45,9 +45,7 @@ func TestDoctor_FindsWhatStopsARun(t *testing.T) {
 	captions, images, vocabulary := exported(t, "40")
 	picture := func(i int) string { return filepath.Join(images, scenes.FileName("train", i)) }
 	broken, err := os.ReadFile(picture(3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	write(t, picture(3), broken[:200])
 	check(t, os.Remove(picture(5)))
 	file := filepath.Join(t.TempDir(), "report.json")

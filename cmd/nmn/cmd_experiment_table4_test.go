@@ -59,9 +59,7 @@ func table4OwnFeatures(t *testing.T, folder string) {
 		maps.Copy(captions, of)
 	}
 	content, err := json.Marshal(captions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	file := filepath.Join(t.TempDir(), "all.json")
 	write(t, file, content)
 	out := must(t, "experiment", "table4", "--features", "mine="+folder, "--captions", file, "--epochs", "1",

@@ -50,9 +50,7 @@ func sameExperiments(t *testing.T, got, want string) {
 			all = append(all, path)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return all
 	}
 	there := list(want)

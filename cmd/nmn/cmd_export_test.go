@@ -36,9 +36,7 @@ func TestExport_WritesWhatOthersAndNMNRead(t *testing.T) {
 		t.Error("the exported noise model predicts otherwise than that of the run")
 	}
 	f, err := safetensors.Open(out("m.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer f.Close()
 	for _, name := range f.Names() {
 		if !strings.HasPrefix(name, "features.") && !strings.HasPrefix(name, "classifier.") {

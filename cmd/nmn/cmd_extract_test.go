@@ -21,9 +21,7 @@ func readRows(t *testing.T, file, labels string) (rows [][]float32, table *featu
 	t.Helper()
 	table, err := features.Open(t.Context(), features.Options{Features: file, Labels: labels, Limit: 1 << 30,
 		Unlabelled: labels == ""})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { table.Close() })
 	for i := range table.Rows.Len() {
 		row := make([]float32, table.Rows.Width())
@@ -37,13 +35,9 @@ func readRows(t *testing.T, file, labels string) (rows [][]float32, table *featu
 func noisyScenes(t *testing.T, dir string) *dataset.Splits {
 	t.Helper()
 	c, err := run.ReadConfig(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	d, err := c.OpenData(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { d.Close() })
 	return d
 }
@@ -95,21 +89,15 @@ func TestExtract_RowsAreWhatTheNetComputes(t *testing.T) {
 	must(t, "extract", dir, "--split", "test", "--layer", "probabilities", "--output", file)
 	got, _ := readRows(t, file, "")
 	backend, _, err := kernels.Open(kernels.Config{Device: "cpu", Threads: 1, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer backend.Close()
 	net, _, err := train.OpenNet(filepath.Join(dir, train.LastName), backend)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer net.Close()
 	d := noisyScenes(t, dir)
 	l := loader.DefaultConfig()
 	scores, err := train.Score(t.Context(), net, d.Test, l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !slices.Equal(slices.Concat(got...), scores.Prob.Float32s()) {
 		t.Error("probabilities are not those of the net")
 	}

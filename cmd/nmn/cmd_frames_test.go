@@ -109,9 +109,7 @@ func TestFrames_FolderOfPictures(t *testing.T) {
 func clipNames(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	for r, err := range shard.Records(dir) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		names = append(names, r.Clip)
 	}
 	return names
@@ -168,19 +166,13 @@ func frameContents(t *testing.T, dir string) (all []string) {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer r.Close()
 	for record, err := range r.Records() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for i, f := range record.Frames {
 			b, err := r.ReadFrame(&record, i, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			all = append(all, fmt.Sprintf("%s %d %v %x", record.Clip, f.Number, f.Time, b))
 		}
 	}

@@ -31,17 +31,11 @@ func noiseReportOf(t *testing.T, args ...string) *report.NoiseReport {
 func writtenRates(t *testing.T, dir string) map[string]labels.Row {
 	t.Helper()
 	c, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	v, err := c.Vocabulary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	list, err := labels.ReadFile(filepath.Join(dir, report.RatesFile), v, labels.Learnt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	byWord := map[string]labels.Row{}
 	for _, r := range list {
 		byWord[r.Word] = r
@@ -142,23 +136,15 @@ func TestNoiseReport_OfRatesThatDependOnTheBag(t *testing.T) {
 func ratesOfBags(t *testing.T, dir, split string, n int) (values map[string][]float64, ids []string) {
 	t.Helper()
 	backend, err := kernels.OpenCPU(kernels.CPUConfig{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer backend.Close()
 	net, _, err := train.OpenNet(filepath.Join(dir, train.LastName), backend)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer net.Close()
 	c, err := run.ReadConfig(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	set, err := scenes.Make(scenes.Config{Seed: c.Data.Seed, Split: split, N: n, Cache: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	l := c.Loader()
 	l.BatchSize = 5
 	values = map[string][]float64{}

@@ -54,9 +54,7 @@ func TestTrain_AveragesAreWhatEverybodySees(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(encoded, &result)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var evaluated struct {
 		Truth struct{ AP map[string]float64 }
 	}

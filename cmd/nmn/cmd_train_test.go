@@ -41,9 +41,7 @@ func trainedArm(t *testing.T, arm string) (dir string) {
 	defer trainedOnce.Unlock()
 	if trainedOnce.folders[arm] == "" {
 		folder, err := os.MkdirTemp("", "nmn-trained")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		must(t, tiny("train", "--run-dir", filepath.Join(folder, "run"), "--arm", arm)...)
 		if trainedOnce.folders == nil {
 			trainedOnce.folders = map[string]string{}
@@ -153,9 +151,7 @@ func readResult(t *testing.T, dir string) string {
 		t.Fatalf("no result in %s: %v", dir, err)
 	}
 	evaluation, err := json.Marshal(o.Evaluation)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(evaluation)
 }
 
@@ -216,13 +212,9 @@ func TestTrain_RatesFromFile(t *testing.T) {
 	a := readBytes(t, filepath.Join(dir, "q.csv"))
 	b := readBytes(t, filepath.Join(again, "q.csv"))
 	x, err := csv.NewReader(bytes.NewReader(a)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	y, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i := range x {
 		if x[i][0] != y[i][0] || len(x[i][2]) > 5 && x[i][2][:5] != y[i][2][:5] {
 			t.Errorf("line %d: %v became %v", i+1, x[i], y[i])
@@ -317,9 +309,7 @@ func TestTrain_RestartRemovesTheRunThatIsThere(t *testing.T) {
 	}
 	names := func(dir string) (names []string) {
 		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, e := range entries {
 			names = append(names, e.Name())
 		}

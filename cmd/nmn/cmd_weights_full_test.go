@@ -31,9 +31,7 @@ func TestInit_FullSizeVGG16(t *testing.T) {
 	dir := t.TempDir()
 	python(t, 14, []string{"torch", "torchvision", "safetensors"}, [][]string{{"vgg16", dir}})
 	backend, err := kernels.OpenCPU(kernels.CPUConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer backend.Close()
 	s := &run.Session{Log: slog.New(slog.DiscardHandler)}
 	for _, file := range []string{"zip.pth", "legacy.pth", "torchvision.safetensors", "timm.safetensors", "arrays.npz",
@@ -43,9 +41,7 @@ func TestInit_FullSizeVGG16(t *testing.T) {
 			if err == nil {
 				err = net.Freeze(func(*model.Param) bool { return true })
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			resetPeak(t)
 			began := time.Now()
 			n := &run.NetConfig{Arch: run.NetVGG16, Pixels: run.PixelsUnit, Weights: filepath.Join(dir, file),
@@ -67,9 +63,7 @@ func uploadPictures(t *testing.T, net *model.Net, path string) *model.Plan {
 	t.Helper()
 	shape, values := readArray(t, path)
 	plan, err := net.Plan(shape[0], shape[0], false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	cells, held := shape[2]*shape[3], plan.X.Dim(3)
 	here := make([]float32, plan.X.Len())
 	for i, v := range values {
@@ -115,9 +109,7 @@ func fullGraph(t *testing.T, net *model.Net, dir string, size int) {
 	resetPeak(t)
 	before, began := peak(t), time.Now()
 	file, err := os.Create(graph)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	buffered := bufio.NewWriterSize(file, 1<<20)
 	if _, err := export.ONNX(buffered, net, export.GraphOptions{}); err != nil {
 		t.Fatal(err)

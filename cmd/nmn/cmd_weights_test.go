@@ -57,9 +57,7 @@ func TestWeights_Published(t *testing.T) {
 	wantUsage(t, call(t, "weights", "resnet-18"), "did you mean the published weights resnet18?")
 
 	folder, err := pretrained.Folder()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	file := tensorFile(t, safetensors.Tensor{Name: "mine", Shape: []int{2}, Data: make([]float32, 2)})
 	check(t, errors.Join(os.MkdirAll(folder, 0o777), os.Rename(file, filepath.Join(folder, "resnet18.pth"))))
 	if paths := list(); paths["resnet18"] != filepath.Join(folder, "resnet18.pth") {

@@ -157,9 +157,7 @@ func written[T string | []byte](t testing.TB, name string, content T) string {
 func readBytes(t testing.TB, path ...string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(path...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return data
 }
 

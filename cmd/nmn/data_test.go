@@ -107,9 +107,7 @@ func TestTrain_BadSamplesUpToALimit(t *testing.T) {
 	t.Parallel()
 	captions, images, vocabulary := exported(t, "40")
 	pictures, err := filepath.Glob(filepath.Join(images, "*.jpg"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	write(t, pictures[3], "\xff\xd8\xff broken")
 	check(t, os.Remove(pictures[7]))
 	args := []string{"train", "--preset", "scenes", captions, "--images", images, "--vocab", vocabulary,

@@ -30,9 +30,7 @@ const (
 func compile(t *testing.T, name, source string) string {
 	t.Helper()
 	fakes, err := filepath.Abs("../../cuda/internal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	folder := t.TempDir()
 	c, library := filepath.Join(folder, "fake.c"), filepath.Join(folder, name)
 	write(t, c, source)

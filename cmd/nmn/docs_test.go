@@ -17,13 +17,9 @@ import (
 func TestDocs_CommandLinesAreTaken(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	atTop, err := filepath.Glob(filepath.Join("..", "..", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	blocks, sentences := 0, 0
 	for _, page := range append(pages, atTop...) {
 		content := readBytes(t, page)

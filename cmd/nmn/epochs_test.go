@@ -15,18 +15,14 @@ import (
 func epochRows(t *testing.T, dir string) []run.EpochFigures {
 	t.Helper()
 	rows, err := run.ReadEpochs(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return rows
 }
 
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
 	data, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(data)
 }
 

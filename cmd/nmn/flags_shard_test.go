@@ -23,9 +23,7 @@ func TestShards_JoinedAreTheWhole(t *testing.T) {
 		t.Helper()
 		data := readBytes(t, dir, name)
 		_, begin, err := npy.ReadHeader(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return data[begin:]
 	}
 	predict := func(more ...string) []string {

@@ -33,16 +33,12 @@ func narrowVGG(classes int) model.Config {
 func newTestNet(t *testing.T, c model.Config, seed uint64) *model.Net {
 	t.Helper()
 	backend, _, err := kernels.Open(kernels.Config{Device: "cpu", Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	net, err := model.New(c, backend)
 	if err == nil {
 		err = net.Init(model.PaperInit(seed))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { _ = cmp.Or(net.Close(), backend.Close()) })
 	return net
 }
@@ -54,9 +50,7 @@ func testVocabulary(t *testing.T, words int) *text.Vocabulary {
 		list[i] = text.Word{Text: fmt.Sprintf("word%d", i)}
 	}
 	v, err := text.NewVocabulary(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return v
 }
 
@@ -64,9 +58,7 @@ func testVocabulary(t *testing.T, words int) *text.Vocabulary {
 func inFile(t *testing.T, net *model.Net, p *model.Param) []float32 {
 	t.Helper()
 	values, err := net.Values(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	ordered := make([]float32, p.FileLen())
 	if p.W.Rank() == 4 && p.W.Dim(3)*p.W.Dim(1)*p.W.Dim(2)*p.W.Dim(0) != p.FileLen() {
 		t.Fatalf("%s is padded on the CPU", p.Name)

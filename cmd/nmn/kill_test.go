@@ -119,9 +119,7 @@ func sameRuns(t *testing.T, got, want string) {
 func fileNames(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var names []string
 	for _, e := range entries {
 		if !e.IsDir() {
@@ -167,16 +165,12 @@ func timelessOutcome(t *testing.T, dir string) string {
 		t.Fatalf("%s: no result: %v", dir, err)
 	}
 	last, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if last.Position.Step != o.Steps {
 		t.Errorf("%s: checkpoint of step %d, result of step %d", dir, last.Position.Step, o.Steps)
 	}
 	o.Seconds = 0
 	data, err := json.Marshal(o) // NaN, which equals nothing, is null there
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(data)
 }

@@ -47,9 +47,7 @@ func spoiled(t *testing.T, kind string) (args []string, whole string) {
 	for _, err := range []error{os.WriteFile(files[0], content[:len(content)/2], 0o666), os.WriteFile(files[1],
 		nil, 0o666),
 		os.Remove(files[2])} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 	}
 	return args, whole
 }

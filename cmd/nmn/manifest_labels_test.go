@@ -14,9 +14,7 @@ import (
 func asManifest(t *testing.T, dir string) (file string, rows map[string]string) {
 	t.Helper()
 	labels, err := table.ReadLabels(filepath.Join(dir, "labels.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	text, rows := "", map[string]string{}
 	for i, id := range labels.IDs {
 		var names []string

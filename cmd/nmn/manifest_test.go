@@ -26,9 +26,7 @@ func writePictures(t *testing.T, dir string, n int) {
 			picture.SetNRGBA(at%32, at/32, c)
 		}
 		f, err := os.Create(filepath.Join(dir, fmt.Sprintf("%d.png", i)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		defer f.Close()
 		check(t, png.Encode(f, picture))
 	}

@@ -192,9 +192,7 @@ func modified(t *testing.T, files []string) (when []int64) {
 	t.Helper()
 	for _, file := range files {
 		info, err := os.Stat(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		when = append(when, info.ModTime().UnixNano())
 	}
 	return when

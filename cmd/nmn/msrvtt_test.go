@@ -71,9 +71,7 @@ func writeFrames(t *testing.T, clips int, without ...int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "frames")
 	w, err := shard.Create(dir, shard.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer w.Close()
 	for i := range clips {
 		if slices.Contains(without, i) {

@@ -75,13 +75,9 @@ func pictureModel(t *testing.T, file string, pictures *train.Pictures) {
 		about.Words = append(about.Words, train.ClassWord{Text: fmt.Sprint("word", i), POS: "NN"})
 	}
 	text, err := json.Marshal(about)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	to, err := os.Create(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := export.Safetensors(to, net, false, map[string]string{"nmn.checkpoint": string(text)}); err != nil {
 		t.Fatal(err)
 	}
@@ -92,16 +88,12 @@ func pictureModel(t *testing.T, file string, pictures *train.Pictures) {
 func predictedHere(t *testing.T, file, folder string) map[string][]float64 {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(must(t, "predict", file, folder, "--format", "csv"))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	values := map[string][]float64{}
 	for _, row := range rows[1:] {
 		for _, cell := range row[1:] {
 			v, err := strconv.ParseFloat(cell, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			values[row[0]] = append(values[row[0]], v)
 		}
 	}
@@ -241,8 +233,6 @@ func TestTrain_ModelsSayHowTheyReadPictures(t *testing.T) {
 func checkpointOf(t *testing.T, dir string) *train.Checkpoint {
 	t.Helper()
 	c, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return c
 }

@@ -154,9 +154,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	all := map[string]string{}
 	for _, name := range filesOf(t, dir) {
 		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		all[name] = info.ModTime().String() + read(t, dir, name)
 	}
 	return all

@@ -141,9 +141,7 @@ func TestRecipe_InterruptedEqualsTheUnbroken(t *testing.T) {
 		}
 		done := filepath.Join(broken, run.RecipeFolder, recipe.PlainRound, "fold-1", "epoch-08.safetensors")
 		before, err := os.Stat(done)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		aside := filepath.Join(filepath.Dir(done), ".epoch-03.safetensors123") // as a killed process leaves it
 		write(t, aside, "half")
 		must(t, goOn(broken, "-q")...)
@@ -174,9 +172,7 @@ func weightsOf(t *testing.T, dir string) []byte {
 		t.Fatal(o, err)
 	}
 	data, err := json.Marshal(o.Evaluation)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return data
 }
 
@@ -190,21 +186,13 @@ func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
 		t.Errorf("said: %s", c.err)
 	}
 	checkpoint, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	v, err := checkpoint.Vocabulary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	held, err := labels.ReadFile(filepath.Join(dir, report.RatesFile), v, labels.Left)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	found, err := labels.ReadWordsFile(filepath.Join(dir, run.RecipeFolder, recipe.RatesFile), v.Texts(), labels.Given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for c, word := range held {
 		want := found[c].Q01
 		if strings.HasSuffix(word.Word, "odd") != math.IsNaN(want) {
@@ -394,9 +382,7 @@ func TestRecipe_RaisesRates(t *testing.T) {
 	of := func(name string) *labels.Rates {
 		found, err := labels.ReadWordsFile(filepath.Join(dir, name, run.RecipeFolder, recipe.RatesFile), words,
 			labels.Given)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return found.Rates()
 	}
 	plain, raised := of("plain"), of("raised")

@@ -21,9 +21,7 @@ const resNetScript = "testdata/resnet.py"
 func meanLogits(t *testing.T, net *model.Net, shape []int, x []float32) []float32 {
 	t.Helper()
 	plan, err := net.Plan(shape[0], shape[0], false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	cells := shape[2] * shape[3]
 	here := make([]float32, plan.X.Len())
 	for n := range shape[0] {
@@ -97,9 +95,7 @@ func TestInit_ResNetsOfTorchvisionAndTimm(t *testing.T) {
 // checkResNet reads the weights in a folder, compares logits, and writes the folded weights next to them.
 func checkResNet(t *testing.T, c resNetCase, folder string) {
 	config, err := model.ResNet(c.name, 1000, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	config.Size = c.pixels
 	shape, x := readArray(t, filepath.Join(folder, "x.npy"))
 	_, want := readArray(t, filepath.Join(folder, "logits.npy"))

@@ -24,9 +24,7 @@ func TestRivals_InOneExperiment(t *testing.T) {
 	of := func(arm recipe.Name) *run.Outcome { return outcomeOf(t, filepath.Join(group, string(arm))) }
 	settings := func(arm recipe.Name) *train.Checkpoint {
 		c, err := train.ReadCheckpoint(filepath.Join(group, string(arm), train.LastName))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return c
 	}
 	first := settings(recipe.Stage1).Config.Stage1Epochs

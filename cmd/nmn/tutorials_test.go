@@ -117,9 +117,7 @@ func tutorialEnvironment(t *testing.T) []string {
 		t.Skip(err)
 	}
 	packages, err := filepath.Abs("../../python")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return append(os.Environ(), "NMN_TEST_AS_COMMAND=1", "NMN_PROGRAM="+program, "PYTHONPATH="+packages,
 		"PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }

@@ -73,9 +73,7 @@ func TestTrain_UnknownLabelsOfFeatures(t *testing.T) {
 			"--set", "data.validation_share=0.2", "--set", "data.test_share=0.2"}, more...)
 	}
 	words, err := os.ReadFile(path("minus.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	absent := bytes.ReplaceAll(words, []byte("-1"), []byte("0"))
 	write(t, path("absent.csv"), absent)
 	for _, arm := range []string{"stage1", "held-rates", "soft-labels", "nmn-fi", "nmn-fd", "asl", "ll-r", "pruned"} {

@@ -119,20 +119,14 @@ func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 	}
 	d := noisyScenes(t, dir)
 	single, _, err := loader.Frames(t.Context(), d.Test)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	net, err := run.OpenModel(t.Context(), dir, run.ModelOptions{Run: run.Resources{Device: "cpu"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer net.Close()
 	l := loader.DefaultConfig()
 	l.BatchSize = 16
 	scores, err := train.Score(t.Context(), net.Net(), single, l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i, want := range scores.Prob.Float32s() {
 		if got := rows[i/36][i%36]; math.Abs(float64(got-want)) > 1e-6 {
 			t.Fatalf("frame %d, class %d: %v, the net says %v", i/36, i%36, got, want)

@@ -16,9 +16,7 @@ func TestOpen_ReadsUntilTheContextEnds(t *testing.T) {
 	check(t, os.WriteFile(path, []byte("abcd"), 0o600))
 	ctx, cancel := context.WithCancel(context.Background())
 	f, err := input.Open(ctx, path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer f.Close()
 	var two [2]byte
 	if n, err := f.Read(two[:]); n != 2 || err != nil || f.Size() != 4 {

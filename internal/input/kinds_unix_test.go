@@ -17,9 +17,7 @@ import (
 // The message names the kind of the path, because each kind has its own cure.
 func TestOpenFile_SaysWhatIsNoFile(t *testing.T) {
 	dir, err := os.MkdirTemp("", "s") // the path of a socket is short
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer os.RemoveAll(dir)
 	socket, err := net.Listen("unix", filepath.Join(dir, "socket"))
 	if err != nil {

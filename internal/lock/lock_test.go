@@ -62,9 +62,7 @@ func TestTake_AfterTheHolderWasKilled(t *testing.T) {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	line, _ := bufio.NewReader(out).ReadString('\n')
 	if line != "locked\n" {
 		t.Skipf("no lock in another process: %q", line)
@@ -167,13 +165,9 @@ func TestTake_NoticesLocksThatAreNotKept(t *testing.T) {
 		}
 	}
 	first, err := takeBy(path, mount(), os.OpenFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	second, err := takeBy(path, mount(), os.OpenFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if err := first.Release(); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "at the same time") ||
 		!strings.Contains(err.Error(), fmt.Sprint("process ", os.Getpid())) {
 		t.Errorf("the first is released with %v, want ErrUnsupported and the other process", err)

@@ -20,9 +20,7 @@ func put(t *testing.T, dir, name, content string, modified int64) Place {
 func find(t *testing.T, content bool, places ...Place) List {
 	t.Helper()
 	l, err := Find(t.Context(), places, content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return l
 }
 
@@ -81,9 +79,7 @@ func TestSince_NamesTheFileThatDiffers(t *testing.T) {
 			}
 			now := find(t, false, test.change(t, dir, places)...)
 			kept, d, err := now.Since(t.Context(), then)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if test.says == "" {
 				if d != nil || test.content && kept[1].Digest == "" {
 					t.Errorf("difference %+v, keeping %+v; want none, and digests that were known", d, kept)

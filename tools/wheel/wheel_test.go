@@ -85,16 +85,12 @@ func TestPlatforms_NameTheirTagsTwice(t *testing.T) {
 
 func TestWriteWheel_RecordsEveryFile(t *testing.T) {
 	archive, err := zip.OpenReader(made(t, t.TempDir()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, err)
 	defer archive.Close()
 	texts := map[string][]byte{}
 	for _, f := range archive.File {
 		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, err)
 		if texts[f.Name], err = io.ReadAll(r); err != nil {
 			t.Fatal(err)
 		}
@@ -121,9 +117,7 @@ func TestWriteWheel_RecordsEveryFile(t *testing.T) {
 
 func TestWriteWheel_WritesTheSameBytesAgain(t *testing.T) {
 	first, err := os.ReadFile(made(t, t.TempDir()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, err)
 	second, err := os.ReadFile(made(t, t.TempDir()))
 	if err != nil || !bytes.Equal(first, second) {
 		t.Errorf("%d bytes, then %d others: %v", len(first), len(second), err)
@@ -195,9 +189,7 @@ func TestDescribe_TakesTheTimeOfTheEnvironment(t *testing.T) {
 
 func TestPythonFiles_HaveTheVersion(t *testing.T) {
 	files, err := pythonFiles(filepath.Join("..", "..", "python", "nmn"), "1.2.3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, err)
 	names := map[string]entry{}
 	for _, f := range files {
 		names[f.name] = f
@@ -218,18 +210,14 @@ func TestPythonFiles_HaveTheVersion(t *testing.T) {
 // METADATA describes the package as pyproject.toml does.
 func TestMetadata_IsThatOfTheProject(t *testing.T) {
 	text, err := metadata("1.2.3", []string{"go/LICENSE"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, err)
 	for _, want := range []string{"\nVersion: 1.2.3\n", "\nLicense-File: go/LICENSE\nClassifier"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 	project, err := os.ReadFile(filepath.Join("..", "..", "python", "pyproject.toml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, err)
 	_, section, _ := strings.Cut(string(project), "\n[project]\n")
 	section, _, _ = strings.Cut(section, "\n[tool.")
 	section = strings.ReplaceAll(section, `dynamic = ["version"]`, "")
