@@ -34,7 +34,7 @@ func PrecisionRecall(scores []float32, answers []uint8, classes int,
 		return ByGroup[[]CurvePoint]{}, fmt.Errorf("precision-recall curve: %d scores of %d classes: %w",
 			len(scores), classes, ErrShape)
 	}
-	if err := checkRankedKnown("precision-recall curve", scores, answers, true); err != nil {
+	if err := checkRanked("precision-recall curve", scores, answers, true); err != nil {
 		return ByGroup[[]CurvePoint]{}, err
 	}
 	return eachGroup(newGroups(classes, v), func(members []int) []CurvePoint {

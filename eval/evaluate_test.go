@@ -27,9 +27,7 @@ func drawInput(t testing.TB, bags, classes int) Input {
 			POS: text.POS(c % text.POSCount)}
 	}
 	v, err := text.NewVocabulary(words)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	in := Input{Bags: bags, Classes: classes, CaptionsPerSample: 5, Vocabulary: v}
 	for range bags * classes {
 		y := uint8(0)
@@ -53,20 +51,21 @@ func drawInput(t testing.TB, bags, classes int) Input {
 	return in
 }
 
+func evaluate(t *testing.T, in Input, o Options) *Result {
+	t.Helper()
+	r, err := Evaluate(in, o)
+	check(t, err)
+	return r
+}
+
 func TestEvaluate_DoesNotDependOnProcessors(t *testing.T) {
 	in := drawInput(t, 211, 37)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	one, err := Evaluate(in, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := evaluate(t, in, Options{})
 	want, _ := json.Marshal(one)
 	for _, processors := range []int{2, 3, 16} {
 		runtime.GOMAXPROCS(processors)
-		many, err := Evaluate(in, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		many := evaluate(t, in, Options{})
 		if got, _ := json.Marshal(many); string(got) != string(want) {
 			t.Errorf("%d processors give another result than one", processors)
 		}
@@ -75,25 +74,18 @@ func TestEvaluate_DoesNotDependOnProcessors(t *testing.T) {
 
 func TestEvaluate_AgreesWithTheMeasuresOfEachWord(t *testing.T) {
 	in := drawInput(t, 120, 21)
-	r, err := Evaluate(in, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := evaluate(t, in, Options{})
 	var verbs []Number
 	for c := range in.Classes {
 		scores, counts, truth := column(in.Scores, in.Classes, c), column(in.Counts, in.Classes, c),
 			column(in.Truth, in.Classes, c)
 		a, err := HumanAgreement(scores, counts, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if *r.Words[c].Human != a {
 			t.Errorf("word %d: %+v, alone %+v", c, *r.Words[c].Human, a)
 		}
 		ap, stable, err := AveragePrecision(scores, truth)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if w := r.Words[c].Truth; w.AP != ap || w.StableAP != stable {
 			t.Errorf("word %d: AP %v and %v, alone %v and %v", c, w.AP, w.StableAP, ap, stable)
 		}
@@ -122,20 +114,14 @@ func column[T any](m []T, k, c int) []T {
 
 func TestEvaluate_LabelsDefaultToMentionedWords(t *testing.T) {
 	in := drawInput(t, 60, 9)
-	implied, err := Evaluate(in, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	implied := evaluate(t, in, Options{})
 	in.Labels = make([]uint8, len(in.Counts))
 	for i, c := range in.Counts {
 		if c > 0 {
 			in.Labels[i] = 1
 		}
 	}
-	given, err := Evaluate(in, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	given := evaluate(t, in, Options{})
 	if !reflect.DeepEqual(implied.Labels, given.Labels) || implied.Labels == nil {
 		t.Error("labels left out differ from counts above zero")
 	}
@@ -147,19 +133,13 @@ func TestEvaluate_LabelsDefaultToMentionedWords(t *testing.T) {
 func TestEvaluate_LogitsRankAndCalibrateAsTheirProbabilities(t *testing.T) {
 	in := drawInput(t, 150, 8)
 	in.Observed = nil
-	p, err := Evaluate(in, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := evaluate(t, in, Options{})
 	in.Scores = append([]float32(nil), in.Scores...)
 	for i, s := range in.Scores {
 		in.Scores[i] = float32(math.Log(float64(s) / (1 - float64(s)))) // also -Inf for 0
 	}
 	in.Logits = true
-	o, err := Evaluate(in, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := evaluate(t, in, Options{})
 	for _, c := range []struct {
 		name string
 		a, b Number
@@ -178,10 +158,7 @@ func TestEvaluate_LogitsRankAndCalibrateAsTheirProbabilities(t *testing.T) {
 
 func TestEvaluate_LogitsKeepApartWhatRoundsToOne(t *testing.T) {
 	in := Input{Bags: 2, Classes: 1, Scores: []float32{40, 60}, Labels: []uint8{0, 1}, Logits: true}
-	r, err := Evaluate(in, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := evaluate(t, in, Options{})
 	if r.Labels.AP.All != 1 {
 		t.Errorf("AP %v, want 1: both probabilities round to 1 but the log-odds differ", r.Labels.AP.All)
 	}
@@ -191,16 +168,10 @@ func TestEvaluate_ObservedPredictionIsEvaluatedBeside(t *testing.T) {
 	in := drawInput(t, 80, 9)
 	in.Observed = append([]float32(nil), in.Scores...)
 	in.Observed[3] = 1 - in.Observed[3]
-	r, err := Evaluate(in, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := evaluate(t, in, Options{})
 	alone := in
 	alone.Scores, alone.Observed = in.Observed, nil
-	a, err := Evaluate(alone, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := evaluate(t, alone, Options{})
 	if !reflect.DeepEqual(*r.Observed, a.Measures) || reflect.DeepEqual(r.Measures, a.Measures) {
 		t.Error("the observed prediction is not evaluated like a prediction of its own")
 	}
@@ -225,6 +196,10 @@ func TestEvaluate_RefusesWhatHasNoMeaning(t *testing.T) {
 			"row 3 (c), column 9"},
 		{"no reference", func(in *Input) { in.Truth, in.Counts = nil, nil }, ErrShape, "hold the scores against"},
 		{"no bags", func(in *Input) { in.Bags = 0 }, ErrShape, "nothing to evaluate"},
+		{"true label 2", func(in *Input) { in.Truth[3] = 2 }, ErrValue, "true labels"},
+		{"truth short", func(in *Input) { in.Truth = in.Truth[1:] }, ErrShape, "true labels"},
+		{"words short", func(in *Input) { in.Vocabulary, in.Words = nil, []string{"cat"} }, ErrShape,
+			"1 names for 9 classes"},
 		{"vocabulary of another size", func(in *Input) { in.Classes = 3; in.Bags = 9; in.IDs = nil }, ErrShape,
 			"vocabulary of 9"},
 		{"identifiers short", func(in *Input) { in.IDs = in.IDs[:1] }, ErrShape, "identifiers"},
@@ -255,9 +230,7 @@ func TestEvaluate_CountsScoresThatAreNoProbability(t *testing.T) {
 	in.Scores[5], in.Scores[17] = -2, 1.5
 	in.Scores[6], in.Scores[18] = 0, 1 // these are
 	r, err := Evaluate(in, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if r.OutsideRange != 2 || r.PlugIn < 0 || r.PlugIn > 1 {
 		t.Errorf("%d outside the range, plug-in threshold %v", r.OutsideRange, r.PlugIn)
 	}
@@ -273,14 +246,9 @@ func TestResult_JSONReadsBackEqual(t *testing.T) {
 		in.Counts[i*9], in.Truth[i*9] = 0, 0
 	}
 	in.Rates = &labels.Rates{Q01: make([]float64, 9), Q10: make([]float64, 9)}
-	r, err := Evaluate(in, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := evaluate(t, in, Options{})
 	b, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !strings.Contains(string(b), `"ap":null`) || !strings.Contains(string(b), `{"NN":`) {
 		t.Errorf("no null for the word never seen, or no group names: %.300s", b)
 	}
@@ -309,16 +277,11 @@ func TestEvaluate_WithoutPartsOfSpeechHasNoGroups(t *testing.T) {
 		words[c] = text.Word{Text: in.Vocabulary.Word(c).Text, POS: text.Others}
 	}
 	grouped, err := Evaluate(in, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if in.Vocabulary, err = text.NewVocabulary(words); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Evaluate(in, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := evaluate(t, in, Options{})
 	if r.GroupSize.Group != nil || r.Labels.AP.Group != nil || r.Labels.AP.All != grouped.Labels.AP.All {
 		t.Errorf("groups %v, AP %v, with parts of speech %v", r.GroupSize, r.Labels.AP, grouped.Labels.AP.All)
 	}
@@ -336,10 +299,7 @@ func TestTransition_ErrorPerClassAndMean(t *testing.T) {
 	in := drawInput(t, 30, 3)
 	in.Rates = &labels.Rates{Q01: []float64{.3, .2, .1}, Q10: []float64{.1, .1, .1}}
 	in.TrueRates = &labels.Rates{Q01: []float64{.4, math.NaN(), .1}, Q10: []float64{.1, .2, .4}}
-	r, err := Evaluate(in, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := evaluate(t, in, Options{})
 	x := r.Transition
 	if math.Abs(float64(x.Q01Error.All)-.05) > 1e-12 || math.Abs(float64(x.Q10Error.All)-.4/3) > 1e-12 {
 		t.Errorf("mean errors %v and %v, want .05 and .1333", x.Q01Error.All, x.Q10Error.All)
@@ -354,9 +314,7 @@ func TestTransition_ErrorPerClassAndMean(t *testing.T) {
 
 func TestTrueRates_CountsFlips(t *testing.T) {
 	r, err := TrueRates([]uint8{1, 0, 0, 0, 1, 0}, []uint8{1, 1, 1, 1, 0, 1}, 3, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if r.Q01[0] != .5 || r.Q01[1] != 1 || r.Q10[0] != 1 || !math.IsNaN(r.Q10[1]) {
 		t.Errorf("rates %+v", r)
 	}
@@ -398,9 +356,7 @@ func TestEvaluate_LogLossIsTheLossOfTraining(t *testing.T) {
 		Truth: []uint8{0, 0, 0, 0}}
 	in.Scores[3] = float32(math.Inf(1))
 	r, err := Evaluate(in, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	softplus := func(x float64) float64 { return math.Log1p(math.Exp(x)) }
 	if want := (math.Ln2 + softplus(2) + softplus(-1)) / 2; math.Abs(float64(r.Labels.LogLoss)-want) > 1e-12 {
 		t.Errorf("loss %v, want %v", r.Labels.LogLoss, want)
@@ -427,9 +383,7 @@ func TestNoiseRates_NothingWithoutEstimates(t *testing.T) {
 func TestEvaluate_TheThresholdItselfPredicts(t *testing.T) {
 	r, err := Evaluate(Input{Bags: 3, Classes: 1, Scores: []float32{.5, .75, .25}, Labels: []uint8{1, 0, 0}},
 		Options{Threshold: .5, PlugIn: .25})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if f := r.Labels.AtThreshold.All; f.OP != .5 || f.OR != 1 {
 		t.Errorf("precision %v and recall %v at .5, want 1/2 and 1", f.OP, f.OR)
 	}
@@ -442,15 +396,19 @@ func TestEvaluate_TheThresholdItselfPredicts(t *testing.T) {
 // probabilities.
 func TestEvaluate_ObservedScoresHaveTheirOwnPlugIn(t *testing.T) {
 	in := drawInput(t, 60, 9)
-	r, err := Evaluate(in, Options{PlugIn: .9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := evaluate(t, in, Options{PlugIn: .9})
 	own, err := PlugInThreshold(in.Observed, false)
 	if err != nil || own == .9 {
 		t.Fatal(own, err)
 	}
 	if r.PlugIn != .9 || r.Observed.PlugIn != own {
 		t.Errorf("thresholds %v and %v, want .9, which was given, and %v", r.PlugIn, r.Observed.PlugIn, own)
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -43,14 +43,17 @@ func (f *Files) Read(v *text.Vocabulary) (Input, error) {
 		if file.path == "" {
 			continue
 		}
-		read := func(*table.Matrix) (*table.Matrix, error) { return readReference(file.path, file.limit) }
-		if file.path == f.Labels && f.Gaps {
-			read = func(*table.Matrix) (*table.Matrix, error) { return table.ReadKnownLabels(file.path) }
+		var m *table.Matrix
+		switch {
+		case file.path == f.Labels && f.LabelsOf != nil:
+			m, err = f.LabelsOf(scores)
+		case file.path == f.Labels && f.Gaps:
+			m, err = table.ReadKnownLabels(file.path)
+		case file.limit == 1:
+			m, err = table.ReadLabels(file.path)
+		default:
+			m, err = table.ReadCounts(file.path, file.limit)
 		}
-		if file.path == f.Labels && f.LabelsOf != nil {
-			read = f.LabelsOf
-		}
-		m, err := read(scores)
 		if err != nil {
 			return in, err
 		}
@@ -69,12 +72,4 @@ func (f *Files) Read(v *text.Vocabulary) (Input, error) {
 		file.assign(joined)
 	}
 	return in, nil
-}
-
-// readReference reads counts up to a limit; those up to 1 are labels.
-func readReference(path string, limit int) (*table.Matrix, error) {
-	if limit == 1 {
-		return table.ReadLabels(path)
-	}
-	return table.ReadCounts(path, limit)
 }

@@ -1,9 +1,11 @@
 package eval
 
 import (
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -19,14 +21,32 @@ func TestFiles_KnownAnswer(t *testing.T) {
 		}
 	}
 	in, err := f.Read(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Evaluate(in, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	r := evaluate(t, in, Options{})
 	if math.Abs(float64(r.Human.AP.All)-.9407895) > 5e-7 || r.Human.Seen.All != 1 || r.GroupSize.Group != nil {
 		t.Errorf("AP %v of %d words seen", r.Human.AP.All, r.Human.Seen.All)
+	}
+}
+
+func TestFiles_ReportsTheFileThatIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"scores.csv", "labels.csv", "truth.csv"} {
+		if err := os.WriteFile(path(name), []byte("cat,dog\n0,1\n1,0\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good := Files{Scores: path("scores.csv"), Labels: path("labels.csv"), Truth: path("truth.csv")}
+	if in, err := good.Read(nil); err != nil || in.Bags != 2 || len(in.Labels) != 4 || len(in.Truth) != 4 {
+		t.Fatalf("%+v, %v", in, err)
+	}
+	for missing, f := range map[string]Files{
+		"a.csv": {Scores: path("a.csv"), Labels: good.Labels},
+		"b.csv": {Scores: good.Scores, Labels: path("b.csv")},
+		"c.csv": {Scores: good.Scores, Labels: good.Labels, Truth: path("c.csv")},
+	} {
+		if _, err := f.Read(nil); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), missing) {
+			t.Errorf("without %s: %v", missing, err)
+		}
 	}
 }

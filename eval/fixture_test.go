@@ -16,9 +16,7 @@ func readFixture(t *testing.T, name string, into any) {
 		folder = filepath.Join("testdata", "oracle")
 	}
 	b, err := os.ReadFile(filepath.Join(folder, name+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if err := json.Unmarshal(b, into); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -85,9 +83,7 @@ func TestHumanAgreement_MatchesExactRationals(t *testing.T) {
 	for _, c := range f.Expected.Cases {
 		t.Run(c.Name, func(t *testing.T) {
 			a, err := HumanAgreement(c.Scores, bytesOf(c.Counts), c.K)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			f.Tolerance.near(t, "AP", a.AP, c.AP)
 			f.Tolerance.near(t, "human precision", a.Precision, c.HumanP)
 			f.Tolerance.near(t, "human recall", a.Recall, c.HumanR)
@@ -149,10 +145,7 @@ func (f *multiLabelFixture) input() Input {
 func TestEvaluate_MatchesPeersOnMultiLabelMeasures(t *testing.T) {
 	var f multiLabelFixture
 	readFixture(t, "eval_multilabel", &f)
-	r, err := Evaluate(f.input(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := evaluate(t, f.input(), Options{})
 	e, m := &f.Expected, r.Labels
 	f.Tolerance.near(t, "mAP", m.AP.All, e.MAP)
 	f.Tolerance.near(t, "mAP, stable", m.StableAP.All, e.MAPStable)

@@ -142,21 +142,14 @@ func scoreFault(s float32, logits bool) string {
 }
 
 func (in *Input) checkReferences() error {
-	for _, m := range []struct {
-		what   string
-		labels []uint8
-		gaps   bool
-	}{{"labels", in.Labels, true}, {"true labels", in.Truth, false}} {
-		if m.labels == nil {
-			continue
-		}
-		if err := checkSize(m.what, len(m.labels), in.Bags, in.Classes); err != nil {
+	if in.Labels != nil {
+		if err := in.checkLabels("labels", in.Labels, true); err != nil {
 			return err
 		}
-		for i, z := range m.labels {
-			if z > 1 && !(m.gaps && z == table.Unknown) {
-				return fmt.Errorf("%s: %s: %d, want 0 or 1: %w", m.what, in.place(i), z, ErrValue)
-			}
+	}
+	if in.Truth != nil {
+		if err := in.checkLabels("true labels", in.Truth, false); err != nil {
+			return err
 		}
 	}
 	if in.Counts != nil {
@@ -188,33 +181,23 @@ func (in *Input) checkCounts() error {
 	if err := checkSize("caption counts", len(in.Counts), in.Bags, in.Classes); err != nil {
 		return err
 	}
-	if i, ok := exceeds(in.Counts, in.CaptionsPerSample); ok {
-		return fmt.Errorf("caption counts: %s: %d of %d captions: %w", in.place(i), in.Counts[i],
-			in.CaptionsPerSample, ErrValue)
+	for i, count := range in.Counts {
+		if int(count) > in.CaptionsPerSample {
+			return fmt.Errorf("caption counts: %s: %d of %d captions: %w", in.place(i), count, in.CaptionsPerSample,
+				ErrValue)
+		}
 	}
 	return nil
 }
 
-func checkLabels(what string, labels []uint8, bags, classes int) error {
-	if err := checkSize(what, len(labels), bags, classes); err != nil {
-		return err
-	}
-	if i, ok := exceeds(labels, 1); ok {
-		return fmt.Errorf("%s: row %d, column %d: %d, want 0 or 1: %w", what, i/classes+1, i%classes+1,
-			labels[i], ErrValue)
-	}
-	return nil
-}
-
-// checkKnown is checkLabels for labels that may include unknown ones.
-func checkKnown(what string, labels []uint8, bags, classes int) error {
-	if err := checkSize(what, len(labels), bags, classes); err != nil {
+// checkLabels refuses labels of another size, and values other than 0, 1 and, with gaps, table.Unknown.
+func (in *Input) checkLabels(what string, labels []uint8, gaps bool) error {
+	if err := checkSize(what, len(labels), in.Bags, in.Classes); err != nil {
 		return err
 	}
 	for i, z := range labels {
-		if z > 1 && z != table.Unknown {
-			return fmt.Errorf("%s: row %d, column %d: %d, want 0 or 1, or %d if it is unknown: %w", what, i/classes+1,
-				i%classes+1, z, table.Unknown, ErrValue)
+		if z > 1 && !(gaps && z == table.Unknown) {
+			return fmt.Errorf("%s: %s: %d, want 0 or 1: %w", what, in.place(i), z, ErrValue)
 		}
 	}
 	return nil
@@ -225,16 +208,6 @@ func checkSize(what string, n, bags, classes int) error {
 		return fmt.Errorf("%s: %d values for %d samples × %d classes: %w", what, n, bags, classes, ErrShape)
 	}
 	return nil
-}
-
-// exceeds finds the first value above the limit.
-func exceeds(values []uint8, limit int) (int, bool) {
-	for i, v := range values {
-		if int(v) > limit {
-			return i, true
-		}
-	}
-	return 0, false
 }
 
 // place names a cell of a matrix by row and column, counted from 1, with their names where known.

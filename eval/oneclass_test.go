@@ -30,10 +30,7 @@ func TestOneClass_AccuracyAndConfusion(t *testing.T) {
 				in.Scores[i] = float32(math.Log(float64(p)) - math.Log1p(-float64(p)))
 			}
 		}
-		r, err := Evaluate(in, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := evaluate(t, in, Options{})
 		o := r.Labels.OneClass
 		if o == nil || o.Bags != 3 {
 			t.Fatalf("logits %t: %+v", logits, o)

@@ -14,7 +14,7 @@ import (
 // stable: mean over the positives of the precision at their rank, equal scores in the order of the
 // rows.
 func AveragePrecision(scores []float32, labels []uint8) (merged, stable Number, err error) {
-	if err := checkRanked("average precision", scores, labels); err != nil {
+	if err := checkRanked("average precision", scores, labels, false); err != nil {
 		return 0, 0, err
 	}
 	merged, stable = averagePrecision(new(ranker).rank(scores), labels)
@@ -44,7 +44,7 @@ func averagePrecision(order ranking, labels []uint8) (merged, stable Number) {
 // PrecisionAt ranks the rows by descending score, ties in their order, and returns the share of labels of 1
 // among the first k, for each k. It is undefined if there are fewer rows, or k is 0.
 func PrecisionAt(scores []float32, labels []uint8, at []int) (map[int]Number, error) {
-	if err := checkRanked("precision at k", scores, labels); err != nil {
+	if err := checkRanked("precision at k", scores, labels, false); err != nil {
 		return nil, err
 	}
 	order := new(ranker).rank(scores)
@@ -62,13 +62,8 @@ func PrecisionAt(scores []float32, labels []uint8, at []int) (map[int]Number, er
 	return out, nil
 }
 
-// checkRanked refuses scores without an order, and labels that are not of them.
-func checkRanked(what string, scores []float32, labels []uint8) error {
-	return checkRankedKnown(what, scores, labels, false)
-}
-
-// checkRankedKnown is checkRanked for labels that, with gaps, may include unknown ones.
-func checkRankedKnown(what string, scores []float32, labels []uint8, gaps bool) error {
+// checkRanked refuses scores without an order, and labels that do not fit them. With gaps, labels may be unknown.
+func checkRanked(what string, scores []float32, labels []uint8, gaps bool) error {
 	if len(scores) != len(labels) {
 		return fmt.Errorf("%s: %d scores, %d labels: %w", what, len(scores), len(labels), ErrShape)
 	}

@@ -38,9 +38,7 @@ func TestPlugInThresholds_AreTheBestOfAllCuts(t *testing.T) {
 		scores[i] = float32(s.Normal(float64(i%classes)-4, 2))
 	}
 	got, err := PlugInThresholds(scores, bags, classes, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for c := range classes {
 		var p []float64
 		for i := range bags {

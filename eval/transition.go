@@ -28,10 +28,11 @@ func checkRates(what string, r *labels.Rates, classes int) error {
 // 1: Q01 is the share of z = 0 among y = 1, Q10 of z = 1 among y = 0. A rate without a case is NaN.
 // Noisy labels that are table.Unknown are left out.
 func TrueRates(observed, truth []uint8, bags, classes int) (*labels.Rates, error) {
-	if err := checkKnown("noisy labels", observed, bags, classes); err != nil {
+	in := Input{Bags: bags, Classes: classes}
+	if err := in.checkLabels("noisy labels", observed, true); err != nil {
 		return nil, err
 	}
-	if err := checkLabels("true labels", truth, bags, classes); err != nil {
+	if err := in.checkLabels("true labels", truth, false); err != nil {
 		return nil, err
 	}
 	type tally struct{ positive, negative, missing, incorrect int }

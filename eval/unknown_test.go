@@ -29,14 +29,8 @@ func TestEvaluate_LeavesUnknownLabelsOut(t *testing.T) {
 	whole.Bags, part.Bags = bags, len(part.Scores)/classes
 	whole.Truth, part.Truth = nil, nil
 	o := Options{PlugIn: .4}
-	got, err := Evaluate(whole, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := Evaluate(part, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := evaluate(t, whole, o)
+	want := evaluate(t, part, o)
 	for c := range classes {
 		if *got.Words[c].Labels != *want.Words[c].Labels {
 			t.Errorf("class %d: %+v, want %+v", c, *got.Words[c].Labels, *want.Words[c].Labels)
@@ -53,9 +47,7 @@ func TestEvaluate_LeavesUnknownLabelsOut(t *testing.T) {
 		t.Errorf("%+v, want %+v", got.Labels, want.Labels)
 	}
 	curves, err := PrecisionRecall(whole.Scores, whole.Labels, classes, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	known, err := PrecisionRecall(part.Scores, part.Labels, classes, nil)
 	if err != nil || len(curves.All) != len(known.All) || curves.All[0] != known.All[0] {
 		t.Errorf("curve %v, want %v (%v)", curves.All, known.All, err)

@@ -16,9 +16,7 @@ var sharedTagger = sync.OnceValues(NewTagger)
 func newTagger(t testing.TB) *Tagger {
 	t.Helper()
 	tagger, err := sharedTagger()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return tagger
 }
 
@@ -42,9 +40,7 @@ func TestTagger_EqualsProse(t *testing.T) {
 			options = append(options, prose.UsingModel(model))
 		}
 		doc, err := prose.NewDocument(caption, options...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		model = doc.Model
 		var words, want []string
 		for _, token := range doc.Tokens() {

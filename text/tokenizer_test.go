@@ -144,14 +144,10 @@ func ptbPairs(t testing.TB) (pairs [][2]string, bytes int) {
 func gzipLines(t testing.TB, path string) []string {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer f.Close()
 	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var lines []string
 	for sc := bufio.NewScanner(z); ; {
 		if !sc.Scan() {

@@ -1,5 +1,5 @@
 // Package measure measures the speed of this machine: whole training steps and their operations on random pictures,
-// loading of pictures, search for foreign captions, and the limits of the device.
+// loading of pictures, and the limits of the device.
 //
 // Every function returns figures. nmn bench --json prints their JSON form.
 package measure
@@ -23,8 +23,7 @@ type Options struct {
 	// Threads is the number of threads of the CPU backend, 0 for one for each processor. The figures include
 	// it. The measured backend already has its threads.
 	Threads int
-	// Group are the ranks that are measured together, with batches of all of them in steps, and the captions of all in
-	// Witness; nil for this process alone. Other measurements leave it out.
+	// Group are the ranks that Step measures together, with batches of all of them. Nil stands for this process alone.
 	Group ranks.Group
 }
 

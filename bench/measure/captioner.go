@@ -3,7 +3,6 @@ package measure
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"nmn/captioner"
@@ -46,16 +45,8 @@ type CaptionFigures struct {
 	Dropout    float64 `json:"dropout"`
 	WordsSaid  int     `json:"words_said"` // of the batch, ends of captions among them
 	Setting
-
-	StepMS        float64 `json:"step_ms"` // median
-	StepMinMS     float64 `json:"step_min_ms"`
-	StepMaxMS     float64 `json:"step_max_ms"`
-	StepCPUMS     float64 `json:"step_cpu_ms,omitempty"` // mean, of all processors; 0 if the system does not report it
-	CaptionsPerS  float64 `json:"captions_per_s"`
-	GFLOPS        float64 `json:"gflops"` // products of the whole step, for each second
-	GFLOP         float64 `json:"gflop"`
-	PeakMemoryMiB float64 `json:"peak_memory_mib"`   // of the process, while training
-	DeviceMiB     float64 `json:"device_memory_mib"` // peak memory of the device
+	StepTimes
+	CaptionsPerS float64 `json:"captions_per_s"`
 
 	Products map[string]int `json:"products,omitempty"` // shapes that each library of a graphics card computes
 }
@@ -109,7 +100,7 @@ func CaptionStep(ctx context.Context, backend kernels.Backend, n Captioner, o Op
 	if card, ok := backend.(kernels.Card); ok {
 		f.Products = card.ProductsBy()
 	}
-	f.summarize(durations)
+	f.CaptionsPerS = rate(float64(f.Batch), f.summarize(durations))
 	return f, nil
 }
 
@@ -122,7 +113,7 @@ func (n Captioner) figures(backend kernels.Backend, clips *randomClips, o Option
 	return &CaptionFigures{
 		Model: CaptionerName, Batch: n.Batch, Frames: c.Frames, Features: c.Features, Vocabulary: c.Vocabulary,
 		Hidden: c.Hidden, Dropout: c.Dropout, WordsSaid: said, Setting: settingOf(backend, o),
-		GFLOP: captionFLOP(c, n.Batch, longest, said) / 1e9,
+		StepTimes: StepTimes{GFLOP: captionFLOP(c, n.Batch, longest, said) / 1e9},
 	}
 }
 
@@ -136,12 +127,4 @@ func captionFLOP(c s2vt.Config, captions, longest, said int) float64 {
 	once := n * frames * float64(c.Features) * e
 	thrice := 4*h*n*(frames*e+2*(frames+spoken-1)*h+(frames+spoken)*h+spoken*d) + float64(said)*h*float64(c.Vocabulary)
 	return 2 * (2*once + 3*thrice)
-}
-
-func (f *CaptionFigures) summarize(durations []time.Duration) {
-	slices.Sort(durations)
-	median := middle(durations)
-	f.StepMS, f.StepMinMS = milliseconds(median), milliseconds(durations[0])
-	f.StepMaxMS = milliseconds(durations[len(durations)-1])
-	f.CaptionsPerS, f.GFLOPS = rate(float64(f.Batch), median), rate(f.GFLOP, median)
 }

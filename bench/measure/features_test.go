@@ -7,16 +7,6 @@ import (
 	"nmn/model/vit"
 )
 
-func TestFeatures_OfATransformer(t *testing.T) {
-	f, err := Features(cpu(t), Transformer{Name: ViTS14, Batch: 2, Size: 28}, Options{Repeats: 1, Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f.Model != "vit-s14" || f.Batch != 2 || f.Size != 28 || f.ImageMS <= 0 || f.PeakMemoryMiB <= 0 || f.DeviceMiB < 80 {
-		t.Errorf("figures %+v", f)
-	}
-}
-
 // The number of weights equals that of the nets with these names.
 func TestTransformers_AreTheNetsOfTheirNames(t *testing.T) {
 	for name, want := range map[TransformerName]struct {
@@ -29,9 +19,7 @@ func TestTransformers_AreTheNetsOfTheirNames(t *testing.T) {
 	} {
 		w := newRandomWeights(name)
 		c, mapping, err := Transformer{Name: name}.recognise(w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if c.Name() != want.net || c.Layout != want.layout || c.Size != [2]int{want.size, want.size} ||
 			len(mapping.Unused) != 0 {
 			t.Errorf("%s is %s (%s) for %v pixels, without %v", name, c.Name(), c.Layout, c.Size, mapping.Unused)

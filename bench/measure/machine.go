@@ -8,17 +8,12 @@ import (
 	"nmn/kernels"
 	"nmn/kernels/conv"
 	"nmn/kernels/tensor"
-	"nmn/run"
 )
 
 // ProductFigures are measurements of products of square matrices.
 type ProductFigures struct {
-	Device    string    `json:"device"`
-	Precision string    `json:"precision"`
-	Threads   int       `json:"threads"` // 0: one for each processor
-	Repeats   int       `json:"repeats"`
-	Products  []Product `json:"products"`
-	Build     run.Build `json:"build"`
+	Setting
+	Products []Product `json:"products"`
 }
 
 // Product is the product of two matrices of Size × Size.
@@ -35,8 +30,7 @@ func Products(backend kernels.Backend, sizes []int, o Options) (*ProductFigures,
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	f := &ProductFigures{Device: backend.Name(), Precision: string(backend.Precision()), Threads: o.Threads,
-		Repeats: o.Repeats, Build: run.ThisBuild()}
+	f := &ProductFigures{Setting: settingOf(backend, o)}
 	for _, n := range sizes {
 		product, err := o.product(backend, n, backend.Formats().Maps)
 		if err != nil {
@@ -86,13 +80,10 @@ func randomTensor(arena *tensor.Arena, device tensor.Device, stream *rng.Stream,
 
 // MemoryFigures are measurements of copies within the memory of a device.
 type MemoryFigures struct {
-	Device  string    `json:"device"`
-	Threads int       `json:"threads"` // 0: one for each processor
-	Repeats int       `json:"repeats"`
-	Bytes   int       `json:"bytes"` // copied at a time
-	MS      float64   `json:"ms"`    // median
-	GBPerS  float64   `json:"gb_per_s"`
-	Build   run.Build `json:"build"`
+	Setting
+	Bytes  int     `json:"bytes"` // copied at a time
+	MS     float64 `json:"ms"`    // median
+	GBPerS float64 `json:"gb_per_s"`
 }
 
 // Memory measures copies of mib MiB, and counts bytes read and bytes written. It is the lower bound for every
@@ -115,6 +106,6 @@ func Memory(backend kernels.Backend, mib int, o Options) (f *MemoryFigures, err 
 	if err != nil {
 		return nil, err
 	}
-	return &MemoryFigures{Device: backend.Name(), Threads: o.Threads, Repeats: o.Repeats, Bytes: src.Bytes(),
-		MS: milliseconds(took), GBPerS: rate(2*float64(src.Bytes())/1e9, took), Build: run.ThisBuild()}, nil
+	return &MemoryFigures{Setting: settingOf(backend, o), Bytes: src.Bytes(), MS: milliseconds(took),
+		GBPerS: rate(2*float64(src.Bytes())/1e9, took)}, nil
 }

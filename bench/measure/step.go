@@ -14,22 +14,37 @@ import (
 	"nmn/train"
 )
 
-// StepFigures are measurements of whole training steps.
-type StepFigures struct {
-	NetFigures
+// StepTimes are measurements of the training steps of any net.
+type StepTimes struct {
 	StepMS        float64 `json:"step_ms"` // median
 	StepMinMS     float64 `json:"step_min_ms"`
 	StepMaxMS     float64 `json:"step_max_ms"`
-	StepCPUMS     float64 `json:"step_cpu_ms,omitempty"` // mean, of all ranks; 0 if the system does not report it
-	DataWaitMS    float64 `json:"data_wait_ms"`          // of the step, median: the part that waits for pictures
-	ForwardMS     float64 `json:"forward_ms"`            // without dropout, pixels to loss
-	BackwardMS    float64 `json:"backward_ms"`           // what forward and update leave of the step
-	UpdateMS      float64 `json:"update_ms"`             // with the norm of the gradient
-	ImagesPerS    float64 `json:"images_per_s"`
-	GFLOPS        float64 `json:"gflops"` // convolutions of the whole step, for each second
+	StepCPUMS     float64 `json:"step_cpu_ms,omitempty"` // mean, of all processors; 0 if the system does not report it
+	GFLOPS        float64 `json:"gflops"`                // products of the whole step, for each second
 	GFLOP         float64 `json:"gflop"`
 	PeakMemoryMiB float64 `json:"peak_memory_mib"`   // of the process, while training
 	DeviceMiB     float64 `json:"device_memory_mib"` // peak memory of the device
+}
+
+// summarize computes what follows from the durations of steps, and returns their median. GFLOP is set.
+func (f *StepTimes) summarize(durations []time.Duration) (median time.Duration) {
+	slices.Sort(durations)
+	median = middle(durations)
+	f.StepMS, f.StepMinMS = milliseconds(median), milliseconds(durations[0])
+	f.StepMaxMS = milliseconds(durations[len(durations)-1])
+	f.GFLOPS = rate(f.GFLOP, median)
+	return median
+}
+
+// StepFigures are measurements of whole training steps.
+type StepFigures struct {
+	NetFigures
+	StepTimes
+	DataWaitMS    float64 `json:"data_wait_ms"` // of the step, median: the part that waits for pictures
+	ForwardMS     float64 `json:"forward_ms"`   // without dropout, pixels to loss
+	BackwardMS    float64 `json:"backward_ms"`  // what forward and update leave of the step
+	UpdateMS      float64 `json:"update_ms"`    // with the norm of the gradient
+	ImagesPerS    float64 `json:"images_per_s"`
 	AllocsPerStep float64 `json:"allocs_per_step"`
 	RankFigures
 }
@@ -92,21 +107,13 @@ func Step(ctx context.Context, backend kernels.Backend, n Net, o Options) (*Step
 	f.AllocsPerStep = float64(after-before) / float64(max(1, o.Repeats-1))
 	slices.Sort(waits)
 	f.DataWaitMS = milliseconds(middle(waits))
-	f.summarize(n, durations)
-	return f, nil
-}
-
-// summarize computes what follows from the steps' durations.
-func (f *StepFigures) summarize(n Net, durations []time.Duration) {
-	slices.Sort(durations)
-	median, pictures := middle(durations), float64(n.pictures())
-	f.StepMS, f.StepMinMS = milliseconds(median), milliseconds(durations[0])
-	f.StepMaxMS = milliseconds(durations[len(durations)-1])
-	f.BackwardMS = f.StepMS - f.ForwardMS - f.UpdateMS
+	pictures := float64(n.pictures())
 	for _, l := range n.Model().Layers() {
 		f.GFLOP += l.TrainFLOP * pictures / 1e9
 	}
-	f.GFLOPS, f.ImagesPerS = rate(f.GFLOP, median), rate(pictures, median)
+	f.ImagesPerS = rate(pictures, f.summarize(durations))
+	f.BackwardMS = f.StepMS - f.ForwardMS - f.UpdateMS
+	return f, nil
 }
 
 // parts times the forward pass and the update on their own, on the batch of the steps.

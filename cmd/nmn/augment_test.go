@@ -47,9 +47,7 @@ func TestAugmentFlags_SetTheConfiguration(t *testing.T) {
 func TestAugmentFlags_RefusalsNameFlagAndRange(t *testing.T) {
 	t.Parallel()
 	features := filepath.Join(t.TempDir(), "x.csv")
-	if err := os.WriteFile(features, []byte("a,b\n1,2\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, features, "a,b\n1,2\n")
 	for args, want := range map[string]string{
 		"--set train.augment.random_crop.area=[2,1]": "train.augment.random_crop.area is 2:1, want two numbers of 0.0001 " +
 			"to 1",

@@ -73,9 +73,7 @@ func colouredPictures(t *testing.T, folder string, n int) (manifest string) {
 		}
 		img.Set(0, 0, color.White)
 		var data bytes.Buffer
-		if err := png.Encode(&data, img); err != nil {
-			t.Fatal(err)
-		}
+		check(t, png.Encode(&data, img))
 		name := fmt.Sprintf("p%03d.png", i)
 		writeFiles(t, folder, data.Bytes(), name)
 		label := i
@@ -104,18 +102,11 @@ func TestExtract_ByPretrainedWeights(t *testing.T) {
 	manifest := colouredPictures(t, folder, 21)
 	writeFiles(t, folder, []byte("no picture"), "p100.png")
 	x, y, ids := filepath.Join(dir, "x.npy"), filepath.Join(dir, "y.safetensors"), filepath.Join(dir, "ids.txt")
-	c := call(t, "extract", "--weights", weights, folder, "--layer", "pool5,fc7", "--output", x+","+y,
+	c := succeeds(t, "extract", "--weights", weights, folder, "--layer", "pool5,fc7", "--output", x+","+y,
 		"--output-ids", ids)
-	if c.code != exitOK || !strings.Contains(c.out, "21 rows of 8 features, pool5") ||
-		!strings.Contains(c.out, "21 rows of 16 features, fc7") {
-		t.Fatalf("%d: %s%s", c.code, c.out, c.err)
-	}
-	for _, want := range []string{"VGG16 at 224 pixels", "shorter side to 256, bilinear, middle 224×224", "p100.png"} {
-		if !strings.Contains(c.err, want) {
-			t.Errorf("standard error has no %q: %s", want, c.err)
-		}
-	}
-	if names := strings.Fields(string(readBytes(t, ids))); len(names) != 21 || !strings.HasSuffix(names[20], "p020.png") {
+	wantParts(t, c.out, "21 rows of 8 features, pool5", "21 rows of 16 features, fc7")
+	wantParts(t, c.err, "VGG16 at 224 pixels", "shorter side to 256, bilinear, middle 224×224", "p100.png")
+	if names := strings.Fields(read(t, ids)); len(names) != 21 || !strings.HasSuffix(names[20], "p020.png") {
 		t.Errorf("identifiers %q", names)
 	}
 	other, labels := filepath.Join(dir, "other.npy"), filepath.Join(dir, "labels.csv")
@@ -131,11 +122,7 @@ func TestExtract_ByPretrainedWeights(t *testing.T) {
 	}
 	extractsAList(t, weights, folder, x)
 	config := must(t, "config", "--set", "data.manifest=m.csv", "--backbone", weights)
-	for _, want := range []string{"VGG16", "224", "256", "antialias", "pool5", "fc7"} {
-		if !strings.Contains(config, want) {
-			t.Errorf("nmn config does not say %q:\n%s", want, config)
-		}
-	}
+	wantParts(t, config, "VGG16", "224", "256", "antialias", "pool5", "fc7")
 }
 
 // extractsAList takes pictures of a folder in the order of a list, given the rows of all.
@@ -152,7 +139,7 @@ func extractsAList(t *testing.T, weights, folder, all string) {
 	must(t, "extract", "--weights", weights, "--layer", "pool5", "--paths", list, "--output", x, "--output-ids", ids)
 	want, _ := readRows(t, all, "")
 	got, _ := readRows(t, x, "")
-	if string(readBytes(t, ids)) != lines || len(got) != len(order) {
+	if read(t, ids) != lines || len(got) != len(order) {
 		t.Fatalf("%d rows of %q, want %q", len(got), readBytes(t, ids), lines)
 	}
 	for row, i := range order {
@@ -161,10 +148,8 @@ func extractsAList(t *testing.T, weights, folder, all string) {
 		}
 	}
 	write(t, list, lines+folder+"\n")
-	if c := call(t, "extract", "--weights", weights, "--paths", list, "--output", x); c.code != exitFailure ||
-		!strings.Contains(c.err, "picture 5 of the list: "+folder+" is a folder") {
-		t.Errorf("a folder in the list: exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, "extract", "--weights", weights, "--paths", list, "--output", x),
+		"picture 5 of the list: "+folder+" is a folder")
 }
 
 // randomTensors makes tensors of normal numbers, and of positive ones where a variance is.
@@ -247,11 +232,9 @@ func TestExtract_ByATransformerAndAResNet(t *testing.T) {
 		}
 		for layer, width := range c.layers {
 			x, y := filepath.Join(dir, "x.npy"), filepath.Join(dir, "y.npy")
-			said := call(t, "extract", "--weights", file, folder, "--input-size", c.size, "--layer", layer, "--output", x)
-			if said.code != exitOK || !strings.Contains(said.out, fmt.Sprintf("9 rows of %d features, %s", width, layer)) ||
-				!strings.Contains(said.err, c.says) {
-				t.Fatalf("%s: %d: %s%s", c.name, said.code, said.out, said.err)
-			}
+			said := succeeds(t, "extract", "--weights", file, folder, "--input-size", c.size, "--layer", layer, "--output", x)
+			wantParts(t, said.out, fmt.Sprintf("9 rows of %d features, %s", width, layer))
+			wantParts(t, said.err, c.says)
 			must(t, "extract", "--weights", file, folder, "--input-size", c.size, "--layer", layer, "--output", y,
 				"--batch-size", "4",
 				"--threads", "2", "--set", "run.workers=1")
@@ -320,15 +303,13 @@ func TestTrain_BehindABackbone(t *testing.T) {
 	if len(before) == 0 {
 		t.Fatal("the run folder keeps no features")
 	}
-	page := string(readBytes(t, filepath.Join(dir, "report.html")))
+	page := read(t, filepath.Join(dir, "report.html"))
 	if !strings.Contains(page, "data:image/jpeg") {
 		t.Error("the page of the run shows no pictures")
 	}
 	must(t, "audit", dir, "-q")
 	audit, err := runaudit.Open(t.Context(), dir, runaudit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	small, err := audit.Picture(t.Context(), audit.Data().Train.IDs[0])
 	if err := errors.Join(err, audit.Close()); err != nil || !audit.HasPictures() ||
 		!bytes.HasPrefix(small, []byte("\xff\xd8")) {
@@ -337,14 +318,10 @@ func TestTrain_BehindABackbone(t *testing.T) {
 
 	predicted := must(t, "predict", dir, filepath.Join(work, "p000.png"), filepath.Join(work, "p001.png"),
 		"--top", "1", "-q")
-	if !strings.Contains(predicted, "p000.png: red") || !strings.Contains(predicted, "p001.png: green") {
-		t.Errorf("predicted %q", predicted)
-	}
+	wantParts(t, predicted, "p000.png: red", "p001.png: green")
 	must(t, "eval", dir)
-	if c := call(t, "export", dir, "--output", filepath.Join(work, "head.onnx")); c.code != exitOK ||
-		!strings.Contains(c.err, "only the head: it takes 8 features, pool5 of "+weights) {
-		t.Errorf("export: %d: %s", c.code, c.err)
-	}
+	wantParts(t, succeeds(t, "export", dir, "--output", filepath.Join(work, "head.onnx")).err,
+		"only the head: it takes 8 features, pool5 of "+weights)
 	// The features of the run are there: weights that are gone are not asked for, but by their digest.
 	first := readBytes(t, filepath.Join(dir, "result.json"))
 	must(t, goOn(dir, "-q")...)
@@ -355,28 +332,20 @@ func TestTrain_BehindABackbone(t *testing.T) {
 
 	// Another seed in the same folder, once the run is gone, has the features.
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, e := range entries {
 		if e.Name() != run.FeaturesFolder {
-			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}
-	c := call(t, slices.DeleteFunc(backboneRun(manifest, weights, dir, "--seed", "2", "-v"), func(s string) bool {
+	c := succeeds(t, slices.DeleteFunc(backboneRun(manifest, weights, dir, "--seed", "2", "-v"), func(s string) bool {
 		return s == "-q"
 	})...)
-	if c.code != exitOK || !strings.Contains(c.err, "the folder has features of 90 pictures; 0 are left") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantParts(t, c.err, "the folder has features of 90 pictures; 0 are left")
 
 	tinyVGG(t, weights, 2)
 	wantUsage(t, call(t, "predict", dir, filepath.Join(work, "p000.png"), "-q"), "has changed")
-	if err := os.Remove(weights); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(weights))
 	wantUsage(t, call(t, "predict", dir, filepath.Join(work, "p000.png"), "-q"), "vgg.safetensors", "no such file")
 }
 
@@ -390,9 +359,7 @@ func TestTrain_BackboneCountsPicturesThatCannotBeRead(t *testing.T) {
 	writeFiles(t, work, []byte("no picture"), "p007.png")
 	dir := filepath.Join(work, "run")
 	c := call(t, backboneRun(manifest, weights, dir)...)
-	if c.code != exitFailure || !strings.Contains(c.err, "p007.png") || !strings.Contains(c.err, "--max-bad-samples") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantFailure(t, c, "p007.png", "--max-bad-samples")
 	// By now the features of all other pictures are there: only this picture has none.
 	args := backboneRun(manifest, weights, dir, "--max-bad-samples", "1")
 	if c := interruptAfter(t, dir, args...); c.code != exitInterrupted ||
@@ -408,9 +375,7 @@ func TestTrain_BackboneCountsPicturesThatCannotBeRead(t *testing.T) {
 		writeFiles(t, work, []byte("no picture"), fmt.Sprintf("p%03d.png", i))
 	}
 	c = call(t, backboneRun(manifest, weights, filepath.Join(work, "none"), "--max-bad-samples", "40")...)
-	if c.code != exitFailure || !strings.Contains(c.err, "none of the 24 pictures") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantFailure(t, c, "none of the 24 pictures")
 }
 
 func TestTrain_BackboneDryRunTakesFewFeatures(t *testing.T) {
@@ -419,9 +384,7 @@ func TestTrain_BackboneDryRunTakesFewFeatures(t *testing.T) {
 	weights, dir := filepath.Join(work, "vgg.safetensors"), filepath.Join(work, "run")
 	tinyVGG(t, weights, 1)
 	out := must(t, backboneRun(colouredPictures(t, work, 60), weights, dir, "--dry-run")...)
-	if !strings.Contains(out, "to compute them for all pictures, once") {
-		t.Errorf("the plan does not tell how long features take: %s", out)
-	}
+	wantParts(t, out, "to compute them for all pictures, once")
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("a dry run has written")
 	}
@@ -506,9 +469,7 @@ func TestTrain_BehindATransformerWithAnotherGELU(t *testing.T) {
 	must(t, "predict", dir, filepath.Join(work, "p000.png"), "-q")
 	must(t, "eval", dir)
 	checkpoint, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if b := checkpoint.Backbone; b.GELU != "quick" || b.Heads != 4 || b.Pictures.Resize != 28 || b.Pictures.Mean[0] != .5 {
 		t.Errorf("the model knows %+v", b)
 	}
@@ -516,15 +477,11 @@ func TestTrain_BehindATransformerWithAnotherGELU(t *testing.T) {
 		found, _ := filepath.Glob(filepath.Join(dir, run.FeaturesFolder, "*"))
 		return len(found)
 	}
-	if err := os.Remove(filepath.Join(dir, run.ConfigFile)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(filepath.Join(dir, run.ConfigFile)))
 	if n := kinds(); n != 1 {
 		t.Errorf("%d kinds of features", n)
 	}
-	if err := os.Remove(filepath.Join(dir, train.LastName)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(filepath.Join(dir, train.LastName)))
 	call(t, args...)
 	if n := kinds(); n != 2 {
 		t.Errorf("%d kinds of features, want another for another net", n)

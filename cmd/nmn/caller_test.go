@@ -10,9 +10,7 @@ import (
 
 func TestCaller_TheFolderOfOneThatDiedIsRemoved(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), scratchPrefix+"1")
-	if err := os.MkdirAll(filepath.Join(folder, "run"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Join(folder, "run"), 0o755))
 	caller, life := io.Pipe()
 	ctx, end := context.WithCancelCause(t.Context())
 	leave := endWithCaller(end, folder, caller)

@@ -28,14 +28,10 @@ func captionsOf(t *testing.T, dir string) *report.FoundCaptions {
 	if found == nil {
 		t.Fatalf("%s: nothing is told of captions", dir)
 	}
-	page := string(readFile(t, dir, report.HTMLFile))
-	if !strings.Contains(page, "<h2>Captions</h2>") {
-		t.Errorf("%s: the page has no section of captions", dir)
-	}
+	page := read(t, dir, report.HTMLFile)
+	wantParts(t, page, "<h2>Captions</h2>")
 	for _, line := range found.Lines() {
-		if !strings.Contains(page, "<p>"+html.EscapeString(line)+".</p>") {
-			t.Errorf("%s: the page does not say %q", dir, line)
-		}
+		wantParts(t, page, "<p>"+html.EscapeString(line)+".</p>")
 	}
 	return found
 }
@@ -73,9 +69,7 @@ func TestCaptionsArm_FindsForeignCaptions(t *testing.T) {
 				t.Errorf("worst captions %+v", found.Worst)
 			}
 			net, err := train.ReadCheckpoint(filepath.Join(dir, recipe.CaptionsFolder, "net", train.LastName))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if net.Stage != 2 || net.Start == "" {
 				t.Errorf("the net on the captions is of stage %d and starts from %q, not from stage 1", net.Stage, net.Start)
 			}
@@ -96,7 +90,7 @@ func TestCaptionsArm_NamesTheKindOfNoise(t *testing.T) {
 	if err != nil || outcome == nil || outcome.NoiseKind != inject.Shift {
 		t.Fatalf("outcome %+v, %v; want the kind %s", outcome, err, inject.Shift)
 	}
-	if page := string(readFile(t, dir, report.HTMLFile)); !strings.Contains(page, "% shift") {
+	if page := read(t, dir, report.HTMLFile); !strings.Contains(page, "% shift") {
 		t.Error("the page does not name the kind")
 	}
 }
@@ -152,10 +146,7 @@ func TestCaptionsArm_InterruptedEqualsTheUnbroken(t *testing.T) {
 // tensorsOf is a checkpoint without its header, which has times.
 func tensorsOf(t *testing.T, path string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readBytes(t, path)
 	header := int(data[0]) | int(data[1])<<8 | int(data[2])<<16 | int(data[3])<<24
 	return data[8+header:]
 }
@@ -170,9 +161,7 @@ func TestCaptionsArm_IsReused(t *testing.T) {
 	var before []os.FileInfo
 	for _, name := range names {
 		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		before = append(before, info)
 	}
 	c := call(t, tiny("train", "--arm", "caption-filter", "--noise", "0.4", "--batch-size", "8", "--run-dir", dir)...)
@@ -215,11 +204,9 @@ func TestCaptionsArm_SaysWhyCaptionsAreNotJudged(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	few := []string{"--set", "data.train_size=32"}
-	c := call(t, tiny("train", append([]string{"--arm", "caption-filter", "--noise", "0.4", "--batch-size", "8",
+	c := succeeds(t, tiny("train", append([]string{"--arm", "caption-filter", "--noise", "0.4", "--batch-size", "8",
 		"--run-dir", dir}, few...)...)...)
-	if c.code != exitOK || !strings.Contains(c.err, "witness Captions are used as they are: 160 captions are too few") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantParts(t, c.err, "witness Captions are used as they are: 160 captions are too few")
 	found := captionsOf(t, dir)
 	if !strings.Contains(found.Refused, "160 captions are too few") || found.Doubted != 0 || found.Worst != nil ||
 		found.Rates != nil || found.Foreign != 0 {
@@ -247,7 +234,7 @@ func TestCaptionsArm_IsTheDefaultOfCaptions(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "run")
 		must(t, tiny("train", append([]string{"-q", "--set", "data.train_size=32", "--batch-size", "8", "--run-dir", dir},
 			args...)...)...)
-		if config := string(readFile(t, dir, run.ConfigFile)); !strings.Contains(config, want) {
+		if config := read(t, dir, run.ConfigFile); !strings.Contains(config, want) {
 			t.Errorf("%q: not %s", args, want)
 		}
 	}

@@ -24,13 +24,9 @@ func classFolders(t *testing.T, n int) string {
 	writePictures(t, from, n)
 	for i := range n {
 		to := filepath.Join(dir, colours[i%3])
-		if err := os.MkdirAll(to, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(to, 0o755))
 		name := fmt.Sprintf("%d.png", i)
-		if err := os.Rename(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Rename(filepath.Join(from, name), filepath.Join(to, name)))
 	}
 	return dir
 }
@@ -45,15 +41,8 @@ func onFolders(folders, dir string, more ...string) []string {
 func TestClasses_OfFolders(t *testing.T) {
 	t.Parallel()
 	folders, dir := classFolders(t, 90), filepath.Join(t.TempDir(), "run")
-	c := call(t, onFolders(folders, dir, "--set", "noise_rates=folds:2", "--set", "recipe.fold_epochs=2")...)
-	if c.code != exitOK {
-		t.Fatalf("exit code %d: %s", c.code, c.err)
-	}
-	for _, want := range []string{"3 classes", "accuracy", "balanced accuracy", "log loss"} {
-		if !strings.Contains(c.out, want) {
-			t.Errorf("the table lacks %q:\n%s", want, c.out)
-		}
-	}
+	c := succeeds(t, onFolders(folders, dir, "--set", "noise_rates=folds:2", "--set", "recipe.fold_epochs=2")...)
+	wantParts(t, c.out, "3 classes", "accuracy", "balanced accuracy", "log loss")
 	if strings.Contains(c.out, "OF1") || strings.Contains(c.out, "top-5") {
 		t.Errorf("the table has measures of several labels:\n%s", c.out)
 	}
@@ -79,9 +68,7 @@ func TestClasses_OfFolders(t *testing.T) {
 		sum := 0.0
 		for _, field := range row[1:] {
 			p, err := strconv.ParseFloat(field, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			sum += p
 		}
 		if math.Abs(sum-1) > 1e-5 {
@@ -93,9 +80,7 @@ func TestClasses_OfFolders(t *testing.T) {
 			t.Errorf("several classes are predicted: %q", line)
 		}
 	}
-	if out := must(t, "eval", dir); !strings.Contains(out, "accuracy") {
-		t.Errorf("eval prints\n%s", out)
-	}
+	wantParts(t, must(t, "eval", dir), "accuracy")
 	audited := readJSON(t, must(t, "audit", dir, "--json"))
 	if audited["form"] != "classes" {
 		t.Errorf("the audit is of the form %v", audited["form"])
@@ -131,9 +116,7 @@ func auditedFolders(t *testing.T) (dir string, ids []string,
 		"data.noise=0.3", "--set", "data.noise_kind=symmetric")...)
 	rows, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, run.RecipeFolder,
 		recipe.LabelsFile)))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	given = map[string]string{}
 	for _, row := range rows[1:] {
 		ids, given[row[0]] = append(ids, row[0]), row[1]
@@ -146,10 +129,8 @@ func TestAuditRun_WritesThePageOfClasses(t *testing.T) {
 	t.Parallel()
 	dir, ids, _ := auditedFolders(t)
 	list := filepath.Join(t.TempDir(), "suspects.csv")
-	c := call(t, "audit", dir, "--min-error", "0", "--suspects", list)
-	if c.code != exitOK || !strings.Contains(c.err, "review the page, save decisions.csv, then nmn audit") {
-		t.Fatalf("exit code %d: %s", c.code, c.err)
-	}
+	c := succeeds(t, "audit", dir, "--min-error", "0", "--suspects", list)
+	wantParts(t, c.err, "review the page, save decisions.csv, then nmn audit")
 	rows, err := csv.NewReader(strings.NewReader(read(t, list))).ReadAll()
 	if err != nil || len(rows) != len(ids)+1 {
 		t.Fatalf("%d suspects of %d pictures, %v", len(rows)-1, len(ids), err)
@@ -184,10 +165,7 @@ func TestAuditRun_WritesDecisionsOnClasses(t *testing.T) {
 		write(t, decisions, fmt.Sprintf("id,given,suggested,decision\n%s,%s,%s,%s\n", ids[0], given, other, verdict))
 		return call(t, "audit", dir, "--decisions", decisions, "--output", fixed)
 	}
-	if c := decide(other, "reject"); c.code != exitFailure || !strings.Contains(c.err, "decisions.csv:2") ||
-		!strings.Contains(c.err, "the decision is for other labels") {
-		t.Errorf("a decision on other labels: exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, decide(other, "reject"), "decisions.csv:2", "the decision is for other labels")
 	if c := decide(given[ids[0]], "accept"); c.code != exitOK || !strings.Contains(c.err, "a new manifest") {
 		t.Fatalf("exit code %d, %s", c.code, c.err)
 	}
@@ -211,17 +189,11 @@ func TestClasses_DryRunTellsTheDecision(t *testing.T) {
 	folders := classFolders(t, 60)
 	dir := filepath.Join(t.TempDir(), "run")
 	out := must(t, append(onFolders(folders, dir), "--dry-run")...)
-	for _, want := range []string{"data.classes = exclusive: each row has exactly one label", "arm = held-rates",
-		"noise_rates = folds:2"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the dry run lacks %q:\n%s", want, out)
-		}
-	}
+	wantParts(t, out, "data.classes = exclusive: each row has exactly one label", "arm = held-rates",
+		"noise_rates = folds:2")
 	for _, of := range []struct{ arm, want string }{{"nmn-fd", "data.classes = multi: arm nmn-fd is for"},
 		{"baseline", "data.classes = exclusive"}} {
-		if out := must(t, append(onFolders(folders, dir, "--arm", of.arm), "--dry-run")...); !strings.Contains(out, of.want) {
-			t.Errorf("arm %s: the dry run lacks %q:\n%s", of.arm, of.want, out)
-		}
+		wantParts(t, must(t, append(onFolders(folders, dir, "--arm", of.arm), "--dry-run")...), of.want)
 	}
 	if out := must(t, append(onFolders(folders, dir, "--mil"), "--dry-run")...); !strings.Contains(out,
 		"data.classes = multi: `net.mil` is for classes") && !strings.Contains(out, "data.classes = multi: --mil is for") {
@@ -235,10 +207,8 @@ func TestClasses_DryRunTellsTheDecision(t *testing.T) {
 	if out := must(t, append(onManifest(two, dir), "--dry-run")...); strings.Contains(out, "data.classes") {
 		t.Errorf("two labels by default: %s", out)
 	}
-	if out := must(t, append(onManifest(two, dir, "--set", "data.classes=auto"), "--dry-run")...); !strings.Contains(out,
-		"data.classes = multi: row 1 of") || !strings.Contains(out, "has 2 labels") {
-		t.Errorf("two labels: %s", out)
-	}
+	wantParts(t, must(t, append(onManifest(two, dir, "--set", "data.classes=auto"), "--dry-run")...),
+		"data.classes = multi: row 1 of", "has 2 labels")
 }
 
 func TestClasses_WhatDoesNotGoWithThemIsRefused(t *testing.T) {
@@ -272,11 +242,7 @@ func TestClasses_OfFoldersWithABackbone(t *testing.T) {
 	out := must(t, "train", "--images", folders, "--backbone", filepath.Join(transformers, "hf_clip.safetensors"), "--set",
 		"net.backbone_heads=3", "--set", "net.hidden=[]", "--set", "train.stage1_epochs=2", "--set", "recipe.fold_epochs=2",
 		"--device", "cpu", "--run-dir", dir)
-	for _, want := range []string{"3 classes", "accuracy", "balanced accuracy"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the run lacks %q:\n%s", want, out)
-		}
-	}
+	wantParts(t, out, "3 classes", "accuracy", "balanced accuracy")
 	c, err := run.ReadConfig(dir)
 	if err != nil || c.Data.Classes != "exclusive" || c.Arm != "held-rates" || c.NoiseRates != "folds:5" {
 		t.Fatalf("classes are %q, the arm is %s and rates are from %s, %v", c.Data.Classes, c.Arm, c.NoiseRates, err)
@@ -285,7 +251,5 @@ func TestClasses_OfFoldersWithABackbone(t *testing.T) {
 	if err != nil || len(rows) != 91 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
-	if out := must(t, "audit", dir, "--top", "3"); !strings.Contains(out, "suggested") {
-		t.Errorf("the audit lacks a class that is suggested:\n%s", out)
-	}
+	wantParts(t, must(t, "audit", dir, "--top", "3"), "suggested")
 }

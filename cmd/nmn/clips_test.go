@@ -50,7 +50,7 @@ func TestTrain_OnClipsWhoseLabelsAreReadAsTheyComeUp(t *testing.T) {
 			}
 			for _, file := range []string{train.LastName, "q.csv", filepath.Join(run.Stage1Folder, train.LastName),
 				filepath.Join(run.RecipeFolder, recipe.RatesFile)} {
-				if !bytes.Equal(readFile(t, dirs[0], file), readFile(t, dirs[1], file)) {
+				if !bytes.Equal(readBytes(t, dirs[0], file), readBytes(t, dirs[1], file)) {
 					t.Errorf("%s differs", file)
 				}
 			}
@@ -77,33 +77,21 @@ func TestClips_OtherCommandsReadThem(t *testing.T) {
 	in := func(name string) string { return filepath.Join(work, name) }
 	must(t, slices.Concat([]string{"train", "--arm", "stage1", "--mil", "--set", "train.stage1_epochs=1", "--noise", "0.4",
 		"--set", "run.label_memory=0", "--run-dir", run}, data)...)
-	if out := must(t, "eval", run, "--split", "train"); !strings.Contains(out, "AP, truth") {
-		t.Errorf("eval said %q", out)
-	}
-	if out := must(t, slices.Concat([]string{"noise", "--share", "0.4"}, data[:10])...); !strings.Contains(out,
-		"24 clips, 36 classes, against the truth") {
-		t.Errorf("noise said %q", out)
-	}
-	if out := must(t, slices.Concat([]string{"doctor", "--set", "run.label_memory=0"}, data)...); !strings.Contains(out,
-		"errors 0") {
-		t.Errorf("doctor said %q", out)
-	}
+	wantParts(t, must(t, "eval", run, "--split", "train"), "AP, truth")
+	wantParts(t, must(t, slices.Concat([]string{"noise", "--share", "0.4"}, data[:10])...),
+		"24 clips, 36 classes, against the truth")
+	wantParts(t, must(t, slices.Concat([]string{"doctor", "--set", "run.label_memory=0"}, data)...), "errors 0")
 	out := must(t, "extract", run, "--split", "train", "--per-frame", "--layer", "probabilities,pool5",
 		"--output", in("p.npy")+","+in("x.safetensors"), "--output-labels", in("y.csv"),
 		"--output-truth", in("truth.csv"), "--output-clips", in("clips.csv"), "--set", "run.label_memory=0")
-	if !strings.Contains(out, "96 rows of 36 features, probabilities") ||
-		!strings.Contains(out, "96 rows of 64 features, pool5") {
-		t.Errorf("extract said %q", out)
-	}
-	if lines := strings.Split(string(readFile(t, work, "clips.csv")), "\n"); lines[2] != "moving-train-000001,4,4" {
+	wantParts(t, out, "96 rows of 36 features, probabilities", "96 rows of 64 features, pool5")
+	if lines := strings.Split(read(t, work, "clips.csv"), "\n"); lines[2] != "moving-train-000001,4,4" {
 		t.Errorf("clips %q", lines)
 	}
 	noisy := noisyScenes(t, run).Train
 	rows, table := readRows(t, in("p.npy"), in("y.csv"))
 	held, err := loader.Hold(t.Context(), noisy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if len(rows) != 96 || table.IDs[7] != "moving-train-000001#3" ||
 		!bytes.Equal(table.Labels.Values[7*36:8*36], held.Labels.Uint8s()[36:72]) {
 		t.Errorf("%d rows, the eighth is %s with labels %v", len(rows), table.IDs[7], table.Labels.Values[7*36:8*36])
@@ -122,19 +110,13 @@ func TestClips_Refused(t *testing.T) {
 	t.Parallel()
 	dir, data := clipFolders(t)
 	bare := filepath.Join(t.TempDir(), "bare")
-	if err := os.CopyFS(bare, os.DirFS(filepath.Join(dir, "val"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(bare, loader.LabelsName)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.CopyFS(bare, os.DirFS(filepath.Join(dir, "val"))))
+	check(t, os.Remove(filepath.Join(bare, loader.LabelsName)))
 	words := filepath.Join(t.TempDir(), "words")
 	must(t, "scenes", "--moving", "--frames", "3", "--number", "2", words)
 	lines := `{"format":"nmn-labels","version":1}` + "\n" +
 		`{"clip":"moving-train-000000","labels":["box"]}` + "\n" + `{"clip":"moving-train-000001"}` + "\n"
-	if err := os.WriteFile(filepath.Join(words, loader.LabelsName), []byte(lines), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(words, loader.LabelsName), lines)
 	with := func(args ...string) []string { return slices.Concat([]string{"train"}, data, args) }
 	for _, c := range []struct{ args, want []string }{
 		{with("--set", "run.label_memory=-1"), []string{"label_memory is -1"}},
@@ -155,10 +137,8 @@ func TestClips_Refused(t *testing.T) {
 	if c := call(t, folds...); c.code != exitUsage || !strings.Contains(c.err, "folds need all labels in memory") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
-	if c := call(t, with("--set", "data.val_clips="+bare)...); c.code != exitFailure ||
-		!strings.Contains(c.err, loader.LabelsName) || !strings.Contains(c.err, "in the order of their index") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, with("--set", "data.val_clips="+bare)...), loader.LabelsName,
+		"in the order of their index")
 }
 
 // Labels that name classes are a vocabulary: the most frequent first.
@@ -167,7 +147,7 @@ func TestClips_LabelsAloneMakeTheClasses(t *testing.T) {
 	_, data := clipFolders(t)
 	train := strings.TrimPrefix(data[3], "data.clips=")
 	lines := []string{`{"format":"nmn-labels","version":1}`}
-	for i, line := range strings.Split(strings.TrimSpace(string(readFile(t, train, loader.LabelsName))), "\n")[1:] {
+	for i, line := range strings.Split(strings.TrimSpace(read(t, train, loader.LabelsName)), "\n")[1:] {
 		clip, _, _ := strings.Cut(strings.SplitN(line, `"clip":"`, 2)[1], `"`)
 		labels := `"dog"`
 		if i%2 == 0 {
@@ -175,14 +155,11 @@ func TestClips_LabelsAloneMakeTheClasses(t *testing.T) {
 		}
 		lines = append(lines, `{"clip":"`+clip+`","labels":[`+labels+`]}`)
 	}
-	if err := os.WriteFile(filepath.Join(train, loader.LabelsName), []byte(strings.Join(lines, "\n")+"\n"),
-		0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(train, loader.LabelsName), strings.Join(lines, "\n")+"\n")
 	dir := filepath.Join(t.TempDir(), "run")
 	must(t, "train", train, "--preset", "moving-scenes", "--arm", "stage1", "--epochs", "1", "--set", "data.min_count=1",
 		"--set", "data.validation_share=0.2", "--set", "net.width=0.5", "--device", "cpu", "--threads", "1", "--run-dir", dir)
-	if words := string(readFile(t, dir, run.VocabularyFile)); words != "dog, other, 24\nzebra, other, 12\n" {
+	if words := read(t, dir, run.VocabularyFile); words != "dog, other, 24\nzebra, other, 12\n" {
 		t.Errorf("the classes are %q", words)
 	}
 }

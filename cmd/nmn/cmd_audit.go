@@ -20,7 +20,7 @@ import (
 
 func newAudit(p *program) *cobra.Command {
 	a := auditCommand{options: audit.Options{Estimation: rates.DefaultOptions(), MinError: .5}, top: 20, classes: 20,
-		page: auditPage{command: "audit", items: 500, thumbnails: 200}, correction: labels.Correction{Precision: .9},
+		page: auditPage{items: 500, thumbnails: 200}, correction: labels.Correction{Precision: .9},
 		rows: auditRows{options: neighbours.DefaultOptions()}}
 	cmd := &cobra.Command{
 		Use:   "audit [DATA | RUN]",
@@ -60,23 +60,24 @@ pictures, or online, which audits only the pictures that have scores. Results do
 						"--apply=%s", how, how)
 				}
 				if holdsRun(args[0]) {
-					return a.auditRun(cmd.Context(), p, args[0], cmd.Flags().Changed)
+					return a.auditRun(cmd, p, args[0])
 				}
-				return a.auditData(cmd.Context(), p, args[0], cmd.Flags().Changed)
+				return a.auditData(cmd, p, args[0])
 			}
-			if err := cmp.Or(a.ofRun.check(cmd.Flags().Changed), a.ofData.refuse(cmd.Flags().Changed)); err != nil {
+			if err := cmp.Or(refuse(cmd, "is for nmn audit RUN, the folder of a run", "fold-epochs", "device"),
+				refuse(cmd, "is for nmn audit DATA", flagsOfData...)); err != nil {
 				return err
 			}
 			if a.files.Scores == "" {
 				return a.askForData()
 			}
-			if err := a.check(cmd.Flags().Changed); err != nil {
+			if err := a.check(cmd); err != nil {
 				return err
 			}
 			if err := checkScores("audit", &a.files, a.options.Estimation); err != nil {
 				return err
 			}
-			return a.run(cmd.Context(), p, cmd.Flags().Changed)
+			return a.run(cmd, p)
 		},
 		ValidArgsFunction: completeFolders,
 	}
@@ -126,18 +127,18 @@ func (a *auditCommand) askForData() error {
 		scores)
 }
 
-func (a *auditCommand) run(ctx context.Context, p *program, given func(string) bool) error {
+func (a *auditCommand) run(cmd *cobra.Command, p *program) error {
+	ctx := cmd.Context()
 	listed := manifestLabels(ctx, &a.files)
 	if listed == nil && multiclass.HasForm(a.files) {
-		return a.runClasses(ctx, p, given)
+		return a.runClasses(cmd, p)
 	}
 	if c := a.correction.Labels; c != "" && !strings.EqualFold(filepath.Ext(c), a.labelEnding()) {
 		return usagef("audit: --output is %q, want a name that ends in %s", c, a.labelEnding())
 	}
-	estimation, done := watchedEstimation(p, a.options.Estimation)
-	a.options.Estimation = estimation
+	a.options.Estimation.Progress = p.counted("noise rates", "iterations")
 	r, err := audit.Files(ctx, a.files, a.options)
-	done()
+	p.status.clear()
 	if err != nil {
 		return err
 	}

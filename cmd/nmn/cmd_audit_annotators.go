@@ -43,7 +43,7 @@ See docs/guide/annotators.md.`),
   nmn audit annotators --labels crowd.jsonl --scores oof.csv --output labels.jsonl --json`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.check(cmd.Flags().Changed); err != nil {
+			if err := a.check(cmd); err != nil {
 				return err
 			}
 			return a.run(cmd.Context(), p)
@@ -71,13 +71,13 @@ See docs/guide/annotators.md.`),
 	return cmd
 }
 
-func (a *auditAnnotators) check(given func(string) bool) error {
+func (a *auditAnnotators) check(cmd *cobra.Command) error {
 	switch {
 	case a.files.Labels == "":
 		return usagef("audit annotators: needs --labels, a file with a row for each annotator of each picture")
 	case a.files.Scores != "" && a.files.Bags != "":
 		return usagef("audit annotators: --samples and --scores exclude each other: both list the pictures")
-	case a.files.Scores == "" && given("logits"):
+	case a.files.Scores == "" && a.files.Logits:
 		return usagef("audit annotators: --logits belongs to --scores")
 	case a.top < 0:
 		return usagef("audit annotators: --top is %d, want at least 0", a.top)

@@ -75,9 +75,7 @@ func TestAuditAnnotators_FindsTheGuesserAndWritesLabels(t *testing.T) {
 		t.Errorf("annotators:\n%s", text)
 	}
 	m, err := manifest.Read(t.Context(), at("c.jsonl"), manifest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	right, all := 0, 0
 	for _, row := range m.Rows {
 		for _, k := range row.Labels {
@@ -214,23 +212,16 @@ func TestAuditAnnotators_Mistakes(t *testing.T) {
 	for says, args := range map[string][]string{
 		"labels cannot be compared: give out-of-fold scores of a classifier (--scores)": {one},
 		"no such file": {one + "x"},
-		"is not one of the samples of the scores": {one, "--scores", writeIn(t, "s.csv", "id,cat\na,.5\n")},
+		"is not one of the samples of the scores": {one, "--scores", written(t, "s.csv", "id,cat\na,.5\n")},
 	} {
 		c := call(t, append([]string{"audit", "annotators", "--labels"}, args...)...)
 		if c.code != exitFailure || !strings.Contains(c.err, says) || c.out != "" {
 			t.Errorf("exit code %d, %q, want %q", c.code, c.err, says)
 		}
 	}
-	must(t, "audit", "annotators", "--labels", one, "--scores", writeIn(t, "s.csv", "id,cat\na,.5\nb,.2\n"), "--format",
+	must(t, "audit", "annotators", "--labels", one, "--scores", written(t, "s.csv", "id,cat\na,.5\nb,.2\n"), "--format",
 		"markdown")
 	if entries, err := os.ReadDir(filepath.Dir(one)); err != nil || len(entries) != 1 {
 		t.Errorf("%v, %v", entries, err)
 	}
-}
-
-func writeIn(t *testing.T, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	write(t, path, text)
-	return path
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -32,7 +31,7 @@ type auditCaptions struct {
 
 func newAuditCaptions(p *program) *cobra.Command {
 	a := auditCaptions{options: captions.DefaultOptions(), top: 10, minError: .5,
-		page: auditPage{command: "audit captions", items: 500, thumbnails: 200}}
+		page: auditPage{items: 500, thumbnails: 200}}
 	cmd := &cobra.Command{
 		Use:   "captions FILE",
 		Short: "Find captions that belong to other pictures",
@@ -50,7 +49,7 @@ See docs/guide/captions-audit.md.`),
 		ValidArgsFunction: completeFiles("json", "jsonl", "csv", "txt", "token", "zip", "gz"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.captions = args[0]
-			if err := a.check(cmd.Flags().Changed); err != nil {
+			if err := a.check(cmd); err != nil {
 				return err
 			}
 			return a.run(cmd.Context(), p)
@@ -80,18 +79,18 @@ See docs/guide/captions-audit.md.`),
 	return cmd
 }
 
-func (a *auditCaptions) check(given func(string) bool) error {
+func (a *auditCaptions) check(cmd *cobra.Command) error {
 	o := &a.options
 	switch {
 	case !(o.Precision > 0 && o.Precision <= 1):
 		return usagef("audit captions: --precision is %g, want above 0 to 1", o.Precision)
 	case !(a.minError >= 0 && a.minError <= 1):
 		return usagef("audit captions: --min-error is %g, want 0 to 1", a.minError)
-	case given("min-error") && a.page.file == "":
+	case cmd.Flags().Changed("min-error") && a.page.file == "":
 		return usagef("audit captions: --min-error belongs to --page")
 	case a.top < 0 || o.Words < 0 || o.Witness.Resamples < 0:
 		return usagef("audit captions: --top, --vocab-size and --resamples are at least 0")
-	case given("vocab-size") && (a.vocabulary != "" || o.Scores != ""):
+	case cmd.Flags().Changed("vocab-size") && (a.vocabulary != "" || o.Scores != ""):
 		return usagef("audit captions: --vocab-size cannot be combined with --vocab or --scores")
 	case o.Logits && o.Scores == "":
 		return usagef("audit captions: --logits belongs to --scores")
@@ -100,7 +99,7 @@ func (a *auditCaptions) check(given func(string) bool) error {
 	case a.output != "" && (a.output == a.apply || a.output == a.page.file) || a.apply != "" && a.apply == a.page.file:
 		return usagef("audit captions: --output, --apply and --page need three different files")
 	}
-	return cmp.Or(checkEnding("audit captions", "output", a.output, captions.Formats), a.page.check(given))
+	return cmp.Or(checkEnding("audit captions", "output", a.output, captions.Formats), a.page.check(cmd))
 }
 
 func (a *auditCaptions) run(ctx context.Context, p *program) error {
@@ -108,12 +107,7 @@ func (a *auditCaptions) run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if p.watched() {
-		a.options.Witness.Progress = func(round, rounds int) {
-			p.draw(stage{Title: "captions", Done: round, Total: rounds, Unit: "rounds"},
-				fmt.Sprintf("captions: round %d of %d", round, rounds))
-		}
-	}
+	a.options.Witness.Progress = p.counted("captions", "rounds")
 	r, err := captions.Audit(ctx, bags, a.options)
 	p.status.clear()
 	if err != nil {

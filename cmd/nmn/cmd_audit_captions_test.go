@@ -68,9 +68,7 @@ func captionFolder(t *testing.T) string {
 		}
 	}
 	b, err := json.Marshal(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "captions.json"), string(b))
 	write(t, filepath.Join(dir, "foreign.txt"), foreign.String())
@@ -214,10 +212,7 @@ func TestAuditCaptions_Mistakes(t *testing.T) {
 	one := filepath.Join(dir, "one.csv")
 	write(t, one, "sample,caption\na,x\n")
 	for out, says := range map[string]string{one: "are read from it", filepath.Join(dir, "k.json"): "ends in .csv"} {
-		if c := call(t, "audit", "captions", one, "--apply", out); c.code != exitFailure ||
-			!strings.Contains(c.err, says) {
-			t.Errorf("%s: exit code %d, %q", out, c.code, c.err)
-		}
+		wantFailure(t, call(t, "audit", "captions", one, "--apply", out), says)
 	}
 }
 
@@ -275,8 +270,5 @@ func TestAuditCaptions_PageAndDecisions(t *testing.T) {
 		t.Error("what is decided is on the page again")
 	}
 	write(t, decisions, "annotation_id,decision,fingerprint\n"+p.Items[0].ID+",keep,"+p.Items[1].Fingerprint+"x\n")
-	if c := call(t, onCaptions(dir, "--decisions", decisions, "--apply", kept)...); c.code != exitFailure ||
-		!strings.Contains(c.err, "caption-decisions.csv:2") {
-		t.Errorf("decisions on other texts: %d, %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, onCaptions(dir, "--decisions", decisions, "--apply", kept)...), "caption-decisions.csv:2")
 }

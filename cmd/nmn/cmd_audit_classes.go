@@ -5,23 +5,18 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"nmn/labels/audit/multiclass"
 	"nmn/report"
 	runaudit "nmn/run/audit"
 )
 
-// classesRefuse are the flags that an audit of one class for each picture does not use.
-var classesRefuse = []string{"noise-rates", "calibrate", "min-slope", "prior-missing", "prior-incorrect", "min-labels",
-	"threads"}
-
-// refuseForClasses refuses the flags that an audit of a run with one class for each picture does not use.
-func (a *auditCommand) refuseForClasses(given func(string) bool, dir string) error {
-	for _, name := range classesRefuse {
-		if given(name) && name != "noise-rates" && name != "threads" {
-			return usagef("audit: --%s is for several labels for each picture, and %s has one class for each picture", name, dir)
-		}
-	}
-	return nil
+// refuseForClasses refuses flags that an audit of one class for each picture does not use. of names the audited file or
+// folder.
+func refuseForClasses(cmd *cobra.Command, of string, more ...string) error {
+	return refuse(cmd, "is for several labels for each picture, and "+of+" has one class for each picture",
+		append(more, "calibrate", "min-slope", "prior-missing", "prior-incorrect", "min-labels")...)
 }
 
 // rankClasses ranks the labels of a run with one class for each picture, and prints the findings.
@@ -53,12 +48,9 @@ func (a *auditCommand) rankClasses(ctx context.Context, p *program, r *runaudit.
 }
 
 // runClasses audits one class for each picture.
-func (a *auditCommand) runClasses(ctx context.Context, p *program, given func(string) bool) error {
-	for _, name := range classesRefuse {
-		if given(name) {
-			return usagef("audit: --%s is for several labels for each picture, and %s has one class for each picture", name,
-				a.files.Labels)
-		}
+func (a *auditCommand) runClasses(cmd *cobra.Command, p *program) error {
+	if err := refuseForClasses(cmd, a.files.Labels, "noise-rates", "threads"); err != nil {
+		return err
 	}
 	if c := a.correction.Labels; strings.EqualFold(filepath.Ext(c), ".jsonl") {
 		return usagef("audit: --output is %q, want a name that ends in .csv or .npy: %s has one class for each "+
@@ -66,11 +58,11 @@ func (a *auditCommand) runClasses(ctx context.Context, p *program, given func(st
 	}
 	o := multiclass.DefaultOptions()
 	o.MinError = a.options.MinError
-	r, err := multiclass.Files(ctx, a.files, o)
+	r, err := multiclass.Files(cmd.Context(), a.files, o)
 	if err != nil {
 		return err
 	}
-	if err := a.showClasses(ctx, p, r); err != nil {
+	if err := a.showClasses(cmd.Context(), p, r); err != nil {
 		return err
 	}
 	a.tellPage(p, len(r.Suspects))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,9 +15,7 @@ import (
 func labelLine(t *testing.T, file, clip string) (label loader.ClipLabel) {
 	t.Helper()
 	for _, line := range strings.Split(strings.TrimSpace(read(t, file)), "\n")[1:] {
-		if err := json.Unmarshal([]byte(line), &label); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal([]byte(line), &label))
 		if label.Clip == clip {
 			return label
 		}
@@ -35,18 +32,12 @@ func nameLabels(t *testing.T, file string) {
 	out := []string{`{"format":"nmn-labels","version":1}`}
 	for _, line := range lines[1:] {
 		var label loader.ClipLabel
-		if err := json.Unmarshal([]byte(line), &label); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal([]byte(line), &label))
 		text, err := json.Marshal(loader.ClipLabel{Clip: label.Clip, Labels: label.Truth})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		out = append(out, string(text))
 	}
-	if err := os.WriteFile(file, []byte(strings.Join(out, "\n")+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, strings.Join(out, "\n")+"\n")
 }
 
 // Labels of clips are corrected in a file of labels that the next run learns, whether they were given by name or came

@@ -67,9 +67,7 @@ func TestAudit_CountsAreTheSameEverywhere(t *testing.T) {
 				Summary []string
 			}
 			data := regexp.MustCompile(`(?s)<script id="data"[^>]*>(.*?)</script>`).FindStringSubmatch(read(t, page))
-			if err := json.Unmarshal([]byte(data[1]), &shown); err != nil {
-				t.Fatal(err)
-			}
+			check(t, json.Unmarshal([]byte(data[1]), &shown))
 			if fmt.Sprint(shown.Counts) != fmt.Sprint(counts) || len(shown.Items) != of("open_suspects") {
 				t.Errorf("the page has %v and %d items, JSON %v", shown.Counts, len(shown.Items), counts)
 			}
@@ -120,9 +118,7 @@ func TestAudit_CountsAreTheSameEverywhere(t *testing.T) {
 				wants = append(wants, fmt.Sprintf("Suspects without a decision: %d.", of("open_suspects")))
 			}
 			for _, want := range wants {
-				if !strings.Contains(tables, want) {
-					t.Errorf("the tables lack %q:\n%s", want, tables)
-				}
+				wantParts(t, tables, want)
 			}
 			if unknown := 800/7 + 1; of("audited_labels") > 3*800-unknown+1 || of("audited_labels") < 3*800-unknown-1 {
 				t.Errorf("%d labels are audited", of("audited_labels"))

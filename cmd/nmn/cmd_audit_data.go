@@ -1,9 +1,10 @@
 package main
 
 import (
-	"context"
 	"path/filepath"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"nmn/internal/durable"
 	"nmn/recipe"
@@ -17,19 +18,19 @@ func holdsRun(dir string) bool {
 
 // auditData trains on data like nmn train and audits the run. The same command continues an interrupted run,
 // and does not train again for a correction.
-func (a *auditCommand) auditData(ctx context.Context, p *program, data string, given func(string) bool) error {
+func (a *auditCommand) auditData(cmd *cobra.Command, p *program, data string) error {
 	t := trainCommand{sources: a.ofData.sources, runDir: a.ofData.runDir, metrics: newMetricsOptions(p)}
 	for _, flag := range []struct{ name, value string }{
 		{"labels", a.files.Labels}, {"images", a.page.images}, {"device", a.ofRun.device},
 	} {
-		if !given(flag.name) {
+		if !cmd.Flags().Changed(flag.name) {
 			continue
 		}
 		if err := (&settingFlag{&t.sources.settings, flag.name, flagKeys[flag.name]}).Set(flag.value); err != nil {
 			return err
 		}
 	}
-	a.page.images = ""
+	a.page.images, a.ofRun.device = "", ""
 	if r := a.options.NoiseRates; r == recipe.Online || strings.HasPrefix(r, recipe.FoldsOf) {
 		if err := t.sources.take(run.TextSetting("noise_rates", r, false)); err != nil {
 			return err
@@ -38,19 +39,18 @@ func (a *auditCommand) auditData(ctx context.Context, p *program, data string, g
 			a.options.NoiseRates = "" // the run leaves the scores of its folds
 		}
 	}
-	left := func(name string) bool { return given(name) && name != "labels" && name != "images" && name != "device" }
-	if left("fold-epochs") {
-		return usagef("audit: --fold-epochs is for a run; for data use --set recipe.fold_epochs=N")
-	}
-	if err := a.checkRun(t.runDir, data, left); err != nil {
+	if err := refuse(cmd, "is for a run; for data use --set recipe.fold_epochs=N", "fold-epochs"); err != nil {
 		return err
 	}
-	if err := t.resolve(ctx, p, []string{data}); err != nil {
+	if err := a.checkRun(cmd, t.runDir, data); err != nil {
 		return err
 	}
-	if _, err := t.trainInFolder(ctx, p); err != nil {
+	if err := t.resolve(cmd.Context(), p, []string{data}); err != nil {
+		return err
+	}
+	if _, err := t.trainInFolder(cmd.Context(), p); err != nil {
 		return err
 	}
 	a.ofData.on = true
-	return a.auditRunIn(ctx, p, t.runDir, left)
+	return a.auditRunIn(cmd, p, t.runDir)
 }

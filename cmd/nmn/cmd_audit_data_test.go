@@ -56,7 +56,7 @@ func TestAuditData_IsTrainingAndAudit(t *testing.T) {
 		if got := must(t, one...); got != want {
 			t.Errorf("%s: one command finds\n%s\nand two find\n%s", name, got, want)
 		}
-		readFile(t, dir, filepath.Join(runaudit.Folder, "audit.html"))
+		readBytes(t, dir, filepath.Join(runaudit.Folder, "audit.html"))
 		fixed := filepath.Join(t.TempDir(), "fixed.csv")
 		again := call(t, append(one, "--apply=force", "--precision", "0.1", "--output", fixed)...)
 		if again.code != exitOK || strings.Contains(again.err, "epoch 1,") {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"nmn/eval"
 	"nmn/labels"
 	"nmn/labels/audit"
@@ -26,7 +28,7 @@ type auditCommand struct {
 	shown      tablesOutput
 }
 
-func (a *auditCommand) check(given func(string) bool) error {
+func (a *auditCommand) check(cmd *cobra.Command) error {
 	switch {
 	case !(a.options.MinError >= 0 && a.options.MinError <= 1):
 		return usagef("audit: --min-error is %g, want 0 to 1", a.options.MinError)
@@ -37,8 +39,8 @@ func (a *auditCommand) check(given func(string) bool) error {
 	case a.options.Calibrate && a.options.NoiseRates == "":
 		return usagef("audit: --calibrate belongs to --noise-rates")
 	}
-	return cmp.Or(checkEnding("audit", "suspects", a.suspects, audit.SuspectFormats), a.page.check(given),
-		a.rows.check(given), a.checkCorrection(given))
+	return cmp.Or(checkEnding("audit", "suspects", a.suspects, audit.SuspectFormats), a.page.check(cmd),
+		a.rows.check(cmd), a.checkCorrection(cmd))
 }
 
 func (a *auditCommand) correctionFlags(r group) {
@@ -50,10 +52,10 @@ func (a *auditCommand) correctionFlags(r group) {
 		"npy")
 }
 
-func (a *auditCommand) checkCorrection(given func(string) bool) error {
+func (a *auditCommand) checkCorrection(cmd *cobra.Command) error {
 	c := &a.correction
 	switch {
-	case given("precision") && c.Apply == "":
+	case cmd.Flags().Changed("precision") && c.Apply == "":
 		return usagef("audit: --precision belongs to --apply")
 	case !(c.Precision > 0 && c.Precision <= 1):
 		return usagef("audit: --precision is %g, want above 0 to 1", c.Precision)
@@ -62,7 +64,8 @@ func (a *auditCommand) checkCorrection(given func(string) bool) error {
 	case c.Labels != "" && c.Apply == "" && a.options.Decisions == "":
 		return usagef("audit: --output is for corrected labels and needs --apply or --decisions; use --suspects %s "+
 			"for the ranked list", c.Labels)
-	case c.Labels != "" && !a.ofRun.on && !isCorrectedForm(c.Labels):
+	case c.Labels != "" && !a.ofRun.on &&
+		!slices.Contains([]string{".csv", ".jsonl", ".npy"}, strings.ToLower(filepath.Ext(c.Labels))):
 		return usagef("audit: --output is %q, want a name that ends in .csv, in .jsonl for a manifest of that form, or in "+
 			".npy for one class for each picture", c.Labels)
 	}
@@ -75,11 +78,6 @@ func (a *auditCommand) labelEnding() string {
 		return ".jsonl"
 	}
 	return ".csv"
-}
-
-// isCorrectedForm reports whether a name ends in one of the correctedForms.
-func isCorrectedForm(name string) bool {
-	return slices.Contains(correctedForms, strings.ToLower(filepath.Ext(name)))
 }
 
 // auditData are the flags for nmn audit DATA.
@@ -95,15 +93,8 @@ func (a *auditData) flags(r group) {
 	setFlags(r, &a.sources.settings)
 }
 
-// refuse refuses flags that need data.
-func (a *auditData) refuse(given func(string) bool) error {
-	for _, name := range []string{"run-dir", "set"} {
-		if given(name) {
-			return usagef("audit: --%s is for nmn audit DATA", name)
-		}
-	}
-	return nil
-}
+// flagsOfData are the flags that need data.
+var flagsOfData = []string{"run-dir", "set"}
 
 // auditRun are the flags for nmn audit RUN.
 type auditRun struct {
@@ -116,21 +107,5 @@ func (a *auditRun) flags(r group) {
 	a.device = "auto"
 	r.int(&a.foldEpochs, "fold-epochs",
 		"train the nets of folds:N for this many `epochs`")
-	deviceFlag(nil, r, &a.device)
+	deviceFlag(r, &a.device)
 }
-
-// check refuses flags that need a run if none is given.
-func (a *auditRun) check(given func(string) bool) error {
-	for _, name := range runFlagNames {
-		if given(name) {
-			return usagef("audit: --%s is for nmn audit RUN, the folder of a run", name)
-		}
-	}
-	return nil
-}
-
-// correctedForms are the endings of files of corrected labels.
-var correctedForms = []string{".csv", ".jsonl", ".npy"}
-
-// runFlagNames are the flags that need a run.
-var runFlagNames = []string{"fold-epochs", "device"}

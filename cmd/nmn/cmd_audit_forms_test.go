@@ -25,9 +25,7 @@ func TestAuditRun_WritesInstancesOfCOCO(t *testing.T) {
 		categories = append(categories, object{"id": c + 1, "name": name})
 	}
 	text, err := json.Marshal(object{"images": images, "annotations": annotations, "categories": categories})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	file := filepath.Join(dir, "instances_all.json")
 	write(t, file, string(text))
 	folder, fixed := audited(t, severalOf("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.json")
@@ -51,13 +49,9 @@ func TestAuditRun_WritesAManifestOfFolders(t *testing.T) {
 	writePictures(t, dir, 36)
 	for i := range 36 {
 		label := filepath.Join(dir, colours[i%3])
-		if err := os.MkdirAll(label, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(label, 0o777))
 		name := fmt.Sprintf("%d.png", i)
-		if err := os.Rename(filepath.Join(dir, name), filepath.Join(label, name)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Rename(filepath.Join(dir, name), filepath.Join(label, name)))
 	}
 	folder, fixed := audited(t, severalOf("--images", dir)...), filepath.Join(t.TempDir(), "fixed.csv")
 	must(t, "audit", folder, "--noise-rates", "folds:2")

@@ -5,12 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"nmn/loader"
 )
 
 // auditPage are the flags of the page of an audit.
 type auditPage struct {
-	command    string // for messages
 	file       string
 	items      int
 	images     string
@@ -26,16 +27,15 @@ func (a *auditPage) flags(r group) {
 	r.int(&a.thumbnails, "thumbnails", "include at most this many `pictures`, about 10 kB each")
 }
 
-func (a *auditPage) check(given func(string) bool) error {
-	for _, name := range []string{"page-items", "images", "thumbnails"} {
-		if a.file == "" && given(name) {
-			return usagef("%s: --%s belongs to --page", a.command, name)
-		}
-	}
+func (a *auditPage) check(cmd *cobra.Command) error {
 	if a.items < 0 || a.thumbnails < 0 {
-		return usagef("%s: --page-items is %d and --thumbnails is %d, want at least 0", a.command, a.items, a.thumbnails)
+		return usagef("%s: --page-items is %d and --thumbnails is %d, want at least 0", commandName(cmd), a.items,
+			a.thumbnails)
 	}
-	return nil
+	if a.file != "" {
+		return nil
+	}
+	return refuse(cmd, "belongs to --page", "page-items", "images", "thumbnails")
 }
 
 // write writes the page if --page is given. id returns the name of a picture.

@@ -3,8 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"nmn/labels/audit/neighbours"
 	"nmn/labels/audit/rows"
@@ -28,10 +29,10 @@ func (a *auditRows) flags(r group) {
 	r.rare("neighbours", "distance", "near", "neighbours-limit")
 }
 
-func (a *auditRows) check(given func(string) bool) error {
-	for _, name := range []string{"neighbours", "distance", "near", "neighbours-limit"} {
-		if a.features == "" && given(name) {
-			return usagef("audit: --%s belongs to --features", name)
+func (a *auditRows) check(cmd *cobra.Command) error {
+	if a.features == "" {
+		if err := refuse(cmd, "belongs to --features", "neighbours", "distance", "near", "neighbours-limit"); err != nil {
+			return err
 		}
 	}
 	return cmp.Or(checkEnding("audit", "rows", a.file, rows.Formats), a.options.Validate())
@@ -43,19 +44,10 @@ func (a *auditRows) neighbours(ctx context.Context, p *program, ids []string, ba
 		return nil, nil
 	}
 	o := a.options
-	if p.watched() {
-		shown := -1
-		o.Progress = func(done, total int) {
-			if percent := 100 * done / total; percent != shown {
-				shown = percent
-				p.draw(stage{Title: "neighbours", Done: done, Total: total, Unit: "pictures"},
-					fmt.Sprintf("neighbours: %d %%", percent))
-			}
-		}
-		defer p.status.clear()
-	}
+	o.Progress = p.counted("neighbours", "pictures")
 	start := time.Now()
 	r, err := neighbours.File(ctx, a.features, ids, bags, o)
+	p.status.clear()
 	if err == nil && time.Since(start) > 10*time.Second {
 		p.note("finding the neighbours of %d pictures took %.0f s", bags, time.Since(start).Seconds())
 	}

@@ -104,11 +104,7 @@ func TestAudit_OneClassForEachBag(t *testing.T) {
 		t.Errorf("%g suspects among the corrected labels, %g before", a, b)
 	}
 	table := must(t, onScores("audit", dir)...)
-	for _, want := range []string{"suggested", "else mostly", "Totals", "samples with suspects"} {
-		if !strings.Contains(table, want) {
-			t.Errorf("the tables lack %q:\n%s", want, table)
-		}
-	}
+	wantParts(t, table, "suggested", "else mostly", "Totals", "samples with suspects")
 }
 
 // With --min-error 0 every known label is listed, the surest first, with its own class where no other is more probable.
@@ -159,10 +155,8 @@ func TestAudit_DecisionsOnClasses(t *testing.T) {
 	dir := classFolder(t)
 	page, list, decisions, fixed := filepath.Join(dir, "page.html"), filepath.Join(dir, "suspects.csv"),
 		filepath.Join(dir, "decisions.csv"), filepath.Join(dir, "fixed.csv")
-	c := call(t, onScores("audit", dir, "--page", page, "--suspects", list)...)
-	if c.code != exitOK || !strings.Contains(c.err, "--decisions decisions.csv") {
-		t.Fatalf("exit code %d: %s", c.code, c.err)
-	}
+	c := succeeds(t, onScores("audit", dir, "--page", page, "--suspects", list)...)
+	wantParts(t, c.err, "--decisions decisions.csv")
 	rows, err := csv.NewReader(strings.NewReader(read(t, list))).ReadAll()
 	if err != nil || len(rows) < 80 || strings.Join(rows[0], ",") != "id,given,suggested,p_wrong,p_suggested,rank" {
 		t.Fatalf("%d rows, the first is %v: %v", len(rows), rows[0], err)
@@ -248,17 +242,10 @@ func TestAudit_MistakesAboutRowsAndClasses(t *testing.T) {
 	}
 	features := filepath.Join(dir, "features.csv")
 	cost := onScores("audit", dir, "--features", features, "--neighbours-limit", "1e-9")
-	if c := call(t, cost...); c.code != exitFailure || !strings.Contains(c.err, "--neighbours-limit") {
-		t.Errorf("a search that is too long: exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, cost...), "--neighbours-limit")
 	write(t, features, "id,a\nb0,1\nb1,2\n")
-	if c := call(t, onScores("audit", dir, "--features", features)...); c.code != exitFailure || !strings.Contains(c.err,
-		`no features of "b2"`) {
-		t.Errorf("features of other bags: exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, onScores("audit", dir, "--features", features)...), `no features of "b2"`)
 	write(t, filepath.Join(dir, "scores.csv"), "id,cat,dog,cow\nb0,.5,.9,.1\n")
 	write(t, filepath.Join(dir, "labels.csv"), "id,animal\nb0,cat\n")
-	if c := call(t, onScores("audit", dir)...); c.code != exitFailure || !strings.Contains(c.err, "sum up to 1.5") {
-		t.Errorf("scores that do not sum up to 1: exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, onScores("audit", dir)...), "sum up to 1.5")
 }

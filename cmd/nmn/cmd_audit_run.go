@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"nmn/internal/visible"
 	"nmn/labels"
 	"nmn/labels/audit"
@@ -23,11 +25,13 @@ import (
 
 // checkRun refuses flags that do not apply to a run, and sets the defaults. audited is the argument of the
 // user: the run or its data.
-func (a *auditCommand) checkRun(dir, audited string, given func(string) bool) error {
-	for _, name := range []string{"scores", "labels", "truth", "logits"} {
-		if given(name) {
-			return usagef("audit: --%s is for score files, and %s has its own scores: leave out one", name, audited)
-		}
+func (a *auditCommand) checkRun(cmd *cobra.Command, dir, audited string) error {
+	files := []string{"scores", "truth", "logits"}
+	if dir == audited {
+		files = append(files, "labels") // for data it is a setting
+	}
+	if err := refuse(cmd, "is for score files, and "+audited+" has its own scores: leave out one", files...); err != nil {
+		return err
 	}
 	if a.ofRun.foldEpochs < 0 || a.ofRun.foldEpochs > 1000 {
 		return usagef("audit: --fold-epochs is %d, want 0 to 1000", a.ofRun.foldEpochs)
@@ -35,14 +39,14 @@ func (a *auditCommand) checkRun(dir, audited string, given func(string) bool) er
 	if a.ofRun.foldEpochs > 0 && !strings.HasPrefix(a.options.NoiseRates, recipe.FoldsOf) {
 		return usagef("audit: --fold-epochs belongs to --noise-rates folds:N")
 	}
-	if !given("page") {
+	if !cmd.Flags().Changed("page") {
 		a.page.file = filepath.Join(dir, runaudit.Folder, "audit.html")
 	}
 	a.ofRun.on, a.page.title = true, filepath.Base(filepath.Clean(dir))
 	if err := a.options.Estimation.Validate(); err != nil {
 		return usageError{err}
 	}
-	return a.check(given)
+	return a.check(cmd)
 }
 
 // folds returns the number of folds of --noise-rates folds:N, 0 for none.
@@ -59,25 +63,25 @@ func (a *auditCommand) folds() (int, error) {
 }
 
 // auditRun audits the labels of the run in a folder.
-func (a *auditCommand) auditRun(ctx context.Context, p *program, dir string, given func(string) bool) (err error) {
-	if err := cmp.Or(a.ofData.refuse(given), a.checkRun(dir, dir, given)); err != nil {
+func (a *auditCommand) auditRun(cmd *cobra.Command, p *program, dir string) error {
+	if err := cmp.Or(refuse(cmd, "is for nmn audit DATA", flagsOfData...), a.checkRun(cmd, dir, dir)); err != nil {
 		return err
 	}
-	return a.auditRunIn(ctx, p, dir, given)
+	if !cmd.Flags().Changed("device") {
+		a.ofRun.device = ""
+	}
+	return a.auditRunIn(cmd, p, dir)
 }
 
 // auditRunIn audits a run whose flags have been checked.
-func (a *auditCommand) auditRunIn(ctx context.Context, p *program, dir string, given func(string) bool) (err error) {
+func (a *auditCommand) auditRunIn(cmd *cobra.Command, p *program, dir string) (err error) {
+	ctx := cmd.Context()
 	if _, err := a.folds(); err != nil {
 		return err
 	}
 	w := &watch{program: p}
-	device := a.ofRun.device
-	if !given("device") {
-		device = ""
-	}
 	r, err := runaudit.Open(ctx, dir, runaudit.Options{Options: run.Options{Log: p.log, Observer: w.observer()},
-		Device: device, Threads: a.options.Estimation.Workers})
+		Device: a.ofRun.device, Threads: a.options.Estimation.Workers})
 	if err != nil {
 		return err
 	}
@@ -88,7 +92,7 @@ func (a *auditCommand) auditRunIn(ctx context.Context, p *program, dir string, g
 		}
 	}
 	if r.Exclusive() {
-		if err := a.refuseForClasses(given, dir); err != nil {
+		if err := refuseForClasses(cmd, dir); err != nil {
 			return err
 		}
 	}
@@ -207,10 +211,9 @@ func (a *auditCommand) rankRun(ctx context.Context, p *program, r *runaudit.Audi
 	if r.Exclusive() {
 		return a.rankClasses(ctx, p, r, scores)
 	}
-	estimation, done := watchedEstimation(p, a.options.Estimation)
-	a.options.Estimation = estimation
+	a.options.Estimation.Progress = p.counted("noise rates", "iterations")
 	found, err := r.Rank(ctx, scores, a.options)
-	done()
+	p.status.clear()
 	if err != nil {
 		return err
 	}

@@ -37,20 +37,14 @@ func severalOf(args ...string) []string {
 // decided audits a run by nets of two folds and decides that some labels are wrong: given by bag, word and label.
 func decided(t *testing.T, dir, output string, wrong ...[3]string) called {
 	t.Helper()
-	c := call(t, "audit", dir, "--noise-rates", "folds:2", "--top", "0", "--classes", "1")
-	if c.code != exitOK {
-		t.Fatalf("exit code %d: %s", c.code, c.err)
-	}
+	c := succeeds(t, "audit", dir, "--noise-rates", "folds:2", "--top", "0", "--classes", "1")
 	decisions := "id,class,given,decision\n"
 	for _, w := range wrong {
 		decisions += strings.Join(w[:], ",") + ",accept\n"
 	}
 	file := filepath.Join(t.TempDir(), "decisions.csv")
 	write(t, file, decisions)
-	c = call(t, "audit", dir, "--decisions", file, "--output", output, "--top", "0", "--classes", "1")
-	if c.code != exitOK {
-		t.Fatalf("exit code %d: %s", c.code, c.err)
-	}
+	c = succeeds(t, "audit", dir, "--decisions", file, "--output", output, "--top", "0", "--classes", "1")
 	return c
 }
 
@@ -67,9 +61,7 @@ func trainIDs(t *testing.T, dir string) []string {
 	t.Helper()
 	records, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, runaudit.Folder, "folds-2",
 		"labels.csv")))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var ids []string
 	for _, r := range records[1:] {
 		ids = append(ids, r[0])
@@ -98,11 +90,8 @@ func TestAuditRun_OffersFoldsWithTheirCost(t *testing.T) {
 	if c := call(t, "audit", dir, "--noise-rates", "online"); c.code != exitOK || strings.Contains(c.err, "54 of 54") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
-	if c := call(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "5", "--min-error",
-		"0.01"); c.code != exitOK ||
-		!strings.Contains(c.err, "fold 2 of 2: epoch 1") || !strings.Contains(c.err, "54 of 54 training pictures") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantParts(t, succeeds(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "5", "--min-error",
+		"0.01").err, "fold 2 of 2: epoch 1", "54 of 54 training pictures")
 	again := call(t, "audit", dir, "--min-error", "0.01")
 	if again.code != exitOK || strings.Contains(again.err, "epoch") || !strings.Contains(again.err,
 		"54 of 54 training pictures") {
@@ -115,9 +104,7 @@ func TestAuditRun_OffersFoldsWithTheirCost(t *testing.T) {
 
 func TestAuditRun_RefusesWhatIsNoRunOrDoesNotGoWithOne(t *testing.T) {
 	empty := t.TempDir()
-	if c := call(t, "audit", empty); c.code != exitFailure || !strings.Contains(c.err, "there are no pictures in it") {
-		t.Errorf("an empty folder: exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, "audit", empty), "there are no pictures in it")
 	wantUsage(t, call(t, "audit", "--device", "cpu", "--scores", "s.csv", "--labels", "l.csv"),
 		"--device is for nmn audit RUN")
 	write(t, filepath.Join(empty, run.ConfigFile), "preset: scenes\n")
@@ -129,9 +116,7 @@ func TestAuditRun_RefusesWhatIsNoRunOrDoesNotGoWithOne(t *testing.T) {
 	wantUsage(t, call(t, "audit", "--run-dir", "x", "--scores", "s.csv", "--labels", "l.csv"), "--run-dir is for "+
 		"nmn audit DATA")
 	write(t, filepath.Join(empty, run.IndexFile), "")
-	if err := os.Remove(filepath.Join(empty, run.ConfigFile)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(filepath.Join(empty, run.ConfigFile)))
 	wantUsage(t, call(t, "audit", empty), "holds an experiment")
 }
 
@@ -168,12 +153,7 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 		if got := read(t, fixed); got != want || got == read(t, file) {
 			t.Errorf("%q, want %q", got, want)
 		}
-		for _, part := range []string{"1 changed rows", "nmn train --config " + strings.TrimSuffix(fixed, ".csv") +
-			".yaml"} {
-			if !strings.Contains(c.err, part) {
-				t.Errorf("no %q: %s", part, c.err)
-			}
-		}
+		wantParts(t, c.err, "1 changed rows", "nmn train --config "+strings.TrimSuffix(fixed, ".csv")+".yaml")
 		learns(t, fixed)
 		// The file is a manifest like the first one, too.
 		must(t, append([]string{"train", fixed, "--images", filepath.Dir(file), "--batch-size", "8", "--epochs", "1",
@@ -201,9 +181,7 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 			return fmt.Sprintf(`{"path": "%d.png", "labels": ["%s", "thing"], "x": [%d]}`, i, colours[i%3], i)
 		})
 		lines := strings.TrimSuffix(file, ".csv") + ".jsonl"
-		if err := os.Rename(file, lines); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Rename(file, lines))
 		dir, fixed := audited(t, onPictures("--set", "data.manifest="+lines)...), filepath.Join(t.TempDir(), "fixed.jsonl")
 		must(t, "audit", dir, "--noise-rates", "folds:2")
 		id := trainIDs(t, dir)[0]
@@ -274,10 +252,8 @@ func TestAuditRun_OfFeatures(t *testing.T) {
 		folder := audited(t, append(small, "--set", "data.features.train.features="+filepath.Join(dir, "x.csv"), "--labels",
 			filepath.Join(dir, "l.csv"))...)
 		fixed := filepath.Join(dir, "fixed.csv")
-		c := call(t, "audit", folder, "--apply=force", "--precision", "0.5", "--output", fixed)
-		if c.code != exitOK || !strings.Contains(c.err, "from the 2 folds of the run, trained through its noise rates") {
-			t.Fatalf("exit code %d: %s", c.code, c.err)
-		}
+		c := succeeds(t, "audit", folder, "--apply=force", "--precision", "0.5", "--output", fixed)
+		wantParts(t, c.err, "from the 2 folds of the run, trained through its noise rates")
 		changes := strings.Count(read(t, filepath.Join(dir, "fixed.changes.csv")), "\n") - 1
 		was, is := strings.Split(read(t, filepath.Join(dir, "l.csv")), "\n"), strings.Split(read(t, fixed), "\n")
 		differ := 0
@@ -344,10 +320,8 @@ func TestAuditRun_OfFeatures(t *testing.T) {
 		folder := audited(t, append(small, "--set", "data.features.train.features="+filepath.Join(dir, "x.arff"), "--labels",
 			filepath.Join(dir, "l.xml"))...)
 		fixed := filepath.Join(dir, "fixed.npy")
-		c := call(t, "audit", folder, "--apply=force", "--precision", "0.5", "--output", fixed)
-		if c.code != exitOK || !strings.Contains(c.err, "an array of 0 and 1") {
-			t.Fatalf("exit code %d: %s", c.code, c.err)
-		}
+		c := succeeds(t, "audit", folder, "--apply=force", "--precision", "0.5", "--output", fixed)
+		wantParts(t, c.err, "an array of 0 and 1")
 		again := learns(t, fixed)
 		if config := read(t, filepath.Join(again, run.ConfigFile)); !strings.Contains(config,
 			"ignore_columns: [cat, dog, labels]") {
@@ -364,10 +338,8 @@ func TestAuditRun_OfClips(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
 			must(t, append(tinyVideo("train", "--arm", "baseline", "--run-dir", dir), args...)...)
-			c := call(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "2", "--min-error", "0.001")
-			if c.code != exitOK || !strings.Contains(c.err, "24 of 24 training clips") {
-				t.Fatalf("exit code %d: %s", c.code, c.err)
-			}
+			c := succeeds(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "2", "--min-error", "0.001")
+			wantParts(t, c.err, "24 of 24 training clips")
 			if ids := trainIDs(t, dir); len(ids) != 24 || strings.Contains(ids[0], "#") {
 				t.Errorf("scores are of %q", ids)
 			}
@@ -391,9 +363,7 @@ func TestAuditRun_GoesOnAfterAnInterrupt(t *testing.T) {
 	whole := audited(t, onPictures("--set", "data.manifest="+file, "--set", "train.log_steps=1", "--noise-rates",
 		"online")...)
 	broken := filepath.Join(t.TempDir(), "run")
-	if err := os.CopyFS(broken, os.DirFS(whole)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.CopyFS(broken, os.DirFS(whole)))
 	args := []string{"--noise-rates", "folds:2", "--fold-epochs", "4"}
 	must(t, append([]string{"audit", whole}, args...)...)
 	second := filepath.Join(broken, runaudit.Folder, "folds-2", "stage1", "fold-2")
@@ -413,16 +383,9 @@ func TestAuditRun_OneAtATime(t *testing.T) {
 	file := manifestOf(t, 30, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
 	dir := audited(t, onPictures("--set", "data.manifest="+file)...)
 	release, err := run.LockFolder(t.Context(), filepath.Join(dir, runaudit.Folder), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c := call(t, "audit", dir, "--noise-rates", "folds:2"); c.code != exitFailure ||
-		!strings.Contains(c.err, "is being written") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
-	if err := release(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	wantFailure(t, call(t, "audit", dir, "--noise-rates", "folds:2"), "is being written")
+	check(t, release())
 	must(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "1")
 }
 
@@ -448,9 +411,7 @@ func TestAuditCompare_CountsWhatIsWrong(t *testing.T) {
 	before := audited(t, onPictures(append(share, "--set", "data.manifest="+file)...)...)
 	after := audited(t, onPictures(append(share, "--set", "data.manifest="+other)...)...)
 	var runs []map[string]any
-	if err := json.Unmarshal([]byte(must(t, "audit", "compare", before, after, "--json")), &runs); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(must(t, "audit", "compare", before, after, "--json")), &runs))
 	for i, want := range []map[string]float64{{"incorrect": 6, "missing": 6, "changed": 0, "samples": 30, "labels": 30},
 		{"incorrect": 2, "missing": 2, "changed": 8}} {
 		for key, v := range want {

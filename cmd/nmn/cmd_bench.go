@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -84,12 +83,11 @@ func newBench(p *program) *cobra.Command {
 	for _, b := range benchmarks {
 		names = append(names, b.name)
 	}
-	names = append(names, "load", "witness")
+	names = append(names, "load")
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the speed of training, loading and the machine",
-		Long: "Measure the speed of training on random pictures, of loading pictures, and of finding misplaced\n" +
-			"captions, on this machine.",
+		Long:  "Measure the speed of training on random pictures, and of loading pictures, on this machine.",
 		Example: `  nmn bench step --model scenes --batch 32
   nmn bench ops --model vgg16 --batch 1 --width 0.25 --json`,
 		Args: refuseArguments,
@@ -100,7 +98,7 @@ func newBench(p *program) *cobra.Command {
 	for _, b := range benchmarks {
 		cmd.AddCommand(newBenchOf(p, b))
 	}
-	cmd.AddCommand(newBenchLoad(p), newBenchWitness(p))
+	cmd.AddCommand(newBenchLoad(p))
 	return cmd
 }
 
@@ -122,11 +120,7 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 		if err != nil || p.follows() {
 			return err
 		}
-		if b.asJSON {
-			return writeJSON(p.out, measured.figures)
-		}
-		_, err = io.WriteString(p.out, measured.text)
-		return err
+		return p.print(b.asJSON, measured.figures, "%s", measured.text)
 	}
 	m.flags(b, cmd)
 	if m.ranks {
@@ -137,10 +131,8 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 	r.int(&b.options.Warmup, "warmup", "run this many unmeasured `runs` first")
 	r.bool(&b.asJSON, "json", "print JSON")
 	run := under(cmd, "Run")
-	run.string(&b.run.Device, "device", "compute on this `device`: auto, cpu, cuda or cuda:n")
+	deviceFlags(run, &b.run.Device, &b.run.Threads)
 	precisionFlag(run, &b.run)
-	convExactFlag(run, &b.run)
-	run.int(&b.run.Threads, "threads", "compute with this many `goroutines`")
 	return cmd
 }
 

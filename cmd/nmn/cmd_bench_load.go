@@ -92,19 +92,16 @@ func (c *loadCommand) run(ctx context.Context, p *program, folder string) error 
 	if err != nil {
 		return err
 	}
-	if c.asJSON {
-		return writeJSON(p.out, f)
-	}
-	_, err = fmt.Fprintf(p.out, "%d pictures of %s to %d pixels, batches of %d, %d workers, SIMD %s\n"+
+	text := fmt.Sprintf("%d pictures of %s to %d pixels, batches of %d, %d workers, SIMD %s\n"+
 		"%.1f images/s (%.1f to %.1f), %.1f MB/s of files, %.2f ms of the processors for each\n"+
 		"wait for a batch %.2f ms, %.0f %% of the time, %.1f allocations for each picture\n",
 		f.Images, f.Folder, f.Size, f.Batch, f.Workers, f.Build.SIMD,
 		f.ImagesPerS, f.ImagesMin, f.ImagesMax, f.BytesPerS/1e6, f.ImageCPUMS, f.WaitMS, 100*f.WaitShare, f.AllocsImage)
-	if err == nil && f.Augment != "" {
-		_, err = fmt.Fprintln(p.out, f.Augment)
+	if f.Augment != "" {
+		text += f.Augment + "\n"
 	}
-	if err == nil && f.BadSamples > 0 {
-		_, err = fmt.Fprintf(p.out, "%d pictures could not be used\n", f.BadSamples)
+	if f.BadSamples > 0 {
+		text += fmt.Sprintf("%d pictures could not be used\n", f.BadSamples)
 	}
-	return err
+	return p.print(c.asJSON, f, "%s", text)
 }

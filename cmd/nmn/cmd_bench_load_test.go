@@ -5,7 +5,6 @@ import (
 	"image"
 	"image/color"
 	"image/jpeg"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,20 +21,11 @@ func jpegFolder(t *testing.T, n int) string {
 	for i := range n {
 		img.Set(0, 0, color.White)
 		var b bytes.Buffer
-		if err := jpeg.Encode(&b, img, nil); err != nil {
-			t.Fatal(err)
-		}
-		writeBench(t, filepath.Join(dir, string(rune('a'+i))+".jpg"), b.Bytes())
+		check(t, jpeg.Encode(&b, img, nil))
+		write(t, filepath.Join(dir, string(rune('a'+i))+".jpg"), b.Bytes())
 	}
-	writeBench(t, filepath.Join(dir, "notes.txt"), []byte("no picture"))
+	write(t, filepath.Join(dir, "notes.txt"), []byte("no picture"))
 	return dir
-}
-
-func writeBench(t *testing.T, path string, data []byte) {
-	t.Helper()
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestBenchLoad_FieldsForMachines(t *testing.T) {
@@ -61,13 +51,11 @@ func TestBenchLoad_FieldsForMachines(t *testing.T) {
 
 func TestBenchLoad_TellsBrokenPictures(t *testing.T) {
 	dir := jpegFolder(t, 2)
-	writeBench(t, filepath.Join(dir, "broken.jpg"), []byte("\xff\xd8\xff"))
-	if out := must(t, "bench", "load", dir, "--repeats", "1"); !strings.Contains(out, "3 pictures of "+dir) ||
-		!strings.Contains(out, "1 pictures could not be used") {
-		t.Errorf("got %s", out)
-	}
+	write(t, filepath.Join(dir, "broken.jpg"), []byte("\xff\xd8\xff"))
+	wantParts(t, must(t, "bench", "load", dir, "--repeats", "1"), "3 pictures of "+dir,
+		"1 pictures could not be used")
 	alone := t.TempDir()
-	writeBench(t, filepath.Join(alone, "broken.jpg"), []byte("\xff\xd8\xff"))
+	write(t, filepath.Join(alone, "broken.jpg"), []byte("\xff\xd8\xff"))
 	if c := call(t, "bench", "load", alone); c.code != 1 || !strings.Contains(c.err, "broken.jpg") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}

@@ -38,12 +38,11 @@ type captionEval struct {
 	meteor              string
 	output              string
 	show                int
-	format              report.Format
-	asJSON              bool
+	shown               tablesOutput
 }
 
 func newCaptionEval(p *program) *cobra.Command {
-	c := captionEval{format: report.Text}
+	var c captionEval
 	cmd := &cobra.Command{
 		Use:   "eval --results FILE --references FILE",
 		Short: "Score captions against references: BLEU, METEOR, ROUGE-L, CIDEr-D",
@@ -70,9 +69,7 @@ english.exceptions and paraphrase-en, plain or .gz. See docs/guide/captions.md.`
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "write the scores of each caption to this .csv `file`", "csv")
 	out.int(&c.show, "show", "print this many `captions` with their references")
-	enum(out, &c.format, "format", "print the table in this `format`",
-		report.Text, report.Markdown, report.CSV, report.JSON)
-	out.bool(&c.asJSON, "json", "print everything as one JSON object")
+	c.shown.flags(out)
 	return cmd
 }
 
@@ -80,7 +77,7 @@ func (c *captionEval) run(ctx context.Context, p *program) error {
 	switch {
 	case c.results == "" || c.references == "":
 		return usagef("caption eval: give --results and --references")
-	case c.show < 0 || c.show > 0 && (c.asJSON || c.format != report.Text):
+	case c.show < 0 || c.show > 0 && (c.shown.asJSON || c.shown.format != report.Text):
 		return usagef(
 			"caption eval: --show takes at least 0 captions and is for text: leave out --json and --format")
 	}
@@ -103,14 +100,14 @@ func (c *captionEval) run(ctx context.Context, p *program) error {
 			return err
 		}
 	}
-	if c.asJSON {
-		return writeJSON(p.out, struct {
-			*metrics.Result
-			Captions int    `json:"captions"`
-			Modules  string `json:"meteor_modules"`
-		}{result, len(items), meteor.Modules()})
-	}
-	if err := report.Write(p.out, c.format, report.CaptionTable(result, meteor.Modules())); err != nil {
+	summary := struct {
+		*metrics.Result
+		Captions int    `json:"captions"`
+		Modules  string `json:"meteor_modules"`
+	}{result, len(items), meteor.Modules()}
+	if err := c.shown.write(p, func() any { return summary }, func() []*report.Table {
+		return []*report.Table{report.CaptionTable(result, meteor.Modules())}
+	}); err != nil {
 		return err
 	}
 	return showCaptions(p.out, items, c.show)

@@ -78,11 +78,8 @@ func (c *captionCounts) run(ctx context.Context, p *program, path, dir string) e
 	if err := captioner.WriteCounts(dir, given, rest, words); err != nil {
 		return err
 	}
-	if c.asJSON {
-		return writeJSON(p.out, map[string]any{"folder": dir, "clips": len(rest.IDs), "left_out": left,
-			"features": words.AtLeast(0)})
-	}
-	_, err = fmt.Fprintf(p.out, "%s: %s, counts of %s; %s with too few captions left out\n",
+	return p.print(c.asJSON, map[string]any{"folder": dir, "clips": len(rest.IDs), "left_out": left,
+		"features": words.AtLeast(0)},
+		"%s: %s, counts of %s; %s with too few captions left out\n",
 		dir, text.Count(len(rest.IDs), "clips"), text.Count(words.AtLeast(0), "words"), text.Count(left, "clips"))
-	return err
 }

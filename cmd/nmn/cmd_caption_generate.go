@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -49,15 +48,23 @@ captions, whatever --generate-batch and --threads are.`),
 		},
 	}
 	clips := under(cmd, "Clips")
-	clipFeatureFlags(clips, &g.clips, "", "")
+	clips.file(&g.clips.Features, "features", "read features from this `file` of nmn extract", "npy", "npz",
+		"safetensors", "csv", "parquet")
+	clips.file(&g.clips.Clips, "clips", "read the rows of each clip from this `file`", "csv")
+	clips.file(&g.clips.IDs, "ids", "read clip identifiers from this `file` if rows are clips", "txt")
+	clips.int(&g.clips.PerRow, "frames-per-row", "split each row into this many `frames`")
 	clips.string(&g.clips.Array, "feature-array", "read the array with this `name`")
 	clips.bool(&g.fewer, "fewer-frames",
 		"accept clips with fewer frames than in training")
 	m := under(cmd, "Model")
 	enum(m, &g.checkpoint, "checkpoint", "read this `checkpoint` of a run folder", run.Best, run.Last)
 	m.file(&g.words, "vocab", "require that the model was trained with this vocabulary `file`", "txt")
-	searchFlags(under(cmd, "Search"), &g.search)
-	deviceFlags(cmd, under(cmd, "Run"), &g.device, &g.threads)
+	s := under(cmd, "Search")
+	s.int(&g.search.Beam, "beam", "follow this many `hypotheses`; 1 is greedy")
+	s.float(&g.search.LengthPenalty, "length-penalty", "divide log-probabilities by this `power` of the length")
+	s.int(&g.search.MaxLength, "max-length", "generate at most this many `words`")
+	s.int(&g.search.Batch, "generate-batch", "caption this many `clips` at once")
+	deviceFlags(under(cmd, "Run"), &g.device, &g.threads)
 	out := under(cmd, "Output")
 	out.file(&g.output, "output", "write the captions to this .json `file`", "json")
 	out.bool(&g.asJSON, "json", "print what was written as JSON")
@@ -65,8 +72,8 @@ captions, whatever --generate-batch and --threads are.`),
 }
 
 func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
-	if err := needFiles(cmd, "features"); err != nil {
-		return err
+	if g.clips.Features == "" {
+		return usagef("caption generate: give --features")
 	}
 	if err := g.search.Validate(); err != nil {
 		return fmt.Errorf("caption generate: %w", err)
@@ -97,13 +104,10 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 	if err := g.fits(model, clips); err != nil {
 		return err
 	}
-	draw := p.lines()
+	show := p.counted("captions", "clips")
 	generated, err := captioner.Generate(cmd.Context(), net, model.Words, clips, g.search.Generation(), func(done int) {
-		if draw != nil {
-			draw(stage{Title: "captions", Done: done, Total: clips.Clips(), Unit: "clips"}, func(since time.Duration) string {
-				return fmt.Sprintf("captions: %d of %s, %s left", done, text.Count(clips.Clips(), "clips"),
-					timeLeft(since, done, clips.Clips()-done))
-			})
+		if show != nil {
+			show(done, clips.Clips())
 		}
 	})
 	p.status.clear()
@@ -145,11 +149,7 @@ func (g *captionGenerate) write(p *program, generated []captioner.Generated) err
 	for _, c := range generated {
 		mean += c.LogProbability / float64(len(generated))
 	}
-	if g.asJSON {
-		return writeJSON(p.out, map[string]any{"file": g.output, "captions": len(generated),
-			"mean_log_probability": mean})
-	}
-	_, err := fmt.Fprintf(p.out, "%s: %s, mean log-probability %.2f\n", g.output, text.Count(len(generated), "captions"),
+	return p.print(g.asJSON, map[string]any{"file": g.output, "captions": len(generated), "mean_log_probability": mean},
+		"%s: %s, mean log-probability %.2f\n", g.output, text.Count(len(generated), "captions"),
 		mean)
-	return err
 }

@@ -16,24 +16,16 @@ func TestCaption_SplitsOfMSRVTT(t *testing.T) {
 	write := func(name string, clips ...int) []string {
 		file, table := filepath.Join(t.TempDir(), "x.npy"), filepath.Join(t.TempDir(), "clips.csv")
 		w, err := features.Create(file, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		lines := []string{"clip,first,rows"}
 		for i, clip := range clips {
 			for range 2 {
-				if err := w.Write([]float32{float32(clip), 1}); err != nil {
-					t.Fatal(err)
-				}
+				check(t, w.Write([]float32{float32(clip), 1}))
 			}
 			lines = append(lines, fmt.Sprintf("video%d,%d,2", clip, 2*i))
 		}
-		if err := w.Commit(); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(table, []byte(strings.Join(lines, "\n")), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Commit())
+		write(t, table, strings.Join(lines, "\n"))
 		return []string{"--" + name + "features", file, "--" + name + "clips", table}
 	}
 	learn, validation := write("", 0, 1, 3, 4, 6, 7, 9, 10), write("val-", 2, 5, 8, 11)
@@ -49,14 +41,10 @@ func TestCaption_SplitsOfMSRVTT(t *testing.T) {
 	must(t, "caption", "generate", dir, "--features", validation[1], "--clips", validation[3], "--output", generated,
 		"--device", "cpu")
 	must(t, "caption", "eval", "--results", generated, "--references", annotations, "--split", "validate")
-	if c := call(t, "caption", "eval", "--results", generated, "--references", annotations); c.code != exitFailure ||
-		!strings.Contains(c.err, "8 of 12 pictures with references have no generated caption") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
-	if c := call(t, "caption", "eval", "--results", generated, "--references", annotations,
-		"--split", "test"); c.code != exitFailure || !strings.Contains(c.err, "no clip belongs to the split test") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, "caption", "eval", "--results", generated, "--references", annotations),
+		"8 of 12 pictures with references have no generated caption")
+	wantFailure(t, call(t, "caption", "eval", "--results", generated, "--references", annotations, "--split", "test"),
+		"no clip belongs to the split test")
 }
 
 // The paper's captioner has 23,647 words; docs/guide/captions.md compares these figures.

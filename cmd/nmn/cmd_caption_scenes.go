@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -60,10 +59,6 @@ func (c *captionScenes) run(p *program, dir string) error {
 		return err
 	}
 	path := filepath.Join(dir, captioner.CaptionsFile)
-	if c.asJSON {
-		return writeJSON(p.out, map[string]any{"captions": path, "features": filepath.Join(dir, "truth.npy"),
-			"clips": len(captions.IDs), "frames": c.config.Frames})
-	}
-	_, err = fmt.Fprintln(p.out, path)
-	return err
+	return p.print(c.asJSON, map[string]any{"captions": path, "features": filepath.Join(dir, "truth.npy"),
+		"clips": len(captions.IDs), "frames": c.config.Frames}, "%s\n", path)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,9 +14,7 @@ func captionFiles(t *testing.T) (results, references string) {
 		results:    `[{"image_id": 3, "caption": "This is a good test."}, {"image_id": 5, "caption": "a red ball on grass"}]`,
 		references: "id,caption\n3,this is a test\n3,This is also a test!\n5,a red ball lies on grass\n8,nothing\n",
 	} {
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		write(t, path, content)
 	}
 	return results, references
 }
@@ -31,27 +28,20 @@ func TestCaptionEval_ScoresEveryCaption(t *testing.T) {
 		all["bleu_counts"].(map[string]any)["length"] != 10. {
 		t.Errorf("%v", all)
 	}
-	content, err := os.ReadFile(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := readBytes(t, table)
 	lines := strings.Split(strings.TrimSpace(string(content)), "\n")
 	if len(lines) != 3 || !strings.HasPrefix(lines[1], "3,This is a good test.,0.79999") {
 		t.Errorf("scores of captions:\n%s", content)
 	}
-	if out := must(t, "caption", "eval", "--results", results, "--references", references,
-		"--partial"); !strings.Contains(out, "CIDEr-D") || !strings.Contains(out, "exact stem") {
-		t.Errorf("%s", out)
-	}
+	wantParts(t, must(t, "caption", "eval", "--results", results, "--references", references, "--partial"), "CIDEr-D",
+		"exact stem")
 }
 
 func TestCaptionEval_RefusesWhatDoesNotFit(t *testing.T) {
 	results, references := captionFiles(t)
 	wantUsage(t, call(t, "caption", "eval", "--results", results), "--references")
 	other := filepath.Join(t.TempDir(), "other.csv")
-	if err := os.WriteFile(other, []byte("id,caption\n9,a\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, other, "id,caption\n9,a\n")
 	for want, args := range map[string][]string{
 		"is not among the 3 references": {"--results", other, "--references", references},
 		"3 has 2 generated captions":    {"--results", references, "--references", references},
@@ -61,8 +51,6 @@ func TestCaptionEval_RefusesWhatDoesNotFit(t *testing.T) {
 		"no such file":                {"--results", results + "x", "--references", references},
 	} {
 		c := call(t, append([]string{"caption", "eval"}, args...)...)
-		if c.code != exitFailure || !strings.Contains(c.err, want) {
-			t.Errorf("exit code %d, %q, want %q", c.code, c.err, want)
-		}
+		wantFailure(t, c, want)
 	}
 }

@@ -49,7 +49,11 @@ is refused: --restart removes that run. See docs/guide/captions.md.`),
 	}
 	enum(under(cmd, "Configuration"), &t.preset, "preset", "start from these `settings`",
 		session.Presets()...)
-	captionerFlags(cmd, &t.settings)
+	setFlags(under(cmd, "Configuration"), &t.settings)
+	t.settings.addCaptioner(under(cmd, "Clips"), "features", "clips", "captions", "val-features", "val-clips",
+		"val-captions", "vocab", "partial")
+	t.settings.addCaptioner(under(cmd, "Training"), "epochs", "batch-size", "learning-rate", "seed")
+	t.settings.addCaptioner(under(cmd, "Run"), "device", "threads")
 	r := under(cmd, "Run")
 	r.directory(&t.runDir, "run-dir", "write the run to this `folder`")
 	r.bool(&t.restart, "restart", "remove the run in the folder and begin again")

@@ -49,17 +49,15 @@ func TestCaption_TrainGenerateEval(t *testing.T) {
 	if lines := timeless(t, dir); len(lines) != 30 {
 		t.Errorf("%d lines in the log, want those of 15 epochs and 15 validations", len(lines))
 	}
-	if again := call(t, captionArgs(scenes, dir, "--epochs", "15", "--learning-rate", "0.02", "--set", "train.patience=0",
-		"--verbose")...); again.code != exitOK || !strings.Contains(again.err, "complete") {
-		t.Errorf("a complete run is run again: %d, %s", again.code, again.err)
-	}
+	wantParts(t, succeeds(t, captionArgs(scenes, dir, "--epochs", "15", "--learning-rate", "0.02", "--set",
+		"train.patience=0", "--verbose")...).err, "complete")
 
 	features := []string{"--features", filepath.Join(test, "truth.npy"), "--clips", filepath.Join(test, "truth.csv"),
 		"--device", "cpu"}
 	out := filepath.Join(t.TempDir(), "generated.json")
 	must(t, append([]string{"caption", "generate", dir, "--output", out, "--generate-batch", "7"}, features...)...)
 	if one := must(t, append([]string{"caption", "generate", dir, "--generate-batch", "1", "--threads", "1"},
-		features...)...); one != string(readBytes(t, out)) {
+		features...)...); one != read(t, out) {
 		t.Error("captions depend on the size of the batch or the number of threads")
 	}
 	beam := must(t, append([]string{"caption", "generate", dir, "--beam", "3", "--length-penalty", "1",
@@ -84,26 +82,17 @@ func TestCaption_TrainGenerateEval(t *testing.T) {
 func TestCaptionTrain_OddCaptions(t *testing.T) {
 	scenes := captionScenesIn(t, "train")
 	var of map[string][]string
-	if err := json.Unmarshal(readFile(t, scenes, "captions.json"), &of); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(readBytes(t, scenes, "captions.json"), &of))
 	of["moving-train-000003"] = []string{"", "!?", "a " + strings.Repeat("x", 10000), strings.Repeat("a ball and ", 20)}
 	of["somewhere"] = []string{"a clip without features"}
 	delete(of, "moving-train-000004")
 	content, err := json.Marshal(of)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	odd := filepath.Join(t.TempDir(), "odd.json")
-	if err := os.WriteFile(odd, content, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, odd, content)
 	args := captionArgs(scenes, filepath.Join(t.TempDir(), "run"), "--captions", odd, "--set", "train.max_steps=2",
 		"--set", "data.validation_share=0")
-	if c := call(t, args...); c.code != exitFailure ||
-		!strings.Contains(c.err, `1 of 24 clips have no captions, the first is "moving-train-000004"`) {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, args...), `1 of 24 clips have no captions, the first is "moving-train-000004"`)
 	c := call(t, append(args, "--partial")...)
 	for _, told := range []string{"1 word of more than 100 bytes",
 		"1 clip without captions, 1 captioned clip without " +
@@ -140,12 +129,12 @@ func TestCaptionTrain_KilledRunEqualsWhole(t *testing.T) {
 	}
 	must(t, next...)
 	for _, name := range []string{train.LastName, train.BestName, captioner.WordsFile} {
-		if !bytes.Equal(readFile(t, broken, name), readFile(t, whole, name)) {
+		if !bytes.Equal(readBytes(t, broken, name), readBytes(t, whole, name)) {
 			t.Errorf("%s differs from that of a run in one piece", name)
 		}
 	}
-	a, b := readJSON(t, string(readFile(t, broken, run.ResultFile))), readJSON(t,
-		string(readFile(t, whole, run.ResultFile)))
+	a, b := readJSON(t, read(t, broken, run.ResultFile)), readJSON(t,
+		read(t, whole, run.ResultFile))
 	for _, key := range []string{"seconds"} { // times are others
 		delete(a, key)
 		delete(b, key)
@@ -176,7 +165,7 @@ func TestCaptionTrain_InterruptSavesAndResumes(t *testing.T) {
 	write(t, filepath.Join(dir, "notes.txt"), "mine")
 	must(t, again("--set", "net.hidden=13", "--restart")...)
 	if there, err := session.ReadConfig(dir); err != nil || there.Net.Hidden != 13 ||
-		len(readFile(t, dir, "notes.txt")) == 0 {
+		len(readBytes(t, dir, "notes.txt")) == 0 {
 		t.Errorf("begun again: %+v, %v", there, err)
 	}
 }
@@ -189,39 +178,24 @@ func TestCaptionTrain_RefusesTheVocabularyOfAnotherRun(t *testing.T) {
 	}
 	must(t, args("2")...)
 	captions := filepath.Join(scenes, "captions.json")
-	changed := strings.Replace(string(readBytes(t, captions)), "ball", "balloon", 1)
-	if err := os.WriteFile(captions, []byte(changed), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	changed := strings.Replace(read(t, captions), "ball", "balloon", 1)
+	write(t, captions, changed)
 	wantUsage(t, call(t, args("4")...),
 		captions+" has changed since this run began")
 	if err := os.Remove(filepath.Join(dir, run.DataFile)); err != nil { // as of an older version
 		t.Fatal(err)
 	}
 	c := call(t, args("4")...)
-	if c.code != exitFailure || !strings.Contains(c.err, "its vocabulary is another one") ||
-		!strings.Contains(c.err, "the vocabulary belongs to another run") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, captioner.WordsFile), []byte("nmn-caption-words 1 cut short"),
-		0o666); err != nil {
-		t.Fatal(err)
-	}
-	if c := call(t, args("4")...); c.code != exitFailure ||
-		!strings.Contains(c.err, "line 1") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantFailure(t, c, "its vocabulary is another one", "the vocabulary belongs to another run")
+	write(t, filepath.Join(dir, captioner.WordsFile), "nmn-caption-words 1 cut short")
+	wantFailure(t, call(t, args("4")...), "line 1")
 }
 
 func TestCaptionTrain_DryRunWritesNothing(t *testing.T) {
 	scenes, dir := captionScenesIn(t, "train"), filepath.Join(t.TempDir(), "run")
 	out := must(t, captionArgs(scenes, dir, "--dry-run")...)
-	for _, part := range []string{"18 with 90 captions, up to 4 frames of 36 features", "parameters", "steps of",
-		"nothing was written"} {
-		if !strings.Contains(out, part) {
-			t.Errorf("plan without %q:\n%s", part, out)
-		}
-	}
+	wantParts(t, out, "18 with 90 captions, up to 4 frames of 36 features", "parameters", "steps of",
+		"nothing was written")
 	if durable.Exists(dir) {
 		t.Error("a dry run has made the folder")
 	}
@@ -245,9 +219,7 @@ func TestCaptionTrain_RefusesWhatDoesNotFit(t *testing.T) {
 	}
 	write := func(name, content string) string {
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, path, content)
 		return path
 	}
 	words := write("words.txt", "dog, NN, 3\n")
@@ -262,9 +234,7 @@ func TestCaptionTrain_RefusesWhatDoesNotFit(t *testing.T) {
 		"clip \"a\" repeats line 2": captionArgs(scenes, dir, "--clips", write("clips.csv",
 			"clip,first,rows\na,0,1\na,1,1\n")),
 	} {
-		if c := call(t, args...); c.code != exitFailure || !strings.Contains(c.err, says) {
-			t.Errorf("exit code %d, %q, want %q", c.code, c.err, says)
-		}
+		wantFailure(t, call(t, args...), says)
 	}
 	if durable.Exists(dir) {
 		t.Error("a run that cannot be has made its folder")
@@ -291,29 +261,19 @@ func TestCaptionGenerate_RefusesWhatDoesNotFit(t *testing.T) {
 		"cannot find the model": {"caption", "generate", filepath.Join(dir, "none"), "--features", filepath.Join(scenes,
 			"truth.npy")},
 	} {
-		if c := call(t, args...); c.code != exitFailure || !strings.Contains(c.err, says) {
-			t.Errorf("exit code %d, %q, want %q", c.code, c.err, says)
-		}
+		wantFailure(t, call(t, args...), says)
 	}
 	wantUsage(t, call(t, append(clips(scenes, "truth"), "--beam", "0")...), "beam width is 0")
 	wantUsage(t, call(t, "caption", "generate", dir), "--features")
 	last := filepath.Join(dir, train.LastName)
 	content := readBytes(t, last)
-	if err := os.WriteFile(last, content[:len(content)/2], 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if c := call(t, clips(scenes, "truth")...); c.code != exitFailure || !strings.Contains(c.err, "last.safetensors") {
-		t.Errorf("a cut checkpoint: exit code %d, %q", c.code, c.err)
-	}
+	write(t, last, content[:len(content)/2])
+	wantFailure(t, call(t, clips(scenes, "truth")...), "last.safetensors")
 }
 
 func TestCaptionCounts_AreOfTheFirstCaptions(t *testing.T) {
 	captions := filepath.Join(t.TempDir(), "c.json")
-	if err := os.WriteFile(captions,
-		[]byte(`{"b": ["a dog", "A dog runs", "two cats"], "a": ["a cat", "a dog", "x", "y"], "c": ["one"]}`),
-		0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, captions, `{"b": ["a dog", "A dog runs", "two cats"], "a": ["a cat", "a dog", "x", "y"], "c": ["one"]}`)
 	dir := filepath.Join(t.TempDir(), "counts")
 	out := must(t, "caption", "counts", captions, dir, "--given", "2")
 	if !strings.Contains(out, "2 clips, counts of 4 words; 1 clip with too few") {
@@ -324,23 +284,18 @@ func TestCaptionCounts_AreOfTheFirstCaptions(t *testing.T) {
 		!slices.Equal(rows[1], want[1]) {
 		t.Errorf("counts %v, want %v (a dog cat runs)", rows, want)
 	}
-	left := readJSON(t, string(readFile(t, dir, "captions.json")))
+	left := readJSON(t, read(t, dir, "captions.json"))
 	if got := left["b"].([]any); len(left) != 2 || len(got) != 1 || got[0] != "two cats" {
 		t.Errorf("captions to say: %v", left)
 	}
-	if c := call(t, "caption", "counts", captions, filepath.Join(t.TempDir(), "x"),
-		"--given", "4"); c.code != exitFailure || !strings.Contains(c.err, "more than 4 captions") {
-		t.Errorf("%d: %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, "caption", "counts", captions, filepath.Join(t.TempDir(), "x"), "--given", "4"),
+		"more than 4 captions")
 	wantUsage(t, call(t, "caption", "counts", captions, dir, "--given", "2"), "not empty")
 }
 
 func TestCaptionVocab_TellsTheCuts(t *testing.T) {
 	captions := filepath.Join(t.TempDir(), "c.csv")
-	if err := os.WriteFile(captions, []byte("id,caption\n1,a dog and a cat\n2,\n1,"+strings.Repeat("x", 10000)+"\n"),
-		0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, captions, "id,caption\n1,a dog and a cat\n2,\n1,"+strings.Repeat("x", 10000)+"\n")
 	words := filepath.Join(t.TempDir(), "words.txt")
 	v := readJSON(t, must(t, "caption", "vocab", captions, "--json", "--output", words))
 	cuts := v["words_at_min_count"].(map[string]any)
@@ -348,12 +303,9 @@ func TestCaptionVocab_TellsTheCuts(t *testing.T) {
 		cuts["2"] != 1. {
 		t.Errorf("%v", v)
 	}
-	if lines := strings.Count(string(readBytes(t, words)), "\n"); lines != 5 {
+	if lines := strings.Count(read(t, words), "\n"); lines != 5 {
 		t.Errorf("%d lines in the vocabulary", lines)
 	}
-	if out := must(t, "caption", "vocab", captions); !strings.Contains(out, "at least   2 times:      1") ||
-		!strings.Contains(out, "1 word of more than 100 bytes") {
-		t.Errorf("%s", out)
-	}
+	wantParts(t, must(t, "caption", "vocab", captions), "at least   2 times:      1", "1 word of more than 100 bytes")
 	wantUsage(t, call(t, "caption", "vocab", captions, "--min-count", strconv.Itoa(-1)), "--min-count")
 }

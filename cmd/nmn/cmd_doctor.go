@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -122,20 +121,16 @@ func (d *doctorCommand) early(p *program) func([]doctor.Finding) {
 
 // progress returns a function that shows the progress of the check.
 func (d *doctorCommand) progress(p *program) func(doctor.Progress) {
-	show := p.lines()
-	if show == nil {
+	if !p.watched() {
 		return nil
 	}
+	pass, show := "", func(int, int) {}
 	return func(now doctor.Progress) {
-		show(stage{Title: now.Pass, Done: now.Done, Total: now.Total, Unit: d.config.Data.Samples().String()},
-			func(since time.Duration) string { return doctorLine(now, since) })
+		if now.Pass != pass {
+			pass, show = now.Pass, p.counted(now.Pass, d.config.Data.Samples().String())
+		}
+		show(now.Done, now.Total)
 	}
-}
-
-// doctorLine returns a line of progress, with the time left as estimated from the speed so far.
-func doctorLine(now doctor.Progress, since time.Duration) string {
-	return fmt.Sprintf("%s: %d %%, %s left, %d of %d", now.Pass, 100*now.Done/max(now.Total, 1),
-		timeLeft(since, now.Done, now.Total-now.Done), now.Done, now.Total)
 }
 
 // print writes the report to --output and prints it.

@@ -14,9 +14,7 @@ func TestDoctor_PublishedFoldersAreLookedAt(t *testing.T) {
 	coco, msrvtt := t.TempDir(), t.TempDir()
 	for _, path := range []string{filepath.Join(coco, "train2014"), filepath.Join(coco, "val2014"),
 		filepath.Join(msrvtt, "TrainValVideo")} {
-		if err := os.Mkdir(path, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Mkdir(path, 0o777))
 	}
 	file := filepath.Join(t.TempDir(), "found.json")
 	c := call(t, "doctor", "--coco", coco, "--msrvtt", msrvtt, "--output", file)
@@ -25,10 +23,7 @@ func TestDoctor_PublishedFoldersAreLookedAt(t *testing.T) {
 		"prevent") {
 		t.Errorf("exit code %d\n%s\n%s", c.code, c.out, c.err)
 	}
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := readBytes(t, file)
 	var found []published.Folder
 	if err := json.Unmarshal(content, &found); err != nil || len(found) != 2 || found[1].Set != "msrvtt" {
 		t.Errorf("%v: %s", err, content)

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"nmn/loader/doctor"
 	"nmn/loader/scenes"
@@ -46,15 +45,9 @@ func TestDoctor_FindsWhatStopsARun(t *testing.T) {
 	captions, images, vocabulary := exported(t, "40")
 	picture := func(i int) string { return filepath.Join(images, scenes.FileName("train", i)) }
 	broken, err := os.ReadFile(picture(3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(picture(3), broken[:200], 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(picture(5)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	write(t, picture(3), broken[:200])
+	check(t, os.Remove(picture(5)))
 	file := filepath.Join(t.TempDir(), "report.json")
 	data := []string{"--preset", "scenes", "--set", "data.captions=" + captions, "--images", images, "--vocab", vocabulary,
 		"--set", "net.width=0.5", "--epochs", "1", "--device", "cpu"}
@@ -62,10 +55,7 @@ func TestDoctor_FindsWhatStopsARun(t *testing.T) {
 	if c.code != exitFailure || !strings.Contains(c.out, "error: ") || !strings.Contains(c.err, "2 problems would") {
 		t.Errorf("exit code %d, %s\n%s", c.code, c.out, c.err)
 	}
-	written, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := readBytes(t, file)
 	r := readJSON(t, string(written))
 	if kinds := findingKinds(t, r); kinds["broken-pictures"] != "error" || kinds["missing-files"] != "error" {
 		t.Errorf("findings %v", kinds)
@@ -98,9 +88,7 @@ func TestDoctor_FeaturesWithGapsAndScales(t *testing.T) {
 			"\n")
 	}
 	file := filepath.Join(t.TempDir(), "x.csv")
-	if err := os.WriteFile(file, []byte(rows.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, rows.String())
 	data := []string{"doctor", "--json", file, "--set", "data.features.label_columns=[\"label_*\"]", "--device", "cpu",
 		"--epochs", "1", "--set", "data.seed=3"}
 	c := call(t, data...)
@@ -139,16 +127,9 @@ func TestDoctor_Manifest(t *testing.T) {
 	file := manifestOf(t, 60, "path,labels,split",
 		func(i int) string { return fmt.Sprintf("%d.png,%s,%s", i, colours[i%3], splits[i%5]) })
 	picture := func(i int) string { return filepath.Join(filepath.Dir(file), fmt.Sprintf("%d.png", i)) }
-	copied, err := os.ReadFile(picture(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(picture(4), copied, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(picture(7)); err != nil {
-		t.Fatal(err)
-	}
+	copied := readBytes(t, picture(0))
+	write(t, picture(4), copied)
+	check(t, os.Remove(picture(7)))
 	r := readJSON(t, call(t, "doctor", "--preset", "scenes", file, "--json").out)
 	if kinds := findingKinds(t, r); kinds["missing-files"] != "error" || kinds["duplicates-across"] != "warning" {
 		t.Errorf("findings %v", kinds)
@@ -174,29 +155,15 @@ func TestDoctor_InterruptWritesNothing(t *testing.T) {
 	}
 }
 
-func TestDoctorLine_TellsWhatIsLeft(t *testing.T) {
-	if line := doctorLine(doctor.Progress{Pass: "pictures", Done: 25, Total: 100},
-		10*time.Second); line != "pictures: 25 %, 30s left, 25 of 100" {
-		t.Errorf("line %q", line)
-	}
-}
-
 func TestDoctor_ShowsAugmentations(t *testing.T) {
 	t.Parallel()
 	page := filepath.Join(t.TempDir(), "sheet.html")
 	args := tiny("doctor", "--arm", "baseline", "--set", "train.flip=true", "--augment", "strong", "--set",
 		"train.augment.mixup=0.4")
 	must(t, append(args, "--augmentations", page)...)
-	content, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"as it is", "epoch 5", "RandAugment 2,9", "crop ", " % itself, ", "mirrored",
-		"data:image/jpeg;base64,"} {
-		if !strings.Contains(string(content), want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
+	content := readBytes(t, page)
+	wantParts(t, string(content), "as it is", "epoch 5", "RandAugment 2,9", "crop ", " % itself, ", "mirrored",
+		"data:image/jpeg;base64,")
 	if n := strings.Count(string(content), "<img "); n != 8*6 {
 		t.Errorf("%d pictures, want 8 of 6 each", n)
 	}

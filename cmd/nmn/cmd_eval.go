@@ -23,13 +23,11 @@ type evalCommand struct {
 	options    run.EvaluateOptions
 	checkpoint run.Checkpoint
 	classes    int
-	format     report.Format
-	asJSON     bool
+	shown      tablesOutput
 }
 
 func newEval(p *program) *cobra.Command {
-	e := evalCommand{sources: newSources(), options: run.DefaultEvaluateOptions(), checkpoint: run.Last,
-		format: report.Text}
+	e := evalCommand{sources: newSources(), options: run.DefaultEvaluateOptions(), checkpoint: run.Last}
 	cmd := &cobra.Command{
 		Use:   "eval [MODEL]",
 		Short: "Evaluate a model, or the scores of any program",
@@ -77,9 +75,7 @@ func (e *evalCommand) flags(cmd *cobra.Command) {
 	m.int(&e.options.TopK, "top-k", "predict this many `labels` for the top-k measures")
 	out := under(cmd, "Output")
 	out.int(&e.classes, "classes", "also list this many best and worst `labels`")
-	enum(out, &e.format, "format", "print the tables in this `format`",
-		report.Text, report.Markdown, report.CSV, report.JSON)
-	out.bool(&e.asJSON, "json", "print everything as one JSON object")
+	e.shown.flags(out)
 	runSettings(cmd, &e.sources)
 }
 
@@ -97,10 +93,9 @@ func (e *evalCommand) evaluate(cmd *cobra.Command, p *program, args []string) (*
 	case len(args) == 0:
 		return nil, usagef("eval: name a run folder or a checkpoint, or give --scores")
 	}
-	for _, name := range []string{"counts", "captions-per-sample", "labels", "truth", "vocab", "logits"} {
-		if cmd.Flags().Changed(name) {
-			return nil, usagef("eval: --%s belongs to --scores", name)
-		}
+	if err := refuse(cmd, "belongs to --scores", "counts", "captions-per-sample", "labels", "truth", "vocab",
+		"logits"); err != nil {
+		return nil, err
 	}
 	return e.model(cmd, p, args[0])
 }
@@ -165,15 +160,14 @@ func (e *evalCommand) show(p *program, r *eval.Result) error {
 	if why := r.Unseparated(); why != "" {
 		p.message(run.Message{Topic: "AP", Text: "shows nothing: " + why})
 	}
-	if e.asJSON {
-		return writeJSON(p.out, r)
-	}
-	tables := report.EvaluationTables(r)
-	if e.classes > 0 {
-		tables = append(tables, report.WordTables(r, e.classes)...)
-		if rates := r.NoiseRates(); len(rates) > 0 {
-			tables = append(tables, report.RateTables(rates, e.classes)...)
+	return e.shown.write(p, func() any { return r }, func() []*report.Table {
+		tables := report.EvaluationTables(r)
+		if e.classes > 0 {
+			tables = append(tables, report.WordTables(r, e.classes)...)
+			if rates := r.NoiseRates(); len(rates) > 0 {
+				tables = append(tables, report.RateTables(rates, e.classes)...)
+			}
 		}
-	}
-	return report.Write(p.out, e.format, tables...)
+		return tables
+	})
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -100,11 +99,7 @@ func (e *experimentCommand) run(cmd *cobra.Command, p *program, args []string) (
 		return err
 	}
 	defer func() { err = s.end(err) }()
-	err = e.work(ctx, p, s.Session)
-	if errors.Is(err, run.ErrInterrupted) {
-		return fmt.Errorf("%w; run the same command again to continue", err)
-	}
-	return err
+	return goesOn(e.work(ctx, p, s.Session), false)
 }
 
 // work runs the experiment, or lists, runs or collects its tasks.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 	"nmn/captioner/session"
 	"nmn/paper/table4"
 	"nmn/report"
-	"nmn/run"
 )
 
 // table4Command are the flags of nmn experiment table4.
@@ -89,9 +87,7 @@ func folders(r group, v *[]table4.Features, name, usage string) {
 		}
 		return table4.Features{Name: name, Folder: folder}, nil
 	}
-	r.set.Var(list[table4.Features]{v, parse, func(f table4.Features) string { return f.Name + "=" + f.Folder }}, name,
-		usage)
-	r.keep(name)
+	r.value(list[table4.Features]{v, parse}, name, usage)
 }
 
 func (t *table4Command) run(cmd *cobra.Command, p *program) (err error) {
@@ -105,14 +101,12 @@ func (t *table4Command) run(cmd *cobra.Command, p *program) (err error) {
 		}
 	}
 	w := &watch{program: p}
-	t.Log, t.Observe, t.Captioning, t.Extracted = p.log, w.observer(), p.captionObserver(), showExtracted(p)
+	t.Log, t.Observe, t.Captioning = p.log, w.observer(), p.captionObserver()
+	t.Extracted = p.counted("extracted", "pictures")
 	tables, err := t.Run(cmd.Context())
 	p.status.clear()
-	switch {
-	case errors.Is(err, run.ErrInterrupted):
-		return fmt.Errorf("%w; run the same command again to continue", err)
-	case err != nil:
-		return err
+	if err != nil {
+		return goesOn(err, false)
 	}
 	if t.format == report.CSV {
 		tables = tables[:1]
@@ -132,31 +126,13 @@ func (t *table4Command) resolve(cmd *cobra.Command) (err error) {
 		t.format = report.JSON
 	}
 	if len(t.Features) == 0 {
-		err = unreadFlags(cmd, "without --features", "partial")
+		err = refuse(cmd, "has no effect without --features", "partial")
 	} else {
-		err = unreadFlags(cmd, "with --features: it is for moving scenes", "train-size", "validation-size",
+		err = refuse(cmd, "has no effect with --features: it is for moving scenes", "train-size", "validation-size",
 			"test-size", "frames", "captions-per-clip", "noise", "stage1-epochs", "stage2-epochs")
 	}
 	if err != nil {
 		return err
 	}
 	return t.Validate()
-}
-
-// showExtracted returns a function that shows the progress of an extraction, or nil without a terminal.
-func showExtracted(p *program) func(done, of int) {
-	if !p.watched() {
-		return nil
-	}
-	shown := -1
-	return func(done, of int) {
-		if percent := 100 * done / of; percent != shown {
-			shown = percent
-			p.draw(stage{Title: "extracted", Done: done, Total: of, Unit: "pictures"},
-				fmt.Sprintf("extracted: %d %%, %d of %d pictures", percent, done, of))
-		}
-		if done == of {
-			p.status.clear()
-		}
-	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"maps"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -56,19 +55,13 @@ func table4OwnFeatures(t *testing.T, folder string) {
 		scenes := filepath.Join(t.TempDir(), split)
 		must(t, "caption", "scenes", scenes, "--split", split, "--number", n, "--frames", "3")
 		var of map[string][]string
-		if err := json.Unmarshal(readFile(t, scenes, "captions.json"), &of); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal(readBytes(t, scenes, "captions.json"), &of))
 		maps.Copy(captions, of)
 	}
 	content, err := json.Marshal(captions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	file := filepath.Join(t.TempDir(), "all.json")
-	if err := os.WriteFile(file, content, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, content)
 	out := must(t, "experiment", "table4", "--features", "mine="+folder, "--captions", file, "--epochs", "1",
 		"--set", "net.hidden=8", "--preset", "moving-scenes", "--seeds", "1,2", "--device", "cpu",
 		"--run-dir", filepath.Join(t.TempDir(), "own"), "--quiet")

@@ -56,14 +56,14 @@ func (j *jobFlags) resolve(cmd *cobra.Command) error {
 	if ways > 1 {
 		return usagef("%s: give one of --tasks, --task and --collect", cmd.Name())
 	}
-	for _, of := range []struct {
-		given      bool
-		flag, with string
-	}{{j.list, "count", "tasks"}, {j.collect, "partial", "collect"}} {
-		if !of.given {
-			if err := unreadFlags(cmd, "without --"+of.with, of.flag); err != nil {
-				return err
-			}
+	if !j.list {
+		if err := refuse(cmd, "has no effect without --tasks", "count"); err != nil {
+			return err
+		}
+	}
+	if !j.collect {
+		if err := refuse(cmd, "has no effect without --collect", "partial"); err != nil {
+			return err
 		}
 	}
 	if j.number < 0 {
@@ -81,16 +81,35 @@ func (e *experimentCommand) printTasks(ctx context.Context, p *program, s *run.S
 	if err != nil {
 		return err
 	}
+	format := e.format
+	if e.asJSON {
+		format = report.JSON
+	}
+	return e.jobs.print(p, len(tasks), tasks, format, tasksTable(tasks))
+}
+
+// print prints n tasks: their number, all as JSON, or a table.
+func (j *jobFlags) print(p *program, n int, tasks any, format report.Format, table *report.Table) error {
 	switch {
-	case e.jobs.count:
-		_, err = fmt.Fprintln(p.out, len(tasks))
+	case j.count:
+		_, err := fmt.Fprintln(p.out, n)
 		return err
-	case e.asJSON || e.format == report.JSON:
+	case format == report.JSON:
 		out := json.NewEncoder(p.out)
 		out.SetIndent("", "  ")
-		return out.Encode(map[string]any{"count": len(tasks), "tasks": tasks})
+		return out.Encode(map[string]any{"count": n, "tasks": tasks})
 	}
-	return report.Write(p.out, e.format, tasksTable(tasks))
+	return report.Write(p.out, format, table)
+}
+
+// tellTask prints what became of a task with a folder.
+func (p *program) tellTask(task fmt.Stringer, folder string, reused bool) error {
+	how := "trained"
+	if reused {
+		how = "already complete"
+	}
+	_, err := fmt.Fprintf(p.out, "%v: %s: %s\n", task, visible.Line(folder), how)
+	return err
 }
 
 // tasksTable shows tasks.
@@ -98,9 +117,7 @@ func tasksTable(tasks []experiment.Task) *report.Table {
 	t := &report.Table{Title: "Tasks of the experiment", Columns: []report.Column{{Name: "task"},
 		{Name: "arm", Text: true}, {Name: "noise", Text: true}, {Name: "MIL", Text: true}, {Name: "seed"},
 		{Name: "after"}, {Name: "complete", Text: true}, {Name: "folder", Text: true}}}
-	cell := func(v any) report.Cell {
-		return report.Cell{Text: fmt.Sprint(v), Value: eval.Undefined(), Spread: eval.Undefined()}
-	}
+	cell := func(v any) report.Cell { return report.TextCell(fmt.Sprint(v)) }
 	whole := func(n int) report.Cell {
 		c := cell(n)
 		c.Value = eval.Number(n)
@@ -133,12 +150,7 @@ func (e *experimentCommand) doTask(ctx context.Context, p *program, s *run.Sessi
 	if err != nil {
 		return err
 	}
-	how := "trained"
-	if reused {
-		how = "already complete"
-	}
-	_, err = fmt.Fprintf(p.out, "%v: %s: %s\n", t, visible.Line(t.Dir), how)
-	return err
+	return p.tellTask(t, t.Dir, reused)
 }
 
 // collectTasks writes and prints the tables of the finished tasks.

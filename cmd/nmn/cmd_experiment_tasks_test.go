@@ -50,9 +50,7 @@ func sameExperiments(t *testing.T, got, want string) {
 			all = append(all, path)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return all
 	}
 	there := list(want)
@@ -65,7 +63,7 @@ func sameExperiments(t *testing.T, got, want string) {
 		case run.LogFile, report.HTMLFile, run.ResultFile:
 			continue // hold times
 		}
-		if string(readFile(t, got, name)) != string(readFile(t, want, name)) {
+		if read(t, got, name) != read(t, want, name) {
 			t.Errorf("%s differs", name)
 		}
 	}
@@ -88,17 +86,13 @@ func TestTasks_AtOnceEqualOneExperiment(t *testing.T) {
 				Complete    bool
 			}
 		}
-		if err := json.Unmarshal([]byte(must(t, smallGrid(file, dir, "--tasks", "--json")...)), &list); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal([]byte(must(t, smallGrid(file, dir, "--tasks", "--json")...)), &list))
 		if list.Count != 8 || len(list.Tasks) != 8 || list.Tasks[0].After >= 0 || list.Tasks[7].After != 1 ||
 			list.Tasks[7].Complete || durable.Exists(dir) {
 			t.Fatalf("tasks %+v", list)
 		}
-		if c := call(t, smallGrid(file, dir, "--task", "7", "-q")...); c.code != exitFailure ||
-			!strings.Contains(c.err, "which is not complete: do that one first") {
-			t.Errorf("a task whose stage 1 is missing: exit code %d: %s", c.code, c.err)
-		}
+		wantFailure(t, call(t, smallGrid(file, dir, "--task", "7", "-q")...),
+			"which is not complete: do that one first")
 		for _, wave := range [][]int{{0, 1}, {2, 3, 4, 5, 6, 7}} {
 			order := rand.New(rand.NewPCG(uint64(processes), 0)).Perm(len(wave))
 			queue := make(chan int, len(wave))
@@ -151,7 +145,7 @@ func TestTasks_GoOnAfterTheDead(t *testing.T) {
 	for _, n := range []string{"0", "1", "2", "3", "4", "5"} {
 		must(t, args(dir, "--task", n, "-q")...)
 	}
-	if text := string(readFile(t, stage1, run.LogFile)); strings.Count(text, `"step":1,`) != 1 {
+	if text := read(t, stage1, run.LogFile); strings.Count(text, `"step":1,`) != 1 {
 		t.Error("stage 1 was begun anew, and not gone on with")
 	}
 	must(t, args(dir, "--collect", "-q")...)
@@ -179,9 +173,7 @@ func TestTasks_NumbersAndWhatIsMissing(t *testing.T) {
 	if n := must(t, quick("--tasks", "--count")...); n != "6\n" {
 		t.Errorf("the count is %q", n)
 	}
-	if table := must(t, quick("--tasks")...); !strings.Contains(table, "Run 0-2 first, then 3-5:") {
-		t.Errorf("the waves: %s", table)
-	}
+	wantParts(t, must(t, quick("--tasks")...), "Run 0-2 first, then 3-5:")
 }
 
 func TestTasks_RefusesWhatDoesNotFit(t *testing.T) {

@@ -102,11 +102,7 @@ func (c *exportCommand) export(ctx context.Context, p *program, path string) (er
 			"extract --weights %s\n",
 			c.output, m.Net().Config().Input, b.Layer, b.File, b.Net, b.File)
 	}
-	if c.asJSON {
-		return writeJSON(p.out, done)
-	}
-	_, err = fmt.Fprintln(p.out, done)
-	return err
+	return p.print(c.asJSON, done, "%v\n", done)
 }
 
 func (c *exportCommand) write(file, ending string, m *run.Model) (done export.Written, err error) {

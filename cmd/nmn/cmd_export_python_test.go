@@ -54,9 +54,7 @@ func pythonOf(t *testing.T, script string, checks int, modules []string, plan []
 func writeArray(t *testing.T, path string, values []float32, shape ...int) {
 	t.Helper()
 	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer file.Close()
 	if _, err := file.Write(npy.Float32Header(shape...)); err != nil {
 		t.Fatal(err)
@@ -72,18 +70,12 @@ func writeArray(t *testing.T, path string, values []float32, shape ...int) {
 func readArray(t *testing.T, path string) ([]int, []float32) {
 	t.Helper()
 	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer file.Close()
 	h, _, err := npy.ReadHeader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	data, err := io.ReadAll(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	values := make([]float32, len(data)/h.Width)
 	h.Float32s(values, data)
 	return h.Shape, values
@@ -128,9 +120,7 @@ func graphCases(t *testing.T) []graphCase {
 	}), -2, true)
 	for name, mil := range map[string]bool{"resnet18": true, "resnet50": false} {
 		c, err := model.ResNet(name, 5, mil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		c = c.Narrow(.125)
 		c.Size, c.Width, c.Noise = 75, 60, model.FeatureDependent
 		add(name+", odd sizes", c, -2, mil)
@@ -141,9 +131,7 @@ func graphCases(t *testing.T) []graphCase {
 	for i := range mean {
 		mean[i], scale[i] = float32(i)-3, 1/float32(i+1)
 	}
-	if err := cases[len(cases)-1].net.SetStandard(mean, scale); err != nil {
-		t.Fatal(err)
-	}
+	check(t, cases[len(cases)-1].net.SetStandard(mean, scale))
 	return cases
 }
 
@@ -153,9 +141,7 @@ func unsettle(t *testing.T, net *model.Net, bias float32) {
 	stream := rng.New(rng.Derive(7, "unsettle"))
 	for _, p := range net.Params() {
 		start, err := net.Values(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		last := !p.Bias && slices.Max(start) == 0 && slices.Min(start) == 0 // of residual blocks it starts at 0
 		if !last && !net.IsClassifier(p) && !strings.HasPrefix(p.Name, "nmn.") {
 			continue
@@ -172,9 +158,7 @@ func unsettle(t *testing.T, net *model.Net, bias float32) {
 				values[i] /= 8
 			}
 		}
-		if err := net.SetValues(p, values); err != nil {
-			t.Fatal(err)
-		}
+		check(t, net.SetValues(p, values))
 	}
 }
 
@@ -184,9 +168,7 @@ func (c *graphCase) predictHere(t *testing.T) (shape []int, input, prob, observe
 	t.Helper()
 	config, backend := c.net.Config(), c.net.Backend()
 	plan, err := c.net.Plan(c.batch, c.batch, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	check := func(err error) {
 		if err != nil {
 			t.Helper()
@@ -249,16 +231,12 @@ func TestExport_ONNXRuntimeGivesWhatNMNPredicts(t *testing.T) {
 	for i, c := range cases {
 		path := func(name string) string { return filepath.Join(dir, fmt.Sprintf("%d-%s", i, name)) }
 		file, err := os.Create(path("net.onnx"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if _, err := export.ONNX(file, c.net, export.GraphOptions{Observed: true, Pixels: c.pixels,
 			Words: []string{"a"}, Version: "test"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := file.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, file.Close())
 		shape, input, prob, observed := c.predictHere(t)
 		wants[i] = [2][]float32{prob, observed}
 		writeArray(t, path("input.npy"), input, shape...)
@@ -300,23 +278,17 @@ func TestExport_WeightsGoThroughPyTorchAndBack(t *testing.T) {
 		".npz":         func(w *os.File) (int, error) { return export.NPZ(w, source, false) },
 	} {
 		file, err := os.Create(weights + ending)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if _, err := write(file); err != nil {
 			t.Fatal(err)
 		}
-		if err := file.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, file.Close())
 	}
 	start := func(file string) {
 		net := newTestNet(t, narrowVGG(5), 2)
 		s := &run.Session{Log: slog.New(slog.DiscardHandler)}
 		n := &run.NetConfig{Arch: run.NetVGG16, Pixels: run.PixelsUnit, Weights: file, WeightsClassifier: true}
-		if err := s.LoadWeights(net, n, testVocabulary(t, 5)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.LoadWeights(net, n, testVocabulary(t, 5)))
 		sameParams(t, source, net, func(string) bool { return true })
 	}
 	start(weights + ".safetensors")

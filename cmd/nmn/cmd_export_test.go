@@ -36,9 +36,7 @@ func TestExport_WritesWhatOthersAndNMNRead(t *testing.T) {
 		t.Error("the exported noise model predicts otherwise than that of the run")
 	}
 	f, err := safetensors.Open(out("m.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer f.Close()
 	for _, name := range f.Names() {
 		if !strings.HasPrefix(name, "features.") && !strings.HasPrefix(name, "classifier.") {
@@ -48,11 +46,8 @@ func TestExport_WritesWhatOthersAndNMNRead(t *testing.T) {
 	if !strings.HasPrefix(f.Metadata["classes"], `["ball","box"`) {
 		t.Errorf("classes %.40q", f.Metadata["classes"])
 	}
-	if text := must(t, "export", dir, "--output", out("o.onnx"),
-		"--observed", "--input", "pixels"); !strings.Contains(text, "16 tensors, 36 classes") ||
-		!strings.Contains(text, "probabilities and observed") {
-		t.Errorf("%q", text)
-	}
+	wantParts(t, must(t, "export", dir, "--output", out("o.onnx"), "--observed", "--input", "pixels"),
+		"16 tensors, 36 classes", "probabilities and observed")
 	c := call(t, tiny("train", "--arm", "stage1", "--init", out("m.safetensors"), "--run-dir", filepath.Join(to,
 		"again"))...)
 	if c.code != exitOK || strings.Contains(c.err, "starts at random") {
@@ -64,10 +59,7 @@ func TestExport_MistakesAreNamed(t *testing.T) {
 	t.Parallel()
 	dir := trainedArm(t, "stage1")
 	last := filepath.Join(dir, train.LastName)
-	before, err := os.ReadFile(last)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := readBytes(t, last)
 	link := filepath.Join(t.TempDir(), "same.safetensors")
 	if err := os.Link(last, link); err != nil {
 		t.Skip(err)
@@ -84,7 +76,5 @@ func TestExport_MistakesAreNamed(t *testing.T) {
 		t.Errorf("the checkpoint has changed, %v", err)
 	}
 	c := call(t, "export", dir, "--output", filepath.Join(t.TempDir(), "nowhere", "m.onnx"))
-	if c.code != exitFailure || !strings.Contains(c.err, "nowhere") {
-		t.Errorf("no folder: exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, c, "nowhere")
 }

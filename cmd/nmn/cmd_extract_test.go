@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,40 +21,23 @@ func readRows(t *testing.T, file, labels string) (rows [][]float32, table *featu
 	t.Helper()
 	table, err := features.Open(t.Context(), features.Options{Features: file, Labels: labels, Limit: 1 << 30,
 		Unlabelled: labels == ""})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { table.Close() })
 	for i := range table.Rows.Len() {
 		row := make([]float32, table.Rows.Width())
-		if err := table.Rows.Read(i, row); err != nil {
-			t.Fatal(err)
-		}
+		check(t, table.Rows.Read(i, row))
 		rows = append(rows, row)
 	}
 	return rows, table
-}
-
-func readBytes(t *testing.T, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 // noisyScenes is the training split that tiny runs on.
 func noisyScenes(t *testing.T, dir string) *dataset.Splits {
 	t.Helper()
 	c, err := run.ReadConfig(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	d, err := c.OpenData(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { d.Close() })
 	return d
 }
@@ -68,9 +50,7 @@ func TestExtract_TrainsAHeadOnWhatARunHasLearned(t *testing.T) {
 		"ids.txt"), filepath.Join(work, "truth.csv")
 	out := must(t, "extract", dir, "--output", x, "--output-labels", y, "--output-truth", truth, "--output-ids", ids,
 		"--threads", "1", "--batch-size", "7")
-	if !strings.Contains(out, "96 rows of 64 features, pool5") {
-		t.Errorf("said %q", out)
-	}
+	wantParts(t, out, "96 rows of 64 features, pool5")
 	rows, table := readRows(t, x, y)
 	set := noisyScenes(t, dir).Train
 	if len(rows) != set.Len() || !slices.Equal(table.IDs, set.IDs) ||
@@ -109,21 +89,15 @@ func TestExtract_RowsAreWhatTheNetComputes(t *testing.T) {
 	must(t, "extract", dir, "--split", "test", "--layer", "probabilities", "--output", file)
 	got, _ := readRows(t, file, "")
 	backend, _, err := kernels.Open(kernels.Config{Device: "cpu", Threads: 1, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer backend.Close()
 	net, _, err := train.OpenNet(filepath.Join(dir, train.LastName), backend)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer net.Close()
 	d := noisyScenes(t, dir)
 	l := loader.DefaultConfig()
 	scores, err := train.Score(t.Context(), net, d.Test, l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !slices.Equal(slices.Concat(got...), scores.Prob.Float32s()) {
 		t.Error("probabilities are not those of the net")
 	}
@@ -142,19 +116,15 @@ func TestExtract_PicturesThatCannotBeReadHaveNoRow(t *testing.T) {
 			"--set", "data.images="+images, "--set", "data.validation_share=0", "--set", "data.test_share=0", "--set",
 			"data.noise=0",
 			"--max-bad-samples", "1", "--output", filepath.Join(work, file+".npy"), "--output-labels", table)
-		return strings.Split(strings.TrimSpace(string(readBytes(t, table))), "\n")
+		return strings.Split(strings.TrimSpace(read(t, table)), "\n")
 	}
 	whole := captions("whole")
 	second := filepath.Join(images, "COCO_test2014_000000000002.jpg")
-	if err := os.WriteFile(second, []byte("no picture"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, second, "no picture")
 	x, ids := filepath.Join(work, "x.npy"), filepath.Join(work, "ids.txt")
-	c := call(t, "extract", dir, images, "--layer", "fc7", "--output", x, "--output-ids", ids, "--batch-size", "2",
+	c := succeeds(t, "extract", dir, images, "--layer", "fc7", "--output", x, "--output-ids", ids, "--batch-size", "2",
 		"--json")
-	if c.code != exitOK || !strings.Contains(c.err, "1 of 5 pictures") || !strings.Contains(c.err, second) {
-		t.Fatalf("exit code %d, %q, want the picture that is broken", c.code, c.err)
-	}
+	wantParts(t, c.err, "1 of 5 pictures", second)
 	if v := readJSON(t, c.out); v["rows"] != 4. || v["left_out"] != 1. || v["layer"] != "fc7" {
 		t.Errorf("told %s", c.out)
 	}
@@ -181,9 +151,7 @@ func TestExtract_PicturesThatCannotBeReadHaveNoRow(t *testing.T) {
 			"none.csv")), "true labels of the train split are not known")
 	refused := filepath.Join(work, "refused.npy")
 	c = call(t, "extract", dir, images, "--output", refused, "--max-bad-samples", "0")
-	if c.code != exitFailure || !strings.Contains(c.err, second) {
-		t.Errorf("no bad samples allowed: exit code %d, %q", c.code, c.err)
-	}
+	wantFailure(t, c, second)
 	if left, _ := filepath.Glob(filepath.Join(work, "*refused.npy*")); left != nil {
 		t.Errorf("a failure leaves %v", left)
 	}

@@ -117,11 +117,7 @@ func (c *featuresCommand) describe(p *program, t *features.Table) error {
 	if err != nil {
 		return err
 	}
-	if c.asJSON {
-		return writeJSON(p.out, d)
-	}
-	_, err = fmt.Fprint(p.out, describedFeatures(d))
-	return err
+	return p.print(c.asJSON, d, "%s", describedFeatures(d))
 }
 
 // describedFeatures returns the description as text.

@@ -39,14 +39,9 @@ func TestFeatures_SceneOfMulan(t *testing.T) {
 			t.Fatalf("%d results, %v", len(results), err)
 		}
 		for _, path := range results {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := readBytes(t, path)
 			var o run.Outcome
-			if err := json.Unmarshal(data, &o); err != nil {
-				t.Fatal(err)
-			}
+			check(t, json.Unmarshal(data, &o))
 			ap += float64(o.Evaluation.Truth.AP.All) / 4
 			brier += float64(o.Evaluation.Truth.Brier.All) / 4
 		}

@@ -22,9 +22,7 @@ func featureData(t *testing.T) (trainFile, testFile, labels string) {
 	dir := t.TempDir()
 	labels = filepath.Join(dir, "labels.xml")
 	text := `<labels><label name="hot"/><label name="dry"/><label name="windy"/></labels>`
-	if err := os.WriteFile(labels, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, labels, text)
 	for name, rows := range map[string]int{"train.arff": 160, "test.arff": 80} {
 		var b strings.Builder
 		b.WriteString("@relation weather\n")
@@ -43,9 +41,7 @@ func featureData(t *testing.T) (trainFile, testFile, labels string) {
 			}
 			fmt.Fprintf(&b, "5,%d,%d,%d\n", z[0], z[1], z[2])
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(b.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, name), b.String())
 	}
 	return filepath.Join(dir, "train.arff"), filepath.Join(dir, "test.arff"), labels
 }
@@ -94,9 +90,7 @@ func TestFeatures_TrainEvaluatePredict(t *testing.T) {
 	x, y, scores := filepath.Join(work, "x.npy"), filepath.Join(work, "y.csv"), filepath.Join(work, "scores.csv")
 	must(t, "features", test, "--labels", args[4], "--output", x, "--output-labels", y)
 	table := must(t, "predict", dir, test, "--format", "csv")
-	if err := os.WriteFile(scores, []byte(table), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, scores, table)
 	if got := labelAP(t, must(t, "eval", "--scores", withoutIDs(t, scores), "--labels", y, "--json")); got != ap {
 		t.Errorf("AP of predicted scores %v, of the evaluation %v", got, ap)
 	}
@@ -105,29 +99,20 @@ func TestFeatures_TrainEvaluatePredict(t *testing.T) {
 		t.Error("predictions of the checkpoint on .npy differ from those of the run on .arff")
 	}
 	other := filepath.Join(work, "other.csv")
-	if err := os.WriteFile(other, []byte("1,2\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, other, "1,2\n")
 	c := call(t, "predict", dir, other)
-	if c.code != exitFailure || !strings.Contains(c.err, "8 features") {
-		t.Errorf("another width: %d, %s", c.code, c.err)
-	}
+	wantFailure(t, c, "8 features")
 }
 
 // withoutIDs drops the first column of a table.
 func withoutIDs(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readBytes(t, path)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	for i, line := range lines {
 		_, lines[i], _ = strings.Cut(line, ",")
 	}
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, path, strings.Join(lines, "\n")+"\n")
 	return path
 }
 
@@ -169,12 +154,8 @@ func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 	copy(matrix[len(matrix)-12:], "\x00\x00\xc0\x7f\x00\x00\x80\x7f") // row 3, column 2: NaN; row 4, column 1: infinite
 	write(t, path("bad.npy"), string(matrix))
 	out := must(t, "features", path("bad.npy"), "--labels", path("y.csv"))
-	for _, want := range []string{"1 on no row: l_no", "1 on every row: l_all", "unusable     2 rows",
-		"bad.npy\", row 3, column 2 is NaN", "data.features.missing_values mean"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the description lacks %q:\n%s", want, out)
-		}
-	}
+	wantParts(t, out, "1 on no row: l_no", "1 on every row: l_all", "unusable     2 rows",
+		"bad.npy\", row 3, column 2 is NaN", "data.features.missing_values mean")
 	v := readJSON(t, must(t, "features", path("bad.npy"), "--labels", path("y.csv"), "--set",
 		"data.features.missing_values=mean",
 		"--json"))
@@ -185,12 +166,9 @@ func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 	learn := []string{"train", "--set", "net.hidden=[2]", "--set", "train.stage1_epochs=1", "--set",
 		"train.stage2_epochs=1",
 		"--set", "data.validation_share=0", "--set", "data.test_share=0", "--set", "train.patience=0"}
-	c := call(t, append(learn, "--set", "data.features.train.features="+path("good.csv"), "--set",
+	c := succeeds(t, append(learn, "--set", "data.features.train.features="+path("good.csv"), "--set",
 		"data.features.label_columns=[\"l_*\"]", "--run-dir", path("run"))...)
-	if c.code != exitOK || !strings.Contains(c.err,
-		"of 3 labels 1 on no row: l_no; 1 on every row: l_all. Nothing can be learned") {
-		t.Errorf("training: exit code %d, %s", c.code, c.err)
-	}
+	wantParts(t, c.err, "of 3 labels 1 on no row: l_no; 1 on every row: l_all. Nothing can be learned")
 	if c := call(t, append(learn, "--set", "data.features.train.features="+path("x.npy"), "--labels", path("y.csv"),
 		"--run-dir", path("quiet"),
 		"-q")...); c.code != exitOK || c.err != "" {
@@ -214,19 +192,15 @@ func TestFeatures_RecipeOnLabelsThatAreAllEqual(t *testing.T) {
 	}
 	file := filepath.Join(dir, "x.csv")
 	write(t, file, b.String())
-	c := call(t, "train", "--set", "net.hidden=[2]", file, "--set", "data.features.label_columns=[\"l_*\"]", "--set",
+	c := succeeds(t, "train", "--set", "net.hidden=[2]", file, "--set", "data.features.label_columns=[\"l_*\"]", "--set",
 		"data.validation_share=0",
 		"--set", "train.patience=0", "--set", "recipe.form=estimate", "--noise-rates", "folds:2",
 		"--set", "recipe.fold_epochs=2",
 		"--set", "recipe.epochs=1", "--run-dir", filepath.Join(dir, "run"))
-	if c.code != exitOK || !strings.Contains(c.err, "rates   none of 2 labels is present and absent often enough") {
-		t.Fatalf("exit code %d, %s", c.code, c.err)
-	}
+	wantParts(t, c.err, "rates   none of 2 labels is present and absent often enough")
 	rates := read(t, filepath.Join(dir, "run", report.RatesFile))
 	for _, word := range []string{"l_no", "l_all"} {
-		if !strings.Contains(rates, "\n"+word+",,,not estimated: too few labels\n") {
-			t.Errorf("%s is given rates, or none without a reason:\n%s", word, rates)
-		}
+		wantParts(t, rates, "\n"+word+",,,not estimated: too few labels\n")
 	}
 	suspects := read(t, filepath.Join(dir, "run", run.RecipeFolder, recipe.SuspectsFile))
 	if strings.Count(suspects, "\n") != 1 {
@@ -246,7 +220,7 @@ func TestFeatures_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 	}
 	must(t, goOn(dir)...)
 	for _, folder := range []string{run.Stage1Folder, ""} {
-		if string(lastWeights(t, filepath.Join(dir, folder))) != string(lastWeights(t, filepath.Join(whole, folder))) {
+		if read(t, dir, folder, train.LastName) != read(t, whole, folder, train.LastName) {
 			t.Errorf("stage %q: other weights than those of the unbroken run", folder)
 		}
 	}
@@ -258,12 +232,8 @@ func TestFeatures_ExperimentOverFlips(t *testing.T) {
 	args := onFeatures(t, "experiment", "--arms", "stage1,nmn-fi", "--flips", "0:0,0.3:0.1", "--seeds", "1,2",
 		"--run-dir", dir, "--json")
 	table := must(t, args...)
-	for _, text := range []string{"30 missing, 10 incorrect", "NMN-FI"} {
-		if !strings.Contains(table, text) {
-			t.Errorf("the table does not tell %q: %.300s", text, table)
-		}
-	}
-	a, b := readFile(t, filepath.Join(dir, "flips-0.3-0.1", "seed-1", "stage1"), dataset.FlipsFile), readFile(t,
+	wantParts(t, table, "30 missing, 10 incorrect", "NMN-FI")
+	a, b := readBytes(t, filepath.Join(dir, "flips-0.3-0.1", "seed-1", "stage1"), dataset.FlipsFile), readBytes(t,
 		filepath.Join(dir, "flips-0.3-0.1", "seed-2", "stage1"), dataset.FlipsFile)
 	if string(a) == string(b) {
 		t.Error("two seeds flip the same labels")
@@ -287,28 +257,17 @@ func TestFeatures_SplitsByColumnAndByShare(t *testing.T) {
 		fmt.Fprintf(&b, "r%d,%d,%d,%d,%s\n", i, i%2, i, i%2, []string{"train", "train", "val", "test"}[i/10])
 	}
 	path := filepath.Join(t.TempDir(), "x.csv")
-	if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, path, b.String())
 	args := []string{"train", path, "--set", "data.features.label_columns=[cat]", "--dry-run"}
 	if out := must(t, args...); !strings.Contains(out, "20 training, 10 validation, 10 test rows") ||
 		strings.Contains(out, "missing") || !strings.Contains(out, "2 features, in memory: u, v") {
 		t.Errorf("by the column: %s", out)
 	}
-	if c := call(t, append(args, "--set", "data.features.test.features="+path)...); c.code != exitFailure ||
-		!strings.Contains(c.err, "column of splits") {
-		t.Errorf("by the column and by a file: %d, %s", c.code, c.err)
-	}
-	if out := must(t, append(args, "--set", "data.features.ignore_columns=[split]")...); !strings.Contains(out,
-		"24 training, 8 validation, 8 test rows") {
-		t.Errorf("by shares: %s", out)
-	}
-	if err := os.WriteFile(path, []byte(strings.Replace(b.String(), ",val", ",perhaps", 1)), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if c := call(t, args...); c.code != exitFailure || !strings.Contains(c.err, `the split of r20 is "perhaps"`) {
-		t.Errorf("another split: %d, %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, append(args, "--set", "data.features.test.features="+path)...), "column of splits")
+	wantParts(t, must(t, append(args, "--set", "data.features.ignore_columns=[split]")...),
+		"24 training, 8 validation, 8 test rows")
+	write(t, path, strings.Replace(b.String(), ",val", ",perhaps", 1))
+	wantFailure(t, call(t, args...), `the split of r20 is "perhaps"`)
 }
 
 func TestFeatures_MistakesAreToldWithTheCure(t *testing.T) {
@@ -351,9 +310,7 @@ func TestFeatures_MistakesAreToldWithTheCure(t *testing.T) {
 			t.Errorf("%v: exit code %d, %s", c.args, called.code, called.err)
 		}
 		for _, text := range c.says {
-			if !strings.Contains(called.err, text) {
-				t.Errorf("%v: %q does not say %q", c.args, called.err, text)
-			}
+			wantParts(t, called.err, text)
 		}
 	}
 }
@@ -361,11 +318,7 @@ func TestFeatures_MistakesAreToldWithTheCure(t *testing.T) {
 func TestFeatures_DescribesAFile(t *testing.T) {
 	a, _, labels := featureData(t)
 	text := must(t, "features", a, "--labels", labels)
-	for _, part := range []string{"160 rows of 8 features", "x0, x1", "hot, dry, windy", "memory"} {
-		if !strings.Contains(text, part) {
-			t.Errorf("%q does not say %q", text, part)
-		}
-	}
+	wantParts(t, text, "160 rows of 8 features", "x0, x1", "hot, dry, windy", "memory")
 	v := readJSON(t, must(t, "features", a, "--json"))
 	if v["features"] != 11. || v["labels"] != nil {
 		t.Errorf("without the list of labels: %v", v)

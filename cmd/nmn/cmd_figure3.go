@@ -14,37 +14,28 @@ import (
 
 func newFigure3(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use:   "figure3 [FILE...]",
+		Use:   "figure3 [FILE]",
 		Short: "Draw the paper's Figure 3: gradients with a noise model",
 		Long: `Draw the paper's Figure 3: the derivative of the loss for a missing and an incorrect label, with
-and without a noise model. Each FILE ends in .svg; the default is figure3.svg.`,
+and without a noise model. FILE ends in .svg; the default is figure3.svg.`,
 		Example: `  nmn figure3
   nmn figure3 docs/background/figure3.svg`,
+		Args:              arguments(p, counted(0, 1)),
 		ValidArgsFunction: completeFiles("svg"),
-		RunE: func(_ *cobra.Command, files []string) error {
-			if len(files) == 0 {
-				files = []string{"figure3.svg"}
+		RunE: func(_ *cobra.Command, args []string) error {
+			file := append(args, "figure3.svg")[0]
+			if strings.ToLower(filepath.Ext(file)) != ".svg" {
+				return usagef("figure3: %s: the name must end in .svg", file)
 			}
-			for _, file := range files {
-				if strings.ToLower(filepath.Ext(file)) != ".svg" {
-					return usagef("figure3: %s: the name must end in .svg", file)
-				}
+			var b bytes.Buffer
+			if err := report.Figure3(&b); err != nil {
+				return err
 			}
-			for _, file := range files {
-				if err := writeFigure3(file); err != nil {
-					return err
-				}
-				fmt.Fprintln(p.out, file)
+			if err := durable.Save(file, b.Bytes()); err != nil {
+				return err
 			}
-			return nil
+			_, err := fmt.Fprintln(p.out, file)
+			return err
 		},
 	}
-}
-
-func writeFigure3(file string) error {
-	var b bytes.Buffer
-	if err := report.Figure3(&b); err != nil {
-		return err
-	}
-	return durable.Save(file, b.Bytes())
 }

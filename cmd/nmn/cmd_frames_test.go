@@ -42,9 +42,7 @@ func writeNoise(t *testing.T, name string, width, height, n int, seed uint64) {
 		}
 		b = append(b, bytes.Repeat([]byte{128}, width*height/2)...)
 	}
-	if err := os.WriteFile(name, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, name, b)
 }
 
 func TestFrames_Usage(t *testing.T) {
@@ -63,48 +61,33 @@ func TestFrames_Usage(t *testing.T) {
 	} {
 		wantUsage(t, call(t, append([]string{"frames"}, args...)...), want)
 	}
-	if c := call(t, "frames", dir, "--output", dir); c.code != exitFailure ||
-		!strings.Contains(c.err, "there is no clip") {
-		t.Errorf("no clips: %+v", c)
-	}
+	wantFailure(t, call(t, "frames", dir, "--output", dir), "there is no clip")
 	writeNoise(t, filepath.Join(dir, "a.y4m"), 16, 16, 1, 1)
-	if c := call(t, "frames", dir, "--output", dir, "--ffmpeg", filepath.Join(dir, "none")); c.code != exitFailure ||
-		!strings.Contains(c.err, "apt install ffmpeg") {
-		t.Errorf("no ffmpeg: %+v", c)
-	}
+	wantFailure(t, call(t, "frames", dir, "--output", dir, "--ffmpeg", filepath.Join(dir, "none")),
+		"apt install ffmpeg")
 }
 
 func TestFrames_MakesChecksAndGoesOn(t *testing.T) {
 	clips, out := clipFolder(t, 3), filepath.Join(t.TempDir(), "out")
-	if err := os.WriteFile(filepath.Join(clips, "empty.mp4"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(clips, "empty.mp4"), "")
 	args := []string{"frames", clips, "--output", out, "--frames", "3", "--size", "48"}
 	got := readJSON(t, must(t, append(args, "--json")...))
 	if got["clips"] != 3. || got["frames"] != 9. || got["left_out"] != 1. {
 		t.Errorf("%v", got)
 	}
-	if text := string(readFile(t, out, frames.ProblemsName)); !strings.Contains(text,
+	if text := read(t, out, frames.ProblemsName); !strings.Contains(text,
 		`"clip":"empty.mp4","kept":false,"cause":"the file is empty"`) {
 		t.Errorf("problems: %s", text)
 	}
 	wantUsage(t, call(t, append(args, "--quality", "50")...), `"quality":50`)
-	if got := must(t, args...); !strings.Contains(got,
-		"3 clips, 3 of them already present; 0 frames") {
-		t.Errorf("again: %s", got)
-	}
-	index := readFile(t, out, shard.IndexName)
-	if err := os.WriteFile(filepath.Join(out, shard.IndexName), bytes.Replace(index, []byte(`"offset":512`),
-		[]byte(`"offset":1024`), 1), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if c := call(t, "frames", "--check", "--output", out); c.code != exitFailure ||
-		!strings.Contains(c.err, "--rebuild-index") {
-		t.Errorf("a wrong offset: %+v", c)
-	}
+	wantParts(t, must(t, args...), "3 clips, 3 of them already present; 0 frames")
+	index := readBytes(t, out, shard.IndexName)
+	write(t, filepath.Join(out, shard.IndexName), bytes.Replace(index, []byte(`"offset":512`),
+		[]byte(`"offset":1024`), 1))
+	wantFailure(t, call(t, "frames", "--check", "--output", out), "--rebuild-index")
 	must(t, "frames", "--rebuild-index", "--output", out)
 	if got := must(t, "frames", "--check", "--output", out); !strings.Contains(got, "3 clips with 9 frames") ||
-		!bytes.Equal(readFile(t, out, shard.IndexName), index) {
+		!bytes.Equal(readBytes(t, out, shard.IndexName), index) {
 		t.Errorf("rebuilt: %s", got)
 	}
 }
@@ -112,11 +95,9 @@ func TestFrames_MakesChecksAndGoesOn(t *testing.T) {
 func TestFrames_FolderOfPictures(t *testing.T) {
 	clips, out := clipFolder(t, 2), filepath.Join(t.TempDir(), "out")
 	list := filepath.Join(clips, "list.txt")
-	if err := os.WriteFile(list, []byte("01.y4m\n00.y4m\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, list, "01.y4m\n00.y4m\n")
 	must(t, "frames", "--list", list, "--output", out, "--frames", "2", "--size", "48", "--format", "folder")
-	p, err := jpeg.DecodeConfig(bytes.NewReader(readFile(t, out, "01%2Ey4m/01.jpg")))
+	p, err := jpeg.DecodeConfig(bytes.NewReader(readBytes(t, out, "01%2Ey4m/01.jpg")))
 	if err != nil || p.Width != 48 || p.Height != 32 {
 		t.Errorf("picture of %d×%d, %v", p.Width, p.Height, err)
 	}
@@ -128,9 +109,7 @@ func TestFrames_FolderOfPictures(t *testing.T) {
 func clipNames(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	for r, err := range shard.Records(dir) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		names = append(names, r.Clip)
 	}
 	return names
@@ -187,19 +166,13 @@ func frameContents(t *testing.T, dir string) (all []string) {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer r.Close()
 	for record, err := range r.Records() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for i, f := range record.Frames {
 			b, err := r.ReadFrame(&record, i, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			all = append(all, fmt.Sprintf("%s %d %v %x", record.Clip, f.Number, f.Time, b))
 		}
 	}

@@ -3,9 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"nmn/internal/setting"
 	"nmn/labels/inject"
@@ -41,7 +41,7 @@ labels.`),
   nmn noise scenes --kind flips --missing 0.3 --incorrect 0.1 --output flips.jsonl`,
 		Args: oneData(p),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd.Flags()); err != nil {
+			if err := f.check(cmd); err != nil {
 				return err
 			}
 			if err := cmp.Or(s.data(cmd.Context(), p, args), s.of().Resolve(&c)); err != nil {
@@ -74,19 +74,20 @@ labels.`),
 }
 
 // check refuses flags of the other kind of noise.
-func (f *noiseFlags) check(given *pflag.FlagSet) error {
-	if f.Kind == inject.Flips && given.Changed("share") {
-		return usagef("noise: --share belongs to --kind %s, not to %s", setting.Alternatives(inject.CaptionKinds()), f.Kind)
+func (f *noiseFlags) check(cmd *cobra.Command) error {
+	if f.Kind != inject.Flips {
+		return refuse(cmd, fmt.Sprintf("belongs to --kind %s, not to %s", inject.Flips, f.Kind), "missing", "incorrect",
+			"flip-rates")
 	}
-	for _, name := range []string{"missing", "incorrect", "flip-rates"} {
-		if f.Kind != inject.Flips && given.Changed(name) {
-			return usagef("noise: --%s belongs to --kind %s, not to %s", name, inject.Flips, f.Kind)
-		}
+	if err := refuse(cmd, fmt.Sprintf("belongs to --kind %s, not to %s", setting.Alternatives(inject.CaptionKinds()),
+		f.Kind), "share"); err != nil {
+		return err
 	}
-	if f.Kind == inject.Flips && !given.Changed("missing") && !given.Changed("incorrect") && f.RatesFile == "" {
+	given := cmd.Flags().Changed("missing") || cmd.Flags().Changed("incorrect")
+	switch {
+	case !given && f.RatesFile == "":
 		return usagef("noise: --kind %s needs --missing, --incorrect or --flip-rates", f.Kind)
-	}
-	if f.RatesFile != "" && (given.Changed("missing") || given.Changed("incorrect")) {
+	case given && f.RatesFile != "":
 		return usagef("noise: --flip-rates replaces --missing and --incorrect: leave them out")
 	}
 	return nil

@@ -22,10 +22,8 @@ import (
 func noiseReportOf(t *testing.T, args ...string) *report.NoiseReport {
 	t.Helper()
 	var r report.NoiseReport
-	if err := json.Unmarshal([]byte(must(t, append([]string{"noise", "report", "--json", "--device", "cpu"},
-		args...)...)), &r); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(must(t, append([]string{"noise", "report", "--json", "--device", "cpu"},
+		args...)...)), &r))
 	return &r
 }
 
@@ -33,17 +31,11 @@ func noiseReportOf(t *testing.T, args ...string) *report.NoiseReport {
 func writtenRates(t *testing.T, dir string) map[string]labels.Row {
 	t.Helper()
 	c, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	v, err := c.Vocabulary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	list, err := labels.ReadFile(filepath.Join(dir, report.RatesFile), v, labels.Learnt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	byWord := map[string]labels.Row{}
 	for _, r := range list {
 		byWord[r.Word] = r
@@ -81,24 +73,15 @@ func TestNoiseReport_OfFeatureIndependentRates(t *testing.T) {
 		t.Error("the words are not in order of their rates")
 	}
 	page := filepath.Join(t.TempDir(), "noise.html")
-	if text := must(t, "noise", "report", dir, "--classes", "3", "--output", page); !strings.Contains(text,
-		"The table shows the first 3 of 36 classes.") {
-		t.Errorf("--classes is not heeded:\n%s", text)
-	}
-	content, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wantParts(t, must(t, "noise", "report", dir, "--classes", "3", "--output", page),
+		"The table shows the first 3 of 36 classes.")
+	content := readBytes(t, page)
 	for word := range writtenRates(t, dir) {
-		if !strings.Contains(string(content), ">"+word+"</th>") {
-			t.Errorf("the page lacks %q", word)
-		}
+		wantParts(t, string(content), ">"+word+"</th>")
 	}
 	// The rates are in the checkpoint: the data need not be there.
 	alone := filepath.Join(t.TempDir(), "moved.safetensors")
-	if err := os.Rename(filepath.Join(dir, train.LastName), alone); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Rename(filepath.Join(dir, train.LastName), alone))
 	if moved := noiseReportOf(t, alone); moved.Q01.Mean != r.Q01.Mean || moved.Q01.True.Defined() {
 		t.Errorf("of the file alone: mean %g, truth %g; want %g and none", moved.Q01.Mean, moved.Q01.True, r.Q01.Mean)
 	}
@@ -153,23 +136,15 @@ func TestNoiseReport_OfRatesThatDependOnTheBag(t *testing.T) {
 func ratesOfBags(t *testing.T, dir, split string, n int) (values map[string][]float64, ids []string) {
 	t.Helper()
 	backend, err := kernels.OpenCPU(kernels.CPUConfig{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer backend.Close()
 	net, _, err := train.OpenNet(filepath.Join(dir, train.LastName), backend)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer net.Close()
 	c, err := run.ReadConfig(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	set, err := scenes.Make(scenes.Config{Seed: c.Data.Seed, Split: split, N: n, Cache: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	l := c.Loader()
 	l.BatchSize = 5
 	values = map[string][]float64{}
@@ -202,18 +177,13 @@ func TestNoiseReport_ShowsTheEstimateOfTheRecipe(t *testing.T) {
 		}
 	}
 	path := filepath.Join(dir, run.RecipeFolder, recipe.RatesFile)
-	data := string(readFile(t, filepath.Dir(path), recipe.RatesFile))
+	data := read(t, filepath.Dir(path), recipe.RatesFile)
 	lines := strings.Split(data, "\n")
 	fields := strings.Split(lines[2], ",")
 	fields[4] = "1.5" // q01_high
 	lines[2] = strings.Join(fields, ",")
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if c := call(t, "noise", "report", dir); c.code != exitFailure ||
-		!strings.Contains(c.err, recipe.RatesFile+":3:") || !strings.Contains(c.err, "q01_high") {
-		t.Errorf("exit code %d, %q, want file, line and column", c.code, c.err)
-	}
+	write(t, path, strings.Join(lines, "\n"))
+	wantFailure(t, call(t, "noise", "report", dir), recipe.RatesFile+":3:", "q01_high")
 }
 
 // nmn experiment keeps the estimate next to the folders of the arms, one for each setting of MIL.
@@ -234,10 +204,7 @@ func TestNoiseReport_FindsTheEstimateOfAnExperiment(t *testing.T) {
 	if n := told(); n != 6 {
 		t.Errorf("%d of 6 words have an estimate", n)
 	}
-	if err := os.Rename(filepath.Join(group, run.RecipeFolder),
-		filepath.Join(group, run.RecipeFolder+"-mil")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Rename(filepath.Join(group, run.RecipeFolder), filepath.Join(group, run.RecipeFolder+"-mil")))
 	if n := told(); n != 0 {
 		t.Errorf("%d words have an estimate, which is of nets with MIL", n)
 	}
@@ -251,8 +218,5 @@ func TestNoiseReport_RefusesWhatHasNoNoiseModel(t *testing.T) {
 	wantUsage(t, call(t, "noise", "report", dir, "--output", "noise.pdf"), ".html or .md")
 	wantUsage(t, call(t, "noise", "report", dir, "--departures", "1001"), "0 to 1000")
 	wantUsage(t, call(t, "noise", "report"), "report")
-	if c := call(t, "noise", "report", filepath.Join(dir, "none")); c.code != exitFailure ||
-		!strings.Contains(c.err, "none") {
-		t.Errorf("no such run: exit code %d, %q", c.code, c.err)
-	}
+	wantFailure(t, call(t, "noise", "report", filepath.Join(dir, "none")), "none")
 }

@@ -90,7 +90,7 @@ control characters, such as \x1b.`),
 	out.bool(&c.asJSON, "json", "print JSON")
 	out.file(&c.output, "output", "write all probabilities to this `file`, .npy or .csv", "npy", "csv")
 	r := under(cmd, "Run")
-	deviceFlags(cmd, r, &c.run.Device, &c.run.Threads)
+	deviceFlags(r, &c.run.Device, &c.run.Threads)
 	precisionFlag(r, &c.run)
 	return cmd
 }

@@ -16,7 +16,7 @@ func onePicture(t *testing.T) (model string, jpeg []byte) {
 	model = trainedArm(t, "nmn-fi")
 	folder := filepath.Join(t.TempDir(), "scenes")
 	must(t, "scenes", "--number", "1", folder)
-	return model, readFile(t, filepath.Join(folder, "images"), "COCO_train2014_000000000001.jpg")
+	return model, readBytes(t, filepath.Join(folder, "images"), "COCO_train2014_000000000001.jpg")
 }
 
 func writeFiles(t *testing.T, folder string, data []byte, names ...string) {
@@ -36,10 +36,8 @@ func TestPredict_CountsWhatItSkips(t *testing.T) {
 	want := "4 files were skipped, because their names have no picture's extension: " +
 		filepath.Join(folder, "b.docx") + ", " + filepath.Join(folder, "c.heic") + ", " +
 		filepath.Join(folder, "notes.txt") + " and 1 more; AVIF, HEIC, JPEG 2000, JPEG XL are not read: convert them"
-	c := call(t, "predict", model, folder, "--json", "--top", "1")
-	if c.code != exitOK || !strings.Contains(c.err, want) {
-		t.Errorf("exit code %d, %q, want %q", c.code, c.err, want)
-	}
+	c := succeeds(t, "predict", model, folder, "--json", "--top", "1")
+	wantParts(t, c.err, want)
 	var pictures []predicted
 	if err := json.Unmarshal([]byte(c.out), &pictures); err != nil || len(pictures) != 5 {
 		t.Fatalf("%v: %s", err, c.out)
@@ -49,9 +47,7 @@ func TestPredict_CountsWhatItSkips(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
-	if err := os.Remove(filepath.Join(folder, "a.jpg")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(filepath.Join(folder, "a.jpg")))
 	wantUsage(t, call(t, "predict", model, folder), "there is no picture", "4 files were skipped")
 }
 
@@ -71,9 +67,7 @@ func TestPredict_NamesAreHarmlessAndDifferent(t *testing.T) {
 		t.Errorf("%q, %q", c.out, c.err)
 	}
 	var pictures []predicted
-	if err := json.Unmarshal([]byte(must(t, "predict", model, folder, "--json")), &pictures); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(must(t, "predict", model, folder, "--json")), &pictures))
 	found := map[string]bool{}
 	for _, p := range pictures {
 		found[filepath.Base(visible.FileName(p.Picture))] = true

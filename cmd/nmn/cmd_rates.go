@@ -56,9 +56,9 @@ func (r *ratesCommand) run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	o, done := watchedEstimation(p, r.estimation)
-	estimate, err := rates.NewReport(ctx, &in, r.floor, o)
-	done()
+	r.estimation.Progress = p.counted("noise rates", "iterations")
+	estimate, err := rates.NewReport(ctx, &in, r.floor, r.estimation)
+	p.status.clear()
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -13,7 +11,6 @@ import (
 	"nmn/internal/visible"
 	"nmn/paper"
 	"nmn/report"
-	"nmn/run"
 )
 
 // reproduceCommand are the flags of nmn reproduce.
@@ -59,7 +56,7 @@ array, use --tasks, --task and --collect as with nmn experiment. See docs/guide/
 	d.file(&r.Init, "init", "start from this `file` of VGG16 weights", "pth", "safetensors", "caffemodel")
 	r.jobs.declare(cmd)
 	res := under(cmd, "Run")
-	deviceFlags(cmd, res, &r.Run.Device, &r.Run.Threads)
+	deviceFlags(res, &r.Run.Device, &r.Run.Threads)
 	precisionFlag(res, &r.Run)
 	res.int(&r.Run.Workers, "workers", "load pictures with this many `goroutines`")
 	under(cmd, "Output").bool(&r.asJSON, "json", "print the plan, the tasks or reproduction.json as JSON")
@@ -81,17 +78,14 @@ func (r *reproduceCommand) run(cmd *cobra.Command, p *program) error {
 	plan.Rename = withFlags
 	err = r.work(ctx, p, plan)
 	p.status.clear()
-	if errors.Is(err, run.ErrInterrupted) {
-		return fmt.Errorf("%w; run the same command again to continue", err)
-	}
-	return err
+	return goesOn(err, false)
 }
 
 // work runs, plans, lists or collects.
 func (r *reproduceCommand) work(ctx context.Context, p *program, plan *paper.Plan) error {
 	w := &watch{program: p}
 	o := paper.Options{Log: p.log, Observe: w.observer(), Captioning: p.captionObserver(), Notify: p.message,
-		Extracted: showExtracted(p)}
+		Extracted: p.counted("extracted", "pictures")}
 	switch {
 	case r.dryRun:
 		return r.tellPlan(ctx, p, plan, paper.Options{Log: p.log})
@@ -102,12 +96,7 @@ func (r *reproduceCommand) work(ctx context.Context, p *program, plan *paper.Pla
 		if err != nil {
 			return err
 		}
-		how := "trained"
-		if reused {
-			how = "already complete"
-		}
-		_, err = fmt.Fprintf(p.out, "%v: %s: %s\n", t, visible.Line(t.Folder), how)
-		return err
+		return p.tellTask(t, t.Folder, reused)
 	case r.jobs.collect:
 		out, err := plan.Collect(ctx, o, r.jobs.partial)
 		if err != nil {
@@ -128,11 +117,14 @@ func (r *reproduceCommand) tellPlan(ctx context.Context, p *program, plan *paper
 	if err != nil {
 		return err
 	}
-	format := report.Text
+	return report.Write(p.out, r.format(), plan.Tables(e)...)
+}
+
+func (r *reproduceCommand) format() report.Format {
 	if r.asJSON {
-		format = report.JSON
+		return report.JSON
 	}
-	return report.Write(p.out, format, plan.Tables(e)...)
+	return report.Text
 }
 
 // show prints the verdicts and the files to open.
@@ -161,15 +153,6 @@ func (r *reproduceCommand) printTasks(p *program, plan *paper.Plan) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case r.jobs.count:
-		_, err := fmt.Fprintln(p.out, len(tasks))
-		return err
-	case r.asJSON:
-		e := json.NewEncoder(p.out)
-		e.SetIndent("", "  ")
-		return e.Encode(map[string]any{"count": len(tasks), "tasks": tasks})
-	}
 	t := &report.Table{Title: "Tasks of the reproduction", Columns: []report.Column{{Name: "task"},
 		{Name: "what", Text: true}, {Name: "data", Text: true}, {Name: "after"}, {Name: "complete", Text: true},
 		{Name: "folder", Text: true}}}
@@ -192,5 +175,5 @@ func (r *reproduceCommand) printTasks(p *program, plan *paper.Plan) error {
 	t.Notes = []string{fmt.Sprintf("%d tasks, 0-%d; %d are complete. A task waits for the task under \"after\", or "+
 		"runs it.",
 		len(tasks), max(0, len(tasks)-1), complete)}
-	return report.Write(p.out, report.Text, t)
+	return r.jobs.print(p, len(tasks), tasks, r.format(), t)
 }

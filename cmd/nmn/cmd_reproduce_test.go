@@ -23,17 +23,13 @@ func TestReproduce_WritesPageMarkdownAndRecord(t *testing.T) {
 		t.Errorf("%q tasks", n)
 	}
 	out := must(t, append(args, "-q")...)
-	if !strings.Contains(out, "observed, scenes") || !strings.Contains(out, filepath.Join(dir, paper.PageFile)) {
-		t.Errorf("output %s", out)
-	}
-	page := string(readFile(t, dir, paper.PageFile))
+	wantParts(t, out, "observed, scenes", filepath.Join(dir, paper.PageFile))
+	page := read(t, dir, paper.PageFile)
 	if !strings.Contains(page, "nmn reproduce --size smoke --seeds 1 --only figure3,observed") {
 		t.Error("the page does not say how to run it again")
 	}
 	var record struct{ Units []struct{ Runs []any } }
-	if err := json.Unmarshal([]byte(must(t, append(args, "-q", "--json")...)), &record); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(must(t, append(args, "-q", "--json")...)), &record))
 	if len(record.Units) != 1 || len(record.Units[0].Runs) != 2 {
 		t.Errorf("record %+v", record)
 	}

@@ -69,9 +69,9 @@ true labels as well.`),
 }
 
 func (c *scenesCommand) run(cmd *cobra.Command, p *program, dir string) error {
-	for _, flag := range []string{"frames", "format"} {
-		if cmd.Flags().Changed(flag) && !c.moving {
-			return usagef("scenes: --%s is for clips: add --moving", flag)
+	if !c.moving {
+		if err := refuse(cmd, "is for clips: add --moving", "frames", "format"); err != nil {
+			return err
 		}
 	}
 	given := cmd.Flags().Changed
@@ -117,10 +117,6 @@ func (c *scenesCommand) next(dir, written string) string {
 		line = append(line, "--images", filepath.Join(dir, "images"))
 	}
 	return shellLine(append(line, "--vocab", filepath.Join(dir, "vocabulary.txt")))
-}
-
-func completeFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
 // still writes pictures, and returns the path of their captions.

@@ -131,8 +131,8 @@ func goesOn(err error, restarted bool) error {
 
 // resolve makes the configuration.
 func (t *trainCommand) resolve(ctx context.Context, p *program, args []string) error {
-	if err := t.checkMode(); err != nil {
-		return err
+	if t.findingRate && t.dryRun {
+		return usagef("train: --find-learning-rate and --dry-run exclude each other")
 	}
 	if err := t.sources.data(ctx, p, args); err != nil {
 		return err
@@ -208,17 +208,5 @@ func (t *trainCommand) findRate(ctx context.Context, p *program, s *run.Session)
 	if err != nil {
 		return err
 	}
-	if t.asJSON {
-		return writeJSON(p.out, found)
-	}
-	_, err = fmt.Fprintf(p.out, "%s%s\n%s\n", withFlags(found.Text()), found.Table, found.Chart)
-	return err
-}
-
-// checkMode refuses flags that exclude each other.
-func (t *trainCommand) checkMode() error {
-	if t.findingRate && t.dryRun {
-		return usagef("train: --find-learning-rate and --dry-run exclude each other")
-	}
-	return nil
+	return p.print(t.asJSON, found, "%s%s\n%s\n", withFlags(found.Text()), found.Table, found.Chart)
 }

@@ -22,33 +22,23 @@ func dryRun(ctx context.Context, p *program, s *run.Session) error {
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(p.out, "device      %s\n%s\n", s.Backend.Name(),
-		withFlags(s.Data.Describe())); err != nil {
-		return err
-	}
+	fmt.Fprintf(p.out, "device      %s\n%s\n", s.Backend.Name(), withFlags(s.Data.Describe()))
 	for i, line := range c.DescribeChoices() {
 		label := ""
 		if i == 0 {
 			label = "chosen"
 		}
-		if _, err := fmt.Fprintf(p.out, "%-11s %s\n", label, line); err != nil {
-			return err
-		}
+		fmt.Fprintf(p.out, "%-11s %s\n", label, line)
 	}
 	if text := s.BackboneText(); text != "" {
-		if _, err := fmt.Fprintf(p.out, "backbone    %s\n", text); err != nil {
-			return err
-		}
+		fmt.Fprintf(p.out, "backbone    %s\n", text)
 	}
 	if s, err = s.With(ctx, *c); err != nil {
 		return err
 	}
 	total := s.FeatureTime()
 	if total > 0 {
-		if _, err := fmt.Fprintf(p.out, "features    about %v to compute them for all pictures, once\n",
-			total.Round(time.Second)); err != nil {
-			return err
-		}
+		fmt.Fprintf(p.out, "features    about %v to compute them for all pictures, once\n", total.Round(time.Second))
 	}
 	estimator := run.NewEstimator(s)
 	for _, a := range arms {
@@ -63,9 +53,7 @@ func dryRun(ctx context.Context, p *program, s *run.Session) error {
 		if settings.Folds() > 0 {
 			line += ", not counted below"
 		}
-		if _, err := fmt.Fprintf(p.out, "recipe      %s\n", line); err != nil {
-			return err
-		}
+		fmt.Fprintf(p.out, "recipe      %s\n", line)
 	}
 	_, err = fmt.Fprintf(p.out, "in all      about %v, without validation; nothing was written\n",
 		total.Round(time.Second))
@@ -85,19 +73,13 @@ func planArm(ctx context.Context, p *program, s *run.Session, estimator *run.Est
 	if err != nil {
 		return 0, err
 	}
-	if _, err := fmt.Fprintf(p.out,
-		"%-11s %.2f M parameters and %d of the noise model, %.2f GFLOP a step of %s\n%s", arm.Name,
-		float64(w.Parameters)/1e6, w.Noise, w.FLOP/1e9, text.Count(w.Pictures, "pictures"),
-		chunksText(w.Chunks)); err != nil {
-		return 0, err
-	}
+	fmt.Fprintf(p.out, "%-11s %.2f M parameters and %d of the noise model, %.2f GFLOP a step of %s\n%s", arm.Name,
+		float64(w.Parameters)/1e6, w.Noise, w.FLOP/1e9, text.Count(w.Pictures, "pictures"), chunksText(w.Chunks))
 	groups, err := train.Groups(c.Train, net.Params())
 	if err != nil {
 		return 0, err
 	}
-	if _, err := fmt.Fprint(p.out, groupsText(groups)); err != nil {
-		return 0, err
-	}
+	fmt.Fprint(p.out, groupsText(groups))
 	m, err := estimator.Estimate(ctx, arm, &w, net)
 	if err != nil {
 		return 0, err
@@ -108,20 +90,16 @@ func planArm(ctx context.Context, p *program, s *run.Session, estimator *run.Est
 
 // groupsText lists the learning rates of the layers from the last layer on, or prints one line if all are equal.
 func groupsText(groups []train.Group) string {
-	same := true
+	same, width, layers := true, 20, map[string]bool{}
 	for _, g := range groups {
 		same = same && g.LearningRate == groups[0].LearningRate
+		width, layers[g.Layer] = max(width, len(g.Layer)), true
+	}
+	if same {
+		return fmt.Sprintf("            learning rate %.3g in all %s\n", groups[0].LearningRate,
+			text.Count(len(layers), "layers"))
 	}
 	var b strings.Builder
-	if same {
-		fmt.Fprintf(&b, "            learning rate %.3g in all %s\n", groups[0].LearningRate,
-			text.Count(layers(groups), "layers"))
-		return b.String()
-	}
-	width := 20
-	for _, g := range groups {
-		width = max(width, len(g.Layer))
-	}
 	fmt.Fprintf(&b, "            %-*s %-12s %10s %11s %9s\n", width, "layer", "parameters", "multiplier", "rate", "decay")
 	for _, g := range slices.Backward(groups) {
 		rate := fmt.Sprintf("%.3g", g.LearningRate)
@@ -132,14 +110,6 @@ func groupsText(groups []train.Group) string {
 			g.Multiplier, rate, g.Decay)
 	}
 	return b.String()
-}
-
-func layers(groups []train.Group) int {
-	names := map[string]bool{}
-	for _, g := range groups {
-		names[g.Layer] = true
-	}
-	return len(names)
 }
 
 // measuredText describes the timed steps of a workload. The speed counts the images in the steps.

@@ -19,13 +19,8 @@ func TestTrain_FindLearningRateSaysOneAndLeavesTheFolderForTheRun(t *testing.T) 
 	args := tiny("train", "--run-dir", dir, "--arm", "baseline", "--set", "train.optimizer=adamw",
 		"--set", "net.width=0.25", "--batch-size", "8")
 	out := must(t, append(args, "--find-learning-rate")...)
-	for _, want := range []string{"from the start of stage1", "steepest descent", "a tenth of divergence",
-		"--learning-rate",
-		filepath.Join(dir, run.LearningRateSearchFile), filepath.Join(dir, run.LearningRateSearchChart)} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %q in: %s", want, out)
-		}
-	}
+	wantParts(t, out, "from the start of stage1", "steepest descent", "a tenth of divergence", "--learning-rate",
+		filepath.Join(dir, run.LearningRateSearchFile), filepath.Join(dir, run.LearningRateSearchChart))
 	var found struct {
 		LearningRate float64 `json:"learning_rate"`
 		Suggested    float64
@@ -59,15 +54,11 @@ func TestTrain_AveragesAreWhatEverybodySees(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(encoded, &result)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var evaluated struct {
 		Truth struct{ AP map[string]float64 }
 	}
-	if err := json.Unmarshal([]byte(must(t, "eval", dir, "--json", "--device", "cpu")), &evaluated); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(must(t, "eval", dir, "--json", "--device", "cpu")), &evaluated))
 	if ap := evaluated.Truth.AP["NN"]; ap == 0 || ap != result.Evaluation.Truth.AP["NN"] {
 		t.Errorf("evaluated at %v, the run at %v", evaluated.Truth.AP, result.Evaluation.Truth.AP)
 	}
@@ -81,9 +72,7 @@ func TestTrain_AveragesAreWhatEverybodySees(t *testing.T) {
 			t.Errorf("%s: %v, %v", folder, c, err)
 		}
 	}
-	if c := call(t, goOn(dir)...); c.code != exitOK || !strings.Contains(c.err, "is complete") {
-		t.Errorf("%d: %s", c.code, c.err)
-	}
+	wantParts(t, succeeds(t, goOn(dir)...).err, "is complete")
 }
 
 func TestTrain_DryRunListsLayersWithTheirRates(t *testing.T) {
@@ -124,11 +113,9 @@ func TestTrain_BatchSizeAutoSaysWhatItTakes(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	// The same command shows the run, whatever speed the machine has by now.
-	c = call(t, tiny("train", "--run-dir", dir, "--arm", "stage1", "--set", "train.max_steps=1", "--batch-size",
+	c = succeeds(t, tiny("train", "--run-dir", dir, "--arm", "stage1", "--set", "train.max_steps=1", "--batch-size",
 		"auto")...)
-	if c.code != exitOK || !strings.Contains(c.err, "is complete") {
-		t.Errorf("%d: %s", c.code, c.err)
-	}
+	wantParts(t, c.err, "is complete")
 	for _, wrong := range []string{"0", "-1", "many"} {
 		if c := call(t, "train", "--batch-size", wrong); c.code != exitUsage || !strings.Contains(c.err, "or auto") {
 			t.Errorf("%s: %d, %s", wrong, c.code, c.err)

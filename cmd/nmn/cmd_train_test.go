@@ -41,9 +41,7 @@ func trainedArm(t *testing.T, arm string) (dir string) {
 	defer trainedOnce.Unlock()
 	if trainedOnce.folders[arm] == "" {
 		folder, err := os.MkdirTemp("", "nmn-trained")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		must(t, tiny("train", "--run-dir", filepath.Join(folder, "run"), "--arm", arm)...)
 		if trainedOnce.folders == nil {
 			trainedOnce.folders = map[string]string{}
@@ -51,9 +49,7 @@ func trainedArm(t *testing.T, arm string) (dir string) {
 		trainedOnce.folders[arm] = folder
 	}
 	dir = t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(trainedOnce.folders[arm])); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.CopyFS(dir, os.DirFS(trainedOnce.folders[arm])))
 	return filepath.Join(dir, "run")
 }
 
@@ -76,10 +72,7 @@ func TestTrain_RunFolderHoldsEverything(t *testing.T) {
 	if err != nil || c.Build == nil || c.Build.Go == "" || c.Data.TrainSize != 96 || c.Run.Precision != tensor.FP32 {
 		t.Errorf("configuration %+v, %v", c, err)
 	}
-	log, err := os.ReadFile(filepath.Join(dir, run.LogFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := readBytes(t, filepath.Join(dir, run.LogFile))
 	for i, line := range strings.Split(strings.TrimSpace(string(log)), "\n") {
 		var entry map[string]any
 		if err := json.Unmarshal([]byte(line), &entry); err != nil {
@@ -110,19 +103,7 @@ func TestTrain_RefusesAFolderOfAnotherRun(t *testing.T) {
 	dir := trainedArm(t, "stage1")
 	wantUsage(t, call(t, tiny("train", "--arm", "stage1", "--run-dir", dir, "--learning-rate", "0.5")...),
 		"train.learning_rate is 0.001", "0.5", "--run-dir")
-	if c := call(t, tiny("train", "--arm", "stage1", "--run-dir", dir)...); c.code != exitOK {
-		t.Errorf("the same run: %d, %s", c.code, c.err)
-	}
-}
-
-// lastWeights reads the last checkpoint of a run.
-func lastWeights(t *testing.T, dir string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, train.LastName))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	must(t, tiny("train", "--arm", "stage1", "--run-dir", dir)...)
 }
 
 // interruptAfter runs a command line until the log of a folder has a step, then ends the context
@@ -154,7 +135,7 @@ func TestTrain_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 			t.Errorf("stage %q: an interrupted run has the result %v, %v", stage, there, err)
 		}
 		must(t, args...)
-		if !bytes.Equal(lastWeights(t, whole), lastWeights(t, dir)) {
+		if !bytes.Equal(readBytes(t, whole, train.LastName), readBytes(t, dir, train.LastName)) {
 			t.Errorf("stage %q: the resumed run ended in another checkpoint than the unbroken one", stage)
 		}
 		if a, b := readResult(t, whole), readResult(t, dir); a != b {
@@ -170,9 +151,7 @@ func readResult(t *testing.T, dir string) string {
 		t.Fatalf("no result in %s: %v", dir, err)
 	}
 	evaluation, err := json.Marshal(o.Evaluation)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(evaluation)
 }
 
@@ -180,7 +159,7 @@ func TestTrain_ThreadsAndWorkersChangeNothing(t *testing.T) {
 	t.Parallel()
 	a := trained(t, "--arm", "stage1", "--threads", "1", "--set", "run.workers=1")
 	b := trained(t, "--arm", "stage1", "--threads", "3", "--set", "run.workers=3")
-	if !bytes.Equal(lastWeights(t, a), lastWeights(t, b)) {
+	if !bytes.Equal(readBytes(t, a, train.LastName), readBytes(t, b, train.LastName)) {
 		t.Error("checkpoints differ")
 	}
 }
@@ -207,7 +186,7 @@ func TestTrain_StartsFromAGivenStage1(t *testing.T) {
 		t.Error("stage 1 was trained again")
 	}
 	whole := trainedArm(t, "baseline")
-	if !bytes.Equal(lastWeights(t, whole), lastWeights(t, dir)) {
+	if !bytes.Equal(readBytes(t, whole, train.LastName), readBytes(t, dir, train.LastName)) {
 		t.Error("not the checkpoint of a run that trains stage 1 itself")
 	}
 }
@@ -216,11 +195,7 @@ func TestTrain_DryRunWritesNothing(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "none")
 	out := must(t, tiny("train", "--run-dir", dir, "--dry-run")...)
-	for _, part := range []string{"stage1", "caption-filter", "parameters", "GFLOP", "steps", "device"} {
-		if !strings.Contains(out, part) {
-			t.Errorf("the plan does not tell %q:\n%s", part, out)
-		}
-	}
+	wantParts(t, out, "stage1", "caption-filter", "parameters", "GFLOP", "steps", "device")
 	if i, j := strings.Index(out, "device"), strings.Index(out, "images/s"); i < 0 || i > j {
 		t.Errorf("what is known before the steps does not come first:\n%s", out)
 	}
@@ -234,22 +209,12 @@ func TestTrain_RatesFromFile(t *testing.T) {
 	dir := trainedArm(t, "nmn-fi")
 	again := trained(t, "--arm", "nmn-fi", "--noise-rates", filepath.Join(dir, "q.csv"),
 		"--set", "train.noise.frozen=true")
-	a, err := os.ReadFile(filepath.Join(dir, "q.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(filepath.Join(again, "q.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := readBytes(t, filepath.Join(dir, "q.csv"))
+	b := readBytes(t, filepath.Join(again, "q.csv"))
 	x, err := csv.NewReader(bytes.NewReader(a)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	y, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i := range x {
 		if x[i][0] != y[i][0] || len(x[i][2]) > 5 && x[i][2][:5] != y[i][2][:5] {
 			t.Errorf("line %d: %v became %v", i+1, x[i], y[i])
@@ -270,9 +235,7 @@ func TestTrain_VGG16AtRandomStaysFiniteAtThePapersRate(t *testing.T) {
 			"--learning-rate", "1.5e-4", "--set", "train.learning_rates=[{pattern: \"head.fc8.weight\", multiplier: 10}, "+
 				"{pattern: \"head.fc8.bias\", multiplier: 20}]", "--epochs", "1",
 			"--set", "train.log_steps=1", "--set", "net.pixels="+pixels, "--run-dir", dir)
-		if !strings.Contains(c.err, "random weights") {
-			t.Errorf("%q gives no notice of the start at random", c.err)
-		}
+		wantParts(t, c.err, "random weights")
 		curve, _, err := run.ReadCurve(filepath.Join(dir, run.LogFile), "stage1")
 		if err != nil || len(curve) == 0 {
 			t.Fatalf("%v, exit code %d: %s", err, c.code, c.err)
@@ -305,9 +268,7 @@ func TestTrain_SignalSavesAndExits130(t *testing.T) {
 		"--quiet")...)
 	p := start(t, cmd)
 	p.until("a step", func() bool { return logged(dir) > 0 })
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	check(t, cmd.Process.Signal(os.Interrupt))
 	err := p.wait()
 	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
 		t.Errorf("exit code %d (%v), want %d: %s", code, err, exitInterrupted, stderr)
@@ -331,26 +292,24 @@ func TestTrain_RestartRemovesTheRunThatIsThere(t *testing.T) {
 		return append(tiny("train", "--arm", "stage1", "--seed", "7", "--run-dir", dir), more...)
 	}
 	wantUsage(t, call(t, args(dir)...), "holds another run: its arm is caption-filter, this one's stage1", "--restart")
-	before := lastWeights(t, dir)
+	before := readBytes(t, dir, train.LastName)
 	wantUsage(t, call(t, args(dir, "--restart", "--learning-rate", "-1")...), "--learning-rate")
 	if c := call(t, args(dir, "--restart", "--init", "absent.safetensors")...); c.code != exitUsage {
 		t.Errorf("weights that are not there: exit code %d: %s", c.code, c.err)
 	}
 	must(t, args(dir, "--restart", "--dry-run")...)
-	if !bytes.Equal(lastWeights(t, dir), before) {
+	if !bytes.Equal(readBytes(t, dir, train.LastName), before) {
 		t.Fatal("a command that has not begun has touched the run")
 	}
 	must(t, args(dir, "--restart")...)
 	whole := filepath.Join(t.TempDir(), "whole")
 	must(t, args(whole)...)
-	if !bytes.Equal(lastWeights(t, dir), lastWeights(t, whole)) {
+	if !bytes.Equal(readBytes(t, dir, train.LastName), readBytes(t, whole, train.LastName)) {
 		t.Error("a run that was begun again differs from one in a new folder")
 	}
 	names := func(dir string) (names []string) {
 		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, e := range entries {
 			names = append(names, e.Name())
 		}
@@ -383,16 +342,14 @@ func TestTrain_RestartLeavesWhatIsSomebodyElses(t *testing.T) {
 	kept := func(dir string, names ...string) {
 		t.Helper()
 		for _, name := range names {
-			if got := string(readFile(t, dir, name)); got != "mine: 1\n" {
+			if got := read(t, dir, name); got != "mine: 1\n" {
 				t.Errorf("%s holds %q", name, got)
 			}
 		}
 	}
 	mine := func(dir string, names ...string) {
 		for _, name := range names {
-			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
 			write(t, filepath.Join(dir, name), "mine: 1\n")
 		}
 	}

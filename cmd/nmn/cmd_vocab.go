@@ -68,12 +68,6 @@ clip, as in the paper. The paper's words need --keep-function-words.`),
 	return cmd
 }
 
-func completeFiles(extensions ...string) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return extensions, cobra.ShellCompDirectiveFilterFileExt
-	}
-}
-
 func (c *vocabCommand) write(p *program, v *text.Vocabulary) error {
 	if c.output != "" {
 		if err := v.WriteFile(c.output); err != nil {

@@ -31,9 +31,7 @@ func TestInit_FullSizeVGG16(t *testing.T) {
 	dir := t.TempDir()
 	python(t, 14, []string{"torch", "torchvision", "safetensors"}, [][]string{{"vgg16", dir}})
 	backend, err := kernels.OpenCPU(kernels.CPUConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer backend.Close()
 	s := &run.Session{Log: slog.New(slog.DiscardHandler)}
 	for _, file := range []string{"zip.pth", "legacy.pth", "torchvision.safetensors", "timm.safetensors", "arrays.npz",
@@ -43,25 +41,19 @@ func TestInit_FullSizeVGG16(t *testing.T) {
 			if err == nil {
 				err = net.Freeze(func(*model.Param) bool { return true })
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			resetPeak(t)
 			began := time.Now()
 			n := &run.NetConfig{Arch: run.NetVGG16, Pixels: run.PixelsUnit, Weights: filepath.Join(dir, file),
 				WeightsClassifier: true}
-			if err := s.LoadWeights(net, n, testVocabulary(t, 1000)); err != nil {
-				t.Fatal(err)
-			}
+			check(t, s.LoadWeights(net, n, testVocabulary(t, 1000)))
 			t.Logf("%s: loaded in %.1f s, peak of resident memory %s, with the net's 528 MiB", file,
 				time.Since(began).Seconds(), peak(t))
 			compareLogits(t, net, dir, size)
 			if file == "zip.pth" {
 				fullGraph(t, net, dir, size)
 			}
-			if err := net.Close(); err != nil {
-				t.Fatal(err)
-			}
+			check(t, net.Close())
 		}
 	}
 }
@@ -71,21 +63,15 @@ func uploadPictures(t *testing.T, net *model.Net, path string) *model.Plan {
 	t.Helper()
 	shape, values := readArray(t, path)
 	plan, err := net.Plan(shape[0], shape[0], false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	cells, held := shape[2]*shape[3], plan.X.Dim(3)
 	here := make([]float32, plan.X.Len())
 	for i, v := range values {
 		n, channel, cell := i/(3*cells), i/cells%3, i%cells
 		here[(n*cells+cell)*held+channel] = v
 	}
-	if err := net.Backend().Upload(plan.X, tensor.HostArray(tensor.Float32, here)); err != nil {
-		t.Fatal(err)
-	}
-	if err := net.Forward(plan, false); err != nil {
-		t.Fatal(err)
-	}
+	check(t, net.Backend().Upload(plan.X, tensor.HostArray(tensor.Float32, here)))
+	check(t, net.Forward(plan, false))
 	return plan
 }
 
@@ -112,9 +98,7 @@ func compareLogits(t *testing.T, net *model.Net, dir string, size int) {
 func downloaded(t *testing.T, net *model.Net, from *tensor.Tensor) []float32 {
 	t.Helper()
 	host := model.Host(from.Shape()...)
-	if err := net.Backend().Download(host, from); err != nil {
-		t.Fatal(err)
-	}
+	check(t, net.Backend().Download(host, from))
 	return host.Float32s()
 }
 
@@ -125,16 +109,12 @@ func fullGraph(t *testing.T, net *model.Net, dir string, size int) {
 	resetPeak(t)
 	before, began := peak(t), time.Now()
 	file, err := os.Create(graph)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	buffered := bufio.NewWriterSize(file, 1<<20)
 	if _, err := export.ONNX(buffered, net, export.GraphOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmp.Or(buffered.Flush(), file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, cmp.Or(buffered.Flush(), file.Close()))
 	t.Logf("%d pixels: ONNX written in %.1f s, peak of resident memory %s, before it %s", size,
 		time.Since(began).Seconds(), peak(t), before)
 	picture, output := filepath.Join(dir, fmt.Sprintf("x%d.npy", size)), filepath.Join(dir, "p.npy")

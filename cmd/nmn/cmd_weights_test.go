@@ -22,18 +22,11 @@ func TestWeights_WhatIsInAFile(t *testing.T) {
 		!strings.Contains(v["misfit"].(string), "features.0.weight") {
 		t.Errorf("%v", v)
 	}
-	if text := must(t, "weights", file); !strings.Contains(text, "not the weights of VGG16") ||
-		!strings.Contains(text, "2×3") {
-		t.Errorf("%s", text)
-	}
+	wantParts(t, must(t, "weights", file), "not the weights of VGG16", "2×3")
 	odd := tensorFile(t, safetensors.Tensor{Name: "a\x1b[2J", Shape: []int{2}, Data: make([]float32, 2)})
-	if text := must(t, "weights", odd); !strings.Contains(text, `a\x1b[2J`) {
-		t.Errorf("a name that acts on a terminal: %q", text)
-	}
+	wantParts(t, must(t, "weights", odd), `a\x1b[2J`)
 	c := call(t, "weights", written(t, "w.pth", []byte("\x80\x02cposix\nsystem\n.")))
-	if c.code != exitFailure || !strings.Contains(c.err, `"posix.system"`) {
-		t.Errorf("exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, c, `"posix.system"`)
 }
 
 // Published weights are known by name: listed, and asked for where they are not downloaded.
@@ -45,9 +38,7 @@ func TestWeights_Published(t *testing.T) {
 	var listed []struct{ Name, Address, Path string }
 	list := func() map[string]string {
 		t.Helper()
-		if err := json.Unmarshal([]byte(must(t, "weights", "--json")), &listed); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal([]byte(must(t, "weights", "--json")), &listed))
 		paths := map[string]string{}
 		for _, f := range listed {
 			paths[f.Name] = f.Path
@@ -57,9 +48,7 @@ func TestWeights_Published(t *testing.T) {
 	if paths := list(); len(paths) != len(pretrained.Files()) || paths["resnet18"] != "" {
 		t.Errorf("listed %v", paths)
 	}
-	if text := must(t, "weights"); !strings.Contains(text, "dinov2-small  88 MB   no    Apache-2.0") {
-		t.Errorf("%s", text)
-	}
+	wantParts(t, must(t, "weights"), "dinov2-small  88 MB   no    Apache-2.0")
 	train := []string{"train", "scenes", "--backbone", "resnet18", "--run-dir", filepath.Join(t.TempDir(), "run")}
 	for _, args := range [][]string{train, {"extract", "--weights", "resnet18", "x.jpg"}, {"weights", "resnet18"}} {
 		wantUsage(t, call(t, args...), "resnet18 is not downloaded yet", "nmn weights get resnet18", "47 MB")
@@ -68,26 +57,18 @@ func TestWeights_Published(t *testing.T) {
 	wantUsage(t, call(t, "weights", "resnet-18"), "did you mean the published weights resnet18?")
 
 	folder, err := pretrained.Folder()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	file := tensorFile(t, safetensors.Tensor{Name: "mine", Shape: []int{2}, Data: make([]float32, 2)})
-	if err := errors.Join(os.MkdirAll(folder, 0o777), os.Rename(file, filepath.Join(folder, "resnet18.pth"))); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(os.MkdirAll(folder, 0o777), os.Rename(file, filepath.Join(folder, "resnet18.pth"))))
 	if paths := list(); paths["resnet18"] != filepath.Join(folder, "resnet18.pth") {
 		t.Errorf("listed %v", paths)
 	}
-	if text := must(t, "weights", "resnet18"); !strings.Contains(text, "mine") {
-		t.Errorf("%s", text)
-	}
+	wantParts(t, must(t, "weights", "resnet18"), "mine")
 	if out := must(t, "config", "scenes", "--init", "resnet18"); !strings.Contains(out, filepath.Join(folder, "resnet18.pth")) {
 		t.Error("the configuration does not name the file")
 	}
 	c := call(t, "weights", "get", "resnet18") // what is there is not the publisher's, and stays
-	if c.code != exitFailure || !strings.Contains(c.err, "is there with the SHA-256") {
-		t.Errorf("exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, c, "is there with the SHA-256")
 }
 
 // A run folder stands for its last checkpoint, which is recognised as a checkpoint of nmn.

@@ -14,13 +14,10 @@ const transformers = "../../model/vit/testdata"
 // For a vision transformer the output has its name, how it needs pictures, and the unused tensors.
 func TestWeights_OfAVisionTransformer(t *testing.T) {
 	text := must(t, "weights", filepath.Join(transformers, "hf_clip.safetensors"))
-	for _, want := range []string{"ViT-24/4, layout Hugging Face, CLIP: 2 blocks of width 24", "GELU quick",
+	wantParts(t, text, "ViT-24/4, layout Hugging Face, CLIP: 2 blocks of width 24", "GELU quick",
 		"shorter side to 16, bicubic, middle 16×16, mean [0.48145467 0.4578275 0.40821072]",
-		"cls 24, mean 24, cls+mean 48, embedding 12", "3 tensors of no use here: ", "text_model.final_layer_norm.weight"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
+		"cls 24, mean 24, cls+mean 48, embedding 12", "3 tensors of no use here: ",
+		"text_model.final_layer_norm.weight")
 	told := readJSON(t, must(t, "weights", filepath.Join(transformers, "dinov2_reg4.safetensors"), "--json"))
 	net := told["transformer"].(map[string]any)
 	if net["layout"] != "DINOv2" || net["registers"] != 4. || net["layer_scale"] != true || told["misfit"] != nil ||
@@ -33,11 +30,7 @@ func TestWeights_OfAVisionTransformer(t *testing.T) {
 func TestWeights_OfAVisionTransformerWithWords(t *testing.T) {
 	file := filepath.Join(transformers, "hf_clip.safetensors")
 	text := must(t, "weights", file, "--gelu", "exact", "--heads", "3", "--input-mean", "0.5,0.5,0.5")
-	for _, want := range []string{"3 heads", "GELU exact", "mean [0.5 0.5 0.5]"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
+	wantParts(t, text, "3 heads", "GELU exact", "mean [0.5 0.5 0.5]")
 	wantUsage(t, call(t, "weights", file, "--heads", "7"), "7 heads do not divide a width of 24")
 	wantUsage(t, call(t, "weights", file, "--input-deviation", "58"), "--input-deviation has 1 numbers")
 }

@@ -72,11 +72,17 @@ func (w *watched) Write(p []byte) (int, error) {
 // must runs a command line that succeeds, and returns its standard output.
 func must(t *testing.T, args ...string) string {
 	t.Helper()
+	return succeeds(t, args...).out
+}
+
+// succeeds runs a command line that succeeds.
+func succeeds(t *testing.T, args ...string) called {
+	t.Helper()
 	c := call(t, args...)
 	if c.code != exitOK {
 		t.Fatalf("nmn %s: exit code %d: %s", strings.Join(args, " "), c.code, c.err)
 	}
-	return c.out
+	return c
 }
 
 // tiny makes a command line of training that takes a second, on the CPU unless another device is given.
@@ -103,11 +109,68 @@ func wantUsage(t *testing.T, c called, contains ...string) {
 	if strings.Count(c.err, "\n") != 1 || !strings.HasPrefix(c.err, "nmn: ") {
 		t.Errorf("standard error %q, want one line that starts with nmn:", c.err)
 	}
-	for _, part := range contains {
-		if !strings.Contains(c.err, part) {
-			t.Errorf("message %q does not say %q", c.err, part)
+	wantParts(t, c.err, contains...)
+}
+
+// wantFailure checks for exit code 1 and parts of standard error.
+func wantFailure(t *testing.T, c called, contains ...string) {
+	t.Helper()
+	if c.code != exitFailure {
+		t.Errorf("exit code %d, want %d; %s", c.code, exitFailure, c.err)
+	}
+	wantParts(t, c.err, contains...)
+}
+
+// wantParts checks that a text has all parts.
+func wantParts(t testing.TB, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is not in:\n%.8000s", part, text)
 		}
 	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write[T string | []byte](t testing.TB, path string, content T) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// written writes a file in a new folder and returns its path.
+func written[T string | []byte](t testing.TB, name string, content T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	write(t, path, content)
+	return path
+}
+
+// readBytes reads a file by the elements of its path.
+func readBytes(t testing.TB, path ...string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(path...))
+	check(t, err)
+	return data
+}
+
+func read(t testing.TB, path ...string) string { return string(readBytes(t, path...)) }
+
+// outcomeOf is the result of a finished run.
+func outcomeOf(t testing.TB, dir string) *run.Outcome {
+	t.Helper()
+	o, err := run.ReadOutcome(dir)
+	if err != nil || o == nil {
+		t.Fatal(dir, o, err)
+	}
+	return o
 }
 
 func readJSON(t *testing.T, text string) map[string]any {
@@ -123,17 +186,10 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *rewrite {
-		if err := os.MkdirAll("testdata", 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll("testdata", 0o777))
+		write(t, path, got)
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := readBytes(t, path)
 	if got != string(want) {
 		t.Errorf("%s has changed (go test ./cmd/nmn -update rewrites it); now:\n%s", path, got)
 	}
@@ -175,14 +231,9 @@ func holdPage(t *testing.T, name, want string) {
 	t.Helper()
 	path := filepath.Join("..", "..", "docs", "reference", name)
 	if *rewrite {
-		if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, path, want)
 	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := readBytes(t, path)
 	if string(got) != want {
 		t.Errorf("%s is not what is generated; go test ./cmd/nmn -run Reference -update rewrites it", path)
 	}
@@ -213,10 +264,7 @@ func TestCommands_HaveFewFlags(t *testing.T) {
 // reference is the introduction and then the help of each command.
 func reference(t *testing.T) string {
 	t.Helper()
-	introduction, err := os.ReadFile(filepath.Join("testdata", "cli_introduction.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	introduction := readBytes(t, filepath.Join("testdata", "cli_introduction.md"))
 	var b strings.Builder
 	b.Write(introduction)
 	var add func(c *cobra.Command)
@@ -366,24 +414,18 @@ func TestCompletion_KnowsValuesOfEnums(t *testing.T) {
 		}
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if script := must(t, "completion", shell); !strings.Contains(script, "nmn") {
-			t.Errorf("%s: %.80q", shell, script)
-		}
+		wantParts(t, must(t, "completion", shell), "nmn")
 	}
 }
 
 func TestFigure3_WritesSVG(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	a, b := filepath.Join(dir, "a.svg"), filepath.Join(dir, "b.SVG")
-	if out := must(t, "figure3", a, b); out != a+"\n"+b+"\n" {
+	file := filepath.Join(t.TempDir(), "a.SVG")
+	if out := must(t, "figure3", file); out != file+"\n" {
 		t.Errorf("standard output %q", out)
 	}
-	for _, file := range []string{a, b} {
-		data, err := os.ReadFile(file)
-		if err != nil || !strings.HasPrefix(string(data), "<?xml") {
-			t.Errorf("%s starts with %.8q, %v", file, data, err)
-		}
+	if data, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(data), "<?xml") {
+		t.Errorf("%s starts with %.8q, %v", file, data, err)
 	}
 }
 

@@ -36,9 +36,7 @@ func TestVocab_CountsWordsOfCaptions(t *testing.T) {
 		Word, POS string
 		Count     int
 	}
-	if err := json.Unmarshal([]byte(must(t, "vocab", captions, "--json", "--vocab-size", "5")), &words); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(must(t, "vocab", captions, "--json", "--vocab-size", "5")), &words))
 	if len(words) != 5 || words[0].Count < words[4].Count || words[4].Count < 1 {
 		t.Errorf("words %v", words)
 	}
@@ -50,9 +48,7 @@ func TestVocab_CountsWordsOfCaptions(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "vocab.txt")
-	if out := must(t, "vocab", captions, "--output", file); !strings.Contains(out, "words in") {
-		t.Errorf("standard output %q", out)
-	}
+	wantParts(t, must(t, "vocab", captions, "--output", file), "words in")
 }
 
 func TestNoise_FileGivesTheSameLabelsAsTheRate(t *testing.T) {
@@ -95,62 +91,40 @@ func TestTrain_VocabularyOfOtherCaptionsIsRefused(t *testing.T) {
 	captions, images, _ := exported(t, "20")
 	vocabulary := func(lines string) []string {
 		path := filepath.Join(t.TempDir(), "words.txt")
-		if err := os.WriteFile(path, []byte(lines), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, path, lines)
 		return []string{"train", "--preset", "scenes", captions, "--images", images,
 			"--run-dir", t.TempDir(), "--vocab", path}
 	}
-	if c := call(t, vocabulary("zebra, NN, 9\n")...); c.code != exitFailure || !strings.Contains(c.err, "words.txt") {
-		t.Errorf("words that nobody says: exit code %d, %q", c.code, c.err)
-	}
+	wantFailure(t, call(t, vocabulary("zebra, NN, 9\n")...), "words.txt")
 	var many strings.Builder
 	for i := range dataset.MaxClasses + 1 {
 		fmt.Fprintf(&many, "w%d, NN, 1\n", i)
 	}
-	if c := call(t, vocabulary(many.String())...); c.code != exitFailure || !strings.Contains(c.err, "at most 100000") {
-		t.Errorf("too many words: exit code %d, %q", c.code, c.err)
-	}
+	wantFailure(t, call(t, vocabulary(many.String())...), "at most 100000")
 }
 
 func TestTrain_BadSamplesUpToALimit(t *testing.T) {
 	t.Parallel()
 	captions, images, vocabulary := exported(t, "40")
 	pictures, err := filepath.Glob(filepath.Join(images, "*.jpg"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(pictures[3], []byte("\xff\xd8\xff broken"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(pictures[7]); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	write(t, pictures[3], "\xff\xd8\xff broken")
+	check(t, os.Remove(pictures[7]))
 	args := []string{"train", "--preset", "scenes", captions, "--images", images, "--vocab", vocabulary,
 		"--arm", "stage1", "--epochs", "1", "--set", "net.width=0.5", "--set", "data.validation_share=0", "--set",
 		"data.test_share=0",
 		"--run-dir"}
-	if c := call(t, append(args, filepath.Join(t.TempDir(), "a"))...); c.code != exitFailure ||
-		!strings.Contains(c.err, filepath.Base(pictures[7])) {
-		t.Errorf("a missing picture: exit code %d, %q", c.code, c.err)
-	}
-	c := call(t, append(args, filepath.Join(t.TempDir(), "b"), "--max-bad-samples", "2")...)
-	if c.code != exitOK || !strings.Contains(c.out, "not measured: nothing was held out") {
-		t.Errorf("exit code %d, %s %s", c.code, c.err, c.out)
-	}
-	if !strings.Contains(c.err, filepath.Base(pictures[3])) {
-		t.Errorf("%q does not name the picture that is broken", c.err)
-	}
+	wantFailure(t, call(t, append(args, filepath.Join(t.TempDir(), "a"))...), filepath.Base(pictures[7]))
+	c := succeeds(t, append(args, filepath.Join(t.TempDir(), "b"), "--max-bad-samples", "2")...)
+	wantParts(t, c.out, "not measured: nothing was held out")
+	wantParts(t, c.err, filepath.Base(pictures[3]))
 }
 
 func TestEval_NamesThePicturesThatItLeavesOut(t *testing.T) {
 	t.Parallel()
 	captions, images, vocabulary := exported(t, "40")
 	for i := range 8 {
-		if err := os.WriteFile(filepath.Join(images, fmt.Sprintf("COCO_train2014_%012d.jpg", i+1)), nil,
-			0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(images, fmt.Sprintf("COCO_train2014_%012d.jpg", i+1)), "")
 	}
 	dir := filepath.Join(t.TempDir(), "run")
 	train := call(t, "train", "--preset", "scenes", captions, "--images", images, "--vocab", vocabulary,
@@ -170,16 +144,10 @@ func TestEval_NamesThePicturesThatItLeavesOut(t *testing.T) {
 func TestTrain_ResumesWithMoreBadSamplesAllowed(t *testing.T) {
 	t.Parallel()
 	captions, images, vocabulary := exported(t, "40")
-	if err := os.WriteFile(filepath.Join(images, "COCO_train2014_000000000004.jpg"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(images, "COCO_train2014_000000000004.jpg"), "")
 	dir := filepath.Join(t.TempDir(), "run")
 	c := call(t, "train", "--preset", "scenes", captions, "--images", images, "--vocab", vocabulary,
 		"--arm", "stage1", "--epochs", "1", "--set", "net.width=0.5", "--run-dir", dir)
-	if c.code != exitFailure || !strings.Contains(c.err, "--max-bad-samples") || !strings.Contains(c.err, "is empty") {
-		t.Fatalf("exit code %d, %q, want the cure", c.code, c.err)
-	}
-	if c := call(t, goOn(dir, "--max-bad-samples", "1")...); c.code != exitOK {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantFailure(t, c, "--max-bad-samples", "is empty")
+	must(t, goOn(dir, "--max-bad-samples", "1")...)
 }

@@ -30,14 +30,10 @@ const (
 func compile(t *testing.T, name, source string) string {
 	t.Helper()
 	fakes, err := filepath.Abs("../../cuda/internal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	folder := t.TempDir()
 	c, library := filepath.Join(folder, "fake.c"), filepath.Join(folder, name)
-	if err := os.WriteFile(c, []byte(source), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, c, source)
 	compiler := os.Getenv("CC")
 	if compiler == "" {
 		compiler = "cc"
@@ -116,9 +112,7 @@ func TestDevice_CUDATellsWhatIsMissingAndAutoTrainsOnTheCPU(t *testing.T) {
 					!strings.Contains(message, said) {
 					t.Errorf("--device cuda says %q, want %q in it", message, said)
 				}
-				if !strings.Contains(left.err, said) {
-					t.Errorf("--device auto says %q, want %q in it", left.err, said)
-				}
+				wantParts(t, left.err, said)
 			}
 			if quiet := on(t, c.libcuda, c.libcudnn, t.TempDir(), tiny("train", "--device", "auto",
 				"--quiet", "--dry-run")...); quiet.code != exitOK || quiet.err != "" {
@@ -161,18 +155,11 @@ func TestDevice_TellsHowMuchMemoryItLacks(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			cache := t.TempDir()
-			if err := lay(filepath.Join(cache, "nmn")); err != nil {
-				t.Fatal(err)
-			}
+			check(t, lay(filepath.Join(cache, "nmn")))
 			dir := filepath.Join(t.TempDir(), "run")
 			got := on(t, libcuda, libcudnn, cache, tiny("train", "--device", "cuda", "--run-dir", dir)...)
 			message := lastLine(got.err)
-			for _, said := range []string{"cannot allocate", "MiB are free", "use a smaller batch",
-				"out of device memory"} {
-				if !strings.Contains(message, said) {
-					t.Errorf("message %q, want %q in it", message, said)
-				}
-			}
+			wantParts(t, message, "cannot allocate", "MiB are free", "use a smaller batch", "out of device memory")
 			if got.code != exitFailure || got.out != "" || strings.Contains(got.err, "WARN") {
 				t.Errorf("exit code %d, %q, %s", got.code, got.out, got.err)
 			}

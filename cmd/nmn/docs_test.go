@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,19 +17,12 @@ import (
 func TestDocs_CommandLinesAreTaken(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	atTop, err := filepath.Glob(filepath.Join("..", "..", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	blocks, sentences := 0, 0
 	for _, page := range append(pages, atTop...) {
-		content, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := readBytes(t, page)
 		inBlocks, inSentences := commandLines(string(content))
 		for _, line := range inBlocks {
 			blocks++

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -10,23 +9,20 @@ import (
 	"nmn/internal/durable"
 	"nmn/report"
 	"nmn/run"
+	"nmn/train"
 )
 
 func epochRows(t *testing.T, dir string) []run.EpochFigures {
 	t.Helper()
 	rows, err := run.ReadEpochs(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return rows
 }
 
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
 	data, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(data)
 }
 
@@ -37,7 +33,7 @@ func TestEpochs_AreThoseOfShorterRuns(t *testing.T) {
 	plain := trained(t, "--arm", "nmn-fd", "--set", "train.stage2_epochs=3")
 	long := trained(t, "--arm", "nmn-fd", "--set", "train.stage2_epochs=3", "--set", "each_epoch=true")
 	for _, stage := range []string{run.Stage1Folder, ""} {
-		if !bytes.Equal(lastWeights(t, filepath.Join(plain, stage)), lastWeights(t, filepath.Join(long, stage))) {
+		if read(t, plain, stage, train.LastName) != read(t, long, stage, train.LastName) {
 			t.Errorf("stage %q: other weights with --each-epoch", stage)
 		}
 	}
@@ -53,10 +49,7 @@ func TestEpochs_AreThoseOfShorterRuns(t *testing.T) {
 		t.Error("the first two epochs of three are not those of a run of two")
 	}
 	for dir, row := range map[string]run.EpochFigures{long: rows[2], short: rows[1]} {
-		o, err := run.ReadOutcome(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := outcomeOf(t, dir)
 		o.Evaluation.Words = nil
 		if asJSON(t, o.Evaluation) != asJSON(t, row.Evaluation) {
 			t.Errorf("after epoch %d the figures are not those of the end", row.Epoch)
@@ -66,7 +59,7 @@ func TestEpochs_AreThoseOfShorterRuns(t *testing.T) {
 	if asJSON(t, epochRows(t, short)) != asJSON(t, rows) {
 		t.Error("a run that was made longer has other epochs")
 	}
-	if page := string(readFile(t, long, report.HTMLFile)); !strings.Contains(page, "After each epoch") {
+	if page := read(t, long, report.HTMLFile); !strings.Contains(page, "After each epoch") {
 		t.Error("the page does not tell the epochs")
 	}
 	wantUsage(t, call(t, goOn(plain, "--set", "each_epoch=true")...), "each_epoch")
@@ -90,9 +83,7 @@ func TestEpochs_OfAnExperiment(t *testing.T) {
 		Title string
 		Rows  []map[string]any
 	}
-	if err := json.Unmarshal(readFile(t, dir, "table.json"), &tables); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(readBytes(t, dir, "table.json"), &tables))
 	highest, of, best := map[any]float64{}, map[any]float64{}, 0
 	for _, table := range tables {
 		for _, row := range table.Rows {

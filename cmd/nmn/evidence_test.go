@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"nmn/internal/rng"
 	"nmn/recipe"
 	"nmn/run"
+	"nmn/train"
 )
 
 // annotator sees a share of the bags. It recognises the words from first to last, giving true and false labels with two
@@ -49,10 +49,7 @@ func (a annotator) says(s *rng.Stream, truth []string) []bool {
 func witnessed(t *testing.T, named bool) (features, evidence string) {
 	t.Helper()
 	people := []annotator{{.7, .9, 1, 0, 2}, {.8, .8, .9, 2, 4}}
-	data, err := os.ReadFile(weather(t, false))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readBytes(t, weather(t, false))
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	var ev strings.Builder
 	if named {
@@ -95,9 +92,7 @@ func witnessed(t *testing.T, named bool) (features, evidence string) {
 	dir := t.TempDir()
 	features, evidence = filepath.Join(dir, "annotated.csv"), filepath.Join(dir, "evidence.csv")
 	for path, text := range map[string]string{features: strings.Join(lines, "\n") + "\n", evidence: ev.String()} {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, path, text)
 	}
 	return features, evidence
 }
@@ -139,7 +134,7 @@ func TestTrain_EvidenceOfTwoAnnotatorsTeachesTheTruth(t *testing.T) {
 	features, named := witnessed(t, true)
 	byName := filepath.Join(t.TempDir(), "named")
 	must(t, byEvidence(features, named, byName)...)
-	if !bytes.Equal(lastWeights(t, both), lastWeights(t, byName)) {
+	if !bytes.Equal(readBytes(t, both, train.LastName), readBytes(t, byName, train.LastName)) {
 		// Checkpoints name the data by their content, which is the same.
 		t.Error("rows by name teach something else than rows in order")
 	}
@@ -169,13 +164,8 @@ func TestTrain_EvidenceIsOfTheRun(t *testing.T) {
 	features, evidence := witnessed(t, true)
 	dir := filepath.Join(t.TempDir(), "run")
 	must(t, byEvidence(features, evidence, dir, "--arm", "stage1")...)
-	text, err := os.ReadFile(evidence)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(evidence, bytes.Replace(text, []byte("-"), []byte(""), 1), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	text := readBytes(t, evidence)
+	write(t, evidence, bytes.Replace(text, []byte("-"), []byte(""), 1))
 	wantUsage(t, call(t, append(goOn(dir), "-q")...), "evidence.csv has changed since this run began")
 	wantUsage(t, call(t, byEvidence(features, "", dir, "--arm", "stage1")...), "--run-dir")
 }
@@ -203,12 +193,8 @@ func TestTrain_EvidenceRefusesWhatDoesNotGoWithIt(t *testing.T) {
 		"id,a,b,c,d,e\n1,1,2,3,4,5\n":     `no class "label_hot"`,
 		"":                                "empty file",
 	} {
-		if err := os.WriteFile(evidence, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, evidence, content)
 		c := call(t, byEvidence(features, evidence, dir)...)
-		if c.code != exitFailure || !strings.Contains(c.err, says) || !strings.Contains(c.err, "evidence.csv") {
-			t.Errorf("%q: exit code %d, %s, want %q", content, c.code, c.err, says)
-		}
+		wantFailure(t, c, says, "evidence.csv")
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -99,3 +100,16 @@ func (r group) directory(v *string, name, usage string) {
 	r.string(v, name, usage)
 	_ = r.cmd.MarkFlagDirname(name)
 }
+
+// refuse refuses the first of the flags that is given. why follows its name in the message.
+func refuse(cmd *cobra.Command, why string, flags ...string) error {
+	for _, flag := range flags {
+		if cmd.Flags().Changed(flag) {
+			return usagef("%s: --%s %s", commandName(cmd), flag, why)
+		}
+	}
+	return nil
+}
+
+// commandName returns the name of a command without the name of the program.
+func commandName(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "nmn ") }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,7 +24,7 @@ func TestDataFlags_ThatTheScenesDoNotReadAreRefused(t *testing.T) {
 				" has no effect on the built-in scenes: give ", command)
 		}
 	}
-	wantUsage(t, call(t, "config", "--config", writeConfigFile(t, "data:\n  images: "+mine+"\n")),
+	wantUsage(t, call(t, "config", "--config", written(t, "nmn.yaml", "data:\n  images: "+mine+"\n")),
 		"--images has no effect on the built-in scenes")
 }
 
@@ -62,7 +61,7 @@ func TestDataFlags_FilesThatTheProgramHasWrittenPass(t *testing.T) {
 		{"--set", "data.features.train.features=x.csv"}, {"--set", "data.clips=d"},
 		{"--preset", "paper-msrvtt", "--set", "data.msrvtt=a.json", "--set", "data.frames_dir=d"}} {
 		first := must(t, append([]string{"config"}, args...)...)
-		if again := must(t, "config", "--config", writeConfigFile(t, first)); again != first {
+		if again := must(t, "config", "--config", written(t, "nmn.yaml", first)); again != first {
 			t.Errorf("%q reads back as another configuration", args)
 		}
 	}
@@ -77,17 +76,12 @@ func TestDataFlags_OverARun(t *testing.T) {
 			"--images has no effect on the built-in scenes")
 	}
 	file := filepath.Join(dir, run.ConfigFile)
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readBytes(t, file)
 	old := strings.Replace(string(text), `images: ""`, "images: mine/", 1)
 	if old == string(text) {
 		t.Fatal("the configuration of the run has no data.images")
 	}
-	if err := os.WriteFile(file, []byte(old), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, old)
 	if got := printed(t, "config", "--config", file); got.Data.Images != "mine/" {
 		t.Errorf("images %q, want those of the file", got.Data.Images)
 	}

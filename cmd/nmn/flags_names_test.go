@@ -45,15 +45,11 @@ func TestMessages_NameKeysThatExist(t *testing.T) {
 func eachString(t *testing.T, path string, f func(text string)) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	ast.Inspect(file, func(n ast.Node) bool {
 		if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
 			text, err := strconv.Unquote(literal.Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			f(text)
 		}
 		return true
@@ -86,9 +82,7 @@ func goSources(t *testing.T, apart ...string) (files []string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return files
 }
 

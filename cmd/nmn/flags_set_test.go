@@ -7,16 +7,9 @@ import (
 )
 
 func TestSet_LaysSettingsOverFileAndFlags(t *testing.T) {
-	c := call(t, "config", "--preset", "scenes", "--noise", "0.1", "--set", "data.noise=0.25", "--set",
+	c := succeeds(t, "config", "--preset", "scenes", "--noise", "0.1", "--set", "data.noise=0.25", "--set",
 		"data.train_size=70", "--set", "data.train_size=77", "--set", "net.depths=[1, 2, 2, 1]")
-	if c.code != exitOK {
-		t.Fatalf("exit code %d: %s", c.code, c.err)
-	}
-	for _, want := range []string{"    noise: 0.25\n", "    train_size: 77\n", "depths: [1, 2, 2, 1]\n"} {
-		if !strings.Contains(c.out, want) {
-			t.Errorf("no %q in\n%s", want, c.out)
-		}
-	}
+	wantParts(t, c.out, "    noise: 0.25\n", "    train_size: 77\n", "depths: [1, 2, 2, 1]\n")
 }
 
 func TestSet_RefusesWithTheKeyThatIsNear(t *testing.T) {

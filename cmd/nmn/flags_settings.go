@@ -85,6 +85,22 @@ var flagHelp = map[string]string{
 	"threads":                    "compute with this many `goroutines`",
 }
 
+// captionerKeys are the keys of the settings of a captioner that have a flag.
+var captionerKeys = map[string]string{
+	"features": "data.train.features", "clips": "data.train.clips", "captions": "data.train.captions",
+	"val-features": "data.validation.features", "val-clips": "data.validation.clips",
+	"val-captions": "data.validation.captions", "vocab": "data.vocabulary", "partial": "data.partial",
+	"epochs": "train.epochs", "batch-size": "train.batch", "learning-rate": "train.learning_rate", "seed": "train.seed",
+	"device": "device", "threads": "threads",
+}
+
+// addCaptioner declares flags of a captioner's settings under a heading.
+func (s *settings) addCaptioner(r group, flags ...string) {
+	for _, flag := range flags {
+		s.flag(r, flag, captionerKeys[flag])
+	}
+}
+
 // add declares flags of a run's settings under a heading.
 func (s *settings) add(r group, flags ...string) {
 	for _, flag := range flags {
@@ -194,6 +210,16 @@ func (s *settings) take(one *run.Setting) error {
 		}
 	}
 	s.given = append(slices.DeleteFunc(s.given, func(other *run.Setting) bool { return other.Key == one.Key }), one)
+	return nil
+}
+
+// apply applies the settings to a configuration.
+func (s *settings) apply(config any) error {
+	for _, one := range s.given {
+		if err := one.Apply(config); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

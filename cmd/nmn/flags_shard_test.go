@@ -21,11 +21,9 @@ func TestShards_JoinedAreTheWhole(t *testing.T) {
 	pictures := filepath.Join(dir, "data", "images")
 	rows := func(name string) []byte {
 		t.Helper()
-		data := readFile(t, dir, name)
+		data := readBytes(t, dir, name)
 		_, begin, err := npy.ReadHeader(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return data[begin:]
 	}
 	predict := func(more ...string) []string {
@@ -67,7 +65,5 @@ func TestShards_JoinedAreTheWhole(t *testing.T) {
 		}
 	}
 	said := call(t, "predict", model, pictures, "--shard", "1/3", "--format", "csv")
-	if !strings.Contains(said.err, "join the lines") {
-		t.Errorf("it is not said how shards are joined: %s", said.err)
-	}
+	wantParts(t, said.err, "join the lines")
 }

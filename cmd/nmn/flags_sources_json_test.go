@@ -9,9 +9,7 @@ import (
 func TestTrain_PrintsSettingsAsJSON(t *testing.T) {
 	var settings map[string]any
 	out := must(t, "config", "--arm", "baseline", "--augment", "strong", "--set", "train.seed=3", "--json")
-	if err := json.Unmarshal([]byte(out), &settings); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(out), &settings))
 	for key, want := range map[string]any{"arm": "baseline", "train.seed": 3., "data.features.standardise": true} {
 		if settings[key] != want {
 			t.Errorf("%s is %v, want %v", key, settings[key], want)

@@ -41,11 +41,7 @@ func enum[T ~string](r group, v *T, name, usage string, allowed ...T) {
 // someOne declares a flag that takes one of the allowed values, which completion lists.
 func someOne[T ~string](r group, v *T, name, usage string, allowed ...T) {
 	r.value(choice[T]{v, allowed}, name, usage)
-	names := make([]string, len(allowed))
-	for i, a := range allowed {
-		names[i] = string(a)
-	}
-	r.completes(name, names...)
+	r.completes(name, setting.Texts(allowed)...)
 }
 
 // optional declares a flag whose value may be left out: it then has the first of the allowed values. Completion
@@ -53,18 +49,13 @@ func someOne[T ~string](r group, v *T, name, usage string, allowed ...T) {
 func optional[T ~string](r group, v *T, name, usage string, allowed ...T) {
 	r.value(choice[T]{v, allowed}, name, "``"+usage)
 	r.set.Lookup(name).NoOptDefVal = string(allowed[0])
-	names := make([]string, len(allowed)-1)
-	for i, a := range allowed[1:] {
-		names[i] = string(a)
-	}
-	r.completes(name, names...)
+	r.completes(name, setting.Texts(allowed[1:])...)
 }
 
 // list is a flag of comma-separated values. If it is given twice, the last value counts.
 type list[T any] struct {
 	target *[]T
 	parse  func(string) (T, error)
-	write  func(T) string
 }
 
 func (l list[T]) String() string {
@@ -73,7 +64,7 @@ func (l list[T]) String() string {
 	}
 	parts := make([]string, len(*l.target))
 	for i, v := range *l.target {
-		parts[i] = l.write(v)
+		parts[i] = fmt.Sprint(v)
 	}
 	return strings.Join(parts, ",")
 }
@@ -97,12 +88,12 @@ func (l list[T]) Set(s string) error {
 func (l list[T]) Type() string { return "list" }
 
 func (r group) ints(v *[]int, name, usage string) {
-	r.value(list[int]{v, number(strconv.Atoi), strconv.Itoa}, name, usage)
+	r.value(list[int]{v, number(strconv.Atoi)}, name, usage)
 }
 
 func (r group) seeds(v *[]uint64, name, usage string) {
 	parse := func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }
-	r.value(list[uint64]{v, number(parse), func(u uint64) string { return strconv.FormatUint(u, 10) }}, name, usage)
+	r.value(list[uint64]{v, number(parse)}, name, usage)
 }
 
 func (r group) float32s(v *[]float32, name, usage string) {
@@ -110,13 +101,11 @@ func (r group) float32s(v *[]float32, name, usage string) {
 		f, err := strconv.ParseFloat(s, 32)
 		return float32(f), err
 	}
-	write := func(f float32) string { return strconv.FormatFloat(float64(f), 'g', -1, 32) }
-	r.value(list[float32]{v, number(parse), write}, name, usage)
+	r.value(list[float32]{v, number(parse)}, name, usage)
 }
 
 func (r group) floats(v *[]float64, name, usage string) {
-	write := func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
-	r.value(list[float64]{v, number(parseFloat), write}, name, usage)
+	r.value(list[float64]{v, number(parseFloat)}, name, usage)
 }
 
 // flipLevels declares a list of levels of flipped labels.
@@ -126,7 +115,7 @@ func flipLevels(r group, v *[]dataset.FlipLevel, name, usage string) {
 		err := level.Set(s)
 		return level, err
 	}
-	r.value(list[dataset.FlipLevel]{v, parse, func(f dataset.FlipLevel) string { return string(f) }}, name, usage)
+	r.value(list[dataset.FlipLevel]{v, parse}, name, usage)
 }
 
 // chosen declares a list whose values are among the allowed ones, which help and completion list.
@@ -142,17 +131,13 @@ func some[T ~string](r group, v *[]T, name, usage string, allowed ...T) {
 		}
 		return T(s), nil
 	}
-	r.value(list[T]{v, parse, func(t T) string { return string(t) }}, name, usage)
-	values := make([]string, len(allowed))
-	for i, a := range allowed {
-		values[i] = string(a)
-	}
-	r.annotate(name, listAnnotation, values)
+	r.value(list[T]{v, parse}, name, usage)
+	r.annotate(name, listAnnotation, setting.Texts(allowed))
 }
 
 func (r group) strings(v *[]string, name, usage string) {
 	keep := func(s string) (string, error) { return s, nil }
-	r.value(list[string]{v, keep, func(s string) string { return s }}, name, usage)
+	r.value(list[string]{v, keep}, name, usage)
 }
 
 func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }

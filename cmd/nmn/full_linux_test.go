@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -59,8 +60,8 @@ func TestTrain_DiskThatWasFullForAMomentCostsNothing(t *testing.T) {
 // removePrevious removes the checkpoints before the last ones: their steps depend on what was not saved.
 func removePrevious(t *testing.T, dir string) {
 	t.Helper()
-	removeFile(t, filepath.Join(dir, train.PreviousName))
-	removeFile(t, filepath.Join(dir, run.Stage1Folder, train.PreviousName))
+	check(t, os.Remove(filepath.Join(dir, train.PreviousName)))
+	check(t, os.Remove(filepath.Join(dir, run.Stage1Folder, train.PreviousName)))
 }
 
 // smallDiskEqualsWhole trains on a file system that an event fills, and compares the run with a whole one.
@@ -85,8 +86,8 @@ func smallDiskEqualsWhole(t *testing.T, e event, args []string, whole string) {
 	removePrevious(t, out)
 	sameRuns(t, out, whole)
 	for _, message := range []string{`"msg":"step"`, `"msg":"epoch"`, `"msg":"evaluation"`} {
-		got := strings.Count(string(readFile(t, out, run.LogFile)), message)
-		if want := strings.Count(string(readFile(t, whole, run.LogFile)), message); got != want {
+		got := strings.Count(read(t, out, run.LogFile), message)
+		if want := strings.Count(read(t, whole, run.LogFile), message); got != want {
 			t.Errorf("%d lines of %s, want %d", got, message, want)
 		}
 	}

@@ -15,10 +15,8 @@ const detailsAnnotation = "nmn_details"
 // details returns the annotations of a command with a longer description.
 func details(text string) map[string]string { return map[string]string{detailsAnnotation: text} }
 
-// writeHelp writes the short help of a command: description, examples, subcommands and its common flags.
-func writeHelp(p *program, cmd *cobra.Command) { p.writeHelp(cmd, false) }
-
-// writeHelp writes the help of a command; full adds its details and its rare flags.
+// writeHelp writes the help of a command: description, examples, subcommands and its common flags. full adds its
+// details and its rare flags.
 func (p *program) writeHelp(cmd *cobra.Command, full bool) {
 	w, width := cmd.OutOrStdout(), 100
 	if p.interactive(w) {

@@ -33,16 +33,12 @@ func narrowVGG(classes int) model.Config {
 func newTestNet(t *testing.T, c model.Config, seed uint64) *model.Net {
 	t.Helper()
 	backend, _, err := kernels.Open(kernels.Config{Device: "cpu", Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	net, err := model.New(c, backend)
 	if err == nil {
 		err = net.Init(model.PaperInit(seed))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { _ = cmp.Or(net.Close(), backend.Close()) })
 	return net
 }
@@ -54,9 +50,7 @@ func testVocabulary(t *testing.T, words int) *text.Vocabulary {
 		list[i] = text.Word{Text: fmt.Sprintf("word%d", i)}
 	}
 	v, err := text.NewVocabulary(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return v
 }
 
@@ -64,9 +58,7 @@ func testVocabulary(t *testing.T, words int) *text.Vocabulary {
 func inFile(t *testing.T, net *model.Net, p *model.Param) []float32 {
 	t.Helper()
 	values, err := net.Values(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	ordered := make([]float32, p.FileLen())
 	if p.W.Rank() == 4 && p.W.Dim(3)*p.W.Dim(1)*p.W.Dim(2)*p.W.Dim(0) != p.FileLen() {
 		t.Fatalf("%s is padded on the CPU", p.Name)
@@ -90,19 +82,8 @@ func renamed(t *testing.T, net *model.Net, name func(p *model.Param) (string, []
 func tensorFile(t *testing.T, tensors ...safetensors.Tensor) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := safetensors.Write(&b, nil, tensors); err != nil {
-		t.Fatal(err)
-	}
+	check(t, safetensors.Write(&b, nil, tensors))
 	return written(t, "w.safetensors", b.Bytes())
-}
-
-func written(t *testing.T, name string, content []byte) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, content, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 func protoField(b []byte, n protowire.Number, content []byte) []byte {
@@ -192,19 +173,13 @@ func TestInit_NamesOfEveryProgram(t *testing.T) {
 					Observe: run.Observer{Message: func(m run.Message) { messages.WriteString(m.Text) }}}
 				n := &run.NetConfig{Arch: run.NetVGG16, Pixels: run.PixelsUnit, Weights: file,
 					WeightsClassifier: classifier}
-				if err := s.LoadWeights(net, n, testVocabulary(t, 5)); err != nil {
-					t.Fatal(err)
-				}
+				check(t, s.LoadWeights(net, n, testVocabulary(t, 5)))
 				sameParams(t, source, net, func(name string) bool {
 					return classifier ||
 						!strings.HasPrefix(name, "head.fc8")
 				})
 				table := messages.String()
-				for _, part := range []string{"conv1_1", "8×3×3×3", "fc6", "conv5_3"} {
-					if !strings.Contains(table, part) {
-						t.Errorf("%q is not in the table\n%s", part, table)
-					}
-				}
+				wantParts(t, table, "conv1_1", "8×3×3×3", "fc6", "conv5_3")
 				if as := strings.Contains(table, "512×256        F32   as 512×64×2×2"); as == (from == "timm") {
 					t.Errorf("fc6 is a matrix in the files but timm's:\n%s", table)
 				}
@@ -264,34 +239,28 @@ func TestInit_ByTheCommandLine(t *testing.T) {
 	wantUsage(t, call(t, tiny("train", "--set", "net.weights_classifier=true")...), "--init FILE")
 	c := call(t, tiny("train", "--arm", "stage1", "--init", written(t, "w.pth", []byte("\x80\x02cposix\nsystem\n.")),
 		"--run-dir", t.TempDir())...)
-	if c.code != exitFailure || !strings.Contains(c.err, `"posix.system"`) || !strings.Contains(c.err, "byte 2") {
-		t.Errorf("a program for weights: exit code %d, %s", c.code, c.err)
-	}
+	wantFailure(t, c, `"posix.system"`, "byte 2")
 }
 
 // A run that goes on has its weights from its checkpoint: the file that it started from may be gone.
 func TestInit_ResumeNeedsNoFile(t *testing.T) {
 	skipShort(t, "interrupts runs and trains them again")
 	t.Parallel()
-	start := written(t, "start.safetensors", readFile(t, filepath.Join(trainedArm(t, "baseline"), "stage1"),
+	start := written(t, "start.safetensors", readBytes(t, filepath.Join(trainedArm(t, "baseline"), "stage1"),
 		"last.safetensors"))
 	dir := filepath.Join(t.TempDir(), "run")
 	must(t, tiny("train", "--arm", "baseline", "--init", start, "--set", "train.max_steps=1", "--run-dir", dir)...)
-	if err := os.Remove(start); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(start))
 	must(t, goOn(dir, "--set", "train.max_steps=2")...)
 	// Stage 1 has begun, and its evaluation is not there: it goes on too.
-	if err := os.Remove(filepath.Join(dir, run.Stage1Folder, run.ResultFile)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(filepath.Join(dir, run.Stage1Folder, run.ResultFile)))
 	must(t, goOn(filepath.Join(dir, run.Stage1Folder))...)
 }
 
 // A file that a run would refuse is refused by its plan.
 func TestInit_DryRunLooksAtTheFile(t *testing.T) {
 	t.Parallel()
-	whole := readFile(t, filepath.Join(trainedArm(t, "baseline"), "stage1"), "last.safetensors")
+	whole := readBytes(t, filepath.Join(trainedArm(t, "baseline"), "stage1"), "last.safetensors")
 	plan := func(content []byte) called {
 		return call(t, tiny("train", "--arm", "baseline", "--init", written(t, "start.safetensors", content),
 			"--run-dir", t.TempDir(), "--dry-run")...)
@@ -332,9 +301,7 @@ func TestInit_AFirstTypoCostsNothing(t *testing.T) {
 	other := filepath.Join(work, "other")
 	must(t, tiny("train", "--arm", "stage1", "--set", "net.width=0.25", "--run-dir", other)...)
 	c := call(t, args("--init", filepath.Join(other, train.LastName))...)
-	if c.code != exitFailure || !strings.Contains(c.err, "weights ") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantFailure(t, c, "weights ")
 	must(t, args()...)
 	wantUsage(t, call(t, args("--seed", "7")...), "holds another run")
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -46,19 +45,13 @@ func TestExperiment_ComparesWithAReference(t *testing.T) {
 	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "baseline,nmn-fi,nmn-fd", "--seeds", "1,2",
 		"--reference", "nmn-fi")
 	out := must(t, args...)
-	for _, part := range []string{"differences against baseline", "differences against NMN-FI", "audit P@1000",
-		"validation", "own scores"} {
-		if !strings.Contains(out, part) {
-			t.Errorf("no %q in\n%s", part, out)
-		}
-	}
+	wantParts(t, out, "differences against baseline", "differences against NMN-FI", "audit P@1000", "validation",
+		"own scores")
 	var tables []struct {
 		Title string
 		Rows  []map[string]any
 	}
-	if err := json.Unmarshal(readFile(t, dir, "table.json"), &tables); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(readBytes(t, dir, "table.json"), &tables))
 	figure := map[string]float64{}
 	for _, table := range tables {
 		for _, row := range table.Rows {
@@ -93,18 +86,14 @@ func TestExperiment_RefusesALossForNoiseArms(t *testing.T) {
 func TestExperiment_PrintsHowLongItTakes(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, "")
 	for budget, wanted := range map[string][]string{
 		"1ns":   {"size    quick: takes about ", "full would take ", "--budget allows 1ns"},
 		"1000h": {"size    full: takes about ", "--budget allows 1000h"},
 	} {
 		c := call(t, tiny("experiment", "--size", "auto", "--arms", "baseline", "--budget", budget, "--run-dir", file)...)
 		for _, want := range wanted {
-			if c.code != exitFailure || !strings.Contains(c.err, want) {
-				t.Errorf("budget %s: code %d, %q is not in %s", budget, c.code, want, c.err)
-			}
+			wantFailure(t, c, want)
 		}
 	}
 }

@@ -103,7 +103,7 @@ func sameRuns(t *testing.T, got, want string) {
 			case run.LogFile, report.HTMLFile, run.ResultFile, run.ConfigFile:
 				continue // hold times, and the settings of a resumed run
 			}
-			if !bytes.Equal(readFile(t, a, name), readFile(t, b, name)) {
+			if !bytes.Equal(readBytes(t, a, name), readBytes(t, b, name)) {
 				t.Errorf("%s differs", filepath.Join(stage, name))
 			}
 		}
@@ -119,9 +119,7 @@ func sameRuns(t *testing.T, got, want string) {
 func fileNames(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var names []string
 	for _, e := range entries {
 		if !e.IsDir() {
@@ -129,15 +127,6 @@ func fileNames(t *testing.T, dir string) []string {
 		}
 	}
 	return names
-}
-
-func readFile(t *testing.T, dir, name string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 // timeless are the lines of the log about epochs and evaluations, without times. A continued run may log one
@@ -148,7 +137,7 @@ func timeless(t *testing.T, dir string) (kept []map[string]any) {
 		message, step, epoch any
 	}
 	at := map[event]int{}
-	for text := range bytes.Lines(readFile(t, dir, run.LogFile)) {
+	for text := range bytes.Lines(readBytes(t, dir, run.LogFile)) {
 		var line map[string]any
 		if err := json.Unmarshal(text, &line); err != nil {
 			t.Fatalf("%s: %v", text, err)
@@ -176,16 +165,12 @@ func timelessOutcome(t *testing.T, dir string) string {
 		t.Fatalf("%s: no result: %v", dir, err)
 	}
 	last, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if last.Position.Step != o.Steps {
 		t.Errorf("%s: checkpoint of step %d, result of step %d", dir, last.Position.Step, o.Steps)
 	}
 	o.Seconds = 0
 	data, err := json.Marshal(o) // NaN, which equals nothing, is null there
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(data)
 }

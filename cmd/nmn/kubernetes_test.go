@@ -20,10 +20,7 @@ func TestKubernetes_JobsAreOfThisProgram(t *testing.T) {
 	}
 	read := []string{metricsVariable, pushVariable}
 	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := readBytes(t, file)
 		var job struct {
 			Spec struct {
 				Template struct {
@@ -40,9 +37,7 @@ func TestKubernetes_JobsAreOfThisProgram(t *testing.T) {
 			t.Fatalf("%s: %v", file, err)
 		}
 		c := job.Spec.Template.Spec.Containers[0]
-		if out := must(t, asConfig(c.Args)...); !strings.Contains(out, "preset: ") {
-			t.Errorf("%s: %s", file, out)
-		}
+		wantParts(t, must(t, asConfig(c.Args)...), "preset: ")
 		for _, e := range c.Env {
 			if !slices.Contains(read, e.Name) {
 				t.Errorf("%s sets %s, which nothing reads", file, e.Name)
@@ -57,10 +52,7 @@ func TestKubernetes_ArraysHaveAPodForEachTask(t *testing.T) {
 	skipShort(t, "starts processes")
 	t.Parallel()
 	read := func(file string) (completions int, args []string) {
-		content, err := os.ReadFile(filepath.Join("../../docker/kubernetes", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := readBytes(t, filepath.Join("../../docker/kubernetes", file))
 		var job struct {
 			Spec struct {
 				Completions int
@@ -84,15 +76,9 @@ func TestKubernetes_ArraysHaveAPodForEachTask(t *testing.T) {
 	if len(same) != len(task)-2 || !slices.Equal(same, without(collect, "--collect")) {
 		t.Errorf("tasks are %q, collected is %q", task, collect)
 	}
-	if table := must(t, append(same, "--tasks")...); !strings.Contains(table, fmt.Sprintf("Run 0-%d first,",
-		completions-1)) {
-		t.Errorf("%d pods for stage 1: %s", completions, table)
-	}
+	wantParts(t, must(t, append(same, "--tasks")...), fmt.Sprintf("Run 0-%d first,", completions-1))
 	count := strings.TrimSpace(must(t, append(same, "--tasks", "--count")...))
-	page, err := os.ReadFile("../../docs/guide/kubernetes.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := readBytes(t, "../../docs/guide/kubernetes.md")
 	if all := fmt.Sprintf("s/completions: %d/completions: %s/", completions, count); !strings.Contains(string(page), all) {
 		t.Errorf("docs/guide/kubernetes.md does not say %q", all)
 	}
@@ -116,10 +102,7 @@ func TestKubernetes_MPIJobsStartRanksOfThisProgram(t *testing.T) {
 		t.Fatalf("%q, %v", files, err)
 	}
 	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := readBytes(t, file)
 		var job struct {
 			Spec struct {
 				Slots    int `yaml:"slotsPerWorker"`
@@ -147,9 +130,7 @@ func TestKubernetes_MPIJobsStartRanksOfThisProgram(t *testing.T) {
 			t.Fatalf("%s starts %q %q", file, c.Command, c.Args)
 		}
 		starter, args := c.Args[:at], c.Args[at+1:]
-		if out := must(t, asConfig(args)...); !strings.Contains(out, "preset: ") {
-			t.Errorf("%s: %s", file, out)
-		}
+		wantParts(t, must(t, asConfig(args)...), "preset: ")
 		after := func(flag string) string {
 			i := slices.Index(starter, flag)
 			if i < 0 || i+1 >= len(starter) {
@@ -180,9 +161,7 @@ func TestTrain_ContinuesByTheSameCommand(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	args := tiny("train", "--arm", "stage1", "--run-dir", dir)
 	must(t, append(args, "--set", "train.max_steps=1")...)
-	if err := os.Remove(filepath.Join(dir, "result.json")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(filepath.Join(dir, "result.json")))
 	if first, again := must(t, args...), must(t, args...); first != again || !strings.Contains(first, "3 steps") {
 		t.Errorf("it says %s, then %s", first, again)
 	}

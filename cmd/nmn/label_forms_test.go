@@ -184,14 +184,8 @@ func TestTrain_OnEveryFormOfLabels(t *testing.T) {
 				classes = 3
 			}
 			says := fmt.Sprintf("labels: %d classes, ", classes)
-			if out := must(t, append([]string{"doctor"}, data...)...); !strings.Contains(out, says) ||
-				!strings.Contains(out, f.says) {
-				t.Errorf("doctor does not say %q, %q:\n%s", says, f.says, out)
-			}
-			if out := must(t, append([]string{"train", "--dry-run"}, data...)...); !strings.Contains(out, says) ||
-				!strings.Contains(out, f.says) {
-				t.Errorf("the plan does not say %q, %q:\n%s", says, f.says, out)
-			}
+			wantParts(t, must(t, append([]string{"doctor"}, data...)...), says, f.says)
+			wantParts(t, must(t, append([]string{"train", "--dry-run"}, data...)...), says, f.says)
 			dir := filepath.Join(t.TempDir(), "run")
 			must(t, append([]string{"train", "--arm", "nmn-fi", "--flips", "0.3:0.1", "--run-dir", dir}, data...)...)
 			o, err := run.ReadOutcome(dir)
@@ -213,11 +207,7 @@ func TestTrain_OnFoldersOfPictures(t *testing.T) {
 	w := &formWriter{t, t.TempDir(), 24}
 	labelForms()["folders"].write(w)
 	out := must(t, "train", "--images", w.dir, "--dry-run", "--preset", "scenes", "--device", "cpu", "--batch-size", "8")
-	for _, part := range []string{"3 classes", "labels: 3 classes, a folder of pictures for each"} {
-		if !strings.Contains(out, part) {
-			t.Errorf("the plan has no %q:\n%s", part, out)
-		}
-	}
+	wantParts(t, out, "3 classes", "labels: 3 classes, a folder of pictures for each")
 	c := printed(t, "train", "--images", w.dir)
 	if c.Data.Set != "manifest" || c.Data.Manifest != "" || c.Data.VocabularySize != 100_000 {
 		t.Errorf("data %+v", c.Data)
@@ -270,16 +260,9 @@ func TestTrain_NamesTheFlagOfAForm(t *testing.T) {
 	t.Parallel()
 	file := manifestOf(t, 12, "path,label", func(i int) string { return fmt.Sprintf("%d.png,%d", i, i%2) })
 	c := call(t, onManifest(file, t.TempDir(), "--dry-run")...)
-	if c.code != exitFailure || !strings.Contains(c.err, "data.label_form integers") ||
-		!strings.Contains(c.err, "data.label_form columns") {
-		t.Errorf("exit code %d, %q", c.code, c.err)
-	}
+	wantFailure(t, c, "data.label_form integers", "data.label_form columns")
 	for form, classes := range map[string]string{"integers": "2 classes", "columns": "1 class,"} {
-		if out := must(t, onManifest(file, t.TempDir(), "--dry-run", "--set", "data.label_form="+form)...); !strings.Contains(
-			out,
-			classes) {
-			t.Errorf("%s: %s", form, out)
-		}
+		wantParts(t, must(t, onManifest(file, t.TempDir(), "--dry-run", "--set", "data.label_form="+form)...), classes)
 	}
 	wantUsage(t, call(t, onManifest(file, t.TempDir(), "--set", "data.label_form=guess")...), "want auto")
 }
@@ -299,12 +282,8 @@ func TestTrain_SaysWhichLabelsItFound(t *testing.T) {
 	if c.code != 0 {
 		t.Fatalf("exit code %d, %s", c.code, c.err)
 	}
-	for _, part := range []string{"3 classes, 2.00 labels each", "most often thing (28), ",
-		"separated by commas in the column Tags", "CSV with path (File Name), Tags"} {
-		if !strings.Contains(c.err, part) {
-			t.Errorf("no %q in what is said:\n%s", part, c.err)
-		}
-	}
+	wantParts(t, c.err, "3 classes, 2.00 labels each", "most often thing (28), ",
+		"separated by commas in the column Tags", "CSV with path (File Name), Tags")
 }
 
 // Classes that differ in spelling alone are named, with the setting that joins them, and joined they stay in a run.
@@ -318,9 +297,7 @@ func TestTrain_ClassesWhoseNamesAreAlike(t *testing.T) {
 	doctor := must(t, "doctor", file, "--preset", "scenes", "--device", "cpu")
 	for said, in := range map[string]string{"nearly equal: red and Red; data.join_labels true": plan,
 		"differ only in case, blanks, hyphens or underscores: 1 group": doctor, "data.join_labels true": doctor} {
-		if !strings.Contains(in, said) {
-			t.Errorf("no %q in\n%s", said, in)
-		}
+		wantParts(t, in, said)
 	}
 	joined := []string{"--set", "data.join_labels=true"}
 	if out := must(t, append([]string{"doctor", file, "--preset", "scenes", "--device", "cpu"},

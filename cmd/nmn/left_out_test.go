@@ -47,9 +47,7 @@ func spoiled(t *testing.T, kind string) (args []string, whole string) {
 	for _, err := range []error{os.WriteFile(files[0], content[:len(content)/2], 0o666), os.WriteFile(files[1],
 		nil, 0o666),
 		os.Remove(files[2])} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 	}
 	return args, whole
 }
@@ -60,12 +58,10 @@ func spoilFrames(t *testing.T, dir string, clips ...int) {
 	t.Helper()
 	path := filepath.Join(dir, "frames-000000.tar")
 	shard := readBytes(t, path)
-	lines := strings.Split(string(readBytes(t, filepath.Join(dir, "index.jsonl"))), "\n")
+	lines := strings.Split(read(t, filepath.Join(dir, "index.jsonl")), "\n")
 	for i, clip := range clips {
 		var record struct{ Frames []struct{ Offset, Size int } }
-		if err := json.Unmarshal([]byte(lines[1+clip]), &record); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal([]byte(lines[1+clip]), &record))
 		frame := record.Frames[0]
 		content := shard[frame.Offset:][:frame.Size]
 		switch i {
@@ -77,9 +73,7 @@ func spoilFrames(t *testing.T, dir string, clips ...int) {
 			copy(content, "<html>")
 		}
 	}
-	if err := os.WriteFile(path, shard, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, path, shard)
 }
 
 // What --max-bad-samples allows is allowed to the end, whatever the arm computes from the training pictures, and by
@@ -112,7 +106,7 @@ func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 				if c.code != exitOK || strings.Count(c.err, "cannot be used and are left out") != 1 {
 					t.Fatalf("exit code %d: %s", c.code, c.err)
 				}
-				if page := string(readBytes(t, filepath.Join(dir, "report.html"))); !strings.Contains(page,
+				if page := read(t, filepath.Join(dir, "report.html")); !strings.Contains(page,
 					"cannot be used and are left out") {
 					t.Error("the page does not tell what was left out")
 				}
@@ -182,18 +176,14 @@ func TestMaxBadSamples_AllowedWhenTheRunHasBegun(t *testing.T) {
 			must(t, "scenes", data, "--number", "40")
 			picture := filepath.Join(data, "images/COCO_train2014_000000000014.jpg")
 			content := readBytes(t, picture)
-			if err := os.WriteFile(picture, content[:len(content)/2], 0o666); err != nil {
-				t.Fatal(err)
-			}
+			write(t, picture, content[:len(content)/2])
 			dir := filepath.Join(t.TempDir(), "run")
 			c := call(t, slices.Concat([]string{"train", filepath.Join(data, "captions_train2014.json"), "--images",
 				filepath.Join(data, "images"), "--vocab", filepath.Join(data, "vocabulary.txt"), "--preset", "scenes", "--set",
 				"net.width=0.25"}, settings, []string{"--epochs", "1", "--batch-size", "4", "--set", "train.checkpoint_steps=1",
 				"--set", "train.log_steps=1", "--threads",
 				"1", "--device", "cpu", "--run-dir", dir})...)
-			if c.code != exitFailure || !strings.Contains(c.err, "--max-bad-samples") {
-				t.Fatalf("exit code %d: %s", c.code, c.err)
-			}
+			wantFailure(t, c, "--max-bad-samples")
 			must(t, goOn(dir, "--max-bad-samples", "1")...)
 			must(t, "eval", dir)
 		})

@@ -14,9 +14,7 @@ import (
 func asManifest(t *testing.T, dir string) (file string, rows map[string]string) {
 	t.Helper()
 	labels, err := table.ReadLabels(filepath.Join(dir, "labels.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	text, rows := "", map[string]string{}
 	for i, id := range labels.IDs {
 		var names []string
@@ -73,13 +71,9 @@ func TestAudit_RefusesAManifestOfOtherBags(t *testing.T) {
 	file := filepath.Join(dir, "pictures.csv")
 	on := func() called { return call(t, "audit", "--labels", file, "--scores", filepath.Join(dir, "scores.csv")) }
 	write(t, file, "path,labels\nbag0.jpg,cat;dog;fog\n")
-	if c := on(); c.code != exitFailure || !strings.Contains(c.err, `no row has the id "bag1"`) {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantFailure(t, on(), `no row has the id "bag1"`)
 	write(t, file, "path,labels\nbag0.jpg,cat;dog\n")
-	if c := on(); c.code != exitFailure || !strings.Contains(c.err, `no row has the label "fog"`) {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantFailure(t, on(), `no row has the label "fog"`)
 }
 
 // What an audit of tables of pictures writes begins with a column id, which names the pictures.

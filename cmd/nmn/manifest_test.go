@@ -26,13 +26,9 @@ func writePictures(t *testing.T, dir string, n int) {
 			picture.SetNRGBA(at%32, at/32, c)
 		}
 		f, err := os.Create(filepath.Join(dir, fmt.Sprintf("%d.png", i)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		defer f.Close()
-		if err := png.Encode(f, picture); err != nil {
-			t.Fatal(err)
-		}
+		check(t, png.Encode(f, picture))
 	}
 }
 
@@ -51,9 +47,7 @@ func manifestOf(t *testing.T, n int, header string, row func(i int) string) stri
 		lines = append(lines, row(i))
 	}
 	file := filepath.Join(dir, "pictures.csv")
-	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, strings.Join(lines, "\n")+"\n")
 	return file
 }
 
@@ -75,10 +69,7 @@ func TestTrain_OnManifest(t *testing.T) {
 		return fmt.Sprintf("%d.png,%s,%s,32", i, labels, splits[i%5])
 	})
 	dir := filepath.Join(t.TempDir(), "run")
-	c := call(t, onManifest(file, dir)...)
-	if c.code != exitOK {
-		t.Fatalf("exit code %d: %s", c.code, c.err)
-	}
+	must(t, onManifest(file, dir)...)
 	o, err := run.ReadOutcome(dir)
 	if err != nil || o.Arm != recipe.HeldRates || o.Split != "test" || o.Evaluation.Bags != 12 ||
 		o.Evaluation.Classes != 4 {
@@ -89,15 +80,11 @@ func TestTrain_OnManifest(t *testing.T) {
 		!strings.Contains(string(settings), "manifest: "+file) {
 		t.Errorf("configuration %s, %v", settings, err)
 	}
-	if out := must(t, "eval", dir, "--split", "validation"); !strings.Contains(out, "AP") {
-		t.Errorf("evaluation %q", out)
-	}
+	wantParts(t, must(t, "eval", dir, "--split", "validation"), "AP")
 	must(t, goOn(dir)...)
 	words := must(t, "predict", dir, filepath.Dir(file), "--threshold", "0")
 	for _, word := range append([]string{"thing"}, colours...) {
-		if !strings.Contains(words, word) {
-			t.Errorf("predictions have no %q: %s", word, words[:min(400, len(words))])
-		}
+		wantParts(t, words, word)
 	}
 }
 
@@ -111,20 +98,12 @@ func TestDryRun_TellsWhatAManifestHolds(t *testing.T) {
 		return fmt.Sprintf("%d.png;%s;%s;1", i, labels, split)
 	})
 	out := must(t, onManifest(file, filepath.Join(t.TempDir(), "run"), "--dry-run")...)
-	for _, part := range []string{"29 training, 0 validation, 1 test pictures", "3 classes",
-		"CSV with path, labels, split", "not used: size", "1 labels on 1 rows are no classes", "never"} {
-		if !strings.Contains(out, part) {
-			t.Errorf("the plan has no %q:\n%s", part, out)
-		}
-	}
+	wantParts(t, out, "29 training, 0 validation, 1 test pictures", "3 classes", "CSV with path, labels, split",
+		"not used: size", "1 labels on 1 rows are no classes", "never")
 	vocabulary := filepath.Join(t.TempDir(), "words.txt")
-	if err := os.WriteFile(vocabulary, []byte("red, NN, 1\ngreen, NN, 1\nblue, NN, 1\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, vocabulary, "red, NN, 1\ngreen, NN, 1\nblue, NN, 1\n")
 	c := call(t, onManifest(file, t.TempDir(), "--dry-run", "--vocab", vocabulary)...)
-	if c.code != exitFailure || !strings.Contains(c.err, "line 31") || !strings.Contains(c.err, `"never"`) {
-		t.Errorf("a label that the vocabulary lacks: exit code %d, %q", c.code, c.err)
-	}
+	wantFailure(t, c, "line 31", `"never"`)
 }
 
 // TestTrain_OnManifestOfFrames learns clips, by shares and with flipped labels.
@@ -158,10 +137,7 @@ func TestExperiment_OnManifest(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"experiment", "--preset", "scenes", file, "--set", "net.width=0.5", "--batch-size", "8",
 		"--epochs", "1", "--device", "cpu", "--run-dir", dir, "--arms", "stage1"}
-	if c := call(t, append(args, "--flips", "0.3:0.1")...); c.code != exitFailure ||
-		!strings.Contains(c.err, `column "year"`) || !strings.Contains(c.err, "data.features.ignore_columns") {
-		t.Errorf("a column that is no label: exit code %d, %q", c.code, c.err)
-	}
+	wantFailure(t, call(t, append(args, "--flips", "0.3:0.1")...), `column "year"`, "data.features.ignore_columns")
 	must(t, append(args, "--flips", "0:0,0.3:0.1", "--set", "data.features.ignore_columns=[year]")...)
 	for _, level := range []string{"flips-0-0", "flips-0.3-0.1"} {
 		o, err := run.ReadOutcome(filepath.Join(dir, level, "seed-1", "stage1"))
@@ -176,9 +152,7 @@ func TestTrain_OnManifestWithoutAllPictures(t *testing.T) {
 	t.Parallel()
 	file := manifestOf(t, 24, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
 	for _, gone := range []string{"5.png", "7.png"} {
-		if err := os.Remove(filepath.Join(filepath.Dir(file), gone)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Remove(filepath.Join(filepath.Dir(file), gone)))
 	}
 	for _, c := range []struct {
 		allowed string
@@ -195,9 +169,7 @@ func TestTrain_OnManifestWithoutAllPictures(t *testing.T) {
 			t.Errorf("%s may be missing: exit code %d, want %d: %s", c.allowed, got.code, c.code, got.err)
 		}
 		for _, word := range c.says {
-			if !strings.Contains(got.err, word) {
-				t.Errorf("%s may be missing: standard error %q has no %q", c.allowed, got.err, word)
-			}
+			wantParts(t, got.err, word)
 		}
 	}
 }
@@ -206,28 +178,18 @@ func TestTrain_OnManifestWithoutAllPictures(t *testing.T) {
 func TestTrain_ResumesOnManifest(t *testing.T) {
 	t.Parallel()
 	file := manifestOf(t, 24, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
-	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "5.png"), []byte("\x89PNG\r\n\x1a\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(filepath.Dir(file), "5.png"), "\x89PNG\r\n\x1a\n")
 	dir := filepath.Join(t.TempDir(), "run")
 	c := call(t, onManifest(file, dir, "--arm", "stage1", "--set", "data.validation_share=0", "--set",
 		"data.test_share=0")...)
-	if c.code != exitFailure || !strings.Contains(c.err, `"5.png"`) || !strings.Contains(c.err, "--max-bad-samples") {
-		t.Fatalf("exit code %d, %q, want the picture and the cure", c.code, c.err)
-	}
-	if c := call(t, goOn(dir, "--max-bad-samples", "1")...); c.code != exitOK {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantFailure(t, c, `"5.png"`, "--max-bad-samples")
+	must(t, goOn(dir, "--max-bad-samples", "1")...)
 }
 
 func TestPrintConfig_OfManifest(t *testing.T) {
 	out := must(t, "config", "--set", "data.manifest=a.csv")
-	for _, line := range []string{"preset: paper-coco", "set: manifest", "manifest: a.csv", "vocabulary_size: 100000",
-		"arch: vgg16", "form: estimate", "arm: held-rates"} {
-		if !strings.Contains(out, line) {
-			t.Errorf("the configuration has no %q:\n%s", line, out)
-		}
-	}
+	wantParts(t, out, "preset: paper-coco", "set: manifest", "manifest: a.csv", "vocabulary_size: 100000",
+		"arch: vgg16", "form: estimate", "arm: held-rates")
 	wantUsage(t, call(t, "train", "--set", "data.manifest=a.csv", "--set", "data.captions=b.json"), "leave out one")
 	wantUsage(t, call(t, "train", "--set", "data.set=manifest"), "data.manifest FILE")
 }

@@ -74,9 +74,7 @@ func TestTrain_ServesMetricsWhileItRuns(t *testing.T) {
 func TestMetricsAddress_ComesFromTheEnvironmentUnlessAFlagTells(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer taken.Close()
 	for _, c := range []struct {
 		args []string

@@ -19,13 +19,8 @@ func TestEval_OfARunEqualsItsResult(t *testing.T) {
 	var whole struct {
 		Evaluation json.RawMessage
 	}
-	data, err := os.ReadFile(filepath.Join(dir, run.ResultFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, &whole); err != nil {
-		t.Fatal(err)
-	}
+	data := readBytes(t, filepath.Join(dir, run.ResultFile))
+	check(t, json.Unmarshal(data, &whole))
 	want := readJSON(t, string(whole.Evaluation))
 	got := readJSON(t, must(t, "eval", dir, "--json"))
 	for _, key := range []string{"truth", "human", "transition", "by_class"} {
@@ -35,10 +30,7 @@ func TestEval_OfARunEqualsItsResult(t *testing.T) {
 			t.Errorf("%s: %.200s, the run has %.200s", key, a, b)
 		}
 	}
-	if text := must(t, "eval", dir, "--split", "train", "--classes", "3"); !strings.Contains(text, "human AP") ||
-		!strings.Contains(text, "q01") {
-		t.Errorf("tables lack human AP or rates:\n%s", text)
-	}
+	wantParts(t, must(t, "eval", dir, "--split", "train", "--classes", "3"), "human AP", "q01")
 	wantUsage(t, call(t, "eval", dir, "--counts", "x.csv"), "--scores")
 	wantUsage(t, call(t, "eval", filepath.Dir(dir)), "last.safetensors")
 }
@@ -48,9 +40,7 @@ func TestEval_ScoresWithAKnownAnswer(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, path, text)
 		return path
 	}
 	scores := write("scores.csv", "id,dog\na,0.9\nb,0.8\nc,0.7\nd,0.6\ne,0.1\n")
@@ -66,13 +56,9 @@ func TestEval_ScoresWithAKnownAnswer(t *testing.T) {
 		}
 	}
 	c := call(t, "eval", "--scores", write("bad.csv", "dog\nNaN\n0\n0\n0\n0\n"), "--labels", labels)
-	if c.code != exitFailure || !strings.Contains(c.err, "bad.csv") {
-		t.Errorf("NaN: exit code %d, %q", c.code, c.err)
-	}
+	wantFailure(t, c, "bad.csv")
 	c = call(t, "eval", "--scores", scores, "--labels", counts)
-	if c.code != exitFailure || !strings.Contains(c.err, "counts.csv") {
-		t.Errorf("a label of 2: exit code %d, %q", c.code, c.err)
-	}
+	wantFailure(t, c, "counts.csv")
 }
 
 func TestPredict_AllFormatsAgree(t *testing.T) {
@@ -80,9 +66,7 @@ func TestPredict_AllFormatsAgree(t *testing.T) {
 	dir := trainedArm(t, "nmn-fi")
 	folder := filepath.Join(t.TempDir(), "scenes")
 	must(t, "scenes", "--number", "6", "--split", "test", folder)
-	if err := os.WriteFile(filepath.Join(folder, "images", "broken.jpg"), []byte("no picture"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(folder, "images", "broken.jpg"), "no picture")
 	c := call(t, "predict", dir, folder, "--json", "--threshold", "0")
 	var pictures []predicted
 	if err := json.Unmarshal([]byte(c.out), &pictures); err != nil || c.code != exitOK {
@@ -94,10 +78,7 @@ func TestPredict_AllFormatsAgree(t *testing.T) {
 		!strings.Contains(c.err, "no picture of a known format") {
 		t.Fatalf("%d pictures, want 6; %q, want the one that is broken, and why", len(pictures), c.err)
 	}
-	if c := call(t, "predict", dir, broken); c.code != exitFailure || !strings.Contains(c.err, broken) ||
-		!strings.Contains(c.err, "no picture of a known format") {
-		t.Errorf("exit code %d, %q, want the picture and why", c.code, c.err)
-	}
+	wantFailure(t, call(t, "predict", dir, broken), broken, "no picture of a known format")
 	for _, p := range pictures {
 		if len(p.Words) != 36 || p.Words[0].Probability < p.Words[35].Probability {
 			t.Errorf("%s: %d words, or not in order", p.Picture, len(p.Words))
@@ -127,17 +108,13 @@ func TestPredict_ScoresOfScenesJoinTheirTruth(t *testing.T) {
 	must(t, "scenes", "--number", "12", "--split", "test", folder)
 	images := filepath.Join(folder, "images")
 	scores := filepath.Join(t.TempDir(), "scores.csv")
-	if err := os.WriteFile(scores, []byte(must(t, "predict", dir, images, "--format", "csv")), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, scores, must(t, "predict", dir, images, "--format", "csv"))
 	v := readJSON(t, must(t, "eval", "--scores", scores, "--truth", filepath.Join(folder, "truth.csv"), "--json"))
 	if v["samples"].(float64) != 12 {
 		t.Errorf("%v pictures, want 12", v["samples"])
 	}
 	first := filepath.Join(images, "COCO_test2014_000000000001.jpg")
-	if table := must(t, "predict", dir, first, "--format", "csv"); !strings.Contains(table, "\n"+first+",") {
-		t.Errorf("a picture on its own is not named as it was given: %.200q", table)
-	}
+	wantParts(t, must(t, "predict", dir, first, "--format", "csv"), "\n"+first+",")
 }
 
 func TestPredict_FollowsLinksInAFolder(t *testing.T) {
@@ -149,9 +126,7 @@ func TestPredict_FollowsLinksInAFolder(t *testing.T) {
 		filepath.Join(links, "a.jpg")); err != nil {
 		t.Skipf("no links here: %v", err)
 	}
-	if err := os.Symlink("b.jpg", filepath.Join(links, "b.jpg")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Symlink("b.jpg", filepath.Join(links, "b.jpg")))
 	c := call(t, "predict", dir, links, "--top", "1")
 	if c.code != exitOK || !strings.HasPrefix(c.out, filepath.Join(links, "a.jpg")) ||
 		!strings.Contains(c.err, "b.jpg") {
@@ -173,13 +148,9 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 	if err != nil || len(runs) != 2*2*3 {
 		t.Errorf("%d runs (%v), want two noise levels, two seeds, and stage 1 with two arms", len(runs), err)
 	}
-	for _, part := range []string{"baseline", "NMN-FD", "20       baseline", "40       baseline", "AP (truth)",
-		"informed start", "Paired"} {
-		if !strings.Contains(first.out, part) {
-			t.Errorf("the table does not tell %q:\n%s", part, first.out)
-		}
-	}
-	index := string(readFile(t, dir, run.IndexFile))
+	wantParts(t, first.out, "baseline", "NMN-FD", "20       baseline", "40       baseline", "AP (truth)",
+		"informed start", "Paired")
+	index := read(t, dir, run.IndexFile)
 	for _, link := range []string{"noise-20/seed-1/nmn-fd/report.html", "noise-40/seed-2/baseline/report.html"} {
 		if !strings.Contains(index, `<a href="`+link+`">`) || !durable.Exists(filepath.Join(dir, link)) {
 			t.Errorf("the page of the experiment does not lead to %s", link)
@@ -206,9 +177,7 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 			t.Errorf("%s was written again", runs[i])
 		}
 	}
-	if err := os.Remove(runs[0]); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(runs[0]))
 	if third := call(t, args...); third.out != first.out {
 		t.Error("a run that was evaluated again gave another table")
 	}
@@ -223,9 +192,7 @@ func modified(t *testing.T, files []string) (when []int64) {
 	t.Helper()
 	for _, file := range files {
 		info, err := os.Stat(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		when = append(when, info.ModTime().UnixNano())
 	}
 	return when
@@ -236,7 +203,5 @@ func TestExperiment_MILBothHasRowsOfBoth(t *testing.T) {
 	t.Parallel()
 	out := must(t, tiny("experiment", "--size", "quick", "--run-dir", filepath.Join(t.TempDir(), "e"),
 		"--arms", "baseline", "--mil", "both")...)
-	if !strings.Contains(out, "baseline + MIL") {
-		t.Errorf("no row with MIL:\n%s", out)
-	}
+	wantParts(t, out, "baseline + MIL")
 }

@@ -36,13 +36,9 @@ func TestTrain_DataThatHaveMoved(t *testing.T) {
 
 	t.Chdir(t.TempDir()) // from any folder
 	moved := filepath.Join(t.TempDir(), "elsewhere")
-	if err := os.Rename(filepath.Join(work, "data"), moved); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Rename(filepath.Join(work, "data"), moved))
 	c := call(t, goOn(run)...)
-	if c.code != exitFailure || !strings.Contains(c.err, "name their new place") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantFailure(t, c, "name their new place")
 	other := filepath.Join(t.TempDir(), "other")
 	must(t, "scenes", other, "--number", "40", "--seed", "9")
 	wantUsage(t, call(t, append(goOn(run, place(other)...), "-q")...), "has changed since this run began")
@@ -64,9 +60,7 @@ func TestTrain_DataThatHaveMoved(t *testing.T) {
 	}
 
 	// Back where it was started, by relative paths.
-	if err := os.Rename(moved, filepath.Join(work, "data")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Rename(moved, filepath.Join(work, "data")))
 	t.Chdir(work)
 	must(t, goOn("run", place("data")...)...)
 	t.Chdir(t.TempDir())
@@ -92,9 +86,7 @@ func TestCaptionTrain_DataThatHaveMoved(t *testing.T) {
 		t.Errorf("from another folder: exit code %d: %s", c.code, c.err)
 	}
 	moved := filepath.Join(t.TempDir(), "elsewhere")
-	if err := os.Rename(filepath.Join(work, "data"), moved); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Rename(filepath.Join(work, "data"), moved))
 	other := filepath.Join(t.TempDir(), "other")
 	must(t, "caption", "scenes", other, "--split", "train", "--number", "24", "--frames", "4", "--captions-per-clip", "5",
 		"--seed", "9")
@@ -122,9 +114,7 @@ func TestAudit_OfACopyWithOtherData(t *testing.T) {
 		"baseline", "--epochs", "1",
 		"--set", "net.hidden=[4]", "--device", "cpu", "--threads", "1")
 	copied := t.TempDir()
-	if err := os.CopyFS(copied, os.DirFS(work)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.CopyFS(copied, os.DirFS(work)))
 	t.Chdir(copied)
 	audit := func(dir string) called {
 		return call(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "1")
@@ -149,9 +139,7 @@ func TestPredict_FindsTheBackboneFromAnyFolder(t *testing.T) {
 	run := filepath.Join(work, "run")
 	must(t, "predict", run, filepath.Join(work, "p000.png"))
 	moved := filepath.Join(t.TempDir(), "weights.safetensors")
-	if err := os.Rename(filepath.Join(work, "vgg.safetensors"), moved); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Rename(filepath.Join(work, "vgg.safetensors"), moved))
 	wantUsage(t, call(t, "predict", run, filepath.Join(work, "p000.png")), "put it back")
 	must(t, goOn(run, "--backbone", moved)...)
 	must(t, "predict", run, filepath.Join(work, "p000.png"))
@@ -165,10 +153,8 @@ func TestTrain_GoesOnWithTouchedPicturesAndRefusesNewOnes(t *testing.T) {
 	flat := filepath.Dir(manifestOf(t, 30, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,x", i) }))
 	for i := range 30 {
 		class := filepath.Join(tree, colours[i%3])
-		if err := cmp.Or(os.MkdirAll(class, 0o777), os.Rename(filepath.Join(flat, fmt.Sprintf("%d.png", i)),
-			filepath.Join(class, fmt.Sprintf("%d.png", i)))); err != nil {
-			t.Fatal(err)
-		}
+		check(t, cmp.Or(os.MkdirAll(class, 0o777), os.Rename(filepath.Join(flat, fmt.Sprintf("%d.png", i)),
+			filepath.Join(class, fmt.Sprintf("%d.png", i)))))
 	}
 	args := func(epochs string) []string {
 		return []string{"train", tree, "--set", "net.arch=scenes", "--set", "net.width=0.5", "--input-size", "48",
@@ -178,15 +164,11 @@ func TestTrain_GoesOnWithTouchedPicturesAndRefusesNewOnes(t *testing.T) {
 	must(t, args("1")...)
 	past := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range 30 {
-		if err := os.Chtimes(filepath.Join(tree, colours[i%3], fmt.Sprintf("%d.png", i)), past, past); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Chtimes(filepath.Join(tree, colours[i%3], fmt.Sprintf("%d.png", i)), past, past))
 	}
-	if c := call(t, args("2")...); c.code != exitOK || !strings.Contains(c.err, "stage 1: going on from step ") {
-		t.Errorf("touched pictures: exit code %d: %s", c.code, c.err)
-	}
+	wantParts(t, succeeds(t, args("2")...).err, "stage 1: going on from step ")
 	added := filepath.Join(tree, colours[0], "new.png")
-	write(t, added, string(readBytes(t, filepath.Join(tree, colours[0], "0.png"))))
+	write(t, added, read(t, filepath.Join(tree, colours[0], "0.png")))
 	wantUsage(t, call(t, append(args("3"), "-q")...), added+" was not there when this run began: take it away, or begin "+
 		"anew: with another --run-dir, or, with nmn train and nmn caption train, by --restart")
 }

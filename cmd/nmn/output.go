@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -45,6 +46,15 @@ func checkEnding(command, flag, path string, endings []string) error {
 func programVersion() string {
 	b := run.ThisBuild()
 	return strings.TrimSpace("nmn " + b.Version + " " + b.Revision)
+}
+
+// print prints v as JSON, or text.
+func (p *program) print(asJSON bool, v any, format string, args ...any) error {
+	if asJSON {
+		return writeJSON(p.out, v)
+	}
+	_, err := fmt.Fprintf(p.out, format, args...)
+	return err
 }
 
 // writeJSON writes v indented, and a newline.

@@ -48,12 +48,8 @@ func photographs(t *testing.T, folder string) (names []string) {
 	for i, size := range [][2]int{{640, 480}, {333, 500}, {57, 40}, {900, 200}, {96, 96}} {
 		var j, p bytes.Buffer
 		img := waves(uint64(i), size[0], size[1])
-		if err := jpeg.Encode(&j, img, &jpeg.Options{Quality: 90}); err != nil {
-			t.Fatal(err)
-		}
-		if err := png.Encode(&p, img); err != nil {
-			t.Fatal(err)
-		}
+		check(t, jpeg.Encode(&j, img, &jpeg.Options{Quality: 90}))
+		check(t, png.Encode(&p, img))
 		data := j.Bytes()
 		if i == 1 { // orientation 6
 			data = append([]byte("\xff\xd8\xff\xe1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01"+
@@ -79,35 +75,25 @@ func pictureModel(t *testing.T, file string, pictures *train.Pictures) {
 		about.Words = append(about.Words, train.ClassWord{Text: fmt.Sprint("word", i), POS: "NN"})
 	}
 	text, err := json.Marshal(about)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	to, err := os.Create(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := export.Safetensors(to, net, false, map[string]string{"nmn.checkpoint": string(text)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := to.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, to.Close())
 }
 
 // predictedHere are the probabilities of nmn predict, by the name of the picture.
 func predictedHere(t *testing.T, file, folder string) map[string][]float64 {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(must(t, "predict", file, folder, "--format", "csv"))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	values := map[string][]float64{}
 	for _, row := range rows[1:] {
 		for _, cell := range row[1:] {
 			v, err := strconv.ParseFloat(cell, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			values[row[0]] = append(values[row[0]], v)
 		}
 	}
@@ -117,10 +103,7 @@ func predictedHere(t *testing.T, file, folder string) map[string][]float64 {
 // snippet is the block of Python in docs/guide/weights.md that defines a function.
 func snippet(t *testing.T, function string) string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "guide", "weights.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := readBytes(t, filepath.Join("..", "..", "docs", "guide", "weights.md"))
 	for _, block := range strings.Split(string(page), "```python\n")[1:] {
 		if code, _, _ := strings.Cut(block, "```"); strings.Contains(code, "def "+function+"(") {
 			return code
@@ -250,8 +233,6 @@ func TestTrain_ModelsSayHowTheyReadPictures(t *testing.T) {
 func checkpointOf(t *testing.T, dir string) *train.Checkpoint {
 	t.Helper()
 	c, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return c
 }

@@ -25,16 +25,12 @@ func TestResume_FromTheCheckpointBefore(t *testing.T) {
 	must(t, tiny("train", "--arm", "baseline", "--epochs", "3", "--set", "train.log_steps=1", "--run-dir", whole)...)
 	for name, complete := range map[string]bool{"a complete run": true, "an interrupted run": false} {
 		dir := filepath.Join(t.TempDir(), name)
-		if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.CopyFS(dir, os.DirFS(whole)))
 		if !complete {
-			removeFile(t, filepath.Join(dir, run.ResultFile))
+			check(t, os.Remove(filepath.Join(dir, run.ResultFile)))
 		}
 		last := filepath.Join(dir, train.LastName)
-		if err := os.Truncate(last, 1000); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Truncate(last, 1000))
 		c := call(t, "predict", dir, whole)
 		if !complete {
 			c = call(t, goOn(dir)...)
@@ -48,7 +44,7 @@ func TestResume_FromTheCheckpointBefore(t *testing.T) {
 		}
 		must(t, goOn(dir)...)
 		sameRuns(t, dir, whole)
-		log, want := readFile(t, dir, run.LogFile), readFile(t, whole, run.LogFile)
+		log, want := readBytes(t, dir, run.LogFile), readBytes(t, whole, run.LogFile)
 		if got, want := bytes.Count(log, []byte(`"msg":"step"`)), bytes.Count(want, []byte(`"msg":"step"`)); got != want {
 			t.Errorf("%s: %d steps in the log, want %d", name, got, want)
 		}
@@ -68,21 +64,15 @@ func TestResume_BeginsAnewWithoutACheckpointBefore(t *testing.T) {
 	must(t, arm(whole)...)
 	for _, stage := range []string{".", run.Stage1Folder} {
 		dir := filepath.Join(t.TempDir(), "broken")
-		if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
-			t.Fatal(err)
-		}
-		removeFile(t, filepath.Join(dir, run.ResultFile))
+		check(t, os.CopyFS(dir, os.DirFS(whole)))
+		check(t, os.Remove(filepath.Join(dir, run.ResultFile)))
 		if stage != "." { // the second stage has not begun
-			removeFile(t, filepath.Join(dir, train.LastName))
-			removeFile(t, filepath.Join(dir, stage, run.ResultFile))
+			check(t, os.Remove(filepath.Join(dir, train.LastName)))
+			check(t, os.Remove(filepath.Join(dir, stage, run.ResultFile)))
 		}
 		last := filepath.Join(dir, stage, train.LastName)
-		if err := os.Truncate(last, 1000); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.RemoveAll(filepath.Join(dir, stage, train.PreviousName)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Truncate(last, 1000))
+		check(t, os.RemoveAll(filepath.Join(dir, stage, train.PreviousName)))
 		c := call(t, arm(dir)...)
 		_, command, found := strings.Cut(strings.TrimSpace(c.err), "To start over, remove it and resume: ")
 		if c.code != exitFailure || !found || !strings.Contains(command, last) {
@@ -93,12 +83,5 @@ func TestResume_BeginsAnewWithoutACheckpointBefore(t *testing.T) {
 		}
 		must(t, arm(dir)...)
 		sameRuns(t, dir, whole)
-	}
-}
-
-func removeFile(t *testing.T, path string) {
-	t.Helper()
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
 	}
 }

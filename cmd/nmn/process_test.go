@@ -67,9 +67,7 @@ type process struct {
 
 func start(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, cmd.Start())
 	p := &process{Cmd: cmd, t: t, ended: make(chan struct{})}
 	go func() {
 		p.err = cmd.Wait()

@@ -25,17 +25,10 @@ type program struct {
 	progress string
 	// tellRest logs how many lines of the log were left out; nil if all are shown.
 	tellRest func()
-	// called is the command that the arguments name, for messages.
+	// called is the command that the arguments name, for messages. It is the root until the command is known.
 	called *cobra.Command
 	// ranks are the ranks that run the command together, set once the command is known.
 	ranks ranks.Group
-}
-
-func (p *program) path(root *cobra.Command) string {
-	if p.called == nil {
-		return root.CommandPath()
-	}
-	return p.called.CommandPath()
 }
 
 // note prints a message on a terminal or with --verbose.

@@ -13,11 +13,14 @@ import (
 const redraw = 100 * time.Millisecond
 
 // pace limits how often a line is drawn.
-type pace struct{ drawn time.Time }
+type pace struct {
+	every time.Duration
+	drawn time.Time
+}
 
 // due reports whether to draw now. The last state is always drawn.
 func (p *pace) due(now time.Time, last bool) bool {
-	if now.Sub(p.drawn) < redraw && !last {
+	if now.Sub(p.drawn) < p.every && !last {
 		return false
 	}
 	p.drawn = now
@@ -35,15 +38,14 @@ type progress struct {
 	columns func() int // of the terminal, which may change
 }
 
-func newProgress(title string, now time.Time, columns func() int) *progress {
-	return &progress{title: title, began: now, first: -1, unit: "images", columns: columns}
+func newProgress(title, unit string, now time.Time, columns func() int) *progress {
+	return &progress{title: title, began: now, first: -1, pace: pace{every: redraw}, unit: unit, columns: columns}
 }
 
 // showProgress returns a function that draws the steps of a stage with a title. A step has a number of items, in a
 // unit.
 func (p *program) showProgress(title, unit string) func(e train.Progress, items int) {
-	bar := newProgress(title, time.Now(), func() int { return p.width(p.err) })
-	bar.unit = unit
+	bar := newProgress(title, unit, time.Now(), func() int { return p.width(p.err) })
 	return func(e train.Progress, items int) {
 		if now := time.Now(); bar.step(e, items, now) {
 			done := stage{Title: title, Done: e.Step, Total: e.Steps, Unit: "steps", Epoch: e.Epoch}
@@ -107,7 +109,7 @@ func (p *program) lines() func(s stage, line func(since time.Duration) string) {
 		return nil
 	}
 	began := time.Now()
-	var pace pace
+	pace := pace{every: redraw}
 	return func(s stage, line func(since time.Duration) string) {
 		if now := time.Now(); pace.due(now, s.Done >= s.Total) {
 			p.draw(s, line(now.Sub(began)))
@@ -149,30 +151,34 @@ func (a *average) rate() float64 { return a.items / max(a.seconds, 1e-9) }
 
 func (a *average) wait() float64 { return 100 * a.waited / max(a.seconds, 1e-9) }
 
-// counted returns a function that shows progress and the time left, or nil if progress is hidden.
-func (p *program) counted(what, of string) func(done, of int) {
-	noun := of
+// counted returns a function that shows how much of some work is done, in a unit, and the time left. It returns nil if
+// progress is hidden. A file or a program that does not draw progress gets a line each minute. If done falls, other
+// work has begun.
+func (p *program) counted(title, unit string) func(done, total int) {
 	audience := p.audience()
 	if audience == nobody {
 		return nil
 	}
-	began, drawn := time.Now(), time.Now()
-	every := redraw
+	began := time.Now()
+	before, pace := 0, pace{every: redraw, drawn: began}
 	if audience == record {
-		every = time.Minute
+		pace.every = time.Minute
 	}
-	return func(done, of int) {
+	return func(done, total int) {
 		now := time.Now()
-		if now.Sub(drawn) < every && (done < of || audience == record) {
+		if done < before {
+			began = now
+		}
+		before = done
+		if !pace.due(now, done >= total && audience != record) {
 			return
 		}
-		drawn = now
-		left := time.Duration(float64(now.Sub(began)) / float64(done) * float64(of-done))
-		line := fmt.Sprintf("%s: %d %%, %d of %d %s, %v left", what, 100*done/of, done, of, noun, left.Round(time.Second))
+		line := fmt.Sprintf("%s: %d %%, %d of %d %s, %s left", title, 100*done/max(total, 1), done, total, unit,
+			timeLeft(now.Sub(began), done, total-done))
 		if audience == record {
 			fmt.Fprintln(p.status, line)
 		} else {
-			p.draw(stage{Title: what, Done: done, Total: of, Unit: noun}, line)
+			p.draw(stage{Title: title, Done: done, Total: total, Unit: unit}, line)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -15,14 +14,9 @@ import (
 func TestProse_StringsArePlain(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("..", "..", ".ci", "vale", "nmn", "Plain.yml")
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := readBytes(t, file)
 	var rule struct{ Swap map[string]string }
-	if err := yaml.Unmarshal(content, &rule); err != nil {
-		t.Fatal(err)
-	}
+	check(t, yaml.Unmarshal(content, &rule))
 	if len(rule.Swap) < 10 {
 		t.Fatalf("%s has %d words", file, len(rule.Swap))
 	}

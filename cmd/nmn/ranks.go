@@ -29,7 +29,7 @@ var anywhere = map[string]bool{"nmn": true, "nmn version": true, "nmn help": tru
 
 // insteadOfRanks explains how several processes can share the work of other commands.
 var insteadOfRanks = map[string]string{
-	"nmn extract": shards, "nmn features extract": shards, "nmn predict": shards, "nmn frames": shards,
+	"nmn extract": shards, "nmn predict": shards, "nmn frames": shards,
 	"nmn experiment": tasks, "nmn reproduce": tasks,
 }
 

@@ -102,9 +102,7 @@ func TestMPI_RanksThatDifferAreRefused(t *testing.T) {
 				t.Skip("there is but one instruction set")
 			}
 			theirs := filepath.Join(t.TempDir(), "theirs")
-			if err := os.CopyFS(theirs, os.DirFS(mine)); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.CopyFS(theirs, os.DirFS(mine)))
 			c.other.n, c.other.dir = 1, theirs
 			if c.change != nil {
 				c.change(t, theirs)
@@ -156,10 +154,8 @@ func contents(t *testing.T, dir string) map[string]string {
 	all := map[string]string{}
 	for _, name := range filesOf(t, dir) {
 		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[name] = info.ModTime().String() + string(readFile(t, dir, name))
+		check(t, err)
+		all[name] = info.ModTime().String() + read(t, dir, name)
 	}
 	return all
 }

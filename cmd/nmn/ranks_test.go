@@ -67,9 +67,7 @@ func filesOf(t *testing.T, dir string) (names []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return names
 }
 
@@ -136,9 +134,7 @@ func farthestWeights(t *testing.T, what, got, want string) (farthest string, wor
 func openWeights(t *testing.T, dir string) *safetensors.File {
 	t.Helper()
 	f, err := safetensors.Open(filepath.Join(dir, train.LastName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"nmn/run"
@@ -17,13 +15,6 @@ func TestTrain_WritesForTensorBoardOnRequest(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatalf("event files %v, %v", files, err)
 	}
-	content, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"train/loss", "against true labels/all classes", "surest mistakes/1"} {
-		if !strings.Contains(string(content), want) {
-			t.Errorf("the events lack %q", want)
-		}
-	}
+	content := readBytes(t, files[0])
+	wantParts(t, string(content), "train/loss", "against true labels/all classes", "surest mistakes/1")
 }

@@ -13,15 +13,6 @@ import (
 	"nmn/train"
 )
 
-func outcomeOf(t *testing.T, dir string) *run.Outcome {
-	t.Helper()
-	o, err := run.ReadOutcome(dir)
-	if err != nil || o == nil {
-		t.Fatal(dir, o, err)
-	}
-	return o
-}
-
 func TestRivals_InOneExperiment(t *testing.T) {
 	skipShort(t, "trains many runs")
 	t.Parallel()
@@ -33,9 +24,7 @@ func TestRivals_InOneExperiment(t *testing.T) {
 	of := func(arm recipe.Name) *run.Outcome { return outcomeOf(t, filepath.Join(group, string(arm))) }
 	settings := func(arm recipe.Name) *train.Checkpoint {
 		c, err := train.ReadCheckpoint(filepath.Join(group, string(arm), train.LastName))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return c
 	}
 	first := settings(recipe.Stage1).Config.Stage1Epochs

@@ -19,6 +19,7 @@ import (
 func execute(ctx context.Context, args []string, t *terminal) int {
 	p := &program{terminal: t, status: &statusLine{out: t.err}, log: slog.New(slog.DiscardHandler)}
 	root := newRoot(p)
+	p.called = root
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		registerCompletions(root)
 	}
@@ -49,7 +50,7 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 	}
 	line := p.whose(err, p.mistaken(err))
 	if code == exitUsage {
-		line += fmt.Sprintf(" (see '%s --help')", p.path(root))
+		line += fmt.Sprintf(" (see '%s --help')", p.called.CommandPath())
 	}
 	fmt.Fprintln(p.err, p.paint(p.err, red, "nmn:")+" "+line+tellVideos(err, args))
 	return code
@@ -94,7 +95,7 @@ It estimates how often each label is wrong or missing, and needs no clean labels
 		return err
 	})
 	root.SetHelpCommand(newHelp(p))
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(p, cmd) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { p.writeHelp(cmd, false) })
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		p.called = cmd
 		p.openLog()
@@ -146,7 +147,7 @@ func (p *program) globalFlags(root *cobra.Command) {
 func (p *program) mistaken(err error) string {
 	line := oneLine(err)
 	var mistake *setting.Error
-	if p.called == nil || !errors.As(err, &mistake) || mistake.Key == "" {
+	if !errors.As(err, &mistake) || mistake.Key == "" {
 		return line
 	}
 	p.called.Flags().Visit(func(f *pflag.Flag) {

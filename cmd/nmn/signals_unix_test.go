@@ -119,10 +119,3 @@ func TestPrinting_EndsWithoutAWordWhenNobodyReads(t *testing.T) {
 		t.Errorf("ended with %v and says %q, want exit code %d and nothing", cmd.ProcessState, stderr, exitUnread)
 	}
 }
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

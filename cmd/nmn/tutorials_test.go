@@ -33,10 +33,7 @@ var fenced = regexp.MustCompile("(?ms)^#+ ([^\n]*)$|^```([a-z]+)\n(.*?)^```$")
 // typePage runs the sh and python blocks of a page in turn. A text block shows lines of the output above it, in
 // any order. With -update, lines that are not printed become the printed lines that are most like them.
 func typePage(t *testing.T, page string) {
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readBytes(t, page)
 	folder, python := t.TempDir(), pythonWithNumPy()
 	env := tutorialEnvironment(t)
 	var title, output string
@@ -63,9 +60,7 @@ func typePage(t *testing.T, page string) {
 		}
 	}
 	if updated != string(text) {
-		if err := os.WriteFile(page, []byte(updated), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		write(t, page, updated)
 	}
 }
 
@@ -122,9 +117,7 @@ func tutorialEnvironment(t *testing.T) []string {
 		t.Skip(err)
 	}
 	packages, err := filepath.Abs("../../python")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return append(os.Environ(), "NMN_TEST_AS_COMMAND=1", "NMN_PROGRAM="+program, "PYTHONPATH="+packages,
 		"PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }

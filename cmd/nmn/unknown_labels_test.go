@@ -56,9 +56,7 @@ func partlyLabelled(t *testing.T) (path func(string) string) {
 	for name, content := range map[string][]byte{"x.csv": x.Bytes(), "known.csv": known.Bytes(),
 		"empty.csv": empty.Bytes(),
 		"minus.csv": minus.Bytes(), "array.npy": array} {
-		if err := os.WriteFile(path(name), content, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, path(name), content)
 	}
 	return path
 }
@@ -75,13 +73,9 @@ func TestTrain_UnknownLabelsOfFeatures(t *testing.T) {
 			"--set", "data.validation_share=0.2", "--set", "data.test_share=0.2"}, more...)
 	}
 	words, err := os.ReadFile(path("minus.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	absent := bytes.ReplaceAll(words, []byte("-1"), []byte("0"))
-	if err := os.WriteFile(path("absent.csv"), absent, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, path("absent.csv"), absent)
 	for _, arm := range []string{"stage1", "held-rates", "soft-labels", "nmn-fi", "nmn-fd", "asl", "ll-r", "pruned"} {
 		t.Run(arm, func(t *testing.T) {
 			more := []string{"--set", "train.patience=0"}

@@ -68,17 +68,10 @@ func TestExperiment_VideosInTheFormOfTable3(t *testing.T) {
 	args := tinyVideo("experiment", "--size", "quick", "--mil", "both", "--run-dir", dir, "--set", "recipe.form=estimate",
 		"--noise-rates", "online", "--arms", "baseline,nmn-fi,held-rates")
 	out := must(t, args...)
-	for _, want := range []string{"level", "frame", "video", "held rates + MIL", "clips of 4 frames",
-		"Rows with MIL learn a clip as one bag"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("%q is not in\n%s", want, out)
-		}
-	}
-	table := string(readFile(t, dir, "table.md"))
-	if !strings.Contains(table, "| 40 | frame | held rates |") ||
-		!strings.Contains(table, "| 40 | video | held rates + MIL |") {
-		t.Errorf("table\n%s", table)
-	}
+	wantParts(t, out, "level", "frame", "video", "held rates + MIL", "clips of 4 frames",
+		"Rows with MIL learn a clip as one bag")
+	table := read(t, dir, "table.md")
+	wantParts(t, table, "| 40 | frame | held rates |", "| 40 | video | held rates + MIL |")
 }
 
 func TestVideo_RefusesWhatCannotBe(t *testing.T) {
@@ -120,26 +113,20 @@ func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 	if len(rows) != 48 || len(rows[0]) != 36 || table.IDs[5] != "moving-test-000001#1" {
 		t.Fatalf("%d rows of %d, the sixth is %q", len(rows), len(rows[0]), table.IDs[5])
 	}
-	lines := strings.Split(strings.TrimSpace(string(readBytes(t, clips))), "\n")
+	lines := strings.Split(strings.TrimSpace(read(t, clips)), "\n")
 	if len(lines) != 13 || lines[0] != "clip,first,rows" || lines[3] != "moving-test-000002,8,4" {
 		t.Errorf("clips %q", lines)
 	}
 	d := noisyScenes(t, dir)
 	single, _, err := loader.Frames(t.Context(), d.Test)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	net, err := run.OpenModel(t.Context(), dir, run.ModelOptions{Run: run.Resources{Device: "cpu"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer net.Close()
 	l := loader.DefaultConfig()
 	l.BatchSize = 16
 	scores, err := train.Score(t.Context(), net.Net(), single, l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i, want := range scores.Prob.Float32s() {
 		if got := rows[i/36][i%36]; math.Abs(float64(got-want)) > 1e-6 {
 			t.Fatalf("frame %d, class %d: %v, the net says %v", i/36, i%36, got, want)
@@ -158,10 +145,6 @@ func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 func TestDryRun_TellsTheChunksOfVideos(t *testing.T) {
 	t.Parallel()
 	out := must(t, tinyVideo("train", "--mil", "--set", "train.batch_size_mil=4", "--arm", "stage1", "--dry-run")...)
-	for _, want := range []string{"a step of 16 pictures", "maps of 16 frames: ",
-		"train.chunk_frames 8 ", "train.chunk_frames 2 "} {
-		if !strings.Contains(out, want) {
-			t.Errorf("%q is not in\n%s", want, out)
-		}
-	}
+	wantParts(t, out, "a step of 16 pictures", "maps of 16 frames: ", "train.chunk_frames 8 ",
+		"train.chunk_frames 2 ")
 }

@@ -8,14 +8,6 @@ import (
 	"testing"
 )
 
-// A folder holds only the file of a killed process, as after a kill in the first write to it.
-func TestWriteFile_OnlyALeftoverInTheFolder(t *testing.T) {
-	folder := t.TempDir()
-	check(t, os.WriteFile(filepath.Join(folder, ".q.csv1234567890123456789"), []byte("half"), 0o644))
-	check(t, WriteFile(filepath.Join(folder, "q.csv"), []byte("new"), 0o644))
-	wantNames(t, folder, "q.csv")
-}
-
 // A file aside may be taken for abandoned before it is locked. Then it is not held, whichever file has its
 // name now.
 func TestHoldAside_OnlyWhatStillHasItsName(t *testing.T) {

@@ -17,9 +17,7 @@ import (
 // The message names the kind of the path, because each kind has its own cure.
 func TestOpenFile_SaysWhatIsNoFile(t *testing.T) {
 	dir, err := os.MkdirTemp("", "s") // the path of a socket is short
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer os.RemoveAll(dir)
 	socket, err := net.Listen("unix", filepath.Join(dir, "socket"))
 	if err != nil {
@@ -40,13 +38,9 @@ func TestOpenFile_SaysWhatIsNoFile(t *testing.T) {
 // If a file exists and cannot be opened, the caller receives an error and no file.
 func TestOpenFile_CannotBeOpened(t *testing.T) {
 	path, pipe := filepath.Join(t.TempDir(), "a"), makePipe(t)
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, nil, 0o600))
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	none := limit
 	none.Cur = 0
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none); err != nil {

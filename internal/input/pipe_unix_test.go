@@ -18,9 +18,7 @@ import (
 func makePipe(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syscall.Mkfifo(path, 0o600))
 	return path
 }
 
@@ -39,14 +37,10 @@ func TestOpen_RefusesPipesAndDevices(t *testing.T) {
 func TestOpenStream_ReadsPipes(t *testing.T) {
 	path := makePipe(t)
 	f, err := input.OpenStream(context.Background(), path) // does not wait for a writer
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer f.Close()
 	writer, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	go func() { _, _ = writer.WriteString("abc"); writer.Close() }()
 	if text, err := io.ReadAll(f); string(text) != "abc" || err != nil {
 		t.Errorf("%q, %v", text, err)
@@ -56,9 +50,7 @@ func TestOpenStream_ReadsPipes(t *testing.T) {
 // The pipe's writer may be a program that failed: its silence is not an empty file.
 func TestOpenStream_NobodyWrites(t *testing.T) {
 	f, err := input.OpenStream(context.Background(), makePipe(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer f.Close()
 	if _, err := io.ReadAll(f); err == nil || !strings.Contains(err.Error(), "without a writer") {
 		t.Error(err)
@@ -69,14 +61,10 @@ func TestOpenStream_WaitsNoLongerThanTheContext(t *testing.T) {
 	path := makePipe(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	f, err := input.OpenStream(ctx, path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer f.Close()
 	writer, err := os.OpenFile(path, os.O_WRONLY, 0) // that writes nothing
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer writer.Close()
 	go cancel()
 	if _, err := f.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {

@@ -22,21 +22,19 @@ func TestHolder_KeepsLettersAndNothingThatControls(t *testing.T) {
 			t.Errorf("%q is shown as %q", command, got)
 		}
 	}
+	if got := (Holder{PID: 1, Host: "a\x1b[2Jb"}).String(); !strings.Contains(got, " on a?[2Jb (") {
+		t.Errorf("the host is shown in %q", got)
+	}
+	if got := (Holder{}).String(); got != "another process" {
+		t.Errorf("an unknown holder is %q", got)
+	}
 }
 
 // The file of a process that was killed may hold more than the next one writes.
 func TestTake_OverwritesAllThatAnotherHasWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	if err := os.WriteFile(path, []byte(`{"pid":1,"command":"`+strings.Repeat("x", 1<<14)+"\"}\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	mine, err := Take(path)
-	if errors.Is(err, ErrUnsupported) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(`{"pid":1,"command":"`+strings.Repeat("x", 1<<14)+"\"}\n"), 0o666))
+	mine := taken(t, path)
 	defer mine.Release()
 	var held *HeldError
 	if _, err := Take(path); !errors.As(err, &held) || held.Holder.PID != os.Getpid() {
@@ -47,18 +45,10 @@ func TestTake_OverwritesAllThatAnotherHasWritten(t *testing.T) {
 // A lock's file may hold anything.
 func TestTake_HeldByWhoKnowsWhom(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	mine, err := Take(path)
-	if errors.Is(err, ErrUnsupported) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	mine := taken(t, path)
 	defer mine.Release()
 	for _, content := range []string{"", `{"pid": 7, "host"`, `{"pid": 7, "host": 8}`} {
-		if err := errors.Join(mine.file.Truncate(0), writeAt(mine.file, content)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, errors.Join(mine.file.Truncate(0), writeAt(mine.file, content)))
 		if _, err := Take(path); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(),
 			"locked by another process") {
 			t.Errorf("%q: error %v", content, err)

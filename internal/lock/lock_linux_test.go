@@ -13,9 +13,7 @@ import (
 func TestTake_LeavesNoFileWhenItFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	var before unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
-		t.Fatal(err)
-	}
+	check(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &before))
 	defer func() {
 		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
 			t.Error(err)

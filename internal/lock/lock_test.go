@@ -38,33 +38,19 @@ func TestMain(m *testing.M) {
 
 func TestTake_IsRefusedWithTheProcessThatHoldsIt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	mine, err := Take(path)
-	if errors.Is(err, ErrUnsupported) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = Take(path)
+	mine := taken(t, path)
+	_, err := Take(path)
 	var held *HeldError
 	if !errors.As(err, &held) || !errors.Is(err, ErrHeld) || held.Holder.PID != os.Getpid() ||
 		held.Holder.Host == "" || !strings.Contains(held.Holder.Command, filepath.Base(os.Args[0])) ||
 		time.Since(held.Holder.Since) > time.Hour {
 		t.Fatalf("a lock that is held: %v", err)
 	}
-	if err := mine.Release(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, mine.Release())
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the file of a lock that was given back: %v, want none", err)
 	}
-	again, err := Take(path)
-	if err != nil {
-		t.Fatalf("a lock that was given back: %v", err)
-	}
-	if err := again.Release(); err != nil {
-		t.Error(err)
-	}
+	check(t, taken(t, path).Release())
 }
 
 // The kernel gives back the lock of a process that was killed, whose file stays.
@@ -76,9 +62,7 @@ func TestTake_AfterTheHolderWasKilled(t *testing.T) {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	line, _ := bufio.NewReader(out).ReadString('\n')
 	if line != "locked\n" {
 		t.Skipf("no lock in another process: %q", line)
@@ -92,16 +76,8 @@ func TestTake_AfterTheHolderWasKilled(t *testing.T) {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait() // it was killed
-	l, err := Take(path)
-	if err != nil {
-		t.Fatalf("after its holder was killed: %v", err)
-	}
-	if err := l.Release(); err != nil {
-		t.Error(err)
-	}
-	if err := os.WriteFile(path, []byte(`{"pid":1,"host":"h"}`+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, taken(t, path).Release())
+	check(t, os.WriteFile(path, []byte(`{"pid":1,"host":"h"}`+"\n"), 0o666))
 	for range 2 { // the second time there is no file
 		if err := Tidy(path); err != nil || there(path) {
 			t.Errorf("the file that a dead process has left: there %t, %v", there(path), err)
@@ -118,9 +94,7 @@ func there(path string) bool {
 func TestTake_LeavesFilesOfOthersAlone(t *testing.T) {
 	dir := t.TempDir()
 	theirs, link := filepath.Join(dir, "theirs"), filepath.Join(dir, "link")
-	if err := os.WriteFile(theirs, []byte("precious"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(theirs, []byte("precious"), 0o666))
 	if err := os.Symlink(theirs, link); err != nil {
 		t.Skip(err)
 	}
@@ -138,20 +112,8 @@ func TestTake_LeavesFilesOfOthersAlone(t *testing.T) {
 func TestTake_AfterThePowerFailed(t *testing.T) {
 	for _, left := range []string{"", `{"p`, `{"pid":12,"ho`, "\x00\x00\x00\x00\x00\x00\x00\x00\x00"} {
 		path := filepath.Join(t.TempDir(), "lock")
-		if err := os.WriteFile(path, []byte(left), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		l, err := Take(path)
-		if errors.Is(err, ErrUnsupported) {
-			t.Skip(err)
-		}
-		if err != nil {
-			t.Errorf("%q left: %v", left, err)
-			continue
-		}
-		if err := l.Release(); err != nil {
-			t.Error(err)
-		}
+		check(t, os.WriteFile(path, []byte(left), 0o666))
+		check(t, taken(t, path).Release())
 	}
 }
 
@@ -183,17 +145,6 @@ func TestTake_NeverTwiceWhileFilesAreRemoved(t *testing.T) {
 	}
 }
 
-// The holder's text in a file is not trusted.
-func TestHolder_IsQuotedForTerminals(t *testing.T) {
-	h := Holder{PID: 1, Host: "a\x1b[2Jb", Command: strings.Repeat("x", 1000)}
-	if s := h.String(); strings.ContainsRune(s, '\x1b') || len(s) > 300 {
-		t.Errorf("%q", s)
-	}
-	if s := (Holder{}).String(); s != "another process" {
-		t.Errorf("an unknown holder is %q", s)
-	}
-}
-
 // A file system on which each process has its own locks grants one lock twice.
 func TestTake_NoticesLocksThatAreNotKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
@@ -214,13 +165,9 @@ func TestTake_NoticesLocksThatAreNotKept(t *testing.T) {
 		}
 	}
 	first, err := takeBy(path, mount(), os.OpenFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	second, err := takeBy(path, mount(), os.OpenFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if err := first.Release(); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "at the same time") ||
 		!strings.Contains(err.Error(), fmt.Sprint("process ", os.Getpid())) {
 		t.Errorf("the first is released with %v, want ErrUnsupported and the other process", err)
@@ -256,5 +203,23 @@ func TestTake_WhereRemovedFilesAreNotForgottenAtOnce(t *testing.T) {
 	}
 	if _, err := Take(filepath.Join(t.TempDir(), "no", "l")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("in a folder that is not there: %v", err)
+	}
+}
+
+// taken takes a lock, or skips the test if there are no locks here.
+func taken(t *testing.T, path string) *Lock {
+	t.Helper()
+	l, err := Take(path)
+	if errors.Is(err, ErrUnsupported) {
+		t.Skip(err)
+	}
+	check(t, err)
+	return l
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

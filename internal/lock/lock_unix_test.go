@@ -14,16 +14,8 @@ import (
 // latest.
 func TestRelease_ReportsAFileThatIsGone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	mine, err := Take(path)
-	if errors.Is(err, ErrUnsupported) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	mine := taken(t, path)
+	check(t, os.Remove(path))
 	if err := mine.Release(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}

@@ -12,21 +12,15 @@ import (
 func put(t *testing.T, dir, name, content string, modified int64) Place {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(path, time.Time{}, time.Unix(modified, 0)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(content), 0o666))
+	check(t, os.Chtimes(path, time.Time{}, time.Unix(modified, 0)))
 	return Place{Name: "images/" + name, Path: path}
 }
 
 func find(t *testing.T, content bool, places ...Place) List {
 	t.Helper()
 	l, err := Find(t.Context(), places, content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return l
 }
 
@@ -78,18 +72,14 @@ func TestSince_NamesTheFileThatDiffers(t *testing.T) {
 			dir := t.TempDir()
 			places := []Place{put(t, dir, "a.png", "aaaa", 100), put(t, dir, "b.png", "bbbb", 200)}
 			file := filepath.Join(dir, "data.tsv")
-			if err := find(t, test.content, places...).Save(file); err != nil {
-				t.Fatal(err)
-			}
+			check(t, find(t, test.content, places...).Save(file))
 			then, err := Load(file)
 			if err != nil || len(then) != 2 {
 				t.Fatalf("read back: %v (%v)", then, err)
 			}
 			now := find(t, false, test.change(t, dir, places)...)
 			kept, d, err := now.Since(t.Context(), then)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if test.says == "" {
 				if d != nil || test.content && kept[1].Digest == "" {
 					t.Errorf("difference %+v, keeping %+v; want none, and digests that were known", d, kept)
@@ -120,14 +110,19 @@ func TestSince_CountsFurtherFiles(t *testing.T) {
 func TestLoad_RefusesWhatIsNoList(t *testing.T) {
 	for _, text := range []string{"", "a\tb\n", "file\tbytes\tmodified\tsha256\nx\t-\t\t\n"} {
 		file := filepath.Join(t.TempDir(), "data.tsv")
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(file, []byte(text), 0o666))
 		if l, err := Load(file); err == nil || !strings.Contains(err.Error(), file) {
 			t.Errorf("%q is read as %v (%v)", text, l, err)
 		}
 	}
 	if l, err := Load(filepath.Join(t.TempDir(), "none")); l != nil || err != nil {
 		t.Errorf("no file is %v (%v)", l, err)
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

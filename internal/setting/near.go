@@ -13,10 +13,10 @@ func Near(written string, keys []string) string {
 	if written == "" {
 		return ""
 	}
-	_, writtenLast, _ := cutLast(written)
+	writtenLast := lastPart(written)
 	best, least := "", 2*(1+max(1, len(writtenLast)/4))
 	for _, key := range slices.Sorted(slices.Values(keys)) {
-		_, last, _ := cutLast(key)
+		last := lastPart(key)
 		elsewhere := distance(writtenLast, last)
 		if strings.EqualFold(plain(last), plain(writtenLast)) {
 			elsewhere = 0
@@ -32,12 +32,8 @@ func Near(written string, keys []string) string {
 // KeysIn lists the keys of the single settings of a configuration, such as data.noise.
 func KeysIn(config any) []string { return slices.Collect(maps.Keys(Values(config))) }
 
-func cutLast(key string) (section, last string, found bool) {
-	if i := strings.LastIndexByte(key, '.'); i >= 0 {
-		return key[:i], key[i+1:], true
-	}
-	return "", key, false
-}
+// lastPart is a key without its sections.
+func lastPart(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
 
 // plain is a word without separators, which users mix up.
 func plain(word string) string { return strings.NewReplacer("_", "", "-", "").Replace(word) }

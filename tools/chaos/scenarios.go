@@ -191,7 +191,6 @@ var writesNothing = map[string]string{
 	"bench memory":   "prints what it measures",
 	"bench ops":      "prints what it measures",
 	"bench step":     "prints what it measures",
-	"bench witness":  "prints what it measures",
 	"completion":     "prints scripts for shells",
 	"eval":           "prints scores",
 	"version":        "prints a version",

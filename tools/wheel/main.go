@@ -53,11 +53,6 @@ func makeWheels(into, version string, names []string) error {
 		}
 		name := filepath.Join(into, p.fileName(made.version))
 		size, err := writeWheel(name, files, made)
-		if err == nil {
-			if err = check(name, p); err != nil {
-				os.Remove(name)
-			}
-		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
@@ -70,6 +65,13 @@ func makeWheels(into, version string, names []string) error {
 func contents(p platform, made source, work string) ([]entry, error) {
 	program := filepath.Join(work, p.name, p.program())
 	if err := compile(p, made, "./cmd/nmn", program); err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(program)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.checkProgram(data); err != nil {
 		return nil, err
 	}
 	terms, err := licences(p, work)

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -68,12 +66,6 @@ func fromGit() (says string, count int, err error) {
 }
 
 func git(args ...string) (string, error) {
-	command := exec.Command("git", args...)
-	var diagnosis bytes.Buffer
-	command.Stderr = &diagnosis
-	out, err := command.Output()
-	if err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", args[0], err, bytes.TrimSpace(diagnosis.Bytes()))
-	}
-	return strings.TrimSpace(string(out)), nil
+	out, err := output(nil, "git", args...)
+	return strings.TrimSpace(out), err
 }

@@ -2,8 +2,12 @@ package main
 
 import (
 	"errors"
+	"os"
 	"syscall"
 )
+
+// warnings returns nil: schedulers cannot send such signals on Windows.
+func warnings() []os.Signal { return nil }
 
 // noData is ERROR_NO_DATA: the pipe is being closed.
 const noData = syscall.Errno(232)
