@@ -40,7 +40,7 @@ func readCaptions(t testing.TB, path string, most int, share float64) *realCapti
 	texts := make([][]string, most)
 	for n, captions := range bags.Captions[:most] {
 		for _, caption := range captions[:min(perBag, len(captions))] {
-			texts[n] = append(texts[n], caption)
+			texts[n] = append(texts[n], caption.Text)
 		}
 	}
 	vocabulary, err := text.BuildVocabulary(slices.Values(slices.Concat(texts...)), text.VocabularyOptions{Size: 1000})
