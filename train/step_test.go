@@ -131,8 +131,8 @@ func TestRun_OverfitsOneBatchOfTheFirstEpoch(t *testing.T) {
 	}
 }
 
-// diverged runs a rig of which a weight becomes infinite after a step, as by a fault of memory. It returns the weights
-// of that time, and how the run ended.
+// diverged runs a rig until a step after which one weight becomes infinite, as by a fault of memory. It returns the
+// weights of that time, and how the run ended.
 func diverged(t *testing.T, r rig, after int) (trainer *Trainer, before map[string][]float32, err error) {
 	t.Helper()
 	r.observers = []Observer{{Step: func(e StepDone) {

@@ -37,15 +37,14 @@ func severalOf(args ...string) []string {
 // decided audits a run by nets of two folds and decides that some labels are wrong: given by bag, word and label.
 func decided(t *testing.T, dir, output string, wrong ...[3]string) called {
 	t.Helper()
-	c := succeeds(t, "audit", dir, "--noise-rates", "folds:2", "--top", "0", "--classes", "1")
+	must(t, "audit", dir, "--noise-rates", "folds:2", "--top", "0", "--classes", "1")
 	decisions := "id,class,given,decision\n"
 	for _, w := range wrong {
 		decisions += strings.Join(w[:], ",") + ",accept\n"
 	}
 	file := filepath.Join(t.TempDir(), "decisions.csv")
 	write(t, file, decisions)
-	c = succeeds(t, "audit", dir, "--decisions", file, "--output", output, "--top", "0", "--classes", "1")
-	return c
+	return succeeds(t, "audit", dir, "--decisions", file, "--output", output, "--top", "0", "--classes", "1")
 }
 
 // learns trains on the configuration next to corrected labels.

@@ -40,18 +40,6 @@ func drawEntries(t testing.TB, seed uint64) []Entry {
 	return entries
 }
 
-func copied(e Entry) (w, g, m, v []float64) {
-	for _, p := range []struct {
-		from *tensor.Tensor
-		to   *[]float64
-	}{{e.W, &w}, {e.G, &g}, {e.M, &m}, {e.V, &v}} {
-		for _, x := range p.from.Float32s() {
-			*p.to = append(*p.to, float64(x))
-		}
-	}
-	return w, g, m, v
-}
-
 func check(t *testing.T, what string, got *tensor.Tensor, want []float64) {
 	t.Helper()
 	for i, w := range want {

@@ -35,7 +35,8 @@ func TestRaise_RefusesBadInput(t *testing.T) {
 	in := draw(1, 40, 2, 0, 2, always(.1), always(.1))
 	r := estimate(t, in, nil)
 	r.Classes = r.Classes[1:]
-	if raised, _, err := RaiseToFloor(t.Context(), in, r, DefaultOptions()); raised != nil || !errors.Is(err, eval.ErrShape) {
+	raised, _, err := RaiseToFloor(t.Context(), in, r, DefaultOptions())
+	if raised != nil || !errors.Is(err, eval.ErrShape) {
 		t.Errorf("rates of one class for two: %v", err)
 	}
 	in.Labels = in.Labels[1:]

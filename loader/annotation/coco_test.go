@@ -212,15 +212,16 @@ func TestCOCOSet_MissingFiles(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	var missing []string
-	s, files, err := b.Set(v, SetOptions{CaptionsPerSample: 5, Images: dir, Missing: func(f string) { missing = append(missing, f) }})
+	note := func(file string) { missing = append(missing, file) }
+	s, files, err := b.Set(v, SetOptions{CaptionsPerSample: 5, Images: dir, Missing: note})
 	if err != nil || !reflect.DeepEqual(s.IDs, []string{"7"}) || !reflect.DeepEqual(files, []string{"sub/a.jpg"}) {
 		t.Errorf("%v, files %v, %v", s, files, err)
 	}
 	if !reflect.DeepEqual(missing, []string{"b.jpg"}) {
 		t.Errorf("missing %v", missing)
 	}
-	if _, _, err := b.Set(v, SetOptions{CaptionsPerSample: 5, Images: t.TempDir(), Missing: func(string) {}}); err == nil ||
-		!strings.Contains(err.Error(), "none of 3 pictures") {
+	_, _, err = b.Set(v, SetOptions{CaptionsPerSample: 5, Images: t.TempDir(), Missing: note})
+	if err == nil || !strings.Contains(err.Error(), "none of 3 pictures") {
 		t.Errorf("no image left: %v", err)
 	}
 }
