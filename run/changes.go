@@ -1,6 +1,10 @@
 package run
 
-import "nmn/run/folder"
+import (
+	"cmp"
+
+	"nmn/run/folder"
+)
 
 // mayChange are the settings that a run may be continued with, for they change no step.
 var mayChange = []string{
@@ -20,5 +24,8 @@ const gradients = "run.gradients"
 func FirstChange(a, b *Config) (key, was, is string) {
 	x, y := folder.Flatten(a), folder.Flatten(b)
 	a.places().Hide(x, y)
+	for _, values := range []map[string]string{x, y} {
+		values[gradients] = cmp.Or(values[gradients], GradientsFP32)
+	}
 	return folder.ChangedKey(x, y, mayChange, convExact, gradients)
 }
