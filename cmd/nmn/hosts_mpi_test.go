@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// hosts are two hosts on this one, a at 10.213.0.1 and b at 10.213.0.2: each has a name, a network and a /dev/shm of
-// its own, and a cable connects them. They share the other folders.
+// hosts are two hosts on this one, a at 10.213.0.1 and b at 10.213.0.2: each has a name and a network of its own, and a
+// cable connects them. They share all folders.
 type hosts struct {
 	t     *testing.T
 	pids  [2]int
@@ -35,10 +35,8 @@ func newHosts(t *testing.T) *hosts {
 	}
 	h := &hosts{t: t, agent: filepath.Join(t.TempDir(), "agent")}
 	for i, name := range []string{"a", "b"} {
-		cmd := exec.Command("sh", "-c",
-			"mount -t tmpfs none /dev/shm && hostname $0 && ip link set lo up && echo up && exec sleep inf", name)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUTS | syscall.CLONE_NEWNET,
-			Unshareflags: syscall.CLONE_NEWNS}
+		cmd := exec.Command("sh", "-c", "hostname $0 && ip link set lo up && echo up && exec sleep inf", name)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUTS | syscall.CLONE_NEWNET}
 		out := new(output)
 		cmd.Stdout, cmd.Stderr = out, out
 		host := start(t, cmd)
@@ -56,16 +54,20 @@ func newHosts(t *testing.T) *hosts {
 		h.on(i, "ip", "link", "set", "cable", "up")
 	}
 	script := fmt.Sprintf("#!/bin/sh\ncase $1 in *.1) pid=%d ;; *) pid=%d ;; esac\nshift\n"+
-		"exec nsenter --target $pid --net --uts --mount sh -c \"$*\"\n", h.pids[0], h.pids[1])
+		"exec nsenter --target $pid --net --uts sh -c \"$*\"\n", h.pids[0], h.pids[1])
 	if err := os.WriteFile(h.agent, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return h
 }
 
+// sharedMemory is Open MPI's setting of the folder in which ranks of one host share memory. Killed ranks leave files
+// there.
+const sharedMemory = "btl_vader_backing_directory"
+
 // command returns a command that runs on a host.
 func (h *hosts) command(i int, args ...string) *exec.Cmd {
-	return exec.Command("nsenter", slices.Concat([]string{"--target", fmt.Sprint(h.pids[i]), "--net", "--uts", "--mount"},
+	return exec.Command("nsenter", slices.Concat([]string{"--target", fmt.Sprint(h.pids[i]), "--net", "--uts"},
 		args)...)
 }
 
@@ -94,7 +96,8 @@ func (h *hosts) killAll(i int) {
 // train is mpirun on host a, with two ranks of a training on each host.
 func (h *hosts) train(args ...string) (cmd *exec.Cmd, stderr *output) {
 	cmd = h.command(0, slices.Concat([]string{"mpirun", "--oversubscribe", "--host", "10.213.0.1:2,10.213.0.2:2",
-		"--mca", "plm_rsh_agent", h.agent, "-x", "NMN_TEST_AS_COMMAND", os.Args[0]}, args)...)
+		"--mca", "plm_rsh_agent", h.agent, "--mca", sharedMemory, h.t.TempDir(),
+		"-x", "NMN_TEST_AS_COMMAND", os.Args[0]}, args)...)
 	cmd.Env = append(os.Environ(), "NMN_TEST_AS_COMMAND=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
 		"TMPDIR="+h.t.TempDir())
 	stderr = new(output)
