@@ -77,7 +77,7 @@ func (c *jsonCaptions[K]) addCaption(id *int64, bag *K, text *string, offset int
 		return fmt.Errorf("%s %d repeats %s[%d]", c.names.captionID, *id, c.names.captions, first)
 	}
 	c.seen[*id] = len(c.captions)
-	c.captions = append(c.captions, jsonCaption[K]{*id, *bag, *text, offset})
+	c.captions = append(c.captions, jsonCaption[K]{id: *id, bag: *bag, text: *text, offset: offset})
 	return nil
 }
 
