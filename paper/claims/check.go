@@ -2,6 +2,7 @@ package claims
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"nmn/eval"
@@ -94,8 +95,26 @@ func (d *Comparison) decide(of int) {
 		d.Reason = fmt.Sprintf("the difference is the other way, by more than chance (p = %.2g)", p)
 	default:
 		d.Outcome = NotTested
-		d.Reason = fmt.Sprintf("the difference is within the spread of the seeds (p = %.2g)", p)
+		d.Reason = fmt.Sprintf("the difference is within the spread of the seeds (p = %.2g%s)", p, d.more())
 	}
+}
+
+// more returns how many seeds would show the published difference, or one like ours if the paper has none.
+func (d *Comparison) more() string {
+	size, whose := math.Abs(float64(d.Published)), "the published difference"
+	if !(size > 0) {
+		size, whose = math.Abs(float64(d.Mean)), "such a difference"
+	}
+	n := seedsFor(size, float64(d.Spread))
+	switch {
+	case n == 0:
+		return ""
+	case n <= len(d.Seeds):
+		return fmt.Sprintf("; %s would probably have shown", whose)
+	case n > mostSeeds:
+		return fmt.Sprintf("; more than %d seeds would be needed for %s", mostSeeds, whose)
+	}
+	return fmt.Sprintf("; about %d seeds would show %s", n, whose)
 }
 
 // Outcome is what became of a claim or of one comparison of it.

@@ -35,3 +35,18 @@ func TestStatistics_AgreeWithSciPy(t *testing.T) {
 		t.Error("nine differences have a probability by the normal approximation")
 	}
 }
+
+// The expected numbers are those of the noncentral t distribution in SciPy 1.17.
+func TestSeedsFor_FindsADifferenceInFourOfFiveExperiments(t *testing.T) {
+	for _, test := range []struct {
+		difference, spread float64
+		want               int
+	}{
+		{1, 1, 10}, {.5, 1, 34}, {.2, .2, 10}, {2, 1, 5}, {.3, 1, 90}, {.2, 1, 199}, {9, 1, fewestSeeds}, {.01, 1, mostSeeds + 1},
+		{0, 1, 0}, {1, 0, 0}, {1, math.NaN(), 0},
+	} {
+		if got := seedsFor(test.difference, test.spread); got != test.want {
+			t.Errorf("a difference of %g ± %g takes %d seeds, want %d", test.difference, test.spread, got, test.want)
+		}
+	}
+}
