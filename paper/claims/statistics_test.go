@@ -36,7 +36,7 @@ func TestStatistics_AgreeWithSciPy(t *testing.T) {
 	}
 }
 
-// The expected numbers are those of the noncentral t distribution in SciPy 1.17.
+// SciPy 1.17 gives these numbers by the noncentral t distribution.
 func TestSeedsFor_FindsADifferenceInFourOfFiveExperiments(t *testing.T) {
 	for _, test := range []struct {
 		difference, spread float64
