@@ -41,14 +41,15 @@ func averagePrecision(order ranking, labels []uint8) (merged, stable Number) {
 	return Number(sumMerged / n), Number(sumStable / n)
 }
 
-// PrecisionAt ranks the rows by descending score, ties in their order, and returns the share of labels of 1
-// among the first k, for each k. It is undefined if there are fewer rows, or k is 0.
-func PrecisionAt(scores []float32, labels []uint8, at []int) (map[int]Number, error) {
+// PrecisionAt ranks the rows by descending score, ties in their order. It returns the share of labels of 1 among the
+// first k, for each k, and the merged average precision of the same order. The share is undefined if there are fewer
+// rows, or k is 0.
+func PrecisionAt(scores []float32, labels []uint8, at []int) (ap Number, out map[int]Number, err error) {
 	if err := checkRanked("precision at k", scores, labels, false); err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	order := new(ranker).rank(scores)
-	out := make(map[int]Number, len(at))
+	out = make(map[int]Number, len(at))
 	for _, k := range at {
 		out[k] = Undefined()
 	}
@@ -59,7 +60,8 @@ func PrecisionAt(scores []float32, labels []uint8, at []int) (map[int]Number, er
 			out[i+1] = Number(float64(hits) / float64(i+1))
 		}
 	}
-	return out, nil
+	ap, _ = averagePrecision(order, labels)
+	return ap, out, nil
 }
 
 // checkRanked refuses scores without an order, and labels that do not fit them. With gaps, labels may be unknown.

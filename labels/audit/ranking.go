@@ -37,7 +37,7 @@ func Rank(scores []float32, labels, truth []uint8, at []int) (r Ranking, err err
 		wrong[i] = z ^ truth[i]
 		kinds[z].scores, kinds[z].wrong = append(kinds[z].scores, scores[i]), append(kinds[z].wrong, wrong[i])
 	}
-	if r.AP, _, err = eval.AveragePrecision(scores, wrong); err != nil {
+	if r.AP, r.PrecisionAt, err = eval.PrecisionAt(scores, wrong, at); err != nil {
 		return r, fmt.Errorf("audit: %w", err)
 	}
 	for z, ap := range [2]*eval.Number{&r.MissingAP, &r.IncorrectAP} {
@@ -45,8 +45,7 @@ func Rank(scores []float32, labels, truth []uint8, at []int) (r Ranking, err err
 			return r, fmt.Errorf("audit: %w", err)
 		}
 	}
-	r.PrecisionAt, err = eval.PrecisionAt(scores, wrong, at)
-	return r, err
+	return r, nil
 }
 
 // ranking ranks the known labels of an input by a score of each.

@@ -54,10 +54,7 @@ func (r *Report) judge() (*Judgement, error) {
 		}
 		at := append(judgedAt[:len(judgedAt):len(judgedAt)], flags)
 		var err error
-		if o.to.AP, _, err = eval.AveragePrecision(scores, wrong); err != nil {
-			return nil, err
-		}
-		if o.to.PrecisionAt, err = eval.PrecisionAt(scores, wrong, at); err != nil {
+		if o.to.AP, o.to.PrecisionAt, err = eval.PrecisionAt(scores, wrong, at); err != nil {
 			return nil, err
 		}
 	}
