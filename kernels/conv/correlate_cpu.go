@@ -158,7 +158,7 @@ func (pl *plan) cutRows(k *correlation, large bool) {
 		pl.images = min(cellTarget/cells, max(1, slabFloats/max(1, image)))
 		pl.images = max(1, min(pl.images, tensor.Ceil(k.n, tensor.Ceil(k.n, pl.images))))
 		if cells == 1 {
-			pl.images = min(roundUp(pl.images, pl.rows), k.n) // whole tiles
+			pl.images = min(tensor.CeilTo(pl.images, pl.rows), k.n) // whole tiles
 		}
 	default:
 		pl.images = 1
@@ -174,7 +174,7 @@ func (pl *plan) cutRows(k *correlation, large bool) {
 func (k *correlation) need() need {
 	pl := &k.plan
 	cells := pl.images * pl.lines * k.q
-	n := need{offsets: tensor.Ceil(cells, pl.rows) * pl.rows, edge: pl.rows * pl.wide}
+	n := need{offsets: tensor.CeilTo(cells, pl.rows), edge: pl.rows * pl.wide}
 	if k.padded() {
 		n.slab = pl.images * k.height(pl.lines) * k.columns() * k.depth
 	}

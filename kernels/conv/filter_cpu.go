@@ -87,7 +87,7 @@ func (c *CPU) planFilter(f *filterSum) {
 	f.parts = max(1, min(blocks, blockTarget, partialLimit/len(f.dw)))
 	f.perPart = max(1, tensor.Ceil(blocks, f.parts))
 	f.parts = max(1, tensor.Ceil(blocks, f.perPart))
-	band := tensor.Ceil(bandChannels, f.rows) * f.rows
+	band := tensor.CeilTo(bandChannels, f.rows)
 	f.bands = min(tensor.Ceil(blockTarget, f.parts), tensor.Ceil(g.K, band))
 	f.perBand = tensor.Ceil(tensor.Ceil(g.K, f.rows), f.bands) * f.rows
 	f.bands = tensor.Ceil(g.K, f.perBand)

@@ -41,12 +41,12 @@ func (c *CPU) planCross(g *Geometry) crossFilter {
 	w := crossFilter{dense: g.R*g.S == 1 && g.P*g.Q == 1}
 	w.rows, w.wide = c.level.CrossShape()
 	reduction := g.R * g.S * g.C
-	w.columns = roundUp(reduction, w.wide)
+	w.columns = tensor.CeilTo(reduction, w.wide)
 	w.bands = tensor.Ceil(g.K, crossBand)
-	w.band = roundUp(tensor.Ceil(g.K, w.bands), w.rows)
+	w.band = tensor.CeilTo(tensor.Ceil(g.K, w.bands), w.rows)
 	w.bands = tensor.Ceil(g.K, w.band)
 	w.strips = tensor.Ceil(w.columns, crossStrip)
-	w.strip = roundUp(tensor.Ceil(w.columns, w.strips), w.wide)
+	w.strip = tensor.CeilTo(tensor.Ceil(w.columns, w.strips), w.wide)
 	w.strips = tensor.Ceil(w.columns, w.strip)
 	w.blockLines = max(1, crossCells/g.Q)
 	w.blocks = tensor.Ceil(g.N*g.P, w.blockLines)

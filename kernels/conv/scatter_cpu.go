@@ -30,7 +30,7 @@ func (k *correlation) suitsScatter(pl *plan) bool {
 	if !k.turned || k.taps.some() || k.mask != nil || k.r*k.s == 1 || k.padH != k.r-1 || k.padW != k.s-1 {
 		return false
 	}
-	cells := k.h * tensor.Ceil(k.w, pl.rows) * pl.rows // including the empty places of tiles
+	cells := k.h * tensor.CeilTo(k.w, pl.rows) // including the empty places of tiles
 	return k.depth >= scatterDepth && float64(cells) <= scatterShare*float64(k.p*k.q)
 }
 
@@ -57,7 +57,7 @@ func (c *CPU) scatterBlock(worker, index int) {
 		first := image * k.p * k.q * k.width
 		clearBlock(k.out[first:], k.width, 0, k.p*k.q, lo*k.plan.wide, min(hi*k.plan.wide, k.width))
 	}
-	s.offsets = tensor.Grow(s.offsets, tensor.Ceil(k.w, k.plan.rows)*k.plan.rows)
+	s.offsets = tensor.Grow(s.offsets, tensor.CeilTo(k.w, k.plan.rows))
 	for i := range s.offsets {
 		s.offsets[i] = min(i, k.w-1) * k.depth
 	}

@@ -106,9 +106,9 @@ func (c *CPU) planWinograd(k *correlation) winograd {
 	w.rows, w.wide = w.level.BatchShape()
 	run, group := tileRun, max(w.wide, simd.WinogradLanes)
 	if w.ownWindows {
-		run, group = equalRuns(w.grid.tiles, roundUp(min(run, ownFloats/(points*k.depth)), w.rows)), channelGroup
+		run, group = equalRuns(w.grid.tiles, tensor.CeilTo(min(run, ownFloats/(points*k.depth)), w.rows)), channelGroup
 	}
-	w.run, w.group = roundUp(min(run, w.grid.tiles), w.rows), min(k.width, group)
+	w.run, w.group = tensor.CeilTo(min(run, w.grid.tiles), w.rows), min(k.width, group)
 	w.block = w.run
 	if !w.ownWindows {
 		runs := tensor.Ceil(w.grid.tiles, w.run)
@@ -128,10 +128,8 @@ func equalRuns(tiles, run int) int {
 	if runs >= fewRuns {
 		return run
 	}
-	return tensor.Ceil(tiles, roundUp(runs, 4))
+	return tensor.Ceil(tiles, tensor.CeilTo(runs, 4))
 }
-
-func roundUp(n, multiple int) int { return tensor.Ceil(n, multiple) * multiple }
 
 // winogradLevel is the level with the fastest matrix product: AVX-512 would leave half of an odd panel empty.
 func (c *CPU) winogradLevel(channels int) simd.Level {

@@ -110,7 +110,7 @@ func (c *CPU) multiplyRun(s *scratch, windows, filters []float32, from, column i
 	s.edge = tensor.Grow(s.edge, points*w.productStride)
 	s.batch = simd.Batch{
 		A: windows, APoint: w.windowStride, PanelPoint: w.filterStride, DstPoint: w.productStride, DstStride: w.group,
-		Points: points, Rows: roundUp(tiles, w.rows), Depth: k.depth,
+		Points: points, Rows: tensor.CeilTo(tiles, w.rows), Depth: k.depth,
 	}
 	for j := 0; j < channels; j += w.wide {
 		s.batch.Panel, s.batch.Dst = filters[j/w.wide*points*w.filterStride:], s.edge[j:]
