@@ -11,17 +11,22 @@ import (
 // EnoughDecisions is how many suspects a person has to decide on before few labels are corrected.
 const EnoughDecisions = 30
 
-// EnoughToApply refuses to correct labels without a person if there are fewer than labels.EnoughToApply and fewer than
-// EnoughDecisions suspects have a decision: nothing would show that the probabilities are too sure.
-func EnoughToApply(given, decided int) error {
-	if given >= labels.EnoughToApply || decided >= EnoughDecisions {
+// EnoughToApply refuses to correct labels without a person if fewer than EnoughDecisions suspects have a decision, and
+// there are fewer than labels.EnoughToApply labels or the probabilities are known to be too sure: nothing would show by
+// how much.
+func EnoughToApply(given, decided int, tooSure bool) error {
+	few := given < labels.EnoughToApply
+	if decided >= EnoughDecisions || !few && !tooSure {
 		return nil
 	}
-	return setting.Errorf("audit.apply", "%d labels are too few for `audit.apply` alone, which needs %d of them, or "+
-		"decisions on %d suspects (missing: %d); decide on the page (`audit.page`), and pass the file that it "+
-		"saves to `audit.decisions`, or correct the labels at your own risk with `audit.apply`=%s", given,
-		labels.EnoughToApply,
-		EnoughDecisions, EnoughDecisions-decided, labels.ApplyForce)
+	why := "nets learn noise, and p(wrong) is not calibrated: `audit.apply` needs"
+	if few {
+		why = fmt.Sprintf("%d labels are too few for `audit.apply` alone, which needs %d of them, or", given,
+			labels.EnoughToApply)
+	}
+	return setting.Errorf("audit.apply", "%s decisions on %d suspects (missing: %d); decide on the page (`audit.page`), "+
+		"and pass the file that it saves to `audit.decisions`, or correct the labels at your own risk with "+
+		"`audit.apply`=%s", why, EnoughDecisions, EnoughDecisions-decided, labels.ApplyForce)
 }
 
 // checkApply is EnoughToApply for the labels that are there, of audited classes, and the suspects with decisions.
@@ -38,7 +43,7 @@ func (r *Report) checkApply(how labels.Apply) error {
 	if r.Decided != nil {
 		decided = r.Decided.Suspects
 	}
-	return EnoughToApply(given, decided)
+	return EnoughToApply(given, decided, false)
 }
 
 // Candidates are the suspects without a decision that may be corrected, the surest first.

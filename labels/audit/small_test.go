@@ -145,8 +145,11 @@ func TestFromEstimate_MarksPooledRates(t *testing.T) {
 
 func TestEnoughToApply_LabelsOrDecisions(t *testing.T) {
 	for given, want := range map[[2]int]bool{{4999, 29}: false, {5000, 0}: true, {0, 30}: true, {0, 0}: false} {
-		if err := EnoughToApply(given[0], given[1]); (err == nil) != want {
+		if err := EnoughToApply(given[0], given[1], false); (err == nil) != want {
 			t.Errorf("%d labels, %d decisions: %v", given[0], given[1], err)
+		}
+		if err := EnoughToApply(given[0], given[1], true); (err == nil) != (given[1] >= 30) {
+			t.Errorf("%d labels, %d decisions, too sure: %v", given[0], given[1], err)
 		}
 	}
 }

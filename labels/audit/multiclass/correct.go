@@ -17,7 +17,6 @@ import (
 	"nmn/format/npy"
 	"nmn/format/table"
 	"nmn/internal/durable"
-	"nmn/internal/setting"
 	"nmn/labels"
 	"nmn/labels/audit"
 )
@@ -45,26 +44,13 @@ type change struct {
 	rule string
 }
 
-// checkApply is audit.EnoughToApply. However many labels there are, scores of nets that may have learned the noise need
-// a person.
-func (r *Report) checkApply() error {
-	decided := len(r.Decisions)
-	if r.Memorised && decided < audit.EnoughDecisions {
-		return setting.Errorf("audit.apply", "nets learn noise, and p(wrong) is not calibrated: "+
-			"`audit.apply` needs decisions on %d suspects (missing: %d); decide on the page (`audit.page`), and pass the file "+
-			"that it saves to `audit.decisions`, or correct the labels at your own risk with `audit.apply`=%s",
-			audit.EnoughDecisions, audit.EnoughDecisions-decided, labels.ApplyForce)
-	}
-	return audit.EnoughToApply(r.Known(), decided)
-}
-
 // Correct carries the decisions out, and gives the surest suspects without one the classes suggested, up to the
 // wanted precision, if Apply asks for that. It writes all labels, writes the record of changes next to them, and
-// notes the outcome. If there are too few labels or decisions (see checkApply), it returns a *setting.Error and writes
-// nothing.
+// notes the outcome. If there are too few labels or decisions (see audit.EnoughToApply), it returns a *setting.Error
+// and writes nothing.
 func (r *Report) Correct(c labels.Correction) error {
 	if c.Apply == labels.ApplyCareful {
-		if err := r.checkApply(); err != nil {
+		if err := audit.EnoughToApply(r.Known(), len(r.Decisions), r.Memorised); err != nil {
 			return err
 		}
 	}

@@ -95,15 +95,18 @@ func TestCorrect_OverwritesNoFileOfOthers(t *testing.T) {
 // Scores of nets that may have learned the noise need decisions, however many labels there are.
 func TestCorrect_MemorisedNoiseNeedsDecisions(t *testing.T) {
 	r := corrected()
-	r.Input.Labels = make([]int32, labels.EnoughToApply)
-	must(t, r.checkApply())
+	r.Rows = labels.EnoughToApply
+	r.Labels = append(r.Labels, make([]int32, r.Rows-len(r.Labels))...)
+	careful := labels.Correction{Apply: labels.ApplyCareful, Precision: .7,
+		Labels: filepath.Join(t.TempDir(), "fixed.csv")}
+	must(t, r.Correct(careful))
 	r.Memorised = true
-	if err := r.checkApply(); err == nil || !strings.Contains(err.Error(), "decisions on 30 suspects (missing: 30)") {
+	if err := r.Correct(careful); err == nil || !strings.Contains(err.Error(), "decisions on 30 suspects (missing: 30)") {
 		t.Errorf("without decisions: %v", err)
 	}
 	r.Decisions = Decisions{}
 	for i := range int32(audit.EnoughDecisions) {
-		r.Decisions[i] = 0
+		r.Decisions[4+i] = 0
 	}
-	must(t, r.checkApply())
+	must(t, r.Correct(careful))
 }
