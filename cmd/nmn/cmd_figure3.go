@@ -23,7 +23,10 @@ and without a noise model. FILE ends in .svg; the default is figure3.svg.`,
 		Args:              arguments(p, counted(0, 1)),
 		ValidArgsFunction: completeFiles("svg"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			file := append(args, "figure3.svg")[0]
+			file := "figure3.svg"
+			if len(args) > 0 {
+				file = args[0]
+			}
 			if strings.ToLower(filepath.Ext(file)) != ".svg" {
 				return usagef("figure3: %s: the name must end in .svg", file)
 			}

@@ -42,7 +42,7 @@ func newHosts(t *testing.T) *hosts {
 		host := start(t, cmd)
 		host.until("host "+name+" is up", func() bool { return out.String() == "up\n" })
 		h.pids[i] = cmd.Process.Pid
-		t.Cleanup(func() { h.killAll(i) })
+		t.Cleanup(func() { killHost(cmd.Process.Pid) })
 	}
 	add := exec.Command("ip", "link", "add", "cable", "netns", fmt.Sprint(h.pids[0]),
 		"type", "veth", "peer", "cable", "netns", fmt.Sprint(h.pids[1]))
@@ -78,16 +78,20 @@ func (h *hosts) on(i int, args ...string) {
 	}
 }
 
-// killAll kills the processes on a host, which are those with its name.
-func (h *hosts) killAll(i int) {
+// killHost kills the processes on a host, which have the host name of one that lives. It does nothing to the host of
+// the test, where the number of a dead process may live again.
+func killHost(pid int) {
 	name := func(pid string) string {
 		link, _ := os.Readlink("/proc/" + pid + "/ns/uts")
 		return link
 	}
-	host := name(strconv.Itoa(h.pids[i]))
+	host := name(strconv.Itoa(pid))
+	if host == "" || host == name("self") {
+		return
+	}
 	processes, _ := os.ReadDir("/proc")
 	for _, p := range processes {
-		if pid, err := strconv.Atoi(p.Name()); err == nil && host != "" && name(p.Name()) == host {
+		if pid, err := strconv.Atoi(p.Name()); err == nil && name(p.Name()) == host {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
@@ -98,8 +102,7 @@ func (h *hosts) train(args ...string) (cmd *exec.Cmd, stderr *output) {
 	cmd = h.command(0, slices.Concat([]string{"mpirun", "--oversubscribe", "--host", "10.213.0.1:2,10.213.0.2:2",
 		"--mca", "plm_rsh_agent", h.agent, "--mca", sharedMemory, h.t.TempDir(),
 		"-x", "NMN_TEST_AS_COMMAND", os.Args[0]}, args)...)
-	cmd.Env = append(os.Environ(), "NMN_TEST_AS_COMMAND=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-		"TMPDIR="+h.t.TempDir())
+	cmd.Env = ofMPI(h.t)
 	stderr = new(output)
 	cmd.Stderr = stderr
 	cmd.WaitDelay = time.Second // daemons on b may hold the stream for longer than mpirun lives

@@ -57,11 +57,16 @@ func jobOf(t *testing.T, shares ...share) (cmd *exec.Cmd, out, stderr *output) {
 		args = append(append(args, cmp.Or(s.program, os.Args[0])), s.args...)
 	}
 	cmd = exec.Command(mpirun, args...)
-	cmd.Env = append(os.Environ(), "NMN_TEST_AS_COMMAND=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-		"TMPDIR="+t.TempDir())
+	cmd.Env = ofMPI(t)
 	out, stderr = new(output), new(output)
 	cmd.Stdout, cmd.Stderr = out, stderr
 	return cmd, out, stderr
+}
+
+// ofMPI is the environment of mpirun.
+func ofMPI(t *testing.T) []string {
+	return append(os.Environ(), "NMN_TEST_AS_COMMAND=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+		"TMPDIR="+t.TempDir())
 }
 
 // ranksOf are the processes that mpirun has started, in the order of their ranks.

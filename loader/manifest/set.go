@@ -295,7 +295,7 @@ func (s *Source) Identity(ctx context.Context, bag, frame int) (string, error) {
 	return s.files.Identity(ctx, file, 0)
 }
 
-// encoded reads the file of a frame as it is stored; see ReadEncoded.
+// ReadEncoded reads the file of a frame as it is stored; see loader.ReadEncoded.
 func (s *Source) ReadEncoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
 	file, err := s.place(bag, frame)
 	if err != nil {
