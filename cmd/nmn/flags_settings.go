@@ -300,15 +300,14 @@ func (s *sources) data(ctx context.Context, p *program, args []string) error {
 	ending := strings.ToLower(filepath.Ext(strings.TrimSuffix(args[0], ".gz")))
 	switch table := ending == ".csv" || ending == ".tsv"; {
 	case table && gives("data.features.train.labels"):
-		found = dataset.Recognised{Kind: dataset.Features, Key: "features.train.features",
-			Text: "features, because --labels is given"}
+		found = dataset.Recognised{Kind: dataset.Features, Text: "features, because --labels is given"}
 	case table && gives("data.images") && found.Kind == dataset.Features:
-		found = dataset.Recognised{Kind: dataset.Manifest, Key: "manifest",
+		found = dataset.Recognised{Kind: dataset.Manifest,
 			Text: "a list of pictures or clips, because --images is given"}
 	}
 	of := []*run.Setting{run.TextSetting("data.set", string(found.Kind), false)}
-	if found.Key != "" {
-		of = append(of, run.TextSetting("data."+found.Key, args[0], false))
+	if key := found.Kind.Key(); key != "" {
+		of = append(of, run.TextSetting(key, args[0], false))
 	}
 	if found.Kind == dataset.MovingScenes && s.preset == "" && s.file == "" {
 		s.preset = run.MovingScenesPreset

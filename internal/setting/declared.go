@@ -1,6 +1,7 @@
 package setting
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -16,6 +17,7 @@ import (
 // lists the accepted texts, with commas between them. A type with a method Values() []string needs no tag.
 // The tag range limits a number, or each number of a list: square brackets include a bound, parentheses
 // exclude it, and an empty bound is none. The tag of lists, with blanks between them, what the setting belongs to.
+// The fields of a struct inherit its tag of.
 type Declared struct {
 	Key    string
 	Help   string
@@ -31,7 +33,7 @@ type enumerated interface{ Values() []string }
 // Describe lists the settings of a configuration, a struct with the tags of YAML or a pointer to one, in the order of
 // their fields.
 func Describe(config any) []Declared {
-	return describe(nil, reflect.Indirect(reflect.ValueOf(config)), "")
+	return describe(nil, reflect.Indirect(reflect.ValueOf(config)), "", "")
 }
 
 // Values returns the single settings of a configuration, a struct with YAML tags or a pointer to one: the
@@ -44,13 +46,14 @@ func Values(config any) map[string]any {
 	return values
 }
 
-func describe(all []Declared, v reflect.Value, path string) []Declared {
+func describe(all []Declared, v reflect.Value, path, of string) []Declared {
 	for i := range v.NumField() {
 		field, value := v.Type().Field(i), v.Field(i)
 		key, option, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+		of := cmp.Or(field.Tag.Get("of"), of)
 		switch {
 		case option == "inline": // its keys belong to the struct around it
-			all = describe(all, value, path)
+			all = describe(all, value, path, of)
 			continue
 		case !field.IsExported() || key == "-":
 			continue
@@ -58,10 +61,10 @@ func describe(all []Declared, v reflect.Value, path string) []Declared {
 			key = path + "." + key
 		}
 		if value.Kind() == reflect.Struct {
-			all = describe(all, value, key)
+			all = describe(all, value, key, of)
 			continue
 		}
-		d := Declared{Key: key, Help: field.Tag.Get("help"), Of: strings.Fields(field.Tag.Get("of")),
+		d := Declared{Key: key, Help: field.Tag.Get("help"), Of: strings.Fields(of),
 			Value: value.Interface(), limits: field.Tag.Get("range")}
 		if e, ok := value.Interface().(enumerated); ok {
 			d.Values = e.Values()

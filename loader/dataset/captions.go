@@ -1,56 +1,112 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"log/slog"
-	"sync"
 
 	"nmn/internal/setting"
+	"nmn/loader"
 	"nmn/loader/annotation"
 	"nmn/text"
 )
 
-// MaxClasses bounds the memory of labels and of the last layer: a vocabulary beyond it is a mistake.
-const MaxClasses = 100_000
-
-// knownWords reads the vocabulary of the configuration; nil if it names none.
-func knownWords(c *Config) (*text.Vocabulary, error) {
-	if c.Vocabulary == "" {
-		return nil, nil
-	}
-	v, err := text.ReadVocabulary(c.Vocabulary)
-	if err == nil && v.Len() > MaxClasses {
-		return nil, fmt.Errorf("vocabulary %s: %d words, at most %d can be classes: keep the most frequent", c.Vocabulary,
-			v.Len(), MaxClasses)
-	}
-	return v, err
+// CaptionConfig names the files of COCO. Without validation captions, shares of the training pictures are held out.
+type CaptionConfig struct {
+	Captions    string `yaml:"captions" help:"caption <file> of the training pictures"`
+	ValCaptions string `yaml:"val_captions" help:"caption <file> of validation and test pictures"`
+	ValImages   string `yaml:"val_images" help:"<folder> of validation and test pictures; empty for data.images"`
 }
 
-// openVocabulary reads the vocabulary of the configuration, or builds one from captions.
-func openVocabulary(c *Config, captions iter.Seq[string]) (*text.Vocabulary, error) {
-	if v, err := knownWords(c); v != nil || err != nil {
-		return v, err
+// openCaptions reads files of captions. Words that are not in the vocabulary of the training captions are
+// no labels anywhere.
+func (d *Splits) openCaptions(ctx context.Context, c *Config) error {
+	captions, err := readCaptions(ctx, d.options.Log, c.Captions)
+	if err != nil {
+		return whereItStarted(err, c.Captions)
 	}
-	return taggedVocabulary(text.VocabularyOptions{Size: min(c.VocabularySize, MaxClasses), MinCount: c.MinCount,
-		NoFunctionWords: !c.KeepFunctionWords}, captions)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	vocabulary, err := openVocabulary(c, captions.Texts(c.CaptionsPerSample))
+	if err != nil {
+		return err
+	}
+	whole, err := d.captionSet(c, captions, "data.images", c.Images, vocabulary)
+	if err != nil {
+		return err
+	}
+	if err := labelled(whole, c); err != nil {
+		return err
+	}
+	if c.ValCaptions == "" {
+		return d.holdOut(ctx, c, whole)
+	}
+	d.Train = whole
+	return d.openValidation(ctx, c, vocabulary)
 }
 
-// MSRVTTWords is the number of classes that the paper takes from MSR-VTT.
-const MSRVTTWords = 1087
-
-// sharedTagger is decoded once: a process that reads several files of captions would spend most of its time on that.
-var sharedTagger = sync.OnceValues(text.NewTagger)
-
-// taggedVocabulary builds a vocabulary with parts of speech.
-func taggedVocabulary(o text.VocabularyOptions, captions iter.Seq[string]) (*text.Vocabulary, error) {
-	tagger, err := sharedTagger()
+// captionSet joins captions with the pictures of the folder of a setting. Pictures whose file is missing are left
+// out up to the limit on bad samples.
+func (d *Splits) captionSet(c *Config, captions *annotation.Bags, key, folder string,
+	v *text.Vocabulary) (*loader.Set, error) {
+	missing := 0
+	o := annotation.SetOptions{CaptionsPerSample: c.CaptionsPerSample, Images: folder}
+	if c.MaxBadSamples > 0 {
+		o.Missing = func(file string) {
+			missing++
+			d.options.Log.Warn("picture is missing", "file", file)
+		}
+	}
+	set, files, err := captions.Set(v, o)
 	if err != nil {
 		return nil, err
 	}
-	o.Tagger = tagger
-	return text.BuildVocabulary(captions, o)
+	if missing > c.MaxBadSamples {
+		return nil, fmt.Errorf("%s: %d pictures have no file in %s; `data.max_bad_samples` allows %d", captions.Name,
+			missing, folder, c.MaxBadSamples)
+	}
+	source, err := loader.NewFileSource(folder, files)
+	if err != nil {
+		return nil, err
+	}
+	set.Source = source
+	d.readFolder(key, folder, files)
+	if d.captionPictures == nil {
+		d.captionPictures = make(map[string]PictureFile, len(files))
+	}
+	for i, file := range files {
+		d.captionPictures[set.IDs[i]] = PictureFile{Folder: folder, Name: file}
+	}
+	return set, nil
+}
+
+// PictureFile is where the picture of a bag lies.
+type PictureFile struct{ Folder, Name string }
+
+// PictureFile returns the picture of a bag with captions; ok is false for other data.
+func (d *Splits) PictureFile(id string) (file PictureFile, ok bool) {
+	file, ok = d.captionPictures[id]
+	return file, ok
+}
+
+// openValidation splits the validation captions: by lists of identifiers, else in two halves.
+func (d *Splits) openValidation(ctx context.Context, c *Config, v *text.Vocabulary) error {
+	captions, err := readCaptions(ctx, d.options.Log, c.ValCaptions)
+	if err != nil {
+		return err
+	}
+	whole, err := d.captionSet(c, captions, "data.val_images", cmp.Or(c.ValImages, c.Images), v)
+	if err != nil {
+		return err
+	}
+	if !c.lists() {
+		d.Validation, d.Test, err = loader.SplitHalves(whole, c.Seed)
+		return err
+	}
+	_, err = d.listed(ctx, c, whole)
+	return err
 }
 
 // readCaptions reads captions of pictures.
@@ -65,66 +121,4 @@ func readCaptions(ctx context.Context, log *slog.Logger, file string) (*annotati
 			"`data.msrvtt` and the frames with `data.frames_dir`", file)
 	}
 	return captions, nil
-}
-
-// logCaptions logs the content of a file of captions.
-func logCaptions(log *slog.Logger, captions *annotation.Bags) {
-	kind := "pictures"
-	if captions.Form == annotation.FormMSRVTT {
-		kind = "clips"
-	}
-	if captions.Warnings != "" {
-		log.Warn("captions", "file", captions.Name, "warnings", captions.Warnings)
-	}
-	log.Info("captions read", "file", captions.Name, kind, len(captions.IDs))
-}
-
-// CaptionWords selects which words of caption files become a vocabulary.
-type CaptionWords struct {
-	text.VocabularyOptions
-	// CaptionsPerSample of each picture or clip count, the first by their id; 0 for all.
-	CaptionsPerSample int
-	Split             string // MSR-VTT: the split whose captions count
-	// PaperSize takes as many words of MSR-VTT as the paper has, PaperCaptions as many captions of a clip.
-	PaperSize, PaperCaptions bool
-}
-
-// VocabularyOf builds the vocabulary of files of captions in any format.
-func VocabularyOf(ctx context.Context, log *slog.Logger, files []string, o CaptionWords) (*text.Vocabulary, error) {
-	var all []iter.Seq[string]
-	for _, file := range files {
-		captions, err := annotation.ReadBags(ctx, file)
-		if err != nil {
-			return nil, err
-		}
-		logCaptions(log, captions)
-		all = append(all, o.texts(captions))
-		if captions.Form == annotation.FormMSRVTT && o.PaperSize {
-			o.Size = MSRVTTWords
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-	}
-	return taggedVocabulary(o.VocabularyOptions, func(yield func(string) bool) {
-		for _, captions := range all {
-			for caption := range captions {
-				if !yield(caption) {
-					return
-				}
-			}
-		}
-	})
-}
-
-// texts are the captions that count.
-func (o *CaptionWords) texts(captions *annotation.Bags) iter.Seq[string] {
-	perBag := o.CaptionsPerSample
-	if captions.Form == annotation.FormMSRVTT {
-		captions = captions.Split(o.Split)
-		if o.PaperCaptions {
-			perBag = annotation.MSRVTTCaptions
-		}
-	}
-	return captions.Texts(perBag)
 }

@@ -18,11 +18,29 @@ import (
 // HoldAll holds the labels of any number of clips in memory, for commands that look at all of them at once.
 const HoldAll = math.MaxInt
 
+// ClipConfig names folders of frames and the labels next to them, one for each split.
+type ClipConfig struct {
+	Clips     string `yaml:"clips,omitempty" help:"<folder> of frames and labels of training clips, written by nmn frames"`
+	ValClips  string `yaml:"val_clips,omitempty" help:"<folder> of validation clips"`
+	TestClips string `yaml:"test_clips,omitempty" help:"<folder> of test clips"`
+	// ClipLabels is another file of labels for the frames in Clips; empty for the file next to them.
+	ClipLabels string `yaml:"clip_labels,omitempty" help:"<file> of labels for the training clips, used instead of the file in their folder"`
+	// ShuffleBlock neighbours in the files of Clips come together, and ShuffleWindow blocks are mixed with each
+	// other; 0 neighbours mix all with all.
+	ShuffleBlock  int `yaml:"shuffle_block,omitempty" help:"clips: keep this many neighbouring <clips> together when shuffling; 0 shuffles all" range:"[0,]"`
+	ShuffleWindow int `yaml:"shuffle_window,omitempty" help:"clips: shuffle this many <blocks> of neighbours with each other" range:"[0,]"`
+}
+
+// LabelFile is the file with the labels of the clips in data.clips.
+func (c *ClipConfig) LabelFile() string {
+	return cmp.Or(c.ClipLabels, filepath.Join(c.Clips, loader.LabelsName))
+}
+
 // openClips reads folders of frames and the labels next to them. Validation and test clips are held in
 // memory. Training clips are held if they fit into the configured memory; otherwise each is read from its
 // file when it comes up. Without other folders, shares of the training clips are held out.
 func (d *Splits) openClips(ctx context.Context, c *Config) error {
-	train, err := d.openFolder(c.Clips, c.LabelFile())
+	train, err := d.openFolder("data.clips", c.Clips, c.ClipLabels)
 	if err != nil {
 		return err
 	}
@@ -46,13 +64,13 @@ func (d *Splits) openClips(ctx context.Context, c *Config) error {
 	}
 	d.Train, d.taken = whole, train.clips.Settings()
 	for _, split := range []struct {
-		folder string
-		to     **loader.Set
-	}{{c.ValClips, &d.Validation}, {c.TestClips, &d.Test}} {
+		key, folder string
+		to          **loader.Set
+	}{{"data.val_clips", c.ValClips, &d.Validation}, {"data.test_clips", c.TestClips, &d.Test}} {
 		if split.folder == "" {
 			continue
 		}
-		if *split.to, err = d.heldClips(ctx, split.folder, vocabulary); err != nil {
+		if *split.to, err = d.heldClips(ctx, split.key, split.folder, vocabulary); err != nil {
 			return err
 		}
 	}
@@ -70,8 +88,8 @@ func (d *Splits) openClips(ctx context.Context, c *Config) error {
 }
 
 // heldClips is the set of a folder with its labels in memory.
-func (d *Splits) heldClips(ctx context.Context, folder string, v *text.Vocabulary) (*loader.Set, error) {
-	f, err := d.openFolder(folder, filepath.Join(folder, loader.LabelsName))
+func (d *Splits) heldClips(ctx context.Context, key, folder string, v *text.Vocabulary) (*loader.Set, error) {
+	f, err := d.openFolder(key, folder, "")
 	if err != nil {
 		return nil, err
 	}
@@ -93,12 +111,13 @@ type clipData struct {
 	labels *loader.ClipLabels
 }
 
-// LabelFile is the file with the labels of the clips in data.clips.
-func (d *Config) LabelFile() string {
-	return cmp.Or(d.ClipLabels, filepath.Join(d.Clips, loader.LabelsName))
-}
-
-func (d *Splits) openFolder(dir, file string) (*clipData, error) {
+// openFolder opens the folder of a setting, with the labels next to its frames unless another file has them.
+func (d *Splits) openFolder(key, dir, file string) (*clipData, error) {
+	if file == "" {
+		file = filepath.Join(dir, loader.LabelsName)
+		d.readFile(key+"."+loader.LabelsName, file)
+	}
+	d.readFrames(key, dir)
 	clips, err := loader.OpenClips(dir)
 	if err != nil {
 		return nil, whereItStarted(err, dir)

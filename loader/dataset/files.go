@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"nmn/internal/origin"
+	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/manifest"
 	"nmn/loader/shard"
@@ -74,37 +75,13 @@ func (d *Splits) Beside(ctx context.Context, places []origin.Place) (origin.List
 	return list, nil
 }
 
-// readFrom takes in the files that settings name, after the data were opened.
+// readFrom takes in the files that settings name, after the data were opened. A manifest may be a folder, whose files
+// are taken in as they are read.
 func (d *Splits) readFrom(c *Config) {
-	f := &c.Features
-	for _, p := range []struct{ key, file string }{
-		{"data.captions", c.Captions}, {"data.val_captions", c.ValCaptions}, {"data.msrvtt", c.MSRVTT},
-		{"data.manifest", c.Manifest}, {"data.vocabulary", c.Vocabulary}, {"data.validation_ids", c.ValidationIDs},
-		{"data.test_ids", c.TestIDs}, {"data.noise_file", c.NoiseFile}, {"data.flip_rates", c.FlipRates},
-		{"data.features.ids", f.IDs}, {"data.evidence", c.Evidence},
-	} {
-		if manifest.IsFolder(p.file) {
-			continue // a manifest that is a folder: its files are added when it is read
+	for _, s := range setting.Describe(c) {
+		if path, text := s.Value.(string); text && strings.Contains(s.Help, "<file>") && !manifest.IsFolder(path) {
+			d.readFile("data."+s.Key, path)
 		}
-		d.readFile(p.key, p.file)
-	}
-	for _, split := range []struct {
-		key   string
-		files FeatureFiles
-	}{{"train", f.Train}, {"validation", f.HeldOut(f.Validation)}, {"test", f.HeldOut(f.Test)}} {
-		key := "data.features." + split.key
-		d.readFile(key+".features", split.files.Features)
-		d.readFile(key+".labels", split.files.Labels)
-		d.readFile(key+".truth", split.files.Truth)
-		d.readFile(key+".counts", split.files.Counts)
-	}
-	switch c.Set {
-	case MSRVTT:
-		d.readClips("data.frames_dir", c.FramesDir, "")
-	case Clips:
-		d.readClips("data.clips", c.Clips, c.ClipLabels)
-		d.readClips("data.val_clips", c.ValClips, "")
-		d.readClips("data.test_clips", c.TestClips, "")
 	}
 }
 
@@ -121,20 +98,6 @@ func (d *Splits) readFolder(key, folder string, files []string) {
 		d.sources.places = append(d.sources.places, origin.Place{Name: key + "/" + path.Clean(file),
 			Path: loader.PathIn(folder, file)})
 	}
-}
-
-// readClips adds the index of a folder of frames and its labels by content, and its shards or pictures. The
-// labels are next to the index unless another file of labels is given.
-func (d *Splits) readClips(key, folder, labels string) {
-	if folder == "" {
-		return
-	}
-	if labels != "" {
-		d.readFile("data.clip_labels", labels)
-	} else {
-		d.readFile(key+"."+loader.LabelsName, filepath.Join(folder, loader.LabelsName))
-	}
-	d.readFrames(key, folder)
 }
 
 // readFrames takes in the index of a folder of frames by content, and its shards or pictures.

@@ -12,6 +12,25 @@ import (
 	"nmn/loader/annotation"
 )
 
+// HoldOutConfig says which bags are held out for validation and test where no file has them.
+type HoldOutConfig struct {
+	ValidationShare float64 `yaml:"validation_share" help:"hold out this <share> of the training data for validation, if no file has validation data" range:"[0,1)"`
+	TestShare       float64 `yaml:"test_share" help:"hold out this <share> of the training data as test data, if there are none" range:"[0,1)"`
+	ValidationIDs   string  `yaml:"validation_ids" of:"msrvtt captions clips features manifest" help:"<file> with the identifiers of the validation pictures"`
+	TestIDs         string  `yaml:"test_ids" of:"msrvtt captions clips features manifest" help:"<file> with the identifiers of the test pictures"`
+}
+
+func (d *Config) checkShares() error {
+	if d.ValidationShare+d.TestShare >= 1 {
+		return fmt.Errorf("data.validation_share %g and data.test_share %g leave nothing to train on", d.ValidationShare,
+			d.TestShare)
+	}
+	return nil
+}
+
+// lists reports whether identifiers name what is held out.
+func (h *HoldOutConfig) lists() bool { return h.ValidationIDs != "" || h.TestIDs != "" }
+
 // listed takes validation and test out of a set by lists of identifiers, and returns which bags they
 // took.
 func (d *Splits) listed(ctx context.Context, c *Config, whole *loader.Set) (taken map[string]bool, err error) {
@@ -78,7 +97,7 @@ func ShuffledByID(ids []string, seed uint64) []int {
 // seeded order that depends only on the identifiers.
 func (d *Splits) holdOut(ctx context.Context, c *Config, whole *loader.Set) error {
 	d.originalIDs = whole.IDs
-	if c.ValidationIDs != "" || c.TestIDs != "" {
+	if c.lists() {
 		taken, err := d.listed(ctx, c, whole)
 		if err != nil {
 			return err

@@ -15,6 +15,27 @@ import (
 	"nmn/text"
 )
 
+// ManifestConfig names a list of pictures, or of clips as frames, with labels by name, or a folder of pictures and
+// labels. data.images is the folder of the pictures, or of the frames of the clips, empty for the folder of the
+// manifest. data.images alone is a folder with a subfolder for each label.
+type ManifestConfig struct {
+	Manifest      string        `yaml:"manifest,omitempty" help:"<file> or folder of pictures or clips with labels by name (docs/guide/labels.md)"`
+	LabelForm     manifest.Form `yaml:"label_form,omitempty" help:"<form> of the labels in the manifest; empty detects it"`
+	PathColumn    string        `yaml:"path_column,omitempty" help:"<column> of the manifest with the names of pictures; empty detects it"`
+	JoinLabels    bool          `yaml:"join_labels,omitempty" help:"join labels that differ only in case, blanks, hyphens or underscores"`
+	SkipDifficult bool          `yaml:"skip_difficult,omitempty" help:"Pascal VOC: ignore objects that are marked difficult"`
+
+	// ManifestOfClips is set if rows of the manifest have several frames, which is known after reading it.
+	ManifestOfClips bool `yaml:"-"`
+
+	// PackedLabels accepts labels that look like lists in one string, for inspecting the data before a run;
+	// otherwise they are refused.
+	PackedLabels bool `yaml:"-"`
+}
+
+// ManifestPath is the file or the folder of the manifest: without one the folder of pictures by label.
+func (d *Config) ManifestPath() string { return cmp.Or(d.Manifest, d.Images) }
+
 // openManifest reads a list of pictures. The splits come from the file, or from lists of identifiers, or are
 // shares. The classes come from the vocabulary, or else from the labels of training rows.
 func (d *Splits) openManifest(ctx context.Context, c *Config) error {
@@ -146,7 +167,7 @@ func (d *Splits) readManifest(ctx context.Context, c *Config, known *text.Vocabu
 
 // assignSplits holds out validation and test rows if the file does not assign rows to splits.
 func assignSplits(ctx context.Context, c *Config, m *manifest.Manifest) error {
-	lists := c.ValidationIDs != "" || c.TestIDs != ""
+	lists := c.lists()
 	switch {
 	case m.HasSplits() && lists:
 		return fmt.Errorf("%s has splits, and `data.validation_ids` or `data.test_ids` is given: leave out one "+

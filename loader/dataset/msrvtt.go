@@ -9,6 +9,12 @@ import (
 	"nmn/loader/annotation"
 )
 
+// MSRVTTConfig names the annotations of the clips, and a folder of their frames.
+type MSRVTTConfig struct {
+	MSRVTT    string `yaml:"msrvtt,omitempty" help:"MSR-VTT: annotation <file>, or the zip archive that contains it"`
+	FramesDir string `yaml:"frames_dir,omitempty" help:"MSR-VTT: <folder> of frames, written by nmn frames"`
+}
+
 // openMSRVTT joins the annotations of clips with their frames. Training clips come from the split train,
 // validation clips from validate or from lists of identifiers, and test clips from test, if the file has any.
 func (d *Splits) openMSRVTT(ctx context.Context, c *Config) error {
@@ -30,6 +36,7 @@ func (d *Splits) openMSRVTT(ctx context.Context, c *Config) error {
 	}
 	d.alsoClose(clips)
 	d.taken = clips.Settings()
+	d.readFrames("data.frames_dir", c.FramesDir)
 	frames, err := clips.Table()
 	if err != nil {
 		return err
@@ -63,7 +70,7 @@ func (d *Splits) openMSRVTT(ctx context.Context, c *Config) error {
 	if err := labelled(d.Train, c); err != nil {
 		return err
 	}
-	if d.Validation != nil && (c.ValidationIDs != "" || c.TestIDs != "") {
+	if d.Validation != nil && c.lists() {
 		whole := d.Validation
 		d.Validation = nil
 		_, err = d.listed(ctx, c, whole)

@@ -3,6 +3,7 @@ package dataset
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,6 +16,41 @@ import (
 	"nmn/loader"
 	"nmn/text"
 )
+
+// NoiseConfig is noise that is injected into the training labels.
+type NoiseConfig struct {
+	Noise float64 `yaml:"noise" help:"replace this <share> of each training picture's captions by captions of other pictures" range:"[0,1)"`
+	// NoiseKind is how captions are replaced; empty is uniform.
+	NoiseKind inject.Kind `yaml:"noise_kind,omitempty" help:"how data.noise replaces captions, or one label a row: symmetric, asymmetric (docs/guide/evaluation.md)" values:"uniform,uneven,similar,pair,shift,symmetric,asymmetric"`
+	NoiseFile string      `yaml:"noise_file" help:"apply the noise in this <file> of nmn noise instead of drawing noise"`
+	// Flips inject noise by flipping labels: both rates, the largest relative deviation of a class's rates
+	// from them, or a file with the rates of each class.
+	Flips      FlipLevel `yaml:"flips" help:"flip training and validation labels with these probabilities, <missing:incorrect>"`
+	FlipSpread float64   `yaml:"flip_spread" help:"let the flip rates of a class differ from data.flips by at most this <share>" range:"[0,1)"`
+	FlipRates  string    `yaml:"flip_rates" help:"<file> with the flip rates of each class: class, q01, q10"`
+	NoiseSeed  uint64    `yaml:"noise_seed" help:"<seed> of label noise; 0 takes data.seed"`
+}
+
+// checkNoise refuses noise that the data cannot have.
+func (d *Config) checkNoise() error {
+	_, _, err := d.Flips.Rates()
+	switch {
+	case err != nil:
+		return fmt.Errorf("data.%w", err)
+	case d.relabels() && !d.NoiseKind.Relabels() && d.NoiseKind != "":
+		return setting.Errorf("data.noise_kind", "`data.noise_kind` %s replaces captions, which scenes with one label do "+
+			"not have: give symmetric or asymmetric", d.NoiseKind)
+	case d.NoiseKind != "" && !d.NoiseKind.Relabels() && !d.Captioned():
+		return setting.Errorf("data.noise_kind", "`data.noise_kind` %s replaces captions, which %s do not have: give "+
+			"symmetric or asymmetric", d.NoiseKind, d.Noun())
+	case !d.Captioned() && d.Noise > 0 && !d.NoiseKind.Relabels():
+		return fmt.Errorf("data.noise is %g: %s have no captions to replace; flip labels (`data.flips` 0.3:0.1) or give a "+
+			"noise file", d.Noise, d.Noun())
+	case (d.Noise > 0 || d.NoiseFile != "") && (d.Flips != "" || d.FlipRates != ""):
+		return errors.New("data.noise and data.flips both inject noise: choose one")
+	}
+	return nil
+}
 
 // injectNoise makes the training labels noisy, as configured.
 func (d *Splits) injectNoise(ctx context.Context, c *Config) error {

@@ -11,15 +11,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"nmn/internal/setting"
 	"nmn/labels"
 	"nmn/labels/inject"
 	"nmn/loader"
-	"nmn/loader/annotation"
-	"nmn/loader/scenes"
-	"nmn/text"
 
 	dense "gorgonia.org/tensor"
 )
@@ -131,21 +127,7 @@ func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
 	if o.Log == nil {
 		d.options.Log = slog.New(slog.DiscardHandler)
 	}
-	var err error
-	switch c.Set {
-	case Scenes, MovingScenes:
-		err = d.openScenes(c)
-	case MSRVTT:
-		err = d.openMSRVTT(ctx, c)
-	case Clips:
-		err = d.openClips(ctx, c)
-	case Features:
-		err = d.openFeatures(ctx, c)
-	case Manifest:
-		err = d.openManifest(ctx, c)
-	default:
-		err = d.openCaptions(ctx, c)
-	}
+	err := c.Set.source().open(d, ctx, c)
 	if err == nil {
 		err = d.leaveOut(ctx)
 	}
@@ -168,115 +150,6 @@ func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
 	return d, nil
 }
 
-func (d *Splits) openScenes(c *Config) error {
-	for _, split := range []struct {
-		name string
-		n    int
-		to   **loader.Set
-	}{{"train", c.TrainSize, &d.Train}, {"val", c.ValidationSize, &d.Validation}, {"test", c.TestSize, &d.Test}} {
-		if split.n == 0 {
-			continue
-		}
-		var err error
-		if c.Set == MovingScenes {
-			*split.to, err = scenes.MakeMoving(scenes.MovingConfig{Seed: c.Seed, Split: split.name, N: split.n,
-				Frames: c.Frames, Cache: true})
-		} else {
-			*split.to, err = scenes.Make(scenes.Config{Seed: c.Seed, Split: split.name, N: split.n, Cache: true,
-				MainObject: c.Classes == Exclusive})
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// openCaptions reads files of captions. Words that are not in the vocabulary of the training captions are
-// no labels anywhere.
-func (d *Splits) openCaptions(ctx context.Context, c *Config) error {
-	captions, err := readCaptions(ctx, d.options.Log, c.Captions)
-	if err != nil {
-		return whereItStarted(err, c.Captions)
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	vocabulary, err := openVocabulary(c, captions.Texts(c.CaptionsPerSample))
-	if err != nil {
-		return err
-	}
-	whole, err := d.captionSet(c, captions, "data.images", c.Images, vocabulary)
-	if err != nil {
-		return err
-	}
-	if err := labelled(whole, c); err != nil {
-		return err
-	}
-	if c.ValCaptions == "" {
-		return d.holdOut(ctx, c, whole)
-	}
-	d.Train = whole
-	return d.openValidation(ctx, c, vocabulary)
-}
-
-// labelled refuses training captions that have no label at all.
-func labelled(train *loader.Set, c *Config) error {
-	if slices.Contains(train.Labels.Uint8s(), 1) {
-		return nil
-	}
-	return unlabelled(train, c)
-}
-
-func unlabelled(train *loader.Set, c *Config) error {
-	return fmt.Errorf("%s: no caption has any of the %d words of the vocabulary: does %s belong to other captions?",
-		train.Name, train.Vocabulary.Len(), c.Vocabulary)
-}
-
-// captionSet joins captions with the pictures of the folder of a setting. Pictures whose file is missing are left
-// out up to the limit on bad samples.
-func (d *Splits) captionSet(c *Config, captions *annotation.Bags, key, folder string,
-	v *text.Vocabulary) (*loader.Set, error) {
-	missing := 0
-	o := annotation.SetOptions{CaptionsPerSample: c.CaptionsPerSample, Images: folder}
-	if c.MaxBadSamples > 0 {
-		o.Missing = func(file string) {
-			missing++
-			d.options.Log.Warn("picture is missing", "file", file)
-		}
-	}
-	set, files, err := captions.Set(v, o)
-	if err != nil {
-		return nil, err
-	}
-	if missing > c.MaxBadSamples {
-		return nil, fmt.Errorf("%s: %d pictures have no file in %s; `data.max_bad_samples` allows %d", captions.Name,
-			missing, folder, c.MaxBadSamples)
-	}
-	source, err := loader.NewFileSource(folder, files)
-	if err != nil {
-		return nil, err
-	}
-	set.Source = source
-	d.readFolder(key, folder, files)
-	if d.captionPictures == nil {
-		d.captionPictures = make(map[string]PictureFile, len(files))
-	}
-	for i, file := range files {
-		d.captionPictures[set.IDs[i]] = PictureFile{Folder: folder, Name: file}
-	}
-	return set, nil
-}
-
-// PictureFile is where the picture of a bag lies.
-type PictureFile struct{ Folder, Name string }
-
-// PictureFile returns the picture of a bag with captions; ok is false for other data.
-func (d *Splits) PictureFile(id string) (file PictureFile, ok bool) {
-	file, ok = d.captionPictures[id]
-	return file, ok
-}
-
 // alsoClose closes something with the data.
 func (d *Splits) alsoClose(c io.Closer) {
 	before := d.release
@@ -288,24 +161,6 @@ func whereItStarted(err error, path string) error {
 	if here, wd := os.Getwd(); wd == nil && errors.Is(err, fs.ErrNotExist) && !filepath.IsAbs(path) {
 		return fmt.Errorf("%w (a path in %s)", err, here)
 	}
-	return err
-}
-
-// openValidation splits the validation captions: by lists of identifiers, else in two halves.
-func (d *Splits) openValidation(ctx context.Context, c *Config, v *text.Vocabulary) error {
-	captions, err := readCaptions(ctx, d.options.Log, c.ValCaptions)
-	if err != nil {
-		return err
-	}
-	whole, err := d.captionSet(c, captions, "data.val_images", cmp.Or(c.ValImages, c.Images), v)
-	if err != nil {
-		return err
-	}
-	if c.ValidationIDs == "" && c.TestIDs == "" {
-		d.Validation, d.Test, err = loader.SplitHalves(whole, c.Seed)
-		return err
-	}
-	_, err = d.listed(ctx, c, whole)
 	return err
 }
 

@@ -21,6 +21,30 @@ import (
 	"nmn/text"
 )
 
+// VideoLevel is the kind of training sample of videos.
+type VideoLevel string
+
+// The levels.
+const (
+	LevelAuto  VideoLevel = "auto"  // video with MIL, frame without: the two rows of the paper's Table 3
+	LevelFrame VideoLevel = "frame" // a frame has the labels of its video, a test video the maximum over its frames
+	LevelVideo VideoLevel = "video" // a video is a bag of the cells of all its frames
+)
+
+// PictureConfig says where pictures are and how they are read.
+type PictureConfig struct {
+	Images string `yaml:"images" of:"captions manifest" help:"<folder> of the training pictures, or of the frames of clips"`
+	// VideoLevel selects what a training sample is if bags have several frames.
+	VideoLevel VideoLevel  `yaml:"video_level,omitempty" of:"moving-scenes msrvtt clips manifest" help:"what one training sample is: a frame or the whole video; auto is video with MIL" values:"auto,frame,video"`
+	Fit        picture.Fit `yaml:"fit" of:"scenes moving-scenes captions msrvtt clips manifest" help:"fit pictures to the input; empty is longest with MIL on vgg16 and ResNets, else square" values:"longest,square,none"`
+	// Resize is the filter for resizing pictures, and Orientation the handling of the orientation in their
+	// files. Empty values mean bilinear and ignore.
+	Resize        picture.Filter      `yaml:"resize,omitempty" help:"<filter> for resizing; antialias equals that of Pillow and torchvision" values:"antialias,bicubic,bilinear"`
+	Orientation   picture.Orientation `yaml:"orientation,omitempty" help:"apply or ignore the Exif orientation of pictures" values:"apply,ignore"`
+	MaxBadSamples int                 `yaml:"max_bad_samples" of:"features captions msrvtt clips manifest" help:"leave out up to this many unusable <pictures> or clips; more stop the run" range:"[0,]"`
+	MaxPixels     int                 `yaml:"max_pixels" help:"largest picture to decode, in <pixels>" range:"[0,]"`
+}
+
 // FindPictures lists the pictures that paths name. A file is taken whatever its name is. A folder is
 // searched, with all folders in it, for names with the extension of a picture (picture.Extensions). A link in
 // a folder counts as its target. skipped are the files of folders with other names, except hidden ones, whose

@@ -25,7 +25,6 @@ import (
 // Recognised is what DATA on a command line was taken for.
 type Recognised struct {
 	Kind Kind
-	Key  string // the setting that names the data; empty for scenes, which need no file
 	Text string // description as text
 }
 
@@ -50,21 +49,21 @@ func Recognise(ctx context.Context, path string) (Recognised, error) {
 
 func recogniseFolder(path string) (Recognised, error) {
 	if _, err := os.Stat(filepath.Join(path, loader.LabelsName)); err == nil {
-		return Recognised{Clips, "clips", "clips with labels in " + loader.LabelsName}, nil
+		return Recognised{Clips, "clips with labels in " + loader.LabelsName}, nil
 	}
 	if HasFrames(path) {
-		return Recognised{Manifest, "manifest", "frames of clips, whose folders are their labels"}, nil
+		return Recognised{Manifest, "frames of clips, whose folders are their labels"}, nil
 	}
-	return Recognised{Manifest, "manifest", "a folder of pictures with labels"}, nil
+	return Recognised{Manifest, "a folder of pictures with labels"}, nil
 }
 
 func recogniseFile(ctx context.Context, path string) (Recognised, error) {
 	name := strings.ToLower(strings.TrimSuffix(path, ".gz"))
 	switch filepath.Ext(name) {
 	case ".npy", ".npz", ".safetensors", ".parquet", ".arff":
-		return Recognised{Features, "features.train.features", "features"}, nil
+		return Recognised{Features, "features"}, nil
 	case ".zip":
-		return Recognised{MSRVTT, "msrvtt", "annotations of MSR-VTT"}, nil
+		return Recognised{MSRVTT, "annotations of MSR-VTT"}, nil
 	case ".csv", ".tsv":
 		return recogniseTable(ctx, path)
 	case ".txt", ".token":
@@ -78,7 +77,7 @@ func recogniseFile(ctx context.Context, path string) (Recognised, error) {
 	case ".jsonl":
 		return recogniseLines(ctx, path)
 	case ".yaml", ".yml":
-		return Recognised{Manifest, "manifest", "a list of pictures with labels"}, nil
+		return Recognised{Manifest, "a list of pictures with labels"}, nil
 	}
 	return Recognised{}, setting.Errorf("", "%s: the extension names no known kind of data: want .csv, "+
 		".tsv, .txt, .jsonl, .json, .yaml, .npy, .npz, .safetensors, .parquet, .arff or .zip", path)
@@ -98,22 +97,22 @@ func recogniseTable(ctx context.Context, path string) (Recognised, error) {
 		return Recognised{}, fmt.Errorf("%s: %w", path, err)
 	}
 	if strings.HasPrefix(strings.TrimSpace(header), "{") {
-		return Recognised{Manifest, "manifest", "a list of pictures, a line of JSON for each"}, nil
+		return Recognised{Manifest, "a list of pictures, a line of JSON for each"}, nil
 	}
 	if manifest.Numbered(header) {
-		return Recognised{Manifest, "manifest", "a list of pictures with numbers of classes"}, nil
+		return Recognised{Manifest, "a list of pictures with numbers of classes"}, nil
 	}
 	first, _ := lines.ReadString('\n') // a table may have no row
 	cells := strings.FieldsFunc(header, func(r rune) bool { return strings.ContainsRune(",;|\t\r\n", r) })
 	if !slices.ContainsFunc(cells, manifest.NamesLabels) && annotation.IsTable(header+first) {
-		return Recognised{Captions, "captions", "a table of captions"}, nil
+		return Recognised{Captions, "a table of captions"}, nil
 	}
 	for _, comma := range []rune{',', ';', '\t'} {
 		if column := ofPictures(fields(header, comma), fields(first, comma)); column != "" {
-			return Recognised{Manifest, "manifest", fmt.Sprintf("a list of pictures (column %s)", column)}, nil
+			return Recognised{Manifest, fmt.Sprintf("a list of pictures (column %s)", column)}, nil
 		}
 	}
-	return Recognised{Features, "features.train.features", "features, for no column names pictures"}, nil
+	return Recognised{Features, "features, for no column names pictures"}, nil
 }
 
 // recogniseLines takes JSON lines for captions if the first object has some and no labels.
@@ -126,9 +125,9 @@ func recogniseLines(ctx context.Context, path string) (Recognised, error) {
 	var first json.RawMessage
 	_ = json.NewDecoder(io.LimitReader(f, longestLine)).Decode(&first) // what is wrong appears when it is read
 	if isCaption(first) {
-		return Recognised{Captions, "captions", "captions, a line of JSON for each"}, nil
+		return Recognised{Captions, "captions, a line of JSON for each"}, nil
 	}
-	return Recognised{Manifest, "manifest", "a list of pictures with labels"}, nil
+	return Recognised{Manifest, "a list of pictures with labels"}, nil
 }
 
 // isCaption reports whether an object of JSON has captions of a picture and no labels.
@@ -201,11 +200,11 @@ func recogniseJSON(ctx context.Context, path string) (Recognised, error) {
 		var object json.RawMessage
 		var row map[string]json.RawMessage
 		if d.More() && d.Decode(&object) == nil && isCaption(object) {
-			return Recognised{Captions, "captions", "captions, an object for each"}, nil
+			return Recognised{Captions, "captions, an object for each"}, nil
 		}
 		if json.Unmarshal(object, &row) == nil &&
 			slices.ContainsFunc(slices.Collect(maps.Keys(row)), manifest.NamesPictures) {
-			return Recognised{Manifest, "manifest", "a list of pictures, an object for each"}, nil
+			return Recognised{Manifest, "a list of pictures, an object for each"}, nil
 		}
 	}
 	if first != json.Delim('{') {
@@ -218,13 +217,13 @@ func recogniseJSON(ctx context.Context, path string) (Recognised, error) {
 			return Recognised{}, fmt.Errorf("%s: %w", path, err)
 		}
 		if key, _ := name.(string); namesFile(key) {
-			return Recognised{Manifest, "manifest", "labels by the names of pictures"}, nil
+			return Recognised{Manifest, "labels by the names of pictures"}, nil
 		}
 		switch name {
 		case "sentences", "videos":
-			return Recognised{MSRVTT, "msrvtt", "annotations of MSR-VTT"}, nil
+			return Recognised{MSRVTT, "annotations of MSR-VTT"}, nil
 		case "categories":
-			return Recognised{Manifest, "manifest", "COCO instances"}, nil
+			return Recognised{Manifest, "COCO instances"}, nil
 		case "annotations":
 			return recogniseAnnotations(path, d)
 		}
@@ -245,7 +244,7 @@ func recogniseAnnotations(path string, d *json.Decoder) (Recognised, error) {
 		return Recognised{}, setting.Errorf("", "%s: annotations are not a list of objects", path)
 	}
 	if _, captions := first["caption"]; captions {
-		return Recognised{Captions, "captions", "COCO captions"}, nil
+		return Recognised{Captions, "COCO captions"}, nil
 	}
-	return Recognised{Manifest, "manifest", "COCO instances"}, nil
+	return Recognised{Manifest, "COCO instances"}, nil
 }

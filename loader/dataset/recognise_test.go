@@ -27,55 +27,53 @@ func TestRecognise_ByContent(t *testing.T) {
 	}
 	write("clips/"+loader.LabelsName, "{}\n")
 	write("tree/cat/1.jpg", "")
-	features := Recognised{Kind: Features, Key: "features.train.features"}
+	features := Recognised{Kind: Features}
 	for path, want := range map[string]Recognised{
 		"scenes":                    {Kind: Scenes},
 		"moving-scenes":             {Kind: MovingScenes},
-		filepath.Join(dir, "clips"): {Kind: Clips, Key: "clips"},
-		filepath.Join(dir, "tree"):  {Kind: Manifest, Key: "manifest"},
+		filepath.Join(dir, "clips"): {Kind: Clips},
+		filepath.Join(dir, "tree"):  {Kind: Manifest},
 		write("c.json",
 			`{"info": {"a": [1, {"b": 2}]}, "images": [{"id": 1}], "annotations": [{"image_id": 1, "caption": "a dog"}]}`): {
-			Kind: Captions, Key: "captions"},
-		write("rows.json", `[{"labels": ["dog"], "image": "a.jpg"}]`): {Kind: Manifest, Key: "manifest"},
-		write("names.json", `{"a.jpg": ["dog"]}`):                     {Kind: Manifest, Key: "manifest"},
-		write("none.json", `{"annotations": []}`):                     {Kind: Manifest, Key: "manifest"},
+			Kind: Captions},
+		write("rows.json", `[{"labels": ["dog"], "image": "a.jpg"}]`): {Kind: Manifest},
+		write("names.json", `{"a.jpg": ["dog"]}`):                     {Kind: Manifest},
+		write("none.json", `{"annotations": []}`):                     {Kind: Manifest},
 		write("i.json.gz", `{"images": [], "annotations": [{"image_id": 1, "category_id": 3}], "categories": []}`): {
-			Kind: Manifest, Key: "manifest"},
-		write("v.json", `{"info": {}, "videos": [], "sentences": []}`): {Kind: MSRVTT, Key: "msrvtt"},
-		write("m.csv", "id,Path,labels\n1,a.jpg,dog\n"):                {Kind: Manifest, Key: "manifest"},
-		write("semicolons.csv", "\ufefffilename;tags\na.jpg;dog\n"):    {Kind: Manifest, Key: "manifest"},
-		write("ids.csv", "id,red,green\n1.png,1,0\n"):                  {Kind: Manifest, Key: "manifest"},
-		write("open.csv", "ImageID,Source,LabelName,Confidence\n000a,verification,/m/0jbk,1\n"): {Kind: Manifest,
-			Key: "manifest"},
-		write("kaggle.csv", "image_id,label\n100,3\n"):                         {Kind: Manifest, Key: "manifest"},
-		write("vectors.csv", "image_id,x0,x1,label\n100,.5,2,3\n"):             features,
-		write("header.csv", "Image,Label\na,dog\n"):                            {Kind: Manifest, Key: "manifest"},
-		write("embedded.csv", "id,x0,x1\n1.png,.5,1\n"):                        features,
-		write("lines.csv", `{"path": "a.jpg"}`+"\n"):                           {Kind: Manifest, Key: "manifest"},
-		write("x.csv", "x0,x1,dog\n1,2,0\n"):                                   features,
-		write("x.npy", ""):                                                     features,
-		write("train.arff.gz", "@relation x\n"):                                features,
-		write("list.jsonl", `{"path": "a.jpg", "labels": ["dog"]}`+"\n"):       {Kind: Manifest, Key: "manifest"},
-		write("data.yaml", "names: [dog]\n"):                                   {Kind: Manifest, Key: "manifest"},
-		write("captions.txt", "image,caption\na.jpg,\"A dog, and a cat .\"\n"): {Kind: Captions, Key: "captions"},
-		write("results.csv", "image_name| comment_number| comment\na.jpg| 0| A \"dog\" .\n"): {Kind: Captions,
-			Key: "captions"},
-		write("captions.jsonl", `{"image": "a.jpg", "caption": "A dog"}`+"\n"):     {Kind: Captions, Key: "captions"},
-		write("lists.jsonl.gz", `{"image": "a.jpg", "captions": ["A dog"]}`+"\n"):  {Kind: Captions, Key: "captions"},
-		write("array.json", `[{"file_name": "a.jpg", "text": "A dog"}]`):           {Kind: Captions, Key: "captions"},
-		write("both.jsonl", `{"image": "a", "caption": "A dog", "tags": []}`+"\n"): {Kind: Manifest, Key: "manifest"},
-		write("results_20130124.token", "a.jpg#0\tA dog , and a cat .\n"):          {Kind: Captions, Key: "captions"},
-		write("Flickr8k.token.txt", "a.jpg#0\tA dog .\r\n"):                        {Kind: Captions, Key: "captions"},
-		write("bags.csv", "sample,caption\na,a dog\n"):                             {Kind: Captions, Key: "captions"},
-		write("class.csv", "image,caption,dog\na.jpg,0,1\n"):                       {Kind: Manifest, Key: "manifest"},
-		write("both.csv", "image,caption,labels\na.jpg,a dog,dog\n"):               {Kind: Manifest, Key: "manifest"},
-		write("table.txt", "path,labels\na.jpg,dog\n"):                             {Kind: Manifest, Key: "manifest"},
-		write("caffe.txt", "a b.jpg 3\nb.jpg 0\n"):                                 {Kind: Manifest, Key: "manifest"},
-		write("several.csv", "a.jpg\t0 3\n"):                                       {Kind: Manifest, Key: "manifest"},
-		write("a.zip", ""):                                                         {Kind: MSRVTT, Key: "msrvtt"},
+			Kind: Manifest},
+		write("v.json", `{"info": {}, "videos": [], "sentences": []}`):                          {Kind: MSRVTT},
+		write("m.csv", "id,Path,labels\n1,a.jpg,dog\n"):                                         {Kind: Manifest},
+		write("semicolons.csv", "\ufefffilename;tags\na.jpg;dog\n"):                             {Kind: Manifest},
+		write("ids.csv", "id,red,green\n1.png,1,0\n"):                                           {Kind: Manifest},
+		write("open.csv", "ImageID,Source,LabelName,Confidence\n000a,verification,/m/0jbk,1\n"): {Kind: Manifest},
+		write("kaggle.csv", "image_id,label\n100,3\n"):                                          {Kind: Manifest},
+		write("vectors.csv", "image_id,x0,x1,label\n100,.5,2,3\n"):                              features,
+		write("header.csv", "Image,Label\na,dog\n"):                                             {Kind: Manifest},
+		write("embedded.csv", "id,x0,x1\n1.png,.5,1\n"):                                         features,
+		write("lines.csv", `{"path": "a.jpg"}`+"\n"):                                            {Kind: Manifest},
+		write("x.csv", "x0,x1,dog\n1,2,0\n"):                                                    features,
+		write("x.npy", ""):                                                                      features,
+		write("train.arff.gz", "@relation x\n"):                                                 features,
+		write("list.jsonl", `{"path": "a.jpg", "labels": ["dog"]}`+"\n"):                        {Kind: Manifest},
+		write("data.yaml", "names: [dog]\n"):                                                    {Kind: Manifest},
+		write("captions.txt", "image,caption\na.jpg,\"A dog, and a cat .\"\n"):                  {Kind: Captions},
+		write("results.csv", "image_name| comment_number| comment\na.jpg| 0| A \"dog\" .\n"):    {Kind: Captions},
+		write("captions.jsonl", `{"image": "a.jpg", "caption": "A dog"}`+"\n"):                  {Kind: Captions},
+		write("lists.jsonl.gz", `{"image": "a.jpg", "captions": ["A dog"]}`+"\n"):               {Kind: Captions},
+		write("array.json", `[{"file_name": "a.jpg", "text": "A dog"}]`):                        {Kind: Captions},
+		write("both.jsonl", `{"image": "a", "caption": "A dog", "tags": []}`+"\n"):              {Kind: Manifest},
+		write("results_20130124.token", "a.jpg#0\tA dog , and a cat .\n"):                       {Kind: Captions},
+		write("Flickr8k.token.txt", "a.jpg#0\tA dog .\r\n"):                                     {Kind: Captions},
+		write("bags.csv", "sample,caption\na,a dog\n"):                                          {Kind: Captions},
+		write("class.csv", "image,caption,dog\na.jpg,0,1\n"):                                    {Kind: Manifest},
+		write("both.csv", "image,caption,labels\na.jpg,a dog,dog\n"):                            {Kind: Manifest},
+		write("table.txt", "path,labels\na.jpg,dog\n"):                                          {Kind: Manifest},
+		write("caffe.txt", "a b.jpg 3\nb.jpg 0\n"):                                              {Kind: Manifest},
+		write("several.csv", "a.jpg\t0 3\n"):                                                    {Kind: Manifest},
+		write("a.zip", ""):                                                                      {Kind: MSRVTT},
 	} {
 		got, err := Recognise(t.Context(), path)
-		if err != nil || got.Kind != want.Kind || got.Key != want.Key || got.Text == "" {
+		if err != nil || got.Kind != want.Kind || got.Text == "" {
 			t.Errorf("%s: %+v, %v, want %+v", path, got, err, want)
 		}
 	}
@@ -110,7 +108,7 @@ func FuzzRecognise(f *testing.F) {
 		names := []string{"d.json", "d.csv", "d.json.gz", "d.tsv"}
 		path := filepath.Join(t.TempDir(), names[int(ending)%len(names)])
 		writeFile(t, path, content)
-		if got, err := Recognise(t.Context(), path); err == nil && got.Key == "" {
+		if got, err := Recognise(t.Context(), path); err == nil && got.Kind.Key() == "" {
 			t.Errorf("%q is taken for %+v", content, got)
 		}
 	})

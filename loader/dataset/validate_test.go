@@ -47,8 +47,8 @@ func ofKind(set Kind) Config {
 
 func TestConfig_TagsNameKindsOfData(t *testing.T) {
 	for _, s := range setting.Describe(Config{}) {
-		for _, kind := range readBy(s) {
-			if !slices.Contains(kinds(), kind) {
+		for _, kind := range s.Of {
+			if !slices.Contains(Scenes.Values(), kind) {
 				t.Errorf("data.%s is read by data of the kind %q", s.Key, kind)
 			}
 		}
@@ -57,7 +57,8 @@ func TestConfig_TagsNameKindsOfData(t *testing.T) {
 
 // Whether it was given by name or has another value: a setting is read, or it is refused.
 func TestUnread_RefusesWhatAKindOfDataDoesNotRead(t *testing.T) {
-	for _, kind := range kinds() {
+	for _, source := range kinds() {
+		kind := source.kind
 		base := ofKind(kind)
 		for _, r := range setting.Describe(Config{}) {
 			if r.Key == "set" {
@@ -67,7 +68,7 @@ func TestUnread_RefusesWhatAKindOfDataDoesNotRead(t *testing.T) {
 			byValue := changed(t, base, r.Key).Unread(&base, func(string) bool { return false })
 			for how, err := range map[string]error{"name": byName, "value": byValue} {
 				var refused *setting.Error
-				switch read := slices.Contains(readBy(r), kind); {
+				switch read := len(r.Of) == 0 || slices.Contains(r.Of, string(kind)); {
 				case read && err != nil:
 					t.Errorf("%s, data.%s by its %s: %v", kind, r.Key, how, err)
 				case !read && !errors.As(err, &refused):
