@@ -114,13 +114,7 @@ func SplitHalves(s *Set, seed uint64) (first, second *Set, err error) {
 		return nil, nil, fmt.Errorf(
 			"%s: to split a set in halves its identifiers are needed, and they are not in memory", s.Name)
 	}
-	order := make([]int, s.Len())
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return strings.Compare(s.IDs[a], s.IDs[b]) })
-	stream := rng.New(rng.Derive(seed, "loader/halves"))
-	stream.Shuffle(order)
+	order := ShuffledByID(s.IDs, rng.Derive(seed, "loader/halves"))
 	middle := (len(order) + 1) / 2
 	slices.Sort(order[:middle])
 	slices.Sort(order[middle:])
@@ -129,4 +123,16 @@ func SplitHalves(s *Set, seed uint64) (first, second *Set, err error) {
 	}
 	second, err = Subset(s, s.Name+"-half2", order[middle:])
 	return first, second, err
+}
+
+// ShuffledByID is a seeded order of identifiers, as indices, that does not depend on the order they come in.
+func ShuffledByID(ids []string, seed uint64) []int {
+	order := make([]int, len(ids))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(ids[a], ids[b]) })
+	stream := rng.New(seed)
+	stream.Shuffle(order)
+	return order
 }

@@ -15,7 +15,7 @@ import (
 	"nmn/internal/origin"
 	"nmn/internal/rng"
 	"nmn/labels/misplaced"
-	"nmn/loader/dataset"
+	"nmn/loader"
 	"nmn/recipe"
 	"nmn/run"
 	"nmn/run/folder"
@@ -223,7 +223,7 @@ func (o *opening) makeWords(learned iter.Seq[string]) (err error) {
 // HeldOut chooses a share of clips by a seeded order that depends on the identifiers alone.
 func HeldOut(ids []string, share float64, seed uint64) map[string]bool {
 	held := map[string]bool{}
-	order := dataset.ShuffledByID(ids, rng.Derive(seed, "held-out clips"))
+	order := loader.ShuffledByID(ids, rng.Derive(seed, "held-out clips"))
 	for _, i := range order[:int(math.Round(share*float64(len(ids))))] {
 		held[ids[i]] = true
 	}

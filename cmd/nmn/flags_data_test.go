@@ -77,7 +77,7 @@ func TestDataFlags_OverARun(t *testing.T) {
 	}
 	file := filepath.Join(dir, run.ConfigFile)
 	text := readBytes(t, file)
-	old := strings.Replace(string(text), `images: ""`, "images: mine/", 1)
+	old := strings.Replace(string(text), ` images: ""`, " images: mine/", 1)
 	if old == string(text) {
 		t.Fatal("the configuration of the run has no data.images")
 	}

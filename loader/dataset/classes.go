@@ -1,10 +1,8 @@
 package dataset
 
 import (
-	"cmp"
 	"fmt"
 
-	"nmn/labels/inject"
 	"nmn/loader"
 )
 
@@ -56,27 +54,4 @@ func notExclusive(set *loader.Set) string {
 		return fmt.Sprintf("row %d of %s (%s) has %d labels", bag+1, set.Name, set.IDs[bag], ones)
 	}
 	return ""
-}
-
-// relabels reports whether noise replaces the one label of each bag.
-func (d *Config) relabels() bool {
-	return d.NoiseKind.Relabels() || d.Set == Scenes && d.Classes == Exclusive
-}
-
-// relabel replaces labels of training and validation, whose labels are then the truth for metrics.
-func (d *Splits) relabel(c *Config) error {
-	d.declareTruth()
-	kind := cmp.Or(c.NoiseKind, inject.Symmetric)
-	d.Noise, d.NoiseKind = c.Noise, kind
-	return d.inject(c, func(set *loader.Set, seed uint64) (*loader.Set, *inject.Injection, error) {
-		if why := notExclusive(set); why != "" {
-			return nil, nil, fmt.Errorf("`data.noise_kind` %s replaces the one label of each row, and %s", kind, why)
-		}
-		noise, err := inject.Relabel(set, kind, c.Noise, seed)
-		if err != nil {
-			return nil, nil, err
-		}
-		noisy, err := noise.Apply(set)
-		return noisy, noise, err
-	})
 }

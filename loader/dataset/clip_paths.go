@@ -6,12 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/text"
@@ -51,61 +48,37 @@ func FindClips(ctx context.Context, paths []string) (_ *ClipPaths, err error) {
 			err = errors.Join(err, c.Close())
 		}
 	}()
-	for _, path := range paths {
-		info, err := os.Stat(path)
+	frames := map[string]int{} // clips by the folder of their frames
+	c.Skipped, err = find(paths, func(file string, entry fs.DirEntry) (bool, error) {
+		folder := filepath.Dir(file)
+		at, seen := frames[folder]
 		switch {
-		case err != nil:
-			return nil, fmt.Errorf("cannot find the clips: %w", err)
-		case !info.IsDir() && (picture.IsClipName(path) || videoFormat(path) != ""):
-			c.Clips = append(c.Clips, ClipPath{Path: path, Video: path})
-			continue
-		case !info.IsDir():
-			c.Clips = append(c.Clips, ClipPath{Path: path, Frames: []string{path}})
-			continue
+		case ctx.Err() != nil:
+			return false, ctx.Err()
+		case entry != nil && entry.IsDir() && HasFrames(file):
+			return true, cmp.Or(c.open(file), fs.SkipDir)
+		case entry != nil && entry.IsDir():
+			return false, nil
+		case picture.IsClipName(file) || entry == nil && videoFormat(file) != "":
+			c.Clips = append(c.Clips, ClipPath{Path: file, Video: file})
+		case entry == nil:
+			c.Clips = append(c.Clips, ClipPath{Path: file, Frames: []string{file}})
+		case !picture.IsName(file):
+			return false, nil
+		case seen:
+			c.Clips[at].Frames = append(c.Clips[at].Frames, file)
+		default:
+			frames[folder] = len(c.Clips)
+			c.Clips = append(c.Clips, ClipPath{Path: folder, Frames: []string{file}})
 		}
-		if err := c.search(ctx, path); err != nil {
-			return nil, fmt.Errorf("cannot search %s: %w", path, err)
-		}
-	}
-	if len(c.Clips) == 0 {
-		also := ""
-		if len(c.Skipped) > 0 {
-			also = "; " + DescribeSkipped(c.Skipped)
-		}
-		return nil, setting.Errorf("", "there is no video (%s) and no folder of pictures in %s%s",
-			strings.Join(picture.VideoExtensions(), ", "), strings.Join(paths, ", "), also)
+		return true, nil
+	})
+	if err == nil && len(c.Clips) == 0 {
+		err = nothingFound("video and no folder of pictures", picture.VideoExtensions(), paths, c.Skipped)
 	}
 	slices.SortStableFunc(c.Clips, func(a, b ClipPath) int { return cmp.Compare(a.Path, b.Path) })
 	c.Clips = slices.CompactFunc(c.Clips, func(a, b ClipPath) bool { return a.Path == b.Path })
-	slices.Sort(c.Skipped)
-	c.Skipped = slices.Compact(c.Skipped)
-	return c, nil
-}
-
-func (c *ClipPaths) search(ctx context.Context, folder string) error {
-	frames := map[string]int{} // clips by their folder
-	return filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil || ctx.Err() != nil:
-			return cmp.Or(err, ctx.Err())
-		case entry.IsDir() && HasFrames(file):
-			return cmp.Or(c.open(file), fs.SkipDir)
-		case entry.IsDir():
-		case entry.Type()&^fs.ModeSymlink == 0 && picture.IsClipName(file):
-			c.Clips = append(c.Clips, ClipPath{Path: file, Video: file})
-		case entry.Type()&^fs.ModeSymlink == 0 && picture.IsName(file):
-			dir := filepath.Dir(file)
-			if _, seen := frames[dir]; !seen {
-				frames[dir] = len(c.Clips)
-				c.Clips = append(c.Clips, ClipPath{Path: dir})
-			}
-			of := &c.Clips[frames[dir]]
-			of.Frames = append(of.Frames, file)
-		case !strings.HasPrefix(entry.Name(), "."):
-			c.Skipped = append(c.Skipped, file)
-		}
-		return nil
-	})
+	return c, err
 }
 
 // open takes in the clips of a folder of frames with an index.
@@ -147,28 +120,18 @@ func (c *ClipPaths) Paths() []string {
 // Set is a set of the clips, each named by its path, without labels. The frames of videos must be there. Pictures of
 // more than maxPixels pixels are not decoded; 0 sets no limit but picture.PixelCeiling.
 func (c *ClipPaths) Set(v *text.Vocabulary, maxPixels int) *loader.Set {
-	maxPixels = cmp.Or(maxPixels, picture.PixelCeiling)
-	s := &clipPathSource{clips: c.Clips, offsets: make([]int, len(c.Clips))}
-	s.pictures = pathSource{maxPixels: maxPixels, maxBytes: picture.MaxFileBytes}
-	for i := range c.Clips {
-		clip := &c.Clips[i]
-		s.offsets[i] = len(s.pictures.files)
-		s.pictures.files = append(s.pictures.files, clip.Frames...)
-	}
-	return &loader.Set{Name: "clips", Vocabulary: v, IDs: c.Paths(), Labels: unknownLabels(len(c.Clips), v.Len()),
-		Source: s}
+	return unlabelledSet("clips", v, c.Paths(), clipPathSource{c.Clips, maxPixels})
 }
 
 // clipPathSource reads the frames of clips from anywhere.
 type clipPathSource struct {
-	clips    []ClipPath
-	pictures pathSource // all frames that are files
-	offsets  []int      // the first of each clip there
+	clips     []ClipPath
+	maxPixels int
 }
 
 // Frames and Read implement loader.Source. A clip that cannot be used has one frame, whose error gives the
 // reason.
-func (s *clipPathSource) Frames(bag int) int {
+func (s clipPathSource) Frames(bag int) int {
 	clip := &s.clips[bag]
 	if clip.from != nil {
 		return clip.from.Frames(clip.bag)
@@ -176,19 +139,21 @@ func (s *clipPathSource) Frames(bag int) int {
 	return max(1, len(clip.Frames))
 }
 
-func (s *clipPathSource) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
+func (s clipPathSource) Read(ctx context.Context, bag, frame int, pic *picture.Picture) error {
 	clip := &s.clips[bag]
 	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
 	case clip.Err != nil:
 		return fmt.Errorf("%s: %w", clip.Path, badClip{clip.Err})
-	case clip.from != nil:
-		pic.MaxPixels = s.pictures.maxPixels
-		if err := clip.from.Read(ctx, clip.bag, frame, pic); err != nil {
-			return fmt.Errorf("%s: %w", clip.Path, err)
-		}
-		return nil
+	case clip.from == nil:
+		return readPicture(clip.Frames[frame], s.maxPixels, pic)
 	}
-	return s.pictures.Read(ctx, s.offsets[bag]+frame, 0, pic)
+	pic.MaxPixels = cmp.Or(s.maxPixels, picture.PixelCeiling)
+	if err := clip.from.Read(ctx, clip.bag, frame, pic); err != nil {
+		return fmt.Errorf("%s: %w", clip.Path, err)
+	}
+	return nil
 }
 
 // badClip wraps loader.ErrCorrupt without its text, which is about pictures.

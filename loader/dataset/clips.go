@@ -104,6 +104,17 @@ func (d *Splits) heldClips(ctx context.Context, key, folder string, v *text.Voca
 	return held, err
 }
 
+// openFrames opens the folder of frames that a setting names.
+func (d *Splits) openFrames(key, dir string) (*loader.Clips, error) {
+	clips, err := loader.OpenClips(dir)
+	if err != nil {
+		return nil, whereItStarted(err, dir)
+	}
+	d.alsoClose(clips)
+	d.readFrames(key, dir)
+	return clips, nil
+}
+
 // clipData is a folder of frames with labels.
 type clipData struct {
 	dir    string
@@ -117,12 +128,10 @@ func (d *Splits) openFolder(key, dir, file string) (*clipData, error) {
 		file = filepath.Join(dir, loader.LabelsName)
 		d.readFile(key+"."+loader.LabelsName, file)
 	}
-	d.readFrames(key, dir)
-	clips, err := loader.OpenClips(dir)
+	clips, err := d.openFrames(key, dir)
 	if err != nil {
-		return nil, whereItStarted(err, dir)
+		return nil, err
 	}
-	d.alsoClose(clips)
 	labels, err := loader.OpenClipLabels(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: clips need a line of labels each, in the order of their index: %s; or give a table of the "+

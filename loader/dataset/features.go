@@ -195,19 +195,9 @@ func (d *Splits) bySplits(whole *loader.Set, table *features.Table) error {
 			return fmt.Errorf("%s: the split of %s is %q, want train, validation or test", table.Name, whole.IDs[i],
 				written)
 		}
-		for _, part := range d.parts() {
-			if part.split == split {
-				rows[part.name] = append(rows[part.name], i)
-			}
-		}
+		rows[split] = append(rows[split], i)
 	}
-	if err := d.take(whole, rows); err != nil {
-		return err
-	}
-	if d.Train == nil {
-		return fmt.Errorf("%s: no row belongs to the split train", table.Name)
-	}
-	return nil
+	return d.take(whole, rows)
 }
 
 // describeColumns returns how each column was interpreted, as text.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"nmn/internal/rng"
 	"nmn/loader"
@@ -31,9 +30,8 @@ func (d *Config) checkShares() error {
 // lists reports whether identifiers name what is held out.
 func (h *HoldOutConfig) lists() bool { return h.ValidationIDs != "" || h.TestIDs != "" }
 
-// listed takes validation and test out of a set by lists of identifiers, and returns which bags they
-// took.
-func (d *Splits) listed(ctx context.Context, c *Config, whole *loader.Set) (taken map[string]bool, err error) {
+// listed takes validation and test out of a set by lists of identifiers, and returns the bags that are on no list.
+func (d *Splits) listed(ctx context.Context, c *Config, whole *loader.Set) (rest []int, err error) {
 	var lists [][]string
 	var to []**loader.Set
 	for _, list := range []struct {
@@ -56,14 +54,19 @@ func (d *Splits) listed(ctx context.Context, c *Config, whole *loader.Set) (take
 	if err != nil {
 		return nil, err
 	}
-	taken = map[string]bool{}
+	taken := map[string]bool{}
 	for i, set := range sets {
 		*to[i] = set
 		for _, id := range set.IDs {
 			taken[id] = true
 		}
 	}
-	return taken, nil
+	for i, id := range whole.IDs {
+		if !taken[id] {
+			rest = append(rest, i)
+		}
+	}
+	return rest, nil
 }
 
 // captionIDs are the entries of a list as identifiers of bags with captions. Lists of COCO may name pictures.
@@ -81,49 +84,41 @@ func captionIDs(list, bags []string) []string {
 	return list
 }
 
-// ShuffledByID is a seeded order of identifiers, as indices, that does not depend on the order they come in.
-func ShuffledByID(ids []string, seed uint64) []int {
-	order := make([]int, len(ids))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return strings.Compare(ids[a], ids[b]) })
-	stream := rng.New(seed)
-	stream.Shuffle(order)
-	return order
-}
-
 // holdOut takes validation and test bags out of the training set: the bags of the lists, or else shares of a
 // seeded order that depends only on the identifiers.
 func (d *Splits) holdOut(ctx context.Context, c *Config, whole *loader.Set) error {
 	d.originalIDs = whole.IDs
+	rows := map[string][]int{}
 	if c.lists() {
-		taken, err := d.listed(ctx, c, whole)
+		rest, err := d.listed(ctx, c, whole)
 		if err != nil {
 			return err
 		}
-		var rest []int
-		for i, id := range whole.IDs {
-			if !taken[id] {
-				rest = append(rest, i)
-			}
+		rows[loader.TrainSplit] = rest
+	} else {
+		order := loader.ShuffledByID(whole.IDs, rng.Derive(c.Seed, "held-out pictures"))
+		n := func(share float64) int { return int(math.Round(share * float64(len(order)))) }
+		validation, test := n(c.ValidationShare), n(c.TestShare)
+		rows[loader.ValidationSplit], rows[loader.TestSplit] = order[:validation], order[validation:validation+test]
+		rows[loader.TrainSplit] = order[validation+test:]
+	}
+	return d.take(whole, rows)
+}
+
+// take makes the splits of some rows of a set. Splits without rows stay as they are, but there must be a training split.
+func (d *Splits) take(whole *loader.Set, rows map[string][]int) (err error) {
+	for _, part := range d.parts() {
+		slices.Sort(rows[part.split])
+		if len(rows[part.split]) == 0 {
+			continue
 		}
-		return d.take(whole, map[string][]int{"train": rest})
-	}
-	order := ShuffledByID(whole.IDs, rng.Derive(c.Seed, "held-out pictures"))
-	n := func(share float64) int { return int(math.Round(share * float64(len(order)))) }
-	validation, test := n(c.ValidationShare), n(c.TestShare)
-	rows := map[string][]int{"validation": order[:validation], "test": order[validation : validation+test],
-		"train": order[validation+test:]}
-	for _, of := range rows {
-		slices.Sort(of)
-	}
-	if err := d.take(whole, rows); err != nil {
-		return err
+		if *part.to, err = loader.Subset(whole, whole.Name+"-"+part.name, rows[part.split]); err != nil {
+			return err
+		}
 	}
 	if d.Train == nil {
-		return fmt.Errorf("%s: %d %v leave none to train on: lower `data.validation_share` and `data.test_share`",
-			whole.Name, whole.Len(), whole.Noun())
+		return fmt.Errorf("%s: of %d %v none are left to train on: hold out fewer of them", whole.Name, whole.Len(),
+			whole.Noun())
 	}
 	return nil
 }

@@ -30,13 +30,11 @@ func (d *Splits) openMSRVTT(ctx context.Context, c *Config) error {
 	if err != nil {
 		return err
 	}
-	clips, err := loader.OpenClips(c.FramesDir)
+	clips, err := d.openFrames("data.frames_dir", c.FramesDir)
 	if err != nil {
-		return whereItStarted(err, c.FramesDir)
+		return err
 	}
-	d.alsoClose(clips)
 	d.taken = clips.Settings()
-	d.readFrames("data.frames_dir", c.FramesDir)
 	frames, err := clips.Table()
 	if err != nil {
 		return err

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
+	"nmn/internal/rng"
 	"nmn/internal/setting"
 	"nmn/internal/visible"
 	"nmn/labels"
@@ -52,68 +55,192 @@ func (d *Config) checkNoise() error {
 	return nil
 }
 
-// injectNoise makes the training labels noisy, as configured.
-func (d *Splits) injectNoise(ctx context.Context, c *Config) error {
-	var drawn *inject.Injection
-	var err error
+// FlipLevel is label noise by flips: two shares such as 0.3:0.1, the probability that a label that holds
+// goes missing, and that one that does not hold is set. Empty flips nothing.
+type FlipLevel string
+
+// Rates are both probabilities.
+func (f FlipLevel) Rates() (missing, incorrect float64, err error) {
+	if f == "" {
+		return 0, 0, nil
+	}
+	left, right, two := strings.Cut(string(f), ":")
+	for _, part := range []struct {
+		text string
+		to   *float64
+	}{{left, &missing}, {right, &incorrect}} {
+		v, bad := strconv.ParseFloat(strings.TrimSpace(part.text), 64)
+		if bad != nil || !two || !(v >= 0 && v <= 1) {
+			return 0, 0, fmt.Errorf("flips are %q, want two probabilities missing:incorrect, such as 0.3:0.1", f)
+		}
+		*part.to = v
+	}
+	return missing, incorrect, nil
+}
+
+// Set, String and Type make a FlipLevel a flag. Set takes a text such as 0.3:0.1.
+func (f *FlipLevel) Set(s string) error {
+	if _, _, err := FlipLevel(s).Rates(); err != nil {
+		return err
+	}
+	*f = FlipLevel(s)
+	return nil
+}
+
+// String returns the text that Set takes, and Type the type's name for flags.
+func (f *FlipLevel) String() string { return string(*f) }
+
+// Type names the form.
+func (f *FlipLevel) Type() string { return "missing:incorrect" }
+
+// relabels reports whether noise replaces the one label of each bag.
+func (d *Config) relabels() bool {
+	return d.NoiseKind.Relabels() || d.Set == Scenes && d.Classes == Exclusive
+}
+
+// injectNoise makes the labels of training noisy, as configured. Flipped and replaced labels of validation are noisy
+// too: it chooses the epoch to stop at, so it must have no cleaner labels than training.
+func (d *Splits) injectNoise(ctx context.Context, c *Config) (err error) {
+	var draw func(set *loader.Set, seed uint64) (*inject.Injection, error)
+	var stream func(set *loader.Set, seed uint64) (*loader.Set, error) // for labels that are not in memory
+	flips, relabels := c.Flips != "" || c.FlipRates != "", c.relabels()
 	switch {
-	case (c.Flips != "" || c.FlipRates != "" || c.NoiseFile != "") && d.Train.HasUnknown():
+	case (flips || c.NoiseFile != "") && d.Train.HasUnknown():
 		return setting.Errorf("data.flips",
 			"noise is injected into true labels, but %s has unknown labels: leave out "+
 				"`data.flips`, `data.flip_rates` and `data.noise`", d.Train.Name)
-	case c.Flips != "" || c.FlipRates != "":
-		return d.injectFlips(c)
 	case c.NoiseFile != "" && d.Train.Rows != nil:
 		return setting.Errorf("data.noise_file",
 			"data.noise_file is %s: it lists what is drawn for every clip, and the labels do not fit into memory: raise "+
 				"`run.label_memory`, or give a share",
 			c.NoiseFile)
-	case c.NoiseFile != "":
-		if !c.Captioned() {
-			d.declareTruth()
-		}
-		drawn, err = inject.Read(ctx, c.NoiseFile, d.Train)
-	case c.Noise > 0 && c.relabels():
-		return d.relabel(c)
-	case c.Noise > 0:
-		kind := cmp.Or(c.NoiseKind, inject.Uniform)
-		if d.Train.Rows != nil {
-			d.Noise, d.NoiseKind = c.Noise, kind
-			d.Train, err = inject.WithReplacedCaptions(ctx, d.Train, kind, c.Noise, noiseSeed(c))
+	case flips:
+		rates, err := d.flipRates(c)
+		if err != nil {
 			return err
 		}
-		drawn, err = inject.ReplaceCaptions(d.Train, kind, c.Noise, noiseSeed(c))
-	default:
+		draw = func(set *loader.Set, seed uint64) (*inject.Injection, error) {
+			return inject.FlipLabels(set, rates, seed)
+		}
+		stream = func(set *loader.Set, seed uint64) (*loader.Set, error) {
+			return inject.WithFlippedLabels(set, rates, seed)
+		}
+	case c.NoiseFile != "":
+		draw = func(set *loader.Set, _ uint64) (*inject.Injection, error) { return inject.Read(ctx, c.NoiseFile, set) }
+	case c.Noise == 0:
 		return nil
+	case relabels:
+		d.Noise, d.NoiseKind = c.Noise, cmp.Or(c.NoiseKind, inject.Symmetric)
+		draw = func(set *loader.Set, seed uint64) (*inject.Injection, error) {
+			if why := notExclusive(set); why != "" {
+				return nil, fmt.Errorf("`data.noise_kind` %s replaces the one label of each row, and %s", d.NoiseKind, why)
+			}
+			return inject.Relabel(set, d.NoiseKind, c.Noise, seed)
+		}
+	default:
+		d.Noise, d.NoiseKind = c.Noise, cmp.Or(c.NoiseKind, inject.Uniform)
+		draw = func(set *loader.Set, seed uint64) (*inject.Injection, error) {
+			return inject.ReplaceCaptions(set, d.NoiseKind, c.Noise, seed)
+		}
+		stream = func(set *loader.Set, seed uint64) (*loader.Set, error) {
+			return inject.WithReplacedCaptions(ctx, set, d.NoiseKind, c.Noise, seed)
+		}
 	}
-	if err != nil {
+	makeNoisy := func(set **loader.Set, seed uint64) (drawn *inject.Injection, err error) {
+		if (*set).Rows != nil && stream != nil {
+			*set, err = stream(*set, seed)
+			return nil, err
+		}
+		if drawn, err = draw(*set, seed); err == nil {
+			*set, err = drawn.Apply(*set)
+		}
+		return drawn, err
+	}
+	labels := c.NoiseFile == "" && (flips || relabels) // and not captions
+	if labels || c.NoiseFile != "" && !c.Captioned() {
+		d.declareTruth()
+	}
+	seed := cmp.Or(c.NoiseSeed, c.Seed)
+	drawn, err := makeNoisy(&d.Train, seed)
+	switch {
+	case err != nil:
 		return err
-	}
-	if drawn.Kind != inject.Flips {
+	case labels && d.Validation != nil:
+		d.injected.validation, err = makeNoisy(&d.Validation, rng.Derive(seed, "validation"))
+	case c.NoiseFile != "" && drawn.Kind != inject.Flips:
 		d.Noise, d.NoiseKind = drawn.Share, drawn.Kind
 	}
-	d.Train, err = drawn.Apply(d.Train)
+	if labels {
+		d.injected.train = drawn
+	}
 	return err
 }
 
-// meanRates are the means over classes.
-func meanRates(r labels.Rates) labels.FlipRates {
-	mean := func(rates []float64) float64 {
-		sum := 0.0
-		for _, v := range rates {
-			sum += v
-		}
-		return sum / float64(max(len(rates), 1))
+// flipRates are the rates of each class at the level of a configuration. It notes their means for tables.
+func (d *Splits) flipRates(c *Config) (rates labels.Rates, err error) {
+	if c.FlipRates != "" {
+		rates, err = inject.ReadFlipRates(c.FlipRates, d.Train.Vocabulary)
+		d.Flips = labels.FlipRates{Q01: mean(rates.Q01), Q10: mean(rates.Q10)}
+		return rates, err
 	}
-	return labels.FlipRates{Q01: mean(r.Q01), Q10: mean(r.Q10)}
+	d.Flips.Q01, d.Flips.Q10, err = c.Flips.Rates() // the level that was asked for, whatever is drawn around it
+	if err != nil {
+		return rates, err
+	}
+	return inject.RandomRates(d.Train.Vocabulary.Len(), d.Flips.Q01, d.Flips.Q10, c.FlipSpread,
+		cmp.Or(c.NoiseSeed, c.Seed)), nil
 }
 
-func noiseSeed(c *Config) uint64 {
-	if c.NoiseSeed != 0 {
-		return c.NoiseSeed
+func mean(rates []float64) float64 {
+	sum := 0.0
+	for _, v := range rates {
+		sum += v
 	}
-	return c.Seed
+	return sum / float64(max(len(rates), 1))
 }
+
+// declareTruth takes the labels of all splits as the truth, if no other truth is given.
+func (d *Splits) declareTruth() {
+	for _, set := range []**loader.Set{&d.Train, &d.clean, &d.Validation, &d.Test} {
+		if *set != nil {
+			*set = (*set).LabelsAsTruth()
+		}
+	}
+}
+
+// WriteFlips writes the flips of labels to a run folder, so that they can be shared.
+func (d *Splits) WriteFlips(dir string) error {
+	for _, file := range []struct {
+		name  string
+		noise *inject.Injection
+	}{{FlipsFile, d.injected.train}, {ValidationFlipsFile, d.injected.validation}} {
+		if file.noise == nil {
+			continue
+		}
+		if err := file.noise.WriteFile(filepath.Join(dir, file.name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WithTrueLabels returns the same data with the truth as labels in training and, if known, in validation.
+func (d *Splits) WithTrueLabels() *Splits {
+	clean := *d
+	for _, set := range []**loader.Set{&clean.Train, &clean.Validation} {
+		if *set != nil && (*set).KnowsTruth() {
+			*set = (*set).TruthAsLabels()
+		}
+	}
+	return &clean
+}
+
+// The files of label flips in a run folder, as nmn noise writes them, for the training and the validation
+// split.
+const (
+	FlipsFile           = "flips.jsonl.gz"
+	ValidationFlipsFile = "flips-validation.jsonl.gz"
+)
 
 // survey reads the training labels once. If noise was injected into labels without known truth, it reads them
 // again to compare them with the original ones.

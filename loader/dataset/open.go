@@ -108,19 +108,6 @@ func (d *Splits) parts() []part {
 		{"test", loader.TestSplit, &d.Test}}
 }
 
-// take makes the splits of some rows of a set, by the names of parts. Splits without rows stay as they are.
-func (d *Splits) take(whole *loader.Set, rows map[string][]int) (err error) {
-	for _, part := range d.parts() {
-		if len(rows[part.name]) == 0 {
-			continue
-		}
-		if *part.to, err = loader.Subset(whole, whole.Name+"-"+part.name, rows[part.name]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Open reads or makes the data of a configuration. The caller must close it.
 func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
 	d := &Splits{options: o, sources: &sources{}, release: func() error { return nil }}

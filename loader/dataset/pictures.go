@@ -50,40 +50,62 @@ type PictureConfig struct {
 // a folder counts as its target. skipped are the files of folders with other names, except hidden ones, whose
 // names begin with a dot. Both lists are sorted without duplicates. It is an error if there are no pictures.
 func FindPictures(paths []string) (files, skipped []string, err error) {
+	skipped, err = find(paths, func(file string, entry fs.DirEntry) (bool, error) {
+		taken := entry == nil || !entry.IsDir() && picture.IsName(file)
+		if taken {
+			files = append(files, file)
+		}
+		return taken, nil
+	})
+	if err == nil && len(files) == 0 {
+		err = nothingFound("picture", picture.Extensions(), paths, skipped)
+	}
+	slices.Sort(files)
+	return slices.Compact(files), skipped, err
+}
+
+// find calls take for files that paths name, without an entry, and for the files and folders in folders. take reports
+// whether it takes a file. skipped are the other files of folders, except hidden ones, sorted without duplicates.
+func find(paths []string, take func(file string, entry fs.DirEntry) (bool, error)) (skipped []string, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
+		if err == nil && !info.IsDir() {
+			_, err = take(path, nil)
+		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("cannot find the pictures: %w", err)
+			return nil, fmt.Errorf("cannot find the pictures or clips: %w", err)
 		}
 		if !info.IsDir() {
-			files = append(files, path)
 			continue
 		}
 		err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-			switch {
-			case err != nil || entry.IsDir():
-			case entry.Type()&^fs.ModeSymlink == 0 && picture.IsName(file):
-				files = append(files, file)
-			case !strings.HasPrefix(entry.Name(), "."):
+			if err != nil {
+				return err
+			}
+			taken := false
+			if entry.IsDir() || entry.Type()&^fs.ModeSymlink == 0 {
+				taken, err = take(file, entry)
+			}
+			if !taken && !entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") {
 				skipped = append(skipped, file)
 			}
 			return err
 		})
 		if err != nil {
-			return nil, nil, fmt.Errorf("cannot search %s: %w", path, err)
+			return nil, fmt.Errorf("cannot search %s: %w", path, err)
 		}
 	}
-	slices.Sort(files)
 	slices.Sort(skipped)
-	files, skipped = slices.Compact(files), slices.Compact(skipped)
-	if len(files) > 0 {
-		return files, skipped, nil
-	}
+	return slices.Compact(skipped), nil
+}
+
+// nothingFound is the error of paths that lead to nothing usable.
+func nothingFound(noun string, extensions, paths, skipped []string) error {
 	also := ""
 	if len(skipped) > 0 {
 		also = "; " + DescribeSkipped(skipped)
 	}
-	return nil, nil, setting.Errorf("", "there is no picture (%s) in %s%s", strings.Join(picture.Extensions(), ", "),
+	return setting.Errorf("", "there is no %s (%s) in %s%s", noun, strings.Join(extensions, ", "),
 		strings.Join(paths, ", "), also)
 }
 
@@ -141,50 +163,50 @@ func PictureIDs(paths, files []string) []string {
 // Pictures returns a set of picture files without labels, each named by its path. Pictures of more than
 // maxPixels pixels are not decoded; 0 sets no limit but picture.PixelCeiling.
 func Pictures(files []string, v *text.Vocabulary, maxPixels int) *loader.Set {
-	return &loader.Set{Name: "pictures", Vocabulary: v, IDs: files, Labels: unknownLabels(len(files), v.Len()),
-		Source: &pathSource{files, cmp.Or(maxPixels, picture.PixelCeiling), picture.MaxFileBytes}}
+	return unlabelledSet("pictures", v, files, pathSource{files, maxPixels})
 }
 
-// unknownLabels are the bags×classes labels of a set without labels. They are never read.
-func unknownLabels(bags, classes int) *dense.Dense {
-	return dense.New(dense.WithShape(bags, classes), dense.WithBacking(make([]uint8, bags*classes)))
+// unlabelledSet is a set without labels. The unknown labels that it holds are never read.
+func unlabelledSet(name string, v *text.Vocabulary, ids []string, source loader.Source) *loader.Set {
+	labels := dense.New(dense.WithShape(len(ids), v.Len()), dense.WithBacking(make([]uint8, len(ids)*v.Len())))
+	return &loader.Set{Name: name, Vocabulary: v, IDs: ids, Labels: labels, Source: source}
 }
 
 // pathSource reads pictures from anywhere.
 type pathSource struct {
 	files     []string
 	maxPixels int
-	maxBytes  int64
 }
 
 // Frames and Read implement loader.Source.
-func (s *pathSource) Frames(int) int { return 1 }
+func (s pathSource) Frames(int) int { return 1 }
 
-func (s *pathSource) Read(ctx context.Context, bag, _ int, pic *picture.Picture) error {
+func (s pathSource) Read(ctx context.Context, bag, _ int, pic *picture.Picture) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	data, err := s.load(s.files[bag])
-	if err == nil {
-		pic.MaxPixels = s.maxPixels
-		err = picture.Decode(data, pic)
-	}
-	if err != nil && !errors.Is(err, loader.ErrCorrupt) {
-		err = fmt.Errorf("%w: %w", loader.ErrCorrupt, err)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.files[bag], err)
-	}
-	return nil
+	return readPicture(s.files[bag], s.maxPixels, pic)
 }
 
-func (s *pathSource) load(file string) ([]byte, error) {
+// readPicture decodes a file of at most maxPixels pixels, 0 for picture.PixelCeiling. Its errors wrap loader.ErrCorrupt.
+func readPicture(file string, maxPixels int, pic *picture.Picture) error {
 	info, err := os.Stat(file)
-	if err != nil {
-		return nil, err
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > picture.MaxFileBytes) {
+		err = fmt.Errorf("not a regular file of at most %d bytes", picture.MaxFileBytes)
 	}
-	if !info.Mode().IsRegular() || info.Size() > s.maxBytes {
-		return nil, fmt.Errorf("not a regular file of at most %d bytes", s.maxBytes)
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(file)
 	}
-	return os.ReadFile(file)
+	if err == nil {
+		pic.MaxPixels = cmp.Or(maxPixels, picture.PixelCeiling)
+		err = picture.Decode(data, pic)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, loader.ErrCorrupt):
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return fmt.Errorf("%s: %w: %w", file, loader.ErrCorrupt, err)
 }

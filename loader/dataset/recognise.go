@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/annotation"
@@ -48,63 +49,67 @@ func Recognise(ctx context.Context, path string) (Recognised, error) {
 }
 
 func recogniseFolder(path string) (Recognised, error) {
-	if _, err := os.Stat(filepath.Join(path, loader.LabelsName)); err == nil {
+	switch {
+	case durable.Exists(filepath.Join(path, loader.LabelsName)):
 		return Recognised{Clips, "clips with labels in " + loader.LabelsName}, nil
-	}
-	if HasFrames(path) {
+	case HasFrames(path):
 		return Recognised{Manifest, "frames of clips, whose folders are their labels"}, nil
 	}
 	return Recognised{Manifest, "a folder of pictures with labels"}, nil
 }
 
 func recogniseFile(ctx context.Context, path string) (Recognised, error) {
-	name := strings.ToLower(strings.TrimSuffix(path, ".gz"))
-	switch filepath.Ext(name) {
+	var recognise func(io.Reader) (Recognised, error)
+	ending := filepath.Ext(strings.ToLower(strings.TrimSuffix(path, ".gz")))
+	switch ending {
 	case ".npy", ".npz", ".safetensors", ".parquet", ".arff":
 		return Recognised{Features, "features"}, nil
 	case ".zip":
 		return Recognised{MSRVTT, "annotations of MSR-VTT"}, nil
-	case ".csv", ".tsv":
-		return recogniseTable(ctx, path)
-	case ".txt", ".token":
-		if r, err := recogniseTable(ctx, path); err != nil || r.Kind != Features {
-			return r, err
-		}
-		return Recognised{}, setting.Errorf("", "%s: no table of pictures with labels and none of captions: want a header "+
-			"such as path,labels or image,caption, or lines such as a.jpg 3; features come as .csv", path)
-	case ".json":
-		return recogniseJSON(ctx, path)
-	case ".jsonl":
-		return recogniseLines(ctx, path)
 	case ".yaml", ".yml":
 		return Recognised{Manifest, "a list of pictures with labels"}, nil
+	case ".csv", ".tsv", ".txt", ".token":
+		recognise = recogniseTable
+	case ".json":
+		recognise = recogniseJSON
+	case ".jsonl":
+		recognise = recogniseLines
+	default:
+		return Recognised{}, setting.Errorf("", "%s: the extension names no known kind of data: want .csv, "+
+			".tsv, .txt, .jsonl, .json, .yaml, .npy, .npz, .safetensors, .parquet, .arff or .zip", path)
 	}
-	return Recognised{}, setting.Errorf("", "%s: the extension names no known kind of data: want .csv, "+
-		".tsv, .txt, .jsonl, .json, .yaml, .npy, .npz, .safetensors, .parquet, .arff or .zip", path)
-}
-
-// recogniseTable takes a table for captions by its header. It takes it for a list of pictures if its header or its
-// first row names some, else for features.
-func recogniseTable(ctx context.Context, path string) (Recognised, error) {
 	f, err := loader.OpenText(ctx, path)
 	if err != nil {
 		return Recognised{}, err
 	}
 	defer f.Close()
+	found, err := recognise(f)
+	if err == nil && found.Kind == Features && ending != ".csv" && ending != ".tsv" {
+		err = setting.Errorf("", "no table of pictures with labels and none of captions: want a header "+
+			"such as path,labels or image,caption, or lines such as a.jpg 3; features come as .csv")
+	}
+	if err != nil {
+		return Recognised{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return found, nil
+}
+
+// recogniseTable takes a table for captions by its header. It takes it for a list of pictures if its header or its
+// first row names some, else for features.
+func recogniseTable(f io.Reader) (Recognised, error) {
 	lines := bufio.NewReader(io.LimitReader(f, longestLine))
 	header, err := lines.ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
-		return Recognised{}, fmt.Errorf("%s: %w", path, err)
-	}
-	if strings.HasPrefix(strings.TrimSpace(header), "{") {
-		return Recognised{Manifest, "a list of pictures, a line of JSON for each"}, nil
-	}
-	if manifest.Numbered(header) {
-		return Recognised{Manifest, "a list of pictures with numbers of classes"}, nil
+		return Recognised{}, err
 	}
 	first, _ := lines.ReadString('\n') // a table may have no row
 	cells := strings.FieldsFunc(header, func(r rune) bool { return strings.ContainsRune(",;|\t\r\n", r) })
-	if !slices.ContainsFunc(cells, manifest.NamesLabels) && annotation.IsTable(header+first) {
+	switch {
+	case strings.HasPrefix(strings.TrimSpace(header), "{"):
+		return Recognised{Manifest, "a list of pictures, a line of JSON for each"}, nil
+	case manifest.Numbered(header):
+		return Recognised{Manifest, "a list of pictures with numbers of classes"}, nil
+	case !slices.ContainsFunc(cells, manifest.NamesLabels) && annotation.IsTable(header+first):
 		return Recognised{Captions, "a table of captions"}, nil
 	}
 	for _, comma := range []rune{',', ';', '\t'} {
@@ -116,12 +121,7 @@ func recogniseTable(ctx context.Context, path string) (Recognised, error) {
 }
 
 // recogniseLines takes JSON lines for captions if the first object has some and no labels.
-func recogniseLines(ctx context.Context, path string) (Recognised, error) {
-	f, err := loader.OpenText(ctx, path)
-	if err != nil {
-		return Recognised{}, err
-	}
-	defer f.Close()
+func recogniseLines(f io.Reader) (Recognised, error) {
 	var first json.RawMessage
 	_ = json.NewDecoder(io.LimitReader(f, longestLine)).Decode(&first) // what is wrong appears when it is read
 	if isCaption(first) {
@@ -185,36 +185,19 @@ func fields(line string, comma rune) []string {
 }
 
 // recogniseJSON looks at the names of a file of JSON as far as it has to.
-func recogniseJSON(ctx context.Context, path string) (Recognised, error) {
-	f, err := loader.OpenText(ctx, path)
+func recogniseJSON(f io.Reader) (Recognised, error) {
+	d := json.NewDecoder(f)
+	start, err := d.Token()
 	if err != nil {
 		return Recognised{}, err
 	}
-	defer f.Close()
-	d := json.NewDecoder(f)
-	first, err := d.Token()
-	if err != nil {
-		return Recognised{}, fmt.Errorf("%s: %w", path, err)
-	}
-	if first == json.Delim('[') {
-		var object json.RawMessage
-		var row map[string]json.RawMessage
-		if d.More() && d.Decode(&object) == nil && isCaption(object) {
-			return Recognised{Captions, "captions, an object for each"}, nil
-		}
-		if json.Unmarshal(object, &row) == nil &&
-			slices.ContainsFunc(slices.Collect(maps.Keys(row)), manifest.NamesPictures) {
-			return Recognised{Manifest, "a list of pictures, an object for each"}, nil
-		}
-	}
-	if first != json.Delim('{') {
-		return Recognised{}, setting.Errorf("", "%s: a list: want an object with annotations, as of COCO or MSR-VTT, or "+
-			`rows of pictures, such as [{"path": "a.jpg", "labels": ["dog"]}] or [{"image": "a.jpg", "caption": "a dog"}]`, path)
+	if start != json.Delim('{') {
+		return recogniseList(start, d)
 	}
 	for d.More() {
 		name, err := d.Token()
 		if err != nil {
-			return Recognised{}, fmt.Errorf("%s: %w", path, err)
+			return Recognised{}, err
 		}
 		if key, _ := name.(string); namesFile(key) {
 			return Recognised{Manifest, "labels by the names of pictures"}, nil
@@ -225,23 +208,38 @@ func recogniseJSON(ctx context.Context, path string) (Recognised, error) {
 		case "categories":
 			return Recognised{Manifest, "COCO instances"}, nil
 		case "annotations":
-			return recogniseAnnotations(path, d)
+			return recogniseAnnotations(d)
 		}
 		var other json.RawMessage
 		if err := d.Decode(&other); err != nil {
-			return Recognised{}, fmt.Errorf("%s: %w", path, err)
+			return Recognised{}, err
 		}
 	}
-	return Recognised{}, setting.Errorf("", "%s: neither captions nor instances of COCO, nor annotations of MSR-VTT: it "+
+	return Recognised{}, setting.Errorf("", "neither captions nor instances of COCO, nor annotations of MSR-VTT: it "+
 		"has no annotations and no sentences; rows of pictures come as .jsonl, one object a line, such as "+
-		`{"path": "a.jpg", "labels": ["dog"]}`, path)
+		`{"path": "a.jpg", "labels": ["dog"]}`)
+}
+
+// recogniseList distinguishes captions from rows of pictures by the first object.
+func recogniseList(start json.Token, d *json.Decoder) (Recognised, error) {
+	var object json.RawMessage
+	var row map[string]json.RawMessage
+	read := start == json.Delim('[') && d.More() && d.Decode(&object) == nil && json.Unmarshal(object, &row) == nil
+	switch {
+	case read && isCaption(object):
+		return Recognised{Captions, "captions, an object for each"}, nil
+	case read && slices.ContainsFunc(slices.Collect(maps.Keys(row)), manifest.NamesPictures):
+		return Recognised{Manifest, "a list of pictures, an object for each"}, nil
+	}
+	return Recognised{}, setting.Errorf("", "a list: want an object with annotations, as of COCO or MSR-VTT, or "+
+		`rows of pictures, such as [{"path": "a.jpg", "labels": ["dog"]}] or [{"image": "a.jpg", "caption": "a dog"}]`)
 }
 
 // recogniseAnnotations distinguishes captions from instances by the first annotation.
-func recogniseAnnotations(path string, d *json.Decoder) (Recognised, error) {
+func recogniseAnnotations(d *json.Decoder) (Recognised, error) {
 	var first map[string]json.RawMessage
 	if t, err := d.Token(); err != nil || t != json.Delim('[') || d.More() && d.Decode(&first) != nil {
-		return Recognised{}, setting.Errorf("", "%s: annotations are not a list of objects", path)
+		return Recognised{}, setting.Errorf("", "annotations are not a list of objects")
 	}
 	if _, captions := first["caption"]; captions {
 		return Recognised{Captions, "COCO captions"}, nil
