@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -73,14 +72,14 @@ func (e *VideoError) Error() string {
 
 // readRows reads the table or the folder of a manifest. If its pictures are clips in a folder of frames, it opens them
 // too, and each row is found by its name; else clips is nil. Rows without frames go to leftOut, which may be nil.
-func readRows(ctx context.Context, path, images string, o manifest.Options, leftOut func(error)) (
-	m *manifest.Manifest, clips *rowClips, err error) {
+func (d *Splits) readRows(ctx context.Context, path, images string, o manifest.Options, leftOut func(error)) (
+	m *manifest.Manifest, clips *loader.ClipTable, err error) {
 	frames := images
 	if HasFrames(path) {
 		frames = path
 	}
 	if HasFrames(frames) {
-		return readClipRows(ctx, path, frames, o, leftOut)
+		return d.readClipRows(ctx, path, frames, o, leftOut)
 	}
 	m, err = manifest.Read(ctx, path, o)
 	if err != nil {
@@ -95,42 +94,18 @@ func readRows(ctx context.Context, path, images string, o manifest.Options, left
 // problems is the file in which nmn frames notes clips that it left out.
 const problems = "problems.jsonl"
 
-// rowClips are the frames of the rows of a manifest.
-type rowClips struct {
-	*loader.ClipTable
-	*loader.Clips
-	folder string
-}
-
-// source gives the frames of the bags of a set.
-func (r *rowClips) source(m *manifest.Manifest, set *loader.Set) (loader.Source, error) {
-	files := make(map[string]string, len(m.Rows))
-	for i := range m.Rows {
-		files[m.Rows[i].ID] = m.Rows[i].Files[0]
-	}
-	names := make([]string, set.Len())
-	for i, id := range set.IDs {
-		names[i] = files[id]
-	}
-	return r.Source(names)
-}
-
-func readClipRows(ctx context.Context, path, frames string, o manifest.Options, leftOut func(error)) (
-	m *manifest.Manifest, clips *rowClips, err error) {
+func (d *Splits) readClipRows(ctx context.Context, path, frames string, o manifest.Options, leftOut func(error)) (
+	m *manifest.Manifest, clips *loader.ClipTable, err error) {
 	opened, err := loader.OpenClips(frames)
 	if err != nil {
 		return nil, nil, whereItStarted(err, frames)
 	}
-	clips = &rowClips{Clips: opened, folder: frames}
-	defer func() {
-		if clips == nil || err != nil {
-			err = errors.Join(err, opened.Close())
-		}
-	}()
-	if clips.ClipTable, err = opened.Table(); err != nil {
+	d.opened = append(d.opened, opened)
+	if clips, err = opened.Table(); err != nil {
 		return nil, nil, err
 	}
 	if path == frames {
+		d.taken = opened.Settings()
 		m, err = labelsOfClips(frames, clips.Names())
 		return m, clips, err
 	}
@@ -147,7 +122,8 @@ func readClipRows(ctx context.Context, path, frames string, o manifest.Options, 
 	if m.Folder = frames; listsFiles(m) {
 		return m, nil, nil
 	}
-	return m, clips, clips.match(m, leftOut)
+	d.taken = opened.Settings()
+	return m, clips, matchClips(m, clips, leftOut)
 }
 
 // listsFiles reports whether the rows of a manifest name pictures in its folder, and not clips.
@@ -173,13 +149,13 @@ func exampleTable(clip string) string {
 	return fmt.Sprintf("the lines \"clip,labels\" and %q", loader.Excerpt(clip)+",dog;grass")
 }
 
-// match finds the clips of all rows. No two rows may be of the same clip.
-func (r *rowClips) match(m *manifest.Manifest, leftOut func(error)) error {
+// matchClips finds the clips of all rows. No two rows may be of the same clip.
+func matchClips(m *manifest.Manifest, clips *loader.ClipTable, leftOut func(error)) error {
 	taken := map[int]*manifest.Row{}
 	missing, all := 0, len(m.Rows)
 	var first, failed error
 	m.Rows = slices.DeleteFunc(m.Rows, func(row manifest.Row) bool {
-		i, err := r.Find(row.Files[0])
+		i, err := clips.Find(row.Files[0])
 		switch {
 		case failed != nil:
 			return false
@@ -192,7 +168,7 @@ func (r *rowClips) match(m *manifest.Manifest, leftOut func(error)) error {
 			return true
 		case taken[i] != nil:
 			failed = loader.Unusable(fmt.Errorf("%s, %s and %s: both are the clip %q of %s: remove one of the two", m.File,
-				taken[i].At(), row.At(), loader.Excerpt(r.Names()[i]), r.folder))
+				taken[i].At(), row.At(), loader.Excerpt(clips.Names()[i]), m.Folder))
 			return false
 		}
 		taken[i] = &row
@@ -203,7 +179,7 @@ func (r *rowClips) match(m *manifest.Manifest, leftOut func(error)) error {
 		return failed
 	case missing > 0 && (leftOut == nil || len(m.Rows) == 0):
 		why := ""
-		if info, err := os.Stat(filepath.Join(r.folder, problems)); err == nil && info.Size() > 0 {
+		if info, err := os.Stat(filepath.Join(m.Folder, problems)); err == nil && info.Size() > 0 {
 			why = "; " + problems + " there lists the clips that could not be read"
 		}
 		have := "have"

@@ -110,7 +110,7 @@ func (d *Splits) openFrames(key, dir string) (*loader.Clips, error) {
 	if err != nil {
 		return nil, whereItStarted(err, dir)
 	}
-	d.alsoClose(clips)
+	d.opened = append(d.opened, clips)
 	d.readFrames(key, dir)
 	return clips, nil
 }
@@ -141,7 +141,7 @@ func (d *Splits) openFolder(key, dir, file string) (*clipData, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.alsoClose(labels)
+	d.opened = append(d.opened, labels)
 	return &clipData{dir, clips, labels}, nil
 }
 

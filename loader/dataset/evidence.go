@@ -30,7 +30,7 @@ func (d *Splits) readEvidence(c *Config) error {
 		return fmt.Errorf("evidence: %w", err)
 	}
 	d.Evidence = dense.New(dense.WithShape(set.Len(), set.Vocabulary.Len()), dense.WithBacking(values))
-	d.learned = describeEvidence(c.Evidence, values)
+	d.notes = append(d.notes, describeEvidence(c.Evidence, values))
 	return nil
 }
 

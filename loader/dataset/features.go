@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"nmn/loader"
@@ -98,7 +99,7 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 	}
 	d.labelSource = describeColumns(table)
 	if vocabulary == nil {
-		d.alike = describeAlike(whole.Vocabulary.Texts(), "if they are one class, write them alike")
+		d.noteAlike(whole.Vocabulary, "if they are one class, write them alike")
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -152,7 +153,7 @@ func (d *Splits) featureSet(ctx context.Context, c *Config, files FeatureFiles, 
 	if err != nil {
 		return nil, nil, err
 	}
-	d.alsoClose(table)
+	d.opened = append(d.opened, table)
 	name, _, _ := strings.Cut(filepath.Base(files.Features), ".")
 	set, err := loader.FeatureSet(name, table, v)
 	if err != nil {
@@ -241,4 +242,18 @@ func DescribeOneSided(never, always []string) string {
 		return ""
 	}
 	return strings.Join(parts, "; ") + ". Nothing can be learned or measured for them"
+}
+
+// refusePackedFeatures is refusePacked for the labels of feature files.
+func refusePackedFeatures(c *Config, whole *loader.Set) error {
+	words := whole.Vocabulary.Texts()
+	return refusePacked(c, words, loader.OneEach(whole.Labels), func(label string) string {
+		values, k, class := whole.Labels.Uint8s(), len(words), slices.Index(words, label)
+		for row, id := range whole.IDs {
+			if values[row*k+class] == 1 {
+				return fmt.Sprintf("%s, row %d (%s)", c.Features.Train.Features, row+1, id)
+			}
+		}
+		return c.Features.Train.Features
+	})
 }

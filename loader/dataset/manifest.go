@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 
@@ -39,56 +38,60 @@ func (d *Config) ManifestPath() string { return cmp.Or(d.Manifest, d.Images) }
 // openManifest reads a list of pictures. The splits come from the file, or from lists of identifiers, or are
 // shares. The classes come from the vocabulary, or else from the labels of training rows.
 func (d *Splits) openManifest(ctx context.Context, c *Config) error {
-	known, err := knownWords(c)
+	vocabulary, err := knownWords(c)
 	if err != nil {
 		return err
 	}
-	m, clips, err := d.readManifest(ctx, c, known)
+	known := vocabulary != nil
+	m, clips, err := d.readManifest(ctx, c, vocabulary)
 	if err != nil {
 		return err
 	}
-	folder := m.Folder
-	if clips != nil {
-		d.alsoClose(clips)
-		d.taken = clips.Settings()
-	}
-	if err := refusePackedManifest(c, m); err != nil {
-		return err
+	if d.labelsAreNames = namesLabels(c, m); !d.labelsAreNames {
+		alone := !slices.ContainsFunc(m.Rows, func(r manifest.Row) bool { return len(r.Labels) > 1 })
+		if err := refusePacked(c, m.Labels, alone, m.Where); err != nil {
+			return err
+		}
 	}
 	if err := assignSplits(ctx, c, m); err != nil {
 		return err
 	}
 	d.originalIDs = m.IDs()
-	vocabulary := known
-	if vocabulary == nil {
+	if !known {
 		if vocabulary, err = m.Vocabulary(min(c.VocabularySize, MaxClasses), c.MinCount); err != nil {
 			return err
 		}
+		d.noteAlike(vocabulary, "`data.join_labels` true makes one class of each")
 	}
-	d.labelSource, d.labelsAreNames = m.Describe()+"\n        "+m.Columns.String(), namesLabels(c, m)
-	if known == nil {
-		d.alike = describeAlike(vocabulary.Texts(), "`data.join_labels` true makes one class of each")
-	}
+	d.labelSource = m.Describe() + "\n        " + m.Columns.String()
 	d.readFolder("data.manifest", m.File, m.Sources)
-	if clips != nil {
-		d.readFrames("data.images", folder)
-	}
+	names := map[string]string{} // clips by the identifiers of their rows
 	for i := range m.Rows {
-		if clips == nil {
-			d.readFolder("data.images", folder, m.Rows[i].Files)
+		row := &m.Rows[i]
+		if names[row.ID] = row.Files[0]; clips == nil {
+			d.readFolder("data.images", m.Folder, row.Files)
 		}
+	}
+	if clips != nil {
+		d.readFrames("data.images", m.Folder)
 	}
 	if err := d.foreignLabels(c, m, vocabulary); err != nil {
 		return err
 	}
 	for _, part := range d.parts() {
-		if *part.to, err = m.Set(part.split, vocabulary, c.CaptionsPerSample, folder); err != nil {
+		set, err := m.Set(part.split, vocabulary, c.CaptionsPerSample, m.Folder)
+		if err != nil {
 			return err
 		}
-		if set := *part.to; set != nil && clips != nil {
-			if set.Source, err = clips.source(m, set); err != nil {
-				return err
-			}
+		if *part.to = set; set == nil || clips == nil {
+			continue
+		}
+		files := make([]string, set.Len())
+		for i, id := range set.IDs {
+			files[i] = names[id]
+		}
+		if set.Source, err = clips.Source(files); err != nil {
+			return err
 		}
 	}
 	if d.Train == nil {
@@ -102,17 +105,15 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 	return nil
 }
 
-// describeAlike names classes whose names are nearly equal, and what joins them; empty for none.
-func describeAlike(words []string, cure string) string {
-	groups := loader.AlikeNames(words)
-	if len(groups) == 0 {
-		return ""
-	}
+// noteAlike notes classes whose names are nearly equal, and what joins them.
+func (d *Splits) noteAlike(v *text.Vocabulary, cure string) {
 	var names []string
-	for _, group := range groups {
+	for _, group := range loader.AlikeNames(v.Texts()) {
 		names = append(names, visible.Line(strings.Join(group, " and ")))
 	}
-	return "nearly equal: " + manifest.FirstOf(names, 3) + "; " + cure
+	if names != nil {
+		d.notes = append(d.notes, "nearly equal: "+manifest.FirstOf(names, 3)+"; "+cure)
+	}
 }
 
 // namesLabels reports whether labels are certainly names: each stands alone in its field, or the user has set
@@ -127,7 +128,7 @@ func namesLabels(c *Config, m *manifest.Manifest) bool {
 // the classes. Rows with missing files are left out up to the limit on bad samples. If the rows are clips in
 // a folder of frames, it opens that folder too; otherwise clips is nil.
 func (d *Splits) readManifest(ctx context.Context, c *Config, known *text.Vocabulary) (m *manifest.Manifest,
-	clips *rowClips, err error) {
+	clips *loader.ClipTable, err error) {
 	path := c.ManifestPath()
 	o := manifest.Options{Form: c.LabelForm, LabelColumns: c.Features.LabelColumns, ListColumn: c.Features.ListColumn,
 		PathColumn: c.PathColumn, Ignore: c.Features.Ignore, Images: c.Images,
@@ -144,7 +145,7 @@ func (d *Splits) readManifest(ctx context.Context, c *Config, known *text.Vocabu
 			d.options.Log.Warn("row is left out", "file", path, "reason", err)
 		}
 	}
-	if m, clips, err = readRows(ctx, path, c.Images, o, leftOut); err != nil {
+	if m, clips, err = d.readRows(ctx, path, c.Images, o, leftOut); err != nil {
 		return nil, nil, err
 	}
 	noun := "frames"
@@ -155,21 +156,16 @@ func (d *Splits) readManifest(ctx context.Context, c *Config, known *text.Vocabu
 		}
 	}
 	if missing > c.MaxBadSamples {
-		err := fmt.Errorf("%s: rows without a usable %s in %s: %d, first %w; `data.max_bad_samples` allows %d", m.File,
-			noun, m.Folder, missing, first, c.MaxBadSamples)
-		if clips != nil {
-			err = errors.Join(err, clips.Close())
-		}
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%s: rows without a usable %s in %s: %d, first %w; `data.max_bad_samples` allows %d",
+			m.File, noun, m.Folder, missing, first, c.MaxBadSamples)
 	}
 	return m, clips, nil
 }
 
 // assignSplits holds out validation and test rows if the file does not assign rows to splits.
 func assignSplits(ctx context.Context, c *Config, m *manifest.Manifest) error {
-	lists := c.lists()
 	switch {
-	case m.HasSplits() && lists:
+	case m.HasSplits() && c.lists():
 		return fmt.Errorf("%s has splits, and `data.validation_ids` or `data.test_ids` is given: leave out one "+
 			"(`data.features.ignore_columns` split leaves out the column)",
 			m.File)
@@ -211,19 +207,14 @@ func (d *Splits) foreignLabels(c *Config, m *manifest.Manifest, v *text.Vocabula
 
 // ReadManifest reads the manifest of a configuration again, to write it with other labels. The result holds
 // the folder of its pictures.
-func ReadManifest(ctx context.Context, c *Config, o Options) (*manifest.Manifest, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	d := &Splits{options: o, sources: &sources{}}
+func ReadManifest(ctx context.Context, c *Config, o Options) (m *manifest.Manifest, err error) {
+	d := newSplits(o)
+	defer func() { err = errors.Join(err, d.Close()) }()
 	known, err := knownWords(c)
 	if err != nil {
 		return nil, err
 	}
-	m, clips, err := d.readManifest(ctx, c, known)
-	if clips != nil {
-		err = errors.Join(err, clips.Close())
-	}
+	m, _, err = d.readManifest(ctx, c, known)
 	return m, err
 }
 
@@ -238,27 +229,4 @@ func refusePacked(c *Config, labels []string, alone bool, where func(label strin
 		return nil
 	}
 	return fmt.Errorf("%s: the label %s: %s; %s", where(p.Example), p, p.Cure(), p.Names())
-}
-
-// refusePackedManifest is refusePacked for the labels of a manifest.
-func refusePackedManifest(c *Config, m *manifest.Manifest) error {
-	if namesLabels(c, m) {
-		return nil
-	}
-	alone := !slices.ContainsFunc(m.Rows, func(r manifest.Row) bool { return len(r.Labels) > 1 })
-	return refusePacked(c, m.Labels, alone, m.Where)
-}
-
-// refusePackedFeatures is refusePacked for the labels of feature files.
-func refusePackedFeatures(c *Config, whole *loader.Set) error {
-	words := whole.Vocabulary.Texts()
-	return refusePacked(c, words, loader.OneEach(whole.Labels), func(label string) string {
-		values, k, class := whole.Labels.Uint8s(), len(words), slices.Index(words, label)
-		for row, id := range whole.IDs {
-			if values[row*k+class] == 1 {
-				return fmt.Sprintf("%s, row %d (%s)", c.Features.Train.Features, row+1, id)
-			}
-		}
-		return c.Features.Train.Features
-	})
 }

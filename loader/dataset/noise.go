@@ -306,14 +306,10 @@ func (d *Splits) Describe() string {
 			100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10),
 			map[string]string{"truth": "truth", "labels": "labels without injected noise"}[s.Reference])
 	}
-	if d.labelSource != "" {
-		line += "\n        " + d.labelSource
-	}
-	if d.alike != "" {
-		line += "\n        " + d.alike
-	}
-	if d.learned != "" {
-		line += "\n        " + d.learned
+	for _, note := range append([]string{d.labelSource}, d.notes...) {
+		if note != "" {
+			line += "\n        " + note
+		}
 	}
 	return line
 }

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"nmn/internal/setting"
 	"nmn/labels"
@@ -35,15 +36,14 @@ type Splits struct {
 	Flips       labels.FlipRates
 	injected    struct{ train, validation *inject.Injection } // flips, nil for none
 	labelSource string                                        // description of features or a manifest
-	alike       string                                        // description of classes with nearly equal names
+	notes       []string                                      // on nearly equal names of classes and on evidence
 	// labels are names without doubt, whatever they look like
 	labelsAreNames  bool
-	learned         string   // description of the evidence
 	originalIDs     []string // the bags before any were held out; nil if they are the bags of Train
 	options         Options
 	captionPictures map[string]PictureFile // pictures of bags with captions, by identifier
 	sources         *sources               // files that the data were read from
-	release         func() error
+	opened          []io.Closer            // closed with the data
 
 	LeftOut []loader.BadSample // training bags that cannot be used, by their places before they were left out
 	leftOf  string             // description of what was left out, and how many
@@ -110,10 +110,7 @@ func (d *Splits) parts() []part {
 
 // Open reads or makes the data of a configuration. The caller must close it.
 func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
-	d := &Splits{options: o, sources: &sources{}, release: func() error { return nil }}
-	if o.Log == nil {
-		d.options.Log = slog.New(slog.DiscardHandler)
-	}
+	d := newSplits(o)
 	err := c.Set.source().open(d, ctx, c)
 	if err == nil {
 		err = d.leaveOut(ctx)
@@ -137,10 +134,11 @@ func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
 	return d, nil
 }
 
-// alsoClose closes something with the data.
-func (d *Splits) alsoClose(c io.Closer) {
-	before := d.release
-	d.release = func() error { return cmp.Or(c.Close(), before()) }
+func newSplits(o Options) *Splits {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Splits{options: o, sources: &sources{}}
 }
 
 // whereItStarted adds to an error about a missing file from where its path is taken.
@@ -162,4 +160,9 @@ type Options struct {
 }
 
 // Close closes the files that the splits read from.
-func (d *Splits) Close() error { return d.release() }
+func (d *Splits) Close() (err error) {
+	for _, c := range slices.Backward(d.opened) {
+		err = cmp.Or(err, c.Close())
+	}
+	return err
+}
