@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 
 	"nmn/internal/setting"
 	"nmn/loader"
@@ -20,37 +19,45 @@ type CaptionConfig struct {
 }
 
 // openCaptions reads files of captions. Words that are not in the vocabulary of the training captions are
-// no labels anywhere.
+// no labels anywhere. Validation captions are split by lists of identifiers, else in two halves.
 func (d *Splits) openCaptions(ctx context.Context, c *Config) error {
-	captions, err := readCaptions(ctx, d.options.Log, c.Captions)
+	whole, err := d.captionSet(ctx, c, c.Captions, "data.images", c.Images, nil)
 	if err != nil {
 		return whereItStarted(err, c.Captions)
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	vocabulary, err := openVocabulary(c, captions.Texts(c.CaptionsPerSample))
-	if err != nil {
-		return err
-	}
-	whole, err := d.captionSet(c, captions, "data.images", c.Images, vocabulary)
-	if err != nil {
-		return err
-	}
-	if err := labelled(whole, c); err != nil {
-		return err
 	}
 	if c.ValCaptions == "" {
 		return d.holdOut(ctx, c, whole)
 	}
 	d.Train = whole
-	return d.openValidation(ctx, c, vocabulary)
+	whole, err = d.captionSet(ctx, c, c.ValCaptions, "data.val_images", cmp.Or(c.ValImages, c.Images), whole.Vocabulary)
+	switch {
+	case err != nil:
+	case c.lists():
+		_, err = d.listed(ctx, c, whole)
+	default:
+		d.Validation, d.Test, err = loader.SplitHalves(whole, c.Seed)
+	}
+	return err
 }
 
-// captionSet joins captions with the pictures of the folder of a setting. Pictures whose file is missing are left
-// out up to the limit on bad samples.
-func (d *Splits) captionSet(c *Config, captions *annotation.Bags, key, folder string,
+// captionSet joins a file of captions with the pictures of the folder of a setting. Pictures whose file is missing are
+// left out up to the limit on bad samples. Without a vocabulary it takes the configured one, or one of the captions.
+func (d *Splits) captionSet(ctx context.Context, c *Config, file, key, folder string,
 	v *text.Vocabulary) (*loader.Set, error) {
+	captions, err := annotation.ReadBags(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	logCaptions(d.options.Log, captions)
+	if captions.Form == annotation.FormMSRVTT {
+		return nil, setting.Errorf("data.captions", "%s: annotations of MSR-VTT, whose bags are clips: name them with "+
+			"`data.msrvtt` and the frames with `data.frames_dir`", file)
+	}
+	if v == nil {
+		if v, err = openVocabulary(c, captions.Texts(c.CaptionsPerSample)); err != nil {
+			return nil, err
+		}
+	}
 	missing := 0
 	o := annotation.SetOptions{CaptionsPerSample: c.CaptionsPerSample, Images: folder}
 	if c.MaxBadSamples > 0 {
@@ -67,11 +74,9 @@ func (d *Splits) captionSet(c *Config, captions *annotation.Bags, key, folder st
 		return nil, fmt.Errorf("%s: %d pictures have no file in %s; `data.max_bad_samples` allows %d", captions.Name,
 			missing, folder, c.MaxBadSamples)
 	}
-	source, err := loader.NewFileSource(folder, files)
-	if err != nil {
+	if set.Source, err = loader.NewFileSource(folder, files); err != nil {
 		return nil, err
 	}
-	set.Source = source
 	d.readFolder(key, folder, files)
 	if d.captionPictures == nil {
 		d.captionPictures = make(map[string]PictureFile, len(files))
@@ -89,36 +94,4 @@ type PictureFile struct{ Folder, Name string }
 func (d *Splits) PictureFile(id string) (file PictureFile, ok bool) {
 	file, ok = d.captionPictures[id]
 	return file, ok
-}
-
-// openValidation splits the validation captions: by lists of identifiers, else in two halves.
-func (d *Splits) openValidation(ctx context.Context, c *Config, v *text.Vocabulary) error {
-	captions, err := readCaptions(ctx, d.options.Log, c.ValCaptions)
-	if err != nil {
-		return err
-	}
-	whole, err := d.captionSet(c, captions, "data.val_images", cmp.Or(c.ValImages, c.Images), v)
-	if err != nil {
-		return err
-	}
-	if !c.lists() {
-		d.Validation, d.Test, err = loader.SplitHalves(whole, c.Seed)
-		return err
-	}
-	_, err = d.listed(ctx, c, whole)
-	return err
-}
-
-// readCaptions reads captions of pictures.
-func readCaptions(ctx context.Context, log *slog.Logger, file string) (*annotation.Bags, error) {
-	captions, err := annotation.ReadBags(ctx, file)
-	if err != nil {
-		return nil, err
-	}
-	logCaptions(log, captions)
-	if captions.Form == annotation.FormMSRVTT {
-		return nil, setting.Errorf("data.captions", "%s: annotations of MSR-VTT, whose bags are clips: name them with "+
-			"`data.msrvtt` and the frames with `data.frames_dir`", file)
-	}
-	return captions, nil
 }

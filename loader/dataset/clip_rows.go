@@ -216,16 +216,15 @@ func framesOfRows(ctx context.Context, m *manifest.Manifest) error {
 			return loader.Unusable(fmt.Errorf("%s, %s: %w", m.File, row.At(), err))
 		}
 		if at >= 0 {
-			row.Files = folder.frames[at]
+			row.Files = folder.frames[folder.names.Name(at)]
 			continue
 		}
-		if at, err = folder.videos.Find(row.Files[0]); err == nil && at < 0 {
-			continue // a file of another name, or none
-		}
-		if err == nil {
+		switch at, err := folder.videos.Find(row.Files[0]); {
+		case err != nil: // it has several names
+			return folder.video(m, row, row.Files[0])
+		case at >= 0:
 			return folder.video(m, row, folder.videos.Name(at))
 		}
-		return folder.video(m, row, row.Files[0])
 	}
 	return nil
 }
@@ -233,15 +232,14 @@ func framesOfRows(ctx context.Context, m *manifest.Manifest) error {
 // clipFolder lists the names in a folder that rows may use for a clip.
 type clipFolder struct {
 	folder string
-	names  loader.ClipNames // folders that have pictures
-	frames [][]string       // frames of each, sorted
+	names  loader.ClipNames    // folders that have pictures
+	frames map[string][]string // frames of each by its name, sorted
 	videos loader.ClipNames
 }
 
 // scanClips looks for folders of pictures and for videos below a folder.
 func scanClips(ctx context.Context, folder string) (*clipFolder, error) {
-	c := &clipFolder{folder: folder}
-	at := map[string]int{}
+	c := &clipFolder{folder: folder, frames: map[string][]string{}}
 	err := fs.WalkDir(os.DirFS(folder), ".", func(file string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -255,12 +253,10 @@ func scanClips(ctx context.Context, folder string) (*clipFolder, error) {
 		case entry.IsDir():
 		case picture.IsName(file) && slashed.Dir(file) != ".":
 			dir := slashed.Dir(file)
-			if _, seen := at[dir]; !seen {
-				at[dir] = c.names.Len()
+			if c.frames[dir] == nil {
 				c.names.Add(dir)
-				c.frames = append(c.frames, nil)
 			}
-			c.frames[at[dir]] = append(c.frames[at[dir]], file)
+			c.frames[dir] = append(c.frames[dir], file)
 		case isVideo(folder, file, entry):
 			c.videos.Add(file)
 		}

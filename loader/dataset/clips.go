@@ -3,12 +3,15 @@ package dataset
 import (
 	"cmp"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"path/filepath"
+	"strconv"
 
+	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/manifest"
@@ -20,15 +23,12 @@ const HoldAll = math.MaxInt
 
 // ClipConfig names folders of frames and the labels next to them, one for each split.
 type ClipConfig struct {
-	Clips     string `yaml:"clips,omitempty" help:"<folder> of frames and labels of training clips, written by nmn frames"`
-	ValClips  string `yaml:"val_clips,omitempty" help:"<folder> of validation clips"`
-	TestClips string `yaml:"test_clips,omitempty" help:"<folder> of test clips"`
-	// ClipLabels is another file of labels for the frames in Clips; empty for the file next to them.
-	ClipLabels string `yaml:"clip_labels,omitempty" help:"<file> of labels for the training clips, used instead of the file in their folder"`
-	// ShuffleBlock neighbours in the files of Clips come together, and ShuffleWindow blocks are mixed with each
-	// other; 0 neighbours mix all with all.
-	ShuffleBlock  int `yaml:"shuffle_block,omitempty" help:"clips: keep this many neighbouring <clips> together when shuffling; 0 shuffles all" range:"[0,]"`
-	ShuffleWindow int `yaml:"shuffle_window,omitempty" help:"clips: shuffle this many <blocks> of neighbours with each other" range:"[0,]"`
+	Clips         string `yaml:"clips,omitempty" help:"<folder> of frames and labels of training clips, written by nmn frames"`
+	ValClips      string `yaml:"val_clips,omitempty" help:"<folder> of validation clips"`
+	TestClips     string `yaml:"test_clips,omitempty" help:"<folder> of test clips"`
+	ClipLabels    string `yaml:"clip_labels,omitempty" help:"<file> of labels for the training clips, used instead of the file in their folder"`
+	ShuffleBlock  int    `yaml:"shuffle_block,omitempty" help:"clips: keep this many neighbouring <clips> together when shuffling; 0 shuffles all" range:"[0,]"`
+	ShuffleWindow int    `yaml:"shuffle_window,omitempty" help:"clips: shuffle this many <blocks> of neighbours with each other" range:"[0,]"`
 }
 
 // LabelFile is the file with the labels of the clips in data.clips.
@@ -177,4 +177,20 @@ func (f *clipData) labelVocabulary(ctx context.Context, c *Config) (*text.Vocabu
 			"`data.min_count`, or name the words (`data.vocabulary` FILE)", f.dir, max(c.MinCount, 1))
 	}
 	return v, err
+}
+
+// ClipTable lists the rows of each clip in a file of features, as the records of a CSV table. The zero value has no
+// clips.
+type ClipTable [][]string
+
+// Add appends a clip: its identifier, its first row from 0 and the number of its rows.
+func (t *ClipTable) Add(clip string, first, rows int) {
+	*t = append(*t, []string{clip, strconv.Itoa(first), strconv.Itoa(rows)})
+}
+
+// WriteFile writes the table.
+func (t *ClipTable) WriteFile(path string) error {
+	return durable.CSV(path, 0o644, func(w *csv.Writer) error {
+		return w.WriteAll(append([][]string{{"clip", "first", "rows"}}, *t...))
+	})
 }

@@ -45,9 +45,9 @@ func describeEvidence(file string, values []float32) string {
 			against++
 		}
 	}
-	share := func(n int) float64 { return 100 * float64(n) / float64(len(values)) }
+	percent := func(n int) float64 { return 100 * float64(n) / float64(len(values)) }
 	return fmt.Sprintf("evidence of %s in place of labels: %.1f %% for, %.1f %% against, of %.1f %% nothing is known",
-		file, share(toward), share(against), share(len(values)-toward-against))
+		file, percent(toward), percent(against), percent(len(values)-toward-against))
 }
 
 // ofFrames repeats the evidence of each video for its frames; nil for nil.

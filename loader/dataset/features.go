@@ -21,17 +21,15 @@ type FeatureConfig struct {
 	Test       FeatureFiles `yaml:"test"`       // features of the test split and their labels
 	IDs        string       `yaml:"ids" help:"<file> with an identifier for each row of the training features"`
 
-	Array        string   `yaml:"array" help:"<name> of the features in .npz and .safetensors files; empty if there is one array"`
-	LabelArray   string   `yaml:"label_array" help:"<name> of the labels array in .npz and .safetensors files"`
-	LabelColumns []string `yaml:"label_columns,flow" of:"features manifest" help:"columns that are labels, as <pattern,...>, such as label_*"`
-	ListColumn   string   `yaml:"list_column" of:"features manifest" help:"<column> that lists all labels of a row; empty detects it"`
-	IDColumn     string   `yaml:"id_column" help:"<column> with identifiers; empty is id"`
-	SplitColumn  string   `yaml:"split_column" help:"<column> that says train, validation or test; empty is split"`
-	Ignore       []string `yaml:"ignore_columns,flow" of:"features manifest" help:"columns that are neither features nor labels, as <pattern,...>"`
-	// FeatureColumns are features though they are called as labels are, such as y.
+	Array          string   `yaml:"array" help:"<name> of the features in .npz and .safetensors files; empty if there is one array"`
+	LabelArray     string   `yaml:"label_array" help:"<name> of the labels array in .npz and .safetensors files"`
+	LabelColumns   []string `yaml:"label_columns,flow" of:"features manifest" help:"columns that are labels, as <pattern,...>, such as label_*"`
+	ListColumn     string   `yaml:"list_column" of:"features manifest" help:"<column> that lists all labels of a row; empty detects it"`
+	IDColumn       string   `yaml:"id_column" help:"<column> with identifiers; empty is id"`
+	SplitColumn    string   `yaml:"split_column" help:"<column> that says train, validation or test; empty is split"`
+	Ignore         []string `yaml:"ignore_columns,flow" of:"features manifest" help:"columns that are neither features nor labels, as <pattern,...>"`
 	FeatureColumns []string `yaml:"feature_columns,flow,omitempty" help:"columns that are features although their names, such as y, suggest labels, as <pattern,...>"`
 
-	// Standardise brings every column to mean 0 and deviation 1 over the training split.
 	Standardise bool          `yaml:"standardise" help:"scale every feature to mean 0 and deviation 1 over the training split"`
 	Missing     MissingValues `yaml:"missing_values" help:"what to do with missing features (empty, ?, NaN): stop, or fill in the column's mean" values:"error,mean"`
 	MemoryLimit float64       `yaml:"memory_limit" help:"use at most this many <GiB> of memory for features that cannot stay on disk" range:"(0,1048576]"`
@@ -60,9 +58,8 @@ func (f *FeatureConfig) Options(of FeatureFiles, words []string) features.Option
 	return features.Options{
 		Features: of.Features, Labels: of.Labels, Truth: of.Truth, Counts: of.Counts, Words: words,
 		Array: f.Array, LabelArray: f.LabelArray, LabelColumns: f.LabelColumns, ListColumn: f.ListColumn,
-		IDColumn:    f.IDColumn,
-		SplitColumn: f.SplitColumn, Ignore: f.Ignore, FeatureColumns: f.FeatureColumns, Missing: f.Missing == MissingMean,
-		Limit: int64(f.MemoryLimit * (1 << 30)),
+		IDColumn: f.IDColumn, SplitColumn: f.SplitColumn, Ignore: f.Ignore, FeatureColumns: f.FeatureColumns,
+		Missing: f.Missing == MissingMean, Limit: int64(f.MemoryLimit * (1 << 30)),
 	}
 }
 
@@ -100,9 +97,6 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 	d.labelSource = describeColumns(table)
 	if vocabulary == nil {
 		d.noteAlike(whole.Vocabulary, "if they are one class, write them alike")
-	}
-	if err := ctx.Err(); err != nil {
-		return err
 	}
 	shares := *c
 	for _, other := range []struct {
@@ -173,11 +167,8 @@ func sameColumns(a, b *features.Table) error {
 	if x, y := a.Rows.Width(), b.Rows.Width(); x != y {
 		return fmt.Errorf("%s has %d features and %s has %d: they must be the same", a.Name, x, b.Name, y)
 	}
-	if a.Columns == nil || b.Columns == nil {
-		return nil
-	}
-	for i := range a.Columns {
-		if i >= len(b.Columns) || a.Columns[i] != b.Columns[i] {
+	for i := range min(len(a.Columns), len(b.Columns)) { // a matrix has no names of columns
+		if a.Columns[i] != b.Columns[i] {
 			return fmt.Errorf(
 				"feature column %d is %q in %s and another in %s: columns must be the same, in the same order", i+1,
 				a.Columns[i], a.Name, b.Name)

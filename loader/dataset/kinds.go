@@ -1,9 +1,18 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"reflect"
 	"slices"
 
+	"nmn/internal/setting"
+	"nmn/internal/visible"
+	"nmn/loader/manifest"
 	"nmn/text"
 )
 
@@ -98,4 +107,95 @@ func (d *Config) Samples() text.Plural {
 // Videos reports whether bags have several frames.
 func (d *Config) Videos() bool {
 	return d.Set == MovingScenes || d.Set == MSRVTT || d.Set == Clips || d.ManifestOfClips
+}
+
+// ConfigError is a setting that is out of range, or conflicts with other settings or the data. Key is the setting,
+// such as data.noise, or empty if several are at fault.
+type ConfigError = setting.Error
+
+// Validate names the first field that is out of range or lacks a setting that it requires.
+func (d *Config) Validate() error {
+	if err := setting.Check("data.", d); err != nil {
+		return err
+	}
+	if d.Set == "" {
+		return setting.Errorf("data.set", "data.set is empty, want %s", setting.Alternatives(d.Set.Values()))
+	}
+	needs := d.Set.source().needs
+	for _, s := range setting.Describe(d) {
+		if slices.Contains(needs, s.Key) && s.Value == "" && !(d.Set == Manifest && d.Images != "") {
+			return setting.Errorf("data."+s.Key, "data.set is %s: give `data.%s`, the %s", d.Set, s.Key, s.Plain())
+		}
+	}
+	return cmp.Or(d.checkScenes(), d.Features.Validate(), d.checkNoise(), d.checkShares())
+}
+
+// needs has settings that have no effect without another one.
+var needs = map[string]string{"val_images": "val_captions",
+	"features.validation.labels": "features.validation.features", "features.test.labels": "features.test.features",
+	"features.validation.truth": "features.validation.features", "features.test.truth": "features.test.features",
+	"features.validation.counts": "features.validation.features", "features.test.counts": "features.test.features"}
+
+// because explains, after the list of kinds, why only those kinds read a setting.
+var because = map[string]string{
+	"images":     "which have the labels of the pictures, or a folder that has them: " + manifest.Tree,
+	"val_images": "which have the labels of the pictures", "vocabulary": "whose labels are words",
+	"frames_dir": "which has the labels of the clips", "features.train.labels": "whose rows they belong to",
+	"features.train.truth": "whose rows it belongs to"}
+
+// Unread refuses, as a *setting.Error, the first setting that the user has set and that data of this kind do
+// not read. A setting counts as set if given reports its key, such as data.images, or if its value differs
+// from base, the configuration before the user's choices.
+func (d *Config) Unread(base *Config, given func(key string) bool) error {
+	before, now := setting.Values(base), setting.Values(d)
+	empty := func(key string) bool { return reflect.ValueOf(now[key]).IsZero() }
+	for _, s := range setting.Describe(d) {
+		key := "data." + s.Key
+		if !given(key) && same(s.Value, before[s.Key]) {
+			continue
+		}
+		switch {
+		case key == "data.images" && d.Embedded() && missing(d.Images):
+			return setting.Errorf(key, "`data.images`: folder %q does not exist", visible.Line(d.Images))
+		case key == "data.images" && d.Embedded() && !given("data.set") && manifest.CheckLabelled(d.Images) != nil:
+			return setting.Errorf(key, "%s: %w", visible.Line(d.Images), manifest.CheckLabelled(d.Images))
+		case len(s.Of) > 0 && !slices.Contains(s.Of, string(d.Set)):
+			return &setting.Error{Key: key, Reason: d.refusal(s.Key, s.Of)}
+		case needs[s.Key] != "" && empty(needs[s.Key]) && !empty(s.Key):
+			return setting.Errorf(key, "`%s` has no effect without `data.%s`: give it too", key, needs[s.Key])
+		}
+	}
+	return nil
+}
+
+// missing reports whether there is certainly nothing of a name.
+func missing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// same reports whether two values of a setting mean the same: an empty list is none.
+func same(a, b any) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	return x.Kind() == reflect.Slice && x.Len()+y.Len() == 0 || reflect.DeepEqual(a, b)
+}
+
+// refusal returns an error: data of this kind do not read a setting, and which kinds do.
+func (d *Config) refusal(key string, by []string) error {
+	var would []string
+	on := d.Noun()
+	if !d.Embedded() {
+		on += " (" + d.Set.choice() + ")"
+	}
+	for _, kind := range by {
+		if Kind(kind).Key() == "data."+key { // another setting has chosen the kind over it
+			return fmt.Errorf("`data.%s` has no effect on %s: data come from one source, leave out one of the two", key, on)
+		}
+		would = append(would, Kind(kind).choice())
+	}
+	cure := setting.Alternatives(would)
+	if because[key] != "" {
+		cure += ", " + because[key]
+	}
+	return fmt.Errorf("`data.%s` has no effect on %s: give %s; or leave it out", key, on, cure)
 }

@@ -97,9 +97,6 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 	if d.Train == nil {
 		return fmt.Errorf("%s: no row belongs to the split train", m.File)
 	}
-	if err := labelled(d.Train, c); err != nil {
-		return err
-	}
 	d.options.Log.Info("manifest read", "file", m.File, "rows", len(m.Rows), "labels", len(m.Labels), "form", m.Form,
 		"columns", d.labelSource)
 	return nil

@@ -23,9 +23,6 @@ func (d *Splits) openMSRVTT(ctx context.Context, c *Config) error {
 		return whereItStarted(err, c.MSRVTT)
 	}
 	logCaptions(d.options.Log, annotations)
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	vocabulary, err := openVocabulary(c, annotations.Split(loader.TrainSplit).Texts(c.CaptionsPerSample))
 	if err != nil {
 		return err
@@ -64,9 +61,6 @@ func (d *Splits) openMSRVTT(ctx context.Context, c *Config) error {
 			return err
 		}
 		*part.to = set
-	}
-	if err := labelled(d.Train, c); err != nil {
-		return err
 	}
 	if d.Validation != nil && c.lists() {
 		whole := d.Validation

@@ -22,16 +22,13 @@ import (
 
 // NoiseConfig is noise that is injected into the training labels.
 type NoiseConfig struct {
-	Noise float64 `yaml:"noise" help:"replace this <share> of each training picture's captions by captions of other pictures" range:"[0,1)"`
-	// NoiseKind is how captions are replaced; empty is uniform.
-	NoiseKind inject.Kind `yaml:"noise_kind,omitempty" help:"how data.noise replaces captions, or one label a row: symmetric, asymmetric (docs/guide/evaluation.md)" values:"uniform,uneven,similar,pair,shift,symmetric,asymmetric"`
-	NoiseFile string      `yaml:"noise_file" help:"apply the noise in this <file> of nmn noise instead of drawing noise"`
-	// Flips inject noise by flipping labels: both rates, the largest relative deviation of a class's rates
-	// from them, or a file with the rates of each class.
-	Flips      FlipLevel `yaml:"flips" help:"flip training and validation labels with these probabilities, <missing:incorrect>"`
-	FlipSpread float64   `yaml:"flip_spread" help:"let the flip rates of a class differ from data.flips by at most this <share>" range:"[0,1)"`
-	FlipRates  string    `yaml:"flip_rates" help:"<file> with the flip rates of each class: class, q01, q10"`
-	NoiseSeed  uint64    `yaml:"noise_seed" help:"<seed> of label noise; 0 takes data.seed"`
+	Noise      float64     `yaml:"noise" help:"replace this <share> of each training picture's captions by captions of other pictures" range:"[0,1)"`
+	NoiseKind  inject.Kind `yaml:"noise_kind,omitempty" help:"how data.noise replaces captions, or one label a row: symmetric, asymmetric (docs/guide/evaluation.md)" values:"uniform,uneven,similar,pair,shift,symmetric,asymmetric"`
+	NoiseFile  string      `yaml:"noise_file" help:"apply the noise in this <file> of nmn noise instead of drawing noise"`
+	Flips      FlipLevel   `yaml:"flips" help:"flip training and validation labels with these probabilities, <missing:incorrect>"`
+	FlipSpread float64     `yaml:"flip_spread" help:"let the flip rates of a class differ from data.flips by at most this <share>" range:"[0,1)"`
+	FlipRates  string      `yaml:"flip_rates" help:"<file> with the flip rates of each class: class, q01, q10"`
+	NoiseSeed  uint64      `yaml:"noise_seed" help:"<seed> of label noise; 0 takes data.seed"`
 }
 
 // checkNoise refuses noise that the data cannot have.
@@ -65,15 +62,11 @@ func (f FlipLevel) Rates() (missing, incorrect float64, err error) {
 		return 0, 0, nil
 	}
 	left, right, two := strings.Cut(string(f), ":")
-	for _, part := range []struct {
-		text string
-		to   *float64
-	}{{left, &missing}, {right, &incorrect}} {
-		v, bad := strconv.ParseFloat(strings.TrimSpace(part.text), 64)
-		if bad != nil || !two || !(v >= 0 && v <= 1) {
-			return 0, 0, fmt.Errorf("flips are %q, want two probabilities missing:incorrect, such as 0.3:0.1", f)
-		}
-		*part.to = v
+	missing, wrong := strconv.ParseFloat(strings.TrimSpace(left), 64)
+	incorrect, wrongToo := strconv.ParseFloat(strings.TrimSpace(right), 64)
+	probabilities := missing >= 0 && missing <= 1 && incorrect >= 0 && incorrect <= 1
+	if !two || wrong != nil || wrongToo != nil || !probabilities {
+		return 0, 0, fmt.Errorf("flips are %q, want two probabilities missing:incorrect, such as 0.3:0.1", f)
 	}
 	return missing, incorrect, nil
 }

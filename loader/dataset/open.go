@@ -112,6 +112,9 @@ func (d *Splits) parts() []part {
 func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
 	d := newSplits(o)
 	err := c.Set.source().open(d, ctx, c)
+	if err == nil && d.Train.Rows == nil && c.Set != Features && !slices.Contains(d.Train.Labels.Uint8s(), 1) {
+		err = unlabelled(d.Train, c)
+	}
 	if err == nil {
 		err = d.leaveOut(ctx)
 	}
@@ -132,6 +135,12 @@ func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// unlabelled is the error of training data that have no label at all.
+func unlabelled(train *loader.Set, c *Config) error {
+	return fmt.Errorf("%s: no caption has any of the %d words of the vocabulary: does %s belong to other captions?",
+		train.Name, train.Vocabulary.Len(), c.Vocabulary)
 }
 
 func newSplits(o Options) *Splits {

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"slices"
 	"sync"
 
-	"nmn/loader"
 	"nmn/loader/annotation"
 	"nmn/text"
 )
@@ -22,8 +20,7 @@ type VocabularyConfig struct {
 	Vocabulary        string `yaml:"vocabulary" of:"features captions msrvtt clips manifest" help:"vocabulary <file>: a word, part of speech and count on each line; empty builds one"`
 	VocabularySize    int    `yaml:"vocabulary_size" help:"build the vocabulary from this many of the most frequent <words>" range:"[1,]"`
 	MinCount          int    `yaml:"min_count" help:"leave words with fewer <occurrences> than this out of a built vocabulary" range:"[0,]"`
-	// KeepFunctionWords has words such as "a", "on" and "of" become classes of a vocabulary built from captions.
-	KeepFunctionWords bool `yaml:"keep_function_words" of:"captions msrvtt" help:"keep words such as a, on and of in a built vocabulary"`
+	KeepFunctionWords bool   `yaml:"keep_function_words" of:"captions msrvtt" help:"keep words such as a, on and of in a built vocabulary"`
 
 	// VocabularyOfModel is set if Vocabulary comes from a model, and was not chosen by the user.
 	VocabularyOfModel bool `yaml:"-"`
@@ -102,9 +99,6 @@ func VocabularyOf(ctx context.Context, log *slog.Logger, files []string, o Capti
 		if captions.Form == annotation.FormMSRVTT && o.PaperSize {
 			o.Size = MSRVTTWords
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 	}
 	return taggedVocabulary(o.VocabularyOptions, func(yield func(string) bool) {
 		for _, captions := range all {
@@ -127,17 +121,4 @@ func (o *CaptionWords) texts(captions *annotation.Bags) iter.Seq[string] {
 		}
 	}
 	return captions.Texts(perBag)
-}
-
-// labelled refuses training captions that have no label at all.
-func labelled(train *loader.Set, c *Config) error {
-	if slices.Contains(train.Labels.Uint8s(), 1) {
-		return nil
-	}
-	return unlabelled(train, c)
-}
-
-func unlabelled(train *loader.Set, c *Config) error {
-	return fmt.Errorf("%s: no caption has any of the %d words of the vocabulary: does %s belong to other captions?",
-		train.Name, train.Vocabulary.Len(), c.Vocabulary)
 }
