@@ -96,16 +96,14 @@ const problems = "problems.jsonl"
 
 func (d *Splits) readClipRows(ctx context.Context, path, frames string, o manifest.Options, leftOut func(error)) (
 	m *manifest.Manifest, clips *loader.ClipTable, err error) {
-	opened, err := loader.OpenClips(frames)
+	opened, err := d.openFrames("data.images", frames)
 	if err != nil {
-		return nil, nil, whereItStarted(err, frames)
+		return nil, nil, err
 	}
-	d.opened = append(d.opened, opened)
 	if clips, err = opened.Table(); err != nil {
 		return nil, nil, err
 	}
 	if path == frames {
-		d.taken = opened.Settings()
 		m, err = labelsOfClips(frames, clips.Names())
 		return m, clips, err
 	}
@@ -122,7 +120,6 @@ func (d *Splits) readClipRows(ctx context.Context, path, frames string, o manife
 	if m.Folder = frames; listsFiles(m) {
 		return m, nil, nil
 	}
-	d.taken = opened.Settings()
 	return m, clips, matchClips(m, clips, leftOut)
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"math"
 	"path/filepath"
 	"strconv"
@@ -40,15 +41,7 @@ func (c *ClipConfig) LabelFile() string {
 // memory. Training clips are held if they fit into the configured memory; otherwise each is read from its
 // file when it comes up. Without other folders, shares of the training clips are held out.
 func (d *Splits) openClips(ctx context.Context, c *Config) error {
-	train, err := d.openFolder("data.clips", c.Clips, c.ClipLabels)
-	if err != nil {
-		return err
-	}
-	vocabulary, err := train.vocabulary(ctx, c)
-	if err != nil {
-		return err
-	}
-	whole, err := train.set(vocabulary)
+	whole, err := d.clipSet(ctx, c, "data.clips", c.Clips, c.ClipLabels, nil)
 	if err != nil {
 		return err
 	}
@@ -62,7 +55,7 @@ func (d *Splits) openClips(ctx context.Context, c *Config) error {
 	if err != nil {
 		return err
 	}
-	d.Train, d.taken = whole, train.clips.Settings()
+	d.Train = whole
 	for _, split := range []struct {
 		key, folder string
 		to          **loader.Set
@@ -70,9 +63,14 @@ func (d *Splits) openClips(ctx context.Context, c *Config) error {
 		if split.folder == "" {
 			continue
 		}
-		if *split.to, err = d.heldClips(ctx, split.key, split.folder, vocabulary); err != nil {
+		set, err := d.clipSet(ctx, c, split.key, split.folder, "", whole.Vocabulary)
+		if err != nil {
 			return err
 		}
+		if set, err = loader.Hold(ctx, set); err != nil {
+			return err
+		}
+		set.CaptionsInUse, *split.to = set.Captions, set
 	}
 	switch {
 	case whole.Rows != nil && d.Validation == nil:
@@ -87,43 +85,24 @@ func (d *Splits) openClips(ctx context.Context, c *Config) error {
 	return nil
 }
 
-// heldClips is the set of a folder with its labels in memory.
-func (d *Splits) heldClips(ctx context.Context, key, folder string, v *text.Vocabulary) (*loader.Set, error) {
-	f, err := d.openFolder(key, folder, "")
-	if err != nil {
-		return nil, err
-	}
-	set, err := f.set(v)
-	if err != nil {
-		return nil, err
-	}
-	held, err := loader.Hold(ctx, set)
-	if err == nil {
-		held.CaptionsInUse = held.Captions
-	}
-	return held, err
-}
-
-// openFrames opens the folder of frames that a setting names.
+// openFrames opens the folder of frames that a setting names. The folder of the training clips comes first.
 func (d *Splits) openFrames(key, dir string) (*loader.Clips, error) {
 	clips, err := loader.OpenClips(dir)
 	if err != nil {
 		return nil, whereItStarted(err, dir)
+	}
+	if d.Train == nil {
+		d.taken = clips.Settings()
 	}
 	d.opened = append(d.opened, clips)
 	d.readFrames(key, dir)
 	return clips, nil
 }
 
-// clipData is a folder of frames with labels.
-type clipData struct {
-	dir    string
-	clips  *loader.Clips
-	labels *loader.ClipLabels
-}
-
-// openFolder opens the folder of a setting, with the labels next to its frames unless another file has them.
-func (d *Splits) openFolder(key, dir, file string) (*clipData, error) {
+// clipSet opens the folder of a setting, with the labels next to its frames unless another file has them. Without a
+// vocabulary it takes the configured one, or one of the captions, or of the labels if there are no captions.
+func (d *Splits) clipSet(ctx context.Context, c *Config, key, dir, file string, v *text.Vocabulary) (*loader.Set,
+	error) {
 	if file == "" {
 		file = filepath.Join(dir, loader.LabelsName)
 		d.readFile(key+"."+loader.LabelsName, file)
@@ -142,39 +121,31 @@ func (d *Splits) openFolder(key, dir, file string) (*clipData, error) {
 		return nil, err
 	}
 	d.opened = append(d.opened, labels)
-	return &clipData{dir, clips, labels}, nil
-}
-
-func (f *clipData) set(v *text.Vocabulary) (*loader.Set, error) {
-	return loader.StreamClips("clips-"+filepath.Base(f.dir), f.clips, f.labels, v)
-}
-
-// vocabulary reads the configured file, or takes the most frequent words of the captions, or of the labels if
-// there are no captions.
-func (f *clipData) vocabulary(ctx context.Context, c *Config) (*text.Vocabulary, error) {
-	if c.Vocabulary == "" && !f.labels.Captioned() {
-		return f.labelVocabulary(ctx, c)
-	}
 	var failed error
-	v, err := openVocabulary(c, f.labels.Texts(ctx, &failed))
-	return v, cmp.Or(failed, err)
+	switch {
+	case v != nil:
+	case c.Vocabulary == "" && !labels.Captioned():
+		v, err = labelVocabulary(c, dir, labels.Words(ctx, &failed))
+	default:
+		v, err = openVocabulary(c, labels.Texts(ctx, &failed))
+	}
+	if err := cmp.Or(failed, err); err != nil {
+		return nil, err
+	}
+	return loader.StreamClips("clips-"+filepath.Base(dir), clips, labels, v)
 }
 
 // labelVocabulary makes classes of the labels: the labels of at least the configured number of clips, the
 // most frequent first and ties by name.
-func (f *clipData) labelVocabulary(ctx context.Context, c *Config) (*text.Vocabulary, error) {
-	var failed error
+func labelVocabulary(c *Config, dir string, words iter.Seq[string]) (*text.Vocabulary, error) {
 	clips := map[string]int{}
-	for word := range f.labels.Words(ctx, &failed) {
+	for word := range words {
 		clips[word]++
-	}
-	if failed != nil {
-		return nil, failed
 	}
 	v, err := manifest.MostFrequent(clips, min(c.VocabularySize, MaxClasses), c.MinCount)
 	if v == nil && err == nil {
 		err = setting.Errorf("data.vocabulary", "%s: no clip has a label (of %d clips or more): label some, lower "+
-			"`data.min_count`, or name the words (`data.vocabulary` FILE)", f.dir, max(c.MinCount, 1))
+			"`data.min_count`, or name the words (`data.vocabulary` FILE)", dir, max(c.MinCount, 1))
 	}
 	return v, err
 }

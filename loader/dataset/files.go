@@ -46,8 +46,8 @@ func (d *Splits) Files(ctx context.Context, content bool) (origin.List, error) {
 	return l, nil
 }
 
-// Further input files, such as the initial weights of a net, are returned with the SHA-256 of their content.
-// Missing files are left out. All views of the data share a cache: a file is read again only if its size or its
+// Beside returns further input files, such as the initial weights of a net, with the SHA-256 of their content.
+// It leaves out missing files. All views of the data share a cache: a file is read again only if its size or its
 // time of modification has changed.
 func (d *Splits) Beside(ctx context.Context, places []origin.Place) (origin.List, error) {
 	list, err := origin.Find(ctx, places, false)
@@ -62,8 +62,8 @@ func (d *Splits) Beside(ctx context.Context, places []origin.Place) (origin.List
 	}
 	for i := range list {
 		f := &list[i]
-		before, known := s.beside[f.Path]
-		if known && before.Size == f.Size && before.Modified.Equal(f.Modified) {
+		before := s.beside[f.Path]
+		if before.Digest != "" && before.Size == f.Size && before.Modified.Equal(f.Modified) {
 			f.Digest = before.Digest
 			continue
 		}
@@ -79,17 +79,16 @@ func (d *Splits) Beside(ctx context.Context, places []origin.Place) (origin.List
 // are taken in as they are read.
 func (d *Splits) readFrom(c *Config) {
 	for _, s := range setting.Describe(c) {
-		if path, text := s.Value.(string); text && strings.Contains(s.Help, "<file>") && !manifest.IsFolder(path) {
+		path, _ := s.Value.(string)
+		if path != "" && strings.Contains(s.Help, "<file>") && !manifest.IsFolder(path) {
 			d.readFile("data."+s.Key, path)
 		}
 	}
 }
 
-// readFile takes in the file of a setting; an empty path is none.
+// readFile takes in the file of a setting.
 func (d *Splits) readFile(key, file string) {
-	if file != "" {
-		d.sources.places = append(d.sources.places, origin.Place{Name: key, Path: file, ByContent: true})
-	}
+	d.sources.places = append(d.sources.places, origin.Place{Name: key, Path: file, ByContent: true})
 }
 
 // readFolder takes in files of the folder of a setting, by their paths in it, with slashes, or by absolute ones.
@@ -103,14 +102,8 @@ func (d *Splits) readFolder(key, folder string, files []string) {
 // readFrames takes in the index of a folder of frames by content, and its shards or pictures.
 func (d *Splits) readFrames(key, folder string) {
 	d.readFile(key+"."+shard.IndexName, filepath.Join(folder, shard.IndexName))
-	for _, pattern := range []string{"*.tar", "*/*.jpg"} {
+	for _, pattern := range []string{"[^.]*.tar", "[^.]*/*.jpg"} { // hidden ones are being written
 		files, _ := fs.Glob(os.DirFS(folder), pattern) // fails for a bad pattern alone
-		frames := files[:0]
-		for _, file := range files {
-			if !strings.HasPrefix(file, ".") { // being written aside
-				frames = append(frames, file)
-			}
-		}
-		d.readFolder(key, folder, frames)
+		d.readFolder(key, folder, files)
 	}
 }

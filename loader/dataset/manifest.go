@@ -72,9 +72,6 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 			d.readFolder("data.images", m.Folder, row.Files)
 		}
 	}
-	if clips != nil {
-		d.readFrames("data.images", m.Folder)
-	}
 	if err := d.foreignLabels(c, m, vocabulary); err != nil {
 		return err
 	}

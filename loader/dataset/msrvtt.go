@@ -31,7 +31,6 @@ func (d *Splits) openMSRVTT(ctx context.Context, c *Config) error {
 	if err != nil {
 		return err
 	}
-	d.taken = clips.Settings()
 	frames, err := clips.Table()
 	if err != nil {
 		return err

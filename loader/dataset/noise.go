@@ -254,13 +254,12 @@ func (d *Splits) survey(ctx context.Context, c *Config) (err error) {
 		}
 	}
 	if d.clean != d.Train {
-		d.options.Log.Info("label noise", "missing", rounded(d.noisy.Mean.Q01), "incorrect", rounded(d.noisy.Mean.Q10),
-			"against", d.noisy.Reference)
+		mean := d.noisy.Mean
+		d.options.Log.Info("label noise", "missing", fmt.Sprintf("%.3f", float64(mean.Q01)), "incorrect",
+			fmt.Sprintf("%.3f", float64(mean.Q10)), "against", d.noisy.Reference)
 	}
 	return nil
 }
-
-func rounded(r inject.Rate) string { return fmt.Sprintf("%.3f", float64(r)) }
 
 // mostFrequent are the three classes on most training bags, with their numbers.
 func (d *Splits) mostFrequent() string {
