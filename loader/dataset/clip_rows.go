@@ -3,7 +3,6 @@ package dataset
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -30,19 +29,6 @@ type Taking struct {
 	Frames  int `json:"frames"`  // most frames of a clip
 	Size    int `json:"size"`    // longest side that they are shrunk to, 0 for none
 	Quality int `json:"quality"` // quality of the JPEG files, 0 if unknown
-}
-
-// takingOf returns the Taking of a training set; nil if it has no clips. settings come from the index of its
-// frames. If they do not state the number of frames, it is that of the longest clip.
-func takingOf(set *loader.Set, settings json.RawMessage) *Taking {
-	if !set.Videos() {
-		return nil
-	}
-	t := new(Taking)
-	if json.Unmarshal(settings, t) != nil || t.Frames < 1 {
-		return &Taking{Frames: set.LongestBag()}
-	}
-	return t
 }
 
 // VideoError means that training data name videos whose frames were not taken yet.
@@ -179,12 +165,8 @@ func matchClips(m *manifest.Manifest, clips *loader.ClipTable, leftOut func(erro
 		if info, err := os.Stat(filepath.Join(m.Folder, problems)); err == nil && info.Size() > 0 {
 			why = "; " + problems + " there lists the clips that could not be read"
 		}
-		have := "have"
-		if missing == 1 {
-			have = "has"
-		}
-		return fmt.Errorf("%d of %d rows %s no frames, first: %w%s; take frames of these clips too, or leave them out "+
-			"(`data.max_bad_samples`)", missing, all, have, first, why)
+		return fmt.Errorf("%d of %d rows without frames, first: %w%s; take frames of these clips too, or leave them out "+
+			"(`data.max_bad_samples`)", missing, all, first, why)
 	}
 	return nil
 }

@@ -167,7 +167,7 @@ func TestReadManifest_OfClips(t *testing.T) {
 func TestOpen_ClipsThatAreNotThere(t *testing.T) {
 	frames := framesOfClips(t, shard.Shards, "x/a.mp4", "x/b.mp4", "y/a.mp4")
 	for content, want := range map[string][]string{
-		"clip,labels\nb,dog\nc,cat\n":     {"1 of 2 rows has no frames", "t.csv, line 3", `"c"`, "`data.max_bad_samples`"},
+		"clip,labels\nb,dog\nc,cat\n":     {"1 of 2 rows without frames", "t.csv, line 3", `"c"`, "`data.max_bad_samples`"},
 		"clip,labels\nb,dog\na,cat\n":     {"line 3", "several clips", `"x/a.mp4" and "y/a.mp4"`},
 		"clip,labels\nb,dog\nb.mp4,cat\n": {"line 2 and line 3", `"x/b.mp4"`, "remove one"},
 	} {

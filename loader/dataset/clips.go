@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -92,7 +93,8 @@ func (d *Splits) openFrames(key, dir string) (*loader.Clips, error) {
 		return nil, whereItStarted(err, dir)
 	}
 	if d.Train == nil {
-		d.taken = clips.Settings()
+		d.taking = new(Taking)
+		_ = json.Unmarshal(clips.Settings(), d.taking) // Open fills in what they do not say
 	}
 	d.opened = append(d.opened, clips)
 	d.readFrames(key, dir)

@@ -39,9 +39,6 @@ func (d *Splits) Files(ctx context.Context, content bool) (origin.List, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot recognise the data: %w", err)
 	}
-	if s.found == nil {
-		s.found = map[bool]origin.List{}
-	}
 	s.found[content] = l
 	return l, nil
 }
@@ -57,9 +54,6 @@ func (d *Splits) Beside(ctx context.Context, places []origin.Place) (origin.List
 	s := d.sources
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.beside == nil {
-		s.beside = map[string]origin.File{}
-	}
 	for i := range list {
 		f := &list[i]
 		before := s.beside[f.Path]

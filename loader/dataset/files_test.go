@@ -84,7 +84,7 @@ func TestBeside_ReadsAFileOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d := &Splits{sources: &sources{}}
+	d := newSplits(Options{})
 	digest := func(d *Splits) string {
 		t.Helper()
 		list, err := d.Beside(t.Context(), []origin.Place{{Name: "rates", Path: filepath.Join(dir, "none")},

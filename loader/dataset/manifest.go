@@ -142,16 +142,14 @@ func (d *Splits) readManifest(ctx context.Context, c *Config, known *text.Vocabu
 	if m, clips, err = d.readRows(ctx, path, c.Images, o, leftOut); err != nil {
 		return nil, nil, err
 	}
-	noun := "frames"
 	if clips == nil {
-		noun = "picture"
 		if err := m.FindFiles(ctx, m.Folder, leftOut); err != nil {
 			return nil, nil, err
 		}
 	}
 	if missing > c.MaxBadSamples {
-		return nil, nil, fmt.Errorf("%s: rows without a usable %s in %s: %d, first %w; `data.max_bad_samples` allows %d",
-			m.File, noun, m.Folder, missing, first, c.MaxBadSamples)
+		return nil, nil, fmt.Errorf("%s: rows without a usable picture in %s: %d, first %w; `data.max_bad_samples` allows %d",
+			m.File, m.Folder, missing, first, c.MaxBadSamples)
 	}
 	return m, clips, nil
 }

@@ -37,12 +37,9 @@ func (d *Config) checkNoise() error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("data.%w", err)
-	case d.relabels() && !d.NoiseKind.Relabels() && d.NoiseKind != "":
-		return setting.Errorf("data.noise_kind", "`data.noise_kind` %s replaces captions, which scenes with one label do "+
-			"not have: give symmetric or asymmetric", d.NoiseKind)
-	case d.NoiseKind != "" && !d.NoiseKind.Relabels() && !d.Captioned():
-		return setting.Errorf("data.noise_kind", "`data.noise_kind` %s replaces captions, which %s do not have: give "+
-			"symmetric or asymmetric", d.NoiseKind, d.Noun())
+	case d.NoiseKind != "" && !d.NoiseKind.Relabels() && (d.relabels() || !d.Captioned()):
+		return setting.Errorf("data.noise_kind", "`data.noise_kind` %s replaces captions, which these data do not have: "+
+			"give symmetric or asymmetric", d.NoiseKind)
 	case !d.Captioned() && d.Noise > 0 && !d.NoiseKind.Relabels():
 		return fmt.Errorf("data.noise is %g: %s have no captions to replace; flip labels (`data.flips` 0.3:0.1) or give a "+
 			"noise file", d.Noise, d.Noun())
@@ -80,10 +77,8 @@ func (f *FlipLevel) Set(s string) error {
 	return nil
 }
 
-// String returns the text that Set takes, and Type the type's name for flags.
 func (f *FlipLevel) String() string { return string(*f) }
 
-// Type names the form.
 func (f *FlipLevel) Type() string { return "missing:incorrect" }
 
 // relabels reports whether noise replaces the one label of each bag.
@@ -155,16 +150,18 @@ func (d *Splits) injectNoise(ctx context.Context, c *Config) (err error) {
 	}
 	seed := cmp.Or(c.NoiseSeed, c.Seed)
 	drawn, err := makeNoisy(&d.Train, seed)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case labels && d.Validation != nil:
-		d.injected.validation, err = makeNoisy(&d.Validation, rng.Derive(seed, "validation"))
-	case c.NoiseFile != "" && drawn.Kind != inject.Flips:
+	}
+	if c.NoiseFile != "" && drawn.Kind != inject.Flips {
 		d.Noise, d.NoiseKind = drawn.Share, drawn.Kind
 	}
-	if labels {
-		d.injected.train = drawn
+	if !labels {
+		return nil
+	}
+	d.injected = map[string]*inject.Injection{FlipsFile: drawn}
+	if d.Validation != nil {
+		d.injected[ValidationFlipsFile], err = makeNoisy(&d.Validation, rng.Derive(seed, "validation"))
 	}
 	return err
 }
@@ -203,14 +200,11 @@ func (d *Splits) declareTruth() {
 
 // WriteFlips writes the flips of labels to a run folder, so that they can be shared.
 func (d *Splits) WriteFlips(dir string) error {
-	for _, file := range []struct {
-		name  string
-		noise *inject.Injection
-	}{{FlipsFile, d.injected.train}, {ValidationFlipsFile, d.injected.validation}} {
-		if file.noise == nil {
+	for name, noise := range d.injected {
+		if noise == nil { // the labels are not in memory
 			continue
 		}
-		if err := file.noise.WriteFile(filepath.Join(dir, file.name)); err != nil {
+		if err := noise.WriteFile(filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}

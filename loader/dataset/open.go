@@ -3,7 +3,6 @@ package dataset
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"nmn/internal/origin"
 	"nmn/internal/setting"
 	"nmn/labels"
 	"nmn/labels/inject"
@@ -34,9 +34,9 @@ type Splits struct {
 	Noise       float64     // share of replaced captions, for tables
 	NoiseKind   inject.Kind // of the replaced captions; empty for none
 	Flips       labels.FlipRates
-	injected    struct{ train, validation *inject.Injection } // flips, nil for none
-	labelSource string                                        // description of features or a manifest
-	notes       []string                                      // on nearly equal names of classes and on evidence
+	injected    map[string]*inject.Injection // flips by the names of their files; nil for none
+	labelSource string                       // description of features or a manifest
+	notes       []string                     // on nearly equal names of classes and on evidence
 	// labels are names without doubt, whatever they look like
 	labelsAreNames  bool
 	originalIDs     []string // the bags before any were held out; nil if they are the bags of Train
@@ -48,7 +48,6 @@ type Splits struct {
 	LeftOut []loader.BadSample // training bags that cannot be used, by their places before they were left out
 	leftOf  string             // description of what was left out, and how many
 
-	taken  json.RawMessage // extraction settings of clips' frames, as in their index
 	taking *Taking
 
 	cleanValidation *loader.Set // validation before labels were flipped
@@ -119,7 +118,12 @@ func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
 		err = d.leaveOut(ctx)
 	}
 	if err == nil {
-		d.taking = takingOf(d.Train, d.taken)
+		switch videos := d.Train.Videos(); {
+		case !videos:
+			d.taking = nil
+		case d.taking == nil || d.taking.Frames < 1:
+			d.taking = &Taking{Frames: d.Train.LongestBag()}
+		}
 		d.clean, d.cleanValidation = d.Train, d.Validation
 		err = d.injectNoise(ctx, c)
 	}
@@ -147,7 +151,7 @@ func newSplits(o Options) *Splits {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Splits{options: o, sources: &sources{}}
+	return &Splits{options: o, sources: &sources{found: map[bool]origin.List{}, beside: map[string]origin.File{}}}
 }
 
 // whereItStarted adds to an error about a missing file from where its path is taken.

@@ -124,7 +124,7 @@ func (d *Splits) leaveOut(ctx context.Context) error {
 	for _, b := range bad {
 		out[b.Bag] = true
 	}
-	kept := make([]int, 0, d.Train.Len())
+	var kept []int
 	for bag := range d.Train.Len() {
 		if !out[bag] {
 			kept = append(kept, bag)
@@ -148,11 +148,9 @@ func (d *Splits) DescribeLeftOut() string {
 	for _, b := range d.LeftOut[:min(named, len(d.LeftOut))] {
 		names = append(names, fmt.Sprintf("%s (%v)", b.ID, b.Err))
 	}
-	more := ""
 	if n := len(d.LeftOut) - named; n > 0 {
-		more = fmt.Sprintf("; and %d more", n)
+		names = append(names, fmt.Sprintf("and %d more", n))
 	}
-	return fmt.Sprintf("%d of %s cannot be used and are left out: %s%s", len(d.LeftOut), d.leftOf,
-		strings.Join(names, "; "),
-		more)
+	return fmt.Sprintf("%d of %s cannot be used and are left out: %s", len(d.LeftOut), d.leftOf,
+		strings.Join(names, "; "))
 }

@@ -95,10 +95,17 @@ func VocabularyOf(ctx context.Context, log *slog.Logger, files []string, o Capti
 			return nil, err
 		}
 		logCaptions(log, captions)
-		all = append(all, o.texts(captions))
-		if captions.Form == annotation.FormMSRVTT && o.PaperSize {
-			o.Size = MSRVTTWords
+		perBag := o.CaptionsPerSample
+		if captions.Form == annotation.FormMSRVTT {
+			captions = captions.Split(o.Split)
+			if o.PaperSize {
+				o.Size = MSRVTTWords
+			}
+			if o.PaperCaptions {
+				perBag = annotation.MSRVTTCaptions
+			}
 		}
+		all = append(all, captions.Texts(perBag))
 	}
 	return taggedVocabulary(o.VocabularyOptions, func(yield func(string) bool) {
 		for _, captions := range all {
@@ -109,16 +116,4 @@ func VocabularyOf(ctx context.Context, log *slog.Logger, files []string, o Capti
 			}
 		}
 	})
-}
-
-// texts are the captions that count.
-func (o *CaptionWords) texts(captions *annotation.Bags) iter.Seq[string] {
-	perBag := o.CaptionsPerSample
-	if captions.Form == annotation.FormMSRVTT {
-		captions = captions.Split(o.Split)
-		if o.PaperCaptions {
-			perBag = annotation.MSRVTTCaptions
-		}
-	}
-	return captions.Texts(perBag)
 }
