@@ -64,7 +64,7 @@ func Examine(ctx context.Context, c *Config, o ExamineOptions) (*Examination, er
 		return nil, err
 	}
 	if config.Data.Set == dataset.Manifest {
-		found.Stated = data.Labels()
+		found.Stated = data.Labels
 	}
 	found.Findings = append(found.Findings, opening.Findings(found.Report, config.Data.MaxBadSamples)...)
 	if doctor.Count(found.Findings, doctor.Error) == 0 {
@@ -122,7 +122,7 @@ func (c *Config) lookAt(data *dataset.Splits, o *ExamineOptions) doctor.Options 
 		Sample: o.Sample, Seed: c.Data.Seed, Workers: workers,
 		Orientation: c.Data.Orientation, MaxPixels: c.Data.MaxPixels, MaxBadSamples: c.Data.MaxBadSamples,
 		Missing: c.Data.Features.Missing == dataset.MissingMean, Standardise: c.Data.Features.Standardise,
-		Named: c.Data.Vocabulary != "" || data.LabelsAreNames(), Progress: o.Progress, Found: o.Found,
+		Named: c.Data.Vocabulary != "" || data.LabelsAreNames, Progress: o.Progress, Found: o.Found,
 		JoinLabels: c.Data.Set == dataset.Manifest,
 	}
 	if data.Train.Vectors == nil && c.Net.Backbone == "" {

@@ -41,7 +41,7 @@ func (r *armRun) resumes() (bool, error) {
 
 // clips says what the clips of the data are to the nets of the run; nil for pictures.
 func (r *armRun) clips() *train.Clips {
-	t := r.session.Data.Taking()
+	t := r.session.Data.Taking
 	if t == nil {
 		return nil
 	}

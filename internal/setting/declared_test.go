@@ -75,6 +75,24 @@ func TestCheck_NamesTheFirstSettingThatIsNotAsDeclared(t *testing.T) {
 	}
 }
 
+func TestDescribe_FieldsInheritWhatTheirStructBelongsTo(t *testing.T) {
+	type files struct {
+		Path string `yaml:"path"`
+		Size int    `yaml:"size" of:"small"`
+	}
+	config := struct {
+		Seed  int   `yaml:"seed"`
+		Named files `yaml:"named" of:"small big"`
+		files `yaml:",inline" of:"big"`
+	}{}
+	want := map[string]string{"seed": "", "named.path": "small big", "named.size": "small", "path": "big", "size": "small"}
+	for _, d := range Describe(config) {
+		if got := strings.Join(d.Of, " "); got != want[d.Key] {
+			t.Errorf("%s belongs to %q, want %q", d.Key, got, want[d.Key])
+		}
+	}
+}
+
 // Editors read the schema. It describes exactly what a file may hold.
 func TestSchema_HoldsTheDeclarations(t *testing.T) {
 	data, err := json.Marshal(Schema(&declared{}))

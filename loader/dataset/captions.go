@@ -78,9 +78,6 @@ func (d *Splits) captionSet(ctx context.Context, c *Config, file, key, folder st
 		return nil, err
 	}
 	d.readFolder(key, folder, files)
-	if d.captionPictures == nil {
-		d.captionPictures = make(map[string]PictureFile, len(files))
-	}
 	for i, file := range files {
 		d.captionPictures[set.IDs[i]] = PictureFile{Folder: folder, Name: file}
 	}

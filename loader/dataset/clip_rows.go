@@ -135,40 +135,35 @@ func exampleTable(clip string) string {
 // matchClips finds the clips of all rows. No two rows may be of the same clip.
 func matchClips(m *manifest.Manifest, clips *loader.ClipTable, leftOut func(error)) error {
 	taken := map[int]*manifest.Row{}
-	missing, all := 0, len(m.Rows)
-	var first, failed error
-	m.Rows = slices.DeleteFunc(m.Rows, func(row manifest.Row) bool {
-		i, err := clips.Find(row.Files[0])
+	missing, all := 0, m.Rows
+	var first error
+	m.Rows = nil
+	for i := range all {
+		row := &all[i]
+		at, err := clips.Find(row.Files[0])
 		switch {
-		case failed != nil:
-			return false
 		case err != nil:
 			err = fmt.Errorf("%s, %s: the clip %q: %w", m.File, row.At(), loader.Excerpt(row.Files[0]), err)
 			if missing++; leftOut != nil {
 				leftOut(err)
 			}
 			first = cmp.Or(first, err)
-			return true
-		case taken[i] != nil:
-			failed = loader.Unusable(fmt.Errorf("%s, %s and %s: both are the clip %q of %s: remove one of the two", m.File,
-				taken[i].At(), row.At(), loader.Excerpt(clips.Names()[i]), m.Folder))
-			return false
+			continue
+		case taken[at] != nil:
+			return loader.Unusable(fmt.Errorf("%s, %s and %s: both are the clip %q of %s: remove one of the two", m.File,
+				taken[at].At(), row.At(), loader.Excerpt(clips.Names()[at]), m.Folder))
 		}
-		taken[i] = &row
-		return false
-	})
-	switch {
-	case failed != nil:
-		return failed
-	case missing > 0 && (leftOut == nil || len(m.Rows) == 0):
-		why := ""
-		if info, err := os.Stat(filepath.Join(m.Folder, problems)); err == nil && info.Size() > 0 {
-			why = "; " + problems + " there lists the clips that could not be read"
-		}
-		return fmt.Errorf("%d of %d rows without frames, first: %w%s; take frames of these clips too, or leave them out "+
-			"(`data.max_bad_samples`)", missing, all, first, why)
+		taken[at], m.Rows = row, append(m.Rows, *row)
 	}
-	return nil
+	if missing == 0 || leftOut != nil && len(m.Rows) > 0 {
+		return nil
+	}
+	why := ""
+	if info, err := os.Stat(filepath.Join(m.Folder, problems)); err == nil && info.Size() > 0 {
+		why = "; " + problems + " there lists the clips that could not be read"
+	}
+	return fmt.Errorf("%d of %d rows without frames, first: %w%s; take frames of these clips too, or leave them out "+
+		"(`data.max_bad_samples`)", missing, len(all), first, why)
 }
 
 // framesOfRows puts frames in the place of rows that name a folder of pictures, by the name of a clip. Rows that name

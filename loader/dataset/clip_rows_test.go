@@ -82,7 +82,7 @@ func clipsOf(t *testing.T, c *Config) (rows []string) {
 		slices.Sort(labels)
 		rows = append(rows, fmt.Sprintf("%d %s", d.Train.Source.Frames(i), strings.Join(labels, "+")))
 	}
-	if taking := d.Taking(); taking == nil || taking.Frames != 5 && taking.Frames != 3 {
+	if taking := d.Taking; taking == nil || taking.Frames != 5 && taking.Frames != 3 {
 		t.Errorf("frames were taken as %+v", taking)
 	}
 	files, err := d.Files(t.Context(), true)

@@ -93,8 +93,8 @@ func (d *Splits) openFrames(key, dir string) (*loader.Clips, error) {
 		return nil, whereItStarted(err, dir)
 	}
 	if d.Train == nil {
-		d.taking = new(Taking)
-		_ = json.Unmarshal(clips.Settings(), d.taking) // Open fills in what they do not say
+		d.Taking = new(Taking)
+		_ = json.Unmarshal(clips.Settings(), d.Taking) // Open fills in what they do not say
 	}
 	d.opened = append(d.opened, clips)
 	d.readFrames(key, dir)

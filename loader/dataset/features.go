@@ -94,7 +94,7 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 	if err := refusePackedFeatures(c, whole); err != nil {
 		return err
 	}
-	d.labelSource = describeColumns(table)
+	d.Labels = describeColumns(table)
 	if vocabulary == nil {
 		d.noteAlike(whole.Vocabulary, "if they are one class, write them alike")
 	}
@@ -118,15 +118,15 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 	}
 	d.options.Log.Info("features read", "file", table.Name, "rows", whole.Len(), "features", table.Rows.Width(),
 		"on_disk", table.OnDisk)
-	switch given := f.Validation.Features != "" || f.Test.Features != ""; {
-	case table.Splits != nil && given:
+	switch {
+	case table.Splits == nil:
+		return d.holdOut(ctx, &shares, whole)
+	case d.Validation != nil || d.Test != nil:
 		return fmt.Errorf("%s has a column of splits, and `data.features.validation.features` or "+
 			"`data.features.test.features` is given: leave out one (`data.features.ignore_columns` leaves out a column)",
 			table.Name)
-	case table.Splits != nil:
-		return d.bySplits(whole, table)
 	}
-	return d.holdOut(ctx, &shares, whole)
+	return d.bySplits(whole, table)
 }
 
 // featureSet opens the files of one split.

@@ -43,8 +43,8 @@ func (d *Splits) Files(ctx context.Context, content bool) (origin.List, error) {
 	return l, nil
 }
 
-// Beside returns further input files, such as the initial weights of a net, with the SHA-256 of their content.
-// It leaves out missing files. All views of the data share a cache: a file is read again only if its size or its
+// Further input files, such as the initial weights of a net, are returned with the SHA-256 of their content.
+// Missing files are left out. All views of the data share a cache: a file is read again only if its size or its
 // time of modification has changed.
 func (d *Splits) Beside(ctx context.Context, places []origin.Place) (origin.List, error) {
 	list, err := origin.Find(ctx, places, false)

@@ -41,13 +41,14 @@ type source struct {
 // kinds lists all kinds.
 func kinds() []source {
 	return []source{
-		{Scenes, "the built-in scenes", nil, (*Splits).openScenes},
-		{MovingScenes, "the built-in moving scenes", nil, (*Splits).openScenes},
-		{Captions, "pictures with captions", []string{"captions", "images"}, (*Splits).openCaptions},
-		{MSRVTT, "the clips of MSR-VTT", []string{"msrvtt", "frames_dir"}, (*Splits).openMSRVTT},
-		{Clips, "clips with their labels", []string{"clips"}, (*Splits).openClips},
-		{Features, "features", []string{"features.train.features"}, (*Splits).openFeatures},
-		{Manifest, "manifests", []string{"manifest"}, (*Splits).openManifest},
+		{kind: Scenes, noun: "the built-in scenes", open: (*Splits).openScenes},
+		{kind: MovingScenes, noun: "the built-in moving scenes", open: (*Splits).openScenes},
+		{kind: Captions, noun: "pictures with captions", needs: []string{"captions", "images"},
+			open: (*Splits).openCaptions},
+		{kind: MSRVTT, noun: "the clips of MSR-VTT", needs: []string{"msrvtt", "frames_dir"}, open: (*Splits).openMSRVTT},
+		{kind: Clips, noun: "clips with their labels", needs: []string{"clips"}, open: (*Splits).openClips},
+		{kind: Features, noun: "features", needs: []string{"features.train.features"}, open: (*Splits).openFeatures},
+		{kind: Manifest, noun: "manifests", needs: []string{"manifest"}, open: (*Splits).openManifest},
 	}
 }
 
@@ -121,9 +122,8 @@ func (d *Config) Validate() error {
 	if d.Set == "" {
 		return setting.Errorf("data.set", "data.set is empty, want %s", setting.Alternatives(d.Set.Values()))
 	}
-	needs := d.Set.source().needs
 	for _, s := range setting.Describe(d) {
-		if slices.Contains(needs, s.Key) && s.Value == "" && !(d.Set == Manifest && d.Images != "") {
+		if slices.Contains(d.Set.source().needs, s.Key) && s.Value == "" && !(d.Set == Manifest && d.Images != "") {
 			return setting.Errorf("data."+s.Key, "data.set is %s: give `data.%s`, the %s", d.Set, s.Key, s.Plain())
 		}
 	}
@@ -148,6 +148,7 @@ var because = map[string]string{
 // from base, the configuration before the user's choices.
 func (d *Config) Unread(base *Config, given func(key string) bool) error {
 	before, now := setting.Values(base), setting.Values(d)
+	_, found := os.Stat(d.Images)
 	empty := func(key string) bool { return reflect.ValueOf(now[key]).IsZero() }
 	for _, s := range setting.Describe(d) {
 		key := "data." + s.Key
@@ -155,7 +156,7 @@ func (d *Config) Unread(base *Config, given func(key string) bool) error {
 			continue
 		}
 		switch {
-		case key == "data.images" && d.Embedded() && missing(d.Images):
+		case key == "data.images" && d.Embedded() && errors.Is(found, fs.ErrNotExist):
 			return setting.Errorf(key, "`data.images`: folder %q does not exist", visible.Line(d.Images))
 		case key == "data.images" && d.Embedded() && !given("data.set") && manifest.CheckLabelled(d.Images) != nil:
 			return setting.Errorf(key, "%s: %w", visible.Line(d.Images), manifest.CheckLabelled(d.Images))
@@ -166,12 +167,6 @@ func (d *Config) Unread(base *Config, given func(key string) bool) error {
 		}
 	}
 	return nil
-}
-
-// missing reports whether there is certainly nothing of a name.
-func missing(path string) bool {
-	_, err := os.Stat(path)
-	return errors.Is(err, fs.ErrNotExist)
 }
 
 // same reports whether two values of a setting mean the same: an empty list is none.

@@ -55,6 +55,24 @@ func TestConfig_TagsNameKindsOfData(t *testing.T) {
 	}
 }
 
+func TestValidate_NamesTheSettingsWithoutWhichThereAreNoData(t *testing.T) {
+	for _, source := range kinds() {
+		for i, key := range source.needs {
+			c := DefaultConfig()
+			c.Set = source.kind
+			for _, given := range source.needs[:i] {
+				c = *changed(t, c, given)
+			}
+			refuse(t, string(source.kind), c.Validate(), "data.set is "+string(source.kind)+": give `data."+key+"`")
+		}
+	}
+	c := DefaultConfig()
+	c.Set, c.Images = Manifest, "folder of labels"
+	if err := c.Validate(); err != nil {
+		t.Errorf("a folder of pictures by label: %v", err)
+	}
+}
+
 // Whether it was given by name or has another value: a setting is read, or it is refused.
 func TestUnread_RefusesWhatAKindOfDataDoesNotRead(t *testing.T) {
 	for _, source := range kinds() {

@@ -47,7 +47,7 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 	if err != nil {
 		return err
 	}
-	if d.labelsAreNames = namesLabels(c, m); !d.labelsAreNames {
+	if d.LabelsAreNames = namesLabels(c, m); !d.LabelsAreNames {
 		alone := !slices.ContainsFunc(m.Rows, func(r manifest.Row) bool { return len(r.Labels) > 1 })
 		if err := refusePacked(c, m.Labels, alone, m.Where); err != nil {
 			return err
@@ -63,7 +63,7 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 		}
 		d.noteAlike(vocabulary, "`data.join_labels` true makes one class of each")
 	}
-	d.labelSource = m.Describe() + "\n        " + m.Columns.String()
+	d.Labels = m.Describe() + "\n        " + m.Columns.String()
 	d.readFolder("data.manifest", m.File, m.Sources)
 	names := map[string]string{} // clips by the identifiers of their rows
 	for i := range m.Rows {
@@ -95,7 +95,7 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 		return fmt.Errorf("%s: no row belongs to the split train", m.File)
 	}
 	d.options.Log.Info("manifest read", "file", m.File, "rows", len(m.Rows), "labels", len(m.Labels), "form", m.Form,
-		"columns", d.labelSource)
+		"columns", d.Labels)
 	return nil
 }
 
@@ -191,7 +191,7 @@ func (d *Splits) foreignLabels(c *Config, m *manifest.Manifest, v *text.Vocabula
 	}
 	told := fmt.Sprintf("%d labels on %d rows are no classes and count for nothing: %s", n, foreign.Rows,
 		Abridged(foreign.Labels))
-	d.labelSource += "\n        " + told
+	d.Labels += "\n        " + told
 	d.options.Log.Warn("labels that are no classes", "file", m.File, "labels", n, "rows", foreign.Rows,
 		"first", foreign.Where)
 	return nil

@@ -292,7 +292,7 @@ func (d *Splits) Describe() string {
 			100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10),
 			map[string]string{"truth": "truth", "labels": "labels without injected noise"}[s.Reference])
 	}
-	for _, note := range append([]string{d.labelSource}, d.notes...) {
+	for _, note := range append([]string{d.Labels}, d.notes...) {
 		if note != "" {
 			line += "\n        " + note
 		}

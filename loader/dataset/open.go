@@ -25,35 +25,31 @@ import (
 // closed.
 type Splits struct {
 	Train      *loader.Set // labels may be noisy
-	clean      *loader.Set // the same pictures before noise was injected; train itself without noise
 	Validation *loader.Set
 	Test       *loader.Set
 	// Evidence, N×K of float32, replaces the training labels: log-likelihood ratios of the observations; nil
 	// if labels are used.
-	Evidence    *dense.Dense
-	Noise       float64     // share of replaced captions, for tables
-	NoiseKind   inject.Kind // of the replaced captions; empty for none
-	Flips       labels.FlipRates
-	injected    map[string]*inject.Injection // flips by the names of their files; nil for none
-	labelSource string                       // description of features or a manifest
-	notes       []string                     // on nearly equal names of classes and on evidence
-	// labels are names without doubt, whatever they look like
-	labelsAreNames  bool
-	originalIDs     []string // the bags before any were held out; nil if they are the bags of Train
-	options         Options
-	captionPictures map[string]PictureFile // pictures of bags with captions, by identifier
-	sources         *sources               // files that the data were read from
-	opened          []io.Closer            // closed with the data
+	Evidence  *dense.Dense
+	Noise     float64     // share of replaced captions, for tables
+	NoiseKind inject.Kind // of the replaced captions; empty for none
+	Flips     labels.FlipRates
+	// Labels describes the form of a manifest's labels and the columns of features; empty for other data.
+	Labels         string
+	LabelsAreNames bool               // no label is a list of labels in one string, whatever it looks like
+	Census         *loader.Census     // census of the noisy training labels
+	LeftOut        []loader.BadSample // training bags that cannot be used, by their places before they were left out
+	Taking         *Taking            // how the frames of the training clips were extracted; nil if there are no clips
 
-	LeftOut []loader.BadSample // training bags that cannot be used, by their places before they were left out
-	leftOf  string             // description of what was left out, and how many
-
-	taking *Taking
-
-	cleanValidation *loader.Set // validation before labels were flipped
-
-	Census *loader.Census     // census of the noisy training labels
-	noisy  *inject.Statistics // statistics of these against the clean labels or the truth; nil if neither is known
+	clean, cleanValidation *loader.Set                  // the same bags before noise was injected; the same sets without
+	injected               map[string]*inject.Injection // flips by the names of their files; nil for none
+	noisy                  *inject.Statistics           // noise against the clean labels or the truth; nil if unknown
+	notes                  []string                     // on nearly equal names of classes and on evidence
+	leftOf                 string                       // description of what was left out, and how many
+	originalIDs            []string                     // the bags before any were held out; nil if they are Train's
+	captionPictures        map[string]PictureFile       // pictures of bags with captions, by identifier
+	options                Options
+	sources                *sources    // files that the data were read from
+	opened                 []io.Closer // closed with the data
 }
 
 // OriginalIDs returns the identifiers of the bags of the training files, in their order, before any were held out.
@@ -63,9 +59,6 @@ func (d *Splits) OriginalIDs() []string {
 	}
 	return d.originalIDs
 }
-
-// Taking describes how the frames of the training clips were extracted; nil if the data are no clips.
-func (d *Splits) Taking() *Taking { return d.taking }
 
 // EvaluationSplit returns the split that figures are measured on, and its name.
 func (d *Splits) EvaluationSplit() (*loader.Set, string) {
@@ -77,13 +70,6 @@ func (d *Splits) EvaluationSplit() (*loader.Set, string) {
 	}
 	return d.Train, "train"
 }
-
-// LabelsAreNames reports whether no label is a list of labels in one string, whatever it looks like.
-func (d *Splits) LabelsAreNames() bool { return d.labelsAreNames }
-
-// Labels describes the form of a manifest's labels and the columns of features, as text; empty for other
-// data.
-func (d *Splits) Labels() string { return d.labelSource }
 
 // Split returns a split by name.
 func (d *Splits) Split(name string) (*loader.Set, error) {
@@ -120,9 +106,9 @@ func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
 	if err == nil {
 		switch videos := d.Train.Videos(); {
 		case !videos:
-			d.taking = nil
-		case d.taking == nil || d.taking.Frames < 1:
-			d.taking = &Taking{Frames: d.Train.LongestBag()}
+			d.Taking = nil
+		case d.Taking == nil || d.Taking.Frames < 1:
+			d.Taking = &Taking{Frames: d.Train.LongestBag()}
 		}
 		d.clean, d.cleanValidation = d.Train, d.Validation
 		err = d.injectNoise(ctx, c)
@@ -151,7 +137,8 @@ func newSplits(o Options) *Splits {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Splits{options: o, sources: &sources{found: map[bool]origin.List{}, beside: map[string]origin.File{}}}
+	return &Splits{options: o, captionPictures: map[string]PictureFile{},
+		sources: &sources{found: map[bool]origin.List{}, beside: map[string]origin.File{}}}
 }
 
 // whereItStarted adds to an error about a missing file from where its path is taken.
