@@ -290,7 +290,7 @@ func TestFeatures_MistakesAreToldWithTheCure(t *testing.T) {
 		{with("--set", "net.fc6=64"), []string{"fc6", "net.hidden"}},
 		{[]string{"train", "--set", "net.hidden=[64]"}, []string{"hidden", "mlp"}},
 		{[]string{"train", "--set", "data.set=features", "--preset", "features"},
-			[]string{"give data.features.train.features, the file"}},
+			[]string{"give data.features.train.features (file"}},
 		{append(onFeatures(t, "experiment"), "--replace-captions", "0.2"), []string{"--flips"}},
 		{[]string{"predict", "x", "--top"}, []string{"--top"}},
 	} {

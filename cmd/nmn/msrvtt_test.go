@@ -132,7 +132,7 @@ func TestTrain_OnMSRVTTWithoutAllFrames(t *testing.T) {
 			wantParts(t, got.err, word)
 		}
 	}
-	wantUsage(t, call(t, "train", annotations), "data.frames_dir DIR")
+	wantUsage(t, call(t, "train", annotations), "give data.frames_dir (MSR-VTT: folder of frames")
 }
 
 func TestPrintConfig_OfMSRVTT(t *testing.T) {

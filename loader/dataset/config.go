@@ -5,9 +5,8 @@ import (
 	"nmn/loader/picture"
 )
 
-// Config selects the pictures and labels. Settings that several kinds of data read are in structs of their own, and
-// the others in a struct for each kind. All structs are next to the code that uses them. The tag of lists the kinds
-// that read a setting, or all settings of a struct; without it all do.
+// Config selects the pictures and labels. Each kind of data has a struct of its settings, and so have settings that
+// several kinds read. The tag of lists the kinds that read a setting, or all settings of a struct. Without it all do.
 type Config struct {
 	Set Kind `yaml:"set" help:"<kind> of data"`
 	// Classes says whether each bag has exactly one label. Empty is Multi. Auto is resolved when the data are open.

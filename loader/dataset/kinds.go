@@ -52,10 +52,22 @@ func kinds() []source {
 	}
 }
 
-// source is the kind with all that belongs to it. The kind must be one of the constants.
+// source is the kind with all that belongs to it; empty if there is no such kind.
 func (k Kind) source() source {
-	all := kinds()
-	return all[slices.IndexFunc(all, func(s source) bool { return s.kind == k })]
+	for _, s := range kinds() {
+		if s.kind == k {
+			return s
+		}
+	}
+	return source{}
+}
+
+// check refuses a kind that does not exist.
+func (k Kind) check() error {
+	if k.source().open == nil {
+		return setting.Errorf("data.set", "data.set is %q, want %s", k, setting.Alternatives(k.Values()))
+	}
+	return nil
 }
 
 // Key is the setting that names data of the kind, such as data.captions; empty for scenes, which need no files.
@@ -116,15 +128,12 @@ type ConfigError = setting.Error
 
 // Validate names the first field that is out of range or lacks a setting that it requires.
 func (d *Config) Validate() error {
-	if err := setting.Check("data.", d); err != nil {
+	if err := cmp.Or(setting.Check("data.", d), d.Set.check()); err != nil {
 		return err
-	}
-	if d.Set == "" {
-		return setting.Errorf("data.set", "data.set is empty, want %s", setting.Alternatives(d.Set.Values()))
 	}
 	for _, s := range setting.Describe(d) {
 		if slices.Contains(d.Set.source().needs, s.Key) && s.Value == "" && !(d.Set == Manifest && d.Images != "") {
-			return setting.Errorf("data."+s.Key, "data.set is %s: give `data.%s`, the %s", d.Set, s.Key, s.Plain())
+			return setting.Errorf("data."+s.Key, "data.set is %s: give `data.%s` (%s)", d.Set, s.Key, s.Plain())
 		}
 	}
 	return cmp.Or(d.checkScenes(), d.Features.Validate(), d.checkNoise(), d.checkShares())

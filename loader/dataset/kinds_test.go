@@ -67,6 +67,8 @@ func TestValidate_NamesTheSettingsWithoutWhichThereAreNoData(t *testing.T) {
 		}
 	}
 	c := DefaultConfig()
+	refuse(t, "no kind", c.Validate(), `data.set is ""`)
+	refuseData(t, "no kind", &c, `data.set is ""`)
 	c.Set, c.Images = Manifest, "folder of labels"
 	if err := c.Validate(); err != nil {
 		t.Errorf("a folder of pictures by label: %v", err)

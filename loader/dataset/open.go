@@ -27,9 +27,8 @@ type Splits struct {
 	Train      *loader.Set // labels may be noisy
 	Validation *loader.Set
 	Test       *loader.Set
-	// Evidence, N×K of float32, replaces the training labels: log-likelihood ratios of the observations; nil
-	// if labels are used.
-	Evidence  *dense.Dense
+	Evidence   *dense.Dense // log-likelihood ratios, N×K of float32, in the place of training labels; nil for none
+
 	Noise     float64     // share of replaced captions, for tables
 	NoiseKind inject.Kind // of the replaced captions; empty for none
 	Flips     labels.FlipRates
@@ -96,7 +95,10 @@ func (d *Splits) parts() []part {
 // Open reads or makes the data of a configuration. The caller must close it.
 func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
 	d := newSplits(o)
-	err := c.Set.source().open(d, ctx, c)
+	err := c.Set.check()
+	if err == nil {
+		err = c.Set.source().open(d, ctx, c)
+	}
 	if err == nil && d.Train.Rows == nil && c.Set != Features && !slices.Contains(d.Train.Labels.Uint8s(), 1) {
 		err = unlabelled(d.Train, c)
 	}
@@ -104,10 +106,9 @@ func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
 		err = d.leaveOut(ctx)
 	}
 	if err == nil {
-		switch videos := d.Train.Videos(); {
-		case !videos:
+		if !d.Train.Videos() {
 			d.Taking = nil
-		case d.Taking == nil || d.Taking.Frames < 1:
+		} else if d.Taking == nil || d.Taking.Frames < 1 {
 			d.Taking = &Taking{Frames: d.Train.LongestBag()}
 		}
 		d.clean, d.cleanValidation = d.Train, d.Validation

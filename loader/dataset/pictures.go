@@ -69,28 +69,21 @@ func FindPictures(paths []string) (files, skipped []string, err error) {
 func find(paths []string, take func(file string, entry fs.DirEntry) (bool, error)) (skipped []string, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
-		if err == nil && !info.IsDir() {
+		switch {
+		case err == nil && info.IsDir():
+			err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+				taken := false
+				if err == nil && (entry.IsDir() || entry.Type()&^fs.ModeSymlink == 0) {
+					taken, err = take(file, entry)
+				}
+				if err == nil && !taken && !entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") {
+					skipped = append(skipped, file)
+				}
+				return err
+			})
+		case err == nil:
 			_, err = take(path, nil)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("cannot find the pictures or clips: %w", err)
-		}
-		if !info.IsDir() {
-			continue
-		}
-		err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			taken := false
-			if entry.IsDir() || entry.Type()&^fs.ModeSymlink == 0 {
-				taken, err = take(file, entry)
-			}
-			if !taken && !entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") {
-				skipped = append(skipped, file)
-			}
-			return err
-		})
 		if err != nil {
 			return nil, fmt.Errorf("cannot search %s: %w", path, err)
 		}

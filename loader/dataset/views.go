@@ -76,12 +76,10 @@ func (d *Splits) Standardise(ctx context.Context, c *Config) (constant int, err 
 	if err != nil {
 		return 0, err
 	}
-	noisy, clean := *d.Train, *d.clean
+	same, noisy, clean := d.clean == d.Train, *d.Train, *d.clean
 	noisy.Standard, clean.Standard = standard, standard
-	if d.clean == d.Train {
-		d.Train, d.clean = &noisy, &noisy
-	} else {
-		d.Train, d.clean = &noisy, &clean
+	if d.Train, d.clean = &noisy, &clean; same {
+		d.clean = d.Train
 	}
 	d.options.Log.Info("features standardised", "rows", moments.Rows, "features", len(moments.Mean), "constant",
 		moments.Constant)
