@@ -86,8 +86,8 @@ func (d *Config) relabels() bool {
 	return d.NoiseKind.Relabels() || d.Set == Scenes && d.Classes == Exclusive
 }
 
-// injectNoise makes the labels of training noisy, as configured. Flipped and replaced labels of validation are noisy
-// too: it chooses the epoch to stop at, so it must have no cleaner labels than training.
+// injectNoise makes the labels of training noisy, as configured. If single labels are flipped or replaced, and not
+// captions, it does so in validation too: that split chooses the epoch to stop at, by labels as noisy as in training.
 func (d *Splits) injectNoise(ctx context.Context, c *Config) (err error) {
 	var draw func(set *loader.Set, seed uint64) (*inject.Injection, error)
 	var stream func(set *loader.Set, seed uint64) (*loader.Set, error) // for labels that are not in memory
@@ -144,8 +144,8 @@ func (d *Splits) injectNoise(ctx context.Context, c *Config) (err error) {
 		}
 		return drawn, err
 	}
-	labels := c.NoiseFile == "" && (flips || relabels) // and not captions
-	if labels || c.NoiseFile != "" && !c.Captioned() {
+	single := flips || relabels && c.NoiseFile == ""
+	if single || c.NoiseFile != "" && !c.Captioned() {
 		d.declareTruth()
 	}
 	seed := cmp.Or(c.NoiseSeed, c.Seed)
@@ -156,7 +156,7 @@ func (d *Splits) injectNoise(ctx context.Context, c *Config) (err error) {
 	if c.NoiseFile != "" && drawn.Kind != inject.Flips {
 		d.Noise, d.NoiseKind = drawn.Share, drawn.Kind
 	}
-	if !labels {
+	if !single {
 		return nil
 	}
 	d.injected = map[string]*inject.Injection{FlipsFile: drawn}
