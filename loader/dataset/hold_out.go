@@ -105,7 +105,7 @@ func (d *Splits) holdOut(ctx context.Context, c *Config, whole *loader.Set) erro
 	return d.take(whole, rows)
 }
 
-// take makes the splits of some rows of a set. Splits without rows stay as they are, but there must be a training split.
+// take makes the splits of some rows of a set. Splits without rows stay as they are. There must be a training split.
 func (d *Splits) take(whole *loader.Set, rows map[string][]int) (err error) {
 	for _, part := range d.parts() {
 		slices.Sort(rows[part.split])

@@ -181,7 +181,7 @@ func (s pathSource) Read(ctx context.Context, bag, _ int, pic *picture.Picture) 
 	return readPicture(s.files[bag], s.maxPixels, pic)
 }
 
-// readPicture decodes a file of at most maxPixels pixels, 0 for picture.PixelCeiling. Its errors wrap loader.ErrCorrupt.
+// readPicture decodes a file of at most maxPixels pixels, 0 for picture.PixelCeiling. Errors wrap loader.ErrCorrupt.
 func readPicture(file string, maxPixels int, pic *picture.Picture) error {
 	info, err := os.Stat(file)
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > picture.MaxFileBytes) {
