@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -30,6 +31,12 @@ type annotationsError struct{ error }
 func (e annotationsError) Unwrap() error { return e.error }
 
 func (annotationsError) Is(target error) bool { return target == ErrAnnotations }
+
+// IsFolder reports whether a path leads to a folder.
+func IsFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
 
 // OpenText opens a regular file. It decompresses the file if it begins like a gzip file, and skips the byte
 // order mark that some editors write. UTF-16, as spreadsheets write it, is read as UTF-8. Reads end with

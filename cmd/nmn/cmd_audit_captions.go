@@ -3,12 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"nmn/labels/misplaced/captions"
+	"nmn/loader"
 	"nmn/loader/annotation"
 	"nmn/report"
 	"nmn/run"
@@ -33,13 +32,13 @@ func newAuditCaptions(p *program) *cobra.Command {
 	a := auditCaptions{options: captions.DefaultOptions(), top: 10, minError: .5,
 		page: auditPage{items: 500, thumbnails: 200}}
 	cmd := &cobra.Command{
-		Use:   "captions FILE",
+		Use:   "captions DATA",
 		Short: "Find captions that belong to other pictures",
 		Long: `Find captions that are under the wrong picture or clip, by comparing the captions of each
 picture with each other and, with --scores, with a classifier. It needs no clean labels.`,
 		Annotations: details(`A caption is suspect if it has words that the other captions lack, and lacks words that they
-have. Files have the form of COCO, MSR-VTT or Flickr30k, or are CSV or JSON lines with image
-and caption.
+have. DATA is a file of COCO, MSR-VTT or Flickr30k, CSV or JSON lines with image and caption,
+or a folder of pictures with a text file next to each, a caption on each line.
 If captions do not identify themselves, nothing is dropped and the reason is printed.
 See docs/guide/captions-audit.md.`),
 		Example: `  nmn audit captions captions_train2014.json --output own.csv
@@ -123,8 +122,7 @@ func (a *auditCaptions) run(ctx context.Context, p *program) error {
 		p.message(run.Message{Topic: "page", Text: a.page.file})
 		if a.decisions == "" && a.apply == "" {
 			p.message(run.Message{Topic: "next", Text: "review the page, save caption-decisions.csv, then nmn audit captions " +
-				argument(a.captions) + " --decisions caption-decisions.csv --apply kept" +
-				filepath.Ext(strings.TrimSuffix(a.captions, ".gz"))})
+				argument(a.captions) + " --decisions caption-decisions.csv --apply kept" + bags.Extension()})
 		}
 	}
 	return err
@@ -135,6 +133,9 @@ func (a *auditCaptions) read(ctx context.Context) (*annotation.Bags, captions.De
 	bags, err := annotation.ReadBags(ctx, a.captions)
 	if err != nil {
 		return nil, nil, err
+	}
+	if loader.IsFolder(a.captions) {
+		a.page.images = cmp.Or(a.page.images, a.captions)
 	}
 	if a.apply != "" { // a wrong name fails before the work
 		if err := bags.CheckWithout(a.apply); err != nil {

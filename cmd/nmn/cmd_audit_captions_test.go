@@ -181,7 +181,7 @@ func TestAuditCaptions_Mistakes(t *testing.T) {
 		args string
 		says string
 	}{
-		{"", "type nmn audit captions FILE; 0 arguments are given"},
+		{"", "type nmn audit captions DATA; 0 arguments are given"},
 		{"x --precision 0", "--precision is 0"},
 		{"x --precision NaN", "--precision is NaN"},
 		{"x --min-error .5", "--min-error belongs to --page"},
@@ -193,7 +193,7 @@ func TestAuditCaptions_Mistakes(t *testing.T) {
 		{"x --output o.txt", "want a name that ends in .csv, .jsonl or .parquet"},
 		{"x --images .", "audit captions: --images belongs to --page"},
 		{"x --output o.csv --apply o.csv", "need three different files"},
-		{"x y", "type nmn audit captions FILE; 2 arguments are given"},
+		{"x y", "type nmn audit captions DATA; 2 arguments are given"},
 	} {
 		wantUsage(t, call(t, append([]string{"audit", "captions"}, strings.Fields(test.args)...)...), test.says)
 	}

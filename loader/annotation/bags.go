@@ -94,7 +94,8 @@ func (b *Bags) NumberedBags() bool { return b.Form == FormCOCO }
 
 // ReadBags reads all captions of a file, whose name and content decide the form: tables are CSV if the name ends in
 // .csv, .tsv, .txt or .token, and JSON lines if it ends in .jsonl or .ndjson, all also followed by .gz. Other files are
-// JSON of COCO or MSR-VTT, or an array of objects. Errors about the content wrap loader.ErrAnnotations.
+// JSON of COCO or MSR-VTT, or an array of objects. A folder has pictures, each with its captions in the lines of a text
+// file of the same name. Errors about the content wrap loader.ErrAnnotations.
 func ReadBags(ctx context.Context, path string) (*Bags, error) {
 	return ReadForm(ctx, path, tableForm(path))
 }
@@ -111,6 +112,9 @@ func ReadForm(ctx context.Context, path string, form Form) (*Bags, error) {
 
 // tableForm returns the form of a table by the name of its file. It is empty for JSON, whose forms differ by content.
 func tableForm(path string) Form {
+	if loader.IsFolder(path) {
+		return FormLines
+	}
 	if strings.EqualFold(filepath.Ext(path), ".gz") {
 		path = path[:len(path)-len(".gz")]
 	}

@@ -27,8 +27,12 @@ const (
 )
 
 // openFile is loader.OpenText that also opens a zip archive with one file of annotations in it: the one that
-// ends in videodatainfo.json, as in MSR-VTT, else the only one that ends in .json.
+// ends in videodatainfo.json, as in MSR-VTT, else the only one that ends in .json. A folder of pictures with text
+// files becomes JSON lines.
 func openFile(ctx context.Context, path string) (io.ReadCloser, error) {
+	if loader.IsFolder(path) {
+		return openFolder(ctx, path), nil
+	}
 	if zipped, err := isZip(ctx, path); err != nil {
 		return nil, err
 	} else if !zipped {

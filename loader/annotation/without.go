@@ -54,13 +54,8 @@ func (b *Bags) CheckWithout(path string) error {
 	if same(path, b.Name) {
 		return fmt.Errorf("cannot write %q: the captions are read from it; choose another name", path)
 	}
-	want, ending := tableForm(path), ".json"
-	switch b.Form {
-	case FormCSV:
-		ending = ".csv"
-	case FormLines:
-		ending = ".jsonl"
-	default:
+	want, ending := tableForm(path), b.Extension()
+	if ending == ".json" {
 		want = b.Form
 		if tableForm(path) != "" || strings.EqualFold(filepath.Ext(path), ".zip") {
 			want = ""
@@ -71,6 +66,17 @@ func (b *Bags) CheckWithout(path string) error {
 			path, ending, ending)
 	}
 	return nil
+}
+
+// Extension is the extension of the names of files in the form of the captions. A folder becomes JSON lines.
+func (b *Bags) Extension() string {
+	switch b.Form {
+	case FormCSV:
+		return ".csv"
+	case FormLines:
+		return ".jsonl"
+	}
+	return ".json"
 }
 
 // same reports whether two paths are one file.

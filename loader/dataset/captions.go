@@ -21,7 +21,7 @@ type CaptionConfig struct {
 // openCaptions reads files of captions. Words that are not in the vocabulary of the training captions are
 // no labels anywhere. Validation captions are split by lists of identifiers, else in two halves.
 func (d *Splits) openCaptions(ctx context.Context, c *Config) error {
-	whole, err := d.captionSet(ctx, c, c.Captions, "data.images", c.Images, nil)
+	whole, err := d.captionSet(ctx, c, c.Captions, "data.images", cmp.Or(c.Images, folderOf(c.Captions)), nil)
 	if err != nil {
 		return whereItStarted(err, c.Captions)
 	}
@@ -29,7 +29,8 @@ func (d *Splits) openCaptions(ctx context.Context, c *Config) error {
 		return d.holdOut(ctx, c, whole)
 	}
 	d.Train = whole
-	whole, err = d.captionSet(ctx, c, c.ValCaptions, "data.val_images", cmp.Or(c.ValImages, c.Images), whole.Vocabulary)
+	whole, err = d.captionSet(ctx, c, c.ValCaptions, "data.val_images",
+		cmp.Or(c.ValImages, folderOf(c.ValCaptions), c.Images), whole.Vocabulary)
 	switch {
 	case err != nil:
 	case c.lists():
@@ -38,6 +39,14 @@ func (d *Splits) openCaptions(ctx context.Context, c *Config) error {
 		d.Validation, d.Test, err = loader.SplitHalves(whole, c.Seed)
 	}
 	return err
+}
+
+// folderOf returns the folder of pictures with text files that captions are, else nothing.
+func folderOf(captions string) string {
+	if loader.IsFolder(captions) {
+		return captions
+	}
+	return ""
 }
 
 // captionSet joins a file of captions with the pictures of the folder of a setting. Pictures whose file is missing are
@@ -78,6 +87,9 @@ func (d *Splits) captionSet(ctx context.Context, c *Config, file, key, folder st
 		return nil, err
 	}
 	d.readFolder(key, folder, files)
+	if loader.IsFolder(file) {
+		d.readFolder("data.captions", file, annotation.TextFiles(file, files))
+	}
 	for i, file := range files {
 		d.captionPictures[set.IDs[i]] = PictureFile{Folder: folder, Name: file}
 	}

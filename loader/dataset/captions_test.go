@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -43,6 +44,34 @@ func TestOpen_TableOfCaptions(t *testing.T) {
 	lists := captionIDs([]string{"000000000042.jpg", "7.jpg"}, []string{"42", "7.jpg"})
 	if !slices.Equal(lists, []string{"42", "7.jpg"}) {
 		t.Errorf("lists name %v", lists)
+	}
+}
+
+// A folder has both pictures and captions. A run on it belongs to its text files, too.
+func TestOpen_FolderOfPicturesAndTexts(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{"7.jpg": "", "7.txt": "A dog\nTwo dogs\n", "a/8.jpg": "",
+		"a/8.txt": "A cat\n", "9.jpg": ""} {
+		writeFile(t, filepath.Join(dir, filepath.FromSlash(name)), content)
+	}
+	c := DefaultConfig()
+	c.Set, c.Captions, c.MinCount, c.KeepFunctionWords, c.ValidationShare, c.TestShare = Captions, dir, 1, false, 0, 0
+	d := openedData(t, &c)
+	if words := d.Train.Vocabulary.Texts(); !slices.Equal(d.Train.IDs, []string{"7.jpg", "a/8.jpg"}) ||
+		!slices.Contains(words, "dog") || !slices.Contains(words, "cat") {
+		t.Errorf("pictures %v, words %v", d.Train.IDs, words)
+	}
+	files, err := d.Files(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Name)
+	}
+	want := []string{"data.captions/7.txt", "data.captions/a/8.txt", "data.images/7.jpg", "data.images/a/8.jpg"}
+	if slices.Sort(names); !slices.Equal(names, want) {
+		t.Errorf("files %v, want %v", names, want)
 	}
 }
 

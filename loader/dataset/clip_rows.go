@@ -96,7 +96,7 @@ func (d *Splits) readClipRows(ctx context.Context, path, frames string, o manife
 	inFrames := o
 	o.Images = "" // absolute names are names of clips, not of frames
 	m, err = manifest.Read(ctx, path, o)
-	if err == nil && manifest.IsFolder(path) || m != nil && m.Form == manifest.FormCOCO {
+	if err == nil && loader.IsFolder(path) || m != nil && m.Form == manifest.FormCOCO {
 		m, err = manifest.Read(ctx, path, inFrames)
 		return m, nil, err
 	}
@@ -260,7 +260,7 @@ func videoFormat(path string) string {
 // video returns an error for a row that names a video, with the fix.
 func (c *clipFolder) video(m *manifest.Manifest, row *manifest.Row, file string) *VideoError {
 	clips := c.folder
-	if below := commonFolder(m); manifest.IsFolder(filepath.Join(clips, below)) {
+	if below := commonFolder(m); loader.IsFolder(filepath.Join(clips, below)) {
 		clips = filepath.Join(clips, below)
 	}
 	return &VideoError{Where: m.File + ", " + row.At(), Video: row.Files[0],
@@ -290,7 +290,7 @@ func framesBeside(clips string) string {
 
 // videosIn is a *VideoError if a folder has videos; nil if it has none, or is no folder.
 func videosIn(ctx context.Context, path string) error {
-	if !manifest.IsFolder(path) {
+	if !loader.IsFolder(path) {
 		return nil
 	}
 	c, err := scanClips(ctx, path)

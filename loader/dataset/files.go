@@ -74,7 +74,7 @@ func (d *Splits) Beside(ctx context.Context, places []origin.Place) (origin.List
 func (d *Splits) readFrom(c *Config) {
 	for _, s := range setting.Describe(c) {
 		path, _ := s.Value.(string)
-		if path != "" && strings.Contains(s.Help, "<file>") && !manifest.IsFolder(path) {
+		if path != "" && strings.Contains(s.Help, "<file>") && !loader.IsFolder(path) {
 			d.readFile("data."+s.Key, path)
 		}
 	}

@@ -132,7 +132,8 @@ func (d *Config) Validate() error {
 		return err
 	}
 	for _, s := range setting.Describe(d) {
-		if slices.Contains(d.Set.source().needs, s.Key) && s.Value == "" && !(d.Set == Manifest && d.Images != "") {
+		if slices.Contains(d.Set.source().needs, s.Key) && s.Value == "" && !(d.Set == Manifest && d.Images != "") &&
+			!(d.Set == Captions && folderOf(d.Captions) != "") {
 			return setting.Errorf("data."+s.Key, "data.set is %s: give `data.%s` (%s)", d.Set, s.Key, s.Plain())
 		}
 	}

@@ -43,17 +43,19 @@ func Recognise(ctx context.Context, path string) (Recognised, error) {
 		return Recognised{}, fmt.Errorf("%w: want a folder of pictures or clips, a table, a caption file, a feature "+
 			"file, or %s or %s", whereItStarted(err, path), Scenes, MovingScenes)
 	case info.IsDir():
-		return recogniseFolder(path)
+		return recogniseFolder(ctx, path)
 	}
 	return recogniseFile(ctx, path)
 }
 
-func recogniseFolder(path string) (Recognised, error) {
+func recogniseFolder(ctx context.Context, path string) (Recognised, error) {
 	switch {
 	case durable.Exists(filepath.Join(path, loader.LabelsName)):
 		return Recognised{Clips, "clips with labels in " + loader.LabelsName}, nil
 	case HasFrames(path):
 		return Recognised{Manifest, "frames of clips, whose folders are their labels"}, nil
+	case annotation.HasTexts(ctx, path):
+		return Recognised{Captions, "pictures with captions in a text file next to each"}, nil
 	}
 	return Recognised{Manifest, "a folder of pictures with labels"}, nil
 }

@@ -27,12 +27,15 @@ func TestRecognise_ByContent(t *testing.T) {
 	}
 	write("clips/"+loader.LabelsName, "{}\n")
 	write("tree/cat/1.jpg", "")
+	write("texts/0/1.jpg", "")
+	write("texts/0/1.txt", "a dog\n")
 	features := Recognised{Kind: Features}
 	for path, want := range map[string]Recognised{
 		"scenes":                    {Kind: Scenes},
 		"moving-scenes":             {Kind: MovingScenes},
 		filepath.Join(dir, "clips"): {Kind: Clips},
 		filepath.Join(dir, "tree"):  {Kind: Manifest},
+		filepath.Join(dir, "texts"): {Kind: Captions},
 		write("c.json",
 			`{"info": {"a": [1, {"b": 2}]}, "images": [{"id": 1}], "annotations": [{"image_id": 1, "caption": "a dog"}]}`): {
 			Kind: Captions},

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	slashed "path"
 	"path/filepath"
 	"regexp"
@@ -123,12 +122,6 @@ func (b *builder) instances(found *annotation.Instances, split string, place fun
 		}
 	}
 	return nil
-}
-
-// IsFolder reports whether a path leads to a folder.
-func IsFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // isCOCO reports whether a file begins like a COCO file: with an object whose first key holds an object, or

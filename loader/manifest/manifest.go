@@ -146,7 +146,7 @@ func Read(ctx context.Context, path string, o Options) (*Manifest, error) {
 func readAny(ctx context.Context, path string, o Options) (*Manifest, error) {
 	extension := strings.ToLower(filepath.Ext(path))
 	switch {
-	case IsFolder(path):
+	case loader.IsFolder(path):
 		return readFolder(ctx, path, o)
 	case extension == ".yaml" || extension == ".yml":
 		if o.Form == "" || o.Form == FormAuto {

@@ -1,0 +1,93 @@
+package annotation_test
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/loader/annotation"
+)
+
+// A folder with a text file next to each picture is read, and written again as JSON lines without what was dropped.
+func TestReadBags_OfAFolder(t *testing.T) {
+	folder := t.TempDir()
+	writeFiles(t, folder, map[string]string{
+		"00000/b.JPG": "", "00000/b.txt": "a dog\r\n\r\n  two dogs \n",
+		"00000/c.png": "", "00000/c.txt": "\xef\xbb\xbfa \"cat\"",
+		"a.jpg": "", "a.txt": "", "d.webp": "", ".e.jpg": "", ".e.txt": "hidden", "notes.txt": "no picture",
+	})
+	ctx := context.Background()
+	if !annotation.HasTexts(ctx, folder) {
+		t.Error("HasTexts is false")
+	}
+	b, err := annotation.ReadBags(ctx, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"00000/b.JPG", "00000/c.png", "a.jpg", "d.webp"}; !slices.Equal(b.IDs, want) ||
+		!slices.Equal(b.Files, want) {
+		t.Errorf("IDs %q, files %q, want %q", b.IDs, b.Files, want)
+	}
+	if got, want := slices.Collect(b.Texts(0)), []string{"a dog", "two dogs", `a "cat"`}; !slices.Equal(got, want) {
+		t.Errorf("captions %q, want %q", got, want)
+	}
+	kept := filepath.Join(t.TempDir(), "kept.jsonl")
+	if err := b.WriteWithout(ctx, kept, map[string]bool{b.Captions[0][1].ID: true}); err != nil {
+		t.Fatal(err)
+	}
+	if b, err = annotation.ReadBags(ctx, kept); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := slices.Collect(b.Texts(0)), []string{"a dog", `a "cat"`}; !slices.Equal(got, want) {
+		t.Errorf("captions kept %q, want %q", got, want)
+	}
+}
+
+func TestHasTexts_OfFoldersWithout(t *testing.T) {
+	for name, files := range map[string]map[string]string{
+		"empty":      {},
+		"labels":     {"cat/1.jpg": "", "dog/2.jpg": ""},
+		"YOLO":       {"1.jpg": "", "1.txt": "0 .5 .5 1 1\n3 .1 .1 .2 .2\n"},
+		"only texts": {"1.txt": "a dog"},
+	} {
+		folder := t.TempDir()
+		writeFiles(t, folder, files)
+		if annotation.HasTexts(context.Background(), folder) {
+			t.Errorf("%s: HasTexts is true", name)
+		}
+	}
+}
+
+func TestReadBags_RefusesFoldersThatCannotBeRead(t *testing.T) {
+	pictures := map[string]string{"1.jpg": "", "2.jpg": ""}
+	for want, files := range map[string]map[string]string{
+		"there are no captions":              {},
+		`2.txt" is not UTF-8: save the file`: {"1.txt": "a dog", "2.txt": "a d\xf6g"},
+		`1.txt": longer than 2097152 bytes`:  {"1.txt": strings.Repeat("dog ", 1<<20)},
+		`2.txt" is a folder`:                 {"1.txt": "a dog", "2.txt/x": ""},
+	} {
+		folder := t.TempDir()
+		maps.Copy(files, pictures)
+		writeFiles(t, folder, files)
+		if _, err := annotation.ReadBags(context.Background(), folder); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+func writeFiles(t *testing.T, folder string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
