@@ -99,7 +99,7 @@ func TestDryRun_TellsWhatAManifestHolds(t *testing.T) {
 	})
 	out := must(t, onManifest(file, filepath.Join(t.TempDir(), "run"), "--dry-run")...)
 	wantParts(t, out, "29 training, 0 validation, 1 test pictures", "3 classes", "CSV with path, labels, split",
-		"not used: size", "1 labels on 1 rows are no classes", "never")
+		"not used: size", "left out: 1 label on 1 row (never)")
 	vocabulary := filepath.Join(t.TempDir(), "words.txt")
 	write(t, vocabulary, "red, NN, 1\ngreen, NN, 1\nblue, NN, 1\n")
 	c := call(t, onManifest(file, t.TempDir(), "--dry-run", "--vocab", vocabulary)...)

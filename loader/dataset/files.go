@@ -13,7 +13,6 @@ import (
 	"nmn/internal/origin"
 	"nmn/internal/setting"
 	"nmn/loader"
-	"nmn/loader/manifest"
 	"nmn/loader/shard"
 )
 

@@ -189,11 +189,9 @@ func (d *Splits) foreignLabels(c *Config, m *manifest.Manifest, v *text.Vocabula
 			"add it there, or leave out `data.vocabulary`",
 			m.File, foreign.Where, foreign.Labels[0], c.Vocabulary, n-1, foreign.Rows)
 	}
-	told := fmt.Sprintf("%d labels on %d rows are no classes and count for nothing: %s", n, foreign.Rows,
-		Abridged(foreign.Labels))
-	d.Labels += "\n        " + told
-	d.options.Log.Warn("labels that are no classes", "file", m.File, "labels", n, "rows", foreign.Rows,
-		"first", foreign.Where)
+	left := fmt.Sprintf("%s on %s", text.Count(n, "labels"), text.Count(foreign.Rows, "rows"))
+	d.Labels += fmt.Sprintf("\n        not among the classes, left out: %s (%s)", left, Abridged(foreign.Labels))
+	d.options.Log.Warn("labels", "file", m.File, "not among the classes, left out", left+", first on "+foreign.Where)
 	return nil
 }
 

@@ -88,7 +88,7 @@ func wholeNumber(cell string) (int, bool) {
 // [dog, cat]. Numbers are names too.
 func arrayOf(cell string) ([]string, error) {
 	if names, ok := jsonArray(cell); ok {
-		return names, nil
+		return withoutEmpty(names), nil
 	}
 	a := arrayText{rest: cell}
 	names, err := a.names()
@@ -96,7 +96,16 @@ func arrayOf(cell string) ([]string, error) {
 		return nil, fmt.Errorf("%q is no array of names such as [\"dog\", \"cat\"]: %w; correct it", loader.Excerpt(cell),
 			err)
 	}
-	return names, nil
+	return withoutEmpty(names), nil
+}
+
+// withoutEmpty takes a list of one empty name for none. Programs write it for a picture without labels, because an
+// empty text that is split at commas has one empty part.
+func withoutEmpty(names []string) []string {
+	if len(names) == 1 && names[0] == "" {
+		return []string{}
+	}
+	return names
 }
 
 // jsonArray reads an array of strings and numbers.

@@ -9,9 +9,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"nmn/loader"
 	"slices"
 	"strings"
+
+	"nmn/loader"
 )
 
 // jsonRows reads a manifest as JSON lines: {"path": "a.jpg", "labels": ["dog"], "split": "train"}. The rows may also be
@@ -20,6 +21,7 @@ type jsonRows struct {
 	lines *bufio.Scanner
 	whole *wholeJSON // in place of lines
 	line  int
+	row   int             // number of the row of whole, from 1
 	seen  map[string]bool // keys
 	keys  []string        // keys of the last row
 	find  columnFinder    // among them
@@ -97,7 +99,10 @@ func (j *jsonRows) next() (*record, error) {
 		return nil, err
 	}
 	r, err := j.record(content)
-	if err != nil {
+	switch {
+	case err != nil && j.whole != nil:
+		return nil, fmt.Errorf("line %d, row %d, %w", j.line, j.row, err)
+	case err != nil:
 		return nil, fmt.Errorf("line %d, %w", j.line, err)
 	}
 	return r, nil
@@ -106,6 +111,7 @@ func (j *jsonRows) next() (*record, error) {
 // content returns the text of the next row; io.EOF after the last.
 func (j *jsonRows) content() (content []byte, err error) {
 	if j.whole != nil {
+		j.row++
 		if content, j.line, err = j.whole.next(); err != nil && !errors.Is(err, io.EOF) {
 			err = fmt.Errorf("line %d, %w", j.line, err)
 		}
@@ -210,7 +216,7 @@ func (j *jsonRows) labels(r *record, fields map[string]json.RawMessage, find col
 			return columnError(key, fmt.Errorf(`%s is not a list of names such as ["dog", "cat"]`,
 				loader.Excerpt(string(value))))
 		}
-		r.labels = names
+		r.labels = withoutEmpty(names)
 		return nil
 	}
 	var cell string

@@ -13,6 +13,7 @@ func TestParse_WholeJSON(t *testing.T) {
 		"list": {"\n[\n  {\"image\": \"a.jpg\", \"labels\": [\"cat\", \"dog\"], \"split\": \"train\"},\n\n" +
 			"  {\"image\": \"b.jpg\",\n \"labels\": [], \"split\": \"val\"}\n]\n", "3 a.jpg train cat,dog; 5 b.jpg validate"},
 		"labels by names": {"{\"a.jpg\": [\"cat\", \"dog\"],\n\"b.jpg\": []}", "1 a.jpg cat,dog; 2 b.jpg"},
+		"empty names":     {`{"a.jpg": ["cat"], "b.jpg": [""]}`, "1 a.jpg cat; 1 b.jpg"},
 		"one label each":  {`{"a.jpg": "cat", "b.jpg": "dog"}`, "1 a.jpg cat; 1 b.jpg dog"},
 		"numbers":         {`{"a.jpg": 3, "b.jpg": 0}`, "1 a.jpg 3; 1 b.jpg 0"},
 		"objects by names": {"{\"a.jpg\": {\"labels\": [\"cat\"], \"split\": \"test\"},\n " +
@@ -32,10 +33,10 @@ func TestParse_WholeJSONNamesWhatIsWrong(t *testing.T) {
 		"[" + row + ",\n":                  "line 1, the file ends early",
 		"[" + row + "]\n\n[]":              "line 1, something follows",
 		"[" + row + "\n" + row + "]":       "line 2, expected comma",
-		"[\n3]":                            "line 2, not a JSON object",
+		"[\n3]":                            "line 2, row 1, not a JSON object",
 		"[]":                               "there are no rows",
-		"[" + row + ",\n" + `{"path": 3}]`: `line 2, column "labels": it is missing`,
-		`{"a.jpg": ["cat"],` + "\n" + `"b.jpg": {"labels": 1.5}}`: "line 2, column \"labels\"",
+		"[" + row + ",\n" + `{"path": 3}]`: `line 2, row 2, column "labels": it is missing`,
+		`{"a.jpg": ["cat"],` + "\n" + `"b.jpg": {"labels": 1.5}}`: "line 2, row 2, column \"labels\"",
 		`{"a.jpg": ["cat"],` + "\n" + `"a.jpg": ["dog"]}`:         `"a.jpg" repeats line 1`,
 		`[{"path": "` + strings.Repeat("x", 3<<20) + `"}]`:        "a row of more than",
 	} {
