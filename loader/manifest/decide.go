@@ -125,22 +125,36 @@ func (s *survey) form(o *Options) (Form, error) {
 	return s.bySeparator(o)
 }
 
-// byWords finds the form in which all cells hold known names; empty if there is none.
-func (s *survey) byWords(words []string) Form {
+// byWords finds the form with the largest share of known names; empty if that is less than half. A model does not know
+// all names: some are too rare, or occur only on pictures that it has not learned. Of numbers, all must be names.
+func (s *survey) byWords(words []string) (best Form) {
 	known := make(map[string]bool, len(words))
 	for _, word := range words {
 		known[word] = true
 	}
+	least, most := .5, 0.
+	if s.every(isNumber) {
+		least = 1
+	}
 	for _, form := range []Form{FormSingle, FormCommas, FormBlanks} {
-		of := statement{form: form}
-		if s.every(func(cell string) bool {
+		of, all, found := statement{form: form}, 0, 0
+		for _, cell := range s.cells {
 			names, err := of.names(cell)
-			return err == nil && !slices.ContainsFunc(names, func(name string) bool { return !known[norm.NFC.String(name)] })
-		}) {
-			return form
+			if err != nil { // the cell has another form
+				all++
+			}
+			all += len(names)
+			for _, name := range names {
+				if known[norm.NFC.String(name)] {
+					found++
+				}
+			}
+		}
+		if share := float64(found) / float64(max(all, 1)); share >= least && share > most {
+			best, most = form, share
 		}
 	}
-	return ""
+	return best
 }
 
 // Shares of the parts between commas, or between blanks, that recur at least if the parts may be labels. Many

@@ -163,13 +163,14 @@ func TestParse_NumbersOfClasses(t *testing.T) {
 	}
 }
 
-// The words that the user names decide what a list is.
+// The words that the user names decide what a list is, and so do the classes of a model, which may lack some.
 func TestParse_KnownWordsDecide(t *testing.T) {
 	const table = "path,labels\na.jpg,\"a,b\"\nb.jpg,\"b,c\"\nc.jpg,\"c,a\"\n"
 	for _, c := range []struct {
 		words []string
 		form  Form
-	}{{nil, FormCommas}, {[]string{"a,b", "b,c", "c,a"}, FormSingle}, {[]string{"a", "b", "c"}, FormCommas}} {
+	}{{nil, FormCommas}, {[]string{"a,b", "b,c", "c,a"}, FormSingle}, {[]string{"a", "b", "c"}, FormCommas},
+		{[]string{"a,b", "b,c"}, FormSingle}, {[]string{"a", "c"}, FormCommas}} {
 		m, err := parseText("m.csv", table, Options{Words: c.words})
 		if err != nil || m.Form != c.form {
 			t.Errorf("words %q: %+v, %v, want %s", c.words, m, err, c.form)
