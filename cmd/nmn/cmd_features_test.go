@@ -155,7 +155,7 @@ func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 	write(t, path("bad.npy"), string(matrix))
 	out := must(t, "features", path("bad.npy"), "--labels", path("y.csv"))
 	wantParts(t, out, "1 on no row: l_no", "1 on every row: l_all", "unusable     2 rows",
-		"bad.npy\", row 3, column 2 is NaN", "data.features.missing_values mean")
+		"bad.npy\", row 3, column 2 is NaN", "--set data.features.missing_values=mean")
 	v := readJSON(t, must(t, "features", path("bad.npy"), "--labels", path("y.csv"), "--set",
 		"data.features.missing_values=mean",
 		"--json"))

@@ -21,6 +21,9 @@ import (
 // (`data.max_bad_samples`).
 var quotedKey = regexp.MustCompile("`[a-z0-9_.]+`")
 
+// quotedSetting matches a setting with a value between parentheses: say that a cell is one (`data.label_form` single).
+var quotedSetting = regexp.MustCompile("\\(`([a-z0-9_.]+)` ([^ ()]+)\\)")
+
 // records are the keys of a configuration that nmn writes and that cannot be set: the program and its choices.
 var records = []string{"build", "chosen"}
 
@@ -66,6 +69,13 @@ func flagOfSetting(key string) string {
 
 // withFlags replaces the settings in the message of a package by their flags.
 func withFlags(message string) string {
+	message = quotedSetting.ReplaceAllStringFunc(message, func(quoted string) string {
+		part := quotedSetting.FindStringSubmatch(quoted)
+		if key := part[1]; settingKeys()[key] && flagOfSetting(key) == "" {
+			return "(--set " + key + "=" + part[2] + ")"
+		}
+		return quoted
+	})
 	return quotedKey.ReplaceAllStringFunc(message, func(quoted string) string { return flagOf(strings.Trim(quoted, "`")) })
 }
 

@@ -260,7 +260,7 @@ func TestTrain_NamesTheFlagOfAForm(t *testing.T) {
 	t.Parallel()
 	file := manifestOf(t, 12, "path,label", func(i int) string { return fmt.Sprintf("%d.png,%d", i, i%2) })
 	c := call(t, onManifest(file, t.TempDir(), "--dry-run")...)
-	wantFailure(t, c, "data.label_form integers", "data.label_form columns")
+	wantFailure(t, c, "--set data.label_form=integers", "--set data.label_form=columns")
 	for form, classes := range map[string]string{"integers": "2 classes", "columns": "1 class,"} {
 		wantParts(t, must(t, onManifest(file, t.TempDir(), "--dry-run", "--set", "data.label_form="+form)...), classes)
 	}
