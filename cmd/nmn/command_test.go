@@ -315,7 +315,7 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"train", "--learning-rate", "-1"}, "--learning-rate is -1"},
 		{[]string{"train", "--noise", "1.5"}, "noise"},
 		{[]string{"train", "--preset", "mnist"}, "scenes, moving-scenes, paper-coco, paper-msrvtt or features"},
-		{[]string{"train", "--set", "data.set=captions"}, "--set data.captions=FILE"},
+		{[]string{"train", "--set", "data.set=captions"}, "give data.captions (caption file"},
 		{[]string{"train", "scenes", "surplus"}, "with a column split that holds train"},
 		{[]string{"train", "--device", "tpu"}, "tpu"},
 		{[]string{"train", "--precision", "fp64"}, "auto, fp32"},

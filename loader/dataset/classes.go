@@ -1,7 +1,9 @@
 package dataset
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 
 	"nmn/loader"
 )
@@ -15,6 +17,27 @@ const (
 	Exclusive   Classes = "exclusive" // each row has exactly one label
 	Multi       Classes = "multi"     // each label holds or not, whatever the others are
 )
+
+// forgetOtherClasses makes the labels of held-out rows unknown that have none. If each training row has exactly one
+// label, the label of such a row is a class that no training row has: no answer to it can be right, and its row counts in
+// no measure.
+func (d *Splits) forgetOtherClasses() {
+	if notExclusive(d.Train) != "" {
+		return
+	}
+	for _, set := range []*loader.Set{d.Validation, d.Test} {
+		if set == nil || set.Rows != nil || set.Labels == nil {
+			continue
+		}
+		for row := range slices.Chunk(set.Labels.Uint8s(), set.Vocabulary.Len()) {
+			if !slices.ContainsFunc(row, func(label uint8) bool { return label != 0 }) {
+				for k := range row {
+					row[k] = loader.UnknownLabel
+				}
+			}
+		}
+	}
+}
 
 // NotExclusive returns why classes do not exclude each other: the first row without exactly one label. It is
 // empty if they do. Rows whose labels are all unknown do not count.
@@ -36,15 +59,8 @@ func notExclusive(set *loader.Set) string {
 		return fmt.Sprintf("labels of %s are not held in memory", set.Name)
 	}
 	for bag, z := 0, set.Labels.Uint8s(); bag < set.Len(); bag++ {
-		ones, unknown := 0, 0
-		for _, label := range z[bag*k : (bag+1)*k] {
-			switch label {
-			case 1:
-				ones++
-			case loader.UnknownLabel:
-				unknown++
-			}
-		}
+		row := z[bag*k : (bag+1)*k]
+		ones, unknown := bytes.Count(row, []byte{1}), bytes.Count(row, []byte{loader.UnknownLabel})
 		if unknown == k || ones == 1 && unknown == 0 {
 			continue
 		}

@@ -102,6 +102,9 @@ func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
 	if err == nil && d.Train.Rows == nil && c.Set != Features && !slices.Contains(d.Train.Labels.Uint8s(), 1) {
 		err = unlabelled(d.Train, c)
 	}
+	if err == nil && (c.Classes == Exclusive || c.Classes == AutoClasses) {
+		d.forgetOtherClasses()
+	}
 	if err == nil {
 		err = d.leaveOut(ctx)
 	}
@@ -130,7 +133,7 @@ func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
 
 // unlabelled is the error of training data that have no label at all.
 func unlabelled(train *loader.Set, c *Config) error {
-	return fmt.Errorf("%s: no caption has any of the %d words of the vocabulary: does %s belong to other captions?",
+	return fmt.Errorf("%s: no picture has any of the %d words of the vocabulary: does %s belong to other data?",
 		train.Name, train.Vocabulary.Len(), c.Vocabulary)
 }
 
