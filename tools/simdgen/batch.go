@@ -10,10 +10,9 @@ import (
 // tiles of the fewest rows for the remaining rows, a multiple of those.
 func batch(v vectors) {
 	most, fewest := v.tileRows[0], v.tileRows[len(v.tileRows)-1]
-	TEXT(label("batch%dx%d%s", most, 2*v.lanes, v.name), NOSPLIT,
+	kernel(label("batch%dx%d%s", most, 2*v.lanes, v.name),
 		"func(a *float32, aPoint, rows, depth int, panel *float32, panelPoint int, dst *float32, dstPoint, dstStride, "+
 			"points int)")
-	Pragma("noescape")
 	for _, name := range []string{"aPoint", "panelPoint", "dstPoint", "dstStride"} {
 		SHLQ(Imm(2), param(name))
 	}
@@ -37,10 +36,8 @@ func batch(v vectors) {
 		r := load(pair[1])
 		ADDQ(r, param(pair[0]))
 	}
-	DECQ(param("points"))
-	JNE(LabelRef("point"))
-	VZEROUPPER()
-	RET()
+	countDown(param("points"), "point")
+	finish()
 }
 
 // batchTile multiplies the next rows by the panel of the point and moves on.

@@ -77,8 +77,7 @@ func evex(name string, rm, v, destination uint32) (first, second uint32) {
 // roundBFloat16 writes the kernel of simd.RoundBFloat16 for count numbers. The last pair of an odd count has a zero.
 func roundBFloat16() {
 	v := avx512
-	TEXT("roundBFloat16AVX512BF16", NOSPLIT, "func(dst, src *float32, count int)")
-	Pragma("noescape")
+	kernel("roundBFloat16AVX512BF16", "func(dst, src *float32, count int)")
 	dst, src, count := load("dst"), load("src"), load("count")
 	low, high, pairs := v.register(), v.register(), v.register()
 	convert := func() { bfloat16Instruction("VCVTNE2PS2BF16", []Op{low, high, pairs}) }
@@ -113,6 +112,5 @@ func roundBFloat16() {
 	convert()
 	VMOVUPS(pairs, pairMask, Mem{Base: dst})
 	Label("end")
-	VZEROUPPER()
-	RET()
+	finish()
 }

@@ -7,8 +7,7 @@ import (
 
 // mixRows writes the first loop of simd.DoubleRow, 3·near + far, for groups of 16 samples.
 func mixRows() {
-	TEXT("mixRowsAVX2", NOSPLIT, "func(mixed *uint16, near, far *uint8, groups int)")
-	Pragma("noescape")
+	kernel("mixRowsAVX2", "func(mixed *uint16, near, far *uint8, groups int)")
 	mixed, near, far, groups := load("mixed"), load("near"), load("far"), load("groups")
 	Label("group")
 	x, y, sum := YMM(), YMM(), YMM()
@@ -21,17 +20,14 @@ func mixRows() {
 	ADDQ(Imm(16), near)
 	ADDQ(Imm(16), far)
 	ADDQ(Imm(32), mixed)
-	DECQ(groups)
-	JNE(LabelRef("group"))
-	VZEROUPPER()
-	RET()
+	countDown(groups, "group")
+	finish()
 }
 
 // doubleRow writes the second loop of simd.DoubleRow for groups of 16 samples, which become 32. mixed begins
 // one before the first. even and odd are in both words.
 func doubleRow() {
-	TEXT("doubleRowAVX2", NOSPLIT, "func(dst *uint8, mixed *uint16, even, odd uint32, groups int)")
-	Pragma("noescape")
+	kernel("doubleRowAVX2", "func(dst *uint8, mixed *uint16, even, odd uint32, groups int)")
 	dst, mixed, groups := load("dst"), load("mixed"), load("groups")
 	even, odd := YMM(), YMM()
 	broadcastWord(param("even"), even)
@@ -52,8 +48,6 @@ func doubleRow() {
 	VMOVDQU(right, Mem{Base: dst})
 	ADDQ(Imm(32), mixed)
 	ADDQ(Imm(32), dst)
-	DECQ(groups)
-	JNE(LabelRef("group"))
-	VZEROUPPER()
-	RET()
+	countDown(groups, "group")
+	finish()
 }

@@ -12,10 +12,9 @@ const cacheLine = 64
 // cross writes the kernel of simd.Cross: bands of rows, each summed in registers over all of depth. The
 // parameters count the bands.
 func cross(v vectors, rows, columns int) {
-	TEXT(label("cross%dx%d%s", rows, columns*v.lanes, v.name), NOSPLIT,
+	kernel(label("cross%dx%d%s", rows, columns*v.lanes, v.name),
 		"func(a *float32, aStride int, b *float32, bStride, depth int, dst *float32, "+
 			"dstStride, bands, flags int, ahead *float32, aheadStride int)")
-	Pragma("noescape")
 	Label("band")
 	acc := v.grid(rows, columns)
 	v.zeroGrid(acc)
@@ -37,8 +36,7 @@ func cross(v vectors, rows, columns int) {
 	ADDQ(aStride, a)
 	ADDQ(bStride, b)
 	ADDQ(aheadStride, ahead)
-	DECQ(depth)
-	JNE(LabelRef("step"))
+	countDown(depth, "step")
 	dst, dstStride := load("dst"), loadBytes("dstStride")
 	whereFlag(flagLoad, "added", func() {
 		v.eachOf(acc, dst, dstStride, func(m Mem, r reg.VecVirtual) { VADDPS(m, r, r) })
@@ -48,10 +46,8 @@ func cross(v vectors, rows, columns int) {
 	MOVQ(dst, param("dst"))
 	ADDQ(Imm(uint64(4*rows)), param("a"))
 	ADDQ(Imm(cacheLine), param("ahead"))
-	DECQ(param("bands"))
-	JNE(LabelRef("band"))
-	VZEROUPPER()
-	RET()
+	countDown(param("bands"), "band")
+	finish()
 }
 
 // eachOf emits body for the registers of a grid and their places in memory, and moves dst past the last row.

@@ -21,8 +21,7 @@ var (
 // inverseDCT writes the loop of simd.InverseDCT for pairs of blocks, one in each half of a register. Numbers
 // are multiplied in pairs by VPMADDWD, whose sums have 32 bits. Both levels use it.
 func inverseDCT() {
-	TEXT("inverseDCTAVX2", NOSPLIT, "func(dst *uint8, stride int, coefs *int16, factors *uint16, pairs int)")
-	Pragma("noescape")
+	kernel("inverseDCTAVX2", "func(dst *uint8, stride int, coefs *int16, factors *uint16, pairs int)")
 	dst, stride, coefs, factors, pairs := load("dst"), load("stride"), load("coefs"), load("factors"), load("pairs")
 	spilled := AllocLocal(8 * 32)
 	stride3 := GP64()
@@ -58,10 +57,8 @@ func inverseDCT() {
 	}
 	ADDQ(Imm(16), dst)
 	ADDQ(U32(256), coefs)
-	DECQ(pairs)
-	JNE(LabelRef("pair"))
-	VZEROUPPER()
-	RET()
+	countDown(pairs, "pair")
+	finish()
 }
 
 func ymms(n int) []reg.VecVirtual {

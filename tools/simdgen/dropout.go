@@ -15,9 +15,8 @@ const exclusiveOr = 0x96
 // The words of two neighbouring vectors, interleaved, belong to one counter in each 128 bits. Counters are
 // dealt to the lanes so that they come out in ascending order.
 func dropout(v vectors) {
-	TEXT("dropout"+v.name, NOSPLIT, "func(dst, src *float32, keys [20]uint32, counter, row, threshold uint32, scale "+
+	kernel("dropout"+v.name, "func(dst, src *float32, keys [20]uint32, counter, row, threshold uint32, scale "+
 		"float32, batches int)")
-	Pragma("noescape")
 	dst, src, keys, batches := load("dst"), load("src"), firstOf(Param("keys")), load("batches")
 	counters := v.lanes / 2
 	next, step, row := v.register(), v.register(), v.register()
@@ -49,10 +48,8 @@ func dropout(v vectors) {
 	}
 	ADDQ(U32(4*v.bytes()), src)
 	ADDQ(U32(4*v.bytes()), dst)
-	DECQ(batches)
-	JNE(LabelRef("batch"))
-	VZEROUPPER()
-	RET()
+	countDown(batches, "batch")
+	finish()
 }
 
 // broadcastWord sets all lanes to a word of memory, by the instruction whose operand size "go vet" has in its

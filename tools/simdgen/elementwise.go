@@ -14,14 +14,49 @@ const (
 	greaterThan = 0x1e
 )
 
-// element is the body of an elementwise loop at work on one vector, the last one under a mask.
-type element struct {
+// span is a loop over float32, at work on one vector, the last one under a mask.
+type span struct {
 	vectors
+	index   reg.Register // bytes before the vector at work
+	partial bool         // it is the last, incomplete one
+	mask    reg.Register
+}
+
+// each emits body for the vectors of count float32, which is destroyed, and then a label.
+func (s *span) each(end string, lanes int, count reg.Register, body func(), indices ...reg.Register) {
+	vectorLoop("", end, lanes, count, func(full bool) {
+		s.partial = !full
+		body()
+	}, append([]reg.Register{s.index}, indices...)...)
+}
+
+func (s *span) read(from Mem, to reg.VecVirtual) {
+	switch {
+	case !s.partial:
+		VMOVUPS(from, to)
+	case s.wide:
+		VMOVUPS_Z(from, s.mask, to)
+	default:
+		VMASKMOVPS(from, s.mask, to)
+	}
+}
+
+func (s *span) write(x reg.VecVirtual, to Mem) {
+	switch {
+	case !s.partial:
+		VMOVUPS(x, to)
+	case s.wide:
+		VMOVUPS(x, s.mask, to)
+	default:
+		VMASKMOVPS(x, s.mask, to)
+	}
+}
+
+// element is the body of an elementwise loop.
+type element struct {
+	span
 	pointers []reg.Register
 	scalars  map[string]reg.VecVirtual
-	index    reg.Register
-	partial  bool
-	mask     reg.Register
 }
 
 // elementwise writes a function over arrays of count float32, with scalars in every lane. No product is
@@ -31,9 +66,8 @@ func elementwise(v vectors, name string, arrays, scalars []string, body func(e *
 	if len(scalars) > 0 {
 		signature += strings.Join(scalars, ", ") + " float32, "
 	}
-	TEXT(name+v.name, NOSPLIT, signature+"count int)")
-	Pragma("noescape")
-	e := element{vectors: v, scalars: map[string]reg.VecVirtual{}}
+	kernel(name+v.name, signature+"count int)")
+	e := element{span: span{vectors: v}, scalars: map[string]reg.VecVirtual{}}
 	for _, array := range arrays {
 		e.pointers = append(e.pointers, load(array))
 	}
@@ -42,34 +76,25 @@ func elementwise(v vectors, name string, arrays, scalars []string, body func(e *
 		VBROADCASTSS(param(scalar), e.scalars[scalar])
 	}
 	count := load("count")
-	e.mask = e.tailMask(count)
+	e.mask = e.tailMask(count, v.lanes)
 	e.index = GP64()
 	XORQ(e.index, e.index)
-	SUBQ(Imm(uint64(v.lanes)), count)
-	JL(LabelRef("rest"))
-	Label("vector")
-	body(&e)
-	ADDQ(Imm(uint64(v.bytes())), e.index)
-	SUBQ(Imm(uint64(v.lanes)), count)
-	JGE(LabelRef("vector"))
-	Label("rest")
-	ADDQ(Imm(uint64(v.lanes)), count)
-	JE(LabelRef("end"))
-	e.partial = true
-	body(&e)
-	Label("end")
-	VZEROUPPER()
-	RET()
+	e.each("end", v.lanes, count, func() { body(&e) })
+	finish()
 }
 
-// tailMask selects the lanes of the last, incomplete vector: an opmask, or sign bits out of a table.
-func (v vectors) tailMask(count reg.Register) reg.Register {
+// tailMask selects the lanes of the last, incomplete vector, a register or half of one: an opmask, or sign bits out of
+// a table.
+func (v vectors) tailMask(count reg.Register, lanes int) reg.Register {
 	if v.wide {
-		return restMask(v, count)
+		return v.opmask(count, lanes)
 	}
-	at, rest, mask := GP64(), GP64(), YMM()
+	at, rest, mask := GP64(), GP64(), v.register()
+	if lanes < v.lanes {
+		mask = v.half()
+	}
 	MOVQ(count, rest)
-	ANDQ(Imm(7), rest)
+	ANDQ(Imm(uint64(lanes-1)), rest)
 	LEAQ(laneTable, at)
 	NEGQ(rest)
 	VMOVUPS(Mem{Base: at, Index: rest, Scale: 4, Disp: 32}, mask)
@@ -98,28 +123,12 @@ func (e *element) memory(array int) Mem {
 // get loads a vector of an array.
 func (e *element) get(array int) reg.VecVirtual {
 	x := e.register()
-	switch {
-	case !e.partial:
-		VMOVUPS(e.memory(array), x)
-	case e.wide:
-		VMOVUPS_Z(e.memory(array), e.mask, x)
-	default:
-		VMASKMOVPS(e.memory(array), e.mask, x)
-	}
+	e.read(e.memory(array), x)
 	return x
 }
 
 // put stores a vector to an array.
-func (e *element) put(array int, x reg.VecVirtual) {
-	switch {
-	case !e.partial:
-		VMOVUPS(x, e.memory(array))
-	case e.wide:
-		VMOVUPS(x, e.mask, e.memory(array))
-	default:
-		VMASKMOVPS(x, e.mask, e.memory(array))
-	}
-}
+func (e *element) put(array int, x reg.VecVirtual) { e.write(x, e.memory(array)) }
 
 // addProduct returns a + scalar·x.
 func (e *element) addProduct(a reg.VecVirtual, scalar string, x reg.VecVirtual) reg.VecVirtual {

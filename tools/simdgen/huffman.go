@@ -10,9 +10,8 @@ import (
 // values are taken aside.
 func huffmanRun() {
 	const lookBits = 11
-	TEXT("huffmanRunBMI2", NOSPLIT, "func(from *byte, next int, acc, n uint64, table *uint32, coefs *int16, order "+
+	kernel("huffmanRunBMI2", "func(from *byte, next int, acc, n uint64, table *uint32, coefs *int16, order "+
 		"*uint8, k int) (nextOut int, accOut, nOut uint64, kOut int)")
-	Pragma("noescape")
 	from, next, acc, n := load("from"), load("next"), GP64(), load("n")
 	Load(Param("acc"), acc)
 	table, coefs, order, k := load("table"), load("coefs"), load("order"), GP64()

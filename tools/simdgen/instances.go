@@ -10,12 +10,7 @@ import (
 
 // instances writes the loops of a kernel over rows of width float32, which are summed in float64: half a
 // register of a row fills a register of sums.
-type instances struct {
-	vectors
-	index   reg.Register // bytes of the row before the vector at work
-	partial bool         // the vector is the last, incomplete one of a row
-	mask    reg.Register
-}
+type instances struct{ span }
 
 // half is a register for half as many bytes.
 func (v vectors) half() reg.VecVirtual {
@@ -27,47 +22,18 @@ func (v vectors) half() reg.VecVirtual {
 
 // eachVector emits body for the vectors of all rows. The pointers advance by a stride after each row.
 func (e *instances) eachVector(width, rows, stride reg.Register, pointers []reg.Register, body func()) {
-	lanes := e.lanes / 2
 	e.index = GP64()
 	count := GP64()
-	e.mask = e.halfMask(width)
+	e.mask = e.tailMask(width, e.lanes/2)
 	Label("row")
 	XORQ(e.index, e.index)
 	MOVQ(width, count)
-	SUBQ(Imm(uint64(lanes)), count)
-	JL(LabelRef("rest"))
-	Label("vector")
-	body()
-	ADDQ(Imm(uint64(4*lanes)), e.index)
-	SUBQ(Imm(uint64(lanes)), count)
-	JGE(LabelRef("vector"))
-	Label("rest")
-	ADDQ(Imm(uint64(lanes)), count)
-	JE(LabelRef("next"))
-	e.partial = true
-	body()
-	Label("next")
+	e.each("next", e.lanes/2, count, body)
 	for _, p := range pointers {
 		ADDQ(stride, p)
 	}
-	DECQ(rows)
-	JNE(LabelRef("row"))
-	VZEROUPPER()
-	RET()
-}
-
-// halfMask is tailMask for half a register.
-func (v vectors) halfMask(width reg.Register) reg.Register {
-	if v.wide {
-		return v.opmask(width, v.lanes/2)
-	}
-	at, rest, mask := GP64(), GP64(), XMM()
-	MOVQ(width, rest)
-	ANDQ(Imm(3), rest)
-	LEAQ(laneTable, at)
-	NEGQ(rest)
-	VMOVUPS(Mem{Base: at, Index: rest, Scale: 4, Disp: 32}, mask)
-	return mask
+	countDown(rows, "row")
+	finish()
 }
 
 // row is the memory of the current float32, and sums the memory of their float64.
@@ -76,27 +42,11 @@ func (e *instances) sums(base reg.Register) Mem { return Mem{Base: base, Index: 
 
 func (e *instances) get(base reg.Register) reg.VecVirtual {
 	x := e.half()
-	switch {
-	case !e.partial:
-		VMOVUPS(e.row(base), x)
-	case e.wide:
-		VMOVUPS_Z(e.row(base), e.mask, x)
-	default:
-		VMASKMOVPS(e.row(base), e.mask, x)
-	}
+	e.read(e.row(base), x)
 	return x
 }
 
-func (e *instances) put(base reg.Register, x reg.VecVirtual) {
-	switch {
-	case !e.partial:
-		VMOVUPS(x, e.row(base))
-	case e.wide:
-		VMOVUPS(x, e.mask, e.row(base))
-	default:
-		VMASKMOVPS(x, e.mask, e.row(base))
-	}
-}
+func (e *instances) put(base reg.Register, x reg.VecVirtual) { e.write(x, e.row(base)) }
 
 // widened returns float32 as float64.
 func (e *instances) widened(x reg.VecVirtual) reg.VecVirtual {
@@ -117,10 +67,9 @@ func (e *instances) narrowed(x reg.VecVirtual) reg.VecVirtual {
 
 // sumRows64 adds rows to sums in float64.
 func sumRows64(v vectors) {
-	TEXT("sumRows64"+v.name, NOSPLIT, "func(dst *float64, src *float32, stride, rows, width int)")
-	Pragma("noescape")
+	kernel("sumRows64"+v.name, "func(dst *float64, src *float32, stride, rows, width int)")
 	dst, src, stride, rows, width := load("dst"), load("src"), loadBytes("stride"), load("rows"), load("width")
-	e := instances{vectors: v}
+	e := instances{span{vectors: v}}
 	e.eachVector(width, rows, stride, []reg.Register{src}, func() {
 		x := e.widened(e.get(src))
 		VADDPD(e.sums(dst), x, x)
@@ -181,15 +130,14 @@ func softplus(v vectors, name string, keep bool) {
 	if keep {
 		parameters += ", dst"
 	}
-	TEXT(name+v.name, NOSPLIT, parameters+" *float32, stride, rows, width int)")
-	Pragma("noescape")
+	kernel(name+v.name, parameters+" *float32, stride, rows, width int)")
 	positive, excess, logits := load("positive"), load("excess"), load("logits")
 	pointers := []reg.Register{logits}
 	if keep {
 		pointers = append(pointers, load("dst"))
 	}
 	stride, rows, width := loadBytes("stride"), load("rows"), load("width")
-	e := instances{vectors: v}
+	e := instances{span{vectors: v}}
 	c := v.constants("exp", append([]float64{1, log2E, lowest, rounder, signBit}, exponential...)...)
 	zero := v.register()
 	v.zero(zero)
@@ -259,36 +207,17 @@ func (e *instances) sigmoid(o, small, one reg.VecVirtual) reg.VecVirtual {
 
 // scaleRows multiplies each row with the same factors.
 func scaleRows(v vectors) {
-	TEXT("scaleRows"+v.name, NOSPLIT, "func(dst *float32, stride int, factors *float32, rows, width int)")
-	Pragma("noescape")
+	kernel("scaleRows"+v.name, "func(dst *float32, stride int, factors *float32, rows, width int)")
 	dst, stride, factors, rows := load("dst"), loadBytes("stride"), load("factors"), load("rows")
 	index, count, width := GP64(), GP64(), load("width")
 	rest := restMask(v, width)
 	Label("row")
 	MOVQ(width, count)
-	walk(v, "scale", index, count, rest, func(full bool) {
+	walk(v, "scale", index, count, func(full bool) {
 		to, by := Mem{Base: dst, Index: index, Scale: 1}, Mem{Base: factors, Index: index, Scale: 1}
-		switch {
-		case full:
-			x := v.register()
-			VMOVUPS(to, x)
-			VMULPS(by, x, x)
-			VMOVUPS(x, to)
-		case v.wide:
-			x := v.register()
-			VMOVUPS_Z(to, rest, x)
-			VMULPS_Z(by, x, rest, x)
-			VMOVUPS(x, rest, to)
-		default:
-			x := XMM()
-			VMOVSS(to, x)
-			VMULSS(by, x, x)
-			VMOVSS(x, to)
-		}
+		fold(v, full, rest, to, to, operation{whole: VMULPS, lane: VMULSS, masked: VMULPS_Z}, by)
 	})
 	ADDQ(stride, dst)
-	DECQ(rows)
-	JNE(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	countDown(rows, "row")
+	finish()
 }

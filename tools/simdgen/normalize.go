@@ -12,9 +12,8 @@ import (
 //
 // With AVX-512 a group's store writes another quarter after its own, which the next one overwrites.
 func normalize(v vectors) {
-	TEXT("normalize"+v.name, NOSPLIT, "func(dst *float32, src *uint8, step int, order *uint8, mean, scale [16]float32, "+
+	kernel("normalize"+v.name, "func(dst *float32, src *uint8, step int, order *uint8, mean, scale [16]float32, "+
 		"groups int)")
-	Pragma("noescape")
 	dst, src, step, order, mean, scale, groups := load("dst"), load("src"), load("step"), load("order"),
 		firstOf(Param("mean")), firstOf(Param("scale")), load("groups")
 	pick := XMM()
@@ -44,8 +43,6 @@ func normalize(v vectors) {
 	}
 	ADDQ(step, src)
 	ADDQ(Imm(48), dst)
-	DECQ(groups)
-	JNE(LabelRef("group"))
-	VZEROUPPER()
-	RET()
+	countDown(groups, "group")
+	finish()
 }

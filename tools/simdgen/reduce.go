@@ -21,9 +21,8 @@ const (
 // the upper and with the lower halves of their weights. A pixel's store writes one byte after its own, which
 // the next one overwrites. All levels use it.
 func reduceRows() {
-	TEXT("reduceRowsAVX2", NOSPLIT,
+	kernel("reduceRowsAVX2",
 		"func(dst *uint8, dstStride int, src *uint8, srcStride int, first *int32, pairs *uint16, groups, count int)")
-	Pragma("noescape")
 	dst, dstStride, src, srcStride := load("dst"), load("dstStride"), load("src"), load("srcStride")
 	first, pairs, count := load("first"), load("pairs"), load("count")
 	deal, upper, lower, half := YMM(), YMM(), YMM(), XMM()
@@ -72,8 +71,7 @@ func reduceRows() {
 		ADDQ(Imm(12), row)
 	}
 	ADDQ(Imm(2*pairBytes), pairs)
-	DECQ(left)
-	JNE(LabelRef("group"))
+	countDown(left, "group")
 	for _, s := range sums {
 		other := XMM()
 		VPSLLD(Imm(reduceLow), s[0], s[0])
@@ -97,18 +95,15 @@ func reduceRows() {
 	}
 	ADDQ(Imm(3), dst)
 	ADDQ(Imm(4), first)
-	DECQ(count)
-	JNE(LabelRef("pixel"))
-	VZEROUPPER()
-	RET()
+	countDown(count, "pixel")
+	finish()
 }
 
 // reduceColumns writes the loop of simd.ReduceColumns for batches of two registers of words, from the given number of
 // pairs of rows.
 func reduceColumns(v vectors) {
-	TEXT("reduceColumns"+v.name, NOSPLIT,
+	kernel("reduceColumns"+v.name,
 		"func(dst, src *uint8, stride int, pairs *uint16, count, batches int)")
-	Pragma("noescape")
 	dst, src, stride, batches := load("dst"), load("src"), load("stride"), load("batches")
 	near, pairs, left := GP64(), GP64(), GP64()
 	half := v.register()
@@ -140,8 +135,7 @@ func reduceColumns(v vectors) {
 	}
 	LEAQ(Mem{Base: near, Index: stride, Scale: 2}, near)
 	ADDQ(Imm(pairBytes), pairs)
-	DECQ(left)
-	JNE(LabelRef("pair"))
+	countDown(left, "pair")
 	for _, s := range sums {
 		VPSLLD(Imm(reduceLow), s[0], s[0])
 		VPADDD(s[1], s[0], s[0])
@@ -162,8 +156,6 @@ func reduceColumns(v vectors) {
 	}
 	ADDQ(Imm(uint64(2*words)), src)
 	ADDQ(Imm(uint64(2*words)), dst)
-	DECQ(batches)
-	JNE(LabelRef("batch"))
-	VZEROUPPER()
-	RET()
+	countDown(batches, "batch")
+	finish()
 }

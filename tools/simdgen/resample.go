@@ -17,8 +17,7 @@ const (
 // store writes another quarter after its own, which the next one overwrites. All levels use it, because
 // stores limit its speed.
 func resampleRow() {
-	TEXT("resampleRowAVX2", NOSPLIT, "func(dst *uint32, src *uint8, first *int32, weights *uint32, count int)")
-	Pragma("noescape")
+	kernel("resampleRowAVX2", "func(dst *uint32, src *uint8, first *int32, weights *uint32, count int)")
 	dst, src, first, weights, count := load("dst"), load("src"), load("first"), load("weights"), load("count")
 	pairs, at := XMM(), GP64()
 	VMOVDQU(global("pixelPairs", func() {
@@ -38,8 +37,7 @@ func resampleRow() {
 	ADDQ(Imm(4), first)
 	ADDQ(Imm(4), weights)
 	ADDQ(Imm(12), dst)
-	DECQ(count)
-	JNE(LabelRef("pixel"))
+	countDown(count, "pixel")
 	RET()
 }
 
@@ -50,8 +48,7 @@ func resampleRow() {
 //
 // with H and L as the sums over the upper and the lower bits.
 func blendRows(v vectors) {
-	TEXT("blendRows"+v.name, NOSPLIT, "func(dst *uint8, near, far *uint32, weights uint32, batches int)")
-	Pragma("noescape")
+	kernel("blendRows"+v.name, "func(dst *uint8, near, far *uint32, weights uint32, batches int)")
 	dst, near, far, batches := load("dst"), load("near"), load("far"), load("batches")
 	weights, half, low := v.register(), v.register(), v.register()
 	broadcastWord(param("weights"), weights)
@@ -92,10 +89,8 @@ func blendRows(v vectors) {
 	ADDQ(Imm(16), dst)
 	ADDQ(Imm(64), near)
 	ADDQ(Imm(64), far)
-	DECQ(batches)
-	JNE(LabelRef("batch"))
-	VZEROUPPER()
-	RET()
+	countDown(batches, "batch")
+	finish()
 }
 
 func (v vectors) fetchWords(from Mem, to reg.VecVirtual) {

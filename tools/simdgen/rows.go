@@ -6,34 +6,43 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// vectorLoop emits a loop over count float32, which is destroyed: body for each vector of some lanes, then for the
+// incomplete one, if any. Indices advance by the bytes of a vector. full reports whether the vector is whole.
+func vectorLoop(name, end string, lanes int, count reg.Register, body func(full bool), indices ...reg.Register) {
+	SUBQ(Imm(uint64(lanes)), count)
+	JL(LabelRef(name + "rest"))
+	Label(name + "vector")
+	body(true)
+	for _, index := range indices {
+		ADDQ(Imm(uint64(4*lanes)), index)
+	}
+	SUBQ(Imm(uint64(lanes)), count)
+	JGE(LabelRef(name + "vector"))
+	Label(name + "rest")
+	ADDQ(Imm(uint64(lanes)), count)
+	JE(LabelRef(name + end))
+	body(false)
+	Label(name + end)
+}
+
 // walk emits a loop over a row of count float32, which is destroyed: whole vectors first, then the rest, lane
 // by lane or under a mask. body handles the float32 at byte offset index. full reports whether that is a
-// whole vector. mask is set for the rest of a row in AVX-512 only.
-func walk(v vectors, name string, index, count reg.Register, rest reg.OpmaskVirtual, body func(full bool)) {
+// whole vector.
+func walk(v vectors, name string, index, count reg.Register, body func(full bool)) {
 	XORQ(index, index)
-	SUBQ(Imm(uint64(v.lanes)), count)
-	JL(LabelRef(name + "_rest"))
-	Label(name + "_vector")
-	body(true)
-	ADDQ(Imm(uint64(v.bytes())), index)
-	SUBQ(Imm(uint64(v.lanes)), count)
-	JGE(LabelRef(name + "_vector"))
-	Label(name + "_rest")
-	ADDQ(Imm(uint64(v.lanes)), count)
-	JE(LabelRef(name + "_end"))
-	if v.wide {
-		body(false)
-	} else {
+	vectorLoop(name+"_", "end", v.lanes, count, func(full bool) {
+		if full || v.wide {
+			body(full)
+			return
+		}
 		Label(name + "_lane")
 		body(false)
 		ADDQ(Imm(4), index)
-		DECQ(count)
-		JNE(LabelRef(name + "_lane"))
-	}
-	Label(name + "_end")
+		countDown(count, name+"_lane")
+	}, index)
 }
 
-// restMask is the mask of the last, incomplete vector of a row of width float32.
+// restMask is the mask of the last, incomplete vector of a row of width float32. Only AVX-512 has it.
 func restMask(v vectors, width reg.Register) reg.OpmaskVirtual {
 	if !v.wide {
 		return nil
@@ -53,75 +62,64 @@ func (v vectors) opmask(width reg.Register, lanes int) reg.OpmaskVirtual {
 	return k
 }
 
-// move copies one vector, one lane or one masked vector from memory to memory.
-func move(v vectors, full bool, rest reg.OpmaskVirtual, src, dst Mem) {
+// operation is an instruction for vectors, for vectors under a mask and for single lanes.
+type operation struct {
+	whole, lane func(ops ...Op)
+	masked      func(a, b, mask, result Op)
+}
+
+// fold writes src, after an operation with each operand in turn, to dst: one vector, one lane or one masked vector.
+func fold(v vectors, full bool, rest reg.OpmaskVirtual, src, dst Mem, by operation, operands ...Mem) {
 	switch {
 	case full:
 		x := v.register()
 		VMOVUPS(src, x)
+		for _, m := range operands {
+			by.whole(m, x, x)
+		}
 		VMOVUPS(x, dst)
 	case v.wide:
 		x := v.register()
 		VMOVUPS_Z(src, rest, x)
+		for _, m := range operands {
+			by.masked(m, x, rest, x)
+		}
 		VMOVUPS(x, rest, dst)
 	default:
 		x := XMM()
 		VMOVSS(src, x)
+		for _, m := range operands {
+			by.lane(m, x, x)
+		}
 		VMOVSS(x, dst)
 	}
 }
 
 func copyRows(v vectors) {
-	TEXT("copyRows"+v.name, NOSPLIT, "func(dst *float32, dstStride int, src *float32, srcStride, rows, width int)")
-	Pragma("noescape")
+	kernel("copyRows"+v.name, "func(dst *float32, dstStride int, src *float32, srcStride, rows, width int)")
 	dst, dstStride, src, srcStride, rows := load("dst"), loadBytes("dstStride"), load("src"), loadBytes("srcStride"),
 		load("rows")
 	index, count, width := GP64(), GP64(), load("width")
 	rest := restMask(v, width)
 	Label("row")
 	MOVQ(width, count)
-	walk(v, "copy", index, count, rest, func(full bool) {
-		move(v, full, rest, Mem{Base: src, Index: index, Scale: 1}, Mem{Base: dst, Index: index, Scale: 1})
+	walk(v, "copy", index, count, func(full bool) {
+		fold(v, full, rest, Mem{Base: src, Index: index, Scale: 1}, Mem{Base: dst, Index: index, Scale: 1}, operation{})
 	})
 	ADDQ(dstStride, dst)
 	ADDQ(srcStride, src)
-	DECQ(rows)
-	JNE(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	countDown(rows, "row")
+	finish()
 }
 
 // accumulate adds vectors, lanes or masked vectors of memory to dst, in their order.
 func accumulate(v vectors, full bool, rest reg.OpmaskVirtual, dst Mem, src ...Mem) {
-	switch {
-	case full:
-		x := v.register()
-		VMOVUPS(dst, x)
-		for _, m := range src {
-			VADDPS(m, x, x)
-		}
-		VMOVUPS(x, dst)
-	case v.wide:
-		x := v.register()
-		VMOVUPS_Z(dst, rest, x)
-		for _, m := range src {
-			VADDPS_Z(m, x, rest, x)
-		}
-		VMOVUPS(x, rest, dst)
-	default:
-		x := XMM()
-		VMOVSS(dst, x)
-		for _, m := range src {
-			VADDSS(m, x, x)
-		}
-		VMOVSS(x, dst)
-	}
+	fold(v, full, rest, dst, dst, operation{whole: VADDPS, lane: VADDSS, masked: VADDPS_Z}, src...)
 }
 
 // sumRows takes four rows at a time, to read and write dst less often.
 func sumRows(v vectors) {
-	TEXT("sumRows"+v.name, NOSPLIT, "func(dst *float32, src *float32, stride, rows, width int)")
-	Pragma("noescape")
+	kernel("sumRows"+v.name, "func(dst *float32, src *float32, stride, rows, width int)")
 	dst, stride, rows := load("dst"), loadBytes("stride"), load("rows")
 	index, count, width := GP64(), GP64(), load("width")
 	rest := restMask(v, width)
@@ -142,7 +140,7 @@ func sumRows(v vectors) {
 		LEAQ(Mem{Base: at[i-1], Index: stride, Scale: 1}, at[i])
 	}
 	MOVQ(width, count)
-	walk(v, "four", index, count, rest, func(full bool) { accumulate(v, full, rest, to, memories(4)...) })
+	walk(v, "four", index, count, func(full bool) { accumulate(v, full, rest, to, memories(4)...) })
 	LEAQ(Mem{Base: at[3], Index: stride, Scale: 1}, at[0])
 	SUBQ(Imm(4), rows)
 	JGE(LabelRef("four"))
@@ -151,32 +149,27 @@ func sumRows(v vectors) {
 	JE(LabelRef("end"))
 	Label("one")
 	MOVQ(width, count)
-	walk(v, "one", index, count, rest, func(full bool) { accumulate(v, full, rest, to, memories(1)...) })
+	walk(v, "one", index, count, func(full bool) { accumulate(v, full, rest, to, memories(1)...) })
 	ADDQ(stride, at[0])
-	DECQ(rows)
-	JNE(LabelRef("one"))
+	countDown(rows, "one")
 	Label("end")
-	VZEROUPPER()
-	RET()
+	finish()
 }
 
 func add(v vectors) {
-	TEXT("add"+v.name, NOSPLIT, "func(dst, src *float32, count int)")
-	Pragma("noescape")
+	kernel("add"+v.name, "func(dst, src *float32, count int)")
 	dst, src, count, index := load("dst"), load("src"), load("count"), GP64()
 	rest := restMask(v, count)
-	walk(v, "add", index, count, rest, func(full bool) {
+	walk(v, "add", index, count, func(full bool) {
 		accumulate(v, full, rest, Mem{Base: dst, Index: index, Scale: 1}, Mem{Base: src, Index: index, Scale: 1})
 	})
-	VZEROUPPER()
-	RET()
+	finish()
 }
 
 // transpose writes the transposition of 8 rows, in blocks of 8×8. Both levels use it, because loads and
 // stores limit its speed.
 func transpose() {
-	TEXT("transpose8AVX2", NOSPLIT, "func(dst *float32, dstStride int, src *float32, srcStride, blocks int)")
-	Pragma("noescape")
+	kernel("transpose8AVX2", "func(dst *float32, dstStride int, src *float32, srcStride, blocks int)")
 	dst, dstStride, src, srcStride, blocks := load("dst"), loadBytes("dstStride"), load("src"), loadBytes("srcStride"),
 		load("blocks")
 	Label("block")
@@ -195,10 +188,8 @@ func transpose() {
 		ADDQ(dstStride, dst)
 	}
 	ADDQ(Imm(32), src)
-	DECQ(blocks)
-	JNE(LabelRef("block"))
-	VZEROUPPER()
-	RET()
+	countDown(blocks, "block")
+	finish()
 }
 
 // transposed returns the columns of eight rows: pairs, then fours, then halves change places.

@@ -13,39 +13,24 @@ func scatterFirst(v vectors, relu bool) {
 	if relu {
 		name += "ReLU"
 	}
-	TEXT(name+v.name, NOSPLIT,
+	kernel(name+v.name,
 		"func(d, x, top, grad *float32, offsets *int, lo, end, last, channels, step, count int)")
-	Pragma("noescape")
-	f := firstScatter{element: element{vectors: v, index: GP64()}, candidate: GP64(), at: GP64(), relu: relu}
+	f := firstScatter{element: element{span: span{vectors: v, index: GP64()}}, candidate: GP64(), at: GP64(), relu: relu}
 	for _, array := range []string{"d", "x", "top", "grad"} {
 		f.pointers = append(f.pointers, load(array))
 	}
 	f.offsets = load("offsets")
 	rest := GP64()
-	f.mask = f.tailMask(load("channels"))
+	f.mask = f.tailMask(load("channels"), v.lanes)
 	Label("window")
 	XORQ(f.index, f.index)
 	MOVQ(param("channels"), rest)
-	SUBQ(Imm(uint64(v.lanes)), rest)
-	JL(LabelRef("rest"))
-	Label("vector")
-	f.body("vector")
-	ADDQ(Imm(uint64(v.bytes())), f.index)
-	SUBQ(Imm(uint64(v.lanes)), rest)
-	JGE(LabelRef("vector"))
-	Label("rest")
-	ADDQ(Imm(uint64(v.lanes)), rest)
-	JE(LabelRef("next"))
-	f.partial = true
-	f.body("rest")
-	Label("next")
+	f.each("next", v.lanes, rest, f.body)
 	for i, bytes := range []string{"step", "step", "channels", "channels"} {
 		ADDQ(loadBytes(bytes), f.pointers[i])
 	}
-	DECQ(param("count"))
-	JNE(LabelRef("window"))
-	VZEROUPPER()
-	RET()
+	countDown(param("count"), "window")
+	finish()
 }
 
 // firstScatter is the body of scatterFirst at work on one vector of the channels of a window.
@@ -56,7 +41,11 @@ type firstScatter struct {
 	relu          bool
 }
 
-func (f *firstScatter) body(name string) {
+func (f *firstScatter) body() {
+	name := "vector"
+	if f.partial {
+		name = "rest"
+	}
 	top, left := f.get(2), f.get(3)
 	if f.relu {
 		left, _ = f.where(greaterThan, top, f.nothing(), left)

@@ -9,8 +9,7 @@ import (
 // sumSquares writes the loop of simd.SumSquares for groups of eight values. The square of a float32 is
 // exact in float64, so that a fused product rounds no less often.
 func sumSquares(v vectors) {
-	TEXT("sumSquares"+v.name, NOSPLIT, "func(x *float32, groups int) (sums [8]float64)")
-	Pragma("noescape")
+	kernel("sumSquares"+v.name, "func(x *float32, groups int) (sums [8]float64)")
 	x, groups := load("x"), load("groups")
 	var acc []reg.VecVirtual
 	for range 16 / v.lanes {
@@ -26,12 +25,10 @@ func sumSquares(v vectors) {
 		VFMADD231PD(value, value, sum)
 	}
 	ADDQ(Imm(32), x)
-	DECQ(groups)
-	JNE(LabelRef("group"))
+	countDown(groups, "group")
 	sums := firstOf(Return("sums"))
 	for i, sum := range acc {
 		VMOVUPD(sum, Mem{Base: sums, Disp: i * v.bytes()})
 	}
-	VZEROUPPER()
-	RET()
+	finish()
 }

@@ -21,10 +21,9 @@ const notLessEqual = 0x16
 // broadcasts one input of each row and multiplies it with a row of the panel. The row pointers stay in
 // registers for a whole tap and share one index, which counts up to 0.
 func tile(v vectors, rows, columns int) {
-	TEXT(label("tile%dx%d%s", rows, columns*v.lanes, v.name), NOSPLIT,
+	kernel(label("tile%dx%d%s", rows, columns*v.lanes, v.name),
 		"func(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, "+
 			"rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)")
-	Pragma("noescape")
 	acc := v.grid(rows, columns)
 	v.zeroGrid(acc)
 	loadRows(v, acc, "from", flagLoad)
@@ -59,15 +58,13 @@ func tile(v vectors, rows, columns int) {
 		ADDQ(stride, pointers[i])
 	}
 	ADDQ(loadBytes("panelSkip"), panel)
-	DECQ(param("taps"))
-	JNE(LabelRef("tap"))
+	countDown(param("taps"), "tap")
 
 	Label("finish")
 	addBias(v, acc)
 	clamp(v, acc)
 	maskRows(v, acc)
 	storeDst(v, acc)
-	RET()
 }
 
 // tileStep adds the products of one value of each row with a row of the panel, and counts the index up.
@@ -158,6 +155,7 @@ func loadRows(v vectors, acc [][]reg.VecVirtual, name string, bit uint32) {
 	}, func() { ADDQ(stride, dst) })
 }
 
+// storeDst stores the sums and ends the function.
 func storeDst(v vectors, acc [][]reg.VecVirtual) {
 	Comment("Store")
 	dst, stride, count := load("dst"), loadBytes("dstStride"), load("rows")
@@ -166,7 +164,7 @@ func storeDst(v vectors, acc [][]reg.VecVirtual) {
 			VMOVUPS(acc[i][j], Mem{Base: dst, Disp: j * v.bytes()})
 		}
 	}, func() { ADDQ(stride, dst) })
-	VZEROUPPER()
+	finish()
 }
 
 func addBias(v vectors, acc [][]reg.VecVirtual) {
@@ -230,9 +228,8 @@ func (v vectors) keep(m, zero, x reg.VecVirtual) {
 // outer writes the kernel of simd.Sum: each step multiplies rows neighbouring values of a with a row of
 // the panel.
 func outer(v vectors, rows, columns int) {
-	TEXT(label("outer%dx%d%s", rows, columns*v.lanes, v.name), NOSPLIT,
+	kernel(label("outer%dx%d%s", rows, columns*v.lanes, v.name),
 		"func(a *float32, aStride int, panel *float32, depth int, dst *float32, dstStride, rows, flags int)")
-	Pragma("noescape")
 	acc := v.grid(rows, columns)
 	v.zeroGrid(acc)
 	loadDst(v, acc, flagLoad)
@@ -254,10 +251,8 @@ func outer(v vectors, rows, columns int) {
 	}
 	ADDQ(stride, a)
 	ADDQ(Imm(uint64(columns*v.bytes())), panel)
-	DECQ(depth)
-	JNE(LabelRef("step"))
+	countDown(depth, "step")
 
 	Label("finish")
 	storeDst(v, acc)
-	RET()
 }

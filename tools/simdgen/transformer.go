@@ -96,8 +96,7 @@ func gelu(e *element) {
 
 // moments writes the loop of simd.Moments for groups of eight values. Squares are rounded before they are added.
 func moments(v vectors) {
-	TEXT("moments"+v.name, NOSPLIT, "func(x *float32, first float64, groups int) (sums [16]float64)")
-	Pragma("noescape")
+	kernel("moments"+v.name, "func(x *float32, first float64, groups int) (sums [16]float64)")
 	x, sums, groups := load("x"), firstOf(Return("sums")), load("groups")
 	parts := 16 / v.lanes
 	first := v.register()
@@ -117,22 +116,19 @@ func moments(v vectors) {
 		VADDPD(d, squares[i], squares[i])
 	}
 	ADDQ(Imm(32), x)
-	DECQ(groups)
-	JNE(LabelRef("group"))
+	countDown(groups, "group")
 	for i := range parts {
 		VMOVUPD(sum[i], Mem{Base: sums, Disp: i * v.bytes()})
 		VMOVUPD(squares[i], Mem{Base: sums, Disp: 64 + i*v.bytes()})
 	}
-	VZEROUPPER()
-	RET()
+	finish()
 }
 
 // softmax writes simd.Softmax: a vector of lanes goes down the block twice, for the largest logit and for the
 // exponentials.
 func softmax(v vectors) {
-	TEXT("softmax"+v.name, NOSPLIT, "func(block *float32, stride, rows int, top, sum, factor *float32, lanes int)")
-	Pragma("noescape")
-	e := &element{vectors: v}
+	kernel("softmax"+v.name, "func(block *float32, stride, rows int, top, sum, factor *float32, lanes int)")
+	e := &element{span: span{vectors: v}}
 	block, stride, rows, lanes := load("block"), loadBytes("stride"), load("rows"), load("lanes")
 	tops, sums, factors := load("top"), load("sum"), load("factor")
 	at, count := GP64(), GP64()
@@ -146,8 +142,7 @@ func softmax(v vectors) {
 	Label("largest")
 	VMAXPS(Mem{Base: at}, top, top) // the value in memory if one of them is NaN
 	ADDQ(stride, at)
-	DECQ(count)
-	JNE(LabelRef("largest"))
+	countDown(count, "largest")
 
 	total := v.nothing()
 	MOVQ(block, at)
@@ -160,8 +155,7 @@ func softmax(v vectors) {
 	VMOVUPS(p, Mem{Base: at})
 	VADDPS(p, total, total)
 	ADDQ(stride, at)
-	DECQ(count)
-	JNE(LabelRef("exponential"))
+	countDown(count, "exponential")
 
 	VMOVUPS(top, Mem{Base: tops})
 	VSUBPS(top, before, before)
@@ -175,6 +169,5 @@ func softmax(v vectors) {
 	}
 	SUBQ(Imm(uint64(v.lanes)), lanes)
 	JNE(LabelRef("vector"))
-	VZEROUPPER()
-	RET()
+	finish()
 }

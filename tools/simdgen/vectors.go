@@ -110,6 +110,24 @@ func global(name string, data func()) Mem {
 
 func label(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
+// kernel begins a function. Its pointers do not escape.
+func kernel(name, signature string) {
+	TEXT(name, NOSPLIT, signature)
+	Pragma("noescape")
+}
+
+// finish ends a function that has used vector registers.
+func finish() {
+	VZEROUPPER()
+	RET()
+}
+
+// countDown takes 1 from a register or a parameter and jumps to a label if it is not 0 then.
+func countDown(count Op, to string) {
+	DECQ(count)
+	JNE(LabelRef(to))
+}
+
 // eachRow emits body for rows 0 to n, and leaves at the count of rows in register count, which is at
 // least 1. step moves the pointers between rows.
 func eachRow(n int, count reg.Register, end string, body func(i int), step func()) {

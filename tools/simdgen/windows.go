@@ -20,34 +20,20 @@ type windowRow struct {
 // the map, and the others hold one cell for each window.
 func windowKernel(v vectors, name string, rows, cells []string, body func(w *windowRow)) {
 	arrays := append(append([]string(nil), rows...), cells...)
-	TEXT(name+v.name, NOSPLIT, "func("+strings.Join(arrays, ", ")+" *float32, channels, count int)")
-	Pragma("noescape")
-	w := windowRow{element: element{vectors: v, index: GP64()}, pairs: len(rows), next: GP64()}
+	kernel(name+v.name, "func("+strings.Join(arrays, ", ")+" *float32, channels, count int)")
+	w := windowRow{element: element{span: span{vectors: v, index: GP64()}}, pairs: len(rows), next: GP64()}
 	for _, array := range arrays {
 		w.pointers = append(w.pointers, load(array))
 	}
 	channels, count, rest, step := load("channels"), load("count"), GP64(), GP64()
-	w.mask = w.tailMask(channels)
+	w.mask = w.tailMask(channels, v.lanes)
 	MOVQ(channels, step)
 	SHLQ(Imm(2), step)
 	Label("window")
 	XORQ(w.index, w.index)
 	MOVQ(step, w.next)
 	MOVQ(channels, rest)
-	SUBQ(Imm(uint64(v.lanes)), rest)
-	JL(LabelRef("rest"))
-	Label("vector")
-	body(&w)
-	ADDQ(Imm(uint64(v.bytes())), w.index)
-	ADDQ(Imm(uint64(v.bytes())), w.next)
-	SUBQ(Imm(uint64(v.lanes)), rest)
-	JGE(LabelRef("vector"))
-	Label("rest")
-	ADDQ(Imm(uint64(v.lanes)), rest)
-	JE(LabelRef("next"))
-	w.partial = true
-	body(&w)
-	Label("next")
+	w.each("next", v.lanes, rest, func() { body(&w) }, w.next)
 	for i, p := range w.pointers {
 		if i < w.pairs {
 			LEAQ(Mem{Base: p, Index: step, Scale: 2}, p)
@@ -55,10 +41,8 @@ func windowKernel(v vectors, name string, rows, cells []string, body func(w *win
 			ADDQ(step, p)
 		}
 	}
-	DECQ(count)
-	JNE(LabelRef("window"))
-	VZEROUPPER()
-	RET()
+	countDown(count, "window")
+	finish()
 }
 
 // cell and right load a vector of a window; of a pair of cells, cell is the left one.

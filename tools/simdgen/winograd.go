@@ -230,9 +230,8 @@ func (p place) point(base, offset reg.Register) {
 // i of dst, which is at the place.
 func transform(v vectors, name string, l line, parameters string, epilogue func(w *winograd, i, j int, x reg.VecVirtual,
 	dst place)) {
-	TEXT(name+v.name, NOSPLIT, "func(dst *float32, dstRow, dstColumn int, src *float32, srcRow, srcColumn, count int"+
+	kernel(name+v.name, "func(dst *float32, dstRow, dstColumn int, src *float32, srcRow, srcColumn, count int"+
 		parameters+")")
-	Pragma("noescape")
 	w := &winograd{vectors: v, index: GP64()}
 	w.prepare(l)
 	src, column := load("src"), loadBytes("srcColumn")
@@ -264,8 +263,7 @@ func transform(v vectors, name string, l line, parameters string, epilogue func(
 	end := loadBytes("count")
 	CMPQ(w.index, end)
 	JL(LabelRef("vector"))
-	VZEROUPPER()
-	RET()
+	finish()
 }
 
 // storeRow takes row i of the half-transformed matrix through the line.

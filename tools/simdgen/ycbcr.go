@@ -10,8 +10,7 @@ import (
 // levels use it, because shuffles and stores limit its speed. The second half of a group writes four bytes
 // after its own, which the next group overwrites.
 func ycbcr() {
-	TEXT("ycbcrAVX2", NOSPLIT, "func(dst, luma, cb, cr *uint8, groups int)")
-	Pragma("noescape")
+	kernel("ycbcrAVX2", "func(dst, luma, cb, cr *uint8, groups int)")
 	dst, groups := load("dst"), load("groups")
 	planes := []reg.Register{load("luma"), load("cb"), load("cr")}
 	word := func(name string, value int32) reg.VecVirtual {
@@ -69,8 +68,6 @@ func ycbcr() {
 	VMOVDQU(red.AsX(), Mem{Base: dst})
 	VMOVDQU(upper, Mem{Base: dst, Disp: 12})
 	ADDQ(Imm(24), dst)
-	DECQ(groups)
-	JNE(LabelRef("group"))
-	VZEROUPPER()
-	RET()
+	countDown(groups, "group")
+	finish()
 }
