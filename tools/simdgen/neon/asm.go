@@ -141,6 +141,14 @@ func (k *kernel) countDown(r register, label string) {
 	k.op("BNE %s", label)
 }
 
+// repeat writes a loop that takes 1 from a register after each turn, until it is 0. body frees the registers that it
+// took.
+func (k *kernel) repeat(count register, label string, body func()) {
+	k.label(label)
+	k.scope(body)
+	k.countDown(count, label)
+}
+
 // label writes a label. Labels are local to the function.
 func (k *kernel) label(name string) { fmt.Fprintf(&k.code, "%s:\n", name) }
 

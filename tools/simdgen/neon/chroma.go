@@ -5,8 +5,7 @@ func mixRows(f *file) {
 	f.function("mixRowsNEON", "func(mixed *uint16, near, far *uint8, groups int)", func(k *kernel) {
 		mixed, near, far, groups, three := k.load("mixed"), k.load("near"), k.load("far"), k.load("groups"),
 			k.bits(0x03030303)
-		k.label("group")
-		k.scope(func() {
+		k.repeat(groups, "group", func() {
 			x, y, sums := k.take(near, lanes)[0], k.take(far, lanes)[0], k.grid(1, 2)[0]
 			k.v("umull.8h", sums[0], x, three)
 			k.v("umull2.8h", sums[1], x, three)
@@ -14,7 +13,6 @@ func mixRows(f *file) {
 			k.v("uaddw2.8h", sums[1], sums[1], y)
 			k.put(sums, mixed, 2*lanes)
 		})
-		k.countDown(groups, "group")
 	})
 }
 
@@ -24,8 +22,7 @@ func doubleRow(f *file) {
 	f.function("doubleRowNEON", "func(dst *uint8, mixed *uint16, even, odd uint32, groups int)", func(k *kernel) {
 		dst, mixed, groups, next := k.load("dst"), k.load("mixed"), k.load("groups"), k.register()
 		round, three := []vector{k.loadAll("even"), k.loadAll("odd")}, k.bits(0x00030003)
-		k.label("group")
-		k.scope(func() {
+		k.repeat(groups, "group", func() {
 			k.op("ADD $2, R%d, R%d", mixed, next)
 			x, sides := k.peek(next, 2*lanes), [2][]vector{k.peek(mixed, 2*lanes)}
 			k.op("ADD $4, R%d, R%d", mixed, next)
@@ -42,8 +39,7 @@ func doubleRow(f *file) {
 			k.v("zip1.16b", x[0], bytes[0], bytes[1])
 			k.v("zip2.16b", x[1], bytes[0], bytes[1])
 			k.put(x, dst, 2*lanes)
+			k.op("ADD $32, R%d, R%d", mixed, mixed)
 		})
-		k.op("ADD $32, R%d, R%d", mixed, mixed)
-		k.countDown(groups, "group")
 	})
 }

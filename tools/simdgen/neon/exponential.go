@@ -211,29 +211,25 @@ func softmax(f *file) {
 			top := k.peek(tops, 8)
 			k.move(block, at)
 			k.move(rows, count)
-			k.label("largest")
-			k.scope(func() {
+			k.repeat(count, "largest", func() {
 				x := k.peek(at, 8)
 				m := e.of("fcmgt.4s", top, x)
 				k.each("bif.16b", top, x, m) // the logit if one of them is NaN
+				k.add(stride, at)
 			})
-			k.add(stride, at)
-			k.countDown(count, "largest")
 
 			total := k.grid(1, 2)
 			k.clear(total)
 			k.move(block, at)
 			k.move(rows, count)
-			k.label("exponential")
-			k.scope(func() {
+			k.repeat(count, "exponential", func() {
 				x := k.peek(at, 8)
 				k.each("fsub.4s", x, x, top)
 				y := e.exponential(x)
 				k.each("fadd.4s", total[0], total[0], y)
 				k.spill(y, at, 8)
+				k.add(stride, at)
 			})
-			k.add(stride, at)
-			k.countDown(count, "exponential")
 
 			before := k.peek(tops, 8)
 			k.put(top, tops, 8)

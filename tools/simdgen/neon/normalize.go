@@ -16,8 +16,7 @@ func normalize(f *file) {
 					k.v("orr.16b", v, v, others)
 				}
 			})
-			k.label("group")
-			k.scope(func() {
+			k.repeat(groups, "group", func() {
 				bytes, x := k.peek(src, lanes)[0], k.grid(1, len(values))[0]
 				k.add(step, src)
 				for i := range x {
@@ -28,7 +27,6 @@ func normalize(f *file) {
 				}
 				k.put(x, dst, len(x)*lanes)
 			})
-			k.countDown(groups, "group")
 		})
 }
 

@@ -35,8 +35,7 @@ func reduceRows(f *file) {
 			for _, sum := range sums {
 				k.v("mov.16b", sum, half)
 			}
-			k.label("group")
-			k.scope(func() {
+			k.repeat(left, "group", func() {
 				weights, lower := k.take(pairs, lanes)[0], k.vector()
 				k.v("uzp2.4s", lower, weights, weights)
 				k.v("uzp1.4s", weights, weights, weights)
@@ -50,7 +49,6 @@ func reduceRows(f *file) {
 					})
 				}
 			})
-			k.countDown(left, "group")
 			k.v("uzp2.8h", sums[0], sums[0], sums[1])
 			k.v("uzp2.8h", sums[2], sums[2], sums[3])
 			k.v("sqshrun.8b", sums[0], sums[0], reduceBits-16)
@@ -113,8 +111,7 @@ func reduceColumns(f *file) {
 					k.v("mov.16b", sum, half)
 				}
 			}
-			k.label("pair")
-			k.scope(func() {
+			k.repeat(left, "pair", func() {
 				weights, lower := k.vector(), k.vector()
 				k.op("FMOVD.P %d(R%d), F%d", pairBytes, weight, lower)
 				k.v("sshll.4s", weights, lower, reduceLow)
@@ -130,7 +127,6 @@ func reduceColumns(f *file) {
 					k.add(stride, row)
 				}
 			})
-			k.countDown(left, "pair")
 			for _, s := range sums {
 				k.v("uzp2.8h", s[0], s[0], s[1])
 				k.v("uzp2.8h", s[2], s[2], s[3])

@@ -34,8 +34,7 @@ func blendRows(f *file) {
 		w := k.vector()
 		k.op("FMOVS R%d, F%d", weights, w)
 		k.v("ushll.4s", w, w, 0)
-		k.label("batch")
-		k.scope(func() {
+		k.repeat(batches, "batch", func() {
 			x, y := k.take(near, 4*lanes), k.take(far, 4*lanes)
 			for i := range x {
 				k.scope(func() {
@@ -53,6 +52,5 @@ func blendRows(f *file) {
 			k.v("uzp1.16b", x[0], x[0], x[2])
 			k.put(x[:1], dst, lanes)
 		})
-		k.countDown(batches, "batch")
 	})
 }

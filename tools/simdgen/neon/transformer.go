@@ -91,15 +91,13 @@ func moments(f *file) {
 		k.v("dup.2d", first, first, 0)
 		sums := k.grid(2, 4)
 		k.clear(sums)
-		k.label("group")
-		k.scope(func() {
+		k.repeat(groups, "group", func() {
 			d := k.widened(k.take(x, 8), 8)
 			k.each("fsub.2d", d, d, first)
 			k.each("fadd.2d", sums[0], sums[0], d)
 			k.each("fmul.2d", d, d, d)
 			k.each("fadd.2d", sums[1], sums[1], d)
 		})
-		k.countDown(groups, "group")
 		k.result(append(sums[0], sums[1]...))
 	})
 }
@@ -110,12 +108,10 @@ func sumSquares(f *file) {
 	f.function("sumSquaresNEON", "func(x *float32, groups int) [8]float64", func(k *kernel) {
 		x, groups, sums := k.load("x"), k.load("groups"), k.grid(1, 4)
 		k.clear(sums)
-		k.label("group")
-		k.scope(func() {
+		k.repeat(groups, "group", func() {
 			d := k.widened(k.take(x, 8), 8)
 			k.each("fmla.2d", sums[0], d, d)
 		})
-		k.countDown(groups, "group")
 		k.result(sums[0])
 	})
 }

@@ -10,8 +10,7 @@ func ycbcr(f *file) {
 		const redCr, greenCb, greenCr, blueCb = 0, 1, 2, 3
 		factors, middle := k.words("colours", 91881-1<<16, -22554, -46802+1<<16, 116130-2<<16), k.bits(0x80808080)
 		dst, luma, cb, cr, groups := k.load("dst"), k.load("luma"), k.load("cb"), k.load("cr"), k.load("groups")
-		k.label("group")
-		k.scope(func() {
+		k.repeat(groups, "group", func() {
 			plane := func(at register, op string, operand any) vector {
 				x := k.vector()
 				k.op("FMOVD.P 8(R%d), F%d", at, x)
@@ -40,9 +39,8 @@ func ycbcr(f *file) {
 			level(rgb[0], "add.8h", []vector{w}, []int{redCr}, w)
 			level(rgb[1], "sub.8h", []vector{w}, []int{greenCb, greenCr}, u, w)
 			level(rgb[2], "add.8h", []vector{u, u}, []int{blueCb}, u)
+			k.op("VST3.P [V%d.B8, V%d.B8, V%d.B8], 24(R%d)", rgb[0], rgb[1], rgb[2], dst)
 		})
-		k.op("VST3.P [V%d.B8, V%d.B8, V%d.B8], 24(R%d)", rgb[0], rgb[1], rgb[2], dst)
-		k.countDown(groups, "group")
 	})
 }
 
