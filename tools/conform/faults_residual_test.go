@@ -6,29 +6,9 @@ import (
 	"nmn/tools/ref"
 )
 
-// brokenResidual are the replaced operations that only residual nets have.
-type brokenResidual struct {
-	convAdd      func(b *referenceBackend, y, x, w, bias, shortcut *tensor.Tensor, p conv.Params) error
-	maxPool3     func(b *referenceBackend, y, x *tensor.Tensor) error
-	maxPool3Grad func(b *referenceBackend, dx, dy, x, y *tensor.Tensor, relu bool) error
-}
-
-func (b *broken) ConvAdd(y, x, w, bias, shortcut *tensor.Tensor, p conv.Params) error {
-	return or(b.convAdd, (*referenceBackend).ConvAdd)(b.referenceBackend, y, x, w, bias, shortcut, p)
-}
-
-func (b *broken) MaxPool3(y, x *tensor.Tensor) error {
-	return or(b.maxPool3, (*referenceBackend).MaxPool3)(b.referenceBackend, y, x)
-}
-
-func (b *broken) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
-	return or(b.maxPool3Grad, (*referenceBackend).MaxPool3Grad)(b.referenceBackend, dx, dy, x, y, relu)
-}
-
 // residualFaults are faults of strides, of shortcuts and of windows that overlap.
 var residualFaults = []fault{
-	{"ignores the stride", "Conv", "element", broken{conv: func(b *referenceBackend, y, x, w, bias *tensor.Tensor,
-		p conv.Params) error {
+	{"ignores the stride", "Conv", "element", func(b *referenceBackend, y, x, w, bias array, p conv.Params) error {
 		if _, err := conv.Fit("conv", x, w, y, p); err != nil || p.Stride < 2 {
 			return b.Conv(y, x, w, bias, p)
 		}
@@ -36,78 +16,74 @@ var residualFaults = []fault{
 		err := b.Conv(all, x, w, bias, p)
 		copyCorner(y, all, func(small, large *float32) { *small = *large })
 		return err
-	}}},
-	{"ignores the stride", "ConvGradData", "element", broken{gradData: func(b *referenceBackend, dx, dy, w,
-		mask *tensor.Tensor, p conv.Params) error {
+	}},
+	{"ignores the stride", "ConvGradData", "element", func(b *referenceBackend, dx, dy, w, mask array,
+		p conv.Params) error {
 		if _, err := conv.Fit("conv gradient of data", dx, w, dy, p); err != nil || p.Stride < 2 {
 			return b.ConvGradData(dx, dy, w, mask, p)
 		}
 		all, p := withoutStride(dy, dx, w, p)
 		copyCorner(dy, all, func(small, large *float32) { *large = *small })
 		return b.ConvGradData(dx, all, w, mask, p)
-	}}},
-	{"ignores the stride", "ConvGradFilter", "element", broken{gradFilter: func(b *referenceBackend, dw, x,
-		dy *tensor.Tensor, p conv.Params) error {
+	}},
+	{"ignores the stride", "ConvGradFilter", "element", func(b *referenceBackend, dw, x, dy array, p conv.Params) error {
 		if _, err := conv.Fit("conv gradient of filter", x, dw, dy, p); err != nil || p.Stride < 2 {
 			return b.ConvGradFilter(dw, x, dy, p)
 		}
 		all, p := withoutStride(dy, x, dw, p)
 		copyCorner(dy, all, func(small, large *float32) { *large = *small })
 		return b.ConvGradFilter(dw, x, all, p)
-	}}},
-	{"adds the shortcut after the ReLU", "ConvAdd", "element",
-		broken{brokenResidual: brokenResidual{convAdd: func(b *referenceBackend, y, x, w, bias, shortcut *tensor.Tensor,
-			p conv.Params) error {
-			if !tensor.SameShape(shortcut, y) {
-				return tensor.ErrShape
-			}
-			held := get(shortcut) // perhaps the memory of y
-			err := b.Conv(y, x, w, bias, p)
-			if err == nil {
-				put(y, sum(get(y), held))
-			}
+	}},
+	{"adds the shortcut after the ReLU", "ConvAdd", "element", func(b *referenceBackend, y, x, w, bias, shortcut array,
+		p conv.Params) error {
+		if !tensor.SameShape(shortcut, y) {
+			return tensor.ErrShape
+		}
+		held := get(shortcut) // perhaps the memory of y
+		err := b.Conv(y, x, w, bias, p)
+		if err == nil {
+			put(y, sum(get(y), held))
+		}
+		return err
+	}},
+	{"counts the border as 0", "MaxPool3", "element", func(b *referenceBackend, y, x array) error {
+		if err := b.MaxPool3(y, x); err != nil {
 			return err
-		}}}},
-	{"counts the border as 0", "MaxPool3", "element",
-		broken{brokenResidual: brokenResidual{maxPool3: func(b *referenceBackend, y, x *tensor.Tensor) error {
-			if err := b.MaxPool3(y, x); err != nil {
-				return err
+		}
+		for i, v := range y.Float32s() {
+			q, p := i/y.Dim(3)%y.Dim(2), i/y.Dim(3)/y.Dim(2)%y.Dim(1)
+			if p == 0 || q == 0 || 2*p+1 >= x.Dim(1) || 2*q+1 >= x.Dim(2) {
+				y.Float32s()[i] = max(v, 0)
 			}
-			for i, v := range y.Float32s() {
-				q, p := i/y.Dim(3)%y.Dim(2), i/y.Dim(3)/y.Dim(2)%y.Dim(1)
-				if p == 0 || q == 0 || 2*p+1 >= x.Dim(1) || 2*q+1 >= x.Dim(2) {
-					y.Float32s()[i] = max(v, 0)
-				}
+		}
+		return nil
+	}},
+	{"overwrites where windows overlap", "MaxPool3Grad", "element", func(b *referenceBackend, dx, dy, x, y array,
+		relu bool) error {
+		from := get(dy)
+		if err := b.MaxPool3Grad(dx, dy, x, y, relu); err != nil {
+			return err
+		}
+		m, _ := mapOf(x)
+		for i, place := range ref.MaxPool3Arg(m, get(x)) {
+			if !relu || x.Float32s()[place] > 0 {
+				dx.Float32s()[place] = float32(from[i])
 			}
-			return nil
-		}}}},
-	{"overwrites where windows overlap", "MaxPool3Grad", "element",
-		broken{brokenResidual: brokenResidual{maxPool3Grad: func(b *referenceBackend, dx, dy, x, y *tensor.Tensor,
-			relu bool) error {
-			from := get(dy)
-			if err := b.MaxPool3Grad(dx, dy, x, y, relu); err != nil {
-				return err
-			}
-			m, _ := mapOf(x)
-			for i, place := range ref.MaxPool3Arg(m, get(x)) {
-				if !relu || x.Float32s()[place] > 0 {
-					dx.Float32s()[place] = float32(from[i])
-				}
-			}
-			return nil
-		}}}},
+		}
+		return nil
+	}},
 }
 
 // withoutStride is an empty map for the results at every place of the filter, and the parameters for it. y
 // has each Stride-th of them.
-func withoutStride(y, x, w *tensor.Tensor, p conv.Params) (*tensor.Tensor, conv.Params) {
+func withoutStride(y, x, w array, p conv.Params) (array, conv.Params) {
 	p.Stride = 1
 	shape := []int{y.Dim(0), x.Dim(1) + 2*p.Pad - w.Dim(1) + 1, x.Dim(2) + 2*p.Pad - w.Dim(2) + 1, y.Dim(3)}
 	return mustOf(make([]float32, shape[0]*shape[1]*shape[2]*shape[3]), shape), p
 }
 
 // copyCorner calls move for each element of the small map and the one at the same row and column of the large map.
-func copyCorner(small, large *tensor.Tensor, move func(small, large *float32)) {
+func copyCorner(small, large array, move func(small, large *float32)) {
 	h, w, c := small.Dim(1), small.Dim(2), small.Dim(3)
 	for i := range small.Float32s() {
 		n, p, q := i/c/w/h, i/c/w%h, i/c%w

@@ -58,29 +58,23 @@ func shapeOf(x, w *tensor.Tensor, p conv.Params) ref.Conv {
 }
 
 func (b *referenceBackend) Conv(y, x, w, bias *tensor.Tensor, p conv.Params) error {
+	return convolved(y, x, w, bias, nil, p)
+}
+
+func (b *referenceBackend) ConvAdd(y, x, w, bias, shortcut *tensor.Tensor, p conv.Params) error {
+	if !tensor.SameShape(shortcut, y) {
+		return tensor.ErrShape
+	}
+	return convolved(y, x, w, bias, shortcut, p)
+}
+
+// convolved is a convolution with a shortcut, which may be nil.
+func convolved(y, x, w, bias, shortcut *tensor.Tensor, p conv.Params) error {
 	if _, err := conv.Fit("conv", x, w, y, p); err != nil {
 		return err
 	}
 	if err := need("conv", may(bias, w.Dim(0))); err != nil {
 		return err
-	}
-	out := shapeOf(x, w, p).Forward(get(x), get(w), get(bias))
-	if p.ReLU {
-		out = ref.ReLU(out)
-	}
-	put(y, out)
-	return nil
-}
-
-func (b *referenceBackend) ConvAdd(y, x, w, bias, shortcut *tensor.Tensor, p conv.Params) error {
-	if _, err := conv.Fit("conv and shortcut", x, w, y, p); err != nil {
-		return err
-	}
-	if err := need("conv and shortcut", may(bias, w.Dim(0))); err != nil {
-		return err
-	}
-	if !tensor.SameShape(shortcut, y) {
-		return tensor.ErrShape
 	}
 	out := shapeOf(x, w, p).Forward(get(x), get(w), get(bias))
 	for i, v := range get(shortcut) {
@@ -180,69 +174,44 @@ func mapOf(x *tensor.Tensor) (ref.Map, bool) {
 
 func isMap(x *tensor.Tensor, m ref.Map) bool { return is(x, m.T, m.H, m.W, m.C) }
 
-func (b *referenceBackend) MaxPool(y, x *tensor.Tensor) error {
-	m, ok := mapOf(x)
-	if err := need("max pool", ok, isMap(y, m.CeilHalf())); err != nil {
-		return err
-	}
-	put(y, ref.MaxPool(m, get(x)))
-	return nil
-}
+func (b *referenceBackend) MaxPool(y, x *tensor.Tensor) error { return two.pool(y, x) }
 
-func (b *referenceBackend) MaxPool3(y, x *tensor.Tensor) error {
-	m, ok := mapOf(x)
-	if err := need("3×3 max pool", ok, isMap(y, m.CeilHalf())); err != nil {
-		return err
-	}
-	put(y, ref.MaxPool3(m, get(x)))
-	return nil
-}
+func (b *referenceBackend) MaxPool3(y, x *tensor.Tensor) error { return three.pool(y, x) }
 
 func (b *referenceBackend) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
-	m, ok := mapOf(x)
-	if err := need("max pool gradient", ok, isMap(dx, m), isMap(y, m.CeilHalf()), isMap(dy, m.CeilHalf())); err != nil {
-		return err
-	}
-	put(dx, ref.MaxPoolGrad(m, get(dy), get(x), relu))
-	return nil
+	return two.poolGrad(dx, nil, dy, x, y, pool.MaxGradParams{ReLU: relu})
 }
 
 func (b *referenceBackend) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
-	m, ok := mapOf(x)
-	if err := need("3×3 max pool gradient", ok, isMap(dx, m), isMap(y, m.CeilHalf()),
-		isMap(dy, m.CeilHalf())); err != nil {
-		return err
-	}
-	put(dx, ref.MaxPool3Grad(m, get(dy), get(x), relu))
-	return nil
+	return three.poolGrad(dx, nil, dy, x, y, pool.MaxGradParams{ReLU: relu})
 }
 
 func (b *referenceBackend) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
-	m, ok := mapOf(x)
-	if err := need("max pool and bias gradient", ok, isMap(dx, m), isMap(y, m.CeilHalf()), isMap(dy, m.CeilHalf()),
-		is(db, m.C)); err != nil {
-		return err
-	}
-	held := get(db)
-	gradient, sums := ref.MaxPoolGradBias(m, get(dy), get(x), p.ReLU)
-	if p.Accumulate {
-		sums = sum(sums, held)
-	}
-	put(dx, gradient)
-	put(db, sums)
-	return nil
+	return two.poolGrad(dx, db, dy, x, y, p)
 }
 
 func (b *referenceBackend) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
+	return three.poolGrad(dx, db, dy, x, y, p)
+}
+
+func (wd windows) pool(y, x *tensor.Tensor) error {
 	m, ok := mapOf(x)
-	if err := need("3×3 max pool and bias gradient", ok, isMap(dx, m), isMap(y, m.CeilHalf()), isMap(dy, m.CeilHalf()),
-		is(db, m.C)); err != nil {
+	if err := need(wd.op, ok, isMap(y, m.CeilHalf())); err != nil {
 		return err
 	}
-	held := get(db)
-	gradient, sums := ref.MaxPool3GradBias(m, get(dy), get(x), p.ReLU)
+	put(y, wd.maxima(m, get(x)))
+	return nil
+}
+
+// poolGrad is the gradient of the maxima, and of the bias below them if db is not nil.
+func (wd windows) poolGrad(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
+	m, ok := mapOf(x)
+	if err := need(wd.op, ok, isMap(dx, m), isMap(y, m.CeilHalf()), isMap(dy, m.CeilHalf()), may(db, m.C)); err != nil {
+		return err
+	}
+	gradient, sums := wd.withBias(m, get(dy), get(x), p.ReLU)
 	if p.Accumulate {
-		sums = sum(sums, held)
+		sums = sum(sums, get(db))
 	}
 	put(dx, gradient)
 	put(db, sums)
@@ -334,14 +303,7 @@ func (b *referenceBackend) NoiseStep(out noise.StepOutput, logits, confidence, l
 	if z == nil {
 		z = make([]float64, n*k)
 	}
-	r := setup.reference(get(logits), get(confidence), z)
-	put(out.Loss, r.loss)
-	put(out.DLogits, scaled(r.dLogits, float64(p.Scale)))
-	put(out.DO, scaled(r.dO, float64(p.Scale)))
-	put(out.Prob, r.prob)
-	put(out.Observed, r.observed)
-	put(out.Posterior, r.posterior)
-	put(out.BagLogit, r.bagLogit)
+	setup.reference(get(logits), get(confidence), z).write(out, p.Scale)
 	return nil
 }
 
@@ -359,14 +321,19 @@ func exclusiveStep(s exclusiveSetup, out noise.StepOutput, logits, transition, l
 	if z == nil {
 		z = make([]float64, n*k)
 	}
-	r := s.reference(get(logits), get(transition), z)
+	s.reference(get(logits), get(transition), z).write(out, p.Scale)
+	return nil
+}
+
+// write writes the arrays to the destinations that there are.
+func (r stepArrays) write(out noise.StepOutput, scale float32) {
 	put(out.Loss, r.loss)
-	put(out.DLogits, scaled(r.dLogits, float64(p.Scale)))
+	put(out.DLogits, scaled(r.dLogits, float64(scale)))
+	put(out.DO, scaled(r.dO, float64(scale)))
 	put(out.Prob, r.prob)
 	put(out.Observed, r.observed)
 	put(out.Posterior, r.posterior)
 	put(out.BagLogit, r.bagLogit)
-	return nil
 }
 
 func fits(operation string, entries []update.Entry, adam, state bool) error {
@@ -404,31 +371,22 @@ func (b *referenceBackend) SGD(entries []update.Entry, momentum float32) error {
 }
 
 func (b *referenceBackend) Adam(entries []update.Entry, p update.AdamParams) error {
+	return adaptive(entries, p, ref.Adam)
+}
+
+func (b *referenceBackend) AdamW(entries []update.Entry, p update.AdamParams) error {
+	return adaptive(entries, p, ref.AdamW)
+}
+
+func adaptive(entries []update.Entry, p update.AdamParams, formula func(w, g, m, v []float64, lr, decay, beta1, beta2,
+	epsilon float64, step int)) error {
 	if err := fits("adam", entries, true, true); err != nil {
 		return err
 	}
 	for _, e := range entries {
 		w, m, v := get(e.W), get(e.M), get(e.V)
-		ref.Adam(w, get(e.G), m, v, float64(e.LR), float64(e.Decay), float64(p.Beta1), float64(p.Beta2),
-			float64(p.Epsilon), p.Step)
-		put(e.W, w)
-		put(e.M, m)
-		put(e.V, v)
-	}
-	return nil
-}
-
-func (b *referenceBackend) AdamW(entries []update.Entry, p update.AdamParams) error {
-	if err := fits("adamw", entries, true, true); err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if e.LR == 0 {
-			continue
-		}
-		w, m, v := get(e.W), get(e.M), get(e.V)
-		ref.AdamW(w, get(e.G), m, v, float64(e.LR), float64(e.Decay), float64(p.Beta1), float64(p.Beta2),
-			float64(p.Epsilon), p.Step)
+		formula(w, get(e.G), m, v, float64(e.LR), float64(e.Decay), float64(p.Beta1), float64(p.Beta2), float64(p.Epsilon),
+			p.Step)
 		put(e.W, w)
 		put(e.M, m)
 		put(e.V, v)
