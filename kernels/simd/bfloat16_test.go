@@ -44,18 +44,9 @@ func TestMultiplyBFloat16_EqualsItsDefinition(t *testing.T) {
 			tile := c.bfloat16Tile(t, r, rows, width)
 			before := append([]float32(nil), tile.Dst...)
 			l.MultiplyBFloat16(&tile, width)
-			for at, got := range tile.Dst {
-				i, j := at/tile.DstStride, at%tile.DstStride
-				if j >= width {
-					if got != before[at] {
-						t.Fatalf("%v: wrote between rows at %d,%d", c, i, j)
-					}
-					continue
-				}
-				if want, bound := c.wantBFloat16(&tile, before, i, j, width); !near(got, want, bound) {
-					t.Fatalf("%v: %d,%d: got %g, want %g", c, i, j, got, want)
-				}
-			}
+			wantRows(t, tile.Dst, before, tile.DstStride, width, func(i, j int) (v, bound float64) {
+				return c.wantBFloat16(&tile, before, i, j, width)
+			})
 		}
 	})
 }

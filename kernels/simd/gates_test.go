@@ -2,7 +2,6 @@ package simd
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 )
 
@@ -19,25 +18,7 @@ func TestGates_EveryLevelAsTheGoTwin(t *testing.T) {
 		"addExp":    func(l Level, a [][]float32) { l.AddExp(a[0], a[1], a[2], -.75) },
 		"scaledExp": func(l Level, a [][]float32) { l.ScaledExp(a[0], a[1], a[2], .3) },
 	}
-	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
-		for _, n := range sizes {
-			for name, f := range operations {
-				want := make([][]float32, 9)
-				for i := range want {
-					want[i] = drawn(t, r, n)
-					for j := range want[i] { // every magnitude: not the few of drawn alone
-						want[i][j] *= float32(math.Exp(8 * (r.Float64() - .5)))
-					}
-				}
-				got := copies(t, want...)
-				f(Generic, want)
-				f(l, got)
-				for i := range want {
-					same(t, name, got[i], want[i])
-				}
-			}
-		}
-	})
+	asTwins(t, true, operations)
 }
 
 // off is the error of a float32 relative to the wanted value, in units of 2^-24. If that value is below the

@@ -69,19 +69,15 @@ func TestScatterFirst_RefusesWhatDoesNotFit(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level, _ *rand.Rand) {
 		good := FirstScatter{D: make([]float32, 24), X: make([]float32, 24), Offsets: []int{0, 4, 8}, Hi: 3,
 			Top: make([]float32, 8), Grad: make([]float32, 8), Step: 12, Count: 2}
-		for i, spoil := range []func(*FirstScatter){
-			func(s *FirstScatter) { s.D = s.D[1:] }, func(s *FirstScatter) { s.X = s.X[1:] },
-			func(s *FirstScatter) { s.Top = s.Top[1:] }, func(s *FirstScatter) { s.Grad = s.Grad[1:] },
-			func(s *FirstScatter) { s.Offsets = nil }, func(s *FirstScatter) { s.Offsets = []int{0, -1, 8} },
-			func(s *FirstScatter) { s.Hi = 4 }, func(s *FirstScatter) { s.Lo = 4 }, func(s *FirstScatter) { s.Lo = -1 },
-			func(s *FirstScatter) { s.Step = -1 },
-		} {
-			bad := good
-			spoil(&bad)
-			if !panics(func() { l.ScatterFirst(&bad, 4) }) {
-				t.Errorf("scatter %d: accepted", i)
-			}
-		}
+		refusesChanged(t, func() FirstScatter { return good }, func(s *FirstScatter) { l.ScatterFirst(s, 4) },
+			map[string]func(*FirstScatter){
+				"d": func(s *FirstScatter) { s.D = s.D[1:] }, "x": func(s *FirstScatter) { s.X = s.X[1:] },
+				"top": func(s *FirstScatter) { s.Top = s.Top[1:] }, "grad": func(s *FirstScatter) { s.Grad = s.Grad[1:] },
+				"offsets": func(s *FirstScatter) { s.Offsets = nil },
+				"offset":  func(s *FirstScatter) { s.Offsets = []int{0, -1, 8} },
+				"hi":      func(s *FirstScatter) { s.Hi = 4 }, "lo": func(s *FirstScatter) { s.Lo = 4 },
+				"negative lo": func(s *FirstScatter) { s.Lo = -1 }, "step": func(s *FirstScatter) { s.Step = -1 },
+			})
 		l.ScatterFirst(&good, 4)
 	})
 }

@@ -27,6 +27,35 @@ func near(got float32, want, bound float64) bool {
 	return math.Abs(float64(got)-want) <= 1e-6*bound+1e-30
 }
 
+// products is a start plus the sum of n products, and the sum of their magnitudes.
+func products(start float32, n int, factors func(m int) (a, b float32)) (v, bound float64) {
+	v, bound = float64(start), math.Abs(float64(start))
+	for m := range n {
+		a, b := factors(m)
+		product := float64(a) * float64(b)
+		v, bound = v+product, bound+math.Abs(product)
+	}
+	return v, bound
+}
+
+// wantRows compares rows of some width, a stride apart, with wanted values and the magnitudes of their sums. Between
+// rows nothing may have changed.
+func wantRows(t *testing.T, got, before []float32, stride, width int, want func(i, j int) (v, bound float64)) {
+	t.Helper()
+	for at, v := range got {
+		i, j := at/stride, at%stride
+		if j >= width {
+			if v != before[at] {
+				t.Fatalf("wrote between rows at %d,%d", i, j)
+			}
+			continue
+		}
+		if want, bound := want(i, j); !near(v, want, bound) {
+			t.Fatalf("%d,%d: got %g, want %g", i, j, v, want)
+		}
+	}
+}
+
 type tileCase struct {
 	taps, depth      int
 	rows             int
@@ -79,17 +108,16 @@ func (c tileCase) build(t testing.TB, r *rand.Rand, rows, width int) Tile {
 
 // want returns the value of one output in float64, and the magnitude of its sum.
 func (c tileCase) want(tile *Tile, before []float32, i, j, width int) (v, bound float64) {
-	add := func(x float64) { v, bound = v+x, bound+math.Abs(x) }
+	start := float32(0)
 	if tile.Load {
-		add(float64(before[i*tile.DstStride+j]))
+		start = before[i*tile.DstStride+j]
 	}
-	for tap := range c.taps {
-		for d := range c.depth {
-			add(float64(tile.A[tile.Offsets[i]+tap*tile.TapStride+d]) * float64(tile.Panel[(tap*c.depth+d)*width+tap*c.skip+j]))
-		}
-	}
+	v, bound = products(start, c.taps*c.depth, func(m int) (a, b float32) {
+		tap := m / c.depth
+		return tile.A[tile.Offsets[i]+tap*tile.TapStride+m%c.depth], tile.Panel[m*width+tap*c.skip+j]
+	})
 	if tile.Bias != nil {
-		add(float64(tile.Bias[j]))
+		v, bound = v+float64(tile.Bias[j]), bound+math.Abs(float64(tile.Bias[j]))
 	}
 	if tile.ReLU {
 		v = max(v, 0)
@@ -109,18 +137,9 @@ func TestMultiply_EqualsItsDefinition(t *testing.T) {
 					tile := c.build(t, r, rows, width)
 					before := append([]float32(nil), tile.Dst...)
 					l.Multiply(&tile, width)
-					for at, got := range tile.Dst {
-						i, j := at/tile.DstStride, at%tile.DstStride
-						if j >= width {
-							if got != before[at] {
-								t.Fatalf("wrote between rows at %d,%d", i, j)
-							}
-							continue
-						}
-						if want, bound := c.want(&tile, before, i, j, width); !near(got, want, bound) {
-							t.Fatalf("%d,%d: got %g, want %g", i, j, got, want)
-						}
-					}
+					wantRows(t, tile.Dst, before, tile.DstStride, width, func(i, j int) (v, bound float64) {
+						return c.want(&tile, before, i, j, width)
+					})
 				})
 			}
 		}
@@ -212,31 +231,49 @@ func TestMultiply_NaNSurvivesReLU(t *testing.T) {
 func TestMultiply_RefusesSlicesThatAreTooShort(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
 		rows, wide, _ := l.TileShape()
-		for name, shorten := range map[string]func(*Tile){
-			"A":       func(x *Tile) { x.A = x.A[:len(x.A)-1] },
-			"offset":  func(x *Tile) { x.Offsets[rows-1] = -1 },
-			"offsets": func(x *Tile) { x.Offsets = x.Offsets[1:] },
-			"panel":   func(x *Tile) { x.Panel = x.Panel[1:] },
-			"dst":     func(x *Tile) { x.Dst = x.Dst[1:] },
-			"from":    func(x *Tile) { x.From = x.Dst[1:] },
-			"bias":    func(x *Tile) { x.Bias = x.Bias[1:] },
-			"mask":    func(x *Tile) { x.Mask = x.Mask[1:] },
-			"no rows": func(x *Tile) { x.Rows = 0 },
-			"rows":    func(x *Tile) { x.Rows = rows + 1 },
-		} {
-			tile := tileCase{taps: 2, depth: 3, rows: rows, biased: true, masked: true, tapStride: 5}.build(t, r, rows, wide)
-			shorten(&tile)
-			if !panics(func() { l.Multiply(&tile, wide) }) {
-				t.Errorf("%s: accepted", name)
-			}
-		}
+		good := tileCase{taps: 2, depth: 3, rows: rows, biased: true, masked: true, tapStride: 5}
+		refusesChanged(t, func() Tile { return good.build(t, r, rows, wide) }, func(x *Tile) { l.Multiply(x, wide) },
+			map[string]func(*Tile){
+				"A":       func(x *Tile) { x.A = x.A[:len(x.A)-1] },
+				"offset":  func(x *Tile) { x.Offsets[rows-1] = -1 },
+				"offsets": func(x *Tile) { x.Offsets = x.Offsets[1:] },
+				"panel":   func(x *Tile) { x.Panel = x.Panel[1:] },
+				"dst":     func(x *Tile) { x.Dst = x.Dst[1:] },
+				"from":    func(x *Tile) { x.From = x.Dst[1:] },
+				"bias":    func(x *Tile) { x.Bias = x.Bias[1:] },
+				"mask":    func(x *Tile) { x.Mask = x.Mask[1:] },
+				"no rows": func(x *Tile) { x.Rows = 0 },
+				"rows":    func(x *Tile) { x.Rows = rows + 1 },
+			})
 	})
+}
+
+// refuses checks that calls panic.
+func refuses(t *testing.T, calls map[string]func()) {
+	t.Helper()
+	for name, f := range calls {
+		if !panics(f) {
+			t.Errorf("%s: accepted", name)
+		}
+	}
 }
 
 func panics(f func()) (did bool) {
 	defer func() { did = recover() != nil }()
 	f()
 	return false
+}
+
+// refusesChanged checks that a call panics on good arguments after each of the changes.
+func refusesChanged[T any](t *testing.T, good func() T, call func(*T), changes map[string]func(*T)) {
+	t.Helper()
+	for name, change := range changes {
+		x := good()
+		change(&x)
+		if !panics(func() { call(&x) }) {
+			t.Errorf("%s: accepted", name)
+		}
+	}
 }
 
 func TestOuter_EqualsItsDefinition(t *testing.T) {
@@ -250,34 +287,16 @@ func TestOuter_EqualsItsDefinition(t *testing.T) {
 					Dst:   random(t, r, (n-1)*(width+n)+width), DstStride: width + n, Rows: n, Load: load}
 				before := append([]float32(nil), s.Dst...)
 				l.Outer(&s)
-				checkOuter(t, &s, before, width)
+				wantRows(t, s.Dst, before, s.DstStride, width, func(i, j int) (v, bound float64) {
+					start := float32(0)
+					if s.Load {
+						start = before[i*s.DstStride+j]
+					}
+					return products(start, s.Depth, func(m int) (a, b float32) { return s.A[m*stride+i], s.Panel[m*width+j] })
+				})
 			}
 		}
 	})
-}
-
-func checkOuter(t *testing.T, s *Sum, before []float32, width int) {
-	t.Helper()
-	for at, got := range s.Dst {
-		i, j := at/s.DstStride, at%s.DstStride
-		if j >= width {
-			if got != before[at] {
-				t.Fatalf("wrote between rows at %d,%d", i, j)
-			}
-			continue
-		}
-		var want, bound float64
-		if s.Load {
-			want, bound = float64(before[at]), math.Abs(float64(before[at]))
-		}
-		for m := range s.Depth {
-			v := float64(s.A[m*s.AStride+i]) * float64(s.Panel[m*width+j])
-			want, bound = want+v, bound+math.Abs(v)
-		}
-		if !near(got, want, bound) {
-			t.Fatalf("depth %d, %d rows, load %t, %d,%d: got %g, want %g", s.Depth, s.Rows, s.Load, i, j, got, want)
-		}
-	}
 }
 
 func TestTileLevel_CanRunAndChangesNoBit(t *testing.T) {

@@ -27,7 +27,7 @@ func (v *values) averages(lengths []int) (list []parameter, operands []*operand)
 	list = v.parameters(lengths)
 	for i := range list {
 		p := &list[i]
-		p.average, p.m, p.v = p.m, nil, nil
+		p.average, p.m, p.v = p.m, none(), none()
 		operands = append(operands, p.w, p.g, p.average)
 	}
 	return list, operands

@@ -84,7 +84,7 @@ func convName(g ref.Conv, extra string) string {
 
 func convCases() []Case {
 	list := append(eachConv("Conv", forwardCall), convRefusals()...)
-	list = append(append(list, eachConv("ConvAdd", convAddCall)...), convAddRefusals()...)
+	list = append(append(list, eachConv("ConvAdd", forwardCall)...), convAddRefusals()...)
 	list = append(list, eachConv("ConvGradData", gradDataCall)...)
 	list = append(list, eachConv("ConvGradFilter", gradFilterCall)...)
 	list = append(list, eachConv("ConvGradBias", gradBiasCall)...)
@@ -96,6 +96,7 @@ func convCases() []Case {
 type convVariant struct {
 	name                         string
 	bias, relu, accumulate, mask bool
+	shortcut                     bool
 	inPlace                      bool // dx shares the memory of mask, or y the memory of the shortcut
 }
 
@@ -105,9 +106,10 @@ func convVariants(op string) []convVariant {
 		return []convVariant{{name: "", bias: true}, {name: ",bias=none"}, {name: ",relu=true", bias: true, relu: true},
 			{name: ",bias=none,relu=true", relu: true}}
 	case "ConvAdd":
-		return []convVariant{{name: ",relu=true", bias: true, relu: true}, {name: ",bias=none"}, {name: ",shortcut=inplace",
-			bias: true, inPlace: true},
-			{name: ",bias=none,relu=true,shortcut=inplace", relu: true, inPlace: true}}
+		return []convVariant{{name: ",relu=true", bias: true, relu: true, shortcut: true},
+			{name: ",bias=none", shortcut: true},
+			{name: ",shortcut=inplace", bias: true, shortcut: true, inPlace: true},
+			{name: ",bias=none,relu=true,shortcut=inplace", relu: true, shortcut: true, inPlace: true}}
 	case "ConvGradData":
 		return []convVariant{{}, {name: ",mask=true", mask: true}, {name: ",accumulate=true", accumulate: true},
 			{name: ",mask=true,accumulate=true", mask: true, accumulate: true}, {name: ",mask=inplace", mask: true,
@@ -198,21 +200,35 @@ func (g convValues) upstream(s ref.Conv) *operand {
 	return input("dy", g.dy, s.N, s.P(), s.Q(), s.K).computed()
 }
 
+// forwardCall is Conv, or ConvAdd if there is a shortcut.
 func forwardCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 	d := drawConv(g, r)
-	x, w, b := d.input(g), d.filter(g), d.bias(g, v)
-	wideX, wideW, wideB := wide(d.x), wide(d.w), wide(b.float32s)
+	x, w, b, shortcut, terms := d.input(g), d.filter(g), d.bias(g, v), none(), g.R*g.S*g.C
+	if v.shortcut {
+		shortcut = input("shortcut", d.dy, g.N, g.P(), g.Q(), g.K).computed()
+		terms++
+	}
+	wideX, wideW, wideB, held := wide(d.x), wide(d.w), wide(b.float32s), wide(shortcut.float32s)
 	at, want := s.expect(g.N, g.P(), g.Q(), g.K, func(n, p, q, k int) float64 {
 		y := g.ForwardAt(wideX, wideW, wideB, n, p, q, k)
+		if v.shortcut {
+			y += held[((n*g.P()+p)*g.Q()+q)*g.K+k]
+		}
 		if v.relu && y < 0 {
 			return 0
 		}
 		return y
 	})
-	y := output("y", want, sums(g.R*g.S*g.C), g.N, g.P(), g.Q(), g.K).computed()
+	y := output("y", want, sums(terms), g.N, g.P(), g.Q(), g.K).computed()
 	y.at = at
+	if v.inPlace {
+		y.float32s, shortcut = d.dy, y
+	}
 	p := conv.Params{Pad: g.Pad, Stride: g.Stride, ReLU: v.relu}
-	return &call{operands: []*operand{y, x, w, b}, flops: convFLOPs(g), run: func(k kernels.Backend) error {
+	return &call{operands: []*operand{y, x, w, shortcut, b}, flops: convFLOPs(g), run: func(k kernels.Backend) error {
+		if v.shortcut {
+			return k.ConvAdd(y.t, x.t, w.t, b.t, shortcut.t, p)
+		}
 		return k.Conv(y.t, x.t, w.t, b.t, p)
 	}}
 }

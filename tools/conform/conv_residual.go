@@ -26,30 +26,6 @@ func convStrided() []ref.Conv {
 	}
 }
 
-func convAddCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
-	d := drawConv(g, r)
-	x, w, b := d.input(g), d.filter(g), d.bias(g, v)
-	shortcut := input("shortcut", d.dy, g.N, g.P(), g.Q(), g.K).computed()
-	wideX, wideW, wideB := wide(d.x), wide(d.w), wide(b.float32s)
-	held := wide(d.dy)
-	at, want := s.expect(g.N, g.P(), g.Q(), g.K, func(n, p, q, k int) float64 {
-		y := g.ForwardAt(wideX, wideW, wideB, n, p, q, k) + held[((n*g.P()+p)*g.Q()+q)*g.K+k]
-		if v.relu && y < 0 {
-			return 0
-		}
-		return y
-	})
-	y := output("y", want, sums(g.R*g.S*g.C+1), g.N, g.P(), g.Q(), g.K).computed()
-	y.at = at
-	if v.inPlace {
-		y.float32s, shortcut = d.dy, y
-	}
-	p := conv.Params{Pad: g.Pad, Stride: g.Stride, ReLU: v.relu}
-	return &call{operands: []*operand{y, x, w, shortcut, b}, flops: convFLOPs(g), run: func(k kernels.Backend) error {
-		return k.ConvAdd(y.t, x.t, w.t, b.t, shortcut.t, p)
-	}}
-}
-
 // convAddRefusals are calls with a stride or a shortcut that do not fit.
 func convAddRefusals() []Case {
 	of := func(name string, y, shortcut []int, p conv.Params) Case {

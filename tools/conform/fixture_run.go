@@ -22,8 +22,8 @@ func RunFixtures(t *testing.T, open func(t testing.TB) kernels.Backend) {
 		{"bce_logits", checkBCE}, {"nmn_fi_*", checkFI}, {"nmn_fd_*", checkFD}, {"nmn_extreme", checkExtreme},
 		{"posterior_table", checkPosterior}, {"mil_image", checkMIL}, {"mil_video", checkMIL},
 		{"mil_bce_*", checkMILStep}, {"mil_nmn_*", checkMILStep}, {"mil_extreme", checkMILExtreme},
-		{"pool_g_*", checkPoolG}, {"conv_*", checkConv}, {"relu", checkReLU}, {"maxpool_ceil", checkMaxPool},
-		{"maxpool3", checkMaxPool3},
+		{"pool_g_*", checkPoolG}, {"conv_*", checkConv}, {"relu", checkReLU}, {"maxpool_ceil", checkMaxima(two)},
+		{"maxpool3", checkMaxima(three)},
 		{"pool_other", checkPoolOther}, {"dropout", checkDropout}, {"lstm_cell", checkLSTM},
 		{"vit_layer_norm", checkLayerNorm}, {"vit_gelu", checkGELU}, {"vit_attention_*", checkAttention},
 		{"vit_linear", checkLinear},
@@ -108,17 +108,6 @@ func checkShortcut(d *bench, f *Fixture, x, w, y, dy *tensor.Tensor) {
 	d.want(f.Expected("add_d_b"), db)
 }
 
-func checkMaxPool3(d *bench, f *Fixture) {
-	for _, group := range f.Subgroups("inputs") {
-		x, dy := d.up(f.Input(group+".x").NHWC()), d.up(f.Input(group+".d_y").NHWC())
-		y, dx := d.zeros(dy.Shape()...), d.zeros(x.Shape()...)
-		d.ok(d.b.MaxPool3(y, x))
-		d.ok(d.b.MaxPool3Grad(dx, dy, x, y, false))
-		d.want(f.Expected(group+".y").NHWC(), y)
-		d.want(f.Expected(group+".d_x").NHWC(), dx)
-	}
-}
-
 func checkReLU(d *bench, f *Fixture) {
 	x, dy := d.up(f.Input("x").NHWC()), d.up(f.Input("d_y").NHWC())
 	y, dx := d.zeros(x.Shape()...), d.zeros(x.Shape()...)
@@ -138,14 +127,17 @@ func (d *bench) identity(channels int) *tensor.Tensor {
 	return d.up(a)
 }
 
-func checkMaxPool(d *bench, f *Fixture) {
-	for _, group := range f.Subgroups("inputs") {
-		x, dy := d.up(f.Input(group+".x").NHWC()), d.up(f.Input(group+".d_y").NHWC())
-		y, dx := d.zeros(dy.Shape()...), d.zeros(x.Shape()...)
-		d.ok(d.b.MaxPool(y, x))
-		d.ok(d.b.MaxPoolGrad(dx, dy, x, y, false))
-		d.want(f.Expected(group+".y").NHWC(), y)
-		d.want(f.Expected(group+".d_x").NHWC(), dx)
+// checkMaxima holds windows of maxima and their gradient to a fixture.
+func checkMaxima(wd windows) func(d *bench, f *Fixture) {
+	return func(d *bench, f *Fixture) {
+		for _, group := range f.Subgroups("inputs") {
+			x, dy := d.up(f.Input(group+".x").NHWC()), d.up(f.Input(group+".d_y").NHWC())
+			y, dx := d.zeros(dy.Shape()...), d.zeros(x.Shape()...)
+			d.ok(wd.forward(d.b, y, x))
+			d.ok(wd.run(d.b, dx, dy, x, y, false))
+			d.want(f.Expected(group+".y").NHWC(), y)
+			d.want(f.Expected(group+".d_x").NHWC(), dx)
+		}
 	}
 }
 

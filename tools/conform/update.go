@@ -69,7 +69,7 @@ func (v *values) parameters(lengths []int) []parameter {
 		list[i] = parameter{
 			w: input(fmt.Sprintf("w%d", i), v.normal(n), n), g: input(fmt.Sprintf("g%d", i), v.normal(n), n),
 			m: input(fmt.Sprintf("m%d", i), v.normal(n), n), v: input(fmt.Sprintf("v%d", i), second, n),
-			lr: float32(0.1 * v.stream.Uniform(1, 5)), decay: float32(i%3) * 0.05,
+			lr: float32(0.1 * v.stream.Uniform(1, 5)), decay: float32(i%3) * 0.05, average: none(),
 		}
 		if i == frozen {
 			list[i].lr = 0
@@ -81,16 +81,7 @@ func (v *values) parameters(lengths []int) []parameter {
 // fillEntries lists the parameters for a call, when all operands have memory.
 func fillEntries(out []update.Entry, list []parameter) {
 	for i, p := range list {
-		out[i] = update.Entry{W: p.w.t, G: p.g.t, LR: p.lr, Decay: p.decay}
-		if p.m != nil {
-			out[i].M = p.m.t
-		}
-		if p.v != nil {
-			out[i].V = p.v.t
-		}
-		if p.average != nil {
-			out[i].Average = p.average.t
-		}
+		out[i] = update.Entry{W: p.w.t, G: p.g.t, M: p.m.t, V: p.v.t, Average: p.average.t, LR: p.lr, Decay: p.decay}
 	}
 }
 
@@ -99,7 +90,7 @@ func sgdCall(r *values, lengths []int, momentum float32) *call {
 	var operands []*operand
 	for i := range list {
 		p := &list[i]
-		p.v = nil
+		p.v = none()
 		w, m := wide(p.w.float32s), wide(p.m.float32s)
 		ref.SGD(w, wide(p.g.float32s), m, float64(p.lr), float64(p.decay), float64(momentum))
 		p.changes(w, m, nil)
@@ -170,7 +161,7 @@ func normCases() []Case {
 			var gradients [][]float64
 			for i := range list {
 				p := &list[i]
-				p.m, p.v = nil, nil
+				p.m, p.v = none(), none()
 				operands = append(operands, p.w, p.g)
 				if p.lr != 0 {
 					gradients = append(gradients, wide(p.g.float32s))
@@ -208,7 +199,7 @@ func clipCall(r *values, limit float32) *call {
 	operands := []*operand{norm}
 	for i := range list {
 		p := &list[i]
-		p.m, p.v, p.lr = nil, nil, 0.1
+		p.m, p.v, p.lr = none(), none(), 0.1
 		p.g.want, p.g.verdict = ref.Clip(wide(p.g.float32s), 2, float64(limit)), pointwise(3e-7, 0)
 		operands = append(operands, p.w, p.g)
 	}
