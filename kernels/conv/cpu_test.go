@@ -3,7 +3,6 @@ package conv
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"nmn/kernels/simd"
@@ -14,11 +13,16 @@ import (
 func eachLevel(t *testing.T, f func(t *testing.T, c *CPU)) {
 	for _, level := range simd.Levels() {
 		t.Run("simd="+level.String(), func(t *testing.T) {
-			dev := tensor.NewCPU(2, level.String())
-			defer dev.Close()
-			f(t, NewCPU(dev, level, false))
+			f(t, openCPU(t, 2, level))
 		})
 	}
+}
+
+// openCPU opens a device that is closed when the test ends.
+func openCPU(t testing.TB, threads int, level simd.Level) *CPU {
+	dev := tensor.NewCPU(threads, level.String())
+	t.Cleanup(func() { _ = dev.Close() })
+	return NewCPU(dev, level, false)
 }
 
 func eachProblem(t *testing.T, f func(t *testing.T, p problem)) {
@@ -48,118 +52,9 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func TestConv_EqualsDirectSum(t *testing.T) {
+func TestResults_EqualDirectSums(t *testing.T) {
 	eachProblem(t, func(t *testing.T, p problem) {
-		plain, clamped := p.forward(false, false), p.forward(true, true)
-		eachLevel(t, func(t *testing.T, c *CPU) {
-			x, w, b, y := p.tensors(t)
-			out := newGuarded(nil, y.Shape()...)
-			must(t, c.Conv(out.t, x, w, nil, Params{Pad: p.pad, Stride: p.stride, Accumulate: true}))
-			out.check(t)
-			plain.compare(t, out.t.Float32s())
-			must(t, c.Conv(out.t, x, w, b, Params{Pad: p.pad, Stride: p.stride, ReLU: true}))
-			out.check(t)
-			clamped.compare(t, out.t.Float32s())
-		})
-	})
-}
-
-func TestConvGradData_EqualsDirectSum(t *testing.T) {
-	eachProblem(t, func(t *testing.T, p problem) {
-		start := randomFloats(rand.New(rand.NewPCG(3, 4)), len(p.x))
-		plain, full := p.gradData(nil, nil), p.gradData(start, p.x)
-		eachLevel(t, func(t *testing.T, c *CPU) {
-			x, w, _, dy := p.tensors(t)
-			out := newGuarded(nil, x.Shape()...)
-			must(t, c.ConvGradData(out.t, dy, w, nil, Params{Pad: p.pad, Stride: p.stride, ReLU: true}))
-			out.check(t)
-			plain.compare(t, out.t.Float32s())
-			out = newGuarded(start, x.Shape()...)
-			must(t, c.ConvGradData(out.t, dy, w, x, Params{Pad: p.pad, Stride: p.stride, Accumulate: true}))
-			out.check(t)
-			full.compare(t, out.t.Float32s())
-		})
-	})
-}
-
-func TestConvGradData_InMaskMemoryChangesNoBit(t *testing.T) {
-	eachProblem(t, func(t *testing.T, p problem) {
-		eachLevel(t, func(t *testing.T, c *CPU) {
-			x, w, _, dy := p.tensors(t)
-			apart := newGuarded(nil, x.Shape()...)
-			must(t, c.ConvGradData(apart.t, dy, w, x, Params{Pad: p.pad, Stride: p.stride}))
-			same := newGuarded(p.x, x.Shape()...)
-			must(t, c.ConvGradData(same.t, dy, w, same.t, Params{Pad: p.pad, Stride: p.stride}))
-			same.check(t)
-			equalBits(t, same.t.Float32s(), apart.t.Float32s())
-		})
-	})
-}
-
-func TestConvGradFilter_EqualsDirectSum(t *testing.T) {
-	eachProblem(t, func(t *testing.T, p problem) { checkGradFilter(t, p, nil) })
-}
-
-// checkGradFilter compares the filter gradient of a problem with the direct sum, at each level. It calls
-// before with the level and the problem first.
-func checkGradFilter(t *testing.T, p problem, before func(t *testing.T, c *CPU)) {
-	start := randomFloats(rand.New(rand.NewPCG(5, 6)), len(p.w))
-	plain, added := p.gradFilter(nil), p.gradFilter(start)
-	eachLevel(t, func(t *testing.T, c *CPU) {
-		if before != nil {
-			before(t, c)
-		}
-		x, w, _, dy := p.tensors(t)
-		out := newGuarded(nil, w.Shape()...)
-		must(t, c.ConvGradFilter(out.t, x, dy, Params{Pad: p.pad, Stride: p.stride}))
-		out.check(t)
-		plain.compare(t, out.t.Float32s())
-		out = newGuarded(start, w.Shape()...)
-		must(t, c.ConvGradFilter(out.t, x, dy, Params{Pad: p.pad, Stride: p.stride, Accumulate: true}))
-		out.check(t)
-		added.compare(t, out.t.Float32s())
-	})
-}
-
-func TestConvGradBias_EqualsDirectSum(t *testing.T) {
-	eachProblem(t, func(t *testing.T, p problem) {
-		plain, added := newReference(nil, p.k), newReference(p.b, p.k)
-		for i, v := range p.y {
-			plain.add(i%p.k, float64(v))
-			added.add(i%p.k, float64(v))
-		}
-		eachLevel(t, func(t *testing.T, c *CPU) {
-			_, _, _, dy := p.tensors(t)
-			out := newGuarded(nil, p.k)
-			must(t, c.ConvGradBias(out.t, dy, Params{}))
-			plain.compare(t, out.t.Float32s())
-			out = newGuarded(p.b, p.k)
-			must(t, c.ConvGradBias(out.t, dy, Params{Accumulate: true}))
-			out.check(t)
-			added.compare(t, out.t.Float32s())
-		})
-	})
-}
-
-// A shortcut is added before ReLU, whether it is the memory of the output or not.
-func TestConvAdd_IsConvAndShortcut(t *testing.T) {
-	eachProblem(t, func(t *testing.T, p problem) {
-		want := p.forward(true, false)
-		for i, v := range p.y {
-			want.add(i, float64(v))
-			want.value[i] = max(0, want.value[i])
-		}
-		eachLevel(t, func(t *testing.T, c *CPU) {
-			x, w, b, shortcut := p.tensors(t)
-			params := Params{Pad: p.pad, Stride: p.stride, ReLU: true}
-			apart := newGuarded(nil, shortcut.Shape()...)
-			must(t, c.ConvAdd(apart.t, x, w, b, shortcut, params))
-			apart.check(t)
-			want.compare(t, apart.t.Float32s())
-			same := newGuarded(p.y, shortcut.Shape()...)
-			must(t, c.ConvAdd(same.t, x, w, b, same.t, params))
-			equalBits(t, same.t.Float32s(), apart.t.Float32s())
-		})
+		eachLevel(t, func(t *testing.T, c *CPU) { p.check(t, c, p.results(""), reference.compare) })
 	})
 }
 
@@ -172,37 +67,13 @@ func equalBits(t *testing.T, got, want []float32) {
 	}
 }
 
-// results runs all operations.
-func (p problem) results(t testing.TB, threads int, level simd.Level) [][]float32 {
-	dev := tensor.NewCPU(threads, level.String())
-	defer dev.Close()
-	return p.resultsOf(t, NewCPU(dev, level, false))
-}
-
-func (p problem) resultsOf(t testing.TB, c *CPU) [][]float32 {
-	x, w, b, y := p.tensors(t)
-	out := [][]float32{make([]float32, y.Len()), make([]float32, x.Len()), make([]float32, w.Len()),
-		make([]float32, b.Len()), make([]float32, y.Len())}
-	must(t, c.Conv(of(t, out[0], y.Shape()...), x, w, b, Params{Pad: p.pad, Stride: p.stride, ReLU: true}))
-	must(t, c.ConvGradData(of(t, out[1], x.Shape()...), y, w, x, Params{Pad: p.pad, Stride: p.stride}))
-	must(t, c.ConvGradFilter(of(t, out[2], w.Shape()...), x, y, Params{Pad: p.pad, Stride: p.stride}))
-	must(t, c.ConvGradBias(of(t, out[3], b.Shape()...), y, Params{}))
-	must(t, c.ConvAdd(of(t, out[4], y.Shape()...), x, w, b, y, Params{Pad: p.pad, Stride: p.stride, ReLU: true}))
-	return out
-}
-
 func TestResults_SameBitsForAnyNumberOfThreads(t *testing.T) {
 	more := []shape{{9, 24, 24, 16, 32, 3, 3, 1, 1}, {4, 40, 40, 3, 16, 3, 3, 1, 1}, {9, 6, 6, 64, 72, 3, 3, 0, 1}}
 	for _, s := range some(append(more, shapes...)) {
 		t.Run(s.String(), func(t *testing.T) {
 			p := newProblem(s)
 			for _, level := range simd.Levels() {
-				want := p.results(t, 1, level)
-				for _, threads := range []int{2, 3, 5} {
-					for i, got := range p.results(t, threads, level) {
-						equalBits(t, got, want[i])
-					}
-				}
+				p.sameBits(t, p.results(""), func(threads int) *CPU { return openCPU(t, threads, level) })
 			}
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"nmn/kernels/simd"
-	"nmn/kernels/tensor"
 )
 
 // crossShapes are filter gradients whose outer products read the core's own cache: in place and packed, in
@@ -27,38 +26,30 @@ func TestCrossFilter_EqualsDirectSum(t *testing.T) {
 	for _, s := range some(crossShapes) {
 		t.Run(s.String(), func(t *testing.T) {
 			p := newProblem(s)
-			checkGradFilter(t, p, func(t *testing.T, c *CPU) {
+			eachLevel(t, func(t *testing.T, c *CPU) {
 				x, w, _, dy := p.tensors(t)
 				if g, err := Fit("test", x, w, dy, Params{Pad: p.pad, Stride: p.stride}); err != nil {
 					t.Fatal(err)
 				} else if g = g.flat(); !c.suitsCross(&g) {
 					t.Fatalf("%v takes another way", s)
 				}
+				p.check(t, c, p.results("ConvGradFilter"), reference.compare)
+				p.sameBits(t, p.results("ConvGradFilter"), func(threads int) *CPU { return openCPU(t, threads, c.level) })
 			})
 		})
 	}
 }
 
-func TestCrossFilter_SameBitsForAnyNumberOfThreadsAndNoAllocation(t *testing.T) {
+func TestCrossFilter_AllocatesNothing(t *testing.T) {
 	for _, s := range some(crossShapes) {
 		p := newProblem(s)
 		x, w, _, dy := p.tensors(t)
+		dw := of(t, make([]float32, w.Len()), w.Shape()...)
 		for _, level := range simd.Levels() {
-			var want []float32
-			for _, threads := range []int{1, 2, 5} {
-				dev := tensor.NewCPU(threads, level.String())
-				c := NewCPU(dev, level, false)
-				got := make([]float32, w.Len())
-				dw := of(t, got, w.Shape()...)
-				step := func() { must(t, c.ConvGradFilter(dw, x, dy, Params{Pad: s.pad, Stride: s.stride})) }
-				if n := testing.AllocsPerRun(10, step); n != 0 { // rounded down, for Go allocates by itself now and then
-					t.Errorf("%v, %v: a call allocates %g times", level, s, n)
-				}
-				dev.Close()
-				if want == nil {
-					want = got
-				}
-				equalBits(t, got, want)
+			c := openCPU(t, 2, level)
+			step := func() { must(t, c.ConvGradFilter(dw, x, dy, Params{Pad: s.pad, Stride: s.stride})) }
+			if n := testing.AllocsPerRun(10, step); n != 0 { // rounded down, for Go allocates by itself now and then
+				t.Errorf("%v, %v: a call allocates %g times", level, s, n)
 			}
 		}
 	}

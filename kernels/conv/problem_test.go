@@ -184,6 +184,24 @@ func (p problem) forward(bias, relu bool) reference {
 	return r
 }
 
+// withShortcut is the result with bias, shortcut y and ReLU.
+func (p problem) withShortcut() reference {
+	r := p.forward(true, false)
+	for i, v := range p.y {
+		r.add(i, float64(v))
+		r.value[i] = max(0, r.value[i])
+	}
+	return r
+}
+
+func (p problem) gradBias(start []float32) reference {
+	r := newReference(start, p.k)
+	for i, v := range p.y {
+		r.add(i%p.k, float64(v))
+	}
+	return r
+}
+
 func (p problem) gradData(start, mask []float32) reference {
 	r := p.from("dx", start, len(p.x), func(r reference, x, w, y int) { r.multiply(x, p.y[y], p.w[w:w+p.c]) })
 	for i, m := range mask {

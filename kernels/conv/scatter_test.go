@@ -1,11 +1,8 @@
 package conv
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"nmn/kernels/tensor"
 )
 
 // scatterShapes are those whose data gradient is scattered at every level: several images, panels that are
@@ -19,8 +16,6 @@ func TestConvGradData_Scattered(t *testing.T) {
 	for _, s := range scatterShapes {
 		t.Run(s.String(), func(t *testing.T) {
 			p := newProblem(s)
-			start := randomFloats(rand.New(rand.NewPCG(3, 4)), len(p.x))
-			plain, added := p.gradData(nil, nil), p.gradData(start, nil)
 			eachLevel(t, func(t *testing.T, c *CPU) {
 				x, w, _, dy := p.tensors(t)
 				g, err := Fit("test", x, w, dy, Params{})
@@ -28,28 +23,9 @@ func TestConvGradData_Scattered(t *testing.T) {
 				if way := c.Algorithm(DataGradient, g); !strings.HasPrefix(way, "scattered") {
 					t.Fatalf("the shape is given to %q", way)
 				}
-				out := newGuarded(nil, x.Shape()...)
-				must(t, c.ConvGradData(out.t, dy, w, nil, Params{}))
-				out.check(t)
-				plain.compare(t, out.t.Float32s())
-				out = newGuarded(start, x.Shape()...)
-				must(t, c.ConvGradData(out.t, dy, w, nil, Params{Accumulate: true}))
-				out.check(t)
-				added.compare(t, out.t.Float32s())
-				p.sameForMoreThreads(t, c, out.t.Float32s(), start)
+				p.check(t, c, p.results("ConvGradData"), reference.compare)
+				p.sameBits(t, p.results("ConvGradData"), func(threads int) *CPU { return openCPU(t, threads, c.level) })
 			})
 		})
 	}
-}
-
-// sameForMoreThreads compares three threads with want bit for bit. want is a gradient that was added to
-// start.
-func (p problem) sameForMoreThreads(t *testing.T, c *CPU, want, start []float32) {
-	t.Helper()
-	dev := tensor.NewCPU(3, c.level.String())
-	defer dev.Close()
-	x, w, _, dy := p.tensors(t)
-	out := newGuarded(start, x.Shape()...)
-	must(t, NewCPU(dev, c.level, false).ConvGradData(out.t, dy, w, nil, Params{Accumulate: true}))
-	equalBits(t, out.t.Float32s(), want)
 }

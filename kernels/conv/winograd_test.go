@@ -2,7 +2,7 @@ package conv
 
 import (
 	"math"
-	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,9 +28,7 @@ var winogradShapes = []shape{
 
 // winogradCPU computes by Winograd's algorithm whatever it can.
 func winogradCPU(t testing.TB, threads int, level simd.Level) *CPU {
-	dev := tensor.NewCPU(threads, level.String())
-	t.Cleanup(func() { _ = dev.Close() })
-	c := NewCPU(dev, level, false)
+	c := openCPU(t, threads, level)
 	c.worthWinograd = always
 	return c
 }
@@ -73,90 +71,18 @@ func (r reference) compareWinograd(t *testing.T, got []float32) {
 	}
 }
 
-// winogradResult is the result of a call, to compare with a direct sum.
-type winogradResult struct {
-	name  string
-	start []float32 // of the destination, nil for NaN
-	want  reference
-	run   func(c *CPU, dst, x, w, b, y *tensor.Tensor) error
-}
-
-func (p problem) winogradResults() []winogradResult {
-	random := rand.New(rand.NewPCG(3, 4))
-	held, heldFilter := randomFloats(random, len(p.x)), randomFloats(random, len(p.w))
-	pad := Params{Pad: p.pad}
-	return []winogradResult{
-		{"forward", nil, p.forward(false, false), func(c *CPU, dst, x, w, _, _ *tensor.Tensor) error {
-			return c.Conv(dst, x, w, nil, pad)
-		}},
-		{"bias and ReLU", nil, p.forward(true, true), func(c *CPU, dst, x, w, b, _ *tensor.Tensor) error {
-			return c.Conv(dst, x, w, b, Params{Pad: p.pad, ReLU: true})
-		}},
-		{"data gradient", nil, p.gradData(nil, nil), func(c *CPU, dst, _, w, _, y *tensor.Tensor) error {
-			return c.ConvGradData(dst, y, w, nil, pad)
-		}},
-		{"accumulated, masked data gradient", held, p.gradData(held, p.x), func(c *CPU, dst, x, w, _,
-			y *tensor.Tensor) error {
-			return c.ConvGradData(dst, y, w, x, Params{Pad: p.pad, Accumulate: true})
-		}},
-		{"filter gradient", nil, p.gradFilter(nil), func(c *CPU, dst, x, _, _, y *tensor.Tensor) error {
-			return c.ConvGradFilter(dst, x, y, pad)
-		}},
-		{"accumulated filter gradient", heldFilter, p.gradFilter(heldFilter), func(c *CPU, dst, x, _, _,
-			y *tensor.Tensor) error {
-			return c.ConvGradFilter(dst, x, y, Params{Pad: p.pad, Accumulate: true})
-		}},
-	}
-}
-
-// like is the tensor that has the shape of the destination.
-func (r winogradResult) like(x, w, y *tensor.Tensor) *tensor.Tensor {
-	switch {
-	case strings.Contains(r.name, "filter"):
-		return w
-	case strings.Contains(r.name, "gradient"):
-		return x
-	}
-	return y
-}
-
 func TestWinograd_EqualsDirectSum(t *testing.T) {
-	for _, s := range some(winogradShapes) {
-		p := newProblem(s)
-		for _, r := range p.winogradResults() {
-			for _, level := range simd.Levels() {
-				t.Run(s.String()+"/"+r.name+"/simd="+level.String(), func(t *testing.T) {
-					x, w, b, y := p.tensors(t)
-					out := newGuarded(r.start, r.like(x, w, y).Shape()...)
-					must(t, r.run(winogradCPU(t, 2, level), out.t, x, w, b, y))
-					out.check(t)
-					r.want.compareWinograd(t, out.t.Float32s())
-				})
-			}
-		}
-	}
-}
-
-func TestWinograd_InMaskMemoryChangesNoBit(t *testing.T) {
 	eachWinograd(t, func(t *testing.T, p problem, c *CPU) {
-		x, w, _, dy := p.tensors(t)
-		apart := newGuarded(nil, x.Shape()...)
-		must(t, c.ConvGradData(apart.t, dy, w, x, Params{Pad: p.pad}))
-		same := newGuarded(p.x, x.Shape()...)
-		must(t, c.ConvGradData(same.t, dy, w, same.t, Params{Pad: p.pad}))
-		same.check(t)
-		equalBits(t, same.t.Float32s(), apart.t.Float32s())
+		p.check(t, c, slices.DeleteFunc(p.results(""), ofBias), reference.compareWinograd)
 	})
 }
 
+// ofBias are results that no algorithm of convolutions computes.
+func ofBias(r result) bool { return strings.HasPrefix(r.name, "ConvGradBias") }
+
 func TestWinograd_SameBitsForAnyNumberOfThreads(t *testing.T) {
 	eachWinograd(t, func(t *testing.T, p problem, c *CPU) {
-		want := p.resultsOf(t, winogradCPU(t, 1, c.level))
-		for _, threads := range []int{2, 3, 5} {
-			for i, got := range p.resultsOf(t, winogradCPU(t, threads, c.level)) {
-				equalBits(t, got, want[i])
-			}
-		}
+		p.sameBits(t, p.results(""), func(threads int) *CPU { return winogradCPU(t, threads, c.level) })
 	})
 }
 
