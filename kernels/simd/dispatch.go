@@ -93,14 +93,7 @@ func (l Level) SumRows(dst, src []float32, stride, rows int) {
 }
 
 // Add adds src to dst, of equal length.
-func (l Level) Add(dst, src []float32) {
-	checkRows("add", len(src), 0, 1, len(dst))
-	if k := table[l].add; k == nil {
-		addGeneric(dst, src)
-	} else if len(dst) > 0 {
-		k(at(dst), at(src), len(dst))
-	}
-}
+func (l Level) Add(dst, src []float32) { table[l].add.run("add", addGeneric, dst, src) }
 
 // Flags of a tile, equal to the generator's.
 const (

@@ -17,32 +17,15 @@ func (l Level) Scale(x []float32, a float32) {
 
 // AddScaled computes dst = dst + a·src.
 func (l Level) AddScaled(dst, src []float32, a float32) {
-	atLeast("add scaled", len(dst), src)
-	if k := table[l].addScaled; k == nil {
-		addScaledGeneric(dst, src, a)
-	} else if len(dst) > 0 {
-		k(at(dst), at(src), a, len(dst))
-	}
+	table[l].addScaled.run("add scaled", addScaledGeneric, dst, src, a)
 }
 
 // ReLU computes dst = src unless src <= 0, else 0: NaN stays.
-func (l Level) ReLU(dst, src []float32) {
-	atLeast("relu", len(dst), src)
-	if k := table[l].relu; k == nil {
-		reluGeneric(dst, src)
-	} else if len(dst) > 0 {
-		k(at(dst), at(src), len(dst))
-	}
-}
+func (l Level) ReLU(dst, src []float32) { table[l].relu.run("relu", reluGeneric, dst, src) }
 
 // ReLUGrad computes dst = grad if y > 0, else 0.
 func (l Level) ReLUGrad(dst, grad, y []float32) {
-	atLeast("relu gradient", len(dst), grad, y)
-	if k := table[l].reluGrad; k == nil {
-		reluGradGeneric(dst, grad, y)
-	} else if len(dst) > 0 {
-		k(at(dst), at(grad), at(y), len(dst))
-	}
+	table[l].reluGrad.run("relu gradient", reluGradGeneric, dst, grad, y)
 }
 
 // MaxOfFour computes dst = max(x0, x1, x2, x3), NaN if one of them is NaN.
@@ -125,12 +108,7 @@ func (l Level) AdamW(w, g, m, v []float32, p *AdamStep) {
 
 // Approach computes dst = dst + share·(src - dst), over the length of dst.
 func (l Level) Approach(dst, src []float32, share float32) {
-	atLeast("approach", len(dst), src)
-	if k := table[l].approach; k == nil {
-		approachGeneric(dst, src, share)
-	} else if len(dst) > 0 {
-		k(at(dst), at(src), share, len(dst))
-	}
+	table[l].approach.run("approach", approachGeneric, dst, src, share)
 }
 
 // atLeast panics if a slice is shorter than n.

@@ -6,32 +6,17 @@ package simd
 
 // Raise computes top = max(top, x + bias), NaN if one of them is NaN.
 func (l Level) Raise(top, x []float32, bias float32) {
-	atLeast("raise", len(top), x)
-	if k := table[l].raise; k == nil {
-		raiseGeneric(top, x, bias)
-	} else if len(top) > 0 {
-		k(at(top), at(x), bias, len(top))
-	}
+	table[l].raise.run("raise", raiseGeneric, top, x, bias)
 }
 
 // AddExp computes sum = sum + exp(x + bias - top), for x + bias not above top. Below exp(-87) it adds that.
 func (l Level) AddExp(sum, x, top []float32, bias float32) {
-	atLeast("add exponential", len(sum), x, top)
-	if k := table[l].addExp; k == nil {
-		addExpGeneric(sum, x, top, bias)
-	} else if len(sum) > 0 {
-		k(at(sum), at(x), at(top), bias, len(sum))
-	}
+	table[l].addExp.run("add exponential", addExpGeneric, sum, x, top, bias)
 }
 
 // ScaledExp computes x = exp(x + bias - top)·factor, for x + bias not above top.
 func (l Level) ScaledExp(x, top, factor []float32, bias float32) {
-	atLeast("scaled exponential", len(x), top, factor)
-	if k := table[l].scaledExp; k == nil {
-		scaledExpGeneric(x, top, factor, bias)
-	} else if len(x) > 0 {
-		k(at(x), at(top), at(factor), bias, len(x))
-	}
+	table[l].scaledExp.run("scaled exponential", scaledExpGeneric, x, top, factor, bias)
 }
 
 func raiseGeneric(top, x []float32, bias float32) {

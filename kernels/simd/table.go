@@ -100,3 +100,52 @@ var table = func() (t [AVX512 + 1]kernels) {
 	assemble(&t)
 	return t
 }()
+
+// The methods run compute an operation on slices as long as the first one, or longer: by the assembly if there is any,
+// else by its Go twin.
+
+func (k unaryKernel) run(operation string, twin func(dst, src []float32), dst, src []float32) {
+	atLeast(operation, len(dst), src)
+	if k == nil {
+		twin(dst, src)
+	} else if len(dst) > 0 {
+		k(at(dst), at(src), len(dst))
+	}
+}
+
+func (k binaryKernel) run(operation string, twin func(dst, a, b []float32), dst, a, b []float32) {
+	atLeast(operation, len(dst), a, b)
+	if k == nil {
+		twin(dst, a, b)
+	} else if len(dst) > 0 {
+		k(at(dst), at(a), at(b), len(dst))
+	}
+}
+
+func (k scaledKernel) run(operation string, twin func(dst, src []float32, a float32), dst, src []float32, a float32) {
+	atLeast(operation, len(dst), src)
+	if k == nil {
+		twin(dst, src, a)
+	} else if len(dst) > 0 {
+		k(at(dst), at(src), a, len(dst))
+	}
+}
+
+func (k expKernel) run(operation string, twin func(a, b, c []float32, bias float32), a, b, c []float32, bias float32) {
+	atLeast(operation, len(a), b, c)
+	if k == nil {
+		twin(a, b, c, bias)
+	} else if len(a) > 0 {
+		k(at(a), at(b), at(c), bias, len(a))
+	}
+}
+
+// run takes a matrix of from × from vectors through a line of a transform.
+func (k matrixKernel) run(operation string, of line, to, from int, dst, src *Matrix, channels int) {
+	checkTransform(operation, dst, src, to, from, channels)
+	if k == nil {
+		transformGeneric(of, to, from, dst, src, channels, false)
+	} else if channels > 0 {
+		k(at(dst.Data), dst.Row, dst.Column, at(src.Data), src.Row, src.Column, channels)
+	}
+}

@@ -6,14 +6,7 @@ import "math"
 // Arrays are as long as the first one, or longer. They may share memory, but must not overlap otherwise.
 
 // Sum computes dst = a + b.
-func (l Level) Sum(dst, a, b []float32) {
-	atLeast("sum", len(dst), a, b)
-	if k := table[l].sum; k == nil {
-		sumGeneric(dst, a, b)
-	} else if len(dst) > 0 {
-		k(at(dst), at(a), at(b), len(dst))
-	}
-}
+func (l Level) Sum(dst, a, b []float32) { table[l].sum.run("sum", sumGeneric, dst, a, b) }
 
 // AddProduct computes dst = r + x·factor, element by element.
 func (l Level) AddProduct(dst, r, x, factor []float32) {
@@ -27,12 +20,7 @@ func (l Level) AddProduct(dst, r, x, factor []float32) {
 
 // ScaleTo computes dst = a·src.
 func (l Level) ScaleTo(dst, src []float32, a float32) {
-	atLeast("scale to", len(dst), src)
-	if k := table[l].scaleTo; k == nil {
-		scaleToGeneric(dst, src, a)
-	} else if len(dst) > 0 {
-		k(at(dst), at(src), a, len(dst))
-	}
+	table[l].scaleTo.run("scale to", scaleToGeneric, dst, src, a)
 }
 
 // Moments returns mean and variance of a row that is not empty, in float64. It sums differences from the first
@@ -75,33 +63,16 @@ func (l Level) Standardize(dst, x, gain, bias []float32, s Standard) {
 }
 
 // GELU computes dst = x·Φ(x) of the normal distribution, off by at most 2.4e-7·|x|: four units of 2^-24.
-func (l Level) GELU(dst, x []float32) {
-	atLeast("gelu", len(dst), x)
-	if k := table[l].gelu; k == nil {
-		geluGeneric(dst, x)
-	} else if len(dst) > 0 {
-		k(at(dst), at(x), len(dst))
-	}
-}
+func (l Level) GELU(dst, x []float32) { table[l].gelu.run("gelu", geluGeneric, dst, x) }
 
 // GELUTanh computes dst = x·sigmoid(√(8/π)·(x + .044715·x³)), which is x·(1 + tanh(√(2/π)·(x + .044715·x³)))/2.
 func (l Level) GELUTanh(dst, x []float32) {
-	atLeast("gelu by tanh", len(dst), x)
-	if k := table[l].geluTanh; k == nil {
-		geluTanhGeneric(dst, x)
-	} else if len(dst) > 0 {
-		k(at(dst), at(x), len(dst))
-	}
+	table[l].geluTanh.run("gelu by tanh", geluTanhGeneric, dst, x)
 }
 
 // GELUQuick computes dst = x·sigmoid(1.702·x).
 func (l Level) GELUQuick(dst, x []float32) {
-	atLeast("quick gelu", len(dst), x)
-	if k := table[l].geluQuick; k == nil {
-		geluQuickGeneric(dst, x)
-	} else if len(dst) > 0 {
-		k(at(dst), at(x), len(dst))
-	}
+	table[l].geluQuick.run("quick gelu", geluQuickGeneric, dst, x)
 }
 
 // SoftmaxLanes divides the number of lanes of a Softmax.

@@ -47,32 +47,17 @@ func checkChannels(operation string, channels int) {
 
 // WinogradInput computes dst = Bᵀ src B, both 6×6.
 func (l Level) WinogradInput(dst, src Matrix, channels int) {
-	checkTransform("input", &dst, &src, 6, 6, channels)
-	if k := table[l].winogradInput; k == nil {
-		transformGeneric(inputLine, 6, 6, &dst, &src, channels, false)
-	} else if channels > 0 {
-		k(at(dst.Data), dst.Row, dst.Column, at(src.Data), src.Row, src.Column, channels)
-	}
+	table[l].winogradInput.run("input", inputLine, 6, 6, &dst, &src, channels)
 }
 
 // WinogradFilter computes dst = G src Gᵀ, 6×6 from 3×3.
 func (l Level) WinogradFilter(dst, src Matrix, channels int) {
-	checkTransform("filter", &dst, &src, 6, 3, channels)
-	if k := table[l].winogradFilter; k == nil {
-		transformGeneric(filterLine, 6, 3, &dst, &src, channels, false)
-	} else if channels > 0 {
-		k(at(dst.Data), dst.Row, dst.Column, at(src.Data), src.Row, src.Column, channels)
-	}
+	table[l].winogradFilter.run("filter", filterLine, 6, 3, &dst, &src, channels)
 }
 
 // WinogradGradient computes dst = A src Aᵀ, 6×6 from 4×4.
 func (l Level) WinogradGradient(dst, src Matrix, channels int) {
-	checkTransform("gradient", &dst, &src, 6, 4, channels)
-	if k := table[l].winogradGradient; k == nil {
-		transformGeneric(gradientLine, 6, 4, &dst, &src, channels, false)
-	} else if channels > 0 {
-		k(at(dst.Data), dst.Row, dst.Column, at(src.Data), src.Row, src.Column, channels)
-	}
+	table[l].winogradGradient.run("gradient", gradientLine, 6, 4, &dst, &src, channels)
 }
 
 // WinogradFilterGradient computes dst = Gᵀ src G, 3×3 from 6×6. If load is set, it adds to the values of dst.

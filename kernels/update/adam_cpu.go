@@ -32,13 +32,8 @@ func (c *CPU) adam(operation string, entries []Entry, p AdamParams, block func(w
 	if err := fitAdam(p); err != nil {
 		return err
 	}
-	if err := c.cut(operation, entries, UseG|UseW|UseM|UseV); err != nil {
-		return err
-	}
 	c.job.adam = p.constants()
-	c.workers.Run(len(c.job.runs), block)
-	c.release()
-	return nil
+	return c.apply(operation, entries, UseG|UseW|UseM|UseV, block)
 }
 
 func (c *CPU) runAdamBlock(_, block int) {

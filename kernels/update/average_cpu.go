@@ -5,13 +5,8 @@ func (c *CPU) Average(entries []Entry, share float32) error {
 	if err := fitShare(share); err != nil {
 		return err
 	}
-	if err := c.cut("average", entries, UseG|UseW|UseAverage); err != nil {
-		return err
-	}
 	c.job.scale = share
-	c.workers.Run(len(c.job.runs), c.averageBlock)
-	c.release()
-	return nil
+	return c.apply("average", entries, UseG|UseW|UseAverage, c.averageBlock)
 }
 
 func (c *CPU) runAverageBlock(_, block int) {
@@ -21,12 +16,7 @@ func (c *CPU) runAverageBlock(_, block int) {
 
 // Exchange implements Ops.
 func (c *CPU) Exchange(entries []Entry) error {
-	if err := c.cut("exchange", entries, UseG|UseW|UseAverage); err != nil {
-		return err
-	}
-	c.workers.Run(len(c.job.runs), c.exchangeBlock)
-	c.release()
-	return nil
+	return c.apply("exchange", entries, UseG|UseW|UseAverage, c.exchangeBlock)
 }
 
 func (c *CPU) runExchangeBlock(_, block int) {

@@ -61,34 +61,23 @@ func (c *CPU) cut(operation string, entries []Entry, use Use) error {
 			return fmt.Errorf("%s: entry %d wants a copy in bfloat16, which the CPU does not hold: %w", operation, i,
 				tensor.ErrShape)
 		}
-		whole := run{g: e.G.Float32s(), lr: e.LR, decay: e.Decay}
-		if use&UseW != 0 {
-			whole.w = e.W.Float32s()
-		}
-		if use&UseM != 0 {
-			whole.m = e.M.Float32s()
-		}
-		if use&UseV != 0 {
-			whole.v = e.V.Float32s()
-		}
-		if use&UseAverage != 0 {
-			whole.average = e.Average.Float32s()
-		}
-		if err := whole.check(operation, i, use); err != nil {
-			return err
+		whole := run{lr: e.LR, decay: e.Decay}
+		for _, data := range [...]struct {
+			use  Use
+			from *tensor.Tensor
+			to   *[]float32
+		}{{UseG, e.G, &whole.g}, {UseW, e.W, &whole.w}, {UseM, e.M, &whole.m}, {UseV, e.V, &whole.v},
+			{UseAverage, e.Average, &whole.average}} {
+			if use&data.use == 0 {
+				continue
+			}
+			if *data.to = data.from.Float32s(); *data.to == nil {
+				return fmt.Errorf("%s: entry %d is not float32 in host memory: %w", operation, i, tensor.ErrShape)
+			}
 		}
 		for lo := 0; lo < len(whole.g); lo += Block {
 			c.job.runs = append(c.job.runs, whole.part(lo, min(lo+Block, len(whole.g))))
 		}
-	}
-	return nil
-}
-
-// check refuses tensors that are not in host memory.
-func (r *run) check(operation string, entry int, use Use) error {
-	if r.g == nil || use&UseW != 0 && r.w == nil || use&UseM != 0 && r.m == nil || use&UseV != 0 && r.v == nil ||
-		use&UseAverage != 0 && r.average == nil {
-		return fmt.Errorf("%s: entry %d is not float32 in host memory: %w", operation, entry, tensor.ErrShape)
 	}
 	return nil
 }
@@ -101,6 +90,16 @@ func (r run) part(lo, hi int) run {
 		}
 	}
 	return r
+}
+
+// apply computes all blocks of the entries.
+func (c *CPU) apply(operation string, entries []Entry, use Use, block func(worker, block int)) error {
+	if err := c.cut(operation, entries, use); err != nil {
+		return err
+	}
+	c.workers.Run(len(c.job.runs), block)
+	c.release()
+	return nil
 }
 
 // release lets go of the memory of the last call.

@@ -2,13 +2,8 @@ package update
 
 // SGD implements Ops.
 func (c *CPU) SGD(entries []Entry, momentum float32) error {
-	if err := c.cut("sgd", entries, UseG|UseW|UseM); err != nil {
-		return err
-	}
 	c.job.momentum = momentum
-	c.workers.Run(len(c.job.runs), c.sgdBlock)
-	c.release()
-	return nil
+	return c.apply("sgd", entries, UseG|UseW|UseM, c.sgdBlock)
 }
 
 func (c *CPU) runSGDBlock(_, block int) {
