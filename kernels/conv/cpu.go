@@ -123,13 +123,9 @@ func (c *CPU) convolve(operation string, y, x, w, b *tensor.Tensor, shortcut []f
 	if b != nil && (b.Rank() != 1 || b.Len() != g.K) {
 		return fmt.Errorf("%s: bias %s for %d output channels: %w", operation, b, g.K, tensor.ErrShape)
 	}
-	var bias []float32
-	if b != nil {
-		bias = b.Float32s()
-	}
 	c.corr = g.flat().forward()
 	c.corr.in, c.corr.out, c.corr.filter = x.Float32s(), y.Float32s(), w.Float32s()
-	c.corr.bias, c.corr.relu, c.corr.shortcut = bias, p.ReLU, shortcut
+	c.corr.bias, c.corr.relu, c.corr.shortcut = b.Float32s(), p.ReLU, shortcut
 	c.correlate()
 	return nil
 }
@@ -155,18 +151,14 @@ func (c *CPU) ConvGradData(dx, dy, w, mask *tensor.Tensor, p Params) error {
 	if mask != nil && !tensor.SameShape(mask, dx) {
 		return fmt.Errorf("conv data gradient: mask %s for gradient %s: %w", mask, dx, tensor.ErrShape)
 	}
-	var keep []float32
-	if mask != nil {
-		keep = mask.Float32s()
-	}
 	g = g.flat()
 	if g.Stride > 1 {
-		c.gradDataStrided(g, dx.Float32s(), dy.Float32s(), w.Float32s(), keep, p.Accumulate)
+		c.gradDataStrided(g, dx.Float32s(), dy.Float32s(), w.Float32s(), mask.Float32s(), p.Accumulate)
 		return nil
 	}
 	c.corr = g.dataGradient()
 	c.corr.in, c.corr.out, c.corr.filter = dy.Float32s(), dx.Float32s(), w.Float32s()
-	c.corr.mask, c.corr.load = keep, p.Accumulate
+	c.corr.mask, c.corr.load = mask.Float32s(), p.Accumulate
 	c.correlate()
 	return nil
 }

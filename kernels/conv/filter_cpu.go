@@ -143,8 +143,7 @@ func (c *CPU) filterPanel(f *filterSum, s *scratch, dst []float32, line, end, k0
 		t.A, t.AStride = f.dy[line*f.g.Q*f.g.K+k:], f.g.K
 		if k+f.rows > f.g.K {
 			s.columns = tensor.Grow(s.columns, cells*f.rows)
-			clear(s.columns)
-			c.level.CopyRows(s.columns, f.rows, t.A, f.g.K, cells, t.Rows)
+			c.level.PackColumns(s.columns, f.rows, t.A, f.g.K, cells, t.Rows)
 			t.A, t.AStride = s.columns, f.rows
 		}
 		at := k*f.reduction + column
@@ -198,7 +197,7 @@ func (c *CPU) packSpan(f *filterSum, s *scratch, panel []float32, line, end, row
 		image, h := line/g.P, line%g.P*g.Stride+row-g.Pad
 		switch {
 		case h < 0 || h >= g.H:
-			zeroRows(panel, f.width, g.Q, width)
+			clearBlock(panel, f.width, 0, g.Q, 0, width)
 		case g.Pad > 0:
 			copy(s.slab[g.Pad*g.C:], f.x[(image*g.H+h)*g.W*g.C:][:g.W*g.C])
 			c.level.CopyRows(panel, f.width, s.slab[at:], g.Stride*g.C, g.Q, width)
@@ -218,22 +217,14 @@ func (c *CPU) packTap(f *filterSum, panel []float32, line, end, row, tap, channe
 	for ; line < end; line++ {
 		image, h := line/g.P, line%g.P*g.Stride+row-g.Pad
 		if h < 0 || h >= g.H || lo == hi {
-			zeroRows(panel, f.width, g.Q, width)
+			clearBlock(panel, f.width, 0, g.Q, 0, width)
 		} else {
-			zeroRows(panel, f.width, lo, width)
+			clearBlock(panel, f.width, 0, lo, 0, width)
 			src := ((image*g.H+h)*g.W+lo*g.Stride+shift)*g.C + channel
 			c.level.CopyRows(panel[lo*f.width:], f.width, f.x[src:], g.Stride*g.C, hi-lo, width)
-			if hi < g.Q {
-				zeroRows(panel[hi*f.width:], f.width, g.Q-hi, width)
-			}
+			clearBlock(panel, f.width, hi, g.Q, 0, width)
 		}
 		panel = panel[min(g.Q*f.width, len(panel)):]
-	}
-}
-
-func zeroRows(dst []float32, stride, rows, width int) {
-	for i := range rows {
-		clear(dst[i*stride:][:width])
 	}
 }
 

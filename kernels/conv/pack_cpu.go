@@ -12,15 +12,8 @@ func (c *CPU) packPanel(k *correlation, dst []float32, panel, from, length int) 
 	width := k.plan.panelWidth(panel, k.width)
 	column := panel * k.plan.wide
 	valid := min(width, k.width-column)
-	dst = dst[:length*width]
-	if valid < width {
-		clear(dst)
-	}
 	if !k.turned {
-		reduction := k.reduction()
-		if length > 0 {
-			c.level.Transpose(dst, width, k.filter[column*reduction+from:], reduction, valid, length)
-		}
+		c.level.PackRows(dst, width, k.filter[column*k.reduction()+from:], k.reduction(), valid, length)
 		return
 	}
 	taps := k.taps.of(k)
@@ -28,7 +21,7 @@ func (c *CPU) packPanel(k *correlation, dst []float32, panel, from, length int) 
 		tap, channel := from/k.depth, from%k.depth
 		rows := min(length, k.depth-channel)
 		src := (channel*taps.rows*taps.columns+taps.at(tap/k.s, tap%k.s))*k.width + column
-		c.level.CopyRows(dst, width, k.filter[src:], taps.rows*taps.columns*k.width, rows, valid)
+		c.level.PackColumns(dst, width, k.filter[src:], taps.rows*taps.columns*k.width, rows, valid)
 		dst = dst[rows*width:]
 		from, length = from+rows, length-rows
 	}

@@ -150,12 +150,7 @@ func (c *CPU) planEntropy() {
 func (c *CPU) packRowsBlock(_, index int) {
 	e := &c.entropy
 	first := index * c.width
-	valid := min(c.width, len(e.rows)-first)
-	panel := e.byRow[index*c.width*e.D:][:c.width*e.D]
-	if valid < c.width {
-		clear(panel)
-	}
-	c.level.Transpose(panel, c.width, e.compact[first*e.D:], e.D, valid, e.D)
+	c.level.PackRows(e.byRow[first*e.D:], c.width, e.compact[first*e.D:], e.D, min(c.width, len(e.rows)-first), e.D)
 }
 
 // packColumnsBlock packs a panel of columns. The column after the last holds ones.
@@ -164,12 +159,7 @@ func (c *CPU) packColumnsBlock(_, index int) {
 	rows, first := len(e.rows), index*c.width
 	panel := e.byWord[index*c.width*rows:][:c.width*rows]
 	valid := max(0, min(c.width, e.D-first))
-	if valid < c.width {
-		clear(panel)
-	}
-	if valid > 0 {
-		c.level.CopyRows(panel, c.width, e.compact[first:], e.D, rows, valid)
-	}
+	c.level.PackColumns(panel, c.width, e.compact[min(first, e.D):], e.D, rows, valid)
 	if valid < c.width && first+valid == e.D {
 		for r := range rows {
 			panel[r*c.width+valid] = 1
@@ -202,10 +192,7 @@ func (c *CPU) blockLogits(s *scratch, logits []float32, lo, hi int) {
 	*t = simd.Tile{A: e.w[lo*e.D : hi*e.D], Taps: 1, Depth: e.D, DstStride: e.lanes}
 	for lane := 0; lane < e.lanes; lane += c.width {
 		t.Panel = e.byRow[lane*e.D:][:c.width*e.D]
-		for word := 0; word < hi-lo; word += c.rows {
-			t.Rows, t.Offsets, t.Dst = min(c.rows, hi-lo-word), offsets[word:], logits[word*e.lanes+lane:]
-			c.level.Multiply(t, c.width)
-		}
+		c.level.MultiplyRows(t, c.width, hi-lo, offsets, logits[lane:])
 	}
 }
 
@@ -328,15 +315,8 @@ func (c *CPU) rowGradients(s *scratch, logits, partial []float32, lo, hi int, lo
 	t := &s.tile
 	*t = simd.Tile{A: s.turned, Taps: 1, Depth: words, Panel: s.strip[:words*c.width], DstStride: e.columns, Load: load}
 	for column := 0; column < e.D; column += c.width {
-		valid := min(c.width, e.D-column)
-		if valid < c.width {
-			clear(s.strip)
-		}
-		c.level.CopyRows(s.strip, c.width, e.w[lo*e.D+column:], e.D, words, valid)
-		for row := 0; row < rows; row += c.rows {
-			t.Rows, t.Offsets, t.Dst = min(c.rows, rows-row), e.turnedRows[row:], partial[row*e.columns+column:]
-			c.level.Multiply(t, c.width)
-		}
+		c.level.PackColumns(s.strip, c.width, e.w[lo*e.D+column:], e.D, words, min(c.width, e.D-column))
+		c.level.MultiplyRows(t, c.width, rows, e.turnedRows, partial[column:])
 	}
 }
 

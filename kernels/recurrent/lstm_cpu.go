@@ -70,12 +70,7 @@ func (c *CPU) forget() {
 func (c *CPU) packForwardBlock(_, index int) {
 	l := &c.layer
 	unit, gate := index/4*c.width, index%4
-	valid := min(c.width, l.H-unit)
-	panel := c.packed[index*c.width*l.H:][:c.width*l.H]
-	if valid < c.width {
-		clear(panel)
-	}
-	c.level.Transpose(panel, c.width, l.wh[(gate*l.H+unit)*l.H:], l.H, valid, l.H)
+	c.level.PackRows(c.packed[index*c.width*l.H:], c.width, l.wh[(gate*l.H+unit)*l.H:], l.H, min(c.width, l.H-unit), l.H)
 }
 
 // before returns the values of an array of steps one step earlier, or its first state; nil for 0.
@@ -169,12 +164,7 @@ func (c *CPU) LSTMGrad(gates, dh, cell, wh, c0, dcLast, dh0, dc0 *tensor.Tensor)
 func (c *CPU) packBackwardBlock(_, block int) {
 	l := &c.layer
 	unit := block * c.width
-	valid := min(c.width, l.H-unit)
-	panel := c.packed[block*4*l.H*c.width:][:4*l.H*c.width]
-	if valid < c.width {
-		clear(panel)
-	}
-	c.level.CopyRows(panel, c.width, l.wh[unit:], l.H, 4*l.H, valid)
+	c.level.PackColumns(c.packed[unit*4*l.H:], c.width, l.wh[unit:], l.H, 4*l.H, min(c.width, l.H-unit))
 }
 
 // carriedBack computes the gradients that h of a block of units gets from the step after t, in the worker's
@@ -183,10 +173,7 @@ func (c *CPU) carriedBack(s *scratch, block, t int) {
 	l := &c.layer
 	s.tile = simd.Tile{A: l.gates[t*l.N*4*l.H:], Taps: 1, Depth: 4 * l.H,
 		Panel: c.packed[block*4*l.H*c.width:][:4*l.H*c.width], DstStride: c.width}
-	for row := 0; row < l.N; row += c.rows {
-		s.tile.Offsets, s.tile.Rows, s.tile.Dst = c.offsets[row:], min(c.rows, l.N-row), s.sums[row*c.width:]
-		c.level.Multiply(&s.tile, c.width)
-	}
+	c.level.MultiplyRows(&s.tile, c.width, l.N, c.offsets, s.sums)
 }
 
 // backwardBlock goes back a step for a block of units.

@@ -31,18 +31,9 @@ func Pairs(numbers []uint16) []float32 {
 // A product and a sum are rounded together, to the nearest float32, ties to even. Numbers below the smallest normal
 // one, 2^-126, count as 0 in factors and sums. All levels give the same bits.
 func (l Level) MultiplyBFloat16(t *Tile, width int) {
-	rows, _, narrow := l.TileShape()
-	t.check(rows, width)
-	k := table[l].wideBFloat16[t.Rows]
-	if width == narrow {
-		k = table[l].narrowBFloat16[t.Rows]
-	}
-	if k == nil {
+	if !l.tile(t, width, &table[l].wideBFloat16, &table[l].narrowBFloat16) {
 		tileBFloat16Generic(t, width)
-		return
 	}
-	k(at(t.A), at(t.Offsets), at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows,
-		at(t.Bias), at(t.Mask), flagLoad*bit(t.Load)|flagReLU*bit(t.ReLU), at(t.begin()), t.Next, at(t.ahead()))
 }
 
 // RoundBFloat16 rounds numbers to bfloat16, to the nearest one, ties to even, and writes them as pairs. A number below

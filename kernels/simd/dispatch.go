@@ -13,18 +13,34 @@ func (l Level) OuterShape() (rows, width int) { return table[l].outerShape[0], t
 
 // Multiply computes a tile whose width is one of TileShape's.
 func (l Level) Multiply(t *Tile, width int) {
-	rows, _, narrow := l.TileShape()
-	t.check(rows, width)
-	k := table[l].wide[t.Rows]
-	if width == narrow {
-		k = table[l].narrow[t.Rows]
-	}
-	if k == nil {
+	if !l.tile(t, width, &table[l].wide, &table[l].narrow) {
 		tileGeneric(t)
-		return
 	}
-	k(at(t.A), at(t.Offsets), at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows,
-		at(t.Bias), at(t.Mask), flagLoad*bit(t.Load)|flagReLU*bit(t.ReLU), at(t.begin()), t.Next, at(t.ahead()))
+}
+
+// tile computes a tile with one of two kernels for its rows, and reports whether there is one.
+func (l Level) tile(t *Tile, width int, wide, narrow *[maxTileRows + 1]tileKernel) bool {
+	rows, _, least := l.TileShape()
+	t.check(rows, width)
+	k := wide[t.Rows]
+	if width == least {
+		k = narrow[t.Rows]
+	}
+	if k != nil {
+		k(at(t.A), at(t.Offsets), at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows,
+			at(t.Bias), at(t.Mask), flagLoad*bit(t.Load)|flagReLU*bit(t.ReLU), at(t.begin()), t.Next, at(t.ahead()))
+	}
+	return k != nil
+}
+
+// MultiplyRows computes tiles of a width below each other, of some rows in all. The rows of A are at offsets, and the
+// first tile goes to the start of dst. The caller sets the rest of t.
+func (l Level) MultiplyRows(t *Tile, width, rows int, offsets []int, dst []float32) {
+	step, _, _ := l.TileShape()
+	for row := 0; row < rows; row += step {
+		t.Rows, t.Offsets, t.Dst = min(step, rows-row), offsets[row:], dst[row*t.DstStride:]
+		l.Multiply(t, width)
+	}
 }
 
 // narrowOutput is the number of output channels up to which the tiles of AVX2 are faster than AVX-512's,
@@ -79,6 +95,26 @@ func (l Level) Transpose(dst []float32, dstStride int, src []float32, srcStride,
 	}
 	if row < rows {
 		transposeGeneric(dst[row:], dstStride, src[row*srcStride:], srcStride, rows-row, cols)
+	}
+}
+
+// PackRows writes a panel: panel[e·width + j] = rows[j·stride + e] for j < valid and e < depth, and 0 for other j.
+func (l Level) PackRows(panel []float32, width int, rows []float32, stride, valid, depth int) {
+	if panel = panel[:width*depth]; valid < width {
+		clear(panel)
+	}
+	if valid > 0 {
+		l.Transpose(panel, width, rows, stride, valid, depth)
+	}
+}
+
+// PackColumns writes a panel: panel[e·width + j] = rows[e·stride + j] for j < valid and e < depth, and 0 for other j.
+func (l Level) PackColumns(panel []float32, width int, rows []float32, stride, depth, valid int) {
+	if panel = panel[:width*depth]; valid < width {
+		clear(panel)
+	}
+	if valid > 0 {
+		l.CopyRows(panel, width, rows, stride, depth, valid)
 	}
 }
 

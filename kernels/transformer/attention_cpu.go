@@ -81,10 +81,7 @@ func (c *CPU) attendBlock(worker, block int) {
 	stride := 3 * a.D()
 	first := picture*a.T*stride + head*a.Width
 	c.level.CopyRows(s.keys, a.Width, a.qkv[first+a.D():], stride, a.T, a.Width)
-	if a.valueWidth > a.Width {
-		clear(s.values)
-	}
-	c.level.CopyRows(s.values, a.valueWidth, a.qkv[first+2*a.D():], stride, a.T, a.Width)
+	c.level.PackColumns(s.values, a.valueWidth, a.qkv[first+2*a.D():], stride, a.T, a.Width)
 	for query := part * a.perPart; query < min((part+1)*a.perPart, a.T); query += queryBlock {
 		count := min(queryBlock, a.T-query, (part+1)*a.perPart-query)
 		lanes := tensor.CeilTo(count, simd.SoftmaxLanes)
@@ -109,15 +106,9 @@ func (c *CPU) packQueries(a *attention, s *scratch, queries []float32, count, la
 	stride := 3 * a.D()
 	for lane := 0; lane < lanes; lane += a.wide {
 		width := min(a.wide, lanes-lane)
-		panel := s.queries[lane*a.Width:][:width*a.Width]
-		valid := max(0, min(width, count-lane))
-		if valid < width {
-			clear(panel)
-		}
-		if valid > 0 {
-			c.level.Transpose(panel, width, queries[lane*stride:], stride, valid, a.Width)
-			c.level.Scale(panel, a.scale)
-		}
+		panel, of := s.queries[lane*a.Width:][:width*a.Width], min(lane, count-1)*stride
+		c.level.PackRows(panel, width, queries[of:], stride, max(0, min(width, count-lane)), a.Width)
+		c.level.Scale(panel, a.scale)
 	}
 }
 
@@ -131,10 +122,7 @@ func (c *CPU) attendKeys(a *attention, s *scratch, key, keys, lanes int) {
 	for lane := 0; lane < lanes; lane += a.wide {
 		width := min(a.wide, lanes-lane)
 		t.Panel = s.queries[lane*a.Width:][:width*a.Width]
-		for row := 0; row < keys; row += a.rows {
-			t.Rows, t.Offsets, t.Dst = min(a.rows, keys-row), s.offsets[row:], s.logits[row*lanes+lane:]
-			c.level.Multiply(t, width)
-		}
+		c.level.MultiplyRows(t, width, keys, s.offsets, s.logits[lane:])
 	}
 	top, sum, factor := s.lanes[:lanes], s.lanes[queryBlock:][:lanes], s.lanes[2*queryBlock:][:lanes]
 	s.softmax = simd.Softmax{Block: s.logits, Stride: lanes, Rows: keys, Top: top, Sum: sum, Factor: factor}

@@ -213,16 +213,13 @@ func (c *CPU) packBlock(worker, panel int) {
 	reduction, width, column := k.reduction(), k.panelWidth(panel), panel*k.plan.wide
 	dst := k.packed[column*reduction:][:width*reduction]
 	valid := min(width, k.width-column)
-	if valid < width {
-		clear(dst)
-	}
 	rows := k.weights
 	if k.odd != nil {
 		rows = c.completed(k, &c.scratch[worker], column, valid)
 	} else {
 		rows = rows[column*reduction:]
 	}
-	c.level.Transpose(dst, width, rows, reduction, valid, reduction)
+	c.level.PackRows(dst, width, rows, reduction, valid, reduction)
 }
 
 // completed returns rows of weights as pairs. The last pair of each row has a 0.
