@@ -22,9 +22,8 @@ func (r *Report) compareBags(splits []Split) {
 			}
 			o.IDs = len(same)
 			if o.IDs > 0 {
-				r.add(Finding{Weight: Warning, Kind: "ids-across", Text: fmt.Sprintf("%s and %s share %s", o.First, o.Second,
-					text.Plural("identifiers").Count(o.IDs)),
-					Cure: leakCure(o), Examples: some(same)})
+				r.add(Warning, "ids-across", fmt.Sprintf("%s and %s share %s", o.First, o.Second,
+					text.Plural("identifiers").Count(o.IDs)), leakCure(o), some(same)...)
 			}
 			captions := func(s *loader.Set, bag int) (uint64, bool) { return captionKey(seed, s, bag) }
 			repeated := shared(b, keys(a, captions), captions)
@@ -49,10 +48,8 @@ func (r *Report) captionFinding(o *Overlap, bags int, repeated []string) {
 	if float64(o.Captions) > chanceCaptions*float64(bags) {
 		weight = Warning
 	}
-	r.add(Finding{Weight: weight, Kind: "captions-across",
-		Text: fmt.Sprintf("%s has %s (%s) with exactly the captions of a %s of %s",
-			o.Second, r.Samples.Count(o.Captions), percent(o.Captions, bags), r.Samples.One(), o.First), Cure: leakCure(o),
-		Examples: some(repeated)})
+	r.add(weight, "captions-across", fmt.Sprintf("%s has %s (%s) with exactly the captions of a %s of %s", o.Second,
+		r.Samples.Count(o.Captions), percent(o.Captions, bags), r.Samples.One(), o.First), leakCure(o), some(repeated)...)
 }
 
 // leakCure returns what to do about bags that two splits share.

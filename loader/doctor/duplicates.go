@@ -44,10 +44,8 @@ func (r *Report) compareContent(looks []look, splits []Split, noun text.Plural, 
 	}
 	for i := range r.Overlaps {
 		if o := &r.Overlaps[i]; o.Content > 0 {
-			r.add(Finding{Weight: Warning, Kind: "duplicates-across",
-				Text: fmt.Sprintf("%s and %s share %s, with just the same content",
-					o.First, o.Second, noun.Count(o.Content)),
-				Cure: leakCure(o), Examples: examples[o]})
+			r.add(Warning, "duplicates-across", fmt.Sprintf("%s and %s share %s, with just the same content", o.First, o.Second,
+				noun.Count(o.Content)), leakCure(o), examples[o]...)
 		}
 	}
 }
@@ -72,15 +70,13 @@ func (d *Copies) add(c copies, set *loader.Set, split int) {
 
 func (r *Report) copyFindings(s *SplitReport, c *Copies, noun text.Plural) {
 	if c.Duplicates > 0 {
-		r.add(Finding{Weight: Note, Kind: "duplicates", Text: fmt.Sprintf("exact copies within %s: %s (%s), each learned "+
-			"several times",
-			s.Name, noun.Count(c.Duplicates), percent(c.Duplicates, s.Frames)), Cure: "keep one of each", Examples: nil})
+		r.add(Note, "duplicates", fmt.Sprintf("exact copies within %s: %s (%s), each learned several times", s.Name,
+			noun.Count(c.Duplicates), percent(c.Duplicates, s.Frames)), "keep one of each")
 	}
 	if c.Relabelled > 0 {
-		r.add(Finding{Weight: Note, Kind: "relabelled-duplicates",
-			Text: fmt.Sprintf("copies within %s whose labels differ from the first copy: %d of %d",
-				s.Name, c.Relabelled, c.Duplicates),
-			Cure: "some of their labels are wrong or missing: look at them, or let nmn audit rank labels", Examples: nil})
+		r.add(Note, "relabelled-duplicates", fmt.Sprintf("copies within %s whose labels differ from the first copy: %d of %d",
+			s.Name, c.Relabelled, c.Duplicates),
+			"some of their labels are wrong or missing: look at them, or let nmn audit rank labels")
 	}
 }
 

@@ -131,7 +131,9 @@ func Examine(ctx context.Context, splits []Split, o Options) (*Report, error) {
 	return r, nil
 }
 
-func (r *Report) add(f Finding) { r.Findings = append(r.Findings, f) }
+func (r *Report) add(w Weight, kind, text, cure string, examples ...string) {
+	r.Findings = append(r.Findings, Finding{w, kind, text, cure, examples})
+}
 
 // overlap is the pair of two splits by their numbers, in any order.
 func (r *Report) overlap(a, b int) *Overlap {

@@ -51,6 +51,20 @@ const maxExamples = 10
 // some are the first examples of many.
 func some(all []string) []string { return all[:min(len(all), maxExamples)] }
 
+// repair is what to do about bags or rows that cannot be used.
+const repair = "repair or remove them"
+
+// leftOut is a finding about n bags or rows that a run leaves out, as what says: an error if it may leave out fewer,
+// most of a noun. cure repairs them, and so does what another says.
+func leftOut(kind, what string, n, most int, noun, cure, another string, examples []string) Finding {
+	f := Finding{Warning, kind, what + "; training leaves them out", cure + another, some(examples)}
+	if n > most {
+		f.Weight, f.Text = Error, fmt.Sprintf("%s; training leaves out at most %d%s", what, most, noun)
+		f.Cure = fmt.Sprintf("%s, or leave them out: `data.max_bad_samples` %d", cure, n)
+	}
+	return f
+}
+
 // percent formats a share.
 func percent(part, whole int) string {
 	return fmt.Sprintf("%.3g %%", 100*float64(part)/float64(max(whole, 1)))

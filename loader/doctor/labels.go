@@ -87,27 +87,22 @@ func (r *Report) labelFindings() {
 		if at == 0 {
 			r.trainingLabels(s)
 		} else if n := len(s.Labels.Never); n > 0 {
-			r.add(Finding{Weight: Note, Kind: "classes-not-judged",
-				Text: fmt.Sprintf("classes on no %s of %s: %d of %d; they have no average precision there",
-					r.Samples.One(), s.Name, n, s.Labels.Classes),
-				Cure: fmt.Sprintf("hold out more %v, or evaluate the other classes", r.Samples), Examples: some(s.Labels.Never)})
+			r.add(Note, "classes-not-judged", fmt.Sprintf("classes on no %s of %s: %d of %d; they have no average precision "+
+				"there", r.Samples.One(), s.Name, n, s.Labels.Classes),
+				fmt.Sprintf("hold out more %v, or evaluate the other classes", r.Samples), some(s.Labels.Never)...)
 		}
 		if n := s.Labels.Unknown; n > 0 {
-			r.add(Finding{Weight: Note, Kind: "unknown-labels",
-				Text: fmt.Sprintf("unknown labels of %s: %d (%s); they are left out",
-					s.Name,
-					n, percent(n, s.Bags*s.Labels.Classes)), Cure: "write 0 if an empty cell or -1 means that the label is " +
-					"absent", Examples: nil})
+			r.add(Note, "unknown-labels", fmt.Sprintf("unknown labels of %s: %d (%s); they are left out", s.Name, n,
+				percent(n, s.Bags*s.Labels.Classes)), "write 0 if an empty cell or -1 means that the label is absent")
 		}
 		if n := s.Labels.Unlabelled; n > 0 {
 			weight := Note
 			if 2*n > s.Bags {
 				weight = Warning
 			}
-			r.add(Finding{Weight: weight, Kind: "samples-without-label",
-				Text: fmt.Sprintf("%v of %s without any label: %d (%s)", r.Samples, s.Name, n, percent(n, s.Bags)),
-				Cure: "check that their labels were not lost; with captions, use a larger vocabulary " +
-					"(`data.vocabulary_size`, `data.min_count`)", Examples: nil})
+			r.add(weight, "samples-without-label", fmt.Sprintf("%v of %s without any label: %d (%s)", r.Samples, s.Name, n,
+				percent(n, s.Bags)), "check that their labels were not lost; with captions, use a larger vocabulary "+
+				"(`data.vocabulary_size`, `data.min_count`)")
 		}
 	}
 }
@@ -115,24 +110,20 @@ func (r *Report) labelFindings() {
 func (r *Report) trainingLabels(s *SplitReport) {
 	l, one := &s.Labels, r.Samples.One()
 	if n := len(l.Never); n > 0 {
-		r.add(Finding{Weight: Warning, Kind: "empty-classes",
-			Text: fmt.Sprintf("classes on no %s of %s: %d of %d; they cannot be learned", one, s.Name, n, l.Classes),
-			Cure: fmt.Sprintf("leave them out of the vocabulary (`data.vocabulary`, `data.min_count`) or of the label columns "+
-				"(`data.features.label_columns`), or add %v that have them", r.Samples), Examples: some(l.Never)})
+		r.add(Warning, "empty-classes",
+			fmt.Sprintf("classes on no %s of %s: %d of %d; they cannot be learned", one, s.Name, n, l.Classes),
+			fmt.Sprintf("leave them out of the vocabulary (`data.vocabulary`, `data.min_count`) or of the label columns "+
+				"(`data.features.label_columns`), or add %v that have them", r.Samples), some(l.Never)...)
 	}
 	if n := len(l.Always); n > 0 {
-		r.add(Finding{Weight: Warning, Kind: "constant-classes",
-			Text: fmt.Sprintf("classes on every %s of %s: %d of %d; they do not distinguish %v", one, s.Name, n, l.Classes,
-				r.Samples),
-			Cure: "leave them out of the vocabulary (`data.vocabulary`) or of the label columns " +
-				"(`data.features.label_columns`)",
-			Examples: some(l.Always)})
+		r.add(Warning, "constant-classes", fmt.Sprintf("classes on every %s of %s: %d of %d; they do not distinguish %v", one,
+			s.Name, n, l.Classes, r.Samples), "leave them out of the vocabulary (`data.vocabulary`) or of the label columns "+
+			"(`data.features.label_columns`)", some(l.Always)...)
 	}
 	if l.Rare > 0 {
-		r.add(Finding{Weight: Note, Kind: "rare-classes",
-			Text: fmt.Sprintf("classes on fewer than %d %v of %s: %d of %d; they are hard to learn, and their noise "+
-				"rates are uncertain", rareBelow, r.Samples, s.Name, l.Rare, l.Classes),
-			Cure: "leave them out (`data.min_count`, `data.vocabulary_size`), or read their results with care"})
+		r.add(Note, "rare-classes", fmt.Sprintf("classes on fewer than %d %v of %s: %d of %d; they are hard to learn, and "+
+			"their noise rates are uncertain", rareBelow, r.Samples, s.Name, l.Rare, l.Classes),
+			"leave them out (`data.min_count`, `data.vocabulary_size`), or read their results with care")
 	}
 }
 
@@ -147,12 +138,11 @@ func (r *Report) packedLabels(splits []Split, o *Options) {
 	if !found {
 		return
 	}
-	f := Finding{Weight: Error, Kind: "packed-labels", Text: "labels look like lists in one string: " + p.String(),
-		Cure: p.Cure() + "; " + p.Names(), Examples: []string{p.Example}}
+	weight := Error
 	if o.Named {
-		f.Weight = Warning
+		weight = Warning
 	}
-	r.add(f)
+	r.add(weight, "packed-labels", "labels look like lists in one string: "+p.String(), p.Cure()+"; "+p.Names(), p.Example)
 }
 
 // alikeLabels finds classes whose names differ in spelling alone. Words of captions are spelled by the vocabulary.
@@ -164,16 +154,14 @@ func (r *Report) alikeLabels(splits []Split, o *Options) {
 	if len(groups) == 0 {
 		return
 	}
-	f := Finding{Weight: Warning, Kind: "alike-classes",
-		Text: fmt.Sprintf("classes whose names differ only in case, blanks, hyphens or underscores: %s; each is learned "+
-			"separately", text.Plural("groups").Count(len(groups))),
-		Cure: "if they are one class, use one name"}
+	cure := "if they are one class, use one name"
 	if o.JoinLabels {
-		f.Cure += ", or set `data.join_labels` true"
+		cure += ", or set `data.join_labels` true"
 	}
+	var examples []string
 	for _, group := range groups {
-		f.Examples = append(f.Examples, strings.Join(group, " and "))
+		examples = append(examples, strings.Join(group, " and "))
 	}
-	f.Examples = some(f.Examples)
-	r.add(f)
+	r.add(Warning, "alike-classes", fmt.Sprintf("classes whose names differ only in case, blanks, hyphens or "+
+		"underscores: %s; each is learned separately", text.Plural("groups").Count(len(groups))), cure, some(examples)...)
 }

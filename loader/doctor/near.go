@@ -62,18 +62,16 @@ func (r *Report) nearFinding(first, second, n int, examples []string) {
 	s := &r.Splits[second]
 	if first == second {
 		s.Pictures.Near = n
-		r.add(Finding{Weight: Note, Kind: "near-duplicates",
-			Text: fmt.Sprintf("%s of %s (%s) that look like another one there, perhaps resized or re-encoded",
-				r.Samples.Count(n), s.Name, percent(n, s.Bags)),
-			Cure: "check them: copies are learned several times", Examples: examples})
+		r.add(Note, "near-duplicates", fmt.Sprintf("%s of %s (%s) that look like another one there, perhaps resized or "+
+			"re-encoded", r.Samples.Count(n), s.Name, percent(n, s.Bags)), "check them: copies are learned several times",
+			examples...)
 		return
 	}
 	o := r.overlap(first, second)
 	o.Near = n
-	r.add(Finding{Weight: Note, Kind: "near-duplicates-across",
-		Text: fmt.Sprintf("%s of %s (%s) that look like one of %s, perhaps resized or re-encoded",
-			r.Samples.Count(n), o.Second, percent(n, s.Bags), o.First),
-		Cure: "check them, and if they are copies " + leakCure(o), Examples: examples})
+	r.add(Note, "near-duplicates-across", fmt.Sprintf("%s of %s (%s) that look like one of %s, perhaps resized or "+
+		"re-encoded", r.Samples.Count(n), o.Second, percent(n, s.Bags), o.First),
+		"check them, and if they are copies "+leakCure(o), examples...)
 }
 
 // examples are the first ones by bag.

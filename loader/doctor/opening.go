@@ -55,16 +55,9 @@ func (l *Opening) Handle(ctx context.Context, r slog.Record) error {
 // Findings returns what was logged as findings of r. A run leaves out at most maxBadSamples bags.
 func (l *Opening) Findings(r *Report, maxBadSamples int) (all []Finding) {
 	if n := len(l.missing); n > 0 {
-		what := fmt.Sprintf("annotated %v without %v or captions: %d; training leaves ", r.Samples, r.Files, n)
-		f := Finding{
-			Weight: Warning, Kind: "missing-files",
-			Text: what + "them out", Cure: "add their files, or remove them from the annotations", Examples: some(l.missing),
-		}
-		if n > maxBadSamples {
-			f.Weight, f.Text = Error, fmt.Sprintf("%sout at most %d", what, maxBadSamples)
-			f.Cure = fmt.Sprintf("add their files, or leave them out: `data.max_bad_samples` %d", n)
-		}
-		all = append(all, f)
+		what := fmt.Sprintf("annotated %v without %v or captions: %d", r.Samples, r.Files, n)
+		all = append(all, leftOut("missing-files", what, n, maxBadSamples, "", "add their files",
+			", or remove them from the annotations", l.missing))
 	}
 	for _, w := range l.warnings {
 		all = append(all, Finding{Weight: Note, Kind: "reader", Text: w, Cure: "check these places in the file"})

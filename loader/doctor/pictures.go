@@ -139,24 +139,14 @@ func median(values []int32) int {
 func (r *Report) pictureFindings(s *SplitReport, o *Options) {
 	p := s.Pictures
 	if p.Broken > 0 {
-		f := Finding{Weight: Warning, Kind: "broken-pictures",
-			Text: fmt.Sprintf("unusable %v of %s: %d of %d; training leaves them out",
-				r.Files, s.Name, p.Broken, p.Files),
-			Cure: "repair or remove them", Examples: some(p.Errors)}
-		if p.BrokenBags > o.MaxBadSamples {
-			f.Weight, f.Text = Error, fmt.Sprintf("unusable %v of %s: %d of %d; training leaves out at most %d "+
-				"%v", r.Files, s.Name, p.Broken, p.Files, o.MaxBadSamples, r.Samples)
-			f.Cure = fmt.Sprintf("repair or remove them, or leave them out: `data.max_bad_samples` %d", p.BrokenBags)
-		}
-		r.add(f)
+		what := fmt.Sprintf("unusable %v of %s: %d of %d", r.Files, s.Name, p.Broken, p.Files)
+		r.Findings = append(r.Findings, leftOut("broken-pictures", what, p.BrokenBags, o.MaxBadSamples,
+			" "+r.Samples.String(), repair, "", p.Errors))
 	}
 	if p.Small > 0 {
-		r.add(Finding{Weight: Note, Kind: "small-pictures",
-			Text: fmt.Sprintf(
-				"%v of %s less than half as large as the input of the network, %d pixels: %d; they are enlarged",
-				r.Files, s.Name, o.InputSize, p.Small),
-			Cure:     fmt.Sprintf("train with a smaller input (`net.input_size`, `net.arch` scenes), or use larger %v", r.Files),
-			Examples: nil})
+		r.add(Note, "small-pictures", fmt.Sprintf("%v of %s less than half as large as the input of the network, %d pixels: "+
+			"%d; they are enlarged", r.Files, s.Name, o.InputSize, p.Small),
+			fmt.Sprintf("train with a smaller input (`net.input_size`, `net.arch` scenes), or use larger %v", r.Files))
 	}
 	if p.Turned > 0 {
 		done, cure := "are taken as they are stored", "`data.orientation` apply turns them upright"
@@ -164,25 +154,20 @@ func (r *Report) pictureFindings(s *SplitReport, o *Options) {
 			done, cure = "are turned upright", "nothing, unless they are to be taken as they are stored: "+
 				"`data.orientation` ignore"
 		}
-		r.add(Finding{Weight: Note, Kind: "turned-pictures", Text: fmt.Sprintf(
-			"%v of %s stored turned or mirrored (Exif orientation): %d of %d; they %s",
-			r.Files, s.Name, p.Turned, p.Files, done), Cure: cure, Examples: nil})
+		r.add(Note, "turned-pictures", fmt.Sprintf("%v of %s stored turned or mirrored (Exif orientation): %d of %d; they %s",
+			r.Files, s.Name, p.Turned, p.Files, done), cure)
 	}
 	if p.Odd > 0 {
-		r.add(Finding{Weight: Note, Kind: "odd-aspect",
-			Text: fmt.Sprintf("%v of %s with an aspect ratio above %d: %d",
-				r.Files, s.Name, oddAspect, p.Odd),
-			Cure: "`data.fit` longest keeps their shape, `data.fit` square distorts it", Examples: nil})
+		r.add(Note, "odd-aspect", fmt.Sprintf("%v of %s with an aspect ratio above %d: %d", r.Files, s.Name, oddAspect,
+			p.Odd), "`data.fit` longest keeps their shape, `data.fit` square distorts it")
 	}
 	if p.Grey > 0 && p.Grey < p.Decoded {
-		r.add(Finding{Weight: Note, Kind: "grey-pictures",
-			Text: fmt.Sprintf("grey %v of %s, with three equal channels: %d (%s)",
-				r.Files, s.Name, p.Grey, percent(p.Grey, p.Decoded)),
-			Cure: "none is needed, unless colour depends on a label", Examples: nil})
+		r.add(Note, "grey-pictures", fmt.Sprintf("grey %v of %s, with three equal channels: %d (%s)", r.Files, s.Name, p.Grey,
+			percent(p.Grey, p.Decoded)), "none is needed, unless colour depends on a label")
 	}
 	if n := p.Files - p.Decoded - p.Broken; n > 0 {
-		r.add(Finding{Weight: Note, Kind: "sampled", Text: fmt.Sprintf("%v of %s not decoded: %d of %d",
-			r.Files, s.Name, n, p.Files), Cure: "leave out `doctor.sample` to decode all", Examples: nil})
+		r.add(Note, "sampled", fmt.Sprintf("%v of %s not decoded: %d of %d", r.Files, s.Name, n, p.Files),
+			"leave out `doctor.sample` to decode all")
 	}
 }
 

@@ -143,29 +143,18 @@ func measureColumns(m *features.Moments) *Features {
 // rowFindings judges rows that cannot be used as they are.
 func (r *Report) rowFindings(s *SplitReport, o *Options) {
 	if n := s.Rows.Unusable; n > 0 {
-		f := Finding{Weight: Warning, Kind: "unusable-rows",
-			Text: fmt.Sprintf("unusable rows of %s: %d of %d; training leaves them out", s.Name, n, s.Rows.Rows),
-			Cure: "repair or remove them", Examples: some(s.Rows.Errors)}
-		if n > o.MaxBadSamples {
-			f.Weight, f.Text = Error, fmt.Sprintf(
-				"unusable rows of %s: %d of %d; training leaves out at most %d",
-				s.Name, n, s.Rows.Rows, o.MaxBadSamples)
-			f.Cure = fmt.Sprintf("repair or remove them, or leave them out: `data.max_bad_samples` %d", n)
-		}
-		r.add(f)
+		what := fmt.Sprintf("unusable rows of %s: %d of %d", s.Name, n, s.Rows.Rows)
+		r.Findings = append(r.Findings, leftOut("unusable-rows", what, n, o.MaxBadSamples, "", repair, "", s.Rows.Errors))
 	}
 	if n := s.Rows.Incomplete; n > 0 {
-		f := Finding{Weight: Note, Kind: "missing-values",
-			Text: fmt.Sprintf("rows of %s with missing values: %d of %d; training uses the mean of the column",
-				s.Name, n, s.Rows.Rows),
-			Cure: "none is needed, if they are missing by chance", Examples: nil}
-		if !o.Missing {
-			f.Weight, f.Text = Error, fmt.Sprintf("rows of %s with missing values (empty, ?, NaN): %d of %d",
-				s.Name, n, s.Rows.Rows)
-			f.Cure = "`data.features.missing_values` mean `data.features.standardise` uses the mean of the column, or repair " +
-				"the rows"
+		if o.Missing {
+			r.add(Note, "missing-values", fmt.Sprintf("rows of %s with missing values: %d of %d; training uses the mean of "+
+				"the column", s.Name, n, s.Rows.Rows), "none is needed, if they are missing by chance")
+		} else {
+			r.add(Error, "missing-values", fmt.Sprintf("rows of %s with missing values (empty, ?, NaN): %d of %d", s.Name, n,
+				s.Rows.Rows), "`data.features.missing_values` mean `data.features.standardise` uses the mean of the column, or "+
+				"repair the rows")
 		}
-		r.add(f)
 	}
 }
 
@@ -186,15 +175,11 @@ func (r *Report) columnFindings(o *Options) {
 		for i := range examples {
 			examples[i] = fmt.Sprintf("column %d", f.Constant[i])
 		}
-		r.add(Finding{Weight: Note, Kind: "constant-features",
-			Text: fmt.Sprintf("features that are constant in %s: %d of %d; they have no effect",
-				r.Splits[0].Name, n, f.Width),
-			Cure: "leave them out (`data.features.ignore_columns`)", Examples: examples})
+		r.add(Note, "constant-features", fmt.Sprintf("features that are constant in %s: %d of %d; they have no effect",
+			r.Splits[0].Name, n, f.Width), "leave them out (`data.features.ignore_columns`)", examples...)
 	}
 	if !o.Standardise && (f.Most > largeRatio*f.Least || f.LargestMean > largeMean) {
-		r.add(Finding{Weight: Warning, Kind: "scale",
-			Text: fmt.Sprintf("features are on different scales: deviations of %.3g to %.3g, means of up to %.3g",
-				f.Least, f.Most, f.LargestMean),
-			Cure: "`data.features.standardise` scales all to mean 0 and deviation 1", Examples: nil})
+		r.add(Warning, "scale", fmt.Sprintf("features are on different scales: deviations of %.3g to %.3g, means of up to "+
+			"%.3g", f.Least, f.Most, f.LargestMean), "`data.features.standardise` scales all to mean 0 and deviation 1")
 	}
 }

@@ -179,10 +179,9 @@ func (f *Folder) cocoCounts(h half, c *annotation.Bags, pictures, total, perPict
 		f.add(doctor.Warning, "annotation-counts", fmt.Sprintf("%s has %d captions, and %d were published", h.captions(),
 			captions, total), "compare it with the file of that name in "+cocoArchive)
 	}
-	if len(few) > 0 && other == 0 {
-		f.add(doctor.Error, "few-captions",
-			fmt.Sprintf("pictures of %s with fewer than %d captions: %s", h.captions(), perPicture, onlyThese(few)),
-			"put the file of that name from "+cocoArchive+" there", some(few)...)
+	if other == 0 {
+		f.list(doctor.Error, "few-captions", fmt.Sprintf("pictures of %s with fewer than %d captions", h.captions(),
+			perPicture), "put the file of that name from "+cocoArchive+" there", few)
 	}
 }
 
@@ -195,10 +194,8 @@ func (f *Folder) sharedPictures(c *annotation.Bags, seen map[string]bool) {
 		}
 		seen[id] = true
 	}
-	if len(shared) > 0 {
-		f.add(doctor.Error, "shared-pictures", "pictures in both files of captions: "+onlyThese(shared),
-			"put both files from "+cocoArchive+" there: no test picture may be learned", some(shared)...)
-	}
+	f.list(doctor.Error, "shared-pictures", "pictures in both files of captions",
+		"put both files from "+cocoArchive+" there: no test picture may be learned", shared)
 }
 
 // cocoPictures looks for the pictures of a half, and returns their folder.

@@ -67,6 +67,13 @@ func (f *Folder) add(w doctor.Weight, kind, text, cure string, examples ...strin
 	f.Findings = append(f.Findings, doctor.Finding{Weight: w, Kind: kind, Text: text, Cure: cure, Examples: examples})
 }
 
+// list adds a finding about names, as what says, if there are any.
+func (f *Folder) list(w doctor.Weight, kind, what, cure string, names []string) {
+	if len(names) > 0 {
+		f.add(w, kind, fmt.Sprintf("%s: %d, first %s", what, len(names), names[0]), cure, names[:min(len(names), 5)]...)
+	}
+}
+
 // count keeps a number, and reports whether it is the one that should be.
 func (f *Folder) count(what string, found, want int) bool {
 	f.Counts = append(f.Counts, Count{what, found, want})
@@ -181,7 +188,7 @@ func (f *Folder) read(ctx context.Context, file, digest string, form annotation.
 
 // names lists a folder of pictures or clips, which is the noun of findings; nil if it cannot be read.
 func (f *Folder) names(ctx context.Context, dir, noun string) (map[string]int64, error) {
-	names, err := list(ctx, dir)
+	names, err := sizes(ctx, dir)
 	if err != nil && ctx.Err() == nil {
 		f.add(doctor.Error, "missing-"+noun, fmt.Sprintf("%s cannot be read: %v", f.below(dir), cause(err)),
 			"see to its permissions")
@@ -212,14 +219,8 @@ func (f *Folder) present(w wanted, names []string, sizes map[string]int64) {
 		}
 	}
 	f.count(w.counts, len(names)-len(missing)-len(empty), len(names))
-	if len(missing) > 0 {
-		f.add(w.weight, "missing-"+w.noun, fmt.Sprintf("%s %s that are missing: %s", w.noun, w.place, onlyThese(missing)),
-			w.cure, some(missing)...)
-	}
-	if len(empty) > 0 {
-		f.add(w.weight, "empty-"+w.noun, fmt.Sprintf("%s %s that are empty files: %s", w.noun, w.place, onlyThese(empty)),
-			w.cure+" again", some(empty)...)
-	}
+	f.list(w.weight, "missing-"+w.noun, fmt.Sprintf("%s %s that are missing", w.noun, w.place), w.cure, missing)
+	f.list(w.weight, "empty-"+w.noun, fmt.Sprintf("%s %s that are empty files", w.noun, w.place), w.cure+" again", empty)
 }
 
 // nested is a folder one level below that has what was looked for, for a folder that is the parent of the right one.
@@ -236,8 +237,8 @@ func nested(dir string, holds func(dir string) bool) string {
 	return ""
 }
 
-// list are the names of a folder, each with its size; sizes of folders are -1.
-func list(ctx context.Context, dir string) (map[string]int64, error) {
+// sizes are the names of a folder, each with its size; sizes of folders are -1.
+func sizes(ctx context.Context, dir string) (map[string]int64, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -261,12 +262,6 @@ func list(ctx context.Context, dir string) (map[string]int64, error) {
 	}
 	return all, nil
 }
-
-// some are the first of many names, for examples.
-func some(names []string) []string { return names[:min(len(names), 5)] }
-
-// onlyThese returns the number of missing names and the first one, as text.
-func onlyThese(missing []string) string { return fmt.Sprintf("%d, first %s", len(missing), missing[0]) }
 
 func hasPrefix(names map[string]int64, prefix string) int {
 	n := 0

@@ -134,10 +134,8 @@ func (f *Folder) msrvttPerClip(file string, m *annotation.Bags, want MSRVTTSize)
 		}
 	}
 	f.count("sentences of "+filepath.Base(file), m.Len(), len(m.IDs)*want.PerClip)
-	if len(odd) > 0 {
-		f.add(doctor.Error, "few-captions", fmt.Sprintf("clips of %s with another number of sentences than %d: %s",
-			f.below(file), want.PerClip, onlyThese(odd)), "put the file as it was published there", some(odd)...)
-	}
+	f.list(doctor.Error, "few-captions", fmt.Sprintf("clips of %s with another number of sentences than %d", f.below(file),
+		want.PerClip), "put the file as it was published there", odd)
 }
 
 // msrvttTestSentences looks at the annotations of the test clips, which the protocol does not need.
@@ -229,14 +227,10 @@ func (f *Folder) msrvttInFrames(ctx context.Context, m *annotation.Bags) error {
 		}
 	}
 	f.count("clips of train and validate that have frames", len(all)-len(missing), len(all))
-	if len(missing) > 0 {
-		f.add(doctor.Error, "missing-frames", fmt.Sprintf("clips without frames in %s: %s", f.below(f.Frames),
-			onlyThese(missing)), again+", and see problems.jsonl next to them", some(missing)...)
-	}
-	if len(fewer) > 0 {
-		f.add(doctor.Note, "frame-counts", fmt.Sprintf("clips in %s with another number of frames than the paper's %d: %s",
-			f.below(f.Frames), framesOfClip, onlyThese(fewer)), "nothing for short clips; else "+again, some(fewer)...)
-	}
+	f.list(doctor.Error, "missing-frames", "clips without frames in "+f.below(f.Frames),
+		again+", and see problems.jsonl next to them", missing)
+	f.list(doctor.Note, "frame-counts", fmt.Sprintf("clips in %s with another number of frames than the paper's %d",
+		f.below(f.Frames), framesOfClip), "nothing for short clips; else "+again, fewer)
 	return nil
 }
 
