@@ -87,7 +87,7 @@ func readInstances(ctx context.Context, path string, o Options) (*Manifest, erro
 	if err := b.instances(found, "", func(name string) string { return name }); err != nil {
 		return nil, loader.Unusable(fmt.Errorf("manifest %q: %w", path, err))
 	}
-	b.manifest.Form, b.manifest.Columns.Format = FormCOCO, formats[FormCOCO]
+	b.manifest.Form, b.manifest.Columns.Format = FormCOCO, forms[FormCOCO].folder
 	return b.manifest, nil
 }
 

@@ -185,7 +185,7 @@ func (c *csvRows) columns() Columns { return c.layout }
 
 func (c *csvRows) state(m *Manifest) {
 	m.Form, m.LabelsColumn = c.stated.form, c.stated.column
-	m.Separator, m.Confidence = m.Form.separator(), c.named[confidenceColumn]
+	m.Separator, m.Confidence = forms[m.Form].separator, c.named[confidenceColumn]
 	m.Mark = c.mark
 	if m.Form == FormList && c.bars && !c.semicolons {
 		m.Separator = "|"

@@ -190,7 +190,7 @@ func (s *survey) bySeparator(o *Options) (Form, error) {
 		name         string
 		share, lists float64
 	}{{FormCommas, "a comma", doubtfulCommas, 0}, {FormBlanks, "a blank", doubtfulBlanks, .5}} {
-		p := loader.CountPacked(s.cells, by.form.separator())
+		p := loader.CountPacked(s.cells, forms[by.form].separator)
 		if p.Lists > 0 && float64(p.Lists) >= by.lists*float64(p.Labels) && o.Words == nil &&
 			float64(p.Recurring) >= by.share*float64(p.Parts) {
 			return "", fmt.Errorf("it is not clear whether %q is one label: %d of %d different cells hold %s, and %d "+

@@ -97,17 +97,11 @@ func (r *folderReader) read(ctx context.Context) error {
 	case len(m.Rows) == 0:
 		return errors.New("there are no pictures with labels in it")
 	}
-	m.Columns.Format, m.Columns.Ignored = formats[form], r.notes
+	m.Columns.Format, m.Columns.Ignored = forms[form].folder, r.notes
 	// The pictures belong to the folder itself and are not named by a file.
 	m.found = (form == FormFolders || form == FormYOLO) && !r.pictures.odd &&
 		!slices.ContainsFunc(m.Rows, func(row Row) bool { return row.fault != nil })
 	return nil
-}
-
-// formats describe the forms of folders as text.
-var formats = map[Form]string{
-	FormFolders: "folders of pictures", FormVOC: "annotations of Pascal VOC", FormYOLO: "label files of YOLO",
-	FormCOCO: "instances of COCO",
 }
 
 // form finds the form of a folder by the files in it.
@@ -128,7 +122,7 @@ func (r *folderReader) form() (Form, error) {
 	switch {
 	case len(found) > 1:
 		return "", fmt.Errorf("it has labels in the forms of %s and %s; set which (`data.label_form` %s or %s)",
-			formats[found[0]], formats[found[1]], found[0], found[1])
+			forms[found[0]].folder, forms[found[1]].folder, found[0], found[1])
 	case len(found) == 1:
 		return found[0], nil
 	case slices.ContainsFunc(r.pictures.pictures, func(p string) bool { return strings.Contains(p, "/") }):

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"strings"
 
 	"nmn/internal/setting"
 	"nmn/internal/visible"
@@ -38,17 +39,21 @@ func Forms() []Form {
 // Values lists all forms.
 func (Form) Values() []string { return setting.Texts(Forms()) }
 
-// separator returns the separator of names in a cell, empty for forms without one.
-func (f Form) separator() string {
-	switch f {
-	case FormList:
-		return ";"
-	case FormCommas:
-		return ","
-	case FormBlanks:
-		return " "
-	}
-	return ""
+// forms has of each form the separator of names in a cell, how labels are given, before the column or key that has them
+// if it ends in a blank, and what its folders hold.
+var forms = map[Form]struct{ separator, given, folder string }{
+	FormFolders:  {"", "a folder of pictures for each", "folders of pictures"},
+	FormCOCO:     {"", "the categories of COCO's instances", "instances of COCO"},
+	FormVOC:      {"", "the objects in annotations of Pascal VOC", "annotations of Pascal VOC"},
+	FormYOLO:     {"", "the objects in label files of YOLO", "label files of YOLO"},
+	FormColumns:  {"", "a column of 0 and 1 for each", ""},
+	FormSingle:   {"", "one name for each row ", ""},
+	FormPairs:    {"", "a row for each picture and label, ", ""},
+	FormIntegers: {"", "the number of one for each row ", ""},
+	FormList:     {";", "separated by ; ", ""},
+	FormCommas:   {",", "separated by commas ", ""},
+	FormBlanks:   {" ", "separated by blanks ", ""},
+	FormJSON:     {"", "in arrays ", ""},
 }
 
 // Describe returns the number of labels and the form in which they were found, as text.
@@ -84,32 +89,12 @@ func (m *Manifest) stated() string {
 	case m.Headless:
 		return "numbers after the name of the picture"
 	}
-	switch m.Form {
-	case FormFolders:
-		return "a folder of pictures for each"
-	case FormCOCO:
-		return "the categories of COCO's instances"
-	case FormVOC:
-		return "the objects in annotations of Pascal VOC"
-	case FormYOLO:
-		return "the objects in label files of YOLO"
-	case FormColumns:
-		return "a column of 0 and 1 for each"
-	case FormSingle:
-		return "one name for each row " + in
-	case FormPairs:
-		return "a row for each picture and label, " + in
-	case FormIntegers:
-		return "the number of one for each row " + in
-	case FormCommas:
-		return "separated by commas " + in
-	case FormBlanks:
-		return "separated by blanks " + in
-	case FormJSON:
-		return "in arrays " + in
-	}
+	given := forms[m.Form].given
 	if m.Separator == "|" {
-		return "separated by | " + in
+		given = "separated by | "
 	}
-	return "separated by ; " + in
+	if strings.HasSuffix(given, " ") {
+		given += in
+	}
+	return given
 }
