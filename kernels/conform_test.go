@@ -22,9 +22,7 @@ func openCPU(t testing.TB, threads int, level string) kernels.Backend {
 func openCPUIn(t testing.TB, threads int, level string, p tensor.Precision) kernels.Backend {
 	t.Helper()
 	b, err := kernels.OpenCPU(kernels.CPUConfig{Threads: threads, SIMD: level, Precision: p})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
 			t.Error(err)
@@ -66,9 +64,7 @@ func TestCPU_Conforms(t *testing.T) {
 			Name: level + "_exact",
 			Open: func(t testing.TB) kernels.Backend {
 				b, err := kernels.OpenCPU(kernels.CPUConfig{Threads: 2, SIMD: level, ConvExact: true})
-				if err != nil {
-					t.Fatal(err)
-				}
+				check(t, err)
 				t.Cleanup(func() { _ = b.Close() })
 				return b
 			},
@@ -113,4 +109,12 @@ func TestCPU_MeetsGoldenFixtures(t *testing.T) {
 	eachLevel(t, func(t *testing.T, level string) {
 		conform.RunFixtures(t, func(t testing.TB) kernels.Backend { return openCPU(t, 2, level) })
 	})
+}
+
+// check ends a test at an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

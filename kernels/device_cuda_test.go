@@ -29,9 +29,7 @@ func openCardIn(t testing.TB, p tensor.Precision) kernels.Backend {
 			conform.Skip(t, "cuda", err.Error())
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
 			t.Error(err)

@@ -48,9 +48,7 @@ func openCardIn(t testing.TB, p tensor.Precision) kernels.Backend {
 		t.Fatal(emulated)
 	}
 	b, err := kernels.OpenCUDA(kernels.CUDAConfig{Precision: p})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
 			t.Error(err)

@@ -66,9 +66,7 @@ func TestReplays_ReportWhatCannotBeRecordedWithTheCure(t *testing.T) {
 	b := &tape{fails: errors.New("no graph")}
 	r := kernels.NewGraphCache[job](b, 2)
 	nothing := func() error { return nil }
-	if err := r.Do("a", nothing); err != nil {
-		t.Fatal(err)
-	}
+	check(t, r.Do("a", nothing))
 	if err := r.Do("a", nothing); !errors.Is(err, b.fails) || !strings.Contains(err.Error(), "run.no_graphs") {
 		t.Errorf("%v", err)
 	}

@@ -150,9 +150,7 @@ func TestCUDA_SumsOverRanksAllocateNothing(t *testing.T) {
 		t.Errorf("%d allocations in %d steps", mallocs, steps)
 	}
 	text, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, call := range []string{"cuMemAlloc", "cuEventCreate", "cuStreamSynchronize", "cuEventSynchronize"} {
 		if strings.Contains(string(text), call+"\n") {
 			t.Errorf("a step calls %s", call)
@@ -251,9 +249,7 @@ func TestCUDA_SumsOverRanksWithoutNCCL(t *testing.T) {
 		b, err := kernels.OpenCUDA(kernels.CUDAConfig{Plans: cudnn.Options{
 			Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		t.Cleanup(func() { b.Close() })
 		return b
 	})

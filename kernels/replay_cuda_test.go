@@ -48,9 +48,7 @@ func newTinyStep(t *testing.T, b kernels.Backend) *tinyStep {
 		for i := range data {
 			data[i] = p.draw(&stream)
 		}
-		if err := b.Upload(*p.at, dense.New(dense.WithShape(len(data)), dense.WithBacking(data))); err != nil {
-			t.Fatal(err)
-		}
+		check(t, b.Upload(*p.at, dense.New(dense.WithShape(len(data)), dense.WithBacking(data))))
 	}
 	return s
 }
@@ -84,9 +82,7 @@ func TestCUDA_ReplaysACapturedStep(t *testing.T) {
 	rates := []float32{0.1, 0.2, 0.05, 0.3}
 	direct, captured := newTinyStep(t, openCard(t)), newTinyStep(t, openCard(t))
 	for _, rate := range rates {
-		if err := direct.run(rate); err != nil {
-			t.Fatal(err)
-		}
+		check(t, direct.run(rate))
 	}
 	card, ok := captured.b.(kernels.Card)
 	if !ok {
@@ -96,16 +92,10 @@ func TestCUDA_ReplaysACapturedStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	graph, err := card.Capture("step", func() error { return captured.run(rates[0]) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, rate := range rates[1:] {
-		if err := card.PrepareUpdate(captured.entries(rate), update.AdamParams{}); err != nil {
-			t.Fatal(err)
-		}
-		if err := graph.Launch(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, card.PrepareUpdate(captured.entries(rate), update.AdamParams{}))
+		check(t, graph.Launch())
 	}
 	if err := graph.Close(); err != nil {
 		t.Error(err)
@@ -118,8 +108,6 @@ func TestCUDA_ReplaysACapturedStep(t *testing.T) {
 func downloaded(t *testing.T, b kernels.Backend, x *tensor.Tensor) []float32 {
 	t.Helper()
 	data := make([]float32, x.Len())
-	if err := b.Download(dense.New(dense.WithShape(len(data)), dense.WithBacking(data)), x); err != nil {
-		t.Fatal(err)
-	}
+	check(t, b.Download(dense.New(dense.WithShape(len(data)), dense.WithBacking(data)), x))
 	return data
 }

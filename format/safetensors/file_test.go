@@ -24,9 +24,7 @@ func build(header string, data []byte) []byte {
 func open(t testing.TB, b []byte) *File {
 	t.Helper()
 	f, err := NewReader(bytes.NewReader(b), int64(len(b)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return f
 }
 
@@ -51,9 +49,7 @@ func TestFile_RoundTripKeepsEveryBit(t *testing.T) {
 	}
 	var b, second bytes.Buffer
 	meta := map[string]string{"b": "2", "a": "1 <&>"}
-	if err := Write(&b, meta, tensors); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Write(&b, meta, tensors))
 	if err := Write(&second, meta, tensors); err != nil || !bytes.Equal(b.Bytes(), second.Bytes()) {
 		t.Fatalf("a second Write gave other bytes (error %v)", err)
 	}
@@ -187,10 +183,8 @@ func TestFile_RefusesWhatBreaksTheFormat(t *testing.T) {
 
 func TestFile_RefusesEveryTruncation(t *testing.T) {
 	var b bytes.Buffer
-	if err := Write(&b, map[string]string{"k": "v"},
-		[]Tensor{{Name: "a", Shape: []int{3}, Data: []float32{1, 2, 3}}}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Write(&b, map[string]string{"k": "v"},
+		[]Tensor{{Name: "a", Shape: []int{3}, Data: []float32{1, 2, 3}}}))
 	for n := range b.Len() {
 		if _, err := NewReader(bytes.NewReader(b.Bytes()[:n]), int64(n)); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%d of %d bytes: error %v", n, b.Len(), err)
@@ -236,9 +230,7 @@ func TestFile_WrongUseNamesTheTensor(t *testing.T) {
 
 func TestOpen_ErrorsNameTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "broken.safetensors")
-	if err := os.WriteFile(path, []byte("short"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte("short"), 0o600))
 	for _, p := range []string{path, t.TempDir(), path + ".none"} {
 		if _, err := Open(p); err == nil || !strings.Contains(err.Error(), filepath.Base(p)) {
 			t.Errorf("Open(%q): error %v", p, err)
@@ -249,9 +241,7 @@ func TestOpen_ErrorsNameTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if got, _, err := f.Int64("a"); err != nil || got[0] != 7 {
 		t.Errorf("got %v, error %v", got, err)
 	}
@@ -318,9 +308,7 @@ func FuzzNewReader(f *testing.F) {
 		total, tensors := 0, []Tensor{}
 		for _, name := range file.Names() {
 			dtype, shape, err := file.Info(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			_, _, floatErr := file.Float32(name)
 			_, _, intErr := file.Int64(name)
 			if floatErr == nil && intErr == nil {
@@ -343,9 +331,7 @@ func FuzzNewReader(f *testing.F) {
 			t.Fatalf("%d bytes of tensors in a file of %d", total, len(b))
 		}
 		var copied bytes.Buffer // any file that can be read can be written and read again
-		if err := Write(&copied, file.Metadata, tensors); err != nil {
-			t.Fatal(err)
-		}
+		check(t, Write(&copied, file.Metadata, tensors))
 		reopened := open(t, copied.Bytes())
 		if len(reopened.Names()) != len(tensors) || !reflect.DeepEqual(reopened.Metadata, file.Metadata) {
 			t.Fatal("a written copy differs")
@@ -356,28 +342,18 @@ func FuzzNewReader(f *testing.F) {
 func TestRowWriter_RowsThatNobodyCountedBefore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.safetensors")
 	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	w, err := NewRowWriter(file, map[string]string{"from": "a test"}, "features", 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for row := range 40 {
-		if err := w.Write([]float32{float32(row), -1, .5}); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Write([]float32{float32(row), -1, .5}))
 	}
 	if err := w.Write([]float32{1}); err == nil || !strings.Contains(err.Error(), "row 41 has 1 values, want 3") {
 		t.Errorf("a row of another width: %v", err)
 	}
-	if err := errors.Join(w.Close(), file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(w.Close(), file.Close()))
 	f, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer f.Close()
 	values, shape, err := f.Float32("features")
 	if err != nil || !slices.Equal(shape, []int{40, 3}) || values[3*39] != 39 || values[3*39+2] != .5 ||
@@ -385,9 +361,7 @@ func TestRowWriter_RowsThatNobodyCountedBefore(t *testing.T) {
 		t.Errorf("%v %v %v %v", shape, values, f.Metadata, err)
 	}
 	data, err := f.Bytes("features")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	row := make([]byte, 12)
 	if _, err := data.ReadAt(row, 7*12); err != nil {
 		t.Fatal(err)
@@ -413,5 +387,13 @@ func TestFloat32Decoder_Integers(t *testing.T) {
 	}
 	if F8E4M3.Float32Decoder() != nil {
 		t.Error("8-bit floating point has a decoder")
+	}
+}
+
+// check ends a test at an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -13,20 +13,14 @@ import (
 func summed(t testing.TB, meta map[string]string, tensors []Tensor) []byte {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "summed"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer file.Close()
-	if err := WriteSummed(file, meta, tensors); err != nil {
-		t.Fatal(err)
-	}
+	check(t, WriteSummed(file, meta, tensors))
 	if _, err := file.WriteString("end"); err != nil { // the offset is left at the end
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(file.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	whole, found := bytes.CutSuffix(b, []byte("end"))
 	if !found {
 		t.Fatalf("the offset after writing is not the end: %q", b)
@@ -67,9 +61,7 @@ func readAll(b []byte) error {
 
 func TestWriteSummed_EveryFlippedBitIsFound(t *testing.T) {
 	whole := summed(t, map[string]string{"config": `{"rate": "0.1"}`}, summedTensors())
-	if err := readAll(whole); err != nil {
-		t.Fatal(err)
-	}
+	check(t, readAll(whole))
 	key := bytes.Index(whole, []byte(sumsKey)) // a flip here makes the file one without checksums
 	for i := range whole {
 		if i >= key && i < key+len(sumsKey) {
@@ -92,9 +84,7 @@ func TestWriteSummed_IsWriteWithOneMoreKey(t *testing.T) {
 		t.Errorf("metadata %q", f.Metadata)
 	}
 	var plain bytes.Buffer
-	if err := Write(&plain, map[string]string{"format": "pt"}, summedTensors()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Write(&plain, map[string]string{"format": "pt"}, summedTensors()))
 	if f.sums == nil || open(t, plain.Bytes()).sums != nil {
 		t.Error("checksums although there are none, or none although there are some")
 	}
@@ -115,9 +105,7 @@ func TestNewReader_SumsOfAnotherFileNameTheKey(t *testing.T) {
 		"of another header": strings.Join(sums, " "),
 	} {
 		var b bytes.Buffer
-		if err := Write(&b, map[string]string{sumsKey: text}, summedTensors()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, Write(&b, map[string]string{sumsKey: text}, summedTensors()))
 		if _, err := NewReader(bytes.NewReader(b.Bytes()), int64(b.Len())); !errors.Is(err, ErrCorrupt) ||
 			!strings.Contains(err.Error(), sumsKey) {
 			t.Errorf("%s: %v", name, err)

@@ -17,9 +17,7 @@ func TestWriteFile_WholeOrNotAtAll(t *testing.T) {
 		t.Errorf("%d bytes of data, want 29", got)
 	}
 	size, err := WriteFile(path, map[string]string{"k": "v"}, tensors)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	before, err := os.ReadFile(path)
 	if err != nil || int64(len(before)) != size {
 		t.Fatalf("%d bytes on disk, %v, want %d", len(before), err, size)
@@ -55,13 +53,9 @@ func TestCopy_IsWrittenAsTheOriginalAndChangesNoMore(t *testing.T) {
 		t.Errorf("%d bytes of data, want 39", got)
 	}
 	var want, got bytes.Buffer
-	if err := Write(&want, nil, original); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Write(&want, nil, original))
 	copied, err := Copy(original)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	numbers[1] = 0
 	if err := Write(&got, nil, copied); err != nil || !bytes.Equal(got.Bytes(), want.Bytes()) {
 		t.Errorf("the copy is written as %q (%v), the original as %q", got.Bytes(), err, want.Bytes())

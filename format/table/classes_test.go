@@ -114,9 +114,7 @@ func FuzzReadClasses(f *testing.F) {
 		if array {
 			name = strings.TrimSuffix(name, "csv") + "npy"
 		}
-		if err := os.WriteFile(name, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(name, data, 0o666))
 		Columns(name)
 		c, err := ReadClasses(name, []string{"cat", "dog"}, 2, gaps)
 		if err != nil {

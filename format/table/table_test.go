@@ -157,9 +157,7 @@ func TestReadNPY_RefusesHostileFiles(t *testing.T) {
 func TestReadCSV_WordsAndIdentifiers(t *testing.T) {
 	m, err := readCSV(strings.NewReader("\xef\xbb\xbfid,cat,\"hot,dog\"\r\nb1, .25,1\r\n\r\nb2,0,5e-1\r\n"),
 		"s.csv", cellRule{fault: anyNumber})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if m.Rows != 2 || !slices.Equal(m.Words, []string{"cat", "hot,dog"}) ||
 		!slices.Equal(m.IDs, []string{"b1", "b2"}) || !slices.Equal(m.Values, []float32{.25, 1, 0, .5}) {
 		t.Errorf("%+v", m)
@@ -203,9 +201,7 @@ func TestReadCSV_NamesFileRowAndColumn(t *testing.T) {
 func writeFile(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -261,23 +257,17 @@ func matrix(name string, words, ids []string, cols int, values ...float32) *Matr
 
 func TestJoin_MatchesByName(t *testing.T) {
 	v, err := text.NewVocabulary([]text.Word{{Text: "a", POS: text.NN}, {Text: "b", POS: text.VB}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	scores := matrix("s", []string{"b", "a"}, []string{"x", "y"}, 2, .1, .2, .3, .4)
 	counts := matrix("c", []string{"a", "b"}, []string{"y", "x"}, 2, 1, 2, 3, 4)
 	in, err := Join(scores, counts, v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !slices.Equal(in.Scores, []float32{.2, .1, .4, .3}) || !slices.Equal(in.Counts, []uint8{3, 4, 1, 2}) ||
 		!slices.Equal(in.IDs, []string{"x", "y"}) {
 		t.Errorf("with a vocabulary: %+v", in)
 	}
 	in, err = Join(scores, counts, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !slices.Equal(in.Scores, scores.Values) || !slices.Equal(in.Counts, []uint8{4, 3, 2, 1}) ||
 		!slices.Equal(in.Words, scores.Words) {
 		t.Errorf("in the order of the scores: %+v", in)
@@ -291,9 +281,7 @@ func TestJoin_MatchesByName(t *testing.T) {
 
 func TestJoin_RefusesWhatDoesNotMatch(t *testing.T) {
 	v, err := text.NewVocabulary([]text.Word{{Text: "a"}, {Text: "b"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	ab, xy := []string{"a", "b"}, []string{"x", "y"}
 	scores := matrix("s", ab, xy, 2, .1, .2, .3, .4)
 	for _, c := range []struct {
@@ -371,4 +359,12 @@ func FuzzReadNPY(f *testing.F) {
 			t.Fatalf("labels %v of %d×%d", m.Counts, m.Rows, m.Cols)
 		}
 	})
+}
+
+// check ends a test at an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -19,17 +19,11 @@ func TestWriter_ReadsBackEqual(t *testing.T) {
 			if ids != nil {
 				id = ids[i]
 			}
-			if err := w.Write(id, scores[2*i:2*i+2]); err != nil {
-				t.Fatal(err)
-			}
+			check(t, w.Write(id, scores[2*i:2*i+2]))
 		}
-		if err := w.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Flush())
 		m, err := readCSV(strings.NewReader(b.String()), "s.csv", cellRule{fault: anyNumber})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if !slices.Equal(m.Values, scores) || !slices.Equal(m.IDs, ids) ||
 			!slices.Equal(m.Words, []string{"cat", "hot,dog"}) {
 			t.Errorf("read back %+v", m)
@@ -80,9 +74,7 @@ func TestWriteFile_AppearsWholeOrNotAtAll(t *testing.T) {
 		ids  []string
 		want string
 	}{{[]string{"x", "y"}, "id,cat,dog\nx,1,0\ny,0,1\n"}, {nil, "cat,dog\n1,0\n0,1\n"}} {
-		if err := WriteFile(path, []string{"cat", "dog"}, c.ids, 2, rows); err != nil {
-			t.Fatal(err)
-		}
+		check(t, WriteFile(path, []string{"cat", "dog"}, c.ids, 2, rows))
 		if got, err := os.ReadFile(path); err != nil || string(got) != c.want {
 			t.Errorf("got %q, want %q (%v)", got, c.want, err)
 		}

@@ -91,9 +91,7 @@ func TestCaffe_BothFormsOfLayers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, err := readModel(content)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if f.Format != "Caffe" || !f.BGR ||
 				!slices.Equal(f.Names(), []string{"conv1_1.weight", "conv1_1.bias", "fc6.weight", "fc6.bias"}) {
 				t.Errorf("%s, BGR %t, %q", f.Format, f.BGR, f.Names())
@@ -115,9 +113,7 @@ func TestCaffe_DataInPartsAndDouble(t *testing.T) {
 	double := field(field(nil, blobShape, number(nil, shapeDim, 1)), blobDouble,
 		protowire.AppendFixed64(nil, math.Float64bits(.5)))
 	f, err := readModel(slices.Concat(layerV2("a", parts), layerV2("b", double)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want{"a.weight", safetensors.F32, []int{4}, counted(4)}.hold(t, f)
 	want{"b.weight", safetensors.F64, []int{1}, []float32{.5}}.hold(t, f)
 }
@@ -174,9 +170,7 @@ func readAll(t *testing.T, content []byte, name string) {
 	}
 	for _, name := range f.Names() {
 		dtype, shape, err := f.Info(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		n, err := count(shape)
 		if !floating(dtype) || err != nil || n > 1<<16 {
 			continue // elements of unknown tensors are never read

@@ -49,13 +49,9 @@ func archive(t testing.TB, pickle string, floats int) []byte {
 		if err == nil {
 			_, err = w.Write([]byte(content))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, z.Close())
 	return b.Bytes()
 }
 
@@ -73,9 +69,7 @@ func TestPickle_ASmallOneWrittenByHand(t *testing.T) {
 	pickle := state(tensorOf(storageOf("FloatStorage", "0", 6), 1, []int{2, 2}, []int{2, 1}))
 	content := archive(t, pickle, 6)
 	f, err := Read(bytes.NewReader(content), int64(len(content)), "hand.pth")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, shape, values := read(t, f, "w"); len(shape) != 2 || len(values) != 4 || values[3] != 1 {
 		t.Errorf("%v %v", shape, values)
 	}
@@ -147,9 +141,7 @@ func TestPickle_AViewOfManyElementsOfASmallStorageIsRead(t *testing.T) {
 	pickle := state(tensorOf(storageOf("FloatStorage", "0", 2), 0, []int{1000, 2}, []int{0, 1})) // expand()
 	content := archive(t, pickle, 2)
 	f, err := Read(bytes.NewReader(content), int64(len(content)), "expanded.pth")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, _, values := read(t, f, "w"); len(values) != 2000 || values[1999] != 1 {
 		t.Errorf("%d values", len(values))
 	}
@@ -157,9 +149,7 @@ func TestPickle_AViewOfManyElementsOfASmallStorageIsRead(t *testing.T) {
 
 func TestLegacy_StoragesOutsideOfTheFile(t *testing.T) {
 	whole, err := os.ReadFile(filepath.Join("testdata", "legacy.pth"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	six := []byte("\x06\x00\x00\x00\x00\x00\x00\x00\x00\x00\x20\xc0") // six elements from -2.5
 	at := bytes.Index(whole, six)
 	for name, c := range map[string]struct {

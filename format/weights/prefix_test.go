@@ -24,9 +24,7 @@ func TestNames_LosePrefixesThatAllOfThemHave(t *testing.T) {
 			tensors = append(tensors, safetensors.Tensor{Name: name, Shape: []int{6}, Data: sixth})
 		}
 		var b bytes.Buffer
-		if err := safetensors.Write(&b, nil, tensors); err != nil {
-			t.Fatal(err)
-		}
+		check(t, safetensors.Write(&b, nil, tensors))
 		f, err := Read(bytes.NewReader(b.Bytes()), int64(b.Len()), "w.safetensors")
 		if err != nil {
 			t.Errorf("%q: %v", c.in, err)

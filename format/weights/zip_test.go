@@ -29,9 +29,7 @@ func npzOf(t testing.TB, header string, data []byte) []byte {
 	if err == nil {
 		err = z.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return b.Bytes()
 }
 
@@ -62,9 +60,7 @@ func TestZip_ABombIsReadInPieces(t *testing.T) {
 		t.Fatalf("an archive of %d bytes is no bomb", len(content))
 	}
 	f, err := Read(bytes.NewReader(content), int64(len(content)), "bomb.npz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	piece := make([]float32, 1000)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -73,9 +69,7 @@ func TestZip_ABombIsReadInPieces(t *testing.T) {
 		err = next(piece)
 	}
 	runtime.ReadMemStats(&after)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	allocated := after.TotalAlloc - before.TotalAlloc
 	if allocated > 1<<20 {
 		t.Errorf("%d bytes for %d elements", allocated, len(piece))

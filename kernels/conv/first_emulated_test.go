@@ -159,16 +159,12 @@ func TestCUDA_TakesTheFirstFilterGradientThatWasChosen(t *testing.T) {
 	g := Geometry{N: s.N, H: s.H, W: s.W, C: 8, K: s.K, R: 3, S: 3, P: s.H, Q: s.W, Pad: 1, Stride: 1}
 	gradient := func(how string) []float32 {
 		library, err := cudnn.Open(c.device.Stream, cudnn.Options{CacheFolder: folder})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer library.Close()
 		c.cudnn = library
 		clear(c.narrow)
 		fill(t, c, dw, func() float32 { return 3 })
-		if err := c.ConvGradFilter(dw, x, dy, Params{Pad: 1, Accumulate: true}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.ConvGradFilter(dw, x, dy, Params{Pad: 1, Accumulate: true}))
 		if got := c.Algorithm(FilterGradient, g); (got == "first_filter bf16") != (how == "first_filter") {
 			t.Errorf("computed as %q, want %s", got, how)
 		}
@@ -191,18 +187,12 @@ func keepKernel(t *testing.T, folder, plan, kernel string) {
 		t.Fatalf("%d files of the plan %s, %v", len(files), plan, err)
 	}
 	text, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	kept := map[string]any{}
-	if err := json.Unmarshal(text, &kept); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(text, &kept))
 	kept["kernel"], kept["microseconds"] = kernel, .01
 	if text, err = json.Marshal(kept); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(files[0], text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(files[0], text, 0o600))
 }

@@ -252,9 +252,7 @@ func (g guarded) check(t *testing.T) {
 func of(t testing.TB, data []float32, shape ...int) *tensor.Tensor {
 	t.Helper()
 	v, err := tensor.OfFloat32s(data, shape...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return v
 }
 

@@ -38,9 +38,7 @@ func TestCUDA_WindowAsLargeAsTheInput(t *testing.T) {
 					t.Errorf("%v: the plan of %v is for %v, want %v", g, pass, s.Conv, test.want)
 				}
 			}
-			if err := run(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, run())
 			of := map[Pass]cudnn.Pass{Forward: cudnn.Forward, DataGradient: cudnn.DataGradient,
 				FilterGradient: cudnn.FilterGradient}[pass]
 			if _, known := c.cudnn.Chosen(of, test.want); !known {

@@ -26,25 +26,19 @@ func each(t *testing.T, n int, f func(g ranks.Group)) {
 func filled(t *testing.T, device tensor.Device, rank, length int) *tensor.Tensor {
 	t.Helper()
 	x, err := device.Alloc(tensor.Float32, length)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	values := make([]float32, length)
 	for i := range values {
 		values[i] = float32((i + 1) * (rank + 1) % 1000)
 	}
-	if err := device.Upload(x, tensor.HostArray(tensor.Float32, values)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, device.Upload(x, tensor.HostArray(tensor.Float32, values)))
 	return x
 }
 
 func valuesOf(t *testing.T, device tensor.Device, x *tensor.Tensor) []float32 {
 	t.Helper()
 	values := make([]float32, x.Len())
-	if err := device.Download(tensor.HostArray(tensor.Float32, values), x); err != nil {
-		t.Fatal(err)
-	}
+	check(t, device.Download(tensor.HostArray(tensor.Float32, values), x))
 	return values
 }
 
@@ -107,16 +101,10 @@ func TestHost_AllocatesNothingOnceItIsMade(t *testing.T) {
 	defer device.Close()
 	r, err := New(ranks.Alone{}, device, [][]*tensor.Tensor{{filled(t, device, 0, 5), filled(t, device, 0, smallest)}},
 		ranks.Float32)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if n := testing.AllocsPerRun(20, func() {
-		if err := r.Begin(0); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, r.Begin(0))
+		check(t, r.Wait())
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -126,15 +114,11 @@ func TestHost_RefusesWhatItHasNot(t *testing.T) {
 	device := tensor.NewCPU(1, "test")
 	defer device.Close()
 	r, err := New(ranks.Alone{}, device, [][]*tensor.Tensor{{filled(t, device, 0, 5)}}, ranks.Float32)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if err := r.Begin(1); err == nil {
 		t.Error("a bucket that is not there begins")
 	}
-	if err := r.Begin(0); err != nil {
-		t.Fatal(err)
-	}
+	check(t, r.Begin(0))
 	if err := r.Begin(0); err == nil {
 		t.Error("a bucket begins twice")
 	}
@@ -142,9 +126,7 @@ func TestHost_RefusesWhatItHasNot(t *testing.T) {
 		t.Error("closed while sums are under way")
 	}
 	numbers, err := device.Alloc(tensor.Int32, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := New(ranks.Alone{}, device, [][]*tensor.Tensor{{numbers}}, ranks.Float32); err == nil {
 		t.Error("int32 are summed")
 	}
@@ -185,5 +167,13 @@ func TestNew_AsksTheDeviceFirst(t *testing.T) {
 		if err != nil || reflect.DeepEqual(r, nil) || s.own != nil && r != s.own {
 			t.Errorf("%v, %v", r, err)
 		}
+	}
+}
+
+// check ends a test at an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

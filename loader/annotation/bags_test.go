@@ -37,9 +37,7 @@ func tableBags(form Form) *Bags {
 func parseBags(t testing.TB, form Form, text string) *Bags {
 	t.Helper()
 	b, err := ParseBags("t", form, strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return b
 }
 
@@ -232,9 +230,7 @@ func without(t testing.TB, b *Bags, text string, ids ...string) string {
 		dropped[id] = true
 	}
 	var out bytes.Buffer
-	if err := b.copyWithout(&out, strings.NewReader(text), dropped); err != nil {
-		t.Fatal(err)
-	}
+	check(t, b.copyWithout(&out, strings.NewReader(text), dropped))
 	return out.String()
 }
 
@@ -304,18 +300,12 @@ func TestWriteWithout_InTheFormOfTheInput(t *testing.T) {
 	zipped := filepath.Join(dir, "m.zip")
 	writeBytes(t, zipped, zipOf(t, map[string]string{"a.json": smallMSRVTT}))
 	b, err := ReadBags(t.Context(), zipped)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	first := b.Captions[0][0].ID
 	packed := filepath.Join(dir, "kept.json.gz")
-	if err := b.WriteWithout(t.Context(), packed, map[string]bool{first: true}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, b.WriteWithout(t.Context(), packed, map[string]bool{first: true}))
 	data, err := os.ReadFile(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := gzip.NewReader(bytes.NewReader(data)); err != nil {
 		t.Error(err)
 	}
@@ -338,9 +328,7 @@ func TestWriteWithout_InTheFormOfTheInput(t *testing.T) {
 			t.Errorf("%s as %s: %v", name, ending, err)
 		}
 	}
-	if err := os.Remove(csv); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(csv))
 	if err := b.WriteWithout(t.Context(), filepath.Join(dir, "u.csv"), nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is gone: %v", err)
 	}
@@ -382,9 +370,7 @@ func FuzzParseBags(f *testing.F) {
 			}
 		}
 		var out bytes.Buffer
-		if err := b.copyWithout(&out, bytes.NewReader(data), dropped); err != nil {
-			t.Fatal(err)
-		}
+		check(t, b.copyWithout(&out, bytes.NewReader(data), dropped))
 		rest, err := ParseBags("f", form, &out)
 		if err != nil {
 			if len(dropped) == b.Len() || form != "" && b.Len() == 0 {
@@ -396,4 +382,12 @@ func FuzzParseBags(f *testing.F) {
 			t.Fatalf("%d captions are left of %d less %d", rest.Len(), b.Len(), len(dropped))
 		}
 	})
+}
+
+// check ends a test at an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

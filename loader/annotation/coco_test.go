@@ -168,20 +168,14 @@ func TestParseCOCO_NamesThePlaceOfAnError(t *testing.T) {
 
 func writeBytes(t testing.TB, path string, b []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	check(t, os.WriteFile(path, b, 0o644))
 }
 
 func TestCOCOSet_FirstFiveCaptionsByAnnotationID(t *testing.T) {
 	b := parseBags(t, FormCOCO, smallCOCO)
 	s, files, err := b.Set(vocabularyOf(t, "dog", "red", "ball", "cat"), SetOptions{CaptionsPerSample: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !slices.Equal(s.IDs, []string{"7", "42"}) || !slices.Equal(files, []string{"sub/a.jpg", "b.jpg"}) {
 		t.Errorf("ids %v, files %v", s.IDs, files)
 	}
@@ -257,9 +251,7 @@ func vocabularyOf(t testing.TB, words ...string) *text.Vocabulary {
 		list[i] = text.Word{Text: word, POS: text.NN}
 	}
 	v, err := text.NewVocabulary(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return v
 }
 
@@ -275,20 +267,14 @@ func dataFile(t testing.TB, parts ...string) string {
 
 func TestCOCO_RestvalCaptions(t *testing.T) {
 	c, err := ReadBags(t.Context(), dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if len(c.IDs) != 30504 || c.Len() != 152634 || c.Warnings != "" {
 		t.Fatalf("%d images, %d captions, warnings %q; want 30504, 152634 and none", len(c.IDs), c.Len(), c.Warnings)
 	}
 	v, err := text.ReadVocabulary(dataFile(t, "vocab-fang2015", "vocab_words.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	s, files, err := c.Set(v, SetOptions{CaptionsPerSample: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if s.Len() != 30504 || len(files) != 30504 || s.IDs[0] != "73" || files[0] != "COCO_val2014_000000000073.jpg" {
 		t.Errorf("%d bags, first %s in %s", s.Len(), s.IDs[0], files[0])
 	}
@@ -314,21 +300,13 @@ func TestCOCO_RestvalCaptions(t *testing.T) {
 // Fang et al. took their words from the training captions; the validation captions give nearly equal ones.
 func TestCOCO_BuiltVocabularyIsCloseToFang(t *testing.T) {
 	c, err := ReadBags(t.Context(), dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	fang, err := text.ReadVocabulary(dataFile(t, "vocab-fang2015", "vocab_words.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	tagger, err := text.NewTagger()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	built, err := text.BuildVocabulary(c.Texts(5), text.VocabularyOptions{Size: 1000, Tagger: tagger})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	shared, samePOS := 0, 0
 	for _, w := range built.Words() {
 		if k, ok := fang.Index(w.Text); ok {

@@ -23,9 +23,7 @@ const smallInstances = `{"info": {"year": 2017}, "annotations": [
 
 func TestParseInstances(t *testing.T) {
 	found, err := parseInstances("i.json", strings.NewReader(smallInstances))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !slices.Equal(found.Categories, []string{"car", "dog"}) {
 		t.Errorf("categories %q", found.Categories)
 	}
@@ -83,9 +81,7 @@ func TestParseInstances_MemoryOfLabelsAlone(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	found, err := parseInstances("i.json", io.MultiReader(parts...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 4<<20 {

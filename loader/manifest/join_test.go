@@ -12,13 +12,9 @@ func TestRead_JoinsLabels(t *testing.T) {
 	file := filepath.Join(dir, "m.csv")
 	read := func(content string, o Options) (*Manifest, string) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(file, []byte(content), 0o666))
 		m, err := Read(t.Context(), file, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return m, m.text()
 	}
 	const lists = "path,labels,truth,counts\na,Dog;cat,dog,dog:2;Dog:1\nb,dog;DOG,Dog,-\nc,dog;ice-cream,-,cat:1\nd,Ice Cream,-,-\n"

@@ -18,9 +18,7 @@ const composed, decomposed = "\u00e9", "e\u0301"
 func formFolder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := folderWith(t, files)
-	if err := os.WriteFile(filepath.Join(dir, composed), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(dir, composed), nil, 0o644))
 	if _, err := os.Stat(filepath.Join(dir, decomposed)); err == nil {
 		t.Skip("the file system compares names in one normal form")
 	}
@@ -40,9 +38,7 @@ func TestManifest_LabelsInBothNormalForms(t *testing.T) {
 			t.Errorf("%s: %+q, %+v", name, m.Labels, m.Rows)
 		}
 		v, err := text.NewVocabulary([]text.Word{{Text: "x"}, {Text: "caf" + decomposed}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if foreign := m.Foreign(v); foreign.Rows > 0 {
 			t.Errorf("%s: labels %+q are not in a vocabulary that writes them otherwise", name, foreign.Labels)
 		}
@@ -85,9 +81,7 @@ func TestManifest_FoldersInBothNormalForms(t *testing.T) {
 func TestManifest_WordsInTheOtherNormalForm(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.csv")
 	text := "path,labels\n1.png,caf" + composed + " th" + composed + "\n2.png,caf" + decomposed + "\n"
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(text), 0o644))
 	m, err := Read(t.Context(), path, Options{Words: []string{"caf" + decomposed, "th" + decomposed}})
 	if err != nil || m.Form != FormBlanks || strings.Join(m.Labels, " ") != "caf"+composed+" th"+composed {
 		t.Errorf("%+v, %v", m, err)

@@ -33,27 +33,19 @@ func writeHalf(t *testing.T, dir string, h half, first, pictures int) {
 		put(t, filepath.Join(dir, h.name, name), []byte("x"))
 	}
 	content, err := json.Marshal(map[string]any{"images": images, "annotations": captions})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	put(t, filepath.Join(dir, "annotations", h.captions()), content)
 }
 
 func put(t *testing.T, path string, content []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, content, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	check(t, os.WriteFile(path, content, 0o666))
 }
 
 func remove(t *testing.T, path ...string) {
 	t.Helper()
-	if err := os.RemoveAll(filepath.Join(path...)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.RemoveAll(filepath.Join(path...)))
 }
 
 // expect wants exactly these errors and warnings, each with a part of its text and of its cure.
@@ -76,9 +68,7 @@ func expect(t *testing.T, f *Folder, kind, text, cure string) {
 func coco(t *testing.T, dir string, size COCOSize) *Folder {
 	t.Helper()
 	f, err := COCO(t.Context(), dir, size)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return f
 }
 
@@ -211,5 +201,13 @@ func TestCOCO_TrainingCaptionsAreHeldToTheirDigest(t *testing.T) {
 		if c.says != "" {
 			expect(t, f, "digest", "was published with "+cocoTrainSHA256, "compare")
 		}
+	}
+}
+
+// check ends a test at an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

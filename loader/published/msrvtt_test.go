@@ -39,18 +39,14 @@ func sentences(t *testing.T, first int, splits map[string]int, perClip int) []by
 		}
 	}
 	content, err := json.Marshal(map[string]any{"videos": videos, "sentences": all})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return content
 }
 
 func msrvtt(t *testing.T, dir string, size MSRVTTSize) *Folder {
 	t.Helper()
 	f, err := MSRVTT(t.Context(), dir, size)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return f
 }
 
@@ -113,9 +109,7 @@ func TestMSRVTT_FramesStandInForClips(t *testing.T) {
 func writeFrames(t *testing.T, dir string, clips int) {
 	t.Helper()
 	w, err := shard.Create(dir, shard.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i := range clips {
 		r := shard.Record{Clip: fmt.Sprintf("TrainValVideo/video%d.mp4", i), Width: 2, Height: 2, PictureWidth: 2,
 			PictureHeight: 2, Decoded: 1, SourceBytes: 9, Frames: []shard.Frame{{}}}
@@ -123,9 +117,7 @@ func writeFrames(t *testing.T, dir string, clips int) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(w.Finish(), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(w.Finish(), w.Close()))
 }
 
 func TestMSRVTT_ClipsWithoutFramesAreCounted(t *testing.T) {

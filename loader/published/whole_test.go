@@ -21,9 +21,7 @@ func told(t *testing.T, f *Folder) (lines []string) {
 		f.Files[i].SHA256 = "D"
 	}
 	var b bytes.Buffer
-	if err := f.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check(t, f.Write(&b))
 	for line := range strings.Lines(b.String()) {
 		lines = append(lines, strings.Join(strings.Fields(line), " "))
 	}
@@ -62,9 +60,7 @@ func TestFolder_TellsWhichFilesAreAsPublished(t *testing.T) {
 	f := Folder{Files: []File{{"a.json", 7, "11", "11"}, {"b.json", 8, "11", "22"}, {"c.json", 9, "11", ""}},
 		Counts: []Count{{"things", 3, 4}, {"others", 5, 0}}}
 	var b bytes.Buffer
-	if err := f.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check(t, f.Write(&b))
 	want := "a.json  7 bytes  SHA-256 11  as published\nb.json  8 bytes  SHA-256 11  not as published\n" +
 		"c.json  9 bytes  SHA-256 11  no published digest is known\nthings: 3 of 4\nothers: 5\n"
 	if b.String() != want {
@@ -79,14 +75,10 @@ func TestMSRVTT_ClipsOfTestNeedNotBeThere(t *testing.T) {
 	remove(t, dir, msrvttTest)
 	var all map[string][]map[string]any
 	content := sentences(t, 0, map[string]int{"train": 7, "validate": 3, "test": 4}, 20)
-	if err := json.Unmarshal(content, &all); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(content, &all))
 	slices.Reverse(all["videos"]) // the test clips come first
 	content, err := json.Marshal(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	put(t, filepath.Join(dir, msrvttJSON), content)
 	f := msrvtt(t, dir, size)
 	if f.Errors() != 0 || !subset([]string{"clips of train and validate that are there: 10 of 10"}, told(t, f)) {

@@ -67,17 +67,13 @@ func TestCOCO_KnowsNamesAsTheyWereRead(t *testing.T) {
  "annotations": [{"id": 1, "image_id": 7, "category_id": 2}],
  "categories": [{"id": 1, "name": "cat "}, {"id": 2, "name": " dog"}]}`)
 	m, err := manifest.Read(t.Context(), from, manifest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	fixed := Labels{Words: []string{"cat", "dog"}, Rows: map[string][]uint8{m.Rows[0].ID: {1, 0}}}
 	if rows, err := COCO(t.Context(), m, fixed, to); err != nil || rows != 1 {
 		t.Fatalf("%d rows, %v", rows, err)
 	}
 	again, err := manifest.Read(t.Context(), to, manifest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if got := namesOf(again, &again.Rows[0]); len(got) != 1 || got[0] != "cat" {
 		t.Errorf("the labels are %q, want cat alone", got)
 	}

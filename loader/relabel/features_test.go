@@ -29,9 +29,7 @@ func TestTable_ChangesLabelsAndNothingElse(t *testing.T) {
 			c.table.File, c.table.IDs = from, []string{"a", "b"}
 			l := Labels{Words: []string{"cat", "dog"}, Rows: map[string][]uint8{"a": {1, 0}}}
 			rows, err := c.table.Text(t.Context(), l, to)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if got := contentOf(t, to); got != c.want || rows != c.rows {
 				t.Errorf("%d rows: %q, want %q", rows, got, c.want)
 			}

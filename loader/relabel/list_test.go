@@ -22,9 +22,7 @@ func TestNewManifest_HasTheColumnsThatRowsNeed(t *testing.T) {
 			{ID: "clip", Files: []string{"1.jpg", "2.jpg"}, Labels: []string{"cat"}, Split: "validation"}}},
 	} {
 		path := filepath.Join(t.TempDir(), "new.csv")
-		if err := NewManifest(test.rows, path); err != nil {
-			t.Fatal(err)
-		}
+		check(t, NewManifest(test.rows, path))
 		if got, err := os.ReadFile(path); err != nil || string(got) != test.want {
 			t.Errorf("%s: %q, %v, want %q", test.name, got, err, test.want)
 		}

@@ -14,9 +14,7 @@ import (
 func written(t *testing.T, name, text string) (from, to string) {
 	t.Helper()
 	from = filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(from, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(from, []byte(text), 0o666))
 	return from, filepath.Join(filepath.Dir(from), "fixed-"+name)
 }
 
@@ -24,9 +22,7 @@ func written(t *testing.T, name, text string) (from, to string) {
 func contentOf(t *testing.T, path string) string {
 	t.Helper()
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(content)
 }
 
@@ -36,9 +32,7 @@ func corrected(t *testing.T, name, text string, o manifest.Options, words []stri
 	t.Helper()
 	from, to := written(t, name, text)
 	m, err := manifest.Read(t.Context(), from, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	l := Labels{Words: words, Rows: map[string][]uint8{}}
 	for _, row := range m.Rows {
 		if labels, ok := pictures[row.Files[0]]; ok {
@@ -103,9 +97,7 @@ func TestManifest_ChangesLabelsAndNothingElse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, rows, err := rewritten(t, c.file, c.from, manifest.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if got != c.want || rows != c.rows {
 				t.Errorf("%d rows, want %d:\n%q, want\n%q", rows, c.rows, got, c.want)
 			}
@@ -231,5 +223,13 @@ func TestManifest_RefusesWholeJSON(t *testing.T) {
 		if _, _, err := rewritten(t, "m.json", text, manifest.Options{}); !errors.Is(err, ErrForm) {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// check ends a test at an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

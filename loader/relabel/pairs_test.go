@@ -38,9 +38,7 @@ func TestManifest_RowsOfPicturesAndLabels(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, o := range []manifest.Options{{}, {Form: manifest.FormPairs}} {
 				got, rows, err := rewritten(t, c.file, c.from, o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				check(t, err)
 				if got != c.want || rows != c.rows {
 					t.Errorf("%d rows, want %d:\n%q, want\n%q", rows, c.rows, got, c.want)
 				}
