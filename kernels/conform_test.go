@@ -22,13 +22,7 @@ func openCPU(t testing.TB, threads int, level string) kernels.Backend {
 func openCPUIn(t testing.TB, threads int, level string, p tensor.Precision) kernels.Backend {
 	t.Helper()
 	b, err := kernels.OpenCPU(kernels.CPUConfig{Threads: threads, SIMD: level, Precision: p})
-	check(t, err)
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return b
+	return opened(t, b, err)
 }
 
 // eachLevel runs a test on the CPU with every SIMD level, or with the level that NMN_SIMD names. It skips
@@ -64,9 +58,7 @@ func TestCPU_Conforms(t *testing.T) {
 			Name: level + "_exact",
 			Open: func(t testing.TB) kernels.Backend {
 				b, err := kernels.OpenCPU(kernels.CPUConfig{Threads: 2, SIMD: level, ConvExact: true})
-				check(t, err)
-				t.Cleanup(func() { _ = b.Close() })
-				return b
+				return opened(t, b, err)
 			},
 			Options: conform.Options{Choose: func(c conform.Case) bool {
 				return conform.Small(c) && chosen(c) && strings.HasPrefix(c.Op, "Conv")
@@ -109,6 +101,18 @@ func TestCPU_MeetsGoldenFixtures(t *testing.T) {
 	eachLevel(t, func(t *testing.T, level string) {
 		conform.RunFixtures(t, func(t testing.TB) kernels.Backend { return openCPU(t, 2, level) })
 	})
+}
+
+// opened is a backend that is closed when the test ends.
+func opened(t testing.TB, b kernels.Backend, err error) kernels.Backend {
+	t.Helper()
+	check(t, err)
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
 }
 
 // check ends a test at an error.

@@ -29,13 +29,7 @@ func openCardIn(t testing.TB, p tensor.Precision) kernels.Backend {
 			conform.Skip(t, "cuda", err.Error())
 		}
 	}
-	check(t, err)
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return b
+	return opened(t, b, err)
 }
 
 // cardCases picks the usual cases of a precision.

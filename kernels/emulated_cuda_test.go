@@ -48,13 +48,7 @@ func openCardIn(t testing.TB, p tensor.Precision) kernels.Backend {
 		t.Fatal(emulated)
 	}
 	b, err := kernels.OpenCUDA(kernels.CUDAConfig{Precision: p})
-	check(t, err)
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return b
+	return opened(t, b, err)
 }
 
 // cardCases picks the cases of a precision. Under -short the sizes of the real network are judged in float32 only, and

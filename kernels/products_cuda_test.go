@@ -33,13 +33,7 @@ func openProducts(t testing.TB, p tensor.Precision, only product.Library, cache 
 	if errors.Is(err, cublas.ErrNoLibrary) {
 		conform.Skip(t, "cublaslt", err.Error())
 	}
-	check(t, err)
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return b
+	return opened(t, b, err)
 }
 
 // Products by each library agree with the reference. In bf16 these operations are computed as in fp32, or not

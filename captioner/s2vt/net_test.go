@@ -35,6 +35,14 @@ func openCPU(t testing.TB, level string, threads int) kernels.Backend {
 	return device
 }
 
+// dropping is a small net with dropout, and a batch for it.
+func dropping(t testing.TB, threads int) (*Net, *Batch) {
+	t.Helper()
+	c := small()
+	c.Dropout = .5
+	return newNet(t, openCPU(t, "", threads), c), uneven(c)
+}
+
 func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -231,10 +239,7 @@ func TestStep_AllocatesNothingForShapesItHasSeen(t *testing.T) {
 
 // What else is in a batch changes neither the loss of a caption nor, therefore, the sum of gradients.
 func TestStep_CaptionsDoNotDependOnTheRestOfTheBatch(t *testing.T) {
-	c := small()
-	c.Dropout = .5
-	n := newNet(t, openCPU(t, "", 2), c)
-	b := uneven(c)
+	n, b := dropping(t, 2)
 	together := run(t, n, b, 9) * 3
 	apart, sums := 0.0, map[string][]float64{}
 	all := gradients(t, n)
@@ -298,10 +303,7 @@ func TestStep_NothingHappensBeforeTheFirstFrame(t *testing.T) {
 }
 
 func TestStep_DropoutFollowsSeedAndSample(t *testing.T) {
-	c := small()
-	c.Dropout = .5
-	n := newNet(t, openCPU(t, "", 1), c)
-	b := uneven(c)
+	n, b := dropping(t, 1)
 	first := run(t, n, b, 1)
 	if second := run(t, n, b, 1); second != first {
 		t.Errorf("loss %v and then %v with the same seed", first, second)
@@ -317,10 +319,7 @@ func TestStep_DropoutFollowsSeedAndSample(t *testing.T) {
 
 // The mean over masks is the net without dropout: what is kept is scaled up.
 func TestStep_EveryPlaceOfDropoutIsInUse(t *testing.T) {
-	c := small()
-	c.Dropout = .5
-	n := newNet(t, openCPU(t, "", 1), c)
-	b := uneven(c)
+	n, b := dropping(t, 1)
 	run(t, n, b, 3)
 	p, err := n.planFor(b)
 	check(t, err)
@@ -343,10 +342,7 @@ func TestStep_EveryPlaceOfDropoutIsInUse(t *testing.T) {
 // a parameter along its gradient changes the loss by the gradient's length. A gradient that forgets a mask has
 // another length and another direction.
 func TestStep_GradientsGoThroughTheMasksOfDropout(t *testing.T) {
-	c := small()
-	c.Dropout = .5
-	n := newNet(t, openCPU(t, "", 1), c)
-	b := uneven(c)
+	n, b := dropping(t, 1)
 	run(t, n, b, 3)
 	all := gradients(t, n)
 	for _, p := range n.Params() {

@@ -20,20 +20,14 @@ func TestDrain_KeepsResultsApart(t *testing.T) {
 	t.Setenv(emulator.LateVariable, "all")
 	c := openCUDA(t)
 	drain, err := c.NewDrain()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	from, err := c.Alloc(tensor.Float32, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	begin := func(v float32, length int) {
 		t.Helper()
 		host := dense.New(dense.WithShape(5), dense.WithBacking(slices.Repeat([]float32{v}, 5)))
 		part, err := from.Rows(0, length)
-		if err := errors.Join(err, c.Upload(from, host), drain.Begin(part)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, errors.Join(err, c.Upload(from, host), drain.Begin(part)))
 	}
 	next := func(v float32, length int) {
 		t.Helper()
@@ -42,9 +36,7 @@ func TestDrain_KeepsResultsApart(t *testing.T) {
 		}
 	}
 	bytes, err := c.Alloc(tensor.Uint8, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if err := drain.Begin(bytes); !errors.Is(err, tensor.ErrShape) {
 		t.Errorf("a tensor of bytes: %v", err)
 	}

@@ -18,13 +18,9 @@ import (
 func feedStep(t *testing.T, c *tensor.CUDA, feed *tensor.Feed, waits bool) []uint8 {
 	t.Helper()
 	memory, err := feed.Alloc(8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	to, err := c.Alloc(tensor.Uint8, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	fill := func(v uint8) {
 		for i := range memory {
 			memory[i] = v
@@ -32,20 +28,14 @@ func feedStep(t *testing.T, c *tensor.CUDA, feed *tensor.Feed, waits bool) []uin
 	}
 	fill(1)
 	array := dense.New(dense.WithShape(8), dense.WithBacking(memory))
-	if err := feed.Stage([]*dense.Dense{array}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, feed.Stage([]*dense.Dense{array}))
 	if waits {
-		if err := feed.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, feed.Wait())
 	}
 	fill(2)
 	got := dense.New(dense.Of(dense.Uint8), dense.WithShape(8))
-	if err := errors.Join(feed.Take([]*tensor.Tensor{to}), c.Download(got, to), feed.Free(memory),
-		c.Free(to)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(feed.Take([]*tensor.Tensor{to}), c.Download(got, to), feed.Free(memory),
+		c.Free(to)))
 	if err := feed.Free(memory); err == nil {
 		t.Error("memory is freed twice")
 	}
@@ -57,9 +47,7 @@ func TestFeed_ReadsItsOwnMemoryWithoutACopy(t *testing.T) {
 	t.Setenv(emulator.LateVariable, "all")
 	c := openCUDA(t)
 	feed, err := c.NewFeed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if got := feedStep(t, c, feed, true); !slices.Equal(got, slices.Repeat([]uint8{1}, 8)) {
 		t.Errorf("%v arrived of memory that was changed after Wait", got)
 	}

@@ -15,45 +15,31 @@ import (
 func TestCheck_FindsDamage(t *testing.T) {
 	for name, c := range map[string]struct {
 		form   Form
-		damage func(t *testing.T, dir string)
+		damage damage
 		want   string
 	}{
-		"a shard cut in a picture": {Shards,
-			func(t *testing.T, dir string) { truncate(t, dir, "frames-000001.tar", 9000) }, "frames-000001.tar"},
+		"a shard cut in a picture": {Shards, cutTo("frames-000001.tar", 9000), "frames-000001.tar"},
 		"a shard without its end": {Shards,
 			func(t *testing.T, dir string) { cutTail(t, dir, "frames-000000.tar", 1024) }, "zeros"},
-		"a shard is missing": {Shards,
-			func(t *testing.T,
-				dir string) {
-				check(t, os.Remove(filepath.Join(dir, "frames-000001.tar")))
-			}, IndexName + ", line"},
-		"a shard too many": {Shards, func(t *testing.T, dir string) {
-			check(t, os.WriteFile(filepath.Join(dir, "frames-000099.tar"), read(t, dir, "frames-000000.tar"), 0o644))
-		}, "frames-000099.tar"},
+		"a shard is missing": {Shards, without("frames-000001.tar"), IndexName + ", line"},
+		"a shard too many":   {Shards, copied("frames-000000.tar", "frames-000099.tar"), "frames-000099.tar"},
 		"shards change places": {Shards, func(t *testing.T, dir string) {
-			a, b := read(t, dir, "frames-000000.tar"), read(t, dir, "frames-000001.tar")
-			check(t, os.WriteFile(filepath.Join(dir, "frames-000000.tar"), b, 0o644))
-			check(t, os.WriteFile(filepath.Join(dir, "frames-000001.tar"), a, 0o644))
+			copied("frames-000000.tar", "aside")(t, dir)
+			copied("frames-000001.tar", "frames-000000.tar")(t, dir)
+			check(t, os.Rename(filepath.Join(dir, "aside"), filepath.Join(dir, "frames-000001.tar")))
 		}, IndexName + ", line 2"},
-		"a member has another size": {Shards,
-			func(t *testing.T,
-				dir string) {
-				replace(t, dir, "frames-000000.tar", `"size":700`, `"size":701`)
-			}, "gives 701"},
+		"a member has another size": {Shards, replaced("frames-000000.tar", `"size":700`, `"size":701`), "gives 701"},
 		"an offset off by a block": {Shards,
 			func(t *testing.T, dir string) { edit(t, dir, `"offset":512,`, `"offset":0,`) }, IndexName + ", line 2"},
-		"a line is missing": {Shards, func(t *testing.T, dir string) { dropLine(t, dir, 2) },
+		"a line is missing": {Shards, lines(func(all [][]byte) [][]byte { return slices.Delete(all, 2, 3) }),
 			IndexName + ", line 3"},
 		"a line is cut": {Shards, func(t *testing.T, dir string) { cutTail(t, dir, IndexName, 7) }, "cut short"},
-		"a clip twice":  {Folder, func(t *testing.T, dir string) { doubleLine(t, dir, 1) }, "is there twice"},
-		"a picture is cut": {Folder, func(t *testing.T, dir string) { truncate(t, dir, "z/00.jpg", 3) },
-			"z/00.jpg"},
-		"a picture is missing": {Folder,
-			func(t *testing.T, dir string) { check(t, os.Remove(filepath.Join(dir, "z", "00.jpg"))) }, "z/00.jpg"},
-		"a clip is missing": {Folder,
-			func(t *testing.T, dir string) { check(t, os.RemoveAll(filepath.Join(dir, "z"))) }, "z/clip.json"},
-		"another clip's name": {Folder, func(t *testing.T, dir string) { replace(t, dir, "z/clip.json", `"z"`, `"y"`) },
-			"z/clip.json"},
+		"a clip twice": {Folder, lines(func(all [][]byte) [][]byte { return slices.Insert(all, 1, all[1]) }),
+			"is there twice"},
+		"a picture is cut":     {Folder, cutTo("z/00.jpg", 3), "z/00.jpg"},
+		"a picture is missing": {Folder, without("z/00.jpg"), "z/00.jpg"},
+		"a clip is missing":    {Folder, without("z"), "z/clip.json"},
+		"another clip's name":  {Folder, replaced("z/clip.json", `"z"`, `"y"`), "z/clip.json"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := write(t, c.form)
@@ -75,25 +61,19 @@ func TestCheck_FindsDamage(t *testing.T) {
 func TestReadFrame_FindsDamage(t *testing.T) {
 	for name, c := range map[string]struct {
 		form   Form
-		damage func(t *testing.T, dir string)
+		damage damage
 	}{
-		"cut in the middle": {Shards, func(t *testing.T, dir string) { truncate(t, dir, "frames-000000.tar", 600) }},
-		"cut to nothing":    {Shards, func(t *testing.T, dir string) { truncate(t, dir, "frames-000000.tar", 0) }},
-		"missing": {Shards, func(t *testing.T, dir string) {
-			check(t, os.Remove(filepath.Join(dir, "frames-000000.tar")))
-		}},
-		"of another run": {Shards, func(t *testing.T, dir string) {
-			check(t, os.WriteFile(filepath.Join(dir, "frames-000000.tar"), read(t, dir, "frames-000001.tar"), 0o644))
-		}},
+		"cut in the middle": {Shards, cutTo("frames-000000.tar", 600)},
+		"cut to nothing":    {Shards, cutTo("frames-000000.tar", 0)},
+		"missing":           {Shards, without("frames-000000.tar")},
+		"of another run":    {Shards, copied("frames-000001.tar", "frames-000000.tar")},
 		"a folder": {Shards, func(t *testing.T, dir string) {
-			check(t, os.Remove(filepath.Join(dir, "frames-000000.tar")))
+			without("frames-000000.tar")(t, dir)
 			check(t, os.Mkdir(filepath.Join(dir, "frames-000000.tar"), 0o777))
 		}},
-		"picture cut":   {Folder, func(t *testing.T, dir string) { truncate(t, dir, Key(names[0])+"/02.jpg", 3) }},
-		"picture grown": {Folder, func(t *testing.T, dir string) { truncate(t, dir, Key(names[0])+"/02.jpg", 9999) }},
-		"picture missing": {Folder, func(t *testing.T, dir string) {
-			check(t, os.Remove(filepath.Join(dir, Key(names[0]), "02.jpg")))
-		}},
+		"picture cut":     {Folder, cutTo(Key(names[0])+"/02.jpg", 3)},
+		"picture grown":   {Folder, cutTo(Key(names[0])+"/02.jpg", 9999)},
+		"picture missing": {Folder, without(Key(names[0]) + "/02.jpg")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := write(t, c.form)
@@ -418,24 +398,48 @@ func TestWriter_DiskFull(t *testing.T) {
 	}
 }
 
-func truncate(t *testing.T, dir, name string, size int64) {
-	t.Helper()
-	check(t, os.Truncate(filepath.Join(dir, name), size))
+// damage changes a folder of frames.
+type damage func(t *testing.T, dir string)
+
+func cutTo(name string, size int64) damage {
+	return func(t *testing.T, dir string) { check(t, os.Truncate(filepath.Join(dir, name), size)) }
+}
+
+func without(name string) damage {
+	return func(t *testing.T, dir string) {
+		_, err := os.Stat(filepath.Join(dir, name))
+		check(t, errors.Join(err, os.RemoveAll(filepath.Join(dir, name))))
+	}
+}
+
+func copied(from, to string) damage {
+	return func(t *testing.T, dir string) {
+		check(t, os.WriteFile(filepath.Join(dir, to), read(t, dir, from), 0o644))
+	}
+}
+
+func replaced(name, old, new string) damage {
+	return func(t *testing.T, dir string) {
+		b := read(t, dir, name)
+		changed := bytes.Replace(b, []byte(old), []byte(new), 1)
+		if bytes.Equal(b, changed) {
+			t.Fatalf("%s holds no %s", name, old)
+		}
+		check(t, os.WriteFile(filepath.Join(dir, name), changed, 0o644))
+	}
+}
+
+// lines changes the lines of the index.
+func lines(change func([][]byte) [][]byte) damage {
+	return func(t *testing.T, dir string) {
+		all := bytes.SplitAfter(read(t, dir, IndexName), []byte("\n"))
+		check(t, os.WriteFile(filepath.Join(dir, IndexName), bytes.Join(change(all), nil), 0o644))
+	}
 }
 
 func cutTail(t *testing.T, dir, name string, n int) {
 	t.Helper()
-	truncate(t, dir, name, int64(len(read(t, dir, name))-n))
-}
-
-func replace(t *testing.T, dir, name, old, new string) {
-	t.Helper()
-	b := read(t, dir, name)
-	changed := bytes.Replace(b, []byte(old), []byte(new), 1)
-	if bytes.Equal(b, changed) {
-		t.Fatalf("%s holds no %s", name, old)
-	}
-	check(t, os.WriteFile(filepath.Join(dir, name), changed, 0o644))
+	cutTo(name, int64(len(read(t, dir, name))-n))(t, dir)
 }
 
 // edit changes the index if it finds the text.
@@ -444,18 +448,4 @@ func edit(t *testing.T, dir, old, new string) {
 	b := bytes.Replace(read(t, dir, IndexName), []byte(old), []byte(new), 1)
 	check(t, os.WriteFile(filepath.Join(dir, IndexName), b, 0o644))
 	os.Remove(filepath.Join(dir, offsetsName))
-}
-
-func lines(t *testing.T, dir string, change func([][]byte) [][]byte) {
-	t.Helper()
-	all := bytes.SplitAfter(read(t, dir, IndexName), []byte("\n"))
-	check(t, os.WriteFile(filepath.Join(dir, IndexName), bytes.Join(change(all), nil), 0o644))
-}
-
-func dropLine(t *testing.T, dir string, n int) {
-	lines(t, dir, func(all [][]byte) [][]byte { return slices.Delete(all, n, n+1) })
-}
-
-func doubleLine(t *testing.T, dir string, n int) {
-	lines(t, dir, func(all [][]byte) [][]byte { return slices.Insert(all, n, all[n]) })
 }

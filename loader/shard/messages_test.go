@@ -70,7 +70,7 @@ func TestRecord_NamesTheLine(t *testing.T) {
 			check(t, os.WriteFile(filepath.Join(dir, offsetsName), moved, 0o644))
 			r := open(t, dir)
 			if c.cut > 0 {
-				truncate(t, dir, IndexName, int64(c.cut))
+				cutTo(IndexName, int64(c.cut))(t, dir)
 			}
 			_, err := r.Record(clip)
 			where := fmt.Sprintf("%s, line %d (byte %d): ", IndexName, clip+2, start(clip))
