@@ -18,35 +18,30 @@ type exclusiveSetup struct {
 
 func exclusiveCases() []Case {
 	var list []Case
+	add := func(b bagging, transition bool, labels, outputs string, extreme, large bool) {
+		s := exclusiveSetup{bagging: b, transition: transition, labels: labels, outputs: outputs, extreme: extreme}
+		name := bagName(b, named(",exclusive=true,transition=%v,labels=%s,extreme=%v,outputs=%s", transition, labels,
+			extreme, outputs))
+		list = append(list, Case{Op: "NoiseStep", Name: name, Large: large, build: s.call})
+	}
 	for i, b := range baggings() {
 		if b.C < 2 {
 			continue
 		}
 		for _, transition := range []bool{false, true} {
 			for _, labels := range []string{"hard", "gaps", "soft"} {
-				list = append(list, exclusiveSetup{bagging: b, transition: transition, labels: labels,
-					outputs: "all"}.caseOf(false))
+				add(b, transition, labels, "all", false, false)
 			}
-			list = append(list, exclusiveSetup{bagging: b, transition: transition, labels: "hard",
-				outputs: []string{"loss", "gradients"}[i%2]}.caseOf(false),
-				exclusiveSetup{bagging: b, transition: transition, labels: "none", outputs: "predictions"}.caseOf(false))
+			add(b, transition, "hard", []string{"loss", "gradients"}[i%2], false, false)
+			add(b, transition, "none", "predictions", false, false)
 		}
 	}
 	for _, transition := range []bool{false, true} {
-		for _, shape := range []ref.Map{{T: 12, H: 1, W: 1, C: 33}, {T: 8, H: 1, W: 1, C: 2}} {
-			list = append(list, exclusiveSetup{bagging: bagging{shape, "none", nil}, transition: transition, labels: "hard",
-				extreme: true, outputs: "all"}.caseOf(false))
-		}
-		list = append(list, exclusiveSetup{bagging: bagging{ref.Map{T: 32, H: 1, W: 1, C: 500}, "none", nil},
-			transition: transition, labels: "hard", outputs: "all"}.caseOf(true))
+		add(pictures(12, 33), transition, "hard", "all", true, false)
+		add(pictures(8, 2), transition, "hard", "all", true, false)
+		add(pictures(32, 500), transition, "hard", "all", false, true)
 	}
 	return append(list, exclusiveRefusals()...)
-}
-
-func (s exclusiveSetup) caseOf(large bool) Case {
-	name := bagName(s.bagging, named(",exclusive=true,transition=%v,labels=%s,extreme=%v,outputs=%s", s.transition,
-		s.labels, s.extreme, s.outputs))
-	return Case{Op: "NoiseStep", Name: name, Large: large, build: s.call}
 }
 
 // draw makes logits, a transition matrix that is nil for none, and labels.
@@ -95,9 +90,7 @@ func (s exclusiveSetup) draw(r *values) (logits, transition, labels []float32) {
 }
 
 func (s exclusiveSetup) reference(logits, transition, labels []float64) stepArrays {
-	n, k := s.count(), s.C
-	out := stepArrays{loss: make([]float64, n), dLogits: make([]float64, len(logits)), prob: make([]float64, n*k),
-		observed: make([]float64, n*k), posterior: make([]float64, n*k), bagLogit: make([]float64, n*k)}
+	n, k, out := s.count(), s.C, s.stepArrays()
 	for bag := range n {
 		var o [][]float64
 		for class := range k {
@@ -123,23 +116,17 @@ func (s exclusiveSetup) reference(logits, transition, labels []float64) stepArra
 }
 
 func (s exclusiveSetup) call(r *values) *call {
-	n, k := s.count(), s.C
 	o, t, z := s.draw(r)
-	wideO, wideT, wideZ := wide(o), wide(t), wide(z)
-	out := s.destinations(s.outputs, s.reference(wideO, wideT, wideZ), s.extreme)
+	wideT, wideZ := wide(t), wide(z)
+	out, _ := s.destinations(s.outputs, s.extreme, s.Len() < 200, wide(o), func(o []float64) stepArrays {
+		return s.reference(o, wideT, wideZ)
+	})
 	out.dO = none()
-	if !s.extreme && s.Len() < 200 {
-		total := func() float64 { return stepScale * ref.Dot(s.reference(wideO, wideT, wideZ).loss, ones(n)) }
-		out.dLogits.numeric = func(i int) float64 { return ref.Central(total, wideO, i, 1e-4) }
-	}
-	labels, transition := none(), none()
-	if s.labels != "none" {
-		labels = input("labels", z, n, k)
-	}
+	transition := none()
 	if s.transition {
-		transition = input("transition", t, k, k)
+		transition = input("transition", t, s.C, s.C)
 	}
-	return out.call(s.bagging, o, transition, labels, noise.StepParams{Exclusive: true})
+	return out.call(s.bagging, o, transition, s.labels, z, noise.StepParams{Exclusive: true})
 }
 
 func exclusiveRefusals() []Case {

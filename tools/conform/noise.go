@@ -21,35 +21,40 @@ type noiseSetup struct {
 	extreme bool   // logits and evidence to 1e4, confidences to 1e3
 	outputs string // all, loss, gradients or predictions
 	focus   noise.AsymmetricLoss
+	large   bool
 }
 
-func (s noiseSetup) caseOf(large bool) Case {
+func (s noiseSetup) withCase() Case {
 	name := bagName(s.bagging, named(",mil=%v,confidence=%s,labels=%s,extreme=%v,outputs=%s", s.mil, s.confidence,
 		s.labels, s.extreme, s.outputs))
 	if s.focus != (noise.AsymmetricLoss{}) {
 		name += strings.ReplaceAll(named(",focus=%g_%g_%g", s.focus.Positive, s.focus.Negative, s.focus.Margin), ".", "p")
 	}
-	return Case{Op: "NoiseStep", Name: name, Large: large, build: s.call}
+	return Case{Op: "NoiseStep", Name: name, Large: s.large, build: s.call}
+}
+
+// pictures are a batch of single pictures.
+func pictures(n, classes int) bagging {
+	return bagging{ref.Map{T: n, H: 1, W: 1, C: classes}, "none", nil}
 }
 
 func noiseCases() []Case {
 	var list []Case
+	add := func(b bagging, mil bool, confidence, labels, outputs string, extreme bool) {
+		list = append(list, noiseSetup{bagging: b, mil: mil, confidence: confidence, labels: labels, outputs: outputs,
+			extreme: extreme}.withCase())
+	}
 	for i, b := range baggings() {
 		for _, mil := range []bool{false, true} {
 			for _, confidence := range []string{"none", "shared", "each"} {
-				s := noiseSetup{bagging: b, mil: mil, confidence: confidence, labels: "hard", outputs: "all"}
-				list = append(list, s.caseOf(false))
+				add(b, mil, confidence, "hard", "all", false)
 				if confidence != "none" {
-					s.labels = "gaps"
-					list = append(list, s.caseOf(false))
+					add(b, mil, confidence, "gaps", "all", false)
 				}
-				s.labels, s.outputs = "none", "predictions"
-				list = append(list, s.caseOf(false))
-				s.labels, s.outputs = "hard", []string{"loss", "gradients"}[i%2]
-				list = append(list, s.caseOf(false))
+				add(b, mil, confidence, "none", "predictions", false)
+				add(b, mil, confidence, "hard", []string{"loss", "gradients"}[i%2], false)
 			}
-			list = append(list, noiseSetup{bagging: b, mil: mil, confidence: "none", labels: "soft",
-				outputs: "all"}.caseOf(false))
+			add(b, mil, "none", "soft", "all", false)
 		}
 	}
 	for _, frames := range []int32{1, 3} {
@@ -57,23 +62,18 @@ func noiseCases() []Case {
 		for n := int32(1); n <= 12; n++ {
 			offsets = append(offsets, n*frames)
 		}
+		b := bagging{ref.Map{T: 12 * int(frames), H: 1, W: 1, C: 33}, "even", offsets}
 		for _, mil := range []bool{false, true} {
-			for _, confidence := range []string{"none", "each"} {
-				b := bagging{ref.Map{T: 12 * int(frames), H: 1, W: 1, C: 33}, "even", offsets}
-				list = append(list, noiseSetup{bagging: b, mil: mil, confidence: confidence, labels: "hard", extreme: true,
-					outputs: "all"}.caseOf(false))
-			}
-			b := bagging{ref.Map{T: 12 * int(frames), H: 1, W: 1, C: 33}, "even", offsets}
-			list = append(list, noiseSetup{bagging: b, mil: mil, confidence: "shared", labels: "gaps", extreme: true,
-				outputs: "all"}.caseOf(false))
+			add(b, mil, "none", "hard", "all", true)
+			add(b, mil, "each", "hard", "all", true)
+			add(b, mil, "shared", "gaps", "all", true)
 		}
 	}
 	large := bagLarge
 	large.C = 250
-	list = append(list, noiseSetup{bagging: large, mil: true, confidence: "each", labels: "hard",
-		outputs: "all"}.caseOf(true),
-		noiseSetup{bagging: bagging{ref.Map{T: 32, H: 1, W: 1, C: 1000}, "none", nil}, confidence: "shared", labels: "hard",
-			outputs: "all"}.caseOf(true))
+	list = append(list, noiseSetup{bagging: large, mil: true, confidence: "each", labels: "hard", outputs: "all",
+		large: true}.withCase(), noiseSetup{bagging: pictures(32, 1000), confidence: "shared", labels: "hard",
+		outputs: "all", large: true}.withCase())
 	return slices.Concat(list, focusCases(), evidenceCases(), noiseRefusals())
 }
 
@@ -81,52 +81,40 @@ func noiseCases() []Case {
 func focusCases() []Case {
 	var list []Case
 	paper := noise.AsymmetricLoss{Negative: 4, Margin: .05}
-	some := []noise.AsymmetricLoss{{}, paper, {Positive: 1, Negative: 2}, {Positive: .5, Margin: .2}}
-	for _, b := range baggings() {
+	extreme := bagging{ref.Map{T: 8, H: 2, W: 1, C: 33}, "ragged", []int32{0, 1, 2, 5, 8}}
+	for i, b := range append(baggings(), extreme) {
 		for _, mil := range []bool{false, true} {
-			for _, f := range some {
-				s := noiseSetup{bagging: b, mil: mil, confidence: "none", labels: "partial", outputs: "all", focus: f}
-				list = append(list, s.caseOf(false))
+			for _, f := range []noise.AsymmetricLoss{{}, paper, {Positive: 1, Negative: 2}, {Positive: .5, Margin: .2}} {
+				list = append(list, noiseSetup{bagging: b, mil: mil, confidence: "none", labels: "partial",
+					extreme: i == len(baggings()), outputs: "all", focus: f}.withCase())
 			}
 		}
 	}
-	for _, mil := range []bool{false, true} {
-		for _, f := range some {
-			b := bagging{ref.Map{T: 8, H: 2, W: 1, C: 33}, "ragged", []int32{0, 1, 2, 5, 8}}
-			list = append(list, noiseSetup{bagging: b, mil: mil, confidence: "none", labels: "partial", extreme: true,
-				outputs: "all", focus: f}.caseOf(false))
-		}
-	}
-	pictures := bagging{ref.Map{T: 32, H: 1, W: 1, C: 1000}, "none", nil}
-	return append(list, noiseSetup{bagging: pictures, confidence: "none", labels: "hard", outputs: "all",
-		focus: paper}.caseOf(true))
+	return append(list, noiseSetup{bagging: pictures(32, 1000), confidence: "none", labels: "hard", outputs: "all",
+		focus: paper, large: true}.withCase())
 }
 
 // evidenceCases are the cases of log-likelihood ratios instead of labels: of several sizes and some 0, up to
 // certain ones.
 func evidenceCases() []Case {
 	var list []Case
+	add := func(b bagging, mil bool, outputs string, extreme, large bool) {
+		list = append(list, noiseSetup{bagging: b, mil: mil, confidence: "none", labels: "evidence", outputs: outputs,
+			extreme: extreme, large: large}.withCase())
+	}
 	for i, b := range baggings() {
 		for _, mil := range []bool{false, true} {
-			s := noiseSetup{bagging: b, mil: mil, confidence: "none", labels: "evidence", outputs: "all"}
-			list = append(list, s.caseOf(false))
-			s.outputs = []string{"loss", "gradients"}[i%2]
-			list = append(list, s.caseOf(false))
+			add(b, mil, "all", false, false)
+			add(b, mil, []string{"loss", "gradients"}[i%2], false, false)
 		}
 	}
-	for _, offsets := range [][]int32{{0, 1, 2, 3, 4, 5, 6, 7, 8}, {0, 1, 2, 5, 8}} {
-		name := "ragged"
-		if len(offsets) == 9 {
-			name = "even"
-		}
-		for _, mil := range []bool{false, true} {
-			b := bagging{ref.Map{T: 8, H: 1, W: 1, C: 100}, name, offsets}
-			list = append(list, noiseSetup{bagging: b, mil: mil, confidence: "none", labels: "evidence", extreme: true,
-				outputs: "all"}.caseOf(false))
-		}
+	eight := ref.Map{T: 8, H: 1, W: 1, C: 100}
+	for _, b := range []bagging{{eight, "even", oneEach(8)}, {eight, "ragged", []int32{0, 1, 2, 5, 8}}} {
+		add(b, false, "all", true, false)
+		add(b, true, "all", true, false)
 	}
-	pictures := bagging{ref.Map{T: 32, H: 1, W: 1, C: 1000}, "none", nil}
-	return append(list, noiseSetup{bagging: pictures, confidence: "none", labels: "evidence", outputs: "all"}.caseOf(true))
+	add(pictures(32, 1000), false, "all", false, true)
+	return list
 }
 
 // draw makes the inputs of a setup. Confidences are nil for none.
@@ -191,6 +179,12 @@ func (v *values) stretch(list []float32, limit float64) {
 // stepArrays are the destinations of NoiseStep by the reference, before Scale.
 type stepArrays struct{ loss, dLogits, dO, prob, observed, posterior, bagLogit []float64 }
 
+func (b bagging) stepArrays() stepArrays {
+	bags := func(each int) []float64 { return make([]float64, b.count()*each) }
+	return stepArrays{loss: bags(1), dLogits: make([]float64, b.Len()), dO: bags(4 * b.C), prob: bags(b.C),
+		observed: bags(b.C), posterior: bags(b.C), bagLogit: bags(b.C)}
+}
+
 // cells calls visit for each instance of class k of bag n.
 func (b bagging) cells(n, k int, visit func(place int)) {
 	bags := b.bags()
@@ -217,12 +211,7 @@ func (b bagging) scatter(to, from []float64, n, k int) {
 
 // reference evaluates NoiseStep class by class.
 func (s noiseSetup) reference(logits, confidence, labels []float64) stepArrays {
-	n := s.count()
-	out := stepArrays{
-		loss: make([]float64, n), dLogits: make([]float64, len(logits)), dO: make([]float64, n*4*s.C),
-		prob:     make([]float64, n*s.C),
-		observed: make([]float64, n*s.C), posterior: make([]float64, n*s.C), bagLogit: make([]float64, n*s.C),
-	}
+	n, out := s.count(), s.stepArrays()
 	for bag := range n {
 		for k := range s.C {
 			step := s.step(s.instances(logits, bag, k), s.transition(confidence, bag, k), labels[bag*s.C+k])
@@ -287,28 +276,23 @@ func verdicts(extreme bool, scale float64) (small, loss verdict) {
 }
 
 func (s noiseSetup) call(r *values) *call {
-	n, k := s.count(), s.C
+	k := s.C
 	o, c, z := s.draw(r)
-	wideO, wideC, wideZ := wide(o), wide(c), wide(z)
-	out := s.destinations(s.outputs, s.reference(wideO, wideC, wideZ), s.extreme)
-	total := func() float64 { return stepScale * ref.Dot(s.reference(wideO, wideC, wideZ).loss, ones(n)) }
-	if s.confidence == "none" {
+	wideC, wideZ := wide(c), wide(z)
+	out, slope := s.destinations(s.outputs, s.extreme, s.Len() < 700, wide(o), func(o []float64) stepArrays {
+		return s.reference(o, wideC, wideZ)
+	})
+	confidence := none()
+	switch s.confidence {
+	case "none":
 		out.dO = none()
-	}
-	if !s.extreme && s.Len() < 700 {
-		out.dLogits.numeric = func(i int) float64 { return ref.Central(total, wideO, i, 1e-4) }
-		if s.confidence == "each" {
-			out.dO.numeric = func(i int) float64 { return ref.Central(total, wideC, i, 1e-4) }
-		}
-	}
-	labels, confidence := none(), none()
-	if s.labels != "none" {
-		labels = input("labels", z, n, k)
-	}
-	if s.confidence != "none" {
+	case "each":
+		out.dO.numeric = slope(wideC)
+		fallthrough
+	default:
 		confidence = input("confidence", c, len(c)/(4*k), 2, 2, k)
 	}
-	return out.call(s.bagging, o, confidence, labels, noise.StepParams{MIL: s.mil, Asymmetric: s.focus,
+	return out.call(s.bagging, o, confidence, s.labels, z, noise.StepParams{MIL: s.mil, Asymmetric: s.focus,
 		Evidence: s.labels == "evidence"})
 }
 
@@ -318,9 +302,19 @@ const stepScale = 0.375
 // destinations are the operands that NoiseStep writes. Some are none.
 type destinations struct{ loss, dLogits, dO, prob, observed, posterior, bagLogit *operand }
 
-// destinations makes the operands of a kind of outputs: all, loss, gradients or predictions.
-func (b bagging) destinations(outputs string, want stepArrays, extreme bool) destinations {
-	d := destinations{loss: none(), dLogits: none(), dO: none(), prob: none(), observed: none(), posterior: none(),
+// destinations makes the operands of a kind of outputs, all, loss, gradients or predictions, of logits o. slope makes
+// the numeric gradient with respect to values that the reference reads, nil if extreme or if it would take long.
+func (b bagging) destinations(outputs string, extreme, short bool, o []float64,
+	reference func(o []float64) stepArrays) (d destinations, slope func(x []float64) func(i int) float64) {
+	want := reference(o)
+	slope = func(x []float64) func(i int) float64 {
+		if extreme || !short {
+			return nil
+		}
+		total := func() float64 { return stepScale * ref.Dot(reference(o).loss, ones(b.count())) }
+		return func(i int) float64 { return ref.Central(total, x, i, 1e-4) }
+	}
+	d = destinations{loss: none(), dLogits: none(), dO: none(), prob: none(), observed: none(), posterior: none(),
 		bagLogit: none()}
 	n, k := b.count(), b.C
 	gradient, loss := verdicts(extreme, stepScale)
@@ -340,13 +334,17 @@ func (b bagging) destinations(outputs string, want stepArrays, extreme bool) des
 		d.prob, d.observed = output("prob", want.prob, value, n, k), output("observed", want.observed, value, n, k)
 		d.bagLogit = output("bagLogit", want.bagLogit, pointwise(2e-5, 1e-5), n, k)
 	}
-	return d
+	d.dLogits.numeric = slope(o)
+	return d, slope
 }
 
-// call is NoiseStep to the destinations. model is the noise model.
-func (d destinations) call(b bagging, o []float32, model, labels *operand, p noise.StepParams) *call {
+// call is NoiseStep to the destinations. model is the noise model, and z are labels of a kind.
+func (d destinations) call(b bagging, o []float32, model *operand, kind string, z []float32, p noise.StepParams) *call {
 	p.Scale = stepScale
-	logits, bags := onMap("logits", b.Map, o), b.operand()
+	logits, bags, labels := onMap("logits", b.Map, o), b.operand(), none()
+	if kind != "none" {
+		labels = input("labels", z, b.count(), b.C)
+	}
 	operands := []*operand{logits, bags, labels, model, d.loss, d.dLogits, d.dO, d.posterior, d.prob, d.observed,
 		d.bagLogit}
 	return &call{operands: operands, run: func(k kernels.Backend) error {
