@@ -45,11 +45,7 @@ func averageCall(r *values, lengths []int, share float32) *call {
 		}
 		p.average.want = want
 	}
-	slots := make([]update.Entry, len(list))
-	return &call{operands: operands, run: func(k kernels.Backend) error {
-		fillEntries(slots, list)
-		return k.Average(slots, share)
-	}}
+	return onEntries(operands, list, func(k kernels.Backend, e []update.Entry) error { return k.Average(e, share) })
 }
 
 func exchangeCall(r *values, lengths []int) *call {
@@ -63,9 +59,5 @@ func exchangeCall(r *values, lengths []int) *call {
 		p.w.want, p.w.verdict = w, exact
 		p.average.want, p.average.verdict = average, exact
 	}
-	slots := make([]update.Entry, len(list))
-	return &call{operands: operands, run: func(k kernels.Backend) error {
-		fillEntries(slots, list)
-		return k.Exchange(slots)
-	}}
+	return onEntries(operands, list, func(k kernels.Backend, e []update.Entry) error { return k.Exchange(e) })
 }

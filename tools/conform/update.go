@@ -78,11 +78,15 @@ func (v *values) parameters(lengths []int) []parameter {
 	return list
 }
 
-// fillEntries lists the parameters for a call, when all operands have memory.
-func fillEntries(out []update.Entry, list []parameter) {
-	for i, p := range list {
-		out[i] = update.Entry{W: p.w.t, G: p.g.t, M: p.m.t, V: p.v.t, Average: p.average.t, LR: p.lr, Decay: p.decay}
-	}
+// onEntries is a call on the entries of parameters, which run gets when all operands have memory.
+func onEntries(operands []*operand, list []parameter, run func(k kernels.Backend, e []update.Entry) error) *call {
+	slots := make([]update.Entry, len(list))
+	return &call{operands: operands, run: func(k kernels.Backend) error {
+		for i, p := range list {
+			slots[i] = update.Entry{W: p.w.t, G: p.g.t, M: p.m.t, V: p.v.t, Average: p.average.t, LR: p.lr, Decay: p.decay}
+		}
+		return run(k, slots)
+	}}
 }
 
 func sgdCall(r *values, lengths []int, momentum float32) *call {
@@ -96,11 +100,7 @@ func sgdCall(r *values, lengths []int, momentum float32) *call {
 		p.changes(w, m, nil)
 		operands = append(operands, p.w, p.g, p.m)
 	}
-	slots := make([]update.Entry, len(list))
-	return &call{operands: operands, run: func(k kernels.Backend) error {
-		fillEntries(slots, list)
-		return k.SGD(slots, momentum)
-	}}
+	return onEntries(operands, list, func(k kernels.Backend, e []update.Entry) error { return k.SGD(e, momentum) })
 }
 
 // changes sets the expected result of an update. A frozen parameter must keep its bits.
@@ -139,15 +139,13 @@ func adamCall(r *values, lengths []int, step int, decoupled bool) *call {
 		}
 		operands = append(operands, p.w, p.g, p.m, p.v)
 	}
-	slots := make([]update.Entry, len(list))
-	return &call{operands: operands, run: func(k kernels.Backend) error {
-		fillEntries(slots, list)
+	return onEntries(operands, list, func(k kernels.Backend, e []update.Entry) error {
 		constants := update.AdamParams{Beta1: beta1, Beta2: beta2, Epsilon: epsilon, Step: step}
 		if decoupled {
-			return k.AdamW(slots, constants)
+			return k.AdamW(e, constants)
 		}
-		return k.Adam(slots, constants)
-	}}
+		return k.Adam(e, constants)
+	})
 }
 
 func normCases() []Case {
@@ -168,11 +166,9 @@ func normCases() []Case {
 				}
 			}
 			norm := output("norm", []float64{ref.Norm(gradients...)}, judge, 1)
-			slots := make([]update.Entry, len(list))
-			return &call{operands: append(operands, norm), run: func(k kernels.Backend) error {
-				fillEntries(slots, list)
-				return k.GradNorm(norm.t, slots)
-			}}
+			return onEntries(append(operands, norm), list, func(k kernels.Backend, e []update.Entry) error {
+				return k.GradNorm(norm.t, e)
+			})
 		}}
 	}
 	close := pointwise(2e-6, 0)
@@ -203,11 +199,7 @@ func clipCall(r *values, limit float32) *call {
 		p.g.want, p.g.verdict = ref.Clip(wide(p.g.float32s), 2, float64(limit)), pointwise(3e-7, 0)
 		operands = append(operands, p.w, p.g)
 	}
-	slots := make([]update.Entry, len(list))
-	return &call{operands: operands, run: func(k kernels.Backend) error {
-		fillEntries(slots, list)
-		return k.Clip(slots, norm.t, limit)
-	}}
+	return onEntries(operands, list, func(k kernels.Backend, e []update.Entry) error { return k.Clip(e, norm.t, limit) })
 }
 
 func zeroCase(name string, t *operand) Case {
