@@ -39,7 +39,8 @@ func million() Input {
 func BenchmarkEstimate_MillionRows(b *testing.B) {
 	in := million()
 	for b.Loop() {
-		r := estimated(b, in)
+		r, err := Estimate(b.Context(), in, DefaultOptions())
+		must(b, err)
 		b.ReportMetric(float64(r.Iterations), "iterations")
 	}
 }

@@ -64,6 +64,7 @@ func estimated(t testing.TB, in Input) *Result {
 	t.Helper()
 	r, err := Estimate(t.Context(), in, DefaultOptions())
 	must(t, err)
+	finite(t, r)
 	return r
 }
 
