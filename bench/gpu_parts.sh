@@ -6,7 +6,7 @@ leave_out() { echo "left out: $*"; exit "$left_out"; }
 need_card() {
   [ -z "${REHEARSAL:-}" ] || return 0
   if ! command -v nvidia-smi >/dev/null; then
-    within 60 "$root/nmn" bench memory --device cuda --mib 1 --repeats 1 >"$work/cards.txt" 2>&1 ||
+    within 60 "$root/nmn" bench machine --device cuda --sizes "" --mib 1 --repeats 1 >"$work/cards.txt" 2>&1 ||
       leave_out "there is no nvidia-smi, and nmn opens no card: $(tail -n 1 "$work/cards.txt")"
     return 0
   fi
@@ -234,8 +234,8 @@ part_ops() {
 
 part_machine() {
   local precision
-  keep copy nmn "$root/nmn" bench memory --device cuda --mib "$mib" --json
-  keep "gemm bf16" nmn "$root/nmn" bench gemm --device cuda --precision bf16 --sizes "$sizes" --json
+  keep copy nmn "$root/nmn" bench machine --device cuda --sizes "" --mib "$mib" --json
+  keep "gemm bf16" nmn "$root/nmn" bench machine --device cuda --precision bf16 --sizes "$sizes" --mib 0 --json
   if torch_sees; then
     machine() { keep "$1" "$2" "$python" "$root/bench/torch_machine.py" "${@:3}" --device "$peer_device"; }
     machine copy torch copy --mib "$mib"
@@ -247,7 +247,7 @@ part_machine() {
     absent="PyTorch's side: $(no_torch)"
   fi
   for precision in $(precisions); do
-    keep "gemm $precision" nmn "$root/nmn" bench gemm --device cuda --precision "$precision" --sizes "$sizes" --json
+    keep "gemm $precision" nmn "$root/nmn" bench machine --device cuda --precision "$precision" --sizes "$sizes" --mib 0 --json
   done
 }
 

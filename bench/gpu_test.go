@@ -28,13 +28,15 @@ const fakeHold = `hold() {
 `
 
 const fakeNmn = fakeHold + `[ "$1" != bench ] || hold
-case "$1 ${2:-}" in
+what="$1 ${2:-}"
+case "$*" in *"--mib 0"*) what="bench gemm" ;; *--mib*) what="bench copy" ;; esac
+case "$what" in
 "$FAKE_HANG") sleep 86400 ;;
 "$FAKE_FAIL") echo "nmn: no" >&2; exit 1 ;;
 esac
-case "$1 ${2:-}" in
+case "$what" in
 "bench step") echo '{"device": "a card", "step_ms": 40, "images_per_s": 650, "device_memory_mib": 9000}' ;;
-"bench memory") echo '{"gb_per_s": 3000}' ;;
+"bench copy") echo '{"copy": {"gb_per_s": 3000}}' ;;
 "bench gemm") echo '{"products": [{"size": 8, "ms": 1, "gflops": 5}]}' ;;
 "bench ops") echo '{"frames": 26, "size": 565, "precision": "bf16", "total_ms": 1, "ops": []}' ;;
 "train "*) while [ $# -gt 1 ]; do [ "$1" != --run-dir ] || folder=$2; shift; done
@@ -247,7 +249,7 @@ func TestGPU_WithoutACardLeavesEveryPartOut(t *testing.T) {
 // Tools of a driver may be outside the PATH. Without nvidia-smi nmn itself looks for a card.
 func TestGPU_FindsACardWithoutNvidiaSMIOnThePath(t *testing.T) {
 	t.Parallel()
-	h := newCardHost(t, "GPU_TOOLS=none", "FAKE_FAIL=bench memory")
+	h := newCardHost(t, "GPU_TOOLS=none", "FAKE_FAIL=bench copy")
 	if err := os.Remove(filepath.Join(h.path, "nvidia-smi")); err != nil {
 		t.Fatal(err)
 	}

@@ -70,8 +70,8 @@ keep() { "$python" bench/table.py add "$figures" "$1" "$2" "$round"; }
 ours() {
   local what=step
   case ${1%-avx2} in
-    gemm) what=gemm ;;
-    vit-*) what="features --repeats 5 --model ${1:0:7}" ;;
+    gemm) what="machine --mib 0" ;;
+    vit-*) what="step --repeats 5 --model ${1:0:7}" ;;
   esac
   # shellcheck disable=SC2046,SC2086 # arguments are words
   on "$1" build/nmn-bench bench $what $(arguments "$1") --device cpu --json | keep "$1" nmn

@@ -49,6 +49,7 @@ def add(path, case, who, round, seconds=None):
     figures = json.load(sys.stdin)
     if seconds is not None:
         figures["wall_s"] = float(seconds)
+    figures.update(figures.pop("copy", {}))
     products = figures.pop("products", None)
     cases = {f"{case} {p['size']}": {**figures, **p} for p in products} if products else {case: figures}
     append(path, *({**figures, "case": case, "who": who, "round": int(round)} for case, figures in cases.items()))

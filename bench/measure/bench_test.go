@@ -45,10 +45,9 @@ func TestMeasurements_RefuseToMeasureNothing(t *testing.T) {
 		_, step := Step(t.Context(), backend, tiny, o)
 		_, ops := Operations(t.Context(), backend, tiny, o)
 		_, caption := CaptionStep(t.Context(), backend, Captioner{Batch: 1, Width: .01}, o)
-		_, products := Products(backend, []int{2}, o)
-		_, memory := Memory(backend, 1, o)
+		_, machine := Machine(backend, []int{2}, 1, o)
 		_, load := Load(t.Context(), t.TempDir(), []string{"a.jpg"}, Loading{Options: o})
-		for i, err := range []error{step, ops, caption, products, memory, load} {
+		for i, err := range []error{step, ops, caption, machine, load} {
 			if !errors.Is(err, ErrRepeats) {
 				t.Errorf("%+v, measurement %d: %v", o, i, err)
 			}

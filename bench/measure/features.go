@@ -7,6 +7,7 @@ import (
 	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/model/vit"
+	"nmn/run"
 
 	"gorgonia.org/tensor"
 )
@@ -26,7 +27,7 @@ type FeatureFigures struct {
 
 // Transformer is a vision transformer that is measured, with the batches that it gets.
 type Transformer struct {
-	Name  TransformerName
+	Name  run.NetName
 	Batch int // pictures
 	Size  int // height and width of the input in pixels; 0 for that of its weights
 }

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"nmn/model/vit"
+	"nmn/run"
 )
 
 // The number of weights equals that of the nets with these names.
 func TestTransformers_AreTheNetsOfTheirNames(t *testing.T) {
-	for name, want := range map[TransformerName]struct {
+	for name, want := range map[run.NetName]struct {
 		net     string
 		layout  vit.Layout
 		size, b int

@@ -10,10 +10,11 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// ProductFigures are measurements of products of square matrices.
-type ProductFigures struct {
+// MachineFigures are the rates of a device.
+type MachineFigures struct {
 	Setting
-	Products []Product `json:"products"`
+	Products []Product `json:"products,omitempty"`
+	Copy     *Copy     `json:"copy,omitempty"`
 }
 
 // Product is the product of two matrices of Size × Size.
@@ -24,13 +25,20 @@ type Product struct {
 	Algorithm string  `json:"algorithm,omitempty"`
 }
 
-// Products measures the product of two matrices of each size, as a 1×1 convolution: the rate that the largest layers
-// can reach.
-func Products(backend kernels.Backend, sizes []int, o Options) (*ProductFigures, error) {
+// Copy is a copy within the memory of a device.
+type Copy struct {
+	Bytes  int     `json:"bytes"` // copied at a time
+	MS     float64 `json:"ms"`    // median
+	GBPerS float64 `json:"gb_per_s"`
+}
+
+// Machine measures products of two matrices of each size, which is the rate that the largest layers can reach, and
+// copies of mib MiB, which is the lower bound for operations with little arithmetic. It makes no copy if mib is 0.
+func Machine(backend kernels.Backend, sizes []int, mib int, o Options) (f *MachineFigures, err error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	f := &ProductFigures{Setting: settingOf(backend, o)}
+	f = &MachineFigures{Setting: settingOf(backend, o)}
 	for _, n := range sizes {
 		product, err := o.product(backend, n, backend.Formats().Maps)
 		if err != nil {
@@ -38,7 +46,10 @@ func Products(backend kernels.Backend, sizes []int, o Options) (*ProductFigures,
 		}
 		f.Products = append(f.Products, product)
 	}
-	return f, nil
+	if mib > 0 {
+		f.Copy, err = o.copied(backend, mib)
+	}
+	return f, err
 }
 
 // product measures y = x·wᵀ: a 1×1 convolution of a picture of n×1 pixels with n channels.
@@ -78,20 +89,8 @@ func randomTensor(arena *tensor.Arena, device tensor.Device, stream *rng.Stream,
 	return t, device.Upload(t, tensor.HostArray(dtype, values))
 }
 
-// MemoryFigures are measurements of copies within the memory of a device.
-type MemoryFigures struct {
-	Setting
-	Bytes  int     `json:"bytes"` // copied at a time
-	MS     float64 `json:"ms"`    // median
-	GBPerS float64 `json:"gb_per_s"`
-}
-
-// Memory measures copies of mib MiB, and counts bytes read and bytes written. It is the lower bound for every
-// operation with little arithmetic.
-func Memory(backend kernels.Backend, mib int, o Options) (f *MemoryFigures, err error) {
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
+// copied measures copies of mib MiB, and counts bytes read and bytes written.
+func (o Options) copied(backend kernels.Backend, mib int) (c *Copy, err error) {
 	arena, stream := tensor.NewArena(backend), rng.New(1)
 	defer func() { err = cmp.Or(err, arena.Close()) }()
 	src, err := randomTensor(arena, backend, &stream, tensor.Float32, mib<<18)
@@ -106,6 +105,5 @@ func Memory(backend kernels.Backend, mib int, o Options) (f *MemoryFigures, err 
 	if err != nil {
 		return nil, err
 	}
-	return &MemoryFigures{Setting: settingOf(backend, o), Bytes: src.Bytes(), MS: milliseconds(took),
-		GBPerS: rate(2*float64(src.Bytes())/1e9, took)}, nil
+	return &Copy{Bytes: src.Bytes(), MS: milliseconds(took), GBPerS: rate(2*float64(src.Bytes())/1e9, took)}, nil
 }

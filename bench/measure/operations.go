@@ -111,7 +111,7 @@ func (f *OperationFigures) measureRates(backend kernels.Backend, o Options) erro
 	}
 	began := time.Now()
 	for mib, ms := 64, 0.; ms < longEnough && mib <= 1024 && time.Since(began) < comparing; mib *= 2 {
-		copies, err := Memory(backend, mib, o)
+		copies, err := o.copied(backend, mib)
 		if err != nil {
 			return err
 		}

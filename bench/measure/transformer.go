@@ -6,23 +6,21 @@ import (
 
 	"nmn/format/safetensors"
 	"nmn/internal/rng"
+	"nmn/run"
 )
 
-// TransformerName is a vision transformer whose features are measured.
-type TransformerName string
-
-// The transformers.
+// The vision transformers whose features are measured.
 const (
-	ViTS14 TransformerName = "vit-s14" // DINOv2's, with LayerScale
-	ViTB16 TransformerName = "vit-b16"
-	ViTL14 TransformerName = "vit-l14" // of DINOv2 too
+	ViTS14 run.NetName = "vit-s14" // DINOv2's, with LayerScale
+	ViTB16 run.NetName = "vit-b16"
+	ViTL14 run.NetName = "vit-l14" // of DINOv2 too
 )
 
-// TransformerNames lists them.
-func TransformerNames() []TransformerName { return []TransformerName{ViTS14, ViTB16, ViTL14} }
+// Transformers lists them.
+func Transformers() []run.NetName { return []run.NetName{ViTS14, ViTB16, ViTL14} }
 
 // transformers are their shapes. positions is the number of tokens that have an embedding.
-var transformers = map[TransformerName]struct {
+var transformers = map[run.NetName]struct {
 	width, depth, patch, positions int
 	scale                          bool
 }{
@@ -38,7 +36,7 @@ type randomWeights struct {
 	stream rng.Stream
 }
 
-func newRandomWeights(name TransformerName) *randomWeights {
+func newRandomWeights(name run.NetName) *randomWeights {
 	t := transformers[name]
 	w := &randomWeights{shapes: map[string][]int{}, stream: rng.New(1)}
 	pair := func(layer string, out int, in ...int) {

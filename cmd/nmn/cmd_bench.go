@@ -20,23 +20,23 @@ type benchmark struct {
 	name, short, long string
 	details           string
 	examples          []string
-	flags             func(*benchCommand, *cobra.Command) // of its own
-	validate          func(*benchCommand) error           // of these
+	flags             func(*benchCommand, *cobra.Command)       // of its own
+	validate          func(*benchCommand, *cobra.Command) error // of these
 	measure           func(*benchCommand, context.Context, kernels.Backend) (benchFigures, error)
 	ranks             bool // if there are several ranks, they measure it together
-	pretrained        bool // the net does not learn
 }
 
 var benchmarks = []benchmark{
 	{
-		name: "step", short: "Measure whole training steps",
+		name: "step", short: "Measure training steps, or the features of transformers",
 		long: `Measure whole training steps on random pictures in memory, as the median of the repeats. With
---model s2vt, measure steps of the captioner.`,
+--model s2vt, measure steps of the captioner; with a vision transformer, features of pictures.`,
 		details: `A step has upload, forward, backward and update. Forward (without dropout) and update are measured
 again separately; backward is the rest of the step. Steps of the captioner have random clips with
-captions as long as in MSR-VTT. With several ranks (mpirun) the batch is split; the time shown is
-the slowest rank's, plus the gradient sum alone.`,
-		examples: []string{"--model scenes --batch 32", "--model s2vt --json",
+captions as long as in MSR-VTT. A transformer has random weights; upload, forward and download of
+the class token count. With several ranks (mpirun) the batch is split; the time shown is the
+slowest rank's, plus the gradient sum alone.`,
+		examples: []string{"--model scenes --batch 32", "--model vit-s14 --batch 16 --json",
 			"--model vgg16 --batch 1 --frames 26 --device cuda"},
 		flags: (*benchCommand).stepFlags, validate: (*benchCommand).validateStep, measure: (*benchCommand).step,
 		ranks: true,
@@ -54,27 +54,12 @@ and shows the larger share. It exceeds 100 for operands that stay in caches.`,
 		flags: (*benchCommand).opsFlags, validate: (*benchCommand).validateNet, measure: (*benchCommand).ops,
 	},
 	{
-		name: "features", short: "Measure how fast features of pictures are extracted",
-		long: `Measure a vision transformer with random weights on random pictures in memory: upload, forward,
-and download of the class token. Times are medians of the repeats.`,
-		examples: []string{"--model vit-s14 --batch 16", "--model vit-b16 --batch 8 --json"},
-		flags:    (*benchCommand).featureFlags, validate: (*benchCommand).validateFeatures,
-		measure: (*benchCommand).extracted, pretrained: true,
-	},
-	{
-		name: "gemm", short: "Measure the product of two square matrices",
-		long: `Measure the product of two square matrices as a 1×1 convolution. The largest layers can reach
-this rate.`,
-		examples: []string{"--sizes 1024,2048", "--device cuda --sizes 4096,8192 --json"},
-		flags:    (*benchCommand).gemmFlags, validate: (*benchCommand).validateGEMM, measure: (*benchCommand).gemm,
-	},
-	{
-		name: "memory", short: "Measure how fast the device copies memory",
-		long: `Measure copies within the memory of the device, counting bytes read and written. This limits
-operations with little arithmetic.`,
-		examples: []string{"--mib 256", "--device cuda --mib 1024 --json"},
-		flags:    (*benchCommand).memoryFlags, validate: (*benchCommand).validateMemory,
-		measure: (*benchCommand).memory,
+		name: "machine", short: "Measure products of matrices and copies of memory",
+		long: `Measure products of two square matrices as 1×1 convolutions, and copies within the memory of the
+device, counting bytes read and written. Operations can reach these rates.`,
+		examples: []string{"--sizes 1024,2048", "--device cuda --sizes 4096,8192 --mib 1024 --json"},
+		flags:    (*benchCommand).machineFlags, validate: (*benchCommand).validateMachine,
+		measure: (*benchCommand).machine,
 	},
 }
 
@@ -104,15 +89,14 @@ func newBench(p *program) *cobra.Command {
 
 func newBenchOf(p *program, m benchmark) *cobra.Command {
 	b := &benchCommand{net: measure.Net{Arch: run.NetScenes, Batch: 32, Width: 1}, sizes: []int{1024, 2048}, mib: 256,
-		features: measure.Transformer{Name: measure.ViTS14, Batch: 16},
-		run:      run.DefaultConfig().Run, options: measure.Options{Repeats: 10, Warmup: 2}}
+		run: run.DefaultConfig().Run, options: measure.Options{Repeats: 10, Warmup: 2}}
 	cmd := &cobra.Command{
 		Use: m.name, Short: m.short, Long: m.long, Annotations: details(m.details),
 		Example: "  nmn bench " + m.name + " " + strings.Join(m.examples, "\n  nmn bench "+m.name+" "),
 		Args:    refuseArguments,
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := cmp.Or(b.validate(cmd), m.validate(b)); err != nil {
+		if err := cmp.Or(b.validate(cmd), m.validate(b, cmd)); err != nil {
 			return usageError{err}
 		}
 		b.options.Group = p.ranks
@@ -138,7 +122,7 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 
 // figures measures on the device of --device.
 func (b *benchCommand) figures(ctx context.Context, p *program, m benchmark) (measured benchFigures, err error) {
-	backend, err := p.openDevice(&b.run, m.pretrained)
+	backend, err := p.openDevice(&b.run, b.learnsNothing())
 	if err != nil {
 		return measured, err
 	}

@@ -19,7 +19,6 @@ const netS2VT run.NetName = measure.CaptionerName
 type benchCommand struct {
 	net        measure.Net // also for s2vt; its Classes are the features of a frame
 	vocabulary int
-	features   measure.Transformer
 	noMIL      bool
 	noNMN      bool
 	sizes      []int
@@ -40,7 +39,7 @@ func (b *benchCommand) opsFlags(cmd *cobra.Command) { b.netFlags(cmd, benchNets(
 
 // stepFlags declares the flags of nmn bench step.
 func (b *benchCommand) stepFlags(cmd *cobra.Command) {
-	r := b.netFlags(cmd, append(benchNets(), netS2VT)...)
+	r := b.netFlags(cmd, slices.Concat(benchNets(), []run.NetName{netS2VT}, measure.Transformers())...)
 	r.int(&b.vocabulary, "vocab-size", "give s2vt a vocabulary of this many `words` (default 23647)")
 }
 
@@ -63,60 +62,57 @@ func (b *benchCommand) netFlags(cmd *cobra.Command, nets ...run.NetName) group {
 	return r
 }
 
-func (b *benchCommand) featureFlags(cmd *cobra.Command) {
-	r := under(cmd, "Network")
-	enum(r, &b.features.Name, "model", "measure this `net`", measure.TransformerNames()...)
-	r.int(&b.features.Batch, "batch", "compute this many `pictures` at once")
-	r.int(&b.features.Size, "size", "set height and width of the input in `pixels` (default 224)")
+func (b *benchCommand) machineFlags(cmd *cobra.Command) {
+	r := under(cmd, "Measurement")
+	r.ints(&b.sizes, "sizes", "multiply matrices of these `sizes`, as n,...")
+	r.int(&b.mib, "mib", "copy this many `MiB`, several times the size of the caches; 0 for no copy")
 }
 
-func (b *benchCommand) gemmFlags(cmd *cobra.Command) {
-	under(cmd, "Measurement").ints(&b.sizes, "sizes", "multiply matrices of these `sizes`, as n,...")
+// learnsNothing reports whether the net is pretrained, and only its features are measured.
+func (b *benchCommand) learnsNothing() bool {
+	return slices.Contains(measure.Transformers(), b.net.Arch)
 }
 
-func (b *benchCommand) memoryFlags(cmd *cobra.Command) {
-	under(cmd, "Measurement").int(&b.mib, "mib", "copy this many `MiB`, several times the size of the caches")
-}
-
-func (b *benchCommand) validateStep() error {
+// validateStep refuses flags of other nets.
+func (b *benchCommand) validateStep(cmd *cobra.Command) error {
+	n, why := &b.net, "is not for --model "+string(b.net.Arch)
 	switch {
-	case b.net.Arch == netS2VT:
-		return b.validateCaptioner()
-	case b.vocabulary != 0:
-		return fmt.Errorf("bench: --vocab-size is for --model s2vt, not for %s: leave it out", b.net.Arch)
+	case b.learnsNothing():
+		return cmp.Or(refuse(cmd, why, "frames", "width", "classes", "no-mil", "no-nmn", "vocab-size"),
+			b.validateSizes(), b.transformer().Validate())
+	case n.Arch == netS2VT:
+		if err := cmp.Or(refuse(cmd, why, "no-mil", "no-nmn", "size"), b.validateSizes()); err != nil {
+			return err
+		}
+		return b.captioner().Model().Validate()
 	}
-	return b.validateNet()
+	return cmp.Or(refuse(cmd, why, "vocab-size"), b.validateNet(cmd))
 }
 
-func (b *benchCommand) validateNet() error {
+// validateSizes checks numbers that all nets have.
+func (b *benchCommand) validateSizes() error {
+	n := &b.net
+	switch {
+	case n.Batch < 1 || n.Size < 0 || n.Classes < 0 || b.vocabulary < 0:
+		return errors.New("bench: --batch is at least 1, --size, --classes and --vocab-size at least 0")
+	case n.Frames < 0:
+		return fmt.Errorf("bench: --frames is %d, want at least 1", n.Frames)
+	case !(n.Width > 0 && n.Width <= 16):
+		return fmt.Errorf("bench: --width is %g, want more than 0 and at most 16", n.Width)
+	}
+	return nil
+}
+
+func (b *benchCommand) validateNet(*cobra.Command) error {
 	n := &b.net
 	n.Frames, n.MIL, n.Noise = cmp.Or(n.Frames, 1), !b.noMIL, !b.noNMN
-	switch {
-	case n.Batch < 1 || n.Size < 0 || n.Classes < 0:
-		return errors.New("bench: --batch is at least 1, --size and --classes at least 0")
-	case n.Frames < 1:
-		return fmt.Errorf("bench: --frames is %d, want at least 1", n.Frames)
-	case n.Frames > 1 && b.noMIL:
+	if n.Frames > 1 && b.noMIL {
 		return fmt.Errorf("bench: --frames %d needs instances: leave out --no-mil", n.Frames)
-	case !(n.Width > 0 && n.Width <= 16):
-		return fmt.Errorf("bench: --width is %g, want more than 0 and at most 16", n.Width)
+	}
+	if err := b.validateSizes(); err != nil {
+		return err
 	}
 	return n.Model().Validate()
-}
-
-// validateCaptioner refuses flags of nets on pictures.
-func (b *benchCommand) validateCaptioner() error {
-	n := &b.net
-	switch {
-	case b.noMIL || b.noNMN || n.Size != 0:
-		return errors.New(
-			"bench: --no-mil, --no-nmn and --size are not for --model s2vt, which takes features: leave them out")
-	case n.Batch < 1 || n.Frames < 0 || n.Classes < 0 || b.vocabulary < 0:
-		return errors.New("bench: --batch is at least 1, --frames, --classes and --vocab-size at least 0")
-	case !(n.Width > 0 && n.Width <= 16):
-		return fmt.Errorf("bench: --width is %g, want more than 0 and at most 16", n.Width)
-	}
-	return b.captioner().Model().Validate()
 }
 
 func (b *benchCommand) captioner() measure.Captioner {
@@ -125,26 +121,20 @@ func (b *benchCommand) captioner() measure.Captioner {
 		Width: n.Width}
 }
 
-func (b *benchCommand) validateFeatures() error {
-	const most = 1 << 12
-	if f := &b.features; f.Batch < 1 || f.Batch > most || f.Size < 0 || f.Size > most {
-		return fmt.Errorf("bench: --batch is 1 to %d, --size 0 to %d", most, most)
-	}
-	return b.features.Validate()
+func (b *benchCommand) transformer() measure.Transformer {
+	return measure.Transformer{Name: b.net.Arch, Batch: b.net.Batch, Size: b.net.Size}
 }
 
-func (b *benchCommand) validateGEMM() error {
-	const most = 1 << 15 // three matrices of 4 GiB
-	if len(b.sizes) == 0 || slices.Min(b.sizes) < 1 || slices.Max(b.sizes) > most {
-		return fmt.Errorf("bench: --sizes is %v, want one or more numbers from 1 to %d", b.sizes, most)
-	}
-	return nil
-}
-
-func (b *benchCommand) validateMemory() error {
-	const most = 1 << 16 // 64 GiB
-	if b.mib < 1 || b.mib > most {
-		return fmt.Errorf("bench: --mib is %d, want 1 to %d", b.mib, most)
+func (b *benchCommand) validateMachine(*cobra.Command) error {
+	const (
+		most    = 1 << 15 // three matrices of 4 GiB
+		mostMiB = 1 << 16
+	)
+	switch {
+	case len(b.sizes) > 0 && (slices.Min(b.sizes) < 1 || slices.Max(b.sizes) > most):
+		return fmt.Errorf("bench: --sizes is %v, want numbers from 1 to %d", b.sizes, most)
+	case b.mib < 0 || b.mib > mostMiB:
+		return fmt.Errorf("bench: --mib is %d, want 0 to %d", b.mib, mostMiB)
 	}
 	return nil
 }

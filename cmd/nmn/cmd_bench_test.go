@@ -141,18 +141,24 @@ func TestBenchOps_RefusesFlagsThatDoNotGoTogether(t *testing.T) {
 }
 
 func TestBenchMachine_FieldsForMachines(t *testing.T) {
-	gemm := readJSON(t, must(t, quickBench("gemm", "--sizes", "64,100")...))
-	products := gemm["products"].([]any)
+	machine := readJSON(t, must(t, quickBench("machine", "--sizes", "64,100", "--mib", "4")...))
+	products := machine["products"].([]any)
 	if len(products) != 2 || products[1].(map[string]any)["size"] != 100. {
 		t.Errorf("products %v", products)
 	}
 	for _, product := range products {
 		positive(t, product.(map[string]any), []string{"ms", "gflops"})
 	}
-	memory := readJSON(t, must(t, quickBench("memory", "--mib", "4")...))
-	positive(t, memory, []string{"ms", "gb_per_s"})
-	if memory["bytes"] != float64(4<<20) {
-		t.Errorf("%v bytes", memory["bytes"])
+	copied := machine["copy"].(map[string]any)
+	positive(t, copied, []string{"ms", "gb_per_s"})
+	if copied["bytes"] != float64(4<<20) {
+		t.Errorf("%v bytes", copied["bytes"])
+	}
+	for sizes, mib := range map[string]string{"": "1", "8": "0"} {
+		f := readJSON(t, must(t, quickBench("machine", "--sizes", sizes, "--mib", mib)...))
+		if (f["products"] == nil) != (sizes == "") || (f["copy"] == nil) != (mib == "0") {
+			t.Errorf("sizes %q, %s MiB: %v", sizes, mib, f)
+		}
 	}
 }
 
@@ -177,8 +183,9 @@ func TestTinyNet_BenchmarksOnADevice(t *testing.T) {
 			positive(t, measured["product_gflops"].(map[string]any), []string{factors})
 		}
 	}
-	positive(t, benchmark("memory", "--mib", "1"), []string{"gb_per_s"})
-	for _, product := range benchmark("gemm", "--sizes", "32")["products"].([]any) {
+	machine := benchmark("machine", "--mib", "1", "--sizes", "32")
+	positive(t, machine["copy"].(map[string]any), []string{"gb_per_s"})
+	for _, product := range machine["products"].([]any) {
 		positive(t, product.(map[string]any), []string{"ms"})
 	}
 	if name := step["device"].(string); !strings.HasPrefix(name, device) {
@@ -186,17 +193,12 @@ func TestTinyNet_BenchmarksOnADevice(t *testing.T) {
 	}
 }
 
-func TestBenchFeatures_FieldsForMachines(t *testing.T) {
+func TestBenchStep_OfATransformer(t *testing.T) {
 	t.Parallel()
-	f := readJSON(t, must(t, quickBench("features", "--model", "vit-s14", "--batch", "1", "--size", "14")...))
+	f := readJSON(t, must(t, quickBench("step", "--model", "vit-s14", "--batch", "1", "--size", "14")...))
 	positive(t, f, []string{"image_ms", "images_per_s", "peak_memory_mib", "device_memory_mib"})
 	if f["model"] != "vit-s14" || f["size"] != 14. {
 		t.Errorf("measured was %v", f)
-	}
-	for _, args := range [][]string{{"--batch", "0"}, {"--size", "15"}, {"--size", "-14"}, {"--model", "vgg16"}} {
-		if c := call(t, append([]string{"bench", "features"}, args...)...); c.code != exitUsage || c.err == "" {
-			t.Errorf("%v: exit code %d, %q", args, c.code, c.err)
-		}
 	}
 }
 
@@ -225,7 +227,9 @@ func TestBenchStep_RefusesFlagsOfOtherNets(t *testing.T) {
 	for _, args := range [][]string{
 		{"--model", "s2vt", "--no-mil"}, {"--model", "s2vt", "--size", "32"}, {"--model", "s2vt", "--width", "0"},
 		{"--model", "s2vt", "--vocab-size", "2"}, {"--model", "s2vt", "--batch", "0"},
-		{"--model", "scenes", "--vocab-size", "50"},
+		{"--model", "scenes", "--vocab-size", "50"}, {"--model", "vit-s14", "--frames", "2"},
+		{"--model", "vit-s14", "--batch", "0"}, {"--model", "vit-s14", "--size", "15"},
+		{"--model", "vit-s14", "--size", "-14"},
 	} {
 		if c := call(t, append([]string{"bench", "step"}, args...)...); c.code != exitUsage || c.err == "" {
 			t.Errorf("%v: exit code %d, %q", args, c.code, c.err)

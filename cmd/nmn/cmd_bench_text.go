@@ -13,7 +13,10 @@ import (
 )
 
 func (b *benchCommand) step(ctx context.Context, backend kernels.Backend) (told benchFigures, err error) {
-	if b.net.Arch == netS2VT {
+	switch {
+	case b.learnsNothing():
+		return b.features(backend)
+	case b.net.Arch == netS2VT:
 		return b.captionStep(ctx, backend)
 	}
 	f, err := measure.Step(ctx, backend, b.net, b.options)
@@ -56,8 +59,8 @@ func (b *benchCommand) ops(ctx context.Context, backend kernels.Backend) (told b
 	return benchFigures{f, operationsText(f)}, nil
 }
 
-func (b *benchCommand) extracted(_ context.Context, backend kernels.Backend) (told benchFigures, err error) {
-	f, err := measure.Features(backend, b.features, b.options)
+func (b *benchCommand) features(backend kernels.Backend) (told benchFigures, err error) {
+	f, err := measure.Features(backend, b.transformer(), b.options)
 	if err != nil {
 		return told, err
 	}
@@ -66,26 +69,23 @@ func (b *benchCommand) extracted(_ context.Context, backend kernels.Backend) (to
 		f.Model, f.Size, f.Batch, f.Device, f.ImageMS, f.ImagesPerS, f.PeakMemoryMiB, f.DeviceMiB)}, nil
 }
 
-func (b *benchCommand) gemm(_ context.Context, backend kernels.Backend) (told benchFigures, err error) {
-	f, err := measure.Products(backend, b.sizes, b.options)
+func (b *benchCommand) machine(_ context.Context, backend kernels.Backend) (told benchFigures, err error) {
+	f, err := measure.Machine(backend, b.sizes, b.mib, b.options)
 	if err != nil {
 		return told, err
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s\n\n%-6s  %9s  %9s  %s\n", f.Device, "size", "ms", "GFLOP/s", "algorithm")
+	fmt.Fprintf(&text, "%s\n", f.Device)
+	if len(f.Products) > 0 {
+		fmt.Fprintf(&text, "\n%-6s  %9s  %9s  %s\n", "size", "ms", "GFLOP/s", "algorithm")
+	}
 	for _, g := range f.Products {
 		fmt.Fprintf(&text, "%-6d  %9.3f  %9.1f  %s\n", g.Size, g.MS, g.GFLOPS, g.Algorithm)
 	}
-	return benchFigures{f, text.String()}, nil
-}
-
-func (b *benchCommand) memory(_ context.Context, backend kernels.Backend) (told benchFigures, err error) {
-	f, err := measure.Memory(backend, b.mib, b.options)
-	if err != nil {
-		return told, err
+	if c := f.Copy; c != nil {
+		fmt.Fprintf(&text, "\ncopied %d MiB in %.3f ms: %.1f GB/s read and written\n", b.mib, c.MS, c.GBPerS)
 	}
-	return benchFigures{f, fmt.Sprintf("%s\ncopied %d MiB in %.3f ms: %.1f GB/s read and written\n", f.Device, b.mib,
-		f.MS, f.GBPerS)}, nil
+	return benchFigures{f, text.String()}, nil
 }
 
 // benchedNet returns the description of a net.
