@@ -268,22 +268,41 @@ func reference(t *testing.T) string {
 	var b strings.Builder
 	b.Write(introduction)
 	var add func(c *cobra.Command)
+	root := newRoot(&program{terminal: systemTerminal(nil)})
 	add = func(c *cobra.Command) {
 		if c.Name() == "completion" || c.Name() == "help" || c.Hidden {
 			return
 		}
 		if c.HasParent() {
+			shared := hideShared(root, c)
 			var help strings.Builder
 			describe(&help, c, 100, true, func(s string) string { return s })
-			text, _, _ := strings.Cut(help.String(), "\nMessages:\n") // all commands have these flags
+			text, _, _ := strings.Cut(help.String(), "Messages:\n") // all commands have these flags
 			fmt.Fprintf(&b, "\n## %s\n\n```text\n%s\n```\n", c.CommandPath(), strings.TrimRight(text, "\n"))
+			if len(shared) > 0 {
+				fmt.Fprintf(&b, "\nAs in [nmn train](#nmn-train): `%s`.\n", strings.Join(shared, "`, `"))
+			}
 		}
 		for _, sub := range c.Commands() {
 			add(sub)
 		}
 	}
-	add(newRoot(&program{terminal: systemTerminal(nil)}))
+	add(root)
 	return b.String()
+}
+
+// hideShared hides the flags of a command that nmn train explains in the same words, and returns them.
+func hideShared(root, cmd *cobra.Command) (shared []string) {
+	train, _, _ := root.Find([]string{"train"})
+	if cmd == train {
+		return nil
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if same := train.Flag(f.Name); same != nil && same.Usage == f.Usage && same.DefValue == f.DefValue {
+			f.Hidden, shared = true, append(shared, "--"+f.Name)
+		}
+	})
+	return shared
 }
 
 func TestRoot_EveryCommandHasExamplesAndGroups(t *testing.T) {
