@@ -131,6 +131,8 @@ func (b *benchCommand) validateMachine(*cobra.Command) error {
 		mostMiB = 1 << 16
 	)
 	switch {
+	case len(b.sizes) == 0 && b.mib == 0:
+		return errors.New("bench: give numbers in --sizes, or --mib of at least 1")
 	case len(b.sizes) > 0 && (slices.Min(b.sizes) < 1 || slices.Max(b.sizes) > most):
 		return fmt.Errorf("bench: --sizes is %v, want numbers from 1 to %d", b.sizes, most)
 	case b.mib < 0 || b.mib > mostMiB:

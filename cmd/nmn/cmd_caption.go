@@ -9,7 +9,6 @@ import (
 
 	"nmn/captioner"
 	"nmn/captioner/metrics"
-	"nmn/loader"
 	"nmn/report"
 )
 
@@ -60,8 +59,7 @@ english.exceptions and paraphrase-en, plain or .gz. See docs/guide/captions.md.`
 	in := under(cmd, "Captions")
 	in.file(&c.results, "results", "score the generated captions in this `file`", "json", "jsonl", "csv")
 	in.file(&c.references, "references", "compare with the captions in this `file`", "json", "jsonl", "csv", "zip")
-	enum(in, &c.split, "split", "use these `clips` of MSR-VTT annotations",
-		loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
+	clipsFlag(in, &c.split)
 	in.bool(&c.partial, "partial",
 		"ignore references without a generated caption")
 	in.directory(&c.meteor, "meteor-data",

@@ -40,8 +40,7 @@ captions, and words.txt the counted words. --vocab takes the words.txt of anothe
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), p, args[0], args[1]) },
 	}
 	r := under(cmd, "Captions")
-	enum(r, &c.split, "split", "use these `clips` of MSR-VTT", loader.TrainSplit, loader.ValidationSplit,
-		loader.TestSplit)
+	clipsFlag(r, &c.split)
 	r.int(&c.given, "given",
 		"count the words of this many first `captions` of each clip")
 	w := under(cmd, "Words")

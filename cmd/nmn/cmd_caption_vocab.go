@@ -36,12 +36,16 @@ one with --vocab, for example to compare captioners that share it.`),
 	}
 	r := under(cmd, "Words")
 	wordFlags(r, &c.options)
-	enum(r, &c.split, "split", "use these `clips` of MSR-VTT", loader.TrainSplit, loader.ValidationSplit,
-		loader.TestSplit)
+	clipsFlag(r, &c.split)
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "write the vocabulary to this `file`", "txt")
 	out.bool(&c.asJSON, "json", "print the counts as JSON")
 	return cmd
+}
+
+// clipsFlag declares --split of a file of captions.
+func clipsFlag(r group, split *string) {
+	enum(r, split, "split", "use these `clips` of MSR-VTT", loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
 }
 
 // wordFlags declares the flags that limit a vocabulary.

@@ -21,15 +21,14 @@ type experimentCommand struct {
 	sources sources
 	budget  time.Duration
 	metrics metricsOptions
-	format  report.Format
-	asJSON  bool
+	shown   tablesOutput
 	jobs    jobFlags
 }
 
 func newExperiment(p *program) *cobra.Command {
 	e := experimentCommand{sources: newSources(), Grid: experiment.New(run.DefaultConfig(),
 		filepath.Join("runs", "experiment")),
-		budget: 5 * time.Minute, metrics: newMetricsOptions(p), format: report.Text}
+		budget: 5 * time.Minute, metrics: newMetricsOptions(p)}
 	e.Rename = withFlags
 	cmd := &cobra.Command{
 		Use:   "experiment [DATA]",
@@ -70,9 +69,7 @@ numbers, --task N trains one run, and --collect makes the tables. Hosts share th
 	run.rare("metrics-addr")
 	out := under(cmd, "Output")
 	someOne(out, &e.Reference, "reference", "also compare all arms with this `arm`", recipe.Names()...)
-	enum(out, &e.format, "format", "print the table in this `format`", report.Text, report.Markdown, report.CSV,
-		report.JSON)
-	out.bool(&e.asJSON, "json", "print JSON")
+	e.shown.flags(out)
 	cmd.AddCommand(newTable4(p))
 	return cmd
 }
@@ -147,16 +144,10 @@ func (e *experimentCommand) from(cmd *cobra.Command, size run.Size) run.Sources 
 
 // show prints the tables: summaries with an explanation as text, or all tables in another format.
 func (e *experimentCommand) show(p *program, o *experiment.Outcome) error {
-	if e.asJSON {
-		e.format = report.JSON
-	}
-	switch e.format {
-	case report.Text:
+	if e.shown.form() == report.Text {
 		return e.print(p, o)
-	case report.CSV:
-		return report.Write(p.out, e.format, o.Tables[:1]...)
 	}
-	return report.Write(p.out, e.format, o.Tables...)
+	return e.shown.print(p, o.Tables...)
 }
 
 // print writes the summaries, their explanation, and the files to open.

@@ -10,7 +10,6 @@ import (
 	"nmn/captioner/metrics"
 	"nmn/captioner/session"
 	"nmn/paper/table4"
-	"nmn/report"
 )
 
 // table4Command are the flags of nmn experiment table4.
@@ -18,13 +17,11 @@ type table4Command struct {
 	*table4.Experiment
 	settings  settings
 	meteorDir string
-	format    report.Format
-	asJSON    bool
+	shown     tablesOutput
 }
 
 func newTable4(p *program) *cobra.Command {
-	t := table4Command{settings: settingsOf(&session.Config{}), Experiment: table4.New(filepath.Join("runs", "table4")),
-		format: report.Text}
+	t := table4Command{settings: settingsOf(&session.Config{}), Experiment: table4.New(filepath.Join("runs", "table4"))}
 	cmd := &cobra.Command{
 		Use:   "table4",
 		Short: "Compare captions from the concepts of three classifiers (Table 4)",
@@ -73,9 +70,7 @@ func (t *table4Command) flags(cmd *cobra.Command) {
 	t.settings.addCaptioner(under(cmd, "Run"), "device", "threads")
 	out := under(cmd, "Output")
 	out.directory(&t.meteorDir, "meteor-data", "read METEOR's resource files from this `folder`")
-	enum(out, &t.format, "format", "print the tables in this `format`", report.Text, report.Markdown,
-		report.CSV, report.JSON)
-	out.bool(&t.asJSON, "json", "print JSON")
+	t.shown.flags(out)
 }
 
 // folders declares a list of named folders.
@@ -108,10 +103,7 @@ func (t *table4Command) run(cmd *cobra.Command, p *program) (err error) {
 	if err != nil {
 		return goesOn(err, false)
 	}
-	if t.format == report.CSV {
-		tables = tables[:1]
-	}
-	return report.Write(p.out, t.format, tables...)
+	return t.shown.print(p, tables...)
 }
 
 // resolve applies the flags to the preset of the captioner and checks them.
@@ -121,9 +113,6 @@ func (t *table4Command) resolve(cmd *cobra.Command) (err error) {
 	}
 	if err := t.settings.apply(&t.Captioner); err != nil {
 		return err
-	}
-	if t.asJSON {
-		t.format = report.JSON
 	}
 	if len(t.Features) == 0 {
 		err = refuse(cmd, "has no effect without --features", "partial")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -81,11 +82,7 @@ func (e *experimentCommand) printTasks(ctx context.Context, p *program, s *run.S
 	if err != nil {
 		return err
 	}
-	format := e.format
-	if e.asJSON {
-		format = report.JSON
-	}
-	return e.jobs.print(p, len(tasks), tasks, format, tasksTable(tasks))
+	return e.jobs.print(p, len(tasks), tasks, e.shown.form(), experimentTasks(tasks))
 }
 
 // print prints n tasks: their number, all as JSON, or a table.
@@ -112,33 +109,54 @@ func (p *program) tellTask(task fmt.Stringer, folder string, reused bool) error 
 	return err
 }
 
-// tasksTable shows tasks.
-func tasksTable(tasks []experiment.Task) *report.Table {
-	t := &report.Table{Title: "Tasks of the experiment", Columns: []report.Column{{Name: "task"},
-		{Name: "arm", Text: true}, {Name: "noise", Text: true}, {Name: "MIL", Text: true}, {Name: "seed"},
-		{Name: "after"}, {Name: "complete", Text: true}, {Name: "folder", Text: true}}}
-	cell := func(v any) report.Cell { return report.TextCell(fmt.Sprint(v)) }
-	whole := func(n int) report.Cell {
-		c := cell(n)
-		c.Value = eval.Number(n)
-		return c
+// listed is a task in a table. Its texts have the columns of its kind of tasks.
+type listed struct {
+	number, after int // after is -1 for a task that needs no other
+	texts         []string
+	complete      bool
+	folder        string
+}
+
+// tasksTable shows tasks, and returns how many are complete.
+func tasksTable(title string, columns []report.Column, tasks []listed) (t *report.Table, complete int) {
+	t = &report.Table{Title: title, Columns: slices.Concat([]report.Column{{Name: "task"}}, columns,
+		[]report.Column{{Name: "after"}, {Name: "complete", Text: true}, {Name: "folder", Text: true}})}
+	number := func(n int) report.Cell { return report.NumberCell(eval.Number(n)) }
+	for _, task := range tasks {
+		cells := []report.Cell{number(task.number)}
+		for _, text := range task.texts {
+			cells = append(cells, report.TextCell(text))
+		}
+		after, done := report.TextCell(""), "no"
+		if task.after >= 0 {
+			after = number(task.after)
+		}
+		if task.complete {
+			done = "yes"
+			complete++
+		}
+		t.Rows = append(t.Rows, report.Row{Cells: append(cells, after, report.TextCell(done),
+			report.TextCell(visible.Line(task.folder)))})
 	}
-	yes := map[bool]string{false: "no", true: "yes"}
-	complete := 0
+	return t, complete
+}
+
+// experimentTasks shows the tasks of an experiment.
+func experimentTasks(tasks []experiment.Task) *report.Table {
+	var rows []listed
 	var first, then []int
 	for _, task := range tasks {
-		after := cell("")
 		if task.After >= 0 {
-			after, then = whole(task.After), append(then, task.Number)
+			then = append(then, task.Number)
 		} else {
 			first = append(first, task.Number)
 		}
-		if task.Complete {
-			complete++
-		}
-		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{whole(task.Number), cell(task.Arm), cell(task.Noise),
-			cell(yes[task.MIL]), whole(int(task.Seed)), after, cell(yes[task.Complete]), cell(visible.Line(task.Dir))}})
+		rows = append(rows, listed{number: task.Number, after: task.After, complete: task.Complete, folder: task.Dir,
+			texts: []string{string(task.Arm), fmt.Sprint(task.Noise), map[bool]string{false: "no", true: "yes"}[task.MIL],
+				fmt.Sprint(task.Seed)}})
 	}
+	t, complete := tasksTable("Tasks of the experiment", []report.Column{{Name: "arm", Text: true},
+		{Name: "noise", Text: true}, {Name: "MIL", Text: true}, {Name: "seed"}}, rows)
 	t.Notes = []string{fmt.Sprintf("%d tasks, %d complete. Run %s first, then %s: a task needs the task under \"after\".",
 		len(tasks), complete, experiment.Ranges(first), cmp.Or(experiment.Ranges(then), "nothing"))}
 	return t

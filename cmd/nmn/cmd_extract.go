@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -140,13 +141,18 @@ func (c *extractCommand) extract(cmd *cobra.Command, p *program, path string, pa
 			return usageError{err}
 		}
 	}
-	if len(paths) > 0 {
-		return c.pictures(cmd.Context(), p, file, paths)
+	if len(paths) == 0 {
+		if err := c.sources.of().ResolveFolder(folder, &c.config); err != nil {
+			return err
+		}
 	}
-	if err := c.sources.of().ResolveFolder(folder, &c.config); err != nil {
-		return err
-	}
-	return c.data(cmd.Context(), p, file)
+	return c.from(cmd.Context(), p, paths, func(ctx context.Context, s *watchedSession) (extractor, error) {
+		if s != nil {
+			return s.OpenModel(file, c.checkpoint)
+		}
+		c.options.Fit = c.config.Data.Fit
+		return p.openModel(ctx, file, c.checkpoint, c.config.Run)
+	})
 }
 
 // forPictures are the settings that also apply to named pictures.
@@ -201,7 +207,7 @@ func (c *extractCommand) checkOutputs() error {
 		return usagef("extract: --output names %d files and --layer %d layers: want a file for each",
 			len(c.options.Outputs), len(c.options.Layers))
 	}
-	files := map[string]string{}
+	files, table := map[string]string{}, []string{".csv"}
 	for i, output := range c.options.Outputs {
 		switch ending := strings.ToLower(filepath.Ext(output)); {
 		case ending != ".npy" && ending != ".safetensors":
@@ -213,16 +219,14 @@ func (c *extractCommand) checkOutputs() error {
 	}
 	for _, other := range []struct {
 		flag, file string
-		table      bool
-	}{{"output-labels", c.options.Labels, true}, {"output-truth", c.options.Truth, true},
-		{"output-ids", c.options.IDs, false}, {"output-clips", c.options.Clips, true}} {
+		endings    []string // nil for any
+	}{{"output-labels", c.options.Labels, table}, {"output-truth", c.options.Truth, table},
+		{"output-ids", c.options.IDs, nil}, {"output-clips", c.options.Clips, table}} {
 		if other.file == "" {
 			continue
 		}
-		if other.table {
-			if err := checkLabelTable("extract", other.flag, other.file); err != nil {
-				return err
-			}
+		if err := checkEnding("extract", other.flag, other.file, other.endings); err != nil {
+			return err
 		}
 		if first, taken := files[other.file]; taken {
 			return usagef("extract: --%s %s is also the file of --%s: give another file", other.flag, other.file, first)
@@ -232,35 +236,37 @@ func (c *extractCommand) checkOutputs() error {
 	return nil
 }
 
-// pictures extracts features of files and folders.
-func (c *extractCommand) pictures(ctx context.Context, p *program, file string, paths []string) (err error) {
-	m, err := p.openModel(ctx, file, c.checkpoint, c.config.Run)
-	if err != nil {
-		return err
-	}
-	defer func() { err = cmp.Or(err, m.Close()) }()
-	d := &c.config.Data
-	c.options.Fit, c.options.MaxPixels, c.options.MaxBadSamples = d.Fit, d.MaxPixels, d.MaxBadSamples
-	return c.write(p, func(o run.ExtractOptions) ([]runfeatures.Extracted, error) { return m.Extract(ctx, paths, o) })
+// extractor is a net that computes features of pictures. Without paths it takes a split of its session's data.
+type extractor interface {
+	io.Closer
+	Extract(ctx context.Context, paths []string, o run.ExtractOptions) ([]runfeatures.Extracted, error)
 }
 
-// data extracts from a split of a configuration.
-func (c *extractCommand) data(ctx context.Context, p *program, file string) (err error) {
-	s, err := openWatched(ctx, p, c.config, metricsOptions{})
+// from extracts features of files and folders, or of a split of the configuration's data. open opens the net, within a
+// session unless that is nil.
+func (c *extractCommand) from(ctx context.Context, p *program, paths []string,
+	open func(context.Context, *watchedSession) (extractor, error)) (err error) {
+	var s *watchedSession
+	if len(paths) == 0 {
+		s, err = openWatched(ctx, p, c.config, metricsOptions{},
+			func(o *run.Options) { o.FeaturesAlone = c.weights != "" })
+		if err != nil {
+			return err
+		}
+		defer func() { err = cmp.Or(err, s.Close()) }()
+	} else {
+		c.options.MaxPixels, c.options.MaxBadSamples = c.config.Data.MaxPixels, c.config.Data.MaxBadSamples
+	}
+	net, err := open(ctx, s)
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, s.Close()) }()
-	m, err := s.OpenModel(file, c.checkpoint)
-	if err != nil {
-		return err
-	}
-	defer func() { err = cmp.Or(err, m.Close()) }()
-	return c.write(p, func(o run.ExtractOptions) ([]runfeatures.Extracted, error) { return m.Extract(ctx, nil, o) })
+	defer func() { err = cmp.Or(err, net.Close()) }()
+	return c.write(ctx, p, net, paths)
 }
 
 // write extracts and prints what was written. JSON is an object for one layer and a list for several.
-func (c *extractCommand) write(p *program, extract func(run.ExtractOptions) ([]runfeatures.Extracted, error)) error {
+func (c *extractCommand) write(ctx context.Context, p *program, net extractor, paths []string) error {
 	o := c.options
 	o.Progress = p.counted("extracted", "pictures")
 	o.Skipped = p.tellSkipped
@@ -268,7 +274,7 @@ func (c *extractCommand) write(p *program, extract func(run.ExtractOptions) ([]r
 		p.status.clear()
 		p.tellLeftOut(bad, set)
 	}
-	done, err := extract(o)
+	done, err := net.Extract(ctx, paths, o)
 	p.status.clear()
 	if err == nil {
 		p.tellShard(c.options.Shard, "join the rows of all shards in order")

@@ -169,7 +169,7 @@ func TestExtract_RefusesWhatDoesNotGoTogether(t *testing.T) {
 		{[]string{dir, "--output", "x.npy", "--output-ids", "x.npy"}, "file of --output"},
 		{[]string{dir, "--output", "x.npy", "--output-labels", "y.csv", "--output-truth", "y.csv"},
 			"file of --output-labels"},
-		{[]string{dir, "--output", "x.npy", "--output-truth", "y.txt"}, "--output-truth y.txt"},
+		{[]string{dir, "--output", "x.npy", "--output-truth", "y.txt"}, `--output-truth is "y.txt"`},
 		{[]string{dir, "a.jpg", "--output", "x.npy", "--output-truth", "y.csv"}, "--output-truth is for the data"},
 		{[]string{dir, "--output", "x.npy", "--layer", "conv1"}, "pool5"},
 		{[]string{dir, "--output", "x.npy", "--batch-size", "0"}, "--batch-size"},

@@ -10,7 +10,6 @@ import (
 	"nmn/model"
 	"nmn/model/backbone"
 	"nmn/run"
-	runfeatures "nmn/run/features"
 	"nmn/run/weights/pretrained"
 )
 
@@ -57,42 +56,18 @@ func (c *extractCommand) pretrained(cmd *cobra.Command, p *program, paths []stri
 	if !cmd.Flags().Changed("layer") {
 		c.options.Layers = nil
 	}
-	ctx := cmd.Context()
-	if len(paths) > 0 {
-		return c.pretrainedPictures(ctx, p, paths)
+	if len(paths) == 0 {
+		if err := c.sources.of().Resolve(&c.config); err != nil {
+			return err
+		}
 	}
-	if err := c.sources.of().Resolve(&c.config); err != nil {
-		return err
-	}
-	return c.pretrainedData(ctx, p)
-}
-
-// pretrainedPictures extracts from files and folders.
-func (c *extractCommand) pretrainedPictures(ctx context.Context, p *program, paths []string) (err error) {
-	b, err := run.OpenBackbone(ctx, c.weights, c.about, run.ModelOptions{Run: c.config.Run, Log: p.log,
-		Message: p.message})
-	if err != nil {
-		return err
-	}
-	defer func() { err = cmp.Or(err, b.Close()) }()
-	d := &c.config.Data
-	c.options.MaxPixels, c.options.MaxBadSamples = d.MaxPixels, d.MaxBadSamples
-	return c.write(p, func(o run.ExtractOptions) ([]runfeatures.Extracted, error) { return b.Extract(ctx, paths, o) })
-}
-
-// pretrainedData extracts from a split of a configuration.
-func (c *extractCommand) pretrainedData(ctx context.Context, p *program) (err error) {
-	s, err := openWatched(ctx, p, c.config, metricsOptions{}, func(o *run.Options) { o.FeaturesAlone = true })
-	if err != nil {
-		return err
-	}
-	defer func() { err = cmp.Or(err, s.Close()) }()
-	b, err := s.OpenBackbone(ctx, c.weights, c.about)
-	if err != nil {
-		return err
-	}
-	defer func() { err = cmp.Or(err, b.Close()) }()
-	return c.write(p, func(o run.ExtractOptions) ([]runfeatures.Extracted, error) { return b.Extract(ctx, nil, o) })
+	return c.from(cmd.Context(), p, paths, func(ctx context.Context, s *watchedSession) (extractor, error) {
+		if s != nil {
+			return s.OpenBackbone(ctx, c.weights, c.about)
+		}
+		return run.OpenBackbone(ctx, c.weights, c.about, run.ModelOptions{Run: c.config.Run, Log: p.log,
+			Message: p.message})
+	})
 }
 
 // recogniseBackbone recognises the net in a file of weights, on the CPU.

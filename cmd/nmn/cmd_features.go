@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,7 +66,7 @@ func (c *featuresCommand) run(ctx context.Context, p *program, path string) (err
 	if f.Missing == dataset.MissingMean && c.output != "" {
 		return usagef("features: data.features.missing_values=mean is for training; files keep missing values")
 	}
-	if err := f.Validate(); err != nil {
+	if err := cmp.Or(checkEnding("features", "output-labels", c.table, []string{".csv"}), f.Validate()); err != nil {
 		return usageError{err}
 	}
 	o := f.Options(dataset.FeatureFiles{Features: path, Labels: c.labels}, nil)
@@ -91,9 +91,6 @@ func (c *featuresCommand) run(ctx context.Context, p *program, path string) (err
 
 // writeLabelTable writes the labels of a file of features.
 func writeLabelTable(path string, t *features.Table) error {
-	if err := checkLabelTable("features", "output-labels", path); err != nil {
-		return err
-	}
 	if t.Labels == nil {
 		return usagef(
 			"features: %s has no labels: give their columns (--set data.features.label_columns=...) or their file "+
@@ -103,13 +100,6 @@ func writeLabelTable(path string, t *features.Table) error {
 	k := len(t.Labels.Words)
 	return table.WriteFile(path, t.Labels.Words, t.IDs, t.Rows.Len(),
 		func(i int) ([]uint8, error) { return t.Labels.Values[i*k : (i+1)*k], nil })
-}
-
-func checkLabelTable(command, flag, path string) error {
-	if !strings.EqualFold(filepath.Ext(path), ".csv") {
-		return usagef("%s: --%s %s: the name must end in .csv", command, flag, path)
-	}
-	return nil
 }
 
 func (c *featuresCommand) describe(p *program, t *features.Table) error {

@@ -105,7 +105,9 @@ func (c *framesCommand) run(ctx context.Context, p *program, paths []string) err
 	}
 	p.log.Info("frames", "ffmpeg", tool.Path, "version", tool.Version, "clips", len(sources),
 		"workers", c.options.Workers)
-	c.options.Notify = c.progress(p)
+	if show := p.counted("frames", "clips"); show != nil {
+		c.options.Notify = func(f frames.Progress) { show(f.Done-f.Before, f.Clips-f.Before) }
+	}
 	sum, err := frames.Make(ctx, tool, c.config, sources, c.options)
 	p.status.clear()
 	if errors.Is(err, shard.ErrExists) || errors.Is(err, shard.ErrSettings) {
@@ -175,28 +177,6 @@ func (c *framesCommand) sources(paths []string) (all []frames.Source, err error)
 	from, to, err := c.shard.Range(len(all), "clips")
 	c.options.FirstShard = (c.shard.Number - 1) * (1_000_000 / c.shard.Of) // files of all shards fit into one folder
 	return all[from:to], err
-}
-
-// progress returns a function that shows the progress.
-func (c *framesCommand) progress(p *program) func(frames.Progress) {
-	show := p.lines()
-	if show == nil {
-		return nil
-	}
-	return func(f frames.Progress) {
-		show(stage{Title: "frames", Done: f.Done, Total: f.Clips, Unit: "clips"},
-			func(since time.Duration) string { return framesLine(f, since) })
-	}
-}
-
-// framesLine returns a line of progress, with the time left as estimated from the clips so far.
-func framesLine(f frames.Progress, since time.Duration) string {
-	line := fmt.Sprintf("frames: %d %%, %s left, %d of %s", 100*f.Done/max(f.Clips, 1),
-		timeLeft(since, f.Done-f.Before, f.Clips-f.Done), f.Done, text.Count(f.Clips, "clips"))
-	if f.Bad > 0 {
-		line += fmt.Sprintf(", %d left out", f.Bad)
-	}
-	return line
 }
 
 func tellFrames(s frames.Summary) string {

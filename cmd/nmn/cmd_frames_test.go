@@ -178,10 +178,3 @@ func frameContents(t *testing.T, dir string) (all []string) {
 	}
 	return all
 }
-
-func TestFramesLine_TimeLeft(t *testing.T) {
-	got := framesLine(frames.Progress{Clips: 110, Done: 60, Before: 10, Bad: 2}, 100*time.Second)
-	if want := "frames: 54 %, 1m40s left, 60 of 110 clips, 2 left out"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}

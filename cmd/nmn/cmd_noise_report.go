@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -58,15 +59,13 @@ as the arms of nmn experiment are.`),
 }
 
 func (n *noiseReport) check() error {
-	switch ext := filepath.Ext(n.output); {
-	case n.output != "" && ext != ".html" && ext != ".md":
-		return usagef("noise report: --output is %s, want a file that ends in .html or .md", n.output)
+	switch {
 	case n.classes < 0:
 		return usagef("noise report: --classes is %d, want at least 0", n.classes)
 	case n.departures < 0 || n.departures > maxDepartures:
 		return usagef("noise report: --departures is %d, want 0 to %d", n.departures, maxDepartures)
 	}
-	return nil
+	return checkEnding("noise report", "output", n.output, []string{".html", ".md"})
 }
 
 func (n *noiseReport) run(cmd *cobra.Command, p *program, path string) error {
@@ -94,7 +93,7 @@ func (n *noiseReport) show(p *program, r *report.NoiseReport) error {
 	if n.output != "" {
 		var b bytes.Buffer
 		write := r.WritePage
-		if filepath.Ext(n.output) == ".md" {
+		if strings.EqualFold(filepath.Ext(n.output), ".md") {
 			write = r.WriteMarkdown
 		}
 		if err := write(&b); err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/eval"
 	"nmn/internal/visible"
 	"nmn/paper"
 	"nmn/report"
@@ -153,27 +152,14 @@ func (r *reproduceCommand) printTasks(p *program, plan *paper.Plan) error {
 	if err != nil {
 		return err
 	}
-	t := &report.Table{Title: "Tasks of the reproduction", Columns: []report.Column{{Name: "task"},
-		{Name: "what", Text: true}, {Name: "data", Text: true}, {Name: "after"}, {Name: "complete", Text: true},
-		{Name: "folder", Text: true}}}
-	number := func(n int) report.Cell {
-		if n < 0 {
-			return report.TextCell("")
-		}
-		return report.NumberCell(eval.Number(n))
-	}
-	complete := 0
+	var rows []listed
 	for _, task := range tasks {
-		done := "no"
-		if task.Complete {
-			done = "yes"
-			complete++
-		}
-		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{number(task.Number), report.TextCell(task.What),
-			report.TextCell(task.Data), number(task.After), report.TextCell(done), report.TextCell(task.Folder)}})
+		rows = append(rows, listed{number: task.Number, after: task.After, complete: task.Complete, folder: task.Folder,
+			texts: []string{task.What, task.Data}})
 	}
+	t, complete := tasksTable("Tasks of the reproduction", []report.Column{{Name: "what", Text: true},
+		{Name: "data", Text: true}}, rows)
 	t.Notes = []string{fmt.Sprintf("%d tasks, 0-%d; %d are complete. A task waits for the task under \"after\", or "+
-		"runs it.",
-		len(tasks), max(0, len(tasks)-1), complete)}
+		"runs it.", len(tasks), max(0, len(tasks)-1), complete)}
 	return r.jobs.print(p, len(tasks), tasks, r.format(), t)
 }

@@ -60,8 +60,7 @@ clip, as in the paper. The paper's words need --keep-function-words.`),
 	r.strings(&c.words.Exclude, "exclude", "leave out these words, as `word,...`")
 	r.int(&c.words.CaptionsPerSample, "captions-per-sample",
 		"use the first `captions` of each picture or clip; 0 for all")
-	enum(r, &c.words.Split, "split", "use these `clips` of MSR-VTT", loader.TrainSplit, loader.ValidationSplit,
-		loader.TestSplit)
+	clipsFlag(r, &c.words.Split)
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "write the vocabulary to this `file`", "txt")
 	out.bool(&c.asJSON, "json", "print JSON")

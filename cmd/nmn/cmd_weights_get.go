@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -93,13 +92,8 @@ func (p *program) download(ctx context.Context, f pretrained.File) (path string,
 		return "", err
 	}
 	var o download.Options
-	if show := p.lines(); show != nil {
-		o.Progress = func(done, total int64) {
-			show(stage{Title: f.Name, Done: int(done), Total: int(total), Unit: "bytes"}, func(time.Duration) string {
-				return fmt.Sprintf("%s: %d %%, %.0f of %.0f MB", f.Name, 100*done/max(total, 1), float64(done)/1e6,
-					float64(total)/1e6)
-			})
-		}
+	if show := p.counted(f.Name, "MB"); show != nil {
+		o.Progress = func(done, total int64) { show(int(done/1e6), int(total/1e6)) }
 	}
 	path, err = download.File(ctx, f, folder, o)
 	p.status.clear()

@@ -26,6 +26,22 @@ func (o *tablesOutput) flags(r group) {
 	r.bool(&o.asJSON, "json", "print everything as one JSON object")
 }
 
+// form returns the format of a command whose JSON is its tables.
+func (o *tablesOutput) form() report.Format {
+	if o.asJSON {
+		return report.JSON
+	}
+	return o.format
+}
+
+// print prints tables; CSV holds the first alone.
+func (o *tablesOutput) print(p *program, tables ...*report.Table) error {
+	if o.form() == report.CSV {
+		tables = tables[:1]
+	}
+	return report.Write(p.out, o.form(), tables...)
+}
+
 // write prints the summary as JSON, or the tables.
 func (o *tablesOutput) write(p *program, summary func() any, tables func() []*report.Table) error {
 	if o.asJSON {
@@ -34,9 +50,9 @@ func (o *tablesOutput) write(p *program, summary func() any, tables func() []*re
 	return report.Write(p.out, o.format, tables()...)
 }
 
-// checkEnding refuses the file name of a flag unless it is empty or has one of the endings.
+// checkEnding refuses the file name of a flag unless it is empty or has one of the endings; nil allows all.
 func checkEnding(command, flag, path string, endings []string) error {
-	if path == "" || slices.Contains(endings, strings.ToLower(filepath.Ext(path))) {
+	if path == "" || endings == nil || slices.Contains(endings, strings.ToLower(filepath.Ext(path))) {
 		return nil
 	}
 	return usagef("%s: --%s is %q, want a name that ends in %s", command, flag, path, setting.Alternatives(endings))

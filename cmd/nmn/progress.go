@@ -102,26 +102,6 @@ func (p *progress) line(e train.Progress, now time.Time) string {
 	return p.title + " |" + strings.Repeat("█", full) + strings.Repeat(" ", width-full) + "| " + text
 }
 
-// lines returns a function that draws progress at a limited rate and at the end, or nil if nothing is watching. The
-// function line gets the time since the start and is called only to draw.
-func (p *program) lines() func(s stage, line func(since time.Duration) string) {
-	if !p.watched() {
-		return nil
-	}
-	began := time.Now()
-	pace := pace{every: redraw}
-	return func(s stage, line func(since time.Duration) string) {
-		if now := time.Now(); pace.due(now, s.Done >= s.Total) {
-			p.draw(s, line(now.Sub(began)))
-		}
-	}
-}
-
-// timeLeft estimates the time for the remaining items from the time of the finished ones.
-func timeLeft(since time.Duration, done, more int) string {
-	return brief(time.Duration(float64(since) / float64(max(done, 1)) * float64(more)))
-}
-
 // brief writes a duration with its two largest units.
 func brief(d time.Duration) string {
 	seconds := int(d.Round(time.Second).Seconds())
@@ -173,8 +153,8 @@ func (p *program) counted(title, unit string) func(done, total int) {
 		if !pace.due(now, done >= total && audience != record) {
 			return
 		}
-		line := fmt.Sprintf("%s: %d %%, %d of %d %s, %s left", title, 100*done/max(total, 1), done, total, unit,
-			timeLeft(now.Sub(began), done, total-done))
+		left := time.Duration(float64(now.Sub(began)) / float64(max(done, 1)) * float64(total-done))
+		line := fmt.Sprintf("%s: %d %%, %d of %d %s, %s left", title, 100*done/max(total, 1), done, total, unit, brief(left))
 		if audience == record {
 			fmt.Fprintln(p.status, line)
 		} else {

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"nmn/train"
 )
@@ -43,16 +42,14 @@ func TestProgressJSON_TellsSteps(t *testing.T) {
 	}
 }
 
-func TestProgressJSON_TellsLines(t *testing.T) {
+func TestProgressJSON_TellsCounts(t *testing.T) {
 	got := stagesOf(t, func(p *program) {
-		show := p.lines()
+		show := p.counted("rows", "samples")
 		for done := range 4 {
-			show(stage{Title: "rows", Done: done, Total: 3, Unit: "samples"}, func(time.Duration) string { return "none" })
+			show(done, 3)
 		}
-		p.counted("extracting", "pictures")(7, 7)
 	})
-	want := []stage{{Title: "rows", Total: 3, Unit: "samples"}, {Title: "rows", Done: 3, Total: 3, Unit: "samples"},
-		{Title: "extracting", Done: 7, Total: 7, Unit: "pictures"}}
+	want := []stage{{Title: "rows", Done: 3, Total: 3, Unit: "samples"}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -61,7 +58,7 @@ func TestProgressJSON_TellsLines(t *testing.T) {
 func TestProgressJSON_IsQuietWhereAsked(t *testing.T) {
 	if got := stagesOf(t, func(p *program) {
 		p.quiet = true
-		if p.lines() != nil || p.watched() {
+		if p.counted("rows", "samples") != nil || p.watched() {
 			t.Error("somebody looks")
 		}
 	}); got != nil {
