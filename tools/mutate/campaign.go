@@ -28,11 +28,10 @@ type campaign struct {
 type verdict string
 
 const (
-	killed     verdict = "killed"
-	timedOut   verdict = "timed out"   // counts as killed
-	survived   verdict = "survived"    // no test failed
-	notCovered verdict = "not covered" // no test runs its line; counts as survived
-	noMutant   verdict = "no mutant"   // it does not compile
+	killed   verdict = "killed"
+	timedOut verdict = "timed out" // counts as killed
+	survived verdict = "survived"  // no test failed
+	noMutant verdict = "no mutant" // it does not compile
 )
 
 // all tries the packages one after the other, and prints the score of each and of all. A package whose tests
@@ -59,10 +58,10 @@ func (c *campaign) one(ctx context.Context, p *pkg) (*score, error) {
 	mutants := c.module.mutants(p)
 	s := &score{name: p.folder, mutants: len(mutants)}
 	sample := c.sample(p, mutants)
-	var b baseline
+	var usual time.Duration
 	if p.tests && len(sample) > 0 {
 		var err error
-		if b, err = c.laboratory.measure(ctx, p); err != nil {
+		if usual, err = c.laboratory.measure(ctx, p); err != nil {
 			return nil, err
 		}
 	}
@@ -73,9 +72,9 @@ func (c *campaign) one(ctx context.Context, p *pkg) (*score, error) {
 		workers.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(sample); i = int(next.Add(1)) - 1 {
 				if !p.tests {
-					verdicts[i] = notCovered
+					verdicts[i] = survived
 				} else {
-					verdicts[i], errs[i] = c.laboratory.try(ctx, p, b, sample[i])
+					verdicts[i], errs[i] = c.laboratory.try(ctx, p, usual, sample[i])
 				}
 			}
 		})
@@ -86,12 +85,31 @@ func (c *campaign) one(ctx context.Context, p *pkg) (*score, error) {
 			return nil, errs[i]
 		}
 		s.add(verdicts[i])
-		if verdicts[i] == survived || verdicts[i] == notCovered {
-			fmt.Fprintf(c.out, "    %-11s %s\n", verdicts[i], m)
+		if verdicts[i] == survived {
+			fmt.Fprintf(c.out, "    survived %s\n", m)
 		}
 	}
 	fmt.Fprintf(c.out, "%s, %.0f s\n", s, time.Since(begun).Seconds())
 	return s, nil
+}
+
+// measure runs the tests of a package unchanged, and returns how long they take. It fails if a test does.
+func (l *laboratory) measure(ctx context.Context, p *pkg) (time.Duration, error) {
+	binary := l.binary("unchanged")
+	defer os.Remove(binary)
+	if err := l.build(ctx, p, binary, nil); err != nil {
+		return 0, err
+	}
+	begun := time.Now()
+	out, err := l.run(ctx, p, binary, "-test.timeout", "30m")
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	if err != nil {
+		return 0, fmt.Errorf("the tests of %s fail before anything is changed: %w\n%s", p.folder, err,
+			out[max(0, len(out)-4000):])
+	}
+	return time.Since(begun), nil
 }
 
 // sample chooses the mutants to try, in the order of the source. The kinds take turns, so that one with many
@@ -123,12 +141,9 @@ func (c *campaign) sample(p *pkg, mutants []*mutant) []*mutant {
 	return sample
 }
 
-// try builds a package's tests with a mutant and runs them. The error comes from the context, or from the
-// machine.
-func (l *laboratory) try(ctx context.Context, p *pkg, b baseline, m *mutant) (verdict, error) {
-	if !b.covers.ran(m) {
-		return notCovered, nil
-	}
+// try builds a package's tests with a mutant and runs them, for a multiple of the usual time. The error comes from the
+// context, or from the machine.
+func (l *laboratory) try(ctx context.Context, p *pkg, usual time.Duration, m *mutant) (verdict, error) {
 	binary := l.binary("mutant")
 	defer func() {
 		for _, ending := range []string{"", ".go", ".json"} {
@@ -140,7 +155,7 @@ func (l *laboratory) try(ctx context.Context, p *pkg, b baseline, m *mutant) (ve
 	} else if err != nil {
 		return "", err
 	}
-	limited, cancel := context.WithTimeout(ctx, 5*b.time+l.slack)
+	limited, cancel := context.WithTimeout(ctx, 5*usual+l.slack)
 	defer cancel()
 	_, err := l.run(limited, p, binary, "-test.failfast", "-test.timeout", "0")
 	switch {

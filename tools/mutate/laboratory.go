@@ -129,9 +129,7 @@ func (l *laboratory) run(ctx context.Context, p *pkg, binary string, flags ...st
 	program, args := limited(binary, append([]string{"-test.short"}, flags...))
 	c := exec.CommandContext(ctx, program, args...)
 	c.Dir = filepath.Join(l.copied, filepath.FromSlash(p.folder))
-	// A binary that counts coverage, run as a child by its own tests, complains if it has no folder for its
-	// counts.
-	c.Env = append(ownEnvironment(os.Environ()), "TMPDIR="+temporary, "GOCOVERDIR="+temporary)
+	c.Env = append(ownEnvironment(os.Environ()), "TMPDIR="+temporary)
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
 	c.WaitDelay = 5 * time.Second

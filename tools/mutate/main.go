@@ -6,8 +6,7 @@
 //
 // Mutate never touches the checkout: it builds mutants with go's -overlay and tests them in a copy of the
 // module. It chooses mutants at random by a seed. Equal seeds and code give equal mutants. The tests run with
-// -short and without the variables NMN_..., so without data and programs from outside of the repository. Code
-// that runs only in processes that tests start counts as not covered.
+// -short and without the variables NMN_..., so without data and programs from outside of the repository.
 //
 // It exists because gremlins only exchanges operators: it tries no ignored error, no lost error and no
 // missing check.

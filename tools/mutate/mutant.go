@@ -35,10 +35,10 @@ type mutant struct {
 	kind     kind
 	from, to string // as a reader writes them
 
-	file         *source
-	line, column int    // from 1; columns are bytes
-	start, end   int    // bytes of the file that are replaced
-	with         string // replacement
+	file       *source
+	line       int    // from 1
+	start, end int    // bytes of the file that are replaced
+	with       string // replacement
 }
 
 // change is the mutation in readable form: the old text and the new one.

@@ -189,7 +189,7 @@ func (s *scan) omit(k kind, n ast.Stmt) {
 func (s *scan) show(k kind, n ast.Node, from, with, to string) {
 	at := s.fset.Position(n.Pos())
 	s.found = append(s.found, &mutant{
-		kind: k, from: oneLine(from), to: oneLine(to), file: s.file, line: at.Line, column: at.Column,
+		kind: k, from: oneLine(from), to: oneLine(to), file: s.file, line: at.Line,
 		start: s.offset(n.Pos()), end: s.offset(n.End()), with: with,
 	})
 }
