@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
@@ -34,13 +35,6 @@ type settings struct {
 }
 
 func main() {
-	if filepath.Base(os.Args[0]) == "ffmpeg" {
-		if err := standIn(os.Args[1:]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
 	defer stop()
 	var c settings
@@ -111,15 +105,26 @@ func (c *settings) run(ctx context.Context) error {
 	return err
 }
 
-// chosen are the scenarios of --only: of each of its names the one that is called so, or else all that begin so.
+// chosen are the scenarios of --only: of each of its names the one that is called so, or else all that begin so. It
+// leaves out scenarios whose programs are missing.
 func (c *settings) chosen() []scenario {
 	named := func(name string) bool {
 		return slices.ContainsFunc(scenarios, func(s scenario) bool { return s.name == name })
 	}
 	return slices.DeleteFunc(slices.Clone(scenarios), func(s scenario) bool {
-		return !slices.ContainsFunc(strings.Split(c.only, ","), func(begin string) bool {
+		if !slices.ContainsFunc(strings.Split(c.only, ","), func(begin string) bool {
 			return s.name == begin || !named(begin) && strings.HasPrefix(s.name, begin)
-		})
+		}) {
+			return true
+		}
+		if s.program == "" {
+			return false
+		}
+		_, err := exec.LookPath(s.program)
+		if err != nil {
+			fmt.Printf("scenario %s is left out: %v\n", s.name, err)
+		}
+		return err != nil
 	})
 }
 

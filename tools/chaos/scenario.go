@@ -22,6 +22,8 @@ type scenario struct {
 	data []string
 	// ranks is how many ranks of MPI run the command together; 0 for a single process.
 	ranks int
+	// program is another program that the command starts.
+	program string
 	// appended are files that grow by lines. The last line of an interrupted one may be cut.
 	appended []string
 }

@@ -116,8 +116,8 @@ var scenarios = []scenario{
 	{name: "caption-counts", args: "caption counts spoken/captions.json out --given 2", fresh: "out",
 		needs: []string{"spoken"}},
 	{
-		name: "frames", args: "frames clips --output out --frames 4 --shard-size 0.03 --workers 2 --ffmpeg ./ffmpeg",
-		needs: []string{"clips", "ffmpeg"}, appended: []string{"out/index.jsonl"},
+		name: "frames", args: "frames clips --output out --frames 4 --shard-size 0.03 --workers 2",
+		needs: []string{"clips"}, program: "ffmpeg", appended: []string{"out/index.jsonl"},
 	},
 
 	writing("extract", "extract model --split train --layer fc7,probabilities --output a.npy,b.safetensors"+

@@ -32,7 +32,7 @@ func prepare(dir, program string) (string, error) {
 	}
 	inputs := filepath.Join(dir, "inputs")
 	if err := errors.Join(os.Mkdir(inputs, 0o777), makeClips(filepath.Join(inputs, "clips"), 6),
-		placeFFmpeg(filepath.Join(inputs, "ffmpeg")), makeCrowd(filepath.Join(inputs, "crowd.csv")),
+		makeCrowd(filepath.Join(inputs, "crowd.csv")),
 		makeBackbone(filepath.Join(inputs, "vgg.safetensors"))); err != nil {
 		return "", err
 	}
@@ -44,6 +44,28 @@ func prepare(dir, program string) (string, error) {
 		}
 	}
 	return program, nil
+}
+
+// makeClips writes clips of noise, which hardly shrink.
+func makeClips(folder string, clips int) error {
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		return err
+	}
+	const size = 96 * 64 * 3 / 2 // bytes of a frame
+	for i := range clips {
+		random := rand.New(rand.NewPCG(uint64(i), 0))
+		b := []byte("YUV4MPEG2 W96 H64 F10:1 Ip A1:1 C420jpeg\n")
+		for range 4 + i%3 {
+			b = append(b, "FRAME\n"...)
+			for range size {
+				b = append(b, byte(random.Uint32()))
+			}
+		}
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%02d.y4m", i)), b, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // makeCrowd writes labels of five annotators for 300 bags, who sometimes disagree.
