@@ -259,28 +259,6 @@ func TestPercent_UndefinedFigureIsADash(t *testing.T) {
 	}
 }
 
-func TestTrain_SignalSavesAndExits130(t *testing.T) {
-	t.Parallel()
-	skipShort(t, "starts a process")
-	dir := filepath.Join(t.TempDir(), "run")
-	cmd, _, stderr := asCommand(tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "100000", "--set",
-		"train.log_steps=1",
-		"--quiet")...)
-	p := start(t, cmd)
-	p.until("a step", func() bool { return logged(dir) > 0 })
-	check(t, cmd.Process.Signal(os.Interrupt))
-	err := p.wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
-		t.Errorf("exit code %d (%v), want %d: %s", code, err, exitInterrupted, stderr)
-	}
-	if _, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName)); err != nil {
-		t.Errorf("nothing was saved: %v", err)
-	}
-	if !strings.Contains(stderr.String(), "run the same command again to continue") {
-		t.Errorf("message %q does not tell how to go on", stderr)
-	}
-}
-
 // A folder of another run is refused, and --restart removes that run: it deletes the files of the run, keeps
 // other files, and gives the results of a run in a new folder. A mistake in the call deletes nothing.
 func TestTrain_RestartRemovesTheRunThatIsThere(t *testing.T) {
@@ -319,17 +297,6 @@ func TestTrain_RestartRemovesTheRunThatIsThere(t *testing.T) {
 	if slices.Sort(want); !slices.Equal(got, want) {
 		t.Errorf("the folder holds %q, want %q", got, want)
 	}
-}
-
-// A misspelt name of a file costs no run folder.
-func TestTrain_AMistakeBlocksNoFolder(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "run")
-	args := tiny("train", "--arm", "stage1", "--run-dir", dir)
-	if c := call(t, append(args, "--init", "absent.safetensors")...); c.code != exitUsage {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
-	must(t, args...)
 }
 
 // --restart removes only what a run has written: nothing next to the configuration of another program, and nothing in a

@@ -139,15 +139,3 @@ func TestEval_NamesThePicturesThatItLeavesOut(t *testing.T) {
 		}
 	}
 }
-
-// TestTrain_ResumesWithMoreBadSamplesAllowed takes the cure that the message names.
-func TestTrain_ResumesWithMoreBadSamplesAllowed(t *testing.T) {
-	t.Parallel()
-	captions, images, vocabulary := exported(t, "40")
-	write(t, filepath.Join(images, "COCO_train2014_000000000004.jpg"), "")
-	dir := filepath.Join(t.TempDir(), "run")
-	c := call(t, "train", "--preset", "scenes", captions, "--images", images, "--vocab", vocabulary,
-		"--arm", "stage1", "--epochs", "1", "--set", "net.width=0.5", "--run-dir", dir)
-	wantFailure(t, c, "--max-bad-samples", "is empty")
-	must(t, goOn(dir, "--max-bad-samples", "1")...)
-}

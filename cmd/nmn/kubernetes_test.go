@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -12,6 +11,49 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// kubernetesJob holds the fields of a Job, an Indexed Job or an MPIJob that the tests read.
+type kubernetesJob struct {
+	Spec struct {
+		Completions int
+		Template    podTemplate
+		Slots       int `yaml:"slotsPerWorker"`
+		Replicas    map[string]struct {
+			Replicas int
+			Template podTemplate
+		} `yaml:"mpiReplicaSpecs"`
+	}
+}
+
+type podTemplate struct {
+	Spec struct {
+		Grace      int `yaml:"terminationGracePeriodSeconds"`
+		Containers []podContainer
+	}
+}
+
+type podContainer struct {
+	Command, Args []string
+	Env           []struct{ Name string }
+	Resources     struct{ Limits map[string]string }
+}
+
+// container returns the only container of a pod.
+func (p podTemplate) container(t *testing.T) podContainer {
+	t.Helper()
+	if len(p.Spec.Containers) != 1 {
+		t.Fatalf("%d containers", len(p.Spec.Containers))
+	}
+	return p.Spec.Containers[0]
+}
+
+func readJob(t *testing.T, file string) (job kubernetesJob) {
+	t.Helper()
+	if err := yaml.Unmarshal(readBytes(t, file), &job); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return job
+}
+
 // What the jobs start is what the program takes, and what they set is what it reads.
 func TestKubernetes_JobsAreOfThisProgram(t *testing.T) {
 	files, err := filepath.Glob("../../docker/kubernetes/job*.yaml")
@@ -20,23 +62,7 @@ func TestKubernetes_JobsAreOfThisProgram(t *testing.T) {
 	}
 	read := []string{metricsVariable, pushVariable}
 	for _, file := range files {
-		content := readBytes(t, file)
-		var job struct {
-			Spec struct {
-				Template struct {
-					Spec struct {
-						Containers []struct {
-							Args []string
-							Env  []struct{ Name string }
-						}
-					}
-				}
-			}
-		}
-		if err := yaml.Unmarshal(content, &job); err != nil || len(job.Spec.Template.Spec.Containers) != 1 {
-			t.Fatalf("%s: %v", file, err)
-		}
-		c := job.Spec.Template.Spec.Containers[0]
+		c := readJob(t, file).Spec.Template.container(t)
 		wantParts(t, must(t, asConfig(c.Args)...), "preset: ")
 		for _, e := range c.Env {
 			if !slices.Contains(read, e.Name) {
@@ -52,19 +78,8 @@ func TestKubernetes_ArraysHaveAPodForEachTask(t *testing.T) {
 	skipShort(t, "starts processes")
 	t.Parallel()
 	read := func(file string) (completions int, args []string) {
-		content := readBytes(t, filepath.Join("../../docker/kubernetes", file))
-		var job struct {
-			Spec struct {
-				Completions int
-				Template    struct {
-					Spec struct{ Containers []struct{ Args []string } }
-				}
-			}
-		}
-		if err := yaml.Unmarshal(content, &job); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		return job.Spec.Completions, job.Spec.Template.Spec.Containers[0].Args
+		job := readJob(t, filepath.Join("../../docker/kubernetes", file))
+		return job.Spec.Completions, job.Spec.Template.container(t).Args
 	}
 	without := func(args []string, flags ...string) []string {
 		return slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return slices.Contains(flags, arg) })
@@ -102,29 +117,9 @@ func TestKubernetes_MPIJobsStartRanksOfThisProgram(t *testing.T) {
 		t.Fatalf("%q, %v", files, err)
 	}
 	for _, file := range files {
-		content := readBytes(t, file)
-		var job struct {
-			Spec struct {
-				Slots    int `yaml:"slotsPerWorker"`
-				Replicas map[string]struct {
-					Replicas int
-					Template struct {
-						Spec struct {
-							Grace      int `yaml:"terminationGracePeriodSeconds"`
-							Containers []struct {
-								Command, Args []string
-								Resources     struct{ Limits map[string]string }
-							}
-						}
-					}
-				} `yaml:"mpiReplicaSpecs"`
-			}
-		}
-		if err := yaml.Unmarshal(content, &job); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		launcher, worker := job.Spec.Replicas["Launcher"].Template.Spec, job.Spec.Replicas["Worker"].Template.Spec
-		c := launcher.Containers[0]
+		job := readJob(t, file)
+		launcher, worker := job.Spec.Replicas["Launcher"].Template, job.Spec.Replicas["Worker"].Template
+		c := launcher.container(t)
 		at := slices.Index(c.Args, "nmn")
 		if !slices.Equal(c.Command, []string{"mpirun"}) || at < 0 {
 			t.Fatalf("%s starts %q %q", file, c.Command, c.Args)
@@ -141,7 +136,7 @@ func TestKubernetes_MPIJobsStartRanksOfThisProgram(t *testing.T) {
 		if ranks := job.Spec.Slots * job.Spec.Replicas["Worker"].Replicas; after("-n") != fmt.Sprint(ranks) {
 			t.Errorf("%s starts %s ranks where %d have a place", file, after("-n"), ranks)
 		}
-		if cards, ok := worker.Containers[0].Resources.Limits["nvidia.com/gpu"]; ok && cards != fmt.Sprint(job.Spec.Slots) {
+		if cards, ok := worker.container(t).Resources.Limits["nvidia.com/gpu"]; ok && cards != fmt.Sprint(job.Spec.Slots) {
 			t.Errorf("%s: %d ranks have %s cards", file, job.Spec.Slots, cards)
 		}
 		if after("-x") != metricsVariable {
@@ -149,20 +144,8 @@ func TestKubernetes_MPIJobsStartRanksOfThisProgram(t *testing.T) {
 		}
 		// mpirun waits equally long before and after SIGTERM.
 		if wait, err := strconv.Atoi(after("odls_base_sigkill_timeout")); err != nil || wait < 30 ||
-			2*wait >= launcher.Grace {
-			t.Errorf("%s: mpirun takes twice %d s to end its ranks, the pod has %d", file, wait, launcher.Grace)
+			2*wait >= launcher.Spec.Grace {
+			t.Errorf("%s: mpirun takes twice %d s to end its ranks, the pod has %d", file, wait, launcher.Spec.Grace)
 		}
-	}
-}
-
-// The same command begins a run, goes on with it, and shows it when it is complete.
-func TestTrain_ContinuesByTheSameCommand(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "run")
-	args := tiny("train", "--arm", "stage1", "--run-dir", dir)
-	must(t, append(args, "--set", "train.max_steps=1")...)
-	check(t, os.Remove(filepath.Join(dir, "result.json")))
-	if first, again := must(t, args...), must(t, args...); first != again || !strings.Contains(first, "3 steps") {
-		t.Errorf("it says %s, then %s", first, again)
 	}
 }

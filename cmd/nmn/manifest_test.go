@@ -174,18 +174,6 @@ func TestTrain_OnManifestWithoutAllPictures(t *testing.T) {
 	}
 }
 
-// TestTrain_ResumesOnManifest stops at a picture that cannot be decoded, and goes on without it.
-func TestTrain_ResumesOnManifest(t *testing.T) {
-	t.Parallel()
-	file := manifestOf(t, 24, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
-	write(t, filepath.Join(filepath.Dir(file), "5.png"), "\x89PNG\r\n\x1a\n")
-	dir := filepath.Join(t.TempDir(), "run")
-	c := call(t, onManifest(file, dir, "--arm", "stage1", "--set", "data.validation_share=0", "--set",
-		"data.test_share=0")...)
-	wantFailure(t, c, `"5.png"`, "--max-bad-samples")
-	must(t, goOn(dir, "--max-bad-samples", "1")...)
-}
-
 func TestPrintConfig_OfManifest(t *testing.T) {
 	out := must(t, "config", "--set", "data.manifest=a.csv")
 	wantParts(t, out, "preset: paper-coco", "set: manifest", "manifest: a.csv", "vocabulary_size: 100000",

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -33,41 +32,27 @@ func wantSaved(t *testing.T, cmd *exec.Cmd, dir string, code int) {
 	}
 }
 
-// A terminal that closes sends several hangups.
-func TestTrain_HangupsSaveAndExit130(t *testing.T) {
+// A terminal that closes sends several hangups, and two schedulers may warn by SIGUSR1.
+func TestTrain_SignalsSaveAndExit130(t *testing.T) {
 	t.Parallel()
-	if signal.Ignored(syscall.SIGHUP) {
-		t.Skip("hangups are ignored here, and so in every process that this one starts")
-	}
-	dir := filepath.Join(t.TempDir(), "run")
-	cmd, _, stderr := asCommand(endless(dir, "--quiet")...)
-	p := start(t, cmd)
-	p.until("a step", func() bool { return logged(dir) > 0 })
-	for range 3 {
-		_ = cmd.Process.Signal(syscall.SIGHUP) // fails where the process has ended by now
-	}
-	_ = p.wait()
-	wantSaved(t, cmd, dir, exitInterrupted)
-	if !strings.Contains(stderr.String(), "hangup") || !strings.Contains(stderr.String(), "run the same command again to continue") {
-		t.Errorf("message %q names no hangup or no way to go on", stderr)
-	}
-}
-
-// Schedulers warn by SIGUSR1, and two of them may.
-func TestTrain_WarningsSaveAndExit130(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "run")
-	cmd, _, stderr := asCommand(endless(dir, "--quiet")...)
-	p := start(t, cmd)
-	p.until("a step", func() bool { return logged(dir) > 0 })
-	for range 2 {
-		_ = cmd.Process.Signal(syscall.SIGUSR1) // fails where the process has ended by now
-	}
-	_ = p.wait()
-	wantSaved(t, cmd, dir, exitInterrupted)
-	if !strings.Contains(stderr.String(), "user defined signal 1") || !strings.Contains(stderr.String(),
-		"run the same command again to continue") {
-		t.Errorf("message %q names no signal or no way to go on", stderr)
+	for name, sent := range map[string][]os.Signal{
+		"interrupt":             {os.Interrupt},
+		"hangup":                {syscall.SIGHUP, syscall.SIGHUP, syscall.SIGHUP},
+		"user defined signal 1": {syscall.SIGUSR1, syscall.SIGUSR1},
+	} {
+		if sent[0] == syscall.SIGHUP && signal.Ignored(syscall.SIGHUP) {
+			continue // and so in every process that this one starts
+		}
+		dir := filepath.Join(t.TempDir(), "run")
+		cmd, _, stderr := asCommand(endless(dir, "--quiet")...)
+		p := start(t, cmd)
+		p.until("a step", func() bool { return logged(dir) > 0 })
+		for _, s := range sent {
+			_ = cmd.Process.Signal(s) // fails if the process has ended by now
+		}
+		_ = p.wait()
+		wantSaved(t, cmd, dir, exitInterrupted)
+		wantParts(t, stderr.String(), name, "run the same command again to continue")
 	}
 }
 
