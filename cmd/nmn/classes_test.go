@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"fmt"
 	"math"
 	"os"
@@ -60,9 +59,9 @@ func TestClasses_OfFolders(t *testing.T) {
 		!strings.Contains(page, "The most probable class, in percent") || strings.Contains(page, "p ≥ 0.5") {
 		t.Error("the page lacks the classes, or has F1")
 	}
-	rows, err := csv.NewReader(strings.NewReader(must(t, "predict", dir, folders, "--format", "csv"))).ReadAll()
-	if err != nil || len(rows) != 91 {
-		t.Fatalf("%d rows, %v", len(rows), err)
+	rows := readCSV(t, must(t, "predict", dir, folders, "--format", "csv"))
+	if len(rows) != 91 {
+		t.Fatalf("%d rows", len(rows))
 	}
 	for _, row := range rows[1:] {
 		sum := 0.0
@@ -114,9 +113,7 @@ func auditedFolders(t *testing.T) (dir string, ids []string,
 	folders, dir := classFolders(t, 60), filepath.Join(t.TempDir(), "run")
 	must(t, onFolders(folders, dir, "--set", "noise_rates=folds:2", "--set", "recipe.fold_epochs=1", "--set",
 		"data.noise=0.3", "--set", "data.noise_kind=symmetric")...)
-	rows, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, run.RecipeFolder,
-		recipe.LabelsFile)))).ReadAll()
-	check(t, err)
+	rows := readCSV(t, read(t, dir, run.RecipeFolder, recipe.LabelsFile))
 	given = map[string]string{}
 	for _, row := range rows[1:] {
 		ids, given[row[0]] = append(ids, row[0]), row[1]
@@ -131,9 +128,9 @@ func TestAuditRun_WritesThePageOfClasses(t *testing.T) {
 	list := filepath.Join(t.TempDir(), "suspects.csv")
 	c := succeeds(t, "audit", dir, "--min-error", "0", "--suspects", list)
 	wantParts(t, c.err, "review the page, save decisions.csv, then nmn audit")
-	rows, err := csv.NewReader(strings.NewReader(read(t, list))).ReadAll()
-	if err != nil || len(rows) != len(ids)+1 {
-		t.Fatalf("%d suspects of %d pictures, %v", len(rows)-1, len(ids), err)
+	rows := readCSV(t, read(t, list))
+	if len(rows) != len(ids)+1 {
+		t.Fatalf("%d suspects of %d pictures", len(rows)-1, len(ids))
 	}
 	suggested := 0
 	for _, row := range rows[1:] {
@@ -247,9 +244,9 @@ func TestClasses_OfFoldersWithABackbone(t *testing.T) {
 	if err != nil || c.Data.Classes != "exclusive" || c.Arm != "held-rates" || c.NoiseRates != "folds:5" {
 		t.Fatalf("classes are %q, the arm is %s and rates are from %s, %v", c.Data.Classes, c.Arm, c.NoiseRates, err)
 	}
-	rows, err := csv.NewReader(strings.NewReader(must(t, "predict", dir, folders, "--format", "csv"))).ReadAll()
-	if err != nil || len(rows) != 91 {
-		t.Fatalf("%d rows, %v", len(rows), err)
+	rows := readCSV(t, must(t, "predict", dir, folders, "--format", "csv"))
+	if len(rows) != 91 {
+		t.Fatalf("%d rows", len(rows))
 	}
 	wantParts(t, must(t, "audit", dir, "--top", "3"), "suggested")
 }

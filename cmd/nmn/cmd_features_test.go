@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -212,18 +213,11 @@ func TestFeatures_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 	t.Parallel()
 	args := onFeatures(t, "train", "--arm", "nmn-fd", "--set", "train.log_steps=1", "--set", "train.stage1_epochs=12",
 		"--set", "train.patience=4")
-	whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
-	must(t, append(args, "--run-dir", whole)...)
-	if c := interruptAfter(t, filepath.Join(dir, run.Stage1Folder),
-		append(args, "--run-dir", dir)...); c.code != exitInterrupted {
-		t.Fatalf("exit code %d, %q", c.code, c.err)
-	}
-	must(t, goOn(dir)...)
-	for _, folder := range []string{run.Stage1Folder, ""} {
-		if read(t, dir, folder, train.LastName) != read(t, whole, folder, train.LastName) {
-			t.Errorf("stage %q: other weights than those of the unbroken run", folder)
-		}
-	}
+	on := func(dir string) []string { return append(slices.Clone(args), "--run-dir", dir) }
+	whole := filepath.Join(t.TempDir(), "whole")
+	must(t, on(whole)...)
+	resumedEquals(t, whole, on, []string{run.Stage1Folder}, train.LastName,
+		filepath.Join(run.Stage1Folder, train.LastName))
 }
 
 func TestFeatures_ExperimentOverFlips(t *testing.T) {

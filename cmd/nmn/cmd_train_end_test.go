@@ -74,7 +74,7 @@ func TestTrain_WhatCannotBeRankedIsNotMeasured(t *testing.T) {
 		"one class": manifestOf(t, 30, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,thing", i) }),
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
-		c := call(t, onManifest(file, dir)...)
+		c := call(t, onManifest(file, dir, "--arm", "stage1")...)
 		if c.code != exitOK || strings.Count(c.out, "\n") != 1 ||
 			!strings.Contains(c.out, "not measured: each label is on all or on none of what is measured (") {
 			t.Errorf("%s: exit code %d, %s%s", name, c.code, c.err, c.out)

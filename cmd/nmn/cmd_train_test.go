@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -123,36 +122,39 @@ func interruptAfter(t *testing.T, dir string, args ...string) called {
 func TestTrain_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 	t.Parallel()
 	settings := []string{"--arm", "baseline", "--batch-size", "4", "--set", "train.log_steps=1", "--epochs", "3"}
-	whole := trained(t, settings...)
-	for _, stage := range []string{run.Stage1Folder, ""} {
+	resumedEquals(t, trained(t, settings...), func(dir string) []string {
+		return append(tiny("train", "--run-dir", dir), settings...)
+	}, []string{run.Stage1Folder, ""}, train.LastName)
+}
+
+// resumedEquals interrupts a training in folders of its run, one at a time, and continues it by the same command. Its
+// evaluation, which depends on every bit of the weights, and some files must equal those of a whole run.
+func resumedEquals(t *testing.T, whole string, args func(dir string) []string, places []string, files ...string) {
+	t.Helper()
+	for _, place := range places {
 		dir := filepath.Join(t.TempDir(), "broken")
-		args := append(tiny("train", "--run-dir", dir), settings...)
-		c := interruptAfter(t, filepath.Join(dir, stage), args...)
+		c := interruptAfter(t, filepath.Join(dir, place), args(dir)...)
 		if c.code != exitInterrupted || !strings.Contains(c.err, "run the same command again to continue") {
-			t.Fatalf("stage %q: exit code %d, %q", stage, c.code, c.err)
+			t.Fatalf("%q: exit code %d, %q", place, c.code, c.err)
 		}
 		if there, err := run.ReadOutcome(dir); err != nil || there != nil {
-			t.Errorf("stage %q: an interrupted run has the result %v, %v", stage, there, err)
+			t.Errorf("%q: an interrupted run has the result %v, %v", place, there, err)
 		}
-		must(t, args...)
-		if !bytes.Equal(readBytes(t, whole, train.LastName), readBytes(t, dir, train.LastName)) {
-			t.Errorf("stage %q: the resumed run ended in another checkpoint than the unbroken one", stage)
+		must(t, args(dir)...)
+		for _, name := range files {
+			if !bytes.Equal(readBytes(t, whole, name), readBytes(t, dir, name)) {
+				t.Errorf("%q: %s differs from that of the unbroken run", place, name)
+			}
 		}
 		if a, b := readResult(t, whole), readResult(t, dir); a != b {
-			t.Errorf("stage %q: evaluations differ: %.200s and %.200s", stage, a, b)
+			t.Errorf("%q: evaluations differ: %.200s and %.200s", place, a, b)
 		}
 	}
 }
 
 func readResult(t *testing.T, dir string) string {
 	t.Helper()
-	o, err := run.ReadOutcome(dir)
-	if err != nil || o == nil {
-		t.Fatalf("no result in %s: %v", dir, err)
-	}
-	evaluation, err := json.Marshal(o.Evaluation)
-	check(t, err)
-	return string(evaluation)
+	return asJSON(t, outcomeOf(t, dir).Evaluation)
 }
 
 func TestTrain_ThreadsAndWorkersChangeNothing(t *testing.T) {
@@ -209,12 +211,7 @@ func TestTrain_RatesFromFile(t *testing.T) {
 	dir := trainedArm(t, "nmn-fi")
 	again := trained(t, "--arm", "nmn-fi", "--noise-rates", filepath.Join(dir, "q.csv"),
 		"--set", "train.noise.frozen=true")
-	a := readBytes(t, filepath.Join(dir, "q.csv"))
-	b := readBytes(t, filepath.Join(again, "q.csv"))
-	x, err := csv.NewReader(bytes.NewReader(a)).ReadAll()
-	check(t, err)
-	y, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
-	check(t, err)
+	x, y := readCSV(t, read(t, dir, "q.csv")), readCSV(t, read(t, again, "q.csv"))
 	for i := range x {
 		if x[i][0] != y[i][0] || len(x[i][2]) > 5 && x[i][2][:5] != y[i][2][:5] {
 			t.Errorf("line %d: %v became %v", i+1, x[i], y[i])

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -180,6 +181,25 @@ func readJSON(t *testing.T, text string) map[string]any {
 		t.Fatalf("%v in %.300s", err, text)
 	}
 	return v
+}
+
+func readCSV(t *testing.T, text string) [][]string {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	check(t, err)
+	return rows
+}
+
+// tableOf is a table of an experiment in JSON.
+type tableOf struct {
+	Title string
+	Rows  []map[string]any
+}
+
+func readTables(t *testing.T, text string) (tables []tableOf) {
+	t.Helper()
+	check(t, json.Unmarshal([]byte(text), &tables))
+	return tables
 }
 
 func golden(t *testing.T, name, got string) {

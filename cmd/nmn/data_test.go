@@ -20,6 +20,12 @@ func exported(t *testing.T, number string) (captions, images, vocabulary string)
 	return captions, filepath.Join(dir, "images"), filepath.Join(dir, "vocabulary.txt")
 }
 
+// onExported is a command line that trains stage 1 on such a data set in a second.
+func onExported(captions, images, vocabulary, dir string, more ...string) []string {
+	return append([]string{"train", "--preset", "scenes", captions, "--images", images, "--vocab", vocabulary, "--arm",
+		"stage1", "--epochs", "1", "--set", "net.width=0.5", "--run-dir", dir}, more...)
+}
+
 func TestScenes_RefusesAFilledFolder(t *testing.T) {
 	captions, _, _ := exported(t, "3")
 	wantUsage(t, call(t, "scenes", filepath.Dir(captions)), "not empty", "captions_train2014.json", "interrupted call")
@@ -110,12 +116,12 @@ func TestTrain_BadSamplesUpToALimit(t *testing.T) {
 	check(t, err)
 	write(t, pictures[3], "\xff\xd8\xff broken")
 	check(t, os.Remove(pictures[7]))
-	args := []string{"train", "--preset", "scenes", captions, "--images", images, "--vocab", vocabulary,
-		"--arm", "stage1", "--epochs", "1", "--set", "net.width=0.5", "--set", "data.validation_share=0", "--set",
-		"data.test_share=0",
-		"--run-dir"}
-	wantFailure(t, call(t, append(args, filepath.Join(t.TempDir(), "a"))...), filepath.Base(pictures[7]))
-	c := succeeds(t, append(args, filepath.Join(t.TempDir(), "b"), "--max-bad-samples", "2")...)
+	args := func(more ...string) []string {
+		return append(onExported(captions, images, vocabulary, filepath.Join(t.TempDir(), "run"), "--set",
+			"data.validation_share=0", "--set", "data.test_share=0"), more...)
+	}
+	wantFailure(t, call(t, args()...), filepath.Base(pictures[7]))
+	c := succeeds(t, args("--max-bad-samples", "2")...)
 	wantParts(t, c.out, "not measured: nothing was held out")
 	wantParts(t, c.err, filepath.Base(pictures[3]))
 }
@@ -127,10 +133,8 @@ func TestEval_NamesThePicturesThatItLeavesOut(t *testing.T) {
 		write(t, filepath.Join(images, fmt.Sprintf("COCO_train2014_%012d.jpg", i+1)), "")
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	train := call(t, "train", "--preset", "scenes", captions, "--images", images, "--vocab", vocabulary,
-		"--arm", "stage1", "--epochs", "1", "--set", "net.width=0.5", "--set", "data.test_share=0.5", "--max-bad-samples",
-		"8",
-		"--run-dir", dir)
+	train := call(t, onExported(captions, images, vocabulary, dir, "--set", "data.test_share=0.5", "--max-bad-samples",
+		"8")...)
 	eval := call(t, "eval", dir)
 	for _, c := range []called{train, eval} {
 		if c.code != exitOK || !strings.Contains(c.err, "left out of the evaluation") ||

@@ -79,11 +79,7 @@ func TestEpochs_OfAnExperiment(t *testing.T) {
 	if again := must(t, args...); again != out {
 		t.Error("a second call gave another table")
 	}
-	var tables []struct {
-		Title string
-		Rows  []map[string]any
-	}
-	check(t, json.Unmarshal(readBytes(t, dir, "table.json"), &tables))
+	tables := readTables(t, read(t, dir, "table.json"))
 	highest, of, best := map[any]float64{}, map[any]float64{}, 0
 	for _, table := range tables {
 		for _, row := range table.Rows {

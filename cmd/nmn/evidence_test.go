@@ -145,17 +145,9 @@ func TestTrain_EvidenceIsResumedBitForBit(t *testing.T) {
 	features, evidence := witnessed(t, true)
 	whole := filepath.Join(t.TempDir(), "whole")
 	must(t, byEvidence(features, evidence, whole)...)
-	for _, stage := range []string{run.Stage1Folder, ""} {
-		dir := filepath.Join(t.TempDir(), "broken")
-		args := byEvidence(features, evidence, dir, "--set", "train.log_steps=1")
-		if c := interruptAfter(t, filepath.Join(dir, stage), args...); c.code != exitInterrupted {
-			t.Fatalf("stage %q: exit code %d, %q", stage, c.code, c.err)
-		}
-		must(t, goOn(dir, "-q")...)
-		if a, b := readResult(t, whole), readResult(t, dir); a != b {
-			t.Errorf("stage %q: evaluations differ: %.200s and %.200s", stage, a, b)
-		}
-	}
+	resumedEquals(t, whole, func(dir string) []string {
+		return byEvidence(features, evidence, dir, "--set", "train.log_steps=1")
+	}, []string{run.Stage1Folder, ""})
 }
 
 // A run does not go on with other evidence, whether it is complete or was interrupted.

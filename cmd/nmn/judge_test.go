@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"math"
 	"path/filepath"
 	"strings"
@@ -47,13 +46,8 @@ func TestExperiment_ComparesWithAReference(t *testing.T) {
 	out := must(t, args...)
 	wantParts(t, out, "differences against baseline", "differences against NMN-FI", "audit P@1000", "validation",
 		"own scores")
-	var tables []struct {
-		Title string
-		Rows  []map[string]any
-	}
-	check(t, json.Unmarshal(readBytes(t, dir, "table.json"), &tables))
 	figure := map[string]float64{}
-	for _, table := range tables {
+	for _, table := range readTables(t, read(t, dir, "table.json")) {
 		for _, row := range table.Rows {
 			switch arm := row["arm"].(string); {
 			case table.Title == "Experiment: mean ± standard deviation over seeds":

@@ -84,5 +84,5 @@ func TestTrain_TakesCorrectedTablesAsAManifest(t *testing.T) {
 		cells[i%3] = "1"
 		return fmt.Sprintf("%d.png,%s", i, strings.Join(cells, ","))
 	})
-	must(t, onManifest(file, filepath.Join(t.TempDir(), "run"))...)
+	must(t, onManifest(file, filepath.Join(t.TempDir(), "run"), "--arm", "stage1")...)
 }

@@ -181,9 +181,8 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 	if third := call(t, args...); third.out != first.out {
 		t.Error("a run that was evaluated again gave another table")
 	}
-	var tables []map[string]any
-	if err := json.Unmarshal([]byte(must(t, append(args, "--json")...)), &tables); err != nil || len(tables) != 3 {
-		t.Errorf("JSON: %v, %d tables", err, len(tables))
+	if tables := readTables(t, must(t, append(args, "--json")...)); len(tables) != 3 {
+		t.Errorf("JSON of %d tables", len(tables))
 	}
 	wantUsage(t, call(t, append(args, "--learning-rate", "1")...), "learning_rate")
 }

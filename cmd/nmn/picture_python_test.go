@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -87,10 +86,8 @@ func pictureModel(t *testing.T, file string, pictures *train.Pictures) {
 // predictedHere are the probabilities of nmn predict, by the name of the picture.
 func predictedHere(t *testing.T, file, folder string) map[string][]float64 {
 	t.Helper()
-	rows, err := csv.NewReader(strings.NewReader(must(t, "predict", file, folder, "--format", "csv"))).ReadAll()
-	check(t, err)
 	values := map[string][]float64{}
-	for _, row := range rows[1:] {
+	for _, row := range readCSV(t, must(t, "predict", file, folder, "--format", "csv"))[1:] {
 		for _, cell := range row[1:] {
 			v, err := strconv.ParseFloat(cell, 64)
 			check(t, err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -68,12 +67,8 @@ func byRecipe(command, file string, args ...string) []string {
 // armsOf reads the rows of an experiment's table, by arm, as column to value.
 func armsOf(t *testing.T, text string) map[string]map[string]float64 {
 	t.Helper()
-	var tables []struct {
-		Rows []map[string]any
-	}
-	check(t, json.Unmarshal([]byte(text), &tables))
 	out := map[string]map[string]float64{}
-	for _, row := range tables[0].Rows {
+	for _, row := range readTables(t, text)[0].Rows {
 		values := map[string]float64{}
 		for name, v := range row {
 			if x, ok := v.(float64); ok {
@@ -158,22 +153,10 @@ func TestRecipe_InterruptedEqualsTheUnbroken(t *testing.T) {
 				t.Errorf("%s: %s differs", place, name)
 			}
 		}
-		if x, y := weightsOf(t, broken), weightsOf(t, whole); !bytes.Equal(x, y) {
+		if readResult(t, broken) != readResult(t, whole) {
 			t.Errorf("%s: the model differs", place)
 		}
 	}
-}
-
-// weightsOf returns the evaluation of a run, which depends on every bit of its weights.
-func weightsOf(t *testing.T, dir string) []byte {
-	t.Helper()
-	o, err := run.ReadOutcome(dir)
-	if err != nil || o == nil {
-		t.Fatal(o, err)
-	}
-	data, err := json.Marshal(o.Evaluation)
-	check(t, err)
-	return data
 }
 
 func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
@@ -454,21 +437,10 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 	if e := o.Evaluation.Transition; e.Q01Error.All > .15 || e.Q10Error.All > .06 {
 		t.Errorf("rates off by %v and %v", e.Q01Error.All, e.Q10Error.All)
 	}
-	broken := filepath.Join(t.TempDir(), "broken")
-	if c := interruptAfter(t, filepath.Join(broken, run.Stage1Folder), args(broken, "-q", "--set", "train.log_steps=1",
-		"--set", "train.checkpoint_steps=7")...); c.code != exitInterrupted {
-		t.Fatalf("exit code %d: %s", c.code, c.err)
-	}
-	must(t, goOn(broken, "-q")...)
-	for _, name := range []string{recipe.OnlineFile, recipe.ScoresFile, recipe.LabelsFile, recipe.RatesFile} {
-		if !bytes.Equal(readBytes(t, filepath.Join(broken, run.RecipeFolder), name),
-			readBytes(t, filepath.Join(dir, run.RecipeFolder), name)) {
-			t.Errorf("%s differs after an interruption", name)
-		}
-	}
-	if !bytes.Equal(weightsOf(t, broken), weightsOf(t, dir)) {
-		t.Error("the model differs after an interruption")
-	}
+	in := func(name string) string { return filepath.Join(run.RecipeFolder, name) }
+	resumedEquals(t, dir, func(dir string) []string {
+		return args(dir, "-q", "--set", "train.log_steps=1", "--set", "train.checkpoint_steps=7")
+	}, []string{run.Stage1Folder}, in(recipe.OnlineFile), in(recipe.ScoresFile), in(recipe.LabelsFile), in(recipe.RatesFile))
 }
 
 func TestRecipe_PicturesEstimateOnline(t *testing.T) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"math"
 	"path/filepath"
 	"slices"
@@ -98,15 +97,9 @@ func TestBaselineEarly_GoesBackToTheLeastLoss(t *testing.T) {
 		readJSON(t, asJSON(t, outcomeOf(t, dir).Evaluation))["truth"]) {
 		t.Error("the run is not judged at its best epoch")
 	}
-	broken := filepath.Join(t.TempDir(), "broken")
-	if c := interruptAfter(t, broken, append(tiny("train", "--run-dir", broken),
-		settings...)...); c.code != exitInterrupted {
-		t.Fatalf("exit code %d: %s", c.code, c.err)
-	}
-	must(t, goOn(broken)...)
-	if readResult(t, broken) != readResult(t, dir) {
-		t.Error("another result after an interruption")
-	}
+	resumedEquals(t, dir, func(dir string) []string {
+		return append(tiny("train", "--run-dir", dir), settings...)
+	}, []string{""})
 }
 
 func TestRivals_RefuseWhatTheyCannotDo(t *testing.T) {
@@ -172,15 +165,6 @@ func TestEM_RenewsBeliefsAndRates(t *testing.T) {
 			t.Errorf("%s: q01 %.3f, in truth %.3f, q10 %.3f, in truth %.3f", w.Word, w.Q01, w.T01, w.Q10, w.T10)
 		}
 	}
-	for _, place := range []string{filepath.Join(recipe.EMFolder, "round-2"), "."} {
-		broken := filepath.Join(t.TempDir(), "broken")
-		if c := interruptAfter(t, filepath.Join(broken, place),
-			args(broken, "--set", "train.log_steps=1")...); c.code != exitInterrupted {
-			t.Fatalf("%s: exit code %d: %s", place, c.code, c.err)
-		}
-		must(t, goOn(broken, "-q")...)
-		if x, y := weightsOf(t, broken), weightsOf(t, whole); !bytes.Equal(x, y) {
-			t.Errorf("%s: the model differs", place)
-		}
-	}
+	resumedEquals(t, whole, func(dir string) []string { return args(dir, "--set", "train.log_steps=1") },
+		[]string{filepath.Join(recipe.EMFolder, "round-2"), ""})
 }
