@@ -6,7 +6,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -77,8 +76,6 @@ func (l *lab) one(t task, c *settings, f *figures) error {
 			return nil
 		}
 		drawn = fault{Kind: killed, At: t.number, Half: drawn.Half}
-	} else if c.kinds != "" && !slices.Contains(strings.Split(c.kinds, ","), drawn.Kind) {
-		return nil
 	}
 	result, err := l.try(t.s, t.number, drawn, random)
 	if err != nil {

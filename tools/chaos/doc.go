@@ -2,7 +2,7 @@
 // sends it signals, runs it twice at once, and changes its data unseen. It compares the resulting files with the
 // files of an undisturbed run.
 //
-//	make chaos    or    go run ./tools/chaos --minutes 10 --seed 7 --json chaos.json
+//	make chaos    or    go run ./tools/chaos --minutes 10 --seed 7
 //
 // A scenario is a command line of nmn with its inputs. The seed determines fault number N of a scenario: its
 // kind, and at which of the calls that change files it happens. After each fault the earlier files must be

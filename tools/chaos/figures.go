@@ -15,15 +15,13 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"nmn/internal/durable"
 )
 
 // count is how many faults were tried, and their results.
 type count struct {
-	Tried    int `json:"tried"`
-	Survived int `json:"survived"`
-	Lost     int `json:"lost"`
+	Tried    int
+	Survived int
+	Lost     int
 }
 
 func (c *count) add(lost bool) {
@@ -37,16 +35,15 @@ func (c *count) add(lost bool) {
 
 // figures are the results of a campaign.
 type figures struct {
-	Date    string  `json:"date"`
-	Commit  string  `json:"commit"`
-	Machine string  `json:"machine"`
-	Seed    uint64  `json:"seed"`
-	Minutes float64 `json:"minutes"`
+	Date    string
+	Commit  string
+	Machine string
+	Seed    uint64
+	Minutes float64
 	count
-	Missed    int               `json:"missed"` // faults that came after the end; they do not count as tried
-	Kinds     map[string]*count `json:"kinds"`
-	Scenarios map[string]*count `json:"scenarios"`
-	Failures  []*trial          `json:"failures,omitempty"`
+	Missed    int // faults that came after the end; they do not count as tried
+	Kinds     map[string]*count
+	Scenarios map[string]*count
 
 	mutex  sync.Mutex
 	repeat string
@@ -111,7 +108,6 @@ func (f *figures) add(t *trial) {
 	if !lost {
 		return
 	}
-	f.Failures = append(f.Failures, t)
 	fmt.Printf("\nLOST %s: %s\n", t.Scenario, t.What)
 	for _, line := range t.Commands {
 		fmt.Println("  " + line)
@@ -122,7 +118,7 @@ func (f *figures) add(t *trial) {
 	fmt.Printf("  again: go run ./tools/chaos --only %s --fault %d %s\n", t.Scenario, t.Number, f.repeat)
 }
 
-// shortened keeps the beginning of a long text. The file of --json has all of it.
+// shortened keeps the beginning of a long text.
 func shortened(text string) string {
 	const most = 1500
 	if len(text) > most {
@@ -144,5 +140,3 @@ func (f *figures) print() {
 	}
 	fmt.Printf("| **all** | **%d** | **%d** | **%d** |\n", f.Tried, f.Survived, f.Lost)
 }
-
-func (f *figures) save(path string) error { return durable.SaveJSON(path, f) }

@@ -24,13 +24,10 @@ type settings struct {
 	minutes   float64
 	seed      uint64
 	only      string
-	kinds     string
 	fault     int
 	jobs      int
 	everyCall bool
-	program   string
 	keep      string
-	json      string
 	list      bool
 }
 
@@ -42,14 +39,11 @@ func main() {
 	flag.Uint64Var(&c.seed, "seed", uint64(time.Now().Unix()), "`seed` from which all faults follow")
 	flag.StringVar(&c.only, "only", "", "`scenarios` to try, by their names or the beginnings of them, as a,b (default "+
 		"all)")
-	flag.StringVar(&c.kinds, "kinds", "", "`kinds` of faults to try, as a,b (default all)")
 	flag.IntVar(&c.fault, "fault", 0, "the one `number` of a fault to try")
 	flag.BoolVar(&c.everyCall, "every-call", false,
 		"kill at each call that changes files, the first, the second and so on, in place of faults drawn by chance")
 	flag.IntVar(&c.jobs, "jobs", max(1, runtime.NumCPU()), "number of `trials` at once")
-	flag.StringVar(&c.program, "program", "", "`file` of the nmn to try (default: it is built)")
 	flag.StringVar(&c.keep, "keep", "", "`folder`, a new one, to keep what failed in")
-	flag.StringVar(&c.json, "json", "", "`file` for the figures")
 	flag.BoolVar(&c.list, "list", false, "list the scenarios, and do nothing else")
 	flag.Parse()
 	if err := c.run(ctx); err != nil {
@@ -80,7 +74,7 @@ func (c *settings) run(ctx context.Context) error {
 		defer os.RemoveAll(dir)
 	}
 	begun := time.Now()
-	program, err := prepare(dir, c.program)
+	program, err := prepare(dir)
 	if err != nil {
 		return err
 	}
@@ -96,9 +90,6 @@ func (c *settings) run(ctx context.Context) error {
 	err = l.all(ctx, chosen, c, f)
 	f.Minutes = time.Since(begun).Minutes()
 	f.print()
-	if c.json != "" {
-		err = errors.Join(err, f.save(c.json))
-	}
 	if err == nil && f.Lost > 0 {
 		err = fmt.Errorf("%d of %d faults lost something", f.Lost, f.Tried)
 	}

@@ -175,7 +175,6 @@ var scenarios = []scenario{
 		features, "d.json"),
 	writing("doctor-augmentations", "doctor --preset scenes --set data.train_size=40 --set data.validation_size=0 --set "+
 		"data.test_size=1 --arm baseline --augment light --augmentations a.html", nil, "a.html"),
-	writing("figure3", "figure3 f.svg", nil, "f.svg"),
 }
 
 // writesNothing are the commands that are in no scenario, and why: they write no file, or none that a scenario can

@@ -16,13 +16,13 @@ import (
 
 // trial is one fault that happens to one scenario.
 type trial struct {
-	Scenario string   `json:"scenario"`
-	Number   int      `json:"fault"`
-	Kind     string   `json:"kind"`
-	What     string   `json:"what"`
-	Commands []string `json:"commands"`
-	Missed   bool     `json:"missed,omitempty"` // the command ended before
-	Lost     []string `json:"lost,omitempty"`   // what was promised and did not hold
+	Scenario string
+	Number   int
+	Kind     string
+	What     string
+	Commands []string
+	Missed   bool     // the command ended before
+	Lost     []string // what was promised and did not hold
 
 	lab    *lab
 	ranks  int  // of the command that runs next

@@ -16,19 +16,13 @@ import (
 	"nmn/format/safetensors"
 )
 
-// prepare builds nmn, unless a program is named, and makes the inputs of all scenarios in dir/inputs.
-func prepare(dir, program string) (string, error) {
-	if program == "" {
-		program = filepath.Join(dir, "nmn")
-		build := exec.Command("go", "build", "-o", program, "./cmd/nmn")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("go build ./cmd/nmn: %w: %s; give it by --program", err, out)
-		}
-	}
-	program, err := filepath.Abs(program)
-	if err != nil {
-		return "", err
+// prepare builds nmn in a folder, and makes the inputs of all scenarios in dir/inputs.
+func prepare(dir string) (program string, err error) {
+	program = filepath.Join(dir, "nmn")
+	build := exec.Command("go", "build", "-o", program, "./cmd/nmn")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build ./cmd/nmn: %w: %s", err, out)
 	}
 	inputs := filepath.Join(dir, "inputs")
 	if err := errors.Join(os.Mkdir(inputs, 0o777), makeClips(filepath.Join(inputs, "clips"), 6),
