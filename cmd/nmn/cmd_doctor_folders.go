@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 
@@ -33,25 +32,24 @@ func (d *doctorCommand) lookAtFolders(cmd *cobra.Command, p *program) error {
 		return usagef("doctor: --%s does not apply to the folder of a published data set: "+
 			"leave it out, or give the files with the flags of nmn train", other)
 	}
-	looks := []func(context.Context) (*published.Folder, error){}
-	if d.coco != "" {
-		looks = append(looks, func(ctx context.Context) (*published.Folder, error) {
-			return published.COCO(ctx, d.coco, published.COCOCounts())
-		})
-	}
-	if d.msrvtt != "" {
-		looks = append(looks, func(ctx context.Context) (*published.Folder, error) {
-			return published.MSRVTT(ctx, d.msrvtt, published.MSRVTTCounts())
-		})
-	}
 	var found []*published.Folder
-	wrong := 0
-	for _, look := range looks {
-		f, err := look(cmd.Context())
+	if d.coco != "" {
+		f, err := published.COCO(cmd.Context(), d.coco, published.COCOCounts())
 		if err != nil {
 			return fmt.Errorf("doctor: %w", err)
 		}
-		found, wrong = append(found, f), wrong+f.Errors()
+		found = append(found, f)
+	}
+	if d.msrvtt != "" {
+		f, err := published.MSRVTT(cmd.Context(), d.msrvtt, published.MSRVTTCounts())
+		if err != nil {
+			return fmt.Errorf("doctor: %w", err)
+		}
+		found = append(found, f)
+	}
+	wrong := 0
+	for _, f := range found {
+		wrong += f.Errors()
 	}
 	if err := d.tellFolders(p, found); err != nil {
 		return err

@@ -12,16 +12,9 @@ import (
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/loader/picture"
+	"nmn/report"
 	"nmn/run"
 	"nmn/text"
-)
-
-type predictFormat string
-
-const (
-	predictText predictFormat = "text"
-	predictJSON predictFormat = "json"
-	predictCSV  predictFormat = "csv"
 )
 
 // predictCommand are the flags of nmn predict.
@@ -29,14 +22,14 @@ type predictCommand struct {
 	run        run.Resources
 	checkpoint run.Checkpoint
 	options    run.PredictOptions
-	format     predictFormat
+	format     report.Format
 	output     string
 	asJSON     bool
 }
 
 func newPredict(p *program) *cobra.Command {
 	c := predictCommand{run: run.DefaultConfig().Run, checkpoint: run.Last, options: run.DefaultPredictOptions(),
-		format: predictText}
+		format: report.Text}
 	cmd := &cobra.Command{
 		Use:   "predict MODEL PATH...",
 		Short: "Predict the labels of pictures, clips or features",
@@ -86,7 +79,7 @@ control characters, such as \x1b.`),
 	under(cmd, "Features").string(&c.options.FeatureArray, "feature-array",
 		"read the array with this `name` in .npz and .safetensors")
 	out := under(cmd, "Output")
-	enum(out, &c.format, "format", "print in this `format`", predictText, predictJSON, predictCSV)
+	enum(out, &c.format, "format", "print in this `format`", report.Text, report.JSON, report.CSV)
 	out.bool(&c.asJSON, "json", "print JSON")
 	out.file(&c.output, "output", "write all probabilities to this `file`, .npy or .csv", "npy", "csv")
 	r := under(cmd, "Run")
@@ -106,7 +99,7 @@ func (c *predictCommand) predict(ctx context.Context, p *program, path string, p
 	defer func() { err = cmp.Or(err, m.Close()) }()
 	o := c.options
 	o.LeftOut, o.Skipped = p.tellLeftOut, p.tellSkipped
-	if o.Threshold == run.Automatic && (c.format == predictCSV || c.output != "") { // these have every label
+	if o.Threshold == run.Automatic && (c.format == report.CSV || c.output != "") { // these have every label
 		o.Threshold = 0
 	}
 	predictions, err := m.Predict(ctx, paths, o)
@@ -128,7 +121,7 @@ func (c *predictCommand) predict(ctx context.Context, p *program, path string, p
 
 func (c *predictCommand) check() error {
 	if c.asJSON {
-		c.format = predictJSON
+		c.format = report.JSON
 	}
 	o := &c.options
 	if c.output != "" {
@@ -196,7 +189,7 @@ func (p predicted) String() string {
 }
 
 func (c *predictCommand) write(p *program, predictions *run.Predictions) error {
-	if c.format == predictCSV {
+	if c.format == report.CSV {
 		return predictions.WriteTable(p.out)
 	}
 	pictures := make([]predicted, 0, predictions.Len())
@@ -208,12 +201,12 @@ func (c *predictCommand) write(p *program, predictions *run.Predictions) error {
 		pictures = append(pictures, one)
 	}
 	for id, words := range predictions.All() {
-		if c.format == predictJSON {
+		if c.format == report.JSON {
 			id = visible.Name(id)
 		}
 		add(id, words, false)
 	}
-	if c.format == predictJSON {
+	if c.format == report.JSON {
 		for _, file := range predictions.Skipped {
 			add(visible.Name(file), []run.Prediction{}, true)
 		}

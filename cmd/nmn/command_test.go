@@ -401,7 +401,6 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"noise", "--kind", "flips"}, "--missing"},
 		{[]string{"noise", "--kind", "flips", "--missing", "0.3", "--flip-rates", "q.csv"}, "replaces"},
 		{[]string{"scenes", "--split", "../x", "new"}, "Split"},
-		{[]string{"figure3", "figure.gif"}, "must end in .svg"},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) { wantUsage(t, call(t, test.args...), test.says) })
 	}
@@ -454,17 +453,6 @@ func TestCompletion_KnowsValuesOfEnums(t *testing.T) {
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		wantParts(t, must(t, "completion", shell), "nmn")
-	}
-}
-
-func TestFigure3_WritesSVG(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "a.SVG")
-	if out := must(t, "figure3", file); out != file+"\n" {
-		t.Errorf("standard output %q", out)
-	}
-	if data, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(data), "<?xml") {
-		t.Errorf("%s starts with %.8q, %v", file, data, err)
 	}
 }
 

@@ -120,8 +120,7 @@ func addCommands(p *program, root *cobra.Command) {
 		{"labels", "Find wrong labels", []func(*program) *cobra.Command{newAudit, newDoctor, newRates}},
 		{"data", "Prepare data", []func(*program) *cobra.Command{newFrames, newExtract, newFeatures, newVocab, newWeights,
 			newScenes, newNoise}},
-		{"measure", "Measure and reproduce", []func(*program) *cobra.Command{newExperiment, newReproduce, newBench,
-			newFigure3}},
+		{"measure", "Measure and reproduce", []func(*program) *cobra.Command{newExperiment, newReproduce, newBench}},
 		{"other", "Settings and help", []func(*program) *cobra.Command{newConfig, newVersion}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
