@@ -128,7 +128,7 @@ func TestTrain_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 }
 
 // resumedEquals interrupts a training in folders of its run, one at a time, and continues it by the same command. Its
-// evaluation, which depends on every bit of the weights, and some files must equal those of a whole run.
+// evaluation, which depends on every bit of the weights, and some files must equal the files of a whole run.
 func resumedEquals(t *testing.T, whole string, args func(dir string) []string, places []string, files ...string) {
 	t.Helper()
 	for _, place := range places {
