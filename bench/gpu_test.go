@@ -83,9 +83,7 @@ func newCardHost(t *testing.T, env ...string) *cardHost {
 			t.Skipf("the script was not run: %v", err)
 		}
 	}
-	if err := os.CopyFS(filepath.Join(root, "bench"), os.DirFS(".")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.CopyFS(filepath.Join(root, "bench"), os.DirFS(".")))
 	h := &cardHost{t, root, filepath.Join(root, "out"), path, append(os.Environ(), "TMPDIR="+t.TempDir(), "PATH="+path,
 		"OUT="+filepath.Join(root, "out"), "PYTHON="+filepath.Join(root, "python"), "PYTHONDONTWRITEBYTECODE=1",
 		"FAKE_HANG=none", "FAKE_FAIL=none",
@@ -99,9 +97,7 @@ func newCardHost(t *testing.T, env ...string) *cardHost {
 	h.program("cuda/nccl/nccl.test", fakeRanks)
 	write(t, filepath.Join(root, "commit"), "v1\n")
 	write(t, filepath.Join(root, "kernels.txt"), "sgd\n")
-	if err := os.Symlink(filepath.Join(root, "nvidia-smi"), filepath.Join(path, "nvidia-smi")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Symlink(filepath.Join(root, "nvidia-smi"), filepath.Join(path, "nvidia-smi")))
 	h.program("nvidia-smi", `if [ "$1" = -L ]; then echo "GPU 0: a card"; else echo "a card"; fi`+"\n")
 	return h
 }
@@ -250,9 +246,7 @@ func TestGPU_WithoutACardLeavesEveryPartOut(t *testing.T) {
 func TestGPU_FindsACardWithoutNvidiaSMIOnThePath(t *testing.T) {
 	t.Parallel()
 	h := newCardHost(t, "GPU_TOOLS=none", "FAKE_FAIL=bench copy")
-	if err := os.Remove(filepath.Join(h.path, "nvidia-smi")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(filepath.Join(h.path, "nvidia-smi")))
 	want := "ops: left out: there is no nvidia-smi, and nmn opens no card: nmn: no ("
 	if out := h.run(3, "ops"); !strings.Contains(out, want) {
 		t.Errorf("no %q in %s", want, out)
@@ -293,13 +287,9 @@ func TestGPU_ACheckoutWithoutGoTakesTheBundle(t *testing.T) {
 	t.Parallel()
 	h := newCardHost(t)
 	bundle, build := filepath.Join(t.TempDir(), "nmn-gpu"), filepath.Join(h.root, "build")
-	if err := os.CopyFS(bundle, os.DirFS(h.root)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.CopyFS(bundle, os.DirFS(h.root)))
 	write(t, filepath.Join(h.root, "go.mod"), "module nmn\n")
-	if err := errors.Join(os.Remove(filepath.Join(h.root, "nmn")), os.Mkdir(build, 0o777)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(os.Remove(filepath.Join(h.root, "nmn")), os.Mkdir(build, 0o777)))
 	if out := h.run(2, "ops"); !strings.Contains(out, "without Go a checkout needs build/nmn-gpu-bundle.tar.xz") {
 		t.Error(out)
 	}
@@ -400,9 +390,7 @@ func TestGPU_IsWholeWheneverItIsKilled(t *testing.T) {
 		s := h.start(args...)
 		s.await("the next measurement", func() bool { return h.figures() >= count })
 		time.Sleep(time.Duration(37*i) * time.Millisecond)
-		if err := s.Process.Signal(signal); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.Process.Signal(signal))
 		out, code := s.wait()
 		if want := map[syscall.Signal]int{syscall.SIGKILL: -9, syscall.SIGTERM: 143}[signal]; code != want {
 			t.Fatalf("%v: exit code %d, want %d: %s", signal, code, want, out)
@@ -419,15 +407,11 @@ func TestGPU_IsWholeWheneverItIsKilled(t *testing.T) {
 	h.env = append(h.env, "FAKE_HOLD=1000")
 	// What a kill within a write would leave.
 	figures, err := os.OpenFile(filepath.Join(h.out, "figures.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := figures.WriteString(`{"step_ms": 39, "case": "1x26x565 bf16", "who": "nmn", "ro`); err != nil {
 		t.Fatal(err)
 	}
-	if err := figures.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, figures.Close())
 	out := h.run(0, append([]string{"--resume"}, parts...)...)
 	text := strings.Replace(h.read("figures.jsonl"), `{"step_ms": 39, "case": "1x26x565 bf16", "who": "nmn", "ro`+
 		"\n", "", 1)
@@ -507,9 +491,7 @@ func TestGPU_BeginsAnewAndPutsAsideWhatWasThere(t *testing.T) {
 	if second.Run() == nil {
 		t.Error("the folder of results is free while it is written")
 	}
-	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Process.Signal(syscall.SIGTERM))
 	s.wait()
 	if m := h.measured(); m["copy, nmn 1"] != 0 || h.read("ops.json") != "" || h.read("before/ops.json") == "" {
 		t.Errorf("measured is %v", m)
@@ -521,14 +503,10 @@ func TestGPU_KeepsPlansOfEarlierCalls(t *testing.T) {
 	t.Parallel()
 	h := newCardHost(t)
 	plan := filepath.Join(h.root, "cache", "nmn", "plan")
-	if err := os.MkdirAll(filepath.Dir(plan), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Dir(plan), 0o777))
 	write(t, plan, "a plan")
 	h.run(0, "ops")
-	if err := os.RemoveAll(filepath.Join(h.root, "cache")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.RemoveAll(filepath.Join(h.root, "cache")))
 	write(t, filepath.Join(h.root, "commit"), "v2\n")
 	h.run(0, "--resume", "ops")
 	if text, err := os.ReadFile(plan); err != nil || string(text) != "a plan" {
@@ -544,9 +522,7 @@ func TestGPU_TheResultsAreEightFiles(t *testing.T) {
 	h.run(0, "ops", "machine")
 	h.run(0, "ops") // puts the first results aside
 	files, err := os.ReadFile(h.out + ".files")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	results := strings.Fields("table.md figures.jsonl parts.txt log.txt ops.json ncu.csv device.json plans.tar.gz")
 	if !strings.Contains(string(files), "ops.json") {
 		t.Errorf("the files are %s", files)

@@ -46,9 +46,7 @@ func tools(t *testing.T) string {
 			path = pythonPath()
 		}
 		if err == nil {
-			if err := os.Symlink(path, filepath.Join(folder, tool)); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.Symlink(path, filepath.Join(folder, tool)))
 		}
 	}
 	return folder
@@ -75,9 +73,7 @@ func python(t *testing.T, text string, args ...string) string {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(text), 0o666))
 }
 
 func wantLines(t *testing.T, text string, lines ...string) {
@@ -199,5 +195,12 @@ func TestPyTorch_ComputesTheSameLossAndGradients(t *testing.T) {
 	}
 	if figures.StepMS <= 0 || figures.Loss <= 0 || figures.Norm <= 0 {
 		t.Errorf("figures %+v", figures)
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -48,9 +48,13 @@ func tinyVGG(t *testing.T, file string, seed uint64) {
 	layer("classifier.0", .1, 16, in*7*7)
 	layer("classifier.3", .5, 16, 16)
 	layer("classifier.6", .5, 10, 16)
-	if _, err := safetensors.WriteFile(file, nil, tensors); err != nil {
-		t.Fatal(err)
-	}
+	writeTensors(t, file, tensors)
+}
+
+func writeTensors(t *testing.T, file string, tensors []safetensors.Tensor) {
+	t.Helper()
+	_, err := safetensors.WriteFile(file, nil, tensors)
+	check(t, err)
 }
 
 // colouredPictures writes pictures that are mostly of one of three colours, and a manifest that names it; of each sixth
@@ -227,9 +231,7 @@ func TestExtract_ByATransformerAndAResNet(t *testing.T) {
 		{"resnet", "ResNet-18", narrowResNet(), "64", "layer2.0.bn1.running_var", map[string]int{"pool5": 16}},
 	} {
 		file, broken := filepath.Join(dir, c.name+".safetensors"), filepath.Join(dir, c.name+"-broken.safetensors")
-		if _, err := safetensors.WriteFile(file, nil, randomTensors(c.shapes)); err != nil {
-			t.Fatal(err)
-		}
+		writeTensors(t, file, randomTensors(c.shapes))
 		for layer, width := range c.layers {
 			x, y := filepath.Join(dir, "x.npy"), filepath.Join(dir, "y.npy")
 			said := succeeds(t, "extract", "--weights", file, folder, "--input-size", c.size, "--layer", layer, "--output", x)
@@ -246,9 +248,7 @@ func TestExtract_ByATransformerAndAResNet(t *testing.T) {
 			}
 		}
 		delete(c.shapes, c.missing)
-		if _, err := safetensors.WriteFile(broken, nil, randomTensors(c.shapes)); err != nil {
-			t.Fatal(err)
-		}
+		writeTensors(t, broken, randomTensors(c.shapes))
 		said := call(t, "extract", "--weights", broken, folder, "--input-size", c.size, "--output",
 			filepath.Join(dir, "none.npy"))
 		if said.code == exitOK || !strings.Contains(said.err, c.missing) {
@@ -261,10 +261,7 @@ func TestExtract_RefusesWeightsWithAWord(t *testing.T) {
 	dir, folder := t.TempDir(), t.TempDir()
 	weights, others := filepath.Join(dir, "vgg.safetensors"), filepath.Join(dir, "others.safetensors")
 	tinyVGG(t, weights, 1)
-	if _, err := safetensors.WriteFile(others, nil, []safetensors.Tensor{{Name: "a.b", Shape: []int{1},
-		Data: []float32{1}}}); err != nil {
-		t.Fatal(err)
-	}
+	writeTensors(t, others, []safetensors.Tensor{{Name: "a.b", Shape: []int{1}, Data: []float32{1}}})
 	colouredPictures(t, folder, 2)
 	x := filepath.Join(dir, "x.npy")
 	for want, args := range map[string][]string{
@@ -446,9 +443,7 @@ func TestTrain_BehindATransformerWithAnotherGELU(t *testing.T) {
 	t.Parallel()
 	work := t.TempDir()
 	weights, dir := filepath.Join(work, "vit.safetensors"), filepath.Join(work, "run")
-	if _, err := safetensors.WriteFile(weights, nil, randomTensors(tinyTransformer())); err != nil {
-		t.Fatal(err)
-	}
+	writeTensors(t, weights, randomTensors(tinyTransformer()))
 	manifest := colouredPictures(t, work, 24)
 	args := []string{"train", manifest, "--backbone", weights, "--input-size", "28", "--run-dir", dir, "--set",
 		"net.hidden=[]",

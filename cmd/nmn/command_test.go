@@ -141,9 +141,7 @@ func check(t testing.TB, err error) {
 
 func write[T string | []byte](t testing.TB, path string, content T) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(content), 0o666))
 }
 
 // written writes a file in a new folder and returns its path.

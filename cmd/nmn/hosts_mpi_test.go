@@ -55,9 +55,7 @@ func newHosts(t *testing.T) *hosts {
 	}
 	script := fmt.Sprintf("#!/bin/sh\ncase $1 in *.1) pid=%d ;; *) pid=%d ;; esac\nshift\n"+
 		"exec nsenter --target $pid --net --uts sh -c \"$*\"\n", h.pids[0], h.pids[1])
-	if err := os.WriteFile(h.agent, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(h.agent, []byte(script), 0o700))
 	return h
 }
 
@@ -115,12 +113,9 @@ func TestMPI_TwoHosts(t *testing.T) {
 	h := newHosts(t)
 	in := func(name string) string { return filepath.Join(t.TempDir(), name) }
 	want := in("one")
-	cmd, _, stderr := underMPI(t, 4, onFour(want)...)
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v: %s", err, stderr)
-	}
+	trainedUnderMPI(t, 4, onFour(want)...)
 	dir := in("two")
-	cmd, stderr = h.train(onFour(dir)...)
+	cmd, stderr := h.train(onFour(dir)...)
 	job := start(t, cmd)
 	job.until("three steps", func() bool { return steps(dir) >= 3 })
 	h.on(1, "ip", "link", "set", "cable", "down")
@@ -139,9 +134,6 @@ func TestMPI_TwoHosts(t *testing.T) {
 	if err := job.wait(); err == nil || !strings.Contains(stderr.String(), "(b, process") {
 		t.Errorf("a cable that stays out: %v: %s", err, stderr)
 	}
-	cmd, _, stderr = underMPI(t, 4, onFour(dir)...)
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("on the host that is left: %v: %s", err, stderr)
-	}
+	trainedUnderMPI(t, 4, onFour(dir)...) // on the host that is left
 	sameRuns(t, dir, want)
 }

@@ -35,6 +35,16 @@ func underMPI(t *testing.T, n int, args ...string) (cmd *exec.Cmd, out, stderr *
 	return jobOf(t, share{n: n, args: args})
 }
 
+// trainedUnderMPI runs n processes of nmn to their end and returns what they print.
+func trainedUnderMPI(t *testing.T, n int, args ...string) string {
+	t.Helper()
+	cmd, out, stderr := underMPI(t, n, args...)
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	return out.String()
+}
+
 // jobOf is mpirun with ranks that are started in different ways.
 func jobOf(t *testing.T, shares ...share) (cmd *exec.Cmd, out, stderr *output) {
 	t.Helper()
@@ -97,19 +107,12 @@ func TestMPI_KilledTwentyTimes(t *testing.T) {
 		kills = 8
 	}
 	whole, broken := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
-	cmd, want, stderr := underMPI(t, 4, onFour(whole)...)
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v: %s", err, stderr)
-	}
+	want := trainedUnderMPI(t, 4, onFour(whole)...)
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range kills {
 		killRank(t, broken, i%4, min(60, 3*i), time.Duration(random.IntN(20_000_000)))
 	}
-	cmd, got, stderr := underMPI(t, 4, onFour(broken)...)
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("after %d kills: %v: %s", kills, err, stderr)
-	}
-	if got.String() != want.String() {
+	if got := trainedUnderMPI(t, 4, onFour(broken)...); got != want {
 		t.Errorf("the evaluation differs:\n%s\nundisturbed:\n%s", got, want)
 	}
 	sameRuns(t, broken, whole)
@@ -160,10 +163,7 @@ func TestMPI_SignalOnAnyRankSavesAndEndsAll(t *testing.T) {
 // need.
 func TestMPI_WarningOfTheJobSavesAndEndsAll(t *testing.T) {
 	whole, dir := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
-	cmd, want, stderr := underMPI(t, 4, onFour(whole)...)
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v: %s", err, stderr)
-	}
+	want := trainedUnderMPI(t, 4, onFour(whole)...)
 	const step = "msg=step step=3 "
 	cmd, out, stderr := underMPI(t, 4, append(onFour(dir), "-v")...)
 	cmd.Env = append(cmd.Env, event{At: step, Do: awaitsEnd}.env())
@@ -178,9 +178,8 @@ func TestMPI_WarningOfTheJobSavesAndEndsAll(t *testing.T) {
 	if !durable.Exists(filepath.Join(dir, run.Stage1Folder, "last.safetensors")) {
 		t.Error("nothing was saved")
 	}
-	cmd, out, stderr = underMPI(t, 4, goOn(dir, "-q")...)
-	if err := cmd.Run(); err != nil || out.String() != want.String() {
-		t.Errorf("%v: %s, the evaluation is\n%s\nundisturbed:\n%s", err, stderr, out, want)
+	if got := trainedUnderMPI(t, 4, goOn(dir, "-q")...); got != want {
+		t.Errorf("the evaluation is\n%s\nundisturbed:\n%s", got, want)
 	}
 	sameRuns(t, dir, whole)
 }

@@ -57,6 +57,17 @@ func mustOnRanks(t *testing.T, n int, args ...string) string {
 	return results[0].out
 }
 
+// refusedOnRanks checks that all ranks refuse a command line. Only rank 0 says why.
+func refusedOnRanks(t *testing.T, results []called, parts ...string) {
+	t.Helper()
+	wantUsage(t, results[0], parts...)
+	for rank, c := range results[1:] {
+		if c.code != exitUsage || c.err != "" {
+			t.Errorf("rank %d: exit code %d, %q", rank+1, c.code, c.err)
+		}
+	}
+}
+
 // filesOf lists the files of a folder, and of those in it.
 func filesOf(t *testing.T, dir string) (names []string) {
 	t.Helper()
@@ -246,18 +257,13 @@ func interruptedOnRanks(ctx context.Context, cancel func(), n int, dir string, a
 func TestRanks_RefuseToWorkOnDifferentThings(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	group := local.New(3, rankPatience)
-	for rank, c := range callRanks(t.Context(), group, func(rank int) []string {
+	refusedOnRanks(t, callRanks(t.Context(), group, func(rank int) []string {
 		args := tiny("train", "--arm", "baseline", "--run-dir", dir, "-q")
 		if rank == 2 {
 			args = append(args, "--learning-rate", "0.5")
 		}
 		return args
-	}) {
-		if c.code != exitUsage || (c.err != "") != (rank == 0) ||
-			rank == 0 && !strings.Contains(c.err, "rank 2 (goroutine 2) differs from rank 0 (goroutine 0)") {
-			t.Errorf("rank %d: exit code %d, %q", rank, c.code, c.err)
-		}
-	}
+	}), "rank 2 (goroutine 2) differs from rank 0 (goroutine 0)")
 }
 
 // Only trainings and their steps join ranks. All other commands are refused, with what is to be done instead.
@@ -277,31 +283,17 @@ func TestRanks_OtherCommandsRunInOneProcess(t *testing.T) {
 		"train --arm ll-r --preset scenes":         "largest losses",
 		"train --backbone x --set data.manifest=y": "--shard",
 	} {
-		for rank, c := range callOnRanks(t, 2, strings.Fields(line)...) {
-			if c.code != exitUsage || (c.err != "") != (rank == 0) || rank == 0 && !strings.Contains(c.err, cure) {
-				t.Errorf("%s, rank %d: exit code %d, %q, want %q", line, rank, c.code, c.err, cure)
-			}
-		}
+		refusedOnRanks(t, callOnRanks(t, 2, strings.Fields(line)...), cure)
 	}
-	for rank, c := range callOnRanks(t, 2, "version") {
-		if c.code != exitOK {
-			t.Errorf("version, rank %d: exit code %d, %s", rank, c.code, c.err)
-		}
-	}
+	mustOnRanks(t, 2, "version")
 }
 
 // Every rank must see the run folder of rank 0.
 func TestRanks_SeeOneFolder(t *testing.T) {
 	first, other := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
-	for rank, c := range callRanks(t.Context(), local.New(2, rankPatience), func(rank int) []string {
+	refusedOnRanks(t, callRanks(t.Context(), local.New(2, rankPatience), func(rank int) []string {
 		return tiny("train", "--arm", "stage1", "-q", "--run-dir", []string{first, other}[rank])
-	}) {
-		if c.code != exitUsage || rank == 0 && (!strings.Contains(c.err,
-			"--run-dir must lie on a file system that all ranks see") ||
-			!strings.Contains(c.err, "rank 1 (")) {
-			t.Errorf("rank %d: exit code %d, %q", rank, c.code, c.err)
-		}
-	}
+	}), "--run-dir must lie on a file system that all ranks see", "rank 1 (")
 }
 
 // The precision of gradients is a setting of the run like others: a configuration has it, and the same command compares
@@ -319,9 +311,5 @@ func TestRanks_GoOnWithThePrecisionOfTheRun(t *testing.T) {
 		t.Errorf("went on with gradients in %q (%v)", c.Run.Gradients, err)
 	}
 	mustOnRanks(t, 2, args("--set", "run.gradients=bf16")...)
-	for rank, c := range callOnRanks(t, 2, args()...) {
-		if c.code != exitUsage || rank == 0 && !strings.Contains(c.err, "its run.gradients is bf16, this one's fp32") {
-			t.Errorf("rank %d: exit code %d, %s", rank, c.code, c.err)
-		}
-	}
+	refusedOnRanks(t, callOnRanks(t, 2, args()...), "its run.gradients is bf16, this one's fp32")
 }

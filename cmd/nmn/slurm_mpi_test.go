@@ -71,14 +71,10 @@ func newSLURM(t *testing.T) *slurm {
 		t.Skip("the daemons of SLURM need root")
 	}
 	dir, err := os.MkdirTemp("", "nmn") // t.TempDir is too long for the path of a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	key := make([]byte, 1024)
 	_, _ = rand.Read(key)
 	ports := freePorts(t, 3)
@@ -90,18 +86,14 @@ func newSLURM(t *testing.T) *slurm {
 		"bin/nmn":   fmt.Sprintf("#!/bin/sh\nNMN_TEST_AS_COMMAND=1 exec %s \"$@\"\n", os.Args[0]),
 	}
 	for _, name := range []string{"bin", "state", "n1", "n2"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Mkdir(filepath.Join(dir, name), 0o755))
 	}
 	for name, text := range files {
 		mode := os.FileMode(0o600)
 		if name == "bin/nmn" {
 			mode = 0o755
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(dir, name), []byte(text), mode))
 	}
 	for i := range 4 {
 		const null = 1<<8 | 3 // major and minor number of /dev/null
@@ -129,9 +121,7 @@ func freePorts(t *testing.T, n int) (ports []int) {
 	t.Helper()
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		defer l.Close()
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
@@ -227,10 +217,7 @@ func TestMPI_SLURMTrainsOnNodes(t *testing.T) {
 		return filepath.Join(s.dir, name), filepath.Join(s.dir, name+".out")
 	}
 	want, _ := in("mpirun")
-	cmd, _, stderr := underMPI(t, 4, slices.Concat(onFour(want), shorter)...)
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v: %s", err, stderr)
-	}
+	trainedUnderMPI(t, 4, slices.Concat(onFour(want), shorter)...)
 	dir, log := in("whole")
 	s.ends(s.onNodes("many-nodes.sh", dir, log), "COMPLETED", log)
 	sameRuns(t, dir, want)

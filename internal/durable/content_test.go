@@ -17,9 +17,7 @@ func (u unwritable) WriteTo(io.Writer) (int64, error) { return 0, u.err }
 
 func TestSaveFrom_WritesTheWholeOrNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "words.txt")
-	if err := SaveFrom(path, "the words", bytes.NewBufferString("a\nb\n")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, SaveFrom(path, "the words", bytes.NewBufferString("a\nb\n")))
 	broken := errors.New("word 3 is empty")
 	if err := SaveFrom(path, "the words", unwritable{broken}); err != broken {
 		t.Errorf("error %v, want the content's", err)

@@ -40,21 +40,15 @@ func TestTellsOfLoss(t *testing.T) {
 // layRun writes the files that compareMixed reads.
 func layRun(t *testing.T, dir string, steps int, weights ...float32) {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(dir, 0o777))
 	var log strings.Builder
 	for step := range steps {
 		fmt.Fprintf(&log, `{"msg":"step","step":%d,"loss":%v}`+"\n", step+1, weights[0])
 	}
-	if err := os.WriteFile(filepath.Join(dir, "log.jsonl"), []byte(log.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(dir, "log.jsonl"), []byte(log.String()), 0o666))
 	_, err := safetensors.WriteFile(filepath.Join(dir, "last.safetensors"), nil, []safetensors.Tensor{
 		{Name: "w", Shape: []int{len(weights)}, Data: weights}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 }
 
 // Sums in another order are no loss. One step more or less is a loss, and so are a missing file and NaN.
@@ -80,20 +74,14 @@ func TestCompareMixed(t *testing.T) {
 		want := filepath.Join(dir, "reference-a", "work")
 		layRun(t, filepath.Join(want, "run"), 3, 1, -2, 3)
 		ref, err := readTree(want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		r := &trial{lab: l, s: scenario{name: "a", runs: []string{"run"}}, ref: &reference{tree: ref},
 			folder: filepath.Join(dir, "a-1")}
 		layRun(t, filepath.Join(r.work(), "run"), c.steps, c.weights...)
 		if c.more != "" {
-			if err := os.WriteFile(filepath.Join(r.work(), c.more), nil, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.WriteFile(filepath.Join(r.work(), c.more), nil, 0o666))
 		}
-		if err := r.compareMixed(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, r.compareMixed())
 		found := strings.Join(r.Lost, "; ")
 		if (c.lost == "") != (found == "") || !strings.Contains(found, c.lost) {
 			t.Errorf("%s: lost %q, want %q", name, found, c.lost)

@@ -14,9 +14,7 @@ import (
 func commandsOfThePage(t *testing.T) map[string]string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/reference/cli.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	all := map[string]string{}
 	heads := regexp.MustCompile("(?m)^#+ `?nmn ([a-z0-9 ]+)`?$").FindAllStringSubmatchIndex(string(page), -1)
 	for i, head := range heads {
@@ -110,5 +108,12 @@ func TestDraw_FollowsFromTheSeed(t *testing.T) {
 		if !kinds[kind] {
 			t.Errorf("of 500 faults none is %s", kind)
 		}
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -13,12 +13,8 @@ import (
 func write(t *testing.T, folder, name, content string) {
 	t.Helper()
 	path := filepath.Join(folder, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	check(t, os.WriteFile(path, []byte(content), 0o666))
 }
 
 func treeOf(t *testing.T, files map[string]string) tree {
@@ -28,9 +24,7 @@ func treeOf(t *testing.T, files map[string]string) tree {
 		write(t, folder, name, content)
 	}
 	all, err := readTree(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return all
 }
 

@@ -19,13 +19,9 @@ import (
 func labOf(t *testing.T, script string) *lab {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	program := filepath.Join(dir, "program")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(program, []byte("#!/bin/sh\n"+script), 0o777))
 	if probe, err := inject.Start(exec.Command("true"), inject.Options{Watch: dir}); err != nil {
 		t.Skip("calls cannot be supervised here: ", err)
 	} else if err := probe.Wait(); err != nil {
@@ -42,9 +38,7 @@ func tryOn(t *testing.T, l *lab, f fault) *trial {
 		probe := source(1, s.name, n)
 		if probe.IntN(2) == 1 && probe.IntN(4) != 0 {
 			result, err := l.try(s, n, f, source(1, s.name, n))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			return result
 		}
 	}

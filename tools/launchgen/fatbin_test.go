@@ -12,13 +12,9 @@ import (
 
 func TestFatbin_WasCompiledFromTheseSources(t *testing.T) {
 	hash, err := hashSources(kernelsFolder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	text, err := os.ReadFile(filepath.Join(kernelsFolder, stampName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !strings.HasSuffix(string(text), "sources sha256 "+hash+"\n") {
 		t.Errorf("the kernels have changed since they were compiled: go run ./tools/toolkit exec go run ./tools/launchgen "+
 			"-fatbin\n%s", text)
@@ -34,29 +30,19 @@ func TestFatbin_IsReproducible(t *testing.T) {
 		t.Skipf("no nvcc on the PATH: %v", err)
 	}
 	version, err := nvccVersion()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	text, err := os.ReadFile(filepath.Join(kernelsFolder, stampName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !strings.HasPrefix(string(text), "nvcc "+version+"\n") {
 		t.Skipf("the kernels were compiled by another version than %s: %s", version, text)
 	}
 	// Another folder, so that no path of the machine can be among the bytes.
 	folder := t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS(kernelsFolder)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.CopyFS(folder, os.DirFS(kernelsFolder)))
 	got, err := compile(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want, err := os.ReadFile(filepath.Join(kernelsFolder, fatbinName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s has %d bytes, its sources give other %d", fatbinName, len(want), len(got))
 	}
@@ -67,15 +53,11 @@ func TestFatbin_IsReproducible(t *testing.T) {
 func TestSources_StaticFunctionsHaveNoSharedMemory(t *testing.T) {
 	function := regexp.MustCompile(`(?ms)^static __device__ [^;{]*\{\n.*?^\}`)
 	names, err := sources(kernelsFolder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	functions := 0
 	for _, name := range names {
 		text, err := os.ReadFile(filepath.Join(kernelsFolder, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, found := range function.FindAllString(string(text), -1) {
 			functions++
 			if strings.Contains(found, "__shared__") {

@@ -13,18 +13,14 @@ const kernelsFolder = "../../kernels"
 
 func TestGenerate_TheTreeIsUpToDate(t *testing.T) {
 	files, err := generate(kernelsFolder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for path, want := range files {
 		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s is not what its source gives (%v): go run ./tools/launchgen", path, err)
 		}
 	}
 	left, err := filepath.Glob(kernelsFolder + "/*/*_launch.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, path := range left {
 		if files[path] == nil {
 			t.Errorf("%s has no CUDA source any more", path)
@@ -38,9 +34,7 @@ func TestGenerate_WritesTypedLaunches(t *testing.T) {
 		`extern "C" __global__ void bag_mean(float *g, const int *offsets, int bags, long long cells, float scale) {}
 		extern "C" __global__ void bag_mean_bf16(bf16 *g, const int *offsets, int bags, long long cells, float scale) {}`)
 	files, err := generate(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	text := string(files[filepath.Join(folder, "pool", "bag_launch.go")])
 	for _, want := range []string{
 		"//go:build cuda\n", "package pool\n", "type bagKernels struct",
@@ -71,10 +65,13 @@ func TestGenerate_RefusesTwoKernelsOfOneName(t *testing.T) {
 
 func source(t *testing.T, folder, family, stem, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Join(folder, family), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, family, stem+".cu"), []byte(text), 0o644); err != nil {
+	check(t, os.MkdirAll(filepath.Join(folder, family), 0o755))
+	check(t, os.WriteFile(filepath.Join(folder, family, stem+".cu"), []byte(text), 0o644))
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -13,9 +13,7 @@ import (
 // compiler.
 func TestResources_AreThoseOfTheTable(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(kernelsFolder, resourcesName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	table := parseTable(text)
 	if !bytes.Equal(resourcesText(table), text) {
 		t.Errorf("%s is not as make kernels writes it", resourcesName)
@@ -24,9 +22,7 @@ func TestResources_AreThoseOfTheTable(t *testing.T) {
 		t.Skipf("no cuobjdump on the PATH: %v", err)
 	}
 	now, err := readResources(filepath.Join(kernelsFolder, fatbinName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, line := range changes(table, now) {
 		t.Errorf("%s\nwhere that is meant: make kernels, and commit kernels/%s", line, resourcesName)
 	}
@@ -35,17 +31,13 @@ func TestResources_AreThoseOfTheTable(t *testing.T) {
 // Every kernel of the sources has a row for each architecture, even if cuobjdump is not available.
 func TestResources_CoverAllKernels(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(kernelsFolder, resourcesName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	rows := map[string]int{}
 	for _, r := range parseTable(text) {
 		rows[r.kernel]++
 	}
 	sources, err := parse(kernelsFolder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	names := 0
 	for _, kernels := range sources {
 		names += len(kernels)
@@ -81,9 +73,7 @@ arch = sm_90
 
 func TestParseResources_ReadsWhatCuobjdumpPrints(t *testing.T) {
 	list, err := parseResources([]byte(dumped), []byte(".visible .entry step(\n)\n.maxntid 512, 1, 1\n{\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want := []resource{
 		{kernel: "step", architecture: "75", threads: 512, registers: 128, stack: 24, shared: 19080, constant: 868, blocks: 1,
 			warps: 16, occupancy: 50},

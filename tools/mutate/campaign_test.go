@@ -98,18 +98,12 @@ func TestCampaign_ALoopWithoutEndIsKilled(t *testing.T) {
 			"func TestLast(t *testing.T) {\n\tif last(2) != 2 {\n\t\tt.Fail()\n\t}\n}\n",
 	})
 	m, packages, err := openModule(t.Context(), dir, []string{"./till"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l, err := newLaboratory(t.Context(), m, time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
 	usual, err := l.measure(t.Context(), packages[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	mutants := m.mutants(packages[0])
 	endless := mutants[slices.IndexFunc(mutants, func(m *mutant) bool { return m.change() == "i = n -> nothing" })]
 	if verdict, err := l.try(t.Context(), packages[0], usual, endless); err != nil || verdict != timedOut {
@@ -121,13 +115,9 @@ func TestCampaign_ALoopWithoutEndIsKilled(t *testing.T) {
 // them.
 func TestLaboratory_BuildsWithinItsFolder(t *testing.T) {
 	m, packages, err := openModule(t.Context(), files(t, shop), []string{"./till"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l, err := newLaboratory(t.Context(), m, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := l.build(t.Context(), packages[0], l.binary("till"), nil, "-work"); err != nil {
 		t.Error(err)
 	}
@@ -162,5 +152,12 @@ func TestSample_KindsTakeTurnsAndTheSeedChooses(t *testing.T) {
 	}
 	if other := sample(2); slices.Equal(first, other) {
 		t.Errorf("two seeds choose %q", first)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -20,9 +20,7 @@ func TestLaboratory_AnInterruptEndsChildren(t *testing.T) {
 	started := filepath.Join(dir, "started")
 	binary := filepath.Join(dir, "till.test")
 	script := "#!/bin/sh\nsleep 1000 &\necho $! >" + started + ".part\nmv " + started + ".part " + started + "\nwait\n"
-	if err := os.WriteFile(binary, []byte(script), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(binary, []byte(script), 0o777))
 	ctx, interrupt := context.WithCancel(t.Context())
 	go func() {
 		for ctx.Err() == nil {
@@ -37,13 +35,9 @@ func TestLaboratory_AnInterruptEndsChildren(t *testing.T) {
 		t.Fatalf("error %v, want the interrupt's", err)
 	}
 	text, err := os.ReadFile(started)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	child, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// A killed process stays a zombie until init has taken its exit code.
 	for !gone(child) {
 		time.Sleep(time.Millisecond)

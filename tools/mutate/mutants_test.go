@@ -20,12 +20,8 @@ func write(t *testing.T, dir string, content map[string]string) {
 	t.Helper()
 	for name, text := range content {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		must(t, os.WriteFile(path, []byte(text), 0o666))
 	}
 }
 
@@ -37,9 +33,7 @@ func packagesOf(t *testing.T, sources ...string) (*module, []*pkg) {
 		content[fmt.Sprintf("till%02d/till.go", i)] = source
 	}
 	m, packages, err := openModule(t.Context(), files(t, content), []string{"./..."})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return m, packages
 }
 
