@@ -134,9 +134,7 @@ func TestBenchOps_RefusesFlagsThatDoNotGoTogether(t *testing.T) {
 	for _, args := range [][]string{
 		{"--precision", "fp16"}, {"--device", "gpu"}, {"--size", "3"},
 	} {
-		if c := call(t, append([]string{"bench", "ops"}, args...)...); c.code != exitUsage || c.err == "" {
-			t.Errorf("%v: exit code %d, %q", args, c.code, c.err)
-		}
+		wantUsage(t, call(t, append([]string{"bench", "ops"}, args...)...))
 	}
 }
 
@@ -231,8 +229,6 @@ func TestBenchStep_RefusesFlagsOfOtherNets(t *testing.T) {
 		{"--model", "vit-s14", "--batch", "0"}, {"--model", "vit-s14", "--size", "15"},
 		{"--model", "vit-s14", "--size", "-14"},
 	} {
-		if c := call(t, append([]string{"bench", "step"}, args...)...); c.code != exitUsage || c.err == "" {
-			t.Errorf("%v: exit code %d, %q", args, c.code, c.err)
-		}
+		wantUsage(t, call(t, append([]string{"bench", "step"}, args...)...))
 	}
 }

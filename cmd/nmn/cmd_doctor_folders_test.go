@@ -29,7 +29,5 @@ func TestDoctor_PublishedFoldersAreLookedAt(t *testing.T) {
 		t.Errorf("%v: %s", err, content)
 	}
 	c = call(t, "doctor", "--coco", coco, "--noise", "0.4")
-	if c.code != exitUsage || !strings.Contains(c.err, "--noise") {
-		t.Errorf("with settings of training: exit code %d, %s", c.code, c.err)
-	}
+	wantUsage(t, c, "--noise")
 }

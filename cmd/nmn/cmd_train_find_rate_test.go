@@ -117,9 +117,7 @@ func TestTrain_BatchSizeAutoSaysWhatItTakes(t *testing.T) {
 		"auto")...)
 	wantParts(t, c.err, "is complete")
 	for _, wrong := range []string{"0", "-1", "many"} {
-		if c := call(t, "train", "--batch-size", wrong); c.code != exitUsage || !strings.Contains(c.err, "or auto") {
-			t.Errorf("%s: %d, %s", wrong, c.code, c.err)
-		}
+		wantUsage(t, call(t, "train", "--batch-size", wrong), "or auto")
 	}
 	if c := call(t, "experiment", "--batch-size", "auto", "--run-dir", t.TempDir()); c.code != exitUsage ||
 		!strings.Contains(c.err, "--batch-size") {

@@ -109,9 +109,7 @@ func TestTrain_UnknownLabelsOfFeatures(t *testing.T) {
 		"arm em needs every label": args("empty.csv", "em", dir),
 		"has unknown labels":       args("empty.csv", "baseline", dir, "--flips", "0.2:0.1"),
 	} {
-		if c := call(t, more...); c.code != exitUsage || !strings.Contains(c.err, says) {
-			t.Errorf("exit code %d, %s, want %q", c.code, c.err, says)
-		}
+		wantUsage(t, call(t, more...), says)
 	}
 }
 
