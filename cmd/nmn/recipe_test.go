@@ -436,7 +436,8 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 	in := func(name string) string { return filepath.Join(run.RecipeFolder, name) }
 	resumedEquals(t, dir, func(dir string) []string {
 		return args(dir, "-q", "--set", "train.log_steps=1", "--set", "train.checkpoint_steps=7")
-	}, []string{run.Stage1Folder}, in(recipe.OnlineFile), in(recipe.ScoresFile), in(recipe.LabelsFile), in(recipe.RatesFile))
+	}, []string{run.Stage1Folder}, in(recipe.OnlineFile), in(recipe.ScoresFile), in(recipe.LabelsFile),
+		in(recipe.RatesFile))
 }
 
 func TestRecipe_PicturesEstimateOnline(t *testing.T) {
