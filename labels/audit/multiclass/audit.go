@@ -37,7 +37,8 @@ type Report struct {
 	// every row whose label is known.
 	Suspects []Suspect
 	MinError float64
-	// Memorised is Options.Plateau: what the nets confuse counts as noise, and p(wrong) is not calibrated.
+	// Memorised is set if what nets confuse counts as noise, so that p(wrong) is not calibrated. With Options.Plateau
+	// that is so if noise depends on the class and no mixture explains it.
 	Memorised bool
 	Classes   []Class
 	Table     *rows.Table
@@ -74,7 +75,8 @@ func Audit(ctx context.Context, in *Input, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Input: in, Model: m, MinError: o.MinError, Memorised: o.Plateau, Confident: confidentOf(in)}
+	r := &Report{Input: in, Model: m, MinError: o.MinError, Memorised: o.Plateau && m.given != nil && m.mixture == nil,
+		Confident: confidentOf(in)}
 	r.rank()
 	r.classes()
 	if in.Truth != nil {

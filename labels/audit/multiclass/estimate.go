@@ -13,8 +13,8 @@ import (
 // Options are the settings of an audit.
 type Options struct {
 	MinError float64 // least probability of being wrong of a suspect; 0 lists every label
-	// Plateau also looks for noise of one direction that a classifier has learned, in how often labels agree with
-	// its surest rows. It is for scores of nets that may have learned the noise.
+	// Plateau also looks for noise of one direction that a classifier has learned: in a mixture of the scores, or in
+	// how often labels agree with its surest rows. It is for scores of nets that may have learned the noise.
 	Plateau bool
 }
 
@@ -54,6 +54,8 @@ type Model struct {
 	held  bool      // T is not fitted
 	floor float64   // least logarithm of a score
 	level simd.Level
+	// mixture makes p(y|x) of the scores; nil if the scores are p(y|x)
+	mixture *mixture
 }
 
 const (
@@ -103,6 +105,13 @@ func estimate(ctx context.Context, in Input, o Options) (*Model, error) {
 	}
 	rate, likeliest := all[Even].rate, surest(&in, f.stride)
 	chosen := all[choice(heldOut, rate)]
+	if o.Plateau {
+		mixed, own := f.mixed(m, &in)
+		if mixed != nil && f.pass(chosen, everyRow)[likelihood]-own.pass(mixed, everyRow)[likelihood] <
+			mixtureLoss*float64(len(f.labels)) {
+			chosen, f = mixed, own
+		}
+	}
 	if chosen.Noise != Directed {
 		chosen.Pooled = rate
 		chosen = cmp.Or(f.anchored(m, &in, likeliest), chosen)

@@ -151,12 +151,14 @@ const leastLikelihood = 1e-300
 type row struct {
 	m                  *Model
 	logs, p, posterior []float64
+	centred, off       []float64 // coordinates of a mixture, and their differences from a mean
 	unmixed            []float32
 }
 
 func (m *Model) newRow() *row {
 	of := func() []float64 { return make([]float64, m.Classes) }
-	return &row{m: m, logs: of(), p: of(), posterior: of(), unmixed: make([]float32, m.Classes)}
+	return &row{m: m, logs: of(), p: of(), posterior: of(), centred: of()[1:], off: of()[1:],
+		unmixed: make([]float32, m.Classes)}
 }
 
 // set takes the scores of a row.
@@ -167,6 +169,9 @@ func (r *row) set(scores []float32) {
 			if p > 0 {
 				r.logs[y] = max(math.Log(float64(p)), r.m.floor)
 			}
+		}
+		if r.m.mixture != nil {
+			r.m.mixture.judge(r)
 		}
 		return
 	}

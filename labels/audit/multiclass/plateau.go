@@ -11,9 +11,9 @@ const (
 	leastPlateau, mostPlateau = .45, .92
 	// plateauRows of a class are counted, the share countedRows, with a prior of plateauPrior labels that are
 	// spread evenly.
-	plateauRows, countedRows, plateauPrior = 25, .2, 5.
+	plateauRows, countedRows, plateauPrior = 25, .3, 5.
 	// plateauMargin is how far the own label of each class must be ahead of every other.
-	plateauMargin = .1
+	plateauMargin = .03
 )
 
 // plateau is directed noise with T from the labels of the surest rows of each class. A classifier that has

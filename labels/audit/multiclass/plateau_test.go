@@ -9,10 +9,12 @@ import (
 )
 
 // simulated are rows of six classes and the scores of a classifier that has learned their labels. sharp is how
-// well it separates classes, and pairs the share of labels that are the next class instead.
-func simulated(rows int, sharp, pairs float64) *Input {
+// well it separates classes, pairs the share of labels that are the next class instead, and blur the deviation of the
+// errors of its log-odds.
+func simulated(rows int, sharp, pairs, blur float64) *Input {
 	const k = 6
-	in := &Input{Rows: rows, Classes: k, Scores: make([]float32, rows*k), Labels: make([]int32, rows)}
+	in := &Input{Rows: rows, Classes: k, Scores: make([]float32, rows*k), Labels: make([]int32, rows),
+		Truth: make([]int32, rows)}
 	stream := rng.New(5)
 	for i := range rows {
 		y := i % k
@@ -32,13 +34,13 @@ func simulated(rows int, sharp, pairs float64) *Input {
 		seen := make([]float64, k)
 		for c := range p {
 			seen[c] = (1-pairs)*p[c]/sum + pairs*p[(c+k-1)%k]/sum
-			seen[c] = (seen[c] + 1e-3) * math.Exp(.6*stream.Normal(0, 1)) // and some that it has learned by heart
+			seen[c] = (seen[c] + 1e-3) * math.Exp(blur*stream.Normal(0, 1))
 			noisy += seen[c]
 		}
 		for c := range p {
 			in.Scores[i*k+c] = float32(seen[c] / noisy)
 		}
-		in.Labels[i] = int32(given)
+		in.Labels[i], in.Truth[i] = int32(given), int32(y)
 	}
 	return in
 }
@@ -46,7 +48,7 @@ func simulated(rows int, sharp, pairs float64) *Input {
 func TestPlateau_FindsADirectionThatTheClassifierHasLearned(t *testing.T) {
 	o := DefaultOptions()
 	o.Plateau = true
-	r, err := Audit(context.Background(), simulated(12000, 5, .4), o)
+	r, err := Audit(context.Background(), simulated(12000, 5, .4, .6), o)
 	must(t, err)
 	found := r.T
 	if r.Noise != Directed {
@@ -81,7 +83,7 @@ func TestPlateau_FindsADirectionThatTheClassifierHasLearned(t *testing.T) {
 // Classifiers that are unsure, or sure, of labels without noise.
 func TestPlateau_OfLabelsWithoutNoiseIsNone(t *testing.T) {
 	for _, sharp := range []float64{.3, 1, 2, 3, 5, 8} {
-		in, o := simulated(12000, sharp, 0), DefaultOptions()
+		in, o := simulated(12000, sharp, 0, .6), DefaultOptions()
 		without, err := Audit(context.Background(), in, o)
 		must(t, err)
 		o.Plateau = true
