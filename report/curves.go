@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"nmn/eval"
 	"nmn/labels"
@@ -18,18 +19,20 @@ const fewPoints = 40
 // rowsOfNumbers is the length of a table of the numbers of a curve.
 const rowsOfNumbers = 40
 
-// trainingCharts draws the loss and, if it was measured, the validation AP over the steps of a run. Without
-// measurements there are no charts. Each stage has its own line and colour.
+// trainingCharts draws the loss and, if it was measured, the validation AP or accuracy over the steps of a run.
+// Without measurements there are no charts. Each stage has its own line and colour.
 func trainingCharts(curve []Point) []numbered {
-	var out []numbered
-	for _, panel := range []struct {
+	type panel struct {
 		title, axis string
 		decimals    int
 		of          func(Point) eval.Number
-	}{
-		{"Training loss", "loss", 4, func(p Point) eval.Number { return p.Loss }},
-		{"Validation AP", "AP (%)", 2, func(p Point) eval.Number { return 100 * p.AP }},
-	} {
+	}
+	judged := panel{"Validation AP", "AP (%)", 2, func(p Point) eval.Number { return 100 * p.AP }}
+	if slices.ContainsFunc(curve, func(p Point) bool { return p.Accuracy }) {
+		judged.title, judged.axis = "Validation accuracy", "accuracy (%)"
+	}
+	var out []numbered
+	for _, panel := range []panel{{"Training loss", "loss", 4, func(p Point) eval.Number { return p.Loss }}, judged} {
 		c := &chart.Chart{Title: panel.title, X: chart.Axis{Label: "step"}, Y: chart.Axis{Label: panel.axis}}
 		addStages(c, curve, panel.of)
 		if c.Empty() {

@@ -55,6 +55,14 @@ func TestCurves_OnePanelForEachMeasure(t *testing.T) {
 	has(t, both, "Training loss", "Validation AP", "stage1", "nmn-fd", "step")
 	curve := drawnCurve()
 	for i := range curve {
+		curve[i].Accuracy = curve[i].AP.Defined()
+	}
+	exclusive := said(t, func(w io.Writer) error { return drawCurves(w, curve) })
+	has(t, exclusive, "Validation accuracy", "accuracy (%)")
+	if strings.Contains(exclusive, "AP") {
+		t.Error("the chart of accuracy names AP")
+	}
+	for i := range curve {
 		curve[i].AP = eval.Undefined()
 	}
 	if charts := trainingCharts(curve); len(charts) != 1 || charts[0].Title != "Training loss" {

@@ -88,6 +88,8 @@ type Point struct {
 	Stage string      // for example "stage1" or "nmn-fd"
 	Loss  eval.Number // undefined where not measured at this step
 	AP    eval.Number // validation AP as a fraction, undefined where not measured
+	// Accuracy is set if AP is the accuracy instead, as for classes that exclude each other.
+	Accuracy bool
 }
 
 // Title is the name of a run's arm in a table, with how its noise model came by its rates.

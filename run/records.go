@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"nmn/eval"
 	"nmn/loader"
@@ -114,12 +115,15 @@ type logLine struct {
 	Truth   *float64 `json:"true_map"`
 	Human   *float64 `json:"human_ap"`
 	Labels  *float64 `json:"map"`
+	// Accuracy and TrueAccuracy are figures of exclusive classes.
+	Accuracy     *float64 `json:"accuracy"`
+	TrueAccuracy *float64 `json:"true_accuracy"`
 	// Images and Milliseconds are totals of an epoch.
 	Images       float64 `json:"images"`
 	Milliseconds float64 `json:"epoch_ms"`
 }
 
-// ReadCurve reads loss and validation AP of a whole run from its log. A line that is broken, as one that a full disk or
+// ReadCurve reads loss and validation AP or accuracy of a whole run from its log. A line that is broken, as one that a full disk or
 // a kill has cut, is left out and counted; a file whose first line is broken is no log.
 func ReadCurve(path, stage string) (points []report.Point, broken int, err error) {
 	broken, err = readLog(path, func(line *logLine) { points = line.drawn(points, stage) })
@@ -133,7 +137,8 @@ func (l *logLine) drawn(points []report.Point, stage string) []report.Point {
 	case l.Message == "step" && l.Loss != nil:
 		point.Loss = eval.Number(*l.Loss)
 	case l.Message == "evaluation":
-		point.AP = firstDefined(l.Truth, l.Human, l.Labels)
+		point.AP = firstDefined(l.TrueAccuracy, l.Accuracy, l.Truth, l.Human, l.Labels)
+		point.Accuracy = l.Accuracy != nil || l.TrueAccuracy != nil
 	default:
 		return points
 	}
@@ -198,8 +203,8 @@ func eachLine(r io.Reader, show func(*logLine)) (broken int, err error) {
 	return broken, lines.Err()
 }
 
-// firstDefined is the AP that people are shown: against the truth, else with human agreement, else
-// against labels.
+// firstDefined is the measure that people are shown: against the truth, else with human agreement, else against
+// labels.
 func firstDefined(values ...*float64) eval.Number {
 	for _, v := range values {
 		if v != nil {
@@ -212,19 +217,14 @@ func firstDefined(values ...*float64) eval.Number {
 // ValidationMeasure is the measure of an evaluation that people are shown on the way, and its name: accuracy
 // if classes exclude each other, else AP against the truth, with human agreement or against labels.
 func ValidationMeasure(r *eval.Result) (name string, value eval.Number) {
-	for _, m := range []*eval.MultiLabel{r.Truth, r.Labels} {
-		if m != nil && m.OneClass != nil {
-			return "accuracy", m.OneClass.Accuracy
+	for _, measure := range []string{"true_accuracy", "accuracy", "true_map", "human_ap", "map"} {
+		if value = train.Measure(measure, r); value.Defined() {
+			name = "AP"
+			if strings.HasSuffix(measure, "accuracy") {
+				name = "accuracy"
+			}
+			return name, value
 		}
 	}
-	return "AP", validationAP(r)
-}
-
-func validationAP(r *eval.Result) eval.Number {
-	for _, name := range []string{"true_map", "human_ap", "map"} {
-		if v := train.Measure(name, r); v.Defined() {
-			return v
-		}
-	}
-	return eval.Undefined()
+	return "AP", value
 }

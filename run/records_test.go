@@ -45,12 +45,14 @@ func TestParseCurve_TakesStepsAndEvaluations(t *testing.T) {
 {"msg":"step","step":20,"loss":3.5}
 {"msg":"evaluation","step":20,"map":0.25,"true_map":0.5}
 {"msg":"evaluation","step":30,"map":0.25}
+{"msg":"evaluation","step":40,"map":0.25,"accuracy":0.75}
+{"msg":"evaluation","step":50,"map":0.25,"accuracy":0.75,"true_accuracy":0.8}
 `)
-	if err != nil || broken != 0 || len(points) != 3 {
+	if err != nil || broken != 0 || len(points) != 5 {
 		t.Fatalf("%v, %v", points, err)
 	}
 	if points[0].Loss != 3.5 || points[0].AP.Defined() || points[1].AP != .5 || points[2].AP != .25 ||
-		points[2].Stage != "stage1" {
+		points[2].Stage != "stage1" || points[2].Accuracy || points[3].AP != .75 || points[4].AP != .8 || !points[4].Accuracy {
 		t.Errorf("points %+v", points)
 	}
 }

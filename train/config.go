@@ -123,7 +123,7 @@ type Config struct {
 	// KeepBest is 1 to keep the best checkpoint in addition to the last one, by the validation measure BestBy,
 	// one of Measures; 0 keeps the last alone.
 	KeepBest int    `yaml:"keep_best" json:"keep_best" help:"best <checkpoints> to keep in addition to the last: 1 or none" range:"[0,1]"`
-	BestBy   string `yaml:"best_by" json:"best_by" help:"validation <measure> that decides which checkpoint is best" values:"human_ap,loss,map,true_map,of1,true_of1,cf1,true_cf1,brier,true_brier,ece,true_ece"`
+	BestBy   string `yaml:"best_by" json:"best_by" help:"validation <measure> that decides which checkpoint is best" values:"human_ap,loss,map,true_map,of1,true_of1,cf1,true_cf1,brier,true_brier,ece,true_ece,accuracy,true_accuracy"`
 	// Patience ends a stage after this number of validations without a new best, and returns to the best
 	// checkpoint. The stage also returns to it if its limit of epochs ends it. 0 trains to the limit and
 	// keeps the last weights.

@@ -41,14 +41,14 @@ func TestConfig_ValidateNamesFieldValueAndRange(t *testing.T) {
 		`learning_rates[0].multiplier ("*") is -1`: func(c *Config) {
 			c.LearningRates = []Rule{{"*", -1}}
 		},
-		`freeze[0] is "a["`:                               func(c *Config) { c.Freeze = []string{"a["} },
-		"a stage needs a limit":                           func(c *Config) { c.Stage2Epochs = 0 },
-		`best_by is "accuracy", want human_ap, loss, map`: func(c *Config) { c.BestBy = "accuracy" },
-		"ema is 1, want at least 0":                       func(c *Config) { c.EMA = 1 },
-		"layer_decay is 1.5, want at least 0":             func(c *Config) { c.LayerDecay = 1.5 },
-		"layer_decay is -0.5, want at least 0":            func(c *Config) { c.LayerDecay = -.5 },
-		"ema is NaN, want at least 0 and less than 1":     func(c *Config) { c.EMA = math.NaN() },
-		"log_steps is 0":                                  func(c *Config) { c.LogSteps = 0 },
+		`freeze[0] is "a["`:                                func(c *Config) { c.Freeze = []string{"a["} },
+		"a stage needs a limit":                            func(c *Config) { c.Stage2Epochs = 0 },
+		`best_by is "precision", want human_ap, loss, map`: func(c *Config) { c.BestBy = "precision" },
+		"ema is 1, want at least 0":                        func(c *Config) { c.EMA = 1 },
+		"layer_decay is 1.5, want at least 0":              func(c *Config) { c.LayerDecay = 1.5 },
+		"layer_decay is -0.5, want at least 0":             func(c *Config) { c.LayerDecay = -.5 },
+		"ema is NaN, want at least 0 and less than 1":      func(c *Config) { c.EMA = math.NaN() },
+		"log_steps is 0":                                   func(c *Config) { c.LogSteps = 0 },
 	} {
 		c := Paper()
 		change(&c)

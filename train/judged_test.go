@@ -44,12 +44,12 @@ func TestMeasure_TakesEachFigureFromItsPlace(t *testing.T) {
 			return eval.ByGroup[eval.Number]{All: eval.Number(base + i)}
 		}
 		return &eval.MultiLabel{AP: number(1), Brier: number(4), ECE: number(5), LogLoss: eval.Number(base + 6),
-			AtThreshold: eval.ByGroup[eval.F1]{All: eval.F1{OF1: eval.Number(base + 2), CF1: eval.Number(base + 3)}}}
+			OneClass: &eval.OneClass{Accuracy: eval.Number(base + 7)}, AtThreshold: eval.ByGroup[eval.F1]{All: eval.F1{OF1: eval.Number(base + 2), CF1: eval.Number(base + 3)}}}
 	}
 	r := &eval.Result{Measures: eval.Measures{Labels: figures(10), Truth: figures(20),
 		Human: &eval.Human{AP: eval.ByGroup[eval.Number]{All: 30}}}}
 	want := map[string]float64{"human_ap": 30, "loss": 16, "map": 11, "of1": 12, "cf1": 13, "brier": 14, "ece": 15,
-		"true_map": 21, "true_of1": 22, "true_cf1": 23, "true_brier": 24, "true_ece": 25}
+		"true_map": 21, "true_of1": 22, "true_cf1": 23, "true_brier": 24, "true_ece": 25, "accuracy": 17, "true_accuracy": 27}
 	for _, name := range Measures() {
 		if got := Measure(name, r); float64(got) != want[name] {
 			t.Errorf("%s is %v, want %v", name, got, want[name])

@@ -37,6 +37,12 @@ var measures = func() []measure {
 		labelMeasure("cf1", false, func(m *eval.MultiLabel) eval.Number { return m.AtThreshold.All.CF1 }),
 		labelMeasure("brier", true, func(m *eval.MultiLabel) eval.Number { return m.Brier.All }),
 		labelMeasure("ece", true, func(m *eval.MultiLabel) eval.Number { return m.ECE.All }),
+		labelMeasure("accuracy", false, func(m *eval.MultiLabel) eval.Number {
+			if m.OneClass == nil {
+				return eval.Undefined()
+			}
+			return m.OneClass.Accuracy
+		}),
 	} {
 		all = append(all, pair[0], pair[1])
 	}
@@ -55,8 +61,8 @@ func observedLoss(r *eval.Result) eval.Number {
 
 // Measures lists the figures that Config.BestBy may name. human_ap is average precision with human agreement.
 // loss is what training lowers: the negative log-likelihood of the observed labels. map, of1, cf1 (at
-// threshold 0.5), brier and ece are computed against the observed labels, and with the prefix true_ against
-// true labels. loss, brier and ece are better when lower, all others when higher.
+// threshold 0.5), brier, ece and, of exclusive classes, accuracy are computed against the observed labels, and with the
+// prefix true_ against true labels. loss, brier and ece are better when lower, all others when higher.
 func Measures() []string {
 	names := make([]string, len(measures))
 	for i, m := range measures {
