@@ -21,10 +21,11 @@ const (
 	Shift   Kind = "shift"   // all captions of a share of the bags, from the next bag; the last bag's from the first
 	Flips   Kind = "flips"   // labels flipped one by one
 
-	// Symmetric and Asymmetric relabel a share of the bags that have exactly one label: with a random other
-	// class, or with the next one. Their changes are listed as Flips.
+	// Symmetric, Asymmetric and Instance relabel a share of the bags that have exactly one label: with a random other
+	// class, with the next one, or with the class that the bag is nearest to. Their changes are listed as Flips.
 	Symmetric  Kind = "symmetric"
 	Asymmetric Kind = "asymmetric"
+	Instance   Kind = "instance"
 )
 
 // CaptionKinds lists the kinds that replace captions.
@@ -34,7 +35,7 @@ func CaptionKinds() []Kind { return []Kind{Uniform, Uneven, Similar, Pair, Shift
 func (k Kind) IsZero() bool { return k == "" || k == Uniform }
 
 // Relabels reports whether the kind replaces the one label of a bag.
-func (k Kind) Relabels() bool { return k == Symmetric || k == Asymmetric }
+func (k Kind) Relabels() bool { return k == Symmetric || k == Asymmetric || k == Instance }
 
 // Remark is the kind as a remark on a share of noise. It is empty for the noise of the paper.
 func (k Kind) Remark() string {

@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"context"
 	"fmt"
 
 	"nmn/format/table"
@@ -10,10 +11,12 @@ import (
 )
 
 // Relabel draws noise for data in which each bag has one label: a share of the bags gets another class, a
-// random one (Symmetric) or the next one (Asymmetric, after the last class the first). Bag i draws its numbers
-// from the stream (seed, i), so that with a larger share the changes of a smaller one remain. Bags without
+// random one (Symmetric), the next one (Asymmetric, after the last class the first), or the nearest one (Instance). With
+// Instance, bags that are nearer to another class are more often wrong: of n bags with one label, the one with r bags
+// less near is wrong with the probability 2 r/n share, or 1 - 2 (1-r/n) (1-share) with a share above .5. Bag i draws its
+// numbers from the stream (seed, i), so that with a larger share the changes of a smaller one remain. Bags without
 // exactly one label keep their labels.
-func Relabel(s *loader.Set, kind Kind, share float64, seed uint64) (*Injection, error) {
+func Relabel(ctx context.Context, s *loader.Set, kind Kind, share float64, seed uint64) (*Injection, error) {
 	noise, err := newInjection(s, Flips, seed)
 	if err != nil {
 		return nil, err
@@ -27,6 +30,12 @@ func Relabel(s *loader.Set, kind Kind, share float64, seed uint64) (*Injection, 
 		return nil, fmt.Errorf("%s: there is no other class among %d", s.Name, noise.Classes)
 	}
 	noise.Rates = labels.Rates{Q01: []float64{share}, Q10: []float64{share / float64(noise.Classes-1)}}
+	var near *nearness
+	if kind == Instance {
+		if near, err = nearest(ctx, s); err != nil {
+			return nil, fmt.Errorf("%s: noise of kind %q: %w", s.Name, kind, err)
+		}
+	}
 	key := rng.Derive(seed, "noise/classes")
 	for bag := range s.Len() {
 		row := labelsOf(s, bag)
@@ -35,15 +44,22 @@ func Relabel(s *loader.Set, kind Kind, share float64, seed uint64) (*Injection, 
 			continue
 		}
 		stream := rng.New(key, bag)
-		wrong, other := stream.Float64() < share, stream.Intn(noise.Classes-1)
-		if !wrong {
-			continue
-		}
+		drawn, other := stream.Float64(), stream.Intn(noise.Classes-1)
 		if other >= given {
 			other++
 		}
-		if kind == Asymmetric {
+		p := share
+		switch kind {
+		case Asymmetric:
 			other = (given + 1) % noise.Classes
+		case Instance:
+			p = near.chance(bag, share)
+			if near.class[bag] >= 0 {
+				other = near.class[bag]
+			}
+		}
+		if drawn >= p {
+			continue
 		}
 		noise.Changes = append(noise.Changes, BagChanges{Bag: bag, Flips: []int{min(given, other), max(given, other)}})
 	}

@@ -23,7 +23,7 @@ import (
 // NoiseConfig is noise that is injected into the training labels.
 type NoiseConfig struct {
 	Noise      float64     `yaml:"noise" help:"replace this <share> of each training picture's captions by captions of other pictures" range:"[0,1)"`
-	NoiseKind  inject.Kind `yaml:"noise_kind,omitempty" help:"how data.noise replaces captions, or one label a row: symmetric, asymmetric (docs/guide/evaluation.md)" values:"uniform,uneven,similar,pair,shift,symmetric,asymmetric"`
+	NoiseKind  inject.Kind `yaml:"noise_kind,omitempty" help:"how data.noise replaces captions, or one label a row: symmetric, asymmetric, instance (docs/guide/evaluation.md)" values:"uniform,uneven,similar,pair,shift,symmetric,asymmetric,instance"`
 	NoiseFile  string      `yaml:"noise_file" help:"apply the noise in this <file> of nmn noise instead of drawing noise"`
 	Flips      FlipLevel   `yaml:"flips" help:"flip training and validation labels with these probabilities, <missing:incorrect>"`
 	FlipSpread float64     `yaml:"flip_spread" help:"let the flip rates of a class differ from data.flips by at most this <share>" range:"[0,1)"`
@@ -39,7 +39,7 @@ func (d *Config) checkNoise() error {
 		return fmt.Errorf("data.%w", err)
 	case d.NoiseKind != "" && !d.NoiseKind.Relabels() && (d.relabels() || !d.Captioned()):
 		return setting.Errorf("data.noise_kind", "`data.noise_kind` %s replaces captions, which these data do not have: "+
-			"give symmetric or asymmetric", d.NoiseKind)
+			"give symmetric, asymmetric or instance", d.NoiseKind)
 	case !d.Captioned() && d.Noise > 0 && !d.NoiseKind.Relabels():
 		return fmt.Errorf("data.noise is %g: %s have no captions to replace; flip labels (`data.flips` 0.3:0.1) or give a "+
 			"noise file", d.Noise, d.Noun())
@@ -123,7 +123,7 @@ func (d *Splits) injectNoise(ctx context.Context, c *Config) (err error) {
 			if why := notExclusive(set); why != "" {
 				return nil, fmt.Errorf("`data.noise_kind` %s replaces the one label of each row, and %s", d.NoiseKind, why)
 			}
-			return inject.Relabel(set, d.NoiseKind, c.Noise, seed)
+			return inject.Relabel(ctx, set, d.NoiseKind, c.Noise, seed)
 		}
 	default:
 		d.Noise, d.NoiseKind = c.Noise, cmp.Or(c.NoiseKind, inject.Uniform)

@@ -48,5 +48,22 @@ func makeMain(config Config) (*loader.Set, error) {
 	})
 	matrix := func() *dense.Dense { return loader.Matrix(labels, shapeCount) }
 	return &loader.Set{Name: "scenes-classes-" + config.Split, Vocabulary: vocabulary, IDs: ids, Labels: matrix(),
-		Truth: matrix(), Source: newScenePictures(config)}, nil
+		Truth: matrix(), Source: mainPictures{newScenePictures(config), streams}}, nil
+}
+
+// mainPictures are pictures with a main object.
+type mainPictures struct {
+	*paintedSource
+	streams sceneStreams
+}
+
+// Near sets how near a picture is to each shape: the pixels of its small objects of that shape, 0 for the shape of the
+// main object. Label noise that depends on the picture reads it.
+func (p mainPictures) Near(bag int, near []float64) {
+	scene := p.streams.scene(bag)
+	clear(near)
+	for i := range scene.count {
+		near[scene.objects[i].shape] += float64(scene.objects[i].visible)
+	}
+	near[scene.mainObject().shape] = 0
 }
