@@ -33,7 +33,7 @@
 // do, their labels give T.
 //
 // Options.Plateau finds a third kind: a direction that the classifier has learned in part. Its surest rows then
-// get other labels as often as less sure rows do, and the labels of the surest rows give T. With up to 32 classes p(y|x)
+// get other labels as often as less sure rows do, and the labels of the surest rows give T. With 3 to 32 classes p(y|x)
 // then comes from a mixture, which has a normal distribution of log p̂(x) for each class y, with its own covariance. It
 // is fitted to scores and labels by expectation and maximisation.
 //

@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	// mostMixed is the most classes of a mixture. Each row takes K³/2 multiplications.
-	mostMixed = 32
+	// leastMixed and mostMixed bound the classes of a mixture. The scores of two classes have one coordinate, which the
+	// slope and a shift calibrate. With K classes each row takes K³/2 multiplications.
+	leastMixed, mostMixed = 3, 32
 	// mixtureLoss is how much worse than other models a mixture may explain a label, in the logarithm of the
 	// likelihood. Scores that are p(z|x) explain labels without any T. If the mixture does not lose much, T does too.
 	mixtureLoss = .01
@@ -34,12 +35,12 @@ type mixture struct {
 // net confuses share the other ones.
 func (f *fitting) mixed(m Model, in *Input) (*Model, *fitting) {
 	k := m.Classes
+	if k < leastMixed || k > mostMixed {
+		return nil, f
+	}
 	m.Noise, m.given, m.A = Directed, even(1-1/float64(k), k), maxSlope // at first the highest score counts, not labels
 	m.floor = math.Log(math.SmallestNonzeroFloat32)
 	f = &fitting{ctx: f.ctx, sample: sampleOf(in, &m), err: f.err}
-	if k > mostMixed {
-		return nil, f
-	}
 	d, reached := k-1, math.Inf(-1)
 	each := 1 + d + d*d // sums for a class: weights, coordinates, and products
 	for range mostIterations {
