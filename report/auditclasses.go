@@ -49,7 +49,7 @@ func classSuspectNote(r *multiclass.Report) string {
 		surely++
 	}
 	note := suspectCount(surely, r.Known(), "labels", r.MinError) + "."
-	if r.Memorised && r.Noise != multiclass.Unknown {
+	if r.Memorised {
 		note += " p(wrong) orders them but is not calibrated, because what the nets confuse counts as noise."
 	}
 	if len(r.Suspects) > surely {

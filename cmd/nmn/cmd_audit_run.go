@@ -119,7 +119,7 @@ func (a *auditCommand) checkLabels(r *runaudit.Audit) error {
 	if a.correction.Apply != labels.ApplyCareful || a.options.Decisions != "" {
 		return nil
 	}
-	return audit.EnoughToApply(bytes.Count(r.Data().Train.Labels.Uint8s(), []byte{1}), 0, r.Exclusive())
+	return audit.EnoughToApply(bytes.Count(r.Data().Train.Labels.Uint8s(), []byte{1}), 0, false)
 }
 
 // scoresOf returns the scores for the audit, or nil if nets of folds must be trained. If the run does not have
