@@ -255,6 +255,17 @@ func TestClassAuditTables_SayThatNoiseIsUnknown(t *testing.T) {
 	}
 }
 
+// The tables warn of p(wrong) only if what nets confuse counts as noise.
+func TestClassAuditTables_WarnOfWhatNetsConfuse(t *testing.T) {
+	r := exclusiveReport(t, .5)
+	for _, r.Memorised = range []bool{false, true} {
+		text := strings.Join(strings.Fields(written(t, Text, ClassAuditTables(r, 1, 0)...)), " ")
+		if warned := strings.Contains(text, "not calibrated"); warned != r.Memorised {
+			t.Errorf("memorised %t: the warning is there: %t", r.Memorised, warned)
+		}
+	}
+}
+
 // exclusiveReport has three classes. Every tenth sample of class 0 is labelled 1.
 func exclusiveReport(t *testing.T, least float64) *multiclass.Report {
 	t.Helper()

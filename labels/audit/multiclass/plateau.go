@@ -12,8 +12,6 @@ const (
 	// plateauRows of a class are counted, the share countedRows, with a prior of plateauPrior labels that are
 	// spread evenly.
 	plateauRows, countedRows, plateauPrior = 25, .3, 5.
-	// plateauMargin is how far the own label of each class must be ahead of every other.
-	plateauMargin = .03
 )
 
 // plateau is directed noise with T from the labels of the surest rows of each class. A classifier that has
@@ -75,7 +73,7 @@ func plateau(in *Input, likeliest [][]int32) []float64 {
 			}
 		}
 		for z := range row {
-			if z != y && row[y] < row[z]+plateauMargin {
+			if z != y && row[y] <= row[z] { // the own label of each class is the most frequent one
 				return nil
 			}
 		}
