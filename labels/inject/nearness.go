@@ -17,12 +17,10 @@ type nearness struct {
 	rank  []float64 // share of the bags that are less near
 }
 
-// chance is the probability that the label of a bag is wrong. Its mean over the bags is the share.
+// chance is the probability that the label of a bag is wrong. Its mean over the bags is the share. With a share up to
+// 1/3 no label is more often wrong than right, so that the true class can be learned.
 func (n *nearness) chance(bag int, share float64) float64 {
-	if share > .5 {
-		return 1 - 2*(1-n.rank[bag])*(1-share)
-	}
-	return 2 * n.rank[bag] * share
+	return share + (n.rank[bag]-.5)*min(share, 1-share)
 }
 
 // nearSource is a loader.Source that finds how near its pictures are to each class.

@@ -12,10 +12,9 @@ import (
 
 // Relabel draws noise for data in which each bag has one label: a share of the bags gets another class, a
 // random one (Symmetric), the next one (Asymmetric, after the last class the first), or the nearest one (Instance). With
-// Instance, bags that are nearer to another class are more often wrong: of n bags with one label, the one with r bags
-// less near is wrong with the probability 2 r/n share, or 1 - 2 (1-r/n) (1-share) with a share above .5. Bag i draws its
-// numbers from the stream (seed, i), so that with a larger share the changes of a smaller one remain. Bags without
-// exactly one label keep their labels.
+// Instance, bags that are nearer to another class are more often wrong: the probability rises from half of the share to
+// one and a half of it. Bag i draws its numbers from the stream (seed, i), so that with a larger share the changes of a
+// smaller one remain. Bags without exactly one label keep their labels.
 func Relabel(ctx context.Context, s *loader.Set, kind Kind, share float64, seed uint64) (*Injection, error) {
 	noise, err := newInjection(s, Flips, seed)
 	if err != nil {
