@@ -17,7 +17,8 @@ const (
 	mixtureSettled = 1e-5
 	// pooledRows is the weight of the covariance of all classes in the covariance of each, in rows.
 	pooledRows = 50.
-	// ridge is the share of the mean variance that is added to each variance.
+	// ridge is the share of the mean variance that is added to each variance, and its square is added for rows that
+	// are all equal.
 	ridge = 1e-3
 )
 
@@ -107,7 +108,7 @@ func mixtureOf(s []float64, k int) *mixture {
 		trace += pooled[i*d+i]
 	}
 	for i := range d {
-		pooled[i*d+i] += ridge*trace/float64(d) + leastLikelihood
+		pooled[i*d+i] += ridge*trace/float64(d) + ridge*ridge*all
 	}
 	for y, products := range g.factors {
 		n := s[y*each]

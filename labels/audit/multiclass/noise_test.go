@@ -123,19 +123,23 @@ func TestAudit_LittleToGoBy(t *testing.T) {
 		"one class":              one(50, 3, func(int) int32 { return 1 }),
 		"more classes than rows": one(9, 1200, func(i int) int32 { return int32(i) }),
 	} {
-		r := audited(t, in)
-		for _, v := range append(slices.Concat(r.T, r.True, r.B), r.A, r.Pooled) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				t.Fatalf("%s: a parameter is %g", what, v)
+		o := DefaultOptions()
+		for _, o.Plateau = range []bool{false, true} {
+			r, err := Audit(t.Context(), in, o)
+			must(t, err)
+			for _, v := range append(slices.Concat(r.T, r.True, r.B), r.A, r.Pooled) {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					t.Fatalf("%s: a parameter is %g", what, v)
+				}
 			}
-		}
-		for i, s := range r.Table.Scores {
-			if !(s.Wrong >= 0 && s.Wrong <= 1) {
-				t.Fatalf("%s: row %d is wrong with %g", what, i, s.Wrong)
+			for i, s := range r.Table.Scores {
+				if !(s.Wrong >= 0 && s.Wrong <= 1) {
+					t.Fatalf("%s: row %d is wrong with %g", what, i, s.Wrong)
+				}
 			}
-		}
-		if what == "all right" && len(r.Suspects) > 0 {
-			t.Errorf("%s: %+v", what, r.Suspects)
+			if what == "all right" && len(r.Suspects) > 0 {
+				t.Errorf("%s: %+v", what, r.Suspects)
+			}
 		}
 	}
 }
