@@ -70,6 +70,14 @@ func NewOptimizer(backend kernels.Backend, params []*param.Param, multipliers []
 	return o, nil
 }
 
+// recorderOf is a backend that records, nil for one that does not.
+func recorderOf(backend kernels.Backend) kernels.Card {
+	if recorder, ok := backend.(kernels.Card); ok && recorder.Captures() {
+		return recorder
+	}
+	return nil
+}
+
 // optimizerOf freezes the parameters of a net that do not learn, and makes fresh state for the rest.
 func optimizerOf(net *model.Net, c Config) (*Optimizer, error) {
 	factors, err := multipliers(c, net.Params())
