@@ -165,8 +165,9 @@ func (c Config) opens(ctx context.Context, data *dataset.Splits, o *ExamineOptio
 	if err != nil {
 		return err
 	}
+	nets := s.nets()
 	for _, arm := range arms {
-		net, err := s.BlankNet(arm)
+		net, err := nets.blank(arm)
 		if err == nil {
 			err = net.Close()
 		}

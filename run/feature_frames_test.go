@@ -78,7 +78,7 @@ func TestOpen_TakesFeaturesOfEachFrameOfClips(t *testing.T) {
 	if _, taken := open(); taken != 0 {
 		t.Errorf("features of %d frames were taken once more", taken)
 	}
-	if text := s.BackboneText(); !strings.Contains(text, "pool5 of VGG16") || !strings.Contains(text, "middle 32×32") {
+	if text := s.Backbone.String(); !strings.Contains(text, "pool5 of VGG16") || !strings.Contains(text, "middle 32×32") {
 		t.Errorf("the session says %q of its backbone", text)
 	}
 }

@@ -69,7 +69,7 @@ func OpenModel(ctx context.Context, path string, o ModelOptions) (*Model, error)
 	if err := s.openDevice(); err != nil {
 		return nil, err
 	}
-	m, err := s.openModel(file, folder)
+	m, err := openModel(s, file, folder)
 	if err != nil {
 		return nil, cmp.Or(err, s.Close())
 	}
@@ -93,10 +93,10 @@ func (s *Session) OpenModel(path string, which Checkpoint) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.openModel(file, folder)
+	return openModel(s, file, folder)
 }
 
-func (s *Session) openModel(file, folder string) (*Model, error) {
+func openModel(s *Session, file, folder string) (*Model, error) {
 	net, checkpoint, err := train.OpenNet(file, s.Backend)
 	if err != nil {
 		return nil, err

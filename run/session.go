@@ -100,18 +100,19 @@ type Session struct {
 	Log     *slog.Logger
 	Observe Observer
 
-	backbone *train.Backbone // the net that produced the features; nil if the data are no such features
-	features time.Duration   // that taking all of them would last; 0 where they were taken
+	// Backbone is the net that produced the features; nil if the data are no such features. FeatureTime is the estimated
+	// time to compute those of all pictures, if the session was opened to estimate it; else 0.
+	Backbone    *train.Backbone
+	FeatureTime time.Duration
+	Ranks       *Ranks
 
-	ranks    ranks.Group // never nil
 	prepared bool
 	restart  bool // Options.Restart
 	forward  bool // Options.FeaturesAlone
 
-	// weightsShown is set once the summary of loaded weights has been printed. The sessions that With
-	// returns share it, since every net of an experiment loads the same file. If nil, every load prints.
-	weightsShown *bool
-	seen         *seenBags // shared in the same way
+	// The sessions that With returns share these.
+	weights *WeightLoader
+	alike   *lookAlikes
 }
 
 // Options are what a session of classifiers needs in addition to a configuration.
@@ -148,15 +149,20 @@ func newSession(o Options) *Session {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Session{restart: o.Restart, Log: o.Log, Observe: o.Observer, ranks: ranks.Of(o.Group), weightsShown: new(bool),
-		seen: new(seenBags), forward: o.FeaturesAlone}
+	s := &Session{restart: o.Restart, Log: o.Log, Observe: o.Observer, forward: o.FeaturesAlone, alike: &lookAlikes{},
+		Ranks: &Ranks{group: ranks.Of(o.Group), log: o.Log}}
+	s.weights = &WeightLoader{Log: o.Log, Notify: s.Notify}
+	return s
 }
+
+// nets makes nets for the configuration as it is now.
+func (s *Session) nets() nets { return nets{s.Config, s.Data, s.Backend, s.weights} }
 
 // openDevice opens the device of the configuration, notes its precision there, and reports which device it is.
 func (s *Session) openDevice() error {
 	asked := s.Config.Run.Precision
 	features := s.forward || s.Config.Net.Backbone != "" // nets on features are float32 in every precision
-	backend, note, err := openDevice(&s.Config.Run, s.ranks.Local(), features, s.Log)
+	backend, note, err := openDevice(&s.Config.Run, s.Ranks.group.Local(), features, s.Log)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"nmn/loader"
 	"nmn/loader/alike"
 	"nmn/loader/dataset"
 	"nmn/loader/picture"
@@ -13,35 +14,36 @@ import (
 	"nmn/text"
 )
 
-// seenBags are the looks of training bags. The sessions of an experiment share them.
-type seenBags struct {
-	ids   []string
+// lookAlikes finds training bags that are near-duplicates. The sessions of an experiment share it: bags are looked at
+// once.
+type lookAlikes struct {
+	ids   []string // of the bags
 	looks []alike.Look
 }
 
-// alike lists groups of training bags that are near-duplicates, none of more than most bags, the same on all ranks.
-func (s *Session) alike(ctx context.Context, most int) ([][]int, error) {
-	if s.Config.painted() {
-		return nil, nil
-	}
-	set := s.Data.Train
-	if !slices.Equal(s.seen.ids, set.IDs) {
+// groups lists groups of bags of a set that are near-duplicates, none of more than most bags, the same on all ranks.
+// Each rank reads its share of them. notify receives what is kept together.
+func (l *lookAlikes) groups(ctx context.Context, set *loader.Set, as picture.Picture, g ranks.Group, most int,
+	notify func(Message)) ([][]int, error) {
+	if !slices.Equal(l.ids, set.IDs) {
 		if set.Preview() != nil {
-			s.Notify(Message{Topic: "folds", Text: fmt.Sprintf("looks for near-duplicates among %d %s", set.Len(), set.Noun()),
+			notify(Message{Topic: "folds", Text: fmt.Sprintf("looks for near-duplicates among %d %s", set.Len(), set.Noun()),
 				Detail: true})
 		}
-		looks, err := s.looks(ctx)
+		rank, size := g.Rank(), g.Size()
+		own, err := alike.At(ctx, set, rank*set.Len()/size, (rank+1)*set.Len()/size, as)
+		all, err := ranks.Every(g, own, err)
 		if errors.Is(err, context.Canceled) {
 			err = fmt.Errorf("%w: %w", ErrInterrupted, err)
 		}
 		if err != nil {
 			return nil, err
 		}
-		*s.seen = seenBags{set.IDs, looks}
+		l.ids, l.looks = set.IDs, slices.Concat(all...)
 	}
-	groups, split := alike.Groups(s.seen.looks, most)
+	groups, split := alike.Groups(l.looks, most)
 	if text := alikeText(groups, split, set.Len(), most, set.Noun()); text != "" {
-		s.Notify(Message{Topic: "folds", Text: text})
+		notify(Message{Topic: "folds", Text: text})
 	}
 	return groups, nil
 }
@@ -59,15 +61,6 @@ func alikeText(groups [][]int, split, bags, most int, noun text.Plural) (text st
 		text += fmt.Sprintf("groups of more than %d %s, too many for one fold: %d. They are split", most, noun, split)
 	}
 	return text
-}
-
-// looks looks at all training bags. Each rank reads its share of them.
-func (s *Session) looks(ctx context.Context) ([]alike.Look, error) {
-	set, as := s.Data.Train, picture.Picture{MaxPixels: s.Config.Data.MaxPixels, Orientation: s.Config.Data.Orientation}
-	rank, size := s.ranks.Rank(), s.ranks.Size()
-	own, err := alike.At(ctx, set, rank*set.Len()/size, (rank+1)*set.Len()/size, as)
-	all, err := ranks.Every(s.ranks, own, err)
-	return slices.Concat(all...), err
 }
 
 // painted reports whether pictures are drawn, no two of them alike.
