@@ -19,7 +19,7 @@ func holdsRun(dir string) bool {
 // auditData trains on data like nmn train and audits the run. The same command continues an interrupted run,
 // and does not train again for a correction.
 func (a *auditCommand) auditData(cmd *cobra.Command, p *program, data string) error {
-	t := trainCommand{sources: a.ofData.sources, runDir: a.ofData.runDir, metrics: newMetricsOptions(p)}
+	t := trainCommand{program: p, sources: a.ofData.sources, runDir: a.ofData.runDir, metrics: newMetricsOptions(p)}
 	for _, flag := range []struct{ name, value string }{
 		{"labels", a.files.Labels}, {"images", a.page.images}, {"device", a.ofRun.device},
 	} {
@@ -45,10 +45,10 @@ func (a *auditCommand) auditData(cmd *cobra.Command, p *program, data string) er
 	if err := a.checkRun(cmd, t.runDir, data); err != nil {
 		return err
 	}
-	if err := t.resolve(cmd.Context(), p, []string{data}); err != nil {
+	if err := t.resolve(cmd.Context(), []string{data}); err != nil {
 		return err
 	}
-	if _, err := t.trainInFolder(cmd.Context(), p); err != nil {
+	if err := t.train(cmd, nil); err != nil {
 		return err
 	}
 	a.ofData.on = true
