@@ -217,13 +217,6 @@ func mostInMemory(e *Estimator, arm train.Arm, longest int) (bags int, err error
 	return bags, nil
 }
 
-// stepBytes is what maps and gradients of a batch of the longest videos take, of which chunk frames go through the net
-// together, 0 for all.
-func stepBytes(net *model.Net, bags, longest, chunk int) int {
-	frames := bags * max(longest, 1)
-	return net.ChunkBytes(frames, bags, min(cmp.Or(chunk, frames), frames), true)
-}
-
 // readAheadBytes is what the pixels of the batches take that are read ahead.
 func readAheadBytes(c model.Config, r *Resources, bags, longest int) float64 {
 	one := 3 * c.Size * c.Size

@@ -55,9 +55,7 @@ func ReadConfigInto(dir string, config any) error {
 	return file.Decode(config)
 }
 
-// writeConfig writes the configuration with the versions of the program.
-func (c Config) writeConfig(dir string) error { return c.save(dir, ThisBuild()) }
-
+// save writes the configuration with the versions of a program.
 func (c Config) save(dir string, b Build) error {
 	return SaveConfigOf(dir, b, func(b *Build) ([]byte, error) { c.Build = b; return c.YAML() })
 }

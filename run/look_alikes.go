@@ -8,7 +8,6 @@ import (
 
 	"nmn/loader"
 	"nmn/loader/alike"
-	"nmn/loader/dataset"
 	"nmn/loader/picture"
 	"nmn/ranks"
 	"nmn/text"
@@ -61,9 +60,4 @@ func alikeText(groups [][]int, split, bags, most int, noun text.Plural) (text st
 		text += fmt.Sprintf("groups of more than %d %s, too many for one fold: %d. They are split", most, noun, split)
 	}
 	return text
-}
-
-// painted reports whether pictures are drawn, no two of them alike.
-func (c *Config) painted() bool {
-	return c.Data.Set == dataset.Scenes || c.Data.Set == dataset.MovingScenes
 }

@@ -154,7 +154,7 @@ func (m *Model) openData(ctx context.Context, labelMemory int) (*Session, error)
 	labelMemory = cmp.Or(labelMemory, c.Run.LabelMemory)
 	c.Run = s.Config.Run // the device that is open
 	c.Run.LabelMemory = labelMemory
-	data, err := c.OpenData(ctx, s.Log)
+	data, err := c.OpenData(ctx, dataset.Options{Log: s.Log})
 	if err != nil {
 		return nil, err
 	}

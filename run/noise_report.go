@@ -142,11 +142,6 @@ func (q NoiseQuery) ask(ctx context.Context, o Options, l *learntRates) (err err
 	}
 	l.ids = set.IDs
 	q.Config.Net.MIL = l.Model.MIL
-	return q.visit(ctx, s, set, l)
-}
-
-// visit takes in the rates of each bag of a set.
-func (q NoiseQuery) visit(ctx context.Context, s *Session, set *loader.Set, l *learntRates) (err error) {
 	net, _, err := train.OpenNet(q.File, s.Backend)
 	if err != nil {
 		return err

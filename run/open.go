@@ -39,7 +39,7 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 				reading.Unusable = leftOutSince(dir)
 			}
 		}
-		if s.Data, err = s.Config.openData(ctx, reading); err == nil {
+		if s.Data, err = s.Config.OpenData(ctx, reading); err == nil {
 			err = cmp.Or(s.Config.settleClasses(s.Data), s.Config.StartNoiseRates(s.Data))
 		} else if begun && errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%w; where the data have moved, name their new place: the run goes on if the content is the same, "+

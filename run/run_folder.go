@@ -77,7 +77,7 @@ func (f *runFolder) prepare(ctx context.Context) error {
 			return err
 		}
 		// The configuration comes first: without it the other files would count as the user's.
-		if err := f.config.writeConfig(f.dir); err != nil {
+		if err := f.config.save(f.dir, ThisBuild()); err != nil {
 			return err
 		}
 		return errors.Join(folder.KeepData(f.dir, files), keepLeftOut(f.dir, f.data))

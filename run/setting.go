@@ -102,12 +102,3 @@ func ofSetting(key string, err error) error {
 	}
 	return &setting.Error{Key: key, Reason: errors.New(strings.ReplaceAll(err.Error(), key+":1: ", key+": "))}
 }
-
-// didYouMean suggests the nearest of the keys; empty if none is near.
-func didYouMean(key string, keys []string) string {
-	near := setting.Near(key, keys)
-	if near == "" {
-		return ""
-	}
-	return "; did you mean " + near + "?"
-}

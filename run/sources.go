@@ -120,15 +120,6 @@ func (s Sources) find(key string) *Setting {
 	return nil
 }
 
-// keys returns the keys of the settings.
-func (s Sources) keys() []string {
-	keys := make([]string, len(s.Settings))
-	for i, one := range s.Settings {
-		keys[i] = one.Key
-	}
-	return keys
-}
-
 // Base finds the preset and its size, empty if none is named: from the sources, else from the file, else by
 // the kind of the data, if a file of captions, clips, features or a manifest is named.
 func (s Sources) Base(file *Document) (name PresetName, size Size, set dataset.Kind) {
@@ -172,13 +163,13 @@ func (s Sources) Base(file *Document) (name PresetName, size Size, set dataset.K
 // given finds what choices depend on; arm is that of file and flags.
 func (s Sources) given(file *Document, arm recipe.Name) given {
 	gives := func(key string) bool { return file.has(key) || s.gives(key) }
-	start := func(key string) bool { return strings.HasPrefix(key, "train.noise.") || key == "train.noise" }
+	start := func(one *Setting) bool { return strings.HasPrefix(one.Key+".", "train.noise.") }
 	c := given{
 		preset:  s.Preset != "" || file.has("preset"),
 		net:     gives("net.arch") || s.Preset != "",
 		arm:     gives("arm"),
 		arms:    s.Arms,
-		start:   file.find("train.noise") != nil || slices.ContainsFunc(s.keys(), start),
+		start:   file.find("train.noise") != nil || slices.ContainsFunc(s.Settings, start),
 		setting: gives,
 	}
 	if c.arm && s.Arms == nil {

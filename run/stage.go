@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"nmn/internal/durable"
@@ -21,8 +20,8 @@ type stage struct {
 	from    string // checkpoint that it starts from; empty for none
 	net     *model.Net
 	trainer *train.Trainer // nil after its end
-	records *records
-	epochs  *epochRecord // nil for none
+	records []record       // none on ranks that do not lead
+	epochs  *epochRecord   // one of them; nil for none
 	began   time.Time
 }
 
@@ -78,22 +77,29 @@ func (r *armRun) openStage(ctx context.Context, arm train.Arm, plan *recipe.Plan
 		r.session.Log.Info("resumed", "dir", r.dir, "step", step)
 		r.session.Notify(Message{Text: fmt.Sprintf("%s: going on from step %d of %d", r.title(), step, s.trainer.Steps())})
 	}
+	broken := 0
 	err = ranks.Save(ctx, func() (err error) {
 		if each != nil {
 			if s.epochs, err = openEpochs(r.dir, step); err != nil {
 				return err
 			}
 		}
-		s.records, err = openRecords(r.dir, step, &r.config, r.data.Validation)
+		s.records, broken, err = openRecords(r.dir, step, &r.config, r.data.Validation)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	r.warnBroken(s.records.broken())
-	watchers := r.session.Observe.Begin(Training{Title: r.title(), Arm: r.config.Arm, MIL: r.config.Net.MIL,
-		Noise: r.data.Noise, Seed: r.config.Train.Seed, Device: r.session.Backend.Name()})
-	s.trainer.Observers = slices.Concat(s.records.observers(), []train.Observer{s.epochs.observer()}, watchers)
+	r.warnBroken(broken)
+	if s.epochs != nil {
+		s.records = append(s.records, s.epochs)
+	}
+	for _, record := range s.records {
+		s.trainer.Observers = append(s.trainer.Observers, record.Observer())
+	}
+	s.trainer.Observers = append(s.trainer.Observers, r.session.Observe.Begin(Training{Title: r.title(),
+		Arm: r.config.Arm, MIL: r.config.Net.MIL, Noise: r.data.Noise, Seed: r.config.Train.Seed,
+		Device: r.session.Backend.Name()})...)
 	return s, nil
 }
 
@@ -101,10 +107,8 @@ func (r *armRun) openStage(ctx context.Context, arm train.Arm, plan *recipe.Plan
 // trainer. Rank 0 gets the curve of the run.
 func (r *armRun) endStage(ctx context.Context, s *stage, err error) ([]report.Point, error) {
 	r.session.Observe.End()
-	missing := SaveFiles(context.WithoutCancel(ctx), r.session.Log, func() error {
-		return cmp.Or(s.records.flush(), s.epochs.flush())
-	})
-	if err = cmp.Or(err, s.records.close(), missing, s.closeTrainer()); err != nil {
+	missing := SaveFiles(context.WithoutCancel(ctx), r.session.Log, func() error { return s.eachRecord(record.Flush) })
+	if err = cmp.Or(err, s.eachRecord(record.Close), missing, s.closeTrainer()); err != nil {
 		return nil, Interrupted(err)
 	}
 	if !r.session.Ranks.leads() { // which has no page to draw it on
@@ -116,6 +120,14 @@ func (r *armRun) endStage(ctx context.Context, s *stage, err error) ([]report.Po
 		curve = afterStage1(filepath.Dir(s.from), curve)
 	}
 	return curve, err
+}
+
+// eachRecord calls f for all records, and returns the first error.
+func (s *stage) eachRecord(f func(record) error) (err error) {
+	for _, r := range s.records {
+		err = cmp.Or(err, f(r))
+	}
+	return err
 }
 
 func (s *stage) closeTrainer() error {

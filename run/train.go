@@ -91,7 +91,7 @@ func (s *Session) Recipe(dir string) *recipe.Recipe {
 	o := recipe.Options{Settings: s.Config.Settings(), Data: s.Data, Dir: dir, Trainer: newArmRun(s, ArmOptions{Dir: dir}),
 		Log: s.Log, ByFrame: s.Config.ByFrame(), Save: s.Ranks.Save,
 		Message: func(topic, text string) { s.Notify(Message{Topic: topic, Text: text}) }}
-	if !s.Config.painted() {
+	if !s.Config.Data.Embedded() {
 		as := picture.Picture{MaxPixels: s.Config.Data.MaxPixels, Orientation: s.Config.Data.Orientation}
 		o.Alike = func(ctx context.Context, most int) ([][]int, error) {
 			return s.alike.groups(ctx, s.Data.Train, as, s.Ranks.group, most, s.Notify)

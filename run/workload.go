@@ -1,6 +1,8 @@
 package run
 
 import (
+	"cmp"
+
 	"nmn/loader"
 	"nmn/model"
 	"nmn/train"
@@ -53,4 +55,11 @@ func chunks(net *model.Net, bags, longest int) (all []Chunk) {
 		add(chunk)
 	}
 	return all
+}
+
+// stepBytes is what maps and gradients of a batch of the longest videos take, of which chunk frames go through the net
+// together, 0 for all.
+func stepBytes(net *model.Net, bags, longest, chunk int) int {
+	frames := bags * max(longest, 1)
+	return net.ChunkBytes(frames, bags, min(cmp.Or(chunk, frames), frames), true)
 }

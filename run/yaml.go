@@ -171,6 +171,15 @@ func unknownKeys(n *yaml.Node, t reflect.Type, within []*yaml.Node, keys []strin
 	return faults
 }
 
+// didYouMean suggests the nearest of the keys; empty if none is near.
+func didYouMean(key string, keys []string) string {
+	near := setting.Near(key, keys)
+	if near == "" {
+		return ""
+	}
+	return "; did you mean " + near + "?"
+}
+
 // yamlFields are the types of a struct's fields by their keys.
 func yamlFields(t reflect.Type) map[string]reflect.Type {
 	fields := map[string]reflect.Type{}

@@ -214,6 +214,8 @@ func (p *pass) wait(r *passResults) ([]float32, error) {
 	return r.host.Float32s(), nil
 }
 
+func (p *pass) overlaps() bool { return p.drain != nil }
+
 // close waits for work under way and frees the pass's memory.
 func (p *pass) close() error {
 	var errs []error

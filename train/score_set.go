@@ -39,14 +39,6 @@ func inOrder(ctx context.Context, net *model.Net, set *loader.Set, config loader
 	return s.through(ctx, each)
 }
 
-// through visits all batches, and closes their reader.
-func (s *scoring) through(ctx context.Context, each func(*loader.Batch, [][]float32) error) (bags int,
-	bad []loader.BadSample, err error) {
-	bags, err = s.pass.run(ctx, s.epoch, each)
-	bad = s.loader.Bad(0)
-	return bags, bad, cmp.Or(err, s.close())
-}
-
 // scoring is a pass over the batches of a set that this process reads.
 type scoring struct {
 	pass   runner
@@ -54,10 +46,14 @@ type scoring struct {
 	epoch  *loader.Epoch
 }
 
-// runner runs batches through a net and passes the results of each to the host. They are valid until each
-// returns.
+// runner runs batches through a net.
 type runner interface {
-	run(ctx context.Context, epoch *loader.Epoch, each func(*loader.Batch, [][]float32) error) (bags int, err error)
+	// begin begins the work on a batch, and finish waits for the results of the oldest batch that was begun. They hold
+	// until the next begin.
+	begin(*loader.Batch) error
+	finish(*loader.Batch) ([][]float32, error)
+	// overlaps reports whether a batch may begin before the one before it is finished.
+	overlaps() bool
 	close() error
 }
 
@@ -100,11 +96,17 @@ func (s *scoring) close() error {
 	return s.pass.close()
 }
 
-// run scores the batches of an epoch. If the device can, it uploads batch n+1 while it computes batch n, and
-// enqueues the work on n+1 before the host waits for the results of batch n. The device then never waits for
-// the host. run returns the number of bags.
-func (p *pass) run(ctx context.Context, epoch *loader.Epoch, each func(*loader.Batch, [][]float32) error) (bags int,
-	err error) {
+// through visits all batches, and closes their reader. If the device can, it uploads batch n+1 while it computes batch n,
+// and enqueues the work on n+1 before the host waits for the results of batch n. The device then never waits for the
+// host.
+func (s *scoring) through(ctx context.Context, each func(*loader.Batch, [][]float32) error) (bags int,
+	bad []loader.BadSample, err error) {
+	bags, err = s.run(ctx, each)
+	bad = s.loader.Bad(0)
+	return bags, bad, cmp.Or(err, s.close())
+}
+
+func (s *scoring) run(ctx context.Context, each func(*loader.Batch, [][]float32) error) (bags int, err error) {
 	var before *loader.Batch // its work is enqueued
 	finish := func() error {
 		if before == nil {
@@ -112,7 +114,7 @@ func (p *pass) run(ctx context.Context, epoch *loader.Epoch, each func(*loader.B
 		}
 		batch := before
 		before = nil
-		values, err := p.finish(batch)
+		values, err := s.pass.finish(batch)
 		if err == nil {
 			err = each(batch, values)
 		}
@@ -127,10 +129,10 @@ func (p *pass) run(ctx context.Context, epoch *loader.Epoch, each func(*loader.B
 		var batch *loader.Batch
 		err := ctx.Err() // the loader may have another batch ready
 		if err == nil {
-			batch, err = epoch.Next(ctx)
+			batch, err = s.epoch.Next(ctx)
 		}
 		if err == nil {
-			err = p.begin(batch)
+			err = s.pass.begin(batch)
 		}
 		// The batch before is shown whatever has come of this one, as if it had been waited for at once.
 		if finishing := finish(); finishing != nil {
@@ -142,7 +144,7 @@ func (p *pass) run(ctx context.Context, epoch *loader.Epoch, each func(*loader.B
 		if err != nil {
 			return bags, err
 		}
-		if before = batch; p.drain != nil {
+		if before = batch; s.pass.overlaps() {
 			continue
 		}
 		if err := finish(); err != nil {

@@ -106,7 +106,6 @@ type Trainer struct {
 	result   Result
 	bad      int       // pictures of the training set that were left out so far
 	unscored int       // unreadable bags of the validation set
-	over     bool      // the net has the averages of its weights
 	started  time.Time // of this process's part of the epoch
 	dataWait time.Duration
 }
@@ -304,7 +303,7 @@ func (t *Trainer) Close() error {
 // position and the best checkpoint in any case. After the end of the stage the net has the averages of its
 // weights if Config.EMA is set.
 func (t *Trainer) Run(ctx context.Context) (Result, error) {
-	err := t.useWeights()
+	err := t.optimizer.showAverages(false)
 	if err == nil {
 		err = t.ranks.align(&t.Options, t.batches.Batches(), t.steps, t.at)
 	}
@@ -327,24 +326,10 @@ func (t *Trainer) Run(ctx context.Context) (Result, error) {
 	t.batches.leave()
 	err = t.interrupted(ctx, err)
 	if err == nil {
-		err = t.useAverages()
+		err = t.optimizer.showAverages(true)
 	}
 	t.result.Position, t.result.Best = t.at, t.keeper.best
 	return t.result, err
-}
-
-// useAverages gives the net the averages of its weights, and useWeights the weights again.
-func (t *Trainer) useAverages() error {
-	t.over = true
-	return t.optimizer.exchange()
-}
-
-func (t *Trainer) useWeights() error {
-	if !t.over {
-		return nil
-	}
-	t.over = false
-	return t.optimizer.exchange()
 }
 
 // interrupted is Interrupted, on all ranks if any of them was interrupted.

@@ -153,8 +153,7 @@ func (t *trainCommand) resolve(ctx context.Context, args []string) error {
 
 // tellStart warns if a large network starts from random weights: it then needs far more pictures and time.
 func tellStart(p *program, c *run.Config) {
-	painted := c.Data.Set == dataset.Scenes || c.Data.Set == dataset.MovingScenes
-	large := c.Net.Arch == run.NetVGG16 || c.Net.Arch.IsResNet() && !painted
+	large := c.Net.Arch == run.NetVGG16 || c.Net.Arch.IsResNet() && !c.Data.Embedded()
 	if large && c.Net.Weights == "" && c.Stage1 == "" && !p.quiet {
 		fmt.Fprintf(p.status, "%s starts from random weights; --init FILE starts from ImageNet weights\n", c.Net.Arch)
 	}
