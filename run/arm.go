@@ -11,11 +11,13 @@ import (
 	"nmn/eval"
 	"nmn/internal/durable"
 	"nmn/internal/origin"
+	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/model"
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run/folder"
+	runpage "nmn/run/page"
 	"nmn/train"
 )
 
@@ -234,17 +236,38 @@ func (r *armRun) writePage(ctx context.Context, o *Outcome, curve []report.Point
 	}
 	set, split := r.data.EvaluationSplit()
 	page.Curve, page.Duration = curve, time.Duration(o.Seconds*float64(time.Second))
-	if page.Scored, err = pageScores(ctx, scores, set, split, r.config.Exclusive()); err != nil {
+	if page.Scored, err = runpage.Scores(ctx, scores, set, split, r.config.Exclusive()); err != nil {
 		return err
 	}
 	if o.NotMeasured != "" && page.Scored != nil { // a curve is a measure, too
 		page.Scored.Curves = eval.ByGroup[[]eval.CurvePoint]{}
 	}
-	if page.Compared, err = r.besideStage1(ctx, page, set); err != nil {
+	if page.Compared, err = r.nextToStage1(ctx, page, set); err != nil {
 		return err
 	}
 	o.shown = page.Scored
 	return SaveFiles(ctx, r.session.Log, func() error { return report.WriteRun(r.dir, page) })
+}
+
+// nextToStage1 compares an arm of stage 2 with the net that it started from. It returns nil if the predictions
+// of that net for the same bags are not known.
+func (r *armRun) nextToStage1(ctx context.Context, page *report.Run, set *loader.Set) (*report.Comparison, error) {
+	if r.from == "" || page.Scored == nil {
+		return nil, nil
+	}
+	first, err := ReadShown(filepath.Dir(r.from))
+	if err != nil || first == nil {
+		return nil, err
+	}
+	var both runpage.SideBySide
+	both.Add(&report.Run{Arm: report.Stage1, ArmTitle: recipe.Stage1.Title(false), MIL: page.MIL,
+		PaperData: page.PaperData}, first)
+	both.Add(page, page.Scored)
+	c := both.Comparison("Next to the net that it started from", runpage.NewPictures(ctx, set))
+	if len(c.Arms) < 2 {
+		return nil, nil
+	}
+	return &c, ctx.Err()
 }
 
 // plan finds what the arm is trained with, alone in its group, and notes the files of the recipe that say so.

@@ -188,3 +188,15 @@ func (o *Outcome) write(dir string) error {
 		Shown *report.Scored `json:"shown,omitempty"`
 	}{o, o.shown})
 }
+
+// ReadShown reads what the page of an experiment shows of a run next to others. It returns nil for a run that
+// is not complete, or whose set has no labels.
+func ReadShown(dir string) (*report.Scored, error) {
+	result, err := loadResult[struct {
+		Shown *report.Scored `json:"shown"`
+	}](dir)
+	if result == nil {
+		return nil, err
+	}
+	return result.Shown, nil
+}

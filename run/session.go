@@ -26,7 +26,7 @@ type Session struct {
 	Observe Observer
 
 	// Backbone is the net that produced the features; nil if the data are no such features. FeatureTime is the estimated
-	// time to compute those of all pictures, if the session was opened to estimate it; else 0.
+	// time to compute the features of all pictures, if the session was opened to estimate it; else 0.
 	Backbone    *train.Backbone
 	FeatureTime time.Duration
 	Ranks       *Ranks

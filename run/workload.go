@@ -57,7 +57,7 @@ func chunks(net *model.Net, bags, longest int) (all []Chunk) {
 	return all
 }
 
-// stepBytes is what maps and gradients of a batch of the longest videos take, of which chunk frames go through the net
+// stepBytes is what maps and gradients of a batch of the longest videos take. At most chunk frames go through the net
 // together, 0 for all.
 func stepBytes(net *model.Net, bags, longest, chunk int) int {
 	frames := bags * max(longest, 1)

@@ -33,7 +33,7 @@ type onlineScores struct {
 	scorer *scorer // nil before the first of them
 }
 
-// newOnlineScores returns nil if nobody asks for scores.
+// newOnlineScores returns nil if Options.Online is nil.
 func newOnlineScores(o *Options, f *feed, r *rankState, l *loader.Loader) *onlineScores {
 	if o.Online == nil {
 		return nil

@@ -62,21 +62,14 @@ func NewOptimizer(backend kernels.Backend, params []*param.Param, multipliers []
 		params:  params,
 		factors: multipliers,
 		host:    model.Host(1),
-
-		recorder: recorderOf(backend),
+	}
+	if card, ok := backend.(kernels.Card); ok && card.Captures() {
+		o.recorder = card
 	}
 	if err := o.allocate(); err != nil {
 		return nil, fmt.Errorf("training: cannot hold the state of %s: %w", c.Optimizer, joined(err, o.Close()))
 	}
 	return o, nil
-}
-
-// recorderOf is a backend that records, nil for one that does not.
-func recorderOf(backend kernels.Backend) kernels.Card {
-	if recorder, ok := backend.(kernels.Card); ok && recorder.Captures() {
-		return recorder
-	}
-	return nil
 }
 
 // optimizerOf freezes the parameters of a net that do not learn, and makes fresh state for the rest.

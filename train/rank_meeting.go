@@ -63,9 +63,9 @@ func (r *rankState) meet(ctx context.Context, b *batchReader, step int, due bool
 	}
 	r.told = append(r.told[:0], status)
 	if status == failedHere {
-		r.text(failure.Error())
+		r.putText(failure.Error())
 	} else {
-		r.tell(b, step)
+		r.putRead(b, step)
 	}
 	began := time.Now()
 	all, err := r.group.Gather(r.told)
@@ -73,39 +73,39 @@ func (r *rankState) meet(ctx context.Context, b *batchReader, step int, due bool
 	if err != nil {
 		return nil, errors.Join(failure, err)
 	}
-	return r.hear(b, step, all, failure)
+	return r.receive(b, step, all, failure)
 }
 
-// number and text append to this rank's message.
-func (r *rankState) number(n int) { r.told = binary.LittleEndian.AppendUint64(r.told, uint64(n)) }
+// put and putText append to this rank's message.
+func (r *rankState) put(n int) { r.told = binary.LittleEndian.AppendUint64(r.told, uint64(n)) }
 
-func (r *rankState) text(s string) {
+func (r *rankState) putText(s string) {
 	s = s[:min(len(s), longestTold)]
-	r.number(len(s))
+	r.put(len(s))
 	r.told = append(r.told, s...)
 }
 
-// tell appends what this rank has read.
-func (r *rankState) tell(b *batchReader, step int) {
-	r.number(step)
-	r.number(len(b.held))
+// putRead appends what this rank has read.
+func (r *rankState) putRead(b *batchReader, step int) {
+	r.put(step)
+	r.put(len(b.held))
 	for _, batch := range b.held {
-		r.number(batch.Number)
-		r.number(batch.N)
-		r.number(batch.T)
+		r.put(batch.Number)
+		r.put(batch.N)
+		r.put(batch.T)
 	}
 	bad := b.Bad(r.badTold)
 	r.badTold += len(bad)
-	r.number(len(bad))
+	r.put(len(bad))
 	for _, b := range bad {
-		r.number(b.Bag)
-		r.text(b.ID)
-		r.text(b.Err.Error())
+		r.put(b.Bag)
+		r.putText(b.ID)
+		r.putText(b.Err.Error())
 	}
 }
 
-// hear reads all ranks' messages. failure is this rank's own.
-func (r *rankState) hear(b *batchReader, step int, all [][]byte, failure error) ([]loader.BadSample, error) {
+// receive reads all ranks' messages. failure is this rank's own.
+func (r *rankState) receive(b *batchReader, step int, all [][]byte, failure error) ([]loader.BadSample, error) {
 	r.counts, r.save = r.counts[:0], false
 	for range b.held {
 		r.counts = append(r.counts, rankBatch{})

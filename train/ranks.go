@@ -27,14 +27,6 @@ func newRankState(g ranks.Group) *rankState {
 	return &rankState{group: g, many: g.Size() > 1}
 }
 
-// share returns this rank's share of the reading.
-func (r *rankState) share() loader.Share {
-	if !r.many {
-		return loader.Share{}
-	}
-	return loader.Share{Rank: r.group.Rank(), Ranks: r.group.Size()}
-}
-
 // waited counts the time since then as time for which this rank has waited for others.
 func (r *rankState) waited(since time.Time) { r.wait += time.Since(since) }
 

@@ -147,7 +147,8 @@ func New(o Options) (*Trainer, error) {
 func (t *Trainer) prepare() error {
 	feed, config := t.updater.feed, t.Options.loaderConfig()
 	config.Memory = feed.memory()
-	if config.Share = t.ranks.share(); t.ranks.many {
+	if g := t.ranks.group; t.ranks.many {
+		config.Share = loader.Share{Rank: g.Rank(), Ranks: g.Size()}
 		config.MaxBadSamples = math.MaxInt32 // the ranks count the bad samples of all ranks when they meet
 	}
 	l, err := loader.New(t.Data, config)
