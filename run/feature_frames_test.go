@@ -11,6 +11,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/model/backbone"
 	"nmn/run"
+	"nmn/run/document"
 	"nmn/train"
 )
 
@@ -25,7 +26,7 @@ func backboned(t *testing.T, set dataset.Kind, mil bool) run.Config {
 	if set == dataset.MovingScenes {
 		texts = append(texts, "data.frames=3")
 	}
-	given, err := run.ParseSettings(texts...)
+	given, err := document.ParseSettings(texts...)
 	must(t, err)
 	err = run.Sources{Settings: given}.Resolve(&c)
 	must(t, err)

@@ -14,6 +14,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
+	"nmn/run/document"
 	"nmn/run/folder"
 	"nmn/train"
 )
@@ -48,7 +49,7 @@ func ReadConfig(dir string) (*Config, error) {
 
 // ReadConfigInto reads the configuration of the folder of a run of any kind; config points to a struct of it.
 func ReadConfigInto(dir string, config any) error {
-	file, err := ReadDocument(filepath.Join(dir, ConfigFile))
+	file, err := document.Read(filepath.Join(dir, ConfigFile))
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"nmn/internal/durable"
 	"nmn/recipe"
 	"nmn/run"
+	"nmn/run/document"
 )
 
 // holdsRun reports whether a folder belongs to a run or an experiment.
@@ -32,7 +33,7 @@ func (a *auditCommand) auditData(cmd *cobra.Command, p *program, data string) er
 	}
 	a.page.images, a.ofRun.device = "", ""
 	if r := a.options.NoiseRates; r == recipe.Online || strings.HasPrefix(r, recipe.FoldsOf) {
-		if err := t.sources.take(run.TextSetting("noise_rates", r, false)); err != nil {
+		if err := t.sources.take(document.TextSetting("noise_rates", r, false)); err != nil {
 			return err
 		}
 		if r != recipe.Online {
