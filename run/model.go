@@ -204,7 +204,7 @@ func (m *Model) split(ctx context.Context, name string) (*loader.Set, *Session, 
 	}
 	c := s.Config
 	c.Net.MIL = m.checkpoint.Model.MIL // which says how pictures fit, and what a bag is
-	c.readAsTrained(m.checkpoint)
+	c.ReadAsTrained(m.checkpoint)
 	return set, s, &c, nil
 }
 

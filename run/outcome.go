@@ -167,9 +167,9 @@ func loadResult[T any](dir string) (*T, error) {
 	return durable.LoadJSON[T](filepath.Join(dir, ResultFile), "remove the file to evaluate again")
 }
 
-// unestimated are the words whose noise rates were not estimated, each with the remark that says why; nil where the run
+// Unestimated are the words whose noise rates were not estimated, each with the remark that says why; nil where the run
 // says nothing of them.
-func (o *Outcome) unestimated() map[string]string {
+func (o *Outcome) Unestimated() map[string]string {
 	if o == nil || o.Evaluation == nil {
 		return nil
 	}
