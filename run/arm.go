@@ -193,8 +193,8 @@ func (s *Session) FinishedArm(ctx context.Context, a ArmOptions) (*Outcome, erro
 	return o, err
 }
 
-// reuse returns the outcome of the run if it is complete, with what identifies it, else nil. It refuses a run that began
-// with other files than there are now.
+// reuse returns the outcome of the run if it is complete, with what identifies it, else nil. It refuses a run that
+// began with other files than there are now.
 func (r *armRun) reuse(ctx context.Context) (o *Outcome, identity string, err error) {
 	ranks := r.session.Ranks
 	o, identity, err = r.finished(ctx)

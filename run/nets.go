@@ -18,8 +18,8 @@ type nets struct {
 	weights *WeightLoader
 }
 
-// open makes the net of an arm that learns by settings on a set. An arm of stage 2 starts from a checkpoint, whose digest
-// open returns. If initial is set, the net takes the weights of the file in Net.Weights.
+// open makes the net of an arm that learns by settings on a set. An arm of stage 2 starts from a checkpoint, whose
+// digest open returns. If initial is set, the net takes the weights of the file in Net.Weights.
 func (n *nets) open(arm train.Arm, settings train.Config, set *loader.Set, from string, initial bool) (net *model.Net,
 	digest string, err error) {
 	c := &n.config

@@ -81,7 +81,9 @@ func newSession(o Options) *Session {
 }
 
 // nets makes nets for the configuration as it is now.
-func (s *Session) nets() nets { return nets{s.Config, s.Data, s.Backend, s.weights} }
+func (s *Session) nets() nets {
+	return nets{config: s.Config, data: s.Data, backend: s.Backend, weights: s.weights}
+}
 
 // openDevice opens the device of the configuration, notes its precision there, and reports which device it is.
 func (s *Session) openDevice() error {

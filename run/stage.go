@@ -35,7 +35,7 @@ func (r *armRun) openStage(ctx context.Context, arm train.Arm, plan *recipe.Plan
 		return nil, err
 	}
 	s := &stage{arm: arm, from: cmp.Or(plan.From, r.from)}
-	nets := nets{r.config, r.data, r.session.Backend, r.session.weights}
+	nets := nets{config: r.config, data: r.data, backend: r.session.Backend, weights: r.session.weights}
 	var digest string // a checkpoint to resume has all weights
 	s.net, digest, err = nets.open(arm, plan.Config, plan.Data.Train, s.from, arm.Stage == 1 && !resumed)
 	if err := ranks.agree(err); err != nil {

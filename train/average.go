@@ -31,7 +31,8 @@ func (o *Optimizer) End() error {
 	return o.backend.Average(o.entries, float32(1-averageDecay(o.config.Average, o.updates)))
 }
 
-// showAverages gives the net the averages of its weights, or the weights again. It does nothing if there are no averages.
+// showAverages gives the net the averages of its weights, or the weights again. It does nothing if there are no
+// averages.
 func (o *Optimizer) showAverages(yes bool) error {
 	if o.config.Average == 0 || o.averagesShown == yes {
 		return nil

@@ -96,8 +96,8 @@ func (s *scoring) close() error {
 	return s.pass.close()
 }
 
-// through visits all batches, and closes their reader. If the device can, it uploads batch n+1 while it computes batch n,
-// and enqueues the work on n+1 before the host waits for the results of batch n. The device then never waits for the
+// through visits all batches, and closes their reader. If the device can, it uploads batch n+1 while it computes batch
+// n, and enqueues the work on n+1 before the host waits for the results of batch n. The device then never waits for the
 // host.
 func (s *scoring) through(ctx context.Context, each func(*loader.Batch, [][]float32) error) (bags int,
 	bad []loader.BadSample, err error) {

@@ -84,9 +84,9 @@ func (u *updater) do(w work, run func() error) error {
 	return u.graphs.Do(w, run)
 }
 
-// update is the numeric part of a step. It allocates nothing once it has seen the shapes of its batches, and waits once,
-// for the losses and the norm of the gradients: a graphics card works on gradients while the next batch is uploaded, and
-// on the update while the next step begins (the order of both streams: docs/background/cuda-kernels.md).
+// update is the numeric part of a step. It allocates nothing once it has seen the shapes of its batches, and waits
+// once, for the losses and the norm of the gradients: a graphics card works on gradients while the next batch is
+// uploaded, and on the update while the next step begins (the order of both streams: docs/background/cuda-kernels.md).
 func (u *updater) update(ctx context.Context, b *batchReader, e *StepDone) error {
 	defer u.section("")
 	for i, batch := range b.held {
