@@ -11,16 +11,6 @@ import (
 	"nmn/model"
 )
 
-// wholeSet runs a net over a set in order, without labels. It calls each with every batch and the values that
-// outputs lists, which are valid until each returns. It returns the bags that could not be read. It is an
-// error if none can be read.
-func wholeSet(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, outputs outputs,
-	each func(*loader.Batch, [][]float32) error) ([]loader.BadSample, error) {
-	config.Share = loader.Share{}
-	bags, bad, err := inOrder(ctx, net, set, config, outputs, each)
-	return bad, cmp.Or(err, noneLeft(set, bags, bad))
-}
-
 // noneLeft is an error if no bag of a set could be read.
 func noneLeft(set *loader.Set, bags int, bad []loader.BadSample) error {
 	if bags == 0 && len(bad) > 0 {
@@ -29,7 +19,9 @@ func noneLeft(set *loader.Set, bags int, bad []loader.BadSample) error {
 	return nil
 }
 
-// inOrder is wholeSet for the batches of config.Share, which may have no bag that can be read.
+// inOrder runs a net over the batches of config.Share of a set in order, without labels. It calls each with every batch
+// and the values that outputs lists, which are valid until each returns. It returns the number of bags that could be
+// read, and the bags that could not be read.
 func inOrder(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, outputs outputs,
 	each func(*loader.Batch, [][]float32) error) (bags int, bad []loader.BadSample, err error) {
 	s, err := openScoring(ctx, net, set, config, outputs)
