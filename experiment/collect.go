@@ -21,7 +21,7 @@ func (g *Grid) Collect(ctx context.Context, s *run.Session, partial bool) (o *Ou
 	case len(missing) > 0 && (!partial || len(runs) == 0):
 		return nil, nil, &MissingError{missing}
 	}
-	release, err := s.Lock(ctx, g.Dir)
+	release, err := s.Ranks.Lock(ctx, g.Dir)
 	if err != nil {
 		return nil, nil, err
 	}

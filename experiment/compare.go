@@ -8,13 +8,14 @@ import (
 
 	"nmn/report"
 	"nmn/run"
+	runpage "nmn/run/page"
 )
 
 // comparisons puts the arms of each noise level side by side, at the first seed.
 func (g *Grid) comparisons(ctx context.Context, s *run.Session, runs []report.Run) ([]report.Comparison, error) {
 	var all []report.Comparison
 	set, _ := s.Data.EvaluationSplit()
-	pictures := run.NewShownPictures(ctx, set)
+	pictures := runpage.NewPictures(ctx, set)
 	for len(runs) > 0 {
 		level := func(r report.Run) bool { return r.Noise != runs[0].Noise || r.Flips != runs[0].Flips }
 		end := slices.IndexFunc(runs, level)
@@ -34,12 +35,12 @@ func (g *Grid) comparisons(ctx context.Context, s *run.Session, runs []report.Ru
 }
 
 // compare compares the runs of a noise level. Runs that have nothing to show are left out.
-func compare(runs []report.Run, seed uint64, pictures *run.ShownPictures) (report.Comparison, error) {
+func compare(runs []report.Run, seed uint64, pictures *runpage.Pictures) (report.Comparison, error) {
 	noise := strings.TrimSpace(fmt.Sprintf("noise %.4g %% %s", 100*runs[0].Noise, runs[0].NoiseKind))
 	if runs[0].Flips != (report.Flips{}) {
 		noise = "flipped labels, " + runs[0].Flips.String() + " (percent)"
 	}
-	var beside run.SideBySide
+	var beside runpage.SideBySide
 	for i := range runs {
 		if runs[i].Seed != seed {
 			continue

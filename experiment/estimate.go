@@ -25,7 +25,7 @@ func (g *Grid) Estimate(ctx context.Context, s *run.Session) (time.Duration, err
 			if err != nil {
 				return 0, err
 			}
-			one, err := s.Measure(ctx, arm)
+			one, err := run.NewEstimator(s).Measure(ctx, arm)
 			if err != nil {
 				return 0, err
 			}

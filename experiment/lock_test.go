@@ -29,7 +29,7 @@ func TestRun_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 	s, err := run.Open(t.Context(), g.Config, run.Options{})
 	must(t, err)
 	defer s.Close()
-	release, err := s.Lock(t.Context(), g.Dir)
+	release, err := s.Ranks.Lock(t.Context(), g.Dir)
 	must(t, err)
 	if _, err := g.Run(t.Context(), s); !errors.Is(err, run.ErrLocked) {
 		t.Errorf("while another process writes the folder: %v", err)
@@ -53,7 +53,7 @@ func TestRunTask_RemovesTheLockOfADeadProcess(t *testing.T) {
 			t.Errorf("reused %t (%v)", reused, err)
 		}
 	}
-	release, err := s.Lock(t.Context(), task.Dir)
+	release, err := s.Ranks.Lock(t.Context(), task.Dir)
 	must(t, err)
 	held, err := filepath.Glob(filepath.Join(task.Dir, "*.lock"))
 	if err != nil || len(held) != 1 {

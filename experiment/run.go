@@ -16,7 +16,7 @@ func (g *Grid) Run(ctx context.Context, s *run.Session) (o *Outcome, err error) 
 		return nil, err
 	}
 	s.TellCost(g.Arms...)
-	release, err := s.Lock(ctx, g.Dir)
+	release, err := s.Ranks.Lock(ctx, g.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (g *Grid) Run(ctx context.Context, s *run.Session) (o *Outcome, err error) 
 // Train trains everything that is not complete yet, and returns the runs that were asked for, in the order in which
 // they are trained.
 func (g *Grid) Train(ctx context.Context, s *run.Session) (runs []report.Run, err error) {
-	release, err := s.Lock(ctx, g.Dir)
+	release, err := s.Ranks.Lock(ctx, g.Dir)
 	if err != nil {
 		return nil, err
 	}

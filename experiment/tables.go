@@ -71,7 +71,7 @@ func (g *Grid) write(ctx context.Context, s *run.Session, runs []report.Run) (*O
 	for _, t := range o.shown {
 		o.Tables = append(o.Tables, t.Table)
 	}
-	if err := s.Save(ctx, func() error { return WriteTables(g.Dir, o.Tables) }); err != nil {
+	if err := s.Ranks.Save(ctx, func() error { return WriteTables(g.Dir, o.Tables) }); err != nil {
 		return nil, err
 	}
 	return o, g.writeIndex(ctx, s, runs, o.shown, o.Tables)
@@ -104,7 +104,7 @@ func (g *Grid) writeIndex(ctx context.Context, s *run.Session, runs []report.Run
 	if err := page.Write(&b); err != nil {
 		return fmt.Errorf("page of the experiment: %w", err)
 	}
-	return s.Save(ctx, func() error { return durable.Save(filepath.Join(g.Dir, run.IndexFile), b.Bytes()) })
+	return s.Ranks.Save(ctx, func() error { return durable.Save(filepath.Join(g.Dir, run.IndexFile), b.Bytes()) })
 }
 
 // summaries are the main measures of the tables, and of the first what else is worth knowing.

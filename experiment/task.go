@@ -84,7 +84,7 @@ func (g *Grid) RunTask(ctx context.Context, s *run.Session, number int) (t *Task
 // that was lost meanwhile does no harm: tasks write the same files there.
 func (g *Grid) enter(ctx context.Context, s *run.Session) error {
 	return whenFree(ctx, s, func() error {
-		release, err := s.Lock(ctx, g.Dir)
+		release, err := s.Ranks.Lock(ctx, g.Dir)
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func TestRunTask_BesideOtherProcesses(t *testing.T) {
 		t.Fatalf("%v (%v)", tasks, err)
 	}
 	held := func(dir string) (release func()) {
-		unlock, err := s.Lock(t.Context(), dir)
+		unlock, err := s.Ranks.Lock(t.Context(), dir)
 		must(t, err)
 		return func() {
 			must(t, unlock())

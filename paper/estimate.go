@@ -207,7 +207,7 @@ func (p *Plan) speed(ctx context.Context, o *Options) (scale float64, err error)
 	if err != nil {
 		return 0, err
 	}
-	m, err := with.Measure(ctx, arm)
+	m, err := run.NewEstimator(with).Measure(ctx, arm)
 	if err != nil {
 		return 0, err
 	}

@@ -12,6 +12,7 @@ import (
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
+	runpage "nmn/run/page"
 )
 
 // page makes the page of all parts.
@@ -277,7 +278,7 @@ func (p *Plan) showArms(f *found, part *PlannedPart, out *report.ReproducedPart)
 // captions, with the first seed.
 func (p *Plan) showPictures(ctx context.Context, o *Options, f *found, out *report.ReproducedPart) error {
 	runs := p.ofPart(f, &PlannedPart{Name: Figure4, Data: p.part(Figure4).Data})
-	var beside run.SideBySide
+	var beside runpage.SideBySide
 	for i := range runs {
 		if runs[i].Seed != p.Settings.Seeds[0] {
 			continue
@@ -295,7 +296,7 @@ func (p *Plan) showPictures(ctx context.Context, o *Options, f *found, out *repo
 	}
 	set, _ := s.Data.EvaluationSplit()
 	out.Compared = []report.Comparison{beside.Comparison(
-		fmt.Sprintf("Predictions of the arms with MIL, seed %d", p.Settings.Seeds[0]), run.NewShownPictures(ctx, set))}
+		fmt.Sprintf("Predictions of the arms with MIL, seed %d", p.Settings.Seeds[0]), runpage.NewPictures(ctx, set))}
 	for i := range out.Compared[0].Arms { // the figure has no curves
 		out.Compared[0].Arms[i].Curves = eval.ByGroup[[]eval.CurvePoint]{}
 	}

@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -166,10 +167,7 @@ func (p *planner) softLabels(ctx context.Context) error {
 	}
 	p.Files = append(p.Files, NoisyScoresFile)
 	p.holdEstimate()
-	p.limit(softEpochs)
-	if p.settings.Recipe.Epochs > 0 {
-		p.limit(p.settings.Recipe.Epochs)
-	}
+	p.limit(cmp.Or(p.settings.Recipe.Epochs, softEpochs))
 	p.Targets = r.beliefs()
 	return p.outOfFold(r.noisy.logits, true)
 }

@@ -24,7 +24,7 @@ type Recipe struct {
 	dir      string
 	log      *slog.Logger
 	message  func(topic, text string) // for people
-	keep     func(ctx context.Context, write func() error) error
+	save     func(ctx context.Context, write func() error) error
 	byFrame  bool // nets of folds learn frames of videos one by one
 	alike    func(ctx context.Context, most int) ([][]int, error)
 
@@ -47,7 +47,8 @@ type Options struct {
 	Trainer  Trainer
 	Log      *slog.Logger
 	Message  func(topic, text string) // takes messages for the user; may be nil
-	// Save calls write, which writes whole files of the recipe: of several ranks, one does. Nil calls it here.
+	// Save calls write, which writes whole files of the recipe and may be called again: of several ranks, one does. Nil
+	// calls it here, and again after a moment if the disk is full.
 	Save func(ctx context.Context, write func() error) error
 	// ByFrame has nets of folds learn the frames of videos one by one, and score whole videos. Data that are split by
 	// frames already need none.
@@ -70,20 +71,16 @@ func New(o Options) *Recipe {
 	if o.Message == nil {
 		o.Message = func(string, string) {}
 	}
+	if o.Save == nil {
+		o.Save = func(ctx context.Context, write func() error) error {
+			return durable.Patiently(ctx, durable.WarnFull(o.Log), write)
+		}
+	}
 	if o.Alike == nil {
 		o.Alike = func(context.Context, int) ([][]int, error) { return nil, nil }
 	}
 	return &Recipe{settings: o.Settings, data: o.Data, scored: o.Data.Train, dir: o.Dir, trainer: o.Trainer, log: o.Log,
-		message: o.Message, keep: o.Save, byFrame: o.ByFrame, alike: o.Alike}
-}
-
-// save calls write, which writes whole files and may be called again. If the disk is full, save logs a warning
-// and tries again after a moment.
-func (r *Recipe) save(ctx context.Context, write func() error) error {
-	if r.keep != nil {
-		return r.keep(ctx, write)
-	}
-	return durable.Patiently(ctx, durable.WarnFull(r.log), write)
+		message: o.Message, save: o.Save, byFrame: o.ByFrame, alike: o.Alike}
 }
 
 // Trainer trains the nets that a recipe asks for. Package run implements it, so that a recipe does not depend

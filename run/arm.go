@@ -11,11 +11,13 @@ import (
 	"nmn/eval"
 	"nmn/internal/durable"
 	"nmn/internal/origin"
+	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/model"
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run/folder"
+	runpage "nmn/run/page"
 	"nmn/train"
 )
 
@@ -36,19 +38,12 @@ type ArmOptions struct {
 // run that is complete already is not run again; reused says so. A folder that another process is writing is refused
 // with an error that wraps ErrLocked.
 func (s *Session) TrainArm(ctx context.Context, o ArmOptions) (outcome *Outcome, reused bool, err error) {
-	release, err := s.Lock(ctx, o.Dir)
+	release, err := s.Ranks.Lock(ctx, o.Dir)
 	if err != nil {
 		return nil, false, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	return s.arm(o).reuseOrTrain(ctx)
-}
-
-func (s *Session) arm(o ArmOptions) *armRun {
-	r := &armRun{session: s, config: s.Config, data: s.Data, dir: o.Dir, from: o.From, heading: o.Heading,
-		recipe: o.Recipe, planning: o.Planning}
-	r.config.Arm = cmp.Or(o.Arm, s.Config.Arm)
-	return r
+	return newArmRun(s, o).train(ctx)
 }
 
 // armRun is one arm that is trained in one folder.
@@ -68,40 +63,93 @@ type armRun struct {
 	planning func(context.Context) (release func() error, err error)
 }
 
-// reuseOrTrain trains the arm, or goes on where it was interrupted, evaluates it and writes the page of the run. A run
-// that is complete already is not run again; reused says so.
-func (r *armRun) reuseOrTrain(ctx context.Context) (o *Outcome, reused bool, err error) {
-	o, identity, err := r.finished(ctx)
-	if err := r.session.agree(err); err != nil {
+func newArmRun(s *Session, o ArmOptions) *armRun {
+	r := &armRun{session: s, config: s.Config, data: s.Data, dir: o.Dir, from: o.From, heading: o.Heading,
+		recipe: o.Recipe, planning: o.Planning}
+	r.config.Arm = cmp.Or(o.Arm, s.Config.Arm)
+	return r
+}
+
+// folder is the folder of the run.
+func (r *armRun) folder() *runFolder {
+	return &runFolder{dir: r.dir, kind: ofRun, config: &r.config, data: r.data, ranks: r.session.Ranks}
+}
+
+// train trains the arm, or goes on where it was interrupted, evaluates it and writes the page of the run. A run that is
+// complete already is not run again; reused says so.
+func (r *armRun) train(ctx context.Context) (o *Outcome, reused bool, err error) {
+	o, identity, err := r.reuse(ctx)
+	if err != nil || o != nil {
+		return o, o != nil, err
+	}
+	arm, plan, err := r.prepare(ctx)
+	if err != nil {
 		return nil, false, err
 	}
-	complete, err := fromRank0(r.session, o != nil)
-	if err == nil && complete != (o != nil) {
-		err = fmt.Errorf("%s: this rank sees another state of the folder than rank 0: start the command again", r.dir)
+	var each *recipe.Judge
+	if r.config.EachEpoch {
+		each = r.judge()
 	}
-	if err := r.session.agree(err); err != nil {
+	s, err := r.openStage(ctx, arm, plan, each)
+	if err != nil {
 		return nil, false, err
 	}
-	if complete {
-		return o, true, r.reuse(ctx, o)
-	}
-	if err := r.session.prepareFolder(ctx, r.dir, ofRun, &r.config, r.data); err != nil {
+	defer func() { err = cmp.Or(err, s.close()) }()
+	reached, err := s.trainer.Run(ctx)
+	curve, err := r.endStage(ctx, s, err)
+	if err != nil {
 		return nil, false, err
 	}
-	err = r.session.Save(ctx, func() error {
+	seconds := time.Since(s.began)
+	judged, scores, err := r.judge().Judge(ctx, s.net, plan)
+	if err != nil {
+		return nil, false, err
+	}
+	_, split := r.data.EvaluationSplit()
+	o = &Outcome{Fingerprint: identity, Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.Noise, NoiseKind: r.data.NoiseKind,
+		Flips: r.data.Flips, Seed: r.config.Train.Seed,
+		Steps: reached.Step, Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, Judgement: *judged,
+		Threshold: plan.Threshold, Before: plan.Stage1Epochs, Build: ThisBuild(), Start: r.start, Recipe: r.planned,
+		LeftOut: r.data.DescribeLeftOut(), Backbone: r.session.Backbone}
+	if r.config.EachEpoch {
+		if o.epochs, err = ReadEpochs(r.dir); err != nil {
+			return nil, false, err
+		}
+	}
+	ranks := r.session.Ranks
+	if ranks.leads() {
+		err = r.writePage(ctx, o, curve, scores)
+	}
+	if err := ranks.agree(err); err != nil {
+		return nil, false, err
+	}
+	return o, false, ranks.Save(ctx, func() error { return o.write(r.dir) })
+}
+
+// prepare makes the folder of the run, and finds what the arm is trained with.
+func (r *armRun) prepare(ctx context.Context) (arm train.Arm, plan *recipe.Plan, err error) {
+	if err := r.folder().prepare(ctx); err != nil {
+		return arm, nil, err
+	}
+	err = r.session.Ranks.Save(ctx, func() error {
 		if err := r.data.Train.Vocabulary.WriteFile(filepath.Join(r.dir, VocabularyFile)); err != nil {
 			return err
 		}
 		return r.data.WriteFlips(r.dir)
 	})
+	if err == nil {
+		arm, err = r.config.Arm.ForTraining(r.config.Net.MIL)
+	}
 	if err != nil {
-		return nil, false, err
+		return arm, nil, err
 	}
-	if o, err = r.trainAndJudge(ctx); err != nil {
-		return nil, false, err
+	if r.heading != "" {
+		r.session.Notify(Message{Text: r.heading})
 	}
-	o.Fingerprint = identity
-	return o, false, r.session.Save(ctx, func() error { return o.write(r.dir) })
+	if plan, err = r.plan(ctx); err == nil && plan.Evidence != nil { // which includes the noise already
+		arm.Noise = model.NoNoise
+	}
+	return arm, plan, err
 }
 
 // finished reads the outcome of the run, where it is complete, with what identifies it.
@@ -128,7 +176,7 @@ func (r *armRun) finished(ctx context.Context) (o *Outcome, identity string, err
 // FinishedArm reads the outcome of an arm without training it and without writing anything; nil where it is not
 // complete.
 func (s *Session) FinishedArm(ctx context.Context, a ArmOptions) (*Outcome, error) {
-	r := s.arm(a)
+	r := newArmRun(s, a)
 	if a.From != "" && !durable.Exists(a.From) {
 		return nil, nil
 	}
@@ -136,7 +184,7 @@ func (s *Session) FinishedArm(ctx context.Context, a ArmOptions) (*Outcome, erro
 	if err != nil || o == nil {
 		return nil, err
 	}
-	if _, err := s.sameData(ctx, r.dir, &r.config, r.data); err != nil {
+	if _, err := r.folder().sameData(ctx); err != nil {
 		return nil, err
 	}
 	if r.config.EachEpoch {
@@ -145,16 +193,29 @@ func (s *Session) FinishedArm(ctx context.Context, a ArmOptions) (*Outcome, erro
 	return o, err
 }
 
-// reuse takes the outcome of a run that is complete, unless that began with other files than there are now.
-func (r *armRun) reuse(ctx context.Context, o *Outcome) (err error) {
-	files, err := r.session.sameData(ctx, r.dir, &r.config, r.data)
+// reuse returns the outcome of the run if it is complete, with what identifies it, else nil. It refuses a run that
+// began with other files than there are now.
+func (r *armRun) reuse(ctx context.Context) (o *Outcome, identity string, err error) {
+	ranks := r.session.Ranks
+	o, identity, err = r.finished(ctx)
+	if err := ranks.agree(err); err != nil {
+		return nil, "", err
+	}
+	complete, err := fromRank0(ranks, o != nil)
+	if err == nil && complete != (o != nil) {
+		err = fmt.Errorf("%s: this rank sees another state of the folder than rank 0: start the command again", r.dir)
+	}
+	if err := ranks.agree(err); err != nil || !complete {
+		return nil, identity, err
+	}
+	files, err := r.folder().sameData(ctx)
 	if err == nil && r.config.EachEpoch {
 		o.epochs, err = ReadEpochs(r.dir)
 	}
-	if err := r.session.agree(err); err != nil {
-		return err
+	if err := ranks.agree(err); err != nil {
+		return nil, "", err
 	}
-	return r.session.Save(ctx, func() error {
+	return o, identity, ranks.Save(ctx, func() error {
 		return errors.Join(folder.KeepData(r.dir, files), r.config.keepPlaces(r.dir))
 	})
 }
@@ -167,67 +228,6 @@ func reaches(dir string, steps int) bool {
 	return err != nil || last.Position.Step >= steps
 }
 
-// trainAndJudge runs the stage of the arm to its end and evaluates it.
-func (r *armRun) trainAndJudge(ctx context.Context) (o *Outcome, err error) {
-	arm, err := r.config.Arm.ForTraining(r.config.Net.MIL)
-	if err != nil {
-		return nil, err
-	}
-	if r.heading != "" {
-		r.session.Notify(Message{Text: r.heading})
-	}
-	settings := r.config.Settings()
-	plan, err := r.plan(ctx, &settings)
-	if err != nil {
-		return nil, err
-	}
-	if plan.Evidence != nil { // which includes the noise already
-		arm.Noise = model.NoNoise
-	}
-	resumed, err := r.resumes()
-	if err != nil {
-		return nil, err
-	}
-	net, err := r.newNet(arm, plan, resumed)
-	if err := r.session.agree(err); err != nil {
-		return nil, err
-	}
-	defer func() { err = cmp.Or(err, net.Close()) }()
-	j := r.judge()
-	var eachEpoch func(context.Context) (*recipe.Judgement, error)
-	if r.config.EachEpoch {
-		eachEpoch = func(ctx context.Context) (*recipe.Judgement, error) {
-			judged, _, err := j.Judge(ctx, net, plan)
-			return judged, err
-		}
-	}
-	began := time.Now()
-	reached, curve, err := r.trainStage(ctx, arm, net, plan, resumed, eachEpoch)
-	if err != nil {
-		return nil, err
-	}
-	seconds := time.Since(began)
-	judged, scores, err := j.Judge(ctx, net, plan)
-	if err != nil {
-		return nil, err
-	}
-	_, split := r.data.EvaluationSplit()
-	o = &Outcome{Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.Noise, NoiseKind: r.data.NoiseKind,
-		Flips: r.data.Flips, Seed: r.config.Train.Seed,
-		Steps: reached.Step, Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, Judgement: *judged,
-		Threshold: plan.Threshold, Before: plan.Stage1Epochs, Build: ThisBuild(), Start: r.start, Recipe: r.planned,
-		LeftOut: r.data.DescribeLeftOut(), Backbone: r.session.backbone}
-	if r.config.EachEpoch {
-		if o.epochs, err = ReadEpochs(r.dir); err != nil {
-			return nil, err
-		}
-	}
-	if r.session.leads() {
-		err = r.writePage(ctx, o, curve, scores)
-	}
-	return o, r.session.agree(err)
-}
-
 // writePage writes the page of the run, and notes in the outcome what an experiment shows of it.
 func (r *armRun) writePage(ctx context.Context, o *Outcome, curve []report.Point, scores *train.Scores) error {
 	page, err := o.Report(&r.config, filepath.Base(r.dir))
@@ -236,21 +236,42 @@ func (r *armRun) writePage(ctx context.Context, o *Outcome, curve []report.Point
 	}
 	set, split := r.data.EvaluationSplit()
 	page.Curve, page.Duration = curve, time.Duration(o.Seconds*float64(time.Second))
-	if page.Scored, err = pageScores(ctx, scores, set, split, r.config.Exclusive()); err != nil {
+	if page.Scored, err = runpage.Scores(ctx, scores, set, split, r.config.Exclusive()); err != nil {
 		return err
 	}
 	if o.NotMeasured != "" && page.Scored != nil { // a curve is a measure, too
 		page.Scored.Curves = eval.ByGroup[[]eval.CurvePoint]{}
 	}
-	if page.Compared, err = r.besideStage1(ctx, page, set); err != nil {
+	if page.Compared, err = r.nextToStage1(ctx, page, set); err != nil {
 		return err
 	}
 	o.shown = page.Scored
 	return SaveFiles(ctx, r.session.Log, func() error { return report.WriteRun(r.dir, page) })
 }
 
+// nextToStage1 compares an arm of stage 2 with the net that it started from. It returns nil if the predictions
+// of that net for the same bags are not known.
+func (r *armRun) nextToStage1(ctx context.Context, page *report.Run, set *loader.Set) (*report.Comparison, error) {
+	if r.from == "" || page.Scored == nil {
+		return nil, nil
+	}
+	first, err := ReadShown(filepath.Dir(r.from))
+	if err != nil || first == nil {
+		return nil, err
+	}
+	var both runpage.SideBySide
+	both.Add(&report.Run{Arm: report.Stage1, ArmTitle: recipe.Stage1.Title(false), MIL: page.MIL,
+		PaperData: page.PaperData}, first)
+	both.Add(page, page.Scored)
+	c := both.Comparison("Next to the net that it started from", runpage.NewPictures(ctx, set))
+	if len(c.Arms) < 2 {
+		return nil, nil
+	}
+	return &c, ctx.Err()
+}
+
 // plan finds what the arm is trained with, alone in its group, and notes the files of the recipe that say so.
-func (r *armRun) plan(ctx context.Context, settings *recipe.Settings) (p *recipe.Plan, err error) {
+func (r *armRun) plan(ctx context.Context) (p *recipe.Plan, err error) {
 	if r.planning != nil && r.recipe != nil {
 		release, err := r.planning(ctx)
 		if err != nil {
@@ -258,11 +279,12 @@ func (r *armRun) plan(ctx context.Context, settings *recipe.Settings) (p *recipe
 		}
 		defer func() { err = errors.Join(err, release()) }()
 	}
-	if p, err = recipe.MakePlan(ctx, settings, r.recipe, r, r.data, r.dir, r.from); err != nil || r.recipe == nil {
+	settings := r.config.Settings()
+	if p, err = recipe.MakePlan(ctx, &settings, r.recipe, r, r.data, r.dir, r.from); err != nil || r.recipe == nil {
 		return p, err
 	}
 	r.planned, err = r.recipeFiles(ctx, p.Files)
-	return p, r.session.agree(err)
+	return p, r.session.Ranks.agree(err)
 }
 
 // recipeFiles are files in the folder of the recipe as they are.

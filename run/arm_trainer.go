@@ -14,7 +14,7 @@ import (
 // judge judges the nets of the run.
 func (r *armRun) judge() *recipe.Judge {
 	return &recipe.Judge{Arm: r.config.Arm, Data: r.data, Loader: r.config.Loader(),
-		Batch: r.config.Train.Batch(r.config.Net.MIL), Log: r.session.Log, Group: r.session.ranks}
+		Batch: r.config.Train.Batch(r.config.Net.MIL), Log: r.session.Log, Group: r.session.Ranks.group}
 }
 
 // Prepare makes the folder of a recipe, or takes the one of the same run. The recipe is that of all arms of a group,
@@ -22,42 +22,40 @@ func (r *armRun) judge() *recipe.Judge {
 func (r *armRun) Prepare(ctx context.Context, dir string) error {
 	first := r.config
 	first.Arm = recipe.Stage1
-	return r.session.prepareFolder(ctx, dir, ofRecipe, &first, r.data)
+	f := r.folder()
+	f.dir, f.kind, f.config = dir, ofRecipe, &first
+	return f.prepare(ctx)
 }
 
 // TrainNet trains a net that the recipe asks for.
 func (r *armRun) TrainNet(ctx context.Context, t recipe.Training) (err error) {
 	run := *r
 	run.config.Arm, run.config.Train = recipe.Stage1, t.Config
-	run.data, run.dir, run.from, run.name, run.heading = t.Data, t.Dir, t.From, t.Title, ""
+	run.data, run.dir, run.from, run.name, run.keep = t.Data, t.Dir, t.From, t.Title, t.Evaluated
 	plan := &recipe.Plan{Config: t.Config, Data: t.Data, Targets: t.Targets, Evidence: t.Evidence, Online: t.Online}
-	resumed, err := run.resumes()
+	if err := r.session.Ranks.Save(ctx, func() error { return folder.Claim(run.dir, isRunFile) }); err != nil {
+		return err
+	}
+	s, err := run.openStage(ctx, t.Arm, plan, nil)
 	if err != nil {
 		return err
 	}
-	net, err := run.newNet(t.Arm, plan, resumed)
-	if err := r.session.agree(err); err != nil {
-		return err
-	}
-	defer func() { err = cmp.Or(err, net.Close()) }()
-	if err := r.session.Save(ctx, func() error { return folder.Claim(run.dir, isRunFile) }); err != nil {
-		return err
-	}
-	run.keep = t.Evaluated
-	_, _, err = run.trainStage(ctx, t.Arm, net, plan, resumed, nil)
+	defer func() { err = cmp.Or(err, s.close()) }()
+	_, err = s.trainer.Run(ctx)
+	_, err = run.endStage(ctx, s, err)
 	return err
 }
 
 // Score computes the logits of every bag of a set by the last checkpoint of a folder.
 func (r *armRun) Score(ctx context.Context, dir string, set *loader.Set) (logits []float32, err error) {
 	net, _, err := train.OpenNet(filepath.Join(dir, train.LastName), r.session.Backend)
-	if err := r.session.agree(err); err != nil {
+	if err := r.session.Ranks.agree(err); err != nil {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
 	l := r.config.Loader()
 	l.BatchSize = r.config.Train.Batch(r.config.Net.MIL)
-	scores, err := train.ScoreTogether(ctx, r.session.ranks, net, set, l, nil)
+	scores, err := train.ScoreTogether(ctx, r.session.Ranks.group, net, set, l, nil)
 	if err != nil {
 		return nil, err
 	}

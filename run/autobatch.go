@@ -136,7 +136,11 @@ func (s *Session) settleBatch(ctx context.Context) error {
 	t, mil := &s.Config.Train, s.Config.Net.MIL
 	number := t.Batch(mil)
 	if number == train.AutoBatch {
-		b, err := s.chooseBatch(ctx)
+		other, err := s.With(ctx, s.Config)
+		if err != nil {
+			return err
+		}
+		b, err := chooseBatch(ctx, NewEstimator(other))
 		if err != nil {
 			return err
 		}
@@ -156,97 +160,74 @@ func (s *Session) settleBatch(ctx context.Context) error {
 	return nil
 }
 
-func (s *Session) chooseBatch(ctx context.Context) (*batchChoice, error) {
-	s, err := s.With(ctx, s.Config)
-	if err != nil {
-		return nil, err
-	}
-	arms, err := s.Config.PlannedArms()
+func chooseBatch(ctx context.Context, e *Estimator) (*batchChoice, error) {
+	arms, err := e.config.PlannedArms()
 	if err != nil {
 		return nil, err
 	}
 	arm := arms[len(arms)-1] // with the noise model, if there is one
-	census, err := s.Data.Train.Census(ctx)
+	census, err := e.data.Train.Census(ctx)
 	if err != nil {
 		return nil, err
 	}
-	b := &batchChoice{allows: max(1, s.Data.Train.Len()/enoughSteps/s.Config.Train.Accumulate)}
-	if b.fits, err = s.mostInMemory(arm, census.Longest); err == nil {
-		b.fits, err = fromRank0(s, b.fits)
+	b := &batchChoice{allows: max(1, e.data.Train.Len()/enoughSteps/e.config.Train.Accumulate)}
+	if b.fits, err = mostInMemory(e, arm, census.Longest); err == nil {
+		b.fits, err = fromRank0(e.ranks, b.fits)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return b, b.choose(func(bags int) (float64, error) { return s.speed(ctx, arm, bags) })
-}
-
-// speed returns the number of bags a second at a given batch size.
-func (s *Session) speed(ctx context.Context, arm train.Arm, bags int) (float64, error) {
-	tried := *s
-	tried.Config.Train.BatchSize, tried.Config.Train.BatchSizeMIL = bags, bags
-	net, err := tried.FreshNet(arm)
-	if err != nil {
-		return 0, err
-	}
-	m, err := tried.measureNet(ctx, arm, net, candidateSteps, candidateTime)
-	if err = cmp.Or(err, net.Close()); err != nil || m.Step == 0 {
-		return 0, err
-	}
-	return float64(m.Bags) / m.Step.Seconds(), nil
+	tried := *e
+	return b, b.choose(func(bags int) (float64, error) {
+		tried.config.Train.BatchSize, tried.config.Train.BatchSizeMIL = bags, bags
+		m, err := tried.timeSteps(ctx, arm, candidateSteps, candidateTime)
+		if err != nil || m.Step == 0 {
+			return 0, err
+		}
+		return float64(m.Bags) / m.Step.Seconds(), nil
+	})
 }
 
 // mostInMemory is the largest power of two of bags, of the longest videos, that fits into memory: into the
 // device's next to the net and the state of the optimizer, and into the host's with the bags that are read
 // ahead. It is 1 if not even one fits; the error of that step explains more.
-func (s *Session) mostInMemory(arm train.Arm, longest int) (bags int, err error) {
-	net, err := s.FreshNet(arm)
+func mostInMemory(e *Estimator, arm train.Arm, longest int) (bags int, err error) {
+	net, err := e.fresh(arm)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
-	free, known := model.FreeBytes(s.Backend)
+	free, known := model.FreeBytes(e.backend)
 	if !known {
 		return mostBags, nil
 	}
-	budget := int(memoryShare*float64(free)) - s.Config.Train.StateBytes(net)
-	bags = mostBags
-	for ; bags > 1; bags /= 2 {
-		if !s.readAheadFits(net, bags, longest, 0) {
+	c := &e.config
+	budget := int(memoryShare*float64(free)) - c.Train.StateBytes(net)
+	_, card := e.backend.(kernels.Card)
+	for bags = mostBags; bags > 1; bags /= 2 {
+		pixels := readAheadBytes(net.Config(), &c.Run, bags, longest)
+		if !hostHolds(pixels) {
 			continue
 		}
-		if need := s.stepBytes(net, bags, longest); need <= budget && s.readAheadFits(net, bags, longest, need) {
+		need := stepBytes(net, bags, longest, c.Train.ChunkFrames)
+		if need <= budget && (card || hostHolds(pixels+float64(need))) {
 			break
 		}
 	}
 	return bags, nil
 }
 
-// stepBytes is what maps and gradients of a batch take.
-func (s *Session) stepBytes(net *model.Net, bags, longest int) int {
-	frames := bags * max(longest, 1)
-	chunk := frames
-	if limit := s.Config.Train.ChunkFrames; limit > 0 {
-		chunk = min(limit, frames)
-	}
-	return net.ChunkBytes(frames, bags, chunk, true)
-}
-
-// readAheadFits reports whether the host holds the pixels of the batches that are read ahead, together with the step if
-// that is in its memory too.
-func (s *Session) readAheadFits(net *model.Net, bags, longest, step int) bool {
-	free, known := memory.Free()
-	if !known {
-		return true
-	}
-	if _, card := s.Backend.(kernels.Card); card {
-		step = 0
-	}
-	c := net.Config()
+// readAheadBytes is what the pixels of the batches take that are read ahead.
+func readAheadBytes(c model.Config, r *Resources, bags, longest int) float64 {
 	one := 3 * c.Size * c.Size
 	if c.Input > 0 {
 		one = 4 * c.Input
 	}
-	batches := s.Config.Run.Prefetch + s.Config.Run.Workers + 1
-	pixels := float64(one) * float64(bags) * float64(max(longest, 1)) * float64(batches)
-	return float64(step)+pixels <= memoryShare*float64(free)
+	return float64(one) * float64(bags) * float64(max(longest, 1)) * float64(r.Prefetch+r.Workers+1)
+}
+
+// hostHolds reports whether the host has memory for that many bytes, as far as is known.
+func hostHolds(bytes float64) bool {
+	free, known := memory.Free()
+	return !known || bytes <= memoryShare*float64(free)
 }

@@ -88,10 +88,11 @@ func TestMostInMemory_GoesByThePlan(t *testing.T) {
 	s := smallScenes(t, func(*Config) {})
 	arms, err := s.Config.PlannedArms()
 	must(t, err)
-	net, err := s.FreshNet(arms[0])
+	nets := s.nets()
+	net, err := nets.fresh(arms[0])
 	must(t, err)
 	defer func() { _ = net.Close() }()
-	one, two := s.stepBytes(net, 64, 1), s.stepBytes(net, 128, 1)
+	one, two := stepBytes(net, 64, 1, 0), stepBytes(net, 128, 1, 0)
 	if one <= 0 || two < one*3/2 || two > one*5/2 {
 		t.Errorf("%d bytes for 64 bags, %d for 128", one, two)
 	}
@@ -101,10 +102,10 @@ func TestMostInMemory_GoesByThePlan(t *testing.T) {
 	if with := s.Config.Train.StateBytes(net); with != 3*sgd || sgd == 0 {
 		t.Errorf("%d bytes of momentum, %d of moments and averages", sgd, with)
 	}
-	if n, err := s.mostInMemory(arms[0], 1); err != nil || n < 8 || n&(n-1) != 0 {
+	if n, err := mostInMemory(NewEstimator(s), arms[0], 1); err != nil || n < 8 || n&(n-1) != 0 {
 		t.Errorf("%d, %v", n, err)
 	}
-	if n, err := s.mostInMemory(arms[0], 1<<20); err != nil || n != 1 {
+	if n, err := mostInMemory(NewEstimator(s), arms[0], 1<<20); err != nil || n != 1 {
 		t.Errorf("%d bags of a million frames, %v", n, err)
 	}
 }

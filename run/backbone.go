@@ -3,10 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
-	"path/filepath"
-	"time"
 
-	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/model"
@@ -44,15 +41,6 @@ func OpenBackbone(ctx context.Context, path string, about backbone.Options, o Mo
 
 // OpenBackbone opens the pretrained net of a file of weights on the device of the session, and says which it is.
 func (s *Session) OpenBackbone(ctx context.Context, path string, about backbone.Options) (*Backbone, error) {
-	net, err := s.openBackbone(ctx, path, about)
-	if err != nil {
-		return nil, err
-	}
-	return &Backbone{net: net, session: s}, nil
-}
-
-func (s *Session) openBackbone(ctx context.Context, path string, about backbone.Options) (
-	*runfeatures.Backbone, error) {
 	net, err := runfeatures.Open(ctx, path, about, s.Backend)
 	if err != nil {
 		return nil, err
@@ -60,7 +48,7 @@ func (s *Session) openBackbone(ctx context.Context, path string, about backbone.
 	net.Workers, net.Prefetch = s.Config.Run.Workers, s.Config.Run.Prefetch
 	s.Log.Info("backbone", "file", path, "net", net.Info().Name, "sha256", net.Digest)
 	s.Notify(Message{Topic: "net", Text: net.Info().String()})
-	return net, nil
+	return &Backbone{net: net, session: s}, nil
 }
 
 // Close gives back the memory of the net, and the device that was opened for it.
@@ -136,40 +124,25 @@ func (s *Session) takeFeatures(ctx context.Context, folder string, sample bool, 
 	if n.Backbone == "" || s.Data == nil || s.Data.Train.Vectors != nil {
 		return nil
 	}
-	b, err := s.openBackbone(ctx, n.Backbone, n.BackboneOptions())
+	opened, err := s.OpenBackbone(ctx, n.Backbone, n.BackboneOptions())
 	if err != nil {
 		return err
 	}
+	b := opened.net
 	defer func() { err = cmp.Or(err, b.Close()) }()
 	layer := cmp.Or(n.BackboneLayer, b.Info().Default())
 	if _, err := b.Width(layer); err != nil {
 		return &setting.Error{Key: "net.backbone_layer", Reason: err}
 	}
-	s.backbone = b.About(layer)
+	s.Backbone = b.About(layer)
 	o := &runfeatures.Options{Data: s.Data, Layer: layer, Precision: s.Config.Run.Precision,
 		MaxPixels: s.Config.Data.MaxPixels, MaxBadSamples: s.Config.Data.MaxBadSamples, Log: s.Log,
 		Notify: func(text string, detail bool) { s.Notify(Message{Topic: "features", Text: text, Detail: detail}) },
-		Save:   s.Save, Progress: progress}
+		Save:   s.Ranks.Save, Progress: progress}
 	if sample {
-		s.features, err = b.Sample(ctx, o)
+		s.FeatureTime, err = b.Sample(ctx, o)
 	} else {
 		err = b.Take(ctx, folder, o)
 	}
 	return Interrupted(err)
 }
-
-// checkBeforeFeatures refuses a folder with another run before features are taken for minutes.
-func (s *Session) checkBeforeFeatures(dir string) error {
-	if !durable.Exists(filepath.Join(dir, ConfigFile)) {
-		return nil
-	}
-	return checkFolder(dir, ofRun, &s.Config)
-}
-
-// BackboneText describes the pretrained net that computed the session's features; empty if the data are no
-// such features.
-func (s *Session) BackboneText() string { return s.backbone.String() }
-
-// FeatureTime is the estimated time to compute the features of all pictures, if the session was opened to
-// estimate it; else 0.
-func (s *Session) FeatureTime() time.Duration { return s.features }

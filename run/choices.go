@@ -218,7 +218,7 @@ func (c *Config) normalize() {
 	f.LabelColumns, f.Ignore = noneIfEmpty(f.LabelColumns), noneIfEmpty(f.Ignore)
 	f.FeatureColumns = noneIfEmpty(f.FeatureColumns)
 	c.Train.LearningRates, c.Train.Freeze = noneIfEmpty(c.Train.LearningRates), noneIfEmpty(c.Train.Freeze)
-	painted := c.Data.Set == dataset.Scenes || c.Data.Set == dataset.MovingScenes
+	painted := c.Data.Embedded()
 	if c.Net.Arch.IsResNet() && painted && c.Net.InputSize == 0 {
 		c.Net.InputSize = resNetScenes
 	}

@@ -10,6 +10,7 @@ import (
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/recipe"
+	"nmn/run/document"
 	"nmn/text"
 )
 
@@ -138,7 +139,7 @@ func TestChosen_IsWhatNobodyGave(t *testing.T) {
 func TestSources_MirrorAndAverageWherePicturesAreLearned(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "own.yaml")
 	must(t, os.WriteFile(file, []byte("train:\n  flip: false\n"), 0o600))
-	settings, err := ParseSettings("data.manifest=pictures.csv", "train.ema=0")
+	settings, err := document.ParseSettings("data.manifest=pictures.csv", "train.ema=0")
 	must(t, err)
 	own := settings[:1]
 	for _, c := range []struct {

@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"context"
-	"log/slog"
 
 	"nmn/internal/setting"
 	"nmn/loader/dataset"
@@ -11,11 +10,7 @@ import (
 
 // OpenData opens the data of a configuration. Whether a manifest lists clips is known only then: it is noted in the
 // configuration and checked against the rest of it.
-func (c *Config) OpenData(ctx context.Context, log *slog.Logger) (*dataset.Splits, error) {
-	return c.openData(ctx, dataset.Options{Log: log})
-}
-
-func (c *Config) openData(ctx context.Context, o dataset.Options) (*dataset.Splits, error) {
+func (c *Config) OpenData(ctx context.Context, o dataset.Options) (*dataset.Splits, error) {
 	o.LabelMemory = c.Run.LabelMemory
 	data, err := dataset.Open(ctx, &c.Data, o)
 	if err != nil {

@@ -67,19 +67,21 @@ func (r *epochRecord) put(at train.Position, j *recipe.Judgement) error {
 	return r.missing
 }
 
-// flush writes rows that found no room before, if any.
-func (r *epochRecord) flush() error {
-	if r != nil && r.missing != nil {
+// Flush writes rows that found no room before, if any.
+func (r *epochRecord) Flush() error {
+	if r.missing != nil {
 		r.missing = r.write()
-		return r.missing
 	}
-	return nil
+	return r.missing
 }
 
-// observer flushes the rows before a checkpoint is written from which a run may go on.
-func (r *epochRecord) observer() train.Observer {
-	return train.Observer{Saved: func(train.Saved) { _ = r.flush() }} // the error stays for the next time
+// Observer flushes the rows before a checkpoint is written from which a run may go on.
+func (r *epochRecord) Observer() train.Observer {
+	return train.Observer{Saved: func(train.Saved) { _ = r.Flush() }} // the error stays for the next time
 }
+
+// Close has nothing to do: the file is written as a whole.
+func (*epochRecord) Close() error { return nil }
 
 func (r *epochRecord) write() error {
 	rows := r.rows

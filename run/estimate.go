@@ -3,11 +3,12 @@ package run
 import (
 	"cmp"
 	"context"
-	"strings"
+	"errors"
 	"time"
 
+	"nmn/internal/memory"
+	"nmn/kernels"
 	"nmn/model"
-	"nmn/ranks"
 	"nmn/train"
 )
 
@@ -31,42 +32,43 @@ const (
 	copies      = 4
 )
 
-// Estimator estimates how long steps of the arms of a session take, within seconds whatever the net is. Short
-// steps are made and timed. Long ones, such as VGG16's on a CPU, are estimated from their operations and the
-// time of one pass, forward and backward, of one blank frame, which is measured once.
+// Estimator finds how long steps of arms take, and what memory they need. It keeps none of the nets that it makes.
 type Estimator struct {
-	session          *Session
+	nets
+	ranks            *Ranks
 	perFLOP, perByte float64 // in nanoseconds; 0 before they are measured
 }
 
 // NewEstimator makes the estimator of a session.
-func NewEstimator(s *Session) *Estimator { return &Estimator{session: s} }
+func NewEstimator(s *Session) *Estimator { return &Estimator{nets: s.nets(), ranks: s.Ranks} }
 
-// Estimate estimates the steps of an arm with a workload. net is the one of [Session.BlankNet].
-func (e *Estimator) Estimate(ctx context.Context, arm train.Arm, w *Workload, net *model.Net) (m Measured, err error) {
-	s := e.session
-	if w.FLOP <= shortStep || ranks.Of(s.ranks).Size() > 1 || !strings.HasPrefix(s.Backend.Name(), "cpu") {
-		fresh, err := s.FreshNet(arm)
-		if err != nil {
-			return m, err
-		}
-		defer func() { err = cmp.Or(err, fresh.Close()) }()
-		return s.measureNet(ctx, arm, fresh, MeasureSteps, shortTime)
-	}
-	census, err := s.Data.Train.Census(ctx)
+// Workload counts what a training step of an arm computes.
+func (e *Estimator) Workload(ctx context.Context, arm train.Arm) (w *Workload, err error) {
+	census, err := e.data.Train.Census(ctx)
 	if err != nil {
-		return m, err
+		return nil, err
 	}
-	batch := s.Config.Train.Batch(arm.MIL)
-	perEpoch := (census.Bags + batch*s.Config.Train.Accumulate - 1) / (batch * s.Config.Train.Accumulate)
-	s.countSteps(&m, arm, perEpoch)
-	m.Estimated, m.Bags, m.Images = true, min(m.Batch, census.Bags), w.Pictures
-	m.Memory = net.Bytes() + s.Config.Train.StateBytes(net) + s.stepBytes(net, min(batch, census.Bags), census.Longest)
-	if free, known := s.freeOnCPU(); known {
-		m.Free = free
+	net, err := e.blank(arm)
+	if err != nil {
+		return nil, err
 	}
+	defer func() { err = cmp.Or(err, net.Close()) }()
+	return newWorkload(&e.config.Train, arm, net, census)
+}
+
+// Estimate estimates the steps of an arm with a workload, within seconds whatever the net is. Short steps are made and
+// timed. Long ones, such as VGG16's on a CPU, are estimated from their operations and the time of one pass, forward and
+// backward, of one blank frame, which is measured once.
+func (e *Estimator) Estimate(ctx context.Context, arm train.Arm, w *Workload) (m Measured, err error) {
+	if w.FLOP <= shortStep || e.ranks.group.Size() > 1 || !onCPU(e.backend) {
+		return e.timeSteps(ctx, arm, MeasureSteps, shortTime)
+	}
+	full := e.config.Train.Batch(arm.MIL) * e.config.Train.Accumulate
+	m.count(&e.config, arm, w.bags, (w.bags+full-1)/full)
+	m.Estimated, m.Bags, m.Images, m.Memory = true, min(m.Batch, w.bags), w.Pictures, w.memory
+	m.Free, _ = freeOnCPU(e.backend)
 	if e.perFLOP == 0 {
-		if e.perFLOP, err = s.probe(ctx, net.Config()); err != nil {
+		if e.perFLOP, err = probe(ctx, w.net, e.backend); err != nil {
 			return m, err
 		}
 		e.perByte = perByte()
@@ -76,11 +78,75 @@ func (e *Estimator) Estimate(ctx context.Context, arm train.Arm, w *Workload, ne
 	return m, nil
 }
 
+// Measure times steps of an arm.
+func (e *Estimator) Measure(ctx context.Context, arm train.Arm) (Measured, error) {
+	return e.timeSteps(ctx, arm, MeasureSteps, MeasureTime)
+}
+
+// timeSteps times at most the given number of steps of a fresh net, for about as long as the limit.
+func (e *Estimator) timeSteps(ctx context.Context, arm train.Arm, steps int, limit time.Duration) (m Measured,
+	err error) {
+	net, err := e.fresh(arm)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = cmp.Or(err, net.Close()) }()
+	settings := e.config.Train
+	settings.MaxSteps, settings.EvaluateEpochs, settings.EvaluateSteps, settings.Patience = steps, 0, 0, 0
+	inner, enough := context.WithCancel(ctx)
+	defer enough()
+	watch := newStopwatch(time.Now, limit)
+	trainer, err := train.New(train.Options{
+		Config: settings, Stage: arm.Stage, Net: net, Data: e.data.Train, Loader: e.config.Loader(),
+		Observers: []train.Observer{{Step: func(e train.StepDone) {
+			if watch.see(e) {
+				enough()
+			}
+		}}},
+		Group: e.ranks.group, Wire: e.config.Run.wire(),
+	})
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = cmp.Or(err, trainer.Close()) }()
+	_, err = trainer.Run(inner)
+	switch {
+	case err != nil && !errors.Is(err, train.ErrInterrupted):
+		return m, err
+	case ctx.Err() == nil: // what has ended the steps is that this rank has seen enough, or another one has
+		err = nil
+	}
+	if err := e.ranks.agree(Interrupted(err)); err != nil { // the rank whose context has ended
+		return m, err
+	}
+	m.Step, m.Bags, m.Images = watch.best.Duration, watch.best.Bags, watch.best.Images
+	if m, err = fromRank0(e.ranks, m); err != nil { // every rank has a clock of its own
+		return m, err
+	}
+	m.Memory = trainer.DeviceBytes()
+	if free, known := freeOnCPU(e.backend); known {
+		m.Free = free + int64(m.Memory) // which is taken at this moment
+	}
+	m.count(&e.config, arm, e.data.Train.Len(), trainer.StepsPerEpoch())
+	return m, nil
+}
+
+// onCPU reports whether a device is the CPU.
+func onCPU(b kernels.Backend) bool { return deviceKind(b.Name()) == "cpu" }
+
+// freeOnCPU is the free memory, if the device is a CPU and it is known.
+func freeOnCPU(b kernels.Backend) (free int64, known bool) {
+	if !onCPU(b) {
+		return 0, false
+	}
+	return memory.Free()
+}
+
 // probe is how many nanoseconds an operation takes in the pass of one blank frame through a net of a configuration, but
 // for fully connected layers that have few operations for their memory.
-func (s *Session) probe(ctx context.Context, c model.Config) (perFLOP float64, err error) {
+func probe(ctx context.Context, c model.Config, backend kernels.Backend) (perFLOP float64, err error) {
 	c.Noise, c.FC6, c.FC7 = model.NoNoise, min(c.FC6, probeFC), min(c.FC7, probeFC)
-	net, err := model.New(c, s.Backend)
+	net, err := model.New(c, backend)
 	if err != nil {
 		return 0, err
 	}
@@ -99,7 +165,7 @@ func (s *Session) probe(ctx context.Context, c model.Config) (perFLOP float64, e
 		}
 		began := time.Now()
 		if err := cmp.Or(net.Normalize(plan), net.Step(plan, model.StepOptions{Scale: 1, WithoutNoise: true}),
-			s.Backend.Sync()); err != nil {
+			backend.Sync()); err != nil {
 			return 0, err
 		}
 		took := float64(time.Since(began)) / flop

@@ -20,12 +20,9 @@ func estimated(t *testing.T, ctx context.Context, c Config) (all []Measured, err
 	must(t, err)
 	e := NewEstimator(s)
 	for _, arm := range arms {
-		net, err := s.BlankNet(arm)
+		w, err := e.Workload(t.Context(), arm)
 		must(t, err)
-		defer net.Close()
-		w, err := s.Workload(t.Context(), &c, arm, net)
-		must(t, err)
-		m, err := e.Estimate(ctx, arm, &w, net)
+		m, err := e.Estimate(ctx, arm, w)
 		if err != nil {
 			return nil, err
 		}
@@ -67,10 +64,7 @@ func TestEstimate_MemoryIsThatOfTheStep(t *testing.T) {
 	s := opened(t, c, Options{})
 	arm, err := recipe.Stage1.ForTraining(false)
 	must(t, err)
-	net, err := s.FreshNet(arm)
-	must(t, err)
-	defer net.Close()
-	made, err := s.measureNet(t.Context(), arm, net, 1, time.Hour)
+	made, err := NewEstimator(s).timeSteps(t.Context(), arm, 1, time.Hour)
 	must(t, err)
 	const small = 1 << 10 // the norm of the gradients, and the like
 	if d := made.Memory - all[0].Memory; !all[0].Estimated || made.Estimated || d < 0 || d > small {
@@ -101,14 +95,14 @@ func TestEstimate_EndsWithItsContext(t *testing.T) {
 }
 
 // A file of weights that a run would refuse is refused before any time is estimated.
-func TestBlankNet_RefusesWeightsOfNothing(t *testing.T) {
+func TestWorkload_RefusesWeightsOfNothing(t *testing.T) {
 	c := DefaultConfig()
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Run.Device = 16, 0, 1, "cpu"
 	s := opened(t, c, Options{})
 	s.Config.Net.Weights = t.TempDir() + "/none.pth"
 	arm, err := recipe.Stage1.ForTraining(false)
 	must(t, err)
-	if net, err := s.BlankNet(arm); err == nil || !strings.Contains(err.Error(), "none.pth") {
-		t.Errorf("%v, %v", net, err)
+	if w, err := NewEstimator(s).Workload(t.Context(), arm); err == nil || !strings.Contains(err.Error(), "none.pth") {
+		t.Errorf("%v, %v", w, err)
 	}
 }

@@ -41,6 +41,6 @@ func (m *Model) Evaluate(ctx context.Context, o EvaluateOptions) (*eval.Result, 
 	l := c.Loader()
 	l.BatchSize = m.checkpoint.Config.Batch(m.checkpoint.Model.MIL)
 	result, _, err := recipe.EvaluateNet(ctx, nil, s.Log, m.net, c.Scored(set), s.Data.Train, l,
-		run.unestimated(), o.Options)
+		run.Unestimated(), o.Options)
 	return result, err
 }

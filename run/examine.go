@@ -95,7 +95,7 @@ func (c *Config) openLeniently(ctx context.Context, log *slog.Logger) (*dataset.
 	lenient := *c
 	lenient.Data.MaxBadSamples, lenient.Run.LabelMemory = math.MaxInt32, dataset.HoldAll
 	lenient.Data.Features.Missing, lenient.Data.PackedLabels = dataset.MissingMean, true
-	data, err := lenient.OpenData(ctx, log)
+	data, err := lenient.OpenData(ctx, dataset.Options{Log: log})
 	c.Data.ManifestOfClips = lenient.Data.ManifestOfClips
 	return data, err
 }
@@ -165,8 +165,9 @@ func (c Config) opens(ctx context.Context, data *dataset.Splits, o *ExamineOptio
 	if err != nil {
 		return err
 	}
+	nets := s.nets()
 	for _, arm := range arms {
-		net, err := s.BlankNet(arm)
+		net, err := nets.blank(arm)
 		if err == nil {
 			err = net.Close()
 		}

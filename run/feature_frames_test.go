@@ -11,6 +11,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/model/backbone"
 	"nmn/run"
+	"nmn/run/document"
 	"nmn/train"
 )
 
@@ -25,7 +26,7 @@ func backboned(t *testing.T, set dataset.Kind, mil bool) run.Config {
 	if set == dataset.MovingScenes {
 		texts = append(texts, "data.frames=3")
 	}
-	given, err := run.ParseSettings(texts...)
+	given, err := document.ParseSettings(texts...)
 	must(t, err)
 	err = run.Sources{Settings: given}.Resolve(&c)
 	must(t, err)
@@ -78,7 +79,7 @@ func TestOpen_TakesFeaturesOfEachFrameOfClips(t *testing.T) {
 	if _, taken := open(); taken != 0 {
 		t.Errorf("features of %d frames were taken once more", taken)
 	}
-	if text := s.BackboneText(); !strings.Contains(text, "pool5 of VGG16") || !strings.Contains(text, "middle 32×32") {
+	if text := s.Backbone.String(); !strings.Contains(text, "pool5 of VGG16") || !strings.Contains(text, "middle 32×32") {
 		t.Errorf("the session says %q of its backbone", text)
 	}
 }

@@ -68,11 +68,12 @@ func (m *Model) openBackbone(ctx context.Context, about *train.Backbone) error {
 			"it back", m.file, about.File, about.Net, about.SHA256)
 	}
 	pre := &about.Pictures
-	b, err := m.session.openBackbone(ctx, file, backbone.Options{Size: pre.Crop, Resize: pre.Resize,
+	opened, err := m.session.OpenBackbone(ctx, file, backbone.Options{Size: pre.Crop, Resize: pre.Resize,
 		Mean: pre.Mean[:], Deviation: pre.Deviation[:], GELU: about.GELU, Heads: about.Heads})
 	if err != nil {
 		return err
 	}
+	b := opened.net
 	if b.Digest != about.SHA256 {
 		return errors.Join(setting.Errorf("", "%s was trained on features of %s as it was then (sha256 %.12s…), and the "+
 			"file has changed (%.12s…): put the old one back", m.file, about.File, about.SHA256, b.Digest), b.Close())

@@ -16,6 +16,7 @@ import (
 	"nmn/format/safetensors"
 	"nmn/internal/rng"
 	"nmn/run"
+	"nmn/run/document"
 )
 
 // withBackbone is a manifest of pictures with a narrow VGG16 as backbone, without its fully connected layers.
@@ -54,7 +55,7 @@ func withBackbone(t *testing.T, pictures int) run.Config {
 	manifest := filepath.Join(dir, "list.csv")
 	must(t, os.WriteFile(manifest, []byte(list), 0o666))
 	var c run.Config
-	given, err := run.ParseSettings("data.manifest="+manifest, "net.backbone="+weights, "net.input_size=32",
+	given, err := document.ParseSettings("data.manifest="+manifest, "net.backbone="+weights, "net.input_size=32",
 		"run.device=cpu",
 		"run.threads=1")
 	must(t, err)

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"hash"
 	"maps"
 	"strings"
@@ -87,4 +88,56 @@ func hashSet(ctx context.Context, h hash.Hash, set *loader.Set) error {
 		h.Write(set.Truth.Uint8s())
 	}
 	return nil
+}
+
+// identity is what must be the same on all ranks, by what it is called in messages. Pictures and shards are compared by
+// name and size, and by their content if the configuration asks for that.
+func (c *Config) identity(ctx context.Context, device string, d *dataset.Splits) (own map[string]string, err error) {
+	own = ThisBuild().Identity()
+	own["kind of device"], own["precision"] = deviceKind(device), string(c.Run.Precision)
+	own["precision of gradients between ranks"] = c.Run.Gradients
+	for key, value := range c.learned() {
+		own["setting `"+key+"`"] = value
+	}
+	if c.Data.VocabularyOfModel { // the words themselves are compared
+		delete(own, "setting `data.vocabulary`")
+	}
+	judged, _ := d.EvaluationSplit()
+	for name, set := range map[string]*loader.Set{"training labels": d.Train, "validation labels": d.Validation,
+		"labels of the evaluated split": judged} {
+		if set == nil {
+			continue
+		}
+		h := sha256.New()
+		if err := hashSet(ctx, h, set); err != nil {
+			return nil, err
+		}
+		own[name] = hex.EncodeToString(h.Sum(nil))
+	}
+	files, err := c.files(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	pictures, h := sha256.New(), sha256.New()
+	for _, f := range files {
+		if f.Digest != "" && !strings.Contains(f.Name, "/") {
+			own["file of "+f.Name] = f.Digest
+		} else {
+			folder.HashText(pictures, fmt.Sprintf("%s\x00%d\x00%s", f.Name, f.Size, f.Digest))
+		}
+	}
+	own["list of pictures or shards, by name and size,"] = hex.EncodeToString(pictures.Sum(nil))
+	for _, w := range d.Train.Vocabulary.Words() {
+		folder.HashText(h, w.Text+"\x00"+w.POS.String())
+	}
+	own["vocabulary"] = hex.EncodeToString(h.Sum(nil))
+	return own, nil
+}
+
+// deviceKind is what a device of a name is.
+func deviceKind(name string) string {
+	if strings.HasPrefix(name, "cpu") {
+		return "cpu"
+	}
+	return "graphics card"
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"nmn/kernels/tensor"
+	"nmn/loader/dataset"
 )
 
 // A finished result belongs to one precision. An interrupted run may go on in another precision, as it may on
@@ -11,7 +12,7 @@ import (
 func TestFingerprint_TellsPrecisionsApart(t *testing.T) {
 	ran := DefaultConfig()
 	ran.Data.TrainSize, ran.Data.ValidationSize, ran.Data.TestSize = 8, 0, 8
-	data, err := ran.OpenData(t.Context(), nil)
+	data, err := ran.OpenData(t.Context(), dataset.Options{})
 	must(t, err)
 	defer data.Close()
 	of := func(precision tensor.Precision, device string) string {
@@ -42,7 +43,7 @@ func TestFingerprint_TellsPrecisionsApart(t *testing.T) {
 func TestFingerprint_DoesNotDependOnTheMinutesBetweenCheckpoints(t *testing.T) {
 	ran := DefaultConfig()
 	ran.Data.TrainSize, ran.Data.ValidationSize, ran.Data.TestSize = 8, 0, 8
-	data, err := ran.OpenData(t.Context(), nil)
+	data, err := ran.OpenData(t.Context(), dataset.Options{})
 	must(t, err)
 	defer data.Close()
 	often := ran

@@ -14,6 +14,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
+	"nmn/run/document"
 	"nmn/run/folder"
 	"nmn/train"
 )
@@ -48,16 +49,14 @@ func ReadConfig(dir string) (*Config, error) {
 
 // ReadConfigInto reads the configuration of the folder of a run of any kind; config points to a struct of it.
 func ReadConfigInto(dir string, config any) error {
-	file, err := ReadDocument(filepath.Join(dir, ConfigFile))
+	file, err := document.Read(filepath.Join(dir, ConfigFile))
 	if err != nil {
 		return err
 	}
 	return file.Decode(config)
 }
 
-// writeConfig writes the configuration with the versions of the program.
-func (c Config) writeConfig(dir string) error { return c.save(dir, ThisBuild()) }
-
+// save writes the configuration with the versions of a program.
 func (c Config) save(dir string, b Build) error {
 	return SaveConfigOf(dir, b, func(b *Build) ([]byte, error) { c.Build = b; return c.YAML() })
 }
@@ -113,24 +112,7 @@ func checkFolder(dir string, kind folder.Kind, c *Config) error {
 // ErrLocked is wrapped by errors about a run folder that another process is writing.
 var ErrLocked = lock.ErrHeld
 
-// Lock keeps other processes out of a folder until release is called, as Train and TrainArm do with theirs; it is not
-// for the folders below. A folder that another process is writing is an error that names it and wraps ErrLocked. Of
-// several ranks rank 0 takes it for all, and ranks that do not see the folder are refused.
-func (s *Session) Lock(ctx context.Context, dir string) (release func() error, err error) {
-	release = func() error { return nil }
-	if s.leads() {
-		release, err = LockFolder(ctx, dir, s.Log)
-	}
-	if err := s.agree(err); err != nil {
-		return nil, err
-	}
-	if err := s.sameFolder(dir); err != nil {
-		return nil, errors.Join(err, release())
-	}
-	return release, nil
-}
-
-// LockFolder is Session.Lock without a session.
+// LockFolder is Ranks.Lock for this process alone.
 func LockFolder(ctx context.Context, dir string, log *slog.Logger) (release func() error, err error) {
 	return folder.Lock(ctx, dir, log)
 }
@@ -141,21 +123,7 @@ func TidyLock(dir string) error {
 	return errors.Join(lock.Tidy(filepath.Join(dir, folder.LockFile)), lock.Tidy(folder.NextTo(dir)))
 }
 
-// Save calls write, which writes whole files of a run or of an experiment and may be called again. If the disk
-// is full, Save logs a warning and waits for a moment: see durable.Patiently. With several ranks, rank 0 alone
-// writes once all have called Save, and the others wait for it.
-func (s *Session) Save(ctx context.Context, write func() error) error {
-	if err := s.agree(nil); err != nil {
-		return err
-	}
-	var err error
-	if s.leads() {
-		err = SaveFiles(ctx, s.Log, write)
-	}
-	return s.agree(err)
-}
-
-// SaveFiles is Session.Save without a session.
+// SaveFiles is Ranks.Save for this process alone.
 func SaveFiles(ctx context.Context, log *slog.Logger, write func() error) error {
 	return durable.Patiently(ctx, durable.WarnFull(log), write)
 }

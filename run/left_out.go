@@ -72,7 +72,7 @@ func keepLeftOut(dir string, d *dataset.Splits) error {
 // readAll reads all pictures of a set once, and returns the bags that cannot be used. More than the configuration
 // allows are an error. If it allows none, the first epoch finds them.
 func (c *Config) readAll(ctx context.Context, set *loader.Set) ([]loader.BadSample, error) {
-	if c.Data.MaxBadSamples == 0 || set.Source == nil || c.painted() {
+	if c.Data.MaxBadSamples == 0 || set.Source == nil || c.Data.Embedded() {
 		return nil, nil
 	}
 	config := c.Loader()

@@ -20,7 +20,7 @@ func TestTrain_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 	s := opened(t, c, Options{})
 	for _, written := range []string{"", Stage1Folder} {
 		dir := t.TempDir()
-		release, err := s.Lock(t.Context(), filepath.Join(dir, written))
+		release, err := s.Ranks.Lock(t.Context(), filepath.Join(dir, written))
 		must(t, err)
 		aside := filepath.Join(dir, written, "."+ConfigFile+"123")
 		must(t, os.WriteFile(aside, nil, 0o666))

@@ -56,7 +56,11 @@ func (s *Session) FindLearningRate(ctx context.Context, dir string) (found *Lear
 		arm.Noise = model.NoNoise
 	}
 	c := &s.Config
-	net, err := s.startNet(arm)
+	nets, from := s.nets(), ""
+	if arm.Stage == 2 {
+		from = c.Stage1
+	}
+	net, _, err := nets.open(arm, c.Train, s.Data.Train, from, arm.Stage == 1)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +74,7 @@ func (s *Session) FindLearningRate(ctx context.Context, dir string) (found *Lear
 	search, err := train.FindLearningRate(ctx, train.Options{Config: settings, Stage: arm.Stage, Net: net,
 		Data: s.Data.Train, Loader: l, Observers: s.Observe.Begin(Training{Title: "learning rates of " + arm.Name,
 			Arm: recipe.Name(arm.Name), MIL: c.Net.MIL, Noise: s.Data.Noise, Seed: c.Train.Seed, Device: s.Backend.Name()}),
-		Group: s.ranks, Wire: c.Run.wire(),
+		Group: s.Ranks.group, Wire: c.Run.wire(),
 	}, train.DefaultSweep())
 	s.Observe.End()
 	if err != nil {
@@ -79,18 +83,7 @@ func (s *Session) FindLearningRate(ctx context.Context, dir string) (found *Lear
 	found = &LearningRateSearch{Arm: arm.Name, LearningRate: c.Train.LearningRate, LearningRateSearch: search,
 		Steps: len(search.Points), Table: filepath.Join(dir, LearningRateSearchFile),
 		Chart: filepath.Join(dir, LearningRateSearchChart)}
-	return found, s.Save(ctx, func() error { return found.write(dir) })
-}
-
-// startNet is the net that an arm begins with.
-func (s *Session) startNet(arm train.Arm) (*model.Net, error) {
-	if arm.Stage == 1 {
-		return s.FreshNet(arm)
-	}
-	c := &s.Config
-	net, _, err := arm.NewNet(c.model(s.Data.Train.Vocabulary.Len(), s.Data.Width(), arm.Noise), s.Backend, c.Train,
-		s.Data.Train, c.Stage1)
-	return net, err
+	return found, s.Ranks.Save(ctx, func() error { return found.write(dir) })
 }
 
 func (r *LearningRateSearch) write(dir string) error {

@@ -51,7 +51,7 @@ func TestMeasure_OfDataWithoutAFullBatch(t *testing.T) {
 	s := opened(t, c, Options{})
 	arm, err := recipe.Stage1.ForTraining(false)
 	must(t, err)
-	m, err := s.Measure(t.Context(), arm)
+	m, err := NewEstimator(s).Measure(t.Context(), arm)
 	must(t, err)
 	if m.Full() || m.Bags != c.Data.TrainSize || m.Images != m.Bags || m.Mean != float64(m.Bags) {
 		t.Errorf("%+v, want steps of %d pictures", m, c.Data.TrainSize)
@@ -94,20 +94,14 @@ func TestMeasure_AnInterruptOfOneRankIsOneOfAll(t *testing.T) {
 			return
 		}
 		defer s.Close()
-		net, err := s.FreshNet(arm)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer net.Close()
 		if g.Rank() == 1 {
 			sums.at(10, cancel)
 		}
-		_, err = s.measureNet(ctx, arm, net, 1<<30, time.Hour)
+		_, err = NewEstimator(s).timeSteps(ctx, arm, 1<<30, time.Hour)
 		if !errors.Is(err, context.Canceled) || !Agreed(err) {
 			t.Errorf("rank %d: %v", g.Rank(), err)
 		}
-		if err := s.agree(nil); err != nil { // the group goes on
+		if err := s.Ranks.agree(nil); err != nil { // the group goes on
 			t.Errorf("rank %d, afterwards: %v", g.Rank(), err)
 		}
 	})

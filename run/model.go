@@ -69,7 +69,7 @@ func OpenModel(ctx context.Context, path string, o ModelOptions) (*Model, error)
 	if err := s.openDevice(); err != nil {
 		return nil, err
 	}
-	m, err := s.openModel(file, folder)
+	m, err := openModel(s, file, folder)
 	if err != nil {
 		return nil, cmp.Or(err, s.Close())
 	}
@@ -93,10 +93,10 @@ func (s *Session) OpenModel(path string, which Checkpoint) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.openModel(file, folder)
+	return openModel(s, file, folder)
 }
 
-func (s *Session) openModel(file, folder string) (*Model, error) {
+func openModel(s *Session, file, folder string) (*Model, error) {
 	net, checkpoint, err := train.OpenNet(file, s.Backend)
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (m *Model) openData(ctx context.Context, labelMemory int) (*Session, error)
 	labelMemory = cmp.Or(labelMemory, c.Run.LabelMemory)
 	c.Run = s.Config.Run // the device that is open
 	c.Run.LabelMemory = labelMemory
-	data, err := c.OpenData(ctx, s.Log)
+	data, err := c.OpenData(ctx, dataset.Options{Log: s.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (m *Model) split(ctx context.Context, name string) (*loader.Set, *Session, 
 	}
 	c := s.Config
 	c.Net.MIL = m.checkpoint.Model.MIL // which says how pictures fit, and what a bag is
-	c.readAsTrained(m.checkpoint)
+	c.ReadAsTrained(m.checkpoint)
 	return set, s, &c, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"nmn/internal/durable"
 	"nmn/loader/dataset"
 	"nmn/loader/features"
 	"nmn/run/folder"
@@ -21,7 +22,7 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	}
 	s := newSession(o)
 	s.Config = c
-	if err := c.refuseRanks(s.ranks.Size()); err != nil {
+	if err := c.refuseRanks(s.Ranks.group.Size()); err != nil {
 		return nil, err
 	}
 	dir := cmp.Or(o.RunDir, o.Finished)
@@ -38,14 +39,17 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 				reading.Unusable = leftOutSince(dir)
 			}
 		}
-		if s.Data, err = s.Config.openData(ctx, reading); err == nil {
+		if s.Data, err = s.Config.OpenData(ctx, reading); err == nil {
 			err = cmp.Or(s.Config.settleClasses(s.Data), s.Config.StartNoiseRates(s.Data))
 		} else if begun && errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%w; where the data have moved, name their new place: the run goes on if the content is the same, "+
 				"and keeps the place", err)
 		}
 	}
-	if err = s.compareRanks(ctx, err); err != nil {
+	err = s.Ranks.compare(err, func() (map[string]string, error) {
+		return s.Config.identity(ctx, s.Backend.Name(), s.Data)
+	})
+	if err != nil {
 		return nil, cmp.Or(err, s.Close())
 	}
 	training := o.RunDir != "" && !o.SampleFeatures && !s.Config.Data.Embedded()
@@ -59,8 +63,8 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 		keptIn = FeaturesOf(o.Finished)
 	}
 	if o.RunDir != "" && s.Config.Net.Backbone != "" {
-		if !o.Restart { // which removes another run
-			if err := s.checkBeforeFeatures(o.RunDir); err != nil {
+		if !o.Restart && durable.Exists(filepath.Join(o.RunDir, ConfigFile)) { // another run is refused before minutes pass
+			if err := checkFolder(o.RunDir, ofRun, &s.Config); err != nil {
 				return nil, cmp.Or(err, s.Close())
 			}
 		}
@@ -77,7 +81,14 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 // Train prepares a session that is not prepared.
 func (s *Session) Prepare(ctx context.Context) (plain bool, err error) {
 	s.prepared = true
-	s.tellOneSided()
+	d := s.Data
+	// from words that hold on no training bag or on every one nothing can be learned
+	never, always := features.OneSided(d.Train.Vocabulary.Texts(), d.Census.Positive, d.Census.Bags)
+	if never != nil || always != nil {
+		s.Log.Info("one-sided labels", "split", d.Train.Name, "never", never, "always", always)
+		s.Notify(Message{Topic: "labels", Text: fmt.Sprintf("of %d labels %s", d.Train.Vocabulary.Len(),
+			dataset.DescribeOneSided(never, always))})
+	}
 	return s.settle(ctx)
 }
 
@@ -105,17 +116,4 @@ func (s *Session) Standardise(ctx context.Context) error {
 			constant), Detail: true})
 	}
 	return err
-}
-
-// tellOneSided lists the words that hold on no training bag or on every one, from which nothing can be learned, before
-// training begins.
-func (s *Session) tellOneSided() {
-	d := s.Data
-	never, always := features.OneSided(d.Train.Vocabulary.Texts(), d.Census.Positive, d.Census.Bags)
-	if never == nil && always == nil {
-		return
-	}
-	s.Log.Info("one-sided labels", "split", d.Train.Name, "never", never, "always", always)
-	s.Notify(Message{Topic: "labels", Text: fmt.Sprintf("of %d labels %s", d.Train.Vocabulary.Len(),
-		dataset.DescribeOneSided(never, always))})
 }

@@ -167,9 +167,9 @@ func loadResult[T any](dir string) (*T, error) {
 	return durable.LoadJSON[T](filepath.Join(dir, ResultFile), "remove the file to evaluate again")
 }
 
-// unestimated are the words whose noise rates were not estimated, each with the remark that says why; nil where the run
+// Unestimated are the words whose noise rates were not estimated, each with the remark that says why; nil where the run
 // says nothing of them.
-func (o *Outcome) unestimated() map[string]string {
+func (o *Outcome) Unestimated() map[string]string {
 	if o == nil || o.Evaluation == nil {
 		return nil
 	}
@@ -187,4 +187,16 @@ func (o *Outcome) write(dir string) error {
 		*Outcome
 		Shown *report.Scored `json:"shown,omitempty"`
 	}{o, o.shown})
+}
+
+// ReadShown reads what the page of an experiment shows of a run next to others. It returns nil for a run that
+// is not complete, or whose set has no labels.
+func ReadShown(dir string) (*report.Scored, error) {
+	result, err := loadResult[struct {
+		Shown *report.Scored `json:"shown"`
+	}](dir)
+	if result == nil {
+		return nil, err
+	}
+	return result.Shown, nil
 }

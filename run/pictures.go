@@ -16,8 +16,8 @@ func picturesOf(checkpoint *train.Checkpoint) train.Pictures {
 	return train.Pictures{Fit: picture.FitSquare, Resize: picture.FilterBilinear, Orientation: picture.OrientationIgnore}
 }
 
-// readAsTrained makes a configuration read pictures as a net was trained, but for what was given.
-func (c *Config) readAsTrained(checkpoint *train.Checkpoint) {
+// ReadAsTrained makes a configuration read pictures as a net was trained, but for what was given.
+func (c *Config) ReadAsTrained(checkpoint *train.Checkpoint) {
 	p := picturesOf(checkpoint)
 	if c.Data.Resize == "" || c.leftOpen("data.resize") {
 		c.Data.Resize = p.Resize

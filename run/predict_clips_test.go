@@ -13,6 +13,7 @@ import (
 	"nmn/loader/scenes"
 	"nmn/loader/shard"
 	"nmn/run"
+	"nmn/run/document"
 	"nmn/train"
 )
 
@@ -40,7 +41,7 @@ func clipFolders(t *testing.T, form shard.Form) (learned, tested string, common 
 // trainedOnClips trains a run on clips with these settings. It returns the session and the folder of the run.
 func trainedOnClips(t *testing.T, settings []string) (s *run.Session, dir string) {
 	t.Helper()
-	given, err := run.ParseSettings(settings...)
+	given, err := document.ParseSettings(settings...)
 	must(t, err)
 	var c run.Config
 	must(t, (run.Sources{Preset: run.MovingScenesPreset, Settings: given}).Resolve(&c))

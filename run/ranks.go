@@ -3,30 +3,29 @@ package run
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"nmn/internal/setting"
-	"nmn/loader"
 	"nmn/ranks"
-	"nmn/run/folder"
 )
 
-// Several ranks train together. They make the same calls, see one run folder, and read the same data. Rank 0 alone
-// writes to the folder, by Session.Save: after it all ranks find what has been written.
+// Ranks are the processes that train together. They make the same calls, see one run folder, and read the same data.
+// Rank 0 alone writes to the folder, by Save: after it all ranks find what has been written.
+type Ranks struct {
+	group ranks.Group // never nil
+	log   *slog.Logger
+}
 
 // leads reports whether this rank writes to the run folder.
-func (s *Session) leads() bool { return s.ranks.Rank() == 0 }
+func (r *Ranks) leads() bool { return r.group.Rank() == 0 }
 
-// agree is AgreeOn for the ranks of the session.
-func (s *Session) agree(err error) error { return AgreeOn(s.ranks, err) }
+// agree is AgreeOn for these ranks.
+func (r *Ranks) agree(err error) error { return AgreeOn(r.group, err) }
 
 // agreedError is an error that all ranks know of.
 type agreedError struct{ error }
@@ -64,68 +63,100 @@ func AgreeOn(g ranks.Group, err error) error {
 }
 
 // fromRank0 returns what rank 0 has: what depends on its clock, on its memory or on what is in the run folder.
-func fromRank0[T any](s *Session, own T) (T, error) {
-	all, err := ranks.Every(s.ranks, own, nil)
+func fromRank0[T any](r *Ranks, own T) (T, error) {
+	all, err := ranks.Every(r.group, own, nil)
 	if err != nil {
 		return own, err
 	}
 	return all[0], nil
 }
 
-// compareRanks makes sure that all ranks have opened device and data, the same ones. err is what was wrong on this
-// rank.
-func (s *Session) compareRanks(ctx context.Context, err error) error {
-	if s.ranks.Size() == 1 {
+// compare makes sure that all ranks have opened device and data, the same ones. err is what was wrong on this rank, and
+// identity returns what must be the same, by what it is called in messages.
+func (r *Ranks) compare(err error, identity func() (map[string]string, error)) error {
+	if r.group.Size() == 1 {
 		return err
 	}
 	var own map[string]string
 	if err == nil {
-		own, err = s.identity(ctx)
+		own, err = identity()
 	}
-	if err := s.agree(err); err != nil {
+	if err := r.agree(err); err != nil {
 		return err
 	}
-	all, err := ranks.Every(s.ranks, own, nil)
+	all, err := ranks.Every(r.group, own, nil)
 	if err != nil {
 		return err
 	}
+	names := r.group.Names()
 	for rank, its := range all {
 		for _, key := range slices.Sorted(maps.Keys(all[0])) {
 			if its[key] != all[0][key] {
 				return agreedError{setting.Errorf("", "rank %d (%s) differs from rank 0 (%s): its %s is %.120s, that of rank 0 is "+
-					"%.120s: all ranks need the same program, configuration and data", rank, s.ranks.Names()[rank],
-					s.ranks.Names()[0], key, cmp.Or(its[key], "empty"), cmp.Or(all[0][key], "empty"))}
+					"%.120s: all ranks need the same program, configuration and data", rank, names[rank], names[0], key,
+					cmp.Or(its[key], "empty"), cmp.Or(all[0][key], "empty"))}
 			}
 		}
 	}
 	return nil
 }
 
+// Lock keeps other processes out of a folder until release is called, as Train and TrainArm do with theirs; it is not
+// for the folders below. A folder that another process is writing is an error that names it and wraps ErrLocked. Of
+// several ranks rank 0 takes it for all, and ranks that do not see the folder are refused.
+func (r *Ranks) Lock(ctx context.Context, dir string) (release func() error, err error) {
+	release = func() error { return nil }
+	if r.leads() {
+		release, err = LockFolder(ctx, dir, r.log)
+	}
+	if err := r.agree(err); err != nil {
+		return nil, err
+	}
+	if err := r.sameFolder(dir); err != nil {
+		return nil, errors.Join(err, release())
+	}
+	return release, nil
+}
+
+// Save calls write, which writes whole files of a run or of an experiment and may be called again. If the disk
+// is full, Save logs a warning and waits for a moment: see durable.Patiently. With several ranks, rank 0 alone
+// writes once all have called Save, and the others wait for it.
+func (r *Ranks) Save(ctx context.Context, write func() error) error {
+	if err := r.agree(nil); err != nil {
+		return err
+	}
+	var err error
+	if r.leads() {
+		err = SaveFiles(ctx, r.log, write)
+	}
+	return r.agree(err)
+}
+
 // sameFolder refuses ranks that do not see the folder that rank 0 writes to.
-func (s *Session) sameFolder(dir string) error {
-	if s.ranks.Size() == 1 {
+func (r *Ranks) sameFolder(dir string) error {
+	if r.group.Size() == 1 {
 		return nil
 	}
 	var mark string
 	var err error
-	if s.leads() {
+	if r.leads() {
 		var file *os.File
 		if file, err = os.CreateTemp(dir, ".ranks-*.tmp"); err == nil {
 			mark, err = filepath.Base(file.Name()), file.Close()
 			defer func() { _ = os.Remove(file.Name()) }()
 		}
 	}
-	if err := s.agree(err); err != nil {
+	if err := r.agree(err); err != nil {
 		return err
 	}
-	if mark, err = fromRank0(s, mark); err != nil {
+	if mark, err = fromRank0(r, mark); err != nil {
 		return err
 	}
 	if _, seen := os.Stat(filepath.Join(dir, mark)); seen != nil {
 		err = setting.Errorf("run_dir", "this rank does not see what rank 0 (%s) writes to %s: `run_dir` must lie on a file "+
-			"system that all ranks see, under the same path", s.ranks.Names()[0], dir)
+			"system that all ranks see, under the same path", r.group.Names()[0], dir)
 	}
-	return s.agree(err)
+	return r.agree(err)
 }
 
 // refuseRanks refuses what several ranks cannot do, before anything is opened.
@@ -147,58 +178,6 @@ func (c *Config) refuseRanks(ranks int) error {
 			"a part: start this without mpirun or srun", loss.Name(), ranks)
 	}
 	return nil
-}
-
-// identity is what must be the same on all ranks, by what it is called in messages. Pictures and shards are compared by
-// name and size, and by their content if the configuration asks for that.
-func (s *Session) identity(ctx context.Context) (own map[string]string, err error) {
-	own = ThisBuild().Identity()
-	own["kind of device"], own["precision"] = deviceKind(s.Backend.Name()), string(s.Config.Run.Precision)
-	own["precision of gradients between ranks"] = s.Config.Run.Gradients
-	for key, value := range s.Config.learned() {
-		own["setting `"+key+"`"] = value
-	}
-	if s.Config.Data.VocabularyOfModel { // the words themselves are compared
-		delete(own, "setting `data.vocabulary`")
-	}
-	judged, _ := s.Data.EvaluationSplit()
-	for name, set := range map[string]*loader.Set{"training labels": s.Data.Train, "validation labels": s.Data.Validation,
-		"labels of the evaluated split": judged} {
-		if set == nil {
-			continue
-		}
-		h := sha256.New()
-		if err := hashSet(ctx, h, set); err != nil {
-			return nil, err
-		}
-		own[name] = hex.EncodeToString(h.Sum(nil))
-	}
-	files, err := s.Config.files(ctx, s.Data)
-	if err != nil {
-		return nil, err
-	}
-	pictures, h := sha256.New(), sha256.New()
-	for _, f := range files {
-		if f.Digest != "" && !strings.Contains(f.Name, "/") {
-			own["file of "+f.Name] = f.Digest
-		} else {
-			folder.HashText(pictures, fmt.Sprintf("%s\x00%d\x00%s", f.Name, f.Size, f.Digest))
-		}
-	}
-	own["list of pictures or shards, by name and size,"] = hex.EncodeToString(pictures.Sum(nil))
-	for _, w := range s.Data.Train.Vocabulary.Words() {
-		folder.HashText(h, w.Text+"\x00"+w.POS.String())
-	}
-	own["vocabulary"] = hex.EncodeToString(h.Sum(nil))
-	return own, nil
-}
-
-// deviceKind is what a device of a name is.
-func deviceKind(name string) string {
-	if strings.HasPrefix(name, "cpu") {
-		return "cpu"
-	}
-	return "graphics card"
 }
 
 // Precisions in which gradients travel between ranks.

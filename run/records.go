@@ -25,10 +25,11 @@ const (
 	TensorBoardFolder = "tensorboard" // a folder
 )
 
-// records are the files of a run folder that grow with training; nil on ranks that have none.
-type records struct {
-	log   *telemetry.Log
-	board *telemetry.Board // nil if it is off
+// record is a file of a run folder, or a folder of files, that grows with training.
+type record interface {
+	Observer() train.Observer
+	Flush() error // writes what found no room before
+	Close() error
 }
 
 // OpenLog opens the log of a run folder after a step, -1 for a new run, and writes the configuration first.
@@ -49,62 +50,22 @@ func OpenLog(dir string, step int, config any) (*telemetry.Log, error) {
 	return log, nil
 }
 
-// openRecords opens the records after a step, -1 for a new run. validation is the set that is evaluated during
-// training, or nil.
-func openRecords(dir string, step int, c *Config, validation *loader.Set) (*records, error) {
+// openRecords opens the log and what else is configured after a step, -1 for a new run, and counts the lines of the log
+// that were no lines of one. validation is the set that is evaluated during training, or nil.
+func openRecords(dir string, step int, c *Config, validation *loader.Set) (all []record, broken int, err error) {
 	log, err := OpenLog(dir, step, c)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	r := &records{log: log}
+	all = []record{log}
 	if c.Run.TensorBoard {
-		if r.board, err = telemetry.OpenBoard(filepath.Join(dir, TensorBoardFolder), step, validation); err != nil {
-			return nil, cmp.Or(err, log.Close())
+		board, err := telemetry.OpenBoard(filepath.Join(dir, TensorBoardFolder), step, validation)
+		if err != nil {
+			return nil, 0, cmp.Or(err, log.Close())
 		}
+		all = append(all, board)
 	}
-	return r, nil
-}
-
-// broken is the number of lines of the log that were no lines of one.
-func (r *records) broken() int {
-	if r == nil {
-		return 0
-	}
-	return r.log.Broken()
-}
-
-func (r *records) observers() []train.Observer {
-	if r == nil {
-		return nil
-	}
-	all := []train.Observer{r.log.Observer()}
-	if r.board != nil {
-		all = append(all, r.board.Observer())
-	}
-	return all
-}
-
-// flush writes what found no room before.
-func (r *records) flush() error {
-	if r == nil {
-		return nil
-	}
-	err := r.log.Flush()
-	if r.board != nil {
-		err = cmp.Or(err, r.board.Flush())
-	}
-	return err
-}
-
-func (r *records) close() error {
-	if r == nil {
-		return nil
-	}
-	err := r.log.Close()
-	if r.board != nil {
-		err = cmp.Or(err, r.board.Close())
-	}
-	return err
+	return all, log.Broken(), nil
 }
 
 // logLine is what is read of a line of the log.

@@ -12,13 +12,14 @@ import (
 	"nmn/format/safetensors"
 	"nmn/loader/picture"
 	"nmn/model"
+	"nmn/run/document"
 	"nmn/train"
 )
 
 // settings are some that are written as on a command line.
-func settings(t *testing.T, texts ...string) []*Setting {
+func settings(t *testing.T, texts ...string) []*document.Setting {
 	t.Helper()
-	all, err := ParseSettings(texts...)
+	all, err := document.ParseSettings(texts...)
 	must(t, err)
 	return all
 }

@@ -13,83 +13,8 @@ import (
 	"nmn/kernels/tensor"
 	"nmn/loader/dataset"
 	"nmn/ranks"
-	"nmn/recipe"
 	"nmn/train"
 )
-
-// ErrInterrupted ends work that its context has ended, after what was done has been saved.
-var ErrInterrupted = errors.New("interrupted")
-
-// Interrupted makes the error of a trainer that its context has ended one that wraps ErrInterrupted. Other errors
-// stay what they are.
-func Interrupted(err error) error {
-	if errors.Is(err, train.ErrInterrupted) {
-		return fmt.Errorf("%w: %w", ErrInterrupted, err)
-	}
-	return err
-}
-
-// Observer receives what people may want to know while a session of classifiers works.
-type Observer = ObserverOf[train.Observer]
-
-// ObserverOf receives what people may want to know while a session works; an O watches the steps. Every function
-// may be nil.
-type ObserverOf[O any] struct {
-	// Message is called with what happens.
-	Message func(Message)
-	// Training is called when the training of a net begins, and returns who watches its steps.
-	Training func(Training) []O
-	// Trained is called when it has ended.
-	Trained func()
-}
-
-// Notify passes on a message.
-func (o ObserverOf[O]) Notify(m Message) {
-	if o.Message != nil {
-		o.Message(m)
-	}
-}
-
-// Begin passes on that the training of a net begins, and returns who watches its steps.
-func (o ObserverOf[O]) Begin(t Training) []O {
-	if o.Training == nil {
-		return nil
-	}
-	return o.Training(t)
-}
-
-// End passes on that the training has ended.
-func (o ObserverOf[O]) End() {
-	if o.Trained != nil {
-		o.Trained()
-	}
-}
-
-// Message is something that people may want to know.
-type Message struct {
-	// Topic is what it is about in a word, such as device, data or rates; empty where the text says so.
-	Topic string
-	Text  string // a line or several
-	// Detail marks messages that are shown only while a user watches or has asked for details.
-	Detail bool
-	// Always is for those too who have asked for silence: without it they would take a result for another one.
-	Always bool
-}
-
-// Reused says that a run in a folder was complete, and is not run again.
-func Reused(dir string) Message {
-	return Message{Text: dir + " is complete; its results are shown, nothing was trained", Always: true}
-}
-
-// Training is a training that begins.
-type Training struct {
-	Title  string // for people
-	Arm    recipe.Name
-	MIL    bool
-	Noise  float64 // share of the captions that are replaced
-	Seed   uint64
-	Device string
-}
 
 // Session is a device with the data of a configuration, on which arms are trained and models evaluated. It is for one
 // goroutine at a time.
@@ -100,18 +25,19 @@ type Session struct {
 	Log     *slog.Logger
 	Observe Observer
 
-	backbone *train.Backbone // the net that produced the features; nil if the data are no such features
-	features time.Duration   // that taking all of them would last; 0 where they were taken
+	// Backbone is the net that produced the features; nil if the data are no such features. FeatureTime is the estimated
+	// time to compute the features of all pictures, if the session was opened to estimate it; else 0.
+	Backbone    *train.Backbone
+	FeatureTime time.Duration
+	Ranks       *Ranks
 
-	ranks    ranks.Group // never nil
 	prepared bool
 	restart  bool // Options.Restart
 	forward  bool // Options.FeaturesAlone
 
-	// weightsShown is set once the summary of loaded weights has been printed. The sessions that With
-	// returns share it, since every net of an experiment loads the same file. If nil, every load prints.
-	weightsShown *bool
-	seen         *seenBags // shared in the same way
+	// The sessions that With returns share these.
+	weights *WeightLoader
+	alike   *lookAlikes
 }
 
 // Options are what a session of classifiers needs in addition to a configuration.
@@ -148,15 +74,22 @@ func newSession(o Options) *Session {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Session{restart: o.Restart, Log: o.Log, Observe: o.Observer, ranks: ranks.Of(o.Group), weightsShown: new(bool),
-		seen: new(seenBags), forward: o.FeaturesAlone}
+	s := &Session{restart: o.Restart, Log: o.Log, Observe: o.Observer, forward: o.FeaturesAlone, alike: &lookAlikes{},
+		Ranks: &Ranks{group: ranks.Of(o.Group), log: o.Log}}
+	s.weights = &WeightLoader{Log: o.Log, Notify: s.Notify}
+	return s
+}
+
+// nets makes nets for the configuration as it is now.
+func (s *Session) nets() nets {
+	return nets{config: s.Config, data: s.Data, backend: s.Backend, weights: s.weights}
 }
 
 // openDevice opens the device of the configuration, notes its precision there, and reports which device it is.
 func (s *Session) openDevice() error {
 	asked := s.Config.Run.Precision
 	features := s.forward || s.Config.Net.Backbone != "" // nets on features are float32 in every precision
-	backend, note, err := openDevice(&s.Config.Run, s.ranks.Local(), features, s.Log)
+	backend, note, err := OpenDevice(&s.Config.Run, s.Ranks.group.Local(), features, s.Log)
 	if err != nil {
 		return err
 	}
@@ -172,13 +105,9 @@ func (s *Session) openDevice() error {
 func (s *Session) Notify(m Message) { s.Observe.Notify(m) }
 
 // OpenDevice opens the device of a configuration and sets the precision there to that of the device. note says why
-// it is not another one, or is empty. features is set for nets that do not learn, which the CPU also computes in bf16.
-func OpenDevice(r *Resources, features bool, log *slog.Logger) (backend kernels.Backend, note string, err error) {
-	return openDevice(r, 0, features, log)
-}
-
-// openDevice opens the device for the process with a given number on its host.
-func openDevice(r *Resources, local int, features bool, log *slog.Logger) (backend kernels.Backend, note string,
+// it is not another one, or is empty. local is the number of this process on its host. features is set for nets that do
+// not learn, which the CPU also computes in bf16.
+func OpenDevice(r *Resources, local int, features bool, log *slog.Logger) (backend kernels.Backend, note string,
 	err error) {
 	backend, note, err = kernels.Open(kernels.Config{Device: r.Device, Local: local, Threads: r.Threads,
 		Precision: r.Precision, Features: features,

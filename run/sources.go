@@ -15,6 +15,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/loader/manifest"
 	"nmn/recipe"
+	"nmn/run/document"
 )
 
 // Sources are what a configuration is made of, the weakest first: a preset, a file, and settings from
@@ -29,7 +30,7 @@ type Sources struct {
 	// Arms are those that an experiment is asked for; nil where they are not named.
 	Arms []recipe.Name
 	// Settings override the file, the later ones the earlier ones.
-	Settings []*Setting
+	Settings []*document.Setting
 }
 
 // Resolve fills c: preset, then file, then what was given, and what these leave open. A setting of the data that the
@@ -77,7 +78,7 @@ func (s Sources) Resolve(c *Config) error {
 	if err := c.findWeights(); err != nil {
 		return s.located(err, file)
 	}
-	if !ofRun && s.Arms == nil && !file.has("data.classes") && !s.gives("data.classes") {
+	if !ofRun && s.Arms == nil && !file.Has("data.classes") && !s.gives("data.classes") {
 		c.leaveClassesOpen()
 	}
 	c.choose(s.given(file, c.Arm))
@@ -88,30 +89,30 @@ func (s Sources) Resolve(c *Config) error {
 }
 
 // located adds to an error about a setting the place in the file that it comes from, if it does.
-func (s Sources) located(err error, file *Document) error {
+func (s Sources) located(err error, file *document.Document) error {
 	var mistake *setting.Error
 	if !errors.As(err, &mistake) || mistake.Key == "" || s.gives(mistake.Key) {
 		return err
 	}
-	if n := file.find(mistake.Key); n != nil {
-		return &setting.Error{Key: mistake.Key, Reason: fmt.Errorf("%s:%d: %w", file.name, n.Line, mistake.Reason)}
+	if place := file.Place(mistake.Key); place != "" {
+		return &setting.Error{Key: mistake.Key, Reason: fmt.Errorf("%s: %w", place, mistake.Reason)}
 	}
 	return err
 }
 
 // Read parses the file.
-func (s Sources) Read() (*Document, error) {
+func (s Sources) Read() (*document.Document, error) {
 	if s.File == "" {
-		return &Document{}, nil
+		return &document.Document{}, nil
 	}
-	return ReadDocument(s.File)
+	return document.Read(s.File)
 }
 
 // gives reports whether the settings have a key.
 func (s Sources) gives(key string) bool { return s.find(key) != nil }
 
 // find is the last setting of a key; nil for none.
-func (s Sources) find(key string) *Setting {
+func (s Sources) find(key string) *document.Setting {
 	for _, one := range slices.Backward(s.Settings) {
 		if one.Key == key {
 			return one
@@ -120,20 +121,11 @@ func (s Sources) find(key string) *Setting {
 	return nil
 }
 
-// keys returns the keys of the settings.
-func (s Sources) keys() []string {
-	keys := make([]string, len(s.Settings))
-	for i, one := range s.Settings {
-		keys[i] = one.Key
-	}
-	return keys
-}
-
 // Base finds the preset and its size, empty if none is named: from the sources, else from the file, else by
 // the kind of the data, if a file of captions, clips, features or a manifest is named.
-func (s Sources) Base(file *Document) (name PresetName, size Size, set dataset.Kind) {
+func (s Sources) Base(file *document.Document) (name PresetName, size Size, set dataset.Kind) {
 	fallback := ScenesPreset
-	named := dataset.Kind(file.text("data.set"))
+	named := dataset.Kind(file.Text("data.set"))
 	if one := s.find("data.set"); one != nil {
 		named = dataset.Kind(one.Text())
 	}
@@ -149,36 +141,36 @@ func (s Sources) Base(file *Document) (name PresetName, size Size, set dataset.K
 		{"data.manifest", PaperCOCOPreset, dataset.Manifest},
 		{"data.captions", PaperCOCOPreset, dataset.Captions},
 	} {
-		if !embedded && (file.has(of.key) || s.gives(of.key)) {
+		if !embedded && (file.Has(of.key) || s.gives(of.key)) {
 			fallback, set = of.preset, of.set
 			break
 		}
 	}
-	pretrained := file.has("net.backbone") || s.gives("net.backbone")
-	images := file.text("data.images")
+	pretrained := file.Has("net.backbone") || s.gives("net.backbone")
+	images := file.Text("data.images")
 	if one := s.find("data.images"); one != nil {
 		images = one.Text()
 	}
-	if set == "" && images != "" && !file.has("data.set") && !s.gives("data.set") &&
+	if set == "" && images != "" && !file.Has("data.set") && !s.gives("data.set") &&
 		(manifest.IsTree(images) || dataset.HasFrames(images)) {
 		fallback, set = PaperCOCOPreset, dataset.Manifest
 	}
 	if pretrained { // what is learned is features
 		fallback = FeaturesPreset
 	}
-	return cmp.Or(s.Preset, PresetName(file.text("preset")), fallback), cmp.Or(s.Size, Size(file.text("size"))), set
+	return cmp.Or(s.Preset, PresetName(file.Text("preset")), fallback), cmp.Or(s.Size, Size(file.Text("size"))), set
 }
 
 // given finds what choices depend on; arm is that of file and flags.
-func (s Sources) given(file *Document, arm recipe.Name) given {
-	gives := func(key string) bool { return file.has(key) || s.gives(key) }
-	start := func(key string) bool { return strings.HasPrefix(key, "train.noise.") || key == "train.noise" }
+func (s Sources) given(file *document.Document, arm recipe.Name) given {
+	gives := func(key string) bool { return file.Has(key) || s.gives(key) }
+	start := func(one *document.Setting) bool { return strings.HasPrefix(one.Key+".", "train.noise.") }
 	c := given{
-		preset:  s.Preset != "" || file.has("preset"),
+		preset:  s.Preset != "" || file.Has("preset"),
 		net:     gives("net.arch") || s.Preset != "",
 		arm:     gives("arm"),
 		arms:    s.Arms,
-		start:   file.find("train.noise") != nil || slices.ContainsFunc(s.keys(), start),
+		start:   file.Place("train.noise") != "" || slices.ContainsFunc(s.Settings, start),
 		setting: gives,
 	}
 	if c.arm && s.Arms == nil {

@@ -7,6 +7,7 @@ import (
 
 	"nmn/internal/durable"
 	"nmn/internal/setting"
+	"nmn/loader/picture"
 	"nmn/recipe"
 	"nmn/train"
 )
@@ -34,13 +35,13 @@ func (s *Session) Train(ctx context.Context, dir string) (o *Outcome, err error)
 	if s, err = s.With(ctx, *c); err != nil {
 		return nil, err
 	}
-	release, err := s.Lock(ctx, dir)
+	release, err := s.Ranks.Lock(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	if s.restart {
-		if err := s.Save(ctx, func() error { return clearFolder(dir) }); err != nil {
+		if err := s.Ranks.Save(ctx, func() error { return clearFolder(dir) }); err != nil {
 			return nil, err
 		}
 	}
@@ -58,7 +59,7 @@ func (s *Session) Train(ctx context.Context, dir string) (o *Outcome, err error)
 			from = filepath.Join(first, train.LastName)
 		}
 	}
-	o, reused, err := s.arm(ArmOptions{Arm: c.Arm, Dir: dir, From: from, Recipe: found}).reuseOrTrain(ctx)
+	o, reused, err := newArmRun(s, ArmOptions{Arm: c.Arm, Dir: dir, From: from, Recipe: found}).train(ctx)
 	if err == nil && reused {
 		s.Notify(Reused(dir))
 	}
@@ -73,10 +74,10 @@ func (s *Session) Fits() error {
 
 // firstStage trains stage 1. Where stage 2 has begun, stage 1 is over whatever its limits are.
 func (s *Session) firstStage(ctx context.Context, dir, first string, r *recipe.Recipe) error {
-	if err := s.prepareFolder(ctx, dir, ofRun, &s.Config, s.Data); err != nil {
+	if err := s.folder(dir, ofRun).prepare(ctx); err != nil {
 		return err
 	}
-	begun, err := fromRank0(s, durable.Exists(filepath.Join(dir, train.LastName)))
+	begun, err := fromRank0(s.Ranks, durable.Exists(filepath.Join(dir, train.LastName)))
 	if err != nil || begun {
 		return err
 	}
@@ -87,9 +88,16 @@ func (s *Session) firstStage(ctx context.Context, dir, first string, r *recipe.R
 // Recipe finds what the arms of one group need, all that share noise, seed and setting of MIL, and keeps it in a
 // folder; nil for the paper's plain form, which has none.
 func (s *Session) Recipe(dir string) *recipe.Recipe {
-	return recipe.New(recipe.Options{Settings: s.Config.Settings(), Data: s.Data, Dir: dir,
-		Trainer: s.arm(ArmOptions{Dir: dir}), Log: s.Log, ByFrame: s.Config.ByFrame(), Alike: s.alike, Save: s.Save,
-		Message: func(topic, text string) { s.Notify(Message{Topic: topic, Text: text}) }})
+	o := recipe.Options{Settings: s.Config.Settings(), Data: s.Data, Dir: dir, Trainer: newArmRun(s, ArmOptions{Dir: dir}),
+		Log: s.Log, ByFrame: s.Config.ByFrame(), Save: s.Ranks.Save,
+		Message: func(topic, text string) { s.Notify(Message{Topic: topic, Text: text}) }}
+	if !s.Config.Data.Embedded() {
+		as := picture.Picture{MaxPixels: s.Config.Data.MaxPixels, Orientation: s.Config.Data.Orientation}
+		o.Alike = func(ctx context.Context, most int) ([][]int, error) {
+			return s.alike.groups(ctx, s.Data.Train, as, s.Ranks.group, most, s.Notify)
+		}
+	}
+	return recipe.New(o)
 }
 
 // TellCost says what a recipe costs before anything starts.

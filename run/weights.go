@@ -1,8 +1,8 @@
 package run
 
 import (
-	"cmp"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 
@@ -57,23 +57,17 @@ func (c *Config) startsThere() error {
 	return file.Close()
 }
 
-// loadWeights is LoadWeights for the file that the configuration names, if it does. It closes a net that does not take
-// the file.
-func (s *Session) loadWeights(net *model.Net) (*model.Net, error) {
-	n := &s.Config.Net
-	if n.Weights == "" {
-		return net, nil
-	}
-	if err := s.LoadWeights(net, n, s.Data.Train.Vocabulary); err != nil {
-		return nil, cmp.Or(err, net.Close())
-	}
-	return net, nil
+// WeightLoader starts nets from files of weights. The sessions of an experiment share it, since every net of an
+// experiment loads the same file.
+type WeightLoader struct {
+	Log    *slog.Logger
+	Notify func(Message)
+	shown  bool // the summary of a file: once is enough
 }
 
-// LoadWeights starts the classifier from a file. The last layer keeps its start unless the file is known to
-// have the same classes: ImageNet has as many classes as the paper has words, but they are
-// others.
-func (s *Session) LoadWeights(net *model.Net, n *NetConfig, v *text.Vocabulary) error {
+// Load starts the classifier from the file that a configuration names. The last layer keeps its start unless the file
+// is known to have the same classes: ImageNet has as many classes as the paper has words, but they are others.
+func (l *WeightLoader) Load(net *model.Net, n *NetConfig, v *text.Vocabulary) error {
 	o := runweights.Options{Classifier: model.Unwanted}
 	if n.WeightsChannels != "" {
 		bgr := n.WeightsChannels == ChannelsBGR
@@ -88,18 +82,16 @@ func (s *Session) LoadWeights(net *model.Net, n *NetConfig, v *text.Vocabulary) 
 	if err != nil {
 		return err
 	}
-	s.Log.Info("weights taken", "file", n.Weights, "format", loaded.Format, "tensors", len(loaded.Report.Taken),
+	l.Log.Info("weights taken", "file", n.Weights, "format", loaded.Format, "tensors", len(loaded.Report.Taken),
 		"kept_random", len(loaded.Report.Missing), "unused", len(loaded.Report.Unused))
-	if s.weightsShown != nil {
-		if *s.weightsShown {
-			return nil
-		}
-		*s.weightsShown = true
+	if l.shown {
+		return nil
 	}
+	l.shown = true
 	if loaded.BGR && n.Arch == NetVGG16 && n.Pixels != PixelsRaw {
-		s.Log.Warn("weights for BGR, as Caffe's, expect pixels from which the mean alone was subtracted: add `net.pixels` "+
+		l.Log.Warn("weights for BGR, as Caffe's, expect pixels from which the mean alone was subtracted: add `net.pixels` "+
 			"raw", "file", n.Weights)
 	}
-	s.Notify(Message{Text: strings.TrimRight(loaded.Table, "\n")})
+	l.Notify(Message{Text: strings.TrimRight(loaded.Table, "\n")})
 	return nil
 }

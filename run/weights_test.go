@@ -53,7 +53,8 @@ func TestLoadWeights_AreShownOnceOverSeeds(t *testing.T) {
 		c.Train.Seed = seed
 		s, err := all.With(t.Context(), c)
 		must(t, err)
-		net, err := s.FreshNet(arms[0])
+		nets := s.nets()
+		net, err := nets.fresh(arms[0])
 		must(t, err)
 		must(t, net.Close())
 	}

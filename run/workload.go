@@ -1,8 +1,9 @@
 package run
 
 import (
-	"context"
+	"cmp"
 
+	"nmn/loader"
 	"nmn/model"
 	"nmn/train"
 )
@@ -16,6 +17,11 @@ type Workload struct {
 	// Chunks are what maps and gradients of a batch of the longest videos take, whole and then in chunks of half as
 	// many frames each time; none of pictures.
 	Chunks []Chunk
+	Groups []train.Group // of parameters that learn alike
+
+	bags   int // of the training set
+	memory int // bytes of net, optimizer and a batch
+	net    model.Config
 }
 
 // Chunk is a number of frames that go through a net together.
@@ -24,19 +30,17 @@ type Chunk struct {
 	Bytes  int // of maps and gradients
 }
 
-// Workload counts what a training step of a net computes when it learns as an arm does.
-func (s *Session) Workload(ctx context.Context, c *Config, arm train.Arm, net *model.Net) (w Workload, err error) {
-	census, err := s.Data.Train.Census(ctx)
-	if err != nil {
-		return w, err
-	}
-	w.Parameters, w.Noise = net.Config().Parameters()
-	w.Pictures = min(c.Train.Batch(arm.MIL)*c.Train.Accumulate, census.Bags) * census.Frames / census.Bags
+func newWorkload(c *train.Config, arm train.Arm, net *model.Net, census *loader.Census) (w *Workload, err error) {
+	batch, bags := c.Batch(arm.MIL), census.Bags
+	w = &Workload{Pictures: min(batch*c.Accumulate, bags) * census.Frames / bags, bags: bags, net: net.Config(),
+		Chunks: chunks(net, batch, census.Longest), memory: net.Bytes() + c.StateBytes(net) +
+			stepBytes(net, min(batch, bags), census.Longest, c.ChunkFrames)}
+	w.Parameters, w.Noise = w.net.Parameters()
 	for _, l := range net.Layers() {
 		w.FLOP += l.TrainFLOP * float64(w.Pictures)
 	}
-	w.Chunks = chunks(net, c.Train.Batch(net.Config().MIL), census.Longest)
-	return w, nil
+	w.Groups, err = train.Groups(*c, net.Params())
+	return w, err
 }
 
 // chunks returns chunks of the given number of the longest videos, down to an eighth of the frames.
@@ -51,4 +55,11 @@ func chunks(net *model.Net, bags, longest int) (all []Chunk) {
 		add(chunk)
 	}
 	return all
+}
+
+// stepBytes is what maps and gradients of a batch of the longest videos take. At most chunk frames go through the net
+// together, 0 for all.
+func stepBytes(net *model.Net, bags, longest, chunk int) int {
+	frames := bags * max(longest, 1)
+	return net.ChunkBytes(frames, bags, min(cmp.Or(chunk, frames), frames), true)
 }

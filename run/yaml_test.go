@@ -9,6 +9,7 @@ import (
 
 	"nmn/internal/setting"
 	"nmn/loader/augment"
+	"nmn/run/document"
 	"nmn/train"
 )
 
@@ -82,7 +83,7 @@ func FuzzReadConfig(f *testing.F) {
 
 // decodeYAML lays a document over a configuration.
 func decodeYAML(name string, data []byte, config any) error {
-	file, err := ParseDocument(name, data)
+	file, err := document.Parse(name, data)
 	if err != nil {
 		return err
 	}

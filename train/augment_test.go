@@ -70,7 +70,7 @@ func TestStep_LearnsMixedLabels(t *testing.T) {
 	r.config.Augment = augment.Config{Mixup: 1}
 	trainer := r.trainer(t)
 	check(t, trainer.fetch(t.Context()))
-	batch := trainer.held[0]
+	batch := trainer.batches.held[0]
 	if batch.Targets == nil || learned(batch) != batch.Targets {
 		t.Fatal("a batch has no mixed labels")
 	}

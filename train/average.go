@@ -31,21 +31,23 @@ func (o *Optimizer) End() error {
 	return o.backend.Average(o.entries, float32(1-averageDecay(o.config.Average, o.updates)))
 }
 
-// exchange swaps weights and averages. It does nothing if there are no averages.
-func (o *Optimizer) exchange() error {
-	if o.config.Average == 0 {
+// showAverages gives the net the averages of its weights, or the weights again. It does nothing if there are no
+// averages.
+func (o *Optimizer) showAverages(yes bool) error {
+	if o.config.Average == 0 || o.averagesShown == yes {
 		return nil
 	}
+	o.averagesShown = yes
 	return o.backend.Exchange(o.averaged)
 }
 
 // onAverages calls f while the net's weights are their averages.
 func (o *Optimizer) onAverages(f func() error) error {
-	if err := o.exchange(); err != nil {
+	if err := o.showAverages(true); err != nil {
 		return err
 	}
 	err := f()
-	if back := o.exchange(); back != nil {
+	if back := o.showAverages(false); back != nil {
 		return joined(back, err)
 	}
 	return err

@@ -8,37 +8,51 @@ import (
 	"nmn/loader"
 )
 
-// fetch waits for the batches of a step: none at the end of the epoch. Those that stageNext has fetched
-// are there.
-func (t *Trainer) fetch(ctx context.Context) error {
-	if t.Config.Overfit && len(t.held) > 0 {
+// batchReader reads the batches of the steps. While a graphics card works on a step, it also reads the batches of the
+// next one.
+type batchReader struct {
+	*loader.Loader
+	feed    *feed
+	perStep int
+	overfit bool // every step takes the batches of the first one
+	// reportBad is called after each batch, to report the bags that could not be read.
+	reportBad func()
+
+	epoch *loader.Epoch   // nil if none is being read
+	held  []*loader.Batch // of the step
+	next  []*loader.Batch // of the next step
+	ahead bool            // next has been read
+	err   error           // that ended the reading of next; it belongs to the next step
+}
+
+// fetch waits for the batches of a step at a position: none at the end of the epoch. They are there if they were read
+// ahead.
+func (b *batchReader) fetch(ctx context.Context, at Position) (err error) {
+	if b.overfit && len(b.held) > 0 {
 		return nil
 	}
-	if t.next.fetched {
-		t.held, t.next.batches = t.next.batches, t.held
-		t.next.fetched = false
-		return t.next.err
+	if b.ahead {
+		b.held, b.next, b.ahead = b.next, b.held, false
+		return b.err
 	}
-	var err error
-	t.held, err = t.read(ctx, t.held)
+	if b.epoch == nil {
+		epoch, batch := at.Epoch, at.Batch
+		if b.overfit {
+			epoch, batch = 1, 0
+		}
+		if b.epoch, err = b.Epoch(ctx, epoch, batch); err != nil {
+			return err
+		}
+	}
+	b.held, err = b.read(ctx, b.held)
 	return err
 }
 
 // read appends the batches of a step to list. After an error it has released them.
-func (t *Trainer) read(ctx context.Context, list []*loader.Batch) ([]*loader.Batch, error) {
-	if t.epoch == nil {
-		epoch, batch := t.at.Epoch, t.at.Batch
-		if t.Config.Overfit {
-			epoch, batch = 1, 0
-		}
-		var err error
-		if t.epoch, err = t.loader.Epoch(ctx, epoch, batch); err != nil {
-			return list, err
-		}
-	}
-	for len(list) < t.Config.Accumulate {
-		batch, err := t.epoch.Next(ctx)
-		t.reportBad()
+func (b *batchReader) read(ctx context.Context, list []*loader.Batch) ([]*loader.Batch, error) {
+	for len(list) < b.perStep {
+		batch, err := b.epoch.Next(ctx)
+		b.reportBad()
 		if err == io.EOF {
 			break
 		}
@@ -50,56 +64,46 @@ func (t *Trainer) read(ctx context.Context, list []*loader.Batch) ([]*loader.Bat
 	return list, nil
 }
 
-// ahead is the batch read for the next step while a graphics card works on this one.
-type ahead struct {
-	batches []*loader.Batch
-	err     error // error that ended the reading; it belongs to the next step
-	fetched bool
-}
-
-// stageNext begins to upload the next batch: batch i of this step or the first batch of the next step. It
-// does nothing if the device cannot upload while it computes.
-func (t *Trainer) stageNext(ctx context.Context, i int, e *StepDone) error {
-	if !t.feed.ahead() {
+// stage begins to upload batch i of a step or, after the last one, the first batch of the next step.
+func (b *batchReader) stage(ctx context.Context, i int, e *StepDone) error {
+	batches := b.held[i:]
+	if len(batches) == 0 {
+		if e.Step >= e.Steps || b.overfit || b.held[i-1].Number+1 >= b.Batches() {
+			return nil // no step follows, or none in this epoch, or one of the same batches
+		}
+		began := time.Now()
+		b.next, b.err = b.read(ctx, b.next)
+		b.ahead = true
+		e.DataWait += time.Since(began)
+		batches = b.next
+	}
+	if len(batches) == 0 || batches[0].N == 0 { // the epoch has ended, or all bags belong to other ranks
 		return nil
 	}
-	t.section("stage the next batch")
-	if i < len(t.held) {
-		return t.stage(t.held[i])
-	}
-	if e.Step >= e.Steps || t.Config.Overfit || t.held[i-1].Number+1 >= t.loader.Batches() {
-		return nil // no step follows, or none in this epoch, or one of the same batches
-	}
-	began := time.Now()
-	t.next.batches, t.next.err = t.read(ctx, t.next.batches)
-	t.next.fetched = true
-	e.DataWait += time.Since(began)
-	if t.next.err != nil || len(t.next.batches) == 0 {
-		return nil
-	}
-	return t.stage(t.next.batches[0])
+	return b.feed.stage(batches[0])
 }
 
-// stage begins to upload a batch, unless all of its bags belong to other ranks.
-func (t *Trainer) stage(batch *loader.Batch) error {
-	if batch.N == 0 {
-		return nil
+// used gives the batches of a step back, and returns the batch of the epoch that follows them. batch is the first one.
+func (b *batchReader) used(batch int) int {
+	if b.overfit {
+		return min(batch+b.perStep, b.Batches())
 	}
-	return t.feed.stage(batch)
+	batch = b.held[len(b.held)-1].Number + 1
+	b.held = release(b.held)
+	return batch
 }
 
-// advance moves the position past a step and gives its batches back.
-func (t *Trainer) advance(e *StepDone) {
-	t.at.Step = e.Step
-	t.at.Bags, t.at.Images = t.at.Bags+e.Bags, t.at.Images+e.Images
-	t.at.LossSum += e.Loss * float64(e.Bags)
-	t.at.Loss = e.Loss
-	if t.Config.Overfit {
-		t.at.Batch = min(t.at.Batch+t.Config.Accumulate, t.loader.Batches())
-		return
+// leave ends the epoch and gives its batches back.
+func (b *batchReader) leave() {
+	if b.epoch != nil {
+		b.epoch.Close()
+		b.epoch = nil
 	}
-	t.at.Batch = t.held[len(t.held)-1].Number + 1
-	t.held = release(t.held)
+	_ = b.feed.drop() // if this fails, the device is lost, and its next operation reports that
+	b.next, b.ahead = release(b.next), false
+	if !b.overfit {
+		b.held = release(b.held)
+	}
 }
 
 // release gives batches back and empties their list.
@@ -109,16 +113,4 @@ func release(list []*loader.Batch) []*loader.Batch {
 	}
 	clear(list)
 	return list[:0]
-}
-
-// reportBad reports bags that were left out since it was last asked.
-func (t *Trainer) reportBad() {
-	if t.ranks.many { // with several ranks the meeting reports the bad bags of all ranks
-		return
-	}
-	count := t.loader.Stats().BadSamples
-	if count > t.bad {
-		observers(t.Observers).Bad(BadSamples{New: t.loader.Bad(t.bad), Count: count + t.unscored})
-		t.bad = count
-	}
 }

@@ -93,7 +93,7 @@ func ranOn(t *testing.T, r rig) (trainer *Trainer, reported []float64, ended map
 }
 
 // graphs counts the recorded pieces of work of a trainer.
-func graphs(trainer *Trainer) int { return trainer.replays.Graphs() }
+func graphs(trainer *Trainer) int { return trainer.updater.graphs.Graphs() }
 
 func TestCUDA_RecordedTrainingEqualsUnrecordedBitForBit(t *testing.T) {
 	for name, change := range recordable() {
@@ -315,12 +315,12 @@ func TestCUDA_RecordedStepAllocatesNothing(t *testing.T) {
 	r.dropout, r.device, r.config.Accumulate, r.config.EMA = .3, card(false), 2, .9
 	trainer := r.trainer(t)
 	check(t, trainer.fetch(t.Context()))
-	trainer.epoch.Close() // its workers allocate too
+	trainer.batches.epoch.Close() // its workers allocate too
 	updates := 0
 	step := func() {
 		updates++
 		e := StepDone{Progress: Progress{Step: updates}}
-		must(t, trainer.trainBatch(t.Context(), trainer.held, &e))
+		must(t, trainer.updater.update(t.Context(), &trainer.batches, &e))
 	}
 	step()
 	step()
@@ -331,7 +331,7 @@ func TestCUDA_RecordedStepAllocatesNothing(t *testing.T) {
 // More shapes than graphs are kept for: the oldest give way, and the results stay.
 func TestCUDA_KeepsABoundedNumberOfGraphs(t *testing.T) {
 	backend := card(false)(t)
-	r := newReplays(backend)
+	r := kernels.NewGraphCache[work](backend, maxGraphs)
 	x, err := backend.Alloc(tensor.Float32, 4)
 	check(t, err)
 	plans := make([]*model.Plan, maxGraphs+3)
@@ -340,14 +340,14 @@ func TestCUDA_KeepsABoundedNumberOfGraphs(t *testing.T) {
 			if plans[i] == nil {
 				plans[i] = &model.Plan{Frames: i + 1, Bags: 1}
 			}
-			check(t, r.do(work{plan: plans[i]}, func() error { return backend.Zero(x) }))
-			check(t, r.do(work{plan: plans[0]}, func() error { return backend.Zero(x) })) // used all the time
+			check(t, r.Do(work{plan: plans[i]}, func() error { return backend.Zero(x) }))
+			check(t, r.Do(work{plan: plans[0]}, func() error { return backend.Zero(x) })) // used all the time
 		}
 	}
 	if n := r.Graphs(); n < 1 || n > maxGraphs {
 		t.Errorf("%d graphs are held, want that in use and %d at most", n, maxGraphs)
 	}
-	check(t, r.close())
+	check(t, r.Close())
 }
 
 func TestCUDA_NonFiniteStepOfARecordedRunChangesNothing(t *testing.T) {

@@ -116,7 +116,7 @@ func (t *Trainer) evaluate(ctx context.Context) error {
 		return nil
 	}
 	began := time.Now()
-	t.leaveEpoch() // its workers would compete with the workers of the validation
+	t.batches.leave() // its workers would compete with the workers of the validation
 	config := t.Options.loaderConfig()
 	var scores *Scores
 	err := t.optimizer.onAverages(func() (err error) {

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -16,18 +17,16 @@ import (
 func Extract(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, layers []model.Layer,
 	write func(bag int, rows [][]float32) error) (bad []loader.BadSample, err error) {
 	x := &extractor{net: net, arena: tensor.NewArena(net.Backend())}
-	defer func() {
-		if closing := x.arena.Close(); err == nil {
-			err = closing
-		}
-	}()
+	defer func() { err = cmp.Or(err, x.arena.Close()) }()
 	if x.layerRows, err = newLayerRows(layers, net.Config().LayerWidth, write); err != nil {
 		return nil, err
 	}
 	if err := x.hold(max(1, min(config.BatchSize, set.Len()))); err != nil {
 		return nil, err
 	}
-	return wholeSet(ctx, net, set, config, x.outputs, x.add)
+	config.Share = loader.Share{}
+	bags, bad, err := inOrder(ctx, net, set, config, x.outputs, x.add)
+	return bad, cmp.Or(err, noneLeft(set, bags, bad))
 }
 
 // extractor takes rows off the device.

@@ -85,15 +85,6 @@ func listed(ids []string) string {
 // Unwrap gives ErrNonFinite.
 func (e *NonFiniteError) Unwrap() error { return ErrNonFinite }
 
-// failed adds the step and its bags to an error. A NonFiniteError already names them.
-func (t *Trainer) failed(e *StepDone, err error) error {
-	if broken := (*NonFiniteError)(nil); errors.As(err, &broken) {
-		return err
-	}
-	return fmt.Errorf("training: step %d (epoch %d), %v %s: %w", e.Step, e.Epoch, t.Data.Noun(), listed(idsOf(t.held)),
-		err)
-}
-
 // idsOf are the bags of a step.
 func idsOf(batches []*loader.Batch) []string {
 	var ids []string

@@ -3,7 +3,6 @@ package train
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"nmn/loader"
 	"nmn/loader/augment"
@@ -63,34 +62,14 @@ func (p *featurePass) open(ctx context.Context, set *loader.Set, config loader.C
 	return &scoring{pass: p, loader: l, epoch: epoch}, nil
 }
 
+func (p *featurePass) overlaps() bool { return false }
+
 func (p *featurePass) close() error { return nil }
 
-func (p *featurePass) run(ctx context.Context, epoch *loader.Epoch,
-	each func(*loader.Batch, [][]float32) error) (bags int, err error) {
-	for {
-		if err := ctx.Err(); err != nil {
-			return bags, err
-		}
-		batch, err := epoch.Next(ctx)
-		if err == io.EOF {
-			return bags, nil
-		}
-		if err == nil {
-			err = p.compute(batch)
-		}
-		if err == nil {
-			err = each(batch, p.bags)
-		}
-		if err != nil {
-			return bags, err
-		}
-		bags += batch.N
-		batch.Release()
-	}
-}
+func (p *featurePass) finish(*loader.Batch) ([][]float32, error) { return p.bags, nil }
 
-// compute runs the frames of a batch through the net, and averages the rows of each bag's frames.
-func (p *featurePass) compute(batch *loader.Batch) error {
+// begin runs the frames of a batch through the net, and averages the rows of each bag's frames.
+func (p *featurePass) begin(batch *loader.Batch) error {
 	size, pixels := p.net.Info().Pictures.Crop, batch.Pixels.Uint8s()
 	for i, width := range p.widths {
 		p.frames[i], p.bags[i] = room(p.frames[i], batch.T*width), room(p.bags[i], batch.N*width)

@@ -73,32 +73,32 @@ func fixtureConfig(f *conform.Fixture) (c Config, steps int) {
 // after the last.
 func descend(t *testing.T, net *model.Net, plan *model.Plan, c Config, steps int) []float32 {
 	t.Helper()
-	trainer := &Trainer{Options: Options{Config: c, Net: net, Stage: 1}, schedule: NewSchedule(c.LearningRateConfig,
-		steps)}
-	check(t, trainer.open(plan.Bags))
-	t.Cleanup(func() { check(t, trainer.device.close()) })
+	u, err := newUpdater(&Options{Config: c, Net: net, Stage: 1}, newRankState(nil), plan.Bags)
+	must(t, err)
+	t.Cleanup(func() { check(t, u.close()) })
+	u.schedule = NewSchedule(c.LearningRateConfig, steps)
 	var losses []float32
 	for step := range steps {
 		e := &StepDone{Progress: Progress{Step: step + 1}, Bags: plan.Bags}
-		check(t, trainer.setRate(e))
-		differentiate(t, trainer, plan)
-		check(t, trainer.finish(e))
+		check(t, u.begin(e))
+		differentiate(t, u, plan, e)
+		check(t, u.finish(nil, e))
 		losses = append(losses, float32(e.Loss))
 	}
-	differentiate(t, trainer, plan)
-	sum, _, err := trainer.results.wait()
+	differentiate(t, u, plan, &StepDone{Progress: Progress{Step: steps + 1}})
+	sum, _, err := u.results.wait()
 	check(t, err)
 	return append(losses, float32(sum/float64(plan.Bags)))
 }
 
 // differentiate computes the gradients of a plan whose input is there.
-func differentiate(t *testing.T, trainer *Trainer, plan *model.Plan) {
+func differentiate(t *testing.T, u *updater, plan *model.Plan, e *StepDone) {
 	t.Helper()
-	trainer.results.begin()
-	check(t, trainer.prepareWork(work{plan: plan, last: true}))
-	check(t, trainer.Net.Step(plan, trainer.passes.options))
-	check(t, trainer.enqueueMeasure())
-	check(t, trainer.results.keep(plan))
+	u.results.begin()
+	check(t, u.prepare(work{plan: plan, last: true}, e))
+	check(t, u.Net.Step(plan, u.options))
+	check(t, u.measure())
+	check(t, u.results.keep(plan))
 }
 
 func checkParams(t *testing.T, net *model.Net, f *conform.Fixture, group string) {

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,10 +57,7 @@ func (k Frame[About]) with(path string, f func(*About, *safetensors.File) error)
 	if err == nil {
 		err = f(about, file)
 	}
-	if closing := file.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
+	if err = cmp.Or(err, file.Close()); err != nil {
 		return fmt.Errorf("%s: checkpoint %q: %w", k.Room, path, err)
 	}
 	return nil

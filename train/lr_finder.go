@@ -55,7 +55,7 @@ func (o Options) sweep(ctx context.Context, rates LearningRateSweep,
 		return false, err
 	}
 	defer func() { err = cmp.Or(err, t.Close()) }()
-	t.schedule.sweep = &rates
+	t.updater.schedule.sweep = &rates
 	_, err = t.Run(inner)
 	var broken *NonFiniteError
 	switch {

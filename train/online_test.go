@@ -106,7 +106,7 @@ func TestOnline_KeepsSoManyScoresOfLargeSets(t *testing.T) {
 		{5, 8 * 36, 3},
 		{82783/32 + 1, 32 * 1000, 1294}, // COCO: half of the epoch
 		{1_000_000, 1087, 1_000_000 - 61737},
-		{1_000_000, 2 * onlineScores, 999_999}, // at least a batch
+		{1_000_000, 2 * mostOnline, 999_999}, // at least a batch
 	} {
 		if got := firstScored(c.batches, c.scores); got != c.want {
 			t.Errorf("%d batches of %d scores: scored from batch %d, want %d", c.batches, c.scores, got, c.want)

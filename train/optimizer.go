@@ -39,8 +39,9 @@ type Optimizer struct {
 	factors []float64 // learning-rate multipliers of params
 	entries []update.Entry
 	// averaged are the entries with a rate of 1: averages are exchanged whatever the rate of a step.
-	averaged []update.Entry
-	updates  int // since the state was fresh: the exponent of Adam's bias correction
+	averaged      []update.Entry
+	averagesShown bool // the net has the averages of its weights
+	updates       int  // since the state was fresh: the exponent of Adam's bias correction
 
 	recorder kernels.Card   // nil if steps are not recorded
 	scalar   *tensor.Tensor // a float32 on the device: the bags of an accumulated step, or the norm
@@ -61,8 +62,9 @@ func NewOptimizer(backend kernels.Backend, params []*param.Param, multipliers []
 		params:  params,
 		factors: multipliers,
 		host:    model.Host(1),
-
-		recorder: recorderOf(backend),
+	}
+	if card, ok := backend.(kernels.Card); ok && card.Captures() {
+		o.recorder = card
 	}
 	if err := o.allocate(); err != nil {
 		return nil, fmt.Errorf("training: cannot hold the state of %s: %w", c.Optimizer, joined(err, o.Close()))

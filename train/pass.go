@@ -27,7 +27,7 @@ type pass struct {
 	feed     *feed
 	full     bool          // the device has no memory for a second batch: batches wait for their turn
 	drain    kernels.Drain // nil if each batch is waited for
-	replays  *replays
+	graphs   *kernels.GraphCache[work]
 	profiler kernels.Card // nil for none
 	arena    *tensor.Arena
 	room     *tensor.Tensor // of the results of a batch
@@ -50,8 +50,9 @@ type passResults struct {
 // allocates only room for results on the device.
 func newPass(net *model.Net, outputs outputs, several bool) (*pass, error) {
 	backend := net.Backend()
-	p := &pass{net: net, outputs: outputs, feed: &feed{backend: backend}, replays: &replays{},
-		arena: tensor.NewArena(backend), known: map[*model.Plan]*passResults{}}
+	p := &pass{net: net, outputs: outputs, feed: &feed{backend: backend},
+		graphs: kernels.NewGraphCache[work](backend, maxGraphs), arena: tensor.NewArena(backend),
+		known: map[*model.Plan]*passResults{}}
 	p.enqueue = p.enqueueScores
 	p.profiler, _ = backend.(kernels.Card)
 	if several {
@@ -65,7 +66,6 @@ func newPass(net *model.Net, outputs outputs, several bool) (*pass, error) {
 
 // open makes what overlapping batches need.
 func (p *pass) open(backend kernels.Backend) (err error) {
-	p.replays = newReplays(backend)
 	fed, err := newFeed(backend)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (p *pass) start(batch *loader.Batch) (err error) {
 		return err
 	}
 	p.section("scores")
-	if err := p.replays.do(work{plan: p.plan, scores: true}, p.enqueue); err != nil {
+	if err := p.graphs.Do(work{plan: p.plan, scores: true}, p.enqueue); err != nil {
 		return err
 	}
 	r := p.known[p.plan]
@@ -214,11 +214,13 @@ func (p *pass) wait(r *passResults) ([]float32, error) {
 	return r.host.Float32s(), nil
 }
 
+func (p *pass) overlaps() bool { return p.drain != nil }
+
 // close waits for work under way and frees the pass's memory.
 func (p *pass) close() error {
 	var errs []error
 	if p.drain != nil {
 		errs = append(errs, p.drain.Close())
 	}
-	return errors.Join(append(errs, p.feed.close(), p.replays.close(), p.arena.Close())...)
+	return errors.Join(append(errs, p.feed.close(), p.graphs.Close(), p.arena.Close())...)
 }

@@ -34,33 +34,30 @@ func (r *rankState) differs(own []byte) (rank int, err error) {
 	return max(slices.IndexFunc(all, func(told []byte) bool { return !bytes.Equal(told, all[0]) }), 0), nil
 }
 
-// together checks that all ranks have the same weights.
-func (t *Trainer) together() error {
-	if !t.ranks.many {
+// sameWeights checks that all ranks have the same weights after a step.
+func (r *rankState) sameWeights(net *model.Net, step int) error {
+	if !r.many {
 		return nil
 	}
-	own, err := digest(t.Net)
-	if err := ranks.Agree(t.ranks.group, err); err != nil {
+	own, err := digest(net)
+	if err := ranks.Agree(r.group, err); err != nil {
 		return err
 	}
-	rank, err := t.ranks.differs(own)
+	rank, err := r.differs(own)
 	if err == nil && rank > 0 {
 		err = fmt.Errorf("training: after step %d the weights of rank %d (%s) differ from rank 0: %w: their "+
-			"machines compute differently, or one of them is faulty", t.at.Step, rank, t.ranks.group.Names()[rank],
-			errDrifted)
+			"machines compute differently, or one of them is faulty", step, rank, r.group.Names()[rank], errDrifted)
 	}
 	return err
 }
 
 // align refuses, before the first step of a Run, ranks that would make other steps, whose calls would not fit
 // together, or that have other weights.
-func (t *Trainer) align() error {
-	r := &t.ranks
+func (r *rankState) align(o *Options, batches, steps int, at Position) error {
 	if !r.many {
 		return nil
 	}
-	r.told = fmt.Appendf(r.told[:0], "%d samples, %d batches, %d steps, position %+v", t.Data.Len(), t.loader.Batches(),
-		t.steps, t.at)
+	r.told = fmt.Appendf(r.told[:0], "%d samples, %d batches, %d steps, position %+v", o.Data.Len(), batches, steps, at)
 	rank, err := r.differs(r.told)
 	if err == nil && rank > 0 {
 		err = r.confused(rank)
@@ -68,5 +65,5 @@ func (t *Trainer) align() error {
 	if err != nil {
 		return err
 	}
-	return t.together()
+	return r.sameWeights(o.Net, at.Step)
 }

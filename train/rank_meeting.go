@@ -30,104 +30,91 @@ const (
 // longestTold limits the text of an error sent to other ranks.
 const longestTold = 4096
 
-// fetchTogether waits for the batches of a step, on all ranks. It returns none at the end of the epoch. Like
-// a single process, it skips batches without any readable bag.
-func (t *Trainer) fetchTogether(ctx context.Context) error {
-	for {
-		err := t.fetch(ctx)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err := t.meet(ctx, err); err != nil {
-			return err
-		}
-		if t.keepReadable() {
-			return nil
-		}
-	}
-}
-
-// keepReadable releases the batches without a readable bag on any rank, and reports whether there was none.
-func (t *Trainer) keepReadable() bool {
-	r, kept := &t.ranks, 0
-	for i, batch := range t.held {
+// dropUnreadable releases the batches of a step without a readable bag on any rank, and returns how many there were.
+func (r *rankState) dropUnreadable(b *batchReader) (dropped int) {
+	kept := 0
+	for i, batch := range b.held {
 		if r.counts[i].bags == 0 {
 			batch.Release()
 			continue
 		}
-		t.held[kept], r.counts[kept] = batch, r.counts[i]
+		b.held[kept], r.counts[kept] = batch, r.counts[i]
 		kept++
 	}
-	all := kept == len(t.held)
-	clear(t.held[kept:])
-	t.held, r.counts = t.held[:kept], r.counts[:kept]
-	return all
+	dropped = len(b.held) - kept
+	clear(b.held[kept:])
+	b.held, r.counts = b.held[:kept], r.counts[:kept]
+	return dropped
 }
 
-// meet sends the other ranks what this one has read or its failure, and receives theirs. An error of any rank
-// is an error on all.
-func (t *Trainer) meet(ctx context.Context, failure error) error {
-	r := &t.ranks
-	r.tell(t, ctx, failure)
-	began := time.Now()
-	all, err := r.group.Gather(r.told)
-	r.waited(began)
-	if err != nil {
-		return errors.Join(failure, err)
-	}
-	return r.hear(t, all, failure)
-}
-
-// This rank's message for a meeting.
-func (r *rankState) tell(t *Trainer, ctx context.Context, failure error) {
+// meet sends the other ranks what this one has read for the step after the given one, or its failure, and receives
+// theirs. An error of any rank is an error on all. due asks for a checkpoint, on rank 0. meet returns the bags that any
+// rank could not read since the last meeting.
+func (r *rankState) meet(ctx context.Context, b *batchReader, step int, due bool, failure error) (
+	[]loader.BadSample, error) {
 	status := goesOn
 	switch {
 	case failure != nil && ctx.Err() != nil && errors.Is(failure, ctx.Err()):
 		status = interruptedHere
 	case failure != nil:
 		status = failedHere
-	case r.writes() && t.at.Step > 0 && t.keeper.Due():
+	case r.group.Rank() == 0 && due:
 		status = wantsToSave
-	}
-	number := func(n int) { r.told = binary.LittleEndian.AppendUint64(r.told, uint64(n)) }
-	text := func(s string) {
-		s = s[:min(len(s), longestTold)]
-		number(len(s))
-		r.told = append(r.told, s...)
 	}
 	r.told = append(r.told[:0], status)
 	if status == failedHere {
-		text(failure.Error())
-		return
+		r.putText(failure.Error())
+	} else {
+		r.putRead(b, step)
 	}
-	number(t.at.Step)
-	number(len(t.held))
-	for _, batch := range t.held {
-		number(batch.Number)
-		number(batch.N)
-		number(batch.T)
+	began := time.Now()
+	all, err := r.group.Gather(r.told)
+	r.waited(began)
+	if err != nil {
+		return nil, errors.Join(failure, err)
 	}
-	bad := t.loader.Bad(r.badTold)
+	return r.receive(b, step, all, failure)
+}
+
+// put and putText append to this rank's message.
+func (r *rankState) put(n int) { r.told = binary.LittleEndian.AppendUint64(r.told, uint64(n)) }
+
+func (r *rankState) putText(s string) {
+	s = s[:min(len(s), longestTold)]
+	r.put(len(s))
+	r.told = append(r.told, s...)
+}
+
+// putRead appends what this rank has read.
+func (r *rankState) putRead(b *batchReader, step int) {
+	r.put(step)
+	r.put(len(b.held))
+	for _, batch := range b.held {
+		r.put(batch.Number)
+		r.put(batch.N)
+		r.put(batch.T)
+	}
+	bad := b.Bad(r.badTold)
 	r.badTold += len(bad)
-	number(len(bad))
+	r.put(len(bad))
 	for _, b := range bad {
-		number(b.Bag)
-		text(b.ID)
-		text(b.Err.Error())
+		r.put(b.Bag)
+		r.putText(b.ID)
+		r.putText(b.Err.Error())
 	}
 }
 
-// All ranks' messages are read. failure is this rank's own.
-func (r *rankState) hear(t *Trainer, all [][]byte, failure error) error {
+// receive reads all ranks' messages. failure is this rank's own.
+func (r *rankState) receive(b *batchReader, step int, all [][]byte, failure error) ([]loader.BadSample, error) {
 	r.counts, r.save = r.counts[:0], false
-	for range t.held {
+	for range b.held {
 		r.counts = append(r.counts, rankBatch{})
 	}
 	var err error
-	news := len(r.bad)
+	known := len(r.bad)
 	for rank, told := range all {
 		if len(told) == 0 {
-			return r.confused(rank)
+			return nil, r.confused(rank)
 		}
 		h := heardRank{rest: told[1:]}
 		switch {
@@ -139,30 +126,20 @@ func (r *rankState) hear(t *Trainer, all [][]byte, failure error) error {
 		case told[0] == wantsToSave:
 			r.save = true
 		}
-		if failure == nil && !r.take(t, &h) {
+		if failure == nil && !r.take(b.held, step, &h) {
 			err = cmp.Or(err, r.confused(rank))
 		}
 	}
-	if len(r.bad) > news {
-		t.bad = len(r.bad)
-		observers(t.Observers).Bad(BadSamples{New: r.bad[news:], Count: t.bad + t.unscored})
-	}
-	if failure != nil || err != nil {
-		return cmp.Or(failure, err)
-	}
-	if len(r.bad) > t.Loader.MaxBadSamples {
-		return loader.TooManyBad(t.Data, r.bad, t.Loader.MaxBadSamples)
-	}
-	return nil
+	return r.bad[known:], cmp.Or(failure, err)
 }
 
 // take adds the batches of one rank's message to the sums of the others. It reports whether that rank is at
 // the same step with the same batches.
-func (r *rankState) take(t *Trainer, h *heardRank) bool {
-	if h.number() != t.at.Step || h.number() != len(t.held) {
+func (r *rankState) take(held []*loader.Batch, step int, h *heardRank) bool {
+	if h.number() != step || h.number() != len(held) {
 		return false
 	}
-	for i, batch := range t.held {
+	for i, batch := range held {
 		if h.number() != batch.Number {
 			return false
 		}

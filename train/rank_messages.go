@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"nmn/loader"
 	"nmn/ranks"
 )
 
@@ -45,11 +46,7 @@ const (
 )
 
 // sumUp adds the losses of all ranks' bags, and finds which rank waited for which.
-func (t *Trainer) sumUp(loss float64, e *StepDone) (float64, error) {
-	r := &t.ranks
-	if !r.many {
-		return loss, nil
-	}
+func (r *rankState) sumUp(loss float64, e *StepDone) (float64, error) {
 	r.told = r.told[:0]
 	for _, v := range [parts]float64{loss, e.DataWait.Seconds(), r.wait.Seconds()} {
 		r.told = binary.LittleEndian.AppendUint64(r.told, math.Float64bits(v))
@@ -83,12 +80,16 @@ type brokenStep struct {
 	Broken bool     // its own loss is not finite
 }
 
-// idsTogether returns the bags of a step on all ranks. If the loss of some ranks is not finite, it returns
-// their bags alone.
-func (t *Trainer) idsTogether(broken bool) ([]string, error) {
-	all, err := ranks.Every(t.ranks.group, brokenStep{idsOf(t.held), broken}, nil)
+// brokenIDs returns the bags of a step on all ranks. If the loss of some ranks is not finite, it returns their bags
+// alone.
+func (r *rankState) brokenIDs(batches []*loader.Batch, broken bool) ([]string, error) {
+	own := idsOf(batches)
+	if !r.many {
+		return own, nil
+	}
+	all, err := ranks.Every(r.group, brokenStep{own, broken}, nil)
 	if err != nil {
-		return idsOf(t.held), err
+		return own, err
 	}
 	blamed := slices.ContainsFunc(all, func(its brokenStep) bool { return its.Broken })
 	var ids []string

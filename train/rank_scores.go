@@ -137,27 +137,3 @@ func (s *scorer) joinRates(each []float32) {
 		}
 	}
 }
-
-// gatherOnline gives every rank the online scores that all have found since the last call, in the order of the epoch.
-func (t *Trainer) gatherOnline() error {
-	if t.Online == nil || !t.ranks.many || t.at.Epoch != 1 || t.at.Batch <= t.firstOnline() {
-		return nil
-	}
-	if t.online == nil { // this rank had no bag
-		t.online = t.newOnline()
-	}
-	places, order := map[int]int{}, t.loader.Order(t.at.Epoch)
-	for batch := t.firstOnline(); batch < t.at.Batch; batch++ {
-		for _, bag := range order.Batch(batch) {
-			places[bag] = len(places)
-		}
-	}
-	err := t.online.gather(t.ranks.group, t.online.common, func(bag int) int {
-		if place, known := places[bag]; known {
-			return place
-		}
-		return math.MaxInt
-	})
-	t.online.common = len(t.online.index)
-	return err
-}

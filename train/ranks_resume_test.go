@@ -54,7 +54,7 @@ func (r rankRun) on(t *testing.T, n int) []outcome {
 			}
 		}
 		result, err := trainer.Run(ctx)
-		out.position, out.err, out.graphs = result.Position, err, trainer.replays.Graphs()
+		out.position, out.err, out.graphs = result.Position, err, trainer.updater.graphs.Graphs()
 		out.weights, out.moments = weights(t, trainer.Net), momentsOf(t, trainer)
 		if _, err := g.Gather(nil); err != nil && !errors.Is(err, errKilled) {
 			t.Errorf("rank %d at the end: %v", g.Rank(), err)

@@ -43,12 +43,12 @@ func TestRanks_AStepAllocatesNothingOnceShapesAreKnown(t *testing.T) {
 			r.group = &echo{}
 			change(&r)
 			trainer := r.trainer(t)
-			check(t, trainer.fetchTogether(t.Context()))
-			trainer.epoch.Close() // its workers allocate too
+			check(t, trainer.fetch(t.Context()))
+			trainer.batches.epoch.Close() // its workers allocate too
 			step := func() {
 				check(t, trainer.meet(t.Context(), nil))
 				e := StepDone{Progress: Progress{Step: 1}}
-				must(t, trainer.trainBatch(t.Context(), trainer.held, &e))
+				must(t, trainer.updater.update(t.Context(), &trainer.batches, &e))
 				if e.Ranks != 2 || e.Bags < 8 {
 					t.Fatalf("%+v", e)
 				}
@@ -64,7 +64,7 @@ func TestRanks_BucketsFollowTheParameters(t *testing.T) {
 	r := newRig()
 	r.noise, r.mil, r.group = model.FeatureDependent, true, &echo{}
 	trainer := r.trainer(t)
-	state, layers := &trainer.ranks, trainer.Net.Gradients()
+	state, layers := &trainer.updater.sums, trainer.Net.Gradients()
 	if state.buckets != 2 || state.upper != 1 || len(state.after) != len(layers) {
 		t.Fatalf("%d buckets, %d of the upper part", state.buckets, state.upper)
 	}

@@ -16,7 +16,7 @@ func (t *Trainer) Resume(path string) error {
 		if err := c.sameRun(t.Options, t.identity); err != nil {
 			return err
 		}
-		if batches := t.loader.Batches(); c.Position.Batch > batches {
+		if batches := t.batches.Batches(); c.Position.Batch > batches {
 			return fmt.Errorf("its position is batch %d of an epoch of %d: %w", c.Position.Batch, batches, ErrCorrupt)
 		}
 		if err := t.optimizer.CheckMoments(file); err != nil {
@@ -28,7 +28,7 @@ func (t *Trainer) Resume(path string) error {
 		if err := t.optimizer.LoadMoments(file, c.Updates); err != nil {
 			return err
 		}
-		if err := t.resumeOnline(c.Position, file); err != nil {
+		if err := t.online.resume(c.Position, file); err != nil {
 			return err
 		}
 		t.at, t.saved = c.Position, c.Position

@@ -25,10 +25,10 @@ func (t *Trainer) saveTogether(save func() error) error {
 	if t.Directory == "" {
 		return nil
 	}
-	if err := t.together(); err != nil {
+	if err := t.ranks.sameWeights(t.Net, t.at.Step); err != nil {
 		return err
 	}
-	if err := t.gatherOnline(); err != nil {
+	if err := t.online.gather(t.at); err != nil {
 		return err
 	}
 	return t.ranks.agree(save())
@@ -74,5 +74,5 @@ func (t *Trainer) checkpoint() (*Checkpoint, []safetensors.Tensor) {
 		about.Pictures = &Pictures{l.Fit, cmp.Or(l.Resize, picture.FilterBilinear),
 			cmp.Or(l.Orientation, picture.OrientationIgnore)}
 	}
-	return about, slices.Concat(t.optimizer.withAverages(t.Net.Weights()), t.optimizer.Moments(), t.onlineTensors())
+	return about, slices.Concat(t.optimizer.withAverages(t.Net.Weights()), t.optimizer.Moments(), t.online.tensors(t.at))
 }

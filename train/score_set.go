@@ -11,16 +11,6 @@ import (
 	"nmn/model"
 )
 
-// wholeSet runs a net over a set in order, without labels. It calls each with every batch and the values that
-// outputs lists, which are valid until each returns. It returns the bags that could not be read. It is an
-// error if none can be read.
-func wholeSet(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, outputs outputs,
-	each func(*loader.Batch, [][]float32) error) ([]loader.BadSample, error) {
-	config.Share = loader.Share{}
-	bags, bad, err := inOrder(ctx, net, set, config, outputs, each)
-	return bad, cmp.Or(err, noneLeft(set, bags, bad))
-}
-
 // noneLeft is an error if no bag of a set could be read.
 func noneLeft(set *loader.Set, bags int, bad []loader.BadSample) error {
 	if bags == 0 && len(bad) > 0 {
@@ -29,7 +19,9 @@ func noneLeft(set *loader.Set, bags int, bad []loader.BadSample) error {
 	return nil
 }
 
-// inOrder is wholeSet for the batches of config.Share, which may have no bag that can be read.
+// inOrder runs a net over the batches of config.Share of a set in order, without labels. It calls each with every batch
+// and the values that outputs lists, which are valid until each returns. It returns the number of bags that could be
+// read, and the bags that could not be read.
 func inOrder(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, outputs outputs,
 	each func(*loader.Batch, [][]float32) error) (bags int, bad []loader.BadSample, err error) {
 	s, err := openScoring(ctx, net, set, config, outputs)
@@ -39,14 +31,6 @@ func inOrder(ctx context.Context, net *model.Net, set *loader.Set, config loader
 	return s.through(ctx, each)
 }
 
-// through visits all batches, and closes their reader.
-func (s *scoring) through(ctx context.Context, each func(*loader.Batch, [][]float32) error) (bags int,
-	bad []loader.BadSample, err error) {
-	bags, err = s.pass.run(ctx, s.epoch, each)
-	bad = s.loader.Bad(0)
-	return bags, bad, cmp.Or(err, s.close())
-}
-
 // scoring is a pass over the batches of a set that this process reads.
 type scoring struct {
 	pass   runner
@@ -54,10 +38,14 @@ type scoring struct {
 	epoch  *loader.Epoch
 }
 
-// runner runs batches through a net and passes the results of each to the host. They are valid until each
-// returns.
+// runner runs batches through a net.
 type runner interface {
-	run(ctx context.Context, epoch *loader.Epoch, each func(*loader.Batch, [][]float32) error) (bags int, err error)
+	// begin begins the work on a batch, and finish waits for the results of the oldest batch that was begun. They hold
+	// until the next begin.
+	begin(*loader.Batch) error
+	finish(*loader.Batch) ([][]float32, error)
+	// overlaps reports whether a batch may begin before the one before it is finished.
+	overlaps() bool
 	close() error
 }
 
@@ -100,11 +88,17 @@ func (s *scoring) close() error {
 	return s.pass.close()
 }
 
-// run scores the batches of an epoch. If the device can, it uploads batch n+1 while it computes batch n, and
-// enqueues the work on n+1 before the host waits for the results of batch n. The device then never waits for
-// the host. run returns the number of bags.
-func (p *pass) run(ctx context.Context, epoch *loader.Epoch, each func(*loader.Batch, [][]float32) error) (bags int,
-	err error) {
+// through visits all batches, and closes their reader. If the device can, it uploads batch n+1 while it computes batch
+// n, and enqueues the work on n+1 before the host waits for the results of batch n. The device then never waits for the
+// host.
+func (s *scoring) through(ctx context.Context, each func(*loader.Batch, [][]float32) error) (bags int,
+	bad []loader.BadSample, err error) {
+	bags, err = s.run(ctx, each)
+	bad = s.loader.Bad(0)
+	return bags, bad, cmp.Or(err, s.close())
+}
+
+func (s *scoring) run(ctx context.Context, each func(*loader.Batch, [][]float32) error) (bags int, err error) {
 	var before *loader.Batch // its work is enqueued
 	finish := func() error {
 		if before == nil {
@@ -112,7 +106,7 @@ func (p *pass) run(ctx context.Context, epoch *loader.Epoch, each func(*loader.B
 		}
 		batch := before
 		before = nil
-		values, err := p.finish(batch)
+		values, err := s.pass.finish(batch)
 		if err == nil {
 			err = each(batch, values)
 		}
@@ -127,10 +121,10 @@ func (p *pass) run(ctx context.Context, epoch *loader.Epoch, each func(*loader.B
 		var batch *loader.Batch
 		err := ctx.Err() // the loader may have another batch ready
 		if err == nil {
-			batch, err = epoch.Next(ctx)
+			batch, err = s.epoch.Next(ctx)
 		}
 		if err == nil {
-			err = p.begin(batch)
+			err = s.pass.begin(batch)
 		}
 		// The batch before is shown whatever has come of this one, as if it had been waited for at once.
 		if finishing := finish(); finishing != nil {
@@ -142,7 +136,7 @@ func (p *pass) run(ctx context.Context, epoch *loader.Epoch, each func(*loader.B
 		if err != nil {
 			return bags, err
 		}
-		if before = batch; p.drain != nil {
+		if before = batch; s.pass.overlaps() {
 			continue
 		}
 		if err := finish(); err != nil {

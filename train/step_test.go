@@ -33,10 +33,10 @@ func TestStep_AllocatesNothingOnceShapesAreKnown(t *testing.T) {
 			r.observers = []Observer{{Step: func(StepDone) {}}}
 			trainer := r.trainer(t)
 			check(t, trainer.fetch(t.Context()))
-			trainer.epoch.Close() // its workers allocate too
+			trainer.batches.epoch.Close() // its workers allocate too
 			step := func() {
 				e := StepDone{Progress: Progress{Step: 1}}
-				must(t, trainer.trainBatch(t.Context(), trainer.held, &e))
+				must(t, trainer.updater.update(t.Context(), &trainer.batches, &e))
 				observers(trainer.Observers).Step(e)
 			}
 			step()
@@ -309,9 +309,9 @@ func TestTrainer_EveryEpochAndStageHasItsOwnOrderAndMasks(t *testing.T) {
 		for epoch := 1; epoch <= 3; epoch++ {
 			trainer.at.Epoch = epoch
 			check(t, trainer.fetch(t.Context()))
-			orders[strings.Join(trainer.held[0].IDs, " ")] = true
-			seeds[trainer.dropoutSeed()] = true
-			trainer.leaveEpoch()
+			orders[strings.Join(trainer.batches.held[0].IDs, " ")] = true
+			seeds[trainer.updater.dropoutSeed(&StepDone{Progress: Progress{Epoch: epoch, Step: 1}})] = true
+			trainer.batches.leave()
 		}
 	}
 	if len(orders) != 6 || len(seeds) != 6 {
@@ -319,9 +319,8 @@ func TestTrainer_EveryEpochAndStageHasItsOwnOrderAndMasks(t *testing.T) {
 	}
 	r.config.Overfit = true
 	trainer := r.trainer(t)
-	first := trainer.dropoutSeed()
-	trainer.at.Step++
-	if trainer.dropoutSeed() == first {
+	first := trainer.updater.dropoutSeed(&StepDone{Progress: Progress{Epoch: 1, Step: 1}})
+	if trainer.updater.dropoutSeed(&StepDone{Progress: Progress{Epoch: 1, Step: 2}}) == first {
 		t.Error("a batch that comes at every step has the same mask each time")
 	}
 }

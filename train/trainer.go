@@ -90,11 +90,13 @@ type Result struct {
 // Trainer runs one stage of one arm. It serves one goroutine.
 type Trainer struct {
 	Options
-	loader *loader.Loader
-	device
-	schedule Schedule
-	identity identity
-	keeper   CheckpointStore
+	ranks     *rankState
+	updater   *updater
+	optimizer *Optimizer // of the updater
+	batches   batchReader
+	online    *onlineScores // nil for none
+	identity  identity
+	keeper    CheckpointStore
 
 	replace ReplaceFunc[Checkpoint] // writes checkpoints
 
@@ -102,14 +104,8 @@ type Trainer struct {
 	steps    int
 	saved    Position // of last.safetensors, as far as this process has seen it
 	result   Result
-	bad      int // pictures of the training set that were left out so far
-	unscored int // unreadable bags of the validation set
-	epoch    *loader.Epoch
-	held     []*loader.Batch // batches of the step; with Overfit, of all steps
-	bags     int             // of the step, of all ranks
-	next     ahead
-	online   *scorer   // scores of the first epoch; nil for none yet
-	over     bool      // the net has the averages of its weights
+	bad      int       // pictures of the training set that were left out so far
+	unscored int       // unreadable bags of the validation set
 	started  time.Time // of this process's part of the epoch
 	dataWait time.Duration
 }
@@ -129,36 +125,41 @@ func New(o Options) (*Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trainer{Options: o, at: Position{Epoch: 1}, identity: id, replace: frame.Replace}
+	t := &Trainer{Options: o, ranks: newRankState(o.Group), at: Position{Epoch: 1}, identity: id, replace: frame.Replace}
 	writes := o.Directory
-	if ranks.Of(o.Group).Rank() > 0 {
+	if t.ranks.group.Rank() > 0 {
 		writes = ""
 	}
 	t.keeper = NewCheckpointStore(CheckpointStoreOptions{Directory: writes, Count: o.Config.KeepBest,
 		Lower:   lowerIsBetter(o.Config.BestBy),
 		Minutes: o.Config.CheckpointMinutes, Clock: o.Clock, Step: frame.StepOf})
-	if err := t.open(o.Config.Batch(o.Net.Config().MIL)); err != nil {
+	if t.updater, err = newUpdater(&t.Options, t.ranks, o.Config.Batch(o.Net.Config().MIL)); err != nil {
 		return nil, err
 	}
+	t.optimizer = t.updater.optimizer
 	if err := t.prepare(); err != nil {
-		return nil, joined(err, t.device.close())
+		return nil, joined(err, t.updater.close())
 	}
 	return t, nil
 }
 
-// prepare makes the readers of batches, into memory of the device if it has some, and the folder of
-// checkpoints.
-func (t *Trainer) prepare() (err error) {
-	config := t.Options.loaderConfig()
-	config.Memory = t.feed.memory()
-	if config.Share = t.ranks.share(); t.ranks.many {
+// prepare makes the reader of batches, into memory of the device if it has some, and the folder of checkpoints.
+func (t *Trainer) prepare() error {
+	feed, config := t.updater.feed, t.Options.loaderConfig()
+	config.Memory = feed.memory()
+	if g := t.ranks.group; t.ranks.many {
+		config.Share = loader.Share{Rank: g.Rank(), Ranks: g.Size()}
 		config.MaxBadSamples = math.MaxInt32 // the ranks count the bad samples of all ranks when they meet
 	}
-	if t.loader, err = loader.New(t.Data, config); err != nil {
+	l, err := loader.New(t.Data, config)
+	if err != nil {
 		return err
 	}
+	t.batches = batchReader{Loader: l, feed: feed, perStep: t.Config.Accumulate, overfit: t.Config.Overfit,
+		reportBad: t.reportBad}
+	t.online = newOnlineScores(&t.Options, feed, t.ranks, l)
 	t.steps = t.Steps()
-	t.schedule = NewSchedule(t.Config.LearningRateConfig, t.steps)
+	t.updater.schedule = NewSchedule(t.Config.LearningRateConfig, t.steps)
 	if t.keeper.Directory == "" {
 		return nil
 	}
@@ -274,7 +275,7 @@ func standardOf(net *model.Net) *loader.Standard {
 
 // StepsPerEpoch is the number of updates in an epoch.
 func (t *Trainer) StepsPerEpoch() int {
-	return (t.loader.Batches() + t.Config.Accumulate - 1) / t.Config.Accumulate
+	return (t.batches.Batches() + t.Config.Accumulate - 1) / t.Config.Accumulate
 }
 
 // Steps is the number of updates of the whole stage.
@@ -293,8 +294,8 @@ func (t *Trainer) DeviceBytes() int { return t.Net.Bytes() + t.optimizer.Bytes()
 
 // Close frees the memory of the optimizer and of recorded steps. The net stays.
 func (t *Trainer) Close() error {
-	t.leaveEpoch()
-	return t.device.close()
+	t.batches.leave()
+	return t.updater.close()
 }
 
 // Run continues to the end of the stage. When ctx ends, Run finishes the current step, saves last.safetensors
@@ -303,13 +304,13 @@ func (t *Trainer) Close() error {
 // position and the best checkpoint in any case. After the end of the stage the net has the averages of its
 // weights if Config.EMA is set.
 func (t *Trainer) Run(ctx context.Context) (Result, error) {
-	err := t.useWeights()
+	err := t.optimizer.showAverages(false)
 	if err == nil {
-		err = t.align()
+		err = t.ranks.align(&t.Options, t.batches.Batches(), t.steps, t.at)
 	}
 	t.started = time.Now()
 	for err == nil && !t.limits().Reached(t.at.Epoch, t.at.Step, t.at.Stale) {
-		if t.at.Batch >= t.loader.Batches() {
+		if t.at.Batch >= t.batches.Batches() {
 			err = t.endEpoch(ctx)
 			continue
 		}
@@ -323,27 +324,13 @@ func (t *Trainer) Run(ctx context.Context) (Result, error) {
 	if err == nil {
 		err = t.endStage(ctx)
 	}
-	t.leaveEpoch()
+	t.batches.leave()
 	err = t.interrupted(ctx, err)
 	if err == nil {
-		err = t.useAverages()
+		err = t.optimizer.showAverages(true)
 	}
 	t.result.Position, t.result.Best = t.at, t.keeper.best
 	return t.result, err
-}
-
-// useAverages gives the net the averages of its weights, and useWeights the weights again.
-func (t *Trainer) useAverages() error {
-	t.over = true
-	return t.optimizer.exchange()
-}
-
-func (t *Trainer) useWeights() error {
-	if !t.over {
-		return nil
-	}
-	t.over = false
-	return t.optimizer.exchange()
 }
 
 // interrupted is Interrupted, on all ranks if any of them was interrupted.
@@ -372,7 +359,7 @@ func (t *Trainer) betweenSteps(ctx context.Context) error {
 // endEpoch validates, notifies the observers, moves to the next epoch and saves, in this order: a
 // checkpoint that is saved before the move resumes at the end of this epoch.
 func (t *Trainer) endEpoch(ctx context.Context) error {
-	t.leaveEpoch()
+	t.batches.leave()
 	if t.at.Bags == 0 {
 		return fmt.Errorf("training: no %s of %q could be used in epoch %d: %d cannot be read", t.Data.Noun().One(),
 			t.Data.Name, t.at.Epoch, t.bad)
@@ -383,7 +370,7 @@ func (t *Trainer) endEpoch(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := t.ranks.agree(t.giveOnline(ctx)); err != nil {
+	if err := t.ranks.agree(t.online.handOver(ctx, t.at)); err != nil {
 		return err
 	}
 	if err := t.afterEpoch(ctx); err != nil {
@@ -403,7 +390,7 @@ func (t *Trainer) afterEpoch(ctx context.Context) error {
 	if t.AfterEpoch == nil {
 		return nil
 	}
-	t.leaveEpoch() // its workers would compete with the workers of the callback
+	t.batches.leave() // its workers would compete with the workers of the callback
 	return t.ranks.agree(t.optimizer.onAverages(func() error { return t.AfterEpoch(ctx, t.at) }))
 }
 
@@ -463,17 +450,4 @@ func (t *Trainer) reportEpoch() {
 		DataWait:   t.dataWait,
 		Duration:   time.Since(t.started),
 	})
-}
-
-// leaveEpoch ends the loader's epoch and gives held batches back.
-func (t *Trainer) leaveEpoch() {
-	if t.epoch != nil {
-		t.epoch.Close()
-		t.epoch = nil
-	}
-	_ = t.feed.drop() // if this fails, the device is lost, and its next operation reports that
-	t.next = ahead{batches: release(t.next.batches)}
-	if !t.Config.Overfit {
-		t.held = release(t.held)
-	}
 }

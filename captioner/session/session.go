@@ -63,7 +63,7 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 		return nil, err
 	}
 	resources := c.Resources()
-	backend, note, err := run.OpenDevice(&resources, false, log)
+	backend, note, err := run.OpenDevice(&resources, 0, false, log)
 	if mistake := new(setting.Error); errors.As(err, &mistake) {
 		err = &setting.Error{Key: "device", Reason: mistake.Reason} // its key in this configuration
 	}

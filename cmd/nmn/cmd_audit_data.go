@@ -9,6 +9,7 @@ import (
 	"nmn/internal/durable"
 	"nmn/recipe"
 	"nmn/run"
+	"nmn/run/document"
 )
 
 // holdsRun reports whether a folder belongs to a run or an experiment.
@@ -19,7 +20,7 @@ func holdsRun(dir string) bool {
 // auditData trains on data like nmn train and audits the run. The same command continues an interrupted run,
 // and does not train again for a correction.
 func (a *auditCommand) auditData(cmd *cobra.Command, p *program, data string) error {
-	t := trainCommand{sources: a.ofData.sources, runDir: a.ofData.runDir, metrics: newMetricsOptions(p)}
+	t := trainCommand{program: p, sources: a.ofData.sources, runDir: a.ofData.runDir, metrics: newMetricsOptions(p)}
 	for _, flag := range []struct{ name, value string }{
 		{"labels", a.files.Labels}, {"images", a.page.images}, {"device", a.ofRun.device},
 	} {
@@ -32,7 +33,7 @@ func (a *auditCommand) auditData(cmd *cobra.Command, p *program, data string) er
 	}
 	a.page.images, a.ofRun.device = "", ""
 	if r := a.options.NoiseRates; r == recipe.Online || strings.HasPrefix(r, recipe.FoldsOf) {
-		if err := t.sources.take(run.TextSetting("noise_rates", r, false)); err != nil {
+		if err := t.sources.take(document.TextSetting("noise_rates", r, false)); err != nil {
 			return err
 		}
 		if r != recipe.Online {
@@ -45,10 +46,10 @@ func (a *auditCommand) auditData(cmd *cobra.Command, p *program, data string) er
 	if err := a.checkRun(cmd, t.runDir, data); err != nil {
 		return err
 	}
-	if err := t.resolve(cmd.Context(), p, []string{data}); err != nil {
+	if err := t.resolve(cmd.Context(), []string{data}); err != nil {
 		return err
 	}
-	if _, err := t.trainInFolder(cmd.Context(), p); err != nil {
+	if err := t.train(cmd, nil); err != nil {
 		return err
 	}
 	a.ofData.on = true

@@ -286,9 +286,9 @@ func TestExport_WeightsGoThroughPyTorchAndBack(t *testing.T) {
 	}
 	start := func(file string) {
 		net := newTestNet(t, narrowVGG(5), 2)
-		s := &run.Session{Log: slog.New(slog.DiscardHandler)}
+		weights := &run.WeightLoader{Log: slog.New(slog.DiscardHandler), Notify: func(run.Message) {}}
 		n := &run.NetConfig{Arch: run.NetVGG16, Pixels: run.PixelsUnit, Weights: file, WeightsClassifier: true}
-		check(t, s.LoadWeights(net, n, testVocabulary(t, 5)))
+		check(t, weights.Load(net, n, testVocabulary(t, 5)))
 		sameParams(t, source, net, func(string) bool { return true })
 	}
 	start(weights + ".safetensors")

@@ -36,7 +36,7 @@ func noisyScenes(t *testing.T, dir string) *dataset.Splits {
 	t.Helper()
 	c, err := run.ReadConfig(dir)
 	check(t, err)
-	d, err := c.OpenData(t.Context(), nil)
+	d, err := c.OpenData(t.Context(), dataset.Options{})
 	check(t, err)
 	t.Cleanup(func() { d.Close() })
 	return d

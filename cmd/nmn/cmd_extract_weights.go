@@ -72,7 +72,7 @@ func (c *extractCommand) pretrained(cmd *cobra.Command, p *program, paths []stri
 
 // recogniseBackbone recognises the net in a file of weights, on the CPU.
 func recogniseBackbone(p *program, file string, about backbone.Options) (info *backbone.Info, err error) {
-	device, _, err := run.OpenDevice(&run.Resources{Device: "cpu"}, false, p.log)
+	device, _, err := run.OpenDevice(&run.Resources{Device: "cpu"}, 0, false, p.log)
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ labels.`),
 				return err
 			}
 			c.Data.Noise, c.Data.NoiseFile, c.Data.Flips, c.Run.LabelMemory = 0, "", "", dataset.HoldAll
-			data, err := c.OpenData(cmd.Context(), p.log)
+			data, err := c.OpenData(cmd.Context(), dataset.Options{Log: p.log})
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 	"nmn/internal/durable"
 	"nmn/report"
 	"nmn/run"
+	runnoise "nmn/run/noise"
 )
 
 // noiseReport are the flags of nmn noise report.
@@ -79,7 +80,7 @@ func (n *noiseReport) run(cmd *cobra.Command, p *program, path string) error {
 	if err := n.sources.of().ResolveFolder(folder, &n.config); err != nil {
 		return err
 	}
-	query := run.NoiseQuery{Config: &n.config, Path: path, File: file, Folder: folder, Split: n.split,
+	query := runnoise.Query{Config: &n.config, Path: path, File: file, Folder: folder, Split: n.split,
 		Departures: n.departures,
 		LeftOut:    p.tellLeftOut}
 	r, err := query.Answer(cmd.Context(), run.Options{Log: p.log, Observer: run.Observer{Message: p.message}})

@@ -18,6 +18,7 @@ import (
 
 // trainCommand holds the flags of nmn train other than settings.
 type trainCommand struct {
+	*program
 	config  run.Config
 	sources sources
 	runDir  string
@@ -27,10 +28,12 @@ type trainCommand struct {
 	// findingRate searches for a learning rate instead of training.
 	findingRate bool
 	asJSON      bool
+
+	outcome *run.Outcome // nil if nothing was trained
 }
 
 func newTrain(p *program) *cobra.Command {
-	t := trainCommand{sources: newSources(), runDir: filepath.Join("runs", "train"),
+	t := &trainCommand{program: p, sources: newSources(), runDir: filepath.Join("runs", "train"),
 		metrics: newMetricsOptions(p)}
 	cmd := &cobra.Command{
 		Use:   "train [DATA]",
@@ -52,8 +55,10 @@ settings of a run. nmn config lists all settings; --set changes any of them.`),
 		Example: `  nmn train pets/ --init vgg16.pth --run-dir runs/pets
   nmn train captions.json --images pictures/ --run-dir runs/captions
   nmn train scenes --arm nmn-fd --noise 0.4 --set train.schedule=cosine`,
-		Args: oneData(p),
-		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd, p, args) },
+		Args:     oneData(p),
+		PreRunE:  t.check,
+		RunE:     t.train,
+		PostRunE: t.show,
 	}
 	sourceFlags(cmd, &t.sources, run.Quick, run.Full)
 	t.sources.addTraining(cmd)
@@ -69,53 +74,47 @@ settings of a run. nmn config lists all settings; --set changes any of them.`),
 	return cmd
 }
 
-func (t *trainCommand) run(cmd *cobra.Command, p *program, args []string) (err error) {
-	if err := run.AgreeOn(p.ranks, t.resolve(cmd.Context(), p, args)); err != nil {
+// check makes the configuration, on all ranks.
+func (t *trainCommand) check(cmd *cobra.Command, args []string) error {
+	if err := run.AgreeOn(t.ranks, t.resolve(cmd.Context(), args)); err != nil {
 		return err
 	}
-	ctx := cmd.Context()
-	t.metrics.resolve(cmd, p, t.runDir)
+	t.metrics.resolve(cmd, t.program, t.runDir)
 	if t.dryRun { // it sends nothing
 		t.metrics.push = ""
 	}
-	o, err := t.trainInFolder(ctx, p)
-	if err != nil || o == nil {
-		return err
-	}
-	if err := t.show(p, o); err != nil {
-		return err
-	}
-	t.tellNext(p)
 	return nil
 }
 
-// trainInFolder trains in the run folder. With --dry-run or --find-learning-rate it does that instead and returns a nil
-// outcome.
-func (t *trainCommand) trainInFolder(ctx context.Context, p *program) (o *run.Outcome, err error) {
-	s, err := openWatched(ctx, p, t.config, t.metrics, keepsFeatures(p, t.runDir),
+// train trains in the run folder. With --dry-run or --find-learning-rate it does that instead, and there is no outcome.
+func (t *trainCommand) train(cmd *cobra.Command, _ []string) (err error) {
+	ctx := cmd.Context()
+	s, err := openWatched(ctx, t.program, t.config, t.metrics, keepsFeatures(t.program, t.runDir),
 		func(o *run.Options) { o.SampleFeatures, o.Restart = t.dryRun, t.restart })
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = s.end(err) }()
 	if _, err := s.Prepare(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	if t.dryRun {
-		return nil, dryRun(ctx, p, s.Session)
+		return dryRun(ctx, t.program, s.Session)
 	}
 	if err := s.Fits(); err != nil {
-		return nil, err
+		return err
 	}
 	if t.findingRate {
-		return nil, t.findRate(ctx, p, s.Session)
+		found, err := s.FindLearningRate(ctx, t.runDir)
+		if err != nil {
+			return err
+		}
+		return t.print(t.asJSON, found, "%s%s\n%s\n", withFlags(found.Text()), found.Table, found.Chart)
 	}
-	tellStart(p, &s.Config)
+	tellStart(t.program, &s.Config)
 	t.config.Data.ManifestOfClips = s.Config.Data.ManifestOfClips
-	if o, err = s.Train(ctx, t.runDir); err != nil {
-		return nil, goesOn(err, t.restart)
-	}
-	return o, nil
+	t.outcome, err = s.Train(ctx, t.runDir)
+	return goesOn(err, t.restart)
 }
 
 // goesOn adds how to continue to the error of an interrupted training. It returns other errors unchanged.
@@ -130,11 +129,11 @@ func goesOn(err error, restarted bool) error {
 }
 
 // resolve makes the configuration.
-func (t *trainCommand) resolve(ctx context.Context, p *program, args []string) error {
+func (t *trainCommand) resolve(ctx context.Context, args []string) error {
 	if t.findingRate && t.dryRun {
 		return usagef("train: --find-learning-rate and --dry-run exclude each other")
 	}
-	if err := t.sources.data(ctx, p, args); err != nil {
+	if err := t.sources.data(ctx, t.program, args); err != nil {
 		return err
 	}
 	if err := t.sources.of().Resolve(&t.config); err != nil {
@@ -154,39 +153,45 @@ func (t *trainCommand) resolve(ctx context.Context, p *program, args []string) e
 
 // tellStart warns if a large network starts from random weights: it then needs far more pictures and time.
 func tellStart(p *program, c *run.Config) {
-	painted := c.Data.Set == dataset.Scenes || c.Data.Set == dataset.MovingScenes
-	large := c.Net.Arch == run.NetVGG16 || c.Net.Arch.IsResNet() && !painted
+	large := c.Net.Arch == run.NetVGG16 || c.Net.Arch.IsResNet() && !c.Data.Embedded()
 	if large && c.Net.Weights == "" && c.Stage1 == "" && !p.quiet {
 		fmt.Fprintf(p.status, "%s starts from random weights; --init FILE starts from ImageNet weights\n", c.Net.Arch)
 	}
 }
 
-func (t *trainCommand) show(p *program, o *run.Outcome) error {
-	if t.asJSON {
-		return writeJSON(p.out, o)
+// show prints the table of the evaluation, the path of the report and the next commands.
+func (t *trainCommand) show(*cobra.Command, []string) error {
+	if t.outcome == nil {
+		return nil
 	}
-	if o.NotMeasured != "" {
-		_, err := fmt.Fprintf(p.out, "%s, %s, not measured: %s\n", o.Arm.Title(o.MIL), text.Count(o.Steps, "steps"),
-			o.NotMeasured)
+	if err := t.writeOutcome(t.outcome); err != nil {
 		return err
 	}
-	title := fmt.Sprintf("%s, %s, measured on %d held-out %s (%s) with %d %s", o.Arm.Title(o.MIL),
-		text.Count(o.Steps, "steps"),
-		o.Evaluation.Bags, t.config.Data.Samples(), o.Split, o.Evaluation.Classes, report.ClassNoun(o.Evaluation))
-	return report.Write(p.out, report.Text, report.SummaryTable(title, o.Evaluation))
-}
-
-// tellNext prints the path of the report and the next commands.
-func (t *trainCommand) tellNext(p *program) {
 	dir, data := argument(t.runDir), &t.config.Data
-	p.message(run.Message{Topic: "report", Text: filepath.Join(t.runDir, report.HTMLFile)})
+	t.message(run.Message{Topic: "report", Text: filepath.Join(t.runDir, report.HTMLFile)})
 	next := fmt.Sprintf("nmn predict %s FILES: what is in other %s\n        ", dir, data.Samples())
 	if captions := captionCommand(data); captions != "" {
 		next += captions + ": which captions belong to other " + data.Samples().String()
 	} else {
 		next += "nmn audit " + dir + ": which labels are probably wrong"
 	}
-	p.message(run.Message{Topic: "next", Text: next})
+	t.message(run.Message{Topic: "next", Text: next})
+	return nil
+}
+
+func (t *trainCommand) writeOutcome(o *run.Outcome) error {
+	if t.asJSON {
+		return writeJSON(t.out, o)
+	}
+	if o.NotMeasured != "" {
+		_, err := fmt.Fprintf(t.out, "%s, %s, not measured: %s\n", o.Arm.Title(o.MIL), text.Count(o.Steps, "steps"),
+			o.NotMeasured)
+		return err
+	}
+	title := fmt.Sprintf("%s, %s, measured on %d held-out %s (%s) with %d %s", o.Arm.Title(o.MIL),
+		text.Count(o.Steps, "steps"),
+		o.Evaluation.Bags, t.config.Data.Samples(), o.Split, o.Evaluation.Classes, report.ClassNoun(o.Evaluation))
+	return report.Write(t.out, report.Text, report.SummaryTable(title, o.Evaluation))
 }
 
 // captionCommand returns the command that finds misplaced captions, or an empty string without a file of captions.
@@ -200,13 +205,4 @@ func captionCommand(data *dataset.Config) string {
 		command += " --images " + argument(data.Images)
 	}
 	return command
-}
-
-// findRate searches for a learning rate and shows what was found.
-func (t *trainCommand) findRate(ctx context.Context, p *program, s *run.Session) error {
-	found, err := s.FindLearningRate(ctx, t.runDir)
-	if err != nil {
-		return err
-	}
-	return p.print(t.asJSON, found, "%s%s\n%s\n", withFlags(found.Text()), found.Table, found.Chart)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -30,23 +29,31 @@ func dryRun(ctx context.Context, p *program, s *run.Session) error {
 		}
 		fmt.Fprintf(p.out, "%-11s %s\n", label, line)
 	}
-	if text := s.BackboneText(); text != "" {
-		fmt.Fprintf(p.out, "backbone    %s\n", text)
+	if s.Backbone != nil {
+		fmt.Fprintf(p.out, "backbone    %s\n", s.Backbone)
 	}
 	if s, err = s.With(ctx, *c); err != nil {
 		return err
 	}
-	total := s.FeatureTime()
+	total := s.FeatureTime
 	if total > 0 {
 		fmt.Fprintf(p.out, "features    about %v to compute them for all pictures, once\n", total.Round(time.Second))
 	}
 	estimator := run.NewEstimator(s)
-	for _, a := range arms {
-		duration, err := planArm(ctx, p, s, estimator, a)
+	for _, arm := range arms {
+		w, err := estimator.Workload(ctx, arm)
 		if err != nil {
 			return err
 		}
-		total += duration
+		fmt.Fprintf(p.out, "%-11s %.2f M parameters and %d of the noise model, %.2f GFLOP a step of %s\n%s%s", arm.Name,
+			float64(w.Parameters)/1e6, w.Noise, w.FLOP/1e9, text.Count(w.Pictures, "pictures"), chunksText(w.Chunks),
+			groupsText(w.Groups))
+		m, err := estimator.Estimate(ctx, arm, w)
+		if err != nil {
+			return err
+		}
+		fmt.Fprint(p.out, measuredText(m, *w))
+		total += m.Total()
 	}
 	settings := c.Settings()
 	if line := settings.Cost([]recipe.Name{c.Arm}); line != "" {
@@ -58,34 +65,6 @@ func dryRun(ctx context.Context, p *program, s *run.Session) error {
 	_, err = fmt.Fprintf(p.out, "in all      about %v, without validation; nothing was written\n",
 		total.Round(time.Second))
 	return err
-}
-
-// planArm prints the plan of an arm and returns the estimated time of its training.
-func planArm(ctx context.Context, p *program, s *run.Session, estimator *run.Estimator,
-	arm train.Arm) (duration time.Duration, err error) {
-	c := &s.Config
-	net, err := s.BlankNet(arm)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = cmp.Or(err, net.Close()) }()
-	w, err := s.Workload(ctx, c, arm, net)
-	if err != nil {
-		return 0, err
-	}
-	fmt.Fprintf(p.out, "%-11s %.2f M parameters and %d of the noise model, %.2f GFLOP a step of %s\n%s", arm.Name,
-		float64(w.Parameters)/1e6, w.Noise, w.FLOP/1e9, text.Count(w.Pictures, "pictures"), chunksText(w.Chunks))
-	groups, err := train.Groups(c.Train, net.Params())
-	if err != nil {
-		return 0, err
-	}
-	fmt.Fprint(p.out, groupsText(groups))
-	m, err := estimator.Estimate(ctx, arm, &w, net)
-	if err != nil {
-		return 0, err
-	}
-	_, err = fmt.Fprint(p.out, measuredText(m, w))
-	return m.Total(), err
 }
 
 // groupsText lists the learning rates of the layers from the last layer on, or prints one line if all are equal.

@@ -15,13 +15,14 @@ import (
 	"nmn/loader/augment"
 	"nmn/loader/dataset"
 	"nmn/run"
+	"nmn/run/document"
 	"nmn/train"
 )
 
 // settings are the settings on a command line, in its order. --set takes every key; common settings also have a flag.
 // If a key is set twice, the later value counts.
 type settings struct {
-	given []*run.Setting
+	given []*document.Setting
 	// declared are the settings of the configuration by their keys. scratch makes an empty configuration.
 	declared map[string]setting.Declared
 	scratch  func() any
@@ -170,7 +171,7 @@ func (f *settingFlag) Set(text string) error {
 		}
 		for _, one := range of {
 			d := f.all.declared[one[0]]
-			if err := f.all.take(run.TextSetting(one[0], one[1], d.Value != nil && d.List())); err != nil {
+			if err := f.all.take(document.TextSetting(one[0], one[1], d.Value != nil && d.List())); err != nil {
 				return err
 			}
 		}
@@ -197,7 +198,7 @@ func meant(flag, key, text string) ([][2]string, error) {
 }
 
 // take adds a setting if its value can be decoded.
-func (s *settings) take(one *run.Setting) error {
+func (s *settings) take(one *document.Setting) error {
 	scratch := s.scratch()
 	if err := one.Apply(scratch); err != nil {
 		return err
@@ -209,7 +210,7 @@ func (s *settings) take(one *run.Setting) error {
 			}
 		}
 	}
-	s.given = append(slices.DeleteFunc(s.given, func(other *run.Setting) bool { return other.Key == one.Key }), one)
+	s.given = append(slices.DeleteFunc(s.given, func(other *document.Setting) bool { return other.Key == one.Key }), one)
 	return nil
 }
 
@@ -231,7 +232,7 @@ func (f setFlag) String() string { return "" }
 func (f setFlag) Type() string { return "key=value" }
 
 func (f setFlag) Set(text string) error {
-	one, err := run.ParseSetting(text)
+	one, err := document.ParseSetting(text)
 	if err != nil {
 		return err
 	}
@@ -295,7 +296,7 @@ func (s *sources) data(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	gives := func(key string) bool {
-		return slices.ContainsFunc(s.given, func(one *run.Setting) bool { return one.Key == key })
+		return slices.ContainsFunc(s.given, func(one *document.Setting) bool { return one.Key == key })
 	}
 	ending := strings.ToLower(filepath.Ext(strings.TrimSuffix(args[0], ".gz")))
 	switch table := ending == ".csv" || ending == ".tsv"; {
@@ -305,9 +306,9 @@ func (s *sources) data(ctx context.Context, p *program, args []string) error {
 		found = dataset.Recognised{Kind: dataset.Manifest,
 			Text: "a list of pictures or clips, because --images is given"}
 	}
-	of := []*run.Setting{run.TextSetting("data.set", string(found.Kind), false)}
+	of := []*document.Setting{document.TextSetting("data.set", string(found.Kind), false)}
 	if key := found.Kind.Key(); key != "" {
-		of = append(of, run.TextSetting(key, args[0], false))
+		of = append(of, document.TextSetting(key, args[0], false))
 	}
 	if found.Kind == dataset.MovingScenes && s.preset == "" && s.file == "" {
 		s.preset = run.MovingScenesPreset

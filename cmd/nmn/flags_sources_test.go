@@ -9,6 +9,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/run"
+	"nmn/run/document"
 	"nmn/train"
 )
 
@@ -185,7 +186,7 @@ func TestConfig_CaptionsTakeTheRecipeAndThePaperIsKept(t *testing.T) {
 
 // readYAML lays a document over a configuration.
 func readYAML(name string, data []byte, config any) error {
-	file, err := run.ParseDocument(name, data)
+	file, err := document.Parse(name, data)
 	if err != nil {
 		return err
 	}

@@ -169,11 +169,11 @@ func TestInit_NamesOfEveryProgram(t *testing.T) {
 			for _, classifier := range []bool{false, true} {
 				net := newTestNet(t, narrowVGG(5), 2)
 				var messages, log bytes.Buffer
-				s := &run.Session{Log: slog.New(slog.NewTextHandler(&log, nil)),
-					Observe: run.Observer{Message: func(m run.Message) { messages.WriteString(m.Text) }}}
+				weights := &run.WeightLoader{Log: slog.New(slog.NewTextHandler(&log, nil)),
+					Notify: func(m run.Message) { messages.WriteString(m.Text) }}
 				n := &run.NetConfig{Arch: run.NetVGG16, Pixels: run.PixelsUnit, Weights: file,
 					WeightsClassifier: classifier}
-				check(t, s.LoadWeights(net, n, testVocabulary(t, 5)))
+				check(t, weights.Load(net, n, testVocabulary(t, 5)))
 				sameParams(t, source, net, func(name string) bool {
 					return classifier ||
 						!strings.HasPrefix(name, "head.fc8")
@@ -199,12 +199,12 @@ func TestInit_WhatDoesNotFitIsRefusedWithBothShapes(t *testing.T) {
 	t.Parallel()
 	source := newTestNet(t, narrowVGG(5), 1)
 	file := renamed(t, source, func(p *model.Param) (string, []int) { return p.File, p.Shape })
-	s := &run.Session{Log: slog.New(slog.DiscardHandler)}
+	weights := &run.WeightLoader{Log: slog.New(slog.DiscardHandler), Notify: func(run.Message) {}}
 	load := func(change func(*model.Config), n run.NetConfig) error {
 		c := narrowVGG(5)
 		change(&c)
 		n.Weights = file
-		return s.LoadWeights(newTestNet(t, c, 2), &n, testVocabulary(t, c.Classes))
+		return weights.Load(newTestNet(t, c, 2), &n, testVocabulary(t, c.Classes))
 	}
 	err := load(func(c *model.Config) { c.FC6Kernel = 1 }, run.NetConfig{})
 	if !errors.Is(err, model.ErrOtherModel) ||

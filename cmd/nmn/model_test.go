@@ -11,6 +11,7 @@ import (
 
 	"nmn/internal/durable"
 	"nmn/run"
+	runpage "nmn/run/page"
 )
 
 func TestEval_OfARunEqualsItsResult(t *testing.T) {
@@ -161,7 +162,7 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 	}
 	// At each level both arms are shown with each picture, at the first seed.
 	if n, says := strings.Count(index, `<article class="says">`), strings.Count(index,
-		"<h3>"); n != 2*(run.ComparedByChance+run.ComparedApart) || says != 2*n ||
+		"<h3>"); n != 2*(runpage.ComparedByChance+runpage.ComparedApart) || says != 2*n ||
 		strings.Count(index, "data:image/jpeg") != n || strings.Count(index, `id="arms-`) == 0 ||
 		!strings.Contains(index, "noise 40 %, seed 1") || strings.Contains(index, "%, seed 2") {
 		t.Errorf("%d bags with the words of %d arms, %d pictures", n, says, strings.Count(index, "data:image/jpeg"))

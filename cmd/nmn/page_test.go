@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"nmn/report"
-	"nmn/run"
+	runpage "nmn/run/page"
 )
 
 // The page of a run shows bags with their pictures and loads nothing.
@@ -14,7 +14,7 @@ func TestTrain_PageShowsBagsAndLoadsNothing(t *testing.T) {
 	page := read(t, trainedArm(t, "nmn-fi"), report.HTMLFile)
 	pictures := strings.Count(page, `<img src="data:image/jpeg;base64,`)
 	cards, beside := strings.Count(page, `<article class="card">`), strings.Count(page, `<article class="says">`)
-	if cards == 0 || cards > 2*run.PageBags || beside != run.ComparedByChance+run.ComparedApart ||
+	if cards == 0 || cards > 2*runpage.Bags || beside != runpage.ComparedByChance+runpage.ComparedApart ||
 		pictures != cards+beside {
 		t.Errorf("%d pictures on %d cards and beside the words of two arms on %d", pictures, cards, beside)
 	}

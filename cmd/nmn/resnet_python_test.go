@@ -101,10 +101,10 @@ func checkResNet(t *testing.T, c resNetCase, folder string) {
 	_, want := readArray(t, filepath.Join(folder, "logits.npy"))
 	net := newTestNet(t, config, 1)
 	for _, file := range []string{"net.pth", "net.safetensors"} {
-		s := &run.Session{Log: slog.New(slog.DiscardHandler)}
+		weights := &run.WeightLoader{Log: slog.New(slog.DiscardHandler), Notify: func(run.Message) {}}
 		n := &run.NetConfig{Arch: run.NetName(c.name), Pixels: run.PixelsUnit, Weights: filepath.Join(folder, file),
 			WeightsClassifier: true}
-		check(t, s.LoadWeights(net, n, testVocabulary(t, 1000)))
+		check(t, weights.Load(net, n, testVocabulary(t, 1000)))
 		worst := largestDifference(meanLogits(t, net, shape, x), want)
 		t.Logf("%s: logits from %.3g to %.3g, largest difference %.2g", file, slices.Min(want), slices.Max(want), worst)
 		if !(worst <= 2e-4) {

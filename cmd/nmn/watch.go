@@ -212,7 +212,7 @@ func (p *program) openModel(ctx context.Context, path string, which run.Checkpoi
 
 // openDevice opens a device and prints it. features is set for nets that do not learn.
 func (p *program) openDevice(r *run.Resources, features bool) (kernels.Backend, error) {
-	backend, note, err := run.OpenDevice(r, features, p.log)
+	backend, note, err := run.OpenDevice(r, 0, features, p.log)
 	if err == nil {
 		p.message(run.DeviceMessage(backend, note))
 	}

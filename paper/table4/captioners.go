@@ -23,7 +23,7 @@ func (e *Experiment) captionAll(ctx context.Context, c *clips) (rows []report.Ca
 		return nil, err
 	}
 	resources := e.Captioner.Resources()
-	backend, note, err := run.OpenDevice(&resources, false, e.Log)
+	backend, note, err := run.OpenDevice(&resources, 0, false, e.Log)
 	if err != nil {
 		return nil, err
 	}

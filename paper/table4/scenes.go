@@ -84,7 +84,7 @@ func (e *Experiment) trainNets(ctx context.Context) (err error) {
 	}
 	for _, r := range runs {
 		folder := e.features(r.Seed, r.Arm)
-		if err := s.Save(ctx, func() error { return os.MkdirAll(folder, 0o777) }); err != nil {
+		if err := s.Ranks.Save(ctx, func() error { return os.MkdirAll(folder, 0o777) }); err != nil {
 			return err
 		}
 		for _, of := range []struct {
@@ -161,5 +161,5 @@ func (e *Experiment) extractSplit(ctx context.Context, s *run.Session, dir strin
 		}
 		table.Add(r.ID, offsets[i], offsets[i+1]-offsets[i])
 	}
-	return s.Save(ctx, func() error { return table.WriteFile(name + ".csv") })
+	return s.Ranks.Save(ctx, func() error { return table.WriteFile(name + ".csv") })
 }

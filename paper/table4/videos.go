@@ -213,7 +213,7 @@ func (e *Experiment) extractVideos(ctx context.Context, s *run.Session, p Piece)
 		if written.Net, err = e.netFingerprint(p); err != nil {
 			return err
 		}
-		if err := s.Save(ctx, func() error { return os.MkdirAll(folder, 0o777) }); err != nil {
+		if err := s.Ranks.Save(ctx, func() error { return os.MkdirAll(folder, 0o777) }); err != nil {
 			return err
 		}
 	}
@@ -228,7 +228,7 @@ func (e *Experiment) extractVideos(ctx context.Context, s *run.Session, p Piece)
 			return err
 		}
 		written.Splits = append(written.Splits, of.split)
-		err := s.Save(ctx, func() error { return durable.SaveJSON(filepath.Join(folder, conceptsFile), written) })
+		err := s.Ranks.Save(ctx, func() error { return durable.SaveJSON(filepath.Join(folder, conceptsFile), written) })
 		if err != nil {
 			return err
 		}

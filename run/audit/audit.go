@@ -112,9 +112,9 @@ func (a *Audit) Data() *dataset.Splits { return a.session.Data }
 // Folder is the folder with the files of the audit.
 func (a *Audit) Folder() string { return filepath.Join(a.Dir, Folder) }
 
-// Lock keeps other audits of the run out until release is called; see Session.Lock.
+// Lock keeps other audits of the run out until release is called; see run.Ranks.Lock.
 func (a *Audit) Lock(ctx context.Context) (release func() error, err error) {
-	return a.session.Lock(ctx, a.Folder())
+	return a.session.Ranks.Lock(ctx, a.Folder())
 }
 
 // Rank ranks the labels of the bags that have scores. Rates are estimated from the same scores unless the options name

@@ -26,7 +26,7 @@ func CompareLabels(ctx context.Context, dirs []string, log *slog.Logger) (runs [
 			return nil, err
 		}
 		c.Run.LabelMemory = dataset.HoldAll
-		data, err := c.OpenData(ctx, log)
+		data, err := c.OpenData(ctx, dataset.Options{Log: log})
 		if err != nil {
 			return nil, err
 		}

@@ -126,7 +126,7 @@ func (a *Audit) writeRows(ctx context.Context, changed map[string][]uint8, path 
 		out.Rows, err = form.write(ctx, l, path)
 		return err
 	}
-	err = a.session.Save(ctx, write)
+	err = a.session.Ranks.Save(ctx, write)
 	if errors.Is(err, relabel.ErrForm) && a.session.Config.Data.Set == dataset.Manifest {
 		why := err
 		if !isCSV(path) {
@@ -143,14 +143,14 @@ func (a *Audit) writeRows(ctx context.Context, changed map[string][]uint8, path 
 		if others := m.Columns.Ignored; relabel.HasLines(m) && len(others) > 0 {
 			out.Note += fmt.Sprintf(", and these columns are not in it: %s", strings.Join(others, ", "))
 		}
-		err = a.session.Save(ctx, write)
+		err = a.session.Ranks.Save(ctx, write)
 	}
 	if err != nil || form.learn == nil {
 		return out, err
 	}
 	plain := strings.TrimSuffix(path, ".gz")
 	out.Config = strings.TrimSuffix(plain, filepath.Ext(plain)) + ".yaml"
-	return out, a.session.Save(ctx, func() error { return a.writeConfig(form, path, out.Config) })
+	return out, a.session.Ranks.Save(ctx, func() error { return a.writeConfig(form, path, out.Config) })
 }
 
 // injected reports whether the run has put noise into the labels of the files.

@@ -1,4 +1,4 @@
-package run
+package document
 
 import (
 	"bytes"
@@ -31,9 +31,9 @@ type Document struct {
 	root *yaml.Node // nil for an empty file
 }
 
-// ReadDocument reads and parses a configuration, from a file or from a pipe that gives it within a minute. Whatever is
+// Read reads and parses a configuration, from a file or from a pipe that gives it within a minute. Whatever is
 // wrong with it is a mistake of the caller.
-func ReadDocument(path string) (*Document, error) {
+func Read(path string) (*Document, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), configWait)
 	defer cancel()
 	f, err := input.OpenStream(ctx, path)
@@ -48,11 +48,11 @@ func ReadDocument(path string) (*Document, error) {
 	if len(data) > configLimit {
 		return nil, setting.Errorf("", "%s: larger than %d bytes: this is not a configuration file", path, configLimit)
 	}
-	return ParseDocument(path, data)
+	return Parse(path, data)
 }
 
-// ParseDocument parses one YAML document; name is for messages.
-func ParseDocument(name string, data []byte) (*Document, error) {
+// Parse parses one YAML document; name is for messages.
+func Parse(name string, data []byte) (*Document, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var node yaml.Node
 	switch err := decoder.Decode(&node); {
@@ -86,16 +86,24 @@ func (d *Document) Decode(config any) error {
 	return nil
 }
 
-// has reports whether the document sets a key, such as data.noise, to anything but nothing.
-func (d *Document) has(key string) bool {
+// Has reports whether the document sets a key, such as data.noise, to anything but nothing.
+func (d *Document) Has(key string) bool {
 	n := d.find(key)
 	return n != nil && !(n.Kind == yaml.ScalarNode && n.Value == "")
 }
 
-// text returns the value of a key; empty if there is none.
-func (d *Document) text(key string) string {
+// Text returns the value of a key; empty if there is none.
+func (d *Document) Text(key string) string {
 	if n := d.find(key); n != nil && n.Kind == yaml.ScalarNode {
 		return n.Value
+	}
+	return ""
+}
+
+// Place returns where the document sets a key, as file:line; empty if it does not.
+func (d *Document) Place(key string) string {
+	if n := d.find(key); n != nil {
+		return fmt.Sprintf("%s:%d", d.name, n.Line)
 	}
 	return ""
 }
@@ -169,6 +177,15 @@ func unknownKeys(n *yaml.Node, t reflect.Type, within []*yaml.Node, keys []strin
 		}
 	}
 	return faults
+}
+
+// didYouMean suggests the nearest of the keys; empty if none is near.
+func didYouMean(key string, keys []string) string {
+	near := setting.Near(key, keys)
+	if near == "" {
+		return ""
+	}
+	return "; did you mean " + near + "?"
 }
 
 // yamlFields are the types of a struct's fields by their keys.

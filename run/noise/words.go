@@ -1,4 +1,4 @@
-package run
+package runnoise
 
 import (
 	"path/filepath"
@@ -10,11 +10,12 @@ import (
 	"nmn/model"
 	"nmn/recipe"
 	"nmn/report"
+	"nmn/run"
 	"nmn/text"
 )
 
 // report joins the rates with what else is known of each word.
-func (q NoiseQuery) report(l *learntRates) (*report.NoiseReport, error) {
+func (q Query) report(l *learntRates) (*report.NoiseReport, error) {
 	r := &report.NoiseReport{Run: filepath.Base(filepath.Clean(q.Path)), Epoch: l.Position.Epoch, Step: l.Position.Step,
 		Samples: q.Config.Data.Samples(), FeatureDependent: l.Model.Noise == model.FeatureDependent}
 	truth := l.truth
@@ -42,8 +43,8 @@ func (q NoiseQuery) report(l *learntRates) (*report.NoiseReport, error) {
 // estimatesOf returns the file of the rates that a recipe has estimated. It is in the folder of the run, or
 // next to it, where nmn experiment keeps what all arms of a seed share. The path is empty if there is no file.
 func (l *learntRates) estimatesOf(folder string) string {
-	shared := filepath.Join(folder, "..", RecipeFolder+recipe.Suffix(l.Model.MIL))
-	for _, dir := range []string{filepath.Join(folder, RecipeFolder), shared} {
+	shared := filepath.Join(folder, "..", run.RecipeFolder+recipe.Suffix(l.Model.MIL))
+	for _, dir := range []string{filepath.Join(folder, run.RecipeFolder), shared} {
 		if path := filepath.Join(dir, recipe.RatesFile); durable.Exists(path) {
 			return path
 		}

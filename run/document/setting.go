@@ -1,4 +1,4 @@
-package run
+package document
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ type Setting struct {
 
 // NewSetting reads the value of a setting, which is written as in a configuration file: 0.4, [1, 2], true, a text.
 func NewSetting(key, value string) (*Setting, error) {
-	d, err := ParseDocument(key, []byte(value))
+	d, err := Parse(key, []byte(value))
 	if err != nil {
 		return nil, ofSetting(key, err)
 	}
@@ -82,7 +82,7 @@ func ParseSettings(texts ...string) ([]*Setting, error) {
 }
 
 // Text is the value as it was written, where it is a single one.
-func (s *Setting) Text() string { return s.document.text(s.Key) }
+func (s *Setting) Text() string { return s.document.Text(s.Key) }
 
 // Apply lays the setting over config, a pointer to a struct. A key that config does not have is an error that names
 // the key that is like it.
@@ -101,13 +101,4 @@ func ofSetting(key string, err error) error {
 		return nil
 	}
 	return &setting.Error{Key: key, Reason: errors.New(strings.ReplaceAll(err.Error(), key+":1: ", key+": "))}
-}
-
-// didYouMean suggests the nearest of the keys; empty if none is near.
-func didYouMean(key string, keys []string) string {
-	near := setting.Near(key, keys)
-	if near == "" {
-		return ""
-	}
-	return "; did you mean " + near + "?"
 }

@@ -1,4 +1,4 @@
-package run
+package runpage
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"nmn/eval"
+	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/report"
 	"nmn/train"
@@ -14,15 +15,14 @@ import (
 
 // Bounds on the number of bags on the page of a run, whose pictures take about 10 kB each.
 const (
-	PageBags   = 8 // of each kind
+	Bags       = 8 // of each kind
 	pageRepeat = 2 // bags that are shown for the same word
 	pageLabels = 12
 )
 
-// pageScores are what the page of a run shows of single scores; nil where the set has no labels to hold them
-// against.
-// If classes exclude each other, the most probable one is predicted, else each with p ≥ .5.
-func pageScores(ctx context.Context, s *train.Scores, set *loader.Set, split string, exclusive bool) (*report.Scored,
+// Scores are what the page of a run shows of single scores; nil if the set has no labels to compare them with. If
+// classes exclude each other, the most probable one is predicted, else each with p ≥ .5.
+func Scores(ctx context.Context, s *train.Scores, set *loader.Set, split string, exclusive bool) (*report.Scored,
 	error) {
 	answers, truth := train.Answers(s, set)
 	if answers == nil {
@@ -46,7 +46,7 @@ func pageScores(ctx context.Context, s *train.Scores, set *loader.Set, split str
 		to   *[]report.ShownBag
 		kind func(float32, uint8) bool
 	}{{&out.Right, train.Hit}, {&out.Wrong, train.Mistake}} {
-		for _, d := range train.Surest(signs, answers, k, side.kind, PageBags, pageRepeat) {
+		for _, d := range train.Surest(signs, answers, k, side.kind, Bags, pageRepeat) {
 			bag := s.Index[d.Row]
 			row := d.Row * k
 			shown := report.ShownBag{ID: set.IDs[bag], Labels: shownLabels(set, logits[row:row+k], signs[row:row+k],
@@ -128,4 +128,20 @@ func shownLabels(set *loader.Set, logits, signs []float32, answers []uint8, sure
 			P: 1 / (1 + math.Exp(-float64(logits[c]))), Kind: kind(c), Surest: c == surest})
 	}
 	return labels
+}
+
+// drawnBags is the number of bags whose words are kept for the page of an experiment.
+const drawnBags = 64
+
+// drawBags chooses rows of scores by chance, by the identifiers of their bags alone: all arms have the same.
+func drawBags(s *train.Scores, set *loader.Set) []int {
+	rows := make([]int, len(s.Index))
+	lot := make([]uint64, len(rows))
+	for row, bag := range s.Index {
+		rows[row], lot[row] = row, rng.Derive(0, set.IDs[bag])
+	}
+	slices.SortFunc(rows, func(a, b int) int {
+		return cmp.Or(cmp.Compare(lot[a], lot[b]), cmp.Compare(set.IDs[s.Index[a]], set.IDs[s.Index[b]]))
+	})
+	return rows[:min(drawnBags, len(rows))]
 }

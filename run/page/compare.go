@@ -1,13 +1,11 @@
-package run
+package runpage
 
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"nmn/loader"
-	"nmn/recipe"
 	"nmn/report"
 )
 
@@ -38,7 +36,7 @@ func sameDraw(a, b *report.Scored) bool {
 }
 
 // Comparison chooses the bags and makes their pictures.
-func (b *SideBySide) Comparison(title string, pictures *ShownPictures) report.Comparison {
+func (b *SideBySide) Comparison(title string, pictures *Pictures) report.Comparison {
 	c := report.Comparison{Title: title, Arms: b.arms, Bags: comparedBags(b.arms, b.shown)}
 	for i := range c.Bags {
 		c.Bags[i].JPEG = pictures.of(c.Bags[i].ID)
@@ -57,29 +55,6 @@ func chosenHow(bags, drawn int) string {
 	}
 	return fmt.Sprintf("%d samples drawn by chance, and of %d more the %d on which the arms differ most", ComparedByChance,
 		drawn-ComparedByChance, bags-ComparedByChance)
-}
-
-// besideStage1 compares an arm of stage 2 with the net that it started from. It returns nil if the predictions
-// of that net for the same bags are not known.
-func (r *armRun) besideStage1(ctx context.Context, page *report.Run, set *loader.Set) (*report.Comparison, error) {
-	if r.from == "" || page.Scored == nil {
-		return nil, nil
-	}
-	first, err := ReadShown(filepath.Dir(r.from))
-	if err != nil {
-		return nil, err
-	}
-	var beside SideBySide
-	beside.Add(page, page.Scored)
-	beside.Add(&report.Run{Arm: report.Stage1, ArmTitle: recipe.Stage1.Title(false), MIL: page.MIL,
-		PaperData: page.PaperData}, first)
-	if len(beside.arms) < 2 {
-		return nil, nil
-	}
-	slices.Reverse(beside.arms)
-	slices.Reverse(beside.shown)
-	c := beside.Comparison("Next to the net that it started from", NewShownPictures(ctx, set))
-	return &c, ctx.Err()
 }
 
 // comparedBags are the first of those drawn, and of the others those on which the arms differ most.
@@ -115,21 +90,21 @@ func comparedBags(arms []report.ComparedArm, shown []*report.Scored) []report.Co
 	return chosen
 }
 
-// ShownPictures makes the pictures of bags, each once.
-type ShownPictures struct {
+// Pictures makes the pictures of bags, each once.
+type Pictures struct {
 	ctx   context.Context
 	set   *loader.Set
 	small loader.Thumbnailer
 	known map[string][]byte
 }
 
-// NewShownPictures makes pictures of the bags of a set, until ctx ends.
-func NewShownPictures(ctx context.Context, set *loader.Set) *ShownPictures {
-	return &ShownPictures{ctx: ctx, set: set, known: map[string][]byte{}}
+// NewPictures makes pictures of the bags of a set, until ctx ends.
+func NewPictures(ctx context.Context, set *loader.Set) *Pictures {
+	return &Pictures{ctx: ctx, set: set, known: map[string][]byte{}}
 }
 
 // of is the picture of a bag; nil for none.
-func (p *ShownPictures) of(id string) []byte {
+func (p *Pictures) of(id string) []byte {
 	if jpeg, ok := p.known[id]; ok || p.set.Preview() == nil {
 		return jpeg
 	}

@@ -1,17 +1,14 @@
-package run
+package runpage
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 
 	dense "gorgonia.org/tensor"
 
-	"nmn/eval"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/report"
@@ -38,7 +35,7 @@ func TestPageScores_ShowsTheSurestAndMarksThem(t *testing.T) {
 	set := &loader.Set{Name: "test", Vocabulary: v, IDs: []string{"a", "unread", "b"}, Source: unreadable{},
 		Labels: matrix(3, []uint8{1, 0, 1, 1, 1, 1, 0, 0, 0})}
 	scores := &train.Scores{Index: []int{0, 2}, Logits: matrix(2, []float32{3, 2, -4, -1, -1, -9})}
-	got, err := pageScores(t.Context(), scores, set, "test", false)
+	got, err := Scores(t.Context(), scores, set, "test", false)
 	must(t, err)
 	if got.Against != "labels" || len(got.Curves.All) == 0 || len(got.Right) != 1 || len(got.Wrong) != 1 {
 		t.Fatalf("%+v", got)
@@ -66,7 +63,7 @@ func TestPageScores_ShowsTheSurestAndMarksThem(t *testing.T) {
 		}
 	}
 	set.Labels = nil
-	if got, err := pageScores(t.Context(), scores, set, "test", false); got != nil || err != nil {
+	if got, err := Scores(t.Context(), scores, set, "test", false); got != nil || err != nil {
 		t.Errorf("without labels: %+v, %v", got, err)
 	}
 }
@@ -80,7 +77,7 @@ func TestPageScores_PredictsTheMostProbableClass(t *testing.T) {
 	set := &loader.Set{Name: "test", Vocabulary: v, IDs: []string{"a", "b", "c"}, Source: unreadable{},
 		Labels: matrix([]uint8{1, 0, 0, 0, 1, 0, 0, 0, 1})}
 	scores := &train.Scores{Index: []int{0, 1, 2}, Logits: matrix([]float32{-.3, -.9, -1.5, 2, -2.5, -3, -.5, -9, -.4})}
-	got, err := pageScores(t.Context(), scores, set, "test", true)
+	got, err := Scores(t.Context(), scores, set, "test", true)
 	must(t, err)
 	said := func(bags []report.ShownBag) (all []string) {
 		for _, b := range bags {
@@ -103,29 +100,10 @@ func TestPageScores_PredictsTheMostProbableClass(t *testing.T) {
 	}
 }
 
-// What an experiment shows of a run is in its result file, and not in the outcome that is printed.
-func TestReadShown_IsWhatTheResultFileHolds(t *testing.T) {
-	dir := t.TempDir()
-	shown := func(want *report.Scored) {
-		t.Helper()
-		if got, err := ReadShown(dir); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%+v (%v), want %+v", got, err, want)
-		}
-	}
-	shown(nil)
-	want := &report.Scored{Against: "labels", Split: "test",
-		Curves: eval.ByGroup[[]eval.CurvePoint]{All: []eval.CurvePoint{{Recall: .5, Precision: 1}}},
-		Drawn:  []report.ShownBag{{ID: "a", Labels: []report.ShownLabel{{Word: "cat", P: .75, Kind: report.HitLabel}}}}}
-	for _, s := range []*report.Scored{want, nil} {
-		o := &Outcome{Arm: "baseline", Steps: 7, shown: s}
-		must(t, o.write(dir))
-		shown(s)
-		read, err := ReadOutcome(dir)
-		must(t, err)
-		told, err := json.Marshal(o)
-		if again, reading := json.Marshal(read); err != nil || reading != nil || string(again) != string(told) ||
-			strings.Contains(string(told), "shown") {
-			t.Errorf("%s is read as %s (%v, %v)", told, again, err, reading)
-		}
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

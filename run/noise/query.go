@@ -1,8 +1,9 @@
-package run
+package runnoise
 
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"math"
 	"path/filepath"
 
@@ -14,16 +15,17 @@ import (
 	"nmn/model"
 	"nmn/recipe"
 	"nmn/report"
+	"nmn/run"
 	"nmn/text"
 	"nmn/train"
 )
 
-// NoiseQuery asks what the noise model of a run has learnt.
-type NoiseQuery struct {
-	// Config is that of the run, as Sources.ResolveFolder resolves it.
-	Config *Config
+// Query asks for what the noise model of a run has learnt.
+type Query struct {
+	// Config is that of the run, as run.Sources.ResolveFolder resolves it.
+	Config *run.Config
 	// Path is what was asked for, a run folder or a checkpoint, as the report and messages name it; File is the
-	// checkpoint, and Folder the one that it lies in (FindCheckpoint).
+	// checkpoint, and Folder the one that it lies in (run.FindCheckpoint).
 	Path         string
 	File, Folder string
 	// Split of the data is what a feature-dependent model is asked about.
@@ -60,7 +62,10 @@ func (l *learntRates) leaveOut(unestimated map[string]string) {
 // Answer reads the rates out of the model, or runs a feature-dependent one over the split, and joins them with what
 // else is known of each word: the true rates, and the estimate of the recipe. A net that was trained without a noise
 // model is a *setting.Error.
-func (q NoiseQuery) Answer(ctx context.Context, o Options) (*report.NoiseReport, error) {
+func (q Query) Answer(ctx context.Context, o run.Options) (*report.NoiseReport, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	c, err := train.ReadCheckpoint(q.File)
 	if err != nil {
 		return nil, err
@@ -91,14 +96,14 @@ func (q NoiseQuery) Answer(ctx context.Context, o Options) (*report.NoiseReport,
 
 // read takes the rates of a feature-independent model, which needs no data: the true rates that the run has
 // found are in its q.csv.
-func (q NoiseQuery) read(o Options, l *learntRates) (err error) {
-	s := newSession(o)
-	s.Config = *q.Config
-	if err = s.openDevice(); err != nil {
+func (q Query) read(o run.Options, l *learntRates) (err error) {
+	backend, note, err := run.OpenDevice(&q.Config.Run, 0, q.Config.Net.Backbone != "", o.Log)
+	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, s.Close()) }()
-	net, _, err := train.OpenNet(q.File, s.Backend)
+	o.Observer.Notify(run.DeviceMessage(backend, note))
+	defer func() { err = cmp.Or(err, backend.Close()) }()
+	net, _, err := train.OpenNet(q.File, backend)
 	if err != nil {
 		return err
 	}
@@ -108,8 +113,8 @@ func (q NoiseQuery) read(o Options, l *learntRates) (err error) {
 		return err
 	}
 	l.all = &labels.Rates{Q01: float64s(q01), Q10: float64s(q10)}
-	if run, err := ReadOutcome(q.Folder); err == nil {
-		l.leaveOut(run.unestimated())
+	if outcome, err := run.ReadOutcome(q.Folder); err == nil {
+		l.leaveOut(outcome.Unestimated())
 	}
 	known := filepath.Join(q.Folder, report.RatesFile)
 	if !durable.Exists(known) {
@@ -124,8 +129,8 @@ func (q NoiseQuery) read(o Options, l *learntRates) (err error) {
 }
 
 // ask runs a feature-dependent model over the split.
-func (q NoiseQuery) ask(ctx context.Context, o Options, l *learntRates) (err error) {
-	s, err := Open(ctx, *q.Config, o)
+func (q Query) ask(ctx context.Context, o run.Options, l *learntRates) (err error) {
+	s, err := run.Open(ctx, *q.Config, o)
 	if err != nil {
 		return err
 	}
@@ -134,7 +139,7 @@ func (q NoiseQuery) ask(ctx context.Context, o Options, l *learntRates) (err err
 	if err != nil {
 		return err
 	}
-	if err := SameClasses(l.Checkpoint, set.Vocabulary); err != nil {
+	if err := run.SameClasses(l.Checkpoint, set.Vocabulary); err != nil {
 		return err
 	}
 	if l.truth, err = train.TrueRates(s.Data.Train); err != nil {
@@ -142,11 +147,6 @@ func (q NoiseQuery) ask(ctx context.Context, o Options, l *learntRates) (err err
 	}
 	l.ids = set.IDs
 	q.Config.Net.MIL = l.Model.MIL
-	return q.visit(ctx, s, set, l)
-}
-
-// visit takes in the rates of each bag of a set.
-func (q NoiseQuery) visit(ctx context.Context, s *Session, set *loader.Set, l *learntRates) (err error) {
 	net, _, err := train.OpenNet(q.File, s.Backend)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (q NoiseQuery) visit(ctx context.Context, s *Session, set *loader.Set, l *l
 	defer func() { err = cmp.Or(err, net.Close()) }()
 	k := l.vocabulary.Len()
 	l.q01, l.q10 = rates.NewSpreads(k, q.Departures), rates.NewSpreads(k, q.Departures)
-	q.Config.readAsTrained(l.Checkpoint)
+	q.Config.ReadAsTrained(l.Checkpoint)
 	config := q.Config.Loader()
 	config.BatchSize = l.Config.Batch(l.Model.MIL)
 	bad, err := train.EachScore(ctx, nil, net, set, config, func(bag int, _, q01, q10 []float32) {

@@ -19,6 +19,7 @@ import (
 	"nmn/ranks/local/localtest"
 	"nmn/recipe"
 	"nmn/run"
+	"nmn/run/document"
 )
 
 // withSiblings is a manifest of 24 pictures of random patches; the first four have a sibling each, larger, encoded
@@ -40,7 +41,8 @@ func withSiblings(t *testing.T) run.Config {
 	manifest := filepath.Join(dir, "list.csv")
 	must(t, os.WriteFile(manifest, []byte(list), 0o666))
 	var c run.Config
-	given, err := run.ParseSettings("data.manifest="+manifest, "data.max_bad_samples=1", "net.width=.5", "run.device=cpu",
+	given, err := document.ParseSettings("data.manifest="+manifest, "data.max_bad_samples=1", "net.width=.5",
+		"run.device=cpu",
 		"run.threads=1", "recipe.form=estimate", "noise_rates=folds:2", "recipe.fold_epochs=1")
 	must(t, err)
 	err = run.Sources{Preset: run.ScenesPreset, Settings: given}.Resolve(&c)
