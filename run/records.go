@@ -84,8 +84,8 @@ type logLine struct {
 	Milliseconds float64 `json:"epoch_ms"`
 }
 
-// ReadCurve reads loss and validation AP or accuracy of a whole run from its log. A line that is broken, as one that a full disk or
-// a kill has cut, is left out and counted; a file whose first line is broken is no log.
+// ReadCurve reads loss and validation AP or accuracy of a whole run from its log. A line that is broken, as one that a
+// full disk or a kill has cut, is left out and counted. A file whose first line is broken is no log.
 func ReadCurve(path, stage string) (points []report.Point, broken int, err error) {
 	broken, err = readLog(path, func(line *logLine) { points = line.drawn(points, stage) })
 	return points, broken, err

@@ -44,7 +44,8 @@ func TestMeasure_TakesEachFigureFromItsPlace(t *testing.T) {
 			return eval.ByGroup[eval.Number]{All: eval.Number(base + i)}
 		}
 		return &eval.MultiLabel{AP: number(1), Brier: number(4), ECE: number(5), LogLoss: eval.Number(base + 6),
-			OneClass: &eval.OneClass{Accuracy: eval.Number(base + 7)}, AtThreshold: eval.ByGroup[eval.F1]{All: eval.F1{OF1: eval.Number(base + 2), CF1: eval.Number(base + 3)}}}
+			OneClass: &eval.OneClass{Accuracy: eval.Number(base + 7)}, AtThreshold: eval.ByGroup[eval.F1]{
+				All: eval.F1{OF1: eval.Number(base + 2), CF1: eval.Number(base + 3)}}}
 	}
 	r := &eval.Result{Measures: eval.Measures{Labels: figures(10), Truth: figures(20),
 		Human: &eval.Human{AP: eval.ByGroup[eval.Number]{All: 30}}}}

@@ -10,11 +10,11 @@ import (
 	"nmn/loader"
 )
 
-// Relabel draws noise for data in which each bag has one label: a share of the bags gets another class, a
-// random one (Symmetric), the next one (Asymmetric, after the last class the first), or the nearest one (Instance). With
-// Instance, bags that are nearer to another class are more often wrong: the probability rises from half of the share to
-// one and a half of it. Bag i draws its numbers from the stream (seed, i), so that with a larger share the changes of a
-// smaller one remain. Bags without exactly one label keep their labels.
+// Relabel draws noise for data in which each bag has one label. A share of the bags gets another class: a random one
+// (Symmetric), the next one (Asymmetric, after the last class the first), or the nearest one (Instance). With Instance,
+// bags that are nearer to another class are more often wrong: the probability rises from half of the share to one and a
+// half of it. Bag i draws its numbers from the stream (seed, i), so that with a larger share the changes of a smaller
+// one remain. Bags without exactly one label keep their labels.
 func Relabel(ctx context.Context, s *loader.Set, kind Kind, share float64, seed uint64) (*Injection, error) {
 	noise, err := newInjection(s, Flips, seed)
 	if err != nil {
