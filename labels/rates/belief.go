@@ -14,18 +14,21 @@ type Belief struct {
 	A, B   float64
 }
 
-// Rates that a class may have. They are close enough that a posterior hardly changes between two of them.
+// Rates that a class may have. They are close enough that a posterior hardly changes between two of them. Without
+// verified bags, only the first seen01 rates of missing labels are possible: labels do not show higher ones.
 var (
-	rates01 = [...]float64{.001, .02, .05, .1, .15, .2, .25, .3, .4, .5, .6}
+	rates01 = [...]float64{.001, .02, .05, .1, .15, .2, .25, .3, .4, .5, .6, .65, .7, .75, .8, .84, .88, .91, .94}
 	rates10 = [...]float64{.0005, .003, .01, .02, .04, .07, .1, .15, .2, .3, .4}
 )
+
+const seen01 = 11
 
 // The prior of the rates. Noise of one process is alike across classes: the logarithms of each kind of rate
 // are normal around their mean. Means and spreads are unknown, and all classes together show which are
 // probable.
 const (
 	means                 = 12
-	leastMean, mostMean   = .01, .6  // for q01
+	leastMean, mostMean   = .01, .6  // for q01; the largest of rates01 if bags are verified
 	leastMean0, mostMean0 = .002, .4 // for q10
 	// exchanged is the prior probability that labels were exchanged between bags. The means then differ
 	// between classes: a label is added as often as the class has some, and goes missing as often as it has
@@ -73,14 +76,14 @@ type possible struct {
 // likelihoods has one value for each pair of rates. The best pair has 1.
 type likelihoods [len(rates01)][len(rates10)]float64
 
-// logNormal returns the probability of each rate under prior h, which stands for one mean and one spread. shift is
-// added to the logarithm of the mean.
-func logNormal(rates []float64, least, most float64, h int, shift float64) []float64 {
-	mean := math.Log(least) + math.Log(most/least)*float64(h/len(spreads))/(means-1) + shift
+// normal returns the probability of each rate under prior h, which stands for one mean and one spread on a scale. shift
+// is added to the mean.
+func normal(rates []float64, scale func(float64) float64, least, most float64, h int, shift float64) []float64 {
+	mean := scale(least) + (scale(most)-scale(least))*float64(h/len(spreads))/(means-1) + shift
 	spread := spreads[h%len(spreads)]
 	out, nearest := make([]float64, len(rates)), math.Inf(1)
 	for i, q := range rates {
-		out[i] = (math.Log(q) - mean) / spread
+		out[i] = (scale(q) - mean) / spread
 		nearest = min(nearest, math.Abs(out[i]))
 	}
 	sum := 0.0
@@ -101,7 +104,7 @@ func logNormal(rates []float64, least, most float64, h int, shift float64) []flo
 //	p(h)              ∝  product over classes of  sum over q01, q10 of  L(q01, q10) p(q01, q10|h)
 //
 // L and l are the likelihood of the labels of a class, with the best slope and shift, to the power of trust
-// ofAll and ofOne. Integrating over slope and shift would favour rates at which they do not matter, where all
+// ofAll and ofOne, times the likelihood of the true labels of verified bags, which are certain. Integrating over slope and shift would favour rates at which they do not matter, where all
 // labels of a class are wrong.
 func (r *Result) believe(ctx context.Context, e *estimator, summaries []summary) error {
 	all := make([]*possible, len(r.Classes))
@@ -155,37 +158,55 @@ func (r *Result) logShares() (present, absent []float64) {
 // possible fits slope and shift to each pair of rates. For each way, shifts01 and shifts10 move the means of the
 // priors.
 func (e *estimator) possible(c int, s summary, shifts01, shifts10 [ways]float64) *possible {
-	p := &possible{}
+	p, missing, scale, most := &possible{}, rates01[:seen01], math.Log, mostMean
+	if len(e.options.Verified) > 0 { // most labels may be missing
+		missing, scale, most = rates01[:], logit, rates01[len(rates01)-1]
+	}
 	for way := range ways {
 		for h := range priors {
-			p.prior01[way][h] = [len(rates01)]float64(logNormal(rates01[:], leastMean, mostMean, h, shifts01[way]))
-			p.prior10[way][h] = [len(rates10)]float64(logNormal(rates10[:], leastMean0, mostMean0, h, shifts10[way]))
+			copy(p.prior01[way][h][:], normal(missing, scale, leastMean, most, h, shifts01[way]))
+			copy(p.prior10[way][h][:], normal(rates10[:], math.Log, leastMean0, mostMean0, h, shifts10[way]))
 		}
 	}
-	z := s.believed()
+	z, own := s.believed(), &e.classes[c]
+	z.verified = e.verified(c)
 	row := e.models[c].parameters()
-	best := math.Inf(-1)
-	for i, q01 := range rates01 {
+	var all, one likelihoods // logarithms
+	for i, q01 := range missing {
 		at := row
 		for j, q10 := range rates10 {
 			at[rate01], at[rate10] = logit(q01), logit(q10)
 			var value float64
 			at, value = z.climb(at, held{rate01: true, rate10: true})
-			p.all[i][j], p.a[i][j], p.b[i][j] = value, at[slope], at[shift]
-			if best = max(best, value); j == 0 {
+			p.a[i][j], p.b[i][j] = at[slope], at[shift]
+			checked := 0.0
+			if k := z.verified; k != nil {
+				checked = k.likelihood(Belief{Q01: q01, Q10: q10, A: at[slope], B: at[shift]}, nil)
+				value -= k.weight * checked
+			}
+			all[i][j] = trust(ofAll, own.rarer())*value + checked
+			one[i][j] = trust(ofOne, own.rarer())*value + checked
+			if j == 0 {
 				row = at
 			}
 		}
 	}
-	own := &e.classes[c]
-	rarer := float64(min(own.presentRows, own.absentRows))
-	for i := range p.all {
-		for j, value := range p.all[i] {
-			p.all[i][j] = math.Exp(trust(ofAll, rarer) * (value - best))
-			p.one[i][j] = math.Exp(trust(ofOne, rarer) * (value - best))
+	p.all, p.one = all.relative(len(missing)), one.relative(len(missing))
+	return p
+}
+
+// relative turns the logarithms in the first n rows into likelihoods, of which the largest is 1.
+func (l *likelihoods) relative(n int) (out likelihoods) {
+	best := math.Inf(-1)
+	for i := range n {
+		best = max(best, slices.Max(l[i][:]))
+	}
+	for i := range n {
+		for j, value := range l[i] {
+			out[i][j] = math.Exp(value - best)
 		}
 	}
-	return p
+	return out
 }
 
 // believed is the evidence for beliefs, in fewer cells.
@@ -319,7 +340,12 @@ func (c Class) Believed(confidence float64) Class {
 		of01[placeOf(rates01[:], b.Q01)] += b.Weight
 		of10[placeOf(rates10[:], b.Q10)] += b.Weight
 	}
-	c.Q01Interval, c.Q10Interval = holding(confidence, rates01[:], of01[:]), holding(confidence, rates10[:], of10[:])
+	n := len(rates01)
+	if slices.Max(of01[seen01:]) == 0 {
+		n = seen01
+	}
+	c.Q01Interval = holding(confidence, rates01[:n], of01[:n])
+	c.Q10Interval = holding(confidence, rates10[:], of10[:])
 	return c
 }
 

@@ -43,6 +43,9 @@ type class struct {
 
 func (c *class) bags() int { return c.presentRows + c.absentRows }
 
+// rarer is the number of labels of the rarer kind.
+func (c *class) rarer() float64 { return float64(min(c.presentRows, c.absentRows)) }
+
 // nodes is the number of all.
 func (c *class) nodes() int { return len(c.present.x) + len(c.absent.x) }
 

@@ -67,7 +67,8 @@ func (c Class) WithoutRates() Class {
 	return c
 }
 
-func (c Class) diagnose(o Options, own *class) []Diagnosis {
+// diagnose warns about the rates of a class. If bags are verified, rates are known without scores that predict the label.
+func (c Class) diagnose(o Options, own *class, verified bool) []Diagnosis {
 	diagnoses := []Diagnosis{}
 	add := func(d Diagnosis, holds bool) {
 		if holds {
@@ -76,7 +77,7 @@ func (c Class) diagnose(o Options, own *class) []Diagnosis {
 	}
 	few := o.tooFew(own)
 	add(TooFew, few)
-	predicted := c.A > o.MinSlope && float64(c.AUC) >= .5+leastAUCDeviation*aucDeviation(own.presentRows,
+	predicted := verified || c.A > o.MinSlope && float64(c.AUC) >= .5+leastAUCDeviation*aucDeviation(own.presentRows,
 		own.absentRows)
 	add(NotPredicted, !few && !predicted)
 	add(AtLimit, c.Q01 >= maxQ01 || c.Q10 >= maxQ10)

@@ -17,7 +17,9 @@ type Result struct {
 	PooledQ01  float64 `json:"pooled_q01"`
 	PooledQ10  float64 `json:"pooled_q10"`
 	Confidence float64 `json:"confidence"`
-	Classes    []Class `json:"classes"`
+	// Verified is the number of verified bags. If there are any, the rates are the means of the beliefs.
+	Verified int     `json:"verified,omitempty"`
+	Classes  []Class `json:"classes"`
 }
 
 // Class is the noise of one class.
@@ -127,6 +129,11 @@ func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 	if err := r.believe(ctx, e, summaries); err != nil {
 		return nil, fmt.Errorf("noise rates that classes may have: %w", err)
 	}
+	if len(o.Verified) > 0 {
+		if err := r.anchor(ctx, e, summaries); err != nil {
+			return nil, fmt.Errorf("noise rates by verified samples: %w", err)
+		}
+	}
 	for c, word := range in.Words {
 		r.Classes[c].Word = word
 	}
@@ -138,7 +145,10 @@ func check(in *Input, o Options) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	return in.check()
+	if err := in.check(); err != nil {
+		return err
+	}
+	return in.checkVerified(o.Verified)
 }
 
 func newEstimator(ctx context.Context, in *Input, o Options) (*estimator, error) {
@@ -181,7 +191,7 @@ func (e *estimator) class(c int, s summary, posteriors []float64) Class {
 	out.TruePositives = m.expect(m.present(), own.present, posteriors).r + m.expect(m.absent(), own.absent,
 		posteriors).r
 	out.Q01Interval, out.Q10Interval = z.interval(m, rate01), z.interval(m, rate10)
-	out.Diagnoses = out.diagnose(e.options, own)
+	out.Diagnoses = out.diagnose(e.options, own, false)
 	return out
 }
 

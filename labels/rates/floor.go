@@ -41,6 +41,9 @@ func RaiseToFloor(ctx context.Context, in Input, r *Result, o Options) (*Result,
 	if err := check(&in, o); err != nil {
 		return nil, Floor{}, err
 	}
+	if len(o.Verified) > 0 {
+		return r, Floor{}, nil
+	}
 	s, err := newFloorSearch(ctx, &in, r, o)
 	if err != nil {
 		return nil, Floor{}, fmt.Errorf("floors of noise rates: %w", err)

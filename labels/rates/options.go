@@ -20,6 +20,8 @@ type Options struct {
 	MinPositives int
 	// Confidence of the intervals.
 	Confidence float64
+	// Verified are bags whose labels were checked, chosen at random, each once; nil for none.
+	Verified []Verified
 	// Workers is the number of goroutines; by default one for each processor. It does not change
 	// results.
 	Workers int

@@ -15,6 +15,7 @@ type evidence struct {
 	minSlope   float64
 	confidence float64
 	enough     float64 // a climb ends after a step of less; 0 for 1e-5
+	verified   *verifiedColumn
 }
 
 // The parameters of a step: the logits of the two rates, slope and shift.
@@ -66,6 +67,9 @@ func (e *evidence) value(v vector) float64 {
 		z := q10 + (1-q01-q10)*p
 		sum += c.present*math.Log(z) + c.absent*math.Log1p(-z)
 	}
+	if e.verified != nil {
+		sum += e.verified.weight * e.verified.likelihood(Belief{Q01: q01, Q10: q10, A: v[slope], B: v[shift]}, nil)
+	}
 	return sum
 }
 
@@ -84,6 +88,15 @@ func (e *evidence) gradient(v vector) (g vector, information square) {
 				information[i*parameters+j] += weight * d[i] * d[j]
 			}
 		}
+	}
+	if k := e.verified; k != nil { // the rates are held
+		k.likelihood(Belief{Q01: q01, Q10: q10, A: v[slope], B: v[shift]}, func(score, off, variance float64) {
+			for i, d := range [2]float64{score, 1} {
+				g[slope+i] += k.weight * off * d
+				information[(slope+i)*parameters+slope] += k.weight * variance * d * score
+			}
+			information[shift*parameters+shift] += k.weight * variance
+		})
 	}
 	g[slope] -= slopeRidge * (v[slope] - 1)
 	g[shift] -= shiftRidge * v[shift]
