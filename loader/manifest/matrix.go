@@ -49,9 +49,7 @@ func (m *Manifest) Find(bags []string) ([]int, error) {
 	for i := range m.Rows {
 		at[m.Rows[i].ID] = i
 		if files := m.Rows[i].Files; len(files) == 1 {
-			base := path.Base(files[0])
-			for _, name := range []string{files[0], strings.TrimSuffix(files[0], path.Ext(files[0])), base,
-				strings.TrimSuffix(base, path.Ext(base))} {
+			for _, name := range spellings(files[0]) {
 				if before, ok := names[name]; ok && before != i {
 					names[name] = several
 					continue
@@ -74,4 +72,10 @@ func (m *Manifest) Find(bags []string) ([]int, error) {
 		rows[i] = row
 	}
 	return rows, nil
+}
+
+// spellings are the names by which a file is found: with and without folder and extension.
+func spellings(file string) []string {
+	base := path.Base(file)
+	return []string{file, strings.TrimSuffix(file, path.Ext(file)), base, strings.TrimSuffix(base, path.Ext(base))}
 }

@@ -1,0 +1,128 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"nmn/loader"
+	"nmn/text"
+)
+
+// Verified are bags whose labels somebody has checked.
+type Verified struct {
+	Bags    []int   // positions of the bags
+	Truth   []uint8 // true labels, a row of all words for each of Bags
+	HeldOut int     // rows that were not used, because their bags are held out
+}
+
+// VerifiedOf names what a list of verified bags may mention.
+type VerifiedOf struct {
+	Bags    []string            // in the order of positions
+	HeldOut []string            // bags that rates must not be estimated from
+	File    func(string) string // picture of a bag; nil if bags are named after their pictures
+	Words   []string
+}
+
+// ReadVerified reads a list of bags that has all true labels of each, in any form that Read takes. A row is found by the
+// identifier of its bag or by the name of its picture, with or without folder and extension. A bag that is not in the
+// data, one that is there twice, a label that is no word, and a list without any label are errors.
+func ReadVerified(ctx context.Context, file string, of VerifiedOf) (*Verified, error) {
+	m, err := Read(ctx, file, Options{Words: of.Words})
+	if err != nil {
+		return nil, err
+	}
+	v, labels := &Verified{}, 0
+	at, class := positions(of), make([]int, len(m.Labels))
+	for i, name := range m.Labels {
+		class[i] = slices.Index(of.Words, name)
+	}
+	for i := range m.Rows {
+		row := &m.Rows[i]
+		bag, ok := row.among(at)
+		switch {
+		case !ok:
+			err = fmt.Errorf("the data have no picture %q: name it as the data do, or leave the row out",
+				loader.Excerpt(row.ID))
+		case bag < 0:
+			v.HeldOut++
+			continue
+		case slices.Contains(v.Bags, bag):
+			err = fmt.Errorf("picture %q is there twice: leave out one of the rows", loader.Excerpt(row.ID))
+		}
+		truth := make([]uint8, len(of.Words))
+		for _, label := range row.Labels {
+			if class[label] < 0 {
+				err = fmt.Errorf("label %q is none of the %d classes of the data: correct its spelling, or leave it out",
+					loader.Excerpt(m.Labels[label]), len(of.Words))
+				break
+			}
+			truth[class[label]] = 1
+		}
+		if err != nil {
+			return nil, loader.Unusable(fmt.Errorf("verified pictures %q, %s: %w", file, row.At(), err))
+		}
+		v.Bags, v.Truth, labels = append(v.Bags, bag), append(v.Truth, truth...), labels+len(row.Labels)
+	}
+	switch {
+	case m.Repeated > 0:
+		err = fmt.Errorf("%d of its rows repeat others: leave them out", m.Repeated)
+	case len(v.Bags) == 0:
+		err = errors.New("all its pictures are held out for validation or test: check training pictures")
+	case labels == 0:
+		err = fmt.Errorf("none of %s has a label: list all true labels of each picture", text.Count(len(v.Bags), "pictures"))
+	default:
+		return v, nil
+	}
+	return nil, loader.Unusable(fmt.Errorf("verified pictures %q: %w", file, err))
+}
+
+// heldOut and several are positions of bags that cannot be used: held out, or one of several with a name.
+const heldOut, several = -1, -2
+
+// positions are the bags by identifiers and by the names of their pictures.
+func positions(of VerifiedOf) map[string]int {
+	at, names := map[string]int{}, map[string]int{}
+	add := func(bag string, position int) {
+		at[bag] = position
+		file := bag
+		if of.File != nil {
+			file = of.File(bag)
+		}
+		for _, name := range spellings(file) {
+			if before, ok := names[name]; ok && before != position {
+				names[name] = several
+			} else {
+				names[name] = position
+			}
+		}
+	}
+	for _, bag := range of.HeldOut {
+		add(bag, heldOut)
+	}
+	for i, bag := range of.Bags {
+		add(bag, i)
+	}
+	for name, position := range names {
+		if _, ok := at[name]; !ok && position != several {
+			at[name] = position
+		}
+	}
+	return at
+}
+
+// among finds the bag of a row.
+func (r *Row) among(at map[string]int) (bag int, ok bool) {
+	names := []string{r.ID}
+	for _, file := range r.Files {
+		names = append(names, spellings(strings.ReplaceAll(file, `\`, "/"))...)
+	}
+	for _, name := range names {
+		if bag, ok = at[name]; ok {
+			return bag, true
+		}
+	}
+	return 0, false
+}
