@@ -55,6 +55,9 @@ func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float6
 	}
 	t.dropEmptyColumns()
 	intervals := fmt.Sprintf("Intervals of %g %% come from the labels of each class alone.", 100*r.Confidence)
+	if r.Verified > 0 {
+		intervals = fmt.Sprintf("Rates and intervals of %g %% rest on %d verified samples.", 100*r.Confidence, r.Verified)
+	}
 	if enough {
 		intervals = fmt.Sprintf("All classes together: q01 %.3f, q10 %.4f. %s", r.PooledQ01, r.PooledQ10, intervals)
 	}
@@ -70,6 +73,10 @@ func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float6
 	return t
 }
 
+// CheckText is what to do if scores do not show how many labels are missing. The way to give the file follows.
+const CheckText = "The scores do not show how many labels are missing. Check 50 random pictures, write all true labels " +
+	"of each into a file, and give it as"
+
 // TooFewText is the reason why no rates could be estimated.
 func TooFewText(labels int) string {
 	return fmt.Sprintf("none of %d labels is present and absent often enough to estimate its noise", labels)
@@ -84,6 +91,9 @@ func RateReportTable(r *rates.Report) *Table {
 	if r.Floor != nil {
 		t.Notes = append(t.Notes, fmt.Sprintf(
 			"Rates are raised to at least q01 %.3f and q10 %.4f, as far as the labels allow.", r.Floor.Q01, r.Floor.Q10))
+	}
+	if r.Unidentified() {
+		t.Notes = append(t.Notes, CheckText+" --verified FILE.")
 	}
 	if r.MeanError != nil {
 		t.Notes = append(t.Notes, fmt.Sprintf(

@@ -103,9 +103,9 @@ func normal(rates []float64, scale func(float64) float64, least, most float64, h
 //	weight(q01, q10)  =  sum over h of  p(h)  l(q01, q10) p(q01, q10|h) / sum over q01, q10 of the same
 //	p(h)              ∝  product over classes of  sum over q01, q10 of  L(q01, q10) p(q01, q10|h)
 //
-// L and l are the likelihood of the labels of a class, with the best slope and shift, to the power of trust
-// ofAll and ofOne, times the likelihood of the true labels of verified bags, which are certain. Integrating over slope and shift would favour rates at which they do not matter, where all
-// labels of a class are wrong.
+// L and l are the likelihood of the labels of a class, with the best slope and shift, to the power of trust ofAll
+// and ofOne, times the likelihood of the true labels of verified bags, which are certain. Integrating over slope and
+// shift would favour rates at which they do not matter, where all labels of a class are wrong.
 func (r *Result) believe(ctx context.Context, e *estimator, summaries []summary) error {
 	all := make([]*possible, len(r.Classes))
 	present, absent := r.logShares()
@@ -195,7 +195,7 @@ func (e *estimator) possible(c int, s summary, shifts01, shifts10 [ways]float64)
 	return p
 }
 
-// relative turns the logarithms in the first n rows into likelihoods, of which the largest is 1.
+// relative turns the logarithms in the first n rows into likelihoods. The largest is 1.
 func (l *likelihoods) relative(n int) (out likelihoods) {
 	best := math.Inf(-1)
 	for i := range n {

@@ -67,7 +67,8 @@ func (c Class) WithoutRates() Class {
 	return c
 }
 
-// diagnose warns about the rates of a class. If bags are verified, rates are known without scores that predict the label.
+// diagnose warns about the rates of a class. If bags are verified, rates are known even if scores do not predict the
+// label.
 func (c Class) diagnose(o Options, own *class, verified bool) []Diagnosis {
 	diagnoses := []Diagnosis{}
 	add := func(d Diagnosis, holds bool) {
@@ -77,11 +78,11 @@ func (c Class) diagnose(o Options, own *class, verified bool) []Diagnosis {
 	}
 	few := o.tooFew(own)
 	add(TooFew, few)
-	predicted := verified || c.A > o.MinSlope && float64(c.AUC) >= .5+leastAUCDeviation*aucDeviation(own.presentRows,
+	predicted := c.A > o.MinSlope && float64(c.AUC) >= .5+leastAUCDeviation*aucDeviation(own.presentRows,
 		own.absentRows)
-	add(NotPredicted, !few && !predicted)
+	add(NotPredicted, !few && !predicted && !verified)
 	add(AtLimit, c.Q01 >= maxQ01 || c.Q10 >= maxQ10)
-	add(WeaklyPredicted, !few && predicted && float64(c.AUC) < leastAUC)
+	add(WeaklyPredicted, !few && predicted && !verified && float64(c.AUC) < leastAUC)
 	add(MostlyPooled, c.TruePositives < o.Strength01)
 	add(MaybeNoMissing, c.Q01Interval.Low == 0)
 	add(MaybeNoIncorrect, c.Q10Interval.Low == 0)

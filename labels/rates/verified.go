@@ -10,7 +10,7 @@ import (
 	"nmn/format/table"
 )
 
-// Verified is a bag whose labels somebody has checked. Scores cannot separate a label that is seldom set although it
+// Verified is a bag whose labels were checked. Scores cannot separate a label that is seldom set although it
 // is true from a concept that is rare. A few verified bags, chosen at random, can.
 type Verified struct {
 	Bag    int     // row of the scores; -1 for a bag without scores
@@ -18,8 +18,21 @@ type Verified struct {
 	Truth  []uint8 // true labels, 0 or 1
 }
 
-// Verify returns bags as Estimate takes them. bags are rows of observed, N×K, and truth has the true labels of each. scored
-// are the bags that have scores, in the order of these.
+// Unidentified reports whether scores do not show how many labels are missing: for most classes, the rates are
+// unreliable or the interval of q01 is wide. A few verified bags would show it.
+func (r *Result) Unidentified() bool {
+	const wide = .5
+	n := 0
+	for _, c := range r.Classes {
+		if enough := c.NotEstimated() != TooFew; enough && (!c.Usable() || c.Q01Interval.High-c.Q01Interval.Low > wide) {
+			n++
+		}
+	}
+	return r.Verified == 0 && 2*n > len(r.Classes)
+}
+
+// Verify returns bags as Estimate takes them. bags are rows of observed, N×K, and truth has the true labels of
+// each. scored are the bags that have scores, in the order of these.
 func Verify(bags []int, truth, observed []uint8, classes int, scored []int) []Verified {
 	out := make([]Verified, len(bags))
 	for i, bag := range bags {

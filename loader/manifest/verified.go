@@ -11,7 +11,7 @@ import (
 	"nmn/text"
 )
 
-// Verified are bags whose labels somebody has checked.
+// Verified are bags whose labels were checked.
 type Verified struct {
 	Bags    []int   // positions of the bags
 	Truth   []uint8 // true labels, a row of all words for each of Bags
@@ -26,9 +26,9 @@ type VerifiedOf struct {
 	Words   []string
 }
 
-// ReadVerified reads a list of bags that has all true labels of each, in any form that Read takes. A row is found by the
-// identifier of its bag or by the name of its picture, with or without folder and extension. A bag that is not in the
-// data, one that is there twice, a label that is no word, and a list without any label are errors.
+// ReadVerified reads a list of bags that has all true labels of each, in any form that Read takes. A row is found
+// by the identifier of its bag or by the name of its picture, with or without folder and extension. A bag that is
+// not in the data, one that is there twice, a label that is no word, and a list without any label are errors.
 func ReadVerified(ctx context.Context, file string, of VerifiedOf) (*Verified, error) {
 	m, err := Read(ctx, file, Options{Words: of.Words})
 	if err != nil {
