@@ -70,7 +70,7 @@ func (p *planner) captions(ctx context.Context) error {
 	if p.settings.Recipe.Epochs > 0 {
 		p.limit(p.settings.Recipe.Epochs)
 	}
-	p.Evidence, err = w.evidence(ctx)
+	p.Evidence, err = p.recipe.evidence(ctx, w)
 	return err
 }
 
@@ -90,7 +90,7 @@ func (p *planner) goOn(ctx context.Context, net string, w *witnessed) error {
 	if t.Arm, err = Baseline.ForTraining(p.settings.MIL); err != nil {
 		return err
 	}
-	if t.Evidence, err = w.evidence(ctx); err != nil {
+	if t.Evidence, err = p.recipe.evidence(ctx, w); err != nil {
 		return err
 	}
 	p.From = filepath.Join(t.Dir, train.LastName)
@@ -112,8 +112,11 @@ func (p *planner) judgedAgain(ctx context.Context, w *witnessed) (*witnessed, er
 }
 
 // evidence is what the captions of each bag say, bags × classes.
-func (w *witnessed) evidence(ctx context.Context) (*dense.Dense, error) {
+func (r *Recipe) evidence(ctx context.Context, w *witnessed) (*dense.Dense, error) {
 	e, err := w.Evidence(ctx)
+	if err == nil {
+		err = r.anchor(ctx, e)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,7 @@ type round struct {
 	best   int       // epoch with the least out-of-fold loss on the noisy labels
 	loss   []float64 // of each epoch: mean over bags, summed over classes
 	logits []float32 // N×K of the best epoch, out-of-fold
+	bags   []int     // that have scores, in the order of logits
 }
 
 // fold is the training of one net on all folds but one, with what the fold holds out as its validation set.
@@ -181,6 +182,9 @@ func (r *Recipe) gather(plan *crossfit.Plan, name string) (out *round, err error
 			v += loss * float64(len(plan.HeldOut(number)))
 		}
 		out.loss = append(out.loss, v/float64(len(plan.IDs)))
+	}
+	for bag := range plan.IDs {
+		out.bags = append(out.bags, bag)
 	}
 	out.best = 1 + slices.Index(out.loss, slices.Min(out.loss))
 	out.logits, err = plan.Gather(r.data.Train.Vocabulary.Len(), func(number int) ([]float32, error) {

@@ -51,7 +51,7 @@ func (r *Recipe) estimateOnline(ctx context.Context) error {
 	if r.scored, err = loader.Hold(ctx, scored); err != nil {
 		return err
 	}
-	return r.find(ctx, &round{best: 1, logits: logits})
+	return r.find(ctx, &round{best: 1, logits: logits, bags: index})
 }
 
 // onlineScores reads the scores that stage 1 has left, and the bag of each row.

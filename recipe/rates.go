@@ -57,11 +57,15 @@ func (r *Recipe) find(ctx context.Context, round *round) (err error) {
 	set := r.scored
 	in := rates.Input{Bags: set.Len(), Classes: set.Vocabulary.Len(), Scores: round.logits, Labels: set.Labels.Uint8s(),
 		Words: set.Vocabulary.Texts(), IDs: set.IDs}
-	if r.found, err = rates.Estimate(ctx, in, rates.DefaultOptions()); err != nil {
+	o := rates.DefaultOptions()
+	if v := r.data.Verified; v != nil {
+		o.Verified = rates.Verify(v.Bags, v.Truth, r.data.Train.Labels.Uint8s(), in.Classes, round.bags)
+	}
+	if r.found, err = rates.Estimate(ctx, in, o); err != nil {
 		return err
 	}
 	if r.settings.Recipe.Floor {
-		if r.found, r.floor, err = rates.RaiseToFloor(ctx, in, r.found, rates.DefaultOptions()); err != nil {
+		if r.found, r.floor, err = rates.RaiseToFloor(ctx, in, r.found, o); err != nil {
 			return err
 		}
 	}
@@ -178,6 +182,9 @@ func (r *Recipe) remarks() []string {
 				"depends on how hard "+
 				"each of the %s is, which scores cannot show",
 				clean, k, r.data.Train.Noun()))
+	}
+	if r.found.Unidentified() {
+		lines = append(lines, report.CheckText+" data.verified")
 	}
 	if n := len(r.plain.loss); n > 0 && r.plain.best == n {
 		lines = append(lines,

@@ -114,6 +114,10 @@ func (c *Config) checkExclusive() error {
 		return setting.Errorf("data.evidence", "`data.evidence` is for classes that do not exclude each other: leave it "+
 			"out, or give `data.classes` multi")
 	}
+	if c.Data.Verified != "" {
+		return setting.Errorf("data.verified", "`data.verified` is for classes that do not exclude each other: leave it "+
+			"out, or give `data.classes` multi")
+	}
 	settings := c.Settings()
 	return settings.ValidateExclusive()
 }

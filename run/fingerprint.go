@@ -53,6 +53,13 @@ func fingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string)
 		folder.HashText(h, "evidence")
 		_ = binary.Write(h, binary.LittleEndian, d.Evidence.Float32s()) // a hash cannot fail
 	}
+	if d.Verified != nil {
+		folder.HashText(h, "verified")
+		h.Write(d.Verified.Truth)
+		for _, bag := range d.Verified.Bags {
+			folder.HashText(h, d.Train.IDs[bag])
+		}
+	}
 	if from != "" {
 		start, err := train.ReadCheckpoint(from)
 		if err != nil {

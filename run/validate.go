@@ -78,6 +78,10 @@ func (r *Resources) Validate() error {
 // ValidateRecipe refuses settings of the recipe that do not go with each other or with the arm.
 func (c *Config) ValidateRecipe() error {
 	settings := c.Settings()
+	if c.Data.Verified != "" && (!settings.Estimates() || settings.RatesFile() != "") {
+		return setting.Errorf("data.verified", "`data.verified` is for noise rates that are estimated: give `recipe.form` "+
+			"estimate without a file of `noise_rates`, or leave out `data.verified`")
+	}
 	if err := settings.Validate(); err != nil || c.Data.Evidence == "" {
 		return err
 	}

@@ -27,6 +27,9 @@ type Config struct {
 	// Evidence is a file of log-likelihood ratios, .npy or .csv, that the classifier learns in place of the training
 	// labels: a row for each bag before validation and test are held out, or rows that name their bags.
 	Evidence string `yaml:"evidence,omitempty" help:"<file> of log-likelihood ratios to learn in place of labels (docs/guide/evidence.md)"`
+
+	// Verified is a list of training pictures with all their true labels.
+	Verified string `yaml:"verified,omitempty" help:"<file> of training pictures with all their true labels, to estimate noise rates by (docs/guide/audit.md)"`
 }
 
 // DefaultConfig is what all kinds of data share: a tenth of the bags for validation and one for test, the 1,000 most

@@ -17,6 +17,7 @@ import (
 	"nmn/labels"
 	"nmn/labels/inject"
 	"nmn/loader"
+	"nmn/loader/manifest"
 
 	dense "gorgonia.org/tensor"
 )
@@ -27,7 +28,8 @@ type Splits struct {
 	Train      *loader.Set // labels may be noisy
 	Validation *loader.Set
 	Test       *loader.Set
-	Evidence   *dense.Dense // log-likelihood ratios, N×K of float32, in the place of training labels; nil for none
+	Evidence   *dense.Dense       // log-likelihood ratios, N×K of float32, in the place of training labels; nil for none
+	Verified   *manifest.Verified // training bags whose labels were checked; nil for none
 
 	Noise     float64     // share of replaced captions, for tables
 	NoiseKind inject.Kind // of the replaced captions; empty for none
@@ -42,7 +44,7 @@ type Splits struct {
 	clean, cleanValidation *loader.Set                  // the same bags before noise was injected; the same sets without
 	injected               map[string]*inject.Injection // flips by the names of their files; nil for none
 	noisy                  *inject.Statistics           // noise against the clean labels or the truth; nil if unknown
-	notes                  []string                     // on nearly equal names of classes and on evidence
+	notes                  []string                     // on nearly equal names of classes, evidence, verified bags
 	leftOf                 string                       // description of what was left out, and how many
 	originalIDs            []string                     // the bags before any were held out; nil if they are Train's
 	captionPictures        map[string]PictureFile       // pictures of bags with captions, by identifier
@@ -119,6 +121,9 @@ func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
 	}
 	if err == nil {
 		err = d.readEvidence(c)
+	}
+	if err == nil {
+		err = d.readVerified(ctx, c)
 	}
 	if err == nil {
 		d.readFrom(c)

@@ -11,6 +11,7 @@ import (
 	"nmn/internal/setting"
 	"nmn/kernels/tensor"
 	"nmn/labels/audit"
+	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/loader/manifest"
@@ -132,6 +133,9 @@ func (a *Audit) Rank(ctx context.Context, s *OutOfFold, o audit.Options) (*audit
 	}
 	if o.NoiseRates == "" {
 		o.Plain, o.Raise = s.Plain, s.Raised
+		if v := a.session.Data.Verified; v != nil {
+			o.Estimation.Verified = rates.Verify(v.Bags, v.Truth, train.Labels.Uint8s(), k, s.Bags)
+		}
 	}
 	r, err := audit.Scores(ctx, &in, o)
 	if err != nil {
@@ -139,6 +143,16 @@ func (a *Audit) Rank(ctx context.Context, s *OutOfFold, o audit.Options) (*audit
 	}
 	r.Samples = a.session.Config.Data.Samples()
 	return r, nil
+}
+
+// Verify has Rank take a list of pictures with all their true labels in place of the list of the run. Scores of
+// nets that were trained through the rates of the run are not used then.
+func (a *Audit) Verify(ctx context.Context, file string, s *OutOfFold) (err error) {
+	if s.Plain != nil {
+		s.Logits, s.Plain = s.Plain, nil
+	}
+	a.session.Data.Verified, err = a.session.Data.ReadVerified(ctx, file)
+	return err
 }
 
 // chosen are some rows of a matrix of k columns.
