@@ -61,6 +61,9 @@ func countNotes(r *audit.Report, c audit.Counts) []string {
 	if c.Pooled > 0 {
 		wrong += " Classes with pooled rates (marked *) are not counted."
 	}
+	if r.Estimate != nil && r.Estimate.Unidentified() {
+		wrong += " " + CheckText + " --verified FILE."
+	}
 	return []string{s, wrong}
 }
 

@@ -89,6 +89,7 @@ pictures, or online, which audits only the pictures that have scores. Results do
 		"take noise rates from this `file`; with RUN also folds:N or online", "csv")
 	e.bool(&a.options.Calibrate, "calibrate", "calibrate the scores with the --noise-rates file")
 	estimationFlags(e, &a.options.Estimation)
+	verifiedFlag(e, &a.verified)
 	e.rare("calibrate", "min-slope", "prior-missing", "prior-incorrect", "min-labels")
 	s := under(cmd, "Suspects")
 	s.float(&a.options.MinError, "min-error", "list labels that are wrong with this `probability`")
@@ -137,7 +138,14 @@ func (a *auditCommand) run(cmd *cobra.Command, p *program) error {
 		return usagef("audit: --output is %q, want a name that ends in %s", c, a.labelEnding())
 	}
 	a.options.Estimation.Progress = p.counted("noise rates", "iterations")
-	r, err := audit.Files(ctx, a.files, a.options)
+	scores, err := rates.ReadFiles(a.files)
+	if err != nil {
+		return err
+	}
+	if a.options.Estimation.Verified, err = readVerified(ctx, a.verified, &scores); err != nil {
+		return err
+	}
+	r, err := audit.Scores(ctx, &scores, a.options)
 	p.status.clear()
 	if err != nil {
 		return err

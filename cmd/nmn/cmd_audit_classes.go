@@ -16,7 +16,7 @@ import (
 // folder.
 func refuseForClasses(cmd *cobra.Command, of string, more ...string) error {
 	return refuse(cmd, "is for several labels for each picture, and "+of+" has one class for each picture",
-		append(more, "calibrate", "min-slope", "prior-missing", "prior-incorrect", "min-labels")...)
+		append(more, "calibrate", "min-slope", "prior-missing", "prior-incorrect", "min-labels", "verified")...)
 }
 
 // rankClasses ranks the labels of a run with one class for each picture, and prints the findings.

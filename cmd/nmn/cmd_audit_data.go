@@ -32,6 +32,12 @@ func (a *auditCommand) auditData(cmd *cobra.Command, p *program, data string) er
 		}
 	}
 	a.page.images, a.ofRun.device = "", ""
+	if a.verified != "" {
+		if err := t.sources.take(document.TextSetting("data.verified", a.verified, false)); err != nil {
+			return err
+		}
+		a.verified = ""
+	}
 	if r := a.options.NoiseRates; r == recipe.Online || strings.HasPrefix(r, recipe.FoldsOf) {
 		if err := t.sources.take(document.TextSetting("noise_rates", r, false)); err != nil {
 			return err

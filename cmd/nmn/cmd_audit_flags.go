@@ -20,6 +20,7 @@ type auditCommand struct {
 	top        int
 	classes    int
 	suspects   string
+	verified   string
 	page       auditPage
 	rows       auditRows
 	correction labels.Correction
@@ -38,6 +39,8 @@ func (a *auditCommand) check(cmd *cobra.Command) error {
 		return usagef("audit: --classes is %d, want at least 0", a.classes)
 	case a.options.Calibrate && a.options.NoiseRates == "":
 		return usagef("audit: --calibrate belongs to --noise-rates")
+	case a.verified != "" && a.options.NoiseRates != "" && !a.ofRun.on:
+		return usagef("audit: --verified is for rates that are estimated, and --noise-rates gives them: leave out one")
 	}
 	return cmp.Or(checkEnding("audit", "suspects", a.suspects, audit.SuspectFormats), a.page.check(cmd),
 		a.rows.check(cmd), a.checkCorrection(cmd))

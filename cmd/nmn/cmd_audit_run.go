@@ -212,6 +212,11 @@ func (a *auditCommand) rankRun(ctx context.Context, p *program, r *runaudit.Audi
 		return a.rankClasses(ctx, p, r, scores)
 	}
 	a.options.Estimation.Progress = p.counted("noise rates", "iterations")
+	if a.verified != "" {
+		if err := r.Verify(ctx, a.verified, scores); err != nil {
+			return err
+		}
+	}
 	found, err := r.Rank(ctx, scores, a.options)
 	p.status.clear()
 	if err != nil {

@@ -15,6 +15,7 @@ type ratesCommand struct {
 	files      eval.Files
 	estimation rates.Options
 	floor      bool
+	verified   string
 	output     string
 	shown      tablesOutput
 }
@@ -44,6 +45,7 @@ the picture. Results do not depend on --threads.`),
 	estimationFlags(e, &r.estimation)
 	e.float(&r.estimation.Confidence, "confidence", "print intervals with this `probability`")
 	e.bool(&r.floor, "noise-rates-floor", "raise the rates as far as the labels allow")
+	verifiedFlag(e, &r.verified)
 	out := under(cmd, "Output")
 	out.file(&r.output, "output", "write the rates to this .csv `file`, for nmn audit", "csv")
 	r.shown.flags(out)
@@ -54,6 +56,9 @@ func (r *ratesCommand) run(ctx context.Context, p *program) error {
 	manifestLabels(ctx, &r.files)
 	in, err := rates.ReadFiles(r.files)
 	if err != nil {
+		return err
+	}
+	if r.estimation.Verified, err = readVerified(ctx, r.verified, &in); err != nil {
 		return err
 	}
 	r.estimation.Progress = p.counted("noise rates", "iterations")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -8,7 +9,9 @@ import (
 	"nmn/eval"
 	"nmn/internal/setting"
 	"nmn/kernels/tensor"
+	"nmn/labels"
 	"nmn/labels/rates"
+	"nmn/loader/manifest"
 	"nmn/model/backbone"
 	"nmn/model/vit"
 	"nmn/run"
@@ -79,6 +82,27 @@ func estimationFlags(r group, o *rates.Options) {
 	r.float(&o.Strength10, "prior-incorrect", "shrink q10 towards other classes by this many `labels`")
 	r.int(&o.MinPositives, "min-labels", "estimate only classes with this many `labels`")
 	r.int(&o.Workers, "threads", "compute with this many `goroutines`")
+}
+
+// verifiedFlag declares the list of checked pictures.
+func verifiedFlag(r group, file *string) {
+	r.file(file, "verified", "anchor the rates by the pictures in this `file`, with all true labels", "csv", "jsonl")
+}
+
+// readVerified reads the list of checked pictures of a score file; an empty file is none.
+func readVerified(ctx context.Context, file string, in *eval.Input) ([]rates.Verified, error) {
+	if file == "" {
+		return nil, nil
+	}
+	of, rows := manifest.VerifiedOf{Words: in.Words}, make([]int, in.Bags)
+	for i := range rows {
+		of.Bags, rows[i] = append(of.Bags, labels.Name(in.IDs, i)), i
+	}
+	v, err := manifest.ReadVerified(ctx, file, of)
+	if err != nil {
+		return nil, err
+	}
+	return rates.Verify(v.Bags, v.Truth, in.Labels, in.Classes, rows), nil
 }
 
 // checkScores returns a mistake in usage for a missing file or a setting out of range.

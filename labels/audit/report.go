@@ -53,15 +53,6 @@ type Report struct {
 // judgedAt are the numbers of suspects whose precision is reported if the truth is known.
 var judgedAt = []int{10, 100, 1000}
 
-// Files audits score files. Errors about their content name file and place.
-func Files(ctx context.Context, f eval.Files, o Options) (*Report, error) {
-	scores, err := rates.ReadFiles(f)
-	if err != nil {
-		return nil, err
-	}
-	return Scores(ctx, &scores, o)
-}
-
 // Scores audits what rates.ReadFiles has read, or scores and labels that never were in files: the scores are logits.
 func Scores(ctx context.Context, scores *eval.Input, o Options) (r *Report, err error) {
 	r = &Report{MinError: o.MinError, Input: Input{
