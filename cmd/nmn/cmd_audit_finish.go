@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"path/filepath"
+	"strings"
 
 	"nmn/labels"
 	"nmn/labels/audit"
 	"nmn/labels/audit/neighbours"
 	"nmn/report"
+	"nmn/run"
 )
 
 // finish corrects labels, writes the files and prints the findings.
@@ -25,11 +28,31 @@ func (a *auditCommand) finish(ctx context.Context, p *program, r *audit.Report) 
 	err = a.page.write(ctx, p, r.Bags, r.ID, func(picture func(bag int) []byte) error {
 		return report.WriteAuditPage(a.page.file, report.NewAuditPage(a.page.name(), r, a.page.items, picture))
 	})
+	if err == nil && r.Estimate != nil && r.Estimate.Unidentified() {
+		err = a.writeCheckPage(ctx, p, r)
+	}
 	if err != nil {
 		return err
 	}
 	return a.shown.write(p, func() any { return r.Summary(a.top) },
 		func() []*report.Table { return report.AuditTables(r, a.top, a.classes) })
+}
+
+// writeCheckPage writes a page to check random pictures next to the page of suspects, if there are pictures.
+func (a *auditCommand) writeCheckPage(ctx context.Context, p *program, r *audit.Report) error {
+	page := a.page
+	if page.file == "" || page.thumbnails == 0 || page.images == "" && page.ofRun == nil {
+		return nil
+	}
+	page.file = strings.TrimSuffix(page.file, filepath.Ext(page.file)) + "-check.html"
+	err := page.write(ctx, p, r.Bags, r.ID, func(picture func(bag int) []byte) error {
+		return report.WriteCheckPage(page.file, report.NewCheckPage(page.name(), r, picture))
+	})
+	if err == nil {
+		p.message(run.Message{Topic: "check", Text: page.file +
+			": mark all labels of random pictures, save verified.jsonl, and give it as --verified"})
+	}
+	return err
 }
 
 // correctable is the result of an audit of several labels for each bag, or of one.
