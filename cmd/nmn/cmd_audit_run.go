@@ -213,7 +213,7 @@ func (a *auditCommand) rankRun(ctx context.Context, p *program, r *runaudit.Audi
 	}
 	a.options.Estimation.Progress = p.counted("noise rates", "iterations")
 	if a.verified != "" {
-		if err := r.Verify(ctx, a.verified, scores); err != nil {
+		if err := r.Verify(ctx, a.verified); err != nil {
 			return err
 		}
 	}

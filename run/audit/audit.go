@@ -133,7 +133,10 @@ func (a *Audit) Rank(ctx context.Context, s *OutOfFold, o audit.Options) (*audit
 	}
 	if o.NoiseRates == "" {
 		o.Plain, o.Raise = s.Plain, s.Raised
-		if v := a.session.Data.Verified; v != nil {
+		if v := a.session.Data.Verified; v != nil { // which calibrate scores, better than training through the rates did
+			if o.Plain != nil {
+				in.Scores, o.Plain = o.Plain, nil
+			}
 			o.Estimation.Verified = rates.Verify(v.Bags, v.Truth, train.Labels.Uint8s(), k, s.Bags)
 		}
 	}
@@ -145,12 +148,8 @@ func (a *Audit) Rank(ctx context.Context, s *OutOfFold, o audit.Options) (*audit
 	return r, nil
 }
 
-// Verify has Rank take a list of pictures with all their true labels in place of the list of the run. Scores of
-// nets that were trained through the rates of the run are not used then.
-func (a *Audit) Verify(ctx context.Context, file string, s *OutOfFold) (err error) {
-	if s.Plain != nil {
-		s.Logits, s.Plain = s.Plain, nil
-	}
+// Verify has Rank take a list of pictures with all their true labels in place of the list of the run.
+func (a *Audit) Verify(ctx context.Context, file string) (err error) {
 	a.session.Data.Verified, err = a.session.Data.ReadVerified(ctx, file)
 	return err
 }
