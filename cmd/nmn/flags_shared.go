@@ -94,7 +94,8 @@ func readVerified(ctx context.Context, file string, in *eval.Input) ([]rates.Ver
 	if file == "" {
 		return nil, nil
 	}
-	of, rows := manifest.VerifiedOf{Words: in.Words}, make([]int, in.Bags)
+	of := manifest.VerifiedOf{Words: in.Words, File: func(bag string) string { return bag }}
+	rows := make([]int, in.Bags)
 	for i := range rows {
 		of.Bags, rows[i] = append(of.Bags, labels.Name(in.IDs, i)), i
 	}

@@ -44,27 +44,18 @@ func (m *Manifest) Values(bags, words []string) ([]float32, error) {
 
 // Find are the rows of bags, as Values finds them.
 func (m *Manifest) Find(bags []string) ([]int, error) {
-	const several = -1
-	at, names := map[string]int{}, map[string]int{}
+	at := newPlaces()
 	for i := range m.Rows {
-		at[m.Rows[i].ID] = i
+		file := ""
 		if files := m.Rows[i].Files; len(files) == 1 {
-			for _, name := range spellings(files[0]) {
-				if before, ok := names[name]; ok && before != i {
-					names[name] = several
-					continue
-				}
-				names[name] = i
-			}
+			file = files[0]
 		}
+		at.add(m.Rows[i].ID, file, i)
 	}
 	rows := make([]int, len(bags))
 	for i, bag := range bags {
-		row, ok := at[bag]
+		row, ok := at.find(bag)
 		if !ok {
-			row, ok = names[bag]
-		}
-		if !ok || row == several {
 			return nil, loader.Unusable(fmt.Errorf(
 				"manifest %q: no row has the id %q, which the scores have: give rows an id, as the "+
 					"scores have it", m.File, loader.Excerpt(bag)))
@@ -72,6 +63,35 @@ func (m *Manifest) Find(bags []string) ([]int, error) {
 		rows[i] = row
 	}
 	return rows, nil
+}
+
+// places are numbers by identifiers and by names of files. A name that several numbers have finds none.
+type places struct{ ids, names map[string]int }
+
+func newPlaces() places { return places{map[string]int{}, map[string]int{}} }
+
+// several is the number of a name that several numbers have.
+const several = -2
+
+func (p *places) add(id, file string, place int) {
+	p.ids[id] = place
+	if file == "" {
+		return
+	}
+	for _, name := range spellings(file) {
+		if before, ok := p.names[name]; ok && before != place {
+			p.names[name] = several
+		} else {
+			p.names[name] = place
+		}
+	}
+}
+
+func (p *places) find(name string) (place int, ok bool) {
+	if place, ok = p.ids[name]; !ok {
+		place, ok = p.names[name]
+	}
+	return place, ok && place != several
 }
 
 // spellings are the names by which a file is found: with and without folder and extension.

@@ -22,7 +22,7 @@ type Verified struct {
 type VerifiedOf struct {
 	Bags    []string            // in the order of positions
 	HeldOut []string            // bags that rates must not be estimated from
-	File    func(string) string // picture of a bag; nil if bags are named after their pictures
+	File    func(string) string // picture of a bag, or the name of the bag
 	Words   []string
 }
 
@@ -35,7 +35,7 @@ func ReadVerified(ctx context.Context, file string, of VerifiedOf) (*Verified, e
 		return nil, err
 	}
 	v, labels := &Verified{}, 0
-	at, class := positions(of), make([]int, len(m.Labels))
+	at, class := of.places(), make([]int, len(m.Labels))
 	for i, name := range m.Labels {
 		class[i] = slices.Index(of.Words, name)
 	}
@@ -79,50 +79,31 @@ func ReadVerified(ctx context.Context, file string, of VerifiedOf) (*Verified, e
 	return nil, loader.Unusable(fmt.Errorf("verified pictures %q: %w", file, err))
 }
 
-// heldOut and several are positions of bags that cannot be used: held out, or one of several with a name.
-const heldOut, several = -1, -2
+// heldOut is the position of bags that are held out.
+const heldOut = -1
 
-// positions are the bags by identifiers and by the names of their pictures.
-func positions(of VerifiedOf) map[string]int {
-	at, names := map[string]int{}, map[string]int{}
-	add := func(bag string, position int) {
-		at[bag] = position
-		file := bag
-		if of.File != nil {
-			file = of.File(bag)
-		}
-		for _, name := range spellings(file) {
-			if before, ok := names[name]; ok && before != position {
-				names[name] = several
-			} else {
-				names[name] = position
-			}
-		}
-	}
+// places are the bags by identifiers and by the names of their pictures.
+func (of *VerifiedOf) places() places {
+	at := newPlaces()
 	for _, bag := range of.HeldOut {
-		add(bag, heldOut)
+		at.add(bag, of.File(bag), heldOut)
 	}
 	for i, bag := range of.Bags {
-		add(bag, i)
-	}
-	for name, position := range names {
-		if _, ok := at[name]; !ok && position != several {
-			at[name] = position
-		}
+		at.add(bag, of.File(bag), i)
 	}
 	return at
 }
 
 // among finds the bag of a row.
-func (r *Row) among(at map[string]int) (bag int, ok bool) {
+func (r *Row) among(at places) (bag int, ok bool) {
 	names := []string{r.ID}
 	for _, file := range r.Files {
 		names = append(names, spellings(strings.ReplaceAll(file, `\`, "/"))...)
 	}
 	for _, name := range names {
-		if bag, ok = at[name]; ok {
-			return bag, true
+		if bag, ok = at.find(name); ok {
+			break
 		}
 	}
-	return 0, false
+	return bag, ok
 }
