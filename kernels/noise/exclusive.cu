@@ -54,11 +54,11 @@ static __device__ __forceinline__ double nats(double p, double rest) {
 
 }  // namespace exclusive
 
-// transition, labels and all outputs may be null. Frame offsets out of range are clamped.
+// transition, labels, weights and all outputs may be null. Frame offsets out of range are clamped.
 extern "C" __global__ void __launch_bounds__(exclusive::threads)
-exclusive_step(const float *logits, const float *transition, const float *labels, const int *offsets, float *loss,
-               float *dLogits, float *prob, float *observed, float *posterior, float *bagLogit, double *work, int frames,
-               int cells, int classes, float scale) {
+exclusive_step(const float *logits, const float *transition, const float *labels, const float *weights,
+               const int *offsets, float *loss, float *dLogits, float *prob, float *observed, float *posterior,
+               float *bagLogit, double *work, int frames, int cells, int classes, float scale) {
   __shared__ exclusive::Scratch shared;
   const int bag = blockIdx.x, step = blockDim.x;
   int lo = bag, hi = bag + 1;
@@ -134,11 +134,12 @@ exclusive_step(const float *logits, const float *transition, const float *labels
     sum += z * exclusive::nats(seen, miss);
   }
   __syncthreads();
-  if (loss && threadIdx.x == 0) loss[bag] = (float)(gap ? 0 * p[0] : sum);
+  const double weight = weights ? (double)weights[bag] : 1;
+  if (loss && threadIdx.x == 0) loss[bag] = (float)(weight * (gap ? 0 * p[0] : sum));
   for (int k = threadIdx.x; k < classes; k += step) {
     if (posterior) posterior[row + k] = (float)(gap ? p[k] : rho[k]);
     if (dLogits) {
-      const float g = (float)((double)scale / rows * (gap ? 0 * p[k] : d[k]));
+      const float g = (float)(scale * weight / rows * (gap ? 0 * p[k] : d[k]));
       for (int i = 0; i < rows; i++) dLogits[begin + (long long)i * classes + k] = g;
     }
     if (observed) {

@@ -47,7 +47,7 @@ func (c *CPU) runExclusiveBlock(worker, bag int) {
 	}
 	loss := w.decide(row(j.labels), j.confidence)
 	if c.bagLosses != nil {
-		c.bagLosses[bag] = float32(loss)
+		c.bagLosses[bag] = float32(j.weight(bag) * loss)
 	}
 	store(row(j.prob), w.p)
 	store(row(j.posterior), w.rho)
@@ -62,7 +62,7 @@ func (c *CPU) runExclusiveBlock(worker, bag int) {
 	if j.dLogits == nil {
 		return
 	}
-	scale := float64(j.Scale) / float64(hi-lo)
+	scale := j.scale(bag) / float64(hi-lo)
 	for i := lo; i < hi; i++ {
 		for k, d := range w.d {
 			j.dLogits[i*j.K+k] = float32(scale * d)

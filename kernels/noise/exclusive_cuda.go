@@ -20,7 +20,7 @@ func (c *CUDA) exclusiveStep(out StepOutput, g geometry, logits, transition, lab
 	return c.exclusive.exclusiveStep.Launch(c.device.Stream, cuda.Dim3{X: g.N}, cuda.Dim3{X: exclusiveThreads},
 		exclusiveStepArguments{
 			logits: tensor.At(logits), transition: tensor.At(transition), labels: tensor.At(labels),
-			offsets: tensor.At(bags), loss: tensor.At(out.Loss), dLogits: tensor.At(out.DLogits),
+			weights: tensor.At(p.Weights), offsets: tensor.At(bags), loss: tensor.At(out.Loss), dLogits: tensor.At(out.DLogits),
 			prob: tensor.At(out.Prob), observed: tensor.At(out.Observed), posterior: tensor.At(out.Posterior),
 			bagLogit: tensor.At(out.BagLogit), work: work,
 			frames: int32(g.T), cells: int32(g.Cells()), classes: int32(g.K), scale: p.Scale,

@@ -24,7 +24,7 @@ func (k *exclusiveKernels) load(m *cuda.Module) error {
 
 // exclusiveStepArguments are the arguments of exclusive_step; pointers are 0 for none.
 type exclusiveStepArguments struct {
-	logits, transition, labels, offsets, loss, dLogits, prob, observed, posterior, bagLogit, work cuda.Address
-	frames, cells, classes                                                                        int32
-	scale                                                                                         float32
+	logits, transition, labels, weights, offsets, loss, dLogits, prob, observed, posterior, bagLogit, work cuda.Address
+	frames, cells, classes                                                                                 int32
+	scale                                                                                                  float32
 }

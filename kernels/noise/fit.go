@@ -59,6 +59,7 @@ func fitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p 
 	}
 	return g, cmp.Or(
 		optional(operation, "labels", labels, g.N, g.K),
+		optional(operation, "weights", p.Weights, g.N),
 		optional(operation, "loss", out.Loss, g.N),
 		optional(operation, "gradient of the confidence", out.DO, g.N, 2, 2, g.K),
 		optional(operation, "probability", out.Prob, g.N, g.K),

@@ -35,6 +35,8 @@ type StepParams struct {
 	MIL bool
 	// Scale multiplies dLogits and dO, for example 1/N for the mean over bags. It does not touch Loss.
 	Scale float32
+	// Weights, N, multiply Loss, DLogits and DO of each bag: finite numbers of at least 0. Nil for weights of 1.
+	Weights *tensor.Tensor
 	// Asymmetric weights the loss without a noise model. With one it must be zero.
 	Asymmetric AsymmetricLoss
 	// Evidence is set if labels holds evidence instead of labels. Confidence must then be nil, and Asymmetric

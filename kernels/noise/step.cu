@@ -19,7 +19,7 @@ const double tinyBag = 1e-15;
 const float unknown = -1;
 
 struct Step {
-  const float *logits, *confidence, *labels;
+  const float *logits, *confidence, *labels, *weights;
   const int *offsets;
   float *loss, *dLogits, *dO, *prob, *observed, *posterior, *bagLogit;
   double *partial;
@@ -38,6 +38,11 @@ struct Scratch {
   bool tiny[bag::maxTile];
   bool last;
 };
+
+// The weight of a bag is 1 if there are none.
+static __device__ __forceinline__ double weightOf(const Step &s, int bag) {
+  return s.weights ? (double)s.weights[bag] : 1;
+}
 
 static __device__ __forceinline__ Decision decide(const Step &s, int bag, int k, double b) {
   const bool labelled = s.labels != 0;
@@ -62,7 +67,8 @@ static __device__ __forceinline__ void write(const Step &s, int bag, int k, doub
   if (s.posterior) s.posterior[at] = (float)d.posterior;
   if (s.bagLogit) s.bagLogit[at] = (float)b;
   if (s.dO) {
-    for (int i = 0; i < 4; i++) s.dO[((long long)bag * 4 + i) * s.classes + k] = (float)(s.scale * d.dO[i]);
+    const double scale = s.scale * weightOf(s, bag);
+    for (int i = 0; i < 4; i++) s.dO[((long long)bag * 4 + i) * s.classes + k] = (float)(scale * d.dO[i]);
   }
 }
 
@@ -166,7 +172,7 @@ static __device__ __forceinline__ void addLosses(const Step &s, const bag::Tile 
     double sum = 0;
     for (int i = thread; i < tiles; i += 32) sum += partial[i];
     sum = warpSum(sum);
-    if (thread == 0) s.loss[t.bag] = (float)sum;
+    if (thread == 0) s.loss[t.bag] = (float)(weightOf(s, t.bag) * sum);
   }
 }
 
@@ -185,7 +191,7 @@ static __device__ __forceinline__ void step(const Step &s, Scratch &shared) {
     const double b = shared.logit[c];
     const Decision d = decide(s, t.bag, k, b);
     write(s, t.bag, k, b, d);
-    const double share = s.scale * d.dLogit;
+    const double share = s.scale * weightOf(s, t.bag) * d.dLogit;
     shared.factor[c] = (float)(shared.tiny[c] ? share : s.mil ? share / d.p : share / t.rows);
     shared.loss[c] = d.loss;
   }
@@ -198,24 +204,27 @@ static __device__ __forceinline__ void step(const Step &s, Scratch &shared) {
 
 // Four classes a thread: classes is a multiple of 4, logits and dLogits are at multiples of 16 bytes.
 extern "C" __global__ void __launch_bounds__(bag::maxThreads, 1)
-noise_step_wide(const float *logits, const float *confidence, const float *labels, const int *offsets, float *loss,
-                float *dLogits, float *dO, float *prob, float *observed, float *posterior, float *bagLogit,
-                double *partial, unsigned *tickets, int bags, int frames, int cells, int classes, int perBag, int mil,
-                int evidence, float scale, float positive, float negative, float margin) {
+noise_step_wide(const float *logits, const float *confidence, const float *labels, const float *weights,
+                const int *offsets, float *loss, float *dLogits, float *dO, float *prob, float *observed,
+                float *posterior, float *bagLogit, double *partial, unsigned *tickets, int bags, int frames, int cells,
+                int classes, int perBag, int mil, int evidence, float scale, float positive, float negative,
+                float margin) {
   __shared__ noise::Scratch shared;
-  noise::step<4>({logits, confidence, labels, offsets, loss, dLogits, dO, prob, observed, posterior, bagLogit, partial,
-                  tickets, bags, frames, cells, classes, perBag, mil, evidence, scale, {positive, negative, margin}},
+  noise::step<4>({logits, confidence, labels, weights, offsets, loss, dLogits, dO, prob, observed, posterior, bagLogit,
+                  partial, tickets, bags, frames, cells, classes, perBag, mil, evidence, scale,
+                  {positive, negative, margin}},
                  shared);
 }
 
 // One class a thread, for any number and place.
 extern "C" __global__ void __launch_bounds__(bag::maxThreads)
-noise_step(const float *logits, const float *confidence, const float *labels, const int *offsets, float *loss,
-           float *dLogits, float *dO, float *prob, float *observed, float *posterior, float *bagLogit, double *partial,
-           unsigned *tickets, int bags, int frames, int cells, int classes, int perBag, int mil, int evidence,
-           float scale, float positive, float negative, float margin) {
+noise_step(const float *logits, const float *confidence, const float *labels, const float *weights,
+           const int *offsets, float *loss, float *dLogits, float *dO, float *prob, float *observed, float *posterior,
+           float *bagLogit, double *partial, unsigned *tickets, int bags, int frames, int cells, int classes, int perBag,
+           int mil, int evidence, float scale, float positive, float negative, float margin) {
   __shared__ noise::Scratch shared;
-  noise::step<1>({logits, confidence, labels, offsets, loss, dLogits, dO, prob, observed, posterior, bagLogit, partial,
-                  tickets, bags, frames, cells, classes, perBag, mil, evidence, scale, {positive, negative, margin}},
+  noise::step<1>({logits, confidence, labels, weights, offsets, loss, dLogits, dO, prob, observed, posterior, bagLogit,
+                  partial, tickets, bags, frames, cells, classes, perBag, mil, evidence, scale,
+                  {positive, negative, margin}},
                  shared);
 }

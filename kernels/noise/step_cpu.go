@@ -3,6 +3,7 @@ package noise
 import (
 	"cmp"
 	"fmt"
+	"math"
 
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
@@ -14,7 +15,7 @@ type stepJob struct {
 	StepParams
 	parts                                             int // of each block
 	offsets                                           []int32
-	logits, confidence, labels                        []float32
+	logits, confidence, labels, weights               []float32
 	dLogits, dO, prob, observed, posterior, bagLogits []float32
 }
 
@@ -22,6 +23,7 @@ func newStepJob(g geometry, p StepParams, out StepOutput, logits, confidence, la
 	return stepJob{
 		geometry: g, StepParams: p, parts: g.cutParts(),
 		logits: logits.Float32s(), confidence: confidence.Float32s(), labels: labels.Float32s(),
+		weights: p.Weights.Float32s(),
 		dLogits: out.DLogits.Float32s(), dO: out.DO.Float32s(), prob: out.Prob.Float32s(),
 		observed: out.Observed.Float32s(), posterior: out.Posterior.Float32s(), bagLogits: out.BagLogit.Float32s(),
 	}
@@ -39,7 +41,7 @@ func (c *CPU) NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor
 	}
 	offsets, err := tensor.HostOffsets(operation, bags, g.T)
 	if err := cmp.Or(err,
-		tensor.OnHost(operation, tensor.Float32, logits, confidence, labels),
+		tensor.OnHost(operation, tensor.Float32, logits, confidence, labels, p.Weights),
 		tensor.OnHost(operation, tensor.Float32, out.Loss, out.DLogits, out.DO, out.Prob, out.Observed, out.Posterior,
 			out.BagLogit)); err != nil {
 		return err
@@ -52,7 +54,7 @@ func (c *CPU) NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor
 	} else {
 		err = checkLabels(operation, labels.Float32s(), g.K, confidence != nil && !p.Exclusive)
 	}
-	if err != nil {
+	if err := cmp.Or(err, checkWeights(operation, p.Weights.Float32s())); err != nil {
 		return err
 	}
 	c.step = newStepJob(g, p, out, logits, confidence, labels)
@@ -117,6 +119,28 @@ func checkLabels(operation string, labels []float32, classes int, noisy bool) er
 	return nil
 }
 
+// checkWeights checks the weights of bags.
+func checkWeights(operation string, weights []float32) error {
+	for bag, w := range weights {
+		if !(w >= 0 && w <= math.MaxFloat32) { // NaN too
+			return fmt.Errorf("%s: weight of bag %d is %g: weights are finite and at least 0: %w", operation, bag, w,
+				ErrLabel)
+		}
+	}
+	return nil
+}
+
+// weight is the weight of a bag, 1 if there are no weights.
+func (j *stepJob) weight(bag int) float64 {
+	if j.weights == nil {
+		return 1
+	}
+	return float64(j.weights[bag])
+}
+
+// scale is the factor of all gradients of a bag.
+func (j *stepJob) scale(bag int) float64 { return float64(j.Scale) * j.weight(bag) }
+
 // sumLosses adds the losses of the blocks of each bag in the order of the classes.
 func (c *CPU) sumLosses(loss []float32, perBag int) {
 	for n := range loss {
@@ -124,7 +148,7 @@ func (c *CPU) sumLosses(loss []float32, perBag int) {
 		for _, l := range c.losses[n*perBag:][:perBag] {
 			sum += l.total()
 		}
-		loss[n] = float32(sum)
+		loss[n] = float32(c.step.weight(n) * sum)
 	}
 }
 
@@ -197,6 +221,7 @@ func (j *stepJob) join(level simd.Level, t *sums, s instances, d []float32) {
 // probabilities alone.
 func (j *stepJob) decide(w *classes, s instances, block int) (loss lossSum) {
 	bag, first := block/blocksFor(j.K), block%blocksFor(j.K)*blockClasses
+	scale := j.scale(bag)
 	var decided decision
 	for k := range s.width {
 		class, e := first+k, w.pooledOf(s, k, j.MIL)
@@ -214,7 +239,7 @@ func (j *stepJob) decide(w *classes, s instances, block int) (loss lossSum) {
 		}
 		j.store(bag, class, e, &decided)
 		loss.add(decided.loss)
-		w.share[k], w.prob[k] = float64(j.Scale)*decided.dLogit, decided.p
+		w.share[k], w.prob[k] = scale*decided.dLogit, decided.p
 		if decided.p < tinyBag {
 			w.logit[k] = e.b()
 		}
@@ -253,8 +278,9 @@ func (j *stepJob) store(bag, class int, e pooled, d *decision) {
 	}
 	if j.dO != nil {
 		dO := j.dO[bag*4*j.K:][:4*j.K]
+		scale := j.scale(bag)
 		for column, g := range d.dO {
-			v := float32(float64(j.Scale) * g)
+			v := float32(scale * g)
 			dO[column*j.K+class], dO[(2+column)*j.K+class] = v, -v
 		}
 	}

@@ -94,7 +94,7 @@ func (c *CUDA) NoiseStep(out StepOutput, logits, confidence, labels, bags *tenso
 	const operation = "noise step"
 	g, err := fitStep(out, logits, confidence, labels, bags, p)
 	if err := cmp.Or(err,
-		tensor.OnDevice(operation, tensor.Float32, logits, confidence, labels),
+		tensor.OnDevice(operation, tensor.Float32, logits, confidence, labels, p.Weights),
 		tensor.OnDevice(operation, tensor.Float32, out.Loss, out.DLogits, out.DO, out.Prob, out.Observed, out.Posterior,
 			out.BagLogit),
 		tensor.OnDevice(operation, tensor.Int32, bags), g.fits(operation)); err != nil {
@@ -116,7 +116,8 @@ func (c *CUDA) NoiseStep(out StepOutput, logits, confidence, labels, bags *tenso
 		return err
 	}
 	a := noiseStepArguments{
-		logits: tensor.At(logits), confidence: tensor.At(confidence), labels: tensor.At(labels), offsets: tensor.At(bags),
+		logits: tensor.At(logits), confidence: tensor.At(confidence), labels: tensor.At(labels),
+		weights: tensor.At(p.Weights), offsets: tensor.At(bags),
 		loss: tensor.At(out.Loss), dLogits: tensor.At(out.DLogits), dO: tensor.At(out.DO), prob: tensor.At(out.Prob),
 		observed: tensor.At(out.Observed), posterior: tensor.At(out.Posterior), bagLogit: tensor.At(out.BagLogit),
 		partial: partial, tickets: tickets,

@@ -26,7 +26,7 @@ func (k *stepKernels) load(m *cuda.Module) error {
 
 // noiseStepArguments are the arguments of noise_step; pointers are 0 for none.
 type noiseStepArguments struct {
-	logits, confidence, labels, offsets, loss, dLogits, dO, prob, observed, posterior, bagLogit, partial, tickets cuda.Address
-	bags, frames, cells, classes, perBag, mil, evidence                                                           int32
-	scale, positive, negative, margin                                                                             float32
+	logits, confidence, labels, weights, offsets, loss, dLogits, dO, prob, observed, posterior, bagLogit, partial, tickets cuda.Address
+	bags, frames, cells, classes, perBag, mil, evidence                                                                    int32
+	scale, positive, negative, margin                                                                                      float32
 }

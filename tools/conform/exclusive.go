@@ -11,9 +11,10 @@ import (
 type exclusiveSetup struct {
 	bagging
 	transition bool
-	labels     string // hard, gaps (hard or unknown), soft (distributions), or none
-	extreme    bool   // logits to 1e4
-	outputs    string // all, loss, gradients or predictions
+	labels     string    // hard, gaps (hard or unknown), soft (distributions), or none
+	extreme    bool      // logits to 1e4
+	outputs    string    // all, loss, gradients or predictions
+	weights    []float32 // of the bags; nil for none
 }
 
 func exclusiveCases() []Case {
@@ -27,6 +28,11 @@ func exclusiveCases() []Case {
 	for i, b := range baggings() {
 		if b.C < 2 {
 			continue
+		}
+		for _, transition := range []bool{false, true} {
+			s := exclusiveSetup{bagging: b, transition: transition, labels: "gaps", outputs: "all", weights: b.someWeights()}
+			name := bagName(b, named(",exclusive=true,transition=%v,labels=gaps,weights=true", transition))
+			list = append(list, Case{Op: "NoiseStep", Name: name, build: s.call})
 		}
 		for _, transition := range []bool{false, true} {
 			for _, labels := range []string{"hard", "gaps", "soft"} {
@@ -112,6 +118,7 @@ func (s exclusiveSetup) reference(logits, transition, labels []float64) stepArra
 		copy(out.posterior[at:], step.Posterior)
 		copy(out.bagLogit[at:], step.BagLogit)
 	}
+	s.weigh(&out, s.weights)
 	return out
 }
 
@@ -126,7 +133,7 @@ func (s exclusiveSetup) call(r *values) *call {
 	if s.transition {
 		transition = input("transition", t, s.C, s.C)
 	}
-	return out.call(s.bagging, o, transition, s.labels, z, noise.StepParams{Exclusive: true})
+	return out.call(s.bagging, o, transition, s.labels, z, s.weights, noise.StepParams{Exclusive: true})
 }
 
 func exclusiveRefusals() []Case {

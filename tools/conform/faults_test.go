@@ -236,6 +236,11 @@ var faults = []fault{
 		p.Scale = 1
 		return b.NoiseStep(out, logits, confidence, labels, bags, p)
 	}},
+	{"ignores weights", "NoiseStep", "element", func(b *referenceBackend, out noise.StepOutput, logits, confidence,
+		labels, bags array, p noise.StepParams) error {
+		p.Weights = nil
+		return b.NoiseStep(out, logits, confidence, labels, bags, p)
+	}},
 	{"ignores MIL", "NoiseStep", "element", func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels,
 		bags array, p noise.StepParams) error {
 		p.MIL = false

@@ -22,6 +22,7 @@ type noiseSetup struct {
 	outputs string // all, loss, gradients or predictions
 	focus   noise.AsymmetricLoss
 	large   bool
+	weights []float32 // of the bags; nil for none
 }
 
 func (s noiseSetup) withCase() Case {
@@ -29,6 +30,9 @@ func (s noiseSetup) withCase() Case {
 		s.labels, s.extreme, s.outputs))
 	if s.focus != (noise.AsymmetricLoss{}) {
 		name += strings.ReplaceAll(named(",focus=%g_%g_%g", s.focus.Positive, s.focus.Negative, s.focus.Margin), ".", "p")
+	}
+	if s.weights != nil {
+		name += ",weights=true"
 	}
 	return Case{Op: "NoiseStep", Name: name, Large: s.large, build: s.call}
 }
@@ -74,7 +78,7 @@ func noiseCases() []Case {
 	list = append(list, noiseSetup{bagging: large, mil: true, confidence: "each", labels: "hard", outputs: "all",
 		large: true}.withCase(), noiseSetup{bagging: pictures(32, 1000), confidence: "shared", labels: "hard",
 		outputs: "all", large: true}.withCase())
-	return slices.Concat(list, focusCases(), evidenceCases(), noiseRefusals())
+	return slices.Concat(list, focusCases(), evidenceCases(), weightedCases(), noiseRefusals())
 }
 
 // focusCases are the cases of unknown labels and of the asymmetric loss.
@@ -115,6 +119,42 @@ func evidenceCases() []Case {
 	}
 	add(pictures(32, 1000), false, "all", false, true)
 	return list
+}
+
+// weightedCases are the cases of weights of bags, for each kind of labels.
+func weightedCases() []Case {
+	var list []Case
+	for _, b := range baggings() {
+		for _, mil := range []bool{false, true} {
+			for _, of := range [][2]string{{"none", "soft"}, {"none", "evidence"}, {"shared", "hard"}, {"each", "gaps"}} {
+				list = append(list, noiseSetup{bagging: b, mil: mil, confidence: of[0], labels: of[1], outputs: "all",
+					weights: b.someWeights()}.withCase())
+			}
+		}
+	}
+	return list
+}
+
+// someWeights are weights of the bags, 0 and 1 among them.
+func (b bagging) someWeights() []float32 {
+	list := make([]float32, b.count())
+	for i := range list {
+		list[i] = float32((3*i+2)%9) / 4
+	}
+	return list
+}
+
+// weigh multiplies what depends on the labels of each bag by its weight. Nil changes nothing.
+func (b bagging) weigh(out *stepArrays, weights []float32) {
+	for bag, w := range weights {
+		out.loss[bag] *= float64(w)
+		for k := range b.C {
+			b.cells(bag, k, func(place int) { out.dLogits[place] *= float64(w) })
+		}
+		for i := range len(out.dO) / len(weights) {
+			out.dO[bag*len(out.dO)/len(weights)+i] *= float64(w)
+		}
+	}
 }
 
 // draw makes the inputs of a setup. Confidences are nil for none.
@@ -227,6 +267,7 @@ func (s noiseSetup) reference(logits, confidence, labels []float64) stepArrays {
 				step.BagLogit
 		}
 	}
+	s.weigh(&out, s.weights)
 	return out
 }
 
@@ -292,7 +333,7 @@ func (s noiseSetup) call(r *values) *call {
 	default:
 		confidence = input("confidence", c, len(c)/(4*k), 2, 2, k)
 	}
-	return out.call(s.bagging, o, confidence, s.labels, z, noise.StepParams{MIL: s.mil, Asymmetric: s.focus,
+	return out.call(s.bagging, o, confidence, s.labels, z, s.weights, noise.StepParams{MIL: s.mil, Asymmetric: s.focus,
 		Evidence: s.labels == "evidence"})
 }
 
@@ -339,17 +380,24 @@ func (b bagging) destinations(outputs string, extreme, short bool, o []float64,
 }
 
 // call is NoiseStep to the destinations. model is the noise model, and z are labels of a kind.
-func (d destinations) call(b bagging, o []float32, model *operand, kind string, z []float32, p noise.StepParams) *call {
+func (d destinations) call(b bagging, o []float32, model *operand, kind string, z, w []float32,
+	p noise.StepParams) *call {
 	p.Scale = stepScale
 	logits, bags, labels := onMap("logits", b.Map, o), b.operand(), none()
+	weights := none()
+	if w != nil {
+		weights = input("weights", w, len(w))
+	}
 	if kind != "none" {
 		labels = input("labels", z, b.count(), b.C)
 	}
-	operands := []*operand{logits, bags, labels, model, d.loss, d.dLogits, d.dO, d.posterior, d.prob, d.observed,
+	operands := []*operand{logits, bags, labels, weights, model, d.loss, d.dLogits, d.dO, d.posterior, d.prob, d.observed,
 		d.bagLogit}
 	return &call{operands: operands, run: func(k kernels.Backend) error {
 		out := noise.StepOutput{Loss: d.loss.t, DLogits: d.dLogits.t, DO: d.dO.t, Prob: d.prob.t, Observed: d.observed.t,
 			Posterior: d.posterior.t, BagLogit: d.bagLogit.t}
+		p := p
+		p.Weights = weights.t
 		return k.NoiseStep(out, logits.t, model.t, labels.t, bags.t, p)
 	}}
 }
@@ -393,6 +441,10 @@ func noiseRefusals() []Case {
 		of("posterior", plain, labels, none(), func(o *noise.StepOutput) **tensor.Tensor { return &o.Posterior }, 2, 4),
 		of("baglogit", plain, labels, none(), func(o *noise.StepOutput) **tensor.Tensor { return &o.BagLogit }, 2, 2),
 		of("evidence_confidence", evidence, labels, blank(2, 2, 2, 3), loss),
+		refuse("NoiseStep", "weights", func(k kernels.Backend, t []*tensor.Tensor) error {
+			return k.NoiseStep(noise.StepOutput{Loss: t[3]}, t[0], nil, t[1], nil,
+				noise.StepParams{Scale: 1, Weights: t[2]})
+		}, blank(2, 2, 2, 3), labels, blank(3), blank(2)),
 		of("evidence_missing", evidence, none(), none(), loss, 2),
 	}
 	return append(list, refuseBags("NoiseStep", func(k kernels.Backend, x, flat, bags *tensor.Tensor) error {

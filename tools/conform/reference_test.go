@@ -281,9 +281,10 @@ func (b *referenceBackend) NoiseStep(out noise.StepOutput, logits, confidence, l
 	}
 	n, k := s.count(), s.C
 	if p.Exclusive {
-		return exclusiveStep(exclusiveSetup{bagging: s}, out, logits, confidence, labels, p)
+		return exclusiveStep(exclusiveSetup{bagging: s, weights: p.Weights.Float32s()}, out, logits, confidence, labels, p)
 	}
-	setup := noiseSetup{bagging: s, mil: p.MIL, confidence: "each", focus: p.Asymmetric}
+	setup := noiseSetup{bagging: s, mil: p.MIL, confidence: "each", focus: p.Asymmetric,
+		weights: p.Weights.Float32s()}
 	if confidence != nil && confidence.Dim(0) == 1 {
 		setup.confidence = "shared"
 	}
@@ -291,7 +292,7 @@ func (b *referenceBackend) NoiseStep(out noise.StepOutput, logits, confidence, l
 		setup.labels = "evidence"
 	}
 	wanted := out.Loss != nil || out.DLogits != nil || out.DO != nil || out.Posterior != nil
-	err = need("noise step", may(labels, n, k), labels != nil || !wanted, may(confidence, n, 2, 2, k) ||
+	err = need("noise step", may(p.Weights, n), may(labels, n, k), labels != nil || !wanted, may(confidence, n, 2, 2, k) ||
 		may(confidence, 1, 2, 2, k),
 		may(out.Loss, n), out.DLogits == nil || isMap(out.DLogits, s.Map), may(out.DO, n, 2, 2, k), may(out.Prob, n, k),
 		may(out.Observed, n, k), may(out.Posterior, n, k), may(out.BagLogit, n, k), !p.Evidence || confidence == nil &&
@@ -312,6 +313,7 @@ func exclusiveStep(s exclusiveSetup, out noise.StepOutput, logits, transition, l
 	n, k := s.count(), s.C
 	wanted := out.Loss != nil || out.DLogits != nil || out.Posterior != nil
 	err := need("noise step", k > 1, !p.MIL && !p.Evidence, out.DO == nil, may(transition, k, k), may(labels, n, k),
+		may(p.Weights, n),
 		labels != nil || !wanted, may(out.Loss, n), out.DLogits == nil || isMap(out.DLogits, s.Map), may(out.Prob, n, k),
 		may(out.Observed, n, k), may(out.Posterior, n, k), may(out.BagLogit, n, k))
 	if err != nil {
