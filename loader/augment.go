@@ -17,6 +17,9 @@ func checkAugment(set *Set, config *Config) error {
 			set.Name)
 	case config.Evidence != nil && config.Augment.Mixup > 0:
 		return errors.New("loader: `train.augment.mixup` mixes labels, and evidence takes their place: leave out one")
+	case set.Weights != nil && config.Augment.Mixup > 0:
+		return errors.New("loader: `train.augment.mixup` mixes rows, and each has a weight of its own: leave out the weights " +
+			"or `train.augment.mixup`")
 	}
 	return nil
 }

@@ -27,6 +27,8 @@ type Batch struct {
 	Labels  *dense.Dense // N×K of float32: the observed labels
 	Targets *dense.Dense // N×K of float32: soft targets, or Unknown, or evidence; nil where labels are learned as they are
 
+	Weights *dense.Dense // N of float32: weights of the bags; nil for none
+
 	Index []int    // N: which bags of the set they are
 	IDs   []string // N
 
@@ -48,6 +50,7 @@ type assembly struct {
 	pixels, flips        hostArray[uint8]
 	sizes, keys, offsets hostArray[int32]
 	labels, targets      hostArray[float32]
+	weights              hostArray[float32]
 	vectors              hostArray[float32]
 	failures             []error // per frame
 	dealing              dealing
@@ -267,6 +270,12 @@ func firstError(errs []error) error {
 func (b *Batch) fillLabels() {
 	l, job, k := b.home, &b.job, b.home.classes
 	job.labels.grow(b.N * k)
+	if l.set.Weights != nil {
+		job.weights.grow(b.N)
+		for n, bag := range b.Index {
+			job.weights.data[n] = l.set.Weights[bag]
+		}
+	}
 	if l.set.Rows != nil {
 		b.fillRows()
 		return
@@ -315,6 +324,9 @@ func (b *Batch) wrap() {
 	b.Keys = job.keys.wrap(b.T)
 	b.Offsets = job.offsets.wrap(b.N + 1)
 	b.Labels = job.labels.wrap(b.N, k)
+	if b.home.set.Weights != nil {
+		b.Weights = job.weights.wrap(b.N)
+	}
 	b.Targets = nil
 	if b.home.config.learned() != nil || b.mixed() {
 		b.Targets = job.targets.wrap(b.N, k)
@@ -324,5 +336,5 @@ func (b *Batch) wrap() {
 // unwrap takes away the tensors of the batch before.
 func (b *Batch) unwrap() {
 	b.Pixels, b.Vectors, b.Sizes, b.Flips, b.Keys = nil, nil, nil, nil, nil
-	b.Offsets, b.Labels, b.Targets = nil, nil, nil
+	b.Offsets, b.Labels, b.Targets, b.Weights = nil, nil, nil, nil
 }

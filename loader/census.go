@@ -18,8 +18,8 @@ type Census struct {
 	// Confusion counts the bags of each class by their observed label (first index) and their true one; nil
 	// if the truth is unknown.
 	Confusion Confusion
-	// Digest is a SHA-256 over the words and, bag by bag, identifiers and observed labels. It does not depend
-	// on whether labels are in memory.
+	// Digest is a SHA-256 over the words and, bag by bag, identifiers and observed labels, and over the weights, if
+	// there are any. It does not depend on whether labels are in memory.
 	Digest [sha256.Size]byte
 }
 
@@ -98,6 +98,10 @@ func takeCensus(ctx context.Context, s *Set) (*Census, error) {
 	}
 	c.Confusion.Complete(s.Len(), c.Unknown)
 	h.Write(piece) // for a set without bags
+	if s.Weights != nil {
+		_, _ = h.Write([]byte("weights"))
+		_ = binary.Write(h, binary.LittleEndian, s.Weights) // a hash cannot fail
+	}
 	h.Sum(c.Digest[:0])
 	return c, nil
 }

@@ -143,7 +143,7 @@ func checkSet(set *Set, config Config) (classes int, err error) {
 	if (set.Source == nil) == (set.Vectors == nil) || (set.Labels == nil) == (set.Rows == nil) {
 		return 0, fmt.Errorf("loader: the set %q needs labels, and pictures or feature vectors, not both", set.Name)
 	}
-	if err := cmp.Or(config.Standard.check(set), checkAugment(set, &config)); err != nil {
+	if err := cmp.Or(config.Standard.check(set), checkAugment(set, &config), checkWeights(set)); err != nil {
 		return 0, err
 	}
 	if set.Rows != nil {
@@ -158,6 +158,19 @@ func checkSet(set *Set, config Config) (classes int, err error) {
 		return 0, err
 	}
 	return shape[1], checkFrames(set, config)
+}
+
+// checkWeights checks the weights of the bags, if there are any.
+func checkWeights(set *Set) error {
+	if set.Weights != nil && len(set.Weights) != set.Len() {
+		return fmt.Errorf("loader: the set %q has %d weights for %d samples", set.Name, len(set.Weights), set.Len())
+	}
+	for i, w := range set.Weights {
+		if !(w >= 0 && isFinite(w)) {
+			return fmt.Errorf("loader: the weight of sample %d is %v, want a finite number of at least 0", i, w)
+		}
+	}
+	return nil
 }
 
 // checkRows is checkSet for a set whose labels are not in memory. How many frames its bags have shows when

@@ -32,6 +32,7 @@ func FeatureSet(name string, t *features.Table, vocabulary *text.Vocabulary) (*S
 		IDs:        t.IDs,
 		Vectors:    &tableVectors{rows: t.Rows},
 		Labels:     Matrix(make([]uint8, n*k), k),
+		Weights:    t.Weights,
 	}
 	if s.IDs == nil {
 		s.IDs = numbered(n)

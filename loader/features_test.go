@@ -3,6 +3,7 @@ package loader
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,5 +135,38 @@ func TestNew_RefusesAStandardThatDoesNotFit(t *testing.T) {
 	config.Standard = &Standard{Mean: make([]float32, 3), Scale: make([]float32, 3)}
 	if _, err := New(set, config); err == nil || !strings.Contains(err.Error(), "2 features, the standard is for 3") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Each batch has the weights of its bags, also in a part of the set, and the census depends on them.
+func TestFeatureSet_WeightsOfBags(t *testing.T) {
+	set := fourRowsSet(t)
+	before, err := set.Census(t.Context())
+	check(t, err)
+	weighted := *set
+	weighted.Weights = []float32{.5, 2, 0, 1}
+	part, err := Subset(&weighted, "part", []int{3, 1, 0})
+	check(t, err)
+	var got []float32
+	check(t, mustLoader(t, part, vectorConfig()).Pass(t.Context(), 0, func(batch *Batch) {
+		got = append(got, batch.Weights.Float32s()...)
+	}))
+	if !slices.Equal(got, []float32{1, 2, .5}) {
+		t.Errorf("weights %v", got)
+	}
+	if after, err := weighted.Census(t.Context()); err != nil || after.Digest == before.Digest {
+		t.Errorf("the census with weights is that without: %v", err)
+	}
+	for _, bad := range [][]float32{{1, 1}, {1, 1, 1, -1}, {1, 1, 1, float32(math.NaN())}} {
+		weighted.Weights = bad
+		if _, err := New(&weighted, vectorConfig()); err == nil || !strings.Contains(err.Error(), "weight") {
+			t.Errorf("weights %v: %v", bad, err)
+		}
+	}
+	config := vectorConfig()
+	config.Augment.Mixup = .2
+	weighted.Weights = []float32{1, 2, 1, 2}
+	if _, err := New(&weighted, config); err == nil || !strings.Contains(err.Error(), "mixup") {
+		t.Errorf("mixtures of weighted rows: %v", err)
 	}
 }

@@ -66,6 +66,8 @@ type Set struct {
 	Labels     *dense.Dense // N×K of 0, 1 or UnknownLabel: the observed labels z, possibly noisy
 	Truth      *dense.Dense // N×K of 0 or 1: the true labels y if known, else nil
 	Counts     *dense.Dense // N×K: number of captions of the bag that mention the word (c of the evaluation), else nil
+	// Weights multiply the loss of each bag in training, and no measure: finite numbers of at least 0. Nil for none.
+	Weights []float32
 	// CaptionsPerSample is the number of captions from which Counts come (5 for COCO and scenes, 20 for
 	// MSR-VTT), 0 if there are none.
 	CaptionsPerSample int

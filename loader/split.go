@@ -50,6 +50,9 @@ func Subset(s *Set, name string, indices []int) (*Set, error) {
 			return nil, fmt.Errorf("%s: subset of %s: %w", name, s.Name, err)
 		}
 	}
+	if s.Weights != nil {
+		part.Weights = pick(s.Weights, indices)
+	}
 	if s.Captions != nil {
 		part.Captions = pick(s.Captions, indices)
 	}

@@ -26,6 +26,8 @@ type StepOptions struct {
 	// Evidence is set if Labels are log-likelihood ratios of the observations (noise.StepParams). It requires
 	// a net without a noise model, and excludes Asymmetric and LargeLosses.
 	Evidence bool
+	// Weighted is set if the plan's Weights multiply the loss of each bag.
+	Weighted bool
 	// Done, if set, is called for each of the Gradients, in their order, after the calls that complete them.
 	Done func(layer int) error
 	// Part selects a part of the step; the zero value does it all.
@@ -79,6 +81,9 @@ func (n *Net) Step(p *Plan, o StepOptions) error {
 	}
 	params := noise.StepParams{MIL: n.config.MIL, Scale: o.Scale, Asymmetric: o.Asymmetric, Evidence: o.Evidence,
 		Exclusive: n.config.Exclusive}
+	if o.Weighted {
+		params.Weights = p.Weights
+	}
 	if err := n.backend.NoiseStep(out, p.Logits, confidence, labels, p.bags, params); err != nil {
 		return err
 	}

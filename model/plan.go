@@ -24,6 +24,8 @@ type Plan struct {
 	Offsets *tensor.Tensor // int32 N+1: first frame of each bag
 	Labels  *tensor.Tensor // float32 N×K: observed labels, or targets: soft ones, or noise.Unknown
 
+	Weights *tensor.Tensor // float32 N: of the loss of each bag, if StepOptions.Weighted
+
 	// X is the normalised input, T×H×W×3, or with more channels that are 0 (tensor.Precision.Pixels), or
 	// T×1×1×D of features: Normalize writes it, or upload into it. Pictures have the type of feature maps.
 	X *tensor.Tensor
@@ -66,6 +68,7 @@ type capacity struct {
 // memory is the whole buffers, at capacity.
 type memory struct {
 	pixels, sizes, flips, keys, offsets, labels *tensor.Tensor
+	weights                                     *tensor.Tensor
 	x                                           *tensor.Tensor
 	// outputs of the layers but the last, and their gradients, placed by layout
 	maps                                      *tensor.Tensor
@@ -169,7 +172,7 @@ func (n *Net) grow(to capacity) error {
 	}
 	if to.training {
 		m.dLogits = alloc(tensor.Float32, t, gridH, gridW, k)
-		m.targets = alloc(tensor.Float32, b, k)
+		m.targets, m.weights = alloc(tensor.Float32, b, k), alloc(tensor.Float32, b)
 		if n.config.Noise != NoNoise && !n.config.Exclusive {
 			m.dO = alloc(tensor.Float32, b, 2, 2, k)
 		}
@@ -207,7 +210,7 @@ func (n *Net) view(frames, bags int) (*Plan, error) {
 		BagLogit: v.rows(m.bagLogit, bags), Posterior: v.rows(m.posterior, bags), Loss: v.rows(m.loss, bags),
 		Pooled: v.rows(m.pooled, bags), Confidence: v.rows(m.confidence, bags),
 		Logits: v.rows(m.logits, frames), dLogits: v.rows(m.dLogits, frames), dO: v.rows(m.dO, bags),
-		targets: v.rows(m.targets, bags),
+		targets: v.rows(m.targets, bags), Weights: v.rows(m.weights, bags),
 	}
 	if bags != frames {
 		p.bags = p.Offsets

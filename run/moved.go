@@ -15,8 +15,9 @@ func (c *Config) places() folder.Places {
 		"data.clips": &d.Clips, "data.val_clips": &d.ValClips, "data.test_clips": &d.TestClips,
 		"data.clip_labels": &d.ClipLabels, "data.manifest": &d.Manifest, "data.evidence": &d.Evidence,
 		"data.verified": &d.Verified, "data.noise_file": &d.NoiseFile, "data.flip_rates": &d.FlipRates,
-		"data.features.ids": &f.IDs,
-		"net.weights":       &c.Net.Weights, "net.backbone": &c.Net.Backbone, "stage1": &c.Stage1,
+		"data.features.ids":     &f.IDs,
+		"data.features.weights": &f.Weights,
+		"net.weights":           &c.Net.Weights, "net.backbone": &c.Net.Backbone, "stage1": &c.Stage1,
 	}
 	for name, files := range map[string]*dataset.FeatureFiles{"train": &f.Train, "validation": &f.Validation,
 		"test": &f.Test} {

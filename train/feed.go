@@ -45,6 +45,9 @@ func (f *feed) stage(b *loader.Batch) error {
 	}
 	if !f.scoring {
 		f.arrays = append(f.arrays, b.Keys, learned(b))
+		if b.Weights != nil {
+			f.arrays = append(f.arrays, b.Weights)
+		}
 	}
 	if err := f.beside.Stage(f.arrays); err != nil {
 		return err
@@ -80,6 +83,9 @@ func (f *feed) take(p *model.Plan, b *loader.Batch) error {
 	}
 	if !f.scoring {
 		f.tensors = append(f.tensors, p.Keys, p.Labels)
+		if b.Weights != nil {
+			f.tensors = append(f.tensors, p.Weights)
+		}
 	}
 	return f.beside.Take(f.tensors)
 }
@@ -116,7 +122,7 @@ func upload(device tensor.Device, p *model.Plan, b *loader.Batch, training bool)
 		training bool
 	}{
 		{p.Pixels, b.Pixels, false}, {p.Sizes, b.Sizes, false}, {p.Flips, b.Flips, false}, {p.X, b.Vectors, false},
-		{p.Offsets, b.Offsets, false}, {p.Keys, b.Keys, true}, {p.Labels, learned(b), true},
+		{p.Offsets, b.Offsets, false}, {p.Keys, b.Keys, true}, {p.Labels, learned(b), true}, {p.Weights, b.Weights, true},
 	} {
 		if pair.training && !training || pair.src == nil || pair.dst == nil {
 			continue

@@ -158,7 +158,7 @@ func (u *updater) take(batch *loader.Batch, last bool, e *StepDone) error {
 	if err := u.feed.take(plan, batch); err != nil {
 		return err
 	}
-	w := work{plan: plan, accumulate: len(u.results.bags) > 0, last: last}
+	w := work{plan: plan, accumulate: len(u.results.bags) > 0, last: last, weighted: batch.Weights != nil}
 	if u.ranks.many {
 		w.all = u.bags
 	}
@@ -174,6 +174,7 @@ func (u *updater) prepare(w work, e *StepDone) error {
 		Accumulate:   w.accumulate,
 		WithoutNoise: u.Loader.Targets != nil || u.Loader.Evidence != nil,
 		Evidence:     u.Loader.Evidence != nil,
+		Weighted:     w.weighted,
 		Asymmetric:   u.Config.Loss.asymmetric(),
 		LargeLosses:  u.Config.Loss.largeLosses(e.Epoch, w.plan.Labels.Len()),
 	}

@@ -12,6 +12,7 @@ type work struct {
 	accumulate bool        // add the gradients to the gradients of the earlier batches
 	last       bool        // of the step's batches: the norm of the gradients is computed too
 	scores     bool        // no gradients: a pass forward alone
+	weighted   bool        // the weights of bags multiply their losses
 
 	// With several ranks the sums cut a step into pieces.
 	all  int            // bags of the step, of all ranks; 0 on one

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/features"
 	"nmn/text"
@@ -20,6 +21,10 @@ type FeatureConfig struct {
 	Validation FeatureFiles `yaml:"validation"` // else a share of Train is held out
 	Test       FeatureFiles `yaml:"test"`       // features of the test split and their labels
 	IDs        string       `yaml:"ids" help:"<file> with an identifier for each row of the training features"`
+
+	// Weights of the training rows: a file, or a column of the training features.
+	Weights      string `yaml:"weights,omitempty" help:"<file> with a weight for each training row, which multiplies its loss"`
+	WeightColumn string `yaml:"weight_column,omitempty" help:"<column> of the training features with the weights of rows"`
 
 	Array          string   `yaml:"array" help:"<name> of the features in .npz and .safetensors files; empty if there is one array"`
 	LabelArray     string   `yaml:"label_array" help:"<name> of the labels array in .npz and .safetensors files"`
@@ -59,7 +64,7 @@ func (f *FeatureConfig) Options(of FeatureFiles, words []string) features.Option
 		Features: of.Features, Labels: of.Labels, Truth: of.Truth, Counts: of.Counts, Words: words,
 		Array: f.Array, LabelArray: f.LabelArray, LabelColumns: f.LabelColumns, ListColumn: f.ListColumn,
 		IDColumn: f.IDColumn, SplitColumn: f.SplitColumn, Ignore: f.Ignore, FeatureColumns: f.FeatureColumns,
-		Missing: f.Missing == MissingMean, Limit: int64(f.MemoryLimit * (1 << 30)),
+		Missing: f.Missing == MissingMean, Limit: int64(f.MemoryLimit * (1 << 30)), WeightColumn: f.WeightColumn,
 	}
 }
 
@@ -87,7 +92,7 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 	if err != nil {
 		return err
 	}
-	whole, table, err := d.featureSet(ctx, c, f.Train, vocabulary, f.IDs)
+	whole, table, err := d.featureSet(ctx, c, f.Train, vocabulary, true)
 	if err != nil {
 		return whereItStarted(err, f.Train.Features)
 	}
@@ -107,7 +112,7 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 		if other.files.Features == "" {
 			continue
 		}
-		set, its, err := d.featureSet(ctx, c, f.HeldOut(other.files), whole.Vocabulary, "")
+		set, its, err := d.featureSet(ctx, c, f.HeldOut(other.files), whole.Vocabulary, false)
 		if err != nil {
 			return err
 		}
@@ -120,34 +125,68 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 		"on_disk", table.OnDisk)
 	switch {
 	case table.Splits == nil:
-		return d.holdOut(ctx, &shares, whole)
+		err = d.holdOut(ctx, &shares, whole)
 	case d.Validation != nil || d.Test != nil:
 		return fmt.Errorf("%s has a column of splits, and `data.features.validation.features` or "+
 			"`data.features.test.features` is given: leave out one (`data.features.ignore_columns` leaves out a column)",
 			table.Name)
+	default:
+		err = d.bySplits(whole, table)
 	}
-	return d.bySplits(whole, table)
+	if err != nil {
+		return err
+	}
+	d.Train.Weights, err = relativeWeights(d.Train.Weights)
+	return err
 }
 
-// featureSet opens the files of one split.
+// relativeWeights divides weights by their mean, so that learning rates keep their meaning. Equal weights are none.
+func relativeWeights(weights []float32) ([]float32, error) {
+	sum, equal := 0.0, true
+	for _, w := range weights {
+		sum, equal = sum+float64(w), equal && w == weights[0]
+	}
+	if weights != nil && sum == 0 {
+		return nil, setting.Errorf("data.features.weights", "the weights of all %d training rows are 0: nothing can be "+
+			"learned: give some rows a weight", len(weights))
+	}
+	if equal {
+		return nil, nil
+	}
+	relative, mean := make([]float32, len(weights)), sum/float64(len(weights))
+	for i, w := range weights {
+		relative[i] = float32(float64(w) / mean)
+	}
+	return relative, nil
+}
+
+// featureSet opens the files of one split. Files of identifiers and weights are for the training split.
 func (d *Splits) featureSet(ctx context.Context, c *Config, files FeatureFiles, v *text.Vocabulary,
-	idFile string) (*loader.Set, *features.Table, error) {
+	training bool) (*loader.Set, *features.Table, error) {
 	var words []string
 	if v != nil {
 		words = v.Texts()
 	}
 	o := c.Features.Options(files, words)
-	if idFile != "" {
+	if training && c.Features.IDs != "" {
 		var err error
-		if o.IDs, err = loader.ReadIDs(ctx, idFile); err != nil {
+		if o.IDs, err = loader.ReadIDs(ctx, c.Features.IDs); err != nil {
 			return nil, nil, err
 		}
+	}
+	if training {
+		o.Weights = c.Features.Weights
 	}
 	table, err := features.Open(ctx, o)
 	if err != nil {
 		return nil, nil, err
 	}
 	d.opened = append(d.opened, table)
+	if training && table.Weights == nil && o.WeightColumn != "" {
+		return nil, nil, setting.Errorf("data.features.weight_column",
+			"%s has no column %q for the weights of rows: give the name of a column of the training features", table.Name,
+			o.WeightColumn)
+	}
 	name, _, _ := strings.Cut(filepath.Base(files.Features), ".")
 	set, err := loader.FeatureSet(name, table, v)
 	if err != nil {

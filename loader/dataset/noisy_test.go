@@ -284,3 +284,31 @@ func TestHoldOut_IsOfNamesAndSeed(t *testing.T) {
 		t.Errorf("another seed holds out the same rows: %s, %s", v, s)
 	}
 }
+
+// Weights count relative to their mean over the training rows, whatever is held out. Equal ones are none.
+func TestOpen_WeightsOfTrainingRows(t *testing.T) {
+	write := func(content string) string { return fileOf(t, t.TempDir(), "w.csv", content) }
+	path := featureFile(t, 3, 1, 1)
+	open := func(weights string) *Splits {
+		return openFeatureFile(t, path, func(c *Config) { c.Features.Weights = write(weights) })
+	}
+	if d := open("w\n1\n4\n1\n100\n0\n"); !slices.Equal(d.Train.Weights, []float32{.5, 2, .5}) {
+		t.Errorf("weights %v", d.Train.Weights)
+	}
+	if d := open("w\n0.1\n0.1\n0.1\n9\n9\n"); d.Train.Weights != nil {
+		t.Errorf("equal weights are %v", d.Train.Weights)
+	}
+	for name, change := range map[string]func(*Config){
+		"the weights of all 3 training rows are 0": func(c *Config) {
+			c.Features.Weights = write("w\n0\n0\n0\n1\n1\n")
+		},
+		"no column \"w\"": func(c *Config) { c.Features.WeightColumn = "w" },
+	} {
+		c := DefaultConfig()
+		c.Set, c.Features.Train.Features, c.Features.LabelColumns = Features, path, []string{"cat", "dog"}
+		change(&c)
+		if _, err := Open(t.Context(), &c, Options{}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v, want %q", err, name)
+		}
+	}
+}

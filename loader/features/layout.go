@@ -17,6 +17,7 @@ const (
 // layout holds the meaning of a table's columns; -1 for none.
 type layout struct {
 	id, list, split  int
+	weight           int // -1 if the file has no such column
 	labels, features []int
 	words            []string // names of the label columns
 	inferred         bool     // list was taken as the labels because of its name
@@ -26,7 +27,7 @@ type layout struct {
 // layout sorts the columns of a table. named are the names of label columns if a list of them is given, as in
 // an .xml.
 func (o *Options) layout(columns, named []string) (layout, error) {
-	l := layout{id: -1, list: -1, split: -1}
+	l := layout{id: -1, list: -1, split: -1, weight: -1}
 	if err := distinct(columns); err != nil {
 		return l, err
 	}
@@ -56,8 +57,15 @@ func (o *Options) layout(columns, named []string) (layout, error) {
 			*special.to = -1
 		}
 	}
+	if o.WeightColumn != "" {
+		l.weight = slices.Index(columns, o.WeightColumn)
+	}
 	for c := range columns {
 		switch {
+		case c == l.weight:
+			if labels[c] || c == l.id || c == l.list || c == l.split || ignored[c] {
+				return l, formatf("column %q is set as the weights of rows and as something else", o.WeightColumn)
+			}
 		case labels[c]:
 			l.labels = append(l.labels, c)
 		case c != l.id && c != l.list && c != l.split && !ignored[c]:

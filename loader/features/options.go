@@ -14,6 +14,9 @@ type Options struct {
 	// Counts is a file of whole numbers, N×K: how many captions mention each label; empty for none.
 	Counts string
 
+	// Weights is a file with a weight for each row; empty for none.
+	Weights string
+
 	// Array and LabelArray name arrays of .npz and .safetensors; Array may be empty if there is only one.
 	Array, LabelArray string
 	// LabelColumns are patterns (path.Match) on the names of the columns that are labels.
@@ -21,6 +24,8 @@ type Options struct {
 	// IDColumn, ListColumn and SplitColumn name columns with identifiers, lists of labels, and the split of
 	// each row. Empty ones mean "id", "labels" and "split", if the file has such a column.
 	IDColumn, ListColumn, SplitColumn string
+	// WeightColumn names the column with the weights of rows, if the file has it; empty for none.
+	WeightColumn string
 	// Ignore are patterns on the names of columns that are neither features nor labels, FeatureColumns on those that are
 	// features though they are called as labels are.
 	Ignore, FeatureColumns []string

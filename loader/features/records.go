@@ -35,6 +35,7 @@ type decoded struct {
 	names    []string // names of the feature columns
 	ids      []string
 	splits   []string
+	weights  []float32
 	words    []string // names of the label columns
 	labels   []uint8
 	lists    [][]string // in place of labels
@@ -124,6 +125,18 @@ func (d *decoded) add(o *Options, r records, l layout, rule labelRule) error {
 			return d.at(c, err)
 		}
 		d.labels = append(d.labels, z)
+	}
+	if l.weight >= 0 {
+		var err error
+		if d.weights, err = r.numbers(d.weights, l.weight); err == nil && len(d.weights) != d.rows+1 {
+			err = valuef("%d numbers, a weight is one", len(d.weights)-d.rows)
+		}
+		if err == nil {
+			err = checkWeight(d.weights[d.rows])
+		}
+		if err != nil {
+			return d.at(l.weight, err)
+		}
 	}
 	return d.addTexts(r, l)
 }

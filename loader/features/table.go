@@ -13,14 +13,15 @@ import (
 
 // Table is a file of features with the labels and identifiers of its rows.
 type Table struct {
-	Name    string   // the file
-	Rows    Rows     // N×D
-	Columns []string // names of the columns that the features are from; nil where the file has none
-	IDs     []string // N distinct identifiers; nil if the file has none
-	Splits  []string // N names of splits; nil for none
-	Labels  *Labels  // observed labels; nil if there are none
-	Truth   *Labels  // true, for evaluation; nil where not known
-	Counts  *Labels  // captions that mention each word; nil where not known
+	Name    string    // the file
+	Rows    Rows      // N×D
+	Columns []string  // names of the columns that the features are from; nil where the file has none
+	IDs     []string  // N distinct identifiers; nil if the file has none
+	Splits  []string  // N names of splits; nil for none
+	Labels  *Labels   // observed labels; nil if there are none
+	Truth   *Labels   // true, for evaluation; nil where not known
+	Counts  *Labels   // captions that mention each word; nil where not known
+	Weights []float32 // N, at least 0; nil for none
 	// OnDisk reports whether features are read when they are asked for.
 	OnDisk bool
 	// Spilled reports whether they are in Options.Spill.
@@ -37,7 +38,11 @@ func Open(ctx context.Context, o Options) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.addLabels(ctx, t); err != nil {
+	if isVector(t.Rows) {
+		return nil, errors.Join(formatf("features: %q: an array of shape [%d], want rows × numbers", o.Features,
+			t.Rows.Len()), t.Close())
+	}
+	if err := cmp.Or(o.addLabels(ctx, t), o.addWeights(ctx, t)); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
 	return t, nil
@@ -50,10 +55,6 @@ func (o *Options) openFeatures(ctx context.Context) (*Table, error) {
 		rows, err := o.openArray(ctx, o.Features, o.Array)
 		if err != nil {
 			return nil, err
-		}
-		if isVector(rows) {
-			return nil, errors.Join(formatf("features: %q: an array of shape [%d], want rows × numbers", o.Features,
-				rows.Len()), rows.Close())
 		}
 		_, onDisk := rows.(*fileRows)
 		return &Table{Name: o.Features, Rows: rows, OnDisk: onDisk}, nil
@@ -139,6 +140,7 @@ func (o *Options) openTable(ctx context.Context) (*Table, error) {
 		Columns: d.names,
 		IDs:     d.ids,
 		Splits:  d.splits,
+		Weights: d.weights,
 	}
 	if t.Labels, err = o.labelsOf(o.Features, d); err != nil || o.Spill == "" {
 		return t, err
@@ -248,8 +250,22 @@ func (t *Table) checkIDs() error {
 // join brings labels into the order of the rows: by identifiers if both have some, otherwise the orders must
 // be equal.
 func (t *Table) join(name string, l *Labels, ids []string) (*Labels, error) {
-	n, k := t.Rows.Len(), len(l.Words)
-	if rows := len(l.Values) / k; ids == nil || t.IDs == nil {
+	k := len(l.Words)
+	places, err := t.places(name, len(l.Values)/k, ids)
+	if err != nil || places == nil {
+		return l, err
+	}
+	joined := &Labels{Words: l.Words, Values: make([]uint8, 0, len(places)*k)}
+	for _, row := range places {
+		joined.Values = append(joined.Values, l.Values[row*k:(row+1)*k]...)
+	}
+	return joined, nil
+}
+
+// places finds the row of a file for each row of the table; nil if the orders are equal.
+func (t *Table) places(name string, rows int, ids []string) ([]int, error) {
+	n := t.Rows.Len()
+	if ids == nil || t.IDs == nil {
 		if rows != n {
 			return nil, formatf("features: %q has %d rows, the features in %q have %d: both need the same rows in "+
 				"the same order, or identifiers", name, rows, t.Name, n)
@@ -257,19 +273,15 @@ func (t *Table) join(name string, l *Labels, ids []string) (*Labels, error) {
 		if t.IDs == nil {
 			t.IDs = ids
 		}
-		return l, nil
+		return nil, nil
 	}
-	at := make(map[string]int, len(ids))
-	for i, id := range ids {
-		at[id] = i
-	}
-	joined := &Labels{Words: l.Words, Values: make([]uint8, 0, n*k)}
+	at, places := positions(ids), make([]int, n)
 	for i, id := range t.IDs {
 		row, ok := at[id]
 		if !ok {
 			return nil, formatf("features: %q has no row for %q, which is row %d of %q", name, clip(id), i+1, t.Name)
 		}
-		joined.Values = append(joined.Values, l.Values[row*k:(row+1)*k]...)
+		places[i] = row
 	}
-	return joined, nil
+	return places, nil
 }
