@@ -16,7 +16,8 @@ func TestStep_WeightsCountRows(t *testing.T) {
 		noise     NoiseMode
 		exclusive bool
 		options   StepOptions
-	}{{NoNoise, false, StepOptions{}}, {FeatureIndependent, false, StepOptions{}}, {FeatureDependent, false, StepOptions{}},
+	}{{NoNoise, false, StepOptions{}}, {FeatureIndependent, false, StepOptions{}},
+		{FeatureDependent, false, StepOptions{}},
 		{FeatureDependent, false, StepOptions{WithoutNoise: true}}, {NoNoise, false, StepOptions{Evidence: true}},
 		{NoNoise, false, StepOptions{LargeLosses: LargeLosses{Treatment: CorrectLarge, Count: 1}}},
 		{NoNoise, true, StepOptions{}}, {FeatureIndependent, true, StepOptions{}}} {

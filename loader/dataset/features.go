@@ -241,6 +241,9 @@ func describeColumns(t *features.Table) string {
 	if t.Columns != nil {
 		line += ": " + Abridged(t.Columns)
 	}
+	if t.Weights != nil {
+		line += fmt.Sprintf("\n        weights of rows from %g to %g", slices.Min(t.Weights), slices.Max(t.Weights))
+	}
 	if t.Labels != nil {
 		line += "\n        labels " + Abridged(t.Labels.Words)
 		if n := bytes.Count(t.Labels.Values, []byte{features.Unknown}); n > 0 {

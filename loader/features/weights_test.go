@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Weights come from a column, which is no feature, from a matrix or a table in the order of the rows, or by identifiers.
+// Weights come from a column, which is no feature, or from a file in the order of the rows or with identifiers.
 func TestOpen_WeightsOfRows(t *testing.T) {
 	with := file(t, "x.csv", []byte("id,a,w,cat\np,1,.5,1\nq,2,0,0\nr,3,2,0\n"))
 	without := file(t, "x.csv", []byte("id,a,cat\np,1,1\nq,2,0\nr,3,0\n"))
@@ -23,12 +23,15 @@ func TestOpen_WeightsOfRows(t *testing.T) {
 			t.Errorf("%s: weights %v, features %v", name, table.Weights, table.Columns)
 		}
 	}
-	if table := mustOpen(t, Options{Features: without, LabelColumns: []string{"cat"}, WeightColumn: "w"}); table.Weights != nil {
+	o := Options{Features: without, LabelColumns: []string{"cat"}, WeightColumn: "w"}
+	if table := mustOpen(t, o); table.Weights != nil {
 		t.Errorf("weights %v of a file without the column", table.Weights) // as of rows to predict
 	}
 }
 
 func TestOpen_RefusesWeights(t *testing.T) {
+	array := func(shape string, values ...float32) string { return file(t, "w.npy", npyFile("<f4", shape, values)) }
+	sheet := func(content string) string { return file(t, "w.csv", []byte(content)) }
 	x := file(t, "x.csv", []byte("a,w,cat\n1,1,1\n2,-1,0\n"))
 	for name, c := range map[string]struct {
 		o    Options
@@ -36,10 +39,10 @@ func TestOpen_RefusesWeights(t *testing.T) {
 		says []string
 	}{
 		"negative":    {Options{WeightColumn: "w"}, ErrValue, []string{"line 3", "column 2 (w)", "-1", "at least 0"}},
-		"missing":     {Options{Weights: file(t, "w.csv", []byte("w\n1\nnan\n"))}, ErrValue, []string{"w.csv", "row 2", "NaN"}},
-		"too few":     {Options{Weights: file(t, "w.npy", npyFile("<f8", "(1,)", []float64{1}))}, ErrFormat, []string{"has 1 rows", "have 2"}},
-		"two columns": {Options{Weights: file(t, "w.csv", []byte("v,w\n1,2\n1,2\n"))}, ErrFormat, []string{"2 numbers"}},
-		"two ways": {Options{Weights: file(t, "w.npy", npyFile("<f4", "(2, 1)", []float32{1, 1})), WeightColumn: "a"}, ErrFormat,
+		"missing":     {Options{Weights: sheet("w\n1\nnan\n")}, ErrValue, []string{"w.csv", "row 2", "NaN"}},
+		"too few":     {Options{Weights: array("(1,)", 1)}, ErrFormat, []string{"has 1 rows", "have 2"}},
+		"two columns": {Options{Weights: sheet("v,w\n1,2\n1,2\n")}, ErrFormat, []string{"2 numbers"}},
+		"two ways": {Options{Weights: array("(2, 1)", 1, 1), WeightColumn: "a"}, ErrFormat,
 			[]string{"`data.features.weights`"}},
 		"a label":  {Options{WeightColumn: "cat"}, ErrFormat, []string{`"cat"`, "something else"}},
 		"no table": {Options{Weights: "w.txt"}, ErrFormat, []string{"w.txt"}},

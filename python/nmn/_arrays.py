@@ -288,6 +288,28 @@ def _culprit(part: npt.NDArray[Any], start: int) -> tuple[int, str, object]:
     return start, "", part.dtype
 
 
+def weights_of_rows(value: Any, rows: int, name: str) -> npt.NDArray[np.float32] | None:
+    """Return one weight for each row, or None without weights.
+
+    Raises
+    ------
+    ValueError
+        If there is not one weight for each row, or one is negative or not finite.
+    """
+    if value is None:
+        return None
+    given = as_array(value, name)
+    if given.shape != (rows,):
+        raise ValueError(f"{name} has shape {given.shape}: pass one weight for each of the {rows} rows")
+    with np.errstate(over="ignore"):
+        weights = as_numbers(given, name, 0).astype(np.float32)
+    wrong = ~((weights >= 0) & (weights < np.inf))
+    if wrong.any():
+        at, _ = first_place(wrong)
+        raise ValueError(f"{name}[{at}] is {given[at]}: weights are finite numbers of at least 0")
+    return weights
+
+
 def first_place(mask: npt.NDArray[Any], start: int = 0) -> tuple[int, str]:
     """Return the row and, as text, the column of the first true entry of a mask."""
     index = np.unravel_index(int(np.argmax(mask)), mask.shape)

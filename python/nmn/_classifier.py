@@ -219,7 +219,7 @@ class NoisyLabelClassifier(_estimator.Classifier):
         self.options = options
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, **refused: Any) -> NoisyLabelClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **refused: Any) -> NoisyLabelClassifier:
         """Train on features and noisy labels.
 
         Parameters
@@ -229,8 +229,11 @@ class NoisyLabelClassifier(_estimator.Classifier):
         y : array, Series, DataFrame, sparse matrix, lists or path of a .npy
             Labels: an indicator matrix (1, 0, and -1, NaN or None for unknown), a list of names for each row, or one
             label for each row (NaN, None and `unknown` for unknown). One column is one label for each row.
+        sample_weight : array of shape (n_samples,), optional
+            Weight of each row, at least 0: its loss is multiplied by it, relative to the mean weight. Noise rates,
+            thresholds and `label_issues_` count all rows equally.
         **refused
-            ``sample_weight`` and other arguments are refused.
+            Other arguments are refused.
 
         Returns
         -------
@@ -239,10 +242,10 @@ class NoisyLabelClassifier(_estimator.Classifier):
         Raises
         ------
         TypeError
-            For weights of rows, and values that are not numbers or labels.
+            For values that are not numbers or labels.
         ValueError
-            For shapes that disagree, NaN or infinite features, labels of only one class, a class without a row, and
-            settings that the program refuses.
+            For shapes that disagree, NaN or infinite features, weights that are negative, NaN or all 0, labels of only
+            one class, a class without a row, and settings that the program refuses.
         NmnError
             If training fails.
         """
@@ -253,7 +256,8 @@ class NoisyLabelClassifier(_estimator.Classifier):
         labels = self._checked(y, shape[0])
         names = _estimator.feature_names(X)
         known = ~labels.unknown_rows()
-        trained, rows = self._train(X, labels, known, shape)
+        weights = _arrays.weights_of_rows(sample_weight, shape[0], "sample_weight")
+        trained, rows = self._train(X, labels, known, shape, weights)
         self._trained = trained
         self._form = labels.form
         self._index = None
@@ -269,6 +273,20 @@ class NoisyLabelClassifier(_estimator.Classifier):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         return self
+
+    def set_fit_request(self, *, sample_weight: bool | str | None) -> NoisyLabelClassifier:
+        """Set whether scikit-learn's metadata routing passes weights to `fit`.
+
+        Parameters
+        ----------
+        sample_weight : bool, str or None
+            As for `set_score_request`.
+
+        Returns
+        -------
+        self
+        """
+        return self._request("fit", sample_weight)
 
     def _checked(self, y: Any, rows: int) -> _labels.Labels:
         labels = self._checked_labels(y, rows, self.classes)
@@ -297,9 +315,18 @@ class NoisyLabelClassifier(_estimator.Classifier):
             )
 
     def _train(
-        self, X: Any, labels: _labels.Labels, known: npt.NDArray[np.bool_], shape: tuple[int, ...]
+        self,
+        X: Any,
+        labels: _labels.Labels,
+        known: npt.NDArray[np.bool_],
+        shape: tuple[int, ...],
+        weights: npt.NDArray[np.float32] | None,
     ) -> tuple[_training.Trained, npt.NDArray[np.int64]]:
         rows = np.flatnonzero(known)
+        if weights is not None and not weights[rows].any():
+            raise ValueError(
+                f"sample_weight is zero for all {len(rows)} rows with known labels: nothing can be learned"
+            )
         numbers = labels.numbers
         if labels.binary:
             assert numbers is not None
@@ -320,6 +347,7 @@ class NoisyLabelClassifier(_estimator.Classifier):
                 labels=matrix.view(np.uint8) if matrix.dtype.kind == "b" else matrix,
                 names=_training.safe_names(names),
                 settings=self._settings(),
+                weights=None if weights is None else weights[rows],
                 noise_rates=self.noise_rates,
                 run_folder=None if self.run_folder is None else os.fspath(self.run_folder),
                 min_error=self.min_error,

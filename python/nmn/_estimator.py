@@ -104,7 +104,7 @@ class Parameters:
         Returns
         -------
         MetadataRequest
-            `score` accepts `sample_weight` after `set_score_request`.
+            `score` accepts `sample_weight` after `set_score_request`, and so does `fit`, if it takes weights.
         """
         return copy.deepcopy(self._requests())
 
@@ -121,8 +121,11 @@ class Parameters:
         -------
         self
         """
+        return self._request("score", sample_weight)
+
+    def _request(self: _Self, method: str, sample_weight: bool | str | None) -> _Self:
         requests = self._requests()
-        requests.score.add_request(param="sample_weight", alias=sample_weight)
+        getattr(requests, method).add_request(param="sample_weight", alias=sample_weight)
         self._metadata_request = requests  # which clone copies
         return self
 
@@ -133,7 +136,9 @@ class Parameters:
         from sklearn.utils.metadata_routing import MetadataRequest
 
         requests = MetadataRequest(owner=type(self).__name__)
-        requests.score.add_request(param="sample_weight", alias=None)
+        for method in ("fit", "score"):
+            if "sample_weight" in inspect.signature(getattr(type(self), method)).parameters:
+                getattr(requests, method).add_request(param="sample_weight", alias=None)
         return requests
 
     def __sklearn_tags__(self) -> Any:

@@ -108,6 +108,7 @@ class Job:
     labels: npt.NDArray[Any]
     names: list[str]
     settings: dict[str, Any]
+    weights: npt.NDArray[np.float32] | None = None
     noise_rates: Any = None
     run_folder: str | None = None
     min_error: float | None = 0.5
@@ -134,6 +135,12 @@ class Job:
         arguments = ["train", features, f"--labels={labels}", f"--vocab={vocabulary}"]
         arguments += [f"--run-dir={run}", "--json", *flags(settings)]
         names = {features: "X", f"{Path(features).stem}-train": "X", labels: "y", vocabulary: "the classes"}
+        if self.weights is not None:
+            weights = _arrays.as_npy(self.weights, folder, "weights")
+            if self.run_folder is not None:
+                weights = _kept_with(run, folder, weights)
+            arguments.append(f"--set=data.features.weights={yaml_of('sample_weight', weights)}")
+            names[weights] = "sample_weight"
         try:
             said = called(arguments, features, progress=self.progress, names=names | dict(self.arguments))
         except KeyboardInterrupt:

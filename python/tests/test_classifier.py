@@ -473,10 +473,34 @@ def test_wrong_settings_are_refused() -> None:
             nmn.NoisyLabelClassifier(**(QUICK | settings)).fit(X, Y)
     with pytest.raises(ValueError, match="threshold is 3, want"):
         nmn.NoisyLabelClassifier(**QUICK, threshold=3).fit(X, Y).predict(X)
-    with pytest.raises(TypeError, match=r"sample_weight is not supported: .*Leave out rows"):
-        nmn.NoisyLabelClassifier().fit(X, Y, sample_weight=np.ones(len(X)))
+    for weights, words in (
+        ([1.0, 2], rf"^sample_weight has shape \(2,\): pass one weight for each of the {len(X)} rows"),
+        (np.r_[1, -1, np.ones(len(X) - 2)], r"^sample_weight\[1\] is -1.0: weights are finite numbers of at least 0"),
+        (np.r_[np.ones(len(X) - 1), np.nan], rf"^sample_weight\[{len(X) - 1}\] is nan"),
+        (np.r_[np.ones(len(X) - 1), 1e300], rf"^sample_weight\[{len(X) - 1}\] is 1e\+300"),
+        (np.zeros(len(X)), f"^sample_weight is zero for all {len(X)} rows"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            nmn.NoisyLabelClassifier(**QUICK).fit(X, Y, sample_weight=weights)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
+        nmn.NoisyLabelClassifier().fit(X, Y, weights=np.ones(len(X)))
     with pytest.raises(ValueError, match=r"Invalid parameter 'speed'.*options"):
         nmn.NoisyLabelClassifier().set_params(speed=1)
+
+
+def test_weights_of_rows() -> None:
+    X, Y = data()
+    p = nmn.NoisyLabelClassifier(**QUICK).fit(X, Y).predict_proba(X)
+    same = nmn.NoisyLabelClassifier(**QUICK).fit(X, Y, sample_weight=np.full(len(X), 2.0))
+    np.testing.assert_array_equal(same.predict_proba(X), p)
+    # Rows that say the contrary have nearly no weight, and nothing is learned of them.
+    settings: dict[str, Any] = {"arm": "stage1", "hidden_layers": (), "epochs": 60, "learning_rate": 0.05}
+    both = np.r_[X, X], np.r_[Y, 1 - Y]
+    weights = np.r_[np.ones(len(X)), np.zeros(len(X))]
+    weighted = nmn.NoisyLabelClassifier(**settings).fit(*both, sample_weight=weights)
+    assert np.mean((weighted.predict_proba(X) > 0.5) == Y) > 0.85
+    turned = nmn.NoisyLabelClassifier(**settings).fit(*both, sample_weight=list(1 - weights))
+    assert np.mean((turned.predict_proba(X) > 0.5) == Y) < 0.15
 
 
 def test_empty_classes_are_kept() -> None:
@@ -637,6 +661,10 @@ def test_metadata_is_routed_as_for_classifiers_of_scikit_learn() -> None:
         assert np.isfinite(search.cv_results_["mean_test_score"]).all()
         with pytest.raises(ValueError, match=r"sample_weight.* not explicitly set"):
             cross_validate(model, X, y, cv=2, params={"sample_weight": weights})
+        weighs = clone(model.set_fit_request(sample_weight=True).set_score_request(sample_weight=False))
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        weighs = make_pipeline(scaler, weighs).fit(X, y, sample_weight=1 + weights)
+        assert (weighs.predict_proba(X) != pipeline.predict_proba(X)).any()
         asks = clone(model.set_score_request(sample_weight=True))
         asks = make_pipeline(StandardScaler(), asks).fit(X, y)
         assert asks.score(X, y, sample_weight=weights) == pytest.approx(asks.score(X[:60], y[:60]))
@@ -660,9 +688,13 @@ def test_checks_of_scikit_learn() -> None:
     settings = {**QUICK, "hidden_layers": (32,), "fold_epochs": 6, "epochs": 6}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it does not inherit from BaseEstimator
-        # No check is expected to fail; one is skipped, which needs SCIPY_ARRAY_API.
-        results = checks.check_estimator(nmn.NoisyLabelClassifier(**settings), on_skip=None, expected_failed_checks={})
+        # One is skipped, which needs SCIPY_ARRAY_API. Training is by batches and folds, so a row that comes twice is in
+        # other batches and folds than a row of weight 2.
+        expected = {"check_sample_weight_equivalence_on_dense_data": "batches and folds are drawn"}
+        results = checks.check_estimator(
+            nmn.NoisyLabelClassifier(**settings), on_skip=None, expected_failed_checks=expected
+        )
     statuses = [r["status"] for r in results]
-    assert set(statuses) <= {"passed", "skipped"}
+    assert set(statuses) <= {"passed", "skipped", "xfail"}
     assert statuses.count("skipped") <= 1
     assert len(statuses) >= 50
