@@ -18,7 +18,7 @@ func checkAugment(set *Set, config *Config) error {
 	case config.Evidence != nil && config.Augment.Mixup > 0:
 		return errors.New("loader: `train.augment.mixup` mixes labels, and evidence takes their place: leave out one")
 	case set.Weights != nil && config.Augment.Mixup > 0:
-		return errors.New("loader: `train.augment.mixup` mixes rows, and each has a weight of its own: leave out the weights " +
+		return errors.New("loader: `train.augment.mixup` mixes rows, and each has a weight of its own: leave out weights " +
 			"or `train.augment.mixup`")
 	}
 	return nil
