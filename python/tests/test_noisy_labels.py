@@ -375,6 +375,18 @@ def test_parameters_of_the_classifier_are_parameters() -> None:
     np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
 
 
+@pytest.mark.parametrize(("package", "name"), [("lightgbm", "LGBMClassifier"), ("xgboost", "XGBClassifier")])
+def test_trees_of_other_packages(package: str, name: str) -> None:
+    make = getattr(pytest.importorskip(package), name)
+    X, y, noisy = blobs()
+    model = nmn.NoisyLabels(make(n_estimators=10, n_jobs=1)).fit(X, noisy)
+    assert model.score(X, y) > 0.8
+    table = nmn.find_label_issues(noisy, model.pred_probs_, details=True, min_error=0).sort_values("row")
+    assert table["row"].tolist() == list(range(len(noisy)))
+    weighted = make(n_estimators=10, n_jobs=1).fit(X, noisy, sample_weight=1 - table["p_wrong"])
+    assert weighted.score(X, y) > 0.8
+
+
 def test_metadata_is_routed_as_for_classifiers_of_scikit_learn() -> None:
     sklearn = pytest.importorskip("sklearn")
     pytest.importorskip("sklearn.utils.metadata_routing")
