@@ -121,6 +121,7 @@ func TestCUDA_RecordedTrainingEqualsUnrecordedBitForBit(t *testing.T) {
 func TestCUDA_TrainsAsTheHostDoes(t *testing.T) {
 	for _, change := range []func(*rig){
 		func(*rig) {}, func(r *rig) { r.soft = .2 }, func(r *rig) { r.certainty, r.mil = 2, true },
+		func(r *rig) { r.weigh, r.noise = thirds, model.FeatureDependent },
 	} {
 		r := newRig()
 		r.dropout, r.config.Flip, r.config.Accumulate = .3, true, 2
@@ -130,8 +131,8 @@ func TestCUDA_TrainsAsTheHostDoes(t *testing.T) {
 		_, got, _ := ranOn(t, r)
 		for i, w := range want {
 			if !(math.Abs(got[i]-w) <= 1e-3*(1+math.Abs(w))) {
-				t.Fatalf("targets %g away from labels, evidence %g: number %d is %v, on the host %v", r.soft, r.certainty, i,
-					got[i], w)
+				t.Fatalf("targets %g away from labels, evidence %g, weights %t: number %d is %v, on the host %v", r.soft,
+					r.certainty, r.weigh != nil, i, got[i], w)
 			}
 		}
 	}

@@ -84,6 +84,7 @@ func rankSettings() map[string]func(*rig) {
 			r.source = func(s loader.Source) loader.Source { return films{s} }
 			r.mil, r.noise, r.bags = true, model.FeatureIndependent, 35
 		},
+		"weights":              func(r *rig) { r.weigh, r.bags = thirds, 41 },
 		"frozen backbone":      func(r *rig) { r.config.Freeze = []string{"backbone.*"} },
 		"more ranks than bags": func(r *rig) { r.config.BatchSize, r.bags = 2, 9 },
 		"bad samples": func(r *rig) {

@@ -53,6 +53,10 @@ func resumable() map[string]func(*rig) {
 			r.mil, r.noise, r.residual, r.config = true, model.FeatureIndependent, model.Bottleneck, sgd(r.config)
 			r.config.Freeze = []string{"backbone.conv1.*", "backbone.layer1.*"}
 		},
+		"weights of ragged bags, accumulation": func(r *rig) {
+			r.source = func(s loader.Source) loader.Source { return films{s} }
+			r.weigh, r.mil, r.noise, r.config.Accumulate = thirds, true, model.FeatureDependent, 2
+		},
 		"asymmetric loss": func(r *rig) { r.mil, r.config.Loss = true, DefaultLoss(Asymmetric) },
 		"large losses, mil, ragged batches": func(r *rig) {
 			r.mil, r.bags, r.config.Loss = true, 38, LossConfig{Kind: CorrectLarge, Delta: 3}

@@ -326,35 +326,31 @@ func TestTrainer_EveryEpochAndStageHasItsOwnOrderAndMasks(t *testing.T) {
 	}
 }
 
+// thirds are weights of bags.
+func thirds(bag int) float32 { return float32(bag%3) + .5 }
+
 // Weights of 1 change no bit of what is learned, and others do. A run continues only with the same weights.
 func TestStep_WeightsOfBags(t *testing.T) {
 	for _, mil := range []bool{false, true} {
 		options := func(weigh func(bag int) float32) Options {
 			r := newRig()
-			r.mil, r.dropout, r.config.Accumulate, r.noise = mil, .3, 2, model.FeatureDependent
-			o := r.options(t)
-			data := *o.Data
-			o.Data = &data
-			for bag := 0; weigh != nil && bag < data.Len(); bag++ {
-				data.Weights = append(data.Weights, weigh(bag))
-			}
-			return o
+			r.mil, r.dropout, r.config.Accumulate, r.noise, r.weigh = mil, .3, 2, model.FeatureDependent, weigh
+			return r.options(t)
 		}
 		learn := func(o Options) map[string][]float32 {
 			run(t, newTrainer(t, o))
 			return weights(t, o.Net)
 		}
-		some := func(bag int) float32 { return float32(bag % 3) }
 		want := learn(options(nil))
 		if got := learn(options(func(int) float32 { return 1 })); !reflect.DeepEqual(got, want) {
 			t.Errorf("mil %t: weights of 1 change what is learned", mil)
 		}
-		if got := learn(options(some)); reflect.DeepEqual(got, want) {
+		if got := learn(options(thirds)); reflect.DeepEqual(got, want) {
 			t.Errorf("mil %t: weights change nothing", mil)
 		}
 		plain, err := identify(options(nil))
 		must(t, err)
-		if weighted, err := identify(options(some)); err != nil || weighted.data.Fingerprint == plain.data.Fingerprint {
+		if weighted, err := identify(options(thirds)); err != nil || weighted.data.Fingerprint == plain.data.Fingerprint {
 			t.Errorf("mil %t: runs with and without weights are one: %v", mil, err)
 		}
 	}

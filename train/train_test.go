@@ -34,6 +34,7 @@ type rig struct {
 	stage            int                                // 0 for 1
 	soft             float32                            // distance of the targets from the labels; 0 for none
 	unknown          bool                               // of the targets some are
+	weigh            func(bag int) float32              // nil for no weights of bags
 	certainty        float32                            // size of the evidence that replaces labels; 0 for none
 	clock            func() time.Time                   // nil for the machine's clock
 	badAllowed       int                                // bags that cannot be read
@@ -123,6 +124,9 @@ func (r rig) options(t testing.TB) Options {
 		if r.unknown {
 			forget(o.Loader.Targets)
 		}
+	}
+	for bag := 0; r.weigh != nil && bag < data.Len(); bag++ {
+		data.Weights = append(data.Weights, r.weigh(bag))
 	}
 	if r.certainty > 0 {
 		o.Loader.Evidence = evidenceOf(data.Labels, r.certainty)
