@@ -27,12 +27,14 @@ func trainingCharts(curve []Point) []numbered {
 		decimals    int
 		of          func(Point) eval.Number
 	}
-	judged := panel{"Validation AP", "AP (%)", 2, func(p Point) eval.Number { return 100 * p.AP }}
+	loss := panel{title: "Training loss", axis: "loss", decimals: 4, of: func(p Point) eval.Number { return p.Loss }}
+	judged := panel{title: "Validation AP", axis: "AP (%)", decimals: 2,
+		of: func(p Point) eval.Number { return 100 * p.AP }}
 	if slices.ContainsFunc(curve, func(p Point) bool { return p.Accuracy }) {
 		judged.title, judged.axis = "Validation accuracy", "accuracy (%)"
 	}
 	var out []numbered
-	for _, panel := range []panel{{"Training loss", "loss", 4, func(p Point) eval.Number { return p.Loss }}, judged} {
+	for _, panel := range []panel{loss, judged} {
 		c := &chart.Chart{Title: panel.title, X: chart.Axis{Label: "step"}, Y: chart.Axis{Label: panel.axis}}
 		addStages(c, curve, panel.of)
 		if c.Empty() {

@@ -74,8 +74,8 @@ func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float6
 }
 
 // CheckText is what to do if scores do not show how many labels are missing. The way to give the file follows.
-const CheckText = "The scores do not show how many labels are missing. Check 50 random pictures, write all true labels " +
-	"of each into a file, and give it as"
+const CheckText = "The scores do not show how many labels are missing. Check 50 random pictures, write all true " +
+	"labels of each into a file, and give it as"
 
 // TooFewText is the reason why no rates could be estimated.
 func TooFewText(labels int) string {

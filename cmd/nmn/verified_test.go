@@ -12,8 +12,9 @@ import (
 	"nmn/run"
 )
 
-// hiddenLabels writes scores.csv, features x.csv, labels.csv that leave out 80 % of what is true and have 3 % of what is
-// not, and verified.csv with the true labels of the first 60 of 800 rows. It returns the folder and how many labels are true.
+// hiddenLabels writes scores.csv, features x.csv, labels.csv that leave out 80 % of what is true and have 3 % of what
+// is not, and verified.csv with the true labels of the first 60 of 800 rows. It returns the folder and how many labels
+// are true.
 func hiddenLabels(t *testing.T) (dir string, truths float64) {
 	t.Helper()
 	dir = t.TempDir()
@@ -48,8 +49,8 @@ func hiddenLabels(t *testing.T) (dir string, truths float64) {
 	return dir, truths
 }
 
-// Scores alone do not show that most labels are missing, and the command says what to do. With some checked rows, rates,
-// prevalence and audit are near the truth.
+// Scores alone do not show that most labels are missing, and the command says what to do. With some checked rows,
+// rates, prevalence and audit are near the truth.
 func TestVerified_AnchorsRatesAndAudit(t *testing.T) {
 	t.Parallel()
 	dir, truths := hiddenLabels(t)

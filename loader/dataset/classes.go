@@ -18,8 +18,8 @@ const (
 	Multi       Classes = "multi"     // each label holds or not, whatever the others are
 )
 
-// forgetOtherClasses makes the labels of held-out rows without a label unknown if each training row has exactly one. The
-// class of such a row is one that no training row has, so no answer could be right. The row counts in no measure.
+// forgetOtherClasses makes the labels of held-out rows without a label unknown if each training row has exactly one.
+// The class of such a row is one that no training row has, so no answer could be right. The row counts in no measure.
 func (d *Splits) forgetOtherClasses() {
 	if notExclusive(d.Train) != "" {
 		return

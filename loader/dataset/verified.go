@@ -16,7 +16,7 @@ func (d *Splits) readVerified(ctx context.Context, c *Config) (err error) {
 		return nil
 	}
 	if d.Train.Rows != nil {
-		return setting.Errorf("data.verified", "verified pictures need all labels in memory, and those of %s are not: "+
+		return setting.Errorf("data.verified", "verified pictures need all labels in memory, and %s has too many: "+
 			"raise `run.label_memory`", d.Train.Name)
 	}
 	if d.Verified, err = d.ReadVerified(ctx, c.Verified); err != nil {

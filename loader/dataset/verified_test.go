@@ -14,7 +14,8 @@ func TestVerified_AreTrainingBags(t *testing.T) {
 		t.Fatal("verified bags of no file")
 	}
 	d := openFeatureFile(t, features, func(c *Config) { c.Verified = file })
-	if v := d.Verified; !slices.Equal(v.Bags, []int{2, 0}) || !slices.Equal(v.Truth, []uint8{0, 1, 0, 0}) || v.HeldOut != 1 {
+	if v := d.Verified; !slices.Equal(v.Bags, []int{2, 0}) || !slices.Equal(v.Truth, []uint8{0, 1, 0, 0}) ||
+		v.HeldOut != 1 {
 		t.Errorf("%+v", v)
 	}
 	if says := d.Describe(); !strings.Contains(says, "whose labels were checked; 1 of validation or test are not used") {

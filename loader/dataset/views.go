@@ -17,8 +17,8 @@ func (d *Splits) ByFrame(ctx context.Context, byFrame bool) (*Splits, error) {
 		return d, nil
 	}
 	if d.Verified != nil {
-		return nil, setting.Errorf("data.verified", "`data.verified` lists whole videos, and the arm learns their frames one "+
-			"by one: give `data.video_level` video, or leave out `data.verified`")
+		return nil, setting.Errorf("data.verified", "`data.verified` lists whole videos, and the arm learns their frames "+
+			"one by one: give `data.video_level` video, or leave out `data.verified`")
 	}
 	level := *d
 	train, index, err := loader.Frames(ctx, d.Train)

@@ -132,7 +132,8 @@ func Examine(ctx context.Context, splits []Split, o Options) (*Report, error) {
 }
 
 func (r *Report) add(w Weight, kind, text, cure string, examples ...string) {
-	r.Findings = append(r.Findings, Finding{w, kind, text, cure, examples})
+	r.Findings = append(r.Findings, Finding{Weight: w, Kind: kind, Text: text, Cure: cure,
+		Examples: examples})
 }
 
 // overlap is the pair of two splits by their numbers, in any order.

@@ -57,7 +57,8 @@ const repair = "repair or remove them"
 // leftOut is a finding about n bags or rows that a run leaves out, as what says: an error if it may leave out fewer,
 // most of a noun. cure repairs them, and so does what another says.
 func leftOut(kind, what string, n, most int, noun, cure, another string, examples []string) Finding {
-	f := Finding{Warning, kind, what + "; training leaves them out", cure + another, some(examples)}
+	f := Finding{Weight: Warning, Kind: kind, Text: what + "; training leaves them out", Cure: cure + another,
+		Examples: some(examples)}
 	if n > most {
 		f.Weight, f.Text = Error, fmt.Sprintf("%s; training leaves out at most %d%s", what, most, noun)
 		f.Cure = fmt.Sprintf("%s, or leave them out: `data.max_bad_samples` %d", cure, n)

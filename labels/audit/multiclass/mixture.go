@@ -30,10 +30,10 @@ type mixture struct {
 }
 
 // mixed is directed noise with p(y|x) from a mixture, and the rows with it. It is nil if the surest rows show no
-// plateau. A net that has learned a direction of the noise gives p(z|x) with errors, so the class with the highest score
-// is often the wrong one. But the scores of rows of one true class lie together, and given the class, the label does not
-// depend on the scores. Expectation and maximisation find both. T is counted anew in the surest rows, because classes
-// that the net confuses share the other ones.
+// plateau. A net that has learned a direction of the noise gives p(z|x) with errors, so the class with the highest
+// score is often the wrong one. But the scores of rows of one true class lie together, and given the class, the label
+// does not depend on the scores. Expectation and maximisation find both. T is counted anew in the surest rows, because
+// classes that the net confuses share the other ones.
 func (f *fitting) mixed(m Model, in *Input) (*Model, *fitting) {
 	k := m.Classes
 	if k < leastMixed || k > mostMixed {
