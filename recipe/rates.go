@@ -184,7 +184,7 @@ func (r *Recipe) remarks() []string {
 				clean, k, r.data.Train.Noun()))
 	}
 	if r.found.Unidentified() {
-		lines = append(lines, report.CheckText+" data.verified")
+		lines = append(lines, report.CheckText)
 	}
 	if n := len(r.plain.loss); n > 0 && r.plain.best == n {
 		lines = append(lines,

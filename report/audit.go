@@ -62,7 +62,7 @@ func countNotes(r *audit.Report, c audit.Counts) []string {
 		wrong += " Classes with pooled rates (marked *) are not counted."
 	}
 	if r.Estimate != nil && r.Estimate.Unidentified() {
-		wrong += " " + CheckText + " --verified FILE."
+		wrong += " " + CheckText + "."
 	}
 	return []string{s, wrong}
 }

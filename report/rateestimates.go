@@ -73,9 +73,9 @@ func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float6
 	return t
 }
 
-// CheckText is what to do if scores do not show how many labels are missing. The way to give the file follows.
+// CheckText is what to do if scores do not show how many labels are missing.
 const CheckText = "The scores do not show how many labels are missing. Check 50 random pictures, write all true " +
-	"labels of each into a file, and give it as"
+	"labels of each into a file, and give it as verified pictures (docs/guide/audit.md)"
 
 // TooFewText is the reason why no rates could be estimated.
 func TooFewText(labels int) string {
@@ -93,7 +93,7 @@ func RateReportTable(r *rates.Report) *Table {
 			"Rates are raised to at least q01 %.3f and q10 %.4f, as far as the labels allow.", r.Floor.Q01, r.Floor.Q10))
 	}
 	if r.Unidentified() {
-		t.Notes = append(t.Notes, CheckText+" --verified FILE.")
+		t.Notes = append(t.Notes, CheckText+".")
 	}
 	if r.MeanError != nil {
 		t.Notes = append(t.Notes, fmt.Sprintf(

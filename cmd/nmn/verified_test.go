@@ -55,8 +55,8 @@ func TestVerified_AnchorsRatesAndAudit(t *testing.T) {
 	t.Parallel()
 	dir, truths := hiddenLabels(t)
 	with := []string{"--verified", filepath.Join(dir, "verified.csv")}
-	wantParts(t, must(t, onScores("rates", dir, "--logits")...), "Check 50 random pictures", "--verified FILE.")
-	wantParts(t, must(t, onScores("audit", dir, "--logits")...), "--verified FILE.")
+	wantParts(t, must(t, onScores("rates", dir, "--logits")...), "Check 50 random pictures", "verified pictures")
+	wantParts(t, must(t, onScores("audit", dir, "--logits")...), "verified pictures")
 	found := readJSON(t, must(t, append(onScores("rates", dir, "--logits", "--json"), with...)...))
 	expected := 0.0
 	for _, class := range found["classes"].([]any) {
@@ -89,7 +89,7 @@ func TestVerified_AnchorsTraining(t *testing.T) {
 			"--set", "recipe.epochs=2", "--set", "data.test_share=0", "--set", "data.validation_share=0.05"}, more...)...)
 		return read(t, filepath.Join(to, run.RecipeFolder, recipe.PageFile))
 	}
-	if page := train("without"); !strings.Contains(page, "data.verified") {
+	if page := train("without"); !strings.Contains(page, "verified pictures") {
 		t.Errorf("nothing is verified, and the page does not name the setting:\n%s", page)
 	}
 	if page := train("with", "--set", "data.verified="+of("verified.csv")); !strings.Contains(page, "verified samples") ||
