@@ -21,16 +21,20 @@ func (r *Recipe) anchor(ctx context.Context, evidence []float32) error {
 		}
 	}
 	k := len(r.found.Classes)
+	logOdds, before := make([]float64, len(r.plain.bags)), make([]float64, len(r.plain.bags))
 	for c, class := range r.found.Classes {
 		if !class.Trainable() {
 			continue
+		}
+		for i := range r.plain.bags {
+			logOdds[i] = class.Calibrate(float64(r.plain.logits[i*k+c]))
+			before[i] = rates.Sigmoid(logOdds[i])
 		}
 		from, to := -maxShift, maxShift
 		for range 40 {
 			shift, gain := (from+to)/2, 0.0
 			for i, bag := range r.plain.bags {
-				l := class.Calibrate(float64(r.plain.logits[i*k+c]))
-				gain += rates.Sigmoid(l+float64(evidence[bag*k+c])+shift) - rates.Sigmoid(l)
+				gain += rates.Sigmoid(logOdds[i]+float64(evidence[bag*k+c])+shift) - before[i]
 			}
 			if gain < 0 {
 				from = shift

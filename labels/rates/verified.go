@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"nmn/eval"
 	"nmn/format/table"
@@ -34,9 +33,17 @@ func (r *Result) Unidentified() bool {
 // Verify returns bags as Estimate takes them. bags are rows of observed, N×K, and truth has the true labels of
 // each. scored are the bags that have scores, in the order of these.
 func Verify(bags []int, truth, observed []uint8, classes int, scored []int) []Verified {
+	rows := make(map[int]int, len(scored))
+	for row, bag := range scored {
+		rows[bag] = row
+	}
 	out := make([]Verified, len(bags))
 	for i, bag := range bags {
-		out[i] = Verified{Bag: slices.Index(scored, bag), Labels: observed[bag*classes : (bag+1)*classes],
+		row, ok := rows[bag]
+		if !ok {
+			row = -1
+		}
+		out[i] = Verified{Bag: row, Labels: observed[bag*classes : (bag+1)*classes],
 			Truth: truth[i*classes : (i+1)*classes]}
 	}
 	return out

@@ -97,7 +97,11 @@ func (b *Bags) NumberedBags() bool { return b.Form == FormCOCO }
 // JSON of COCO or MSR-VTT, or an array of objects. A folder has pictures, each with its captions in the lines of a text
 // file of the same name. Errors about the content wrap loader.ErrAnnotations.
 func ReadBags(ctx context.Context, path string) (*Bags, error) {
-	return ReadForm(ctx, path, tableForm(path))
+	form := tableForm(path)
+	if loader.IsFolder(path) {
+		form = FormLines
+	}
+	return ReadForm(ctx, path, form)
 }
 
 // ReadForm reads a file in one form; see ParseBags. It may be compressed (.gz), or in the zip archive of MSR-VTT.
@@ -112,9 +116,6 @@ func ReadForm(ctx context.Context, path string, form Form) (*Bags, error) {
 
 // tableForm returns the form of a table by the name of its file. It is empty for JSON, whose forms differ by content.
 func tableForm(path string) Form {
-	if loader.IsFolder(path) {
-		return FormLines
-	}
 	if strings.EqualFold(filepath.Ext(path), ".gz") {
 		path = path[:len(path)-len(".gz")]
 	}

@@ -23,13 +23,11 @@ func textFile(picture string) string {
 	return strings.TrimSuffix(picture, filepath.Ext(picture)) + ".txt"
 }
 
-// TextFiles returns the text files that pictures in a folder have.
-func TextFiles(folder string, pictures []string) []string {
-	var files []string
-	for _, picture := range pictures {
-		if there, err := isFile(loader.PathIn(folder, textFile(picture))); there && err == nil {
-			files = append(files, textFile(picture))
-		}
+// TextFiles returns the text files of pictures with captions in a folder.
+func TextFiles(pictures []string) []string {
+	files := make([]string, len(pictures))
+	for i, picture := range pictures {
+		files[i] = textFile(picture)
 	}
 	return files
 }

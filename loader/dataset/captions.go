@@ -88,7 +88,7 @@ func (d *Splits) captionSet(ctx context.Context, c *Config, file, key, folder st
 	}
 	d.readFolder(key, folder, files)
 	if loader.IsFolder(file) {
-		d.readFolder("data.captions", file, annotation.TextFiles(file, files))
+		d.readFolder("data.captions", file, annotation.TextFiles(set.IDs))
 	}
 	for i, file := range files {
 		d.captionPictures[set.IDs[i]] = PictureFile{Folder: folder, Name: file}

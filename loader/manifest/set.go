@@ -86,7 +86,7 @@ type ForeignLabels struct {
 
 // Foreign finds labels, observed, true or counted, that are no classes.
 func (m *Manifest) Foreign(v *text.Vocabulary) ForeignLabels {
-	classes := m.classes(v)
+	classes := m.classes(v.Texts())
 	var f ForeignLabels
 	counted := make([]bool, len(m.Labels))
 	for i := range m.Rows {
@@ -119,10 +119,10 @@ func (m *Manifest) Foreign(v *text.Vocabulary) ForeignLabels {
 	return f
 }
 
-// classes returns the class of each label, -1 for labels that are no class.
-func (m *Manifest) classes(v *text.Vocabulary) []int32 {
-	at := make(map[string]int32, v.Len())
-	for class, word := range v.Texts() {
+// classes returns the class of each label by the words of the classes, -1 for labels that are no class.
+func (m *Manifest) classes(words []string) []int32 {
+	at := make(map[string]int32, len(words))
+	for class, word := range words {
 		at[norm.NFC.String(word)] = int32(class)
 	}
 	classes := make([]int32, len(m.Labels))
@@ -172,7 +172,7 @@ func (m *Manifest) Set(split string, v *text.Vocabulary, perBag int, folder stri
 
 // fill makes the matrices of a set.
 func (m *Manifest) fill(s *loader.Set, rows []*Row, perBag int) error {
-	classes, k := m.classes(s.Vocabulary), s.Vocabulary.Len()
+	classes, k := m.classes(s.Vocabulary.Texts()), s.Vocabulary.Len()
 	truth, err := allOrNone(rows, m.column(truthColumn), func(r *Row) bool { return r.Truth != nil })
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"nmn/loader"
@@ -35,10 +34,7 @@ func ReadVerified(ctx context.Context, file string, of VerifiedOf) (*Verified, e
 		return nil, err
 	}
 	v, labels := &Verified{}, 0
-	at, class := of.places(), make([]int, len(m.Labels))
-	for i, name := range m.Labels {
-		class[i] = slices.Index(of.Words, name)
-	}
+	at, class, seen := of.places(), m.classes(of.Words), map[int]bool{}
 	for i := range m.Rows {
 		row := &m.Rows[i]
 		bag, ok := row.among(at)
@@ -49,9 +45,10 @@ func ReadVerified(ctx context.Context, file string, of VerifiedOf) (*Verified, e
 		case bag < 0:
 			v.HeldOut++
 			continue
-		case slices.Contains(v.Bags, bag):
+		case seen[bag]:
 			err = fmt.Errorf("picture %q is there twice: leave out one of the rows", loader.Excerpt(row.ID))
 		}
+		seen[bag] = true
 		truth := make([]uint8, len(of.Words))
 		for _, label := range row.Labels {
 			if class[label] < 0 {
