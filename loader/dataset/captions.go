@@ -21,7 +21,7 @@ type CaptionConfig struct {
 // openCaptions reads files of captions. Words that are not in the vocabulary of the training captions are
 // no labels anywhere. Validation captions are split by lists of identifiers, else in two halves.
 func (d *Splits) openCaptions(ctx context.Context, c *Config) error {
-	whole, err := d.captionSet(ctx, c, c.Captions, "data.images", cmp.Or(c.Images, folderOf(c.Captions)), nil)
+	whole, err := d.captionSet(ctx, c, c.Captions, "data.", cmp.Or(c.Images, folderOf(c.Captions)), nil)
 	if err != nil {
 		return whereItStarted(err, c.Captions)
 	}
@@ -29,7 +29,7 @@ func (d *Splits) openCaptions(ctx context.Context, c *Config) error {
 		return d.holdOut(ctx, c, whole)
 	}
 	d.Train = whole
-	whole, err = d.captionSet(ctx, c, c.ValCaptions, "data.val_images",
+	whole, err = d.captionSet(ctx, c, c.ValCaptions, "data.val_",
 		cmp.Or(c.ValImages, folderOf(c.ValCaptions), c.Images), whole.Vocabulary)
 	switch {
 	case err != nil:
@@ -49,9 +49,10 @@ func folderOf(captions string) string {
 	return ""
 }
 
-// captionSet joins a file of captions with the pictures of the folder of a setting. Pictures whose file is missing are
-// left out up to the limit on bad samples. Without a vocabulary it takes the configured one, or one of the captions.
-func (d *Splits) captionSet(ctx context.Context, c *Config, file, key, folder string,
+// captionSet joins a file of captions with the pictures of a folder, which are settings that begin with a prefix.
+// Pictures whose file is missing are left out up to the limit on bad samples. Without a vocabulary it takes the
+// configured one, or one of the captions.
+func (d *Splits) captionSet(ctx context.Context, c *Config, file, prefix, folder string,
 	v *text.Vocabulary) (*loader.Set, error) {
 	captions, err := annotation.ReadBags(ctx, file)
 	if err != nil {
@@ -86,9 +87,9 @@ func (d *Splits) captionSet(ctx context.Context, c *Config, file, key, folder st
 	if set.Source, err = loader.NewFileSource(folder, files); err != nil {
 		return nil, err
 	}
-	d.readFolder(key, folder, files)
+	d.readFolder(prefix+"images", folder, files)
 	if loader.IsFolder(file) {
-		d.readFolder("data.captions", file, annotation.TextFiles(set.IDs))
+		d.readFolder(prefix+"captions", file, annotation.TextFiles(set.IDs))
 	}
 	for i, file := range files {
 		d.captionPictures[set.IDs[i]] = PictureFile{Folder: folder, Name: file}
