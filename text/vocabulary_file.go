@@ -18,8 +18,12 @@ import (
 // ErrFormat is wrapped by the errors about a vocabulary file that does not follow its format.
 var ErrFormat = errors.New("malformed vocabulary file")
 
-// maxLine bounds a line of a vocabulary file, in bytes.
-const maxLine = 4096
+// maxLine bounds a line of a vocabulary file, and maxWord a word, in bytes. A line holds the longest word with its
+// group and any count.
+const (
+	maxLine = 4096
+	maxWord = 4000
+)
 
 // ReadVocabulary reads a vocabulary file, see parseVocabulary.
 func ReadVocabulary(path string) (*Vocabulary, error) {
@@ -145,6 +149,9 @@ func checkWord(w string) error {
 	if w == "" {
 		return errors.New("the word is empty")
 	}
+	if len(w) > maxWord {
+		return fmt.Errorf("the word %q is longer than %d bytes", clip(w), maxWord)
+	}
 	if !utf8.ValidString(w) {
 		return fmt.Errorf("the word %q is not UTF-8", clip(w))
 	}
@@ -191,9 +198,6 @@ func (v *Vocabulary) WriteTo(w io.Writer) (int64, error) {
 			pos = "other" // as Fang et al. write it
 		}
 		fmt.Fprintf(&b, "%s, %s, %d\n", word.Text, pos, word.Count)
-		if b.Len() > maxLine && b.Len()-bytes.LastIndexByte(b.Bytes()[:b.Len()-1], '\n') > maxLine {
-			return 0, fmt.Errorf("vocabulary: cannot write word %d: longer than %d bytes", i+1, maxLine)
-		}
 	}
 	return b.WriteTo(w)
 }

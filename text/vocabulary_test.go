@@ -41,6 +41,7 @@ func TestParseVocabulary_NamesThePlaceOfAnError(t *testing.T) {
 		"control character": {"a\x00b, NN, 1\n", "control character"},
 		"nothing":           {"\n\n", "no words"},
 		"endless line":      {"dog, NN, 1\n" + strings.Repeat("x", 5000), "line 2: longer than 4096 bytes"},
+		"endless word":      {"dog\n" + strings.Repeat("x", 4001), "is longer than 4000 bytes"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -179,7 +180,8 @@ func TestReadVocabulary_FangHasTheGroupsOfTable1(t *testing.T) {
 
 func FuzzParseVocabulary(f *testing.F) {
 	for _, s := range []string{"a, DT, 683655\ndog, NN, 12\n", "\ufeff1,000, other, 3\r\n",
-		"dog, NN\ndog, NN, 1\n\x00", ",,,", "dog\ncat\n", "a, b\n1,000,x\n"} {
+		"dog, NN\ndog, NN, 1\n\x00", ",,,", "dog\ncat\n", "a, b\n1,000,x\n",
+		"a, b\n1," + strings.Repeat("0", 4090)} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
