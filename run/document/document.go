@@ -143,7 +143,7 @@ func mappingOf(n *yaml.Node) *yaml.Node {
 
 // unknownKeys lists the keys of a node that a type does not have, and lists of another length than the type's, as
 // faults with their lines. Nodes that it is inside of are in within: an alias may name one of them. keys are all keys;
-// one of them may have been meant.
+// one of them may have been meant. A single value where the type has a list becomes a list of one.
 func unknownKeys(n *yaml.Node, t reflect.Type, within []*yaml.Node, keys []string) (faults []string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -158,6 +158,9 @@ func unknownKeys(n *yaml.Node, t reflect.Type, within []*yaml.Node, keys []strin
 	switch {
 	case t.Kind() == reflect.Array && (n.Kind != yaml.SequenceNode || len(n.Content) != t.Len()):
 		return []string{fmt.Sprintf("line %d: want a list of %d values", n.Line, t.Len())}
+	case n.Kind == yaml.ScalarNode && n.Value != "" && n.Tag != "!!null" && t.Kind() == reflect.Slice:
+		value := *n
+		*n = yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Content: []*yaml.Node{&value}, Line: n.Line}
 	case n.Kind == yaml.SequenceNode && t.Kind() == reflect.Slice:
 		for _, item := range n.Content {
 			faults = append(faults, unknownKeys(item, t.Elem(), within, keys)...)
