@@ -88,15 +88,16 @@ pictures, or online, which audits only the pictures that have scores. Results do
 	e.file(&a.options.NoiseRates, "noise-rates",
 		"take noise rates from this `file`; with RUN also folds:N or online", "csv")
 	e.bool(&a.options.Calibrate, "calibrate", "calibrate the scores with the --noise-rates file")
+	e.needs("noise-rates", "calibrate")
 	estimationFlags(e, &a.options.Estimation)
 	verifiedFlag(e, &a.verified)
 	e.rare("calibrate", "min-slope", "prior-missing", "prior-incorrect", "min-labels")
 	s := under(cmd, "Suspects")
-	s.float(&a.options.MinError, "min-error", "list labels that are wrong with this `probability`")
-	s.int(&a.top, "top", "print this many `suspects`")
-	s.int(&a.classes, "classes", "summarise this many `labels` in the tables; 0 for all")
-	s.file(&a.suspects, "suspects", "write all suspects to this `file`: .csv, .jsonl, .parquet or .npy",
-		"csv", "jsonl", "parquet", "npy")
+	s.float(&a.options.MinError, "min-error", "list labels that are wrong with this `probability`", "[0,1]")
+	s.int(&a.top, "top", "print this many `suspects`", "[0,]")
+	s.int(&a.classes, "classes", "summarise this many `labels` in the tables; 0 for all", "[0,]")
+	s.output(&a.suspects, "suspects", "write all suspects to this `file`: .csv, .jsonl, .parquet or .npy",
+		audit.SuspectFormats...)
 	a.rows.flags(under(cmd, "Pictures"))
 	a.page.flags(under(cmd, "Page"))
 	a.correctionFlags(under(cmd, "Correction"))

@@ -43,8 +43,11 @@ See docs/guide/annotators.md.`),
   nmn audit annotators --labels crowd.jsonl --scores oof.csv --output labels.jsonl --json`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.check(cmd); err != nil {
-				return err
+			if a.files.Labels == "" {
+				return usagef("audit annotators: needs --labels, a file with a row for each annotator of each picture")
+			}
+			if err := a.options.Validate(); err != nil {
+				return usageError{err}
 			}
 			return a.run(cmd.Context(), p)
 		},
@@ -55,6 +58,8 @@ See docs/guide/annotators.md.`),
 	in.file(&a.files.Bags, "samples", "read the ids of the pictures, in order, from this `file`", "txt")
 	in.file(&a.files.Scores, "scores", "read out-of-fold scores of a classifier from this `file`", "csv")
 	in.bool(&a.files.Logits, "logits", "read scores as log-odds instead of probabilities")
+	in.needs("scores", "logits")
+	in.excludes("scores", "samples") // both list the pictures
 	e := under(cmd, "Estimate")
 	e.bool(&a.options.ByLabel, "by-label", "estimate rates for each label separately")
 	e.int(&a.options.Iterations, "iterations", "stop after this many `iterations` of each phase")
@@ -62,39 +67,16 @@ See docs/guide/annotators.md.`),
 	e.float(&a.options.Strength10, "prior-incorrect", "shrink q10 by this many false `labels`; 0 estimates it")
 	e.float(&a.options.Confidence, "confidence", "print intervals with this `probability`")
 	out := under(cmd, "Output")
-	out.int(&a.top, "top", "print this many least reliable `annotators`; 0 for all")
-	out.file(&a.annotators, "annotators", "write all annotators to this .csv `file`", "csv")
-	out.file(&a.output, "output", "write labels with posterior to this `file`: .csv or .jsonl", "csv", "jsonl")
-	out.file(&a.consensus, "consensus", "write the probable labels to this `file`: .csv or .jsonl", "csv", "jsonl")
-	out.file(&a.evidence, "evidence", "write log-likelihood ratios to this `file`: .npy or .csv", "npy", "csv")
+	out.int(&a.top, "top", "print this many least reliable `annotators`; 0 for all", "[0,]")
+	out.output(&a.annotators, "annotators", "write all annotators to this .csv `file`", ".csv")
+	out.output(&a.output, "output", "write labels with posterior to this `file`: .csv or .jsonl",
+		annotators.LabelFormats...)
+	out.output(&a.consensus, "consensus", "write the probable labels to this `file`: .csv or .jsonl",
+		annotators.LabelFormats...)
+	out.output(&a.evidence, "evidence", "write log-likelihood ratios to this `file`: .npy or .csv",
+		annotators.EvidenceFormats...)
 	a.shown.flags(out)
 	return cmd
-}
-
-func (a *auditAnnotators) check(cmd *cobra.Command) error {
-	switch {
-	case a.files.Labels == "":
-		return usagef("audit annotators: needs --labels, a file with a row for each annotator of each picture")
-	case a.files.Scores != "" && a.files.Bags != "":
-		return usagef("audit annotators: --samples and --scores exclude each other: both list the pictures")
-	case a.files.Scores == "" && a.files.Logits:
-		return usagef("audit annotators: --logits belongs to --scores")
-	case a.top < 0:
-		return usagef("audit annotators: --top is %d, want at least 0", a.top)
-	}
-	for _, out := range []struct {
-		flag, path string
-		formats    []string
-	}{{"annotators", a.annotators, []string{".csv"}}, {"output", a.output, annotators.LabelFormats},
-		{"consensus", a.consensus, annotators.LabelFormats}, {"evidence", a.evidence, annotators.EvidenceFormats}} {
-		if err := checkEnding("audit annotators", out.flag, out.path, out.formats); err != nil {
-			return err
-		}
-	}
-	if err := a.options.Validate(); err != nil {
-		return usageError{err}
-	}
-	return nil
 }
 
 func (a *auditAnnotators) run(ctx context.Context, p *program) error {

@@ -30,38 +30,25 @@ type auditCommand struct {
 }
 
 func (a *auditCommand) check(cmd *cobra.Command) error {
-	switch {
-	case !(a.options.MinError >= 0 && a.options.MinError <= 1):
-		return usagef("audit: --min-error is %g, want 0 to 1", a.options.MinError)
-	case a.top < 0:
-		return usagef("audit: --top is %d, want at least 0", a.top)
-	case a.classes < 0:
-		return usagef("audit: --classes is %d, want at least 0", a.classes)
-	case a.options.Calibrate && a.options.NoiseRates == "":
-		return usagef("audit: --calibrate belongs to --noise-rates")
-	case a.verified != "" && a.options.NoiseRates != "" && !a.ofRun.on:
+	if a.verified != "" && a.options.NoiseRates != "" && !a.ofRun.on {
 		return usagef("audit: --verified is for rates that are estimated, and --noise-rates gives them: leave out one")
 	}
-	return cmp.Or(checkEnding("audit", "suspects", a.suspects, audit.SuspectFormats), a.page.check(cmd),
-		a.rows.check(cmd), a.checkCorrection(cmd))
+	return cmp.Or(a.page.check(cmd), a.rows.options.Validate(), a.checkCorrection())
 }
 
 func (a *auditCommand) correctionFlags(r group) {
 	r.file(&a.options.Decisions, "decisions", "apply the decisions in this `file`, saved by the page", "csv")
 	optional(r, &a.correction.Apply, "apply", "correct the top suspects; =force and =pooled correct more",
 		labels.ApplyCareful, labels.ApplyForce, labels.ApplyPooled)
-	r.float(&a.correction.Precision, "precision", "correct suspects while this `share` is expected to be right")
+	r.float(&a.correction.Precision, "precision", "correct suspects while this `share` is expected to be right", "(0,1]")
+	r.needs("apply", "precision")
 	r.file(&a.correction.Labels, "output", "write the corrected labels to this `file`", "csv", "jsonl", "json",
 		"npy")
 }
 
-func (a *auditCommand) checkCorrection(cmd *cobra.Command) error {
+func (a *auditCommand) checkCorrection() error {
 	c := &a.correction
 	switch {
-	case cmd.Flags().Changed("precision") && c.Apply == "":
-		return usagef("audit: --precision belongs to --apply")
-	case !(c.Precision > 0 && c.Precision <= 1):
-		return usagef("audit: --precision is %g, want above 0 to 1", c.Precision)
 	case (c.Apply != "" || a.options.Decisions != "") && c.Labels == "":
 		return usagef("audit: --apply and --decisions need --output, the file of the corrected labels")
 	case c.Labels != "" && c.Apply == "" && a.options.Decisions == "":
@@ -108,7 +95,6 @@ type auditRun struct {
 
 func (a *auditRun) flags(r group) {
 	a.device = "auto"
-	r.int(&a.foldEpochs, "fold-epochs",
-		"train the nets of folds:N for this many `epochs`")
+	r.int(&a.foldEpochs, "fold-epochs", "train the nets of folds:N for this many `epochs`", "[0,1000]")
 	deviceFlag(r, &a.device)
 }

@@ -22,16 +22,12 @@ type auditPage struct {
 
 func (a *auditPage) flags(r group) {
 	r.file(&a.file, "page", "write a page to review suspects to this `file`", "html")
-	r.int(&a.items, "page-items", "show at most this many `suspects` on the page")
+	r.int(&a.items, "page-items", "show at most this many `suspects` on the page", "[0,]")
 	r.directory(&a.images, "images", "find the pictures, named by their ids, in this `folder`")
-	r.int(&a.thumbnails, "thumbnails", "include at most this many `pictures`, about 10 kB each")
+	r.int(&a.thumbnails, "thumbnails", "include at most this many `pictures`, about 10 kB each", "[0,]")
 }
 
 func (a *auditPage) check(cmd *cobra.Command) error {
-	if a.items < 0 || a.thumbnails < 0 {
-		return usagef("%s: --page-items is %d and --thumbnails is %d, want at least 0", commandName(cmd), a.items,
-			a.thumbnails)
-	}
 	if a.file != "" {
 		return nil
 	}

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"nmn/labels/audit/neighbours"
 	"nmn/labels/audit/rows"
@@ -19,7 +16,7 @@ type auditRows struct {
 }
 
 func (a *auditRows) flags(r group) {
-	r.file(&a.file, "rows", "write all pictures, worst labels first, to this `file`", "csv", "jsonl", "parquet", "npy")
+	r.output(&a.file, "rows", "write all pictures, worst labels first, to this `file`", rows.Formats...)
 	r.file(&a.features, "features", "find outliers and near-duplicates by the features in this `file`",
 		"npy", "npz", "safetensors", "csv", "tsv", "parquet", "arff", "gz")
 	r.int(&a.options.K, "neighbours", "judge outliers by this many nearest `pictures`")
@@ -27,15 +24,7 @@ func (a *auditRows) flags(r group) {
 	r.float(&a.options.Duplicate, "near", "call pictures near-duplicates below this `share` of the median distance")
 	r.float(&a.options.Limit, "neighbours-limit", "refuse searches of more than this many 10^12 `operations`")
 	r.rare("neighbours", "distance", "near", "neighbours-limit")
-}
-
-func (a *auditRows) check(cmd *cobra.Command) error {
-	if a.features == "" {
-		if err := refuse(cmd, "belongs to --features", "neighbours", "distance", "near", "neighbours-limit"); err != nil {
-			return err
-		}
-	}
-	return cmp.Or(checkEnding("audit", "rows", a.file, rows.Formats), a.options.Validate())
+	r.needs("features", "neighbours", "distance", "near", "neighbours-limit")
 }
 
 // neighbours finds the neighbours of pictures if --features is given; otherwise it returns nil.

@@ -33,9 +33,6 @@ func (a *auditCommand) checkRun(cmd *cobra.Command, dir, audited string) error {
 	if err := refuse(cmd, "is for score files, and "+audited+" has its own scores: leave out one", files...); err != nil {
 		return err
 	}
-	if a.ofRun.foldEpochs < 0 || a.ofRun.foldEpochs > 1000 {
-		return usagef("audit: --fold-epochs is %d, want 0 to 1000", a.ofRun.foldEpochs)
-	}
 	if a.ofRun.foldEpochs > 0 && !strings.HasPrefix(a.options.NoiseRates, recipe.FoldsOf) {
 		return usagef("audit: --fold-epochs belongs to --noise-rates folds:N")
 	}

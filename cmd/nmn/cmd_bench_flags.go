@@ -40,7 +40,7 @@ func (b *benchCommand) opsFlags(cmd *cobra.Command) { b.netFlags(cmd, benchNets(
 // stepFlags declares the flags of nmn bench step.
 func (b *benchCommand) stepFlags(cmd *cobra.Command) {
 	r := b.netFlags(cmd, slices.Concat(benchNets(), []run.NetName{netS2VT}, measure.Transformers())...)
-	r.int(&b.vocabulary, "vocab-size", "give s2vt a vocabulary of this many `words` (default 23647)")
+	r.int(&b.vocabulary, "vocab-size", "give s2vt a vocabulary of this many `words` (default 23647)", "[0,]")
 }
 
 // benchNets returns the classifiers to measure.
@@ -51,12 +51,11 @@ func benchNets() []run.NetName {
 func (b *benchCommand) netFlags(cmd *cobra.Command, nets ...run.NetName) group {
 	r := under(cmd, "Network")
 	enum(r, &b.net.Arch, "model", "measure this `net`", nets...)
-	r.int(&b.net.Batch, "batch", "put this many `pictures`, clips or captions in a batch")
-	r.int(&b.net.Frames, "frames", "use clips of this many `frames` (default 1; 26 for s2vt)")
-	r.int(&b.net.Size, "size", "set height and width of the input in `pixels`")
-	r.float(&b.net.Width, "width", "multiply the channels of hidden layers by this `factor`")
-	r.int(&b.net.Classes, "classes",
-		"set the number of `classes`, or of features for s2vt")
+	r.int(&b.net.Batch, "batch", "put this many `pictures`, clips or captions in a batch", "[1,]")
+	r.int(&b.net.Frames, "frames", "use clips of this many `frames` (default 1; 26 for s2vt)", "[0,]")
+	r.int(&b.net.Size, "size", "set height and width of the input in `pixels`", "[0,]")
+	r.float(&b.net.Width, "width", "multiply the channels of hidden layers by this `factor`", "(0,16]")
+	r.int(&b.net.Classes, "classes", "set the number of `classes`, or of features for s2vt", "[0,]")
 	r.bool(&b.noMIL, "no-mil", "leave out instances")
 	r.bool(&b.noNMN, "no-nmn", "leave out the noise model")
 	return r
@@ -65,7 +64,8 @@ func (b *benchCommand) netFlags(cmd *cobra.Command, nets ...run.NetName) group {
 func (b *benchCommand) machineFlags(cmd *cobra.Command) {
 	r := under(cmd, "Measurement")
 	r.ints(&b.sizes, "sizes", "multiply matrices of these `sizes`, as n,...")
-	r.int(&b.mib, "mib", "copy this many `MiB`, several times the size of the caches; 0 for no copy")
+	r.int(&b.mib, "mib", "copy this many `MiB`, several times the size of the caches; 0 for no copy",
+		"[0,65536]")
 }
 
 // learnsNothing reports whether the net is pretrained, and only its features are measured.
@@ -79,28 +79,11 @@ func (b *benchCommand) validateStep(cmd *cobra.Command) error {
 	switch {
 	case b.learnsNothing():
 		return cmp.Or(refuse(cmd, why, "frames", "width", "classes", "no-mil", "no-nmn", "vocab-size"),
-			b.validateSizes(), b.transformer().Validate())
+			b.transformer().Validate())
 	case n.Arch == netS2VT:
-		if err := cmp.Or(refuse(cmd, why, "no-mil", "no-nmn", "size"), b.validateSizes()); err != nil {
-			return err
-		}
-		return b.captioner().Model().Validate()
+		return cmp.Or(refuse(cmd, why, "no-mil", "no-nmn", "size"), b.captioner().Model().Validate())
 	}
 	return cmp.Or(refuse(cmd, why, "vocab-size"), b.validateNet(cmd))
-}
-
-// validateSizes checks numbers that all nets have.
-func (b *benchCommand) validateSizes() error {
-	n := &b.net
-	switch {
-	case n.Batch < 1 || n.Size < 0 || n.Classes < 0 || b.vocabulary < 0:
-		return errors.New("bench: --batch is at least 1, --size, --classes and --vocab-size at least 0")
-	case n.Frames < 0:
-		return fmt.Errorf("bench: --frames is %d, want at least 1", n.Frames)
-	case !(n.Width > 0 && n.Width <= 16):
-		return fmt.Errorf("bench: --width is %g, want more than 0 and at most 16", n.Width)
-	}
-	return nil
 }
 
 func (b *benchCommand) validateNet(*cobra.Command) error {
@@ -108,9 +91,6 @@ func (b *benchCommand) validateNet(*cobra.Command) error {
 	n.Frames, n.MIL, n.Noise = cmp.Or(n.Frames, 1), !b.noMIL, !b.noNMN
 	if n.Frames > 1 && b.noMIL {
 		return fmt.Errorf("bench: --frames %d needs instances: leave out --no-mil", n.Frames)
-	}
-	if err := b.validateSizes(); err != nil {
-		return err
 	}
 	return n.Model().Validate()
 }
@@ -126,17 +106,12 @@ func (b *benchCommand) transformer() measure.Transformer {
 }
 
 func (b *benchCommand) validateMachine(*cobra.Command) error {
-	const (
-		most    = 1 << 15 // three matrices of 4 GiB
-		mostMiB = 1 << 16
-	)
+	const most = 1 << 15 // three matrices of 4 GiB
 	switch {
 	case len(b.sizes) == 0 && b.mib == 0:
 		return errors.New("bench: give numbers in --sizes, or --mib of at least 1")
 	case len(b.sizes) > 0 && (slices.Min(b.sizes) < 1 || slices.Max(b.sizes) > most):
 		return fmt.Errorf("bench: --sizes is %v, want numbers from 1 to %d", b.sizes, most)
-	case b.mib < 0 || b.mib > mostMiB:
-		return fmt.Errorf("bench: --mib is %d, want 0 to %d", b.mib, mostMiB)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ batch: "wait" is then the time that it waits for the loader.`),
 		Args: arguments(p, counted(1, 1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.loading.Loader.Augment = c.augment.Config()
-			if err := c.validate(); err != nil {
+			if err := c.loading.Loader.Validate(); err != nil {
 				return usageError{err}
 			}
 			return c.run(cmd.Context(), p, args[0])
@@ -57,26 +57,12 @@ batch: "wait" is then the time that it waits for the loader.`),
 	l.Mean = [3]uint8{124, 117, 104}
 	enum(r, &c.augment, "augment", "change pictures at random", augment.Bundles()...)
 	m := under(cmd, "Measurement")
-	m.int(&c.loading.Images, "images", "load this many `pictures` in each repeat (default all)")
-	m.float(&c.loading.StepMS, "step-ms", "simulate a step of this many `milliseconds`")
-	m.int(&c.loading.Repeats, "repeats", "measure this many `passes`")
-	m.int(&c.loading.Warmup, "warmup", "run this many unmeasured `passes` first")
+	m.int(&c.loading.Images, "images", "load this many `pictures` in each repeat (default all)", "[0,1000000]")
+	m.float(&c.loading.StepMS, "step-ms", "simulate a step of this many `milliseconds`", "[0,1e6]")
+	m.int(&c.loading.Repeats, "repeats", "measure this many `passes`", "[1,1000000]")
+	m.int(&c.loading.Warmup, "warmup", "run this many unmeasured `passes` first", "[0,1000000]")
 	m.bool(&c.asJSON, "json", "print JSON")
 	return cmd
-}
-
-func (c *loadCommand) validate() error {
-	const most = 1_000_000
-	l := &c.loading
-	switch {
-	case l.Repeats < 1 || l.Repeats > most || l.Warmup < 0 || l.Warmup > most:
-		return fmt.Errorf("bench: --repeats is 1 to %d, --warmup 0 to %d", most, most)
-	case l.Images < 0 || l.Images > most:
-		return fmt.Errorf("bench: --images is %d, want 1 to %d", l.Images, most)
-	case !(l.StepMS >= 0 && l.StepMS <= 1e6):
-		return fmt.Errorf("bench: --step-ms is %g, want 0 to 1e6", l.StepMS)
-	}
-	return l.Loader.Validate()
 }
 
 func (c *loadCommand) run(ctx context.Context, p *program, folder string) error {

@@ -40,8 +40,7 @@ captions, whatever --generate-batch and --threads are.`),
 		Example: `  nmn caption generate runs/captions --features v.npy --clips v.csv --output generated.json
   nmn caption generate runs/captions --features v.npy --clips v.csv --beam 5 --length-penalty 0.7
   nmn caption eval --results generated.json --references train_val_annotation.zip --split validate`,
-		Args:              arguments(p, counted(1, 1)),
-		ValidArgsFunction: completeModels,
+		Args: arguments(p, counted(1, 1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g.model = args[0]
 			return g.run(cmd, p)
@@ -77,9 +76,6 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 	}
 	if err := g.search.Validate(); err != nil {
 		return fmt.Errorf("caption generate: %w", err)
-	}
-	if g.threads < 0 {
-		return usagef("caption generate: --threads is %d, want at least 0", g.threads)
 	}
 	file, err := session.FindCheckpoint(g.model, g.checkpoint)
 	if err != nil {

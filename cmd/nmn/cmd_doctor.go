@@ -52,8 +52,7 @@ where to get them.`),
 	}
 	sourceFlags(cmd, &d.sources, run.Quick, run.Full)
 	look := under(cmd, "Check")
-	look.int(&d.sample, "sample",
-		"decode only this many `pictures` of each split; 0 decodes all")
+	look.int(&d.sample, "sample", "decode only this many `pictures` of each split; 0 decodes all", "[0,]")
 	look.file(&d.output, "output", "write the report to this JSON `file`", "json")
 	look.file(&d.sheet, "augmentations", "write a page of augmented pictures to this `file`", "html")
 	look.bool(&d.asJSON, "json", "print the report as JSON")
@@ -64,9 +63,6 @@ where to get them.`),
 }
 
 func (d *doctorCommand) run(cmd *cobra.Command, p *program, args []string) error {
-	if d.sample < 0 {
-		return usagef("doctor: --sample is %d, want at least 0", d.sample)
-	}
 	if d.folders() {
 		return d.lookAtFolders(cmd, p)
 	}

@@ -41,8 +41,7 @@ scores with caption counts, observed labels or true labels in files of the same 
 		Example: `  nmn eval runs/fd
   nmn eval runs/fd --split train --format markdown
   nmn eval --scores logits.npy --logits --labels labels.npy --json`,
-		Args:              arguments(p, counted(0, 1)),
-		ValidArgsFunction: completeModels,
+		Args: arguments(p, counted(0, 1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			result, err := e.evaluate(cmd, p, args)
 			if err != nil || result == nil {
@@ -68,13 +67,15 @@ func (e *evalCommand) flags(cmd *cobra.Command) {
 		"divide --counts by this many `captions` for each picture")
 	files.file(&e.vocabulary, "vocab", "read the labels of the columns from this `file`", "txt")
 	files.bool(&e.scores.Logits, "logits", "read scores as log-odds instead of probabilities")
+	files.needs("scores", "counts", "captions-per-sample", "labels", "truth", "vocab", "logits")
+	files.needs("counts", "captions-per-sample")
 	m := under(cmd, "Measures")
 	m.float(&e.options.Threshold, "threshold", "predict labels from this `probability`")
 	m.float(&e.options.PlugIn, "plug-in",
 		"also predict labels from this `probability`")
 	m.int(&e.options.TopK, "top-k", "predict this many `labels` for the top-k measures")
 	out := under(cmd, "Output")
-	out.int(&e.classes, "classes", "also list this many best and worst `labels`")
+	out.int(&e.classes, "classes", "also list this many best and worst `labels`", "[0,]")
 	e.shown.flags(out)
 	runSettings(cmd, &e.sources)
 }
@@ -84,18 +85,12 @@ func (e *evalCommand) evaluate(cmd *cobra.Command, p *program, args []string) (*
 		return nil, usageError{err}
 	}
 	switch {
-	case e.classes < 0:
-		return nil, usagef("eval: --classes is %d, want at least 0", e.classes)
 	case e.scores.Scores != "" && len(args) > 0:
 		return nil, usagef("eval: give a model or --scores, not both")
 	case e.scores.Scores != "":
 		return evaluateScores(e.scores, e.vocabulary, e.options.Options)
 	case len(args) == 0:
 		return nil, usagef("eval: name a run folder or a checkpoint, or give --scores")
-	}
-	if err := refuse(cmd, "belongs to --scores", "counts", "captions-per-sample", "labels", "truth", "vocab",
-		"logits"); err != nil {
-		return nil, err
 	}
 	return e.model(cmd, p, args[0])
 }
@@ -107,8 +102,6 @@ func evaluateScores(f eval.Files, vocabulary string, o eval.Options) (*eval.Resu
 		return nil, usagef("eval: --scores needs --counts with --captions-per-sample, --labels or --truth")
 	case f.Counts != "" && f.CaptionsPerSample < 2:
 		return nil, usagef("eval: --counts needs --captions-per-sample N, at least 2")
-	case f.Counts == "" && f.CaptionsPerSample != 0:
-		return nil, usagef("eval: --captions-per-sample belongs to --counts")
 	}
 	var v *text.Vocabulary
 	if vocabulary != "" {

@@ -28,10 +28,12 @@ func (j *jobFlags) declare(cmd *cobra.Command) {
 	r := under(cmd, "Job arrays")
 	r.bool(&j.list, "tasks", "list the runs with their numbers")
 	r.bool(&j.count, "count", "print only the number of tasks")
-	r.int(&j.number, "task", "train only the run with this `number`")
+	r.int(&j.number, "task", "train only the run with this `number`", "[0,]")
 	r.bool(&j.collect, "collect", "write the tables and page once all runs are complete")
 	r.bool(&j.partial, "partial", "collect even if some runs are incomplete")
 	r.rare("count", "partial")
+	r.needs("tasks", "count")
+	r.needs("collect", "partial")
 }
 
 // wanted reports whether one of the flags is set.
@@ -45,30 +47,11 @@ func (j *jobFlags) named(experiment string) string {
 	return fmt.Sprintf("%s-task-%d", experiment, j.number)
 }
 
-// resolve checks the flags.
+// resolve notes whether a task is asked for. It refuses more than one way to work.
 func (j *jobFlags) resolve(cmd *cobra.Command) error {
 	j.task = cmd.Flags().Changed("task")
-	ways := 0
-	for _, way := range []bool{j.list, j.collect, j.task} {
-		if way {
-			ways++
-		}
-	}
-	if ways > 1 {
+	if j.list && j.collect || j.task && (j.list || j.collect) {
 		return usagef("%s: give one of --tasks, --task and --collect", cmd.Name())
-	}
-	if !j.list {
-		if err := refuse(cmd, "has no effect without --tasks", "count"); err != nil {
-			return err
-		}
-	}
-	if !j.collect {
-		if err := refuse(cmd, "has no effect without --collect", "partial"); err != nil {
-			return err
-		}
-	}
-	if j.number < 0 {
-		return usagef("%s: --task is %d, want a number of --tasks", cmd.Name(), j.number)
 	}
 	return nil
 }

@@ -178,8 +178,8 @@ func TestTasks_NumbersAndWhatIsMissing(t *testing.T) {
 func TestTasks_RefusesWhatDoesNotFit(t *testing.T) {
 	for says, args := range map[string][]string{
 		"one of --tasks, --task and --collect": {"--tasks", "--collect"},
-		"--partial has no effect":              {"--partial"},
-		"--count has no effect":                {"--count"},
+		"--partial belongs to --collect":       {"--partial"},
+		"--count belongs to --tasks":           {"--count"},
 		"--task is -1":                         {"--task", "-1"},
 		"give --size quick":                    {"--tasks", "--preset", "scenes", "--run-dir", t.TempDir()},
 	} {

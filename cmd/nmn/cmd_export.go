@@ -47,9 +47,8 @@ the observed label, as a second output; other formats have the weights of the no
 		Example: `  nmn export runs/fd --output labels.onnx
   nmn export runs/fd --output labels.onnx --observed --input pixels
   nmn export runs/fd --checkpoint best --output labels.safetensors`,
-		Args:              arguments(p, counted(1, 1)),
-		ValidArgsFunction: completeModels,
-		RunE:              func(cmd *cobra.Command, args []string) error { return c.export(cmd.Context(), p, args[0]) },
+		Args: arguments(p, counted(1, 1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.export(cmd.Context(), p, args[0]) },
 	}
 	m := under(cmd, "Model")
 	checkpointFlag(m, &c.checkpoint)

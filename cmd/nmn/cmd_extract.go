@@ -67,8 +67,7 @@ Results depend on --batch-size and --threads only in the last bits.`),
 		Example: `  nmn extract --weights dinov2-small pictures/ --output x.npy --output-ids ids.txt
   nmn extract runs/fd --output x.npy --output-labels y.csv
   nmn extract runs/video --per-frame --layer pool5 --output x.npy --output-clips clips.csv`,
-		Args:              arguments(p, c.args),
-		ValidArgsFunction: completeModels,
+		Args: arguments(p, c.args),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, err := c.listed(cmd, args)
 			switch {
@@ -85,7 +84,7 @@ Results depend on --batch-size and --threads only in the last bits.`),
 	c.weightsFlags(m)
 	some(m, &c.options.Layers, "layer", "take these layers, as `layer,...` (pool5, fc7, cls, ...)",
 		slices.Concat([]model.Layer{model.Pool5, model.FC7, model.Probabilities}, transformerLayers())...)
-	m.int(&c.options.Batch, "batch-size", "compute this many `pictures` at once")
+	m.int(&c.options.Batch, "batch-size", "compute this many `pictures` at once", "[1,]")
 	m.shard(&c.options.Shard, "pictures")
 	m.bool(&c.options.PerFrame, "per-frame", "write a row for each frame of a video")
 	enum(m, &c.options.Split, "split", "extract from this `split` of the data", "train", "validation", "test")
@@ -95,13 +94,11 @@ Results depend on --batch-size and --threads only in the last bits.`),
 	out.strings(&c.options.Outputs, "output",
 		"write each layer to a file, as `file,...`, .npy or .safetensors")
 	_ = cmd.MarkFlagFilename("output", "npy", "safetensors")
-	out.file(&c.options.Labels, "output-labels", "write identifiers and labels to this .csv `file`", "csv")
-	out.file(&c.options.Truth, "output-truth",
-		"write identifiers and true labels to this .csv `file`", "csv")
-	out.file(&c.options.IDs, "output-ids",
-		"write the identifier of each row to this `file`", "txt")
-	out.file(&c.options.Clips, "output-clips",
-		"write the rows of each clip to this .csv `file`", "csv")
+	out.output(&c.options.Labels, "output-labels", "write identifiers and labels to this .csv `file`", ".csv")
+	out.output(&c.options.Truth, "output-truth", "write identifiers and true labels to this .csv `file`", ".csv")
+	out.file(&c.options.IDs, "output-ids", "write the identifier of each row to this `file`", "txt")
+	out.output(&c.options.Clips, "output-clips", "write the rows of each clip to this .csv `file`", ".csv")
+	out.needs("per-frame", "output-clips")
 	out.bool(&c.asJSON, "json", "print what was written as JSON")
 	c.sources.add(under(cmd, "Data"), "max-bad-samples")
 	sourceFlags(cmd, &c.sources, run.Quick, run.Full)
@@ -166,10 +163,6 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 		return err
 	}
 	switch {
-	case c.options.Clips != "" && !c.options.PerFrame:
-		return usagef("extract: --output-clips lists the rows of frames: add --per-frame")
-	case c.options.Batch < 1:
-		return usagef("extract: --batch-size is %d, want at least 1", c.options.Batch)
 	case c.options.FFmpeg != "" && (len(paths) == 0 || c.list != "" || c.weights != ""):
 		return usagef("extract: --ffmpeg is for videos that are named, and a MODEL of clips: leave it out")
 	case len(paths) == 0:
@@ -207,7 +200,7 @@ func (c *extractCommand) checkOutputs() error {
 		return usagef("extract: --output names %d files and --layer %d layers: want a file for each",
 			len(c.options.Outputs), len(c.options.Layers))
 	}
-	files, table := map[string]string{}, []string{".csv"}
+	files := map[string]string{}
 	for i, output := range c.options.Outputs {
 		switch ending := strings.ToLower(filepath.Ext(output)); {
 		case ending != ".npy" && ending != ".safetensors":
@@ -217,18 +210,9 @@ func (c *extractCommand) checkOutputs() error {
 		}
 		files[output] = "output"
 	}
-	for _, other := range []struct {
-		flag, file string
-		endings    []string // nil for any
-	}{{"output-labels", c.options.Labels, table}, {"output-truth", c.options.Truth, table},
-		{"output-ids", c.options.IDs, nil}, {"output-clips", c.options.Clips, table}} {
-		if other.file == "" {
-			continue
-		}
-		if err := checkEnding("extract", other.flag, other.file, other.endings); err != nil {
-			return err
-		}
-		if first, taken := files[other.file]; taken {
+	for _, other := range []struct{ flag, file string }{{"output-labels", c.options.Labels},
+		{"output-truth", c.options.Truth}, {"output-ids", c.options.IDs}, {"output-clips", c.options.Clips}} {
+		if first, taken := files[other.file]; taken && other.file != "" {
 			return usagef("extract: --%s %s is also the file of --%s: give another file", other.flag, other.file, first)
 		}
 		files[other.file] = other.flag

@@ -67,8 +67,8 @@ command: it continues, and finished shards stay valid. Results do not depend on 
 	r = under(cmd, "Clips")
 	r.file(&c.list, "list", "read the paths of clips from this `file`, one a line", "txt")
 	r.shard(&c.shard, "clips")
-	r.int(&c.options.Workers, "workers", "decode this many `clips` at once; 0 for all CPUs")
-	r.int(&c.options.MaxBad, "max-bad-clips", "leave out up to this many unreadable `clips`")
+	r.int(&c.options.Workers, "workers", "decode this many `clips` at once; 0 for all CPUs", "[0,]")
+	r.int(&c.options.MaxBad, "max-bad-clips", "leave out up to this many unreadable `clips`", "[0,]")
 	r.int(&c.config.MaxPixels, "max-pixels", "refuse clips whose frames have more `pixels`")
 	r.duration(&c.config.Timeout, "clip-timeout", "kill ffmpeg after this `time` for a pass over a clip")
 	r.file(&c.ffmpeg, "ffmpeg", "decode with this `program`")
@@ -76,9 +76,10 @@ command: it continues, and finished shards stay valid. Results do not depend on 
 	out := under(cmd, "Output")
 	out.directory(&c.options.Output, "output", "write to this `folder`")
 	enum(out, &c.options.Form, "format", "write frames in this `form`", shard.Shards, shard.Folder)
-	out.float(&c.mib, "shard-size", "write shards of about this many `MiB`")
+	out.float(&c.mib, "shard-size", "write shards of about this many `MiB`", "[0.001,1048576]")
 	out.bool(&c.check, "check", "only check the folder against its index")
 	out.bool(&c.rebuild, "rebuild-index", "only rebuild the index of the folder")
+	out.excludes("check", "rebuild-index")
 	out.bool(&c.asJSON, "json", "print what was done as JSON")
 	return cmd
 }
@@ -139,20 +140,12 @@ func (c *framesCommand) validate(paths []string) error {
 	switch {
 	case c.options.Output == "":
 		return usagef("frames: --output is missing: give the folder of the frames")
-	case c.check && c.rebuild:
-		return usagef("frames: --check and --rebuild-index exclude each other")
 	case only != "" && (len(paths) > 0 || c.list != "" || c.shard.Of > 0):
 		return usagef("frames: --%s only uses --output: leave out clips, --list and --shard", only)
 	case only != "":
 		return nil
 	case (len(paths) == 0) == (c.list == ""):
 		return usagef("frames: give either clips and folders of clips, or --list")
-	case c.options.Workers < 0:
-		return usagef("frames: --workers is %d, want at least 0", c.options.Workers)
-	case c.options.MaxBad < 0:
-		return usagef("frames: --max-bad-clips is %d, want at least 0", c.options.MaxBad)
-	case !(c.mib >= 1.0/1024 && c.mib <= 1<<20):
-		return usagef("frames: --shard-size is %g MiB, want 1/1024 to %d", c.mib, 1<<20)
 	}
 	if err := c.config.Validate(); err != nil {
 		return usageError{err}

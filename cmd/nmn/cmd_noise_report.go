@@ -25,9 +25,6 @@ type noiseReport struct {
 	asJSON     bool
 }
 
-// maxDepartures limits the pictures kept for each class.
-const maxDepartures = 1000
-
 func newNoiseReport(p *program) *cobra.Command {
 	n := noiseReport{sources: newSources(), checkpoint: run.Last, split: "train", classes: 20, departures: 10}
 	cmd := &cobra.Command{
@@ -43,36 +40,22 @@ as the arms of nmn experiment are.`),
 		Example: `  nmn noise report runs/fd
   nmn noise report runs/fd --split validation --output noise.html
   nmn noise report runs/fi --checkpoint best --json`,
-		Args:              arguments(p, counted(1, 1)),
-		ValidArgsFunction: completeModels,
-		RunE:              func(cmd *cobra.Command, args []string) error { return n.run(cmd, p, args[0]) },
+		Args: arguments(p, counted(1, 1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return n.run(cmd, p, args[0]) },
 	}
 	m := under(cmd, "Model")
 	checkpointFlag(m, &n.checkpoint)
 	enum(m, &n.split, "split", "compute feature-dependent rates on this `split`", "train", "validation", "test")
 	out := under(cmd, "Output")
-	out.int(&n.classes, "classes", "print the `labels` with the highest rates; 0 for all")
-	out.int(&n.departures, "departures", "print this many `pictures` farthest from the mean rate")
-	out.file(&n.output, "output", "write all labels to this `file`: .html or .md", "html", "md")
+	out.int(&n.classes, "classes", "print the `labels` with the highest rates; 0 for all", "[0,]")
+	out.int(&n.departures, "departures", "print this many `pictures` farthest from the mean rate", "[0,1000]")
+	out.output(&n.output, "output", "write all labels to this `file`: .html or .md", ".html", ".md")
 	out.bool(&n.asJSON, "json", "print everything as one JSON object")
 	runSettings(cmd, &n.sources)
 	return cmd
 }
 
-func (n *noiseReport) check() error {
-	switch {
-	case n.classes < 0:
-		return usagef("noise report: --classes is %d, want at least 0", n.classes)
-	case n.departures < 0 || n.departures > maxDepartures:
-		return usagef("noise report: --departures is %d, want 0 to %d", n.departures, maxDepartures)
-	}
-	return checkEnding("noise report", "output", n.output, []string{".html", ".md"})
-}
-
 func (n *noiseReport) run(cmd *cobra.Command, p *program, path string) error {
-	if err := n.check(); err != nil {
-		return err
-	}
 	file, folder, err := run.FindCheckpoint(path, n.checkpoint)
 	if err != nil {
 		return err
@@ -81,8 +64,7 @@ func (n *noiseReport) run(cmd *cobra.Command, p *program, path string) error {
 		return err
 	}
 	query := runnoise.Query{Config: &n.config, Path: path, File: file, Folder: folder, Split: n.split,
-		Departures: n.departures,
-		LeftOut:    p.tellLeftOut}
+		Departures: n.departures, LeftOut: p.tellLeftOut}
 	r, err := query.Answer(cmd.Context(), run.Options{Log: p.log, Observer: run.Observer{Message: p.message}})
 	if err != nil {
 		return err

@@ -216,7 +216,7 @@ func TestNoiseReport_RefusesWhatHasNoNoiseModel(t *testing.T) {
 	wantUsage(t, call(t, "noise", "report", dir), "without a noise model", "nmn-fi")
 	wantUsage(t, call(t, "noise", "report", filepath.Dir(dir)), "last.safetensors")
 	wantUsage(t, call(t, "noise", "report", dir, "--output", "noise.pdf"), ".html or .md")
-	wantUsage(t, call(t, "noise", "report", dir, "--departures", "1001"), "0 to 1000")
+	wantUsage(t, call(t, "noise", "report", dir, "--departures", "1001"), "at least 0 and at most 1000")
 	wantUsage(t, call(t, "noise", "report"), "report")
 	wantFailure(t, call(t, "noise", "report", filepath.Join(dir, "none")), "none")
 }

@@ -64,24 +64,22 @@ control characters, such as \x1b.`),
 	m.bool(&c.options.Observed, "observed",
 		"predict observed labels, p(z=1), instead of true labels, p(y=1)")
 	w := under(cmd, "Labels")
-	w.int(&c.options.Top, "top",
-		"print at most this many `labels` of each picture")
+	w.int(&c.options.Top, "top", "print at most this many `labels` of each picture", "[0,]")
 	w.float(&c.options.Threshold, "threshold", "print labels from this `probability`; -1 finds the best")
 	d := under(cmd, "Pictures")
 	d.shard(&c.options.Shard, "pictures or rows")
 	enum(d, &c.options.Fit, "fit", "fit pictures onto the canvas this way", picture.FitLongest,
 		picture.FitSquare, picture.FitNone)
-	d.int(&c.options.Batch, "batch-size", "compute this many `pictures` at once")
-	d.int(&c.options.MaxBadSamples, "max-bad-samples",
-		"leave out up to this many unreadable `pictures`")
-	d.int(&c.options.MaxPixels, "max-pixels", "refuse pictures with more `pixels`; 0 allows 700 million")
+	d.int(&c.options.Batch, "batch-size", "compute this many `pictures` at once", "[1,]")
+	d.int(&c.options.MaxBadSamples, "max-bad-samples", "leave out up to this many unreadable `pictures`", "[0,]")
+	d.int(&c.options.MaxPixels, "max-pixels", "refuse pictures with more `pixels`; 0 allows 700 million", "[0,]")
 	under(cmd, "Clips").file(&c.options.FFmpeg, "ffmpeg", "take frames of videos with this `program`")
 	under(cmd, "Features").string(&c.options.FeatureArray, "feature-array",
 		"read the array with this `name` in .npz and .safetensors")
 	out := under(cmd, "Output")
 	enum(out, &c.format, "format", "print in this `format`", report.Text, report.JSON, report.CSV)
 	out.bool(&c.asJSON, "json", "print JSON")
-	out.file(&c.output, "output", "write all probabilities to this `file`, .npy or .csv", "npy", "csv")
+	out.output(&c.output, "output", "write all probabilities to this `file`, .npy or .csv", ".npy", ".csv")
 	r := under(cmd, "Run")
 	deviceFlags(r, &c.run.Device, &c.run.Threads)
 	precisionFlag(r, &c.run)
@@ -89,7 +87,10 @@ control characters, such as \x1b.`),
 }
 
 func (c *predictCommand) predict(ctx context.Context, p *program, path string, paths []string) (err error) {
-	if err := c.check(); err != nil {
+	if c.asJSON {
+		c.format = report.JSON
+	}
+	if err := c.run.Validate(); err != nil {
 		return err
 	}
 	m, err := p.openModel(ctx, path, c.checkpoint, c.run)
@@ -117,25 +118,6 @@ func (c *predictCommand) predict(ctx context.Context, p *program, path string, p
 	p.tellShard(c.options.Shard, "join the lines of all shards in order, with one CSV header")
 	tellThreshold(p, predictions)
 	return c.write(p, predictions)
-}
-
-func (c *predictCommand) check() error {
-	if c.asJSON {
-		c.format = report.JSON
-	}
-	o := &c.options
-	if c.output != "" {
-		if err := run.CheckPredictionsFile(c.output); err != nil {
-			return usagef("predict: --output: %v", err)
-		}
-	}
-	switch {
-	case o.Threshold != run.Automatic && !(o.Threshold >= 0 && o.Threshold <= 1):
-		return usagef("predict: --threshold is %g, want 0 to 1, or -1", o.Threshold)
-	case o.Top < 0 || o.Batch < 1 || o.MaxBadSamples < 0 || o.MaxPixels < 0:
-		return usagef("predict: --top, --max-bad-samples and --max-pixels are at least 0, --batch-size at least 1")
-	}
-	return c.run.Validate()
 }
 
 // tellThreshold prints a threshold that was chosen automatically.

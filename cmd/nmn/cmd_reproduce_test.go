@@ -43,7 +43,7 @@ func TestReproduce_RefusesWhatDoesNotFit(t *testing.T) {
 	for says, args := range map[string][]string{
 		"one of --tasks, --task and --collect":  {"--tasks", "--collect"},
 		"one of --dry-run, --tasks":             {"--dry-run", "--tasks"},
-		"--partial has no effect":               {"--partial"},
+		"--partial belongs to --collect":        {"--partial"},
 		"want quick, full or smoke":             {"--size", "huge"},
 		"want table1, table2":                   {"--only", "table9"},
 		"seeds are different":                   {"--seeds", "1,1"},

@@ -68,6 +68,7 @@ settings of a run. nmn config lists all settings; --set changes any of them.`),
 	r.bool(&t.dryRun, "dry-run", "check the data, estimate the time and stop")
 	r.bool(&t.findingRate, "find-learning-rate", "try rising learning rates, suggest one, draw "+
 		run.LearningRateSearchChart+" and stop")
+	r.excludes("dry-run", "find-learning-rate")
 	r.bool(&t.asJSON, "json", "write the result as JSON")
 	metricsFlags(r, &t.metrics)
 	ranksFlag(cmd)
@@ -130,9 +131,6 @@ func goesOn(err error, restarted bool) error {
 
 // resolve makes the configuration.
 func (t *trainCommand) resolve(ctx context.Context, args []string) error {
-	if t.findingRate && t.dryRun {
-		return usagef("train: --find-learning-rate and --dry-run exclude each other")
-	}
 	if err := t.sources.data(ctx, t.program, args); err != nil {
 		return err
 	}

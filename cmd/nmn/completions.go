@@ -52,10 +52,6 @@ func completion(values []string, list bool) cobra.CompletionFunc {
 	}
 }
 
-func completeModels(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveDefault
-}
-
 func completeFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }

@@ -1,17 +1,22 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"nmn/internal/setting"
 )
 
 const (
-	groupAnnotation = "nmn_group"
-	rareAnnotation  = "nmn_rare"
-	otherGroup      = "Messages"
+	groupAnnotation    = "nmn_group"
+	rareAnnotation     = "nmn_rare"
+	needsAnnotation    = "nmn_needs"
+	excludesAnnotation = "nmn_excludes"
+	otherGroup         = "Messages"
 )
 
 // group declares flags of a command under one heading of its help. The value of a variable when its flag is declared
@@ -34,7 +39,7 @@ func (r group) keep(name string) { r.annotate(name, groupAnnotation, []string{r.
 // rare leaves flags of the group out of --help; nmn help COMMAND lists them.
 func (r group) rare(names ...string) {
 	for _, name := range names {
-		r.annotate(name, rareAnnotation, []string{})
+		r.annotate(name, rareAnnotation, []string{"rare"})
 	}
 }
 
@@ -54,7 +59,68 @@ func (r group) annotate(name, annotation string, values []string) {
 	if f.Annotations == nil {
 		f.Annotations = map[string][]string{}
 	}
-	f.Annotations[annotation] = values
+	f.Annotations[annotation] = append(f.Annotations[annotation], values...)
+}
+
+// needs refuses flags that are given without another flag.
+func (r group) needs(other string, flags ...string) {
+	for _, flag := range flags {
+		r.annotate(flag, needsAnnotation, []string{other})
+	}
+}
+
+// excludes refuses flags that are given together with another flag.
+func (r group) excludes(other string, flags ...string) {
+	for _, flag := range flags {
+		r.annotate(flag, excludesAnnotation, []string{other})
+	}
+}
+
+// checkFlags refuses flags that do not go with each other.
+func checkFlags(cmd *cobra.Command) (err error) {
+	given := func(name string) bool {
+		value := cmd.Flags().Lookup(name)
+		return value.Changed && value.Value.String() != "" && value.Value.String() != "false"
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		for _, other := range f.Annotations[needsAnnotation] {
+			if err == nil && !given(other) {
+				err = usagef("%s: --%s belongs to --%s", commandName(cmd), f.Name, other)
+			}
+		}
+		for _, other := range f.Annotations[excludesAnnotation] {
+			if err == nil && given(f.Name) && given(other) {
+				err = usagef("%s: --%s and --%s exclude each other: leave one out", commandName(cmd), f.Name, other)
+			}
+		}
+	})
+	return err
+}
+
+// checked is a flag whose value is checked when it is given.
+type checked struct {
+	pflag.Value
+	check func(value string) error
+}
+
+func (c checked) Set(text string) error {
+	if err := c.Value.Set(text); err != nil {
+		return err
+	}
+	return c.check(c.Value.String())
+}
+
+// limit refuses numbers outside of the ranges.
+func (r group) limit(name string, ranges []setting.Range) {
+	for _, limits := range ranges {
+		f := r.set.Lookup(name)
+		f.Value = checked{f.Value, func(value string) error {
+			if x, err := strconv.ParseFloat(value, 64); err == nil && !limits.Holds(x) {
+				return usagef("%s: --%s is %s, want %s", commandName(r.cmd), name, value, limits)
+			}
+			return nil
+		}}
+	}
 }
 
 func (r group) bool(v *bool, name, usage string) { r.boolP(v, name, "", usage) }
@@ -64,8 +130,9 @@ func (r group) boolP(v *bool, name, short, usage string) {
 	r.keep(name)
 }
 
-func (r group) int(v *int, name, usage string) {
+func (r group) int(v *int, name, usage string, ranges ...setting.Range) {
 	r.set.IntVar(v, name, *v, usage)
+	r.limit(name, ranges)
 	r.keep(name)
 }
 
@@ -74,8 +141,9 @@ func (r group) uint64(v *uint64, name, usage string) {
 	r.keep(name)
 }
 
-func (r group) float(v *float64, name, usage string) {
+func (r group) float(v *float64, name, usage string, ranges ...setting.Range) {
 	r.set.Float64Var(v, name, *v, usage)
+	r.limit(name, ranges)
 	r.keep(name)
 }
 
@@ -93,6 +161,13 @@ func (r group) string(v *string, name, usage string) {
 func (r group) file(v *string, name, usage string, extensions ...string) {
 	r.string(v, name, usage)
 	_ = r.cmd.MarkFlagFilename(name, extensions...) // fails only for a flag that was not declared
+}
+
+// output declares a string that names a file to write, with one of the endings.
+func (r group) output(v *string, name, usage string, endings ...string) {
+	r.file(v, name, usage, strings.Split(strings.TrimPrefix(strings.Join(endings, " "), "."), " .")...)
+	f := r.set.Lookup(name)
+	f.Value = checked{f.Value, func(path string) error { return checkEnding(commandName(r.cmd), name, path, endings) }}
 }
 
 // directory declares a string that names a folder, for completion.

@@ -90,11 +90,15 @@ func attributesWithFlags(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// hinted improves an error about a flag. For a setting it returns the mistake in the value; for an unknown flag it adds
+// hinted improves an error about a flag. For a refused value or setting it returns the mistake; for an unknown flag it adds
 // the setting or flag that may be meant.
 func hinted(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var mistake *setting.Error
+	var refused usageError
+	if errors.As(err, &invalid) && errors.As(err, &refused) {
+		return refused.error
+	}
 	if errors.As(err, &invalid) && errors.As(err, &mistake) {
 		if f, ok := invalid.GetFlag().Value.(*settingFlag); ok {
 			return setting.Errorf(mistake.Key, "%s", strings.Replace(mistake.Error(), mistake.Key, "--"+f.name, 1))

@@ -25,7 +25,7 @@ func deviceFlag(r group, device *string) {
 // deviceFlags declares --device and --threads.
 func deviceFlags(r group, device *string, threads *int) {
 	deviceFlag(r, device)
-	r.int(threads, "threads", "compute with this many `goroutines`")
+	r.int(threads, "threads", "compute with this many `goroutines`", "[0,1024]")
 }
 
 // precisionFlag declares --precision.

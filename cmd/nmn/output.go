@@ -50,9 +50,9 @@ func (o *tablesOutput) write(p *program, summary func() any, tables func() []*re
 	return report.Write(p.out, o.format, tables()...)
 }
 
-// checkEnding refuses the file name of a flag unless it is empty or has one of the endings; nil allows all.
+// checkEnding refuses the file name of a flag unless it is empty or has one of the endings.
 func checkEnding(command, flag, path string, endings []string) error {
-	if path == "" || endings == nil || slices.Contains(endings, strings.ToLower(filepath.Ext(path))) {
+	if path == "" || slices.Contains(endings, strings.ToLower(filepath.Ext(path))) {
 		return nil
 	}
 	return usagef("%s: --%s is %q, want a name that ends in %s", command, flag, path, setting.Alternatives(endings))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,7 +100,7 @@ It estimates how often each label is wrong or missing, and needs no clean labels
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		p.called = cmd
 		p.openLog()
-		return p.joinRanks(cmd)
+		return cmp.Or(p.joinRanks(cmd), checkFlags(cmd))
 	}
 	p.globalFlags(root)
 	root.Flags().Bool("version", false, "print the version")

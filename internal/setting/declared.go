@@ -24,7 +24,7 @@ type Declared struct {
 	Values []string // nil for any
 	Of     []string // empty for everything
 	Value  any      // in the configuration that was described
-	limits string
+	limits Range
 }
 
 // enumerated is implemented by types of settings with few values.
@@ -65,7 +65,7 @@ func describe(all []Declared, v reflect.Value, path, of string) []Declared {
 			continue
 		}
 		d := Declared{Key: key, Help: field.Tag.Get("help"), Of: strings.Fields(of),
-			Value: value.Interface(), limits: field.Tag.Get("range")}
+			Value: value.Interface(), limits: Range(field.Tag.Get("range"))}
 		if e, ok := value.Interface().(enumerated); ok {
 			d.Values = e.Values()
 		} else if tag := field.Tag.Get("values"); tag != "" {
@@ -122,7 +122,7 @@ func (d *Declared) Limits() string {
 	case d.limits == "":
 		return ""
 	}
-	return d.bounds().String()
+	return d.limits.String()
 }
 
 // Check returns an *Error for the first setting of a configuration that is out of the range, or not among the
@@ -149,13 +149,13 @@ func (d *Declared) Check() error {
 		return nil
 	case d.List():
 		for i := range v.Len() {
-			if err := d.bounds().check(v.Index(i)); err != nil {
+			if err := d.limits.check(v.Index(i)); err != nil {
 				return fmt.Errorf("at index %d %w", i, err)
 			}
 		}
 		return nil
 	}
-	return d.bounds().check(v)
+	return d.limits.check(v)
 }
 
 func (d *Declared) checkValue(v reflect.Value) error {
@@ -165,18 +165,21 @@ func (d *Declared) checkValue(v reflect.Value) error {
 	return fmt.Errorf("is %q, want %s", v.String(), Alternatives(d.Values))
 }
 
-// interval is a range of numbers.
+// Range is a range of numbers in the form of the tag range, such as "[0,1)".
+type Range string
+
+// interval is a range as it is read.
 type interval struct {
 	low, high         string // as declared; empty for no bound
 	lowOpen, highOpen bool   // without the bound itself
 }
 
-func (d *Declared) bounds() interval {
-	low, high, _ := strings.Cut(d.limits[1:len(d.limits)-1], ",")
-	return interval{low: low, high: high, lowOpen: d.limits[0] == '(', highOpen: strings.HasSuffix(d.limits, ")")}
+func (r Range) bounds() interval {
+	low, high, _ := strings.Cut(string(r[1:len(r)-1]), ",")
+	return interval{low: low, high: high, lowOpen: r[0] == '(', highOpen: strings.HasSuffix(string(r), ")")}
 }
 
-func (r interval) check(v reflect.Value) error {
+func (r Range) check(v reflect.Value) error {
 	var x float64
 	switch {
 	case v.CanInt():
@@ -186,23 +189,30 @@ func (r interval) check(v reflect.Value) error {
 	default:
 		x = v.Float()
 	}
-	low, _ := strconv.ParseFloat(r.low, 64) // a test of the declarations reads all bounds
-	high, _ := strconv.ParseFloat(r.high, 64)
-	if x == x && (r.low == "" || x > low || x == low && !r.lowOpen) && (r.high == "" || x < high || x == high &&
-		!r.highOpen) {
+	if r.Holds(x) {
 		return nil
 	}
 	return fmt.Errorf("is %v, want %s", v.Interface(), r)
 }
 
+// Holds reports whether a number is in the range.
+func (r Range) Holds(x float64) bool {
+	b := r.bounds()
+	low, _ := strconv.ParseFloat(b.low, 64) // a test of the declarations reads all bounds
+	high, _ := strconv.ParseFloat(b.high, 64)
+	return x == x && (b.low == "" || x > low || x == low && !b.lowOpen) &&
+		(b.high == "" || x < high || x == high && !b.highOpen)
+}
+
 // String is the range in words.
-func (r interval) String() string {
+func (r Range) String() string {
+	b := r.bounds()
 	var parts []string
-	if r.low != "" {
-		parts = append(parts, map[bool]string{false: "at least ", true: "more than "}[r.lowOpen]+r.low)
+	if b.low != "" {
+		parts = append(parts, map[bool]string{false: "at least ", true: "more than "}[b.lowOpen]+b.low)
 	}
-	if r.high != "" {
-		parts = append(parts, map[bool]string{false: "at most ", true: "less than "}[r.highOpen]+r.high)
+	if b.high != "" {
+		parts = append(parts, map[bool]string{false: "at most ", true: "less than "}[b.highOpen]+b.high)
 	}
 	return strings.Join(parts, " and ")
 }

@@ -51,7 +51,7 @@ func (d *Declared) schema() map[string]any {
 		item["enum"] = append([]string{""}, d.Values...)
 	}
 	if d.limits != "" {
-		r := d.bounds()
+		r := d.limits.bounds()
 		r.add(item, r.low, "minimum", "exclusiveMinimum", r.lowOpen)
 		r.add(item, r.high, "maximum", "exclusiveMaximum", r.highOpen)
 	}
