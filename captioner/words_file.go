@@ -108,7 +108,7 @@ func parseWordsHeader(line string) (fingerprint string, err error) {
 	fields := strings.Split(line, " ")
 	switch {
 	case fields[0] != wordsFormat || len(fields) < 2:
-		return "", fmt.Errorf("not the header of a caption vocabulary (%s %s ...); nmn caption vocab writes one",
+		return "", fmt.Errorf("not the header of a caption vocabulary (%s %s ...); nmn vocab `vocab.captioner` writes one",
 			wordsFormat, wordsVersion)
 	case fields[1] != wordsVersion:
 		return "", fmt.Errorf("version %.20q, this program reads %s", fields[1], wordsVersion)

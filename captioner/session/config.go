@@ -45,7 +45,7 @@ type DataConfig struct {
 	MaxWords int `yaml:"max_words" help:"longest caption to learn, in <words>; 0 for no limit" range:"[0,1000]"`
 	// Partial leaves out clips without captions and captions without clips, instead of refusing them.
 	Partial    bool   `yaml:"partial" help:"leave out clips without captions and captions without clips"`
-	Vocabulary string `yaml:"vocabulary" help:"vocabulary <file> of nmn caption vocab; empty builds one"`
+	Vocabulary string `yaml:"vocabulary" help:"read the captioner's vocabulary from this <file>; empty builds one"`
 	// CaptionsRecipe selects training captions. Witness leaves out captions that probably belong to other
 	// clips, judged by the other captions of their clips. Labels, and empty, use all captions.
 	CaptionsRecipe recipe.CaptionsForm `yaml:"captions_recipe,omitempty" help:"how captions are used: witness leaves out captions of other clips, labels uses all" values:"witness,labels"`

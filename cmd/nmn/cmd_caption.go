@@ -9,6 +9,7 @@ import (
 
 	"nmn/captioner"
 	"nmn/captioner/metrics"
+	"nmn/loader"
 	"nmn/report"
 )
 
@@ -24,9 +25,13 @@ func newCaption(p *program) *cobra.Command {
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newCaptionTrain(p), newCaptionGenerate(p), newCaptionEval(p), newCaptionVocab(p),
-		newCaptionScenes(p), newCaptionCounts(p))
+	cmd.AddCommand(newCaptionTrain(p), newCaptionGenerate(p), newCaptionEval(p))
 	return cmd
+}
+
+// clipsFlag declares --split of a file of captions.
+func clipsFlag(r group, split *string) {
+	enum(r, split, "split", "use these `clips` of MSR-VTT", loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
 }
 
 // captionEval are the flags of nmn caption eval.
@@ -66,7 +71,7 @@ english.exceptions and paraphrase-en, plain or .gz. See docs/guide/captions.md.`
 		"read METEOR's resource files from this `folder`")
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "write the scores of each caption to this .csv `file`", "csv")
-	out.int(&c.show, "show", "print this many `captions` with their references")
+	out.int(&c.show, "show", "print this many `captions` with their references", "[0,]")
 	c.shown.flags(out)
 	return cmd
 }
@@ -75,9 +80,8 @@ func (c *captionEval) run(ctx context.Context, p *program) error {
 	switch {
 	case c.results == "" || c.references == "":
 		return usagef("caption eval: give --results and --references")
-	case c.show < 0 || c.show > 0 && (c.shown.asJSON || c.shown.format != report.Text):
-		return usagef(
-			"caption eval: --show takes at least 0 captions and is for text: leave out --json and --format")
+	case c.show > 0 && (c.shown.asJSON || c.shown.format != report.Text):
+		return usagef("caption eval: --show is for text: leave out --json and --format")
 	}
 	items, err := c.items(ctx)
 	if err != nil {

@@ -48,12 +48,12 @@ func TestCaption_SplitsOfMSRVTT(t *testing.T) {
 }
 
 // The paper's captioner has 23,647 words; docs/guide/captions.md compares these figures.
-func TestCaptionVocab_OfMSRVTT(t *testing.T) {
+func TestVocabCaptioner_OfMSRVTT(t *testing.T) {
 	root := os.Getenv("NMN_DATA")
 	if root == "" {
 		t.Skip("NMN_DATA names no folder with data")
 	}
-	v := readJSON(t, must(t, "caption", "vocab", filepath.Join(root, "msrvtt", "train_val_annotation.zip"), "--json"))
+	v := readJSON(t, must(t, "vocab", "--captioner", filepath.Join(root, "msrvtt", "train_val_annotation.zip"), "--json"))
 	cuts := v["words_at_min_count"].(map[string]any)
 	if v["captions"] != 130260. || v["words"] != 23447. || cuts["2"] != 13600. || cuts["5"] != 7815. {
 		t.Errorf("%v", v)

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +22,7 @@ import (
 func captionScenesIn(t *testing.T, split string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), split)
-	must(t, "caption", "scenes", dir, "--split", split, "--number", "24", "--frames", "4", "--captions-per-clip", "5")
+	must(t, "scenes", "--moving", "--format", "concepts", dir, "--split", split, "--number", "24", "--frames", "4")
 	return dir
 }
 
@@ -245,9 +244,9 @@ func TestCaptionGenerate_RefusesWhatDoesNotFit(t *testing.T) {
 	scenes, dir := captionScenesIn(t, "train"), filepath.Join(t.TempDir(), "run")
 	must(t, captionArgs(scenes, dir, "--set", "train.max_steps=2", "--set", "data.validation_share=0", "--quiet")...)
 	other := filepath.Join(t.TempDir(), "other")
-	must(t, "caption", "scenes", other, "--number", "4", "--frames", "3")
+	must(t, "scenes", "--moving", "--format", "concepts", other, "--number", "4", "--frames", "3")
 	counts := filepath.Join(t.TempDir(), "counts")
-	must(t, "caption", "counts", filepath.Join(scenes, "captions.json"), counts, "--given", "2")
+	must(t, "vocab", filepath.Join(scenes, "captions.json"), "--counts", counts, "--captions-per-sample", "2")
 	clips := func(folder, name string) []string {
 		return []string{"caption", "generate", dir, "--features", filepath.Join(folder, name+".npy"),
 			"--clips", filepath.Join(folder, name+".csv"), "--device", "cpu"}
@@ -271,11 +270,11 @@ func TestCaptionGenerate_RefusesWhatDoesNotFit(t *testing.T) {
 	wantFailure(t, call(t, clips(scenes, "truth")...), "last.safetensors")
 }
 
-func TestCaptionCounts_AreOfTheFirstCaptions(t *testing.T) {
+func TestVocabCounts_AreOfTheFirstCaptions(t *testing.T) {
 	captions := filepath.Join(t.TempDir(), "c.json")
 	write(t, captions, `{"b": ["a dog", "A dog runs", "two cats"], "a": ["a cat", "a dog", "x", "y"], "c": ["one"]}`)
 	dir := filepath.Join(t.TempDir(), "counts")
-	out := must(t, "caption", "counts", captions, dir, "--given", "2")
+	out := must(t, "vocab", captions, "--counts", dir, "--captions-per-sample", "2")
 	if !strings.Contains(out, "2 clips, counts of 4 words; 1 clip with too few") {
 		t.Errorf("%s", out)
 	}
@@ -288,16 +287,16 @@ func TestCaptionCounts_AreOfTheFirstCaptions(t *testing.T) {
 	if got := left["b"].([]any); len(left) != 2 || len(got) != 1 || got[0] != "two cats" {
 		t.Errorf("captions to say: %v", left)
 	}
-	wantFailure(t, call(t, "caption", "counts", captions, filepath.Join(t.TempDir(), "x"), "--given", "4"),
-		"more than 4 captions")
-	wantUsage(t, call(t, "caption", "counts", captions, dir, "--given", "2"), "not empty")
+	wantFailure(t, call(t, "vocab", captions, "--counts", filepath.Join(t.TempDir(), "x"), "--captions-per-sample", "4"),
+		"no clip has a caption after its first 4")
+	wantUsage(t, call(t, "vocab", captions, "--counts", dir, "--captions-per-sample", "2"), "not empty")
 }
 
-func TestCaptionVocab_TellsTheCuts(t *testing.T) {
+func TestVocabCaptioner_TellsTheCuts(t *testing.T) {
 	captions := filepath.Join(t.TempDir(), "c.csv")
 	write(t, captions, "id,caption\n1,a dog and a cat\n2,\n1,"+strings.Repeat("x", 10000)+"\n")
 	words := filepath.Join(t.TempDir(), "words.txt")
-	v := readJSON(t, must(t, "caption", "vocab", captions, "--json", "--output", words))
+	v := readJSON(t, must(t, "vocab", "--captioner", captions, "--json", "--output", words))
 	cuts := v["words_at_min_count"].(map[string]any)
 	if v["words"] != 4. || v["empty_captions"] != 1. || v["tokens_too_long"] != 1. || cuts["1"] != 4. ||
 		cuts["2"] != 1. {
@@ -306,6 +305,8 @@ func TestCaptionVocab_TellsTheCuts(t *testing.T) {
 	if lines := strings.Count(read(t, words), "\n"); lines != 5 {
 		t.Errorf("%d lines in the vocabulary", lines)
 	}
-	wantParts(t, must(t, "caption", "vocab", captions), "at least   2 times:      1", "1 word of more than 100 bytes")
-	wantUsage(t, call(t, "caption", "vocab", captions, "--min-count", strconv.Itoa(-1)), "--min-count")
+	wantParts(t, must(t, "vocab", "--captioner", captions), "at least   2 times:      1", "1 word of more than 100 bytes")
+	wantUsage(t, call(t, "vocab", "--captioner", captions, "--min-count", "-1"), "vocab: --min-count is -1, want at least 0")
+	wantUsage(t, call(t, "vocab", "--captioner", captions, "--exclude", "dog"), "--exclude and --captioner exclude each other")
+	wantUsage(t, call(t, "vocab", "--captioner", captions, captions), "one file of captions, not 2")
 }

@@ -61,12 +61,15 @@ func (t *table4Command) flags(cmd *cobra.Command) {
 	f := under(cmd, "Features of your own")
 	folders(f, &t.Features, "features",
 		"use concept probabilities in these `folders`, as name=folder,...")
+	e.excludes("features", "train-size", "validation-size", "test-size", "frames", "captions-per-clip", "noise",
+		"stage1-epochs", "stage2-epochs") // of moving scenes
 	f.file(&t.Captions, "captions", "read the captions of the clips from this `file`", "json",
 		"jsonl", "csv", "zip", "gz")
 	enum(under(cmd, "Captioner"), &t.Captioner.Preset, "preset", "start captioners from these `settings`",
 		session.Presets()...)
 	setFlags(under(cmd, "Captioner"), &t.settings)
 	t.settings.addCaptioner(under(cmd, "Captioner"), "epochs", "batch-size", "learning-rate", "partial")
+	f.needs("features", "partial")
 	t.settings.addCaptioner(under(cmd, "Run"), "device", "threads")
 	out := under(cmd, "Output")
 	out.directory(&t.meteorDir, "meteor-data", "read METEOR's resource files from this `folder`")
@@ -86,7 +89,7 @@ func folders(r group, v *[]table4.Features, name, usage string) {
 }
 
 func (t *table4Command) run(cmd *cobra.Command, p *program) (err error) {
-	if err := t.resolve(cmd); err != nil {
+	if err := t.resolve(); err != nil {
 		return err
 	}
 	if t.meteorDir != "" {
@@ -107,20 +110,11 @@ func (t *table4Command) run(cmd *cobra.Command, p *program) (err error) {
 }
 
 // resolve applies the flags to the preset of the captioner and checks them.
-func (t *table4Command) resolve(cmd *cobra.Command) (err error) {
+func (t *table4Command) resolve() (err error) {
 	if t.Captioner, err = session.FromPreset(t.Captioner.Preset); err != nil {
 		return err
 	}
 	if err := t.settings.apply(&t.Captioner); err != nil {
-		return err
-	}
-	if len(t.Features) == 0 {
-		err = refuse(cmd, "has no effect without --features", "partial")
-	} else {
-		err = refuse(cmd, "has no effect with --features: it is for moving scenes", "train-size", "validation-size",
-			"test-size", "frames", "captions-per-clip", "noise", "stage1-epochs", "stage2-epochs")
-	}
-	if err != nil {
 		return err
 	}
 	return t.Validate()

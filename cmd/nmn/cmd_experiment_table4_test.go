@@ -53,7 +53,7 @@ func table4OwnFeatures(t *testing.T, folder string) {
 	captions := map[string][]string{}
 	for split, n := range map[string]string{"train": "32", "val": "6", "test": "8"} {
 		scenes := filepath.Join(t.TempDir(), split)
-		must(t, "caption", "scenes", scenes, "--split", split, "--number", n, "--frames", "3")
+		must(t, "scenes", "--moving", "--format", "concepts", scenes, "--split", split, "--number", n, "--frames", "3")
 		var of map[string][]string
 		check(t, json.Unmarshal(readBytes(t, scenes, "captions.json"), &of))
 		maps.Copy(captions, of)
@@ -73,17 +73,17 @@ func table4OwnFeatures(t *testing.T, folder string) {
 
 func TestTable4_RefusesWhatDoesNotFit(t *testing.T) {
 	for says, args := range map[string][]string{
-		"--features and --captions belong": {"--features", "a=b"},
-		"want name=folder":                 {"--features", "a"},
-		"names a twice":                    {"--features", "a=b,a=c", "--captions", "c.json"},
-		"seeds are different":              {"--seeds", "1,1"},
-		"at least one of --seeds":          {"--seeds", ""},
-		"--captions-per-clip is 3":         {"--captions-per-clip", "3"},
-		"--validation-size and --test-siz": {"--test-size", "0"},
-		"data.frames is 2":                 {"--frames", "2"},
-		"--train-size has no effect":       {"--features", "a=b", "--captions", "c.json", "--train-size", "5"},
-		"--partial has no effect":          {"--partial"},
-		"hidden is 0":                      {"--set", "net.hidden=0"},
+		"--features and --captions belong":  {"--features", "a=b"},
+		"want name=folder":                  {"--features", "a"},
+		"names a twice":                     {"--features", "a=b,a=c", "--captions", "c.json"},
+		"seeds are different":               {"--seeds", "1,1"},
+		"at least one of --seeds":           {"--seeds", ""},
+		"--captions-per-clip is 3":          {"--captions-per-clip", "3"},
+		"--validation-size and --test-siz":  {"--test-size", "0"},
+		"data.frames is 2":                  {"--frames", "2"},
+		"--train-size and --features exclu": {"--features", "a=b", "--captions", "c.json", "--train-size", "5"},
+		"--partial belongs to --features":   {"--partial"},
+		"hidden is 0":                       {"--set", "net.hidden=0"},
 	} {
 		wantUsage(t, call(t, append([]string{"experiment", "table4"}, args...)...), says)
 	}

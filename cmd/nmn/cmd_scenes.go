@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/captioner"
 	"nmn/labels/inject"
 	"nmn/loader/dataset"
 	"nmn/loader/scenes"
@@ -45,12 +46,15 @@ and truth.csv the true labels. Standard output has the path for nmn train.
 of each clip), vocabulary.txt and truth.csv. --replace-captions SHARE replaces captions of pictures
 as nmn noise does, and truth.csv keeps the true labels. --flips MISSING:INCORRECT writes pictures.csv, in
 which true labels are missing and wrong labels are added with these probabilities. It has the
-true labels as well.`),
+true labels as well.
+
+--format concepts writes no frames: captions.json has the captions of each clip of --moving, truth.npy
+the true concepts of each frame, and truth.csv the rows of each clip, to try nmn caption train.`),
 		Example: `  nmn scenes --number 500 --flips 0.3:0.02 /tmp/noisy
   nmn train /tmp/noisy/pictures.csv --preset scenes --run-dir runs/noisy
   nmn scenes --moving --number 500 /tmp/moving`,
 		Args:              arguments(p, counted(1, 1)),
-		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd, p, args[0]) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), p, args[0]) },
 		ValidArgsFunction: completeFolders,
 	}
 	data := under(cmd, "Data")
@@ -59,37 +63,25 @@ true labels as well.`),
 	data.uint64(&c.scenes.Seed, "seed", "draw from this `seed`")
 	data.bool(&c.moving, "moving", "write clips of moving shapes")
 	data.value(&c.flips, "flips", "also write a list with noisy labels, `missing:incorrect`")
-	data.float(&c.noise.Share, "replace-captions", "replace this `share` of captions by captions of other pictures")
+	data.float(&c.noise.Share, "replace-captions", "replace this `share` of captions by captions of other pictures",
+		"[0,1]")
 	enum(data, &c.noise.Kind, "kind", "replace captions in this `way`", inject.CaptionKinds()...)
 	data.int(&c.frames, "frames", "draw this many `frames` for each clip")
 	out := under(cmd, "Output")
-	enum(out, &c.form, "format", "write the frames in this `form`", shard.Shards, shard.Folder)
+	enum(out, &c.form, "format", "write clips in this `form`", shard.Shards, shard.Folder, concepts)
+	data.needs("replace-captions", "kind")
+	data.needs("moving", "frames", "format")
+	data.excludes("moving", "flips", "replace-captions")
 	out.bool(&c.asJSON, "json", "print JSON")
 	return cmd
 }
 
-func (c *scenesCommand) run(cmd *cobra.Command, p *program, dir string) error {
-	if !c.moving {
-		if err := refuse(cmd, "is for clips: add --moving", "frames", "format"); err != nil {
-			return err
-		}
-	}
-	given := cmd.Flags().Changed
-	switch {
-	case c.moving && c.flips != "":
-		return usagef("scenes: --flips is for pictures: leave out --moving")
-	case c.moving && given("replace-captions"):
-		return usagef("scenes: --replace-captions is for pictures: leave out --moving")
-	case given("kind") && !given("replace-captions"):
-		return usagef("scenes: --kind is how captions are replaced: give --replace-captions SHARE too")
-	case !(c.noise.Share >= 0 && c.noise.Share <= 1):
-		return usagef("scenes: --replace-captions is %g, want 0 to 1", c.noise.Share)
-	}
+func (c *scenesCommand) run(ctx context.Context, p *program, dir string) error {
 	write, kind := c.still, "pictures"
 	if c.moving {
 		write, kind = c.clips, "clips"
 	}
-	written, err := write(cmd.Context(), dir)
+	written, err := write(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -110,6 +102,10 @@ func (c *scenesCommand) run(cmd *cobra.Command, p *program, dir string) error {
 
 // next returns the command that trains on the written files.
 func (c *scenesCommand) next(dir, written string) string {
+	if c.form == concepts {
+		return shellLine([]string{"nmn", "caption", "train", "--features", filepath.Join(dir, "truth.npy"), "--clips",
+			filepath.Join(dir, "truth.csv"), "--captions", written})
+	}
 	line := []string{"nmn", "train", written, "--preset", "scenes"}
 	if c.moving {
 		line[4] = "moving-scenes"
@@ -159,7 +155,10 @@ func (c *scenesCommand) replaced() (*inject.Injection, error) {
 	return noise, nil
 }
 
-// clips writes clips, and returns their folder.
+// concepts is the form of clips without frames, for captioners.
+const concepts shard.Form = "concepts"
+
+// clips writes clips, and returns the path of their folder or captions.
 func (c *scenesCommand) clips(ctx context.Context, dir string) (string, error) {
 	config := scenes.MovingConfig{Seed: c.scenes.Seed, Split: c.scenes.Split, N: c.scenes.N, Frames: c.frames}
 	if err := config.Validate(); err != nil {
@@ -167,6 +166,13 @@ func (c *scenesCommand) clips(ctx context.Context, dir string) (string, error) {
 	}
 	if err := refuseFilled(dir); err != nil {
 		return "", err
+	}
+	if c.form == concepts {
+		captions, err := captioner.SceneCaptions(config, scenes.CaptionsPerPicture)
+		if err == nil {
+			err = captioner.WriteScenes(dir, config, captions)
+		}
+		return filepath.Join(dir, captioner.CaptionsFile), err
 	}
 	frames := shard.DefaultConfig()
 	frames.Form = c.form

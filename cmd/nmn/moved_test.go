@@ -71,7 +71,7 @@ func TestTrain_DataThatHaveMoved(t *testing.T) {
 func TestCaptionTrain_DataThatHaveMoved(t *testing.T) {
 	work := t.TempDir()
 	t.Chdir(work)
-	must(t, "caption", "scenes", "data", "--split", "train", "--number", "24", "--frames", "4", "--captions-per-clip", "5")
+	must(t, "scenes", "--moving", "--format", "concepts", "data", "--number", "24", "--frames", "4")
 	settings := []string{"--epochs", "3", "--set", "train.patience=0", "--set", "train.checkpoint_steps=1", "--set",
 		"train.log_steps=1"}
 	must(t, captionArgs("data", "whole", settings...)...)
@@ -88,8 +88,7 @@ func TestCaptionTrain_DataThatHaveMoved(t *testing.T) {
 	moved := filepath.Join(t.TempDir(), "elsewhere")
 	check(t, os.Rename(filepath.Join(work, "data"), moved))
 	other := filepath.Join(t.TempDir(), "other")
-	must(t, "caption", "scenes", other, "--split", "train", "--number", "24", "--frames", "4", "--captions-per-clip", "5",
-		"--seed", "9")
+	must(t, "scenes", "--moving", "--format", "concepts", other, "--number", "24", "--frames", "4", "--seed", "9")
 	wantUsage(t, resume("run", other), "has changed since this run began")
 	for _, dir := range []string{"run", "whole"} { // the second was complete before the data moved
 		if c := resume(dir, moved); c.code != exitOK {

@@ -23,7 +23,7 @@ var workshop = []string{
 	"train --arm baseline --mil --epochs 1 --run-dir video" + tinyClips,
 	"scenes pictures --number 40",
 	"scenes moving --moving --number 24 --frames 4",
-	"caption scenes spoken --number 24 --frames 4 --captions-per-clip 5",
+	"scenes spoken --moving --format concepts --number 24 --frames 4",
 	"caption train --features spoken/truth.npy --clips spoken/truth.csv --captions spoken/captions.json" +
 		" --run-dir speaker --epochs 2" + tinyCaptioner,
 	"caption generate speaker --features spoken/truth.npy --clips spoken/truth.csv --output said.json --device cpu",
@@ -112,8 +112,8 @@ var scenarios = []scenario{
 		appended: []string{"out/index.jsonl"}},
 	{name: "scenes-folder", args: "scenes out --moving --number 6 --frames 4 --format folder", fresh: "out",
 		appended: []string{"out/index.jsonl"}},
-	{name: "caption-scenes", args: "caption scenes out --number 12 --frames 4", fresh: "out"},
-	{name: "caption-counts", args: "caption counts spoken/captions.json out --given 2", fresh: "out",
+	{name: "scenes-concepts", args: "scenes out --moving --format concepts --number 12 --frames 4", fresh: "out"},
+	{name: "vocab-counts", args: "vocab spoken/captions.json --counts out --captions-per-sample 2", fresh: "out",
 		needs: []string{"spoken"}},
 	{
 		name: "frames", args: "frames clips --output out --frames 4 --shard-size 0.03 --workers 2",
@@ -134,7 +134,7 @@ var scenarios = []scenario{
 		tinyNet, features, "lr-finder.csv", "lr-finder.svg"),
 	writing("vocab", "vocab pictures/captions_train2014.json --vocab-size 50 --output v.txt", []string{"pictures"},
 		"v.txt"),
-	writing("caption-vocab", "caption vocab spoken/captions.json --output v.txt", []string{"spoken"}, "v.txt"),
+	writing("vocab-captioner", "vocab --captioner spoken/captions.json --output v.txt", []string{"spoken"}, "v.txt"),
 	writing("caption-generate", "caption generate speaker --features spoken/truth.npy --clips spoken/truth.csv --output"+
 		" c.json --device cpu", []string{"speaker", "spoken"}, "c.json"),
 	writing("caption-eval", "caption eval --results said.json --references spoken/captions.json --output s.csv",
