@@ -10,9 +10,9 @@ import (
 
 // Config is how a captioner is trained. The zero value is not useful: start from DefaultConfig.
 type Config struct {
-	Seed uint64 `yaml:"seed" json:"seed" help:"<seed> of initial weights, order and dropout"`
+	Seed uint64 `yaml:"seed" json:"seed" help:"draw weights, order and dropout from this <seed>"`
 	// Epochs is the most epochs, MaxSteps the most steps, 0 for no limit by that clock; one must be set.
-	Epochs   int `yaml:"epochs" json:"epochs" help:"most <epochs>; 0 for no limit" range:"[0,1e9]"`
+	Epochs   int `yaml:"epochs" json:"epochs" help:"train for at most this many <epochs>; 0 for no limit" range:"[0,1e9]"`
 	MaxSteps int `yaml:"max_steps" json:"max_steps" help:"most <steps>; 0 for no limit" range:"[0,1e9]"`
 	// Batch is the number of captions in a step, each with its clip.
 	Batch int `yaml:"batch" json:"batch" help:"put this many <captions> in a batch, each with its clip" range:"[1,65536]"`

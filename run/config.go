@@ -32,10 +32,10 @@ type Config struct {
 	Net   NetConfig      `yaml:"net"`
 	Train train.Config   `yaml:"train"`
 	// Stage1 is a checkpoint of stage 1 that stage 2 starts from; empty trains stage 1 first.
-	Stage1 string `yaml:"stage1" help:"<checkpoint> of stage 1 to start from; empty trains stage 1"`
+	Stage1 string `yaml:"stage1" help:"start from this checkpoint <file> of stage 1; empty trains stage 1"`
 	// NoiseRates is a file with the initial rates of the noise model for each word, instead of the rates of
 	// Train.Noise; with the recipe estimate also folds:N, nets that estimate them.
-	NoiseRates string `yaml:"noise_rates" help:"<source> of the noise rates: a file with class, q01 and q10; folds:N; or online"`
+	NoiseRates string `yaml:"noise_rates" help:"take noise rates from this <source>: a file, folds:N or online; files have q01 and q10"`
 	// Recipe says how stage 2 comes by its noise model.
 	Recipe recipe.Config `yaml:"recipe,omitempty"`
 	// EachEpoch evaluates after every epoch as at the end, and keeps the figures.
@@ -103,10 +103,10 @@ func (n NetName) IsResNet() bool { return slices.Contains(model.ResNets(), strin
 
 // NetConfig describes the net as changes to a known one; 0 and empty keep what that one has.
 type NetConfig struct {
-	Arch      NetName `yaml:"arch" help:"<network> to train"`
-	MIL       bool    `yaml:"mil" help:"treat every cell of the score map as an instance, and combine them by noisy-or"`
+	Arch      NetName `yaml:"arch" help:"train this <net>"`
+	MIL       bool    `yaml:"mil" help:"treat cells of the score map as instances, joined by noisy-or"`
 	Width     float64 `yaml:"width" help:"multiply the channels of all hidden layers by this <factor>" range:"(0,16]"`
-	InputSize int     `yaml:"input_size" help:"height and width of the input in <pixels>; 0 for the network's own" range:"[0,]"`
+	InputSize int     `yaml:"input_size" help:"resize pictures to this many <pixels>; 0 for the network's own" range:"[0,]"`
 	Depths    []int   `yaml:"depths,flow" help:"convolutions of each block, as <n,n,...>; empty for the network's own"`
 	Widths    []int   `yaml:"widths,flow" help:"channels of each block, as <n,n,...>; empty for the network's own"`
 	FC6       int     `yaml:"fc6" help:"<channels> of fc6; 0 for the network's own" range:"[0,]"`
@@ -122,12 +122,12 @@ type NetConfig struct {
 	// Weights is a file that the classifier starts from, empty for a random start. The last layer of files
 	// by other programs is left out, unless WeightsClassifier asks for it. WeightsChannels is the order of
 	// a picture's channels in it, empty for the order of its format.
-	Weights           string       `yaml:"weights" help:"<file> of weights to start from: .pth, .safetensors, .npz or .caffemodel"`
+	Weights           string       `yaml:"weights" help:"start the classifier from this <file> of weights; .pth, .safetensors, .npz or .caffemodel"`
 	WeightsChannels   ChannelOrder `yaml:"weights_channels,omitempty" help:"channel <order> that net.weights expects; empty takes the usual one of its format" values:"rgb,bgr"`
 	WeightsClassifier bool         `yaml:"weights_classifier,omitempty" help:"take the last layer from net.weights too"`
 	// Backbone is a file of a pretrained net (package backbone) that features of the pictures are taken from, for the
 	// net mlp to learn; InputSize is that of its input then. BackboneLayer is empty for its usual layer.
-	Backbone      string      `yaml:"backbone,omitempty" help:"<file> of a pretrained net, which computes the features of each picture once"`
+	Backbone      string      `yaml:"backbone,omitempty" help:"compute features once with this pretrained net, a <file> or name"`
 	BackboneLayer model.Layer `yaml:"backbone_layer,omitempty" help:"<layer> of the backbone with the features; empty takes the usual one" values:"cls,mean,cls+mean,embedding,pool5,fc7"`
 	// These settings give what tensors do not hold (package backbone); 0 and empty stand for the values of
 	// the published nets of a layout. BackboneMean and BackboneDeviation are for red, green and blue, from
@@ -175,10 +175,10 @@ const (
 // Resources is what a run computes with: it changes no result, or its last bits.
 type Resources struct {
 	// Device is auto, cpu, cuda, or cuda:n for the graphics card of number n; empty is auto, the fastest there is.
-	Device string `yaml:"device" help:"<device> that computes: auto, cpu, cuda or cuda:n"`
+	Device string `yaml:"device" help:"compute on this <device>: auto, cpu, cuda or cuda:n"`
 	// Precision is the device's precision once it is open: the file of a run records the precision of its
 	// training.
-	Precision    tensor.Precision `yaml:"precision" help:"number <format> to compute in; auto is bf16 on cards with it, otherwise fp32" values:"auto,fp32,tf32,bf16"`
+	Precision    tensor.Precision `yaml:"precision" help:"compute in this number <format>; auto is bf16 on cards with it, otherwise fp32" values:"auto,fp32,tf32,bf16"`
 	ConvExact    bool             `yaml:"conv_exact" help:"compute convolutions on the CPU without Winograd: slower, about one bit more accurate"`
 	SyncLaunches bool             `yaml:"sync_launches,omitempty" help:"wait for each kernel of a graphics card, so that errors name the kernel; slow"`
 	NoGraphs     bool             `yaml:"no_graphs,omitempty" help:"launch kernels of a graphics card one by one, not as a CUDA graph"`

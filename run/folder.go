@@ -11,6 +11,7 @@ import (
 
 	"nmn/internal/durable"
 	"nmn/internal/lock"
+	"nmn/internal/setting"
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
@@ -55,6 +56,9 @@ func ReadConfigInto(dir string, config any) error {
 	}
 	return file.Decode(config)
 }
+
+// places are all of its files and folders. NoiseRates may be a word, and are compared as they are.
+func (c *Config) places() folder.Places { return setting.Paths("", c) }
 
 // save writes the configuration with the versions of a program.
 func (c Config) save(dir string, b Build) error {

@@ -46,7 +46,7 @@ type NoiseConfig struct {
 
 // Config is the configuration of training. The zero value is not useful: start from a preset.
 type Config struct {
-	Seed uint64 `yaml:"seed" json:"seed" help:"<seed> of initial weights, order and dropout"`
+	Seed uint64 `yaml:"seed" json:"seed" help:"draw weights, order and dropout from this <seed>"`
 
 	// Stage1Epochs is the number of epochs of the classifier alone. Stage2Epochs continue from there, with a
 	// noise model or (baseline) without. 0 sets no limit: MaxSteps must then be set.

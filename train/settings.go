@@ -33,7 +33,7 @@ const (
 type LearningRateConfig struct {
 	// LearningRate is for a loss that is summed over the classes of a bag, or the words of a caption, and
 	// averaged over bags or captions.
-	LearningRate float64 `yaml:"learning_rate" json:"learning_rate" help:"learning <rate>, for a loss summed over classes and averaged over pictures" range:"(0,3.4e38]"`
+	LearningRate float64 `yaml:"learning_rate" json:"learning_rate" help:"set the learning <rate>; the loss is summed over classes and averaged over pictures" range:"(0,3.4e38]"`
 	Schedule     string  `yaml:"schedule" json:"schedule" help:"<schedule> of the learning rate" values:"constant,step,cosine"`
 	WarmupSteps  int     `yaml:"warmup_steps" json:"warmup_steps" help:"raise the learning rate linearly over this many <steps>" range:"[0,1e12]"`
 	StepEvery    int     `yaml:"step_every" json:"step_every" help:"schedule step: <steps> between drops" range:"[0,1e12]"`

@@ -26,7 +26,7 @@ type Config struct {
 	Train      captioner.Config      `yaml:"train"`
 	Validation Search                `yaml:"validation"`
 	Words      captioner.WordOptions `yaml:"words"`
-	Device     string                `yaml:"device" help:"<device> that computes: auto, cpu, cuda or cuda:n"`
+	Device     string                `yaml:"device" help:"compute on this <device>: auto, cpu, cuda or cuda:n"`
 	Threads    int                   `yaml:"threads" help:"compute with this many <goroutines>; 0 is one for each processor. Results are the same" range:"[0,]"`
 
 	// Build names the program that wrote the file; it is not read back.
@@ -129,12 +129,12 @@ func (c Config) YAML() ([]byte, error) { return yaml.Marshal(c) }
 
 // ClipFiles names features of clips and reference captions.
 type ClipFiles struct {
-	Features string `yaml:"features" help:"<file> of features, written by nmn extract: a row for each frame or for each clip"`
+	Features string `yaml:"features" help:"read features from this <file> of nmn extract; a row for each frame or clip"`
 	Array    string `yaml:"array,omitempty" help:"<name> of the array in .npz and .safetensors files; empty if it is the only one"`
-	Clips    string `yaml:"clips" help:"<file> with the rows of each clip, written by nmn extract"`
+	Clips    string `yaml:"clips" help:"read the rows of each clip from this <file> of nmn extract"`
 	IDs      string `yaml:"ids" help:"<file> of identifiers, a line for each row, if each row is a clip"`
 	PerRow   int    `yaml:"frames_per_row" help:"<frames> in a row, if each row is a clip"`
-	Captions string `yaml:"captions" help:"<file> of captions: MSR-VTT annotations (zip too), COCO captions, lists, JSON lines or CSV"`
+	Captions string `yaml:"captions" help:"read captions from this <file>; MSR-VTT annotations (zip too), COCO captions, lists, JSON lines or CSV"`
 	Split    string `yaml:"split" help:"MSR-VTT: use the captions of this <split>"`
 }
 

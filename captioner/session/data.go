@@ -14,6 +14,7 @@ import (
 	"nmn/captioner/metrics"
 	"nmn/internal/origin"
 	"nmn/internal/rng"
+	"nmn/internal/setting"
 	"nmn/labels/misplaced"
 	"nmn/loader"
 	"nmn/recipe"
@@ -143,16 +144,7 @@ func (o *opening) leaveOutForeign(ctx context.Context) error {
 }
 
 // places are the files that are read.
-func (c *DataConfig) places() folder.Places {
-	t, v := &c.Train, &c.Validation
-	return folder.Places{
-		"data.train.features": &t.Features, "data.train.clips": &t.Clips,
-		"data.train.ids": &t.IDs, "data.train.captions": &t.Captions,
-		"data.validation.features": &v.Features, "data.validation.clips": &v.Clips,
-		"data.validation.ids": &v.IDs, "data.validation.captions": &v.Captions,
-		"data.vocabulary": &c.Vocabulary,
-	}
-}
+func (c *DataConfig) places() folder.Places { return setting.Paths("data.", c) }
 
 // features opens a file that Close closes.
 func (o *opening) features(ctx context.Context, c ClipFiles) (*captioner.FrameFile, error) {

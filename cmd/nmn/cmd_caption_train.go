@@ -28,8 +28,7 @@ type captionTrain struct {
 }
 
 func newCaptionTrain(p *program) *cobra.Command {
-	t := captionTrain{settings: settingsOf(&session.Config{}), preset: session.Small, runDir: filepath.Join("runs",
-		"captions")}
+	t := captionTrain{settings: captionerSettings(), preset: session.Small, runDir: filepath.Join("runs", "captions")}
 	cmd := &cobra.Command{
 		Use:   "train --features FILE --captions FILE",
 		Short: "Train a captioner on features of frames",
@@ -50,10 +49,10 @@ is refused: --restart removes that run. See docs/guide/captions.md.`),
 	enum(under(cmd, "Configuration"), &t.preset, "preset", "start from these `settings`",
 		session.Presets()...)
 	setFlags(under(cmd, "Configuration"), &t.settings)
-	t.settings.addCaptioner(under(cmd, "Clips"), "features", "clips", "captions", "val-features", "val-clips",
+	t.settings.add(under(cmd, "Clips"), "features", "clips", "captions", "val-features", "val-clips",
 		"val-captions", "vocab", "partial")
-	t.settings.addCaptioner(under(cmd, "Training"), "epochs", "batch-size", "learning-rate", "seed")
-	t.settings.addCaptioner(under(cmd, "Run"), "device", "threads")
+	t.settings.add(under(cmd, "Training"), "epochs", "batch-size", "learning-rate", "seed")
+	t.settings.add(under(cmd, "Run"), "device", "threads")
 	r := under(cmd, "Run")
 	r.directory(&t.runDir, "run-dir", "write the run to this `folder`")
 	r.bool(&t.restart, "restart", "remove the run in the folder and begin again")

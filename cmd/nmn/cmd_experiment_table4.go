@@ -21,7 +21,7 @@ type table4Command struct {
 }
 
 func newTable4(p *program) *cobra.Command {
-	t := table4Command{settings: settingsOf(&session.Config{}), Experiment: table4.New(filepath.Join("runs", "table4"))}
+	t := table4Command{settings: captionerSettings(), Experiment: table4.New(filepath.Join("runs", "table4"))}
 	cmd := &cobra.Command{
 		Use:   "table4",
 		Short: "Compare captions from the concepts of three classifiers (Table 4)",
@@ -68,9 +68,9 @@ func (t *table4Command) flags(cmd *cobra.Command) {
 	enum(under(cmd, "Captioner"), &t.Captioner.Preset, "preset", "start captioners from these `settings`",
 		session.Presets()...)
 	setFlags(under(cmd, "Captioner"), &t.settings)
-	t.settings.addCaptioner(under(cmd, "Captioner"), "epochs", "batch-size", "learning-rate", "partial")
+	t.settings.add(under(cmd, "Captioner"), "epochs", "batch-size", "learning-rate", "partial")
 	f.needs("features", "partial")
-	t.settings.addCaptioner(under(cmd, "Run"), "device", "threads")
+	t.settings.add(under(cmd, "Run"), "device", "threads")
 	out := under(cmd, "Output")
 	out.directory(&t.meteorDir, "meteor-data", "read METEOR's resource files from this `folder`")
 	t.shown.flags(out)

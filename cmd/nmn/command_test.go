@@ -468,7 +468,7 @@ func settingsReference() string {
 	captions, _ := session.FromPreset(session.Small)
 	writeReference(&b, &captions, func(key string) string {
 		for flag, of := range captionerKeys {
-			if of == key {
+			if of[0] == key {
 				return "--" + flag
 			}
 		}

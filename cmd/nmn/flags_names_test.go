@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"nmn/captioner/session"
 )
 
 // Messages of packages name settings by their keys, which this program turns into its flags: none names a flag, and
@@ -107,10 +105,10 @@ func TestFlagKeys_AreSettings(t *testing.T) {
 			}
 		}
 	}
-	captioners := settingsOf(&session.Config{})
-	for flag, key := range captionerKeys {
-		if _, is := captioners.declared[key]; !is {
-			t.Errorf("--%s sets %s, which is no setting of a captioner", flag, key)
+	captioners := captionerSettings()
+	for flag, keys := range captioners.keys {
+		if _, is := captioners.declared[keys[0]]; !is {
+			t.Errorf("--%s sets %s, which is no setting of a captioner", flag, keys[0])
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/captioner/session"
 	"nmn/internal/setting"
 	"nmn/loader/augment"
 	"nmn/loader/dataset"
@@ -26,15 +27,23 @@ type settings struct {
 	// declared are the settings of the configuration by their keys. scratch makes an empty configuration.
 	declared map[string]setting.Declared
 	scratch  func() any
+	keys     map[string][]string // of the flags
 }
 
 // settingsOf returns the settings of a configuration, a pointer to a struct. It does not change the struct.
 func settingsOf(config any) settings {
-	s := settings{declared: map[string]setting.Declared{},
+	s := settings{keys: flagKeys, declared: map[string]setting.Declared{},
 		scratch: func() any { return reflect.New(reflect.TypeOf(config).Elem()).Interface() }}
 	for _, d := range setting.Describe(config) {
 		s.declared[d.Key] = d
 	}
+	return s
+}
+
+// captionerSettings returns the settings of a captioner.
+func captionerSettings() settings {
+	s := settingsOf(&session.Config{})
+	s.keys = captionerKeys
 	return s
 }
 
@@ -50,62 +59,29 @@ var flagKeys = map[string][]string{
 	"device": {"run.device"}, "precision": {"run.precision"}, "threads": {"run.threads"},
 }
 
-// flagHelp is the help of flags by the first key that they set. Other flags have the help of their setting.
+// flagHelp is the help of flags by the first key that they set, if their values are not those of this setting. Other
+// flags have the help of their setting, up to a semicolon.
 var flagHelp = map[string]string{
-	"arm":                        "train this `arm`, such as nmn-fd or baseline (nmn config arm)",
-	"net.mil":                    "treat every cell of the score map as an instance",
-	"noise_rates":                "take noise rates from this `source`: a file, folds:N or online",
-	"data.images":                "find the training pictures in this `folder`",
-	"data.features.train.labels": "read the labels of features from this `file`",
-	"data.vocabulary":            "read the vocabulary from this `file` instead of building one",
-	"data.noise":                 "replace this `share` of captions, or apply a file of nmn noise",
-	"data.flips":                 "flip labels with these probabilities, `missing:incorrect`",
-	"data.max_bad_samples":       "leave out up to this many unusable `pictures` or clips",
-	"net.arch":                   "train this `net`: vgg16, scenes, mlp or resnet18 to resnet101",
-	"net.weights":                "start the classifier from this `file` of weights",
-	"net.backbone":               "compute features once with this pretrained `net`, a file or name",
-	"net.input_size":             "resize pictures to this many `pixels`",
-	"train.seed":                 "draw weights, order and dropout from this `seed`",
-	"train.stage1_epochs":        "train each stage for this many `epochs`",
-	"train.batch_size":           "put this many `pictures` in a batch; auto finds the number",
-	"train.learning_rate":        "set the learning `rate`",
-	"train.augment":              "change pictures at random this `way`: none, light or strong",
-	"run.device":                 "compute on this `device`: auto, cpu, cuda or cuda:n",
-	"run.precision":              "compute in this `format`: auto, fp32, tf32 or bf16",
-	"run.threads":                "compute with this many `goroutines`",
-	"data.train.features":        "train on this `file` of features from nmn extract",
-	"data.train.clips":           "read the rows of each clip from this `file` of nmn extract",
-	"data.train.captions":        "learn the captions in this `file`",
-	"data.validation.features":   "validate on this `file` of features",
-	"data.validation.clips":      "read the rows of the validation clips from this `file`",
-	"data.validation.captions":   "score against the captions in this `file`",
-	"data.partial":               "leave out clips without captions, and captions without clips",
-	"train.epochs":               "train for this many `epochs`",
-	"train.batch":                "put this many `captions` in a batch",
-	"device":                     "compute on this `device`: auto, cpu, cuda or cuda:n",
-	"threads":                    "compute with this many `goroutines`",
+	"arm":                 "train this `arm`, such as nmn-fd or baseline (nmn config arm)",
+	"data.noise":          "replace this `share` of captions, or apply a file of nmn noise",
+	"train.stage1_epochs": "train each stage for this many `epochs`",
+	"train.batch_size":    "put this many `pictures` in a batch; auto finds the number",
+	"train.augment":       "change pictures at random this `way`: none, light or strong",
 }
 
 // captionerKeys are the keys of the settings of a captioner that have a flag.
-var captionerKeys = map[string]string{
-	"features": "data.train.features", "clips": "data.train.clips", "captions": "data.train.captions",
-	"val-features": "data.validation.features", "val-clips": "data.validation.clips",
-	"val-captions": "data.validation.captions", "vocab": "data.vocabulary", "partial": "data.partial",
-	"epochs": "train.epochs", "batch-size": "train.batch", "learning-rate": "train.learning_rate", "seed": "train.seed",
-	"device": "device", "threads": "threads",
+var captionerKeys = map[string][]string{
+	"features": {"data.train.features"}, "clips": {"data.train.clips"}, "captions": {"data.train.captions"},
+	"val-features": {"data.validation.features"}, "val-clips": {"data.validation.clips"},
+	"val-captions": {"data.validation.captions"}, "vocab": {"data.vocabulary"}, "partial": {"data.partial"},
+	"epochs": {"train.epochs"}, "batch-size": {"train.batch"}, "learning-rate": {"train.learning_rate"},
+	"seed": {"train.seed"}, "device": {"device"}, "threads": {"threads"},
 }
 
-// addCaptioner declares flags of a captioner's settings under a heading.
-func (s *settings) addCaptioner(r group, flags ...string) {
-	for _, flag := range flags {
-		s.flag(r, flag, captionerKeys[flag])
-	}
-}
-
-// add declares flags of a run's settings under a heading.
+// add declares flags of settings under a heading.
 func (s *settings) add(r group, flags ...string) {
 	for _, flag := range flags {
-		s.flag(r, flag, flagKeys[flag]...)
+		s.flag(r, flag, s.keys[flag]...)
 	}
 }
 
@@ -123,7 +99,10 @@ func (s *settings) flag(r group, name string, keys ...string) {
 	d, single := s.declared[keys[0]]
 	usage, written := flagHelp[keys[0]]
 	if !written {
-		usage = strings.NewReplacer("<", "`", ">", "`").Replace(d.Help)
+		usage, _, _ = strings.Cut(strings.NewReplacer("<", "`", ">", "`").Replace(d.Help), ";")
+		if strings.Contains(keys[0], "validation.") {
+			usage = "validation: " + usage
+		}
 		if d.Values != nil {
 			usage += ": " + setting.Alternatives(d.Values)
 		}
@@ -139,9 +118,9 @@ func (s *settings) flag(r group, name string, keys ...string) {
 		r.completes(name, "auto", "cpu", "cuda")
 	case name == "augment":
 		r.completes(name, setting.Texts(augment.Bundles())...)
-	case strings.HasPrefix(d.Help, "<file>"):
+	case strings.Contains(d.Help, "<file>"):
 		_ = r.cmd.MarkFlagFilename(name) // fails only for a flag that was not declared
-	case strings.HasPrefix(d.Help, "<folder>"):
+	case strings.Contains(d.Help, "<folder>"):
 		_ = r.cmd.MarkFlagDirname(name)
 	}
 }
@@ -253,7 +232,7 @@ func setFlags(r group, s *settings) {
 		keys = append(keys, key+"=")
 	}
 	slices.Sort(keys)
-	r.annotate("set", settingAnnotation, keys)
+	r.completes("set", keys...)
 }
 
 // sources are the flags that make up the configuration of a run.

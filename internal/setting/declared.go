@@ -25,6 +25,7 @@ type Declared struct {
 	Of     []string // empty for everything
 	Value  any      // in the configuration that was described
 	limits Range
+	field  reflect.Value
 }
 
 // enumerated is implemented by types of settings with few values.
@@ -46,6 +47,18 @@ func Values(config any) map[string]any {
 	return values
 }
 
+// Paths returns the settings of a configuration, a pointer to a struct, that name a <file> or a <folder> in their help,
+// by their keys. section is a prefix of the keys, as for Check.
+func Paths(section string, config any) map[string]*string {
+	paths := map[string]*string{}
+	for _, d := range Describe(config) {
+		if strings.Contains(d.Help, "<file>") || strings.Contains(d.Help, "<folder>") {
+			paths[section+d.Key] = d.field.Addr().Interface().(*string)
+		}
+	}
+	return paths
+}
+
 func describe(all []Declared, v reflect.Value, path, of string) []Declared {
 	for i := range v.NumField() {
 		field, value := v.Type().Field(i), v.Field(i)
@@ -65,7 +78,7 @@ func describe(all []Declared, v reflect.Value, path, of string) []Declared {
 			continue
 		}
 		d := Declared{Key: key, Help: field.Tag.Get("help"), Of: strings.Fields(of),
-			Value: value.Interface(), limits: Range(field.Tag.Get("range"))}
+			Value: value.Interface(), limits: Range(field.Tag.Get("range")), field: value}
 		if e, ok := value.Interface().(enumerated); ok {
 			d.Values = e.Values()
 		} else if tag := field.Tag.Get("values"); tag != "" {

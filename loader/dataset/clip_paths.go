@@ -123,7 +123,7 @@ func (c *ClipPaths) Set(v *text.Vocabulary, maxPixels int) *loader.Set {
 	return unlabelledSet("clips", v, c.Paths(), clipPathSource{c.Clips, maxPixels})
 }
 
-// clipPathSource reads the frames of clips from anywhere.
+// clipPathSource reads pictures and the frames of clips from anywhere.
 type clipPathSource struct {
 	clips     []ClipPath
 	maxPixels int

@@ -43,7 +43,7 @@ type FeatureConfig struct {
 // FeatureFiles are the files of one split.
 type FeatureFiles struct {
 	Features string `yaml:"features" help:"<file> of feature vectors"`
-	Labels   string `yaml:"labels" help:"<file> of labels: a 0/1 matrix, lists, or .xml with column names; empty if among features"`
+	Labels   string `yaml:"labels" help:"read labels of features from this <file>; a matrix, lists or .xml; empty if among features"`
 	Truth    string `yaml:"truth" help:"<file> of true labels, used only for evaluation"`
 	Counts   string `yaml:"counts" help:"<file> with the number of captions that mention each label"`
 }

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,7 +32,7 @@ const (
 
 // PictureConfig says where pictures are and how they are read.
 type PictureConfig struct {
-	Images string `yaml:"images" of:"captions manifest" help:"<folder> of the training pictures, or of the frames of clips"`
+	Images string `yaml:"images" of:"captions manifest" help:"find the pictures, or the frames of clips, in this <folder>"`
 	// VideoLevel selects what a training sample is if bags have several frames.
 	VideoLevel VideoLevel  `yaml:"video_level,omitempty" of:"moving-scenes msrvtt clips manifest" help:"what one training sample is: a frame or the whole video; auto is video with MIL" values:"auto,frame,video"`
 	Fit        picture.Fit `yaml:"fit" of:"scenes moving-scenes captions msrvtt clips manifest" help:"fit pictures to the input; empty is longest with MIL on vgg16 and ResNets, else square" values:"longest,square,none"`
@@ -156,29 +155,17 @@ func PictureIDs(paths, files []string) []string {
 // Pictures returns a set of picture files without labels, each named by its path. Pictures of more than
 // maxPixels pixels are not decoded; 0 sets no limit but picture.PixelCeiling.
 func Pictures(files []string, v *text.Vocabulary, maxPixels int) *loader.Set {
-	return unlabelledSet("pictures", v, files, pathSource{files, maxPixels})
+	clips := make([]ClipPath, len(files))
+	for i, file := range files {
+		clips[i] = ClipPath{Path: file, Frames: []string{file}}
+	}
+	return unlabelledSet("pictures", v, files, clipPathSource{clips, maxPixels})
 }
 
 // unlabelledSet is a set without labels. The unknown labels that it holds are never read.
 func unlabelledSet(name string, v *text.Vocabulary, ids []string, source loader.Source) *loader.Set {
 	labels := dense.New(dense.WithShape(len(ids), v.Len()), dense.WithBacking(make([]uint8, len(ids)*v.Len())))
 	return &loader.Set{Name: name, Vocabulary: v, IDs: ids, Labels: labels, Source: source}
-}
-
-// pathSource reads pictures from anywhere.
-type pathSource struct {
-	files     []string
-	maxPixels int
-}
-
-// Frames and Read implement loader.Source.
-func (s pathSource) Frames(int) int { return 1 }
-
-func (s pathSource) Read(ctx context.Context, bag, _ int, pic *picture.Picture) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return readPicture(s.files[bag], s.maxPixels, pic)
 }
 
 // readPicture decodes a file of at most maxPixels pixels, 0 for picture.PixelCeiling. Errors wrap loader.ErrCorrupt.

@@ -17,7 +17,7 @@ const MaxClasses = 100_000
 // VocabularyConfig selects the classes of captions and of labels by name.
 type VocabularyConfig struct {
 	CaptionsPerSample int    `yaml:"captions_per_sample" of:"captions msrvtt features manifest" help:"use this many <captions> of each picture, the lowest annotation ids first" range:"[1,]"`
-	Vocabulary        string `yaml:"vocabulary" of:"features captions msrvtt clips manifest" help:"vocabulary <file>: a word, part of speech and count on each line; empty builds one"`
+	Vocabulary        string `yaml:"vocabulary" of:"features captions msrvtt clips manifest" help:"read the vocabulary from this <file>; empty builds one (word, part of speech, count)"`
 	VocabularySize    int    `yaml:"vocabulary_size" help:"build the vocabulary from this many of the most frequent <words>" range:"[1,]"`
 	MinCount          int    `yaml:"min_count" help:"leave words with fewer <occurrences> than this out of a built vocabulary" range:"[0,]"`
 	KeepFunctionWords bool   `yaml:"keep_function_words" of:"captions msrvtt" help:"keep words such as a, on and of in a built vocabulary"`
