@@ -95,23 +95,15 @@ func (p *Predictions) WriteTable(w io.Writer) error {
 	return recipe.WriteScoreTable(w, p.Vocabulary.Texts(), ids, p.Probabilities)
 }
 
-// CheckPredictionsFile refuses names of files that WriteFile does not write, with a *ConfigError.
-func CheckPredictionsFile(path string) error {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".npy", ".csv":
-		return nil
-	}
-	return setting.Errorf("", "the file for the probabilities is %q, want a name that ends in .npy or .csv", path)
-}
-
 // WriteFile writes all probabilities, whatever the threshold: as the table of WriteTable to a .csv, as an N×K
 // matrix of float32 to a .npy. There is a row for each bag that could be read.
 func (p *Predictions) WriteFile(path string) error {
-	if err := CheckPredictionsFile(path); err != nil {
-		return err
-	}
-	if strings.EqualFold(filepath.Ext(path), ".csv") {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".npy":
+	case ".csv":
 		return durable.Stream(path, 0o644, p.WriteTable)
+	default:
+		return setting.Errorf("", "the file for the probabilities is %q, want a name that ends in .npy or .csv", path)
 	}
 	return durable.Replace(path, 0o644, func(f *durable.File) error {
 		k := p.Vocabulary.Len()

@@ -92,10 +92,7 @@ func (a *auditAnnotators) run(ctx context.Context, p *program) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if out.path == "" {
-			continue
-		}
-		if err := out.write(out.path); err != nil {
+		if err := writeTo(out.path, out.write); err != nil {
 			return err
 		}
 	}

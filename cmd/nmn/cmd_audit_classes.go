@@ -79,12 +79,10 @@ func (a *auditCommand) showClasses(ctx context.Context, p *program, r *multiclas
 	if err := a.correct(ctx, p, r, r.IDs, r.Input.Rows); err != nil {
 		return err
 	}
-	if a.suspects != "" {
-		if err := r.WriteSuspectsFile(a.suspects); err != nil {
-			return err
-		}
+	if err := writeTo(a.suspects, r.WriteSuspectsFile); err != nil {
+		return err
 	}
-	if err := a.rows.write(r.Table); err != nil {
+	if err := writeTo(a.rows.file, r.Table.WriteFile); err != nil {
 		return err
 	}
 	err := a.page.write(ctx, p, r.Rows, r.ID, func(picture func(row int) []byte) error {

@@ -17,12 +17,11 @@ func (a *auditCommand) finish(ctx context.Context, p *program, r *audit.Report) 
 	if err := a.correct(ctx, p, r, r.IDs, r.Bags); err != nil {
 		return err
 	}
-	if a.suspects != "" {
-		if err := audit.WriteSuspectsFile(a.suspects, r.Input, r.Suspects); err != nil {
-			return err
-		}
+	write := func(path string) error { return audit.WriteSuspectsFile(path, r.Input, r.Suspects) }
+	if err := writeTo(a.suspects, write); err != nil {
+		return err
 	}
-	if err := a.rows.write(r.Table()); err != nil {
+	if err := writeTo(a.rows.file, func(path string) error { return r.Table().WriteFile(path) }); err != nil {
 		return err
 	}
 	err = a.page.write(ctx, p, r.Bags, r.ID, func(picture func(bag int) []byte) error {

@@ -42,11 +42,3 @@ func (a *auditRows) neighbours(ctx context.Context, p *program, ids []string, ba
 	}
 	return r, err
 }
-
-// write writes the rows if --rows is given.
-func (a *auditRows) write(t *rows.Table) error {
-	if a.file == "" {
-		return nil
-	}
-	return t.WriteFile(a.file)
-}

@@ -97,10 +97,9 @@ func (c *captionEval) run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if c.output != "" {
-		if err := captioner.WriteScores(c.output, items, result); err != nil {
-			return err
-		}
+	write := func(path string) error { return captioner.WriteScores(path, items, result) }
+	if err := writeTo(c.output, write); err != nil {
+		return err
 	}
 	summary := struct {
 		*metrics.Result

@@ -113,10 +113,8 @@ func drawNoise(ctx context.Context, p *program, f noiseFlags, data *dataset.Spli
 		}
 		p.log.Info("noise written", "file", f.output, "changed_"+data.Train.Noun().String(), len(drawn.Changes))
 	}
-	if f.statistics != "" {
-		if err := s.WriteFile(f.statistics); err != nil {
-			return err
-		}
+	if err := writeTo(f.statistics, s.WriteFile); err != nil {
+		return err
 	}
 	if f.asJSON {
 		return s.WriteJSON(p.out)

@@ -67,10 +67,8 @@ func (r *ratesCommand) run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if r.output != "" {
-		if err := estimate.WriteFile(r.output); err != nil {
-			return err
-		}
+	if err := writeTo(r.output, estimate.WriteFile); err != nil {
+		return err
 	}
 	return r.shown.write(p, func() any { return estimate },
 		func() []*report.Table { return []*report.Table{report.RateReportTable(estimate)} })

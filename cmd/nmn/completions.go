@@ -7,28 +7,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Annotations of flags with values to complete: of a single value, and of a list.
-const (
-	valuesAnnotation = "nmn_values"
-	listAnnotation   = "nmn_list"
-	// settingAnnotation holds the keys of settings, each followed by =.
-	settingAnnotation = "nmn_settings"
-)
+// valuesAnnotation holds the values of a flag to complete. Values that end in = are keys, which a value follows.
+const valuesAnnotation = "nmn_values"
 
 // registerCompletions registers the values of all flags with cobra when a shell asks for completions. Cobra keeps these
 // functions, and so the tree of commands, until the process ends, so other calls do not register them.
 func registerCompletions(cmd *cobra.Command) {
 	register := func(f *pflag.Flag) {
-		values, list := f.Annotations[listAnnotation]
-		if !list {
-			values = f.Annotations[valuesAnnotation]
-		}
-		if keys := f.Annotations[settingAnnotation]; keys != nil {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(keys,
-				cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
-		}
-		if values != nil {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, completion(values, list)) // fails for a flag that has one already
+		if values := f.Annotations[valuesAnnotation]; values != nil {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, completion(values, f.Value.Type() == listType)) // fails for one set twice
 		}
 	}
 	cmd.PersistentFlags().VisitAll(register)
@@ -39,16 +26,20 @@ func registerCompletions(cmd *cobra.Command) {
 }
 
 func completion(values []string, list bool) cobra.CompletionFunc {
-	if !list {
-		return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+	directive := cobra.ShellCompDirectiveNoFileComp
+	if list || strings.HasSuffix(values[0], "=") {
+		directive |= cobra.ShellCompDirectiveNoSpace
 	}
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		done := typed[:strings.LastIndexByte(typed, ',')+1]
+		done := ""
+		if list {
+			done = typed[:strings.LastIndexByte(typed, ',')+1]
+		}
 		completed := make([]string, len(values))
 		for i, v := range values {
 			completed[i] = done + v
 		}
-		return completed, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		return completed, directive
 	}
 }
 

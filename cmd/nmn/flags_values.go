@@ -85,7 +85,9 @@ func (l list[T]) Set(s string) error {
 	return nil
 }
 
-func (l list[T]) Type() string { return "list" }
+func (l list[T]) Type() string { return listType }
+
+const listType = "list"
 
 func (r group) ints(v *[]int, name, usage string) {
 	r.value(list[int]{v, number(strconv.Atoi)}, name, usage)
@@ -132,7 +134,7 @@ func some[T ~string](r group, v *[]T, name, usage string, allowed ...T) {
 		return T(s), nil
 	}
 	r.value(list[T]{v, parse}, name, usage)
-	r.annotate(name, listAnnotation, setting.Texts(allowed))
+	r.completes(name, setting.Texts(allowed)...)
 }
 
 func (r group) strings(v *[]string, name, usage string) {

@@ -58,6 +58,14 @@ func checkEnding(command, flag, path string, endings []string) error {
 	return usagef("%s: --%s is %q, want a name that ends in %s", command, flag, path, setting.Alternatives(endings))
 }
 
+// writeTo writes the file of a flag unless the flag is empty.
+func writeTo(path string, write func(path string) error) error {
+	if path == "" {
+		return nil
+	}
+	return write(path)
+}
+
 // programVersion returns the version for records of changes.
 func programVersion() string {
 	b := run.ThisBuild()

@@ -105,7 +105,7 @@ func (p *program) openRanks(cmd *cobra.Command) (ranks.Group, error) {
 		err = fmt.Errorf("%w while rank %d of %d waited for all ranks to start: %w", run.ErrInterrupted, place.Rank,
 			place.Size, context.Cause(cmd.Context()))
 	}
-	if err != nil && place.Rank > 0 && isLaunchMistake(err) {
+	if mistake := new(launch.UsageError); place.Rank > 0 && errors.As(err, &mistake) {
 		p.follow(place.Rank)
 		p.err = io.Discard // rank 0 prints it
 	}
@@ -116,11 +116,6 @@ func (p *program) openRanks(cmd *cobra.Command) (ranks.Group, error) {
 		}
 	}
 	return g, err
-}
-
-func isLaunchMistake(err error) bool {
-	var mistake *launch.UsageError
-	return errors.As(err, &mistake)
 }
 
 // follow sets up the terminal of a rank that leaves results and progress to rank 0.

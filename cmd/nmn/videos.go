@@ -23,23 +23,17 @@ func tellVideos(err error, args []string) string {
 // withFrames returns the arguments of a command with the folder of frames instead of the folder of videos, or
 // added to the arguments if they name a table.
 func withFrames(v *dataset.VideoError, args []string) []string {
-	same := func(path string) bool { return filepath.Clean(path) == filepath.Clean(v.Clips) }
-	replaced := slices.Clone(args)
-	found := false
-	for i, arg := range replaced {
+	replaced, found := slices.Clone(args), false
+	for i, arg := range args {
 		flag, value, joined := strings.Cut(arg, "=")
-		images := arg == "--images" || i > 0 && replaced[i-1] == "--images" || flag == "--images"
-		switch {
-		case v.Table && !images:
-		case v.Table && joined:
-			replaced[i], found = flag+"="+v.Frames, true
-		case v.Table && arg != "--images":
-			replaced[i], found = v.Frames, true
-		case v.Table:
-		case joined && same(value):
-			replaced[i], found = flag+"="+v.Frames, true
-		case same(arg):
-			replaced[i], found = v.Frames, true
+		if !joined {
+			flag, value = "", arg
+			if i > 0 {
+				flag = args[i-1]
+			}
+		}
+		if v.Table && flag == "--images" || !v.Table && filepath.Clean(value) == filepath.Clean(v.Clips) {
+			replaced[i], found = strings.TrimSuffix(arg, value)+v.Frames, true
 		}
 	}
 	if !found {
