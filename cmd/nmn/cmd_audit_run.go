@@ -159,11 +159,8 @@ func (a *auditCommand) offer(p *program, r *runaudit.Audit, scored int) {
 			continue
 		}
 		o := r.Offer(folds, 0)
-		line := fmt.Sprintf("%s, each %s on %d of %d %s", text.Count(folds, "folds"), text.Count(o.Epochs, "epochs"),
-			bags-bags/folds, bags, noun)
-		if o.Time > 0 {
-			line += ", about " + brief(max(o.Time, time.Second))
-		}
+		line := fmt.Sprintf("%s, each %s on %d of %d %s%s", text.Count(folds, "folds"), text.Count(o.Epochs, "epochs"),
+			bags-bags/folds, bags, noun, about(", ", o.Time))
 		if r.Interrupted(folds) {
 			line += "; already begun"
 		}
@@ -173,6 +170,14 @@ func (a *auditCommand) offer(p *program, r *runaudit.Audit, scored int) {
 		fmt.Fprintf(p.status, "You can also audit only the %d %s that were scored before training:\n"+
 			"  nmn audit %s --noise-rates online\n", scored, noun, dir)
 	}
+}
+
+// about returns a time after a separator, or nothing if it is not known.
+func about(separator string, d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return separator + "about " + brief(max(d, time.Second))
 }
 
 // argument quotes an argument for a shell.
@@ -187,12 +192,8 @@ func argument(s string) string {
 func (a *auditCommand) trainFolds(ctx context.Context, p *program, r *runaudit.Audit, folds int) (
 	*runaudit.OutOfFold, error) {
 	o := r.Offer(folds, a.ofRun.foldEpochs)
-	line := fmt.Sprintf("nets of %s, %s each, unless already trained", text.Count(folds, "folds"),
-		text.Count(o.Epochs, "epochs"))
-	if o.Time > 0 {
-		line += ": about " + brief(max(o.Time, time.Second))
-	}
-	p.message(run.Message{Topic: "folds", Text: line})
+	p.message(run.Message{Topic: "folds", Text: fmt.Sprintf("nets of %s, %s each, unless already trained%s",
+		text.Count(folds, "folds"), text.Count(o.Epochs, "epochs"), about(": ", o.Time))})
 	a.options.NoiseRates = ""
 	scores, err := r.TrainFolds(ctx, o)
 	if errors.Is(err, run.ErrInterrupted) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -63,7 +64,7 @@ func (b *benchCommand) netFlags(cmd *cobra.Command, nets ...run.NetName) group {
 
 func (b *benchCommand) machineFlags(cmd *cobra.Command) {
 	r := under(cmd, "Measurement")
-	r.ints(&b.sizes, "sizes", "multiply matrices of these `sizes`, as n,...")
+	numbers(r, &b.sizes, "sizes", "multiply matrices of these `sizes`, as n,...", strconv.Atoi)
 	r.int(&b.mib, "mib", "copy this many `MiB`, several times the size of the caches; 0 for no copy",
 		"[0,65536]")
 }

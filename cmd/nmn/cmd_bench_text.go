@@ -53,10 +53,10 @@ func (b *benchCommand) captionStep(ctx context.Context, backend kernels.Backend)
 
 func (b *benchCommand) ops(ctx context.Context, backend kernels.Backend) (told benchFigures, err error) {
 	f, err := measure.Operations(ctx, backend, b.net, b.options)
-	if err != nil {
-		return told, err
+	if err == nil {
+		told = benchFigures{f, operationsText(f)}
 	}
-	return benchFigures{f, operationsText(f)}, nil
+	return told, err
 }
 
 func (b *benchCommand) features(backend kernels.Backend) (told benchFigures, err error) {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -144,21 +143,17 @@ func (d *doctorCommand) findings(p *program, b *bytes.Buffer, found []doctor.Fin
 
 // write writes a report to --output, and prints it as JSON or text.
 func (d *doctorCommand) write(p *program, report any, text func(*bytes.Buffer) error) error {
-	if d.output != "" {
-		content, err := json.MarshalIndent(report, "", "  ")
-		if err == nil {
-			err = durable.WriteFile(d.output, append(content, '\n'), 0o666)
-		}
-		if err != nil {
-			return fmt.Errorf("doctor: cannot write the report: %w", err)
-		}
+	err := writeTo(d.output, func(path string) error {
+		return durable.Stream(path, 0o666, func(w io.Writer) error { return writeJSON(w, report) })
+	})
+	if err != nil {
+		return fmt.Errorf("doctor: cannot write the report: %w", err)
 	}
 	if d.asJSON {
 		return writeJSON(p.out, report)
 	}
 	var b bytes.Buffer // it is printed at once
-	err := text(&b)
-	if err == nil {
+	if err = text(&b); err == nil {
 		_, err = io.WriteString(p.out, withFlags(b.String()))
 	}
 	return err

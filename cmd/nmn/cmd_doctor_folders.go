@@ -33,23 +33,26 @@ func (d *doctorCommand) lookAtFolders(cmd *cobra.Command, p *program) error {
 			"leave it out, or give the files with the flags of nmn train", other)
 	}
 	var found []*published.Folder
-	if d.coco != "" {
-		f, err := published.COCO(cmd.Context(), d.coco, published.COCOCounts())
-		if err != nil {
-			return fmt.Errorf("doctor: %w", err)
-		}
-		found = append(found, f)
-	}
-	if d.msrvtt != "" {
-		f, err := published.MSRVTT(cmd.Context(), d.msrvtt, published.MSRVTTCounts())
-		if err != nil {
-			return fmt.Errorf("doctor: %w", err)
-		}
-		found = append(found, f)
-	}
 	wrong := 0
-	for _, f := range found {
-		wrong += f.Errors()
+	for _, of := range []struct {
+		folder string
+		check  func() (*published.Folder, error)
+	}{
+		{d.coco, func() (*published.Folder, error) {
+			return published.COCO(cmd.Context(), d.coco, published.COCOCounts())
+		}},
+		{d.msrvtt, func() (*published.Folder, error) {
+			return published.MSRVTT(cmd.Context(), d.msrvtt, published.MSRVTTCounts())
+		}},
+	} {
+		if of.folder == "" {
+			continue
+		}
+		f, err := of.check()
+		if err != nil {
+			return fmt.Errorf("doctor: %w", err)
+		}
+		found, wrong = append(found, f), wrong+f.Errors()
 	}
 	if err := d.tellFolders(p, found); err != nil {
 		return err

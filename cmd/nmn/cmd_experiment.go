@@ -52,10 +52,8 @@ numbers, --task N trains one run, and --collect makes the tables. Hosts share th
 	some(r, &e.Arms, "arms", "train these `arms`, as arm,... (nmn config arm)", recipe.Names()...)
 	enum(r, &e.MIL, "mil", "train with or without instances", experiment.WithoutMIL,
 		experiment.WithMIL, experiment.BothMIL)
-	r.floats(&e.ReplaceCaptions, "replace-captions",
-		"replace these shares of captions, as `share,...`")
-	flipLevels(r, &e.Flips,
-		"flips", "flip labels with these probabilities, `missing:incorrect,...`")
+	numbers(r, &e.ReplaceCaptions, "replace-captions", "replace these shares of captions, as `share,...`", parseFloat)
+	flipLevels(r, &e.Flips, "flips", "flip labels with these probabilities, `missing:incorrect,...`")
 	r.seeds(&e.Seeds, "seeds", "repeat for these `seeds`, as n,...")
 	r.duration(&e.budget, "budget", "let --size auto choose full if it fits this `time`")
 	e.jobs.declare(cmd)

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -75,9 +74,7 @@ func (j *jobFlags) print(p *program, n int, tasks any, format report.Format, tab
 		_, err := fmt.Fprintln(p.out, n)
 		return err
 	case format == report.JSON:
-		out := json.NewEncoder(p.out)
-		out.SetIndent("", "  ")
-		return out.Encode(map[string]any{"count": n, "tasks": tasks})
+		return writeJSON(p.out, map[string]any{"count": n, "tasks": tasks})
 	}
 	return report.Write(p.out, format, table)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"path/filepath"
 	"strings"
 
@@ -73,18 +72,13 @@ func (n *noiseReport) run(cmd *cobra.Command, p *program, path string) error {
 }
 
 func (n *noiseReport) show(p *program, r *report.NoiseReport) error {
-	if n.output != "" {
-		var b bytes.Buffer
-		write := r.WritePage
-		if strings.EqualFold(filepath.Ext(n.output), ".md") {
-			write = r.WriteMarkdown
-		}
-		if err := write(&b); err != nil {
-			return err
-		}
-		if err := durable.Save(n.output, b.Bytes()); err != nil {
-			return err
-		}
+	write := r.WritePage
+	if strings.EqualFold(filepath.Ext(n.output), ".md") {
+		write = r.WriteMarkdown
+	}
+	err := writeTo(n.output, func(path string) error { return durable.Stream(path, 0o666, write) })
+	if err != nil {
+		return err
 	}
 	if n.asJSON {
 		return writeJSON(p.out, r)

@@ -59,7 +59,7 @@ var flagKeys = map[string][]string{
 	"device": {"run.device"}, "precision": {"run.precision"}, "threads": {"run.threads"},
 }
 
-// flagHelp is the help of flags by the first key that they set, if their values are not those of this setting. Other
+// flagHelp is the help of flags by the first key that they set, if they take other values than this setting. Other
 // flags have the help of their setting, up to a semicolon.
 var flagHelp = map[string]string{
 	"arm":                 "train this `arm`, such as nmn-fd or baseline (nmn config arm)",

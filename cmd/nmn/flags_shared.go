@@ -122,8 +122,8 @@ func pretrainedFlags(r group, o *backbone.Options) {
 	enum(r, &o.GELU, "gelu", "compute a transformer's GELU in this `form`", vit.Exact, vit.Tanh, vit.Quick)
 	r.int(&o.Heads, "heads", "set the `number` of heads of a transformer")
 	r.int(&o.Resize, "input-resize", "resize the shorter side to this many `pixels` before cropping")
-	r.float32s(&o.Mean, "input-mean", "subtract `red,green,blue`, 0 to 1, from pixels")
-	r.float32s(&o.Deviation, "input-deviation", "divide pixels by `red,green,blue`, 0 to 1")
+	numbers(r, &o.Mean, "input-mean", "subtract `red,green,blue`, 0 to 1, from pixels", parseFloat32)
+	numbers(r, &o.Deviation, "input-deviation", "divide pixels by `red,green,blue`, 0 to 1", parseFloat32)
 }
 
 // checkPretrained checks these flags and names a wrong flag.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -89,25 +90,24 @@ func (l list[T]) Type() string { return listType }
 
 const listType = "list"
 
-func (r group) ints(v *[]int, name, usage string) {
-	r.value(list[int]{v, number(strconv.Atoi)}, name, usage)
+// numbers declares a list of numbers. parse is one of strconv, whose errors get a readable message.
+func numbers[T any](r group, v *[]T, name, usage string, parse func(string) (T, error)) {
+	r.value(list[T]{v, func(s string) (T, error) {
+		n, err := parse(s)
+		if err != nil {
+			err = errors.New("not a valid number here")
+		}
+		return n, err
+	}}, name, usage)
 }
 
 func (r group) seeds(v *[]uint64, name, usage string) {
-	parse := func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }
-	r.value(list[uint64]{v, number(parse)}, name, usage)
+	numbers(r, v, name, usage, func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
 }
 
-func (r group) float32s(v *[]float32, name, usage string) {
-	parse := func(s string) (float32, error) {
-		f, err := strconv.ParseFloat(s, 32)
-		return float32(f), err
-	}
-	r.value(list[float32]{v, number(parse)}, name, usage)
-}
-
-func (r group) floats(v *[]float64, name, usage string) {
-	r.value(list[float64]{v, number(parseFloat)}, name, usage)
+func parseFloat32(s string) (float32, error) {
+	f, err := strconv.ParseFloat(s, 32)
+	return float32(f), err
 }
 
 // flipLevels declares a list of levels of flipped labels.
@@ -143,14 +143,3 @@ func (r group) strings(v *[]string, name, usage string) {
 }
 
 func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
-
-// number gives a parser of strconv a readable message.
-func number[T any](parse func(string) (T, error)) func(string) (T, error) {
-	return func(s string) (T, error) {
-		v, err := parse(s)
-		if err != nil {
-			return v, fmt.Errorf("not a valid number here")
-		}
-		return v, nil
-	}
-}
