@@ -90,6 +90,9 @@ func (c *predictCommand) predict(ctx context.Context, p *program, path string, p
 	if c.asJSON {
 		c.format = report.JSON
 	}
+	if t := c.options.Threshold; t != run.Automatic && !(t >= 0 && t <= 1) {
+		return usagef("predict: --threshold is %g, want at least 0 and at most 1, or -1", t)
+	}
 	if err := c.run.Validate(); err != nil {
 		return err
 	}
