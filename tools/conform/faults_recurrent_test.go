@@ -4,15 +4,16 @@ import (
 	"math"
 	"slices"
 
+	"nmn/kernels"
 	"nmn/kernels/tensor"
 )
 
 // sequenceFaults are the faults of package recurrent.
 var sequenceFaults = []fault{
-	{"forgets the first state", "LSTM", "element", func(b *referenceBackend, h, c, gates, wh, _, c0 array) error {
+	{"forgets the first state", "LSTM", "element", func(b kernels.Backend, h, c, gates, wh, _, c0 array) error {
 		return b.LSTM(h, c, gates, wh, nil, c0)
 	}},
-	{"takes the gates in another order", "LSTM", "element", func(b *referenceBackend, h, c, gates, wh, h0,
+	{"takes the gates in another order", "LSTM", "element", func(b kernels.Backend, h, c, gates, wh, h0,
 		c0 array) error {
 		if gates.Rank() == 3 && wh.Rank() == 2 && gates.Dim(2) == 4*wh.Dim(1) {
 			units := wh.Dim(1)
@@ -25,25 +26,25 @@ var sequenceFaults = []fault{
 		}
 		return b.LSTM(h, c, gates, wh, h0, c0)
 	}},
-	{"keeps the projected inputs", "LSTM", "gates", func(b *referenceBackend, h, c, gates, wh, h0, c0 array) error {
+	{"keeps the projected inputs", "LSTM", "gates", func(b kernels.Backend, h, c, gates, wh, h0, c0 array) error {
 		kept := slices.Clone(gates.Float32s())
 		err := b.LSTM(h, c, gates, wh, h0, c0)
 		copy(gates.Float32s(), kept)
 		return err
 	}},
-	{"cuts the gradient off between steps", "LSTMGrad", "central differences", func(b *referenceBackend, gates, dh, c,
+	{"cuts the gradient off between steps", "LSTMGrad", "central differences", func(b kernels.Backend, gates, dh, c,
 		wh, c0, dcLast, dh0, dc0 array) error {
 		still := mustOf(make([]float32, wh.Len()), wh.Shape())
 		return b.LSTMGrad(gates, dh, c, still, c0, dcLast, dh0, dc0)
 	}},
-	{"leaves out the gradient of the last cell", "LSTMGrad", "element", func(b *referenceBackend, gates, dh, c, wh, c0,
+	{"leaves out the gradient of the last cell", "LSTMGrad", "element", func(b kernels.Backend, gates, dh, c, wh, c0,
 		_, dh0, dc0 array) error {
 		return b.LSTMGrad(gates, dh, c, wh, c0, nil, dh0, dc0)
 	}},
-	{"takes no word for the first", "Embed", "element", func(b *referenceBackend, y, table, words array) error {
+	{"takes no word for the first", "Embed", "element", func(b kernels.Backend, y, table, words array) error {
 		return b.Embed(y, table, spoken(words))
 	}},
-	{"keeps one of several rows of a word", "EmbedGrad", "element", func(b *referenceBackend, dtable, dy,
+	{"keeps one of several rows of a word", "EmbedGrad", "element", func(b kernels.Backend, dtable, dy,
 		words array) error {
 		seen, once := map[int32]bool{}, slices.Clone(words.Int32s())
 		for i, word := range once {
@@ -54,15 +55,15 @@ var sequenceFaults = []fault{
 		}
 		return b.EmbedGrad(dtable, dy, numbers32(once, words))
 	}},
-	{"gives rows without a target a loss", "CrossEntropy", "loss", func(b *referenceBackend, loss, dh, dw, db, h, w,
+	{"gives rows without a target a loss", "CrossEntropy", "loss", func(b kernels.Backend, loss, dh, dw, db, h, w,
 		bias, targets array, scale float32) error {
 		return b.CrossEntropy(loss, dh, dw, db, h, w, bias, spoken(targets), scale)
 	}},
-	{"ignores the scale", "CrossEntropy", "dh", func(b *referenceBackend, loss, dh, dw, db, h, w, bias, targets array,
+	{"ignores the scale", "CrossEntropy", "dh", func(b kernels.Backend, loss, dh, dw, db, h, w, bias, targets array,
 		_ float32) error {
 		return b.CrossEntropy(loss, dh, dw, db, h, w, bias, targets, 1)
 	}},
-	{"lets what masked rows hold through", "CrossEntropy", "NaN", func(b *referenceBackend, loss, dh, dw, db, h, w,
+	{"lets what masked rows hold through", "CrossEntropy", "NaN", func(b kernels.Backend, loss, dh, dw, db, h, w,
 		bias, targets array, scale float32) error {
 		err := b.CrossEntropy(loss, dh, dw, db, h, w, bias, targets, scale)
 		if err == nil && dw != nil {
@@ -72,7 +73,7 @@ var sequenceFaults = []fault{
 		}
 		return err
 	}},
-	{"exponentials without the largest taken off", "LogSoftmax", "element", func(b *referenceBackend, x array) error {
+	{"exponentials without the largest taken off", "LogSoftmax", "element", func(b kernels.Backend, x array) error {
 		if err := b.LogSoftmax(mustOf(slices.Clone(x.Float32s()), x.Shape())); err != nil {
 			return err
 		}

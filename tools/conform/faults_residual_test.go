@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"nmn/kernels"
 	"nmn/kernels/conv"
 	"nmn/kernels/tensor"
 	"nmn/tools/ref"
@@ -8,7 +9,7 @@ import (
 
 // residualFaults are faults of strides, of shortcuts and of windows that overlap.
 var residualFaults = []fault{
-	{"ignores the stride", "Conv", "element", func(b *referenceBackend, y, x, w, bias array, p conv.Params) error {
+	{"ignores the stride", "Conv", "element", func(b kernels.Backend, y, x, w, bias array, p conv.Params) error {
 		if _, err := conv.Fit("conv", x, w, y, p); err != nil || p.Stride < 2 {
 			return b.Conv(y, x, w, bias, p)
 		}
@@ -17,7 +18,7 @@ var residualFaults = []fault{
 		copyCorner(y, all, func(small, large *float32) { *small = *large })
 		return err
 	}},
-	{"ignores the stride", "ConvGradData", "element", func(b *referenceBackend, dx, dy, w, mask array,
+	{"ignores the stride", "ConvGradData", "element", func(b kernels.Backend, dx, dy, w, mask array,
 		p conv.Params) error {
 		if _, err := conv.Fit("conv gradient of data", dx, w, dy, p); err != nil || p.Stride < 2 {
 			return b.ConvGradData(dx, dy, w, mask, p)
@@ -26,7 +27,7 @@ var residualFaults = []fault{
 		copyCorner(dy, all, func(small, large *float32) { *large = *small })
 		return b.ConvGradData(dx, all, w, mask, p)
 	}},
-	{"ignores the stride", "ConvGradFilter", "element", func(b *referenceBackend, dw, x, dy array, p conv.Params) error {
+	{"ignores the stride", "ConvGradFilter", "element", func(b kernels.Backend, dw, x, dy array, p conv.Params) error {
 		if _, err := conv.Fit("conv gradient of filter", x, dw, dy, p); err != nil || p.Stride < 2 {
 			return b.ConvGradFilter(dw, x, dy, p)
 		}
@@ -34,7 +35,7 @@ var residualFaults = []fault{
 		copyCorner(dy, all, func(small, large *float32) { *large = *small })
 		return b.ConvGradFilter(dw, x, all, p)
 	}},
-	{"adds the shortcut after the ReLU", "ConvAdd", "element", func(b *referenceBackend, y, x, w, bias, shortcut array,
+	{"adds the shortcut after the ReLU", "ConvAdd", "element", func(b kernels.Backend, y, x, w, bias, shortcut array,
 		p conv.Params) error {
 		if !tensor.SameShape(shortcut, y) {
 			return tensor.ErrShape
@@ -46,7 +47,7 @@ var residualFaults = []fault{
 		}
 		return err
 	}},
-	{"counts the border as 0", "MaxPool3", "element", func(b *referenceBackend, y, x array) error {
+	{"counts the border as 0", "MaxPool3", "element", func(b kernels.Backend, y, x array) error {
 		if err := b.MaxPool3(y, x); err != nil {
 			return err
 		}
@@ -58,13 +59,13 @@ var residualFaults = []fault{
 		}
 		return nil
 	}},
-	{"overwrites where windows overlap", "MaxPool3Grad", "element", func(b *referenceBackend, dx, dy, x, y array,
+	{"overwrites where windows overlap", "MaxPool3Grad", "element", func(b kernels.Backend, dx, dy, x, y array,
 		relu bool) error {
 		from := get(dy)
 		if err := b.MaxPool3Grad(dx, dy, x, y, relu); err != nil {
 			return err
 		}
-		m, _ := mapOf(x)
+		m := mapOf(x)
 		for i, place := range ref.MaxPool3Arg(m, get(x)) {
 			if !relu || x.Float32s()[place] > 0 {
 				dx.Float32s()[place] = float32(from[i])

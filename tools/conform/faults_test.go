@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"nmn/kernels"
 	"nmn/kernels/conv"
 	"nmn/kernels/noise"
 	"nmn/kernels/pixels"
@@ -33,7 +34,7 @@ var faults = []fault{
 	{"NaN in one element", "Conv", "NaN", afterConv(func(y, x array) {
 		y.Float32s()[y.Len()/2] = float32(math.NaN())
 	})},
-	{"one element not written", "Conv", "NaN", func(b *referenceBackend, y, x, w, bias array, p conv.Params) error {
+	{"one element not written", "Conv", "NaN", func(b kernels.Backend, y, x, w, bias array, p conv.Params) error {
 		last := y.Float32s()[y.Len()-1]
 		err := b.Conv(y, x, w, bias, p)
 		y.Float32s()[y.Len()-1] = last
@@ -54,44 +55,44 @@ var faults = []fault{
 		x.Float32s()[0]++
 	})},
 	{"not repeatable", "Conv", "not repeatable", drifting()},
-	{"ignores the bias", "Conv", "element", func(b *referenceBackend, y, x, w, bias array, p conv.Params) error {
+	{"ignores the bias", "Conv", "element", func(b kernels.Backend, y, x, w, bias array, p conv.Params) error {
 		return b.Conv(y, x, w, nil, p)
 	}},
-	{"ignores ReLU", "Conv", "element", func(b *referenceBackend, y, x, w, bias array, p conv.Params) error {
+	{"ignores ReLU", "Conv", "element", func(b kernels.Backend, y, x, w, bias array, p conv.Params) error {
 		p.ReLU = false
 		return b.Conv(y, x, w, bias, p)
 	}},
 	{"reads past its input", "Conv", "NaN", afterConv(func(y, x array) {
 		y.Float32s()[0] += 1e-30 * *beyond(x, x.Len())
 	})},
-	{"accepts any shape", "Conv", "accepted", func(b *referenceBackend, y, x, w, bias array, p conv.Params) error {
+	{"accepts any shape", "Conv", "accepted", func(b kernels.Backend, y, x, w, bias array, p conv.Params) error {
 		_ = b.Conv(y, x, w, bias, p)
 		return nil
 	}},
-	{"panics on a wrong shape", "Conv", "panic", func(b *referenceBackend, y, x, w, bias array, p conv.Params) error {
+	{"panics on a wrong shape", "Conv", "panic", func(b kernels.Backend, y, x, w, bias array, p conv.Params) error {
 		if err := b.Conv(y, x, w, bias, p); err != nil {
 			panic(err)
 		}
 		return nil
 	}},
-	{"ignores accumulate", "ConvGradFilter", "element", func(b *referenceBackend, dw, x, dy array, p conv.Params) error {
+	{"ignores accumulate", "ConvGradFilter", "element", func(b kernels.Backend, dw, x, dy array, p conv.Params) error {
 		p.Accumulate = false
 		return b.ConvGradFilter(dw, x, dy, p)
 	}},
-	{"always accumulates", "ConvGradFilter", "NaN", func(b *referenceBackend, dw, x, dy array, p conv.Params) error {
+	{"always accumulates", "ConvGradFilter", "NaN", func(b kernels.Backend, dw, x, dy array, p conv.Params) error {
 		p.Accumulate = true
 		return b.ConvGradFilter(dw, x, dy, p)
 	}},
-	{"ignores the mask", "ConvGradData", "element", func(b *referenceBackend, dx, dy, w, mask array,
+	{"ignores the mask", "ConvGradData", "element", func(b kernels.Backend, dx, dy, w, mask array,
 		p conv.Params) error {
 		return b.ConvGradData(dx, dy, w, nil, p)
 	}},
-	{"flips the filter", "ConvGradData", "central differences", func(b *referenceBackend, dx, dy, w, mask array,
+	{"flips the filter", "ConvGradData", "central differences", func(b kernels.Backend, dx, dy, w, mask array,
 		p conv.Params) error {
 		mirrored := mustOf(reversed(w.Float32s()), w.Shape())
 		return b.ConvGradData(dx, dy, mirrored, mask, p)
 	}},
-	{"masks before it accumulates", "ConvGradData", "element", func(b *referenceBackend, dx, dy, w, mask array,
+	{"masks before it accumulates", "ConvGradData", "element", func(b kernels.Backend, dx, dy, w, mask array,
 		p conv.Params) error {
 		if !p.Accumulate || mask == nil {
 			return b.ConvGradData(dx, dy, w, mask, p)
@@ -102,7 +103,7 @@ var faults = []fault{
 		put(dx, sum(get(dx), held))
 		return err
 	}},
-	{"sums what the mask stops", "ConvGradDataBias", "db", func(b *referenceBackend, dx, db, dy, w, mask array,
+	{"sums what the mask stops", "ConvGradDataBias", "db", func(b kernels.Backend, dx, db, dy, w, mask array,
 		p conv.Params) error {
 		keep := append([]float64(nil), get(mask)...)
 		if err := b.ConvGradDataBias(dx, db, dy, w, nil, p); err != nil || mask == nil {
@@ -117,22 +118,22 @@ var faults = []fault{
 		put(dx, out)
 		return nil
 	}},
-	{"overwrites the bias gradient below", "ConvGradDataBias", "db", func(b *referenceBackend, dx, db, dy, w,
+	{"overwrites the bias gradient below", "ConvGradDataBias", "db", func(b kernels.Backend, dx, db, dy, w,
 		mask array, p conv.Params) error {
 		return b.ConvGradDataBias(dx, db, dy, w, mask, conv.Params{Pad: p.Pad})
 	}},
-	{"ignores the mask of both gradients", "ConvGradDataBias", "element", func(b *referenceBackend, dx, db, dy, w,
+	{"ignores the mask of both gradients", "ConvGradDataBias", "element", func(b kernels.Backend, dx, db, dy, w,
 		mask array, p conv.Params) error {
 		return b.ConvGradDataBias(dx, db, dy, w, nil, p)
 	}},
-	{"drops the mask", "Dropout", "element", func(b *referenceBackend, y, x, keys, seed array, rate float32) error {
+	{"drops the mask", "Dropout", "element", func(b kernels.Backend, y, x, keys, seed array, rate float32) error {
 		err := b.Dropout(y, x, keys, seed, rate)
 		if err == nil {
 			copy(y.Float32s(), x.Float32s())
 		}
 		return err
 	}},
-	{"mask depends on the row", "Dropout", "element", func(b *referenceBackend, y, x, keys, seed array,
+	{"mask depends on the row", "Dropout", "element", func(b kernels.Backend, y, x, keys, seed array,
 		rate float32) error {
 		rows := make([]int32, keys.Len())
 		for i := range rows {
@@ -144,20 +145,20 @@ var faults = []fault{
 		own, _ := tensor.OfInt32s(rows, len(rows))
 		return b.Dropout(y, x, own, seed, rate)
 	}},
-	{"reads half of the seed", "Dropout", "element", func(b *referenceBackend, y, x, keys, seed array,
+	{"reads half of the seed", "Dropout", "element", func(b kernels.Backend, y, x, keys, seed array,
 		rate float32) error {
 		half, _ := tensor.OfInt32s(make([]int32, seed.Len()), seed.Len())
 		copy(half.Int32s()[:1], seed.Int32s())
 		return b.Dropout(y, x, keys, half, rate)
 	}},
-	{"does not scale", "Dropout", "element", func(b *referenceBackend, y, x, keys, seed array, rate float32) error {
+	{"does not scale", "Dropout", "element", func(b kernels.Backend, y, x, keys, seed array, rate float32) error {
 		err := b.Dropout(y, x, keys, seed, rate)
 		if err == nil {
 			put(y, scaled(get(y), 1-float64(rate)))
 		}
 		return err
 	}},
-	{"sums what the mask stops", "MaxPoolGradBias", "db", func(b *referenceBackend, dx, db, dy, x, y array,
+	{"sums what the mask stops", "MaxPoolGradBias", "db", func(b kernels.Backend, dx, db, dy, x, y array,
 		p pool.MaxGradParams) error {
 		kept := append([]float64(nil), get(db)...)
 		if err := b.MaxPoolGradBias(dx, db, dy, x, y, pool.MaxGradParams{Accumulate: p.Accumulate}); err != nil || !p.ReLU {
@@ -171,16 +172,16 @@ var faults = []fault{
 		put(db, sums)
 		return nil
 	}},
-	{"overwrites the bias gradient", "MaxPoolGradBias", "db", func(b *referenceBackend, dx, db, dy, x, y array,
+	{"overwrites the bias gradient", "MaxPoolGradBias", "db", func(b kernels.Backend, dx, db, dy, x, y array,
 		p pool.MaxGradParams) error {
 		return b.MaxPoolGradBias(dx, db, dy, x, y, pool.MaxGradParams{ReLU: p.ReLU})
 	}},
-	{"last of equal elements wins", "MaxPoolGrad", "element", func(b *referenceBackend, dx, dy, x, y array,
+	{"last of equal elements wins", "MaxPoolGrad", "element", func(b kernels.Backend, dx, dy, x, y array,
 		relu bool) error {
 		if err := b.MaxPoolGrad(dx, dy, x, y, relu); err != nil {
 			return err
 		}
-		m, _ := mapOf(x)
+		m := mapOf(x)
 		tilted := get(x) // later elements count as a little larger
 		for i := range tilted {
 			tilted[i] += 1e-9 * float64(i)
@@ -188,11 +189,11 @@ var faults = []fault{
 		put(dx, ref.MaxPoolGrad(m, get(dy), tilted, relu))
 		return nil
 	}},
-	{"all equal elements win", "MaxPoolGrad", "element", func(b *referenceBackend, dx, dy, x, y array, relu bool) error {
+	{"all equal elements win", "MaxPoolGrad", "element", func(b kernels.Backend, dx, dy, x, y array, relu bool) error {
 		if err := b.MaxPoolGrad(dx, dy, x, y, relu); err != nil {
 			return err
 		}
-		m, _ := mapOf(x)
+		m := mapOf(x)
 		for i, place := range ref.MaxPoolArg(m, get(x)) {
 			if next := place + m.C; next < x.Len() && x.Float32s()[next] == x.Float32s()[place] && place/m.C%m.W%2 == 0 {
 				dx.Float32s()[next] = dy.Float32s()[i]
@@ -200,24 +201,24 @@ var faults = []fault{
 		}
 		return nil
 	}},
-	{"ignores the ReLU below", "MaxPoolGrad", "element", func(b *referenceBackend, dx, dy, x, y array, _ bool) error {
+	{"ignores the ReLU below", "MaxPoolGrad", "element", func(b kernels.Backend, dx, dy, x, y array, _ bool) error {
 		return b.MaxPoolGrad(dx, dy, x, y, false)
 	}},
-	{"takes frames for bags", "BagPool", "shapes do not fit", func(b *referenceBackend, g, x, bags array,
+	{"takes frames for bags", "BagPool", "shapes do not fit", func(b kernels.Backend, g, x, bags array,
 		kind pool.Kind) error {
 		return b.BagPool(g, x, nil, kind)
 	}},
-	{"accepts empty bags", "BagPool", "accepted", func(b *referenceBackend, g, x, bags array, kind pool.Kind) error {
+	{"accepts empty bags", "BagPool", "accepted", func(b kernels.Backend, g, x, bags array, kind pool.Kind) error {
 		if bags != nil && bags.Int32s() != nil && bags.Len() == 3 && bags.Int32s()[0] == bags.Int32s()[1] {
 			return nil
 		}
 		return b.BagPool(g, x, bags, kind)
 	}},
-	{"ignores accumulate", "BagPoolGrad", "element", func(b *referenceBackend, dx, dg, x, g, bags array, kind pool.Kind,
+	{"ignores accumulate", "BagPoolGrad", "element", func(b kernels.Backend, dx, dg, x, g, bags array, kind pool.Kind,
 		_ bool) error {
 		return b.BagPoolGrad(dx, dg, x, g, bags, kind, false)
 	}},
-	{"transposes the transition", "NoiseStep", "element", func(b *referenceBackend, out noise.StepOutput, logits,
+	{"transposes the transition", "NoiseStep", "element", func(b kernels.Backend, out noise.StepOutput, logits,
 		confidence, labels, bags array, p noise.StepParams) error {
 		if confidence == nil {
 			return b.NoiseStep(out, logits, confidence, labels, bags, p)
@@ -231,22 +232,22 @@ var faults = []fault{
 		}
 		return b.NoiseStep(out, logits, mustOf(turned, confidence.Shape()), labels, bags, p)
 	}},
-	{"ignores the scale", "NoiseStep", "dLogits", func(b *referenceBackend, out noise.StepOutput, logits, confidence,
+	{"ignores the scale", "NoiseStep", "dLogits", func(b kernels.Backend, out noise.StepOutput, logits, confidence,
 		labels, bags array, p noise.StepParams) error {
 		p.Scale = 1
 		return b.NoiseStep(out, logits, confidence, labels, bags, p)
 	}},
-	{"ignores weights", "NoiseStep", "element", func(b *referenceBackend, out noise.StepOutput, logits, confidence,
+	{"ignores weights", "NoiseStep", "element", func(b kernels.Backend, out noise.StepOutput, logits, confidence,
 		labels, bags array, p noise.StepParams) error {
 		p.Weights = nil
 		return b.NoiseStep(out, logits, confidence, labels, bags, p)
 	}},
-	{"ignores MIL", "NoiseStep", "element", func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels,
+	{"ignores MIL", "NoiseStep", "element", func(b kernels.Backend, out noise.StepOutput, logits, confidence, labels,
 		bags array, p noise.StepParams) error {
 		p.MIL = false
 		return b.NoiseStep(out, logits, confidence, labels, bags, p)
 	}},
-	{"loses small gradients", "NoiseStep", "dLogits", func(b *referenceBackend, out noise.StepOutput, logits,
+	{"loses small gradients", "NoiseStep", "dLogits", func(b kernels.Backend, out noise.StepOutput, logits,
 		confidence, labels, bags array, p noise.StepParams) error {
 		err := b.NoiseStep(out, logits, confidence, labels, bags, p)
 		if err == nil && out.DLogits != nil { // as p - rho does when it cancels
@@ -256,12 +257,12 @@ var faults = []fault{
 		}
 		return err
 	}},
-	{"exchanges the exponents of labels", "NoiseStep", "element", func(b *referenceBackend, out noise.StepOutput,
+	{"exchanges the exponents of labels", "NoiseStep", "element", func(b kernels.Backend, out noise.StepOutput,
 		logits, confidence, labels, bags array, p noise.StepParams) error {
 		p.Asymmetric.Positive, p.Asymmetric.Negative = p.Asymmetric.Negative, p.Asymmetric.Positive
 		return b.NoiseStep(out, logits, confidence, labels, bags, p)
 	}},
-	{"takes unknown labels for 0", "NoiseStep", "element", func(b *referenceBackend, out noise.StepOutput, logits,
+	{"takes unknown labels for 0", "NoiseStep", "element", func(b kernels.Backend, out noise.StepOutput, logits,
 		confidence, labels, bags array, p noise.StepParams) error {
 		if labels != nil {
 			labels = mustOf(append([]float32(nil), labels.Float32s()...), labels.Shape())
@@ -271,7 +272,7 @@ var faults = []fault{
 		}
 		return b.NoiseStep(out, logits, confidence, labels, bags, p)
 	}},
-	{"takes evidence for labels", "NoiseStep", "element", func(b *referenceBackend, out noise.StepOutput, logits,
+	{"takes evidence for labels", "NoiseStep", "element", func(b kernels.Backend, out noise.StepOutput, logits,
 		confidence, labels, bags array, p noise.StepParams) error {
 		if p.Evidence && confidence == nil && p.Asymmetric == (noise.AsymmetricLoss{}) && labels != nil {
 			p.Evidence, labels = false, mustOf(append([]float32(nil), labels.Float32s()...), labels.Shape())
@@ -284,7 +285,7 @@ var faults = []fault{
 		}
 		return b.NoiseStep(out, logits, confidence, labels, bags, p)
 	}},
-	{"turns the sign of evidence", "NoiseStep", "element", func(b *referenceBackend, out noise.StepOutput, logits,
+	{"turns the sign of evidence", "NoiseStep", "element", func(b kernels.Backend, out noise.StepOutput, logits,
 		confidence, labels, bags array, p noise.StepParams) error {
 		if p.Evidence && labels != nil {
 			labels = mustOf(append([]float32(nil), labels.Float32s()...), labels.Shape())
@@ -294,7 +295,7 @@ var faults = []fault{
 		}
 		return b.NoiseStep(out, logits, confidence, labels, bags, p)
 	}},
-	{"leaves the constant of the loss by evidence", "NoiseStep", "loss", func(b *referenceBackend, out noise.StepOutput,
+	{"leaves the constant of the loss by evidence", "NoiseStep", "loss", func(b kernels.Backend, out noise.StepOutput,
 		logits, confidence, labels, bags array, p noise.StepParams) error {
 		err := b.NoiseStep(out, logits, confidence, labels, bags, p)
 		if err == nil && p.Evidence && out.Loss != nil {
@@ -304,14 +305,14 @@ var faults = []fault{
 		}
 		return err
 	}},
-	{"learns evidence with a noise model", "NoiseStep", "accepted", func(b *referenceBackend, out noise.StepOutput,
+	{"learns evidence with a noise model", "NoiseStep", "accepted", func(b kernels.Backend, out noise.StepOutput,
 		logits, confidence, labels, bags array, p noise.StepParams) error {
 		if confidence != nil {
 			p.Evidence = false
 		}
 		return b.NoiseStep(out, logits, confidence, labels, bags, p)
 	}},
-	{"takes the last of equal losses", "LargeLosses", "element", func(b *referenceBackend, targets, o, z, count array,
+	{"takes the last of equal losses", "LargeLosses", "element", func(b kernels.Backend, targets, o, z, count array,
 		instead float32) error {
 		turned := func(t *tensor.Tensor) *tensor.Tensor {
 			list := append([]float32(nil), t.Float32s()...)
@@ -325,14 +326,14 @@ var faults = []fault{
 		slices.Reverse(targets.Float32s())
 		return err
 	}},
-	{"takes large losses of all labels", "LargeLosses", "element", func(b *referenceBackend, targets, o, z, count array,
+	{"takes large losses of all labels", "LargeLosses", "element", func(b kernels.Backend, targets, o, z, count array,
 		instead float32) error {
 		if !tensor.SameShape(o, z) {
 			return b.LargeLosses(targets, o, z, count, instead)
 		}
 		return b.LargeLosses(targets, o, mustOf(make([]float32, z.Len()), z.Shape()), count, instead)
 	}},
-	{"decays frozen weights", "SGD", "element", func(b *referenceBackend, entries []update.Entry,
+	{"decays frozen weights", "SGD", "element", func(b kernels.Backend, entries []update.Entry,
 		momentum float32) error {
 		err := b.SGD(entries, momentum)
 		for _, e := range entries {
@@ -342,7 +343,7 @@ var faults = []fault{
 		}
 		return err
 	}},
-	{"changes the gradient", "SGD", "input was changed", func(b *referenceBackend, entries []update.Entry,
+	{"changes the gradient", "SGD", "input was changed", func(b kernels.Backend, entries []update.Entry,
 		momentum float32) error {
 		err := b.SGD(entries, momentum)
 		for _, e := range entries {
@@ -350,13 +351,13 @@ var faults = []fault{
 		}
 		return err
 	}},
-	{"does not correct the bias", "Adam", "element", func(b *referenceBackend, entries []update.Entry,
+	{"does not correct the bias", "Adam", "element", func(b kernels.Backend, entries []update.Entry,
 		p update.AdamParams) error {
 		p.Step = 1_000_000
 		return b.Adam(entries, p)
 	}},
-	{"adds the decay to the gradient", "AdamW", "element", (*referenceBackend).Adam},
-	{"keeps the average of frozen weights", "Average", "element", func(b *referenceBackend, entries []update.Entry,
+	{"adds the decay to the gradient", "AdamW", "element", kernels.Backend.Adam},
+	{"keeps the average of frozen weights", "Average", "element", func(b kernels.Backend, entries []update.Entry,
 		share float32) error {
 		all := append([]update.Entry(nil), entries...)
 		for i := range all {
@@ -364,7 +365,7 @@ var faults = []fault{
 		}
 		return b.Average(all, share)
 	}},
-	{"copies instead of exchanging", "Exchange", "element", func(b *referenceBackend, entries []update.Entry) error {
+	{"copies instead of exchanging", "Exchange", "element", func(b kernels.Backend, entries []update.Entry) error {
 		before := make([][]float64, len(entries))
 		for i, e := range entries {
 			if e.Average != nil {
@@ -379,14 +380,14 @@ var faults = []fault{
 		}
 		return err
 	}},
-	{"hides a NaN", "GradNorm", "not finite", func(b *referenceBackend, norm array, entries []update.Entry) error {
+	{"hides a NaN", "GradNorm", "not finite", func(b kernels.Backend, norm array, entries []update.Entry) error {
 		err := b.GradNorm(norm, entries)
 		if err == nil && norm.Float32s()[0] != norm.Float32s()[0] {
 			norm.Float32s()[0] = 0
 		}
 		return err
 	}},
-	{"counts frozen gradients", "GradNorm", "element", func(b *referenceBackend, norm array,
+	{"counts frozen gradients", "GradNorm", "element", func(b kernels.Backend, norm array,
 		entries []update.Entry) error {
 		all := append([]update.Entry(nil), entries...)
 		for i := range all {
@@ -394,11 +395,11 @@ var faults = []fault{
 		}
 		return b.GradNorm(norm, all)
 	}},
-	{"clips always", "Clip", "element", func(b *referenceBackend, entries []update.Entry, norm array,
+	{"clips always", "Clip", "element", func(b kernels.Backend, entries []update.Entry, norm array,
 		limit float32) error {
 		return b.Clip(entries, norm, min(limit, 1.5))
 	}},
-	{"mirrors the whole canvas", "Normalize", "element", func(b *referenceBackend, x, picture, sizes, flips array,
+	{"mirrors the whole canvas", "Normalize", "element", func(b kernels.Backend, x, picture, sizes, flips array,
 		p pixels.Params) error {
 		return b.Normalize(x, picture, nil, flips, p)
 	}},
@@ -406,8 +407,8 @@ var faults = []fault{
 }
 
 // afterConv is a right convolution whose memory is spoiled afterwards.
-func afterConv(spoil func(y, x array)) func(_ *referenceBackend, y, x, w, bias array, p conv.Params) error {
-	return func(b *referenceBackend, y, x, w, bias array, p conv.Params) error {
+func afterConv(spoil func(y, x array)) func(_ kernels.Backend, y, x, w, bias array, p conv.Params) error {
+	return func(b kernels.Backend, y, x, w, bias array, p conv.Params) error {
 		err := b.Conv(y, x, w, bias, p)
 		if err == nil {
 			spoil(y, x)
@@ -417,7 +418,7 @@ func afterConv(spoil func(y, x array)) func(_ *referenceBackend, y, x, w, bias a
 }
 
 // drifting gives another last bit at each call, as sums in the order of threads do.
-func drifting() func(_ *referenceBackend, y, x, w, bias array, p conv.Params) error {
+func drifting() func(_ kernels.Backend, y, x, w, bias array, p conv.Params) error {
 	calls := uint32(0)
 	return afterConv(func(y, x array) {
 		calls++
@@ -447,9 +448,10 @@ func TestJudge_FindsEveryFault(t *testing.T) {
 			groups[c.Op] = append(groups[c.Op], c)
 		}
 	}
+	right := OpenCPU(t, 1)
 	for _, f := range slices.Concat(faults, sequenceFaults, transformerFaults, residualFaults) {
 		t.Run(strings.ReplaceAll(f.op+" "+f.name, " ", "_"), func(t *testing.T) {
-			b := broken{newReference(), f}
+			b := broken{right, f}
 			found, told := 0, false
 			for _, c := range groups[f.op] {
 				problems := made.judge(&b, nil, c, Options{Accuracy: FP32()})
@@ -472,7 +474,8 @@ func TestJudge_FindsEveryFault(t *testing.T) {
 
 // A backend whose results depend on the number of threads passes alone, but not together with another.
 func TestJudge_FindsResultsThatDependOnThreads(t *testing.T) {
-	other := &broken{newReference(), fault{op: "Conv", wrong: afterConv(func(y, x array) {
+	right := OpenCPU(t, 1)
+	other := &broken{right, fault{op: "Conv", wrong: afterConv(func(y, x array) {
 		y.Float32s()[0] = math.Float32frombits(math.Float32bits(y.Float32s()[0]) ^ 1)
 	})}}
 	all, made := Cases(), calls{}
@@ -480,16 +483,42 @@ func TestJudge_FindsResultsThatDependOnThreads(t *testing.T) {
 	if problems := made.judge(other, nil, c, Options{Accuracy: FP32()}); len(problems) != 0 {
 		t.Errorf("one bit is too much: %v", problems)
 	}
-	problems := made.judge(newReference(), other, c, Options{Accuracy: FP32()})
+	problems := made.judge(right, other, c, Options{Accuracy: FP32()})
 	if !strings.Contains(fmt.Sprint(problems), "another number of threads") {
 		t.Errorf("found %v", problems)
 	}
 }
 
 func TestJudge_FindsAllocations(t *testing.T) {
-	problems := calls{}.judge(newReference(), nil, Cases()[0], Options{Accuracy: FP32(), ZeroAllocs: true})
+	var kept [][]float32
+	b := &broken{OpenCPU(t, 1), fault{op: "Conv", wrong: afterConv(func(y, _ array) {
+		kept = append(kept[:0], make([]float32, y.Len()))
+	})}}
+	all := Cases()
+	c := all[slices.IndexFunc(all, func(c Case) bool { return c.Op == "Conv" })]
+	problems := calls{}.judge(b, nil, c, Options{Accuracy: FP32(), ZeroAllocs: true})
 	if !strings.Contains(fmt.Sprint(problems), "allocates") {
 		t.Errorf("found %v", problems)
+	}
+}
+
+// Every case has work to do, apart from updates that must change nothing.
+func TestJudge_FindsOperationsThatDoNothing(t *testing.T) {
+	unlessShort(t)
+	b := OpenCPU(t, 1)
+	for _, c := range Cases() {
+		nothing := c.Op == "SGD" && strings.HasPrefix(c.Name, "entries=none") ||
+			c.Op == "Average" && (c.Name == "entries=none" || strings.HasSuffix(c.Name, "share=0_thousandths")) ||
+			c.Op == "Clip" && !c.Refuse && c.Name != named("norm=2,limit=5_tenths") ||
+			strings.HasPrefix(c.Op, "Dropout") && strings.Contains(c.Name, "rate=0,inplace=true")
+		if c.Large || nothing {
+			continue
+		}
+		made := calls{}
+		made.make(c, b).run = func(kernels.Backend) error { return nil }
+		if len(made.judge(b, nil, c, Options{Accuracy: FP32()})) == 0 {
+			t.Errorf("%s/%s passes when nothing is done", c.Op, c.Name)
+		}
 	}
 }
 

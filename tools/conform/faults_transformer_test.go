@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"nmn/kernels"
 	"nmn/kernels/tensor"
 	"nmn/kernels/transformer"
 )
@@ -26,7 +27,7 @@ func swapped(x array, parts, first, second int) array {
 
 // transformerFaults are the faults of package transformer.
 var transformerFaults = []fault{
-	{"divides by one number less", "LayerNorm", "element", func(b *referenceBackend, y, x, gain, bias array,
+	{"divides by one number less", "LayerNorm", "element", func(b kernels.Backend, y, x, gain, bias array,
 		eps float32) error {
 		err := b.LayerNorm(y, x, gain, bias, eps)
 		if err == nil {
@@ -38,7 +39,7 @@ var transformerFaults = []fault{
 		}
 		return err
 	}},
-	{"loses digits where the mean is large", "LayerNorm", "element", func(b *referenceBackend, y, x, gain, bias array,
+	{"loses digits where the mean is large", "LayerNorm", "element", func(b kernels.Backend, y, x, gain, bias array,
 		eps float32) error {
 		_, err := transformer.FitLayerNorm(y, x, gain, bias, eps)
 		if err != nil {
@@ -59,23 +60,23 @@ var transformerFaults = []fault{
 		}
 		return nil
 	}},
-	{"takes the approximation for exact", "GELU", "element", func(b *referenceBackend, y, x array,
+	{"takes the approximation for exact", "GELU", "element", func(b kernels.Backend, y, x array,
 		kind transformer.GELUKind) error {
 		if kind == transformer.Exact {
 			kind = transformer.Tanh
 		}
 		return b.GELU(y, x, kind)
 	}},
-	{"exchanges keys and values", "Attention", "norm", func(b *referenceBackend, y, qkv array, heads int) error {
+	{"exchanges keys and values", "Attention", "norm", func(b kernels.Backend, y, qkv array, heads int) error {
 		return b.Attention(y, swapped(qkv, 3, 1, 2), heads)
 	}},
-	{"one head for all", "Attention", "norm", func(b *referenceBackend, y, qkv array, heads int) error {
+	{"one head for all", "Attention", "norm", func(b kernels.Backend, y, qkv array, heads int) error {
 		if _, err := transformer.FitAttention(y, qkv, heads); err != nil {
 			return err
 		}
 		return b.Attention(y, qkv, 1)
 	}},
-	{"exponentials without the largest taken off", "Attention", "NaN", func(b *referenceBackend, y, qkv array,
+	{"exponentials without the largest taken off", "Attention", "NaN", func(b kernels.Backend, y, qkv array,
 		heads int) error {
 		err := b.Attention(y, qkv, heads)
 		if err == nil {
@@ -84,7 +85,7 @@ var transformerFaults = []fault{
 		}
 		return err
 	}},
-	{"scales the residual too", "Linear", "norm", func(b *referenceBackend, y, x, w, bias array,
+	{"scales the residual too", "Linear", "norm", func(b kernels.Backend, y, x, w, bias array,
 		p transformer.LinearParams) error {
 		if p.Residual == nil || p.Scale == nil || p.Scale.Len() != y.Dim(-1) {
 			return b.Linear(y, x, w, bias, p)
@@ -98,7 +99,7 @@ var transformerFaults = []fault{
 		}
 		return b.Linear(y, x, w, bias, p)
 	}},
-	{"activates after the scale", "Linear", "norm", func(b *referenceBackend, y, x, w, bias array,
+	{"activates after the scale", "Linear", "norm", func(b kernels.Backend, y, x, w, bias array,
 		p transformer.LinearParams) error {
 		if p.GELU == transformer.None || p.Residual == nil {
 			return b.Linear(y, x, w, bias, p)
@@ -112,13 +113,13 @@ var transformerFaults = []fault{
 		}
 		return b.AddScaled(y, y, residual, nil)
 	}},
-	{"ignores the scale", "AddScaled", "element", func(b *referenceBackend, y, x, r, _ array) error {
+	{"ignores the scale", "AddScaled", "element", func(b kernels.Backend, y, x, r, _ array) error {
 		return b.AddScaled(y, x, r, nil)
 	}},
-	{"ignores the positions", "Tokens", "element", func(b *referenceBackend, y, patches, prefix, _ array) error {
+	{"ignores the positions", "Tokens", "element", func(b kernels.Backend, y, patches, prefix, _ array) error {
 		return b.Tokens(y, patches, prefix, nil)
 	}},
-	{"exchanges channels", "PatchEmbed", "norm", func(b *referenceBackend, y, x, w, bias array) error {
+	{"exchanges channels", "PatchEmbed", "norm", func(b kernels.Backend, y, x, w, bias array) error {
 		if x.Rank() == 4 && x.Dim(3) == 3 {
 			x = swapped(x, 3, 0, 2)
 		}

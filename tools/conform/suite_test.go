@@ -19,14 +19,7 @@ func unlessShort(t *testing.T) {
 	}
 }
 
-func TestRun_TheReferencePasses(t *testing.T) {
-	unlessShort(t)
-	Run(t, func(testing.TB) kernels.Backend { return newReference() }, Options{
-		Choose: Small, // the reference in float64 is too slow for others
-	})
-}
-
-// card is a backend with the name of a graphics card. It checks nothing.
+// card is a backend with the name of a graphics card.
 type card struct{ kernels.Backend }
 
 func (card) Name() string { return "cuda:0 x" }
@@ -34,7 +27,7 @@ func (card) Name() string { return "cuda:0 x" }
 // A card checks no values. NMN_REQUIRE=cuda, which forbids to skip tests for want of a card, accepts that.
 func TestRun_ARequiredCardMayLeaveValuesUnchecked(t *testing.T) {
 	t.Setenv(RequireEnv, "cuda")
-	Run(t, func(testing.TB) kernels.Backend { return card{idle{tensor.NewCPU(1, "idle")}} }, Options{
+	Run(t, func(t testing.TB) kernels.Backend { return card{OpenCPU(t, 1)} }, Options{
 		UncheckedValues: true, Choose: func(c Case) bool { return c.Values },
 	})
 }
@@ -112,8 +105,4 @@ func TestForbidden_MatchesWholeWords(t *testing.T) {
 			t.Errorf("NMN_REQUIRE=%q, %q: %q, want %q", c.required, c.feature, got, c.want)
 		}
 	}
-}
-
-func TestRunFixtures_TheReferencePasses(t *testing.T) {
-	RunFixtures(t, func(testing.TB) kernels.Backend { return newReference() })
 }
