@@ -96,16 +96,15 @@ var families = []string{
 	"kernels/transformer", "kernels/update",
 }
 
-// forSuites are packages for tests alone: the compliance suite with its fixtures, what makes their devices and
-// tensors, and what stands in for a graphics card.
+// forSuites are packages for tests alone: the compliance suite with its fixtures, the operations in float64, what makes
+// devices and tensors, and what stands in for a graphics card.
 var forSuites = []string{
-	"tools/conform", "tools/optest", "tools/emulator", "cuda/internal/fakedriver", "cuda/internal/fakecudnn",
+	"tools/conform", "tools/ref", "tools/optest", "tools/emulator", "cuda/internal/fakedriver", "cuda/internal/fakecudnn",
 	"tools/ranksuite", "ranks/local/localtest",
 }
 
-// notInProduct are the packages that only tests import, and each other: those for suites, the float64 versions that
-// the compliance suite compares with, and what builds the emulator.
-var notInProduct = append([]string{"tools/ref", "tools/emulator/library"}, forSuites...)
+// notInProduct are the packages that only tests import, and each other: those for suites, and what builds the emulator.
+var notInProduct = append([]string{"tools/emulator/library"}, forSuites...)
 
 // suiteUsers are the packages whose tests may use those for suites.
 var suiteUsers = append([]string{

@@ -28,7 +28,7 @@ func TestCrossFilter_EqualsDirectSum(t *testing.T) {
 			p := newProblem(s)
 			eachLevel(t, func(t *testing.T, c *CPU) {
 				x, w, _, dy := p.tensors(t)
-				if g, err := Fit("test", x, w, dy, Params{Pad: p.pad, Stride: p.stride}); err != nil {
+				if g, err := Fit("test", x, w, dy, Params{Pad: p.Pad, Stride: p.Stride}); err != nil {
 					t.Fatal(err)
 				} else if g = g.flat(); !c.suitsCross(&g) {
 					t.Fatalf("%v takes another way", s)
@@ -47,7 +47,7 @@ func TestCrossFilter_AllocatesNothing(t *testing.T) {
 		dw := of(t, make([]float32, w.Len()), w.Shape()...)
 		for _, level := range simd.Levels() {
 			c := openCPU(t, 2, level)
-			step := func() { must(t, c.ConvGradFilter(dw, x, dy, Params{Pad: s.pad, Stride: s.stride})) }
+			step := func() { must(t, c.ConvGradFilter(dw, x, dy, Params{Pad: s.Pad, Stride: s.Stride})) }
 			if n := testing.AllocsPerRun(10, step); n != 0 { // rounded down, for Go allocates by itself now and then
 				t.Errorf("%v, %v: a call allocates %g times", level, s, n)
 			}

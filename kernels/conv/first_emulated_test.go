@@ -13,6 +13,7 @@ import (
 
 	"nmn/cuda/cudnn"
 	"nmn/kernels/tensor"
+	"nmn/tools/ref"
 )
 
 // firstBy computes the result of first.cu by plain loops, with equal sums in float32.
@@ -96,26 +97,6 @@ func TestCUDA_ComputesTheFirstConvolutionItself(t *testing.T) {
 	}
 }
 
-// firstFilterBy computes a filter gradient by plain loops.
-func firstFilterBy(s cudnn.Conv, x, dy []float32) []float32 {
-	dw := make([]float32, s.K*9*8)
-	for at := range s.N * s.H * s.W {
-		n, h, column := at/(s.W*s.H), at/s.W%s.H, at%s.W
-		for tap := range 9 {
-			row, column := h+tap/3-1, column+tap%3-1
-			if row < 0 || row >= s.H || column < 0 || column >= s.W {
-				continue
-			}
-			for k := range s.K {
-				for i := range 8 {
-					dw[(k*9+tap)*8+i] += dy[at*s.K+k] * x[((n*s.H+row)*s.W+column)*8+i]
-				}
-			}
-		}
-	}
-	return dw
-}
-
 // firstGradients are x, dy and dw of a convolution like the first of a net. The numbers are small and whole, so that
 // float32 sums them exactly in any order.
 func firstGradients(t *testing.T, c *CUDA, s *cudnn.Conv) (x, dy, dw *tensor.Tensor) {
@@ -127,7 +108,7 @@ func firstGradients(t *testing.T, c *CUDA, s *cudnn.Conv) (x, dy, dw *tensor.Ten
 		alloc(t, c, small, tensor.Float32, s.K, 3, 3, 8)
 }
 
-// The filter gradient of the first convolution equals the sums of loops, also with more tiles than blocks.
+// The filter gradient of the first convolution equals the reference, also with more tiles than blocks.
 func TestCUDA_ComputesTheFirstFilterGradientItself(t *testing.T) {
 	c := convolving(t)
 	for _, s := range []cudnn.Conv{{N: 1, H: 1, W: 1, K: 64}, {N: 300, H: 1, W: 2, K: 64}, {N: 2, H: 5, W: 3, K: 128},
@@ -141,9 +122,13 @@ func TestCUDA_ComputesTheFirstFilterGradientItself(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", s, err)
 		}
-		want := firstFilterBy(s, values(t, c, x), values(t, c, dy))
+		shape := ref.Conv{N: s.N, H: s.H, W: s.W, C: s.C, K: s.K, R: s.R, S: s.S, Pad: s.Pad}
+		exactly := func(x *tensor.Tensor) []float64 {
+			return float64s(values(t, c, x), func(v float64) float64 { return v })
+		}
+		want := shape.GradFilter(exactly(x), exactly(dy))
 		for i, got := range values(t, c, dw) {
-			if got != want[i] {
+			if float64(got) != want[i] {
 				t.Fatalf("%v: element %d is %g, want %g", s, i, got, want[i])
 			}
 		}

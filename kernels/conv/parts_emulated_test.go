@@ -20,24 +20,24 @@ type results map[string][]float32
 // compute runs all operations over equal numbers in a type. Gradients accumulate.
 func compute(t *testing.T, c *CUDA, s shape, dtype tensor.DType) results {
 	t.Helper()
-	numbers, out, tensors := normals(5, uint64(s.n)), results{}, map[string]*tensor.Tensor{}
+	numbers, out, tensors := normals(5, uint64(s.N)), results{}, map[string]*tensor.Tensor{}
 	make := func(name string, of tensor.DType, dims ...int) *tensor.Tensor {
 		tensors[name] = alloc(t, c, numbers, of, dims...)
 		return tensors[name]
 	}
 	p, q := s.out()
-	x, w := make("x", dtype, s.n, s.h, s.w, s.c), make("w", dtype, s.k, s.r, s.s, s.c)
-	b, y := make("b", tensor.Float32, s.k), make("y", dtype, s.n, p, q, s.k)
-	dx, masked := make("dx", dtype, s.n, s.h, s.w, s.c), make("masked dx", dtype, s.n, s.h, s.w, s.c)
-	below, inPlace := make("bias below", tensor.Float32, s.c), make("masked in place", dtype, s.n, s.h, s.w, s.c)
-	dw, db := make("dw", tensor.Float32, s.k, s.r, s.s, s.c), make("db", tensor.Float32, s.k)
-	dy := make("dy", dtype, s.n, p, q, s.k)
-	add := Params{Pad: s.pad, Accumulate: true}
+	x, w := make("x", dtype, s.N, s.H, s.W, s.C), make("w", dtype, s.K, s.R, s.S, s.C)
+	b, y := make("b", tensor.Float32, s.K), make("y", dtype, s.N, p, q, s.K)
+	dx, masked := make("dx", dtype, s.N, s.H, s.W, s.C), make("masked dx", dtype, s.N, s.H, s.W, s.C)
+	below, inPlace := make("bias below", tensor.Float32, s.C), make("masked in place", dtype, s.N, s.H, s.W, s.C)
+	dw, db := make("dw", tensor.Float32, s.K, s.R, s.S, s.C), make("db", tensor.Float32, s.K)
+	dy := make("dy", dtype, s.N, p, q, s.K)
+	add := Params{Pad: s.Pad, Accumulate: true}
 	for _, err := range []error{
-		c.Conv(y, x, w, b, Params{Pad: s.pad, ReLU: true}),
+		c.Conv(y, x, w, b, Params{Pad: s.Pad, ReLU: true}),
 		c.ConvGradData(dx, dy, w, x, add),
 		c.ConvGradDataBias(masked, below, dy, w, x, add),
-		c.ConvGradData(inPlace, dy, w, inPlace, Params{Pad: s.pad}),
+		c.ConvGradData(inPlace, dy, w, inPlace, Params{Pad: s.Pad}),
 		c.ConvGradFilter(dw, x, dy, add),
 		c.ConvGradBias(db, dy, add),
 	} {
@@ -105,13 +105,13 @@ func values(t *testing.T, c *CUDA, x *tensor.Tensor) []float32 {
 func TestCUDA_ComputesManyFramesInParts(t *testing.T) {
 	c := convolving(t)
 	for _, dtype := range []tensor.DType{tensor.Float32, tensor.BFloat16} {
-		for _, s := range []shape{{n: 5, h: 6, w: 6, c: 8, k: 16, r: 3, s: 3, pad: 1}, {n: 19, h: 3, w: 3, c: 16, k: 8,
-			r: 1, s: 1}} {
+		for _, s := range []shape{{N: 5, H: 6, W: 6, C: 8, K: 16, R: 3, S: 3, Pad: 1}, {N: 19, H: 3, W: 3, C: 16, K: 8,
+			R: 1, S: 1}} {
 			c.most = mostElements
 			whole := compute(t, c, s, dtype)
 			p, q := s.out()
-			c.most = 2*max(s.h*s.w*s.c, p*q*s.k) + 1
-			if s.n > 16 {
+			c.most = 2*max(s.H*s.W*s.C, p*q*s.K) + 1
+			if s.N > 16 {
 				c.most *= 4 // eight frames, so that there is a last part of fewer
 			}
 			for name, got := range compute(t, c, s, dtype) {

@@ -8,19 +8,17 @@ import (
 	"testing"
 
 	"nmn/kernels/tensor"
+	"nmn/tools/ref"
 )
 
-// shape is a convolution of N×H×W×C with K×R×S×C.
-type shape struct{ n, h, w, c, k, r, s, pad, stride int }
+// shape is the shape of a convolution.
+type shape ref.Conv
 
 func (s shape) String() string {
-	return fmt.Sprintf("%d×%d×%d×%d,%d×%d×%d,pad=%d,stride=%d", s.n, s.h, s.w, s.c, s.k, s.r, s.s, s.pad, s.stride)
+	return fmt.Sprintf("%d×%d×%d×%d,%d×%d×%d,pad=%d,stride=%d", s.N, s.H, s.W, s.C, s.K, s.R, s.S, s.Pad, s.Stride)
 }
 
-func (s shape) out() (p, q int) {
-	step := max(1, s.stride)
-	return (s.h+2*s.pad-s.r)/step + 1, (s.w+2*s.pad-s.s)/step + 1
-}
+func (s shape) out() (p, q int) { return ref.Conv(s).P(), ref.Conv(s).Q() }
 
 // shapes hit the borders of tiles, panels, blocks and chunks: one below, at and one above.
 var shapes = []shape{
@@ -69,7 +67,7 @@ type problem struct {
 	shape
 	x, w, b, y []float32 // y: the gradient dy in tests of gradients
 
-	sums map[string]reference // of products alone, by the result
+	products map[string]reference // sums of products alone, by the result
 }
 
 func randomFloats(r *rand.Rand, n int) []float32 {
@@ -81,50 +79,18 @@ func randomFloats(r *rand.Rand, n int) []float32 {
 }
 
 func newProblem(s shape) problem {
-	r := rand.New(rand.NewPCG(17, uint64(s.n*1000+s.h*100+s.c*10+s.k)))
+	r := rand.New(rand.NewPCG(17, uint64(s.N*1000+s.H*100+s.C*10+s.K)))
 	p, q := s.out()
 	return problem{
 		shape: s,
-		x:     randomFloats(r, s.n*s.h*s.w*s.c), w: randomFloats(r, s.k*s.r*s.s*s.c),
-		b: randomFloats(r, s.k), y: randomFloats(r, s.n*p*q*s.k),
-		sums: map[string]reference{},
-	}
-}
-
-// each calls f with the indices of the two factors and the output of the first of C products, whose factors follow
-// one another.
-func (s shape) each(f func(x, w, y int)) {
-	p, q := s.out()
-	for n := range s.n {
-		for i := range p {
-			for j := range q {
-				for k := range s.k {
-					for r := range s.r {
-						for t := range s.s {
-							h, w := i*max(1, s.stride)+r-s.pad, j*max(1, s.stride)+t-s.pad
-							if h < 0 || h >= s.h || w < 0 || w >= s.w {
-								continue
-							}
-							x0, w0 := ((n*s.h+h)*s.w+w)*s.c, ((k*s.r+r)*s.s+t)*s.c
-							f(x0, w0, ((n*p+i)*q+j)*s.k+k)
-						}
-					}
-				}
-			}
-		}
+		x:     randomFloats(r, s.N*s.H*s.W*s.C), w: randomFloats(r, s.K*s.R*s.S*s.C),
+		b: randomFloats(r, s.K), y: randomFloats(r, s.N*p*q*s.K),
+		products: map[string]reference{},
 	}
 }
 
 // reference holds a result in float64 and the sum of magnitudes that bounds its rounding errors.
 type reference struct{ value, bound []float64 }
-
-func newReference(start []float32, n int) reference {
-	r := reference{make([]float64, n), make([]float64, n)}
-	for i, v := range start {
-		r.value[i], r.bound[i] = float64(v), math.Abs(float64(v))
-	}
-	return r
-}
 
 func (r reference) add(i int, v float64) {
 	r.value[i] += v
@@ -141,41 +107,35 @@ func (r reference) compare(t *testing.T, got []float32) {
 	}
 }
 
-// from is the sums of products that add makes, on top of start.
-func (p problem) from(name string, start []float32, n int, add func(r reference, x, w, y int)) reference {
-	sums, known := p.sums[name]
+// sums are the sums of products of a and b that f makes, on top of start.
+func (p problem) sums(name string, start, a, b []float32, f func(a, b []float64) []float64) reference {
+	products, known := p.products[name]
 	if !known {
-		sums = newReference(nil, n)
-		p.each(func(x, w, y int) { add(sums, x, w, y) })
-		p.sums[name] = sums
+		keep := func(v float64) float64 { return v }
+		products = reference{f(float64s(a, keep), float64s(b, keep)), f(float64s(a, math.Abs), float64s(b, math.Abs))}
+		p.products[name] = products
 	}
-	r := reference{slices.Clone(sums.value), slices.Clone(sums.bound)}
+	r := reference{slices.Clone(products.value), slices.Clone(products.bound)}
 	for i, v := range start {
 		r.add(i, float64(v))
 	}
 	return r
 }
 
-// multiply adds the products of a number with a run of others to a run of elements.
-func (r reference) multiply(at int, factor float32, others []float32) {
-	for i, v := range others {
-		r.add(at+i, float64(factor)*float64(v))
+func float64s(list []float32, f func(float64) float64) []float64 {
+	out := make([]float64, len(list))
+	for i, v := range list {
+		out[i] = f(float64(v))
 	}
+	return out
 }
 
-func (p problem) forward(bias, relu bool) reference {
-	r := p.from("y", nil, len(p.y), func(r reference, x, w, y int) {
-		sum, bound := 0., 0.
-		filter := p.w[w : w+p.c]
-		for i, v := range p.x[x : x+p.c] {
-			product := float64(v) * float64(filter[i])
-			sum, bound = sum+product, bound+math.Abs(product)
-		}
-		r.value[y], r.bound[y] = r.value[y]+sum, r.bound[y]+bound
-	})
+// forward is the result with bias, with a shortcut that may be nil, and with ReLU.
+func (p problem) forward(bias, relu bool, shortcut []float32) reference {
+	r := p.sums("y", shortcut, p.x, p.w, func(x, w []float64) []float64 { return ref.Conv(p.shape).Forward(x, w, nil) })
 	for i := range r.value {
 		if bias {
-			r.add(i, float64(p.b[i%p.k]))
+			r.add(i, float64(p.b[i%p.K]))
 		}
 		if relu {
 			r.value[i] = max(r.value[i], 0)
@@ -184,26 +144,12 @@ func (p problem) forward(bias, relu bool) reference {
 	return r
 }
 
-// withShortcut is the result with bias, shortcut y and ReLU.
-func (p problem) withShortcut() reference {
-	r := p.forward(true, false)
-	for i, v := range p.y {
-		r.add(i, float64(v))
-		r.value[i] = max(0, r.value[i])
-	}
-	return r
-}
-
 func (p problem) gradBias(start []float32) reference {
-	r := newReference(start, p.k)
-	for i, v := range p.y {
-		r.add(i%p.k, float64(v))
-	}
-	return r
+	return p.sums("db", start, p.y, nil, func(dy, _ []float64) []float64 { return ref.Conv(p.shape).GradBias(dy) })
 }
 
 func (p problem) gradData(start, mask []float32) reference {
-	r := p.from("dx", start, len(p.x), func(r reference, x, w, y int) { r.multiply(x, p.y[y], p.w[w:w+p.c]) })
+	r := p.sums("dx", start, p.y, p.w, ref.Conv(p.shape).GradData)
 	for i, m := range mask {
 		if m <= 0 {
 			r.value[i], r.bound[i] = 0, 0
@@ -213,7 +159,7 @@ func (p problem) gradData(start, mask []float32) reference {
 }
 
 func (p problem) gradFilter(start []float32) reference {
-	return p.from("dw", start, len(p.w), func(r reference, x, w, y int) { r.multiply(w, p.y[y], p.x[x:x+p.c]) })
+	return p.sums("dw", start, p.x, p.y, ref.Conv(p.shape).GradFilter)
 }
 
 // guarded is an output with NaN in it and guard values around.
@@ -258,6 +204,6 @@ func of(t testing.TB, data []float32, shape ...int) *tensor.Tensor {
 
 func (p problem) tensors(t testing.TB) (x, w, b, y *tensor.Tensor) {
 	rows, columns := p.out()
-	return of(t, p.x, p.n, p.h, p.shape.w, p.c), of(t, p.w, p.k, p.r, p.s, p.c), of(t, p.b, p.k),
-		of(t, p.y, p.n, rows, columns, p.k)
+	return of(t, p.x, p.N, p.H, p.W, p.C), of(t, p.w, p.K, p.R, p.S, p.C), of(t, p.b, p.K),
+		of(t, p.y, p.N, rows, columns, p.K)
 }

@@ -60,7 +60,7 @@ func BenchmarkResNet50(b *testing.B) {
 	for _, l := range resnet50 {
 		for _, pass := range []string{"forward", "data", "filter"} {
 			b.Run(fmt.Sprintf("layer=%s/times=%d/pass=%s", l.name, l.times, pass), func(b *testing.B) {
-				if l.c == 3 && pass == "data" {
+				if l.C == 3 && pass == "data" {
 					b.Skip("pictures get no gradient")
 				}
 				dev := tensor.NewCPU(2, "best")
@@ -69,7 +69,7 @@ func BenchmarkResNet50(b *testing.B) {
 				c := NewCPU(dev, levels[len(levels)-1], false)
 				x, w, bias, y := newProblem(l.shape).tensors(b)
 				dx, dw := of(b, make([]float32, x.Len()), x.Shape()...), of(b, make([]float32, w.Len()), w.Shape()...)
-				p := Params{Pad: l.pad, Stride: l.stride, ReLU: true}
+				p := Params{Pad: l.Pad, Stride: l.Stride, ReLU: true}
 				op := func() error { return c.Conv(y, x, w, bias, p) }
 				switch {
 				case pass == "data":
@@ -88,7 +88,7 @@ func BenchmarkResNet50(b *testing.B) {
 					must(b, op())
 					least = min(least, processors(b)-before)
 				}
-				flop := 2 * float64(y.Len()) * float64(l.r*l.s*l.c)
+				flop := 2 * float64(y.Len()) * float64(l.R*l.S*l.C)
 				busy := (processors(b) - began).Seconds() / float64(b.N)
 				b.ReportMetric(1e3*least.Seconds(), "least-busy-ms/op")
 				b.ReportMetric(flop*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")

@@ -24,18 +24,19 @@ type operands struct{ x, w, b, y *tensor.Tensor }
 func (p problem) results(prefix string) []result {
 	random := rand.New(rand.NewPCG(3, 4))
 	held, heldFilter := randomFloats(random, len(p.x)), randomFloats(random, len(p.w))
-	plain := Params{Pad: p.pad, Stride: p.stride}
+	plain := Params{Pad: p.Pad, Stride: p.Stride}
 	relu, added := plain, plain
 	relu.ReLU, added.Accumulate = true, true // each has no effect on the other direction
+	shortcut := func() reference { return p.forward(true, true, p.y) }
 	masked := func() reference { return p.gradData(nil, p.x) }
 	all := []result{
-		{"Conv", nil, func() reference { return p.forward(false, false) },
+		{"Conv", nil, func() reference { return p.forward(false, false, nil) },
 			func(c *CPU, dst *tensor.Tensor, o operands) error { return c.Conv(dst, o.x, o.w, nil, added) }},
-		{"Conv with bias and ReLU", nil, func() reference { return p.forward(true, true) },
+		{"Conv with bias and ReLU", nil, func() reference { return p.forward(true, true, nil) },
 			func(c *CPU, dst *tensor.Tensor, o operands) error { return c.Conv(dst, o.x, o.w, o.b, relu) }},
-		{"ConvAdd", nil, p.withShortcut,
+		{"ConvAdd", nil, shortcut,
 			func(c *CPU, dst *tensor.Tensor, o operands) error { return c.ConvAdd(dst, o.x, o.w, o.b, o.y, relu) }},
-		{"ConvAdd in place", p.y, p.withShortcut,
+		{"ConvAdd in place", p.y, shortcut,
 			func(c *CPU, dst *tensor.Tensor, o operands) error { return c.ConvAdd(dst, o.x, o.w, o.b, dst, relu) }},
 		{"ConvGradData", nil, func() reference { return p.gradData(nil, nil) },
 			func(c *CPU, dst *tensor.Tensor, o operands) error { return c.ConvGradData(dst, o.y, o.w, nil, relu) }},
