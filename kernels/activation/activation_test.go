@@ -56,31 +56,6 @@ func TestDropout_KeepsTheRateAndTheMean(t *testing.T) {
 	}
 }
 
-// A sample's mask does not depend on its neighbours in the batch nor on the number of threads, and
-// the gradient has the mask of the values.
-func TestDropout_MaskBelongsToTheKey(t *testing.T) {
-	x, seed := drawn(t, 4, 3, 100), optest.Ints(t, 9, 0)
-	y, dx := optest.Floats(t, make([]float32, 300), 3, 100), optest.Floats(t, make([]float32, 300), 3, 100)
-	optest.Must(t, newTestCPU(t, 1).Dropout(y, x, optest.Ints(t, 11, 22, 33), seed, 0.5), newTestCPU(t, 3).DropoutGrad(dx,
-		x, optest.Ints(t, 11, 22, 33), seed, 0.5))
-	same(t, "gradient", dx.Float32s(), y.Float32s())
-	row, _ := x.Rows(2, 3)
-	alone := optest.Floats(t, make([]float32, 100), 1, 100)
-	optest.Must(t, newTestCPU(t, 1).Dropout(alone, row, optest.Ints(t, 33), seed, 0.5))
-	same(t, "alone", alone.Float32s(), y.Float32s()[200:])
-	other := optest.Floats(t, make([]float32, 100), 1, 100)
-	optest.Must(t, newTestCPU(t, 1).Dropout(other, row, optest.Ints(t, 34), seed, 0.5))
-	differ := 0
-	for i, v := range alone.Float32s() {
-		if (v == 0) != (other.Float32s()[i] == 0) {
-			differ++
-		}
-	}
-	if differ < 25 {
-		t.Errorf("two keys differ in %d of 100 elements, want about 50", differ)
-	}
-}
-
 func TestShapesAndRates_ThatDoNotFitAreRefused(t *testing.T) {
 	c := newTestCPU(t, 1)
 	x, keys, seed := drawn(t, 1, 2, 3), optest.Ints(t, 1, 2), optest.Ints(t, 1, 2)

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
-	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 	"nmn/tools/optest"
 )
@@ -44,9 +43,5 @@ func (in stepInput) newOutput(t testing.TB) StepOutput {
 
 // newTestCPU computes at the level of the environment, the best one by default.
 func newTestCPU(t testing.TB, threads int) *CPU {
-	return newCPUAt(t, threads, optest.Level(t))
-}
-
-func newCPUAt(t testing.TB, threads int, level simd.Level) *CPU {
-	return NewCPU(optest.Device(t, threads), level)
+	return NewCPU(optest.Device(t, threads), optest.Level(t))
 }

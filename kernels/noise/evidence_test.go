@@ -6,7 +6,6 @@ import (
 	"math"
 	"testing"
 
-	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 	"nmn/tools/optest"
 )
@@ -17,45 +16,6 @@ func (in stepInput) witness(factor float32) stepInput {
 		in.labels.Float32s()[i] = factor * float32(i%7-3)
 	}
 	return in
-}
-
-// printedEvidence is the loss of one bag and class by the contract's formula, in float64.
-func printedEvidence(o []float64, e float64, mil bool) float64 {
-	p := math.Exp(-printedLoss(o, nil, 1, mil))
-	return -math.Log((p*math.Exp(e) + 1 - p) / max(1, math.Exp(e)))
-}
-
-func TestEvidence_GradientsAreThoseOfThePrintedLoss(t *testing.T) {
-	p := StepParams{Scale: .25, Evidence: true}
-	optest.EachHost(func(level simd.Level, threads int) {
-		for _, size := range []struct{ bags, cells, classes int }{{3, 5, 7}, {2, 1, blockClasses + 1}} {
-			for _, factor := range []float32{.01, .2, 1, 4} {
-				for _, p.MIL = range []bool{true, false} {
-					in := drawStep(t, 61, size.bags, size.cells, size.classes).witness(factor)
-					out := in.newOutput(t)
-					out.DO = nil
-					optest.Must(t, NewCPU(optest.Device(t, threads), level).NoiseStep(out, in.logits, nil, in.labels, nil, p))
-					for bag := range in.bags {
-						total := 0.0
-						for class := range in.classes {
-							o, _, e := in.column(bag, class)
-							printed := func() float64 { return printedEvidence(o, e, p.MIL) }
-							total += printed()
-							for s := range o {
-								d := difference(&o[s], 1e-5, printed)
-								near(t, "dLogits", out.DLogits.Float32s()[(bag*in.cells+s)*in.classes+class], .25*d, 1e-5, 1e-8)
-							}
-							odds := -math.Expm1(-printedLoss(o, nil, 0, p.MIL))
-							odds *= math.Exp(e) / (1 - odds)
-							near(t, "posterior", out.Posterior.Float32s()[bag*in.classes+class], odds/(1+odds), 1e-6, 0)
-						}
-						near(t, "loss", out.Loss.Float32s()[bag], total, 1e-6, 0)
-					}
-					equal(t, StepOutput{Observed: out.Observed}, StepOutput{Observed: out.Prob})
-				}
-			}
-		}
-	})
 }
 
 // The direct form and the form in logarithms agree at the point of change, and wherever both are accurate.

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
-	"nmn/kernels/simd"
 	"nmn/tools/optest"
 )
 
@@ -159,54 +158,6 @@ func TestNoiseStep_NaNLogitSurfacesUnderAnyLossAndLabel(t *testing.T) {
 			}
 		}
 	}
-}
-
-// A step with the large losses of a batch of bags, as a net makes it: the gradients follow from the printed
-// loss with the selection held fixed. It runs at every level of instructions, for any number of threads.
-func TestLargeLosses_GradientsOfAStepAreThoseOfThePrintedLoss(t *testing.T) {
-	in := drawStep(t, 53, 4, 5, 6)
-	const taken = 7
-	p := StepParams{MIL: true, Scale: 1}
-	optest.EachHost(func(level simd.Level, threads int) {
-		for _, instead := range []float32{Unknown, 1} {
-			c := NewCPU(optest.Device(t, threads), level)
-			bags, targets := optest.Floats(t, nil, 4, 6), optest.Floats(t, nil, 4, 6)
-			optest.Must(t, c.NoiseStep(StepOutput{BagLogit: bags}, in.logits, nil, nil, nil, p))
-			optest.Must(t, c.LargeLosses(targets, bags, in.labels, optest.Ints(t, taken), instead))
-			out := StepOutput{Loss: optest.Floats(t, nil, 4), DLogits: optest.Floats(t, nil, in.logits.Shape()...)}
-			optest.Must(t, c.NoiseStep(out, in.logits, nil, targets, nil, p))
-			// least is the least treated loss, most the largest loss that is not treated.
-			changed, least, most := 0, math.Inf(1), math.Inf(-1)
-			for bag := range in.bags {
-				total := 0.0
-				for class := range in.classes {
-					o, _, z := in.column(bag, class)
-					target := float64(targets.Float32s()[bag*in.classes+class])
-					switch loss := printedLoss(o, nil, 0, true); {
-					case target != z:
-						changed, least = changed+1, min(least, loss)
-					case z == 0:
-						most = max(most, loss)
-					}
-					printed := func() float64 {
-						if target == Unknown {
-							return 0
-						}
-						return printedLoss(o, nil, target, true)
-					}
-					total += printed()
-					for s := range o {
-						near(t, "dLogits", out.DLogits.Float32s()[(bag*in.cells+s)*in.classes+class], difference(&o[s], 1e-5, printed),
-							1e-5, 1e-8)
-					}
-				}
-				near(t, "loss", out.Loss.Float32s()[bag], total, 1e-6, 0)
-			}
-			if changed != taken || least < most {
-				t.Errorf("%d labels were taken, with losses from %g on; %g was left", changed, least, most)
-			}
-		}
-	})
 }
 
 func TestLargeLosses_NaNIsNeverTakenAndZerosAreEqual(t *testing.T) {

@@ -51,55 +51,6 @@ func near(t *testing.T, what string, got float32, want, relative, absolute float
 	}
 }
 
-// Class counts on both sides of a block, cells on both sides of a fold.
-func TestNoiseStep_GradientsAreThoseOfThePrintedLoss(t *testing.T) {
-	sizes := []struct{ bags, cells, classes int }{{3, 5, 7}, {2, 1, blockClasses + 1}, {1, 7, blockClasses}}
-	for _, size := range sizes {
-		for _, mil := range []bool{true, false} {
-			for _, noisy := range []bool{true, false} {
-				t.Run(fmt.Sprintf("%v/mil=%t/noisy=%t", size, mil, noisy), func(t *testing.T) {
-					checkGradients(t, drawStep(t, 7, size.bags, size.cells, size.classes), mil, noisy)
-				})
-			}
-		}
-	}
-}
-
-func checkGradients(t *testing.T, in stepInput, mil, noisy bool) {
-	const scale, h = 0.25, 1e-5
-	out, confidence := in.newOutput(t), in.confidence
-	if !noisy {
-		out.DO, confidence = nil, nil
-		for i := range in.labels.Float32s() { // soft targets too
-			in.labels.Float32s()[i] *= 0.75
-		}
-	}
-	if err := newTestCPU(t, 1).NoiseStep(out, in.logits, confidence, in.labels, nil,
-		StepParams{MIL: mil, Scale: scale}); err != nil {
-		t.Fatal(err)
-	}
-	for bag := range in.bags {
-		total := 0.0
-		for class := range in.classes {
-			o, matrix, z := in.column(bag, class)
-			m := &matrix
-			if !noisy {
-				m = nil
-			}
-			total += printedLoss(o, m, z, mil)
-			for s := range o {
-				d := difference(&o[s], h, func() float64 { return printedLoss(o, m, z, mil) })
-				near(t, "dLogits", out.DLogits.Float32s()[(bag*in.cells+s)*in.classes+class], scale*d, 1e-5, 1e-8)
-			}
-			for entry := 0; noisy && entry < 4; entry++ {
-				d := difference(&m[entry/2][entry%2], h, func() float64 { return printedLoss(o, m, z, mil) })
-				near(t, "dO", out.DO.Float32s()[(bag*4+entry)*in.classes+class], scale*d, 1e-5, 1e-8)
-			}
-		}
-		near(t, "loss", out.Loss.Float32s()[bag], total, 1e-6, 0)
-	}
-}
-
 // difference is the central difference of f with respect to x.
 func difference(x *float64, h float64, f func() float64) float64 {
 	keep := *x
@@ -203,25 +154,6 @@ func equal(t *testing.T, a, b StepOutput) {
 			if w := pair[1].Float32s()[i]; math.Float32bits(v) != math.Float32bits(w) {
 				t.Errorf("tensor %d, element %d: %g and %g", n, i, v, w)
 			}
-		}
-	}
-}
-
-func TestNoiseStep_ThreadsAndRepeatsChangeNothing(t *testing.T) {
-	in := drawStep(t, 17, 5, 40, 3*blockClasses+5)
-	for _, mil := range []bool{true, false} {
-		first := in.newOutput(t)
-		p := StepParams{MIL: mil, Scale: 0.1}
-		if err := newTestCPU(t, 1).NoiseStep(first, in.logits, in.confidence, in.labels, nil, p); err != nil {
-			t.Fatal(err)
-		}
-		c := newTestCPU(t, 4)
-		for range 3 {
-			again := in.newOutput(t)
-			if err := c.NoiseStep(again, in.logits, in.confidence, in.labels, nil, p); err != nil {
-				t.Fatal(err)
-			}
-			equal(t, first, again)
 		}
 	}
 }
