@@ -25,27 +25,27 @@ func openCPUIn(t testing.TB, threads int, level string, p tensor.Precision) kern
 	return opened(t, b, err)
 }
 
-// eachLevel runs a test on the CPU with every SIMD level, or with the level that NMN_SIMD names. It skips
-// levels that this machine lacks, unless NMN_REQUIRE names them.
-func eachLevel(t *testing.T, run func(t *testing.T, level string)) {
+// levels are the SIMD levels that are tested: all of this machine, or the one that NMN_SIMD names. Levels that this
+// machine lacks are skipped, unless NMN_REQUIRE names them.
+func levels(t *testing.T) (names []string) {
 	t.Helper()
 	for _, level := range []simd.Level{simd.Generic, simd.NEON, simd.AVX2, simd.AVX512} {
 		if named := os.Getenv(simd.Environment); named != "" && named != level.String() {
 			continue
 		}
-		t.Run(level.String(), func(t *testing.T) {
-			if _, err := simd.Select(level.String()); errors.Is(err, simd.ErrLevel) {
-				conform.Skip(t, level.String(), err.Error())
-			}
-			run(t, level.String())
-		})
+		if _, err := simd.Select(level.String()); errors.Is(err, simd.ErrLevel) {
+			t.Run(level.String(), func(t *testing.T) { conform.Skip(t, level.String(), err.Error()) })
+			continue
+		}
+		names = append(names, level.String())
 	}
+	return names
 }
 
 // Each level is judged with one thread and with three, whose results must not differ, and with exact convolutions.
 func TestCPU_Conforms(t *testing.T) {
 	var devices []conform.Device
-	eachLevel(t, func(_ *testing.T, level string) {
+	for _, level := range levels(t) {
 		devices = append(devices, conform.Device{
 			Name: level,
 			Open: func(t testing.TB) kernels.Backend { return openCPU(t, 1, level) },
@@ -64,7 +64,7 @@ func TestCPU_Conforms(t *testing.T) {
 				return conform.Small(c) && chosen(c) && strings.HasPrefix(c.Op, "Conv")
 			}},
 		})
-	})
+	}
 	conform.RunAll(t, devices...)
 }
 
@@ -98,9 +98,11 @@ func BenchmarkCPU(b *testing.B) {
 }
 
 func TestCPU_MeetsGoldenFixtures(t *testing.T) {
-	eachLevel(t, func(t *testing.T, level string) {
-		conform.RunFixtures(t, func(t testing.TB) kernels.Backend { return openCPU(t, 2, level) })
-	})
+	for _, level := range levels(t) {
+		t.Run(level, func(t *testing.T) {
+			conform.RunFixtures(t, func(t testing.TB) kernels.Backend { return openCPU(t, 2, level) })
+		})
+	}
 }
 
 // opened is a backend that is closed when the test ends.
