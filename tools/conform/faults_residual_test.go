@@ -66,7 +66,7 @@ var residualFaults = []fault{
 			return err
 		}
 		m := mapOf(x)
-		for i, place := range ref.MaxPool3Arg(m, get(x)) {
+		for i, place := range ref.MaxPoolArg(m, get(x), 1) {
 			if !relu || x.Float32s()[place] > 0 {
 				dx.Float32s()[place] = float32(from[i])
 			}

@@ -186,7 +186,8 @@ var faults = []fault{
 		for i := range tilted {
 			tilted[i] += 1e-9 * float64(i)
 		}
-		put(dx, ref.MaxPoolGrad(m, get(dy), tilted, relu))
+		tiltedDX, _ := ref.MaxPoolGrad(m, get(dy), tilted, 0, relu)
+		put(dx, tiltedDX)
 		return nil
 	}},
 	{"all equal elements win", "MaxPoolGrad", "element", func(b kernels.Backend, dx, dy, x, y array, relu bool) error {
@@ -194,7 +195,7 @@ var faults = []fault{
 			return err
 		}
 		m := mapOf(x)
-		for i, place := range ref.MaxPoolArg(m, get(x)) {
+		for i, place := range ref.MaxPoolArg(m, get(x), 0) {
 			if next := place + m.C; next < x.Len() && x.Float32s()[next] == x.Float32s()[place] && place/m.C%m.W%2 == 0 {
 				dx.Float32s()[next] = dy.Float32s()[i]
 			}

@@ -61,30 +61,25 @@ func poolCases() []Case {
 
 // windows is one way to take maxima, with its operations and their reference.
 type windows struct {
-	op       string
-	maxima   func(m ref.Map, x []float64) []float64
-	gradient func(m ref.Map, dy, x []float64, relu bool) []float64
-	withBias func(m ref.Map, dy, x []float64, relu bool) (dx, db []float64)
-	verdict  verdict // of the gradient
-	overlap  bool    // an element may be in several windows
-	forward  func(k kernels.Backend, y, x *tensor.Tensor) error
-	run      func(k kernels.Backend, dx, dy, x, y *tensor.Tensor, relu bool) error
-	runBias  func(k kernels.Backend, dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error
+	op      string
+	border  int     // of ref.MaxPoolArg; with one, an element may be in several windows
+	verdict verdict // of the gradient
+	forward func(k kernels.Backend, y, x *tensor.Tensor) error
+	run     func(k kernels.Backend, dx, dy, x, y *tensor.Tensor, relu bool) error
+	runBias func(k kernels.Backend, dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error
 }
 
 var (
-	two = windows{op: "MaxPool", maxima: ref.MaxPool, gradient: ref.MaxPoolGrad, withBias: ref.MaxPoolGradBias,
-		verdict: exact, overlap: false, forward: kernels.Backend.MaxPool,
-		run: kernels.Backend.MaxPoolGrad, runBias: kernels.Backend.MaxPoolGradBias}
+	two = windows{op: "MaxPool", verdict: exact, forward: kernels.Backend.MaxPool, run: kernels.Backend.MaxPoolGrad,
+		runBias: kernels.Backend.MaxPoolGradBias}
 	// three adds up to four gradients in one element.
-	three = windows{op: "MaxPool3", maxima: ref.MaxPool3, gradient: ref.MaxPool3Grad, withBias: ref.MaxPool3GradBias,
-		verdict: sums(4), overlap: true, forward: kernels.Backend.MaxPool3,
+	three = windows{op: "MaxPool3", border: 1, verdict: sums(4), forward: kernels.Backend.MaxPool3,
 		run: kernels.Backend.MaxPool3Grad, runBias: kernels.Backend.MaxPool3GradBias}
 )
 
 func maxPoolCall(wd windows, m ref.Map, r *values) *call {
 	x := onMap("x", m, r.coarse(m.Len())).computed()
-	y := toMap("y", m.CeilHalf(), wd.maxima(m, wide(x.float32s)), exact).computed()
+	y := toMap("y", m.CeilHalf(), ref.MaxPool(m, wide(x.float32s), wd.border), exact).computed()
 	return &call{operands: []*operand{y, x}, run: func(k kernels.Backend) error { return wd.forward(k, y.t, x.t) }}
 }
 
@@ -107,7 +102,7 @@ func maxPoolSlopeCall(wd windows, m ref.Map, r *values) *call {
 	}
 	k := maxPoolGradOf(wd, m, onMap("x", m, r.held(data)).computed(), r, false)
 	if x, dy := wide(data), wide(k.operands[1].float32s); m.Len() < 2000 && r.precision != tensor.BF16 {
-		k.operands[0].numeric = differences(x, dy, func() []float64 { return wd.maxima(m, x) })
+		k.operands[0].numeric = differences(x, dy, func() []float64 { return ref.MaxPool(m, x, wd.border) })
 	}
 	return k
 }
@@ -115,8 +110,10 @@ func maxPoolSlopeCall(wd windows, m ref.Map, r *values) *call {
 func maxPoolGradOf(wd windows, m ref.Map, x *operand, r *values, relu bool) *call {
 	out := m.CeilHalf()
 	wideX := wide(x.float32s)
-	y, dy := onMap("y", out, wideToFloat(wd.maxima(m, wideX))).computed(), onMap("dy", out, r.normal(out.Len())).computed()
-	dx := toMap("dx", m, wd.gradient(m, wide(dy.float32s), wideX, relu), wd.verdict).computed()
+	y := onMap("y", out, wideToFloat(ref.MaxPool(m, wideX, wd.border))).computed()
+	dy := onMap("dy", out, r.normal(out.Len())).computed()
+	want, _ := ref.MaxPoolGrad(m, wide(dy.float32s), wideX, wd.border, relu)
+	dx := toMap("dx", m, want, wd.verdict).computed()
 	return &call{operands: []*operand{dx, dy, x, y}, run: func(k kernels.Backend) error {
 		return wd.run(k, dx.t, dy.t, x.t, y.t, relu)
 	}}
@@ -130,10 +127,10 @@ func severalParts() []ref.Map {
 func maxPoolGradBiasCall(wd windows, m ref.Map, r *values, p pool.MaxGradParams) *call {
 	k := maxPoolGradOf(wd, m, onMap("x", m, r.coarse(m.Len())).computed(), r, p.ReLU)
 	dx, dy, x, y := k.operands[0], k.operands[1], k.operands[2], k.operands[3]
-	_, want := wd.withBias(m, wide(dy.float32s), wide(x.float32s), p.ReLU)
+	_, want := ref.MaxPoolGrad(m, wide(dy.float32s), wide(x.float32s), wd.border, p.ReLU)
 	db := output("db", want, sums(m.CeilHalf().Len()/m.C), m.C)
-	if wd.overlap {
-		_, size := wd.withBias(m, magnitudes(wide(dy.float32s)), wide(x.float32s), p.ReLU)
+	if wd.border > 0 {
+		_, size := ref.MaxPoolGrad(m, magnitudes(wide(dy.float32s)), wide(x.float32s), wd.border, p.ReLU)
 		// sums use dx as it is stored, to which up to four gradients were added
 		db.verdict, db.rounded = summed(4, size), true
 	}

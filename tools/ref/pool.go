@@ -13,17 +13,18 @@ func (m Map) At(t, h, w, c int) int { return index4(m.H, m.W, m.C, t, h, w, c) }
 func (m Map) CeilHalf() Map { return Map{T: m.T, H: (m.H + 1) / 2, W: (m.W + 1) / 2, C: m.C} }
 
 // MaxPoolArg returns for each element of the CeilHalf output the place in x of the first largest element,
-// row-major, of its window. Windows are cut off at the border.
-func MaxPoolArg(m Map, x []float64) []int {
+// row-major, of its window: 2×2 elements with stride 2, or with one more row above and column before them, for a
+// border of 1. Windows are cut off at the ends of the map.
+func MaxPoolArg(m Map, x []float64, border int) []int {
 	out := m.CeilHalf()
 	places := make([]int, 0, out.Len())
 	for t := range out.T {
 		for p := range out.H {
 			for q := range out.W {
 				for c := range out.C {
-					best := m.At(t, 2*p, 2*q, c)
-					for h := 2 * p; h < 2*p+2 && h < m.H; h++ {
-						for w := 2 * q; w < 2*q+2 && w < m.W; w++ {
+					best := m.At(t, max(0, 2*p-border), max(0, 2*q-border), c)
+					for h := max(0, 2*p-border); h < 2*p+2 && h < m.H; h++ {
+						for w := max(0, 2*q-border); w < 2*q+2 && w < m.W; w++ {
 							if place := m.At(t, h, w, c); x[place] > x[best] {
 								best = place
 							}
@@ -37,49 +38,8 @@ func MaxPoolArg(m Map, x []float64) []int {
 	return places
 }
 
-// MaxPool3Arg is MaxPoolArg for 3×3 windows with stride 2 and padding 1. There are
-// T×((H-1)/2+1)×((W-1)/2+1)×C windows, which is CeilHalf.
-func MaxPool3Arg(m Map, x []float64) []int {
-	out := m.CeilHalf()
-	places := make([]int, 0, out.Len())
-	for t := range out.T {
-		for p := range out.H {
-			for q := range out.W {
-				for c := range out.C {
-					best := m.At(t, max(0, 2*p-1), max(0, 2*q-1), c)
-					for h := max(0, 2*p-1); h < 2*p+2 && h < m.H; h++ {
-						for w := max(0, 2*q-1); w < 2*q+2 && w < m.W; w++ {
-							if place := m.At(t, h, w, c); x[place] > x[best] {
-								best = place
-							}
-						}
-					}
-					places = append(places, best)
-				}
-			}
-		}
-	}
-	return places
-}
-
-// MaxPool3 is the maximum of each 3×3 window.
-func MaxPool3(m Map, x []float64) []float64 { return at(x, MaxPool3Arg(m, x)) }
-
-// MaxPool3Grad is MaxPoolGrad for the windows of MaxPool3.
-func MaxPool3Grad(m Map, dy, x []float64, relu bool) []float64 {
-	return sendTo(m, MaxPool3Arg(m, x), dy, x, relu)
-}
-
-// MaxPool3GradBias is MaxPool3Grad and its sum over all cells, for each channel.
-func MaxPool3GradBias(m Map, dy, x []float64, relu bool) (dx, db []float64) {
-	dx = MaxPool3Grad(m, dy, x, relu)
-	return dx, ofChannels(m, dx)
-}
-
-// MaxPool is the maximum of each 2×2 window.
-func MaxPool(m Map, x []float64) []float64 {
-	return at(x, MaxPoolArg(m, x))
-}
+// MaxPool is the maximum of each window.
+func MaxPool(m Map, x []float64, border int) []float64 { return at(x, MaxPoolArg(m, x, border)) }
 
 // at are the elements of x at some places.
 func at(x []float64, places []int) []float64 {
@@ -90,9 +50,14 @@ func at(x []float64, places []int) []float64 {
 	return y
 }
 
-// MaxPoolGrad sends dy to the first largest element. With relu it does so only if that element is above 0.
-func MaxPoolGrad(m Map, dy, x []float64, relu bool) []float64 {
-	return sendTo(m, MaxPoolArg(m, x), dy, x, relu)
+// MaxPoolGrad sends dy to the first largest element, with relu only if that element is above 0, and sums the result
+// over all cells, for each channel.
+func MaxPoolGrad(m Map, dy, x []float64, border int, relu bool) (dx, db []float64) {
+	dx, db = sendTo(m, MaxPoolArg(m, x, border), dy, x, relu), make([]float64, m.C)
+	for i, d := range dx {
+		db[i%m.C] += d
+	}
+	return dx, db
 }
 
 // sendTo adds dy at the places of maxima.
@@ -104,21 +69,6 @@ func sendTo(m Map, places []int, dy, x []float64, relu bool) []float64 {
 		}
 	}
 	return dx
-}
-
-// MaxPoolGradBias is MaxPoolGrad and its sum over all cells, for each channel.
-func MaxPoolGradBias(m Map, dy, x []float64, relu bool) (dx, db []float64) {
-	dx = MaxPoolGrad(m, dy, x, relu)
-	return dx, ofChannels(m, dx)
-}
-
-// ofChannels are the sums over all cells.
-func ofChannels(m Map, dx []float64) []float64 {
-	db := make([]float64, m.C)
-	for i, d := range dx {
-		db[i%m.C] += d
-	}
-	return db
 }
 
 // BagMean is g[n,d], the mean over all cells of the frames bags[n] to bags[n+1].
@@ -156,22 +106,11 @@ func BagMaxArg(m Map, x []float64, bags []int) []int {
 }
 
 // BagMax is the maximum over all cells of a bag.
-func BagMax(m Map, x []float64, bags []int) []float64 {
-	places := BagMaxArg(m, x, bags)
-	g := make([]float64, len(places))
-	for i, place := range places {
-		g[i] = x[place]
-	}
-	return g
-}
+func BagMax(m Map, x []float64, bags []int) []float64 { return at(x, BagMaxArg(m, x, bags)) }
 
 // BagMaxGrad sends dg to the first largest cell.
 func BagMaxGrad(m Map, dg, x []float64, bags []int) []float64 {
-	dx := make([]float64, m.Len())
-	for i, place := range BagMaxArg(m, x, bags) {
-		dx[place] += dg[i]
-	}
-	return dx
+	return sendTo(m, BagMaxArg(m, x, bags), dg, x, false)
 }
 
 func eachCell(m Map, bags []int, visit func(n, t, h, w, c int)) {
