@@ -137,12 +137,6 @@ func scatterWindowsAVX2(dUpper *float32, dLower *float32, upper *float32, lower 
 func scatterWindowsReLUAVX2(dUpper *float32, dLower *float32, upper *float32, lower *float32, top *float32, grad *float32, channels int, count int)
 
 //go:noescape
-func meanWindowsAVX2(upper *float32, lower *float32, dst *float32, channels int, count int)
-
-//go:noescape
-func spreadWindowsAVX2(dUpper *float32, dLower *float32, grad *float32, channels int, count int)
-
-//go:noescape
 func scatterFirstAVX2(d *float32, x *float32, top *float32, grad *float32, offsets *int, lo int, end int, last int, channels int, step int, count int)
 
 //go:noescape
@@ -312,12 +306,6 @@ func scatterWindowsAVX512(dUpper *float32, dLower *float32, upper *float32, lowe
 
 //go:noescape
 func scatterWindowsReLUAVX512(dUpper *float32, dLower *float32, upper *float32, lower *float32, top *float32, grad *float32, channels int, count int)
-
-//go:noescape
-func meanWindowsAVX512(upper *float32, lower *float32, dst *float32, channels int, count int)
-
-//go:noescape
-func spreadWindowsAVX512(dUpper *float32, dLower *float32, grad *float32, channels int, count int)
 
 //go:noescape
 func scatterFirstAVX512(d *float32, x *float32, top *float32, grad *float32, offsets *int, lo int, end int, last int, channels int, step int, count int)

@@ -134,12 +134,6 @@ func scatterWindowsNEON(dUpper, dLower, upper, lower, top, grad *float32, channe
 func scatterWindowsReLUNEON(dUpper, dLower, upper, lower, top, grad *float32, channels, count int)
 
 //go:noescape
-func meanWindowsNEON(upper, lower, dst *float32, channels, count int)
-
-//go:noescape
-func spreadWindowsNEON(dUpper, dLower, grad *float32, channels, count int)
-
-//go:noescape
 func scatterFirstNEON(d, x, top, grad *float32, offsets *int, lo, end, last, channels, step, count int)
 
 //go:noescape

@@ -82,8 +82,7 @@ func withAVX2(k kernels) kernels {
 	k.scatterMax[0], k.scatterMax[1] = scatterMaxAVX2, scatterMaxReLUAVX2
 	k.scatterFirst[0], k.scatterFirst[1] = scatterFirstAVX2, scatterFirstReLUAVX2
 	k.scatterWindows[0], k.scatterWindows[1] = scatterWindowsAVX2, scatterWindowsReLUAVX2
-	k.maxWindows, k.meanWindows = maxWindowsAVX2, meanWindowsAVX2
-	k.spreadWindows = spreadWindowsAVX2
+	k.maxWindows = maxWindowsAVX2
 	k.lstmGates, k.lstmGatesGrad = lstmGatesAVX2, lstmGatesGradAVX2
 	k.raise, k.addExp = raiseAVX2, addExpAVX2
 	k.scaledExp, k.softmax = scaledExpAVX2, softmaxAVX2
@@ -125,8 +124,7 @@ func withAVX512(k kernels) kernels {
 	k.scatterMax[0], k.scatterMax[1] = scatterMaxAVX512, scatterMaxReLUAVX512
 	k.scatterFirst[0], k.scatterFirst[1] = scatterFirstAVX512, scatterFirstReLUAVX512
 	k.scatterWindows[0], k.scatterWindows[1] = scatterWindowsAVX512, scatterWindowsReLUAVX512
-	k.maxWindows, k.meanWindows = maxWindowsAVX512, meanWindowsAVX512
-	k.spreadWindows = spreadWindowsAVX512
+	k.maxWindows = maxWindowsAVX512
 	k.lstmGates, k.lstmGatesGrad = lstmGatesAVX512, lstmGatesGradAVX512
 	k.raise, k.addExp = raiseAVX512, addExpAVX512
 	k.scaledExp, k.softmax = scaledExpAVX512, softmaxAVX512

@@ -35,7 +35,7 @@ func assemble(t *[AVX512 + 1]kernels) {
 	k.sum, k.addProduct, k.scaleTo = sumNEON, addProductNEON, scaleToNEON
 	k.gelu, k.geluTanh, k.geluQuick = geluNEON, geluTanhNEON, geluQuickNEON
 	k.standardize, k.moments, k.sumSquares = standardizeNEON, momentsNEON, sumSquaresNEON
-	k.maxWindows, k.meanWindows, k.spreadWindows = maxWindowsNEON, meanWindowsNEON, spreadWindowsNEON
+	k.maxWindows = maxWindowsNEON
 	k.scatterWindows[0], k.scatterWindows[1] = scatterWindowsNEON, scatterWindowsReLUNEON
 	k.scatterFirst[0], k.scatterFirst[1] = scatterFirstNEON, scatterFirstReLUNEON
 	k.dropout, k.dropBatch = dropoutNEON, 32

@@ -13,7 +13,6 @@ type (
 	binaryKernel   func(dst, a, b *float32, n int)
 	scaledKernel   func(dst, src *float32, a float32, n int)
 	expKernel      func(a, b, c *float32, bias float32, n int)
-	windowsKernel  func(upper, lower, dst *float32, channels, count int)
 	rowsKernel     func(dst *float32, dstStride int, src *float32, srcStride, rows, width int)
 	columnsKernel  func(dst, src *uint8, stride int, pairs *uint16, count, batches int)
 	scatterKernels [2]func(d0, d1, d2, d3, x0, x1, x2, top, grad *float32, n int)
@@ -60,12 +59,11 @@ type kernels struct {
 	sgd         func(w, g, m *float32, lr, momentum, decay float32, n int)
 	adam, adamW adamKernel
 
-	maxOfFour               func(dst, x0, x1, x2, x3 *float32, n int)
-	scatterMax              scatterKernels
-	scatterFirst            [2]func(d, x, top, grad *float32, offsets *int, lo, end, last, channels, step, count int)
-	scatterWindows          [2]func(dUpper, dLower, upper, lower, top, grad *float32, channels, count int)
-	maxWindows, meanWindows windowsKernel
-	spreadWindows           func(dUpper, dLower, grad *float32, channels, count int)
+	maxOfFour      func(dst, x0, x1, x2, x3 *float32, n int)
+	scatterMax     scatterKernels
+	scatterFirst   [2]func(d, x, top, grad *float32, offsets *int, lo, end, last, channels, step, count int)
+	scatterWindows [2]func(dUpper, dLower, upper, lower, top, grad *float32, channels, count int)
+	maxWindows     func(upper, lower, dst *float32, channels, count int)
 
 	lstmGates         func(i, f, g, o, before, c, h *float32, n int)
 	lstmGatesGrad     func(i, f, g, o, before, c, dh, dc, carried *float32, n int)

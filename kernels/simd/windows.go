@@ -37,26 +37,6 @@ func (l Level) ScatterWindows(s *WindowScatter, channels, count int) {
 	}
 }
 
-// MeanWindows computes the mean of each window: the sum of the sums of its rows, times ¼.
-func (l Level) MeanWindows(dst, upper, lower []float32, channels, count int) {
-	checkWindows("mean of windows", channels, count, [][]float32{upper, lower}, dst)
-	if k := table[l].meanWindows; k == nil {
-		meanWindowsGeneric(dst, upper, lower, channels, count)
-	} else if channels > 0 && count > 0 {
-		k(at(upper), at(lower), at(dst), channels, count)
-	}
-}
-
-// SpreadWindows is the gradient of MeanWindows: all elements of a window get a quarter of grad.
-func (l Level) SpreadWindows(dUpper, dLower, grad []float32, channels, count int) {
-	checkWindows("gradient of mean of windows", channels, count, [][]float32{dUpper, dLower}, grad)
-	if k := table[l].spreadWindows; k == nil {
-		spreadWindowsGeneric(dUpper, dLower, grad, channels, count)
-	} else if channels > 0 && count > 0 {
-		k(at(dUpper), at(dLower), at(grad), channels, count)
-	}
-}
-
 // checkWindows panics if rows or cells are shorter than the windows.
 func checkWindows(operation string, channels, count int, rows [][]float32, cells ...[]float32) {
 	if channels < 0 || count < 0 {
@@ -85,28 +65,5 @@ func scatterWindowsGeneric(s *WindowScatter, channels, count int) {
 			X:   [3][]float32{s.Upper[at:], s.Upper[next:], s.Lower[at:]},
 			Top: s.Top[cell:], Grad: s.Grad[cell:], ReLU: s.ReLU,
 		}, channels)
-	}
-}
-
-func meanWindowsGeneric(dst, upper, lower []float32, channels, count int) {
-	for q := range count {
-		at, next := 2*q*channels, (2*q+1)*channels
-		out := dst[q*channels:][:channels]
-		x0, x1, x2, x3 := upper[at:][:channels], upper[next:][:channels], lower[at:][:channels], lower[next:][:channels]
-		for k := range out {
-			out[k] = ((x0[k] + x1[k]) + (x2[k] + x3[k])) * .25
-		}
-	}
-}
-
-func spreadWindowsGeneric(dUpper, dLower, grad []float32, channels, count int) {
-	for q := range count {
-		at, next := 2*q*channels, (2*q+1)*channels
-		g := grad[q*channels:][:channels]
-		d0, d1, d2, d3 := dUpper[at:][:channels], dUpper[next:][:channels], dLower[at:][:channels], dLower[next:][:channels]
-		for k, v := range g {
-			v *= .25
-			d0[k], d1[k], d2[k], d3[k] = v, v, v, v
-		}
 	}
 }

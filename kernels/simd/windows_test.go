@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// windowsOf runs all four operations on rows of a map: arrays 0 and 1 are its rows, 2 and 3 its gradient's, 4
+// windowsOf runs both operations on rows of a map: arrays 0 and 1 are its rows, 2 and 3 its gradient's, 4
 // and 5 belong to the windows.
 func windowsOf(l Level, a [][]float32, channels, count int, relu bool) {
 	l.MaxWindows(a[4], a[0], a[1], channels, count)
@@ -16,16 +16,10 @@ func windowsOf(l Level, a [][]float32, channels, count int, relu bool) {
 }
 
 func TestWindows_EveryLevelAsTheGoTwin(t *testing.T) {
-	operations := map[string]func(l Level, a [][]float32, channels, count int){
-		"max":    func(l Level, a [][]float32, channels, count int) { windowsOf(l, a, channels, count, false) },
-		"relu":   func(l Level, a [][]float32, channels, count int) { windowsOf(l, a, channels, count, true) },
-		"mean":   func(l Level, a [][]float32, channels, count int) { l.MeanWindows(a[4], a[0], a[1], channels, count) },
-		"spread": func(l Level, a [][]float32, channels, count int) { l.SpreadWindows(a[2], a[3], a[5], channels, count) },
-	}
 	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
 		for _, channels := range sizes {
 			for _, count := range []int{0, 1, 2, 5} {
-				for name, f := range operations {
+				for _, relu := range []bool{false, true} {
 					want := make([][]float32, 6)
 					for i := range want {
 						width := 2 * channels * count
@@ -35,10 +29,10 @@ func TestWindows_EveryLevelAsTheGoTwin(t *testing.T) {
 						want[i] = drawn(t, r, width)
 					}
 					got := copies(t, want...)
-					f(Generic, want, channels, count)
-					f(l, got, channels, count)
+					windowsOf(Generic, want, channels, count, relu)
+					windowsOf(l, got, channels, count, relu)
 					for i := range want {
-						same(t, name, got[i], want[i])
+						same(t, "windows", got[i], want[i])
 					}
 				}
 			}
@@ -51,11 +45,9 @@ func TestWindows_FollowTheirDefinitions(t *testing.T) {
 		// Two windows of three channels: the largest is the first, one of the middle, or nothing (NaN).
 		upper := []float32{9, 1, 2, 9, 2, 1, 0, 0, -1, 0, -2, nan}
 		lower := []float32{1, 2, 3, 0, 0, 3, 0, 0, -1, 1, -2, 0}
-		top, mean := make([]float32, 6), make([]float32, 6)
+		top := make([]float32, 6)
 		l.MaxWindows(top, upper, lower, 3, 2)
 		same(t, "maximum", top, []float32{9, 2, 3, 1, 0, nan})
-		l.MeanWindows(mean, upper, lower, 3, 2)
-		same(t, "mean", mean, []float32{4.75, 1.25, 2.25, .25, -1, nan})
 		for _, relu := range []bool{false, true} {
 			dUpper, dLower := make([]float32, 12), make([]float32, 12)
 			for i := range dUpper {
@@ -70,10 +62,6 @@ func TestWindows_FollowTheirDefinitions(t *testing.T) {
 			same(t, "upper", dUpper, []float32{1, 0, 0, 0, 2, 0, 0, five, 0, 0, 0, 0})
 			same(t, "lower", dLower, []float32{0, 0, 3, 0, 0, 0, 0, 0, 0, 4, 0, six})
 		}
-		l.SpreadWindows(upper, lower, []float32{4, 8, 12, 1, 2, 3}, 3, 2)
-		want := []float32{1, 2, 3, 1, 2, 3, .25, .5, .75, .25, .5, .75}
-		same(t, "spread", upper, want)
-		same(t, "spread", lower, want)
 	})
 }
 
@@ -100,9 +88,7 @@ func TestWindows_RefuseSlicesThatAreTooShort(t *testing.T) {
 			})
 		refuses(t, map[string]func(){
 			"maximum":  func() { l.MaxWindows(cells, rows, rows[1:], 4, 3) },
-			"mean":     func() { l.MeanWindows(cells[1:], rows, rows, 4, 3) },
-			"spread":   func() { l.SpreadWindows(rows[1:], rows, cells, 4, 3) },
-			"negative": func() { l.SpreadWindows(rows, rows, cells, -4, -3) },
+			"negative": func() { l.MaxWindows(cells, rows, rows, -4, -3) },
 		})
 	})
 }

@@ -87,27 +87,4 @@ func windowKernels(v vectors) {
 			w.putRight(0, upperRight)
 		})
 	}
-	windowKernel(v, "meanWindows", []string{"upper", "lower"}, []string{"dst"}, func(w *windowRow) {
-		sum, lower := w.cell(0), w.cell(1)
-		VADDPS(w.right(0), sum, sum)
-		VADDPS(w.right(1), lower, lower)
-		VADDPS(lower, sum, sum)
-		VMULPS(w.quarter(), sum, sum)
-		w.put(2, sum)
-	})
-	windowKernel(v, "spreadWindows", []string{"dUpper", "dLower"}, []string{"grad"}, func(w *windowRow) {
-		part := w.get(2)
-		VMULPS(w.quarter(), part, part)
-		for row := range 2 {
-			w.put(row, part)
-			w.putRight(row, part)
-		}
-	})
-}
-
-// quarter is ¼ in every lane. A division by 4 and a product with ¼ are rounded alike.
-func (v vectors) quarter() reg.VecVirtual {
-	x := v.register()
-	VBROADCASTSS(v.constant("quarter", 0x3e800000), x)
-	return x
 }

@@ -13,7 +13,7 @@ type windowRow struct {
 
 // windowKernel writes a function over count windows with a number of channels. The first arrays are rows of
 // the map, and the others hold one cell for each window.
-func windowKernel(f *file, name string, rows, cells []string, numbers []float32, body func(w *windowRow)) {
+func windowKernel(f *file, name string, rows, cells []string, body func(w *windowRow)) {
 	arrays := append(append([]string(nil), rows...), cells...)
 	f.function(name+"NEON", "func("+strings.Join(arrays, ", ")+" *float32, channels, count int)", func(k *kernel) {
 		w := &windowRow{element: element{kernel: k}}
@@ -25,7 +25,6 @@ func windowKernel(f *file, name string, rows, cells []string, numbers []float32,
 			w.right = append(w.right, k.register())
 			k.op("ADD R%d, R%d, R%d", step, w.pointers[i], w.right[i])
 		}
-		w.readNumbers(name+"Numbers", numbers)
 		k.label("window")
 		k.move(channels, left)
 		k.walk("channel", left, func(n int) {
@@ -49,7 +48,7 @@ func (w *windowRow) putRight(row int, x []vector) { w.spill(x, w.right[row], w.c
 
 // windowKernels writes the loops of package simd's windows.go.
 func windowKernels(f *file) {
-	windowKernel(f, "maxWindows", []string{"upper", "lower"}, []string{"dst"}, nil, func(w *windowRow) {
+	windowKernel(f, "maxWindows", []string{"upper", "lower"}, []string{"dst"}, func(w *windowRow) {
 		w.put(2, w.largest(w.largest(w.get(0), w.getRight(0)), w.largest(w.get(1), w.getRight(1))))
 	})
 	for _, relu := range []bool{false, true} {
@@ -57,25 +56,9 @@ func windowKernels(f *file) {
 		if relu {
 			name += "ReLU"
 		}
-		windowKernel(f, name, []string{"dUpper", "dLower", "upper", "lower"}, []string{"top", "grad"}, nil,
+		windowKernel(f, name, []string{"dUpper", "dLower", "upper", "lower"}, []string{"top", "grad"},
 			func(w *windowRow) { scatterWindows(w, relu) })
 	}
-	// A division by 4 and a product with ¼ are rounded alike.
-	windowKernel(f, "meanWindows", []string{"upper", "lower"}, []string{"dst"}, []float32{.25}, func(w *windowRow) {
-		sum, lower := w.get(0), w.get(1)
-		w.each("fadd.4s", sum, sum, w.getRight(0))
-		w.each("fadd.4s", lower, lower, w.getRight(1))
-		w.each("fadd.4s", sum, sum, lower)
-		w.each("fmul.4s", sum, sum, w.number(.25))
-		w.put(2, sum)
-	})
-	windowKernel(f, "spreadWindows", []string{"dUpper", "dLower"}, []string{"grad"}, []float32{.25}, func(w *windowRow) {
-		part := w.of("fmul.4s", w.get(2), w.number(.25))
-		for row := range 2 {
-			w.put(row, part)
-			w.putRight(row, part)
-		}
-	})
 }
 
 func scatterWindows(w *windowRow, relu bool) {
