@@ -148,45 +148,6 @@ func TestSoftmax_EveryLevelAsTheGoTwin(t *testing.T) {
 	})
 }
 
-// In two blocks, weights and sum equal those in a softmax over the rows of both.
-func TestSoftmax_IsThatOfAllBlocks(t *testing.T) {
-	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
-		const lanes, rows = 16, 23
-		for _, offset := range []float32{0, 1e4, -1e4} {
-			s := softmaxOf(t, r, rows, lanes)
-			for i := range s.Block {
-				s.Block[i] = s.Block[i]*.1 + offset
-			}
-			logits := append([]float32(nil), s.Block...)
-			first, all := *s, s.Block
-			first.Rows = 9
-			l.Softmax(&first)
-			s.Block, s.Rows = all[9*s.Stride:], rows-9
-			l.Softmax(s)
-			for j := range lanes {
-				top, sum := math.Inf(-1), 0.0
-				for i := range rows {
-					top = max(top, float64(logits[i*s.Stride+j]))
-				}
-				for i := range rows {
-					want := math.Exp(float64(logits[i*s.Stride+j]) - top)
-					sum += want
-					got := float64(all[i*s.Stride+j])
-					if i < 9 {
-						got *= float64(s.Factor[j])
-					}
-					if math.Abs(got-want) > 1e-6*want+1e-37 {
-						t.Fatalf("offset %g, row %d, lane %d: %g, want %g", offset, i, j, got, want)
-					}
-				}
-				if float64(s.Top[j]) != top || math.Abs(float64(s.Sum[j])-sum) > 1e-6*sum {
-					t.Fatalf("offset %g, lane %d: top %g and sum %g, want %g and %g", offset, j, s.Top[j], s.Sum[j], top, sum)
-				}
-			}
-		}
-	})
-}
-
 func TestTransformer_RefuseSlicesThatAreTooShort(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level, _ *rand.Rand) {
 		long, short := make([]float32, 16), make([]float32, 15)

@@ -40,42 +40,6 @@ func TestWindows_EveryLevelAsTheGoTwin(t *testing.T) {
 	})
 }
 
-func TestWindows_FollowTheirDefinitions(t *testing.T) {
-	eachLevel(t, func(t *testing.T, l Level, _ *rand.Rand) {
-		// Two windows of three channels: the largest is the first, one of the middle, or nothing (NaN).
-		upper := []float32{9, 1, 2, 9, 2, 1, 0, 0, -1, 0, -2, nan}
-		lower := []float32{1, 2, 3, 0, 0, 3, 0, 0, -1, 1, -2, 0}
-		top := make([]float32, 6)
-		l.MaxWindows(top, upper, lower, 3, 2)
-		same(t, "maximum", top, []float32{9, 2, 3, 1, 0, nan})
-		for _, relu := range []bool{false, true} {
-			dUpper, dLower := make([]float32, 12), make([]float32, 12)
-			for i := range dUpper {
-				dUpper[i], dLower[i] = nan, nan
-			}
-			l.ScatterWindows(&WindowScatter{DUpper: dUpper, DLower: dLower, Upper: upper, Lower: lower, Top: top,
-				Grad: []float32{1, 2, 3, 4, 5, 6}, ReLU: relu}, 3, 2)
-			five, six := float32(5), float32(6)
-			if relu {
-				five, six = 0, 0
-			}
-			same(t, "upper", dUpper, []float32{1, 0, 0, 0, 2, 0, 0, five, 0, 0, 0, 0})
-			same(t, "lower", dLower, []float32{0, 0, 3, 0, 0, 0, 0, 0, 0, 4, 0, six})
-		}
-	})
-}
-
-// The last row of a map of odd height stands for both rows of its windows.
-func TestScatterWindows_OneRowForBoth(t *testing.T) {
-	eachLevel(t, func(t *testing.T, l Level, _ *rand.Rand) {
-		row, top, d := []float32{1, 3, 2, 2, 5, 4}, make([]float32, 3), make([]float32, 6)
-		l.MaxWindows(top, row, row, 1, 3)
-		l.ScatterWindows(&WindowScatter{DUpper: d, DLower: d, Upper: row, Lower: row, Top: top, Grad: []float32{7, 8, 9}}, 1,
-			3)
-		same(t, "gradient", d, []float32{0, 7, 8, 0, 9, 0})
-	})
-}
-
 func TestWindows_RefuseSlicesThatAreTooShort(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level, _ *rand.Rand) {
 		rows, cells := make([]float32, 24), make([]float32, 12)
