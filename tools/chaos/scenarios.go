@@ -176,21 +176,3 @@ var scenarios = []scenario{
 	writing("doctor-augmentations", "doctor --preset scenes --set data.train_size=40 --set data.validation_size=0 --set "+
 		"data.test_size=1 --arm baseline --augment light --augmentations a.html", nil, "a.html"),
 }
-
-// writesNothing are the commands that are in no scenario, and why: they write no file, or none that a scenario can
-// have written.
-var writesNothing = map[string]string{
-	"audit compare": "prints a table",
-	"bench":         "holds commands",
-	"caption":       "holds commands",
-	"config":        "prints settings",
-	"bench load":    "prints what it measures",
-	"bench machine": "prints what it measures",
-	"bench ops":     "prints what it measures",
-	"bench step":    "prints what it measures",
-	"completion":    "prints scripts for shells",
-	"eval":          "prints scores",
-	"version":       "prints a version",
-	"weights":       "prints what a file holds",
-	"weights get":   "writes, and wants a network: package download has its faults",
-}

@@ -5,8 +5,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -100,57 +98,11 @@ func (s scenario) lay(inputs, folder string) error {
 		return err
 	}
 	for _, name := range s.needs {
-		if err := copyAll(filepath.Join(inputs, name), filepath.Join(folder, name)); err != nil {
-			return err
+		// Times are kept: a run must notice data that were written later.
+		out, err := exec.Command("cp", "-RPp", filepath.Join(inputs, name), filepath.Join(folder, name)).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("copying %s: %w: %s", name, err, out)
 		}
 	}
 	return nil
-}
-
-// copyAll copies a file or a folder with its times.
-func copyAll(from, to string) error {
-	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		below, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		target := filepath.Join(to, below)
-		switch entry.Type() {
-		case fs.ModeDir:
-			return os.MkdirAll(target, 0o777)
-		case fs.ModeSymlink:
-			link, err := os.Readlink(path)
-			if err != nil {
-				return err
-			}
-			return os.Symlink(link, target)
-		}
-		return copyFile(path, target)
-	})
-}
-
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return err
-	}
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm())
-	if err != nil {
-		return err
-	}
-	if _, err = io.Copy(out, in); err != nil {
-		return errors.Join(err, out.Close())
-	}
-	if err := out.Close(); err != nil {
-		return err
-	}
-	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
