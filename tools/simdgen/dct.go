@@ -4,18 +4,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
-)
 
-// Fixed point of simd.InverseDCT, and its cosines.
-const (
-	dctBits = 13
-	dctKeep = 2
-)
-
-var (
-	dctEven = [2][2]int{{10703, 4433}, {4433, -10704}}
-	dctOdd  = [4][4]int{{11363, 9633, 6437, 2260}, {9633, -2259, -11362, -6436}, {6437, -11362, 2261, 9633},
-		{2260, -6436, 9633, -11363}}
+	"nmn/tools/simdgen/shared"
 )
 
 // inverseDCT writes the loop of simd.InverseDCT for pairs of blocks, one in each half of a register. Numbers
@@ -35,8 +25,8 @@ func inverseDCT() {
 		VBROADCASTI128(Mem{Base: factors, Disp: 16 * i}, factor)
 		VPMULLW(factor, row, row)
 	}
-	x = dctPass(x, spilled, dctBits-dctKeep)
-	x = dctPass(transposeWords(x), spilled, dctBits+dctKeep+3)
+	x = dctPass(x, spilled, shared.DCTBits-shared.DCTKeep)
+	x = dctPass(transposeWords(x), spilled, shared.DCTBits+shared.DCTKeep+3)
 	// The lower half of dst's rows, then the upper one.
 	at := GP64()
 	MOVQ(dst, at)
@@ -112,14 +102,14 @@ func dctHalf(pairs [4]reg.VecVirtual, shift int, result func(i int, sum reg.VecV
 	half := wholeWords("dctHalf", 1<<(shift-1))
 	even := ymms(4)
 	for i, sign := range [2]int{1, -1} {
-		sum := times(pairs[0], 1<<dctBits, sign<<dctBits)
-		turned := times(pairs[1], dctEven[i][0], dctEven[i][1])
+		sum := times(pairs[0], 1<<shared.DCTBits, sign<<shared.DCTBits)
+		turned := times(pairs[1], shared.DCTEven[i][0], shared.DCTEven[i][1])
 		VPADDD(half, sum, sum)
 		VPADDD(turned, sum, even[i])
 		VPSUBD(turned, sum, even[3-i])
 	}
 	for i, e := range even {
-		odd, other, sum := times(pairs[2], dctOdd[i][0], dctOdd[i][1]), times(pairs[3], dctOdd[i][2], dctOdd[i][3]), YMM()
+		odd, other, sum := times(pairs[2], shared.DCTOdd[i][0], shared.DCTOdd[i][1]), times(pairs[3], shared.DCTOdd[i][2], shared.DCTOdd[i][3]), YMM()
 		VPADDD(other, odd, odd)
 		VPADDD(odd, e, sum)
 		VPSRAD(Imm(uint64(shift)), sum, sum)

@@ -6,6 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"nmn/tools/simdgen/shared"
 )
 
 // instances writes the loops of a kernel over rows of width float32, which are summed in float64: half a
@@ -77,18 +79,8 @@ func sumRows64(v vectors) {
 	})
 }
 
-// Constants of exp(-|x|) = 2^k·2^r. The polynomial of 2^r - 1, |r| <= 1/2, is minimax in the relative
-// error of 2^r, which is 2.6e-9.
-var (
-	exponential = []float64{ // coefficients of r⁶ to r
-		0.0001559467816132662, 0.0013406643902351759, 0.009617692972993062,
-		0.05550310551013797, 0.24022652782887738, 0.6931472149680279,
-	}
-	log2E   = math.Log2E
-	lowest  = -708 * math.Log2E    // exp(-708) is the last decade of normal float64
-	rounder = float64(3 << 51)     // adding it rounds to an integer, left in the low bits
-	signBit = math.Copysign(0, -1) // the sign bit alone
-)
+// signBit is the sign bit alone.
+var signBit = math.Copysign(0, -1)
 
 // constants holds numbers in all lanes: in registers if there are enough of them, else in memory.
 type constants map[float64]Op
@@ -138,7 +130,8 @@ func softplus(v vectors, name string, keep bool) {
 	}
 	stride, rows, width := loadBytes("stride"), load("rows"), load("width")
 	e := instances{span{vectors: v}}
-	c := v.constants("exp", append([]float64{1, log2E, lowest, rounder, signBit}, exponential...)...)
+	first := []float64{1, math.Log2E, shared.Lowest64, shared.Rounder64, signBit}
+	c := v.constants("exp", append(first, shared.Exponential64...)...)
 	zero := v.register()
 	v.zero(zero)
 	one := v.half()
@@ -170,15 +163,15 @@ func softplus(v vectors, name string, keep bool) {
 func (v vectors) expNegative(c constants, x reg.VecVirtual) reg.VecVirtual {
 	t, shifted, whole, p := v.register(), v.register(), v.register(), v.register()
 	VORPD(c.of(signBit), x, t)
-	VMULPD(c.of(log2E), t, t)
+	VMULPD(c.of(math.Log2E), t, t)
 	low := v.register()
-	v.fetch(c.of(lowest), low)
+	v.fetch(c.of(shared.Lowest64), low)
 	VMAXPD(t, low, t) // t if it is NaN
-	VADDPD(c.of(rounder), t, shifted)
-	VSUBPD(c.of(rounder), shifted, whole)
+	VADDPD(c.of(shared.Rounder64), t, shifted)
+	VSUBPD(c.of(shared.Rounder64), shifted, whole)
 	VSUBPD(whole, t, t)
-	v.fetch(c.of(exponential[0]), p)
-	for _, coefficient := range exponential[1:] {
+	v.fetch(c.of(shared.Exponential64[0]), p)
+	for _, coefficient := range shared.Exponential64[1:] {
 		VFMADD213PD(c.of(coefficient), t, p)
 	}
 	VFMADD213PD(c.of(1), t, p)

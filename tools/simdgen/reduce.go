@@ -4,16 +4,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
-)
 
-// Fixed point of simd.Reduction: a weight has a sign and reduceBits+1 bits. The lower reduceLow bits and the
-// others are in separate words, for VPMADDWD. Sums may leave the range of a byte a little, because cubic
-// curves do, and are limited to it. Of pairs of weights the upper halves of both come first, then the lower
-// ones.
-const (
-	reduceBits = 22
-	reduceLow  = 11
-	pairBytes  = 8
+	"nmn/tools/simdgen/shared"
 )
 
 // reduceRows writes the loop of simd.ReduceRows for four rows and count positions. The twelve bytes of four
@@ -43,7 +35,7 @@ func reduceRows() {
 	}
 	choose("upperHalves", 0, upper)
 	choose("lowerHalves", 1, lower)
-	VBROADCASTSS(avx2.constant("reduceHalf", 1<<(reduceBits-1)), half)
+	VBROADCASTSS(avx2.constant("reduceHalf", 1<<(shared.ReduceBits-1)), half)
 	rows := []reg.GPVirtual{GP64(), GP64(), GP64(), GP64()}
 	at, left := GP64(), GP64()
 	Label("pixel")
@@ -70,16 +62,16 @@ func reduceRows() {
 		VPADDD(x, sums[i][1], sums[i][1])
 		ADDQ(Imm(12), row)
 	}
-	ADDQ(Imm(2*pairBytes), pairs)
+	ADDQ(Imm(2*shared.PairBytes), pairs)
 	countDown(left, "group")
 	for _, s := range sums {
 		other := XMM()
-		VPSLLD(Imm(reduceLow), s[0], s[0])
+		VPSLLD(Imm(shared.ReduceLow), s[0], s[0])
 		VPADDD(s[1], s[0], s[0])
 		VEXTRACTI128(Imm(1), s[0], other)
 		VPADDD(other, s[0].AsX(), other)
 		VPADDD(half, other, other)
-		VPSRAD(Imm(reduceBits), other, s[1].AsX())
+		VPSRAD(Imm(shared.ReduceBits), other, s[1].AsX())
 	}
 	bytes, others := XMM(), XMM()
 	VPACKUSDW(sums[1][1].AsX(), sums[0][1].AsX(), bytes)
@@ -107,7 +99,7 @@ func reduceColumns(v vectors) {
 	dst, src, stride, batches := load("dst"), load("src"), load("stride"), load("batches")
 	near, pairs, left := GP64(), GP64(), GP64()
 	half := v.register()
-	broadcastWord(v.constant("reduceHalf", 1<<(reduceBits-1)), half)
+	broadcastWord(v.constant("reduceHalf", 1<<(shared.ReduceBits-1)), half)
 	words := v.bytes() / 2
 	Label("batch")
 	MOVQ(src, near)
@@ -134,13 +126,13 @@ func reduceColumns(v vectors) {
 		}
 	}
 	LEAQ(Mem{Base: near, Index: stride, Scale: 2}, near)
-	ADDQ(Imm(pairBytes), pairs)
+	ADDQ(Imm(shared.PairBytes), pairs)
 	countDown(left, "pair")
 	for _, s := range sums {
-		VPSLLD(Imm(reduceLow), s[0], s[0])
+		VPSLLD(Imm(shared.ReduceLow), s[0], s[0])
 		VPADDD(s[1], s[0], s[0])
 		VPADDD(half, s[0], s[0])
-		VPSRAD(Imm(reduceBits), s[0], s[0])
+		VPSRAD(Imm(shared.ReduceBits), s[0], s[0])
 	}
 	for i := range 2 {
 		packed := sums[2*i][0]

@@ -4,13 +4,12 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"nmn/tools/simdgen/shared"
 )
 
-// Fixed point of simd.Taps.
-const (
-	tapBits = 14
-	lowBits = 7 // of a row resized along x, which do not fit into the signed words of VPMADDWD
-)
+// lowBits are the bits of a row resized along x that do not fit into the signed words of VPMADDWD.
+const lowBits = 7
 
 // resampleRow writes the loop of simd.ResampleRow for count pixels. The eight bytes from the first pixel on
 // hold both pixels. Their channels become pairs of words, each multiplied with the pair of weights. A pixel's
@@ -52,7 +51,7 @@ func blendRows(v vectors) {
 	dst, near, far, batches := load("dst"), load("near"), load("far"), load("batches")
 	weights, half, low := v.register(), v.register(), v.register()
 	broadcastWord(param("weights"), weights)
-	broadcastWord(v.constant("half", 1<<(2*tapBits-1)), half)
+	broadcastWord(v.constant("half", 1<<(2*shared.TapBits-1)), half)
 	broadcastWord(v.constant("low", 1<<lowBits-1), low)
 	blend := func(disp int) reg.VecVirtual {
 		n, f, h, g := v.register(), v.register(), v.register(), v.register()
@@ -71,7 +70,7 @@ func blendRows(v vectors) {
 		VPADDD(half, n, n)
 		VPSRLD(Imm(lowBits), n, n)
 		VPADDD(n, h, h)
-		VPSRLD(Imm(2*tapBits-lowBits), h, h)
+		VPSRLD(Imm(2*shared.TapBits-lowBits), h, h)
 		return h
 	}
 	Label("batch")

@@ -1,21 +1,13 @@
 package neon
 
-import "slices"
+import (
+	"slices"
 
-// Fixed point of simd.InverseDCT, and its cosines.
-const (
-	dctBits = 13
-	dctKeep = 2
+	"nmn/tools/simdgen/shared"
 )
 
-var (
-	dctEven = [2][2]int{{10703, 4433}, {4433, -10704}} // of coefficients 2 and 6
-	dctOdd  = [4][4]int{{11363, 9633, 6437, 2260}, {9633, -2259, -11362, -6436}, {6437, -11362, 2261, 9633},
-		{2260, -6436, 9633, -11363}} // of coefficients 1, 3, 5 and 7
-
-	// cosines has their magnitudes in lanes of 16 bits.
-	cosines = []int{10703, 4433, 10704, 11363, 9633, 6437, 2260, 2259, 11362, 6436, 2261}
-)
+// cosines has the magnitudes of shared.DCTEven and shared.DCTOdd in lanes of 16 bits.
+var cosines = []int{10703, 4433, 10704, 11363, 9633, 6437, 2260, 2259, 11362, 6436, 2261}
 
 // dct is the kernel of the transform.
 type dct struct {
@@ -29,7 +21,7 @@ type dct struct {
 func inverseDCT(f *file) {
 	f.function("inverseDCTNEON", "func(dst *uint8, stride int, coefs *int16, factors *uint16, pairs int)",
 		func(k *kernel) {
-			d := &dct{kernel: k, half: k.bits(1 << (dctBits + dctKeep + 2)),
+			d := &dct{kernel: k, half: k.bits(1 << (shared.DCTBits + shared.DCTKeep + 2)),
 				factors: []vector{k.words("cosines", cosines[:8]...), k.words("moreCosines", cosines[8:]...)}}
 			dst, stride, coefs, factors, blocks, at := k.load("dst"), k.load("stride"), k.load("coefs"), k.load("factors"),
 				k.load("pairs"), k.register()
@@ -58,20 +50,20 @@ func inverseDCT(f *file) {
 		})
 }
 
-// columns is the first pass. It rounds to dctKeep fractional bits, in words.
+// columns is the first pass. It rounds to shared.DCTKeep fractional bits, in words.
 func (d *dct) columns(y, x []vector) {
 	for upper, narrow := range []string{"sqrshrn.4h", "sqrshrn2.8h"} {
 		d.transform(x, upper, func(i int, even, odd vector) {
 			sum := d.vector()
 			d.v("add.4s", sum, even, odd)
 			d.v("sub.4s", even, even, odd)
-			d.v(narrow, y[i], sum, dctBits-dctKeep)
-			d.v(narrow, y[7-i], even, dctBits-dctKeep)
+			d.v(narrow, y[i], sum, shared.DCTBits-shared.DCTKeep)
+			d.v(narrow, y[7-i], even, shared.DCTBits-shared.DCTKeep)
 		})
 	}
 }
 
-// rows is the second pass. It keeps the upper halves of the sums, which have dctKeep bits to drop after rounding.
+// rows is the second pass. It keeps the upper halves of the sums, which have shared.DCTKeep bits to drop after rounding.
 func (d *dct) rows(y, x []vector) {
 	for upper, suffix := range []string{".4h", "2.8h"} {
 		d.transform(x, upper, func(i int, even, odd vector) {
@@ -104,9 +96,9 @@ func (d *dct) transform(x []vector, upper int, result func(i int, even, odd vect
 		even := d.grid(1, 4)[0]
 		for i, op := range []string{"saddl", "ssubl"} {
 			d.scope(func() {
-				sum, turned := d.vector(), products(dctEven[i][:], x[2], x[6])
+				sum, turned := d.vector(), products(shared.DCTEven[i][:], x[2], x[6])
 				d.v(op+half, sum, x[0], x[4])
-				d.v("shl.4s", sum, sum, dctBits)
+				d.v("shl.4s", sum, sum, shared.DCTBits)
 				for _, b := range bias {
 					d.v("add.4s", sum, sum, b)
 				}
@@ -115,7 +107,7 @@ func (d *dct) transform(x []vector, upper int, result func(i int, even, odd vect
 			})
 		}
 		for i, e := range even {
-			d.scope(func() { result(i, e, products(dctOdd[i][:], x[1], x[3], x[5], x[7])) })
+			d.scope(func() { result(i, e, products(shared.DCTOdd[i][:], x[1], x[3], x[5], x[7])) })
 		}
 	})
 }
@@ -139,8 +131,8 @@ func (k *kernel) transposeWords(x, y []vector) {
 // bytesByRow turns eight columns of eight words into bytes around the middle, and into vectors with two rows of them.
 func (k *kernel) bytesByRow(x []vector, middle vector) []vector {
 	for i := range 4 {
-		k.v("sqshrn.8b", x[i], x[i], dctKeep)
-		k.v("sqshrn2.16b", x[i], x[4+i], dctKeep)
+		k.v("sqshrn.8b", x[i], x[i], shared.DCTKeep)
+		k.v("sqshrn2.16b", x[i], x[4+i], shared.DCTKeep)
 		k.v("add.16b", x[i], x[i], middle)
 	}
 	a, b, c, d, e, f := x[0], x[1], x[2], x[3], x[4], x[5]

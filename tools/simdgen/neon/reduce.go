@@ -1,13 +1,9 @@
 package neon
 
-import "fmt"
+import (
+	"fmt"
 
-// Fixed point of simd.Reduction: a weight has a sign and reduceBits+1 bits. The lower reduceLow bits and the others are
-// in separate words. In a pair of weights the upper words of both come first, then the lower ones.
-const (
-	reduceBits = 22
-	reduceLow  = 11
-	pairBytes  = 8
+	"nmn/tools/simdgen/shared"
 )
 
 const absent = 0xff // an index of tbl that gives 0
@@ -22,7 +18,7 @@ func reduceRows(f *file) {
 			dst, dstStride, src, srcStride := k.load("dst"), k.load("dstStride"), k.load("src"), k.load("srcStride")
 			first, pairs, groups, count := k.load("first"), k.load("pairs"), k.load("groups"), k.load("count")
 			pixels := k.spread("pixel", 3, 3)
-			half, sums := k.bits(1<<(reduceBits-1)), k.grid(1, 4)[0]
+			half, sums := k.bits(1<<(shared.ReduceBits-1)), k.grid(1, 4)[0]
 			rows := []register{k.register(), k.register(), k.register(), k.register()}
 			left := k.register()
 			k.label("pixel")
@@ -39,7 +35,7 @@ func reduceRows(f *file) {
 				weights, lower := k.take(pairs, lanes)[0], k.vector()
 				k.v("uzp2.4s", lower, weights, weights)
 				k.v("uzp1.4s", weights, weights, weights)
-				k.v("sshll.4s", weights, weights, reduceLow)
+				k.v("sshll.4s", weights, weights, shared.ReduceLow)
 				k.v("uaddw.4s", weights, weights, lower)
 				for i, row := range rows {
 					k.scope(func() {
@@ -51,8 +47,8 @@ func reduceRows(f *file) {
 			})
 			k.v("uzp2.8h", sums[0], sums[0], sums[1])
 			k.v("uzp2.8h", sums[2], sums[2], sums[3])
-			k.v("sqshrun.8b", sums[0], sums[0], reduceBits-16)
-			k.v("sqshrun2.16b", sums[0], sums[2], reduceBits-16)
+			k.v("sqshrun.8b", sums[0], sums[0], shared.ReduceBits-16)
+			k.v("sqshrun2.16b", sums[0], sums[2], shared.ReduceBits-16)
 			k.move(dst, left)
 			for i := range 4 {
 				k.op("VST1 V%d.S[%d], (R%d)", sums[0], i, left)
@@ -101,7 +97,7 @@ func reduceColumns(f *file) {
 			dst, src, stride, pairs, count, batches := k.load("dst"), k.load("src"), k.load("stride"), k.load("pairs"),
 				k.load("count"), k.load("batches")
 			row, weight, left := k.register(), k.register(), k.register()
-			words, half, sums := k.spread("word", lanes, lanes), k.bits(1<<(reduceBits-1)), k.grid(2, 4)
+			words, half, sums := k.spread("word", lanes, lanes), k.bits(1<<(shared.ReduceBits-1)), k.grid(2, 4)
 			k.label("batch")
 			k.move(src, row)
 			k.move(pairs, weight)
@@ -113,8 +109,8 @@ func reduceColumns(f *file) {
 			}
 			k.repeat(left, "pair", func() {
 				weights, lower := k.vector(), k.vector()
-				k.op("FMOVD.P %d(R%d), F%d", pairBytes, weight, lower)
-				k.v("sshll.4s", weights, lower, reduceLow)
+				k.op("FMOVD.P %d(R%d), F%d", shared.PairBytes, weight, lower)
+				k.v("sshll.4s", weights, lower, shared.ReduceLow)
 				k.v("ushll.4s", lower, lower, 0)
 				k.v("dup.2d", lower, lower, 1)
 				k.v("add.4s", weights, weights, lower)
@@ -130,8 +126,8 @@ func reduceColumns(f *file) {
 			for _, s := range sums {
 				k.v("uzp2.8h", s[0], s[0], s[1])
 				k.v("uzp2.8h", s[2], s[2], s[3])
-				k.v("sqshrun.8b", s[0], s[0], reduceBits-16)
-				k.v("sqshrun2.16b", s[0], s[2], reduceBits-16)
+				k.v("sqshrun.8b", s[0], s[0], shared.ReduceBits-16)
+				k.v("sqshrun2.16b", s[0], s[2], shared.ReduceBits-16)
 			}
 			k.put([]vector{sums[0][0], sums[1][0]}, dst, batch/4)
 			k.op("ADD $%d, R%d, R%d", batch, src, src)

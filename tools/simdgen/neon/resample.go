@@ -1,6 +1,6 @@
 package neon
 
-const tapBits = 14 // of the weights of simd.Taps
+import "nmn/tools/simdgen/shared"
 
 // resampleRow writes the loop of simd.ResampleRow for count pixels. The eight bytes from the first pixel on hold both
 // pixels, whose channels become words. A pixel's store writes another quarter after its own, which the next one
@@ -43,8 +43,8 @@ func blendRows(f *file) {
 					k.v("umull2.2d.lane", high, x[i], w, 0)
 					k.v("umlal.2d.lane", low, y[i], w, 1)
 					k.v("umlal2.2d.lane", high, y[i], w, 1)
-					k.v("rshrn.2s", x[i], low, 2*tapBits)
-					k.v("rshrn2.4s", x[i], high, 2*tapBits)
+					k.v("rshrn.2s", x[i], low, 2*shared.TapBits)
+					k.v("rshrn2.4s", x[i], high, 2*shared.TapBits)
 				})
 			}
 			k.v("uzp1.8h", x[0], x[0], x[1])

@@ -1,27 +1,20 @@
 package neon
 
-import "math"
+import (
+	"math"
 
-// Numbers of exp(-|x|) = 2^k·2^r in float64. The polynomial of 2^r - 1, |r| <= 1/2, is minimax in the relative
-// error of 2^r, which is 2.6e-9.
-var (
-	exponential64 = []float64{ // coefficients of r⁶ to r
-		0.0001559467816132662, 0.0013406643902351759, 0.009617692972993062,
-		0.05550310551013797, 0.24022652782887738, 0.6931472149680279,
-	}
-	lowest64  = -708 * math.Log2E // exp(-708) is the last decade of normal float64
-	rounder64 = float64(3 << 51)  // adding it rounds to an integer, left in the low bits
+	"nmn/tools/simdgen/shared"
 )
 
 // wide writes loops over rows of float32 that are summed in float64, two in a vector.
 type wide struct {
 	*kernel
 	minusLog2E, lowest, rounder, one vector
-	series                           []vector // coefficients of exponential64
+	series                           []vector // coefficients of shared.Exponential64
 }
 
 func (w *wide) readNumbers() {
-	numbers := append([]float64{-math.Log2E, lowest64, rounder64, 1}, exponential64...)
+	numbers := append([]float64{-math.Log2E, shared.Lowest64, shared.Rounder64, 1}, shared.Exponential64...)
 	var words []uint32
 	for _, x := range numbers {
 		low, high := uint32(math.Float64bits(x)), uint32(math.Float64bits(x)>>32)

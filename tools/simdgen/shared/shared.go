@@ -44,3 +44,38 @@ func Series(k int) float32 {
 	}
 	return float32(coefficient)
 }
+
+// Numbers of exp(-|x|) = 2^k·2^r in float64: the coefficients of r⁶ to r of 2^r - 1. For |r| <= 1/2 the polynomial is
+// minimax in the relative error of 2^r, which is 2.6e-9.
+var Exponential64 = []float64{
+	0.0001559467816132662, 0.0013406643902351759, 0.009617692972993062,
+	0.05550310551013797, 0.24022652782887738, 0.6931472149680279,
+}
+
+const (
+	Lowest64  = -708 * math.Log2E // exp(-708) is the last decade of normal float64
+	Rounder64 = float64(3 << 51)  // rounds to an integer, left in the low bits, if it is added
+)
+
+// Fixed point of simd.InverseDCT, and its cosines.
+const (
+	DCTBits = 13
+	DCTKeep = 2
+)
+
+var (
+	DCTEven = [2][2]int{{10703, 4433}, {4433, -10704}} // of coefficients 2 and 6
+	DCTOdd  = [4][4]int{{11363, 9633, 6437, 2260}, {9633, -2259, -11362, -6436}, {6437, -11362, 2261, 9633},
+		{2260, -6436, 9633, -11363}} // of coefficients 1, 3, 5 and 7
+)
+
+// Fixed point of simd.Reduction: a weight has a sign and ReduceBits+1 bits. The lower ReduceLow bits and the others are
+// in separate words. In a pair of weights the upper words of both come first, then the lower ones.
+const (
+	ReduceBits = 22
+	ReduceLow  = 11
+	PairBytes  = 8
+)
+
+// TapBits are the bits of the weights of simd.Taps.
+const TapBits = 14
