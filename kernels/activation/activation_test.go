@@ -66,11 +66,8 @@ func TestShapesAndRates_ThatDoNotFitAreRefused(t *testing.T) {
 		"integers":                  c.Dropout(keys, keys, keys, seed, 0.5),
 		"gradient of another shape": c.DropoutGrad(x, drawn(t, 1, 6), keys, seed, 0.5),
 		"no keys":                   c.Dropout(x, x, nil, seed, 0.5),
-		"keys of other rows":        c.Dropout(x, x, optest.Ints(t, 1), seed, 0.5),
-		"keys of floats":            c.DropoutGrad(x, x, drawn(t, 1, 2), seed, 0.5),
 		"no rows":                   c.Dropout(drawn(t, 1), drawn(t, 1), keys, seed, 0.5),
 		"no seed":                   c.Dropout(x, x, keys, nil, 0.5),
-		"a seed of floats":          c.Dropout(x, x, keys, drawn(t, 1, 2), 0.5),
 		"a seed of one word":        c.DropoutGrad(x, x, keys, optest.Ints(t, 1), 0.5),
 		"empty rows":                c.Dropout(drawn(t, 1, 2, 0), drawn(t, 1, 2, 0), keys, seed, 0.5),
 	} {
