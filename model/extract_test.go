@@ -7,6 +7,7 @@ import (
 
 	"nmn/kernels/tensor"
 	"nmn/tools/conform"
+	"nmn/tools/ref"
 )
 
 // extracted downloads the output of a layer for the bags of a plan.
@@ -36,20 +37,8 @@ func extracted(t *testing.T, n *Net, p *Plan, l Layer) []float32 {
 // plainMean is the mean of a map over the cells of all frames of each bag.
 func plainMean(t *testing.T, n *Net, m *tensor.Tensor, offsets []int) []float64 {
 	t.Helper()
-	all, shape := values(t, n, m), m.Shape()
-	cells, width := shape[1]*shape[2], shape[3]
-	var means []float64
-	for bag := range len(offsets) - 1 {
-		from, to := offsets[bag]*cells, offsets[bag+1]*cells
-		for c := range width {
-			sum := 0.0
-			for cell := from; cell < to; cell++ {
-				sum += float64(all[cell*width+c])
-			}
-			means = append(means, sum/float64(to-from))
-		}
-	}
-	return means
+	shape := ref.Map{T: m.Dim(0), H: m.Dim(1), W: m.Dim(2), C: m.Dim(3)}
+	return ref.BagMean(shape, widen(values(t, n, m)), offsets)
 }
 
 func checkNear(t *testing.T, name string, got []float32, want []float64) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/tools/conform"
+	"nmn/tools/ref"
 )
 
 // plainLoss is the loss of a net on features without dropout, summed over bags of equally many rows, written
@@ -15,51 +16,35 @@ import (
 func plainLoss(c Config, params map[string][]float64, x []float64, z []float32) float64 {
 	loss, bags := 0.0, len(z)/c.Classes
 	for bag := range bags {
-		var g, a []float64 // features that the noise model sees, and p(y=1)
+		var g []float64                   // features that the noise model sees
+		o := make([][]float64, c.Classes) // logits of the rows
 		rows := len(x) / c.Input / bags
 		for row := bag * rows; row < (bag+1)*rows; row++ {
 			pooled, logits := plainRow(c, params, x[row*c.Input:(row+1)*c.Input])
-			if row == bag*rows {
-				g, a = make([]float64, len(pooled)), make([]float64, c.Classes)
+			if g == nil {
+				g = make([]float64, len(pooled))
 			}
 			for i, v := range pooled {
 				g[i] += v / float64(rows)
 			}
-			for k, o := range logits {
-				if c.MIL {
-					a[k] += math.Log1p(-1 / (1 + math.Exp(-o)))
-				} else {
-					a[k] += o / float64(rows)
-				}
+			for k, v := range logits {
+				o[k] = append(o[k], v)
 			}
 		}
-		for k, o := range a {
-			p1 := 1 / (1 + math.Exp(-o))
-			if c.MIL { // p(y=1) = 1 - Π (1 - p)
-				p1 = -math.Expm1(o)
+		for k := range o {
+			var confidence *[2][2]float64 // O = U g(X) + b
+			if c.Noise != NoNoise {
+				confidence = &[2][2]float64{}
 			}
-			flip := func(observed, true int) float64 { // O = U g(X) + b
-				at := (observed*2+true)*c.Classes + k
+			for i := 0; confidence != nil && i < 4; i++ {
+				at := i*c.Classes + k
 				sum := params["nmn.bias"][at]
 				if u, ok := params["nmn.weight"]; ok {
-					for j, v := range g {
-						sum += u[at*len(g)+j] * v
-					}
+					sum += ref.Dot(g, u[at*len(g):])
 				}
-				return sum
+				confidence[i/2][i%2] = sum
 			}
-			q := func(observed, true int) float64 {
-				return math.Exp(flip(observed, true)) / (math.Exp(flip(0, true)) + math.Exp(flip(1, true)))
-			}
-			seen := p1
-			if c.Noise != NoNoise {
-				seen = q(1, 1)*p1 + q(1, 0)*(1-p1)
-			}
-			if z[bag*c.Classes+k] == 1 {
-				loss -= math.Log(seen)
-			} else {
-				loss -= math.Log1p(-seen)
-			}
+			loss += ref.NoiseStep(o[k], confidence, float64(z[bag*c.Classes+k]), c.MIL).Loss
 		}
 	}
 	return loss

@@ -1,9 +1,11 @@
 package s2vt
 
 import (
-	"math"
+	"slices"
 	"strings"
 	"testing"
+
+	"nmn/tools/ref"
 )
 
 func contains(s, part string) bool { return strings.Contains(s, part) }
@@ -67,15 +69,11 @@ func affine(w, x, b []float64) []float64 {
 
 // lstm is a step of a layer, from what it gets from below.
 func (r *reference) lstm(name string, below, h, c []float64) (h1, c1 []float64) {
-	sigmoid := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
-	across := affine(r.params[name+".Wh"], h, r.params[name+".b"])
-	width := len(h)
-	for j := range width {
-		at := func(gate int) float64 { return below[gate*width+j] + across[gate*width+j] }
-		cell := sigmoid(at(1))*c[j] + sigmoid(at(0))*math.Tanh(at(2))
-		c1 = append(c1, cell)
-		h1 = append(h1, sigmoid(at(3))*math.Tanh(cell))
+	projected := slices.Clone(below)
+	for k, b := range r.params[name+".b"] {
+		projected[k] += b
 	}
+	h1, c1, _ = ref.LSTM{T: 1, N: 1, H: len(h)}.Forward(projected, r.params[name+".Wh"], h, c)
 	return h1, c1
 }
 
@@ -113,14 +111,7 @@ func (r *reference) say(s state, word int32) (state, []float64) {
 	d := r.config.Words
 	s = r.tick(s, nil, r.params["word.w"][int(word)*d:(int(word)+1)*d])
 	logits := affine(r.params["out.w"], s.h2, r.params["out.b"])
-	sum := 0.0
-	for _, l := range logits {
-		sum += math.Exp(l)
-	}
-	for i := range logits {
-		logits[i] -= math.Log(sum)
-	}
-	return s, logits
+	return s, ref.LogSoftmax(logits, len(logits))
 }
 
 // loss is that of a batch: summed over words, averaged over captions.
