@@ -299,15 +299,11 @@ func (v *values) labels(n int) []float32 {
 	return list
 }
 
-// wide returns float32 values for the reference. nil stays nil.
-func wide(list []float32) []float64 {
+// wide returns numbers for the reference. nil stays nil.
+func wide[E float32 | int32 | uint8 | int64](list []E) []float64 {
 	if list == nil {
 		return nil
 	}
-	return widened(list)
-}
-
-func widened[E float32 | int32 | uint8 | int64](list []E) []float64 {
 	out := make([]float64, len(list))
 	for i, v := range list {
 		out[i] = float64(v)

@@ -137,13 +137,13 @@ func parseSafetensors(data []byte) (*Fixture, error) {
 			if err != nil {
 				return nil, err
 			}
-			a.Shape, a.Data, a.exact = shape, widened(values), true
+			a.Shape, a.Data, a.exact = shape, wide(values), true
 		} else {
 			values, shape, err := file.Float32(name)
 			if err != nil {
 				return nil, err
 			}
-			a.Shape, a.Data = shape, widened(values)
+			a.Shape, a.Data = shape, wide(values)
 		}
 		f.arrays[name] = a
 	}

@@ -162,15 +162,15 @@ func (o *operand) outside(before, after any) error {
 func numbers(memory any) []float64 {
 	switch list := memory.(type) {
 	case []float32:
-		return widened(list)
+		return wide(list)
 	case []int32:
-		return widened(list)
+		return wide(list)
 	case []uint8:
-		return widened(list)
+		return wide(list)
 	case []uint16:
-		wide := make([]float32, len(list))
-		tensor.WidenBFloat16(wide, list)
-		return widened(wide)
+		floats := make([]float32, len(list))
+		tensor.WidenBFloat16(floats, list)
+		return wide(floats)
 	}
 	panic(fmt.Sprintf("conform: memory of type %v", reflect.TypeOf(memory)))
 }

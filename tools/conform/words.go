@@ -148,12 +148,9 @@ func (s entropyOf) call(gradients, slopes bool) *call {
 		dh, dw, db = output("dh", wantH, sums(products+s.V), s.M, s.D), output("dw", wantW, sums(products+s.M), s.V, s.D),
 			output("db", wantB, sums(products+s.M), s.V)
 		if slopes {
-			ones := make([]float64, s.M)
-			for i := range ones {
-				ones[i] = scale
-			}
-			dh.numeric, dw.numeric, db.numeric = differences(wideH, ones, losses), differences(wideW, ones, losses),
-				differences(wideB, ones, losses)
+			dy := scaled(ones(s.M), scale)
+			dh.numeric, dw.numeric, db.numeric = differences(wideH, dy, losses), differences(wideW, dy, losses),
+				differences(wideB, dy, losses)
 		}
 	}
 	return &call{

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -129,7 +130,9 @@ func (l *laboratory) run(ctx context.Context, p *pkg, binary string, flags ...st
 	program, args := limited(binary, append([]string{"-test.short"}, flags...))
 	c := exec.CommandContext(ctx, program, args...)
 	c.Dir = filepath.Join(l.copied, filepath.FromSlash(p.folder))
-	c.Env = append(ownEnvironment(os.Environ()), "TMPDIR="+temporary)
+	// A package's own tests must find its mistakes, without the files and programs that such variables name.
+	own := slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "NMN_") })
+	c.Env = append(own, "TMPDIR="+temporary)
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
 	c.WaitDelay = 5 * time.Second
@@ -140,16 +143,4 @@ func (l *laboratory) run(ctx context.Context, p *pkg, binary string, flags ...st
 	err := c.Wait()
 	endGroup(c)
 	return out.Bytes(), err
-}
-
-// ownEnvironment leaves out the variables by which tests use files and programs outside of the repository: a
-// package's own tests must find its mistakes.
-func ownEnvironment(environment []string) []string {
-	var own []string
-	for _, variable := range environment {
-		if !strings.HasPrefix(variable, "NMN_") {
-			own = append(own, variable)
-		}
-	}
-	return own
 }

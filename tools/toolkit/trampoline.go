@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -121,5 +120,3 @@ const jump = `#if defined(__x86_64__)
           #symbol ":\n" NMN_GO("nmn_slot_" #name) ".popsection\n");
 
 `
-
-func sortedKeys(m map[string][]byte) []string { return slices.Sorted(maps.Keys(m)) }

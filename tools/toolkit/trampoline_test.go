@@ -1,9 +1,11 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -73,7 +75,7 @@ func TestTrampolines_PassEverythingOn(t *testing.T) {
 		sources[l.name+".c"] = l.trampolines(l.parse([]byte(declarations)))
 	}
 	command := []string{"-Wall", "-Werror", "-o", path("program")}
-	for _, name := range sortedKeys(sources) {
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
 		if err := os.WriteFile(path(name), sources[name], 0o666); err != nil {
 			t.Fatal(err)
 		}
