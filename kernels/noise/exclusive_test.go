@@ -44,42 +44,6 @@ func (in exclusiveInput) run(t testing.TB, threads int, transition *tensor.Tenso
 	return out
 }
 
-func TestExclusive_ProbabilitiesSumToOneAndGradientsToZero(t *testing.T) {
-	in := drawExclusive(t, 5, 3, 70)
-	for _, transition := range []*tensor.Tensor{nil, in.transition} {
-		out := in.run(t, 2, transition)
-		for bag := range 5 {
-			prob, observed, logit, gradient := 0.0, 0.0, 0.0, 0.0
-			for k := range 70 {
-				at := bag*70 + k
-				prob += float64(out.Prob.Float32s()[at])
-				observed += float64(out.Observed.Float32s()[at])
-				logit += 1 / (1 + math.Exp(-float64(out.BagLogit.Float32s()[at])))
-				gradient += float64(out.DLogits.Float32s()[bag*3*70+k])
-			}
-			near(t, "sum of p(y)", float32(prob), 1, 1e-6, 0)
-			near(t, "sum of p(z)", float32(observed), 1, 1e-6, 0)
-			near(t, "sum of the sigmoids of the bag's logits", float32(logit), 1, 1e-6, 0)
-			near(t, "sum of the gradients", float32(gradient), 0, 0, 1e-7)
-		}
-	}
-}
-
-func TestExclusive_IdentityTransitionChangesNothing(t *testing.T) {
-	in := drawExclusive(t, 4, 1, 9)
-	identity := optest.Floats(t, make([]float32, 81), 9, 9)
-	for y := range 9 {
-		identity.Float32s()[y*10] = 1
-	}
-	plain, through := in.run(t, 1, nil), in.run(t, 1, identity)
-	for i, v := range plain.DLogits.Float32s() {
-		near(t, "gradient", through.DLogits.Float32s()[i], float64(v), 1e-6, 1e-8)
-	}
-	for i, v := range plain.Loss.Float32s() {
-		near(t, "loss", through.Loss.Float32s()[i], float64(v), 1e-6, 0)
-	}
-}
-
 func TestExclusive_AnUnknownLabelTeachesNothing(t *testing.T) {
 	in := drawExclusive(t, 2, 1, 6)
 	for k := range 6 {

@@ -1,7 +1,6 @@
 package noise
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -60,36 +59,6 @@ func difference(x *float64, h float64, f func() float64) float64 {
 	down := f()
 	*x = keep
 	return (up - down) / (2 * h)
-}
-
-// A diagonal of large confidences is the identity transition: nothing may differ from no noise model.
-func TestNoiseStep_IdentityTransitionChangesNothing(t *testing.T) {
-	in := drawStep(t, 3, 4, 6, 9)
-	clear(in.confidence.Float32s())
-	k := in.classes
-	for bag := range in.bags {
-		for class := range k {
-			in.confidence.Float32s()[bag*4*k+class] = 60     // O_00
-			in.confidence.Float32s()[(bag*4+3)*k+class] = 60 // O_11
-		}
-	}
-	for _, mil := range []bool{true, false} {
-		c, p := newTestCPU(t, 1), StepParams{MIL: mil, Scale: 1}
-		with, without := in.newOutput(t), in.newOutput(t)
-		without.DO = nil
-		err := errors.Join(c.NoiseStep(with, in.logits, in.confidence, in.labels, nil, p),
-			c.NoiseStep(without, in.logits, nil, in.labels, nil, p))
-		if err != nil {
-			t.Fatal(err)
-		}
-		pairs := [][2]*tensor.Tensor{{with.Loss, without.Loss}, {with.DLogits, without.DLogits}, {with.Prob, without.Prob},
-			{with.Observed, without.Observed}, {with.Posterior, without.Posterior}, {with.BagLogit, without.BagLogit}}
-		for n, pair := range pairs {
-			for i, want := range pair[1].Float32s() {
-				near(t, fmt.Sprintf("mil %t, tensor %d, element %d", mil, n, i), pair[0].Float32s()[i], float64(want), 1e-6, 1e-9)
-			}
-		}
-	}
 }
 
 // A transition with equal columns has no information: the label does not move the classifier.

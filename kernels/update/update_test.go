@@ -49,14 +49,6 @@ func check(t *testing.T, what string, got *tensor.Tensor, want []float64) {
 	}
 }
 
-// The first step of Adam has the length of the learning rate, whatever the gradient.
-func TestAdam_FirstStepIsTheLearningRate(t *testing.T) {
-	e := Entry{W: optest.Vector(t, 1, 1, 1), G: optest.Vector(t, 1e-3, -5, 1e4), M: optest.Vector(t, 0, 0, 0),
-		V: optest.Vector(t, 0, 0, 0), LR: 0.01}
-	optest.Must(t, newTestCPU(t, 1).Adam([]Entry{e}, AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 1}))
-	check(t, "weight", e.W, []float64{0.99, 1.01, 0.99})
-}
-
 // Frozen entries need no state, nor even a gradient.
 func TestUpdate_FrozenEntriesAreNotLookedAt(t *testing.T) {
 	frozen := []Entry{{W: optest.Vector(t, 1, 2)}, {}}
