@@ -15,6 +15,7 @@ import (
 	"nmn/internal/setting"
 	"nmn/loader/augment"
 	"nmn/loader/dataset"
+	"nmn/loader/manifest"
 	"nmn/run"
 	"nmn/run/document"
 	"nmn/train"
@@ -270,13 +271,15 @@ func (s *sources) data(ctx context.Context, p *program, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	found, err := dataset.Recognise(ctx, args[0])
+	given := map[string]string{}
+	for _, one := range s.given {
+		given[one.Key] = one.Text()
+	}
+	found, err := dataset.Recognise(ctx, args[0], manifest.Form(given["data.label_form"]))
 	if err != nil {
 		return err
 	}
-	gives := func(key string) bool {
-		return slices.ContainsFunc(s.given, func(one *document.Setting) bool { return one.Key == key })
-	}
+	gives := func(key string) bool { _, ok := given[key]; return ok }
 	ending := strings.ToLower(filepath.Ext(strings.TrimSuffix(args[0], ".gz")))
 	switch table := ending == ".csv" || ending == ".tsv"; {
 	case table && gives("data.features.train.labels"):

@@ -134,6 +134,13 @@ func labelForms() map[string]labelForm {
 					return strings.Join(cells, ",")
 				})
 			}},
+		"texts": {form: manifest.FormCommas, says: "separated by commas in a text file next to each picture",
+			write: func(w *formWriter) {
+				w.pictures(func(i int) string { return fmt.Sprintf("%d.png", i) })
+				for i := range w.n {
+					w.file(fmt.Sprintf("%d.txt", i), strings.Join(w.of(i), ", ")+"\n")
+				}
+			}},
 		"pairs": {form: manifest.FormPairs, source: "list.csv", says: "a row for each picture and label, in the column Tag",
 			write: func(w *formWriter) {
 				w.pictures(func(i int) string { return fmt.Sprintf("%d.png", i) })

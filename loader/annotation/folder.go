@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,8 +19,8 @@ import (
 	"nmn/loader/picture"
 )
 
-// textFile is the name of the text file next to a picture in a folder. Each line of it is a caption.
-func textFile(picture string) string {
+// TextFile is the name of the text file next to a picture in a folder. Each line of it is a caption.
+func TextFile(picture string) string {
 	return strings.TrimSuffix(picture, filepath.Ext(picture)) + ".txt"
 }
 
@@ -27,22 +28,92 @@ func textFile(picture string) string {
 func TextFiles(pictures []string) []string {
 	files := make([]string, len(pictures))
 	for i, picture := range pictures {
-		files[i] = textFile(picture)
+		files[i] = TextFile(picture)
 	}
 	return files
 }
 
-// HasTexts reports whether a path is a folder in which the first picture has a text file with captions. The text
-// files of YOLO hold numbers.
+// HasTexts reports whether a path is a folder in which the first picture has a text file with words, apart from
+// pictures with empty ones. The text files of YOLO hold numbers.
 func HasTexts(ctx context.Context, path string) bool {
 	found := false
 	err := walkPictures(ctx, path, func(_ string, captions []string) error {
 		for _, caption := range captions {
 			found = found || strings.ContainsFunc(caption, unicode.IsLetter)
 		}
+		if captions != nil && len(captions) == 0 {
+			return nil
+		}
 		return fs.SkipAll
 	})
 	return err == nil && found
+}
+
+// ListLabels reports whether the text files next to the pictures of a folder list labels, such as "1girl, blue sky,
+// outdoors", and no captions. Most of the files then hold one line of short parts between commas, and most of the
+// parts recur in other files.
+func ListLabels(ctx context.Context, folder string) bool {
+	const surveyed, fewest = 1000, .1 // files at most, and share of them that must hold a comma
+	files := map[string]int{}         // that have each part
+	var lists [][]string
+	texts, others := 0, 0
+	err := walkPictures(ctx, folder, func(_ string, lines []string) error {
+		if len(lines) == 0 {
+			return nil
+		}
+		parts := shortParts(lines)
+		slices.Sort(parts)
+		parts = slices.Compact(parts)
+		for _, part := range parts {
+			files[part]++
+		}
+		switch {
+		case parts == nil:
+			others++
+		case len(parts) > 1:
+			lists = append(lists, parts)
+		}
+		if texts++; texts == surveyed {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	all, recurring := 0, 0
+	for _, part := range slices.Concat(lists...) {
+		if all++; files[part] > 1 {
+			recurring++
+		}
+	}
+	return err == nil && all > 0 && len(lists) > others && float64(len(lists)) >= fewest*float64(texts) &&
+		2*recurring >= all
+}
+
+// shortParts returns the parts between the commas of a text in small letters. It returns nil if the text is a sentence:
+// it has several lines or ends with a full stop, a part begins with an article, or more than a quarter of the parts
+// have more than three words.
+func shortParts(lines []string) []string {
+	text := strings.ToLower(lines[0])
+	if len(lines) > 1 || strings.HasSuffix(text, ".") {
+		return nil
+	}
+	var parts []string
+	long := 0
+	for part := range strings.SplitSeq(text, ",") {
+		words := strings.Fields(part)
+		switch {
+		case len(words) == 0:
+			continue
+		case slices.Contains([]string{"a", "an", "the"}, words[0]) && len(words) > 1:
+			return nil
+		case len(words) > 3:
+			long++
+		}
+		parts = append(parts, strings.Join(words, " "))
+	}
+	if 4*long > len(parts) {
+		return nil
+	}
+	return parts
 }
 
 // walkPictures visits the pictures below a folder in the order of their names, with the lines of their text files.
@@ -58,7 +129,7 @@ func walkPictures(ctx context.Context, folder string, visit func(file string, ca
 		case hidden || entry.IsDir() || !picture.IsName(file):
 			return nil
 		}
-		captions, err := textLines(ctx, loader.PathIn(folder, textFile(file)))
+		captions, err := TextLines(ctx, loader.PathIn(folder, TextFile(file)))
 		if err != nil {
 			return err
 		}
@@ -66,8 +137,8 @@ func walkPictures(ctx context.Context, folder string, visit func(file string, ca
 	})
 }
 
-// textLines returns the lines of a text file that are not blank; none if there is no such file.
-func textLines(ctx context.Context, path string) ([]string, error) {
+// TextLines returns the lines of a text file that are not blank; nil if there is no such file.
+func TextLines(ctx context.Context, path string) ([]string, error) {
 	f, err := loader.OpenText(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -2,6 +2,7 @@ package annotation_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -58,6 +59,32 @@ func TestHasTexts_OfFoldersWithout(t *testing.T) {
 		writeFiles(t, folder, files)
 		if annotation.HasTexts(context.Background(), folder) {
 			t.Errorf("%s: HasTexts is true", name)
+		}
+	}
+}
+
+func TestListLabels_ByTheirParts(t *testing.T) {
+	for name, of := range map[string]struct {
+		texts []string
+		lists bool
+	}{
+		"tags":           {[]string{"1girl, blue sky, outdoors", "1boy, blue sky,", "1girl, solo, hair between eyes, outdoors", "solo"}, true},
+		"some long":      {[]string{"solo, 1girl, sky, eyebrows visible through hair", "solo, 1girl", "sky, 1girl"}, true},
+		"captions":       {[]string{"a dog, a cat and a bird", "a dog, a cat", "a cat, a dog", "The dog, a cat"}, false},
+		"long parts":     {[]string{"dog, man walks on the beach", "dog, man walks on the beach", "beach"}, false},
+		"sentences":      {[]string{"Dog, cat.", "Cat, dog.", "Dog, cat."}, false},
+		"several lines":  {[]string{"dog, cat\ncat, dog", "dog, cat\ndog, bird", "cat, bird\nbird, dog"}, false},
+		"no part recurs": {[]string{"dog, grass", "cat, sofa", "bird, sky", "dog, bench"}, false},
+		"mostly not":     {[]string{"dog, cat", "cat, dog", "two dogs that run", "one cat on a sofa", "grass is green"}, false},
+		"single words":   {[]string{"dog", "cat", "dog", "cat"}, false},
+	} {
+		folder, files := t.TempDir(), map[string]string{}
+		for i, text := range of.texts {
+			files[fmt.Sprintf("%d.jpg", i)], files[fmt.Sprintf("%d.txt", i)] = "", text
+		}
+		writeFiles(t, folder, files)
+		if got := annotation.ListLabels(t.Context(), folder); got != of.lists {
+			t.Errorf("%s: %t, want %t", name, got, of.lists)
 		}
 	}
 }

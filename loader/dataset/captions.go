@@ -25,6 +25,9 @@ func (d *Splits) openCaptions(ctx context.Context, c *Config) error {
 	if err != nil {
 		return whereItStarted(err, c.Captions)
 	}
+	if folderOf(c.Captions) != "" {
+		d.Labels = fmt.Sprintf("labels: %d words of %s", whole.Vocabulary.Len(), captionTexts)
+	}
 	if c.ValCaptions == "" {
 		return d.holdOut(ctx, c, whole)
 	}

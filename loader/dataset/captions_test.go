@@ -3,11 +3,13 @@ package dataset
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"nmn/loader/manifest"
 	"nmn/loader/scenes"
 	"nmn/text"
 	_ "nmn/text/english"
@@ -58,9 +60,12 @@ func TestOpen_FolderOfPicturesAndTexts(t *testing.T) {
 	c.Set, c.Captions, c.MinCount, c.KeepFunctionWords, c.ValidationShare, c.TestShare = Captions, dir, 1, false, 0, 0
 	d := openedData(t, &c)
 	if words := d.Train.Vocabulary.Texts(); !slices.Equal(d.Train.IDs, []string{"7.jpg", "a/8.jpg"}) ||
-		!slices.Contains(words, "dog") || !slices.Contains(words, "cat") {
-		t.Errorf("pictures %v, words %v", d.Train.IDs, words)
+		!slices.Contains(words, "dog") || !slices.Contains(words, "cat") ||
+		d.Labels != fmt.Sprintf("labels: %d words of captions in a text file next to each picture", len(words)) {
+		t.Errorf("pictures %v, words %v, %s", d.Train.IDs, words, d.Labels)
 	}
+	c.LabelForm = manifest.FormCommas
+	refuse(t, "captions as labels", c.Validate(), "data.label_form is commas, and "+dir+" has captions")
 	files, err := d.Files(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)

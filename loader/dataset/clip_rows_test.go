@@ -138,7 +138,7 @@ func TestOpen_TablesOfClipsInEveryForm(t *testing.T) {
 func TestOpen_FoldersOfClipsAreLabels(t *testing.T) {
 	for _, form := range []shard.Form{shard.Shards, shard.Folder} {
 		frames := framesOfClips(t, form, "cat/1.mp4", "dog/1.mp4", "dog/2.mkv")
-		if found, err := Recognise(t.Context(), frames); err != nil || found.Kind != Manifest {
+		if found, err := Recognise(t.Context(), frames, ""); err != nil || found.Kind != Manifest {
 			t.Errorf("recognised as %+v, %v", found, err)
 		}
 		want := []string{"1 cat", "2 dog", "3 dog"}

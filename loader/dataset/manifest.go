@@ -19,7 +19,7 @@ import (
 // manifest. data.images alone is a folder with a subfolder for each label.
 type ManifestConfig struct {
 	Manifest      string        `yaml:"manifest,omitempty" help:"<file> or folder of pictures or clips with labels by name (docs/guide/labels.md)"`
-	LabelForm     manifest.Form `yaml:"label_form,omitempty" help:"<form> of the labels in the manifest; empty detects it"`
+	LabelForm     manifest.Form `yaml:"label_form,omitempty" of:"captions manifest" help:"<form> of the labels, or captions for text files with captions; empty detects it"`
 	PathColumn    string        `yaml:"path_column,omitempty" help:"<column> of the manifest with the names of pictures; empty detects it"`
 	JoinLabels    bool          `yaml:"join_labels,omitempty" help:"join labels that differ only in case, blanks, hyphens or underscores"`
 	SkipDifficult bool          `yaml:"skip_difficult,omitempty" help:"Pascal VOC: ignore objects that are marked difficult"`

@@ -34,7 +34,8 @@ type Splits struct {
 	Noise     float64     // share of replaced captions, for tables
 	NoiseKind inject.Kind // of the replaced captions; empty for none
 	Flips     labels.FlipRates
-	// Labels describes the form of a manifest's labels and the columns of features; empty for other data.
+	// Labels describes the form of the labels of a manifest or of a folder with captions, and the columns of features. It
+	// is empty for other data.
 	Labels         string
 	LabelsAreNames bool               // no label is a list of labels in one string, whatever it looks like
 	Census         *loader.Census     // census of the noisy training labels

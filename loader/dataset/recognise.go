@@ -29,8 +29,9 @@ type Recognised struct {
 	Text string // description as text
 }
 
-// Recognise finds out what kind of data a path holds, by its content; or it is the name of an embedded set.
-func Recognise(ctx context.Context, path string) (Recognised, error) {
+// Recognise finds out what kind of data a path holds, by its content; or it is the name of an embedded set. form is how
+// the user says that labels are written, or empty.
+func Recognise(ctx context.Context, path string, form manifest.Form) (Recognised, error) {
 	info, err := os.Stat(path)
 	embedded := Kind(path) == Scenes || Kind(path) == MovingScenes
 	switch {
@@ -43,19 +44,28 @@ func Recognise(ctx context.Context, path string) (Recognised, error) {
 		return Recognised{}, fmt.Errorf("%w: want a folder of pictures or clips, a table, a caption file, a feature "+
 			"file, or %s or %s", whereItStarted(err, path), Scenes, MovingScenes)
 	case info.IsDir():
-		return recogniseFolder(ctx, path)
+		return recogniseFolder(ctx, path, form)
 	}
 	return recogniseFile(ctx, path)
 }
 
-func recogniseFolder(ctx context.Context, path string) (Recognised, error) {
+// captionTexts describes the captions of a folder.
+const captionTexts = "captions in a text file next to each picture"
+
+func recogniseFolder(ctx context.Context, path string, form manifest.Form) (Recognised, error) {
+	found := form == "" || form == manifest.FormAuto
 	switch {
+	case form == manifest.FormCaptions:
+		return Recognised{Captions, captionTexts}, nil
 	case durable.Exists(filepath.Join(path, loader.LabelsName)):
 		return Recognised{Clips, "clips with labels in " + loader.LabelsName}, nil
 	case HasFrames(path):
 		return Recognised{Manifest, "frames of clips, whose folders are their labels"}, nil
-	case annotation.HasTexts(ctx, path):
-		return Recognised{Captions, "pictures with captions in a text file next to each"}, nil
+	case !annotation.HasTexts(ctx, path), !found && !form.OfText():
+	case !found, annotation.ListLabels(ctx, path):
+		return Recognised{Manifest, "labels in a text file next to each picture"}, nil
+	default:
+		return Recognised{Captions, captionTexts}, nil
 	}
 	return Recognised{Manifest, "a folder of pictures with labels"}, nil
 }

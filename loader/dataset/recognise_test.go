@@ -3,11 +3,13 @@ package dataset
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"nmn/loader"
+	"nmn/loader/manifest"
 )
 
 func TestRecognise_ByContent(t *testing.T) {
@@ -75,7 +77,7 @@ func TestRecognise_ByContent(t *testing.T) {
 		write("several.csv", "a.jpg\t0 3\n"):                                                    {Kind: Manifest},
 		write("a.zip", ""):                                                                      {Kind: MSRVTT},
 	} {
-		got, err := Recognise(t.Context(), path)
+		got, err := Recognise(t.Context(), path, "")
 		if err != nil || got.Kind != want.Kind || got.Text == "" {
 			t.Errorf("%s: %+v, %v, want %+v", path, got, err, want)
 		}
@@ -89,15 +91,40 @@ func TestRecognise_ByContent(t *testing.T) {
 		write("notes.txt", "x"):                           "want a header such as path,labels or image,caption",
 		filepath.Join(dir, "gone/"):                       "want a folder of pictures or clips",
 	} {
-		_, err := Recognise(t.Context(), path)
+		_, err := Recognise(t.Context(), path, "")
 		refuse(t, path, err, want)
 	}
 	t.Chdir(dir)
 	write("scenes/cat/1.jpg", "")
-	_, err := Recognise(t.Context(), "scenes")
+	_, err := Recognise(t.Context(), "scenes", "")
 	refuse(t, "what could be two things", err, "write ./scenes for the path")
-	if got, err := Recognise(t.Context(), "./scenes"); err != nil || got.Kind != Manifest {
+	if got, err := Recognise(t.Context(), "./scenes", ""); err != nil || got.Kind != Manifest {
 		t.Errorf("the path: %+v, %v", got, err)
+	}
+}
+
+// The text files next to pictures hold captions or labels, whichever they look like or the user says.
+func TestRecognise_TextsNextToPictures(t *testing.T) {
+	dir := t.TempDir()
+	for name, texts := range map[string][2]string{"captions": {"a dog runs", "a cat"}, "tags": {"dog, grass", "cat, grass"}} {
+		for i, text := range texts {
+			writeFile(t, filepath.Join(dir, name, fmt.Sprintf("x/%d.jpg", i)), "")
+			writeFile(t, filepath.Join(dir, name, fmt.Sprintf("x/%d.txt", i)), text)
+		}
+	}
+	for _, of := range []struct {
+		folder, form, says string
+		want               Kind
+	}{
+		{"captions", "", "captions in a text file", Captions}, {"captions", "auto", "captions in a text file", Captions},
+		{"captions", "commas", "labels in a text file", Manifest}, {"captions", "folders", "a folder of pictures", Manifest},
+		{"tags", "", "labels in a text file", Manifest}, {"tags", "auto", "labels in a text file", Manifest},
+		{"tags", "captions", "captions in a text file", Captions}, {"tags", "folders", "a folder of pictures", Manifest},
+	} {
+		got, err := Recognise(t.Context(), filepath.Join(dir, of.folder), manifest.Form(of.form))
+		if err != nil || got.Kind != of.want || !strings.Contains(got.Text, of.says) {
+			t.Errorf("%s as %q: %+v, %v", of.folder, of.form, got, err)
+		}
 	}
 }
 
@@ -111,7 +138,7 @@ func FuzzRecognise(f *testing.F) {
 		names := []string{"d.json", "d.csv", "d.json.gz", "d.tsv"}
 		path := filepath.Join(t.TempDir(), names[int(ending)%len(names)])
 		writeFile(t, path, content)
-		if got, err := Recognise(t.Context(), path); err == nil && got.Kind.Key() == "" {
+		if got, err := Recognise(t.Context(), path, ""); err == nil && got.Kind.Key() == "" {
 			t.Errorf("%q is taken for %+v", content, got)
 		}
 	})

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"nmn/loader"
+	"nmn/loader/annotation"
 	"nmn/loader/picture"
 )
 
@@ -72,20 +74,22 @@ func readFolder(ctx context.Context, folder string, o Options) (*Manifest, error
 }
 
 func (r *folderReader) read(ctx context.Context) error {
-	form, err := r.form()
+	form, err := r.form(ctx)
 	if err != nil {
 		return err
 	}
 	m := r.b.manifest
 	m.Form = form
-	switch form {
-	case FormVOC:
+	switch {
+	case form.OfText():
+		err = r.texts(ctx)
+	case form == FormVOC:
 		err = r.voc(ctx)
-	case FormYOLO:
+	case form == FormYOLO:
 		err = r.yolo(ctx)
-	case FormCOCO:
+	case form == FormCOCO:
 		err = r.coco(ctx)
-	case FormFolders:
+	case form == FormFolders:
 		err = r.tree()
 	default:
 		err = fmt.Errorf("it is a folder, whose labels cannot be stated as `data.label_form` %s; name a file of "+
@@ -97,17 +101,21 @@ func (r *folderReader) read(ctx context.Context) error {
 	case len(m.Rows) == 0:
 		return errors.New("there are no pictures with labels in it")
 	}
-	m.Columns.Format, m.Columns.Ignored = forms[form].folder, r.notes
+	m.Columns.Format, m.Columns.Ignored = cmp.Or(forms[form].folder, "text files"), r.notes
 	// The pictures belong to the folder itself and are not named by a file.
-	m.found = (form == FormFolders || form == FormYOLO) && !r.pictures.odd &&
+	m.found = (form == FormFolders || form == FormYOLO || form.OfText()) && !r.pictures.odd &&
 		!slices.ContainsFunc(m.Rows, func(row Row) bool { return row.fault != nil })
 	return nil
 }
 
-// form finds the form of a folder by the files in it.
-func (r *folderReader) form() (Form, error) {
-	if r.o.Form != "" && r.o.Form != FormAuto {
+// form finds the form of a folder by the files in it. If the folder is named as the folder of pictures, text files do
+// not count.
+func (r *folderReader) form(ctx context.Context) (Form, error) {
+	switch {
+	case r.o.Form != "" && r.o.Form != FormAuto:
 		return r.o.Form, nil
+	case r.o.Images == "" && annotation.HasTexts(ctx, r.labels.folder) && annotation.ListLabels(ctx, r.labels.folder):
+		return FormCommas, nil
 	}
 	var found []Form
 	if len(r.labels.withExtension(".xml")) > 0 {

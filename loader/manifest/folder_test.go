@@ -158,6 +158,40 @@ func TestRead_VOCWithoutDifficult(t *testing.T) {
 }
 
 // A single file of instances finds its pictures next to it, where COCO has them, or in the given folder.
+func TestRead_TextsNextToPictures(t *testing.T) {
+	folder := folderWith(t, map[string]string{
+		"dog/1.jpg": "", "dog/1.txt": "\xef\xbb\xbfdog, grass,\r\n", "dog/2.jpg": "", "dog/2.txt": "dog, big  cat\nsky",
+		"cat/3.jpg": "", "cat/3.txt": "", "pig/4.jpg": "", "cat/5.jpg": "", "cat/5.txt": "grass, dog", "cat/6.txt": "dog",
+	})
+	read := func(o Options) *Manifest {
+		t.Helper()
+		m, err := Read(t.Context(), folder, o)
+		check(t, err)
+		return m
+	}
+	m := read(Options{})
+	if got, want := m.text(), " dog,grass dog,grass big  cat,dog,sky"; got != want || m.Form != FormCommas {
+		t.Errorf("labels %q in the form %s, want %q", got, m.Form, want)
+	}
+	if got, want := m.Describe()+", "+m.Columns.String(), "labels: 4 classes, separated by commas in a text file next to "+
+		"each picture, text files; not used: 1 picture without a text file: pig/4.jpg"; got != want {
+		t.Errorf("described as %q, want %q", got, want)
+	}
+	if want := []string{"cat/3.txt", "cat/5.txt", "dog/1.txt", "dog/2.txt"}; !slices.Equal(m.Sources, want) {
+		t.Errorf("sources %q, want %q", m.Sources, want)
+	}
+	for _, o := range []Options{{Images: folder}, {Form: FormFolders}} {
+		if m := read(o); m.Form != FormFolders || m.text() != "cat cat dog dog pig" {
+			t.Errorf("%+v: %q in the form %s", o, m.text(), m.Form)
+		}
+	}
+	if m := read(Options{Form: FormBlanks}); !slices.Contains(m.Labels, "big") {
+		t.Errorf("blanks: labels %q", m.Labels)
+	}
+	_, err := Read(t.Context(), folderWith(t, map[string]string{"a/1.jpg": ""}), Options{Form: FormCommas})
+	refuse(t, "no texts", err, "none of its pictures has a text file with labels")
+}
+
 func TestRead_FileOfInstances(t *testing.T) {
 	dir := folderWith(t, map[string]string{"annotations/instances_train2017.json": smallCOCO, "train2017/1.jpg": "",
 		"train2017/2.jpg": "", "else/1.jpg": "", "else/2.jpg": ""})

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"nmn/internal/setting"
@@ -12,8 +13,8 @@ import (
 // Form is how a source states which labels its pictures have.
 type Form string
 
-// The forms. The last four are forms of folders, or of a file that describes all pictures at once; sources of the
-// others are text files with rows.
+// The forms. The last five are forms of folders, or of a file that describes all pictures at once. Sources of the
+// others are text files with rows. Forms of a cell may also be the form of a text file next to each picture of a folder.
 const (
 	FormAuto     Form = "auto"     // found by looking at the source; no manifest that was read has it
 	FormList     Form = "list"     // names in one cell, separated by ; or |
@@ -28,12 +29,18 @@ const (
 	FormCOCO     Form = "coco"     // the instances of COCO: categories of objects
 	FormVOC      Form = "voc"      // the annotations of Pascal VOC: an XML file for each picture
 	FormYOLO     Form = "yolo"     // the label files of YOLO: a text file for each picture
+	FormCaptions Form = "captions" // no labels: text files next to the pictures hold captions
 )
 
 // Forms lists all forms, that which is found first.
 func Forms() []Form {
 	return []Form{FormAuto, FormFolders, FormCOCO, FormVOC, FormYOLO, FormList, FormCommas, FormBlanks, FormJSON,
-		FormSingle, FormPairs, FormColumns, FormIntegers}
+		FormSingle, FormPairs, FormColumns, FormIntegers, FormCaptions}
+}
+
+// OfText reports whether a text file next to a picture may give labels in the form.
+func (f Form) OfText() bool {
+	return slices.Contains([]Form{FormList, FormCommas, FormBlanks, FormJSON, FormSingle}, f)
 }
 
 // Values lists all forms.
@@ -75,10 +82,16 @@ func (m *Manifest) Describe() string {
 	return line
 }
 
+// inTexts is where text files give labels.
+const inTexts = "in a text file next to each picture"
+
 // stated returns how labels are given, as text.
 func (m *Manifest) stated() string {
 	in := "in the column " + visible.Line(m.LabelsColumn)
-	if m.JSONLines || m.WholeJSON {
+	switch {
+	case m.Form.OfText() && m.LabelsColumn == "":
+		in = inTexts
+	case m.JSONLines || m.WholeJSON:
 		in = "in the key " + visible.Line(m.LabelsColumn)
 	}
 	switch {

@@ -163,7 +163,7 @@ func readAny(ctx context.Context, path string, o Options) (*Manifest, error) {
 	if coco || o.Form == FormCOCO {
 		return readInstances(ctx, path, o)
 	}
-	if slices.Contains([]Form{FormFolders, FormVOC, FormYOLO}, o.Form) {
+	if slices.Contains([]Form{FormFolders, FormVOC, FormYOLO, FormCaptions}, o.Form) {
 		return nil, loader.Unusable(fmt.Errorf(
 			"manifest %q: it is a file, whose labels cannot be stated as `data.label_form` %s; name "+
 				"the folder", path, o.Form))

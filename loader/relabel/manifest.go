@@ -20,7 +20,7 @@ func HasLines(m *manifest.Manifest) bool {
 	case manifest.FormFolders, manifest.FormCOCO, manifest.FormVOC, manifest.FormYOLO:
 		return false
 	}
-	return !m.WholeJSON && !m.Headless
+	return m.Sources == nil && !m.WholeJSON && !m.Headless
 }
 
 // Manifest writes a manifest of lines with corrected labels, and returns the number of rows that it has
