@@ -96,7 +96,7 @@ func auditOfClasses(j *multiclass.Judgement) *report.AuditFigures {
 	if j == nil {
 		return nil
 	}
-	return &report.AuditFigures{AP: j.Posterior.AP, IncorrectAP: j.Posterior.AP, MissingAP: eval.Undefined(),
+	return &report.AuditFigures{AP: j.Posterior.AP, IncorrectAP: eval.Undefined(), MissingAP: eval.Undefined(),
 		At1000: j.Posterior.PrecisionAt[auditPrecisionAt], From: fromOutOfFold}
 }
 

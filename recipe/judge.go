@@ -249,6 +249,9 @@ func (s *labelScores) audit(set *loader.Set, exclusive bool, from string) (*repo
 		}
 	}
 	ranking, err := audit.Rank(doubts, z, y, []int{auditPrecisionAt})
+	if exclusive { // all labels are present ones
+		ranking.IncorrectAP = eval.Undefined()
+	}
 	return &report.AuditFigures{AP: ranking.AP, IncorrectAP: ranking.IncorrectAP, MissingAP: ranking.MissingAP,
 		At1000: ranking.PrecisionAt[auditPrecisionAt], From: from}, err
 }

@@ -8,6 +8,7 @@ import (
 	dense "gorgonia.org/tensor"
 
 	"nmn/eval"
+	"nmn/labels/audit/multiclass"
 	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/loader/dataset"
@@ -36,6 +37,15 @@ func TestJudge_RanksLabelsByTheirPosterior(t *testing.T) {
 	if err != nil || a.From != "here" || math.Abs(float64(a.AP)-(1+2./3)/2) > 1e-9 || a.MissingAP != 1 ||
 		a.IncorrectAP != 1 || a.At1000.Defined() {
 		t.Errorf("audit %+v, %v", a, err)
+	}
+	// With exclusive classes, only present labels count, which have one average precision.
+	a, err = s.audit(set, true, "here")
+	if err != nil || a.AP != 1 || a.IncorrectAP.Defined() || a.MissingAP.Defined() {
+		t.Errorf("audit of exclusive classes %+v, %v", a, err)
+	}
+	if a := auditOfClasses(&multiclass.Judgement{Posterior: multiclass.Ranking{AP: .5}}); a.AP != .5 ||
+		a.IncorrectAP.Defined() || a.MissingAP.Defined() {
+		t.Errorf("audit of classes %+v", a)
 	}
 }
 
