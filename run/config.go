@@ -190,8 +190,8 @@ type Resources struct {
 	LabelMemory  int              `yaml:"label_memory" help:"keep labels of clips in memory if they take at most this many <MiB>" range:"[0,]"`
 	// Gradients is the precision in which gradients travel between ranks: fp32, also where it is empty, or bf16.
 	Gradients string `yaml:"gradients,omitempty" help:"number <format> of gradients sent between ranks" values:"fp32,bf16"`
-	// VerifyData compares pictures and frames by their content when a run goes on, not by size and time alone.
-	VerifyData bool `yaml:"verify_data,omitempty" help:"compare files by content, not by size and time, when a run continues"`
+	// VerifyData compares pictures and frames by their whole content when a run goes on, at any size and with any times.
+	VerifyData bool `yaml:"verify_data,omitempty" help:"compare files by their whole content when a run continues"`
 }
 
 // Model is the net's configuration for a number of classes and a noise model; width is that of the

@@ -49,16 +49,20 @@ func (f *runFolder) sameData(ctx context.Context) (origin.List, error) {
 		return nil, err
 	}
 	kept, err := folder.SameData(ctx, f.dir, now)
-	if err != nil || kept.Unread() == 0 || kept.Unread() > notedBytes {
+	if err != nil || kept.Unread() == 0 {
 		return kept, err
 	}
-	read, err := f.data.Files(ctx, true)
-	return kept.With(read), err
+	read := f.data.FileEnds
+	if kept.Unread() <= notedBytes {
+		read = func(ctx context.Context) (origin.List, error) { return f.data.Files(ctx, true) }
+	}
+	noted, err := read(ctx)
+	return kept.With(noted), err
 }
 
-// notedBytes are the most bytes of pictures and frames whose content is noted when a run begins. Reading them takes
-// some seconds, and the first epoch finds them in memory. Then a run goes on even if their times have changed, as by a
-// copy.
+// notedBytes are the most bytes of pictures and frames whose whole content is noted when a run begins. Reading them
+// takes some seconds, and the first epoch finds them in memory. The ends of the files are noted if there is more. Then
+// a run goes on even if their times have changed, as by a copy.
 const notedBytes = 2 << 30
 
 // prepare makes the folder, or takes an existing one. It refuses with a *ConfigError a folder that holds another run, a

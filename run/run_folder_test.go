@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -11,7 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/train"
 )
@@ -131,5 +134,37 @@ func TestModel_WarnsOfDataThatHaveChanged(t *testing.T) {
 			t.Errorf("data of seed %d: the log says %q", seed, log.String())
 		}
 		must(t, m.Close())
+	}
+}
+
+// Of a set beyond the bytes that are read, the ends of pictures are noted: a copy has other times, and a run goes on.
+func TestPrepareFolder_NotesTheEndsOfLargeSets(t *testing.T) {
+	dir, folder := t.TempDir(), filepath.Join(t.TempDir(), "run")
+	list := "path,labels\n"
+	for i := range 8 {
+		name := fmt.Sprintf("%d.png", i)
+		list += fmt.Sprintf("%s,%s\n", name, []string{"cat", "dog"}[i%2])
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte("picture "+name), 0o666))
+	}
+	big, file := filepath.Join(dir, "0.png"), filepath.Join(dir, "list.csv")
+	must(t, os.WriteFile(file, []byte(list), 0o666))
+	must(t, os.Truncate(big, notedBytes+1)) // takes no room
+	c, err := Preset(ScenesPreset, Quick)
+	must(t, err)
+	c.Data.Set, c.Data.Manifest, c.Run.Device, c.Data.Noise = dataset.Manifest, file, "cpu", 0
+	same := func() error { return opened(t, c, Options{}).SameData(t.Context(), folder) }
+	must(t, opened(t, c, Options{}).PrepareFolder(t.Context(), folder))
+	must(t, os.WriteFile(filepath.Join(folder, ResultFile), nil, 0o666))
+	now := time.Now().Add(time.Hour)
+	must(t, os.Chtimes(big, now, now))
+	if err := same(); err != nil {
+		t.Errorf("a picture with another time: %v", err)
+	}
+	f, err := os.OpenFile(big, os.O_WRONLY, 0)
+	must(t, err)
+	_, err = f.WriteAt([]byte("x"), notedBytes)
+	must(t, errors.Join(err, f.Close()))
+	if err := same(); err == nil || !strings.Contains(err.Error(), "0.png has changed since this run began") {
+		t.Errorf("a picture with another end: %v", err)
 	}
 }

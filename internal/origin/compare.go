@@ -41,10 +41,13 @@ func (now List) Since(ctx context.Context, then List) (kept List, d *Difference,
 	now = slices.Clone(now)
 	err = inParallel(ctx, len(now), func(i int) (err error) {
 		f, old := &now[i], was[now[i].Name]
-		if f.Digest != "" || old.Digest == "" || f.Size != old.Size {
-			return nil
-		}
-		if f.Digest = old.Digest; !f.Modified.Equal(old.Modified) {
+		switch {
+		case old.Digest == "" || f.Size != old.Size || f.Digest != "" && ofEnds(f.Digest) == ofEnds(old.Digest):
+		case f.Digest == "" && f.Modified.Equal(old.Modified):
+			f.Digest = old.Digest
+		case ofEnds(old.Digest):
+			f.Digest, err = Ends(ctx, f.Path)
+		default:
 			f.Digest, err = Digest(ctx, f.Path)
 		}
 		return err

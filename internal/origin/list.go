@@ -3,6 +3,7 @@ package origin
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -92,6 +93,18 @@ func (l List) Unread() (bytes int64) {
 		}
 	}
 	return bytes
+}
+
+// WithEnds is the list with digests of the ends of files whose content was not read. A file that cannot be read stays
+// without one.
+func (l List) WithEnds(ctx context.Context) (List, error) {
+	all := slices.Clone(l)
+	return all, inParallel(ctx, len(all), func(i int) error {
+		if all[i].Digest == "" {
+			all[i].Digest, _ = Ends(ctx, all[i].Path)
+		}
+		return ctx.Err()
+	})
 }
 
 // With is the list with the digests that another one has of the same files.

@@ -93,6 +93,44 @@ func TestSince_NamesTheFileThatDiffers(t *testing.T) {
 	}
 }
 
+// The ends of a file recognise it after a copy, also if its whole content is read later.
+func TestSince_ComparesEnds(t *testing.T) {
+	const size = 3 * endBytes
+	dir := t.TempDir()
+	content := func(at int) string { // differs from content(-1) in one byte
+		c := []byte(strings.Repeat("a", size))
+		if at >= 0 {
+			c[at] = 'b'
+		}
+		return string(c)
+	}
+	places := []Place{put(t, dir, "a.png", content(-1), 100), put(t, dir, "b.png", "short", 100)}
+	then, err := find(t, false, places...).WithEnds(t.Context())
+	check(t, err)
+	file := filepath.Join(dir, "data.tsv")
+	check(t, then.Save(file))
+	if then, err = Load(file); err != nil || then.Unread() != 0 {
+		t.Fatalf("read back: %v (%v)", then, err)
+	}
+	for at, says := range map[int]string{-1: "", 0: "a.png has changed", endBytes - 1: "a.png has changed", endBytes: "",
+		size - endBytes - 1: "", size - endBytes: "a.png has changed", size - 1: "a.png has changed"} {
+		put(t, dir, "a.png", content(at), 200)
+		for _, whole := range []bool{false, true} {
+			kept, d, err := find(t, whole, places...).Since(t.Context(), then)
+			if check(t, err); says == "" && (d != nil || !ofEnds(kept[0].Digest)) ||
+				says != "" && (d == nil || !strings.Contains(d.Text, says) || d.Unknown) {
+				t.Errorf("byte %d, whole content %t: difference %+v, want %q", at, whole, d, says)
+			}
+		}
+	}
+	put(t, dir, "a.png", content(-1), 200)
+	put(t, dir, "b.png", "shirt", 200)
+	if _, d, err := find(t, false, places...).Since(t.Context(), then); err != nil || d == nil ||
+		!strings.Contains(d.Text, "b.png has changed") {
+		t.Errorf("a short file: %+v, %v", d, err)
+	}
+}
+
 // The named file is one that certainly differs, and the others are counted.
 func TestSince_CountsFurtherFiles(t *testing.T) {
 	dir := t.TempDir()

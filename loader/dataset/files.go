@@ -21,6 +21,7 @@ type sources struct {
 	mutex  sync.Mutex
 	places []origin.Place
 	found  map[bool]origin.List   // with and without content hashes; only requested lists are present
+	ends   origin.List            // with hashes of the ends of files; nil until requested
 	beside map[string]origin.File // by path
 }
 
@@ -40,6 +41,25 @@ func (d *Splits) Files(ctx context.Context, content bool) (origin.List, error) {
 	}
 	s.found[content] = l
 	return l, nil
+}
+
+// FileEnds is Files with the digest of the ends of pictures and shards, from origin.Ends. The result is cached.
+func (d *Splits) FileEnds(ctx context.Context) (origin.List, error) {
+	files, err := d.Files(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	s := d.sources
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.ends == nil {
+		ends, err := files.WithEnds(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.ends = ends
+	}
+	return s.ends, nil
 }
 
 // Further input files, such as the initial weights of a net, are returned with the SHA-256 of their content.

@@ -68,6 +68,10 @@ func TestFiles_OfAManifest(t *testing.T) {
 			t.Errorf("files %s, want %s", got, want)
 		}
 	}
+	ends, err := d.FileEnds(t.Context())
+	if err != nil || ends.Unread() != 0 || len(ends) != 5 {
+		t.Errorf("ends %+v, %v", ends, err)
+	}
 }
 
 // Files next to the data are read once for all views of the data, and again if they have changed.
