@@ -123,7 +123,7 @@ func (c *Config) lookAt(data *dataset.Splits, o *ExamineOptions) doctor.Options 
 		Orientation: c.Data.Orientation, MaxPixels: c.Data.MaxPixels, MaxBadSamples: c.Data.MaxBadSamples,
 		Missing: c.Data.Features.Missing == dataset.MissingMean, Standardise: c.Data.Features.Standardise,
 		Named: c.Data.Vocabulary != "" || data.LabelsAreNames, Progress: o.Progress, Found: o.Found,
-		JoinLabels: c.Data.Set == dataset.Manifest,
+		JoinLabels: c.Data.Set == dataset.Manifest || c.Data.Set == dataset.Features,
 	}
 	if data.Train.Vectors == nil && c.Net.Backbone == "" {
 		look.InputSize = c.Net.Model(1, 0, "").Size

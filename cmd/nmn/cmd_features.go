@@ -70,12 +70,15 @@ func (c *featuresCommand) run(ctx context.Context, p *program, path string) (err
 		return usageError{err}
 	}
 	o := f.Options(dataset.FeatureFiles{Features: path, Labels: c.labels}, nil)
-	o.Spill = c.output
+	o.Spill, o.Weights, o.JoinLabels = c.output, f.Weights, config.Data.JoinLabels
 	t, err := features.Open(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
+	if err := f.CheckWeights(t); err != nil {
+		return err
+	}
 	if c.output != "" && !t.Spilled {
 		if err := features.WriteFile(c.output, t.Rows); err != nil {
 			return err
@@ -140,6 +143,9 @@ func describedFeatures(d *features.Description) string {
 	}
 	if d.HasSplits {
 		lines = append(lines, "splits       in a column")
+	}
+	if w := d.Weights; w != nil {
+		lines = append(lines, fmt.Sprintf("weights      of rows from %g to %g", w[0], w[1]))
 	}
 	for i := range lines {
 		lines[i] = visible.Line(lines[i])

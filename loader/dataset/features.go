@@ -99,9 +99,9 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 	if err := refusePackedFeatures(c, whole); err != nil {
 		return err
 	}
-	d.Labels = describeColumns(table)
+	d.Labels, d.Spellings = describeColumns(table), table.Labels.Spellings
 	if vocabulary == nil {
-		d.noteAlike(whole.Vocabulary, "if they are one class, write them alike")
+		d.noteAlike(whole.Vocabulary)
 	}
 	shares := *c
 	for _, other := range []struct {
@@ -168,6 +168,7 @@ func (d *Splits) featureSet(ctx context.Context, c *Config, files FeatureFiles, 
 		words = v.Texts()
 	}
 	o := c.Features.Options(files, words)
+	o.JoinLabels = c.JoinLabels
 	if training && c.Features.IDs != "" {
 		var err error
 		if o.IDs, err = loader.ReadIDs(ctx, c.Features.IDs); err != nil {
@@ -182,10 +183,10 @@ func (d *Splits) featureSet(ctx context.Context, c *Config, files FeatureFiles, 
 		return nil, nil, err
 	}
 	d.opened = append(d.opened, table)
-	if training && table.Weights == nil && o.WeightColumn != "" {
-		return nil, nil, setting.Errorf("data.features.weight_column",
-			"%s has no column %q for the weights of rows: give the name of a column of the training features", table.Name,
-			o.WeightColumn)
+	if training {
+		if err := c.Features.CheckWeights(table); err != nil {
+			return nil, nil, err
+		}
 	}
 	name, _, _ := strings.Cut(filepath.Base(files.Features), ".")
 	set, err := loader.FeatureSet(name, table, v)
@@ -199,6 +200,16 @@ func (d *Splits) featureSet(ctx context.Context, c *Config, files FeatureFiles, 
 		set.CaptionsPerSample = c.CaptionsPerSample
 	}
 	return set, table, nil
+}
+
+// CheckWeights refuses training features that lack the column of weights.
+func (f *FeatureConfig) CheckWeights(t *features.Table) error {
+	if f.WeightColumn == "" || t.Weights != nil {
+		return nil
+	}
+	return setting.Errorf("data.features.weight_column",
+		"%s has no column %q for the weights of rows: give the name of a column of the training features", t.Name,
+		f.WeightColumn)
 }
 
 // sameColumns checks that two files have the same features.

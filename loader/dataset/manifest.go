@@ -21,7 +21,7 @@ type ManifestConfig struct {
 	Manifest      string        `yaml:"manifest,omitempty" help:"<file> or folder of pictures or clips with labels by name (docs/guide/labels.md)"`
 	LabelForm     manifest.Form `yaml:"label_form,omitempty" of:"captions manifest" help:"<form> of the labels, or captions for text files with captions; empty detects it"`
 	PathColumn    string        `yaml:"path_column,omitempty" help:"<column> of the manifest with the names of pictures; empty detects it"`
-	JoinLabels    bool          `yaml:"join_labels,omitempty" help:"join labels that differ only in case, blanks, hyphens or underscores"`
+	JoinLabels    bool          `yaml:"join_labels,omitempty" of:"features manifest" help:"join labels that differ only in case, blanks, hyphens or underscores"`
 	SkipDifficult bool          `yaml:"skip_difficult,omitempty" help:"Pascal VOC: ignore objects that are marked difficult"`
 
 	// ManifestOfClips is set if rows of the manifest have several frames, which is known after reading it.
@@ -61,7 +61,7 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 		if vocabulary, err = m.Vocabulary(min(c.VocabularySize, MaxClasses), c.MinCount); err != nil {
 			return err
 		}
-		d.noteAlike(vocabulary, "`data.join_labels` true makes one class of each")
+		d.noteAlike(vocabulary)
 	}
 	d.Labels = m.Describe() + "\n        " + m.Columns.String()
 	d.readFolder("data.manifest", m.File, m.Sources)
@@ -100,13 +100,14 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 }
 
 // noteAlike notes classes whose names are nearly equal, and what joins them.
-func (d *Splits) noteAlike(v *text.Vocabulary, cure string) {
+func (d *Splits) noteAlike(v *text.Vocabulary) {
 	var names []string
-	for _, group := range loader.AlikeNames(v.Texts()) {
+	for _, group := range text.AlikeNames(v.Texts()) {
 		names = append(names, visible.Line(strings.Join(group, " and ")))
 	}
 	if names != nil {
-		d.notes = append(d.notes, "nearly equal: "+manifest.FirstOf(names, 3)+"; "+cure)
+		d.notes = append(d.notes, "nearly equal: "+manifest.FirstOf(names, 3)+
+			"; `data.join_labels` true makes one class of each")
 	}
 }
 

@@ -147,21 +147,18 @@ func (r *Report) packedLabels(splits []Split, o *Options) {
 
 // alikeLabels finds classes whose names differ in spelling alone. Words of captions are spelled by the vocabulary.
 func (r *Report) alikeLabels(splits []Split, o *Options) {
-	if len(splits) == 0 || !o.JoinLabels && splits[0].Set.Vectors == nil {
+	if len(splits) == 0 || !o.JoinLabels {
 		return
 	}
-	groups := loader.AlikeNames(splits[0].Set.Vocabulary.Texts())
+	groups := text.AlikeNames(splits[0].Set.Vocabulary.Texts())
 	if len(groups) == 0 {
 		return
-	}
-	cure := "if they are one class, use one name"
-	if o.JoinLabels {
-		cure += ", or set `data.join_labels` true"
 	}
 	var examples []string
 	for _, group := range groups {
 		examples = append(examples, strings.Join(group, " and "))
 	}
 	r.add(Warning, "alike-classes", fmt.Sprintf("classes whose names differ only in case, blanks, hyphens or "+
-		"underscores: %s; each is learned separately", text.Plural("groups").Count(len(groups))), cure, some(examples)...)
+		"underscores: %s; each is learned separately", text.Plural("groups").Count(len(groups))),
+		"if they are one class, use one name, or set `data.join_labels` true", some(examples)...)
 }

@@ -1,6 +1,9 @@
 package features
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // Description describes a table, as text and as JSON.
 type Description struct {
@@ -16,6 +19,8 @@ type Description struct {
 	IDs           bool   `json:"identifiers"`
 	FirstID       string `json:"first_identifier,omitempty"`
 	HasSplits     bool   `json:"splits"`
+	// Weights are the least and the largest weight of a row; nil without weights.
+	Weights []float32 `json:"weights,omitempty"`
 	// Labels that hold on no row, and on all.
 	Never  []string `json:"labels_on_no_row,omitempty"`
 	Always []string `json:"labels_on_every_row,omitempty"`
@@ -30,6 +35,9 @@ func (t *Table) Describe() (*Description, error) {
 		IDs: t.IDs != nil, HasSplits: t.Splits != nil}
 	if t.IDs != nil {
 		d.FirstID = t.IDs[0]
+	}
+	if t.Weights != nil {
+		d.Weights = []float32{slices.Min(t.Weights), slices.Max(t.Weights)}
 	}
 	if t.Labels != nil {
 		d.Labels = t.Labels.Words

@@ -8,14 +8,15 @@ import (
 )
 
 func TestDescribe_LabelsOnNoRowAndOnAll(t *testing.T) {
-	text := []byte("id,a,b,l1,l2,l3\nu,1,2,0,1,1\nv,3,4,0,1,0\n")
-	table, err := Open(t.Context(), Options{Features: file(t, "x.csv", text), LabelColumns: []string{"l*"}})
+	text := []byte("id,a,b,l1,l2,l3,w\nu,1,2,0,1,1,.5\nv,3,4,0,1,0,.25\n")
+	table, err := Open(t.Context(), Options{Features: file(t, "x.csv", text), LabelColumns: []string{"l*"},
+		WeightColumn: "w"})
 	check(t, err)
 	defer table.Close()
 	d, err := table.Describe()
 	check(t, err)
 	if d.Rows != 2 || d.Features != 2 || d.PerRow != 1.5 || d.FirstID != "u" || !slices.Equal(d.Never, []string{"l1"}) ||
-		!slices.Equal(d.Always, []string{"l2"}) {
+		!slices.Equal(d.Always, []string{"l2"}) || !slices.Equal(d.Weights, []float32{.25, .5}) {
 		t.Errorf("described as %+v", d)
 	}
 }

@@ -17,6 +17,8 @@ import (
 type Labels struct {
 	Words  []string // K, in class order
 	Values []uint8  // N×K, row-major: 0 or 1, or counts; an observed label may be Unknown
+	// Spellings are further names of columns, which were joined to Words.
+	Spellings []string
 }
 
 // Unknown is the value of an unknown label: -1 or a missing number in the file.
@@ -128,7 +130,7 @@ func (o *Options) labelTable(ctx context.Context, name string, rule labelRule) (
 	if err = cmp.Or(err, r.close()); err != nil {
 		return nil, nil, err
 	}
-	labels, err := o.labelsOf(name, d)
+	labels, err := o.labelsOf(name, d, rule)
 	return labels, d.ids, err
 }
 
@@ -157,7 +159,7 @@ func (o *Options) labelRecords(ctx context.Context, name string, r records, rule
 
 // labelsOf makes a matrix of a table: from its columns in the order of the vocabulary, or from its lists. It
 // is nil if the table has neither.
-func (o *Options) labelsOf(name string, d *decoded) (*Labels, error) {
+func (o *Options) labelsOf(name string, d *decoded, rule labelRule) (*Labels, error) {
 	switch {
 	case d.lists != nil:
 		return o.listLabels(name, d)
@@ -168,6 +170,10 @@ func (o *Options) labelsOf(name string, d *decoded) (*Labels, error) {
 			name, len(d.words), mostClasses)
 	}
 	labels := &Labels{Words: d.words, Values: d.labels}
+	if o.JoinLabels {
+		labels = labels.joined(o.Words, rule)
+		d.words = labels.Words
+	}
 	if o.Words == nil || slices.Equal(o.Words, d.words) {
 		return labels, nil
 	}
@@ -203,7 +209,7 @@ func (l *Labels) ordered(name string, words []string) (*Labels, error) {
 			values = append(values, row[c])
 		}
 	}
-	return &Labels{words, values}, nil
+	return &Labels{Words: words, Values: values, Spellings: l.Spellings}, nil
 }
 
 // listLabels makes a matrix of lists. Without a vocabulary the words come from the lists, in alphabetic order.
@@ -216,6 +222,9 @@ func (o *Options) listLabels(name string, d *decoded) (*Labels, error) {
 		} else if numbers {
 			d.lists = lists
 		}
+	}
+	if o.JoinLabels {
+		joinLists(d.lists, words)
 	}
 	if words == nil {
 		for _, word := range slices.Concat(d.lists...) {

@@ -34,6 +34,8 @@ type Options struct {
 	// Words are the labels in class order; nil takes the labels of the file. A label that is not in Words is
 	// an error.
 	Words []string
+	// JoinLabels makes one label of those that differ in case, blanks, hyphens or underscores alone.
+	JoinLabels bool
 	// Unlabelled skips labels: their columns, if the file has any, are no features. It is for rows whose
 	// labels are to be predicted.
 	Unlabelled bool

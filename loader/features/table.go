@@ -142,7 +142,7 @@ func (o *Options) openTable(ctx context.Context) (*Table, error) {
 		Splits:  d.splits,
 		Weights: d.weights,
 	}
-	if t.Labels, err = o.labelsOf(o.Features, d); err != nil || o.Spill == "" {
+	if t.Labels, err = o.labelsOf(o.Features, d, observedLabels()); err != nil || o.Spill == "" {
 		return t, err
 	}
 	t.OnDisk, t.Spilled = true, true

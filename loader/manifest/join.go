@@ -1,14 +1,13 @@
 package manifest
 
 import (
-	"cmp"
 	"slices"
 
 	"nmn/loader"
+	"nmn/text"
 )
 
-// join makes one label of those that differ in spelling alone: the one of words, else the one on most rows, and of
-// several the first.
+// join makes one label of those that differ in spelling alone.
 func (m *Manifest) join(words []string) {
 	rows := make([]int, len(m.Labels))
 	for i := range m.Rows {
@@ -16,34 +15,9 @@ func (m *Manifest) join(words []string) {
 			rows[k]++
 		}
 	}
-	chosen := map[string]string{} // by key
-	byRows := make([]int, len(m.Labels))
-	for k := range byRows {
-		byRows[k] = k
-	}
-	slices.SortStableFunc(byRows, func(a, b int) int { return cmp.Compare(rows[b], rows[a]) })
-	choose := func(name string) {
-		if key := loader.AlikeKey(name); chosen[key] == "" {
-			chosen[key] = name
-		}
-	}
-	for _, word := range words {
-		choose(word)
-	}
-	for _, k := range byRows {
-		choose(m.Labels[k])
-	}
-	known := make(map[string]bool, len(words))
-	for _, word := range words {
-		known[word] = true
-	}
 	to, labels, at := make([]int32, len(m.Labels)), []string{}, map[string]int32{}
-	for k, name := range m.Labels {
-		one := name
-		if !known[name] { // words may differ in spelling alone
-			one = chosen[loader.AlikeKey(name)]
-		}
-		if one != name {
+	for k, one := range text.JoinAlike(m.Labels, rows, words) {
+		if name := m.Labels[k]; one != name {
 			if m.Joined == nil {
 				m.Joined = map[string]string{}
 			}

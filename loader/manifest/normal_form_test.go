@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/loader"
 	"nmn/text"
 )
 
@@ -80,13 +79,13 @@ func TestManifest_FoldersInBothNormalForms(t *testing.T) {
 // The vocabulary of a model decides how cells are read, in whichever form it is written.
 func TestManifest_WordsInTheOtherNormalForm(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.csv")
-	text := "path,labels\n1.png,caf" + composed + " th" + composed + "\n2.png,caf" + decomposed + "\n"
-	check(t, os.WriteFile(path, []byte(text), 0o644))
+	list := "path,labels\n1.png,caf" + composed + " th" + composed + "\n2.png,caf" + decomposed + "\n"
+	check(t, os.WriteFile(path, []byte(list), 0o644))
 	m, err := Read(t.Context(), path, Options{Words: []string{"caf" + decomposed, "th" + decomposed}})
 	if err != nil || m.Form != FormBlanks || strings.Join(m.Labels, " ") != "caf"+composed+" th"+composed {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if loader.AlikeKey("Caf"+decomposed) != loader.AlikeKey("caf"+composed) {
+	if text.AlikeKey("Caf"+decomposed) != text.AlikeKey("caf"+composed) {
 		t.Error("names that are nearly equal in two forms")
 	}
 }

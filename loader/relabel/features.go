@@ -23,11 +23,15 @@ type Table struct {
 	IDs      []string // all rows, in order
 	IDColumn string   // that names the bags; empty where rows are in the order of IDs
 	List     string   // column of lists of names; empty where each label has a column of its own
+	Join     bool     // names that differ in spelling alone are one label
 }
 
 // Text writes a table of labels with corrected labels, and returns the number of rows that it has changed.
 // Every other byte stays unchanged.
 func (t *Table) Text(ctx context.Context, l Labels, path string) (rows int, err error) {
+	if t.Join {
+		l.joinAlike()
+	}
 	lines := strings.HasSuffix(strings.ToLower(strings.TrimSuffix(t.File, ".gz")), ".jsonl")
 	s := editor{labels: &l, list: t.List, separator: ";", id: func(_, row int, cell func(string) string) string {
 		named := ""

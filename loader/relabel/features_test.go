@@ -21,6 +21,10 @@ func TestTable_ChangesLabelsAndNothingElse(t *testing.T) {
 		"tabs without a header": {"l.tsv", "0\t1\n1\t1\n", "1\t0\n1\t1\n", Table{}, 1},
 		"lists": {"l.csv", "id,labels\na,dog|bird\nb,dog\n", "id,labels\na,bird|cat\nb,dog\n",
 			Table{IDColumn: "id", List: "labels"}, 1},
+		"joined columns": {"l.csv", "id,Dog,cat,dog\nb,0,1,1\na,1,0,1\n", "id,Dog,cat,dog\nb,0,1,1\na,0,1,0\n",
+			Table{IDColumn: "id", Join: true}, 1},
+		"joined lists": {"l.csv", "id,labels\na,DOG;bird;Dog\nb,dog\n", "id,labels\na,bird;cat\nb,dog\n",
+			Table{IDColumn: "id", List: "labels", Join: true}, 1},
 		"JSON lines": {"l.jsonl", "{\"id\":\"b\",\"labels\":[]}\n{\"id\":\"a\",\"labels\":[\"dog\"]}\n",
 			"{\"id\":\"b\",\"labels\":[]}\n{\"id\":\"a\",\"labels\":[\"cat\"]}\n", Table{}, 1},
 	} {

@@ -15,6 +15,7 @@ import (
 
 	"nmn/internal/durable"
 	"nmn/loader"
+	"nmn/text"
 )
 
 // Labels are the corrected labels of some bags.
@@ -23,12 +24,28 @@ type Labels struct {
 	Rows  map[string][]uint8 // K labels, 0 or 1, by the identifier of the bag; bags that are not there stay unchanged
 
 	joined map[string]string // other spellings of words that a file may have
+	alike  map[string]string // words by their keys (text.AlikeKey); nil if other spellings of words are other labels
 }
 
 // word is the word that a name of the file stands for, in the normal form that all labels have.
 func (l *Labels) word(name string) string {
 	name = norm.NFC.String(name)
-	return cmp.Or(l.joined[name], name)
+	if word := l.joined[name]; word != "" || l.alike == nil {
+		return cmp.Or(word, name)
+	}
+	return cmp.Or(l.alike[text.AlikeKey(name)], name)
+}
+
+// joinAlike makes names that differ from a word in spelling alone stand for it.
+func (l *Labels) joinAlike() {
+	l.joined, l.alike = map[string]string{}, map[string]string{}
+	for _, word := range l.Words {
+		word = norm.NFC.String(word)
+		l.joined[word] = word
+		if key := text.AlikeKey(word); l.alike[key] == "" {
+			l.alike[key] = word
+		}
+	}
 }
 
 // ErrForm is wrapped by errors about files that are not as the data were read from them.

@@ -199,7 +199,8 @@ func (a *Audit) learnNames(c *run.Config) {
 func (a *Audit) featureForm() *labelForm {
 	f := &a.session.Config.Data.Features
 	file, ids := f.Train.Labels, a.session.Data.OriginalIDs()
-	t := relabel.Table{File: file, IDs: ids, IDColumn: f.IDColumn, List: f.ListColumn}
+	t := relabel.Table{File: file, IDs: ids, IDColumn: f.IDColumn, List: f.ListColumn,
+		Join: a.session.Config.Data.JoinLabels}
 	switch kind := ending(file); {
 	case kind == ".npy" && f.LabelArray == "":
 		return &labelForm{name: "an array of the same type", endings: []string{".npy"},
@@ -242,7 +243,9 @@ func (a *Audit) arrayForm() *labelForm {
 		learn: func(c *run.Config, path string) {
 			f := &c.Data.Features
 			if f.Train.Labels == "" && f.LabelArray == "" || ending(f.Train.Labels) == ".xml" { // among the features
-				for _, name := range append(a.session.Data.Train.Vocabulary.Texts(), cmp.Or(f.ListColumn, "labels")) {
+				data := a.session.Data
+				for _, name := range append(slices.Concat(data.Train.Vocabulary.Texts(), data.Spellings),
+					cmp.Or(f.ListColumn, "labels")) {
 					f.Ignore = append(f.Ignore, folder.Literal(name))
 				}
 			}

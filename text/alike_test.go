@@ -1,4 +1,4 @@
-package loader
+package text
 
 import (
 	"fmt"
@@ -16,6 +16,19 @@ func TestAlikeNames_DifferInSpellingAlone(t *testing.T) {
 	} {
 		if got := fmt.Sprint(AlikeNames(strings.Split(names, "|"))); got != want {
 			t.Errorf("%q: %s, want %s", names, got, want)
+		}
+	}
+}
+
+func TestJoinAlike_ChoosesWordsThenTheMostFrequent(t *testing.T) {
+	names, rows := strings.Split("Dog|cat|dog|ice-cream|DOG|Ice Cream", "|"), []int{1, 2, 3, 1, 3, 1}
+	for words, want := range map[string]string{
+		"":              "[dog cat dog ice-cream dog ice-cream]",
+		"DOG|Ice cream": "[DOG cat DOG Ice cream DOG Ice cream]",
+		"DOG|dog":       "[DOG cat dog ice-cream DOG ice-cream]",
+	} {
+		if got := fmt.Sprint(JoinAlike(names, rows, strings.Split(words, "|"))); got != want {
+			t.Errorf("words %q: %s, want %s", words, got, want)
 		}
 	}
 }

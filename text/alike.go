@@ -1,6 +1,7 @@
-package loader
+package text
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -35,4 +36,35 @@ func AlikeNames(names []string) [][]string {
 		groups[i] = slices.Clip(of[key])
 	}
 	return groups
+}
+
+// JoinAlike returns, for each of names, the name that stands for all names with the same key: a word, else the one on
+// most rows, and of several the first. Words stand for themselves, also if they have the same key.
+func JoinAlike(names []string, rows []int, words []string) []string {
+	byRows := make([]int, len(names))
+	for k := range byRows {
+		byRows[k] = k
+	}
+	slices.SortStableFunc(byRows, func(a, b int) int { return cmp.Compare(rows[b], rows[a]) })
+	chosen := map[string]string{} // by key
+	choose := func(name string) {
+		if key := AlikeKey(name); chosen[key] == "" {
+			chosen[key] = name
+		}
+	}
+	known := make(map[string]bool, len(words))
+	for _, word := range words {
+		known[word] = true
+		choose(word)
+	}
+	for _, k := range byRows {
+		choose(names[k])
+	}
+	joined := slices.Clone(names)
+	for k, name := range names {
+		if !known[name] {
+			joined[k] = chosen[AlikeKey(name)]
+		}
+	}
+	return joined
 }
