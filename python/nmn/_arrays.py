@@ -288,26 +288,31 @@ def _culprit(part: npt.NDArray[Any], start: int) -> tuple[int, str, object]:
     return start, "", part.dtype
 
 
-def weights_of_rows(value: Any, rows: int, name: str) -> npt.NDArray[np.float32] | None:
-    """Return one weight for each row, or None without weights.
+def weights_of_rows(value: Any, known: npt.NDArray[np.bool_], name: str) -> npt.NDArray[np.float64] | None:
+    """Return one weight for each row with a known label, or None without weights.
 
     Raises
     ------
     ValueError
-        If there is not one weight for each row, or one is negative or not finite.
+        If there is not one weight for each row, one is negative or not finite in float32, or all are 0.
     """
     if value is None:
         return None
     given = as_array(value, name)
-    if given.shape != (rows,):
-        raise ValueError(f"{name} has shape {given.shape}: pass one weight for each of the {rows} rows")
-    with np.errstate(over="ignore"):
-        weights = as_numbers(given, name, 0).astype(np.float32)
-    wrong = ~((weights >= 0) & (weights < np.inf))
-    if wrong.any():
-        at, _ = first_place(wrong)
-        raise ValueError(f"{name}[{at}] is {given[at]}: weights are finite numbers of at least 0")
-    return weights
+    if given.shape != known.shape:
+        raise ValueError(f"{name} has shape {given.shape}: pass one weight for each of the {len(known)} rows")
+    weights = np.asarray(as_numbers(given, name, 0), np.float64)
+    for wrong, words in (  # as in scikit-learn
+        (np.isnan(weights), f"Input {name} contains NaN"),
+        (weights < 0, f"Negative values in data passed to `{name}`"),
+        (weights > np.finfo(np.float32).max, f"Input {name} contains infinity or a value too large for float32"),
+    ):
+        if wrong.any():
+            at, _ = first_place(wrong)
+            raise ValueError(f"{words}: {name}[{at}] is {given[at]}, want a finite number of at least 0")
+    if not weights[known].any():
+        raise ValueError(f"{name} is zero for all {known.sum()} rows with known labels: nothing can be learned")
+    return weights[known]
 
 
 def first_place(mask: npt.NDArray[Any], start: int = 0) -> tuple[int, str]:

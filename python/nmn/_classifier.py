@@ -256,7 +256,7 @@ class NoisyLabelClassifier(_estimator.Classifier):
         labels = self._checked(y, shape[0])
         names = _estimator.feature_names(X)
         known = ~labels.unknown_rows()
-        weights = _arrays.weights_of_rows(sample_weight, shape[0], "sample_weight")
+        weights = _arrays.weights_of_rows(sample_weight, known, "sample_weight")
         trained, rows = self._train(X, labels, known, shape, weights)
         self._trained = trained
         self._form = labels.form
@@ -273,20 +273,6 @@ class NoisyLabelClassifier(_estimator.Classifier):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         return self
-
-    def set_fit_request(self, *, sample_weight: bool | str | None) -> NoisyLabelClassifier:
-        """Set whether scikit-learn's metadata routing passes weights to `fit`.
-
-        Parameters
-        ----------
-        sample_weight : bool, str or None
-            As for `set_score_request`.
-
-        Returns
-        -------
-        self
-        """
-        return self._request("fit", sample_weight)
 
     def _checked(self, y: Any, rows: int) -> _labels.Labels:
         labels = self._checked_labels(y, rows, self.classes)
@@ -320,13 +306,9 @@ class NoisyLabelClassifier(_estimator.Classifier):
         labels: _labels.Labels,
         known: npt.NDArray[np.bool_],
         shape: tuple[int, ...],
-        weights: npt.NDArray[np.float32] | None,
+        weights: npt.NDArray[np.float64] | None,
     ) -> tuple[_training.Trained, npt.NDArray[np.int64]]:
         rows = np.flatnonzero(known)
-        if weights is not None and not weights[rows].any():
-            raise ValueError(
-                f"sample_weight is zero for all {len(rows)} rows with known labels: nothing can be learned"
-            )
         numbers = labels.numbers
         if labels.binary:
             assert numbers is not None
@@ -347,7 +329,7 @@ class NoisyLabelClassifier(_estimator.Classifier):
                 labels=matrix.view(np.uint8) if matrix.dtype.kind == "b" else matrix,
                 names=_training.safe_names(names),
                 settings=self._settings(),
-                weights=None if weights is None else weights[rows],
+                weights=None if weights is None else weights.astype(np.float32),
                 noise_rates=self.noise_rates,
                 run_folder=None if self.run_folder is None else os.fspath(self.run_folder),
                 min_error=self.min_error,

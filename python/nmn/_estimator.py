@@ -104,7 +104,7 @@ class Parameters:
         Returns
         -------
         MetadataRequest
-            `score` accepts `sample_weight` after `set_score_request`, and so does `fit`, if it takes weights.
+            `score` accepts `sample_weight` after `set_score_request`, and `fit` after `set_fit_request`.
         """
         return copy.deepcopy(self._requests())
 
@@ -168,13 +168,22 @@ class Classifier(Parameters):
         """Return the labels of each row."""
         raise NotImplementedError
 
+    def set_fit_request(self: _Self, *, sample_weight: bool | str | None) -> _Self:
+        """Set whether scikit-learn's metadata routing passes weights to `fit`.
+
+        Parameters
+        ----------
+        sample_weight : bool, str or None
+            As for `set_score_request`.
+
+        Returns
+        -------
+        self
+        """
+        return self._request("fit", sample_weight)
+
     def _refuse(self, given: Mapping[str, Any]) -> None:
         given = {k: v for k, v in given.items() if v is not None}
-        if "sample_weight" in given:
-            raise TypeError(
-                "sample_weight is not supported: all rows count alike. Leave out rows that should not count, and keep "
-                "uncertain labels in y: their noise is estimated"
-            )
         if given:
             raise TypeError(f"fit() got an unexpected keyword argument {next(iter(given))!r}")
 

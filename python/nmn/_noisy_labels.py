@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nmn import _asking, _audit, _estimator, _inputs, _issues, _labels, _program, _scores
+from nmn import _arrays, _asking, _audit, _estimator, _inputs, _issues, _labels, _program, _scores
 from nmn._errors import NmnError
 from nmn._tables import Table, is_table
 
@@ -116,7 +116,16 @@ class NoisyLabels(_estimator.Classifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, pred_probs: Any = None, groups: Any = None, **refused: Any) -> NoisyLabels:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        pred_probs: Any = None,
+        groups: Any = None,
+        **refused: Any,
+    ) -> NoisyLabels:
         """Train on features and noisy labels.
 
         Parameters
@@ -126,12 +135,15 @@ class NoisyLabels(_estimator.Classifier):
         y : array, Series, DataFrame, sparse matrix or lists
             Labels: one for each row (NaN, None and `unknown` for unknown), an indicator matrix of 1 and 0, or a list of
             names for each row.
+        sample_weight : array of shape (n_samples,), optional
+            Weight of each row, at least 0, for a classifier that takes weights. It multiplies the weights of expected
+            labels. Noise rates, the guard and `label_issues_` count all rows equally.
         pred_probs : array or DataFrame of shape (n_samples, n_classes), optional
             Out-of-fold scores of the rows, instead of scores of `estimator`.
         groups : array of shape (n_samples,), optional
             Rows of a group are in the same fold.
         **refused
-            ``sample_weight`` and other arguments are refused.
+            Other arguments are refused.
 
         Returns
         -------
@@ -140,9 +152,10 @@ class NoisyLabels(_estimator.Classifier):
         Raises
         ------
         TypeError
-            If the classifier has no `predict_proba`, for weights of rows, and for values that are not labels.
+            If the classifier has no `predict_proba`, and for values that are not labels.
         ValueError
-            For shapes that disagree, labels of only one class, and settings out of range.
+            For shapes that disagree, labels of only one class, settings out of range, weights that are negative, NaN or
+            all 0, and weights that the classifier does not take.
         NmnError
             If the program fails, or scikit-learn is not installed.
         """
@@ -158,12 +171,18 @@ class NoisyLabels(_estimator.Classifier):
         given = _given(labels)
         known = ~labels.unknown_rows()
         rows = np.flatnonzero(known)
+        weight, weights = _weight_name(self.estimator), _arrays.weights_of_rows(sample_weight, known, "sample_weight")
+        if weights is not None and weight is None:
+            raise ValueError(
+                f"Underlying estimator {self.estimator!r} does not support sample weights: leave out sample_weight, or "
+                f"pass a classifier whose fit takes it"
+            )
         scores = None if pred_probs is None else _checked_scores(pred_probs, labels, known)
         if not known.all():
             X, given = _safe_indexing(X, rows), given[rows]
             groups = None if groups is None else _safe_indexing(groups, rows)
             scores = None if scores is None else scores[rows]
-        data = _Data(self.estimator, X, given, len(labels.classes), self.n_jobs, _weight_name(self.estimator))
+        data = _Data(self.estimator, X, given, len(labels.classes), self.n_jobs, weight, weights)
         folds = self._folds(given, known, groups) if scores is None or self.rounds or self.guard else []
         plain = _Targets(np.arange(len(given)), given)
         if scores is None:
@@ -184,7 +203,7 @@ class NoisyLabels(_estimator.Classifier):
             found = data.audit(data.out_of_fold(found.expected, folds))
         learned = plain if guarded else found.right
         named = labels.classes[learned.labels] if labels.exclusive else learned.labels
-        fitted = clone(self.estimator).fit(data.features(learned.rows), named)
+        fitted = clone(self.estimator).fit(data.features(learned.rows), named, **data.weights_of(learned))
 
         for name in [n for n in vars(self) if n.endswith("_")]:  # of an earlier fit
             delattr(self, name)
@@ -306,6 +325,7 @@ class _Data:
     width: int  # number of classes
     n_jobs: int | None
     weight: str | None  # argument of fit for weights of rows
+    sample_weight: Floats | None  # weights of the rows that the user gives
 
     def features(self, rows: Numbers) -> Any:
         from sklearn.utils import _safe_indexing
@@ -314,7 +334,15 @@ class _Data:
 
     def some(self, rows: Numbers) -> _Data:
         """Return some rows."""
-        return dataclasses.replace(self, X=self.features(rows), given=self.given[rows])
+        weights = None if self.sample_weight is None else self.sample_weight[rows]
+        return dataclasses.replace(self, X=self.features(rows), given=self.given[rows], sample_weight=weights)
+
+    def weights_of(self, targets: _Targets) -> dict[str, Floats]:
+        """Return the weights of targets as an argument of fit, or nothing if all count alike."""
+        weights = targets.weights
+        if self.sample_weight is not None:
+            weights = self.sample_weight[targets.rows] * (1 if weights is None else weights)
+        return {} if weights is None else {str(self.weight): weights}
 
     def out_of_fold(self, targets: _Targets, folds: Folds) -> Floats:
         """Return scores of each row by a copy that was fitted on the other folds."""
@@ -332,8 +360,7 @@ class _Data:
         """Return scores of other rows by a copy of the classifier. A class that the targets lack has the score 0."""
         from sklearn.base import clone
 
-        weights = {} if targets.weights is None else {str(self.weight): targets.weights}
-        fitted = clone(self.estimator).fit(self.features(targets.rows), targets.labels, **weights)
+        fitted = clone(self.estimator).fit(self.features(targets.rows), targets.labels, **self.weights_of(targets))
         p = _probabilities(fitted, X)
         if p.shape[1] == self.width:
             return p

@@ -475,9 +475,18 @@ def test_wrong_settings_are_refused() -> None:
         nmn.NoisyLabelClassifier(**QUICK, threshold=3).fit(X, Y).predict(X)
     for weights, words in (
         ([1.0, 2], rf"^sample_weight has shape \(2,\): pass one weight for each of the {len(X)} rows"),
-        (np.r_[1, -1, np.ones(len(X) - 2)], r"^sample_weight\[1\] is -1.0: weights are finite numbers of at least 0"),
-        (np.r_[np.ones(len(X) - 1), np.nan], rf"^sample_weight\[{len(X) - 1}\] is nan"),
-        (np.r_[np.ones(len(X) - 1), 1e300], rf"^sample_weight\[{len(X) - 1}\] is 1e\+300"),
+        (
+            np.r_[1, -1, np.ones(len(X) - 2)],
+            r"^Negative values in data passed to `sample_weight`: sample_weight\[1\] is -1.0",
+        ),
+        (
+            np.r_[np.ones(len(X) - 1), np.nan],
+            rf"^Input sample_weight contains NaN: sample_weight\[{len(X) - 1}\] is nan",
+        ),
+        (
+            np.r_[np.ones(len(X) - 1), 1e300],
+            rf"^Input sample_weight .* too large for float32: sample_weight\[{len(X) - 1}\] is 1e\+300",
+        ),
         (np.zeros(len(X)), f"^sample_weight is zero for all {len(X)} rows"),
     ):
         with pytest.raises(ValueError, match=words):

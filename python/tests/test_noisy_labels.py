@@ -18,7 +18,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_gaussian_quantiles
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import GridSearchCV, RepeatedKFold, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import GridSearchCV, RepeatedKFold, StratifiedKFold, cross_val_predict, cross_validate
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -210,6 +210,43 @@ def test_folds_learn_expected_labels_and_the_last_fit_learns_given_ones() -> Non
     assert Weights.seen[6][1] is None
 
 
+def test_weights_of_rows_multiply_those_of_expected_labels() -> None:
+    X, _, noisy = blobs()
+    seen = []
+    for weights in (None, np.ones(300), np.arange(300) % 3):
+        Weights.seen = []
+        model = nmn.NoisyLabels(Weights(), cv=3, guard=False).fit(X, noisy, sample_weight=weights)
+        seen.append((Weights.seen, model.pred_probs_))
+    (plain, p), (ones, q), (thirds, r) = seen
+    np.testing.assert_array_equal(p, q)
+    assert (p != r).any()
+    for (rows, weights), (n, ws) in zip(plain, ones):
+        assert rows == n
+        np.testing.assert_array_equal(np.ones(n) if weights is None else weights, ws)
+    assert set(thirds[0][1]) == {0, 1, 2}
+    assert len(thirds[6][1]) == thirds[6][0]
+    y = noisy.astype(float)
+    y[::10] = np.nan  # weights of rows without a label do not count
+    weights = np.where(np.isnan(y), 1e6, np.arange(300) % 3)
+    Weights.seen = []
+    nmn.NoisyLabels(Weights(), cv=3, guard=False).fit(X, y, sample_weight=weights)
+    assert max(ws.max() for _, ws in Weights.seen) == 2
+
+
+def test_rows_of_weight_0_teach_nothing() -> None:
+    X, true, _ = blobs()
+    turned = (true + 1) % 3
+    both, weights = (np.r_[X, X], np.r_[true, turned]), np.r_[np.ones(300), np.zeros(300)]
+    for first in (LogisticRegression(), make_pipeline(StandardScaler(), LogisticRegression())):
+        model = nmn.NoisyLabels(first, guard=False, rounds=0).fit(*both, sample_weight=weights)
+        assert np.mean(model.predict(X) == true) > 0.8
+    X, true, _ = several()
+    both = np.r_[X, X], np.r_[true, 1 - true]
+    weights = np.r_[np.ones(len(X)), np.zeros(len(X))]
+    model = nmn.NoisyLabels(DecisionTreeClassifier(max_depth=3), rounds=0, guard=False)
+    assert np.mean(model.fit(*both, sample_weight=weights).predict(X) == true) > 0.8
+
+
 @pytest.mark.parametrize("make", [blobs, several])
 def test_min_error_changes_only_the_issues(make: Any) -> None:
     X, _, noisy = make()
@@ -340,8 +377,18 @@ def test_refusals_name_the_cure() -> None:
     scores[4] = 0.5
     with pytest.raises(ValueError, match=r"pred_probs sums to 1\.5 at row 4"):
         model.fit(X, y, pred_probs=scores)
-    with pytest.raises(TypeError, match="sample_weight is not supported"):
-        model.fit(X, noisy, sample_weight=np.ones(60))
+    for weights, words in (
+        (np.r_[-1, np.ones(59)], r"^Negative values in data passed to `sample_weight`: sample_weight\[0\] is -1.0"),
+        (np.r_[np.nan, np.ones(59)], r"^Input sample_weight contains NaN"),
+        (np.zeros(60), "^sample_weight is zero for all 60 rows"),
+        (np.ones(59), r"^sample_weight has shape \(59,\)"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            model.fit(X, noisy, sample_weight=weights)
+    with pytest.raises(ValueError, match=r"KNeighborsClassifier\(\) does not support sample weights"):
+        nmn.NoisyLabels(KNeighborsClassifier()).fit(X, noisy, sample_weight=np.ones(60))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
+        model.fit(X, noisy, weights=np.ones(60))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         model.fit(X, noisy[:50])
     with pytest.raises(ValueError, match="rounds is -1"):
@@ -396,6 +443,13 @@ def test_metadata_is_routed_as_for_classifiers_of_scikit_learn() -> None:
         asks = nmn.NoisyLabels(LogisticRegression()).set_score_request(sample_weight=True)
         asks = make_pipeline(StandardScaler(), clone(asks)).fit(X, noisy)
         assert asks.score(X, noisy, sample_weight=weights) == pytest.approx(asks.score(X[:60], noisy[:60]))
+        with pytest.raises(ValueError, match=r"sample_weight.* not explicitly set"):
+            cross_validate(nmn.NoisyLabels(LogisticRegression()), X, noisy, cv=2, params={"sample_weight": weights})
+        weighs = nmn.NoisyLabels(Weights(), rounds=0, guard=False).set_fit_request(sample_weight=True)
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        Weights.seen = []
+        make_pipeline(scaler, clone(weighs)).fit(X, noisy, sample_weight=1 + weights)
+        assert set(Weights.seen[-1][1]) == {1, 2}
         inside = nmn.NoisyLabels(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, noisy)
         assert inside.score(X, noisy) > 0.5
 
@@ -406,10 +460,14 @@ def test_checks_of_scikit_learn() -> None:
         pytest.skip("scikit-learn before 1.6 checks otherwise")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it does not inherit from BaseEstimator
+        # A row that comes twice is in other folds than a row of weight 2, and rates count it twice.
+        expected = {
+            f"check_sample_weight_equivalence_on_{kind}_data": "folds are drawn" for kind in ("dense", "sparse")
+        }
         results = checks.check_estimator(
-            nmn.NoisyLabels(LogisticRegression(max_iter=300)), on_skip=None, expected_failed_checks={}
+            nmn.NoisyLabels(LogisticRegression(max_iter=300)), on_skip=None, expected_failed_checks=expected
         )
     statuses = [r["status"] for r in results]
-    assert set(statuses) <= {"passed", "skipped"}
+    assert set(statuses) <= {"passed", "skipped", "xfail"}
     assert statuses.count("skipped") <= 1
     assert len(statuses) >= 50
