@@ -31,6 +31,7 @@ func FeatureSet(name string, t *features.Table, vocabulary *text.Vocabulary) (*S
 		Vocabulary: vocabulary,
 		IDs:        t.IDs,
 		Vectors:    &tableVectors{rows: t.Rows},
+		Columns:    t.Columns,
 		Labels:     Matrix(make([]uint8, n*k), k),
 		Weights:    t.Weights,
 	}

@@ -21,7 +21,8 @@ func Frames(ctx context.Context, s *Set) (*Set, *FrameIndex, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	frames := &Set{Name: s.Name + "-frames", Vocabulary: s.Vocabulary, ByBlocks: s.ByBlocks, Standard: s.Standard}
+	frames := &Set{Name: s.Name + "-frames", Vocabulary: s.Vocabulary, ByBlocks: s.ByBlocks, Standard: s.Standard,
+		Columns: s.Columns}
 	if s.Rows != nil {
 		frames.Rows, frames.survey = frameRows{s, index}, &survey{}
 	} else if err := copyToFrames(frames, s, index); err != nil {

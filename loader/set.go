@@ -86,6 +86,8 @@ type Set struct {
 	// Source has the pictures of the bags, or Vectors their features; the other is nil.
 	Source  Source
 	Vectors Vectors
+	// Columns are the names of the columns that Vectors are from; nil if they have none.
+	Columns []string
 	// Pictures are the pictures from which Vectors were computed, for display; nil for none.
 	Pictures Source
 	// ByFrame is set if nets process each frame alone, and the scores of a bag are the maxima over its

@@ -67,7 +67,7 @@ func Subset(s *Set, name string, indices []int) (*Set, error) {
 	}
 	if s.Vectors != nil {
 		part.Vectors = placedVectors{s.Vectors, bags}
-		part.Standard = s.Standard
+		part.Standard, part.Columns = s.Standard, s.Columns
 	}
 	return part, nil
 }

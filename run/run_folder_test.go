@@ -115,6 +115,31 @@ func TestResume_RefusesFeaturesThatHaveChanged(t *testing.T) {
 	}
 }
 
+// A model of named columns finds them in a file that has them in another order.
+func TestModel_PredictsByTheNamesOfColumns(t *testing.T) {
+	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
+	learn(t, opened(t, vectors(t, file, 1), Options{}), dir)
+	m, err := OpenModel(t.Context(), dir, ModelOptions{Run: Resources{Device: "cpu"}})
+	must(t, err)
+	t.Cleanup(func() { must(t, m.Close()) })
+	predicted := func(content string) (*Predictions, error) {
+		t.Helper()
+		other := filepath.Join(t.TempDir(), "other.csv")
+		must(t, os.WriteFile(other, []byte(content), 0o666))
+		return m.Predict(t.Context(), []string{other}, DefaultPredictOptions())
+	}
+	one, err := predicted("id,x,y\na,1,-2\nb,.5,3\n")
+	must(t, err)
+	two, err := predicted("y,id,x\n-2,a,1\n3,b,.5\n")
+	must(t, err)
+	if !slices.Equal(one.Probabilities, two.Probabilities) || len(one.Probabilities) == 0 {
+		t.Errorf("probabilities %v, in another order of columns %v", one.Probabilities, two.Probabilities)
+	}
+	if _, err := predicted("id,z,y\na,1,-2\n"); err == nil || !strings.Contains(err.Error(), `lacks the column "x"`) {
+		t.Errorf("another column: %v", err)
+	}
+}
+
 // A model may later be evaluated on other data than its run's: a message says so.
 func TestModel_WarnsOfDataThatHaveChanged(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")

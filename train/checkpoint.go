@@ -52,6 +52,8 @@ type Checkpoint struct {
 	Position Position `json:"position"`
 	Updates  int      `json:"updates"` // since the optimizer was fresh
 	Best     []Best   `json:"best"`    // at this time, the best first
+	// Columns are the names of the columns of features, in the order of the inputs. It is nil if they have no names.
+	Columns []string `json:"columns,omitempty"`
 	// Pictures describes how pictures were read. It is nil for a net on features.
 	Pictures *Pictures `json:"pictures,omitempty"`
 	// Backbone is the pretrained net that turns pictures into features for this net; nil for none.

@@ -69,7 +69,7 @@ func (t *Trainer) checkpoint() (*Checkpoint, []safetensors.Tensor) {
 		Updates:  t.optimizer.updates,
 		Best:     t.keeper.best,
 	}
-	about.Backbone, about.Clips = t.Backbone, t.Clips
+	about.Backbone, about.Clips, about.Columns = t.Backbone, t.Clips, t.Data.Columns
 	if l := t.Loader; t.Net.Config().Input == 0 {
 		about.Pictures = &Pictures{l.Fit, cmp.Or(l.Resize, picture.FilterBilinear),
 			cmp.Or(l.Orientation, picture.OrientationIgnore)}

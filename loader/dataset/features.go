@@ -116,7 +116,10 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 		if err != nil {
 			return err
 		}
-		if err := sameColumns(table, its); err != nil {
+		if x, y := table.Rows.Width(), its.Rows.Width(); x != y {
+			return fmt.Errorf("%s has %d features and %s has %d: they must be the same", table.Name, x, its.Name, y)
+		}
+		if err := its.Order(table.Columns, table.Name); err != nil {
 			return err
 		}
 		*other.to, *other.share = set, 0
@@ -210,21 +213,6 @@ func (f *FeatureConfig) CheckWeights(t *features.Table) error {
 	return setting.Errorf("data.features.weight_column",
 		"%s has no column %q for the weights of rows: give the name of a column of the training features", t.Name,
 		f.WeightColumn)
-}
-
-// sameColumns checks that two files have the same features.
-func sameColumns(a, b *features.Table) error {
-	if x, y := a.Rows.Width(), b.Rows.Width(); x != y {
-		return fmt.Errorf("%s has %d features and %s has %d: they must be the same", a.Name, x, b.Name, y)
-	}
-	for i := range min(len(a.Columns), len(b.Columns)) { // a matrix has no names of columns
-		if a.Columns[i] != b.Columns[i] {
-			return fmt.Errorf(
-				"feature column %d is %q in %s and another in %s: columns must be the same, in the same order", i+1,
-				a.Columns[i], a.Name, b.Name)
-		}
-	}
-	return nil
 }
 
 // bySplits splits a set by a column with the split of each row.

@@ -25,6 +25,8 @@ func TestOpen_JoinsLabelsOfFeatures(t *testing.T) {
 	if !slices.Equal(d.Spellings, []string{"y_Dog"}) || strings.Contains(d.Describe(), "nearly equal") {
 		t.Errorf("spellings %q; %s", d.Spellings, d.Describe())
 	}
+	c.Features.Validation.Features = fileOf(t, dir, "other.csv", "z,y_cat,y_dog\n1,1,0\n2,0,1\n")
+	refuseData(t, "another feature", &c, `lacks the column "x", which is feature 1 of `)
 	c.JoinLabels, c.Features.Validation.Features = false, ""
 	if text := openedData(t, &c).Describe(); !strings.Contains(text, "nearly equal: y_Dog and y_dog; `data.join_labels`") {
 		t.Errorf("not joined: %s", text)

@@ -21,6 +21,12 @@ func (o *Options) isLabelName(column string) bool {
 		})
 }
 
+// isIndexName reports whether pandas calls the index of a table so, if it reads a table with an index and writes it
+// again. As a feature, it would give away how rows are sorted.
+func isIndexName(column string) bool {
+	return strings.HasPrefix(column, "Unnamed: ") || strings.HasPrefix(column, "__index_level_")
+}
+
 // infer takes a column with a label's name for the labels, if nothing else identifies them. If there are
 // other labels, such a column is an error: as a feature it would leak the labels.
 func (o *Options) infer(columns []string, l *layout) error {

@@ -169,6 +169,13 @@ func (o *Options) featureRecords(ctx context.Context, r records) (*decoded, erro
 		return nil, formatf("features: %q: no column is left for features; columns are %s",
 			o.Features, some(r.columns()))
 	}
+	columns := r.columns()
+	for _, c := range l.features {
+		if name := columns[c]; isIndexName(name) && !slices.Contains(o.FeatureColumns, name) {
+			return nil, formatf("features: %q: column %d (%s) is an index that pandas wrote, and no feature: leave it out "+
+				"(`data.features.ignore_columns` %s)", o.Features, c+1, clip(name), clip(name))
+		}
+	}
 	d, err := o.decode(ctx, o.Features, r, l, observedLabels())
 	if err != nil {
 		return nil, err

@@ -57,8 +57,10 @@ func TestOpenCSV_RefusesWithLineAndColumn(t *testing.T) {
 		"repeated id":   {"id,b\np,1\nq,2\np,3\n", ErrValue, []string{"line 4", "column 1 (id)", `"p"`, "line 2"}},
 		"empty id":      {"id,b\n,1\n", ErrValue, []string{"line 2", "empty"}},
 		"repeated name": {"a,a\n1,2\n", ErrFormat, []string{`"a"`, "column 2", "column 1"}},
-		"no name":       {"a,\n1,2\n", ErrFormat, []string{"column 2 has no name"}},
-		"label":         {"a,cat\n1,2\n", ErrValue, []string{"line 2", "column 2 (cat)", "want 0 or 1"}},
+		"an index": {"Unnamed: 0,a\n0,2\n", ErrFormat, []string{"column 1 (Unnamed: 0) is an index",
+			"`data.features.ignore_columns` Unnamed: 0"}},
+		"no name": {"a,\n1,2\n", ErrFormat, []string{"column 2 has no name"}},
+		"label":   {"a,cat\n1,2\n", ErrValue, []string{"line 2", "column 2 (cat)", "want 0 or 1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := Options{Features: file(t, "x.csv", []byte(c.content))}

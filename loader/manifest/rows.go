@@ -216,9 +216,8 @@ func CheckLabel(name string) error {
 	switch err := CheckName(name); {
 	case err != nil:
 		return err
-	case name == "NaN":
-		return errors.New(
-			"NaN is what programs write for a missing value; leave the cell empty if there is no label")
+	case name == "NaN" || name == "nan":
+		return fmt.Errorf("%s is what programs write for a missing value; leave the cell empty if there is no label", name)
 	case len(name) > maxLabel:
 		return fmt.Errorf("the label %q has %d bytes, at most %d can be a name; separate labels by ; or |",
 			loader.Excerpt(name), len(name), maxLabel)

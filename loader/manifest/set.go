@@ -52,9 +52,11 @@ func (m *Manifest) Vocabulary(size, minCount int) (*text.Vocabulary, error) {
 	}
 	v, err := MostFrequent(rows, size, minCount)
 	if v == nil && err == nil {
-		err = loader.Unusable(fmt.Errorf(
-			"manifest %q: no training row has a label (of %d rows or more); label some, or lower "+
-				"`data.min_count`", m.File, max(minCount, 1)))
+		has, cure := "no training row has a label", "label some"
+		if minCount > 1 {
+			has, cure = fmt.Sprintf("no label is on %d training rows", minCount), "label more, or lower `data.min_count`"
+		}
+		err = loader.Unusable(fmt.Errorf("manifest %q: %s; %s", m.File, has, cure))
 	}
 	return v, err
 }
