@@ -119,8 +119,10 @@ func (m *Model) scoreFeatures(ctx context.Context, paths []string,
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := table.Order(m.checkpoint.Columns, "the model"); err != nil {
-		return nil, nil, errors.Join(err, table.Close())
+	if table.Rows.Width() == m.net.Config().Input { // else another message says so
+		if err := table.Order(m.checkpoint.Columns, "the model"); err != nil {
+			return nil, nil, errors.Join(err, table.Close())
+		}
 	}
 	p, scores, err := m.scoreTable(ctx, table, o)
 	return p, scores, errors.Join(err, table.Close())
