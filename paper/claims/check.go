@@ -9,8 +9,8 @@ import (
 	"nmn/report"
 )
 
-// fewestSeeds is the least number of seeds that can confirm or refute anything.
-const fewestSeeds = 3
+// FewestSeeds is the least number of seeds that can confirm or refute anything.
+const FewestSeeds = 3
 
 // significance is the probability below which a difference is more than chance. Every comparison of a claim has to be
 // below it to confirm the claim; to refute it one has to be below its share, significance divided by the comparisons.
@@ -99,20 +99,29 @@ func (d *Comparison) decide(of int) {
 	}
 }
 
+// power returns the published difference, or ours if the paper has none, and how many seeds would show it.
+func (d *Comparison) power() (difference eval.Number, published bool, seeds int) {
+	difference, published = d.Published, math.Abs(float64(d.Published)) > 0
+	if !published {
+		difference = d.Mean
+	}
+	return difference, published, seedsFor(math.Abs(float64(difference)), float64(d.Spread))
+}
+
 // more returns how many seeds would show the published difference, or one like ours if the paper has none.
 func (d *Comparison) more() string {
-	size, whose := math.Abs(float64(d.Published)), "the published difference"
-	if !(size > 0) {
-		size, whose = math.Abs(float64(d.Mean)), "such a difference"
+	_, published, n := d.power()
+	whose := "such a difference"
+	if published {
+		whose = "the published difference"
 	}
-	n := seedsFor(size, float64(d.Spread))
 	switch {
 	case n == 0:
 		return ""
 	case n <= len(d.Seeds):
 		return fmt.Sprintf("; %s would probably have shown", whose)
-	case n > mostSeeds:
-		return fmt.Sprintf("; more than %d seeds would be needed for %s", mostSeeds, whose)
+	case n > MostSeeds:
+		return fmt.Sprintf("; more than %d seeds would be needed for %s", MostSeeds, whose)
 	}
 	return fmt.Sprintf("; about %d seeds would show %s", n, whose)
 }

@@ -145,8 +145,8 @@ func (d *Comparison) pair(left, right map[uint64]float64) string {
 		return "there are no results of " + title(d.Right.Arm)
 	case len(missing) > 0: // seeds that are left out may be those that failed
 		return strings.Join(missing, ", ") + " is missing"
-	case n < fewestSeeds:
-		return fmt.Sprintf("too few seeds: %d, and %d are needed", n, fewestSeeds)
+	case n < FewestSeeds:
+		return fmt.Sprintf("too few seeds: %d, and %d are needed", n, FewestSeeds)
 	case d.Right.Arm != "" && same(a) && same(b):
 		return "the figures of all seeds are equal, as if they came from one run"
 	}

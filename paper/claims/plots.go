@@ -43,11 +43,11 @@ func (d *Comparison) plotted() bool {
 	return d.Right.Arm != "" && !lessIsBetter(d.Left.Metric) && (d.Mean.Defined() || d.Published.Defined())
 }
 
-// difference95 returns the mean difference with its confidence interval. Fewer than fewestSeeds seeds have no interval.
+// difference95 returns the mean difference with its confidence interval. Fewer than FewestSeeds seeds have no interval.
 func (d *Comparison) difference95(name string) report.ClaimDifference {
 	out := report.ClaimDifference{Name: name, Mean: d.Mean, Low: d.Mean, High: d.Mean, Published: d.Published,
 		Outcome: d.Outcome}
-	if n := float64(len(d.Differences)); len(d.Differences) >= fewestSeeds && d.Spread.Defined() {
+	if n := float64(len(d.Differences)); len(d.Differences) >= FewestSeeds && d.Spread.Defined() {
 		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile((1 + confidence) / 2)
 		half := t * float64(d.Spread) / math.Sqrt(n)
 		out.Low, out.High = d.Mean-eval.Number(half), d.Mean+eval.Number(half)

@@ -29,17 +29,17 @@ func tTest(differences []float64) eval.Number {
 	return eval.Number(2 * t.Survival(math.Abs(mean)/spread*math.Sqrt(n)))
 }
 
-// mostSeeds is the largest number of seeds that seedsFor considers.
-const mostSeeds = 1000
+// MostSeeds is the largest number of seeds that seedsFor considers.
+const MostSeeds = 1000
 
 // seedsFor is how many seeds tTest needs to find a difference below significance in four of five experiments, given the
-// spread of differences. It is mostSeeds+1 for more than mostSeeds, and 0 if either is 0 or undefined.
+// spread of differences. It is MostSeeds+1 for more than MostSeeds, and 0 if either is 0 or undefined.
 func seedsFor(difference, spread float64) int {
 	if !(difference > 0 && spread > 0) {
 		return 0
 	}
-	n := fewestSeeds
-	for ; n <= mostSeeds; n++ {
+	n := FewestSeeds
+	for ; n <= MostSeeds; n++ {
 		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}
 		if difference/spread*math.Sqrt(float64(n)) >= t.Quantile(1-significance/2)+t.Quantile(.8) {
 			break

@@ -42,8 +42,8 @@ func TestSeedsFor_FindsADifferenceInFourOfFiveExperiments(t *testing.T) {
 		difference, spread float64
 		want               int
 	}{
-		{1, 1, 10}, {.5, 1, 34}, {.2, .2, 10}, {2, 1, 5}, {.3, 1, 90}, {.2, 1, 199}, {9, 1, fewestSeeds},
-		{.01, 1, mostSeeds + 1},
+		{1, 1, 10}, {.5, 1, 34}, {.2, .2, 10}, {2, 1, 5}, {.3, 1, 90}, {.2, 1, 199}, {9, 1, FewestSeeds},
+		{.01, 1, MostSeeds + 1},
 		{0, 1, 0}, {1, 0, 0}, {1, math.NaN(), 0},
 	} {
 		if got := seedsFor(test.difference, test.spread); got != test.want {

@@ -73,7 +73,7 @@ func summary(heading string, verdicts []Verdict, beyond bool) *report.Table {
 			"seeds (two-sided, p below %g, at least %d seeds). It is not confirmed if one comparison is the other way with p "+
 			"below %g divided by their number. Every other claim is not tested well enough, and the verdict has the "+
 			"reason.", significance,
-			fewestSeeds,
+			FewestSeeds,
 			significance),
 			"Published figures come from the paper, which prints no spread. On other data than the paper's, they are no " +
 				"targets for ours."}
