@@ -18,6 +18,7 @@ import (
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
+	"nmn/text"
 )
 
 // Estimate is the cost of a reproduction, before it starts.
@@ -25,6 +26,8 @@ type Estimate struct {
 	Units []UnitEstimate
 	Time  time.Duration // of what is not complete yet
 	Disk  int64         // bytes that its folder has at the end
+	// Results of complete runs give the seeds that the claims need.
+	Results []claims.Result
 	// How is a sentence about the origin of the times.
 	How string
 }
@@ -38,6 +41,7 @@ type UnitEstimate struct {
 	Complete int      // of them
 	Time     time.Duration
 	Disk     int64
+	whole    time.Duration // were none of them complete
 }
 
 // Measured times of steps (docs/background/benchmarks.md, two cores of an AMD EPYC with AVX-512): VGG16 on a
@@ -73,23 +77,33 @@ const (
 )
 
 // Estimate estimates how long the plan takes on this machine and how much it writes. It trains a few steps on
-// scenes, and writes nothing.
+// scenes, and writes nothing. It refuses a folder with another reproduction.
 func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
+	return p.estimate(ctx, &o, false)
+}
+
+// estimate is Estimate. With all it also times units that are complete.
+func (p *Plan) estimate(ctx context.Context, o *Options, all bool) (*Estimate, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
 	tasks, err := p.Tasks()
 	if err != nil {
 		return nil, err
 	}
 	e := &Estimate{How: "The times were measured now, on this machine."}
-	scale := 0.0
-	if p.scaled() {
-		if scale, err = p.speed(ctx, &o); err != nil {
+	if e.Results, err = p.completeResults(tasks); err != nil {
+		return nil, err
+	}
+	if p.scaled() && p.scale == 0 {
+		if p.scale, err = p.speed(ctx, o); err != nil {
 			return nil, err
 		}
 	}
 	if p.Settings.real() && len(p.Units) > 0 {
 		e.How = fmt.Sprintf("The times come from docs/background/benchmarks.md, on two cores, multiplied by %.2g. That is "+
 			"the measured ratio for a step on scenes. A graphics card gains more on large nets than on scenes: a dry run "+
-			"measures it.", scale)
+			"measures it.", p.scale)
 	}
 	for i := range p.Units {
 		u := &p.Units[i]
@@ -102,12 +116,12 @@ func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
 				}
 			}
 		}
-		if one.Tasks > one.Complete {
-			whole, runs, err := p.unitTime(ctx, &o, u, scale)
+		if one.Tasks > one.Complete || all {
+			whole, runs, err := p.unitTime(ctx, o, u)
 			if err != nil {
 				return nil, err
 			}
-			one.Time = one.left(whole, runs)
+			one.Time, one.whole = share(whole, one.Tasks-one.Complete, runs), share(whole, one.Tasks, runs)
 		}
 		one.Disk = p.disk(u, one.Tasks)
 		e.Units, e.Time, e.Disk = append(e.Units, one), e.Time+one.Time, e.Disk+one.Disk
@@ -115,10 +129,10 @@ func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
 	return e, nil
 }
 
-// left is how long the tasks that are not complete take. All runs of the unit's grid take whole; some of them may be
-// tasks of other units.
-func (u *UnitEstimate) left(whole time.Duration, runs int) time.Duration {
-	return time.Duration(float64(whole) * float64(u.Tasks-u.Complete) / float64(runs))
+// share is how long some tasks of a unit take. All runs of its grid take whole; some of them may be tasks of other
+// units.
+func share(whole time.Duration, tasks, runs int) time.Duration {
+	return time.Duration(float64(whole) * float64(tasks) / float64(runs))
 }
 
 // scaled reports whether the times of some units come from another machine.
@@ -140,31 +154,38 @@ func (p *Plan) disk(u *Unit, tasks int) int64 {
 }
 
 // unitTime is how long all tasks of a unit take, were none complete, and how many these are.
-func (p *Plan) unitTime(ctx context.Context, o *Options, u *Unit, scale float64) (time.Duration, int, error) {
+func (p *Plan) unitTime(ctx context.Context, o *Options, u *Unit) (time.Duration, int, error) {
 	if e := u.Captions; e != nil && e.Videos != nil {
 		nets := len(table4.Arms()) * len(e.Seeds)
 		captions := (1 - e.Captioner.Data.ValidationShare) * msrvttTrain * annotation.MSRVTTCaptions
 		one := msrvttClips*msrvttFrames*forward565 +
 			time.Duration(captions*float64(e.Captioner.Train.Epochs)*float64(stepS2VT))
-		return time.Duration(scale * float64(nets) * float64(one)), len(e.Pieces()), nil
+		return time.Duration(p.scale * float64(nets) * float64(one)), len(e.Pieces()), nil
 	} else if e != nil {
 		t := &e.Nets.Train
 		frames := e.Nets.Data.TrainSize * e.Nets.Data.Frames * (t.Stage1Epochs + 3*t.Stage2Epochs) * len(e.Seeds)
-		return time.Duration(scale * float64(frames) * float64(captionFrame)), 1, nil
+		return time.Duration(p.scale * float64(frames) * float64(captionFrame)), 1, nil
 	}
 	tasks, err := u.Grid.Tasks()
 	if err != nil {
 		return 0, 0, err
 	}
 	if p.Settings.real() {
-		return time.Duration(scale * float64(realTime(u, tasks))), len(tasks), nil
+		return time.Duration(p.scale * float64(realTime(u, tasks))), len(tasks), nil
 	}
-	s, err := run.Open(ctx, u.Grid.Config, run.Options{Log: o.Log})
-	if err != nil {
-		return 0, 0, err
+	seeds := time.Duration(len(u.Grid.Seeds))
+	if u.seedTime == 0 {
+		s, err := run.Open(ctx, u.Grid.Config, run.Options{Log: o.Log})
+		if err != nil {
+			return 0, 0, err
+		}
+		whole, err := u.Grid.Estimate(ctx, s)
+		if err := cmp.Or(err, s.Close()); err != nil {
+			return 0, 0, err
+		}
+		u.seedTime = whole / seeds
 	}
-	whole, err := u.Grid.Estimate(ctx, s)
-	return whole, len(tasks), cmp.Or(err, s.Close())
+	return seeds * u.seedTime, len(tasks), nil
 }
 
 // realTime is how long tasks on the paper's data take on the machine of the known times.
@@ -238,7 +259,7 @@ func (p *Plan) reads(u *Unit) (all []string) {
 	return all
 }
 
-// Tables returns the plan with an estimate: the parts, and the training for them.
+// Tables returns the plan with an estimate: the parts, the training for them, and the seeds that the claims need.
 func (p *Plan) Tables(e *Estimate) []*report.Table {
 	parts := &report.Table{Title: "Parts", Columns: []report.Column{{Name: "part", Text: true}, {Name: "what", Text: true},
 		{Name: "data", Text: true}, {Name: "plan", Text: true}}}
@@ -267,7 +288,17 @@ func (p *Plan) Tables(e *Estimate) []*report.Table {
 			units.Notes = append(units.Notes, note)
 		}
 	}
-	units.Notes = append(units.Notes, fmt.Sprintf("About %.4g hours remain. In the end, %.3g GB are in %s. %s "+
-		"Nothing was written.", math.Round(100*e.Time.Hours())/100, float64(e.Disk)/1e9, p.Settings.Dir, e.How))
-	return []*report.Table{parts, units}
+	power := claims.Power(e.Results)
+	if power == nil {
+		units.Notes = append(units.Notes, fmt.Sprintf("How many seeds the claims need is unknown: no comparison has two "+
+			"complete seeds in %s.", p.Settings.Dir))
+	}
+	units.Notes = append(units.Notes, fmt.Sprintf("About %.4g hours remain for %s. In the end, %.3g GB are in %s. %s "+
+		"Nothing was written.", math.Round(100*e.Time.Hours())/100, text.Count(len(p.Settings.Seeds), "seeds"),
+		float64(e.Disk)/1e9, p.Settings.Dir, e.How))
+	tables := []*report.Table{parts, units}
+	if power != nil {
+		tables = append(tables, power)
+	}
+	return tables
 }

@@ -34,14 +34,14 @@ type planRecord struct {
 
 // lockFolder makes the folder of the reproduction, or takes it, alone until release is called.
 func (p *Plan) lockFolder(ctx context.Context, o *Options) (release func() error, err error) {
-	if err := p.claim(); err != nil {
+	if err := p.Claim(); err != nil {
 		return nil, err
 	}
 	return run.LockFolder(ctx, p.Settings.Dir, o.log())
 }
 
-// claim makes the folder. It refuses a folder with other files.
-func (p *Plan) claim() error {
+// Claim makes the folder with the plan, whose settings it keeps from then on. It refuses a folder with other files.
+func (p *Plan) Claim() error {
 	if err := p.check(); err != nil {
 		return err
 	}
@@ -55,13 +55,23 @@ func (p *Plan) claim() error {
 	return durable.SaveJSON(path, planRecord{planForm, p.Settings})
 }
 
+// readPlan reads the plan of the reproduction in a folder. It returns nil if there is none.
+func readPlan(dir string) (*planRecord, error) {
+	there, err := durable.LoadJSON[planRecord](filepath.Join(dir, planFile),
+		"name another `run_dir`, or remove that folder")
+	if err != nil {
+		return nil, &setting.Error{Key: "run_dir", Reason: err}
+	}
+	return there, nil
+}
+
 // check refuses a folder with another reproduction, or with other files that would be overwritten.
 func (p *Plan) check() error {
 	dir := p.Settings.Dir
 	path := filepath.Join(dir, planFile)
-	there, err := durable.LoadJSON[planRecord](path, "name another `run_dir`, or remove that folder")
+	there, err := readPlan(dir)
 	if err != nil {
-		return &setting.Error{Key: "run_dir", Reason: err}
+		return err
 	}
 	if there == nil {
 		return run.RefuseForeign(dir, planFile, PageFile, MarkdownFile, RecordFile, figureFile,

@@ -3,6 +3,7 @@ package paper
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/eval"
 	"nmn/experiment"
 	"nmn/loader/doctor"
 	"nmn/loader/published"
@@ -91,9 +93,8 @@ func TestEstimate_TellsWhereItsTimesAreFrom(t *testing.T) {
 	if e, err := done.Estimate(t.Context(), Options{}); err != nil || e.Time != 0 || e.Units[0].Complete != 4 {
 		t.Errorf("of nothing that is left %+v (%v)", e, err)
 	}
-	u := UnitEstimate{Tasks: 4, Complete: 3}
-	if left := u.left(16*time.Hour, 8); left != 2*time.Hour { // one run of eight; four belong to another unit
-		t.Errorf("%v is left", left)
+	if left := share(16*time.Hour, 1, 8); left != 2*time.Hour {
+		t.Errorf("%v is left of one run of eight", left)
 	}
 }
 
@@ -138,7 +139,8 @@ func TestEstimate_OfCaptioners(t *testing.T) {
 	p := planOf(t, s)
 	u := &p.Units[0]
 	// 500 clips of 8 frames, by stage 1 for 10 epochs and three arms for 4, with each of three seeds.
-	whole, runs, err := p.unitTime(t.Context(), &Options{}, u, 2)
+	p.scale = 2
+	whole, runs, err := p.unitTime(t.Context(), &Options{}, u)
 	if want := 2 * 500 * 8 * (10 + 3*4) * 3 * .7e-3; err != nil || runs != 1 || math.Abs(whole.Seconds()/want-1) > 1e-6 {
 		t.Errorf("in miniature %v of %d runs (%v), want %g s", whole, runs, err, want)
 	}
@@ -155,7 +157,8 @@ func TestEstimate_OfCaptioners(t *testing.T) {
 	if u.noise() != 0 || planOf(t, s).Units[0].noise() != .4 {
 		t.Errorf("on videos %g of the captions are replaced, want none", u.noise())
 	}
-	whole, runs, err = p.unitTime(t.Context(), &Options{}, u, 2)
+	p.scale = 2
+	whole, runs, err = p.unitTime(t.Context(), &Options{}, u)
 	// For three nets the concepts of 26 frames of 7,010 clips, and 5 epochs of 20 captions of nine tenths of 6,513 clips.
 	seconds := 2 * 3 * (26*7010*.276 + 5*.9*6513*20*.282/32)
 	if err != nil || runs != 6 || math.Abs(whole.Seconds()/seconds-1) > 1e-6 {
@@ -232,7 +235,7 @@ func TestScaled_IsWhatWasTimedElsewhere(t *testing.T) {
 
 // What a dry run prints.
 func TestTables_OfThePlan(t *testing.T) {
-	p := &Plan{Settings: Settings{Dir: "runs/r"}, Parts: []PlannedPart{{Name: Table1, Title: "One", Data: "coco"},
+	p := &Plan{Settings: Settings{Dir: "runs/r", Seeds: []uint64{7}}, Parts: []PlannedPart{{Name: Table1, Title: "One", Data: "coco"},
 		{Name: Table3, Title: "Three", Data: "msrvtt", Skip: "no `clips`"}, {Name: Table4, Title: "Four", Data: "msrvtt",
 			Skip: "no `clips`"}, {Name: Figure3, Title: "Curve"}},
 		Rename: func(text string) string { return strings.ReplaceAll(text, "`clips`", "--clips") }}
@@ -268,6 +271,78 @@ nets: reads a, b.
 
 more: reads c.
 
-About 1.51 hours remain. In the end, 2.35 GB are in runs/r. How. Nothing was written.
+How many seeds the claims need is unknown: no comparison has two complete seeds in runs/r.
+
+About 1.51 hours remain for 1 seed. In the end, 2.35 GB are in runs/r. How. Nothing was written.
 `)
+}
+
+// hourlyOf is a plan whose grids take an hour a seed, as if they had been timed.
+func hourlyOf(t *testing.T, s Settings) *Plan {
+	t.Helper()
+	p := planOf(t, s)
+	for i := range p.Units {
+		p.Units[i].seedTime = time.Hour
+	}
+	return p
+}
+
+// A dry run reads complete runs, and shows the seeds that claims need once two of them are there.
+func TestEstimate_HasTheSeedsThatClaimsNeed(t *testing.T) {
+	s := tiny(t, Table1)
+	s.Seeds = []uint64{1, 2}
+	p := hourlyOf(t, s)
+	tasks, err := p.Tasks()
+	check(t, err)
+	finish := func(seed uint64, value float64) {
+		for _, task := range tasks {
+			arm, mil := strings.CutSuffix(filepath.Base(task.Folder), claims.MIL)
+			if !strings.Contains(task.Folder, fmt.Sprintf("seed-%d", seed)) || mil {
+				continue
+			}
+			o := run.Outcome{Fingerprint: "f", Arm: recipe.Name(arm), Seed: seed,
+				Judgement: recipe.Judgement{Evaluation: &eval.Result{Measures: figures(.5)}}}
+			if o.Arm == recipe.FD {
+				o.Evaluation.Measures = figures(value)
+			}
+			put(t, object(t, o), task.Folder, run.ResultFile)
+		}
+	}
+	plan := func() string {
+		t.Helper()
+		e, err := p.Estimate(t.Context(), Options{})
+		check(t, err)
+		var b strings.Builder
+		check(t, report.Write(&b, report.Markdown, p.Tables(e)...))
+		return b.String()
+	}
+	finish(1, .6)
+	if text := plan(); !strings.Contains(text, "no comparison has two complete seeds in ") {
+		t.Errorf("one seed: %s", text)
+	}
+	finish(2, .61)
+	text := plan()
+	has(t, text, "Seeds that the claims need", "| nmn-baseline | NMN-FD against baseline, 0 % |", "± 0.71 | 2 |")
+	if strings.Contains(text, "unknown") || strings.Contains(text, "em-epochs") {
+		t.Errorf("two seeds: %s", text)
+	}
+	var last record
+	for _, arm := range []recipe.Name{recipe.FI, recipe.EM} {
+		for seed, value := range []float64{1, 1.5} {
+			if arm == recipe.EM {
+				value = 1
+			}
+			for _, part := range []Part{EM, Table1} { // others are in the folders of the runs
+				last.Results = append(last.Results, claims.Result{Part: string(part), Data: claims.Scenes, Arm: string(arm),
+					Missing: .4, Seed: uint64(seed + 1), Words: claims.All, Metric: claims.NLL, Value: value})
+			}
+		}
+	}
+	put(t, object(t, planRecord{planForm, s}), s.Dir, planFile)
+	put(t, object(t, last), s.Dir, RecordFile)
+	has(t, plan(), "| em-epochs | ", "+0.25 (ours) | ± 0.35 | 2 |")
+	for _, name := range []string{RecordFile, planFile} {
+		put(t, "{", s.Dir, name)
+		refused(t, errOf(p.Estimate(t.Context(), Options{})), name)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"nmn/experiment"
 	"nmn/loader/doctor"
@@ -23,6 +24,7 @@ type Plan struct {
 	Units    []Unit        // what is trained for them, in order
 
 	files []published.File // annotations of the paper's data, with their digests
+	scale float64          // measured by speed; 0 before
 
 	// Rename replaces the keys of settings in texts by the names in a program; nil for the keys.
 	Rename func(text string) string
@@ -45,6 +47,7 @@ type Unit struct {
 	Grid     *experiment.Grid   // nil for captioners
 	Captions *table4.Experiment // nil for a grid
 	parts    []Part             // that it is for
+	seedTime time.Duration      // measured time of the runs of a seed of a grid; 0 before
 }
 
 // kind is the source of a part.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"nmn/eval"
+	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/paper/claims"
 	"nmn/paper/table4"
@@ -26,6 +28,48 @@ func (p *Plan) results(f *found) (all []claims.Result) {
 		}
 	}
 	return append(all, f.em...)
+}
+
+// completeResults are the figures of complete tasks. Figures of EM come from RecordFile, which the last page left.
+func (p *Plan) completeResults(tasks []Task) ([]claims.Result, error) {
+	f := &found{units: make([]foundUnit, len(p.Units))}
+	last, err := durable.LoadJSON[record](filepath.Join(p.Settings.Dir, RecordFile), "remove the file")
+	if err != nil {
+		return nil, err
+	}
+	if last != nil {
+		for _, r := range last.Results {
+			if r.Part == string(EM) {
+				f.em = append(f.em, r)
+			}
+		}
+	}
+	for i := range tasks {
+		t := &tasks[i]
+		u := &p.Units[t.unit]
+		if u.Captions != nil || !t.Complete {
+			continue
+		}
+		o, err := run.ReadOutcome(t.Folder)
+		if err != nil {
+			return nil, err
+		}
+		if o != nil && o.Evaluation != nil {
+			f.units[t.unit].runs = append(f.units[t.unit].runs, report.Run{Name: t.Folder, Arm: string(o.Arm), MIL: o.MIL,
+				Noise: o.Noise, Seed: o.Seed, Result: o.Evaluation})
+		}
+	}
+	for i := range p.Units {
+		if p.Units[i].Captions == nil {
+			continue
+		}
+		read, err := p.readCaptions(&p.Units[i])
+		if err != nil {
+			return nil, err
+		}
+		f.units[i] = *read
+	}
+	return p.results(f), nil
 }
 
 // resultsOf are the figures of a run of a unit.

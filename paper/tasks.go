@@ -102,7 +102,7 @@ func (p *Plan) RunTask(ctx context.Context, o Options, number int) (t *Task, reu
 			len(tasks)-1)
 	}
 	t = &tasks[number]
-	if err := p.claim(); err != nil {
+	if err := p.Claim(); err != nil {
 		return t, false, err
 	}
 	u := &p.Units[t.unit]
