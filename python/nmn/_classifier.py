@@ -310,7 +310,7 @@ class NoisyLabelClassifier(_estimator.Classifier):
     ) -> tuple[_training.Trained, npt.NDArray[np.int64]]:
         rows = np.flatnonzero(known)
         numbers = labels.numbers
-        if labels.binary:
+        if labels.binary and not self._softmax():
             assert numbers is not None
             matrix = (numbers == 1).astype(np.uint8)[:, None]
             names = [labels.names[1]]
@@ -338,6 +338,10 @@ class NoisyLabelClassifier(_estimator.Classifier):
                 arguments={key: argument for argument, keys in _KEYS.items() for key in keys},
             )
             return job.run(folder), rows
+
+    def _softmax(self) -> bool:
+        """Report whether two classes get a probability each, which sum to 1."""
+        return (self.options or {}).get("data.classes") == "exclusive"
 
     def _widths(self) -> list[int]:
         try:
@@ -373,6 +377,8 @@ class NoisyLabelClassifier(_estimator.Classifier):
     def noise_rates_(self) -> Any:
         """Noise rates of the classes."""
         rates = self._fitted().rates
+        if rates is None and self._fitted().matrix is not None:
+            raise AttributeError("noise_rates_ is for classes that do not exclude each other: use noise_matrix_")
         if rates is None:
             raise AttributeError(
                 "noise_rates_ needs a training that estimates or learns rates, and this had no noise model: leave "
@@ -387,8 +393,8 @@ class NoisyLabelClassifier(_estimator.Classifier):
         matrix = self._fitted().matrix
         if matrix is None:
             raise AttributeError(
-                "noise_matrix_ needs rows with one of three or more classes and an audit by folds; noise_rates_ has "
-                "the rates of each class"
+                "noise_matrix_ needs rows with one of three or more classes, or options={'data.classes': 'exclusive'}, "
+                "and an audit by folds; noise_rates_ has the rates of each class"
             )
         try:
             import pandas
@@ -444,7 +450,7 @@ class NoisyLabelClassifier(_estimator.Classifier):
         return self._form == "one" and len(self.classes_) == 2
 
     def _probabilities(self, X: Any) -> npt.NDArray[np.float32]:
-        """Return p(y=1) of each column of the net."""
+        """Return the probability of each class, or of two exclusive classes that of the second."""
         trained = self._fitted()
         X = _open(X)
         shape = _arrays.shape_of(X, "X")
@@ -455,7 +461,8 @@ class NoisyLabelClassifier(_estimator.Classifier):
                 f"X has {shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
                 f"input: pass the columns that it was fitted on"
             )
-        return _training.probabilities(trained.model, X, self.threads)
+        p = _training.probabilities(trained.model, X, self.threads)
+        return p[:, -1:] if self._is_binary() else p
 
     def predict_proba(self, X: Any) -> npt.NDArray[Any]:
         """Return the probability that each class holds.

@@ -184,6 +184,9 @@ class Job:
     def _audit(self, trained: Trained, run: Path, folder: Path) -> None:
         """Rank the labels by the probability that they are wrong, if there are out-of-fold scores."""
         recipe = run / "recipe"
+        transition = recipe / "transition.csv"
+        if transition.exists():
+            trained.matrix = np.loadtxt(transition, delimiter=",", skiprows=1, usecols=range(1, len(self.names) + 1))
         scores = recipe / "oof-noise.csv"
         logits = ["--logits", f"--noise-rates={recipe / 'rates.csv'}"]
         if not scores.exists():
@@ -191,7 +194,7 @@ class Job:
         if self.min_error is None or not scores.exists():
             return
         if self.exclusive is not None and len(self.names) > 1:
-            self._audit_exclusive(trained, scores, folder)
+            self._audit_exclusive(trained, run, scores, folder)
             return
         suspects = recipe / "audit.csv"
         if self.min_error != 0.5:
@@ -208,22 +211,29 @@ class Job:
             "p_wrong": np.asarray(table["p_wrong"], np.float64),
         }
 
-    def _audit_exclusive(self, trained: Trained, scores: Path, folder: Path) -> None:
+    def _audit_exclusive(self, trained: Trained, run: Path, scores: Path, folder: Path) -> None:
         """Rank rows with one class each, by the matrix of noise between classes."""
         assert self.exclusive is not None
         lines = np.loadtxt(scores, delimiter=",", skiprows=1, ndmin=2)
-        at, p = lines[:, 0].astype(np.int64) - 1, shares(sigmoid(lines[:, 1:]))  # rows that are not held out
+        lines = lines[np.argsort(lines[:, 0])]
+        at, p = lines[:, 0].astype(np.int64) - 1, lines[:, 1:]  # rows that are not held out
         given = self.exclusive[at]
-        files = [_arrays.as_npy(p, folder, "scores"), _arrays.as_npy(given, folder, "numbers")]
         rows = folder / "rows.csv"
-        arguments = ["audit", f"--scores={files[0]}", f"--labels={files[1]}", f"--rows={rows}", "--json", "--top=1"]
-        arguments.append(f"--min-error={float(self.min_error or 0)!r}")
-        trained.matrix = np.asarray(json.loads(_program.call(arguments))["transition"], np.float64)
-        table = read_table(rows)
+        arguments = ["audit", f"--rows={rows}", "--json", "--top=1", f"--min-error={float(self.min_error or 0)!r}"]
+        if trained.matrix is not None:
+            _program.call([*arguments, str(run), "--page="])
+            table, names, ids = read_table(rows), self.names, at
+        else:
+            p = shares(sigmoid(p))
+            files = [_arrays.as_npy(p, folder, "scores"), _arrays.as_npy(given, folder, "numbers")]
+            said = _program.call([*arguments, f"--scores={files[0]}", f"--labels={files[1]}"])
+            trained.matrix = np.asarray(json.loads(said)["transition"], np.float64)
+            table, names, ids = read_table(rows), [str(k) for k in range(len(self.names))], np.arange(len(at))
         found = [i for i, (k, n) in enumerate(zip(table["kind"], table["suspects"])) if k == "class" and int(n)]
         p_wrong = np.asarray([table["p_wrong"][i] for i in found], np.float64)
-        places = np.asarray([table["id"][i] for i in found], np.int64) - 1
-        suggested = np.asarray([table["suggested"][i] or -1 for i in found], np.int64)
+        places = np.searchsorted(ids, np.asarray([table["id"][i] for i in found], np.int64) - 1)
+        place = {n: k for k, n in enumerate(names)}
+        suggested = np.asarray([place.get(table["suggested"][i], -1) for i in found], np.int64)
         out = {
             "row": at[places],
             "given": given[places],

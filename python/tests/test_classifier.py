@@ -207,6 +207,43 @@ def test_one_class_each() -> None:
         nmn.NoisyLabelClassifier(**QUICK).fit(*data()).noise_matrix_  # noqa: B018
 
 
+@pytest.mark.parametrize("classes", [2, 4])
+def test_classes_that_exclude_each_other(classes: int, tmp_path: pathlib.Path) -> None:
+    X, true, noisy = blobs(480)
+    true, noisy = true % classes, noisy % classes
+    names = np.array(["ant", "bee", "cat", "7"])
+    exclusive = {"data.classes": "exclusive"}
+    run = tmp_path / "run"
+    model = nmn.NoisyLabelClassifier(
+        **LONGER, validation_share=0.25, options=exclusive, min_error=0, run_folder=run
+    ).fit(X, names[noisy])
+    p = model.predict_proba(X)
+    assert p.shape == (480, classes)
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-5)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[p.argmax(axis=1)])
+    assert model.score(X, names[true]) > 0.9
+    matrix = np.asarray(model.noise_matrix_)
+    np.testing.assert_allclose(matrix.sum(axis=1), 1, rtol=1e-5)
+    assert np.abs(np.diag(matrix) - (0.85 if classes == 4 else 0.9)).max() < 0.15
+    with pytest.raises(AttributeError, match="use noise_matrix_"):
+        model.noise_rates_  # noqa: B018
+    issues = model.label_issues_
+    rows, given = np.asarray(issues["row"]), np.asarray(issues["given"])
+    assert len(set(rows)) == len(rows) == 360
+    np.testing.assert_array_equal(given, names[noisy[rows]])
+    assert (np.asarray(issues["suggested"]) != given).all()
+    table = tmp_path / "rows.csv"
+    subprocess.run([program(), "audit", str(run), f"--rows={table}", "--page=", "--min-error=0", "--json"], check=True)
+    want = _training.read_table(table)
+    p_wrong = dict(zip(map(int, want["id"]), map(float, want["p_wrong"])))
+    np.testing.assert_allclose(np.asarray(issues["p_wrong"]), [p_wrong[row + 1] for row in rows], rtol=1e-6)
+    assert np.mean(true[rows[:20]] != noisy[rows[:20]]) > 0.8
+    model.save(tmp_path / "model.nmn")
+    again = nmn.NoisyLabelClassifier.load(tmp_path / "model.nmn")
+    np.testing.assert_array_equal(again.predict_proba(X), p)
+    np.testing.assert_array_equal(np.asarray(again.noise_matrix_), matrix)
+
+
 def test_held_out_rows_of_one_class_each_are_no_issues() -> None:
     X, _, noisy = blobs()
     model = nmn.NoisyLabelClassifier(**QUICK, validation_share=0.25, min_error=0).fit(X, noisy)
