@@ -84,6 +84,8 @@ CLASSIFIERS = {
         boosting(seed), random_state=seed, rounds=0, guard=False),
     "NoisyLabels(logistic regression)": lambda seed: nmn.NoisyLabels(logistic(seed), random_state=seed),
     "NoisyLabelClassifier": lambda seed: nmn.NoisyLabelClassifier(random_state=seed),
+    'NoisyLabelClassifier(options={"data.classes": "exclusive"})': lambda seed: nmn.NoisyLabelClassifier(
+        random_state=seed, options={"data.classes": "exclusive"}),
     'NoisyLabelClassifier(arm="baseline")': lambda seed: nmn.NoisyLabelClassifier(random_state=seed, arm="baseline"),
 }
 

@@ -117,7 +117,9 @@ class NoisyLabelClassifier(_estimator.Classifier):
     run_folder : path, optional
         Folder that keeps the whole run: page, log, checkpoints, figures. Without it nothing stays on disk.
     options : mapping, optional
-        Other settings by key, such as ``{"train.ema": 0.999}``. ``nmn config`` lists them.
+        Other settings by key, such as ``{"train.ema": 0.999}``. ``nmn config`` lists them. With ``{"data.classes":
+        "exclusive"}`` and one label for each row, probabilities are a softmax, and `noise_matrix_` is estimated first
+        and held in training.
     verbose : bool, default=False
         Show a progress bar if tqdm is installed.
 
@@ -137,7 +139,8 @@ class NoisyLabelClassifier(_estimator.Classifier):
         each row, `suggested` is the class of the row if the given one is wrong. It has the index of X or y, if one of
         them is a table.
     noise_matrix_ : DataFrame, or array without pandas, of shape (n_classes, n_classes)
-        p(given label | true class), a row for each true class. Only for rows with one of three or more classes.
+        p(given label | true class), a row for each true class. Only for rows with one of three or more classes, and
+        with ``options={"data.classes": "exclusive"}``, which has no `noise_rates_`.
     threshold_ : float
         The threshold θ* of the best expected F1, estimated from out-of-fold scores.
 
@@ -278,6 +281,11 @@ class NoisyLabelClassifier(_estimator.Classifier):
         labels = self._checked_labels(y, rows, self.classes)
         if self.min_error is not None and not 0 <= self.min_error <= 1:
             raise ValueError(f"min_error is {self.min_error!r}: want 0 to 1, or None for no list of issues")
+        if self.threshold == "f1" and labels.binary and self._softmax():
+            raise ValueError(
+                "threshold is 'f1', and with options={'data.classes': 'exclusive'} no threshold is estimated: leave "
+                "out one of them, or pass a number"
+            )
         if self.empty_classes not in ("error", "keep"):
             raise ValueError(f"empty_classes is {self.empty_classes!r}, want 'error' or 'keep'")
         if self.empty_classes == "error":

@@ -242,6 +242,9 @@ def test_classes_that_exclude_each_other(classes: int, tmp_path: pathlib.Path) -
     again = nmn.NoisyLabelClassifier.load(tmp_path / "model.nmn")
     np.testing.assert_array_equal(again.predict_proba(X), p)
     np.testing.assert_array_equal(np.asarray(again.noise_matrix_), matrix)
+    if classes == 2:
+        with pytest.raises(ValueError, match="no threshold is estimated"):
+            nmn.NoisyLabelClassifier(**LONGER, options=exclusive, threshold="f1").fit(X, noisy)
 
 
 def test_held_out_rows_of_one_class_each_are_no_issues() -> None:
