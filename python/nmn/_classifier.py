@@ -139,8 +139,8 @@ class NoisyLabelClassifier(_estimator.Classifier):
         each row, `suggested` is the class of the row if the given one is wrong. It has the index of X or y, if one of
         them is a table.
     noise_matrix_ : DataFrame, or array without pandas, of shape (n_classes, n_classes)
-        p(given label | true class), a row for each true class. Only for rows with one of three or more classes, and
-        with ``options={"data.classes": "exclusive"}``, which has no `noise_rates_`.
+        p(given label | true class), a row for each true class. Only for rows with one class. With
+        ``options={"data.classes": "exclusive"}`` it replaces `noise_rates_`.
     threshold_ : float
         The threshold θ* of the best expected F1, estimated from out-of-fold scores.
 
@@ -401,8 +401,8 @@ class NoisyLabelClassifier(_estimator.Classifier):
         matrix = self._fitted().matrix
         if matrix is None:
             raise AttributeError(
-                "noise_matrix_ needs rows with one of three or more classes, or options={'data.classes': 'exclusive'}, "
-                "and an audit by folds; noise_rates_ has the rates of each class"
+                "noise_matrix_ needs one label for each row and an audit by folds; noise_rates_ has the rates of each "
+                "class"
             )
         try:
             import pandas
@@ -422,10 +422,9 @@ class NoisyLabelClassifier(_estimator.Classifier):
         out = {"row": issues["row"]}
         if self._form != "one":
             out |= {"label": self.classes_[issues["class"]], "given": issues["given"]}
-        elif "suggested" in issues:
-            out |= {"given": self.classes_[issues["given"]], "suggested": self.classes_[issues["suggested"]]}
-        else:
-            out |= {"given": self.classes_[issues["given"]], "suggested": self.classes_[1 - issues["given"]]}
+        else:  # files of earlier versions have no suggestions for two classes
+            suggested = issues.get("suggested", 1 - issues["given"])
+            out |= {"given": self.classes_[issues["given"]], "suggested": self.classes_[suggested]}
         if len(issues["row"]) == 0:
             self._warn_of_no_issues()
         return _estimator.table(out | {"p_wrong": issues["p_wrong"]}, self._index)

@@ -193,7 +193,7 @@ class Job:
             scores, logits = recipe / "oof.csv", ["--logits", f"--noise-rates={recipe / 'rates.csv'}", "--calibrate"]
         if self.min_error is None or not scores.exists():
             return
-        if self.exclusive is not None and len(self.names) > 1:
+        if self.exclusive is not None:
             self._audit_exclusive(trained, run, scores, folder)
             return
         suspects = recipe / "audit.csv"
@@ -224,11 +224,12 @@ class Job:
             _program.call([*arguments, str(run), "--page="])
             table, names, ids = read_table(rows), self.names, at
         else:
-            p = shares(sigmoid(p))
+            p = sigmoid(p)
+            p = np.hstack([1 - p, p]) if p.shape[1] == 1 else shares(p)
             files = [_arrays.as_npy(p, folder, "scores"), _arrays.as_npy(given, folder, "numbers")]
             said = _program.call([*arguments, f"--scores={files[0]}", f"--labels={files[1]}"])
             trained.matrix = np.asarray(json.loads(said)["transition"], np.float64)
-            table, names, ids = read_table(rows), [str(k) for k in range(len(self.names))], np.arange(len(at))
+            table, names, ids = read_table(rows), [str(k) for k in range(p.shape[1])], np.arange(len(at))
         found = [i for i, (k, n) in enumerate(zip(table["kind"], table["suspects"])) if k == "class" and int(n)]
         p_wrong = np.asarray([table["p_wrong"][i] for i in found], np.float64)
         places = np.searchsorted(ids, np.asarray([table["id"][i] for i in found], np.int64) - 1)

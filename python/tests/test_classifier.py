@@ -203,7 +203,7 @@ def test_one_class_each() -> None:
     np.testing.assert_allclose(matrix.sum(axis=1), 1)
     assert (matrix.argmax(axis=1) == range(4)).all()
     assert np.abs(np.diag(matrix) - 0.85).max() < 0.15
-    with pytest.raises(AttributeError, match="noise_matrix_ needs rows with one of three"):
+    with pytest.raises(AttributeError, match="noise_matrix_ needs one label for each row"):
         nmn.NoisyLabelClassifier(**QUICK).fit(*data()).noise_matrix_  # noqa: B018
 
 
@@ -269,6 +269,9 @@ def test_two_classes() -> None:
     issues = model.label_issues_
     np.testing.assert_array_equal(np.asarray(issues["given"]), y[np.asarray(issues["row"])])
     assert (np.asarray(issues["given"]) != np.asarray(issues["suggested"])).all()
+    matrix = np.asarray(model.noise_matrix_)
+    np.testing.assert_allclose(matrix.sum(axis=1), 1)
+    assert np.abs(np.diag(matrix) - 0.9).max() < 0.1
     balanced = nmn.NoisyLabelClassifier(**LONGER, threshold="f1").fit(X, y)
     yes = balanced.predict_proba(X)[:, 1]
     assert 0 < balanced.threshold_ < 1
