@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -8,16 +9,21 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/durable"
 	"nmn/internal/rng"
 	"nmn/labels/misplaced"
+	"nmn/labels/rates/crossfit"
 	"nmn/loader"
 	"nmn/report"
 	"nmn/train"
 )
 
-// CaptionsFolder is the folder of nets that learn captions. A run has it for arm caption-filter, and a recipe for the
-// two halves.
+// CaptionsFolder is the folder of nets that learn captions. A run has it for arm caption-filter, and a recipe for
+// folds and halves.
 const CaptionsFolder = "captions"
+
+// CaptionScoresFile is the file of a recipe's folder with the out-of-fold logits that judge captions.
+const CaptionScoresFile = "oof-captions.csv"
 
 const (
 	netFolder = "net" // of a stage 1 that went on with what the captions say, in CaptionsFolder
@@ -33,7 +39,7 @@ const (
 type witnessed struct {
 	*misplaced.Result
 	input misplaced.Input
-	// outOfFold is set if the scores come from nets that have not learned the bag.
+	// outOfFold is set if nets that learned the captions of other bags as evidence have made the scores.
 	outOfFold bool
 	found     *report.FoundCaptions // for people
 }
@@ -129,15 +135,35 @@ func (r *Recipe) witness(ctx context.Context, stage1 string) (*witnessed, error)
 	if r.judged != nil {
 		return r.judged, nil
 	}
+	w, err := r.judgeAll(ctx, stage1)
+	if err != nil {
+		return nil, err
+	}
+	w.found = r.foundCaptions(ctx, w)
+	r.judged = w
+	r.message("witness", strings.Join(w.found.Lines(), "\n        "))
+	return w, nil
+}
+
+// JudgeCaptions judges the captions of the training bags by nets of folds, which it trains or goes on with, and keeps
+// the scores that judge them in the folder, in CaptionScoresFile.
+func (r *Recipe) JudgeCaptions(ctx context.Context) error {
+	_, err := r.judgeAll(ctx, "")
+	return err
+}
+
+// judgeAll is witness without a report.
+func (r *Recipe) judgeAll(ctx context.Context, stage1 string) (*witnessed, error) {
 	set := r.data.Train
 	in := misplaced.Input{Classes: set.Vocabulary.Len(), Captions: set.CaptionsInUse}
 	var w *witnessed
+	epochs := r.settings.Train.Stage1Epochs
 	if r.settings.Folds() > 0 {
 		round, err := r.plainFolds(ctx)
 		if err != nil {
 			return nil, err
 		}
-		in.Scores = round.logits
+		in.Scores, epochs = round.logits, round.best
 		if w, err = r.judge(ctx, in); err != nil {
 			return nil, err
 		}
@@ -146,16 +172,17 @@ func (r *Recipe) witness(ctx context.Context, stage1 string) (*witnessed, error)
 		if w, err = r.witnessOnline(ctx, in, stage1); err != nil {
 			return nil, err
 		}
-		if w.Refusal == "" && fewCaptions(in.Captions) {
-			if w, err = r.witnessByHalves(ctx, w); err != nil {
-				return nil, err
-			}
+	}
+	if w.Refusal == "" && fewCaptions(in.Captions) {
+		var err error
+		if w, err = r.witnessOutOfFold(ctx, w, epochs); err != nil {
+			return nil, err
 		}
 	}
-	w.found = r.foundCaptions(ctx, w)
-	r.judged = w
-	r.message("witness", strings.Join(w.found.Lines(), "\n        "))
-	return w, nil
+	if r.settings.Folds() == 0 && !w.outOfFold {
+		return w, nil
+	}
+	return w, r.saveCaptionScores(ctx, w)
 }
 
 // witnessOnline judges by the scores of stage 1 at its end. What the scores of its first epoch find, which come from
@@ -197,15 +224,29 @@ func fewCaptions(captions [][][]int32) bool {
 	return 2*few > len(captions)
 }
 
-// witnessByHalves judges the captions by scores of bags that a net has not learned: two nets learn what the captions of
-// one half of the bags say, and score the other half. A net that has learned a caption takes it for the bag's own. If
-// the scores of such a net judge alone, the share of foreign captions is wrong.
-func (r *Recipe) witnessByHalves(ctx context.Context, w *witnessed) (*witnessed, error) {
+// CaptionEpochs is how many epochs of stage 1 take as long as JudgeCaptions at most. A net of a fold also scores the
+// fold after each epoch, which takes about a third of the time to learn it.
+func (s *Settings) CaptionEpochs(captions [][][]int32) float64 {
+	epochs := (float64(s.Folds()-1) + 1./3) * float64(s.Recipe.foldEpochs())
+	if fewCaptions(captions) {
+		epochs *= 2
+	}
+	return epochs
+}
+
+// witnessOutOfFold judges the captions by scores of bags that a net has not learned: nets learn what the captions of
+// the other folds say, and score their own fold. Without folds there are two halves. A net that has learned a caption
+// takes it for the bag's own. If the scores of such a net judge alone, the share of foreign captions is wrong.
+func (r *Recipe) witnessOutOfFold(ctx context.Context, w *witnessed, epochs int) (*witnessed, error) {
 	evidence, err := w.Evidence(ctx)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := r.deal(ctx, halves)
+	name, dealt := "half", func(ctx context.Context) (*crossfit.Plan, error) { return r.deal(ctx, halves) }
+	if r.settings.Folds() > 0 {
+		name, dealt = "fold", r.foldPlan
+	}
+	plan, err := dealt(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -215,10 +256,10 @@ func (r *Recipe) witnessByHalves(ctx context.Context, w *witnessed) (*witnessed,
 	}
 	in := misplaced.Input{Classes: w.input.Classes, Captions: w.input.Captions}
 	in.Scores, err = plan.Gather(in.Classes, func(number int) ([]float32, error) {
-		t := Training{Title: fmt.Sprintf("half %d of the captions", number+1), Arm: arm, Config: r.settings.Train,
+		t := Training{Title: fmt.Sprintf("%s %d of the captions", name, number+1), Arm: arm, Config: r.settings.Train,
 			Dir: r.foldDir(CaptionsFolder, number)}
 		t.Config.Seed = rng.Derive(t.Config.Seed, fmt.Sprintf("recipe/%s/fold%d", CaptionsFolder, number+1))
-		t.Config.Patience, t.Config.KeepBest = 0, 0
+		t.Config.Stage1Epochs, t.Config.Patience, t.Config.KeepBest = epochs, 0, 0
 		data := *r.data
 		learned := plan.Training(number)
 		var err error
@@ -244,6 +285,16 @@ func (r *Recipe) witnessByHalves(ctx context.Context, w *witnessed) (*witnessed,
 	}
 	better.outOfFold = true
 	return better, nil
+}
+
+// saveCaptionScores keeps the scores that judge the captions, for nmn audit captions.
+func (r *Recipe) saveCaptionScores(ctx context.Context, w *witnessed) error {
+	var b bytes.Buffer
+	set := r.data.Train
+	if err := WriteScoreTable(&b, set.Vocabulary.Texts(), set.IDs, w.input.Scores); err != nil {
+		return err
+	}
+	return r.save(ctx, func() error { return durable.Save(filepath.Join(r.dir, CaptionScoresFile), b.Bytes()) })
 }
 
 // rowsOf copies rows of a matrix of k columns.

@@ -95,7 +95,7 @@ func TestCaptions_AreJudgedByHalves(t *testing.T) {
 	must(t, err)
 	all, err := first.Evidence(t.Context())
 	must(t, err)
-	if _, err := r.witnessByHalves(t.Context(), first); err != nil {
+	if _, err := r.witnessOutOfFold(t.Context(), first, 2); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.trainings) != halves || len(f.scored) != halves {

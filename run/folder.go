@@ -85,7 +85,8 @@ var (
 		dataset.ValidationFlipsFile, LogFile, report.HTMLFile, report.RatesFile}
 	recipeFiles = []string{ConfigFile, DataFile, LeftOutFile, recipe.FoldsFile, recipe.OnlineFile, recipe.ScoresFile,
 		recipe.NoisyScoresFile, recipe.LabelsFile, recipe.TruthFile, recipe.RatesFile, recipe.TransitionFile,
-		recipe.SuspectsFile, recipe.PageFile, recipe.PlainRound, recipe.NoisyRound, recipe.CaptionsFolder}
+		recipe.SuspectsFile, recipe.PageFile, recipe.CaptionScoresFile, recipe.PlainRound, recipe.NoisyRound,
+		recipe.CaptionsFolder}
 )
 
 // isRunFile reports whether a name is one of the files of a run folder that are written aside, but for checkpoints.
