@@ -68,7 +68,7 @@ func (d *Splits) captionSet(ctx context.Context, c *Config, file, prefix, folder
 	}
 	if v == nil {
 		if v, err = openVocabulary(c, captions.Texts(c.CaptionsPerSample)); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("captions %q: %w", captions.Name, err)
 		}
 	}
 	missing := 0

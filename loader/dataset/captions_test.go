@@ -49,6 +49,35 @@ func TestOpen_TableOfCaptions(t *testing.T) {
 	}
 }
 
+// Rows of features may have captions: by order, or by the names of the pictures. The words are the labels.
+func TestOpen_FeaturesWithCaptions(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) string { return fileOf(t, dir, name, content) }
+	c := DefaultConfig()
+	c.Set, c.MinCount, c.ValidationShare, c.TestShare = Features, 1, 0, 0
+	c.Features.Train.Captions = write("pairs.csv", "image,caption\n7.jpg,dog\n8.jpg,cat\n7.jpg,dog cat\n9.jpg,cat\n")
+	for name, content := range map[string]string{"order.csv": "a\n7\n8\n9\n",
+		"names.csv": "id,a\n9.jpg,9\n1.jpg,1\n7.jpg,7\n8.jpg,8\n"} {
+		c.Features.Train.Features = write(name, content)
+		d := openedData(t, &c)
+		if !slices.Equal(d.Train.IDs, []string{"7.jpg", "8.jpg", "9.jpg"}) || len(d.Train.CaptionsInUse[0]) != 2 ||
+			!slices.Equal(d.Train.Vocabulary.Texts(), []string{"cat", "dog"}) ||
+			!slices.Equal(d.Train.Labels.Uint8s(), []uint8{1, 1, 1, 0, 1, 0}) || !c.Captioned() {
+			t.Errorf("%s: %v, labels %v of %v", name, d.Train.IDs, d.Train.Labels.Uint8s(), d.Train.Vocabulary.Texts())
+		}
+		for bag, want := range []float32{7, 8, 9} {
+			x := make([]float32, 1)
+			if err := d.Train.Vectors.Read(t.Context(), bag, 0, x); err != nil || x[0] != want {
+				t.Errorf("%s: row %d is %v, want %v (%v)", name, bag, x, want, err)
+			}
+		}
+	}
+	c.Features.Train.Features = write("two.csv", "a\n7\n8\n")
+	refuseData(t, "rows in order", &c, "two.csv has 2 rows", "pairs.csv has 3 pictures", "data.features.ids")
+	c.Features.Train.Features = write("other.csv", "id,a\n7.jpg,7\n8.jpg,8\n")
+	refuseData(t, "named rows", &c, `other.csv has no row for picture "9.jpg"`)
+}
+
 // A folder has both pictures and captions. A run on it belongs to its text files, too.
 func TestOpen_FolderOfPicturesAndTexts(t *testing.T) {
 	dir := t.TempDir()

@@ -11,6 +11,7 @@ import (
 
 	"nmn/internal/setting"
 	"nmn/loader"
+	"nmn/loader/annotation"
 	"nmn/loader/features"
 	"nmn/text"
 )
@@ -46,6 +47,7 @@ type FeatureFiles struct {
 	Labels   string `yaml:"labels" help:"read labels of features from this <file>; a matrix, lists or .xml; empty if among features"`
 	Truth    string `yaml:"truth" help:"<file> of true labels, used only for evaluation"`
 	Counts   string `yaml:"counts" help:"<file> with the number of captions that mention each label"`
+	Captions string `yaml:"captions,omitempty" help:"caption <file>, whose words are the labels of the rows"`
 }
 
 // MissingValues selects how missing features are handled.
@@ -99,7 +101,10 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 	if err := refusePackedFeatures(c, whole); err != nil {
 		return err
 	}
-	d.Labels, d.Spellings = describeColumns(table), table.Labels.Spellings
+	d.Labels = describeColumns(table)
+	if table.Labels != nil { // else they are words of captions
+		d.Spellings = table.Labels.Spellings
+	}
 	if vocabulary == nil {
 		d.noteAlike(whole.Vocabulary)
 	}
@@ -191,6 +196,10 @@ func (d *Splits) featureSet(ctx context.Context, c *Config, files FeatureFiles, 
 			return nil, nil, err
 		}
 	}
+	if files.Captions != "" {
+		set, err := d.captionedFeatures(ctx, c, files, table, v)
+		return set, table, err
+	}
 	name, _, _ := strings.Cut(filepath.Base(files.Features), ".")
 	set, err := loader.FeatureSet(name, table, v)
 	if err != nil {
@@ -203,6 +212,58 @@ func (d *Splits) featureSet(ctx context.Context, c *Config, files FeatureFiles, 
 		set.CaptionsPerSample = c.CaptionsPerSample
 	}
 	return set, table, nil
+}
+
+// captionedFeatures joins rows of features with the captions of their pictures: by identifier if the rows have some,
+// else by order. Rows of pictures without captions are left out.
+func (d *Splits) captionedFeatures(ctx context.Context, c *Config, files FeatureFiles, table *features.Table,
+	v *text.Vocabulary) (*loader.Set, error) {
+	captions, err := annotation.ReadBags(ctx, files.Captions)
+	if err != nil {
+		return nil, whereItStarted(err, files.Captions)
+	}
+	logCaptions(d.options.Log, captions)
+	if v == nil {
+		if v, err = openVocabulary(c, captions.Texts(c.CaptionsPerSample)); err != nil {
+			return nil, fmt.Errorf("captions %q: %w", captions.Name, err)
+		}
+	}
+	set, _, err := captions.Set(v, annotation.SetOptions{CaptionsPerSample: c.CaptionsPerSample})
+	if err != nil {
+		return nil, err
+	}
+	of := captions.IDs // of each row
+	if table.IDs != nil {
+		of = table.IDs
+		if captions.Form == annotation.FormCOCO {
+			of = annotation.COCOIDs(of)
+		}
+	} else if n := table.Rows.Len(); n != len(of) {
+		return nil, fmt.Errorf("%s has %d rows, and %s has %d pictures: give a row for each picture in their order, or the "+
+			"pictures of the rows (`data.features.ids`)", table.Name, n, captions.Name, len(of))
+	}
+	at := make(map[string]int, len(of))
+	for row, id := range of {
+		at[id] = row
+	}
+	rows := make([]int, set.Len())
+	for i, id := range set.IDs {
+		row, ok := at[id]
+		if !ok {
+			return nil, fmt.Errorf("%s has no row for picture %.60q of %s", table.Name, id, captions.Name)
+		}
+		rows[i] = row
+	}
+	all, err := loader.FeatureSet(set.Name, table, v)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := loader.Subset(all, set.Name, rows)
+	if err != nil {
+		return nil, err
+	}
+	set.Vectors, set.Columns, set.Weights = chosen.Vectors, chosen.Columns, chosen.Weights
+	return set, nil
 }
 
 // CheckWeights refuses training features that lack the column of weights.

@@ -101,7 +101,9 @@ func (d *Config) Embedded() bool { return d.Set == Scenes || d.Set == MovingScen
 func (d *Config) Decodes() bool { return !d.Embedded() && d.Set != Features }
 
 // Captioned reports whether labels come from captions, which noise may replace.
-func (d *Config) Captioned() bool { return d.Set != Features && d.Set != Manifest }
+func (d *Config) Captioned() bool {
+	return d.Set != Features && d.Set != Manifest || d.Set == Features && d.Features.Train.Captions != ""
+}
 
 // Noun names the data, for messages.
 func (d *Config) Noun() string { return d.Set.source().noun }
@@ -148,7 +150,11 @@ func (d *Config) Validate() error {
 var needs = map[string]string{"val_images": "val_captions",
 	"features.validation.labels": "features.validation.features", "features.test.labels": "features.test.features",
 	"features.validation.truth": "features.validation.features", "features.test.truth": "features.test.features",
-	"features.validation.counts": "features.validation.features", "features.test.counts": "features.test.features"}
+	"features.validation.counts": "features.validation.features", "features.test.counts": "features.test.features",
+	"features.validation.captions": "features.validation.features", "features.test.captions": "features.test.features"}
+
+// ofCaptions are settings that features read if their labels come from captions.
+var ofCaptions = []string{"vocabulary_size", "min_count", "keep_function_words"}
 
 // because explains, after the list of kinds, why only those kinds read a setting.
 var because = map[string]string{
@@ -174,6 +180,7 @@ func (d *Config) Unread(base *Config, given func(key string) bool) error {
 			return setting.Errorf(key, "`data.images`: folder %q does not exist", visible.Line(d.Images))
 		case key == "data.images" && d.Embedded() && !given("data.set") && manifest.CheckLabelled(d.Images) != nil:
 			return setting.Errorf(key, "%s: %w", visible.Line(d.Images), manifest.CheckLabelled(d.Images))
+		case d.Set == Features && d.Captioned() && slices.Contains(ofCaptions, s.Key):
 		case len(s.Of) > 0 && !slices.Contains(s.Of, string(d.Set)):
 			return &setting.Error{Key: key, Reason: d.refusal(s.Key, s.Of)}
 		case needs[s.Key] != "" && empty(needs[s.Key]) && !empty(s.Key):
