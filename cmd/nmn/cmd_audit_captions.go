@@ -25,6 +25,7 @@ type auditCaptions struct {
 	decisions  string
 	minError   float64
 	page       auditPage
+	nets       captionNets
 	shown      tablesOutput
 }
 
@@ -35,14 +36,17 @@ func newAuditCaptions(p *program) *cobra.Command {
 		Use:   "captions DATA",
 		Short: "Find captions that belong to other pictures",
 		Long: `Find captions that are under the wrong picture or clip, by comparing the captions of each
-picture with each other and, with --scores, with a classifier. It needs no clean labels.`,
+picture with each other and, with --scores or --train, with a classifier. It needs no clean
+labels.`,
 		Annotations: details(`A caption is suspect if it has words that the other captions lack, and lacks words that they
 have. DATA is a file of COCO, MSR-VTT or Flickr30k, CSV or JSON lines with image and caption,
 or a folder of pictures with a text file next to each, a caption on each line.
-If captions do not identify themselves, nothing is dropped and the reason is printed.
-See docs/guide/captions-audit.md.`),
-		Example: `  nmn audit captions captions_train2014.json --output own.csv
-  nmn audit captions captions.csv --page captions.html --images pictures/
+If captions do not identify themselves, nothing is dropped and the reason is printed. A single
+caption of a picture needs a classifier: --train, --backbone and --features train nets in
+--run-dir, each on a part of the pictures, and judge captions by the scores of the others. If
+you interrupt it, the same command continues. See docs/guide/captions-audit.md.`),
+		Example: `  nmn audit captions captions.csv --page captions.html --images pictures/
+  nmn audit captions pairs.csv --images pictures/ --backbone dinov2-small --output own.csv
   nmn audit captions captions.csv --decisions caption-decisions.csv --apply kept.csv`,
 		Args:              arguments(p, counted(1, 1)),
 		ValidArgsFunction: completeFiles("json", "jsonl", "csv", "txt", "token", "zip", "gz"),
@@ -62,6 +66,7 @@ See docs/guide/captions-audit.md.`),
 	in.file(&a.options.Truth, "truth", "read the ids of the captions known to be wrong from this `file`", "csv", "txt")
 	in.uint64(&a.options.Witness.Seed, "seed", "draw comparisons and intervals from this `seed`")
 	in.int(&a.options.Witness.Resamples, "resamples", "resample `pictures` this many times for the interval")
+	a.nets.flags(under(cmd, "Classifier"))
 	pages := under(cmd, "Page")
 	a.page.flags(pages)
 	pages.float(&a.minError, "min-error", "show captions that are wrong with this `probability`")
@@ -93,18 +98,39 @@ func (a *auditCaptions) check(cmd *cobra.Command) error {
 		return usagef("audit captions: --vocab-size cannot be combined with --vocab or --scores")
 	case o.Logits && o.Scores == "":
 		return usagef("audit captions: --logits belongs to --scores")
+	case a.nets.wanted() && o.Scores != "":
+		return usagef("audit captions: --scores are scores already, and --train, --backbone and --features make some: " +
+			"leave out one")
 	case a.decisions != "" && a.apply == "":
 		return usagef("audit captions: --decisions needs --apply, the file of the kept captions")
 	case a.output != "" && (a.output == a.apply || a.output == a.page.file) || a.apply != "" && a.apply == a.page.file:
 		return usagef("audit captions: --output, --apply and --page need three different files")
 	}
-	return cmp.Or(checkEnding("audit captions", "output", a.output, captions.Formats), a.page.check(cmd))
+	if !a.nets.wanted() {
+		if err := refuse(cmd, "belongs to --train", "run-dir", "set"); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(checkEnding("audit captions", "output", a.output, captions.Formats), a.checkPage(cmd))
+}
+
+// checkPage checks the flags of the page. The pictures are also for the classifier.
+func (a *auditCaptions) checkPage(cmd *cobra.Command) error {
+	if a.nets.wanted() && a.page.file == "" {
+		return refuse(cmd, "belongs to --page", "page-items", "thumbnails")
+	}
+	return a.page.check(cmd)
 }
 
 func (a *auditCaptions) run(ctx context.Context, p *program) error {
 	bags, decisions, err := a.read(ctx)
 	if err != nil {
 		return err
+	}
+	if a.nets.wanted() {
+		if err := a.score(ctx, p); err != nil {
+			return err
+		}
 	}
 	a.options.Witness.Progress = p.counted("captions", "rounds")
 	r, err := captions.Audit(ctx, bags, a.options)
@@ -118,6 +144,10 @@ func (a *auditCaptions) run(ctx context.Context, p *program) error {
 	}
 	err = a.shown.write(p, func() any { return r.Summary(a.top, outcome) },
 		func() []*report.Table { return report.CaptionAuditTables(r, a.top, outcome) })
+	if err == nil && r.Refusal != "" && a.options.Scores == "" {
+		p.message(run.Message{Topic: "next", Text: "nmn audit captions " + argument(a.captions) +
+			" --images PICTURES --train: have nets score the pictures, and judge the captions by that"})
+	}
 	if err == nil && a.page.file != "" {
 		p.message(run.Message{Topic: "page", Text: a.page.file})
 		if a.decisions == "" && a.apply == "" {

@@ -274,7 +274,7 @@ func (a *auditCommand) tellCaptions(p *program, r *runaudit.Audit) {
 	if o, err := run.ReadOutcome(r.Dir); err == nil && o != nil && o.Captions != nil {
 		lines = append(o.Captions.Lines(), "the run shows them in "+filepath.Join(r.Dir, report.HTMLFile))
 	}
-	if command := captionCommand(data); command != "" {
+	if command := captionCommand(r.Dir, data); command != "" {
 		lines = append(lines, "this audit is about words; "+command+" audits whole captions")
 	}
 	if len(lines) > 0 {

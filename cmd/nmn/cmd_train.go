@@ -168,7 +168,7 @@ func (t *trainCommand) show(*cobra.Command, []string) error {
 	dir, data := argument(t.runDir), &t.config.Data
 	t.message(run.Message{Topic: "report", Text: filepath.Join(t.runDir, report.HTMLFile)})
 	next := fmt.Sprintf("nmn predict %s FILES: what is in other %s\n        ", dir, data.Samples())
-	if captions := captionCommand(data); captions != "" {
+	if captions := captionCommand(t.runDir, data); captions != "" {
 		next += captions + ": which captions belong to other " + data.Samples().String()
 	} else {
 		next += "nmn audit " + dir + ": which labels are probably wrong"
@@ -192,15 +192,19 @@ func (t *trainCommand) writeOutcome(o *run.Outcome) error {
 	return report.Write(t.out, report.Text, report.SummaryTable(title, o.Evaluation))
 }
 
-// captionCommand returns the command that finds misplaced captions, or an empty string without a file of captions.
-func captionCommand(data *dataset.Config) string {
-	file := cmp.Or(data.Captions, data.MSRVTT)
+// captionCommand returns the command that finds misplaced captions, by the scores of a run if it has some, or an empty
+// string without a file of captions.
+func captionCommand(dir string, data *dataset.Config) string {
+	file := cmp.Or(data.Captions, data.MSRVTT, data.Features.Train.Captions)
 	if file == "" {
 		return ""
 	}
 	command := fmt.Sprintf("nmn audit captions %s --page captions.html", argument(file))
 	if data.Images != "" {
 		command += " --images " + argument(data.Images)
+	}
+	if scores := run.CaptionScoresFile(dir); durable.Exists(scores) {
+		command += " --logits --scores " + argument(scores)
 	}
 	return command
 }

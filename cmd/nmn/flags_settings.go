@@ -68,6 +68,7 @@ var flagHelp = map[string]string{
 	"train.stage1_epochs": "train each stage for this many `epochs`",
 	"train.batch_size":    "put this many `pictures` in a batch; auto finds the number",
 	"train.augment":       "change pictures at random this `way`: none, light or strong",
+	captionFeatures:       "train nets on this `file` of features, a row for each picture",
 }
 
 // captionerKeys are the keys of the settings of a captioner that have a flag.
