@@ -24,12 +24,13 @@ def caption_issues(
     scores: Any = None,
     score_ids: Sequence[Any] | None = None,
     logits: bool = False,
+    features: Any = None,
     vocabulary: Sequence[str] | str | os.PathLike[str] | None = None,
     vocabulary_size: int | None = None,
     precision: float = 0.9,
     seed: int | None = None,
 ) -> Table:
-    """Find captions that belong to another picture or clip, from the captions alone.
+    """Find captions that belong to another picture or clip, from the captions alone or with scores or features.
 
     Parameters
     ----------
@@ -44,6 +45,10 @@ def caption_issues(
         The pictures of the rows of an array of scores; by default all pictures, in their order.
     logits : bool
         Scores are log-odds.
+    features : array, DataFrame, str or path, optional
+        Features of the pictures, in place of scores: nets are trained on them, and score pictures that they have not
+        learned. A row for each picture, in the order of the captions; the index of a DataFrame names the pictures. One
+        caption for each picture is then enough.
     vocabulary : sequence of str, str or path, optional
         The words used to compare captions, or the file of a vocabulary.
     vocabulary_size : int, optional
@@ -64,7 +69,7 @@ def caption_issues(
     Raises
     ------
     ValueError
-        If there are no captions, or scores and pictures disagree.
+        If there are no captions, or scores or features and pictures disagree.
     TypeError
         If a caption is not text.
     NmnError
@@ -76,6 +81,8 @@ def caption_issues(
         raise ValueError(f"vocabulary_size is {vocabulary_size}: want at least 1, or None for 1000")
     if seed is not None and seed < 0:
         raise ValueError(f"seed is {seed}: want at least 0, or None")
+    if features is not None and scores is not None:
+        raise ValueError("scores and features exclude each other: leave out one")
     with _program.scratch() as place:
         folder = str(place)
         bags: list[Any] | None = None
@@ -90,23 +97,26 @@ def caption_issues(
         arguments += ["--precision", repr(float(precision))]
         arguments += _score_arguments(scores, score_ids, logits, bags, vocabulary, folder)
         arguments += _vocabulary(vocabulary, vocabulary_size, folder)
+        names: dict[str, str] = {file: "captions"} if bags is not None else {}
+        if features is not None:
+            arguments += _feature_arguments(features, bags, folder, names)
         if seed is not None:
             arguments += ["--seed", str(int(seed))]
-        said = json.loads(_program.call(arguments))
+        said = json.loads(_program.call(arguments, names=names))
         with open(output, encoding="utf-8") as lines:
             found = [json.loads(line) for line in lines]
     own = np.asarray([f["own"] for f in found], np.float64)
     columns = {"own": own, "foreign": _dropped(own, said), "caption": [f["caption"] for f in found]}
     if bags is None:
-        ids, names = [f["image_id"] for f in found], [f["annotation_id"] for f in found]
+        ids, labels = [f["image_id"] for f in found], [f["annotation_id"] for f in found]
     else:
         at = [int(f["annotation_id"]) for f in found]
         ids = [bags[i] for i in at]
-        names = at if index is None else index[at]
+        labels = at if index is None else index[at]
     interval = said.get("foreign_interval")
     return frame(
         {"picture": _column(ids), **columns},
-        index=names,
+        index=labels,
         index_name="caption_id" if bags is None else None,
         foreign_share=said["foreign"],
         interval=None if interval is None else (interval["low"], interval["high"]),
@@ -245,6 +255,23 @@ def _score_arguments(
         writer.writerow(["id", *words])
         writer.writerows([str(bag), *map(repr, row.tolist())] for bag, row in zip(rows, values))
     return ["--scores", path, *flags]
+
+
+def _feature_arguments(features: Any, bags: list[Any] | None, folder: str, names: dict[str, str]) -> list[str]:
+    path = _arrays.as_npy(features, folder, "features")
+    arguments = ["--features", path, "--run-dir", os.path.join(folder, "run")]
+    if _arrays.is_path(features):
+        return arguments
+    names[path] = "features"
+    if is_table(features):
+        ids = os.path.join(folder, "ids.txt")
+        with open(ids, "w", encoding="utf-8") as file:
+            file.writelines(f"{bag}\n" for bag in features.index)
+        return [*arguments, "--set", f"data.features.ids={json.dumps(ids)}"]
+    rows = len(features)
+    if bags is not None and rows != len(set(bags)):
+        raise ValueError(f"features has {rows} rows, and there are {len(set(bags))} pictures with captions")
+    return arguments
 
 
 _METRICS = ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR", "ROUGE-L", "CIDEr-D")

@@ -105,6 +105,32 @@ def test_words_and_scores_can_be_given() -> None:
         nmn.caption_issues(captions, scores=held[:4], vocabulary=words)
 
 
+def test_features_judge_single_captions(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(2)
+    things = np.arange(400) % 4
+    said = np.where(rng.random(400) < 0.2, rng.integers(0, 4, 400), things)
+    x = (np.eye(4)[things] + rng.normal(0, 0.2, (400, 4))).astype(np.float32)
+    captions = {f"p{i}": f"a {('dog', 'cat', 'tree', 'boat')[of]}" for i, of in enumerate(said)}
+    assert nmn.caption_issues(captions).attrs["refused"]
+    table = nmn.caption_issues(captions, features=x)
+    assert table.attrs["refused"] == ""
+    marked = [said[int(name[1:])] != things[int(name[1:])] for name in table["picture"][table["foreign"]]]
+    assert len(marked) > 20
+    assert np.mean(marked) > 0.8
+    shuffled = rng.permutation(400)
+    named = pandas.DataFrame(x[shuffled], index=[f"p{i}" for i in shuffled])
+    np.save(tmp_path / "x.npy", x)
+    for features in (named, tmp_path / "x.npy"):
+        assert (nmn.caption_issues(captions, features=features)["own"].to_numpy() == table["own"].to_numpy()).all()
+    with pytest.raises(ValueError, match="features has 3 rows, and there are 400 pictures"):
+        nmn.caption_issues(captions, features=x[:3])
+    with pytest.raises(nmn.NmnError, match="features has no row for picture"):
+        nmn.caption_issues(captions, features=named[:3])
+    with pytest.raises(ValueError, match="scores and features exclude each other"):
+        nmn.caption_issues(captions, features=x, scores=x)
+
+
 def test_metrics_of_every_form(tmp_path: Path) -> None:
     metrics = nmn.caption_metrics(SAID, WRITTEN)
     assert list(metrics) == ["BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR", "ROUGE-L", "CIDEr-D"]
