@@ -60,6 +60,8 @@ func TestAuditCaptions_TrainingIsTwoSteps(t *testing.T) {
 	pictures := manifestOf(t, 60, "image,caption", func(i int) string {
 		return fmt.Sprintf("%d.png,a %s thing", i, colours[i%3])
 	})
+	weights := filepath.Join(dir, "vit.safetensors")
+	writeTensors(t, weights, randomTensors(tinyTransformer()))
 	for name, c := range map[string]struct {
 		data       string
 		train, one []string
@@ -75,6 +77,11 @@ func TestAuditCaptions_TrainingIsTwoSteps(t *testing.T) {
 			train: []string{pictures, "--images", filepath.Dir(pictures), "--preset", "scenes", "--noise", "0",
 				"--noise-rates", "folds:2"},
 			one: []string{"--train", "--images", filepath.Dir(pictures)},
+		},
+		"backbone": {
+			data:  pictures,
+			train: []string{pictures, "--images", filepath.Dir(pictures), "--backbone", weights},
+			one:   []string{"--images", filepath.Dir(pictures), "--backbone", weights},
 		},
 	} {
 		var more []string
