@@ -48,8 +48,8 @@ func captionPairs(t *testing.T) (dir string) {
 func onPairs(dir, runDir string, args ...string) []string {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	return append([]string{"audit", "captions", at("pairs.csv"), "--features", at("x.csv"), "--truth",
-		at("foreign.txt"), "--run-dir", runDir, "--set", "net.hidden=[16]", "--set", "train.batch_size=16", "--set", "recipe.fold_epochs=6", "--set",
-		"run.threads=1"}, args...)
+		at("foreign.txt"), "--run-dir", runDir, "--set", "net.hidden=[16]", "--set", "train.batch_size=16",
+		"--set", "recipe.fold_epochs=6", "--set", "run.threads=1"}, args...)
 }
 
 // One command finds what training and an audit with the scores of the run find.

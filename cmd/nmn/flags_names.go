@@ -90,8 +90,8 @@ func attributesWithFlags(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// hinted improves an error about a flag. For a refused value or setting it returns the mistake; for an unknown flag it adds
-// the setting or flag that may be meant.
+// hinted improves an error about a flag. For a refused value or setting it returns the mistake; for an unknown flag it
+// adds the setting or flag that may be meant.
 func hinted(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var mistake *setting.Error

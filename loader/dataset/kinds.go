@@ -139,9 +139,10 @@ func (d *Config) Validate() error {
 			return setting.Errorf("data."+s.Key, "data.set is %s: give `data.%s` (%s)", d.Set, s.Key, s.Plain())
 		}
 	}
-	if f := d.LabelForm; d.Set == Captions && !slices.Contains([]manifest.Form{"", manifest.FormAuto, manifest.FormCaptions},
-		f) {
-		return setting.Errorf("data.label_form", "data.label_form is %s, and %s has captions: leave it out", f, d.Captions)
+	captions := []manifest.Form{"", manifest.FormAuto, manifest.FormCaptions}
+	if d.Set == Captions && !slices.Contains(captions, d.LabelForm) {
+		return setting.Errorf("data.label_form", "data.label_form is %s, and %s has captions: leave it out", d.LabelForm,
+			d.Captions)
 	}
 	return cmp.Or(d.checkScenes(), d.Features.Validate(), d.checkNoise(), d.checkShares())
 }

@@ -106,7 +106,8 @@ func TestRecognise_ByContent(t *testing.T) {
 // The text files next to pictures hold captions or labels, whichever they look like or the user says.
 func TestRecognise_TextsNextToPictures(t *testing.T) {
 	dir := t.TempDir()
-	for name, texts := range map[string][2]string{"captions": {"a dog runs", "a cat"}, "tags": {"dog, grass", "cat, grass"}} {
+	for name, texts := range map[string][2]string{"captions": {"a dog runs", "a cat"},
+		"tags": {"dog, grass", "cat, grass"}} {
 		for i, text := range texts {
 			writeFile(t, filepath.Join(dir, name, fmt.Sprintf("x/%d.jpg", i)), "")
 			writeFile(t, filepath.Join(dir, name, fmt.Sprintf("x/%d.txt", i)), text)

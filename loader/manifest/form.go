@@ -14,7 +14,8 @@ import (
 type Form string
 
 // The forms. The last five are forms of folders, or of a file that describes all pictures at once. Sources of the
-// others are text files with rows. Forms of a cell may also be the form of a text file next to each picture of a folder.
+// others are text files with rows. Forms of a cell may also be the form of a text file next to each picture of a
+// folder.
 const (
 	FormAuto     Form = "auto"     // found by looking at the source; no manifest that was read has it
 	FormList     Form = "list"     // names in one cell, separated by ; or |
