@@ -100,14 +100,13 @@ func outcomeCounts(claims []PlottedClaim) (out []outcomeCount) {
 	return out
 }
 
-// claimGroups returns the claims as sections. The charts of all claims share one axis, so that they can be compared.
+// claimGroups returns the claims as sections.
 func claimGroups(claims []PlottedClaim) []claimGroup {
-	axis := claimAxis(claims)
 	groups := []claimGroup{{Title: "What the paper claims"}, {Title: "Claims beyond the paper"}}
 	for i := range claims {
 		c := &claims[i]
 		s := claimSection{PlottedClaim: c}
-		if chart := claimChart(c, axis); chart != nil {
+		if chart := claimChart(c); chart != nil {
 			s.Charts = pageCharts("claim-"+strconv.Itoa(i+1), []numbered{{Chart: chart}})
 		}
 		if c.Figures != nil {
@@ -122,15 +121,14 @@ func claimGroups(claims []PlottedClaim) []claimGroup {
 	return slices.DeleteFunc(groups, func(g claimGroup) bool { return len(g.Claims) == 0 })
 }
 
-// claimAxis holds all differences and 0.
-func claimAxis(claims []PlottedClaim) chart.Axis {
+// claimAxis holds all differences of a claim and 0. Claims have axes of their own: captions differ by tens of points,
+// classifiers by tenths.
+func claimAxis(c *PlottedClaim) chart.Axis {
 	a := chart.Axis{Label: "difference in points; right of 0 supports the claim"}
-	for i := range claims {
-		for _, d := range claims[i].Differences {
-			for _, v := range []eval.Number{d.Mean, d.Low, d.High, d.Published} {
-				if v.Defined() {
-					a.Min, a.Max = min(a.Min, float64(v)), max(a.Max, float64(v))
-				}
+	for _, d := range c.Differences {
+		for _, v := range []eval.Number{d.Mean, d.Low, d.High, d.Published} {
+			if v.Defined() {
+				a.Min, a.Max = min(a.Min, float64(v)), max(a.Max, float64(v))
 			}
 		}
 	}
@@ -144,12 +142,12 @@ const leftNames = 16
 
 // claimChart is a forest plot: a row for each difference, with its interval and the published difference. It is nil
 // without differences.
-func claimChart(c *PlottedClaim, axis chart.Axis) *chart.Chart {
+func claimChart(c *PlottedClaim) *chart.Chart {
 	if len(c.Differences) == 0 {
 		return nil
 	}
-	out := &chart.Chart{X: axis, Summary: "Each row is a difference between two arms. A difference right of 0 supports " +
-		"the claim: " + c.Claim}
+	out := &chart.Chart{X: claimAxis(c), Summary: "Each row is a difference between two arms. A difference right of 0 " +
+		"supports the claim: " + c.Claim}
 	zero := chart.Mark{Shape: chart.Thin, Color: chart.Ink}
 	published := chart.Mark{Shape: chart.Diamond, Color: chart.Purple}
 	var marks []chart.Mark
