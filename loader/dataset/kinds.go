@@ -102,7 +102,7 @@ func (d *Config) Decodes() bool { return !d.Embedded() && d.Set != Features }
 
 // Captioned reports whether labels come from captions, which noise may replace.
 func (d *Config) Captioned() bool {
-	return d.Set != Features && d.Set != Manifest || d.Set == Features && d.Features.Train.Captions != ""
+	return d.Set != Manifest && (d.Set != Features || d.Features.Train.Captions != "")
 }
 
 // Noun names the data, for messages.

@@ -166,6 +166,12 @@ var scenarios = []scenario{
 	writing("audit-captions", "audit captions pictures/captions_train2014.json --images pictures/images --page"+
 		" p.html --min-error 0 --output o.parquet --apply k.json --precision 0.6", []string{"pictures"}, "p.html",
 		"o.parquet", "k.json"),
+	{
+		name: "audit-captions-nets", args: "audit captions pictures/captions_train2014.json --images pictures/images " +
+			"--train --run-dir run --set net.width=0.5 --set run.device=cpu --set run.threads=1 --set train.batch_size=8 " +
+			"--set recipe.fold_epochs=1 --output o.csv" + often,
+		needs: []string{"pictures"}, outputs: []string{"o.csv"}, runs: []string{"run", "run/recipe/stage1/fold-1"},
+	},
 	writing("predict", "predict head x.npy --output p.npy", []string{"head", "x.npy"}, "p.npy"),
 	writing("predict-csv", "predict head x.npy --output p.csv", []string{"head", "x.npy"}, "p.csv"),
 	writing("export-onnx", "export model --output m.onnx", []string{"model"}, "m.onnx"),
