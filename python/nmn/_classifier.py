@@ -422,9 +422,8 @@ class NoisyLabelClassifier(_estimator.Classifier):
         out = {"row": issues["row"]}
         if self._form != "one":
             out |= {"label": self.classes_[issues["class"]], "given": issues["given"]}
-        else:  # files of earlier versions have no suggestions for two classes
-            suggested = issues.get("suggested", 1 - issues["given"])
-            out |= {"given": self.classes_[issues["given"]], "suggested": self.classes_[suggested]}
+        else:
+            out |= {name: self.classes_[issues[name]] for name in ("given", "suggested")}
         if len(issues["row"]) == 0:
             self._warn_of_no_issues()
         return _estimator.table(out | {"p_wrong": issues["p_wrong"]}, self._index)
