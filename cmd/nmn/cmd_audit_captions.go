@@ -204,8 +204,9 @@ func (a *auditCaptions) write(ctx context.Context, p *program, r *captions.Repor
 func (a *auditCaptions) writePage(ctx context.Context, p *program, r *captions.Report,
 	decisions captions.Decisions) error {
 	return a.page.write(ctx, p, len(r.IDs), func(bag int) string { return cmp.Or(r.Files[bag], r.IDs[bag]) },
-		func(picture func(bag int) []byte) error {
-			return report.WriteCaptionPage(a.page.file, report.NewCaptionPage(a.page.name(), r, report.CaptionPageOptions{
-				Items: a.page.items, MinError: a.minError, Decisions: decisions, Picture: picture}))
+		func(picture func(bag int) []byte) func() error {
+			page := report.NewCaptionPage(a.page.name(), r, report.CaptionPageOptions{Items: a.page.items,
+				MinError: a.minError, Decisions: decisions, Picture: picture})
+			return func() error { return report.WriteCaptionPage(a.page.file, page) }
 		})
 }

@@ -85,8 +85,9 @@ func (a *auditCommand) showClasses(ctx context.Context, p *program, r *multiclas
 	if err := writeTo(a.rows.file, r.Table.WriteFile); err != nil {
 		return err
 	}
-	err := a.page.write(ctx, p, r.Rows, r.ID, func(picture func(row int) []byte) error {
-		return report.WriteAuditPage(a.page.file, report.NewClassPage(a.page.name(), r, a.page.items, picture))
+	err := a.page.write(ctx, p, r.Rows, r.ID, func(picture func(row int) []byte) func() error {
+		page := report.NewClassPage(a.page.name(), r, a.page.items, picture)
+		return func() error { return report.WriteAuditPage(a.page.file, page) }
 	})
 	if err != nil {
 		return err

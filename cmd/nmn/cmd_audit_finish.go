@@ -24,8 +24,9 @@ func (a *auditCommand) finish(ctx context.Context, p *program, r *audit.Report) 
 	if err := writeTo(a.rows.file, func(path string) error { return r.Table().WriteFile(path) }); err != nil {
 		return err
 	}
-	err = a.page.write(ctx, p, r.Bags, r.ID, func(picture func(bag int) []byte) error {
-		return report.WriteAuditPage(a.page.file, report.NewAuditPage(a.page.name(), r, a.page.items, picture))
+	err = a.page.write(ctx, p, r.Bags, r.ID, func(picture func(bag int) []byte) func() error {
+		page := report.NewAuditPage(a.page.name(), r, a.page.items, picture)
+		return func() error { return report.WriteAuditPage(a.page.file, page) }
 	})
 	if err == nil && r.Estimate != nil && r.Estimate.Unidentified() {
 		err = a.writeCheckPage(ctx, p, r)
@@ -44,8 +45,9 @@ func (a *auditCommand) writeCheckPage(ctx context.Context, p *program, r *audit.
 		return nil
 	}
 	page.file = strings.TrimSuffix(page.file, filepath.Ext(page.file)) + "-check.html"
-	err := page.write(ctx, p, r.Bags, r.ID, func(picture func(bag int) []byte) error {
-		return report.WriteCheckPage(page.file, report.NewCheckPage(page.name(), r, picture))
+	err := page.write(ctx, p, r.Bags, r.ID, func(picture func(bag int) []byte) func() error {
+		check := report.NewCheckPage(page.name(), r, picture)
+		return func() error { return report.WriteCheckPage(page.file, check) }
 	})
 	if err == nil {
 		p.message(run.Message{Topic: "check", Text: page.file +

@@ -34,9 +34,10 @@ func (a *auditPage) check(cmd *cobra.Command) error {
 	return refuse(cmd, "belongs to --page", "page-items", "images", "thumbnails")
 }
 
-// write writes the page if --page is given. id returns the name of a picture.
+// write writes the page if --page is given. id returns the name of a picture. makePage makes the page, and returns what
+// saves it. A page is not saved if the context ends meanwhile, because it may lack pictures.
 func (a *auditPage) write(ctx context.Context, p *program, bags int, id func(bag int) string,
-	write func(picture func(bag int) []byte) error) error {
+	makePage func(picture func(bag int) []byte) (save func() error)) error {
 	if a.file == "" {
 		return nil
 	}
@@ -49,10 +50,11 @@ func (a *auditPage) write(ctx context.Context, p *program, bags int, id func(bag
 		return err
 	}
 	defer closeFolder()
+	save := makePage(picture)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return write(picture)
+	return save()
 }
 
 // name returns the title of the page, or the name of its file without folder and ending.

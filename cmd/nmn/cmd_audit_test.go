@@ -2,8 +2,10 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -473,5 +475,24 @@ func TestAudit_OneSidedLabels(t *testing.T) {
 	write(t, filepath.Join(dir, "scores.csv"), "id,cat,dog,fog\nbag0,.2,.3,.4\n")
 	if v := readJSON(t, must(t, onScores("audit", dir, "--json")...)); v["suspects_total"] != 0. {
 		t.Errorf("suspects of one bag: %v", v)
+	}
+}
+
+// A page that lacks pictures because of a signal is not saved.
+func TestAuditPage_InterruptedIsNotSaved(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	a := auditPage{file: "p.html", thumbnails: 1,
+		ofRun: func(context.Context, string) ([]byte, error) { return []byte{1}, nil }}
+	saved := false
+	err := a.write(ctx, &program{terminal: systemTerminal(nil)}, 1, func(int) string { return "a" },
+		func(picture func(bag int) []byte) func() error {
+			cancel()
+			if picture(0) != nil {
+				t.Error("a picture after the interruption")
+			}
+			return func() error { saved = true; return nil }
+		})
+	if !errors.Is(err, context.Canceled) || saved {
+		t.Errorf("%v, saved %v", err, saved)
 	}
 }
