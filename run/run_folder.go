@@ -61,8 +61,8 @@ func (f *runFolder) sameData(ctx context.Context) (origin.List, error) {
 }
 
 // notedBytes are the most bytes of pictures and frames whose whole content is noted when a run begins. Reading them
-// takes some seconds, and the first epoch finds them in memory. The ends of the files are noted if there is more. Then
-// a run goes on even if their times have changed, as by a copy.
+// takes some seconds, and the first epoch finds them in memory. The ends of the files are noted if there is more. With
+// either, a run goes on even if the times of files have changed, as by a copy.
 const notedBytes = 2 << 30
 
 // prepare makes the folder, or takes an existing one. It refuses with a *ConfigError a folder that holds another run, a
