@@ -90,21 +90,6 @@ func TestClasses_OfFolders(t *testing.T) {
 	}
 }
 
-// A corrected file has the form of the data, and is learned by the configuration next to it.
-func TestClasses_AuditCorrectsFolders(t *testing.T) {
-	t.Parallel()
-	folders, dir := classFolders(t, 60), filepath.Join(t.TempDir(), "run")
-	must(t, onFolders(folders, dir, "--set", "noise_rates=folds:2", "--set", "recipe.fold_epochs=1", "--set",
-		"data.noise=0.3", "--set", "data.noise_kind=symmetric")...)
-	fixed := filepath.Join(t.TempDir(), "fixed.csv")
-	must(t, "audit", dir, "--apply=force", "--precision", "0.01", "--output", fixed)
-	if lines := strings.Count(read(t, fixed), "\n"); lines < 50 {
-		t.Errorf("%d lines of corrected labels", lines)
-	}
-	must(t, "train", "--config", strings.TrimSuffix(fixed, ".csv")+".yaml", "--run-dir",
-		filepath.Join(t.TempDir(), "again"))
-}
-
 // auditedFolders is a run on folders of classes with noise, and the training pictures that its folds have scored, with
 // their labels.
 func auditedFolders(t *testing.T) (dir string, ids []string,

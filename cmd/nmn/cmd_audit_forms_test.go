@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,15 +44,7 @@ func TestAuditRun_WritesInstancesOfCOCO(t *testing.T) {
 // A folder for each label cannot say that a picture has another one too: a manifest can.
 func TestAuditRun_WritesAManifestOfFolders(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	writePictures(t, dir, 36)
-	for i := range 36 {
-		label := filepath.Join(dir, colours[i%3])
-		check(t, os.MkdirAll(label, 0o777))
-		name := fmt.Sprintf("%d.png", i)
-		check(t, os.Rename(filepath.Join(dir, name), filepath.Join(label, name)))
-	}
-	folder, fixed := audited(t, severalOf("--images", dir)...), filepath.Join(t.TempDir(), "fixed.csv")
+	folder, fixed := audited(t, severalOf("--images", classFolders(t, 36))...), filepath.Join(t.TempDir(), "fixed.csv")
 	must(t, "audit", folder, "--noise-rates", "folds:2")
 	id := trainIDs(t, folder)[0]
 	label, _, _ := strings.Cut(id, "/")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -82,9 +81,9 @@ func TestAudit_OneClassForEachBag(t *testing.T) {
 	if n := v["correction"].(map[string]any)["changed"].(float64); n < 80 || n > 160 {
 		t.Errorf("%g labels are corrected", n)
 	}
-	records, err := csv.NewReader(strings.NewReader(read(t, fixed))).ReadAll()
-	if err != nil || len(records) != 601 || strings.Join(records[0], ",") != "id,animal" {
-		t.Fatalf("%v, %d records", err, len(records))
+	records := readCSV(t, read(t, fixed))
+	if len(records) != 601 || strings.Join(records[0], ",") != "id,animal" {
+		t.Fatalf("%d records", len(records))
 	}
 	wrong, left := 0, 0
 	given := strings.Split(read(t, filepath.Join(dir, "labels.csv")), "\n")
@@ -157,9 +156,9 @@ func TestAudit_DecisionsOnClasses(t *testing.T) {
 		filepath.Join(dir, "decisions.csv"), filepath.Join(dir, "fixed.csv")
 	c := succeeds(t, onScores("audit", dir, "--page", page, "--suspects", list)...)
 	wantParts(t, c.err, "--decisions decisions.csv")
-	rows, err := csv.NewReader(strings.NewReader(read(t, list))).ReadAll()
-	if err != nil || len(rows) < 80 || strings.Join(rows[0], ",") != "id,given,suggested,p_wrong,p_suggested,rank" {
-		t.Fatalf("%d rows, the first is %v: %v", len(rows), rows[0], err)
+	rows := readCSV(t, read(t, list))
+	if len(rows) < 80 || strings.Join(rows[0], ",") != "id,given,suggested,p_wrong,p_suggested,rank" {
+		t.Fatalf("%d rows, the first is %v", len(rows), rows[0])
 	}
 	if !strings.Contains(read(t, page), `"id":"`+rows[1][0]+`"`) {
 		t.Error("the page lacks the first suspect")
@@ -196,9 +195,9 @@ func TestAudit_RowsAndFeatures(t *testing.T) {
 		found["suspects"] != v["suspects_total"] {
 		t.Errorf("found %v", found)
 	}
-	records, err := csv.NewReader(strings.NewReader(read(t, file))).ReadAll()
-	if err != nil || len(records) != 601 {
-		t.Fatalf("%v, %d records", err, len(records))
+	records := readCSV(t, read(t, file))
+	if len(records) != 601 {
+		t.Fatalf("%d records", len(records))
 	}
 	column := map[string]int{}
 	for c, name := range records[0] {

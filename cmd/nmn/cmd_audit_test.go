@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -102,9 +101,9 @@ func TestRates_FindsRatesAndWritesThem(t *testing.T) {
 	if theta := v["threshold"].(float64); !(theta > .2 && theta < .6) || len(v["class_thresholds"].([]any)) != 3 {
 		t.Errorf("thresholds %v, %v", theta, v["class_thresholds"])
 	}
-	records, err := csv.NewReader(strings.NewReader(read(t, file))).ReadAll()
-	if err != nil || len(records) != 4 || records[3][0] != "fog" || records[3][1] != "" || records[1][1] == "" {
-		t.Errorf("%v, %q", err, records)
+	records := readCSV(t, read(t, file))
+	if len(records) != 4 || records[3][0] != "fog" || records[3][1] != "" || records[1][1] == "" {
+		t.Errorf("%q", records)
 	}
 	table := must(t, onScores("rates", dir, "--noise-rates-floor")...)
 	wantParts(t, table, "cat", "not predictable", "are raised to at least", "1 of 3 classes")
@@ -127,9 +126,9 @@ func TestAudit_RanksAndJudges(t *testing.T) {
 	if p := truth["posterior"].(map[string]any)["precision_at"].(map[string]any)["10"].(float64); p < .8 {
 		t.Errorf("precision at 10 is %g", p)
 	}
-	records, err := csv.NewReader(strings.NewReader(read(t, suspects))).ReadAll()
-	if err != nil || len(records)-1 != int(v["suspects_total"].(float64)) || records[1][0] != first["id"] {
-		t.Errorf("%v: %d suspects in the file of %v", err, len(records)-1, v["suspects_total"])
+	records := readCSV(t, read(t, suspects))
+	if len(records)-1 != int(v["suspects_total"].(float64)) || records[1][0] != first["id"] {
+		t.Errorf("%d suspects in the file of %v", len(records)-1, v["suspects_total"])
 	}
 	for _, c := range v["classes"].([]any) {
 		if class := c.(map[string]any); class["audited"] != true || (class["class"] == "fog") != (class["pooled"] == true) {
@@ -320,8 +319,7 @@ func TestAudit_CorrectsLabelsAndKeepsTheRecord(t *testing.T) {
 	}
 	before, after, truth := labels(filepath.Join(dir, "labels.csv")), labels(fixed), labels(filepath.Join(dir,
 		"truth.csv"))
-	record, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, "fixed.changes.csv")))).ReadAll()
-	check(t, err)
+	record := readCSV(t, read(t, dir, "fixed.changes.csv"))
 	changed := map[string]bool{}
 	for _, r := range record[1:] {
 		changed[r[0]+" "+r[1]] = true

@@ -313,9 +313,7 @@ func TestFeatures_MistakesAreToldWithTheCure(t *testing.T) {
 		if called.code != exitFailure {
 			t.Errorf("%v: exit code %d, %s", c.args, called.code, called.err)
 		}
-		for _, text := range c.says {
-			wantParts(t, called.err, text)
-		}
+		wantParts(t, called.err, c.says...)
 	}
 }
 

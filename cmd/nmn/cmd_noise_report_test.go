@@ -30,9 +30,7 @@ func noiseReportOf(t *testing.T, args ...string) *report.NoiseReport {
 // writtenRates is the q.csv of a run, by word.
 func writtenRates(t *testing.T, dir string) map[string]labels.Row {
 	t.Helper()
-	c, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
-	check(t, err)
-	v, err := c.Vocabulary()
+	v, err := checkpointOf(t, dir).Vocabulary()
 	check(t, err)
 	list, err := labels.ReadFile(filepath.Join(dir, report.RatesFile), v, labels.Learnt)
 	check(t, err)

@@ -95,13 +95,3 @@ func TestTrain_RunFolderThatCannotBeWritten(t *testing.T) {
 		t.Errorf("exit code %d, %s", c.code, c.err)
 	}
 }
-
-// The table at the end counts the clips of a table of frames as clips.
-func TestTrain_CountsClipsOfATable(t *testing.T) {
-	t.Parallel()
-	file := manifestOf(t, 40, "frames,labels", func(i int) string {
-		return fmt.Sprintf("%d.png;%d.png,%s", i, (i+3)%40, colours[i%3])
-	})
-	out := must(t, onManifest(file, filepath.Join(t.TempDir(), "run"), "--arm", "stage1")...)
-	wantParts(t, out, "held-out clips (test)")
-}

@@ -74,8 +74,7 @@ func TestWeights_Published(t *testing.T) {
 // A run folder stands for its last checkpoint, which is recognised as a checkpoint of nmn.
 func TestWeights_OfARun(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "run")
-	must(t, tiny("train", "--arm", "stage1", "--set", "train.max_steps=1", "--run-dir", dir)...)
+	dir := trainedArm(t, "stage1")
 	for _, path := range []string{dir, filepath.Join(dir, "last.safetensors")} {
 		out := must(t, "weights", path)
 		if !strings.Contains(out, "a checkpoint of nmn") || strings.Contains(out, "VGG16") ||

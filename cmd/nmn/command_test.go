@@ -86,6 +86,15 @@ func succeeds(t *testing.T, args ...string) called {
 	return c
 }
 
+// wantOK checks for exit code 0 and parts of standard error.
+func wantOK(t *testing.T, c called, contains ...string) {
+	t.Helper()
+	if c.code != exitOK {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
+	wantParts(t, c.err, contains...)
+}
+
 // tiny makes a command line of training that takes a second, on the CPU unless another device is given.
 func tiny(command string, args ...string) []string {
 	return append([]string{command, "--set", "data.train_size=96", "--set", "data.validation_size=32", "--set",

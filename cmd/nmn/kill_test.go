@@ -17,7 +17,6 @@ import (
 
 	"nmn/report"
 	"nmn/run"
-	"nmn/train"
 )
 
 // TestTrain_KilledTwentyTimes kills a run of both stages without warning, goes on each time, and holds
@@ -160,17 +159,10 @@ func timeless(t *testing.T, dir string) (kept []map[string]any) {
 // step.
 func timelessOutcome(t *testing.T, dir string) string {
 	t.Helper()
-	o, err := run.ReadOutcome(dir)
-	if err != nil || o == nil {
-		t.Fatalf("%s: no result: %v", dir, err)
-	}
-	last, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
-	check(t, err)
-	if last.Position.Step != o.Steps {
-		t.Errorf("%s: checkpoint of step %d, result of step %d", dir, last.Position.Step, o.Steps)
+	o := outcomeOf(t, dir)
+	if step := checkpointOf(t, dir).Position.Step; step != o.Steps {
+		t.Errorf("%s: checkpoint of step %d, result of step %d", dir, step, o.Steps)
 	}
 	o.Seconds = 0
-	data, err := json.Marshal(o) // NaN, which equals nothing, is null there
-	check(t, err)
-	return string(data)
+	return asJSON(t, o) // NaN, which equals nothing, is null there
 }

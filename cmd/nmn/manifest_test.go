@@ -83,9 +83,7 @@ func TestTrain_OnManifest(t *testing.T) {
 	wantParts(t, must(t, "eval", dir, "--split", "validation"), "AP")
 	must(t, goOn(dir)...)
 	words := must(t, "predict", dir, filepath.Dir(file), "--threshold", "0")
-	for _, word := range append([]string{"thing"}, colours...) {
-		wantParts(t, words, word)
-	}
+	wantParts(t, words, append([]string{"thing"}, colours...)...)
 }
 
 func TestDryRun_TellsWhatAManifestHolds(t *testing.T) {
@@ -116,7 +114,7 @@ func TestTrain_OnManifestOfFrames(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	args := onManifest(file, dir, "--arm", "nmn-fi", "--flips", "0.3:0.1", "--set", "data.validation_share=0.25",
 		"--set", "data.test_share=0.25")
-	must(t, args...)
+	wantParts(t, must(t, args...), "held-out clips (test)")
 	o, err := run.ReadOutcome(dir)
 	if err != nil || o.Split != "test" || o.Evaluation.Bags != 10 || o.Evaluation.Truth == nil {
 		t.Errorf("outcome %+v, %v; want 10 test clips with true labels", o, err)
@@ -168,9 +166,7 @@ func TestTrain_OnManifestWithoutAllPictures(t *testing.T) {
 		if got.code != c.code {
 			t.Errorf("%s may be missing: exit code %d, want %d: %s", c.allowed, got.code, c.code, got.err)
 		}
-		for _, word := range c.says {
-			wantParts(t, got.err, word)
-		}
+		wantParts(t, got.err, c.says...)
 	}
 }
 

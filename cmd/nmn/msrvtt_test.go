@@ -128,9 +128,7 @@ func TestTrain_OnMSRVTTWithoutAllFrames(t *testing.T) {
 		if got.code != c.code {
 			t.Errorf("%s may be missing: exit code %d, want %d", c.allowed, got.code, c.code)
 		}
-		for _, word := range c.says {
-			wantParts(t, got.err, word)
-		}
+		wantParts(t, got.err, c.says...)
 	}
 	wantUsage(t, call(t, "train", annotations), "give data.frames_dir (MSR-VTT: folder of frames")
 }

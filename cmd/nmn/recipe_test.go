@@ -15,7 +15,6 @@ import (
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
-	"nmn/train"
 )
 
 // weather writes a CSV file of 500 rows with a split: 5 labels that 10 features predict well and, if untold is set, one
@@ -131,9 +130,7 @@ func TestRecipe_InterruptedEqualsTheUnbroken(t *testing.T) {
 		filepath.Join(run.RecipeFolder, recipe.NoisyRound, "fold-1")} {
 		broken := filepath.Join(t.TempDir(), "broken")
 		args := byRecipe("train", file, "-q", "--threads", "1", "--set", "train.log_steps=1", "--run-dir", broken)
-		if c := interruptAfter(t, filepath.Join(broken, place), args...); c.code != exitInterrupted {
-			t.Fatalf("%s: exit code %d: %s", place, c.code, c.err)
-		}
+		interruptAfter(t, filepath.Join(broken, place), args...)
 		done := filepath.Join(broken, run.RecipeFolder, recipe.PlainRound, "fold-1", "epoch-08.safetensors")
 		before, err := os.Stat(done)
 		check(t, err)
@@ -193,9 +190,7 @@ func pagesSayWhatTheTerminalSays(t *testing.T, arm string) {
 	if strings.Contains(c.err, "noise held") {
 		t.Errorf("said: %s", c.err)
 	}
-	checkpoint, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
-	check(t, err)
-	v, err := checkpoint.Vocabulary()
+	v, err := checkpointOf(t, dir).Vocabulary()
 	check(t, err)
 	held, err := labels.ReadFile(filepath.Join(dir, report.RatesFile), v, labels.Left)
 	check(t, err)

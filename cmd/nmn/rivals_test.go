@@ -21,11 +21,7 @@ func TestRivals_InOneExperiment(t *testing.T) {
 		"--arms", "baseline,baseline-early,held-rates,soft-labels,forward,forward-true,asl,ll-r,ll-ct,pruned,clean")...)
 	group := filepath.Join(dir, "flips-0.3-0.1", "seed-1")
 	of := func(arm recipe.Name) *run.Outcome { return outcomeOf(t, filepath.Join(group, string(arm))) }
-	settings := func(arm recipe.Name) *train.Checkpoint {
-		c, err := train.ReadCheckpoint(filepath.Join(group, string(arm), train.LastName))
-		check(t, err)
-		return c
-	}
+	settings := func(arm recipe.Name) *train.Checkpoint { return checkpointOf(t, filepath.Join(group, string(arm))) }
 	first := settings(recipe.Stage1).Config.Stage1Epochs
 	steps := of(recipe.Stage1).Steps / first
 	for _, arm := range rivalArms() {
