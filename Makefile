@@ -137,8 +137,8 @@ sbom: ## write a bill of materials of the program, build/nmn.cdx.json (CycloneDX
 vulnerabilities: ## check the program's dependencies against Go's database of vulnerabilities (needs vuln.go.dev)
 	$$($(GO) -C tools/extern tool -n govulncheck) ./...
 
-mutate: ## make small mistakes in PACKAGES (default all), and print the mistakes that no test finds (MUTANTS of each package, default 12)
-	$(GO) run ./tools/mutate --per-package $${MUTANTS:-12} $(PACKAGES)
+mutate: ## make small mistakes in PACKAGES and in packages below them, and print the mistakes that no test finds
+	for package in $(PACKAGES:/...=); do GOFLAGS='-short -count=1' $(GO) run github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0 unleash --workers 1 -S l $$package || exit; done
 
 module: ## rename the module, so that others can require it: make module MODULE=host/owner/nmn (GNU sed)
 	test -n '$(MODULE)'

@@ -1,5 +1,5 @@
-// Where nmn will be hosted is not known: make module MODULE=host/owner/nmn renames it and all its imports.
 module nmn
+// Where nmn will be hosted is not known: make module MODULE=host/owner/nmn renames it and all its imports.
 
 go 1.26.0
 
