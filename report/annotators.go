@@ -35,12 +35,12 @@ func AnnotatorTable(r *annotators.Report, top int) *Table {
 	}
 	for _, j := range order {
 		a := &r.Result.Annotators[j]
-		t.Rows = append(t.Rows, Row{Cells: []Cell{
+		t.addRow(
 			words(r.AnnotatorNames[j]), count(a.Bags), whole(a.Given), figure(a.Q01), figure(a.Q01Interval.Low),
 			figure(a.Q01Interval.High), figure(a.Q10), figure(a.Q10Interval.Low), figure(a.Q10Interval.High),
 			figure(a.Informedness), figure(a.Accuracy), figure(a.Incorrect), figure(a.Missing), figure(a.Agreement),
 			words(a.Remark()),
-		}})
+		)
 	}
 	t.dropEmptyColumns()
 	t.Notes = annotatorNotes(r, len(order))

@@ -111,11 +111,11 @@ func suspectTable(r *audit.Report, suspects []audit.Suspect) *Table {
 	}
 	for _, s := range suspects {
 		c := int(s.Class)
-		t.Rows = append(t.Rows, Row{Cells: []Cell{
+		t.addRow(
 			words(in.ID(int(s.Bag))), words(in.Word(c)), words(string(s.Kind())),
 			figure(s.Error()), figure(s.P), figure(in.Rates.Q01[c]),
 			figure(in.Rates.Q10[c]),
-		}})
+		)
 		if in.IsPooled(c) {
 			cells := t.Rows[len(t.Rows)-1].Cells
 			cells[1] = words(in.Word(c) + pooledMark)
@@ -160,7 +160,7 @@ func auditClassTable(r *audit.Report, most int) *Table {
 				cells = append(cells, unknown())
 			}
 		}
-		t.Rows = append(t.Rows, Row{Cells: append(cells, words(whyNotAudited(r, c)))})
+		t.addRow(append(cells, words(whyNotAudited(r, c)))...)
 	}
 	if counts.NotAudited == 0 {
 		t.drop(t.column("not audited"))
@@ -277,7 +277,7 @@ func judgementTable(wrong int, ap []string, rankings []ranking) *Table {
 		for _, k := range at {
 			cells = append(cells, number(100*r.precisionAt[k]))
 		}
-		t.Rows = append(t.Rows, Row{Cells: cells})
+		t.addRow(cells...)
 	}
 	t.dropEmptyColumns()
 	return t

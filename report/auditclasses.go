@@ -36,8 +36,7 @@ func classSuspects(r *multiclass.Report, top int) *Table {
 	t.Notes = []string{classSuspectNote(r) + fmt.Sprintf(" The confident joint flags %d.", len(r.Confident.Flagged))}
 	for at := range top {
 		f := r.Finding(at)
-		t.Rows = append(t.Rows, Row{Cells: []Cell{words(f.ID), words(f.Given), words(f.Suggested), figure(f.Wrong),
-			figure(f.P)}})
+		t.addRow(words(f.ID), words(f.Given), words(f.Suggested), figure(f.Wrong), figure(f.P))
 	}
 	return t
 }
@@ -95,8 +94,8 @@ func classNoise(r *multiclass.Report, most int) *Table {
 	}
 	for _, y := range order {
 		c := r.Classes[y]
-		t.Rows = append(t.Rows, Row{Cells: []Cell{words(r.Word(y)), count(c.Labels), count(c.Suspects), figure(c.True),
-			figure(c.Right), words(r.Word(c.Confused)), figure(c.ConfusedRate)}})
+		t.addRow(words(r.Word(y)), count(c.Labels), count(c.Suspects), figure(c.True), figure(c.Right),
+			words(r.Word(c.Confused)), figure(c.ConfusedRate))
 	}
 	return t
 }

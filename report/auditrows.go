@@ -42,8 +42,8 @@ func rowTable(top []rows.Row, samples text.Plural) *Table {
 		if r.Kind != "class" && r.Kind != "" {
 			worst += " (" + r.Kind + ")"
 		}
-		t.Rows = append(t.Rows, Row{Cells: []Cell{words(r.ID), known(r.Quality), count(int(r.Suspects)), words(worst),
-			known(r.Wrong), words(r.Suggest), known(r.Score)}})
+		t.addRow(words(r.ID), known(r.Quality), count(int(r.Suspects)), words(worst), known(r.Wrong),
+			words(r.Suggest), known(r.Score))
 	}
 	t.dropIfEmpty("suggested", "outlier score")
 	return t
@@ -81,7 +81,7 @@ func duplicateTable(groups []rows.Group, samples text.Plural) *Table {
 		if g.Conflict {
 			labels = "DIFFER"
 		}
-		t.Rows = append(t.Rows, Row{Cells: []Cell{words(names), count(len(g.Rows)), words(features), words(labels)}})
+		t.addRow(words(names), count(len(g.Rows)), words(features), words(labels))
 	}
 	return t
 }
@@ -95,7 +95,7 @@ func foundTable(s rows.Summary, samples text.Plural) *Table {
 		if of > 0 {
 			share = eval.Number(100 * float64(n) / float64(of))
 		}
-		t.Rows = append(t.Rows, Row{Cells: []Cell{words(what), count(n), count(of), number(share)}})
+		t.addRow(words(what), count(n), count(of), number(share))
 	}
 	add("suspects", s.Suspects, s.Labels)
 	add(samples.String()+" with suspects", s.SuspectRows, s.Rows)

@@ -52,10 +52,10 @@ func worstCaptions(worst []captions.Finding) *Table {
 		{Name: "text", Text: true}, {Name: "words against it", Text: true},
 	}}
 	for _, f := range worst {
-		t.Rows = append(t.Rows, Row{Cells: []Cell{
+		t.addRow(
 			words(shortened(f.Caption, 80)), words(shortened(f.Bag, 80)), figure(f.Own),
 			words(shortened(f.Text, 60)), words(reasons(&f)),
-		}})
+		)
 	}
 	t.Notes = []string{"p(own) is the probability that a caption belongs to its picture. Words after a minus are in the " +
 		"other captions of the picture, but not in this one."}

@@ -38,9 +38,8 @@ func LabelGainTable(runs []LabelledRun) *Table {
 			wrong, incorrect, missing = count(n), count(r.Incorrect), count(r.Missing)
 			share = figure(100 * float64(n) / float64(max(r.Bags*r.Classes, 1)))
 		}
-		t.Rows = append(t.Rows, Row{Cells: []Cell{words(r.Name), count(r.Bags), count(r.Positives), count(r.Differ), wrong,
-			incorrect, missing, share, number(100 * r.AP), number(100 * r.OF1),
-			number(100 * r.CF1)}})
+		t.addRow(words(r.Name), count(r.Bags), count(r.Positives), count(r.Differ), wrong, incorrect, missing, share,
+			number(100*r.AP), number(100*r.OF1), number(100*r.CF1))
 	}
 	if len(runs) > 0 {
 		against := "the labels of"

@@ -134,8 +134,7 @@ func (r *NoiseReport) summary() *Table {
 			{Name: "mean error", Decimals: 4}},
 	}
 	for _, side := range r.sides() {
-		t.Rows = append(t.Rows, Row{Cells: []Cell{words(side.title), number(side.Mean), number(side.True),
-			number(side.Error)}})
+		t.addRow(words(side.title), number(side.Mean), number(side.True), number(side.Error))
 	}
 	t.dropEmptyColumns()
 	if r.FeatureDependent {
@@ -187,7 +186,7 @@ func (s noiseSide) table(most int) *Table {
 		t.Notes = append(t.Notes, fmt.Sprintf("The table shows the first %d of %d classes.", most, len(s.Words)))
 	}
 	for _, w := range shown {
-		t.Rows = append(t.Rows, Row{Cells: w.cells()})
+		t.addRow(w.cells()...)
 	}
 	t.dropIfEmpty("remarks")
 	t.dropEmptyColumns()
@@ -222,8 +221,7 @@ func (s noiseSide) departures(samples text.Plural) *Table {
 			{Name: s.symbol, Decimals: s.decimals}, {Name: "mean", Decimals: s.decimals}},
 	}
 	for _, d := range s.Departures {
-		t.Rows = append(t.Rows, Row{Cells: []Cell{words(d.ID), words(d.Word), figure(d.Rate),
-			figure(d.Mean)}})
+		t.addRow(words(d.ID), words(d.Word), figure(d.Rate), figure(d.Mean))
 	}
 	return t
 }

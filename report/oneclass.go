@@ -116,8 +116,7 @@ func classMatrix(title, row, column string, r *eval.Result, cells []eval.Number,
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(cells[b], cells[a]) })
 	for _, i := range order[:min(confusionsShown, len(order))] {
-		t.Rows = append(t.Rows, Row{Cells: []Cell{words(r.Words[i/k].Word), words(r.Words[i%k].Word),
-			number(scale * cells[i])}})
+		t.addRow(words(r.Words[i/k].Word), words(r.Words[i%k].Word), number(scale*cells[i]))
 	}
 	return t
 }

@@ -46,12 +46,12 @@ func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float6
 		if thresholds != nil {
 			theta = eval.Number(thresholds[c])
 		}
-		t.Rows = append(t.Rows, Row{Cells: []Cell{
+		t.addRow(
 			words(class.Word), count(class.Positives), figure(class.TruePositives),
 			figure(class.Q01), figure(class.Q01Interval.Low), figure(class.Q01Interval.High), figure(truth.Q01[c]),
 			figure(class.Q10), figure(class.Q10Interval.Low), figure(class.Q10Interval.High), figure(truth.Q10[c]),
 			figure(class.A), figure(class.B), number(class.AUC), number(theta), words(strings.Join(remarks, "; ")),
-		}})
+		)
 	}
 	t.dropEmptyColumns()
 	intervals := fmt.Sprintf("Intervals of %g %% come from the labels of each class alone.", 100*r.Confidence)

@@ -137,6 +137,9 @@ func (t *Table) write(b *strings.Builder, format Format) error {
 	return nil
 }
 
+// addRow adds a row of cells.
+func (t *Table) addRow(cells ...Cell) { t.Rows = append(t.Rows, Row{Cells: cells}) }
+
 // dropEmptyColumns removes number columns in which no cell has a value.
 func (t *Table) dropEmptyColumns() {
 	for at := len(t.Columns) - 1; at >= 0; at-- {

@@ -72,9 +72,7 @@ func wordTable(title string, noun text.Plural, list []ranked) *Table {
 		if l := cmp.Or(w.word.Truth, w.word.Labels); l != nil {
 			bags, f1 = fmt.Sprint(l.Positives), l.F1
 		}
-		t.Rows = append(t.Rows, Row{Cells: []Cell{
-			words(w.word.Word), words(w.word.POS), number(100 * w.by), number(100 * phr), words(bags), number(100 * f1),
-		}})
+		t.addRow(words(w.word.Word), words(w.word.POS), number(100*w.by), number(100*phr), words(bags), number(100*f1))
 	}
 	t.dropEmptyColumns()
 	t.dropPOS()
@@ -122,9 +120,7 @@ func RateTables(rates labels.Table, n int) []*Table {
 			{Name: "T10", Decimals: 3},
 		}}
 		for _, w := range list[:min(n, len(list))] {
-			t.Rows = append(t.Rows, Row{Cells: []Cell{
-				words(w.Word), words(w.POS.String()), figure(w.Q01), figure(w.T01), figure(w.Q10), figure(w.T10),
-			}})
+			t.addRow(words(w.Word), words(w.POS.String()), figure(w.Q01), figure(w.T01), figure(w.Q10), figure(w.T10))
 		}
 		t.dropEmptyColumns()
 		t.dropPOS()
