@@ -146,21 +146,6 @@ func (f *File) find(name string) (entry, error) {
 	return f.entries[i], nil
 }
 
-// ReadInto copies the bytes of a tensor as stored in the file. dst must have their number.
-func (f *File) ReadInto(name string, dst []byte) error {
-	e, err := f.find(name)
-	if err != nil {
-		return err
-	}
-	if int64(len(dst)) != e.end-e.begin {
-		return fmt.Errorf("%s: tensor %q has %d bytes, the destination %d", f.label, name, e.end-e.begin, len(dst))
-	}
-	if err := readFull(f.data, dst, f.start+e.begin); err != nil {
-		return f.failed(name, err)
-	}
-	return f.failed(name, f.summer(e).add(dst))
-}
-
 // Bytes returns the bytes of a tensor as stored in the file, to be read in order or at any offset. They
 // are not compared with a checksum.
 func (f *File) Bytes(name string) (*io.SectionReader, error) {
@@ -195,7 +180,8 @@ func (f *File) Float32(name string) ([]float32, []int, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if f32Decoder(e.dtype) == nil {
+	decode := f32Decoder(e.dtype)
+	if decode == nil {
 		return nil, nil, fmt.Errorf("%s: tensor %q is %s, not floating point", f.label, name, e.dtype)
 	}
 	count, err := f.count(e)
@@ -203,23 +189,8 @@ func (f *File) Float32(name string) ([]float32, []int, error) {
 		return nil, nil, err
 	}
 	list := make([]float32, count)
-	return list, slices.Clone(e.shape), f.Float32Into(name, list)
-}
-
-// Float32Into is Float32 into memory of the caller, which must have the tensor's number of elements.
-func (f *File) Float32Into(name string, dst []float32) error {
-	e, err := f.find(name)
-	if err != nil {
-		return err
-	}
-	decode := f32Decoder(e.dtype)
-	if decode == nil {
-		return fmt.Errorf("%s: tensor %q is %s, not floating point", f.label, name, e.dtype)
-	}
-	if count := (e.end - e.begin) / int64(e.dtype.Size()); count != int64(len(dst)) {
-		return fmt.Errorf("%s: tensor %q has %d elements, the destination %d", f.label, name, count, len(dst))
-	}
-	return f.failed(name, f.chunks(e, f.summer(e), func(at int, b []byte) error { decode(dst[at:], b); return nil }))
+	err = f.chunks(e, f.summer(e), func(at int, b []byte) error { decode(list[at:], b); return nil })
+	return list, slices.Clone(e.shape), f.failed(name, err)
 }
 
 // Elements starts reading a tensor in pieces. Each call of the returned function gives the next len(dst)

@@ -51,7 +51,7 @@ func readAll(b []byte) error {
 		}
 	}
 	_, _, err3 := f.Int64("steps")
-	err4 := f.ReadInto("mask", make([]byte, 3))
+	_, _, err4 := f.Int64("mask")
 	// Each way of reading must find the damage by itself.
 	if (err == nil) != (err2 == nil) {
 		return errors.New("Float32 and Elements disagree")
