@@ -3,12 +3,14 @@ package loader
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,6 +38,22 @@ func (annotationsError) Is(target error) bool { return target == ErrAnnotations 
 func IsFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
+}
+
+// WalkFolder visits the files and the folders below a folder in the order of their names, by their paths in it, with
+// slashes. It leaves out hidden ones, whose names begin with a dot.
+func WalkFolder(ctx context.Context, folder string, visit func(file string, entry fs.DirEntry) error) error {
+	return fs.WalkDir(os.DirFS(folder), ".", func(file string, entry fs.DirEntry, err error) error {
+		switch err = cmp.Or(err, ctx.Err()); {
+		case err != nil || file == ".":
+			return err
+		case !strings.HasPrefix(entry.Name(), "."):
+			return visit(file, entry)
+		case entry.IsDir():
+			return fs.SkipDir
+		}
+		return nil
+	})
 }
 
 // OpenText opens a regular file. It decompresses the file if it begins like a gzip file, and skips the byte

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -118,15 +117,8 @@ func shortParts(lines []string) []string {
 
 // walkPictures visits the pictures below a folder in the order of their names, with the lines of their text files.
 func walkPictures(ctx context.Context, folder string, visit func(file string, captions []string) error) error {
-	return fs.WalkDir(os.DirFS(folder), ".", func(file string, entry fs.DirEntry, err error) error {
-		if err = errors.Join(err, ctx.Err()); err != nil {
-			return err
-		}
-		hidden := strings.HasPrefix(entry.Name(), ".") && file != "."
-		switch {
-		case hidden && entry.IsDir():
-			return fs.SkipDir
-		case hidden || entry.IsDir() || !picture.IsName(file):
+	return loader.WalkFolder(ctx, folder, func(file string, entry fs.DirEntry) error {
+		if entry.IsDir() || !picture.IsName(file) {
 			return nil
 		}
 		captions, err := TextLines(ctx, loader.PathIn(folder, TextFile(file)))

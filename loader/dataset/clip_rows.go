@@ -214,16 +214,8 @@ type clipFolder struct {
 // scanClips looks for folders of pictures and for videos below a folder.
 func scanClips(ctx context.Context, folder string) (*clipFolder, error) {
 	c := &clipFolder{folder: folder, frames: map[string][]string{}}
-	err := fs.WalkDir(os.DirFS(folder), ".", func(file string, entry fs.DirEntry, err error) error {
+	err := loader.WalkFolder(ctx, folder, func(file string, entry fs.DirEntry) error {
 		switch {
-		case err != nil:
-			return err
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case file != "." && strings.HasPrefix(entry.Name(), "."):
-			if entry.IsDir() {
-				return fs.SkipDir
-			}
 		case entry.IsDir():
 		case picture.IsName(file) && slashed.Dir(file) != ".":
 			dir := slashed.Dir(file)

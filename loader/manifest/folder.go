@@ -23,10 +23,7 @@ const Tree = "a folder for each label with its pictures in it, such as cat/1.jpg
 // IsTree reports whether a folder has pictures in folders of it. It looks no further than to the first.
 func IsTree(folder string) bool {
 	found := false
-	err := fs.WalkDir(os.DirFS(folder), ".", func(file string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
+	err := loader.WalkFolder(context.Background(), folder, func(file string, entry fs.DirEntry) error {
 		if found = strings.Contains(file, "/") && !entry.IsDir() && picture.IsName(file); found {
 			return fs.SkipAll
 		}

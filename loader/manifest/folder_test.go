@@ -450,7 +450,10 @@ func TestRead_FolderWithoutLabels(t *testing.T) {
 			t.Errorf("%s: %v", table, err)
 		}
 	}
-	if err := CheckLabelled(folderWith(t, map[string]string{"cat/1.jpg": ""})); err != nil {
+	if err := CheckLabelled(folderWith(t, map[string]string{"1.jpg": "", "cat/1.jpg": ""})); err != nil {
 		t.Errorf("a folder for each label: %v", err)
+	}
+	if CheckLabelled(folderWith(t, map[string]string{"1.jpg": "", ".hidden/1.jpg": ""})) == nil {
+		t.Error("a hidden folder counts as a label")
 	}
 }

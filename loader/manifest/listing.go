@@ -33,20 +33,11 @@ const maxFiles = 2 * maxRows
 // target is a missing picture.
 func list(ctx context.Context, folder string) (*listing, error) {
 	l := &listing{folder: folder}
-	err := fs.WalkDir(os.DirFS(folder), ".", func(file string, entry fs.DirEntry, err error) error {
+	err := loader.WalkFolder(ctx, folder, func(file string, entry fs.DirEntry) error {
 		switch {
-		case err != nil:
-			return err
-		case file != "." && strings.HasPrefix(entry.Name(), "."):
-			if entry.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
 		case entry.IsDir():
-			if file != "." {
-				l.folders = append(l.folders, file)
-			}
-			return ctx.Err()
+			l.folders = append(l.folders, file)
+			return nil
 		case len(l.pictures)+len(l.others) == maxFiles:
 			return fmt.Errorf("more than %d files", maxFiles)
 		}
