@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"nmn/loader/alike"
@@ -77,11 +78,7 @@ func (r *Report) nearFinding(first, second, n int, examples []string) {
 // examples are the first ones by bag.
 func (a likenesses) examples(splits []Split, second int) []string {
 	var examples []string
-	bags := make([]int32, 0, len(a))
-	for bag := range a {
-		bags = append(bags, bag)
-	}
-	slices.Sort(bags)
+	bags := slices.Sorted(maps.Keys(a))
 	for _, bag := range bags[:min(len(bags), maxExamples)] {
 		first := a[bag]
 		examples = append(examples, splits[first.split].Name+" "+splits[first.split].Set.IDs[first.bag]+" ~ "+

@@ -11,8 +11,7 @@ import (
 // list is how names stand in a cell, or in a value of JSON.
 type list struct {
 	separator string // between names, with the blanks around it
-	array     bool   // an array of JSON instead
-	blank     bool   // with a blank after each comma of it
+	array     bool   // an array of JSON
 }
 
 // parse reads a cell as names by the separator of its form, which may also be |. style is how the cell writes
@@ -21,20 +20,22 @@ func parse(cell, separator string, others list) (names []string, style list) {
 	trimmed := strings.TrimSpace(cell)
 	if strings.HasPrefix(trimmed, "[") {
 		if json.Unmarshal([]byte(trimmed), &names) == nil {
-			return names, list{array: true, blank: strings.Contains(trimmed, ", ")}
+			style = list{array: true, separator: ","}
+			if strings.Contains(trimmed, ", ") {
+				style.separator = ", "
+			}
+			return names, style
 		}
 	}
-	if trimmed == "" || trimmed == "-" {
+	switch {
+	case trimmed == "" || trimmed == "-":
 		return nil, others
-	}
-	if separator == ";" && !strings.Contains(cell, ";") {
-		separator = "|"
-	}
-	if separator == " " {
+	case separator == " ":
 		return strings.Fields(trimmed), list{separator: " "}
-	}
-	if separator == "" {
+	case separator == "":
 		return []string{trimmed}, others
+	case separator == ";" && !strings.Contains(cell, ";"):
+		separator = "|"
 	}
 	parts := strings.Split(trimmed, separator)
 	for _, part := range parts {
@@ -56,19 +57,11 @@ func (s list) cell(names []string) string {
 	if !s.array {
 		return strings.Join(names, s.separator)
 	}
-	var b bytes.Buffer
-	b.WriteByte('[')
+	values := make([]string, len(names))
 	for i, name := range names {
-		if i > 0 {
-			b.WriteByte(',')
-			if s.blank {
-				b.WriteByte(' ')
-			}
-		}
-		b.Write(jsonName(name))
+		values[i] = string(jsonName(name))
 	}
-	b.WriteByte(']')
-	return b.String()
+	return "[" + strings.Join(values, s.separator) + "]"
 }
 
 // jsonOf is a value as JSON, with < and & as they are.

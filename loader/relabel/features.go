@@ -51,11 +51,16 @@ func (t *Table) Text(ctx context.Context, l Labels, path string) (rows int, err 
 	}
 	return l.rewrite(ctx, t.File, path, func(in io.Reader, out io.Writer) (int, error) {
 		text := bufio.NewReaderSize(in, 1<<16)
-		start, _ := text.Peek(text.Size())
-		first, _, _ := strings.Cut(string(start), "\n")
-		s.headless = numbers(first)
+		s.headless = numbers(firstLine(text))
 		return s.table(text, out)
 	})
+}
+
+// firstLine is the first line of a text, or its start; reading goes on before it.
+func firstLine(text *bufio.Reader) string {
+	start, _ := text.Peek(text.Size())
+	first, _, _ := strings.Cut(string(start), "\n")
+	return first
 }
 
 // numbers reports whether all cells of a line are numbers, so that it is no header.
@@ -146,17 +151,12 @@ func Columns(ctx context.Context, file string) (columns []string, err error) {
 	}
 	defer in.Close()
 	text := bufio.NewReaderSize(in, 1<<16)
-	start, _ := text.Peek(text.Size())
-	first, _, _ := strings.Cut(string(start), "\n")
+	first := firstLine(text)
 	if numbers(first) || strings.HasPrefix(strings.TrimSpace(first), "{") {
 		return nil, nil
 	}
-	r := newRecords(text, io.Discard, features.Separator(text))
-	if err := r.next(); err != nil {
+	if columns, err = new(editor).header(newRecords(text, io.Discard, features.Separator(text))); err != nil {
 		return nil, fmt.Errorf("%q: %w", file, err)
-	}
-	for _, name := range r.fields {
-		columns = append(columns, strings.TrimSpace(name))
 	}
 	return columns, nil
 }
