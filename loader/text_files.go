@@ -2,11 +2,9 @@ package loader
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"compress/gzip"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -15,8 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"nmn/internal/input"
 )
@@ -83,62 +79,11 @@ func OpenMarkedText(ctx context.Context, path string) (_ io.ReadCloser, mark str
 		f.Close()
 		return nil, "", Unusable(fmt.Errorf("%q is not a gzip file, though its name says so", path))
 	}
-	start, _ := text.Peek(4)
-	order := utf16Order(start)
-	if order != nil || bytes.HasPrefix(start, []byte(byteOrderMark)) {
+	decoded := input.UTF8(text)
+	if start, _ := decoded.Peek(len(byteOrderMark)); decoded != text || string(start) == byteOrderMark {
 		mark = byteOrderMark
 	}
-	if order != nil {
-		text = bufio.NewReader(&utf16Reader{text: text, order: order})
-	}
-	return WithoutMark(text, f), mark, nil
-}
-
-// utf16Order finds UTF-16 by the first four bytes of a text: by its mark, or by the zeros of two ASCII characters.
-func utf16Order(start []byte) binary.ByteOrder {
-	var zero [4]bool
-	for i, b := range start {
-		zero[i] = b == 0
-	}
-	switch {
-	case bytes.HasPrefix(start, []byte("\xff\xfe")) || len(start) == 4 && zero == [4]bool{false, true, false, true}:
-		return binary.LittleEndian
-	case bytes.HasPrefix(start, []byte("\xfe\xff")) || len(start) == 4 && zero == [4]bool{true, false, true, false}:
-		return binary.BigEndian
-	}
-	return nil
-}
-
-// utf16Reader reads UTF-16 as UTF-8.
-type utf16Reader struct {
-	text  io.Reader
-	order binary.ByteOrder
-	left  []byte // of a character
-}
-
-func (u *utf16Reader) Read(p []byte) (int, error) {
-	if len(u.left) == 0 {
-		char, err := u.unit()
-		if err == nil && utf16.IsSurrogate(char) {
-			var second rune
-			second, err = u.unit()
-			char = utf16.DecodeRune(char, second)
-		}
-		if err != nil {
-			return 0, err
-		}
-		u.left = utf8.AppendRune(u.left, char)
-	}
-	n := copy(p, u.left)
-	u.left = u.left[n:]
-	return n, nil
-}
-
-// unit is a character, or half of one.
-func (u *utf16Reader) unit() (rune, error) {
-	var pair [2]byte
-	_, err := io.ReadFull(u.text, pair[:])
-	return rune(u.order.Uint16(pair[:])), err
+	return WithoutMark(decoded, f), mark, nil
 }
 
 const byteOrderMark = "\xef\xbb\xbf"

@@ -9,9 +9,16 @@ import (
 // missingTexts are the texts of a missing number, in addition to an empty field.
 var missingTexts = [...]string{"", "?", "NA", "N/A", "null"}
 
-// parseNumber reads a number of text; a missing one is NaN.
+// parseNumber reads a number of text; a missing one is NaN. True and false are 1 and 0, as pandas, R and
+// spreadsheets write them.
 func parseNumber(s string) (float32, error) {
 	s = strings.TrimSpace(s)
+	switch {
+	case strings.EqualFold(s, "true"):
+		return 1, nil
+	case strings.EqualFold(s, "false"):
+		return 0, nil
+	}
 	v, err := strconv.ParseFloat(s, 32)
 	if err == nil || v != 0 { // beyond float32 it is infinite, which is refused with its place
 		return float32(v), nil

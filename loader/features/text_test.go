@@ -21,7 +21,10 @@ func TestOpenCSV_HeaderSeparatorAndIdentifiers(t *testing.T) {
 		"header":     "id,a,b,cat\np,1,2.5,1\nq,-3,4e0,0\n",
 		"semicolons": "\xef\xbb\xbfid;a;b;cat\r\np;1;2.5;1\r\nq;-3;4;0\r\n",
 		"tabs":       "id\ta\tb\tcat\np\t1\t2.5\t1\nq\t-3\t4\t0",
-		"quotes":     "\"id\",\"a\",\"b\",\"cat\"\n\"p\",\"1\",2.5,1\n\nq, -3 , 4 ,0\n",
+		"booleans":   "id,a,b,cat\np,TRUE,2.5,True\nq,-3,4,false\n",
+		"UTF-16": "\xff\xfei\x00d\x00,\x00a\x00,\x00b\x00,\x00c\x00a\x00t\x00\n\x00" +
+			"p\x00,\x001\x00,\x002\x00.\x005\x00,\x001\x00\n\x00q\x00,\x00-\x003\x00,\x004\x00,\x000\x00\n\x00",
+		"quotes": "\"id\",\"a\",\"b\",\"cat\"\n\"p\",\"1\",2.5,1\n\nq, -3 , 4 ,0\n",
 	} {
 		table := mustOpen(t, Options{Features: file(t, "x.csv", []byte(content)), LabelColumns: []string{"cat"}})
 		if got := all(t, table.Rows); !slices.Equal(got, []float32{1, 2.5, -3, 4}) ||

@@ -13,7 +13,7 @@ import (
 	"nmn/internal/input"
 )
 
-// openText opens a text file, plain or compressed with gzip, and skips a byte order mark.
+// openText opens a text file, plain or compressed with gzip, in UTF-8 or UTF-16, and skips a byte order mark.
 func openText(ctx context.Context, name string) (*bufio.Reader, *input.File, error) {
 	f, err := openRegular(ctx, name)
 	if err != nil {
@@ -28,6 +28,7 @@ func openText(ctx context.Context, name string) (*bufio.Reader, *input.File, err
 		}
 		text = bufio.NewReaderSize(inflated{z}, 1<<16)
 	}
+	text = input.UTF8(text)
 	skipMark(text)
 	return text, f, nil
 }
