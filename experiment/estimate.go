@@ -30,7 +30,7 @@ func (g *Grid) Estimate(ctx context.Context, s *run.Session) (time.Duration, err
 				return 0, err
 			}
 			if name == recipe.Stage1 && c.Train.Stage1Epochs > 0 {
-				one.Steps += one.Steps / c.Train.Stage1Epochs * settings.ExtraEpochs(g.needed())
+				one.Steps += one.Steps / c.Train.Stage1Epochs * settings.ExtraEpochs(g.needed(), s.Data.Train.CaptionsInUse)
 			}
 			// Evaluations go forward only, a third of a step.
 			perPicture := one.Step.Seconds() / float64(one.Bags)

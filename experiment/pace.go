@@ -43,7 +43,7 @@ func (g *Grid) epochs(name recipe.Name, mil bool) float64 {
 	}
 	switch name {
 	case recipe.Stage1:
-		epochs += max(settings.ExtraEpochs(needed)-again, 0)
+		epochs += max(settings.ExtraEpochs(needed, nil)-again, 0)
 	case recipe.CaptionFilter:
 		epochs += again
 	}

@@ -301,23 +301,39 @@ func (s *Settings) rounds(arms []Name) int {
 }
 
 // ExtraEpochs is what a recipe trains in addition to its arms, in epochs of stage 1 on all bags: the nets of
-// folds, and the stage 1 of caption-filter that goes on with what captions say.
-func (s *Settings) ExtraEpochs(arms []Name) int {
+// folds, the stage 1 of caption-filter that goes on with what captions say, and the nets that judge the captions in use
+// if most bags have few. captions is nil if they are not known.
+func (s *Settings) ExtraEpochs(arms []Name, captions [][][]int32) int {
 	if !s.Estimates() {
 		return 0
 	}
 	extra := s.rounds(arms) * (s.Folds() - 1) * s.Recipe.foldEpochs()
 	if slices.Contains(arms, CaptionFilter) {
 		extra += s.Train.Stage1Epochs
+		if fewCaptions(captions) {
+			extra += s.outOfFoldEpochs()
+		}
 	}
 	return max(extra, 0)
 }
 
+// outOfFoldEpochs is what the nets that judge captions of bags with few train at most, in epochs of stage 1 on all bags.
+func (s *Settings) outOfFoldEpochs() int {
+	if s.Folds() == 0 {
+		return (halves - 1) * s.Train.Stage1Epochs
+	}
+	return (s.Folds() - 1) * s.Recipe.foldEpochs()
+}
+
 // Cost says how much longer the recipe makes training, for these arms; empty where it does nothing.
-func (s *Settings) Cost(arms []Name) string {
+func (s *Settings) Cost(arms []Name, captions [][][]int32) string {
 	again := ""
 	if slices.Contains(arms, CaptionFilter) {
 		again = "; with arm caption-filter, stage 1 takes as many epochs again, with what the captions say"
+		if fewCaptions(captions) {
+			again += ", and the nets that judge the few captions take the time of " +
+				text.Count(s.outOfFoldEpochs(), "epochs")
+		}
 	}
 	switch {
 	case s.Estimates() && s.NoiseRates == Online:
@@ -331,5 +347,5 @@ func (s *Settings) Cost(arms []Name) string {
 	}
 	return fmt.Sprintf("%s, trained %d × for %s on the other folds%s: the time of %s of stage 1 more",
 		text.Count(s.Folds(), "folds"), s.rounds(arms), text.Count(s.Recipe.foldEpochs(), "epochs"), again,
-		text.Count(s.ExtraEpochs(arms), "epochs"))
+		text.Count(s.ExtraEpochs(arms, captions), "epochs"))
 }

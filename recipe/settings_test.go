@@ -179,30 +179,39 @@ func TestSettings_ValidateEvidence(t *testing.T) {
 // The cost of folds is reported before they are trained.
 func TestSettings_Cost(t *testing.T) {
 	folds := settings(Estimate, func(s *Settings) { s.NoiseRates = "folds:4" })
-	if got, want := folds.ExtraEpochs([]Name{Baseline}), 1*3*15; got != want {
+	if got, want := folds.ExtraEpochs([]Name{Baseline}, nil), 1*3*15; got != want {
 		t.Errorf("baseline costs %d epochs, want %d", got, want)
 	}
 	folds.Recipe.FoldEpochs = 6
-	if got, want := folds.ExtraEpochs([]Name{Baseline, SoftLabels}), 2*3*6; got != want {
+	if got, want := folds.ExtraEpochs([]Name{Baseline, SoftLabels}, nil), 2*3*6; got != want {
 		t.Errorf("soft-labels costs %d epochs, want %d", got, want)
 	}
-	if got := folds.Cost([]Name{SoftLabels}); !strings.Contains(got, "4 folds, trained 2 × for 6 epochs") ||
+	if got := folds.Cost([]Name{SoftLabels}, nil); !strings.Contains(got, "4 folds, trained 2 × for 6 epochs") ||
 		!strings.Contains(got, "36 epochs of stage 1 more") {
 		t.Errorf("cost %q", got)
 	}
 	for form, rates := range map[Form]string{Paper: "", Estimate: "q.csv"} {
 		s := settings(form, func(s *Settings) { s.NoiseRates = rates })
-		if got := s.Cost([]Name{Baseline}); got != "" || s.ExtraEpochs([]Name{Baseline}) != 0 {
+		if got := s.Cost([]Name{Baseline}, nil); got != "" || s.ExtraEpochs([]Name{Baseline}, nil) != 0 {
 			t.Errorf("%s: cost %q", form, got)
 		}
 	}
 	online := settings(Estimate, func(s *Settings) { s.NoiseRates, s.Train.Stage1Epochs = Online, 3 })
-	if got := online.Cost([]Name{CaptionFilter}); online.ExtraEpochs([]Name{Baseline, CaptionFilter}) != 3 ||
+	if got := online.Cost([]Name{CaptionFilter}, nil); online.ExtraEpochs([]Name{Baseline, CaptionFilter}, nil) != 3 ||
 		!strings.Contains(got, "stage 1 takes as many epochs again") ||
 		strings.Contains(got, "extra epoch") {
-		t.Errorf("caption-filter: %d epochs, %q", online.ExtraEpochs([]Name{Baseline, CaptionFilter}), got)
+		t.Errorf("caption-filter: %d epochs, %q", online.ExtraEpochs([]Name{Baseline, CaptionFilter}, nil), got)
 	}
-	if got := settings(Estimate, func(s *Settings) { s.NoiseRates = Online }).Cost(nil); !strings.Contains(got,
+	few := [][][]int32{{{0}}, {{1}}} // one caption a bag
+	filter := []Name{CaptionFilter}
+	if got := online.Cost(filter, few); online.ExtraEpochs(filter, few) != 3+3 || online.ExtraEpochs(nil, few) != 0 ||
+		!strings.Contains(got, "take the time of 3 epochs") {
+		t.Errorf("caption-filter on one caption: %d epochs, %q", online.ExtraEpochs(filter, few), got)
+	}
+	if got, want := folds.ExtraEpochs(filter, few)-folds.ExtraEpochs(filter, nil), 3*6; got != want {
+		t.Errorf("folds judge single captions for %d epochs, want %d", got, want)
+	}
+	if got := settings(Estimate, func(s *Settings) { s.NoiseRates = Online }).Cost(nil, nil); !strings.Contains(got,
 		"without an extra epoch") {
 		t.Errorf("online: %q", got)
 	}

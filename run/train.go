@@ -103,7 +103,7 @@ func (s *Session) Recipe(dir string) *recipe.Recipe {
 // TellCost says what a recipe costs before anything starts.
 func (s *Session) TellCost(arms ...recipe.Name) {
 	settings := s.Config.Settings()
-	if line := settings.Cost(arms); line != "" {
+	if line := settings.Cost(arms, s.Data.Train.CaptionsInUse); line != "" {
 		s.Notify(Message{Topic: "recipe", Text: line})
 	}
 }

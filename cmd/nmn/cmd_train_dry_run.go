@@ -40,7 +40,9 @@ func dryRun(ctx context.Context, p *program, s *run.Session) error {
 		fmt.Fprintf(p.out, "features    about %v to compute them for all pictures, once\n", total.Round(time.Second))
 	}
 	estimator := run.NewEstimator(s)
-	for _, arm := range arms {
+	settings, captions := c.Settings(), s.Data.Train.CaptionsInUse
+	planned := []recipe.Name{c.Arm}
+	for i, arm := range arms {
 		w, err := estimator.Workload(ctx, arm)
 		if err != nil {
 			return err
@@ -54,12 +56,11 @@ func dryRun(ctx context.Context, p *program, s *run.Session) error {
 		}
 		fmt.Fprint(p.out, measuredText(m, *w))
 		total += m.Total()
-	}
-	settings := c.Settings()
-	if line := settings.Cost([]recipe.Name{c.Arm}); line != "" {
-		if settings.Folds() > 0 {
-			line += ", not counted below"
+		if epochs := c.Train.Epochs(arm.Stage); i == 0 && epochs > 0 {
+			total += m.Total() / time.Duration(epochs) * time.Duration(settings.ExtraEpochs(planned, captions))
 		}
+	}
+	if line := settings.Cost(planned, captions); line != "" {
 		fmt.Fprintf(p.out, "recipe      %s\n", line)
 	}
 	_, err = fmt.Fprintf(p.out, "in all      about %v, without validation; nothing was written\n",
