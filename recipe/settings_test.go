@@ -216,21 +216,3 @@ func TestSettings_Cost(t *testing.T) {
 		t.Errorf("online: %q", got)
 	}
 }
-
-// Which arms know the truth decides what may be compared: nothing else may be taught.
-func TestArms_WhoKnowsTheTruth(t *testing.T) {
-	for _, a := range Arms() {
-		if want := a.Name == ForwardTrue || a.Name == Clean; a.Taught != want {
-			t.Errorf("%s is taught: %t, want %t", a.Name, a.Taught, want)
-		}
-		if want := a.Name == SoftLabels || a.Name == Pruned; a.Folds != want {
-			t.Errorf("%s needs folds: %t, want %t", a.Name, a.Folds, want)
-		}
-		if want := a.Name == HeldRates || a.Name == Forward || a.Name == CaptionFilter; a.NoiseRates != want {
-			t.Errorf("%s needs rates: %t, want %t", a.Name, a.NoiseRates, want)
-		}
-		if a.Rival && a.Stage != 1 {
-			t.Errorf("%s is a rival and begins at stage %d", a.Name, a.Stage)
-		}
-	}
-}

@@ -7,20 +7,20 @@ import (
 	"testing"
 )
 
-func TestCheck_RefusesWhatNoEstimateCanHave(t *testing.T) {
+func TestEstimate_RefusesWhatNoneCanHave(t *testing.T) {
 	inf := float32(math.Inf(-1))
 	for says, in := range map[string]Input{
 		"": {Bags: 2, Annotators: 1, Classes: 3, Logits: make([]float32, 6)}, "0 classes": {Bags: 1, Annotators: 1},
 		"sample 2, class 2: logit -Inf": {Bags: 2, Annotators: 1, Classes: 3, Logits: []float32{0, 0, 0, 0, inf, 0}},
 	} {
-		if err := in.check(); (err != nil) != (says != "") || err != nil && (!strings.Contains(err.Error(), says) ||
-			!errors.Is(err, ErrInput)) {
+		_, err := Estimate(t.Context(), in, DefaultOptions())
+		if errors.Is(err, ErrInput) != (says != "") || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}
 }
 
-func TestValidate_OfOptions(t *testing.T) {
+func TestEstimate_RefusesOptions(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(o *Options)
 		good   bool
@@ -35,8 +35,9 @@ func TestValidate_OfOptions(t *testing.T) {
 		"strength NaN":     {func(o *Options) { o.Strength01 = math.NaN() }, false},
 	} {
 		o := DefaultOptions()
-		if c.change(&o); (o.Validate() == nil) != c.good {
-			t.Errorf("%s: %v", name, o.Validate())
+		c.change(&o)
+		if _, err := Estimate(t.Context(), *asked3(), o); (err == nil) != c.good {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

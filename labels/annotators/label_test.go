@@ -48,7 +48,7 @@ func TestEstimate_OneLabelByLabel(t *testing.T) {
 
 func TestEstimate_ByLabelRemarks(t *testing.T) {
 	// No annotator gives class 1; annotator 7 guesses, 8 always gives class 0, 9 shares no bag, 10 is idle,
-	// 11 is reversed.
+	// 11 is reversed, and 12 looks at two bags.
 	c := crowd{bags: 500, pairs: append(some(7, pair{.1, .02}, pair{.3, .1}), pair{.6, .4}), prior: frequencies(3, .2, .4),
 		each: 4, seed: 6}
 	in, truth := c.simulated()
@@ -67,12 +67,13 @@ func TestEstimate_ByLabelRemarks(t *testing.T) {
 		in.Rows = append(in.Rows, Row{Bag: i, Annotator: 8, Given: []int32{0}}, Row{Bag: i, Annotator: 11,
 			Given: opposite})
 	}
-	in.Rows = append(in.Rows, Row{Bag: 500, Annotator: 9, Given: []int32{0}})
-	in.Bags, in.Annotators, in.Classes = 501, 12, 4
+	in.Rows = append(in.Rows, Row{Bag: 500, Annotator: 9, Given: []int32{0}},
+		Row{Annotator: 12, Given: []int32{0}}, Row{Bag: 1, Annotator: 12, Given: []int32{}})
+	in.Bags, in.Annotators, in.Classes = 501, 13, 4
 	r, err := Estimate(t.Context(), in, byLabelOptions())
 	must(t, err)
 	finite(t, r)
-	for j, want := range map[int]Remark{7: NoBetter, 8: AlwaysSame, 9: Alone, 10: Idle, 11: Reversed} {
+	for j, want := range map[int]Remark{7: NoBetter, 8: AlwaysSame, 9: Alone, 10: Idle, 11: Reversed, 12: MostlyPrior} {
 		if !slices.Contains(r.Annotators[j].Remarks, want) {
 			t.Errorf("annotator %d: %q, want %q", j, r.Annotators[j].Remarks, want)
 		}
@@ -84,80 +85,6 @@ func TestEstimate_ByLabelRemarks(t *testing.T) {
 	}
 	if len(r.parts) != 3 || !math.IsNaN(r.Annotators[10].Accuracy) || r.Annotators[9].Told {
 		t.Errorf("%d labels, %+v", len(r.parts), r.Annotators[9:11])
-	}
-}
-
-// The separate results of two labels are summed, and rates are shares of all labels.
-func TestJoin_OfTwoLabels(t *testing.T) {
-	const z = 1.2815515655446004 // for a confidence of 80 %
-	// around a rate, as wide as a standard error of its own
-	within := func(q, deviation float64) rates.Interval {
-		i := rates.Interval{Low: q, High: q}
-		shift(&i.Low, -z*deviation/(q*(1-q)))
-		shift(&i.High, z*deviation/(q*(1-q)))
-		return i
-	}
-	in := &Input{Bags: 9, Annotators: 4, Classes: 3}
-	for i := range int32(9) {
-		in.Rows = append(in.Rows, Row{Bag: i, Given: []int32{i % 2}}, Row{Bag: i, Annotator: 1, Given: []int32{}})
-	}
-	o := exact()
-	part := func(class float64) *Result {
-		return &Result{PooledQ01: .1 * class, PooledQ10: .01 * class, Strength01: 10 * class, Strength10: 30 * class,
-			Iterations: 7, Objective: -100 * class, pairs: 4 * class, asked: 9, Consensus: 5, Incorrect: .5, Missing: class,
-			Prior: []float64{class / 10}, Expected: []float64{4 * class}, Notes: []string{"n", "m"}, parts: []part{{}},
-			Annotators: []Annotator{
-				// 20 of 100 labels are true: 16 of the 20 given, and 4 that are missing
-				{Asked: 100, Given: 20, Incorrect: 4, Missing: 4, Told: true, Q01: .2, Q01Interval: within(.2, .05*class), Q10: .05,
-					Q10Interval: within(.05, .02), both: 3, named: 4 * class, Remarks: []Remark{MostlyPrior}},
-				{Asked: 100, Given: 20 * (2 - class), Incorrect: 4 * (2 - class), Missing: 4, Told: class == 1, Q01: .2,
-					Q01Interval: within(.2, .05), Q10: .05, Q10Interval: within(.05, .02), both: 1, named: 2},
-				{}, {Asked: 2 - class, Given: .25 * (2 - class), Missing: .25 * (2 - class)}}}
-	}
-	j := newJoin(in, o)
-	j.take(part(1), 0)
-	j.skip(in, 1)
-	j.take(part(2), 2)
-	r := j.finish(in)
-	for _, c := range []struct {
-		what      string
-		got, want float64
-	}{
-		{"q01 of all", r.PooledQ01, .15}, {"q10 of all", r.PooledQ10, .015}, {"strength of q01", r.Strength01, 15},
-		{"strength of q10", r.Strength10, 45}, {"iterations", float64(r.Iterations), 14}, {"objective", r.Objective, -300},
-		{"agreement", r.Agreement, 12. / 18}, {"consensus", float64(r.Consensus), 10}, {"incorrect", r.Incorrect, 1},
-		{"missing", r.Missing, 3}, {"parts", float64(len(r.parts)), 2},
-		{"q01", r.Annotators[0].Q01, 8. / 40}, {"q10", r.Annotators[0].Q10, 8. / 160},
-		{"informedness", r.Annotators[0].Informedness, .75}, {"accuracy", r.Annotators[0].Accuracy, 1 - 16./200},
-		{"agreement of 0", r.Annotators[0].Agreement, 6. / 12}, {"bags of 0", float64(r.Annotators[0].Bags), 9},
-		{"shared by 0", float64(r.Annotators[0].Shared), 9}, {"given by 1", r.Annotators[1].Given, 20},
-		{"q01 of 1", r.Annotators[1].Q01, 8. / (16 + 8)}, {"agreement of 1", r.Annotators[1].Agreement, .5},
-		{"q01 of one who was not asked", r.Annotators[2].Q01, .15}, {"its q10", r.Annotators[2].Q10, .015},
-		{"q01 of half a true label", r.Annotators[3].Q01, .5},
-	} {
-		if math.Abs(c.got-c.want) > 1e-12 {
-			t.Errorf("%s is %.6f, want %.6f", c.what, c.got, c.want)
-		}
-	}
-	// Expected missing labels vary by 20 true labels of each class times the standard errors .05 and .1.
-	d01, d10 := math.Hypot(20*.05, 20*.1)/40, math.Hypot(80*.02, 80*.02)/160
-	for _, c := range []struct{ got, want rates.Interval }{{r.Annotators[0].Q01Interval, within(.2, d01)},
-		{r.Annotators[0].Q10Interval, within(.05, d10)}} {
-		if math.Abs(c.got.Low-c.want.Low)+math.Abs(c.got.High-c.want.High) > 1e-9 {
-			t.Errorf("interval %.6f, want %.6f", c.got, c.want)
-		}
-	}
-	if a := r.Annotators[1]; a.Told || !math.IsNaN(a.Q01Interval.Low) || r.Annotators[2].Told {
-		t.Errorf("rates of which a label tells nothing have intervals: %+v", r.Annotators[1:])
-	}
-	if !slices.Equal(r.Expected, []float64{4, 0, 8}) || !slices.Equal(r.Prior, []float64{.1, 0, .2}) ||
-		!slices.Equal(r.Notes, []string{"n", "m", "No annotator gave 1 of 3 labels: they have no estimates."}) {
-		t.Errorf("expected %g, frequencies %g, notes %q", r.Expected, r.Prior, r.Notes)
-	}
-	for i, want := range [][]Remark{{MostlyPrior}, {AlwaysSame}, {Idle}} {
-		if !slices.Equal(r.Annotators[i].Remarks, want) {
-			t.Errorf("annotator %d: %q, want %q", i, r.Annotators[i].Remarks, want)
-		}
 	}
 }
 

@@ -18,30 +18,6 @@ func grid() Input {
 		Rates: &labels.Rates{Q01: []float64{.1, .2, .3}, Q10: []float64{.05, .1, .15}}}
 }
 
-// The record of changes names each cell with the label and the margin that it has, bag by bag.
-func TestCorrected_RecordsEachCellAsItIs(t *testing.T) {
-	in := grid()
-	found, err := Run(in, 0)
-	must(t, err)
-	all := Decisions{}
-	for bag := range int32(2) {
-		for class := range int32(3) {
-			all[Cell{bag, class}] = Accept
-		}
-	}
-	fixed, changes, err := Corrected(in, all, nil, "")
-	if err != nil || !slices.Equal(fixed, []uint8{1, 0, 1, 0, 1, 0}) || len(changes) != 6 {
-		t.Fatalf("labels %d, %d changes, %v", fixed, len(changes), err)
-	}
-	for at, c := range changes {
-		i := slices.IndexFunc(found.Suspects, func(s Suspect) bool { return s.Bag == c.Bag && s.Class == c.Class })
-		if int(c.Bag) != at/3 || int(c.Class) != at%3 || c.Given != in.Labels[at] ||
-			c.Margin != found.Suspects[i].Margin {
-			t.Errorf("change %d is %+v, want that of bag %d and class %d, as %+v", at, c, at/3, at%3, found.Suspects[i])
-		}
-	}
-}
-
 // A class is judged by what it may be, with rates of its own or not. Only the second is marked.
 func TestFromEstimate_TakesBeliefs(t *testing.T) {
 	may := []rates.Belief{{Weight: .75, Q01: .1, Q10: .02, A: 1, B: 0}, {Weight: .25, Q01: .3, Q10: .04, A: 2, B: -1}}

@@ -46,6 +46,7 @@ func TestCorrected_DecisionsComeBeforeTheRule(t *testing.T) {
 	if len(changes) != 2 || changes[0].Rule != "accepted" || changes[1].Rule != "rule" {
 		t.Errorf("changes %+v", changes)
 	}
+	near(t, "log-odds that the label is wrong", changes[0].Margin, -4+math.Log(.2/.9))
 	if left := Decisions(d).Undecided(r.Suspects); len(left) != 1 || left[0].Bag != 2 {
 		t.Errorf("undecided %+v", left)
 	}

@@ -1,87 +1,23 @@
 package audit
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
-	"encoding/csv"
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
 
 	_ "nmn/format/parquet"
-	"nmn/labels"
 )
-
-// ranking is a list of more rows than are written at once, with names that need quotes.
-func ranking(t *testing.T) (Input, []Suspect, []Finding) {
-	t.Helper()
-	in := noisy(900, 3)
-	in.Words = []string{"cat", `dog, "big"`, "Füchse"}
-	r, err := Run(in, 0)
-	must(t, err)
-	want := make([]Finding, len(r.Suspects))
-	for at, s := range r.Suspects {
-		want[at] = in.Finding(at, s)
-	}
-	if len(want) != 2700 || want[0].Rank != 1 || want[2699].Rank != 2700 || want[0].Wrong < want[2699].Wrong {
-		t.Fatalf("%d findings, from %+v to %+v", len(want), want[0], want[len(want)-1])
-	}
-	return in, r.Suspects, want
-}
-
-// Every format holds the same rows in the same order; numbers lose nothing but in CSV.
-func TestWriteSuspectsFile_HoldsTheRankedList(t *testing.T) {
-	in, suspects, want := ranking(t)
-	dir := t.TempDir()
-	file := func(ending string) string {
-		path := filepath.Join(dir, "suspects"+ending)
-		must(t, WriteSuspectsFile(path, in, suspects))
-		return path
-	}
-	got, err := parquet.ReadFile[Finding](file(".PARQUET"))
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("Parquet: %d rows, %v", len(got), err)
-	}
-	lines, err := os.Open(file(".jsonl"))
-	must(t, err)
-	defer lines.Close()
-	got = nil
-	for s := bufio.NewScanner(lines); s.Scan(); {
-		var f Finding
-		must(t, json.Unmarshal(s.Bytes(), &f))
-		got = append(got, f)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("JSON lines: %d rows", len(got))
-	}
-	table, err := os.Open(file(".csv"))
-	must(t, err)
-	defer table.Close()
-	records, err := csv.NewReader(table).ReadAll()
-	if err != nil || len(records) != len(want)+1 {
-		t.Fatalf("CSV: %d lines, %v", len(records), err)
-	}
-	for i, f := range want {
-		r := records[i+1]
-		if r[0] != f.ID || r[1] != f.Word || r[4] != labels.Digits(f.Wrong) || r[8] != strconv.Itoa(i+1) {
-			t.Fatalf("CSV: line %d is %q, want %+v", i+2, r, f)
-		}
-	}
-}
 
 // The types of the columns are what other programs rely on.
 func TestWriteSuspectsFile_TypesOfParquet(t *testing.T) {
-	in, _, _ := ranking(t)
 	path := filepath.Join(t.TempDir(), "none.parquet")
-	must(t, WriteSuspectsFile(path, in, nil))
+	must(t, WriteSuspectsFile(path, small(), nil))
 	f, err := os.Open(path)
 	must(t, err)
 	defer f.Close()

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/internal/rng"
 	"nmn/loader"
 )
 
@@ -103,27 +102,6 @@ func TestUneven_SharesDifferByBagAroundTheirMean(t *testing.T) {
 	}
 	if same := sameTopic(mustDraw(t, s, Uneven, .4, 3)); math.Abs(same-1./12) > .02 {
 		t.Errorf("%.3f of the donors have the topic of the bag, want one of 12", same)
-	}
-}
-
-func TestBetaOfMean_HasTheMomentsOfBeta(t *testing.T) {
-	for _, mean := range []float64{.001, .4, .97} {
-		stream := rng.New(7, 1)
-		const n = 40000
-		sum, square := 0., 0.
-		for range n {
-			v := betaOfMean(&stream, mean)
-			if !(v >= 0 && v <= 1) {
-				t.Fatalf("mean %g: drew %g", mean, v)
-			}
-			sum += v
-			square += (v - mean) * (v - mean)
-		}
-		// Beta(a, b) with a+b = 1 has the variance a b / 2.
-		variance := mean * (1 - mean) / 2
-		if math.Abs(sum/n-mean) > 5*math.Sqrt(variance/n) || math.Abs(square/n-variance) > .05*variance+.001 {
-			t.Errorf("mean %g: %g, variance %g, want %g", mean, sum/n, square/n, variance)
-		}
 	}
 }
 

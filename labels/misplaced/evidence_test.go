@@ -72,65 +72,6 @@ func evidenceOf(r *Result, bag, class int) float64 {
 	return math.Log(neverMentioned + (1-neverMentioned)*product)
 }
 
-// A caption that is foreign for sure says nothing, and one that is own for sure says what its rates say.
-func TestEvidence_CountsCaptionsByTheirProbability(t *testing.T) {
-	w := newWords([]float64{.2}, false)
-	w.a[0], w.e[0] = .5, .02
-	for mentioned, want := range map[bool]float64{true: math.Log(.5 / .02), false: math.Log(.5 / .98)} {
-		if got := w.saidOf(0, 1, mentioned); !(math.Abs(got-want) < 1e-12) {
-			t.Errorf("own, mentioned %t: %g, want %g", mentioned, got, want)
-		}
-		if got := w.saidOf(0, 0, mentioned); got != 0 {
-			t.Errorf("foreign, mentioned %t: %g, want 0", mentioned, got)
-		}
-		if half := w.saidOf(0, .5, mentioned); !(math.Abs(half) < math.Abs(want) && half*want > 0) {
-			t.Errorf("either, mentioned %t: %g, not between 0 and %g", mentioned, half, want)
-		}
-	}
-}
-
-// If scores judge alone, captions still give evidence, and earlier results do not change.
-func TestEvidence_WhereScoresJudgeAlone(t *testing.T) {
-	unlessShort(t)
-	p := replaced(2000, 4)
-	scores := p.scored(2)
-	for i := range scores { // as far away as a net may bring them
-		if i%97 == 0 {
-			scores[i] *= 1000
-		}
-	}
-	r := find(t, Input{Classes: p.classes, Captions: p.captions, Scores: scores})
-	if !r.ByScores {
-		t.Fatal("the captions of a bag can agree")
-	}
-	a, e, reasons := slices.Clone(r.A), slices.Clone(r.E), r.Reasons(0, 0, 5)
-	first, err := r.Evidence(t.Context())
-	check(t, err)
-	again, err := r.Evidence(t.Context())
-	check(t, err)
-	if !slices.Equal(first, again) {
-		t.Error("the second time captions say something else")
-	}
-	if !slices.Equal(r.A, a) || !slices.Equal(r.E, e) || !slices.Equal(r.Reasons(0, 0, 5), reasons) {
-		t.Error("the rates that were found are others afterwards")
-	}
-	holds, not, pairs := 0.0, 0.0, [2]float64{}
-	for i, v := range first {
-		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			t.Fatalf("bag %d, class %d: evidence %g", i/p.classes, i%p.classes, v)
-		}
-		pairs[p.truth[i]]++
-		if p.truth[i] == 1 {
-			holds += float64(v)
-		} else {
-			not += float64(v)
-		}
-	}
-	if holds, not = holds/pairs[1], not/pairs[0]; !(holds > not) {
-		t.Errorf("captions say %g of words that hold, and %g of others", holds, not)
-	}
-}
-
 func TestEvidence_OfWhatCannotBeJudged(t *testing.T) {
 	for name, in := range map[string]Input{
 		"no bags":     {Classes: 3},

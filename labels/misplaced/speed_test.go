@@ -42,6 +42,11 @@ func TestFind_StaysFinite(t *testing.T) {
 				}
 			}
 		}
+		evidence, err := r.Evidence(t.Context())
+		check(t, err)
+		for _, v := range evidence {
+			finite("evidence", float64(v))
+		}
 		finite("share and gain", r.Foreign, r.Gain)
 		finite("a", r.A...)
 		finite("e", r.E...)

@@ -163,7 +163,7 @@ func TestFind_CaptionsOfScenes(t *testing.T) {
 		if r.Refusal != "" {
 			t.Errorf("%d of 5 foreign, scores %g: refused: %s", test.of5, test.scores, r.Refusal)
 		}
-		if r.Foreign < test.low || r.Foreign > test.high || share > test.dropAtMost ||
+		if r.ByScores != (test.of5 == 4) || r.Foreign < test.low || r.Foreign > test.high || share > test.dropAtMost ||
 			test.of5 > 0 && !(auc(r, p.foreign) > test.auc) {
 			t.Errorf("%d of 5 foreign, scores %g: out of what is expected: %+v", test.of5, test.scores, test)
 		}
