@@ -1,39 +1,18 @@
 package eval
 
 import (
-	"fmt"
 	"math"
 )
 
-// CalibrationBins is the number of equal bins of the calibration error; bin m of 1 to 15 is
+// calibrationBins is the number of equal bins of the calibration error; bin m of 1 to 15 is
 // ((m-1)/15, m/15], with 0 in the first.
-const CalibrationBins = 15
-
-// Calibration returns the Brier score, mean (p - z)^2, and the expected calibration error
-//
-//	ECE = sum_m |B_m|/n |mean z - mean p|  over the bins of p = p(y=1)
-//
-// of one list of probabilities and labels; both are undefined when it is empty.
-func Calibration(p []float64, labels []uint8) (brier, ece Number, err error) {
-	if len(p) != len(labels) {
-		return 0, 0, fmt.Errorf("calibration: %d probabilities, %d labels: %w", len(p), len(labels), ErrShape)
-	}
-	var t calibration
-	for i := range p {
-		if !(p[i] >= 0 && p[i] <= 1) || labels[i] > 1 {
-			return 0, 0, fmt.Errorf("calibration: entry %d: probability %g, label %d: %w",
-				i+1, p[i], labels[i], ErrValue)
-		}
-	}
-	t.add(p, labels)
-	return t.brier(), t.probability.error(), nil
-}
+const calibrationBins = 15
 
 // bins accumulates pairs of what was predicted and what was observed.
 type bins struct {
-	n         [CalibrationBins]int
-	observed  [CalibrationBins]int
-	predicted [CalibrationBins]float64
+	n         [calibrationBins]int
+	observed  [calibrationBins]int
+	predicted [calibrationBins]float64
 }
 
 func (b *bins) merge(o *bins) {
@@ -58,11 +37,16 @@ func (b *bins) error() Number {
 }
 
 func binOf(p float64) int {
-	return min(max(int(math.Ceil(p*CalibrationBins))-1, 0), CalibrationBins-1)
+	return min(max(int(math.Ceil(p*calibrationBins))-1, 0), calibrationBins-1)
 }
 
-// calibration gathers the squared error and two kinds of bins: probability, of p(y=1) against the
-// label; confidence, of max(p, 1-p) against whether the prediction at 1/2 is right.
+// calibration gathers the squared error, of which the Brier score mean (p - z)^2 is made, and two kinds of bins:
+// probability, of p(y=1) against the label; confidence, of max(p, 1-p) against whether the prediction at 1/2 is right.
+// The expected calibration error of bins is
+//
+//	ECE = sum_m |B_m|/n |mean z - mean p|  over the bins of p
+//
+// Both are undefined without labels.
 type calibration struct {
 	n                       int
 	squares                 float64

@@ -79,8 +79,7 @@ func TestEvaluate_AgreesWithTheMeasuresOfEachWord(t *testing.T) {
 	for c := range in.Classes {
 		scores, counts, truth := column(in.Scores, in.Classes, c), column(in.Counts, in.Classes, c),
 			column(in.Truth, in.Classes, c)
-		a, err := HumanAgreement(scores, counts, 5)
-		check(t, err)
+		a := agreement(new(ranker).rank(scores), counts, 5)
 		if *r.Words[c].Human != a {
 			t.Errorf("word %d: %+v, alone %+v", c, *r.Words[c].Human, a)
 		}

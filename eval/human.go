@@ -13,9 +13,16 @@ type Agreement struct {
 	Mentions               int    `json:"mentions"` // sum of the counts: captions with the word
 }
 
-// HumanAgreement compares scores with counts: counts[n] of the captions of bag n, 0 to
-// captionsPerSample, mention the word. With K captions per bag and the bags in descending order of
-// score, each bag with count c contributes (after Fang et al., CVPR 2015)
+func checkCaptions(captionsPerSample int) error {
+	if captionsPerSample < 2 || captionsPerSample > 255 {
+		return fmt.Errorf("captions per sample: %d is outside 2 to 255; human agreement needs at least two captions of "+
+			"a sample to compare: %w", captionsPerSample, ErrValue)
+	}
+	return nil
+}
+
+// agreement compares an order of the bags by descending score with counts: counts[n] of the captions of bag n mention
+// the word. With K captions per bag, each bag with count c contributes (after Fang et al., CVPR 2015)
 //
 //	tp = c (1 - 1/K),    fp = 0 if c > 1, 1/K if c = 1, 1 if c = 0
 //
@@ -26,34 +33,8 @@ type Agreement struct {
 //
 // Precision at human recall is the raw P, not the envelope, at the first rank where R reaches human
 // recall; that comparison is made in integers, for the two are often exactly equal.
-func HumanAgreement(scores []float32, counts []uint8, captionsPerSample int) (Agreement, error) {
-	if len(scores) != len(counts) {
-		return Agreement{}, fmt.Errorf("human agreement: %d scores, %d counts: %w", len(scores), len(counts), ErrShape)
-	}
-	if err := checkCaptions(captionsPerSample); err != nil {
-		return Agreement{}, err
-	}
-	for i, s := range scores {
-		if s != s {
-			return Agreement{}, fmt.Errorf("human agreement: score of row %d is NaN: %w", i+1, ErrValue)
-		}
-		if int(counts[i]) > captionsPerSample {
-			return Agreement{}, fmt.Errorf("human agreement: row %d: %d of %d captions: %w",
-				i+1, counts[i], captionsPerSample, ErrValue)
-		}
-	}
-	return agreement(new(ranker).rank(scores), counts, captionsPerSample), nil
-}
-
-func checkCaptions(captionsPerSample int) error {
-	if captionsPerSample < 2 || captionsPerSample > 255 {
-		return fmt.Errorf("captions per sample: %d is outside 2 to 255; human agreement needs at least two captions of "+
-			"a sample to compare: %w", captionsPerSample, ErrValue)
-	}
-	return nil
-}
-
-// agreement works in units of 1/K, which make every sum of the definition an integer.
+//
+// It works in units of 1/K, which make every sum of the definition an integer.
 func agreement(order ranking, counts []uint8, captions int) Agreement {
 	var tp, fp, pairs, singles, total int64
 	for _, c := range counts {

@@ -62,9 +62,8 @@ func TestHumanAgreement_FollowsThePrintedFormula(t *testing.T) {
 			scores[i] = float32(s.Intn(30)) / 30
 			counts[i] = uint8(max(0, s.Intn(2*k+1)-k))
 		}
-		got, err := HumanAgreement(scores, counts, k)
-		check(t, err)
 		order := new(ranker).rank(scores)
+		got := agreement(order, counts, k)
 		var tp, fp, total float64
 		for _, c := range counts {
 			total += float64(c) * (1 - 1/float64(k))
@@ -97,29 +96,16 @@ func TestHumanAgreement_FollowsThePrintedFormula(t *testing.T) {
 	}
 }
 
-func TestHumanAgreement_RefusesBadInput(t *testing.T) {
-	for name, f := range map[string]func() error{
-		"NaN": func() error {
-			_, err := HumanAgreement([]float32{float32(math.NaN())}, []uint8{1}, 5)
-			return err
-		},
-		"count":       func() error { _, err := HumanAgreement([]float32{1}, []uint8{6}, 5); return err },
-		"one caption": func() error { _, err := HumanAgreement([]float32{1}, []uint8{1}, 1); return err },
-		"AP label":    func() error { _, _, err := AveragePrecision([]float32{1}, []uint8{2}); return err },
-		"AP NaN": func() error {
-			_, _, err := AveragePrecision([]float32{float32(math.NaN())}, []uint8{1})
-			return err
-		},
-		"calibration":  func() error { _, _, err := Calibration([]float64{1.5}, []uint8{1}); return err },
-		"plug-in":      func() error { _, err := PlugInThreshold([]float32{float32(math.Inf(1))}, false); return err },
-		"plug-in NaNs": func() error { _, err := PlugInThreshold([]float32{float32(math.NaN())}, true); return err },
-	} {
-		if err := f(); !errors.Is(err, ErrValue) {
-			t.Errorf("%s: %v", name, err)
+func TestAveragePrecision_RefusesBadInput(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	_, _, label := AveragePrecision([]float32{1}, []uint8{2})
+	_, _, score := AveragePrecision([]float32{nan}, []uint8{1})
+	_, plugIn := PlugInThreshold([]float32{inf}, false)
+	_, plugInNaN := PlugInThreshold([]float32{nan}, true)
+	for i, err := range []error{label, score, plugIn, plugInNaN} {
+		if !errors.Is(err, ErrValue) {
+			t.Errorf("call %d: %v", i, err)
 		}
-	}
-	if _, err := HumanAgreement([]float32{1}, nil, 5); !errors.Is(err, ErrShape) {
-		t.Errorf("lengths: %v", err)
 	}
 }
 
@@ -189,12 +175,13 @@ func TestCalibration_BinsAreClosedAbove(t *testing.T) {
 			t.Errorf("%v is in bin %d, want %d", p, got, want)
 		}
 	}
-	brier, ece, err := Calibration([]float64{.8, .8, .2}, []uint8{1, 0, 0})
-	if err != nil || math.Abs(float64(brier)-.24) > 1e-12 || math.Abs(float64(ece)-.8/3) > 1e-12 {
-		t.Errorf("Brier %v, ECE %v, %v; want .24 and .26667", brier, ece, err)
+	var c calibration
+	if b, e := c.brier(), c.probability.error(); b.Defined() || e.Defined() {
+		t.Errorf("of nothing: %v %v", b, e)
 	}
-	if b, e, err := Calibration(nil, nil); err != nil || b.Defined() || e.Defined() {
-		t.Errorf("of nothing: %v %v %v", b, e, err)
+	c.add([]float64{.8, .8, .2}, []uint8{1, 0, 0})
+	if b, e := c.brier(), c.probability.error(); math.Abs(float64(b)-.24) > 1e-12 || math.Abs(float64(e)-.8/3) > 1e-12 {
+		t.Errorf("Brier %v, ECE %v; want .24 and .26667", b, e)
 	}
 }
 

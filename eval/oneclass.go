@@ -56,10 +56,9 @@ func (m *MultiLabel) oneClass(in *Input, scores []float32, labels []uint8) {
 		}
 		nats += oneClassNats(row[label], in.Logits)
 	}
-	share := func(n int) Number { return Number(float64(n) / float64(o.Bags)) } // 0/0 is undefined
-	o.Accuracy, m.LogLoss = share(right), Number(nats/float64(o.Bags))
+	o.Accuracy, m.LogLoss = Share(right, o.Bags), Number(nats/float64(o.Bags))
 	if k > topFive {
-		o.Top5 = share(top)
+		o.Top5 = Share(top, o.Bags)
 	}
 	found := make([]Number, k)
 	for label := range k {
@@ -67,7 +66,7 @@ func (m *MultiLabel) oneClass(in *Input, scores []float32, labels []uint8) {
 		for _, n := range confusion[label*k : (label+1)*k] {
 			all += n
 		}
-		found[label] = Number(float64(confusion[label*k+label]) / float64(all))
+		found[label] = Share(confusion[label*k+label], all)
 	}
 	o.Balanced, _ = mean(found)
 	if k <= mostConfusion {

@@ -58,7 +58,7 @@ type Measures struct {
 	Truth     *MultiLabel `json:"truth,omitempty"`
 }
 
-// Human averages the measures of [HumanAgreement] over the words of each group that were ever
+// Human averages the measures of [Agreement] over the words of each group that were ever
 // mentioned; their number is Seen.
 type Human struct {
 	AP                     ByGroup[Number] `json:"ap"`

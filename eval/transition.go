@@ -52,18 +52,14 @@ func TrueRates(observed, truth []uint8, bags, classes int) (*labels.Rates, error
 	}
 	r := labels.NewRates(classes)
 	for c, t := range tallies {
-		r.Q01[c] = share(t.missing, t.positive)
-		r.Q10[c] = share(t.incorrect, t.negative)
+		r.Q01[c] = float64(Share(t.missing, t.positive))
+		r.Q10[c] = float64(Share(t.incorrect, t.negative))
 	}
 	return r, nil
 }
 
-func share(part, whole int) float64 {
-	if whole == 0 {
-		return math.NaN()
-	}
-	return float64(part) / float64(whole)
-}
+// Share is the part of a whole; undefined without a whole.
+func Share(part, whole int) Number { return Number(float64(part) / float64(whole)) }
 
 // Transition compares estimated noise rates q with the true ones T: means over the classes of each
 // group, of q, of T, and of |q - T|. Classes whose rate is unknown on either side are left out.

@@ -9,7 +9,8 @@ import (
 // observed and y the true label. Both slices have one entry for each class, NaN if a rate is unknown. If a
 // function documents it, a single entry stands for all classes, and none for rates of 0.
 type Rates struct {
-	Q01, Q10 []float64
+	Q01 []float64 `json:"missing,omitempty"` // the names in files of noise
+	Q10 []float64 `json:"incorrect,omitempty"`
 }
 
 // NewRates are rates of 0.

@@ -214,19 +214,18 @@ func (r *Recipe) write(name string, round *round, calibrate bool) error {
 	if err != nil {
 		return err
 	}
-	var scores, suspects bytes.Buffer
+	var scores bytes.Buffer
 	if err := WriteScoreTable(&scores, in.Words, in.IDs, round.logits); err != nil {
-		return err
-	}
-	if err := audit.WriteSuspects(&suspects, in, found.Suspects); err != nil {
 		return err
 	}
 	page, err := r.page()
 	if err != nil {
 		return err
 	}
-	err = r.saveFiles([]named{{name, scores.Bytes()}, {SuspectsFile, suspects.Bytes()}, {PageFile, page}})
-	if err != nil {
+	if err := r.saveFiles([]named{{name, scores.Bytes()}, {PageFile, page}}); err != nil {
+		return err
+	}
+	if err := audit.WriteSuspectsFile(filepath.Join(r.dir, SuspectsFile), in, found.Suspects); err != nil {
 		return err
 	}
 	if err := audit.WriteLabels(filepath.Join(r.dir, LabelsFile), in, in.Labels); err != nil {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -178,7 +179,7 @@ func BenchmarkForeignCaptions(b *testing.B) {
 		b.Run(fmt.Sprintf("%s/replaced=%g", filepath.Base(filepath.Dir(of.file)), of.share), func(b *testing.B) {
 			c := readCaptions(b, of.file, 0, of.share)
 			o := misplaced.DefaultOptions()
-			o.Threads = 1
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 			for b.Loop() {
 				if _, err := misplaced.Find(b.Context(), misplaced.Input{Classes: c.classes, Captions: c.noisy}, o); err != nil {
 					b.Fatal(err)

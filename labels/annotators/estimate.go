@@ -39,10 +39,11 @@ func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 
 // estimateLabels is Estimate of labels that do not exclude each other.
 func estimateLabels(ctx context.Context, in *Input, o Options) (*Result, error) {
-	r, err := estimateTogether(ctx, in, o)
+	e, err := estimate(ctx, in, o)
 	if err != nil {
 		return nil, err
 	}
+	r := e.result()
 	found, votes := r.unexplained()
 	if !contradicts(found, votes, leastLabels) {
 		return r, nil
@@ -62,20 +63,13 @@ func estimateLabels(ctx context.Context, in *Input, o Options) (*Result, error) 
 		note = "One pair of rates for each annotator leaves more answers unexplained than votes do: all have one pair."
 		const decisive = 1e9
 		o.Strength01, o.Strength10 = decisive, decisive
-		if r, err = estimateTogether(ctx, in, o); err != nil {
+		if e, err = estimate(ctx, in, o); err != nil {
 			return nil, err
 		}
+		r = e.result()
 	}
 	r.Notes = append(r.Notes, note)
 	return r, nil
-}
-
-func estimateTogether(ctx context.Context, in *Input, o Options) (*Result, error) {
-	e, err := estimate(ctx, in, o)
-	if err != nil {
-		return nil, err
-	}
-	return e.result(), nil
 }
 
 // unexplained returns the number of answers that differ from the consensus, and the number that differ from
@@ -113,8 +107,8 @@ func contradicts(found, simpler, share float64) bool {
 }
 
 func estimate(ctx context.Context, in *Input, o Options) (*estimator, error) {
-	seen, err := in.identified()
-	if err != nil {
+	seen := in.overlap()
+	if err := in.identifiable(seen); err != nil {
 		return nil, err
 	}
 	e := newEstimator(in, o)
@@ -144,12 +138,6 @@ func estimate(ctx context.Context, in *Input, o Options) (*estimator, error) {
 		e.mostPrior = slices.Max(e.prior)
 	}
 	return e, nil
-}
-
-// identified returns which annotators looked at the same bags, or why nothing can be estimated.
-func (in *Input) identified() (overlap, error) {
-	seen := in.overlap()
-	return seen, in.identifiable(seen)
 }
 
 // Options are the settings of an estimate.

@@ -105,14 +105,17 @@ func TestEstimate_PosteriorIsCalibratedAndAboveVotes(t *testing.T) {
 	if a, v := area(posterior, truth), area(votes, truth); a < v+.02 {
 		t.Errorf("AUC %.4f, that of votes is %.4f", a, v)
 	}
-	z, p32 := make([]uint8, len(truth)), posterior
+	z, scores := make([]uint8, len(truth)), make([]float32, len(truth))
 	for i, y := range truth {
-		if y {
+		if scores[i] = float32(posterior[i]); y {
 			z[i] = 1
 		}
 	}
-	if _, ece, err := eval.Calibration(p32, z); err != nil || ece > .015 {
-		t.Errorf("expected calibration error %.4f, %v", ece, err)
+	calibrated, err := eval.Evaluate(eval.Input{Bags: in.Bags, Classes: in.Classes, Scores: scores, Labels: z},
+		eval.Options{})
+	must(t, err)
+	if ece := calibrated.Labels.ECE.All; ece > .015 {
+		t.Errorf("expected calibration error %.4f", ece)
 	}
 	wrong, lacking := 0.0, 0.0
 	for i, y := range truth {

@@ -121,8 +121,8 @@ func newExclusive(in *Input, o Options, seen overlap, repeats []bool) *exclusive
 // priors, without shared confusions. Later phases are discarded if they leave many more answers unexplained:
 // if annotators err alike, the matrices may explain the answers by swapped classes.
 func estimateExclusive(ctx context.Context, in *Input, o Options) (*Result, error) {
-	seen, err := in.identified()
-	if err != nil {
+	seen := in.overlap()
+	if err := in.identifiable(seen); err != nil {
 		return nil, err
 	}
 	repeats, copiers := in.copies(nil)

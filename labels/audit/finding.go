@@ -1,8 +1,6 @@
 package audit
 
 import (
-	"io"
-
 	"nmn/format/records"
 	"nmn/labels/audit/rows"
 )
@@ -60,9 +58,10 @@ type element struct {
 	Pooled bool    `npy:"pooled"`
 }
 
-// suspectList is the ranked list. A Parquet table has text as UTF-8, with classes and kinds as dictionaries, given as
-// an unsigned byte, probabilities as doubles, and rank as a 64-bit integer; no column has nulls.
-func suspectList(in *Input, suspects []Suspect) rows.List[Finding, element] {
+// WriteSuspectsFile writes the ranked list as a table, one row for each suspect, in the format that the
+// ending of the name decides: one of SuspectFormats. A Parquet table has text as UTF-8, with classes and kinds as
+// dictionaries, given as an unsigned byte, probabilities as doubles, and rank as a 64-bit integer; no column has nulls.
+func WriteSuspectsFile(path string, in Input, suspects []Suspect) error {
 	return rows.List[Finding, element]{What: "suspects", N: len(suspects), Row: func(at int) (Finding, error) {
 		f := in.Finding(at, suspects[at])
 		return f, records.CheckText("suspect", f.Rank, f.ID, f.Word)
@@ -70,16 +69,5 @@ func suspectList(in *Input, suspects []Suspect) rows.List[Finding, element] {
 		s := &suspects[at]
 		return element{Row: s.Bag, Class: s.Class, Wrong: s.Error(), P: s.P, Given: s.Given,
 			Pooled: in.IsPooled(int(s.Class))}
-	}}
-}
-
-// WriteSuspectsFile writes the ranked list as a table, one row for each suspect, in the format that the
-// ending of the name decides: one of SuspectFormats.
-func WriteSuspectsFile(path string, in Input, suspects []Suspect) error {
-	return suspectList(&in, suspects).WriteFile(path)
-}
-
-// WriteSuspects writes suspects as CSV, the surest first.
-func WriteSuspects(out io.Writer, in Input, suspects []Suspect) error {
-	return suspectList(&in, suspects).WriteCSV(out)
+	}}.WriteFile(path)
 }

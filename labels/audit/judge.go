@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"nmn/eval"
 	"nmn/format/table"
 	"nmn/internal/parallel"
+	"nmn/labels"
 	"nmn/labels/rates"
 )
 
@@ -47,7 +49,7 @@ func Judge(in Input, at []int) (*Judgement, error) {
 		}
 	}
 	flagged, hits := in.confident()
-	j.Confident = Flagged{Labels: flagged, Precision: share(hits, flagged), Recall: share(hits, j.Wrong)}
+	j.Confident = Flagged{Labels: flagged, Precision: eval.Share(hits, flagged), Recall: eval.Share(hits, j.Wrong)}
 	var err error
 	if j.Posterior, err = in.ranking(in.posteriorScore(), append(slices.Clone(at), flagged)); err != nil {
 		return nil, err
@@ -121,9 +123,41 @@ func (in *Input) confident() (flagged, hits int) {
 	return flagged, hits
 }
 
-func share(part, whole int) eval.Number {
-	if whole == 0 {
-		return eval.Undefined()
+// confident finds the labels of one class that confident learning considers wrong, the least self-confident
+// first. A bag is confidently positive (or negative) if the classifier is at least as sure as it is on
+// average on bags with that label. The table of labels against confident guesses, scaled to the number of
+// labels, gives the number of wrong labels of each kind. That number of the least self-confident labels is
+// taken, less those on which the classifier agrees with the label.
+func confident(probabilities []float32, z []uint8) []int {
+	joint := labels.CountConfident(z, 2, func(i int, p []float64) {
+		p[1] = float64(probabilities[i])
+		p[0] = 1 - p[1]
+	})
+	if joint.Sizes[0] == 0 || joint.Sizes[1] == 0 {
+		return nil // all labels are equal: nothing to compare with
 	}
-	return eval.Number(float64(part) / float64(whole))
+	own := func(i int) float64 { // p(y=z) by the classifier alone
+		if z[i] == 0 {
+			return 1 - float64(probabilities[i])
+		}
+		return float64(probabilities[i])
+	}
+	// Those that the classifier does not side with are the least self-confident of all: the others need no order.
+	members := [2][]int{}
+	for i, z := range z {
+		if p := own(i); p+labels.ConfidenceSlack < 1-p {
+			members[z] = append(members[z], i)
+		}
+	}
+	bySelf := func(a, b int) int { return cmp.Compare(own(a), own(b)) }
+	var flagged []int
+	for z, all := range members {
+		of := joint.Counts[2*z : 2*z+2]
+		share := float64(of[1-z]) / float64(of[0]+of[1])
+		wrong := int(math.RoundToEven(share * float64(joint.Sizes[z])))
+		slices.SortStableFunc(all, bySelf)
+		flagged = append(flagged, all[:min(wrong, len(all))]...)
+	}
+	slices.SortStableFunc(flagged, bySelf)
+	return flagged
 }

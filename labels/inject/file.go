@@ -44,28 +44,22 @@ func (k Kind) inFile() string {
 	return string(k)
 }
 
-// flipRates are labels.Rates as noise files have them.
-type flipRates struct {
-	Q01 []float64 `json:"missing,omitempty"`
-	Q10 []float64 `json:"incorrect,omitempty"`
-}
-
 // fileHeader is the first line of a noise file.
 type fileHeader struct {
-	Format            string     `json:"format"`
-	Version           int        `json:"version"`
-	Kind              string     `json:"kind"`
-	Drawn             Kind       `json:"drawn,omitzero"`     // how captions were drawn
-	Seed              uint64     `json:"seed,string"`        // a string: JSON numbers of other programs end at 2^53
-	Replaced          int        `json:"replaced,omitempty"` // captions of each bag; for kinds with whole captions
-	Share             float64    `json:"share,omitempty"`    // for the others
-	Rates             *flipRates `json:"rates,omitempty"`
-	Set               string     `json:"set"`
-	Bags              int        `json:"samples"`
-	Classes           int        `json:"classes"`
-	CaptionsPerSample int        `json:"captions_per_sample,omitempty"`
-	Fingerprint       string     `json:"fingerprint"`
-	Changes           int        `json:"changes"` // lines that follow
+	Format            string        `json:"format"`
+	Version           int           `json:"version"`
+	Kind              string        `json:"kind"`
+	Drawn             Kind          `json:"drawn,omitzero"`     // how captions were drawn
+	Seed              uint64        `json:"seed,string"`        // a string: JSON numbers of other programs end at 2^53
+	Replaced          int           `json:"replaced,omitempty"` // captions of each bag; for kinds with whole captions
+	Share             float64       `json:"share,omitempty"`    // for the others
+	Rates             *labels.Rates `json:"rates,omitempty"`
+	Set               string        `json:"set"`
+	Bags              int           `json:"samples"`
+	Classes           int           `json:"classes"`
+	CaptionsPerSample int           `json:"captions_per_sample,omitempty"`
+	Fingerprint       string        `json:"fingerprint"`
+	Changes           int           `json:"changes"` // lines that follow
 }
 
 // fileLine is one of the lines that follow. Captions are triples: slot, donor bag, donor's slot.
@@ -92,7 +86,7 @@ func (noise *Injection) write(w io.Writer) error {
 	}
 	switch {
 	case noise.Kind == Flips:
-		header.Rates = (*flipRates)(&noise.Rates)
+		header.Rates = &noise.Rates
 	case noise.Kind.whole():
 		header.Drawn = noise.Kind
 		header.Replaced = int(math.Round(noise.Share * float64(noise.CaptionsPerSample)))
@@ -220,7 +214,7 @@ func parseHeader(lines *bufio.Scanner) (*Injection, int, error) {
 		CaptionsPerSample: h.CaptionsPerSample, Fingerprint: h.Fingerprint,
 	}
 	if h.Rates != nil {
-		noise.Rates = labels.Rates(*h.Rates)
+		noise.Rates = *h.Rates
 		if err := checkFlipRates(noise.Rates, h.Classes); err != nil {
 			return nil, 0, err
 		}

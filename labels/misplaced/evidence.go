@@ -22,7 +22,7 @@ const neverMentioned = .3
 func (r *Result) Evidence(ctx context.Context) ([]float32, error) {
 	f, k := r.finder, r.finder.in.Classes
 	out := make([]float32, len(f.in.Captions)*k)
-	err := parallel.Run(ctx, len(f.in.Captions), f.threads, func() func(int) {
+	err := parallel.Run(ctx, len(f.in.Captions), 0, func() func(int) {
 		sums, logits := make([]float64, k), make([]float64, k)
 		return func(n int) {
 			f.evidence(n, sums, logits)

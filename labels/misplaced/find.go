@@ -11,9 +11,8 @@ import (
 
 // finder holds the inference of one input. Captions are numbered through all bags.
 type finder struct {
-	in      Input
-	seed    uint64
-	threads int // goroutines, 0 for one for each processor
+	in   Input
+	seed uint64
 
 	captions int
 	blocks   int     // blocks of units
@@ -54,8 +53,7 @@ const (
 )
 
 func newFinder(ctx context.Context, in Input, o Options) (*finder, error) {
-	f := &finder{in: in, seed: rng.Derive(o.Seed, "misplaced"), threads: o.Threads,
-		first: make([]int, len(in.Captions)+1)}
+	f := &finder{in: in, seed: rng.Derive(o.Seed, "misplaced"), first: make([]int, len(in.Captions)+1)}
 	for n, captions := range in.Captions {
 		f.first[n+1] = f.first[n] + len(captions)
 	}
@@ -226,12 +224,12 @@ func (f *finder) learn(ctx context.Context, progress func(part int)) error {
 
 // pass judges the captions of every unit whose number is a multiple of stride.
 func (f *finder) pass(ctx context.Context, round, stride int) (*sums, error) {
-	if err := f.tables.fill(ctx, f.words, f.threads); err != nil {
+	if err := f.tables.fill(ctx, f.words); err != nil {
 		return nil, err
 	}
 	priors := f.arrangementPriors()
 	blocks := make([]*sums, f.blocks)
-	err := parallel.Run(ctx, f.blocks, f.threads, func() func(int) {
+	err := parallel.Run(ctx, f.blocks, 0, func() func(int) {
 		j := newJudge(f, priors)
 		return func(b int) {
 			j.sums = f.newSums()

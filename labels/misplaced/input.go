@@ -57,8 +57,6 @@ type Options struct {
 	Seed uint64
 	// Resamples is how often bags are drawn anew for the interval of the share of foreign captions; 0 for no interval.
 	Resamples int
-	// Threads are the goroutines that compute, 0 for one for each processor. The result does not depend on them.
-	Threads int
 	// Progress, if not nil, is called before each part of the work with its number, from 1, and the number of
 	// parts.
 	Progress func(part, parts int)

@@ -38,7 +38,7 @@ func (f *finder) interval(ctx context.Context, foreign float64, o Options) (i In
 	seed := rng.Derive(o.Seed, "witness/bags")
 	shares := make([]float64, o.Resamples)
 	drawn := len(units) * min(captions, mostDrawn) / captions
-	err = parallel.Run(ctx, o.Resamples, f.threads, func() func(int) {
+	err = parallel.Run(ctx, o.Resamples, 0, func() func(int) {
 		of := make([]int, drawn)
 		return func(i int) {
 			stream := rng.New(seed, i)

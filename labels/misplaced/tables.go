@@ -48,11 +48,11 @@ func newTables(classes, most int) *tables {
 }
 
 // fill computes all values.
-func (t *tables) fill(ctx context.Context, w *words, threads int) error {
+func (t *tables) fill(ctx context.Context, w *words) error {
 	const together = 64 // classes
 	tasks := (len(w.a) + together - 1) / together
 	silence := make([][]float64, tasks) // of each task, silence and then nearSilence
-	err := parallel.Run(ctx, tasks, threads, func() func(int) {
+	err := parallel.Run(ctx, tasks, 0, func() func(int) {
 		return func(task int) {
 			sums := make([]float64, 2*(t.most+1))
 			for class := task * together; class < min((task+1)*together, len(w.a)); class++ {

@@ -1,6 +1,10 @@
 package rates
 
-import "math"
+import (
+	"math"
+
+	"nmn/labels"
+)
 
 // model is the noise model of a class: p(z=1|o) = q10 + (1 - q01 - q10) sigmoid(a o + b).
 type model struct {
@@ -23,13 +27,14 @@ const (
 // moments are sums over rows: the gradient and the Hessian of the cross entropy between r and
 // p = sigmoid(a o + b), and the sum of r itself.
 type moments struct {
-	ga, gb, haa, hab, hbb float64
-	r                     float64
+	labels.Logistic
+	r float64
 }
 
 func (m moments) plus(o moments) moments {
-	return moments{ga: m.ga + o.ga, gb: m.gb + o.gb, haa: m.haa + o.haa, hab: m.hab + o.hab, hbb: m.hbb + o.hbb,
-		r: m.r + o.r}
+	m.Plus(&o.Logistic)
+	m.r += o.r
+	return m
 }
 
 // likelihood is p(z|y=1) and p(z|y=0) of a label.
@@ -59,7 +64,7 @@ func (m model) expect(z likelihood, n nodes, r []float64) (sums moments) {
 		p, posterior := v*inverse, z.true1*u*inverse
 		r[i] = posterior
 		sums.r += w * posterior
-		sums.add(x, w*(p-posterior), w*(e*p*p))
+		sums.Add(w*(p-posterior), w*(e*p*p), x)
 	}
 	return sums
 }
@@ -71,27 +76,17 @@ func (m model) refine(n nodes, r []float64) (sums moments) {
 		w := weights[i]
 		e := exp(-clampLogit(m.a*x + m.b))
 		p := 1 / (1 + e)
-		sums.add(x, w*(p-r[i]), w*(e*p*p))
+		sums.Add(w*(p-r[i]), w*(e*p*p), x)
 	}
 	return sums
 }
 
-// add counts a node in: its logit, and by its weight p - r and p (1 - p).
-func (m *moments) add(x, gap, weight float64) {
-	m.ga += gap * x
-	m.gb += gap
-	wx := weight * x
-	m.haa += wx * x
-	m.hab += wx
-	m.hbb += weight
-}
-
 // step makes a damped Newton step of (a, b).
 func (m *model) step(s moments, minSlope float64) {
-	ga, gb := s.ga+slopeRidge*(m.a-1), s.gb+shiftRidge*m.b
-	haa, hbb := s.haa+slopeRidge, s.hbb+shiftDamping
-	det := haa*hbb - s.hab*s.hab
-	da, db := (hbb*ga-s.hab*gb)/det, (haa*gb-s.hab*ga)/det
+	ga, gb := s.A+slopeRidge*(m.a-1), s.B+shiftRidge*m.b
+	haa, hbb := s.AA+slopeRidge, s.BB+shiftDamping
+	det := haa*hbb - s.AB*s.AB
+	da, db := (hbb*ga-s.AB*gb)/det, (haa*gb-s.AB*ga)/det
 	m.a = within(m.a-within(da, -maxSlopeStep, maxSlopeStep), minSlope, maxSlope)
 	m.b = within(m.b-within(db, -maxBShift, maxBShift), -maxShift, maxShift)
 }

@@ -47,9 +47,9 @@ func TestNodes_GiveTheSumsOverRows(t *testing.T) {
 			moved := c.m
 			moved.a, moved.b = .9*moved.a, moved.b+.1
 			got, all = got.plus(moved.refine(n, of)), all.plus(moved.refine(each, want))
-			for what, pair := range map[string][2]float64{"r": {got.r, all.r}, "ga": {got.ga, all.ga}, "gb": {got.gb, all.gb},
-				"haa": {got.haa, all.haa}, "hab": {got.hab, all.hab}, "hbb": {got.hbb, all.hbb}} {
-				if gap := math.Abs(pair[0] - pair[1]); !(gap <= c.tolerance*math.Max(all.r+all.hbb+math.Abs(all.ga), 1)) {
+			for what, pair := range map[string][2]float64{"r": {got.r, all.r}, "ga": {got.A, all.A}, "gb": {got.B, all.B},
+				"haa": {got.AA, all.AA}, "hab": {got.AB, all.AB}, "hbb": {got.BB, all.BB}} {
+				if gap := math.Abs(pair[0] - pair[1]); !(gap <= c.tolerance*math.Max(all.r+all.BB+math.Abs(all.A), 1)) {
 					t.Errorf("%+v, %s: %g by nodes, %g by rows", c.m, what, pair[0], pair[1])
 				}
 			}

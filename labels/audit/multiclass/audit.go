@@ -88,14 +88,7 @@ func Audit(ctx context.Context, in *Input, o Options) (*Report, error) {
 }
 
 // Known is the number of rows whose label is known.
-func (r *Report) Known() (n int) {
-	for _, z := range r.Labels {
-		if z != table.UnknownClass {
-			n++
-		}
-	}
-	return n
-}
+func (r *Report) Known() int { return len(r.known()) }
 
 // SetNeighbours adds the results from features to the rows, and ranks them anew.
 func (r *Report) SetNeighbours(n *neighbours.Result) {

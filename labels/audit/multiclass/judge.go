@@ -62,7 +62,7 @@ func (r *Report) judge() (*Judgement, error) {
 	for _, i := range r.Confident.Flagged {
 		hits += int(wrong[i])
 	}
-	j.Confident = audit.Flagged{Labels: flags, Precision: share(hits, flags), Recall: share(hits, j.Wrong),
+	j.Confident = audit.Flagged{Labels: flags, Precision: eval.Share(hits, flags), Recall: eval.Share(hits, j.Wrong),
 		PosteriorPrecision: j.Posterior.PrecisionAt[flags]}
 	for _, ranking := range []*Ranking{&j.Posterior, &j.Self, &j.Margin} {
 		if !slices.Contains(judgedAt, flags) {
@@ -77,13 +77,6 @@ func (r *Report) judge() (*Judgement, error) {
 			}
 		}
 	}
-	j.Suggested = share(right, found)
+	j.Suggested = eval.Share(right, found)
 	return j, nil
-}
-
-func share(part, whole int) eval.Number {
-	if whole == 0 {
-		return eval.Undefined()
-	}
-	return eval.Number(float64(part) / float64(whole))
 }
