@@ -317,7 +317,8 @@ func (s *Settings) ExtraEpochs(arms []Name, captions [][][]int32) int {
 	return max(extra, 0)
 }
 
-// outOfFoldEpochs is what the nets that judge captions of bags with few train at most, in epochs of stage 1 on all bags.
+// outOfFoldEpochs is what the nets that judge captions of bags with few train at most, in epochs of stage 1 on all
+// bags.
 func (s *Settings) outOfFoldEpochs() int {
 	if s.Folds() == 0 {
 		return (halves - 1) * s.Train.Stage1Epochs

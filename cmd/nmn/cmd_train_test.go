@@ -97,9 +97,9 @@ func TestTrain_JSONAndTextGoToStandardOutputAlone(t *testing.T) {
 	}
 }
 
-// interruptAfter runs a command line until the log of a folder has a step, then ends the context
-// as a signal does, which must end the program. The log is looked at while the program writes its messages, one for each step, so that however
-// short a stage is, it has not ended by then.
+// interruptAfter runs a command line until the log of a folder has a step, then ends the context as a signal does,
+// which must end the program. The log is looked at while the program writes its messages, one for each step, so
+// that however short a stage is, it has not ended by then.
 func interruptAfter(t *testing.T, dir string, args ...string) called {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -253,6 +253,7 @@ class NoisyLabelClassifier(_estimator.Classifier):
             If training fails.
         """
         self._refuse(refused)
+        index = _estimator.index_of_rows(X, y)
         X = _open(X)
         shape = _arrays.shape_of(X, "X")
         _estimator.check_matrix(shape)
@@ -266,7 +267,6 @@ class NoisyLabelClassifier(_estimator.Classifier):
         self._index = None
         if trained.issues is not None:
             trained.issues["row"] = rows[trained.issues["row"]]
-            index = _estimator.index_of(y) if _estimator.index_of(X) is None else _estimator.index_of(X)
             self._index = None if index is None else index[trained.issues["row"]]
         self.classes_ = labels.classes
         self.n_features_in_ = shape[1]

@@ -408,6 +408,22 @@ def index_of(table: Any) -> Any:
     return table.index if hasattr(table, "iloc") and hasattr(table, "index") else None
 
 
+def index_of_rows(X: Any, y: Any) -> Any:
+    """Return the index of X or y, or None. Warn if both name the same rows in another order."""
+    index, other = index_of(X), index_of(y)
+    if index is None or other is None:
+        return other if index is None else index
+    numbered = any(type(i).__name__ == "RangeIndex" for i in (index, other))
+    if not numbered and not index.equals(other) and index.isin(other).all() and other.isin(index).all():
+        warnings.warn(
+            "X and y have the same row names in another order, and are joined by position: if rows belong together "
+            "by name, pass y.loc[X.index]",
+            UserWarning,
+            stacklevel=3,
+        )
+    return index
+
+
 def table(columns: Mapping[str, npt.NDArray[Any]], index: Any = None) -> Any:
     """Return columns as a DataFrame if pandas is installed, else as a structured array."""
     try:

@@ -165,7 +165,7 @@ class NoisyLabels(_estimator.Classifier):
         from sklearn.utils import _safe_indexing, indexable
         from sklearn.utils.validation import _num_samples
 
-        index = next((i for i in map(_estimator.index_of, (X, y)) if i is not None), None)
+        index = _estimator.index_of_rows(X, y)
         X = indexable(X)[0]  # some sparse matrices have no rows
         labels = self._checked_labels(y, _num_samples(X))
         given = _given(labels)

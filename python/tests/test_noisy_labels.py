@@ -45,6 +45,21 @@ def several(rows: int = 400, seed: int = 0) -> Arrays:
     return X, Y, np.where(random.random(Y.shape) < 0.2, 1 - Y, Y)
 
 
+def test_rows_named_in_another_order_warn() -> None:
+    pandas = pytest.importorskip("pandas")
+    X, _, noisy = blobs(60)
+    table = pandas.DataFrame(X, index=[f"r{i}" for i in range(60)])
+    labels = pandas.Series(noisy, index=table.index)
+    small = nmn.NoisyLabelClassifier(hidden_layers=(4,), epochs=1, fold_epochs=1)
+    for model in (nmn.NoisyLabels(LogisticRegression(), cv=3), small):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", "X and y have the same row names")
+            model.fit(table, labels)
+            model.fit(table, labels.reset_index(drop=True))
+        with pytest.warns(UserWarning, match="another order"):
+            model.fit(table, labels.iloc[::-1])
+
+
 def test_a_classifier_that_learns_noise_by_heart_gains() -> None:
     X, true, noisy = blobs()
     plain = RandomForestClassifier(30, random_state=0).fit(X, noisy)
