@@ -40,7 +40,7 @@ func binOf(p float64) int {
 	return min(max(int(math.Ceil(p*calibrationBins))-1, 0), calibrationBins-1)
 }
 
-// calibration gathers the squared error, of which the Brier score mean (p - z)^2 is made, and two kinds of bins:
+// calibration gathers the squared error (the Brier score is the mean of (p - z)^2) and two kinds of bins:
 // probability, of p(y=1) against the label; confidence, of max(p, 1-p) against whether the prediction at 1/2 is right.
 // The expected calibration error of bins is
 //

@@ -364,15 +364,24 @@ func TestStatistics_WriteAndReadAsRates(t *testing.T) {
 	}
 }
 
-func TestParseFlipRates_WordsWithoutALineAreNotFlipped(t *testing.T) {
+func TestParseFlipRates_RefusesBadTables(t *testing.T) {
 	v := vocabularyOf(t, "dog", "cat")
 	rates, err := parseFlipRates("r", strings.NewReader("\ufeffq10,x,Class,q01\n.5,,cat,\n"), v)
 	if err != nil || !reflect.DeepEqual(rates, labels.Rates{Q01: []float64{0, 0}, Q10: []float64{0, .5}}) {
 		t.Errorf("%v, %v", rates, err)
 	}
-	if _, err := parseFlipRates("r", strings.NewReader("class,q01,q10\ndog,2,0\n"), v); !errors.Is(err,
-		loader.ErrAnnotations) || !strings.Contains(err.Error(), `line 2: class "dog": q01 is "2"`) {
-		t.Errorf("a rate above 1: %v", err)
+	for in, want := range map[string]string{
+		"": "line 1: the file is empty", "\n\n": "the file is empty", "class,q01\n": "lacks one of the columns",
+		"class,q01,q10\nbird,0,0\n":         `line 2: "bird" is not one of the classes`,
+		"class,q01,q10\ndog,0,0\ndog,0,0\n": `line 3: "dog" has a line already`,
+		"class,q01,q10\ndog,2,0\n":          `line 2: class "dog": q01 is "2"`,
+		"class,q01,q10\ndog,NaN,0\n":        `line 2: class "dog": q01 is "NaN"`,
+		"class,q01,q10\ndog,0\n":            "wrong number of fields", "class,q01,q10\n\"dog,0\n": "line",
+	} {
+		if _, err := parseFlipRates("r", strings.NewReader(in), v); !errors.Is(err, loader.ErrAnnotations) ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want one with %q", in, err, want)
+		}
 	}
 }
 
@@ -527,6 +536,22 @@ func FuzzParse(f *testing.F) {
 		if _, err := parse("again", strings.NewReader(noiseText(t, noise)), s); err != nil {
 			t.Fatalf("noise written and read back: %v", err)
 		}
+	})
+}
+
+func FuzzParseFlipRates(f *testing.F) {
+	for _, in := range []string{"class,q01,q10\ndog,.1,.2\n", "q10,class,q01,x\n,cat,1,\n", "class,q01,q10\n\"dog", ""} {
+		f.Add([]byte(in))
+	}
+	v := vocabularyOf(f, "dog", "cat")
+	f.Fuzz(func(t *testing.T, in []byte) {
+		rates, err := parseFlipRates("fuzz", bytes.NewReader(in), v)
+		if err == nil {
+			err = checkFlipRates(rates, 2)
+		} else if errors.Is(err, loader.ErrAnnotations) {
+			err = nil
+		}
+		must(t, err)
 	})
 }
 

@@ -312,6 +312,43 @@ func TestReadTruth_IsOfBoundedSize(t *testing.T) {
 	}
 }
 
+// fullDisk takes nothing.
+type fullDisk struct{}
+
+var errFull = errors.New("no space left")
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
+
+func TestWrite_SaysThatTheDiskIsFull(t *testing.T) {
+	for _, form := range []annotation.Form{annotation.FormCOCO, annotation.FormMSRVTT, annotation.FormCSV} {
+		r := smallReport(t)
+		r.Form = form
+		for name, write := range map[string]func(io.Writer) error{"CSV": r.WriteCSV, "JSON": r.writeLines,
+			"Parquet": r.writeParquet} {
+			if err := write(fullDisk{}); !errors.Is(err, errFull) {
+				t.Errorf("%s of %s: %v", name, form, err)
+			}
+		}
+	}
+}
+
+func FuzzReadDecisions(f *testing.F) {
+	f.Add("annotation_id,decision,fingerprint\n3,drop," + Fingerprint("two cats") + "\n5,keep,\n")
+	f.Add("decision,annotation_id\nkeep,1\nkeep,1\n")
+	b := cocoBags(f)
+	f.Fuzz(func(t *testing.T, in string) {
+		d, err := decisionsOn(b).Read(strings.NewReader(in), "f")
+		if err != nil && !errors.Is(err, labels.ErrDecisions) {
+			t.Errorf("%v does not wrap labels.ErrDecisions", err)
+		}
+		for id, verdict := range d {
+			if _, ok := placesOf(b)[id]; !ok || verdict != Drop && verdict != Keep {
+				t.Errorf("%q is decided %q", id, verdict)
+			}
+		}
+	})
+}
+
 func FuzzReadTruth(f *testing.F) {
 	f.Add("3\n4\n")
 	f.Add("x,id\na,4\n")
