@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nmn/recipe"
 )
 
 // tinyResNet is tiny with a narrow ResNet-18.
@@ -12,6 +14,27 @@ func tinyResNet(command string, args ...string) []string {
 		"data.train_size=48",
 		"--set", "data.validation_size=16", "--set", "data.test_size=16", "--epochs", "1", "--device", "cpu", "--threads",
 		"1"}, args...)
+}
+
+// A residual net learns by arms of every kind, with instances and without: TestRanks_TrainWhatOneProcessTrains goes
+// through all of them.
+func TestTrain_ResNetByArmsOfEveryKind(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains several runs")
+	for i, arm := range []recipe.Name{recipe.FI, recipe.FD, recipe.EM, recipe.Baseline, recipe.SoftLabels} {
+		dir := filepath.Join(t.TempDir(), "run")
+		args := tinyResNet("train", "--arm", string(arm), "--run-dir", dir, "--json")
+		if i%2 == 0 {
+			args = append(args, "--mil")
+		}
+		if arm == recipe.SoftLabels {
+			args = append(args, "--noise-rates", "folds:2")
+		}
+		ran := readJSON(t, must(t, args...))
+		if ran["evaluation"] == nil {
+			t.Errorf("%s: %v", arm, ran)
+		}
+	}
 }
 
 func TestTrain_ResNetFromItsRunFolder(t *testing.T) {
