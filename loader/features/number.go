@@ -13,15 +13,15 @@ var missingTexts = [...]string{"", "?", "NA", "N/A", "null"}
 // spreadsheets write them.
 func parseNumber(s string) (float32, error) {
 	s = strings.TrimSpace(s)
+	v, err := strconv.ParseFloat(s, 32)
+	if err == nil || v != 0 { // beyond float32 it is infinite, which is refused with its place
+		return float32(v), nil
+	}
 	switch {
 	case strings.EqualFold(s, "true"):
 		return 1, nil
 	case strings.EqualFold(s, "false"):
 		return 0, nil
-	}
-	v, err := strconv.ParseFloat(s, 32)
-	if err == nil || v != 0 { // beyond float32 it is infinite, which is refused with its place
-		return float32(v), nil
 	}
 	for _, missing := range missingTexts {
 		if s == missing {
