@@ -3,12 +3,14 @@ package relabel
 import (
 	"bufio"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/loader/features"
 	"nmn/loader/manifest"
@@ -190,4 +192,100 @@ func checkStated(m *manifest.Manifest, l *Labels, stated map[string]string) erro
 		}
 	}
 	return nil
+}
+
+// pairPlan holds the new content of the lines of a manifest that has a line for each picture and label: the
+// names that each line gives then, an empty one for no label. A line with several names is followed by copies
+// of itself, a line with none is removed, and a line that is not in the plan stays as it is.
+type pairPlan map[int][]string
+
+// planPairs plans the new labels of the lines of m. changed counts the rows in which a line changes.
+func planPairs(m *manifest.Manifest, l *Labels) (plan pairPlan, changed int) {
+	lines := map[int][]manifest.Line{}
+	for _, line := range m.Lines {
+		lines[line.Row] = append(lines[line.Row], line)
+	}
+	plan = pairPlan{}
+	for i := range m.Rows {
+		row := &m.Rows[i]
+		before := namesOf(m, row)
+		names, other := l.Names(row.ID, before)
+		if !other {
+			continue
+		}
+		changed++
+		added := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(before, name) })
+		var kept, free []int // numbers of lines
+		for _, line := range lines[row.Line] {
+			if line.Label >= 0 && !slices.Contains(names, m.Labels[line.Label]) {
+				plan[line.Number] = nil
+				free = append(free, line.Number)
+			} else {
+				kept = append(kept, line.Number)
+			}
+		}
+		for len(added) > 0 && len(free) > 0 {
+			plan[free[0]] = added[:1]
+			added, kept, free = added[1:], append(kept, free[0]), free[1:]
+		}
+		switch {
+		case len(kept) == 0:
+			plan[free[0]] = []string{""} // the picture stays, without a label
+		case len(added) > 0:
+			last := slices.Max(kept)
+			plan[last] = append(slices.Clone(plan[last]), added...)
+			if len(plan[last]) == len(added) { // the line states what it did, too
+				plan[last] = append([]string{same}, added...)
+			}
+		}
+	}
+	return plan, changed
+}
+
+// same marks, in a plan, that a line keeps its name.
+const same = "\x00"
+
+// Row is a row of a new manifest.
+type Row struct {
+	ID     string
+	Files  []string // relative to the folder of the pictures, with slashes; several are frames of a clip
+	Labels []string
+	Split  string // train, validation or test
+}
+
+// NewManifest writes a manifest as CSV, for data whose form cannot be written again: a column of paths, or of frames,
+// then labels and split.
+func NewManifest(rows []Row, path string) error {
+	header, ids := []string{"path", "labels", "split"}, false
+	for _, row := range rows {
+		if len(row.Files) > 1 {
+			header[0] = "frames"
+		}
+		ids = ids || row.ID != "" && (len(row.Files) != 1 || row.ID != row.Files[0])
+	}
+	if ids {
+		header = append(header, "id")
+	}
+	table := [][]string{header}
+	for _, row := range rows {
+		for _, name := range slices.Concat(row.Labels, row.Files) {
+			if strings.ContainsAny(name, ";|") {
+				return fmt.Errorf("%q has a ; or |, which part names in a list: rename it: %w", name, ErrForm)
+			}
+		}
+		record := []string{strings.Join(row.Files, ";"), strings.Join(row.Labels, ";"), row.Split, row.ID}
+		table = append(table, record[:len(header)])
+	}
+	return durable.CSV(path, 0o644, func(w *csv.Writer) error { return w.WriteAll(table) })
+}
+
+// RowsOf returns the rows of a manifest of any form, with corrected labels. split returns the split of a row.
+func RowsOf(m *manifest.Manifest, l Labels, split func(id string) string) []Row {
+	rows := make([]Row, len(m.Rows))
+	for i := range m.Rows {
+		from := &m.Rows[i]
+		names, _ := l.Names(from.ID, namesOf(m, from))
+		rows[i] = Row{ID: from.ID, Files: from.Files, Labels: names, Split: split(from.ID)}
+	}
+	return rows
 }
