@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	slashed "path"
@@ -23,20 +24,14 @@ var isInstances = regexp.MustCompile(`(?i)^(instances.*|_?annotations\.coco)\.js
 
 // instances are the files of instances in a folder.
 func (r *folderReader) instances() []string {
-	var found []string
-	for _, file := range r.labels.others {
-		if isInstances.MatchString(slashed.Base(file)) {
-			found = append(found, file)
-		}
-	}
-	return found
+	return only(r.labels.others, func(file string) bool { return isInstances.MatchString(slashed.Base(file)) })
 }
 
 // coco reads the files of instances of a folder, each as a split if its name or its folder names one.
 func (r *folderReader) coco(ctx context.Context) error {
 	files := r.instances()
 	if len(files) == 0 {
-		return fmt.Errorf("there is no file such as instances_train2017.json in it")
+		return errors.New("there is no file such as instances_train2017.json in it")
 	}
 	for _, file := range files {
 		found, err := annotation.ReadInstances(ctx, filepath.Join(r.labels.folder, filepath.FromSlash(file)))
@@ -116,7 +111,7 @@ func (b *builder) instances(found *annotation.Instances, split string, place fun
 		for i, k := range image.Categories {
 			names[i] = found.Categories[k]
 		}
-		r := &record{path: place(image.FileName), hasPath: true, split: split, hasSplit: split != "", labels: names}
+		r := &record{path: place(image.FileName), hasPath: true, split: split, labels: names}
 		if err := b.add(r); err != nil {
 			return fmt.Errorf("image %d: %w", image.ID, err)
 		}

@@ -148,18 +148,16 @@ func (c *csvRows) surveyed(o *Options) (*statement, error) {
 
 // check returns what the header lacks.
 func (c *csvRows) check() error {
-	_, isPath := c.at[pathColumn]
-	_, isFrames := c.at[framesColumn]
-	_, isList := c.at[labelsColumn]
-	_, isTruth := c.at[truthColumn]
-	_, isCounts := c.at[countsColumn]
+	has := func(field string) bool { _, ok := c.at[field]; return ok }
+	isPath, isFrames, isList := has(pathColumn), has(framesColumn), has(labelsColumn)
 	columns := strings.Join(c.sheet.Columns(), ", ")
 	switch {
 	case !isPath && !isFrames && slices.ContainsFunc(c.sheet.Columns(), picture.IsName):
 		return fmt.Errorf("line 1: it is a row (%s), want a header above the rows, such as path,labels",
 			loader.Excerpt(columns))
 	case !isPath && !isFrames:
-		return c.inHeader(errNoPictures)
+		return c.inHeader(errors.New("no column names the pictures; call one path, filename or image, or set which it is " +
+			"(`data.path_column`)"))
 	case isPath && isFrames:
 		return fmt.Errorf("line 1: there are columns %s and %s; a row is one picture or one list of frames",
 			loader.Excerpt(c.named[pathColumn]), loader.Excerpt(c.named[framesColumn]))
@@ -171,10 +169,10 @@ func (c *csvRows) check() error {
 	case isList && len(c.labels) > 0:
 		return fmt.Errorf("line 1: labels are both in the column %s and in columns of their own (%s); choose one",
 			loader.Excerpt(c.named[labelsColumn]), loader.Excerpt(c.layout.Labels[0]))
-	case isTruth && len(c.truth) > 0:
+	case has(truthColumn) && len(c.truth) > 0:
 		return fmt.Errorf("line 1: true labels are both in a column truth and in columns of their own (%s); choose one",
 			loader.Excerpt(c.truth[0].name))
-	case isCounts && len(c.counts) > 0:
+	case has(countsColumn) && len(c.counts) > 0:
 		return fmt.Errorf("line 1: counts are both in a column counts and in columns of their own (%s); choose one",
 			loader.Excerpt(c.counts[0].name))
 	}
@@ -214,10 +212,10 @@ func (c *csvRows) next() (*record, error) {
 }
 
 // lists takes the cells that hold a field each.
-func (c *csvRows) lists(r *record) error {
+func (c *csvRows) lists(r *record) (err error) {
 	r.path, r.hasPath = c.cell(pathColumn)
 	r.id, _ = c.cell(idColumn)
-	r.split, r.hasSplit = c.cell(splitColumn)
+	r.split, _ = c.cell(splitColumn)
 	if at, ok := c.at[confidenceColumn]; ok {
 		r.denied = denies(c.sheet.Text(at))
 	}
@@ -225,21 +223,18 @@ func (c *csvRows) lists(r *record) error {
 		r.frames = SplitNames(cell)
 	}
 	if cell, ok := c.cell(labelsColumn); ok {
-		var err error
 		if r.labels, err = c.stated.names(cell); err != nil {
 			return columnError(c.stated.column, err)
 		}
 		c.bars = c.bars || strings.Contains(cell, "|") && !strings.Contains(cell, ";")
 		c.semicolons = c.semicolons || strings.Contains(cell, ";")
 	}
-	if cell, ok := c.cell(truthColumn); ok && cell != "" && cell != unknownCell {
-		var err error
+	if cell, _ := c.cell(truthColumn); cell != "" && cell != unknownCell {
 		if r.truth, err = c.stated.names(cell); err != nil {
 			return columnError(r.column(truthColumn), err)
 		}
 	}
-	if cell, ok := c.cell(countsColumn); ok && cell != "" && cell != unknownCell {
-		var err error
+	if cell, _ := c.cell(countsColumn); cell != "" && cell != unknownCell {
 		if r.counts, err = splitCounts(cell); err != nil {
 			return columnError(r.column(countsColumn), err)
 		}
@@ -261,11 +256,8 @@ func splitCounts(cell string) ([]namedCount, error) {
 	list := []namedCount{}
 	for _, part := range SplitNames(cell) {
 		at := strings.LastIndexByte(part, ':')
-		if at < 0 {
-			return nil, fmt.Errorf("%q is no count; want a list such as dog:3;cat:1", loader.Excerpt(part))
-		}
 		n, err := strconv.Atoi(strings.TrimSpace(part[at+1:]))
-		if err != nil {
+		if at < 0 || err != nil {
 			return nil, fmt.Errorf("%q is no count; want a list such as dog:3;cat:1", loader.Excerpt(part))
 		}
 		list = append(list, namedCount{strings.TrimSpace(part[:at]), n})
@@ -381,10 +373,8 @@ func (c *csvRows) counted() ([]namedCount, error) {
 		cell := c.sheet.Text(column.at)
 		n, err := strconv.Atoi(cell)
 		if err != nil {
-			return nil, columnError(column.name,
-				fmt.Errorf(
-					"%q is no count; want a whole number, or all counts of the row empty if they are unknown",
-					loader.Excerpt(cell)))
+			return nil, columnError(column.name, fmt.Errorf("%q is no count; want a whole number, or all counts of the row "+
+				"empty if they are unknown", loader.Excerpt(cell)))
 		}
 		if n != 0 {
 			list = append(list, namedCount{column.label, n})

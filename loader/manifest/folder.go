@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -178,8 +179,7 @@ func CheckLabelled(folder string) error {
 
 // add keeps a picture with its labels. known are labels that it has; a file that was found needs no further look.
 func (r *folderReader) add(file, split string, labels []string) error {
-	err := r.b.add(&record{path: file, hasPath: true, split: split, hasSplit: split != "", labels: labels})
-	if err != nil {
+	if err := r.b.add(&record{path: file, hasPath: true, split: split, labels: labels}); err != nil {
 		return fmt.Errorf("%q: %w", loader.Excerpt(file), err)
 	}
 	return nil
@@ -188,6 +188,25 @@ func (r *folderReader) add(file, split string, labels []string) error {
 // source notes that a file of the folder was read.
 func (r *folderReader) source(file string) {
 	r.b.manifest.Sources = append(r.b.manifest.Sources, file)
+}
+
+// note reports ignored files, with a noun for one or many, and names the first.
+func (r *folderReader) note(files []string, one, many string) {
+	switch n := len(files); {
+	case n == 1:
+		r.notes = append(r.notes, fmt.Sprintf("1 %s: %s", one, loader.Excerpt(files[0])))
+	case n > 1:
+		r.notes = append(r.notes, fmt.Sprintf("%d %s, first %s", n, many, loader.Excerpt(files[0])))
+	}
+}
+
+// noteForeign reports pictures in unsupported formats.
+func (r *folderReader) noteForeign() {
+	foreign := only(r.pictures.others, picture.IsForeignName)
+	r.note(foreign, "picture in a format that is not read", "pictures in formats that are not read")
+	if len(foreign) > 0 {
+		r.notes[len(r.notes)-1] += " (" + picture.ForeignCure() + ")"
+	}
 }
 
 // tree takes the folder of a picture as its label: the first below the folder, or below the split if all
@@ -224,16 +243,13 @@ func (r *folderReader) tree() error {
 		return fmt.Errorf("its pictures are in no folder of a label, first %q; want %s",
 			loader.Excerpt(r.pictures.pictures[0]), Tree)
 	}
-	if len(loose) > 0 {
-		r.notes = append(r.notes, skipped(loose, "picture in no folder of a label", "pictures in no folder of a label"))
-	}
+	r.note(loose, "picture in no folder of a label", "pictures in no folder of a label")
 	if empty := r.empty(splits, filled); len(empty) > 0 {
 		r.notes = append(r.notes, emptyFolders(empty))
 	}
-	r.notes = append(r.notes, r.pictures.foreign()...)
-	if others := slices.DeleteFunc(slices.Clone(r.pictures.others), picture.IsForeignName); len(others) > 0 {
-		r.notes = append(r.notes, skipped(others, "file that is no picture", "files that are no pictures"))
-	}
+	r.noteForeign()
+	r.note(only(r.pictures.others, func(file string) bool { return !picture.IsForeignName(file) }),
+		"file that is no picture", "files that are no pictures")
 	return nil
 }
 
@@ -275,11 +291,7 @@ func splitFolders(pictures []string) (bool, error) {
 		} else {
 			other = top
 		}
-		if strings.Contains(rest, "/") {
-			deep[top] = true
-		} else if _, seen := deep[top]; !seen {
-			deep[top] = false
-		}
+		deep[top] = deep[top] || strings.Contains(rest, "/")
 	}
 	switch {
 	case named == "" || other != "" && !deep[named]:
@@ -288,12 +300,7 @@ func splitFolders(pictures []string) (bool, error) {
 		return false, fmt.Errorf("the folder %q holds folders of pictures like a split, but %q next to it is no split; "+
 			"move one of them", loader.Excerpt(named), loader.Excerpt(other))
 	}
-	for _, nested := range deep {
-		if nested {
-			return true, nil
-		}
-	}
-	return false, nil // labels with such names
+	return slices.Contains(slices.Collect(maps.Values(deep)), true), nil // else they are labels with such names
 }
 
 // ReadClips takes the labels of clips from their names, which have slashes: the first folder is the label, as in a
@@ -343,9 +350,7 @@ func (r *folderReader) texts(ctx context.Context) error {
 		return fmt.Errorf("none of its pictures has a text file with labels as `data.label_form` %s; write 1.txt next to "+
 			"1.jpg, or name a file of labels", of.form)
 	}
-	if len(without) > 0 {
-		r.notes = append(r.notes, skipped(without, "picture without a text file", "pictures without a text file"))
-	}
-	r.notes = append(r.notes, r.pictures.foreign()...)
+	r.note(without, "picture without a text file", "pictures without a text file")
+	r.noteForeign()
 	return nil
 }

@@ -35,9 +35,14 @@ type jsonRows struct {
 }
 
 func newJSONRows(text *bufio.Reader, start []byte, o Options, stated *statement) *jsonRows {
+	return &jsonRows{lines: linesOf(text), whole: newWholeJSON(text, start), seen: map[string]bool{}, o: o, stated: stated}
+}
+
+// linesOf reads lines of at most maxLine bytes.
+func linesOf(text io.Reader) *bufio.Scanner {
 	lines := bufio.NewScanner(text)
 	lines.Buffer(make([]byte, 0, 1<<12), maxLine)
-	return &jsonRows{lines: lines, whole: newWholeJSON(text, start), seen: map[string]bool{}, o: o, stated: stated}
+	return lines
 }
 
 // maxShownKeys bounds the keys that are kept only to be shown in messages.
@@ -185,7 +190,7 @@ func (j *jsonRows) record(content []byte) (*record, error) {
 			return nil, columnError(r.column(field.name), fmt.Errorf("%s is not %s", loader.Excerpt(string(value)), field.want))
 		}
 	}
-	r.hasPath, r.hasSplit = path != "", find(splitColumn) != ""
+	r.hasPath = path != ""
 	if counts != nil {
 		r.counts = make([]namedCount, 0, len(counts))
 		for _, name := range slices.Sorted(maps.Keys(counts)) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	slashed "path"
+	"slices"
 	"strings"
 
 	"nmn/internal/input"
@@ -52,10 +53,7 @@ func list(ctx context.Context, folder string) (*listing, error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return l, nil
+	return l, err
 }
 
 // regular reports whether an entry of the folder is a file, or a link to one.
@@ -83,15 +81,19 @@ func (l *listing) picture(file string) bool {
 
 // withExtension are the files that are no pictures and whose names end in one of some ways, in either case.
 func (l *listing) withExtension(extensions ...string) []string {
-	var found []string
-	for _, file := range l.others {
-		for _, extension := range extensions {
-			if strings.EqualFold(slashed.Ext(file), extension) {
-				found = append(found, file)
-			}
+	return only(l.others, func(file string) bool {
+		return slices.ContainsFunc(extensions, func(e string) bool { return strings.EqualFold(slashed.Ext(file), e) })
+	})
+}
+
+// only are the files with a property.
+func only(files []string, has func(string) bool) (some []string) {
+	for _, file := range files {
+		if has(file) {
+			some = append(some, file)
 		}
 	}
-	return found
+	return some
 }
 
 // maxLabelFile bounds the size of a file with the labels of one picture, or with the classes.
@@ -139,26 +141,3 @@ func swapped(path, name, other string) string {
 }
 
 func stem(file string) string { return strings.TrimSuffix(file, slashed.Ext(file)) }
-
-// foreign lists the files with pictures in unsupported formats; nothing if there are none.
-func (l *listing) foreign() []string {
-	var found []string
-	for _, file := range l.others {
-		if picture.IsForeignName(file) {
-			found = append(found, file)
-		}
-	}
-	if len(found) == 0 {
-		return nil
-	}
-	return []string{skipped(found, "picture in a format that is not read", "pictures in formats that are not read") +
-		" (" + picture.ForeignCure() + ")"}
-}
-
-// skipped reports ignored files, with a noun for one or many, and names the first.
-func skipped(files []string, one, many string) string {
-	if len(files) == 1 {
-		return fmt.Sprintf("1 %s: %s", one, loader.Excerpt(files[0]))
-	}
-	return fmt.Sprintf("%d %s, first %s", len(files), many, loader.Excerpt(files[0]))
-}

@@ -187,7 +187,13 @@ func read(name string, o Options, open func() (io.ReadCloser, error)) (*Manifest
 	if !errors.Is(err, errUndecided) {
 		return m, err
 	}
-	stated, err := opened(name, open, func(text *bufio.Reader) (*statement, error) { return surveyed(text, &o) })
+	stated, err := opened(name, open, func(text *bufio.Reader) (*statement, error) {
+		records, err := newRowReader(text, o, nil)
+		if err != nil {
+			return nil, err
+		}
+		return records.surveyed(&o)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -206,15 +212,6 @@ func opened[T any](name string, open func() (io.ReadCloser, error), use func(*bu
 		err = loader.Unusable(fmt.Errorf("manifest %q: %w", name, err))
 	}
 	return found, err
-}
-
-// surveyed finds how a file states labels by all of its rows.
-func surveyed(text *bufio.Reader, o *Options) (*statement, error) {
-	records, err := newRowReader(text, *o, nil)
-	if err != nil {
-		return nil, err
-	}
-	return records.surveyed(o)
 }
 
 func parse(name string, text *bufio.Reader, o Options, stated *statement) (*Manifest, error) {
@@ -250,7 +247,7 @@ func parse(name string, text *bufio.Reader, o Options, stated *statement) (*Mani
 type record struct {
 	line                  int
 	path, id, split       string
-	hasPath, hasSplit     bool
+	hasPath               bool
 	frames, labels, truth []string // frames or truth nil: not given
 	counts                []namedCount
 	denied                bool              // the picture does not have the label
@@ -294,7 +291,7 @@ func newRowReader(text *bufio.Reader, o Options, stated *statement) (rowReader, 
 		return newJSONRows(text, start, o, stated), nil
 	}
 	if first, _, _ := bytes.Cut(start, []byte("\n")); Numbered(string(first)) {
-		return newNumberRows(text, stated), nil
+		return &numberRows{lines: linesOf(text), stated: stated}, nil
 	}
 	return newCSVRows(text, o, stated)
 }

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -141,7 +140,3 @@ func (find columnFinder) labels(o *Options) ([]string, error) {
 	}
 	return found, nil
 }
-
-// errNoPictures is the error if no column names pictures.
-var errNoPictures = errors.New("no column names the pictures; call one path, filename or image, or set which it is " +
-	"(`data.path_column`)")

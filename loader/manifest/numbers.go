@@ -21,12 +21,6 @@ type numberRows struct {
 	stated *statement // nil while it is not known what the numbers are
 }
 
-func newNumberRows(text *bufio.Reader, stated *statement) *numberRows {
-	lines := bufio.NewScanner(text)
-	lines.Buffer(make([]byte, 0, 1<<12), maxLine)
-	return &numberRows{lines: lines, stated: stated}
-}
-
 // Numbered reports whether a line begins a list without a header, of pictures or videos with numbers.
 func Numbered(line string) bool {
 	name, numbers := partNumbers(line)

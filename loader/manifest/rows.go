@@ -145,7 +145,7 @@ func insidePath(file string) error {
 
 // split takes the split of a row. All rows have one, or none.
 func (b *builder) split(row *Row, r *record) error {
-	if r.hasSplit && r.split != "" {
+	if r.split != "" {
 		var ok bool
 		if row.Split, ok = loader.SplitNamed(r.split); !ok {
 			return fmt.Errorf("%q is no split; want train, validation or test", loader.Excerpt(r.split))

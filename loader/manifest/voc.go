@@ -66,19 +66,14 @@ func (r *folderReader) vocNotes(lists *imageSets, unlisted []string, used map[st
 	if err != nil {
 		return err
 	}
-	var bare []string
-	for _, p := range r.pictures.pictures {
-		if !used[p] && !strings.Contains(strings.ToLower(p), "segmentation") {
-			bare = append(bare, p)
-		}
+	r.note(unlisted, "annotation in no list", "annotations in no list")
+	if len(lists.of) == 0 {
+		r.note(only(r.pictures.pictures, func(p string) bool {
+			return !used[p] && !strings.Contains(strings.ToLower(p), "segmentation")
+		}), "picture without an annotation", "pictures without an annotation")
 	}
-	if len(unlisted) > 0 {
-		r.notes = append(r.notes, skipped(unlisted, "annotation in no list", "annotations in no list"))
-	}
-	if len(bare) > 0 && len(lists.of) == 0 {
-		r.notes = append(r.notes, skipped(bare, "picture without an annotation", "pictures without an annotation"))
-	}
-	r.notes = slices.Concat(r.notes, notes, r.pictures.foreign())
+	r.notes = append(r.notes, notes...)
+	r.noteForeign()
 	return nil
 }
 

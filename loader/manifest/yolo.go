@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	slashed "path"
 	"slices"
 	"strconv"
@@ -33,18 +34,11 @@ func (r *folderReader) isYOLO() bool {
 
 // yoloNames are the files that name the classes, the surest first.
 func (r *folderReader) yoloNames() []string {
-	var files []string
-	for _, file := range r.labels.withExtension(".yaml", ".yml") {
-		if !strings.Contains(file, "/") {
-			files = append(files, file)
-		}
-	}
+	files := only(r.labels.withExtension(".yaml", ".yml"), func(file string) bool { return !strings.Contains(file, "/") })
 	for _, name := range classFiles {
-		for _, file := range r.labels.others {
-			if strings.EqualFold(slashed.Base(file), name) {
-				files = append(files, file)
-			}
-		}
+		files = append(files, only(r.labels.others, func(file string) bool {
+			return strings.EqualFold(slashed.Base(file), name)
+		})...)
 	}
 	return files
 }
@@ -105,16 +99,10 @@ func (r *folderReader) yoloNotes(texts map[string]string, classes []string, foun
 	if classes == nil {
 		r.notes = append(r.notes, "names of the classes, which no data.yaml or classes.txt gives")
 	}
-	var left []string
-	for _, file := range texts {
-		if strings.Contains("/"+strings.ToLower(file), "/labels/") {
-			left = append(left, file)
-		}
-	}
-	r.notes = append(r.notes, r.pictures.foreign()...)
-	if slices.Sort(left); len(left) > 0 {
-		r.notes = append(r.notes, skipped(left, "label file without a picture", "label files without a picture"))
-	}
+	r.noteForeign()
+	r.note(only(slices.Sorted(maps.Values(texts)), func(file string) bool {
+		return strings.Contains("/"+strings.ToLower(file), "/labels/")
+	}), "label file without a picture", "label files without a picture")
 }
 
 // yoloClasses returns the names of the classes, nil if no file has them.
