@@ -91,9 +91,6 @@ func (b *Bags) choose(o *SetOptions) (bags []int, files []string, err error) {
 	return bags, files, nil
 }
 
-// errNoCaptions is why a clip without any sentence is left out: it would have no labels.
-var errNoCaptions = errors.New("it has no captions")
-
 // ErrNoClips is wrapped by the error about a split that a file has no clips of.
 var ErrNoClips = errors.New("there are no such clips")
 
@@ -114,7 +111,7 @@ func (b *Bags) ClipSet(vocabulary *text.Vocabulary, o ClipOptions) (*loader.Set,
 	var usable, unused []int
 	var why []error
 	for i, id := range of.IDs {
-		err := errNoCaptions
+		err := errors.New("it has no captions") // it would have no labels
 		if len(of.Captions[i]) > 0 {
 			err = o.Has(id)
 		}

@@ -148,7 +148,7 @@ func ParseBags(name string, form Form, r io.Reader) (*Bags, error) {
 	if form == "" && beginsArray(text) {
 		form = FormArray
 	}
-	t := newTableReader(name, form)
+	t := &tableReader{bags: &Bags{Name: name, Form: form}, position: map[string]int{}, ids: map[string]int{}}
 	if read := map[Form]func(io.Reader) error{FormCSV: t.readCSV, FormLines: t.readLines,
 		FormArray: t.readArray}[form]; read != nil {
 		if err := read(text); err != nil {

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"nmn/loader"
+	"slices"
 	"strings"
+
+	"nmn/loader"
 )
 
 // captionFile is what messages call files of captions.
@@ -30,6 +32,15 @@ type fileArray struct {
 // get the place of the element.
 func elements[E any](name string, keep func(e E, offset int64) error) fileArray {
 	return fileArray{name, func(r *fileReader) error { return readElements(r, name, keep) }}
+}
+
+// array is the array of a name; nil for none.
+func (f *fileFormat) array(name string) *fileArray {
+	at := slices.IndexFunc(f.arrays, func(a fileArray) bool { return a.name == name })
+	if at < 0 {
+		return nil
+	}
+	return &f.arrays[at]
 }
 
 // names lists the arrays, as `"images" and "annotations"`.
@@ -102,10 +113,22 @@ func (a *fileReader) object(formats []fileFormat) (*fileFormat, error) {
 			break
 		}
 		name, _ := key.(string) // the decoder allows nothing else here
-		if format == nil {
-			format = formatWith(formats, name)
+		if at := slices.IndexFunc(formats, func(f fileFormat) bool { return f.array(name) != nil }); format == nil && at >= 0 {
+			format = &formats[at]
 		}
-		if err := a.member(format, name, seen); err != nil {
+		var array *fileArray
+		if format != nil {
+			array = format.array(name)
+		}
+		switch {
+		case array == nil:
+			err = a.skip(name)
+		case seen[name]:
+			err = fmt.Errorf(a.what+" %q, near byte %d: a second %q", a.name, a.json.InputOffset(), name)
+		default:
+			seen[name], err = true, array.read(a)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -135,36 +158,6 @@ func alternatives(formats []fileFormat, say func(*fileFormat) string) string {
 		all[i] = say(&formats[i])
 	}
 	return strings.Join(all, " or ")
-}
-
-// formatWith returns the format that has an array of a name, nil for none.
-func formatWith(formats []fileFormat, name string) *fileFormat {
-	for i := range formats {
-		for _, array := range formats[i].arrays {
-			if array.name == name {
-				return &formats[i]
-			}
-		}
-	}
-	return nil
-}
-
-// member reads the value of a key of the outer object: an array of the format, else nothing of use.
-func (a *fileReader) member(format *fileFormat, name string, seen map[string]bool) error {
-	if format == nil {
-		return a.skip(name)
-	}
-	for _, array := range format.arrays {
-		if array.name != name {
-			continue
-		}
-		if seen[name] {
-			return fmt.Errorf(a.what+" %q, near byte %d: a second %q", a.name, a.json.InputOffset(), name)
-		}
-		seen[name] = true
-		return array.read(a)
-	}
-	return a.skip(name)
 }
 
 // skip reads over a value.
@@ -200,26 +193,25 @@ func readElements[E any](a *fileReader, name string, keep func(e E, offset int64
 	for i := 0; ; i++ {
 		a.grant()
 		if !a.json.More() {
-			break
+			_, err := a.next() // the closing bracket
+			return err
 		}
 		offset := a.json.InputOffset()
-		if i >= maxElements {
-			return fmt.Errorf("%s: more than %d elements", elementPlace(a.what, a.name, name, i, offset), maxElements)
-		}
 		var e *E
 		a.grant()
-		if err := a.json.Decode(&e); err != nil {
-			return fmt.Errorf("%s: %w", elementPlace(a.what, a.name, name, i, offset), elementError(err))
+		err := elementError(a.json.Decode(&e))
+		switch {
+		case i >= maxElements:
+			err = fmt.Errorf("more than %d elements", maxElements)
+		case err == nil && e == nil:
+			err = errors.New("null instead of an object")
+		case err == nil:
+			err = keep(*e, offset)
 		}
-		if e == nil {
-			return fmt.Errorf("%s: null instead of an object", elementPlace(a.what, a.name, name, i, offset))
-		}
-		if err := keep(*e, offset); err != nil {
+		if err != nil {
 			return fmt.Errorf("%s: %w", elementPlace(a.what, a.name, name, i, offset), err)
 		}
 	}
-	_, err := a.next() // the closing bracket
-	return err
 }
 
 // elementError returns, in the terms of the file, which field has the wrong type.

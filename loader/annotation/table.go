@@ -70,10 +70,6 @@ type tableReader struct {
 	named    bool // the captions have identifiers of their own
 }
 
-func newTableReader(name string, form Form) *tableReader {
-	return &tableReader{bags: &Bags{Name: name, Form: form}, position: map[string]int{}, ids: map[string]int{}}
-}
-
 // add takes a record. An identifier of one with a list of captions is not that of a caption.
 func (t *tableReader) add(line int, r *record) error {
 	if r.captions == nil {
