@@ -75,10 +75,8 @@ func (d *Splits) openClips(ctx context.Context, c *Config) error {
 	}
 	switch {
 	case whole.Rows != nil && d.Validation == nil:
-		return setting.Errorf("run.label_memory",
-			"%s: labels of %d clips take %d MiB and are not held in memory: give validation clips (`data.val_clips` DIR), or "+
-				"raise `run.label_memory`",
-			c.Clips, whole.Len(), mebibytes)
+		return setting.Errorf("run.label_memory", "%s: labels of %d clips take %d MiB and are not held in memory: give "+
+			"validation clips (`data.val_clips` DIR), or raise `run.label_memory`", c.Clips, whole.Len(), mebibytes)
 	case d.Validation == nil && d.Test == nil:
 		d.Train = nil
 		return d.holdOut(ctx, c, whole)

@@ -124,10 +124,6 @@ func (d *Config) Videos() bool {
 	return d.Set == MovingScenes || d.Set == MSRVTT || d.Set == Clips || d.ManifestOfClips
 }
 
-// ConfigError is a setting that is out of range, or conflicts with other settings or the data. Key is the setting,
-// such as data.noise, or empty if several are at fault.
-type ConfigError = setting.Error
-
 // Validate names the first field that is out of range or lacks a setting that it requires.
 func (d *Config) Validate() error {
 	if err := cmp.Or(setting.Check("data.", d), d.Set.check()); err != nil {

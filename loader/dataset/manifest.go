@@ -160,8 +160,7 @@ func assignSplits(ctx context.Context, c *Config, m *manifest.Manifest) error {
 	switch {
 	case m.HasSplits() && c.lists():
 		return fmt.Errorf("%s has splits, and `data.validation_ids` or `data.test_ids` is given: leave out one "+
-			"(`data.features.ignore_columns` split leaves out the column)",
-			m.File)
+			"(`data.features.ignore_columns` split leaves out the column)", m.File)
 	case m.HasSplits():
 		return nil
 	}

@@ -94,14 +94,11 @@ func (d *Splits) injectNoise(ctx context.Context, c *Config) (err error) {
 	flips, relabels := c.Flips != "" || c.FlipRates != "", c.relabels()
 	switch {
 	case (flips || c.NoiseFile != "") && d.Train.HasUnknown():
-		return setting.Errorf("data.flips",
-			"noise is injected into true labels, but %s has unknown labels: leave out "+
-				"`data.flips`, `data.flip_rates` and `data.noise`", d.Train.Name)
+		return setting.Errorf("data.flips", "noise is injected into true labels, but %s has unknown labels: leave out "+
+			"`data.flips`, `data.flip_rates` and `data.noise`", d.Train.Name)
 	case c.NoiseFile != "" && d.Train.Rows != nil:
-		return setting.Errorf("data.noise_file",
-			"data.noise_file is %s: it lists what is drawn for every clip, and the labels do not fit into memory: raise "+
-				"`run.label_memory`, or give a share",
-			c.NoiseFile)
+		return setting.Errorf("data.noise_file", "data.noise_file is %s: it lists what is drawn for every clip, and the "+
+			"labels do not fit into memory: raise `run.label_memory`, or give a share", c.NoiseFile)
 	case flips:
 		rates, err := d.flipRates(c)
 		if err != nil {
@@ -281,8 +278,7 @@ func (d *Splits) Describe() string {
 	}
 	line := fmt.Sprintf("data    %s: %d training, %d validation, %d test %s,\n        %s, %.2f labels each",
 		d.Train.Name, d.Train.Len(), size(d.Validation), size(d.Test), d.Train.Noun(),
-		text.Count(len(d.Census.Positive), "classes"),
-		float64(d.Census.Labels())/float64(d.Census.Bags))
+		text.Count(len(d.Census.Positive), "classes"), float64(d.Census.Labels())/float64(d.Census.Bags))
 	if most := d.mostFrequent(); most != "" {
 		line += ",\n        most often " + most
 	}

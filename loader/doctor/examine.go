@@ -100,13 +100,8 @@ func Examine(ctx context.Context, splits []Split, o Options) (*Report, error) {
 		if s.Set.Labels == nil {
 			return nil, fmt.Errorf("doctor: the labels of %s are not in memory", s.Name)
 		}
-		r.Splits = append(r.Splits, SplitReport{
-			Name:    s.Name,
-			Bags:    s.Set.Len(),
-			Frames:  s.Set.AllFrames(),
-			Longest: s.Set.LongestBag(),
-			Labels:  measureLabels(s.Set),
-		})
+		r.Splits = append(r.Splits, SplitReport{Name: s.Name, Bags: s.Set.Len(), Frames: s.Set.AllFrames(),
+			Longest: s.Set.LongestBag(), Labels: measureLabels(s.Set)})
 	}
 	for second := range splits {
 		for first := range second {
@@ -132,8 +127,7 @@ func Examine(ctx context.Context, splits []Split, o Options) (*Report, error) {
 }
 
 func (r *Report) add(w Weight, kind, text, cure string, examples ...string) {
-	r.Findings = append(r.Findings, Finding{Weight: w, Kind: kind, Text: text, Cure: cure,
-		Examples: examples})
+	r.Findings = append(r.Findings, Finding{Weight: w, Kind: kind, Text: text, Cure: cure, Examples: examples})
 }
 
 // overlap is the pair of two splits by their numbers, in any order.

@@ -67,13 +67,6 @@ const (
 // formats are the types of files; the first stands for pictures without one.
 var formats = slices.Concat([]string{""}, picture.Formats(), picture.ForeignFormats(), []string{"other"})
 
-func formatOf(name string) uint8 {
-	if name == "" {
-		name = "other"
-	}
-	return uint8(slices.Index(formats, name))
-}
-
 // measurePictures sums up the pictures of a split.
 func measurePictures(looks []look, ids []string, inputSize int) *Pictures {
 	p := &Pictures{Files: len(looks), Types: map[string]int{}, Errors: []string{}}

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -181,7 +182,7 @@ func (w *scanWorker) look(ctx context.Context, at int) error {
 // stored looks at a picture from its file.
 func (w *scanWorker) stored(ctx context.Context, source loader.Source, l *look, at int) error {
 	l.note(w.file)
-	l.format = formatOf(picture.Format(w.file))
+	l.format = uint8(slices.Index(formats, cmp.Or(picture.Format(w.file), "other")))
 	w.bytes[l.split].Add(int64(len(w.file)))
 	if picture.StoredOrientation(w.file) != 1 {
 		l.state |= isTurned

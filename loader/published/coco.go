@@ -215,8 +215,7 @@ func (f *Folder) cocoPictures(ctx context.Context, h half, captions *annotation.
 	switch _, inner := names[h.name]; {
 	case ours == 0 && others > 0:
 		f.add(doctor.Error, "wrong-half", fmt.Sprintf("%s holds %s of %s", f.below(dir),
-			text.Plural("pictures").Count(others), h.other),
-			"put the pictures of "+h.name+" there: "+from)
+			text.Plural("pictures").Count(others), h.other), "put the pictures of "+h.name+" there: "+from)
 		return dir, nil
 	case ours == 0 && inner:
 		f.add(doctor.Error, "wrong-folder",
