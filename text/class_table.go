@@ -67,8 +67,7 @@ func (t *ClassTable) Next() (class int, err error) {
 	}
 	t.line, _ = t.csv.FieldPos(0)
 	if len(t.record) != len(t.columns) {
-		return 0, t.fault(fmt.Errorf("wrong number of fields: %d fields, the header has %d",
-			len(t.record), len(t.columns)))
+		return 0, t.fault(fmt.Errorf("wrong number of fields: %d fields, the header has %d", len(t.record), len(t.columns)))
 	}
 	name := t.record[slices.Index(t.columns, "class")]
 	class, ok := t.vocabulary.Index(name)

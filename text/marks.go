@@ -12,7 +12,10 @@ func (sc *scanner) mark(i int) int {
 	case '\'':
 		return sc.single(i)
 	case '"':
-		return sc.double(i)
+		if c := sc.at(i + 1); isAlpha(c) || isDigit(c) || c == '$' { // what it opens
+			return sc.add("``", i+1)
+		}
+		return sc.add("''", i+1)
 	case '`':
 		if sc.at(i+1) == '`' {
 			return sc.add("``", i+2)
@@ -27,7 +30,7 @@ func (sc *scanner) mark(i int) int {
 	case ';', '=':
 		return sc.smiley(i)
 	case '(', ')', '[', ']', '{', '}':
-		return sc.add(bracket(c), i+1)
+		return sc.add(brackets[c], i+1)
 	case '!', '?':
 		end := i + len(sc.src[i:]) - len(strings.TrimLeft(sc.src[i:], "!?"))
 		sc.emit(i, end)
@@ -44,14 +47,6 @@ func (sc *scanner) mark(i int) int {
 	default:
 		return sc.symbol(i)
 	}
-}
-
-// double reads a double quotation mark, which opens before a letter, a digit or $.
-func (sc *scanner) double(i int) int {
-	if c := sc.at(i + 1); isAlpha(c) || isDigit(c) || c == '$' {
-		return sc.add("``", i+1)
-	}
-	return sc.add("''", i+1)
 }
 
 // signed returns the end of a number that starts with a sign or with a point, colon or comma.
@@ -120,30 +115,14 @@ func (sc *scanner) smiley(i int) int {
 		return i + 1
 	}
 	face := strings.ToLower(sc.src[i : mouth+1])
-	if b := bracket(c); b != "" {
+	if b := brackets[c]; b != "" {
 		face = sc.src[i:mouth] + b
 	}
 	return sc.add(face, mouth+1)
 }
 
-// bracket returns the token of a bracket, "" for another character.
-func bracket(c byte) string {
-	switch c {
-	case '(':
-		return "-lrb-"
-	case ')':
-		return "-rrb-"
-	case '[':
-		return "-lsb-"
-	case ']':
-		return "-rsb-"
-	case '{':
-		return "-lcb-"
-	case '}':
-		return "-rcb-"
-	}
-	return ""
-}
+// brackets are the tokens of brackets.
+var brackets = map[byte]string{'(': "-lrb-", ')': "-rrb-", '[': "-lsb-", ']': "-rsb-", '{': "-lcb-", '}': "-rcb-"}
 
 // symbol emits one character, or drops it if it is not text.
 func (sc *scanner) symbol(i int) int {

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -40,7 +41,8 @@ func (t Tokenizer) Append(dst []string, s string) []string {
 		i = sc.token(i)
 	}
 	if t.DropPunctuation {
-		return dropPunctuation(sc.tokens, first)
+		kept := slices.DeleteFunc(sc.tokens[first:], captionPunctuation)
+		return sc.tokens[:first+len(kept)]
 	}
 	return sc.tokens
 }
@@ -49,16 +51,6 @@ func (t Tokenizer) Append(dst []string, s string) []string {
 var typographic = strings.NewReplacer(
 	"‘", "'", "’", "'", "ʼ", "'", "“", "``", "”", "''", "…", "...", "–", "--", "—", "--",
 	"½", "1/2", "¼", "1/4", "¾", "3/4", "⅓", "1/3", "⅔", "2/3", "\u00a0", " ", "\u00ad", "")
-
-func dropPunctuation(tokens []string, first int) []string {
-	kept := tokens[:first]
-	for _, token := range tokens[first:] {
-		if !captionPunctuation(token) {
-			kept = append(kept, token)
-		}
-	}
-	return kept
-}
 
 // captionPunctuation reports whether coco-caption drops the token before it scores captions. Its
 // list names the brackets in capitals, while the tokens are lower case: brackets stay, and so do
