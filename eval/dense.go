@@ -15,8 +15,7 @@ func Uint8Matrix(d *dense.Dense) (values []uint8, bags, classes int, err error) 
 	shape := d.Shape()
 	if d.Dtype() != dense.Uint8 || shape.Dims() != 2 || d.RequiresIterator() || d.DataOrder().IsColMajor() {
 		return nil, 0, 0, fmt.Errorf("evaluation: array of %v, shape %v: want contiguous row-major N×K of uint8: %w",
-			d.Dtype(),
-			shape, ErrShape)
+			d.Dtype(), shape, ErrShape)
 	}
 	return d.Uint8s()[:shape[0]*shape[1]], shape[0], shape[1], nil
 }

@@ -88,8 +88,7 @@ func (in *Input) check() error {
 		return fmt.Errorf("evaluation: %d samples, %d classes: nothing to evaluate: %w", in.Bags, in.Classes, ErrShape)
 	}
 	if in.Labels == nil && in.Truth == nil && in.Counts == nil {
-		return fmt.Errorf("evaluation: no labels, true labels or caption counts to hold the scores against: %w",
-			ErrShape)
+		return fmt.Errorf("evaluation: no labels, true labels or caption counts to hold the scores against: %w", ErrShape)
 	}
 	if err := in.checkNames(); err != nil {
 		return err
@@ -183,8 +182,7 @@ func (in *Input) checkCounts() error {
 	}
 	for i, count := range in.Counts {
 		if int(count) > in.CaptionsPerSample {
-			return fmt.Errorf("caption counts: %s: %d of %d captions: %w", in.place(i), count, in.CaptionsPerSample,
-				ErrValue)
+			return fmt.Errorf("caption counts: %s: %d of %d captions: %w", in.place(i), count, in.CaptionsPerSample, ErrValue)
 		}
 	}
 	return nil

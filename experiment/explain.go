@@ -44,10 +44,9 @@ func (g *Grid) explanation() (rows []report.Explained, remarks []string) {
 			"other classes. Measured on %d other ones, against their true classes. No arm%s has seen a true label.",
 			g.Config.Data.TrainSize, g.Config.Data.TestSize, g.taught()))
 	} else if g.Config.Data.Embedded() {
-		remarks = append(remarks, fmt.Sprintf("Trained on %d %s whose labels come from captions, a share of them "+
-			"replaced by captions of other pictures. Measured on %d other ones: AP (truth), F1 and Brier against what "+
-			"they really show, "+
-			"human AP against what people would say. No arm%s has seen a true label.", g.Config.Data.TrainSize,
+		remarks = append(remarks, fmt.Sprintf("Trained on %d %s whose labels come from captions, a share of them replaced "+
+			"by captions of other pictures. Measured on %d other ones: AP (truth), F1 and Brier against what they really "+
+			"show, human AP against what people would say. No arm%s has seen a true label.", g.Config.Data.TrainSize,
 			g.Config.Data.Bags(), g.Config.Data.TestSize, g.taught()))
 	}
 	if g.Config.Data.Videos() && (g.Config.Data.VideoLevel == "" || g.Config.Data.VideoLevel == dataset.LevelAuto) {

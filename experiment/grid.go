@@ -98,14 +98,12 @@ func (g *Grid) chooseArms() {
 func (g *Grid) ResolveArms() error {
 	g.chooseArms()
 	if g.Reference != "" && !slices.Contains(g.Arms, g.Reference) {
-		return setting.Errorf("experiment.reference",
-			"experiment: `experiment.reference` %s is not among the arms: give `experiment.arms` %s too", g.Reference,
-			g.Reference)
+		return setting.Errorf("experiment.reference", "experiment: `experiment.reference` %s is not among the arms: give "+
+			"`experiment.arms` %s too", g.Reference, g.Reference)
 	}
 	if t := &g.Config.Train; min(t.BatchSize, t.BatchSizeMIL) == train.AutoBatch {
-		return setting.Errorf("train.batch_size",
-			"experiment: all runs of an experiment have batches of the same size: give `train.batch_size` and "+
-				"`train.batch_size_mil` as numbers")
+		return setting.Errorf("train.batch_size", "experiment: all runs of an experiment have batches of the same size: "+
+			"give `train.batch_size` and `train.batch_size_mil` as numbers")
 	}
 	for _, a := range g.Arms {
 		c := g.Config
@@ -129,13 +127,11 @@ func (g *Grid) ResolveNoise() error {
 	d := &g.Config.Data
 	switch {
 	case d.Captioned() && len(g.Flips) > 0:
-		return setting.Errorf("experiment.flips",
-			"experiment: `experiment.flips` is for features and manifests; captions are replaced by "+
-				"`experiment.replace_captions`")
+		return setting.Errorf("experiment.flips", "experiment: `experiment.flips` is for features and manifests; captions "+
+			"are replaced by `experiment.replace_captions`")
 	case !d.Captioned() && len(g.ReplaceCaptions) > 0:
-		return setting.Errorf("experiment.replace_captions",
-			"experiment: `experiment.replace_captions` replaces captions, which %s do not have: flip labels with "+
-				"`experiment.flips` 0.3:0.1", d.Noun())
+		return setting.Errorf("experiment.replace_captions", "experiment: `experiment.replace_captions` replaces "+
+			"captions, which %s do not have: flip labels with `experiment.flips` 0.3:0.1", d.Noun())
 	case !d.Captioned() && len(g.Flips) == 0:
 		g.Flips = []dataset.FlipLevel{d.Flips}
 	case d.Captioned() && len(g.ReplaceCaptions) == 0:

@@ -71,9 +71,8 @@ func (g *Grid) train(ctx context.Context, s *run.Session) (runs []report.Run, er
 	}
 	if g.reused > 0 {
 		of := groups * len(g.mils()) * len(g.needed())
-		s.Notify(run.Message{Text: fmt.Sprintf("%s: %d of %d runs are complete; their results are shown, and they were not "+
-			"trained again",
-			g.Dir, g.reused, of), Always: true})
+		s.Notify(run.Message{Text: fmt.Sprintf("%s: %d of %d runs are complete; their results are shown, and they were "+
+			"not trained again", g.Dir, g.reused, of), Always: true})
 	}
 	return runs, nil
 }

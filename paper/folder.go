@@ -74,8 +74,7 @@ func (p *Plan) check() error {
 		return err
 	}
 	if there == nil {
-		return run.RefuseForeign(dir, planFile, PageFile, MarkdownFile, RecordFile, figureFile,
-			likelihoodFile)
+		return run.RefuseForeign(dir, planFile, PageFile, MarkdownFile, RecordFile, figureFile, likelihoodFile)
 	}
 	if there.Form != planForm {
 		return setting.Errorf("run_dir", "%s: it was written by another version of nmn (form %d, and this one has %d): go "+

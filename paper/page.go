@@ -115,9 +115,8 @@ func unitText(u *Unit, f *foundUnit) string {
 	for _, l := range u.Grid.ReplaceCaptions {
 		levels = append(levels, fmt.Sprintf("%.4g", 100*l))
 	}
-	return fmt.Sprintf("%s; %s at %s %% replaced captions (MIL %s), %s", strings.Join(sets, ", "),
-		strings.Join(titles, ", "), strings.Join(levels, ", "), u.Grid.MIL,
-		epochsText(c.Train.Stage1Epochs, c.Train.Stage2Epochs))
+	return fmt.Sprintf("%s; %s at %s %% replaced captions (MIL %s), %s", strings.Join(sets, ", "), strings.Join(titles,
+		", "), strings.Join(levels, ", "), u.Grid.MIL, epochsText(c.Train.Stage1Epochs, c.Train.Stage2Epochs))
 }
 
 func epochsText(first, second int) string { return fmt.Sprintf("%d + %d epochs", first, second) }
@@ -157,8 +156,7 @@ func (p *Plan) show(ctx context.Context, o *Options, f *found, part *PlannedPart
 		p.showCaptions(f, out)
 	case Figure3:
 		out.Figure3 = figureFile
-		out.Notes = []string{fmt.Sprintf("Drawn from the closed form, without data. Both rates are %g.",
-			report.Figure3Rate)}
+		out.Notes = []string{fmt.Sprintf("Drawn from the closed form, without data. Both rates are %g.", report.Figure3Rate)}
 	case Figure4:
 		return out, p.showPictures(ctx, o, f, out)
 	case Observed:
@@ -182,9 +180,8 @@ func (p *Plan) renamed(text string) string {
 func (p *Plan) ofPart(f *found, part *PlannedPart) (all []report.Run) {
 	for u, r := range p.runs(f) {
 		if u.Data == part.Data && slices.ContainsFunc(part.Name.needs(), func(n need) bool {
-			return slices.Contains(n.levels, r.Noise) && slices.Contains(n.arms, recipe.Name(r.Arm)) &&
-				(r.MIL && n.mil != "off" || !r.MIL && n.mil != "on") &&
-				strings.HasSuffix(u.Folder, "-estimated") == n.estimated
+			return slices.Contains(n.levels, r.Noise) && slices.Contains(n.arms, recipe.Name(r.Arm)) && (r.MIL &&
+				n.mil != "off" || !r.MIL && n.mil != "on") && strings.HasSuffix(u.Folder, "-estimated") == n.estimated
 		}) {
 			all = append(all, *r)
 		}

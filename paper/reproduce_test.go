@@ -404,8 +404,7 @@ func recordsCaptioners(t *testing.T, dir string) {
 			t.Errorf("record of a run: %+v", one)
 		}
 	}
-	has(t, files[PageFile], "All settings of captioners on moving-scenes, for table4", "hidden: 12",
-		"stage1_epochs: 1")
+	has(t, files[PageFile], "All settings of captioners on moving-scenes, for table4", "hidden: 12", "stage1_epochs: 1")
 }
 
 func check(t testing.TB, err error) {

@@ -136,8 +136,7 @@ func isFolder(field, path string) error {
 		return &setting.Error{Key: field, Reason: fmt.Errorf("reproduce: `reproduce.%s`: %w", field, err)}
 	case !info.IsDir():
 		return setting.Errorf(field, "reproduce: `reproduce.%s`: %s is a file: name the folder that the data set was "+
-			"unpacked in",
-			field, path)
+			"unpacked in", field, path)
 	}
 	return nil
 }

@@ -87,8 +87,7 @@ func (r *Recipe) throughRates(ctx context.Context) (err error) {
 	if r.noisy, err = r.folds(ctx, NoisyRound, model.FeatureIndependent, r.held(r.settings.Train)); err != nil {
 		return err
 	}
-	r.log.Info("folds trained through the noise model", "best_epoch", r.noisy.best,
-		"loss", r.noisy.loss[r.noisy.best-1])
+	r.log.Info("folds trained through the noise model", "best_epoch", r.noisy.best, "loss", r.noisy.loss[r.noisy.best-1])
 	if r.settings.Exclusive {
 		return nil
 	}
@@ -171,25 +170,19 @@ func (r *Recipe) remarks() []string {
 			"they are", unknown, k))
 	}
 	if weak > 0 {
-		lines = append(lines,
-			fmt.Sprintf("%d of %d labels: the scores show little of their noise; they get nearly the rates of all "+
-				"labels, to train with and not for an audit",
-				weak, k))
+		lines = append(lines, fmt.Sprintf("%d of %d labels: the scores show little of their noise; they get nearly the "+
+			"rates of all labels, to train with and not for an audit", weak, k))
 	}
 	if clean > 0 {
-		lines = append(lines,
-			fmt.Sprintf("%d of %d labels: rates cannot be distinguished from 0. Their labels are clean, or their noise "+
-				"depends on how hard "+
-				"each of the %s is, which scores cannot show",
-				clean, k, r.data.Train.Noun()))
+		lines = append(lines, fmt.Sprintf("%d of %d labels: rates cannot be distinguished from 0. Their labels are clean, "+
+			"or their noise depends on how hard each of the %s is, which scores cannot show", clean, k, r.data.Train.Noun()))
 	}
 	if r.found.Unidentified() {
 		lines = append(lines, report.CheckText)
 	}
 	if n := len(r.plain.loss); n > 0 && r.plain.best == n {
-		lines = append(lines,
-			fmt.Sprintf("the out-of-fold loss still falls at epoch %d: more `recipe.fold_epochs` may do better",
-				r.plain.best))
+		lines = append(lines, fmt.Sprintf("the out-of-fold loss still falls at epoch %d: more `recipe.fold_epochs` may do "+
+			"better", r.plain.best))
 	}
 	return lines
 }

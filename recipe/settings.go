@@ -162,8 +162,7 @@ func (s *Settings) Validate() error {
 		return setting.Errorf("recipe.captions",
 			"`recipe.captions` is labels, and arm %s judges captions: leave it out, or give `arm` held-rates", s.Arm)
 	case r.Floor && (!s.Estimates() || !s.FromTraining()):
-		return errors.New(
-			"recipe.floor raises rates that are estimated, with `recipe.form` estimate and no file of rates")
+		return errors.New("recipe.floor raises rates that are estimated, with `recipe.form` estimate and no file of rates")
 	case !s.Estimates() && (s.Arm == CaptionFilter || s.Arm == HeldRates || s.Arm == SoftLabels):
 		return fmt.Errorf("arm is %s, which belongs to `recipe.form` estimate", s.Arm)
 	case s.Arm == Forward && !s.Estimates() && s.RatesFile() == "":
@@ -211,24 +210,17 @@ func (s *Settings) ValidateEvidence() error {
 	e, _ := s.Arm.Arm()
 	switch {
 	case s.Estimates():
-		return setting.Errorf("recipe.form",
-			"recipe.form %s estimates how far labels are to be trusted, which `data.evidence` says itself: leave out one of "+
-				"the two",
-			s.Recipe.Form)
+		return setting.Errorf("recipe.form", "recipe.form %s estimates how far labels are to be trusted, which "+
+			"`data.evidence` says itself: leave out one of the two", s.Recipe.Form)
 	case e.Noise != model.NoNoise:
-		return setting.Errorf("arm",
-			"arm %s has a noise model, and `data.evidence` says itself how far labels are to be trusted: give `arm` baseline "+
-				"or `arm` stage1, or leave out `data.evidence`",
-			s.Arm)
+		return setting.Errorf("arm", "arm %s has a noise model, and `data.evidence` says itself how far labels are to be "+
+			"trusted: give `arm` baseline or `arm` stage1, or leave out `data.evidence`", s.Arm)
 	case e.Loss != "" || e.Taught || e.Folds:
-		return setting.Errorf("arm",
-			"arm %s does not learn what `data.evidence` would take the place of: give `arm` baseline or `arm` stage1, or leave "+
-				"out `data.evidence`",
-			s.Arm)
+		return setting.Errorf("arm", "arm %s does not learn what `data.evidence` would take the place of: give `arm` "+
+			"baseline or `arm` stage1, or leave out `data.evidence`", s.Arm)
 	case !s.Train.Loss.IsZero():
-		return setting.Errorf("train.loss.kind",
-			"loss %s needs labels, and `data.evidence` has a loss of its own: leave one of them out",
-			s.Train.Loss.Name())
+		return setting.Errorf("train.loss.kind", "loss %s needs labels, and `data.evidence` has a loss of its own: leave "+
+			"one of them out", s.Train.Loss.Name())
 	}
 	return nil
 }
@@ -239,8 +231,7 @@ func (s *Settings) Inestimable(d *dataset.Splits) string {
 	switch {
 	case s.NoiseRates == Online && !d.Train.Videos() && n <= batch:
 		return fmt.Sprintf("%d %s are one batch of %d, and rates are estimated from the second half of the batches of an "+
-			"epoch: lower the batch size",
-			n, d.Train.Noun(), batch)
+			"epoch: lower the batch size", n, d.Train.Noun(), batch)
 	case s.Folds() > 0 && d.Train.Rows != nil:
 		return "folds need all labels in memory: raise `run.label_memory`, or give `noise_rates` online"
 	case s.Folds() > n:
@@ -263,26 +254,20 @@ func (s *Settings) Fits(d *dataset.Splits) error {
 	case s.NeedsEstimate(s.Arm) && why != "":
 		return setting.Errorf("arm", "arm %s needs rates that are estimated: %s", s.Arm, why)
 	case e.Taught && !d.Train.KnowsTruth():
-		return setting.Errorf("arm",
-			"arm %s needs the true labels of the training set, which %s does not have: inject noise (`data.noise`, "+
-				"`data.flips`), give `data.features.train.truth`, or leave the arm out",
-			s.Arm, d.Train.Name)
+		return setting.Errorf("arm", "arm %s needs the true labels of the training set, which %s does not have: inject "+
+			"noise (`data.noise`, `data.flips`), give `data.features.train.truth`, or leave the arm out", s.Arm, d.Train.Name)
 	case e.Captions && d.Train.CaptionsInUse == nil:
-		return setting.Errorf("arm",
-			"arm %s judges captions, and the labels of %s do not come from captions in memory: give captions without flipped "+
-				"labels (raise `run.label_memory` for a large set), or `arm` held-rates",
-			s.Arm, d.Train.Name)
+		return setting.Errorf("arm", "arm %s judges captions, and the labels of %s do not come from captions in memory: "+
+			"give captions without flipped labels (raise `run.label_memory` for a large set), or `arm` held-rates", s.Arm,
+			d.Train.Name)
 	case s.Arm == EM && d.Train.HasUnknown():
-		return setting.Errorf("arm",
-			"arm em needs every label, and %s has unknown labels: give `arm` soft-labels, held-rates or "+
-				"baseline", d.Train.Name)
+		return setting.Errorf("arm", "arm em needs every label, and %s has unknown labels: give `arm` soft-labels, "+
+			"held-rates or baseline", d.Train.Name)
 	case s.Arm == EM && d.Train.Rows != nil:
-		return setting.Errorf("arm",
-			"arm em needs all labels in memory: raise `run.label_memory`, or leave the arm out")
+		return setting.Errorf("arm", "arm em needs all labels in memory: raise `run.label_memory`, or leave the arm out")
 	case s.Arm == BaselineEarly && d.Validation == nil && s.Folds() == 0:
-		return setting.Errorf("arm",
-			"arm baseline-early ends by labels that are held out: give a validation set, or `recipe.form` estimate "+
-				"`noise_rates` folds:5")
+		return setting.Errorf("arm", "arm baseline-early ends by labels that are held out: give a validation set, or "+
+			"`recipe.form` estimate `noise_rates` folds:5")
 	}
 	return nil
 }
@@ -332,8 +317,7 @@ func (s *Settings) Cost(arms []Name, captions [][][]int32) string {
 	if slices.Contains(arms, CaptionFilter) {
 		again = "; with arm caption-filter, stage 1 takes as many epochs again, with what the captions say"
 		if fewCaptions(captions) {
-			again += ", and the nets that judge the few captions take the time of " +
-				text.Count(s.outOfFoldEpochs(), "epochs")
+			again += ", and the nets that judge the few captions take the time of " + text.Count(s.outOfFoldEpochs(), "epochs")
 		}
 	}
 	switch {

@@ -60,13 +60,11 @@ func annotatorNotes(r *annotators.Report, shown int) []string {
 	switch wrong, lacking := r.ConsensusShares(); {
 	case r.Exclusive:
 		add("Every answer has exactly one label, so labels exclude each other. Rates are means over labels.")
-		consensus = fmt.Sprintf("%d samples have their most probable label. About %.1f %% of these are expected to be "+
-			"wrong", r.Consensus,
-			100*wrong)
+		consensus = fmt.Sprintf("%d samples have their most probable label. About %.1f %% of these are expected to be wrong",
+			r.Consensus, 100*wrong)
 	case wrong.Defined() && lacking.Defined():
-		consensus += fmt.Sprintf(". About %.1f %% of these are expected to be wrong, and %.1f %% of the true labels "+
-			"to be missing",
-			100*wrong, 100*lacking)
+		consensus += fmt.Sprintf(". About %.1f %% of these are expected to be wrong, and %.1f %% of the true labels to be "+
+			"missing", 100*wrong, 100*lacking)
 	}
 	notes = append(notes, consensus+".")
 	if n := r.Outside; n > 0 {

@@ -166,17 +166,15 @@ func auditClassTable(r *audit.Report, most int) *Table {
 		t.drop(t.column("not audited"))
 	}
 	if len(t.Rows) < counts.Classes {
-		t.Notes = append(t.Notes, fmt.Sprintf("The table shows the %d of %d classes with the most labels expected to "+
-			"be wrong.",
-			len(t.Rows), counts.Classes))
+		t.Notes = append(t.Notes, fmt.Sprintf("The table shows the %d of %d classes with the most labels expected to be "+
+			"wrong.", len(t.Rows), counts.Classes))
 	}
 	if counts.Pooled > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d classes: %s", counts.Pooled, counts.Classes, pooledNote))
 	}
 	if counts.NotAudited > 0 {
-		t.Notes = append(t.Notes,
-			fmt.Sprintf("%d of %d classes are not audited, because their noise rates are unknown.", counts.NotAudited,
-				counts.Classes))
+		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d classes are not audited, because their noise rates are unknown.",
+			counts.NotAudited, counts.Classes))
 	}
 	return t
 }

@@ -106,9 +106,8 @@ func captionNotes(s *captions.Summary) []string {
 
 // captionOutcome returns a sentence about the dropped captions and the file with the others.
 func captionOutcome(o *captions.Outcome) string {
-	out := fmt.Sprintf("%s has %d captions. %d are dropped (%d by probability, %d by your decisions", o.File,
-		o.Kept, o.Dropped,
-		o.Automatic, o.Decided)
+	out := fmt.Sprintf("%s has %d captions. %d are dropped (%d by probability, %d by your decisions", o.File, o.Kept,
+		o.Dropped, o.Automatic, o.Decided)
 	if o.Rescued > 0 {
 		out += fmt.Sprintf("; your decisions keep %d more", o.Rescued)
 	}

@@ -17,10 +17,8 @@ func EvaluationTables(r *eval.Result) []*Table {
 		tables = append(tables, measuresTable("Prediction of the labels as they were given", r, r.Observed))
 	}
 	if r.OutsideRange > 0 {
-		tables[0].Notes = append(tables[0].Notes, fmt.Sprintf(
-			"%d scores lie outside 0 to 1 and are no probabilities. F1 at a threshold, Brier score and calibration error "+
-				"mean little.",
-			r.OutsideRange))
+		tables[0].Notes = append(tables[0].Notes, fmt.Sprintf("%d scores lie outside 0 to 1 and are no probabilities. F1 "+
+			"at a threshold, Brier score and calibration error mean little.", r.OutsideRange))
 	}
 	return tables
 }

@@ -59,6 +59,5 @@ func TestFigure3_WritesAWellFormedPicture(t *testing.T) {
 		t.Error("drawn twice, the figure differs")
 	}
 	parsed(t, svg)
-	has(t, svg, "Missing label", "Incorrect label", "noise-free", "NMN, q01 = q10 = 0.05",
-		"Prediction")
+	has(t, svg, "Missing label", "Incorrect label", "noise-free", "NMN, q01 = q10 = 0.05", "Prediction")
 }

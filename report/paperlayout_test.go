@@ -32,9 +32,8 @@ func laidOut(t *testing.T, table int, runs ...Run) string {
 }
 
 func TestPaperLayout_HasMILInAColumnOfTable2(t *testing.T) {
-	got := laidOut(t, 2, humanRun(Baseline, false, .2, 1, .3), humanRun(Baseline, false, .2, 2, .4),
-		humanRun(Baseline, true, .2, 1, .5),
-		humanRun(Baseline, true, .2, 2, .5), humanRun(nmnFD, true, .4, 1, .6))
+	got := laidOut(t, 2, humanRun(Baseline, false, .2, 1, .3), humanRun(Baseline, false, .2, 2, .4), humanRun(Baseline,
+		true, .2, 1, .5), humanRun(Baseline, true, .2, 2, .5), humanRun(nmnFD, true, .4, 1, .6))
 	lines := strings.Split(strings.TrimSpace(got), "\n")
 	if len(lines) != 4 || !strings.HasSuffix(lines[0], "All,All sd,All-MIL,All-MIL sd") ||
 		!strings.HasPrefix(lines[2], "20,baseline,,,35,7.07") || !strings.HasSuffix(lines[2], "36,7.071067812,51,0") ||
@@ -85,9 +84,8 @@ func TestReproduction_ShowsAllParts(t *testing.T) {
 				Bags: []ComparedBag{{ShownBag: ShownBag{ID: "b1"}, Says: []ArmWords{{"baseline", []ShownLabel{
 					{Word: "ball", P: .9, Kind: HitLabel}, {Word: "tent", Kind: MissingLabel}}}}}}}}}},
 		Rerun: []string{"again"}}
-	has(t, said(t, r.WriteHTML), "A &lt;title", "Skipped: no data.", "(a) Missing label",
-		"AP by share of replaced captions, without MIL",
-		`href="#table2"`, "<span>ball</span>")
+	has(t, said(t, r.WriteHTML), "A &lt;title", "Skipped: no data.", "(a) Missing label", "AP by share of replaced "+
+		"captions, without MIL", `href="#table2"`, "<span>ball</span>")
 	has(t, said(t, r.WriteMarkdown), "# A &lt;title", "Skipped: no data.", "(figure3.svg)", "✓ ball, + tent", "again")
 }
 

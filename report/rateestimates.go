@@ -67,8 +67,7 @@ func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float6
 		t.Notes = append(t.Notes, "Not estimated: "+TooFewText(len(r.Classes))+".")
 	case unusable > 0:
 		t.Notes = append(t.Notes, fmt.Sprintf("The rates of %d of %d classes are unreliable, for the reason in their "+
-			"remarks. An audit does not use them.",
-			unusable, len(r.Classes)))
+			"remarks. An audit does not use them.", unusable, len(r.Classes)))
 	}
 	return t
 }
@@ -85,9 +84,8 @@ func TooFewText(labels int) string {
 // RateReportTable is RateEstimateTable of a report, with notes on its thresholds and its error.
 func RateReportTable(r *rates.Report) *Table {
 	t := RateEstimateTable(r.Result, r.Truth, r.Thresholds)
-	t.Notes = append(t.Notes, fmt.Sprintf(
-		"Calibrated probabilities, sigmoid(a o + b), have their best expected F1 at the threshold %.3f (column theta for "+
-			"each label).", r.Threshold))
+	t.Notes = append(t.Notes, fmt.Sprintf("Calibrated probabilities, sigmoid(a o + b), have their best expected F1 at "+
+		"the threshold %.3f (column theta for each label).", r.Threshold))
 	if r.Floor != nil {
 		t.Notes = append(t.Notes, fmt.Sprintf(
 			"Rates are raised to at least q01 %.3f and q10 %.4f, as far as the labels allow.", r.Floor.Q01, r.Floor.Q10))
@@ -96,9 +94,8 @@ func RateReportTable(r *rates.Report) *Table {
 		t.Notes = append(t.Notes, CheckText+".")
 	}
 	if r.MeanError != nil {
-		t.Notes = append(t.Notes, fmt.Sprintf(
-			"Mean error against the true labels (T01, T10), over labels with reliable rates: q01 %.3f, q10 %.4f.",
-			r.MeanError.Q01, r.MeanError.Q10))
+		t.Notes = append(t.Notes, fmt.Sprintf("Mean error against the true labels (T01, T10), over labels with reliable "+
+			"rates: q01 %.3f, q10 %.4f.", r.MeanError.Q01, r.MeanError.Q10))
 	}
 	return t
 }

@@ -128,8 +128,7 @@ func TestSheet_ShowsEachEpochOfEachBag(t *testing.T) {
 	if elements["img"] != 3 || elements["figure"] != 4 || elements["script"] != 0 || elements["b"] != 0 {
 		t.Errorf("elements %v", elements)
 	}
-	has(t, content, "RandAugment 2,9", "a note", "epoch 1", "ShearX +0.09", "63 %", "and 4 more",
-		"cut short")
+	has(t, content, "RandAugment 2,9", "a note", "epoch 1", "ShearX +0.09", "63 %", "and 4 more", "cut short")
 	lacks(t, content, "\u202e")
 	lacks(t, page, "://")
 }

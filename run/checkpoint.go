@@ -43,15 +43,13 @@ func FindCheckpoint(path string, which Checkpoint) (file, folder string, err err
 // SameClasses checks that a model and data have the same words in the same order.
 func SameClasses(c *train.Checkpoint, v *text.Vocabulary) error {
 	if len(c.Words) != v.Len() {
-		return fmt.Errorf("the model has %d classes, the vocabulary of the data %d: give the vocabulary that it was trained "+
-			"with (`data.vocabulary`)",
-			len(c.Words), v.Len())
+		return fmt.Errorf("the model has %d classes, the vocabulary of the data %d: give the vocabulary that it was "+
+			"trained with (`data.vocabulary`)", len(c.Words), v.Len())
 	}
 	for i, w := range c.Words {
 		if here := v.Word(i).Text; here != w.Text {
-			return fmt.Errorf("class %d of the model is %q, the vocabulary of the data has %q: give the vocabulary that it was "+
-				"trained with (`data.vocabulary`)",
-				i+1, w.Text, here)
+			return fmt.Errorf("class %d of the model is %q, the vocabulary of the data has %q: give the vocabulary that it "+
+				"was trained with (`data.vocabulary`)", i+1, w.Text, here)
 		}
 	}
 	return nil

@@ -19,8 +19,7 @@ func TestExamine_SoundDataIsOpenedAndNotTrained(t *testing.T) {
 		"cpu", recipe.FD
 	var topics []string
 	found, err := Examine(t.Context(), &c, ExamineOptions{Message: func(m Message) {
-		topics = append(topics,
-			m.Topic)
+		topics = append(topics, m.Topic)
 	}})
 	must(t, err)
 	if n := doctor.Count(found.Findings, doctor.Error); n != 0 || len(found.Splits) != 3 ||

@@ -231,10 +231,8 @@ func (m *Model) refuseVideos(set *loader.Set, o *ExtractOptions, byFrame bool) e
 		return setting.Errorf("",
 			"extract: this run has learned frames one by one, and says nothing of a video as a whole: add `extract.per_frame`")
 	case chunk > 0 && slices.ContainsFunc(o.Layers, func(l model.Layer) bool { return l != model.Probabilities }):
-		return setting.Errorf("",
-			"extract: this run takes %d frames of a video through the net at a time, and has nothing but probabilities of a "+
-				"whole one: add `extract.per_frame`",
-			chunk)
+		return setting.Errorf("", "extract: this run takes %d frames of a video through the net at a time, and has "+
+			"nothing but probabilities of a whole one: add `extract.per_frame`", chunk)
 	}
 	return nil
 }

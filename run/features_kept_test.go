@@ -56,8 +56,7 @@ func withBackbone(t *testing.T, pictures int) run.Config {
 	must(t, os.WriteFile(manifest, []byte(list), 0o666))
 	var c run.Config
 	given, err := document.ParseSettings("data.manifest="+manifest, "net.backbone="+weights, "net.input_size=32",
-		"run.device=cpu",
-		"run.threads=1")
+		"run.device=cpu", "run.threads=1")
 	must(t, err)
 	err = run.Sources{Settings: given}.Resolve(&c)
 	must(t, err)

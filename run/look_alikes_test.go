@@ -42,8 +42,7 @@ func withSiblings(t *testing.T) run.Config {
 	must(t, os.WriteFile(manifest, []byte(list), 0o666))
 	var c run.Config
 	given, err := document.ParseSettings("data.manifest="+manifest, "data.max_bad_samples=1", "net.width=.5",
-		"run.device=cpu",
-		"run.threads=1", "recipe.form=estimate", "noise_rates=folds:2", "recipe.fold_epochs=1")
+		"run.device=cpu", "run.threads=1", "recipe.form=estimate", "noise_rates=folds:2", "recipe.fold_epochs=1")
 	must(t, err)
 	err = run.Sources{Preset: run.ScenesPreset, Settings: given}.Resolve(&c)
 	must(t, err)

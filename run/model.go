@@ -178,8 +178,7 @@ func (m *Model) compareData(ctx context.Context, c *Config, d *dataset.Splits, l
 	}
 	_, difference, err := now.Since(ctx, then)
 	if err == nil && difference != nil {
-		log.Warn("the data are not those that this run has learned from", "file", difference.Text,
-			"others", difference.More)
+		log.Warn("the data are not those that this run has learned from", "file", difference.Text, "others", difference.More)
 	}
 	return err
 }

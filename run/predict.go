@@ -102,8 +102,7 @@ func (m *Model) scorePictures(ctx context.Context, paths []string,
 func (m *Model) scoreFeatures(ctx context.Context, paths []string,
 	o *PredictOptions) (*Predictions, *train.Scores, error) {
 	if len(paths) != 1 {
-		return nil, nil, setting.Errorf("", "predict: the model takes features: name one file of them, not %d",
-			len(paths))
+		return nil, nil, setting.Errorf("", "predict: the model takes features: name one file of them, not %d", len(paths))
 	}
 	f := BaseConfig().Data.Features
 	if run, err := ReadConfig(m.folder); err == nil {

@@ -190,8 +190,7 @@ func TestPredict_FoldersOfFrames(t *testing.T) {
 	}
 	if _, err := frames.Find(t.Context(), ""); err == nil {
 		o.FFmpeg = ""
-		if _, err := m.Predict(t.Context(), []string{video}, o); err == nil || !strings.Contains(err.Error(),
-			"clip.mkv") {
+		if _, err := m.Predict(t.Context(), []string{video}, o); err == nil || !strings.Contains(err.Error(), "clip.mkv") {
 			t.Errorf("a broken video: %v", err)
 		}
 		if both, err := m.Predict(t.Context(), []string{video, pictures[0]}, o); err != nil || both.Len() != 1 {

@@ -83,8 +83,7 @@ func TestParseCurve_LeavesOutBrokenLines(t *testing.T) {
 			t.Errorf("%q: %d points, %d broken lines (%v), want %d and 1", text, len(points), broken, err, want)
 		}
 	}
-	if _, _, err := parseCurve("an essay\n"); err == nil || !strings.Contains(err.Error(),
-		"line 1") {
+	if _, _, err := parseCurve("an essay\n"); err == nil || !strings.Contains(err.Error(), "line 1") {
 		t.Errorf("no log: %v", err)
 	}
 }

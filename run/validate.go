@@ -44,8 +44,7 @@ func (c *Config) validateNames() error {
 		return fmt.Errorf("net.pixels is raw, which Caffe's weights of vgg16 need; weights of %s need unit", c.Net.Arch)
 	case (c.Net.Arch == NetMLP) != (c.Data.Set == dataset.Features):
 		return fmt.Errorf("net.arch is %q and data.set is %q: the net mlp is for features (`data.features.train.features` "+
-			"FILE), the others are for pictures",
-			c.Net.Arch, c.Data.Set)
+			"FILE), the others are for pictures", c.Net.Arch, c.Data.Set)
 	case c.Net.Arch != NetMLP && len(c.Net.Hidden) > 0:
 		return fmt.Errorf("net.hidden is %v: it is for the net mlp, on features", c.Net.Hidden)
 	case c.Net.Arch == NetMLP && c.Net.forPictures():
@@ -95,9 +94,8 @@ func (c *Config) validateAugment() error {
 		return setting.Errorf("train.augment", "`net.backbone` computes features once, of pictures as they are: of "+
 			"augmentations `train.augment.mixup` alone has an effect on them, leave out the others (%s)", a)
 	case c.Data.Set == dataset.Features && a.Pictures():
-		return setting.Errorf("train.augment",
-			"features are no pictures: of augmentations `train.augment.mixup` alone has an effect on them, leave out the "+
-				"others (%s)", a)
+		return setting.Errorf("train.augment", "features are no pictures: of augmentations `train.augment.mixup` alone "+
+			"has an effect on them, leave out the others (%s)", a)
 	case c.Data.Evidence != "" && a.Mixup > 0:
 		return setting.Errorf("train.augment.mixup",
 			"`train.augment.mixup` mixes labels, and `data.evidence` takes their place: leave out one of the two")

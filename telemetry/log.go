@@ -88,8 +88,7 @@ func LogTo(logger *slog.Logger) train.Observer {
 					slog.Float64("data_wait_ms", Milliseconds(e.DataWait)),
 					slog.Float64("step_ms", Milliseconds(e.Duration)), slog.Int("device_bytes", e.DeviceBytes)}
 				if e.Ranks > 1 {
-					attributes = append(attributes, slog.Int("ranks", e.Ranks),
-						slog.Float64("rank_wait_ms", Milliseconds(e.Wait)),
+					attributes = append(attributes, slog.Int("ranks", e.Ranks), slog.Float64("rank_wait_ms", Milliseconds(e.Wait)),
 						slog.Float64("most_rank_wait_ms", Milliseconds(e.MostWait)), slog.Int("slowest_rank", e.Slowest))
 				}
 				logger.Info("step", attributes...)
@@ -98,8 +97,7 @@ func LogTo(logger *slog.Logger) train.Observer {
 		Epoch: func(e train.EpochDone) {
 			logger.Info("epoch", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Float64("loss", e.Loss),
 				slog.Int("samples", e.Bags), slog.Int("images", e.Images), slog.Int("bad_samples", e.BadSamples),
-				slog.Float64("data_wait_ms", Milliseconds(e.DataWait)),
-				slog.Float64("epoch_ms", Milliseconds(e.Duration)))
+				slog.Float64("data_wait_ms", Milliseconds(e.DataWait)), slog.Float64("epoch_ms", Milliseconds(e.Duration)))
 		},
 		Evaluated: func(e train.Evaluated) {
 			attributes := []any{slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Bool("best", e.Best),

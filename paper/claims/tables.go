@@ -69,12 +69,10 @@ func summary(heading string, verdicts []Verdict, beyond bool) *report.Table {
 	if !beyond {
 		t.Notes = []string{fmt.Sprintf("Figures are differences, the first arm minus the second, in the measure of the "+
 			"claim. For several comparisons they are the smallest and the largest mean over seeds, and the largest standard "+
-			"deviation. A claim is confirmed if every comparison is confirmed by Student's t test of the differences of equal "+
-			"seeds (two-sided, p below %g, at least %d seeds). It is not confirmed if one comparison is the other way with p "+
-			"below %g divided by their number. Every other claim is not tested well enough, and the verdict has the "+
-			"reason.", significance,
-			FewestSeeds,
-			significance),
+			"deviation. A claim is confirmed if every comparison is confirmed by Student's t test of the differences of "+
+			"equal seeds (two-sided, p below %g, at least %d seeds). It is not confirmed if one comparison is the other way "+
+			"with p below %g divided by their number. Every other claim is not tested well enough, and the verdict has the "+
+			"reason.", significance, FewestSeeds, significance),
 			"Published figures come from the paper, which prints no spread. On other data than the paper's, they are no " +
 				"targets for ours."}
 	}

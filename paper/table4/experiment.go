@@ -169,9 +169,8 @@ func (e *Experiment) Rows() []report.CaptionRow { return e.rows }
 // other clips.
 func (e *Experiment) tables(c *clips, rows []report.CaptionRow) []*report.Table {
 	table := report.Table4("Captions of "+c.title, rows)
-	table.Notes = append(table.Notes,
-		fmt.Sprintf("CIDEr-D, BLEU-4, ROUGE-L and METEOR (1.5, modules %s) times 100; "+
-			"mean ± standard deviation over seeds.", e.Meteor.Modules()))
+	table.Notes = append(table.Notes, fmt.Sprintf("CIDEr-D, BLEU-4, ROUGE-L and METEOR (1.5, modules %s) times 100; "+
+		"mean ± standard deviation over seeds.", e.Meteor.Modules()))
 	published := report.PublishedTable4()
 	if len(e.Features) == 0 && e.Videos == nil {
 		published.Notes = []string{

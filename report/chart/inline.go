@@ -20,12 +20,10 @@ func (c *Chart) Inline(id string) template.HTML {
 	if s.Rows == nil && s.Y.Label != "" {
 		fmt.Fprintf(&b, `<p class="chart-y">%s</p>`, escaped(s.Y.Label))
 	}
-	fmt.Fprintf(&b,
-		`<div class="frame" style="padding-left:%grem">`+
-			`<svg role="img" aria-labelledby="%[2]s-t %[2]s-d" style="height:%[3]gem">`+
-			`<title id="%[2]s-t">%[4]s</title><desc id="%[2]s-d">%[5]s</desc>`, rounded(s.leftRoom()), escaped(id),
-		rounded(s.height()/textSize),
-		escaped(s.Title), escaped(s.Summary))
+	fmt.Fprintf(&b, `<div class="frame" style="padding-left:%grem">`+
+		`<svg role="img" aria-labelledby="%[2]s-t %[2]s-d" style="height:%[3]gem">`+
+		`<title id="%[2]s-t">%[4]s</title><desc id="%[2]s-d">%[5]s</desc>`, rounded(s.leftRoom()), escaped(id),
+		rounded(s.height()/textSize), escaped(s.Title), escaped(s.Summary))
 	s.draw(&inline{&b})
 	b.WriteString(`</svg></div>`)
 	if s.X.Label != "" {

@@ -93,9 +93,8 @@ func (x *Extraction) Run(ctx context.Context) (done []Extracted, err error) {
 		err = kept.remove()
 	case ctx.Err() != nil:
 		if failed := kept.flush(context.WithoutCancel(ctx)); failed == nil && kept.next > 0 {
-			x.Notify(fmt.Sprintf("%d of %d %s are done and kept in %s; run the same command again to continue",
-				kept.next, x.Set.Len(),
-				x.Set.Noun(), kept.dir))
+			x.Notify(fmt.Sprintf("%d of %d %s are done and kept in %s; run the same command again to continue", kept.next,
+				x.Set.Len(), x.Set.Noun(), kept.dir))
 		}
 	}
 	return done, err

@@ -40,9 +40,8 @@ func Check(dir string, kind Kind, err error, found Found) error {
 		return err
 	}
 	if key, was, is := found.Changed(); key != "" && Begun(dir) {
-		return setting.Errorf("run_dir",
-			"%s holds another run: its %s is %s, this one's %s; name another `run_dir`, or remove that folder, as nmn "+
-				"train and nmn caption train do with `restart`", dir, key, was, is)
+		return setting.Errorf("run_dir", "%s holds another run: its %s is %s, this one's %s; name another `run_dir`, or "+
+			"remove that folder, as nmn train and nmn caption train do with `restart`", dir, key, was, is)
 	}
 	return nil
 }
@@ -77,10 +76,8 @@ func refuseForeign(dir string, kind Kind) error {
 	}
 	for _, e := range entries {
 		if kind.Writes(e.Name()) {
-			return setting.Errorf("run_dir",
-				"%s would be overwritten, and no run has written it, since there is no %s next to it: name another `run_dir`, or "+
-					"move it away",
-				filepath.Join(dir, e.Name()), kind.Config)
+			return setting.Errorf("run_dir", "%s would be overwritten, and no run has written it, since there is no %s next "+
+				"to it: name another `run_dir`, or move it away", filepath.Join(dir, e.Name()), kind.Config)
 		}
 	}
 	return nil

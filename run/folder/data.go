@@ -38,11 +38,9 @@ func SameData(ctx context.Context, dir string, now origin.List) (origin.List, er
 		others = fmt.Sprintf(", and %d other files differ too", d.More)
 	}
 	if d.Unknown {
-		return nil, setting.Errorf("run_dir",
-			"%s%s: its content was not noted then (`run.verify_data` does that in a new run), so it cannot be shown to be "+
-				"unchanged: give another `run_dir`, put the time back, or, if you are sure, remove %s to go on with the data as "+
-				"they are now",
-			d.Text, others, path)
+		return nil, setting.Errorf("run_dir", "%s%s: its content was not noted then (`run.verify_data` does that in a new "+
+			"run), so it cannot be shown to be unchanged: give another `run_dir`, put the time back, or, if you are sure, "+
+			"remove %s to go on with the data as they are now", d.Text, others, path)
 	}
 	cure := "put the file back"
 	if d.Added {

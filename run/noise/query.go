@@ -71,9 +71,8 @@ func (q Query) Answer(ctx context.Context, o run.Options) (*report.NoiseReport, 
 		return nil, err
 	}
 	if c.Model.Noise == model.NoNoise {
-		return nil, setting.Errorf("", "noise report: %s was trained without a noise model: name a run of an arm "+
-			"that has one, such as %s or %s",
-			q.Path, recipe.FI, recipe.FD)
+		return nil, setting.Errorf("", "noise report: %s was trained without a noise model: name a run of an arm that has "+
+			"one, such as %s or %s", q.Path, recipe.FI, recipe.FD)
 	}
 	if c.Model.Exclusive {
 		return nil, setting.Errorf("", "noise report: %s has one label for each sample, and a matrix of classes instead of "+

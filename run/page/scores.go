@@ -119,8 +119,7 @@ func shownLabels(set *loader.Set, logits, signs []float32, answers []uint8, sure
 		rest = classes[1:]
 	}
 	slices.SortStableFunc(rest, func(a, b int) int {
-		return slices.Index(order, kind(a)) - slices.Index(order,
-			kind(b))
+		return slices.Index(order, kind(a)) - slices.Index(order, kind(b))
 	})
 	labels := make([]report.ShownLabel, 0, len(classes))
 	for _, c := range classes {

@@ -167,14 +167,12 @@ func TestDashboard_PanelsHaveASourceAndAPlaceOfTheirOwn(t *testing.T) {
 	taken := map[[2]int]string{}
 	for _, p := range readDashboard(t).Panels {
 		if p.Type != "row" && (p.Datasource.UID != want || len(p.Targets) == 0) {
-			t.Errorf("panel %s has %d queries to source %q, want some to %q",
-				p.Title, len(p.Targets), p.Datasource.UID, want)
+			t.Errorf("panel %s has %d queries to source %q, want some to %q", p.Title, len(p.Targets), p.Datasource.UID, want)
 		}
 		refs := map[string]bool{}
 		for _, target := range p.Targets {
 			if target.Datasource.UID != want || refs[target.RefID] {
-				t.Errorf("panel %s: query %s goes to %q, or is named twice",
-					p.Title, target.RefID, target.Datasource.UID)
+				t.Errorf("panel %s: query %s goes to %q, or is named twice", p.Title, target.RefID, target.Datasource.UID)
 			}
 			refs[target.RefID] = true
 		}

@@ -120,9 +120,8 @@ func gateway(address, run string, within time.Duration, gatherer prometheus.Gath
 	case err != nil: // its text has the URL, and in it perhaps a password
 		return "", nil, setting.Errorf("metrics.push", "metrics: `metrics.push` is no URL: want http://host:9091")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "":
-		return "", nil, setting.Errorf("metrics.push",
-			"metrics: `metrics.push` is at %s: want the http or https URL of a Pushgateway, such as http://host:9091", u.Scheme+
-				"://"+u.Host)
+		return "", nil, setting.Errorf("metrics.push", "metrics: `metrics.push` is at %s: want the http or https URL of a "+
+			"Pushgateway, such as http://host:9091", u.Scheme+"://"+u.Host)
 	}
 	user := u.User
 	u.User = nil

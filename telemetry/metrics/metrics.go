@@ -105,9 +105,7 @@ func (m *Metrics) Begin(r Run) {
 	m.Validation.Reset()
 	m.Info.Reset()
 	m.Info.WithLabelValues(strings.ToValidUTF8(r.Name, "\ufffd"), r.Arm, strconv.FormatBool(r.MIL),
-		strconv.FormatFloat(r.Noise, 'g', 4, 64),
-		strconv.FormatUint(r.Seed, 10),
-		r.Device, r.Version, r.Revision).Set(1)
+		strconv.FormatFloat(r.Noise, 'g', 4, 64), strconv.FormatUint(r.Seed, 10), r.Device, r.Version, r.Revision).Set(1)
 }
 
 // Enter sets the state of the run, or how it has ended. Starting, Training and Validating follow from the

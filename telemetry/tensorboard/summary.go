@@ -94,8 +94,7 @@ func (w *Writer) PRCurve(tag string, step int, c Curve) {
 	n := len(c.TruePositive)
 	precision, recall := make([]float64, n), make([]float64, n)
 	for i := range n {
-		precision[i], recall[i] = ratio(c.TruePositive[i], c.FalsePositive[i]),
-			ratio(c.TruePositive[i], c.FalseNegative[i])
+		precision[i], recall[i] = ratio(c.TruePositive[i], c.FalsePositive[i]), ratio(c.TruePositive[i], c.FalseNegative[i])
 	}
 	rows := [][]float64{c.TruePositive, c.FalsePositive, c.TrueNegative, c.FalseNegative, precision, recall}
 	plugin := appendMessage(nil, 1, []byte("pr_curves"))

@@ -39,8 +39,7 @@ func Create(dir string, step int) (*Writer, error) {
 	w := &Writer{file: file, now: now}
 	w.event(0, fileVersion, []byte("brain.Event:2"))
 	if step >= 0 {
-		w.event(step+1, sessionLog, protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType),
-			sessionStart))
+		w.event(step+1, sessionLog, protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), sessionStart))
 	}
 	return w, nil
 }

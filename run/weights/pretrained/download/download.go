@@ -176,8 +176,7 @@ func (d *download) connect(ctx context.Context) (broken bool, err error) {
 			return false, nil
 		case err != nil:
 			return ctx.Err() == nil, fmt.Errorf("%s: after %d bytes: %w; run the same command again to continue",
-				d.file.Address, d.done,
-				cause(ctx, err))
+				d.file.Address, d.done, cause(ctx, err))
 		}
 	}
 }
