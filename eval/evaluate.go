@@ -86,7 +86,6 @@ func namedWords(in *Input) []Word {
 	return words
 }
 
-// measure evaluates one matrix of scores.
 func measure(in *Input, scores []float32, g groups, o Options) (Measures, []WordMeasures) {
 	m := Measures{Threshold: o.Threshold, PlugIn: o.PlugIn}
 	if m.PlugIn == 0 {

@@ -24,7 +24,6 @@ func (t *tally) word() *WordLabels {
 	}
 }
 
-// tallies evaluates one matrix of scores class by class.
 type tallies struct {
 	in                *Input
 	scores            []float32
@@ -78,7 +77,6 @@ func newBlock(bags int) *block {
 	}
 }
 
-// evaluate does the classes first to last-1.
 func (b *block) evaluate(t *tallies, first, last int) {
 	n, k := t.in.Bags, t.in.Classes
 	gather(b.scores, t.scores, k, first, last)

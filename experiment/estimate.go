@@ -20,7 +20,6 @@ func (g *Grid) Estimate(ctx context.Context, s *run.Session) (time.Duration, err
 		}
 		for _, name := range g.needed() {
 			c.Arm, s.Config.Arm = name, name
-			settings := c.Settings()
 			arm, err := name.ForTraining(mil)
 			if err != nil {
 				return 0, err
@@ -30,7 +29,7 @@ func (g *Grid) Estimate(ctx context.Context, s *run.Session) (time.Duration, err
 				return 0, err
 			}
 			if name == recipe.Stage1 && c.Train.Stage1Epochs > 0 {
-				one.Steps += one.Steps / c.Train.Stage1Epochs * settings.ExtraEpochs(g.needed(), s.Data.Train.CaptionsInUse)
+				one.Steps += one.Steps / c.Train.Stage1Epochs * c.Settings().ExtraEpochs(g.needed(), s.Data.Train.CaptionsInUse)
 			}
 			// Evaluations go forward only, a third of a step.
 			perPicture := one.Step.Seconds() / float64(one.Bags)

@@ -109,8 +109,8 @@ func (g *Grid) ResolveArms() error {
 		c := g.Config
 		c.Arm = a
 		err := cmp.Or(c.ValidateRecipe(), c.ValidateLoss())
-		if settings := c.Settings(); err == nil && c.Exclusive() {
-			err = settings.ValidateExclusive()
+		if err == nil && c.Exclusive() {
+			err = c.Settings().ValidateExclusive()
 		}
 		if err != nil {
 			return &setting.Error{Key: "experiment.arms", Reason: err}

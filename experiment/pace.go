@@ -50,7 +50,6 @@ func (g *Grid) epochs(name recipe.Name, mil bool) float64 {
 	return float64(max(epochs, 1))
 }
 
-// newPace is the pace before any run.
 func (g *Grid) newPace(groups int) *pace {
 	p := &pace{kinds: map[bool]*kindPace{}}
 	for _, mil := range g.mils() {

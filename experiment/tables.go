@@ -74,28 +74,38 @@ func (g *Grid) write(ctx context.Context, s *run.Session, runs []report.Run) (*O
 	if err := s.Ranks.Save(ctx, func() error { return WriteTables(g.Dir, o.Tables) }); err != nil {
 		return nil, err
 	}
-	return o, g.writeIndex(ctx, s, runs, o.shown, o.Tables)
+	return o, g.writeIndex(ctx, s, o)
 }
 
 // Summaries are the tables that fit a terminal: the main measures, and of the first table what else is worth knowing.
-func (o *Outcome) Summaries() []*report.Table { return summaries(o.shown) }
+func (o *Outcome) Summaries() (summaries []*report.Table) {
+	for i, t := range o.shown {
+		if t.details {
+			continue
+		}
+		summaries = append(summaries, t.Summary())
+		if more := t.Details(); i == 0 && more != nil {
+			summaries = append(summaries, more)
+		}
+	}
+	return summaries
+}
 
 // writeIndex writes the page of the experiment, with links to the pages that its runs have.
-func (g *Grid) writeIndex(ctx context.Context, s *run.Session, runs []report.Run, shown []shownTable,
-	all []*report.Table) error {
-	compared, err := g.comparisons(ctx, s, runs)
+func (g *Grid) writeIndex(ctx context.Context, s *run.Session, o *Outcome) error {
+	compared, err := g.comparisons(ctx, s, o.Runs)
 	if err != nil {
 		return err
 	}
-	page := report.ExperimentPage{Name: filepath.Base(g.Dir), Shown: summaries(shown), All: all, Compared: compared}
+	page := report.ExperimentPage{Name: filepath.Base(g.Dir), Shown: o.Summaries(), All: o.Tables, Compared: compared}
 	page.Rows, page.Remarks = g.explanation()
-	for i := range runs {
-		folder, err := filepath.Rel(g.Dir, runs[i].Name)
+	for i := range o.Runs {
+		folder, err := filepath.Rel(g.Dir, o.Runs[i].Name)
 		if err != nil {
 			return err
 		}
-		run := report.LinkedRun{Run: &runs[i], Folder: filepath.ToSlash(folder)}
-		if durable.Exists(filepath.Join(runs[i].Name, report.HTMLFile)) {
+		run := report.LinkedRun{Run: &o.Runs[i], Folder: filepath.ToSlash(folder)}
+		if durable.Exists(filepath.Join(o.Runs[i].Name, report.HTMLFile)) {
 			run.Page = path.Join(run.Folder, report.HTMLFile)
 		}
 		page.Runs = append(page.Runs, run)
@@ -107,22 +117,6 @@ func (g *Grid) writeIndex(ctx context.Context, s *run.Session, runs []report.Run
 	return s.Ranks.Save(ctx, func() error { return durable.Save(filepath.Join(g.Dir, run.IndexFile), b.Bytes()) })
 }
 
-// summaries are the main measures of the tables, and of the first what else is worth knowing.
-func summaries(tables []shownTable) []*report.Table {
-	var shown []*report.Table
-	for i, t := range tables {
-		if t.details {
-			continue
-		}
-		shown = append(shown, t.Summary())
-		if more := t.Details(); i == 0 && more != nil {
-			shown = append(shown, more)
-		}
-	}
-	return shown
-}
-
-// tables returns the tables of the experiment, the main one first.
 func (g *Grid) tables(runs []report.Run) ([]shownTable, error) {
 	several := len(g.Seeds) > 1
 	var tables []shownTable

@@ -71,7 +71,6 @@ func (u *Unit) noise() float64 {
 	return u.Captions.Nets.Data.Noise
 }
 
-// trainCaptions trains captioners, or reads their results.
 func (p *Plan) trainCaptions(ctx context.Context, o *Options, u *Unit) (*foundUnit, error) {
 	if unit, err := p.readCaptions(u); err != nil || unit != nil && unit.missing == 0 {
 		return unit, err
@@ -105,7 +104,6 @@ func (p *Plan) observed(o *Options, u *Unit) *table4.Experiment {
 	return &e
 }
 
-// runPiece does a piece of Table 4 on MSR-VTT.
 func (p *Plan) runPiece(ctx context.Context, o *Options, u *Unit, piece table4.Piece) (reused bool, err error) {
 	e := p.observed(o, u)
 	_, err = p.withSession(ctx, o, e.Videos, func(s *run.Session) ([]report.Run, int, error) {

@@ -105,7 +105,6 @@ func netLikelihood(ctx context.Context, folder string, o run.ModelOptions) (nll 
 	return float64(found.Observed.Labels.LogLoss), nil
 }
 
-// emTables are the small problem by seed, and the likelihoods.
 func (p *Plan) emTables(f *found) []*report.Table {
 	number := func(v float64) report.Cell { return report.NumberCell(eval.Number(v)) }
 	text := func(v float64) report.Cell { return report.TextCell(fmt.Sprintf("%.1e", v)) }

@@ -140,7 +140,6 @@ func (p *Plan) scaled() bool {
 	return slices.ContainsFunc(p.Units, func(u Unit) bool { return u.Captions != nil || p.Settings.real() })
 }
 
-// disk is how many bytes the tasks of a unit leave.
 func (p *Plan) disk(u *Unit, tasks int) int64 {
 	switch {
 	case u.Captions != nil && u.Captions.Videos != nil: // half of the tasks are concepts, half captioners

@@ -26,7 +26,6 @@ const (
 // in other places.
 const planForm = 1
 
-// planRecord is what planFile holds.
 type planRecord struct {
 	Form     int      `json:"form"`
 	Settings Settings `json:"settings"`
@@ -93,7 +92,6 @@ func (p *Plan) check() error {
 	return nil
 }
 
-// shown is a setting for messages.
 func shown(v reflect.Value) string {
 	if v.IsZero() {
 		return "none"

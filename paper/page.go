@@ -15,7 +15,6 @@ import (
 	runpage "nmn/run/page"
 )
 
-// page makes the page of all parts.
 func (p *Plan) page(ctx context.Context, o *Options, f *found,
 	verdicts []claims.Verdict) (*report.Reproduction, error) {
 	page := &report.Reproduction{Title: "Reproduction of Learning from Noisy Labels with Noise Modeling Network",
@@ -53,7 +52,6 @@ func (p *Plan) lead() []string {
 	return lines
 }
 
-// facts describe the run.
 func (p *Plan) facts(f *found, verdicts []claims.Verdict) []report.Explained {
 	build := run.ThisBuild()
 	program := "nmn " + build.Version
@@ -121,7 +119,6 @@ func unitText(u *Unit, f *foundUnit) string {
 
 func epochsText(first, second int) string { return fmt.Sprintf("%d + %d epochs", first, second) }
 
-// rerun describes how to run it again.
 func (p *Plan) rerun() []string {
 	s := &p.Settings
 	line := fmt.Sprintf("nmn reproduce `reproduce.size` %s `reproduce.seeds` %s", s.Size,
@@ -142,7 +139,6 @@ func (p *Plan) rerun() []string {
 		"data and files, and every figure. On one kind of processor, one program always writes equal bytes."}
 }
 
-// show makes the content of a part.
 func (p *Plan) show(ctx context.Context, o *Options, f *found, part *PlannedPart) (*report.ReproducedPart, error) {
 	out := &report.ReproducedPart{ID: string(part.Name), Title: part.Title, Skip: part.Skip}
 	if part.Skip != "" {
@@ -176,7 +172,6 @@ func (p *Plan) renamed(text string) string {
 	return p.Rename(text)
 }
 
-// ofPart are the runs that a part is made of.
 func (p *Plan) ofPart(f *found, part *PlannedPart) (all []report.Run) {
 	for u, r := range p.runs(f) {
 		if u.Data == part.Data && slices.ContainsFunc(part.Name.needs(), func(n need) bool {
@@ -189,7 +184,6 @@ func (p *Plan) ofPart(f *found, part *PlannedPart) (all []report.Run) {
 	return all
 }
 
-// showDetection shows one of Tables 1 to 3.
 func (p *Plan) showDetection(f *found, part *PlannedPart, out *report.ReproducedPart) error {
 	number := map[Part]int{Table1: 1, Table2: 2, Table3: 3}[part.Name]
 	runs := p.ofPart(f, part)
@@ -226,7 +220,6 @@ func startNote(runs []report.Run) string {
 		"the data, unlike the paper's start, a flip of .036. It is a setting of the preset, and was not chosen for this page."
 }
 
-// showCaptions shows Table 4.
 func (p *Plan) showCaptions(f *found, out *report.ReproducedPart) {
 	for i := range f.units {
 		c := f.units[i].captions

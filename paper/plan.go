@@ -50,7 +50,6 @@ type Unit struct {
 	seedTime time.Duration      // measured time of the runs of a seed of a grid; 0 before
 }
 
-// kind is the source of a part.
 type kind int
 
 const (
@@ -60,7 +59,6 @@ const (
 	ofCaptions
 )
 
-// need are runs that a part is made of.
 type need struct {
 	levels    []float64
 	arms      []recipe.Name
@@ -118,13 +116,11 @@ func partPlans() []partPlan {
 	}
 }
 
-// needs are the runs that a part is made of.
 func (p Part) needs() []need {
 	plans := partPlans()
 	return plans[slices.IndexFunc(plans, func(of partPlan) bool { return of.name == p })].needs
 }
 
-// counts are how much of the data sets there should be.
 type counts struct {
 	coco   published.COCOSize
 	msrvtt published.MSRVTTSize
@@ -267,7 +263,6 @@ func whyNot(f *published.Folder) (text string) {
 	return text
 }
 
-// add plans the training for a part.
 func (p *Plan) add(part partPlan, of source) error {
 	if part.from == ofCaptions {
 		return p.addCaptions(part.name, of)

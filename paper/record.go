@@ -49,7 +49,6 @@ type recordedRun struct {
 	Seconds     float64    `json:"seconds"`
 }
 
-// record makes the record.
 func (p *Plan) record(ctx context.Context, f *found, out *Outcome) (*record, error) {
 	r := &record{Form: planForm, Program: run.ThisBuild(), Settings: p.Settings, Files: p.files, Verdicts: out.Verdicts}
 	for _, part := range p.Parts {

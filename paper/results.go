@@ -72,7 +72,6 @@ func (p *Plan) completeResults(tasks []Task) ([]claims.Result, error) {
 	return p.results(f), nil
 }
 
-// resultsOf are the figures of a run of a unit.
 func resultsOf(u *Unit, r *report.Run) (all []claims.Result) {
 	base := claims.Result{Part: string(u.parts[0]), Data: u.Data, Arm: r.Arm, Missing: r.Noise, Seed: r.Seed,
 		Words: claims.All}
@@ -113,7 +112,6 @@ func resultsOf(u *Unit, r *report.Run) (all []claims.Result) {
 	return all
 }
 
-// captionResults are the figures of captioners.
 func (p *Plan) captionResults(u *Unit, c *captionScores) (all []claims.Result) {
 	for i, arm := range table4.Arms() {
 		for j, s := range c.Rows[i].Scores {
@@ -154,7 +152,6 @@ func digestsOf(ctx context.Context, s *run.Session) (all []dataDigest, err error
 	return all, nil
 }
 
-// names are parts in a sentence.
 func names(parts []Part) string {
 	all := make([]string, len(parts))
 	for i, p := range parts {
@@ -163,7 +160,6 @@ func names(parts []Part) string {
 	return strings.Join(all, ", ")
 }
 
-// seedsText lists seeds.
 func seedsText(seeds []uint64) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(seeds), " ", ", "), "[]")
 }

@@ -35,14 +35,12 @@ func (o *Options) tell(format string, args ...any) {
 	}
 }
 
-// found is the results of the runs of a reproduction.
 type found struct {
 	units []foundUnit         // in the order of the plan
 	small []appendix.Solution // of the appendix, for each seed
 	em    []claims.Result     // of the appendix
 }
 
-// foundUnit is the results of a unit.
 type foundUnit struct {
 	runs     []report.Run // of a grid
 	config   string       // of a grid, without arm, noise and seed
@@ -93,7 +91,6 @@ func interrupted(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", run.ErrInterrupted, err)
 }
 
-// train trains the incomplete runs of a unit.
 func (p *Plan) train(ctx context.Context, o *Options, u *Unit) (*foundUnit, error) {
 	if u.Captions != nil {
 		return p.trainCaptions(ctx, o, u)
@@ -125,7 +122,6 @@ func (p *Plan) withSession(ctx context.Context, o *Options, g *experiment.Grid,
 	return unit, err
 }
 
-// folder is the folder of a unit.
 func (p *Plan) folder(u *Unit) string {
 	return filepath.Join(p.Settings.Dir, filepath.FromSlash(u.Folder))
 }
@@ -173,7 +169,6 @@ func (o *Outcome) Summary() (lines []report.Explained) {
 	return lines
 }
 
-// write writes the page, the Markdown and the record.
 func (p *Plan) write(ctx context.Context, o *Options, f *found) (*Outcome, error) {
 	if err := p.compareEM(ctx, o, f); err != nil {
 		return nil, err

@@ -65,7 +65,6 @@ func firstSeeds(n int) []uint64 {
 	return seeds
 }
 
-// setSeeds gives all units other seeds.
 func (p *Plan) setSeeds(seeds []uint64) {
 	p.Settings.Seeds = seeds
 	for i := range p.Units {

@@ -141,7 +141,6 @@ func isFolder(field, path string) error {
 	return nil
 }
 
-// pictures is the configuration of the nets on scenes.
 func (s *Settings) pictures() run.Config {
 	c := s.generated(run.ScenesPreset)
 	if s.Size == Smoke {
@@ -173,7 +172,6 @@ func (s *Settings) generated(name run.PresetName) run.Config {
 	return c
 }
 
-// preset is a preset with a name and a size that package run has.
 func preset(name run.PresetName, size run.Size) run.Config {
 	c, _ := run.Preset(name, size)
 	return c

@@ -141,7 +141,6 @@ func (p *Plan) Collect(ctx context.Context, o Options, partial bool) (*Outcome, 
 	return p.writeUnits(ctx, &o, func(u *Unit) (*foundUnit, error) { return p.finished(ctx, &o, u) })
 }
 
-// finished reads the results of a unit.
 func (p *Plan) finished(ctx context.Context, o *Options, u *Unit) (*foundUnit, error) {
 	if u.Captions != nil {
 		return p.readCaptions(u)

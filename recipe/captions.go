@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	dense "gorgonia.org/tensor"
 
@@ -86,7 +85,7 @@ func (p *planner) goOn(ctx context.Context, net string, w *witnessed) error {
 	if err := p.trainer.Prepare(ctx, dir); err != nil {
 		return err
 	}
-	t := Training{Config: p.recipe.settings.Train, Data: p.Data, Title: "stage 1 on the captions",
+	t := Training{Config: p.recipe.Settings.Train, Data: p.Data, Title: "stage 1 on the captions",
 		Dir: filepath.Join(dir, net), From: p.From}
 	if p.settings.Folds() > 0 {
 		t.Config.Stage1Epochs, t.Config.Patience = p.recipe.plain.best, 0
@@ -141,7 +140,7 @@ func (r *Recipe) witness(ctx context.Context, stage1 string) (*witnessed, error)
 	}
 	w.found = r.foundCaptions(ctx, w)
 	r.judged = w
-	r.message("witness", strings.Join(w.found.Lines(), "\n        "))
+	r.Message("witness", joinLines(w.found.Lines()))
 	return w, nil
 }
 
@@ -154,11 +153,11 @@ func (r *Recipe) JudgeCaptions(ctx context.Context) error {
 
 // judgeAll is witness without a report.
 func (r *Recipe) judgeAll(ctx context.Context, stage1 string) (*witnessed, error) {
-	set := r.data.Train
+	set := r.Data.Train
 	in := misplaced.Input{Classes: set.Vocabulary.Len(), Captions: set.CaptionsInUse}
 	var w *witnessed
-	epochs := r.settings.Train.Stage1Epochs
-	if r.settings.Folds() > 0 {
+	epochs := r.Settings.Train.Stage1Epochs
+	if r.Settings.Folds() > 0 {
 		round, err := r.plainFolds(ctx)
 		if err != nil {
 			return nil, err
@@ -179,7 +178,7 @@ func (r *Recipe) judgeAll(ctx context.Context, stage1 string) (*witnessed, error
 			return nil, err
 		}
 	}
-	if r.settings.Folds() == 0 && !w.outOfFold {
+	if r.Settings.Folds() == 0 && !w.outOfFold {
 		return w, nil
 	}
 	return w, r.saveCaptionScores(ctx, w)
@@ -197,7 +196,7 @@ func (r *Recipe) witnessOnline(ctx context.Context, in misplaced.Input, stage1 s
 		return nil, err
 	}
 	in.Scored = nil
-	if in.Scores, err = r.trainer.Score(ctx, stage1, r.data.Train); err != nil {
+	if in.Scores, err = r.Trainer.Score(ctx, stage1, r.Data.Train); err != nil {
 		return nil, err
 	}
 	last, err := r.judge(ctx, in)
@@ -205,7 +204,7 @@ func (r *Recipe) witnessOnline(ctx context.Context, in misplaced.Input, stage1 s
 		return nil, err
 	}
 	byHeart := first.Refusal == "" && last.Foreign < memorised*first.Foreign
-	r.log.Info("captions judged", "foreign_by_first_epoch", first.Foreign, "foreign_by_last", last.Foreign,
+	r.Log.Info("captions judged", "foreign_by_first_epoch", first.Foreign, "foreign_by_last", last.Foreign,
 		"by_heart", byHeart)
 	if last.Refusal != "" || byHeart {
 		return first, nil
@@ -226,7 +225,7 @@ func fewCaptions(captions [][][]int32) bool {
 
 // CaptionEpochs is how many epochs of stage 1 take as long as JudgeCaptions at most. A net of a fold also scores the
 // fold after each epoch, which takes about a third of the time to learn it.
-func (s *Settings) CaptionEpochs(captions [][][]int32) float64 {
+func (s Settings) CaptionEpochs(captions [][][]int32) float64 {
 	epochs := (float64(s.Folds()-1) + 1./3) * float64(s.Recipe.foldEpochs())
 	if fewCaptions(captions) {
 		epochs *= 2
@@ -243,38 +242,38 @@ func (r *Recipe) witnessOutOfFold(ctx context.Context, w *witnessed, epochs int)
 		return nil, err
 	}
 	name, dealt := "half", func(ctx context.Context) (*crossfit.Plan, error) { return r.deal(ctx, halves) }
-	if r.settings.Folds() > 0 {
+	if r.Settings.Folds() > 0 {
 		name, dealt = "fold", r.foldPlan
 	}
 	plan, err := dealt(ctx)
 	if err != nil {
 		return nil, err
 	}
-	arm, err := Stage1.ForTraining(r.settings.MIL)
+	arm, err := Stage1.ForTraining(r.Settings.MIL)
 	if err != nil {
 		return nil, err
 	}
 	in := misplaced.Input{Classes: w.input.Classes, Captions: w.input.Captions}
 	in.Scores, err = plan.Gather(in.Classes, func(number int) ([]float32, error) {
-		t := Training{Title: fmt.Sprintf("%s %d of the captions", name, number+1), Arm: arm, Config: r.settings.Train,
+		t := Training{Title: fmt.Sprintf("%s %d of the captions", name, number+1), Arm: arm, Config: r.Settings.Train,
 			Dir: r.foldDir(CaptionsFolder, number)}
 		t.Config.Seed = rng.Derive(t.Config.Seed, fmt.Sprintf("recipe/%s/fold%d", CaptionsFolder, number+1))
 		t.Config.Stage1Epochs, t.Config.Patience, t.Config.KeepBest = epochs, 0, 0
-		data := *r.data
+		data := *r.Data
 		learned := plan.Training(number)
 		var err error
-		if data.Train, err = loader.Subset(r.data.Train, t.Title, learned); err != nil {
+		if data.Train, err = loader.Subset(r.Data.Train, t.Title, learned); err != nil {
 			return nil, err
 		}
-		other, err := loader.Subset(r.data.Train, t.Title+", held out", plan.HeldOut(number))
+		other, err := loader.Subset(r.Data.Train, t.Title+", held out", plan.HeldOut(number))
 		if err != nil {
 			return nil, err
 		}
 		t.Data, t.Evidence = &data, rowsOf(evidence, learned, in.Classes)
-		if err := r.trainer.TrainNet(ctx, t); err != nil {
+		if err := r.Trainer.TrainNet(ctx, t); err != nil {
 			return nil, err
 		}
-		return r.trainer.Score(ctx, t.Dir, other)
+		return r.Trainer.Score(ctx, t.Dir, other)
 	})
 	if err != nil {
 		return nil, err
@@ -290,11 +289,11 @@ func (r *Recipe) witnessOutOfFold(ctx context.Context, w *witnessed, epochs int)
 // saveCaptionScores keeps the scores that judge the captions, for nmn audit captions.
 func (r *Recipe) saveCaptionScores(ctx context.Context, w *witnessed) error {
 	var b bytes.Buffer
-	set := r.data.Train
+	set := r.Data.Train
 	if err := WriteScoreTable(&b, set.Vocabulary.Texts(), set.IDs, w.input.Scores); err != nil {
 		return err
 	}
-	return r.save(ctx, func() error { return durable.Save(filepath.Join(r.dir, CaptionScoresFile), b.Bytes()) })
+	return r.Save(ctx, func() error { return durable.Save(filepath.Join(r.Dir, CaptionScoresFile), b.Bytes()) })
 }
 
 // rowsOf copies rows of a matrix of k columns.
@@ -306,10 +305,9 @@ func rowsOf(matrix []float32, rows []int, k int) *dense.Dense {
 	return dense.New(dense.WithShape(len(rows), k), dense.WithBacking(out))
 }
 
-// judge judges captions.
 func (r *Recipe) judge(ctx context.Context, in misplaced.Input) (*witnessed, error) {
 	o := misplaced.DefaultOptions()
-	o.Seed = rng.Derive(r.settings.Train.Seed, "recipe/captions")
+	o.Seed = rng.Derive(r.Settings.Train.Seed, "recipe/captions")
 	found, err := misplaced.Find(ctx, in, o)
 	return &witnessed{Result: found, input: in}, err
 }

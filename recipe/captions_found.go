@@ -17,9 +17,8 @@ const (
 	ratesShown   = 40
 )
 
-// foundCaptions is what reports show of the captions.
 func (r *Recipe) foundCaptions(ctx context.Context, w *witnessed) *report.FoundCaptions {
-	set := r.data.Train
+	set := r.Data.Train
 	kept := w.Kept(doubtBelow)
 	out := &report.FoundCaptions{Foreign: eval.Number(w.Foreign), Low: eval.Number(w.Interval.Low),
 		High: eval.Number(w.Interval.High), Refused: string(w.Refusal), Remarks: w.Remarks}
@@ -61,7 +60,7 @@ func (r *Recipe) addWorst(ctx context.Context, out *report.FoundCaptions, w *wit
 	if w.Refusal != "" {
 		return
 	}
-	set := r.data.Train
+	set := r.Data.Train
 	type place struct{ bag, caption int }
 	var worst []place
 	for n, own := range w.Own {
@@ -111,7 +110,7 @@ func (r *Recipe) addRates(out *report.FoundCaptions, w *witnessed) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(w.Frequency[b], w.Frequency[a]) })
 	for _, c := range order[:min(ratesShown, len(order))] {
-		out.Rates = append(out.Rates, report.MentionRate{Word: r.data.Train.Vocabulary.Word(c).Text,
+		out.Rates = append(out.Rates, report.MentionRate{Word: r.Data.Train.Vocabulary.Word(c).Text,
 			Frequency: eval.Number(w.Frequency[c]),
 			Holds:     eval.Number(w.A[c]), Else: eval.Number(w.E[c])})
 	}

@@ -57,15 +57,15 @@ func captionsRecipe(t *testing.T, f *fakeTrainer, set *loader.Set, messages *[]s
 func TestCaptions_AreTakenAsTheyAreWithoutWitnesses(t *testing.T) {
 	f, messages := &fakeTrainer{}, []string(nil)
 	r := captionsRecipe(t, f, loneCaptions(t, 300), &messages)
-	s, run := r.settings, t.TempDir()
+	s, run := r.Settings, t.TempDir()
 	s.Arm = CaptionFilter
-	p, err := MakePlan(t.Context(), &s, r, f, r.data, filepath.Join(run, "run"), filepath.Join(run, "stage1",
+	p, err := MakePlan(t.Context(), &s, r, f, r.Data, filepath.Join(run, "run"), filepath.Join(run, "stage1",
 		train.LastName))
 	must(t, err)
 	if p.Captions == nil || p.Captions.Refused == "" || p.Captions.Doubted != 0 || p.Captions.Captions != 300 {
 		t.Fatalf("of captions without witnesses: %+v", p.Captions)
 	}
-	if len(f.trainings) != 0 || p.Evidence != nil || p.Data.Train != r.data.Train || p.From != "" {
+	if len(f.trainings) != 0 || p.Evidence != nil || p.Data.Train != r.Data.Train || p.From != "" {
 		t.Errorf("%d nets trained, stage 2 from %q on %s", len(f.trainings), p.From, p.Data.Train.Name)
 	}
 	if !p.Config.Noise.Frozen {

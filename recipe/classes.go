@@ -55,10 +55,10 @@ func (r *Recipe) findClasses(ctx context.Context, round *round) error {
 		return fmt.Errorf("cannot estimate how classes are confused: %w", err)
 	}
 	r.plain, r.classes = round, found
-	r.log.Info("transition estimated", "noise", found.Noise.String(), "wrong", found.Pooled, "bags", found.Rows,
+	r.Log.Info("transition estimated", "noise", found.Noise.String(), "wrong", found.Pooled, "bags", found.Rows,
 		"epoch", round.best)
-	r.message("rates", joinLines(r.classRemarks()))
-	return r.save(ctx, func() error { return r.writeClasses(round) })
+	r.Message("rates", joinLines(r.classRemarks()))
+	return r.Save(ctx, func() error { return r.writeClasses(round) })
 }
 
 // classRemarks sum the estimate up.

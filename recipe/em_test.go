@@ -66,7 +66,7 @@ func TestOnline_ScoresKeepTheirBags(t *testing.T) {
 	err := r.keepOnline(t.Context(), &train.Scores{Index: index,
 		Logits: dense.New(dense.WithShape(3, 2), dense.WithBacking(logits))})
 	must(t, err)
-	gotLogits, gotIndex, err := ReadOnline(filepath.Join(r.dir, OnlineFile))
+	gotLogits, gotIndex, err := ReadOnline(filepath.Join(r.Dir, OnlineFile))
 	if err != nil || !slices.Equal(gotIndex, index) || !slices.Equal(gotLogits, logits) {
 		t.Errorf("logits %v of bags %v (%v), want %v of %v", gotLogits, gotIndex, err, logits, index)
 	}

@@ -33,7 +33,6 @@ const (
 	epochKey   = "nmn.epoch"
 )
 
-// round is what the nets of all folds have found.
 type round struct {
 	best   int       // epoch with the least out-of-fold loss on the noisy labels
 	loss   []float64 // of each epoch: mean over bags, summed over classes
@@ -57,7 +56,7 @@ func (r *Recipe) folds(ctx context.Context, name string, noise model.NoiseMode, 
 	if err != nil {
 		return nil, err
 	}
-	arm, err := Stage1.ForTraining(r.settings.MIL)
+	arm, err := Stage1.ForTraining(r.Settings.MIL)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +64,7 @@ func (r *Recipe) folds(ctx context.Context, name string, noise model.NoiseMode, 
 	for number := range plan.Folds {
 		f := fold{recipe: r, plan: plan, number: number, name: name, arm: arm, config: c}
 		f.config.Seed = rng.Derive(c.Seed, fmt.Sprintf("recipe/%s/fold%d", name, number+1))
-		f.config.Stage1Epochs, f.config.Patience, f.config.KeepBest = r.settings.Recipe.foldEpochs(), 0, 0
+		f.config.Stage1Epochs, f.config.Patience, f.config.KeepBest = r.Settings.Recipe.foldEpochs(), 0, 0
 		f.config.EvaluateEpochs, f.config.EvaluateSteps, f.config.BestBy = 1, 0, "loss"
 		if err := f.run(ctx); err != nil {
 			return nil, err
@@ -76,22 +75,22 @@ func (r *Recipe) folds(ctx context.Context, name string, noise model.NoiseMode, 
 
 // foldPlan reads the plan of folds, or deals and keeps it.
 func (r *Recipe) foldPlan(ctx context.Context) (*crossfit.Plan, error) {
-	if err := r.trainer.Prepare(ctx, r.dir); err != nil {
+	if err := r.Trainer.Prepare(ctx, r.Dir); err != nil {
 		return nil, err
 	}
-	path, ids := filepath.Join(r.dir, FoldsFile), r.data.Train.IDs
+	path, ids := filepath.Join(r.Dir, FoldsFile), r.Data.Train.IDs
 	plan, err := crossfit.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if plan, err = r.deal(ctx, r.settings.Folds()); err != nil {
+		if plan, err = r.deal(ctx, r.Settings.Folds()); err != nil {
 			return nil, err
 		}
-		return plan, r.save(ctx, func() error { return plan.WriteFile(path) })
+		return plan, r.Save(ctx, func() error { return plan.WriteFile(path) })
 	case err != nil:
 		return nil, err
-	case plan.Folds != r.settings.Folds():
+	case plan.Folds != r.Settings.Folds():
 		return nil, fmt.Errorf("%s: %d folds, this run has %d: remove the folder, or name another `run_dir`", path,
-			plan.Folds, r.settings.Folds())
+			plan.Folds, r.Settings.Folds())
 	}
 	if err := plan.Matches(ids); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -102,16 +101,16 @@ func (r *Recipe) foldPlan(ctx context.Context) (*crossfit.Plan, error) {
 // deal deals bags to folds. Near-duplicates stay in one fold: a net that has learned the label of one would know that
 // of the other. A group has half as many bags as a fold at most, so that folds stay of one size.
 func (r *Recipe) deal(ctx context.Context, folds int) (*crossfit.Plan, error) {
-	ids := r.data.Train.IDs
-	groups, err := r.alike(ctx, len(ids)/(2*folds))
+	ids := r.Data.Train.IDs
+	groups, err := r.Alike(ctx, len(ids)/(2*folds))
 	if err != nil {
 		return nil, err
 	}
-	return crossfit.New(ids, folds, rng.Derive(r.settings.Train.Seed, "recipe"), groups)
+	return crossfit.New(ids, folds, rng.Derive(r.Settings.Train.Seed, "recipe"), groups)
 }
 
 func (r *Recipe) foldDir(name string, number int) string {
-	return filepath.Join(r.dir, name, fmt.Sprintf("fold-%d", number+1))
+	return filepath.Join(r.Dir, name, fmt.Sprintf("fold-%d", number+1))
 }
 
 // EpochName matches the files with the scores of an epoch, in the folder of a fold.
@@ -128,24 +127,24 @@ func (f *fold) run(ctx context.Context) error {
 	if f.arm.Noise != model.NoNoise {
 		title += ", noise held"
 	}
-	data := *r.data
+	data := *r.Data
 	var err error
-	if data.Train, err = loader.Subset(r.data.Train, r.data.Train.Name+" without "+title,
+	if data.Train, err = loader.Subset(r.Data.Train, r.Data.Train.Name+" without "+title,
 		f.plan.Training(f.number)); err != nil {
 		return err
 	}
-	if data.Validation, err = loader.Subset(r.data.Train, r.data.Train.Name+", "+title,
+	if data.Validation, err = loader.Subset(r.Data.Train, r.Data.Train.Name+", "+title,
 		f.plan.HeldOut(f.number)); err != nil {
 		return err
 	}
 	learned := &data
-	if learned, err = learned.ByFrame(ctx, r.byFrame); err != nil {
+	if learned, err = learned.ByFrame(ctx, r.ByFrame); err != nil {
 		return err
 	}
 	dir := r.foldDir(f.name, f.number)
-	return r.trainer.TrainNet(ctx, Training{Title: title, Dir: dir, Arm: f.arm, Config: f.config, Data: learned,
+	return r.Trainer.TrainNet(ctx, Training{Title: title, Dir: dir, Arm: f.arm, Config: f.config, Data: learned,
 		Evaluated: func(e *train.Evaluated) error {
-			return r.save(ctx, func() error { return f.keep(dir, e) })
+			return r.Save(ctx, func() error { return f.keep(dir, e) })
 		}})
 }
 
@@ -172,7 +171,7 @@ func (f *fold) keep(dir string, e *train.Evaluated) error {
 // Early in training the nets have learned too little, later they have memorised the noise of their own folds.
 func (r *Recipe) gather(plan *crossfit.Plan, name string) (out *round, err error) {
 	out = &round{}
-	for epoch := 1; epoch <= r.settings.Recipe.foldEpochs(); epoch++ {
+	for epoch := 1; epoch <= r.Settings.Recipe.foldEpochs(); epoch++ {
 		v := 0.0
 		for number := range plan.Folds {
 			loss, _, err := readEpoch(epochFile(r.foldDir(name, number), epoch), false)
@@ -187,7 +186,7 @@ func (r *Recipe) gather(plan *crossfit.Plan, name string) (out *round, err error
 		out.bags = append(out.bags, bag)
 	}
 	out.best = 1 + slices.Index(out.loss, slices.Min(out.loss))
-	out.logits, err = plan.Gather(r.data.Train.Vocabulary.Len(), func(number int) ([]float32, error) {
+	out.logits, err = plan.Gather(r.Data.Train.Vocabulary.Len(), func(number int) ([]float32, error) {
 		_, logits, err := readEpoch(epochFile(r.foldDir(name, number), out.best), true)
 		return logits, err
 	})

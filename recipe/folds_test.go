@@ -114,31 +114,31 @@ func TestFolds_NoNetLearnsWhatItIsAskedAbout(t *testing.T) {
 		name  string
 		noise model.NoiseMode
 	}{{PlainRound, model.NoNoise}, {NoisyRound, model.FeatureIndependent}} {
-		if _, err := r.folds(t.Context(), round.name, round.noise, r.settings.Train); err != nil {
+		if _, err := r.folds(t.Context(), round.name, round.noise, r.Settings.Train); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if len(f.trainings) != 6 {
 		t.Fatalf("%d nets, want 3 in each round", len(f.trainings))
 	}
-	z, k := r.data.Train.Labels.Uint8s(), 2
+	z, k := r.Data.Train.Labels.Uint8s(), 2
 	seeds, dirs := map[uint64]string{}, map[string]bool{}
 	for i, n := range f.trainings {
 		name := fmt.Sprintf("net %d (%s)", i+1, n.Title)
 		learned, held := n.Data.Train, n.Data.Validation
 		all := slices.Sorted(slices.Values(slices.Concat(learned.IDs, held.IDs)))
-		if !slices.Equal(all, r.data.Train.IDs) {
+		if !slices.Equal(all, r.Data.Train.IDs) {
 			t.Errorf("%s learns from %q and is asked about %q", name, learned.IDs, held.IDs)
 		}
 		for _, set := range []*loader.Set{learned, held} {
 			for row, id := range set.IDs {
-				at := slices.Index(r.data.Train.IDs, id)
+				at := slices.Index(r.Data.Train.IDs, id)
 				if got := set.Labels.Uint8s()[row*k : (row+1)*k]; !slices.Equal(got, z[at*k:(at+1)*k]) {
 					t.Errorf("%s: bag %s has the labels %v", name, id, got)
 				}
 			}
 		}
-		if other, twice := seeds[n.Config.Seed]; twice || n.Config.Seed == r.settings.Train.Seed {
+		if other, twice := seeds[n.Config.Seed]; twice || n.Config.Seed == r.Settings.Train.Seed {
 			t.Errorf("%s has the seed of %q", name, other)
 		}
 		seeds[n.Config.Seed] = name
@@ -162,7 +162,7 @@ func TestFolds_NoNetLearnsWhatItIsAskedAbout(t *testing.T) {
 func TestFolds_BestEpochIsThatOfAllBags(t *testing.T) {
 	f := &fakeTrainer{losses: [][]float64{{1, 2.1}, {2, 1.35}, {2, 1.35}}}
 	r := crossFitted(t, 1, f)
-	round, err := r.folds(t.Context(), PlainRound, model.NoNoise, r.settings.Train)
+	round, err := r.folds(t.Context(), PlainRound, model.NoNoise, r.Settings.Train)
 	must(t, err)
 	if first := len(f.trainings[0].Data.Validation.IDs); first != 3 {
 		t.Fatalf("the first fold holds out %d bags, want 3", first)
@@ -195,12 +195,12 @@ func TestFoldPlan_IsOfTheSeedAndKept(t *testing.T) {
 	if again := dealt(crossFitted(t, 2, &fakeTrainer{})); again == first {
 		t.Errorf("another seed deals the same: %s", first)
 	}
-	r.settings.NoiseRates = FoldsOf + "4"
+	r.Settings.NoiseRates = FoldsOf + "4"
 	if _, err := r.foldPlan(t.Context()); err == nil || !strings.Contains(err.Error(), "3 folds, this run has 4") {
 		t.Errorf("another number of folds: error %v", err)
 	}
-	r.settings.NoiseRates = FoldsOf + "3"
-	r.data.Train.IDs[3] = "another"
+	r.Settings.NoiseRates = FoldsOf + "3"
+	r.Data.Train.IDs[3] = "another"
 	if _, err := r.foldPlan(t.Context()); err == nil || !strings.Contains(err.Error(), FoldsFile) {
 		t.Errorf("another bag: error %v", err)
 	}
@@ -210,8 +210,8 @@ func TestFoldPlan_IsOfTheSeedAndKept(t *testing.T) {
 // plan.
 func TestFoldPlan_KeepsNearDuplicatesTogether(t *testing.T) {
 	r, asked := crossFitted(t, 1, &fakeTrainer{}), 0
-	r.data.Train = namedSet(t, 24)
-	r.alike = func(_ context.Context, most int) ([][]int, error) {
+	r.Data.Train = namedSet(t, 24)
+	r.Alike = func(_ context.Context, most int) ([][]int, error) {
 		if asked++; most != 4 {
 			t.Errorf("groups of up to %d bags are asked for, want 4", most)
 		}
@@ -228,7 +228,7 @@ func TestFoldPlan_KeepsNearDuplicatesTogether(t *testing.T) {
 		t.Errorf("near-duplicates were asked for %d times", asked)
 	}
 	r = crossFitted(t, 1, &fakeTrainer{})
-	r.alike = func(context.Context, int) ([][]int, error) { return nil, os.ErrPermission }
+	r.Alike = func(context.Context, int) ([][]int, error) { return nil, os.ErrPermission }
 	if _, err := r.foldPlan(t.Context()); !errors.Is(err, os.ErrPermission) {
 		t.Errorf("pictures that cannot be read for want of permission: %v", err)
 	}

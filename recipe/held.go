@@ -52,7 +52,7 @@ func (r *Recipe) beliefs() *dense.Dense {
 		}
 		o := float64(r.noisy.logits[i])
 		belief := rates.Posterior(o, z, q.Q01[c], q.Q10[c])
-		if r.settings.Recipe.Floor {
+		if r.Settings.Recipe.Floor {
 			belief = (belief + rates.Sigmoid(o)) / 2
 		}
 		return float32(belief)
@@ -62,7 +62,7 @@ func (r *Recipe) beliefs() *dense.Dense {
 // pruned returns the labels as targets. Labels that the out-of-fold audit finds wrong, with a posterior beyond
 // one half, are unknown.
 func (r *Recipe) pruned() *dense.Dense {
-	n := r.held(r.settings.Train).Noise
+	n := r.held(r.Settings.Train).Noise
 	return r.targets(func(i, c int, z uint8) float32 {
 		rho := rates.Posterior(float64(r.noisy.logits[i]), z, float64(n.Q01[c]), float64(n.Q10[c]))
 		if z == 1 && rho < .5 || z == 0 && rho > .5 {
@@ -74,7 +74,7 @@ func (r *Recipe) pruned() *dense.Dense {
 
 // targets replaces each label i, of a class c. An unknown one is not learned.
 func (r *Recipe) targets(of func(i, c int, z uint8) float32) *dense.Dense {
-	labels, k := r.data.Train.Labels.Uint8s(), r.data.Train.Labels.Shape()[1]
+	labels, k := r.Data.Train.Labels.Uint8s(), r.Data.Train.Labels.Shape()[1]
 	out := make([]float32, len(labels))
 	for i, z := range labels {
 		if out[i] = loader.Unknown; z != loader.UnknownLabel {

@@ -141,7 +141,6 @@ func (j *Judgement) dropMeasures(heldOut bool) {
 	}
 }
 
-// threshold finds the threshold, and says from which probabilities.
 func (j *Judge) threshold(ctx context.Context, net *model.Net, plan *Plan, own *labelScores,
 	l loader.Config) (theta float64, from string, err error) {
 	if plan.Threshold != nil {

@@ -19,15 +19,15 @@ const (
 
 // keepOnline keeps the scores that stage 1 gives.
 func (r *Recipe) keepOnline(ctx context.Context, s *train.Scores) error {
-	if err := r.trainer.Prepare(ctx, r.dir); err != nil {
+	if err := r.Trainer.Prepare(ctx, r.Dir); err != nil {
 		return err
 	}
 	index := make([]int64, len(s.Index))
 	for i, bag := range s.Index {
 		index[i] = int64(bag)
 	}
-	return r.save(ctx, func() error {
-		_, err := safetensors.WriteFile(filepath.Join(r.dir, OnlineFile), nil, []safetensors.Tensor{
+	return r.Save(ctx, func() error {
+		_, err := safetensors.WriteFile(filepath.Join(r.Dir, OnlineFile), nil, []safetensors.Tensor{
 			{Name: logitsName, DType: safetensors.F32, Shape: s.Logits.Shape(), Data: s.Logits.Float32s()},
 			{Name: onlineIndex, DType: safetensors.I64, Shape: []int{len(index)}, Data: index},
 		})
@@ -44,7 +44,7 @@ func (r *Recipe) estimateOnline(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	scored, err := loader.Subset(r.data.Train, r.data.Train.Name+", scored online", index)
+	scored, err := loader.Subset(r.Data.Train, r.Data.Train.Name+", scored online", index)
 	if err != nil {
 		return err
 	}
@@ -56,12 +56,12 @@ func (r *Recipe) estimateOnline(ctx context.Context) error {
 
 // onlineScores reads the scores that stage 1 has left, and the bag of each row.
 func (r *Recipe) onlineScores() (logits []float32, index []int, err error) {
-	path := filepath.Join(r.dir, OnlineFile)
+	path := filepath.Join(r.Dir, OnlineFile)
 	if logits, index, err = ReadOnline(path); err != nil {
 		return nil, nil, fmt.Errorf("online scores, which stage 1 writes: %w; remove the folder of stage 1 to train it again",
 			err)
 	}
-	if want := len(index) * r.data.Train.Vocabulary.Len(); len(logits) != want {
+	if want := len(index) * r.Data.Train.Vocabulary.Len(); len(logits) != want {
 		return nil, nil, fmt.Errorf("%s: %d logits, want %d", path, len(logits), want)
 	}
 	return logits, index, nil

@@ -38,7 +38,6 @@ type Plan struct {
 	audit *report.AuditFigures
 }
 
-// planner plans the arm of its settings.
 type planner struct {
 	Plan
 	settings *Settings
@@ -62,7 +61,7 @@ func MakePlan(ctx context.Context, s *Settings, r *Recipe, t Trainer, data *data
 		if err := r.Estimate(ctx); err != nil {
 			return nil, err
 		}
-		p.Files = append(p.Files, FoldsFile, ScoresFile, s.ratesFile())
+		p.Files = append(p.Files, FoldsFile, ScoresFile, s.EstimateFile())
 		if e.Rival {
 			p.Config.Stage1Epochs = r.plain.best
 		}
@@ -118,7 +117,7 @@ func (p *planner) heldRates(ctx context.Context) error {
 		if err := p.recipe.estimateOnline(ctx); err != nil {
 			return err
 		}
-		p.Files = append(p.Files, p.settings.ratesFile())
+		p.Files = append(p.Files, p.settings.EstimateFile())
 		p.holdEstimate()
 		if p.settings.Exclusive {
 			break
@@ -204,7 +203,6 @@ func (p *planner) forward(ctx context.Context) error {
 	return nil
 }
 
-// forwardTrue holds the true rates of the training labels.
 func (p *planner) forwardTrue(context.Context) error {
 	q, err := train.TrueRates(p.Data.Train)
 	if err == nil && q == nil {
@@ -226,7 +224,6 @@ func (p *planner) pruned(ctx context.Context) error {
 	return nil
 }
 
-// clean learns the true labels.
 func (p *planner) clean(context.Context) error {
 	p.Data = p.Data.WithTrueLabels()
 	return nil
@@ -244,7 +241,7 @@ func (p *Plan) limit(epochs int) { p.Config.Stage2Epochs, p.Config.Patience = ep
 // outOfFold sets what follows from out-of-fold logits: the threshold, and how well the wrong labels are found.
 // If held, the logits predict the true label, and labels are doubted through the held rates.
 func (p *planner) outOfFold(logits []float32, held bool) (err error) {
-	set := p.recipe.data.Train
+	set := p.recipe.Data.Train
 	if !p.settings.Exclusive { // whose prediction is the most probable class
 		err = p.setThreshold(logits, fromOutOfFold)
 	}

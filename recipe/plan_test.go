@@ -51,8 +51,8 @@ func TestJudge_RanksLabelsByTheirPosterior(t *testing.T) {
 
 func TestRecipe_BeliefsAreThePosteriorOfKnownNoise(t *testing.T) {
 	r := &Recipe{
-		data: &dataset.Splits{Train: &loader.Set{Labels: dense.New(dense.WithShape(2, 2),
-			dense.WithBacking([]uint8{1, 1, 0, 0}))}},
+		Options: Options{Data: &dataset.Splits{Train: &loader.Set{Labels: dense.New(dense.WithShape(2, 2),
+			dense.WithBacking([]uint8{1, 1, 0, 0}))}}},
 		found: &rates.Result{Classes: []rates.Class{{Q01: .3, Q10: .1},
 			{Q01: .3, Q10: .1, Diagnoses: []rates.Diagnosis{rates.NotPredicted}}}},
 		noisy: &round{logits: []float32{-1, -1, 2, 2}},
@@ -62,7 +62,7 @@ func TestRecipe_BeliefsAreThePosteriorOfKnownNoise(t *testing.T) {
 	unset := .3 * p(2) / (.3*p(2) + .9*(1-p(2)))
 	for floor, want := range map[bool][]float64{false: {set, 1, unset, 0},
 		true: {(set + p(-1)) / 2, 1, (unset + p(2)) / 2, 0}} {
-		r.settings.Recipe.Floor = floor
+		r.Settings.Recipe.Floor = floor
 		for i, got := range r.beliefs().Float32s() {
 			if math.Abs(float64(got)-want[i]) > 1e-6 {
 				t.Errorf("floor %t: belief %d is %v, want %v", floor, i, got, want[i])
@@ -73,8 +73,8 @@ func TestRecipe_BeliefsAreThePosteriorOfKnownNoise(t *testing.T) {
 
 func TestPruned_LeavesOutWhatIsRatherWrong(t *testing.T) {
 	r := &Recipe{
-		data: &dataset.Splits{Train: &loader.Set{Labels: dense.New(dense.WithShape(2, 2),
-			dense.WithBacking([]uint8{1, 1, 0, 0}))}},
+		Options: Options{Data: &dataset.Splits{Train: &loader.Set{Labels: dense.New(dense.WithShape(2, 2),
+			dense.WithBacking([]uint8{1, 1, 0, 0}))}}},
 		found: &rates.Result{Classes: []rates.Class{{Q01: .3, Q10: .1},
 			{Q01: .3, Q10: .1, Diagnoses: []rates.Diagnosis{rates.NotPredicted}}}},
 		// Log-odds of y for z=1 are o + log 7, for z=0 o + log(1/3): the first and the third are rather wrong.
@@ -88,7 +88,7 @@ func TestPruned_LeavesOutWhatIsRatherWrong(t *testing.T) {
 	}
 	r.noisy.logits = []float32{-1.9, 5, 1, -5}
 	for i, got := range r.pruned().Float32s() {
-		if got != float32(r.data.Train.Labels.Uint8s()[i]) {
+		if got != float32(r.Data.Train.Labels.Uint8s()[i]) {
 			t.Errorf("target %d is %v though the label is rather right", i, got)
 		}
 	}

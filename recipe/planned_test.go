@@ -32,13 +32,13 @@ func found(t *testing.T, more int) *Recipe {
 
 func planOf(t *testing.T, r *Recipe, arm Name, change func(*Settings)) *Plan {
 	t.Helper()
-	s := r.settings
+	s := r.Settings
 	s.Arm = arm
 	s.Train.Stage1Epochs, s.Train.Stage2Epochs, s.Train.MaxSteps = 8, 3, 0
 	if change != nil {
 		change(&s)
 	}
-	p, err := MakePlan(t.Context(), &s, r, r.trainer, r.data, t.TempDir(), "")
+	p, err := MakePlan(t.Context(), &s, r, r.Trainer, r.Data, t.TempDir(), "")
 	must(t, err)
 	return p
 }
@@ -119,7 +119,7 @@ func TestMakePlan_HoldsRatesAsTheyAre(t *testing.T) {
 // that were trained through rates predict the true label, and doubt the observed one through these rates.
 func TestOutOfFold_AuditsThroughTheRatesOfTheNets(t *testing.T) {
 	r := found(t, 2)
-	set := r.data.Train
+	set := r.Data.Train
 	audit := func(logits, q01, q10 []float32) string {
 		s := &labelScores{}
 		for bag := range set.Len() {

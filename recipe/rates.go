@@ -46,33 +46,33 @@ func (r *Recipe) Estimate(ctx context.Context) error {
 
 // plainFolds trains the nets of folds on the labels as they are.
 func (r *Recipe) plainFolds(ctx context.Context) (*round, error) {
-	return r.folds(ctx, PlainRound, model.NoNoise, r.settings.Train)
+	return r.folds(ctx, PlainRound, model.NoNoise, r.Settings.Train)
 }
 
 // find estimates the rates from the scores of bags that were not learned before, and says and keeps them.
 func (r *Recipe) find(ctx context.Context, round *round) (err error) {
-	if r.settings.Exclusive {
+	if r.Settings.Exclusive {
 		return r.findClasses(ctx, round)
 	}
 	set := r.scored
 	in := rates.Input{Bags: set.Len(), Classes: set.Vocabulary.Len(), Scores: round.logits, Labels: set.Labels.Uint8s(),
 		Words: set.Vocabulary.Texts(), IDs: set.IDs}
 	o := rates.DefaultOptions()
-	if v := r.data.Verified; v != nil {
-		o.Verified = rates.Verify(v.Bags, v.Truth, r.data.Train.Labels.Uint8s(), in.Classes, round.bags)
+	if v := r.Data.Verified; v != nil {
+		o.Verified = rates.Verify(v.Bags, v.Truth, r.Data.Train.Labels.Uint8s(), in.Classes, round.bags)
 	}
 	if r.found, err = rates.Estimate(ctx, in, o); err != nil {
 		return err
 	}
-	if r.settings.Recipe.Floor {
+	if r.Settings.Recipe.Floor {
 		if r.found, r.floor, err = rates.RaiseToFloor(ctx, in, r.found, o); err != nil {
 			return err
 		}
 	}
 	r.plain = round
 	r.announce()
-	return r.save(ctx, func() error {
-		if durable.Exists(filepath.Join(r.dir, NoisyScoresFile)) {
+	return r.Save(ctx, func() error {
+		if durable.Exists(filepath.Join(r.Dir, NoisyScoresFile)) {
 			return nil // another arm has written it, with more in it
 		}
 		return r.write(ScoresFile, round, true)
@@ -84,14 +84,14 @@ func (r *Recipe) throughRates(ctx context.Context) (err error) {
 	if r.noisy != nil {
 		return nil
 	}
-	if r.noisy, err = r.folds(ctx, NoisyRound, model.FeatureIndependent, r.held(r.settings.Train)); err != nil {
+	if r.noisy, err = r.folds(ctx, NoisyRound, model.FeatureIndependent, r.held(r.Settings.Train)); err != nil {
 		return err
 	}
-	r.log.Info("folds trained through the noise model", "best_epoch", r.noisy.best, "loss", r.noisy.loss[r.noisy.best-1])
-	if r.settings.Exclusive {
+	r.Log.Info("folds trained through the noise model", "best_epoch", r.noisy.best, "loss", r.noisy.loss[r.noisy.best-1])
+	if r.Settings.Exclusive {
 		return nil
 	}
-	return r.save(ctx, func() error { return r.write(NoisyScoresFile, r.noisy, false) })
+	return r.Save(ctx, func() error { return r.write(NoisyScoresFile, r.noisy, false) })
 }
 
 // setThreshold finds the threshold from logits of p(y=1) of nets that have not learned the bags.
@@ -104,15 +104,14 @@ func (p *Plan) setThreshold(logits []float32, from string) error {
 // announce reports the result: one line for the user, and each word in the log.
 func (r *Recipe) announce() {
 	for _, c := range r.found.Classes {
-		r.log.Info("noise rates", "class", c.Word, "q01", c.Q01, "q10", c.Q10, "trained_with", c.Trainable(), "believed",
+		r.Log.Info("noise rates", "class", c.Word, "q01", c.Q01, "q10", c.Q10, "trained_with", c.Trainable(), "believed",
 			c.Usable(), "remarks", c.Diagnoses)
 	}
-	r.log.Info("rates estimated", "q01", r.found.PooledQ01, "q10", r.found.PooledQ10, "samples", r.found.Bags, "epoch",
+	r.Log.Info("rates estimated", "q01", r.found.PooledQ01, "q10", r.found.PooledQ10, "samples", r.found.Bags, "epoch",
 		r.plain.best)
-	r.message("rates", joinLines(r.remarks()))
+	r.Message("rates", joinLines(r.remarks()))
 }
 
-// joinLines joins lines of a message.
 func joinLines(lines []string) string { return strings.Join(lines, "\n        ") }
 
 // unestimated are the words that are given no rates, each with the reason.
@@ -132,7 +131,7 @@ func (r *Recipe) unestimated() map[string]string {
 // source says which scores of a number of bags the estimate is from.
 func (r *Recipe) source(bags int) string {
 	if r.plain.loss == nil {
-		return fmt.Sprintf("the scores of %d %s before they were learned", bags, r.data.Train.Noun())
+		return fmt.Sprintf("the scores of %d %s before they were learned", bags, r.Data.Train.Noun())
 	}
 	return fmt.Sprintf("out-of-fold scores after epoch %d of %d", r.plain.best, len(r.plain.loss))
 }
@@ -149,7 +148,7 @@ func (r *Recipe) remarks() []string {
 	}
 	lines := []string{fmt.Sprintf("q01 %.3f, q10 %.4f over all labels, from %s", r.found.PooledQ01, r.found.PooledQ10,
 		r.source(r.found.Bags))}
-	if r.settings.Recipe.Floor {
+	if r.Settings.Recipe.Floor {
 		lines = append(lines, fmt.Sprintf("raised to at least q01 %.3f, q10 %.4f, as far as the labels let them",
 			r.floor.Q01, r.floor.Q10))
 	}
@@ -175,7 +174,7 @@ func (r *Recipe) remarks() []string {
 	}
 	if clean > 0 {
 		lines = append(lines, fmt.Sprintf("%d of %d labels: rates cannot be distinguished from 0. Their labels are clean, "+
-			"or their noise depends on how hard each of the %s is, which scores cannot show", clean, k, r.data.Train.Noun()))
+			"or their noise depends on how hard each of the %s is, which scores cannot show", clean, k, r.Data.Train.Noun()))
 	}
 	if r.found.Unidentified() {
 		lines = append(lines, report.CheckText)
@@ -199,7 +198,7 @@ func (r *Recipe) write(name string, round *round, calibrate bool) error {
 	}
 	if set.Truth != nil {
 		in.Truth = set.Truth.Uint8s()
-		if err := audit.WriteLabels(filepath.Join(r.dir, TruthFile), in, in.Truth); err != nil {
+		if err := audit.WriteLabels(filepath.Join(r.Dir, TruthFile), in, in.Truth); err != nil {
 			return err
 		}
 	}
@@ -218,13 +217,13 @@ func (r *Recipe) write(name string, round *round, calibrate bool) error {
 	if err := r.saveFiles([]named{{name, scores.Bytes()}, {PageFile, page}}); err != nil {
 		return err
 	}
-	if err := audit.WriteSuspectsFile(filepath.Join(r.dir, SuspectsFile), in, found.Suspects); err != nil {
+	if err := audit.WriteSuspectsFile(filepath.Join(r.Dir, SuspectsFile), in, found.Suspects); err != nil {
 		return err
 	}
-	if err := audit.WriteLabels(filepath.Join(r.dir, LabelsFile), in, in.Labels); err != nil {
+	if err := audit.WriteLabels(filepath.Join(r.Dir, LabelsFile), in, in.Labels); err != nil {
 		return err
 	}
-	return r.found.WriteFile(filepath.Join(r.dir, RatesFile))
+	return r.found.WriteFile(filepath.Join(r.Dir, RatesFile))
 }
 
 // named is a file of the recipe's folder; one without content is not written.
@@ -238,7 +237,7 @@ func (r *Recipe) saveFiles(files []named) error {
 		if file.content == nil {
 			continue
 		}
-		if err := durable.Save(filepath.Join(r.dir, file.name), file.content); err != nil {
+		if err := durable.Save(filepath.Join(r.Dir, file.name), file.content); err != nil {
 			return err
 		}
 	}

@@ -18,15 +18,7 @@ import (
 // group are then trained. A group has one noise level, seed and setting of MIL. The estimate is the same for
 // all arms of the group, and is computed when the first of them needs it.
 type Recipe struct {
-	settings Settings        // of stage 1
-	data     *dataset.Splits // of the group
-	trainer  Trainer
-	dir      string
-	log      *slog.Logger
-	message  func(topic, text string) // for people
-	save     func(ctx context.Context, write func() error) error
-	byFrame  bool // nets of folds learn frames of videos one by one
-	alike    func(ctx context.Context, most int) ([][]int, error)
+	Options // Settings are those of stage 1, and no function is nil
 
 	plain, noisy *round      // trained without and with the noise model; nil before
 	scored       *loader.Set // the bags that plain scores: all training bags, or with online scores some of them
@@ -35,9 +27,6 @@ type Recipe struct {
 	classes      *multiclass.Report // in place of found, of classes that exclude each other
 	judged       *witnessed         // of the captions; nil before
 }
-
-// Dir is the folder of the recipe.
-func (r *Recipe) Dir() string { return r.dir }
 
 // Options are what a recipe needs.
 type Options struct {
@@ -79,8 +68,7 @@ func New(o Options) *Recipe {
 	if o.Alike == nil {
 		o.Alike = func(context.Context, int) ([][]int, error) { return nil, nil }
 	}
-	return &Recipe{settings: o.Settings, data: o.Data, scored: o.Data.Train, dir: o.Dir, trainer: o.Trainer, log: o.Log,
-		message: o.Message, save: o.Save, byFrame: o.ByFrame, alike: o.Alike}
+	return &Recipe{Options: o, scored: o.Data.Train}
 }
 
 // Trainer trains the nets that a recipe asks for. Package run implements it, so that a recipe does not depend

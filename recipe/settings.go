@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -60,12 +61,7 @@ const (
 	softEpochs        = 3 // of soft-labels: more memorise what is left of the noise in the targets
 )
 
-func (r Config) foldEpochs() int {
-	if r.FoldEpochs == 0 {
-		return defaultFoldEpochs
-	}
-	return r.FoldEpochs
-}
+func (r Config) foldEpochs() int { return cmp.Or(r.FoldEpochs, defaultFoldEpochs) }
 
 // Settings are what a recipe and the arms that it plans depend on.
 type Settings struct {
@@ -79,8 +75,8 @@ type Settings struct {
 	Exclusive bool
 }
 
-// ratesFile is the file of a recipe's folder with the estimate.
-func (s *Settings) ratesFile() string {
+// EstimateFile is the file of a recipe's folder with the estimate.
+func (s Settings) EstimateFile() string {
 	if s.Exclusive {
 		return TransitionFile
 	}
@@ -98,7 +94,7 @@ func ExclusiveArms() (names []Name) {
 }
 
 // ValidateExclusive refuses settings that do not go with classes that exclude each other.
-func (s *Settings) ValidateExclusive() error {
+func (s Settings) ValidateExclusive() error {
 	arm, _ := s.Arm.Arm()
 	switch {
 	case !arm.Exclusive:
@@ -121,12 +117,12 @@ func (s *Settings) ValidateExclusive() error {
 }
 
 // Estimates reports whether the rates are estimated and held, as opposed to the paper's plain form.
-func (s *Settings) Estimates() bool {
+func (s Settings) Estimates() bool {
 	return s.Recipe.Form == Estimate
 }
 
 // Folds is the number of folds that rates come from, 0 where they come from elsewhere.
-func (s *Settings) Folds() int {
+func (s Settings) Folds() int {
 	number, ok := strings.CutPrefix(s.NoiseRates, FoldsOf)
 	if !ok || !s.Estimates() {
 		return 0
@@ -136,12 +132,12 @@ func (s *Settings) Folds() int {
 }
 
 // FromTraining reports whether rates come from training itself, not from a file.
-func (s *Settings) FromTraining() bool {
+func (s Settings) FromTraining() bool {
 	return s.NoiseRates == "" || s.NoiseRates == Online || strings.HasPrefix(s.NoiseRates, FoldsOf)
 }
 
 // RatesFile is the file that rates are taken from, empty for none.
-func (s *Settings) RatesFile() string {
+func (s Settings) RatesFile() string {
 	if s.FromTraining() {
 		return ""
 	}
@@ -149,13 +145,13 @@ func (s *Settings) RatesFile() string {
 }
 
 // NeedsEstimate reports whether an arm cannot be without estimated rates.
-func (s *Settings) NeedsEstimate(a Name) bool {
+func (s Settings) NeedsEstimate(a Name) bool {
 	arm, _ := a.Arm()
 	return arm.Folds || arm.NoiseRates && s.RatesFile() == ""
 }
 
 // Validate refuses settings that do not go with each other or with the arm.
-func (s *Settings) Validate() error {
+func (s Settings) Validate() error {
 	r := s.Recipe
 	switch {
 	case r.Captions == Labels && s.Arm == CaptionFilter:
@@ -182,7 +178,7 @@ func (s *Settings) Validate() error {
 	return s.validateEstimate()
 }
 
-func (s *Settings) validateEstimate() error {
+func (s Settings) validateEstimate() error {
 	number, folds := strings.CutPrefix(s.NoiseRates, FoldsOf)
 	if n, err := strconv.Atoi(number); folds && (err != nil || n < 2 || n > 1000) {
 		return fmt.Errorf("rates are %q, want folds:N with 2 to 1000 folds", s.NoiseRates)
@@ -206,7 +202,7 @@ func (s *Settings) validateEstimate() error {
 }
 
 // ValidateEvidence refuses settings that do not go with evidence in place of labels.
-func (s *Settings) ValidateEvidence() error {
+func (s Settings) ValidateEvidence() error {
 	e, _ := s.Arm.Arm()
 	switch {
 	case s.Estimates():
@@ -226,7 +222,7 @@ func (s *Settings) ValidateEvidence() error {
 }
 
 // Inestimable says why rates cannot be estimated on these data; empty where they can.
-func (s *Settings) Inestimable(d *dataset.Splits) string {
+func (s Settings) Inestimable(d *dataset.Splits) string {
 	n, batch := d.Train.Len(), s.Train.Batch(s.MIL)
 	switch {
 	case s.NoiseRates == Online && !d.Train.Videos() && n <= batch:
@@ -242,7 +238,7 @@ func (s *Settings) Inestimable(d *dataset.Splits) string {
 }
 
 // Fits refuses data that lack what an arm needs, before anything is trained.
-func (s *Settings) Fits(d *dataset.Splits) error {
+func (s Settings) Fits(d *dataset.Splits) error {
 	if d.Evidence != nil {
 		if err := s.ValidateEvidence(); err != nil {
 			return err
@@ -273,7 +269,7 @@ func (s *Settings) Fits(d *dataset.Splits) error {
 }
 
 // rounds is how often the nets of folds are trained for these arms.
-func (s *Settings) rounds(arms []Name) int {
+func (s Settings) rounds(arms []Name) int {
 	if s.Folds() == 0 {
 		return 0
 	}
@@ -288,7 +284,7 @@ func (s *Settings) rounds(arms []Name) int {
 // ExtraEpochs is what a recipe trains in addition to its arms, in epochs of stage 1 on all bags: the nets of
 // folds, the stage 1 of caption-filter that goes on with what captions say, and the nets that judge the captions in use
 // if most bags have few. captions is nil if they are not known.
-func (s *Settings) ExtraEpochs(arms []Name, captions [][][]int32) int {
+func (s Settings) ExtraEpochs(arms []Name, captions [][][]int32) int {
 	if !s.Estimates() {
 		return 0
 	}
@@ -304,7 +300,7 @@ func (s *Settings) ExtraEpochs(arms []Name, captions [][][]int32) int {
 
 // outOfFoldEpochs is what the nets that judge captions of bags with few train at most, in epochs of stage 1 on all
 // bags.
-func (s *Settings) outOfFoldEpochs() int {
+func (s Settings) outOfFoldEpochs() int {
 	if s.Folds() == 0 {
 		return (halves - 1) * s.Train.Stage1Epochs
 	}
@@ -312,7 +308,7 @@ func (s *Settings) outOfFoldEpochs() int {
 }
 
 // Cost says how much longer the recipe makes training, for these arms; empty where it does nothing.
-func (s *Settings) Cost(arms []Name, captions [][][]int32) string {
+func (s Settings) Cost(arms []Name, captions [][][]int32) string {
 	again := ""
 	if slices.Contains(arms, CaptionFilter) {
 		again = "; with arm caption-filter, stage 1 takes as many epochs again, with what the captions say"

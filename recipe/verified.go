@@ -12,10 +12,10 @@ import (
 //
 //	sum over scored bags of  sigmoid(l + e + shift) - sigmoid(l)  =  0,  l = a o + b
 func (r *Recipe) anchor(ctx context.Context, evidence []float32) error {
-	if r.data.Verified == nil {
+	if r.Data.Verified == nil {
 		return nil
 	}
-	if r.settings.NoiseRates == Online { // nets of folds have been estimated from already
+	if r.Settings.NoiseRates == Online { // nets of folds have been estimated from already
 		if err := r.estimateOnline(ctx); err != nil {
 			return err
 		}

@@ -13,9 +13,9 @@ import (
 // verified bags, keep their evidence.
 func TestAnchor_KeepsThePrevalence(t *testing.T) {
 	r := &Recipe{
-		settings: Settings{NoiseRates: FoldsOf + "2"}, data: &dataset.Splits{},
-		plain: &round{logits: []float32{-3, 0, -1, 0, .5, 0}, bags: []int{2, 0, 3}},
-		found: &rates.Result{Classes: []rates.Class{{A: 1.5, B: .4}, {A: 1, Diagnoses: []rates.Diagnosis{rates.TooFew}}}},
+		Options: Options{Settings: Settings{NoiseRates: FoldsOf + "2"}, Data: &dataset.Splits{}},
+		plain:   &round{logits: []float32{-3, 0, -1, 0, .5, 0}, bags: []int{2, 0, 3}},
+		found:   &rates.Result{Classes: []rates.Class{{A: 1.5, B: .4}, {A: 1, Diagnoses: []rates.Diagnosis{rates.TooFew}}}},
 	}
 	before := []float32{-.4, 1, 3, 1, -.7, 1, -.9, 1}
 	evidence := append([]float32(nil), before...)
@@ -25,7 +25,7 @@ func TestAnchor_KeepsThePrevalence(t *testing.T) {
 			t.Fatalf("nothing is verified, and evidence %d is %v, was %v", i, e, before[i])
 		}
 	}
-	r.data.Verified = &manifest.Verified{Bags: []int{1}}
+	r.Data.Verified = &manifest.Verified{Bags: []int{1}}
 	must(t, r.anchor(t.Context(), evidence))
 	learned, expected := 0.0, 0.0
 	for i, bag := range r.plain.bags {

@@ -75,7 +75,6 @@ func suspectCount(suspects, all int, labels string, least float64) string {
 	return fmt.Sprintf("%d of %d %s are wrong with a probability of at least %g", suspects, all, labels, least)
 }
 
-// corrected returns how many labels are corrected.
 func corrected(n int) string {
 	if n == 1 {
 		return "1 label is corrected"
@@ -200,7 +199,6 @@ func whyNotAudited(r *audit.Report, class int) string {
 	return strings.Join(why, "; ")
 }
 
-// knownLabels counts the known labels of a class.
 func knownLabels(r *audit.Report, class int) (n int) {
 	for i := class; i < len(r.Labels); i += r.Input.Classes {
 		if r.Labels[i] != table.Unknown {

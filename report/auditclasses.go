@@ -57,7 +57,6 @@ func classSuspectNote(r *multiclass.Report) string {
 	return note
 }
 
-// noiseNote returns a sentence about the kind of noise.
 func noiseNote(r *multiclass.Report) string {
 	rate := fmt.Sprintf("labels are wrong at a rate of %.3f", r.Pooled)
 	switch r.Noise {

@@ -237,7 +237,6 @@ func NewClassPage(name string, r *multiclass.Report, items int, picture func(row
 	return p
 }
 
-// decidedSuspects returns how many suspects have a decision.
 func decidedSuspects(r *multiclass.Report) (n int) {
 	for _, s := range r.Suspects {
 		if _, decided := r.Decisions[s.Row]; decided {

@@ -49,7 +49,6 @@ func rowTable(top []rows.Row, samples text.Plural) *Table {
 	return t
 }
 
-// capital returns s with an upper-case first letter.
 func capital(s string) string {
 	if s == "" {
 		return s
@@ -64,7 +63,6 @@ func known(v *float64) Cell {
 	return figure(*v)
 }
 
-// duplicateTable lists groups of near-duplicates.
 func duplicateTable(groups []rows.Group, samples text.Plural) *Table {
 	t := &Table{Title: "Near-duplicates", Columns: []Column{{Name: samples.String(), Text: true}, {Name: "copies"},
 		{Name: "features", Text: true}, {Name: "labels", Text: true}}}

@@ -45,7 +45,6 @@ func captionSummaryTable(s *captions.Summary) *Table {
 	return t
 }
 
-// worstCaptions lists captions with the words that make them suspect.
 func worstCaptions(worst []captions.Finding) *Table {
 	t := &Table{Title: "Captions that fit their pictures least", Columns: []Column{
 		{Name: "caption", Text: true}, {Name: "picture", Text: true}, {Name: "p(own)", Decimals: 4},
@@ -74,7 +73,6 @@ func reasons(f *captions.Finding) string {
 	return strings.Join(all, ", ")
 }
 
-// shortened returns at most most characters of a text.
 func shortened(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s

@@ -65,7 +65,6 @@ type ClaimDifference struct {
 	Outcome         ClaimOutcome
 }
 
-// claimSection is a claim as the page shows it.
 type claimSection struct {
 	*PlottedClaim
 	Charts []pageChart
@@ -78,13 +77,11 @@ type claimGroup struct {
 	Claims []claimSection
 }
 
-// outcomeCount is the number of claims with an outcome.
 type outcomeCount struct {
 	Outcome ClaimOutcome
 	Count   int
 }
 
-// outcomeCounts counts the outcomes that there are.
 func outcomeCounts(claims []PlottedClaim) (out []outcomeCount) {
 	for _, o := range []ClaimOutcome{Confirmed, NotConfirmed, NotTested} {
 		n := 0
@@ -100,7 +97,6 @@ func outcomeCounts(claims []PlottedClaim) (out []outcomeCount) {
 	return out
 }
 
-// claimGroups returns the claims as sections.
 func claimGroups(claims []PlottedClaim) []claimGroup {
 	groups := []claimGroup{{Title: "What the paper claims"}, {Title: "Claims beyond the paper"}}
 	for i := range claims {

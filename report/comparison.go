@@ -38,7 +38,6 @@ type ArmWords struct {
 	Labels []ShownLabel
 }
 
-// comparisonSection is a comparison as the page shows it.
 type comparisonSection struct {
 	Comparison
 	Curves []pageChart
@@ -95,7 +94,6 @@ func armChart(title string, arms []ComparedArm, of func(*ComparedArm) []eval.Cur
 	return numbered{Chart: c, numbers: recallTable(lines)}, len(lines) > 0
 }
 
-// bothMIL reports whether there are arms with MIL and arms without.
 func bothMIL(arms []ComparedArm) bool {
 	return slices.ContainsFunc(arms, func(a ComparedArm) bool { return a.MIL != arms[0].MIL })
 }

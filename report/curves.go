@@ -202,7 +202,6 @@ func recallCharts(curves eval.ByGroup[[]eval.CurvePoint], at *eval.Measures) []n
 	return out
 }
 
-// recallChart is an empty chart of precision against recall.
 func recallChart(title string) *chart.Chart {
 	return &chart.Chart{Title: title, X: chart.Axis{Label: "recall", Max: 1, Step: .2},
 		Y: chart.Axis{Label: "precision", Max: 1, Step: .2}}
@@ -217,7 +216,6 @@ func curvePoints(points []eval.CurvePoint) []chart.Point {
 	return out
 }
 
-// namedCurve is a curve with its name in tables.
 type namedCurve struct {
 	name   string
 	points []eval.CurvePoint

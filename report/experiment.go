@@ -176,7 +176,6 @@ func (c cellOf) commonEpochs() []int {
 	return common
 }
 
-// after are the runs as they were after an epoch.
 func (c cellOf) after(epoch int) []Run {
 	runs := slices.Clone(c.runs)
 	for i, r := range runs {
@@ -278,7 +277,6 @@ func ahead(a, b []Run) string {
 	return dash
 }
 
-// titleOf is what tables call an arm without MIL.
 func titleOf(runs []Run, arm string) string {
 	if i := slices.IndexFunc(runs, func(r Run) bool { return r.Arm == arm }); i >= 0 {
 		return runs[i].armTitle()

@@ -37,7 +37,6 @@ type LinkedRun struct {
 	Folder, Page string
 }
 
-// runRow is a run in the list of the page.
 type runRow struct {
 	Noise, Arm, Value string
 	Seed              uint64

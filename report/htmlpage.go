@@ -39,7 +39,6 @@ var (
 	pageStyle   = pageColours + htmlFile("page.css") + htmlFile("chart.css")
 )
 
-// pageTable is a table as a page shows it.
 type pageTable struct {
 	Title   string
 	Label   string // what the table is for those who do not see where it stands; empty for its title
@@ -111,7 +110,6 @@ func (t *pageTable) sameNoise() {
 	}
 }
 
-// pageChart is a chart as a page shows it, with its numbers.
 type pageChart struct {
 	Drawing template.HTML
 	Note    string

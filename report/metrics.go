@@ -6,7 +6,6 @@ import (
 	"nmn/eval"
 )
 
-// metric is a column of the experiment table.
 type metric struct {
 	name     string
 	scale    eval.Number // 100 for percent

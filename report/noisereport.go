@@ -93,7 +93,6 @@ func NewRateReport(list []WordRate) RateReport {
 	}
 }
 
-// noiseSide is one of the rates with its names.
 type noiseSide struct {
 	*RateReport
 	symbol, truth  string
@@ -193,7 +192,6 @@ func (s noiseSide) table(most int) *Table {
 	return t
 }
 
-// cells returns the cells for all columns of a table.
 func (w WordRate) cells() []Cell {
 	row := []Cell{words(w.Word), number(w.Rate)}
 	if w.Spread != nil {

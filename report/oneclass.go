@@ -9,7 +9,6 @@ import (
 	"nmn/text"
 )
 
-// oneClassMeasure is a measure of classes that exclude each other.
 type oneClassMeasure struct {
 	name, meaning string
 	scale         eval.Number // 100 for percent

@@ -161,7 +161,6 @@ func humanCells(runs []Run, human func(*eval.Result) *eval.Human) (g eval.ByGrou
 	return g
 }
 
-// seedsNote returns a sentence with the number of seeds.
 func seedsNote(cells []cellOf) string {
 	least, most := 0, 0
 	for i, c := range cells {

@@ -42,7 +42,6 @@ type ReproducedPart struct {
 	Compared  []Comparison
 }
 
-// reproducedSection is a part as the page shows it.
 type reproducedSection struct {
 	*ReproducedPart
 	Charts        []pageChart
@@ -74,7 +73,6 @@ func (r *Reproduction) WriteHTML(w io.Writer) error {
 		pageTables(slices.Concat(r.Claims, r.Details)), parts})
 }
 
-// charts draws the charts of a part.
 func (p *ReproducedPart) charts() (charts []numbered, err error) {
 	if p.Figure3 == "" {
 		return levelCharts(p.Levels)
@@ -189,7 +187,6 @@ func (p *ReproducedPart) markdown(b *strings.Builder) error {
 	return nil
 }
 
-// table lists the predictions of arms in text.
 func (c *Comparison) table() *Table {
 	t := &Table{Title: c.Title, Columns: []Column{{Name: "picture", Text: true}}, Stacked: true,
 		Notes: []string{"✓ predicted and right, ✗ predicted but incorrect, + missing, compared with the " +

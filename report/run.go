@@ -114,7 +114,6 @@ func (r *Run) armName() string {
 
 func (r *Run) armTitle() string { return cmp.Or(r.ArmTitle, r.Arm) }
 
-// paperName is the paper's name for an arm.
 func paperName(arm string, mil bool) string {
 	suffix := ""
 	if mil {
@@ -220,7 +219,6 @@ func (k cellKey) noiseCell() Cell {
 	return noiseCell(k.noise)
 }
 
-// noiseCell is a noise level in percent.
 func noiseCell(share float64) Cell { return whole(share * 100) }
 
 // AuditFigures measure how well an audit finds the wrong labels of the training set.

@@ -102,7 +102,6 @@ func (r *Run) WriteHTML(w io.Writer) error {
 	return runHTMLTemplate.Execute(w, &p)
 }
 
-// draw adds charts and noise rates.
 func (p *runHTML) draw(r *Run) {
 	known := estimatedRates(r.Rates)
 	p.Noise, p.RateRemarks, p.Unestimated = len(r.Rates)+len(r.RateRemarks) > 0, r.RateRemarks, unestimatedNotes(r.Rates)
@@ -126,7 +125,6 @@ func (p *runHTML) draw(r *Run) {
 	}
 }
 
-// ratesFrom is a sentence about the origin of the noise rates.
 func (r *Run) ratesFrom() string {
 	switch {
 	case len(r.RateRemarks) > 0:
@@ -170,7 +168,6 @@ func meanings(samples, classes text.Plural) []struct{ name, meaning string } {
 	}
 }
 
-// judgedOn names the samples and classes that the measures are about.
 func judgedOn(r *Run) string {
 	set := ""
 	if r.Split != "" {
@@ -179,7 +176,6 @@ func judgedOn(r *Run) string {
 	return fmt.Sprintf("%d %v%s and %d %v", r.Result.Bags, r.Samples, set, r.Result.Classes, ClassNoun(r.Result))
 }
 
-// headlines returns the main measures of the run.
 func headlines(r *Run) []headline {
 	if isOneClass(r.Result) {
 		return oneClassHeadlines(r)

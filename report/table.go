@@ -69,7 +69,6 @@ func count(n int) Cell { return whole(float64(n)) }
 // dash is printed for a figure that does not exist.
 const dash = "–"
 
-// display prints a cell.
 func (c Cell) display(column Column) string {
 	switch {
 	case c.Text != "":
@@ -137,7 +136,6 @@ func (t *Table) write(b *strings.Builder, format Format) error {
 	return nil
 }
 
-// addRow adds a row of cells.
 func (t *Table) addRow(cells ...Cell) { t.Rows = append(t.Rows, Row{Cells: cells}) }
 
 // dropEmptyColumns removes number columns in which no cell has a value.

@@ -12,7 +12,6 @@ import (
 	"nmn/text"
 )
 
-// ranked is a class with the measure that ranks it.
 type ranked struct {
 	word eval.Word
 	by   eval.Number

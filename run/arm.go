@@ -48,31 +48,25 @@ func (s *Session) TrainArm(ctx context.Context, o ArmOptions) (outcome *Outcome,
 
 // armRun is one arm that is trained in one folder.
 type armRun struct {
+	ArmOptions
 	session *Session
 	config  Config // its Arm is this one
 	data    *dataset.Splits
-	dir     string
-	from    string // checkpoint of stage 1, for arms of stage 2
-	heading string // for people, when training begins; empty for none
 
-	recipe   *recipe.Recipe               // nil for the paper's plain form
-	name     string                       // in messages; empty for that of the arm
-	keep     func(*train.Evaluated) error // see train.Options
-	start    *Start                       // of stage 2, once its net is there
-	planned  []Start                      // files of the recipe, once there is a plan
-	planning func(context.Context) (release func() error, err error)
+	name    string                       // in messages; empty for that of the arm
+	keep    func(*train.Evaluated) error // see train.Options
+	start   *Start                       // of stage 2, once its net is there
+	planned []Start                      // files of the recipe, once there is a plan
 }
 
 func newArmRun(s *Session, o ArmOptions) *armRun {
-	r := &armRun{session: s, config: s.Config, data: s.Data, dir: o.Dir, from: o.From, heading: o.Heading,
-		recipe: o.Recipe, planning: o.Planning}
+	r := &armRun{ArmOptions: o, session: s, config: s.Config, data: s.Data}
 	r.config.Arm = cmp.Or(o.Arm, s.Config.Arm)
 	return r
 }
 
-// folder is the folder of the run.
 func (r *armRun) folder() *runFolder {
-	return &runFolder{dir: r.dir, kind: ofRun, config: &r.config, data: r.data, ranks: r.session.Ranks}
+	return &runFolder{dir: r.Dir, kind: ofRun, config: &r.config, data: r.data, ranks: r.session.Ranks}
 }
 
 // train trains the arm, or goes on where it was interrupted, evaluates it and writes the page of the run. A run that is
@@ -112,7 +106,7 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, reused bool, err error)
 		Threshold: plan.Threshold, Before: plan.Stage1Epochs, Build: ThisBuild(), Start: r.start, Recipe: r.planned,
 		LeftOut: r.data.DescribeLeftOut(), Backbone: r.session.Backbone}
 	if r.config.EachEpoch {
-		if o.epochs, err = ReadEpochs(r.dir); err != nil {
+		if o.epochs, err = ReadEpochs(r.Dir); err != nil {
 			return nil, false, err
 		}
 	}
@@ -123,7 +117,7 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, reused bool, err error)
 	if err := ranks.agree(err); err != nil {
 		return nil, false, err
 	}
-	return o, false, ranks.Save(ctx, func() error { return o.write(r.dir) })
+	return o, false, ranks.Save(ctx, func() error { return o.write(r.Dir) })
 }
 
 // prepare makes the folder of the run, and finds what the arm is trained with.
@@ -132,10 +126,10 @@ func (r *armRun) prepare(ctx context.Context) (arm train.Arm, plan *recipe.Plan,
 		return arm, nil, err
 	}
 	err = r.session.Ranks.Save(ctx, func() error {
-		if err := r.data.Train.Vocabulary.WriteFile(filepath.Join(r.dir, VocabularyFile)); err != nil {
+		if err := r.data.Train.Vocabulary.WriteFile(filepath.Join(r.Dir, VocabularyFile)); err != nil {
 			return err
 		}
-		return r.data.WriteFlips(r.dir)
+		return r.data.WriteFlips(r.Dir)
 	})
 	if err == nil {
 		arm, err = r.config.Arm.ForTraining(r.config.Net.MIL)
@@ -143,8 +137,8 @@ func (r *armRun) prepare(ctx context.Context) (arm train.Arm, plan *recipe.Plan,
 	if err != nil {
 		return arm, nil, err
 	}
-	if r.heading != "" {
-		r.session.Notify(Message{Text: r.heading})
+	if r.Heading != "" {
+		r.session.Notify(Message{Text: r.Heading})
 	}
 	if plan, err = r.plan(ctx); err == nil && plan.Evidence != nil { // which includes the noise already
 		arm.Noise = model.NoNoise
@@ -154,11 +148,11 @@ func (r *armRun) prepare(ctx context.Context) (arm train.Arm, plan *recipe.Plan,
 
 // finished reads the outcome of the run, where it is complete, with what identifies it.
 func (r *armRun) finished(ctx context.Context) (o *Outcome, identity string, err error) {
-	if identity, err = fingerprint(ctx, &r.config, r.data, r.from); err != nil {
+	if identity, err = fingerprint(ctx, &r.config, r.data, r.From); err != nil {
 		return nil, "", err
 	}
-	o, err = ReadOutcome(r.dir)
-	if err != nil || o == nil || o.Fingerprint != identity || !reaches(r.dir, o.Steps) {
+	o, err = ReadOutcome(r.Dir)
+	if err != nil || o == nil || o.Fingerprint != identity || !reaches(r.Dir, o.Steps) {
 		return nil, identity, err
 	}
 	starts := []*Start{o.Start}
@@ -166,7 +160,7 @@ func (r *armRun) finished(ctx context.Context) (o *Outcome, identity string, err
 		starts = append(starts, &o.Recipe[i])
 	}
 	for _, start := range starts {
-		if same, err := start.same(ctx, r.dir, r.data); err != nil || !same {
+		if same, err := start.same(ctx, r.Dir, r.data); err != nil || !same {
 			return nil, identity, err
 		}
 	}
@@ -188,7 +182,7 @@ func (s *Session) FinishedArm(ctx context.Context, a ArmOptions) (*Outcome, erro
 		return nil, err
 	}
 	if r.config.EachEpoch {
-		o.epochs, err = ReadEpochs(r.dir)
+		o.epochs, err = ReadEpochs(r.Dir)
 	}
 	return o, err
 }
@@ -203,20 +197,20 @@ func (r *armRun) reuse(ctx context.Context) (o *Outcome, identity string, err er
 	}
 	complete, err := fromRank0(ranks, o != nil)
 	if err == nil && complete != (o != nil) {
-		err = fmt.Errorf("%s: this rank sees another state of the folder than rank 0: start the command again", r.dir)
+		err = fmt.Errorf("%s: this rank sees another state of the folder than rank 0: start the command again", r.Dir)
 	}
 	if err := ranks.agree(err); err != nil || !complete {
 		return nil, identity, err
 	}
 	files, err := r.folder().sameData(ctx)
 	if err == nil && r.config.EachEpoch {
-		o.epochs, err = ReadEpochs(r.dir)
+		o.epochs, err = ReadEpochs(r.Dir)
 	}
 	if err := ranks.agree(err); err != nil {
 		return nil, "", err
 	}
 	return o, identity, ranks.Save(ctx, func() error {
-		return errors.Join(folder.KeepData(r.dir, files), r.config.keepPlaces(r.dir))
+		return errors.Join(folder.KeepData(r.Dir, files), r.config.keepPlaces(r.Dir))
 	})
 }
 
@@ -230,7 +224,7 @@ func reaches(dir string, steps int) bool {
 
 // writePage writes the page of the run, and notes in the outcome what an experiment shows of it.
 func (r *armRun) writePage(ctx context.Context, o *Outcome, curve []report.Point, scores *train.Scores) error {
-	page, err := o.Report(&r.config, filepath.Base(r.dir))
+	page, err := o.Report(&r.config, filepath.Base(r.Dir))
 	if err != nil {
 		return err
 	}
@@ -246,16 +240,16 @@ func (r *armRun) writePage(ctx context.Context, o *Outcome, curve []report.Point
 		return err
 	}
 	o.shown = page.Scored
-	return SaveFiles(ctx, r.session.Log, func() error { return report.WriteRun(r.dir, page) })
+	return SaveFiles(ctx, r.session.Log, func() error { return report.WriteRun(r.Dir, page) })
 }
 
 // nextToStage1 compares an arm of stage 2 with the net that it started from. It returns nil if the predictions
 // of that net for the same bags are not known.
 func (r *armRun) nextToStage1(ctx context.Context, page *report.Run, set *loader.Set) (*report.Comparison, error) {
-	if r.from == "" || page.Scored == nil {
+	if r.From == "" || page.Scored == nil {
 		return nil, nil
 	}
-	first, err := ReadShown(filepath.Dir(r.from))
+	first, err := ReadShown(filepath.Dir(r.From))
 	if err != nil || first == nil {
 		return nil, err
 	}
@@ -272,15 +266,15 @@ func (r *armRun) nextToStage1(ctx context.Context, page *report.Run, set *loader
 
 // plan finds what the arm is trained with, alone in its group, and notes the files of the recipe that say so.
 func (r *armRun) plan(ctx context.Context) (p *recipe.Plan, err error) {
-	if r.planning != nil && r.recipe != nil {
-		release, err := r.planning(ctx)
+	if r.Planning != nil && r.Recipe != nil {
+		release, err := r.Planning(ctx)
 		if err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, release()) }()
 	}
 	settings := r.config.Settings()
-	if p, err = recipe.MakePlan(ctx, &settings, r.recipe, r, r.data, r.dir, r.from); err != nil || r.recipe == nil {
+	if p, err = recipe.MakePlan(ctx, &settings, r.Recipe, r, r.data, r.Dir, r.From); err != nil || r.Recipe == nil {
 		return p, err
 	}
 	r.planned, err = r.recipeFiles(ctx, p.Files)
@@ -291,11 +285,11 @@ func (r *armRun) plan(ctx context.Context) (p *recipe.Plan, err error) {
 func (r *armRun) recipeFiles(ctx context.Context, names []string) (files []Start, err error) {
 	var places []origin.Place
 	for _, name := range names {
-		places = append(places, origin.Place{Name: name, Path: filepath.Join(r.recipe.Dir(), name)})
+		places = append(places, origin.Place{Name: name, Path: filepath.Join(r.Recipe.Dir, name)})
 	}
 	found, err := r.data.Beside(ctx, places)
 	for _, f := range found {
-		files = append(files, *startOf(r.dir, f.Path, f.Digest))
+		files = append(files, *startOf(r.Dir, f.Path, f.Digest))
 	}
 	return files, err
 }

@@ -11,7 +11,6 @@ import (
 	"nmn/train"
 )
 
-// judge judges the nets of the run.
 func (r *armRun) judge() *recipe.Judge {
 	return &recipe.Judge{Arm: r.config.Arm, Data: r.data, Loader: r.config.Loader(),
 		Batch: r.config.Train.Batch(r.config.Net.MIL), Log: r.session.Log, Group: r.session.Ranks.group}
@@ -31,9 +30,9 @@ func (r *armRun) Prepare(ctx context.Context, dir string) error {
 func (r *armRun) TrainNet(ctx context.Context, t recipe.Training) (err error) {
 	run := *r
 	run.config.Arm, run.config.Train = recipe.Stage1, t.Config
-	run.data, run.dir, run.from, run.name, run.keep = t.Data, t.Dir, t.From, t.Title, t.Evaluated
+	run.data, run.Dir, run.From, run.name, run.keep = t.Data, t.Dir, t.From, t.Title, t.Evaluated
 	plan := &recipe.Plan{Config: t.Config, Data: t.Data, Targets: t.Targets, Evidence: t.Evidence, Online: t.Online}
-	if err := r.session.Ranks.Save(ctx, func() error { return folder.Claim(run.dir, isRunFile) }); err != nil {
+	if err := r.session.Ranks.Save(ctx, func() error { return folder.Claim(run.Dir, isRunFile) }); err != nil {
 		return err
 	}
 	s, err := run.openStage(ctx, t.Arm, plan, nil)

@@ -65,7 +65,7 @@ func AugmentationSheet(ctx context.Context, c *Config, log *slog.Logger) (sheet 
 func (c *Config) sheetNotes() []string {
 	notes := []string{"Each picture is what the network sees of it in that epoch of stage 1; all frames of a clip are " +
 		"changed alike, and the middle one is shown. Validation, test and prediction see pictures as they are."}
-	if settings := c.Settings(); settings.Estimates() && c.NoiseRates == recipe.Online {
+	if c.Settings().Estimates() && c.NoiseRates == recipe.Online {
 		notes = append(notes, "The noise rates come from scores of the first epoch: a run begins with the second what "+
 			"is shown here from the first on, but for mirrored pictures.")
 	}

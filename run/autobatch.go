@@ -36,7 +36,6 @@ type batchChoice struct {
 	chosen int
 }
 
-// triedBatch is the speed of one size.
 type triedBatch struct {
 	bags  int
 	speed float64 // bags a second

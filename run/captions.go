@@ -55,7 +55,6 @@ func (s *Session) CaptionScoresTime(ctx context.Context, dir string) (time.Durat
 	if err != nil {
 		return 0, err
 	}
-	settings := s.Config.Settings()
 	epoch := float64(m.Total()) / float64(max(s.Config.Train.Stage1Epochs, 1))
-	return time.Duration(epoch * settings.CaptionEpochs(s.Data.Train.CaptionsInUse)), nil
+	return time.Duration(epoch * s.Config.Settings().CaptionEpochs(s.Data.Train.CaptionsInUse)), nil
 }

@@ -110,14 +110,13 @@ func (c *Config) chooseExclusiveRates() {
 
 // checkExclusive refuses what does not go with classes that exclude each other.
 func (c *Config) checkExclusive() error {
-	if c.Data.Evidence != "" {
-		return setting.Errorf("data.evidence", "`data.evidence` is for classes that do not exclude each other: leave it "+
-			"out, or give `data.classes` multi")
+	for _, file := range []struct{ key, path string }{
+		{"data.evidence", c.Data.Evidence}, {"data.verified", c.Data.Verified},
+	} {
+		if file.path != "" {
+			return setting.Errorf(file.key, "`%s` is for classes that do not exclude each other: leave it out, or give "+
+				"`data.classes` multi", file.key)
+		}
 	}
-	if c.Data.Verified != "" {
-		return setting.Errorf("data.verified", "`data.verified` is for classes that do not exclude each other: leave it "+
-			"out, or give `data.classes` multi")
-	}
-	settings := c.Settings()
-	return settings.ValidateExclusive()
+	return c.Settings().ValidateExclusive()
 }

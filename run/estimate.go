@@ -131,7 +131,6 @@ func (e *Estimator) timeSteps(ctx context.Context, arm train.Arm, steps int, lim
 	return m, nil
 }
 
-// onCPU reports whether a device is the CPU.
 func onCPU(b kernels.Backend) bool { return deviceKind(b.Name()) == "cpu" }
 
 // freeOnCPU is the free memory, if the device is a CPU and it is known.

@@ -100,7 +100,6 @@ func (c *Config) openLeniently(ctx context.Context, log *slog.Logger) (*dataset.
 	return data, err
 }
 
-// splitsOf are the splits as they are learned.
 func splitsOf(data *dataset.Splits) []doctor.Split {
 	splits := []doctor.Split{{Name: "train", Set: data.Train}}
 	if data.Validation != nil {

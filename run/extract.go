@@ -168,7 +168,6 @@ func (x extraction) of(set *loader.Set, l loader.Config) *runfeatures.Extraction
 		Log: x.session.Log, Notify: func(text string) { x.session.Notify(Message{Text: text}) }}
 }
 
-// findFiles finds what is read in an extraction.
 type findFiles func(context.Context) (origin.List, error)
 
 func filesOf(paths []string) findFiles {

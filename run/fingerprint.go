@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"maps"
+	"slices"
 	"strings"
 
 	"nmn/kernels/tensor"
@@ -29,7 +30,7 @@ func fingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string)
 	c.places().Hide(values)
 	h := sha256.New()
 	folder.HashText(h, recipe.JudgementForm)
-	for _, k := range folder.SortedKeys(values) {
+	for _, k := range slices.Sorted(maps.Keys(values)) {
 		folder.HashText(h, k)
 		folder.HashText(h, values[k])
 	}
@@ -141,7 +142,6 @@ func (c *Config) identity(ctx context.Context, device string, d *dataset.Splits)
 	return own, nil
 }
 
-// deviceKind is what a device of a name is.
 func deviceKind(name string) string {
 	if strings.HasPrefix(name, "cpu") {
 		return "cpu"

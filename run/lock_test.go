@@ -97,7 +97,7 @@ func TestTrainArm_IsNotCompleteIfItWasPlannedByAnotherRecipe(t *testing.T) {
 		}
 	}
 	for _, name := range []string{recipe.RatesFile, recipe.NoisyScoresFile} {
-		path := filepath.Join(made.Dir(), name)
+		path := filepath.Join(made.Dir, name)
 		content, err := os.ReadFile(path)
 		must(t, err)
 		must(t, durable.Save(path, append(content, '\n')))

@@ -7,8 +7,7 @@ import (
 
 // StartNoiseRates puts the rates of a file into the configuration of training.
 func (c *Config) StartNoiseRates(d *dataset.Splits) error {
-	settings := c.Settings()
-	path := settings.RatesFile()
+	path := c.Settings().RatesFile()
 	if path == "" {
 		return nil
 	}

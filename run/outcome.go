@@ -48,11 +48,11 @@ func (c *Config) weightsText() string {
 // startOf says where the noise model of an arm took its rates from. It does so on scenes, where tables show
 // arms without knowledge of the noise next to arms that start near its true rates.
 func (c *Config) startOf(a recipe.Name) string {
-	informed, settings := train.InformedNoise(), c.Settings()
+	informed := train.InformedNoise()
 	switch {
 	case !c.Data.Embedded():
 		return ""
-	case a == recipe.HeldRates && settings.FromTraining():
+	case a == recipe.HeldRates && c.Settings().FromTraining():
 		return "rates estimated"
 	case (a == recipe.FI || a == recipe.FD) && slices.Equal(c.Train.Noise.Q01, informed.Q01) &&
 		slices.Equal(c.Train.Noise.Q10, informed.Q10):

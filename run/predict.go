@@ -100,7 +100,7 @@ func (m *Model) scorePictures(ctx context.Context, paths []string,
 // scoreFeatures reads the rows of a feature file. Which of its columns are features is as in the run that the model is
 // from.
 func (m *Model) scoreFeatures(ctx context.Context, paths []string,
-	o *PredictOptions) (*Predictions, *train.Scores, error) {
+	o *PredictOptions) (_ *Predictions, _ *train.Scores, err error) {
 	if len(paths) != 1 {
 		return nil, nil, setting.Errorf("", "predict: the model takes features: name one file of them, not %d", len(paths))
 	}
@@ -118,13 +118,20 @@ func (m *Model) scoreFeatures(ctx context.Context, paths []string,
 	if err != nil {
 		return nil, nil, err
 	}
+	defer func() { err = errors.Join(err, table.Close()) }()
 	if table.Rows.Width() == m.net.Config().Input { // else another message says so
 		if err := table.Order(m.checkpoint.Columns, "the model"); err != nil {
-			return nil, nil, errors.Join(err, table.Close())
+			return nil, nil, err
 		}
 	}
-	p, scores, err := m.scoreTable(ctx, table, o)
-	return p, scores, errors.Join(err, table.Close())
+	set, err := loader.FeatureSet("features", table, m.vocabulary)
+	if err != nil {
+		return nil, nil, err
+	}
+	if set, err = o.Shard.set(set); err != nil {
+		return nil, nil, err
+	}
+	return m.score(ctx, set, o)
 }
 
 // openFeatures opens a file of as many features as the model takes. A column that is called as labels are is a feature
@@ -143,18 +150,6 @@ func (m *Model) openFeatures(ctx context.Context, of features.Options) (*feature
 		return table, all.Close()
 	}
 	return all, table.Close()
-}
-
-func (m *Model) scoreTable(ctx context.Context, table *features.Table,
-	o *PredictOptions) (*Predictions, *train.Scores, error) {
-	set, err := loader.FeatureSet("features", table, m.vocabulary)
-	if err != nil {
-		return nil, nil, err
-	}
-	if set, err = o.Shard.set(set); err != nil {
-		return nil, nil, err
-	}
-	return m.score(ctx, set, o)
 }
 
 func (m *Model) score(ctx context.Context, set *loader.Set, o *PredictOptions) (*Predictions, *train.Scores, error) {

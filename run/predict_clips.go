@@ -40,7 +40,6 @@ func (m *Model) scoreClips(ctx context.Context, paths []string, o *PredictOption
 	return p, scores, nil
 }
 
-// foundClips are the clips that paths name.
 type foundClips struct {
 	set            *loader.Set
 	names, skipped []string

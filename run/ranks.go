@@ -186,7 +186,6 @@ const (
 	GradientsBF16 = "bf16"
 )
 
-// wire is how gradients travel.
 func (r *Resources) wire() ranks.Wire {
 	if r.Gradients == GradientsBF16 {
 		return ranks.BFloat16

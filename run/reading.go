@@ -106,13 +106,11 @@ func (s Shard) Range(n int, noun text.Plural) (from, to int, err error) {
 	return from, to, nil
 }
 
-// files is the part of a list of files.
 func (s Shard) files(all []string, noun text.Plural) ([]string, error) {
 	from, to, err := s.Range(len(all), noun)
 	return all[from:to], err
 }
 
-// set is the part of a set.
 func (s Shard) set(all *loader.Set) (*loader.Set, error) {
 	if s.Of == 0 {
 		return all, nil

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"nmn/eval"
@@ -40,7 +42,7 @@ func OpenLog(dir string, step int, config any) (*telemetry.Log, error) {
 	}
 	attributes := []any{"resumed_at", max(step, 0)}
 	values := folder.Flatten(config)
-	for _, k := range folder.SortedKeys(values) {
+	for _, k := range slices.Sorted(maps.Keys(values)) {
 		attributes = append(attributes, k, values[k])
 	}
 	log.Logger().Info("configuration", attributes...)
@@ -98,7 +100,9 @@ func (l *logLine) drawn(points []report.Point, stage string) []report.Point {
 	case l.Message == "step" && l.Loss != nil:
 		point.Loss = eval.Number(*l.Loss)
 	case l.Message == "evaluation":
-		point.AP = firstDefined(l.TrueAccuracy, l.Accuracy, l.Truth, l.Human, l.Labels)
+		if shown := cmp.Or(l.TrueAccuracy, l.Accuracy, l.Truth, l.Human, l.Labels); shown != nil {
+			point.AP = eval.Number(*shown)
+		}
 		point.Accuracy = l.Accuracy != nil || l.TrueAccuracy != nil
 	default:
 		return points
@@ -164,27 +168,15 @@ func eachLine(r io.Reader, show func(*logLine)) (broken int, err error) {
 	return broken, lines.Err()
 }
 
-// firstDefined is the measure that people are shown: against the truth, else with human agreement, else against
-// labels.
-func firstDefined(values ...*float64) eval.Number {
-	for _, v := range values {
-		if v != nil {
-			return eval.Number(*v)
-		}
-	}
-	return eval.Undefined()
-}
-
 // ValidationMeasure is the measure of an evaluation that people are shown on the way, and its name: accuracy
 // if classes exclude each other, else AP against the truth, with human agreement or against labels.
 func ValidationMeasure(r *eval.Result) (name string, value eval.Number) {
 	for _, measure := range []string{"true_accuracy", "accuracy", "true_map", "human_ap", "map"} {
 		if value = train.Measure(measure, r); value.Defined() {
-			name = "AP"
 			if strings.HasSuffix(measure, "accuracy") {
-				name = "accuracy"
+				return "accuracy", value
 			}
-			return name, value
+			break
 		}
 	}
 	return "AP", value

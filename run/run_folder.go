@@ -16,11 +16,10 @@ func (c *Config) files(ctx context.Context, d *dataset.Splits) (origin.List, err
 	if err != nil {
 		return nil, err
 	}
-	settings := c.Settings()
 	var more []origin.Place
 	for _, p := range []struct{ key, file string }{
 		{"net.weights", c.Net.Weights}, {"net.backbone", c.Net.Backbone}, {"stage1", c.Stage1},
-		{"noise_rates", settings.RatesFile()},
+		{"noise_rates", c.Settings().RatesFile()},
 	} {
 		if p.file != "" {
 			more = append(more, origin.Place{Name: p.key, Path: p.file})
@@ -88,7 +87,6 @@ func (f *runFolder) prepare(ctx context.Context) error {
 	})
 }
 
-// folder is a folder for runs of the session's data.
 func (s *Session) folder(dir string, kind folder.Kind) *runFolder {
 	return &runFolder{dir: dir, kind: kind, config: &s.Config, data: s.Data, ranks: s.Ranks}
 }

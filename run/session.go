@@ -80,7 +80,6 @@ func newSession(o Options) *Session {
 	return s
 }
 
-// nets makes nets for the configuration as it is now.
 func (s *Session) nets() nets {
 	return nets{config: s.Config, data: s.Data, backend: s.Backend, weights: s.weights}
 }

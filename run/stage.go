@@ -29,12 +29,12 @@ type stage struct {
 // one. each judges the net after each epoch; nil for none. Close the stage.
 func (r *armRun) openStage(ctx context.Context, arm train.Arm, plan *recipe.Plan, each *recipe.Judge) (_ *stage,
 	err error) {
-	ranks, last := r.session.Ranks, filepath.Join(r.dir, train.LastName)
+	ranks, last := r.session.Ranks, filepath.Join(r.Dir, train.LastName)
 	resumed, err := fromRank0(ranks, durable.Exists(last))
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{arm: arm, from: cmp.Or(plan.From, r.from)}
+	s := &stage{arm: arm, from: cmp.Or(plan.From, r.From)}
 	nets := nets{config: r.config, data: r.data, backend: r.session.Backend, weights: r.session.weights}
 	var digest string // a checkpoint to resume has all weights
 	s.net, digest, err = nets.open(arm, plan.Config, plan.Data.Train, s.from, arm.Stage == 1 && !resumed)
@@ -46,13 +46,13 @@ func (r *armRun) openStage(ctx context.Context, arm train.Arm, plan *recipe.Plan
 			err = cmp.Or(err, s.close())
 		}
 	}()
-	s.began, r.start = time.Now(), startOf(r.dir, s.from, digest)
+	s.began, r.start = time.Now(), startOf(r.Dir, s.from, digest)
 	l := r.config.Loader()
 	l.Targets, l.Evidence = plan.Targets, plan.Evidence
 	options := train.Options{
 		Config: plan.Config, Stage: arm.Stage, Net: s.net, Start: began(r.start, r.planned), Data: plan.Data.Train,
 		Validation: plan.Data.Validation,
-		Loader:     l, Directory: r.dir, Online: plan.Online, Keep: r.keep, Group: ranks.group,
+		Loader:     l, Directory: r.Dir, Online: plan.Online, Keep: r.keep, Group: ranks.group,
 		Backbone: r.session.Backbone, Clips: r.clips(),
 		Wire: r.config.Run.wire(),
 	}
@@ -74,17 +74,17 @@ func (r *armRun) openStage(ctx context.Context, arm train.Arm, plan *recipe.Plan
 			return nil, err
 		}
 		step = s.trainer.Position().Step
-		r.session.Log.Info("resumed", "dir", r.dir, "step", step)
+		r.session.Log.Info("resumed", "dir", r.Dir, "step", step)
 		r.session.Notify(Message{Text: fmt.Sprintf("%s: going on from step %d of %d", r.title(), step, s.trainer.Steps())})
 	}
 	broken := 0
 	err = ranks.Save(ctx, func() (err error) {
 		if each != nil {
-			if s.epochs, err = openEpochs(r.dir, step); err != nil {
+			if s.epochs, err = openEpochs(r.Dir, step); err != nil {
 				return err
 			}
 		}
-		s.records, broken, err = openRecords(r.dir, step, &r.config, r.data.Validation)
+		s.records, broken, err = openRecords(r.Dir, step, &r.config, r.data.Validation)
 		return err
 	})
 	if err != nil {
@@ -114,7 +114,7 @@ func (r *armRun) endStage(ctx context.Context, s *stage, err error) ([]report.Po
 	if !r.session.Ranks.leads() { // which has no page to draw it on
 		return nil, nil
 	}
-	curve, broken, err := ReadCurve(filepath.Join(r.dir, LogFile), s.arm.Name)
+	curve, broken, err := ReadCurve(filepath.Join(r.Dir, LogFile), s.arm.Name)
 	r.warnBroken(broken)
 	if s.arm.Stage == 2 && s.from != "" && r.config.Arm != recipe.EM { // the net of EM is that of its last round
 		curve = afterStage1(filepath.Dir(s.from), curve)
@@ -168,14 +168,12 @@ func afterStage1(dir string, curve []report.Point) []report.Point {
 	return first
 }
 
-// warnBroken warns about lines of the log that could not be read.
 func (r *armRun) warnBroken(lines int) {
 	if lines > 0 {
-		r.session.Log.Warn("broken lines of the log were left out", "dir", r.dir, "count", lines)
+		r.session.Log.Warn("broken lines of the log were left out", "dir", r.Dir, "count", lines)
 	}
 }
 
-// title names the arm in progress.
 func (r *armRun) title() string {
 	if r.name != "" {
 		return r.name

@@ -67,10 +67,7 @@ func (s *Session) Train(ctx context.Context, dir string) (o *Outcome, err error)
 }
 
 // Fits refuses data that lack what the arm needs, before anything is trained.
-func (s *Session) Fits() error {
-	settings := s.Config.Settings()
-	return settings.Fits(s.Data)
-}
+func (s *Session) Fits() error { return s.Config.Settings().Fits(s.Data) }
 
 // firstStage trains stage 1. Where stage 2 has begun, stage 1 is over whatever its limits are.
 func (s *Session) firstStage(ctx context.Context, dir, first string, r *recipe.Recipe) error {
@@ -102,8 +99,7 @@ func (s *Session) Recipe(dir string) *recipe.Recipe {
 
 // TellCost says what a recipe costs before anything starts.
 func (s *Session) TellCost(arms ...recipe.Name) {
-	settings := s.Config.Settings()
-	if line := settings.Cost(arms, s.Data.Train.CaptionsInUse); line != "" {
+	if line := s.Config.Settings().Cost(arms, s.Data.Train.CaptionsInUse); line != "" {
 		s.Notify(Message{Topic: "recipe", Text: line})
 	}
 }

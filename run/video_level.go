@@ -27,11 +27,10 @@ func (c *Config) ByFrame() bool {
 }
 
 func (c *Config) validateVideo() error {
-	d, settings := &c.Data, c.Settings()
-	switch {
+	switch d := &c.Data; {
 	case d.Set == dataset.MovingScenes && (d.Frames < 3 || d.Frames > 1000):
 		return fmt.Errorf("data.frames is %d, want 3 to 1000", d.Frames)
-	case c.level() == report.FrameLevel && settings.Folds() > 0:
+	case c.level() == report.FrameLevel && c.Settings().Folds() > 0:
 		return errors.New("recipe: folds of frames would have a video in several folds: take `data.video_level` video, or " +
 			"the rates of `noise_rates` online")
 	}

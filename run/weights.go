@@ -36,9 +36,8 @@ func (c *Config) findWeights() error {
 // startsThere looks whether the files that a run starts from are there and are what they should be, before anything
 // that takes long.
 func (c *Config) startsThere() error {
-	settings := c.Settings()
 	for _, p := range []struct{ key, file string }{
-		{"net.backbone", c.Net.Backbone}, {"net.weights", c.Net.Weights}, {"noise_rates", settings.RatesFile()},
+		{"net.backbone", c.Net.Backbone}, {"net.weights", c.Net.Weights}, {"noise_rates", c.Settings().RatesFile()},
 	} {
 		if p.file == "" {
 			continue

@@ -14,7 +14,6 @@ var captionLengths = []int{
 	4, 4, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7, 8, 8, 8, 9, 9, 9, 10, 10, 10, 11, 11, 11, 12, 13, 13, 14, 16, 18, 22,
 }
 
-// numberedWords is a vocabulary of ids words.
 func numberedWords(ids int) (*captioner.Words, error) {
 	words := make([]string, max(1, ids-int(captioner.Unknown)-1))
 	for i := range words {

@@ -97,7 +97,6 @@ func Features(backend kernels.Backend, t Transformer, o Options) (f *FeatureFigu
 	return f, nil
 }
 
-// randomPixels returns random pictures in the form of an upload.
 func randomPixels(pictures int, size [2]int) *tensor.Dense {
 	values, stream := make([]uint8, pictures*size[0]*size[1]*3), rng.New(2)
 	for i := range values {

@@ -131,7 +131,6 @@ func unlabelled(name string, files []string, source loader.Source) (*loader.Set,
 	return &loader.Set{Name: name, Vocabulary: vocabulary, IDs: ids, Labels: labels, Source: source}, nil
 }
 
-// pass is one pass over the pictures.
 type pass struct {
 	took, wait, cpu time.Duration
 	images, allocs  int
@@ -156,7 +155,6 @@ func (o *Loading) pass(ctx context.Context, l *loader.Loader, number int) (p pas
 	return p, nil
 }
 
-// medianFigure is the median of a figure of all passes.
 func medianFigure(passes []pass, figure func(pass) float64) float64 {
 	values := make([]float64, len(passes))
 	for i, p := range passes {

@@ -73,7 +73,6 @@ func (o Options) train(ctx context.Context, backend kernels.Backend, n Net, w wa
 	return err
 }
 
-// fresh is the net with random weights.
 func (n Net) fresh(backend kernels.Backend) (*model.Net, error) {
 	net, err := model.New(n.Model(), backend)
 	if err != nil {

@@ -22,7 +22,6 @@ type cell struct {
 	words   string
 }
 
-// figures are results by cell.
 type figures struct {
 	seeds map[cell]map[uint64]float64
 	units map[cell]map[string]map[uint64]float64 // of single words, by word and seed; the cell has words All
@@ -192,13 +191,11 @@ func (f *figures) compareUnits(left, right cell) Units {
 	return u
 }
 
-// title is what tables call an arm.
 func title(arm string) string {
 	name, mil := strings.CutSuffix(arm, MIL)
 	return recipe.Name(name).Title(mil)
 }
 
-// name is what the comparison is called.
 func (d *Comparison) name() string {
 	left, right := title(d.Left.Arm), title(d.Right.Arm)
 	measure := ""

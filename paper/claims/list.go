@@ -76,7 +76,6 @@ const (
 // all returns all claims. The paper's claims come first.
 func all() []claim { return slices.Concat(ofDetection(), ofVideos(), ofEM(), ofBeyond()) }
 
-// ofDetection are the claims about pictures.
 func ofDetection() []claim {
 	const tables = "Tables 1 and 2, column All"
 	return []claim{
@@ -114,7 +113,6 @@ func ofDetection() []claim {
 	}
 }
 
-// ofVideos are the claims about clips and their captions.
 func ofVideos() []claim {
 	var captions []pair
 	for _, arm := range []string{fi + MIL, fd + MIL} {
@@ -220,7 +218,6 @@ func ofWords(g eval.ByGroup[eval.Number], words string) eval.Number {
 	return g.All
 }
 
-// publishedCaptions is a figure of Table 4.
 func publishedCaptions(s side) eval.Number {
 	for _, r := range report.PublishedCaptioners() {
 		if r.Arm+MIL == s.arm {

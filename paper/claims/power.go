@@ -49,7 +49,6 @@ func (v *Verdict) hardest() (hardest *Comparison) {
 	return hardest
 }
 
-// powerCells are the row of a comparison.
 func (d *Comparison) powerCells(claim string) []report.Cell {
 	size, published, n := d.power()
 	difference, needed := signed(float64(size)), strconv.Itoa(n)

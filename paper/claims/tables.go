@@ -242,7 +242,6 @@ func (u Units) String() string {
 	return s
 }
 
-// sides are the figures of both sides.
 func sides(left, right eval.Number) string {
 	if !left.Defined() || !right.Defined() {
 		return dash

@@ -190,7 +190,6 @@ const (
 	featuresFolder   = "features"   // concepts of each frame
 )
 
-// features is the folder of the concept probabilities of a net.
 func (e *Experiment) features(seed uint64, arm string) string {
 	return filepath.Join(e.Dir, featuresFolder, fmt.Sprintf("seed-%d", seed), arm)
 }
@@ -219,14 +218,12 @@ func (e *Experiment) Folders() (nets, captioners []string, err error) {
 	return nets, captioners, nil
 }
 
-// grid are the nets on moving scenes.
 func (e *Experiment) grid(dir string) experiment.Grid {
 	grid := experiment.New(e.nets(), dir)
 	grid.Arms, grid.MIL, grid.Seeds = Arms(), experiment.WithMIL, e.Seeds
 	return grid
 }
 
-// names returns the names of the captioners of a seed.
 func (e *Experiment) names() (all []string) {
 	for _, f := range e.Features {
 		all = append(all, f.Name)
@@ -243,7 +240,6 @@ func (e *Experiment) names() (all []string) {
 	return all
 }
 
-// captioner is the folder of a captioner.
 func (e *Experiment) captioner(seed uint64, name string) string {
 	return filepath.Join(e.Dir, captionersFolder, fmt.Sprintf("seed-%d", seed), name)
 }
@@ -294,7 +290,6 @@ const (
 	splitTest       = "test"
 )
 
-// judged is the split that the table scores.
 func (c *clips) judged() string {
 	if c.captions[splitTest] != nil {
 		return splitTest

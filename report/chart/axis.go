@@ -31,13 +31,11 @@ func span(low, high float64) (float64, float64) {
 	return low - around, high + around
 }
 
-// tick is a labelled place of an axis.
 type tick struct {
 	at    float64
 	label string
 }
 
-// step is the distance between ticks.
 func (a Axis) step() float64 {
 	if a.Step > 0 {
 		return a.Step

@@ -110,7 +110,6 @@ func (c *Chart) leftRunes() int {
 	return most
 }
 
-// height is the height of the frame in pixels.
 func (c *Chart) height() float64 {
 	switch {
 	case c.Rows == nil:

@@ -110,7 +110,6 @@ func (p *panel) drawOn(on *svg) {
 	on.write(Point{left + p.width/2, f.y + f.h + tickDrop + lineHeight}, middle, faint, p.X.Label)
 }
 
-// frame is the frame of a panel on a drawing.
 type frame struct {
 	*svg
 	x, y, w, h float64

@@ -14,14 +14,6 @@ import (
 // Rank.
 func (a *Audit) Exclusive() bool { return a.session.Config.Exclusive() }
 
-// ratesFile is the file that a recipe's folder gets last.
-func (a *Audit) ratesFile() string {
-	if a.Exclusive() {
-		return recipe.TransitionFile
-	}
-	return recipe.RatesFile
-}
-
 // RankClasses ranks the labels of the bags that have scores, if each bag has one label. The estimate is that of the
 // recipe, so Options.Plateau is set.
 func (a *Audit) RankClasses(ctx context.Context, s *OutOfFold, o multiclass.Options) (*multiclass.Report, error) {

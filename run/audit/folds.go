@@ -98,11 +98,7 @@ func (a *Audit) TrainFolds(ctx context.Context, o Offer) (*OutOfFold, error) {
 	return scores, err
 }
 
-// folds returns the number of folds of the run itself.
-func (a *Audit) folds() int {
-	settings := a.session.Config.Settings()
-	return settings.Folds()
-}
+func (a *Audit) folds() int { return a.session.Config.Settings().Folds() }
 
 // foldSettings returns the run's settings for nets of folds: stage 1 alone, with the epochs of the offer.
 func (a *Audit) foldSettings(o Offer) (recipe.Settings, error) {
@@ -122,5 +118,5 @@ func (a *Audit) foldSettings(o Offer) (recipe.Settings, error) {
 // Interrupted reports whether nets of this number of folds were begun and not finished.
 func (a *Audit) Interrupted(folds int) bool {
 	dir := a.foldsFolder(folds)
-	return durable.Exists(filepath.Join(dir, recipe.FoldsFile)) && !durable.Exists(filepath.Join(dir, a.ratesFile()))
+	return durable.Exists(filepath.Join(dir, recipe.FoldsFile)) && !durable.Exists(filepath.Join(dir, a.session.Config.Settings().EstimateFile()))
 }

@@ -297,7 +297,6 @@ func (a *Audit) tableForm(note string) *labelForm {
 		}}
 }
 
-// allRows are the labels of all bags, by identifier.
 func (a *Audit) allRows(l relabel.Labels) map[string][]uint8 {
 	rows := make(map[string][]uint8, len(a.session.Data.OriginalIDs()))
 	for _, set := range a.sets {

@@ -29,7 +29,6 @@ type Corrected struct {
 	Config string // file of the configuration that learns these labels; empty if no configuration can
 }
 
-// labelForm is how labels of some data are written.
 type labelForm struct {
 	name    string
 	endings []string // of the file

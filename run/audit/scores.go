@@ -96,7 +96,7 @@ func (a *Audit) foldsFolder(folds int) string {
 // nil.
 func (a *Audit) trained(folds int) (*OutOfFold, error) {
 	dir := a.foldsFolder(folds)
-	if !durable.Exists(filepath.Join(dir, a.ratesFile())) { // which comes last
+	if !durable.Exists(filepath.Join(dir, a.session.Config.Settings().EstimateFile())) { // which comes last
 		return nil, nil
 	}
 	s, err := a.readScores(filepath.Join(dir, recipe.ScoresFile))

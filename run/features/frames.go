@@ -2,6 +2,7 @@ package runfeatures
 
 import (
 	"context"
+	"slices"
 
 	"nmn/loader"
 	"nmn/loader/dataset"
@@ -36,18 +37,10 @@ func BagOf(offsets []int, frame int) int {
 	if offsets == nil {
 		return frame
 	}
-	low, high := 0, len(offsets)-1
-	for high-low > 1 {
-		if middle := (low + high) / 2; offsets[middle] <= frame {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return low
+	after, _ := slices.BinarySearch(offsets, frame+1)
+	return after - 1
 }
 
-// framesIn is the number of frames of all splits.
 func framesIn(d *dataset.Splits) (frames int) {
 	for _, set := range d.Distinct() {
 		frames += set.AllFrames()

@@ -75,7 +75,6 @@ func keepRows(ctx context.Context, file, about string, widths []int, log *slog.L
 	return k, nil
 }
 
-// noRows keeps nothing.
 func noRows() *keptRows { return &keptRows{over: true, release: func() error { return nil }} }
 
 func (k *keptRows) lock(ctx context.Context) error {
@@ -86,7 +85,6 @@ func (k *keptRows) lock(ctx context.Context) error {
 	return err
 }
 
-// read finds the parts.
 func (k *keptRows) read() error {
 	err := train.RemoveLeftovers(k.dir, func(name string) bool { return strings.HasSuffix(name, partEnding) })
 	if err != nil {
@@ -182,13 +180,11 @@ func (k *keptRows) all(ctx context.Context, take func(bag int, rows [][]float32)
 	return nil
 }
 
-// isBad reports whether a bag could not be read.
 func (k *keptRows) isBad(bag int) bool {
 	_, bad := slices.BinarySearch(k.bad, bag)
 	return bad
 }
 
-// put takes the rows of a bag.
 func (k *keptRows) put(ctx context.Context, bag int, rows [][]float32) error {
 	if k.over {
 		return nil
@@ -206,7 +202,6 @@ func (k *keptRows) put(ctx context.Context, bag int, rows [][]float32) error {
 	return ctx.Err()
 }
 
-// flush writes the fresh rows as a part.
 func (k *keptRows) flush(ctx context.Context) error {
 	if k.over || len(k.bags) == 0 {
 		return nil
@@ -246,7 +241,6 @@ func (k *keptRows) flush(ctx context.Context) error {
 	return nil
 }
 
-// clear removes all parts.
 func (k *keptRows) clear() error {
 	parts, err := filepath.Glob(filepath.Join(folder.Literal(k.dir), "*"+partEnding))
 	for _, path := range parts {

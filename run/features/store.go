@@ -107,7 +107,6 @@ func (f *featureStore) open(ctx context.Context, o *Options) (release func() err
 	return release, nil
 }
 
-// read takes all parts of the folder.
 func (f *featureStore) read() error {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil {
@@ -165,7 +164,6 @@ func (f *featureStore) note(of keys, row []float32) {
 	}
 }
 
-// put takes the features of a picture.
 func (f *featureStore) put(ctx context.Context, o *Options, of keys, row []float32) error {
 	f.note(of, slices.Clone(row))
 	f.fresh = append(f.fresh, of)
@@ -175,7 +173,6 @@ func (f *featureStore) put(ctx context.Context, o *Options, of keys, row []float
 	return f.flush(ctx, o)
 }
 
-// flush writes what is not written yet.
 func (f *featureStore) flush(ctx context.Context, o *Options) error {
 	fresh := f.fresh
 	f.fresh, f.written = f.fresh[:0], time.Now()

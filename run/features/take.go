@@ -244,7 +244,6 @@ func (t *taking) compute(ctx context.Context, all int) (why map[featureKey]error
 	return why, nil
 }
 
-// vectors are the features of a split.
 func (t *taking) vectors(set *loader.Set, why map[featureKey]error) (loader.Vectors, error) {
 	of := t.views[set]
 	v := &loader.HeldVectors{Dim: t.width, Rows: make([]float32, len(of.keys)*t.width), Why: make([]error, set.Len()),

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"hash"
@@ -16,20 +17,13 @@ import (
 func ChangedKey(x, y map[string]string, free []string, never ...string) (key, was, is string) {
 	all := maps.Clone(x)
 	maps.Copy(all, y) // what is not set is left out of either
-	for _, k := range SortedKeys(all) {
+	for _, k := range slices.Sorted(maps.Keys(all)) {
 		isFree := func(prefix string) bool { return strings.HasPrefix(k, prefix) && !slices.Contains(never, k) }
 		if x[k] != y[k] && !slices.ContainsFunc(free, isFree) {
-			return k, orEmpty(x[k]), orEmpty(y[k])
+			return k, cmp.Or(x[k], "empty"), cmp.Or(y[k], "empty")
 		}
 	}
 	return "", "", ""
-}
-
-func orEmpty(s string) string {
-	if s == "" {
-		return "empty"
-	}
-	return s
 }
 
 // Flatten maps the path of each value of a configuration, such as data.noise, to the value.
@@ -56,16 +50,6 @@ func Flatten(c any) map[string]string {
 	}
 	walk("", &root)
 	return out
-}
-
-// SortedKeys are the keys of a flat configuration in their order.
-func SortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // HashText takes a text into a hash, with its length, so that texts in a row cannot be taken for others.

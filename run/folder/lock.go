@@ -17,7 +17,6 @@ import (
 // LockFile is the file by which the process that writes a run folder keeps others out of it.
 const LockFile = "run.lock"
 
-// writtenError says who is writing a folder.
 type writtenError struct {
 	dir string
 	by  *lock.HeldError

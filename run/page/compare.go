@@ -103,7 +103,6 @@ func NewPictures(ctx context.Context, set *loader.Set) *Pictures {
 	return &Pictures{ctx: ctx, set: set, known: map[string][]byte{}}
 }
 
-// of is the picture of a bag; nil for none.
 func (p *Pictures) of(id string) []byte {
 	if jpeg, ok := p.known[id]; ok || p.set.Preview() == nil {
 		return jpeg

@@ -104,7 +104,6 @@ func (w *Writer) PRCurve(tag string, step int, c Curve) {
 	w.value(step, tag, appendMessage(content, valueMetadata, metadata))
 }
 
-// tensor is the message TensorProto of a matrix, as 32-bit floats.
 func tensor(rows [][]float64) []byte {
 	const float = 1
 	dim := func(n int) []byte { return appendMessage(nil, 2, appendInt(nil, 1, n)) }

@@ -88,7 +88,6 @@ func File(ctx context.Context, f pretrained.File, folder string, o Options) (pat
 	return path, durable.SyncFolder(folder)
 }
 
-// check compares a file that is there with the digest.
 func check(ctx context.Context, f pretrained.File, path string) error {
 	got, err := origin.Digest(ctx, path)
 	if err != nil {
@@ -101,7 +100,6 @@ func check(ctx context.Context, f pretrained.File, path string) error {
 	return nil
 }
 
-// download is a file on its way.
 type download struct {
 	file    pretrained.File
 	part    *os.File
