@@ -109,20 +109,19 @@ func (p *Plan) emTables(f *found) []*report.Table {
 	number := func(v float64) report.Cell { return report.NumberCell(eval.Number(v)) }
 	text := func(v float64) report.Cell { return report.TextCell(fmt.Sprintf("%.1e", v)) }
 	small := &report.Table{Title: "A small problem, solved completely in both ways",
-		Columns: []report.Column{{Name: "seed"}, {Name: "gap of gradients"}, {Name: "gap of noise rates"},
-			{Name: "gap of likelihoods, nats a bag"}, {Name: "rounds of EM"}, {Name: "gradients of joint training"}},
+		Columns: report.NumberColumns(0, "seed", "gap of gradients", "gap of noise rates", "gap of likelihoods, nats a bag",
+			"rounds of EM", "gradients of joint training"),
 		Notes: []string{"A logistic classifier of two classes on 400 bags, with noise that depends on the true label. Each " +
 			"round of EM fits the classifier completely."}}
 	for _, s := range f.small {
-		small.Rows = append(small.Rows, report.Row{Cells: []report.Cell{number(float64(s.Seed)), text(s.GradientGap),
-			text(s.RateGap), text(s.LikelihoodGap), number(float64(s.Rounds)), number(float64(s.Gradients))}})
+		small.AddRow(number(float64(s.Seed)), text(s.GradientGap), text(s.RateGap), text(s.LikelihoodGap),
+			number(float64(s.Rounds)), number(float64(s.Gradients)))
 	}
 	nets := &report.Table{Title: "How well nets explain their noisy training labels, after equal numbers of epochs",
 		Columns: []report.Column{{Name: "arm", Text: true}, {Name: "seed"}, {Name: "-log p(z|I), nats a bag", Decimals: 4}}}
 	for _, r := range f.em {
 		if r.Metric == claims.NLL {
-			nets.Rows = append(nets.Rows, report.Row{Cells: []report.Cell{
-				report.TextCell(recipe.Name(r.Arm).Title(false)), number(float64(r.Seed)), number(r.Value)}})
+			nets.AddRow(report.TextCell(recipe.Name(r.Arm).Title(false)), number(float64(r.Seed)), number(r.Value))
 		}
 	}
 	return []*report.Table{small, nets}

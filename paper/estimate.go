@@ -260,8 +260,7 @@ func (p *Plan) reads(u *Unit) (all []string) {
 
 // Tables returns the plan with an estimate: the parts, the training for them, and the seeds that the claims need.
 func (p *Plan) Tables(e *Estimate) []*report.Table {
-	parts := &report.Table{Title: "Parts", Columns: []report.Column{{Name: "part", Text: true}, {Name: "what", Text: true},
-		{Name: "data", Text: true}, {Name: "plan", Text: true}}}
+	parts := &report.Table{Title: "Parts", Columns: report.TextColumns("part", "what", "data", "plan")}
 	for _, part := range p.Parts {
 		plan := "made"
 		if part.Skip != "" {
@@ -271,17 +270,15 @@ func (p *Plan) Tables(e *Estimate) []*report.Table {
 				parts.Notes = append(parts.Notes, note)
 			}
 		}
-		parts.Rows = append(parts.Rows, report.Row{Cells: []report.Cell{report.TextCell(string(part.Name)),
-			report.TextCell(part.Title), report.TextCell(cmp.Or(part.Data, "none")), report.TextCell(plan)}})
+		parts.AddRow(report.TextCell(string(part.Name)), report.TextCell(part.Title),
+			report.TextCell(cmp.Or(part.Data, "none")), report.TextCell(plan))
 	}
-	units := &report.Table{Title: "What is trained", Columns: []report.Column{{Name: "what", Text: true},
-		{Name: "for", Text: true}, {Name: "runs"}, {Name: "complete"}, {Name: "hours", Decimals: 2},
-		{Name: "GB", Decimals: 2}}}
+	units := &report.Table{Title: "What is trained", Columns: slices.Concat(report.TextColumns("what", "for"),
+		report.NumberColumns(0, "runs", "complete"), report.NumberColumns(2, "hours", "GB"))}
 	number := func(v float64) report.Cell { return report.NumberCell(eval.Number(v)) }
 	for _, u := range e.Units {
-		units.Rows = append(units.Rows, report.Row{Cells: []report.Cell{report.TextCell(u.Title),
-			report.TextCell(names(u.Parts)), number(float64(u.Tasks)), number(float64(u.Complete)), number(u.Time.Hours()),
-			number(float64(u.Disk) / 1e9)}})
+		units.AddRow(report.TextCell(u.Title), report.TextCell(names(u.Parts)), number(float64(u.Tasks)),
+			number(float64(u.Complete)), number(u.Time.Hours()), number(float64(u.Disk)/1e9))
 		note := fmt.Sprintf("%s: reads %s.", u.Title, strings.Join(u.Reads, ", "))
 		if len(u.Reads) > 0 && !slices.Contains(units.Notes, note) {
 			units.Notes = append(units.Notes, note)

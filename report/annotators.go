@@ -15,13 +15,10 @@ func AnnotatorTable(r *annotators.Report, top int) *Table {
 	t := &Table{
 		Title: fmt.Sprintf("Reliability of %d annotators from %d rows on %d samples × %d labels: q01 = p(not given | true), "+
 			"q10 = p(given | not true)", len(r.AnnotatorNames), len(r.Rows), r.Result.Bags, r.Result.Classes),
-		Columns: []Column{
-			{Name: "annotator", Text: true}, {Name: "samples"}, {Name: "given"}, {Name: "q01", Decimals: 3},
-			{Name: "q01 low", Decimals: 3}, {Name: "q01 high", Decimals: 3}, {Name: "q10", Decimals: 4},
-			{Name: "q10 low", Decimals: 4}, {Name: "q10 high", Decimals: 4}, {Name: "1-q01-q10", Decimals: 3},
-			{Name: "accuracy", Decimals: 3}, {Name: "incorrect", Decimals: 1}, {Name: "missing", Decimals: 1},
-			{Name: "agreement", Decimals: 3}, {Name: "remarks", Text: true},
-		},
+		Columns: slices.Concat(TextColumns("annotator"), NumberColumns(0, "samples", "given"),
+			NumberColumns(3, "q01", "q01 low", "q01 high"), NumberColumns(4, "q10", "q10 low", "q10 high"),
+			NumberColumns(3, "1-q01-q10", "accuracy"), NumberColumns(1, "incorrect", "missing"),
+			NumberColumns(3, "agreement"), TextColumns("remarks")),
 	}
 	order := make([]int, len(r.Result.Annotators))
 	for j := range order {
@@ -35,7 +32,7 @@ func AnnotatorTable(r *annotators.Report, top int) *Table {
 	}
 	for _, j := range order {
 		a := &r.Result.Annotators[j]
-		t.addRow(
+		t.AddRow(
 			words(r.AnnotatorNames[j]), count(a.Bags), whole(a.Given), figure(a.Q01), figure(a.Q01Interval.Low),
 			figure(a.Q01Interval.High), figure(a.Q10), figure(a.Q10Interval.Low), figure(a.Q10Interval.High),
 			figure(a.Informedness), figure(a.Accuracy), figure(a.Incorrect), figure(a.Missing), figure(a.Agreement),

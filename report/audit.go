@@ -100,21 +100,12 @@ func correctionNote(o *audit.Outcome) string {
 // suspectTable lists suspects. The surest comes first.
 func suspectTable(r *audit.Report, suspects []audit.Suspect) *Table {
 	in := &r.Input
-	t := &Table{
-		Title: "Labels that are probably wrong",
-		Columns: []Column{
-			{Name: r.Samples.One(), Text: true}, {Name: "label", Text: true}, {Name: "is", Text: true},
-			{Name: "p(wrong)", Decimals: 4}, {Name: "p(y=1)", Decimals: 4}, {Name: "q01", Decimals: 3},
-			{Name: "q10", Decimals: 4},
-		},
-	}
+	t := &Table{Title: "Labels that are probably wrong", Columns: slices.Concat(TextColumns(r.Samples.One(), "label", "is"),
+		NumberColumns(4, "p(wrong)", "p(y=1)"), NumberColumns(3, "q01"), NumberColumns(4, "q10"))}
 	for _, s := range suspects {
 		c := int(s.Class)
-		t.addRow(
-			words(in.ID(int(s.Bag))), words(in.Word(c)), words(string(s.Kind())),
-			figure(s.Error()), figure(s.P), figure(in.Rates.Q01[c]),
-			figure(in.Rates.Q10[c]),
-		)
+		t.AddRow(words(in.ID(int(s.Bag))), words(in.Word(c)), words(string(s.Kind())), figure(s.Error()), figure(s.P),
+			figure(in.Rates.Q01[c]), figure(in.Rates.Q10[c]))
 		if in.IsPooled(c) {
 			cells := t.Rows[len(t.Rows)-1].Cells
 			cells[1] = words(in.Word(c) + pooledMark)
@@ -136,14 +127,10 @@ const (
 // reason why a class is not audited.
 func auditClassTable(r *audit.Report, most int) *Table {
 	counts, all := r.Counts(), r.Result.Classes
-	t := &Table{
-		Title: "By class",
-		Columns: []Column{
-			{Name: "label", Text: true}, {Name: "labels"}, {Name: "incorrect, expected", Decimals: 1},
-			{Name: "suspected incorrect"}, {Name: "missing, expected", Decimals: 1}, {Name: "suspected missing"},
-			{Name: "q01", Decimals: 3}, {Name: "q10", Decimals: 4}, {Name: "not audited", Text: true},
-		},
-	}
+	t := &Table{Title: "By class", Columns: slices.Concat(TextColumns("label"), NumberColumns(0, "labels"),
+		NumberColumns(1, "incorrect, expected"), NumberColumns(0, "suspected incorrect"),
+		NumberColumns(1, "missing, expected"), NumberColumns(0, "suspected missing"), NumberColumns(3, "q01"),
+		NumberColumns(4, "q10"), TextColumns("not audited"))}
 	for _, c := range noisiest(all, most) {
 		class := all[c]
 		cells := []Cell{words(r.Word(c)), count(class.Positives)}
@@ -159,7 +146,7 @@ func auditClassTable(r *audit.Report, most int) *Table {
 				cells = append(cells, unknown())
 			}
 		}
-		t.addRow(append(cells, words(whyNotAudited(r, c)))...)
+		t.AddRow(append(cells, words(whyNotAudited(r, c)))...)
 	}
 	if counts.NotAudited == 0 {
 		t.drop(t.column("not audited"))
@@ -259,9 +246,7 @@ func judgementTable(wrong int, ap []string, rankings []ranking) *Table {
 	t := &Table{Title: fmt.Sprintf("Finding the %d wrong labels (%%)", wrong),
 		Columns: []Column{{Name: "ranked by", Text: true}}}
 	at := slices.Sorted(maps.Keys(rankings[0].precisionAt))
-	for _, name := range ap {
-		t.Columns = append(t.Columns, Column{Name: name, Decimals: 2})
-	}
+	t.Columns = append(t.Columns, NumberColumns(2, ap...)...)
 	for _, k := range at {
 		t.Columns = append(t.Columns, Column{Name: fmt.Sprintf("P@%d", k), Decimals: 2})
 	}
@@ -273,7 +258,7 @@ func judgementTable(wrong int, ap []string, rankings []ranking) *Table {
 		for _, k := range at {
 			cells = append(cells, number(100*r.precisionAt[k]))
 		}
-		t.addRow(cells...)
+		t.AddRow(cells...)
 	}
 	t.dropEmptyColumns()
 	return t

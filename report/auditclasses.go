@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"nmn/eval"
 	"nmn/labels/audit/multiclass"
@@ -28,15 +29,12 @@ func ClassAuditTables(r *multiclass.Report, top, classes int) []*Table {
 }
 
 func classSuspects(r *multiclass.Report, top int) *Table {
-	t := &Table{
-		Title: "Labels that are probably wrong",
-		Columns: []Column{{Name: "sample", Text: true}, {Name: "label", Text: true}, {Name: "suggested", Text: true},
-			{Name: "p(wrong)", Decimals: 4}, {Name: "p(suggested)", Decimals: 4}},
-	}
-	t.Notes = []string{classSuspectNote(r) + fmt.Sprintf(" The confident joint flags %d.", len(r.Confident.Flagged))}
+	t := &Table{Title: "Labels that are probably wrong",
+		Columns: append(TextColumns("sample", "label", "suggested"), NumberColumns(4, "p(wrong)", "p(suggested)")...),
+		Notes:   []string{classSuspectNote(r) + fmt.Sprintf(" The confident joint flags %d.", len(r.Confident.Flagged))}}
 	for at := range top {
 		f := r.Finding(at)
-		t.addRow(words(f.ID), words(f.Given), words(f.Suggested), figure(f.Wrong), figure(f.P))
+		t.AddRow(words(f.ID), words(f.Given), words(f.Suggested), figure(f.Wrong), figure(f.P))
 	}
 	return t
 }
@@ -80,9 +78,9 @@ func noiseNote(r *multiclass.Report) string {
 func classNoise(r *multiclass.Report, most int) *Table {
 	t := &Table{
 		Title: "By class",
-		Columns: []Column{{Name: "class", Text: true}, {Name: "labels"}, {Name: "suspects"},
-			{Name: "samples, expected", Decimals: 1},
-			{Name: "labelled right", Decimals: 3}, {Name: "else mostly", Text: true}, {Name: "at rate", Decimals: 3}},
+		Columns: slices.Concat(TextColumns("class"), NumberColumns(0, "labels", "suspects"),
+			NumberColumns(1, "samples, expected"), NumberColumns(3, "labelled right"), TextColumns("else mostly"),
+			NumberColumns(3, "at rate")),
 		Notes: []string{noiseNote(r), fmt.Sprintf("The given label has the highest score on %.1f %% of the samples.",
 			100*r.Agreement)},
 	}
@@ -93,7 +91,7 @@ func classNoise(r *multiclass.Report, most int) *Table {
 	}
 	for _, y := range order {
 		c := r.Classes[y]
-		t.addRow(words(r.Word(y)), count(c.Labels), count(c.Suspects), figure(c.True), figure(c.Right),
+		t.AddRow(words(r.Word(y)), count(c.Labels), count(c.Suspects), figure(c.True), figure(c.Right),
 			words(r.Word(c.Confused)), figure(c.ConfusedRate))
 	}
 	return t

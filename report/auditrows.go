@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"nmn/eval"
@@ -29,11 +30,9 @@ func rowTables(t *rows.Table, top, labels int, samples text.Plural) []*Table {
 func rowTable(top []rows.Row, samples text.Plural) *Table {
 	t := &Table{
 		Title: capital(samples.String()) + " whose labels fit least",
-		Columns: []Column{
-			{Name: samples.One(), Text: true}, {Name: "quality", Decimals: 4}, {Name: "suspects"},
-			{Name: "most probably wrong", Text: true}, {Name: "p(wrong)", Decimals: 4},
-			{Name: "suggested", Text: true}, {Name: "outlier score", Decimals: 3},
-		},
+		Columns: slices.Concat(TextColumns(samples.One()), NumberColumns(4, "quality"), NumberColumns(0, "suspects"),
+			TextColumns("most probably wrong"), NumberColumns(4, "p(wrong)"), TextColumns("suggested"),
+			NumberColumns(3, "outlier score")),
 		Notes: []string{"Quality is between 0 and 1. It averages the probabilities that the labels of a row are right, and " +
 			"the least probable labels weigh most."},
 	}
@@ -42,7 +41,7 @@ func rowTable(top []rows.Row, samples text.Plural) *Table {
 		if r.Kind != "class" && r.Kind != "" {
 			worst += " (" + r.Kind + ")"
 		}
-		t.addRow(words(r.ID), known(r.Quality), count(int(r.Suspects)), words(worst), known(r.Wrong),
+		t.AddRow(words(r.ID), known(r.Quality), count(int(r.Suspects)), words(worst), known(r.Wrong),
 			words(r.Suggest), known(r.Score))
 	}
 	t.dropIfEmpty("suggested", "outlier score")
@@ -79,7 +78,7 @@ func duplicateTable(groups []rows.Group, samples text.Plural) *Table {
 		if g.Conflict {
 			labels = "DIFFER"
 		}
-		t.addRow(words(names), count(len(g.Rows)), words(features), words(labels))
+		t.AddRow(words(names), count(len(g.Rows)), words(features), words(labels))
 	}
 	return t
 }
@@ -93,7 +92,7 @@ func foundTable(s rows.Summary, samples text.Plural) *Table {
 		if of > 0 {
 			share = eval.Number(100 * float64(n) / float64(of))
 		}
-		t.addRow(words(what), count(n), count(of), number(share))
+		t.AddRow(words(what), count(n), count(of), number(share))
 	}
 	add("suspects", s.Suspects, s.Labels)
 	add(samples.String()+" with suspects", s.SuspectRows, s.Rows)

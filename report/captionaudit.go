@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -27,34 +28,26 @@ func CaptionAuditTables(r *captions.Report, top int, outcome *captions.Outcome) 
 
 // captionSummaryTable counts the captions, the captions that belong to other bags, and the dropped ones.
 func captionSummaryTable(s *captions.Summary) *Table {
-	t := &Table{Title: "Captions that belong to other pictures", Columns: []Column{
-		{Name: "captions"}, {Name: "pictures"}, {Name: "words"}, {Name: "foreign (%)", Decimals: 1},
-		{Name: "from", Decimals: 1}, {Name: "to", Decimals: 1}, {Name: "dropped"},
-		{Name: "expected precision (%)", Decimals: 1},
-	}}
+	t := &Table{Title: "Captions that belong to other pictures",
+		Columns: slices.Concat(NumberColumns(0, "captions", "pictures", "words"), NumberColumns(1, "foreign (%)", "from", "to"),
+			NumberColumns(0, "dropped"), NumberColumns(1, "expected precision (%)"))}
 	low, high := eval.Undefined(), eval.Undefined()
 	if s.Interval != nil {
 		low, high = s.Interval.Low, s.Interval.High
 	}
-	t.Rows = []Row{{Cells: []Cell{
-		count(s.Captions), count(s.Bags), count(s.Words), number(100 * s.Foreign), number(100 * low), number(100 * high),
-		count(s.Dropped), number(100 * s.ExpectedPrecision),
-	}}}
+	t.AddRow(count(s.Captions), count(s.Bags), count(s.Words), number(100*s.Foreign), number(100*low), number(100*high),
+		count(s.Dropped), number(100*s.ExpectedPrecision))
 	t.dropEmptyColumns()
 	t.Notes = captionNotes(s)
 	return t
 }
 
 func worstCaptions(worst []captions.Finding) *Table {
-	t := &Table{Title: "Captions that fit their pictures least", Columns: []Column{
-		{Name: "caption", Text: true}, {Name: "picture", Text: true}, {Name: "p(own)", Decimals: 4},
-		{Name: "text", Text: true}, {Name: "words against it", Text: true},
-	}}
+	t := &Table{Title: "Captions that fit their pictures least", Columns: slices.Concat(TextColumns("caption", "picture"),
+		NumberColumns(4, "p(own)"), TextColumns("text", "words against it"))}
 	for _, f := range worst {
-		t.addRow(
-			words(shortened(f.Caption, 80)), words(shortened(f.Bag, 80)), figure(f.Own),
-			words(shortened(f.Text, 60)), words(reasons(&f)),
-		)
+		t.AddRow(words(shortened(f.Caption, 80)), words(shortened(f.Bag, 80)), figure(f.Own), words(shortened(f.Text, 60)),
+			words(reasons(&f)))
 	}
 	t.Notes = []string{"p(own) is the probability that a caption belongs to its picture. Words after a minus are in the " +
 		"other captions of the picture, but not in this one."}
@@ -118,10 +111,7 @@ func captionOutcome(o *captions.Outcome) string {
 
 // captionJudgementTable compares an audit with the captions that are known to be foreign.
 func captionJudgementTable(j *misplaced.Judgement) *Table {
-	return &Table{
-		Title: fmt.Sprintf("Finding the %d foreign captions", j.Foreign),
-		Columns: []Column{{Name: "AUC", Decimals: 3}, {Name: "precision of the dropped", Decimals: 3},
-			{Name: "recall", Decimals: 3}, {Name: "foreign among the kept", Decimals: 3}},
-		Rows: []Row{{Cells: []Cell{number(j.AUC), number(j.Precision), number(j.Recall), number(j.ForeignKept)}}},
-	}
+	return &Table{Title: fmt.Sprintf("Finding the %d foreign captions", j.Foreign),
+		Columns: NumberColumns(3, "AUC", "precision of the dropped", "recall", "foreign among the kept"),
+		Rows:    []Row{{Cells: []Cell{number(j.AUC), number(j.Precision), number(j.Recall), number(j.ForeignKept)}}}}
 }

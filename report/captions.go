@@ -12,13 +12,9 @@ func CaptionTable(r *metrics.Result, meteorModules string) *Table {
 
 // CaptionScores is CaptionTable for the scores of one set of captions, with a title.
 func CaptionScores(title string, s metrics.Scores, captions int, meteorModules string) *Table {
-	t := &Table{
-		Title: title,
-		Columns: []Column{{Name: "captions"}, {Name: "BLEU-1", Decimals: 3}, {Name: "BLEU-2", Decimals: 3},
-			{Name: "BLEU-3", Decimals: 3}, {Name: "BLEU-4", Decimals: 3}, {Name: "METEOR", Decimals: 3},
-			{Name: "ROUGE-L", Decimals: 3}, {Name: "CIDEr-D", Decimals: 3}},
-		Notes: []string{"METEOR 1.5 with the modules " + meteorModules + "."},
-	}
+	t := &Table{Title: title, Notes: []string{"METEOR 1.5 with the modules " + meteorModules + "."},
+		Columns: append(NumberColumns(0, "captions"), NumberColumns(3, "BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR",
+			"ROUGE-L", "CIDEr-D")...)}
 	cells := []Cell{count(captions)}
 	for _, v := range append(s.BLEU[:], s.METEOR, s.ROUGEL, s.CIDErD) {
 		cells = append(cells, figure(v))

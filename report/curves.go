@@ -101,7 +101,7 @@ func curveTable(c *chart.Chart, name string, decimals int) *Table {
 		most := max(2, rowsOfNumbers/lines)
 		for _, i := range spread(len(m.Points), most) {
 			p := m.Points[i]
-			t.addRow(words(m.Name), whole(p.X), figure(p.Y))
+			t.AddRow(words(m.Name), whole(p.X), figure(p.Y))
 		}
 		if len(m.Points) > most {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s: %d of %d measurements.", m.Name, most, len(m.Points)))
@@ -167,7 +167,7 @@ func FoldLossTable(title string, loss []float64, best int) *Table {
 		if i+1 == best {
 			remark = "least: the scores come from this epoch"
 		}
-		t.addRow(count(i+1), figure(v), words(remark))
+		t.AddRow(count(i+1), figure(v), words(remark))
 	}
 	return t
 }

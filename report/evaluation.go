@@ -91,10 +91,7 @@ func measuresTable(title string, r *eval.Result, m *eval.Measures) *Table {
 		names = names[text.POSCount:]
 	}
 	t := &Table{Title: title + " (%, Brier score and rates as fractions)",
-		Columns: []Column{{Name: "measure", Text: true}}}
-	for _, name := range names {
-		t.Columns = append(t.Columns, Column{Name: name, Decimals: 2})
-	}
+		Columns: append(TextColumns("measure"), NumberColumns(2, names...)...)}
 	sizes := Row{Cells: []Cell{words(ClassNoun(r).String())}}
 	for _, n := range slices.Concat(r.GroupSize.Group, []int{r.GroupSize.All}) {
 		sizes.Cells = append(sizes.Cells, count(n))

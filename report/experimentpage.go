@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"io"
@@ -164,11 +165,7 @@ func resultChart(m metric, cells []cellOf) *chart.Chart {
 			}
 		}
 	}
-	for _, mark := range []chart.Mark{spread, mean, seeds} {
-		if len(mark.Points) > 0 {
-			c.Marks = append(c.Marks, mark)
-		}
-	}
+	c.Marks = []chart.Mark{spread, mean, seeds}
 	return c
 }
 
@@ -190,11 +187,8 @@ func (c Cell) printed(column Column) eval.Number {
 	if !c.Value.Defined() {
 		return c.Value
 	}
-	decimals := column.Decimals
-	if c.decimals != 0 {
-		decimals = c.decimals
-	}
-	v, err := strconv.ParseFloat(strconv.FormatFloat(float64(c.Value), 'f', decimals, 64), 64)
+	shown := strconv.FormatFloat(float64(c.Value), 'f', cmp.Or(c.decimals, column.Decimals), 64)
+	v, err := strconv.ParseFloat(shown, 64)
 	if err != nil {
 		return c.Value
 	}

@@ -84,7 +84,7 @@ func mentionRateTables(rates []MentionRate) []*Table {
 	t := &Table{Title: "How often captions mention a word", Columns: []Column{{Name: "word", Text: true},
 		{Name: "all captions", Decimals: 4}, {Name: "if shown", Decimals: 3}, {Name: "if not shown", Decimals: 4}}}
 	for _, r := range rates {
-		t.addRow(words(r.Word), number(r.Frequency), number(r.Holds), number(r.Else))
+		t.AddRow(words(r.Word), number(r.Frequency), number(r.Holds), number(r.Else))
 	}
 	t.dropEmptyColumns()
 	return []*Table{t}

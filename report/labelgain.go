@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"nmn/eval"
 )
@@ -28,9 +29,9 @@ type LabelledRun struct {
 
 // LabelGainTable shows what other labels have gained: a run on each of them, the first to compare with.
 func LabelGainTable(runs []LabelledRun) *Table {
-	t := &Table{Title: "What the labels have gained", Columns: []Column{{Name: "run", Text: true}, {Name: "samples"},
-		{Name: "labels"}, {Name: "changed"}, {Name: "wrong"}, {Name: "incorrect"}, {Name: "missing"},
-		{Name: "wrong, %", Decimals: 2}, {Name: "AP", Decimals: 1}, {Name: "OF1", Decimals: 1}, {Name: "CF1", Decimals: 1}}}
+	t := &Table{Title: "What the labels have gained", Columns: slices.Concat(TextColumns("run"),
+		NumberColumns(0, "samples", "labels", "changed", "wrong", "incorrect", "missing"), NumberColumns(2, "wrong, %"),
+		NumberColumns(1, "AP", "OF1", "CF1"))}
 	for _, r := range runs {
 		wrong, incorrect, missing, share := unknown(), unknown(), unknown(), unknown()
 		if r.Known {
@@ -38,7 +39,7 @@ func LabelGainTable(runs []LabelledRun) *Table {
 			wrong, incorrect, missing = count(n), count(r.Incorrect), count(r.Missing)
 			share = figure(100 * float64(n) / float64(max(r.Bags*r.Classes, 1)))
 		}
-		t.addRow(words(r.Name), count(r.Bags), count(r.Positives), count(r.Differ), wrong, incorrect, missing, share,
+		t.AddRow(words(r.Name), count(r.Bags), count(r.Positives), count(r.Differ), wrong, incorrect, missing, share,
 			number(100*r.AP), number(100*r.OF1), number(100*r.CF1))
 	}
 	if len(runs) > 0 {

@@ -76,14 +76,12 @@ func NewRateReport(list []WordRate) RateReport {
 		list[i].Error = eval.Number(math.Abs(float64(list[i].Rate - list[i].True)))
 	}
 	mean := func(of func(WordRate) eval.Number) eval.Number {
-		sum, n := 0.0, 0
-		for _, w := range list {
-			if v := of(w); v.Defined() {
-				sum += float64(v)
-				n++
-			}
+		values := make([]eval.Number, len(list))
+		for i, w := range list {
+			values[i] = of(w)
 		}
-		return eval.Number(sum / float64(n)) // undefined for no rates
+		mean, _ := meanAndSpread(values)
+		return mean
 	}
 	slices.SortStableFunc(list, func(a, b WordRate) int { return cmp.Compare(b.Rate, a.Rate) })
 	return RateReport{
@@ -129,11 +127,10 @@ func (r *NoiseReport) summary() *Table {
 	t := &Table{
 		Title: fmt.Sprintf("Noise model of %s, %s, epoch %d, step %d: means over %d classes", r.Run, r.kind(), r.Epoch,
 			r.Step, len(r.Q01.Words)),
-		Columns: []Column{{Name: "rate", Text: true}, {Name: "mean", Decimals: 4}, {Name: "true", Decimals: 4},
-			{Name: "mean error", Decimals: 4}},
+		Columns: append(TextColumns("rate"), NumberColumns(4, "mean", "true", "mean error")...),
 	}
 	for _, side := range r.sides() {
-		t.addRow(words(side.title), number(side.Mean), number(side.True), number(side.Error))
+		t.AddRow(words(side.title), number(side.Mean), number(side.True), number(side.Error))
 	}
 	t.dropEmptyColumns()
 	if r.FeatureDependent {
@@ -149,9 +146,8 @@ func (r *NoiseReport) summary() *Table {
 
 // noiseTable sums up both rates, with the class that has the highest one.
 func noiseTable(r *NoiseReport) *Table {
-	t := &Table{Title: "Noise rates", Columns: []Column{{Name: "kind of error", Text: true}, {Name: "rate", Text: true},
-		{Name: "mean", Decimals: 3}, {Name: "true mean", Decimals: 3}, {Name: "highest", Decimals: 3},
-		{Name: "highest for", Text: true}}}
+	t := &Table{Title: "Noise rates", Columns: slices.Concat(TextColumns("kind of error", "rate"),
+		NumberColumns(3, "mean", "true mean", "highest"), TextColumns("highest for"))}
 	for _, side := range r.sides() {
 		row := Row{Cells: []Cell{words(side.kind + " labels"), words(side.symbol), number(side.Mean), number(side.True),
 			unknown(), words("")}}
@@ -172,20 +168,20 @@ func (r *NoiseReport) kind() string {
 }
 
 func (s noiseSide) table(most int) *Table {
-	figure := func(name string) Column { return Column{Name: name, Decimals: s.decimals} }
-	t := &Table{Title: s.heading, Columns: []Column{{Name: "label", Text: true}, figure(s.symbol), figure("sd")}}
+	figures := []string{s.symbol, "sd"}
 	for _, level := range rates.SpreadLevels {
-		t.Columns = append(t.Columns, figure(fmt.Sprintf("%g %%", 100*level)))
+		figures = append(figures, fmt.Sprintf("%g %%", 100*level))
 	}
-	t.Columns = append(t.Columns, figure(s.truth), figure("error"), figure("from scores"), figure("low"),
-		figure("high"), Column{Name: "remarks", Text: true})
+	figures = append(figures, s.truth, "error", "from scores", "low", "high")
+	t := &Table{Title: s.heading, Columns: slices.Concat(TextColumns("label"), NumberColumns(s.decimals, figures...),
+		TextColumns("remarks"))}
 	shown := s.Words
 	if most > 0 && most < len(shown) {
 		shown = shown[:most]
 		t.Notes = append(t.Notes, fmt.Sprintf("The table shows the first %d of %d classes.", most, len(s.Words)))
 	}
 	for _, w := range shown {
-		t.addRow(w.cells()...)
+		t.AddRow(w.cells()...)
 	}
 	t.dropIfEmpty("remarks")
 	t.dropEmptyColumns()
@@ -214,12 +210,11 @@ func (w WordRate) cells() []Cell {
 
 func (s noiseSide) departures(samples text.Plural) *Table {
 	t := &Table{
-		Title: capital(samples.String()) + " whose " + s.symbol + " differs most from the mean of the class",
-		Columns: []Column{{Name: samples.One(), Text: true}, {Name: "label", Text: true},
-			{Name: s.symbol, Decimals: s.decimals}, {Name: "mean", Decimals: s.decimals}},
+		Title:   capital(samples.String()) + " whose " + s.symbol + " differs most from the mean of the class",
+		Columns: append(TextColumns(samples.One(), "label"), NumberColumns(s.decimals, s.symbol, "mean")...),
 	}
 	for _, d := range s.Departures {
-		t.addRow(words(d.ID), words(d.Word), figure(d.Rate), figure(d.Mean))
+		t.AddRow(words(d.ID), words(d.Word), figure(d.Rate), figure(d.Mean))
 	}
 	return t
 }
@@ -298,11 +293,5 @@ func strips(list []WordRate, samples text.Plural) []chart.Mark {
 		}
 		rate.Points = append(rate.Points, at(float64(w.Rate)))
 	}
-	var marks []chart.Mark
-	for _, m := range []chart.Mark{bar, thin, thick, estimate, truth, rate} {
-		if len(m.Points) > 0 {
-			marks = append(marks, m)
-		}
-	}
-	return marks
+	return []chart.Mark{bar, thin, thick, estimate, truth, rate} // those without points are not drawn
 }

@@ -115,7 +115,7 @@ func classMatrix(title, row, column string, r *eval.Result, cells []eval.Number,
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(cells[b], cells[a]) })
 	for _, i := range order[:min(confusionsShown, len(order))] {
-		t.addRow(words(r.Words[i/k].Word), words(r.Words[i%k].Word), number(scale*cells[i]))
+		t.AddRow(words(r.Words[i/k].Word), words(r.Words[i%k].Word), number(scale*cells[i]))
 	}
 	return t
 }

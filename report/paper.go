@@ -20,12 +20,8 @@ func PaperTable(runs []Run) (*Table, error) {
 		return nil, err
 	}
 	t := &Table{
-		Title: "Concept detection, average precision with human agreement (%)",
-		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: levelColumn, Text: true}, {Name: "arm", Text: true},
-			{Name: "source", Text: true}},
-	}
-	for _, name := range groupNames() {
-		t.Columns = append(t.Columns, Column{Name: name, Decimals: 2})
+		Title:   "Concept detection, average precision with human agreement (%)",
+		Columns: append(TextColumns(noiseColumn, levelColumn, "arm", "source"), NumberColumns(2, groupNames()...)...),
 	}
 	if sizes, ok := commonSizes(cells); ok {
 		t.Rows = append(t.Rows, groupRow(words(""), "", "words", "", groupCells(sizes, tagOrder, count)))

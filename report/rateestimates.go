@@ -16,14 +16,9 @@ func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float6
 	t := &Table{
 		Title: fmt.Sprintf("Noise rates of %d classes from %d samples: q01 = p(missing | true), q10 = p(observed | not "+
 			"true)", len(r.Classes), r.Bags),
-		Columns: []Column{
-			{Name: "label", Text: true}, {Name: "labels"}, {Name: "true, est.", Decimals: 1},
-			{Name: "q01", Decimals: 3}, {Name: "q01 low", Decimals: 3}, {Name: "q01 high", Decimals: 3},
-			{Name: "T01", Decimals: 3}, {Name: "q10", Decimals: 4}, {Name: "q10 low", Decimals: 4},
-			{Name: "q10 high", Decimals: 4}, {Name: "T10", Decimals: 4}, {Name: "a", Decimals: 2},
-			{Name: "b", Decimals: 2}, {Name: "AUC", Decimals: 3}, {Name: "theta", Decimals: 3},
-			{Name: "remarks", Text: true},
-		},
+		Columns: slices.Concat(TextColumns("label"), NumberColumns(0, "labels"), NumberColumns(1, "true, est."),
+			NumberColumns(3, "q01", "q01 low", "q01 high", "T01"), NumberColumns(4, "q10", "q10 low", "q10 high", "T10"),
+			NumberColumns(2, "a", "b"), NumberColumns(3, "AUC", "theta"), TextColumns("remarks")),
 	}
 	if truth == nil {
 		truth = labels.UnknownRates(len(r.Classes))
@@ -46,7 +41,7 @@ func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float6
 		if thresholds != nil {
 			theta = eval.Number(thresholds[c])
 		}
-		t.addRow(
+		t.AddRow(
 			words(class.Word), count(class.Positives), figure(class.TruePositives),
 			figure(class.Q01), figure(class.Q01Interval.Low), figure(class.Q01Interval.High), figure(truth.Q01[c]),
 			figure(class.Q10), figure(class.Q10Interval.Low), figure(class.Q10Interval.High), figure(truth.Q10[c]),

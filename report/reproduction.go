@@ -213,7 +213,7 @@ func (c *Comparison) table() *Table {
 func Facts(title string, facts []Explained) *Table {
 	t := &Table{Title: title, Columns: []Column{{Name: "name", Text: true}, {Name: "value", Text: true}}}
 	for _, f := range facts {
-		t.addRow(words(f.Name), words(f.Meaning))
+		t.AddRow(words(f.Name), words(f.Meaning))
 	}
 	return t
 }

@@ -31,6 +31,24 @@ type Column struct {
 	Spread   bool // the cells have a standard deviation
 }
 
+// TextColumns are columns of words.
+func TextColumns(names ...string) []Column {
+	columns := make([]Column, len(names))
+	for i, name := range names {
+		columns[i] = Column{Name: name, Text: true}
+	}
+	return columns
+}
+
+// NumberColumns are columns of numbers with as many decimals.
+func NumberColumns(decimals int, names ...string) []Column {
+	columns := make([]Column, len(names))
+	for i, name := range names {
+		columns[i] = Column{Name: name, Decimals: decimals}
+	}
+	return columns
+}
+
 // Row is one line; Rule asks for a line above it.
 type Row struct {
 	Cells []Cell
@@ -136,7 +154,8 @@ func (t *Table) write(b *strings.Builder, format Format) error {
 	return nil
 }
 
-func (t *Table) addRow(cells ...Cell) { t.Rows = append(t.Rows, Row{Cells: cells}) }
+// AddRow adds a row of cells.
+func (t *Table) AddRow(cells ...Cell) { t.Rows = append(t.Rows, Row{Cells: cells}) }
 
 // dropEmptyColumns removes number columns in which no cell has a value.
 func (t *Table) dropEmptyColumns() {

@@ -59,10 +59,8 @@ func rankedWords(r *eval.Result) ([]ranked, string) {
 }
 
 func wordTable(title string, noun text.Plural, list []ranked) *Table {
-	t := &Table{Title: title, Columns: []Column{
-		{Name: noun.One(), Text: true}, {Name: posColumn, Text: true}, {Name: "AP", Decimals: 2},
-		{Name: "P at human recall", Decimals: 2}, {Name: "number"}, {Name: "F1", Decimals: 2},
-	}}
+	t := &Table{Title: title, Columns: slices.Concat(TextColumns(noun.One(), posColumn),
+		NumberColumns(2, "AP", "P at human recall"), NumberColumns(0, "number"), NumberColumns(2, "F1"))}
 	for _, w := range list {
 		phr, bags, f1 := eval.Undefined(), dash, eval.Undefined()
 		if w.word.Human != nil {
@@ -71,7 +69,7 @@ func wordTable(title string, noun text.Plural, list []ranked) *Table {
 		if l := cmp.Or(w.word.Truth, w.word.Labels); l != nil {
 			bags, f1 = fmt.Sprint(l.Positives), l.F1
 		}
-		t.addRow(words(w.word.Word), words(w.word.POS), number(100*w.by), number(100*phr), words(bags), number(100*f1))
+		t.AddRow(words(w.word.Word), words(w.word.POS), number(100*w.by), number(100*phr), words(bags), number(100*f1))
 	}
 	t.dropEmptyColumns()
 	t.dropPOS()
@@ -113,13 +111,10 @@ func RateTables(rates labels.Table, n int) []*Table {
 	table := func(title string, of func(labels.Row) float64) *Table {
 		list := estimatedRates(rates)
 		slices.SortStableFunc(list, func(a, b labels.Row) int { return cmp.Compare(of(b), of(a)) })
-		t := &Table{Title: title, Columns: []Column{
-			{Name: "class", Text: true}, {Name: posColumn, Text: true},
-			{Name: "q01", Decimals: 3}, {Name: "T01", Decimals: 3}, {Name: "q10", Decimals: 3},
-			{Name: "T10", Decimals: 3},
-		}}
+		t := &Table{Title: title,
+			Columns: append(TextColumns("class", posColumn), NumberColumns(3, "q01", "T01", "q10", "T10")...)}
 		for _, w := range list[:min(n, len(list))] {
-			t.addRow(words(w.Word), words(w.POS.String()), figure(w.Q01), figure(w.T01), figure(w.Q10), figure(w.T10))
+			t.AddRow(words(w.Word), words(w.POS.String()), figure(w.Q01), figure(w.T01), figure(w.Q10), figure(w.T10))
 		}
 		t.dropEmptyColumns()
 		t.dropPOS()

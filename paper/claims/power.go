@@ -12,15 +12,15 @@ import (
 // comparison has two seeds. Each row shows the comparison of a claim that needs the most seeds.
 func Power(results []Result) *report.Table {
 	t := &report.Table{Title: "Seeds that the claims need",
-		Columns: append(textColumns("claim", "comparison", "difference", "spread"), report.Column{Name: "seeds"},
-			report.Column{Name: "needed"}),
+		Columns: append(report.TextColumns("claim", "comparison", "difference", "spread"),
+			report.NumberColumns(0, "seeds", "needed")...),
 		Notes: []string{"The table shows the comparison of each claim that needs the most seeds. The difference is the " +
 			"paper's, or ours if the paper has none. The spread is that of the complete seeds, and few seeds give a rough " +
 			"one. The needed seeds show such a difference in four of five experiments."}}
 	verdicts := Check(results)
 	for i := range verdicts {
 		if d := verdicts[i].hardest(); d != nil {
-			t.Rows = append(t.Rows, report.Row{Cells: d.powerCells(verdicts[i].ID)})
+			t.AddRow(d.powerCells(verdicts[i].ID)...)
 		}
 	}
 	if len(t.Rows) == 0 {

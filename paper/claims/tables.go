@@ -35,18 +35,10 @@ func words(all ...string) []report.Cell {
 	return cells
 }
 
-func textColumns(names ...string) []report.Column {
-	var all []report.Column
-	for _, name := range names {
-		all = append(all, report.Column{Name: name, Text: true})
-	}
-	return all
-}
-
 // summary has a row for each verdict.
 func summary(heading string, verdicts []Verdict, beyond bool) *report.Table {
 	t := &report.Table{Title: heading, Stacked: true,
-		Columns: textColumns("claim", "data", "published", "ours", "spread", "test", "verdict")}
+		Columns: report.TextColumns("claim", "data", "published", "ours", "spread", "test", "verdict")}
 	if beyond {
 		t.Columns = slices.Delete(t.Columns, 2, 3)
 	}
@@ -185,7 +177,7 @@ func (v *Verdict) test() string {
 // comparisons has a row for each comparison of every verdict.
 func comparisons(verdicts []Verdict) *report.Table {
 	t := &report.Table{Title: "Every comparison", Stacked: true,
-		Columns: textColumns("comparison", "data", "published", "ours", "difference", "seeds", "p", "words ahead", "outcome")}
+		Columns: report.TextColumns("comparison", "data", "published", "ours", "difference", "seeds", "p", "words ahead", "outcome")}
 	last := ""
 	for i := range verdicts {
 		v := &verdicts[i]
