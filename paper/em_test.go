@@ -13,22 +13,19 @@ import (
 
 func TestNetLikelihood_IsThatOfTheNoisyLabels(t *testing.T) {
 	t.Parallel()
-	c, err := run.Preset(run.ScenesPreset, run.Quick)
-	check(t, err)
+	c := value(run.Preset(run.ScenesPreset, run.Quick))(t)
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Net.Width = 48, 0, 8, .5
 	c.Train.Stage1Epochs, c.Train.Stage2Epochs, c.Recipe.Form, c.Run.Device = 1, 1, recipe.Paper, "cpu"
 	g := experiment.New(c, t.TempDir())
 	g.Arms, g.Chosen, g.ReplaceCaptions = []recipe.Name{recipe.Stage1, recipe.Baseline, recipe.FI, recipe.EM}, true,
 		[]float64{.4}
 	check(t, g.Resolve())
-	s, err := run.Open(t.Context(), g.Config, run.Options{})
-	check(t, err)
+	s := value(run.Open(t.Context(), g.Config, run.Options{}))(t)
 	defer s.Close()
 	check(t, errOf(g.Run(t.Context(), s)))
 	for _, arm := range []recipe.Name{recipe.FI, recipe.EM} {
 		dir := filepath.Join(g.Dir, "noise-40", "seed-1", string(arm))
-		got, err := netLikelihood(t.Context(), dir, run.ModelOptions{Run: g.Config.Run})
-		check(t, err)
+		got := value(netLikelihood(t.Context(), dir, run.ModelOptions{Run: g.Config.Run}))(t)
 		if want := byHand(t, dir); math.Abs(got-want) > 1e-3 {
 			t.Errorf("%s: %v, want %v", arm, got, want)
 		}
@@ -42,16 +39,14 @@ func byHand(t *testing.T, dir string) float64 {
 	t.Helper()
 	c, err := run.ReadConfig(dir)
 	check(t, err)
-	s, err := run.Open(t.Context(), *c, run.Options{})
-	check(t, err)
+	s := value(run.Open(t.Context(), *c, run.Options{}))(t)
 	defer s.Close()
 	net, _, err := train.OpenNet(filepath.Join(dir, train.LastName), s.Backend)
 	check(t, err)
 	defer net.Close()
 	l := s.Config.Loader()
 	l.BatchSize = 16
-	scores, err := train.Score(t.Context(), net, s.Data.Train, l)
-	check(t, err)
+	scores := value(train.Score(t.Context(), net, s.Data.Train, l))(t)
 	z, k := s.Data.Train.Labels.Uint8s(), s.Data.Train.Vocabulary.Len()
 	sum := 0.0
 	for i, o := range scores.Logits.Float32s() {

@@ -123,9 +123,7 @@ func described(page *report.Reproduction) string {
 
 func pageOf(t *testing.T, p *Plan, f *found) *report.Reproduction {
 	t.Helper()
-	page, err := p.page(t.Context(), &Options{}, f, claims.Check(p.results(f)))
-	check(t, err)
-	return page
+	return value(p.page(t.Context(), &Options{}, f, claims.Check(p.results(f))))(t)
 }
 
 func sameText(t *testing.T, got, want string) {
@@ -196,8 +194,7 @@ beyond: Beyond the paper: estimated rates, and captions as witnesses
 		t.Errorf("claims %q, details %q", titles(page.Claims), titles(page.Details))
 	}
 	table4 := p.Parts[3]
-	shown, err := p.show(t.Context(), &Options{}, f, &table4)
-	check(t, err)
+	shown := value(p.show(t.Context(), &Options{}, f, &table4))(t)
 	if notes := strings.Join(shown.Tables[0].Notes, " "); !strings.Contains(notes, "CIDEr-D, BLEU-4, ROUGE-L and METEOR "+
 		"(1.5, modules exact) times 100") || !strings.Contains(notes, "Nets with MIL, at 40 % replaced captions.") {
 		t.Errorf("notes of Table 4: %q", notes)
@@ -213,8 +210,7 @@ beyond: Beyond the paper: estimated rates, and captions as witnesses
 func TestPage_OnThePapersData(t *testing.T) {
 	s, want := shaped(t)
 	s.Only = []Part{Table1, Table3, Observed}
-	p, err := plan(t.Context(), s, want)
-	check(t, err)
+	p := value(plan(t.Context(), s, want))(t)
 	p.Rename = func(text string) string { return strings.ReplaceAll(text, "`reproduce.", "`--") }
 	f := madeUp(p)
 	for i := range f.units {
@@ -286,8 +282,7 @@ func TestShow_PicturesOfTheFirstSeed(t *testing.T) {
 		}
 		put(t, says, r.Name, run.ResultFile)
 	}
-	shown, err := p.show(t.Context(), &Options{}, f, p.part(Figure4))
-	check(t, err)
+	shown := value(p.show(t.Context(), &Options{}, f, p.part(Figure4)))(t)
 	c := shown.Compared[0]
 	if c.Title != "Predictions of the arms with MIL, seed 9" || len(c.Arms) != 4 || len(c.Arms[0].Curves.All) > 0 ||
 		len(c.Bags) != 1 || len(c.Bags[0].JPEG) == 0 {
@@ -327,8 +322,7 @@ func TestRerun_NamesTheSettings(t *testing.T) {
 		if only != "" {
 			s.Only = []Part{only}
 		}
-		p, err := plan(t.Context(), s, want)
-		check(t, err)
+		p := value(plan(t.Context(), s, want))(t)
 		if got, want := p.rerun()[0], fmt.Sprintf("nmn reproduce `reproduce.size` smoke `reproduce.seeds` 3 "+
 			"`reproduce.coco` %s `reproduce.msrvtt` %s `reproduce.init` %s%s", s.COCO, s.MSRVTT, s.Init, says); got != want {
 			t.Errorf("%s, want %s", got, want)

@@ -76,8 +76,7 @@ func TestEstimate_TellsWhereItsTimesAreFrom(t *testing.T) {
 	if len(e.Units) != 2 || e.Time != whole || e.Disk != disk || e.Disk != 4*sceneRun+captionRun {
 		t.Errorf("%+v", e)
 	}
-	tasks, err := p.Tasks()
-	check(t, err)
+	tasks := value(p.Tasks())(t)
 	for _, task := range tasks[len(tasks)-3:] { // of the four nets; what is complete takes no time
 		put(t, `{"fingerprint": "f"}`, task.Folder, run.ResultFile)
 	}
@@ -292,8 +291,7 @@ func TestEstimate_HasTheSeedsThatClaimsNeed(t *testing.T) {
 	s := tiny(t, Table1)
 	s.Seeds = []uint64{1, 2}
 	p := hourlyOf(t, s)
-	tasks, err := p.Tasks()
-	check(t, err)
+	tasks := value(p.Tasks())(t)
 	finish := func(seed uint64, value float64) {
 		for _, task := range tasks {
 			arm, mil := strings.CutSuffix(filepath.Base(task.Folder), claims.MIL)
@@ -310,8 +308,7 @@ func TestEstimate_HasTheSeedsThatClaimsNeed(t *testing.T) {
 	}
 	plan := func() string {
 		t.Helper()
-		e, err := p.Estimate(t.Context(), Options{})
-		check(t, err)
+		e := value(p.Estimate(t.Context(), Options{}))(t)
 		var b strings.Builder
 		check(t, report.Write(&b, report.Markdown, p.Tables(e)...))
 		return b.String()

@@ -122,8 +122,7 @@ func TestNew_OfOnePart(t *testing.T) {
 		s := Defaults(t.TempDir())
 		s.Only = []Part{part}
 		p := planOf(t, s)
-		tasks, err := p.Tasks()
-		check(t, err)
+		tasks := value(p.Tasks())(t)
 		var runs []string
 		for _, task := range tasks {
 			if filepath.Dir(task.Folder) == filepath.Dir(tasks[0].Folder) {

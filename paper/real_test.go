@@ -26,8 +26,7 @@ func put(t *testing.T, content string, path ...string) string {
 
 func object(t *testing.T, v any) string {
 	t.Helper()
-	b, err := json.Marshal(v)
-	check(t, err)
+	b := value(json.Marshal(v))(t)
 	return string(b)
 }
 
@@ -84,8 +83,7 @@ func putClips(t *testing.T, dir string, train, validate int, caption func(clip, 
 func TestEstimate_OfThePapersProtocol(t *testing.T) {
 	t.Parallel()
 	s, want := shaped(t)
-	p, err := plan(t.Context(), s, want)
-	check(t, err)
+	p := value(plan(t.Context(), s, want))(t)
 	skipped := map[Part]string{}
 	for _, part := range p.Parts {
 		if part.Skip != "" {
@@ -100,8 +98,7 @@ func TestEstimate_OfThePapersProtocol(t *testing.T) {
 		g.Config.Net.Weights != s.Init || !strings.HasSuffix(g.Config.Data.Vocabulary, "vocab_words.txt") {
 		t.Errorf("grid %+v", g)
 	}
-	e, err := p.Estimate(t.Context(), Options{})
-	check(t, err)
+	e := value(p.Estimate(t.Context(), Options{}))(t)
 	// 120 runs of 3 or 2 epochs of 82,783 pictures take thousands of hours on processors, and terabytes hold their nets.
 	if e.Units[0].Tasks != 120 || e.Time.Hours() < 100 || e.Disk < 1e11 {
 		t.Errorf("estimate %+v", e)
@@ -131,8 +128,7 @@ func TestNew_SkipsPartsWithAWord(t *testing.T) {
 	} {
 		s, want := shaped(t)
 		change(&s)
-		p, err := plan(t.Context(), s, want)
-		check(t, err)
+		p := value(plan(t.Context(), s, want))(t)
 		if got := p.Parts[0].Skip; !strings.Contains(got, says) {
 			t.Errorf("table1 is skipped because %q; want %q", got, says)
 		}
@@ -165,8 +161,7 @@ func remove(t *testing.T, path ...string) {
 func TestRun_ShowsWhatWasSkipped(t *testing.T) {
 	s, want := shaped(t)
 	s.Only, s.COCO = []Part{Table1, Figure3}, t.TempDir()
-	p, err := plan(t.Context(), s, want)
-	check(t, err)
+	p := value(plan(t.Context(), s, want))(t)
 	p.Rename = func(text string) string { return strings.ReplaceAll(text, "`reproduce.only`", "--only") }
 	check(t, errOf(p.Run(t.Context(), Options{})))
 	files := written(t, s.Dir)

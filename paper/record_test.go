@@ -64,8 +64,7 @@ func TestRecord_HoldsWhatWasFound(t *testing.T) {
 		s.Dir, "scenes", run.DataFile)
 	out := &Outcome{Results: p.results(f), Verdicts: []claims.Verdict{{ID: "mil", Claim: "MIL gains", Where: "Table 1",
 		Data: "scenes", Outcome: claims.Confirmed, Reason: "why", Comparisons: make([]claims.Comparison, 2)}}}
-	r, err := p.record(t.Context(), f, out)
-	check(t, err)
+	r := value(p.record(t.Context(), f, out))(t)
 	if r.Form != planForm || r.Program != run.ThisBuild() || r.Settings.Dir != s.Dir || len(r.Files) != 1 ||
 		!slices.Equal(r.Parts, []recordedPart{{Figure3, "", ""}, {Observed, "scenes", "no pen"}}) {
 		t.Errorf("%+v", r)
@@ -195,8 +194,7 @@ func TestContents_AreTheFilesOfThePage(t *testing.T) {
 		f.units[0].config = "a < b & c"
 		page := pageOf(t, p, f)
 		out := &Outcome{Page: page}
-		files, err := p.contents(t.Context(), f, out)
-		check(t, err)
+		files := value(p.contents(t.Context(), f, out))(t)
 		var names []string
 		for _, file := range files {
 			names = append(names, file.name)
@@ -252,8 +250,7 @@ func TestCaptions_ScoresAreOfEachNetAndSeed(t *testing.T) {
 	}
 	save := func() {
 		t.Helper()
-		b, err := json.Marshal(scores)
-		check(t, err)
+		b := value(json.Marshal(scores))(t)
 		put(t, string(b), file)
 	}
 	save()

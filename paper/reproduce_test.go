@@ -33,9 +33,7 @@ func tiny(t *testing.T, only ...Part) Settings {
 
 func planOf(t *testing.T, s Settings) *Plan {
 	t.Helper()
-	p, err := New(t.Context(), s)
-	check(t, err)
-	return p
+	return value(New(t.Context(), s))(t)
 }
 
 func TestNew_SharesRunsAmongParts(t *testing.T) {
@@ -52,8 +50,7 @@ func TestNew_SharesRunsAmongParts(t *testing.T) {
 	if !slices.Equal(parts, Parts()) {
 		t.Errorf("parts %q, want %q", parts, Parts())
 	}
-	tasks, err := p.Tasks()
-	check(t, err)
+	tasks := value(p.Tasks())(t)
 	folders := map[string]bool{}
 	for i, task := range tasks {
 		if folders[task.Folder] || task.Number != i || task.After >= i {
@@ -147,8 +144,7 @@ func TestClaim_RefusesFoldersOfOthers(t *testing.T) {
 
 func tree(t *testing.T, dir string) (names []string) {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	check(t, err)
+	entries := value(os.ReadDir(dir))(t)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -230,8 +226,7 @@ func TestRun_InterruptedTenTimes(t *testing.T) {
 	if durable.Exists(filepath.Join(broken.Dir, PageFile)) {
 		t.Error("there is a page of a reproduction that is not complete")
 	}
-	out, err := planOf(t, broken).Run(t.Context(), Options{})
-	check(t, err)
+	out := value(planOf(t, broken).Run(t.Context(), Options{}))(t)
 	want := written(t, whole.Dir)
 	sameBytes(t, written(t, broken.Dir), want)
 	if len(out.Results) == 0 || len(out.Verdicts) == 0 {
@@ -303,8 +298,7 @@ func TestRun_GivesTheFolderBack(t *testing.T) {
 func TestRun_FailsAsItsRunsDo(t *testing.T) {
 	t.Parallel()
 	p := planOf(t, tiny(t, Observed))
-	tasks, err := p.Tasks()
-	check(t, err)
+	tasks := value(p.Tasks())(t)
 	taken := tasks[len(tasks)-1].Folder
 	check(t, os.MkdirAll(filepath.Dir(taken), 0o777))
 	if err := os.WriteFile(taken, nil, 0o666); err != nil { // no folder
@@ -351,8 +345,7 @@ func collectedInPart(t *testing.T, s Settings) {
 		!strings.Contains(err.Error(), "2 of 4 tasks are not complete: 0,2") {
 		t.Errorf("collected before all are complete: %v", err)
 	}
-	out, err := planOf(t, s).Collect(t.Context(), Options{}, true)
-	check(t, err)
+	out := value(planOf(t, s).Collect(t.Context(), Options{}, true))(t)
 	if !strings.HasSuffix(out.Page.Facts[3].Meaning, "; not complete: 2") || len(out.Results) == 0 {
 		t.Errorf("collected in part: %+v", out.Page.Facts)
 	}
@@ -372,13 +365,11 @@ func TestRun_Captions(t *testing.T) {
 	}
 	t.Parallel()
 	s := tiny(t, Table4)
-	first, err := planOf(t, s).Run(t.Context(), Options{})
-	check(t, err)
+	first := value(planOf(t, s).Run(t.Context(), Options{}))(t)
 	if len(first.Results) != 3*4 { // arms × measures
 		t.Errorf("%d results", len(first.Results))
 	}
-	again, err := planOf(t, s).Run(t.Context(), Options{})
-	check(t, err)
+	again := value(planOf(t, s).Run(t.Context(), Options{}))(t)
 	if a, b := fmt.Sprint(first.Results), fmt.Sprint(again.Results); a != b {
 		t.Errorf("again: %s, want %s", b, a)
 	}
@@ -411,6 +402,15 @@ func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// value is the result of a call that must not fail: value(f())(t).
+func value[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		check(t, err)
+		return v
 	}
 }
 

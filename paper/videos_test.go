@@ -36,8 +36,7 @@ func clipsAndFrames(t *testing.T) (dir string, want counts) {
 	want.msrvtt = putClips(t, dir, train, validate, func(clip, number int) string {
 		return fmt.Sprintf("a %s runs on the %s", things[clip%3], []string{"road", "grass"}[number%2])
 	})
-	w, err := shard.Create(filepath.Join(dir, "frames"), shard.DefaultConfig())
-	check(t, err)
+	w := value(shard.Create(filepath.Join(dir, "frames"), shard.DefaultConfig()))(t)
 	for i := range train + validate {
 		pictures, of := make([][]byte, frames-i%2), shard.Record{Clip: fmt.Sprintf("TrainValVideo/video%d.mp4", i),
 			Width: 16, Height: 16, PictureWidth: 16, PictureHeight: 16, Decoded: frames, SourceBytes: 9}
@@ -70,8 +69,7 @@ func videoPlan(t *testing.T, msrvtt string, want counts, dir string, more ...Par
 	s := Defaults(dir)
 	s.MSRVTT, s.Size, s.Seeds, s.Only = msrvtt, Smoke, []uint64{1}, append([]Part{Table4, Figure3}, more...)
 	s.Run.Device, s.Run.Threads = "cpu", 1
-	p, err := plan(t.Context(), s, want)
-	check(t, err)
+	p := value(plan(t.Context(), s, want))(t)
 	for i := range p.Units {
 		grid := p.Units[i].Grid
 		if e := p.Units[i].Captions; e != nil {
@@ -125,8 +123,7 @@ func TestRun_Table4OnVideos(t *testing.T) {
 	}
 	msrvtt, want := clipsAndFrames(t)
 	whole := filepath.Join(t.TempDir(), "whole")
-	out, err := videoPlan(t, msrvtt, want, whole).Run(t.Context(), Options{})
-	check(t, err)
+	out := value(videoPlan(t, msrvtt, want, whole).Run(t.Context(), Options{}))(t)
 	if !slices.ContainsFunc(out.Verdicts, func(v claims.Verdict) bool { return v.ID == "captions" }) {
 		t.Errorf("verdicts %+v", out.Verdicts)
 	}
@@ -181,8 +178,7 @@ func videosDamaged(t *testing.T, p *Plan) {
 	u := &p.Units[1]
 	for _, captioner := range []string{"nmn-fd", "baseline"} { // the last and the first
 		file := filepath.Join(p.folder(u), "captioners", "seed-1", captioner, "scores.json")
-		scores, err := os.ReadFile(file)
-		check(t, err)
+		scores := value(os.ReadFile(file))(t)
 		put(t, "{", file)
 		_, reading := p.readCaptions(u)
 		_, _, doing := p.RunTask(t.Context(), Options{}, 9)
@@ -245,8 +241,7 @@ func TestEstimate_OfTable4OnVideos(t *testing.T) {
 	t.Parallel()
 	msrvtt, want := clipsAndFrames(t)
 	p := videoPlan(t, msrvtt, want, filepath.Join(t.TempDir(), "r"), Table3)
-	e, err := p.Estimate(t.Context(), Options{})
-	check(t, err)
+	e := value(p.Estimate(t.Context(), Options{}))(t)
 	captioners := e.Units[len(e.Units)-1]
 	if len(e.Units) != 2 || captioners.Tasks != 6 || captioners.Complete != 0 || captioners.Time < time.Hour ||
 		captioners.Disk < 3<<30 || !slices.ContainsFunc(captioners.Reads, func(path string) bool {
@@ -271,8 +266,7 @@ func TestNew_OnThePublishedAnnotationsOfMSRVTT(t *testing.T) {
 	if err := os.Symlink(archive, filepath.Join(dir, filepath.Base(archive))); err != nil {
 		t.Skip("no symbolic links: ", err)
 	}
-	w, err := shard.Create(filepath.Join(dir, "frames"), shard.DefaultConfig())
-	check(t, err)
+	w := value(shard.Create(filepath.Join(dir, "frames"), shard.DefaultConfig()))(t)
 	for i := range msrvttClips {
 		of := shard.Record{Clip: fmt.Sprintf("TrainValVideo/video%d.mp4", i), Width: 2, Height: 2, PictureWidth: 2,
 			PictureHeight: 2, Decoded: 1, SourceBytes: 9, Frames: []shard.Frame{{}}}

@@ -245,8 +245,7 @@ func TestClassAuditTables_SayThatNoiseIsUnknown(t *testing.T) {
 	} {
 		o := multiclass.DefaultOptions()
 		o.MinError = least
-		r, err := multiclass.Audit(t.Context(), in, o)
-		check(t, err)
+		r := value(multiclass.Audit(t.Context(), in, o))(t)
 		text := strings.Join(strings.Fields(written(t, Text, ClassAuditTables(r, 1, 0)...)), " ")
 		has(t, text, says...)
 		if strings.Contains(text, "labels that confident learning flags") != (least <= multiclass.FlaggedToo) {
@@ -281,9 +280,7 @@ func exclusiveReport(t *testing.T, least float64) *multiclass.Report {
 	}
 	o := multiclass.DefaultOptions()
 	o.MinError, o.Plateau = least, true
-	r, err := multiclass.Audit(t.Context(), in, o)
-	check(t, err)
-	return r
+	return value(multiclass.Audit(t.Context(), in, o))(t)
 }
 
 // The page has each suspect without a decision that has another class suggested, with both classes and its picture.

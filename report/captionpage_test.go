@@ -43,9 +43,7 @@ func auditedCaptions(t *testing.T) *captions.Report {
 	}
 	b.Captions[3][2].Text += hostileCaption
 	b.Captions[6][2].Text = strings.Repeat(b.Captions[6][2].Text+" ", 300)
-	r, err := captions.Audit(t.Context(), b, captions.DefaultOptions())
-	check(t, err)
-	return r
+	return value(captions.Audit(t.Context(), b, captions.DefaultOptions()))(t)
 }
 
 func TestCaptionPage_HoldsSuspectsWithTheirBags(t *testing.T) {

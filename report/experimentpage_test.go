@@ -7,8 +7,7 @@ import (
 
 func TestExperimentPage_HoldsTablesAndLinksAndEscapes(t *testing.T) {
 	runs := drawnRuns(false)
-	table, err := ExperimentTable(runs)
-	check(t, err)
+	table := value(ExperimentTable(runs))(t)
 	odd := &Run{Arm: markup, Noise: .4, Seed: 9}
 	page := ExperimentPage{Name: markup, Shown: []*Table{table.Summary()}, Rows: []Explained{{markup, markup}},
 		Remarks: []string{markup}, All: []*Table{table},

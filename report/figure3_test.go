@@ -13,8 +13,7 @@ func TestLossDerivative_IsThePapersFigure3(t *testing.T) {
 	if folder == "" {
 		folder = filepath.Join("testdata", "oracle")
 	}
-	b, err := os.ReadFile(filepath.Join(folder, "figure3.json"))
-	check(t, err)
+	b := value(os.ReadFile(filepath.Join(folder, "figure3.json")))(t)
 	type array struct{ Data []float64 }
 	var f struct {
 		Inputs struct {

@@ -25,8 +25,7 @@ func golden(t *testing.T, name string, got []byte) {
 	if *update {
 		check(t, os.WriteFile(path, got, 0o644))
 	}
-	want, err := os.ReadFile(path)
-	check(t, err)
+	want := value(os.ReadFile(path))(t)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s differs (go test ./report -update writes it anew):\n%s", name, got)
 	}
@@ -131,9 +130,7 @@ func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 	}
 	build := func(f func([]Run) (*Table, error), runs []Run) *Table {
 		t.Helper()
-		table, err := f(runs)
-		check(t, err)
-		return table
+		return value(f(runs))(t)
 	}
 	tables := map[string]*Table{
 		"paper":      build(PaperTable, paper),
@@ -151,8 +148,7 @@ func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 		}
 	}
 	for table := 1; table <= 3; table++ {
-		p, err := PublishedLayout(table)
-		check(t, err)
+		p := value(PublishedLayout(table))(t)
 		golden(t, "published"+string(rune('0'+table))+".txt", []byte(written(t, Text, p)))
 	}
 }
@@ -165,21 +161,18 @@ func TestWriteRun_WritesPageAndRates(t *testing.T) {
 		Config: "learning_rate: 0.001\nnote: \"```\"\n", Curve: drawnCurve(), Rates: result.NoiseRates(),
 		Duration: 83 * time.Second}
 	check(t, WriteRun(folder, r))
-	page, err := os.ReadFile(filepath.Join(folder, HTMLFile))
-	check(t, err)
+	page := value(os.ReadFile(filepath.Join(folder, HTMLFile)))(t)
 	if string(page) != htmlOf(t, r) {
 		t.Error("the file is not the page")
 	}
-	rates, err := os.ReadFile(filepath.Join(folder, RatesFile))
-	check(t, err)
+	rates := value(os.ReadFile(filepath.Join(folder, RatesFile)))(t)
 	golden(t, "q.csv", rates)
 }
 
 func TestWriteRun_BareRun(t *testing.T) {
 	folder := t.TempDir()
 	check(t, WriteRun(folder, &Run{Arm: Baseline}))
-	files, err := os.ReadDir(folder)
-	check(t, err)
+	files := value(os.ReadDir(folder))(t)
 	if len(files) != 1 || files[0].Name() != HTMLFile {
 		t.Errorf("files %v, want the page alone", files)
 	}
@@ -189,10 +182,8 @@ func TestWriteRun_BareRun(t *testing.T) {
 }
 
 func TestExperimentTable_MeanAndSampleDeviation(t *testing.T) {
-	table, err := ExperimentTable(drawnRuns(false))
-	check(t, err)
-	records, err := csv.NewReader(strings.NewReader(written(t, CSV, table))).ReadAll()
-	check(t, err)
+	table := value(ExperimentTable(drawnRuns(false)))(t)
+	records := value(csv.NewReader(strings.NewReader(written(t, CSV, table))).ReadAll())(t)
 	if records[0][3] != "AP (truth)" || records[0][4] != "AP (truth) sd" {
 		t.Fatalf("header %v", records[0])
 	}
@@ -213,8 +204,7 @@ func TestPairedTable_UsesCommonSeedsOnly(t *testing.T) {
 		{Arm: nmnFI, Seed: 2, Result: drawnResult(.63)}, {Arm: nmnFI, Seed: 3, Result: drawnResult(.9)},
 		{Arm: nmnFD, MIL: true, Seed: 1, Result: drawnResult(.7)},
 	}
-	table, err := PairedTable(runs, Baseline)
-	check(t, err)
+	table := value(PairedTable(runs, Baseline))(t)
 	if len(table.Rows) != 1 {
 		t.Fatalf("%d rows, want NMN-FI alone: NMN-FD with MIL has no baseline", len(table.Rows))
 	}
@@ -248,8 +238,7 @@ func TestTables_WithoutRunsOrTruth(t *testing.T) {
 	}
 	r := drawnResult(.5)
 	r.Truth, r.Transition, r.Human = nil, nil, nil
-	table, err := ExperimentTable([]Run{{Arm: Baseline, Result: r}})
-	check(t, err)
+	table := value(ExperimentTable([]Run{{Arm: Baseline, Result: r}}))(t)
 	for _, c := range table.Columns {
 		if c.Name == "AP (truth)" || c.Name == "human AP" || c.Name == "q01 error" {
 			t.Errorf("column %q without a figure", c.Name)
@@ -285,6 +274,15 @@ func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// value is the result of a call that must not fail: value(f())(t).
+func value[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		check(t, err)
+		return v
 	}
 }
 

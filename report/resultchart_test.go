@@ -56,8 +56,7 @@ func TestTables_OfOneSeedClaimNoDeviation(t *testing.T) {
 	runs := allTitled(Run{Arm: Baseline, Result: drawnResult(.5)}, Run{Arm: nmnFI, Result: drawnResult(.6)})
 	for name, f := range map[string]func([]Run) (*Table, error){"experiment": ExperimentTable, "paired": againstBaseline,
 		"epochs": EpochTable} {
-		table, err := f(runs)
-		check(t, err)
+		table := value(f(runs))(t)
 		if strings.Contains(table.Title, "±") {
 			t.Errorf("%s: %q", name, table.Title)
 		}

@@ -64,8 +64,7 @@ func TestAutoBatch_IsANumberInTheFolder(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "run")
 	learn(t, s, dir)
-	there, err := ReadConfig(dir)
-	must(t, err)
+	there := value(ReadConfig(dir))(t)
 	n := there.Train.BatchSize
 	if n < 1 || n > 512/enoughSteps || n != s.Config.Train.BatchSize || there.Train.BatchSizeMIL != 32 ||
 		!strings.Contains(told, "`train.learning_rate`") {
@@ -86,11 +85,9 @@ func TestAutoBatch_IsANumberInTheFolder(t *testing.T) {
 // A large net leaves room for fewer bags; what is counted is that of the plan.
 func TestMostInMemory_GoesByThePlan(t *testing.T) {
 	s := smallScenes(t, func(*Config) {})
-	arms, err := s.Config.PlannedArms()
-	must(t, err)
+	arms := value(s.Config.PlannedArms())(t)
 	nets := s.nets()
-	net, err := nets.fresh(arms[0])
-	must(t, err)
+	net := value(nets.fresh(arms[0]))(t)
 	defer func() { _ = net.Close() }()
 	one, two := stepBytes(net, 64, 1, 0), stepBytes(net, 128, 1, 0)
 	if one <= 0 || two < one*3/2 || two > one*5/2 {

@@ -37,8 +37,7 @@ func TestRecipe_JudgesCaptionsWhereItCan(t *testing.T) {
 			c.Data.Features.Train = dataset.FeatureFiles{Features: "x.npy", Labels: "y.csv"}
 		}, recipe.SoftLabels},
 	} {
-		config, err := Preset(c.preset, Quick)
-		must(t, err)
+		config := value(Preset(c.preset, Quick))(t)
 		if c.change != nil {
 			c.change(&config)
 		}
@@ -52,8 +51,7 @@ func TestRecipe_JudgesCaptionsWhereItCan(t *testing.T) {
 // Captions that are not in memory are plain labels, unless the user has asked for the arm, which is then
 // refused. Data that are too small for rates are learned by the plain form.
 func TestSettle_TakesCaptionsAsLabels(t *testing.T) {
-	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}})
-	must(t, err)
+	v := value(text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}}))(t)
 	set := &loader.Set{Name: "s", Vocabulary: v, IDs: make([]string, 1000), Vectors: oneFrame{}}
 	for _, c := range []struct {
 		name   string
@@ -117,8 +115,7 @@ func TestChosen_IsWhatNobodyGave(t *testing.T) {
 		"arm = caption-filter: it weights each caption by the probability that it is right" {
 		t.Errorf("%q", lines)
 	}
-	text, err := c.YAML()
-	must(t, err)
+	text := value(c.YAML())(t)
 	file := filepath.Join(t.TempDir(), ConfigFile)
 	must(t, os.WriteFile(file, text, 0o666))
 	var again Config
@@ -139,8 +136,7 @@ func TestChosen_IsWhatNobodyGave(t *testing.T) {
 func TestSources_MirrorAndAverageWherePicturesAreLearned(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "own.yaml")
 	must(t, os.WriteFile(file, []byte("train:\n  flip: false\n"), 0o600))
-	settings, err := document.ParseSettings("data.manifest=pictures.csv", "train.ema=0")
-	must(t, err)
+	settings := value(document.ParseSettings("data.manifest=pictures.csv", "train.ema=0"))(t)
 	own := settings[:1]
 	for _, c := range []struct {
 		name    string

@@ -16,8 +16,7 @@ func estimated(t *testing.T, ctx context.Context, c Config) (all []Measured, err
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 70, 0, 1
 	c.Run.Device, c.Recipe.Form, c.Arm = "cpu", recipe.Paper, recipe.FD
 	s := opened(t, c, Options{})
-	arms, err := c.PlannedArms()
-	must(t, err)
+	arms := value(c.PlannedArms())(t)
 	e := NewEstimator(s)
 	for _, arm := range arms {
 		w, err := e.Workload(t.Context(), arm)
@@ -36,8 +35,7 @@ func estimated(t *testing.T, ctx context.Context, c Config) (all []Measured, err
 func TestEstimate_LargeNetsAreEstimated(t *testing.T) {
 	c := DefaultConfig()
 	c.Net.Arch, c.Net.Width, c.Train.BatchSize, c.Train.Stage1Epochs = NetVGG16, .25, 16, 2
-	all, err := estimated(t, t.Context(), c)
-	must(t, err)
+	all := value(estimated(t, t.Context(), c))(t)
 	if len(all) != 2 {
 		t.Fatalf("%d estimates, want stage 1 and the arm", len(all))
 	}
@@ -46,8 +44,7 @@ func TestEstimate_LargeNetsAreEstimated(t *testing.T) {
 		t.Errorf("%+v, want 10 steps of 16 pictures", m)
 	}
 	c.Train.BatchSize = 64
-	larger, err := estimated(t, t.Context(), c)
-	must(t, err)
+	larger := value(estimated(t, t.Context(), c))(t)
 	if larger[0].Memory <= m.Memory || larger[0].Steps != 2*2 {
 		t.Errorf("%+v of a larger batch beside %+v", larger[0], m)
 	}
@@ -59,13 +56,10 @@ func TestEstimate_MemoryIsThatOfTheStep(t *testing.T) {
 	c.Net.Arch, c.Net.Width, c.Train.BatchSize, c.Train.MaxSteps = NetVGG16, .125, 8, 1
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 32, 0, 1
 	c.Run.Device, c.Recipe.Form, c.Arm = "cpu", recipe.Paper, recipe.Stage1
-	all, err := estimated(t, t.Context(), c)
-	must(t, err)
+	all := value(estimated(t, t.Context(), c))(t)
 	s := opened(t, c, Options{})
-	arm, err := recipe.Stage1.ForTraining(false)
-	must(t, err)
-	made, err := NewEstimator(s).timeSteps(t.Context(), arm, 1, time.Hour)
-	must(t, err)
+	arm := value(recipe.Stage1.ForTraining(false))(t)
+	made := value(NewEstimator(s).timeSteps(t.Context(), arm, 1, time.Hour))(t)
 	const small = 1 << 10 // the norm of the gradients, and the like
 	if d := made.Memory - all[0].Memory; !all[0].Estimated || made.Estimated || d < 0 || d > small {
 		t.Errorf("estimated %d bytes, taken %d", all[0].Memory, made.Memory)
@@ -74,11 +68,9 @@ func TestEstimate_MemoryIsThatOfTheStep(t *testing.T) {
 
 // Short steps are made: nothing is as true.
 func TestEstimate_ShortStepsAreMade(t *testing.T) {
-	c, err := Preset(ScenesPreset, Quick)
-	must(t, err)
+	c := value(Preset(ScenesPreset, Quick))(t)
 	c.Net.Width = .5
-	all, err := estimated(t, t.Context(), c)
-	must(t, err)
+	all := value(estimated(t, t.Context(), c))(t)
 	if all[0].Estimated || all[0].Step <= 0 {
 		t.Errorf("%+v", all[0])
 	}
@@ -100,8 +92,7 @@ func TestWorkload_RefusesWeightsOfNothing(t *testing.T) {
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Run.Device = 16, 0, 1, "cpu"
 	s := opened(t, c, Options{})
 	s.Config.Net.Weights = t.TempDir() + "/none.pth"
-	arm, err := recipe.Stage1.ForTraining(false)
-	must(t, err)
+	arm := value(recipe.Stage1.ForTraining(false))(t)
 	if w, err := NewEstimator(s).Workload(t.Context(), arm); err == nil || !strings.Contains(err.Error(), "none.pth") {
 		t.Errorf("%v, %v", w, err)
 	}

@@ -13,15 +13,13 @@ import (
 
 func TestExamine_SoundDataIsOpenedAndNotTrained(t *testing.T) {
 	t.Parallel()
-	c, err := Preset(ScenesPreset, Quick)
-	must(t, err)
+	c := value(Preset(ScenesPreset, Quick))(t)
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Net.Width, c.Run.Device, c.Arm = 48, 16, 16, .5,
 		"cpu", recipe.FD
 	var topics []string
-	found, err := Examine(t.Context(), &c, ExamineOptions{Message: func(m Message) {
+	found := value(Examine(t.Context(), &c, ExamineOptions{Message: func(m Message) {
 		topics = append(topics, m.Topic)
-	}})
-	must(t, err)
+	}}))(t)
 	if n := doctor.Count(found.Findings, doctor.Error); n != 0 || len(found.Splits) != 3 ||
 		found.Data != dataset.Scenes {
 		t.Errorf("%d errors in %d splits of %s: %+v", n, len(found.Splits), found.Data, found.Findings)
@@ -35,8 +33,7 @@ func TestExamine_DataThatCannotBeOpenedIsAFinding(t *testing.T) {
 	c := DefaultConfig()
 	c.Data.Set = dataset.Captions
 	c.Data.Captions, c.Data.Images = filepath.Join(t.TempDir(), "nothing.json"), t.TempDir()
-	found, err := Examine(t.Context(), &c, ExamineOptions{})
-	must(t, err)
+	found := value(Examine(t.Context(), &c, ExamineOptions{}))(t)
 	if len(found.Findings) != 1 || found.Findings[0].Kind != "unreadable-data" ||
 		found.Findings[0].Weight != doctor.Error {
 		t.Errorf("found %+v", found.Findings)

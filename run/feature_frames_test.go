@@ -38,8 +38,7 @@ func TestOpen_TakesFeaturesOfEachFrameOfClips(t *testing.T) {
 	c, dir := backboned(t, dataset.MovingScenes, true), t.TempDir()
 	open := func() (s *run.Session, taken int) {
 		t.Helper()
-		s, err := run.Open(t.Context(), c, run.Options{RunDir: dir, FeaturesTaken: func(int, int) { taken++ }})
-		must(t, err)
+		s = value(run.Open(t.Context(), c, run.Options{RunDir: dir, FeaturesTaken: func(int, int) { taken++ }}))(t)
 		t.Cleanup(func() { s.Close() })
 		return s, taken
 	}
@@ -59,11 +58,9 @@ func TestOpen_TakesFeaturesOfEachFrameOfClips(t *testing.T) {
 	plain := c
 	plain.Net = run.BaseConfig().Net
 	plain.Net.Arch, plain.Data.VideoLevel = run.NetScenes, dataset.LevelVideo
-	other, err := run.Open(t.Context(), plain, run.Options{})
-	must(t, err)
+	other := value(run.Open(t.Context(), plain, run.Options{}))(t)
 	defer other.Close()
-	b, err := other.OpenBackbone(t.Context(), c.Net.Backbone, backbone.Options{Size: 32})
-	must(t, err)
+	b := value(other.OpenBackbone(t.Context(), c.Net.Backbone, backbone.Options{Size: 32}))(t)
 	defer b.Close()
 	o := run.DefaultExtractOptions()
 	o.Layers, o.PerFrame = nil, true
@@ -109,8 +106,7 @@ func TestTrain_BehindABackboneOnClips(t *testing.T) {
 			t.Errorf("%s: the result says %+v, MIL %t", name, o.Backbone, o.MIL)
 		}
 		must(t, s.Close())
-		f, err := safetensors.Open(filepath.Join(dir, train.LastName))
-		must(t, err)
+		f := value(safetensors.Open(filepath.Join(dir, train.LastName)))(t)
 		values, _, err := f.Float32("head.fc1.weight")
 		if err != nil {
 			t.Fatal(name, err, f.Names())

@@ -127,3 +127,12 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// value is the result of a call that must not fail: value(f())(t).
+func value[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		must(t, err)
+		return v
+	}
+}

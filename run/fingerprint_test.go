@@ -12,8 +12,7 @@ import (
 func TestFingerprint_TellsPrecisionsApart(t *testing.T) {
 	ran := DefaultConfig()
 	ran.Data.TrainSize, ran.Data.ValidationSize, ran.Data.TestSize = 8, 0, 8
-	data, err := ran.OpenData(t.Context(), dataset.Options{})
-	must(t, err)
+	data := value(ran.OpenData(t.Context(), dataset.Options{}))(t)
 	defer data.Close()
 	of := func(precision tensor.Precision, device string) string {
 		c := ran
@@ -21,9 +20,7 @@ func TestFingerprint_TellsPrecisionsApart(t *testing.T) {
 		if key, _, _ := FirstChange(&ran, &c); key != "" {
 			t.Errorf("%s on %s cannot go on for its %s", precision, device, key)
 		}
-		id, err := fingerprint(t.Context(), &c, data, "")
-		must(t, err)
-		return id
+		return value(fingerprint(t.Context(), &c, data, ""))(t)
 	}
 	plain := of(tensor.FP32, "cpu")
 	exact := ran
@@ -43,16 +40,14 @@ func TestFingerprint_TellsPrecisionsApart(t *testing.T) {
 func TestFingerprint_DoesNotDependOnTheMinutesBetweenCheckpoints(t *testing.T) {
 	ran := DefaultConfig()
 	ran.Data.TrainSize, ran.Data.ValidationSize, ran.Data.TestSize = 8, 0, 8
-	data, err := ran.OpenData(t.Context(), dataset.Options{})
-	must(t, err)
+	data := value(ran.OpenData(t.Context(), dataset.Options{}))(t)
 	defer data.Close()
 	often := ran
 	often.Train.CheckpointMinutes = .5
 	if key, was, is := FirstChange(&ran, &often); key != "" {
 		t.Errorf("a run cannot go on for its %s: %s, then %s", key, was, is)
 	}
-	a, err := fingerprint(t.Context(), &ran, data, "")
-	must(t, err)
+	a := value(fingerprint(t.Context(), &ran, data, ""))(t)
 	if b, err := fingerprint(t.Context(), &often, data, ""); err != nil || a != b {
 		t.Errorf("a result of the same run is not found again (%v)", err)
 	}

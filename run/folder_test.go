@@ -14,8 +14,7 @@ import (
 func TestTrain_OverwritesNoFileOfOthers(t *testing.T) {
 	c := tiny(t)
 	s := opened(t, c, Options{})
-	text, err := c.YAML()
-	must(t, err)
+	text := value(c.YAML())(t)
 	for _, name := range []string{ConfigFile, VocabularyFile, LogFile, report.HTMLFile, train.LastName,
 		train.BestName} {
 		dir := t.TempDir()

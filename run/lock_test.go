@@ -20,8 +20,7 @@ func TestTrain_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 	s := opened(t, c, Options{})
 	for _, written := range []string{"", Stage1Folder} {
 		dir := t.TempDir()
-		release, err := s.Ranks.Lock(t.Context(), filepath.Join(dir, written))
-		must(t, err)
+		release := value(s.Ranks.Lock(t.Context(), filepath.Join(dir, written)))(t)
 		aside := filepath.Join(dir, written, "."+ConfigFile+"123")
 		must(t, os.WriteFile(aside, nil, 0o666))
 		if _, err := s.Train(t.Context(), dir); !errors.Is(err, ErrLocked) {
@@ -51,10 +50,8 @@ func TestTrainArm_IsNotCompleteIfItBeganFromAnotherStage1(t *testing.T) {
 	first := ArmOptions{Arm: recipe.Stage1, Dir: filepath.Join(dir, Stage1Folder)}
 	learnArm(t, s, first)
 	last := filepath.Join(first.Dir, train.LastName)
-	finished, err := os.ReadFile(last)
-	must(t, err)
-	earlier, err := os.ReadFile(filepath.Join(first.Dir, train.PreviousName))
-	must(t, err)
+	finished := value(os.ReadFile(last))(t)
+	earlier := value(os.ReadFile(filepath.Join(first.Dir, train.PreviousName)))(t)
 	put := func(content []byte) error { return durable.Save(last, content) }
 	arm := ArmOptions{Arm: recipe.FD, Dir: filepath.Join(dir, "fd"), From: last, Heading: "begins"}
 	s.Observe.Message = func(m Message) {
@@ -98,8 +95,7 @@ func TestTrainArm_IsNotCompleteIfItWasPlannedByAnotherRecipe(t *testing.T) {
 	}
 	for _, name := range []string{recipe.RatesFile, recipe.NoisyScoresFile} {
 		path := filepath.Join(made.Dir, name)
-		content, err := os.ReadFile(path)
-		must(t, err)
+		content := value(os.ReadFile(path))(t)
 		must(t, durable.Save(path, append(content, '\n')))
 		if o, err := s.FinishedArm(t.Context(), arm); err != nil || o != nil {
 			t.Errorf("with another %s it counts as complete (%v)", name, err)

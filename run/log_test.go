@@ -59,8 +59,7 @@ func TestResume_LogTellsOfEachStepOnce(t *testing.T) {
 // loggedSteps returns the steps in a log; none may have this loss.
 func loggedSteps(t *testing.T, path string, mark float64) (steps []int) {
 	t.Helper()
-	content, err := os.ReadFile(path)
-	must(t, err)
+	content := value(os.ReadFile(path))(t)
 	for lines := bufio.NewScanner(strings.NewReader(string(content))); lines.Scan(); {
 		var line struct {
 			Msg  string

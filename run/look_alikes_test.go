@@ -124,12 +124,11 @@ func TestFolds_AreInterruptedWhileTheyLook(t *testing.T) {
 	c, dir := withSiblings(t), t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	s, err := run.Open(ctx, c, run.Options{Observer: run.Observer{Message: func(m run.Message) {
+	s := value(run.Open(ctx, c, run.Options{Observer: run.Observer{Message: func(m run.Message) {
 		if m.Topic == "folds" {
 			cancel()
 		}
-	}}})
-	must(t, err)
+	}}}))(t)
 	defer s.Close()
 	if err := s.Recipe(dir).Estimate(ctx); !errors.Is(err, run.ErrInterrupted) {
 		t.Errorf("error %v", err)

@@ -44,15 +44,12 @@ func TestMeasured_CountsWhatIsInTheSteps(t *testing.T) {
 }
 
 func TestMeasure_OfDataWithoutAFullBatch(t *testing.T) {
-	c, err := Preset(ScenesPreset, Quick)
-	must(t, err)
+	c := value(Preset(ScenesPreset, Quick))(t)
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = c.Train.Batch(false)-3, 0, 1
 	c.Net.Width, c.Run.Device, c.Recipe.Form = .5, "cpu", recipe.Paper
 	s := opened(t, c, Options{})
-	arm, err := recipe.Stage1.ForTraining(false)
-	must(t, err)
-	m, err := NewEstimator(s).Measure(t.Context(), arm)
-	must(t, err)
+	arm := value(recipe.Stage1.ForTraining(false))(t)
+	m := value(NewEstimator(s).Measure(t.Context(), arm))(t)
 	if m.Full() || m.Bags != c.Data.TrainSize || m.Images != m.Bags || m.Mean != float64(m.Bags) {
 		t.Errorf("%+v, want steps of %d pictures", m, c.Data.TrainSize)
 	}
@@ -82,8 +79,7 @@ func TestMeasure_AnInterruptOfOneRankIsOneOfAll(t *testing.T) {
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 64, 0, 1
 	c.Net.Width, c.Run.Device, c.Run.Threads, c.Recipe.Form = .5, "cpu", 1, recipe.Paper
 	c.Train.Stage1Epochs = 10_000
-	arm, err := recipe.Stage1.ForTraining(false)
-	must(t, err)
+	arm := value(recipe.Stage1.ForTraining(false))(t)
 	localtest.Each(3, func(g ranks.Group) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()

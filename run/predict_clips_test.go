@@ -21,8 +21,7 @@ import (
 func clipFolders(t *testing.T, form shard.Form) (learned, tested string, common []string) {
 	t.Helper()
 	dir := t.TempDir()
-	words, err := scenes.Vocabulary()
-	must(t, err)
+	words := value(scenes.Vocabulary())(t)
 	must(t, words.WriteFile(filepath.Join(dir, run.VocabularyFile)))
 	for split, n := range map[string]int{"train": 12, "test": 5} {
 		kept := shard.DefaultConfig()
@@ -76,15 +75,12 @@ func TestPredict_ClipsAsTheyAreEvaluated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, dir := trainedOnClips(t, slices.Concat(common, []string{"data.test_clips=" + tested}, more))
-			m, err := run.OpenModel(t.Context(), dir, run.ModelOptions{Run: run.Resources{Device: "cpu"}})
-			must(t, err)
+			m := value(run.OpenModel(t.Context(), dir, run.ModelOptions{Run: run.Resources{Device: "cpu"}}))(t)
 			defer m.Close()
 			l := s.Config.Loader()
 			l.BatchSize = 2
-			want, err := train.Score(t.Context(), m.Net(), s.Config.Scored(s.Data.Test), l)
-			must(t, err)
-			got, err := m.Predict(t.Context(), []string{tested}, run.DefaultPredictOptions())
-			must(t, err)
+			want := value(train.Score(t.Context(), m.Net(), s.Config.Scored(s.Data.Test), l))(t)
+			got := value(m.Predict(t.Context(), []string{tested}, run.DefaultPredictOptions()))(t)
 			if got.Len() != 5 || !got.Clips || got.ID(1) != filepath.Join(tested, s.Data.Test.IDs[1]) {
 				t.Errorf("%d answers, of clips %t, the second is %q", got.Len(), got.Clips, got.ID(1))
 			}
@@ -105,8 +101,7 @@ func TestExtract_ClipsAsOfASplit(t *testing.T) {
 	t.Parallel()
 	_, tested, common := clipFolders(t, shard.Shards)
 	s, dir := trainedOnClips(t, append(common, "data.test_clips="+tested, "net.mil=true", "train.batch_size_mil=4"))
-	m, err := s.OpenModel(dir, run.Last)
-	must(t, err)
+	m := value(s.OpenModel(dir, run.Last))(t)
 	defer m.Close()
 	o := run.DefaultExtractOptions()
 	o.Split = "test"
@@ -149,14 +144,12 @@ func TestPredict_FoldersOfFrames(t *testing.T) {
 	m, err := s.OpenModel(dir, run.Last)
 	must(t, err)
 	defer m.Close()
-	indexed, err := m.Predict(t.Context(), []string{tested}, run.DefaultPredictOptions())
-	must(t, err)
+	indexed := value(m.Predict(t.Context(), []string{tested}, run.DefaultPredictOptions()))(t)
 	must(t, os.Remove(filepath.Join(tested, shard.IndexName)))
 	o := run.DefaultPredictOptions()
 	var skipped []string
 	o.Skipped = func(files []string) { skipped = files }
-	plain, err := m.Predict(t.Context(), []string{tested}, o)
-	must(t, err)
+	plain := value(m.Predict(t.Context(), []string{tested}, o))(t)
 	if !slices.Equal(plain.Probabilities, indexed.Probabilities) || len(skipped) == 0 {
 		t.Errorf("folders of pictures give %v, those with an index %v; skipped %q", plain.Probabilities,
 			indexed.Probabilities, skipped)

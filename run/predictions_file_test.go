@@ -14,8 +14,7 @@ import (
 )
 
 func TestPredictionsWriteFile_HoldsEveryProbability(t *testing.T) {
-	v, err := text.NewVocabulary([]text.Word{{Text: "dog"}, {Text: "cat"}})
-	must(t, err)
+	v := value(text.NewVocabulary([]text.Word{{Text: "dog"}, {Text: "cat"}}))(t)
 	p := &Predictions{Vocabulary: v, Probabilities: []float32{.25, 1, 1e-9, .1}, Threshold: .5,
 		set: &loader.Set{IDs: []string{"a", "b", "c"}}, names: []string{"a", "b", "c"}, index: []int{0, 2}}
 	dir := t.TempDir()
@@ -23,8 +22,7 @@ func TestPredictionsWriteFile_HoldsEveryProbability(t *testing.T) {
 	for _, path := range []string{matrix, table} {
 		must(t, p.WriteFile(path))
 	}
-	rows, err := features.Open(t.Context(), features.Options{Features: matrix})
-	must(t, err)
+	rows := value(features.Open(t.Context(), features.Options{Features: matrix}))(t)
 	defer rows.Close()
 	if rows.Rows.Len() != 2 || rows.Rows.Width() != 2 {
 		t.Fatalf("%d×%d, want 2×2", rows.Rows.Len(), rows.Rows.Width())

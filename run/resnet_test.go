@@ -19,9 +19,7 @@ import (
 // settings are some that are written as on a command line.
 func settings(t *testing.T, texts ...string) []*document.Setting {
 	t.Helper()
-	all, err := document.ParseSettings(texts...)
-	must(t, err)
-	return all
+	return value(document.ParseSettings(texts...))(t)
 }
 
 // resolved is a configuration for a manifest, with some settings.

@@ -30,8 +30,7 @@ func vectors(t *testing.T, file string, seed uint64) Config {
 			labels.IntN(2))
 	}
 	must(t, os.WriteFile(file, b.Bytes(), 0o666))
-	c, err := Preset(FeaturesPreset, Quick)
-	must(t, err)
+	c := value(Preset(FeaturesPreset, Quick))(t)
 	f := &c.Data.Features
 	f.Train.Features, f.LabelColumns, f.IDColumn = file, []string{"cat", "dog"}, "id"
 	c.Data.Set, c.Recipe.Form, c.Arm, c.Run.Device = "features", recipe.Paper, recipe.Baseline, "cpu"
@@ -119,8 +118,7 @@ func TestResume_RefusesFeaturesThatHaveChanged(t *testing.T) {
 func TestModel_PredictsByTheNamesOfColumns(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
 	learn(t, opened(t, vectors(t, file, 1), Options{}), dir)
-	m, err := OpenModel(t.Context(), dir, ModelOptions{Run: Resources{Device: "cpu"}})
-	must(t, err)
+	m := value(OpenModel(t.Context(), dir, ModelOptions{Run: Resources{Device: "cpu"}}))(t)
 	t.Cleanup(func() { must(t, m.Close()) })
 	predicted := func(content string) (*Predictions, error) {
 		t.Helper()
@@ -128,10 +126,8 @@ func TestModel_PredictsByTheNamesOfColumns(t *testing.T) {
 		must(t, os.WriteFile(other, []byte(content), 0o666))
 		return m.Predict(t.Context(), []string{other}, DefaultPredictOptions())
 	}
-	one, err := predicted("id,x,y\na,1,-2\nb,.5,3\n")
-	must(t, err)
-	two, err := predicted("y,id,x\n-2,a,1\n3,b,.5\n")
-	must(t, err)
+	one := value(predicted("id,x,y\na,1,-2\nb,.5,3\n"))(t)
+	two := value(predicted("y,id,x\n-2,a,1\n3,b,.5\n"))(t)
 	if !slices.Equal(one.Probabilities, two.Probabilities) || len(one.Probabilities) == 0 {
 		t.Errorf("probabilities %v, in another order of columns %v", one.Probabilities, two.Probabilities)
 	}
@@ -147,9 +143,8 @@ func TestModel_WarnsOfDataThatHaveChanged(t *testing.T) {
 	for seed, warns := range map[uint64]bool{1: false, 2: true} {
 		vectors(t, file, seed)
 		var log bytes.Buffer
-		m, err := OpenModel(t.Context(), dir, ModelOptions{Run: Resources{Device: "cpu"},
-			Log: slog.New(slog.NewTextHandler(&log, nil))})
-		must(t, err)
+		m := value(OpenModel(t.Context(), dir, ModelOptions{Run: Resources{Device: "cpu"},
+			Log: slog.New(slog.NewTextHandler(&log, nil))}))(t)
 		o := DefaultEvaluateOptions()
 		o.Split = "train"
 		if _, err := m.Evaluate(t.Context(), o); err != nil {
@@ -185,8 +180,7 @@ func TestPrepareFolder_NotesTheEndsOfLargeSets(t *testing.T) {
 	if err := same(); err != nil {
 		t.Errorf("a picture with another time: %v", err)
 	}
-	f, err := os.OpenFile(big, os.O_WRONLY, 0)
-	must(t, err)
+	f := value(os.OpenFile(big, os.O_WRONLY, 0))(t)
 	_, err = f.WriteAt([]byte("x"), notedBytes)
 	must(t, errors.Join(err, f.Close()))
 	if err := same(); err == nil || !strings.Contains(err.Error(), "0.png has changed since this run began") {

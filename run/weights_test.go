@@ -12,8 +12,7 @@ import (
 // tiny is a configuration of stage 1 on a few scenes, whose training takes a moment.
 func tiny(t *testing.T) Config {
 	t.Helper()
-	c, err := Preset(ScenesPreset, Quick)
-	must(t, err)
+	c := value(Preset(ScenesPreset, Quick))(t)
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 24, 0, 8
 	c.Net.Width, c.Train.Stage1Epochs, c.Train.Stage2Epochs, c.Run.Device = .5, 1, 1, "cpu"
 	c.Arm = recipe.Stage1
@@ -23,8 +22,7 @@ func tiny(t *testing.T) Config {
 // opened opens a session that ends with the test.
 func opened(t *testing.T, c Config, o Options) *Session {
 	t.Helper()
-	s, err := Open(t.Context(), c, o)
-	must(t, err)
+	s := value(Open(t.Context(), c, o))(t)
 	t.Cleanup(func() { must(t, s.Close()) })
 	return s
 }
@@ -47,15 +45,12 @@ func TestLoadWeights_AreShownOnceOverSeeds(t *testing.T) {
 			shown++
 		}
 	}}})
-	arms, err := c.PlannedArms()
-	must(t, err)
+	arms := value(c.PlannedArms())(t)
 	for _, seed := range []uint64{1, 2} {
 		c.Train.Seed = seed
-		s, err := all.With(t.Context(), c)
-		must(t, err)
+		s := value(all.With(t.Context(), c))(t)
 		nets := s.nets()
-		net, err := nets.fresh(arms[0])
-		must(t, err)
+		net := value(nets.fresh(arms[0]))(t)
 		must(t, net.Close())
 	}
 	if shown != 1 {
@@ -68,5 +63,14 @@ func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// value is the result of a call that must not fail: value(f())(t).
+func value[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		must(t, err)
+		return v
 	}
 }

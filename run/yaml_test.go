@@ -69,8 +69,7 @@ func FuzzReadConfig(f *testing.F) {
 		if c.Validate() != nil {
 			return
 		}
-		written, err := c.YAML()
-		must(t, err)
+		written := value(c.YAML())(t)
 		var again Config
 		if err := decodeYAML("again.yaml", written, &again); err != nil {
 			t.Fatalf("%v in\n%s", err, written)
