@@ -101,21 +101,19 @@ func measure(in *Input, scores []float32, g groups, o Options) (Measures, []Word
 			words[c].Human = &t.human[c]
 		}
 	}
-	if t.labels != nil {
-		m.Labels = newMultiLabel(g, t.labels)
-		m.Labels.LogLoss = logLoss(scores, in.Labels, in.Logits, in.Bags)
-		m.Labels.oneClass(in, scores, in.Labels)
-		for c := range words {
-			words[c].Labels = t.labels[c].word()
+	multiLabel := func(tallies []tally, labels []uint8, set func(*WordMeasures, *WordLabels)) *MultiLabel {
+		if tallies == nil {
+			return nil
 		}
-	}
-	if t.truth != nil {
-		m.Truth = newMultiLabel(g, t.truth)
-		m.Truth.LogLoss = logLoss(scores, in.Truth, in.Logits, in.Bags)
-		m.Truth.oneClass(in, scores, in.Truth)
+		all := newMultiLabel(g, tallies)
+		all.LogLoss = logLoss(scores, labels, in.Logits, in.Bags)
+		all.oneClass(in, scores, labels)
 		for c := range words {
-			words[c].Truth = t.truth[c].word()
+			set(&words[c], tallies[c].word())
 		}
+		return all
 	}
+	m.Labels = multiLabel(t.labels, in.Labels, func(w *WordMeasures, l *WordLabels) { w.Labels = l })
+	m.Truth = multiLabel(t.truth, in.Truth, func(w *WordMeasures, l *WordLabels) { w.Truth = l })
 	return m, words
 }

@@ -2,10 +2,8 @@ package experiment
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"nmn/internal/setting"
 	"nmn/recipe"
@@ -118,19 +116,12 @@ func Exclusively(ctx context.Context, s *run.Session, dir string) (release func(
 
 // whenFree calls f again for as long as another process has the lock that it wants.
 func whenFree(ctx context.Context, s *run.Session, f func() error) error {
-	const pause = time.Second
-	for told := false; ; told = true {
-		err := f()
-		if !errors.Is(err, run.ErrLocked) {
-			return err
-		}
-		if !told {
-			s.Notify(run.Message{Text: fmt.Sprintf("%v: waiting for its end", err), Always: true})
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", run.ErrInterrupted, ctx.Err())
-		case <-time.After(pause):
-		}
+	told := func(err error) {
+		s.Notify(run.Message{Text: fmt.Sprintf("%v: waiting for its end", err), Always: true})
 	}
+	err := folder.WhenFree(ctx, told, f)
+	if err != nil && err == ctx.Err() {
+		err = fmt.Errorf("%w: %w", run.ErrInterrupted, err)
+	}
+	return err
 }

@@ -142,9 +142,7 @@ func auditClassTable(r *audit.Report, most int) *Table {
 			cells = append(cells, number(incorrect), count(class.Incorrect), number(missing), count(class.Missing),
 				figure(r.Rates.Q01[c]), figure(r.Rates.Q10[c]))
 		} else {
-			for range 6 {
-				cells = append(cells, unknown())
-			}
+			cells = append(cells, slices.Repeat([]Cell{unknown()}, 6)...)
 		}
 		t.AddRow(append(cells, words(whyNotAudited(r, c)))...)
 	}

@@ -196,9 +196,7 @@ func (w WordRate) cells() []Cell {
 			row = append(row, figure(q))
 		}
 	} else {
-		for range 1 + len(rates.SpreadLevels) {
-			row = append(row, unknown())
-		}
+		row = append(row, slices.Repeat([]Cell{unknown()}, 1+len(rates.SpreadLevels))...)
 	}
 	row = append(row, number(w.True), number(w.Error))
 	e := w.Estimate

@@ -117,8 +117,7 @@ func (r *LearningRateSearch) writeTable(w io.Writer) error {
 // Text is what was found, in lines for people. Settings are named by their keys.
 func (r *LearningRateSearch) Text() string {
 	var b bytes.Buffer
-	from := r.Arm
-	fmt.Fprintf(&b, "learning rates from %.0e on, %d steps from the start of %s\n", r.firstRate(), r.Steps, from)
+	fmt.Fprintf(&b, "learning rates from %.0e on, %d steps from the start of %s\n", r.firstRate(), r.Steps, r.Arm)
 	line := func(what string, rate float64, none string) {
 		if rate == 0 {
 			fmt.Fprintf(&b, "  %-22s %s\n", what, none)
@@ -128,11 +127,7 @@ func (r *LearningRateSearch) Text() string {
 	}
 	line("steepest descent", r.Steepest, "the loss does not fall at any rate")
 	line("lowest loss", r.Lowest, "the loss does not fall at any rate")
-	if r.Edge > 0 {
-		line("a tenth of divergence", r.Edge/10, "")
-	} else {
-		line("a tenth of divergence", 0, "the loss does not rise above that of the start")
-	}
+	line("a tenth of divergence", r.Edge/10, "the loss does not rise above that of the start")
 	if r.Suggested > 0 {
 		fmt.Fprintf(&b, "suggested: `train.learning_rate` %.2g, a third of that of the lowest loss (this run's is %g)\n",
 			r.Suggested, r.LearningRate)

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"nmn/format/safetensors"
-	"nmn/internal/lock"
 	"nmn/run/folder"
 	"nmn/train"
 )
@@ -68,9 +67,6 @@ func newFeatureStore(dir string, width int) *featureStore {
 		contents: map[featureKey][]float32{}, written: time.Now()}
 }
 
-// patience is how long a process waits before it looks again whether another one has taken the features.
-const patience = time.Second
-
 // open reads the folder, which no other process writes until release is called: one that finds it taken waits, and has
 // the features then without computing them.
 func (f *featureStore) open(ctx context.Context, o *Options) (release func() error, err error) {
@@ -78,31 +74,20 @@ func (f *featureStore) open(ctx context.Context, o *Options) (release func() err
 	if f.dir == "" {
 		return release, nil
 	}
-	for told := false; ; told = true {
-		unlock, err := folder.Lock(ctx, f.dir, o.Log)
-		if err == nil {
-			release = unlock
-			break
-		}
-		if !errors.Is(err, lock.ErrHeld) {
-			return release, err
-		}
-		if !told {
-			o.Notify("another process is taking them; this one waits for it", false)
-		}
-		select {
-		case <-ctx.Done():
-			return release, ctx.Err()
-		case <-time.After(patience):
-		}
+	told := func(error) { o.Notify("another process is taking them; this one waits for it", false) }
+	err = folder.WhenFree(ctx, told, func() (err error) {
+		release, err = folder.Lock(ctx, f.dir, o.Log)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	if err := train.RemoveLeftovers(f.dir, func(name string) bool {
-		return strings.HasSuffix(name, partEnding)
-	}); err != nil {
-		return func() error { return nil }, errors.Join(err, release())
+	err = train.RemoveLeftovers(f.dir, func(name string) bool { return strings.HasSuffix(name, partEnding) })
+	if err == nil {
+		err = f.read()
 	}
-	if err := f.read(); err != nil {
-		return func() error { return nil }, errors.Join(err, release())
+	if err != nil {
+		return nil, errors.Join(err, release())
 	}
 	return release, nil
 }

@@ -55,27 +55,29 @@ func Recognise(path string, about *backbone.Options) (f *File, err error) {
 	}
 	_, checkpoint := train.ReadCheckpoint(path)
 	f.Checkpoint = checkpoint == nil
-	if err := f.matchVGG16(file); err != nil {
+	report, misfit, err := model.MatchVGG16(file)
+	if f.VGG16 = f.match(report, misfit); err != nil {
 		return nil, err
 	}
 	if err := f.matchTransformer(file, about); err != nil {
 		return nil, err
 	}
-	return f, f.matchResNet(file)
+	if f.resNet = model.RecogniseResNet(file); f.resNet == "" {
+		return f, nil
+	}
+	report, misfit, err = model.MatchResNet(f.resNet, file)
+	f.ResNet = f.match(report, misfit)
+	return f, err
 }
 
-// matchVGG16 finds what VGG16 takes of a file, or why it takes nothing.
-func (f *File) matchVGG16(file *weights.File) error {
-	report, misfit, err := model.MatchVGG16(file)
-	if err != nil {
-		return err
-	}
+// match is what a net takes of the file; nil if it takes nothing, for the reason that Misfit is then.
+func (f *File) match(report model.LoadReport, misfit error) *model.LoadReport {
 	if misfit != nil {
 		f.Misfit = visible.OneLine(misfit.Error())
 		return nil
 	}
-	f.VGG16 = &report
-	return nil
+	f.Misfit = ""
+	return &report
 }
 
 // matchTransformer finds which vision transformer a file holds, or why its tensors make none although such nets are
@@ -94,23 +96,6 @@ func (f *File) matchTransformer(file *weights.File, about *backbone.Options) err
 	case !errors.Is(err, vit.ErrOther):
 		f.Misfit, f.otherTransformer = strings.TrimPrefix(visible.OneLine(err.Error()), "vit: "), true
 	}
-	return nil
-}
-
-// matchResNet finds what a residual net takes of a file that has the blocks of one, or why it takes nothing.
-func (f *File) matchResNet(file *weights.File) error {
-	if f.resNet = model.RecogniseResNet(file); f.resNet == "" {
-		return nil
-	}
-	report, misfit, err := model.MatchResNet(f.resNet, file)
-	if err != nil {
-		return err
-	}
-	if misfit != nil {
-		f.Misfit = visible.OneLine(misfit.Error())
-		return nil
-	}
-	f.Misfit, f.ResNet = "", &report
 	return nil
 }
 
