@@ -8,13 +8,12 @@ import (
 
 	"nmn/eval"
 	"nmn/labels/misplaced"
-	"nmn/labels/misplaced/captions"
 )
 
 // CaptionAuditTables returns the tables of an audit of captions: how many belong to other bags, the first top suspects
 // with the words that make them suspect (0 for none), and, if the truth is known, how well foreign captions are found.
 // outcome is nil if nothing was applied.
-func CaptionAuditTables(r *captions.Report, top int, outcome *captions.Outcome) []*Table {
+func CaptionAuditTables(r *misplaced.Report, top int, outcome *misplaced.Outcome) []*Table {
 	s := r.Summary(top, outcome)
 	tables := []*Table{captionSummaryTable(&s)}
 	if len(s.Worst) > 0 {
@@ -27,7 +26,7 @@ func CaptionAuditTables(r *captions.Report, top int, outcome *captions.Outcome) 
 }
 
 // captionSummaryTable counts the captions, the captions that belong to other bags, and the dropped ones.
-func captionSummaryTable(s *captions.Summary) *Table {
+func captionSummaryTable(s *misplaced.Summary) *Table {
 	t := &Table{Title: "Captions that belong to other pictures",
 		Columns: slices.Concat(NumberColumns(0, "captions", "pictures", "words"), NumberColumns(1, "foreign (%)", "from", "to"),
 			NumberColumns(0, "dropped"), NumberColumns(1, "expected precision (%)"))}
@@ -42,7 +41,7 @@ func captionSummaryTable(s *captions.Summary) *Table {
 	return t
 }
 
-func worstCaptions(worst []captions.Finding) *Table {
+func worstCaptions(worst []misplaced.Finding) *Table {
 	t := &Table{Title: "Captions that fit their pictures least", Columns: slices.Concat(TextColumns("caption", "picture"),
 		NumberColumns(4, "p(own)"), TextColumns("text", "words against it"))}
 	for _, f := range worst {
@@ -55,7 +54,7 @@ func worstCaptions(worst []captions.Finding) *Table {
 }
 
 // reasons lists the words that make a caption suspect. Words that it lacks follow a minus.
-func reasons(f *captions.Finding) string {
+func reasons(f *misplaced.Finding) string {
 	var all []string
 	for _, word := range f.Against {
 		all = append(all, shortened(word, 30))
@@ -74,7 +73,7 @@ func shortened(s string, most int) string {
 }
 
 // captionNotes returns sentences about the dropped captions, and remarks.
-func captionNotes(s *captions.Summary) []string {
+func captionNotes(s *misplaced.Summary) []string {
 	var notes []string
 	switch {
 	case s.Refused != "":
@@ -96,7 +95,7 @@ func captionNotes(s *captions.Summary) []string {
 }
 
 // captionOutcome returns a sentence about the dropped captions and the file with the others.
-func captionOutcome(o *captions.Outcome) string {
+func captionOutcome(o *misplaced.Outcome) string {
 	out := fmt.Sprintf("%s has %d captions. %d are dropped (%d by probability, %d by your decisions", o.File, o.Kept,
 		o.Dropped, o.Automatic, o.Decided)
 	if o.Rescued > 0 {

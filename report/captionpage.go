@@ -10,27 +10,27 @@ import (
 
 	"nmn/eval"
 	"nmn/internal/visible"
-	"nmn/labels/misplaced/captions"
+	"nmn/labels/misplaced"
 )
 
 // captionPageTemplate is the page of labels with other texts.
 var captionPageTemplate = template.Must(template.Must(auditPageTemplate.Clone()).Parse(htmlFile("captionaudit.html")))
 
 // CaptionPage is one self-contained HTML file to look at captions that probably belong to other pictures,
-// decide on each of them, and save the decisions in the form that captions.ReadDecisions reads. The script of
+// decide on each of them, and save the decisions in the form that misplaced.ReadDecisions reads. The script of
 // the page reads its fields.
 type CaptionPage struct {
-	Name     string             `json:"name"`
-	Key      string             `json:"key"` // for the decisions that the browser keeps; other suspects have another key
-	Captions int                `json:"captions"`
-	AllBags  int                `json:"all_samples"`
-	Foreign  eval.Number        `json:"foreign"`
-	Interval *captions.Interval `json:"interval"`
-	Refused  string             `json:"refused"`
-	Total    int                `json:"total"` // number of suspects; Items holds the first
-	Items    []CaptionItem      `json:"items"`
-	Bags     []CaptionBag       `json:"samples"` // of the items
-	Images   []template.URL     `json:"images"`
+	Name     string              `json:"name"`
+	Key      string              `json:"key"` // for the decisions that the browser keeps; other suspects have another key
+	Captions int                 `json:"captions"`
+	AllBags  int                 `json:"all_samples"`
+	Foreign  eval.Number         `json:"foreign"`
+	Interval *misplaced.Interval `json:"interval"`
+	Refused  string              `json:"refused"`
+	Total    int                 `json:"total"` // number of suspects; Items holds the first
+	Items    []CaptionItem       `json:"items"`
+	Bags     []CaptionBag        `json:"samples"` // of the items
+	Images   []template.URL      `json:"images"`
 }
 
 // CaptionItem is a suspect on the page: caption At of bag Bag of the page.
@@ -74,14 +74,14 @@ type CaptionPageOptions struct {
 	Items    int     // most suspects
 	MinError float64 // least probability that a suspect belongs to another bag
 	// Decisions are earlier decisions. Captions with one are left out.
-	Decisions captions.Decisions
+	Decisions misplaced.Decisions
 	// Picture returns the picture of a bag as JPEG, or nil. It is called once for each bag, in the order of the suspects,
 	// and may be nil.
 	Picture func(bag int) []byte
 }
 
 // NewCaptionPage returns a page with the captions that least probably belong to their bags.
-func NewCaptionPage(name string, r *captions.Report, o CaptionPageOptions) *CaptionPage {
+func NewCaptionPage(name string, r *misplaced.Report, o CaptionPageOptions) *CaptionPage {
 	s := r.Summary(0, nil)
 	p := &CaptionPage{Name: name, Captions: s.Captions, AllBags: s.Bags, Foreign: s.Foreign, Interval: s.Interval,
 		Refused: s.Refused, Items: []CaptionItem{}, Bags: []CaptionBag{}, Images: []template.URL{}}
@@ -104,9 +104,9 @@ func NewCaptionPage(name string, r *captions.Report, o CaptionPageOptions) *Capt
 		caption := r.Captions[at[0]][at[1]]
 		item := CaptionItem{ID: caption.ID, Label: visible.Line(shortened(caption.ID, 80)),
 			Bag: b, At: p.Bags[b].at[at[1]], Own: r.Own[at[0]][at[1]],
-			Dropped: r.Dropped[at[0]][at[1]], Fingerprint: captions.Fingerprint(caption.Text),
+			Dropped: r.Dropped[at[0]][at[1]], Fingerprint: misplaced.Fingerprint(caption.Text),
 			Against: []string{}, Lacks: []string{}}
-		has, lacks := r.Against(at[0], at[1], captions.ReasonsShown)
+		has, lacks := r.Against(at[0], at[1], misplaced.ReasonsShown)
 		for _, word := range has {
 			item.Against = append(item.Against, shortened(word, 40))
 		}
@@ -121,7 +121,7 @@ func NewCaptionPage(name string, r *captions.Report, o CaptionPageOptions) *Capt
 }
 
 // addBags adds the bags of the suspects, in the order of their first ones.
-func (p *CaptionPage) addBags(r *captions.Report, suspects [][2]int, picture func(int) []byte) {
+func (p *CaptionPage) addBags(r *misplaced.Report, suspects [][2]int, picture func(int) []byte) {
 	of := map[int]map[int]bool{} // the suspects of each bag
 	var order []int
 	for _, at := range suspects {

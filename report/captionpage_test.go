@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
-	"nmn/labels/misplaced/captions"
+	"nmn/labels/misplaced"
 	"nmn/loader/annotation"
 )
 
@@ -16,7 +16,7 @@ const hostileCaption = " " + hostile + " \u202e \x1b[2J a\nbox \"of\" nothing "
 
 // auditedCaptions are 300 bags of five captions about one of six things; 15 in 100 captions are about another. The
 // third caption of bag 3 is hostile too, and that of bag 6 of 10,000 characters.
-func auditedCaptions(t *testing.T) *captions.Report {
+func auditedCaptions(t *testing.T) *misplaced.Report {
 	t.Helper()
 	things := []string{"dog grass ball park runs", "train tracks station smoke rails",
 		"cake candles table knife frosting", "surfer wave board ocean wetsuit", "kitchen oven sink cabinets counter",
@@ -43,14 +43,14 @@ func auditedCaptions(t *testing.T) *captions.Report {
 	}
 	b.Captions[3][2].Text += hostileCaption
 	b.Captions[6][2].Text = strings.Repeat(b.Captions[6][2].Text+" ", 300)
-	return value(captions.Audit(t.Context(), b, captions.DefaultOptions()))(t)
+	return value(misplaced.Audit(t.Context(), b, misplaced.DefaultAuditOptions()))(t)
 }
 
 func TestCaptionPage_HoldsSuspectsWithTheirBags(t *testing.T) {
 	r := auditedCaptions(t)
 	asked := map[int]int{}
 	page := NewCaptionPage("name", r, CaptionPageOptions{Items: 200, MinError: .5,
-		Decisions: captions.Decisions{"6-2": captions.Keep},
+		Decisions: misplaced.Decisions{"6-2": misplaced.Keep},
 		Picture: func(bag int) []byte {
 			asked[bag]++
 			if bag == 3 {
@@ -76,7 +76,7 @@ func TestCaptionPage_HoldsSuspectsWithTheirBags(t *testing.T) {
 	item := got.Items[at]
 	shown := got.Bags[item.Bag].Captions[item.At].Text
 	if want := hostile + ` \u202e \x1b[2J a box "of" nothing`; !strings.HasSuffix(shown, want) ||
-		item.Fingerprint != captions.Fingerprint(r.Captions[3][2].Text) {
+		item.Fingerprint != misplaced.Fingerprint(r.Captions[3][2].Text) {
 		t.Errorf("the hostile caption is %q", shown)
 	}
 	if image := got.Bags[item.Bag].Image; image == nil || len(got.Images) != 1 ||
@@ -128,7 +128,7 @@ func TestShownCaption_IsShort(t *testing.T) {
 
 func TestCaptionAuditTables_SayWhatIsDroppedAndWhyNot(t *testing.T) {
 	r := auditedCaptions(t)
-	outcome := &captions.Outcome{File: "kept.csv", Kept: 1, Dropped: 3, Automatic: 1, Decided: 2, Rescued: 4,
+	outcome := &misplaced.Outcome{File: "kept.csv", Kept: 1, Dropped: 3, Automatic: 1, Decided: 2, Rescued: 4,
 		EmptyBags: 5}
 	has(t, strings.Join(strings.Fields(written(t, Text, CaptionAuditTables(r, 3, outcome)...)), " "),
 		"kept.csv has 1 captions. 3 are dropped (1 by probability, 2 by your decisions; your decisions keep 4 more)",

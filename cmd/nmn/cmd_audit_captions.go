@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/labels/misplaced/captions"
+	"nmn/labels/misplaced"
 	"nmn/loader"
 	"nmn/loader/annotation"
 	"nmn/report"
@@ -18,7 +18,7 @@ import (
 type auditCaptions struct {
 	captions   string
 	vocabulary string
-	options    captions.Options
+	options    misplaced.AuditOptions
 	top        int
 	output     string
 	apply      string
@@ -30,7 +30,7 @@ type auditCaptions struct {
 }
 
 func newAuditCaptions(p *program) *cobra.Command {
-	a := auditCaptions{options: captions.DefaultOptions(), top: 10, minError: .5,
+	a := auditCaptions{options: misplaced.DefaultAuditOptions(), top: 10, minError: .5,
 		page: auditPage{items: 500, thumbnails: 200}}
 	cmd := &cobra.Command{
 		Use:   "captions DATA",
@@ -111,7 +111,7 @@ func (a *auditCaptions) check(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	return cmp.Or(checkEnding("audit captions", "output", a.output, captions.Formats), a.checkPage(cmd))
+	return cmp.Or(checkEnding("audit captions", "output", a.output, misplaced.Formats), a.checkPage(cmd))
 }
 
 // checkPage checks the flags of the page. The pictures are also for the classifier.
@@ -133,7 +133,7 @@ func (a *auditCaptions) run(ctx context.Context, p *program) error {
 		}
 	}
 	a.options.Witness.Progress = p.counted("captions", "rounds")
-	r, err := captions.Audit(ctx, bags, a.options)
+	r, err := misplaced.Audit(ctx, bags, a.options)
 	p.status.clear()
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (a *auditCaptions) run(ctx context.Context, p *program) error {
 }
 
 // read reads captions, vocabulary and decisions.
-func (a *auditCaptions) read(ctx context.Context) (*annotation.Bags, captions.Decisions, error) {
+func (a *auditCaptions) read(ctx context.Context) (*annotation.Bags, misplaced.Decisions, error) {
 	bags, err := annotation.ReadBags(ctx, a.captions)
 	if err != nil {
 		return nil, nil, err
@@ -177,16 +177,16 @@ func (a *auditCaptions) read(ctx context.Context) (*annotation.Bags, captions.De
 			return nil, nil, err
 		}
 	}
-	var decisions captions.Decisions
+	var decisions misplaced.Decisions
 	if a.decisions != "" {
-		decisions, err = captions.ReadDecisionsFile(a.decisions, bags)
+		decisions, err = misplaced.ReadDecisionsFile(a.decisions, bags)
 	}
 	return bags, decisions, err
 }
 
 // write writes the output files.
-func (a *auditCaptions) write(ctx context.Context, p *program, r *captions.Report,
-	decisions captions.Decisions) (outcome *captions.Outcome, err error) {
+func (a *auditCaptions) write(ctx context.Context, p *program, r *misplaced.Report,
+	decisions misplaced.Decisions) (outcome *misplaced.Outcome, err error) {
 	if a.output != "" {
 		if err := r.WriteFile(a.output); err != nil {
 			return nil, err
@@ -201,8 +201,8 @@ func (a *auditCaptions) write(ctx context.Context, p *program, r *captions.Repor
 }
 
 // writePage writes the page if --page is given.
-func (a *auditCaptions) writePage(ctx context.Context, p *program, r *captions.Report,
-	decisions captions.Decisions) error {
+func (a *auditCaptions) writePage(ctx context.Context, p *program, r *misplaced.Report,
+	decisions misplaced.Decisions) error {
 	return a.page.write(ctx, p, len(r.IDs), func(bag int) string { return cmp.Or(r.Files[bag], r.IDs[bag]) },
 		func(picture func(bag int) []byte) func() error {
 			page := report.NewCaptionPage(a.page.name(), r, report.CaptionPageOptions{Items: a.page.items,

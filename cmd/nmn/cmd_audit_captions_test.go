@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
-	"nmn/labels/misplaced/captions"
+	"nmn/labels/misplaced"
 	"nmn/loader/annotation"
 )
 
@@ -94,7 +94,7 @@ func TestAuditCaptions_FindsThemAndDropsThem(t *testing.T) {
 		t.Errorf("%v", v)
 	}
 	records := readCSV(t, read(t, rows))
-	if len(records) != 1501 || !slices.Equal(records[0], captions.Columns) {
+	if len(records) != 1501 || !slices.Equal(records[0], misplaced.Columns) {
 		t.Fatalf("%d rows", len(records))
 	}
 	if !slices.IsSortedFunc(records[1:], func(a, b []string) int {

@@ -3,7 +3,8 @@ package misplaced
 import (
 	"context"
 	"fmt"
-	"math"
+
+	"nmn/eval"
 )
 
 const (
@@ -30,12 +31,8 @@ func Find(ctx context.Context, in Input, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{finder: f, Frequency: f.words.pi, Interval: Interval{math.NaN(), math.NaN()}}
-	if r.Refusal = f.unjudged(); r.Refusal != "" {
-		for i := range f.votes {
-			f.votes[i] = 1
-		}
-	} else {
+	r := &Result{finder: f, Frequency: f.words.pi, Interval: Interval{eval.Undefined(), eval.Undefined()}}
+	if r.Refusal = f.unjudged(); r.Refusal == "" {
 		r.judged = true
 		if err := f.find(ctx, r, o); err != nil {
 			return nil, err

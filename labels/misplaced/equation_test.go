@@ -19,7 +19,7 @@ func ready(t *testing.T, in Input) *finder {
 	f.prior.similar, f.scoresDecide = .4, true
 	for round := range 2 {
 		s, err := f.pass(t.Context(), round, 1)
-		check(t, err)
+		must(t, err)
 		s.finish(f.tables)
 		f.words.update(s)
 		f.prior.update(s)
@@ -192,7 +192,7 @@ func TestJudge_IsTheEquation(t *testing.T) {
 	}
 	f := ready(t, in)
 	s, err := f.pass(t.Context(), 2, 1)
-	check(t, err)
+	must(t, err)
 	likelihood := 0.0
 	for n := range p.captions {
 		if !f.units[n].exact {
@@ -229,7 +229,7 @@ func TestUpdate_IsTheEquation(t *testing.T) {
 		f := ready(t, Input{Classes: k, Captions: p.captions, Scores: scores})
 		f.prior.foreign[5] = []float64{1, 0, 0, 0, 0, 0}
 		s, err := f.pass(t.Context(), 2, 1)
-		check(t, err)
+		must(t, err)
 		s.finish(f.tables)
 		holds, mentions, mistakes := make([]float64, k), make([]float64, k), make([]float64, k)
 		for n, of := range p.captions {
@@ -274,7 +274,7 @@ func TestByOthers_IsTheEquation(t *testing.T) {
 			votes = append(votes, f.votes[i])
 		}
 		_, err := f.pass(t.Context(), 0, 1)
-		check(t, err)
+		must(t, err)
 		for n, of := range captions {
 			prior := f.priorOf(n)
 			for c := range of {

@@ -16,7 +16,7 @@ func TestEvidence_IsTheEquation(t *testing.T) {
 		{Classes: p.classes, Captions: p.captions, Scores: p.scored(2)}} {
 		r := find(t, in)
 		got, err := r.Evidence(t.Context())
-		check(t, err)
+		must(t, err)
 		if len(got) != len(p.captions)*p.classes {
 			t.Fatalf("%d values, want %d × %d", len(got), len(p.captions), p.classes)
 		}

@@ -44,7 +44,7 @@ func TestFind_StaysFinite(t *testing.T) {
 			}
 		}
 		evidence, err := r.Evidence(t.Context())
-		check(t, err)
+		must(t, err)
 		for _, v := range evidence {
 			finite("evidence", float64(v))
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"nmn/eval"
 	"nmn/internal/parallel"
 	"nmn/internal/rng"
 )
@@ -26,7 +27,7 @@ const (
 // are. doubt is the width of the middle 95 % of these shares.
 func (f *finder) interval(ctx context.Context, foreign float64, o Options) (i Interval, doubt float64, err error) {
 	if o.Resamples < 1 {
-		return Interval{math.NaN(), math.NaN()}, 0, nil
+		return Interval{eval.Undefined(), eval.Undefined()}, 0, nil
 	}
 	var units []int
 	captions := 0
@@ -56,7 +57,7 @@ func (f *finder) interval(ctx context.Context, foreign float64, o Options) (i In
 	middle, scale := f.shareOf(units), math.Sqrt(float64(drawn)/float64(len(units)))
 	low, high := scale*(at(.025)-middle), scale*(at(.975)-middle)
 	below, above := wider*max(high, 0)+modelDoubt, wider*max(-low, 0)+modelDoubt
-	return Interval{max(foreign-below, 0), min(foreign+above, 1)}, high - low, nil
+	return Interval{eval.Number(max(foreign-below, 0)), eval.Number(min(foreign+above, 1))}, high - low, nil
 }
 
 // shareOf estimates the share of foreign captions of some units: for each number of captions of a unit, the

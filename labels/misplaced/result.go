@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"nmn/eval"
 )
 
 // Result is what was found of captions.
@@ -32,8 +34,11 @@ type Result struct {
 	judged bool
 }
 
-// Interval is a range of 95 %; both ends are NaN if none was asked for or nothing was judged.
-type Interval struct{ Low, High float64 }
+// Interval is a range of 95 %; both ends are undefined if none was asked for or nothing was judged.
+type Interval struct {
+	Low  eval.Number `json:"low"`
+	High eval.Number `json:"high"`
+}
 
 // Refusal is a reason not to drop captions, as a sentence without its full stop.
 type Refusal string

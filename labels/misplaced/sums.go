@@ -133,14 +133,3 @@ func (f *finder) block(b int) (from, to int) {
 	units := len(f.units)
 	return b * units / f.blocks, (b + 1) * units / f.blocks
 }
-
-// sumBlocks adds the vectors of blocks, in their order.
-func sumBlocks(blocks [][]float64) []float64 {
-	sum := make([]float64, len(blocks[0]))
-	for _, block := range blocks {
-		for i, v := range block {
-			sum[i] += v
-		}
-	}
-	return sum
-}

@@ -64,9 +64,14 @@ func (t *tables) fill(ctx context.Context, w *words) error {
 	if err != nil {
 		return err
 	}
-	sums := sumBlocks(silence)
-	copy(t.silence, sums)
-	copy(t.nearSilence, sums[t.most+1:])
+	clear(t.silence)
+	clear(t.nearSilence)
+	for _, sums := range silence {
+		for n := range t.silence {
+			t.silence[n] += sums[n]
+			t.nearSilence[n] += sums[t.most+1+n]
+		}
+	}
 	return nil
 }
 

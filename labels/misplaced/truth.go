@@ -54,15 +54,8 @@ func (r *Result) Judge(foreign, kept [][]bool) Judgement {
 		sum += own * (below + others/2)
 		below += others
 	}
-	share := func(a, b float64) eval.Number {
-		if b == 0 {
-			return eval.Undefined()
-		}
-		return eval.Number(a / b)
-	}
-	n := float64(j.Foreign)
-	j.AUC = share(sum, n*(float64(len(all))-n))
-	j.Precision, j.Recall = share(float64(right), float64(dropped)), share(float64(right), n)
-	j.ForeignKept = share(n-float64(right), float64(len(all)-dropped))
+	j.AUC = eval.Number(sum / (float64(j.Foreign) * float64(len(all)-j.Foreign))) // NaN for 0/0
+	j.Precision, j.Recall = eval.Share(right, dropped), eval.Share(right, j.Foreign)
+	j.ForeignKept = eval.Share(j.Foreign-right, len(all)-dropped)
 	return j
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/eval"
 	"nmn/internal/rng"
 )
 
@@ -69,24 +70,17 @@ func unlessShort(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func find(t *testing.T, in Input) *Result {
 	t.Helper()
 	r, err := Find(context.Background(), in, DefaultOptions())
-	check(t, err)
+	must(t, err)
 	return r
 }
 
 func finderOf(t *testing.T, in Input) *finder {
 	t.Helper()
 	f, err := newFinder(context.Background(), in, Options{Seed: 1})
-	check(t, err)
+	must(t, err)
 	return f
 }
 
@@ -124,7 +118,7 @@ func TestFind_JudgesFewCaptionsByScores(t *testing.T) {
 			p.captions[n], p.foreign[n] = p.captions[n][:captions], p.foreign[n][:captions]
 		}
 		r, err := Find(t.Context(), Input{Classes: p.classes, Captions: p.captions, Scores: p.scored(2)}, DefaultOptions())
-		check(t, err)
+		must(t, err)
 		if !(r.Foreign > .35 && r.Foreign < .45) || r.Interval.Low > .4 || r.Interval.High < .4 {
 			t.Errorf("%d captions each: %.3f foreign, from %.3f to %.3f, want about .4", captions, r.Foreign,
 				r.Interval.Low, r.Interval.High)
@@ -167,10 +161,10 @@ func TestFind_CaptionsOfScenes(t *testing.T) {
 			test.of5 > 0 && !(auc(r, p.foreign) > test.auc) {
 			t.Errorf("%d of 5 foreign, scores %g: out of what is expected: %+v", test.of5, test.scores, test)
 		}
-		if !(r.Interval.Low <= r.Foreign && r.Foreign <= r.Interval.High) {
+		if share := eval.Number(r.Foreign); !(r.Interval.Low <= share && share <= r.Interval.High) {
 			t.Errorf("%d of 5 foreign: the share %g is not in its interval %v", test.of5, r.Foreign, r.Interval)
 		}
-		if truth := float64(test.of5) / 5; truth < r.Interval.Low || truth > r.Interval.High {
+		if truth := eval.Number(test.of5) / 5; truth < r.Interval.Low || truth > r.Interval.High {
 			t.Errorf("%d of 5 foreign: the interval %v does not hold the true share", test.of5, r.Interval)
 		}
 	}
@@ -356,7 +350,7 @@ func TestFind_DependsOnInputAndSeedAlone(t *testing.T) {
 		}
 	}
 	other, err := Find(context.Background(), in, Options{Seed: 2})
-	check(t, err)
+	must(t, err)
 	if math.Abs(other.Foreign-want.Foreign) > .1 {
 		t.Errorf("with another seed the share is %g, was %g", other.Foreign, want.Foreign)
 	}
@@ -417,7 +411,7 @@ func TestPrecision_DropsWhatIsForeignAtThatRate(t *testing.T) {
 
 func TestCheck_NamesWhatIsWrong(t *testing.T) {
 	good := Input{Classes: 3, Captions: [][][]int32{{{0, 2}}, {{1}, {}}}}
-	check(t, good.Check())
+	must(t, good.Check())
 	nan := float32(math.NaN())
 	for name, in := range map[string]Input{
 		"no classes":   {Captions: good.Captions},

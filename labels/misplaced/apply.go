@@ -1,4 +1,4 @@
-package captions
+package misplaced
 
 import (
 	"context"
@@ -52,9 +52,6 @@ func (r *Report) Apply(ctx context.Context, path string, decisions Decisions) (*
 	}
 	o.Dropped = len(dropped)
 	o.Kept = r.Len() - o.Dropped
-	o.ExpectedPrecision = eval.Undefined()
-	if o.Automatic > 0 {
-		o.ExpectedPrecision = eval.Number(sum / float64(o.Automatic))
-	}
+	o.ExpectedPrecision = eval.Number(sum / float64(o.Automatic)) // NaN for 0/0
 	return o, r.WriteWithout(ctx, path, dropped)
 }

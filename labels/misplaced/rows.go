@@ -1,4 +1,4 @@
-package captions
+package misplaced
 
 import (
 	"encoding/json"
@@ -17,8 +17,8 @@ var Formats = records.Formats()
 // its bag, and the text.
 var Columns = []string{"annotation_id", "image_id", "own", "caption"}
 
-// row is a judged caption. Identifiers have the type that they have in the file of captions.
-type row[C, B any] struct {
+// line is a judged caption. Identifiers have the type that they have in the file of captions.
+type line[C, B any] struct {
 	Caption C       `json:"annotation_id" parquet:"annotation_id"`
 	Bag     B       `json:"image_id" parquet:"image_id"`
 	Own     float64 `json:"own" parquet:"own"`
@@ -71,14 +71,14 @@ func (r *Report) writeParquet(out io.Writer) error {
 }
 
 // rowsOf are the rows, the least probable first, with identifiers as these functions make them.
-func rowsOf[C, B any](r *Report, caption func(string) (C, error), bag func(string) (B, error)) iter.Seq2[row[C, B],
+func rowsOf[C, B any](r *Report, caption func(string) (C, error), bag func(string) (B, error)) iter.Seq2[line[C, B],
 	error] {
-	return func(yield func(row[C, B], error) bool) {
+	return func(yield func(line[C, B], error) bool) {
 		for _, p := range r.Lowest(-1) {
 			of := r.Captions[p[0]][p[1]]
 			c, errC := caption(of.ID)
 			b, errB := bag(r.IDs[p[0]])
-			if !yield(row[C, B]{Caption: c, Bag: b, Own: r.Own[p[0]][p[1]], Text: of.Text}, errors.Join(errC, errB)) {
+			if !yield(line[C, B]{Caption: c, Bag: b, Own: r.Own[p[0]][p[1]], Text: of.Text}, errors.Join(errC, errB)) {
 				return
 			}
 		}

@@ -1,4 +1,4 @@
-package captions
+package misplaced
 
 import (
 	"fmt"
@@ -21,8 +21,8 @@ func dataFile(t *testing.T, name ...string) string {
 	return filepath.Join(append([]string{data}, name...)...)
 }
 
-// replaced replaces captions of each bag by captions of any bag, which are then foreign.
-func replaced(b *annotation.Bags, n int, random *rng.Stream) (foreign []string) {
+// exchanged replaces captions of each bag by captions of any bag, which are then foreign.
+func exchanged(b *annotation.Bags, n int, random *rng.Stream) (foreign []string) {
 	var all []string
 	for _, captions := range b.Captions {
 		for _, c := range captions {
@@ -48,14 +48,14 @@ func TestAudit_RealCaptionsOfCOCO(t *testing.T) {
 	b, err := annotation.ReadBags(t.Context(), dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
 	must(t, err)
 	b.IDs, b.Files, b.Captions = b.IDs[:1000], b.Files[:1000], b.Captions[:1000]
-	clean, err := Audit(t.Context(), b, DefaultOptions())
+	clean, err := Audit(t.Context(), b, DefaultAuditOptions())
 	must(t, err)
 	if n, _ := clean.Drops(); n > 5 || !(clean.Foreign < .01) {
 		t.Errorf("%d of %d captions are dropped where none was replaced, %.3f found foreign", n, b.Len(), clean.Foreign)
 	}
 	random := rng.New(1)
-	foreign := replaced(b, 2, &random)
-	o := DefaultOptions()
+	foreign := exchanged(b, 2, &random)
+	o := DefaultAuditOptions()
 	o.Truth = filepath.Join(t.TempDir(), "foreign.txt")
 	must(t, os.WriteFile(o.Truth, []byte(strings.Join(foreign, "\n")), 0o666))
 	r, err := Audit(t.Context(), b, o)
@@ -71,7 +71,7 @@ func TestAudit_RealCaptionsOfMSRVTT(t *testing.T) {
 	b, err := annotation.ReadBags(t.Context(), dataFile(t, "msrvtt", "train_val_annotation.zip"))
 	must(t, err)
 	b.IDs, b.Files, b.Captions = b.IDs[3000:3800], b.Files[3000:3800], b.Captions[3000:3800]
-	o := DefaultOptions()
+	o := DefaultAuditOptions()
 	o.Witness.Resamples = 0
 	r, err := Audit(t.Context(), b, o)
 	must(t, err)

@@ -1,9 +1,6 @@
-package captions
+package misplaced
 
-import (
-	"nmn/eval"
-	"nmn/labels/misplaced"
-)
+import "nmn/eval"
 
 // Summary is a report as JSON has it.
 type Summary struct {
@@ -20,19 +17,13 @@ type Summary struct {
 	Remarks []string `json:"remarks"`
 	// Dropped are the captions below the threshold, and ExpectedPrecision their mean probability to be foreign, which is
 	// at least Precision.
-	Precision         float64              `json:"precision"`
-	Threshold         float64              `json:"threshold"`
-	Dropped           int                  `json:"dropped"`
-	ExpectedPrecision eval.Number          `json:"expected_precision"`
-	Worst             []Finding            `json:"worst"`
-	Truth             *misplaced.Judgement `json:"truth,omitempty"`
-	Applied           *Outcome             `json:"applied,omitempty"`
-}
-
-// Interval is a range of 95 %.
-type Interval struct {
-	Low  eval.Number `json:"low"`
-	High eval.Number `json:"high"`
+	Precision         float64     `json:"precision"`
+	Threshold         float64     `json:"threshold"`
+	Dropped           int         `json:"dropped"`
+	ExpectedPrecision eval.Number `json:"expected_precision"`
+	Worst             []Finding   `json:"worst"`
+	Truth             *Judgement  `json:"truth,omitempty"`
+	Applied           *Outcome    `json:"applied,omitempty"`
 }
 
 // Finding is a caption with what speaks against it.
@@ -75,10 +66,10 @@ func (r *Report) Summary(worst int, outcome *Outcome) Summary {
 		Precision: r.Options.Precision, Threshold: r.Threshold, Worst: r.Worst(worst), Truth: r.Judgement,
 		Applied: outcome,
 	}
-	if i := (Interval{eval.Number(r.Result.Interval.Low), eval.Number(r.Result.Interval.High)}); i.Low.Defined() {
+	if i := r.Interval; i.Low.Defined() {
 		s.Interval = &i
 	}
-	if !r.judged() {
+	if !r.judged {
 		s.Foreign, s.Gain = eval.Undefined(), eval.Undefined()
 	}
 	s.Dropped, s.ExpectedPrecision = r.Drops()

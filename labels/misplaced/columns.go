@@ -1,4 +1,4 @@
-package captions
+package misplaced
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 )
 
 // readScores reads the file of scores as logits; nil if no file is named.
-func readScores(o Options) (*table.Matrix, error) {
+func readScores(o AuditOptions) (*table.Matrix, error) {
 	if o.Scores == "" {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package captions
+package misplaced
 
 import (
 	"cmp"
@@ -50,7 +50,7 @@ func generated(t testing.TB) (b *annotation.Bags, foreign []string) {
 
 func TestAudit_FindsForeignCaptions(t *testing.T) {
 	b, foreign := generated(t)
-	o := DefaultOptions()
+	o := DefaultAuditOptions()
 	o.Truth = filepath.Join(t.TempDir(), "foreign.txt")
 	must(t, os.WriteFile(o.Truth, []byte(strings.Join(foreign, "\n")), 0o666))
 	o.Precision = .6
@@ -159,7 +159,7 @@ func TestLowest_OrdersTies(t *testing.T) {
 			}
 		}
 	}
-	r, err := Audit(t.Context(), b, DefaultOptions())
+	r, err := Audit(t.Context(), b, DefaultAuditOptions())
 	must(t, err)
 	mentions := Mentions(b, r.Vocabulary)
 	against := func(p [2]int) (sum float64) {
@@ -199,7 +199,7 @@ func TestLowest_OrdersTies(t *testing.T) {
 
 func TestAudit_ChoosesTheWords(t *testing.T) {
 	b, _ := generated(t)
-	o := DefaultOptions()
+	o := DefaultAuditOptions()
 	o.Words = 7
 	r, err := Audit(t.Context(), b, o)
 	if err != nil || r.Vocabulary.Len() != 7 || r.Vocabulary.Word(0).Text != "a" {
@@ -235,15 +235,15 @@ func TestAudit_ChoosesTheWords(t *testing.T) {
 func TestAudit_RefusesOptionsAndFiles(t *testing.T) {
 	b, _ := generated(t)
 	for _, precision := range []float64{0, -1, 1.1, math.NaN()} {
-		o := DefaultOptions()
+		o := DefaultAuditOptions()
 		o.Precision = precision
 		if _, err := Audit(t.Context(), b, o); err == nil || !strings.Contains(err.Error(), "`audit.precision`") {
 			t.Errorf("precision %g: %v", precision, err)
 		}
 	}
-	for _, set := range []func(*Options, string){
-		func(o *Options, path string) { o.Scores = path + ".csv" }, func(o *Options, path string) { o.Truth = path }} {
-		o := DefaultOptions()
+	for _, set := range []func(*AuditOptions, string){
+		func(o *AuditOptions, path string) { o.Scores = path + ".csv" }, func(o *AuditOptions, path string) { o.Truth = path }} {
+		o := DefaultAuditOptions()
 		set(&o, filepath.Join(t.TempDir(), "none"))
 		if _, err := Audit(t.Context(), b, o); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("a file that is not there: %v", err)
@@ -251,11 +251,11 @@ func TestAudit_RefusesOptionsAndFiles(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Audit(ended, cocoBags(t), DefaultOptions()); !errors.Is(err, context.Canceled) {
+	if _, err := Audit(ended, cocoBags(t), DefaultAuditOptions()); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: %v", err)
 	}
 	none := &annotation.Bags{Name: "n", IDs: []string{"a"}, Captions: make([][]annotation.BagCaption, 1)}
-	if _, err := Audit(t.Context(), none, DefaultOptions()); !errors.Is(err, loader.ErrAnnotations) {
+	if _, err := Audit(t.Context(), none, DefaultAuditOptions()); !errors.Is(err, loader.ErrAnnotations) {
 		t.Errorf("no captions: %v", err)
 	}
 }
@@ -285,7 +285,7 @@ func TestAudit_WhateverCaptionsAre(t *testing.T) {
 			b.Captions[last] = append(b.Captions[last], annotation.BagCaption{ID: fmt.Sprint(i), Text: text})
 		}
 		b.IDs, b.Files, b.Captions = append(b.IDs, "none"), append(b.Files, ""), append(b.Captions, nil)
-		r, err := Audit(t.Context(), b, DefaultOptions())
+		r, err := Audit(t.Context(), b, DefaultAuditOptions())
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -311,7 +311,7 @@ func TestAudit_Remarks(t *testing.T) {
 	for i := 9; i < 300; i += 60 {
 		b.Captions[i][0].Text = fmt.Sprint("nothing of all this ", i)
 	}
-	o := DefaultOptions()
+	o := DefaultAuditOptions()
 	o.Scores = filepath.Join(t.TempDir(), "s.csv")
 	scores := "id,dog,grass,ball,train,tracks,station,cake,candles,table,surfer,wave,board,kitchen,oven,sink,giraffe," +
 		"zoo,fence"

@@ -1,4 +1,4 @@
-package captions
+package misplaced
 
 import (
 	"cmp"
@@ -9,14 +9,13 @@ import (
 
 	"nmn/eval"
 	"nmn/internal/parallel"
-	"nmn/labels/misplaced"
 	"nmn/loader"
 	"nmn/loader/annotation"
 	"nmn/text"
 )
 
-// Options set how captions are audited.
-type Options struct {
+// AuditOptions set how captions are audited.
+type AuditOptions struct {
 	// Vocabulary holds the words that captions are judged by. If nil, these are the words of the header of
 	// the scores. Without a header they are the Words most frequent words of the captions.
 	Vocabulary *text.Vocabulary
@@ -30,20 +29,20 @@ type Options struct {
 	Precision float64
 	// Truth is a file with the ids of the foreign captions, if they are known: see readTruth.
 	Truth   string
-	Witness misplaced.Options
+	Witness Options
 }
 
-// DefaultOptions judge by the 1,000 most frequent words, and drop at an expected precision of .9.
-func DefaultOptions() Options {
-	return Options{Words: 1000, Precision: .9, Witness: misplaced.DefaultOptions()}
+// DefaultAuditOptions judge by the 1,000 most frequent words, and drop at an expected precision of .9.
+func DefaultAuditOptions() AuditOptions {
+	return AuditOptions{Words: 1000, Precision: .9, Witness: DefaultOptions()}
 }
 
 // Report is the result of an audit of captions.
 type Report struct {
 	*annotation.Bags
-	*misplaced.Result
+	*Result
 	Vocabulary *text.Vocabulary
-	Options    Options
+	Options    AuditOptions
 	// Threshold is the least own probability of a caption that is kept, 0 to keep all.
 	Threshold float64
 	// Dropped reports for each bag and caption whether the threshold drops it.
@@ -52,9 +51,9 @@ type Report struct {
 	// stop.
 	Remarks []string
 	// Judgement is the comparison with the truth; nil if the truth is unknown.
-	Judgement *misplaced.Judgement
+	Judgement *Judgement
 
-	input  misplaced.Input
+	input  Input
 	empty  int // captions that mention nothing
 	others int // rows of scores without a bag
 	truth  [][]bool
@@ -62,7 +61,7 @@ type Report struct {
 }
 
 // Audit judges all captions of the bags. Errors about files name file and place.
-func Audit(ctx context.Context, bags *annotation.Bags, o Options) (*Report, error) {
+func Audit(ctx context.Context, bags *annotation.Bags, o AuditOptions) (*Report, error) {
 	if !(o.Precision > 0 && o.Precision <= 1) {
 		return nil, fmt.Errorf("captions: `audit.precision` is %g, want above 0 to 1", o.Precision)
 	}
@@ -77,15 +76,8 @@ func Audit(ctx context.Context, bags *annotation.Bags, o Options) (*Report, erro
 		return nil, err
 	}
 	var err error
-	if r.Result, err = misplaced.Find(ctx, r.input, o.Witness); err != nil {
+	if r.Result, err = Find(ctx, r.input, o.Witness); err != nil {
 		return nil, fmt.Errorf("captions %q: %w", bags.Name, err)
-	}
-	if !r.judged() {
-		for _, own := range r.Own {
-			for c := range own {
-				own[c] = 1 // nothing is held against any of them
-			}
-		}
 	}
 	r.Remarks = slices.Concat(r.Result.Remarks, r.remarks())
 	r.choose()
@@ -142,7 +134,7 @@ func (r *Report) readInput(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r.input = misplaced.Input{Classes: r.Vocabulary.Len(), Captions: Mentions(r.Bags, r.Vocabulary)}
+	r.input = Input{Classes: r.Vocabulary.Len(), Captions: Mentions(r.Bags, r.Vocabulary)}
 	if scores != nil {
 		return r.join(scores)
 	}
@@ -193,20 +185,15 @@ func Mentions(bags *annotation.Bags, v *text.Vocabulary) [][][]int32 {
 	return out
 }
 
-// judged reports whether captions were compared at all, which a refusal may rule out from the start.
-func (r *Report) judged() bool { return r.Refusal == "" || r.Gain != 0 || r.Foreign != 0 }
-
 // choose sets the threshold and the captions that it drops: never one that more likely belongs to its bag
 // than not.
 func (r *Report) choose() {
 	r.Threshold, _ = r.Result.Precision(r.Options.Precision)
 	r.Threshold = min(r.Threshold, .5)
-	kept := r.Kept(r.Threshold)
-	r.Dropped = make([][]bool, len(kept))
-	for b := range kept {
-		r.Dropped[b] = make([]bool, len(kept[b]))
-		for c, keep := range kept[b] {
-			r.Dropped[b][c] = !keep
+	r.Dropped = r.Kept(r.Threshold)
+	for _, of := range r.Dropped {
+		for c, keep := range of {
+			of[c] = !keep
 		}
 	}
 }
@@ -223,10 +210,7 @@ func (r *Report) Drops() (n int, precision eval.Number) {
 			}
 		}
 	}
-	if n == 0 {
-		return 0, eval.Undefined()
-	}
-	return n, eval.Number(sum / float64(n))
+	return n, eval.Number(sum / float64(n)) // NaN for 0/0
 }
 
 // remarks lists what is unusual about the captions.
@@ -314,9 +298,6 @@ func (r *Report) own(place [2]int) float64 { return r.Own[place[0]][place[1]] }
 // Against are the words that speak against a caption: those that it has, and those that it lacks although its bag
 // speaks of them, each beginning with the worst; at most n of both together.
 func (r *Report) Against(bag, caption, n int) (has, lacks []string) {
-	if !r.judged() {
-		return nil, nil
-	}
 	for _, reason := range r.Reasons(bag, caption, n) {
 		if word := r.Vocabulary.Word(reason.Class).Text; reason.Mentioned {
 			has = append(has, word)

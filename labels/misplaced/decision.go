@@ -1,4 +1,4 @@
-package captions
+package misplaced
 
 import (
 	"fmt"

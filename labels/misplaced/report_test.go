@@ -1,4 +1,4 @@
-package captions
+package misplaced
 
 import (
 	"bytes"
@@ -18,10 +18,10 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"nmn/eval"
 	_ "nmn/format/parquet"
 	"nmn/format/table"
 	"nmn/labels"
-	"nmn/labels/misplaced"
 	"nmn/loader/annotation"
 	"nmn/text"
 )
@@ -41,7 +41,7 @@ func cocoBags(t testing.TB) *annotation.Bags {
 
 // judged is a report as the inference would have it, with what is dropped.
 func judged(b *annotation.Bags, own [][]float64, dropped [][]bool) *Report {
-	r := &Report{Bags: b, Result: &misplaced.Result{Own: own}, Dropped: dropped}
+	r := &Report{Bags: b, Result: &Result{Own: own}, Dropped: dropped}
 	r.Vocabulary, _ = text.NewVocabulary(nil) // no words: nothing to fail for
 	r.input.Captions = Mentions(b, r.Vocabulary)
 	r.rank()
@@ -66,8 +66,8 @@ func TestWriteFile_AllFormatsAgree(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(records[1:], want) || !slices.Equal(records[0], Columns) {
 		t.Errorf("%v: %q", err, records)
 	}
-	rows, err := parquet.ReadFile[row[int64, int64]](filepath.Join(dir, "a.parquet"))
-	if err != nil || len(rows) != len(want) || rows[0] != (row[int64, int64]{3, 10, .125, "two cats"}) {
+	rows, err := parquet.ReadFile[line[int64, int64]](filepath.Join(dir, "a.parquet"))
+	if err != nil || len(rows) != len(want) || rows[0] != (line[int64, int64]{3, 10, .125, "two cats"}) {
 		t.Errorf("%v: %v", err, rows)
 	}
 	if data, err = os.ReadFile(filepath.Join(dir, "a.jsonl")); err != nil {
@@ -95,8 +95,8 @@ func TestWriteFile_IdentifiersOfTables(t *testing.T) {
 	if err != nil || string(data) != `{"annotation_id":"007","image_id":"7","own":0.5,"caption":"<x>"}`+"\n" {
 		t.Errorf("%s, %v", data, err)
 	}
-	rows, err := parquet.ReadFile[row[string, string]](filepath.Join(dir, "a.parquet"))
-	if err != nil || rows[0] != (row[string, string]{"007", "7", .5, "<x>"}) {
+	rows, err := parquet.ReadFile[line[string, string]](filepath.Join(dir, "a.parquet"))
+	if err != nil || rows[0] != (line[string, string]{"007", "7", .5, "<x>"}) {
 		t.Errorf("%v, %v", rows, err)
 	}
 }
@@ -234,13 +234,13 @@ func TestReadScores_AreFiniteLogits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.csv")
 	for content, logits := range map[string]bool{"a,b\n0,1\n": false, "a,b\n-Inf,+Inf\n": true} {
 		must(t, os.WriteFile(path, []byte(content), 0o666))
-		m, err := readScores(Options{Scores: path, Logits: logits})
+		m, err := readScores(AuditOptions{Scores: path, Logits: logits})
 		if err != nil || math.IsInf(float64(m.Values[0]), 0) || m.Values[0] >= 0 || m.Values[0] != -m.Values[1] {
 			t.Errorf("%q: %v, %v", content, m, err)
 		}
 	}
 	must(t, os.WriteFile(path, []byte("a,b\n0,1.5\n"), 0o666))
-	if _, err := readScores(Options{Scores: path}); err == nil || !strings.Contains(err.Error(), "`scores.logits`") {
+	if _, err := readScores(AuditOptions{Scores: path}); err == nil || !strings.Contains(err.Error(), "`scores.logits`") {
 		t.Errorf("no probability: %v", err)
 	}
 }
@@ -252,7 +252,7 @@ func TestSummary_OfTooFewCaptions(t *testing.T) {
 	must(t, os.WriteFile(in, []byte(cocoText), 0o666))
 	b, err := annotation.ReadBags(t.Context(), in)
 	must(t, err)
-	r, err := Audit(t.Context(), b, DefaultOptions())
+	r, err := Audit(t.Context(), b, DefaultAuditOptions())
 	must(t, err)
 	o, err := r.Apply(t.Context(), out, nil)
 	must(t, err)
@@ -279,7 +279,7 @@ func TestSummary_OfTooFewCaptions(t *testing.T) {
 
 func TestSummary_IsJSONWhateverIsUnknown(t *testing.T) {
 	r := smallReport(t)
-	r.Foreign, r.Gain, r.Result.Interval = math.NaN(), math.NaN(), misplaced.Interval{Low: math.NaN(), High: math.NaN()}
+	r.Foreign, r.Gain, r.Interval = math.NaN(), math.NaN(), Interval{Low: eval.Undefined()}
 	r.Refusal = "one caption a bag"
 	b, err := json.Marshal(r.Summary(0, nil))
 	if err != nil || !strings.Contains(string(b), `"foreign":null`) ||
@@ -287,6 +287,7 @@ func TestSummary_IsJSONWhateverIsUnknown(t *testing.T) {
 		t.Errorf("%s, %v", b, err)
 	}
 	// Results computed before the refusal are reported.
+	r.judged = true
 	for _, r.Foreign = range []float64{0, .25} {
 		r.Gain = .5 - 2*r.Foreign
 		want := fmt.Sprintf(`"foreign":%g,"gain":%g,"refused":"one`, r.Foreign, r.Gain)
