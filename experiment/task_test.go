@@ -3,10 +3,12 @@ package experiment
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"nmn/internal/setting"
 	"nmn/kernels/tensor"
@@ -122,5 +124,114 @@ func TestCollect_TakesRunsOfOtherDevices(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(g.Dir, run.IndexFile)); err != nil {
 		t.Error(err)
+	}
+}
+
+// tinyGrid is an experiment of stage 1 on a few scenes.
+func tinyGrid(t *testing.T) *Grid {
+	t.Helper()
+	c, err := run.Preset(run.ScenesPreset, run.Quick)
+	must(t, err)
+	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 24, 0, 8
+	c.Net.Width, c.Train.Stage1Epochs, c.Run.Device = .5, 1, "cpu"
+	g := New(c, t.TempDir())
+	g.Arms, g.Chosen = []recipe.Name{recipe.Stage1}, true
+	must(t, g.Resolve())
+	return &g
+}
+
+func TestRun_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
+	g := tinyGrid(t)
+	s, err := run.Open(t.Context(), g.Config, run.Options{})
+	must(t, err)
+	defer s.Close()
+	release, err := s.Ranks.Lock(t.Context(), g.Dir)
+	must(t, err)
+	if _, err := g.Run(t.Context(), s); !errors.Is(err, run.ErrLocked) {
+		t.Errorf("while another process writes the folder: %v", err)
+	}
+	must(t, release())
+	if _, err := g.Run(t.Context(), s); err != nil {
+		t.Errorf("after it has ended: %v", err)
+	}
+}
+
+// A process may be killed once its run is complete, and before it has removed its lock. The next one does, without
+// training anything. A lock that is held stays.
+func TestRunTask_RemovesTheLockOfADeadProcess(t *testing.T) {
+	g := tinyGrid(t)
+	s := open(t, g, untold)
+	task, _, err := g.RunTask(t.Context(), s, 0)
+	must(t, err)
+	again := func() {
+		t.Helper()
+		if _, reused, err := g.RunTask(t.Context(), s, 0); err != nil || !reused {
+			t.Errorf("reused %t (%v)", reused, err)
+		}
+	}
+	release, err := s.Ranks.Lock(t.Context(), task.Dir)
+	must(t, err)
+	held, err := filepath.Glob(filepath.Join(task.Dir, "*.lock"))
+	if err != nil || len(held) != 1 {
+		t.Skipf("no lock here: %q (%v)", held, err)
+	}
+	content, err := os.ReadFile(held[0])
+	must(t, err)
+	again()
+	if _, err := os.Stat(held[0]); err != nil {
+		t.Errorf("a lock that is held: %v", err)
+	}
+	must(t, release())
+	must(t, os.WriteFile(held[0], content, 0o666))
+	again()
+	if _, err := os.Stat(held[0]); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a lock that a dead process has left: %v, want none", err)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The time to come follows what the runs so far took, by their epochs, and runs that are reused cost nothing.
+func TestPace_FollowsTheRunsSoFar(t *testing.T) {
+	g := tinyGrid(t)
+	g.Arms = []recipe.Name{recipe.Stage1, recipe.Baseline}
+	g.Config.Train.Stage1Epochs, g.Config.Train.Stage2Epochs, g.Config.Recipe.Form = 2, 6, recipe.Paper
+	p := g.newPace(2)
+	if p.runs != 4 || p.kinds[false].left != 2*(2+6) {
+		t.Fatalf("%d runs of %v epochs", p.runs, p.kinds[false].left)
+	}
+	p.ran(false, 2, false, 20*time.Second)
+	if left, seen := p.left(); left != 140*time.Second || !seen {
+		t.Errorf("after 2 of 16 epochs in 20 s: %v, %v", left, seen)
+	}
+	p.ran(false, 6, false, 180*time.Second) // the machine is busy now
+	if left, _ := p.left(); left != 200*time.Second {
+		t.Errorf("after 8 of 16 epochs in 200 s: %v", left)
+	}
+	p.ran(false, 2, true, 0)
+	if left, _ := p.left(); left != 150*time.Second || p.runs != 1 {
+		t.Errorf("after a run that was there: %v for %d runs", left, p.runs)
+	}
+}
+
+// Runs with MIL go by those without until one of them has been trained.
+func TestPace_TellsMILApart(t *testing.T) {
+	g := tinyGrid(t)
+	g.Arms, g.MIL = []recipe.Name{recipe.Stage1}, BothMIL
+	g.Config.Train.Stage1Epochs, g.Config.Recipe.Form = 1, recipe.Paper
+	p := g.newPace(2)
+	p.ran(false, 1, false, time.Second)
+	if left, seen := p.left(); left != 3*time.Second || seen {
+		t.Errorf("%v, %v", left, seen)
+	}
+	p.ran(true, 1, false, 9*time.Second)
+	if left, seen := p.left(); left != 10*time.Second || !seen {
+		t.Errorf("%v, %v", left, seen)
 	}
 }

@@ -1,11 +1,13 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
 
 	"nmn/eval"
+	"nmn/report/chart"
 	"nmn/text"
 )
 
@@ -110,5 +112,119 @@ func TestBestEpochTable_ChoosesOneEpochForAllSeeds(t *testing.T) {
 	}
 	if runs[0].Result.Truth.AP.All != eval.Number(.1) {
 		t.Error("the runs were changed")
+	}
+}
+
+func TestExperimentPage_HoldsTablesAndLinksAndEscapes(t *testing.T) {
+	runs := drawnRuns(false)
+	table := value(ExperimentTable(runs))(t)
+	odd := &Run{Arm: markup, Noise: .4, Seed: 9}
+	page := ExperimentPage{Name: markup, Shown: []*Table{table.Summary()}, Rows: []Explained{{markup, markup}},
+		Remarks: []string{markup}, All: []*Table{table},
+		Runs: []LinkedRun{{&runs[0], "noise-80/seed-0/a b", "noise-80/seed-0/a b/report.html"}, {odd, markup, ""},
+			{odd, "x", `javascript:alert("x")`}}}
+	html := said(t, page.Write)
+	content, elements := parsed(t, html)
+	if elements["table"] != 3 || elements["a"] != 2 || elements["b"] != 0 || elements["script"] != 0 ||
+		strings.Count(content, markup) != 8 || elements["figure"] != 1 {
+		t.Errorf("elements %v, %d names", elements, strings.Count(content, markup))
+	}
+	has(t, html, `href="noise-80/seed-0/a%20b/report.html"`, "<strong>", ` class="rule"`)
+	lacks(t, html, "://", "src=", "url(", "javascript:")
+}
+
+// The page compares runs by the first form of AP that all of them have.
+func TestExperimentPage_FigureThatEveryRunHas(t *testing.T) {
+	known, unknown := Run{Arm: Baseline, Result: drawnResult(.5)}, Run{Arm: Baseline, Seed: 1, Result: drawnResult(.7)}
+	unknown.Result.Truth = nil
+	unlike := Run{Arm: Baseline, Seed: 2, Result: drawnResult(.6)}
+	unlike.Result.Truth, unlike.Result.Human = nil, nil
+	for _, c := range []struct {
+		runs []LinkedRun
+		want []string
+	}{
+		{[]LinkedRun{{Run: &known}}, []string{"AP (truth) %", "<td>50.0</td>"}},
+		{[]LinkedRun{{Run: &known}, {Run: &unknown}}, []string{"human AP %", "<td>49.0</td>", "<td>69.0</td>"}},
+		{[]LinkedRun{{Run: &known}, {Run: &unlike}}, []string{"mAP (labels) %", "<td>48.0</td>", "<td>58.0</td>"}},
+	} {
+		has(t, said(t, (&ExperimentPage{Runs: c.runs}).Write), c.want...)
+	}
+}
+
+func comparedArm(name string, mil bool) ComparedArm {
+	a := ComparedArm{Name: name, MIL: mil}
+	a.Curves.All = []eval.CurvePoint{{Recall: .2, Precision: 1}, {Recall: 1, Precision: .3}}
+	a.Curves.Group = make([][]eval.CurvePoint, text.POSCount)
+	a.Curves.Group[text.NN], a.Curves.Group[text.VB] = a.Curves.All, a.Curves.All
+	return a
+}
+
+// The predictions of arms are next to the picture, marked as in the paper's Figure 4.
+func TestExperimentPage_ArmsSideBySide(t *testing.T) {
+	says := func(kind LabelKind, p float64) []ShownLabel { return []ShownLabel{{markup, p, kind, false}} }
+	c := Comparison{Title: markup, Against: "true labels", Split: "test", Chosen: "1 bags",
+		Arms: []ComparedArm{comparedArm("baseline", false), comparedArm("NMN-FI", false)},
+		Bags: []ComparedBag{{ShownBag{ID: markup, JPEG: []byte("jpeg")}, []ArmWords{{"baseline", says(IncorrectLabel, .7)},
+			{"NMN-FI", says(MissingLabel, .2)}, {"none", nil}}}}}
+	page := said(t, (&ExperimentPage{Name: "x", Compared: []Comparison{c, c}}).Write)
+	content, elements := parsed(t, page)
+	if elements["figure"] != 6 || elements["img"] != 2 || elements["article"] != 2 || elements["details"] != 7 ||
+		elements["script"] != 0 {
+		t.Errorf("elements %v", elements)
+	}
+	for _, part := range []string{`<li class="incorrect"><i>✗</i>`, `<li class="missing"><i>&#43;</i>`,
+		"data:image/jpeg;base64,anBlZw==", "no label predicted, and none is right"} {
+		if strings.Count(page, part) < 2 {
+			t.Errorf("the page does not tell %q twice", part)
+		}
+	}
+	if strings.Count(content, markup) != 2*4 || strings.Contains(page, "://") {
+		t.Errorf("markup is text %d times", strings.Count(content, markup))
+	}
+}
+
+func TestArmCharts_APanelForEachPartOfSpeechAndALegend(t *testing.T) {
+	arms := []ComparedArm{comparedArm("baseline", false), comparedArm("NMN-FI", false),
+		comparedArm("baseline + MIL", true), {Name: "no curves"}}
+	var b bytes.Buffer
+	if drawn, err := drawCharts(&b, armCharts(arms)); err != nil || !drawn {
+		t.Fatal(drawn, err)
+	}
+	svg := b.String()
+	for part, times := range map[string]int{">All words<": 1, ">nouns (NN)<": 1, ">verbs (VB)<": 1, ">baseline<": 3,
+		">NMN-FI<":         3,
+		">baseline + MIL<": 3, ">no curves<": 0} {
+		if n := strings.Count(svg, part); n != times {
+			t.Errorf("%q is drawn %d times", part, n)
+		}
+	}
+	// Three panels with two full lines and a dashed one each, and each with its legend.
+	if n := strings.Count(svg, "stroke-dasharray="); n != 6 {
+		t.Errorf("%d dashed lines, want 6", n)
+	}
+	b.Reset()
+	if _, err := drawCharts(&b, armCharts(arms[2:3])); err != nil || strings.Contains(b.String(), "stroke-dasharray=") {
+		t.Errorf("a lone arm is dashed, %v", err)
+	}
+	one := comparedArm("baseline", false)
+	one.Curves.Group[text.VB] = nil // a vocabulary of one part of speech has no panels of it
+	b.Reset()
+	if drawn, err := drawCharts(&b, armCharts([]ComparedArm{one})); err != nil || !drawn ||
+		strings.Contains(b.String(), ">nouns (NN)<") {
+		t.Error(drawn, err)
+	}
+	if drawn, err := drawCharts(&b, armCharts([]ComparedArm{{Name: "no curves"}})); err != nil || drawn {
+		t.Errorf("without a curve: drawn %t, %v", drawn, err)
+	}
+}
+
+func TestArmColor_MILHasThatOfItsArm(t *testing.T) {
+	arms := []ComparedArm{{Name: "baseline"}, {Name: "fi"}, {Name: "baseline", MIL: true}, {Name: "fi", MIL: true}}
+	var colors []chart.Color
+	for i := range arms {
+		colors = append(colors, armColor(arms, i))
+	}
+	if colors[0] != colors[2] || colors[1] != colors[3] || colors[0] == colors[1] {
+		t.Errorf("colours %v", colors)
 	}
 }

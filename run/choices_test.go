@@ -1,6 +1,7 @@
 package run
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,8 +10,10 @@ import (
 
 	"nmn/loader"
 	"nmn/loader/dataset"
+	"nmn/loader/picture"
 	"nmn/recipe"
 	"nmn/run/document"
+	"nmn/run/folder"
 	"nmn/text"
 )
 
@@ -177,6 +180,88 @@ func TestResolve_ConfigurationsOfRunsKeepTheirClasses(t *testing.T) {
 		var c Config
 		if err := (Sources{File: file}).Resolve(&c); err != nil || c.Data.Classes != want {
 			t.Errorf("build %q: classes %q, %v, want %q", build, c.Data.Classes, err, want)
+		}
+	}
+}
+
+// A configuration that another program makes from a preset is completed as the sources of a command line are.
+func TestOpen_CompletesAPresetAsSourcesDo(t *testing.T) {
+	t.Parallel()
+	for _, name := range Presets() {
+		for _, arm := range append(recipe.PaperArms(), "", recipe.HeldRates) {
+			var given []string
+			if arm != "" {
+				given = append(given, "arm="+string(arm))
+			}
+			switch name {
+			case FeaturesPreset:
+				given = append(given, "data.features.train.features=x.npy")
+			case PaperCOCOPreset:
+				given = append(given, "data.captions=captions.json", "data.images=images")
+			case PaperMSRVTTPreset:
+				given = append(given, "data.msrvtt=annotations.json", "data.frames_dir=frames")
+			}
+			var want Config
+			sources := Sources{Preset: name, Settings: settings(t, given...)}
+			failure := sources.Resolve(&want)
+			got, err := Preset(name, "")
+			must(t, err)
+			for _, one := range sources.Settings {
+				must(t, one.Apply(&got))
+			}
+			if err := got.Complete(); (err == nil) != (failure == nil) {
+				t.Errorf("%s, arm %q: %v, want %v", name, arm, err, failure)
+			}
+			if !maps.Equal(folder.Flatten(&got), folder.Flatten(&want)) {
+				key, was, is := FirstChange(&want, &got)
+				t.Errorf("%s, arm %q: %s is %s, want %s", name, arm, key, is, was)
+			}
+			if failure != nil {
+				continue
+			}
+			again := got
+			err = again.Complete()
+			if err != nil || !maps.Equal(folder.Flatten(&again), folder.Flatten(&got)) {
+				t.Errorf("%s, arm %q: what is complete is changed: %v", name, arm, err)
+			}
+		}
+	}
+}
+
+func TestResolve_HowPicturesAreRead(t *testing.T) {
+	file := func(text string) string {
+		path := filepath.Join(t.TempDir(), "config.yaml")
+		must(t, os.WriteFile(path, []byte(text), 0o666))
+		return path
+	}
+	of := settings(t, "data.manifest=list.csv")
+	const listed = "data: {set: manifest, manifest: list.csv"
+	for name, c := range map[string]struct {
+		sources     Sources
+		resize      picture.Filter
+		orientation picture.Orientation
+	}{
+		"pictures of somebody": {Sources{Settings: of}, picture.FilterAntialias, picture.OrientationApply},
+		"the preset of the paper": {Sources{Settings: of, Preset: PaperCOCOPreset}, picture.FilterBilinear,
+			picture.OrientationIgnore},
+		"another preset": {Sources{Settings: of, Preset: ScenesPreset}, picture.FilterAntialias,
+			picture.OrientationApply},
+		"a file that does not say": {Sources{File: file(listed + "}\n")}, picture.FilterAntialias, picture.OrientationApply},
+		"a file that does": {Sources{File: file(listed + ", resize: bilinear}\n")}, picture.FilterBilinear,
+			picture.OrientationApply},
+		"scenes": {Sources{}, "", ""},
+	} {
+		var config Config
+		if err := c.sources.Resolve(&config); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if config.Data.Resize != c.resize || config.Data.Orientation != c.orientation {
+			t.Errorf("%s: %q and %q", name, config.Data.Resize, config.Data.Orientation)
+		}
+		again := config
+		if err := again.Complete(); err != nil || again.Data.Resize != c.resize || again.Data.Orientation != c.orientation {
+			t.Errorf("%s: what is complete becomes %q and %q, %v", name, again.Data.Resize, again.Data.Orientation, err)
 		}
 	}
 }

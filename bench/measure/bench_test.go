@@ -4,9 +4,14 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"nmn/kernels"
+	"nmn/model/vit"
+	"nmn/ranks/local"
 	"nmn/run"
 )
 
@@ -82,5 +87,91 @@ func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Every rank makes the steps and has the memory of all ranks. The figures of a step are equal on each.
+func TestStep_OnRanks(t *testing.T) {
+	const ranks = 3
+	net := tiny
+	net.Batch = 4 // two, one and one
+	figures, failed := make([]*StepFigures, ranks), make([]error, ranks)
+	var all sync.WaitGroup
+	for rank, g := range local.New(ranks, time.Hour) {
+		backend, o := cpu(t), twice
+		o.Group = g
+		all.Go(func() {
+			figures[rank], failed[rank] = Step(t.Context(), backend, net, o)
+			if failed[rank] != nil {
+				g.Abort(failed[rank])
+			}
+		})
+	}
+	all.Wait()
+	for rank, f := range figures {
+		if failed[rank] != nil {
+			t.Fatalf("rank %d: %v", rank, failed[rank])
+		}
+		if f.Ranks != ranks || len(f.RankMemoryMiB) != ranks || f.SumsMS <= 0 || f.Batch != 4 ||
+			f.PeakMemoryMiB != f.RankMemoryMiB[rank] {
+			t.Errorf("rank %d: %+v", rank, f)
+		}
+		first := figures[0]
+		if f.StepMS != first.StepMS || f.StepMaxMS != first.StepMaxMS || f.GradientBytes != first.GradientBytes {
+			t.Errorf("rank %d measured %g ms, rank 0 %g", rank, f.StepMS, figures[0].StepMS)
+		}
+	}
+}
+
+func TestStep_RefusesRanksWithoutBags(t *testing.T) {
+	o := twice
+	o.Group = local.New(2, time.Hour)[1]
+	if _, err := Step(t.Context(), cpu(t), tiny, o); err == nil || !strings.Contains(err.Error(), "2 ranks") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// One process says nothing of ranks.
+func TestStep_AloneHasNoRanks(t *testing.T) {
+	f, err := Step(t.Context(), cpu(t), tiny, twice)
+	if err != nil || f.Ranks != 0 || f.RankMemoryMiB != nil {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// The number of weights equals that of the nets with these names.
+func TestTransformers_AreTheNetsOfTheirNames(t *testing.T) {
+	for name, want := range map[run.NetName]struct {
+		net     string
+		layout  vit.Layout
+		size, b int
+	}{
+		ViTS14: {"ViT-S/14", vit.TimmDINOv2, 224, 22_056_192}, ViTB16: {"ViT-B/16", vit.Timm, 224, 85_798_656},
+		ViTL14: {"ViT-L/14", vit.TimmDINOv2, 224, 304_367_616},
+	} {
+		w := newRandomWeights(name)
+		c, mapping, err := Transformer{Name: name}.recognise(w)
+		check(t, err)
+		if c.Name() != want.net || c.Layout != want.layout || c.Size != [2]int{want.size, want.size} ||
+			len(mapping.Unused) != 0 {
+			t.Errorf("%s is %s (%s) for %v pixels, without %v", name, c.Name(), c.Layout, c.Size, mapping.Unused)
+		}
+		numbers := 0
+		for _, shape := range w.shapes {
+			n := 1
+			for _, d := range shape {
+				n *= d
+			}
+			numbers += n
+		}
+		if numbers != want.b {
+			t.Errorf("%s has %d parameters, want %d", name, numbers, want.b)
+		}
+	}
+	if err := (Transformer{Name: ViTS14, Batch: 1, Size: 225}).Validate(); !errors.Is(err, vit.ErrSize) {
+		t.Errorf("225 pixels: %v", err)
+	}
+	if _, _, err := newRandomWeights(ViTS14).Info("head.weight"); err == nil {
+		t.Error("a tensor that is not there has a shape")
 	}
 }

@@ -3,6 +3,7 @@ package metrics
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -10,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/loader"
-	"nmn/train"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"go.yaml.in/yaml/v3"
+
+	"nmn/loader"
+	"nmn/train"
 )
 
 const dockerFolder = "../../docker"
@@ -187,6 +188,22 @@ func TestDashboard_PanelsHaveASourceAndAPlaceOfTheirOwn(t *testing.T) {
 				}
 				taken[[2]int{x, y}] = p.Title
 			}
+		}
+	}
+}
+
+// Prometheus's own tool evaluates the alerts on series. These include series of finished runs, which raise no
+// alert.
+func TestRules_AsPromtoolPlaysThem(t *testing.T) {
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("no promtool in the path")
+	}
+	for _, args := range [][]string{{"check", "config", "prometheus.yml"}, {"test", "rules", "rules.test.yml"}} {
+		c := exec.CommandContext(t.Context(), promtool, args...)
+		c.Dir = dockerFolder
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("promtool %q: %v\n%s", args, err, out)
 		}
 	}
 }
