@@ -75,8 +75,7 @@ func (p *Plan) facts(f *found, verdicts []claims.Verdict) []report.Explained {
 			if n := f.units[i].missing; n > 0 {
 				of += fmt.Sprintf("; not complete: %d", n)
 			}
-			facts = append(facts, report.Explained{Name: names(p.Units[i].parts),
-				Meaning: p.Units[i].Data + ", " + of})
+			facts = append(facts, report.Explained{Name: names(p.Units[i].parts), Meaning: p.Units[i].Data + ", " + of})
 		}
 	}
 	counts := map[claims.Outcome]int{}

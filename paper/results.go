@@ -120,8 +120,7 @@ func (p *Plan) captionResults(u *Unit, c *captionScores) (all []claims.Result) {
 				value  float64
 			}{{claims.CIDEr, s.CIDErD}, {claims.Bleu4, s.BLEU[3]}, {claims.ROUGEL, s.ROUGEL}, {claims.METEOR, s.METEOR}} {
 				all = append(all, claims.Result{Part: string(Table4), Data: u.Data, Arm: string(arm) + claims.MIL,
-					Missing: u.noise(), Seed: p.Settings.Seeds[j], Words: claims.All, Metric: m.metric,
-					Value: 100 * m.value})
+					Missing: u.noise(), Seed: p.Settings.Seeds[j], Words: claims.All, Metric: m.metric, Value: 100 * m.value})
 			}
 		}
 	}

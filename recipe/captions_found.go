@@ -111,7 +111,6 @@ func (r *Recipe) addRates(out *report.FoundCaptions, w *witnessed) {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(w.Frequency[b], w.Frequency[a]) })
 	for _, c := range order[:min(ratesShown, len(order))] {
 		out.Rates = append(out.Rates, report.MentionRate{Word: r.Data.Train.Vocabulary.Word(c).Text,
-			Frequency: eval.Number(w.Frequency[c]),
-			Holds:     eval.Number(w.A[c]), Else: eval.Number(w.E[c])})
+			Frequency: eval.Number(w.Frequency[c]), Holds: eval.Number(w.A[c]), Else: eval.Number(w.E[c])})
 	}
 }

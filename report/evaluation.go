@@ -78,8 +78,7 @@ func SummaryTable(title string, r *eval.Result) *Table {
 	}
 	if h := r.Human; h != nil {
 		ap := number(100 * h.AP.All)
-		t.Notes[0] += " AP up to the recall that people reach (human AP): " +
-			ap.display(Column{Decimals: 1}) + " %."
+		t.Notes[0] += " AP up to the recall that people reach (human AP): " + ap.display(Column{Decimals: 1}) + " %."
 	}
 	return t
 }

@@ -66,8 +66,7 @@ func (c pageCell) Short() bool { return utf8.RuneCountInString(c.Text) <= 32 }
 func (t *Table) page() pageTable {
 	out := pageTable{Title: t.Title, Columns: t.Columns, Notes: t.Notes, Stacked: t.Stacked}
 	heads := max(0, slices.IndexFunc(t.Columns, func(c Column) bool {
-		return slices.Contains([]string{"arm",
-			"word", "label", "class"}, c.Name)
+		return slices.Contains([]string{"arm", "word", "label", "class"}, c.Name)
 	}))
 	for n, row := range t.Rows {
 		shown := pageRow{Cells: make([]pageCell, len(row.Cells)), Rule: row.Rule && n > 0}

@@ -189,9 +189,8 @@ func (p *ReproducedPart) markdown(b *strings.Builder) error {
 
 func (c *Comparison) table() *Table {
 	t := &Table{Title: c.Title, Columns: []Column{{Name: "picture", Text: true}}, Stacked: true,
-		Notes: []string{"✓ predicted and right, ✗ predicted but incorrect, + missing, compared with the " +
-			c.Against + " of the " +
-			c.SplitName() + " set. " + c.Chosen + "."}}
+		Notes: []string{"✓ predicted and right, ✗ predicted but incorrect, + missing, compared with the " + c.Against +
+			" of the " + c.SplitName() + " set. " + c.Chosen + "."}}
 	for _, a := range c.Arms {
 		t.Columns = append(t.Columns, Column{Name: a.Name, Text: true})
 	}

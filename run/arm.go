@@ -101,10 +101,9 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, reused bool, err error)
 	}
 	_, split := r.data.EvaluationSplit()
 	o = &Outcome{Fingerprint: identity, Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.Noise, NoiseKind: r.data.NoiseKind,
-		Flips: r.data.Flips, Seed: r.config.Train.Seed,
-		Steps: reached.Step, Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, Judgement: *judged,
-		Threshold: plan.Threshold, Before: plan.Stage1Epochs, Build: ThisBuild(), Start: r.start, Recipe: r.planned,
-		LeftOut: r.data.DescribeLeftOut(), Backbone: r.session.Backbone}
+		Flips: r.data.Flips, Seed: r.config.Train.Seed, Steps: reached.Step, Loss: reached.Loss, Seconds: seconds.Seconds(),
+		Split: split, Judgement: *judged, Threshold: plan.Threshold, Before: plan.Stage1Epochs, Build: ThisBuild(),
+		Start: r.start, Recipe: r.planned, LeftOut: r.data.DescribeLeftOut(), Backbone: r.session.Backbone}
 	if r.config.EachEpoch {
 		if o.epochs, err = ReadEpochs(r.Dir); err != nil {
 			return nil, false, err

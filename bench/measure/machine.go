@@ -69,8 +69,7 @@ func (o Options) product(backend kernels.Backend, n int, dtype tensor.DType) (p 
 	}
 	p = Product{Size: n, MS: milliseconds(took), GFLOPS: rate(2*float64(n)*float64(n)*float64(n)/1e9, took)}
 	if explainer, ok := backend.(conv.Explainer); ok {
-		p.Algorithm = explainer.Algorithm(conv.Forward, conv.Geometry{N: 1, H: n, W: 1, C: n, K: n, R: 1, S: 1, P: n,
-			Q: 1})
+		p.Algorithm = explainer.Algorithm(conv.Forward, conv.Geometry{N: 1, H: n, W: 1, C: n, K: n, R: 1, S: 1, P: n, Q: 1})
 	}
 	return p, nil
 }

@@ -80,8 +80,7 @@ func (l *learntRates) spread(s *rates.Spreads, truth []float64, estimates []*rep
 	r := report.NewRateReport(list)
 	for _, d := range s.Departures() {
 		word := l.vocabulary.Word(d.Class).Text
-		r.Departures = append(r.Departures, report.RateDeparture{ID: l.ids[d.Bag], Word: word, Rate: d.Rate,
-			Mean: d.Mean})
+		r.Departures = append(r.Departures, report.RateDeparture{ID: l.ids[d.Bag], Word: word, Rate: d.Rate, Mean: d.Mean})
 	}
 	return r
 }
