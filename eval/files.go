@@ -8,15 +8,13 @@ import (
 // Files are the scores of any program, and the labels to compare them with: matrices with a row for each bag
 // and a column for each word, as CSV or .npy. All but Scores may be empty.
 type Files struct {
-	Scores string
-	// Counts are captions that mention a word, of CaptionsPerSample for each bag.
-	Counts            string
+	Scores            string
+	Counts            string // captions that mention a word, of CaptionsPerSample for each bag
 	CaptionsPerSample int
 	Labels            string // observed labels, 0 or 1
 	Truth             string // true labels, 0 or 1
 	Logits            bool   // scores are log-odds instead of probabilities
-	// Gaps allows unknown labels, as table.ReadKnownLabels reads them; otherwise they are an error.
-	Gaps bool
+	Gaps              bool   // allows unknown labels, as table.ReadKnownLabels reads them; otherwise they are an error
 	// LabelsOf gives the observed labels of the bags and words of the scores, in place of a file; nil reads Labels.
 	LabelsOf func(scores *table.Matrix) (*table.Matrix, error)
 }

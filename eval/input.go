@@ -40,11 +40,10 @@ type Input struct {
 
 	// Labels are the observed labels z, 0 or 1, or table.Unknown, which no metric counts. If Labels is nil
 	// and there are Counts, labels are Counts > 0.
-	Labels []uint8
-	Truth  []uint8 // true labels y, 0 or 1, where known
-	Counts []uint8 // captions of the bag that mention the word, 0 to CaptionsPerSample
-	// CaptionsPerSample is 5 for COCO and scenes, 20 for MSR-VTT; needed with Counts, at least 2.
-	CaptionsPerSample int
+	Labels            []uint8
+	Truth             []uint8 // true labels y, 0 or 1, where known
+	Counts            []uint8 // captions of the bag that mention the word, 0 to CaptionsPerSample
+	CaptionsPerSample int     // 5 for COCO and scenes, 20 for MSR-VTT; needed with Counts, at least 2
 
 	Vocabulary *text.Vocabulary // class names and parts of speech; nil leaves the groups undefined
 	Words      []string         // class names if there is no vocabulary; may be nil
@@ -56,8 +55,7 @@ type Input struct {
 
 // Options are the settings of an evaluation; zero values stand for the defaults.
 type Options struct {
-	// Threshold is the least probability of a predicted label; 0.5 by default.
-	Threshold float64
+	Threshold float64 // the least probability of a predicted label; 0.5 by default
 	// PlugIn is a second threshold on Scores, for example one found on training data. By default, and for
 	// Observed always, it is PlugInThreshold of the scores that are evaluated.
 	PlugIn float64

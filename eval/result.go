@@ -83,10 +83,9 @@ type MultiLabel struct {
 	AtTopK          ByGroup[F1] `json:"at_top_k"`
 	AtTopKThreshold ByGroup[F1] `json:"at_top_k_threshold"`
 
-	Brier ByGroup[Number] `json:"brier"` // mean of (p - z)^2 over all cells of the group
-	ECE   ByGroup[Number] `json:"ece"`   // calibration error of p(y=1), cells of the group pooled
-	// ConfidenceECE is the calibration error of max(p, 1-p) against correctness.
-	ConfidenceECE ByGroup[Number] `json:"confidence_ece"`
+	Brier         ByGroup[Number] `json:"brier"`          // mean of (p - z)^2 over all cells of the group
+	ECE           ByGroup[Number] `json:"ece"`            // calibration error of p(y=1), cells of the group pooled
+	ConfidenceECE ByGroup[Number] `json:"confidence_ece"` // the calibration error of max(p, 1-p) against correctness
 	// LogLoss is the mean over bags of -sum_c log p(label of class c), in nats: the loss that training
 	// minimises.
 	LogLoss Number `json:"log_loss"`

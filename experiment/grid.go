@@ -17,10 +17,9 @@ import (
 // Grid is an experiment: arms × noise levels × seeds, each combination in a run folder of its own.
 type Grid struct {
 	// Config is the configuration that all runs share. Each run sets its own arm, noise, seed and MIL.
-	Config run.Config
-	Arms   []recipe.Name
-	// Chosen says that the caller has named Arms; without it ResolveArms may choose others.
-	Chosen          bool
+	Config          run.Config
+	Arms            []recipe.Name
+	Chosen          bool        // the caller has named Arms; without it ResolveArms may choose others
 	Reference       recipe.Name // arm that the others are compared with, next to the baseline; empty for none
 	MIL             MIL
 	ReplaceCaptions []float64           // shares of captions to replace; none for that of the configuration

@@ -57,11 +57,9 @@ func WriteTables(dir string, tables []*report.Table) error {
 
 // Outcome is what an experiment has found.
 type Outcome struct {
-	// Runs are those that were asked for, in the order in which they were trained.
-	Runs  []report.Run
-	shown []shownTable
-	// Tables are all tables, the main one first.
-	Tables []*report.Table
+	Runs   []report.Run // those that were asked for, in the order in which they were trained
+	shown  []shownTable
+	Tables []*report.Table // all tables, the main one first
 }
 
 // write writes the tables of runs to the folder in all formats, and the page that shows them.

@@ -23,13 +23,11 @@ import (
 
 // Estimate is the cost of a reproduction, before it starts.
 type Estimate struct {
-	Units []UnitEstimate
-	Time  time.Duration // of what is not complete yet
-	Disk  int64         // bytes that its folder has at the end
-	// Results of complete runs give the seeds that the claims need.
-	Results []claims.Result
-	// How is a sentence about the origin of the times.
-	How string
+	Units   []UnitEstimate
+	Time    time.Duration   // of what is not complete yet
+	Disk    int64           // bytes that its folder has at the end
+	Results []claims.Result // those of complete runs, whose seeds the claims need
+	How     string          // a sentence about the origin of the times
 }
 
 // UnitEstimate is the cost of a unit.

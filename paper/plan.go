@@ -26,8 +26,7 @@ type Plan struct {
 	files []published.File // annotations of the paper's data, with their digests
 	scale float64          // measured by speed; 0 before
 
-	// Rename replaces the keys of settings in texts by the names in a program; nil for the keys.
-	Rename func(text string) string
+	Rename func(text string) string // replaces the keys of settings in texts by the names in a program; nil for the keys
 }
 
 // PlannedPart is a part with the data that it is made of.

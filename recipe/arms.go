@@ -51,30 +51,21 @@ const (
 
 // Arm is a row of the tables: what is trained, from where, by which loss and through which noise model.
 type Arm struct {
-	Name Name
-	// Title is the arm's name in tables; with MIL, " + MIL" follows it.
-	Title string
+	Name  Name
+	Title string // the arm's name in tables; with MIL, " + MIL" follows it
 	// Meaning says what it is in a line; {stage1} stands for the length of stage 1, {stage2} for that of stage 2, both
 	// in words such as "3 epochs".
-	Meaning string
-	// Stage is 1 for a net that is trained from its start, and 2 for one that goes on from stage 1.
-	Stage int
-	// Noise is the noise model that it learns through.
-	Noise model.NoiseMode
-	// Loss is the kind of a loss that belongs to the arm; empty for that of the configuration.
-	Loss string
-	// Rival is a net of its own that is trained for as long as both stages together.
-	Rival bool
-	// NoiseRates says that it learns through rates that are known before: estimated, or of a file.
-	NoiseRates bool
+	Meaning    string
+	Stage      int             // 1 for a net that is trained from its start, and 2 for one that goes on from stage 1
+	Noise      model.NoiseMode // the noise model that it learns through
+	Loss       string          // the kind of a loss that belongs to the arm; empty for that of the configuration
+	Rival      bool            // a net of its own that is trained for as long as both stages together
+	NoiseRates bool            // learns through rates that are known before: estimated, or of a file
 	// Folds is true if the arm learns from predictions by nets of folds for labels that they have not seen.
-	Folds bool
-	// Captions says that it needs captions, and learns those that are judged to be of their bags.
-	Captions bool
-	// Exclusive arms also train classes that exclude each other.
-	Exclusive bool
-	// Taught arms know the true labels of the training set, or their noise rates.
-	Taught bool
+	Folds     bool
+	Captions  bool // needs captions, and learns those that are judged to be of their bags
+	Exclusive bool // also trains classes that exclude each other
+	Taught    bool // knows the true labels of the training set, or their noise rates
 	// plan completes what the arm is trained with; nil for the plain settings.
 	plan func(*planner, context.Context) error
 }

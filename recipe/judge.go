@@ -19,8 +19,7 @@ import (
 // Judgement is what an arm is worth: on the judged set, and in finding the wrong labels of the training
 // set.
 type Judgement struct {
-	// Evaluation has thresholds and rates but no measures if NotMeasured is not empty.
-	Evaluation *eval.Result `json:"evaluation"`
+	Evaluation *eval.Result `json:"evaluation"` // has thresholds and rates but no measures if NotMeasured is not empty
 	// NotMeasured says why there are no measures; empty if there are some.
 	NotMeasured string `json:"not_measured,omitempty"`
 	// PlugInFrom names the probabilities that the threshold of the best expected F1 was found from.
@@ -35,8 +34,7 @@ type Judgement struct {
 	Transition [][]eval.Number `json:"transition,omitempty"`
 	// Captions holds the findings about captions before training; nil if they were not examined.
 	Captions *report.FoundCaptions `json:"captions,omitempty"`
-	// Audit is nil where the true labels of the training set are not known.
-	Audit *report.AuditFigures `json:"audit,omitempty"`
+	Audit    *report.AuditFigures  `json:"audit,omitempty"` // nil where the true labels of the training set are not known
 }
 
 // JudgementForm goes into the fingerprint of runs: a result with other measures than today's is judged

@@ -31,8 +31,7 @@ type Plan struct {
 	// sum the estimate up. Both are nil if the net does not hold rates of the recipe.
 	Unestimated map[string]string
 	RateRemarks []string
-	// Captions holds the findings about captions; nil if they were not examined.
-	Captions *report.FoundCaptions
+	Captions    *report.FoundCaptions // holds the findings about captions; nil if they were not examined
 	// audit reports how well the out-of-fold probabilities find the wrong labels; nil without such
 	// probabilities or without truth.
 	audit *report.AuditFigures

@@ -94,8 +94,7 @@ type Training struct {
 	Targets *dense.Dense    // in place of the labels; nil for these
 	// Evidence is learned in place of labels and targets: log-likelihood ratios of what was observed; nil for none.
 	Evidence *dense.Dense
-	// Online takes the scores of the first epoch; may be nil.
-	Online func(context.Context, *train.Scores) error
+	Online   func(context.Context, *train.Scores) error // takes the scores of the first epoch; may be nil
 	// Evaluated takes each evaluation, before the checkpoint of its epoch is written; may be nil.
 	Evaluated func(*train.Evaluated) error
 }

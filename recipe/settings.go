@@ -71,8 +71,7 @@ type Settings struct {
 	NoiseRates string // Online, FoldsOf with their number, a file, or empty
 	Recipe     Config
 	Train      train.Config
-	// Exclusive is set if classes exclude each other.
-	Exclusive bool
+	Exclusive  bool // set if classes exclude each other
 }
 
 // EstimateFile is the file of a recipe's folder with the estimate.

@@ -27,8 +27,7 @@ func CaptionScores(title string, s metrics.Scores, captions int, meteorModules s
 type CaptionRow struct {
 	Name   string
 	Scores []metrics.Scores
-	// Aside rows are bounds to compare with: no candidates for the best.
-	Aside bool
+	Aside  bool // a bound to compare with: no candidate for the best
 }
 
 // table4Columns are the columns of the paper's Table 4, in its order.

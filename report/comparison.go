@@ -122,8 +122,7 @@ type Scored struct {
 	// Right and Wrong are the bags with the surest predictions of the arm that are right, and that are wrong.
 	Right []ShownBag `json:"-"`
 	Wrong []ShownBag `json:"-"`
-	// Drawn are bags drawn by chance, the same for all arms, without pictures.
-	Drawn []ShownBag `json:"drawn"`
+	Drawn []ShownBag `json:"drawn"` // bags drawn by chance, the same for all arms, without pictures
 }
 
 // SplitName is the printed name of the split.

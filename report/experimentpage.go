@@ -18,14 +18,13 @@ var experimentTemplate = htmlTemplate("experiment")
 // ExperimentPage is one HTML file, without anything from elsewhere, with the tables of an experiment and
 // links to the pages of its runs.
 type ExperimentPage struct {
-	Name    string
-	Shown   []*Table    // the main measures
-	Rows    []Explained // what the rows are
-	Remarks []string    // what else one must know to read them, a paragraph each
-	All     []*Table    // every measure, folded away
-	Runs    []LinkedRun
-	// Compared are arms side by side, one for each noise level; only the first is unfolded.
-	Compared []Comparison
+	Name     string
+	Shown    []*Table    // the main measures
+	Rows     []Explained // what the rows are
+	Remarks  []string    // what else one must know to read them, a paragraph each
+	All      []*Table    // every measure, folded away
+	Runs     []LinkedRun
+	Compared []Comparison // arms side by side, one for each noise level; only the first is unfolded
 }
 
 // Explained is a name with its meaning, in a line.

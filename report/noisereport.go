@@ -21,25 +21,22 @@ type NoiseReport struct {
 	Epoch            int    `json:"epoch"` // of the checkpoint, in its stage
 	Step             int    `json:"step"`
 	// A feature-dependent model has rates for each bag of Split. LeftOut counts the bags that could not be read.
-	Split   string `json:"split,omitempty"`
-	Bags    int    `json:"samples,omitempty"`
-	LeftOut int    `json:"left_out,omitempty"`
-	// Samples is the noun for bags.
-	Samples text.Plural `json:"-"`
-	// Levels are the levels of the quantiles in each spread.
-	Levels []float64  `json:"quantile_levels,omitempty"`
-	Q01    RateReport `json:"q01"` // p(z=0|y=1), how often a label is missing
-	Q10    RateReport `json:"q10"` // p(z=1|y=0), how often a label is incorrect
+	Split   string      `json:"split,omitempty"`
+	Bags    int         `json:"samples,omitempty"`
+	LeftOut int         `json:"left_out,omitempty"`
+	Samples text.Plural `json:"-"`                         // the noun for bags
+	Levels  []float64   `json:"quantile_levels,omitempty"` // the levels of the quantiles in each spread
+	Q01     RateReport  `json:"q01"`                       // p(z=0|y=1), how often a label is missing
+	Q10     RateReport  `json:"q10"`                       // p(z=1|y=0), how often a label is incorrect
 }
 
 // RateReport is one of the two rates: its mean over the classes, and the classes with the highest rate first.
 type RateReport struct {
-	Mean  eval.Number `json:"mean"`
-	True  eval.Number `json:"true"`
-	Error eval.Number `json:"error"` // mean distance from the true rates, over classes with known rates
-	Words []WordRate  `json:"classes"`
-	// Departures are the bags that differ most from the mean of their class.
-	Departures []RateDeparture `json:"departures,omitempty"`
+	Mean       eval.Number     `json:"mean"`
+	True       eval.Number     `json:"true"`
+	Error      eval.Number     `json:"error"` // mean distance from the true rates, over classes with known rates
+	Words      []WordRate      `json:"classes"`
+	Departures []RateDeparture `json:"departures,omitempty"` // the bags that differ most from the mean of their class
 }
 
 // WordRate is a rate of one class.

@@ -16,18 +16,15 @@ var reproductionTemplate = htmlTemplate("reproduction")
 // Reproduction holds the tables and figures of a paper that were made again. It can be written as one self-contained
 // page of HTML, and as Markdown.
 type Reproduction struct {
-	Title  string
-	Lead   []string    // paragraphs
-	Facts  []Explained // what was run, by which program
-	Claims []*Table
-	// Plots are the claims as the page draws them; Claims and Details are the tables, folded there.
-	Plots []PlottedClaim
-	// Details are the comparisons that decide the claims.
-	Details []*Table
-	Parts   []ReproducedPart
-	Rerun   []string // how to run it again, in paragraphs
-	// Settings are titles and texts of all configurations, folded on the page.
-	Settings []Explained
+	Title    string
+	Lead     []string    // paragraphs
+	Facts    []Explained // what was run, by which program
+	Claims   []*Table
+	Plots    []PlottedClaim // the claims as the page draws them; Claims and Details are the tables, folded there
+	Details  []*Table       // the comparisons that decide the claims
+	Parts    []ReproducedPart
+	Rerun    []string    // how to run it again, in paragraphs
+	Settings []Explained // titles and texts of all configurations, folded on the page
 }
 
 // ReproducedPart is a table or a figure of the paper.

@@ -32,16 +32,15 @@ type Run struct {
 	Arm     string // Stage1, Baseline, nmnFI, nmnFD or another name
 	// ArmTitle is the title of the arm without MIL in tables of other data than the paper's; empty for its
 	// name. ArmPlace orders the arms in tables.
-	ArmTitle string
-	ArmPlace int
-	MIL      bool    // with the multiple-instance layer
-	Start    string  // how the noise model came by its rates, shown with the name of the arm; empty for nothing
-	Noise    float64 // share of the captions that were replaced, 0 to 1
-	// NoiseKind is how the captions were replaced; empty for the paper's way.
-	NoiseKind string
-	Flips     Flips  // of labels; zero where captions were replaced
-	LeftOut   string // training bags that could not be used, for people; empty for none
-	Augment   string // how training pictures and labels were changed at random, for people; empty for not at all
+	ArmTitle  string
+	ArmPlace  int
+	MIL       bool    // with the multiple-instance layer
+	Start     string  // how the noise model came by its rates, shown with the name of the arm; empty for nothing
+	Noise     float64 // share of the captions that were replaced, 0 to 1
+	NoiseKind string  // how the captions were replaced; empty for the paper's way
+	Flips     Flips   // of labels; zero where captions were replaced
+	LeftOut   string  // training bags that could not be used, for people; empty for none
+	Augment   string  // how training pictures and labels were changed at random, for people; empty for not at all
 	Seed      uint64
 	Level     string // of a run on videos: FrameLevel or VideoLevel; empty for pictures
 	// PaperData is set if the data are the data of the paper's Tables 1 and 2 (COCO captions, train2014,
@@ -51,10 +50,9 @@ type Run struct {
 
 	Samples text.Plural // noun for what has labels
 
-	Result *eval.Result // nil before the evaluation
-	// NotMeasured is the reason why Result has no measures; empty if it has some.
-	NotMeasured string
-	Split       string // split of Result, for example "test"; empty if unknown
+	Result      *eval.Result // nil before the evaluation
+	NotMeasured string       // the reason why Result has no measures; empty if it has some
+	Split       string       // split of Result, for example "test"; empty if unknown
 	// ThresholdFrom names the probabilities that the threshold θ* was found from; empty for the evaluated
 	// ones. Audit is nil if the truth of the training labels is unknown.
 	ThresholdFrom string
@@ -63,33 +61,29 @@ type Run struct {
 
 	// The fields from here on are used by the page of one run. Features names the pretrained net that
 	// produced the features, or is empty.
-	Features string
-	Weights  string       // which weights were evaluated; empty for the weights of the last step
-	Config   string       // resolved configuration, as YAML
-	Curve    []Point      // in the order of the steps
-	Rates    labels.Table // per word; nil without a noise model
-	// RateRemarks describe the estimated rates that the noise model holds; nil if it has learned its rates.
-	RateRemarks []string
-	// RatesHeld is set if the rates did not change in training.
-	RatesHeld bool
+	Features    string
+	Weights     string       // which weights were evaluated; empty for the weights of the last step
+	Config      string       // resolved configuration, as YAML
+	Curve       []Point      // in the order of the steps
+	Rates       labels.Table // per word; nil without a noise model
+	RateRemarks []string     // about the estimated rates that the noise model holds; nil if it has learned its rates
+	RatesHeld   bool         // set if the rates did not change in training
 	// Transition is the matrix that the net learned through if classes exclude each other, with a row for each
 	// true class; nil for none.
 	Transition [][]eval.Number
-	// Captions is the audit of the captions before training; nil if they were not audited.
-	Captions *FoundCaptions
-	Scored   *Scored     // nil where single scores are not at hand
-	Compared *Comparison // with other arms; nil for none
-	Duration time.Duration
+	Captions   *FoundCaptions // the audit of the captions before training; nil if they were not audited
+	Scored     *Scored        // nil where single scores are not at hand
+	Compared   *Comparison    // with other arms; nil for none
+	Duration   time.Duration
 }
 
 // Point is one measurement during training.
 type Point struct {
-	Step  int         // from the start of the first stage
-	Stage string      // for example "stage1" or "nmn-fd"
-	Loss  eval.Number // undefined where not measured at this step
-	AP    eval.Number // validation AP as a fraction, undefined where not measured
-	// Accuracy is set if AP is the accuracy instead, as for classes that exclude each other.
-	Accuracy bool
+	Step     int         // from the start of the first stage
+	Stage    string      // for example "stage1" or "nmn-fd"
+	Loss     eval.Number // undefined where not measured at this step
+	AP       eval.Number // validation AP as a fraction, undefined where not measured
+	Accuracy bool        // set if AP is the accuracy instead, as for classes that exclude each other
 }
 
 // Title is the name of a run's arm in a table, with how its noise model came by its rates.

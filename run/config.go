@@ -35,16 +35,13 @@ type Config struct {
 	Stage1 string `yaml:"stage1" help:"start from this checkpoint <file> of stage 1; empty trains stage 1"`
 	// NoiseRates is a file with the initial rates of the noise model for each word, instead of the rates of
 	// Train.Noise; with the recipe estimate also folds:N, nets that estimate them.
-	NoiseRates string `yaml:"noise_rates" help:"take noise rates from this <source>: a file, folds:N or online; files have q01 and q10"`
-	// Recipe says how stage 2 comes by its noise model.
-	Recipe recipe.Config `yaml:"recipe,omitempty"`
+	NoiseRates string        `yaml:"noise_rates" help:"take noise rates from this <source>: a file, folds:N or online; files have q01 and q10"`
+	Recipe     recipe.Config `yaml:"recipe,omitempty"` // says how stage 2 comes by its noise model
 	// EachEpoch evaluates after every epoch as at the end, and keeps the figures.
 	EachEpoch bool      `yaml:"each_epoch,omitempty" help:"run the final evaluation after every epoch too, and write epochs.json"`
 	Run       Resources `yaml:"run"`
-	// Chosen are the settings that were left open and have been chosen since.
-	Chosen []Choice `yaml:"chosen,omitempty"`
-	// Build says which program wrote the file; it is not read back.
-	Build *Build `yaml:"build,omitempty"`
+	Chosen    []Choice  `yaml:"chosen,omitempty"` // the settings that were left open and have been chosen since
+	Build     *Build    `yaml:"build,omitempty"`  // says which program wrote the file; it is not read back
 }
 
 // PresetName names a preset.

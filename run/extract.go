@@ -27,12 +27,9 @@ type ExtractOptions struct {
 	Reading
 	runfeatures.Output
 
-	// Split of the data is extracted where no path is given.
-	Split string
-	// Listed takes paths as files of pictures, whose rows come in this order; else they are searched and sorted.
-	Listed bool
-	// FFmpeg is the program that takes the frames of videos, for a model of clips; empty for ffmpeg on the PATH.
-	FFmpeg string
+	Split  string // of the data, extracted where no path is given
+	Listed bool   // takes paths as files of pictures, whose rows come in this order; else they are searched and sorted
+	FFmpeg string // the program that takes the frames of videos, for a model of clips; empty for ffmpeg on the PATH
 }
 
 // DefaultExtractOptions extract the training split.

@@ -39,15 +39,12 @@ type Model struct {
 
 // ModelOptions say which checkpoint of a run folder is opened, and on which device.
 type ModelOptions struct {
-	// Checkpoint is that of a run folder; empty for the last one.
-	Checkpoint Checkpoint
+	Checkpoint Checkpoint // that of a run folder; empty for the last one
 	// Run is the device with its threads, and how many workers read pictures; the zero value takes the fastest device
 	// and the default of everything else.
-	Run Resources
-	// Log is nil for nowhere.
-	Log *slog.Logger
-	// Message is called with the name of the device; may be nil.
-	Message func(Message)
+	Run     Resources
+	Log     *slog.Logger  // nil for nowhere
+	Message func(Message) // called with the name of the device; may be nil
 }
 
 // OpenModel opens the model of a run folder, or of a checkpoint file. An error that wraps *ConfigError is a mistake in

@@ -26,12 +26,9 @@ type Observer = ObserverOf[train.Observer]
 // ObserverOf receives what people may want to know while a session works; an O watches the steps. Every function
 // may be nil.
 type ObserverOf[O any] struct {
-	// Message is called with what happens.
-	Message func(Message)
-	// Training is called when the training of a net begins, and returns who watches its steps.
-	Training func(Training) []O
-	// Trained is called when it has ended.
-	Trained func()
+	Message  func(Message)      // called with what happens
+	Training func(Training) []O // called when the training of a net begins, and returns who watches its steps
+	Trained  func()             // called when it has ended
 }
 
 // Notify passes on a message.
@@ -58,13 +55,10 @@ func (o ObserverOf[O]) End() {
 
 // Message is something that people may want to know.
 type Message struct {
-	// Topic is what it is about in a word, such as device, data or rates; empty where the text says so.
-	Topic string
-	Text  string // a line or several
-	// Detail marks messages that are shown only while a user watches or has asked for details.
-	Detail bool
-	// Always is for those too who have asked for silence: without it they would take a result for another one.
-	Always bool
+	Topic  string // what it is about in a word, such as device, data or rates; empty where the text says so
+	Text   string // a line or several
+	Detail bool   // marks messages that are shown only while a user watches or has asked for details
+	Always bool   // for those too who have asked for silence: without it they would take a result for another one
 }
 
 // Reused says that a run in a folder was complete, and is not run again.

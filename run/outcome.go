@@ -92,12 +92,10 @@ type Outcome struct {
 	// there are none.
 	Threshold *float64 `json:"threshold,omitempty"`
 	// Before is the length of stage 1, where the epochs of this run include it and it is fixed.
-	Before int   `json:"stage1_epochs,omitempty"`
-	Build  Build `json:"build"`
-	// Backbone is the pretrained net that produced the features, or nil.
-	Backbone *train.Backbone `json:"backbone,omitempty"`
-	// LeftOut says which training bags could not be used; empty for none.
-	LeftOut string `json:"left_out,omitempty"`
+	Before   int             `json:"stage1_epochs,omitempty"`
+	Build    Build           `json:"build"`
+	Backbone *train.Backbone `json:"backbone,omitempty"` // the pretrained net that produced the features, or nil
+	LeftOut  string          `json:"left_out,omitempty"` // says which training bags could not be used; empty for none
 	// Start is what stage 2 began from; nil for arms of one stage. Recipe are the folds, scores and rates that the arm
 	// was planned by.
 	Start  *Start  `json:"start,omitempty"`

@@ -22,13 +22,10 @@ type PredictOptions struct {
 	// model, else the one of the best expected F1 on what is predicted, which needs a hundred bags or so to mean much.
 	Threshold float64
 	// Top bounds the words of each bag, 0 for no limit. With it an automatic threshold is 0.
-	Top int
-	// Observed predicts p(z=1), that people would say the word, instead of p(y=1), that it holds.
-	Observed bool
-	// FFmpeg is the program that takes the frames of videos, for a model of clips; empty for ffmpeg on the PATH.
-	FFmpeg string
-	// FeatureArray names the array of features in .npz and .safetensors; empty for that of the run.
-	FeatureArray string
+	Top          int
+	Observed     bool   // predicts p(z=1), that people would say the word, instead of p(y=1), that it holds
+	FFmpeg       string // the program that takes the frames of videos, for a model of clips; empty for ffmpeg on the PATH
+	FeatureArray string // names the array of features in .npz and .safetensors; empty for that of the run
 }
 
 // DefaultPredictOptions predict words from the automatic threshold.

@@ -27,19 +27,15 @@ const (
 
 // Predictions are a model's predictions for N bags: pictures, clips or rows of features.
 type Predictions struct {
-	Vocabulary *text.Vocabulary // the K words
-	// Probabilities is N×K, a row for each bag that could be read.
-	Probabilities []float32
-	// Threshold is the least probability of the words that are predicted.
-	Threshold     float64
+	Vocabulary    *text.Vocabulary // the K words
+	Probabilities []float32        // N×K, a row for each bag that could be read
+	Threshold     float64          // the least probability of the words that are predicted
 	ThresholdFrom ThresholdSource
-	// Bad are the bags that could not be read, and why.
-	Bad []loader.BadSample
+	Bad           []loader.BadSample // the bags that could not be read, and why
 	// Skipped are the files of the folders that were not read, because their names do not end as names of
 	// pictures do.
 	Skipped []string
-	// Clips says that bags are clips: videos, or folders of frames.
-	Clips bool
+	Clips   bool // says that bags are clips: videos, or folders of frames
 
 	set   *loader.Set
 	names []string // of all bags, for tables

@@ -72,18 +72,16 @@ func openRecords(dir string, step int, c *Config, validation *loader.Set) (all [
 
 // logLine is what is read of a line of the log.
 type logLine struct {
-	Message string   `json:"msg"`
-	Step    int      `json:"step"`
-	Loss    *float64 `json:"loss"`
-	Truth   *float64 `json:"true_map"`
-	Human   *float64 `json:"human_ap"`
-	Labels  *float64 `json:"map"`
-	// Accuracy and TrueAccuracy are figures of exclusive classes.
-	Accuracy     *float64 `json:"accuracy"`
+	Message      string   `json:"msg"`
+	Step         int      `json:"step"`
+	Loss         *float64 `json:"loss"`
+	Truth        *float64 `json:"true_map"`
+	Human        *float64 `json:"human_ap"`
+	Labels       *float64 `json:"map"`
+	Accuracy     *float64 `json:"accuracy"` // this and the next are figures of exclusive classes
 	TrueAccuracy *float64 `json:"true_accuracy"`
-	// Images and Milliseconds are totals of an epoch.
-	Images       float64 `json:"images"`
-	Milliseconds float64 `json:"epoch_ms"`
+	Images       float64  `json:"images"` // this and the next are totals of an epoch
+	Milliseconds float64  `json:"epoch_ms"`
 }
 
 // ReadCurve reads loss and validation AP or accuracy of a whole run from its log. A line that is broken, as one that a

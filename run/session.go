@@ -56,8 +56,7 @@ type OptionsOf[O any] struct {
 	Features, RunDir string
 	// Finished is the folder of a finished run whose data are read again, with the features that it keeps; empty for none.
 	Finished string
-	// Restart has Train remove the run in the folder before it begins.
-	Restart bool
+	Restart  bool // has Train remove the run in the folder before it begins
 	// SampleFeatures times a backbone on a few pictures, and goes on with features that mean nothing. Pictures that cannot
 	// be used are not looked for.
 	SampleFeatures bool

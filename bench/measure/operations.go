@@ -15,17 +15,16 @@ import (
 
 // Operation is one operation of a step.
 type Operation struct {
-	Layer  string  `json:"layer"`
-	Pass   string  `json:"pass"` // forward, data gradient, max pool, ...
-	Shape  string  `json:"shape"`
-	MS     float64 `json:"ms"`               // median
-	Share  float64 `json:"share"`            // of the sum of all
-	GFLOP  float64 `json:"gflop,omitempty"`  // of convolutions
-	GFLOPS float64 `json:"gflops,omitempty"` // for each second
-	Bytes  int     `json:"bytes"`            // of operands
-	GBPerS float64 `json:"gb_per_s"`
-	// Factors is the type of the numbers that are multiplied; empty without GFLOP.
-	Factors string `json:"factors,omitempty"`
+	Layer   string  `json:"layer"`
+	Pass    string  `json:"pass"` // forward, data gradient, max pool, ...
+	Shape   string  `json:"shape"`
+	MS      float64 `json:"ms"`               // median
+	Share   float64 `json:"share"`            // of the sum of all
+	GFLOP   float64 `json:"gflop,omitempty"`  // of convolutions
+	GFLOPS  float64 `json:"gflops,omitempty"` // for each second
+	Bytes   int     `json:"bytes"`            // of operands
+	GBPerS  float64 `json:"gb_per_s"`
+	Factors string  `json:"factors,omitempty"` // the type of the numbers that are multiplied; empty without GFLOP
 	// Reached is the share of the device's own rates: of products of such numbers or of copies, whichever the operation
 	// comes nearer to.
 	Reached   float64 `json:"reached"`

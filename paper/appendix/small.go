@@ -28,9 +28,8 @@ const startQ01, startQ10 = .2, .05
 
 // Solution is the small problem solved by both ways.
 type Solution struct {
-	Seed uint64
-	// GradientGap is the largest difference between the gradients that both give the classifier.
-	GradientGap float64
+	Seed        uint64
+	GradientGap float64 // the largest difference between the gradients that both give the classifier
 	// RateGap is the mean difference of the final noise rates, and LikelihoodGap the difference of the final
 	// log-likelihoods, in nats a bag.
 	RateGap, LikelihoodGap float64

@@ -138,11 +138,10 @@ const (
 
 // Verdict is the outcome of a claim on one kind of data.
 type Verdict struct {
-	ID    string `json:"id"`
-	Claim string `json:"claim"`           // the claim in a sentence
-	Where string `json:"where,omitempty"` // where the paper makes it; empty for what goes beyond the paper
-	// Beyond is set if the paper does not claim it.
-	Beyond bool `json:"-"`
+	ID     string `json:"id"`
+	Claim  string `json:"claim"`           // the claim in a sentence
+	Where  string `json:"where,omitempty"` // where the paper makes it; empty for what goes beyond the paper
+	Beyond bool   `json:"-"`               // set if the paper does not claim it
 	// Data names the data of the results. It is empty if there are no results for this claim. The comparisons
 	// then hold published figures alone.
 	Data string `json:"data,omitempty"`
@@ -158,11 +157,9 @@ type Verdict struct {
 type Comparison struct {
 	Left, Right Side
 	Missing     float64
-	Words       string // All or a part of speech
-	// Bound is the upper bound for the left side if the right side has no arm.
-	Bound float64
-	// Published is the paper's difference, from two figures of one table; undefined if the paper prints none.
-	Published eval.Number
+	Words       string      // All or a part of speech
+	Bound       float64     // the upper bound for the left side if the right side has no arm
+	Published   eval.Number // the paper's difference, from two figures of one table; undefined if the paper prints none
 	// Seeds are the seeds that both sides have, in order. Differences has one difference for each seed.
 	Seeds       []uint64
 	Differences []float64

@@ -26,8 +26,7 @@ type claim struct {
 type pair struct {
 	left, right side
 	words       string
-	// bound stands in the place of the right side where left is to be within a fixed bound.
-	bound float64
+	bound       float64 // stands in the place of the right side where left is to be within a fixed bound
 }
 
 type side struct{ arm, metric string }

@@ -12,20 +12,15 @@ import (
 type Result struct {
 	// Part names the part that the figure was made for, such as "table1". Claims do not use it.
 	Part string
-	// Data are Scenes, MovingScenes, COCO, MSRVTT or SmallProblem.
-	Data string
+	Data string // Scenes, MovingScenes, COCO, MSRVTT or SmallProblem
 	// Arm is the name of the arm, with the suffix MIL for an arm with MIL, as in "nmn-fd-mil". On videos an
 	// arm without MIL classifies frames, and an arm with MIL classifies videos.
-	Arm string
-	// Missing is the share of captions that were replaced, 0 to 1: what takes right labels away and adds wrong ones.
-	Missing float64
+	Arm     string
+	Missing float64 // the share of captions that were replaced, 0 to 1: what takes right labels away and adds wrong ones
 	Seed    uint64
-	// Words are All, a part of speech ("NN", "VB", "JJ", ...), or one word by Word.
-	Words string
-	// Metric is the measure, one of the constants below.
-	Metric string
-	// Value is in percent points if the paper prints percent: AP of 29.13, CIDEr of 34.8.
-	Value float64
+	Words   string  // All, a part of speech ("NN", "VB", "JJ", ...), or one word by Word
+	Metric  string  // the measure, one of the constants below
+	Value   float64 // in percent points if the paper prints percent: AP of 29.13, CIDEr of 34.8
 }
 
 // Data that claims are checked on.

@@ -15,12 +15,10 @@ type Chart struct {
 	X, Y    Axis
 	// Rows are names from the top to the bottom. Row i is at y = i, and the axis Y is not used. Nil if y is a
 	// number.
-	Rows []string
-	// Above puts the names of rows above them instead of to their left, so that they may be long.
-	Above bool
-	// Values are at the right end above rows with names above them; nil for none.
-	Values []string
-	Marks  []Mark // the later lie above the earlier
+	Rows   []string
+	Above  bool     // puts the names of rows above them instead of to their left, so that they may be long
+	Values []string // at the right end above rows with names above them; nil for none
+	Marks  []Mark   // the later lie above the earlier
 }
 
 // Axis is the scale of a direction. Without bounds, both 0, it holds all marks.

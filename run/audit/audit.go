@@ -48,10 +48,8 @@ type Audit struct {
 // Options are the settings of an audit, apart from the folder of a run.
 type Options struct {
 	run.Options
-	// Device computes nets of folds; empty for the device of the run.
-	Device string
-	// Threads is the number of CPU threads; 0 takes the run's.
-	Threads int
+	Device  string // computes nets of folds; empty for the device of the run
+	Threads int    // the number of CPU threads; 0 takes the run's
 }
 
 // Open opens the data of a finished run, all labels in memory. A folder without a run, one that was interrupted,

@@ -34,8 +34,7 @@ type labelForm struct {
 	endings []string // of the file
 	note    string
 	write   func(ctx context.Context, l relabel.Labels, path string) (rows int, err error)
-	// learn has a configuration learn the file; nil if no configuration can.
-	learn func(c *run.Config, path string)
+	learn   func(c *run.Config, path string) // has a configuration learn the file; nil if no configuration can
 }
 
 // newManifest is the form for data whose own cannot be written again.

@@ -18,8 +18,7 @@ import (
 type Backbone struct {
 	// Workers and Prefetch are for the loader that reads its pictures.
 	Workers, Prefetch int
-	// Digest is the SHA-256 of the file.
-	Digest string
+	Digest            string // the SHA-256 of the file
 
 	net  backbone.Net
 	file string

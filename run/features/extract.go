@@ -14,14 +14,11 @@ import (
 
 // Output says which rows are extracted and where they go.
 type Output struct {
-	// Layers are those whose rows are taken, all from one pass; none take model.Pool5.
-	Layers []model.Layer
-	// Outputs are files for the rows, .npy or .safetensors, one for each layer; none where Row takes them.
-	Outputs []string
+	Layers  []model.Layer // those whose rows are taken, all from one pass; none take model.Pool5
+	Outputs []string      // files for the rows, .npy or .safetensors, one for each layer; none where Row takes them
 	// Row takes the rows of a bag, one for each layer, good until it returns; may be nil.
-	Row func(bag int, rows [][]float32) error
-	// PerFrame gives each frame of a video a row, named CLIP#FRAME, and not each video.
-	PerFrame bool
+	Row      func(bag int, rows [][]float32) error
+	PerFrame bool // gives each frame of a video a row, named CLIP#FRAME, and not each video
 	// Labels, Truth, IDs and Clips are files that say what the rows are, empty for none: labels as training saw them
 	// and true labels, .csv; an identifier a line; with PerFrame, the rows of each clip, .csv.
 	Labels, Truth, IDs, Clips string
@@ -60,9 +57,8 @@ type Extraction struct {
 	Log     *slog.Logger
 	// About says what the rows depend on: net, pictures and settings. Rows for files are then kept while they are
 	// extracted, and the same extraction goes on after an interruption. If it is empty, nothing is kept.
-	About string
-	// Notify takes what the user may want to know.
-	Notify func(text string)
+	About  string
+	Notify func(text string) // takes what the user may want to know
 
 	clips *clipRows // those that the rows are frames of; nil for none
 }

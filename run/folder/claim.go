@@ -12,10 +12,8 @@ import (
 
 // Kind is what a folder is for.
 type Kind struct {
-	// Config is the name of the configuration, by which a folder is known as ours.
-	Config string
-	// Writes reports whether a run writes a file, or makes a folder, of a name there.
-	Writes func(name string) bool
+	Config string                 // the name of the configuration, by which a folder is known as ours
+	Writes func(name string) bool // reports whether a run writes a file, or makes a folder, of a name there
 }
 
 // Found answers questions about the configuration that was found in a folder.
@@ -23,8 +21,7 @@ type Found struct {
 	// Written reports whether a run has written the configuration. All runs, and only runs, note their
 	// build there.
 	Written func() bool
-	// Changed names the setting that this run has otherwise; an empty key is none.
-	Changed func() (key, was, is string)
+	Changed func() (key, was, is string) // names the setting that this run has otherwise; an empty key is none
 }
 
 // Check refuses a folder that is not for this run. err is the error of reading the configuration there; it

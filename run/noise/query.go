@@ -22,16 +22,13 @@ import (
 
 // Query asks for what the noise model of a run has learnt.
 type Query struct {
-	// Config is that of the run, as run.Sources.ResolveFolder resolves it.
-	Config *run.Config
+	Config *run.Config // that of the run, as run.Sources.ResolveFolder resolves it
 	// Path is what was asked for, a run folder or a checkpoint, as the report and messages name it; File is the
 	// checkpoint, and Folder the one that it lies in (run.FindCheckpoint).
 	Path         string
 	File, Folder string
-	// Split of the data is what a feature-dependent model is asked about.
-	Split string
-	// Departures is how many bags are listed for each of its rates: those farthest from the mean of the word.
-	Departures int
+	Split        string // of the data, about which a feature-dependent model is asked
+	Departures   int    // how many bags are listed for each of its rates: those farthest from the mean of the word
 	// LeftOut is called with the bags of the split that could not be read. It may be nil.
 	LeftOut func(bad []loader.BadSample, of *loader.Set)
 }

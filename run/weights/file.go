@@ -18,18 +18,16 @@ import (
 
 // File is what a file of weights holds. VGG16 is nil if Misfit says why it takes none of it.
 type File struct {
-	File    string            `json:"file"`
-	Format  string            `json:"format"`
-	BGR     bool              `json:"bgr"` // pictures go in as blue, green, red
-	Tensors []weights.Tensor  `json:"tensors"`
-	VGG16   *model.LoadReport `json:"vgg16,omitempty"`
-	Misfit  string            `json:"misfit,omitempty"`
-	// Transformer is the vision transformer that it holds, if it does.
-	Transformer *Transformer `json:"transformer,omitempty"`
+	File        string            `json:"file"`
+	Format      string            `json:"format"`
+	BGR         bool              `json:"bgr"` // pictures go in as blue, green, red
+	Tensors     []weights.Tensor  `json:"tensors"`
+	VGG16       *model.LoadReport `json:"vgg16,omitempty"`
+	Misfit      string            `json:"misfit,omitempty"`
+	Transformer *Transformer      `json:"transformer,omitempty"` // the vision transformer that it holds, if it does
 	// ResNet is what a residual net takes of it, if it has the blocks of one.
-	ResNet *model.LoadReport `json:"resnet,omitempty"`
-	// Checkpoint says that it is one of nmn's own.
-	Checkpoint bool `json:"checkpoint,omitempty"`
+	ResNet     *model.LoadReport `json:"resnet,omitempty"`
+	Checkpoint bool              `json:"checkpoint,omitempty"` // says that it is one of nmn's own
 
 	resNet           string // the residual net that it has the blocks of
 	otherTransformer bool   // it has tensors of a vision transformer, and Misfit says why none is made of them

@@ -10,8 +10,7 @@ import (
 
 // Options say how a file is loaded.
 type Options struct {
-	// BGR says whether its first layer is for pictures in blue, green and red; nil takes that of the file's format.
-	BGR *bool
+	BGR *bool // says whether its first layer is for pictures in blue, green and red; nil takes that of the file's format
 	// Classifier says whether the last layer is loaded too.
 	Classifier model.Need
 }

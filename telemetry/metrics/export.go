@@ -19,13 +19,10 @@ import (
 
 // Export selects the Pushgateway that receives the metrics, so that they outlive the process.
 type Export struct {
-	// Push is the URL of the gateway, with a name and a password if it wants them.
-	Push string
-	// Run names the run: its metrics are this instance of the job nmn.
-	Run string
-	// Every is the time between two pushes; 0 for 15 seconds.
-	Every time.Duration
-	Log   *slog.Logger // gets a warning when the gateway fails, and a line when it works again
+	Push  string        // the URL of the gateway, with a name and a password if it wants them
+	Run   string        // names the run: its metrics are this instance of the job nmn
+	Every time.Duration // the time between two pushes; 0 for 15 seconds
+	Log   *slog.Logger  // gets a warning when the gateway fails, and a line when it works again
 
 	within time.Duration // how long one push may take; 0 for pushTimeout
 }

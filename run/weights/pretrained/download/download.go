@@ -34,12 +34,9 @@ const (
 
 // Options say how a file is downloaded.
 type Options struct {
-	// Client makes the requests; nil for one that takes proxies from the environment.
-	Client *http.Client
-	// Silence is how long a connection may bring nothing; 0 for a minute.
-	Silence time.Duration
-	// Progress takes how many bytes are there, and of how many; it may be nil.
-	Progress func(done, total int64)
+	Client   *http.Client            // makes the requests; nil for one that takes proxies from the environment
+	Silence  time.Duration           // how long a connection may bring nothing; 0 for a minute
+	Progress func(done, total int64) // takes how many bytes are there, and of how many; it may be nil
 }
 
 // File brings a published file into a folder, which it makes, and returns its path. A file that is there already is
