@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // A pickle is a program for a machine with a stack and a memo, which makes objects. This machine implements
@@ -29,7 +30,7 @@ type (
 	bigInt string
 )
 
-// unpickler runs a pickle.
+// unpickler runs a pickle. After the first error every method does nothing and returns a zero value.
 type unpickler struct {
 	r      *bufio.Reader
 	at     int64 // of the next byte in its file, for messages
@@ -38,6 +39,7 @@ type unpickler struct {
 	stack  []any
 	marks  []int // heights of the stack
 	memo   map[uint32]any
+	err    error
 	// storage answers persistent identifiers.
 	storage func(id any) (any, error)
 }
@@ -52,125 +54,120 @@ func (u *unpickler) load() (any, error) {
 	u.stack, u.marks, u.memo = u.stack[:0], u.marks[:0], map[uint32]any{}
 	for {
 		at := u.at
-		code, err := u.byte()
-		if err != nil {
-			return nil, fmt.Errorf("pickle, byte %d: %w", at, err)
-		}
-		if code == pickleStop {
-			if len(u.stack) != 1 || len(u.marks) != 0 {
-				return nil, faultf("pickle, byte %d: it ends with %d values", at, len(u.stack))
-			}
+		code := u.byte()
+		switch run := pickleOperations[code]; {
+		case u.err != nil:
+		case code == pickleStop && len(u.stack) == 1 && len(u.marks) == 0:
 			return u.stack[0], nil
+		case code == pickleStop:
+			u.failf("it ends with %d values", len(u.stack))
+		case run == nil:
+			u.failf("instruction %s is not one that tensors are made with", opcodeName(code))
+		default:
+			run(u)
 		}
-		run := pickleOperations[code]
-		if run == nil {
-			err = faultf("instruction %s is not one that tensors are made with", opcodeName(code))
-		} else {
-			err = run(u)
+		if u.err != nil {
+			return nil, fmt.Errorf("pickle, byte %d: %w", at, u.err)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("pickle, byte %d: %w", at, err)
-		}
+	}
+}
+
+// failf stops the machine with an error, unless it has stopped already.
+func (u *unpickler) failf(format string, args ...any) { u.check(faultf(format, args...)) }
+
+// check stops the machine at an error.
+func (u *unpickler) check(err error) {
+	if u.err == nil {
+		u.err = err
 	}
 }
 
 // byte reads one byte.
-func (u *unpickler) byte() (byte, error) {
-	b, err := u.bytes(1)
-	if err != nil {
-		return 0, err
-	}
-	return b[0], nil
-}
+func (u *unpickler) byte() byte { return byte(u.number(1)) }
 
 // bytes reads n bytes. Memory grows only with existing bytes.
-func (u *unpickler) bytes(n uint64) ([]byte, error) {
+func (u *unpickler) bytes(n uint64) []byte {
 	if n > uint64(u.left) {
-		return nil, faultf("%d bytes wanted, at most %d are left, or the pickle is larger than %d",
-			n, u.left, maxPickle)
+		u.failf("%d bytes wanted, at most %d are left, or the pickle is larger than %d", n, u.left, maxPickle)
 	}
 	const atOnce = 1 << 16
 	var b []byte
-	for uint64(len(b)) < n {
+	for u.err == nil && uint64(len(b)) < n {
 		piece := make([]byte, min(n-uint64(len(b)), atOnce))
 		read, err := io.ReadFull(u.r, piece)
 		u.at, u.left = u.at+int64(read), u.left-int64(read)
 		if err != nil {
-			return nil, cut(err)
+			u.check(cut(err))
 		}
 		b = append(b, piece...)
 	}
-	return b, nil
+	if u.err != nil {
+		return nil
+	}
+	return b
 }
 
 // number reads a little-endian unsigned number of width bytes.
-func (u *unpickler) number(width int) (uint64, error) {
-	b, err := u.bytes(uint64(width))
-	n := uint64(0)
-	for i, v := range b {
+func (u *unpickler) number(width uint64) (n uint64) {
+	for i, v := range u.bytes(width) {
 		n |= uint64(v) << (8 * i)
 	}
-	return n, err
+	return n
 }
 
 // line reads up to a newline, which is left out.
-func (u *unpickler) line() (string, error) {
+func (u *unpickler) line() string {
 	const most = 256 // longer than any known name
 	var b []byte
-	for len(b) < most {
-		c, err := u.byte()
-		if err != nil {
-			return "", err
-		}
+	for len(b) < most && u.err == nil {
+		c := u.byte()
 		if c == '\n' {
-			return string(b), nil
+			return string(b)
 		}
 		b = append(b, c)
 	}
-	return "", faultf("a name of more than %d bytes", most)
+	u.failf("a name of more than %d bytes", most)
+	return ""
 }
 
 // spend counts values that take memory.
-func (u *unpickler) spend() error {
+func (u *unpickler) spend() {
 	if u.values--; u.values < 0 {
-		return faultf("it makes more than %d values", maxValues)
+		u.failf("it makes more than %d values", maxValues)
 	}
-	return nil
 }
 
-func (u *unpickler) push(v any) error {
-	if err := u.spend(); err != nil {
-		return err
+func (u *unpickler) push(v any) {
+	if u.spend(); u.err == nil {
+		u.stack = append(u.stack, v)
 	}
-	u.stack = append(u.stack, v)
-	return nil
 }
 
 // mark notes the height of the stack.
-func (u *unpickler) mark() error {
-	if err := u.spend(); err != nil {
-		return err
+func (u *unpickler) mark() {
+	if u.spend(); u.err == nil {
+		u.marks = append(u.marks, len(u.stack))
 	}
-	u.marks = append(u.marks, len(u.stack))
-	return nil
 }
 
 // pop takes the topmost value, but none below the last mark.
-func (u *unpickler) pop() (any, error) {
-	if len(u.stack) <= u.floor() {
-		return nil, faultf("the stack is empty")
+func (u *unpickler) pop() any {
+	v := u.top()
+	if u.err == nil {
+		u.stack = u.stack[:len(u.stack)-1]
 	}
-	v := u.stack[len(u.stack)-1]
-	u.stack = u.stack[:len(u.stack)-1]
-	return v, nil
+	return v
 }
 
 // top is the topmost value.
-func (u *unpickler) top() (any, error) {
+func (u *unpickler) top() any {
 	if len(u.stack) <= u.floor() {
-		return nil, faultf("the stack is empty")
+		u.failf("the stack is empty")
 	}
-	return u.stack[len(u.stack)-1], nil
+	if u.err != nil {
+		return nil
+	}
+	return u.stack[len(u.stack)-1]
 }
 
 func (u *unpickler) floor() int {
@@ -181,12 +178,15 @@ func (u *unpickler) floor() int {
 }
 
 // popMark takes all values above the last mark, and the mark.
-func (u *unpickler) popMark() ([]any, error) {
+func (u *unpickler) popMark() []any {
 	if len(u.marks) == 0 {
-		return nil, faultf("there is no mark on the stack")
+		u.failf("there is no mark on the stack")
+	}
+	if u.err != nil {
+		return nil
 	}
 	floor := u.floor()
-	items := append([]any(nil), u.stack[floor:]...)
+	items := slices.Clone(u.stack[floor:])
 	u.stack, u.marks = u.stack[:floor], u.marks[:len(u.marks)-1]
-	return items, nil
+	return items
 }

@@ -38,82 +38,62 @@ var pickleCalls = map[global]func(arguments tuple) (any, error){
 }
 
 // named pushes a class or function, whose module and name follow.
-func named(u *unpickler) error {
-	module, err := u.line()
-	if err != nil {
-		return err
-	}
-	name, err := u.line()
-	if err != nil {
-		return err
-	}
-	return u.global(module, name)
+func named(u *unpickler) {
+	module := u.line()
+	u.global(module, u.line())
 }
 
-func namedOnStack(u *unpickler) error {
-	names, err := u.several(2)
-	if err != nil {
-		return err
-	}
+func namedOnStack(u *unpickler) {
+	names := u.several(2)
 	module, ok := names[0].(string)
 	name, ok2 := names[1].(string)
 	if !ok || !ok2 {
-		return faultf("the name of a global is a %s and a %s", kind(names[0]), kind(names[1]))
+		u.failf("the name of a global is a %s and a %s", kind(names[0]), kind(names[1]))
 	}
-	return u.global(module, name)
+	u.global(module, name)
 }
 
-func (u *unpickler) global(module, name string) error {
+func (u *unpickler) global(module, name string) {
 	g := global(module + "." + name)
 	if _, ok := storageTypes[g]; !ok && pickleCalls[g] == nil {
-		return faultf(
-			"it asks for %q, which is not among the names that tensors are made with; nothing of it was run. "+
-				"In PyTorch, save the weights alone: torch.save(net.state_dict(), FILE)", clip(string(g)))
+		u.failf("it asks for %q, which is not among the names that tensors are made with; nothing of it was run. "+
+			"In PyTorch, save the weights alone: torch.save(net.state_dict(), FILE)", clip(string(g)))
 	}
-	return u.push(g)
+	u.push(g)
 }
 
 // reduce calls a function.
-func reduce(u *unpickler) error {
-	call, err := u.several(2)
-	if err != nil {
-		return err
-	}
+func reduce(u *unpickler) {
+	call := u.several(2)
 	name, _ := call[0].(global)
 	arguments, ok := call[1].(tuple)
 	f := pickleCalls[name]
 	if f == nil || !ok {
-		return faultf("it calls a %s with a %s", kind(call[0]), kind(call[1]))
+		u.failf("it calls a %s with a %s", kind(call[0]), kind(call[1]))
+		return
 	}
 	v, err := f(arguments)
-	return u.pushed(v, err)
+	u.check(err)
+	u.push(v)
 }
 
 // build sets attributes of an object. A dictionary of weights has some, with version numbers: they are
 // not needed.
-func build(u *unpickler) error {
-	state, err := u.pop()
-	if err != nil {
-		return err
-	}
-	v, err := u.top()
-	if err != nil {
-		return err
-	}
+func build(u *unpickler) {
+	state := u.pop()
+	v := u.top()
 	if _, ok := v.(*dict); !ok {
-		return faultf("it sets attributes (%s) of a %s", kind(state), kind(v))
+		u.failf("it sets attributes (%s) of a %s", kind(state), kind(v))
 	}
-	return nil
 }
 
 // persistent asks for a storage by its identifier.
-func persistent(u *unpickler) error {
-	id, err := u.pop()
-	if err != nil {
-		return err
+func persistent(u *unpickler) {
+	if id := u.pop(); u.err == nil {
+		v, err := u.storage(id)
+		u.check(err)
+		u.push(v)
 	}
-	v, err := u.storage(id)
-	return u.pushed(v, err)
 }
 
 func orderedDict(arguments tuple) (any, error) {

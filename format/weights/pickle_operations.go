@@ -1,9 +1,9 @@
 package weights
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -13,58 +13,52 @@ const (
 )
 
 // pickleOperations are the instructions that are understood, by their code.
-var pickleOperations = [256]func(*unpickler) error{
+var pickleOperations = [256]func(*unpickler){
 	// Instructions around the program.
-	pickleProto: func(u *unpickler) error {
-		version, err := u.byte()
-		if err == nil && version > 5 {
-			err = faultf("a pickle of protocol %d, want at most 5", version)
+	pickleProto: func(u *unpickler) {
+		if version := u.byte(); version > 5 {
+			u.failf("a pickle of protocol %d, want at most 5", version)
 		}
-		return err
 	},
-	// FRAME: its length has no new information
-	0x95: func(u *unpickler) error { _, err := u.number(8); return err },
+	0x95: func(u *unpickler) { u.number(8) }, // FRAME: its length has no new information
 
 	// Constants.
-	'N':  func(u *unpickler) error { return u.push(nil) },
-	0x88: func(u *unpickler) error { return u.push(true) },
-	0x89: func(u *unpickler) error { return u.push(false) },
-	'K':  func(u *unpickler) error { n, err := u.number(1); return u.pushed(int64(n), err) },
-	'M':  func(u *unpickler) error { n, err := u.number(2); return u.pushed(int64(n), err) },
-	'J':  func(u *unpickler) error { n, err := u.number(4); return u.pushed(int64(int32(n)), err) },
+	'N':  func(u *unpickler) { u.push(nil) },
+	0x88: func(u *unpickler) { u.push(true) },
+	0x89: func(u *unpickler) { u.push(false) },
+	'K':  func(u *unpickler) { u.push(int64(u.number(1))) },
+	'M':  func(u *unpickler) { u.push(int64(u.number(2))) },
+	'J':  func(u *unpickler) { u.push(int64(int32(u.number(4)))) },
 	0x8a: long,
 	'G':  float,
-	'X':  func(u *unpickler) error { return u.text(4) },
-	0x8c: func(u *unpickler) error { return u.text(1) },
-	0x8d: func(u *unpickler) error { return u.text(8) },
-	'T':  func(u *unpickler) error { return u.text(4) }, // strings of Python 2
-	'U':  func(u *unpickler) error { return u.text(1) },
-	'B':  func(u *unpickler) error { return u.binary(4) },
-	'C':  func(u *unpickler) error { return u.binary(1) },
+	'X':  func(u *unpickler) { u.text(4) },
+	0x8c: func(u *unpickler) { u.text(1) },
+	0x8d: func(u *unpickler) { u.text(8) },
+	'T':  func(u *unpickler) { u.text(4) }, // strings of Python 2
+	'U':  func(u *unpickler) { u.text(1) },
+	'B':  func(u *unpickler) { u.push(u.bytes(u.number(4))) },
+	'C':  func(u *unpickler) { u.push(u.bytes(u.number(1))) },
 
 	// Containers.
 	'(':  (*unpickler).mark,
-	')':  func(u *unpickler) error { return u.push(tuple(nil)) },
-	']':  func(u *unpickler) error { return u.push(&list{}) },
-	'}':  func(u *unpickler) error { return u.push(&dict{}) },
-	't':  func(u *unpickler) error { items, err := u.popMark(); return u.pushed(tuple(items), err) },
-	0x85: func(u *unpickler) error { return u.tuple(1) },
-	0x86: func(u *unpickler) error { return u.tuple(2) },
-	0x87: func(u *unpickler) error { return u.tuple(3) },
-	'a':  func(u *unpickler) error { item, err := u.pop(); return u.extend([]any{item}, err) },
-	'e':  func(u *unpickler) error { items, err := u.popMark(); return u.extend(items, err) },
-	's': func(u *unpickler) error {
-		pair, err := u.several(2)
-		return u.update(pair, err)
-	},
-	'u': func(u *unpickler) error { pairs, err := u.popMark(); return u.update(pairs, err) },
+	')':  func(u *unpickler) { u.push(tuple(nil)) },
+	']':  func(u *unpickler) { u.push(&list{}) },
+	'}':  func(u *unpickler) { u.push(&dict{}) },
+	't':  func(u *unpickler) { u.push(tuple(u.popMark())) },
+	0x85: func(u *unpickler) { u.push(tuple(u.several(1))) },
+	0x86: func(u *unpickler) { u.push(tuple(u.several(2))) },
+	0x87: func(u *unpickler) { u.push(tuple(u.several(3))) },
+	'a':  func(u *unpickler) { u.extend([]any{u.pop()}) },
+	'e':  func(u *unpickler) { u.extend(u.popMark()) },
+	's':  func(u *unpickler) { u.update(u.several(2)) },
+	'u':  func(u *unpickler) { u.update(u.popMark()) },
 
 	// The memo.
-	'q':  func(u *unpickler) error { n, err := u.number(1); return u.remember(n, err) },
-	'r':  func(u *unpickler) error { n, err := u.number(4); return u.remember(n, err) },
-	0x94: func(u *unpickler) error { return u.remember(uint64(len(u.memo)), nil) },
-	'h':  func(u *unpickler) error { n, err := u.number(1); return u.recall(n, err) },
-	'j':  func(u *unpickler) error { n, err := u.number(4); return u.recall(n, err) },
+	'q':  func(u *unpickler) { u.remember(u.number(1)) },
+	'r':  func(u *unpickler) { u.remember(u.number(4)) },
+	0x94: func(u *unpickler) { u.remember(uint64(len(u.memo))) },
+	'h':  func(u *unpickler) { u.recall(u.number(1)) },
+	'j':  func(u *unpickler) { u.recall(u.number(4)) },
 
 	// Names and the objects they make: pickle_objects.go.
 	'c':  named,
@@ -89,23 +83,13 @@ func opcodeName(code byte) string {
 	return fmt.Sprintf("%#02x", code)
 }
 
-// pushed pushes a value that came without an error.
-func (u *unpickler) pushed(v any, err error) error {
-	if err != nil {
-		return err
-	}
-	return u.push(v)
-}
-
 // long reads an integer of up to 255 bytes.
-func long(u *unpickler) error {
-	n, err := u.number(1)
-	if err != nil {
-		return err
-	}
-	b, err := u.bytes(n)
-	if err != nil || n > 8 {
-		return u.pushed(bigInt(b), err)
+func long(u *unpickler) {
+	b := u.bytes(u.number(1))
+	n := len(b)
+	if n > 8 {
+		u.push(bigInt(b))
+		return
 	}
 	var v int64
 	for i, c := range b {
@@ -114,111 +98,58 @@ func long(u *unpickler) error {
 	if n > 0 && n < 8 && b[n-1]&0x80 != 0 { // two's complement of fewer bytes
 		v -= 1 << (8 * n)
 	}
-	return u.push(v)
+	u.push(v)
 }
 
-func float(u *unpickler) error {
-	b, err := u.bytes(8)
-	if err != nil {
-		return err
-	}
-	return u.push(math.Float64frombits(binary.BigEndian.Uint64(b)))
-}
+func float(u *unpickler) { u.push(math.Float64frombits(bits.ReverseBytes64(u.number(8)))) }
 
-func (u *unpickler) text(width int) error {
-	b, err := u.counted(width)
-	return u.pushed(string(b), err)
-}
-
-func (u *unpickler) binary(width int) error {
-	b, err := u.counted(width)
-	return u.pushed(b, err)
-}
-
-// counted reads a number of bytes and then the bytes.
-func (u *unpickler) counted(width int) ([]byte, error) {
-	n, err := u.number(width)
-	if err != nil {
-		return nil, err
-	}
-	return u.bytes(n)
-}
+// text pushes a string, whose length is a number of width bytes.
+func (u *unpickler) text(width uint64) { u.push(string(u.bytes(u.number(width)))) }
 
 // several takes the topmost n values, in the order in which they were put there.
-func (u *unpickler) several(n int) ([]any, error) {
+func (u *unpickler) several(n int) []any {
 	items := make([]any, n)
 	for i := range items {
-		v, err := u.pop()
-		if err != nil {
-			return nil, err
-		}
-		items[n-1-i] = v
+		items[n-1-i] = u.pop()
 	}
-	return items, nil
-}
-
-func (u *unpickler) tuple(n int) error {
-	items, err := u.several(n)
-	return u.pushed(tuple(items), err)
+	return items
 }
 
 // extend appends to the list on top.
-func (u *unpickler) extend(items []any, err error) error {
-	if err != nil {
-		return err
-	}
-	v, err := u.top()
-	if err != nil {
-		return err
-	}
+func (u *unpickler) extend(items []any) {
+	v := u.top()
 	l, ok := v.(*list)
 	if !ok {
-		return faultf("items for a %s, want a list", kind(v))
+		u.failf("items for a %s, want a list", kind(v))
+		return
 	}
 	l.items = append(l.items, items...)
-	return nil
 }
 
 // update sets items of the dictionary on top: key, value, key, value.
-func (u *unpickler) update(pairs []any, err error) error {
-	if err != nil {
-		return err
-	}
-	v, err := u.top()
-	if err != nil {
-		return err
-	}
+func (u *unpickler) update(pairs []any) {
+	v := u.top()
 	d, ok := v.(*dict)
 	if !ok || len(pairs)%2 != 0 {
-		return faultf("%d keys and values for a %s, want a dictionary and pairs", len(pairs), kind(v))
+		u.failf("%d keys and values for a %s, want a dictionary and pairs", len(pairs), kind(v))
+		return
 	}
 	for pair := range slices.Chunk(pairs, 2) {
 		d.keys, d.values = append(d.keys, pair[0]), append(d.values, pair[1])
 	}
-	return nil
 }
 
-func (u *unpickler) remember(n uint64, err error) error {
-	if err != nil {
-		return err
-	}
-	v, err := u.top()
-	if err != nil {
-		return err
-	}
-	u.memo[uint32(n)] = v
-	return u.spend()
+func (u *unpickler) remember(n uint64) {
+	u.memo[uint32(n)] = u.top()
+	u.spend()
 }
 
-func (u *unpickler) recall(n uint64, err error) error {
-	if err != nil {
-		return err
-	}
+func (u *unpickler) recall(n uint64) {
 	v, ok := u.memo[uint32(n)]
 	if !ok {
-		return faultf("entry %d of the memo is read before it is set", n)
+		u.failf("entry %d of the memo is read before it is set", n)
 	}
-	return u.push(v)
+	u.push(v)
 }
 
 // kind names the type of a value in Python's words.
