@@ -54,7 +54,7 @@ var outside = map[string][]string{
 	"github.com/prometheus/client_golang/...": {"telemetry/metrics"},
 	"github.com/prometheus/client_model/go":   {"telemetry/metrics"},
 	"github.com/prometheus/common/...":        {"telemetry/metrics"},
-	"golang.org/x/sync/errgroup":              {"loader/doctor", "loader/scenes"},
+	"golang.org/x/sync/errgroup":              {"loader/doctor"},
 	"go.yaml.in/yaml/v3":                      {"loader/manifest"},
 	"golang.org/x/image/...":                  {"loader/picture"},
 	"golang.org/x/sync/semaphore":             {"loader/picture"},

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"nmn/internal/parallel"
 )
 
 // Difference is the first file in which two lists differ.
@@ -39,7 +41,7 @@ func (now List) Since(ctx context.Context, then List) (kept List, d *Difference,
 		}
 	}
 	now = slices.Clone(now)
-	err = inParallel(ctx, len(now), func(i int) (err error) {
+	err = parallel.Try(ctx, len(now), atOnce, func(i int) (err error) {
 		f, old := &now[i], was[now[i].Name]
 		switch {
 		case old.Digest == "" || f.Size != old.Size || f.Digest != "" && ofEnds(f.Digest) == ofEnds(old.Digest):

@@ -1,7 +1,6 @@
 package origin
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"nmn/internal/parallel"
@@ -48,7 +46,7 @@ func Find(ctx context.Context, places []Place, content bool) (List, error) {
 			list = append(list, File{Place: p})
 		}
 	}
-	err := inParallel(ctx, len(list), func(i int) error { return list[i].find(ctx, content) })
+	err := parallel.Try(ctx, len(list), atOnce, func(i int) error { return list[i].find(ctx, content) })
 	if err != nil {
 		return nil, err
 	}
@@ -77,24 +75,6 @@ func (f *File) find(ctx context.Context, content bool) error {
 
 // atOnce is how many files are looked at together: a file server takes its time for each.
 const atOnce = 16
-
-// inParallel calls a function for 0 to n-1 until one call fails or ctx is done. It returns the error of the
-// lowest number that failed, or ctx's error.
-func inParallel(ctx context.Context, n int, do func(i int) error) error {
-	errs := make([]error, n)
-	var failed atomic.Bool
-	done := parallel.Run(ctx, n, atOnce, func() func(int) {
-		return func(i int) {
-			if failed.Load() {
-				return
-			}
-			if errs[i] = do(i); errs[i] != nil {
-				failed.Store(true)
-			}
-		}
-	})
-	return cmp.Or(append(errs, done)...)
-}
 
 // endBytes is how much of each end of a file Ends reads, and endsMark begins its digests.
 const (

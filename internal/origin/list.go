@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"nmn/internal/durable"
+	"nmn/internal/parallel"
 )
 
 // List are files as they were found.
@@ -99,7 +100,7 @@ func (l List) Unread() (bytes int64) {
 // without one.
 func (l List) WithEnds(ctx context.Context) (List, error) {
 	all := slices.Clone(l)
-	return all, inParallel(ctx, len(all), func(i int) error {
+	return all, parallel.Try(ctx, len(all), atOnce, func(i int) error {
 		if all[i].Digest == "" {
 			all[i].Digest, _ = Ends(ctx, all[i].Path)
 		}

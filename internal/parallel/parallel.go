@@ -2,6 +2,7 @@
 package parallel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -45,6 +46,31 @@ func Run(ctx context.Context, n, workers int, start func() func(task int)) error
 		panic(*said)
 	}
 	return ctx.Err()
+}
+
+// Try calls tasks 0 to n-1 as Run does, until one fails or ctx is done. It returns the error of the lowest number that
+// failed, or the error of ctx.
+func Try(ctx context.Context, n, workers int, task func(i int) error) error {
+	within, stop := context.WithCancel(ctx)
+	defer stop()
+	var mutex sync.Mutex
+	var failure error
+	first := n
+	_ = Run(within, n, workers, func() func(int) {
+		return func(i int) {
+			err := task(i)
+			if err == nil {
+				return
+			}
+			stop()
+			mutex.Lock()
+			defer mutex.Unlock()
+			if i < first {
+				first, failure = i, err
+			}
+		}
+	})
+	return cmp.Or(failure, ctx.Err())
 }
 
 // Each calls f for 0 to n-1, each once, from one goroutine for each processor. It hands out short runs of

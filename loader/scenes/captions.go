@@ -134,17 +134,21 @@ func (c *sceneCaption) appendWords(words []int32) []int32 {
 	return words[:start+len(slices.Compact(words[start:]))]
 }
 
+// appendTexts appends the words of classes.
+func appendTexts(words []string, classes ...int32) []string {
+	for _, class := range classes {
+		if class != noWord {
+			words = append(words, sceneWords[class])
+		}
+	}
+	return words
+}
+
 // String writes the caption as text: "two small red ball glowing above box together in the sand". Its
 // vocabulary words are exactly the classes of the caption; one that mentions nothing reads "a picture".
 func (c *sceneCaption) String() string {
 	var words []string
-	say := func(classes ...int32) {
-		for _, class := range classes {
-			if class != noWord {
-				words = append(words, sceneWords[class])
-			}
-		}
-	}
+	say := func(classes ...int32) { words = appendTexts(words, classes...) }
 	say(c.quantity, c.focus.size, c.focus.colour, c.focus.texture, c.focus.noun, c.focus.verb)
 	if c.relation == noWord && c.second != silence && len(words) > 0 {
 		words = append(words, "and")

@@ -7,10 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"nmn/format/table"
 	"nmn/internal/durable"
@@ -109,28 +106,20 @@ func FileName(split string, i int) string {
 func writeScenePictures(ctx context.Context, config Config, folder string) error {
 	config.Cache = false
 	source := newScenePictures(config)
-	group, ctx := errgroup.WithContext(ctx)
-	writers := runtime.GOMAXPROCS(0)
-	for w := range writers {
-		group.Go(func() error {
-			var pic picture.Picture
-			for i := w; i < config.N; i += writers {
-				if err := source.Read(ctx, i, 0, &pic); err != nil {
-					return err
-				}
-				path := filepath.Join(folder, "images", FileName(config.Split, i))
-				data, err := pic.EncodeJPEG(jpegQuality)
-				if err == nil {
-					err = durable.WriteNew(path, data, 0o666)
-				}
-				if err != nil {
-					return fmt.Errorf("scenes: picture %d: %w", i, err)
-				}
-			}
-			return nil
-		})
-	}
-	return group.Wait()
+	return parallel.Try(ctx, config.N, 0, func(i int) error {
+		var pic picture.Picture
+		if err := source.Read(ctx, i, 0, &pic); err != nil {
+			return err
+		}
+		data, err := pic.EncodeJPEG(jpegQuality)
+		if err == nil {
+			err = durable.WriteNew(filepath.Join(folder, "images", FileName(config.Split, i)), data, 0o666)
+		}
+		if err != nil {
+			return fmt.Errorf("scenes: picture %d: %w", i, err)
+		}
+		return nil
+	})
 }
 
 // replace replaces captions by captions of other pictures.

@@ -144,19 +144,9 @@ func (o *sceneObject) put(s *rng.Stream, cell int) {
 
 // dropVerb drops a verb whose mark would leave the canvas.
 func (o *sceneObject) dropVerb() {
-	switch o.verb {
-	case wordFloating:
-		if o.y+1.55*o.radius > pictureSize-1 {
-			o.verb = noWord
-		}
-	case wordRunning:
-		if o.x-1.6*o.radius < 0 {
-			o.verb = noWord
-		}
-	case wordSmoking:
-		if o.y-1.6*o.radius < 0 {
-			o.verb = noWord
-		}
+	if o.verb == wordFloating && o.y+1.55*o.radius > pictureSize-1 || o.verb == wordRunning && o.x-1.6*o.radius < 0 ||
+		o.verb == wordSmoking && o.y-1.6*o.radius < 0 {
+		o.verb = noWord
 	}
 }
 

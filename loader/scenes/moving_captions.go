@@ -92,23 +92,16 @@ func (m *mention) phrase(form *rng.Stream) string {
 	if *m == silence {
 		return "something"
 	}
-	classes := []int32{m.size, m.colour, m.texture}
+	words := appendTexts(nil, m.size, m.colour, m.texture)
 	if !behind {
-		classes = append(classes, m.verb)
+		words = appendTexts(words, m.verb)
 	}
-	var words []string
-	for _, class := range classes {
-		if class != noWord {
-			words = append(words, sceneWords[class])
-		}
+	if m.noun == noWord {
+		words = append(words, "thing")
 	}
-	noun := "thing"
-	if m.noun != noWord {
-		noun = sceneWords[m.noun]
-	}
-	words = append(words, noun)
-	if behind && m.verb != noWord {
-		words = append(words, sceneWords[m.verb])
+	words = appendTexts(words, m.noun)
+	if behind {
+		words = appendTexts(words, m.verb)
 	}
 	article := "a"
 	if strings.ContainsRune("aeiou", rune(words[0][0])) {

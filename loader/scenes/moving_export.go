@@ -1,13 +1,13 @@
 package scenes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
 	"runtime"
 
-	"golang.org/x/sync/errgroup"
-
+	"nmn/internal/parallel"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/loader/shard"
@@ -67,25 +67,17 @@ func writeMovingFrames(ctx context.Context, config MovingConfig, frames shard.Co
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if closing := w.Close(); err == nil {
-			err = closing
-		}
-	}()
+	defer func() { err = cmp.Or(err, w.Close()) }()
 	config.Cache = false
 	streams, source := newMovingStreams(config), newMovingFrames(config)
 	clips := make([][][]byte, 16*runtime.GOMAXPROCS(0))
 	for from := 0; from < config.N; from += len(clips) {
 		part := clips[:min(len(clips), config.N-from)]
-		group, ctx := errgroup.WithContext(ctx)
-		group.SetLimit(runtime.GOMAXPROCS(0))
-		for i := range part {
-			group.Go(func() (err error) {
-				part[i], err = encodeClip(ctx, source, from+i)
-				return err
-			})
-		}
-		if err := group.Wait(); err != nil {
+		err := parallel.Try(ctx, len(part), 0, func(i int) (err error) {
+			part[i], err = encodeClip(ctx, source, from+i)
+			return err
+		})
+		if err != nil {
 			return err
 		}
 		for i, pictures := range part {
