@@ -18,18 +18,19 @@ func meanGrey(v *view) int {
 }
 
 // brightness multiplies all colours.
-func brightness(v *view, factor float64) {
-	var d differences
-	d.plan(factor)
-	t := d.blendTo(0)
-	t.apply(v)
-}
+func brightness(v *view, factor float64) { multiply(v, factor, 0) }
 
 // contrast multiplies the distance of all colours to the mean grey.
-func contrast(v *view, factor float64) {
+func contrast(v *view, factor float64) { multiply(v, factor, meanGrey(v)) }
+
+// multiply multiplies the distance of all values to a base.
+func multiply(v *view, factor float64, base int) {
 	var d differences
+	var t table
 	d.plan(factor)
-	t := d.blendTo(meanGrey(v))
+	for value := range t {
+		t[value] = d.blend(base, value)
+	}
 	t.apply(v)
 }
 

@@ -19,9 +19,6 @@ func NewDraws(config Config, seed uint64) *Draws {
 		noise: of("noise"), mixup: of("mixup"), pairing: of("pairing")}
 }
 
-// Config returns the configuration of the draws.
-func (d *Draws) Config() Config { return d.config }
-
 // Rect is a part of a picture, in pixels.
 type Rect struct{ X, Y, Width, Height int }
 
@@ -38,14 +35,19 @@ func (d *Draws) Crop(epoch, bag, width, height int) Rect {
 	stream := rng.New(d.crop, epoch, bag)
 	ratio := d.config.Crop.Ratio.or(cropRatio)
 	for range attempts {
-		area := float64(width) * float64(height) * stream.Uniform(d.config.Crop.Area[0], d.config.Crop.Area[1])
-		r := math.Exp(stream.Uniform(math.Log(ratio[0]), math.Log(ratio[1])))
-		w, h := round(math.Sqrt(area*r)), round(math.Sqrt(area/r))
+		w, h := sides(&stream, width, height, d.config.Crop.Area, ratio)
 		if w > 0 && w <= width && h > 0 && h <= height {
 			return Rect{X: stream.Intn(width - w + 1), Y: stream.Intn(height - h + 1), Width: w, Height: h}
 		}
 	}
 	return middle(width, height, ratio)
+}
+
+// sides draws the sides of a rectangle that has a share of the area of a picture, and their ratio.
+func sides(stream *rng.Stream, width, height int, share, ratio Range) (long, short int) {
+	area := float64(width) * float64(height) * stream.Uniform(share[0], share[1])
+	r := math.Exp(stream.Uniform(math.Log(ratio[0]), math.Log(ratio[1])))
+	return round(math.Sqrt(area * r)), round(math.Sqrt(area / r))
 }
 
 // middle is the largest rectangle in the middle of a picture with an allowed ratio.
@@ -107,9 +109,7 @@ func (d *Draws) Erase(epoch, bag, width, height int) (Rect, bool) {
 	}
 	share, ratio := c.Area.or(erasingArea), c.Ratio.or(erasingRatio)
 	for range attempts {
-		area := float64(width) * float64(height) * stream.Uniform(share[0], share[1])
-		r := math.Exp(stream.Uniform(math.Log(ratio[0]), math.Log(ratio[1])))
-		h, w := round(math.Sqrt(area*r)), round(math.Sqrt(area/r))
+		h, w := sides(&stream, width, height, share, ratio)
 		if w > 0 && w < width && h > 0 && h < height {
 			return Rect{X: stream.Intn(width - w + 1), Y: stream.Intn(height - h + 1), Width: w, Height: h}, true
 		}

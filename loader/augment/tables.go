@@ -15,8 +15,13 @@ func (t *table) apply(v *view) {
 	}
 }
 
-// applyEach looks each colour up in its own table.
-func applyEach(t *[3]table, v *view) {
+// remap looks each colour up in a table that is made of its histogram.
+func remap(v *view, of func(h [256]int32) table) {
+	h := histograms(v)
+	var t [3]table
+	for c := range t {
+		t[c] = of(h[c]) // by value: memory behind a pointer would be allocated for each picture
+	}
 	for y := range v.height {
 		row := v.row(y)
 		for i := 0; i+2 < len(row); i += 3 {
@@ -44,14 +49,6 @@ func (d *differences) plan(factor float64) {
 
 // blend is base + factor·(value - base), rounded down and clipped: Image.blend of Pillow.
 func (d *differences) blend(base, value int) uint8 { return clip(base + int(d[value-base+255])) }
-
-// blendTo makes a table of the blend of all values with one base colour.
-func (d *differences) blendTo(base int) (t table) {
-	for v := range t {
-		t[v] = d.blend(base, v)
-	}
-	return t
-}
 
 // posterize keeps the first bits of each colour.
 func posterize(v *view, bits int) {
@@ -89,16 +86,9 @@ func histograms(v *view) (h [3][256]int32) {
 }
 
 // autoContrast stretches each colour to 0 to 255.
-func autoContrast(v *view) {
-	h := histograms(v)
-	var t [3]table
-	for c := range t {
-		t[c] = stretched(&h[c])
-	}
-	applyEach(&t, v)
-}
+func autoContrast(v *view) { remap(v, stretched) }
 
-func stretched(h *[256]int32) (t table) {
+func stretched(h [256]int32) (t table) {
 	least, most := 0, 255
 	for least < 255 && h[least] == 0 {
 		least++
@@ -120,16 +110,9 @@ func stretched(h *[256]int32) (t table) {
 }
 
 // equalize makes the histogram of each colour as flat as a table can.
-func equalize(v *view) {
-	h := histograms(v)
-	var t [3]table
-	for c := range t {
-		t[c] = flattened(&h[c])
-	}
-	applyEach(&t, v)
-}
+func equalize(v *view) { remap(v, flattened) }
 
-func flattened(h *[256]int32) (t table) {
+func flattened(h [256]int32) (t table) {
 	last, all := 0, 0
 	for i, n := range h {
 		if n > 0 {

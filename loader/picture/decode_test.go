@@ -148,7 +148,7 @@ func TestChroma_IsInterpolated(t *testing.T) {
 	}
 	c := newChroma(img)
 	for y := 2; y < 30; y++ {
-		row := c.row(img.Cr, y, c.cr)
+		row := c.row(0, img.Cr, y, c.cr)
 		for x := 2; x < 30; x++ {
 			if got, want := float64(row[x]), ramp(float64(x), float64(y)); math.Abs(got-want) > 1.5 {
 				t.Fatalf("(%d,%d) is %v, want %v", x, y, got, want)

@@ -1,12 +1,12 @@
 package picture
 
 import (
-	"bytes"
 	"fmt"
 	"image"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"io"
 
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
@@ -18,8 +18,8 @@ import (
 type fileFormat struct {
 	name       string
 	magic      []string // how files start; a ? stands for any byte
-	header     func(*bytes.Reader) (image.Config, error)
-	decode     func(*bytes.Reader) (image.Image, error)
+	header     func(io.Reader) (image.Config, error)
+	decode     func(io.Reader) (image.Image, error)
 	leastBytes func(data []byte, pixels int64) int64
 	// bytesPerPixel is the most memory that the decoder takes, including the pixels of the picture.
 	bytesPerPixel int
@@ -35,51 +35,36 @@ const (
 
 var fileFormats = [...]fileFormat{
 	{
-		name: jpegFormat, magic: []string{"\xff\xd8\xff"},
-		header: func(r *bytes.Reader) (image.Config, error) { return jpeg.DecodeConfig(r) },
-		decode: func(r *bytes.Reader) (image.Image, error) { return jpeg.Decode(r) },
+		name: jpegFormat, magic: []string{"\xff\xd8\xff"}, header: jpeg.DecodeConfig, decode: jpeg.Decode,
 		// One bit at least codes the mean of each block of 8×8 pixels.
 		leastBytes:    func(_ []byte, pixels int64) int64 { return pixels / 64 / 8 },
 		bytesPerPixel: stdJPEGBytes,
 	},
 	{
-		name: pngFormat, magic: []string{"\x89PNG\r\n\x1a\n"},
-		header:        func(r *bytes.Reader) (image.Config, error) { return png.DecodeConfig(r) },
-		decode:        func(r *bytes.Reader) (image.Image, error) { return png.Decode(r) },
-		leastBytes:    pngLeastBytes,
-		bytesPerPixel: pngBytes,
+		name: pngFormat, magic: []string{"\x89PNG\r\n\x1a\n"}, header: png.DecodeConfig, decode: png.Decode,
+		leastBytes: pngLeastBytes, bytesPerPixel: pngBytes,
 	},
 	{
-		name: "GIF", magic: []string{"GIF8"},
-		header: func(r *bytes.Reader) (image.Config, error) { return gif.DecodeConfig(r) },
-		decode: func(r *bytes.Reader) (image.Image, error) { return gif.Decode(r) },
+		name: "GIF", magic: []string{"GIF8"}, header: gif.DecodeConfig, decode: gif.Decode,
 		// The frame may be smaller than the screen, whose size the header gives.
-		leastBytes:    func([]byte, int64) int64 { return 0 },
-		bytesPerPixel: gifBytes,
+		leastBytes: anyBytes, bytesPerPixel: gifBytes,
 	},
 	{
-		name: webpFormat, magic: []string{"RIFF????WEBPVP8"},
-		header: func(r *bytes.Reader) (image.Config, error) { return webp.DecodeConfig(r) },
-		decode: func(r *bytes.Reader) (image.Image, error) { return webp.Decode(r) },
+		name: webpFormat, magic: []string{"RIFF????WEBPVP8"}, header: webp.DecodeConfig, decode: webp.Decode,
 		// Its arithmetic coder may need almost no bytes for uniform areas.
-		leastBytes:    func([]byte, int64) int64 { return 0 },
-		bytesPerPixel: webpBytes,
+		leastBytes: anyBytes, bytesPerPixel: webpBytes,
 	},
 	{
-		name: "BMP", magic: []string{"BM????\x00\x00\x00\x00"},
-		header:        func(r *bytes.Reader) (image.Config, error) { return bmp.DecodeConfig(r) },
-		decode:        func(r *bytes.Reader) (image.Image, error) { return bmp.Decode(r) },
-		leastBytes:    bmpLeastBytes,
-		bytesPerPixel: bmpBytes,
+		name: "BMP", magic: []string{"BM????\x00\x00\x00\x00"}, header: bmp.DecodeConfig, decode: bmp.Decode,
+		leastBytes: bmpLeastBytes, bytesPerPixel: bmpBytes,
 	},
 	{
-		name: tiffFormat, magic: []string{"II*\x00", "MM\x00*"},
-		header:        func(r *bytes.Reader) (image.Config, error) { return tiff.DecodeConfig(r) },
-		decode:        func(r *bytes.Reader) (image.Image, error) { return tiff.Decode(r) },
-		leastBytes:    tiffLeastBytes,
-		bytesPerPixel: tiffBytes,
+		name: tiffFormat, magic: []string{"II*\x00", "MM\x00*"}, header: tiff.DecodeConfig, decode: tiff.Decode,
+		leastBytes: tiffLeastBytes, bytesPerPixel: tiffBytes,
 	},
 }
+
+func anyBytes([]byte, int64) int64 { return 0 }
 
 // startingAs is a format by how its files start; a ? stands for any byte.
 type startingAs struct {

@@ -3,6 +3,8 @@ package picture
 import (
 	"fmt"
 	"image"
+
+	"nmn/kernels/simd"
 )
 
 // convertWebP writes a WebP as RGB. Lossy ones hold luma from 16 to 235 and chroma from 16 to 240, as television does,
@@ -27,7 +29,7 @@ func (p *Picture) convertWebP(img image.Image) error {
 	p.eachRow(bounds, func(y int, row []uint8) {
 		n := len(row) / 3
 		luma := colours.Y[colours.YOffset(0, y):][:n]
-		cb, cr := c.row(colours.Cb, y, c.cb), c.row(colours.Cr, y, c.cr)
+		cb, cr := c.row(p.Level, colours.Cb, y, c.cb), c.row(p.Level, colours.Cr, y, c.cr)
 		for x, v := range luma {
 			studioRGB(row[3*x:], v, cb[x], cr[x])
 		}
@@ -48,23 +50,15 @@ type chroma struct {
 
 func newChroma(img *image.YCbCr) *chroma {
 	c := &chroma{width: (img.Rect.Dx() + 1) / 2, height: (img.Rect.Dy() + 1) / 2, stride: img.CStride}
-	c.mixed, c.cb, c.cr = make([]uint16, c.width), make([]uint8, 2*c.width), make([]uint8, 2*c.width)
+	c.mixed, c.cb, c.cr = make([]uint16, c.width+2), make([]uint8, 2*c.width), make([]uint8, 2*c.width)
 	return c
 }
 
-// row returns row y of a plane at full resolution in into.
-func (c *chroma) row(plane []uint8, y int, into []uint8) []uint8 {
+// row returns row y of a plane at full resolution in into. Halves are rounded up and down by turns, so that the mean
+// does not shift.
+func (c *chroma) row(level simd.Level, plane []uint8, y int, into []uint8) []uint8 {
 	sample := func(row int) []uint8 { return plane[min(max(row, 0), c.height-1)*c.stride:][:c.width] }
-	far := sample(y/2 - 1 + 2*(y&1))
-	for i, v := range sample(y / 2) { // in quarters
-		c.mixed[i] = 3*uint16(v) + uint16(far[i])
-	}
-	left, last := c.mixed[0], len(c.mixed)-1
-	for i, v := range c.mixed { // halves are rounded up and down by turns, so that the mean does not shift
-		into[2*i] = uint8((3*v + left + 8) >> 4)
-		into[2*i+1] = uint8((3*v + c.mixed[min(i+1, last)] + 7) >> 4)
-		left = v
-	}
+	level.DoubleRow(into, sample(y/2), sample(y/2-1+2*(y&1)), c.mixed, 8, 7)
 	return into
 }
 
