@@ -3,6 +3,8 @@ package npy
 import (
 	"encoding/binary"
 	"math"
+
+	"nmn/internal/half"
 )
 
 // Float64 widens one element to float64.
@@ -24,7 +26,7 @@ func (h *Header) Float64(b []byte) float64 {
 	case h.kind == 'f' && h.Width == 4:
 		return float64(math.Float32frombits(uint32(bits)))
 	case h.kind == 'f':
-		return halfFloat(uint16(bits))
+		return float64(half.Float32(uint16(bits)))
 	case h.kind == 'i':
 		unused := 64 - 8*h.Width
 		return float64(int64(bits<<unused) >> unused) // sign extension
@@ -43,27 +45,6 @@ func (h *Header) Float32s(dst []float32, src []byte) {
 	for i := range dst {
 		dst[i] = float32(h.Float64(src[i*h.Width : (i+1)*h.Width]))
 	}
-}
-
-// halfFloat widens an IEEE 754 binary16 number.
-func halfFloat(h uint16) float64 {
-	exponent, mantissa := int(h>>10&31), float64(h&1023)
-	var v float64
-	switch exponent {
-	case 0:
-		v = math.Ldexp(mantissa, -24)
-	case 31:
-		v = math.Inf(1)
-		if mantissa != 0 {
-			v = math.NaN()
-		}
-	default:
-		v = math.Ldexp(mantissa+1024, exponent-25)
-	}
-	if h>>15 != 0 {
-		v = -v
-	}
-	return v
 }
 
 func byteOrder(mark byte) binary.ByteOrder {

@@ -12,19 +12,6 @@ import (
 	"testing"
 )
 
-func TestHalfFloat_Specials(t *testing.T) {
-	for bits, want := range map[uint16]float64{0: 0, 1: math.Ldexp(1, -24), 0x03ff: math.Ldexp(1023, -24),
-		0x0400: math.Ldexp(1, -14),
-		0x7bff: 65504, 0xbc00: -1, 0x7c00: math.Inf(1), 0xfc00: math.Inf(-1)} {
-		if got := halfFloat(bits); got != want {
-			t.Errorf("%#x: %v, want %v", bits, got, want)
-		}
-	}
-	if !math.IsNaN(halfFloat(0x7e00)) {
-		t.Error("0x7e00 is not NaN")
-	}
-}
-
 func TestFloat32s_TypesAndOrders(t *testing.T) {
 	for descr, data := range map[string]any{
 		"<f4": []float32{-1, 0, 2.5}, ">f4": []float32{-1, 0, 2.5}, "<f8": []float64{-1, 0, 2.5},

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"nmn/internal/half"
 	"nmn/internal/input"
 )
 
@@ -176,13 +177,9 @@ func (f *File) count(e entry) (int, error) {
 // Float32 returns the elements, row-major, and the shape of a tensor of type F32, F64 (rounded to
 // the nearest), F16 or BF16.
 func (f *File) Float32(name string) ([]float32, []int, error) {
-	e, err := f.find(name)
+	e, decode, err := f.floats(name)
 	if err != nil {
 		return nil, nil, err
-	}
-	decode := f32Decoder(e.dtype)
-	if decode == nil {
-		return nil, nil, fmt.Errorf("%s: tensor %q is %s, not floating point", f.label, name, e.dtype)
 	}
 	count, err := f.count(e)
 	if err != nil {
@@ -193,18 +190,25 @@ func (f *File) Float32(name string) ([]float32, []int, error) {
 	return list, slices.Clone(e.shape), f.failed(name, err)
 }
 
+// floats finds a tensor of floating point, and the conversion of its chunks.
+func (f *File) floats(name string) (e entry, decode func(dst []float32, b []byte), err error) {
+	if e, err = f.find(name); err != nil {
+		return e, nil, err
+	}
+	if decode = f32Decoder(e.dtype); decode == nil {
+		err = fmt.Errorf("%s: tensor %q is %s, not floating point", f.label, name, e.dtype)
+	}
+	return e, decode, err
+}
+
 // Elements starts reading a tensor in pieces. Each call of the returned function gives the next len(dst)
 // elements, row-major, converted as in Float32. A tensor may be read several times.
 func (f *File) Elements(name string) (func(dst []float32) error, error) {
-	e, err := f.find(name)
+	e, decode, err := f.floats(name)
 	if err != nil {
 		return nil, err
 	}
-	decode, size := f32Decoder(e.dtype), int64(e.dtype.Size())
-	if decode == nil {
-		return nil, fmt.Errorf("%s: tensor %q is %s, not floating point", f.label, name, e.dtype)
-	}
-	rest, sum := e, f.summer(e)
+	rest, sum, size := e, f.summer(e), int64(e.dtype.Size())
 	return func(dst []float32) error {
 		piece := rest
 		piece.end = rest.begin + int64(len(dst))*size
@@ -284,7 +288,7 @@ func f32Decoder(dtype DType) func(dst []float32, b []byte) {
 	case F64:
 		return each(8, func(b []byte) float32 { return float32(math.Float64frombits(little.Uint64(b))) })
 	case F16:
-		return each(2, func(b []byte) float32 { return halfToFloat32(little.Uint16(b)) })
+		return each(2, func(b []byte) float32 { return half.Float32(little.Uint16(b)) })
 	case BF16:
 		return each(2, func(b []byte) float32 { return math.Float32frombits(uint32(little.Uint16(b)) << 16) })
 	}
@@ -309,18 +313,6 @@ func (d DType) Float32Decoder() func(dst []float32, b []byte) {
 			}
 		}
 	}
-}
-
-// halfToFloat32 widens an IEEE 754 binary16. Every value, NaN payloads included, is kept.
-func halfToFloat32(h uint16) float32 {
-	sign, exponent, fraction := uint32(h&0x8000)<<16, uint32(h>>10)&0x1f, uint32(h&0x3ff)
-	switch exponent {
-	case 0: // zero and subnormal numbers: fraction · 2^-24 is exact in float32
-		return math.Float32frombits(sign | math.Float32bits(float32(fraction)/(1<<24)))
-	case 0x1f:
-		return math.Float32frombits(sign | 0x7f800000 | fraction<<13)
-	}
-	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
 }
 
 func integerDecoder(dtype DType) func(b []byte) int64 {
